@@ -1,0 +1,105 @@
+package bitpack
+
+import "encoding/binary"
+
+// Reader walks over a bit stream. A read that fails consumes nothing, so
+// [Reader.Offset] then tells where the field that could not be read begins.
+//
+// Alignment is relative to the first bit of the slice given to NewReader.
+type Reader struct {
+	buf []byte
+	pos int // next bit; 0 <= pos <= 8*len(buf)
+}
+
+// NewReader returns a Reader over buf, which it does not copy.
+func NewReader(buf []byte) Reader {
+	return Reader{buf: buf}
+}
+
+// Offset returns the position of the next bit.
+func (r *Reader) Offset() int { return r.pos }
+
+// Remaining returns the number of bits left.
+func (r *Reader) Remaining() int { return 8*len(r.buf) - r.pos }
+
+// Bits reads an integer of n bits, 1 <= n <= 64, or fails with ErrTruncated.
+func (r *Reader) Bits(n int) (uint64, error) {
+	checkWidth(n)
+	if r.Remaining() < n {
+		return 0, ErrTruncated
+	}
+	first, shift := r.pos>>3, r.pos&7
+	v := r.load(first) >> shift
+	if shift+n > 64 { // the field ends in a ninth byte
+		v |= uint64(r.buf[first+8]) << (64 - shift)
+	}
+	r.pos += n
+	return v & (^uint64(0) >> (64 - n)), nil
+}
+
+// load returns up to eight bytes from index i on, as far as the slice goes.
+func (r *Reader) load(i int) uint64 {
+	if len(r.buf)-i >= 8 {
+		return binary.LittleEndian.Uint64(r.buf[i:])
+	}
+	var v uint64
+	for k, b := range r.buf[i:] {
+		v |= uint64(b) << (8 * k)
+	}
+	return v
+}
+
+// Int reads a ranged integer in [low, high]. It fails with ErrTruncated, or
+// with ErrValue when the bits stand for a number above high.
+func (r *Reader) Int(low, high int64) (int64, error) {
+	n := Width(low, high)
+	if n == 0 {
+		return low, nil
+	}
+	v, err := r.Bits(n)
+	if err != nil {
+		return 0, err
+	}
+	if v > uint64(high)-uint64(low) {
+		r.pos -= n
+		return 0, ErrValue
+	}
+	return int64(uint64(low) + v), nil
+}
+
+// Bool reads one bit.
+func (r *Reader) Bool() (bool, error) {
+	v, err := r.Bits(1)
+	return v == 1, err
+}
+
+// Align skips to the next byte boundary. It fails with ErrPadding when a bit
+// that it would skip is not zero.
+func (r *Reader) Align() error {
+	if shift := r.pos & 7; shift != 0 {
+		if r.buf[r.pos>>3]>>shift != 0 {
+			return ErrPadding
+		}
+		r.pos += 8 - shift
+	}
+	return nil
+}
+
+// Bytes aligns, then returns the next n bytes, n >= 0, without copying them.
+// It fails with ErrPadding or ErrTruncated. The result has no spare capacity.
+func (r *Reader) Bytes(n int) ([]byte, error) {
+	if n < 0 {
+		panic("bitpack: negative length")
+	}
+	before := r.pos
+	if err := r.Align(); err != nil {
+		return nil, err
+	}
+	at := r.pos >> 3
+	if len(r.buf)-at < n {
+		r.pos = before
+		return nil, ErrTruncated
+	}
+	r.pos += 8 * n
+	return r.buf[at : at+n : at+n], nil
+}

@@ -1,0 +1,112 @@
+package bitpack
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Writer appends a bit stream to a byte slice. Its first fault sticks: later
+// writes do nothing, and [Writer.Finish] returns the fault.
+//
+// The zero Writer appends to an empty buffer. Alignment is relative to the
+// point where the Writer began, which is always a byte boundary of the buffer.
+type Writer struct {
+	buf     []byte
+	start   int    // length of buf when the stream began
+	pending uint64 // bits not yet in buf, the earliest lowest; zero above
+	npend   int    // how many bits are pending, 0..63
+	err     error
+}
+
+// NewWriter returns a Writer that appends to buf.
+func NewWriter(buf []byte) Writer {
+	return Writer{buf: buf, start: len(buf)}
+}
+
+// Bits writes the low n bits of v, 1 <= n <= 64. A v wider than that is
+// ErrValue.
+func (w *Writer) Bits(v uint64, n int) {
+	checkWidth(n)
+	if w.err != nil {
+		return
+	}
+	if bits.Len64(v) > n {
+		w.err = ErrValue
+		return
+	}
+	w.pending |= v << w.npend
+	total := w.npend + n
+	if total < 64 {
+		w.npend = total
+		return
+	}
+	w.buf = binary.LittleEndian.AppendUint64(w.buf, w.pending)
+	w.pending = v >> (64 - w.npend) // 0 when npend is 0: a shift by 64
+	w.npend = total - 64
+}
+
+// Int writes v as an offset from low, in Width(low, high) bits. A v outside
+// [low, high] is ErrValue.
+func (w *Writer) Int(v, low, high int64) {
+	n := Width(low, high)
+	if w.err != nil {
+		return
+	}
+	if v < low || v > high {
+		w.err = ErrValue
+		return
+	}
+	if n > 0 {
+		w.Bits(uint64(v)-uint64(low), n)
+	}
+}
+
+// Bool writes one bit.
+func (w *Writer) Bool(v bool) {
+	if v {
+		w.Bits(1, 1)
+	} else {
+		w.Bits(0, 1)
+	}
+}
+
+// Align writes zero bits up to the next byte boundary; none when already there.
+func (w *Writer) Align() {
+	if w.err != nil {
+		return
+	}
+	w.npend = (w.npend + 7) &^ 7
+	w.flush()
+}
+
+// Bytes aligns, then writes p as it is.
+func (w *Writer) Bytes(p []byte) {
+	w.Align()
+	if w.err != nil {
+		return
+	}
+	w.buf = append(w.buf, p...)
+}
+
+// Len returns the number of bits written so far.
+func (w *Writer) Len() int {
+	return 8*(len(w.buf)-w.start) + w.npend
+}
+
+// Finish aligns and returns the buffer with the stream appended. After a fault
+// it returns the buffer as it was given to NewWriter, and the fault.
+func (w *Writer) Finish() ([]byte, error) {
+	if w.err != nil {
+		return w.buf[:w.start], w.err
+	}
+	w.Align()
+	return w.buf, nil
+}
+
+// flush moves the whole bytes that are pending to the buffer.
+func (w *Writer) flush() {
+	for ; w.npend >= 8; w.npend -= 8 {
+		w.buf = append(w.buf, byte(w.pending))
+		w.pending >>= 8
+	}
+}

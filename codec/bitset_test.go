@@ -1,0 +1,58 @@
+package codec_test
+
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"pgregory.net/rapid"
+)
+
+// A Bitset does what a map of bools does.
+func TestBitsetAgreesWithAMap(t *testing.T) {
+	ids := rapid.SliceOf(rapid.IntRange(0, 255))
+	rapid.Check(t, func(t *rapid.T) {
+		var a, b codec.Bitset
+		inA, inB := map[int]bool{}, map[int]bool{}
+		for _, id := range ids.Draw(t, "a") {
+			a.Set(id)
+			inA[id] = true
+		}
+		for _, id := range ids.Draw(t, "cleared") {
+			a.Clear(id)
+			delete(inA, id)
+		}
+		for _, id := range ids.Draw(t, "b") {
+			b.Set(id)
+			inB[id] = true
+		}
+		if a.Count() != len(inA) || a.Empty() != (len(inA) == 0) {
+			t.Fatalf("count %d, empty %v, of %d", a.Count(), a.Empty(), len(inA))
+		}
+		minus, both, either := a.Minus(b), a.Intersect(b), a.Union(b)
+		next := -1
+		for id := 255; id >= 0; id-- {
+			if a.Has(id) != inA[id] || minus.Has(id) != (inA[id] && !inB[id]) ||
+				both.Has(id) != (inA[id] && inB[id]) || either.Has(id) != (inA[id] || inB[id]) {
+				t.Fatalf("id %d is wrong in a set", id)
+			}
+			if inA[id] {
+				next = id
+			}
+			if got := a.Next(id); got != next {
+				t.Fatalf("Next(%d) = %d, want %d", id, got, next)
+			}
+		}
+		if a.Next(256) != -1 {
+			t.Fatal("an id behind the end")
+		}
+	})
+}
+
+func TestFirstN(t *testing.T) {
+	for n := range codec.MaxSlices + 1 {
+		b := codec.FirstN(n)
+		if b.Count() != n || n < codec.MaxSlices && b.Has(n) {
+			t.Errorf("FirstN(%d) has %d ids", n, b.Count())
+		}
+	}
+}
