@@ -41,3 +41,9 @@ func SliceDatagramSize(sliceID, numSlices, dataBytes int) int {
 	}
 	return 13 + dataBytes
 }
+
+// AckDatagramSize returns the size in bytes of the datagram that carries an ack
+// of numSlices.
+func AckDatagramSize(numSlices int) int {
+	return (57+numSlices+7)/8 + 4
+}

@@ -1,0 +1,52 @@
+package statemachine
+
+// ackTimer decides when the next ack goes out (section 8.5). Whatever makes an
+// ack due moves its time forward, never back.
+type ackTimer struct {
+	at         Micros // when the next ack goes out; Never when none is due
+	lastAt     Micros // when the last ack went out
+	sentOne    bool   // an ack ever went out
+	unreported int    // new slices since the last ack
+	lastNew    int    // the latest new slice's id; -1 at a chunk's start
+	afterGap   bool   // the latest new slice made a gap
+}
+
+// Figures of section 8.5.
+const (
+	ackInterval = 2 * Millisecond // AKT-2
+	ackEvery    = 16              // AKT-3
+)
+
+func (t *ackTimer) startChunk() {
+	t.unreported, t.lastNew, t.afterGap = 0, -1, false
+}
+
+// newSlice makes an ack due for a slice that was stored: at once around a gap,
+// since it shows a loss, and when many wait; soon otherwise (AKT-3, AKT-4).
+func (t *ackTimer) newSlice(now Micros, id int) {
+	gap := id != t.lastNew+1
+	t.unreported++
+	if gap || t.afterGap || t.unreported >= ackEvery {
+		t.atOnce(now)
+	} else {
+		t.soon(now)
+	}
+	t.lastNew, t.afterGap = id, gap
+}
+
+// soon makes an ack due within the interval that caps their rate (AKT-2).
+func (t *ackTimer) soon(now Micros) {
+	earliest := now
+	if t.sentOne {
+		earliest = max(now, t.lastAt+ackInterval)
+	}
+	t.at = min(t.at, earliest)
+}
+
+func (t *ackTimer) atOnce(now Micros) { t.at = min(t.at, now) }
+
+func (t *ackTimer) due(now Micros) bool { return now >= t.at }
+
+func (t *ackTimer) sent(now Micros) {
+	t.at, t.lastAt, t.sentOne, t.unreported = Never, now, true, 0
+}

@@ -1,0 +1,190 @@
+package statemachine
+
+import "github.com/chunkwire/chunkwire/codec"
+
+// SenderConfig sets up a Sender. The zero value is ready to use.
+type SenderConfig struct {
+	// FirstChunkID is the id of the first chunk; both ends must agree (CID-1).
+	FirstChunkID uint16
+	// GiveUp is how long a chunk may stay without progress before the sender
+	// fails; 0 means DefaultGiveUp.
+	GiveUp Micros
+	// Scheduler says which slice goes next, and when; nil means a Base with the
+	// Burst profile. A scheduler serves one sender.
+	Scheduler Scheduler
+	// Observe, when not nil, is told what happens to each slice as it happens.
+	Observe func(Observation)
+}
+
+// Sender is the sending end of one connection (section 7). One chunk is in
+// flight at a time.
+type Sender struct {
+	state   SenderState
+	row     Row
+	now     Micros
+	giveUp  Micros
+	sched   Scheduler
+	observe func(Observation)
+
+	// The chunk in flight, or the next one's id when there is none.
+	chunkID     uint16
+	chunk       []byte // the caller's; nil unless SENDING
+	numSlices   int
+	sent        codec.Bitset // sent at least once
+	acked       codec.Bitset // subset of sent; a bit never goes back (SAFE-3)
+	startedAt   Micros
+	heardFromAt Micros // when the peer last gave a sign that it will take the chunk
+
+	// What the last step has for its caller.
+	refusal error
+	out     codec.Slice
+
+	stats SenderStats
+}
+
+// NewSender returns an idle sender.
+func NewSender(cfg SenderConfig) *Sender {
+	s := &Sender{chunkID: cfg.FirstChunkID, giveUp: cfg.GiveUp, sched: cfg.Scheduler, observe: cfg.Observe}
+	if s.giveUp == 0 {
+		s.giveUp = DefaultGiveUp
+	}
+	if s.sched == nil {
+		s.sched = NewBase(Burst())
+	}
+	return s
+}
+
+// senderInput is what a transition's actions need of its event.
+type senderInput struct {
+	chunk   []byte
+	news    codec.Bitset
+	sliceID int
+}
+
+// Submit starts the transfer of a chunk of 1..codec.MaxChunkSize bytes. The
+// sender does not copy it: it must stay as it is until the sender is idle
+// again. Submit fails with ErrChunkSize, ErrBusy or ErrGaveUp, and then the
+// sender is as it was.
+func (s *Sender) Submit(now Micros, chunk []byte) error {
+	s.advance(now)
+	s.refusal = nil
+	guard := SizeValid
+	if len(chunk) < 1 || len(chunk) > codec.MaxChunkSize {
+		guard = SizeInvalid
+	}
+	s.step(guard, senderInput{chunk: chunk})
+	return s.refusal
+}
+
+// HandleAck takes an ack that arrived at now.
+func (s *Sender) HandleAck(now Micros, a codec.Ack) {
+	s.advance(now)
+	s.stats.AcksReceived++
+	// A slice that was never sent cannot have arrived (SND-7).
+	news := a.Acked.Intersect(s.sent).Minus(s.acked)
+	s.step(s.ackGuard(a, news), senderInput{news: news})
+}
+
+func (s *Sender) ackGuard(a codec.Ack, news codec.Bitset) Guard {
+	switch {
+	case a.ChunkID != s.chunkID || a.NumSlices != s.numSlices || a.Validate() != nil:
+		return AckForeign
+	case !news.Empty():
+		if s.acked.Count()+news.Count() == s.numSlices {
+			return AckAll
+		}
+		return AckNews
+	case s.acked.Empty() && a.Acked.Empty():
+		return AckHold
+	}
+	return AckNothingNew
+}
+
+// Poll returns a slice to send at now, or false when none is due. Call it until
+// it says false. The slice's data points into the chunk.
+func (s *Sender) Poll(now Micros) (codec.Slice, bool) {
+	s.advance(now)
+	guard, sliceID := PollNothing, 0
+	if s.state == SenderSending {
+		if s.now-s.heardFromAt >= s.giveUp {
+			guard = PollGiveUp
+		} else if id, ok := s.sched.Next(s.now); ok {
+			guard, sliceID = PollSlice, id
+		}
+	}
+	s.step(guard, senderInput{sliceID: sliceID})
+	if s.row == S13SendSlice {
+		return s.out, true
+	}
+	return codec.Slice{}, false
+}
+
+// Deadline returns when Poll has something to do next, if nothing else happens
+// before: Never unless a chunk is in flight.
+func (s *Sender) Deadline() Micros {
+	if s.state != SenderSending {
+		return Never
+	}
+	return min(s.sched.Deadline(), s.heardFromAt+s.giveUp)
+}
+
+// The actions of the transition table.
+
+func (s *Sender) start(chunk []byte) {
+	s.chunk = chunk
+	s.numSlices = codec.NumSlices(len(chunk))
+	s.sent, s.acked = codec.Bitset{}, codec.Bitset{}
+	s.startedAt, s.heardFromAt = s.now, s.now
+	s.sched.Begin(Flight{
+		Now: s.now, ChunkID: s.chunkID, NumSlices: s.numSlices,
+		LastBytes: len(chunk) - (s.numSlices-1)*codec.SliceSize, Observe: s.observe,
+	})
+}
+
+func (s *Sender) hear() { s.heardFromAt = s.now }
+
+func (s *Sender) note(news codec.Bitset) {
+	s.hear()
+	s.acked = s.acked.Union(news)
+	s.stats.SlicesAcked += int64(news.Count())
+	if s.observe != nil {
+		for id := news.Next(0); id >= 0; id = news.Next(id + 1) {
+			s.observe(Observation{Kind: Acked, At: s.now, ChunkID: s.chunkID, SliceID: id})
+		}
+	}
+	s.sched.Acked(s.now, news)
+}
+
+func (s *Sender) complete() {
+	s.stats.Chunks++
+	s.stats.ChunkBytes += int64(len(s.chunk))
+	s.stats.LastChunkTime = s.now - s.startedAt
+	s.drop()
+	s.chunkID++ // modulo 2^16 (CID-2)
+	s.numSlices = 0
+}
+
+// drop lets go of the caller's chunk.
+func (s *Sender) drop() {
+	s.chunk = nil
+	s.out = codec.Slice{}
+}
+
+func (s *Sender) send(id int) {
+	from := id * codec.SliceSize
+	to := min(from+codec.SliceSize, len(s.chunk))
+	s.out = codec.Slice{ChunkID: s.chunkID, SliceID: id, NumSlices: s.numSlices, Data: s.chunk[from:to:to]}
+	kind := Sent
+	if s.sent.Has(id) {
+		kind = Resent
+		s.stats.SlicesResent++
+	}
+	s.sent.Set(id)
+	s.stats.SlicesSent++
+	s.stats.BytesSent += int64(codec.SliceDatagramSize(id, s.numSlices, to-from))
+	if s.observe != nil {
+		s.observe(Observation{Kind: kind, At: s.now, ChunkID: s.chunkID, SliceID: id})
+	}
+}
+
+func (s *Sender) advance(now Micros) { s.now = max(s.now, now) }
