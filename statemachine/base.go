@@ -48,6 +48,7 @@ const (
 
 // NewBase returns a scheduler with the profile's pace.
 func NewBase(p Profile) *Base {
+	p = p.withinLimits()
 	return &Base{profile: p, budget: newBudget(p)}
 }
 
@@ -133,8 +134,8 @@ func (b *Base) sent(now Micros, id int) {
 	b.spacedUntil = max(b.spacedUntil, now-catchUp) + b.profile.Spacing
 }
 
-// Acked takes news, in the order of ACT-1 to ACT-5: the round trip first, since
-// it tells which transmission of a resent slice has arrived.
+// Acked takes news (SCH-8): the round trip first, since it tells which
+// transmission of a resent slice has arrived.
 func (b *Base) Acked(now Micros, news codec.Bitset) {
 	b.progressAt, b.backoff = now, 0
 	b.sampleRTT(now, news)

@@ -13,7 +13,7 @@ type budget struct {
 
 const (
 	perByte = 1_000_000
-	// longestRefill bounds the product of rate and time (BUD-4).
+	// longestRefill bounds the product of rate and time (BUD-3).
 	longestRefill = 1000 * Second
 )
 
@@ -56,7 +56,7 @@ func (b *budget) take(n int64) bool {
 	return true
 }
 
-// when returns the time at which n bytes will be there.
+// when returns the time at which n bytes will be there (BUD-4).
 func (b *budget) when(n int64) Micros {
 	missing := n*perByte - b.left
 	if b.rate == 0 || missing <= 0 {

@@ -12,10 +12,10 @@ const maxCost = codec.MaxDatagramSize + HeaderBytes
 // count IP and UDP headers.
 type Profile struct {
 	Name string
-	// Rate is the regular rate in bytes a second, at most MaxRate; 0 means
-	// unlimited.
+	// Rate is the regular rate in bytes a second, MinRate to MaxRate; 0 means
+	// unlimited. NewBase moves what lies outside to the nearer limit.
 	Rate int64
-	// Cap is the most bytes that the budget ever holds. It must cover one slice.
+	// Cap is the most bytes that the budget ever holds, at least one slice's.
 	Cap int64
 	// Burst is what the budget holds at least when a chunk starts, in bytes; at
 	// most Cap.
@@ -31,11 +31,22 @@ type Profile struct {
 
 // Limits and defaults of profiles.
 const (
+	MinRate            = maxCost       // bytes a second: one slice
 	MaxRate            = 1_000_000_000 // bytes a second
 	DefaultRegularRate = 125_000       // bytes a second: 1 Mbit/s
 	BurstSpacing       = 85 * Micros(1)
 	ArticleResendDelay = 100 * Millisecond
 )
+
+// withinLimits returns p with Rate, Cap and Burst as BUD-1 wants them.
+func (p Profile) withinLimits() Profile {
+	if p.Rate != 0 {
+		p.Rate = min(max(p.Rate, MinRate), MaxRate)
+	}
+	p.Cap = min(max(p.Cap, maxCost), MaxRate)
+	p.Burst = min(max(p.Burst, 0), p.Cap)
+	return p
+}
 
 // Burst returns the profile that sends all slices at once, 85 us apart (100
 // Mbit/s), and then as much as arrives, but at least 1 Mbit/s.
@@ -51,4 +62,12 @@ func Burst() Profile {
 // unlimited.
 func Fixed(rate int64) Profile {
 	return Profile{Name: "fixed", Rate: rate, Cap: max(16*maxCost, rate/50)}
+}
+
+// Article returns Fixed(rate) with the article's resend delay of 100 ms, for
+// comparison: too short for slow paths, too long for fast ones.
+func Article(rate int64) Profile {
+	p := Fixed(rate)
+	p.Name, p.ResendDelay = "article", ArticleResendDelay
+	return p
 }

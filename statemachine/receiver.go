@@ -1,6 +1,10 @@
 package statemachine
 
-import "github.com/chunkwire/chunkwire/codec"
+import (
+	"slices"
+
+	"github.com/chunkwire/chunkwire/codec"
+)
 
 // ReceiverConfig sets up a Receiver. The zero value is ready to use.
 type ReceiverConfig struct {
@@ -87,7 +91,7 @@ func (r *Receiver) sliceGuard(s codec.Slice) Guard {
 // conflictGuard tells what to make of a slice that disagrees with the pinned
 // num_slices. If the one that pinned it was forged, nothing more will come of
 // it; after half the time to give up the genuine sender still has the other
-// half (RCV-10).
+// half (RCV-7).
 func (r *Receiver) conflictGuard(s codec.Slice) Guard {
 	switch {
 	case r.now-r.progressAt < r.giveUp/2:
@@ -211,6 +215,7 @@ func (r *Receiver) hold(s codec.Slice) {
 }
 
 func (r *Receiver) deliver(dst []byte) {
+	dst = slices.Grow(dst, r.readSize)
 	for left, id := r.readSize, 0; left > 0; id++ {
 		n := min(left, codec.SliceSize)
 		dst = append(dst, r.slices[id][:n]...)

@@ -46,7 +46,7 @@ func (e *rttEstimator) smooth(r Micros) {
 
 // bound takes the time since the first transmission of a slice that was sent
 // more often. It breaks the circle in which a timer shorter than the round trip
-// makes every slice ambiguous, and the timer is never mended (RTT-3).
+// makes every slice ambiguous, and the timer is never mended (RTT-4).
 func (e *rttEstimator) bound(r Micros) {
 	if e.known == rttUnknown {
 		*e = rttEstimator{smoothed: r, variation: r / 8, known: rttBounded}

@@ -1,0 +1,55 @@
+package netsim
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math/bits"
+	"math/rand/v2"
+	"time"
+)
+
+// chances is everything that chance decides about one datagram.
+type chances struct {
+	jitter     time.Duration
+	lost       bool
+	duplicated bool
+	held       bool // the datagram is held back
+	copyHeld   bool // its copy is, if there is one
+}
+
+// draw takes the same five draws for every datagram, whether or not they
+// matter. A datagram that skipped some would shift the draws of all that
+// follow: one more loss would then be a wholly different run.
+func draw(random *rand.PCG, p *Path) chances {
+	return chances{
+		jitter:     time.Duration(below(random, uint64(p.Jitter)+1)),
+		lost:       hit(random, p.LossPPM),
+		duplicated: hit(random, p.DuplicatePPM),
+		held:       hit(random, p.ReorderPPM),
+		copyHeld:   hit(random, p.ReorderPPM),
+	}
+}
+
+// hit is true in ppm of a million draws. What hits at one ppm also hits at a
+// higher one.
+func hit(random *rand.PCG, ppm int) bool {
+	return below(random, million) < uint64(ppm)
+}
+
+// below draws uniformly from [0, n). Unlike rand.Uint64N it never draws twice.
+// The price is a bias below n in 2^64.
+func below(random *rand.PCG, n uint64) uint64 {
+	hi, _ := bits.Mul64(random.Uint64(), n)
+	return hi
+}
+
+// deriveSeed returns the seed of the link between two names, so that each link
+// has its own draws, whichever is used first.
+func deriveSeed(seed uint64, from, to string) uint64 {
+	h := fnv.New64a()
+	key := binary.BigEndian.AppendUint64(nil, seed)
+	// The length keeps ("a", "bc") apart from ("ab", "c").
+	key = binary.BigEndian.AppendUint64(key, uint64(len(from)))
+	h.Write(append(append(key, from...), to...))
+	return h.Sum64()
+}

@@ -1,0 +1,145 @@
+package netsim_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/netsim"
+)
+
+const million = 1_000_000
+
+func TestFrequencies(t *testing.T) {
+	p := netsim.Path{LossPPM: 20_000, DuplicatePPM: 10_000, ReorderPPM: 30_000, ReorderDelay: ms}
+	link := netsim.NewLink(p, 1)
+	for range million {
+		link.Send(0, 1)
+	}
+	s := link.Stats()
+	// The bounds are about three standard deviations.
+	near(t, "lost", s.LostRandom, 20_000, 420)
+	near(t, "twice", s.Duplicated, 9_800, 300)
+	near(t, "held back", s.Reordered, 29_694, 510)
+	wantStats(t, s, netsim.LinkStats{Sent: million, SentBytes: million,
+		Delivered:  million - s.LostRandom + s.Duplicated,
+		LostRandom: s.LostRandom, Duplicated: s.Duplicated, Reordered: s.Reordered})
+}
+
+func TestNeverAndAlways(t *testing.T) {
+	never := netsim.NewLink(netsim.Path{}, 1)
+	always := netsim.NewLink(netsim.Path{DuplicatePPM: million, ReorderPPM: million}, 1)
+	for range 10_000 {
+		never.Send(0, 1)
+		always.Send(0, 1)
+	}
+	wantStats(t, never.Stats(), netsim.LinkStats{Sent: 10_000, SentBytes: 10_000, Delivered: 10_000})
+	wantStats(t, always.Stats(), netsim.LinkStats{Sent: 10_000, SentBytes: 10_000, Delivered: 20_000,
+		Duplicated: 10_000, Reordered: 20_000})
+}
+
+func TestJitterIsUniform(t *testing.T) {
+	const jitter = 9 // nanoseconds: ten equal chances
+	link := netsim.NewLink(netsim.Path{Delay: 100, Jitter: jitter}, 1)
+	var count [jitter + 1]int64
+	for i := range time.Duration(100_000) {
+		now := i * 1000 // far apart, so that none waits for another
+		at := link.Send(now, 1).At(0) - now - 100
+		if at < 0 || at > jitter {
+			t.Fatalf("jitter of %d ns", at)
+		}
+		count[at]++
+	}
+	for at, n := range count {
+		near(t, time.Duration(at).String(), n, 10_000, 285)
+	}
+}
+
+// TestDrawsAreIndependent changes one probability and looks at the datagrams
+// that the change does not concern: nothing may have happened to them.
+func TestDrawsAreIndependent(t *testing.T) {
+	type fate []time.Duration
+	run := func(p netsim.Path) []fate {
+		link := netsim.NewLink(p, 3)
+		var all []fate
+		for i := range time.Duration(20_000) {
+			all = append(all, times(link.Send(i*100*time.Microsecond, 1000)))
+		}
+		return all
+	}
+	base := netsim.Path{Delay: 10 * ms, Jitter: ms, LossPPM: 50_000, DuplicatePPM: 50_000,
+		ReorderPPM: 50_000, ReorderDelay: 100 * ms, Rate: 100_000_000, Queue: 100_000}
+	before := run(base)
+	// late undoes the holding back.
+	late := func(f fate, i int) fate {
+		f = slices.Clone(f)
+		for j := range f {
+			if f[j] > time.Duration(i)*100*time.Microsecond+50*ms {
+				f[j] -= 100 * ms
+			}
+		}
+		return f
+	}
+	tests := []struct {
+		name   string
+		change func(*netsim.Path)
+		same   func(a, b fate, i int) bool
+	}{
+		{"more loss hits the same and others", func(p *netsim.Path) { p.LossPPM = 100_000 },
+			func(a, b fate, i int) bool { return len(b) == 0 || slices.Equal(a, b) }},
+		{"no loss brings back the lost", func(p *netsim.Path) { p.LossPPM = 0 },
+			func(a, b fate, i int) bool { return len(a) == 0 || slices.Equal(a, b) }},
+		{"no copies", func(p *netsim.Path) { p.DuplicatePPM = 0 },
+			func(a, b fate, i int) bool {
+				return len(a) == 0 && len(b) == 0 || len(b) == 1 && slices.Contains(a, b[0])
+			}},
+		{"none held back", func(p *netsim.Path) { p.ReorderPPM = 0 },
+			func(a, b fate, i int) bool { return slices.Equal(late(a, i), b) }},
+		{"more delay", func(p *netsim.Path) { p.Delay += 3 * ms },
+			func(a, b fate, i int) bool {
+				return slices.EqualFunc(a, b, func(x, y time.Duration) bool { return x+3*ms == y })
+			}},
+		{"no jitter", func(p *netsim.Path) { p.Jitter = 0 },
+			func(a, b fate, i int) bool { return len(a) == len(b) }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			changed := false
+			for i, b := range run(with(base, test.change)) {
+				if !test.same(before[i], b, i) {
+					t.Fatalf("datagram %d: %v, was %v", i, b, before[i])
+				}
+				changed = changed || !slices.Equal(before[i], b)
+			}
+			if !changed {
+				t.Error("the change had no effect")
+			}
+		})
+	}
+}
+
+func TestQueueDropsUseTheirDraws(t *testing.T) {
+	lossy := netsim.Path{LossPPM: 500_000}
+	full := netsim.Path{LossPPM: 500_000, Rate: 8, Queue: 1}
+	a, b := netsim.NewLink(full, 1), netsim.NewLink(lossy, 1)
+	for range 100 { // a drops all but the first, b none
+		a.Send(0, 1)
+		b.Send(0, 1)
+	}
+	a.SetPath(lossy)
+	for i := range 100 {
+		if got, want := a.Send(time.Hour, 1).Len(), b.Send(time.Hour, 1).Len(); got != want {
+			t.Fatalf("datagram %d after the drops: %d arrivals, want %d", i, got, want)
+		}
+	}
+	if got := a.Stats().LostQueue; got != 99 {
+		t.Errorf("LostQueue = %d, want 99", got)
+	}
+}
+
+func near(t *testing.T, what string, got, want, off int64) {
+	t.Helper()
+	if got < want-off || got > want+off {
+		t.Errorf("%s: %d, want %d +- %d", what, got, want, off)
+	}
+}

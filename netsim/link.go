@@ -1,0 +1,104 @@
+package netsim
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// maxPayload keeps serialization times far from overflow.
+const maxPayload = 1 << 24
+
+// Link is one direction of a network path: a bottleneck with a drop-tail queue,
+// then delay, then random faults. The same seed and the same calls give the
+// same results.
+//
+// A Link has no clock: the caller says what time it is. Send does not allocate,
+// except for the queue to grow to its longest. A Link is not safe for
+// concurrent use.
+type Link struct {
+	path       Path
+	random     rand.PCG
+	bottleneck bottleneck
+	now        time.Duration // time of the last Send
+	last       time.Duration // latest arrival of a datagram not held back
+	stats      LinkStats
+}
+
+// NewLink returns an idle link at time zero. It panics if p is not valid.
+func NewLink(p Path, seed uint64) *Link {
+	l := new(Link)
+	l.random.Seed(seed, 0)
+	l.SetPath(p)
+	return l
+}
+
+// SetPath changes the link from the next Send on. What was sent before still
+// arrives as computed, and what is queued still takes its place in the queue.
+// It panics if p is not valid.
+func (l *Link) SetPath(p Path) {
+	p.mustBeValid()
+	l.path = p
+	l.bottleneck.set(p.Rate, p.Queue)
+}
+
+// Send puts a datagram of payload bytes on the link at time now and returns when
+// it arrives. Times count from any fixed instant the caller likes.
+//
+// Send panics if now is before zero or before the last Send, or if payload is
+// negative or above 16 MiB.
+func (l *Link) Send(now time.Duration, payload int) Arrivals {
+	l.check(now, payload)
+	l.now = now
+	l.stats.Sent++
+	l.stats.SentBytes += int64(payload)
+
+	chance := draw(&l.random, &l.path)
+	out, ok := l.bottleneck.pass(now, payload+l.path.Overhead)
+	if !ok {
+		l.stats.LostQueue++
+		return Arrivals{}
+	}
+	// A lost datagram holds its place in the order too. Otherwise a change of
+	// LossPPM would move the arrivals of those that survive.
+	l.last = max(l.last, out+l.path.Delay+chance.jitter)
+	if chance.lost {
+		l.stats.LostRandom++
+		return Arrivals{}
+	}
+	return l.arrive(chance)
+}
+
+func (l *Link) check(now time.Duration, payload int) {
+	if now < l.now {
+		panic(fmt.Sprintf("netsim: time goes back from %v to %v", l.now, now))
+	}
+	if payload < 0 || payload > maxPayload {
+		panic(fmt.Sprintf("netsim: payload of %d bytes", payload))
+	}
+}
+
+// arrive lists the arrivals of a datagram that gets through.
+func (l *Link) arrive(chance chances) Arrivals {
+	first := l.hold(chance.held)
+	l.stats.Delivered++
+	if !chance.duplicated {
+		return Arrivals{at: [2]time.Duration{first}, n: 1}
+	}
+	second := l.hold(chance.copyHeld)
+	l.stats.Delivered++
+	l.stats.Duplicated++
+	return Arrivals{at: [2]time.Duration{min(first, second), max(first, second)}, n: 2}
+}
+
+// hold returns the arrival of the datagram at hand or of its copy.
+func (l *Link) hold(held bool) time.Duration {
+	if !held {
+		return l.last
+	}
+	l.stats.Reordered++
+	return l.last + l.path.holdBack()
+}
+
+// Stats returns what has happened on the link so far.
+func (l *Link) Stats() LinkStats { return l.stats }

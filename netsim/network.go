@@ -1,0 +1,142 @@
+package netsim
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"sync"
+)
+
+// Network connects any number of endpoints in memory. Each ordered pair of
+// addresses has its own [Link], made at first use from the path set for the
+// pair, or from the default. The draws of a link depend on the network's seed
+// and the two names alone, not on other traffic.
+//
+// All methods are safe for concurrent use.
+type Network struct {
+	clock clock
+	seed  uint64
+
+	mu       sync.Mutex
+	fallback Path
+	paths    map[route]Path
+	links    map[route]*Link
+	conns    map[Addr]*Conn
+}
+
+// route is an ordered pair of addresses.
+type route struct{ from, to Addr }
+
+// NewNetwork returns a network of perfect wires without endpoints. It keeps
+// time from now on; inside a [testing/synctest] bubble, that is virtual time.
+func NewNetwork(seed uint64) *Network {
+	return &Network{
+		clock: startClock(),
+		seed:  seed,
+		paths: make(map[route]Path),
+		links: make(map[route]*Link),
+		conns: make(map[Addr]*Conn),
+	}
+}
+
+// SetDefault sets the path of links that are yet to be used and have no path of
+// their own. It panics if p is not valid.
+func (n *Network) SetDefault(p Path) {
+	p.mustBeValid()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.fallback = p
+}
+
+// SetPath sets the path from one address to another, in this direction only. If
+// the link is in use, it changes as by [Link.SetPath]. SetPath panics if p is
+// not valid.
+func (n *Network) SetPath(from, to Addr, p Path) {
+	p.mustBeValid()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	r := route{from, to}
+	n.paths[r] = p
+	if l := n.links[r]; l != nil {
+		l.SetPath(p)
+	}
+}
+
+// Stats returns the counts of the link from one address to another.
+func (n *Network) Stats(from, to Addr) LinkStats {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if l := n.links[route{from, to}]; l != nil {
+		return l.Stats()
+	}
+	return LinkStats{}
+}
+
+// Listen opens an endpoint. It fails if the address is in use by another that
+// is not closed.
+func (n *Network) Listen(addr Addr) (*Conn, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.conns[addr] != nil {
+		return nil, &net.OpError{Op: "listen", Net: addr.Network(), Addr: addr, Err: errInUse}
+	}
+	c := &Conn{
+		network:       n,
+		addr:          addr,
+		netAddr:       addr,
+		line:          newDelayLine(n.clock),
+		writeDeadline: never,
+	}
+	n.conns[addr] = c
+	return c, nil
+}
+
+// Pair returns two endpoints, "a" and "b", on a network of their own. There is
+// the path from a to b, back the path from b to a. Pair panics if a path is not
+// valid.
+func Pair(there, back Path, seed uint64) (a, b *Conn) {
+	n := NewNetwork(seed)
+	n.SetPath("a", "b", there)
+	n.SetPath("b", "a", back)
+	a, _ = n.Listen("a") // nobody else can have taken the names
+	b, _ = n.Listen("b")
+	return a, b
+}
+
+// send puts a datagram on its link. If nobody listens at the far end when it is
+// sent, it crosses the link and vanishes.
+func (n *Network) send(c *Conn, payload []byte, to Addr) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := n.clock.now() // under the lock: links must not see time go back
+	switch {
+	case c.closed:
+		return net.ErrClosed
+	case now >= c.writeDeadline:
+		return os.ErrDeadlineExceeded
+	}
+	arrivals := n.link(route{c.addr, to}).Send(now, len(payload))
+	receiver := n.conns[to]
+	if receiver == nil || arrivals.Len() == 0 {
+		return nil
+	}
+	p := packet{data: bytes.Clone(payload), peer: c.netAddr}
+	for i := range arrivals.Len() {
+		receiver.line.push(now, arrivals.At(i), p)
+	}
+	return nil
+}
+
+// link returns the link of a route and makes it at first use.
+func (n *Network) link(r route) *Link {
+	if l := n.links[r]; l != nil {
+		return l
+	}
+	p, ok := n.paths[r]
+	if !ok {
+		p = n.fallback
+	}
+	l := NewLink(p, deriveSeed(n.seed, string(r.from), string(r.to)))
+	n.links[r] = l
+	return l
+}
