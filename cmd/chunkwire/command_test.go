@@ -1,0 +1,326 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// result is how a command ended.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// runCommand runs a command in this process, as main does.
+func runCommand(t *testing.T, stdin io.Reader, args ...string) result {
+	t.Helper()
+	var stdout, stderr lockedBuffer
+	code := execute(t.Context(), stdin, &stdout, &stderr, args...)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+func execute(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, args ...string) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return finish(ctx, root.ExecuteContext(ctx), stderr)
+}
+
+// startRecv starts a recv on a free port and returns its address once it
+// listens, and a channel for how it ends.
+func startRecv(t *testing.T, args ...string) (addr string, ended <-chan result) {
+	t.Helper()
+	return startRecvUntil(t, t.Context(), args...)
+}
+
+func startRecvUntil(t *testing.T, ctx context.Context, args ...string) (addr string, ended <-chan result) {
+	t.Helper()
+	var stdout, stderr lockedBuffer
+	stderr.wrote = make(chan struct{}, 100)
+	done := make(chan result, 1)
+	go func() {
+		code := execute(ctx, nil, &stdout, &stderr, append([]string{"recv", "--listen", loopback}, args...)...)
+		done <- result{code, stdout.String(), stderr.String()}
+	}()
+	for {
+		select {
+		case r := <-done:
+			t.Fatalf("recv ended with %d before it listened: %s", r.code, r.stderr)
+		case <-stderr.wrote:
+			if _, at, ok := strings.Cut(stderr.String(), "listening on "); ok && strings.Contains(at, "\n") {
+				return strings.TrimSpace(strings.SplitN(at, "\n", 2)[0]), done
+			}
+		}
+	}
+}
+
+// lockedBuffer may be read while it is written to.
+type lockedBuffer struct {
+	mu    sync.Mutex
+	b     bytes.Buffer
+	wrote chan struct{}
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, err := l.b.Write(p)
+	if l.wrote != nil {
+		l.wrote <- struct{}{}
+	}
+	return n, err
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func inputFile(t *testing.T, content []byte) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// The transfers that the README promises, through a relay that loses 30 %,
+// doubles 10 % and reorders.
+func TestFilesThroughABadRelay(t *testing.T) {
+	for _, n := range []int{0, 1, 1024, 1025, 262144, 262145, 3_000_000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			want := pattern(n, 1)
+			out := filepath.Join(t.TempDir(), "out")
+			addr, ended := startRecv(t, "--out", out, "--json")
+			sent := runCommand(t, nil, "send", "--json", "--to", badRelay(t, addr, 30), inputFile(t, want))
+			received := <-ended
+			if sent.code != exitOK || received.code != exitOK {
+				t.Fatalf("send: %+v\nrecv: %+v", sent, received)
+			}
+			if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, want) {
+				t.Fatalf("other bytes arrived: %v", err)
+			}
+			sum := sha256.Sum256(want)
+			for _, r := range []result{sent, received} {
+				var report fileReport
+				if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+					t.Fatalf("%s: %v", r.stdout, err)
+				}
+				if !report.OK || report.Bytes != int64(n) || report.SHA256 != hex.EncodeToString(sum[:]) {
+					t.Errorf("the report says %+v", report)
+				}
+			}
+		})
+	}
+}
+
+func TestStandardInputAndOutput(t *testing.T) {
+	want := pattern(300_000, 5)
+	addr, ended := startRecv(t, "--out", "-")
+	sent := runCommand(t, bytes.NewReader(want), "send", "--to", addr, "-")
+	received := <-ended
+	if sent.code != exitOK || received.code != exitOK {
+		t.Fatalf("send: %+v\nrecv: %d %s", sent, received.code, received.stderr)
+	}
+	if received.stdout != string(want) {
+		t.Errorf("%d other bytes on standard output", len(received.stdout))
+	}
+	if !strings.Contains(sent.stdout, "sent 293 KiB") || !strings.Contains(received.stderr, "received 293 KiB") {
+		t.Errorf("send says %q, recv %q", sent.stdout, received.stderr)
+	}
+}
+
+func TestRawIsOneChunk(t *testing.T) {
+	want := pattern(5000, 6)
+	out := filepath.Join(t.TempDir(), "out")
+	addr, ended := startRecv(t, "--raw", "--linger", "100ms", "--out", out)
+	sent := runCommand(t, nil, "send", "--raw", "--to", addr, inputFile(t, want))
+	received := <-ended
+	if sent.code != exitOK || received.code != exitOK {
+		t.Fatalf("send: %+v\nrecv: %+v", sent, received)
+	}
+	if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("other bytes arrived: %v", err)
+	}
+}
+
+func TestNothingHalfIsLeft(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	if err := os.WriteFile(out, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	addr, ended := startRecvUntil(t, ctx, "--out", out)
+	sending, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() {
+		var drop lockedBuffer
+		execute(sending, nil, &drop, &drop, "send", "--profile", "fixed", "--rate", "200k", "--to", addr, inputFile(t, pattern(1_000_000, 1)))
+	}()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if parts, _ := filepath.Glob(out + ".*.part"); len(parts) == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the file was not begun")
+		}
+	}
+	interrupt()
+	if r := <-ended; r.code != exitSignal || !strings.Contains(r.stderr, "interrupted") {
+		t.Errorf("recv ended with %d: %s", r.code, r.stderr)
+	}
+	names, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(names) != 1 || names[0] != out {
+		t.Errorf("left behind: %v, %v", names, err)
+	}
+	if got, _ := os.ReadFile(out); string(got) != "old" {
+		t.Errorf("the old file is now %q", got)
+	}
+}
+
+// A peer that has gone is an error in time, also when nothing is in flight.
+func TestAPeerThatIsGoneIsATimeout(t *testing.T) {
+	cfg := transport.Config{ProtocolID: defaultProtocolID}
+	header := append([]byte("CWF1"), make([]byte, 40)...)
+	header[4] = 9 // nine bytes that never come
+
+	t.Run("the sender, after the header", func(t *testing.T) {
+		out := filepath.Join(t.TempDir(), "out")
+		addr, ended := startRecv(t, "--give-up", "100ms", "--out", out)
+		conn, err := transport.Dial(t.Context(), "udp", addr, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Send(t.Context(), header); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+		if r := <-ended; r.code != exitTimeout {
+			t.Errorf("recv ends with %d: %s", r.code, r.stderr)
+		}
+		if names, _ := filepath.Glob(out + "*"); len(names) != 0 {
+			t.Errorf("left behind: %v", names)
+		}
+	})
+
+	t.Run("the receiver, before the receipt", func(t *testing.T) {
+		peer, err := transport.Listen("udp", loopback, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer peer.Close()
+		r := runCommand(t, nil, "send", "--give-up", "100ms", "--to", peer.Addr().String(), inputFile(t, []byte("x")))
+		if r.code != exitTimeout {
+			t.Errorf("send ends with %d: %s", r.code, r.stderr)
+		}
+	})
+}
+
+func TestExitCodes(t *testing.T) {
+	file, dir := inputFile(t, []byte("x")), t.TempDir()
+	big := inputFile(t, make([]byte, codec.MaxChunkSize+1))
+	empty := inputFile(t, nil)
+	cases := []struct {
+		name string
+		args string
+		code int
+		says string
+	}{
+		{"no such command", "fly", exitUsage, "fly"},
+		{"no such flag", "demo --fly", exitUsage, "chunkwire demo --help"},
+		{"flag of a wrong value", "simulate --loss 101", exitUsage, "0 to 100"},
+		{"too many arguments", "demo now", exitUsage, "now"},
+		{"no address to send to", "send " + file, exitUsage, "--to"},
+		{"no file to send", "send --to localhost:1", exitUsage, "1 arg"},
+		{"no such profile", "send --to localhost:1 --profile warp " + file, exitUsage, "burst, fixed"},
+		{"a rate that stalls", "send --to localhost:1 --rate 8 " + file, exitUsage, "stall"},
+		{"no such file", "send --to localhost:1 " + filepath.Join(dir, "none"), exitFailed, "none"},
+		{"a directory", "send --to localhost:1 " + dir, exitFailed, "directory"},
+		{"raw and too large", "send --raw --to localhost:1 " + big, exitUsage, "262144"},
+		{"raw and empty", "send --raw --to localhost:1 " + empty, exitUsage, "262144"},
+		{"no such host", "send --to nowhere.invalid:1 " + file, exitFailed, "nowhere.invalid"},
+		{"nobody there", "send --give-up 200ms --to 127.0.0.1:9 " + file, exitTimeout, "running"},
+		{"not done in time", "send --timeout 100ms --to 127.0.0.1:9 " + file, exitTimeout, "--timeout"},
+		{"nowhere to listen", "recv --out " + file, exitUsage, "--listen"},
+		{"nowhere to put it", "recv --listen 127.0.0.1:0", exitUsage, "--out"},
+		{"out is a directory", "recv --listen 127.0.0.1:0 --out " + dir, exitFailed, "directory"},
+		{"out in no directory", "recv --listen 127.0.0.1:0 --out " + filepath.Join(dir, "no", "file"), exitFailed, "no such"},
+		{"nobody sends", "recv --wait 50ms --listen 127.0.0.1:0 --out " + filepath.Join(dir, "f"), exitTimeout, "waiting for a sender"},
+		{"empty block", "simulate --size 0", exitUsage, "--size"},
+		{"demo of an empty block", "demo --size 0", exitUsage, "--size"},
+		{"demo with nothing getting through", "demo --loss 100 --timeout 300ms", exitTimeout, "did not get through"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := runCommand(t, nil, strings.Fields(c.args)...)
+			if r.code != c.code || !strings.Contains(r.stderr, c.says) {
+				t.Errorf("exit %d, want %d; says %q, want %q in it", r.code, c.code, r.stderr, c.says)
+			}
+		})
+	}
+}
+
+func TestHelpHasExamplesAndExitCodes(t *testing.T) {
+	for _, command := range []string{"demo", "send", "recv", "simulate"} {
+		r := runCommand(t, nil, command, "--help")
+		if r.code != exitOK || !strings.Contains(r.stdout, "Examples:") || !strings.Contains(r.stdout, "Exit codes:") {
+			t.Errorf("%s --help ends with %d and prints:\n%s", command, r.code, r.stdout)
+		}
+	}
+}
+
+func TestDemo(t *testing.T) {
+	r := runCommand(t, nil, "demo", "--size", "100K", "--rtt", "10ms", "--loss", "10", "--duplicate", "5", "--reorder", "5", "--profile", "fixed", "--rate", "50M")
+	if r.code != exitOK {
+		t.Fatalf("exit %d: %s", r.code, r.stderr)
+	}
+	for _, want := range []string{"RTT 10ms, 10 % loss each way", "100/100 slices acked", "how often each slice was sent", "fragments, expected", "equal"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("%q is not in:\n%s", want, r.stdout)
+		}
+	}
+	if strings.Contains(r.stdout, "\x1b") {
+		t.Error("control sequences in a pipe")
+	}
+}
+
+func TestSimulate(t *testing.T) {
+	r := runCommand(t, nil, "simulate", "--rate", "100M", "--rtt", "50ms", "--seeds", "5", "--json")
+	var report simulationReport
+	if err := json.Unmarshal([]byte(r.stdout), &report); r.code != exitOK || err != nil {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	// Half a round trip and the link's own time for 256 slices, within 1 %.
+	ideal := 25 + float64((255*1065+1066)*8)/100e3
+	if d := report.DeliverMS.Median; d < ideal-0.001 || d > 1.01*ideal || report.DeliverMS.Max != d {
+		t.Errorf("delivered in %+v ms, ideal %.1f", report.DeliverMS, ideal)
+	}
+	if report.SlicesSent != 256 || report.Failed != 0 {
+		t.Errorf("%g slices sent, %d failed", report.SlicesSent, report.Failed)
+	}
+	text := runCommand(t, nil, "simulate", "--rate", "1M", "--queue", "64K", "--seeds", "3", "--loss", "100", "--limit", "1s")
+	if text.code != exitOK || !strings.Contains(text.stdout, "failed") || !strings.Contains(text.stdout, "1.0 Mbit/s") {
+		t.Errorf("%+v", text)
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/transport"
+	"github.com/spf13/cobra"
+)
+
+// The exit codes, as every command's help tells them.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // anything else: a file, a socket
+	exitUsage    = 2 // a flag or an argument is wrong
+	exitTimeout  = 3 // the peer did not answer, or not in time
+	exitMismatch = 4 // what arrived is not what was sent
+	exitSignal   = 130
+)
+
+const exitHelp = `
+Exit codes: 0 done, 1 failed, 2 bad usage, 3 time-out, 4 mismatch, 130 interrupted.`
+
+var (
+	errUsage    = errors.New("usage")
+	errMismatch = errors.New("the bytes that arrived are not those that were sent")
+)
+
+func exitCode(ctx context.Context, err error) int {
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errUsage):
+		return exitUsage
+	case errors.Is(err, errMismatch), errors.Is(err, transport.ErrMismatch), errors.Is(err, transport.ErrPeerMismatch):
+		return exitMismatch
+	case ctx.Err() != nil:
+		return exitSignal
+	case isTimeout(err):
+		return exitTimeout
+	}
+	return exitFailed
+}
+
+func isTimeout(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, statemachine.ErrGaveUp)
+}
+
+// usageError marks an error as one of usage, and points to the help.
+func usageError(cmd *cobra.Command, err error) error {
+	return fmt.Errorf("%w: %w (see '%s --help')", errUsage, err, cmd.CommandPath())
+}
+
+// usageArgs makes what a command says of its arguments a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError(cmd, err)
+		}
+		return nil
+	}
+}
+
+// sentence puts an error as a person at the command line wants to read it:
+// what happened, and what to do.
+func sentence(err error) string {
+	switch {
+	case errors.Is(err, errUsage):
+		return err.Error()
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.Is(err, context.DeadlineExceeded):
+		return err.Error() + "; allow more with --timeout"
+	case isTimeout(err):
+		return err.Error() + "; is the peer running, reachable, and using the same --protocol-id?"
+	}
+	return err.Error()
+}

@@ -1,0 +1,53 @@
+// Command chunkwire moves blocks of data over UDP with the chunk protocol:
+// files between machines, a demonstration on one, transfers in virtual time,
+// and the reference answers for people who port the protocol.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(finish(ctx, newRoot().ExecuteContext(ctx), os.Stderr))
+}
+
+// finish tells a failure, and returns the exit code.
+func finish(ctx context.Context, err error, stderr io.Writer) int {
+	if err != nil {
+		fmt.Fprintln(stderr, "chunkwire: "+sentence(err))
+	}
+	return exitCode(ctx, err)
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "chunkwire",
+		Short: "Move blocks of data over UDP, fast and reliably",
+		Long: `chunkwire moves blocks of data over UDP with the chunk protocol: cut into slices
+of 1 KiB, each sent until an ack says that it arrived.`,
+		Example: `  chunkwire demo
+  chunkwire recv --listen :9000 --out world.bin
+  chunkwire send --to 192.0.2.7:9000 world.bin
+  chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newDemo(), newSend(), newRecv(), newSimulate(), newPort())
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.Args = usageArgs(cmd.Args)
+	}
+	return root
+}

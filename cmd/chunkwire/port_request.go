@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/chunkwire/chunkwire/codec"
+)
+
+// The contract's errors that are not the codec's.
+var (
+	errBadRequest  = errors.New("bad_request")
+	errUnsupported = errors.New("unsupported")
+)
+
+// portRequest is a line that a port is asked. Numbers stay as they stand, since
+// a wrong one is an answer's matter and not the parser's.
+type portRequest struct {
+	ID         json.RawMessage `json:"id"`
+	Op         *string         `json:"op"`
+	ProtocolID json.RawMessage `json:"protocol_id"`
+	Type       *string         `json:"type"`
+	Hex        *string         `json:"hex"`
+	Packet     *portPacket     `json:"packet"`
+}
+
+// portPacket is a packet in the contract's JSON.
+type portPacket struct {
+	Type      *string         `json:"type"`
+	ChunkID   json.RawMessage `json:"chunk_id"`
+	SliceID   json.RawMessage `json:"slice_id,omitempty"`
+	NumSlices json.RawMessage `json:"num_slices,omitempty"`
+	Data      *string         `json:"data,omitempty"`
+	Acked     *string         `json:"acked,omitempty"`
+}
+
+// portResponse is the answer to a line.
+type portResponse struct {
+	ID     json.RawMessage `json:"id"`
+	OK     bool            `json:"ok"`
+	Error  string          `json:"error,omitempty"`
+	Hex    *string         `json:"hex,omitempty"`
+	Packet *portPacket     `json:"packet,omitempty"`
+}
+
+// answerPort answers one line.
+func answerPort(line []byte) portResponse {
+	var q portRequest
+	err := json.Unmarshal(line, &q)
+	answer := portResponse{ID: json.RawMessage("null")}
+	if id := readID(line); isInteger(id) {
+		answer.ID = id
+	} else if err == nil {
+		err = errBadRequest
+	}
+	if err == nil {
+		err = q.answer(&answer)
+	}
+	if err != nil {
+		answer.Error = errorCode(err)
+		return answer
+	}
+	answer.OK = true
+	return answer
+}
+
+// readID finds the id even in a request whose other fields have wrong types.
+func readID(line []byte) json.RawMessage {
+	var q struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(line, &q) != nil {
+		return nil
+	}
+	return q.ID
+}
+
+func errorCode(err error) string {
+	var e *codec.Error
+	switch {
+	case errors.As(err, &e):
+		return string(e.Code())
+	case errors.Is(err, errUnsupported):
+		return errUnsupported.Error()
+	}
+	return errBadRequest.Error()
+}
+
+func (q *portRequest) answer(a *portResponse) error {
+	if q.Op == nil {
+		return errBadRequest
+	}
+	switch *q.Op {
+	case "encode_body", "encode_packet":
+		return q.encode(a)
+	case "decode_body", "decode_packet":
+		return q.decode(a)
+	}
+	return errUnsupported
+}
+
+func (q *portRequest) encode(a *portResponse) error {
+	if q.Packet == nil {
+		return errBadRequest
+	}
+	var framer codec.Framer
+	framed := *q.Op == "encode_packet"
+	if framed {
+		var err error
+		if framer, err = q.framer(); err != nil {
+			return err
+		}
+	}
+	p, err := q.Packet.value()
+	if err != nil {
+		return err
+	}
+	var out []byte
+	switch {
+	case framed:
+		out, err = framer.Append(nil, p)
+	case p.Type == codec.TypeAck:
+		out, err = codec.AppendAckBody(nil, p.Ack)
+	default:
+		out, err = codec.AppendSliceBody(nil, p.Slice)
+	}
+	text := hex.EncodeToString(out)
+	a.Hex = &text
+	if err != nil {
+		a.Hex = nil
+	}
+	return err
+}
+
+func (q *portRequest) decode(a *portResponse) error {
+	if q.Hex == nil {
+		return errBadRequest
+	}
+	in, err := unhex(*q.Hex)
+	if err != nil {
+		return err
+	}
+	var p codec.Packet
+	switch {
+	case *q.Op == "decode_packet":
+		var framer codec.Framer
+		if framer, err = q.framer(); err == nil {
+			p, err = framer.Decode(in)
+		}
+	case q.Type != nil && *q.Type == "slice":
+		p.Slice, err = codec.DecodeSliceBody(in)
+	case q.Type != nil && *q.Type == "ack":
+		p.Type = codec.TypeAck
+		p.Ack, err = codec.DecodeAckBody(in)
+	default:
+		return errBadRequest
+	}
+	if err == nil {
+		a.Packet = newPortPacket(p)
+	}
+	return err
+}
+
+// framer returns the Framer for the request's protocol id, which is no field of
+// a packet: a wrong one is a bad request.
+func (q *portRequest) framer() (codec.Framer, error) {
+	id, err := bounded(q.ProtocolID, math.MaxUint32)
+	if err != nil {
+		return codec.Framer{}, errBadRequest
+	}
+	return codec.NewFramer(uint32(id)), nil
+}
+
+// value turns the contract's packet into the codec's. What the codec's types
+// cannot hold is refused as the codec would.
+func (p *portPacket) value() (codec.Packet, error) {
+	if p.Type == nil {
+		return codec.Packet{}, errBadRequest
+	}
+	if *p.Type != "slice" && *p.Type != "ack" {
+		return codec.Packet{}, codec.ErrInvalidField
+	}
+	chunkID, err := bounded(p.ChunkID, math.MaxUint16)
+	if err != nil {
+		return codec.Packet{}, err
+	}
+	if *p.Type == "ack" {
+		return p.ack(uint16(chunkID))
+	}
+	return p.slice(uint16(chunkID))
+}
+
+func (p *portPacket) slice(chunkID uint16) (codec.Packet, error) {
+	sliceID, err := bounded(p.SliceID, codec.MaxSlices)
+	numSlices, numErr := bounded(p.NumSlices, codec.MaxSlices)
+	if err = errors.Join(err, numErr); err != nil {
+		return codec.Packet{}, err
+	}
+	if p.Data == nil {
+		return codec.Packet{}, errBadRequest
+	}
+	data, err := unhex(*p.Data)
+	return codec.Packet{Slice: codec.Slice{ChunkID: chunkID, SliceID: int(sliceID), NumSlices: int(numSlices), Data: data}}, err
+}
+
+func (p *portPacket) ack(chunkID uint16) (codec.Packet, error) {
+	if p.Acked == nil {
+		return codec.Packet{}, errBadRequest
+	}
+	a := codec.Ack{ChunkID: chunkID, NumSlices: len(*p.Acked)}
+	if a.NumSlices > codec.MaxSlices {
+		return codec.Packet{}, codec.ErrInvalidField
+	}
+	for i, c := range []byte(*p.Acked) {
+		switch c {
+		case '1':
+			a.Acked.Set(i)
+		case '0':
+		default:
+			return codec.Packet{}, codec.ErrInvalidField
+		}
+	}
+	return codec.Packet{Type: codec.TypeAck, Ack: a}, nil
+}
+
+func newPortPacket(p codec.Packet) *portPacket {
+	name := p.Type.String()
+	if p.Type == codec.TypeAck {
+		text := bitString(p.Ack)
+		return &portPacket{Type: &name, ChunkID: number(int(p.Ack.ChunkID)), Acked: &text}
+	}
+	data := hex.EncodeToString(p.Slice.Data)
+	return &portPacket{
+		Type: &name, ChunkID: number(int(p.Slice.ChunkID)),
+		SliceID: number(p.Slice.SliceID), NumSlices: number(p.Slice.NumSlices), Data: &data,
+	}
+}
+
+func bitString(a codec.Ack) string {
+	b := bytes.Repeat([]byte("0"), a.NumSlices)
+	for i := range b {
+		if a.Acked.Has(i) {
+			b[i] = '1'
+		}
+	}
+	return string(b)
+}
+
+func number(v int) json.RawMessage { return json.RawMessage(strconv.Itoa(v)) }
+
+// bounded reads an integer from 0 to limit. A missing one, or one that is no
+// integer, is a bad request; one outside is a value that no field can hold.
+func bounded(raw json.RawMessage, limit int64) (int64, error) {
+	v, err := integer(raw)
+	if errors.Is(err, strconv.ErrRange) || err == nil && (v < 0 || v > limit) {
+		return 0, codec.ErrInvalidField
+	}
+	return v, err
+}
+
+// isInteger reports whether a JSON value is an integer, of any size.
+func isInteger(raw json.RawMessage) bool {
+	_, err := integer(raw)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// integer reads a plain JSON integer.
+func integer(raw json.RawMessage) (int64, error) {
+	v, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, errBadRequest
+	}
+	return v, err
+}
+
+// unhex reads lower-case hex.
+func unhex(s string) ([]byte, error) {
+	b, err := hex.DecodeString(s)
+	if err != nil || strings.ToLower(s) != s {
+		return nil, errBadRequest
+	}
+	return b, nil
+}

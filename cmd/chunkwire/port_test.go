@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPortAnswers(t *testing.T) {
+	full := strings.Repeat("ab", 1024)
+	cases := []struct{ name, request, want string }{
+		{"encode body", `{"id":1,"op":"encode_body","packet":{"type":"slice","chunk_id":0,"slice_id":0,"num_slices":1,"data":"41"}}`, `{"id":1,"ok":true,"hex":"00000000000041"}`},
+		{"encode packet", `{"id":2,"op":"encode_packet","protocol_id":287454020,"packet":{"type":"ack","chunk_id":4660,"acked":"10101010"}}`, `{"id":2,"ok":true,"hex":"5b8ed56c69240eaa00e2ac0899"}`},
+		{"decode body", `{"id":3,"op":"decode_body","type":"ack","hex":"34120001"}`, `{"id":3,"ok":true,"packet":{"type":"ack","chunk_id":4660,"acked":"1"}}`},
+		{"decode slice body", `{"id":3,"op":"decode_body","type":"slice","hex":"00000001` + full + `"}`, `{"id":3,"ok":true,"packet":{"type":"slice","chunk_id":0,"slice_id":0,"num_slices":2,"data":"` + full + `"}}`},
+		{"decode packet", `{"id":4,"op":"decode_packet","protocol_id":287454020,"hex":"ca918a1e682400000600deadbeefe2ac0899"}`, `{"id":4,"ok":true,"packet":{"type":"slice","chunk_id":4660,"slice_id":0,"num_slices":1,"data":"deadbeef"}}`},
+		{"another protocol id", `{"id":5,"op":"decode_packet","protocol_id":1,"hex":"ca918a1e682400000600deadbeefe2ac0899"}`, `{"id":5,"ok":false,"error":"crc_mismatch"}`},
+		{"truncated", `{"id":6,"op":"decode_packet","protocol_id":0,"hex":""}`, `{"id":6,"ok":false,"error":"truncated"}`},
+		{"out of range", `{"id":7,"op":"decode_body","type":"slice","hex":"00000100"}`, `{"id":7,"ok":false,"error":"slice_id_out_of_range"}`},
+		{"slice_id too large", `{"id":8,"op":"encode_body","packet":{"type":"slice","chunk_id":0,"slice_id":3,"num_slices":3,"data":"41"}}`, `{"id":8,"ok":false,"error":"invalid_field"}`},
+		{"chunk_id of 17 bits", `{"id":9,"op":"encode_body","packet":{"type":"ack","chunk_id":65536,"acked":"1"}}`, `{"id":9,"ok":false,"error":"invalid_field"}`},
+		{"chunk_id beyond 64 bits", `{"id":9,"op":"encode_body","packet":{"type":"ack","chunk_id":99999999999999999999,"acked":"1"}}`, `{"id":9,"ok":false,"error":"invalid_field"}`},
+		{"negative slice_id", `{"id":9,"op":"encode_body","packet":{"type":"slice","chunk_id":0,"slice_id":-1,"num_slices":1,"data":"41"}}`, `{"id":9,"ok":false,"error":"invalid_field"}`},
+		{"257 slices", `{"id":9,"op":"encode_body","packet":{"type":"ack","chunk_id":0,"acked":"` + strings.Repeat("0", 257) + `"}}`, `{"id":9,"ok":false,"error":"invalid_field"}`},
+		{"no slices", `{"id":9,"op":"encode_body","packet":{"type":"ack","chunk_id":0,"acked":""}}`, `{"id":9,"ok":false,"error":"invalid_field"}`},
+		{"acked of other characters", `{"id":9,"op":"encode_body","packet":{"type":"ack","chunk_id":0,"acked":"12"}}`, `{"id":9,"ok":false,"error":"invalid_field"}`},
+		{"another packet type", `{"id":9,"op":"encode_body","packet":{"type":"nack","chunk_id":0}}`, `{"id":9,"ok":false,"error":"invalid_field"}`},
+		{"an id beyond 64 bits", `{"id":99999999999999999999,"op":"fly"}`, `{"id":99999999999999999999,"ok":false,"error":"unsupported"}`},
+		{"protocol id of 33 bits, encoding", `{"id":11,"op":"encode_packet","protocol_id":4294967296,"packet":{"type":"ack","chunk_id":0,"acked":"1"}}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"protocol id of 33 bits, decoding", `{"id":11,"op":"decode_packet","protocol_id":4294967296,"hex":""}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"unknown op", `{"id":10,"op":"fly"}`, `{"id":10,"ok":false,"error":"unsupported"}`},
+		{"a trace, which this port does not answer yet", `{"id":10,"op":"sender","config":{},"events":[]}`, `{"id":10,"ok":false,"error":"unsupported"}`},
+		{"no JSON", `hello`, `{"id":null,"ok":false,"error":"bad_request"}`},
+		{"no object", `[1]`, `{"id":null,"ok":false,"error":"bad_request"}`},
+		{"an empty line", ``, `{"id":null,"ok":false,"error":"bad_request"}`},
+		{"no id", `{"op":"decode_body","type":"ack","hex":"34120001"}`, `{"id":null,"ok":false,"error":"bad_request"}`},
+		{"id of another type", `{"id":"x","op":"decode_body","type":"ack","hex":"34120001"}`, `{"id":null,"ok":false,"error":"bad_request"}`},
+		{"no op", `{"id":11}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"hex of another type", `{"id":11,"op":"decode_body","type":"ack","hex":5}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"hex missing", `{"id":11,"op":"decode_body","type":"ack"}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"hex of odd length", `{"id":11,"op":"decode_body","type":"ack","hex":"341"}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"hex in upper case", `{"id":11,"op":"decode_body","type":"slice","hex":"0000000000004A"}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"body type missing", `{"id":11,"op":"decode_body","hex":"34120001"}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"protocol id missing", `{"id":11,"op":"decode_packet","hex":""}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"packet missing", `{"id":11,"op":"encode_body"}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"chunk_id no integer", `{"id":11,"op":"encode_body","packet":{"type":"ack","chunk_id":1.5,"acked":"1"}}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"data missing", `{"id":11,"op":"encode_body","packet":{"type":"slice","chunk_id":1,"slice_id":0,"num_slices":1}}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"acked missing", `{"id":11,"op":"encode_body","packet":{"type":"ack","chunk_id":1}}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"packet type missing", `{"id":11,"op":"encode_body","packet":{"chunk_id":1}}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			if got := ask(t, c.request); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+func ask(t *testing.T, request string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := servePort(strings.NewReader(request+"\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// One line out for each line in, in order, the last one without its newline too.
+func TestPortAnswersLineByLine(t *testing.T) {
+	var out bytes.Buffer
+	in := `{"id":1,"op":"x"}` + "\n\n" + `{"id":2,"op":"x"}`
+	if err := servePort(strings.NewReader(in), &out); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"id":1,"ok":false,"error":"unsupported"}
+{"id":null,"ok":false,"error":"bad_request"}
+{"id":2,"ok":false,"error":"unsupported"}
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The examples of the specification are requests and responses; each is run.
+func TestSpecificationExamples(t *testing.T) {
+	spec, err := os.ReadFile("../../spec/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```json\n(.*?)\n(.*?)\n```").FindAllSubmatch(spec, -1)
+	if len(blocks) < 5 {
+		t.Fatalf("only %d examples found", len(blocks))
+	}
+	for _, b := range blocks {
+		request, want := string(b[1]), string(b[2])
+		got := ask(t, request)
+		if got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", request, got, want)
+		}
+		// What is encoded must decode to the same packet again.
+		var q, a map[string]any
+		if json.Unmarshal([]byte(request), &q) != nil || json.Unmarshal([]byte(got), &a) != nil {
+			t.Fatalf("no JSON: %s", request)
+		}
+		packet, ok := q["packet"].(map[string]any)
+		if !ok {
+			continue
+		}
+		q["op"] = strings.Replace(q["op"].(string), "encode", "decode", 1)
+		q["hex"], q["type"] = a["hex"], packet["type"]
+		delete(q, "packet")
+		again, _ := json.Marshal(q)
+		var back map[string]any
+		if err := json.Unmarshal([]byte(ask(t, string(again))), &back); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(packet, back["packet"]); diff != "" {
+			t.Errorf("%s: %s", again, diff)
+		}
+	}
+}
