@@ -65,6 +65,24 @@ func (b Bitset) Union(other Bitset) Bitset {
 	return b
 }
 
+// Prev returns the largest id in the set that is below limit, or -1.
+func (b *Bitset) Prev(limit int) int {
+	if limit <= 0 {
+		return -1
+	}
+	last := limit - 1
+	w := last >> 6
+	if rest := b[w] << (63 - last&63); rest != 0 {
+		return last - bits.LeadingZeros64(rest)
+	}
+	for w--; w >= 0; w-- {
+		if b[w] != 0 {
+			return 64*w + 63 - bits.LeadingZeros64(b[w])
+		}
+	}
+	return -1
+}
+
 // Next returns the smallest id in the set that is not below from, or -1.
 // It looks at whole words, so its cost does not depend on the ids it skips.
 func (b *Bitset) Next(from int) int {

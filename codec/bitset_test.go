@@ -42,8 +42,17 @@ func TestBitsetAgreesWithAMap(t *testing.T) {
 				t.Fatalf("Next(%d) = %d, want %d", id, got, next)
 			}
 		}
-		if a.Next(256) != -1 {
-			t.Fatal("an id behind the end")
+		if a.Next(256) != -1 || a.Prev(0) != -1 {
+			t.Fatal("an id outside")
+		}
+		prev := -1
+		for limit := 1; limit <= 256; limit++ {
+			if inA[limit-1] {
+				prev = limit - 1
+			}
+			if got := a.Prev(limit); got != prev {
+				t.Fatalf("Prev(%d) = %d, want %d", limit, got, prev)
+			}
 		}
 	})
 }

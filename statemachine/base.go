@@ -18,11 +18,13 @@ type Base struct {
 	lastBytes int
 	unacked   codec.Bitset // slices not known to have arrived
 	due       codec.Bitset // those of them to be sent: never sent yet, or lost
-	cursor    int          // where the search for the next due slice starts
+	cursor    int          // where the search for the next due slice starts, upward
+	probe     int          // where the search for the next probe starts, downward
 	slices    []transmission
 
 	transmissions uint32 // number of the latest one, from 1 on
 	newestArrived uint32 // the highest number known to have arrived
+	newestAtBest  uint32 // the highest number that may have arrived
 	lastSentAt    Micros
 	progressAt    Micros // the last news, or the chunk's start
 	backoff       uint   // how often the resend timer ran out since
@@ -58,17 +60,18 @@ func (b *Base) Begin(f Flight) {
 	b.chunkID, b.numSlices, b.lastBytes = f.ChunkID, f.NumSlices, f.LastBytes
 	b.unacked = codec.FirstN(f.NumSlices)
 	b.due = b.unacked
-	b.cursor = 0
+	b.cursor, b.probe = 0, f.NumSlices
 	if cap(b.slices) < f.NumSlices {
 		b.slices = make([]transmission, f.NumSlices)
 	}
 	b.slices = b.slices[:f.NumSlices]
 	clear(b.slices)
-	b.transmissions, b.newestArrived = 0, 0
+	b.transmissions, b.newestArrived, b.newestAtBest = 0, 0, 0
+	b.rtt.startChunk()
 	b.progressAt, b.backoff = f.Now, 0
 	b.spacedUntil = max(b.spacedUntil, f.Now)
 	b.budget.refill(f.Now)
-	b.budget.grant(b.profile.Burst)
+	b.budget.startChunk(b.profile.Burst)
 }
 
 // Next returns the next due slice from the cursor on, if spacing and budget
@@ -137,7 +140,7 @@ func (b *Base) sent(now Micros, id int) {
 // Acked takes news (SCH-8): the round trip first, since it tells which
 // transmission of a resent slice has arrived.
 func (b *Base) Acked(now Micros, news codec.Bitset) {
-	b.progressAt, b.backoff = now, 0
+	b.progressAt, b.backoff, b.probe = now, 0, b.numSlices
 	b.sampleRTT(now, news)
 	var bytes int64
 	for id := news.Next(0); id >= 0; id = news.Next(id + 1) {
@@ -153,14 +156,14 @@ func (b *Base) Acked(now Micros, news codec.Bitset) {
 
 // sampleRTT takes at most one sample from an ack: of the newest slice that was
 // sent once, or else of the newest resent one whose latest transmission can
-// have arrived, or else, while nothing is known, a bound (RTT-2 to RTT-4).
+// have arrived, or else, while nothing was measured, a bound (RTT-2 to RTT-4).
 func (b *Base) sampleRTT(now Micros, news codec.Bitset) {
 	once, again, bound := -1, -1, -1
 	for id := news.Next(0); id >= 0; id = news.Next(id + 1) {
 		switch t := &b.slices[id]; {
 		case !t.resent():
 			once = b.newer(once, id)
-		case b.latestArrived(now, t):
+		case b.rtt.known == rttMeasured && now-t.lastAt >= b.rtt.min:
 			again = b.newer(again, id)
 		default:
 			bound = b.newer(bound, id)
@@ -173,8 +176,8 @@ func (b *Base) sampleRTT(now Micros, news codec.Bitset) {
 	case again >= 0:
 		b.rtt.smooth(now - b.slices[again].lastAt)
 		b.tell(MeasuredRTT, now, again, now-b.slices[again].lastAt)
-	case b.rtt.known == rttUnknown:
-		b.rtt.bound(now - b.slices[bound].firstAt)
+	case b.rtt.known != rttMeasured:
+		b.rtt.boundedBy(now - b.slices[bound].firstAt)
 	}
 }
 
@@ -186,24 +189,23 @@ func (b *Base) newer(a, id int) int {
 	return id
 }
 
-// latestArrived reports whether the ack that is being handled can be for the
-// slice's latest transmission: a faster one than any before cannot (GAP-1).
-func (b *Base) latestArrived(now Micros, t *transmission) bool {
-	return b.rtt.known == rttMeasured && now-t.lastAt >= b.rtt.min
-}
-
 // arrived returns the number of the transmission of a newly acked slice that
-// has arrived: the latest if it can be, else the first (GAP-1).
+// has arrived (GAP-1).
 func (b *Base) arrived(now Micros, id int) uint32 {
 	t := &b.slices[id]
-	if !t.resent() || b.latestArrived(now, t) {
+	b.newestAtBest = max(b.newestAtBest, t.last)
+	switch {
+	case !t.resent():
 		return t.last
-	}
-	if b.rtt.known == rttMeasured {
+	case b.rtt.known == rttMeasured && now-t.lastAt < b.rtt.min:
+		// An ack cannot be faster than any before: the resend was not needed.
 		b.stats.Spurious++
 		b.tell(Spurious, now, id, 0)
+		return t.first
+	case b.rtt.known != rttMeasured:
+		return t.first // it can be either: this one claims less
 	}
-	return t.first
+	return t.last
 }
 
 // findLost makes due every slice in flight that later transmissions have
@@ -239,21 +241,25 @@ func (b *Base) resendDelay() (delay, margin Micros) {
 		return InitialResendDelay, 0
 	}
 	margin = b.rtt.margin()
-	return b.rtt.smoothed + margin, margin
+	delay = min(b.rtt.smoothed+margin, LongestResendDelay)
+	return delay, min(margin, delay)
 }
 
 // timeOut resends as little as tells more: the news that it brings lets the gap
-// rule find whatever else was lost (TMR-4).
+// rule find whatever else was lost. It takes the newest slices first: the oldest
+// may have arrived long ago, and their acks, if they were sent once, measure the
+// round trip (TMR-4).
 func (b *Base) timeOut(now Micros) {
 	b.stats.Timeouts++
+	// Had the first transmissions arrived, more of them would have shown by now.
+	b.newestArrived = b.newestAtBest
+	b.findLost(now)
 	b.backoff = min(b.backoff+1, maxBackoff)
-	id := b.cursor
 	for range min(probes<<(b.backoff-1), b.unacked.Count()) {
-		if id = b.unacked.Next(id); id < 0 {
-			id = b.unacked.Next(0)
+		if b.probe = b.unacked.Prev(b.probe); b.probe < 0 {
+			b.probe = b.unacked.Prev(b.numSlices)
 		}
-		b.makeDue(now, id)
-		id++
+		b.makeDue(now, b.probe)
 	}
 }
 

@@ -29,8 +29,12 @@ func (b *budget) refill(now Micros) {
 	b.left = min(b.left+earned, b.cap)
 }
 
-// grant raises what is left to at least n bytes (BUD-5).
-func (b *budget) grant(n int64) { b.left = max(b.left, n*perByte) }
+// startChunk raises what is left to at least n bytes (BUD-5), and forgets what
+// time has paid before: acks of this chunk owe it nothing (SCH-5).
+func (b *budget) startChunk(n int64) {
+	b.left = max(b.left, n*perByte)
+	b.byTime = 0
+}
 
 // acked pays for n bytes that arrived, less what time has paid meanwhile, so
 // that the two never add up (BUD-6).

@@ -12,7 +12,7 @@
 //
 // Packets come before Poll when both are due at the same time, so that news
 // always beats a timer. Times are [Micros] of any clock that does not run
-// backward; a time before the last one given counts as the last one.
+// backward, from 0 on; a time before the last one given counts as the last one.
 //
 // All transitions of a machine stand in one table, in sender_table.go and
 // receiver_table.go, each row under its id in the specification. Which slice
@@ -20,9 +20,10 @@
 // [Base] is the scheduler that section 9 describes; others take its place
 // without a change to the machine.
 //
-// Once a machine is running no event allocates, but for the memory in which a
-// receiver keeps slices: 1 KiB when a slice arrives, used again for later
-// chunks. A machine is not safe for concurrent use.
+// Once a machine is running no event allocates, but for memory that later chunks
+// use again: a receiver's 1 KiB for each slice that arrives, a scheduler's notes
+// on each slice of the largest chunk so far. A machine is not safe for
+// concurrent use.
 package statemachine
 
 import (
@@ -31,8 +32,8 @@ import (
 	"time"
 )
 
-// Micros is a time or a duration in microseconds. The zero of time is the
-// caller's choice.
+// Micros is a time or a duration in microseconds. Which moment is 0 is the
+// caller's choice, as long as no time is negative.
 type Micros int64
 
 // Never is the deadline of a machine that waits for no time.
@@ -58,6 +59,15 @@ func (m Micros) Duration() time.Duration {
 // DefaultGiveUp is how long a machine waits without progress before it fails
 // (SND-15, RCV-15).
 const DefaultGiveUp = 10 * Second
+
+// giveUpAfter returns what a configured GiveUp stands for. It is capped so that
+// no sum of it and a time overflows.
+func giveUpAfter(configured Micros) Micros {
+	if configured <= 0 {
+		return DefaultGiveUp
+	}
+	return min(configured, 1<<61)
+}
 
 var (
 	// ErrChunkSize refuses a chunk that is empty or larger than codec.MaxChunkSize.

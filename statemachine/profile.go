@@ -61,7 +61,9 @@ func Burst() Profile {
 // make, or 16 slices if that is more, left over at the most. A rate of 0 means
 // unlimited.
 func Fixed(rate int64) Profile {
-	return Profile{Name: "fixed", Rate: rate, Cap: max(16*maxCost, rate/50)}
+	p := Profile{Name: "fixed", Rate: rate}.withinLimits()
+	p.Cap = max(16*maxCost, p.Rate/50)
+	return p
 }
 
 // Article returns Fixed(rate) with the article's resend delay of 100 ms, for

@@ -11,7 +11,7 @@ type ReceiverConfig struct {
 	// FirstChunkID is the id of the first chunk; both ends must agree (CID-1).
 	FirstChunkID uint16
 	// GiveUp is how long a chunk that has begun may stay without a new slice
-	// before the receiver fails; 0 means DefaultGiveUp.
+	// before the receiver fails, at most 2^61; 0 means DefaultGiveUp.
 	GiveUp Micros
 }
 
@@ -53,10 +53,7 @@ type pendingAcks struct{ current, previous, hold bool }
 
 // NewReceiver returns a receiver that waits for its first chunk.
 func NewReceiver(cfg ReceiverConfig) *Receiver {
-	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: cfg.GiveUp}
-	if r.giveUp == 0 {
-		r.giveUp = DefaultGiveUp
-	}
+	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUpAfter(cfg.GiveUp)}
 	r.acks.at = Never
 	return r
 }
@@ -247,6 +244,7 @@ func (r *Receiver) sendAck() {
 // drop lets go of everything that a failed receiver no longer needs.
 func (r *Receiver) drop() {
 	r.slices = nil
+	r.numSlices, r.received = 0, codec.Bitset{}
 	r.pending = pendingAcks{}
 	r.acks.at = Never
 }

@@ -1,8 +1,12 @@
 package statemachine
 
-// InitialResendDelay stands in for a round-trip time while none is known
-// (TMR-2).
-const InitialResendDelay = 250 * Millisecond
+const (
+	// InitialResendDelay is the resend delay while nothing is known of the round
+	// trip (TMR-2).
+	InitialResendDelay = 250 * Millisecond
+	// LongestResendDelay is the longest, however slow the path (TMR-2).
+	LongestResendDelay = 3 * Second
+)
 
 // rttEstimator smooths round-trip times in integers (section 9.3).
 type rttEstimator struct {
@@ -10,6 +14,7 @@ type rttEstimator struct {
 	variation Micros
 	min       Micros // of clean samples only
 	known     rttKnowledge
+	bound     Micros // the smallest bound found in this chunk; 0 when there is none
 }
 
 type rttKnowledge uint8
@@ -31,10 +36,10 @@ func (e *rttEstimator) clean(r Micros) {
 }
 
 // smooth moves the estimate towards a sample (RTT-5). Lost acks make old slices
-// look slow, so a sample counts for half as much again at the most; and when the
-// path gets faster that is no reason to wait longer, so a fall widens nothing.
+// look slow, so a sample counts for little more than half as much again; and when
+// the path gets faster that is no reason to wait longer, so a fall widens nothing.
 func (e *rttEstimator) smooth(r Micros) {
-	d := min(r, e.smoothed*3/2) - e.smoothed
+	d := min(r, e.smoothed*3/2+Millisecond) - e.smoothed
 	if d >= 0 {
 		e.variation += (d - e.variation) / 4
 		e.smoothed += d / 8
@@ -44,12 +49,22 @@ func (e *rttEstimator) smooth(r Micros) {
 	}
 }
 
-// bound takes the time since the first transmission of a slice that was sent
-// more often. It breaks the circle in which a timer shorter than the round trip
-// makes every slice ambiguous, and the timer is never mended (RTT-4).
-func (e *rttEstimator) bound(r Micros) {
-	if e.known == rttUnknown {
-		*e = rttEstimator{smoothed: r, variation: r / 8, known: rttBounded}
+// boundedBy takes the time since the first transmission of a slice that was sent
+// more often: the true round trip is not larger (RTT-4).
+func (e *rttEstimator) boundedBy(r Micros) {
+	if e.bound == 0 || r < e.bound {
+		e.bound = r
+	}
+}
+
+// startChunk uses the bound that the chunk before has found, if nothing better
+// is known. Without it, a timer shorter than the round trip would make every
+// slice of every chunk ambiguous. Lost datagrams make it much too large, so it
+// may only double with each chunk (RTT-6).
+func (e *rttEstimator) startChunk() {
+	if e.known != rttMeasured && e.bound > 0 {
+		r := min(e.bound, 2*max(e.smoothed, InitialResendDelay))
+		*e = rttEstimator{smoothed: r, variation: r / 16, known: rttBounded}
 	}
 }
 

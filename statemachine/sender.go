@@ -7,7 +7,7 @@ type SenderConfig struct {
 	// FirstChunkID is the id of the first chunk; both ends must agree (CID-1).
 	FirstChunkID uint16
 	// GiveUp is how long a chunk may stay without progress before the sender
-	// fails; 0 means DefaultGiveUp.
+	// fails, at most 2^61; 0 means DefaultGiveUp.
 	GiveUp Micros
 	// Scheduler says which slice goes next, and when; nil means a Base with the
 	// Burst profile. A scheduler serves one sender.
@@ -44,10 +44,7 @@ type Sender struct {
 
 // NewSender returns an idle sender.
 func NewSender(cfg SenderConfig) *Sender {
-	s := &Sender{chunkID: cfg.FirstChunkID, giveUp: cfg.GiveUp, sched: cfg.Scheduler, observe: cfg.Observe}
-	if s.giveUp == 0 {
-		s.giveUp = DefaultGiveUp
-	}
+	s := &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUpAfter(cfg.GiveUp), sched: cfg.Scheduler, observe: cfg.Observe}
 	if s.sched == nil {
 		s.sched = NewBase(Burst())
 	}

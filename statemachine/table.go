@@ -111,11 +111,16 @@ type Transition[State ~uint8] struct {
 // maxStates is more than any machine has.
 const maxStates = 4
 
-// index finds a table's row by state and guard; Row 0 means that the table has
-// none, which a test excludes for every guard of the machine's events.
+// index finds a table's row by state and guard. Where the table has none, since
+// the guard cannot hold in that state, it leaves the state as it is.
 type index[State ~uint8] [maxStates][numGuards]Transition[State]
 
 func indexOf[State ~uint8](table []Transition[State]) (ix index[State]) {
+	for state := range ix {
+		for g := range ix[state] {
+			ix[state][g].To = State(state)
+		}
+	}
 	for _, t := range table {
 		for g := Always + 1; g < numGuards; g++ {
 			if g.Event() == t.Event && (t.Guard == Always || t.Guard == g) {

@@ -1,0 +1,106 @@
+package statemachine
+
+import "testing"
+
+const ms = Millisecond
+
+// startedAckTimer is a timer at the start of a chunk; an ack went out at 100 ms.
+func startedAckTimer() ackTimer {
+	t := ackTimer{at: Never}
+	t.sent(100 * ms)
+	t.startChunk()
+	return t
+}
+
+func TestTheFirstAckEverIsNotDelayed(t *testing.T) {
+	timer := ackTimer{at: Never}
+	timer.startChunk()
+	timer.newSlice(7, 0)
+	wantEqual(t, "due at", timer.at, 7)
+}
+
+func TestWhenAnAckIsDueForNewSlices(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		now   Micros
+		order []int
+		want  Micros
+	}{
+		{"in order, soon", 101 * ms, []int{0}, 102 * ms},
+		{"in order, all within the interval", 101 * ms, []int{0, 1, 2}, 102 * ms},
+		{"the interval has just not passed", 102*ms - 1, []int{0}, 102 * ms},
+		{"the interval has just passed", 102 * ms, []int{0}, 102 * ms},
+		{"long after the interval", 500 * ms, []int{0}, 500 * ms},
+		{"a gap at the chunk's start", 101 * ms, []int{1}, 101 * ms},
+		{"a gap", 101 * ms, []int{0, 2}, 101 * ms},
+		{"a step back", 101 * ms, []int{0, 1, 0}, 101 * ms},
+		{"15 unreported", 101 * ms, upTo(0, 14), 102 * ms},
+		{"16 unreported", 101 * ms, upTo(0, 15), 101 * ms},
+	} {
+		timer := startedAckTimer()
+		for _, id := range c.order {
+			timer.newSlice(c.now, id)
+		}
+		if timer.at != c.want {
+			t.Errorf("%s: due at %d, want %d", c.name, timer.at, c.want)
+		}
+	}
+}
+
+func TestTheNewSliceAfterAGapIsAckedAtOnceToo(t *testing.T) {
+	timer := startedAckTimer()
+	timer.newSlice(101*ms, 3)
+	timer.sent(101 * ms)
+	timer.newSlice(101*ms, 4)
+	wantEqual(t, "due at, for the slice after the gap", timer.at, 101*ms)
+	timer.sent(101 * ms)
+	timer.newSlice(101*ms, 5)
+	wantEqual(t, "due at, for the one after that", timer.at, 103*ms)
+}
+
+func TestAChunkStartsItsTimingAnew(t *testing.T) {
+	timer := startedAckTimer()
+	for id := range 15 {
+		timer.newSlice(101*ms, id)
+	}
+	timer.newSlice(101*ms, 20) // a gap, and the 16th
+	timer.sent(101 * ms)
+	timer.unreported = 15
+	timer.startChunk()
+	timer.newSlice(101*ms, 0)
+	wantEqual(t, "due at", timer.at, 103*ms)
+}
+
+func TestWhatIsDueIsOnlyMovedForward(t *testing.T) {
+	timer := startedAckTimer()
+	timer.soon(101 * ms)
+	timer.soon(101*ms + 1)
+	wantEqual(t, "due at", timer.at, 102*ms)
+	timer.atOnce(101*ms + 5)
+	wantEqual(t, "at once", timer.at, 101*ms+5)
+	timer.atOnce(101*ms + 9)
+	timer.soon(105 * ms)
+	wantEqual(t, "not later again", timer.at, 101*ms+5)
+}
+
+func TestAnAckIsDueFromItsTimeOn(t *testing.T) {
+	timer := startedAckTimer()
+	must(t, !timer.due(Never-1), "nothing is due")
+	timer.soon(0)
+	must(t, !timer.due(102*ms-1), "not before its time")
+	must(t, timer.due(102*ms), "due at its time")
+	timer.sent(102 * ms)
+	wantEqual(t, "after it was sent", timer.at, Never)
+	timer.soon(102 * ms)
+	wantEqual(t, "the next one", timer.at, 104*ms)
+}
+
+func TestSentAcksReportWhatIsNew(t *testing.T) {
+	timer := startedAckTimer()
+	for id := range 15 {
+		timer.newSlice(101*ms, id)
+	}
+	timer.sent(101 * ms)
+	timer.newSlice(101*ms, 15)
+	wantEqual(t, "due at", timer.at, 103*ms)
+}

@@ -1,0 +1,96 @@
+package statemachine
+
+import "testing"
+
+func TestASliceOvertakenByTwoIsLost(t *testing.T) {
+	f := fly(t, atOnce, 5)
+	f.sends(0, 1, 2, 3, 4)
+	f.at(50 * ms).acked(1)
+	f.sends() // 0 was overtaken by one
+	f.acked(2)
+	f.sends(0) // by two
+	f.acked(4)
+	f.sends() // 3 by one; 0 is out again
+	wantEqual(t, "lost", f.Stats().Lost, 1)
+}
+
+func TestAResentSliceIsOvertakenByItsLatestTransmission(t *testing.T) {
+	f := fly(t, atOnce, 5)
+	f.sends(0, 1, 2, 3, 4)
+	f.at(50 * ms).acked(2)
+	f.sends(0) // the sixth transmission
+	f.acked(4)
+	f.sends(1) // the seventh
+	f.at(100 * ms).acked(1)
+	f.sends(3) // 3 was fourth; 0 was overtaken by one
+	f.at(150 * ms).acked(3)
+	f.sends(0) // by two: the seventh and the eighth
+}
+
+func TestALateOriginalOvertakesNothingThatWasSentAfterIt(t *testing.T) {
+	f := fly(t, atOnce, 5)
+	f.sends(0, 1, 2, 3, 4)
+	f.at(50*ms).acked(3, 4)
+	f.sends(0, 1, 2)
+	f.at(99*ms).acked(1, 2) // sooner than any slice before: these are the originals
+	f.sends()
+	wantEqual(t, "spurious", f.Stats().Spurious, 2)
+	f.at(100 * ms).acked(0) // this one can be the resend
+	wantEqual(t, "spurious", f.Stats().Spurious, 2)
+}
+
+func TestTheSmallestRoundTripTellsResendsFromOriginals(t *testing.T) {
+	for _, c := range []struct {
+		after    Micros
+		spurious int64
+		overtook bool
+	}{
+		{50*ms - 1, 1, false},
+		{50 * ms, 0, true},
+	} {
+		f := fly(t, atOnce, 4)
+		f.sends(0, 1, 2, 3)
+		f.at(50 * ms).acked(3)
+		f.sends(0, 1)
+		f.at(50*ms + c.after).acked(1)
+		wantEqual(t, "spurious", f.Stats().Spurious, c.spurious)
+		if c.overtook {
+			f.sends(2) // the third transmission, by the sixth
+		} else {
+			f.sends()
+		}
+	}
+}
+
+func TestSpuriousResendsAreObserved(t *testing.T) {
+	f := fly(t, atOnce, 3)
+	f.sends(0, 1, 2)
+	f.at(50 * ms).acked(2)
+	f.sends(0)
+	f.seen = nil
+	f.at(60 * ms).acked(0)
+	wantEqual(t, "observed", f.seen, []Observation{{Kind: Spurious, At: 60 * ms, SliceID: 0}})
+}
+
+// While no round trip was measured nothing tells a resend from its original,
+// and nothing is called spurious.
+func TestWithoutARoundTripTheOriginalCounts(t *testing.T) {
+	f := fly(t, atOnce, 6)
+	f.sends(upTo(0, 5)...)
+	f.at(250*ms).sends(4, 5)
+	f.at(300 * ms).acked(4)
+	f.sends(0, 1, 2) // overtaken by the original, not by the resend of 4
+	wantEqual(t, "spurious", f.Stats().Spurious, 0)
+}
+
+func TestWhatIsLostCountsOnce(t *testing.T) {
+	f := fly(t, Profile{Spacing: ms}, 4)
+	for id := range 4 {
+		f.at(Micros(id) * ms).sends(id)
+	}
+	f.at(50 * ms).acked(2)
+	f.acked(3) // 0 is in line already, 1 is lost too
+	wantEqual(t, "lost", f.Stats().Lost, 2)
+	f.sends(0)
+	f.at(51 * ms).sends(1)
+}

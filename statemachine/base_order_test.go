@@ -1,0 +1,83 @@
+package statemachine
+
+import "testing"
+
+func TestEachSliceGoesOutOnceInTurn(t *testing.T) {
+	f := fly(t, atOnce, 5)
+	f.sends(0, 1, 2, 3, 4)
+	f.sends()
+}
+
+func TestLostSlicesWaitForTheirTurn(t *testing.T) {
+	f := fly(t, Profile{Spacing: ms}, 7)
+	for id := range 4 {
+		f.at(Micros(id) * ms).sends(id)
+	}
+	f.acked(3) // 0 and 1 were overtaken
+	for i, id := range []int{4, 5, 6, 0, 1} {
+		f.at(Micros(4+i) * ms).sends(id)
+	}
+	f.at(9 * ms).sends()
+}
+
+func TestTheCursorGoesOnFromWhereItWas(t *testing.T) {
+	f := fly(t, Profile{Spacing: ms}, 6)
+	for id := range 6 {
+		f.at(Micros(id) * ms).sends(id)
+	}
+	f.at(10 * ms).acked(5) // 0 to 3 were overtaken
+	f.sends(0)
+	f.at(11 * ms).sends(1)
+	f.acked(0)
+	f.at(12 * ms).sends(2)
+	f.at(13*ms).acked(4, 2)
+	f.sends(3)
+	f.at(14 * ms).sends()
+}
+
+func TestAnAckedSliceIsTakenOutOfTheLine(t *testing.T) {
+	f := fly(t, Profile{Spacing: ms}, 6)
+	for id := range 6 {
+		f.at(Micros(id) * ms).sends(id)
+	}
+	f.at(10 * ms).acked(5)
+	f.acked(0, 2) // they were late, not lost
+	f.sends(1)
+	f.at(11 * ms).sends(3)
+	f.at(12 * ms).sends()
+}
+
+func TestNothingIsDueWhenAllIsAcked(t *testing.T) {
+	f := fly(t, atOnce, 3)
+	f.sends(0, 1, 2)
+	f.at(50*ms).acked(0, 1, 2)
+	wantEqual(t, "deadline", f.Deadline(), Never)
+	f.at(year).sends()
+}
+
+func TestAChunkStartsEverythingAnew(t *testing.T) {
+	f := fly(t, atOnce, 8)
+	f.sends(upTo(0, 7)...)
+	f.at(250*ms).sends(6, 7)
+	f.at(500*ms).sends(2, 3, 4, 5)
+	f.at(600*ms).acked(1, 2, 3, 4, 5, 6, 7)
+
+	f.at(700 * ms).begin(3)
+	f.sends(0, 1, 2)
+	f.at(701 * ms).acked(0)
+	f.sends() // no slice is taken for lost by the numbers of the chunk before
+	f.silentUntil(f.Deadline())
+	f.sends(1, 2) // two probes again
+}
+
+// The next chunk may be smaller, and the one after it larger again.
+func TestAChunkOfAnotherSize(t *testing.T) {
+	f := fly(t, atOnce, 256)
+	f.sends(upTo(0, 255)...)
+	f.acked(upTo(0, 255)...)
+	f.begin(1)
+	f.sends(0)
+	f.acked(0)
+	f.begin(256)
+	f.sends(upTo(0, 255)...)
+}

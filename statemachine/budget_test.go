@@ -1,0 +1,218 @@
+package statemachine
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+const year = 365 * 24 * 3600 * Second
+
+// slowBudget holds 2000 of at most 2000 bytes; time pays 1000 bytes a second.
+func slowBudget() budget { return newBudget(Profile{Rate: 1000, Cap: 2000}) }
+
+// emptyBudget is slowBudget without anything left.
+func emptyBudget() budget {
+	b := slowBudget()
+	b.take(2000)
+	return b
+}
+
+// holds makes sure that n bytes are left, and not one more.
+func (b budget) holds(t testing.TB, n int64) {
+	t.Helper()
+	if !(&b).take(n) || (&b).take(1) {
+		t.Fatalf("%d millionths of a byte are left, want %d bytes", b.left, n)
+	}
+}
+
+func TestABudgetStartsFull(t *testing.T) { slowBudget().holds(t, 2000) }
+
+func TestWhatIsNotThereIsNotTaken(t *testing.T) {
+	b := slowBudget()
+	must(t, !b.take(2001), "2001 of 2000 bytes are refused")
+	b.holds(t, 2000)
+	must(t, b.take(1999), "1999 of them are there")
+	b.holds(t, 1)
+}
+
+func TestTimePays(t *testing.T) {
+	b := emptyBudget()
+	b.refill(Second / 2)
+	b.holds(t, 500)
+	b.refill(Second / 2)
+	b.holds(t, 500)
+	b.refill(Second)
+	b.holds(t, 1000)
+	b.refill(5 * Second)
+	b.holds(t, 2000)
+}
+
+func TestWhenABudgetCoversACost(t *testing.T) {
+	b := emptyBudget()
+	b.refill(Second)
+	wantEqual(t, "what is there", b.when(1000), Second)
+	wantEqual(t, "one byte more", b.when(1001), Second+1000)
+
+	thirds := newBudget(Profile{Rate: 3, Cap: 10})
+	thirds.take(10)
+	wantEqual(t, "a third of a second, rounded up", thirds.when(1), 333_334)
+	thirds.refill(333_333)
+	must(t, !thirds.take(1), "not there before")
+	thirds.refill(333_334)
+	must(t, thirds.take(1), "there then")
+	wantEqual(t, "what was left over counts for the next", thirds.when(2), 1_000_000)
+}
+
+func TestNothingIsRoundedAway(t *testing.T) {
+	inSteps, atOnce := newBudget(Profile{Rate: 1_234_567, Cap: 1 << 20}), newBudget(Profile{Rate: 1_234_567, Cap: 1 << 20})
+	inSteps.take(1 << 20)
+	atOnce.take(1 << 20)
+	for now := range 1000 * Micros(1) {
+		inSteps.refill(now + 1)
+	}
+	atOnce.refill(1000)
+	wantEqual(t, "left", inSteps.left, atOnce.left)
+	wantEqual(t, "left", atOnce.left, 1_234_567_000)
+}
+
+func TestNoTimeAndNoRateOverflowABudget(t *testing.T) {
+	for _, rate := range []int64{1, MinRate, DefaultRegularRate, MaxRate} {
+		for _, pause := range []Micros{longestRefill - 1, longestRefill, longestRefill + 1, year, 10_000 * year, Never} {
+			b := newBudget(Profile{Rate: rate, Cap: MaxRate, AckPays: true})
+			b.take(MaxRate)
+			b.refill(pause)
+			if want := min(rate*int64(min(pause, longestRefill)), MaxRate*perByte); b.left != want || b.byTime != want {
+				t.Errorf("rate %d, pause %d: left %d, paid by time %d; want %d", rate, pause, b.left, b.byTime, want)
+			}
+			b.acked(MaxRate)
+			must(t, b.left <= b.cap && b.left >= 0, "what is left is within its limits")
+		}
+	}
+}
+
+func TestALongPauseIsNotForgotten(t *testing.T) {
+	b := newBudget(Profile{Rate: 1, Cap: 5000})
+	b.take(5000)
+	b.refill(1000 * Second)
+	b.holds(t, 1000)
+	b.refill(3000 * Second)
+	b.holds(t, 2000) // 1000 s count at the most
+}
+
+// What time pays while nothing is sent is not held against a chunk's acks, so
+// that the clock's origin and idle time make no difference.
+func TestAChunkOwesNothingForIdleTime(t *testing.T) {
+	for _, idle := range []Micros{0, 1, Second, year} {
+		b := newBudget(Profile{Rate: 1000, Cap: 5000, AckPays: true})
+		b.refill(idle)
+		b.startChunk(0)
+		must(t, b.take(5000), "the cap is there")
+		b.acked(700)
+		b.holds(t, 700)
+	}
+}
+
+func TestRateZeroIsUnlimited(t *testing.T) {
+	b := newBudget(Profile{Cap: 1000})
+	for range 5 {
+		must(t, b.take(1<<40), "everything is there")
+	}
+	b.refill(7)
+	wantEqual(t, "when", b.when(1<<40), 7)
+	b.refill(year)
+	must(t, b.take(1), "everything is there")
+}
+
+func TestABurstOnlyRaises(t *testing.T) {
+	b := emptyBudget()
+	b.startChunk(700)
+	b.holds(t, 700)
+	b.startChunk(600)
+	b.holds(t, 700)
+}
+
+func TestAcksPayOnlyIfTheProfileSaysSo(t *testing.T) {
+	b := emptyBudget()
+	b.acked(500)
+	b.holds(t, 0)
+}
+
+// What acks and time pay is the larger of the two, not the sum.
+func TestAcksPayWhatTimeHasNotPaid(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		after Micros
+		acked int64
+		want  int64
+	}{
+		{"no time has passed", 0, 500, 500},
+		{"time has paid less", Second / 5, 500, 500},
+		{"time has paid as much", Second / 2, 500, 500},
+		{"time has paid more", Second, 500, 1000},
+		{"not beyond the cap", Second, 5000, 2000},
+	} {
+		b := emptyBudget()
+		b.ackPays = true
+		b.refill(c.after)
+		b.acked(c.acked)
+		if b.left != c.want*perByte {
+			t.Errorf("%s: %d left, want %d bytes", c.name, b.left, c.want)
+		}
+	}
+}
+
+func TestWhatTimePaidCountsForOneAckOnly(t *testing.T) {
+	b := emptyBudget()
+	b.ackPays = true
+	b.refill(Second)
+	b.acked(100) // time has paid more; this is settled
+	b.acked(400)
+	b.holds(t, 1400)
+	b.refill(Second + Second/10)
+	b.acked(150)
+	b.holds(t, 1550)
+}
+
+// In any window no more is taken than the cap and what the rate makes of the
+// window; and what is not taken was not there.
+func TestNoWindowExceedsTheBucket(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.Int64Range(4, 5000).Draw(t, "rate")
+		capacity := rapid.Int64Range(1, 3000).Draw(t, "cap")
+		b := newBudget(Profile{Rate: rate, Cap: capacity})
+		type spent struct {
+			at Micros
+			n  int64
+		}
+		var all []spent
+		now := Micros(0)
+		for range rapid.IntRange(1, 50).Draw(t, "steps") {
+			now += Micros(rapid.Int64Range(0, 400_000).Draw(t, "later"))
+			b.refill(now)
+			n := rapid.Int64Range(1, capacity).Draw(t, "cost")
+			if b.take(n) {
+				all = append(all, spent{now, n})
+				continue
+			}
+			at := b.when(n)
+			before := b
+			before.refill(at - 1)
+			b.refill(at)
+			now = at
+			if before.take(n) || !b.take(n) {
+				t.Fatalf("%d bytes are not there from %d on", n, at)
+			}
+			all = append(all, spent{now, n})
+		}
+		for i := range all {
+			sum := int64(0)
+			for j := i; j < len(all); j++ {
+				sum += all[j].n
+				if sum*perByte > capacity*perByte+rate*int64(all[j].at-all[i].at) {
+					t.Fatalf("%d bytes from %d to %d", sum, all[i].at, all[j].at)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,50 @@
+package statemachine_test
+
+import (
+	"fmt"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// A sender and a receiver over a network that takes 20 ms and loses slice 1
+// the first time. The loop is all that a driver has to do.
+func Example() {
+	sender := statemachine.NewSender(statemachine.SenderConfig{})
+	receiver := statemachine.NewReceiver(statemachine.ReceiverConfig{})
+	var now statemachine.Micros
+	var slices []codec.Slice // under way, for 20 ms
+	var acks []codec.Ack
+
+	_ = sender.Submit(now, make([]byte, 5000))
+	lost := false
+	for sender.State() == statemachine.SenderSending {
+		for s, ok := sender.Poll(now); ok; s, ok = sender.Poll(now) {
+			if s.SliceID == 1 && !lost {
+				lost = true
+				continue
+			}
+			slices = append(slices, s)
+		}
+		for a, ok := receiver.Poll(now); ok; a, ok = receiver.Poll(now) {
+			acks = append(acks, a)
+		}
+
+		now += 20 * statemachine.Millisecond
+		for _, s := range slices {
+			receiver.HandleSlice(now, s)
+		}
+		for _, a := range acks {
+			sender.HandleAck(now, a)
+		}
+		slices, acks = nil, nil
+	}
+
+	chunk, err := receiver.Read(now, nil)
+	stats := sender.Stats()
+	fmt.Println(len(chunk), err)
+	fmt.Printf("%d slices sent, %d of them again\n", stats.SlicesSent, stats.SlicesResent)
+	// Output:
+	// 5000 <nil>
+	// 6 slices sent, 1 of them again
+}
