@@ -1,0 +1,23 @@
+package transport
+
+import (
+	"time"
+
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// clock gives the machines their time: microseconds since the endpoint began,
+// on the monotonic clock.
+type clock struct{ start time.Time }
+
+func startClock() clock { return clock{time.Now()} }
+
+// now returns the time, rounded down, so that no timer runs early.
+func (c clock) now() statemachine.Micros {
+	return statemachine.FromDuration(time.Since(c.start))
+}
+
+// until returns how long it is from now to t.
+func (c clock) until(t statemachine.Micros) time.Duration {
+	return t.Duration() - time.Since(c.start)
+}

@@ -1,0 +1,112 @@
+package transport
+
+import (
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// Config sets up an [Endpoint] and its connections. The zero value works; both
+// ends must have the same ProtocolID.
+type Config struct {
+	// ProtocolID goes into every datagram's checksum. Datagrams made with
+	// another one do not decode.
+	ProtocolID uint32
+
+	// NewScheduler makes the scheduler of one connection's sender. Nil means
+	// statemachine.NewBase(statemachine.Burst()).
+	NewScheduler func() statemachine.Scheduler
+
+	// GiveUp is how long a chunk in flight may be without progress before its
+	// connection ends with ErrGaveUp. A peer that is there but does not read
+	// counts as progress. Zero means statemachine.DefaultGiveUp, 10 s.
+	GiveUp time.Duration
+
+	// IdleTimeout is how long a connection may hear nothing valid before it ends
+	// with ErrIdle; slices and acks of chunks that are out of the question do not
+	// count. The protocol sends nothing while there is nothing to deliver, so
+	// this must exceed the longest pause of the application. Zero means no limit:
+	// then peers that vanish between two chunks hold their places, and a server
+	// should set one.
+	IdleTimeout time.Duration
+
+	// SendQueue is how many chunks may wait behind the one in flight. Zero means
+	// 8.
+	SendQueue int
+
+	// RecvQueue is how many complete chunks may wait for Recv, besides one that
+	// the receiver holds. The peer waits while they do. Zero means 4.
+	RecvQueue int
+
+	// MaxPeers is how many connections an endpoint holds at once. Each has at
+	// most RecvQueue+2 chunks of 256 KiB that its peer made it allocate. Zero
+	// means 1024.
+	MaxPeers int
+
+	// Accept is asked, before there is any state, about a peer that sends first.
+	// It is called without locks, by the goroutine that reads the socket, for
+	// every datagram that could begin a connection: it must be quick, and must
+	// not close the endpoint. Nil means that everyone is welcome, or, at an
+	// endpoint made by the function Dial, nobody.
+	Accept func(net.Addr) bool
+
+	// SocketBuffer is how many bytes are asked of the system for the socket's
+	// read buffer, and for its write buffer. Zero means 512 KiB, two chunks.
+	SocketBuffer int
+
+	// Observe, when not nil, is told what happens to each slice that a connection
+	// sends. It is called with locks held: it must be quick, and must not call
+	// anything of this package.
+	Observe func(*Conn, statemachine.Observation)
+}
+
+// What zero stands for.
+const (
+	defaultSendQueue    = 8
+	defaultRecvQueue    = 4
+	defaultMaxPeers     = 1024
+	defaultSocketBuffer = 2 * codec.MaxChunkSize
+)
+
+// withDefaults returns the Config with every zero replaced by what it means, or
+// ErrConfig.
+func (cfg Config) withDefaults() (Config, error) {
+	durations := []struct {
+		name  string
+		value *time.Duration
+		zero  time.Duration
+	}{
+		{"GiveUp", &cfg.GiveUp, statemachine.DefaultGiveUp.Duration()},
+		{"IdleTimeout", &cfg.IdleTimeout, 0},
+	}
+	for _, d := range durations {
+		if *d.value < 0 || *d.value > 0 && *d.value < time.Microsecond {
+			return cfg, fmt.Errorf("%w: %s is %v", ErrConfig, d.name, *d.value)
+		}
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+	}
+	counts := []struct {
+		name  string
+		value *int
+		zero  int
+	}{
+		{"SendQueue", &cfg.SendQueue, defaultSendQueue},
+		{"RecvQueue", &cfg.RecvQueue, defaultRecvQueue},
+		{"MaxPeers", &cfg.MaxPeers, defaultMaxPeers},
+		{"SocketBuffer", &cfg.SocketBuffer, defaultSocketBuffer},
+	}
+	for _, c := range counts {
+		if *c.value < 0 {
+			return cfg, fmt.Errorf("%w: %s is %d", ErrConfig, c.name, *c.value)
+		}
+		if *c.value == 0 {
+			*c.value = c.zero
+		}
+	}
+	return cfg, nil
+}

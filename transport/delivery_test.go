@@ -1,0 +1,349 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+func TestConversation(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		mustSend(t, w.toB, []byte("hello"))
+		mustRecv(t, w.toA, []byte("hello"))
+		mustSend(t, w.toA, []byte("hello yourself"))
+		mustRecv(t, w.toB, []byte("hello yourself"))
+	})
+}
+
+// Line 26: the sizes around every boundary, at every loss. Lines 9 and 15: the
+// second chunk of each pair begins from nothing, and each arrives once.
+func TestEverySizeAtEveryLoss(t *testing.T) {
+	for _, percent := range []int{0, 1, 5, 20, 50, 80, 90} {
+		for _, size := range []int{1, 1023, 1024, 1025, 261121, 262143, 262144} {
+			t.Run(fmt.Sprintf("%d%%/%d", percent, size), func(t *testing.T) {
+				t.Parallel()
+				bubble(t, func(t *testing.T) { deliverTwo(t, percent, size) })
+			})
+		}
+	}
+}
+
+func deliverTwo(t *testing.T, percent, size int) {
+	bad := netsim.Path{
+		Delay: 20 * ms, LossPPM: percent * million / 100,
+		DuplicatePPM: million / 20, ReorderPPM: million / 20, ReorderDelay: 3 * ms,
+	}
+	w := connect(t, bad, with(func(cfg *transport.Config) {
+		if percent >= 80 {
+			// Acks that arrive are one in 25 or one in 100.
+			cfg.GiveUp = 10 * time.Minute
+		}
+	}))
+	first, second := content(size, 1), content(max(1, size/3), 2)
+	mustSend(t, w.toB, first)
+	mustSend(t, w.toB, second)
+	mustRecv(t, w.toA, first)
+	mustRecv(t, w.toA, second)
+	if percent < 50 {
+		wantNothing(t, w.toA)
+	}
+}
+
+func TestBothDirectionsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, netsim.Path{Delay: 20 * ms, LossPPM: million / 20}, with(nil))
+		there := during(func() error { return w.toB.Send(background, content(200_000, 1)) })
+		back := during(func() error { return w.toA.Send(background, content(262_144, 2)) })
+		mustRecv(t, w.toA, content(200_000, 1))
+		mustRecv(t, w.toB, content(262_144, 2))
+		wantErr(t, "there", <-there, nil)
+		wantErr(t, "back", <-back, nil)
+	})
+}
+
+// Line 15: in order, and each once, although the network doubles and reorders.
+func TestManyChunksInOrder(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const chunks = 300
+		w := connect(t, netsim.Path{
+			Delay: 5 * ms, LossPPM: million / 10, DuplicatePPM: million / 5, ReorderPPM: million / 5, ReorderDelay: 30 * ms,
+		}, with(nil))
+		sent := during(func() error {
+			var last *transport.Delivery
+			for i := range chunks {
+				d, err := w.toB.Enqueue(background, content(1+i*7, uint64(i)))
+				if err != nil {
+					return err
+				}
+				last = d
+			}
+			return last.Wait(background)
+		})
+		for i := range chunks {
+			mustRecv(t, w.toA, content(1+i*7, uint64(i)))
+		}
+		wantErr(t, "the last delivery", <-sent, nil)
+		wantNothing(t, w.toA)
+	})
+}
+
+// Line 13: ids wrap.
+func TestMoreChunksThanIDs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("70,000 chunks")
+	}
+	bubble(t, func(t *testing.T) {
+		const chunks = 1<<16 + 4000
+		w := connect(t, netsim.Path{Delay: ms}, with(nil))
+		w.tapA.blind, w.tapB.blind = true, true
+		sent := during(func() error {
+			for i := range chunks {
+				if _, err := w.toB.Enqueue(background, []byte{byte(i), byte(i >> 8), byte(i >> 16)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for i := range chunks {
+			mustRecv(t, w.toA, []byte{byte(i), byte(i >> 8), byte(i >> 16)})
+		}
+		wantErr(t, "sending", <-sent, nil)
+	})
+}
+
+// Lines 4 and 22: on a clean path each slice is sent once, and acks are few.
+func TestCleanPathSendsEverySliceOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, netsim.Path{Delay: 25 * ms}, with(nil))
+		for range 4 {
+			mustSend(t, w.toB, content(262_144, 1))
+			mustRecv(t, w.toA, content(262_144, 1))
+		}
+		if n := w.tapA.count(isSlice); n != 4*256 {
+			t.Errorf("%d slices were sent, want 1024", n)
+		}
+		if n := w.tapB.count(isAck); n > 4*30 {
+			t.Errorf("%d acks were sent, want at most 120", n)
+		}
+	})
+}
+
+// Line 19: what is due at time zero goes out at time zero. Line 20: a chunk
+// takes the time that its spacing takes, whatever the timers.
+func TestSendsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		start := time.Now()
+		w := connect(t, netsim.Path{}, with(nil))
+		mustSend(t, w.toB, []byte("now"))
+		wantTook(t, "the first chunk", start, 0, 0)
+		mustRecv(t, w.toA, []byte("now"))
+		start = time.Now()
+		mustSend(t, w.toB, content(262_144, 1))
+		wantTook(t, "a large chunk", start, 21*ms, 25*ms)
+	})
+}
+
+// Line 18: a long round trip alone makes nothing go out twice, once it is known.
+func TestLongRoundTrip(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, netsim.Path{Delay: 200 * ms}, with(nil))
+		mustSend(t, w.toB, content(262_144, 1))
+		mustRecv(t, w.toA, content(262_144, 1))
+		before := w.tapA.count(isSlice)
+		mustSend(t, w.toB, content(262_144, 2))
+		mustRecv(t, w.toA, content(262_144, 2))
+		if n := w.tapA.count(isSlice) - before; n != 256 {
+			t.Errorf("%d slices were sent, want 256", n)
+		}
+	})
+}
+
+// Line 16: when the last slice is lost only a timer can tell.
+func TestTailLoss(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		lost := 0
+		w.tapA.dropIf(func(p codec.Packet) bool {
+			if isSlice(p) && p.Slice.Last() && lost < 3 {
+				lost++
+				return true
+			}
+			return false
+		})
+		start := time.Now()
+		mustSend(t, w.toB, content(10_000, 1))
+		mustRecv(t, w.toA, content(10_000, 1))
+		wantTook(t, "the chunk", start, 20*ms, time.Second)
+	})
+}
+
+// Line 14: a slice is the same bytes each time. Line 32: no datagram exceeds 1200
+// bytes on the wire.
+func TestDatagrams(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, netsim.Path{Delay: 10 * ms, LossPPM: million / 5}, with(nil))
+		mustSend(t, w.toB, content(100_000, 1))
+		mustSend(t, w.toB, content(262_144, 2))
+		w.tapA.mu.Lock()
+		defer w.tapA.mu.Unlock()
+		seen := map[[2]int][]byte{}
+		again := 0
+		for i, p := range w.tapA.log {
+			if size := len(w.tapA.raw[i]); size+48 > 1200 {
+				t.Fatalf("a datagram of %d bytes", size)
+			}
+			key := [2]int{int(p.Slice.ChunkID), p.Slice.SliceID}
+			if first, ok := seen[key]; ok {
+				again++
+				if !bytes.Equal(first, w.tapA.raw[i]) {
+					t.Fatalf("slice %v was not the same when it was sent again", key)
+				}
+			}
+			seen[key] = w.tapA.raw[i]
+		}
+		if again == 0 {
+			t.Error("nothing was sent again: the test tests nothing")
+		}
+	})
+}
+
+// Lines 10 and 31: a size error comes at once, and changes nothing.
+func TestChunkSize(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		for _, size := range []int{0, codec.MaxChunkSize + 1} {
+			wantErr(t, "Send", w.toB.Send(background, make([]byte, size)), statemachine.ErrChunkSize)
+			d, err := w.toB.Enqueue(background, make([]byte, size))
+			wantErr(t, "Enqueue", err, statemachine.ErrChunkSize)
+			if d != nil {
+				t.Error("Enqueue returned a delivery and an error")
+			}
+		}
+		time.Sleep(time.Second)
+		if st := w.toB.Stats(); st.DatagramsOut != 0 || st.SendQueued != 0 {
+			t.Errorf("refused chunks had an effect: %+v", st)
+		}
+		mustSend(t, w.toB, []byte("fine"))
+		mustRecv(t, w.toA, []byte("fine"))
+	})
+}
+
+func TestEnqueueBlocksOnlyWhileTheQueueIsFull(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, netsim.Path{Delay: 50 * ms}, with(func(cfg *transport.Config) { cfg.SendQueue = 2 }))
+		start := time.Now()
+		for i := range 3 { // one in flight, two behind
+			if _, err := w.toB.Enqueue(background, []byte{byte(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantTook(t, "three chunks", start, 0, 0)
+		if st := w.toB.Stats(); st.SendQueued != 2 {
+			t.Errorf("%d chunks are queued, want 2", st.SendQueued)
+		}
+		d, err := w.toB.Enqueue(background, []byte{3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantTook(t, "the fourth", start, 100*ms, 101*ms)
+		if err := d.Err(); err != nil {
+			t.Errorf("Err before the delivery is done: %v", err)
+		}
+		wantErr(t, "the fourth", d.Wait(background), nil)
+		wantTook(t, "its delivery", start, 400*ms, 401*ms)
+		for i := range 4 {
+			mustRecv(t, w.toA, []byte{byte(i)})
+		}
+	})
+}
+
+func TestStats(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, netsim.Path{Delay: 50 * ms}, with(nil))
+		w.tapA.dropIf(func(p codec.Packet) bool {
+			return isSlice(p) && p.Slice.SliceID == 1 && time.Now().Nanosecond() < 120e6
+		})
+		w.toB.Enqueue(background, content(3*1024, 1))
+		w.toB.Enqueue(background, content(10, 2))
+		time.Sleep(101 * ms)
+		from, to := w.toB.Stats(), w.toA.Stats()
+		wantSending := transport.Sending{NumSlices: 3, Sent: codec.FirstN(3), Acked: codec.Bitset{0b101}}
+		if from.Sending != wantSending || from.SendQueued != 1 {
+			t.Errorf("sending %+v with %d queued", from.Sending, from.SendQueued)
+		}
+		wantReceiving := transport.Receiving{NumSlices: 3, Received: codec.Bitset{0b101}}
+		if to.Receiving != wantReceiving || to.RecvQueued != 0 {
+			t.Errorf("receiving %+v with %d queued", to.Receiving, to.RecvQueued)
+		}
+		time.Sleep(time.Second)
+		from, to = w.toB.Stats(), w.toA.Stats()
+		if from.Sending != (transport.Sending{ChunkID: 2}) || to.Receiving != (transport.Receiving{ChunkID: 2}) || to.RecvQueued != 2 {
+			t.Errorf("at the end: sending %+v, receiving %+v, %d wait", from.Sending, to.Receiving, to.RecvQueued)
+		}
+		if from.Sender.Chunks != 2 || to.Receiver.ChunkBytes != 3*1024+10 {
+			t.Errorf("%d chunks sent, %d bytes received", from.Sender.Chunks, to.Receiver.ChunkBytes)
+		}
+		slices, acks := int64(w.tapA.count(isSlice)), int64(w.tapB.count(isAck))
+		if from.DatagramsOut != slices || from.DatagramsIn != acks || to.DatagramsOut != acks || to.BytesOut != from.BytesIn {
+			t.Errorf("traffic %+v and %+v, but %d slices and %d acks", from.Traffic, to.Traffic, slices, acks)
+		}
+	})
+}
+
+func TestObserve(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		seen := map[statemachine.ObservationKind]int{}
+		var who *transport.Conn
+		w := connect(t, netsim.Path{Delay: 10 * ms}, with(func(cfg *transport.Config) {
+			cfg.Observe = func(c *transport.Conn, o statemachine.Observation) { who = c; seen[o.Kind]++ }
+		}))
+		mustSend(t, w.toB, content(5000, 1))
+		if who != w.toB || seen[statemachine.Sent] != 5 || seen[statemachine.Acked] != 5 || seen[statemachine.MeasuredRTT] == 0 {
+			t.Errorf("observed %v of %v", seen, who)
+		}
+	})
+}
+
+func TestSchedulerOfOnesOwn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		made := 0
+		w := connect(t, short, with(func(cfg *transport.Config) {
+			cfg.NewScheduler = func() statemachine.Scheduler {
+				made++
+				return statemachine.NewBase(statemachine.Fixed(0))
+			}
+		}))
+		if made != 2 {
+			t.Errorf("%d schedulers for two connections", made)
+		}
+		start := time.Now()
+		mustSend(t, w.toB, content(262_144, 1))
+		wantTook(t, "a chunk without pacing", start, 20*ms, 20*ms)
+	})
+}
+
+// A scheduler whose deadline lies in the past must not stop time.
+func TestSchedulerWithoutPatience(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(func(cfg *transport.Config) {
+			cfg.NewScheduler = func() statemachine.Scheduler {
+				return impatient{statemachine.NewBase(statemachine.Burst())}
+			}
+		}))
+		ctx, cancel := context.WithTimeout(background, time.Second)
+		defer cancel()
+		wantErr(t, "Send", w.toB.Send(ctx, []byte("go")), nil)
+	})
+}
+
+type impatient struct{ *statemachine.Base }
+
+func (impatient) Deadline() statemachine.Micros { return 0 }

@@ -1,0 +1,40 @@
+// Package transport carries chunks of up to 256 KiB over UDP, or over any
+// net.PacketConn: it drives the machines of package statemachine with the
+// packets of package codec.
+//
+// An [Endpoint] is one socket and its connections. A [Conn] is a connection
+// with one peer and carries chunks both ways: each chunk arrives whole, in
+// order and once, or the connection ends with an error at both ends. There is no
+// handshake: a connection begins with its first slice, so Dial does not fail
+// because nobody is there.
+//
+//	peer, err := transport.Dial(ctx, "udp", "192.0.2.1:9000", cfg)
+//	...
+//	err = peer.Send(ctx, chunk) // nil: the peer has it
+//
+// [SendFile] and [RecvFile] carry content of any size as a stream of chunks
+// (appendix A of spec/PROTOCOL.md).
+//
+// # How it works
+//
+// An Endpoint has two goroutines, however many connections it has. The reader
+// takes datagrams from the socket, decodes them and gives them to the machines.
+// The driver sleeps until a machine has something to send, encodes it and is
+// the only one that writes to the socket. Everything else happens in the
+// caller's goroutine.
+//
+// One mutex guards all machines of an endpoint. An event takes them some hundred
+// nanoseconds and a datagram costs the system several microseconds, so there is
+// nothing to win from more locks as long as one goroutine reads and one writes.
+//
+// # Limits
+//
+// The protocol is neither encrypted nor authenticated; see section 12 of the
+// specification. It has no connection id either (CON-5). A peer that restarts at
+// the same address while its old connection lives is not heard until that ends;
+// worse, if exactly one chunk had arrived before, its new first chunk looks like
+// a late duplicate of that one, and is acked unread. A new port or protocol id
+// for each start avoids both. And slices of chunk 0 that come late, after their
+// connection was closed, look like a new connection: [Conn.Linger] before Close
+// avoids that.
+package transport

@@ -1,0 +1,78 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// A server that answers each chunk, and a client.
+func Example() {
+	ctx := context.Background()
+	cfg := transport.Config{ProtocolID: 0x11223344}
+
+	server, err := transport.Listen("udp", "127.0.0.1:0", cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	go func() {
+		c, err := server.Accept(ctx)
+		if err != nil {
+			return
+		}
+		for {
+			chunk, err := c.Recv(ctx)
+			if err != nil {
+				return
+			}
+			c.Send(ctx, bytes.ToUpper(chunk))
+		}
+	}()
+
+	c, err := transport.Dial(ctx, "udp", server.Addr().String(), cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	fmt.Println(c.Send(ctx, []byte("a chunk of up to 256 KiB")))
+	answer, err := c.Recv(ctx)
+	fmt.Printf("%s %v\n", answer, err)
+	// Output:
+	// <nil>
+	// A CHUNK OF UP TO 256 KIB <nil>
+}
+
+// Several chunks in line, without waiting for each.
+func ExampleConn_Enqueue() {
+	ctx := context.Background()
+	server, err := transport.Listen("udp", "127.0.0.1:0", transport.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	c, err := transport.Dial(ctx, "udp", server.Addr().String(), transport.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+
+	c.Enqueue(ctx, []byte("first"))
+	c.Enqueue(ctx, []byte("second"))
+	last, _ := c.Enqueue(ctx, []byte("third"))
+	fmt.Println(last.Wait(ctx))
+
+	c.Close()
+	_, err = c.Enqueue(ctx, []byte("too late"))
+	fmt.Println(errors.Is(err, transport.ErrClosed))
+	// Output:
+	// <nil>
+	// true
+}

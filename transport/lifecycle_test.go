@@ -1,0 +1,499 @@
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+func TestErrorsMatchTheirRelatives(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		also error
+	}{
+		{transport.ErrClosed, net.ErrClosed},
+		{transport.ErrGaveUp, statemachine.ErrGaveUp},
+		{transport.ErrGaveUp, os.ErrDeadlineExceeded},
+		{transport.ErrIdle, os.ErrDeadlineExceeded},
+	} {
+		wantErr(t, c.err.Error(), c.err, c.err, c.also)
+	}
+	if errors.Is(transport.ErrIdle, transport.ErrGaveUp) || errors.Is(net.ErrClosed, transport.ErrClosed) {
+		t.Error("errors match what they are not")
+	}
+	var timeout net.Error
+	if !errors.As(transport.ErrGaveUp, &timeout) || !timeout.Timeout() {
+		t.Error("ErrGaveUp is no timeout to the net package")
+	}
+}
+
+// blocked is one of each call that can wait, on a connection to nobody whose
+// queue is full.
+func blocked(t *testing.T, c *transport.Conn) map[string]<-chan error {
+	t.Helper()
+	calls := map[string]<-chan error{
+		"Send":   during(func() error { return c.Send(background, []byte("in flight")) }),
+		"Recv":   during(func() error { _, err := c.Recv(background); return err }),
+		"Linger": during(func() error { return c.Linger(background, time.Hour) }),
+	}
+	time.Sleep(ms)
+	for range 8 {
+		d, err := c.Enqueue(background, []byte("queued"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls["Wait"] = during(func() error { return d.Wait(background) })
+	}
+	calls["Enqueue"] = during(func() error { _, err := c.Enqueue(background, []byte("too many")); return err })
+	time.Sleep(ms)
+	return calls
+}
+
+// Line 31: Close unblocks everything and leaves nothing behind.
+func TestCloseUnblocksEverything(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		close func(*world) error
+		want  []error
+	}{
+		{"connection", func(w *world) error { return w.toB.Close() }, []error{transport.ErrClosed, net.ErrClosed}},
+		{"endpoint", func(w *world) error { return w.a.Close() }, []error{transport.ErrClosed, net.ErrClosed}},
+		{"socket", func(w *world) error { return w.tapA.Close() }, []error{transport.ErrClosed, net.ErrClosed}},
+		{"give up", func(*world) error { time.Sleep(10 * time.Second); return nil }, []error{transport.ErrGaveUp, statemachine.ErrGaveUp, os.ErrDeadlineExceeded}},
+		{"idle", func(*world) error { time.Sleep(9 * time.Second); return nil }, []error{transport.ErrIdle, os.ErrDeadlineExceeded}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := connect(t, outage, with(func(cfg *transport.Config) {
+					if c.name == "idle" {
+						cfg.IdleTimeout = 9 * time.Second
+					}
+				}))
+				calls := blocked(t, w.toB)
+				if err := c.close(w); err != nil {
+					t.Errorf("closing: %v", err)
+				}
+				for name, result := range calls {
+					wantErr(t, name, <-result, c.want...)
+				}
+				wantErr(t, "Err", w.toB.Err(), c.want...)
+				wantErr(t, "Send afterwards", w.toB.Send(background, []byte("x")), c.want...)
+				_, err := w.toB.Recv(background)
+				wantErr(t, "Recv afterwards", err, c.want...)
+				if n := w.a.Stats().Peers; n != 0 {
+					t.Errorf("the endpoint still has %d connections", n)
+				}
+				for range 2 { // idempotent, and the first cause stays
+					wantErr(t, "Conn.Close", w.toB.Close(), nil)
+					wantErr(t, "Endpoint.Close", w.a.Close(), nil)
+				}
+				wantErr(t, "Err after Close", w.toB.Err(), c.want...)
+			})
+		})
+	}
+}
+
+func TestCloseEndsAccept(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		accepted := during(func() error { _, err := w.a.Accept(background); return err })
+		time.Sleep(ms)
+		wantErr(t, "Close", w.a.Close(), nil)
+		wantErr(t, "Accept", <-accepted, transport.ErrClosed)
+		_, err := w.a.Dial(netsim.Addr("c"))
+		wantErr(t, "Dial", err, transport.ErrClosed)
+		wantErr(t, "Err", w.a.Err(), transport.ErrClosed)
+	})
+}
+
+// Many goroutines may close, and the first to return does not do so early.
+func TestCloseFromManySides(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		var results []<-chan error
+		for range 4 {
+			results = append(results, during(w.a.Close), during(w.toB.Close))
+		}
+		for _, r := range results {
+			wantErr(t, "Close", <-r, nil)
+		}
+	})
+}
+
+// A socket that takes nothing must not hold Close up for long.
+func TestCloseWithASocketThatBlocks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pc, _ := netsim.NewNetwork(1).Listen("a")
+		stuck := &stuckSocket{Conn: pc, closed: make(chan struct{})}
+		e, err := transport.New(stuck, with(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := e.Dial(netsim.Addr("b"))
+		c.Enqueue(background, []byte("never leaves"))
+		time.Sleep(ms)
+		start := time.Now()
+		wantErr(t, "Close", e.Close(), nil)
+		wantTook(t, "Close", start, 0, 2*time.Second)
+	})
+}
+
+// Not every socket says net.ErrClosed when it is closed.
+func TestCloseWithASocketOfOtherWords(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pc, _ := netsim.NewNetwork(1).Listen("a")
+		e, err := transport.New(otherWords{pc}, with(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ms)
+		start := time.Now()
+		wantErr(t, "Close", e.Close(), nil)
+		wantTook(t, "Close", start, 0, ms)
+	})
+}
+
+type otherWords struct{ *netsim.Conn }
+
+func (s otherWords) ReadFrom(b []byte) (int, net.Addr, error) {
+	n, addr, err := s.Conn.ReadFrom(b)
+	if err != nil {
+		err = errBroken
+	}
+	return n, addr, err
+}
+
+type stuckSocket struct {
+	*netsim.Conn
+	closed chan struct{}
+}
+
+func (s *stuckSocket) WriteTo([]byte, net.Addr) (int, error) {
+	<-s.closed
+	return 0, net.ErrClosed
+}
+
+func (s *stuckSocket) Close() error {
+	close(s.closed)
+	return s.Conn.Close()
+}
+
+// What is complete can be read after the end, and only then comes the error.
+func TestCompleteChunksSurviveTheEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(func(cfg *transport.Config) { cfg.RecvQueue = 2 }))
+		for i := range 3 { // the third stays in the receiver
+			mustSend(t, w.toB, []byte{byte(i)})
+		}
+		wantErr(t, "Close", w.toA.Close(), nil)
+		for i := range 3 {
+			mustRecv(t, w.toA, []byte{byte(i)})
+		}
+		_, err := w.toA.Recv(background)
+		wantErr(t, "Recv", err, transport.ErrClosed)
+	})
+}
+
+// Whoever reads and closes at once has still acked, even if the socket is busy
+// with the ack of the first slice.
+func TestCloseSendsTheLastAck(t *testing.T) {
+	for name, close := range map[string]func(*transport.Conn) error{
+		"connection": (*transport.Conn).Close,
+		"endpoint":   func(c *transport.Conn) error { return c.Endpoint().Close() },
+	} {
+		bubble(t, func(t *testing.T) {
+			w := &world{t: t, net: netsim.NewNetwork(1)}
+			_, a := w.open("a", with(nil))
+			pc, _ := w.net.Listen("b")
+			b, err := transport.New(slowSocket{pc}, with(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			sent := during(func() error { return w.dial(a, "b").Send(background, content(2000, 1)) })
+			c, err := b.Accept(background)
+			wantErr(t, "Accept", err, nil)
+			mustRecv(t, c, content(2000, 1))
+			wantErr(t, "closing the "+name, close(c), nil)
+			wantErr(t, "Send", <-sent, nil)
+		})
+	}
+}
+
+// slowSocket takes a while to write, with room for two slices to come meanwhile.
+type slowSocket struct{ *netsim.Conn }
+
+func (s slowSocket) WriteTo(b []byte, addr net.Addr) (int, error) {
+	time.Sleep(ms)
+	return s.Conn.WriteTo(b, addr)
+}
+
+func TestCancelOfAQueuedChunk(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, netsim.Path{Delay: 50 * ms}, with(nil))
+		first, _ := w.toB.Enqueue(background, []byte("first"))
+		ctx, cancel := context.WithCancelCause(background)
+		second := during(func() error { return w.toB.Send(ctx, []byte("second")) })
+		time.Sleep(ms)
+		third, _ := w.toB.Enqueue(background, []byte("third"))
+		reason := errors.New("changed my mind")
+		cancel(reason)
+		wantErr(t, "the second", <-second, transport.ErrCanceled, context.Canceled, reason)
+		wantErr(t, "the first", first.Wait(background), nil)
+		wantErr(t, "the third", third.Wait(background), nil)
+		mustRecv(t, w.toA, []byte("first"))
+		mustRecv(t, w.toA, []byte("third"))
+		wantErr(t, "the connection", w.toB.Err(), nil)
+		wantErr(t, "a canceled start", w.toB.Send(ctx, []byte("x")), transport.ErrCanceled)
+	})
+}
+
+// The protocol cannot take back a chunk in flight.
+func TestCancelOfAChunkInFlight(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, outage, with(nil))
+		ctx, cancel := context.WithTimeout(background, 2*time.Second)
+		defer cancel()
+		start := time.Now()
+		inFlight := during(func() error { return w.toB.Send(ctx, []byte("in flight")) })
+		time.Sleep(ms)
+		queued, _ := w.toB.Enqueue(background, []byte("queued"))
+		err := <-inFlight
+		wantTook(t, "Send", start, 2*time.Second, 2*time.Second)
+		wantErr(t, "Send", err, transport.ErrCanceled, context.DeadlineExceeded)
+		wantErr(t, "the queued one", queued.Wait(background), transport.ErrCanceled)
+		wantErr(t, "the connection", w.toB.Err(), transport.ErrCanceled, context.DeadlineExceeded)
+	})
+}
+
+func TestCancelOfWaiting(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, netsim.Path{Delay: time.Second}, with(nil))
+		for range 9 {
+			w.toB.Enqueue(background, []byte("x"))
+		}
+		ctx, cancel := context.WithTimeout(background, 100*ms)
+		defer cancel()
+		calls := map[string]<-chan error{
+			"Enqueue": during(func() error { _, err := w.toB.Enqueue(ctx, []byte("x")); return err }),
+			"Recv":    during(func() error { _, err := w.toB.Recv(ctx); return err }),
+			"Linger":  during(func() error { return w.toB.Linger(ctx, time.Minute) }),
+			"Accept":  during(func() error { _, err := w.a.Accept(ctx); return err }),
+		}
+		for name, result := range calls {
+			wantErr(t, name, <-result, transport.ErrCanceled, context.DeadlineExceeded)
+		}
+		wantErr(t, "the connection", w.toB.Err(), nil)
+	})
+}
+
+// Line 12: when the other end restarts, what is in flight fails.
+func TestRestartOfTheReceiver(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		mustSend(t, w.toB, []byte("before"))
+		w.b.Close()
+		_, again := w.open("b", with(nil))
+		start := time.Now()
+		wantErr(t, "Send", w.toB.Send(background, []byte("after")), transport.ErrGaveUp)
+		wantTook(t, "Send", start, 10*time.Second, 10*time.Second+ms)
+		if st := again.Stats(); st.Peers != 0 || st.Strangers == 0 {
+			t.Errorf("the new endpoint has %d peers and saw %d strangers", st.Peers, st.Strangers)
+		}
+	})
+}
+
+// Line 12: a sender that restarts begins with chunk 0, which the other end does
+// not wait for. It fails, and with an idle timeout the other end does first: then
+// the new connection is made, and nothing is lost.
+func TestRestartOfTheSender(t *testing.T) {
+	for _, idle := range []time.Duration{0, 5 * time.Second} {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, with(func(cfg *transport.Config) { cfg.IdleTimeout = idle }))
+			mustSend(t, w.toB, []byte("zero"))
+			mustSend(t, w.toB, []byte("one"))
+			w.a.Close()
+			_, again := w.open("a", with(nil))
+			err := w.dial(again, "b").Send(background, []byte("zero again"))
+			if idle == 0 {
+				wantErr(t, "the restarted end", err, transport.ErrGaveUp)
+				wantErr(t, "the other end", w.toA.Err(), nil)
+				return
+			}
+			wantErr(t, "the restarted end", err, nil)
+			wantErr(t, "the other end", w.toA.Err(), transport.ErrIdle)
+			c, err := w.b.Accept(background)
+			wantErr(t, "Accept", err, nil)
+			mustRecv(t, c, []byte("zero again"))
+		})
+	}
+}
+
+// Line 23: no idle timeout means none. Traffic of any valid kind keeps a
+// connection alive.
+func TestIdleTimeout(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(func(cfg *transport.Config) { cfg.IdleTimeout = 3 * time.Second }))
+		for range 5 { // a only hears acks, b only slices
+			time.Sleep(2 * time.Second)
+			mustSend(t, w.toB, []byte("tick"))
+			mustRecv(t, w.toA, []byte("tick"))
+		}
+		start := time.Now()
+		_, err := w.toA.Recv(background)
+		wantErr(t, "Recv", err, transport.ErrIdle)
+		wantTook(t, "idling", start, 2900*ms, 3*time.Second)
+	})
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		time.Sleep(365 * 24 * time.Hour)
+		mustSend(t, w.toB, []byte("happy new year"))
+	})
+}
+
+// Line 16: a packet comes before the timers of the same moment.
+func TestPacketsComeBeforeTimers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := &world{t: t, net: netsim.NewNetwork(1)}
+		_, a := w.open("a", with(nil))
+		_, b := w.open("b", with(func(cfg *transport.Config) { cfg.IdleTimeout = 3 * time.Second }))
+		start := time.Now()
+		there := w.dial(a, "b")
+		mustSend(t, there, []byte("hello"))
+		here, err := b.Accept(background)
+		wantErr(t, "Accept", err, nil)
+		mustRecv(t, here, []byte("hello"))
+		for i := range 20 {
+			time.Sleep(time.Until(start.Add(time.Duration(i+1) * 3 * time.Second)))
+			mustSend(t, there, []byte("just in time"))
+			mustRecv(t, here, []byte("just in time"))
+		}
+		time.Sleep(3*time.Second + ms)
+		wantErr(t, "the other end, idle at last", here.Err(), transport.ErrIdle)
+	})
+}
+
+func TestLinger(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		lost := 0
+		w.tapB.dropIf(func(codec.Packet) bool { lost++; return lost <= 2 })
+		sent := during(func() error { return w.toB.Send(background, []byte("hello")) })
+		mustRecv(t, w.toA, []byte("hello"))
+		start := time.Now()
+		wantErr(t, "Linger", w.toA.Linger(background, 400*ms), nil)
+		wantTook(t, "Linger", start, 800*ms, 1200*ms) // two resends, then quiet
+		w.b.Close()
+		wantErr(t, "Send", <-sent, nil)
+		wantErr(t, "Linger afterwards", w.toA.Linger(background, time.Hour), transport.ErrClosed)
+	})
+}
+
+// Errors of reading that pass, such as an ICMP message, end nothing.
+func TestReadErrorsThatPass(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e, socket := withFailingSocket(t, 50, 0)
+		w := &world{t: t, net: socket.net}
+		_, b := w.open("b", with(nil))
+		mustSend(t, w.dial(e, "b"), []byte("still there"))
+		c, err := b.Accept(background)
+		wantErr(t, "Accept", err, nil)
+		mustRecv(t, c, []byte("still there"))
+		if st := e.Stats(); st.ReadErrors != 50 || st.WriteErrors != 0 {
+			t.Errorf("%d read errors, want 50", st.ReadErrors)
+		}
+	})
+}
+
+// A socket that fails each read at once is broken.
+func TestReadErrorsThatStay(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e, _ := withFailingSocket(t, 1<<40, 0)
+		c, _ := e.Dial(netsim.Addr("b"))
+		start := time.Now()
+		<-c.Done()
+		wantTook(t, "noticing", start, 4*time.Second, 6*time.Second)
+		wantErr(t, "the connection", c.Err(), transport.ErrSocket, errBroken)
+		wantErr(t, "the endpoint", e.Err(), transport.ErrSocket, errBroken)
+	})
+}
+
+// Errors of writing are loss.
+func TestWriteErrorsAreLoss(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		e, socket := withFailingSocket(t, 0, 3)
+		w := &world{t: t, net: socket.net}
+		w.open("b", with(nil))
+		mustSend(t, w.dial(e, "b"), content(5000, 1))
+		if n := e.Stats().WriteErrors; n != 3 {
+			t.Errorf("%d write errors, want 3", n)
+		}
+	})
+}
+
+var errBroken = errors.New("connection refused")
+
+// failingSocket fails its first reads and writes.
+type failingSocket struct {
+	*netsim.Conn
+	net           *netsim.Network
+	reads, writes atomic.Int64 // still to fail
+}
+
+func withFailingSocket(t *testing.T, reads, writes int64) (*transport.Endpoint, *failingSocket) {
+	t.Helper()
+	n := netsim.NewNetwork(1)
+	pc, _ := n.Listen("a")
+	socket := &failingSocket{Conn: pc, net: n}
+	socket.reads.Store(reads)
+	socket.writes.Store(writes)
+	e, err := transport.New(socket, with(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e, socket
+}
+
+func (s *failingSocket) ReadFrom(b []byte) (int, net.Addr, error) {
+	if s.reads.Add(-1) >= 0 {
+		return 0, nil, errBroken
+	}
+	return s.Conn.ReadFrom(b)
+}
+
+func (s *failingSocket) WriteTo(b []byte, addr net.Addr) (int, error) {
+	if s.writes.Add(-1) >= 0 {
+		return 0, errBroken
+	}
+	return s.Conn.WriteTo(b, addr)
+}
+
+func TestConfig(t *testing.T) {
+	good := with(nil)
+	for name, change := range map[string]func(*transport.Config){
+		"GiveUp":       func(cfg *transport.Config) { cfg.GiveUp = -1 },
+		"tiny GiveUp":  func(cfg *transport.Config) { cfg.GiveUp = time.Nanosecond },
+		"IdleTimeout":  func(cfg *transport.Config) { cfg.IdleTimeout = -time.Second },
+		"SendQueue":    func(cfg *transport.Config) { cfg.SendQueue = -1 },
+		"RecvQueue":    func(cfg *transport.Config) { cfg.RecvQueue = -1 },
+		"MaxPeers":     func(cfg *transport.Config) { cfg.MaxPeers = -1 },
+		"SocketBuffer": func(cfg *transport.Config) { cfg.SocketBuffer = -1 },
+	} {
+		cfg := good
+		change(&cfg)
+		pc, _ := netsim.NewNetwork(1).Listen("a")
+		_, err := transport.New(pc, cfg)
+		wantErr(t, name, err, transport.ErrConfig)
+		wantErr(t, "the socket after "+name, pc.Close(), nil) // it was left open
+	}
+}

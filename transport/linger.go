@@ -1,0 +1,39 @@
+package transport
+
+import (
+	"context"
+	"time"
+)
+
+// Linger waits until nothing has come from the peer for quiet. Until then the
+// connection goes on answering: if the ack of a chunk's last slice was lost the
+// peer sends slices again, and needs that answer to know that it is done. An end
+// that leaves after it received should linger, for longer than the peer's resend
+// timer: 400 ms is enough as long as the round trip takes less.
+//
+// Linger fails with ErrCanceled, or with the error that ended the connection.
+func (c *Conn) Linger(ctx context.Context, quiet time.Duration) error {
+	for {
+		left := quiet - c.silence()
+		if left <= 0 {
+			return c.Err()
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-c.done:
+			timer.Stop()
+			return c.Err()
+		case <-ctx.Done():
+			timer.Stop()
+			return canceled(ctx)
+		}
+	}
+}
+
+// silence returns how long the peer has not been heard.
+func (c *Conn) silence() time.Duration {
+	c.endpoint.mu.Lock()
+	defer c.endpoint.mu.Unlock()
+	return -c.endpoint.clock.until(c.heardAt)
+}

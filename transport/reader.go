@@ -1,0 +1,140 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// read takes datagrams from the socket until it fails for good.
+func (e *Endpoint) read() {
+	// One byte more than the largest datagram: what is cut off does not decode.
+	buf := make([]byte, codec.MaxDatagramSize+1)
+	var trouble readTrouble
+	for {
+		began := e.clock.now()
+		n, from, err := e.socket.read(buf)
+		now := e.clock.now()
+		if err == nil {
+			trouble = readTrouble{}
+			e.receive(now, buf[:n], from)
+			continue
+		}
+		if cause := e.judge(&trouble, began, now, err); cause != nil {
+			e.mu.Lock()
+			e.shutdown(cause)
+			e.mu.Unlock()
+			return
+		}
+	}
+}
+
+// readTrouble is a run of failed reads.
+type readTrouble struct {
+	count int
+	since statemachine.Micros
+}
+
+// A read fails for reasons that pass, such as an ICMP message that came for a
+// datagram sent before. Then the next read waits. A socket that is broken fails
+// each read at once; so long, and the endpoint gives it up.
+const (
+	brokenAfter    = 5 * statemachine.Second
+	blockedRead    = 10 * statemachine.Millisecond // a read that took so long did wait
+	freeRetries    = 16                            // so many without a pause
+	pauseAfterRead = time.Millisecond
+)
+
+// judge counts a failed read and returns why the endpoint must end, if so.
+func (e *Endpoint) judge(t *readTrouble, began, now statemachine.Micros, err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("%w: %w", ErrClosed, err)
+	}
+	if t.count == 0 || now-began >= blockedRead {
+		*t = readTrouble{since: now}
+	}
+	t.count++
+	e.mu.Lock()
+	e.stats.ReadErrors++
+	ended := e.err
+	e.mu.Unlock()
+	switch {
+	case ended != nil:
+		return ended
+	case now-t.since >= brokenAfter:
+		return fmt.Errorf("%w: %w", ErrSocket, err)
+	case t.count > freeRetries:
+		time.Sleep(pauseAfterRead)
+	}
+	return nil
+}
+
+// receive handles a datagram.
+func (e *Endpoint) receive(now statemachine.Micros, datagram []byte, from origin) {
+	p, err := e.framer.Decode(datagram)
+	if e.deliver(now, &p, err, len(datagram), from) {
+		return
+	}
+	// The hook is asked and the connection made without locks.
+	if !e.welcome(from.netAddr()) {
+		e.count(&e.stats.Refused)
+		return
+	}
+	e.welcomePeer(now, &p, len(datagram), e.newConn(from))
+}
+
+// deliver gives a packet to its connection. It returns false when the packet is
+// the beginning of a connection that may be made.
+func (e *Endpoint) deliver(now statemachine.Micros, p *codec.Packet, invalid error, size int, from origin) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stats.in(size)
+	if invalid != nil {
+		e.stats.Garbage++
+		return true
+	}
+	if c := e.conns[from.key]; c != nil {
+		c.handle(now, p, size)
+		return true
+	}
+	switch {
+	case e.welcome == nil || from.key == peerKey{} || p.Type != codec.TypeSlice || p.Slice.ChunkID != firstChunkID:
+		e.stats.Strangers++
+	case len(e.conns) >= e.cfg.MaxPeers || len(e.backlog) == cap(e.backlog):
+		e.stats.Full++
+	default:
+		return false
+	}
+	return true
+}
+
+// firstChunkID is the id with which every connection begins.
+const firstChunkID = 0
+
+// welcomePeer adds a connection and gives it the slice that began it. While
+// nothing was locked there may have been other additions.
+func (e *Endpoint) welcomePeer(now statemachine.Micros, p *codec.Packet, size int, c *Conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if known := e.conns[c.peer.key]; known != nil {
+		known.handle(now, p, size)
+		return
+	}
+	if e.room(c.peer) != nil {
+		e.stats.Full++
+		return
+	}
+	e.adopt(c)
+	c.handle(now, p, size)
+	e.backlog <- c // does not wait: only the reader adds, and it has looked
+}
+
+func (e *Endpoint) count(counter *int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	*counter++
+}

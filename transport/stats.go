@@ -1,0 +1,103 @@
+package transport
+
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// Traffic counts datagrams, and bytes of their UDP payload, without IP and UDP
+// headers.
+type Traffic struct {
+	DatagramsIn, DatagramsOut int64
+	BytesIn, BytesOut         int64
+}
+
+func (t *Traffic) in(size int) {
+	t.DatagramsIn++
+	t.BytesIn += int64(size)
+}
+
+func (t *Traffic) out(size int) {
+	t.DatagramsOut++
+	t.BytesOut += int64(size)
+}
+
+// Stats is what a connection did so far, and what it is doing.
+type Stats struct {
+	Traffic // what decoded, and was given to the socket
+
+	Sender   statemachine.SenderStats
+	Receiver statemachine.ReceiverStats
+
+	Sending    Sending
+	Receiving  Receiving
+	SendQueued int // chunks that wait behind the one in flight
+	RecvQueued int // complete chunks that wait for Recv
+}
+
+// Sending is the chunk in flight to the peer.
+type Sending struct {
+	ChunkID   uint16       // the next one's while none is in flight
+	NumSlices int          // 0 while none is in flight
+	Sent      codec.Bitset // slices sent at least once
+	Acked     codec.Bitset // slices that the peer is known to have
+}
+
+// Receiving is the chunk that is arriving.
+type Receiving struct {
+	ChunkID   uint16       // the next one's while none is arriving
+	NumSlices int          // 0 while none is arriving
+	Received  codec.Bitset // slices that are here
+}
+
+// Stats returns a consistent snapshot. It works on ended connections too.
+func (c *Conn) Stats() Stats {
+	c.endpoint.mu.Lock()
+	defer c.endpoint.mu.Unlock()
+	st := Stats{
+		Traffic:    c.traffic,
+		Sender:     c.sender.Stats(),
+		Receiver:   c.receiver.Stats(),
+		Sending:    Sending{ChunkID: c.sender.ChunkID(), NumSlices: c.sender.NumSlices()},
+		Receiving:  Receiving{ChunkID: c.receiver.ChunkID(), NumSlices: c.receiver.NumSlices()},
+		SendQueued: len(c.queue),
+		RecvQueued: len(c.recv),
+	}
+	if st.Sending.NumSlices > 0 {
+		st.Sending.Sent, st.Sending.Acked = c.sender.Sent(), c.sender.Acked()
+	}
+	if st.Receiving.NumSlices > 0 {
+		st.Receiving.Received = c.receiver.Received()
+	}
+	if c.err == nil && c.receiver.State() == statemachine.ReceiverReady {
+		st.RecvQueued++ // the one that found no room
+	}
+	return st
+}
+
+// EndpointStats is what an endpoint did so far.
+type EndpointStats struct {
+	Traffic // all that was read, and given to the socket
+
+	Peers       int   // connections now
+	Garbage     int64 // datagrams that did not decode
+	Strangers   int64 // from an unknown peer, without being a valid beginning
+	Refused     int64 // valid beginnings that Config.Accept did not want
+	Full        int64 // valid beginnings beyond Config.MaxPeers, or beyond what may wait for Accept
+	ReadErrors  int64 // failed reads that the endpoint survived
+	WriteErrors int64 // datagrams that the system did not take; to the peer they are lost
+
+	// The socket's buffers in bytes, as the system reports them; 0 if it does
+	// not. Linux reports twice what it was asked for.
+	ReadBuffer, WriteBuffer int
+	BufferWanted            int // bytes that were asked for each
+}
+
+// Stats returns a consistent snapshot.
+func (e *Endpoint) Stats() EndpointStats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	st := e.stats
+	st.Peers = len(e.conns)
+	return st
+}
