@@ -13,10 +13,10 @@ func newPort() *cobra.Command {
 	return &cobra.Command{
 		Use:   "port",
 		Short: "Answer the port contract: one JSON request a line, one JSON response a line",
-		Long: `port answers what the codec of this implementation does, by the contract that a
-port in any language answers: it reads one JSON object a line on standard input and
-writes one a line on standard output. Ops: encode_body, decode_body, encode_packet,
-decode_packet. Every other op is answered "unsupported".`,
+		Long: `port answers what this implementation does, by the contract that a port in any
+language answers: it reads one JSON object a line on standard input and writes one a
+line on standard output. Ops: encode_body, decode_body, encode_packet, decode_packet,
+and the traces of the specification's appendix B: sender, receiver.`,
 		Example: `  echo '{"id":1,"op":"decode_body","type":"ack","hex":"34120001"}' | chunkwire port`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

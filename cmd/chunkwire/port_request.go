@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/testvectors"
 )
 
 // The contract's errors that are not the codec's.
@@ -27,6 +27,8 @@ type portRequest struct {
 	Type       *string         `json:"type"`
 	Hex        *string         `json:"hex"`
 	Packet     *portPacket     `json:"packet"`
+	Config     json.RawMessage `json:"config"`
+	Events     json.RawMessage `json:"events"`
 }
 
 // portPacket is a packet in the contract's JSON.
@@ -46,6 +48,8 @@ type portResponse struct {
 	Error  string          `json:"error,omitempty"`
 	Hex    *string         `json:"hex,omitempty"`
 	Packet *portPacket     `json:"packet,omitempty"`
+
+	Steps *[]testvectors.Step `json:"steps,omitempty"`
 }
 
 // answerPort answers one line.
@@ -100,6 +104,8 @@ func (q *portRequest) answer(a *portResponse) error {
 		return q.encode(a)
 	case "decode_body", "decode_packet":
 		return q.decode(a)
+	case "sender", "receiver":
+		return q.trace(a)
 	}
 	return errUnsupported
 }
@@ -212,26 +218,14 @@ func (p *portPacket) ack(chunkID uint16) (codec.Packet, error) {
 	if p.Acked == nil {
 		return codec.Packet{}, errBadRequest
 	}
-	a := codec.Ack{ChunkID: chunkID, NumSlices: len(*p.Acked)}
-	if a.NumSlices > codec.MaxSlices {
-		return codec.Packet{}, codec.ErrInvalidField
-	}
-	for i, c := range []byte(*p.Acked) {
-		switch c {
-		case '1':
-			a.Acked.Set(i)
-		case '0':
-		default:
-			return codec.Packet{}, codec.ErrInvalidField
-		}
-	}
-	return codec.Packet{Type: codec.TypeAck, Ack: a}, nil
+	set, n, err := testvectors.ParseAcked(*p.Acked)
+	return codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: chunkID, NumSlices: n, Acked: set}}, err
 }
 
 func newPortPacket(p codec.Packet) *portPacket {
 	name := p.Type.String()
 	if p.Type == codec.TypeAck {
-		text := bitString(p.Ack)
+		text := testvectors.AckedBits(p.Ack.Acked, p.Ack.NumSlices)
 		return &portPacket{Type: &name, ChunkID: number(int(p.Ack.ChunkID)), Acked: &text}
 	}
 	data := hex.EncodeToString(p.Slice.Data)
@@ -239,16 +233,6 @@ func newPortPacket(p codec.Packet) *portPacket {
 		Type: &name, ChunkID: number(int(p.Slice.ChunkID)),
 		SliceID: number(p.Slice.SliceID), NumSlices: number(p.Slice.NumSlices), Data: &data,
 	}
-}
-
-func bitString(a codec.Ack) string {
-	b := bytes.Repeat([]byte("0"), a.NumSlices)
-	for i := range b {
-		if a.Acked.Has(i) {
-			b[i] = '1'
-		}
-	}
-	return string(b)
 }
 
 func number(v int) json.RawMessage { return json.RawMessage(strconv.Itoa(v)) }

@@ -1,0 +1,115 @@
+package testvectors_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/google/go-cmp/cmp"
+)
+
+func events(t *testing.T, text string) (list []testvectors.Event) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// rows is what a trace is about, in short.
+func rows(steps []testvectors.Step) (list []string) {
+	for _, s := range steps {
+		list = append(list, s.Row+" "+s.State+" "+s.Error)
+	}
+	return list
+}
+
+func TestSenderTrace(t *testing.T) {
+	profile := &testvectors.Profile{Cap: 17056, SpacingUS: 85}
+	steps, err := testvectors.RunSender(testvectors.SenderConfig{FirstChunkID: 9, GiveUpUS: 1_000_000, Profile: profile}, events(t, `[
+		{"at":0,"event":"submit","size":0},
+		{"at":0,"event":"submit","size":1025},
+		{"at":0,"event":"submit","size":1},
+		{"at":0,"event":"poll"},
+		{"at":85,"event":"poll"},
+		{"at":50000,"event":"ack","chunk_id":9,"acked":"01"},
+		{"at":2000000,"event":"poll"},
+		{"at":2000000,"event":"submit","size":1}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"S2 IDLE chunk_size", "S1 SENDING ", "S3 SENDING busy", "S14 SENDING ", "S14 SENDING ", "S9 SENDING ", "S15 FAILED ", "S4 FAILED gave_up"}
+	if diff := cmp.Diff(want, rows(steps)); diff != "" {
+		t.Error(diff)
+	}
+	if len(steps[3].Packets) != 1 || *steps[3].DeadlineUS != 85 || *steps[5].Acked != "01" || *steps[6].Acked != "" || steps[6].DeadlineUS != nil {
+		t.Errorf("%+v", steps)
+	}
+	first := testvectors.ChunkContent(9, 1025)
+	if first[0] != 63 || first[1024] != (1024+31+63)%256 {
+		t.Errorf("content begins with %d, slice 1 with %d", first[0], first[1024])
+	}
+}
+
+func TestReceiverTrace(t *testing.T) {
+	steps, err := testvectors.RunReceiver(testvectors.ReceiverConfig{GiveUpUS: 1_000_000}, events(t, `[
+		{"at":0,"event":"read"},
+		{"at":0,"event":"slice","chunk_id":0,"slice_id":1,"num_slices":3,"size":1024,"fill":7},
+		{"at":0,"event":"slice","chunk_id":0,"slice_id":1,"num_slices":2,"size":10},
+		{"at":1000000,"event":"poll"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"R17 WAITING nothing_to_read", "R2 RECEIVING ", "R8 RECEIVING ", "R23 FAILED "}
+	if diff := cmp.Diff(want, rows(steps)); diff != "" {
+		t.Error(diff)
+	}
+	if *steps[1].Received != "010" || *steps[3].Received != "" {
+		t.Errorf("%+v", steps)
+	}
+}
+
+func TestEventsThatNoTraceHas(t *testing.T) {
+	cases := map[string]struct {
+		event string
+		want  error
+	}{
+		"sender: slice":             {`{"event":"slice"}`, testvectors.ErrUnsupported},
+		"sender: no size":           {`{"event":"submit"}`, testvectors.ErrIncomplete},
+		"sender: absurd size":       {`{"event":"submit","size":1000000000}`, testvectors.ErrIncomplete},
+		"sender: no acked":          {`{"event":"ack","chunk_id":0}`, testvectors.ErrIncomplete},
+		"sender: acked of letters":  {`{"event":"ack","chunk_id":0,"acked":"1x"}`, testvectors.ErrIncomplete},
+		"receiver: submit":          {`{"event":"submit","size":1}`, testvectors.ErrUnsupported},
+		"receiver: no size":         {`{"event":"slice","chunk_id":0,"slice_id":0,"num_slices":1}`, testvectors.ErrIncomplete},
+		"receiver: short slice":     {`{"event":"slice","chunk_id":0,"slice_id":0,"num_slices":2,"size":10}`, testvectors.ErrIncomplete},
+		"receiver: slice out of it": {`{"event":"slice","chunk_id":0,"slice_id":300,"num_slices":2,"size":10}`, testvectors.ErrIncomplete},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			list := events(t, "["+c.event+"]")
+			_, err := testvectors.RunReceiver(testvectors.ReceiverConfig{}, list)
+			if name[0] == 's' {
+				_, err = testvectors.RunSender(testvectors.SenderConfig{}, list)
+			}
+			if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func TestAckedBits(t *testing.T) {
+	for _, text := range []string{"0", "1", "0110"} {
+		set, n, err := testvectors.ParseAcked(text)
+		if err != nil || testvectors.AckedBits(set, n) != text {
+			t.Errorf("%s comes back as %s, %v", text, testvectors.AckedBits(set, n), err)
+		}
+	}
+	for _, text := range []string{"", "2", string(make([]byte, 257))} {
+		if _, _, err := testvectors.ParseAcked(text); !errors.Is(err, codec.ErrInvalidField) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package testvectors
+
+import "encoding/json"
+
+// FormatVersion is the format of the files here. It changes when a reader of
+// the format before could not read them.
+const FormatVersion = 1
+
+// File is one file of vectors, a group of those that belong together.
+type File struct {
+	Format      int             `json:"format"`
+	Group       string          `json:"group"`
+	Description string          `json:"description"`
+	License     string          `json:"license"` // always "CC0-1.0"
+	Flags       map[string]Flag `json:"flags"`   // those that the file's vectors have
+	Vectors     []Vector        `json:"vectors"`
+}
+
+// Flag explains a kind of mistake that vectors look for.
+type Flag struct {
+	Mistake string `json:"mistake"` // what a wrong implementation does
+	Effect  string `json:"effect"`  // what comes of it
+}
+
+// Vector is a request of the port contract and the response that it must get,
+// both without their id.
+type Vector struct {
+	Name      string          `json:"name"`      // "group/what-is-special", never given to another
+	Comment   string          `json:"comment"`   // which wrong implementation it kills, and how
+	Flags     []string        `json:"flags"`     // keys of the file's flags
+	Sentences []string        `json:"sentences"` // ids of the specification that it tests
+	Level     Level           `json:"level"`
+	Request   json.RawMessage `json:"request"`
+	Response  json.RawMessage `json:"response"`
+}
+
+// Level says of whom a vector asks something.
+type Level string
+
+// The levels (section 1 and TRC-5).
+const (
+	Required    Level = "required"    // every implementation
+	Recommended Level = "recommended" // one that follows sections 8.5 and 9
+)
+
+// Accumulated is a long seeded run whose results are compared by one hash.
+type Accumulated struct {
+	Name      string   `json:"name"`
+	Comment   string   `json:"comment"`
+	Sentences []string `json:"sentences"`
+	Seed      uint64   `json:"seed"`
+	Packets   int      `json:"packets"`
+	SHA256    string   `json:"sha256"`
+}
