@@ -28,6 +28,7 @@ type Base struct {
 	lastSentAt    Micros
 	progressAt    Micros // the last news, or the chunk's start
 	backoff       uint   // how often the resend timer ran out since
+	held          bool   // the peer cannot take the chunk yet; until the next news
 	spacedUntil   Micros
 }
 
@@ -44,7 +45,7 @@ const (
 	gapThreshold = 2                 // GAP-2
 	probes       = 2                 // TMR-4: slices resent the first time the timer runs out
 	maxBackoff   = 3                 // TMR-5: after this often they double no more
-	slowestProbe = 250 * Millisecond // TMR-5: the doubled delay does not go beyond
+	slowestProbe = 250 * Millisecond // TMR-5: once it ran out, waits are no longer than this or an eighth
 	catchUp      = 20 * Millisecond  // SPC-2: how much spacing a late caller may make up
 )
 
@@ -68,7 +69,7 @@ func (b *Base) Begin(f Flight) {
 	clear(b.slices)
 	b.transmissions, b.newestArrived, b.newestAtBest = 0, 0, 0
 	b.rtt.startChunk()
-	b.progressAt, b.backoff = f.Now, 0
+	b.progressAt, b.backoff, b.held = f.Now, 0, false
 	b.spacedUntil = max(b.spacedUntil, f.Now)
 	b.budget.refill(f.Now)
 	b.budget.startChunk(b.profile.Burst)
@@ -149,9 +150,31 @@ func (b *Base) Acked(now Micros, news codec.Bitset) {
 	}
 	b.unacked = b.unacked.Minus(news)
 	b.due = b.due.Minus(news)
+	b.release(now)
 	b.findLost(now)
 	b.budget.refill(now)
 	b.budget.acked(bytes)
+}
+
+// Held stops everything but a single probe each time the timer runs out: what is
+// sent to a peer that cannot take it is wasted (SCH-10).
+func (b *Base) Held(Micros) {
+	b.held = true
+	b.due = codec.Bitset{}
+}
+
+// release lets the slices go that a hold has kept from their first transmission;
+// what was sent while it lasted is the gap rule's to find.
+func (b *Base) release(now Micros) {
+	if !b.held {
+		return
+	}
+	b.held = false
+	for id := b.unacked.Next(0); id >= 0; id = b.unacked.Next(id + 1) {
+		if b.slices[id].first == 0 {
+			b.makeDue(now, id)
+		}
+	}
 }
 
 // sampleRTT takes at most one sample from an ack: of the newest slice that was
@@ -227,8 +250,12 @@ func (b *Base) resendAt() Micros {
 		return Never
 	}
 	delay, margin := b.resendDelay()
-	backedOff := min(delay<<b.backoff, max(delay, slowestProbe))
-	return max(b.lastSentAt+backedOff, b.progressAt+margin)
+	if b.backoff > 0 {
+		// The estimate may be far too large where much is lost: it is worth one
+		// long wait, but not another.
+		delay = min(delay<<b.backoff, max(delay/8, slowestProbe))
+	}
+	return max(b.lastSentAt+delay, b.progressAt+margin)
 }
 
 // resendDelay returns how long after a slice its ack is missed, and how much of
@@ -255,7 +282,11 @@ func (b *Base) timeOut(now Micros) {
 	b.newestArrived = b.newestAtBest
 	b.findLost(now)
 	b.backoff = min(b.backoff+1, maxBackoff)
-	for range min(probes<<(b.backoff-1), b.unacked.Count()) {
+	n := min(probes<<(b.backoff-1), b.unacked.Count())
+	if b.held {
+		n = 1
+	}
+	for range n {
 		if b.probe = b.unacked.Prev(b.probe); b.probe < 0 {
 			b.probe = b.unacked.Prev(b.numSlices)
 		}

@@ -2,6 +2,7 @@ package statemachine
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,6 +30,7 @@ type model struct {
 	atBest          int
 	sentAt, newsAt  Micros
 	backoff         int
+	held            bool
 	lost, spur, out int64
 }
 
@@ -51,10 +53,9 @@ func (m *model) begin(now Micros, n, lastBytes int) {
 	}
 	m.list[n-1].cost = int64(14 + lastBytes + 28)
 	if m.known != "measured" && m.bound != Never {
-		m.srtt = min(m.bound, 2*max(m.srtt, 250*Millisecond))
-		m.rttvar, m.known = m.srtt/16, "bound"
+		m.srtt, m.rttvar, m.known = m.bound, m.bound/16, "bound"
 	}
-	m.bound = Never
+	m.held = false
 	m.cursor, m.count, m.arrived, m.atBest, m.backoff, m.newsAt = 0, 0, 0, 0, 0, now
 	m.probe = n
 	m.spacedUntil = max(m.spacedUntil, now)
@@ -116,11 +117,14 @@ func (m *model) timer() Micros {
 	if m.p.ResendDelay != 0 {
 		delay, margin = m.p.ResendDelay, 0
 	}
-	backedOff := delay
+	wait := delay
 	for range m.backoff {
-		backedOff *= 2
+		wait *= 2
 	}
-	return max(m.sentAt+min(backedOff, max(delay, 250*ms)), m.newsAt+margin)
+	if m.backoff > 0 {
+		wait = min(wait, max(delay/8, 250*ms))
+	}
+	return max(m.sentAt+wait, m.newsAt+margin)
 }
 
 // next: SCH-6, SCH-7, TMR-4, SPC-1, SPC-2.
@@ -130,7 +134,11 @@ func (m *model) next(now Micros) (int, bool) {
 		m.arrived = m.atBest
 		m.lose(now)
 		m.backoff = min(m.backoff+1, 3)
-		for range min([]int{0, 2, 4, 8}[m.backoff], m.missing()) {
+		probes := min([]int{0, 2, 4, 8}[m.backoff], m.missing())
+		if m.held {
+			probes = 1
+		}
+		for range probes {
 			for m.probe = m.below(m.probe); m.list[m.probe].acked; m.probe = m.below(m.probe) {
 			}
 			m.enter(now, m.probe)
@@ -192,11 +200,25 @@ func (m *model) acked(now Micros, news []int) {
 	for _, k := range news {
 		m.list[k].acked, m.list[k].due = true, false
 	}
+	for k := range m.list {
+		if s := &m.list[k]; m.held && !s.acked && s.last == 0 {
+			m.enter(now, k)
+		}
+	}
+	m.held = false
 	m.lose(now)
 	m.pay(now)
 	if m.p.AckPays {
 		m.left = min(m.left+max(0, cost*1e6-m.byTime), m.p.Cap*1e6)
 		m.byTime = 0
+	}
+}
+
+// hold: SCH-10.
+func (m *model) hold() {
+	m.held = true
+	for k := range m.list {
+		m.list[k].due = false
 	}
 }
 
@@ -308,6 +330,10 @@ func compareStep(t *rapid.T, base *Base, m *model, now, rtt Micros) Micros {
 			base.Acked(now, ids(news...))
 			m.acked(now, news)
 		}
+	}
+	if slices.IndexFunc(m.list, func(s modelSlice) bool { return s.acked }) < 0 && rapid.IntRange(0, 5).Draw(t, "hold") == 0 {
+		base.Held(now)
+		m.hold()
 	}
 	for range rapid.SampledFrom([]int{0, 1, 2, 1000}).Draw(t, "asked") {
 		got, ok := base.Next(now)

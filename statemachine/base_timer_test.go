@@ -57,7 +57,8 @@ func TestTheTimerBacksOff(t *testing.T) {
 	}{
 		{"it doubles three times", atOnce, 20 * ms, []Micros{30 * ms, 60 * ms, 120 * ms, 240 * ms, 240 * ms, 240 * ms}},
 		{"it doubles up to 250 ms", atOnce, 40 * ms, []Micros{60 * ms, 120 * ms, 240 * ms, 250 * ms, 250 * ms}},
-		{"it does not shrink", atOnce, 400 * ms, []Micros{600 * ms, 600 * ms, 600 * ms}},
+		{"only the first wait is longer", atOnce, 400 * ms, []Micros{600 * ms, 250 * ms, 250 * ms}},
+		{"or eight times as long", atOnce, 1600 * ms, []Micros{2400 * ms, 300 * ms, 300 * ms}},
 		{"the article's", Article(0), 20 * ms, []Micros{100 * ms, 200 * ms, 250 * ms, 250 * ms}},
 	} {
 		f := measuredFlight(t, c.p, c.rtt, 1)

@@ -1,8 +1,8 @@
 package statemachine
 
 const (
-	// InitialResendDelay is the resend delay while nothing is known of the round
-	// trip (TMR-2).
+	// InitialResendDelay is the resend delay while nothing better is known of the
+	// round trip (TMR-2).
 	InitialResendDelay = 250 * Millisecond
 	// LongestResendDelay is the longest, however slow the path (TMR-2).
 	LongestResendDelay = 3 * Second
@@ -14,7 +14,7 @@ type rttEstimator struct {
 	variation Micros
 	min       Micros // of clean samples only
 	known     rttKnowledge
-	bound     Micros // the smallest bound found in this chunk; 0 when there is none
+	bound     Micros // the smallest bound found until it is measured; 0 when there is none
 }
 
 type rttKnowledge uint8
@@ -57,14 +57,12 @@ func (e *rttEstimator) boundedBy(r Micros) {
 	}
 }
 
-// startChunk uses the bound that the chunk before has found, if nothing better
-// is known. Without it, a timer shorter than the round trip would make every
-// slice of every chunk ambiguous. Lost datagrams make it much too large, so it
-// may only double with each chunk (RTT-6).
+// startChunk uses the smallest bound that was found, if nothing better is known.
+// Without it, a timer shorter than the round trip would make every slice of
+// every chunk ambiguous (RTT-6).
 func (e *rttEstimator) startChunk() {
 	if e.known != rttMeasured && e.bound > 0 {
-		r := min(e.bound, 2*max(e.smoothed, InitialResendDelay))
-		*e = rttEstimator{smoothed: r, variation: r / 16, known: rttBounded}
+		*e = rttEstimator{smoothed: e.bound, variation: e.bound / 16, bound: e.bound, known: rttBounded}
 	}
 }
 

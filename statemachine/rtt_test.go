@@ -48,25 +48,16 @@ func TestTheSmallestBoundHoldsFromTheNextChunk(t *testing.T) {
 	e.boundedBy(700_000)
 	wantEqual(t, "in this chunk", e, rttEstimator{bound: 320_000}, opaque)
 	e.startChunk()
-	bounded := rttEstimator{smoothed: 320_000, variation: 20_000, known: rttBounded}
+	bounded := rttEstimator{smoothed: 320_000, variation: 20_000, bound: 320_000, known: rttBounded}
 	wantEqual(t, "in the next", e, bounded, opaque)
-	e.startChunk()
-	wantEqual(t, "in one after, without another", e, bounded, opaque)
 	e.boundedBy(900_000)
+	e.startChunk()
+	wantEqual(t, "a larger one changes nothing", e, bounded, opaque)
 	e.clean(80_000)
 	wantEqual(t, "a measurement starts anew", e, measured(80_000), opaque)
 	e.boundedBy(900_000)
 	e.startChunk()
 	wantEqual(t, "a bound after it changes nothing", e.smoothed, 80_000)
-}
-
-func TestABoundDoublesAtTheMost(t *testing.T) {
-	var e rttEstimator
-	for _, want := range []Micros{500_000, 1_000_000, 2_000_000, 2_700_000} {
-		e.boundedBy(2_700_000)
-		e.startChunk()
-		wantEqual(t, "bound", e.smoothed, want)
-	}
 }
 
 // A round trip that once took no time must not keep the estimate there.

@@ -17,6 +17,9 @@ type Scheduler interface {
 	// Acked tells which slices have newly turned out to have arrived. Each was
 	// sent, and none was told before. It is never empty.
 	Acked(now Micros, news codec.Bitset)
+	// Held tells that the peer is there but cannot take the chunk yet. Nothing of it
+	// has been stored.
+	Held(now Micros)
 	// Next returns the slice that goes out at now, and counts it as sent; or
 	// false when none is due.
 	Next(now Micros) (sliceID int, ok bool)

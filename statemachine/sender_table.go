@@ -82,6 +82,7 @@ func (s *Sender) step(guard Guard, in senderInput) {
 		s.stats.AcksIgnored++
 	case S8HoldAck:
 		s.hear()
+		s.sched.Held(s.now)
 	case S9News:
 		s.note(in.news)
 	case S10Complete:

@@ -17,6 +17,8 @@ func (s *stubScheduler) Begin(f Flight) {
 	s.log = append(s.log, fmt.Sprintf("begin %d: %d, %d slices, %d bytes", f.Now, f.ChunkID, f.NumSlices, f.LastBytes))
 }
 
+func (s *stubScheduler) Held(now Micros) { s.log = append(s.log, fmt.Sprintf("hold %d", now)) }
+
 func (s *stubScheduler) Acked(now Micros, news codec.Bitset) {
 	s.log = append(s.log, fmt.Sprintf("news %d: %d", now, news.Count()))
 }

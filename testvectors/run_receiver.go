@@ -10,6 +10,9 @@ import (
 // RunReceiver takes a receiver through a trace. It fails with ErrUnsupported or
 // ErrIncomplete.
 func RunReceiver(cfg ReceiverConfig, events []Event) ([]Step, error) {
+	if !cfg.valid() {
+		return nil, fmt.Errorf("%w: the config", ErrIncomplete)
+	}
 	r := statemachine.NewReceiver(statemachine.ReceiverConfig{
 		FirstChunkID: cfg.FirstChunkID, GiveUp: statemachine.Micros(cfg.GiveUpUS),
 	})
@@ -29,6 +32,9 @@ func RunReceiver(cfg ReceiverConfig, events []Event) ([]Step, error) {
 }
 
 func receiverEvent(r *statemachine.Receiver, e Event, step *Step) error {
+	if e.At < 0 {
+		return ErrIncomplete
+	}
 	now := statemachine.Micros(e.At)
 	switch e.Event {
 	case "slice":

@@ -19,6 +19,9 @@ var (
 // RunSender takes a sender through a trace. It fails with ErrUnsupported or
 // ErrIncomplete.
 func RunSender(cfg SenderConfig, events []Event) ([]Step, error) {
+	if !cfg.valid() {
+		return nil, fmt.Errorf("%w: the config", ErrIncomplete)
+	}
 	script := &scriptedScheduler{}
 	var scheduler statemachine.Scheduler = script
 	if p := cfg.Profile; p != nil {
@@ -49,6 +52,9 @@ func RunSender(cfg SenderConfig, events []Event) ([]Step, error) {
 }
 
 func senderEvent(s *statemachine.Sender, script *scriptedScheduler, e Event, step *Step) error {
+	if e.At < 0 {
+		return ErrIncomplete
+	}
 	now := statemachine.Micros(e.At)
 	switch e.Event {
 	case "submit":
@@ -66,6 +72,9 @@ func senderEvent(s *statemachine.Sender, script *scriptedScheduler, e Event, ste
 		}
 		s.HandleAck(now, codec.Ack{ChunkID: *e.ChunkID, NumSlices: n, Acked: set})
 	case "poll":
+		if !dueIsValid(s, script, e.Due) {
+			return ErrIncomplete
+		}
 		script.due = e.Due
 		for p, ok := s.Poll(now); ok; p, ok = s.Poll(now) {
 			step.Packets = append(step.Packets, slicePacket(p))
@@ -74,6 +83,18 @@ func senderEvent(s *statemachine.Sender, script *scriptedScheduler, e Event, ste
 		return ErrUnsupported
 	}
 	return nil
+}
+
+// dueIsValid reports whether a script names slices that may be sent (SCH-1); with
+// another scheduler there is none.
+func dueIsValid(s *statemachine.Sender, script *scriptedScheduler, due []int) bool {
+	acked := s.Acked()
+	for _, id := range due {
+		if !script.used || s.State() != statemachine.SenderSending || id < 0 || id >= s.NumSlices() || acked.Has(id) {
+			return false
+		}
+	}
+	return true
 }
 
 func slicePacket(s codec.Slice) Packet {
@@ -106,9 +127,13 @@ func deadline(at statemachine.Micros) *int64 {
 
 // scriptedScheduler returns what a trace says, so that the sender's table can
 // be tested without any way to choose slices.
-type scriptedScheduler struct{ due []int }
+type scriptedScheduler struct {
+	due  []int
+	used bool // a chunk has begun with it
+}
 
-func (*scriptedScheduler) Begin(statemachine.Flight)                {}
+func (s *scriptedScheduler) Begin(statemachine.Flight)              { s.used = true }
+func (*scriptedScheduler) Held(statemachine.Micros)                 {}
 func (*scriptedScheduler) Acked(statemachine.Micros, codec.Bitset)  {}
 func (*scriptedScheduler) Deadline() statemachine.Micros            { return statemachine.Never }
 func (*scriptedScheduler) Stats() (none statemachine.ScheduleStats) { return none }

@@ -1,5 +1,7 @@
 package testvectors
 
+import "github.com/chunkwire/chunkwire/statemachine"
+
 // A trace's JSON, as appendix B of the specification defines it. Fields that
 // only some events or steps have are pointers.
 
@@ -70,3 +72,19 @@ type Content struct {
 	Size  int    `json:"size"`
 	CRC32 uint32 `json:"crc32"`
 }
+
+// valid reports whether the times and figures are within their limits (2.2, 7.2,
+// BUD-1).
+func (c SenderConfig) valid() bool {
+	return validGiveUp(c.GiveUpUS) && (c.Profile == nil || c.Profile.valid())
+}
+
+func (c ReceiverConfig) valid() bool { return validGiveUp(c.GiveUpUS) }
+
+func (p *Profile) valid() bool {
+	return (p.Rate == 0 || p.Rate >= statemachine.MinRate && p.Rate <= statemachine.MaxRate) &&
+		p.Cap >= statemachine.MinRate && p.Cap <= statemachine.MaxRate &&
+		p.Burst >= 0 && p.Burst <= p.Cap && p.SpacingUS >= 0 && p.ResendDelayUS >= 0
+}
+
+func validGiveUp(us int64) bool { return us >= 1 && us <= 1<<61 }

@@ -81,6 +81,11 @@ func TestEventsThatNoTraceHas(t *testing.T) {
 		"sender: absurd size":       {`{"event":"submit","size":1000000000}`, testvectors.ErrIncomplete},
 		"sender: no acked":          {`{"event":"ack","chunk_id":0}`, testvectors.ErrIncomplete},
 		"sender: acked of letters":  {`{"event":"ack","chunk_id":0,"acked":"1x"}`, testvectors.ErrIncomplete},
+		"sender: nothing to send":   {`{"event":"poll","due":[0]}`, testvectors.ErrIncomplete},
+		"sender: slice not there":   {`{"event":"submit","size":2000},{"event":"poll","due":[2]}`, testvectors.ErrIncomplete},
+		"sender: slice below 0":     {`{"event":"submit","size":2000},{"event":"poll","due":[-1]}`, testvectors.ErrIncomplete},
+		"sender: time below 0":      {`{"at":-1,"event":"poll"}`, testvectors.ErrIncomplete},
+		"receiver: time below 0":    {`{"at":-1,"event":"poll"}`, testvectors.ErrIncomplete},
 		"receiver: submit":          {`{"event":"submit","size":1}`, testvectors.ErrUnsupported},
 		"receiver: no size":         {`{"event":"slice","chunk_id":0,"slice_id":0,"num_slices":1}`, testvectors.ErrIncomplete},
 		"receiver: short slice":     {`{"event":"slice","chunk_id":0,"slice_id":0,"num_slices":2,"size":10}`, testvectors.ErrIncomplete},
@@ -89,14 +94,41 @@ func TestEventsThatNoTraceHas(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			list := events(t, "["+c.event+"]")
-			_, err := testvectors.RunReceiver(testvectors.ReceiverConfig{}, list)
+			_, err := testvectors.RunReceiver(testvectors.ReceiverConfig{GiveUpUS: 1}, list)
 			if name[0] == 's' {
-				_, err = testvectors.RunSender(testvectors.SenderConfig{}, list)
+				_, err = testvectors.RunSender(testvectors.SenderConfig{GiveUpUS: 1}, list)
 			}
 			if !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 		})
+	}
+}
+
+func TestConfigsThatNoTraceHas(t *testing.T) {
+	good := func() testvectors.SenderConfig {
+		return testvectors.SenderConfig{GiveUpUS: 1, Profile: &testvectors.Profile{Rate: 1066, Cap: 1066}}
+	}
+	if _, err := testvectors.RunSender(good(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, fault := range map[string]func(*testvectors.SenderConfig){
+		"no time to give up": func(c *testvectors.SenderConfig) { c.GiveUpUS = 0 },
+		"rate too small":     func(c *testvectors.SenderConfig) { c.Profile.Rate = 1065 },
+		"rate too large":     func(c *testvectors.SenderConfig) { c.Profile.Rate = 1_000_000_001 },
+		"cap too small":      func(c *testvectors.SenderConfig) { c.Profile.Cap = 1065 },
+		"burst above cap":    func(c *testvectors.SenderConfig) { c.Profile.Burst = 1067 },
+		"spacing below 0":    func(c *testvectors.SenderConfig) { c.Profile.SpacingUS = -1 },
+		"delay below 0":      func(c *testvectors.SenderConfig) { c.Profile.ResendDelayUS = -1 },
+	} {
+		c := good()
+		fault(&c)
+		if _, err := testvectors.RunSender(c, nil); !errors.Is(err, testvectors.ErrIncomplete) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := testvectors.RunReceiver(testvectors.ReceiverConfig{}, nil); !errors.Is(err, testvectors.ErrIncomplete) {
+		t.Errorf("receiver without a time to give up: %v", err)
 	}
 }
 
