@@ -8,7 +8,7 @@
 // and the sentence of the specification that was broken. Encoders refuse what
 // cannot be represented with [ErrInvalidField].
 //
-// Nothing here panics, whatever the input, and nothing allocates, errors
+// No encoder or decoder panics, whatever its input, and none allocates, errors
 // included, as long as the caller's buffer is large enough.
 package codec
 
