@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -13,8 +16,6 @@ import (
 // connectionFlags are those that send and recv share.
 type connectionFlags struct {
 	protocolID uint32
-	profile    string
-	rate       int64
 	giveUp     time.Duration
 	timeout    time.Duration
 	raw        bool
@@ -23,39 +24,77 @@ type connectionFlags struct {
 
 const defaultProtocolID = 0x11223344
 
-// idleGiveUps is how many times longer than a chunk in flight a connection
-// without one may be silent.
-const idleGiveUps = 3
+const (
+	minGiveUp = time.Millisecond
+	maxGiveUp = 24 * time.Hour
+	// idleGiveUps is how many times longer than a chunk in flight a connection
+	// without one may be silent.
+	idleGiveUps = 3
+)
 
 func (c *connectionFlags) add(f *pflag.FlagSet) {
 	c.protocolID = defaultProtocolID
 	f.Var(protocolID{&c.protocolID}, "protocol-id", "number that both ends must share")
-	f.StringVar(&c.profile, "profile", profileNames[0], profileUsage)
-	f.Var(bitRate(&c.rate, -1), "rate", "the profile's regular rate, in bits a second; 0 is unlimited")
-	f.Lookup("rate").DefValue = "1M"
-	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "how long a chunk may be without progress, and a third of how long the peer may be silent")
-	f.DurationVar(&c.timeout, "timeout", 0, "how long the whole transfer may take; 0 is without limit")
+	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "how long the peer may be silent within a chunk; between chunks, 3 times that")
+	f.DurationVar(&c.timeout, "timeout", 0, "how long it may take in all; 0 is without limit")
 	f.BoolVar(&c.raw, "raw", false, "exactly one chunk of at most 256 KiB and nothing else, to talk to other implementations")
-	f.BoolVar(&c.json, "json", false, "print the final statistics as one JSON object")
+	f.BoolVar(&c.json, "json", false, "print the final statistics as one JSON object, also of a failure")
 }
 
 // config returns the transport's configuration that the flags ask for.
 func (c *connectionFlags) config() (transport.Config, error) {
-	profile, err := profileOf(c.profile, c.rate)
-	if err != nil {
-		return transport.Config{}, err
-	}
-	if c.giveUp <= 0 || c.timeout < 0 {
-		return transport.Config{}, fmt.Errorf("--give-up must be above 0, and --timeout not below")
+	switch {
+	case c.giveUp < minGiveUp || c.giveUp > maxGiveUp:
+		return transport.Config{}, errors.New("--give-up must be 1ms to 24h")
+	case c.timeout < 0:
+		return transport.Config{}, errors.New("--timeout must not be negative")
 	}
 	return transport.Config{
-		ProtocolID:   c.protocolID,
-		NewScheduler: func() statemachine.Scheduler { return statemachine.NewBase(profile) },
-		GiveUp:       c.giveUp,
+		ProtocolID: c.protocolID,
+		GiveUp:     c.giveUp,
 		// Between two chunks, and while a peer stores the file, nothing need be
 		// heard; but a peer that has gone then must not be waited for.
 		IdleTimeout: idleGiveUps * c.giveUp,
 	}, nil
+}
+
+// checkAddress checks the form of HOST:PORT, and not whether there is such a
+// host.
+func checkAddress(flag, address string, minPort int) error {
+	if address == "" {
+		return fmt.Errorf("%s HOST:PORT is needed", flag)
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%s wants HOST:PORT: %w", flag, err)
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		n, err = net.LookupPort("udp", port)
+	}
+	if err != nil || port == "" || n < minPort || n > 65535 {
+		return fmt.Errorf("%s wants HOST:PORT, and %q is no port", flag, port)
+	}
+	return nil
+}
+
+// explain says of a peer that fell silent what the flags have to do with it.
+func (c *connectionFlags) explain(err error, peer net.Addr, far course) error {
+	silent, flag := c.giveUp, "--give-up"
+	switch {
+	case errors.Is(err, transport.ErrIdle):
+		silent, flag = idleGiveUps*c.giveUp, "3 times --give-up"
+	case !errors.Is(err, transport.ErrGaveUp):
+		return err
+	}
+	text := fmt.Sprintf("%v stopped answering after %s of %s", peer, formatBytes(float64(far.done)), formatBytes(float64(far.total)))
+	switch {
+	case !far.begun:
+		text = fmt.Sprintf("no answer from %v; is it running, reachable, and using the same --protocol-id?", peer)
+	case far.done == far.total:
+		text = fmt.Sprintf("%v has all %s, but did not say whether it stored them", peer, formatBytes(float64(far.done)))
+	}
+	return timeoutError(fmt.Sprintf("%s (waited %v, %s)", text, silent, flag))
 }
 
 // warnOfSmallBuffers tells when the system gives less than was asked for: a

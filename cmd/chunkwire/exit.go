@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
+	"github.com/chunkwire/chunkwire/cmd/chunkwire/internal/conformance"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 	"github.com/spf13/cobra"
@@ -18,6 +20,7 @@ const (
 	exitUsage    = 2 // a flag or an argument is wrong
 	exitTimeout  = 3 // the peer did not answer, or not in time
 	exitMismatch = 4 // what arrived is not what was sent
+	exitPort     = 5 // the port that is tested does not work
 	exitSignal   = 130
 )
 
@@ -37,6 +40,10 @@ func exitCode(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.Is(err, errMismatch), errors.Is(err, transport.ErrMismatch), errors.Is(err, transport.ErrPeerMismatch):
 		return exitMismatch
+	case errors.Is(err, conformance.ErrPort):
+		return exitPort
+	case errors.Is(err, errFailures):
+		return exitFailed
 	case ctx.Err() != nil:
 		return exitSignal
 	case isTimeout(err):
@@ -48,6 +55,13 @@ func exitCode(ctx context.Context, err error) int {
 func isTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, statemachine.ErrGaveUp)
 }
+
+// timeoutError is a time-out that says all there is to say, so that nothing
+// that wraps it is shown.
+type timeoutError string
+
+func (t timeoutError) Error() string        { return string(t) }
+func (t timeoutError) Is(target error) bool { return target == os.ErrDeadlineExceeded }
 
 // usageError marks an error as one of usage, and points to the help.
 func usageError(cmd *cobra.Command, err error) error {
@@ -64,18 +78,35 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// noArgs refuses arguments.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no arguments, but there is %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
 // sentence puts an error as a person at the command line wants to read it:
 // what happened, and what to do.
 func sentence(err error) string {
+	var timeout timeoutError
 	switch {
+	case errors.As(err, &timeout):
+		return timeout.Error()
 	case errors.Is(err, errUsage):
 		return err.Error()
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	case errors.Is(err, context.DeadlineExceeded):
-		return err.Error() + "; allow more with --timeout"
+		return plain(err) + "; allow more with --timeout"
 	case isTimeout(err):
-		return err.Error() + "; is the peer running, reachable, and using the same --protocol-id?"
+		return plain(err) + "; is the peer running, reachable, and using the same --protocol-id?"
 	}
-	return err.Error()
+	return plain(err)
+}
+
+// plain is an error's text without the names of packages, which each layer adds
+// again.
+func plain(err error) string {
+	return strings.NewReplacer("transport: ", "", "netsim: ", "").Replace(err.Error())
 }

@@ -16,7 +16,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(finish(ctx, newRoot().ExecuteContext(ctx), os.Stderr))
 }
 
@@ -38,6 +38,7 @@ of 1 KiB, each sent until an ack says that it arrived.`,
   chunkwire recv --listen :9000 --out world.bin
   chunkwire send --to 192.0.2.7:9000 world.bin
   chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K`,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
@@ -45,7 +46,7 @@ of 1 KiB, each sent until an ack says that it arrived.`,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newSend(), newRecv(), newSimulate(), newPort())
+	root.AddCommand(newDemo(), newSend(), newRecv(), newSimulate(), newPort(), newConformance(), newLive())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Args = usageArgs(cmd.Args)
 	}

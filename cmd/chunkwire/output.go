@@ -1,76 +1,172 @@
 package main
 
 import (
-	"bufio"
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/chunkwire/chunkwire/transport"
 )
 
-// output is where a received file goes: first to a temporary file beside its
-// name, so that the name never shows half of it, or straight to standard output.
-type output struct {
-	name   string
-	stdout *bufio.Writer // instead of a file
-	part   *os.File
+// output is where a received file goes.
+type output interface {
+	// open begins the file; the context also ends its writes.
+	open(context.Context) (transport.FileSink, error)
+	// discard removes what was not committed.
+	discard()
 }
 
-// newOutput checks early that the name can be written.
-func newOutput(name string, stdout io.Writer) (*output, error) {
+// newOutput returns what a value of --out means, and checks early that it can be
+// written.
+func newOutput(name string, stdout io.Writer) (output, error) {
 	if name == "-" {
-		return &output{stdout: bufio.NewWriterSize(stdout, 1<<16)}, nil
+		return &stream{w: stdout}, nil
 	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory; --out wants a file", name)
-	}
-	if info, err := os.Stat(filepath.Dir(name)); err != nil {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return newFile(name)
+	case err != nil:
 		return nil, err
-	} else if !info.IsDir() {
-		return nil, fmt.Errorf("%s is no directory", filepath.Dir(name))
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a directory; --out wants a file", name)
+	case !info.Mode().IsRegular():
+		return &stream{name: name}, nil
 	}
-	return &output{name: name}, nil
+	return overwrite(name, info.Mode().Perm())
 }
 
-// open begins the file.
-func (o *output) open(transport.FileInfo) (transport.FileSink, error) {
-	if o.stdout != nil {
-		return o, nil
+// file is a regular file. Its bytes first go to a part file beside it, so that
+// the name never shows half of it.
+type file struct {
+	name string
+	part string
+	mode fs.FileMode // of the file that is there, or 0
+	f    *os.File    // the part file while it is open
+}
+
+func newFile(name string) (*file, error) {
+	if _, err := os.Lstat(name); err == nil {
+		return nil, fmt.Errorf("%s is a symbolic link to a file that does not exist", name)
 	}
-	part, err := os.OpenFile(fmt.Sprintf("%s.%d.part", o.name, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	o.part = part
+	return checkFile(name, 0)
+}
+
+// overwrite replaces a file, and not a symbolic link to it.
+func overwrite(name string, mode fs.FileMode) (*file, error) {
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nil, err
+	}
+	return checkFile(target, mode)
+}
+
+func checkFile(name string, mode fs.FileMode) (*file, error) {
+	o := &file{name: name, mode: mode, part: fmt.Sprintf("%s.%s.part", name, strings.ToLower(rand.Text()[:8]))}
+	err := o.create()
+	o.discard()
 	return o, err
 }
 
-func (o *output) Write(p []byte) (int, error) {
-	if o.stdout != nil {
-		return o.stdout.Write(p)
+func (o *file) create() (err error) {
+	mode := o.mode
+	if mode == 0 {
+		mode = 0o666
 	}
-	return o.part.Write(p)
-}
-
-// Commit gives the file its name.
-func (o *output) Commit() error {
-	if o.stdout != nil {
-		return o.stdout.Flush()
-	}
-	if err := errors.Join(o.part.Sync(), o.part.Close()); err != nil {
+	if o.f, err = os.OpenFile(o.part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode); err != nil {
+		o.f = nil
 		return err
 	}
-	err := os.Rename(o.part.Name(), o.name)
+	if o.mode != 0 {
+		return o.f.Chmod(o.mode) // what the umask took away
+	}
+	return nil
+}
+
+func (o *file) open(context.Context) (transport.FileSink, error) { return o, o.create() }
+
+func (o *file) Write(p []byte) (int, error) { return o.f.Write(p) }
+
+// Commit gives the file its name.
+func (o *file) Commit() error {
+	if err := errors.Join(o.f.Sync(), o.f.Close()); err != nil {
+		return err
+	}
+	err := os.Rename(o.part, o.name)
 	if err == nil {
-		o.part = nil
+		o.f = nil
 	}
 	return err
 }
 
-// discard removes what was not committed.
-func (o *output) discard() {
-	if o.part != nil {
-		_ = o.part.Close()
-		_ = os.Remove(o.part.Name())
+func (o *file) discard() {
+	if o.f != nil {
+		_ = o.f.Close()
+		_ = os.Remove(o.part)
+		o.f = nil
+	}
+}
+
+// stream is what cannot be put aside and renamed: standard output, a named
+// pipe, a device. It is written straight to.
+type stream struct {
+	name string // empty for standard output
+	w    io.Writer
+	f    *os.File // if it was opened here
+	ctx  context.Context
+}
+
+// open opens a named pipe or a device only now: a pipe waits for its reader.
+func (s *stream) open(ctx context.Context) (transport.FileSink, error) {
+	s.ctx = ctx
+	// A reader that goes away is an error to be told to the peer.
+	signal.Ignore(syscall.SIGPIPE)
+	if s.name == "" {
+		return s, nil
+	}
+	opened := make(chan *os.File, 1)
+	err := orEnd(ctx, func() error {
+		f, err := os.OpenFile(s.name, os.O_WRONLY, 0)
+		opened <- f
+		return err
+	})
+	if err == nil {
+		s.f = <-opened
+		s.w = s.f
+	}
+	return s, err
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	err := orEnd(s.ctx, func() error {
+		_, err := s.w.Write(p)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (s *stream) Commit() error {
+	if s.f == nil {
+		return nil
+	}
+	f := s.f
+	s.f = nil
+	return f.Close()
+}
+
+func (s *stream) discard() {
+	if s.f != nil {
+		_ = s.f.Close()
 	}
 }

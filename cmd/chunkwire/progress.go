@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
@@ -29,6 +30,45 @@ func progress(w io.Writer, verb string) (show func(done, total int64), end func(
 		if bar != nil {
 			_ = bar.Finish()
 		}
+	}
+}
+
+// course is how far a transfer has come.
+type course struct {
+	begun       bool // the peer has been heard
+	done, total int64
+}
+
+// follow returns a function that notes how far a transfer is, and shows it.
+func (c *course) follow(show func(done, total int64)) func(done, total int64) {
+	return func(done, total int64) {
+		*c = course{true, done, total}
+		show(done, total)
+	}
+}
+
+// watchSlices shows how many slices of the one chunk of --raw there are, until
+// stop is called.
+func watchSlices(slices func() (have, all int), show func(done, total int64)) (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if have, all := slices(); have > 0 {
+					show(int64(have)*codec.SliceSize, int64(all)*codec.SliceSize)
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
 	}
 }
 

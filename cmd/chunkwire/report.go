@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -50,18 +51,42 @@ func newFileReport(conn *transport.Conn, endpoint transport.EndpointStats, info 
 	return r
 }
 
-// print writes the report as JSON, or its essence as a line.
-func (r fileReport) print(w io.Writer, verb string, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(w).Encode(r)
+// teller prints the report of a send or a recv, once.
+type teller struct {
+	w    io.Writer
+	line func(fileReport) string // what a good one is without --json
+	json bool
+	told bool
+}
+
+func (t *teller) tell(r fileReport) error {
+	t.told = true
+	if t.json {
+		return json.NewEncoder(t.w).Encode(r)
 	}
 	if !r.OK {
 		return nil // main tells the error
 	}
-	line := fmt.Sprintf("%s %s in %.3f s, %s, sha256 %.16s…", verb, formatBytes(float64(r.Bytes)), r.Seconds, formatBits(r.BitsPerSecond), r.SHA256)
-	if r.SlicesSent > 0 {
-		line += fmt.Sprintf(", %d slices sent, %d of them again", r.SlicesSent, r.SlicesResent)
-	}
-	_, err := fmt.Fprintln(w, line)
+	_, err := fmt.Fprintln(t.w, t.line(r))
 	return err
+}
+
+// end tells of a failure that came before there was anything to report.
+func (t *teller) end(err error) error {
+	if err == nil || t.told {
+		return err
+	}
+	return errors.Join(err, t.tell(fileReport{Error: sentence(err)}))
+}
+
+func sentLine(r fileReport) string {
+	return fmt.Sprintf("sent %s, %s sent, %d of them again", r.essence(), countOf(r.SlicesSent, "slice"), r.SlicesResent)
+}
+
+func receivedLine(r fileReport) string {
+	return fmt.Sprintf("received %s, %s received, %s", r.essence(), countOf(r.SlicesReceived, "slice"), countOf(r.Duplicates, "duplicate"))
+}
+
+func (r fileReport) essence() string {
+	return fmt.Sprintf("%s in %.3f s, %s, sha256 %.16s…", exactBytes(r.Bytes), r.Seconds, formatBits(r.BitsPerSecond), r.SHA256)
 }

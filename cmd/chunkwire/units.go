@@ -95,6 +95,22 @@ func (p protocolID) Set(text string) error {
 // formatBytes writes a number of bytes as people read it.
 func formatBytes(n float64) string { return formatScaled(n, 1024, "B", "KiB", "MiB", "GiB", "TiB") }
 
+// exactBytes writes a number of bytes exactly, and as people read it.
+func exactBytes(n int64) string {
+	if n < 1024 {
+		return countOf(n, "byte")
+	}
+	return fmt.Sprintf("%d bytes (%s)", n, formatBytes(float64(n)))
+}
+
+// countOf writes a number of things.
+func countOf(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // formatBits writes a rate in bits a second as people read it.
 func formatBits(n float64) string {
 	return formatScaled(n, 1000, "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s")
