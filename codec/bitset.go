@@ -20,13 +20,15 @@ func FirstN(n int) Bitset {
 	return b
 }
 
-// Has reports whether id is in the set.
-func (b *Bitset) Has(id int) bool { return b[id>>6]>>(id&63)&1 == 1 }
+// Has reports whether id is in the set. No id outside 0..MaxSlices-1 is.
+func (b Bitset) Has(id int) bool {
+	return uint(id) < MaxSlices && b[id>>6]>>(id&63)&1 == 1
+}
 
-// Set adds id.
+// Set adds id, 0 <= id < MaxSlices.
 func (b *Bitset) Set(id int) { b[id>>6] |= 1 << (id & 63) }
 
-// Clear removes id.
+// Clear removes id, 0 <= id < MaxSlices.
 func (b *Bitset) Clear(id int) { b[id>>6] &^= 1 << (id & 63) }
 
 // Count returns the number of ids in the set.
@@ -65,12 +67,13 @@ func (b Bitset) Union(other Bitset) Bitset {
 	return b
 }
 
-// Prev returns the largest id in the set that is below limit, or -1.
-func (b *Bitset) Prev(limit int) int {
+// Prev returns the largest id in the set that is below limit, or -1. The limit
+// may be any number.
+func (b Bitset) Prev(limit int) int {
 	if limit <= 0 {
 		return -1
 	}
-	last := limit - 1
+	last := min(limit, MaxSlices) - 1
 	w := last >> 6
 	if rest := b[w] << (63 - last&63); rest != 0 {
 		return last - bits.LeadingZeros64(rest)
@@ -83,12 +86,14 @@ func (b *Bitset) Prev(limit int) int {
 	return -1
 }
 
-// Next returns the smallest id in the set that is not below from, or -1.
-// It looks at whole words, so its cost does not depend on the ids it skips.
-func (b *Bitset) Next(from int) int {
+// Next returns the smallest id in the set that is not below from, or -1; from
+// may be any number. It looks at whole words, so its cost does not depend on the
+// ids it skips.
+func (b Bitset) Next(from int) int {
 	if from >= MaxSlices {
 		return -1
 	}
+	from = max(from, 0)
 	w := from >> 6
 	if rest := b[w] >> (from & 63); rest != 0 {
 		return from + bits.TrailingZeros64(rest)

@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -55,6 +56,26 @@ func TestBitsetAgreesWithAMap(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A number that is no id is never in the set, and bounds may be any number.
+func TestBitsetOutside(t *testing.T) {
+	all := func() codec.Bitset { return codec.FirstN(codec.MaxSlices) } // a result has the methods too
+	for _, id := range []int{math.MinInt, -257, -256, -64, -1, 256, 257, 320, 512, math.MaxInt} {
+		if all().Has(id) {
+			t.Errorf("Has(%d)", id)
+		}
+		wantNext, wantPrev := 0, -1
+		if id > 0 {
+			wantNext, wantPrev = -1, 255
+		}
+		if got := all().Next(id); got != wantNext {
+			t.Errorf("Next(%d) = %d, want %d", id, got, wantNext)
+		}
+		if got := all().Prev(id); got != wantPrev {
+			t.Errorf("Prev(%d) = %d, want %d", id, got, wantPrev)
+		}
+	}
 }
 
 func TestFirstN(t *testing.T) {

@@ -350,6 +350,18 @@ func TestAnotherProtocolIDIsRefused(t *testing.T) {
 	}
 }
 
+func TestAckDatagramSize(t *testing.T) {
+	for n, want := range map[int]int{1: 12, 7: 12, 8: 13, 9: 13, 255: 43, 256: 44} {
+		if got := codec.AckDatagramSize(n); got != want {
+			t.Errorf("AckDatagramSize(%d) = %d, want %d", n, got, want)
+		}
+		datagram, err := framer.Append(nil, ack(0, strings.Repeat("1", n)))
+		if err != nil || len(datagram) != want {
+			t.Errorf("an ack of %d slices makes %d bytes, %v, want %d", n, len(datagram), err, want)
+		}
+	}
+}
+
 func TestTypeNames(t *testing.T) {
 	for kind, want := range map[codec.Type]string{codec.TypeSlice: "slice", codec.TypeAck: "ack", 2: "invalid"} {
 		if kind.String() != want {

@@ -69,7 +69,8 @@ func (b *Base) Begin(f Flight) {
 	clear(b.slices)
 	b.transmissions, b.newestArrived, b.newestAtBest = 0, 0, 0
 	b.rtt.startChunk()
-	b.progressAt, b.backoff, b.held = f.Now, 0, false
+	b.lastSentAt, b.progressAt = f.Now, f.Now
+	b.backoff, b.held = 0, false
 	b.spacedUntil = max(b.spacedUntil, f.Now)
 	b.budget.refill(f.Now)
 	b.budget.startChunk(b.profile.Burst)

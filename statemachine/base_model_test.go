@@ -55,7 +55,7 @@ func (m *model) begin(now Micros, n, lastBytes int) {
 	if m.known != "measured" && m.bound != Never {
 		m.srtt, m.rttvar, m.known = m.bound, m.bound/16, "bound"
 	}
-	m.held = false
+	m.held, m.sentAt = false, now
 	m.cursor, m.count, m.arrived, m.atBest, m.backoff, m.newsAt = 0, 0, 0, 0, 0, now
 	m.probe = n
 	m.spacedUntil = max(m.spacedUntil, now)

@@ -32,7 +32,7 @@ func RunReceiver(cfg ReceiverConfig, events []Event) ([]Step, error) {
 }
 
 func receiverEvent(r *statemachine.Receiver, e Event, step *Step) error {
-	if e.At < 0 {
+	if e.At < 0 || e.At >= 1<<62 {
 		return ErrIncomplete
 	}
 	now := statemachine.Micros(e.At)

@@ -52,7 +52,7 @@ func RunSender(cfg SenderConfig, events []Event) ([]Step, error) {
 }
 
 func senderEvent(s *statemachine.Sender, script *scriptedScheduler, e Event, step *Step) error {
-	if e.At < 0 {
+	if e.At < 0 || e.At >= 1<<62 {
 		return ErrIncomplete
 	}
 	now := statemachine.Micros(e.At)

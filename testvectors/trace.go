@@ -84,7 +84,11 @@ func (c ReceiverConfig) valid() bool { return validGiveUp(c.GiveUpUS) }
 func (p *Profile) valid() bool {
 	return (p.Rate == 0 || p.Rate >= statemachine.MinRate && p.Rate <= statemachine.MaxRate) &&
 		p.Cap >= statemachine.MinRate && p.Cap <= statemachine.MaxRate &&
-		p.Burst >= 0 && p.Burst <= p.Cap && p.SpacingUS >= 0 && p.ResendDelayUS >= 0
+		p.Burst >= 0 && p.Burst <= p.Cap &&
+		p.SpacingUS >= 0 && p.SpacingUS <= longest && p.ResendDelayUS >= 0 && p.ResendDelayUS <= longest
 }
+
+// longest is the longest spacing and resend delay of a trace, in microseconds.
+const longest = 1_000_000_000
 
 func validGiveUp(us int64) bool { return us >= 1 && us <= 1<<61 }

@@ -1,9 +1,11 @@
 package transport_test
 
 import (
+	"maps"
 	"net"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -251,26 +253,205 @@ func TestMaxPeers(t *testing.T) {
 	})
 }
 
-// Connections that nobody accepts are bounded too, also when they have ended.
+// wholeChunk is a chunk of one slice: one datagram leaves a connection that
+// waits for the next.
+func wholeChunk() []byte { return sliceDatagram(codec.Slice{NumSlices: 1, Data: []byte("x")}) }
+
+// acceptAll accepts every connection, and reads what comes, until the end.
+func acceptAll(e *transport.Endpoint) (all func() map[string]*transport.Conn) {
+	var mu sync.Mutex
+	accepted := map[string]*transport.Conn{}
+	go func() {
+		for {
+			c, err := e.Accept(background)
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			accepted[c.RemoteAddr().String()] = c
+			mu.Unlock()
+			go func() {
+				for err := error(nil); err == nil; {
+					_, err = c.Recv(background)
+				}
+			}()
+		}
+	}()
+	return func() map[string]*transport.Conn {
+		mu.Lock()
+		defer mu.Unlock()
+		return maps.Clone(accepted)
+	}
+}
+
+// Line 30: a datagram from each of many forged sources takes all places, but not
+// for ever.
+func TestFloodOfPeers(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := serve(t, with(nil))
+		accepted := acceptAll(s.b)
+		for i := range 1024 {
+			s.says(netsim.Addr(strconv.Itoa(i)), wholeChunk())
+		}
+		s.says("too early", wholeChunk())
+		if st := s.b.Stats(); st.Peers != 1024 || st.Full != 1 {
+			t.Errorf("%d peers, %d too many: the test tests nothing", st.Peers, st.Full)
+		}
+		time.Sleep(10 * time.Second)
+		_, e := s.open("genuine", with(nil))
+		mustSend(t, s.dial(e, "b"), content(3000, 1))
+		if st := s.b.Stats(); st.Peers != 1024 || st.Evicted != 1 {
+			t.Errorf("%d peers, %d evicted", st.Peers, st.Evicted)
+		}
+		for name, c := range accepted() {
+			want := error(nil)
+			if name == "0" {
+				want = transport.ErrEvicted
+			}
+			wantErr(t, name, c.Err(), want)
+		}
+	})
+}
+
+// Only a connection that its peer began, that has been silent for GiveUp, and
+// that has nothing to do makes room: the one that was silent for longest first.
+func TestWhoIsEvicted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		asked := 0
+		s := serve(t, with(func(cfg *transport.Config) {
+			cfg.MaxPeers = 5
+			cfg.Accept = func(addr net.Addr) bool { asked++; return addr.String() != "unwanted" }
+		}))
+		wantPeers := func(asks int, full, evicted int64) {
+			t.Helper()
+			if st := s.b.Stats(); st.Peers != 5 || st.Full != full || st.Evicted != evicted || asked != asks {
+				t.Errorf("%d peers, %d too many, %d evicted, asked %d times", st.Peers, st.Full, st.Evicted, asked)
+			}
+		}
+		dialed := s.dial(s.b, "dialed")
+		for _, from := range []netsim.Addr{"busy", "two", "one", "late"} {
+			s.says(from, wholeChunk())
+		}
+		peers := map[string]*transport.Conn{}
+		for range 4 {
+			c, err := s.b.Accept(background)
+			wantErr(t, "Accept", err, nil)
+			peers[c.RemoteAddr().String()] = c
+		}
+		time.Sleep(100 * ms)
+		s.says("two", wholeChunk()) // a duplicate is a sign of life
+		time.Sleep(5 * time.Second)
+		s.says("late", sliceDatagram(codec.Slice{ChunkID: 1, NumSlices: 1, Data: []byte("y")}))
+		time.Sleep(4500 * ms)
+		s.says("new", wholeChunk())
+		wantPeers(4, 1, 0) // nobody was silent for long enough
+		peers["busy"].Enqueue(background, []byte("is anybody there?"))
+		time.Sleep(600 * ms)
+
+		s.says("unwanted", wholeChunk())
+		wantPeers(5, 1, 0)
+		s.says("new", wholeChunk())
+		wantPeers(6, 1, 1)
+		wantErr(t, "one", peers["one"].Err(), transport.ErrEvicted)
+		s.says("newer", wholeChunk())
+		wantPeers(7, 1, 2)
+		wantErr(t, "two", peers["two"].Err(), transport.ErrEvicted)
+		s.says("newest", wholeChunk())
+		wantPeers(7, 2, 2)
+		for name, c := range map[string]*transport.Conn{"dialed": dialed, "busy": peers["busy"], "late": peers["late"]} {
+			wantErr(t, name, c.Err(), nil)
+		}
+
+		mustRecv(t, peers["one"], []byte("x")) // it was here before the end
+		_, err := peers["one"].Recv(background)
+		wantErr(t, "Recv", err, transport.ErrEvicted)
+		_, err = s.b.Dial(netsim.Addr("another"))
+		wantErr(t, "Dial", err, transport.ErrTooManyPeers)
+	})
+}
+
+// Connections that nobody accepts are bounded. Those that have ended keep no
+// place, and are not handed out, unless there is something to receive.
 func TestBacklog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := serve(t, with(func(cfg *transport.Config) { cfg.MaxPeers = 3; cfg.IdleTimeout = time.Second }))
 		for _, from := range []netsim.Addr{"one", "two", "three"} {
 			s.says(from, beginning())
 		}
-		time.Sleep(2 * time.Second)
 		s.says("four", beginning())
-		if st := s.b.Stats(); st.Peers != 0 || st.Full != 1 {
+		if st := s.b.Stats(); st.Peers != 3 || st.Full != 1 {
 			t.Errorf("%d peers, %d too many", st.Peers, st.Full)
 		}
+		time.Sleep(2 * time.Second) // they end with half a chunk
+		s.says("four", wholeChunk())
+		s.says("five", wholeChunk())
+		time.Sleep(2 * time.Second) // these with a whole one
+		s.says("six", beginning())
+		s.says("seven", beginning())
+		if st := s.b.Stats(); st.Peers != 1 || st.Full != 2 {
+			t.Errorf("%d peers, %d too many", st.Peers, st.Full)
+		}
+		for _, want := range []string{"four", "five", "six"} {
+			c, err := s.b.Accept(background)
+			if err != nil || c.RemoteAddr().String() != want {
+				t.Fatalf("accepted %v, %v, want %s", c, err, want)
+			}
+			if want == "six" {
+				break
+			}
+			wantErr(t, want, c.Err(), transport.ErrIdle)
+			mustRecv(t, c, []byte("x"))
+		}
+	})
+}
+
+// 128 peers that came and went do not keep a genuine one out.
+func TestBacklogOfTheDead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := serve(t, with(nil))
+		for i := range 128 {
+			s.says(netsim.Addr(strconv.Itoa(i)), beginning())
+		}
+		time.Sleep(11 * time.Second) // they give up
+		_, e := s.open("genuine", with(nil))
+		mustSend(t, s.dial(e, "b"), []byte("hello"))
 		c, err := s.b.Accept(background)
-		if err != nil || c.RemoteAddr().String() != "one" {
+		if err != nil || c.RemoteAddr().String() != "genuine" {
 			t.Fatalf("accepted %v, %v", c, err)
 		}
-		wantErr(t, "the connection", c.Err(), transport.ErrIdle)
-		s.says("four", beginning())
-		if st := s.b.Stats(); st.Peers != 1 {
-			t.Errorf("%d peers once there was room", st.Peers)
+		mustRecv(t, c, []byte("hello"))
+	})
+}
+
+// Every call of Accept that waits gets its connection.
+func TestAcceptFromManySides(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := serve(t, with(nil))
+		var calls []<-chan error
+		for range 10 {
+			calls = append(calls, during(func() error { _, err := s.b.Accept(background); return err }))
+		}
+		synctest.Wait()
+		for i := range 10 {
+			s.says(netsim.Addr(strconv.Itoa(i)), wholeChunk())
+		}
+		for _, call := range calls {
+			wantErr(t, "Accept", <-call, nil)
+		}
+	})
+}
+
+// A closed endpoint hands out nothing, whoever waits.
+func TestAcceptAfterClose(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := serve(t, with(nil))
+		for i := range 20 {
+			s.says(netsim.Addr(strconv.Itoa(i)), wholeChunk())
+		}
+		wantErr(t, "Close", s.b.Close(), nil)
+		for range 20 {
+			_, err := s.b.Accept(background)
+			wantErr(t, "Accept", err, transport.ErrClosed)
 		}
 	})
 }

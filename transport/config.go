@@ -26,24 +26,34 @@ type Config struct {
 	GiveUp time.Duration
 
 	// IdleTimeout is how long a connection may hear nothing valid before it ends
-	// with ErrIdle; slices and acks of chunks that are out of the question do not
-	// count. The protocol sends nothing while there is nothing to deliver, so
+	// with ErrIdle. Slices count if they are of the current chunk or the one before,
+	// acks if they are of the chunk in flight or, while there is none, of the one
+	// before. The protocol sends nothing while there is nothing to deliver, so
 	// this must exceed the longest pause of the application. Zero means no limit:
-	// then peers that vanish between two chunks hold their places, and a server
-	// should set one.
+	// then peers that vanish between two chunks hold their places until MaxPeers is
+	// reached, and a server should set one.
 	IdleTimeout time.Duration
 
 	// SendQueue is how many chunks may wait behind the one in flight. Zero means
-	// 8.
+	// 8; the most is 65536.
 	SendQueue int
 
 	// RecvQueue is how many complete chunks may wait for Recv, besides one that
-	// the receiver holds. The peer waits while they do. Zero means 4.
+	// the receiver holds. The peer waits while they do. Zero means 4; the most is
+	// 65536.
 	RecvQueue int
 
 	// MaxPeers is how many connections an endpoint holds at once. Each has at
 	// most RecvQueue+2 chunks of 256 KiB that its peer made it allocate. Zero
-	// means 1024.
+	// means 1024; the most is 1<<24.
+	//
+	// When there are so many, a peer that begins takes the place of the connection
+	// that has been silent the longest, if that has been silent for GiveUp at least,
+	// was begun by its peer, and has nothing in flight or queued either way. It ends
+	// with ErrEvicted; chunks that are complete can still be received. If there is
+	// no such connection the newcomer is dropped, and tries again. Without this,
+	// forged sources could take all places for ever, with one datagram each. Dial
+	// does not evict: it fails with ErrTooManyPeers.
 	MaxPeers int
 
 	// Accept is asked, before there is any state, about a peer that sends first.
@@ -54,7 +64,8 @@ type Config struct {
 	Accept func(net.Addr) bool
 
 	// SocketBuffer is how many bytes are asked of the system for the socket's
-	// read buffer, and for its write buffer. Zero means 512 KiB, two chunks.
+	// read buffer, and for its write buffer. Zero means 512 KiB, two chunks; the
+	// most is 1<<30.
 	SocketBuffer int
 
 	// Observe, when not nil, is told what happens to each slice that a connection
@@ -71,6 +82,14 @@ const (
 	defaultSocketBuffer = 2 * codec.MaxChunkSize
 )
 
+// What is allowed. Times have no upper limit.
+const (
+	minDuration     = time.Microsecond
+	maxQueue        = 1 << 16
+	maxPeers        = 1 << 24
+	maxSocketBuffer = 1 << 30
+)
+
 // withDefaults returns the Config with every zero replaced by what it means, or
 // ErrConfig.
 func (cfg Config) withDefaults() (Config, error) {
@@ -83,8 +102,8 @@ func (cfg Config) withDefaults() (Config, error) {
 		{"IdleTimeout", &cfg.IdleTimeout, 0},
 	}
 	for _, d := range durations {
-		if *d.value < 0 || *d.value > 0 && *d.value < time.Microsecond {
-			return cfg, fmt.Errorf("%w: %s is %v", ErrConfig, d.name, *d.value)
+		if *d.value != 0 && *d.value < minDuration {
+			return cfg, fmt.Errorf("%w: %s is %v, but must be 0 or at least 1us", ErrConfig, d.name, *d.value)
 		}
 		if *d.value == 0 {
 			*d.value = d.zero
@@ -94,15 +113,16 @@ func (cfg Config) withDefaults() (Config, error) {
 		name  string
 		value *int
 		zero  int
+		most  int
 	}{
-		{"SendQueue", &cfg.SendQueue, defaultSendQueue},
-		{"RecvQueue", &cfg.RecvQueue, defaultRecvQueue},
-		{"MaxPeers", &cfg.MaxPeers, defaultMaxPeers},
-		{"SocketBuffer", &cfg.SocketBuffer, defaultSocketBuffer},
+		{"SendQueue", &cfg.SendQueue, defaultSendQueue, maxQueue},
+		{"RecvQueue", &cfg.RecvQueue, defaultRecvQueue, maxQueue},
+		{"MaxPeers", &cfg.MaxPeers, defaultMaxPeers, maxPeers},
+		{"SocketBuffer", &cfg.SocketBuffer, defaultSocketBuffer, maxSocketBuffer},
 	}
 	for _, c := range counts {
-		if *c.value < 0 {
-			return cfg, fmt.Errorf("%w: %s is %d", ErrConfig, c.name, *c.value)
+		if *c.value < 0 || *c.value > c.most {
+			return cfg, fmt.Errorf("%w: %s is %d, but must be 0 to %d", ErrConfig, c.name, *c.value, c.most)
 		}
 		if *c.value == 0 {
 			*c.value = c.zero

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"container/list"
 	"fmt"
 	"net"
 
@@ -16,6 +17,7 @@ type Conn struct {
 	peer     origin
 	addr     net.Addr
 	sole     bool // made by the function Dial: the endpoint ends with it
+	begun    bool // by the peer
 
 	slots chan struct{} // one taken for each chunk in flight or queued
 	recv  chan []byte   // complete chunks; filled and closed under the lock
@@ -30,6 +32,7 @@ type Conn struct {
 	heardAt  statemachine.Micros
 	due      statemachine.Micros // when the driver looks again
 	place    int                 // in the endpoint's agenda
+	silent   *list.Element       // in the endpoint's silence, if begun
 	traffic  Traffic
 	err      error // why it has ended; nil while it lives
 }
@@ -106,10 +109,10 @@ func (c *Conn) handle(now statemachine.Micros, p *codec.Packet, size int) {
 		valid = !ignoredSlice(c.receiver.Row())
 	} else {
 		c.sender.HandleAck(now, p.Ack)
-		valid = c.sender.Row() != statemachine.S6ForeignAck
+		valid = !c.ignoredAck(p.Ack)
 	}
 	if valid {
-		c.heardAt = max(c.heardAt, now)
+		c.heard(now)
 	}
 	c.settle(now)
 	c.schedule(now)
@@ -121,6 +124,18 @@ func ignoredSlice(row statemachine.Row) bool {
 	switch row {
 	case statemachine.R4ForeignSlice, statemachine.R12ForeignSlice, statemachine.R15ForeignSlice:
 		return true
+	}
+	return false
+}
+
+// ignoredAck reports whether an ack that the sender has handled was of a chunk
+// that the peer has no reason to ack.
+func (c *Conn) ignoredAck(a codec.Ack) bool {
+	switch c.sender.Row() {
+	case statemachine.S6ForeignAck:
+		return true
+	case statemachine.S5IdleAck: // only of the chunk before, if there was one
+		return a.ChunkID != c.sender.ChunkID()-1 || c.sender.Stats().Chunks == 0
 	}
 	return false
 }
@@ -190,6 +205,9 @@ func (c *Conn) end(cause error) {
 	e.forget(c)
 	e.sayGoodbye(c)
 	c.endReceiving()
+	if len(c.recv) == 0 {
+		e.waiting.remove(c)
+	}
 	c.endSending()
 	close(c.done)
 	if c.sole {

@@ -4,9 +4,14 @@
 //
 // An [Endpoint] is one socket and its connections. A [Conn] is a connection
 // with one peer and carries chunks both ways: each chunk arrives whole, in
-// order and once, or the connection ends with an error at both ends. There is no
-// handshake: a connection begins with its first slice, so Dial does not fail
-// because nobody is there.
+// order and once, or the connection ends with an error at the end that sends. It
+// ends with one at the other end too if a part of the chunk is there; if nothing
+// is, that end goes on waiting for a first slice, unless Config.IdleTimeout is
+// set.
+//
+// There is no handshake: a connection begins with its first slice. So Dial does
+// not fail because nobody is there, and Accept does not return before the peer
+// sends a chunk.
 //
 //	peer, err := transport.Dial(ctx, "udp", "192.0.2.1:9000", cfg)
 //	...

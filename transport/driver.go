@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -41,6 +43,7 @@ func (e *Endpoint) collect(b *batch, failed int64) (next statemachine.Micros, li
 	b.reset(e.goodbyes)
 	e.goodbyes = nil
 	now := e.clock.now()
+	e.reportFlushed(now)
 	for e.agenda.next() <= now && !b.full() {
 		e.agenda.first().poll(now, b)
 	}
@@ -79,6 +82,42 @@ func (e *Endpoint) sleep(timer *time.Timer, until statemachine.Micros) {
 		timer.Stop()
 	case <-timer.C:
 	}
+}
+
+// flush is somebody who waits until the acks that are due have been sent.
+type flush struct {
+	conn *Conn
+	done chan struct{}
+}
+
+// flush waits until the socket was given the acks that are due now, or until
+// there is no more to wait for.
+func (c *Conn) flush(ctx context.Context) {
+	e := c.endpoint
+	f := flush{c, make(chan struct{})}
+	e.mu.Lock()
+	e.flushes = append(e.flushes, f)
+	if e.sleepUntil != awake { // so nothing is on its way to the socket
+		e.reportFlushed(e.clock.now())
+	}
+	e.mu.Unlock()
+	select {
+	case <-f.done:
+	case <-c.done:
+	case <-ctx.Done():
+	}
+}
+
+// reportFlushed tells those who wait and have nothing due any more. It needs
+// e.mu, and that the driver has written all that it collected.
+func (e *Endpoint) reportFlushed(now statemachine.Micros) {
+	e.flushes = slices.DeleteFunc(e.flushes, func(f flush) bool {
+		if f.conn.err == nil && f.conn.receiver.Deadline() <= now {
+			return false
+		}
+		close(f.done)
+		return true
+	})
 }
 
 // A process that was stopped finds its timers expired and the packets that would

@@ -1,7 +1,7 @@
 package transport
 
 import (
-	"context"
+	"container/list"
 	"errors"
 	"fmt"
 	"net"
@@ -22,7 +22,6 @@ type Endpoint struct {
 	clock   clock
 	welcome func(net.Addr) bool // nil: nobody
 	tasks   sync.WaitGroup      // the reader and the driver
-	backlog chan *Conn          // connections for Accept
 	wake    chan struct{}       // ends the driver's sleep; one is enough
 	done    chan struct{}       // closed when the endpoint has ended
 	driven  chan struct{}       // closed when the driver has ended
@@ -35,6 +34,9 @@ type Endpoint struct {
 	agenda     agenda
 	sleepUntil statemachine.Micros // what the driver sleeps for; awake while it works
 	goodbyes   []message           // last acks of ended connections
+	flushes    []flush             // who waits for the driver
+	waiting    waitingList
+	silence    list.List // of *Conn, those that peers began, the longest silent first
 	stats      EndpointStats
 	err        error // why it has ended; nil while it lives
 }
@@ -43,7 +45,6 @@ type Endpoint struct {
 const awake statemachine.Micros = -1
 
 const (
-	maxBacklog  = 128
 	maxGoodbyes = 1024
 	// lastWrites is how long Close waits for a socket that does not take the
 	// last acks.
@@ -77,7 +78,7 @@ func start(pc net.PacketConn, cfg Config, welcome func(net.Addr) bool) (*Endpoin
 		framer:     codec.NewFramer(cfg.ProtocolID),
 		clock:      startClock(),
 		welcome:    welcome,
-		backlog:    make(chan *Conn, min(cfg.MaxPeers, maxBacklog)),
+		waiting:    newWaitingList(cfg.MaxPeers),
 		wake:       make(chan struct{}, 1),
 		done:       make(chan struct{}),
 		driven:     make(chan struct{}),
@@ -131,24 +132,6 @@ func (e *Endpoint) Err() error {
 	return e.err
 }
 
-// Accept returns the next connection that a peer began. It fails with
-// ErrCanceled, or with the error that ended the endpoint. At most 128
-// connections wait for Accept; beginnings of further ones are dropped, and their
-// peers try again.
-func (e *Endpoint) Accept(ctx context.Context) (*Conn, error) {
-	if ctx.Err() != nil {
-		return nil, canceled(ctx)
-	}
-	select {
-	case c := <-e.backlog:
-		return c, nil
-	case <-e.done:
-		return nil, e.Err()
-	case <-ctx.Done():
-		return nil, canceled(ctx)
-	}
-}
-
 // Close ends all connections and the endpoint with ErrClosed, and closes the
 // socket. When it returns, the endpoint's goroutines have ended. It returns
 // what closing the socket returned, each time.
@@ -199,6 +182,9 @@ func (e *Endpoint) adopt(c *Conn) {
 	c.heardAt, c.due = now, statemachine.Never
 	e.conns[c.peer.key] = c
 	e.agenda.add(c)
+	if c.begun {
+		c.silent = e.silence.PushBack(c)
+	}
 	c.schedule(now)
 }
 
@@ -219,6 +205,9 @@ func (e *Endpoint) room(peer origin) error {
 func (e *Endpoint) forget(c *Conn) {
 	delete(e.conns, c.peer.key)
 	e.agenda.remove(c)
+	if c.begun {
+		e.silence.Remove(c.silent)
+	}
 }
 
 // sayGoodbye sends the acks that are due at a connection's end: without them a

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -17,8 +18,12 @@ type sentinel struct {
 	also []error
 }
 
-func (s *sentinel) Error() string   { return "transport: " + s.text }
+func (s *sentinel) Error() string   { return prefix + s.text }
 func (s *sentinel) Unwrap() []error { return s.also }
+
+// prefix begins the text of every error that is made here. What wraps one of
+// them does not say it again.
+const prefix = "transport: "
 
 // Why a connection, or one call, has ended. Errors that wrap one of these add
 // the peer and what was going on. Once a connection has ended every call that
@@ -36,6 +41,10 @@ var (
 	// ErrIdle says that nothing valid came from the peer for Config.IdleTimeout.
 	// It matches os.ErrDeadlineExceeded as well.
 	ErrIdle error = &sentinel{"idle", []error{os.ErrDeadlineExceeded}}
+
+	// ErrEvicted says that the connection was silent when the endpoint held
+	// Config.MaxPeers, and made room for another peer.
+	ErrEvicted error = &sentinel{"evicted", nil}
 
 	// ErrCanceled says that the caller's context ended first. What wraps it
 	// matches the context's error and its cause as well. It is also the end of a
@@ -55,7 +64,7 @@ var (
 	// ErrExists says that the endpoint has a connection with the peer.
 	ErrExists error = &sentinel{"there is a connection with this peer", nil}
 
-	// ErrConfig says that a field of Config has a value without meaning.
+	// ErrConfig says that a field of Config has a value that is not allowed.
 	ErrConfig error = &sentinel{"bad config", nil}
 )
 
@@ -76,6 +85,20 @@ var (
 	// ErrPeerRefused says that, by the receipt, the peer did not store the file.
 	ErrPeerRefused error = &sentinel{"the peer did not store the file", nil}
 )
+
+// both returns two errors of this package as one, on one line; either may be nil.
+func both(a, b error) error {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return &sentinel{bare(a) + "; " + bare(b), []error{a, b}}
+}
+
+// bare returns the text of an error without the prefix.
+func bare(err error) string { return strings.TrimPrefix(err.Error(), prefix) }
 
 // canceled returns the error of a call whose context has ended.
 func canceled(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -46,6 +47,42 @@ func Example() {
 	// Output:
 	// <nil>
 	// A CHUNK OF UP TO 256 KIB <nil>
+}
+
+// A server that sends first. It does not know of a client before the client's
+// first chunk, so one that only waits must send one to join.
+func Example_push() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	server, err := transport.Listen("udp", "127.0.0.1:0", transport.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	go func() {
+		c, err := server.Accept(ctx)
+		if err != nil {
+			return
+		}
+		if _, err := c.Recv(ctx); err != nil { // the join
+			return
+		}
+		c.Send(ctx, make([]byte, 200_000))
+	}()
+
+	c, err := transport.Dial(ctx, "udp", server.Addr().String(), transport.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	fmt.Println(c.Send(ctx, []byte{1})) // any byte will do
+	level, err := c.Recv(ctx)
+	fmt.Println(len(level), err)
+	// Output:
+	// <nil>
+	// 200000 <nil>
 }
 
 // Several chunks in line, without waiting for each.

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -17,15 +18,32 @@ type FileInfo struct {
 	SHA256 [sha256.Size]byte // of the whole content
 }
 
+// FileLinger is for Conn.Linger, after SendFile: longer than it takes until a
+// receipt whose ack was lost is sent again.
+const FileLinger = 400 * time.Millisecond
+
 // Describe reads r to its end and returns the FileInfo of what it read. It fails
-// with the error of r.
-func Describe(r io.Reader) (FileInfo, error) {
+// with the error of r, or with ErrCanceled between two reads if ctx ends first.
+func Describe(ctx context.Context, r io.Reader) (FileInfo, error) {
 	h := sha256.New()
-	n, err := io.Copy(h, r)
+	n, err := io.Copy(h, contextReader{ctx, r})
 	if err != nil {
 		return FileInfo{}, err
 	}
 	return FileInfo{n, [sha256.Size]byte(h.Sum(nil))}, nil
+}
+
+// contextReader reads until its context ends.
+type contextReader struct {
+	ctx    context.Context
+	source io.Reader
+}
+
+func (r contextReader) Read(b []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, canceled(r.ctx)
+	}
+	return r.source.Read(b)
 }
 
 // check compares content that was read or received.
@@ -104,11 +122,6 @@ func (r receipt) err() error {
 	return nil
 }
 
-const (
-	// receiptLimit is how long the receiver of a file waits for its receipt to
-	// arrive, and the most that the sender stays to answer late duplicates of it.
-	receiptLimit = 3 * time.Second
-	// receiptQuiet exceeds the time after which a receipt whose ack was lost is
-	// sent again.
-	receiptQuiet = 400 * time.Millisecond
-)
+// receiptLimit is how long the receiver of a file waits for its receipt to
+// arrive.
+const receiptLimit = 3 * time.Second

@@ -11,9 +11,13 @@ import (
 )
 
 // SendFile sends the content of r, which must be what info says, and returns nil
-// when the peer reports that it has verified and stored it. The peer must be in
-// RecvFile, and nothing else may use the connection meanwhile. At most three
-// chunks of 256 KiB are in memory at a time.
+// when the peer reports that it has verified and stored it, and the ack of that
+// report, the receipt, was sent. The peer must be in RecvFile, and nothing else
+// may use the connection meanwhile. At most three chunks of 256 KiB are in memory
+// at a time.
+//
+// Linger for FileLinger, 400 ms, before closing: the ack may be lost. It only
+// helps the peer to leave sooner.
 //
 // If progress is not nil it is called with the bytes that the peer has and with
 // info.Size: once when the peer has the header, then after each chunk.
@@ -21,8 +25,9 @@ import (
 // SendFile fails with the error of r; with ErrMismatch, if r holds less than
 // info says, or something else; with ErrPeerMismatch or ErrPeerRefused, by the
 // peer's receipt; with ErrNotAFile, if there comes something else than a
-// receipt; or with the connection's error. If ctx ends first, that ends the
-// connection unless nothing was in flight. After an error it is not known how
+// receipt; or with the connection's error. If ctx ends first, which is noticed
+// between two reads of r, that ends the connection unless nothing was in flight.
+// After an error it is not known how
 // far the peer is: close the connection.
 //
 // While the peer stores the file nothing is sent, and if it vanishes then,
@@ -33,7 +38,7 @@ func SendFile(ctx context.Context, c *Conn, info FileInfo, r io.Reader, progress
 	}
 	s := &fileSender{conn: c, info: info, source: r, sum: sha256.New(), progress: progress}
 	if err := s.run(ctx); err != nil {
-		return fmt.Errorf("transport: sending a file to %v: %w", c.addr, err)
+		return fmt.Errorf("sending a file to %v: %w", c.addr, err)
 	}
 	return nil
 }
@@ -77,15 +82,23 @@ func (s *fileSender) run(ctx context.Context) error {
 		err = s.await(ctx)
 	}
 	if err != nil {
+		if ctx.Err() != nil {
+			s.cancel(ctx)
+		}
 		return err
 	}
 	if s.receipt == receiptStored && len(s.flying) > 0 {
 		s.report(s.read) // the receipt has overtaken the last acks
 	}
-	limited, cancel := context.WithTimeout(ctx, receiptLimit)
-	defer cancel()
-	s.conn.Linger(limited, receiptQuiet) // it only helps the peer to leave sooner
+	s.conn.flush(ctx)
 	return s.verdict()
+}
+
+// cancel ends what is in flight.
+func (s *fileSender) cancel(ctx context.Context) {
+	for _, f := range s.flying {
+		f.delivery.Wait(ctx)
+	}
 }
 
 // hasMore reports whether content is to be read. A peer that answers before it
@@ -100,7 +113,7 @@ func (s *fileSender) putNext(ctx context.Context) error {
 		return err
 	}
 	content := s.buffer(s.info.nextChunk(s.read))
-	n, err := io.ReadFull(s.source, content)
+	n, err := io.ReadFull(contextReader{ctx, s.source}, content)
 	if err != nil {
 		return s.abort(ctx, len(content), s.read+int64(n), err)
 	}
@@ -172,9 +185,6 @@ func (s *fileSender) await(ctx context.Context) error {
 		}
 		return err
 	case <-ctx.Done():
-		for _, f := range s.flying {
-			f.delivery.Wait(ctx) // which cancels it
-		}
 		return canceled(ctx)
 	}
 }
@@ -206,7 +216,7 @@ func (s *fileSender) verdict() error {
 	case s.sourceErr != nil:
 		return s.sourceErr
 	case s.read == s.info.Size:
-		return errors.Join(s.info.check(s.read, s.sum.Sum(nil)), s.receipt.err())
+		return both(s.info.check(s.read, s.sum.Sum(nil)), s.receipt.err())
 	case s.receipt == receiptStored:
 		return fmt.Errorf("%w: a receipt after %d bytes of %d", ErrNotAFile, s.read, s.info.Size)
 	}

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -41,7 +43,7 @@ func (s *sink) open(info transport.FileInfo) (transport.FileSink, error) {
 
 func describe(t *testing.T, b []byte) transport.FileInfo {
 	t.Helper()
-	info, err := transport.Describe(bytes.NewReader(b))
+	info, err := transport.Describe(background, bytes.NewReader(b))
 	if err != nil || info.Size != int64(len(b)) {
 		t.Fatalf("Describe returned size %d, %v", info.Size, err)
 	}
@@ -358,13 +360,153 @@ func TestFileCanceled(t *testing.T) {
 	})
 }
 
+// slowReader returns a byte a second.
+type slowReader struct{ reads int }
+
+func (r *slowReader) Read(b []byte) (int, error) {
+	r.reads++
+	time.Sleep(time.Second)
+	b[0] = 0
+	return 1, nil
+}
+
+// A slow source keeps nobody from canceling: the read under way is the last.
+func TestFileCanceledDuringASlowRead(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		ctx, cancel := context.WithTimeout(background, 5500*ms)
+		defer cancel()
+		start := time.Now()
+		source := new(slowReader)
+		err := transport.SendFile(ctx, w.toB, transport.FileInfo{Size: 1000}, source, nil)
+		wantErr(t, "SendFile", err, transport.ErrCanceled, context.DeadlineExceeded)
+		wantTook(t, "SendFile", start, 6*time.Second, 6*time.Second)
+		wantErr(t, "the connection", w.toB.Err(), nil) // nothing was in flight
+
+		start = time.Now()
+		ctx, cancel = context.WithTimeout(background, 5500*ms)
+		defer cancel()
+		_, err = transport.Describe(ctx, new(slowReader))
+		wantErr(t, "Describe", err, transport.ErrCanceled, context.DeadlineExceeded)
+		wantTook(t, "Describe", start, 6*time.Second, 6*time.Second)
+	})
+}
+
+// What is in flight when a slow source is canceled ends with the connection.
+func TestFileCanceledDuringASlowReadWithAChunkInFlight(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, outage, with(nil))
+		ctx, cancel := context.WithTimeout(background, 5500*ms)
+		defer cancel()
+		err := transport.SendFile(ctx, w.toB, transport.FileInfo{Size: 1000}, new(slowReader), nil)
+		wantErr(t, "SendFile", err, transport.ErrCanceled, context.DeadlineExceeded)
+		wantErr(t, "the connection", w.toB.Err(), transport.ErrCanceled)
+	})
+}
+
+// SendFile returns once the receipt is acked, and does not linger.
+func TestSendFileReturnsWithTheReceipt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		info := describe(t, []byte("a file"))
+		start := time.Now()
+		received := during(func() error { _, err := transport.RecvFile(background, w.toA, new(sink).open, nil); return err })
+		wantErr(t, "SendFile", transport.SendFile(background, w.toB, info, strings.NewReader("a file"), nil), nil)
+		wantTook(t, "SendFile", start, 40*ms, 100*ms)
+		if n := w.tapA.count(isFullAck); n != 1 {
+			t.Errorf("%d acks of the receipt were sent, want 1", n)
+		}
+		wantErr(t, "Linger", w.toB.Linger(background, transport.FileLinger), nil)
+		wantTook(t, "lingering", start, transport.FileLinger, transport.FileLinger+100*ms)
+		wantErr(t, "RecvFile", <-received, nil)
+	})
+}
+
+// The ack of the receipt is given to a slow socket before SendFile returns, also
+// when the socket is busy with another connection as the receipt comes.
+func TestSendFileWaitsForTheAckOfTheReceipt(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			w := &world{t: t, net: netsim.NewNetwork(1)}
+			pc, err := w.net.Listen("a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			socket := slowTap{&tap{PacketConn: pc, mu: &w.mu}}
+			a, err := transport.New(socket, with(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			_, b := w.open("b", with(nil))
+			received := during(func() error {
+				c, err := b.Accept(background)
+				if err == nil {
+					_, err = transport.RecvFile(background, c, new(sink).open, nil)
+				}
+				return err
+			})
+			if busy {
+				w.dial(a, "nobody").Enqueue(background, content(262_144, 1))
+			}
+			info := describe(t, []byte("a file"))
+			wantErr(t, "SendFile", transport.SendFile(background, w.dial(a, "b"), info, strings.NewReader("a file"), nil), nil)
+			if socket.count(isFullAck) == 0 {
+				t.Errorf("busy %v: SendFile returned before the receipt was acked", busy)
+			}
+			wantErr(t, "RecvFile", <-received, nil)
+		})
+	}
+}
+
+// slowTap is a tap on a socket that takes a while to write.
+type slowTap struct{ *tap }
+
+func (s slowTap) WriteTo(b []byte, addr net.Addr) (int, error) {
+	time.Sleep(ms)
+	return s.tap.WriteTo(b, addr)
+}
+
+// An error says "transport: " once, on one line, whatever it went through.
+func TestErrorTexts(t *testing.T) {
+	check := func(t *testing.T, err error) {
+		t.Helper()
+		if err == nil || strings.Count(err.Error(), "transport: ") > 1 || strings.Contains(err.Error(), "\n") {
+			t.Errorf("the error reads %q", err)
+		}
+	}
+	bubble(t, func(t *testing.T) { // the peer is gone
+		w := connect(t, outage, with(nil))
+		check(t, transport.SendFile(background, w.toB, transport.FileInfo{}, bytes.NewReader(nil), nil))
+	})
+	bubble(t, func(t *testing.T) { // both ends find that the content changed
+		w := connect(t, short, with(nil))
+		info := describe(t, []byte("before"))
+		sent := during(func() error {
+			return transport.SendFile(background, w.toB, info, strings.NewReader("behind"), nil)
+		})
+		_, err := transport.RecvFile(background, w.toA, new(sink).open, nil)
+		check(t, err)
+		err = <-sent
+		check(t, err)
+		wantErr(t, "SendFile", err, transport.ErrMismatch, transport.ErrPeerMismatch)
+	})
+	bubble(t, func(t *testing.T) { // canceled in flight
+		w := connect(t, outage, with(nil))
+		ctx, cancel := context.WithTimeout(background, ms)
+		defer cancel()
+		check(t, w.toB.Send(ctx, []byte("x")))
+		check(t, w.toB.Err())
+	})
+}
+
 // Line 30: however large the file, both ends hold a few chunks of it.
 func TestFileMemoryIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const size = 100 * codec.MaxChunkSize
 		w := connect(t, netsim.Path{}, with(nil))
 		w.tapA.blind = true
-		info, err := transport.Describe(io.LimitReader(zeros{}, size))
+		info, err := transport.Describe(background, io.LimitReader(zeros{}, size))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,9 +3,12 @@ package transport_test
 import (
 	"context"
 	"errors"
+	"math"
 	"net"
 	"os"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +27,7 @@ func TestErrorsMatchTheirRelatives(t *testing.T) {
 		{transport.ErrGaveUp, statemachine.ErrGaveUp},
 		{transport.ErrGaveUp, os.ErrDeadlineExceeded},
 		{transport.ErrIdle, os.ErrDeadlineExceeded},
+		{transport.ErrEvicted, transport.ErrEvicted},
 	} {
 		wantErr(t, c.err.Error(), c.err, c.err, c.also)
 	}
@@ -398,6 +402,134 @@ func TestLinger(t *testing.T) {
 	})
 }
 
+// A peer that never falls quiet is left all the same.
+func TestLingerIsLimited(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := serve(t, with(nil))
+		hello := sliceDatagram(codec.Slice{NumSlices: 1, Data: []byte("hello")})
+		s.says("chatty", hello)
+		c, err := s.b.Accept(background)
+		wantErr(t, "Accept", err, nil)
+		start := time.Now()
+		lingered := during(func() error { return c.Linger(background, 2*time.Second) })
+		for range 30 {
+			s.says("chatty", hello)
+			time.Sleep(999 * ms)
+			select {
+			case err := <-lingered:
+				wantErr(t, "Linger", err, nil)
+				wantTook(t, "Linger", start, 20*time.Second, 21*time.Second)
+				return
+			default:
+			}
+		}
+		t.Error("Linger still waits")
+		c.Close()
+	})
+}
+
+// An ack that tells nothing of the chunk before does not keep a connection
+// alive; one of the chunk before does.
+func TestIdleTimeoutCountsTheRightAcks(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		sends int
+		id    uint16
+		alive bool
+	}{
+		{"the chunk before", 2, 1, true},
+		{"an older chunk", 2, 0, false},
+		{"the next chunk", 2, 2, false},
+		{"another chunk", 2, 65535, false},
+		{"a chunk before the first", 0, 65535, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := connect(t, short, with(func(cfg *transport.Config) { cfg.IdleTimeout = 3 * time.Second }))
+				for range c.sends {
+					mustSend(t, w.toB, []byte("x"))
+				}
+				ack := ackDatagram(codec.Ack{ChunkID: c.id, NumSlices: 1, Acked: codec.FirstN(1)})
+				for range 5 {
+					w.tapB.PacketConn.WriteTo(ack, netsim.Addr("a"))
+					time.Sleep(time.Second)
+				}
+				if err := w.toB.Err(); (err == nil) != c.alive {
+					t.Errorf("after acks for 5 s the connection's error is %v", err)
+				}
+			})
+		})
+	}
+}
+
+// truncatingSocket reports a datagram that does not fit as Windows does, and can
+// pretend that its first ones do not.
+type truncatingSocket struct {
+	*netsim.Conn
+	pretend atomic.Int64
+	err     error
+	n       int
+}
+
+func (s *truncatingSocket) ReadFrom(b []byte) (int, net.Addr, error) {
+	if s.pretend.Add(-1) >= 0 {
+		return s.n, nil, s.err
+	}
+	big := make([]byte, 1<<17)
+	n, addr, err := s.Conn.ReadFrom(big)
+	if copied := copy(b, big[:n]); err == nil && copied < n {
+		return s.n, nil, s.err
+	}
+	return n, addr, err
+}
+
+// Datagrams that are too long are garbage, and never a broken socket.
+func TestOversizeDatagrams(t *testing.T) {
+	tooLong := &net.OpError{Op: "read", Err: syscall.EMSGSIZE}
+	for _, c := range []struct {
+		name    string
+		n       int
+		err     error
+		pretend int64
+	}{
+		{"they fit the buffer", 0, errBroken, 0},
+		{"they do not, and the error says so", 0, tooLong, million},
+		{"they do not, and some of it was read", 1500, errBroken, million},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				w := &world{t: t, net: netsim.NewNetwork(1)}
+				pc, err := w.net.Listen("a")
+				if err != nil {
+					t.Fatal(err)
+				}
+				other, err := w.net.Listen("x")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer other.Close()
+				socket := &truncatingSocket{Conn: pc, err: c.err, n: c.n}
+				socket.pretend.Store(c.pretend)
+				e, err := transport.New(socket, with(nil))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer e.Close()
+				for range 100 { // for longer than a broken socket is kept
+					other.WriteTo(make([]byte, 65_507), netsim.Addr("a"))
+					other.WriteTo(make([]byte, codec.MaxDatagramSize+1), netsim.Addr("a"))
+					time.Sleep(100 * ms)
+				}
+				w.open("b", with(nil))
+				mustSend(t, w.dial(e, "b"), []byte("still there"))
+				if st := e.Stats(); st.Garbage != 200+c.pretend || st.ReadErrors != 0 {
+					t.Errorf("%d garbage, %d read errors", st.Garbage, st.ReadErrors)
+				}
+			})
+		})
+	}
+}
+
 // Errors of reading that pass, such as an ICMP message, end nothing.
 func TestReadErrorsThatPass(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -488,12 +620,51 @@ func TestConfig(t *testing.T) {
 		"RecvQueue":    func(cfg *transport.Config) { cfg.RecvQueue = -1 },
 		"MaxPeers":     func(cfg *transport.Config) { cfg.MaxPeers = -1 },
 		"SocketBuffer": func(cfg *transport.Config) { cfg.SocketBuffer = -1 },
+
+		"large SendQueue":    func(cfg *transport.Config) { cfg.SendQueue = 1<<16 + 1 },
+		"huge SendQueue":     func(cfg *transport.Config) { cfg.SendQueue = math.MaxInt },
+		"large RecvQueue":    func(cfg *transport.Config) { cfg.RecvQueue = 1<<16 + 1 },
+		"large MaxPeers":     func(cfg *transport.Config) { cfg.MaxPeers = 1<<24 + 1 },
+		"large SocketBuffer": func(cfg *transport.Config) { cfg.SocketBuffer = 1<<30 + 1 },
 	} {
 		cfg := good
 		change(&cfg)
 		pc, _ := netsim.NewNetwork(1).Listen("a")
 		_, err := transport.New(pc, cfg)
 		wantErr(t, name, err, transport.ErrConfig)
+		if err == nil || !strings.Contains(err.Error(), "must be 0 ") {
+			t.Errorf("%s: %v does not say what is allowed", name, err)
+		}
 		wantErr(t, "the socket after "+name, pc.Close(), nil) // it was left open
 	}
+}
+
+// What is just allowed works.
+func TestLargestConfig(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(func(cfg *transport.Config) {
+			cfg.SendQueue, cfg.RecvQueue, cfg.MaxPeers = 1<<16, 1<<16, 1<<24
+			cfg.GiveUp, cfg.IdleTimeout = 1<<60, 1<<60
+		}))
+		mustSend(t, w.toB, []byte("hello"))
+		mustRecv(t, w.toA, []byte("hello"))
+		wantErr(t, "Linger", w.toA.Linger(background, 400*ms), nil)
+	})
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		lingered := during(func() error { return w.toA.Linger(background, math.MaxInt64) })
+		time.Sleep(time.Hour)
+		w.toA.Close()
+		wantErr(t, "Linger", <-lingered, transport.ErrClosed)
+	})
+}
+
+func TestDialNil(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		w := connect(t, short, with(nil))
+		var addrErr *net.AddrError
+		if _, err := w.a.Dial(nil); !errors.As(err, &addrErr) {
+			t.Errorf("Dial(nil): %v", err)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -9,12 +10,14 @@ import (
 // connection goes on answering: if the ack of a chunk's last slice was lost the
 // peer sends slices again, and needs that answer to know that it is done. An end
 // that leaves after it received should linger, for longer than the peer's resend
-// timer: 400 ms is enough as long as the round trip takes less.
+// timer: 400 ms is enough as long as the round trip takes less. A peer that does
+// not fall quiet is left after ten times quiet.
 //
 // Linger fails with ErrCanceled, or with the error that ended the connection.
 func (c *Conn) Linger(ctx context.Context, quiet time.Duration) error {
+	began, limit := time.Now(), lingerLimit(quiet)
 	for {
-		left := quiet - c.silence()
+		left := min(quiet-c.silence(), limit-time.Since(began))
 		if left <= 0 {
 			return c.Err()
 		}
@@ -29,6 +32,15 @@ func (c *Conn) Linger(ctx context.Context, quiet time.Duration) error {
 			return canceled(ctx)
 		}
 	}
+}
+
+// lingerLimit returns how long lingering for quiet may take.
+func lingerLimit(quiet time.Duration) time.Duration {
+	const times = 10
+	if quiet > math.MaxInt64/times {
+		return math.MaxInt64
+	}
+	return times * quiet
 }
 
 // silence returns how long the peer has not been heard.

@@ -12,8 +12,7 @@ import (
 
 // read takes datagrams from the socket until it fails for good.
 func (e *Endpoint) read() {
-	// One byte more than the largest datagram: what is cut off does not decode.
-	buf := make([]byte, codec.MaxDatagramSize+1)
+	buf := make([]byte, readSize)
 	var trouble readTrouble
 	for {
 		began := e.clock.now()
@@ -24,6 +23,11 @@ func (e *Endpoint) read() {
 			e.receive(now, buf[:n], from)
 			continue
 		}
+		if tookDatagram(n, err) {
+			trouble = readTrouble{}
+			e.deliver(now, &codec.Packet{}, err, n, from)
+			continue
+		}
 		if cause := e.judge(&trouble, began, now, err); cause != nil {
 			e.mu.Lock()
 			e.shutdown(cause)
@@ -31,6 +35,16 @@ func (e *Endpoint) read() {
 			return
 		}
 	}
+}
+
+// readSize exceeds every UDP datagram: some systems report one that does not fit
+// as an error.
+const readSize = 1 << 16
+
+// tookDatagram reports whether a failed read took a datagram from the socket all
+// the same, as one does that could not take all of it. Such a socket works.
+func tookDatagram(n int, err error) bool {
+	return (n > 0 || messageTooLong(err)) && !errors.Is(err, net.ErrClosed)
 }
 
 // readTrouble is a run of failed reads.
@@ -75,7 +89,7 @@ func (e *Endpoint) judge(t *readTrouble, began, now statemachine.Micros, err err
 
 // receive handles a datagram.
 func (e *Endpoint) receive(now statemachine.Micros, datagram []byte, from origin) {
-	p, err := e.framer.Decode(datagram)
+	p, err := e.decode(datagram)
 	if e.deliver(now, &p, err, len(datagram), from) {
 		return
 	}
@@ -85,6 +99,14 @@ func (e *Endpoint) receive(now statemachine.Micros, datagram []byte, from origin
 		return
 	}
 	e.welcomePeer(now, &p, len(datagram), e.newConn(from))
+}
+
+// decode decodes a datagram, if its size is one that a datagram can have.
+func (e *Endpoint) decode(datagram []byte) (codec.Packet, error) {
+	if len(datagram) > codec.MaxDatagramSize {
+		return codec.Packet{}, codec.ErrTrailingData
+	}
+	return e.framer.Decode(datagram)
 }
 
 // deliver gives a packet to its connection. It returns false when the packet is
@@ -104,7 +126,7 @@ func (e *Endpoint) deliver(now statemachine.Micros, p *codec.Packet, invalid err
 	switch {
 	case e.welcome == nil || from.key == peerKey{} || p.Type != codec.TypeSlice || p.Slice.ChunkID != firstChunkID:
 		e.stats.Strangers++
-	case len(e.conns) >= e.cfg.MaxPeers || len(e.backlog) == cap(e.backlog):
+	case e.crowded(now):
 		e.stats.Full++
 	default:
 		return false
@@ -124,13 +146,7 @@ func (e *Endpoint) welcomePeer(now statemachine.Micros, p *codec.Packet, size in
 		known.handle(now, p, size)
 		return
 	}
-	if e.room(c.peer) != nil {
-		e.stats.Full++
-		return
-	}
-	e.adopt(c)
-	c.handle(now, p, size)
-	e.backlog <- c // does not wait: only the reader adds, and it has looked
+	e.begin(now, p, size, c)
 }
 
 func (e *Endpoint) count(counter *int64) {

@@ -4,11 +4,12 @@ package transport
 
 import (
 	"net"
+	"runtime"
 	"syscall"
 )
 
-// readBackBuffers returns the sizes that the system reports, in bytes. Linux
-// reports twice what it was asked for, since it counts its own bookkeeping.
+// readBackBuffers returns the sizes that the system reports, in bytes that can
+// be compared with what it was asked for.
 func readBackBuffers(pc net.PacketConn) (read, write int) {
 	conn, ok := pc.(syscall.Conn)
 	if !ok {
@@ -25,11 +26,19 @@ func readBackBuffers(pc net.PacketConn) (read, write int) {
 	return read, write
 }
 
-// option reads a socket option, 0 if it cannot.
+// option reads a size in bytes from a socket, 0 if it cannot.
 func option(fd uintptr, name int) int {
 	value, err := syscall.GetsockoptInt(int(fd), syscall.SOL_SOCKET, name)
 	if err != nil {
 		return 0
 	}
+	if doubles {
+		value /= 2
+	}
 	return value
 }
+
+// doubles tells that the system doubles the size that it is asked for, to make
+// room for its own bookkeeping, and reports the double. That is Linux, which
+// Android is too.
+const doubles = runtime.GOOS == "linux" || runtime.GOOS == "android"

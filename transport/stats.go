@@ -84,11 +84,13 @@ type EndpointStats struct {
 	Strangers   int64 // from an unknown peer, without being a valid beginning
 	Refused     int64 // valid beginnings that Config.Accept did not want
 	Full        int64 // valid beginnings beyond Config.MaxPeers, or beyond what may wait for Accept
+	Evicted     int64 // connections that made room for others
 	ReadErrors  int64 // failed reads that the endpoint survived
 	WriteErrors int64 // datagrams that the system did not take; to the peer they are lost
 
 	// The socket's buffers in bytes, as the system reports them; 0 if it does
-	// not. Linux reports twice what it was asked for.
+	// not. Linux reports twice what it was asked for, which is halved here, so that
+	// everywhere less than BufferWanted means that the system did not give it all.
 	ReadBuffer, WriteBuffer int
 	BufferWanted            int // bytes that were asked for each
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,6 +19,15 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/transport"
 )
+
+// The tests wait far more than they compute, so more of them run at once than
+// there are processors, unless -parallel says otherwise.
+func init() {
+	testing.Init()
+	if err := flag.Set("test.parallel", "6"); err != nil {
+		panic(err)
+	}
+}
 
 // result is how a command ended.
 type result struct {
@@ -58,13 +68,19 @@ func startRecvUntil(t *testing.T, ctx context.Context, args ...string) (addr str
 		code := execute(ctx, nil, &stdout, &stderr, append([]string{"recv", "--listen", loopback}, args...)...)
 		done <- result{code, stdout.String(), stderr.String()}
 	}()
+	return listening(t, &stderr), done
+}
+
+// listening returns the address of a recv once it says that it listens.
+func listening(t *testing.T, stderr *lockedBuffer) string {
+	t.Helper()
 	for {
 		select {
-		case r := <-done:
-			t.Fatalf("recv ended with %d before it listened: %s", r.code, r.stderr)
+		case <-time.After(5 * time.Second):
+			t.Fatalf("recv does not listen: %s", stderr.String())
 		case <-stderr.wrote:
 			if _, at, ok := strings.Cut(stderr.String(), "listening on "); ok && strings.Contains(at, "\n") {
-				return strings.TrimSpace(strings.SplitN(at, "\n", 2)[0]), done
+				return strings.TrimSpace(strings.SplitN(at, "\n", 2)[0])
 			}
 		}
 	}
@@ -105,6 +121,7 @@ func inputFile(t *testing.T, content []byte) string {
 // The transfers that the README promises, through a relay that loses 30 %,
 // doubles 10 % and reorders.
 func TestFilesThroughABadRelay(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{0, 1, 1024, 1025, 262144, 262145, 3_000_000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
@@ -134,6 +151,7 @@ func TestFilesThroughABadRelay(t *testing.T) {
 }
 
 func TestStandardInputAndOutput(t *testing.T) {
+	t.Parallel()
 	want := pattern(300_000, 5)
 	addr, ended := startRecv(t, "--out", "-")
 	sent := runCommand(t, bytes.NewReader(want), "send", "--to", addr, "-")
@@ -144,12 +162,13 @@ func TestStandardInputAndOutput(t *testing.T) {
 	if received.stdout != string(want) {
 		t.Errorf("%d other bytes on standard output", len(received.stdout))
 	}
-	if !strings.Contains(sent.stdout, "sent 293 KiB") || !strings.Contains(received.stderr, "received 293 KiB") {
+	if !strings.Contains(sent.stdout, "sent 300000 bytes (293 KiB)") || !strings.Contains(received.stderr, "received 300000 bytes (293 KiB)") {
 		t.Errorf("send says %q, recv %q", sent.stdout, received.stderr)
 	}
 }
 
 func TestRawIsOneChunk(t *testing.T) {
+	t.Parallel()
 	want := pattern(5000, 6)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--raw", "--linger", "100ms", "--out", out)
@@ -164,6 +183,7 @@ func TestRawIsOneChunk(t *testing.T) {
 }
 
 func TestNothingHalfIsLeft(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	if err := os.WriteFile(out, []byte("old"), 0o600); err != nil {
@@ -200,6 +220,7 @@ func TestNothingHalfIsLeft(t *testing.T) {
 
 // A peer that has gone is an error in time, also when nothing is in flight.
 func TestAPeerThatIsGoneIsATimeout(t *testing.T) {
+	t.Parallel()
 	cfg := transport.Config{ProtocolID: defaultProtocolID}
 	header := append([]byte("CWF1"), make([]byte, 40)...)
 	header[4] = 9 // nine bytes that never come
@@ -237,6 +258,7 @@ func TestAPeerThatIsGoneIsATimeout(t *testing.T) {
 }
 
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	file, dir := inputFile(t, []byte("x")), t.TempDir()
 	big := inputFile(t, make([]byte, codec.MaxChunkSize+1))
 	empty := inputFile(t, nil)
@@ -246,12 +268,19 @@ func TestExitCodes(t *testing.T) {
 		code int
 		says string
 	}{
-		{"no such command", "fly", exitUsage, "fly"},
+		{"no such command", "fly", exitUsage, "unknown command \"fly\""},
 		{"no such flag", "demo --fly", exitUsage, "chunkwire demo --help"},
 		{"flag of a wrong value", "simulate --loss 101", exitUsage, "0 to 100"},
-		{"too many arguments", "demo now", exitUsage, "now"},
+		{"too many arguments", "demo now", exitUsage, "demo takes no arguments"},
 		{"no address to send to", "send " + file, exitUsage, "--to"},
-		{"no file to send", "send --to localhost:1", exitUsage, "1 arg"},
+		{"no file to send", "send --to localhost:1", exitUsage, "one FILE"},
+		{"no port to send to", "send --to localhost " + file, exitUsage, "--to wants HOST:PORT"},
+		{"an impossible port", "send --to localhost:65536 " + file, exitUsage, "65536"},
+		{"an unknown port", "send --to localhost:nothing-such " + file, exitUsage, "nothing-such"},
+		{"port 0 to send to", "send --to localhost:0 " + file, exitUsage, "no port"},
+		{"giving up too soon", "send --give-up 1us --to localhost:1 " + file, exitUsage, "--give-up must be"},
+		{"giving up too late", "send --give-up 2000000h --to localhost:1 " + file, exitUsage, "--give-up must be"},
+		{"negative time-out", "send --timeout -1s --to localhost:1 " + file, exitUsage, "--timeout must not"},
 		{"no such profile", "send --to localhost:1 --profile warp " + file, exitUsage, "burst, fixed"},
 		{"a rate that stalls", "send --to localhost:1 --rate 8 " + file, exitUsage, "stall"},
 		{"no such file", "send --to localhost:1 " + filepath.Join(dir, "none"), exitFailed, "none"},
@@ -259,14 +288,24 @@ func TestExitCodes(t *testing.T) {
 		{"raw and too large", "send --raw --to localhost:1 " + big, exitUsage, "262144"},
 		{"raw and empty", "send --raw --to localhost:1 " + empty, exitUsage, "262144"},
 		{"no such host", "send --to nowhere.invalid:1 " + file, exitFailed, "nowhere.invalid"},
-		{"nobody there", "send --give-up 200ms --to 127.0.0.1:9 " + file, exitTimeout, "running"},
+		{"nobody there", "send --give-up 200ms --to 127.0.0.1:9 " + file, exitTimeout, "no answer from 127.0.0.1:9; is it running"},
 		{"not done in time", "send --timeout 100ms --to 127.0.0.1:9 " + file, exitTimeout, "--timeout"},
 		{"nowhere to listen", "recv --out " + file, exitUsage, "--listen"},
 		{"nowhere to put it", "recv --listen 127.0.0.1:0", exitUsage, "--out"},
 		{"out is a directory", "recv --listen 127.0.0.1:0 --out " + dir, exitFailed, "directory"},
 		{"out in no directory", "recv --listen 127.0.0.1:0 --out " + filepath.Join(dir, "no", "file"), exitFailed, "no such"},
-		{"nobody sends", "recv --wait 50ms --listen 127.0.0.1:0 --out " + filepath.Join(dir, "f"), exitTimeout, "waiting for a sender"},
+		{"no port to listen on", "recv --listen here --out " + file, exitUsage, "--listen wants HOST:PORT"},
+		{"rate of a recv", "recv --rate 1M", exitUsage, "unknown flag"},
+		{"linger without raw", "recv --linger 1s --listen 127.0.0.1:0 --out " + file, exitUsage, "--raw"},
+		{"nobody sends", "recv --wait 50ms --listen 127.0.0.1:0 --out " + filepath.Join(dir, "f"), exitTimeout, "within 50ms; allow more with --wait"},
 		{"empty block", "simulate --size 0", exitUsage, "--size"},
+		{"negative delay", "simulate --rtt -1s", exitUsage, "--rtt must be 0 to 24h"},
+		{"negative jitter", "simulate --jitter -1s", exitUsage, "--jitter must be"},
+		{"a queue before nothing", "simulate --queue 64K", exitUsage, "--queue needs --rate"},
+		{"too many seeds", "simulate --seeds 1000001", exitUsage, "--seeds"},
+		{"no virtual time", "simulate --limit 0s", exitUsage, "--limit"},
+		{"demo with a negative delay", "demo --rtt -1s", exitUsage, "--rtt must be"},
+		{"demo with a negative time-out", "demo --timeout -1s", exitUsage, "--timeout must not"},
 		{"demo of an empty block", "demo --size 0", exitUsage, "--size"},
 		{"demo with nothing getting through", "demo --loss 100 --timeout 300ms", exitTimeout, "did not get through"},
 	}
@@ -291,6 +330,7 @@ func TestHelpHasExamplesAndExitCodes(t *testing.T) {
 }
 
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	r := runCommand(t, nil, "demo", "--size", "100K", "--rtt", "10ms", "--loss", "10", "--duplicate", "5", "--reorder", "5", "--profile", "fixed", "--rate", "50M")
 	if r.code != exitOK {
 		t.Fatalf("exit %d: %s", r.code, r.stderr)
@@ -306,6 +346,7 @@ func TestDemo(t *testing.T) {
 }
 
 func TestSimulate(t *testing.T) {
+	t.Parallel()
 	r := runCommand(t, nil, "simulate", "--rate", "100M", "--rtt", "50ms", "--seeds", "5", "--json")
 	var report simulationReport
 	if err := json.Unmarshal([]byte(r.stdout), &report); r.code != exitOK || err != nil {
@@ -316,11 +357,28 @@ func TestSimulate(t *testing.T) {
 	if d := report.DeliverMS.Median; d < ideal-0.001 || d > 1.01*ideal || report.DeliverMS.Max != d {
 		t.Errorf("delivered in %+v ms, ideal %.1f", report.DeliverMS, ideal)
 	}
-	if report.SlicesSent != 256 || report.Failed != 0 {
-		t.Errorf("%g slices sent, %d failed", report.SlicesSent, report.Failed)
+	if !report.OK || *report.SlicesSent != 256 || report.Failed != 0 || report.LimitMS != 600_000 || report.SendRateBits != 1e6 {
+		t.Errorf("%s", r.stdout)
 	}
-	text := runCommand(t, nil, "simulate", "--rate", "1M", "--queue", "64K", "--seeds", "3", "--loss", "100", "--limit", "1s")
-	if text.code != exitOK || !strings.Contains(text.stdout, "failed") || !strings.Contains(text.stdout, "1.0 Mbit/s") {
+	text := runCommand(t, nil, "simulate", "--rate", "1M", "--queue", "64K", "--seeds", "3", "--rtt", "2h")
+	for _, want := range []string{"over 1.0 Mbit/s, queue 64.0 KiB, RTT 2h0m0s, 0 % loss", "slices sent, median", "failed, of 3"} {
+		if text.code != exitTimeout || !strings.Contains(text.stdout, want) {
+			t.Errorf("exit %d, %q is not in:\n%s", text.code, want, text.stdout)
+		}
+	}
+}
+
+// Figures of nothing are none, and not zero.
+func TestSimulateWithoutAnyTransfer(t *testing.T) {
+	args := []string{"simulate", "--seeds", "3", "--loss", "100", "--limit", "1s"}
+	text := runCommand(t, nil, args...)
+	if text.code != exitTimeout || !strings.Contains(text.stderr, "none of 3 transfers") || !strings.Contains(text.stdout, "-") || strings.Contains(text.stdout, "0.0") {
 		t.Errorf("%+v", text)
+	}
+	r := runCommand(t, nil, append(args, "--json")...)
+	for _, want := range []string{`"ok":false`, `"error":"none of`, `"deliver_ms":null`, `"slices_sent":null`, `"failed":3`, `"seed":1`} {
+		if r.code != exitTimeout || !strings.Contains(r.stdout, want) {
+			t.Errorf("exit %d, %s is not in %s", r.code, want, r.stdout)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -19,13 +20,16 @@ import (
 
 // demo is what the flags of demo say.
 type demo struct {
-	size, rate, queue           int64
-	rtt                         time.Duration
-	lossPPM, dupPPM, reorderPPM int
-	seed                        uint64
-	profile                     string
-	timeout                     time.Duration
+	pathFlags
+	size    int64
+	seed    uint64
+	profile string
+	timeout time.Duration
 }
+
+// demoRate is how fast the profiles of a fixed rate send over an unlimited link,
+// in bits a second: without a limit they overflow the sockets' buffers.
+const demoRate = 100_000_000
 
 func newDemo() *cobra.Command {
 	d := demo{}
@@ -35,62 +39,57 @@ func newDemo() *cobra.Command {
 		Long: `demo runs a server and a client over real UDP sockets on loopback, with a relay in
 between that delays and loses datagrams. The client joins, the server pushes a block of
 data, and the bytes are compared. On a terminal it shows each slice on its way.
+
+The profiles fixed and article send at --rate, or at 100M without.
 ` + exitHelp,
 		Example: `  chunkwire demo
   chunkwire demo --loss 20 --rtt 120ms
   chunkwire demo --rate 2M --queue 64K --size 100K
   chunkwire demo --loss 1 --duplicate 10 --reorder 10 --profile fixed --seed 7`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := d.check(); err != nil {
 				return usageError(cmd, err)
 			}
-			return d.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return d.run(cmd.Context(), newScreen(cmd.OutOrStdout()), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.Var(byteSize(&d.size, codec.MaxChunkSize, codec.MaxChunkSize), "size", "size of the block")
-	f.DurationVar(&d.rtt, "rtt", 50*time.Millisecond, "round-trip time, half of it each way")
+	f.Var(byteSize(&d.size, codec.MaxChunkSize, codec.MaxChunkSize), "size", "size of the block, at most 256K")
 	d.lossPPM = 50_000
-	f.Var(percent{&d.lossPPM}, "loss", "datagrams lost each way")
-	f.Var(percent{&d.dupPPM}, "duplicate", "datagrams doubled each way")
-	f.Var(percent{&d.reorderPPM}, "reorder", "datagrams held back by 10 ms each way")
-	f.Var(bitRate(&d.rate, 0), "rate", "rate of the link each way, in bits a second; 0 is unlimited")
-	f.Var(byteSize(&d.queue, 0, 1<<30), "queue", "bytes that wait before the link; 0 is unlimited")
+	d.add(f)
 	f.StringVar(&d.profile, "profile", profileNames[0], profileUsage)
 	f.Uint64Var(&d.seed, "seed", 1, "seed of the relay's chance and of the block's bytes")
-	f.DurationVar(&d.timeout, "timeout", time.Minute, "how long the transfer may take")
+	f.DurationVar(&d.timeout, "timeout", time.Minute, "how long the transfer may take; 0 is without limit")
 	return cmd
 }
 
 func (d *demo) check() error {
-	if d.size < 1 {
+	switch {
+	case d.size < 1:
 		return fmt.Errorf("--size must be 1 to %d", codec.MaxChunkSize)
+	case d.timeout < 0:
+		return errors.New("--timeout must not be negative")
 	}
 	if _, err := d.pace(); err != nil {
 		return err
 	}
-	return d.path().Validate()
+	return d.pathFlags.check()
 }
 
 // pace returns the sender's profile; the fixed ones go at the link's rate.
 func (d *demo) pace() (statemachine.Profile, error) {
-	if d.profile == "burst" {
+	switch {
+	case d.profile == "burst":
 		return profileOf(d.profile, -1)
+	case d.rate == 0:
+		return profileOf(d.profile, demoRate)
 	}
 	return profileOf(d.profile, d.rate)
 }
 
-func (d *demo) path() netsim.Path {
-	return netsim.Path{
-		Delay: d.rtt / 2, LossPPM: d.lossPPM, DuplicatePPM: d.dupPPM,
-		ReorderPPM: d.reorderPPM, ReorderDelay: 10 * time.Millisecond,
-		Rate: d.rate, Queue: int(d.queue), Overhead: statemachine.HeaderBytes,
-	}
-}
-
-func (d *demo) run(ctx context.Context, out, errOut io.Writer) error {
-	ctx, cancel := withTimeout(ctx, d.timeout)
+func (d *demo) run(ctx context.Context, out screen, errOut io.Writer) error {
+	ctx, cancel := withTimeout(ctx, d.timeout, fmt.Sprintf("the block did not get through within %v; allow more with --timeout", d.timeout))
 	defer cancel()
 	slices := newSliceMap(int(d.size))
 	stage, err := d.setUp(ctx, slices)
@@ -100,14 +99,14 @@ func (d *demo) run(ctx context.Context, out, errOut io.Writer) error {
 	defer stage.close()
 	warnOfSmallBuffers(errOut, stage.server.Stats())
 
-	fmt.Fprintf(out, "server %v → relay %v → client %v: %d bytes, RTT %v, %g %% loss each way\n",
-		stage.server.Addr(), stage.relayAddr, stage.client.LocalAddr(), d.size, d.rtt, float64(d.lossPPM)/10_000)
+	fmt.Fprintf(out.w, "server %v → relay %v → client %v\n", stage.server.Addr(), stage.relayAddr, stage.client.LocalAddr())
+	fmt.Fprintln(out.w, d.headline())
 	world := pattern(int(d.size), d.seed)
 	stop := watch(out, slices)
 	result, err := stage.push(ctx, world)
 	stop()
 	if err != nil {
-		return fmt.Errorf("the block did not get through: %w", err)
+		return stuck(err)
 	}
 	if err := d.report(out, slices, result); err != nil {
 		return err
@@ -116,6 +115,25 @@ func (d *demo) run(ctx context.Context, out, errOut io.Writer) error {
 		return errMismatch
 	}
 	return nil
+}
+
+// headline says what is sent, and over what.
+func (d *demo) headline() string {
+	line := fmt.Sprintf("%s, RTT %v, %g %% loss each way", countOf(d.size, "byte"), d.rtt, asPercent(d.lossPPM))
+	if d.rate > 0 {
+		line += ", " + formatBits(float64(d.rate))
+	} else if d.profile != "burst" {
+		line += ", sent at " + formatBits(demoRate)
+	}
+	return line
+}
+
+// stuck tells why nothing came of it.
+func stuck(err error) error {
+	if errors.Is(err, transport.ErrGaveUp) {
+		return timeoutError(fmt.Sprintf("the block did not get through: nothing arrived for %v", statemachine.DefaultGiveUp.Duration()))
+	}
+	return fmt.Errorf("the block did not get through: %w", err)
 }
 
 // stage is the server, the client, and the relay between them.
@@ -184,54 +202,82 @@ type pushed struct {
 	acked     time.Duration // until the server knew
 	server    transport.Stats
 	client    transport.Stats
+	up, down  netsim.LinkStats // of the relay
 }
 
 // push lets the client join and the server answer with the world.
-func (s *stage) push(ctx context.Context, world []byte) (pushed, error) {
-	joined := make(chan error, 1)
-	go func() { joined <- s.client.Send(ctx, []byte("join")) }()
-	conn, err := s.server.Accept(ctx)
-	if err != nil {
-		return pushed{}, err
+func (s *stage) push(ctx context.Context, world []byte) (p pushed, err error) {
+	var began, delivered, acked time.Time
+	serve := func(ctx context.Context) error {
+		conn, err := s.server.Accept(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := conn.Recv(ctx); err != nil {
+			return err
+		}
+		began = time.Now()
+		err = conn.Send(ctx, world)
+		acked, p.server = time.Now(), conn.Stats()
+		return err
 	}
-	if _, err := conn.Recv(ctx); err != nil {
-		return pushed{}, err
-	}
-	if err := <-joined; err != nil {
-		return pushed{}, err
-	}
-
-	began := time.Now()
-	var p pushed
-	received := make(chan error, 1)
-	go func() {
-		var err error
+	join := func(ctx context.Context) error { return s.client.Send(ctx, []byte("join")) }
+	receive := func(ctx context.Context) (err error) {
 		p.got, err = s.client.Recv(ctx)
-		p.delivered = time.Since(began)
-		received <- err
-	}()
-	err = conn.Send(ctx, world)
-	p.acked = time.Since(began)
-	if err = errors.Join(err, <-received); err != nil {
-		return pushed{}, err
+		delivered = time.Now()
+		return err
 	}
-	p.server, p.client = conn.Stats(), s.client.Stats()
+	if err := together(ctx, serve, join, receive); err != nil {
+		return p, err
+	}
+	p.delivered, p.acked, p.client = delivered.Sub(began), acked.Sub(began), s.client.Stats()
+	p.up, p.down = s.relay.Stats()
 	return p, nil
 }
 
-// report prints the slice map and the table at the end.
-func (d *demo) report(w io.Writer, slices *sliceMap, p pushed) error {
-	fmt.Fprintf(w, "\nhow often each slice was sent (· is once):\n")
-	for _, row := range slices.times() {
-		fmt.Fprintf(w, "  %s\n", row)
+// together runs tasks at the same time. The first error ends all, and is
+// returned.
+func together(ctx context.Context, tasks ...func(context.Context) error) (first error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	var once sync.Once
+	for _, task := range tasks {
+		running.Go(func() {
+			if err := task(ctx); err != nil {
+				once.Do(func() { first = err })
+				cancel()
+			}
+		})
 	}
+	running.Wait()
+	return first
+}
+
+// report prints the slice map, the table and the relay's losses at the end.
+func (d *demo) report(out screen, slices *sliceMap, p pushed) error {
+	fmt.Fprintf(out.w, "\nhow often each slice was sent (· is once):\n")
+	for _, row := range slices.times(out.mapWidth()) {
+		fmt.Fprintf(out.w, "  %s\n", row)
+	}
+	fmt.Fprintln(out.w)
+	if err := d.table(out.w, slices.totals(), p); err != nil {
+		return err
+	}
+	if random, queue := p.down.LostRandom+p.up.LostRandom, p.down.LostQueue+p.up.LostQueue; random+queue > 0 {
+		fmt.Fprintf(out.w, "relay: lost %d of the server's datagrams, %d of the client's; queue dropped %d\n",
+			p.down.LostRandom, p.up.LostRandom, queue)
+	}
+	return nil
+}
+
+func (d *demo) table(w io.Writer, sums sliceSums, p pushed) error {
 	equal := "equal"
 	if !bytes.Equal(p.got, pattern(int(d.size), d.seed)) {
 		equal = "DIFFERENT"
 	}
-	sums, f := slices.totals(), estimateFragmenting(int(d.size), d.lossPPM, d.rtt, d.rate)
+	f := estimateFragmenting(int(d.size), d.lossPPM, d.rtt, d.rate)
 	size := float64(d.size)
-	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\tthis run\tone packet in fragments, expected")
 	fmt.Fprintf(t, "delivered after\t%s\t%s\n", formatSeconds(p.delivered.Seconds()), formatSeconds(f.Seconds))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -133,54 +134,58 @@ func readPackets(conn net.Conn, handle func(codec.Packet)) {
 var originalSizes = []int{1, 1024, 1025, 100_000, codec.MaxChunkSize}
 
 func TestRawReceivesFromTheOriginal(t *testing.T) {
+	t.Parallel()
 	for _, n := range originalSizes {
-		want := pattern(n, uint64(n))
-		out := filepath.Join(t.TempDir(), "out")
-		addr, result := startRecv(t, "--raw", "--linger", "300ms", "--out", out)
-		conn, err := net.Dial("udp", badRelay(t, addr, 10))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		err = originalSender(ctx, conn, want)
-		cancel()
-		_ = conn.Close()
-		if err != nil {
-			t.Fatalf("%d bytes: the original is not done: %v", n, err)
-		}
-		if r := <-result; r.code != exitOK {
-			t.Fatalf("%d bytes: recv ends with %d: %s", n, r.code, r.stderr)
-		}
-		if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%d bytes: other bytes arrived (%v)", n, err)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			want := pattern(n, uint64(n))
+			out := filepath.Join(t.TempDir(), "out")
+			addr, result := startRecv(t, "--raw", "--linger", "300ms", "--out", out)
+			conn, err := net.Dial("udp", badRelay(t, addr, 10))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			err = originalSender(ctx, conn, want)
+			cancel()
+			_ = conn.Close()
+			if err != nil {
+				t.Fatalf("the original is not done: %v", err)
+			}
+			if r := <-result; r.code != exitOK {
+				t.Fatalf("recv ends with %d: %s", r.code, r.stderr)
+			}
+			if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("other bytes arrived (%v)", err)
+			}
+		})
 	}
 }
 
 func TestRawSendsToTheOriginal(t *testing.T) {
+	t.Parallel()
 	for _, n := range originalSizes {
-		want := pattern(n, uint64(n))
-		file := filepath.Join(t.TempDir(), "in")
-		if err := os.WriteFile(file, want, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		pc, err := net.ListenPacket("udp", loopback)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		received := make(chan []byte, 1)
-		go func() { received <- originalReceiver(ctx, pc) }()
-		r := runCommand(t, nil, "send", "--raw", "--to", badRelay(t, pc.LocalAddr().String(), 10), file)
-		cancel()
-		got := <-received
-		_ = pc.Close()
-		if r.code != exitOK {
-			t.Fatalf("%d bytes: send ends with %d: %s", n, r.code, r.stderr)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%d bytes: other bytes arrived", n)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
+			want := pattern(n, uint64(n))
+			pc, err := net.ListenPacket("udp", loopback)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			received := make(chan []byte, 1)
+			go func() { received <- originalReceiver(ctx, pc) }()
+			r := runCommand(t, nil, "send", "--raw", "--to", badRelay(t, pc.LocalAddr().String(), 10), inputFile(t, want))
+			cancel()
+			got := <-received
+			_ = pc.Close()
+			if r.code != exitOK {
+				t.Fatalf("send ends with %d: %s", r.code, r.stderr)
+			}
+			if !bytes.Equal(got, want) {
+				t.Error("other bytes arrived")
+			}
+		})
 	}
 }
 

@@ -21,12 +21,14 @@ and the traces of the specification's appendix B: sender, receiver.
 
 With --live it does instead what 'chunkwire live' asks of a port.`,
 		Example: `  echo '{"id":1,"op":"decode_body","type":"ack","hex":"34120001"}' | chunkwire port`,
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if live {
 				return servePortLive(cmd)
 			}
-			return servePort(cmd.InOrStdin(), cmd.OutOrStdout())
+			return orEnd(cmd.Context(), func() error {
+				return servePort(cmd.InOrStdin(), cmd.OutOrStdout())
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&live, "live", false, "send or receive one chunk over UDP, as the environment says")

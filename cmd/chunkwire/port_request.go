@@ -21,14 +21,13 @@ var (
 // portRequest is a line that a port is asked. Numbers stay as they stand, since
 // a wrong one is an answer's matter and not the parser's.
 type portRequest struct {
-	ID         json.RawMessage `json:"id"`
-	Op         *string         `json:"op"`
-	ProtocolID json.RawMessage `json:"protocol_id"`
-	Type       *string         `json:"type"`
-	Hex        *string         `json:"hex"`
-	Packet     *portPacket     `json:"packet"`
-	Config     json.RawMessage `json:"config"`
-	Events     json.RawMessage `json:"events"`
+	Op         *string
+	ProtocolID json.RawMessage
+	Type       *string
+	Hex        *string
+	Packet     *portPacket
+	Config     json.RawMessage
+	Events     json.RawMessage
 }
 
 // portPacket is a packet in the contract's JSON.
@@ -54,16 +53,15 @@ type portResponse struct {
 
 // answerPort answers one line.
 func answerPort(line []byte) portResponse {
-	var q portRequest
-	err := json.Unmarshal(line, &q)
 	answer := portResponse{ID: json.RawMessage("null")}
-	if id := readID(line); isInteger(id) {
+	fields, err := members(line)
+	if id := fields["id"]; isInteger(id) {
 		answer.ID = id
-	} else if err == nil {
+	} else {
 		err = errBadRequest
 	}
 	if err == nil {
-		err = q.answer(&answer)
+		err = answer.fill(fields)
 	}
 	if err != nil {
 		answer.Error = errorCode(err)
@@ -73,15 +71,22 @@ func answerPort(line []byte) portResponse {
 	return answer
 }
 
-// readID finds the id even in a request whose other fields have wrong types.
-func readID(line []byte) json.RawMessage {
-	var q struct {
-		ID json.RawMessage `json:"id"`
+// members returns the fields of a JSON object by their exact names. That of a
+// struct would be found in any case.
+func members(object []byte) (fields map[string]json.RawMessage, err error) {
+	if err := json.Unmarshal(object, &fields); err != nil || fields == nil {
+		return nil, errBadRequest
 	}
-	if json.Unmarshal(line, &q) != nil {
+	return fields, nil
+}
+
+// field reads a field if it is there.
+func field[T any](fields map[string]json.RawMessage, name string, into *T) error {
+	raw, ok := fields[name]
+	if !ok {
 		return nil
 	}
-	return q.ID
+	return json.Unmarshal(raw, into)
 }
 
 func errorCode(err error) string {
@@ -95,19 +100,44 @@ func errorCode(err error) string {
 	return errBadRequest.Error()
 }
 
-func (q *portRequest) answer(a *portResponse) error {
-	if q.Op == nil {
+// fill answers a request. Its op decides before its other fields are read: a
+// port need not know those of an op that it does not have.
+func (a *portResponse) fill(fields map[string]json.RawMessage) error {
+	var q portRequest
+	if field(fields, "op", &q.Op) != nil || q.Op == nil {
 		return errBadRequest
 	}
+	var answer func(*portResponse) error
 	switch *q.Op {
 	case "encode_body", "encode_packet":
-		return q.encode(a)
+		answer = q.encode
 	case "decode_body", "decode_packet":
-		return q.decode(a)
+		answer = q.decode
 	case "sender", "receiver":
-		return q.trace(a)
+		answer = q.trace
+	default:
+		return errUnsupported
 	}
-	return errUnsupported
+	if err := q.read(fields); err != nil {
+		return err
+	}
+	return answer(a)
+}
+
+// read takes the fields besides the id and the op.
+func (q *portRequest) read(fields map[string]json.RawMessage) error {
+	q.ProtocolID, q.Config, q.Events = fields["protocol_id"], fields["config"], fields["events"]
+	var packet json.RawMessage
+	err := errors.Join(field(fields, "type", &q.Type), field(fields, "hex", &q.Hex), field(fields, "packet", &packet))
+	if err != nil || packet == nil || string(packet) == "null" {
+		return err
+	}
+	fields, err = members(packet)
+	if err != nil {
+		return err
+	}
+	q.Packet = &portPacket{ChunkID: fields["chunk_id"], SliceID: fields["slice_id"], NumSlices: fields["num_slices"]}
+	return errors.Join(field(fields, "type", &q.Packet.Type), field(fields, "data", &q.Packet.Data), field(fields, "acked", &q.Packet.Acked))
 }
 
 func (q *portRequest) encode(a *portResponse) error {

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/transport"
 	"github.com/spf13/cobra"
 )
@@ -19,51 +21,76 @@ type recvFlags struct {
 	linger time.Duration
 }
 
+// strayPeers is how many peers may be there that send no file, besides the one
+// that does.
+const strayPeers = 15
+
 func newRecv() *cobra.Command {
 	var flags recvFlags
 	cmd := &cobra.Command{
 		Use:   "recv --listen HOST:PORT --out FILE",
 		Short: "Receive one file from a send, then exit",
 		Long: `recv waits for one file, checks its size and SHA-256, and only then gives it its
-name: an interrupted receive leaves nothing under it. FILE may be - for standard output;
-bytes then appear as they come, and only the exit code tells whether they are right.
+name: until then the bytes are in FILE.<random>.part, which an interrupted receive
+removes; only kill -9 or a crash may leave it.
+
+FILE may be - for standard output, a named pipe or a device. Bytes then appear as they
+come, and only the exit code tells whether they are right. With - the report goes to
+standard error.
 ` + exitHelp,
 		Example: `  chunkwire recv --listen :9000 --out world.bin
   chunkwire recv --listen localhost:9000 --out - | tar x
   chunkwire recv --listen :9000 --raw --out level.bin`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.listen, "listen", "", "address to listen on, HOST:PORT")
-	f.StringVar(&flags.out, "out", "", "where to put the file; - is standard output")
+	f.StringVar(&flags.listen, "listen", "", "address to listen on, `HOST:PORT`")
+	f.StringVar(&flags.out, "out", "", "where to put the `FILE`; - is standard output")
 	f.DurationVar(&flags.wait, "wait", 0, "how long to wait for a sender; 0 is for ever")
 	f.DurationVar(&flags.linger, "linger", 2*time.Second, "with --raw, how long to go on answering a sender that may not know that it is done")
 	flags.add(f)
+	f.Lookup("timeout").Usage = "how long the transfer may take once there is a sender; 0 is without limit"
 	return cmd
 }
 
-func (flags *recvFlags) run(cmd *cobra.Command) error {
+// check returns the transport's configuration that the flags ask for.
+func (flags *recvFlags) check(lingerGiven bool) (transport.Config, error) {
 	cfg, err := flags.config()
+	cfg.MaxPeers = strayPeers + 1
+	if err == nil {
+		err = checkAddress("--listen", flags.listen, 0)
+	}
 	switch {
 	case err != nil:
-	case flags.listen == "":
-		err = errors.New("--listen HOST:PORT is needed")
 	case flags.out == "":
 		err = errors.New("--out FILE is needed")
 	case flags.wait < 0 || flags.linger < 0:
 		err = errors.New("--wait and --linger must not be negative")
+	case lingerGiven && !flags.raw:
+		err = errors.New("--linger is for --raw only")
 	}
+	return cfg, err
+}
+
+func (flags *recvFlags) run(cmd *cobra.Command) error {
+	cfg, err := flags.check(cmd.Flags().Changed("linger"))
 	if err != nil {
 		return usageError(cmd, err)
 	}
+	t := &teller{w: cmd.OutOrStdout(), line: receivedLine, json: flags.json}
+	if flags.out == "-" { // the report must not mix with the file
+		t.w = cmd.ErrOrStderr()
+	}
+	return t.end(flags.listenAndReceive(cmd, cfg, t))
+}
+
+func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, cfg transport.Config, t *teller) error {
 	out, err := newOutput(flags.out, cmd.OutOrStdout())
 	if err != nil {
 		return err
 	}
 	defer out.discard()
-
-	cfg.MaxPeers = 1 // one file from one peer; others cost nothing
 	endpoint, err := transport.Listen("udp", flags.listen, cfg)
 	if err != nil {
 		return err
@@ -71,50 +98,97 @@ func (flags *recvFlags) run(cmd *cobra.Command) error {
 	defer endpoint.Close()
 	warnOfSmallBuffers(cmd.ErrOrStderr(), endpoint.Stats())
 	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %v\n", endpoint.Addr())
-	return flags.receive(cmd, endpoint, out)
+
+	waiting, cancel := withTimeout(cmd.Context(), flags.wait, fmt.Sprintf("no sender of a file within %v; allow more with --wait", flags.wait))
+	defer cancel()
+	for {
+		conn, err := endpoint.Accept(waiting)
+		if err != nil {
+			return fmt.Errorf("waiting for a sender: %w", err)
+		}
+		r := &receiving{flags: flags, cmd: cmd, conn: conn, out: out}
+		err = r.run(t)
+		_ = conn.Close()
+		if !r.stray(err) {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "chunkwire: note: what %v sends is no file; waiting for another sender\n", conn.RemoteAddr())
+	}
 }
 
-func (flags *recvFlags) receive(cmd *cobra.Command, endpoint *transport.Endpoint, out *output) error {
-	waiting, cancel := withTimeout(cmd.Context(), flags.wait)
-	conn, err := endpoint.Accept(waiting)
-	cancel()
-	if err != nil {
-		return fmt.Errorf("waiting for a sender: %w", err)
-	}
-	defer conn.Close()
-	began := time.Now()
-	ctx, cancel := withTimeout(cmd.Context(), flags.timeout)
-	defer cancel()
+// receiving is what comes from one peer.
+type receiving struct {
+	flags *recvFlags
+	cmd   *cobra.Command
+	conn  *transport.Conn
+	out   output
+	far   course
+	begun bool // there was a header
+}
 
-	show, end := progress(cmd.ErrOrStderr(), "receiving")
-	var info transport.FileInfo
-	if flags.raw {
-		info, err = flags.receiveRaw(ctx, conn, out)
-	} else {
-		info, err = transport.RecvFile(ctx, conn, out.open, show)
+// stray reports whether a peer failed without having begun a file.
+func (r *receiving) stray(err error) bool {
+	if r.flags.raw || r.begun {
+		return false
 	}
-	end()
-	report := newFileReport(conn, endpoint.Stats(), info, time.Since(began), err)
-	// With the file on standard output, the report must not mix with it.
-	reportTo := cmd.OutOrStdout()
-	if flags.out == "-" {
-		reportTo = cmd.ErrOrStderr()
+	for _, is := range []error{transport.ErrNotAFile, transport.ErrGaveUp, transport.ErrIdle, transport.ErrEvicted} {
+		if errors.Is(err, is) {
+			return true
+		}
 	}
-	err = errors.Join(err, report.print(reportTo, "received", flags.json))
+	return false
+}
+
+// run receives, tells, and lingers if need be.
+func (r *receiving) run(t *teller) error {
+	flags, began := r.flags, time.Now()
+	ctx, cancel := withTimeout(r.cmd.Context(), flags.timeout, fmt.Sprintf("not received within %v; allow more with --timeout", flags.timeout))
+	defer cancel()
+	info, err := r.receive(ctx)
+	if r.stray(err) {
+		return err
+	}
+	err = flags.explain(err, r.conn.RemoteAddr(), r.far)
+	report := newFileReport(r.conn, r.conn.Endpoint().Stats(), info, time.Since(began), err)
+	err = errors.Join(err, t.tell(report))
 	if flags.raw && err == nil {
-		err = lingerFor(cmd.Context(), conn, flags.linger)
+		err = lingerFor(r.cmd.Context(), r.conn, flags.linger)
 	}
 	return err
 }
 
+func (r *receiving) receive(ctx context.Context) (transport.FileInfo, error) {
+	show, end := progress(r.cmd.ErrOrStderr(), "receiving")
+	defer end()
+	if r.flags.raw {
+		return r.receiveRaw(ctx, show)
+	}
+	open := func(transport.FileInfo) (transport.FileSink, error) {
+		r.begun = true
+		return r.out.open(ctx)
+	}
+	return transport.RecvFile(ctx, r.conn, open, r.far.follow(show))
+}
+
 // receiveRaw takes one chunk as the whole file.
-func (flags *recvFlags) receiveRaw(ctx context.Context, conn *transport.Conn, out *output) (transport.FileInfo, error) {
-	chunk, err := conn.Recv(ctx)
+func (r *receiving) receiveRaw(ctx context.Context, show func(done, total int64)) (transport.FileInfo, error) {
+	slices := func() (have, all int) {
+		s := r.conn.Stats().Receiving
+		return s.Received.Count(), s.NumSlices
+	}
+	stop := watchSlices(slices, show)
+	chunk, err := r.conn.Recv(ctx)
+	stop()
 	if err != nil {
+		have, all := slices()
+		r.far.follow(show)(int64(have)*codec.SliceSize, int64(all)*codec.SliceSize)
 		return transport.FileInfo{}, err
 	}
+	if isHeader(chunk) {
+		fmt.Fprintln(r.cmd.ErrOrStderr(), "chunkwire: note: this looks like the beginning of a send without --raw; give --raw at both ends or at none")
+	}
 	info := transport.FileInfo{Size: int64(len(chunk)), SHA256: sha256.Sum256(chunk)}
-	w, err := out.open(info)
+	w, err := r.out.open(ctx)
 	if err != nil {
 		return info, err
 	}
@@ -122,6 +196,11 @@ func (flags *recvFlags) receiveRaw(ctx context.Context, conn *transport.Conn, ou
 		return info, err
 	}
 	return info, w.Commit()
+}
+
+// isHeader reports whether a chunk looks like the first one of a file.
+func isHeader(chunk []byte) bool {
+	return len(chunk) == 44 && bytes.HasPrefix(chunk, []byte("CWF1"))
 }
 
 // lingerFor answers late duplicates; a peer that has gone is no failure any more.

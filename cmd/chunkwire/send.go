@@ -6,17 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 	"github.com/spf13/cobra"
 )
 
 type sendFlags struct {
 	connectionFlags
-	to string
+	to      string
+	profile string
+	rate    int64
 }
 
 func newSend() *cobra.Command {
@@ -26,120 +28,114 @@ func newSend() *cobra.Command {
 		Short: "Send a file to a waiting recv",
 		Long: `send sends a file of any size to a 'chunkwire recv', and ends well only when the
 other end has stored it and found size and SHA-256 right. FILE may be - for standard
-input, which is first put aside in a temporary file, since its hash goes ahead.
+input, or a named pipe; these are first put aside in a temporary file, since the hash
+goes ahead.
 ` + exitHelp,
 		Example: `  chunkwire send --to 192.0.2.7:9000 world.bin
   tar c saves | chunkwire send --to localhost:9000 -
   chunkwire send --to localhost:9000 --raw level.bin`,
-		Args: cobra.ExactArgs(1),
+		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.to, "to", "", "address of the receiver, HOST:PORT")
+	f.StringVar(&flags.to, "to", "", "address of the receiver, `HOST:PORT`")
+	f.StringVar(&flags.profile, "profile", profileNames[0], profileUsage)
+	f.Var(bitRate(&flags.rate, -1), "rate", "the profile's regular rate, in bits a second; 0 is unlimited")
+	f.Lookup("rate").DefValue = "1M"
 	flags.add(f)
+	f.Lookup("timeout").Usage = "how long it may take, with the reading and hashing of the file; 0 is without limit"
 	return cmd
+}
+
+func oneFile(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("send wants one FILE, and there are %d", len(args))
+	}
+	return nil
 }
 
 func (flags *sendFlags) run(cmd *cobra.Command, name string) error {
 	cfg, err := flags.config()
-	if err == nil && flags.to == "" {
-		err = errors.New("--to HOST:PORT is needed")
+	if err == nil {
+		err = checkAddress("--to", flags.to, 1)
+	}
+	if err == nil {
+		var profile statemachine.Profile
+		profile, err = profileOf(flags.profile, flags.rate)
+		cfg.NewScheduler = func() statemachine.Scheduler { return statemachine.NewBase(profile) }
 	}
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	file, err := openInput(name, cmd.InOrStdin())
+	ctx, cancel := withTimeout(cmd.Context(), flags.timeout, fmt.Sprintf("not sent within %v; allow more with --timeout", flags.timeout))
+	defer cancel()
+	t := &teller{w: cmd.OutOrStdout(), line: sentLine, json: flags.json}
+	return t.end(flags.open(ctx, cmd, cfg, name, t))
+}
+
+// open opens the file and sends it.
+func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, cfg transport.Config, name string, t *teller) error {
+	file, err := openInput(ctx, name, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-
-	ctx, cancel := withTimeout(cmd.Context(), flags.timeout)
-	defer cancel()
-	return flags.send(ctx, cmd, cfg, file)
-}
-
-func (flags *sendFlags) send(ctx context.Context, cmd *cobra.Command, cfg transport.Config, file io.ReadSeeker) error {
-	content, err := flags.describe(cmd, file)
+	content, err := flags.describe(ctx, cmd, file)
 	if err != nil {
 		return err
 	}
-	began := time.Now()
 	conn, err := transport.Dial(ctx, "udp", flags.to, cfg)
 	if err != nil {
-		return flags.finish(cmd, newFileReport(nil, transport.EndpointStats{}, content.info, time.Since(began), err), err)
+		return err
 	}
 	defer conn.Close()
 	warnOfSmallBuffers(cmd.ErrOrStderr(), conn.Endpoint().Stats())
-	show, end := progress(cmd.ErrOrStderr(), "sending")
-	if flags.raw {
-		err = conn.Send(ctx, content.chunk)
-	} else {
-		err = transport.SendFile(ctx, conn, content.info, file, show)
+	began := time.Now()
+	far, err := flags.send(ctx, cmd.ErrOrStderr(), conn, content)
+	took := time.Since(began)
+	err = flags.explain(err, conn.RemoteAddr(), far)
+	err = errors.Join(err, t.tell(newFileReport(conn, conn.Endpoint().Stats(), content.info, took, err)))
+	if err == nil && !flags.raw {
+		_ = conn.Linger(ctx, transport.FileLinger) // it only helps the peer to leave sooner
 	}
-	end()
-	return flags.finish(cmd, newFileReport(conn, conn.Endpoint().Stats(), content.info, time.Since(began), err), err)
-}
-
-func (flags *sendFlags) finish(cmd *cobra.Command, r fileReport, err error) error {
-	return errors.Join(err, r.print(cmd.OutOrStdout(), "sent", flags.json))
+	return err
 }
 
 // content is what is sent: with --raw, all of it in memory.
 type content struct {
 	info  transport.FileInfo
+	file  io.Reader
 	chunk []byte
 }
 
-func (flags *sendFlags) describe(cmd *cobra.Command, file io.ReadSeeker) (content, error) {
+// send sends, and returns how far it came.
+func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, conn *transport.Conn, c content) (far course, err error) {
+	show, end := progress(stderr, "sending")
+	defer end()
+	if !flags.raw {
+		err = transport.SendFile(ctx, conn, c.info, c.file, far.follow(show))
+		return far, err
+	}
+	acked := func() (have, all int) { return int(conn.Stats().Sender.SlicesAcked), codec.NumSlices(len(c.chunk)) }
+	stop := watchSlices(acked, show)
+	err = conn.Send(ctx, c.chunk)
+	stop()
+	have, _ := acked()
+	return course{have > 0, int64(have) * codec.SliceSize, c.info.Size}, err
+}
+
+func (flags *sendFlags) describe(ctx context.Context, cmd *cobra.Command, file io.ReadSeeker) (content, error) {
 	if flags.raw {
 		chunk, err := io.ReadAll(io.LimitReader(file, codec.MaxChunkSize+1))
 		if err == nil && (len(chunk) == 0 || len(chunk) > codec.MaxChunkSize) {
 			err = usageError(cmd, fmt.Errorf("--raw takes a file of 1 to %d bytes", codec.MaxChunkSize))
 		}
-		return content{transport.FileInfo{Size: int64(len(chunk)), SHA256: sha256.Sum256(chunk)}, chunk}, err
+		return content{info: transport.FileInfo{Size: int64(len(chunk)), SHA256: sha256.Sum256(chunk)}, chunk: chunk}, err
 	}
-	info, err := transport.Describe(file)
+	info, err := transport.Describe(ctx, file)
 	if err != nil {
 		return content{}, err
 	}
 	_, err = file.Seek(0, io.SeekStart)
-	return content{info: info}, err
-}
-
-// openInput opens a file, or puts standard input aside so that it can be read
-// twice.
-func openInput(name string, stdin io.Reader) (*os.File, error) {
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		if info, err := file.Stat(); err == nil && info.IsDir() {
-			file.Close()
-			return nil, fmt.Errorf("%s is a directory; send an archive of it, such as tar makes", name)
-		}
-		return file, nil
-	}
-	spool, err := os.CreateTemp("", "chunkwire-*")
-	if err != nil {
-		return nil, err
-	}
-	// Unlinked at once where the system allows, so that nothing stays behind.
-	_ = os.Remove(spool.Name())
-	if _, err = io.Copy(spool, stdin); err == nil {
-		_, err = spool.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		spool.Close()
-		return nil, fmt.Errorf("putting standard input aside: %w", err)
-	}
-	return spool, nil
-}
-
-func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, d, fmt.Errorf("%w: not done after %v", context.DeadlineExceeded, d))
+	return content{info: info, file: file}, err
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -17,18 +19,20 @@ import (
 
 // simulation is what the flags of simulate say.
 type simulation struct {
-	size, rate, queue int64
-	rtt, jitter       time.Duration
-	lossPPM           int
-	dupPPM            int
-	reorderPPM        int
-	profile           string
-	sendRate          int64
-	seeds             int
-	firstSeed         uint64
-	limit             time.Duration
-	json              bool
+	pathFlags
+	size      int64
+	profile   string
+	sendRate  int64
+	seeds     int
+	firstSeed uint64
+	limit     time.Duration
+	json      bool
 }
+
+const (
+	maxSeeds = 1_000_000
+	maxLimit = 1000 * time.Hour
+)
 
 func newSimulate() *cobra.Command {
 	sim := simulation{}
@@ -39,28 +43,26 @@ func newSimulate() *cobra.Command {
 once for each seed, in virtual time: exact, repeatable, and much faster than the
 real thing. Loss is random, independent, in each direction, behind the bottleneck;
 every datagram costs 28 bytes more on the link, for IP and UDP.
+
+Transfers that are not done within --limit count as failed, and are in none of the other
+figures; if all are, that is a time-out.
 ` + exitHelp,
 		Example: `  chunkwire simulate --rate 100M --rtt 50ms
   chunkwire simulate --rate 1M --queue 64K --loss 5 --profile fixed
   chunkwire simulate --loss 20 --seeds 1000 --json`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			profile, err := sim.resolve()
 			if err != nil {
 				return usageError(cmd, err)
 			}
-			return sim.run(cmd.OutOrStdout(), profile)
+			return sim.run(cmd.Context(), cmd.OutOrStdout(), profile)
 		},
 	}
 	f := cmd.Flags()
-	f.Var(byteSize(&sim.size, codec.MaxChunkSize, codec.MaxChunkSize), "size", "size of the block")
-	f.DurationVar(&sim.rtt, "rtt", 50*time.Millisecond, "round-trip time, half of it each way")
+	f.Var(byteSize(&sim.size, codec.MaxChunkSize, codec.MaxChunkSize), "size", "size of the block, at most 256K")
+	sim.add(f)
 	f.DurationVar(&sim.jitter, "jitter", 0, "extra delay each way, random up to this, without reordering")
-	f.Var(percent{&sim.lossPPM}, "loss", "datagrams lost each way")
-	f.Var(percent{&sim.dupPPM}, "duplicate", "datagrams doubled each way")
-	f.Var(percent{&sim.reorderPPM}, "reorder", "datagrams held back by 10 ms each way")
-	f.Var(bitRate(&sim.rate, 0), "rate", "rate of the link each way, in bits a second; 0 is unlimited")
-	f.Var(byteSize(&sim.queue, 0, 1<<30), "queue", "bytes that wait before the link; 0 is unlimited")
 	f.StringVar(&sim.profile, "profile", profileNames[0], profileUsage)
 	f.Var(bitRate(&sim.sendRate, -1), "send-rate", "the profile's rate, in bits a second; for fixed and article the link's if not given")
 	f.IntVar(&sim.seeds, "seeds", 100, "number of transfers")
@@ -73,13 +75,17 @@ every datagram costs 28 bytes more on the link, for IP and UDP.
 
 // resolve checks the flags and returns the profile.
 func (sim *simulation) resolve() (statemachine.Profile, error) {
-	if sim.size < 1 {
-		return statemachine.Profile{}, fmt.Errorf("--size must be 1 to %d", codec.MaxChunkSize)
+	err := sim.check()
+	switch {
+	case err != nil:
+	case sim.size < 1:
+		err = fmt.Errorf("--size must be 1 to %d", codec.MaxChunkSize)
+	case sim.seeds < 1 || sim.seeds > maxSeeds:
+		err = fmt.Errorf("--seeds must be 1 to %d", maxSeeds)
+	case sim.limit <= 0 || sim.limit > maxLimit:
+		err = errors.New("--limit must be above 0, and at most 1000h")
 	}
-	if sim.seeds < 1 || sim.limit <= 0 {
-		return statemachine.Profile{}, fmt.Errorf("--seeds and --limit must be above 0")
-	}
-	if err := sim.path().Validate(); err != nil {
+	if err != nil {
 		return statemachine.Profile{}, err
 	}
 	if sim.sendRate < 0 && sim.profile != "burst" {
@@ -88,44 +94,54 @@ func (sim *simulation) resolve() (statemachine.Profile, error) {
 	return profileOf(sim.profile, sim.sendRate)
 }
 
-func (sim *simulation) path() netsim.Path {
-	return netsim.Path{
-		Delay: sim.rtt / 2, Jitter: sim.jitter,
-		LossPPM: sim.lossPPM, DuplicatePPM: sim.dupPPM,
-		ReorderPPM: sim.reorderPPM, ReorderDelay: 10 * time.Millisecond,
-		Rate: sim.rate, Queue: int(sim.queue), Overhead: statemachine.HeaderBytes,
+func (sim *simulation) run(ctx context.Context, w io.Writer, p statemachine.Profile) error {
+	transfers, err := sim.transfers(ctx, p)
+	report := sim.report(p, transfers)
+	if err == nil && report.Failed == sim.seeds {
+		err = timeoutError(fmt.Sprintf("none of %s was done within %v of virtual time; allow more with --limit", countOf(int64(sim.seeds), "transfer"), sim.limit))
 	}
-}
-
-func (sim *simulation) run(w io.Writer, p statemachine.Profile) error {
-	report := sim.report(sim.transfers(p))
-	if sim.json {
-		return json.NewEncoder(w).Encode(report)
+	if err != nil {
+		report.OK, report.Error = false, sentence(err)
 	}
-	return report.print(w)
+	switch {
+	case sim.json:
+		return errors.Join(err, json.NewEncoder(w).Encode(report))
+	case ctx.Err() != nil:
+		return err
+	}
+	return errors.Join(err, report.print(w))
 }
 
 // transfers runs all seeds, as many at once as there are processors. A failed
-// one is nil.
-func (sim *simulation) transfers(p statemachine.Profile) []*netsim.Transfer {
+// one is nil. When the context ends there are none.
+func (sim *simulation) transfers(ctx context.Context, p statemachine.Profile) ([]*netsim.Transfer, error) {
 	results := make([]*netsim.Transfer, sim.seeds)
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range next {
-				if t, err := sim.transfer(p, sim.firstSeed+uint64(i)); err == nil {
-					results[i] = &t
+	err := orEnd(ctx, func() error {
+		next := make(chan int)
+		var workers sync.WaitGroup
+		for range runtime.GOMAXPROCS(0) {
+			workers.Go(func() {
+				for i := range next {
+					if t, err := sim.transfer(p, sim.firstSeed+uint64(i)); err == nil {
+						results[i] = &t
+					}
 				}
-			}
-		})
+			})
+		}
+		for i := 0; i < len(results) && ctx.Err() == nil; i++ {
+			next <- i
+		}
+		close(next)
+		workers.Wait()
+		return nil
+	})
+	if err == nil && ctx.Err() != nil {
+		err = ended(ctx)
 	}
-	for i := range results {
-		next <- i
+	if err != nil {
+		return nil, err
 	}
-	close(next)
-	workers.Wait()
-	return results
+	return results, nil
 }
 
 func (sim *simulation) transfer(p statemachine.Profile, seed uint64) (netsim.Transfer, error) {
@@ -143,25 +159,35 @@ func (sim *simulation) transfer(p statemachine.Profile, seed uint64) (netsim.Tra
 
 // simulationReport is what --json prints.
 type simulationReport struct {
-	Size           int64    `json:"size"`
-	RTTms          float64  `json:"rtt_ms"`
-	LossPercent    float64  `json:"loss_percent"`
-	RateBits       int64    `json:"rate_bits"`
-	QueueBytes     int64    `json:"queue_bytes"`
-	Profile        string   `json:"profile"`
-	Seeds          int      `json:"seeds"`
-	Failed         int      `json:"failed"`
-	DeliverMS      quantile `json:"deliver_ms"`
-	AckedMS        quantile `json:"acked_ms"`
-	BytesDownRatio float64  `json:"bytes_down_ratio"`
-	BytesUpRatio   float64  `json:"bytes_up_ratio"`
-	SlicesSent     float64  `json:"slices_sent"`
+	OK               bool      `json:"ok"`
+	Error            string    `json:"error,omitempty"`
+	Size             int64     `json:"size"`
+	RTTms            float64   `json:"rtt_ms"`
+	JitterMS         float64   `json:"jitter_ms"`
+	LossPercent      float64   `json:"loss_percent"`
+	DuplicatePercent float64   `json:"duplicate_percent"`
+	ReorderPercent   float64   `json:"reorder_percent"`
+	RateBits         int64     `json:"rate_bits"`
+	QueueBytes       int64     `json:"queue_bytes"`
+	Profile          string    `json:"profile"`
+	SendRateBits     int64     `json:"send_rate_bits"`
+	Seed             uint64    `json:"seed"`
+	Seeds            int       `json:"seeds"`
+	LimitMS          float64   `json:"limit_ms"`
+	Failed           int       `json:"failed"`
+	DeliverMS        *quantile `json:"deliver_ms"` // nil, as the others, when all failed
+	AckedMS          *quantile `json:"acked_ms"`
+	BytesDownRatio   *float64  `json:"bytes_down_ratio"`
+	BytesUpRatio     *float64  `json:"bytes_up_ratio"`
+	SlicesSent       *float64  `json:"slices_sent"`
 }
 
-func (sim *simulation) report(transfers []*netsim.Transfer) simulationReport {
+func (sim *simulation) report(p statemachine.Profile, transfers []*netsim.Transfer) simulationReport {
 	r := simulationReport{
-		Size: sim.size, RTTms: sim.rtt.Seconds() * 1000, LossPercent: float64(sim.lossPPM) / 10_000,
-		RateBits: sim.rate, QueueBytes: sim.queue, Profile: sim.profile, Seeds: sim.seeds,
+		OK: true, Size: sim.size, RTTms: milliseconds(sim.rtt), JitterMS: milliseconds(sim.jitter),
+		LossPercent: asPercent(sim.lossPPM), DuplicatePercent: asPercent(sim.dupPPM), ReorderPercent: asPercent(sim.reorderPPM),
+		RateBits: sim.rate, QueueBytes: sim.queue, Profile: sim.profile, SendRateBits: 8 * p.Rate,
+		Seed: sim.firstSeed, Seeds: sim.seeds, LimitMS: milliseconds(sim.limit),
 	}
 	var deliver, acked, down, up, slices []float64
 	for _, t := range transfers {
@@ -176,28 +202,31 @@ func (sim *simulation) report(transfers []*netsim.Transfer) simulationReport {
 		slices = append(slices, float64(t.SlicesSent))
 	}
 	r.DeliverMS, r.AckedMS = quantiles(deliver), quantiles(acked)
-	r.BytesDownRatio, r.BytesUpRatio = quantiles(down).Median, quantiles(up).Median
-	r.SlicesSent = quantiles(slices).Median
+	r.BytesDownRatio, r.BytesUpRatio = quantiles(down).median(), quantiles(up).median()
+	r.SlicesSent = quantiles(slices).median()
 	return r
 }
 
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
 func (r simulationReport) print(w io.Writer) error {
-	rate, queue := "unlimited", "unlimited"
+	rate, queue := "an unlimited link", ""
 	if r.RateBits > 0 {
-		rate = formatBits(float64(r.RateBits))
+		rate, queue = formatBits(float64(r.RateBits)), ", queue unlimited"
 	}
 	if r.QueueBytes > 0 {
-		queue = formatBytes(float64(r.QueueBytes))
+		queue = ", queue " + formatBytes(float64(r.QueueBytes))
 	}
-	fmt.Fprintf(w, "%s over %s, RTT %g ms, queue %s, %g %% loss each way; profile %s, %d seeds\n\n",
-		formatBytes(float64(r.Size)), rate, r.RTTms, queue, r.LossPercent, r.Profile, r.Seeds)
+	rtt := time.Duration(r.RTTms * float64(time.Millisecond))
+	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; profile %s, %s\n\n",
+		formatBytes(float64(r.Size)), rate, queue, rtt, r.LossPercent, r.Profile, countOf(int64(r.Seeds), "seed"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmedian\t95th\tmax\t")
-	fmt.Fprintf(t, "delivered, ms\t%.1f\t%.1f\t%.1f\t\n", r.DeliverMS.Median, r.DeliverMS.P95, r.DeliverMS.Max)
-	fmt.Fprintf(t, "acked, ms\t%.1f\t%.1f\t%.1f\t\n", r.AckedMS.Median, r.AckedMS.P95, r.AckedMS.Max)
-	fmt.Fprintf(t, "slices sent\t%g\t\t\t\n", r.SlicesSent)
-	fmt.Fprintf(t, "bytes down / size\t%.3f\t\t\t\n", r.BytesDownRatio)
-	fmt.Fprintf(t, "bytes up / size\t%.3f\t\t\t\n", r.BytesUpRatio)
-	fmt.Fprintf(t, "failed\t%d\t\t\t\n", r.Failed)
+	fmt.Fprintf(t, "delivered, ms\t%s\t\n", r.DeliverMS.cells())
+	fmt.Fprintf(t, "acked, ms\t%s\t\n", r.AckedMS.cells())
+	fmt.Fprintf(t, "slices sent, median\t%s\t\t\t\n", figure("%g", r.SlicesSent))
+	fmt.Fprintf(t, "bytes down / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesDownRatio))
+	fmt.Fprintf(t, "bytes up / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesUpRatio))
+	fmt.Fprintf(t, "failed, of %d\t%d\t\t\t\n", r.Seeds, r.Failed)
 	return t.Flush()
 }

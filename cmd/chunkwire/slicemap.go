@@ -55,46 +55,70 @@ func (m *sliceMap) totals() sliceSums {
 	return m.sums
 }
 
+// mapWidth is how many slices are in a row, unless the terminal is narrower.
 const mapWidth = 64
 
-// live draws where each slice stands: not sent, on its way, on its way again,
-// arrived. With color it uses blocks.
-func (m *sliceMap) live() []string {
-	return m.draw(func(id int) string {
+// cell is what is drawn for a slice.
+type cell struct {
+	text  string
+	color string // an SGR parameter, or none
+}
+
+var (
+	cellUnsent  = cell{"·", "2"}
+	cellSent    = cell{"▒", "33"}
+	cellResent  = cell{"▓", "31"}
+	cellArrived = cell{"█", "32"}
+)
+
+const liveLegend = "█ arrived  ▒ on its way  ▓ sent again  · not sent yet"
+
+// live draws where each slice stands.
+func (m *sliceMap) live(width int, colors bool) []string {
+	return m.draw(width, colors, func(id int) cell {
 		switch {
 		case m.acked[id]:
-			return "\x1b[32m█\x1b[0m"
+			return cellArrived
 		case m.sent[id] > 1:
-			return "\x1b[31m▓\x1b[0m"
+			return cellResent
 		case m.sent[id] == 1:
-			return "\x1b[33m▒\x1b[0m"
+			return cellSent
 		}
-		return "\x1b[2m·\x1b[0m"
+		return cellUnsent
 	})
 }
 
 // times draws how often each slice was sent.
-func (m *sliceMap) times() []string {
-	return m.draw(func(id int) string {
+func (m *sliceMap) times(width int) []string {
+	return m.draw(width, false, func(id int) cell {
 		switch n := m.sent[id]; {
 		case n == 1:
-			return "·"
+			return cell{text: "·"}
 		case n > 9:
-			return "+"
+			return cell{text: "+"}
 		default:
-			return fmt.Sprint(n)
+			return cell{text: fmt.Sprint(n)}
 		}
 	})
 }
 
-func (m *sliceMap) draw(cell func(id int) string) []string {
+func (m *sliceMap) draw(width int, colors bool, look func(id int) cell) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var rows []string
-	for from := 0; from < m.numSlices; from += mapWidth {
+	for from := 0; from < m.numSlices; from += width {
 		var row strings.Builder
-		for id := from; id < min(from+mapWidth, m.numSlices); id++ {
-			row.WriteString(cell(id))
+		color := ""
+		for id := from; id < min(from+width, m.numSlices); id++ {
+			c := look(id)
+			if colors && c.color != color {
+				color = c.color
+				row.WriteString("\x1b[0;" + color + "m")
+			}
+			row.WriteString(c.text)
+		}
+		if color != "" {
+			row.WriteString("\x1b[0m")
 		}
 		rows = append(rows, row.String())
 	}

@@ -3,17 +3,50 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"golang.org/x/term"
 )
+
+// screen is where a transfer is shown.
+type screen struct {
+	w      io.Writer
+	live   bool // a picture may be drawn over
+	colors bool
+	width  int // columns
+}
+
+func newScreen(w io.Writer) screen {
+	s := screen{w: w, width: mapWidth + 2}
+	f, ok := w.(*os.File)
+	if !ok || !isTerminal(w) {
+		return s
+	}
+	if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+		s.width = columns
+	}
+	s.live = os.Getenv("TERM") != "dumb"
+	s.colors = s.live && os.Getenv("NO_COLOR") == ""
+	return s
+}
+
+// mapWidth returns how many slices go into a row, behind two spaces.
+func (s screen) mapWidth() int { return min(mapWidth, max(s.width-2, 1)) }
+
+// cut shortens a line to what goes beside two spaces.
+func (s screen) cut(line string) string {
+	runes := []rune(line)
+	return string(runes[:min(len(runes), max(s.width-2, 0))])
+}
 
 // watch shows a transfer while it runs: a picture that redraws itself on a
 // terminal, a line for each quarter in a pipe. The returned function draws the
 // last state and ends it.
-func watch(w io.Writer, m *sliceMap) (stop func()) {
-	v := view{w: w, slices: m, began: time.Now(), terminal: isTerminal(w)}
+func watch(s screen, m *sliceMap) (stop func()) {
+	v := view{screen: s, slices: m, began: time.Now()}
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -25,6 +58,7 @@ func watch(w io.Writer, m *sliceMap) (stop func()) {
 				v.refresh()
 			case <-done:
 				v.refresh()
+				v.end()
 				return
 			}
 		}
@@ -37,12 +71,11 @@ func watch(w io.Writer, m *sliceMap) (stop func()) {
 
 // view is what is on the screen.
 type view struct {
-	w        io.Writer
-	slices   *sliceMap
-	began    time.Time
-	terminal bool
-	lines    int // drawn before, to be drawn over
-	quarter  int // told before
+	screen
+	slices  *sliceMap
+	began   time.Time
+	lines   int // drawn before, to be drawn over
+	quarter int // told before
 }
 
 func (v *view) refresh() {
@@ -51,7 +84,7 @@ func (v *view) refresh() {
 		v.began = time.Now() // the transfer has not begun
 		return
 	}
-	if v.terminal {
+	if v.live {
 		v.redraw(sums)
 		return
 	}
@@ -69,9 +102,11 @@ func (v *view) status(s sliceSums) string {
 }
 
 func (v *view) redraw(s sliceSums) {
-	lines := append(v.slices.live(), v.status(s))
+	lines := append(v.slices.live(v.mapWidth(), v.colors), v.cut(liveLegend), v.cut(v.status(s)))
 	var b strings.Builder
-	if v.lines > 0 {
+	if v.lines == 0 {
+		b.WriteString("\x1b[?25l") // the cursor would flicker
+	} else {
 		fmt.Fprintf(&b, "\x1b[%dA", v.lines)
 	}
 	for _, line := range lines {
@@ -79,4 +114,11 @@ func (v *view) redraw(s sliceSums) {
 	}
 	v.lines = len(lines)
 	_, _ = io.WriteString(v.w, b.String())
+}
+
+// end shows the cursor again.
+func (v *view) end() {
+	if v.lines > 0 {
+		_, _ = io.WriteString(v.w, "\x1b[?25h")
+	}
 }

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/chunkwire/chunkwire/cmd/chunkwire/internal/conformance"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+)
+
+// shownFailures is how many failures are printed without --all.
+const shownFailures = 10
+
+// errFailures says that a port works, but not as it must.
+var errFailures = errors.New("the port failed")
+
+type conformanceFlags struct {
+	match   string
+	level   string
+	known   string
+	junit   string
+	vectors string
+	timeout time.Duration
+	json    bool
+	long    bool
+	all     bool
+	noSkip  bool
+}
+
+func newConformance() *cobra.Command {
+	var flags conformanceFlags
+	cmd := &cobra.Command{
+		Use:   "conformance [flags] -- COMMAND ARGS...",
+		Short: "Put the test vectors to a port in any language",
+		Long: `conformance starts a port, a program that answers the port contract, and puts the test
+vectors to it: one JSON request a line on its standard input, one JSON response a line on
+its standard output. It first asks for an op that does not exist, which a port must answer
+with "unsupported"; a vector that is answered so is skipped.
+
+A wrong answer, a crash, a hang, a line too many or too few fail the vector. After a crash
+or a hang the port is started again, up to 20 times.
+
+Exit codes: 0 all passed or were skipped, 1 vectors failed, 2 bad usage, 5 the port does
+not work (does not start, does not answer the first question, keeps crashing),
+130 interrupted.`,
+		Example: `  chunkwire conformance -- python3 port.py
+  chunkwire conformance --level required --run '^decode' -- ./port
+  chunkwire conformance --known-failures known.txt --junit report.xml -- node port.js`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.SetInterspersed(false)
+	f.StringVar(&flags.match, "run", "", "run only vectors whose name matches this regular expression")
+	f.StringVar(&flags.level, "level", "all", "run only vectors of this level: required, recommended, all")
+	f.StringVar(&flags.known, "known-failures", "", "file of vectors that may fail, a name on each line, # begins a comment; one that passes is an error")
+	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
+	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")
+	f.DurationVar(&flags.timeout, "timeout", conformance.DefaultTimeout, "how long the port may take for an answer; three times that for the first one")
+	f.BoolVar(&flags.json, "json", false, "print the report as one JSON object")
+	f.BoolVar(&flags.long, "long", false, "run seeded runs of more than 100,000 packets too")
+	f.BoolVar(&flags.all, "all", false, fmt.Sprintf("show all failures, not the first %d", shownFailures))
+	f.BoolVar(&flags.noSkip, "no-skip", false, "take an op that the port does not have as a failure")
+	return cmd
+}
+
+func (flags *conformanceFlags) run(cmd *cobra.Command, args []string) error {
+	cfg, err := flags.config(args)
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	suite, err := flags.suite()
+	if err != nil {
+		return err
+	}
+	show, end := countProgress(cmd.ErrOrStderr())
+	cfg.Progress = show
+	report, err := conformance.Run(cmd.Context(), cfg, suite)
+	end()
+	if errors.Is(err, conformance.ErrConfig) {
+		return usageError(cmd, err)
+	}
+	if err == nil && !report.OK {
+		err = fmt.Errorf("%w: %d vectors", errFailures, report.Total("").Failed)
+	}
+	return errors.Join(err, flags.print(cmd.OutOrStdout(), report))
+}
+
+func (flags *conformanceFlags) config(command []string) (conformance.Config, error) {
+	cfg := conformance.Config{
+		Command: command, Timeout: flags.timeout, Long: flags.long, NoSkip: flags.noSkip,
+		Level: testvectors.Level(flags.level),
+	}
+	switch cfg.Level {
+	case "all":
+		cfg.Level = ""
+	case testvectors.Required, testvectors.Recommended:
+	default:
+		return cfg, errors.New("--level must be required, recommended or all")
+	}
+	if flags.timeout <= 0 {
+		return cfg, errors.New("--timeout must be above 0")
+	}
+	var err error
+	if flags.match != "" {
+		if cfg.Match, err = regexp.Compile(flags.match); err != nil {
+			return cfg, fmt.Errorf("--run: %w", err)
+		}
+	}
+	if flags.known != "" {
+		cfg.Known, err = readNames(flags.known)
+	}
+	return cfg, err
+}
+
+// readNames returns the lines of a file, without comments and blank ones.
+func readNames(name string) (list []string, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := bufio.NewScanner(f)
+	for s.Scan() {
+		line, _, _ := strings.Cut(s.Text(), "#")
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list, s.Err()
+}
+
+func (flags *conformanceFlags) suite() (conformance.Suite, error) {
+	if flags.vectors != "" {
+		return conformance.ReadDir(flags.vectors)
+	}
+	return conformance.Embedded()
+}
+
+func (flags *conformanceFlags) print(w io.Writer, report *conformance.Report) error {
+	if flags.json {
+		if err := json.NewEncoder(w).Encode(report); err != nil {
+			return err
+		}
+	} else {
+		limit := shownFailures
+		if flags.all {
+			limit = -1
+		}
+		report.Print(w, limit)
+	}
+	if flags.junit == "" {
+		return nil
+	}
+	f, err := os.Create(flags.junit)
+	if err != nil {
+		return err
+	}
+	return errors.Join(report.WriteJUnit(f), f.Close())
+}
+
+// countProgress shows on a terminal how many of a number of things are done.
+func countProgress(w io.Writer) (show func(done, total int), end func()) {
+	if !isTerminal(w) {
+		return nil, func() {}
+	}
+	var bar *progressbar.ProgressBar
+	show = func(done, total int) {
+		if bar == nil {
+			bar = progressbar.NewOptions(total,
+				progressbar.OptionSetWriter(w), progressbar.OptionSetDescription("asking"), progressbar.OptionShowCount(),
+				progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish())
+		}
+		_ = bar.Set(done)
+	}
+	return show, func() {
+		if bar != nil {
+			_ = bar.Finish()
+		}
+	}
+}

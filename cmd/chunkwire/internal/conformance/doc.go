@@ -1,0 +1,10 @@
+// Package conformance puts test vectors to a port of the protocol, a program
+// that answers the port contract, and tells what it got wrong.
+//
+// From the bottom up: a process is a running port, lines in and lines out; a
+// session keeps one alive, sends it requests ahead of their answers and finds
+// out which line answers which request; judge compares an answer with what it
+// must be; Run takes all vectors through that and makes a Report.
+//
+// Live is on its own: it lets a port send and receive chunks over UDP.
+package conformance

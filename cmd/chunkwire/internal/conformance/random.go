@@ -1,0 +1,59 @@
+package conformance
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"github.com/chunkwire/chunkwire/codec"
+)
+
+// random makes the packets of appendix B, "Random packets".
+type random struct{ x uint32 }
+
+// next is ACC-1.
+func (r *random) next() uint32 {
+	r.x ^= r.x << 13
+	r.x ^= r.x >> 17
+	r.x ^= r.x << 5
+	return r.x
+}
+
+// packet is ACC-2.
+func (r *random) packet() (protocolID uint32, p codec.Packet) {
+	protocolID = r.next()
+	p.Type = codec.Type(r.next() % 2)
+	chunkID := uint16(r.next() % 65536)
+	n := int(r.next()%codec.MaxSlices + 1)
+	if p.Type == codec.TypeAck {
+		p.Ack = codec.Ack{ChunkID: chunkID, NumSlices: n}
+		for id, w := 0, uint32(0); id < n; id, w = id+1, w>>1 {
+			if id%32 == 0 {
+				w = r.next()
+			}
+			if w&1 == 1 {
+				p.Ack.Acked.Set(id)
+			}
+		}
+		return protocolID, p
+	}
+	p.Slice = codec.Slice{ChunkID: chunkID, SliceID: int(r.next() % uint32(n)), NumSlices: n}
+	size := codec.SliceSize
+	if p.Slice.Last() {
+		size = int(r.next()%codec.SliceSize + 1)
+	}
+	fill := r.next()
+	p.Slice.Data = make([]byte, size)
+	for i := range p.Slice.Data {
+		p.Slice.Data[i] = byte(fill + uint32(i))
+	}
+	return protocolID, p
+}
+
+// spoil flips a bit of a datagram behind its crc, as ACC-3 says, and makes the
+// crc right again.
+func (r *random) spoil(protocolID uint32, datagram []byte) {
+	m := r.next()%uint32(8*len(datagram)-32) + 32
+	datagram[m/8] ^= 1 << (m % 8)
+	sum := crc32.ChecksumIEEE(binary.LittleEndian.AppendUint64(nil, uint64(protocolID)))
+	binary.LittleEndian.PutUint32(datagram, crc32.Update(sum, crc32.IEEETable, datagram[4:]))
+}

@@ -1,0 +1,80 @@
+// Command vectorgen generates the test vectors, testvectors/files/*.json, and
+// tells whether those that are committed are the ones that it generates.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes, as the help tells them.
+const (
+	exitFailed = 1 // the files differ, or cannot be read or written
+	exitUsage  = 2 // a flag is wrong
+)
+
+var errUsage = errors.New("usage")
+
+func main() {
+	root := newRoot()
+	root.SetArgs(doubleDash(root, os.Args[1:]))
+	err := root.Execute()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "vectorgen: "+err.Error())
+	}
+	switch {
+	case errors.Is(err, errUsage):
+		os.Exit(exitUsage)
+	case err != nil:
+		os.Exit(exitFailed)
+	}
+}
+
+// options is what the flags say.
+type options struct {
+	dir, spec, run     string
+	check, list, stats bool
+}
+
+func newRoot() *cobra.Command {
+	o := options{}
+	root := &cobra.Command{
+		Use:   "vectorgen",
+		Short: "Generate the test vectors",
+		Long: `vectorgen writes the files of test vectors, the same on every machine byte for
+byte. The expected bytes of packets come from testvectors/oracle, which was
+written from the specification alone, never from the codec that they test.
+Without a flag it writes all files; accumulated.json takes a minute or two.
+
+Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad usage.`,
+		Example: `  vectorgen
+  vectorgen --check
+  vectorgen --run '^refuse-frame/'
+  vectorgen --list --run padding
+  vectorgen --stats`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%w: unexpected argument %q", errUsage, args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.do(cmd.OutOrStdout()) },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %w (see 'vectorgen --help')", errUsage, err)
+	})
+	root.CompletionOptions.HiddenDefaultCmd = true
+	f := root.Flags()
+	f.StringVar(&o.dir, "dir", "testvectors/files", "folder of the files")
+	f.StringVar(&o.spec, "spec", "spec/PROTOCOL.md", "the specification")
+	f.StringVar(&o.run, "run", "", "only files with a vector whose name matches this `pattern`; with --list and --stats, only such vectors")
+	f.BoolVar(&o.check, "check", false, "compare with the files instead of writing them")
+	f.BoolVar(&o.list, "list", false, "print names and comments")
+	f.BoolVar(&o.stats, "stats", false, "print counts, and the sentences of the specification without a vector")
+	return root
+}

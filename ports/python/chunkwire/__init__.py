@@ -1,0 +1,36 @@
+"""The chunk protocol: blocks of up to 256 KiB that reach a peer whole.
+
+Written from the specification, spec/PROTOCOL.md, whose sentences the docstrings cite by their ids.
+Codec and machines touch neither sockets nor clocks; times are integers in microseconds.
+"""
+
+from .base import BURST, BaseScheduler, Profile, article, fixed
+from .codec import Ack, Refused, Slice, decode_body, decode_packet, encode_body, encode_packet
+from .limits import HEADER, MAX_ACK, MAX_CHUNK, MAX_DATAGRAM, MAX_SLICES, NEVER, SLICE_SIZE
+from .receiver import Receiver
+from .sender import Scheduler, Sender
+
+__all__ = [
+    "BURST",
+    "HEADER",
+    "MAX_ACK",
+    "MAX_CHUNK",
+    "MAX_DATAGRAM",
+    "MAX_SLICES",
+    "NEVER",
+    "SLICE_SIZE",
+    "Ack",
+    "BaseScheduler",
+    "Profile",
+    "Receiver",
+    "Refused",
+    "Scheduler",
+    "Sender",
+    "Slice",
+    "article",
+    "decode_body",
+    "decode_packet",
+    "encode_body",
+    "encode_packet",
+    "fixed",
+]

@@ -1,0 +1,208 @@
+"""The traces of appendix B: events for one machine, and what it does at each."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, Callable
+
+from .base import MAX_RATE, BaseScheduler, Profile
+from .codec import Refused, Slice, check
+from .fields import BAD_REQUEST, ack_from, bit_string, field, number
+from .limits import NEVER, SLICE_SIZE
+from .receiver import Receiver
+from .sender import Sender
+
+LAST_TIME = (1 << 62) - 1
+MAX_SUBMIT = 524_288
+
+Step = dict[str, Any]
+
+
+def sender_trace(request: dict[str, Any]) -> dict[str, Any]:
+    """TRC-2."""
+    config = field(request, "config", dict)
+    first_id, give_up = _machine_config(config)
+    script = None
+    scheduler: Script | BaseScheduler
+    if "profile" in config and config["profile"] is None:
+        scheduler = script = Script()
+    else:
+        scheduler = BaseScheduler(_profile(field(config, "profile", dict)))
+    trace = _SenderTrace(Sender(scheduler, first_id, give_up), script)
+    return _steps(request, {"submit": trace.submit, "ack": trace.ack, "poll": trace.poll})
+
+
+def receiver_trace(request: dict[str, Any]) -> dict[str, Any]:
+    """TRC-3."""
+    trace = _ReceiverTrace(Receiver(*_machine_config(field(request, "config", dict))))
+    return _steps(request, {"slice": trace.slice, "read": trace.read, "poll": trace.poll})
+
+
+def content(chunk_id: int, start: int, size: int) -> bytes:
+    """`size` bytes of a chunk, from `start` on (TRC-1)."""
+    return bytes((i + 31 * (i // SLICE_SIZE) + 7 * chunk_id) % 256 for i in range(start, start + size))
+
+
+class Script:
+    """A scheduler that returns what it is told, and has no deadline."""
+
+    deadline = NEVER
+
+    def __init__(self) -> None:
+        self.due: list[int] = []
+
+    def start(self, now: int, size: int) -> None:
+        pass
+
+    def news(self, now: int, slices: frozenset[int]) -> None:
+        pass
+
+    def hold(self, now: int) -> None:
+        pass
+
+    def next(self, now: int) -> int | None:
+        return self.due.pop(0) if self.due else None
+
+
+class _SenderTrace:
+    _ERRORS = {"S2": "chunk_size", "S3": "busy", "S4": "gave_up"}
+
+    def __init__(self, sender: Sender, script: Script | None) -> None:
+        self._sender = sender
+        self._script = script
+
+    def submit(self, at: int, event: dict[str, Any]) -> Step:
+        size = number(event, "size", 0, MAX_SUBMIT)
+        row = self._sender.submit(at, content(self._sender.chunk_id, 0, size))
+        step = self._step(row, [])
+        if row in self._ERRORS:
+            step["error"] = self._ERRORS[row]
+        return step
+
+    def ack(self, at: int, event: dict[str, Any]) -> Step:
+        ack = ack_from(event)
+        check(ack)
+        return self._step(self._sender.ack(at, ack), [])
+
+    def poll(self, at: int, event: dict[str, Any]) -> Step:
+        if "due" in event:
+            self._set_due(field(event, "due", list))
+        packets: list[Step] = []
+        row, packet = self._sender.poll(at)
+        while packet is not None:
+            packets.append(
+                {
+                    "type": "slice",
+                    "chunk_id": packet.chunk_id,
+                    "slice_id": packet.slice_id,
+                    "num_slices": packet.num_slices,
+                    **_summary(packet.data),
+                }
+            )
+            row, packet = self._sender.poll(at)
+        return self._step(row, packets)
+
+    def _set_due(self, due: list[Any]) -> None:
+        sender = self._sender
+        in_flight = range(sender.num_slices) if sender.state == "SENDING" else range(0)
+        valid = all(type(k) is int and k in in_flight and k not in sender.acked for k in due)
+        if self._script is None or not due or not valid:
+            raise Refused(BAD_REQUEST)
+        self._script.due = due
+
+    def _step(self, row: str, packets: list[Step]) -> Step:
+        sender = self._sender
+        return {
+            "row": row,
+            "state": sender.state,
+            "chunk_id": sender.chunk_id,
+            "acked": bit_string(sender.acked, sender.num_slices) if sender.state == "SENDING" else "",
+            "deadline_us": _time(sender.deadline),
+            "packets": packets,
+        }
+
+
+class _ReceiverTrace:
+    def __init__(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+
+    def slice(self, at: int, event: dict[str, Any]) -> Step:
+        ids = [field(event, name, int) for name in ("chunk_id", "slice_id", "num_slices")]
+        size = number(event, "size", 0, SLICE_SIZE)
+        if "fill" in event:
+            data = bytes([number(event, "fill", 0, 255)]) * size
+        else:
+            data = content(ids[0], SLICE_SIZE * ids[1], size)
+        packet = Slice(*ids, data=data)
+        check(packet)
+        return self._step(self._receiver.slice(at, packet), [])
+
+    def read(self, at: int, event: dict[str, Any]) -> Step:
+        row, chunk = self._receiver.read(at)
+        outcome = {"error": "nothing_to_read"} if chunk is None else {"chunk": _summary(chunk)}
+        return {**self._step(row, []), **outcome}
+
+    def poll(self, at: int, event: dict[str, Any]) -> Step:
+        packets: list[Step] = []
+        row, ack = self._receiver.poll(at)
+        while ack is not None:
+            packets.append({"type": "ack", "chunk_id": ack.chunk_id, "acked": bit_string(ack.acked, ack.num_slices)})
+            row, ack = self._receiver.poll(at)
+        return self._step(row, packets)
+
+    def _step(self, row: str, packets: list[Step]) -> Step:
+        receiver = self._receiver
+        return {
+            "row": row,
+            "state": receiver.state,
+            "chunk_id": receiver.chunk_id,
+            "received": bit_string(receiver.received, receiver.num_slices),
+            "deadline_us": _time(receiver.deadline),
+            "packets": packets,
+        }
+
+
+def _steps(request: dict[str, Any], handlers: dict[str, Callable[[int, dict[str, Any]], Step]]) -> dict[str, Any]:
+    """Gives the events to their handlers (TRC-4)."""
+    steps = []
+    for position, event in enumerate(field(request, "events", list)):
+        if not isinstance(event, dict):
+            raise Refused(BAD_REQUEST)
+        name = field(event, "event", str)
+        if name not in handlers:
+            raise Refused("unsupported")
+        try:
+            step = handlers[name](number(event, "at", 0, LAST_TIME), event)
+        except Refused:
+            raise Refused(BAD_REQUEST) from None
+        steps.append({"event": position, **step})
+    return {"steps": steps}
+
+
+def _machine_config(config: dict[str, Any]) -> tuple[int, int]:
+    """`FIRST_ID` and `GIVE_UP`, within the limits of ENC-1 and section 7.2."""
+    return number(config, "first_chunk_id", 0, 0xFFFF), number(config, "give_up_us", 1, 1 << 61)
+
+
+def _profile(source: dict[str, Any]) -> Profile:
+    """A profile within the limits of BUD-1."""
+    rate = number(source, "rate", 0, MAX_RATE)
+    if 0 < rate < 1_066:
+        raise Refused(BAD_REQUEST)
+    cap = number(source, "cap", 1_066, MAX_RATE)
+    return Profile(
+        rate,
+        cap,
+        burst=number(source, "burst", 0, cap),
+        acks_pay=field(source, "acks_pay", bool),
+        spacing_us=number(source, "spacing_us", 0, LAST_TIME),
+        resend_delay_us=number(source, "resend_delay_us", 0, LAST_TIME),
+    )
+
+
+def _summary(data: bytes) -> Step:
+    return {"size": len(data), "crc32": zlib.crc32(data)}
+
+
+def _time(at: float) -> int | None:
+    return None if at == NEVER else int(at)

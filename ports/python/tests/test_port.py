@@ -1,0 +1,98 @@
+import json
+import unittest
+from typing import Any
+
+from chunkwire.port import answer
+
+SLICE = {"type": "slice", "chunk_id": 0, "slice_id": 0, "num_slices": 1, "data": "01"}
+CONFIG = {"first_chunk_id": 0, "give_up_us": 10, "profile": None}
+PROFILE = {"rate": 0, "cap": 1_066, "burst": 0, "acks_pay": True, "spacing_us": 0, "resend_delay_us": 0}
+SUBMIT = {"at": 0, "event": "submit", "size": 2_000}
+ARRIVAL = {"at": 0, "event": "slice", "chunk_id": 0, "slice_id": 0, "num_slices": 1, "size": 5}
+
+
+def error(line: str) -> tuple[Any, str]:
+    response = answer(line.encode())
+    return response["id"], response.get("error", "ok")
+
+
+class PortTest(unittest.TestCase):
+    """PRT-3 and what the section on traces wants of a request."""
+
+    def assert_error(self, code: str, **fields: Any) -> None:
+        with self.subTest(fields):
+            self.assertEqual(error(json.dumps({"id": 5, **fields})), (5, code))
+
+    def test_lines_that_are_no_requests(self) -> None:
+        ids = ('{"id":"1"}', '{"id":1.0}', '{"id":true}', '{"id":NaN}')
+        for line in ("", "{", "[]", "1", "null", "{}", "[" * 9_999, *ids):
+            self.assertEqual(error(line), (None, "bad_request"))
+        self.assertEqual(answer(b'{"id":1,"op":"\xff"}')["id"], None)
+
+    def test_ops(self) -> None:
+        self.assert_error("bad_request")
+        self.assert_error("bad_request", op=1)
+        self.assert_error("unsupported", op="encode_chunk")
+
+    def test_encode(self) -> None:
+        self.assert_error("ok", op="encode_body", packet=SLICE)
+        for packet in ({}, None, 1, {**SLICE, "chunk_id": "0"}, {**SLICE, "data": "0"}, {**SLICE, "data": "AB"}):
+            self.assert_error("bad_request", op="encode_body", packet=packet)
+        for name in SLICE:
+            self.assert_error("bad_request", op="encode_body", packet={k: v for k, v in SLICE.items() if k != name})
+        for packet in (
+            {**SLICE, "chunk_id": 1 << 70},
+            {**SLICE, "type": "frame"},
+            {"type": "ack", "chunk_id": 0, "acked": ""},
+            {"type": "ack", "chunk_id": 0, "acked": "12"},
+        ):
+            self.assert_error("invalid_field", op="encode_body", packet=packet)
+        self.assert_error("ok", op="encode_packet", packet=SLICE, protocol_id=(1 << 32) - 1)
+        for protocol_id in (-1, 1 << 32, "1", 1.0, False, None):
+            self.assert_error("bad_request", op="encode_packet", packet=SLICE, protocol_id=protocol_id)
+
+    def test_decode(self) -> None:
+        self.assert_error("truncated", op="decode_body", type="ack", hex="")
+        self.assert_error("bad_request", op="decode_body", type="frame", hex="")
+        self.assert_error("bad_request", op="decode_body", type="ack", hex="0A")
+        self.assert_error("bad_request", op="decode_packet", hex="00")
+
+    def test_sender(self) -> None:
+        acked = {"at": 0, "event": "ack", "chunk_id": 0, "acked": "10"}
+        poll = {"at": 0, "event": "poll", "due": [0, 1]}
+        self.assert_error("ok", op="sender", config=CONFIG, events=[SUBMIT, poll, acked])
+        for due in ([], [2], [-1], [0.0], [True], None, 0):
+            self.assert_error("bad_request", op="sender", config=CONFIG, events=[SUBMIT, {**poll, "due": due}])
+        self.assert_error("bad_request", op="sender", config=CONFIG, events=[poll])
+        self.assert_error("bad_request", op="sender", config=CONFIG, events=[SUBMIT, poll, acked, poll])
+        for bad in ({"size": 524_289}, {"size": -1}, {"at": -1}, {"at": 1 << 62}, {"at": None}, {"event": 1}):
+            self.assert_error("bad_request", op="sender", config=CONFIG, events=[{**SUBMIT, **bad}])
+        for bad in ("", "2", "0" * 257):
+            self.assert_error("bad_request", op="sender", config=CONFIG, events=[{**acked, "acked": bad}])
+        self.assert_error("unsupported", op="sender", config=CONFIG, events=[{"at": 0, "event": "read"}])
+        self.assert_error("bad_request", op="sender", config=CONFIG, events=[1])
+
+    def test_sender_config(self) -> None:
+        for bad in ({"give_up_us": 0}, {"give_up_us": (1 << 61) + 1}, {"first_chunk_id": 65_536}, {"profile": 1}):
+            self.assert_error("bad_request", op="sender", config={**CONFIG, **bad}, events=[])
+        without = {k: v for k, v in CONFIG.items() if k != "profile"}
+        self.assert_error("bad_request", op="sender", config=without, events=[])
+        self.assert_error("ok", op="sender", config={**CONFIG, "profile": PROFILE}, events=[])
+        for bad in (
+            {"rate": 1_065},
+            {"rate": 10**9 + 1},
+            {"cap": 1_065},
+            {"burst": 1_067},
+            {"acks_pay": 1},
+            {"spacing_us": -1},
+            {"resend_delay_us": -1},
+        ):
+            self.assert_error("bad_request", op="sender", config={**CONFIG, "profile": {**PROFILE, **bad}}, events=[])
+        due = {"at": 0, "event": "poll", "due": [0]}
+        self.assert_error("bad_request", op="sender", config={**CONFIG, "profile": PROFILE}, events=[SUBMIT, due])
+
+    def test_receiver(self) -> None:
+        self.assert_error("ok", op="receiver", config=CONFIG, events=[ARRIVAL, {**ARRIVAL, "fill": 255}])
+        for bad in ({"size": 0}, {"size": 1_025}, {"slice_id": 1}, {"chunk_id": -1}, {"fill": 256}, {"fill": None}):
+            self.assert_error("bad_request", op="receiver", config=CONFIG, events=[{**ARRIVAL, **bad}])
+        self.assert_error("unsupported", op="receiver", config=CONFIG, events=[SUBMIT])

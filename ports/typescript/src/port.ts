@@ -1,0 +1,322 @@
+#!/usr/bin/env node
+/**
+ * The port contract: one JSON object a line on standard input, one on standard output for each.
+ * At end of input the process exits with 0.
+ */
+
+import { isAllowed, type Profile } from "./base.js";
+import {
+  decodeBody,
+  decodeDatagram,
+  encodeBody,
+  EncodeError,
+  encodeDatagram,
+  type Decoded,
+  type Packet,
+  type PacketType,
+  type Slice,
+} from "./codec.js";
+import { parse, stringify, type Json, type JsonObject } from "./json.js";
+import { isChunkId, isSliceSize, isWithin, MAX_CHUNK, MAX_GIVE_UP, MAX_SLICES, SLICE_SIZE } from "./limits.js";
+import {
+  content,
+  formatBits,
+  traceReceiver,
+  traceSender,
+  type ReceiverEvent,
+  type SenderEvent,
+  type TraceConfig,
+} from "./trace.js";
+import { isTime, type Micros } from "./time.js";
+
+/** A request that is answered with an error code. */
+class Refusal extends Error {
+  constructor(readonly code: string) {
+    super(code);
+  }
+}
+
+/** Fields of the response to a request. */
+type Answer = { readonly [field: string]: Json };
+
+const OPS = new Map<string, (request: JsonObject) => Answer>([
+  ["encode_body", (request) => ({ hex: formatHex(encodeBody(readPacket(request))) })],
+  ["decode_body", (request) => describeDecoded(decodeBody(readPacketType(request), readHex(request, "hex")))],
+  ["encode_packet", (request) => ({ hex: formatHex(encodeDatagram(readProtocolId(request), readPacket(request))) })],
+  ["decode_packet", (request) => describeDecoded(decodeDatagram(readProtocolId(request), readHex(request, "hex")))],
+  ["sender", answerSender],
+  ["receiver", answerReceiver],
+]);
+
+await main();
+
+/** Answers every line of standard input. */
+async function main(): Promise<void> {
+  for await (const line of lines(process.stdin)) {
+    process.stdout.write(`${stringify(answerLine(line))}\n`);
+  }
+}
+
+/** The lines of a stream, without their line feeds. */
+async function* lines(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer[] = [];
+  for await (const data of input) {
+    let start = 0;
+    for (let end = data.indexOf("\n"); end >= 0; end = data.indexOf("\n", start)) {
+      yield Buffer.concat([...rest, data.subarray(start, end)]).toString();
+      rest = [];
+      start = end + 1;
+    }
+    if (start < data.length) rest.push(data.subarray(start));
+  }
+  if (rest.length > 0) yield Buffer.concat(rest).toString();
+}
+
+/** The response to one line, whatever it holds. */
+function answerLine(line: string): JsonObject {
+  let id: Json = null;
+  try {
+    const request = readObject(parse(line));
+    id = integer(request, "id");
+    return { id, ok: true, ...answer(request) };
+  } catch (error) {
+    return { id, ok: false, error: codeOf(error) };
+  }
+}
+
+function answer(request: JsonObject): Answer {
+  const op = OPS.get(text(request, "op"));
+  if (op === undefined) throw new Refusal("unsupported");
+  return op(request);
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof Refusal || error instanceof EncodeError) return error.code;
+  if (error instanceof SyntaxError || error instanceof RangeError) return "bad_request";
+  throw error;
+}
+
+// Packets.
+
+function describeDecoded(decoded: Decoded): Answer {
+  if (!decoded.ok) throw new Refusal(decoded.error.code);
+  return { packet: describePacket(decoded.packet) };
+}
+
+function describePacket(packet: Packet): JsonObject {
+  if (packet.type === "ack") {
+    return { type: packet.type, chunk_id: packet.chunkId, acked: formatBits(packet.acked) };
+  }
+  const { type, chunkId, sliceId, numSlices, data } = packet;
+  return { type, chunk_id: chunkId, slice_id: sliceId, num_slices: numSlices, data: formatHex(data) };
+}
+
+/** The packet of a request; its values need not be valid, for the encoder to refuse them. */
+function readPacket(request: JsonObject): Packet {
+  const packet = readObject(request["packet"]);
+  const type = text(packet, "type");
+  if (type === "ack") {
+    const [chunkId, bits] = [number(packet, "chunk_id"), text(packet, "acked")];
+    if (!isBits(bits)) throw new EncodeError("acked");
+    return { type, chunkId, acked: parseBits(bits) };
+  }
+  if (type !== "slice") throw new EncodeError("type"); // ENC-6
+  return {
+    type,
+    chunkId: number(packet, "chunk_id"),
+    sliceId: number(packet, "slice_id"),
+    numSlices: number(packet, "num_slices"),
+    data: readHex(packet, "data"),
+  };
+}
+
+function readPacketType(request: JsonObject): PacketType {
+  const type = text(request, "type");
+  demand(type === "slice" || type === "ack");
+  return type as PacketType;
+}
+
+function readProtocolId(request: JsonObject): number {
+  return within(request, "protocol_id", 0, 0xffffffff);
+}
+
+function isBits(bits: string): boolean {
+  return /^[01]*$/.test(bits);
+}
+
+/** One character a slice, slice 0 first. */
+function parseBits(bits: string): boolean[] {
+  return Array.from(bits, (character) => character === "1");
+}
+
+function formatHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
+function readHex(object: JsonObject, field: string): Uint8Array {
+  const hex = text(object, field);
+  demand(/^(?:[0-9a-f]{2})*$/.test(hex));
+  return Buffer.from(hex, "hex");
+}
+
+// Traces.
+
+function answerSender(request: JsonObject): Answer {
+  const config = readObject(request["config"]);
+  const traceConfig = readConfig(config);
+  const profile = readProfile(config);
+  const events = readArray(request["events"]).map((event) => readSenderEvent(readObject(event), profile === null));
+  return { steps: traceSender(traceConfig, profile, events) };
+}
+
+function answerReceiver(request: JsonObject): Answer {
+  const config = readObject(request["config"]);
+  const traceConfig = readConfig(config);
+  const events = readArray(request["events"]).map((event) => readReceiverEvent(readObject(event)));
+  return { steps: traceReceiver(traceConfig, events) };
+}
+
+/** TRC-2, TRC-3. */
+function readConfig(config: JsonObject): TraceConfig {
+  const giveUp = integer(config, "give_up_us");
+  demand(giveUp >= 1n && giveUp <= MAX_GIVE_UP);
+  return { firstChunkId: readChunkId(config, "first_chunk_id"), giveUp };
+}
+
+/** TRC-2: null is the scripted scheduler. The figures must be within the limits of BUD-1. */
+function readProfile(config: JsonObject): Profile | null {
+  if (config["profile"] === null) return null;
+  const object = readObject(config["profile"]);
+  const profile: Profile = {
+    rate: number(object, "rate"),
+    cap: number(object, "cap"),
+    burst: number(object, "burst"),
+    acksPay: flag(object, "acks_pay"),
+    spacing: micros(object, "spacing_us"),
+    resendDelay: micros(object, "resend_delay_us"),
+  };
+  demand(isAllowed(profile));
+  return profile;
+}
+
+/** TRC-2; `scripted` tells whether events may say what is due. */
+function readSenderEvent(event: JsonObject, scripted: boolean): SenderEvent {
+  const name = text(event, "event");
+  const at = micros(event, "at");
+  switch (name) {
+    case "submit":
+      return { event: name, at, size: within(event, "size", 0, 2 * MAX_CHUNK) };
+    case "ack": {
+      const bits = text(event, "acked");
+      demand(isBits(bits) && isWithin(bits.length, 1, MAX_SLICES));
+      return { event: name, at, ack: { type: "ack", chunkId: readChunkId(event, "chunk_id"), acked: parseBits(bits) } };
+    }
+    case "poll":
+      return { event: name, at, due: readDue(event, scripted) };
+    default:
+      throw new Refusal("unsupported");
+  }
+}
+
+/** Slice ids that the scripted scheduler returns; there is no such field if there would be none. */
+function readDue(event: JsonObject, scripted: boolean): number[] {
+  if (event["due"] === undefined) return [];
+  const due = readArray(event["due"]).map((id) => toNumber(id));
+  demand(scripted && due.length > 0);
+  return due;
+}
+
+/** TRC-3. */
+function readReceiverEvent(event: JsonObject): ReceiverEvent {
+  const name = text(event, "event");
+  const at = micros(event, "at");
+  switch (name) {
+    case "slice":
+      return { event: name, at, slice: readTraceSlice(event) };
+    case "read":
+    case "poll":
+      return { event: name, at };
+    default:
+      throw new Refusal("unsupported");
+  }
+}
+
+function readTraceSlice(event: JsonObject): Slice {
+  const chunkId = readChunkId(event, "chunk_id");
+  const numSlices = within(event, "num_slices", 1, MAX_SLICES);
+  const sliceId = within(event, "slice_id", 0, numSlices - 1);
+  const size = number(event, "size");
+  demand(isSliceSize(sliceId, numSlices, size));
+  const data =
+    event["fill"] === undefined
+      ? content(chunkId, SLICE_SIZE * sliceId, size)
+      : new Uint8Array(size).fill(within(event, "fill", 0, 255));
+  return { type: "slice", chunkId, sliceId, numSlices, data };
+}
+
+function readChunkId(object: JsonObject, field: string): number {
+  const id = number(object, field);
+  demand(isChunkId(id));
+  return id;
+}
+
+// Fields of JSON objects; where a field is missing or of another type the request is a bad one.
+
+function demand(ok: boolean): void {
+  if (!ok) throw new Refusal("bad_request");
+}
+
+function readObject(value: Json | undefined): JsonObject {
+  if (typeof value !== "object" || value === null || isArray(value)) throw new Refusal("bad_request");
+  return value;
+}
+
+function readArray(value: Json | undefined): readonly Json[] {
+  if (!isArray(value)) throw new Refusal("bad_request");
+  return value;
+}
+
+function isArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+function text(object: JsonObject, field: string): string {
+  const value = object[field];
+  if (typeof value !== "string") throw new Refusal("bad_request");
+  return value;
+}
+
+function flag(object: JsonObject, field: string): boolean {
+  const value = object[field];
+  if (typeof value !== "boolean") throw new Refusal("bad_request");
+  return value;
+}
+
+function integer(object: JsonObject, field: string): bigint {
+  const value = object[field];
+  if (typeof value !== "bigint") throw new Refusal("bad_request");
+  return value;
+}
+
+function number(object: JsonObject, field: string): number {
+  return toNumber(object[field]);
+}
+
+/** An integer as a number. Those beyond 2^53 are rounded, and are outside every limit before and after. */
+function toNumber(value: Json | undefined): number {
+  if (typeof value !== "bigint") throw new Refusal("bad_request");
+  return Number(value);
+}
+
+function within(object: JsonObject, field: string, low: number, high: number): number {
+  const value = number(object, field);
+  demand(isWithin(value, low, high));
+  return value;
+}
+
+/** A time or a duration. */
+function micros(object: JsonObject, field: string): Micros {
+  const value = integer(object, field);
+  demand(isTime(value));
+  return value;
+}

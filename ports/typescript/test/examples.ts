@@ -1,0 +1,31 @@
+/** The worked examples of the document (sections 6.4 and appendix B): requests of the port contract and their responses. */
+export const EXAMPLES: readonly (readonly [request: string, response: string])[] = [
+  [
+    '{"id":1,"op":"encode_body","packet":{"type":"slice","chunk_id":1,"slice_id":2,"num_slices":3,"data":"0102030405"}}',
+    '{"id":1,"ok":true,"hex":"0100020204000102030405"}',
+  ],
+  [
+    '{"id":2,"op":"encode_packet","protocol_id":287454020,"packet":{"type":"slice","chunk_id":1,"slice_id":2,"num_slices":3,"data":"0102030405"}}',
+    '{"id":2,"ok":true,"hex":"4414a8920200040408000102030405e2ac0899"}',
+  ],
+  [
+    '{"id":3,"op":"encode_body","packet":{"type":"ack","chunk_id":4660,"acked":"101010101"}}',
+    '{"id":3,"ok":true,"hex":"3412085501"}',
+  ],
+  [
+    '{"id":4,"op":"encode_packet","protocol_id":287454020,"packet":{"type":"ack","chunk_id":4660,"acked":"101010101"}}',
+    '{"id":4,"ok":true,"hex":"a83af421692410aa02e2ac0899"}',
+  ],
+  [
+    '{"id":5,"op":"decode_packet","protocol_id":287454020,"hex":"689c74d4692410aa06e2ac0899"}',
+    '{"id":5,"ok":false,"error":"nonzero_padding"}',
+  ],
+  [
+    '{"id":6,"op":"sender","config":{"first_chunk_id":0,"give_up_us":10000000,"profile":null},"events":[{"at":0,"event":"submit","size":3000},{"at":0,"event":"poll","due":[0,1,2]},{"at":50000,"event":"ack","chunk_id":0,"acked":"101"},{"at":60000,"event":"poll","due":[1]},{"at":110000,"event":"ack","chunk_id":0,"acked":"111"}]}',
+    '{"id":6,"ok":true,"steps":[{"event":0,"row":"S1","state":"SENDING","chunk_id":0,"acked":"000","deadline_us":10000000,"packets":[]},{"event":1,"row":"S14","state":"SENDING","chunk_id":0,"acked":"000","deadline_us":10000000,"packets":[{"type":"slice","chunk_id":0,"slice_id":0,"num_slices":3,"size":1024,"crc32":3070970918},{"type":"slice","chunk_id":0,"slice_id":1,"num_slices":3,"size":1024,"crc32":72712389},{"type":"slice","chunk_id":0,"slice_id":2,"num_slices":3,"size":952,"crc32":38423719}]},{"event":2,"row":"S9","state":"SENDING","chunk_id":0,"acked":"101","deadline_us":10050000,"packets":[]},{"event":3,"row":"S14","state":"SENDING","chunk_id":0,"acked":"101","deadline_us":10050000,"packets":[{"type":"slice","chunk_id":0,"slice_id":1,"num_slices":3,"size":1024,"crc32":72712389}]},{"event":4,"row":"S10","state":"IDLE","chunk_id":1,"acked":"","deadline_us":null,"packets":[]}]}',
+  ],
+  [
+    '{"id":7,"op":"receiver","config":{"first_chunk_id":65535,"give_up_us":10000000},"events":[{"at":0,"event":"slice","chunk_id":65535,"slice_id":0,"num_slices":2,"size":1024},{"at":0,"event":"poll"},{"at":10,"event":"slice","chunk_id":65535,"slice_id":1,"num_slices":2,"size":10},{"at":10,"event":"poll"},{"at":20,"event":"read"},{"at":30,"event":"slice","chunk_id":65535,"slice_id":1,"num_slices":2,"size":10},{"at":2010,"event":"poll"}]}',
+    '{"id":7,"ok":true,"steps":[{"event":0,"row":"R2","state":"RECEIVING","chunk_id":65535,"received":"10","deadline_us":0,"packets":[]},{"event":1,"row":"R22","state":"RECEIVING","chunk_id":65535,"received":"10","deadline_us":10000000,"packets":[{"type":"ack","chunk_id":65535,"acked":"10"}]},{"event":2,"row":"R6","state":"READY","chunk_id":0,"received":"","deadline_us":10,"packets":[]},{"event":3,"row":"R25","state":"READY","chunk_id":0,"received":"","deadline_us":null,"packets":[{"type":"ack","chunk_id":65535,"acked":"11"}]},{"event":4,"row":"R16","state":"WAITING","chunk_id":0,"received":"","deadline_us":null,"packets":[],"chunk":{"size":1034,"crc32":1297427523}},{"event":5,"row":"R3","state":"WAITING","chunk_id":0,"received":"","deadline_us":2010,"packets":[]},{"event":6,"row":"R20","state":"WAITING","chunk_id":0,"received":"","deadline_us":null,"packets":[{"type":"ack","chunk_id":65535,"acked":"11"}]}]}',
+  ],
+];

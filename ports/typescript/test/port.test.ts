@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { EXAMPLES } from "./examples.js";
+
+const PORT = fileURLToPath(new URL("../port.js", import.meta.url));
+
+/** The lines that the port answers to these. */
+function ask(input: string): string[] {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PORT], { input, encoding: "utf8" });
+  assert.equal(stderr, "");
+  assert.equal(status, 0);
+  return stdout.split("\n").slice(0, -1);
+}
+
+test("the examples of the document", () => {
+  const requests = EXAMPLES.map(([request]) => `${request}\n`).join("");
+  assert.deepEqual(ask(requests), EXAMPLES.map(([, response]) => response));
+});
+
+test("what is not a request", () => {
+  const bad = ["", "x", "[1]", '{"op":"nope"}', '{"id":"1","op":"nope"}', '{"id":1.5,"op":"nope"}', '{"id":1', "{}{}"];
+  assert.deepEqual(ask(`${bad.join("\n")}\n`), bad.map(() => '{"id":null,"ok":false,"error":"bad_request"}'));
+  const known: readonly [request: string, error: string][] = [
+    ['{"id":1,"op":"nope"}', "unsupported"],
+    ['{"id":1}', "bad_request"],
+    ['{"id":1,"op":"encode_body"}', "bad_request"],
+    ['{"id":1,"op":"decode_body","type":"ack","hex":"AB"}', "bad_request"],
+    ['{"id":1,"op":"decode_packet","protocol_id":4294967296,"hex":""}', "bad_request"],
+    ['{"id":1,"op":"decode_packet","protocol_id":1,"hex":""}', "truncated"],
+    ['{"id":1,"op":"encode_body","packet":{"type":"ack","chunk_id":65536,"acked":"1"}}', "invalid_field"],
+    ['{"id":1,"op":"encode_body","packet":{"type":"x","chunk_id":1}}', "invalid_field"],
+    ['{"id":1,"op":"receiver","config":{"first_chunk_id":0,"give_up_us":1},"events":[{"at":0,"event":"x"}]}', "unsupported"],
+  ];
+  const answers = ask(known.map(([request]) => `${request}\n`).join(""));
+  assert.deepEqual(answers, known.map(([, error]) => `{"id":1,"ok":false,"error":"${error}"}`));
+});
+
+test("traces that are not valid", () => {
+  const config = { first_chunk_id: 0, give_up_us: 10 };
+  const profile = { rate: 1066, cap: 1066, burst: 1066, acks_pay: true, spacing_us: 0, resend_delay_us: 0 };
+  const sender = (event: object): object => ({ op: "sender", config: { ...config, profile }, events: [{ at: 0, ...event }] });
+  const paced = (figures: object): object => ({ op: "sender", config: { ...config, profile: { ...profile, ...figures } }, events: [] });
+  const scripted = (due: unknown): object => {
+    const submit = { at: 0, event: "submit", size: 1 };
+    return { op: "sender", config: { ...config, profile: null }, events: [submit, { at: 0, event: "poll", due }] };
+  };
+  const receiver = (event: object): object => {
+    const slice = { at: 0, event: "slice", chunk_id: 0, slice_id: 0, num_slices: 1, size: 1 };
+    return { op: "receiver", config, events: [{ ...slice, ...event }] };
+  };
+  const good = [sender({ event: "submit", size: 524_288 }), paced({ rate: 0 }), scripted([0, 0]), receiver({ fill: 255 })];
+  const bad = [
+    sender({ event: "submit", size: 524_289 }),
+    sender({ event: "submit", size: -1 }),
+    sender({ event: "ack", chunk_id: 0, acked: "" }),
+    sender({ event: "ack", chunk_id: 0, acked: "12" }),
+    sender({ event: "ack", chunk_id: 65_536, acked: "1" }),
+    sender({ event: "poll", at: -1 }),
+    sender({ event: "poll", due: [0] }),
+    paced({ rate: 1065 }),
+    paced({ rate: 1_000_000_001 }),
+    paced({ cap: 1065 }),
+    paced({ burst: 1067 }),
+    paced({ spacing_us: -1 }),
+    scripted([1]),
+    scripted([]),
+    scripted(null),
+    receiver({ size: 1025 }),
+    receiver({ slice_id: 1 }),
+    receiver({ fill: 256 }),
+    receiver({ fill: null }),
+    receiver({ at: 2 ** 62 }),
+  ];
+  const toLine = (request: object): string => JSON.stringify({ id: 1, ...request }).replace(String(2 ** 62), String(1n << 62n));
+  const answers = ask(`${[...good, ...bad].map(toLine).join("\n")}\n`);
+  for (const answer of answers.slice(0, good.length)) assert.match(answer, /^\{"id":1,"ok":true,/);
+  assert.deepEqual(answers.slice(good.length), bad.map(() => '{"id":1,"ok":false,"error":"bad_request"}'));
+});
+
+test("integers beyond 2^53 are exact, and the last line needs no line feed", () => {
+  const request =
+    '{"id":9007199254740993,"op":"sender","config":{"first_chunk_id":0,"give_up_us":2305843009213693952,"profile":null},' +
+    '"events":[{"at":5,"event":"submit","size":10},{"at":6,"event":"submit","size":524288}]}';
+  const [answer = ""] = ask(request);
+  assert.match(answer, /^\{"id":9007199254740993,.*"deadline_us":2305843009213693957,.*"error":"busy"\}\]\}$/);
+});
+
+test("thousands of lines", () => {
+  const [[request = "", response = ""] = []] = EXAMPLES;
+  const answers = ask(`${request}\n`.repeat(5000));
+  assert.equal(answers.length, 5000);
+  assert.ok(answers.every((answer) => answer === response));
+});

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// verdict is what the vectors made of a mutant.
+type verdict struct {
+	failed  int    // vectors that failed
+	first   string // the first of them
+	problem error  // why there is no verdict
+}
+
+func (v verdict) killed() bool { return v.problem == nil && v.failed > 0 }
+
+func (v verdict) String() string {
+	switch {
+	case v.problem != nil:
+		return "no verdict: " + v.problem.Error()
+	case v.failed == 0:
+		return "SURVIVED"
+	}
+	return fmt.Sprintf("killed by %d, first %s", v.failed, v.first)
+}
+
+// cells are the verdict's two cells of the table.
+func (v verdict) cells() string {
+	if !v.killed() {
+		return "**" + v.String() + "** | "
+	}
+	return fmt.Sprintf("%d | `%s`", v.failed, v.first)
+}
+
+// bench is a folder for what is built, with the runner in it.
+type bench struct{ dir string }
+
+func newBench() (*bench, error) {
+	dir, err := os.MkdirTemp("", "mutants-*")
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{dir}
+	if out, err := exec.Command("go", "build", "-o", b.runner(), "./cmd/chunkwire").CombinedOutput(); err != nil {
+		b.close()
+		return nil, fmt.Errorf("building the runner: %w\n%s", err, out)
+	}
+	return b, nil
+}
+
+func (b *bench) close()         { _ = os.RemoveAll(b.dir) }
+func (b *bench) runner() string { return filepath.Join(b.dir, "chunkwire") }
+
+func (b *bench) judge(m mutant) verdict {
+	dir, err := os.MkdirTemp(b.dir, "mutant-*")
+	if err != nil {
+		return verdict{problem: err}
+	}
+	defer os.RemoveAll(dir)
+	mutated, err := m.apply(dir)
+	if err != nil {
+		return verdict{problem: err}
+	}
+	var port []string
+	var folder string
+	if strings.HasSuffix(m.file, ".py") {
+		port, folder, err = pythonPort(dir, m.file, mutated)
+	} else {
+		port, err = goPort(dir, m.file, mutated)
+	}
+	if err != nil {
+		return verdict{problem: err}
+	}
+	return b.conformance(folder, port)
+}
+
+// apply writes the file with the mistake into dir and returns its name.
+func (m mutant) apply(dir string) (string, error) {
+	text, err := os.ReadFile(m.file)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		return "", fmt.Errorf("%q stands %d times in %s", m.old, n, m.file)
+	}
+	name := filepath.Join(dir, filepath.Base(m.file))
+	return name, os.WriteFile(name, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o644)
+}
+
+// goPort builds the reference port with one file replaced.
+func goPort(dir, file, mutated string) ([]string, error) {
+	original, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
+	if err != nil {
+		return nil, err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, overlay, 0o644); err != nil {
+		return nil, err
+	}
+	binary := filepath.Join(dir, "port")
+	if out, err := exec.Command("go", "build", "-overlay", list, "-o", binary, "./cmd/chunkwire").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("it does not build: %s", strings.TrimSpace(string(out)))
+	}
+	return []string{binary, "port"}, nil
+}
+
+const pythonFolder = "ports/python"
+
+// pythonPort copies the Python port, with one file replaced.
+func pythonPort(dir, file, mutated string) (port []string, folder string, err error) {
+	folder = filepath.Join(dir, "python")
+	if err := os.CopyFS(folder, os.DirFS(pythonFolder)); err != nil {
+		return nil, "", err
+	}
+	inside, err := filepath.Rel(pythonFolder, file)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := os.ReadFile(mutated)
+	if err != nil {
+		return nil, "", err
+	}
+	return []string{"python3", "-B", "-m", "chunkwire"}, folder, os.WriteFile(filepath.Join(folder, inside), text, 0o644)
+}
+
+// conformance puts the vectors to a port.
+func (b *bench) conformance(folder string, port []string) verdict {
+	args := append([]string{"conformance", "--json", "--timeout", "5s", "--"}, port...)
+	cmd := exec.Command(b.runner(), args...)
+	cmd.Dir = folder
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return verdict{problem: err}
+	}
+	var report struct {
+		Results []struct{ Name, Status string }
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		return verdict{problem: fmt.Errorf("the runner's report: %w", err)}
+	}
+	var v verdict
+	for _, r := range report.Results {
+		if r.Status == "failed" {
+			if v.failed++; v.first == "" {
+				v.first = r.Name
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,74 @@
+package testvectors_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(testvectors.Schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(testvectors.SchemaURL, doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile(testvectors.SchemaURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestFilesMeetTheSchema(t *testing.T) {
+	s := schema(t)
+	paths, err := filepath.Glob("files/*.json")
+	if err != nil || len(paths) < 2 {
+		t.Fatalf("%d files, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(value); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// The schema itself describes no object to which fields could be added.
+func TestSchemaIsClosed(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(testvectors.Schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, "$", doc)
+}
+
+func closed(t *testing.T, at string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if v["type"] == "object" && v["additionalProperties"] != false {
+			t.Errorf("%s has no additionalProperties false", at)
+		}
+		for name, inner := range v {
+			closed(t, at+"."+name, inner)
+		}
+	case []any:
+		for _, inner := range v {
+			closed(t, at+"[]", inner)
+		}
+	}
+}
