@@ -8,10 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -127,8 +125,7 @@ type stream struct {
 // open opens a named pipe or a device only now: a pipe waits for its reader.
 func (s *stream) open(ctx context.Context) (transport.FileSink, error) {
 	s.ctx = ctx
-	// A reader that goes away is an error to be told to the peer.
-	signal.Ignore(syscall.SIGPIPE)
+	ignoreBrokenPipe()
 	if s.name == "" {
 		return s, nil
 	}

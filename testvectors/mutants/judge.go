@@ -68,9 +68,12 @@ func (b *bench) judge(m mutant) verdict {
 	}
 	var port []string
 	var folder string
-	if strings.HasSuffix(m.file, ".py") {
+	switch filepath.Ext(m.file) {
+	case ".py":
 		port, folder, err = pythonPort(dir, m.file, mutated)
-	} else {
+	case ".c":
+		port, err = cPort(dir, m.file, mutated)
+	default:
 		port, err = goPort(dir, m.file, mutated)
 	}
 	if err != nil {
@@ -113,23 +116,39 @@ func goPort(dir, file, mutated string) ([]string, error) {
 	return []string{binary, "port"}, nil
 }
 
-const pythonFolder = "ports/python"
-
 // pythonPort copies the Python port, with one file replaced.
 func pythonPort(dir, file, mutated string) (port []string, folder string, err error) {
 	folder = filepath.Join(dir, "python")
-	if err := os.CopyFS(folder, os.DirFS(pythonFolder)); err != nil {
-		return nil, "", err
+	return []string{"python3", "-B", "-m", "chunkwire"}, folder, copyPort("ports/python", folder, file, mutated)
+}
+
+// cPort copies the C port, with one file replaced, and builds it.
+func cPort(dir, file, mutated string) ([]string, error) {
+	folder := filepath.Join(dir, "c")
+	if err := copyPort("ports/c", folder, file, mutated); err != nil {
+		return nil, err
 	}
-	inside, err := filepath.Rel(pythonFolder, file)
+	// Warnings are no errors here: a mistake may well leave something unused.
+	if out, err := exec.Command("make", "-B", "-C", folder, "port", "CFLAGS=-std=c99 -O1 -w").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("it does not build: %s", strings.TrimSpace(string(out)))
+	}
+	return []string{filepath.Join(folder, "port")}, nil
+}
+
+// copyPort copies a port's folder, with one file replaced.
+func copyPort(from, to, file, mutated string) error {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	inside, err := filepath.Rel(from, file)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
 	text, err := os.ReadFile(mutated)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	return []string{"python3", "-B", "-m", "chunkwire"}, folder, os.WriteFile(filepath.Join(folder, inside), text, 0o644)
+	return os.WriteFile(filepath.Join(to, inside), text, 0o644)
 }
 
 // conformance puts the vectors to a port.

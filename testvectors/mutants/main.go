@@ -1,5 +1,5 @@
 // Command mutants makes plausible mistakes, one at a time, in the Go code and in
-// the Python port, puts the test vectors to each, and shows which vector kills
+// the ports, puts the test vectors to each, and shows which vector kills
 // it: a vector that cannot fail is no evidence.
 //
 //	go run ./testvectors/mutants            # run all, print the table
