@@ -20,7 +20,7 @@ type FileInfo struct {
 
 // FileLinger is for Conn.Linger, after SendFile: longer than it takes until a
 // receipt whose ack was lost is sent again.
-const FileLinger = 400 * time.Millisecond
+const FileLinger = 600 * time.Millisecond
 
 // Describe reads r to its end and returns the FileInfo of what it read. It fails
 // with the error of r, or with ErrCanceled between two reads if ctx ends first.

@@ -16,7 +16,7 @@ import (
 // may use the connection meanwhile. At most three chunks of 256 KiB are in memory
 // at a time.
 //
-// Linger for FileLinger, 400 ms, before closing: the ack may be lost. It only
+// Linger for FileLinger, 600 ms, before closing: the ack may be lost. It only
 // helps the peer to leave sooner.
 //
 // If progress is not nil it is called with the bytes that the peer has and with

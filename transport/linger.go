@@ -10,7 +10,7 @@ import (
 // connection goes on answering: if the ack of a chunk's last slice was lost the
 // peer sends slices again, and needs that answer to know that it is done. An end
 // that leaves after it received should linger, for longer than the peer's resend
-// timer: 400 ms is enough as long as the round trip takes less. A peer that does
+// timer twice: 600 ms is enough as long as the round trip takes less. A peer that does
 // not fall quiet is left after ten times quiet.
 //
 // Linger fails with ErrCanceled, or with the error that ended the connection.
