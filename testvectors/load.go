@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 )
 
 //go:embed files/*.json
@@ -25,8 +26,8 @@ var Schema []byte
 // License is what every file says of its license.
 const License = "CC0-1.0"
 
-// Load returns the files of vectors, checked, in the order of their groups'
-// names.
+// Load returns the files of vectors, checked, in the order in which an
+// implementation grows: bits, bodies, frames, refusals, then traces.
 func Load() ([]File, error) { return LoadFS(files, "files") }
 
 // LoadFS does what Load does with the files of a folder.
@@ -49,7 +50,20 @@ func LoadFS(fsys fs.FS, dir string) ([]File, error) {
 		}
 		list = append(list, f)
 	}
+	slices.SortStableFunc(list, func(a, b File) int { return stage(a.Group) - stage(b.Group) })
 	return list, Validate(list)
+}
+
+// stage is where a group stands in the growth of an implementation.
+func stage(group string) int {
+	stages := []string{
+		"bits", "examples", "slice-body", "ack-body", "frame-slice", "frame-ack", "refuse-body", "refuse-frame",
+		"refuse-encode", "contract", "receiver", "sender", "conversation", "receiver-timing", "sender-pace", "sender-loss",
+	}
+	if i := slices.Index(stages, group); i >= 0 {
+		return i
+	}
+	return len(stages)
 }
 
 // read decodes a file that holds one JSON value and no field that it should not.

@@ -53,7 +53,7 @@ Exit codes: 0 all passed or were skipped, 1 vectors failed, 2 bad usage, 5 the p
 not work (does not start, does not answer the first question, keeps crashing),
 130 interrupted.`,
 		Example: `  chunkwire conformance -- python3 port.py
-  chunkwire conformance --level required --run '^decode' -- ./port
+  chunkwire conformance --level required --run '^refuse-' -- ./port
   chunkwire conformance --known-failures known.txt --junit report.xml -- node port.js`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },

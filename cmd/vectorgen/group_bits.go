@@ -27,7 +27,7 @@ func (g *group) chunkIDBits() {
 			"bit-order byte-order field-width", "BIT-1 BIT-2 ACK-1",
 		}, accepted, ack(v, []bool{true}))
 		g.decodeBody(fmt.Sprintf("chunk-id-bit-%d-decode", k), about{
-			fmt.Sprintf("Kills a decoder that takes bit %d of a slice's body for another bit of chunk_id than %d, or that keeps fewer than 16 bits.", k, k),
+			fmt.Sprintf("Kills a decoder that takes bit %d of a slice's body for another bit of chunk_id than %d, or that keeps fewer than %d bits.", k, k, k+1),
 			"bit-order byte-order field-width", "BIT-1 BIT-2 SLC-1",
 		}, accepted, oracle.TypeSlice, body(slice(v, 0, 1, []byte{0x5a})))
 	}

@@ -20,7 +20,7 @@ func sliceBody() testvectors.File {
 	g := newGroup("slice-body", "Bare bodies of slices (section 4.1 of spec/PROTOCOL.md), encoded and decoded: sizes, counts and places at their boundaries.")
 	for _, n := range sliceSizes {
 		p := slice(7, 2, 3, sample(n))
-		why := fmt.Sprintf("Kills an implementation that is wrong by one or by a carry between the two bytes of slice_bytes at %d bytes of data, which begin at byte 6.", n)
+		why := fmt.Sprintf("Kills an implementation that is wrong by one, or in the two bytes that hold slice_bytes, at %d bytes of data, which begin at byte 6.", n)
 		g.encodeBody(fmt.Sprintf("last-of-%d-bytes-encode", n), about{why, "data-length last-slice alignment minus-one", "SLC-1 SLC-3 BIT-6 LIM-3"}, accepted, p)
 		g.decodeBody(fmt.Sprintf("last-of-%d-bytes-decode", n), about{why, "data-length last-slice alignment minus-one", "SLC-1 SLC-3 BIT-6 LAW-2"}, accepted, oracle.TypeSlice, body(p))
 	}
@@ -37,7 +37,7 @@ func sliceBody() testvectors.File {
 // bodyOfCount adds the last slice of a chunk of n, and those before it.
 func (g *group) bodyOfCount(n int64) {
 	last := slice(0x0102, n-1, n, []byte{0xc3})
-	why := about{fmt.Sprintf("Kills an implementation that does not take slice %d of %d for the last one, and leaves out slice_bytes or reads 1,024 bytes.", n-1, n), "last-slice", "SLC-1 SLC-3 FRM-7"}
+	why := about{fmt.Sprintf("Kills an implementation that does not take slice %d of %d for the last one, and leaves out slice_bytes or reads 1,024 bytes.", n-1, n), "last-slice", "SLC-1 SLC-3"}
 	g.encodeBody(fmt.Sprintf("last-of-%d-slices-encode", n), why, accepted, last)
 	g.decodeBody(fmt.Sprintf("last-of-%d-slices-decode", n), why, accepted, oracle.TypeSlice, body(last))
 	if n == 1 {
@@ -104,7 +104,7 @@ func ackBody() testvectors.File {
 	}
 	for _, n := range ackCounts {
 		g.decodeBody(fmt.Sprintf("%d-uneven-decode", n), about{
-			fmt.Sprintf("Kills a decoder that reads the %d bits in another order, or more or fewer of them.", n),
+			fmt.Sprintf("Kills a decoder that reads another number of bits than %d, or more than one in another order.", n),
 			"word-boundary bit-order minus-one", "ACK-1 ACK-2 BIT-4 LAW-2",
 		}, accepted, oracle.TypeAck, body(ack(0x0a0b, acked(n, uneven))))
 		g.decodeBody(fmt.Sprintf("%d-all-decode", n), about{

@@ -18,7 +18,7 @@ func contract() testvectors.File {
 }
 
 func (g *group) portAnswers(code, name, comment, request string) {
-	g.addRaw(name, about{comment, "contract", "PRT-1 PRT-2 PRT-3 PRT-4"}, json.RawMessage(request), asJSON(response{Error: code}))
+	g.addRaw(name, about{comment, "contract", "PRT-1 PRT-3"}, json.RawMessage(request), asJSON(response{Error: code}))
 }
 
 func (g *group) unsupported() {

@@ -98,7 +98,7 @@ func (g *group) damaged() {
 	for _, c := range spoiled {
 		for _, at := range places[c.name] {
 			g.decode(fmt.Sprintf("%s-bit-%d-damaged", c.name, at.bit), about{
-				fmt.Sprintf("Kills a decoder that does not compare all of the crc, or leaves bit %d (%s) out of it, or looks at a later field first.", at.bit, at.field), "crc-unchecked check-order", "DEC-2 FRM-2",
+				fmt.Sprintf("Kills a decoder that does not compare all of the crc, or leaves bit %d (%s) out of it.", at.bit, at.field), "crc-unchecked", "DEC-2 FRM-2",
 			}, oracle.CRCMismatch, usualID, flipped(datagram(c.p), at.bit))
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -151,7 +152,7 @@ func (t *trace) vector(level testvectors.Level, op string, cfg any, events []tes
 		badTrace("%s: without a comment, flags or sentences", t.name)
 	}
 	return testvectors.Vector{
-		Name: t.name, Comment: t.comment, Flags: strings.Fields(t.flags), Sentences: strings.Fields(t.sentences), Level: level,
+		Name: t.name, Comment: t.comment, Flags: strings.Fields(t.flags), Sentences: ownSentences(op, strings.Fields(t.sentences)), Level: level,
 		Request: jsonOf(struct {
 			Op     string              `json:"op"`
 			Config any                 `json:"config"`
@@ -162,6 +163,21 @@ func (t *trace) vector(level testvectors.Level, op string, cfg any, events []tes
 			Steps []testvectors.Step `json:"steps"`
 		}{true, steps}),
 	}
+}
+
+// ownSentences leaves out the sentences and rows that are about the other machine:
+// a conversation names those of both, and is one trace for each.
+func ownSentences(op string, ids []string) (own []string) {
+	others := regexp.MustCompile(`^(RCV-|ACQ-|AKT-|R\d)`)
+	if op == "receiver" {
+		others = regexp.MustCompile(`^(SND-|SCH-|RTT-|GAP-|TMR-|BUD-|SPC-|S\d)`)
+	}
+	for _, id := range ids {
+		if !others.MatchString(id) {
+			own = append(own, id)
+		}
+	}
+	return own
 }
 
 func jsonOf(v any) json.RawMessage {

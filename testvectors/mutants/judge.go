@@ -73,6 +73,8 @@ func (b *bench) judge(m mutant) verdict {
 		port, folder, err = pythonPort(dir, m.file, mutated)
 	case ".c":
 		port, err = cPort(dir, m.file, mutated)
+	case ".ts":
+		port, err = typescriptPort(dir, m.file, mutated)
 	default:
 		port, err = goPort(dir, m.file, mutated)
 	}
@@ -133,6 +135,41 @@ func cPort(dir, file, mutated string) ([]string, error) {
 		return nil, fmt.Errorf("it does not build: %s", strings.TrimSpace(string(out)))
 	}
 	return []string{filepath.Join(folder, "port")}, nil
+}
+
+// typescriptPort copies the TypeScript port's sources, with one file replaced, and
+// compiles them with what npm has installed for it.
+func typescriptPort(dir, file, mutated string) ([]string, error) {
+	const from = "ports/typescript"
+	modules, err := filepath.Abs(from + "/node_modules")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(modules); err != nil {
+		return nil, fmt.Errorf("run npm install in %s first: %w", from, err)
+	}
+	folder := filepath.Join(dir, "typescript")
+	if err := copyPort(from+"/src", filepath.Join(folder, "src"), file, mutated); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"tsconfig.json", "package.json"} {
+		text, err := os.ReadFile(filepath.Join(from, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, name), text, 0o644)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
+		return nil, err
+	}
+	tsc := exec.Command("node", "node_modules/typescript/bin/tsc")
+	tsc.Dir = folder
+	if out, err := tsc.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("it does not build: %s", strings.TrimSpace(string(out)))
+	}
+	return []string{"node", filepath.Join(folder, "dist/port.js")}, nil
 }
 
 // copyPort copies a port's folder, with one file replaced.

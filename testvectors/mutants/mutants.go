@@ -106,4 +106,8 @@ var mutants = []mutant{
 	{`C: crc from byte 5 on`, `ports/c/chunkwire.c`, `frame_crc(protocol_id, out + 4, *length - 4)`, `frame_crc(protocol_id, out + 5, *length - 5)`},
 	{`C: first slice makes a gap`, `ports/c/chunkwire.c`, `r->last_new = -1;`, `r->last_new = 0;`},
 	{`C: the gap rule of acks never sees one`, `ports/c/chunkwire.c`, `(int)slice_id != r->last_new + 1;`, `false && (int)slice_id != r->last_new + 1;`},
+	{`TypeScript: crc as a signed number`, `ports/typescript/src/crc32.ts`, `return ~crc >>> 0;`, `return ~crc;`},
+	{`TypeScript: 32 bits as a signed number`, `ports/typescript/src/bits.ts`, `return value >>> 0;`, `return value;`},
+	{`TypeScript: bits most significant first, reading`, `ports/typescript/src/bits.ts`, `(byte >>> (this.#position & 7)) & 1`, `(byte >>> (7 - (this.#position & 7))) & 1`},
+	{`TypeScript: previous chunk not acked again`, `ports/typescript/src/receiver.ts`, `this.#previousDue = true; // RCV-13`, `// RCV-13`},
 }

@@ -152,8 +152,8 @@ func (r *Report) Print(w io.Writer, limit int) {
 		}
 		f.print(w)
 	}
-	r.names(w, "skipped, because the port does not have them", Skipped)
-	r.names(w, "known failures", Known)
+	r.names(w, "skipped, because the port does not have them", Skipped, limit)
+	r.names(w, "known failures", Known, limit)
 	for _, name := range r.LeftOut {
 		fmt.Fprintf(w, "%s is left out; --long runs it\n\n", name)
 	}
@@ -170,19 +170,35 @@ func (r *Report) Print(w io.Writer, limit int) {
 	}
 }
 
-func (r *Report) names(w io.Writer, title string, s Status) {
+// names lists the vectors of a status by group; a group of which all have it is
+// one line, unless everything is to be shown.
+func (r *Report) names(w io.Writer, title string, s Status, limit int) {
 	list := r.of(s)
 	if len(list) == 0 {
 		return
 	}
+	ofGroup, inGroup := map[string]int{}, map[string]int{}
+	for _, result := range r.Results {
+		ofGroup[result.Group]++
+		if result.Status == s {
+			inGroup[result.Group]++
+		}
+	}
 	fmt.Fprintf(w, "%s (%d):\n", title, len(list))
 	group := ""
 	for _, result := range list {
+		whole := limit > 0 && inGroup[result.Group] == ofGroup[result.Group]
 		if result.Group != group {
 			group = result.Group
-			fmt.Fprintf(w, "  %s\n", group)
+			if whole {
+				fmt.Fprintf(w, "  %s: all %d\n", group, inGroup[group])
+			} else {
+				fmt.Fprintf(w, "  %s\n", group)
+			}
 		}
-		fmt.Fprintf(w, "    %s\n", result.Name)
+		if !whole {
+			fmt.Fprintf(w, "    %s\n", result.Name)
+		}
 	}
 	fmt.Fprintln(w)
 }
