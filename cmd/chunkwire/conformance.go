@@ -68,7 +68,7 @@ not work (does not start, does not answer the first question, keeps crashing),
 	f.DurationVar(&flags.timeout, "timeout", conformance.DefaultTimeout, "how long the port may take for an answer; three times that for the first one")
 	f.BoolVar(&flags.json, "json", false, "print the report as one JSON object")
 	f.BoolVar(&flags.long, "long", false, "run seeded runs of more than 100,000 packets too")
-	f.BoolVar(&flags.all, "all", false, fmt.Sprintf("show all failures, not the first %d", shownFailures))
+	f.BoolVar(&flags.all, "all", false, fmt.Sprintf("show all failures, not the first %d, and every skipped vector by its name", shownFailures))
 	f.BoolVar(&flags.noSkip, "no-skip", false, "take an op that the port does not have as a failure")
 	return cmd
 }

@@ -330,8 +330,11 @@ func TestConformanceHelp(t *testing.T) {
 
 func TestConformanceSkips(t *testing.T) {
 	r := conform(t, "unsupported")
-	if r.code != exitOK || !strings.Contains(r.stdout, "port does not have them (7)") || !strings.Contains(r.stdout, "    hand/refused\n") {
+	if r.code != exitOK || !strings.Contains(r.stdout, "port does not have them (7)") || !strings.Contains(r.stdout, "  hand: all 6\n") {
 		t.Errorf("%+v", r)
+	}
+	if r := conform(t, "unsupported", "--all"); !strings.Contains(r.stdout, "    hand/refused\n") {
+		t.Errorf("with --all: %+v", r)
 	}
 	if r := conform(t, "unsupported", "--no-skip"); r.code != exitFailed {
 		t.Errorf("with --no-skip: %+v", r)
