@@ -71,6 +71,12 @@ const (
 	receiptSize  = 4 + 1
 )
 
+// IsFileHeader reports whether a chunk is what a file begins with (FIL-1).
+func IsFileHeader(chunk []byte) bool {
+	_, err := decodeHeader(chunk)
+	return err == nil
+}
+
 // encode returns the header chunk.
 func (info FileInfo) encode() []byte {
 	b := append(make([]byte, 0, headerSize), headerMagic...)

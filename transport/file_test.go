@@ -559,3 +559,15 @@ func heap() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+func TestIsFileHeader(t *testing.T) {
+	header := append([]byte("CWF1"), make([]byte, 40)...)
+	if !transport.IsFileHeader(header) {
+		t.Error("a header is none")
+	}
+	for name, chunk := range map[string][]byte{"shorter": header[:43], "longer": append(header[:44:44], 0), "other letters": append([]byte("CWF2"), header[4:]...)} {
+		if transport.IsFileHeader(chunk) {
+			t.Errorf("%s: a header", name)
+		}
+	}
+}

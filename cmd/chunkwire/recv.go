@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -184,7 +183,7 @@ func (r *receiving) receiveRaw(ctx context.Context, show func(done, total int64)
 		r.far.follow(show)(int64(have)*codec.SliceSize, int64(all)*codec.SliceSize)
 		return transport.FileInfo{}, err
 	}
-	if isHeader(chunk) {
+	if transport.IsFileHeader(chunk) {
 		fmt.Fprintln(r.cmd.ErrOrStderr(), "chunkwire: note: this looks like the beginning of a send without --raw; give --raw at both ends or at none")
 	}
 	info := transport.FileInfo{Size: int64(len(chunk)), SHA256: sha256.Sum256(chunk)}
@@ -196,11 +195,6 @@ func (r *receiving) receiveRaw(ctx context.Context, show func(done, total int64)
 		return info, err
 	}
 	return info, w.Commit()
-}
-
-// isHeader reports whether a chunk looks like the first one of a file.
-func isHeader(chunk []byte) bool {
-	return len(chunk) == 44 && bytes.HasPrefix(chunk, []byte("CWF1"))
 }
 
 // lingerFor answers late duplicates; a peer that has gone is no failure any more.

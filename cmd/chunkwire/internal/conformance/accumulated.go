@@ -22,7 +22,7 @@ import (
 type accumulation struct {
 	run    testvectors.Accumulated
 	result *Result
-	random random
+	random testvectors.RandomPackets
 	sum    hash.Hash
 	made   int
 	queued []*question // the second one of a packet
@@ -33,7 +33,7 @@ type accumulation struct {
 
 func (s *session) accumulate(run testvectors.Accumulated, result *Result, count func(int)) error {
 	a := &accumulation{
-		run: run, result: result, random: random{uint32(run.Seed)}, sum: sha256.New(),
+		run: run, result: result, random: testvectors.RandomPackets(run.Seed), sum: sha256.New(),
 		asked: count, newID: s.newID,
 	}
 	if err := s.run(a.next); err != nil {
@@ -100,7 +100,7 @@ func (a *accumulation) skip() {
 
 // packet makes the two questions about a packet.
 func (a *accumulation) packet() []*question {
-	protocolID, p := a.random.packet()
+	protocolID, p := a.random.Next()
 	framer := codec.NewFramer(protocolID)
 	datagram, err := framer.Append(nil, p)
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *accumulation) packet() []*question {
 	encode := a.question("encode_packet", wireRequest{ProtocolID: protocolID, Packet: packetJSON(p)}, wireResponse{OK: true, Hex: hex.EncodeToString(datagram)})
 
 	spoiled := bytes.Clone(datagram)
-	a.random.spoil(protocolID, spoiled)
+	a.random.Spoil(protocolID, spoiled)
 	outcome, want := "ok", wireResponse{OK: true}
 	if p, err = framer.Decode(spoiled); err == nil {
 		want.Packet = packetJSON(p)

@@ -1,4 +1,4 @@
-package conformance
+package testvectors
 
 import (
 	"encoding/binary"
@@ -7,19 +7,21 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 )
 
-// random makes the packets of appendix B, "Random packets".
-type random struct{ x uint32 }
+// RandomPackets makes the packets of appendix B, "Random packets", for the codec.
+// It begins as the seed, which is not 0. The oracle has a generator of its own, so
+// that the two can be compared.
+type RandomPackets uint32
 
 // next is ACC-1.
-func (r *random) next() uint32 {
-	r.x ^= r.x << 13
-	r.x ^= r.x >> 17
-	r.x ^= r.x << 5
-	return r.x
+func (r *RandomPackets) next() uint32 {
+	*r ^= *r << 13
+	*r ^= *r >> 17
+	*r ^= *r << 5
+	return uint32(*r)
 }
 
-// packet is ACC-2.
-func (r *random) packet() (protocolID uint32, p codec.Packet) {
+// Next returns a protocol id and a packet (ACC-2).
+func (r *RandomPackets) Next() (protocolID uint32, p codec.Packet) {
 	protocolID = r.next()
 	p.Type = codec.Type(r.next() % 2)
 	chunkID := uint16(r.next() % 65536)
@@ -49,9 +51,9 @@ func (r *random) packet() (protocolID uint32, p codec.Packet) {
 	return protocolID, p
 }
 
-// spoil flips a bit of a datagram behind its crc, as ACC-3 says, and makes the
+// Spoil flips a bit of a datagram behind its crc, as ACC-3 says, and makes the
 // crc right again.
-func (r *random) spoil(protocolID uint32, datagram []byte) {
+func (r *RandomPackets) Spoil(protocolID uint32, datagram []byte) {
 	m := r.next()%uint32(8*len(datagram)-32) + 32
 	datagram[m/8] ^= 1 << (m % 8)
 	sum := crc32.ChecksumIEEE(binary.LittleEndian.AppendUint64(nil, uint64(protocolID)))
