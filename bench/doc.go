@@ -1,0 +1,12 @@
+// Package bench measures chunkwire next to what people use instead: kcp-go,
+// quic-go, go-raknet and pion's SCTP.
+//
+// All run over the same simulated sockets (package netsim) in the virtual time
+// of a testing/synctest bubble, so a figure depends on the seeds alone, not on
+// the machine. The command
+//
+//	go run ./results
+//
+// makes every table and plot of RESULTS.md. It is a module of its own, so that
+// none of this reaches the library's go.mod.
+package bench

@@ -1,0 +1,76 @@
+package bench
+
+import (
+	"context"
+
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// chunkwire is this repository, over the same simulated sockets as the others.
+func chunkwire(name, note string, scheduler func() statemachine.Scheduler) Peer {
+	return chunkwireWith(name, note, transport.Config{ProtocolID: 1, NewScheduler: scheduler})
+}
+
+func chunkwireWith(name, note string, cfg transport.Config) Peer {
+	p := Peer{Name: name, Note: note, Connect: func(ctx context.Context, p *path) (*pipe, error) {
+		return connectChunkwire(ctx, p, cfg)
+	}}
+	p.observed = func(observe func(*transport.Conn, statemachine.Observation)) Peer {
+		cfg := cfg
+		cfg.Observe = observe
+		return chunkwireWith(name, note, cfg)
+	}
+	return p
+}
+
+func connectChunkwire(ctx context.Context, p *path, cfg transport.Config) (*pipe, error) {
+	server, err := transport.New(p.server, cfg)
+	if err != nil {
+		return nil, err
+	}
+	client, err := transport.New(p.client, cfg)
+	if err != nil {
+		return nil, err
+	}
+	toClient, err := server.Dial(clientAddr)
+	if err != nil {
+		return nil, err
+	}
+	toServer, err := client.Dial(serverAddr)
+	if err != nil {
+		return nil, err
+	}
+	return &pipe{
+		push:  func(block []byte) error { return pushChunks(ctx, toClient, block) },
+		fetch: func(n int) ([]byte, error) { return fetchChunks(ctx, toServer, n) },
+		close: func() {
+			_ = server.Close()
+			_ = client.Close()
+		},
+	}, nil
+}
+
+// pushChunks sends a block as chunks, the next one queued before the one before
+// is through.
+func pushChunks(ctx context.Context, c *transport.Conn, block []byte) error {
+	for len(block) > 0 {
+		n := min(len(block), 256<<10)
+		if _, err := c.Enqueue(ctx, block[:n]); err != nil {
+			return err
+		}
+		block = block[n:]
+	}
+	return nil
+}
+
+func fetchChunks(ctx context.Context, c *transport.Conn, n int) (block []byte, err error) {
+	for len(block) < n {
+		chunk, err := c.Recv(ctx)
+		if err != nil {
+			return nil, err
+		}
+		block = append(block, chunk...)
+	}
+	return block, nil
+}

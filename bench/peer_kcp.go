@@ -1,0 +1,69 @@
+package bench
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/xtaci/kcp-go/v5"
+)
+
+// kcpPeer is kcp-go with a set-up of its own for each end.
+func kcpPeer(name, note string, data, parity int, tune func(*kcp.UDPSession)) Peer {
+	return Peer{Name: name, Note: note, Connect: func(_ context.Context, p *path) (*pipe, error) {
+		// Its timers are global; they must live in the same virtual time.
+		kcp.SystemTimedSched = kcp.NewTimedSched(runtime.NumCPU())
+		listener, err := kcp.ServeConn(nil, data, parity, p.server)
+		if err != nil {
+			return nil, err
+		}
+		client, err := kcp.NewConn2(serverAddr, nil, data, parity, p.client)
+		if err != nil {
+			return nil, err
+		}
+		tune(client)
+		if _, err := client.Write([]byte{1}); err != nil {
+			return nil, err
+		}
+		server, err := listener.AcceptKCP()
+		if err != nil {
+			return nil, err
+		}
+		tune(server)
+		if _, err := readBlock(server, 1); err != nil {
+			return nil, err
+		}
+		return &pipe{
+			push: func(block []byte) error {
+				_, err := server.Write(block)
+				return err
+			},
+			fetch: func(n int) ([]byte, error) { return readBlock(client, n) },
+			close: func() {
+				_ = server.Close()
+				_ = client.Close()
+				_ = listener.Close()
+				kcp.SystemTimedSched.Close()
+			},
+		}, nil
+	}}
+}
+
+func kcpTurbo(s *kcp.UDPSession) {
+	s.SetNoDelay(1, 10, 2, 1)
+	s.SetWindowSize(1024, 1024)
+}
+
+func kcpTurboAckAtOnce(s *kcp.UDPSession) {
+	kcpTurbo(s)
+	s.SetACKNoDelay(true)
+}
+
+// kcpPeers are the set-ups that people use.
+func kcpPeers() []Peer {
+	return []Peer{
+		kcpPeer("kcp", "as it comes: windows of 32 packets, a tick of 100 ms", 0, 0, func(*kcp.UDPSession) {}),
+		kcpPeer("kcp turbo", "NoDelay(1,10,2,1), windows of 1024", 0, 0, kcpTurbo),
+		kcpPeer("kcp turbo, acks at once", "the same with SetACKNoDelay", 0, 0, kcpTurboAckAtOnce),
+		kcpPeer("kcp turbo, FEC 10/3", "the same with 3 parity packets for every 10", 10, 3, kcpTurboAckAtOnce),
+	}
+}

@@ -1,0 +1,41 @@
+package bench
+
+// Result is what one command measured: everything that RESULTS.md shows.
+type Result struct {
+	Seeds int
+	Rows  []Row
+	Maps  []SliceMap
+}
+
+// Row is one peer in one cell of one experiment.
+type Row struct {
+	Experiment string
+	Cell       string
+	X          float64 // where the cell stands on a plot's axis: loss in percent, or RTT in ms
+	Peer       string
+	Size       int // bytes of a block
+	Summary
+}
+
+// SliceMap is when each slice of a chunk was sent, in one run of ours.
+type SliceMap struct {
+	Cell, Peer string
+	Events     []SliceEvent
+}
+
+// SliceEvent is one thing that happened to a slice.
+type SliceEvent struct {
+	AtMicros int64
+	Slice    int
+	Kind     string // "sent", "resent" or "acked"
+}
+
+// The experiments.
+const (
+	Cold      = "cold"      // the first block of a connection
+	Warm      = "warm"      // the second one
+	ByRTT     = "rtt"       // S1 at 1 % loss, over round trips
+	Streaming = "streaming" // 16 MiB
+	Trouble   = "trouble"   // outages and other accidents
+	Together  = "together"  // two transfers on one link
+)

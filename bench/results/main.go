@@ -1,0 +1,74 @@
+// Command results measures every protocol and writes RESULTS.md with its plots.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/chunkwire/chunkwire/bench"
+)
+
+const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE]
+
+Measures chunkwire and its peers in virtual time, and writes RESULTS.md and the
+plots beside it. The same seeds give the same figures on any machine.
+
+  go run ./results                      everything, 300 seeds: some 20 minutes
+  go run ./results --seeds 20           a look, two minutes
+  go run ./results --save run.json      keeps what was measured
+  go run ./results --from run.json      draws it again
+
+`
+
+func main() {
+	seeds := flag.Int("seeds", 300, "seeds for each cell; a tenth of them for streams")
+	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together or maps; printed, not written")
+	from := flag.String("from", "", "draw what --save kept, instead of measuring")
+	save := flag.String("save", "", "keep what was measured, as JSON")
+	flag.Usage = func() {
+		fmt.Fprint(flag.CommandLine.Output(), usage)
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() > 0 || *seeds < 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(*seeds, *only, *from, *save); err != nil {
+		fmt.Fprintln(os.Stderr, "results:", err)
+		os.Exit(1)
+	}
+}
+
+func run(seeds int, only, from, save string) error {
+	var err error
+	if from == "" {
+		if from, err = measure(seeds, only); err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(filepath.Dir(from)) }()
+	}
+	if only != "" {
+		return nil // the log has shown it
+	}
+	written, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if save != "" {
+		if err := os.WriteFile(save, written, 0o644); err != nil {
+			return err
+		}
+	}
+	var r bench.Result
+	if err := json.Unmarshal(written, &r); err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	if err := plots(&r); err != nil {
+		return err
+	}
+	return report(&r)
+}

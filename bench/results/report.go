@@ -1,0 +1,209 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/chunkwire/chunkwire/bench"
+)
+
+// report writes RESULTS.md.
+func report(r *bench.Result) error {
+	commit, err := output("git", "describe", "--always", "--dirty", "--exclude=*")
+	if err != nil {
+		return err
+	}
+	versions, err := output("go", "list", "-m", "-f", "{{.Path}} {{.Version}}",
+		"github.com/xtaci/kcp-go/v5", "github.com/quic-go/quic-go", "github.com/sandertv/go-raknet", "github.com/pion/sctp")
+	if err != nil {
+		return err
+	}
+	t := tables{r}
+	var b strings.Builder
+	if err := page.Execute(&b, map[string]any{
+		"Seeds": r.Seeds, "Commit": commit, "Versions": strings.Split(versions, "\n"), "Peers": bench.AllPeers(),
+		"Behind": t.behind(), "Worst": t.worst(),
+		"Cold": t.matrix(bench.Cold), "ColdBytes": t.bytes(bench.Cold), "Warm": t.matrix(bench.Warm), "WarmBytes": t.bytes(bench.Warm),
+		"ByRTT": t.matrix(bench.ByRTT), "Streaming": t.matrix(bench.Streaming), "StreamingRate": t.rates(),
+		"Trouble": t.matrix(bench.Trouble), "TroubleBytes": t.bytes(bench.Trouble), "Together": t.couples(),
+		"Maps": t.mapFiles(),
+	}); err != nil {
+		return err
+	}
+	return os.WriteFile("RESULTS.md", []byte(b.String()), 0o644)
+}
+
+// tables makes Markdown of a result.
+type tables struct{ *bench.Result }
+
+// of returns an experiment's cells and peers, in the order measured.
+func (t tables) of(experiment string) (cells, peers []string, at map[[2]string]bench.Row) {
+	at = make(map[[2]string]bench.Row)
+	for _, row := range t.Rows {
+		if row.Experiment != experiment {
+			continue
+		}
+		if !slices.Contains(cells, row.Cell) {
+			cells = append(cells, row.Cell)
+		}
+		if !slices.Contains(peers, row.Peer) {
+			peers = append(peers, row.Peer)
+		}
+		at[[2]string{row.Cell, row.Peer}] = row
+	}
+	return cells, peers, at
+}
+
+// grid makes a table of cells by peers.
+func (t tables) grid(experiment string, cell func(bench.Row) string) string {
+	cells, peers, at := t.of(experiment)
+	var b strings.Builder
+	fmt.Fprintf(&b, "| | %s |\n|---|%s\n", strings.Join(peers, " | "), strings.Repeat("---|", len(peers)))
+	for _, c := range cells {
+		fmt.Fprintf(&b, "| %s |", c)
+		for _, p := range peers {
+			fmt.Fprintf(&b, " %s |", cell(at[[2]string{c, p}]))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func (t tables) matrix(experiment string) string {
+	return t.grid(experiment, func(row bench.Row) string {
+		if row.Failed == row.Runs {
+			return "gave up"
+		}
+		text := ms(row.Median) + " / " + ms(row.P95)
+		if row.Failed > 0 {
+			text += fmt.Sprintf(" (%d gave up)", row.Failed)
+		}
+		return text
+	})
+}
+
+func (t tables) bytes(experiment string) string {
+	return t.grid(experiment, func(row bench.Row) string { return fmt.Sprintf("%.2f", row.Bytes) })
+}
+
+func (t tables) rates() string {
+	return t.grid(bench.Streaming, func(row bench.Row) string {
+		if row.Median == 0 {
+			return "–"
+		}
+		return fmt.Sprintf("%.1f", float64(row.Size*8)/row.Median.Seconds()/1e6)
+	})
+}
+
+// couples lists both of each two that shared a link.
+func (t tables) couples() string {
+	var b strings.Builder
+	b.WriteString("| who beside whom | | median / 95th ms | bytes of both |\n|---|---|---|---|\n")
+	for _, row := range t.Rows {
+		if row.Experiment == bench.Together {
+			fmt.Fprintf(&b, "| %s | %s | %s / %s | %.2f |\n", row.Cell, row.Peer, ms(row.Median), ms(row.P95), row.Bytes)
+		}
+	}
+	return b.String()
+}
+
+func (t tables) mapFiles() (files []string) {
+	for _, m := range t.Maps {
+		files = append(files, mapFile(m))
+	}
+	return files
+}
+
+// comparableBytes says how many more bytes a peer may send and still be compared:
+// five in a hundred.
+const comparableBytes = 1.05
+
+// behind lists the cells in which a peer's median is ahead of our best, worst
+// first.
+func (t tables) behind() string {
+	type loss struct {
+		ratio float64
+		line  string
+	}
+	var losses []loss
+	for _, experiment := range []string{bench.Cold, bench.Warm, bench.ByRTT, bench.Streaming, bench.Trouble} {
+		cells, peers, at := t.of(experiment)
+		for _, c := range cells {
+			ours, ok := t.best(c, at)
+			if !ok {
+				continue
+			}
+			for _, p := range peers {
+				row := at[[2]string{c, p}]
+				if isOurs(p) || row.Median == 0 || row.Median >= ours.Median {
+					continue
+				}
+				note := ""
+				if row.Bytes > ours.Bytes*comparableBytes {
+					note = fmt.Sprintf("at %.2f times the bytes", row.Bytes/ours.Bytes)
+				}
+				losses = append(losses, loss{float64(ours.Median) / float64(row.Median), fmt.Sprintf("| %s, %s | %s | %s | %s | %s | %s |",
+					experiment, c, p, ms(row.Median), ours.Peer, ms(ours.Median), note)})
+			}
+		}
+	}
+	slices.SortFunc(losses, func(a, b loss) int { return cmp.Compare(b.ratio, a.ratio) })
+	var b strings.Builder
+	b.WriteString("| cell | peer | its median, ms | our best | ours, ms | |\n|---|---|---|---|---|---|\n")
+	for _, l := range losses {
+		b.WriteString(l.line + "\n")
+	}
+	if len(losses) == 0 {
+		return "None.\n"
+	}
+	return b.String()
+}
+
+// best returns our fastest profile in a cell.
+func (t tables) best(cell string, at map[[2]string]bench.Row) (best bench.Row, ok bool) {
+	for _, p := range bench.Ours() {
+		row, there := at[[2]string{cell, p.Name}]
+		if there && row.Median > 0 && (!ok || row.Median < best.Median) {
+			best, ok = row, true
+		}
+	}
+	return best, ok
+}
+
+// worst lists our default's cells by how far they are from the ideal.
+func (t tables) worst() string {
+	type line struct {
+		ratio float64
+		text  string
+	}
+	var lines []line
+	for _, row := range t.Rows {
+		ideal, ok := bench.Ideal[row.Cell]
+		if row.Peer != bench.Ours()[0].Name || !ok || (row.Experiment != bench.Cold && row.Experiment != bench.Warm) {
+			continue
+		}
+		median, p95 := float64(row.Median)/float64(ideal.Median), float64(row.P95)/float64(ideal.P95)
+		lines = append(lines, line{max(median, p95), fmt.Sprintf("| %s, %s | %s / %s | %s / %s | %.2f / %.2f | %.2f |",
+			row.Cell, row.Experiment, ms(row.Median), ms(row.P95), ms(ideal.Median), ms(ideal.P95), median, p95, row.Bytes)})
+	}
+	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(b.ratio, a.ratio) })
+	var b strings.Builder
+	b.WriteString("| cell | ours, median / 95th ms | ideal | ratio | bytes |\n|---|---|---|---|---|\n")
+	for _, l := range lines {
+		b.WriteString(l.text + "\n")
+	}
+	return b.String()
+}
+
+func isOurs(peer string) bool {
+	return slices.ContainsFunc(bench.Ours(), func(p bench.Peer) bool { return p.Name == peer })
+}
+
+func ms(d time.Duration) string { return fmt.Sprint((d + time.Millisecond/2).Milliseconds()) }
+
+var page = template.Must(template.ParseFiles("results/page.md.tmpl"))
