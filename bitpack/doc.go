@@ -4,12 +4,24 @@
 //
 // A [Writer] appends to a buffer of the caller's; a [Reader] walks over one
 // and never reads past its end. Neither allocates, apart from what append
-// needs when the caller's buffer is too small.
+// needs when the caller's buffer is too small. A [Word] is for a packet's head:
+// a few fields in one register, unchecked.
 //
 // Bad data is answered by an error: a value that its field cannot hold
 // ([ErrValue]), a stream that ends too early ([ErrTruncated]), padding that is
 // not zero ([ErrPadding]). A width outside 1..64, or an empty range, is a
 // mistake in the calling program and panics.
+//
+// # Speed
+//
+// The figures are of `go test -bench . ./bitpack`, on a 64-bit x86 server. The
+// compiler inlines Writer.Bits (cost 79 of the 80 that it allows): 1.9 ns a
+// value of mixed widths, 1.3 ns when widths repeat and the branch to the buffer
+// is foreseen. It has no bounds check. Reader.Bits is a call (cost 137): 3.5 ns,
+// most of it r.pos going through memory from one call to the next, with two
+// bounds checks left, of the load and the ninth byte. A reader of at most 32
+// bits a field can be inlined and takes 2.1 ns, without any check of the stream's
+// end 1.6 ns. The methods of a Word are all inlined, and without bounds checks.
 package bitpack
 
 import (

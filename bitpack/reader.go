@@ -1,7 +1,5 @@
 package bitpack
 
-import "encoding/binary"
-
 // Reader walks over a bit stream. A read that fails consumes nothing, so
 // [Reader.Offset] then tells where the field that could not be read begins.
 //
@@ -29,24 +27,12 @@ func (r *Reader) Bits(n int) (uint64, error) {
 		return 0, ErrTruncated
 	}
 	first, shift := r.pos>>3, r.pos&7
-	v := r.load(first) >> shift
+	v := Load(r.buf[first:]).bits >> shift
 	if shift+n > 64 { // the field ends in a ninth byte
 		v |= uint64(r.buf[first+8]) << (64 - shift)
 	}
 	r.pos += n
 	return v & (^uint64(0) >> (64 - n)), nil
-}
-
-// load returns up to eight bytes from index i on, as far as the slice goes.
-func (r *Reader) load(i int) uint64 {
-	if len(r.buf)-i >= 8 {
-		return binary.LittleEndian.Uint64(r.buf[i:])
-	}
-	var v uint64
-	for k, b := range r.buf[i:] {
-		v |= uint64(b) << (8 * k)
-	}
-	return v
 }
 
 // Int reads a ranged integer in [low, high]. It fails with ErrTruncated, or
@@ -76,12 +62,11 @@ func (r *Reader) Bool() (bool, error) {
 // Align skips to the next byte boundary. It fails with ErrPadding when a bit
 // that it would skip is not zero.
 func (r *Reader) Align() error {
-	if shift := r.pos & 7; shift != 0 {
-		if r.buf[r.pos>>3]>>shift != 0 {
-			return ErrPadding
-		}
-		r.pos += 8 - shift
+	next, err := Aligned(r.buf, r.pos)
+	if err != nil {
+		return err
 	}
+	r.pos = 8 * next
 	return nil
 }
 

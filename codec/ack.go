@@ -16,17 +16,14 @@ func AppendAckBody(dst []byte, a Ack) ([]byte, error) {
 	if e := a.check(); e != nil {
 		return dst, e
 	}
-	w := bitpack.NewWriter(dst)
-	a.write(&w)
-	return w.Finish()
+	return a.append(dst, bitpack.Word{}), nil
 }
 
 // DecodeAckBody decodes a body that holds an ack and nothing else.
-func DecodeAckBody(body []byte) (Ack, error) {
-	r := bitpack.NewReader(body)
-	a, e := readAck(&r)
-	if e == nil {
-		e = readEndOfBody(&r)
+func DecodeAckBody(body []byte) (a Ack, err error) {
+	end, e := a.read(body, 0)
+	if e == nil && end < len(body) {
+		e = fault(bytesLeft, 8*end)
 	}
 	if e != nil {
 		return Ack{}, e
@@ -47,42 +44,44 @@ func (a *Ack) check() *Error {
 	if a.NumSlices < 1 || a.NumSlices > MaxSlices {
 		return fault(numSlicesInvalid, 16)
 	}
-	if !a.Acked.Minus(FirstN(a.NumSlices)).Empty() {
+	if a.Acked.Next(a.NumSlices) >= 0 {
 		return fault(ackedInvalid, 24)
 	}
 	return nil
 }
 
-// write writes the fields of an ack that check has passed.
-func (a *Ack) write(w *bitpack.Writer) {
-	w.Bits(uint64(a.ChunkID), 16)
-	w.Bits(uint64(a.NumSlices-1), 8)
-	left := a.NumSlices
-	for _, word := range a.Acked {
-		if left <= 0 {
-			return
-		}
-		w.Bits(word, min(left, 64))
-		left -= 64
+// append appends the fields of an ack that check has passed, behind the bits of
+// the frame in w (ACK-1).
+func (a *Ack) append(dst []byte, w bitpack.Word) []byte {
+	w = w.Put(uint64(a.ChunkID), 16).Put(uint64(a.NumSlices-1), 8)
+	for i, left := 0, a.NumSlices; left > 0; i, left = i+1, left-64 {
+		dst, w = w.PutAppend(dst, a.Acked[i], min(left, 64))
 	}
+	return w.Append(dst)
 }
 
-// readAck reads the fields of an ack, in wire order (DEC-4, DEC-6, DEC-9).
-func readAck(r *bitpack.Reader) (Ack, *Error) {
-	start := r.Offset()
-	chunkID, err := r.Bits(16)
+// read reads the fields of an ack from the stream b, behind its first at bits,
+// in wire order (DEC-4, DEC-6, DEC-9, DEC-10). It returns the byte behind them.
+func (a *Ack) read(b []byte, at int) (end int, e *Error) {
+	_, w := bitpack.Load(b).Take(at)
+	switch {
+	case w.Len() < 16:
+		return 0, fault(chunkIDMissing, at)
+	case w.Len() < 24:
+		return 0, fault(numSlicesMissing, at+16)
+	}
+	chunkID, w := w.Take(16)
+	lastID, _ := w.Take(8)
+	n := int(lastID) + 1
+	at += 24
+	if 8*len(b)-at < n {
+		return 0, fault(ackedMissing, at)
+	}
+	end, err := bitpack.Aligned(b, at+n)
 	if err != nil {
-		return Ack{}, fault(chunkIDMissing, start)
+		return 0, fault(paddingNotZero, at+n)
 	}
-	lastID, err := r.Bits(8)
-	if err != nil {
-		return Ack{}, fault(numSlicesMissing, start+16)
-	}
-	a := Ack{ChunkID: uint16(chunkID), NumSlices: int(lastID) + 1}
-	for w := 0; 64*w < a.NumSlices; w++ {
-		if a.Acked[w], err = r.Bits(min(a.NumSlices-64*w, 64)); err != nil {
-			return Ack{}, fault(ackedMissing, start+24)
-		}
-	}
-	return a, nil
+	a.ChunkID, a.NumSlices = uint16(chunkID), n
+	bitpack.Words(a.Acked[:], b, at, n)
+	return end, nil
 }

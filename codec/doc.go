@@ -1,15 +1,28 @@
 // Package codec turns the two packets of the chunk protocol, [Slice] and
-// [Ack], into bytes and back: as bare bodies, and as whole datagrams with the
-// frame around them (sections 4 to 6 of spec/PROTOCOL.md). It holds no state.
+// [Ack], into bytes and back: as bare bodies (FRM-7), and as whole datagrams with
+// the frame around them (sections 4 to 6 of spec/PROTOCOL.md). It holds no state.
 //
-// Every value has exactly one encoding. A decoder accepts bytes if and only if
-// encoding what it decoded gives the same bytes back; everything else is
-// refused with an [*Error] that tells the code, the bit where the fault begins
-// and the sentence of the specification that was broken. Encoders refuse what
-// cannot be represented with [ErrInvalidField].
+// Every value has exactly one encoding (LAW-1). A decoder accepts bytes if and
+// only if encoding what it decoded gives the same bytes back (LAW-2); everything
+// else is refused with an [*Error] that tells the code, the bit where the fault
+// begins and the sentence of the specification that was broken. Encoders refuse
+// what cannot be represented with [ErrInvalidField].
 //
-// No encoder or decoder panics, whatever its input, and none allocates, errors
-// included, as long as the caller's buffer is large enough.
+// No encoder or decoder panics, whatever its input (LAW-3), and none allocates,
+// errors included, as long as the caller's buffer is large enough (LAW-4).
+//
+// # Speed
+//
+// The fields before a slice's data, or before an ack's bits, are put together and
+// taken apart in one register (bitpack.Word), and an ack's bits move 64 at a time.
+// That gives the bytes of a walk field by field, because the stream puts the least
+// significant bit first: fields in a row are one little-endian number. Tests hold
+// encoders and decoders to the plain walk.
+//
+//	go test -run '^$' -bench . -count 10 ./codec
+//
+// measures each beside its floor, a copy of 1024 bytes or a CRC-32 of 1036. The
+// two take turns, so that the ratios (x-copy, x-crc) hold on a busy machine, too.
 package codec
 
 // The protocol's fixed sizes (LIM-1 to LIM-4).
@@ -28,7 +41,7 @@ const (
 )
 
 // NumSlices returns how many slices a chunk of size bytes is cut into; size is
-// in 1..MaxChunkSize.
+// in 1..MaxChunkSize (LIM-2).
 func NumSlices(size int) int {
 	return (size + SliceSize - 1) / SliceSize
 }

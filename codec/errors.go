@@ -43,7 +43,7 @@ func (e *Error) Rule() string { return rules[e.rule].id }
 
 // Bit returns the offset of the first bit of the field at fault, counted from
 // the start of the datagram, or of the bare body. For an encoder it is where
-// the field would stand in the bare body.
+// the field would stand in the bare body (DEC-15).
 func (e *Error) Bit() int { return int(e.bit) }
 
 func (e *Error) Error() string {

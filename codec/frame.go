@@ -59,9 +59,8 @@ func (f Framer) AppendSlice(dst []byte, s Slice) ([]byte, error) {
 	if e := s.check(); e != nil {
 		return dst, e
 	}
-	w := begin(dst, TypeSlice)
-	s.write(&w)
-	return f.finish(dst, &w), nil
+	out, w := begin(dst, TypeSlice)
+	return f.finish(append(s.head(w).Append(out), s.Data...), len(dst)), nil
 }
 
 // AppendAck appends the datagram that carries a to dst. It fails with
@@ -70,9 +69,8 @@ func (f Framer) AppendAck(dst []byte, a Ack) ([]byte, error) {
 	if e := a.check(); e != nil {
 		return dst, e
 	}
-	w := begin(dst, TypeAck)
-	a.write(&w)
-	return f.finish(dst, &w), nil
+	out := a.append(begin(dst, TypeAck))
+	return f.finish(out, len(dst)), nil
 }
 
 // Append appends the datagram that carries p to dst. It fails with
@@ -88,20 +86,14 @@ func (f Framer) Append(dst []byte, p Packet) ([]byte, error) {
 }
 
 // begin starts a datagram: room for the crc, then the type.
-func begin(dst []byte, t Type) bitpack.Writer {
-	w := bitpack.NewWriter(dst)
-	w.Bits(0, 32)
-	w.Bits(uint64(t), 1)
-	return w
+func begin(dst []byte, t Type) ([]byte, bitpack.Word) {
+	return append(dst, 0, 0, 0, 0), bitpack.Word{}.Put(uint64(t), 1)
 }
 
-// finish ends a datagram and puts its crc in place. The Writer cannot fail:
-// check has passed every field.
-func (f Framer) finish(dst []byte, w *bitpack.Writer) []byte {
-	w.Align()
-	w.Bits(endCheck, 32)
-	out, _ := w.Finish()
-	datagram := out[len(dst):]
+// finish ends the datagram that begins at start and puts its crc in place.
+func (f Framer) finish(out []byte, start int) []byte {
+	out = binary.LittleEndian.AppendUint32(out, endCheck)
+	datagram := out[start:]
 	binary.LittleEndian.PutUint32(datagram, f.crc(datagram))
 	return out
 }
@@ -113,55 +105,43 @@ func (f Framer) crc(datagram []byte) uint32 {
 
 // Decode decodes a whole datagram. Slice data points into it. The checks and
 // their order are those of section 6.
-func (f Framer) Decode(datagram []byte) (Packet, error) {
-	p, e := f.decode(datagram)
-	if e != nil {
-		return Packet{}, e
+func (f Framer) Decode(datagram []byte) (p Packet, err error) {
+	if len(datagram) < 4 {
+		return Packet{}, fault(crcMissing, 0)
+	}
+	if binary.LittleEndian.Uint32(datagram) != f.crc(datagram) {
+		return Packet{}, fault(crcWrong, 0)
+	}
+	if e := p.read(datagram[4:]); e != nil {
+		return Packet{}, fault(e.rule, 32+e.Bit())
 	}
 	return p, nil
 }
 
-func (f Framer) decode(datagram []byte) (p Packet, e *Error) {
-	r := bitpack.NewReader(datagram)
-	crc, err := r.Bits(32)
-	if err != nil {
-		return p, fault(crcMissing, 0)
+// read reads the stream b behind the crc, to its end (DEC-3 to DEC-14). The crc
+// fills whole bytes, so b is aligned as the datagram is.
+func (p *Packet) read(b []byte) *Error {
+	if len(b) == 0 {
+		return fault(typeMissing, 0)
 	}
-	if uint32(crc) != f.crc(datagram) {
-		return p, fault(crcWrong, 0)
-	}
-	t, err := r.Bits(1)
-	if err != nil {
-		return p, fault(typeMissing, 32)
-	}
-	p.Type = Type(t)
+	p.Type = Type(b[0] & 1)
+	var end int
+	var e *Error
 	if p.Type == TypeSlice {
-		p.Slice, e = readSlice(&r)
+		end, e = p.Slice.read(b, 1)
 	} else {
-		p.Ack, e = readAck(&r)
+		end, e = p.Ack.read(b, 1)
 	}
 	if e != nil {
-		return p, e
+		return e
 	}
-	return p, readEndOfFrame(&r)
-}
-
-// readEndOfFrame checks the padding, the end check, and that nothing follows
-// (DEC-10, DEC-12 to DEC-14).
-func readEndOfFrame(r *bitpack.Reader) *Error {
-	if r.Align() != nil {
-		return fault(paddingNotZero, r.Offset())
-	}
-	at := r.Offset()
-	end, err := r.Bits(32)
-	if err != nil {
-		return fault(endCheckMissing, at)
-	}
-	if end != endCheck {
-		return fault(endCheckWrong, at)
-	}
-	if r.Remaining() > 0 {
-		return fault(bytesLeft, r.Offset())
+	switch rest := b[end:]; {
+	case len(rest) < 4:
+		return fault(endCheckMissing, 8*end)
+	case binary.LittleEndian.Uint32(rest) != endCheck:
+		return fault(endCheckWrong, 8*end)
+	case len(rest) > 4:
+		return fault(bytesLeft, 8*end+32)
 	}
 	return nil
 }

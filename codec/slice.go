@@ -20,18 +20,15 @@ func AppendSliceBody(dst []byte, s Slice) ([]byte, error) {
 	if e := s.check(); e != nil {
 		return dst, e
 	}
-	w := bitpack.NewWriter(dst)
-	s.write(&w)
-	return w.Finish()
+	return append(s.head(bitpack.Word{}).Append(dst), s.Data...), nil
 }
 
 // DecodeSliceBody decodes a body that holds a slice and nothing else. Data
 // points into body.
-func DecodeSliceBody(body []byte) (Slice, error) {
-	r := bitpack.NewReader(body)
-	s, e := readSlice(&r)
-	if e == nil {
-		e = readEndOfBody(&r)
+func DecodeSliceBody(body []byte) (s Slice, err error) {
+	end, e := s.read(body, 0)
+	if e == nil && end < len(body) {
+		e = fault(bytesLeft, 8*end)
 	}
 	if e != nil {
 		return Slice{}, e
@@ -62,60 +59,60 @@ func (s *Slice) check() *Error {
 	return nil
 }
 
-// write writes the fields of a slice that check has passed.
-func (s *Slice) write(w *bitpack.Writer) {
-	w.Bits(uint64(s.ChunkID), 16)
-	w.Bits(uint64(s.SliceID), 8)
-	w.Bits(uint64(s.NumSlices-1), 8)
+// head puts the fields before the data behind w, for a slice that check has
+// passed (SLC-1).
+func (s *Slice) head(w bitpack.Word) bitpack.Word {
+	w = w.Put(uint64(s.ChunkID), 16).Put(uint64(s.SliceID), 8).Put(uint64(s.NumSlices-1), 8)
 	if s.Last() {
-		w.Bits(uint64(len(s.Data)-1), 10)
+		w = w.Put(uint64(len(s.Data)-1), 10)
 	}
-	w.Bytes(s.Data)
+	return w
 }
 
-// readSlice reads the fields of a slice, in wire order (DEC-4 to DEC-8, DEC-10, DEC-11).
-func readSlice(r *bitpack.Reader) (Slice, *Error) {
-	start := r.Offset()
-	chunkID, err := r.Bits(16)
-	if err != nil {
-		return Slice{}, fault(chunkIDMissing, start)
+// read reads the fields of a slice from the stream b, behind its first at bits,
+// in wire order (DEC-4 to DEC-8, DEC-10, DEC-11). It returns the byte behind them.
+func (s *Slice) read(b []byte, at int) (end int, e *Error) {
+	_, w := bitpack.Load(b).Take(at)
+	if w.Len() < 32 {
+		return 0, sliceHeadMissing(w.Len(), at)
 	}
-	sliceID, err := r.Bits(8)
-	if err != nil {
-		return Slice{}, fault(sliceIDMissing, start+16)
-	}
-	lastID, err := r.Bits(8)
-	if err != nil {
-		return Slice{}, fault(numSlicesMissing, start+24)
-	}
+	chunkID, w := w.Take(16)
+	sliceID, w := w.Take(8)
+	lastID, w := w.Take(8)
 	if sliceID > lastID {
-		return Slice{}, fault(sliceIDTooLarge, start+16)
+		return 0, fault(sliceIDTooLarge, at+16)
 	}
 	n := SliceSize
+	at += 32
 	if sliceID == lastID {
-		lessOne, err := r.Bits(10)
-		if err != nil {
-			return Slice{}, fault(sliceBytesMissing, start+32)
+		if w.Len() < 10 {
+			return 0, fault(sliceBytesMissing, at)
 		}
+		var lessOne uint64
+		lessOne, w = w.Take(10)
 		n = int(lessOne) + 1
+		at += 10
 	}
-	if r.Align() != nil {
-		return Slice{}, fault(paddingNotZero, r.Offset())
+	if padding, _ := w.Take(-at & 7); padding != 0 {
+		return 0, fault(paddingNotZero, at)
 	}
-	data, err := r.Bytes(n)
-	if err != nil {
-		return Slice{}, fault(dataMissing, r.Offset())
+	first := (at + 7) >> 3
+	end = first + n
+	if len(b) < end {
+		return 0, fault(dataMissing, 8*first)
 	}
-	return Slice{uint16(chunkID), int(sliceID), int(lastID) + 1, data}, nil
+	s.ChunkID, s.SliceID, s.NumSlices = uint16(chunkID), int(sliceID), int(lastID)+1
+	s.Data = b[first:end:end]
+	return end, nil
 }
 
-// readEndOfBody checks that a bare body ends here (DEC-10, DEC-14).
-func readEndOfBody(r *bitpack.Reader) *Error {
-	if r.Align() != nil {
-		return fault(paddingNotZero, r.Offset())
+// sliceHeadMissing tells which field the bits that are left are too few for.
+func sliceHeadMissing(left, at int) *Error {
+	switch {
+	case left < 16:
+		return fault(chunkIDMissing, at)
+	case left < 24:
+		return fault(sliceIDMissing, at+16)
 	}
-	if r.Remaining() > 0 {
-		return fault(bytesLeft, r.Offset())
-	}
-	return nil
+	return fault(numSlicesMissing, at+24)
 }

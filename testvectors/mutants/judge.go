@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/chunkwire/chunkwire/testvectors/mutants/inject"
 )
 
 // verdict is what the vectors made of a mutant.
@@ -62,7 +64,7 @@ func (b *bench) judge(m mutant) verdict {
 		return verdict{problem: err}
 	}
 	defer os.RemoveAll(dir)
-	mutated, err := m.apply(dir)
+	mutated, err := inject.Mistake{File: m.file, Old: m.old, New: m.new}.Apply(dir)
 	if err != nil {
 		return verdict{problem: err}
 	}
@@ -84,31 +86,10 @@ func (b *bench) judge(m mutant) verdict {
 	return b.conformance(folder, port)
 }
 
-// apply writes the file with the mistake into dir and returns its name.
-func (m mutant) apply(dir string) (string, error) {
-	text, err := os.ReadFile(m.file)
-	if err != nil {
-		return "", err
-	}
-	if n := strings.Count(string(text), m.old); n != 1 {
-		return "", fmt.Errorf("%q stands %d times in %s", m.old, n, m.file)
-	}
-	name := filepath.Join(dir, filepath.Base(m.file))
-	return name, os.WriteFile(name, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o644)
-}
-
 // goPort builds the reference port with one file replaced.
 func goPort(dir, file, mutated string) ([]string, error) {
-	original, err := filepath.Abs(file)
+	list, err := inject.Overlay(dir, file, mutated)
 	if err != nil {
-		return nil, err
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutated}})
-	if err != nil {
-		return nil, err
-	}
-	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o644); err != nil {
 		return nil, err
 	}
 	binary := filepath.Join(dir, "port")

@@ -13,9 +13,9 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"runtime"
 	"strings"
-	"sync"
+
+	"github.com/chunkwire/chunkwire/testvectors/mutants/inject"
 )
 
 func main() {
@@ -51,7 +51,7 @@ func run(match string, write bool) error {
 	table, survivors := draw(chosen, verdicts)
 	fmt.Print(table)
 	if write {
-		if err := replaceTable("testvectors/README.md", table); err != nil {
+		if err := inject.ReplaceTable("testvectors/README.md", "mutants", table); err != nil {
 			return err
 		}
 	}
@@ -64,21 +64,10 @@ func run(match string, write bool) error {
 // judgeAll tries all mutants, as many at once as there are processors.
 func (b *bench) judgeAll(list []mutant) []verdict {
 	verdicts := make([]verdict, len(list))
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i := range next {
-				verdicts[i] = b.judge(list[i])
-				fmt.Fprintf(os.Stderr, "%d/%d %s: %s\n", i+1, len(list), list[i].mistake, verdicts[i])
-			}
-		})
-	}
-	for i := range list {
-		next <- i
-	}
-	close(next)
-	workers.Wait()
+	inject.Each(len(list), func(i int) {
+		verdicts[i] = b.judge(list[i])
+		fmt.Fprintf(os.Stderr, "%d/%d %s: %s\n", i+1, len(list), list[i].mistake, verdicts[i])
+	})
 	return verdicts
 }
 
@@ -95,22 +84,4 @@ func draw(list []mutant, verdicts []verdict) (table string, survivors int) {
 	}
 	fmt.Fprintf(&b, "\n%d mistakes, %d killed.\n", len(list), len(list)-survivors)
 	return b.String(), survivors
-}
-
-const (
-	begins = "<!-- mutants: begin -->\n"
-	ends   = "<!-- mutants: end -->\n"
-)
-
-func replaceTable(name, table string) error {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	before, rest, found := strings.Cut(string(text), begins)
-	_, after, foundToo := strings.Cut(rest, ends)
-	if !found || !foundToo {
-		return fmt.Errorf("%s has no place for the table", name)
-	}
-	return os.WriteFile(name, []byte(before+begins+table+ends+after), 0o644)
 }
