@@ -4,10 +4,12 @@ go 1.25.0
 
 require (
 	github.com/google/go-cmp v0.7.0
+	github.com/leanovate/gopter v0.2.11
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
+	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/term v0.44.0
 	pgregory.net/rapid v1.3.0
 )

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/cmd/chunkwire/internal/conformance"
+	"github.com/chunkwire/chunkwire/testvectors/port"
 )
 
 // testPort as its first argument makes the test binary a port; the second says
@@ -64,10 +65,7 @@ type badPort struct {
 
 func (p *badPort) serve(line []byte) {
 	p.lines++
-	answer, err := json.Marshal(answerPort(line))
-	if err != nil {
-		panic(err)
-	}
+	answer := port.Answer(line)
 	op := answerable(line).Op
 	text := string(answer) + "\n"
 	switch {
@@ -236,7 +234,8 @@ var badPorts = []struct {
 	{"farewell", contract, conformance.ExtraLine, "bye"},
 }
 
-// Each bad port is told for what it is, and nothing else fails because of it.
+// Each bad port is told for what it is, and nothing else fails because of it
+// (PRT-4).
 func TestConformanceTellsBadPorts(t *testing.T) {
 	for _, c := range badPorts {
 		t.Run(c.mode, func(t *testing.T) {

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"io"
-
+	"github.com/chunkwire/chunkwire/testvectors/port"
 	"github.com/spf13/cobra"
 )
 
@@ -27,36 +23,10 @@ With --live it does instead what 'chunkwire live' asks of a port.`,
 				return servePortLive(cmd)
 			}
 			return orEnd(cmd.Context(), func() error {
-				return servePort(cmd.InOrStdin(), cmd.OutOrStdout())
+				return port.Serve(cmd.InOrStdin(), cmd.OutOrStdout())
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&live, "live", false, "send or receive one chunk over UDP, as the environment says")
 	return cmd
-}
-
-// servePort answers each line of r by a line on w, until r ends.
-func servePort(r io.Reader, w io.Writer) error {
-	in, out := bufio.NewReader(r), bufio.NewWriter(w)
-	for {
-		line, err := in.ReadBytes('\n')
-		if len(line) > 0 {
-			answer, encodingErr := json.Marshal(answerPort(line))
-			if encodingErr != nil {
-				return encodingErr
-			}
-			if _, err := out.Write(append(answer, '\n')); err != nil {
-				return err
-			}
-			if err := out.Flush(); err != nil {
-				return err
-			}
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-	}
 }

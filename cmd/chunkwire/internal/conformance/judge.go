@@ -10,7 +10,7 @@ import (
 // Kind is a kind of failure.
 type Kind string
 
-// The kinds of failures.
+// The kinds of failures; none is a refusal (PRT-4).
 const (
 	Differs        Kind = "differs"         // the answer is not the expected one
 	Garbage        Kind = "garbage"         // a line is no JSON object with an id

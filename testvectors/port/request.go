@@ -1,4 +1,4 @@
-package main
+package port
 
 import (
 	"encoding/hex"
@@ -12,26 +12,26 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-// The contract's errors that are not the codec's.
+// The contract's errors that are not the codec's (PRT-3).
 var (
 	errBadRequest  = errors.New("bad_request")
 	errUnsupported = errors.New("unsupported")
 )
 
-// portRequest is a line that a port is asked. Numbers stay as they stand, since
+// request is a line that a port is asked. Numbers stay as they stand, since
 // a wrong one is an answer's matter and not the parser's.
-type portRequest struct {
+type request struct {
 	Op         *string
 	ProtocolID json.RawMessage
 	Type       *string
 	Hex        *string
-	Packet     *portPacket
+	Packet     *packet
 	Config     json.RawMessage
 	Events     json.RawMessage
 }
 
-// portPacket is a packet in the contract's JSON.
-type portPacket struct {
+// packet is a packet in the contract's JSON (PRT-2).
+type packet struct {
 	Type      *string         `json:"type"`
 	ChunkID   json.RawMessage `json:"chunk_id"`
 	SliceID   json.RawMessage `json:"slice_id,omitempty"`
@@ -40,35 +40,35 @@ type portPacket struct {
 	Acked     *string         `json:"acked,omitempty"`
 }
 
-// portResponse is the answer to a line.
-type portResponse struct {
+// response is the answer to a line.
+type response struct {
 	ID     json.RawMessage `json:"id"`
 	OK     bool            `json:"ok"`
 	Error  string          `json:"error,omitempty"`
 	Hex    *string         `json:"hex,omitempty"`
-	Packet *portPacket     `json:"packet,omitempty"`
+	Packet *packet         `json:"packet,omitempty"`
 
 	Steps *[]testvectors.Step `json:"steps,omitempty"`
 }
 
-// answerPort answers one line.
-func answerPort(line []byte) portResponse {
-	answer := portResponse{ID: json.RawMessage("null")}
+// answer answers one line (PRT-1).
+func answer(line []byte) response {
+	a := response{ID: json.RawMessage("null")}
 	fields, err := members(line)
 	if id := fields["id"]; isInteger(id) {
-		answer.ID = id
+		a.ID = id
 	} else {
 		err = errBadRequest
 	}
 	if err == nil {
-		err = answer.fill(fields)
+		err = a.fill(fields)
 	}
 	if err != nil {
-		answer.Error = errorCode(err)
-		return answer
+		a.Error = errorCode(err)
+		return a
 	}
-	answer.OK = true
-	return answer
+	a.OK = true
+	return a
 }
 
 // members returns the fields of a JSON object by their exact names. That of a
@@ -102,12 +102,12 @@ func errorCode(err error) string {
 
 // fill answers a request. Its op decides before its other fields are read: a
 // port need not know those of an op that it does not have.
-func (a *portResponse) fill(fields map[string]json.RawMessage) error {
-	var q portRequest
+func (a *response) fill(fields map[string]json.RawMessage) error {
+	var q request
 	if field(fields, "op", &q.Op) != nil || q.Op == nil {
 		return errBadRequest
 	}
-	var answer func(*portResponse) error
+	var answer func(*response) error
 	switch *q.Op {
 	case "encode_body", "encode_packet":
 		answer = q.encode
@@ -125,22 +125,22 @@ func (a *portResponse) fill(fields map[string]json.RawMessage) error {
 }
 
 // read takes the fields besides the id and the op.
-func (q *portRequest) read(fields map[string]json.RawMessage) error {
+func (q *request) read(fields map[string]json.RawMessage) error {
 	q.ProtocolID, q.Config, q.Events = fields["protocol_id"], fields["config"], fields["events"]
-	var packet json.RawMessage
-	err := errors.Join(field(fields, "type", &q.Type), field(fields, "hex", &q.Hex), field(fields, "packet", &packet))
-	if err != nil || packet == nil || string(packet) == "null" {
+	var raw json.RawMessage
+	err := errors.Join(field(fields, "type", &q.Type), field(fields, "hex", &q.Hex), field(fields, "packet", &raw))
+	if err != nil || raw == nil || string(raw) == "null" {
 		return err
 	}
-	fields, err = members(packet)
+	fields, err = members(raw)
 	if err != nil {
 		return err
 	}
-	q.Packet = &portPacket{ChunkID: fields["chunk_id"], SliceID: fields["slice_id"], NumSlices: fields["num_slices"]}
+	q.Packet = &packet{ChunkID: fields["chunk_id"], SliceID: fields["slice_id"], NumSlices: fields["num_slices"]}
 	return errors.Join(field(fields, "type", &q.Packet.Type), field(fields, "data", &q.Packet.Data), field(fields, "acked", &q.Packet.Acked))
 }
 
-func (q *portRequest) encode(a *portResponse) error {
+func (q *request) encode(a *response) error {
 	if q.Packet == nil {
 		return errBadRequest
 	}
@@ -173,7 +173,7 @@ func (q *portRequest) encode(a *portResponse) error {
 	return err
 }
 
-func (q *portRequest) decode(a *portResponse) error {
+func (q *request) decode(a *response) error {
 	if q.Hex == nil {
 		return errBadRequest
 	}
@@ -197,14 +197,14 @@ func (q *portRequest) decode(a *portResponse) error {
 		return errBadRequest
 	}
 	if err == nil {
-		a.Packet = newPortPacket(p)
+		a.Packet = newPacket(p)
 	}
 	return err
 }
 
 // framer returns the Framer for the request's protocol id, which is no field of
 // a packet: a wrong one is a bad request.
-func (q *portRequest) framer() (codec.Framer, error) {
+func (q *request) framer() (codec.Framer, error) {
 	id, err := bounded(q.ProtocolID, math.MaxUint32)
 	if err != nil {
 		return codec.Framer{}, errBadRequest
@@ -214,7 +214,7 @@ func (q *portRequest) framer() (codec.Framer, error) {
 
 // value turns the contract's packet into the codec's. What the codec's types
 // cannot hold is refused as the codec would.
-func (p *portPacket) value() (codec.Packet, error) {
+func (p *packet) value() (codec.Packet, error) {
 	if p.Type == nil {
 		return codec.Packet{}, errBadRequest
 	}
@@ -231,7 +231,7 @@ func (p *portPacket) value() (codec.Packet, error) {
 	return p.slice(uint16(chunkID))
 }
 
-func (p *portPacket) slice(chunkID uint16) (codec.Packet, error) {
+func (p *packet) slice(chunkID uint16) (codec.Packet, error) {
 	sliceID, err := bounded(p.SliceID, codec.MaxSlices)
 	numSlices, numErr := bounded(p.NumSlices, codec.MaxSlices)
 	if err = errors.Join(err, numErr); err != nil {
@@ -244,7 +244,7 @@ func (p *portPacket) slice(chunkID uint16) (codec.Packet, error) {
 	return codec.Packet{Slice: codec.Slice{ChunkID: chunkID, SliceID: int(sliceID), NumSlices: int(numSlices), Data: data}}, err
 }
 
-func (p *portPacket) ack(chunkID uint16) (codec.Packet, error) {
+func (p *packet) ack(chunkID uint16) (codec.Packet, error) {
 	if p.Acked == nil {
 		return codec.Packet{}, errBadRequest
 	}
@@ -252,14 +252,14 @@ func (p *portPacket) ack(chunkID uint16) (codec.Packet, error) {
 	return codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: chunkID, NumSlices: n, Acked: set}}, err
 }
 
-func newPortPacket(p codec.Packet) *portPacket {
+func newPacket(p codec.Packet) *packet {
 	name := p.Type.String()
 	if p.Type == codec.TypeAck {
 		text := testvectors.AckedBits(p.Ack.Acked, p.Ack.NumSlices)
-		return &portPacket{Type: &name, ChunkID: number(int(p.Ack.ChunkID)), Acked: &text}
+		return &packet{Type: &name, ChunkID: number(int(p.Ack.ChunkID)), Acked: &text}
 	}
 	data := hex.EncodeToString(p.Slice.Data)
-	return &portPacket{
+	return &packet{
 		Type: &name, ChunkID: number(int(p.Slice.ChunkID)),
 		SliceID: number(p.Slice.SliceID), NumSlices: number(p.Slice.NumSlices), Data: &data,
 	}

@@ -1,4 +1,4 @@
-package main
+package port
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 )
 
 // trace answers the ops sender and receiver (appendix B of the specification).
-func (q *portRequest) trace(a *portResponse) error {
+func (q *request) trace(a *response) error {
 	events, err := q.traceEvents()
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (q *portRequest) trace(a *portResponse) error {
 	return nil
 }
 
-func (q *portRequest) traceEvents() ([]testvectors.Event, error) {
+func (q *request) traceEvents() ([]testvectors.Event, error) {
 	var events []testvectors.Event
 	var raw []json.RawMessage
 	if strictly(q.Events, &events) != nil || json.Unmarshal(q.Events, &raw) != nil {

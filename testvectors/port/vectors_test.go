@@ -1,4 +1,4 @@
-package main
+package port
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ func serve(t *testing.T, vectors []testvectors.Vector) (answers []map[string]any
 		}
 		fmt.Fprintf(&in, "%s\n", line)
 	}
-	if err := servePort(&in, &out); err != nil {
+	if err := Serve(&in, &out); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")

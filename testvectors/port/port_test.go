@@ -1,4 +1,4 @@
-package main
+package port
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// What a port answers, and what it refuses (PRT-1 to PRT-3).
 func TestPortAnswers(t *testing.T) {
 	full := strings.Repeat("ab", 1024)
 	cases := []struct{ name, request, want string }{
@@ -79,17 +80,18 @@ func TestPortAnswers(t *testing.T) {
 func ask(t *testing.T, request string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := servePort(strings.NewReader(request+"\n"), &out); err != nil {
+	if err := Serve(strings.NewReader(request+"\n"), &out); err != nil {
 		t.Fatal(err)
 	}
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// One line out for each line in, in order, the last one without its newline too.
+// One line out for each line in, in order, the last one without its newline too
+// (PRT-1).
 func TestPortAnswersLineByLine(t *testing.T) {
 	var out bytes.Buffer
 	in := `{"id":1,"op":"x"}` + "\n\n" + `{"id":2,"op":"x"}`
-	if err := servePort(strings.NewReader(in), &out); err != nil {
+	if err := Serve(strings.NewReader(in), &out); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"id":1,"ok":false,"error":"unsupported"}
