@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/chunkwire/chunkwire/netsim"
+)
+
+// host is a process. It may be stopped for a while: what arrives meanwhile waits
+// in its socket's buffer, as far as there is room.
+type host struct {
+	name      string
+	stopped   bool
+	resumedAt micros
+	buffer    []delivery
+	to        []*end   // for whom each in buffer is
+	buffered  int      // bytes in buffer
+	room      int      // most bytes in buffer
+	waking    []func() // what applications wanted to do meanwhile
+	ends      []*end
+}
+
+func (w *world) newHost(name string) *host {
+	h := &host{name: name, room: int(w.dice.spread(32_768, 1<<20))}
+	w.hosts = append(w.hosts, h)
+	return h
+}
+
+// pair is a server and one peer, and the connections between them: one after
+// the other, each with a protocol id of its own (CON-5).
+type pair struct {
+	world   *world
+	firstID uint16
+	ends    [2]*end
+	courses map[courseKey]*course
+	archive archive
+}
+
+type courseKey struct{ epoch, from int }
+
+func (w *world) newPair(d dice, server, peer *host) *pair {
+	p := &pair{world: w, firstID: drawFirstID(d), courses: map[courseKey]*course{}}
+	giveUp := drawGiveUp(d)
+	plan := drawPlan(d)
+	for i, h := range []*host{server, peer} {
+		path := drawPath(d)
+		e := &end{
+			world: w, pair: p, host: h, index: i, pace: paces[d.IntN(len(paces))](d), giveUp: giveUp,
+			path: path, link: netsim.NewLink(path, d.Uint64()), wakeAt: never,
+			application: application{chunks: plan[i], sizes: drawSizes(d)},
+		}
+		if d.oneIn(8) {
+			e.giveUp = drawGiveUp(d) // against SND-17, which is only a SHOULD
+		}
+		if d.oneIn(2) {
+			e.tick = d.spread(millisecond, 50*millisecond)
+		}
+		e.thinks, e.readDelay = drawManners(d)
+		h.ends = append(h.ends, e)
+		p.ends[i] = e
+	}
+	for i, e := range p.ends {
+		e.peer = p.ends[1-i]
+		e.name = fmt.Sprintf("%s>%s", e.host.name, e.peer.host.name)
+	}
+	for _, e := range p.ends {
+		e.found(1)
+	}
+	return p
+}
+
+// drawFirstID draws ids of which many wrap.
+func drawFirstID(d dice) uint16 {
+	switch d.IntN(3) {
+	case 0:
+		return 0
+	case 1:
+		return uint16(-d.between(1, 10))
+	}
+	return uint16(d.Uint32())
+}
+
+// endless is a patience that nothing exhausts.
+const endless micros = 1 << 61
+
+// drawGiveUp draws a patience that fair weather never exhausts.
+func drawGiveUp(d dice) micros {
+	if d.oneIn(12) {
+		return endless
+	}
+	if d.oneIn(2) {
+		return 10 * second
+	}
+	return d.spread(3*second, 40*second)
+}
+
+// drawPlan draws how many chunks go each way.
+func drawPlan(d dice) (chunks [2]int) {
+	way := d.IntN(4) // down, down, up, both
+	if way != 2 {
+		chunks[0] = int(d.spread(1, 40))
+	}
+	if way >= 2 {
+		chunks[1] = int(d.spread(1, 40))
+	}
+	return chunks
+}
+
+// drawManners draws how long an application thinks between two chunks, and how
+// long it lets a complete one wait.
+func drawManners(d dice) (thinks, readDelay micros) {
+	if d.oneIn(2) {
+		thinks = d.spread(millisecond, 5*second)
+	}
+	if d.oneIn(3) {
+		readDelay = d.spread(millisecond, 60*second)
+	}
+	return thinks, readDelay
+}
+
+// course returns the course that begins at an end in an epoch.
+func (p *pair) course(epoch, from int) *course {
+	key := courseKey{epoch, from}
+	c := p.courses[key]
+	if c == nil {
+		c = &course{firstID: p.firstID}
+		p.courses[key] = c
+	}
+	return c
+}
+
+// protocolID returns the id of the connection of an epoch.
+func protocolID(epoch int) uint32 { return 0x11223344 + uint32(epoch) }
+
+// part ends a connection of which one end was begun again against the rule, if
+// one of them would wait for ever.
+func (p *pair) part() {
+	for _, e := range p.ends {
+		if e.giveUp == endless && !(e.sending.course.lawful() && e.receiving.course.lawful()) {
+			e.abandon("parts from an unlawful peer")
+			return
+		}
+	}
+}
+
+// done reports whether both applications are through with their plans, and all
+// is read.
+func (p *pair) done() bool {
+	a, b := p.ends[0], p.ends[1]
+	return a.idle() && b.idle() && (a.epoch == b.epoch || a.chunks+b.chunks == 0)
+}

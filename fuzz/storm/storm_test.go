@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// Small worlds, with one to three peers. The command runs crowded ones too.
+func TestSmallWorlds(t *testing.T) {
+	worlds := uint64(300)
+	if testing.Short() || raceDetector {
+		worlds = 60
+	}
+	var all tally
+	for seed := uint64(1); seed <= worlds; seed++ {
+		w := newWorld(seed, false)
+		if w.climate.peers > 3 {
+			continue
+		}
+		w.run()
+		all.add(w.tally)
+		if w.find != nil {
+			t.Fatalf("seed %d: %v\nrepeat: go run ./fuzz/storm --seed %d --verbose", seed, w.find, seed)
+		}
+	}
+	for i, trouble := range troubles {
+		if all.troubles[i] == 0 {
+			t.Errorf("no world had %s", trouble.name)
+		}
+	}
+	for _, n := range all.numbers() {
+		if n == 0 {
+			t.Errorf("something never happened: %+v", all)
+		}
+	}
+}
+
+// The same seed gives the same world, to the last datagram.
+func TestSeedsRepeat(t *testing.T) {
+	t.Parallel()
+	said := func() string {
+		var stdout, stderr bytes.Buffer
+		if code := run([]string{"--from", "5", "--worlds", "6"}, &stdout, &stderr); code != 0 {
+			t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
+		}
+		return stdout.String()
+	}
+	first, second := said(), said()
+	if first != second || !strings.Contains(first, "trace ") {
+		t.Errorf("first\n%s\nthen\n%s", first, second)
+	}
+	a, b := newWorld(5, true), newWorld(6, false)
+	a.run()
+	b.run()
+	if a.story.hash == b.story.hash {
+		t.Error("two seeds give the same world")
+	}
+	c := newWorld(5, false)
+	if c.run(); a.story.hash != c.story.hash {
+		t.Error("telling a world changes it")
+	}
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]int{
+		"--help": 0, "--seed x": 2, "--verbose": 2, "--for -1s": 2, "more": 2, "--worlds -1": 2,
+		"--seed 3 --verbose": 0,
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(strings.Fields(args), &stdout, &stderr); code != want {
+			t.Errorf("%q ends with %d, not %d: %s", args, code, want, &stderr)
+		}
+		if want == 2 && stderr.Len() == 0 || args == "--help" && !strings.Contains(stderr.String(), "Exit codes") {
+			t.Errorf("%q says %q", args, &stderr)
+		}
+	}
+}
+
+// A panic of a machine is a find, and a find tells how to repeat it.
+func TestFinds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(3, true)
+	w.agenda.add(1000, acting, func() { panic("a machine's") })
+	w.run()
+	if w.find == nil || w.find.rule != "panic" || !strings.Contains(w.find.Error(), "a machine's") {
+		t.Errorf("found %v", w.find)
+	}
+	var out bytes.Buffer
+	w.recount(&out)
+	if !strings.Contains(out.String(), "begins connection 1") || !strings.Contains(out.String(), "panic at 0.001000 s") {
+		t.Errorf("it tells %s", &out)
+	}
+}
+
+// Where nothing gets through though the weather is called fair, senders that
+// give up are accused, and so is a world that does not end.
+func TestStallsAreSeen(t *testing.T) {
+	t.Parallel()
+	cut := func(w *world) {
+		for _, e := range w.pairs[0].ends {
+			e.link.SetPath(outagePath)
+		}
+	}
+	for name, c := range map[string]struct {
+		wants  string
+		meddle func(w *world)
+	}{
+		"cut for long": {"stalled", cut},
+		"cut from a connection's begin": {"nothing but fair weather", func(w *world) {
+			cut(w)
+			for _, e := range w.pairs[0].ends {
+				e.giveUp = 3 * second
+				e.found(2)
+			}
+		}},
+		"never submitted": {"not all is delivered", func(w *world) { w.pairs[0].ends[1].chunks++ }},
+	} {
+		w := calmWorld(t)
+		w.agenda.add(settling+1, acting, func() { c.meddle(w) })
+		w.run()
+		if w.find == nil || w.find.rule != "LIVE-2" || !strings.Contains(w.find.text, c.wants) {
+			t.Errorf("%s: found %v", name, w.find)
+		}
+	}
+}
+
+// calmWorld returns a world that is fair from the beginning, and busy.
+func calmWorld(t *testing.T) *world {
+	t.Helper()
+	for seed := uint64(1); seed < 1000; seed++ {
+		w := newWorld(seed, false)
+		e := w.pairs[0].ends[0]
+		if w.climate.peers == 1 && e.chunks > 20 && e.thinks > second && e.giveUp == 10*second && e.peer.giveUp == e.giveUp && e.peer.chunks == 0 {
+			w.turnFair()
+			return w
+		}
+	}
+	t.Fatal("there is no such world")
+	return nil
+}
