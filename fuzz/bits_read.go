@@ -1,0 +1,125 @@
+package fuzz
+
+import (
+	"bytes"
+
+	"github.com/chunkwire/chunkwire/bitpack"
+)
+
+// bitReader is a bitpack.Reader beside a model of it.
+type bitReader struct {
+	T
+	r     bitpack.Reader
+	bits  []bool
+	at    int
+	story *story
+}
+
+// read does one operation of the script, past the end or not.
+func (m *bitReader) read(s *script) {
+	m.Helper()
+	switch s.byte() % 9 {
+	case 0, 1, 2:
+		n := int(s.byte()%64) + 1
+		want, wantErr := m.take(n)
+		got, err := m.r.Bits(n)
+		m.compare("bits", n, got, err, want, wantErr)
+	case 3, 4:
+		low, high := readRange(s)
+		want, wantErr := m.takeInt(low, high)
+		got, err := m.r.Int(low, high)
+		m.compare("int", widthOf(low, high), uint64(got), err, uint64(want), wantErr)
+	case 5:
+		want, wantErr := m.take(1)
+		got, err := m.r.Bool()
+		m.compare("bool", 1, asBit(got), err, want, wantErr)
+	case 6:
+		wantErr := m.align()
+		m.compare("align", 0, 0, m.r.Align(), 0, wantErr)
+	case 7:
+		m.readBytes(int(s.byte() % 40))
+	case 8:
+		mustPanic(m.T, "Bytes of a negative length", func() { m.r.Bytes(-1) })
+	}
+}
+
+// take is bits(v, n) of the model; when it fails nothing is consumed.
+func (m *bitReader) take(n int) (v uint64, err error) {
+	if len(m.bits)-m.at < n {
+		return 0, bitpack.ErrTruncated
+	}
+	for k := range n {
+		v |= asBit(m.bits[m.at+k]) << k
+	}
+	m.at += n
+	return v, nil
+}
+
+func (m *bitReader) takeInt(low, high int64) (int64, error) {
+	before := m.at
+	v, err := m.take(widthOf(low, high))
+	if err == nil && v > uint64(high)-uint64(low) {
+		m.at, err = before, bitpack.ErrValue
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int64(uint64(low) + v), nil
+}
+
+func (m *bitReader) align() error {
+	end := (m.at + 7) / 8 * 8
+	for _, bit := range m.bits[m.at:end] {
+		if bit {
+			return bitpack.ErrPadding
+		}
+	}
+	m.at = end
+	return nil
+}
+
+func (m *bitReader) readBytes(n int) {
+	m.Helper()
+	before := m.at
+	wantErr := m.align()
+	want := []byte(nil)
+	if wantErr == nil && len(m.bits)-m.at < 8*n {
+		m.at, wantErr = before, bitpack.ErrTruncated
+	}
+	if wantErr == nil {
+		want = pack(m.bits[m.at : m.at+8*n])
+		m.at += 8 * n
+	}
+	got, err := m.r.Bytes(n)
+	m.compare("bytes", 8*n, 0, err, 0, wantErr)
+	if !bytes.Equal(got, want) || cap(got) != len(got) {
+		m.Fatalf("bytes: %x with room for %d, want %x", got, cap(got), want)
+	}
+}
+
+func (m *bitReader) compare(what string, n int, got uint64, err error, want uint64, wantErr error) {
+	m.Helper()
+	if m.story != nil {
+		m.story.say("read  %-14s %2d bits: %#x, %v; now at bit %d of %d", what, n, got, err, m.r.Offset(), len(m.bits))
+	}
+	if got != want || err != wantErr {
+		m.Fatalf("%s: %#x, %v, want %#x, %v", what, got, err, want, wantErr)
+	}
+	if m.r.Offset() != m.at || m.r.Remaining() != len(m.bits)-m.at {
+		m.Fatalf("after %s: at %d with %d left, want %d and %d", what, m.r.Offset(), m.r.Remaining(), m.at, len(m.bits)-m.at)
+	}
+}
+
+// toTheEnd reads what is left: the stream written is then compared bit by bit.
+func (m *bitReader) toTheEnd() {
+	m.Helper()
+	for m.at < len(m.bits) {
+		n := min(7, len(m.bits)-m.at)
+		want, wantErr := m.take(n)
+		got, err := m.r.Bits(n)
+		m.compare("bits", n, got, err, want, wantErr)
+	}
+	if _, err := m.r.Bits(1); err != bitpack.ErrTruncated {
+		m.Fatalf("a bit behind the end: %v", err)
+	}
+}

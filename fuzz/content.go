@@ -1,0 +1,75 @@
+package fuzz
+
+import (
+	"math/rand/v2"
+
+	"github.com/chunkwire/chunkwire/codec"
+)
+
+// noise is what chunks are made of. Nothing writes to it.
+var noise = func() []byte {
+	b := make([]byte, codec.MaxChunkSize+1<<16)
+	random := rand.NewChaCha8([32]byte{'n', 'o', 'i', 's', 'e'})
+	random.Read(b)
+	return b
+}()
+
+// content returns the bytes of the chunk with an id, which differ from id to id
+// and from slice to slice.
+func content(chunkID uint16, size int) []byte {
+	from := int(chunkID) * 40503 & 0xffff
+	return noise[from : from+size : from+size]
+}
+
+// sliceOf cuts slice id out of a chunk (LIM-2, LIM-3).
+func sliceOf(chunkID uint16, chunk []byte, id int) codec.Slice {
+	from := id * codec.SliceSize
+	to := min(from+codec.SliceSize, len(chunk))
+	return codec.Slice{ChunkID: chunkID, SliceID: id, NumSlices: codec.NumSlices(len(chunk)), Data: chunk[from:to:to]}
+}
+
+// readSize reads the size of a chunk from two bytes: mostly a few slices,
+// sometimes as many as there can be, the last one often of a special length.
+func readSize(s *script) int {
+	a, b := int(s.byte()), int(s.byte())
+	slices := a%6 + 1
+	switch {
+	case a >= 254:
+		slices = a + 1
+	case a >= 224:
+		slices = a - 224 + 7
+	}
+	last := 4 * b
+	switch b {
+	case 0:
+		last = 1
+	case 1:
+		last = codec.SliceSize - 1
+	case 2:
+		last = codec.SliceSize
+	}
+	return (slices-1)*codec.SliceSize + last
+}
+
+// sizeBytes is the inverse of readSize, as near as it comes.
+func sizeBytes(size int) []byte {
+	slices := codec.NumSlices(size)
+	last := size - (slices-1)*codec.SliceSize
+	a := slices - 1
+	switch {
+	case slices > 36:
+		a = 254 + slices/codec.MaxSlices
+	case slices > 6:
+		a = 224 + slices - 7
+	}
+	b := max(last/4, 3)
+	switch last {
+	case 1:
+		b = 0
+	case codec.SliceSize - 1:
+		b = 1
+	case codec.SliceSize:
+		b = 2
+	}
+	return []byte{byte(a), byte(b)}
+}

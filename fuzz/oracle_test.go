@@ -1,0 +1,10 @@
+package fuzz
+
+import "testing"
+
+func FuzzOracle(f *testing.F) {
+	for _, seed := range Seeds("FuzzOracle") {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { CheckOracle(t, data) })
+}

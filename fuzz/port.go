@@ -1,0 +1,132 @@
+package fuzz
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/testvectors/port"
+)
+
+// An input of FuzzPort is what a port reads: lines, of which maxPortInput bytes
+// are taken. Events of traces can ask for much work with few bytes.
+const maxPortInput = 16 << 10
+
+// CheckPort asks the port whatever it is. For each line it must answer one, with
+// the request's id, or null if it has none, and ok or a code (PRT-1 to PRT-4).
+// What it decodes it must encode again, and the other way round.
+func CheckPort(t T, data []byte) {
+	data = data[:min(len(data), maxPortInput)]
+	var out bytes.Buffer
+	if err := port.Serve(bytes.NewReader(data), &out); err != nil {
+		t.Fatalf("serve: %v", err)
+	}
+	asked := linesOf(data)
+	answers := bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
+	if len(asked) == 0 {
+		if out.Len() != 0 {
+			t.Fatalf("nothing was asked, and answered %q", out.Bytes())
+		}
+		return
+	}
+	if !bytes.HasSuffix(out.Bytes(), []byte("\n")) || len(answers) != len(asked) {
+		t.Fatalf("%d lines, %d answers", len(asked), len(answers))
+	}
+	for i, line := range asked {
+		checkAnswer(t, line, answers[i])
+	}
+}
+
+// linesOf splits an input as a port does: the last line may lack its end.
+func linesOf(data []byte) [][]byte {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	if last := len(lines) - 1; len(lines[last]) == 0 {
+		lines = lines[:last]
+	}
+	return lines
+}
+
+// fields is a JSON object.
+type fields map[string]json.RawMessage
+
+var (
+	integer    = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
+	errorCodes = []string{
+		`"truncated"`, `"crc_mismatch"`, `"nonzero_padding"`, `"slice_id_out_of_range"`, `"bad_end_check"`,
+		`"trailing_data"`, `"invalid_field"`, `"unsupported"`, `"bad_request"`,
+	}
+	// resultOf names the field that an op answers with (PRT-1).
+	resultOf = map[string]string{
+		"encode_body": "hex", "decode_body": "packet", "encode_packet": "hex", "decode_packet": "packet",
+		"sender": "steps", "receiver": "steps",
+	}
+)
+
+func checkAnswer(t T, line, answer []byte) {
+	t.Helper()
+	var a, q fields
+	if err := json.Unmarshal(answer, &a); err != nil || a == nil {
+		t.Fatalf("the answer is no object: %q, %v", answer, err)
+	}
+	if json.Unmarshal(line, &q) != nil {
+		q = nil
+	}
+	id := "null"
+	if integer.Match(q["id"]) {
+		id = string(q["id"])
+	}
+	if string(a["id"]) != id {
+		t.Fatalf("the request's id is %s, the answer's %s", id, a["id"])
+	}
+	var op string
+	json.Unmarshal(q["op"], &op)
+	switch ok := string(a["ok"]); {
+	case ok == "true":
+		if result := resultOf[op]; len(a) != 3 || result == "" || len(a[result]) == 0 || id == "null" {
+			t.Fatalf("the answer of op %q is %s", op, answer)
+		}
+		checkInverse(t, op, q, a)
+	case ok != "false" || len(a) != 3 || !slices.Contains(errorCodes, string(a["error"])):
+		t.Fatalf("a refusal is %s", answer)
+	case id == "null" && string(a["error"]) != `"bad_request"`:
+		t.Fatalf("a line without an id is refused by %s", answer)
+	}
+}
+
+// checkInverse asks the inverse question: what was decoded encodes to the same
+// bytes (LAW-2), and what was encoded decodes.
+func checkInverse(t T, op string, q, a fields) {
+	t.Helper()
+	inverse := fields{"id": q["id"]}
+	if id, ok := q["protocol_id"]; ok {
+		inverse["protocol_id"] = id
+	}
+	var want []byte
+	field := "hex"
+	switch op {
+	case "decode_body", "decode_packet":
+		inverse["op"] = json.RawMessage(`"encode_` + op[len("decode_"):] + `"`)
+		inverse["packet"] = a["packet"]
+		want = q["hex"]
+	case "encode_body", "encode_packet":
+		var packet fields
+		json.Unmarshal(q["packet"], &packet)
+		inverse["op"] = json.RawMessage(`"decode_` + op[len("encode_"):] + `"`)
+		inverse["hex"], inverse["type"] = a["hex"], packet["type"]
+		field = "packet"
+	default:
+		return
+	}
+	var back fields
+	json.Unmarshal(port.Answer(mustMarshal(t, inverse)), &back)
+	if string(back["ok"]) != "true" || want != nil && !sameString(back[field], want) {
+		t.Fatalf("%s gives %s, but the inverse of that %s", op, a, back)
+	}
+}
+
+// sameString compares JSON strings, which can be written in more than one way.
+func sameString(a, b json.RawMessage) bool {
+	var x, y string
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x == y
+}
