@@ -11,7 +11,8 @@ import (
 )
 
 // The runs' hashes come from the oracle; here the codec makes them again. The
-// generator is another one than the oracle's, so that its text is tested.
+// generator is another one than the oracle's, so that its text is tested (ACC-1 to
+// ACC-3).
 func TestAccumulated(t *testing.T) {
 	runs, err := testvectors.LoadAccumulated()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 )
 
-// ChunkContent returns the bytes that a chunk has in a trace (appendix B).
+// ChunkContent returns the bytes that a chunk has in a trace (TRC-1).
 func ChunkContent(chunkID uint16, size int) []byte {
 	b := make([]byte, size)
 	for i := range b {

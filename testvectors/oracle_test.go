@@ -11,7 +11,7 @@ import (
 )
 
 // The codec and the oracle say the same of damaged datagrams and bodies, by the
-// code and by the place.
+// code and by the place (DEC-15).
 func TestCodecAgreesWithOracle(t *testing.T) {
 	x := oracle.Generator(0x9e3779b9)
 	for range 5000 {

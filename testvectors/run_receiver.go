@@ -7,7 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// RunReceiver takes a receiver through a trace. It fails with ErrUnsupported or
+// RunReceiver takes a receiver through a trace (TRC-3). It fails with ErrUnsupported or
 // ErrIncomplete.
 func RunReceiver(cfg ReceiverConfig, events []Event) ([]Step, error) {
 	if !cfg.valid() {

@@ -16,7 +16,7 @@ var (
 	ErrIncomplete = errors.New("testvectors: an event without what it needs")
 )
 
-// RunSender takes a sender through a trace. It fails with ErrUnsupported or
+// RunSender takes a sender through a trace (TRC-2). It fails with ErrUnsupported or
 // ErrIncomplete.
 func RunSender(cfg SenderConfig, events []Event) ([]Step, error) {
 	if !cfg.valid() {

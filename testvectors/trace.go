@@ -42,7 +42,7 @@ type Event struct {
 	Due       []int   `json:"due,omitempty"`
 }
 
-// Step is what a machine did at an event, and its state after it.
+// Step is what a machine did at an event, and its state after it (TRC-4).
 type Step struct {
 	Event      int      `json:"event"`
 	Row        string   `json:"row"`

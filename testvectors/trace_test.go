@@ -26,6 +26,7 @@ func rows(steps []testvectors.Step) (list []string) {
 	return list
 }
 
+// A sender's events, its steps and the content of its chunk (TRC-1, TRC-2, TRC-4).
 func TestSenderTrace(t *testing.T) {
 	profile := &testvectors.Profile{Cap: 17056, SpacingUS: 85}
 	steps, err := testvectors.RunSender(testvectors.SenderConfig{FirstChunkID: 9, GiveUpUS: 1_000_000, Profile: profile}, events(t, `[
@@ -53,6 +54,7 @@ func TestSenderTrace(t *testing.T) {
 	}
 }
 
+// A receiver's events and steps (TRC-3, TRC-4).
 func TestReceiverTrace(t *testing.T) {
 	steps, err := testvectors.RunReceiver(testvectors.ReceiverConfig{GiveUpUS: 1_000_000}, events(t, `[
 		{"at":0,"event":"read"},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The oracle judges the codec, so it must not be made of it: only the standard
+// Field note 29: the oracle judges the codec, so it must not be made of it: only the standard
 // library, whose packages have no dot in their path.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	p, err := build.ImportDir(".", 0)

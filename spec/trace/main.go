@@ -1,0 +1,111 @@
+// Command trace tells, for every normative sentence of the specification and
+// every row of its tables, which code implements it, which tests and which
+// vectors hold it. It fails when a sentence has no implementation or nothing that
+// tests it, when something cites a sentence that does not exist, and when a
+// sentence's words have changed since its citations were last confirmed.
+//
+//	go run ./spec/trace                      # the table and what is wrong
+//	go run ./spec/trace --id SND-7           # all about one sentence
+//	go run ./spec/trace --summary            # only what is wrong
+//	go run ./spec/trace --json
+//	go run ./spec/trace --confirm SND-7 S9   # after looking at their citations
+//	go run ./spec/trace --confirm all
+//
+// Code and tests cite by writing the id, best in parentheses at the end of a
+// comment: "(SND-7)", "(RTT-2 to RTT-4)". A row is also cited by the constant that
+// begins with its id. SAFE, LIVE and BND follow from the rest, and need only tests.
+// What else is waived stands with its reason in exceptions.txt.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+func main() {
+	write := func(name string, data []byte) error { return os.WriteFile(name, data, 0o644) }
+	os.Exit(run(os.DirFS("."), write, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the command in a tree; it writes files by write, and returns the exit
+// code: 1 when something is wrong, 2 when it cannot tell.
+func run(tree fs.FS, write func(name string, data []byte) error, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("trace", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	id := flags.String("id", "", "show only this sentence")
+	asJSON := flags.Bool("json", false, "print JSON")
+	summary := flags.Bool("summary", false, "print only the counts and what is wrong")
+	confirm := flags.Bool("confirm", false, "take the present words of the sentences that are named, or of \"all\", as those that the citations are for")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if *confirm != (flags.NArg() > 0) {
+		fmt.Fprintln(stderr, "trace: --confirm wants ids, or all; nothing else takes arguments")
+		return 2
+	}
+	view := view{id: *id, json: *asJSON, summary: *summary || *confirm}
+	problems, err := trace(tree, write, stdout, view, flags.Args())
+	if err != nil {
+		fmt.Fprintln(stderr, "trace:", err)
+		return 2
+	}
+	if problems > 0 {
+		return 1
+	}
+	return 0
+}
+
+// view is what is printed.
+type view struct {
+	id            string // empty: all
+	json, summary bool
+}
+
+// trace confirms what it is told to, prints, and returns the number of problems.
+func trace(tree fs.FS, write func(string, []byte) error, w io.Writer, v view, confirm []string) (int, error) {
+	t, err := read(tree)
+	if err != nil {
+		return 0, err
+	}
+	exceptions, err := readExceptions(tree)
+	if err != nil {
+		return 0, err
+	}
+	confirmed, err := readConfirmed(tree)
+	if err != nil {
+		return 0, err
+	}
+	if len(confirm) > 0 {
+		if err := confirmed.Confirm(t.Sentences, confirm); err != nil {
+			return 0, err
+		}
+		if err := write(confirmedFile, []byte(confirmed.String())); err != nil {
+			return 0, err
+		}
+	}
+	problems := t.check(confirmed, exceptions)
+
+	shown := t.Sentences
+	if v.id != "" {
+		i := slices.IndexFunc(shown, func(s Sentence) bool { return s.ID == v.id })
+		if i < 0 {
+			return 0, fmt.Errorf("there is no sentence %s", v.id)
+		}
+		shown = shown[i : i+1]
+	}
+	switch {
+	case v.json:
+		return len(problems), t.printJSON(w, shown, problems)
+	case v.id != "":
+		t.printSentence(w, shown[0], exceptions)
+		return 0, nil
+	case !v.summary:
+		t.printTable(w, exceptions)
+	}
+	t.printSummary(w, exceptions, problems)
+	return len(problems), nil
+}
