@@ -38,8 +38,9 @@
 // specification. It has no connection id either (CON-5). A peer that restarts at
 // the same address while its old connection lives is not heard until that ends;
 // worse, if exactly one chunk had arrived before, its new first chunk looks like
-// a late duplicate of that one, and is acked unread. A new port or protocol id
-// for each start avoids both. And slices of chunk 0 that come late, after their
+// a late duplicate of that one, and is acked unread; and if one was half there,
+// slices of both are joined. A new port or protocol id for each start avoids all
+// of that. And slices of chunk 0 that come late, after their
 // connection was closed, look like a new connection: [Conn.Linger] before Close
 // avoids that.
 package transport
