@@ -17,6 +17,7 @@ const (
 	ackEvery    = 16              // AKT-3
 )
 
+// startChunk begins the timing of a chunk's acks; what is due stays due (AKT-1).
 func (t *ackTimer) startChunk() {
 	t.unreported, t.lastNew, t.afterGap = 0, -1, false
 }
@@ -34,7 +35,8 @@ func (t *ackTimer) newSlice(now Micros, id int) {
 	t.lastNew, t.afterGap = id, gap
 }
 
-// soon makes an ack due within the interval that caps their rate (AKT-2).
+// soon makes an ack due within the interval that caps their rate (AKT-2), which is
+// far below the 100 ms that an ack may take (ACQ-1).
 func (t *ackTimer) soon(now Micros) {
 	earliest := now
 	if t.sentOne {
@@ -45,6 +47,7 @@ func (t *ackTimer) soon(now Micros) {
 
 func (t *ackTimer) atOnce(now Micros) { t.at = min(t.at, now) }
 
+// due and sent: when acks go out, and what is forgotten when they have (AKT-5).
 func (t *ackTimer) due(now Micros) bool { return now >= t.at }
 
 func (t *ackTimer) sent(now Micros) {

@@ -12,6 +12,7 @@ func startedAckTimer() ackTimer {
 	return t
 }
 
+// There is no ack from which to keep a distance (AKT-2).
 func TestTheFirstAckEverIsNotDelayed(t *testing.T) {
 	timer := ackTimer{at: Never}
 	timer.startChunk()
@@ -19,6 +20,7 @@ func TestTheFirstAckEverIsNotDelayed(t *testing.T) {
 	wantEqual(t, "due at", timer.at, 7)
 }
 
+// Soon, or at once (AKT-2 to AKT-4).
 func TestWhenAnAckIsDueForNewSlices(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -47,6 +49,7 @@ func TestWhenAnAckIsDueForNewSlices(t *testing.T) {
 	}
 }
 
+// One slice behind a gap, and no more (AKT-4).
 func TestTheNewSliceAfterAGapIsAckedAtOnceToo(t *testing.T) {
 	timer := startedAckTimer()
 	timer.newSlice(101*ms, 3)
@@ -58,6 +61,7 @@ func TestTheNewSliceAfterAGapIsAckedAtOnceToo(t *testing.T) {
 	wantEqual(t, "due at, for the one after that", timer.at, 103*ms)
 }
 
+// Neither a count nor a gap of the chunk before is left (AKT-1).
 func TestAChunkStartsItsTimingAnew(t *testing.T) {
 	timer := startedAckTimer()
 	for id := range 15 {
@@ -83,6 +87,7 @@ func TestWhatIsDueIsOnlyMovedForward(t *testing.T) {
 	wantEqual(t, "not later again", timer.at, 101*ms+5)
 }
 
+// From its time on, until it is sent (AKT-5).
 func TestAnAckIsDueFromItsTimeOn(t *testing.T) {
 	timer := startedAckTimer()
 	must(t, !timer.due(Never-1), "nothing is due")
@@ -95,6 +100,7 @@ func TestAnAckIsDueFromItsTimeOn(t *testing.T) {
 	wantEqual(t, "the next one", timer.at, 104*ms)
 }
 
+// The count begins anew with each ack (AKT-5).
 func TestSentAcksReportWhatIsNew(t *testing.T) {
 	timer := startedAckTimer()
 	for id := range 15 {

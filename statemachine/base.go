@@ -77,7 +77,7 @@ func (b *Base) Begin(f Flight) {
 }
 
 // Next returns the next due slice from the cursor on, if spacing and budget
-// allow (SCH-6).
+// allow (SCH-6, SPC-1).
 func (b *Base) Next(now Micros) (int, bool) {
 	if b.due.Empty() && now >= b.resendAt() {
 		b.timeOut(now)
@@ -94,7 +94,8 @@ func (b *Base) Next(now Micros) (int, bool) {
 	return id, true
 }
 
-// Deadline returns when spacing, budget or the resend timer lets a slice go.
+// Deadline returns when spacing, budget or the resend timer lets a slice go
+// (SCH-9).
 func (b *Base) Deadline() Micros {
 	if id := b.nextDue(); id >= 0 {
 		return max(b.spacedUntil, b.budget.when(b.cost(id)))
@@ -126,6 +127,7 @@ func (b *Base) cost(id int) int64 {
 	return int64(codec.SliceDatagramSize(id, b.numSlices, n) + HeaderBytes)
 }
 
+// sent notes a transmission (SCH-7).
 func (b *Base) sent(now Micros, id int) {
 	b.transmissions++
 	t := &b.slices[id]

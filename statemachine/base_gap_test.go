@@ -2,6 +2,7 @@ package statemachine
 
 import "testing"
 
+// One that came later is no evidence, two are (GAP-2).
 func TestASliceOvertakenByTwoIsLost(t *testing.T) {
 	f := fly(t, atOnce, 5)
 	f.sends(0, 1, 2, 3, 4)
@@ -14,6 +15,7 @@ func TestASliceOvertakenByTwoIsLost(t *testing.T) {
 	wantEqual(t, "lost", f.Stats().Lost, 1)
 }
 
+// A resend has to be overtaken itself (GAP-2).
 func TestAResentSliceIsOvertakenByItsLatestTransmission(t *testing.T) {
 	f := fly(t, atOnce, 5)
 	f.sends(0, 1, 2, 3, 4)
@@ -27,6 +29,7 @@ func TestAResentSliceIsOvertakenByItsLatestTransmission(t *testing.T) {
 	f.sends(0) // by two: the seventh and the eighth
 }
 
+// It was sent before them (GAP-1).
 func TestALateOriginalOvertakesNothingThatWasSentAfterIt(t *testing.T) {
 	f := fly(t, atOnce, 5)
 	f.sends(0, 1, 2, 3, 4)
@@ -39,6 +42,7 @@ func TestALateOriginalOvertakesNothingThatWasSentAfterIt(t *testing.T) {
 	wantEqual(t, "spurious", f.Stats().Spurious, 2)
 }
 
+// To the microsecond (GAP-1).
 func TestTheSmallestRoundTripTellsResendsFromOriginals(t *testing.T) {
 	for _, c := range []struct {
 		after    Micros
@@ -73,7 +77,7 @@ func TestSpuriousResendsAreObserved(t *testing.T) {
 }
 
 // While no round trip was measured nothing tells a resend from its original,
-// and nothing is called spurious.
+// and nothing is called spurious (GAP-1).
 func TestWithoutARoundTripTheOriginalCounts(t *testing.T) {
 	f := fly(t, atOnce, 6)
 	f.sends(upTo(0, 5)...)

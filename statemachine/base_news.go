@@ -43,7 +43,7 @@ func (b *Base) release(now Micros) {
 
 // sampleRTT takes at most one sample from an ack: of the newest slice that was
 // sent once, or else of the newest resent one whose latest transmission can
-// have arrived, or else, while nothing was measured, a bound (RTT-2 to RTT-4).
+// have arrived, or else, while nothing was measured, a bound (RTT-1 to RTT-4).
 func (b *Base) sampleRTT(now Micros, news codec.Bitset) {
 	once, again, bound := -1, -1, -1
 	for id := news.Next(0); id >= 0; id = news.Next(id + 1) {

@@ -2,6 +2,7 @@ package statemachine
 
 import "testing"
 
+// In order, and then nothing more (SCH-6).
 func TestEachSliceGoesOutOnceInTurn(t *testing.T) {
 	f := fly(t, atOnce, 5)
 	f.sends(0, 1, 2, 3, 4)
@@ -20,6 +21,7 @@ func TestLostSlicesWaitForTheirTurn(t *testing.T) {
 	f.at(9 * ms).sends()
 }
 
+// Behind what was sent last (SCH-6, SCH-7).
 func TestTheCursorGoesOnFromWhereItWas(t *testing.T) {
 	f := fly(t, Profile{Spacing: ms}, 6)
 	for id := range 6 {
@@ -35,6 +37,7 @@ func TestTheCursorGoesOnFromWhereItWas(t *testing.T) {
 	f.at(14 * ms).sends()
 }
 
+// Also when it was found lost before (SCH-1, SCH-8).
 func TestAnAckedSliceIsTakenOutOfTheLine(t *testing.T) {
 	f := fly(t, Profile{Spacing: ms}, 6)
 	for id := range 6 {
@@ -47,6 +50,7 @@ func TestAnAckedSliceIsTakenOutOfTheLine(t *testing.T) {
 	f.at(12 * ms).sends()
 }
 
+// And never will be (SCH-1, SCH-9).
 func TestNothingIsDueWhenAllIsAcked(t *testing.T) {
 	f := fly(t, atOnce, 3)
 	f.sends(0, 1, 2)
@@ -55,6 +59,7 @@ func TestNothingIsDueWhenAllIsAcked(t *testing.T) {
 	f.at(year).sends()
 }
 
+// Neither numbers, nor the back-off, nor the probes go on (SCH-5).
 func TestAChunkStartsEverythingAnew(t *testing.T) {
 	f := fly(t, atOnce, 8)
 	f.sends(upTo(0, 7)...)

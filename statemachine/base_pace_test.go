@@ -6,6 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 )
 
+// None goes out before its time (SPC-1, SPC-2).
 func TestBurstSlicesAre85MicrosecondsApart(t *testing.T) {
 	f := fly(t, Burst(), 256)
 	for id := range 256 {
@@ -17,6 +18,7 @@ func TestBurstSlicesAre85MicrosecondsApart(t *testing.T) {
 	f.silentUntil(255*85 + 250*ms)
 }
 
+// And for no more (SPC-2).
 func TestALateCallerMakesUpFor20Milliseconds(t *testing.T) {
 	for _, c := range []struct {
 		late Micros
@@ -39,6 +41,7 @@ func TestALateCallerMakesUpFor20Milliseconds(t *testing.T) {
 	}
 }
 
+// Slices that are found lost go out one by one (SPC-3).
 func TestIdleTimeEarnsNoSpacing(t *testing.T) {
 	f := fly(t, Burst(), 5)
 	for id := range 5 {
@@ -84,7 +87,7 @@ func TestTheTimeBetweenChunksEarnsNothing(t *testing.T) {
 }
 
 // The cost of a slice is its datagram and 28 bytes; a last one has its own
-// length and a byte more.
+// length and a byte more (BUD-2).
 func TestWhatASliceCosts(t *testing.T) {
 	b := NewBase(atOnce)
 	b.Begin(Flight{NumSlices: 3, LastBytes: 100})
@@ -93,6 +96,7 @@ func TestWhatASliceCosts(t *testing.T) {
 	wantEqual(t, "last", b.cost(2), 14+100+28)
 }
 
+// By the full bucket once, by the rate from then on (SCH-4, BUD-2 to BUD-4).
 func TestAFixedRateIsKept(t *testing.T) {
 	f := fly(t, Fixed(106_500), 256) // 100 slices a second
 	sent := len(f.all())
@@ -118,6 +122,7 @@ func TestTheBudgetKeepsWhatIsLeftForTheNextChunk(t *testing.T) {
 	f.sends(0)
 }
 
+// Whatever is left of the budget (BUD-5).
 func TestTheBurstIsGrantedWithEachChunk(t *testing.T) {
 	f := fly(t, Profile{Rate: 2000, Cap: 10 * 1066, Burst: 2 * 1066}, 12)
 	f.sends(upTo(0, 9)...) // the cap
@@ -126,6 +131,7 @@ func TestTheBurstIsGrantedWithEachChunk(t *testing.T) {
 	f.sends(0, 1) // the burst
 }
 
+// Less what time has paid (BUD-6).
 func TestAcksPayForAsManyBytes(t *testing.T) {
 	f := fly(t, Profile{Rate: 1066, Cap: 4 * 1065, AckPays: true}, 12)
 	f.sends(0, 1, 2, 3)

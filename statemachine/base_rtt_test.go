@@ -2,6 +2,7 @@ package statemachine
 
 import "testing"
 
+// One sample for three slices (RTT-1, RTT-2).
 func TestTheNewestSliceThatWasSentOnceIsTheSample(t *testing.T) {
 	f := fly(t, Profile{Spacing: ms}, 3)
 	for id := range 3 {
@@ -13,6 +14,7 @@ func TestTheNewestSliceThatWasSentOnceIsTheSample(t *testing.T) {
 	wantEqual(t, "minimum", f.Stats().MinRTT, 48*ms)
 }
 
+// The fresh one is sure (RTT-1, RTT-2).
 func TestAResentSliceGivesNoSampleBesideAFreshOne(t *testing.T) {
 	f := fly(t, atOnce, 5)
 	f.sends(0, 1, 2, 3, 4)
@@ -22,6 +24,7 @@ func TestAResentSliceGivesNoSampleBesideAFreshOne(t *testing.T) {
 	wantEqual(t, "samples", f.sampled(), []Micros{50 * ms, 120 * ms})
 }
 
+// What came back too fast was the original (RTT-3).
 func TestTheNewestResentSliceThatCanHaveArrivedIsTheSample(t *testing.T) {
 	f := fly(t, atOnce, 6)
 	f.sends(0, 1, 2, 3, 4, 5)
@@ -59,7 +62,8 @@ func TestAResentSliceThatCannotHaveArrivedGivesNoSample(t *testing.T) {
 }
 
 // A timer shorter than the round trip makes every slice ambiguous. What is
-// known then is a bound, and the next chunk waits long enough to measure.
+// known then is a bound, and the next chunk waits long enough to measure (RTT-4,
+// RTT-6).
 func TestABoundMendsATimerThatIsTooShort(t *testing.T) {
 	f := fly(t, atOnce, 1)
 	f.sends(0)

@@ -14,6 +14,7 @@ func measuredFlight(t *testing.T, p Profile, rtt Micros, n int) *flight {
 	return f
 }
 
+// From the slice on that was sent last (TMR-1, TMR-2).
 func TestWithoutARoundTripTheTimerIs250Milliseconds(t *testing.T) {
 	f := fly(t, atOnce, 1)
 	f.sends(0)
@@ -34,6 +35,7 @@ func TestTheTimerStartsWithTheLastSlice(t *testing.T) {
 	wantEqual(t, "timeouts", f.Stats().Timeouts, 1)
 }
 
+// Of fast and of slow paths (TMR-2).
 func TestTheTimerIsTheRoundTripAndItsMargin(t *testing.T) {
 	for _, c := range []struct{ rtt, delay Micros }{
 		{ms, 6 * ms},
@@ -48,6 +50,7 @@ func TestTheTimerIsTheRoundTripAndItsMargin(t *testing.T) {
 	}
 }
 
+// Where a slow path is no reason for more than one long wait (TMR-5).
 func TestTheTimerBacksOff(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -74,6 +77,7 @@ func TestTheTimerBacksOff(t *testing.T) {
 	}
 }
 
+// The newest first (TMR-4).
 func TestTwoFourThenEightProbes(t *testing.T) {
 	f := fly(t, atOnce, 20)
 	f.sends(upTo(0, 19)...)
@@ -92,6 +96,7 @@ func TestNoMoreProbesThanSlices(t *testing.T) {
 	f.at(500*ms).sends(0, 1, 2)
 }
 
+// There is nothing to learn from it (TMR-4, SCH-1).
 func TestProbesSkipWhatIsAcked(t *testing.T) {
 	f := fly(t, atOnce, 6)
 	f.sends(upTo(0, 5)...)
@@ -111,6 +116,7 @@ func TestNewsMakesTheTimerPatientAgain(t *testing.T) {
 	f.sends(10, 11) // two again, the newest
 }
 
+// Acks that come give hope of more (TMR-1, TMR-3).
 func TestNewsPutsTheTimerOffByTheMargin(t *testing.T) {
 	f := measuredFlight(t, atOnce, 100*ms, 4) // timer 150 ms, margin 50 ms
 	f.at(10*Second + 99*ms).acked(0)
@@ -134,7 +140,7 @@ func TestTheTimerRunsOnlyWhileAllIsInFlight(t *testing.T) {
 	f.silentUntil(2*Second + 250*ms)
 }
 
-// A fixed delay has no margin: news at the very time does not put it off.
+// A fixed delay has no margin: news at the very time does not put it off (TMR-3).
 func TestAFixedDelayHasNoMargin(t *testing.T) {
 	f := fly(t, Article(0), 2)
 	f.sends(0, 1)

@@ -36,6 +36,7 @@ func TestWhatIsNotThereIsNotTaken(t *testing.T) {
 	b.holds(t, 1)
 }
 
+// Once for each moment, up to the cap (BUD-3).
 func TestTimePays(t *testing.T) {
 	b := emptyBudget()
 	b.refill(Second / 2)
@@ -48,6 +49,7 @@ func TestTimePays(t *testing.T) {
 	b.holds(t, 2000)
 }
 
+// Rounded up, to the microsecond (BUD-4).
 func TestWhenABudgetCoversACost(t *testing.T) {
 	b := emptyBudget()
 	b.refill(Second)
@@ -124,6 +126,7 @@ func TestRateZeroIsUnlimited(t *testing.T) {
 	must(t, b.take(1), "everything is there")
 }
 
+// Nothing that is left is taken away (BUD-5).
 func TestABurstOnlyRaises(t *testing.T) {
 	b := emptyBudget()
 	b.startChunk(700)
@@ -138,7 +141,7 @@ func TestAcksPayOnlyIfTheProfileSaysSo(t *testing.T) {
 	b.holds(t, 0)
 }
 
-// What acks and time pay is the larger of the two, not the sum.
+// What acks and time pay is the larger of the two, not the sum (BUD-6).
 func TestAcksPayWhatTimeHasNotPaid(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -175,7 +178,7 @@ func TestWhatTimePaidCountsForOneAckOnly(t *testing.T) {
 }
 
 // In any window no more is taken than the cap and what the rate makes of the
-// window; and what is not taken was not there.
+// window; and what is not taken was not there (SCH-4, BUD-2, BUD-4).
 func TestNoWindowExceedsTheBucket(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rate := rapid.Int64Range(4, 5000).Draw(t, "rate")

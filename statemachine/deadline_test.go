@@ -10,7 +10,7 @@ import (
 
 // Polling a sender at its deadline always yields something: a slice, the end,
 // or that the resend timer has run out and the budget is what is waited for.
-// Polling it a microsecond before yields nothing.
+// Polling it a microsecond before yields nothing (SND-16, SCH-3, SCH-9).
 func TestASendersDeadlineIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t)
@@ -65,7 +65,7 @@ func checkSenderDeadline(t *rapid.T, s *Sender, now Micros) Micros {
 }
 
 // Polling a receiver at its deadline always yields an ack or the end; polling
-// it a microsecond before yields nothing.
+// it a microsecond before yields nothing (RCV-17).
 func TestAReceiversDeadlineIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := NewReceiver(ReceiverConfig{GiveUp: Micros(rapid.SampledFrom([]int64{1, 1500, 10_000_000}).Draw(t, "give up"))})
@@ -103,7 +103,7 @@ func TestAReceiversDeadlineIsExact(t *testing.T) {
 	})
 }
 
-// The sender's deadline is the earlier of the scheduler's and the time to give up.
+// The sender's deadline is the earlier of the scheduler's and the time to give up (SND-16).
 func TestTheEarlierDeadlineCounts(t *testing.T) {
 	sched := &stubScheduler{}
 	s := NewSender(SenderConfig{GiveUp: 500, Scheduler: sched})

@@ -57,7 +57,7 @@ func (m Micros) Duration() time.Duration {
 }
 
 // DefaultGiveUp is how long a machine waits without progress before it fails
-// (SND-15, RCV-15).
+// (SND-15, RCV-15); it is the same for both ends (SND-17).
 const DefaultGiveUp = 10 * Second
 
 // giveUpAfter returns what a configured GiveUp stands for. It is capped so that

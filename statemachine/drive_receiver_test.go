@@ -186,6 +186,7 @@ var receiverDrives = []struct {
 	{ReceiverFailed, PollNothing, R28FailedPoll, failedReceiver, receiverPoll(DefaultGiveUp, PollNothing)},
 }
 
+// Whatever can hold, in each state (RCV-1, RCV-3 to RCV-9).
 func TestEveryEventInEveryStateOfTheReceiver(t *testing.T) {
 	driven := map[combination[ReceiverState]]Row{}
 	for _, d := range receiverDrives {

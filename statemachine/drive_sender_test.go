@@ -125,6 +125,7 @@ var senderDrives = []struct {
 	{SenderFailed, PollNothing, S16FailedPoll, failed(sentSender()), pollEvent(0, PollNothing)},
 }
 
+// Whatever can hold, in each state (SND-1, SND-2, SND-5 to SND-9).
 func TestEveryEventInEveryStateOfTheSender(t *testing.T) {
 	driven := map[combination[SenderState]]Row{}
 	for _, d := range senderDrives {

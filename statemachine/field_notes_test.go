@@ -6,14 +6,15 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 )
 
-// What broke in other libraries that do this job: a test for each. The numbers
-// are those of the list of faults that the project began with. Faults 1, 2, 5
-// and 6 are in stalls_test.go; 3 in outage_test.go; 4, 16 to 22 in
-// pace_notes_test.go; 11, 25 and 33 in forged_test.go; 12 in restart_test.go;
-// 13 in wrap_test.go; 26 in sizes_test.go; 30 in memory_test.go.
+// What broke in other libraries that do this job, as the numbered field notes
+// that the project began with: a test for each. Field notes 1, 2, 5 and 6 are in
+// stalls_test.go; 3 in outage_test.go; 4 and 16 to 22 in pace_notes_test.go; 11, 25
+// and 33 in forged_test.go; 12 in restart_test.go; 13 in wrap_test.go; 26 in
+// sizes_test.go; 30 in memory_test.go; 24, 31 and 32 in transport; 27 and 29 in
+// codec and testvectors.
 
-// 7: at the start there is no previous chunk: 65535 is not answered, whatever
-// the number of its slices.
+// Field note 7: at the start there is no previous chunk: 65535 is not answered, whatever
+// the number of its slices (RCV-6).
 func TestNote7NoPreviousChunkAtTheStart(t *testing.T) {
 	for _, first := range []uint16{0, 1, 65535} {
 		c := converseFrom(t, first)
@@ -30,7 +31,8 @@ func TestNote7NoPreviousChunkAtTheStart(t *testing.T) {
 	}
 }
 
-// 8: an ack of another chunk, or with another number of slices, changes nothing.
+// Field note 8: an ack of another chunk, or with another number of slices, changes nothing
+// (SND-5).
 func TestNote8ForeignAcksChangeNothing(t *testing.T) {
 	good := ackOf(7, "110")
 	for _, a := range []struct {
@@ -61,8 +63,8 @@ func TestNote8ForeignAcksChangeNothing(t *testing.T) {
 	wantEqual(t, "the good one: row", s.Row(), S9News)
 }
 
-// 9: a chunk starts with everything anew, also a smaller one. (See also
-// TestAChunkStartsEverythingAnew.)
+// Field note 9: a chunk starts with everything anew, also a smaller one
+// (SND-10, RCV-10). See also TestAChunkStartsEverythingAnew.
 func TestNote9EverythingStartsAnew(t *testing.T) {
 	c := converse(t)
 	for i, size := range []int{262144, 1, 3000, 1024, 262144, 5} {
@@ -73,7 +75,7 @@ func TestNote9EverythingStartsAnew(t *testing.T) {
 	wantEqual(t, "stored", c.receiver.Stats().SlicesStored, 256+1+3+1+256+1)
 }
 
-// 9: also after losses, in mid-chunk of what the timers and counts were.
+// Field note 9: also after losses, in mid-chunk of what the timers and counts were.
 func TestNote9EverythingStartsAnewAfterLosses(t *testing.T) {
 	c := converse(t)
 	c.submit(chunkOf(4096, 1))
@@ -100,7 +102,7 @@ func TestNote9EverythingStartsAnewAfterLosses(t *testing.T) {
 	wantEqual(t, "receiver gives up", c.receiver.Deadline(), c.now+DefaultGiveUp)
 }
 
-// 10, 31: a rejected submit leaves the sender as it was.
+// Field notes 10 and 31: a rejected submit leaves the sender as it was (SND-1, LIM-1).
 func TestNote10RejectedSubmit(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -133,14 +135,15 @@ func TestNote10RejectedSubmit(t *testing.T) {
 	}
 }
 
-// 10: a sender that refused takes the next chunk that is right.
+// Field note 10: a sender that refused takes the next chunk that is right.
 func TestNote10ARefusalIsForgotten(t *testing.T) {
 	s := idleSender()
 	wantEqual(t, "too large", s.Submit(0, make([]byte, 262145)), ErrChunkSize, anyError)
 	wantEqual(t, "right", s.Submit(0, make([]byte, 262144)), nil)
 }
 
-// 14: resent slices are byte-identical, and are made of the caller's bytes.
+// Field note 14: resent slices are byte-identical, and are made of the caller's bytes
+// (SLC-4, SND-18).
 func TestNote14ResentSlicesAreTheSame(t *testing.T) {
 	c := converse(t)
 	c.submit(chunkOf(2500, 1))
@@ -155,7 +158,8 @@ func TestNote14ResentSlicesAreTheSame(t *testing.T) {
 	}
 }
 
-// 15: each chunk is delivered exactly once; a late duplicate starts nothing.
+// Field note 15: each chunk is delivered exactly once; a late duplicate starts nothing
+// (RCV-12, SAFE-1).
 func TestNote15LateDuplicatesStartNothing(t *testing.T) {
 	c := converse(t)
 	old := slicesOf(0, chunkOf(2000, 1))
@@ -176,7 +180,8 @@ func TestNote15LateDuplicatesStartNothing(t *testing.T) {
 	c.nothingToRead()
 }
 
-// 23: zero means what is written beside it.
+// Field note 23: zero means what is written beside it; both ends give up after the
+// same time (SND-17, CID-1).
 func TestNote23WhatZeroMeans(t *testing.T) {
 	s, r := NewSender(SenderConfig{}), NewReceiver(ReceiverConfig{})
 	wantEqual(t, "sender gives up after", s.giveUp, 10*Second)
@@ -187,7 +192,7 @@ func TestNote23WhatZeroMeans(t *testing.T) {
 	wantEqual(t, "resend delay 0 is derived", f.Deadline(), InitialResendDelay)
 }
 
-// 28: an ack is validated whole, then applied: not even its good bits count
+// Field note 28: an ack is validated whole, then applied: not even its good bits count
 // when another is bad.
 func TestNote28AnAckIsValidatedWhole(t *testing.T) {
 	s := sentSender()

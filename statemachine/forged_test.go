@@ -2,9 +2,9 @@ package statemachine
 
 import "testing"
 
-// 11: a forged first slice pins a wrong number of slices. The genuine ones
+// Field note 11: a forged first slice pins a wrong number of slices. The genuine ones
 // conflict, are counted and not answered, until half of the time to give up
-// has gone by; then the next one pins anew, and the chunk arrives.
+// has gone by; then the next one pins anew, and the chunk arrives (RCV-7).
 func TestNote11ForgedFirstSlice(t *testing.T) {
 	w := newWorld(t, Burst(), 50*ms)
 	w.receiver.HandleSlice(0, sliceOf(0, 2, 7))
@@ -25,7 +25,7 @@ func TestNote11ForgedFirstSlice(t *testing.T) {
 	wantEqual(t, "pinned anew", w.receiver.Stats().Repins, 1)
 }
 
-// 11: exactly half of the time to give up counts.
+// Field note 11: exactly half of the time to give up counts (RCV-7).
 func TestNote11WhenASlicePinsAnew(t *testing.T) {
 	for _, c := range []struct {
 		after Micros
@@ -40,7 +40,8 @@ func TestNote11WhenASlicePinsAnew(t *testing.T) {
 	}
 }
 
-// 11: a conflicting slice changes nothing: it is no progress, and no ack is due.
+// Field note 11: a conflicting slice changes nothing: it is no progress, and no ack is due
+// (RCV-7).
 func TestNote11ConflictingSlicesChangeNothing(t *testing.T) {
 	c := converse(t)
 	c.forge(sliceOf(0, 0, 3))
@@ -55,7 +56,7 @@ func TestNote11ConflictingSlicesChangeNothing(t *testing.T) {
 	wantEqual(t, "deadline", c.receiver.Deadline(), DefaultGiveUp)
 }
 
-// 11: what was pinned anew starts from nothing, and has its own time.
+// Field note 11: what was pinned anew starts from nothing, and has its own time.
 func TestNote11PinnedAnewStartsFromNothing(t *testing.T) {
 	c := converse(t)
 	c.forge(sliceOf(0, 0, 3))
@@ -74,7 +75,7 @@ func TestNote11PinnedAnewStartsFromNothing(t *testing.T) {
 	c.read(chunkOf(2000, 1))
 }
 
-// 11: a chunk of one slice pins anew and is complete.
+// Field note 11: a chunk of one slice pins anew and is complete.
 func TestNote11AChunkOfOneSlicePinsAnew(t *testing.T) {
 	c := converse(t)
 	c.forge(sliceOf(0, 0, 3))
@@ -86,7 +87,7 @@ func TestNote11AChunkOfOneSlicePinsAnew(t *testing.T) {
 	c.read(chunkOf(10, 1))
 }
 
-// 25: the number of slices that the first slice pinned is the one that counts,
+// Field note 25: the number of slices that the first slice pinned is the one that counts,
 // and an id beyond it is refused before anything is stored.
 func TestNote25ThePinnedNumberCounts(t *testing.T) {
 	r := NewReceiver(ReceiverConfig{})
@@ -101,7 +102,7 @@ func TestNote25ThePinnedNumberCounts(t *testing.T) {
 	must(t, len(r.slices) == 1, "one slice is kept")
 }
 
-// 33: a forged slice costs no state beyond what it carries, and its answer is
+// Field note 33: a forged slice costs no state beyond what it carries, and its answer is
 // no larger than BND-2 says.
 func TestNote33NothingIsGainedBySpoofing(t *testing.T) {
 	r := NewReceiver(ReceiverConfig{})

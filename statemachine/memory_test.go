@@ -6,8 +6,8 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 )
 
-// 30: memory is taken as slices arrive: a slice costs itself and pointers, not
-// what it announces.
+// Field note 30: memory is taken as slices arrive: a slice costs itself and pointers, not
+// what it announces (RCV-18, BND-1).
 func TestNote30MemoryGrowsWithWhatArrives(t *testing.T) {
 	r := NewReceiver(ReceiverConfig{})
 	kept := func() (n int) {
@@ -35,7 +35,7 @@ func TestNote30MemoryGrowsWithWhatArrives(t *testing.T) {
 	wantEqual(t, "room for slices", len(r.slices), codec.MaxSlices)
 }
 
-// 30: the memory of a chunk is used again for the next one.
+// Field note 30: the memory of a chunk is used again for the next one.
 func TestNote30MemoryIsUsedAgain(t *testing.T) {
 	r := NewReceiver(ReceiverConfig{})
 	give(r, sliceOf(0, 0, 2), sliceOf(0, 1, 2))
@@ -45,8 +45,8 @@ func TestNote30MemoryIsUsedAgain(t *testing.T) {
 	must(t, before == [2]*[codec.SliceSize]byte{r.slices[0], r.slices[1]}, "the same memory")
 }
 
-// 30: control state is one pending ack a chunk, not a queue: after any flood
-// three acks are due at the most.
+// Field note 30: control state is one pending ack a chunk, not a queue: after any flood
+// three acks are due at the most (ACQ-2).
 func TestNote30PendingAcksDoNotPileUp(t *testing.T) {
 	r := readyReceiver()
 	previous, early, foreign := sliceOf(7, 0, 2), sliceOf(8, 0, 3), sliceOf(9, 0, 3)

@@ -2,8 +2,8 @@ package statemachine
 
 import "testing"
 
-// 3: a receiver never discards what it acked. An outage of 6 s in mid-chunk
-// ends in delivery.
+// Field note 3: a receiver never discards what it acked. An outage of 6 s in mid-chunk
+// ends in delivery (RCV-15).
 func TestNote3OutageOfSixSeconds(t *testing.T) {
 	w := newWorld(t, Burst(), 50*ms)
 	w.transfer(chunkOf(1, 1)) // measures the round trip
@@ -19,7 +19,7 @@ func TestNote3OutageOfSixSeconds(t *testing.T) {
 	wantEqual(t, "stored", w.receiver.Stats().SlicesStored, 257)
 }
 
-// 3: a longer one ends in an error at both ends.
+// Field note 3: a longer one ends in an error at both ends (LIVE-3).
 func TestNote3OutageOfElevenSeconds(t *testing.T) {
 	w := newWorld(t, Burst(), 50*ms)
 	w.toRecv = outage(steady(25*ms), 10*ms, 11*Second)
@@ -31,7 +31,7 @@ func TestNote3OutageOfElevenSeconds(t *testing.T) {
 }
 
 // A slow reader looks different from a dead one: holds keep the sender alive
-// for longer than it would wait, and the chunk then arrives.
+// for longer than it would wait, and the chunk then arrives (SND-11, RCV-14).
 func TestHoldsKeepTheSenderAlive(t *testing.T) {
 	w := newWorld(t, Burst(), 50*ms)
 	w.readTime = 3 * DefaultGiveUp

@@ -2,7 +2,7 @@ package statemachine
 
 import "testing"
 
-// 4: completion makes an ack due at once: on a clean link nothing is sent
+// Field note 4: completion makes an ack due at once: on a clean link nothing is sent
 // twice, and a chunk takes one round trip and its last slice's time.
 func TestNote4CompletionIsAckedAtOnce(t *testing.T) {
 	w := newWorld(t, Burst(), 50*ms)
@@ -14,7 +14,7 @@ func TestNote4CompletionIsAckedAtOnce(t *testing.T) {
 	wantEqual(t, "resent", w.sender.Stats().SlicesResent, 0)
 }
 
-// 16: at the same time an ack comes before the resend timer.
+// Field note 16: at the same time an ack comes before the resend timer.
 func TestNote16AcksBeforeTimers(t *testing.T) {
 	c := converse(t)
 	c.submit(chunkOf(2000, 1))
@@ -28,7 +28,7 @@ func TestNote16AcksBeforeTimers(t *testing.T) {
 	c.states(SenderIdle, ReceiverReady)
 }
 
-// 16: the loss of the last slices is found by time alone.
+// Field note 16: the loss of the last slices is found by time alone.
 func TestNote16TailLoss(t *testing.T) {
 	w := newWorld(t, Burst(), 20*ms)
 	w.transfer(chunkOf(1, 1))
@@ -47,8 +47,8 @@ func TestNote16TailLoss(t *testing.T) {
 	wantEqual(t, "timeouts", w.sender.Stats().Schedule.Timeouts, 1)
 }
 
-// 17: the cursor moves behind what was sent, time is noted when it is sent, and
-// 19: the first slice goes out at once, at t = 0.
+// Field note 17: the cursor moves behind what was sent, time is noted when it is sent, and
+// field note 19: the first slice goes out at once, at t = 0.
 func TestNote17And19TheFirstSliceGoesOutAtOnce(t *testing.T) {
 	for _, start := range []Micros{0, 1, year} {
 		c := converse(t)
@@ -66,7 +66,7 @@ func TestNote17And19TheFirstSliceGoesOutAtOnce(t *testing.T) {
 	}
 }
 
-// 18: nothing is sent twice without a loss, at any round trip; a first chunk
+// Field note 18: nothing is sent twice without a loss, at any round trip; a first chunk
 // does not know the round trip, so up to 250 ms.
 func TestNote18NothingIsSentTwiceWithoutALoss(t *testing.T) {
 	for _, rtt := range []Micros{100, ms, 5 * ms, 20 * ms, 100 * ms, 245 * ms, 400 * ms, 2 * Second} {
@@ -89,7 +89,7 @@ func TestNote18NothingIsSentTwiceWithoutALoss(t *testing.T) {
 	}
 }
 
-// 20: many slices go out at a time, and a caller that comes every 16 ms sends
+// Field note 20: many slices go out at a time, and a caller that comes every 16 ms sends
 // as many as one that comes in time.
 func TestNote20ManySlicesATick(t *testing.T) {
 	s := NewSender(SenderConfig{Scheduler: NewBase(Fixed(0))})
@@ -102,14 +102,14 @@ func TestNote20ManySlicesATick(t *testing.T) {
 	wantEqual(t, "slices 16 ms later", count(slicesOut(s, 16*ms)), 188)
 }
 
-// 21: the first burst obeys the budget too.
+// Field note 21: the first burst obeys the budget too.
 func TestNote21TheFirstBurstObeysTheBudget(t *testing.T) {
 	s := NewSender(SenderConfig{Scheduler: NewBase(Fixed(125_000))})
 	_ = s.Submit(Second, chunkOf(262144, 1))
 	wantEqual(t, "slices at once", count(slicesOut(s, Second)), 16)
 }
 
-// 22: acks have a hard cap. A clean chunk of 256 slices needs few.
+// Field note 22: acks have a hard cap. A clean chunk of 256 slices needs few.
 func TestNote22FewAcks(t *testing.T) {
 	w := newWorld(t, Burst(), 50*ms)
 	w.transfer(chunkOf(262144, 1))
@@ -118,7 +118,7 @@ func TestNote22FewAcks(t *testing.T) {
 	}
 }
 
-// 22: a flood of duplicates does not make a flood of acks.
+// Field note 22: a flood of duplicates does not make a flood of acks.
 func TestNote22AFloodOfDuplicates(t *testing.T) {
 	r := receivingReceiver()
 	before := r.Stats().AcksSent

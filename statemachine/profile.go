@@ -8,8 +8,8 @@ const HeaderBytes = 28
 // maxCost is the largest cost of one slice, in bytes.
 const maxCost = codec.MaxDatagramSize + HeaderBytes
 
-// Profile sets the pace of a Base scheduler (section 9.6). All byte figures
-// count IP and UDP headers.
+// Profile sets the pace of a Base scheduler (section 9.6), and so lets the
+// application limit it (SCH-4). All byte figures count IP and UDP headers.
 type Profile struct {
 	Name string
 	// Rate is the regular rate in bytes a second, MinRate to MaxRate; 0 means

@@ -12,6 +12,7 @@ func TestProfilesAreTheDocuments(t *testing.T) {
 	wantEqual(t, "article", Article(64_000), Profile{Name: "article", Rate: 64_000, Cap: 17_056, ResendDelay: 100_000})
 }
 
+// The rate first, then the cap, then the burst (BUD-1).
 func TestProfilesAreMovedIntoTheirLimits(t *testing.T) {
 	good := Profile{Rate: 2000, Cap: 3000, Burst: 1500}
 	for _, c := range []struct {

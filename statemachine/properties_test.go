@@ -5,9 +5,12 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/chunkwire/chunkwire/codec"
 )
+
+// The properties of section 11, and what the issue of their proof needs, one test
+// for each, named after it: delivery_, sender_, ack_, budget_ and
+// work_properties_test.go. Here is the world in which they are put to the test.
+// That each of them can fail is shown by fuzz/faults.
 
 // weather is how bad a network is in one direction.
 type weather struct {
@@ -60,171 +63,76 @@ func drawSize(t *rapid.T) int {
 	).Draw(t, "size")
 }
 
-// drawWorld is a world in bad weather. Its machines do not give up.
-func drawWorld(t *rapid.T) (w *world, there, back *weather) {
+// numbered is a chunk that differs from every other number's, however small.
+func numbered(size, number int) []byte {
+	chunk := chunkOf(size, uint32(number))
+	chunk[0] = byte(number)
+	return chunk
+}
+
+// badWorld is a world in bad weather. Its machines do not give up.
+type badWorld struct {
+	*world
+	there, back *weather
+	fairFrom    Micros // when the weather turns fair
+	fair        bool
+	steps       int
+}
+
+func drawWorld(t *rapid.T) *badWorld {
 	first := uint16(rapid.SampledFrom([]int{0, 1, 65534, 65535}).Draw(t, "first chunk"))
-	there, back = drawWeather(t, "slices'"), drawWeather(t, "acks'")
-	w = newWorld(t, drawProfile(t), 0)
-	w.sender = NewSender(SenderConfig{FirstChunkID: first, GiveUp: year, Scheduler: w.sender.sched})
-	w.receiver = NewReceiver(ReceiverConfig{FirstChunkID: first, GiveUp: year})
-	w.toRecv, w.toSend = there.fate, back.fate
-	w.readTime = Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
-	return w, there, back
+	b := &badWorld{there: drawWeather(t, "slices'"), back: drawWeather(t, "acks'")}
+	b.world = newWorld(t, drawProfile(t), 0)
+	b.sender = NewSender(SenderConfig{FirstChunkID: first, GiveUp: year, Scheduler: b.sender.sched})
+	b.receiver = NewReceiver(ReceiverConfig{FirstChunkID: first, GiveUp: year})
+	b.toRecv, b.toSend = b.there.fate, b.back.fate
+	b.readTime = Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
+	b.fairFrom = Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "fair from"))
+	return b
 }
 
-// In any weather, and then in fair weather: what is delivered is what was sent,
-// in order, each chunk once, and every chunk is delivered. What must hold on
-// the way is checked with every event.
-func TestEverythingIsDeliveredOnceInOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w, there, back := drawWorld(t)
-		fairFrom := Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "fair from"))
-		chunks := rapid.IntRange(1, 5).Draw(t, "chunks")
-		for i := range chunks {
-			w.submit(chunkOf(drawSize(t), uint32(i)))
-			for w.sender.State() == SenderSending {
-				if w.now < fairFrom {
-					w.step(fairFrom)
-					continue
-				}
-				there.clear()
-				back.clear()
-				w.step(Never)
-				if w.now > fairFrom+60*Second {
-					t.Fatalf("no end a minute after the weather turned fair")
-				}
-			}
+// run sends some chunks, and ends when all are through and nothing is left to do,
+// or a minute after the weather has turned fair. It finds nothing wrong by itself.
+func (b *badWorld) run(t *rapid.T) (chunks int) {
+	chunks = rapid.IntRange(1, 5).Draw(t, "chunks")
+	for i := range chunks {
+		b.submit(numbered(drawSize(t), i))
+		for b.sender.State() == SenderSending && b.goesOn() {
+			b.stepInWeather()
 		}
-		w.settle()
-		if w.sender.State() != SenderIdle || w.delivered != chunks {
-			t.Fatalf("sender %v, %d of %d chunks delivered", w.sender.State(), w.delivered, chunks)
+		if b.sender.State() != SenderIdle {
+			return chunks
 		}
-	})
+	}
+	for b.goesOn() {
+		b.stepInWeather()
+	}
+	return chunks
 }
 
-// Bad weather all the time, in which either end may give up. If it does, what
-// was delivered until then is still right, and nobody waits for ever.
-func TestNobodyWaitsForEver(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w, _, _ := drawWorld(t)
-		giveUp := Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up"))
-		w.sender.giveUp, w.receiver.giveUp = giveUp, giveUp
-		chunks := 0
-		for chunks < rapid.IntRange(1, 4).Draw(t, "chunks") && w.sender.State() == SenderIdle {
-			w.submit(chunkOf(drawSize(t), uint32(chunks)))
-			chunks++
-			for w.sender.State() == SenderSending {
-				w.step(Never)
-				if w.now > w.sender.HeardFromAt()+giveUp {
-					t.Fatalf("at %d the sender is still waiting", w.now)
-				}
-			}
-		}
-		w.settle()
-		if w.sender.State() == SenderIdle && w.receiver.State() != ReceiverFailed && w.delivered != chunks {
-			t.Fatalf("%d of %d chunks delivered, and no error", w.delivered, chunks)
-		}
-		if r := w.receiver.State(); r == ReceiverReceiving {
-			t.Fatalf("the receiver is left %v", r)
-		}
-	})
+// goesOn tells whether more is to be expected.
+func (b *badWorld) goesOn() bool {
+	return b.nextEvent() != Never && b.now <= b.fairFrom+60*Second && b.steps < 100_000
 }
 
-// Acks may come in any order, and any number of times: what the sender and its
-// scheduler then know is the same, and it is never less than before.
-func TestAcksInAnyOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(2, 80).Draw(t, "slices")
-		sent := rapid.IntRange(1, n).Draw(t, "sent")
-		var acks []codec.Ack
-		var union codec.Bitset
-		for range rapid.IntRange(1, 8).Draw(t, "acks") {
-			a := codec.Ack{NumSlices: n}
-			for range rapid.IntRange(0, n).Draw(t, "bits") {
-				a.Acked.Set(rapid.IntRange(0, n-2).Draw(t, "bit"))
-			}
-			union = union.Union(a.Acked.Intersect(codec.FirstN(sent)))
-			acks = append(acks, a)
-		}
-		for range 3 {
-			base := NewBase(Fixed(0))
-			s := NewSender(SenderConfig{Scheduler: base})
-			_ = s.Submit(0, chunkOf(n*1024, 1))
-			for range sent {
-				s.Poll(0)
-			}
-			order := rapid.Permutation(append(acks, acks...)).Draw(t, "order")
-			fuse := codec.Bitset{}
-			for _, a := range order {
-				s.HandleAck(0, a)
-				if !fuse.Minus(s.Acked()).Empty() {
-					t.Fatalf("an acked slice became not acked")
-				}
-				fuse = s.Acked()
-			}
-			if s.Acked() != union || base.unacked != codec.FirstN(n).Minus(union) {
-				t.Fatalf("acked %v, scheduler still waits for %v; want %v", s.Acked(), base.unacked, union)
-			}
-			if s.Stats().SlicesAcked != int64(union.Count()) {
-				t.Fatalf("%d slices counted, want %d", s.Stats().SlicesAcked, union.Count())
-			}
-		}
-	})
+func (b *badWorld) stepInWeather() {
+	b.steps++
+	if !b.fair && b.now < b.fairFrom {
+		b.step(b.fairFrom)
+		return
+	}
+	b.fair = true
+	b.there.clear()
+	b.back.clear()
+	b.step(Never)
 }
 
-// Slices may come in any order, any number of times, of any chunk: what is
-// delivered is the chunk.
-func TestSlicesInAnyOrder(t *testing.T) {
+// holdsInEveryWorld watches drawn worlds for a property, and for nothing else.
+func holdsInEveryWorld(t *testing.T, p func() property) {
+	t.Helper()
 	rapid.Check(t, func(t *rapid.T) {
-		chunk := chunkOf(rapid.IntRange(1, 20_000).Draw(t, "size"), 1)
-		list := slicesOf(0, chunk)
-		late := slicesOf(65535, chunkOf(3000, 2))
-		early := slicesOf(1, chunkOf(3000, 3))
-		r := NewReceiver(ReceiverConfig{})
-		all := append(append(append(append(list[:len(list):len(list)], list...), late...), late...), early...)
-		for _, s := range rapid.Permutation(all).Draw(t, "order") {
-			if s.ChunkID != 1 || r.State() != ReceiverReady {
-				r.HandleSlice(0, s)
-			}
-		}
-		got, err := r.Read(0, nil)
-		if err != nil || string(got) != string(chunk) {
-			t.Fatalf("%d bytes delivered of %d: %v", len(got), len(chunk), err)
-		}
-	})
-}
-
-// A fixed rate is obeyed in any window of time, whatever is lost.
-func TestAFixedRateIsNeverExceeded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rate := rapid.Int64Range(MinRate, 400_000).Draw(t, "rate")
-		w, there, back := drawWorld(t)
-		profile := Fixed(rate)
-		w.sender.sched = NewBase(profile)
-		type spent struct{ at, bytes int64 }
-		var log []spent
-		w.toRecv = func(now Micros) []Micros {
-			st := w.sender.Stats()
-			log = append(log, spent{int64(now), st.BytesSent + HeaderBytes*st.SlicesSent})
-			return there.fate(now)
-		}
-		w.submit(chunkOf(drawSize(t), 1))
-		for range 300 {
-			if w.sender.State() == SenderSending {
-				w.step(Never)
-			}
-		}
-		there.clear()
-		back.clear()
-		before := int64(0)
-		for i := range log {
-			for j := i; j < len(log); j++ {
-				bytes := log[j].bytes - before
-				if bytes*perByte > profile.Cap*perByte+rate*(log[j].at-log[i].at) {
-					t.Fatalf("%d bytes from %d to %d", bytes, log[i].at, log[j].at)
-				}
-			}
-			before = log[i].bytes
-		}
+		w := drawWorld(t)
+		w.watch(p)
+		w.run(t)
 	})
 }

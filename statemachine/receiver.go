@@ -48,7 +48,7 @@ type Receiver struct {
 }
 
 // pendingAcks tells for which chunks an ack is due: at most one for each, so
-// a flood cannot pile them up.
+// a flood cannot pile them up (ACQ-2).
 type pendingAcks struct{ current, previous, hold bool }
 
 // NewReceiver returns a receiver that waits for its first chunk.
@@ -58,13 +58,15 @@ func NewReceiver(cfg ReceiverConfig) *Receiver {
 	return r
 }
 
-// HandleSlice takes a slice that arrived at now. It copies the data.
+// HandleSlice takes a slice that arrived at now (RCV-1). It copies the data.
 func (r *Receiver) HandleSlice(now Micros, s codec.Slice) {
 	r.advance(now)
 	r.stats.SlicesReceived++
 	r.step(r.sliceGuard(s), receiverInput{slice: s})
 }
 
+// sliceGuard tells what a slice means; the first case that holds counts (RCV-3 to
+// RCV-8). Ids are compared for equality only (CID-3).
 func (r *Receiver) sliceGuard(s codec.Slice) Guard {
 	switch {
 	case s.Validate() != nil:
@@ -100,7 +102,7 @@ func (r *Receiver) conflictGuard(s codec.Slice) Guard {
 }
 
 // Read appends the complete chunk to dst and returns the result, as append
-// does; the receiver then takes the next chunk. It fails with ErrNothingToRead,
+// does; the receiver then takes the next chunk (RCV-1). It fails with ErrNothingToRead,
 // and then returns dst as it was.
 func (r *Receiver) Read(now Micros, dst []byte) ([]byte, error) {
 	r.advance(now)
@@ -114,7 +116,7 @@ func (r *Receiver) Read(now Micros, dst []byte) ([]byte, error) {
 }
 
 // Poll returns an ack to send at now, or false when none is due. Call it until
-// it says false.
+// it says false (RCV-1, RCV-9).
 func (r *Receiver) Poll(now Micros) (codec.Ack, bool) {
 	r.advance(now)
 	guard := PollNothing
@@ -133,7 +135,7 @@ func (r *Receiver) Poll(now Micros) (codec.Ack, bool) {
 }
 
 // Deadline returns when Poll has something to do next, if nothing else happens
-// before.
+// before (RCV-17).
 func (r *Receiver) Deadline() Micros {
 	switch r.state {
 	case ReceiverFailed:
@@ -146,6 +148,7 @@ func (r *Receiver) Deadline() Micros {
 
 // The actions of the transition table.
 
+// start begins a chunk; nothing of the one before remains (RCV-10).
 func (r *Receiver) start(s codec.Slice) {
 	r.numSlices = s.NumSlices
 	r.received = codec.Bitset{}
@@ -160,6 +163,8 @@ func (r *Receiver) repin(s codec.Slice) {
 	r.start(s)
 }
 
+// store copies a slice to its place. Memory comes with each slice, not with what
+// it announces (RCV-11, RCV-18).
 func (r *Receiver) store(s codec.Slice) {
 	for len(r.slices) <= s.SliceID {
 		r.slices = append(r.slices, nil)
@@ -179,7 +184,7 @@ func (r *Receiver) store(s codec.Slice) {
 }
 
 // complete makes the current chunk the previous one; what is acked from now on
-// is its full bitmap, whether it was read or not.
+// is its full bitmap, at once, whether it was read or not (RCV-12, ACQ-3).
 func (r *Receiver) complete() {
 	r.readSize = (r.numSlices-1)*codec.SliceSize + r.lastBytes
 	r.previousSlices, r.numSlices = r.numSlices, 0
@@ -192,6 +197,7 @@ func (r *Receiver) complete() {
 	r.stats.LastChunkTime = r.now - r.startedAt
 }
 
+// ackAgain and ackPreviousAgain answer duplicates, in whatever state (RCV-13).
 func (r *Receiver) ackAgain() {
 	r.stats.Duplicates++
 	r.pending.current = true
@@ -204,6 +210,7 @@ func (r *Receiver) ackPreviousAgain() {
 	r.acks.soon(r.now)
 }
 
+// hold answers a slice that comes too early without taking it (RCV-14).
 func (r *Receiver) hold(s codec.Slice) {
 	r.stats.Held++
 	r.heldSlices = s.NumSlices
@@ -222,7 +229,8 @@ func (r *Receiver) deliver(dst []byte) {
 	r.readSize = 0
 }
 
-// sendAck makes the next of the acks that are due, the previous chunk's first.
+// sendAck makes the next of the acks that are due, the previous chunk's first
+// (RCV-16). It holds all that is here (ACK-2).
 func (r *Receiver) sendAck() {
 	switch p := &r.pending; {
 	case p.previous:
@@ -249,4 +257,5 @@ func (r *Receiver) drop() {
 	r.acks.at = Never
 }
 
+// advance takes a time before the latest one as that one (TIM-1).
 func (r *Receiver) advance(now Micros) { r.now = max(r.now, now) }

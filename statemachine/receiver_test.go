@@ -23,6 +23,7 @@ func noAck(t *testing.T, r *Receiver, now Micros) {
 	}
 }
 
+// Whatever went out just before (RCV-12, ACQ-3).
 func TestACompleteChunkIsAckedAtOnce(t *testing.T) {
 	r := NewReceiver(ReceiverConfig{})
 	chunk := slicesOf(0, chunkOf(3000, 1))
@@ -49,6 +50,7 @@ func TestAChunkOfOneSliceIsAckedAtOnce(t *testing.T) {
 	}
 }
 
+// One for each chunk that has one due (AKT-2, ACQ-2).
 func TestNoMoreAcksThanOneRoundInTwoMilliseconds(t *testing.T) {
 	r := waitingReceiver() // the last ack went out at 0
 	r.HandleSlice(3*ms, sliceOf(8, 0, 3))
@@ -65,6 +67,7 @@ func TestNoMoreAcksThanOneRoundInTwoMilliseconds(t *testing.T) {
 	wantEqual(t, "acks sent", r.Stats().AcksSent, 4)
 }
 
+// Two slices come too early, one hold goes out (RCV-14, AKT-2).
 func TestHoldsAreLimitedToo(t *testing.T) {
 	r := readyReceiver()
 	r.HandleSlice(ms, sliceOf(8, 4, 9))
@@ -75,6 +78,7 @@ func TestHoldsAreLimitedToo(t *testing.T) {
 	wantEqual(t, "held", r.Stats().Held, 2)
 }
 
+// Where several are due (RCV-16).
 func TestTheOrderInWhichAcksGoOut(t *testing.T) {
 	r := readyReceiver()
 	r.HandleSlice(5*ms, sliceOf(8, 0, 3))
@@ -85,7 +89,7 @@ func TestTheOrderInWhichAcksGoOut(t *testing.T) {
 }
 
 // A hold that is still due when the chunk starts is forgotten: the chunk's own
-// ack says more.
+// ack says more (RCV-10).
 func TestAHoldIsForgottenWhenTheChunkStarts(t *testing.T) {
 	r := readyReceiver()
 	r.HandleSlice(ms, sliceOf(8, 0, 3))
@@ -103,7 +107,7 @@ func TestAHoldGoesOutAlsoAfterTheRead(t *testing.T) {
 	noAck(t, r, 2*ms)
 }
 
-// The ack of the chunk that completes replaces the ones that were due before.
+// The ack of the chunk that completes replaces the ones that were due before (RCV-12).
 func TestCompletionReplacesTheAckOfTheCurrentChunk(t *testing.T) {
 	r := NewReceiver(ReceiverConfig{})
 	give(r, sliceOf(0, 0, 2), sliceOf(0, 1, 2))
@@ -112,6 +116,7 @@ func TestCompletionReplacesTheAckOfTheCurrentChunk(t *testing.T) {
 	noAck(t, r, Second)
 }
 
+// Fifteen wait (AKT-3).
 func TestTheSixteenthUnreportedSliceIsAckedAtOnce(t *testing.T) {
 	r := NewReceiver(ReceiverConfig{})
 	give(r, sliceOf(0, 0, 40))
@@ -142,6 +147,7 @@ func TestAReadAppends(t *testing.T) {
 	wantBytes(t, "what was given", got, dst)
 }
 
+// The network reuses its buffers (RCV-11).
 func TestAReceiverCopiesWhatItIsGiven(t *testing.T) {
 	r := NewReceiver(ReceiverConfig{})
 	chunk := chunkOf(2500, 4)
@@ -198,6 +204,7 @@ func TestInvalidSlicesAreIgnored(t *testing.T) {
 	}
 }
 
+// Only a new slice is progress (RCV-9, RCV-15, RCV-17).
 func TestAReceiverGivesUp(t *testing.T) {
 	for _, giveUp := range []Micros{0, 3 * Second} {
 		r := NewReceiver(ReceiverConfig{GiveUp: giveUp})
@@ -225,7 +232,7 @@ func TestAReceiverGivesUp(t *testing.T) {
 }
 
 // Packets come before timers: a slice at the very time to give up keeps the
-// receiver going.
+// receiver going (RCV-2).
 func TestASliceAtTheTimeToGiveUpIsProgress(t *testing.T) {
 	r := NewReceiver(ReceiverConfig{})
 	give(r, sliceOf(0, 0, 3))

@@ -23,7 +23,7 @@ func (r *Receiver) State() ReceiverState { return r.state }
 // Row returns the transition that the last event took; 0 before the first.
 func (r *Receiver) Row() Row { return r.row }
 
-// Err returns ErrGaveUp once the receiver has failed.
+// Err returns ErrGaveUp once the receiver has failed (RCV-15).
 func (r *Receiver) Err() error {
 	if r.state == ReceiverFailed {
 		return ErrGaveUp

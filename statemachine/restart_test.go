@@ -2,7 +2,7 @@ package statemachine
 
 import "testing"
 
-// 12: when one side alone restarts, the other ends in an error.
+// Field note 12: when one side alone restarts, the other ends in an error.
 func TestNote12TheReceiverRestarts(t *testing.T) {
 	w := newWorld(t, Burst(), 50*ms)
 	w.transfer(chunkOf(3000, 1))
@@ -22,7 +22,7 @@ func TestNote12TheReceiverRestarts(t *testing.T) {
 	wantEqual(t, "gave up after", w.now-start, DefaultGiveUp)
 }
 
-// 12: and a sender that starts again is not heard. Both have to be new.
+// Field note 12: and a sender that starts again is not heard. Both have to be new.
 func TestNote12TheSenderRestarts(t *testing.T) {
 	for _, completed := range []int{2, 3, 40} {
 		c := converse(t)
@@ -45,7 +45,7 @@ func TestNote12TheSenderRestarts(t *testing.T) {
 	}
 }
 
-// 12: a sender that disappears in mid-chunk is an error at the receiver.
+// Field note 12: a sender that disappears in mid-chunk is an error at the receiver.
 func TestNote12TheSenderDisappears(t *testing.T) {
 	c := converse(t)
 	c.submit(chunkOf(3000, 1))

@@ -15,6 +15,7 @@ func TestTheFirstCleanSampleCounts(t *testing.T) {
 		rttEstimator{smoothed: 80_000, variation: 10_000, min: 80_000, known: rttMeasured}, opaque)
 }
 
+// Up slowly, down faster, and no jumps (RTT-5).
 func TestFurtherCleanSamplesAreSmoothed(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -41,6 +42,7 @@ func TestTheMinimumIsOfCleanSamplesOnly(t *testing.T) {
 	wantEqual(t, "minimum after a slower one", e.min, 80_000)
 }
 
+// Until there is a measurement (RTT-4, RTT-6).
 func TestTheSmallestBoundHoldsFromTheNextChunk(t *testing.T) {
 	var e rttEstimator
 	e.boundedBy(900_000)
@@ -71,6 +73,7 @@ func TestTheEstimateLeavesZero(t *testing.T) {
 	}
 }
 
+// Each of them once (TMR-2).
 func TestTheMarginIsTheLargestOfThree(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -17,7 +17,7 @@ type SenderConfig struct {
 }
 
 // Sender is the sending end of one connection (section 7). One chunk is in
-// flight at a time.
+// flight at a time (CON-2).
 type Sender struct {
 	state   SenderState
 	row     Row
@@ -60,8 +60,8 @@ type senderInput struct {
 
 // Submit starts the transfer of a chunk of 1..codec.MaxChunkSize bytes. The
 // sender does not copy it: it must stay as it is until the sender is idle
-// again. Submit fails with ErrChunkSize, ErrBusy or ErrGaveUp, and then the
-// sender is as it was.
+// again (SND-18). Submit fails with ErrChunkSize, ErrBusy or ErrGaveUp, and then
+// the sender is as it was (SND-1, LIM-1).
 func (s *Sender) Submit(now Micros, chunk []byte) error {
 	s.advance(now)
 	s.refusal = nil
@@ -73,7 +73,7 @@ func (s *Sender) Submit(now Micros, chunk []byte) error {
 	return s.refusal
 }
 
-// HandleAck takes an ack that arrived at now.
+// HandleAck takes an ack that arrived at now (SND-2).
 func (s *Sender) HandleAck(now Micros, a codec.Ack) {
 	s.advance(now)
 	s.stats.AcksReceived++
@@ -82,6 +82,8 @@ func (s *Sender) HandleAck(now Micros, a codec.Ack) {
 	s.step(s.ackGuard(a, news), senderInput{news: news})
 }
 
+// ackGuard tells what an ack means; the first case that holds counts (SND-5,
+// SND-6, SND-8).
 func (s *Sender) ackGuard(a codec.Ack, news codec.Bitset) Guard {
 	switch {
 	case a.ChunkID != s.chunkID || a.NumSlices != s.numSlices || a.Validate() != nil:
@@ -98,7 +100,7 @@ func (s *Sender) ackGuard(a codec.Ack, news codec.Bitset) Guard {
 }
 
 // Poll returns a slice to send at now, or false when none is due. Call it until
-// it says false. The slice's data points into the chunk.
+// it says false (SND-9). The slice's data points into the chunk.
 func (s *Sender) Poll(now Micros) (codec.Slice, bool) {
 	s.advance(now)
 	guard, sliceID := PollNothing, 0
@@ -117,7 +119,7 @@ func (s *Sender) Poll(now Micros) (codec.Slice, bool) {
 }
 
 // Deadline returns when Poll has something to do next, if nothing else happens
-// before: Never unless a chunk is in flight.
+// before: Never unless a chunk is in flight (SND-16).
 func (s *Sender) Deadline() Micros {
 	if s.state != SenderSending {
 		return Never
@@ -127,6 +129,7 @@ func (s *Sender) Deadline() Micros {
 
 // The actions of the transition table.
 
+// start begins a chunk; nothing of the one before remains (SND-10).
 func (s *Sender) start(chunk []byte) {
 	s.chunk = chunk
 	s.numSlices = codec.NumSlices(len(chunk))
@@ -138,8 +141,10 @@ func (s *Sender) start(chunk []byte) {
 	})
 }
 
+// hear notes a sign of life (SND-11).
 func (s *Sender) hear() { s.heardFromAt = s.now }
 
+// note takes news, and passes it on to the scheduler (SND-12).
 func (s *Sender) note(news codec.Bitset) {
 	s.hear()
 	s.acked = s.acked.Union(news)
@@ -152,6 +157,7 @@ func (s *Sender) note(news codec.Bitset) {
 	s.sched.Acked(s.now, news)
 }
 
+// complete counts the chunk as delivered and goes on to the next id (SND-13).
 func (s *Sender) complete() {
 	s.stats.Chunks++
 	s.stats.ChunkBytes += int64(len(s.chunk))
@@ -167,6 +173,8 @@ func (s *Sender) drop() {
 	s.out = codec.Slice{}
 }
 
+// send makes the slice that goes out: always the same bytes of the chunk (SND-14,
+// SLC-4, LIM-2).
 func (s *Sender) send(id int) {
 	from := id * codec.SliceSize
 	to := min(from+codec.SliceSize, len(s.chunk))
@@ -184,4 +192,5 @@ func (s *Sender) send(id int) {
 	}
 }
 
+// advance takes a time before the latest one as that one (TIM-1).
 func (s *Sender) advance(now Micros) { s.now = max(s.now, now) }

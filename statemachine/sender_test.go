@@ -16,6 +16,7 @@ func TestASenderIsReadyWithoutConfiguration(t *testing.T) {
 	wantEqual(t, "deadline", s.Deadline(), 85)
 }
 
+// What is no news and no hold is no sign of life (SND-8, SND-9, SND-15, SND-16).
 func TestASenderGivesUp(t *testing.T) {
 	for _, giveUp := range []Micros{0, 3 * Second} {
 		limit := giveUp
@@ -50,7 +51,7 @@ func TestASenderGivesUp(t *testing.T) {
 	}
 }
 
-// An ack at the very time to give up comes before the timer.
+// An ack at the very time to give up comes before the timer (SND-4).
 func TestAnAckAtTheTimeToGiveUpCounts(t *testing.T) {
 	s := sentSender()
 	s.HandleAck(10*Second, ackOf(7, "010"))
@@ -58,6 +59,7 @@ func TestAnAckAtTheTimeToGiveUpCounts(t *testing.T) {
 	wantEqual(t, "state", s.State(), SenderSending)
 }
 
+// Neither alone nor beside news (SND-6, SND-7).
 func TestAnAckOfASliceThatWasNeverSentIsNoNews(t *testing.T) {
 	s := startedSender()
 	s.Poll(0)
@@ -71,6 +73,7 @@ func TestAnAckOfASliceThatWasNeverSentIsNoNews(t *testing.T) {
 	wantEqual(t, "next slice", p.SliceID, 1)
 }
 
+// It is then the sender of the next one (SND-13, SND-16).
 func TestACompleteSenderLetsGoOfTheChunk(t *testing.T) {
 	s := sentSender()
 	s.HandleAck(0, ackOf(7, "111"))
@@ -87,6 +90,7 @@ func TestSlicesHaveNoRoomBehindThem(t *testing.T) {
 	wantEqual(t, "length and room", []int{len(p.Data), cap(p.Data)}, []int{1024, 1024})
 }
 
+// Each size that has another last slice (LIM-2, LIM-3, SND-14).
 func TestSlicesAreCutAsTheyShould(t *testing.T) {
 	for _, size := range []int{1, 1023, 1024, 1025, 2048, 3000} {
 		chunk := chunkOf(size, 5)
@@ -155,7 +159,7 @@ func TestNamesOfObservations(t *testing.T) {
 }
 
 // Another scheduler takes the place of Base without a change to the sender: it
-// is asked only while a chunk is in flight, and told everything in order.
+// is asked only while a chunk is in flight, and told everything in order (SND-9, SND-12).
 func TestAnotherScheduler(t *testing.T) {
 	sched := &stubScheduler{next: []int{1, 0}, deadline: 77}
 	s := NewSender(SenderConfig{FirstChunkID: 3, Scheduler: sched})

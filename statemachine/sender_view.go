@@ -22,7 +22,7 @@ func (s *Sender) State() SenderState { return s.state }
 // Row returns the transition that the last event took; 0 before the first.
 func (s *Sender) Row() Row { return s.row }
 
-// Err returns ErrGaveUp once the sender has failed.
+// Err returns ErrGaveUp once the sender has failed (SND-15).
 func (s *Sender) Err() error {
 	if s.state == SenderFailed {
 		return ErrGaveUp

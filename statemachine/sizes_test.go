@@ -2,7 +2,8 @@ package statemachine
 
 import "testing"
 
-// 26: the sizes at which things break, one after the other over one connection.
+// Field note 26: the sizes at which things break, one after the other over one connection
+// (LIM-1, LIM-2).
 func TestNote26Sizes(t *testing.T) {
 	for _, p := range []Profile{Burst(), Fixed(0), Fixed(1_000_000), Article(1_000_000)} {
 		w := newWorld(t, p, 20*ms)

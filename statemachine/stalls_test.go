@@ -2,8 +2,8 @@ package statemachine
 
 import "testing"
 
-// 1: the article's first stall: a slice has arrived, but its ack was lost. The
-// slice that is sent again for that reason is a duplicate, and is acked.
+// Field note 1: the article's first stall: a slice has arrived, but its ack was lost. The
+// slice that is sent again for that reason is a duplicate, and is acked (RCV-13).
 func TestStallOneADuplicateIsAckedAgain(t *testing.T) {
 	c := converse(t)
 	c.submit(chunkOf(2000, 1))
@@ -31,9 +31,9 @@ func TestStallOneADuplicateIsAckedAgain(t *testing.T) {
 	c.read(chunkOf(2000, 1))
 }
 
-// 1, 6: the article's second stall: the last ack was lost, and the receiver has moved
-// on to the next chunk. What the sender sends again belongs to the previous
-// chunk, and is answered with all of that chunk's slices.
+// Field notes 1 and 6: the article's second stall: the last ack was lost, and the
+// receiver has moved on to the next chunk. What the sender sends again belongs to
+// the previous chunk, and is answered with all of that chunk's slices (RCV-13, RCV-16).
 func TestStallTwoThePreviousChunkIsAckedAgain(t *testing.T) {
 	c := converse(t)
 	c.exchange(chunkOf(10, 1))
@@ -57,7 +57,7 @@ func TestStallTwoThePreviousChunkIsAckedAgain(t *testing.T) {
 	c.nothingToRead()
 }
 
-// 5: the same while the chunk still waits to be read.
+// Field note 5: the same while the chunk still waits to be read (RCV-13).
 func TestStallTwoWhileTheChunkWaitsToBeRead(t *testing.T) {
 	c := converse(t)
 	c.submit(chunkOf(3000, 2))
@@ -93,7 +93,7 @@ func TestStallTwoWhileTheNextChunkArrives(t *testing.T) {
 	c.answer(ackOf(0, "111"), ackOf(1, "10"))
 }
 
-// 2: all acks are lost for a while. Then they are not.
+// Field note 2: all acks are lost for a while. Then they are not (LIVE-2).
 func TestEveryAckIsLostAndThenNoMore(t *testing.T) {
 	c := converse(t)
 	chunk := chunkOf(5000, 3)

@@ -16,7 +16,7 @@ func TestMicrosAndDurations(t *testing.T) {
 	wantEqual(t, "never", Never.Duration(), math.MaxInt64)
 }
 
-// A time before the last one given counts as the last one.
+// A time before the last one given counts as the last one (TIM-1).
 func TestTimeDoesNotRunBackward(t *testing.T) {
 	c := converse(t)
 	c.now = Second
@@ -51,7 +51,7 @@ func TestAnEarlierTimeCountsAsTheLastOne(t *testing.T) {
 	wantEqual(t, "gives up", r.Deadline(), Second+DefaultGiveUp)
 }
 
-// Whatever is called, its time counts for all that comes after.
+// Whatever is called, its time counts for all that comes after (TIM-1).
 func TestEveryCallMovesTime(t *testing.T) {
 	for name, call := range map[string]func(s *Sender){
 		"submit": func(s *Sender) { _ = s.Submit(5*Second, nil) },

@@ -1,7 +1,6 @@
 package statemachine
 
 import (
-	"bytes"
 	"container/heap"
 	"testing"
 
@@ -19,12 +18,13 @@ type tester interface {
 type fate func(now Micros) []Micros
 
 // world is a sender and a receiver with a network between them, in which time
-// goes by from event to event. It stops the test as soon as a property does not
-// hold (see checks_test.go).
+// goes by from event to event. The properties that watch it stop the test as soon
+// as one does not hold (see checks_test.go).
 type world struct {
 	tester
 	sender   *Sender
 	receiver *Receiver
+	profile  Profile
 	now      Micros
 	toRecv   fate
 	toSend   fate
@@ -35,7 +35,7 @@ type world struct {
 
 	submitted [][]byte
 	delivered int
-	checks    checks
+	watchers  []property
 }
 
 type packet struct {
@@ -62,14 +62,17 @@ func outage(otherwise fate, from, to Micros) fate {
 }
 
 func newWorld(t tester, p Profile, rtt Micros) *world {
-	return &world{
+	w := &world{
 		tester:   t,
 		sender:   NewSender(SenderConfig{Scheduler: NewBase(p)}),
 		receiver: NewReceiver(ReceiverConfig{}),
+		profile:  p.withinLimits(),
 		toRecv:   steady(rtt / 2),
 		toSend:   steady(rtt - rtt/2),
 		readAt:   Never,
 	}
+	w.watch(allProperties...)
+	return w
 }
 
 // transfer submits a chunk and lets the world go on until the sender is idle.
@@ -93,7 +96,7 @@ func (w *world) submit(chunk []byte) {
 		w.Fatalf("submit: %v", err)
 	}
 	w.submitted = append(w.submitted, chunk)
-	w.checks.begin()
+	w.show(moment{kind: submitted})
 	w.polls()
 }
 
@@ -121,7 +124,7 @@ func (w *world) step(limit Micros) {
 		w.Fatalf("nothing will ever happen again: sender %v, receiver %v", w.sender.State(), w.receiver.State())
 	}
 	w.now = max(w.now, min(next, limit))
-	w.checks.time(w)
+	w.show(moment{kind: timePassed})
 	for len(w.network) > 0 && w.network[0].at <= w.now {
 		w.arrive(heap.Pop(&w.network).(packet))
 	}
@@ -137,50 +140,54 @@ func (w *world) step(limit Micros) {
 func (w *world) arrive(p packet) {
 	w.Helper()
 	if p.isAck {
+		w.show(moment{kind: ackComes, ack: p.ack})
 		w.sender.HandleAck(w.now, p.ack)
+		w.show(moment{kind: ackTaken, ack: p.ack})
 	} else {
-		w.checks.beforeSlice(w, p.slice)
+		w.show(moment{kind: sliceComes, slice: p.slice})
 		w.receiver.HandleSlice(w.now, p.slice)
-		w.checks.afterSlice(w)
+		w.show(moment{kind: sliceTaken, slice: p.slice})
 	}
-	w.checks.always(w)
 }
 
 func (w *world) read() {
 	w.Helper()
 	got, err := w.receiver.Read(w.now, nil)
-	switch {
-	case err != nil:
+	if err != nil {
 		w.Fatalf("read: %v", err)
-	case w.delivered >= len(w.submitted):
-		w.Fatalf("a chunk too many was delivered")
-	case !bytes.Equal(got, w.submitted[w.delivered]):
-		w.Fatalf("chunk %d is not what was sent", w.delivered)
 	}
 	w.delivered++
 	w.readAt = Never
+	w.show(moment{kind: chunkRead, chunk: got})
 }
+
+// endless is more polls at a time than any machine has packets for.
+const endless = 10_000
 
 // polls asks both machines until they have nothing more to say.
 func (w *world) polls() {
 	w.Helper()
-	for n := 0; ; n++ {
+	slices, acks := 0, 0
+	for ; slices < endless; slices++ {
 		s, ok := w.sender.Poll(w.now)
 		if !ok {
 			break
 		}
-		w.checks.slice(w, s, n)
+		w.show(moment{kind: sliceOut, slice: s, nth: slices})
 		w.send(w.toRecv, packet{slice: s})
 	}
-	for n := 0; ; n++ {
+	for ; acks < endless; acks++ {
 		a, ok := w.receiver.Poll(w.now)
 		if !ok {
 			break
 		}
-		w.checks.ack(w, a, n)
+		w.show(moment{kind: ackOut, ack: a, nth: acks})
 		w.send(w.toSend, packet{ack: a, isAck: true})
 	}
-	w.checks.afterPolls(w)
+	if slices == endless || acks == endless {
+		w.Fatalf("at %d the polls have no end", w.now)
+	}
+	w.show(moment{kind: polled})
 }
 
 func (w *world) send(f fate, p packet) {

@@ -7,8 +7,8 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 )
 
-// 13: more chunks than there are ids, twice over, in one run. Each has bytes
-// of its own, and each is followed by late duplicates of the chunk before.
+// Field note 13: more chunks than there are ids, twice over, in one run. Each has bytes
+// of its own, and each is followed by late duplicates of the chunk before (CID-2).
 func TestNote13MoreChunksThanIDs(t *testing.T) {
 	const chunks = 1<<17 + 100
 	s := NewSender(SenderConfig{FirstChunkID: 65535, Scheduler: NewBase(Fixed(0))})
@@ -45,8 +45,8 @@ func TestNote13MoreChunksThanIDs(t *testing.T) {
 	wantEqual(t, "duplicates", r.Stats().Duplicates, chunks)
 }
 
-// 13: ids are compared for equality only. A chunk from exactly half the range
-// away is neither the current nor the previous one.
+// Field note 13: ids are compared for equality only. A chunk from exactly half the range
+// away is neither the current nor the previous one (CID-3, RCV-3, RCV-4).
 func TestNote13OnlyEqualityCounts(t *testing.T) {
 	for _, first := range []uint16{0, 1, 32767, 32768, 65535} {
 		r := NewReceiver(ReceiverConfig{FirstChunkID: first})
