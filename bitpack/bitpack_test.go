@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive is the stream of section 3 taken at its word: a list of bits.
+// naive is the stream of section 3 taken at its word: a list of bits (BIT-1 to
+// BIT-7).
 type naive []byte
 
 func (s *naive) put(v uint64, n int) {
@@ -172,6 +173,8 @@ func TestReaderStopsAtTheLastBit(t *testing.T) {
 	}
 }
 
+// Field note 27: a value wider than its field fails, and is not cut off (BIT-2,
+// BIT-3).
 func TestWriterRefusesWhatDoesNotFit(t *testing.T) {
 	cases := map[string]func(*bitpack.Writer){
 		"bits one too wide":     func(w *bitpack.Writer) { w.Bits(1<<10, 10) },
@@ -234,6 +237,7 @@ func TestReaderDoesNotCopyAndGivesNoSpareCapacity(t *testing.T) {
 	}
 }
 
+// The smallest width that holds every value of a range (BIT-3).
 func TestWidth(t *testing.T) {
 	cases := []struct {
 		low, high int64

@@ -1,6 +1,6 @@
 // Package bitpack turns unsigned integers of any width into bytes and back,
-// least significant bit first: stream bit 8n+k is bit k of byte n (section 3
-// of spec/PROTOCOL.md).
+// least significant bit first: stream bit 8n+k is bit k of byte n (BIT-1, in
+// section 3 of spec/PROTOCOL.md).
 //
 // A [Writer] appends to a buffer of the caller's; a [Reader] walks over one
 // and never reads past its end. Neither allocates, apart from what append
@@ -39,7 +39,7 @@ var (
 )
 
 // Width returns the number of bits of a ranged integer in [low, high]: the
-// smallest n with 2^n > high-low. It is 0 when the range holds a single value.
+// smallest n with 2^n > high-low (BIT-3). It is 0 when the range holds a single value.
 // It panics when high < low.
 func Width(low, high int64) int {
 	if high < low {

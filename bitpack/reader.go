@@ -20,7 +20,8 @@ func (r *Reader) Offset() int { return r.pos }
 // Remaining returns the number of bits left.
 func (r *Reader) Remaining() int { return 8*len(r.buf) - r.pos }
 
-// Bits reads an integer of n bits, 1 <= n <= 64, or fails with ErrTruncated.
+// Bits reads an integer of n bits, 1 <= n <= 64 (BIT-2), or fails with
+// ErrTruncated.
 func (r *Reader) Bits(n int) (uint64, error) {
 	checkWidth(n)
 	if r.Remaining() < n {
@@ -53,13 +54,13 @@ func (r *Reader) Int(low, high int64) (int64, error) {
 	return int64(uint64(low) + v), nil
 }
 
-// Bool reads one bit.
+// Bool reads one bit (BIT-4).
 func (r *Reader) Bool() (bool, error) {
 	v, err := r.Bits(1)
 	return v == 1, err
 }
 
-// Align skips to the next byte boundary. It fails with ErrPadding when a bit
+// Align skips to the next byte boundary (BIT-5). It fails with ErrPadding when a bit
 // that it would skip is not zero.
 func (r *Reader) Align() error {
 	next, err := Aligned(r.buf, r.pos)
@@ -70,7 +71,7 @@ func (r *Reader) Align() error {
 	return nil
 }
 
-// Bytes aligns, then returns the next n bytes, n >= 0, without copying them.
+// Bytes aligns, then returns the next n bytes, n >= 0, without copying them (BIT-6).
 // It fails with ErrPadding or ErrTruncated. The result has no spare capacity.
 func (r *Reader) Bytes(n int) ([]byte, error) {
 	if n < 0 {

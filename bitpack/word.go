@@ -14,13 +14,13 @@ type Word struct {
 	n    int
 }
 
-// Put adds the low n bits of v, which must be zero above them. The Word must
+// Put adds the low n bits of v, which must be zero above them (BIT-2). The Word must
 // have room for them. Neither is checked.
 func (w Word) Put(v uint64, n int) Word {
 	return Word{w.bits | v<<(w.n&63), w.n + n}
 }
 
-// Append appends the bits to dst, filled up with zeros to whole bytes.
+// Append appends the bits to dst, filled up with zeros to whole bytes (BIT-5, BIT-7).
 func (w Word) Append(dst []byte) []byte {
 	size := (w.n + 7) >> 3
 	v := w.bits

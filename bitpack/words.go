@@ -20,7 +20,7 @@ func Words(dst []uint64, b []byte, at, n int) {
 }
 
 // Aligned returns the byte at which the stream in b goes on when it is aligned
-// at bit at. It fails with ErrPadding when a bit between is not zero.
+// at bit at (BIT-5). It fails with ErrPadding when a bit between is not zero.
 func Aligned(b []byte, at int) (int, error) {
 	if shift := at & 7; shift != 0 && b[at>>3]>>shift != 0 {
 		return 0, ErrPadding

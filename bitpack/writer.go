@@ -24,7 +24,7 @@ func NewWriter(buf []byte) Writer {
 }
 
 // Bits writes the low n bits of v, 1 <= n <= 64. A v wider than that is
-// ErrValue.
+// ErrValue (BIT-2).
 func (w *Writer) Bits(v uint64, n int) {
 	checkWidth(n)
 	if w.err != nil {
@@ -46,7 +46,7 @@ func (w *Writer) Bits(v uint64, n int) {
 }
 
 // Int writes v as an offset from low, in Width(low, high) bits. A v outside
-// [low, high] is ErrValue.
+// [low, high] is ErrValue (BIT-3).
 func (w *Writer) Int(v, low, high int64) {
 	n := Width(low, high)
 	if w.err != nil {
@@ -61,7 +61,7 @@ func (w *Writer) Int(v, low, high int64) {
 	}
 }
 
-// Bool writes one bit.
+// Bool writes one bit (BIT-4).
 func (w *Writer) Bool(v bool) {
 	if v {
 		w.Bits(1, 1)
@@ -70,7 +70,8 @@ func (w *Writer) Bool(v bool) {
 	}
 }
 
-// Align writes zero bits up to the next byte boundary; none when already there.
+// Align writes zero bits up to the next byte boundary; none when already there
+// (BIT-5).
 func (w *Writer) Align() {
 	if w.err != nil {
 		return
@@ -79,7 +80,7 @@ func (w *Writer) Align() {
 	w.flush()
 }
 
-// Bytes aligns, then writes p as it is.
+// Bytes aligns, then writes p as it is (BIT-6).
 func (w *Writer) Bytes(p []byte) {
 	w.Align()
 	if w.err != nil {
@@ -93,7 +94,7 @@ func (w *Writer) Len() int {
 	return 8*(len(w.buf)-w.start) + w.npend
 }
 
-// Finish aligns and returns the buffer with the stream appended. After a fault
+// Finish aligns and returns the buffer with the stream appended (BIT-7). After a fault
 // it returns the buffer as it was given to NewWriter, and the fault.
 func (w *Writer) Finish() ([]byte, error) {
 	if w.err != nil {

@@ -64,7 +64,8 @@ func decodeBody(kind codec.Type, body []byte) (codec.Packet, error) {
 	return p, err
 }
 
-// The bytes that the original implementation makes.
+// Field note 29: the bytes that the original implementation makes (SLC-1, ACK-1, FRM-1
+// to FRM-6).
 func TestGolden(t *testing.T) {
 	cases := []struct {
 		name, body, datagram string
@@ -99,6 +100,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// The sizes of section 5, bare and framed (FRM-7, LIM-4).
 func TestSizes(t *testing.T) {
 	cases := []struct {
 		name           string
@@ -185,7 +187,7 @@ func reseal(datagram []byte) []byte {
 }
 
 // Each case starts from a good datagram and breaks one thing; the first three
-// of each kind of packet walk the truncations field by field.
+// of each kind of packet walk the truncations field by field (DEC-15).
 func TestDatagramRefusals(t *testing.T) {
 	last := slice(7, 2, 3, []byte("abc"))
 	full := slice(7, 1, 3, bytes.Repeat([]byte{0xff}, 1024))
@@ -294,6 +296,8 @@ func TestBodyRefusals(t *testing.T) {
 	}
 }
 
+// Field note 27: what does not fit its field is refused, and nothing is written
+// (ENC-2 to ENC-6).
 func TestEncoderRefusals(t *testing.T) {
 	cases := []struct {
 		name   string
@@ -340,6 +344,7 @@ func validate(p codec.Packet) error {
 	return p.Slice.Validate()
 }
 
+// The id is not sent, but it counts (FRM-2, FRM-5).
 func TestAnotherProtocolIDIsRefused(t *testing.T) {
 	d, _ := framer.Append(nil, ack(1, "1"))
 	other := codec.NewFramer(protocolID + 1)
@@ -403,7 +408,7 @@ func drawPacket(t *rapid.T) codec.Packet {
 }
 
 // A valid packet survives the round trip, alone and in a frame, behind
-// whatever the caller's buffer holds.
+// whatever the caller's buffer holds (LAW-2, FRM-7).
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPacket(t)
@@ -431,7 +436,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // The canonical law: whatever the bytes, they are refused with nothing but an
-// error of our own, or encode again to exactly themselves.
+// error of our own, or encode again to exactly themselves (LAW-1 to LAW-3).
 func TestCanonicalLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d, _ := framer.Append(nil, drawPacket(t))
@@ -481,7 +486,7 @@ func drawChange(t *rapid.T, d []byte) []byte {
 }
 
 // Every prefix of a datagram is refused, and the reader stays inside it: the
-// slices given have no capacity behind their end.
+// slices given have no capacity behind their end (LAW-3).
 func TestEveryPrefixIsRefused(t *testing.T) {
 	for _, p := range []codec.Packet{slice(3, 0, 2, make([]byte, 1024)), slice(3, 1, 2, []byte("xyz")), ack(3, strings.Repeat("01", 100))} {
 		whole, _ := framer.Append(nil, p)
@@ -502,6 +507,7 @@ func TestDecodeDoesNotCopy(t *testing.T) {
 	}
 }
 
+// Whatever a datagram says (LAW-4).
 func TestNothingIsAllocated(t *testing.T) {
 	dst := make([]byte, 0, codec.MaxDatagramSize)
 	full := slice(1, 0, 2, make([]byte, 1024))

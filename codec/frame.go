@@ -85,12 +85,12 @@ func (f Framer) Append(dst []byte, p Packet) ([]byte, error) {
 	return dst, fault(typeInvalid, 0)
 }
 
-// begin starts a datagram: room for the crc, then the type.
+// begin starts a datagram: room for the crc, then the type (FRM-1).
 func begin(dst []byte, t Type) ([]byte, bitpack.Word) {
 	return append(dst, 0, 0, 0, 0), bitpack.Word{}.Put(uint64(t), 1)
 }
 
-// finish ends the datagram that begins at start and puts its crc in place.
+// finish ends the datagram that begins at start and puts its crc in place (FRM-1).
 func (f Framer) finish(out []byte, start int) []byte {
 	out = binary.LittleEndian.AppendUint32(out, endCheck)
 	datagram := out[start:]
@@ -104,7 +104,7 @@ func (f Framer) crc(datagram []byte) uint32 {
 }
 
 // Decode decodes a whole datagram. Slice data points into it. The checks and
-// their order are those of section 6.
+// their order are those of section 6 (DEC-15).
 func (f Framer) Decode(datagram []byte) (p Packet, err error) {
 	if len(datagram) < 4 {
 		return Packet{}, fault(crcMissing, 0)
@@ -119,7 +119,7 @@ func (f Framer) Decode(datagram []byte) (p Packet, err error) {
 }
 
 // read reads the stream b behind the crc, to its end (DEC-3 to DEC-14). The crc
-// fills whole bytes, so b is aligned as the datagram is.
+// fills whole bytes, so b is aligned as the datagram is (FRM-4).
 func (p *Packet) read(b []byte) *Error {
 	if len(b) == 0 {
 		return fault(typeMissing, 0)

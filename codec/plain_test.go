@@ -53,7 +53,7 @@ func finished(t *rapid.T, w *bitpack.Writer) []byte {
 }
 
 // The encoders, which put a head together in a register and move an ack's bits by
-// words, make what the fields make one by one.
+// words, make what the fields make one by one (SLC-1, ACK-1, FRM-1, FRM-4).
 func TestEncodersAgreeWithThePlainWriter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPacket(t)
@@ -164,7 +164,7 @@ func plainDecode(datagram []byte) verdict {
 }
 
 // The decoders refuse what the plain walk refuses, by the same rule and at the
-// same bit, and accept the rest.
+// same bit, and accept the rest (LAW-2, DEC-15).
 func TestDecodersAgreeWithThePlainReader(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPacket(t)

@@ -4,10 +4,10 @@ import "github.com/chunkwire/chunkwire/bitpack"
 
 // Slice is one piece of a chunk (section 4.1).
 type Slice struct {
-	ChunkID   uint16
-	SliceID   int    // 0..NumSlices-1
+	ChunkID   uint16 // all of its values are valid (ENC-1)
+	SliceID   int    // 0..NumSlices-1 (SLC-2)
 	NumSlices int    // 1..MaxSlices
-	Data      []byte // SliceSize bytes; in the last slice 1..SliceSize
+	Data      []byte // SliceSize bytes; in the last slice 1..SliceSize (SLC-3)
 }
 
 // Last reports whether the slice is its chunk's last, the one that carries its
