@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"github.com/chunkwire/chunkwire/recovery"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -9,13 +10,20 @@ func AllPeers() []Peer {
 	return append(Ours(), Others()...)
 }
 
-// Ours are the profiles of this repository.
+// Ours are the profiles of this repository, the default first.
 func Ours() []Peer {
 	return []Peer{
-		chunkwire("base burst", "the base algorithm that every port has", func() statemachine.Scheduler {
+		chunkwire("adaptive", "our default: follows the rate of the path", of(recovery.Adaptive())),
+		chunkwire("burst", "ours: the first flight goes out at 100 Mbit/s, whatever the path", of(recovery.Burst())),
+		chunkwire("redundant", "ours: adaptive with more copies where slices get lost", of(recovery.Redundant())),
+		chunkwire("base", "ours: the base algorithm that every port has, its profile burst", func() statemachine.Scheduler {
 			return statemachine.NewBase(statemachine.Burst())
 		}),
 	}
+}
+
+func of(p recovery.Profile) func() statemachine.Scheduler {
+	return func() statemachine.Scheduler { return recovery.New(p) }
 }
 
 // Others are the protocols that people use instead.

@@ -2,6 +2,7 @@ package netsim_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -101,6 +102,35 @@ func TestChunksFollowEachOther(t *testing.T) {
 		if got.SlicesSent < int64(codec.NumSlices(n)) {
 			t.Errorf("%d bytes in %d slices", n, got.SlicesSent)
 		}
+	}
+}
+
+// Two conversations over one pair of links share its rate: stepped by who comes
+// first, they take as long as twice the bytes.
+func TestConversationsShareALink(t *testing.T) {
+	a, b := converse(s1, s1, 1, statemachine.Burst()), converse(s1, s1, 2, statemachine.Burst())
+	b.Down, b.Up = a.Down, a.Up
+	for _, c := range []*netsim.Conversation{a, b} {
+		if err := c.Sender.Submit(0, block(codec.MaxChunkSize)); err != nil {
+			t.Fatal(err)
+		}
+		c.Flush()
+	}
+	for a.Sender.State() == statemachine.SenderSending || b.Sender.State() == statemachine.SenderSending {
+		first := a
+		if b.Next() < a.Next() {
+			first = b
+		}
+		if before := first.Next(); !first.Step(statemachine.Second) || first.Now() != statemachine.FromDuration(before) {
+			t.Fatalf("stepped to %d, want %v", first.Now(), before)
+		}
+	}
+	onTheWire := 2 * statemachine.Micros((255*1065+1066)*8/100)
+	if took := max(a.Now(), b.Now()); took < 50*statemachine.Millisecond+onTheWire || took > 51*statemachine.Millisecond+onTheWire {
+		t.Errorf("both were acked after %d us", took)
+	}
+	if a.Next() != math.MaxInt64 {
+		t.Errorf("an idle conversation has an event at %v", a.Next())
 	}
 }
 

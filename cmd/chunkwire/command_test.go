@@ -281,7 +281,7 @@ func TestExitCodes(t *testing.T) {
 		{"giving up too soon", "send --give-up 1us --to localhost:1 " + file, exitUsage, "--give-up must be"},
 		{"giving up too late", "send --give-up 2000000h --to localhost:1 " + file, exitUsage, "--give-up must be"},
 		{"negative time-out", "send --timeout -1s --to localhost:1 " + file, exitUsage, "--timeout must not"},
-		{"no such profile", "send --to localhost:1 --profile warp " + file, exitUsage, "burst, fixed"},
+		{"no such profile", "send --to localhost:1 --profile warp " + file, exitUsage, "adaptive, burst, redundant, fixed, base, article"},
 		{"a rate that stalls", "send --to localhost:1 --rate 8 " + file, exitUsage, "stall"},
 		{"no such file", "send --to localhost:1 " + filepath.Join(dir, "none"), exitFailed, "none"},
 		{"a directory", "send --to localhost:1 " + dir, exitFailed, "directory"},
@@ -347,7 +347,7 @@ func TestDemo(t *testing.T) {
 
 func TestSimulate(t *testing.T) {
 	t.Parallel()
-	r := runCommand(t, nil, "simulate", "--rate", "100M", "--rtt", "50ms", "--seeds", "5", "--json")
+	r := runCommand(t, nil, "simulate", "--rate", "100M", "--rtt", "50ms", "--seeds", "5", "--warm", "--json")
 	var report simulationReport
 	if err := json.Unmarshal([]byte(r.stdout), &report); r.code != exitOK || err != nil {
 		t.Fatalf("%+v, %v", r, err)
@@ -357,13 +357,34 @@ func TestSimulate(t *testing.T) {
 	if d := report.DeliverMS.Median; d < ideal-0.001 || d > 1.01*ideal || report.DeliverMS.Max != d {
 		t.Errorf("delivered in %+v ms, ideal %.1f", report.DeliverMS, ideal)
 	}
-	if !report.OK || *report.SlicesSent != 256 || report.Failed != 0 || report.LimitMS != 600_000 || report.SendRateBits != 1e6 {
+	if !report.OK || *report.SlicesSent != 256 || report.Failed != 0 || report.LimitMS != 600_000 || report.SendRateBits != 0 || !report.Warm || report.Profile != "adaptive" {
 		t.Errorf("%s", r.stdout)
 	}
 	text := runCommand(t, nil, "simulate", "--rate", "1M", "--queue", "64K", "--seeds", "3", "--rtt", "2h")
 	for _, want := range []string{"over 1.0 Mbit/s, queue 64.0 KiB, RTT 2h0m0s, 0 % loss", "slices sent, median", "failed, of 3"} {
 		if text.code != exitTimeout || !strings.Contains(text.stdout, want) {
 			t.Errorf("exit %d, %q is not in:\n%s", text.code, want, text.stdout)
+		}
+	}
+}
+
+func TestSimulateEveryProfile(t *testing.T) {
+	t.Parallel()
+	for _, name := range profileNames {
+		for _, warm := range []string{"--warm=false", "--warm"} {
+			r := runCommand(t, nil, "simulate", "--rate", "10M", "--queue", "256K", "--loss", "5", "--seeds", "3", "--profile", name, warm)
+			if r.code != exitOK || !strings.Contains(r.stdout, "profile "+name) || strings.Contains(r.stdout, "after as much") != (warm == "--warm") {
+				t.Errorf("%s %s: exit %d:\n%s%s", name, warm, r.code, r.stdout, r.stderr)
+			}
+		}
+		limited := runCommand(t, nil, "simulate", "--seeds", "1", "--profile", name, "--send-rate", "1M", "--json")
+		var report simulationReport
+		if err := json.Unmarshal([]byte(limited.stdout), &report); err != nil || report.SendRateBits != 1e6 {
+			t.Errorf("%s at 1 Mbit/s: %+v, %v", name, limited, err)
+		}
+		// 256 KiB take 2.2 s; but base lets acks pay for more, and its burst is free.
+		if d := report.DeliverMS.Median; name != "base" && (d < 1900 || d > 2400) {
+			t.Errorf("%s at 1 Mbit/s takes %.0f ms", name, d)
 		}
 	}
 }

@@ -78,14 +78,14 @@ func (d *demo) check() error {
 }
 
 // pace returns the sender's profile; the fixed ones go at the link's rate.
-func (d *demo) pace() (statemachine.Profile, error) {
+func (d *demo) pace() (pace, error) {
 	switch {
-	case d.profile == "burst":
-		return profileOf(d.profile, -1)
+	case !needsRate(d.profile):
+		return paceOf(d.profile, -1)
 	case d.rate == 0:
-		return profileOf(d.profile, demoRate)
+		return paceOf(d.profile, demoRate)
 	}
-	return profileOf(d.profile, d.rate)
+	return paceOf(d.profile, d.rate)
 }
 
 func (d *demo) run(ctx context.Context, out screen, errOut io.Writer) error {
@@ -122,7 +122,7 @@ func (d *demo) headline() string {
 	line := fmt.Sprintf("%s, RTT %v, %g %% loss each way", countOf(d.size, "byte"), d.rtt, asPercent(d.lossPPM))
 	if d.rate > 0 {
 		line += ", " + formatBits(float64(d.rate))
-	} else if d.profile != "burst" {
+	} else if needsRate(d.profile) {
 		line += ", sent at " + formatBits(demoRate)
 	}
 	return line
@@ -153,13 +153,13 @@ func (d *demo) setUp(ctx context.Context, slices *sliceMap) (_ *stage, err error
 			s.close()
 		}
 	}()
-	profile, err := d.pace()
+	sending, err := d.pace()
 	if err != nil {
 		return nil, err
 	}
 	cfg := transport.Config{
 		ProtocolID:   defaultProtocolID,
-		NewScheduler: func() statemachine.Scheduler { return statemachine.NewBase(profile) },
+		NewScheduler: sending.make,
 	}
 	withMap := cfg
 	withMap.Observe = func(_ *transport.Conn, o statemachine.Observation) { slices.note(o) }

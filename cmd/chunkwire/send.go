@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 	"github.com/spf13/cobra"
 )
@@ -40,8 +39,8 @@ goes ahead.
 	f := cmd.Flags()
 	f.StringVar(&flags.to, "to", "", "address of the receiver, `HOST:PORT`")
 	f.StringVar(&flags.profile, "profile", profileNames[0], profileUsage)
-	f.Var(bitRate(&flags.rate, -1), "rate", "the profile's regular rate, in bits a second; 0 is unlimited")
-	f.Lookup("rate").DefValue = "1M"
+	f.Var(bitRate(&flags.rate, -1), "rate", "no more than so many bits a second; the rate itself of fixed and article, the least of base; 0 is unlimited")
+	f.Lookup("rate").DefValue = "profile's"
 	flags.add(f)
 	f.Lookup("timeout").Usage = "how long it may take, with the reading and hashing of the file; 0 is without limit"
 	return cmd
@@ -60,9 +59,9 @@ func (flags *sendFlags) run(cmd *cobra.Command, name string) error {
 		err = checkAddress("--to", flags.to, 1)
 	}
 	if err == nil {
-		var profile statemachine.Profile
-		profile, err = profileOf(flags.profile, flags.rate)
-		cfg.NewScheduler = func() statemachine.Scheduler { return statemachine.NewBase(profile) }
+		var p pace
+		p, err = paceOf(flags.profile, flags.rate)
+		cfg.NewScheduler = p.make
 	}
 	if err != nil {
 		return usageError(cmd, err)

@@ -26,6 +26,7 @@ type simulation struct {
 	seeds     int
 	firstSeed uint64
 	limit     time.Duration
+	warm      bool
 	json      bool
 }
 
@@ -42,21 +43,23 @@ func newSimulate() *cobra.Command {
 		Long: `simulate transfers one block from a sender to a receiver over a simulated network,
 once for each seed, in virtual time: exact, repeatable, and much faster than the
 real thing. Loss is random, independent, in each direction, behind the bottleneck;
-every datagram costs 28 bytes more on the link, for IP and UDP.
+every datagram costs 28 bytes more on the link, for IP and UDP. With --warm, the block is
+the second one of its connection: the sender knows the path.
 
 Transfers that are not done within --limit count as failed, and are in none of the other
 figures; if all are, that is a time-out.
 ` + exitHelp,
 		Example: `  chunkwire simulate --rate 100M --rtt 50ms
   chunkwire simulate --rate 1M --queue 64K --loss 5 --profile fixed
+  chunkwire simulate --rate 10M --queue 256K --loss 5 --warm
   chunkwire simulate --loss 20 --seeds 1000 --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			profile, err := sim.resolve()
+			p, err := sim.resolve()
 			if err != nil {
 				return usageError(cmd, err)
 			}
-			return sim.run(cmd.Context(), cmd.OutOrStdout(), profile)
+			return sim.run(cmd.Context(), cmd.OutOrStdout(), p)
 		},
 	}
 	f := cmd.Flags()
@@ -64,17 +67,18 @@ figures; if all are, that is a time-out.
 	sim.add(f)
 	f.DurationVar(&sim.jitter, "jitter", 0, "extra delay each way, random up to this, without reordering")
 	f.StringVar(&sim.profile, "profile", profileNames[0], profileUsage)
-	f.Var(bitRate(&sim.sendRate, -1), "send-rate", "the profile's rate, in bits a second; for fixed and article the link's if not given")
+	f.Var(bitRate(&sim.sendRate, -1), "send-rate", "no more than so many bits a second; the rate itself of fixed and article, and the link's if not given; the least of base")
 	f.IntVar(&sim.seeds, "seeds", 100, "number of transfers")
 	f.Uint64Var(&sim.firstSeed, "seed", 1, "seed of the first transfer")
 	f.DurationVar(&sim.limit, "limit", 10*time.Minute, "virtual time that a transfer may take")
+	f.BoolVar(&sim.warm, "warm", false, "measure the second block of a connection")
 	f.BoolVar(&sim.json, "json", false, "print one JSON object")
 	f.Lookup("send-rate").DefValue = "profile's"
 	return cmd
 }
 
-// resolve checks the flags and returns the profile.
-func (sim *simulation) resolve() (statemachine.Profile, error) {
+// resolve checks the flags and returns the pace.
+func (sim *simulation) resolve() (pace, error) {
 	err := sim.check()
 	switch {
 	case err != nil:
@@ -86,15 +90,15 @@ func (sim *simulation) resolve() (statemachine.Profile, error) {
 		err = errors.New("--limit must be above 0, and at most 1000h")
 	}
 	if err != nil {
-		return statemachine.Profile{}, err
+		return pace{}, err
 	}
-	if sim.sendRate < 0 && sim.profile != "burst" {
+	if sim.sendRate < 0 && needsRate(sim.profile) {
 		sim.sendRate = sim.rate
 	}
-	return profileOf(sim.profile, sim.sendRate)
+	return paceOf(sim.profile, sim.sendRate)
 }
 
-func (sim *simulation) run(ctx context.Context, w io.Writer, p statemachine.Profile) error {
+func (sim *simulation) run(ctx context.Context, w io.Writer, p pace) error {
 	transfers, err := sim.transfers(ctx, p)
 	report := sim.report(p, transfers)
 	if err == nil && report.Failed == sim.seeds {
@@ -114,7 +118,7 @@ func (sim *simulation) run(ctx context.Context, w io.Writer, p statemachine.Prof
 
 // transfers runs all seeds, as many at once as there are processors. A failed
 // one is nil. When the context ends there are none.
-func (sim *simulation) transfers(ctx context.Context, p statemachine.Profile) ([]*netsim.Transfer, error) {
+func (sim *simulation) transfers(ctx context.Context, p pace) ([]*netsim.Transfer, error) {
 	results := make([]*netsim.Transfer, sim.seeds)
 	err := orEnd(ctx, func() error {
 		next := make(chan int)
@@ -144,15 +148,20 @@ func (sim *simulation) transfers(ctx context.Context, p statemachine.Profile) ([
 	return results, nil
 }
 
-func (sim *simulation) transfer(p statemachine.Profile, seed uint64) (netsim.Transfer, error) {
+func (sim *simulation) transfer(p pace, seed uint64) (netsim.Transfer, error) {
 	limit := statemachine.FromDuration(sim.limit)
 	c := netsim.Conversation{
 		Sender: statemachine.NewSender(statemachine.SenderConfig{
-			Scheduler: statemachine.NewBase(p), GiveUp: limit,
+			Scheduler: p.make(), GiveUp: limit,
 		}),
 		Receiver: statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: limit}),
 		Down:     netsim.NewLink(sim.path(), 2*seed),
 		Up:       netsim.NewLink(sim.path(), 2*seed+1),
+	}
+	if sim.warm {
+		if _, err := c.Transfer(pattern(int(sim.size), seed+1), limit); err != nil {
+			return netsim.Transfer{}, err
+		}
 	}
 	return c.Transfer(pattern(int(sim.size), seed), limit)
 }
@@ -171,6 +180,7 @@ type simulationReport struct {
 	QueueBytes       int64     `json:"queue_bytes"`
 	Profile          string    `json:"profile"`
 	SendRateBits     int64     `json:"send_rate_bits"`
+	Warm             bool      `json:"warm"`
 	Seed             uint64    `json:"seed"`
 	Seeds            int       `json:"seeds"`
 	LimitMS          float64   `json:"limit_ms"`
@@ -182,11 +192,11 @@ type simulationReport struct {
 	SlicesSent       *float64  `json:"slices_sent"`
 }
 
-func (sim *simulation) report(p statemachine.Profile, transfers []*netsim.Transfer) simulationReport {
+func (sim *simulation) report(p pace, transfers []*netsim.Transfer) simulationReport {
 	r := simulationReport{
 		OK: true, Size: sim.size, RTTms: milliseconds(sim.rtt), JitterMS: milliseconds(sim.jitter),
 		LossPercent: asPercent(sim.lossPPM), DuplicatePercent: asPercent(sim.dupPPM), ReorderPercent: asPercent(sim.reorderPPM),
-		RateBits: sim.rate, QueueBytes: sim.queue, Profile: sim.profile, SendRateBits: 8 * p.Rate,
+		RateBits: sim.rate, QueueBytes: sim.queue, Profile: sim.profile, SendRateBits: 8 * p.rate, Warm: sim.warm,
 		Seed: sim.firstSeed, Seeds: sim.seeds, LimitMS: milliseconds(sim.limit),
 	}
 	var deliver, acked, down, up, slices []float64
@@ -218,8 +228,12 @@ func (r simulationReport) print(w io.Writer) error {
 		queue = ", queue " + formatBytes(float64(r.QueueBytes))
 	}
 	rtt := time.Duration(r.RTTms * float64(time.Millisecond))
+	block := formatBytes(float64(r.Size))
+	if r.Warm {
+		block += " after as much,"
+	}
 	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; profile %s, %s\n\n",
-		formatBytes(float64(r.Size)), rate, queue, rtt, r.LossPercent, r.Profile, countOf(int64(r.Seeds), "seed"))
+		block, rate, queue, rtt, r.LossPercent, r.Profile, countOf(int64(r.Seeds), "seed"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmedian\t95th\tmax\t")
 	fmt.Fprintf(t, "delivered, ms\t%s\t\n", r.DeliverMS.cells())

@@ -1,0 +1,46 @@
+package recovery
+
+// Figures of section 9.
+const (
+	mostSent     = 4   // CPY-2: transmissions of a slice until it is found lost again
+	copyBudget   = 64  // CPY-2: transmissions on the way, for all slices that are left
+	spreadCopies = 512 // PRO-3: the same for redundant
+	silence      = 4   // CPY-3: delays without news after which there are no copies
+)
+
+// chooseCopy returns the flying slice to send once more, or -1 (CPY-1).
+func (s *Scheduler) chooseCopy(now Micros) int {
+	left := s.unacked.Count()
+	if left == 0 || s.rtt.known == nothing || !s.profile.has(ruleCopies) {
+		return -1
+	}
+	each := min(mostSent, s.copyBudget()/left)
+	if delay, _ := s.delay(); each < 2 || now-s.newsAt > silence*delay && s.profile.has(ruleQuiet) {
+		return -1
+	}
+	flying, best := s.flying(), -1
+	for id := flying.Next(0); id >= 0; id = flying.Next(id + 1) {
+		t := &s.slices[id]
+		if 1+int(t.copies) < min(each, s.worth(t)) && now-t.mainAt < s.rtt.smoothed/2 &&
+			(best < 0 || older(t, &s.slices[best])) {
+			best = id
+		}
+	}
+	return best
+}
+
+func (s *Scheduler) copyBudget() int {
+	if s.profile.spread {
+		return min(spreadCopies, s.window()/2)
+	}
+	return min(copyBudget, s.window()/2)
+}
+
+// worth is how often a slice goes out at once: the more often it was lost, the
+// more its next loss would cost (CPY-2).
+func (s *Scheduler) worth(t *transmissions) int {
+	if s.profile.spread {
+		return 2 + int(t.resends)
+	}
+	return 1 + int(t.resends)
+}

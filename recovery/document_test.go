@@ -1,0 +1,44 @@
+package recovery
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Each sentence of RECOVERY.md has an id of its own, with a prefix that
+// PROTOCOL.md does not use, and every sentence that is cited exists.
+func TestSentences(t *testing.T) {
+	protocol, document := read(t, "../spec/PROTOCOL.md"), read(t, "../spec/RECOVERY.md")
+	bold := regexp.MustCompile(`\*\*(([A-Z]{3,4})-\d+)\*\*`)
+	known := map[string]bool{}
+	for _, m := range bold.FindAllStringSubmatch(protocol, -1) {
+		known[m[1]] = true
+	}
+	for _, m := range bold.FindAllStringSubmatch(document, -1) {
+		if known[m[1]] || strings.Contains(protocol, "**"+m[2]+"-") {
+			t.Errorf("%s is not new", m[1])
+		}
+		known[m[1]] = true
+	}
+	cited := regexp.MustCompile(`\b[A-Z]{3,4}-\d+\b`)
+	files, _ := filepath.Glob("*.go")
+	for _, name := range append(files, "../spec/RECOVERY.md") {
+		for _, id := range cited.FindAllString(read(t, name), -1) {
+			if !known[id] && !strings.HasPrefix(id, "SHA-") {
+				t.Errorf("%s cites %s, which does not exist", name, id)
+			}
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package recovery
+
+// Figures of section 4.
+const (
+	fastest    = 7 * 1000 // RAT-2: nanoseconds a slice; 1.2 Gbit/s. A receiver's socket may hold 90 datagrams
+	longTrain  = 16       // RAT-1
+	shortTrain = 4        // RAT-1
+	trainTime  = 20 * ms  // RAT-1
+	rateEpoch  = 10 * ms  // RAT-5: at least
+)
+
+// rate estimates how many nanoseconds the path takes for a slice. A train is a
+// run of news; the time between its ends against what arrived between them is a
+// sample.
+type rate struct {
+	lowest lowest // nanoseconds a slice
+
+	open    bool
+	since   Micros // the train's first news
+	number  uint32 // the newest transmission that had arrived then
+	arrived int    // slices acked since
+
+	ranDryAt Micros // the last time there was nothing to send but copies
+	ranDry   bool   // it ever was
+}
+
+// perSlice returns nanoseconds a slice; 0 while nothing is known.
+func (r *rate) perSlice() int64 { return r.lowest.value() }
+
+// perSlice returns what is believed of the path, in nanoseconds a slice; 0 while
+// nothing is. A fixed rate is believed (PRO-4).
+func (s *Scheduler) perSlice() int64 {
+	if s.profile.fixed {
+		return max(s.profile.perSlice(), fastest)
+	}
+	return s.rate.perSlice()
+}
+
+// endTrain starts over: what lies between was not the path's rate.
+func (r *rate) endTrain() { r.open = false }
+
+// dry notes that there was nothing to send but copies.
+func (r *rate) dry(now Micros) { r.ranDryAt, r.ranDry = now, true }
+
+// measureRate takes n slices that were newly acked (RAT-1).
+func (s *Scheduler) measureRate(now Micros, n int) {
+	r := &s.rate
+	if r.open {
+		r.arrived += n
+		took := now - r.since
+		if r.arrived < longTrain && (r.arrived < shortTrain || took < max(s.rtt.min()/2, trainTime)) {
+			return
+		}
+		s.addRate(now, int64(took)*1000)
+	}
+	r.open, r.since, r.number, r.arrived = true, now, s.newest, 0
+}
+
+// addRate takes the train's time in nanoseconds as a sample.
+func (s *Scheduler) addRate(now Micros, took int64) {
+	r := &s.rate
+	x := took / int64(r.arrived)
+	// What was lost behind the bottleneck took its time there too; but never
+	// believe that more than a third of what was sent was (RAT-3).
+	if overtaken := int64(s.newest - r.number); overtaken > int64(r.arrived) && s.profile.has(ruleOvertaking) {
+		x = max(took/overtaken, x*2/3)
+	}
+	x = max(x, fastest)
+	// A sender that ran dry measures itself (RAT-4).
+	busy := !r.ranDry || r.ranDryAt < r.since-s.rtt.smoothed || !s.profile.has(ruleBusy)
+	if known := r.perSlice(); known == 0 || x < known || busy {
+		r.lowest.add(now, x, max(s.rtt.smoothed, rateEpoch))
+	}
+}

@@ -1,0 +1,168 @@
+package recovery
+
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// Micros is a time or a duration in microseconds.
+type Micros = statemachine.Micros
+
+const ms = statemachine.Millisecond
+
+// Scheduler is the recommended scheduler, behind the sender's seam.
+type Scheduler struct {
+	profile Profile
+	observe func(statemachine.Observation)
+	stats   statemachine.ScheduleStats
+
+	// Kept across chunks.
+	rtt      roundTrip
+	rate     rate
+	pace     pacer
+	patience Micros // how old an overtaken slice is before it is lost (LOS-3)
+
+	// Per chunk.
+	chunkID    uint16
+	numSlices  int
+	now        Micros // of the latest call
+	slices     []transmissions
+	unacked    codec.Bitset // slices not known to have arrived
+	fresh      int          // the first that was never sent; numSlices when all were
+	lost       codec.Bitset // unacked, sent before, and waiting to be sent again
+	oldest     int          // of the flying slices, the one sent first; or -1
+	count      uint32       // transmissions so far
+	newest     uint32       // the highest number known to have arrived
+	gapAt      Micros       // when an overtaken slice is lost
+	lastSentAt Micros
+	newsAt     Micros
+	probeAt    Micros // no probe before
+	idle       bool   // there was nothing to send
+	held       bool   // the peer cannot take the chunk yet; until the next news
+}
+
+var _ statemachine.Scheduler = (*Scheduler)(nil)
+
+// New returns a scheduler with the profile's pace.
+func New(p Profile) *Scheduler { return &Scheduler{profile: p} }
+
+// Begin starts a chunk (REC-2).
+func (s *Scheduler) Begin(f statemachine.Flight) {
+	s.observe, s.chunkID, s.numSlices, s.now = f.Observe, f.ChunkID, f.NumSlices, f.Now
+	if cap(s.slices) < f.NumSlices {
+		s.slices = make([]transmissions, f.NumSlices)
+	}
+	s.slices = s.slices[:f.NumSlices]
+	clear(s.slices)
+	s.unacked, s.lost = codec.FirstN(f.NumSlices), codec.Bitset{}
+	s.fresh, s.oldest, s.count, s.newest = 0, -1, 0, 0
+	s.gapAt, s.probeAt = statemachine.Never, 0
+	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
+	s.rtt.startChunk()
+	s.rate.endTrain()
+	s.idle = true
+	s.patience -= s.patience / 16
+}
+
+// Acked takes news (REC-3).
+func (s *Scheduler) Acked(now Micros, news codec.Bitset) {
+	s.now = now
+	s.sampleRTT(now, news)
+	for id := news.Next(0); id >= 0; id = news.Next(id + 1) {
+		s.newest = max(s.newest, s.arrivedAs(now, id))
+	}
+	s.unacked, s.lost = s.unacked.Minus(news), s.lost.Minus(news)
+	s.newsAt, s.probeAt, s.held = now, 0, false
+	s.measureRate(now, news.Count())
+	s.findLost(now)
+}
+
+// Held stops everything but a probe now and then (REC-4).
+func (s *Scheduler) Held(now Micros) {
+	s.now, s.held, s.lost = now, true, codec.Bitset{}
+	s.rate.endTrain()
+	s.findOldest()
+}
+
+// Next returns the slice that goes out at now, if any (REC-5).
+func (s *Scheduler) Next(now Micros) (int, bool) {
+	s.now = now
+	s.runTimers(now)
+	id, isCopy := s.upNext(now)
+	if s.fresh == s.numSlices && s.lost.Empty() {
+		s.rate.dry(now)
+	}
+	if id < 0 {
+		s.idle = true
+		return 0, false
+	}
+	if s.idle {
+		s.pace.wait(now)
+		s.idle = false
+	}
+	if now < s.pace.when() {
+		return 0, false
+	}
+	s.pace.spend(now, s.interval(id == s.fresh))
+	s.sent(now, id, isCopy)
+	return id, true
+}
+
+// Deadline returns when the pace or a timer lets a slice go (REC-6).
+func (s *Scheduler) Deadline() Micros {
+	if s.unacked.Empty() {
+		return statemachine.Never
+	}
+	if id, _ := s.upNext(s.now); id >= 0 {
+		return s.pace.when()
+	}
+	return min(s.timerAt(), s.gapAt)
+}
+
+// Stats returns what the scheduler knows of the path.
+func (s *Scheduler) Stats() statemachine.ScheduleStats {
+	st := s.stats
+	st.SmoothedRTT, st.MinRTT = s.rtt.smoothed, s.rtt.min()
+	return st
+}
+
+// runTimers finds what time alone makes lost. The resend timer matters only
+// while nothing else can be sent (PTO-1).
+func (s *Scheduler) runTimers(now Micros) {
+	if now >= s.gapAt {
+		s.findLost(now)
+	}
+	if s.due() < 0 && now >= s.timerAt() {
+		s.expire(now)
+	}
+}
+
+// upNext returns the slice that goes out next, if the pace allows, and whether
+// it is a copy; or -1 (REC-5).
+func (s *Scheduler) upNext(now Micros) (id int, isCopy bool) {
+	if id := s.due(); id >= 0 {
+		return id, false
+	}
+	if s.fresh < s.numSlices || s.held {
+		return -1, false
+	}
+	return s.chooseCopy(now), true
+}
+
+// due returns a lost slice, or else a fresh one if the window has room, or -1.
+// A peer that holds gets no fresh one but the very first (REC-4).
+func (s *Scheduler) due() int {
+	if id := s.lost.Next(0); id >= 0 {
+		return id
+	}
+	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.hasRoom() {
+		return -1
+	}
+	return s.fresh
+}
+
+func (s *Scheduler) tell(kind statemachine.ObservationKind, now Micros, id int, rtt Micros) {
+	if s.observe != nil {
+		s.observe(statemachine.Observation{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
+	}
+}

@@ -1,0 +1,57 @@
+package recovery
+
+import "github.com/chunkwire/chunkwire/codec"
+
+// transmissions is what is remembered of a slice. It is sent, resent each time
+// that it was found lost, and each of these may be followed by copies.
+// Transmissions of a chunk are numbered from 1 on.
+type transmissions struct {
+	resends, copies         uint8  // at most 255; copies since the latest resend
+	byTimer                 bool   // found lost by the timer, the last time
+	first, main, last       uint32 // numbers of the first, the latest that is no copy, the latest
+	firstAt, mainAt, lastAt Micros
+}
+
+func (t *transmissions) once() bool { return t.last == t.first }
+
+// flying returns the slices that were sent and are neither acked nor lost.
+func (s *Scheduler) flying() codec.Bitset {
+	return codec.FirstN(s.fresh).Intersect(s.unacked).Minus(s.lost)
+}
+
+// best returns the flying slice that comes first by the order given, or -1.
+func (s *Scheduler) best(before func(a, b *transmissions) bool) int {
+	flying, best := s.flying(), -1
+	for id := flying.Next(0); id >= 0; id = flying.Next(id + 1) {
+		if best < 0 || before(&s.slices[id], &s.slices[best]) {
+			best = id
+		}
+	}
+	return best
+}
+
+func older(a, b *transmissions) bool { return a.last < b.last }
+
+// sent counts a transmission.
+func (s *Scheduler) sent(now Micros, id int, isCopy bool) {
+	s.count++
+	t := &s.slices[id]
+	t.last, t.lastAt = s.count, now
+	switch {
+	case isCopy:
+		t.copies = min(t.copies, 254) + 1
+	case id == s.fresh:
+		s.fresh++
+		t.first, t.firstAt = s.count, now
+		t.main, t.mainAt = s.count, now
+	default:
+		t.resends = min(t.resends, 254) + 1
+		t.copies = 0
+		t.main, t.mainAt = s.count, now
+	}
+	s.lost.Clear(id)
+	s.lastSentAt = now
+	if s.oldest < 0 || s.oldest == id {
+		s.findOldest()
+	}
+}

@@ -1,0 +1,28 @@
+package recovery
+
+import "github.com/chunkwire/chunkwire/codec"
+
+// Figures of section 5.
+const (
+	firstWindow = 64     // WIN-1
+	leastWindow = 8      // WIN-2
+	ackDelay    = 2 * ms // WIN-2: how long the receiver may wait with an ack (AKT-2)
+)
+
+// window returns how many slices may be in flight when a fresh one goes out.
+func (s *Scheduler) window() int {
+	perSlice := s.perSlice()
+	switch {
+	case perSlice > 0:
+		inPath := int64(s.rtt.min()+ackDelay) * 1000 / perSlice
+		return int(min(inPath*3/2+leastWindow, codec.MaxSlices)) // WIN-2
+	case s.profile.has(ruleFirst):
+		return firstWindow + s.numSlices - s.unacked.Count() // WIN-1
+	}
+	return codec.MaxSlices
+}
+
+// hasRoom reports whether a fresh slice may go out (WIN-3).
+func (s *Scheduler) hasRoom() bool {
+	return s.profile.burst || s.profile.fixed || s.flying().Count() < s.window()
+}
