@@ -103,6 +103,9 @@ func (b *Base) Deadline() Micros {
 	return b.resendAt()
 }
 
+// Rest lets go of what only a chunk in flight needs; there must be none.
+func (b *Base) Rest() { b.slices = nil }
+
 // Stats returns what the scheduler knows of the path.
 func (b *Base) Stats() ScheduleStats {
 	st := b.stats

@@ -13,6 +13,9 @@ type ReceiverConfig struct {
 	// GiveUp is how long a chunk that has begun may stay without a new slice
 	// before the receiver fails, at most 2^61; 0 means DefaultGiveUp.
 	GiveUp Micros
+	// Memory is where room for slices comes from, and goes when a chunk was read;
+	// nil means that the receiver keeps its own for later chunks.
+	Memory *Memory
 }
 
 // Receiver is the receiving end of one connection (section 8).
@@ -33,7 +36,8 @@ type Receiver struct {
 	previousSlices int // its number of slices; 0 while no chunk is complete (RCV-6)
 
 	// The bytes of the chunk that arrives, or in READY of the one to be read.
-	slices    []*[codec.SliceSize]byte // as slices arrive, kept for later chunks
+	slices    []*[codec.SliceSize]byte // as slices arrive
+	memory    *Memory
 	lastBytes int
 	readSize  int // in READY: the chunk's size in bytes
 
@@ -53,7 +57,7 @@ type pendingAcks struct{ current, previous, hold bool }
 
 // NewReceiver returns a receiver that waits for its first chunk.
 func NewReceiver(cfg ReceiverConfig) *Receiver {
-	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUpAfter(cfg.GiveUp)}
+	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUpAfter(cfg.GiveUp), memory: cfg.Memory}
 	r.acks.at = Never
 	return r
 }
@@ -170,7 +174,7 @@ func (r *Receiver) store(s codec.Slice) {
 		r.slices = append(r.slices, nil)
 	}
 	if r.slices[s.SliceID] == nil {
-		r.slices[s.SliceID] = new([codec.SliceSize]byte)
+		r.slices[s.SliceID] = r.memory.take()
 	}
 	copy(r.slices[s.SliceID][:], s.Data)
 	if s.Last() {
@@ -227,6 +231,9 @@ func (r *Receiver) deliver(dst []byte) {
 	}
 	r.chunk = dst
 	r.readSize = 0
+	if r.memory != nil {
+		r.slices = r.memory.release(r.slices)
+	}
 }
 
 // sendAck makes the next of the acks that are due, the previous chunk's first

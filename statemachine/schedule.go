@@ -29,6 +29,9 @@ type Scheduler interface {
 	Stats() ScheduleStats
 }
 
+// Rester is a Scheduler that can let go of what only a chunk in flight needs.
+type Rester interface{ Rest() }
+
 // Flight describes the chunk that a scheduler is to get across.
 type Flight struct {
 	Now       Micros

@@ -118,6 +118,14 @@ func (s *Sender) Poll(now Micros) (codec.Slice, bool) {
 	return codec.Slice{}, false
 }
 
+// Rest lets go of memory that the next chunk would use again, for a sender that
+// may stay idle. While a chunk is in flight it does nothing.
+func (s *Sender) Rest() {
+	if r, ok := s.sched.(Rester); ok && s.state != SenderSending {
+		r.Rest()
+	}
+}
+
 // Deadline returns when Poll has something to do next, if nothing else happens
 // before: Never unless a chunk is in flight (SND-16).
 func (s *Sender) Deadline() Micros {

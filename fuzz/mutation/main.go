@@ -1,0 +1,106 @@
+// Command mutation makes every small mistake it can in bitpack, codec and
+// statemachine, one at a time, and runs the package's own tests against each:
+// a mutant that no test kills is a mistake that could be in there unseen.
+//
+//	go run ./fuzz/mutation                  # all three packages
+//	go run ./fuzz/mutation -check           # and compare the survivors with survivors.md
+//	go run ./fuzz/mutation -run Prev codec  # mutants whose description matches, of one package
+//
+// README.md tells how it works and what the last run found.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+)
+
+// packages are what is mutated, each with the flags that make its tests
+// repeatable: a survivor must not be killed by the luck of a seed.
+var packages = []target{
+	{name: "bitpack", flags: rapidFlags},
+	{name: "codec", flags: rapidFlags},
+	{name: "statemachine", flags: append([]string{"-commands.seed=1"}, rapidFlags...)},
+}
+
+var rapidFlags = []string{"-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=0s"}
+
+// least is the share of mutants, in percent, that must be killed in each package.
+const least = 95
+
+func main() {
+	check := flag.Bool("check", false, "fail when the survivors are not exactly those that "+explainedPath+" explains")
+	match := flag.String("run", "", "run only mutants whose description matches this regular expression")
+	workers := flag.Int("workers", 2, "how many mutants run at once, a core each")
+	quick := flag.Bool("quick", false, "leave out tests that take 100 ms or more: an upper bound of what survives, in a fifth of the time")
+	verbose := flag.Bool("v", false, "print the verdict on each mutant")
+	flag.Parse()
+	o := options{check: *check, quick: *quick, workers: *workers, verbose: *verbose}
+	if err := run(*match, flag.Args(), o); err != nil {
+		fmt.Fprintln(os.Stderr, "mutation:", err)
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	match   *regexp.Regexp
+	check   bool
+	quick   bool
+	verbose bool
+	workers int
+}
+
+func run(match string, names []string, o options) error {
+	var err error
+	if o.match, err = regexp.Compile(match); err != nil {
+		return err
+	}
+	if _, err := os.Stat("go.mod"); err != nil {
+		return errors.New("run this in the repository's root")
+	}
+	reasons, err := readExplained(explainedPath)
+	if err != nil {
+		return err
+	}
+	chosen, err := choose(names)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, t := range chosen {
+		began := time.Now()
+		mutants, err := t.judge(o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+		fmt.Printf("\n%s, in %v\n", t.name, time.Since(began).Round(time.Second))
+		failures = append(failures, report(os.Stdout, mutants, reasons, match == ""))
+		if o.check {
+			failures = append(failures, compare(mutants, reasons))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func choose(names []string) ([]target, error) {
+	if len(names) == 0 {
+		return packages, nil
+	}
+	var chosen []target
+	for _, name := range names {
+		at := -1
+		for i, t := range packages {
+			if t.name == name {
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil, fmt.Errorf("%s is none of the packages that are mutated", name)
+		}
+		chosen = append(chosen, packages[at])
+	}
+	return chosen, nil
+}

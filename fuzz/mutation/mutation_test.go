@@ -1,0 +1,212 @@
+package main
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Every survivor that is explained is still a mistake that can be made: what its
+// line says of the source holds. (Whether it survives, only a run can tell.)
+func TestExplainedSurvivorsAreMutants(t *testing.T) {
+	root := filepath.Join("..", "..")
+	t.Chdir(root)
+	reasons, err := readExplained(explainedPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		sources, err := readSources(p.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range sources {
+			for _, m := range findMutants(s) {
+				delete(reasons, m.description())
+			}
+		}
+	}
+	for description := range reasons {
+		t.Errorf("no such mutant any more: %s", description)
+	}
+}
+
+const example = `package example
+
+type set[T ~int] struct{ n T }
+
+const limit = 2 * 3
+
+func (s *set[T]) add(n T, _ bool) (ok bool) {
+	if n < limit && !ok { // twice
+		s.n += n
+		return true
+	}
+	return s.n&1|2 == 0
+}
+
+func pair[T any](T, ...string) (int, error) {
+	return 0, nil
+}
+
+func none(string) {
+	for i := 0; i < limit; i++ {
+		println(-i)
+	}
+}
+`
+
+func exampleMutants(t *testing.T) (*source, []*mutant) {
+	t.Helper()
+	s, err := parse("example.go", example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutants := findMutants(s)
+	for i, m := range mutants {
+		m.id = i + 1
+	}
+	return s, mutants
+}
+
+func TestMutantsOfAnExample(t *testing.T) {
+	_, mutants := exampleMutants(t)
+	var got []string
+	for _, m := range mutants {
+		before, after := m.lines()
+		got = append(got, m.mutator+" "+before+" → "+after)
+	}
+	want := []string{
+		"arithmetic-base const limit = 2 * 3 → const limit = 2 / 3",
+		"change-number const limit = 2 * 3 → const limit = 3 * 3",
+		"change-number const limit = 2 * 3 → const limit = 2 * 4",
+		"invert-logical if n < limit && !ok { → if (n < limit || !ok) {",
+		"conditionals-boundary if n < limit && !ok { → if n <= limit && !ok {",
+		"conditionals-negation if n < limit && !ok { → if n >= limit && !ok {",
+		"negate-condition if n < limit && !ok { → if n < limit && ok {",
+		"remove-statement s.n += n → ",
+		"invert-assignments s.n += n → s.n -= n",
+		"remove-self-assignments s.n += n → s.n = n",
+		"invert-boolean return true → return false",
+		"conditionals-negation return s.n&1|2 == 0 → return s.n&1|2 != 0",
+		"invert-bitwise return s.n&1|2 == 0 → return (s.n&1 & 2) == 0",
+		"invert-bitwise return s.n&1|2 == 0 → return (s.n | 1)|2 == 0",
+		"change-number return s.n&1|2 == 0 → return s.n&2|2 == 0",
+		"change-number return s.n&1|2 == 0 → return s.n&1|3 == 0",
+		"change-number return s.n&1|2 == 0 → return s.n&1|2 == 1",
+		"change-number return 0, nil → return 1, nil",
+		"change-number for i := 0; i < limit; i++ { → for i := 1; i < limit; i++ {",
+		"conditionals-boundary for i := 0; i < limit; i++ { → for i := 0; i <= limit; i++ {",
+		"conditionals-negation for i := 0; i < limit; i++ { → for i := 0; i >= limit; i++ {",
+		"increment-decrement for i := 0; i < limit; i++ { → for i := 0; i < limit; i-- {",
+		"remove-statement println(-i) → ",
+		"invert-negatives println(-i) → println(+i)",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	for _, line := range got {
+		if !slices.Contains(want, line) {
+			t.Errorf("not expected: %s", line)
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// The file with all mutants in it compiles, whatever a function's signature looks
+// like, and an error in a copy is its mutant's.
+func TestSchemataCompile(t *testing.T) {
+	s, mutants := exampleMutants(t)
+	all := withMutants(s, mutants)
+	set := token.NewFileSet()
+	var files []*ast.File
+	for name, text := range map[string]string{"example.go": all.text, "on.go": "package example\nvar mutantOn int\n"} {
+		file, err := parser.ParseFile(set, name, text, 0)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		files = append(files, file)
+	}
+	config := types.Config{Error: func(err error) { t.Error(err) }}
+	if _, _ = config.Check("example", set, files, nil); t.Failed() {
+		t.Logf("%s", all.text)
+	}
+	lines := strings.Split(all.text, "\n")
+	for _, span := range all.lines {
+		if first := lines[span.first-1]; !strings.Contains(first, "__") || !strings.HasPrefix(first, "func ") {
+			t.Errorf("the copy of mutant %d begins at %q", span.mutant.id, first)
+		}
+		if last := lines[span.last-1]; last != "}" {
+			t.Errorf("the copy of mutant %d ends at %q", span.mutant.id, last)
+		}
+	}
+	victim := all.lines[3]
+	if !refuse(map[string]schemata{"example.go": all}, "./example.go:"+strconv.Itoa(victim.last)+":2: no") || victim.mutant.verdict != notViable {
+		t.Error("the compiler's complaint did not reach its mutant")
+	}
+}
+
+func TestPhases(t *testing.T) {
+	const output = "--- PASS: TestA (0.00s)\n    --- PASS: TestA/sub (9.00s)\n--- PASS: TestB (0.02s)\n--- PASS: TestC (2.50s)\n--- PASS: TestD (0.05s)\n"
+	want := [][]string{{"-test.skip", "^(TestB|TestD|TestC)$"}, {"-test.run", "^(TestB|TestD)$"}, {"-test.run", "^(TestC)$"}}
+	if got := phasesOf(output); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The comparison fails for what is missing in the list and for what is too much.
+func TestCompare(t *testing.T) {
+	_, mutants := exampleMutants(t)
+	for _, m := range mutants {
+		m.verdict = killed
+	}
+	reasons := map[string]string{mutants[0].description(): "equivalent"}
+	if err := compare(mutants, reasons); err == nil || !strings.Contains(err.Error(), "explained, but killed") {
+		t.Errorf("a killed one that is explained: %v", err)
+	}
+	mutants[0].verdict = survived
+	if err := compare(mutants, reasons); err != nil {
+		t.Error(err)
+	}
+	mutants[1].verdict = survived
+	if err := compare(mutants, reasons); err == nil || !strings.Contains(err.Error(), "not explained") {
+		t.Errorf("a survivor that is not explained: %v", err)
+	}
+}
+
+func TestReadExplained(t *testing.T) {
+	cases := map[string]string{
+		"- a.go, f: `x` → `y`: equivalent; so.\n": "",
+		"- a.go, f: `x` → `y`\n":                  "no reason",
+		"- a.go, f: `x` → `y`: ":                  "no reason",
+		"- a.go, f: `x` → `y`: just so.\n":        "no reason",
+		"- a.go, f: `x` → `y`: harmless; so.\n- a.go, f: `x` → `y`: harmless; so.\n": "twice",
+	}
+	for text, want := range cases {
+		path := filepath.Join(t.TempDir(), "survivors.md")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		reasons, err := readExplained(path)
+		if want == "" {
+			if err != nil || reasons["a.go, f: `x` → `y`"] != "equivalent; so." {
+				t.Errorf("%q: %v, %v", text, reasons, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := readExplained("nowhere.md"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
