@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -112,7 +111,12 @@ func (e *Endpoint) evictable(now statemachine.Micros) *Conn {
 
 // quiet reports whether nothing is in flight or queued, either way.
 func (c *Conn) quiet() bool {
-	return c.inFlight == nil && len(c.queue) == 0 && c.receiver.State() != statemachine.ReceiverReceiving
+	for i := range c.lanes {
+		if c.lanes[i].receiver.State() == statemachine.ReceiverReceiving {
+			return false
+		}
+	}
+	return c.sendsNothing()
 }
 
 // heard notes that something valid came from the peer.
@@ -125,7 +129,7 @@ func (c *Conn) heard(now statemachine.Micros) {
 
 // begin adds a connection that its peer began, gives it the slice that did, and
 // evicts another if need be.
-func (e *Endpoint) begin(now statemachine.Micros, p *codec.Packet, size int, c *Conn) {
+func (e *Endpoint) begin(now statemachine.Micros, p *packet, size int, c *Conn) {
 	if e.err != nil || e.crowded(now) {
 		e.stats.Full++
 		return
@@ -133,7 +137,7 @@ func (e *Endpoint) begin(now statemachine.Micros, p *codec.Packet, size int, c *
 	if len(e.conns) >= e.cfg.MaxPeers {
 		old := e.evictable(now)
 		old.end(fmt.Errorf("%w: connection with %v, silent for %v, made room for %v",
-			ErrEvicted, old.addr, (now - old.heardAt).Duration(), c.addr))
+			ErrEvicted, old.peer, (now - old.heardAt).Duration(), c.peer))
 		e.stats.Evicted++
 	}
 	c.begun = true

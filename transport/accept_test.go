@@ -70,8 +70,8 @@ func change(datagram []byte, at int) []byte {
 	return datagram
 }
 
-// Lines 24 and 33: from an unknown address everything but a valid first slice
-// costs one counter, no state, and no answer.
+// Field notes 24 and 33: from an unknown address everything but a valid first slice
+// costs one counter, no state, and no answer (CON-4, SEC-2, FRM-5).
 func TestStrangers(t *testing.T) {
 	other := codec.NewFramer(protocolID + 1)
 	wrongID, _ := other.AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("x")})
@@ -110,7 +110,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// Line 24: garbage from a known peer does nothing either.
+// Field note 24: garbage from a known peer does nothing either (CON-4).
 func TestGarbageInTheMiddle(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
@@ -127,8 +127,8 @@ func TestGarbageInTheMiddle(t *testing.T) {
 	})
 }
 
-// Line 33: whoever forges a source makes it get little more than was sent, and
-// nothing on its own.
+// Field note 33: whoever forges a source makes it get little more than was sent, and
+// nothing on its own (BND-2).
 func TestNoAmplification(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := serve(t, with(nil))
@@ -145,6 +145,7 @@ func TestNoAmplification(t *testing.T) {
 	})
 }
 
+// The application is asked before there is any state (SEC-2).
 func TestAcceptHook(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var asked []string
@@ -227,7 +228,7 @@ func TestFairness(t *testing.T) {
 	})
 }
 
-// Line 30: the number of connections is bounded, and ended ones make room.
+// Field note 30: the number of connections is bounded, and ended ones make room (SEC-3).
 func TestMaxPeers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		asked := 0
@@ -284,7 +285,7 @@ func acceptAll(e *transport.Endpoint) (all func() map[string]*transport.Conn) {
 	}
 }
 
-// Line 30: a datagram from each of many forged sources takes all places, but not
+// Field note 30: a datagram from each of many forged sources takes all places, but not
 // for ever.
 func TestFloodOfPeers(t *testing.T) {
 	bubble(t, func(t *testing.T) {

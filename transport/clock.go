@@ -7,7 +7,7 @@ import (
 )
 
 // clock gives the machines their time: microseconds since the endpoint began,
-// on the monotonic clock.
+// on the monotonic clock (TIM-2).
 type clock struct{ start time.Time }
 
 func startClock() clock { return clock{time.Now()} }

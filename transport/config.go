@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/recovery"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Config sets up an [Endpoint] and its connections. The zero value works; both
 // ends must have the same ProtocolID.
 type Config struct {
-	// ProtocolID goes into every datagram's checksum. Datagrams made with
-	// another one do not decode.
+	// ProtocolID goes into every datagram's checksum, and is not sent. Datagrams
+	// made with another one do not decode (FRM-5).
 	ProtocolID uint32
 
-	// NewScheduler makes the scheduler of one connection's sender. Nil means
-	// statemachine.NewBase(statemachine.Burst()).
+	// NewScheduler makes the scheduler of one connection's sender, or of one
+	// lane's. Nil means recovery.New(recovery.Adaptive()).
 	NewScheduler func() statemachine.Scheduler
 
 	// GiveUp is how long a chunk in flight may be without progress before its
@@ -34,7 +35,17 @@ type Config struct {
 	// reached, and a server should set one.
 	IdleTimeout time.Duration
 
-	// SendQueue is how many chunks may wait behind the one in flight. Zero means
+	// Lanes is how many chunks of a connection may be in flight at once, for
+	// streams; 8 fill most paths. Each has machines of its own, which are told
+	// apart by protocol ids: the 256 from ProtocolID on belong to the connection
+	// (LAN-2). Chunks are received in the order in which they were sent all the
+	// same, but deliveries may be done in another. Both ends must have the same
+	// number: from an end with another one nothing decodes, and what it sends
+	// fails with ErrGaveUp. Chunk ids in observations are the lane's. Zero means 1;
+	// the most is MaxLanes.
+	Lanes int
+
+	// SendQueue is how many chunks may wait behind those in flight. Zero means
 	// 8; the most is 65536.
 	SendQueue int
 
@@ -43,8 +54,8 @@ type Config struct {
 	// 65536.
 	RecvQueue int
 
-	// MaxPeers is how many connections an endpoint holds at once. Each has at
-	// most RecvQueue+2 chunks of 256 KiB that its peer made it allocate. Zero
+	// MaxPeers is how many connections an endpoint holds at once (SEC-3). Each has at
+	// most RecvQueue+Lanes+1 chunks of 256 KiB that its peer made it allocate. Zero
 	// means 1024; the most is 1<<24.
 	//
 	// When there are so many, a peer that begins takes the place of the connection
@@ -56,7 +67,8 @@ type Config struct {
 	// does not evict: it fails with ErrTooManyPeers.
 	MaxPeers int
 
-	// Accept is asked, before there is any state, about a peer that sends first.
+	// Accept is asked, before there is any state, about a peer that sends first
+	// (SEC-2).
 	// It is called without locks, by the goroutine that reads the socket, for
 	// every datagram that could begin a connection: it must be quick, and must
 	// not close the endpoint. Nil means that everyone is welcome, or, at an
@@ -93,6 +105,9 @@ const (
 // withDefaults returns the Config with every zero replaced by what it means, or
 // ErrConfig.
 func (cfg Config) withDefaults() (Config, error) {
+	if cfg.NewScheduler == nil {
+		cfg.NewScheduler = func() statemachine.Scheduler { return recovery.New(recovery.Adaptive()) }
+	}
 	durations := []struct {
 		name  string
 		value *time.Duration
@@ -115,6 +130,7 @@ func (cfg Config) withDefaults() (Config, error) {
 		zero  int
 		most  int
 	}{
+		{"Lanes", &cfg.Lanes, 1, MaxLanes},
 		{"SendQueue", &cfg.SendQueue, defaultSendQueue, maxQueue},
 		{"RecvQueue", &cfg.RecvQueue, defaultRecvQueue, maxQueue},
 		{"MaxPeers", &cfg.MaxPeers, defaultMaxPeers, maxPeers},

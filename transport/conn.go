@@ -15,50 +15,60 @@ import (
 type Conn struct {
 	endpoint *Endpoint
 	peer     origin
-	addr     net.Addr
 	sole     bool // made by the function Dial: the endpoint ends with it
 	begun    bool // by the peer
 
-	slots chan struct{} // one taken for each chunk in flight or queued
-	recv  chan []byte   // complete chunks; filled and closed under the lock
-	done  chan struct{} // closed when the connection has ended
+	recv chan *[]byte // complete chunks; filled and closed under the lock
 
 	// Guarded by endpoint.mu.
 
-	sender   *statemachine.Sender
-	receiver *statemachine.Receiver
-	inFlight *Delivery   // nil while the sender is idle
-	queue    []*Delivery // behind inFlight, at most Config.SendQueue
-	heardAt  statemachine.Micros
-	due      statemachine.Micros // when the driver looks again
-	place    int                 // in the endpoint's agenda
-	silent   *list.Element       // in the endpoint's silence, if begun
-	traffic  Traffic
-	err      error // why it has ended; nil while it lives
+	lanes   []lane
+	only    [1]lane     // their memory, if there is one alone
+	nextOut int         // lane of the next chunk to submit
+	nextIn  int         // lane of the next chunk to deliver
+	queue   []*Delivery // behind those in flight, at most Config.SendQueue
+	heardAt statemachine.Micros
+	due     statemachine.Micros // when the driver looks again
+	place   int                 // in the endpoint's agenda
+	silent  *list.Element       // in the endpoint's silence, if begun
+	traffic Traffic
+	room    signal // the queue is shorter
+	done    signal // the connection has ended
+	err     error  // why it has ended; nil while it lives
 }
 
-// newConn returns a connection that its endpoint does not know yet.
+// newConn returns a connection that its endpoint does not know yet. Its machines,
+// one for each direction, are new and begin with chunk 0 (CON-1, CID-1).
 func (e *Endpoint) newConn(peer origin) *Conn {
 	c := &Conn{
 		endpoint: e,
 		peer:     peer,
-		addr:     peer.netAddr(),
-		slots:    make(chan struct{}, e.cfg.SendQueue+1),
-		// One more than may wait, for the chunk that is complete at the end.
-		recv: make(chan []byte, e.cfg.RecvQueue+1),
-		done: make(chan struct{}),
+		// More than may wait, for the chunks that are complete at the end.
+		recv: make(chan *[]byte, e.cfg.RecvQueue+e.cfg.Lanes),
 	}
+	c.lanes = c.only[:]
+	if e.cfg.Lanes > 1 {
+		c.lanes = make([]lane, e.cfg.Lanes)
+	}
+	for k := range c.lanes {
+		c.lanes[k] = c.newLane()
+	}
+	return c
+}
+
+// newLane returns a pair of machines.
+func (c *Conn) newLane() lane {
+	e := c.endpoint
 	giveUp := statemachine.FromDuration(e.cfg.GiveUp)
-	sending := statemachine.SenderConfig{GiveUp: giveUp}
-	if e.cfg.NewScheduler != nil {
-		sending.Scheduler = e.cfg.NewScheduler()
-	}
+	sending := statemachine.SenderConfig{GiveUp: giveUp, Scheduler: e.cfg.NewScheduler()}
 	if observe := e.cfg.Observe; observe != nil {
 		sending.Observe = func(o statemachine.Observation) { observe(c, o) }
 	}
-	c.sender = statemachine.NewSender(sending)
-	c.receiver = statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: giveUp})
-	return c
+	return lane{
+		scheduler: sending.Scheduler,
+		sender:    statemachine.NewSender(sending),
+		receiver:  statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: giveUp, Memory: &e.memory}),
+	}
 }
 
 // Endpoint returns the endpoint that the connection belongs to.
@@ -68,7 +78,7 @@ func (c *Conn) Endpoint() *Endpoint { return c.endpoint }
 func (c *Conn) LocalAddr() net.Addr { return c.endpoint.Addr() }
 
 // RemoteAddr returns the peer's address.
-func (c *Conn) RemoteAddr() net.Addr { return c.addr }
+func (c *Conn) RemoteAddr() net.Addr { return c.peer.netAddr() }
 
 // Err returns why the connection has ended, or nil while it lives.
 func (c *Conn) Err() error {
@@ -78,7 +88,21 @@ func (c *Conn) Err() error {
 }
 
 // Done returns a channel that is closed when the connection has ended.
-func (c *Conn) Done() <-chan struct{} { return c.done }
+func (c *Conn) Done() <-chan struct{} {
+	c.endpoint.mu.Lock()
+	defer c.endpoint.mu.Unlock()
+	if c.err != nil {
+		return alreadyDone
+	}
+	return c.done.wait()
+}
+
+// alreadyDone is what Done returns of every connection that has ended.
+var alreadyDone = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
 
 // Close ends the connection with ErrClosed. The peer is not told: what it has in
 // flight fails when it gives up. Chunks in flight and queued here fail; chunks
@@ -90,7 +114,7 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 // have ended.
 func (c *Conn) Close() error {
 	c.endpoint.mu.Lock()
-	c.end(fmt.Errorf("%w: connection with %v", ErrClosed, c.addr))
+	c.end(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer))
 	c.endpoint.mu.Unlock()
 	if c.sole {
 		return c.endpoint.Close()
@@ -101,15 +125,16 @@ func (c *Conn) Close() error {
 // The rest of this file needs endpoint.mu.
 
 // handle takes a packet that came from the peer.
-func (c *Conn) handle(now statemachine.Micros, p *codec.Packet, size int) {
+func (c *Conn) handle(now statemachine.Micros, p *packet, size int) {
+	l := &c.lanes[p.lane]
 	c.traffic.in(size)
 	valid := false
 	if p.Type == codec.TypeSlice {
-		c.receiver.HandleSlice(now, p.Slice)
-		valid = !ignoredSlice(c.receiver.Row())
+		l.receiver.HandleSlice(now, p.Slice)
+		valid = !ignoredSlice(l.receiver.Row())
 	} else {
-		c.sender.HandleAck(now, p.Ack)
-		valid = !c.ignoredAck(p.Ack)
+		l.sender.HandleAck(now, p.Ack)
+		valid = !ignoredAck(l.sender, p.Ack)
 	}
 	if valid {
 		c.heard(now)
@@ -130,49 +155,72 @@ func ignoredSlice(row statemachine.Row) bool {
 
 // ignoredAck reports whether an ack that the sender has handled was of a chunk
 // that the peer has no reason to ack.
-func (c *Conn) ignoredAck(a codec.Ack) bool {
-	switch c.sender.Row() {
+func ignoredAck(sender *statemachine.Sender, a codec.Ack) bool {
+	switch sender.Row() {
 	case statemachine.S6ForeignAck:
 		return true
 	case statemachine.S5IdleAck: // only of the chunk before, if there was one
-		return a.ChunkID != c.sender.ChunkID()-1 || c.sender.Stats().Chunks == 0
+		return a.ChunkID != sender.ChunkID()-1 || sender.Stats().Chunks == 0
 	}
 	return false
 }
 
-// poll puts what is due into the batch, acks first, and then gives the
-// connection its next time. One that fills the batch is due again at once,
-// behind all that have waited longer.
+// poll puts what is due into the batch, acks first, until nothing more is, and
+// then gives the connection its next time (SND-3, RCV-1). One that fills the
+// batch is due again at once, behind all that have waited longer.
 func (c *Conn) poll(now statemachine.Micros, b *batch) {
+	c.pollAcks(now, b)
+	c.pollSlices(now, b)
 	earliest := now
-	for !b.full() {
-		if a, ok := c.receiver.Poll(now); ok {
-			b.addAck(c, a)
-		} else if s, ok := c.sender.Poll(now); ok {
-			b.addSlice(c, s)
-		} else {
-			// Nothing is due, so the next time lies ahead, whatever the
-			// scheduler says.
-			earliest = now + 1
-			break
-		}
+	if !b.full() {
+		// Nothing is due, so the next time lies ahead, whatever the scheduler says.
+		earliest = now + 1
 	}
 	c.settle(now)
 	c.schedule(earliest)
 }
 
-// settle draws the consequences of what the machines of a live connection did.
+func (c *Conn) pollAcks(now statemachine.Micros, b *batch) {
+	for k := range c.lanes {
+		for !b.full() {
+			a, ok := c.lanes[k].receiver.Poll(now)
+			if !ok {
+				break
+			}
+			b.addAck(c, k, a)
+		}
+	}
+}
+
+// pollSlices takes those of the earlier chunks first (LAN-8).
+func (c *Conn) pollSlices(now statemachine.Micros, b *batch) {
+	for k, l := range c.bySubmission() {
+		for !b.full() {
+			s, ok := l.sender.Poll(now)
+			if !ok {
+				break
+			}
+			b.addSlice(c, k, s)
+		}
+	}
+}
+
+// settle draws the consequences of what the machines of a live connection did. A
+// lane that fails takes the others with it (LAN-6).
 func (c *Conn) settle(now statemachine.Micros) {
 	c.advanceSending(now)
 	c.advanceReceiving(now)
 	giveUp := c.endpoint.cfg.GiveUp
-	switch {
-	case c.sender.Err() != nil:
-		c.end(fmt.Errorf("%w: sending chunk %d to %v: no progress for %v", ErrGaveUp, c.sender.ChunkID(), c.addr, giveUp))
-	case c.receiver.Err() != nil:
-		c.end(fmt.Errorf("%w: receiving chunk %d from %v: no progress for %v", ErrGaveUp, c.receiver.ChunkID(), c.addr, giveUp))
-	case now >= c.idleAt():
-		c.end(fmt.Errorf("%w: nothing from %v for %v", ErrIdle, c.addr, c.endpoint.cfg.IdleTimeout))
+	for i := range c.lanes {
+		switch l := &c.lanes[i]; {
+		case l.sender.Err() != nil:
+			c.end(fmt.Errorf("%w: sending chunk %d to %v: no progress for %v", ErrGaveUp, l.sender.ChunkID(), c.peer, giveUp))
+		case l.receiver.Err() != nil:
+			c.end(fmt.Errorf("%w: receiving chunk %d from %v: no progress for %v", ErrGaveUp, l.receiver.ChunkID(), c.peer, giveUp))
+		}
+	}
+	if now >= c.idleAt() {
+		c.end(fmt.Errorf("%w: nothing from %v for %v", ErrIdle, c.peer, c.endpoint.cfg.IdleTimeout))
 	}
 }
 
@@ -181,7 +229,7 @@ func (c *Conn) schedule(earliest statemachine.Micros) {
 	if c.err != nil {
 		return
 	}
-	deadline := min(c.sender.Deadline(), c.receiver.Deadline(), c.idleAt())
+	deadline := min(c.deadlines(), c.idleAt())
 	c.endpoint.agenda.move(c, max(earliest, deadline))
 	c.endpoint.wakeDriver()
 }
@@ -209,7 +257,7 @@ func (c *Conn) end(cause error) {
 		e.waiting.remove(c)
 	}
 	c.endSending()
-	close(c.done)
+	c.done.give()
 	if c.sole {
 		e.shutdown(cause)
 	}

@@ -18,7 +18,8 @@
 //	err = peer.Send(ctx, chunk) // nil: the peer has it
 //
 // [SendFile] and [RecvFile] carry content of any size as a stream of chunks
-// (appendix A of spec/PROTOCOL.md).
+// (appendix A of spec/PROTOCOL.md). One chunk is in flight at a time, which leaves
+// a round trip of silence between two; Config.Lanes allows more (appendix D).
 //
 // # How it works
 //
@@ -27,6 +28,16 @@
 // The driver sleeps until a machine has something to send, encodes it and is
 // the only one that writes to the socket. Everything else happens in the
 // caller's goroutine.
+//
+// What the driver collects is up to 63 datagrams. Those in a row for one peer go
+// to the system in one call where it can cut them up itself (on Linux, by UDP
+// segmentation offload, on sockets of type *net.UDPConn); docs/FLEET.md tells
+// what that is worth. The environment variable CHUNKWIRE_NO_OFFLOAD=1 turns it
+// off.
+//
+// An idle connection costs less than 2 KiB: what a chunk needs comes when it
+// begins and goes when it is done. Chunks that are sent are not copied, so one
+// that goes to thousands is in memory once.
 //
 // One mutex guards all machines of an endpoint. An event takes them some hundred
 // nanoseconds and a datagram costs the system several microseconds, so there is

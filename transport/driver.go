@@ -13,7 +13,7 @@ import (
 func (e *Endpoint) drive() {
 	defer close(e.driven)
 	defer e.closeSocket()
-	b := newBatch(e.framer)
+	b := newBatch(e.framers)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var failed int64
@@ -48,7 +48,7 @@ func (e *Endpoint) collect(b *batch, failed int64) (next statemachine.Micros, li
 		e.agenda.first().poll(now, b)
 	}
 	for i := range b.messages {
-		e.stats.out(len(b.messages[i].data))
+		e.stats.outRun(&b.messages[i])
 	}
 	next, live = e.agenda.next(), e.err == nil
 	e.sleepUntil = awake
@@ -70,7 +70,8 @@ func (e *Endpoint) wakeDriver() {
 }
 
 // sleep waits for a time, or for a wake. It wakes a nanosecond late: where time
-// is virtual, packets of the same moment are then handled before the timers.
+// is virtual, packets of the same moment are then handled before the timers
+// (SND-4, RCV-2).
 func (e *Endpoint) sleep(timer *time.Timer, until statemachine.Micros) {
 	if until == statemachine.Never {
 		<-e.wake
@@ -103,7 +104,7 @@ func (c *Conn) flush(ctx context.Context) {
 	e.mu.Unlock()
 	select {
 	case <-f.done:
-	case <-c.done:
+	case <-c.Done():
 	case <-ctx.Done():
 	}
 }
@@ -112,7 +113,7 @@ func (c *Conn) flush(ctx context.Context) {
 // e.mu, and that the driver has written all that it collected.
 func (e *Endpoint) reportFlushed(now statemachine.Micros) {
 	e.flushes = slices.DeleteFunc(e.flushes, func(f flush) bool {
-		if f.conn.err == nil && f.conn.receiver.Deadline() <= now {
+		if f.conn.err == nil && f.conn.ackDeadline() <= now {
 			return false
 		}
 		close(f.done)

@@ -18,13 +18,15 @@ type Endpoint struct {
 	cfg     Config
 	conn    net.PacketConn
 	socket  socket
-	framer  codec.Framer
+	framers []codec.Framer // one a lane
 	clock   clock
 	welcome func(net.Addr) bool // nil: nobody
 	tasks   sync.WaitGroup      // the reader and the driver
 	wake    chan struct{}       // ends the driver's sleep; one is enough
 	done    chan struct{}       // closed when the endpoint has ended
 	driven  chan struct{}       // closed when the driver has ended
+
+	latestLane int // the reader's: the lane of the latest datagram that decoded
 
 	closeOnce sync.Once
 	closeErr  error
@@ -36,7 +38,8 @@ type Endpoint struct {
 	goodbyes   []message           // last acks of ended connections
 	flushes    []flush             // who waits for the driver
 	waiting    waitingList
-	silence    list.List // of *Conn, those that peers began, the longest silent first
+	memory     statemachine.Memory // of all receivers
+	silence    list.List           // of *Conn, those that peers began, the longest silent first
 	stats      EndpointStats
 	err        error // why it has ended; nil while it lives
 }
@@ -75,7 +78,7 @@ func start(pc net.PacketConn, cfg Config, welcome func(net.Addr) bool) (*Endpoin
 		cfg:        cfg,
 		conn:       pc,
 		socket:     newSocket(pc),
-		framer:     codec.NewFramer(cfg.ProtocolID),
+		framers:    laneFramers(cfg.ProtocolID, cfg.Lanes),
 		clock:      startClock(),
 		welcome:    welcome,
 		waiting:    newWaitingList(cfg.MaxPeers),
@@ -217,14 +220,16 @@ func (e *Endpoint) sayGoodbye(c *Conn) {
 		return
 	}
 	now := e.clock.now()
-	for {
-		a, ok := c.receiver.Poll(now)
-		if !ok {
-			break
-		}
-		if data, err := e.framer.AppendAck(nil, a); err == nil {
-			e.goodbyes = append(e.goodbyes, message{data, c.peer})
-			c.traffic.out(len(data))
+	for k := range c.lanes {
+		for {
+			a, ok := c.lanes[k].receiver.Poll(now)
+			if !ok {
+				break
+			}
+			if data, err := e.framers[k].AppendAck(nil, a); err == nil {
+				e.goodbyes = append(e.goodbyes, message{data, len(data), c.peer})
+				c.traffic.out(len(data))
+			}
 		}
 	}
 	e.wakeDriver()

@@ -46,7 +46,7 @@ func (r contextReader) Read(b []byte) (int, error) {
 	return r.source.Read(b)
 }
 
-// check compares content that was read or received.
+// check compares content that was read or received (FIL-3, SEC-1).
 func (info FileInfo) check(size int64, sum []byte) error {
 	switch {
 	case size != info.Size:
@@ -77,7 +77,7 @@ func IsFileHeader(chunk []byte) bool {
 	return err == nil
 }
 
-// encode returns the header chunk.
+// encode returns the header chunk (FIL-1).
 func (info FileInfo) encode() []byte {
 	b := append(make([]byte, 0, headerSize), headerMagic...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(info.Size))

@@ -40,7 +40,7 @@ func RecvFile(ctx context.Context, c *Conn, open func(FileInfo) (FileSink, error
 		err = r.run(ctx, open)
 	}
 	if err != nil {
-		err = fmt.Errorf("receiving a file from %v: %w", c.addr, err)
+		err = fmt.Errorf("receiving a file from %v: %w", c.peer, err)
 	}
 	return info, err
 }

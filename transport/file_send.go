@@ -13,8 +13,8 @@ import (
 // SendFile sends the content of r, which must be what info says, and returns nil
 // when the peer reports that it has verified and stored it, and the ack of that
 // report, the receipt, was sent. The peer must be in RecvFile, and nothing else
-// may use the connection meanwhile. At most three chunks of 256 KiB are in memory
-// at a time.
+// may use the connection meanwhile. At most Config.Lanes+2 chunks of 256 KiB are in
+// memory at a time.
 //
 // Linger for FileLinger, 600 ms, before closing: the ack may be lost. It only
 // helps the peer to leave sooner.
@@ -38,14 +38,14 @@ func SendFile(ctx context.Context, c *Conn, info FileInfo, r io.Reader, progress
 	}
 	s := &fileSender{conn: c, info: info, source: r, sum: sha256.New(), progress: progress}
 	if err := s.run(ctx); err != nil {
-		return fmt.Errorf("sending a file to %v: %w", c.addr, err)
+		return fmt.Errorf("sending a file to %v: %w", c.peer, err)
 	}
 	return nil
 }
 
-// chunksAhead is how many chunks of a file are in memory, so that reading and
-// the network overlap.
-const chunksAhead = 3
+// chunksAhead is how many chunks of a file are in memory besides those in flight,
+// so that reading and the network overlap.
+const chunksAhead = 2
 
 // fileSender is one call of SendFile.
 type fileSender struct {
@@ -160,7 +160,7 @@ func (s *fileSender) put(ctx context.Context, chunk, content []byte) error {
 // makeRoom waits until another chunk may be read, and until Enqueue does not
 // wait, since that would not notice an early receipt.
 func (s *fileSender) makeRoom(ctx context.Context) error {
-	for len(s.flying) >= min(chunksAhead, cap(s.conn.slots)) && !s.answered {
+	for len(s.flying) >= min(len(s.conn.lanes)+chunksAhead, s.conn.mostAhead()) && !s.answered {
 		if err := s.await(ctx); err != nil {
 			return err
 		}

@@ -118,7 +118,7 @@ func TestFilesInTurn(t *testing.T) {
 }
 
 // Each case breaks one thing in a transfer of 600,000 bytes that is otherwise
-// good, and both ends say what it was.
+// good, and both ends say what it was (FIL-3, FIL-4, SEC-1).
 func TestFileFaults(t *testing.T) {
 	errDisk := errors.New("disk on fire")
 	for _, c := range []struct {
@@ -236,7 +236,7 @@ func TestEarlyRefusal(t *testing.T) {
 	})
 }
 
-// Line 30: a header may promise anything; memory comes with the bytes.
+// Field note 30: a header may promise anything; memory comes with the bytes.
 func TestAbsurdHeader(t *testing.T) {
 	header := append([]byte("CWF1"), make([]byte, 40)...)
 	for name, c := range map[string]struct {
@@ -268,7 +268,7 @@ func TestAbsurdHeader(t *testing.T) {
 	}
 }
 
-// The peer may see success only after the commit.
+// The peer may see success only after the commit (FIL-3, FIL-4).
 func TestCommitComesBeforeTheReceipt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
@@ -284,7 +284,7 @@ func TestCommitComesBeforeTheReceipt(t *testing.T) {
 	})
 }
 
-// A stored file is stored, whether or not its sender gets to know.
+// A stored file is stored, whether or not its sender gets to know (FIL-4).
 func TestLostReceipt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
@@ -500,7 +500,7 @@ func TestErrorTexts(t *testing.T) {
 	})
 }
 
-// Line 30: however large the file, both ends hold a few chunks of it.
+// Field note 30: however large the file, both ends hold a few chunks of it.
 func TestFileMemoryIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const size = 100 * codec.MaxChunkSize

@@ -54,6 +54,14 @@ func TestAgenda(t *testing.T) {
 	})
 }
 
+// A time without a reading of the monotonic clock would move with the wall clock
+// (TIM-2).
+func TestTheClockIsMonotonic(t *testing.T) {
+	if c := startClock(); c.start == c.start.Round(0) {
+		t.Errorf("%v has no monotonic reading", c.start)
+	}
+}
+
 func TestLocate(t *testing.T) {
 	want := netip.MustParseAddrPort("192.0.2.1:9000")
 	for name, addr := range map[string]net.Addr{
@@ -61,7 +69,7 @@ func TestLocate(t *testing.T) {
 		"16 bytes": &net.UDPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 9000},
 		"a string": &net.TCPAddr{IP: net.IP{192, 0, 2, 1}, Port: 9000},
 	} {
-		o, err := udpSocket{}.locate(addr)
+		o, err := (&udpSocket{}).locate(addr)
 		if err != nil || o.key.port != want || o.netAddr().String() != want.String() {
 			t.Errorf("%s: %v, %v", name, o.key, err)
 		}
@@ -73,7 +81,7 @@ func TestLocate(t *testing.T) {
 		"no UDP":   &net.UnixAddr{Name: "x"},
 		"nonsense": &net.IPAddr{IP: net.IP{192, 0, 2, 1}},
 	} {
-		if o, err := (udpSocket{}).locate(addr); err == nil {
+		if o, err := (&udpSocket{}).locate(addr); err == nil {
 			t.Errorf("%s: %v, want an error", name, o.key)
 		}
 	}
@@ -96,7 +104,7 @@ func (n nowhere) SetDeadline(time.Time) error               { return nil }
 func (n nowhere) Close() error                              { close(n.closed); return nil }
 
 // Neither a datagram that arrives nor the answer to it costs an allocation, and
-// garbage does not either (line 30).
+// garbage does not either (field note 30).
 func TestNoAllocationPerDatagram(t *testing.T) {
 	e, err := New(nowhere{closed: make(chan struct{})}, Config{})
 	if err != nil {
@@ -104,8 +112,8 @@ func TestNoAllocationPerDatagram(t *testing.T) {
 	}
 	defer e.Close()
 	from := udpOrigin(netip.MustParseAddrPort("192.0.2.1:9000"))
-	slice, _ := e.framer.AppendSlice(nil, codec.Slice{NumSlices: 2, Data: make([]byte, 1024)})
-	ack, _ := e.framer.AppendAck(nil, codec.Ack{NumSlices: 1})
+	slice, _ := e.framers[0].AppendSlice(nil, codec.Slice{NumSlices: 2, Data: make([]byte, 1024)})
+	ack, _ := e.framers[0].AppendAck(nil, codec.Ack{NumSlices: 1})
 	e.receive(e.clock.now(), slice, from)
 	for name, datagram := range map[string][]byte{"slice": slice, "ack": ack, "garbage": make([]byte, 100)} {
 		if n := testing.AllocsPerRun(1000, func() { e.receive(e.clock.now(), datagram, from) }); n != 0 {

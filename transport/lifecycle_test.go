@@ -62,7 +62,7 @@ func blocked(t *testing.T, c *transport.Conn) map[string]<-chan error {
 	return calls
 }
 
-// Line 31: Close unblocks everything and leaves nothing behind.
+// Field note 31: Close unblocks everything and leaves nothing behind.
 func TestCloseUnblocksEverything(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -300,7 +300,7 @@ func TestCancelOfWaiting(t *testing.T) {
 	})
 }
 
-// Line 12: when the other end restarts, what is in flight fails.
+// Field note 12: when the other end restarts, what is in flight fails.
 func TestRestartOfTheReceiver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
@@ -316,9 +316,9 @@ func TestRestartOfTheReceiver(t *testing.T) {
 	})
 }
 
-// Line 12: a sender that restarts begins with chunk 0, which the other end does
+// Field note 12: a sender that restarts begins with chunk 0, which the other end does
 // not wait for. It fails, and with an idle timeout the other end does first: then
-// the new connection is made, and nothing is lost.
+// the new connection is made, and nothing is lost (CON-5).
 func TestRestartOfTheSender(t *testing.T) {
 	for _, idle := range []time.Duration{0, 5 * time.Second} {
 		bubble(t, func(t *testing.T) {
@@ -342,7 +342,7 @@ func TestRestartOfTheSender(t *testing.T) {
 	}
 }
 
-// Line 23: no idle timeout means none. Traffic of any valid kind keeps a
+// Field note 23: no idle timeout means none. Traffic of any valid kind keeps a
 // connection alive.
 func TestIdleTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -364,7 +364,7 @@ func TestIdleTimeout(t *testing.T) {
 	})
 }
 
-// Line 16: a packet comes before the timers of the same moment.
+// Field note 16: a packet comes before the timers of the same moment (SND-4, RCV-2).
 func TestPacketsComeBeforeTimers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := &world{t: t, net: netsim.NewNetwork(1)}

@@ -24,7 +24,7 @@ func (c *Conn) Linger(ctx context.Context, quiet time.Duration) error {
 		timer := time.NewTimer(left)
 		select {
 		case <-timer.C:
-		case <-c.done:
+		case <-c.Done():
 			timer.Stop()
 			return c.Err()
 		case <-ctx.Done():

@@ -25,7 +25,7 @@ func (e *Endpoint) read() {
 		}
 		if tookDatagram(n, err) {
 			trouble = readTrouble{}
-			e.deliver(now, &codec.Packet{}, err, n, from)
+			e.deliver(now, &packet{}, err, n, from)
 			continue
 		}
 		if cause := e.judge(&trouble, began, now, err); cause != nil {
@@ -102,16 +102,18 @@ func (e *Endpoint) receive(now statemachine.Micros, datagram []byte, from origin
 }
 
 // decode decodes a datagram, if its size is one that a datagram can have.
-func (e *Endpoint) decode(datagram []byte) (codec.Packet, error) {
+func (e *Endpoint) decode(datagram []byte) (packet, error) {
 	if len(datagram) > codec.MaxDatagramSize {
-		return codec.Packet{}, codec.ErrTrailingData
+		return packet{}, codec.ErrTrailingData
 	}
-	return e.framer.Decode(datagram)
+	return e.decodeLane(datagram)
 }
 
 // deliver gives a packet to its connection. It returns false when the packet is
-// the beginning of a connection that may be made.
-func (e *Endpoint) deliver(now statemachine.Micros, p *codec.Packet, invalid error, size int, from origin) bool {
+// the beginning of a connection that may be made: a slice of the first chunk
+// of any lane (SEC-2, LAN-11).
+// What did not decode is counted, and nothing else (CON-4).
+func (e *Endpoint) deliver(now statemachine.Micros, p *packet, invalid error, size int, from origin) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stats.in(size)
@@ -139,7 +141,7 @@ const firstChunkID = 0
 
 // welcomePeer adds a connection and gives it the slice that began it. While
 // nothing was locked there may have been other additions.
-func (e *Endpoint) welcomePeer(now statemachine.Micros, p *codec.Packet, size int, c *Conn) {
+func (e *Endpoint) welcomePeer(now statemachine.Micros, p *packet, size int, c *Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if known := e.conns[c.peer.key]; known != nil {

@@ -48,7 +48,7 @@ func (d *Delivery) Wait(ctx context.Context) error {
 func (d *Delivery) finish(err error) {
 	d.err, d.chunk = err, nil
 	close(d.done)
-	<-d.conn.slots
+	d.conn.room.give()
 }
 
 // Send delivers a chunk of 1 to codec.MaxChunkSize bytes and returns nil when
@@ -75,65 +75,106 @@ func (c *Conn) Send(ctx context.Context, chunk []byte) error {
 // Enqueue fails like Send, and then the chunk was not and will not be sent.
 func (c *Conn) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
 	if n := len(chunk); n < 1 || n > codec.MaxChunkSize {
-		return nil, fmt.Errorf("transport: chunk of %d bytes for %v: %w", n, c.addr, statemachine.ErrChunkSize)
+		return nil, fmt.Errorf("transport: chunk of %d bytes for %v: %w", n, c.peer, statemachine.ErrChunkSize)
 	}
 	if ctx.Err() != nil {
 		return nil, canceled(ctx)
 	}
-	select {
-	case c.slots <- struct{}{}:
-	case <-c.done:
-		return nil, c.Err()
-	case <-ctx.Done():
-		return nil, canceled(ctx)
+	for {
+		d, room, err := c.tryEnqueue(chunk)
+		if room == nil {
+			return d, err
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return nil, canceled(ctx)
+		}
 	}
+}
+
+// mostAhead returns how many chunks may be in flight or queued.
+func (c *Conn) mostAhead() int { return c.endpoint.cfg.SendQueue + len(c.lanes) }
+
+// tryEnqueue puts a chunk in line, or returns what to wait for.
+func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err error) {
 	c.endpoint.mu.Lock()
 	defer c.endpoint.mu.Unlock()
 	if c.err != nil {
-		return nil, c.err
+		return nil, nil, c.err
 	}
-	d := &Delivery{conn: c, chunk: chunk, done: make(chan struct{})}
+	// The queue only has chunks while one is in flight.
+	if len(c.queue) == c.endpoint.cfg.SendQueue {
+		return nil, c.room.wait(), nil
+	}
+	d = &Delivery{conn: c, chunk: chunk, done: make(chan struct{})}
 	c.queue = append(c.queue, d)
 	now := c.endpoint.clock.now()
 	c.advanceSending(now)
 	c.schedule(now)
-	return d, nil
+	return d, nil, nil
 }
 
 // cancel ends a delivery that is not done.
 func (c *Conn) cancel(d *Delivery, cause error) {
 	c.endpoint.mu.Lock()
 	defer c.endpoint.mu.Unlock()
-	if d == c.inFlight {
-		c.end(fmt.Errorf("%w (chunk %d to %v was in flight)", cause, c.sender.ChunkID(), c.addr))
-	} else if i := slices.Index(c.queue, d); i >= 0 {
+	for _, l := range c.bySubmission() {
+		if d == l.inFlight {
+			c.end(fmt.Errorf("%w (chunk %d to %v was in flight)", cause, l.sender.ChunkID(), c.peer))
+			return
+		}
+	}
+	if i := slices.Index(c.queue, d); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
 		d.finish(cause)
 	}
 }
 
-// advanceSending reports the chunk that has been delivered and starts the next.
+// advanceSending reports the chunks that have been delivered and starts the next,
+// one a lane (CON-2, CON-3, LAN-4).
 func (c *Conn) advanceSending(now statemachine.Micros) {
-	if c.sender.State() != statemachine.SenderIdle {
-		return
+	finished := false
+	for _, l := range c.bySubmission() {
+		if l.inFlight != nil && l.sender.State() == statemachine.SenderIdle {
+			l.inFlight.finish(nil)
+			l.inFlight = nil
+			finished = true
+		}
 	}
-	if c.inFlight != nil {
-		c.inFlight.finish(nil)
-		c.inFlight = nil
+	for len(c.queue) > 0 && c.mayBegin() {
+		l := &c.lanes[c.nextOut]
+		l.inFlight = c.queue[0]
+		c.queue = slices.Delete(c.queue, 0, 1)
+		c.sharePath(l)
+		l.sender.Submit(now, l.inFlight.chunk) // cannot fail: it is idle, and Enqueue checked the size
+		c.nextOut = c.after(c.nextOut)
 	}
-	if len(c.queue) == 0 {
-		return
+	if finished && c.sendsNothing() {
+		c.queue = nil
+		for i := range c.lanes {
+			c.lanes[i].sender.Rest() // an idle connection is to cost little
+		}
 	}
-	c.inFlight = c.queue[0]
-	c.queue = slices.Delete(c.queue, 0, 1)
-	c.sender.Submit(now, c.inFlight.chunk) // cannot fail: it is idle, and Enqueue checked the size
+}
+
+// sendsNothing reports whether nothing is in flight or queued.
+func (c *Conn) sendsNothing() bool {
+	for i := range c.lanes {
+		if c.lanes[i].inFlight != nil {
+			return false
+		}
+	}
+	return len(c.queue) == 0
 }
 
 // endSending fails all that is not delivered.
 func (c *Conn) endSending() {
-	if c.inFlight != nil {
-		c.inFlight.finish(c.err)
-		c.inFlight = nil
+	for _, l := range c.bySubmission() {
+		if l.inFlight != nil {
+			l.inFlight.finish(c.err)
+			l.inFlight = nil
+		}
 	}
 	for _, d := range c.queue {
 		d.finish(c.err)

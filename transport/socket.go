@@ -1,8 +1,10 @@
 package transport
 
 import (
+	"iter"
 	"net"
 	"net/netip"
+	"slices"
 )
 
 // socket is what an endpoint needs of a net.PacketConn. It is also the seam for
@@ -10,17 +12,27 @@ import (
 type socket interface {
 	// read waits for a datagram.
 	read(buf []byte) (int, origin, error)
-	// write sends datagrams and returns how many the system did not take.
+	// write sends runs of datagrams and returns how many datagrams the system did
+	// not take.
 	write(messages []message) (failed int64)
 	// locate returns the origin that datagrams of a peer will have.
 	locate(peer net.Addr) (origin, error)
 }
 
-// message is a datagram on its way out.
+// message is a run of datagrams on their way out to one peer. They lie one after
+// the other in data and have size bytes each, but the last may have fewer: what
+// UDP segmentation offload takes in one call.
 type message struct {
 	data []byte
+	size int
 	to   origin
 }
+
+// count returns how many datagrams the run has.
+func (m *message) count() int { return (len(m.data) + m.size - 1) / m.size }
+
+// datagrams returns them one by one.
+func (m *message) datagrams() iter.Seq[[]byte] { return slices.Chunk(m.data, m.size) }
 
 // origin is where a datagram comes from or goes to.
 type origin struct {
@@ -42,34 +54,47 @@ func (o origin) netAddr() net.Addr {
 	return o.addr
 }
 
+// String makes an origin readable in errors.
+func (o origin) String() string { return o.netAddr().String() }
+
 // newSocket picks the way to talk to a PacketConn. Only the very type
 // *net.UDPConn gets the fast one: a wrapper that embeds it must see its own
 // ReadFrom and WriteTo called.
 func newSocket(pc net.PacketConn) socket {
 	if conn, ok := pc.(*net.UDPConn); ok {
-		return udpSocket{conn}
+		return &udpSocket{conn: conn, offload: newOffload(conn)}
 	}
 	return anySocket{pc}
 }
 
-// udpSocket reads and writes without allocating.
-type udpSocket struct{ conn *net.UDPConn }
+// udpSocket reads and writes without allocating, and sends a run of datagrams in
+// one call where the system can.
+type udpSocket struct {
+	conn    *net.UDPConn
+	offload offload
+}
 
-func (s udpSocket) read(buf []byte) (int, origin, error) {
+func (s *udpSocket) read(buf []byte) (int, origin, error) {
 	n, from, err := s.conn.ReadFromUDPAddrPort(buf)
 	return n, udpOrigin(from), err
 }
 
-func (s udpSocket) write(messages []message) (failed int64) {
+func (s *udpSocket) write(messages []message) (failed int64) {
 	for i := range messages {
-		if _, err := s.conn.WriteToUDPAddrPort(messages[i].data, messages[i].to.key.port); err != nil {
-			failed++
+		m := &messages[i]
+		if m.size < len(m.data) && s.offload.write(s.conn, m) {
+			continue
+		}
+		for datagram := range m.datagrams() {
+			if _, err := s.conn.WriteToUDPAddrPort(datagram, m.to.key.port); err != nil {
+				failed++
+			}
 		}
 	}
 	return failed
 }
 
-func (s udpSocket) locate(peer net.Addr) (origin, error) {
+func (s *udpSocket) locate(peer net.Addr) (origin, error) {
 	port, ok := netip.AddrPort{}, false
 	if udp, isUDP := peer.(*net.UDPAddr); isUDP && udp != nil {
 		port, ok = udp.AddrPort(), true
@@ -100,8 +125,11 @@ func (s anySocket) read(buf []byte) (int, origin, error) {
 
 func (s anySocket) write(messages []message) (failed int64) {
 	for i := range messages {
-		if _, err := s.conn.WriteTo(messages[i].data, messages[i].to.addr); err != nil {
-			failed++
+		m := &messages[i]
+		for datagram := range m.datagrams() {
+			if _, err := s.conn.WriteTo(datagram, m.to.addr); err != nil {
+				failed++
+			}
 		}
 	}
 	return failed

@@ -22,17 +22,23 @@ func (t *Traffic) out(size int) {
 	t.BytesOut += int64(size)
 }
 
-// Stats is what a connection did so far, and what it is doing.
+func (t *Traffic) outRun(m *message) {
+	t.DatagramsOut += int64(m.count())
+	t.BytesOut += int64(len(m.data))
+}
+
+// Stats is what a connection did so far, and what it is doing. With several lanes,
+// counts are those of all, and times are the longest, but MinRTT.
 type Stats struct {
 	Traffic // what decoded, and was given to the socket
 
 	Sender   statemachine.SenderStats
 	Receiver statemachine.ReceiverStats
 
-	Sending    Sending
-	Receiving  Receiving
-	SendQueued int // chunks that wait behind the one in flight
-	RecvQueued int // complete chunks that wait for Recv
+	Sending    Sending   // of several, the one that was sent first
+	Receiving  Receiving // of several, the one that is received next
+	SendQueued int       // chunks that wait behind those in flight
+	RecvQueued int       // complete chunks that wait for Recv
 }
 
 // Sending is the chunk in flight to the peer.
@@ -56,21 +62,17 @@ func (c *Conn) Stats() Stats {
 	defer c.endpoint.mu.Unlock()
 	st := Stats{
 		Traffic:    c.traffic,
-		Sender:     c.sender.Stats(),
-		Receiver:   c.receiver.Stats(),
-		Sending:    Sending{ChunkID: c.sender.ChunkID(), NumSlices: c.sender.NumSlices()},
-		Receiving:  Receiving{ChunkID: c.receiver.ChunkID(), NumSlices: c.receiver.NumSlices()},
+		Sending:    c.sending(),
+		Receiving:  c.receiving(),
 		SendQueued: len(c.queue),
 		RecvQueued: len(c.recv),
 	}
-	if st.Sending.NumSlices > 0 {
-		st.Sending.Sent, st.Sending.Acked = c.sender.Sent(), c.sender.Acked()
-	}
-	if st.Receiving.NumSlices > 0 {
-		st.Receiving.Received = c.receiver.Received()
-	}
-	if c.err == nil && c.receiver.State() == statemachine.ReceiverReady {
-		st.RecvQueued++ // the one that found no room
+	for i := range c.lanes {
+		addSenderStats(&st.Sender, c.lanes[i].sender.Stats())
+		addReceiverStats(&st.Receiver, c.lanes[i].receiver.Stats())
+		if c.err == nil && c.lanes[i].receiver.State() == statemachine.ReceiverReady {
+			st.RecvQueued++ // one that found no room, or whose turn has not come
+		}
 	}
 	return st
 }

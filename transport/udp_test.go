@@ -65,7 +65,7 @@ func TestUDP(t *testing.T) {
 	}
 }
 
-// Line 21: buffers are asked for, and what came of it is told.
+// Field note 21: buffers are asked for, and what came of it is told.
 func TestSocketBuffers(t *testing.T) {
 	client, _ := loopback(t, with(func(cfg *transport.Config) { cfg.SocketBuffer = 100_000 }))
 	st := client.Endpoint().Stats()
@@ -88,9 +88,11 @@ func TestDialedSocketClosesWithItsConnection(t *testing.T) {
 	for name, end := range map[string]func(*transport.Conn){
 		"close": func(c *transport.Conn) { c.Close() },
 		"cancel": func(c *transport.Conn) {
-			ctx, cancel := context.WithTimeout(background, ms)
-			defer cancel()
-			c.Send(ctx, content(262_144, 1))
+			ctx, cancel := context.WithCancel(background)
+			cancel()
+			if d, err := c.Enqueue(background, content(262_144, 1)); err == nil {
+				d.Wait(ctx)
+			}
 		},
 	} {
 		client, _ := loopback(t, with(nil))

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package transport
+
+import "net"
+
+// Only Linux has it in a form that needs no other package.
+func canOffload(*net.UDPConn) bool             { return false }
+func appendSegmentSize(b []byte, _ int) []byte { return b }
+func refusedForGood(error) bool                { return false }
