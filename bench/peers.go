@@ -1,8 +1,11 @@
 package bench
 
 import (
+	"fmt"
+
 	"github.com/chunkwire/chunkwire/recovery"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/transport"
 )
 
 // AllPeers returns everything that is compared, ours first.
@@ -26,6 +29,16 @@ func of(p recovery.Profile) func() statemachine.Scheduler {
 	return func() statemachine.Scheduler { return recovery.New(p) }
 }
 
+// OurStreams are those, and the default with several chunks in flight.
+func OurStreams() []Peer {
+	streams := Ours()
+	for _, n := range []int{2, 4, 8} {
+		streams = append(streams, chunkwireWith(fmt.Sprintf("adaptive, %d lanes", n), fmt.Sprintf("ours: %d chunks in flight", n),
+			transport.Config{ProtocolID: 1, NewScheduler: of(recovery.Adaptive()), Lanes: n}))
+	}
+	return streams
+}
+
 // Others are the protocols that people use instead.
 func Others() []Peer {
 	return append(kcpPeers(), quicPeer(), raknetPeer(), sctpPeer())
@@ -34,5 +47,5 @@ func Others() []Peer {
 // StreamingPeers leaves out what no one would stream 16 MiB with: kcp's default
 // windows.
 func StreamingPeers() []Peer {
-	return append(Ours(), Others()[1:]...)
+	return append(OurStreams(), Others()[1:]...)
 }

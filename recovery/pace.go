@@ -21,6 +21,10 @@ func (p *pacer) wait(now Micros) {
 	}
 }
 
+// isLate reports whether the caller comes too late to make up for it: then it is
+// the caller who sets the rate, not the path (PAC-4).
+func (p *pacer) isLate(now Micros) bool { return p.at < now-catchUp }
+
 // spend moves on by what a slice takes (PAC-4).
 func (p *pacer) spend(now Micros, ns int64) {
 	p.wait(now - catchUp)

@@ -20,7 +20,7 @@ type rate struct {
 	number  uint32 // the newest transmission that had arrived then
 	arrived int    // slices acked since
 
-	ranDryAt Micros // the last time there was nothing to send but copies
+	ranDryAt Micros // the last time there was nothing to send but copies, or the caller was late
 	ranDry   bool   // it ever was
 }
 
@@ -39,7 +39,8 @@ func (s *Scheduler) perSlice() int64 {
 // endTrain starts over: what lies between was not the path's rate.
 func (r *rate) endTrain() { r.open = false }
 
-// dry notes that there was nothing to send but copies.
+// dry notes that something else than the path and the pace held the sender back:
+// there was nothing to send but copies, or its caller was late.
 func (r *rate) dry(now Micros) { r.ranDryAt, r.ranDry = now, true }
 
 // measureRate takes n slices that were newly acked (RAT-1).

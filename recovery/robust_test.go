@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/recovery"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -153,6 +154,50 @@ func delayOfOthers(s scenario, p recovery.Profile) float64 {
 		}
 	}
 	return float64(sum.Microseconds()) / 1000 / float64(n)
+}
+
+// drowsy is a scheduler whose driver looks only every 50 ms, as a game's loop may.
+type drowsy struct {
+	statemachine.Scheduler
+	now statemachine.Micros
+}
+
+const frame = 50 * ms
+
+func (d *drowsy) Acked(now statemachine.Micros, news codec.Bitset) {
+	d.now = now
+	d.Scheduler.Acked(now, news)
+}
+
+func (d *drowsy) Next(now statemachine.Micros) (int, bool) {
+	d.now = now
+	if now%frame > 0 {
+		return 0, false
+	}
+	return d.Scheduler.Next(now)
+}
+
+func (d *drowsy) Deadline() statemachine.Micros {
+	at := d.Scheduler.Deadline()
+	if at == statemachine.Never {
+		return at
+	}
+	return (max(at, d.now+1) + frame - 1) / frame * frame
+}
+
+// A driver that comes late is not taken for a slow path: chunk after chunk takes
+// the same time, not a frame a slice, which would be 12.8 s (PAC-4, RAT-4).
+func TestADriverThatCallsOnceAFrame(t *testing.T) {
+	for name, most := range map[string]statemachine.Micros{"S1": 400 * ms, "S2": 800 * ms, "S3": 4000 * ms, "S4": 700 * ms} {
+		c := both(networks[name]).newConversation(1, recovery.Adaptive())
+		c.Sender = statemachine.NewSender(statemachine.SenderConfig{Scheduler: &drowsy{Scheduler: recovery.New(recovery.Adaptive())}})
+		for range 6 {
+			start := c.Now()
+			if _, err := c.Transfer(fullChunk, limit); err != nil || c.Now()-start > most {
+				t.Errorf("%s: %d ms, %v", name, (c.Now()-start)/ms, err)
+			}
+		}
+	}
 }
 
 // Two transfers over one link of S2 both end soon: alone each takes 243 ms.

@@ -40,6 +40,13 @@ func TestResendsIgnoreTheWindow(t *testing.T) {
 	f.at(10*second + 60*ms).acked(99)
 	wantEqual(t, "lost", f.Stats().Lost, 98)
 	wantEqual(t, "sent", len(f.within(20*ms)), 5) // 4.375 ms apart
+
+	f = fly(t, Adaptive(), 100)
+	wantEqual(t, "first flight", len(f.all()), 64)
+	f.rate.lowest.add(f.clock, 5_000_000, 0)
+	f.at(50 * ms).acked(30)
+	wantEqual(t, "more than the window still fly", f.flying().Count() > f.window(), true)
+	wantEqual(t, "sent", f.within(20*ms), upTo(0, 4))
 }
 
 // PAC-1, PAC-2

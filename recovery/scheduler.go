@@ -10,7 +10,8 @@ type Micros = statemachine.Micros
 
 const ms = statemachine.Millisecond
 
-// Scheduler is the recommended scheduler, behind the sender's seam.
+// Scheduler is the recommended scheduler, behind the sender's seam. Each method
+// does what section 2 says of its event, in that order (REC-1).
 type Scheduler struct {
 	profile Profile
 	observe func(statemachine.Observation)
@@ -103,12 +104,15 @@ func (s *Scheduler) Next(now Micros) (int, bool) {
 	if now < s.pace.when() {
 		return 0, false
 	}
+	if s.pace.isLate(now) {
+		s.rate.dry(now)
+	}
 	s.pace.spend(now, s.interval(id == s.fresh))
 	s.sent(now, id, isCopy)
 	return id, true
 }
 
-// Deadline returns when the pace or a timer lets a slice go (REC-6).
+// Deadline returns when the pace or a timer lets a slice go (REC-7).
 func (s *Scheduler) Deadline() Micros {
 	if s.unacked.Empty() {
 		return statemachine.Never

@@ -12,6 +12,7 @@ type transmissions struct {
 	firstAt, mainAt, lastAt Micros
 }
 
+// once reports whether the slice was sent once (EST-1).
 func (t *transmissions) once() bool { return t.last == t.first }
 
 // flying returns the slices that were sent and are neither acked nor lost.
@@ -32,7 +33,7 @@ func (s *Scheduler) best(before func(a, b *transmissions) bool) int {
 
 func older(a, b *transmissions) bool { return a.last < b.last }
 
-// sent counts a transmission.
+// sent counts a transmission (REC-6).
 func (s *Scheduler) sent(now Micros, id int, isCopy bool) {
 	s.count++
 	t := &s.slices[id]

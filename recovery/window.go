@@ -11,11 +11,9 @@ const (
 
 // window returns how many slices may be in flight when a fresh one goes out.
 func (s *Scheduler) window() int {
-	perSlice := s.perSlice()
 	switch {
-	case perSlice > 0:
-		inPath := int64(s.rtt.min()+ackDelay) * 1000 / perSlice
-		return int(min(inPath*3/2+leastWindow, codec.MaxSlices)) // WIN-2
+	case s.perSlice() > 0:
+		return min(s.PathSlices(), codec.MaxSlices) // WIN-2
 	case s.profile.has(ruleFirst):
 		return firstWindow + s.numSlices - s.unacked.Count() // WIN-1
 	}

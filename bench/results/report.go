@@ -166,7 +166,7 @@ func (t tables) behind() string {
 
 // best returns our fastest profile in a cell.
 func (t tables) best(cell string, at map[[2]string]bench.Row) (best bench.Row, ok bool) {
-	for _, p := range bench.Ours() {
+	for _, p := range bench.OurStreams() {
 		row, there := at[[2]string{cell, p.Name}]
 		if there && row.Median > 0 && (!ok || row.Median < best.Median) {
 			best, ok = row, true
@@ -201,7 +201,7 @@ func (t tables) worst() string {
 }
 
 func isOurs(peer string) bool {
-	return slices.ContainsFunc(bench.Ours(), func(p bench.Peer) bool { return p.Name == peer })
+	return slices.ContainsFunc(bench.OurStreams(), func(p bench.Peer) bool { return p.Name == peer })
 }
 
 func ms(d time.Duration) string { return fmt.Sprint((d + time.Millisecond/2).Milliseconds()) }

@@ -150,6 +150,26 @@ func TestFilesThroughABadRelay(t *testing.T) {
 	}
 }
 
+// A file of many chunks by several lanes.
+func TestFilesByLanes(t *testing.T) {
+	t.Parallel()
+	want := pattern(3_000_000, 4)
+	out := filepath.Join(t.TempDir(), "out")
+	addr, ended := startRecv(t, "--lanes", "8", "--out", out)
+	sent := runCommand(t, nil, "send", "--lanes", "8", "--to", badRelay(t, addr, 10), inputFile(t, want))
+	if received := <-ended; sent.code != exitOK || received.code != exitOK {
+		t.Fatalf("send: %+v\nrecv: %+v", sent, received)
+	}
+	if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("other bytes arrived: %v", err)
+	}
+	for _, lanes := range []string{"0", "17"} {
+		if r := runCommand(t, nil, "send", "--lanes", lanes, "--to", addr, out); r.code != exitUsage {
+			t.Errorf("--lanes %s: %+v", lanes, r)
+		}
+	}
+}
+
 func TestStandardInputAndOutput(t *testing.T) {
 	t.Parallel()
 	want := pattern(300_000, 5)

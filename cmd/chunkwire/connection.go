@@ -16,6 +16,7 @@ import (
 // connectionFlags are those that send and recv share.
 type connectionFlags struct {
 	protocolID uint32
+	lanes      int
 	giveUp     time.Duration
 	timeout    time.Duration
 	raw        bool
@@ -35,6 +36,7 @@ const (
 func (c *connectionFlags) add(f *pflag.FlagSet) {
 	c.protocolID = defaultProtocolID
 	f.Var(protocolID{&c.protocolID}, "protocol-id", "number that both ends must share")
+	f.IntVar(&c.lanes, "lanes", 1, "how many chunks may be in flight at once, up to 16; both ends must have the same; 8 fill most long or lossy paths")
 	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "how long the peer may be silent within a chunk; between chunks, 3 times that")
 	f.DurationVar(&c.timeout, "timeout", 0, "how long it may take in all; 0 is without limit")
 	f.BoolVar(&c.raw, "raw", false, "exactly one chunk of at most 256 KiB and nothing else, to talk to other implementations")
@@ -46,11 +48,14 @@ func (c *connectionFlags) config() (transport.Config, error) {
 	switch {
 	case c.giveUp < minGiveUp || c.giveUp > maxGiveUp:
 		return transport.Config{}, errors.New("--give-up must be 1ms to 24h")
+	case c.lanes < 1 || c.lanes > transport.MaxLanes:
+		return transport.Config{}, fmt.Errorf("--lanes must be 1 to %d", transport.MaxLanes)
 	case c.timeout < 0:
 		return transport.Config{}, errors.New("--timeout must not be negative")
 	}
 	return transport.Config{
 		ProtocolID: c.protocolID,
+		Lanes:      c.lanes,
 		GiveUp:     c.giveUp,
 		// Between two chunks, and while a peer stores the file, nothing need be
 		// heard; but a peer that has gone then must not be waited for.
@@ -90,7 +95,7 @@ func (c *connectionFlags) explain(err error, peer net.Addr, far course) error {
 	text := fmt.Sprintf("%v stopped answering after %s of %s", peer, formatBytes(float64(far.done)), formatBytes(float64(far.total)))
 	switch {
 	case !far.begun:
-		text = fmt.Sprintf("no answer from %v; is it running, reachable, and using the same --protocol-id?", peer)
+		text = fmt.Sprintf("no answer from %v; is it running, reachable, and using the same --protocol-id and --lanes?", peer)
 	case far.done == far.total:
 		text = fmt.Sprintf("%v has all %s, but did not say whether it stored them", peer, formatBytes(float64(far.done)))
 	}

@@ -100,7 +100,7 @@ func sentence(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return plain(err) + "; allow more with --timeout"
 	case isTimeout(err):
-		return plain(err) + "; is the peer running, reachable, and using the same --protocol-id?"
+		return plain(err) + "; is the peer running, reachable, and using the same --protocol-id and --lanes?"
 	}
 	return plain(err)
 }

@@ -116,7 +116,7 @@ func TestExplain(t *testing.T) {
 		far  course
 		want string
 	}{
-		{gaveUp, course{}, "no answer from 192.0.2.7:9; is it running, reachable, and using the same --protocol-id? (waited 1s, --give-up)"},
+		{gaveUp, course{}, "no answer from 192.0.2.7:9; is it running, reachable, and using the same --protocol-id and --lanes? (waited 1s, --give-up)"},
 		{gaveUp, course{true, 1024, 2048}, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB (waited 1s, --give-up)"},
 		{transport.ErrIdle, course{true, 1024, 1024}, "192.0.2.7:9 has all 1.0 KiB, but did not say whether it stored them (waited 3s, 3 times --give-up)"},
 		{fmt.Errorf("sending: %w", transport.ErrPeerRefused), course{}, "sending: the peer did not store the file"},

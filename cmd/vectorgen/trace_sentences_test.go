@@ -16,6 +16,7 @@ var withoutTrace = map[string]string{
 	"TIM-2":  "a driver's clock; a trace brings its times along",
 	"SND-17": "how both ends are configured; a trace has one",
 	"RCV-18": "memory; a trace shows none",
+	"SAFE-6": "lanes; a trace has one machine",
 }
 
 // Every sentence about the machines has a trace, and every row of their tables.

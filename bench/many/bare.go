@@ -1,0 +1,156 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+
+	"golang.org/x/net/ipv4"
+
+	"github.com/chunkwire/chunkwire/codec"
+)
+
+// How datagrams go to the kernel without a protocol.
+const (
+	wayOne      = "one call a datagram"
+	waySendmmsg = "sendmmsg"
+	wayOffload  = "offload"
+)
+
+// What one call takes at most: as many datagrams as the transport puts into one.
+const (
+	perCall   = 63
+	bareSize  = 13 + codec.SliceSize // every slice but a chunk's last
+	udpLevel  = 17                   // SOL_UDP
+	udpOption = 103                  // UDP_SEGMENT
+)
+
+// sendBare sends as many datagrams, as long, in the same order as a server whose
+// receivers lose nothing: up to 63 to one receiver, then it is the next one's turn.
+func sendBare(t task) error {
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := conn.SetWriteBuffer(4 << 20); err != nil {
+		return err
+	}
+	if err := tell(greeting{conn.LocalAddr().String()}); err != nil {
+		return err
+	}
+	peers, err := hearHellos(conn, t.Conns)
+	if err != nil {
+		return err
+	}
+	send, err := bareWay(conn, t.Way)
+	if err != nil {
+		return err
+	}
+	took := startMeter()
+	var failed int64
+	for range t.Rounds {
+		for left := codec.MaxSlices; left > 0; left -= perCall {
+			for _, peer := range peers {
+				failed += send(peer, min(left, perCall))
+			}
+		}
+	}
+	r := took.stop()
+	r.Datagrams = int64(t.Conns) * int64(t.Rounds) * codec.MaxSlices
+	r.Bytes, r.Failed = r.Datagrams*bareSize, failed
+	if err := tell(r); err != nil {
+		return err
+	}
+	waitForStop()
+	return nil
+}
+
+// hearHellos returns the addresses of n receivers, and answers each.
+func hearHellos(conn *net.UDPConn, n int) (peers []netip.AddrPort, err error) {
+	known := make(map[netip.AddrPort]bool)
+	var hello [16]byte
+	for len(peers) < n {
+		size, from, err := conn.ReadFromUDPAddrPort(hello[:])
+		if err != nil {
+			return nil, err
+		}
+		if _, err := conn.WriteToUDPAddrPort(hello[:size], from); err != nil {
+			return nil, err
+		}
+		if !known[from] {
+			known[from] = true
+			peers = append(peers, from)
+		}
+	}
+	return peers, nil
+}
+
+// bareWay returns a function that sends n datagrams to a peer and returns how
+// many the kernel did not take.
+func bareWay(conn *net.UDPConn, way string) (func(peer netip.AddrPort, n int) int64, error) {
+	data := make([]byte, perCall*bareSize)
+	switch way {
+	case wayOne:
+		return func(peer netip.AddrPort, n int) (failed int64) {
+			for i := range n {
+				if _, err := conn.WriteToUDPAddrPort(data[i*bareSize:][:bareSize], peer); err != nil {
+					failed++
+				}
+			}
+			return failed
+		}, nil
+	case waySendmmsg:
+		return sendmmsg(conn, data), nil
+	case wayOffload:
+		return func(peer netip.AddrPort, n int) int64 {
+			if _, err := conn.WriteToUDPAddrPort(data[:n*bareSize], peer); err != nil {
+				return int64(n)
+			}
+			return 0
+		}, setSegmentSize(conn)
+	}
+	return nil, fmt.Errorf("no way %q", way)
+}
+
+func sendmmsg(conn *net.UDPConn, data []byte) func(netip.AddrPort, int) int64 {
+	batch := ipv4.NewPacketConn(conn)
+	messages := make([]ipv4.Message, perCall)
+	for i := range messages {
+		messages[i].Buffers = [][]byte{data[i*bareSize:][:bareSize]}
+	}
+	return func(peer netip.AddrPort, n int) (failed int64) {
+		addr := net.UDPAddrFromAddrPort(peer)
+		for i := range n {
+			messages[i].Addr = addr
+		}
+		for rest := messages[:n]; len(rest) > 0; {
+			sent, err := batch.WriteBatch(rest, 0)
+			if err != nil {
+				sent = 1
+				failed++
+			}
+			rest = rest[sent:]
+		}
+		return failed
+	}
+}
+
+// setSegmentSize makes the kernel cut all that is longer.
+func setSegmentSize(conn *net.UDPConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		failed = syscall.SetsockoptInt(int(fd), udpLevel, udpOption, bareSize)
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}

@@ -1,0 +1,33 @@
+//go:build linux
+
+package main
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+const protocolID = 0x6d616e79
+
+var framer = codec.NewFramer(protocolID)
+
+// makeWorld returns the 256 KiB that everybody fetches.
+func makeWorld() []byte {
+	world := make([]byte, codec.MaxChunkSize)
+	random := rand.NewChaCha8([32]byte{1})
+	_, _ = random.Read(world)
+	return world
+}
+
+// patience is longer than any experiment: on a busy machine nothing is to give up.
+const patience = 2 * time.Minute
+
+func config(t task) transport.Config {
+	return transport.Config{
+		ProtocolID: protocolID, MaxPeers: t.Conns, GiveUp: patience,
+		SocketBuffer: 4 << 20, NewScheduler: paces[t.Pace],
+	}
+}

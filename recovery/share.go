@@ -1,0 +1,23 @@
+package recovery
+
+import "github.com/chunkwire/chunkwire/statemachine"
+
+// Adopt takes over what another Scheduler knows of the path, before a chunk
+// begins. Lanes of one connection take turns, so the one whose chunk began last
+// knows most (LAN-9). Schedulers of another kind have nothing to tell.
+func (s *Scheduler) Adopt(from statemachine.Scheduler) {
+	if known, ok := from.(*Scheduler); ok {
+		s.rtt, s.rate, s.pace, s.patience = known.rtt, known.rate, known.pace, known.patience
+	}
+}
+
+// PathSlices returns how many slices may be in flight on all lanes when a chunk
+// begins: the window, for a chunk without end (LAN-10).
+func (s *Scheduler) PathSlices() int {
+	perSlice := s.perSlice()
+	if perSlice == 0 {
+		return firstWindow
+	}
+	inPath := int64(s.rtt.min()+ackDelay) * 1000 / perSlice
+	return int(inPath*3/2) + leastWindow // WIN-2
+}

@@ -1,0 +1,23 @@
+package recovery
+
+import "testing"
+
+// LAN-9: what one lane has learned the next one knows, without a chunk of its own.
+func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
+	known := warm(t, Adaptive(), 50*ms, 900_000, 256)
+	f := fly(t, Adaptive(), 256)
+	f.Adopt(known.Scheduler)
+	wantEqual(t, "window", f.window(), known.window())
+	wantEqual(t, "round trip", f.Stats().MinRTT, known.Stats().MinRTT)
+	wantEqual(t, "pace", f.interval(true), known.interval(true))
+}
+
+// LAN-10: what all lanes may have in flight is the window of a chunk without end.
+func TestThePathHoldsMoreThanAChunk(t *testing.T) {
+	wantEqual(t, "nothing known", New(Adaptive()).PathSlices(), 64)
+	f := warm(t, Adaptive(), 50*ms, 900_000, 256)
+	wantEqual(t, "a slow path", f.PathSlices(), f.window())
+	f = warm(t, Adaptive(), 48*ms, 50_000, 256)
+	wantEqual(t, "window on a fast path", f.window(), 256)
+	wantEqual(t, "a fast path", f.PathSlices(), 50_000/50*3/2+8)
+}
