@@ -75,11 +75,8 @@ func readConversation(t T, data []byte) *world {
 	w.firstID = s.uint16()
 	w.giveUp = pick(s, []micros{1 << 61, 1 << 61, 1 << 61, 10_000_000, 1_000_000, 100_000})
 	w.delay = pick(s, []micros{20_000, 0, 100, 1000, 50_000, 200_000, 400_000})
-	profile := readProfile(s)
-	profile.Spacing = min(profile.Spacing, 100_000)
-	if profile.ResendDelay > 0 {
-		profile.ResendDelay = min(max(profile.ResendDelay, 50_000), 5_000_000)
-	}
+	pace := readPacing(s, boundProfile)
+	w.checks.atOnce = pace.atOnce
 	slices := 0
 	for range 1 + s.byte()%5 {
 		size := readSize(s)
@@ -89,10 +86,18 @@ func readConversation(t T, data []byte) *world {
 		w.sizes = append(w.sizes, size)
 	}
 	w.sender = statemachine.NewSender(statemachine.SenderConfig{
-		FirstChunkID: w.firstID, GiveUp: w.giveUp, Scheduler: statemachine.NewBase(profile),
+		FirstChunkID: w.firstID, GiveUp: w.giveUp, Scheduler: pace.Scheduler,
 	})
 	w.receiver = statemachine.NewReceiver(statemachine.ReceiverConfig{FirstChunkID: w.firstID, GiveUp: w.giveUp})
 	return w
+}
+
+// boundProfile keeps a conversation from taking for ever.
+func boundProfile(p *statemachine.Profile) {
+	p.Spacing = min(p.Spacing, 100_000)
+	if p.ResendDelay > 0 {
+		p.ResendDelay = min(max(p.ResendDelay, 50_000), 5_000_000)
+	}
 }
 
 // chunk returns the bytes of chunk n of the conversation.

@@ -9,7 +9,8 @@ import (
 
 // safety watches a world from outside, for what section 11 promises.
 type safety struct {
-	acked codec.Bitset // what the sender knew to have arrived
+	acked  codec.Bitset // what the sender knew to have arrived
+	atOnce int          // slices that may go out at one time, at most
 }
 
 // always is what holds after every event.
@@ -57,7 +58,7 @@ func (c *safety) slice(w *world, s codec.Slice, atOnce int) {
 		w.Fatalf("slice of chunk %d with %d slices", s.ChunkID, s.NumSlices)
 	case !bytes.Equal(s.Data, sliceOf(s.ChunkID, w.chunk(n), s.SliceID).Data):
 		w.Fatalf("slice %d is not what was submitted", s.SliceID)
-	case atOnce > codec.MaxSlices+16:
+	case atOnce > c.atOnce:
 		w.Fatalf("%d slices at a time", atOnce)
 	}
 }

@@ -1,23 +1,81 @@
 package fuzz
 
-import "github.com/chunkwire/chunkwire/statemachine"
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/recovery"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
 
-// readProfile reads a profile: a byte that says which, and its figures.
-func readProfile(s *script) statemachine.Profile {
-	switch s.byte() % 5 {
+// pacing is a scheduler, and what can be seen of its pace from outside.
+type pacing struct {
+	statemachine.Scheduler
+	envelope statemachine.Profile // it sends no faster than the base algorithm by these figures
+	atOnce   int                  // slices that may go out at one time, at most
+}
+
+// readPacing reads a scheduler: a byte that says which, and its figures. Those of
+// any base profile are bounded as the caller wants it.
+func readPacing(s *script, bound func(*statemachine.Profile)) pacing {
+	switch s.byte() % 9 {
 	case 0:
-		return statemachine.Burst()
+		return basePacing(statemachine.Burst())
 	case 1:
-		return statemachine.Fixed(readRate(s))
+		return basePacing(statemachine.Fixed(readRate(s)))
 	case 2:
-		return statemachine.Article(readRate(s))
+		return basePacing(statemachine.Article(readRate(s)))
 	case 3:
-		return statemachine.Fixed(0) // unlimited
+		return basePacing(statemachine.Fixed(0)) // unlimited
+	case 4:
+		p := readFigures(s)
+		bound(&p)
+		return basePacing(p)
+	case 5:
+		return recoveryPacing(recovery.Adaptive(), readLimit(s))
+	case 6:
+		return recoveryPacing(recovery.Burst(), readLimit(s))
+	case 7:
+		return recoveryPacing(recovery.Redundant(), readLimit(s))
 	}
+	return recoveryPacing(recovery.Fixed(0), readLimit(s))
+}
+
+func basePacing(p statemachine.Profile) pacing {
+	return pacing{statemachine.NewBase(p), withinLimits(p), codec.MaxSlices + 16}
+}
+
+// recoveryPacing is that of RECOVERY.md. No two slices are closer than the limit
+// and 7 us ask for, but that a late caller may make up for 20 ms (PAC-1, PAC-4,
+// PRO-1): to the meter that is a spacing. Beside each slice once, half a window
+// of copies may go out at a time (CPY-2).
+func recoveryPacing(p recovery.Profile, limit int64) pacing {
+	p.MaxRate = limit
+	spacing := micros(7)
+	if limit > 0 {
+		spacing = max(spacing, 1_066_000_000/micros(min(max(limit, 1066), 1_000_000_000)))
+	}
+	return pacing{recovery.New(p), statemachine.Profile{Name: "recovery " + p.Name, Spacing: spacing}, codec.MaxSlices * 3 / 2}
+}
+
+// readFigures reads any profile of the base algorithm.
+func readFigures(s *script) statemachine.Profile {
 	return statemachine.Profile{
 		Name: "any", Rate: int64(s.uint32()), Cap: int64(s.uint32()), Burst: int64(s.uint32()), AckPays: s.byte()&1 == 1,
 		Spacing: micros(s.uint32() % 1_000_000_001), ResendDelay: micros(s.uint32() % 1_000_000_001),
 	}
+}
+
+// readLimit reads a limit: for half of the bytes none, some rates beyond what a
+// profile allows, or one of readRate.
+func readLimit(s *script) int64 {
+	switch b := s.byte(); {
+	case b < 128:
+		return 0
+	case b < 140:
+		return 1 << (b - 128) // below the least, and a little above
+	case b < 150:
+		return 1 << (b - 110) // above the most
+	}
+	return readRate(s)
 }
 
 // readRate reads a rate in steps of the smallest, of 1 Mbit/s or of 80 Mbit/s.
@@ -26,7 +84,7 @@ func readRate(s *script) int64 {
 	return step * (1 + int64(s.byte()%100))
 }
 
-// profileBytes is the inverse of readProfile, for any profile.
+// profileBytes is the inverse of readPacing, for any profile of the base algorithm.
 func profileBytes(rate, limit, burst uint32, acksPay bool, spacing, delay uint32) []byte {
 	out := []byte{4}
 	for _, v := range []uint32{rate, limit, burst} {
@@ -52,7 +110,7 @@ func withinLimits(p statemachine.Profile) statemachine.Profile {
 	return p
 }
 
-// meter holds a sender to its profile from outside: in no window goes out more
+// meter holds a sender to its envelope from outside: in no window goes out more
 // than rate, cap and acks allow (9.5), nor closer than the spacing (9.6).
 type meter struct {
 	profile     statemachine.Profile
@@ -62,7 +120,6 @@ type meter struct {
 }
 
 func newMeter(p statemachine.Profile) *meter {
-	p = withinLimits(p)
 	return &meter{profile: p, allowed: 1e6 * p.Cap}
 }
 

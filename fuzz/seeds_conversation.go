@@ -65,15 +65,21 @@ func stallSeeds() (seeds [][]byte) {
 		{255, 200, 255, 200, 255, 200, 200, 255, 200},
 	}
 	for i, weather := range weathers {
-		for profile := range byte(4) {
-			head := []byte{profile, 1, 40}
-			if profile == 0 || profile == 3 {
-				head = head[:1]
-			}
+		for profile, head := range paceSeeds() {
 			seeds = append(seeds,
-				append(conversationHead(65534, byte(i%6), byte(i)+profile, head, 3000, 1, 1024, 1025), weather...),
-				append(conversationHead(0, 0, profile, head, 20000, 5000), weather...))
+				append(conversationHead(65534, byte(i%6), byte(i+profile), head, 3000, 1, 1024, 1025), weather...),
+				append(conversationHead(0, 0, byte(profile), head, 20000, 5000), weather...))
 		}
+	}
+	return seeds
+}
+
+// paceSeeds are a scheduler of each kind but that of any figures, and recovery's
+// with and without a limit.
+func paceSeeds() [][]byte {
+	seeds := [][]byte{{0}, {1, 1, 40}, {2, 1, 40}, {3}}
+	for kind := byte(5); kind <= 8; kind++ {
+		seeds = append(seeds, []byte{kind, 0}, []byte{kind, 255, 1, 40})
 	}
 	return seeds
 }

@@ -1,6 +1,8 @@
 package fuzz
 
 import (
+	"slices"
+
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/testvectors"
 )
@@ -75,27 +77,35 @@ func receiverSeeds() (seeds [][]byte) {
 	return seeds
 }
 
-// seedSenders turns the traces of senders into scripts.
+// seedSenders turns the traces of senders into scripts: each with its own
+// profile, and by turns with one of recovery's.
 func seedSenders(files []testvectors.File) (seeds [][]byte) {
-	for _, q := range requests(files, "sender") {
-		seed := append(appendUint16(nil, q.Config.FirstChunkID), giveUpByte(q.Config.GiveUpUS))
-		seed = append(seed, profileSeed(q.Config.Profile)...)
-		now := int64(0)
-		for _, e := range q.Events {
-			seed = passBytes(seed, 15, e.At-now)
-			now = max(now, e.At)
-			switch {
-			case e.Event == "poll":
-				seed = append(seed, 10)
-			case e.Event == "submit" && e.Size != nil:
-				seed = append(seed, submitSeed(*e.Size)...)
-			case e.Event == "ack" && e.ChunkID != nil && e.Acked != nil:
-				seed = append(seed, ackSeed(*e.ChunkID, *e.Acked)...)
-			}
-		}
-		seeds = append(seeds, seed)
+	paces := paceSeeds()[4:]
+	for i, q := range requests(files, "sender") {
+		head := append(appendUint16(nil, q.Config.FirstChunkID), giveUpByte(q.Config.GiveUpUS))
+		script := senderScript(q.Events)
+		seeds = append(seeds,
+			slices.Concat(head, profileSeed(q.Config.Profile), script),
+			slices.Concat(head, paces[i%len(paces)], script))
 	}
 	return seeds
+}
+
+func senderScript(events []testvectors.Event) (out []byte) {
+	now := int64(0)
+	for _, e := range events {
+		out = passBytes(out, 15, e.At-now)
+		now = max(now, e.At)
+		switch {
+		case e.Event == "poll":
+			out = append(out, 10)
+		case e.Event == "submit" && e.Size != nil:
+			out = append(out, submitSeed(*e.Size)...)
+		case e.Event == "ack" && e.ChunkID != nil && e.Acked != nil:
+			out = append(out, ackSeed(*e.ChunkID, *e.Acked)...)
+		}
+	}
+	return out
 }
 
 // submitSeed is the operation of FuzzSender for a chunk of a size.

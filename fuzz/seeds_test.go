@@ -90,7 +90,7 @@ func TestInverses(t *testing.T) {
 	}
 	p := statemachine.Profile{Name: "any", Rate: 5000, Cap: 70000, Burst: 3000, AckPays: true, Spacing: 77, ResendDelay: 88}
 	s := script{profileBytes(5000, 70000, 3000, true, 77, 88)}
-	if got := readProfile(&s); got != p {
+	if got := readPacing(&s, func(*statemachine.Profile) {}).envelope; got != p {
 		t.Errorf("%+v is read as %+v", p, got)
 	}
 }

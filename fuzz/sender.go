@@ -9,22 +9,23 @@ import (
 )
 
 // An input of FuzzSender is a header: the first chunk id, 2 bytes, GIVE_UP, a
-// byte, and a profile; and a script of operations, each a byte and what op takes.
+// byte, and a scheduler; and a script of operations, each a byte and what op takes.
 
 // CheckSender gives a sender acks, true, forged and foreign, between submits,
-// polls and pauses, and holds it against its table and its promises after each.
+// polls and pauses, and holds it against its table and its promises after each,
+// whatever the scheduler is.
 // At last honest acks complete what is in flight, or it gives up.
 func CheckSender(t T, data []byte) { runSender(t, data, nil) }
 
 func runSender(t T, data []byte, tell *story) {
 	s := script{data}
 	cfg := statemachine.SenderConfig{FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
-	profile := readProfile(&s)
-	b := &senderBench{T: t, story: tell, meter: newMeter(profile), chunkID: cfg.FirstChunkID, giveUp: giveUpOf(cfg.GiveUp)}
-	cfg.Scheduler, cfg.Observe = statemachine.NewBase(profile), b.observe
+	pace := readPacing(&s, func(*statemachine.Profile) {})
+	b := &senderBench{T: t, story: tell, meter: newMeter(pace.envelope), atOnce: pace.atOnce, chunkID: cfg.FirstChunkID, giveUp: giveUpOf(cfg.GiveUp)}
+	cfg.Scheduler, cfg.Observe = pace.Scheduler, b.observe
 	b.s = statemachine.NewSender(cfg)
 	if tell != nil {
-		tell.say("sender of chunk %d on, gives up after %s; %+v", cfg.FirstChunkID, clockText(b.giveUp), profile)
+		tell.say("sender of chunk %d on, gives up after %s; %+v", cfg.FirstChunkID, clockText(b.giveUp), pace.envelope)
 	}
 	for n := 0; s.more() && n < maxOps; n++ {
 		b.op(&s)
@@ -37,7 +38,9 @@ type senderBench struct {
 	T
 	s     *statemachine.Sender
 	story *story
-	meter *meter
+
+	meter  *meter
+	atOnce int // slices at one time, at most
 
 	clock micros // what the sender is told next, which may run backward
 	now   micros // the latest that it was told
@@ -266,7 +269,7 @@ func (b *senderBench) slice(s codec.Slice, deadline micros, atOnce int) {
 		b.Fatalf("slice %d is not what was submitted", s.SliceID)
 	case deadline > b.now:
 		b.Fatalf("at %d slice %d goes out before the deadline %d", b.now, s.SliceID, deadline)
-	case atOnce > codec.MaxSlices+16:
+	case atOnce > b.atOnce:
 		b.Fatalf("%d slices at a time", atOnce)
 	}
 	if wrong := b.meter.take(b.now, b.cost(s.SliceID)); wrong != "" {

@@ -21,7 +21,7 @@ func (s *Scheduler) chooseCopy(now Micros) int {
 	flying, best := s.flying(), -1
 	for id := flying.Next(0); id >= 0; id = flying.Next(id + 1) {
 		t := &s.slices[id]
-		if 1+int(t.copies) < min(each, s.worth(t)) && now-t.mainAt < s.rtt.smoothed/2 &&
+		if 1+int(t.copies) < min(each, s.worth(t)) && now-s.at(t.mainAt) < s.rtt.smoothed/2 &&
 			(best < 0 || older(t, &s.slices[best])) {
 			best = id
 		}

@@ -13,12 +13,12 @@ func (s *Scheduler) arrivedAs(now Micros, id int) uint32 {
 	case t.resends == 0:
 		return t.main
 	case s.rtt.known != measured:
-		return t.first // it can be either: this one claims less
-	case !s.lost.Has(id) && now-t.mainAt >= s.least():
+		return uint32(t.first) // it can be either: this one claims less
+	case !s.lost.Has(id) && now-s.at(t.mainAt) >= s.least():
 		return t.main
 	}
 	s.wasSpurious(now, id)
-	return t.first
+	return uint32(t.first)
 }
 
 // wasSpurious learns from a slice that was given up too soon (LOS-4).
@@ -26,8 +26,8 @@ func (s *Scheduler) wasSpurious(now Micros, id int) {
 	t := &s.slices[id]
 	s.stats.Spurious++
 	s.tell(statemachine.Spurious, now, id, 0)
-	if !t.byTimer && t.resends == 1 && s.profile.has(rulePatience) {
-		s.patience = max(s.patience, min((now-t.firstAt)*9/8, s.rtt.smoothed*3/2))
+	if !s.byTimer.Has(id) && t.resends == 1 && s.profile.has(rulePatience) {
+		s.patience = max(s.patience, min((now-s.at(t.firstAt))*9/8, s.rtt.smoothed*3/2))
 	}
 }
 
@@ -38,7 +38,7 @@ func (s *Scheduler) findLost(now Micros) {
 	flying := s.flying()
 	for id := flying.Next(0); id >= 0; id = flying.Next(id + 1) {
 		t := &s.slices[id]
-		switch lostAt := t.lastAt + s.patience; {
+		switch lostAt := s.at(t.lastAt) + s.patience; {
 		case t.last+gapThreshold > s.newest:
 		case lostAt > now:
 			s.gapAt = min(s.gapAt, lostAt)
@@ -51,6 +51,9 @@ func (s *Scheduler) findLost(now Micros) {
 }
 
 func (s *Scheduler) lose(id int, byTimer bool) {
-	s.slices[id].byTimer = byTimer
+	s.byTimer.Clear(id)
+	if byTimer {
+		s.byTimer.Set(id)
+	}
 	s.lost.Set(id)
 }

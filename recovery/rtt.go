@@ -89,7 +89,7 @@ func (s *Scheduler) sampleRTT(now Micros, news codec.Bitset) {
 		switch t := &s.slices[id]; {
 		case t.once():
 			once = s.newer(once, id)
-		case s.rtt.known == measured && s.isSample(t, now-t.mainAt):
+		case s.rtt.known == measured && s.isSample(t, now-s.at(t.mainAt)):
 			again = s.newer(again, id)
 		default:
 			bound = s.newer(bound, id)
@@ -97,15 +97,15 @@ func (s *Scheduler) sampleRTT(now Micros, news codec.Bitset) {
 	}
 	switch {
 	case once >= 0:
-		r := now - s.slices[once].lastAt
+		r := now - s.at(s.slices[once].lastAt)
 		s.rtt.clean(now, r)
 		s.tell(statemachine.MeasuredRTT, now, once, r)
 	case again >= 0 && s.profile.has(ruleResentRTT):
-		r := now - s.slices[again].mainAt
+		r := now - s.at(s.slices[again].mainAt)
 		s.rtt.smooth(r)
 		s.tell(statemachine.MeasuredRTT, now, again, r)
 	case s.rtt.known != measured && bound >= 0:
-		s.rtt.boundedBy(now - s.slices[bound].firstAt)
+		s.rtt.boundedBy(now - s.at(s.slices[bound].firstAt))
 	}
 }
 

@@ -83,8 +83,8 @@ func TestTransmissionsAreNumbered(t *testing.T) {
 	f.sends(0, 1, 0, 1)
 	got := f.slices[0]
 	wantEqual(t, "resends, copies", []uint8{got.resends, got.copies}, []uint8{1, 1})
-	wantEqual(t, "first, main, last", []uint32{got.first, got.main, got.last}, []uint32{1, 5, 7})
-	wantEqual(t, "their times", []Micros{got.firstAt, got.mainAt, got.lastAt}, []Micros{start, again, again + 140})
+	wantEqual(t, "first, main, last", []uint32{uint32(got.first), got.main, got.last}, []uint32{1, 5, 7})
+	wantEqual(t, "their times", []Micros{f.Scheduler.at(got.firstAt), f.Scheduler.at(got.mainAt), f.Scheduler.at(got.lastAt)}, []Micros{start, again, again + 140})
 	wantEqual(t, "in all", f.count, 8)
 	wantEqual(t, "the latest", f.lastSentAt, again+210)
 }

@@ -26,11 +26,13 @@ type Scheduler struct {
 	// Per chunk.
 	chunkID    uint16
 	numSlices  int
+	begunAt    Micros
 	now        Micros // of the latest call
 	slices     []transmissions
 	unacked    codec.Bitset // slices not known to have arrived
 	fresh      int          // the first that was never sent; numSlices when all were
 	lost       codec.Bitset // unacked, sent before, and waiting to be sent again
+	byTimer    codec.Bitset // found lost by the timer, the last time
 	oldest     int          // of the flying slices, the one sent first; or -1
 	count      uint32       // transmissions so far
 	newest     uint32       // the highest number known to have arrived
@@ -49,7 +51,8 @@ func New(p Profile) *Scheduler { return &Scheduler{profile: p} }
 
 // Begin starts a chunk (REC-2).
 func (s *Scheduler) Begin(f statemachine.Flight) {
-	s.observe, s.chunkID, s.numSlices, s.now = f.Observe, f.ChunkID, f.NumSlices, f.Now
+	s.observe, s.chunkID, s.numSlices = f.Observe, f.ChunkID, f.NumSlices
+	s.begunAt, s.now = f.Now, f.Now
 	if cap(s.slices) < f.NumSlices {
 		s.slices = make([]transmissions, f.NumSlices)
 	}
@@ -122,6 +125,9 @@ func (s *Scheduler) Deadline() Micros {
 	}
 	return min(s.timerAt(), s.gapAt)
 }
+
+// Rest lets go of what only a chunk in flight needs; there must be none.
+func (s *Scheduler) Rest() { s.slices, s.oldest = nil, -1 }
 
 // Stats returns what the scheduler knows of the path.
 func (s *Scheduler) Stats() statemachine.ScheduleStats {

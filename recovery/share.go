@@ -1,6 +1,10 @@
 package recovery
 
-import "github.com/chunkwire/chunkwire/statemachine"
+import (
+	"math"
+
+	"github.com/chunkwire/chunkwire/statemachine"
+)
 
 // Adopt takes over what another Scheduler knows of the path, before a chunk
 // begins. Lanes of one connection take turns, so the one whose chunk began last
@@ -19,5 +23,5 @@ func (s *Scheduler) PathSlices() int {
 		return firstWindow
 	}
 	inPath := int64(s.rtt.min()+ackDelay) * 1000 / perSlice
-	return int(inPath*3/2) + leastWindow // WIN-2
+	return int(min(inPath*3/2+leastWindow, math.MaxInt32)) // WIN-2
 }

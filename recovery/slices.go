@@ -1,19 +1,32 @@
 package recovery
 
-import "github.com/chunkwire/chunkwire/codec"
+import (
+	"math"
+
+	"github.com/chunkwire/chunkwire/codec"
+)
 
 // transmissions is what is remembered of a slice. It is sent, resent each time
 // that it was found lost, and each of these may be followed by copies.
-// Transmissions of a chunk are numbered from 1 on.
+// Transmissions of a chunk are numbered from 1 on. There are up to 256 of these
+// to a connection that sends, so they are small: 24 bytes.
 type transmissions struct {
 	resends, copies         uint8  // at most 255; copies since the latest resend
-	byTimer                 bool   // found lost by the timer, the last time
-	first, main, last       uint32 // numbers of the first, the latest that is no copy, the latest
-	firstAt, mainAt, lastAt Micros
+	first                   uint16 // number of the first, or 65535 if that is less
+	main, last              uint32 // of the latest that is no copy, and of the latest
+	firstAt, mainAt, lastAt stamp
 }
 
 // once reports whether the slice was sent once (EST-1).
-func (t *transmissions) once() bool { return t.last == t.first }
+func (t *transmissions) once() bool { return t.resends == 0 && t.copies == 0 }
+
+// stamp is a time since the chunk began, in microseconds modulo 2^32.
+type stamp uint32
+
+func (s *Scheduler) stampOf(now Micros) stamp { return stamp(now - s.begunAt) }
+
+// at returns the time of a stamp that is no older than 71 minutes.
+func (s *Scheduler) at(t stamp) Micros { return s.now - Micros(s.stampOf(s.now)-t) }
 
 // flying returns the slices that were sent and are neither acked nor lost.
 func (s *Scheduler) flying() codec.Bitset {
@@ -37,18 +50,19 @@ func older(a, b *transmissions) bool { return a.last < b.last }
 func (s *Scheduler) sent(now Micros, id int, isCopy bool) {
 	s.count++
 	t := &s.slices[id]
-	t.last, t.lastAt = s.count, now
+	at := s.stampOf(now)
+	t.last, t.lastAt = s.count, at
 	switch {
 	case isCopy:
 		t.copies = min(t.copies, 254) + 1
 	case id == s.fresh:
 		s.fresh++
-		t.first, t.firstAt = s.count, now
-		t.main, t.mainAt = s.count, now
+		t.first, t.firstAt = uint16(min(s.count, math.MaxUint16)), at
+		t.main, t.mainAt = s.count, at
 	default:
 		t.resends = min(t.resends, 254) + 1
 		t.copies = 0
-		t.main, t.mainAt = s.count, now
+		t.main, t.mainAt = s.count, at
 	}
 	s.lost.Clear(id)
 	s.lastSentAt = now

@@ -35,7 +35,7 @@ func (s *Scheduler) timerAt() Micros {
 		if s.oldest < 0 {
 			return statemachine.Never
 		}
-		since = s.slices[s.oldest].lastAt
+		since = s.at(s.slices[s.oldest].lastAt)
 	}
 	at := max(since+delay, s.probeAt)
 	if s.profile.has(ruleSettle) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/recovery"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -88,7 +89,16 @@ func heapInUse() int64 {
 // A connection costs little while it is idle, whatever it has done before, and
 // a chunk that is sent to all is in memory once.
 func TestMemoryOfAConnection(t *testing.T) {
-	c := newCrowd(t, func() statemachine.Scheduler { return statemachine.NewBase(statemachine.Fixed(0)) })
+	for name, scheduler := range map[string]func() statemachine.Scheduler{
+		"base":     func() statemachine.Scheduler { return statemachine.NewBase(statemachine.Fixed(0)) },
+		"recovery": func() statemachine.Scheduler { return recovery.New(recovery.Fixed(0)) },
+	} {
+		t.Run(name, func(t *testing.T) { memoryOfAConnection(t, scheduler) })
+	}
+}
+
+func memoryOfAConnection(t *testing.T, scheduler func() statemachine.Scheduler) {
+	c := newCrowd(t, scheduler)
 	began := c.join(1)
 	for _, conn := range c.conns {
 		if _, err := conn.Recv(context.Background()); err != nil {

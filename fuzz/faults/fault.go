@@ -35,7 +35,7 @@ func (c catch) String() string {
 
 // faults are all faults, kind by kind.
 func faults() []fault {
-	return slices.Concat(propertyFaults, commandFaults, explorerFaults, fuzzFaults, stormFaults)
+	return slices.Concat(propertyFaults, commandFaults, explorerFaults, fuzzFaults, stormFaults, recoveryFaults)
 }
 
 // steady arguments make a fault show in the same way every time, and soon: seeds

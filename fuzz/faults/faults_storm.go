@@ -222,14 +222,14 @@ var stormFaults = []fault{
 	{
 		Name: "storm: a chunk that finds the queue full is dropped", Breaks: "a slow reader loses nothing (CON-3)",
 		File:     "transport/recv.go",
-		Old:      "	if c.receiver.State() == statemachine.ReceiverReady && len(c.recv) < c.endpoint.cfg.RecvQueue {",
-		New:      "	if c.receiver.State() == statemachine.ReceiverReady && len(c.recv) >= c.endpoint.cfg.RecvQueue {\n		_, _ = c.receiver.Read(now, nil)\n	}\n	if c.receiver.State() == statemachine.ReceiverReady {",
+		Old:      "	for c.turn().State() == statemachine.ReceiverReady && len(c.recv) < c.endpoint.cfg.RecvQueue {",
+		New:      "	if c.turn().State() == statemachine.ReceiverReady && len(c.recv) >= c.endpoint.cfg.RecvQueue {\n		_, _ = c.turn().Read(now, nil)\n	}\n	for c.turn().State() == statemachine.ReceiverReady && len(c.recv) < c.endpoint.cfg.RecvQueue {",
 		CaughtBy: transportStorm(),
 	},
 	{
 		Name: "storm: what was in flight when a connection failed counts as sent", Breaks: "completion is truth (SAFE-2)",
 		File: "transport/send.go",
-		Old:  "		c.inFlight.finish(c.err)", New: "		c.inFlight.finish(nil)",
+		Old:  "			l.inFlight.finish(c.err)", New: "			l.inFlight.finish(nil)",
 		CaughtBy: transportStorm(),
 	},
 	{

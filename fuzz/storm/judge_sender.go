@@ -144,7 +144,7 @@ func (j *senderJudge) waits(now, since micros) *accusation {
 	return nil
 }
 
-// spend: no more leaves than the bucket holds (section 9.5).
+// spend: no more leaves than the bucket holds (section 9.5, or PAC-4).
 func (j *senderJudge) spend(now micros, size int) *accusation {
 	if j.pace.rate == 0 {
 		return nil
@@ -152,7 +152,7 @@ func (j *senderJudge) spend(now micros, size int) *accusation {
 	j.refill(now)
 	j.level += int64(size+headerBytes) * 1_000_000
 	if j.level > j.pace.capacity*1_000_000 {
-		return accuse("BUD-2", "overdrew its budget by %d millionths of a byte", j.level-j.pace.capacity*1_000_000)
+		return accuse(j.pace.rule, "overdrew its budget by %d millionths of a byte", j.level-j.pace.capacity*1_000_000)
 	}
 	return nil
 }

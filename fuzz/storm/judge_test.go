@@ -95,7 +95,7 @@ func TestSenderJudge(t *testing.T) {
 func TestBudgetJudge(t *testing.T) {
 	t.Parallel()
 	chunk := chunkOf(5 * 1024)
-	j := watchSender(pace{rate: 1065, capacity: 2 * 1065})
+	j := watchSender(pace{rule: "BUD-2", rate: 1065, capacity: 2 * 1065})
 	_ = j.submits(0, chunk)
 	for _, c := range []struct {
 		at   micros

@@ -137,6 +137,7 @@ func protocolID(epoch int) uint32 { return 0x11223344 + uint32(epoch) }
 func (p *pair) part() {
 	for _, e := range p.ends {
 		if e.giveUp == endless && !(e.sending.course.lawful() && e.receiving.course.lawful()) {
+			e.epoch = max(e.epoch, e.peer.epoch) // to one that neither has seen
 			e.abandon("parts from an unlawful peer")
 			return
 		}
