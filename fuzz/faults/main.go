@@ -5,6 +5,7 @@
 //	go run ./fuzz/faults -write     # and put it into fuzz/faults/README.md
 //	go run ./fuzz/faults -run ack   # only those whose name matches; with -write, their rows
 //	go run ./fuzz/faults -v         # and print what the tests say
+//	go run ./fuzz/faults -every 4 -from 2   # a quarter of them: the third, the seventh, …
 package main
 
 import (
@@ -23,14 +24,20 @@ func main() {
 	match := flag.String("run", "", "run only faults whose name matches this regular expression")
 	write := flag.Bool("write", false, "put the table into fuzz/faults/README.md")
 	verbose := flag.Bool("v", false, "print what the failing tests say")
+	every := flag.Int("every", 1, "run one fault in so many")
+	from := flag.Uint64("from", 0, "where to begin to count; any number")
 	flag.Parse()
-	if err := run(*match, *write, *verbose); err != nil {
+	if *every < 1 {
+		fmt.Fprintln(os.Stderr, "faults: -every must be 1 at least")
+		os.Exit(2)
+	}
+	if err := run(*match, *every, int(*from%uint64(*every)), *write, *verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "faults:", err)
 		os.Exit(1)
 	}
 }
 
-func run(match string, write, verbose bool) error {
+func run(match string, every, from int, write, verbose bool) error {
 	pattern, err := regexp.Compile(match)
 	if err != nil {
 		return err
@@ -39,8 +46,8 @@ func run(match string, write, verbose bool) error {
 		return errors.New("run this in the repository's root")
 	}
 	var chosen []fault
-	for _, f := range faults() {
-		if pattern.MatchString(f.Name) {
+	for i, f := range faults() {
+		if i%every == from && pattern.MatchString(f.Name) {
 			chosen = append(chosen, f)
 		}
 	}
