@@ -38,4 +38,8 @@ const (
 	Streaming = "streaming" // 16 MiB
 	Trouble   = "trouble"   // outages and other accidents
 	Together  = "together"  // two transfers on one link
+	Maps      = "maps"      // every slice of a few runs
 )
+
+// Experiments are all of them, in the order in which they run.
+var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps}

@@ -39,7 +39,7 @@ func TestResults(t *testing.T) {
 		{Streaming, b.streaming},
 		{Trouble, b.trouble},
 		{Together, b.together},
-		{"maps", b.maps},
+		{Maps, b.maps},
 	}
 	for _, e := range experiments {
 		if only := os.Getenv(onlyEnv); only == "" || only == e.name {

@@ -10,7 +10,7 @@ import (
 // The profiles by name.
 const (
 	paceUnlimited = "unlimited"
-	paceBurst     = "burst"
+	paceBurst     = "base"
 	paceAdaptive  = "adaptive"
 )
 

@@ -69,7 +69,7 @@ func (p plan) limits(w io.Writer) error {
 	rows := []row{
 		bare(wayOne), bare(waySendmmsg), bare(wayOffload),
 		{name: "chunkwire, one call a datagram", server: ours, receivers: roleFetch, environment: []string{noOffload}},
-		{name: "chunkwire, offload (default)", server: ours, receivers: roleFetch},
+		{name: "chunkwire, offload (as it is)", server: ours, receivers: roleFetch},
 	}
 	if err := measureInTurn(rows, p.repeats); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/bench"
 )
@@ -33,7 +34,7 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	if flag.NArg() > 0 || *seeds < 1 {
+	if flag.NArg() > 0 || *seeds < 1 || *only != "" && !slices.Contains(bench.Experiments, *only) {
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -52,7 +53,8 @@ func run(seeds int, only, from, save string) error {
 		defer func() { _ = os.RemoveAll(filepath.Dir(from)) }()
 	}
 	if only != "" {
-		return nil // the log has shown it
+		fmt.Println("Columns: experiment, cell, protocol, median, 95th percentile, maximum, bytes both ways over the size.")
+		return nil
 	}
 	written, err := os.ReadFile(from)
 	if err != nil {

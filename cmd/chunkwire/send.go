@@ -58,6 +58,9 @@ func (flags *sendFlags) run(cmd *cobra.Command, name string) error {
 	if err == nil {
 		err = checkAddress("--to", flags.to, 1)
 	}
+	if err == nil && needsRate(flags.profile) && flags.rate < 0 {
+		err = fmt.Errorf("--profile %s needs --rate, such as --rate 20M", flags.profile)
+	}
 	if err == nil {
 		var p pace
 		p, err = paceOf(flags.profile, flags.rate)

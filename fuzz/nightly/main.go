@@ -1,6 +1,6 @@
 // Command nightly fuzzes every target of the module for a number of executions.
 //
-//	go run ./fuzz/nightly -total 50000000 -record fuzz/HISTORY.md -finds /tmp/finds
+//	go run ./fuzz/nightly -total 50000000 -record record.md -finds finds
 //	go run ./fuzz/nightly -targets 'Conversation|Receiver' -total 100000
 //
 // It finds the targets by itself, shares the total out among them, and goes round

@@ -26,7 +26,7 @@ const slowest = 4_000
 // part by another line.
 var paces = []func(d dice) pace{
 	func(dice) pace { return basePace(statemachine.Burst()) },
-	func(dice) pace { return basePace(statemachine.Burst()) }, // the defaults come twice as often
+	func(dice) pace { return basePace(statemachine.Burst()) }, // the base algorithm's default comes twice as often, as recovery's does
 	func(d dice) pace { return basePace(statemachine.Fixed(drawRate(d))) },
 	func(d dice) pace { return basePace(statemachine.Article(drawRate(d))) },
 	func(d dice) pace { // any figures that BUD-1 allows
