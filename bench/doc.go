@@ -2,8 +2,8 @@
 // quic-go, go-raknet and pion's SCTP.
 //
 // All run over the same simulated sockets (package netsim) in the virtual time
-// of a testing/synctest bubble, so a figure depends on the seeds alone, not on
-// the machine. The command
+// of a testing/synctest bubble: a figure depends on the seeds, and on the order of
+// goroutines at one virtual instant, but not on how fast the machine is. The command
 //
 //	go run ./results
 //

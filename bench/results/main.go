@@ -15,10 +15,11 @@ import (
 const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE]
 
 Measures chunkwire and its peers in virtual time, and writes RESULTS.md and the
-plots beside it. The same seeds give the same figures on any machine.
+plots beside it. The figures do not depend on how fast the
+machine is, and repeat within a few per cent.
 
-  go run ./results                      everything, 300 seeds: some 20 minutes
-  go run ./results --seeds 20           a look, two minutes
+  go run ./results                      everything, 300 seeds: some 60 minutes
+  go run ./results --seeds 20           a look, four minutes
   go run ./results --save run.json      keeps what was measured
   go run ./results --from run.json      draws it again
 
