@@ -2,9 +2,10 @@ package bench
 
 // Result is what one command measured: everything that RESULTS.md shows.
 type Result struct {
-	Seeds int
-	Rows  []Row
-	Maps  []SliceMap
+	Commit string // what was measured
+	Seeds  int
+	Rows   []Row
+	Maps   []SliceMap
 }
 
 // Row is one peer in one cell of one experiment.

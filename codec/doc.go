@@ -23,6 +23,27 @@
 //
 // measures each beside its floor, a copy of 1024 bytes or a CRC-32 of 1036. The
 // two take turns, so that the ratios (x-copy, x-crc) hold on a busy machine, too.
+// On a 64-bit x86 server, where the copy takes 10 ns and the checksum 52:
+//
+//	                                measured  target
+//	slice body, encode, x copy          1.61     1.5  missed
+//	slice body, decode, x copy          0.57     0.5  missed
+//	ack body, encode, x copy            1.39     1.5
+//	ack body, decode, x copy            1.05     1.5
+//	slice, encode, x (copy + crc)       1.32    1.25  missed; up to 1.6 in some runs
+//	slice, decode, x crc                1.38    1.15  missed
+//
+// What is known of the misses: a body's encoder takes 6 ns beside the copy, for
+// three calls that are too large to inline: itself, the check of the fields and
+// their head. Decoding copies nothing and takes 5.7 ns in all, in two such calls.
+//
+// The floor's checksums are independent, so the processor begins one before the
+// last has ended; when each waits for the one before, they take 1.42 x crc. A datagram
+// refused for its crc still costs 0.97. An accepted one costs 72 ns, while its
+// checksum alone (52) and its fields alone (9) make 61: with other work between
+// them, checksums seem not to overlap any more. So 1.15 lies below even the sum
+// of the parts, 1.17. The encoder stores its head and copies before it can sum,
+// and takes 82 ns, which is about checksums in a row (74) and a copy (10).
 package codec
 
 // The protocol's fixed sizes (LIM-1 to LIM-4).

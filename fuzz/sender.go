@@ -210,7 +210,9 @@ func (b *senderBench) news(news codec.Bitset, all bool) {
 	}
 	if all {
 		b.state, b.chunk, b.numSlices = statemachine.SenderIdle, nil, 0
-		b.chunkID++
+		if b.chunkID++; b.chunkID%2 == 0 {
+			b.s.Rest() // it may come at any time between chunks
+		}
 	}
 }
 

@@ -28,6 +28,10 @@ package statemachine
 // out, are read by no guard, and are left out. Everything else is compared as it
 // is (exKey), the content of slices included.
 //
+// What is not explored is the adaptive scheduler's own state: here are any scheduler,
+// and Base in virtual time; recovery/troubles_test.go does the like for the adaptive
+// one, as far as two or three troubles go.
+//
 // What is checked: in each state, what sections 7.2, 8.2 and 11 say (explore_checks);
 // of each step, what an event must change and what not (explore_steps); and that
 // from each state the connection can end, with everything delivered and reported

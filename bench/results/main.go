@@ -15,8 +15,8 @@ import (
 const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE]
 
 Measures chunkwire and its peers in virtual time, and writes RESULTS.md and the
-plots beside it. The figures do not depend on how fast the
-machine is, and repeat within a few per cent.
+plots beside it. The figures do not depend on how fast the machine is, and repeat
+within a few per cent.
 
   go run ./results                      everything, 300 seeds: some 60 minutes
   go run ./results --seeds 20           a look, four minutes
@@ -57,21 +57,41 @@ func run(seeds int, only, from, save string) error {
 		fmt.Println("Columns: experiment, cell, protocol, median, 95th percentile, maximum, bytes both ways over the size.")
 		return nil
 	}
-	written, err := os.ReadFile(from)
+	r, err := read(from)
 	if err != nil {
 		return err
 	}
 	if save != "" {
-		if err := os.WriteFile(save, written, 0o644); err != nil {
+		if err := keep(save, r); err != nil {
 			return err
 		}
 	}
-	var r bench.Result
-	if err := json.Unmarshal(written, &r); err != nil {
-		return fmt.Errorf("%s: %w", from, err)
-	}
-	if err := plots(&r); err != nil {
+	if err := plots(r); err != nil {
 		return err
 	}
-	return report(&r)
+	return report(r)
+}
+
+// read reads what was measured, and notes the commit if it was measured now.
+func read(file string) (*bench.Result, error) {
+	written, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	r := new(bench.Result)
+	if err := json.Unmarshal(written, r); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if r.Commit == "" {
+		r.Commit, err = output("git", "describe", "--always", "--dirty", "--exclude=*")
+	}
+	return r, err
+}
+
+func keep(file string, r *bench.Result) error {
+	written, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, written, 0o644)
 }

@@ -50,6 +50,8 @@ func (c *connectionFlags) config() (transport.Config, error) {
 		return transport.Config{}, errors.New("--give-up must be 1ms to 24h")
 	case c.lanes < 1 || c.lanes > transport.MaxLanes:
 		return transport.Config{}, fmt.Errorf("--lanes must be 1 to %d", transport.MaxLanes)
+	case c.raw && c.lanes > 1:
+		return transport.Config{}, errors.New("--raw is one chunk, so --lanes must be 1")
 	case c.timeout < 0:
 		return transport.Config{}, errors.New("--timeout must not be negative")
 	}

@@ -25,6 +25,9 @@ var profileUsage = "how to pace what is sent: " + strings.Join(profileNames, ", 
 // needsRate tells which profiles send at a rate that somebody must name.
 func needsRate(profile string) bool { return profile == "fixed" || profile == "article" }
 
+// sharesPath tells which profiles pace several lanes as one (LAN-9, LAN-10).
+func sharesPath(profile string) bool { return profile != "base" && profile != "article" }
+
 // paceOf returns the pace of a profile. The rate is in bits a second: the rate
 // itself of fixed and article, the least of base, and a limit of the others; 0 for
 // unlimited, negative for the profile's own.

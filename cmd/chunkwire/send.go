@@ -61,6 +61,9 @@ func (flags *sendFlags) run(cmd *cobra.Command, name string) error {
 	if err == nil && needsRate(flags.profile) && flags.rate < 0 {
 		err = fmt.Errorf("--profile %s needs --rate, such as --rate 20M", flags.profile)
 	}
+	if err == nil && flags.lanes > 1 && !sharesPath(flags.profile) {
+		err = fmt.Errorf("--profile %s allows --lanes 1 only: its lanes would not share what they know of the path, and flood it", flags.profile)
+	}
 	if err == nil {
 		var p pace
 		p, err = paceOf(flags.profile, flags.rate)

@@ -167,10 +167,10 @@ var recoveryFaults = []fault{
 	},
 	{
 		Name:     "recovery: the smallest round trip is kept for good",
-		Breaks:   "a path can become longer (EST-6)",
-		File:     "recovery/lowest.go",
-		Old:      "if l.current == 0 || now-l.since >= epoch {",
-		New:      "if l.current == 0 {",
+		Breaks:   "a path can become longer (EST-7)",
+		File:     "recovery/minrtt.go",
+		Old:      "case now-m.nearAt >= rttLife:",
+		New:      "case false:",
 		CaughtBy: recovery("TestTheSmallestRoundTripIsForgotten"),
 	},
 	{
