@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/recovery"
 )
 
@@ -27,11 +28,17 @@ var worth = map[string]struct {
 	"PTO-4": {"S2, RTT jumps to 400 ms", jumping(400 * time.Millisecond), recovery.Adaptive(), "bytes", 30},
 	"CPY-1": {"S4 50 % warm", inCell("S4", 50, true), recovery.Adaptive(), "median", 30},
 	"CPY-3": {"10 slices, outage of 6 s", smallInOutage(), recovery.Adaptive(), "bytes", 50},
+	"WIN-4": {"50 kbit/s, RTT 100 ms, queue 16 KiB", thin(), recovery.Adaptive(), "bytes", 10},
 }
 
 func inCell(network string, loss int, warm bool) scenario {
 	p := cell{network, loss}.path()
 	return scenario{down: p, up: p, warm: warm}
+}
+
+// thin is a path that one chunk keeps busy for 44 s.
+func thin() scenario {
+	return both(netsim.Path{Rate: 50_000, Delay: 50 * time.Millisecond, Queue: 16 << 10, Overhead: 28})
 }
 
 // TestAblation switches off one rule at a time. Run with -v it prints the table

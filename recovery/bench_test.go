@@ -1,45 +1,149 @@
-package recovery
+package recovery_test
 
 import (
+	"runtime"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/recovery"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// full has 256 slices in flight.
-func full() *Scheduler {
-	s := New(Fixed(0))
-	s.Begin(statemachine.Flight{NumSlices: 256, LastBytes: 1})
-	for now := Micros(0); s.fresh < 256; now = s.Deadline() {
-		s.Next(now)
+// events measures what one event of a sender costs: prepare brings one to where
+// the events begin, and returns what makes n of them. The figure is the median
+// over many; allocations are of the events alone.
+func events(b *testing.B, n int, prepare func() func()) {
+	costs := make([]float64, 0, b.N)
+	var allocs uint64
+	for range b.N {
+		run := prepare()
+		before := mallocs()
+		start := time.Now()
+		run()
+		costs = append(costs, float64(time.Since(start))/float64(n))
+		allocs += mallocs() - before
 	}
-	return s
+	slices.Sort(costs)
+	b.ReportMetric(costs[len(costs)/2], "ns/event")
+	b.ReportMetric(float64(allocs)/float64(b.N*n), "allocs/event")
+	b.ReportMetric(0, "ns/op") // holds the preparation, too
 }
 
-func BenchmarkPollWithNothingDue(b *testing.B) {
-	s := full()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, ok := s.Next(10 * ms); ok || s.Deadline() <= 10*ms {
-			b.Fatal("something is due")
+func mallocs() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Mallocs
+}
+
+// roundTrip is that of the path of the benchmarks, which loses nothing and holds
+// more than a chunk.
+const roundTrip = 100 * statemachine.Millisecond
+
+// begun returns a sender that has delivered a chunk, so that it knows the path, and
+// has submitted another of 256 slices; and the time.
+func begun(b *testing.B) (*statemachine.Sender, statemachine.Micros) {
+	s := statemachine.NewSender(statemachine.SenderConfig{Scheduler: recovery.New(recovery.Adaptive())})
+	chunk := make([]byte, codec.MaxChunkSize)
+	var now statemachine.Micros
+	submit := func() {
+		if err := s.Submit(now, chunk); err != nil {
+			b.Fatal(err)
 		}
+	}
+	submit()
+	var acked codec.Bitset
+	var onTheWay []arrival
+	for s.State() == statemachine.SenderSending {
+		now = s.Deadline()
+		if len(onTheWay) > 0 && onTheWay[0].at <= now {
+			now = onTheWay[0].at
+			acked.Set(onTheWay[0].id)
+			onTheWay = onTheWay[1:]
+			s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Acked: acked})
+		}
+		for sl, ok := s.Poll(now); ok; sl, ok = s.Poll(now) {
+			onTheWay = append(onTheWay, arrival{now + roundTrip, sl.SliceID})
+		}
+	}
+	submit()
+	return s, now
+}
+
+// arrival is an ack on the way.
+type arrival struct {
+	at statemachine.Micros
+	id int
+}
+
+// flying returns a sender each of whose 256 slices has been sent, once, and the time.
+func flying(b *testing.B) (*statemachine.Sender, statemachine.Micros) {
+	s, now := begun(b)
+	for s.Sent().Count() < codec.MaxSlices {
+		now = max(now, s.Deadline())
+		if _, ok := s.Poll(now); !ok {
+			b.Fatal("the path does not hold a chunk")
+		}
+	}
+	if st := s.Stats(); st.SlicesResent > 0 || st.Schedule.SmoothedRTT != roundTrip {
+		b.Fatalf("not as it should be: %+v", st)
+	}
+	return s, now
+}
+
+func ackOf(n int) codec.Ack {
+	return codec.Ack{ChunkID: 1, NumSlices: codec.MaxSlices, Acked: codec.FirstN(n)}
+}
+
+func pollInVain(b *testing.B, s *statemachine.Sender, now statemachine.Micros) {
+	if _, ok := s.Poll(now); ok || s.Deadline() <= now {
+		b.Fatal("a slice was due")
 	}
 }
 
-func BenchmarkChunkOf256(b *testing.B) {
-	s := New(Fixed(0))
-	b.ReportAllocs()
-	now := Micros(0)
-	for b.Loop() {
-		s.Begin(statemachine.Flight{Now: now, NumSlices: 256, LastBytes: 1})
-		for s.fresh < 256 {
-			s.Next(now)
-			now = s.Deadline()
-		}
-		for id := 0; id < 256; id += 16 {
-			s.Acked(now+50*ms, codec.FirstN(id+16).Minus(codec.FirstN(id)))
+// The adaptive scheduler behind its sender, which knows the path.
+func BenchmarkAdaptive(b *testing.B) {
+	const polls = 1000
+	nothingDue := func(acked int) func(b *testing.B) {
+		return func(b *testing.B) {
+			s, now := flying(b)
+			s.HandleAck(now, ackOf(acked))
+			pollInVain(b, s, now)
+			events(b, polls, func() func() {
+				return func() {
+					for range polls {
+						pollInVain(b, s, now)
+					}
+				}
+			})
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/256, "ns/slice")
+	b.Run("poll and deadline, nothing due, 0 of 256 acked", nothingDue(0))
+	// The most that are left while there may be copies (CPY-2).
+	b.Run("poll and deadline, nothing due, 224 of 256 acked", nothingDue(224))
+	b.Run("poll and deadline, nothing due, 255 of 256 acked", nothingDue(255))
+	b.Run("poll and deadline, a slice due", func(b *testing.B) {
+		events(b, 200, func() func() {
+			s, now := begun(b)
+			return func() {
+				for range 200 {
+					now = max(now, s.Deadline())
+					if _, ok := s.Poll(now); !ok {
+						b.Fatal("no slice was due")
+					}
+				}
+			}
+		})
+	})
+	b.Run("ack in, of one slice more", func(b *testing.B) {
+		events(b, 255, func() func() {
+			s, now := flying(b)
+			return func() {
+				for n := 1; n < codec.MaxSlices; n++ {
+					s.HandleAck(now, ackOf(n))
+				}
+			}
+		})
+	})
 }

@@ -1,5 +1,7 @@
 package recovery
 
+import "github.com/chunkwire/chunkwire/codec"
+
 // Figures of section 9.
 const (
 	mostSent     = 4   // CPY-2: transmissions of a slice until it is found lost again
@@ -10,16 +12,16 @@ const (
 
 // chooseCopy returns the flying slice to send once more, or -1 (CPY-1).
 func (s *Scheduler) chooseCopy(now Micros) int {
-	left := s.unacked.Count()
-	if left == 0 || s.rtt.known == nothing || !s.profile.has(ruleCopies) {
+	worthy := s.worthy()
+	if worthy.Empty() || s.rtt.known == nothing || !s.profile.has(ruleCopies) {
 		return -1
 	}
-	each := min(mostSent, s.copyBudget()/left)
+	each := min(mostSent, s.copyBudget()/s.unacked.Count())
 	if delay, _ := s.delay(); each < 2 || now-s.newsAt > silence*delay && s.profile.has(ruleQuiet) {
 		return -1
 	}
-	flying, best := s.flying(), -1
-	for id := flying.Next(0); id >= 0; id = flying.Next(id + 1) {
+	best := -1
+	for id := worthy.Next(0); id >= 0; id = worthy.Next(id + 1) {
 		t := &s.slices[id]
 		if 1+int(t.copies) < min(each, s.worth(t)) && now-s.at(t.mainAt) < s.rtt.smoothed/2 &&
 			(best < 0 || older(t, &s.slices[best])) {
@@ -34,6 +36,18 @@ func (s *Scheduler) copyBudget() int {
 		return min(spreadCopies, s.window()/2)
 	}
 	return min(copyBudget, s.window()/2)
+}
+
+// worthy returns the flying slices that are worth more than one transmission:
+// mostly none, which is told apart at once.
+func (s *Scheduler) worthy() codec.Bitset {
+	switch {
+	case s.profile.spread:
+		return s.flying()
+	case s.resent.Empty():
+		return codec.Bitset{}
+	}
+	return s.flying().Intersect(s.resent)
 }
 
 // worth is how often a slice goes out at once: the more often it was lost, the

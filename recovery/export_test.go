@@ -17,6 +17,7 @@ var Rules = []struct {
 	{"PTO-4", "the newest first", ruleNewest},
 	{"CPY-1", "copies", ruleCopies},
 	{"CPY-3", "no copies into silence", ruleQuiet},
+	{"WIN-4", "a look without the queue", ruleDrain},
 }
 
 // Without returns the profile without a rule of Rules.

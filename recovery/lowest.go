@@ -1,7 +1,7 @@
 package recovery
 
 // lowest is the smallest value of late: of this epoch and the one before. So a
-// value counts for one to two epochs (EST-6, RAT-5).
+// value counts for one to two epochs (RAT-5).
 type lowest struct {
 	current, previous int64 // 0: none
 	since             Micros

@@ -50,6 +50,7 @@ const (
 	ruleHeadroom                    // PAC-2
 	ruleFirst                       // WIN-1
 	ruleQuiet                       // CPY-3
+	ruleDrain                       // WIN-4
 )
 
 func (p *Profile) has(r rule) bool { return p.without&r == 0 }

@@ -20,7 +20,7 @@ type rate struct {
 	number  uint32 // the newest transmission that had arrived then
 	arrived int    // slices acked since
 
-	ranDryAt Micros // the last time there was nothing to send but copies, or the caller was late
+	ranDryAt Micros // the last time there was nothing to send but copies, the queue drained, or the caller was late
 	ranDry   bool   // it ever was
 }
 
@@ -40,7 +40,8 @@ func (s *Scheduler) perSlice() int64 {
 func (r *rate) endTrain() { r.open = false }
 
 // dry notes that something else than the path and the pace held the sender back:
-// there was nothing to send but copies, or its caller was late.
+// there was nothing to send but copies, the window was small for a look at the
+// path (WIN-4), or its caller was late.
 func (r *rate) dry(now Micros) { r.ranDryAt, r.ranDry = now, true }
 
 // measureRate takes n slices that were newly acked (RAT-1).

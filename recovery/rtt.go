@@ -5,14 +5,11 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// rttEpoch is half of how long the smallest round trip counts (EST-6).
-const rttEpoch = 5 * statemachine.Second
-
 // roundTrip estimates the round-trip time, as section 9.3 of PROTOCOL.md does
 // but for what section 3 of RECOVERY.md says.
 type roundTrip struct {
 	smoothed, variation Micros
-	lowest              lowest // of clean samples
+	lowest              minRTT // of clean samples
 	known               knowledge
 	bound               Micros // the smallest found until it is measured; 0: none
 }
@@ -34,7 +31,7 @@ func (e *roundTrip) startChunk() {
 
 // clean takes a sample of a slice that was sent once (EST-2).
 func (e *roundTrip) clean(now, r Micros) {
-	e.lowest.add(now, max(int64(r), 1), rttEpoch)
+	e.lowest.add(now, max(r, 1), e.smoothed)
 	if e.known != measured {
 		e.smoothed, e.variation, e.known = r, r/8, measured
 		return
@@ -61,8 +58,8 @@ func (e *roundTrip) boundedBy(r Micros) {
 	}
 }
 
-// min returns the smallest clean sample of late; 0 if there is none.
-func (e *roundTrip) min() Micros { return Micros(e.lowest.value()) }
+// min returns the smallest clean sample of late (EST-6); 0 if there is none.
+func (e *roundTrip) min() Micros { return e.lowest.value }
 
 // least returns the shortest time in which an ack is believed to come back. A
 // little less than the smallest sample, since a sample may hold the receiver's

@@ -35,6 +35,7 @@ func warm(t *testing.T, p Profile, roundTrip Micros, perSlice int64, n int) *fli
 	f.at(roundTrip).acked(0)
 	f.rate.lowest.add(f.clock, perSlice, 0)
 	f.at(10 * statemachine.Second).begin(n)
+	f.rtt.lowest = minRTT{value: f.rtt.min(), at: f.clock, nearAt: f.clock} // as of now
 	return f
 }
 

@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -201,15 +202,61 @@ func TestABoundMendsATimerThatIsTooShort(t *testing.T) {
 	f.silentUntil(second + 500*ms)
 }
 
-// EST-6
+// EST-6, EST-7
 func TestTheSmallestRoundTripIsForgotten(t *testing.T) {
-	f := warm(t, Adaptive(), 50*ms, 100_000, 1)
-	for i := range Micros(4) {
-		f.at((10 + 5*i) * second).begin(1)
-		f.sends(0)
-		f.after(80 * ms).acked(0)
-		wantEqual(t, "smallest", f.Stats().MinRTT, []Micros{50 * ms, 80 * ms, 80 * ms, 80 * ms}[i])
+	var m minRTT
+	for _, step := range []struct {
+		at, sample, want Micros
+		drains           bool
+	}{
+		{0, 60 * ms, 60 * ms, false},
+		{ms, 50 * ms, 50 * ms, false},
+		{5 * second, 80 * ms, 50 * ms, false},
+		{8 * second, 56 * ms, 50 * ms, false}, // near: within an eighth
+		{18*second - 1, 57 * ms, 50 * ms, false},
+		{18 * second, 80 * ms, 50 * ms, true}, // nothing was near for 10 s
+		{18*second + 100*ms, 70 * ms, 50 * ms, true},
+		{18*second + 200*ms, 75 * ms, 70 * ms, false},
+		{28*second + 199*ms, 90 * ms, 70 * ms, false},
+		{28*second + 200*ms, 90 * ms, 70 * ms, true},
+		{28*second + 250*ms, 72 * ms, 70 * ms, false}, // near: that was all
+		{38*second + 249*ms, 99 * ms, 70 * ms, false},
+		{48*second + 249*ms, 99 * ms, 99 * ms, false}, // silence
+	} {
+		m.add(step.at, step.sample, 100*ms)
+		wantEqual(t, fmt.Sprintf("smallest at %d", step.at), m.value, step.want)
+		wantEqual(t, fmt.Sprintf("drain at %d", step.at), m.drains(), step.drains)
 	}
+}
+
+// EST-6: 2 ms more is near, too, since an ack may wait that long.
+func TestAnAckThatWaitedIsNear(t *testing.T) {
+	var m minRTT
+	m.add(0, 200, 0)
+	m.add(9*second, 2200, 0)
+	m.add(18*second, 2201, 0)
+	wantEqual(t, "drain", m.drains(), false)
+	m.add(19*second, 2201, 0)
+	wantEqual(t, "drain", m.drains(), true)
+}
+
+// WIN-4, RAT-4
+func TestADrainHasFourSlicesInFlight(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 100_000, 256) // a window of 788
+	f.rtt.lowest = minRTT{value: 50 * ms, at: f.clock, nearAt: 0}
+	f.all()
+	f.after(80 * ms).acked(0) // the latest near one was 10 s ago
+	wantEqual(t, "window", f.window(), 4)
+	sent := f.fresh
+	f.acked(upTo(1, sent-5)...)
+	f.within(50 * ms)
+	wantEqual(t, "fresh", f.fresh, sent)
+	wantEqual(t, "ran dry", f.rate.ranDryAt >= f.clock, true)
+	f.after(20 * ms).acked(sent - 4)
+	f.within(50 * ms)
+	wantEqual(t, "fresh", f.fresh, sent+1)
+	f.after(51 * ms).acked(sent)
+	wantEqual(t, "window", f.window() > 4, true)
 }
 
 // PTO-1, PTO-2
@@ -221,7 +268,7 @@ func TestTheTimerOfTheOldestSlice(t *testing.T) {
 	f = warm(t, Adaptive(), 100*ms, 100_000, 4)
 	f.all()
 	f.at(10*second + 120*ms).acked(0)
-	f.rtt = roundTrip{smoothed: 100 * ms, variation: 12_500, lowest: f.rtt.lowest, known: measured}
+	f.rtt = &roundTrip{smoothed: 100 * ms, variation: 12_500, lowest: f.rtt.lowest, known: measured}
 	f.silentUntil(10*second + 170*ms) // news was 50 ms ago
 }
 

@@ -18,7 +18,7 @@ type Scheduler struct {
 	stats   statemachine.ScheduleStats
 
 	// Kept across chunks.
-	rtt      roundTrip
+	rtt      *roundTrip // one for all lanes, from the first Adopt on (LAN-9)
 	rate     rate
 	pace     pacer
 	patience Micros // how old an overtaken slice is before it is lost (LOS-3)
@@ -32,6 +32,7 @@ type Scheduler struct {
 	unacked    codec.Bitset // slices not known to have arrived
 	fresh      int          // the first that was never sent; numSlices when all were
 	lost       codec.Bitset // unacked, sent before, and waiting to be sent again
+	resent     codec.Bitset // sent again at least once, as no copy
 	byTimer    codec.Bitset // found lost by the timer, the last time
 	oldest     int          // of the flying slices, the one sent first; or -1
 	count      uint32       // transmissions so far
@@ -47,7 +48,7 @@ type Scheduler struct {
 var _ statemachine.Scheduler = (*Scheduler)(nil)
 
 // New returns a scheduler with the profile's pace.
-func New(p Profile) *Scheduler { return &Scheduler{profile: p} }
+func New(p Profile) *Scheduler { return &Scheduler{profile: p, rtt: new(roundTrip)} }
 
 // Begin starts a chunk (REC-2).
 func (s *Scheduler) Begin(f statemachine.Flight) {
@@ -58,7 +59,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	}
 	s.slices = s.slices[:f.NumSlices]
 	clear(s.slices)
-	s.unacked, s.lost = codec.FirstN(f.NumSlices), codec.Bitset{}
+	s.unacked, s.lost, s.resent = codec.FirstN(f.NumSlices), codec.Bitset{}, codec.Bitset{}
 	s.fresh, s.oldest, s.count, s.newest = 0, -1, 0, 0
 	s.gapAt, s.probeAt = statemachine.Never, 0
 	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
@@ -93,7 +94,7 @@ func (s *Scheduler) Next(now Micros) (int, bool) {
 	s.now = now
 	s.runTimers(now)
 	id, isCopy := s.upNext(now)
-	if s.fresh == s.numSlices && s.lost.Empty() {
+	if s.fresh == s.numSlices && s.lost.Empty() || s.drains() {
 		s.rate.dry(now)
 	}
 	if id < 0 {

@@ -12,6 +12,29 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 	wantEqual(t, "pace", f.interval(true), known.interval(true))
 }
 
+// WIN-4: a drain is all lanes', or the next chunk would fill the queue again.
+func TestALaneAdoptsADrain(t *testing.T) {
+	known := warm(t, Adaptive(), 50*ms, 100_000, 1)
+	known.rtt.lowest = minRTT{value: 50 * ms, at: known.clock, nearAt: 0}
+	known.all()
+	known.after(80 * ms).acked(0)
+	wantEqual(t, "path", known.PathSlices(), 4)
+	f := fly(t, Adaptive(), 256)
+	f.Adopt(known.Scheduler)
+	wantEqual(t, "window", f.window(), 4)
+}
+
+// LAN-9: the acks of a chunk come when the next one has begun, and its timers are
+// to know.
+func TestLanesHaveOneEstimate(t *testing.T) {
+	known := warm(t, Adaptive(), 50*ms, 100_000, 1)
+	known.all()
+	f := fly(t, Adaptive(), 256)
+	f.Adopt(known.Scheduler)
+	known.after(60 * ms).acked(0) // 80 ms
+	wantEqual(t, "smoothed", f.Stats().SmoothedRTT, 50*ms+(76*ms-50*ms)/8)
+}
+
 // LAN-10: what all lanes may have in flight is the window of a chunk without end.
 func TestThePathHoldsMoreThanAChunk(t *testing.T) {
 	wantEqual(t, "nothing known", New(Adaptive()).PathSlices(), 64)

@@ -61,6 +61,7 @@ func (s *Scheduler) sent(now Micros, id int, isCopy bool) {
 		t.main, t.mainAt = s.count, at
 	default:
 		t.resends = min(t.resends, 254) + 1
+		s.resent.Set(id)
 		t.copies = 0
 		t.main, t.mainAt = s.count, at
 	}

@@ -20,6 +20,10 @@ func (s *Scheduler) window() int {
 	return codec.MaxSlices
 }
 
+// drains reports whether the window is small, to see the path without a queue
+// (WIN-4).
+func (s *Scheduler) drains() bool { return s.rtt.lowest.drains() && s.profile.has(ruleDrain) }
+
 // hasRoom reports whether a fresh slice may go out (WIN-3).
 func (s *Scheduler) hasRoom() bool {
 	return s.profile.burst || s.profile.fixed || s.flying().Count() < s.window()

@@ -214,9 +214,9 @@ func (c *Conn) settle(now statemachine.Micros) {
 	for i := range c.lanes {
 		switch l := &c.lanes[i]; {
 		case l.sender.Err() != nil:
-			c.end(fmt.Errorf("%w: sending chunk %d to %v: no progress for %v", ErrGaveUp, l.sender.ChunkID(), c.peer, giveUp))
+			c.end(fmt.Errorf("%w: %ssending chunk %d to %v: no progress for %v", ErrGaveUp, c.laneName(i), l.sender.ChunkID(), c.peer, giveUp))
 		case l.receiver.Err() != nil:
-			c.end(fmt.Errorf("%w: receiving chunk %d from %v: no progress for %v", ErrGaveUp, l.receiver.ChunkID(), c.peer, giveUp))
+			c.end(fmt.Errorf("%w: %sreceiving chunk %d from %v: no progress for %v", ErrGaveUp, c.laneName(i), l.receiver.ChunkID(), c.peer, giveUp))
 		}
 	}
 	if now >= c.idleAt() {

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"errors"
+	"fmt"
 	"iter"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -76,6 +77,15 @@ func (c *Conn) bySubmission() iter.Seq2[int, *lane] {
 
 // after returns the lane behind lane k.
 func (c *Conn) after(k int) int { return (k + 1) % len(c.lanes) }
+
+// laneName says in an error which lane it is about, where there are several: chunk
+// ids are each lane's own.
+func (c *Conn) laneName(k int) string {
+	if len(c.lanes) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("lane %d: ", k)
+}
 
 // latest returns the lane whose chunk began last.
 func (c *Conn) latest() *lane { return &c.lanes[(c.nextOut+len(c.lanes)-1)%len(c.lanes)] }

@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -169,6 +170,11 @@ func TestALaneThatFailsEndsTheConnection(t *testing.T) {
 		wantErr(t, "the sending end", r.toB.Err(), transport.ErrGaveUp)
 		<-r.toA.Done()
 		wantErr(t, "the receiving end", r.toA.Err(), transport.ErrGaveUp)
+		for _, err := range []error{r.toB.Err(), r.toA.Err()} {
+			if !strings.Contains(err.Error(), "lane 1: ") {
+				t.Errorf("%q does not name the lane", err)
+			}
+		}
 		mustRecv(t, r.toA, content(5000, 0))
 		_, err := r.toA.Recv(background)
 		wantErr(t, "Recv", err, transport.ErrGaveUp)
@@ -184,6 +190,9 @@ func TestEndsThatDifferInLanes(t *testing.T) {
 			start := time.Now()
 			err := r.toB.Send(background, content(5000, 1))
 			wantErr(t, "Send", err, transport.ErrGaveUp)
+			if names := strings.Contains(err.Error(), "lane 0: "); names != (n[0] > 1) {
+				t.Errorf("with %d lanes the error is %q", n[0], err)
+			}
 			wantTook(t, "giving up", start, 10*time.Second, 11*time.Second)
 			wantNothing(t, r.toA)
 			if st := r.b.Stats(); st.Garbage == 0 || st.Garbage != st.DatagramsIn || st.DatagramsOut != 0 {

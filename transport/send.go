@@ -119,9 +119,9 @@ func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err 
 func (c *Conn) cancel(d *Delivery, cause error) {
 	c.endpoint.mu.Lock()
 	defer c.endpoint.mu.Unlock()
-	for _, l := range c.bySubmission() {
+	for k, l := range c.bySubmission() {
 		if d == l.inFlight {
-			c.end(fmt.Errorf("%w (chunk %d to %v was in flight)", cause, l.sender.ChunkID(), c.peer))
+			c.end(fmt.Errorf("%w (%schunk %d to %v was in flight)", cause, c.laneName(k), l.sender.ChunkID(), c.peer))
 			return
 		}
 	}

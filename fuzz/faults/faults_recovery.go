@@ -105,7 +105,7 @@ var recoveryFaults = []fault{
 		Name:     "recovery: the copies of a chunk that has arrived are counted",
 		Breaks:   "no division by what is left (CPY-1, CPY-2)",
 		File:     "recovery/copies.go",
-		Old:      "if left == 0 || s.rtt",
+		Old:      "if worthy.Empty() || s.rtt",
 		New:      "if s.rtt",
 		CaughtBy: recovery("TestNothingInFlight"),
 	},

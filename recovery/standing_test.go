@@ -1,0 +1,93 @@
+package recovery_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/recovery"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// Flows that send one chunk after the other over one link leave it no pause, so
+// the queue never empties by itself. EST-7 and WIN-4 empty it, or else what each
+// believes of the round trip would grow with the queue.
+func TestFlowsThatShareALinkForLong(t *testing.T) {
+	for _, n := range []int{2, 3} {
+		fs := newFlows(n, networks["S3"], recovery.Adaptive())
+		fs.run(t, 60*statemachine.Second)
+		resent, lowest := fs.sum()
+		without := newFlows(n, networks["S3"], withoutRule("WIN-4"))
+		without.run(t, 60*statemachine.Second)
+		more, higher := without.sum()
+		t.Logf("| %d flows | resent %.1f %%, without WIN-4 %.1f %% | smallest round trip %d ms, without %d ms |", n, resent, more, lowest/ms, higher/ms)
+		if resent > 5 || lowest > 125*ms {
+			t.Errorf("%d flows: %.1f %% resent, smallest round trip %d us", n, resent, lowest)
+		}
+		if n == 3 && more < 20 {
+			t.Errorf("without WIN-4 only %.1f %% are resent: what is it good for?", more)
+		}
+	}
+}
+
+// flows are senders of one chunk after the other, over one link.
+type flows []*netsim.Conversation
+
+func newFlows(n int, path netsim.Path, p recovery.Profile) (fs flows) {
+	for i := range n {
+		c := both(path).newConversation(uint64(i+1), p)
+		if i > 0 {
+			c.Down, c.Up = fs[0].Down, fs[0].Up
+		}
+		fs = append(fs, c)
+	}
+	return fs
+}
+
+func (fs flows) run(t *testing.T, until statemachine.Micros) {
+	t.Helper()
+	for fs[0].Now() < until {
+		for _, c := range fs {
+			if c.Receiver.State() == statemachine.ReceiverReady {
+				if _, err := c.Receiver.Read(c.Now(), nil); err != nil {
+					t.Fatal(err)
+				}
+				c.Flush()
+			}
+			if c.Sender.State() == statemachine.SenderIdle {
+				if err := c.Sender.Submit(c.Now(), fullChunk); err != nil {
+					t.Fatal(err)
+				}
+				c.Flush()
+			}
+		}
+		next := slices.MinFunc(fs, func(a, b *netsim.Conversation) int { return int(a.Next() - b.Next()) })
+		if !next.Step(until + limit) {
+			t.Fatal("stalled")
+		}
+	}
+}
+
+// sum returns how many slices of a hundred were resends, and the largest of what
+// the flows hold for the smallest round trip.
+func (fs flows) sum() (percent float64, lowest statemachine.Micros) {
+	var sent, resent uint64
+	for _, c := range fs {
+		s := c.Sender.Stats()
+		sent += uint64(s.SlicesSent)
+		resent += uint64(s.SlicesResent)
+		lowest = max(lowest, s.Schedule.MinRTT)
+	}
+	return 100 * float64(resent) / float64(sent), lowest
+}
+
+// withoutRule returns the default profile without a rule.
+func withoutRule(id string) recovery.Profile {
+	p := recovery.Adaptive()
+	for i, r := range recovery.Rules {
+		if r.ID == id {
+			p = p.Without(i)
+		}
+	}
+	return p
+}
