@@ -62,6 +62,28 @@ func TestAnIdleReceiverHoldsNoRoom(t *testing.T) {
 	}
 }
 
+// Receivers that share a Memory hold none once a chunk was read, and the next
+// chunk of any of them uses it again (BND-1).
+func TestSharedMemory(t *testing.T) {
+	var shared Memory
+	a := NewReceiver(ReceiverConfig{Memory: &shared})
+	b := NewReceiver(ReceiverConfig{Memory: &shared})
+	for id := range 256 {
+		give(a, sliceOf(0, id, 256))
+	}
+	chunk, err := a.Read(0, nil)
+	must(t, err == nil && len(chunk) == 256*1024, "a chunk")
+	must(t, a.slices == nil, "nothing is held")
+	wantEqual(t, "slices free", len(shared.free), 256)
+
+	give(b, sliceOf(0, 1, 2), sliceOf(0, 0, 2))
+	wantEqual(t, "slices free", len(shared.free), 254)
+	_, _ = b.Read(0, nil)
+	wantEqual(t, "slices free", len(shared.free), 256)
+	must(t, cap(b.slices) > 0 && len(b.slices) == 0, "a short table is kept")
+}
+
+// What is free stays within a bound, whatever was used at once (BND-1).
 func TestWhatAMemoryKeeps(t *testing.T) {
 	var m Memory
 	for range 9 {
@@ -69,27 +91,12 @@ func TestWhatAMemoryKeeps(t *testing.T) {
 	}
 	wantEqual(t, "of nine chunks", len(m.free), 2048)
 	m = Memory{}
+	m.release(room(3 * mostFree))
+	wantEqual(t, "of many at once", len(m.free), mostFree)
+	m = Memory{}
 	m.release([]*[codec.SliceSize]byte{nil, nil})
 	wantEqual(t, "of slices that never came", len(m.free), 0)
 	wantEqual(t, "room in a short table", cap(m.release(room(32))), 32)
 	wantEqual(t, "length of a short table", len(m.release(room(32))), 0)
 	wantEqual(t, "room in a long table", cap(m.release(room(33))), 0)
-}
-
-// Between chunks a sender can let go of its notes on slices, and take them up again.
-func TestASenderRests(t *testing.T) {
-	base := NewBase(atOnce)
-	s := NewSender(SenderConfig{Scheduler: base})
-	for id := range uint16(2) {
-		_ = s.Submit(0, chunkOf(2048, 1))
-		s.Poll(0)
-		s.Rest()
-		wantEqual(t, "notes while a chunk is in flight", len(base.slices), 2)
-		s.Poll(0)
-		s.HandleAck(0, fullAck(id, 2))
-		s.Rest()
-		wantEqual(t, "notes at rest", cap(base.slices), 0)
-	}
-	other := NewSender(SenderConfig{Scheduler: struct{ Scheduler }{base}})
-	other.Rest() // a scheduler that cannot: nothing happens
 }
