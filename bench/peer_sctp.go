@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"io"
+	"slices"
 
 	"github.com/pion/logging"
 	"github.com/pion/sctp"
@@ -42,32 +44,36 @@ func connectSCTP(_ context.Context, p *path) (*pipe, error) {
 		return nil, err
 	}
 	return &pipe{
-		push: func(block []byte) error {
-			for len(block) > 0 {
-				n := min(len(block), 64<<10-1)
-				if _, err := out.Write(block[:n]); err != nil {
-					return err
-				}
-				block = block[n:]
-			}
-			return nil
-		},
-		fetch: func(n int) ([]byte, error) {
-			block := make([]byte, 0, n+64<<10)
-			for len(block) < n {
-				k, err := in.Read(block[len(block):cap(block)])
-				if err != nil {
-					return nil, err
-				}
-				block = block[:len(block)+k]
-			}
-			return block, nil
-		},
+		push:  func(block []byte) error { return pushMessages(out, block) },
+		fetch: func(n int) ([]byte, error) { return fetchMessages(in, n) },
 		close: func() {
 			_ = client.Close()
 			_ = server.a.Close()
 		},
 	}, nil
+}
+
+// pushMessages sends a block as messages below 64 KiB, the most that the
+// receiving end takes at once.
+func pushMessages(w io.Writer, block []byte) error {
+	for message := range slices.Chunk(block, 64<<10-1) {
+		if _, err := w.Write(message); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fetchMessages(r io.Reader, n int) ([]byte, error) {
+	block := make([]byte, 0, n+64<<10)
+	for len(block) < n {
+		k, err := r.Read(block[len(block):cap(block)])
+		if err != nil {
+			return nil, err
+		}
+		block = block[:len(block)+k]
+	}
+	return block, nil
 }
 
 func sctpConfig(c connected) sctp.Config {

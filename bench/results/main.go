@@ -18,8 +18,8 @@ Measures chunkwire and its peers in virtual time, and writes RESULTS.md and the
 plots beside it. The figures do not depend on how fast the machine is, and repeat
 within a few per cent.
 
-  go run ./results                      everything, 300 seeds: some 60 minutes
-  go run ./results --seeds 20           a look, four minutes
+  go run ./results                      everything, 300 seeds: two hours
+  go run ./results --seeds 20           a look, eight minutes
   go run ./results --save run.json      keeps what was measured
   go run ./results --from run.json      draws it again
 
