@@ -1,0 +1,127 @@
+package machinetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// Machine is a machine as the tests of its table see it.
+type Machine struct {
+	States     []string
+	Guards     []machine.Guard
+	Table      []machine.Line
+	Impossible []Impossible
+}
+
+// Impossible is a guard that cannot hold in a state, and why.
+type Impossible struct {
+	State string
+	Guard machine.Guard
+	Why   string
+}
+
+// WhyNot returns why a guard cannot hold in a state; nothing if it can.
+func (m *Machine) WhyNot(state string, g machine.Guard) string {
+	for _, i := range m.Impossible {
+		if i.State == state && i.Guard == g {
+			return i.Why
+		}
+	}
+	return ""
+}
+
+// Rows returns the rows for a state and a guard.
+func (m *Machine) Rows(state string, g machine.Guard) (rows []machine.Line) {
+	for _, l := range m.Table {
+		if l.State == state && l.Event == g.Event && (l.Guard == g.Text || l.Guard == machine.Always) {
+			rows = append(rows, l)
+		}
+	}
+	return rows
+}
+
+// CheckTotal makes sure that there is exactly one row for each state and guard, but no
+// row of its own for a guard that cannot hold, and that no row is left over.
+func (m *Machine) CheckTotal() (err error) {
+	matched := map[machine.Row]bool{}
+	for state, g := range m.cells {
+		rows := m.Rows(state, g)
+		switch {
+		case m.WhyNot(state, g) != "":
+		case len(rows) != 1:
+			err = errors.Join(err, fmt.Errorf("%s, %s, %s: rows %v, want exactly one", state, g.Event, g.Text, rows))
+		default:
+			matched[rows[0].Row] = true
+		}
+	}
+	for _, l := range m.Table {
+		if !matched[l.Row] {
+			err = errors.Join(err, fmt.Errorf("row %s can never be taken", l.Row))
+		}
+	}
+	return err
+}
+
+// cells yields all states and guards.
+func (m *Machine) cells(yield func(state string, g machine.Guard) bool) {
+	for _, state := range m.States {
+		for _, g := range m.Guards {
+			if !m.standsForOthers(g) && !yield(state, g) {
+				return
+			}
+		}
+	}
+}
+
+// standsForOthers reports whether a guard always holds while the event has others.
+func (m *Machine) standsForOthers(g machine.Guard) bool {
+	return g.Text == machine.Always && slices.ContainsFunc(m.Guards, func(other machine.Guard) bool {
+		return other.Event == g.Event && other != g
+	})
+}
+
+// Driven is an event that was given to a machine: in a state a guard held, and the
+// machine took a row to another state.
+type Driven struct {
+	State string
+	Guard machine.Guard
+	Row   machine.Row
+	Next  string
+}
+
+// CheckDriven makes sure that each state and guard was either driven or is impossible,
+// not both, that each took the row that the table has for it, and that every row was
+// taken.
+func (m *Machine) CheckDriven(driven []Driven) (err error) {
+	problem := func(format string, args ...any) { err = errors.Join(err, fmt.Errorf(format, args...)) }
+	taken := map[machine.Row]bool{}
+	seen := map[string]bool{}
+	for _, d := range driven {
+		cell := d.State + ", " + d.Guard.Text
+		rows := m.Rows(d.State, d.Guard)
+		if len(rows) != 1 || rows[0].Row != d.Row || rows[0].Next != d.Next {
+			problem("%s: row %s to %s, the table has %v", cell, d.Row, d.Next, rows)
+		}
+		if why := m.WhyNot(d.State, d.Guard); why != "" {
+			problem("%s is driven, though it cannot occur: %s", cell, why)
+		}
+		if seen[cell+d.Guard.Event] {
+			problem("%s is driven twice", cell)
+		}
+		seen[cell+d.Guard.Event], taken[d.Row] = true, true
+	}
+	for state, g := range m.cells {
+		if cell := state + ", " + g.Text; !seen[cell+g.Event] && m.WhyNot(state, g) == "" {
+			problem("%s is neither driven nor listed as impossible", cell)
+		}
+	}
+	for _, l := range m.Table {
+		if !taken[l.Row] {
+			problem("row %s was never taken", l.Row)
+		}
+	}
+	return err
+}
