@@ -1,0 +1,66 @@
+package wire_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/wire"
+)
+
+var (
+	letters = &wire.Format{Name: "letters", Unit: "byte"}
+	short   = letters.Rule("LET-1", "truncated", "no letter is left", 1, 8)
+	even    = letters.Rule("LET-2", "odd", "not at an even place", 2, 8)
+
+	errShort = letters.Sentinel("truncated")
+	errOdd   = letters.Sentinel("odd")
+)
+
+// An error has the rule's code and id, and its place, whether it was made in
+// advance or not.
+func TestErrorsOfARule(t *testing.T) {
+	for _, place := range []int{0, 1, 7, 8, 9, 10, 1000, -1} {
+		for _, rule := range []struct {
+			*wire.Rule
+			id   string
+			code wire.Code
+			text string
+		}{
+			{short, "LET-1", "truncated", "letters: truncated at byte %d: no letter is left (LET-1)"},
+			{even, "LET-2", "odd", "letters: odd at byte %d: not at an even place (LET-2)"},
+		} {
+			e := rule.At(place)
+			if e.Place() != place || e.Rule() != rule.id || e.Code() != rule.code || e.Error() != fmt.Sprintf(rule.text, place) {
+				t.Errorf("At(%d): %q, rule %s, code %s, place %d", place, e, e.Rule(), e.Code(), e.Place())
+			}
+		}
+	}
+}
+
+func TestSentinelsMatchByFormatAndCode(t *testing.T) {
+	other := (&wire.Format{Name: "digits", Unit: "bit"}).Sentinel("truncated")
+	wrapped := fmt.Errorf("reading: %w", short.At(3))
+	for _, c := range []struct {
+		err, target error
+		want        bool
+	}{
+		{wrapped, errShort, true}, {wrapped, errOdd, false}, {wrapped, other, false},
+		{wrapped, short.At(3), true}, {wrapped, short.At(4), false}, {errShort, short.At(3), false}, {errOdd, errOdd, true},
+		{wrapped, errors.New("letters: truncated"), false},
+	} {
+		if got := errors.Is(c.err, c.target); got != c.want {
+			t.Errorf("Is(%v, %v) = %v", c.err, c.target, got)
+		}
+	}
+	if got := errShort.Error(); got != "letters: truncated" || errShort.Rule() != "" {
+		t.Errorf("the sentinel says %q, rule %q", got, errShort.Rule())
+	}
+}
+
+func TestErrorsMadeInAdvanceAreNotAllocated(t *testing.T) {
+	var err error
+	if n := testing.AllocsPerRun(100, func() { err = short.At(8); err = even.At(6) }); n != 0 || err == nil {
+		t.Errorf("%v allocations", n)
+	}
+}
