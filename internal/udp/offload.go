@@ -1,0 +1,63 @@
+package udp
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+)
+
+// offload is UDP segmentation offload: the system cuts a run into datagrams, so
+// that a run costs one call and one pass through its layers. It is for the
+// goroutine that writes.
+type offload struct {
+	works   bool
+	refused int    // runs refused in a row for a reason that may be the peer's path
+	control []byte // of the latest call, used again
+}
+
+const (
+	// noOffload names an environment variable that turns the offload off if it is
+	// not empty: for drivers that get it wrong, and to measure what it is worth.
+	noOffload = "CHUNKWIRE_NO_OFFLOAD"
+
+	// mostRefused is after how many refusals in a row the reason is not the path of
+	// one peer.
+	mostRefused = 16
+)
+
+func newOffload(conn *net.UDPConn) offload {
+	return offload{works: os.Getenv(noOffload) == "" && canOffload(conn)}
+}
+
+var errNoOffload = errors.New("no segmentation offload")
+
+// write sends a run in one call. If it fails, nothing of the run was sent. The
+// address is not valid for a connected socket.
+func (o *offload) write(conn *net.UDPConn, run *Run, to netip.AddrPort) error {
+	if !o.works {
+		return errNoOffload
+	}
+	o.control = appendSegmentSize(o.control[:0], run.Size)
+	var err error
+	if to.IsValid() {
+		_, _, err = conn.WriteMsgUDPAddrPort(run.Data, o.control, to)
+	} else {
+		_, _, err = conn.WriteMsgUDP(run.Data, o.control, nil)
+	}
+	o.note(err)
+	return err
+}
+
+// note turns the offload off once it is clear that it does not work here.
+func (o *offload) note(err error) {
+	switch {
+	case deviceCannot(err):
+		o.works = false
+	case segmentsRefused(err):
+		o.refused++
+		o.works = o.refused < mostRefused
+	default:
+		o.refused = 0
+	}
+}

@@ -1,0 +1,60 @@
+package udp
+
+import (
+	"net"
+	"net/netip"
+)
+
+// Peer is where a datagram comes from or goes to.
+type Peer struct {
+	Key  Key
+	addr net.Addr // nil for UDP until it is asked for
+}
+
+// Key identifies a peer of a socket. It can be compared and is a map key.
+type Key struct {
+	port netip.AddrPort // UDP: made without allocation
+	name string         // anything else: the address as a string
+}
+
+// UDPPeer returns the peer with an address. One of IPv4 has the same key on an
+// IPv6 socket as on any other.
+func UDPPeer(port netip.AddrPort) Peer {
+	return Peer{Key: Key{port: netip.AddrPortFrom(port.Addr().Unmap(), port.Port())}}
+}
+
+// namedPeer returns the peer with an address that is no UDP address.
+func namedPeer(addr net.Addr) Peer { return Peer{Key{name: addr.String()}, addr} }
+
+// Known reports whether the peer has an address at all.
+func (p Peer) Known() bool { return p.Key != Key{} }
+
+// IPv6 reports whether datagrams to the peer have an IPv6 header.
+func (p Peer) IPv6() bool { return p.Key.port.Addr().Is6() }
+
+// Addr returns the address as the net package writes it; nil if there is none.
+func (p Peer) Addr() net.Addr {
+	switch {
+	case p.addr != nil:
+		return p.addr
+	case p.Key.port.IsValid():
+		return net.UDPAddrFromAddrPort(p.Key.port)
+	}
+	return nil
+}
+
+// String returns the address for an error text.
+func (p Peer) String() string {
+	if a := p.Addr(); a != nil {
+		return a.String()
+	}
+	return "the peer"
+}
+
+// isPeerAddr reports whether a UDP address can be that of a single other socket.
+func isPeerAddr(port netip.AddrPort) bool {
+	ip := port.Addr()
+	return port.Port() != 0 && ip.IsValid() && !ip.IsUnspecified() && !ip.IsMulticast() && ip != broadcast
+}
+
+var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})

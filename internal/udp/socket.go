@@ -1,0 +1,60 @@
+package udp
+
+import (
+	"net"
+	"time"
+)
+
+// Socket is what an endpoint needs of a net.PacketConn or a net.Conn. One
+// goroutine at a time may call Read, and one Write.
+type Socket interface {
+	// Read waits for a datagram.
+	Read(buf []byte) (int, Peer, error)
+	// Write sends runs. It returns how many datagrams the system did not take, and
+	// the latest of its errors.
+	Write(runs []Run) (failed int64, err error)
+	// Locate returns the peer with an address, or a net.AddrError.
+	Locate(addr net.Addr) (Peer, error)
+	// CanBegin reports whether a datagram's source can be a peer: not port 0, no
+	// multicast or broadcast address, and not this socket itself.
+	CanBegin(from Peer) bool
+	// LocalAddr returns the address of the socket.
+	LocalAddr() net.Addr
+	// Close ends Read and Write.
+	Close() error
+}
+
+// New returns the socket for a PacketConn. Only the very type *net.UDPConn is
+// used by its faster methods: a wrapper that embeds one must see its own ReadFrom
+// and WriteTo called. A *net.UDPConn must not be connected.
+func New(pc net.PacketConn) Socket {
+	pc.SetDeadline(time.Time{}) // a deadline left over would look like a failure
+	if conn, ok := pc.(*net.UDPConn); ok {
+		return &udpSocket{UDPConn: conn, offload: newOffload(conn), own: newOwnAddr(conn.LocalAddr())}
+	}
+	return packetSocket{pc}
+}
+
+// Connected returns the socket for a net.Conn whose Read and Write move one
+// datagram each. Its only peer is the other end.
+func Connected(conn net.Conn) Socket {
+	conn.SetDeadline(time.Time{})
+	if udp, ok := conn.(*net.UDPConn); ok {
+		to, _ := udp.RemoteAddr().(*net.UDPAddr)
+		return &connectedUDP{connected{conn, UDPPeer(to.AddrPort())}, udp, newOffload(udp)}
+	}
+	return &connected{conn, Peer{Key{name: "peer"}, conn.RemoteAddr()}}
+}
+
+// IsConnected reports whether a PacketConn is a UDP socket with a fixed peer.
+func IsConnected(pc net.PacketConn) bool {
+	conn, ok := pc.(*net.UDPConn)
+	return ok && conn.RemoteAddr() != nil
+}
+
+func addrError(text string, addr net.Addr) error {
+	if addr == nil {
+		return &net.AddrError{Err: text, Addr: "<nil>"}
+	}
+	return &net.AddrError{Err: text, Addr: addr.String()}
+}

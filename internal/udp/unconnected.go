@@ -1,0 +1,132 @@
+package udp
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// udpSocket reads and writes without allocating, and sends a run in one call
+// where the system can.
+type udpSocket struct {
+	*net.UDPConn
+	offload offload
+	own     ownAddr
+}
+
+func (s *udpSocket) Read(buf []byte) (int, Peer, error) {
+	n, from, err := s.ReadFromUDPAddrPort(buf)
+	return n, UDPPeer(from), err
+}
+
+func (s *udpSocket) Write(runs []Run) (failed int64, last error) {
+	for i := range runs {
+		r := &runs[i]
+		if r.Size < len(r.Data) && s.offload.write(s.UDPConn, r, r.To.Key.port) == nil {
+			continue
+		}
+		for datagram := range r.Datagrams() {
+			if _, err := s.WriteToUDPAddrPort(datagram, r.To.Key.port); err != nil {
+				failed, last = failed+1, err
+			}
+		}
+	}
+	return failed, last
+}
+
+func (s *udpSocket) Locate(addr net.Addr) (Peer, error) {
+	port, ok := netip.AddrPort{}, false
+	if udp, isUDP := addr.(*net.UDPAddr); isUDP && udp != nil {
+		port, ok = udp.AddrPort(), true
+	} else if addr != nil && !isUDP {
+		parsed, err := netip.ParseAddrPort(addr.String())
+		port, ok = parsed, err == nil
+	}
+	peer := UDPPeer(port)
+	if !ok || !s.CanBegin(peer) {
+		return Peer{}, addrError("not the UDP address of a peer", addr)
+	}
+	return peer, nil
+}
+
+func (s *udpSocket) CanBegin(from Peer) bool {
+	return isPeerAddr(from.Key.port) && !s.own.is(from.Key.port)
+}
+
+// ownAddr knows the addresses of a socket of this system.
+type ownAddr struct {
+	bound netip.AddrPort
+	all   func() []netip.Addr // those of the system
+}
+
+func newOwnAddr(local net.Addr) ownAddr {
+	udp, _ := local.(*net.UDPAddr)
+	return ownAddr{UDPPeer(udp.AddrPort()).Key.port, sync.OnceValue(systemAddrs)}
+}
+
+// is reports whether a datagram from this address comes from the socket itself. A
+// socket that is bound to all addresses has each of the system's.
+func (o ownAddr) is(port netip.AddrPort) bool {
+	switch ip := port.Addr().WithZone(""); {
+	case port.Port() != o.bound.Port():
+		return false
+	case !o.bound.Addr().IsUnspecified():
+		return ip == o.bound.Addr().WithZone("")
+	default:
+		return ip.IsLoopback() || slices.Contains(o.all(), ip)
+	}
+}
+
+func systemAddrs() (all []netip.Addr) {
+	list, _ := net.InterfaceAddrs()
+	for _, a := range list {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil {
+			all = append(all, prefix.Addr().Unmap())
+		}
+	}
+	return all
+}
+
+// packetSocket works with every PacketConn.
+type packetSocket struct{ net.PacketConn }
+
+func (s packetSocket) Read(buf []byte) (int, Peer, error) {
+	n, from, err := s.ReadFrom(buf)
+	if err != nil || from == nil {
+		return n, Peer{}, err
+	}
+	return n, namedPeer(from), nil
+}
+
+func (s packetSocket) Write(runs []Run) (failed int64, last error) {
+	for i := range runs {
+		for datagram := range runs[i].Datagrams() {
+			if _, err := s.WriteTo(datagram, runs[i].To.addr); err != nil {
+				failed, last = failed+1, err
+			}
+		}
+	}
+	return failed, last
+}
+
+func (s packetSocket) Locate(addr net.Addr) (Peer, error) {
+	if addr == nil {
+		return Peer{}, addrError("not the address of a peer", addr)
+	}
+	peer := namedPeer(addr)
+	if !s.CanBegin(peer) {
+		return Peer{}, addrError("not the address of a peer", addr)
+	}
+	return peer, nil
+}
+
+// CanBegin looks at UDP addresses as a udpSocket does: the PacketConn may be a
+// wrapper of one.
+func (s packetSocket) CanBegin(from Peer) bool {
+	if udp, ok := from.addr.(*net.UDPAddr); ok && (udp == nil || !isPeerAddr(UDPPeer(udp.AddrPort()).Key.port)) {
+		return false
+	}
+	local := s.LocalAddr()
+	return local == nil || from.Key.name != local.String()
+}
