@@ -1,11 +1,14 @@
 package bench
 
 import (
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/recovery"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -34,14 +37,15 @@ func TestSimulateAndBenchAgree(t *testing.T) {
 // simulate is the second chunk of a connection, as `chunkwire simulate --warm`
 // measures it.
 func simulate(t *testing.T, c Cell, seed uint64) (r Run) {
-	conv := &netsim.Conversation{
-		Sender:   statemachine.NewSender(statemachine.SenderConfig{Scheduler: recovery.New(recovery.Adaptive())}),
-		Receiver: statemachine.NewReceiver(statemachine.ReceiverConfig{}),
-		Down:     netsim.NewLink(c.down(), 2*seed),
-		Up:       netsim.NewLink(c.up(), 2*seed+1),
+	scheduler, err1 := adaptive.New(adaptive.Adaptive())
+	down, err2 := netsim.NewLink(c.down(), 2*seed)
+	up, err3 := netsim.NewLink(c.up(), 2*seed+1)
+	conv, err4 := chunk.NewConversation(statemachine.SenderConfig{Scheduler: scheduler}, statemachine.ReceiverConfig{}, down, up)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
 	}
 	for range 2 {
-		moved, err := conv.Transfer(content(block, seed), statemachine.FromDuration(patience))
+		moved, err := conv.Transfer(content(block, seed), machine.FromDuration(patience))
 		if err != nil {
 			t.Fatalf("%v, seed %d: %v", c, seed, err)
 		}

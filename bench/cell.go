@@ -64,11 +64,10 @@ func (c Cell) quiet() Cell {
 }
 
 func (c Cell) down() netsim.Path {
-	const percent = 10_000 // parts in a million
 	return netsim.Path{
 		Delay: c.RTT / 2, Rate: c.Rate, Queue: c.Queue, Overhead: overhead,
-		LossPPM: c.Loss * percent, DuplicatePPM: c.Doubled * percent,
-		ReorderPPM: c.Late * percent, ReorderDelay: 10 * time.Millisecond,
+		Loss: float64(c.Loss), Duplicate: float64(c.Doubled),
+		Reorder: float64(c.Late), ReorderDelay: 10 * time.Millisecond,
 	}
 }
 

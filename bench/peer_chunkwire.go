@@ -8,7 +8,7 @@ import (
 )
 
 // chunkwire is this repository, over the same simulated sockets as the others.
-func chunkwire(name, note string, scheduler func() statemachine.Scheduler) Peer {
+func chunkwire(name, note string, scheduler func() (statemachine.Scheduler, error)) Peer {
 	return chunkwireWith(name, note, transport.Config{ProtocolID: 1, NewScheduler: scheduler})
 }
 

@@ -3,7 +3,8 @@ package bench
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/recovery"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -16,17 +17,17 @@ func AllPeers() []Peer {
 // Ours are the profiles of this repository, the default first.
 func Ours() []Peer {
 	return []Peer{
-		chunkwire("adaptive", "our default: follows the rate of the path", of(recovery.Adaptive())),
-		chunkwire("burst", "ours: the first flight goes out at 100 Mbit/s, whatever the path", of(recovery.Burst())),
-		chunkwire("redundant", "ours: adaptive with more copies where slices get lost", of(recovery.Redundant())),
-		chunkwire("base", "ours: the base algorithm that every port has, its profile burst", func() statemachine.Scheduler {
-			return statemachine.NewBase(statemachine.Burst())
+		chunkwire("adaptive", "our default: follows the rate of the path", of(adaptive.Adaptive())),
+		chunkwire("burst", "ours: the first flight goes out at 100 Mbit/s, whatever the path", of(adaptive.Burst())),
+		chunkwire("redundant", "ours: adaptive with more copies where slices get lost", of(adaptive.Redundant())),
+		chunkwire("base", "ours: the base algorithm that every port has, its profile burst", func() (statemachine.Scheduler, error) {
+			return base.New(base.Burst())
 		}),
 	}
 }
 
-func of(p recovery.Profile) func() statemachine.Scheduler {
-	return func() statemachine.Scheduler { return recovery.New(p) }
+func of(p adaptive.Profile) func() (statemachine.Scheduler, error) {
+	return func() (statemachine.Scheduler, error) { return adaptive.New(p) }
 }
 
 // OurStreams are those, and the default with several chunks in flight.
@@ -34,7 +35,7 @@ func OurStreams() []Peer {
 	streams := Ours()
 	for _, n := range []int{2, 4, 8} {
 		streams = append(streams, chunkwireWith(fmt.Sprintf("adaptive, %d lanes", n), fmt.Sprintf("ours: %d chunks in flight", n),
-			transport.Config{ProtocolID: 1, NewScheduler: of(recovery.Adaptive()), Lanes: n}))
+			transport.Config{ProtocolID: 1, NewScheduler: of(adaptive.Adaptive()), Lanes: n}))
 	}
 	return streams
 }

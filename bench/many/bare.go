@@ -39,7 +39,7 @@ func sendBare(t task) error {
 	if err := conn.SetWriteBuffer(4 << 20); err != nil {
 		return err
 	}
-	if err := tell(greeting{conn.LocalAddr().String()}); err != nil {
+	if err := report(greeting{conn.LocalAddr().String()}); err != nil {
 		return err
 	}
 	peers, err := hearHellos(conn, t.Conns)
@@ -62,7 +62,7 @@ func sendBare(t task) error {
 	r := took.stop()
 	r.Datagrams = int64(t.Conns) * int64(t.Rounds) * codec.MaxSlices
 	r.Bytes, r.Failed = r.Datagrams*bareSize, failed
-	if err := tell(r); err != nil {
+	if err := report(r); err != nil {
 		return err
 	}
 	waitForStop()

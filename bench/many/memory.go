@@ -27,7 +27,7 @@ func hold(t task) error {
 	defer e.Close()
 	world := makeWorld()
 	m := memory{Empty: heapInUse()}
-	if err := tell(greeting{e.Addr().String()}); err != nil {
+	if err := report(greeting{e.Addr().String()}); err != nil {
 		return err
 	}
 	conns := make([]*transport.Conn, t.Conns)
@@ -53,7 +53,7 @@ func hold(t task) error {
 	waitUntil(conns, func(s transport.Stats) bool { return !s.Sending.Sent.Empty() })
 	m.Sending = heapInUse()
 	runtime.KeepAlive(world)
-	if err := tell(m); err != nil {
+	if err := report(m); err != nil {
 		return err
 	}
 	waitForStop()

@@ -3,7 +3,8 @@
 package main
 
 import (
-	"github.com/chunkwire/chunkwire/recovery"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -14,8 +15,8 @@ const (
 	paceAdaptive  = "adaptive"
 )
 
-var paces = map[string]func() statemachine.Scheduler{
-	paceUnlimited: func() statemachine.Scheduler { return statemachine.NewBase(statemachine.Fixed(0)) },
-	paceBurst:     func() statemachine.Scheduler { return statemachine.NewBase(statemachine.Burst()) },
-	paceAdaptive:  func() statemachine.Scheduler { return recovery.New(recovery.Adaptive()) },
+var paces = map[string]func() (statemachine.Scheduler, error){
+	paceUnlimited: func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) },
+	paceBurst:     func() (statemachine.Scheduler, error) { return base.New(base.Burst()) },
+	paceAdaptive:  func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Adaptive()) },
 }

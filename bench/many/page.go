@@ -18,7 +18,7 @@ Made by `+"`go run ./many`"+` in `+"`bench/`"+` from commit %s with %s on %s, %d
 
 This is real time. The processors are shared by the server, %d processes of receivers and whatever else the machine did, so datagrams a second and times to completion say as much about the receivers as about the server. What belongs to the server alone is its processor time (user and system, from getrusage), and that is what rows are compared by. Rows of a table take turns, %d times; every figure is a median, and the spread is the smallest and the largest.
 
-- The receivers are the protocol's own machines on sockets of their own (1 MiB of buffer each, so that a whole chunk fits), one read and one write a datagram, no offload. Each compares what it got. They read slower than the server sends, and nothing is lost but what is dropped on purpose: "resent" tells.
+- The receivers are the protocol's own machines on sockets of their own (1 MiB of buffer each, so that a whole chunk fits), one read and one write a datagram, no offload. Each compares what it got. They read slower than the server sends, and nothing is lost but what is dropped on purpose: see "resent".
 - The pace is "unlimited", all slices at once, except where the table is about profiles: the socket and the machine are measured, not a link.
 - On loopback the kernel does the receiver's share of its work inside the sender's call (up to the receiver's socket buffer, waking it), so a datagram costs the sender more than on a network card. That holds for all rows.
 - Sizes are UDP payload: 1,037 bytes a slice.

@@ -12,7 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -24,11 +27,11 @@ type receiver struct {
 	sender   *statemachine.Sender
 	receiver *statemachine.Receiver
 	began    time.Time
-	wakeAt   statemachine.Micros
-	datagram []byte       // to read into
-	out      []byte       // to encode into
-	skip     codec.Bitset // slices that it never sends
-	loss     int          // percent
+	wakeAt   machine.Micros
+	datagram []byte     // to read into
+	out      []byte     // to encode into
+	skip     bitset.Set // slices that it never sends
+	loss     int        // percent
 	random   *rand.Rand
 }
 
@@ -40,12 +43,19 @@ func newReceiver(t task, number int) (*receiver, error) {
 	if err != nil {
 		return nil, err
 	}
+	giveUp := machine.FromDuration(patience)
+	scheduler, err1 := base.New(base.Burst())
+	sender, err2 := statemachine.NewSender(statemachine.SenderConfig{GiveUp: giveUp, Scheduler: scheduler})
+	receiving, err3 := statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: giveUp})
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
 	return &receiver{
 		conn:     conn,
-		sender:   statemachine.NewSender(statemachine.SenderConfig{GiveUp: statemachine.FromDuration(patience)}),
-		receiver: statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: statemachine.FromDuration(patience)}),
+		sender:   sender,
+		receiver: receiving,
 		began:    time.Now(),
-		wakeAt:   statemachine.Never,
+		wakeAt:   machine.Never,
 		datagram: make([]byte, codec.MaxDatagramSize+1),
 		loss:     t.Loss,
 		random:   rand.New(rand.NewPCG(uint64(t.Number), uint64(number))),
@@ -64,14 +74,14 @@ func connect(server string) (*net.UDPConn, error) {
 	return conn, conn.SetReadBuffer(receiveBuffer)
 }
 
-func (r *receiver) now() statemachine.Micros { return statemachine.FromDuration(time.Since(r.began)) }
+func (r *receiver) now() machine.Micros { return machine.FromDuration(time.Since(r.began)) }
 
 // deliver sends a chunk and returns when the server has it.
 func (r *receiver) deliver(chunk []byte) error {
 	if err := r.sender.Submit(r.now(), chunk); err != nil {
 		return err
 	}
-	for r.sender.State() == statemachine.SenderSending {
+	for r.sender.Vars().State == statemachine.SenderSending {
 		if err := r.step(); err != nil {
 			return err
 		}
@@ -87,8 +97,8 @@ func (r *receiver) beginChunk(n int) error {
 	if err := r.sender.Submit(r.now(), chunk); err != nil {
 		return err
 	}
-	r.skip = codec.FirstN(codec.MaxSlices).Minus(codec.FirstN(n))
-	for r.sender.Acked().Count() < n {
+	r.skip = bitset.FirstN(codec.MaxSlices).Minus(bitset.FirstN(n))
+	for r.sender.Vars().Acked.Count() < n {
 		if err := r.step(); err != nil {
 			return err
 		}
@@ -98,7 +108,7 @@ func (r *receiver) beginChunk(n int) error {
 
 // fetch receives a chunk and compares it.
 func (r *receiver) fetch(want []byte, memory *sync.Pool) error {
-	for r.receiver.State() != statemachine.ReceiverReady {
+	for r.receiver.Vars().State != statemachine.ReceiverReady {
 		if err := r.step(); err != nil {
 			return err
 		}
@@ -142,7 +152,7 @@ func (r *receiver) step() error {
 	return nil
 }
 
-func (r *receiver) poll(now statemachine.Micros) error {
+func (r *receiver) poll(now machine.Micros) error {
 	for {
 		r.out = r.out[:0]
 		if a, ok := r.receiver.Poll(now); ok {

@@ -11,14 +11,14 @@ import (
 // processes is how many share the receivers.
 const processes = 4
 
-// run plays a server's role with its receivers and returns what it tells.
+// run plays a server's role with its receivers and returns what it reports.
 func run(server task, receivers string, environment ...string) (result, error) {
 	var r result
 	err := stage(server, receivers, environment, func(s *process) error { return s.hear(&r) })
 	return r, err
 }
 
-// stage starts a server and its receivers, waits for what it has to tell and
+// stage starts a server and its receivers, waits for what it has to report and
 // stops them.
 func stage(server task, receivers string, environment []string, listen func(*process) error) error {
 	s, err := start(server, environment...)

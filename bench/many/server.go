@@ -12,7 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/transport"
 )
 
-// result is what a server, or a bare sender, tells at the end.
+// result is what a server, or a bare sender, reports at the end.
 type result struct {
 	Datagrams    int64
 	Bytes        int64 // UDP payload
@@ -35,7 +35,7 @@ func serve(t task) error {
 		return err
 	}
 	defer e.Close()
-	if err := tell(greeting{e.Addr().String()}); err != nil {
+	if err := report(greeting{e.Addr().String()}); err != nil {
 		return err
 	}
 	conns, err := acceptAll(e, t.Conns)
@@ -63,7 +63,7 @@ func serve(t task) error {
 		r.Resent += c.Stats().Sender.SlicesResent
 	}
 	r.Median, r.Slowest = times[len(times)/2], times[len(times)-1]
-	if err := tell(r); err != nil {
+	if err := report(r); err != nil {
 		return err
 	}
 	waitForStop()

@@ -34,7 +34,7 @@ func measureInTurn(rows []row, repeats int) error {
 	return nil
 }
 
-// figure is something that a result tells.
+// figure is something that a result has.
 type figure func(result) float64
 
 func perSecond(r result) float64 { return float64(r.Datagrams) / r.Took.Seconds() }

@@ -102,8 +102,8 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()
 }
 
-// tell prints one line for the process that started this one.
-func tell(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
+// report prints one line for the process that started this one.
+func report(v any) error { return json.NewEncoder(os.Stdout).Encode(v) }
 
 // waitForStop waits until the process that started this one has ended, which may
 // kill it before.

@@ -34,7 +34,7 @@ func measure(seeds int, only string) (string, error) {
 // mendKCP makes a copy of kcp-go whose timers run in virtual time, and a go.mod
 // that uses it. Its scheduler asks whether now is after a deadline. A timer
 // that fires at that very instant, as every timer does in virtual time, finds
-// that it is not, and tries again for ever. Nothing else is changed.
+// that it is not, and tries again without end. Nothing else is changed.
 func mendKCP(dir string) (modfile string, err error) {
 	source, err := output("go", "list", "-m", "-f", "{{.Dir}}", kcpModule)
 	if err != nil {
