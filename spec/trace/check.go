@@ -8,7 +8,7 @@ import (
 
 // check returns everything that is wrong, in the order of the document.
 func (t *Trace) check(confirmed Confirmed, exceptions []Exception) []string {
-	problems := slices.Clone(t.Problems)
+	problems := append(slices.Clone(t.Problems), t.shared()...)
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 
 	known := map[string]Sentence{}
@@ -35,10 +35,25 @@ func (t *Trace) check(confirmed Confirmed, exceptions []Exception) []string {
 	}
 	problems = append(problems, t.unknown(known)...)
 	problems = append(problems, t.idle(known, exceptions)...)
+	problems = append(problems, checkConstants(t.Documents)...)
+	problems = append(problems, checkCodes(t.Documents, known)...)
 	return problems
 }
 
-// has tells whether an obligation is met.
+// shared returns the letters of ids, such as SND, that two documents have.
+func (t *Trace) shared() (problems []string) {
+	owner := map[string]string{}
+	for _, s := range t.Sentences {
+		f := family(s.ID)
+		if first, known := owner[f]; known && first != s.File {
+			problems = append(problems, fmt.Sprintf("both %s and %s have ids of the form %s", first, s.File, s.ID))
+		}
+		owner[f] = s.File
+	}
+	return problems
+}
+
+// has reports whether an obligation is met.
 func (t *Trace) has(id string, o Obligation) bool {
 	if o == Implementation {
 		return len(t.Code[id]) > 0
@@ -46,7 +61,7 @@ func (t *Trace) has(id string, o Obligation) bool {
 	return len(t.Tests[id])+len(t.Vectors[id]) > 0
 }
 
-// missing tells which obligations of a sentence are neither met nor waived.
+// missing returns which obligations of a sentence are neither met nor waived.
 func (t *Trace) missing(s Sentence, exceptions []Exception) (problems []string) {
 	for _, o := range []Obligation{Implementation, Test} {
 		excused := slices.ContainsFunc(exceptions, func(e Exception) bool { return e.ID == s.ID && e.Waived == o })
@@ -57,7 +72,7 @@ func (t *Trace) missing(s Sentence, exceptions []Exception) (problems []string) 
 	return problems
 }
 
-// unknown tells which citations name a sentence that does not exist.
+// unknown returns which citations name a sentence that does not exist.
 func (t *Trace) unknown(known map[string]Sentence) (problems []string) {
 	report := func(id, where string) {
 		if _, exists := known[id]; !exists {
@@ -85,7 +100,7 @@ func (t *Trace) unknown(known map[string]Sentence) (problems []string) {
 	return problems
 }
 
-// idle tells which exceptions excuse nothing.
+// idle returns which exceptions excuse nothing.
 func (t *Trace) idle(known map[string]Sentence, exceptions []Exception) (problems []string) {
 	for _, e := range exceptions {
 		s, exists := known[e.ID]

@@ -20,11 +20,11 @@ func (c Citation) String() string { return fmt.Sprintf("%s:%d", c.File, c.Line) 
 // A citer finds citations in text, whatever the language.
 type citer struct {
 	sentence *regexp.Regexp
-	row      *regexp.Regexp // nil when the document has no rows
-	constant *regexp.Regexp // the same, but only constants
+	row      *regexp.Regexp // nil when no document has rows
 }
 
-var rowFolders = []string{"spec", "statemachine", "transport", "testvectors", "fuzz", "cmd", "ports"}
+// rowFolders are where S1 stands for a row. Elsewhere it may be anything.
+var rowFolders = []string{"spec", "statemachine", "sim", "transport", "testvectors", "fuzz", "cmd", "ports"}
 
 // What a vector that stands in a test's text lists is not cited by the test.
 var listPattern = regexp.MustCompile(`"sentences": ?\[[^\]\n]*\]|"sentences: [^"\n]*"`)
@@ -32,20 +32,21 @@ var listPattern = regexp.MustCompile(`"sentences": ?\[[^\]\n]*\]|"sentences: [^"
 // Words of the same form that cite nothing.
 var notCitations = map[string]bool{"SHA": true, "CRC": true, "UTF": true, "AES": true, "BCP": true, "CVE": true, "CWE": true, "IEEE": true, "ISO": true, "RFC": true}
 
-// newCiter returns a citer for a document's rows. A row is cited by its id or by
-// a constant that begins with it, such as R2FirstSlice; outside rowFolders only by
-// the constant, since there S1 may stand for anything.
+// letters is what an id has before its number.
+const letters = `(?:[A-Z]{2,5}-)?[A-Z]{2,5}`
+
+// newCiter returns a citer for the documents' rows. A row is cited by its id, or by
+// a constant that begins with it, such as R2FirstSlice or CW_R2.
 func newCiter(sentences []Sentence) citer {
-	c := citer{sentence: regexp.MustCompile(`\b([A-Z]{2,5})-(\d+)\b(\.\.|[-–]\d|(?:\s+(?://|#|\*)?\s*)to\s+(?:(?://|#|\*)\s*)?([A-Z]{2,5})-(\d+)\b)?`)}
-	letters := ""
+	c := citer{sentence: regexp.MustCompile(`\b(` + letters + `)-(\d+)\b(\.\.|[-–]\d|(?:\s+(?://|#|\*)?\s*)to\s+(?:(?://|#|\*)\s*)?(` + letters + `)-(\d+)\b)?`)}
+	rows := ""
 	for _, s := range sentences {
-		if f := family(s.ID); !strings.Contains(s.ID, "-") && !strings.Contains(letters, f) {
-			letters += f
+		if f := family(s.ID); s.IsRow() && !strings.Contains(rows, f) {
+			rows += f
 		}
 	}
-	if letters != "" {
-		c.row = regexp.MustCompile(`\b(?:[A-Z]+_)?([` + letters + `]\d{1,2})(?:[A-Z][a-z]\w*)?\b`)
-		c.constant = regexp.MustCompile(`\b([` + letters + `]\d{1,2})[A-Z][a-z]\w*\b`)
+	if rows != "" {
+		c.row = regexp.MustCompile(`\b(?:[A-Z]+_)?([` + rows + `]\d{1,2})(?:[A-Z][a-z]\w*)?\b`)
 	}
 	return c
 }
@@ -58,30 +59,27 @@ func (c citer) find(file, text string) (cited []Citation, problems []string) {
 	text = listPattern.ReplaceAllStringFunc(text, func(list string) string { return strings.Repeat(" ", len(list)) })
 	for _, m := range c.sentence.FindAllStringSubmatchIndex(text, -1) {
 		group := func(i int) string { return text[max(m[2*i], 0):max(m[2*i+1], 0)] }
-		letters, line := group(1), lines.at(m[0])
-		if notCitations[letters] {
+		name, line := group(1), lines.at(m[0])
+		if slices.ContainsFunc(strings.Split(name, "-"), func(s string) bool { return notCitations[s] }) {
 			continue
 		}
 		from, _ := strconv.Atoi(group(2))
 		to := from
 		if tail := group(3); tail != "" {
 			last, _ := strconv.Atoi(group(5))
-			if group(4) != letters || last <= from || last > from+50 {
-				problems = append(problems, fmt.Sprintf("%s:%d: %q is no range: write it as %s-1 to %s-3", file, line, spaced(group(0)), letters, letters))
+			if group(4) != name || last <= from || last > from+50 {
+				problems = append(problems, fmt.Sprintf("%s:%d: %q is no range: write it as %s-1 to %s-3", file, line, spaced(group(0)), name, name))
 			} else {
 				to = last
 			}
 		}
 		for n := from; n <= to; n++ {
-			cited = append(cited, Citation{letters + "-" + strconv.Itoa(n), file, line})
+			cited = append(cited, Citation{name + "-" + strconv.Itoa(n), file, line})
 		}
 	}
-	row := c.constant
-	if folder, _, _ := strings.Cut(file, "/"); slices.Contains(rowFolders, folder) {
-		row = c.row
-	}
-	if row != nil {
-		for _, m := range row.FindAllStringSubmatchIndex(text, -1) {
+	folder, _, _ := strings.Cut(file, "/")
+	if c.row != nil && slices.Contains(rowFolders, folder) {
+		for _, m := range c.row.FindAllStringSubmatchIndex(text, -1) {
 			cited = append(cited, Citation{text[m[2]:m[3]], file, lines.at(m[0])})
 		}
 	}

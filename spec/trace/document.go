@@ -9,12 +9,23 @@ import (
 	"strings"
 )
 
-// Sentence is a normative sentence of the specification, or a row of a table of
-// transitions.
+// Document is one document of the specification.
+type Document struct {
+	File      string
+	Title     string
+	Sentences []Sentence // rows of transition tables included
+	Tables    []Table    // of transitions
+	Constants []Constant
+	Codes     []Code
+}
+
+// Sentence is a normative sentence, or a row of a table of transitions.
 type Sentence struct {
 	ID      string
+	Class   string // such as "required"; empty if the document names none
 	Section string // the nearest heading, such as "7.3 Transitions"
-	Text    string // its words, without the id, spaced evenly
+	Text    string // its words without the id, spaced evenly, and the table behind it
+	Words   string // the same without the table
 	File    string
 	Line    int
 }
@@ -25,13 +36,15 @@ func (s Sentence) Hash() string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
-// What follows from the other sentences is tested and not implemented (section 1
-// of the specification).
+// IsRow reports whether it is a row of a table of transitions.
+func (s Sentence) IsRow() bool { return !strings.Contains(s.ID, "-") }
+
+// What follows from the other sentences is tested and not implemented.
 var consequences = []string{"SAFE", "LIVE", "BND"}
 
-// Needs tells whether the sentence must have an implementation or a test.
+// Needs reports whether the sentence must have an implementation or a test.
 func (s Sentence) Needs(o Obligation) bool {
-	return o == Test || !slices.Contains(consequences, family(s.ID))
+	return o == Test || s.Class != "property" && !slices.Contains(consequences, family(s.ID))
 }
 
 // Obligation is what a sentence needs: to be implemented, or to be tested.
@@ -43,33 +56,41 @@ const (
 	Test           Obligation = "test"
 )
 
+// An id is letters and a number, such as SND-7; a document may put a prefix of its
+// own before that, such as PKT-ACK-1.
+const idPattern = letters + `-\d+`
+
 var (
-	headingPattern = regexp.MustCompile(`^#+ (.*)`)
-	itemPattern    = regexp.MustCompile(`^- \*\*([A-Z]{2,5}-\d+)\*\*\s*(.*)`)
-	cellPattern    = regexp.MustCompile(`^\| \*\*([A-Z]{2,5}-\d+)\*\* \|(.*)`)
+	headingPattern = regexp.MustCompile(`^(#+) (.*)`)
+	classPattern   = regexp.MustCompile(`^\*Class: ([a-z]+)\.\*$`)
+	namePattern    = regexp.MustCompile(`^<!-- table: ([a-z-]+) -->$`)
+	itemPattern    = regexp.MustCompile(`^- \*\*(` + idPattern + `)\*\*\s*(.*)`)
+	cellPattern    = regexp.MustCompile(`^\| \*\*(` + idPattern + `)\*\* \|(.*)`)
 	rowPattern     = regexp.MustCompile(`^\| ([A-Z]\d+) \|(.*)`)
 )
 
-// parse finds the sentences of a document. The words of a list item are all
-// that is indented under it, and a table right behind it, unless its rows have
-// ids of their own.
-func parse(file, text string) []Sentence {
-	p := parser{file: file}
+// parse reads a document. The words of a list item are all that is indented
+// under it, and a table right behind it, unless its rows have ids of their own.
+func parse(file, text string) Document {
+	p := parser{doc: Document{File: file}}
 	for i, line := range strings.Split(text, "\n") {
 		p.take(i+1, line)
 		p.afterBlank = line == ""
 	}
 	p.close()
-	return p.sentences
+	p.doc.take(p.grids)
+	return p.doc
 }
 
 type parser struct {
-	file       string
-	sentences  []Sentence
+	doc        Document
 	section    string
-	item       bool   // the latest sentence is a list item that may go on
-	table      string // behind it
-	fenced     bool   // in a block of code
+	classes    []string // by heading level
+	item       bool     // the latest sentence is a list item that may go on
+	table      []string // the lines of the table that is being read
+	name       string   // of the next table of transitions
+	grids      []grid   // all tables
+	fenced     bool     // in a block of code
 	afterBlank bool
 }
 
@@ -81,22 +102,19 @@ func (p *parser) take(number int, line string) {
 	if p.fenced {
 		return
 	}
+	if strings.HasPrefix(line, "|") {
+		p.table = append(p.table, line)
+	} else if len(p.table) > 0 && line != "" {
+		p.endTable()
+	}
 	id, rest, isItem := begins(line)
-	heading := headingPattern.FindStringSubmatch(line)
 	switch {
-	case heading != nil:
-		p.close()
-		p.section = heading[1]
+	case p.structure(line):
 	case id != "":
-		if !isItem {
-			p.table = "" // it was the header of this row
-		}
-		p.close()
-		p.sentences = append(p.sentences, Sentence{id, p.section, spaced(rest), p.file, number})
+		p.closeItem(isItem)
+		p.doc.Sentences = append(p.doc.Sentences, Sentence{id, p.class(), p.section, spaced(rest), spaced(rest), p.doc.File, number})
 		p.item = isItem
-	case line == "":
-	case line[0] == '|':
-		p.table += " " + line
+	case line == "", line[0] == '|':
 	case line[0] == ' ' || !p.afterBlank && line[0] != '-':
 		p.more(line)
 	default:
@@ -104,18 +122,88 @@ func (p *parser) take(number int, line string) {
 	}
 }
 
+// structure takes a line that has no words of a sentence.
+func (p *parser) structure(line string) bool {
+	if m := headingPattern.FindStringSubmatch(line); m != nil {
+		p.close()
+		level := len(m[1])
+		if level == 1 && p.doc.Title == "" {
+			p.doc.Title = m[2]
+		}
+		for len(p.classes) < level {
+			p.classes = append(p.classes, p.class())
+		}
+		p.classes = p.classes[:level]
+		p.classes[level-1] = p.outer(level)
+		p.section = m[2]
+		return true
+	}
+	if m := classPattern.FindStringSubmatch(line); m != nil && len(p.classes) > 0 {
+		p.close()
+		p.classes[len(p.classes)-1] = m[1]
+		return true
+	}
+	if m := namePattern.FindStringSubmatch(line); m != nil {
+		p.close()
+		p.name = m[1]
+		return true
+	}
+	return false
+}
+
+func (p *parser) class() string {
+	if len(p.classes) == 0 {
+		return ""
+	}
+	return p.classes[len(p.classes)-1]
+}
+
+// outer returns the class that a section of a level inherits.
+func (p *parser) outer(level int) string {
+	if level < 2 {
+		return ""
+	}
+	return p.classes[level-2]
+}
+
 // more adds words to the item.
 func (p *parser) more(words string) {
 	if p.item {
-		last := &p.sentences[len(p.sentences)-1]
+		last := &p.doc.Sentences[len(p.doc.Sentences)-1]
 		last.Text = spaced(last.Text + " " + words)
+		last.Words = spaced(last.Words + " " + words)
 	}
+}
+
+// endTable ends a table. It belongs to the item before it, unless its rows have
+// ids.
+func (p *parser) endTable() {
+	if len(p.table) == 0 {
+		return
+	}
+	g := newGrid(p.table)
+	g.name, g.class = p.name, p.class()
+	p.grids = append(p.grids, g)
+	if p.item {
+		last := &p.doc.Sentences[len(p.doc.Sentences)-1]
+		last.Text = spaced(last.Text + " " + strings.Join(p.table, " "))
+	}
+	p.table, p.name = nil, ""
+}
+
+// closeItem ends the item before another sentence. In a table the lines so far
+// are no part of it.
+func (p *parser) closeItem(isItem bool) {
+	if isItem {
+		p.close()
+	}
+	p.item = false
 }
 
 // close ends the item, with the table behind it.
 func (p *parser) close() {
-	p.more(p.table)
-	p.item, p.table = false, ""
+	p.endTable()
+	p.item = false
 }
 
 // begins returns the id that a line begins with, if any, and the rest.
@@ -130,7 +218,8 @@ func begins(line string) (id, rest string, isItem bool) {
 
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// family returns the letters of an id: "SND" of SND-7, "S" of S9.
+// family returns the letters of an id: "SND" of SND-7, "S" of S9, "PKT-ACK" of
+// PKT-ACK-1.
 func family(id string) string { return strings.TrimRight(id, "-0123456789") }
 
 func number(id string) int {

@@ -1,8 +1,10 @@
-// Command trace tells, for every normative sentence of the specification and
-// every row of its tables, which code implements it, which tests and which
-// vectors hold it. It fails when a sentence has no implementation or nothing that
-// tests it, when something cites a sentence that does not exist, and when a
-// sentence's words have changed since its citations were last confirmed.
+// Command trace shows, for every normative sentence of the specification and
+// every row of its tables, which code implements it, and which tests and vectors
+// check it. It fails when a sentence has no implementation or nothing that tests
+// it, when something cites a sentence that does not exist, when a sentence's words
+// have changed since its citations were last confirmed, when the specification as
+// data (spec/*.json) is not what the documents say, when a link of a Markdown file
+// leads nowhere, and when a line of a document is too long.
 //
 //	go run ./spec/trace                      # the table and what is wrong
 //	go run ./spec/trace --id SND-7           # all about one sentence
@@ -10,11 +12,12 @@
 //	go run ./spec/trace --json
 //	go run ./spec/trace --confirm SND-7 S9   # after looking at their citations
 //	go run ./spec/trace --confirm all
+//	go run ./spec/trace --write              # makes spec/*.json
 //
+// Every Markdown file in spec is a document; its letters, such as SND, are its own.
 // Code and tests cite by writing the id, best in parentheses at the end of a
-// comment: "(SND-7)", "(RTT-2 to RTT-4)". A row is also cited by the constant that
-// begins with its id. SAFE, LIVE and BND follow from the rest, and need only tests.
-// What else is waived stands with its reason in exceptions.txt.
+// comment: "(SND-7)", "(RTT-2 to RTT-4)". Properties follow from the rest, and
+// need only tests. What else is waived stands with its reason in exceptions.txt.
 package main
 
 import (
@@ -32,7 +35,7 @@ func main() {
 }
 
 // run is the command in a tree; it writes files by write, and returns the exit
-// code: 1 when something is wrong, 2 when it cannot tell.
+// code: 1 when something is wrong, 2 when that cannot be found out.
 func run(tree fs.FS, write func(name string, data []byte) error, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("trace", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -40,6 +43,7 @@ func run(tree fs.FS, write func(name string, data []byte) error, args []string, 
 	asJSON := flags.Bool("json", false, "print JSON")
 	summary := flags.Bool("summary", false, "print only the counts and what is wrong")
 	confirm := flags.Bool("confirm", false, "take the present words of the sentences that are named, or of \"all\", as those that the citations are for")
+	data := flags.Bool("write", false, "write the specification as data, spec/*.json")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -47,7 +51,7 @@ func run(tree fs.FS, write func(name string, data []byte) error, args []string, 
 		fmt.Fprintln(stderr, "trace: --confirm wants ids, or all; nothing else takes arguments")
 		return 2
 	}
-	view := view{id: *id, json: *asJSON, summary: *summary || *confirm}
+	view := view{id: *id, json: *asJSON, summary: *summary || *confirm || *data, data: *data}
 	problems, err := trace(tree, write, stdout, view, flags.Args())
 	if err != nil {
 		fmt.Fprintln(stderr, "trace:", err)
@@ -63,9 +67,11 @@ func run(tree fs.FS, write func(name string, data []byte) error, args []string, 
 type view struct {
 	id            string // empty: all
 	json, summary bool
+	data          bool // written before
 }
 
-// trace confirms what it is told to, prints, and returns the number of problems.
+// trace writes and confirms what it is asked to, prints, and returns the number of
+// problems.
 func trace(tree fs.FS, write func(string, []byte) error, w io.Writer, v view, confirm []string) (int, error) {
 	t, err := read(tree)
 	if err != nil {
@@ -79,33 +85,57 @@ func trace(tree fs.FS, write func(string, []byte) error, w io.Writer, v view, co
 	if err != nil {
 		return 0, err
 	}
-	if len(confirm) > 0 {
-		if err := confirmed.Confirm(t.Sentences, confirm); err != nil {
-			return 0, err
-		}
-		if err := write(confirmedFile, []byte(confirmed.String())); err != nil {
-			return 0, err
-		}
+	if err := t.update(tree, write, v, confirmed, confirm); err != nil {
+		return 0, err
 	}
 	problems := t.check(confirmed, exceptions)
+	if err := t.print(w, v, exceptions, problems); err != nil || v.id != "" && !v.json {
+		return 0, err // one sentence, as text, comes without the problems
+	}
+	return len(problems), nil
+}
 
+// update confirms sentences, and writes the data of the documents or compares it.
+func (t *Trace) update(tree fs.FS, write func(string, []byte) error, v view, confirmed Confirmed, confirm []string) error {
+	if len(confirm) > 0 {
+		if err := confirmed.Confirm(t.Sentences, confirm); err != nil {
+			return err
+		}
+		if err := write(confirmedFile, []byte(confirmed.String())); err != nil {
+			return err
+		}
+	}
+	if !v.data {
+		t.Problems = append(t.Problems, checkData(tree, t.Documents)...)
+		return nil
+	}
+	for _, d := range t.Documents {
+		if err := write(dataFile(d.File), d.data()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print prints what is to be seen.
+func (t *Trace) print(w io.Writer, v view, exceptions []Exception, problems []string) error {
 	shown := t.Sentences
 	if v.id != "" {
 		i := slices.IndexFunc(shown, func(s Sentence) bool { return s.ID == v.id })
 		if i < 0 {
-			return 0, fmt.Errorf("there is no sentence %s", v.id)
+			return fmt.Errorf("there is no sentence %s", v.id)
 		}
 		shown = shown[i : i+1]
 	}
 	switch {
 	case v.json:
-		return len(problems), t.printJSON(w, shown, problems)
+		return t.printJSON(w, shown, problems)
 	case v.id != "":
 		t.printSentence(w, shown[0], exceptions)
-		return 0, nil
+		return nil
 	case !v.summary:
 		t.printTable(w, exceptions)
 	}
 	t.printSummary(w, exceptions, problems)
-	return len(problems), nil
+	return nil
 }

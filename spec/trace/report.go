@@ -52,7 +52,7 @@ func (t *Trace) portsOf(id string) (ports []string) {
 
 // printSentence prints all that is known of one sentence.
 func (t *Trace) printSentence(w io.Writer, s Sentence, exceptions []Exception) {
-	fmt.Fprintf(w, "%s  (%s, %s:%d)\n  %s\n", s.ID, s.Section, s.File, s.Line, s.Text)
+	fmt.Fprintf(w, "%s  (%s, %s, %s:%d)\n  %s\n", s.ID, cmp.Or(s.Class, "no class"), s.Section, s.File, s.Line, s.Text)
 	list := func(what string, cited []Citation) {
 		fmt.Fprintf(w, "%s:%s\n", what, cmp.Or(map[bool]string{true: " none"}[len(cited) == 0], ""))
 		for _, c := range cited {
@@ -81,6 +81,7 @@ func (t *Trace) printSentence(w io.Writer, s Sentence, exceptions []Exception) {
 func (t *Trace) printJSON(w io.Writer, sentences []Sentence, problems []string) error {
 	type entry struct {
 		ID             string   `json:"id"`
+		Class          string   `json:"class"`
 		Section        string   `json:"section"`
 		Place          string   `json:"place"`
 		Text           string   `json:"text"`
@@ -102,7 +103,7 @@ func (t *Trace) printJSON(w io.Writer, sentences []Sentence, problems []string) 
 	}{[]entry{}, append([]string{}, problems...)}
 	for _, s := range sentences {
 		out.Sentences = append(out.Sentences, entry{
-			s.ID, s.Section, fmt.Sprintf("%s:%d", s.File, s.Line), s.Text, places(t.Code[s.ID]), places(t.Tests[s.ID]),
+			s.ID, s.Class, s.Section, fmt.Sprintf("%s:%d", s.File, s.Line), s.Text, places(t.Code[s.ID]), places(t.Tests[s.ID]),
 			append([]string{}, t.Vectors[s.ID]...), append([]string{}, t.portsOf(s.ID)...),
 		})
 	}

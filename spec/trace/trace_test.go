@@ -2,17 +2,24 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const document = `# A protocol
 
+See [the checks](#3-checks) and [more](../README.md).
+
 ## 2 Words
+
+*Class: required.*
 
 - **ABC-1** It MUST
   do this.
@@ -26,7 +33,19 @@ const document = `# A protocol
 - **ABC-3** It MUST NOT do that.
 - **SAFE-1** It is safe.
 
+### 2.1 Constants
+
+- **LIM-1** There are values.
+
+| Name | Value | Meaning | Used by |
+|---|---|---|---|
+| ~MOST~ | 1,024 bytes | the most | LIM-2 |
+
+- **LIM-2** At most ~MOST~.
+
 ## 3 Checks
+
+*Class: option.*
 
 | Id | Check |
 |---|---|
@@ -36,9 +55,17 @@ Not a sentence, but (ABC-1) and S1 are cited.
 
 ## 4 Table
 
-| Row | State |
-|---|---|
-| S1 | IDLE |
+<!-- table: lamp -->
+
+| Row | State | Next state | Actions |
+|---|---|---|---|
+| S1 | IDLE | BUSY | START, SEND |
+
+## 5 Codes
+
+| Code | From | Meaning | Sentences |
+|---|---|---|---|
+| ~none~ | decoder | nothing is left | DEC-1 |
 `
 
 // examples look like sentences.
@@ -47,22 +74,22 @@ const examples = "\n    - **FOO-1** is indented.\n\nHere **FOO-2** does not begi
 // sound is a small tree in which nothing is wrong.
 func sound() fstest.MapFS {
 	tree := fstest.MapFS{
-		"spec/PROTOCOL.md":           text(document),
-		"machine/a.go":               text("package a\n\n// ABC-1 to\n// ABC-3 and DEC-1, with a SHA-256.\nconst S1Start = 1\n"),
-		"machine/a_test.go":          text("package a\n\n// (ABC-1, SAFE-1)\n"),
+		"spec/PROTOCOL.md":           text(strings.ReplaceAll(document, "~", "`")),
+		"README.md":                  text("# Here\n"),
+		"machine/a.go":               text("package a\n\n// ABC-1 to\n// ABC-3 and DEC-1, with an HMAC-SHA-256.\n// LIM-1, LIM-2\n"),
+		"machine/a_test.go":          text("package a\n\n// (ABC-1, SAFE-1, LIM-1, LIM-2)\n"),
+		"statemachine/a.go":          text("package a\n\nvar table = []string{\"S1\"}\n"),
 		"testvectors/files/one.json": text(`{"vectors":[{"name":"one/first","sentences":["ABC-2","ABC-3"]}],"runs":[{"name":"one/run","sentences":["DEC-1"]}]}`),
 		"statemachine/a_test.go":     text(`package a; const row = "S1"`),
 		"ports/c/port.c":             text("/* ABC-1 */ return CW_S1;"),
 		"bench/a.go":                 text("package a // S77 and XYZ-1 are other protocols'"),
 	}
-	confirmAll(tree)
+	call(tree, "--confirm", "all")
+	call(tree, "--write")
 	return tree
 }
 
 func text(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
-
-// confirmAll is --confirm all.
-func confirmAll(tree fstest.MapFS) { call(tree, "--confirm", "all") }
 
 // call runs the command in a tree, which it may change.
 func call(tree fstest.MapFS, args ...string) (code int, stdout, stderr string) {
@@ -87,16 +114,18 @@ func replace(tree fstest.MapFS, name, old, new string) {
 	tree[name] = text(strings.Replace(string(tree[name].Data), old, new, 1))
 }
 
+const soundSummary = "8 sentences and rows: 7 cited by code, 5 by tests, 3 listed by vectors, 0 exceptions, 0 problems"
+
 func TestASoundTreeHasNoProblems(t *testing.T) {
 	code, out, errs := call(sound())
-	if code != 0 || errs != "" || !strings.Contains(out, "6 sentences and rows: 5 cited by code, 3 by tests, 3 listed by vectors, 0 exceptions, 0 problems") {
+	if code != 0 || errs != "" || !strings.Contains(out, soundSummary) {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
 }
 
 func TestSummary(t *testing.T) {
 	code, out, _ := call(sound(), "--summary")
-	if want := "6 sentences and rows: 5 cited by code, 3 by tests, 3 listed by vectors, 0 exceptions, 0 problems\n"; code != 0 || out != want {
+	if code != 0 || out != soundSummary+"\n" {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 }
@@ -109,23 +138,25 @@ func TestEachFaultIsFound(t *testing.T) {
 		want  string
 	}{
 		{"no implementation", func(tree fstest.MapFS) { replace(tree, "machine/a.go", "DEC-1", "") }, "DEC-1 has no implementation"},
-		{"a row that no code has", func(tree fstest.MapFS) { replace(tree, "machine/a.go", "S1Start", "start") }, "S1 has no implementation"},
+		{"a row that no code has", func(tree fstest.MapFS) { replace(tree, "statemachine/a.go", "S1", "") }, "S1 has no implementation"},
 		{"no test", func(tree fstest.MapFS) { replace(tree, "machine/a_test.go", "ABC-1", "") }, "ABC-1 has no test"},
 		{"a property without a test", func(tree fstest.MapFS) { replace(tree, "machine/a_test.go", "SAFE-1", "") }, "SAFE-1 has no test"},
 		{"no vector", func(tree fstest.MapFS) { replace(tree, "testvectors/files/one.json", `"DEC-1"`, "") }, "DEC-1 has no test"},
 		{"code cites what is not there", func(tree fstest.MapFS) { add(tree, "machine/a.go", "// ABC-9\n") }, "machine/a.go:6: there is no sentence ABC-9"},
 		{"a family that is not there", func(tree fstest.MapFS) { add(tree, "machine/a.go", "// ACB-1\n") }, "machine/a.go:6: there is no sentence ACB-1"},
 		{"a test cites what is not there", func(tree fstest.MapFS) { add(tree, "machine/a_test.go", "// ABC-9\n") }, "machine/a_test.go:4: there is no sentence ABC-9"},
-		{"a row that is not there", func(tree fstest.MapFS) { add(tree, "machine/a.go", "const S12Wait = 2\n") }, "machine/a.go:6: there is no sentence S12"},
+		{"a row that is not there", func(tree fstest.MapFS) { add(tree, "statemachine/a.go", "const S12Wait = 2\n") }, "statemachine/a.go:4: there is no sentence S12"},
 		{"a bare row that is not there", func(tree fstest.MapFS) { add(tree, "statemachine/a_test.go", " // S2\n") }, "statemachine/a_test.go:1: there is no sentence S2"},
 		{"a port cites what is not there", func(tree fstest.MapFS) { add(tree, "ports/c/port.c", " /* DEC-2 */") }, "ports/c/port.c:1: there is no sentence DEC-2"},
-		{"a text cites what is not there", func(tree fstest.MapFS) { add(tree, "README.md", "see ABC-4\n") }, "README.md:1: there is no sentence ABC-4"},
+		{"a text cites what is not there", func(tree fstest.MapFS) { add(tree, "README.md", "see ABC-4\n") }, "README.md:2: there is no sentence ABC-4"},
 		{"a vector lists what is not there", func(tree fstest.MapFS) { replace(tree, "testvectors/files/one.json", `"DEC-1"`, `"DEC-1","DEC-3"`) }, "vector one/run: there is no sentence DEC-3"},
 		{"a range with dots", func(tree fstest.MapFS) { add(tree, "machine/a.go", "// ABC-1..3\n") }, `machine/a.go:6: "ABC-1.." is no range: write it as ABC-1 to ABC-3`},
 		{"a range with a dash", func(tree fstest.MapFS) { add(tree, "machine/a.go", "// ABC-1–3\n") }, `machine/a.go:6: "ABC-1–3" is no range: write it as ABC-1 to ABC-3`},
 		{"a range downward", func(tree fstest.MapFS) { add(tree, "machine/a.go", "// ABC-3 to ABC-1\n") }, `machine/a.go:6: "ABC-3 to ABC-1" is no range: write it as ABC-1 to ABC-3`},
 		{"a range too far", func(tree fstest.MapFS) { add(tree, "machine/a.go", "// ABC-2 to ABC-4\n") }, "machine/a.go:6: there is no sentence ABC-4"},
-		{"defined twice", func(tree fstest.MapFS) { add(tree, "spec/RECOVERY.md", "- **ABC-3** It MUST NOT do that.\n") }, "ABC-3 is defined twice: spec/PROTOCOL.md:14 and spec/RECOVERY.md:1"},
+		{"defined twice", func(tree fstest.MapFS) {
+			replace(tree, "spec/PROTOCOL.md", "### 2.1", "- **ABC-3** It MUST NOT do that.\n\n### 2.1")
+		}, "ABC-3 is defined twice: spec/PROTOCOL.md:18 and spec/PROTOCOL.md:21"},
 		{"other words", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "do this", "do that") }, "ABC-1 has other words"},
 		{"other words in its table", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "| one | 1 |", "| one | 2 |") }, "ABC-2 has other words"},
 		{"other words in a row", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "IDLE", "BUSY") }, "S1 has other words"},
@@ -141,10 +172,119 @@ func TestEachFaultIsFound(t *testing.T) {
 	} {
 		tree := sound()
 		c.fault(tree)
-		code, out, errs := call(tree)
+		code, out, errs := call(tree, "--write")
 		_, problems, _ := strings.Cut(out, "problems\n")
 		if lines := strings.Split(strings.TrimSpace(problems), "\n"); code != 1 || len(lines) != 1 || !strings.Contains(lines[0], c.want) {
 			t.Errorf("%s: exit code %d, %s, want only %q:\n%s", c.name, code, errs, c.want, problems)
+		}
+	}
+}
+
+// Links, widths, constants, codes, families and data, each alone.
+func TestTheFormOfADocument(t *testing.T) {
+	long := strings.Repeat("word ", 49) + "."
+	for _, c := range []struct {
+		name  string
+		fault func(tree fstest.MapFS)
+		want  string // empty: nothing is wrong
+	}{
+		{"a link to no file", func(tree fstest.MapFS) { add(tree, "README.md", "[x](spec/NONE.md)\n") }, "README.md:2: the link spec/NONE.md leads nowhere"},
+		{"a link to no heading", func(tree fstest.MapFS) { add(tree, "README.md", "[x](spec/PROTOCOL.md#4-tables)\n") }, "README.md:2: the link spec/PROTOCOL.md#4-tables leads nowhere"},
+		{"a link to a heading", func(tree fstest.MapFS) {
+			add(tree, "README.md", "[x](spec/PROTOCOL.md#4-table) [y](#here) [z](https://a.b/c#d)\n")
+		}, ""},
+		{"a link in a block of code", func(tree fstest.MapFS) { add(tree, "README.md", "```\n[x](nowhere)\n```\n") }, ""},
+		{"a long line", func(tree fstest.MapFS) { add(tree, "README.md", long+"\n") }, "README.md:2: 246 characters, more than 240"},
+		{"a long row", func(tree fstest.MapFS) { add(tree, "README.md", "| "+long+" |\n") }, ""},
+		{"a long line elsewhere", func(tree fstest.MapFS) { add(tree, "fuzz/README.md", long+"\n") }, ""},
+		{"another user of a constant", func(tree fstest.MapFS) {
+			replace(tree, "spec/PROTOCOL.md", "| LIM-2 |", "| LIM-1 |")
+		}, "spec/PROTOCOL.md: MOST is used by: LIM-2"},
+		{"a value that is none", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "1,024 bytes", "many bytes") }, `spec/PROTOCOL.md: MOST: "many bytes" is no value`},
+		{"a code of no sentence", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "left | DEC-1", "left | S1, DEC-9") }, "code none: there is no sentence DEC-9"},
+		{"letters of another document", func(tree fstest.MapFS) {
+			tree["spec/PACKETS.md"] = text("- **ABC-4** This, too.\n")
+			add(tree, "machine/a.go", "// ABC-4\n")
+			add(tree, "machine/a_test.go", "// ABC-4\n")
+		}, "both spec/PACKETS.md and spec/PROTOCOL.md have ids of the form ABC-1"},
+		{"letters with a prefix", func(tree fstest.MapFS) {
+			tree["spec/PACKETS.md"] = text("- **PKT-ABC-1** This, too.\n")
+			add(tree, "machine/a.go", "// PKT-ABC-1\n")
+			add(tree, "machine/a_test.go", "// PKT-ABC-1\n")
+		}, ""},
+	} {
+		tree := sound()
+		c.fault(tree)
+		call(tree, "--write")
+		_, out, _ := call(tree, "--confirm", "all")
+		_, problems, _ := strings.Cut(out, "problems\n")
+		lines := strings.Split(strings.TrimSpace(problems), "\n")
+		lines = slices.DeleteFunc(lines, func(s string) bool {
+			return s == "" || strings.Contains(s, "there is no sentence DEC-9") && !strings.Contains(s, "code")
+		})
+		if c.want == "" && len(lines) > 0 || c.want != "" && (len(lines) != 1 || !strings.Contains(lines[0], c.want)) {
+			t.Errorf("%s: want %q:\n%s", c.name, c.want, problems)
+		}
+	}
+}
+
+// The data of a document is compared with the document.
+func TestDataThatIsOld(t *testing.T) {
+	tree := sound()
+	replace(tree, "spec/PROTOCOL.md", "# A protocol", "# The protocol")
+	code, out, _ := call(tree)
+	if want := "spec/protocol.json is not what spec/PROTOCOL.md says: --write makes it"; code != 1 || !strings.Contains(out, want) {
+		t.Errorf("exit code %d, want %q:\n%s", code, want, out)
+	}
+	if code, out, _ := call(tree, "--write"); code != 0 {
+		t.Error(out)
+	}
+	if code, out, _ := call(tree); code != 0 {
+		t.Error(out)
+	}
+}
+
+func TestWhatTheDataHolds(t *testing.T) {
+	var got struct {
+		Sentences []struct{ ID, Class, Section string }
+		Tables    []Table
+		Constants []Constant
+		Codes     []Code
+	}
+	if err := json.Unmarshal(sound()["spec/protocol.json"].Data, &got); err != nil {
+		t.Fatal(err)
+	}
+	classes := map[string]string{}
+	for _, s := range got.Sentences {
+		classes[s.ID] = s.Class + ", " + s.Section
+	}
+	wantClasses := map[string]string{
+		"ABC-1": "required, 2 Words", "ABC-2": "required, 2 Words", "ABC-3": "required, 2 Words", "SAFE-1": "required, 2 Words",
+		"LIM-1": "required, 2.1 Constants", "LIM-2": "required, 2.1 Constants", "DEC-1": "option, 3 Checks",
+	}
+	if diff := cmp.Diff(wantClasses, classes); diff != "" {
+		t.Errorf("classes (-want +got):\n%s", diff)
+	}
+	wantTables := []Table{{"lamp", []map[string]any{{"row": "S1", "state": "IDLE", "next": "BUSY", "actions": []any{"START", "SEND"}}}}}
+	if diff := cmp.Diff(wantTables, got.Tables); diff != "" {
+		t.Errorf("tables (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Constant{{"MOST", 1024, "bytes", "required", "the most", []string{"LIM-2"}}}, got.Constants); diff != "" {
+		t.Errorf("constants (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Code{{"none", "decoder", "nothing is left", []string{"DEC-1"}}}, got.Codes); diff != "" {
+		t.Errorf("codes (-want +got):\n%s", diff)
+	}
+}
+
+func TestQuantities(t *testing.T) {
+	for text, want := range map[string]string{
+		"1,024 bytes": "1024 bytes", "0x9908ACE2": "2567482594 ", "10 s": "10000000 us", "4 min": "240000000 us", "100 ms": "100000 us",
+		"2^40 us": "1099511627776 us", "10^9 ns": "1000000000 ns", "3": "3 ", "10^9": "1000000000 ",
+	} {
+		value, unit, err := quantity(text)
+		if got := fmt.Sprint(value, " ", unit); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
 		}
 	}
 }
@@ -157,7 +297,7 @@ func TestWhatCannotBeTold(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		{"no document", func(tree fstest.MapFS) { delete(tree, "spec/PROTOCOL.md") }, nil, fs.ErrNotExist.Error()},
+		{"no document", func(tree fstest.MapFS) { delete(tree, "spec/PROTOCOL.md") }, nil, "spec/*.md: no sentence: " + fs.ErrNotExist.Error()},
 		{"vectors that are no JSON", func(tree fstest.MapFS) { add(tree, "testvectors/files/one.json", "}") }, nil, "testvectors/files/one.json: "},
 		{"a confirmation without a hash", func(tree fstest.MapFS) { add(tree, confirmedFile, "ABC-4\n") }, nil, ": want 2 fields"},
 		{"confirmed twice", func(tree fstest.MapFS) { add(tree, confirmedFile, "ABC-1 00\n") }, nil, "ABC-1 stands there twice"},
@@ -186,10 +326,12 @@ func TestWhatASentenceIs(t *testing.T) {
 		"END-1":  "The order is:",
 		"END-2":  "first |",
 		"SAFE-1": "It is safe.",
+		"LIM-1":  "There are values. | Name | Value | Meaning | Used by | |---|---|---|---| | ~MOST~ | 1,024 bytes | the most | LIM-2 |",
+		"LIM-2":  "At most ~MOST~.",
 		"DEC-1":  "something is left |",
-		"S1":     "IDLE |",
+		"S1":     "IDLE | BUSY | START, SEND |",
 	}
-	for _, s := range parse("a.md", document+examples) {
+	for _, s := range parse("a.md", document+examples).Sentences {
 		if want[s.ID] != s.Text {
 			t.Errorf("%s: %q, want %q", s.ID, s.Text, want[s.ID])
 		}
@@ -224,8 +366,9 @@ func TestAReasonExcuses(t *testing.T) {
 // What only mentions ids is no evidence, whatever it is.
 func TestWhatIsNoEvidence(t *testing.T) {
 	for _, name := range []string{
-		"README.md", "cmd/vectorgen/a.go", "cmd/vectorgen/a_test.go", "testvectors/oracle/a.go", "testvectors/mutants/a.go",
-		"netsim/a.go", "fuzz/faults/a_test.go", "ports/c/a.c", "bench/a_test.go", ".hidden/a.go", "machine/testdata/a.go", "machine/a.txt",
+		"README.md", "cmd/vectorgen/a.go", "cmd/vectorgen/a_test.go", "testvectors/oracle/a.go", "testvectors/script/deep/a.go",
+		"testvectors/traces/a.txtar", "netsim/a.go", "internal/queue/a.go", "fuzz/mistakes/a_test.go", "ports/c/a.c", "bench/a_test.go",
+		".hidden/a.go", "machine/testdata/a.go", "machine/a.txt", "spec/trace/a_test.go",
 	} {
 		tree := sound()
 		replace(tree, "machine/a.go", "DEC-1", "")
@@ -249,7 +392,7 @@ func TestConfirm(t *testing.T) {
 	tree := sound()
 	replace(tree, "spec/PROTOCOL.md", "do this", "do the other")
 	replace(tree, "spec/PROTOCOL.md", "IDLE", "BUSY")
-	code, out, _ := call(tree, "--confirm", "ABC-1")
+	code, out, _ := call(tree, "--write", "--confirm", "ABC-1")
 	if code != 1 || !strings.Contains(out, "S1 has other words") || strings.Contains(out, "ABC-1 has") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
@@ -262,7 +405,7 @@ func TestConfirm(t *testing.T) {
 			ids = append(ids, strings.Fields(line)[0])
 		}
 	}
-	if want := []string{"ABC-1", "ABC-2", "ABC-3", "DEC-1", "S1", "SAFE-1"}; !slices.Equal(ids, want) {
+	if want := []string{"ABC-1", "ABC-2", "ABC-3", "DEC-1", "LIM-1", "LIM-2", "S1", "SAFE-1"}; !slices.Equal(ids, want) {
 		t.Errorf("confirmed %v, want %v", ids, want)
 	}
 }
@@ -277,7 +420,7 @@ func TestAWithdrawnIDIsNotGivenAgain(t *testing.T) {
 	if code, out, _ := call(tree); code != 1 || !strings.Contains(out, "ABC-2 is gone") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
-	if code, out, _ := call(tree, "--confirm", "ABC-2"); code != 0 {
+	if code, out, _ := call(tree, "--write", "--confirm", "ABC-2"); code != 0 {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	tree["spec/PROTOCOL.md"] = text(before)
@@ -288,7 +431,7 @@ func TestAWithdrawnIDIsNotGivenAgain(t *testing.T) {
 
 func TestOneSentence(t *testing.T) {
 	code, out, _ := call(sound(), "--id", "ABC-2")
-	want := `ABC-2  (2 Words, spec/PROTOCOL.md:8)
+	want := `ABC-2  (required, 2 Words, spec/PROTOCOL.md:12)
   It has these: | Name | Value | |---|---| | one | 1 |
 implementation:
   machine/a.go:3
@@ -305,6 +448,7 @@ ports: none
 func TestJSON(t *testing.T) {
 	tree := sound()
 	replace(tree, "spec/PROTOCOL.md", "do this", "do that")
+	call(tree, "--write")
 	code, out, _ := call(tree, "--json", "--id", "ABC-1")
 	var got struct {
 		Sentences []struct {

@@ -2,20 +2,20 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 )
 
-// Documents hold sentences; each may be missing but the first.
-var documents = []string{"spec/PROTOCOL.md", "spec/RECOVERY.md"}
+// documentPattern names the documents of the specification. A file without a
+// sentence is none.
+const documentPattern = "spec/*.md"
 
 // Trace is what a tree says about its specification.
 type Trace struct {
-	Sentences []Sentence
+	Documents []Document
+	Sentences []Sentence            // of all documents
 	Code      map[string][]Citation // implementations, by id
 	Tests     map[string][]Citation
 	Vectors   map[string][]string            // names
@@ -35,34 +35,63 @@ const (
 	ported
 )
 
-// roleOf tells what a file's citations are evidence of. Machinery that makes
-// vectors, mistakes or bad networks, and the second codec, are no implementation,
-// and what tests them tests nothing else. In fuzz the checkers of what is fuzzed
+// roles are those of folders; the longest name that fits counts. What makes
+// vectors, mistakes or bad networks, and the second codec, is no implementation,
+// and what tests them tests nothing else. Models and judges test, though they
 // stand in ordinary files.
+var roles = map[string]role{
+	"":                    implemented,
+	"bench":               ignored, // other protocols
+	"cmd/vectorgen":       mentioned,
+	"fuzz":                tested,
+	"fuzz/coverage":       mentioned,
+	"fuzz/faults":         mentioned,
+	"fuzz/mistakes":       mentioned,
+	"fuzz/mutation":       mentioned,
+	"fuzz/nightly":        mentioned,
+	"internal":            mentioned,
+	"netsim":              mentioned,
+	"ports":               ported,
+	"sim":                 tested,
+	"spec":                tested,
+	"spec/trace":          ignored, // made-up ids
+	"testvectors/mutants": mentioned,
+	"testvectors/oracle":  mentioned,
+	"testvectors/script":  mentioned,
+	"wire":                ignored, // made-up ids in its tests
+}
+
+// mostlyMade are the folders whose tests, other than their code, are evidence.
+var mostlyMade = map[string]bool{"internal": true, "netsim": true}
+
+// portLanguages are the files of a port that cite.
+var portLanguages = map[string]bool{".c": true, ".h": true, ".cc": true, ".py": true, ".ts": true, ".cs": true, ".rs": true}
+
+// roleOf returns what a file's citations are evidence of.
 func roleOf(name string) role {
-	inside := func(folders ...string) bool {
-		return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(name, f+"/") })
+	folder := path.Dir(name)
+	for ; folder != "."; folder = path.Dir(folder) {
+		if _, known := roles[folder]; known {
+			break
+		}
 	}
+	r := roles[strings.TrimPrefix(folder, ".")]
 	switch ext := path.Ext(name); {
-	case inside("spec/trace", "bench"): // made-up ids; other protocols
+	case r == ignored:
 		return ignored
-	case inside("ports"):
-		if slices.Contains([]string{".c", ".h", ".py", ".ts"}, ext) {
+	case r == ported:
+		if portLanguages[ext] {
 			return ported
 		}
 		return ignored
-	case ext == ".md":
+	case ext == ".md", ext == ".txtar":
 		return mentioned
 	case ext != ".go":
 		return ignored
-	case inside("cmd/vectorgen", "testvectors/oracle", "testvectors/mutants", "fuzz/coverage", "fuzz/faults", "fuzz/nightly"):
-		return mentioned
-	case strings.HasSuffix(name, "_test.go"), inside("fuzz"):
+	case strings.HasSuffix(name, "_test.go") && (r == implemented || mostlyMade[folder]):
 		return tested
-	case inside("netsim"):
-		return mentioned
 	}
-	return implemented
+	return r
 }
 
 // read reads the specification and all that cites it.
@@ -71,15 +100,8 @@ func read(tree fs.FS) (*Trace, error) {
 		Code: map[string][]Citation{}, Tests: map[string][]Citation{},
 		Vectors: map[string][]string{}, Ports: map[string]map[string]Citation{},
 	}
-	for i, name := range documents {
-		text, err := fs.ReadFile(tree, name)
-		if errors.Is(err, fs.ErrNotExist) && i > 0 {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		t.Sentences = append(t.Sentences, parse(name, string(text))...)
+	if err := t.readDocuments(tree); err != nil {
+		return nil, err
 	}
 	citer := newCiter(t.Sentences)
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -87,27 +109,67 @@ func read(tree fs.FS) (*Trace, error) {
 			return err
 		}
 		if d.IsDir() {
-			if hidden := strings.HasPrefix(d.Name(), ".") && name != "."; hidden || d.Name() == "testdata" || d.Name() == "node_modules" || d.Name() == "dist" {
+			if isSkipped(d.Name()) {
 				return fs.SkipDir
 			}
 			return nil
 		}
-		if path.Dir(name) == "testvectors/files" && path.Ext(name) == ".json" {
-			return t.readVectors(tree, name)
-		}
-		if roleOf(name) == ignored {
-			return nil
-		}
-		text, err := fs.ReadFile(tree, name)
-		if err == nil {
-			t.cite(citer, name, string(text))
-		}
-		return err
+		return t.readFile(tree, citer, name)
 	})
 	return t, err
 }
 
-// cite notes the citations of one file.
+func isSkipped(folder string) bool {
+	switch folder {
+	case "testdata", "node_modules", "dist":
+		return true
+	}
+	return strings.HasPrefix(folder, ".") && folder != "."
+}
+
+func (t *Trace) readDocuments(tree fs.FS) error {
+	names, err := fs.Glob(tree, documentPattern)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		if d := parse(name, string(text)); len(d.Sentences) > 0 {
+			t.Documents = append(t.Documents, d)
+			t.Sentences = append(t.Sentences, d.Sentences...)
+		}
+	}
+	if len(t.Sentences) == 0 {
+		return fmt.Errorf("%s: no sentence: %w", documentPattern, fs.ErrNotExist)
+	}
+	return nil
+}
+
+func (t *Trace) readFile(tree fs.FS, c citer, name string) error {
+	isVectors := strings.HasPrefix(name, "testvectors/files/") && path.Ext(name) == ".json"
+	if !isVectors && roleOf(name) == ignored && path.Ext(name) != ".md" {
+		return nil
+	}
+	text, err := fs.ReadFile(tree, name)
+	if err != nil {
+		return err
+	}
+	if isVectors {
+		return t.takeVectors(name, text)
+	}
+	if path.Ext(name) == ".md" {
+		t.Problems = append(t.Problems, checkForm(tree, name, string(text))...)
+	}
+	if roleOf(name) != ignored {
+		t.cite(c, name, string(text))
+	}
+	return nil
+}
+
+// cite records the citations of one file.
 func (t *Trace) cite(c citer, name, text string) {
 	cited, problems := c.find(name, text)
 	if roleOf(name) != ported {
@@ -133,21 +195,17 @@ func (t *Trace) cite(c citer, name, text string) {
 	}
 }
 
-// readVectors notes the sentences that a file of vectors lists.
-func (t *Trace) readVectors(tree fs.FS, name string) error {
+// takeVectors records the sentences that a file of vectors lists.
+func (t *Trace) takeVectors(name string, text []byte) error {
 	type vector struct {
 		Name      string
 		Sentences []string
 	}
 	var file struct{ Vectors, Runs []vector }
-	text, err := fs.ReadFile(tree, name)
-	if err != nil {
-		return err
-	}
 	if err := json.Unmarshal(text, &file); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for _, v := range slices.Concat(file.Vectors, file.Runs) {
+	for _, v := range append(file.Vectors, file.Runs...) {
 		for _, id := range v.Sentences {
 			t.Vectors[id] = append(t.Vectors[id], v.Name)
 		}

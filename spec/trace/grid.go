@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// grid is a Markdown table.
+type grid struct {
+	name, class string
+	head        []string
+	rows        [][]string
+}
+
+func newGrid(lines []string) grid {
+	var g grid
+	for i, line := range lines {
+		var cells []string
+		for _, cell := range strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|") {
+			cells = append(cells, strings.TrimSpace(cell))
+		}
+		switch {
+		case i == 0:
+			g.head = cells
+		case i > 1 && len(cells) == len(g.head):
+			g.rows = append(g.rows, cells)
+		}
+	}
+	return g
+}
+
+// Table is a table of transitions. Each row has the document's columns by their
+// names, "row" first among them; actions are a list.
+type Table struct {
+	Name string           `json:"name"`
+	Rows []map[string]any `json:"rows"`
+}
+
+// Constant is a named value.
+type Constant struct {
+	Name    string   `json:"name"`
+	Value   int64    `json:"value"`
+	Unit    string   `json:"unit"` // "bytes", "slices", "us", "ns"; empty for a bare number
+	Class   string   `json:"class"`
+	Meaning string   `json:"meaning"`
+	UsedBy  []string `json:"used_by"`
+}
+
+// Code is an error code.
+type Code struct {
+	Code      string   `json:"code"`
+	From      string   `json:"from"`
+	Meaning   string   `json:"meaning"`
+	Sentences []string `json:"sentences"`
+}
+
+// take takes what the tables hold: transitions, constants, codes.
+func (d *Document) take(grids []grid) {
+	for _, g := range grids {
+		switch head := strings.Join(g.head, "|"); {
+		case g.head[0] == "Row":
+			d.Tables = append(d.Tables, g.transitions())
+		case head == "Name|Value|Meaning|Used by":
+			d.Constants = append(d.Constants, g.constants()...)
+		case head == "Code|From|Meaning|Sentences":
+			for _, r := range g.rows {
+				d.Codes = append(d.Codes, Code{strings.Trim(r[0], "`"), r[1], r[2], list(r[3])})
+			}
+		}
+	}
+}
+
+func (g grid) transitions() Table {
+	t := Table{Name: g.name}
+	for _, cells := range g.rows {
+		row := map[string]any{}
+		for i, cell := range cells {
+			name := strings.ToLower(strings.TrimSuffix(g.head[i], " state"))
+			if row[name] = any(cell); name == "actions" {
+				row[name] = list(cell)
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func (g grid) constants() (constants []Constant) {
+	for _, r := range g.rows {
+		value, unit, err := quantity(r[1])
+		if err != nil {
+			unit = err.Error()
+		}
+		constants = append(constants, Constant{strings.Trim(r[0], "`"), value, unit, g.class, r[2], list(r[3])})
+	}
+	return constants
+}
+
+// list splits a cell; a dash stands for nothing.
+func list(cell string) []string {
+	if cell == "–" || cell == "" {
+		return []string{}
+	}
+	return strings.Split(cell, ", ")
+}
+
+var quantityPattern = regexp.MustCompile(`^(?:(0x[0-9A-Fa-f]+)|([0-9,]+)(?:\^([0-9]+))?)(?: ([a-z]+))?$`)
+
+// inMicros are the units of time, in microseconds.
+var inMicros = map[string]int64{"us": 1, "ms": 1000, "s": 1_000_000, "min": 60_000_000}
+
+// quantity reads a value such as "1,024 bytes", "2^40 us" or "10 s". Times come in
+// microseconds, but for nanoseconds.
+func quantity(text string) (value int64, unit string, err error) {
+	m := quantityPattern.FindStringSubmatch(text)
+	if m == nil {
+		return 0, "", fmt.Errorf("%q is no value", text)
+	}
+	if m[1] != "" {
+		value, err = strconv.ParseInt(m[1], 0, 64)
+		return value, m[4], err
+	}
+	base, _ := new(big.Int).SetString(strings.ReplaceAll(m[2], ",", ""), 10)
+	if m[3] != "" {
+		power, _ := strconv.ParseInt(m[3], 10, 64)
+		base.Exp(base, big.NewInt(power), nil)
+	}
+	if factor, isTime := inMicros[m[4]]; isTime {
+		return new(big.Int).Mul(base, big.NewInt(factor)).Int64(), "us", nil
+	}
+	return base.Int64(), m[4], nil
+}
+
+// checkConstants returns what is wrong with the column "Used by": it must name
+// the sentences, of any document, in whose words the constant stands.
+func checkConstants(docs []Document) (problems []string) {
+	for _, d := range docs {
+		for _, c := range d.Constants {
+			if c.Unit != "" && strings.Contains(c.Unit, " ") {
+				problems = append(problems, fmt.Sprintf("%s: %s: %s", d.File, c.Name, c.Unit))
+			}
+			if want := users(docs, c.Name); !slices.Equal(want, c.UsedBy) {
+				problems = append(problems, fmt.Sprintf("%s: %s is used by: %s", d.File, c.Name, strings.Join(want, ", ")))
+			}
+		}
+	}
+	return problems
+}
+
+func users(docs []Document, name string) []string {
+	ids := []string{}
+	word := regexp.MustCompile(`\b` + name + `\b`)
+	for _, d := range docs {
+		for _, s := range d.Sentences {
+			if word.MatchString(s.Words) {
+				ids = append(ids, s.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// checkCodes returns the sentences of the registry that do not exist.
+func checkCodes(docs []Document, known map[string]Sentence) (problems []string) {
+	for _, d := range docs {
+		for _, c := range d.Codes {
+			for _, id := range c.Sentences {
+				if _, exists := known[id]; !exists {
+					problems = append(problems, fmt.Sprintf("%s: code %s: there is no sentence %s", d.File, c.Code, id))
+				}
+			}
+		}
+	}
+	return problems
+}
