@@ -10,6 +10,12 @@ import (
 
 var sink uint64
 
+// field is a number and the bits that it takes.
+type field struct {
+	v uint32
+	n int
+}
+
 // mixed are values of mixed widths, 1 to 32, in no order that a processor could
 // learn within one pass.
 func mixed() (list [1024]field) {
@@ -17,7 +23,7 @@ func mixed() (list [1024]field) {
 	for i := range list {
 		x = x*6364136223846793005 + 1442695040888963407
 		n := int(x>>33%32) + 1
-		list[i] = field{x >> 20 & (1<<n - 1), n}
+		list[i] = field{uint32(x >> 20 & (1<<n - 1)), n}
 	}
 	return list
 }
@@ -65,7 +71,7 @@ func BenchmarkMixedWidths(b *testing.B) {
 			var sum uint64
 			for _, f := range list {
 				v, _ := r.Bits(f.n)
-				sum += v
+				sum += uint64(v)
 			}
 			sink = sum
 		})

@@ -1,33 +1,16 @@
-// Package bitpack turns unsigned integers of any width into bytes and back,
+// Package bitpack turns unsigned integers of 1 to 32 bits into bytes and back,
 // least significant bit first: stream bit 8n+k is bit k of byte n (BIT-1, in
 // section 3 of spec/PROTOCOL.md).
 //
 // A [Writer] appends to a buffer of the caller's; a [Reader] walks over one
 // and never reads past its end. Neither allocates, apart from what append
-// needs when the caller's buffer is too small. A [Word] is for a packet's head:
-// a few fields in one register, unchecked.
+// needs when the caller's buffer is too small.
 //
 // Bad data is answered by an error: a value that its field cannot hold
 // ([ErrValue]), a stream that ends too early ([ErrTruncated]), padding that is
-// not zero ([ErrPadding]). A width outside 1..64, or an empty range, is a
-// mistake in the calling program and panics.
-//
-// # Speed
-//
-// The figures are of `go test -bench . ./bitpack`, on a 64-bit x86 server. The
-// compiler inlines Writer.Bits (cost 79 of the 80 that it allows): 1.9 ns a
-// value of mixed widths, 1.3 ns when widths repeat and the branch to the buffer
-// is foreseen. It has no bounds check. Reader.Bits is a call (cost 137): 3.5 ns,
-// most of it r.pos going through memory from one call to the next, with two
-// bounds checks left, of the load and the ninth byte. A reader of at most 32
-// bits a field can be inlined and takes 2.1 ns, without any check of the stream's
-// end 1.6 ns. The methods of a Word are all inlined, and without bounds checks.
-//
-// So both miss the target of 1.5 ns a value of mixed widths, 1.9 and 3.5. The reader
-// of 64 bits is kept all the same: packets do not go through a Reader but through
-// a Word and [Aligned], so a faster one would cost half of its widths, or its check
-// of the end, and make no datagram faster. It is the plain definition that tests
-// hold the codec to.
+// not zero ([ErrPadding]). A width outside 1..32 (BIT-2), or a range that is
+// empty, has one value or is wider than 32 bits (BIT-3), is a mistake in the
+// calling program and panics.
 package bitpack
 
 import (
@@ -44,18 +27,22 @@ var (
 	ErrPadding = errors.New("bitpack: padding is not zero")
 )
 
+// maxWidth is the widest field, in bits (BIT-2).
+const maxWidth = 32
+
 // Width returns the number of bits of a ranged integer in [low, high]: the
-// smallest n with 2^n > high-low (BIT-3). It is 0 when the range holds a single value.
-// It panics when high < low.
+// smallest n with 2^n > high-low (BIT-3). It panics unless low < high and n is
+// at most 32.
 func Width(low, high int64) int {
-	if high < low {
-		panic("bitpack: empty range")
+	n := bits.Len64(uint64(high) - uint64(low))
+	if low >= high || n > maxWidth {
+		panic("bitpack: range without an encoding")
 	}
-	return bits.Len64(uint64(high) - uint64(low))
+	return n
 }
 
 func checkWidth(n int) {
-	if n < 1 || n > 64 {
-		panic("bitpack: width outside 1..64")
+	if n < 1 || n > maxWidth {
+		panic("bitpack: width outside 1..32")
 	}
 }

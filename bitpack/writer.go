@@ -14,7 +14,7 @@ type Writer struct {
 	buf     []byte
 	start   int    // length of buf when the stream began
 	pending uint64 // bits not yet in buf, the earliest lowest; zero above
-	npend   int    // how many bits are pending, 0..63
+	npend   int    // how many bits are pending, 0..31
 	err     error
 }
 
@@ -23,26 +23,24 @@ func NewWriter(buf []byte) Writer {
 	return Writer{buf: buf, start: len(buf)}
 }
 
-// Bits writes the low n bits of v, 1 <= n <= 64. A v wider than that is
+// Bits writes the low n bits of v, 1 <= n <= 32. A v wider than that is
 // ErrValue (BIT-2).
-func (w *Writer) Bits(v uint64, n int) {
+func (w *Writer) Bits(v uint32, n int) {
 	checkWidth(n)
 	if w.err != nil {
 		return
 	}
-	if bits.Len64(v) > n {
+	if bits.Len32(v) > n {
 		w.err = ErrValue
 		return
 	}
-	w.pending |= v << w.npend
-	total := w.npend + n
-	if total < 64 {
-		w.npend = total
-		return
+	w.pending |= uint64(v) << w.npend
+	w.npend += n
+	if w.npend >= 32 {
+		w.buf = binary.LittleEndian.AppendUint32(w.buf, uint32(w.pending))
+		w.pending >>= 32
+		w.npend -= 32
 	}
-	w.buf = binary.LittleEndian.AppendUint64(w.buf, w.pending)
-	w.pending = v >> (64 - w.npend) // 0 when npend is 0: a shift by 64
-	w.npend = total - 64
 }
 
 // Int writes v as an offset from low, in Width(low, high) bits. A v outside
@@ -56,9 +54,7 @@ func (w *Writer) Int(v, low, high int64) {
 		w.err = ErrValue
 		return
 	}
-	if n > 0 {
-		w.Bits(uint64(v)-uint64(low), n)
-	}
+	w.Bits(uint32(v-low), n)
 }
 
 // Bool writes one bit (BIT-4).

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -32,7 +33,7 @@ func acked(chunkID uint16, bits string) codec.Ack {
 	a := codec.Ack{ChunkID: chunkID, NumSlices: len(bits)}
 	for i, c := range bits {
 		if c == '1' {
-			a.Acked.Set(i)
+			a.Acked.Add(i)
 		}
 	}
 	return a
@@ -128,8 +129,8 @@ func TestSizes(t *testing.T) {
 				t.Errorf("datagram of %d bytes, %v, want %d", len(datagram), err, c.datagram)
 			}
 			s := c.packet.Slice
-			if c.packet.Type == codec.TypeSlice && codec.SliceDatagramSize(s.SliceID, s.NumSlices, len(s.Data)) != c.datagram {
-				t.Errorf("SliceDatagramSize is not %d", c.datagram)
+			if c.packet.Type == codec.TypeSlice && s.DatagramSize() != c.datagram {
+				t.Errorf("DatagramSize is not %d", c.datagram)
 			}
 		})
 	}
@@ -156,7 +157,7 @@ func (want refusal) check(t *testing.T, err error) {
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v, want a refusal by %s", err, want.rule)
 	}
-	if !errors.Is(err, want.sentinel) || e.Rule() != want.rule || e.Bit() != want.bit {
+	if !errors.Is(err, want.sentinel) || e.Rule() != want.rule || e.Place() != want.bit {
 		t.Errorf("got %q, want %v by %s at bit %d", err, want.sentinel, want.rule, want.bit)
 	}
 	for _, other := range sentinels {
@@ -261,6 +262,8 @@ func TestDatagramRefusals(t *testing.T) {
 	}
 }
 
+// Bodies are refused by the same checks, with places from their first bit
+// (DEC-17).
 func TestBodyRefusals(t *testing.T) {
 	const aSlice, anAck = codec.TypeSlice, codec.TypeAck
 	cases := []struct {
@@ -297,7 +300,7 @@ func TestBodyRefusals(t *testing.T) {
 }
 
 // Field note 27: what does not fit its field is refused, and nothing is written
-// (ENC-2 to ENC-6).
+// (ENC-2 to ENC-7).
 func TestEncoderRefusals(t *testing.T) {
 	cases := []struct {
 		name   string
@@ -314,7 +317,7 @@ func TestEncoderRefusals(t *testing.T) {
 		{"full slice too long", slice(0, 0, 2, make([]byte, 1025)), refusal{codec.ErrInvalidField, "ENC-4", 32}},
 		{"ack of no slices", ack(0, ""), refusal{codec.ErrInvalidField, "ENC-2", 16}},
 		{"ack of 257 slices", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 257}}, refusal{codec.ErrInvalidField, "ENC-2", 16}},
-		{"ack of a slice that is not there", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 8, Acked: codec.FirstN(9)}}, refusal{codec.ErrInvalidField, "ENC-5", 24}},
+		{"ack of a slice that is not there", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 8, Acked: bitset.FirstN(9)}}, refusal{codec.ErrInvalidField, "ENC-5", 24}},
 		{"neither slice nor ack", codec.Packet{Type: 2}, refusal{codec.ErrInvalidField, "ENC-6", 0}},
 	}
 	for _, c := range cases {
@@ -355,10 +358,10 @@ func TestAnotherProtocolIDIsRefused(t *testing.T) {
 	}
 }
 
-func TestAckDatagramSize(t *testing.T) {
+func TestDatagramSizeOfAnAck(t *testing.T) {
 	for n, want := range map[int]int{1: 12, 7: 12, 8: 13, 9: 13, 255: 43, 256: 44} {
-		if got := codec.AckDatagramSize(n); got != want {
-			t.Errorf("AckDatagramSize(%d) = %d, want %d", n, got, want)
+		if got := (&codec.Ack{NumSlices: n}).DatagramSize(); got != want {
+			t.Errorf("%d slices: DatagramSize() = %d, want %d", n, got, want)
 		}
 		datagram, err := framer.Append(nil, ack(0, strings.Repeat("1", n)))
 		if err != nil || len(datagram) != want {
@@ -395,7 +398,7 @@ func drawPacket(t *rapid.T) codec.Packet {
 		for i := range a.Acked {
 			a.Acked[i] = rapid.Uint64().Draw(t, "acked")
 		}
-		a.Acked = a.Acked.Intersect(codec.FirstN(n))
+		a.Acked = a.Acked.Intersect(bitset.FirstN(n))
 		return codec.Packet{Type: codec.TypeAck, Ack: a}
 	}
 	id, size := rapid.IntRange(0, n-1).Draw(t, "slice_id"), codec.SliceSize
@@ -454,7 +457,7 @@ func TestCanonicalLaw(t *testing.T) {
 			}
 		case !errors.As(err, &e):
 			t.Fatalf("a foreign error: %v", err)
-		case e.Bit() > 8*len(d):
+		case e.Place() > 8*len(d):
 			t.Fatalf("%v lies behind the end of %d bytes", err, len(d))
 		}
 		for _, kind := range []codec.Type{codec.TypeSlice, codec.TypeAck} {

@@ -1,168 +1,62 @@
 package codec
 
-import "fmt"
+import "github.com/chunkwire/chunkwire/wire"
 
-// Code is the kind of a refusal, by the name that ports and vectors use.
-type Code string
+// Error says why bytes or a value were refused. Decoders and encoders return no
+// error of another type. Its place is the offset in bits of the field at fault,
+// counted from the start of the datagram or of the bare body; for an encoder it
+// is where the field would stand in the bare body (DEC-15).
+type Error = wire.Error
 
 // The codes of section 6.
 const (
-	CodeTruncated         Code = "truncated"
-	CodeCRCMismatch       Code = "crc_mismatch"
-	CodeNonzeroPadding    Code = "nonzero_padding"
-	CodeSliceIDOutOfRange Code = "slice_id_out_of_range"
-	CodeBadEndCheck       Code = "bad_end_check"
-	CodeTrailingData      Code = "trailing_data"
-	CodeInvalidField      Code = "invalid_field"
+	CodeTruncated         wire.Code = "truncated"
+	CodeCRCMismatch       wire.Code = "crc_mismatch"
+	CodeNonzeroPadding    wire.Code = "nonzero_padding"
+	CodeSliceIDOutOfRange wire.Code = "slice_id_out_of_range"
+	CodeBadEndCheck       wire.Code = "bad_end_check"
+	CodeTrailingData      wire.Code = "trailing_data"
+	CodeInvalidField      wire.Code = "invalid_field"
 )
+
+var format = &wire.Format{Name: "codec", Unit: "bit"}
 
 // Sentinels for errors.Is: each matches every [*Error] of its code.
 var (
-	ErrTruncated         = &Error{rule: anyTruncated}
-	ErrCRCMismatch       = &Error{rule: anyCRCMismatch}
-	ErrNonzeroPadding    = &Error{rule: anyNonzeroPadding}
-	ErrSliceIDOutOfRange = &Error{rule: anySliceIDOutOfRange}
-	ErrBadEndCheck       = &Error{rule: anyBadEndCheck}
-	ErrTrailingData      = &Error{rule: anyTrailingData}
-	ErrInvalidField      = &Error{rule: anyInvalidField}
+	ErrTruncated         = format.Sentinel(CodeTruncated)
+	ErrCRCMismatch       = format.Sentinel(CodeCRCMismatch)
+	ErrNonzeroPadding    = format.Sentinel(CodeNonzeroPadding)
+	ErrSliceIDOutOfRange = format.Sentinel(CodeSliceIDOutOfRange)
+	ErrBadEndCheck       = format.Sentinel(CodeBadEndCheck)
+	ErrTrailingData      = format.Sentinel(CodeTrailingData)
+	ErrInvalidField      = format.Sentinel(CodeInvalidField)
 )
 
-// Error tells why bytes or a value were refused. Decoders and encoders return
-// no error of another type.
-type Error struct {
-	rule rule
-	bit  uint16
-}
-
-// Code returns the kind of the refusal.
-func (e *Error) Code() Code { return rules[e.rule].code }
-
-// Rule returns the id of the specification's sentence that was broken, such as
-// "DEC-7"; it is empty for the sentinels.
-func (e *Error) Rule() string { return rules[e.rule].id }
-
-// Bit returns the offset of the first bit of the field at fault, counted from
-// the start of the datagram, or of the bare body. For an encoder it is where
-// the field would stand in the bare body (DEC-15).
-func (e *Error) Bit() int { return int(e.bit) }
-
-func (e *Error) Error() string {
-	r := &rules[e.rule]
-	if r.id == "" {
-		return "codec: " + string(r.code)
-	}
-	return fmt.Sprintf("codec: %s at bit %d: %s (%s)", r.code, e.bit, r.why, r.id)
-}
-
-// Is makes errors.Is match the sentinel of the same code.
-func (e *Error) Is(target error) bool {
-	t, ok := target.(*Error)
-	return ok && (e == t || t.Rule() == "" && t.Code() == e.Code())
-}
-
-// rule names a sentence of the specification that bytes or a value can break.
-type rule uint8
-
-const (
-	anyTruncated rule = iota
-	anyCRCMismatch
-	anyNonzeroPadding
-	anySliceIDOutOfRange
-	anyBadEndCheck
-	anyTrailingData
-	anyInvalidField
-
-	crcMissing
-	crcWrong
-	typeMissing
-	chunkIDMissing
-	sliceIDMissing
-	numSlicesMissing
-	sliceIDTooLarge
-	sliceBytesMissing
-	ackedMissing
-	paddingNotZero
-	dataMissing
-	endCheckMissing
-	endCheckWrong
-	bytesLeft
-
-	numSlicesInvalid
-	sliceIDInvalid
-	dataInvalid
-	ackedInvalid
-	typeInvalid
-
-	numRules
-)
-
-var rules = [numRules]struct {
-	code Code
-	id   string
-	why  string
-}{
-	anyTruncated:         {code: CodeTruncated},
-	anyCRCMismatch:       {code: CodeCRCMismatch},
-	anyNonzeroPadding:    {code: CodeNonzeroPadding},
-	anySliceIDOutOfRange: {code: CodeSliceIDOutOfRange},
-	anyBadEndCheck:       {code: CodeBadEndCheck},
-	anyTrailingData:      {code: CodeTrailingData},
-	anyInvalidField:      {code: CodeInvalidField},
-
-	crcMissing:        {CodeTruncated, "DEC-1", "the datagram is too short to hold a crc"},
-	crcWrong:          {CodeCRCMismatch, "DEC-2", "the crc does not match the bytes and the protocol id"},
-	typeMissing:       {CodeTruncated, "DEC-3", "ends before the type"},
-	chunkIDMissing:    {CodeTruncated, "DEC-4", "ends inside chunk_id"},
-	sliceIDMissing:    {CodeTruncated, "DEC-5", "ends inside slice_id"},
-	numSlicesMissing:  {CodeTruncated, "DEC-6", "ends inside num_slices"},
-	sliceIDTooLarge:   {CodeSliceIDOutOfRange, "DEC-7", "slice_id is not below num_slices"},
-	sliceBytesMissing: {CodeTruncated, "DEC-8", "ends inside slice_bytes"},
-	ackedMissing:      {CodeTruncated, "DEC-9", "ends inside the acked bits"},
-	paddingNotZero:    {CodeNonzeroPadding, "DEC-10", "a padding bit is not zero"},
-	dataMissing:       {CodeTruncated, "DEC-11", "ends inside the data"},
-	endCheckMissing:   {CodeTruncated, "DEC-12", "ends inside the end check"},
-	endCheckWrong:     {CodeBadEndCheck, "DEC-13", "the end check has another value"},
-	bytesLeft:         {CodeTrailingData, "DEC-14", "bytes follow the packet"},
-
-	numSlicesInvalid: {CodeInvalidField, "ENC-2", "num_slices is outside 1..256"},
-	sliceIDInvalid:   {CodeInvalidField, "ENC-3", "slice_id is outside 0..num_slices-1"},
-	dataInvalid:      {CodeInvalidField, "ENC-4", "the data has not the length that its slice must have"},
-	ackedInvalid:     {CodeInvalidField, "ENC-5", "a bit is set for a slice that the chunk does not have"},
-	typeInvalid:      {CodeInvalidField, "ENC-6", "the packet is neither a slice nor an ack"},
-}
-
-// Errors are made once, so that refusing hostile bytes allocates nothing: one
-// for every rule and place that can occur. Above denseBits every fault lies on
-// a byte boundary and is one of the last three rules of a decoder.
-const (
-	denseBits = 336 // the largest ack's padding begins at bit 57+256
-	tailBytes = MaxDatagramSize + 1
-	firstTail = endCheckMissing
-	numTail   = bytesLeft - endCheckMissing + 1
-)
-
+// What a decoder refuses (section 6.3). The last number is the largest place
+// that a datagram can have.
 var (
-	denseFaults [numRules][denseBits]Error
-	tailFaults  [numTail][tailBytes]Error
+	crcMissing        = format.Rule("DEC-1", CodeTruncated, "the datagram is too short to hold a crc", 1, 0)
+	crcWrong          = format.Rule("DEC-2", CodeCRCMismatch, "the crc does not match the bytes and the protocol id", 1, 0)
+	typeMissing       = format.Rule("DEC-3", CodeTruncated, "ends before the type", 1, 32)
+	chunkIDMissing    = format.Rule("DEC-4", CodeTruncated, "ends inside chunk_id", 1, 33)
+	sliceIDMissing    = format.Rule("DEC-5", CodeTruncated, "ends inside slice_id", 1, 49)
+	numSlicesMissing  = format.Rule("DEC-6", CodeTruncated, "ends inside num_slices", 1, 57)
+	sliceIDTooLarge   = format.Rule("DEC-7", CodeSliceIDOutOfRange, "slice_id is not below num_slices", 1, 49)
+	sliceBytesMissing = format.Rule("DEC-8", CodeTruncated, "ends inside slice_bytes", 1, 65)
+	ackedMissing      = format.Rule("DEC-9", CodeTruncated, "ends inside the acked bits", 1, 57)
+	paddingNotZero    = format.Rule("DEC-10", CodeNonzeroPadding, "a padding bit is not zero", 1, 57+MaxSlices)
+	dataMissing       = format.Rule("DEC-11", CodeTruncated, "ends inside the data", 8, 80)
+	endCheckMissing   = format.Rule("DEC-12", CodeTruncated, "ends inside the end check", 8, 8*MaxDatagramSize)
+	endCheckWrong     = format.Rule("DEC-13", CodeBadEndCheck, "end check mismatch", 8, 8*MaxDatagramSize)
+	bytesLeft         = format.Rule("DEC-14", CodeTrailingData, "bytes follow the packet", 8, 8*MaxDatagramSize)
+	tooLong           = format.Rule("DEC-16", CodeTrailingData, "longer than any datagram", 8, 8*MaxDatagramSize)
 )
 
-func init() {
-	for r := range denseFaults {
-		for bit := range denseFaults[r] {
-			denseFaults[r][bit] = Error{rule(r), uint16(bit)}
-		}
-	}
-	for r := range tailFaults {
-		for at := range tailFaults[r] {
-			tailFaults[r][at] = Error{firstTail + rule(r), uint16(8 * at)}
-		}
-	}
-}
-
-// fault returns the error for a rule broken at a bit.
-func fault(r rule, bit int) *Error {
-	if bit < denseBits {
-		return &denseFaults[r][bit]
-	}
-	return &tailFaults[r-firstTail][bit>>3]
-}
+// What an encoder refuses, and nothing else (section 6.2, ENC-7).
+var (
+	numSlicesInvalid = format.Rule("ENC-2", CodeInvalidField, "num_slices is outside 1..256", 1, 24)
+	sliceIDInvalid   = format.Rule("ENC-3", CodeInvalidField, "slice_id is outside 0..num_slices-1", 1, 16)
+	dataInvalid      = format.Rule("ENC-4", CodeInvalidField, "wrong data length for this slice", 1, 32)
+	ackedInvalid     = format.Rule("ENC-5", CodeInvalidField, "a bit is set for a slice that the chunk does not have", 1, 24)
+	typeInvalid      = format.Rule("ENC-6", CodeInvalidField, "the packet is neither a slice nor an ack", 1, 0)
+)

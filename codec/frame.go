@@ -56,21 +56,23 @@ func (f Framer) ProtocolID() uint32 { return f.protocolID }
 // AppendSlice appends the datagram that carries s to dst. It fails with
 // ErrInvalidField, and then returns dst as it was.
 func (f Framer) AppendSlice(dst []byte, s Slice) ([]byte, error) {
-	if e := s.check(); e != nil {
-		return dst, e
+	if err := s.Validate(); err != nil {
+		return dst, err
 	}
-	out, w := begin(dst, TypeSlice)
-	return f.finish(append(s.head(w).Append(out), s.Data...), len(dst)), nil
+	w := begin(dst, TypeSlice)
+	s.append(&w)
+	return f.finish(dst, &w)
 }
 
 // AppendAck appends the datagram that carries a to dst. It fails with
 // ErrInvalidField, and then returns dst as it was.
 func (f Framer) AppendAck(dst []byte, a Ack) ([]byte, error) {
-	if e := a.check(); e != nil {
-		return dst, e
+	if err := a.Validate(); err != nil {
+		return dst, err
 	}
-	out := a.append(begin(dst, TypeAck))
-	return f.finish(out, len(dst)), nil
+	w := begin(dst, TypeAck)
+	a.append(&w)
+	return f.finish(dst, &w)
 }
 
 // Append appends the datagram that carries p to dst. It fails with
@@ -82,20 +84,28 @@ func (f Framer) Append(dst []byte, p Packet) ([]byte, error) {
 	case TypeAck:
 		return f.AppendAck(dst, p.Ack)
 	}
-	return dst, fault(typeInvalid, 0)
+	return dst, typeInvalid.At(0)
 }
 
-// begin starts a datagram: room for the crc, then the type (FRM-1).
-func begin(dst []byte, t Type) ([]byte, bitpack.Word) {
-	return append(dst, 0, 0, 0, 0), bitpack.Word{}.Put(uint64(t), 1)
+// begin starts a datagram: room for the crc, then the type (FRM-1). The body's
+// fields follow at bit 33, and align counts from the datagram's start (FRM-4).
+func begin(dst []byte, t Type) bitpack.Writer {
+	w := bitpack.NewWriter(dst)
+	w.Bits(0, 32)
+	w.Bits(uint32(t), 1)
+	return w
 }
 
-// finish ends the datagram that begins at start and puts its crc in place (FRM-1).
-func (f Framer) finish(out []byte, start int) []byte {
-	out = binary.LittleEndian.AppendUint32(out, endCheck)
-	datagram := out[start:]
-	binary.LittleEndian.PutUint32(datagram, f.crc(datagram))
-	return out
+// finish ends the datagram behind dst and puts its crc in place (FRM-1).
+func (f Framer) finish(dst []byte, w *bitpack.Writer) ([]byte, error) {
+	w.Align()
+	w.Bits(endCheck, 32)
+	out, err := w.Finish()
+	if err == nil {
+		datagram := out[len(dst):]
+		binary.LittleEndian.PutUint32(datagram, f.crc(datagram))
+	}
+	return out, err
 }
 
 // crc returns the checksum over everything behind the crc field (FRM-2).
@@ -103,45 +113,44 @@ func (f Framer) crc(datagram []byte) uint32 {
 	return crc32.Update(f.seed, crc32.IEEETable, datagram[4:])
 }
 
+// CheckSize refuses a datagram of n bytes that is longer than any can be, with
+// ErrTrailingData. A driver may do that before it decodes, and so compute no crc
+// over bytes without a bound (DEC-16).
+func CheckSize(n int) error {
+	if n > MaxDatagramSize {
+		return tooLong.At(8 * MaxDatagramSize)
+	}
+	return nil
+}
+
 // Decode decodes a whole datagram. Slice data points into it. The checks and
-// their order are those of section 6 (DEC-15).
-func (f Framer) Decode(datagram []byte) (p Packet, err error) {
-	if len(datagram) < 4 {
-		return Packet{}, fault(crcMissing, 0)
+// their order are those of section 6.3 (DEC-15).
+func (f Framer) Decode(datagram []byte) (Packet, error) {
+	switch {
+	case len(datagram) < 4:
+		return Packet{}, crcMissing.At(0)
+	case binary.LittleEndian.Uint32(datagram) != f.crc(datagram):
+		return Packet{}, crcWrong.At(0)
 	}
-	if binary.LittleEndian.Uint32(datagram) != f.crc(datagram) {
-		return Packet{}, fault(crcWrong, 0)
-	}
-	if e := p.read(datagram[4:]); e != nil {
-		return Packet{}, fault(e.rule, 32+e.Bit())
+	d := newDecoder(datagram)
+	_, _ = d.Bits(32)
+	p := d.packet()
+	if d.err != nil {
+		return Packet{}, d.err
 	}
 	return p, nil
 }
 
-// read reads the stream b behind the crc, to its end (DEC-3 to DEC-14). The crc
-// fills whole bytes, so b is aligned as the datagram is (FRM-4).
-func (p *Packet) read(b []byte) *Error {
-	if len(b) == 0 {
-		return fault(typeMissing, 0)
-	}
-	p.Type = Type(b[0] & 1)
-	var end int
-	var e *Error
+// packet reads a datagram behind its crc (DEC-3 to DEC-14).
+func (d *decoder) packet() (p Packet) {
+	p.Type = Type(d.bits(1, typeMissing))
 	if p.Type == TypeSlice {
-		end, e = p.Slice.read(b, 1)
+		p.Slice = d.slice()
 	} else {
-		end, e = p.Ack.read(b, 1)
+		p.Ack = d.ack()
 	}
-	if e != nil {
-		return e
-	}
-	switch rest := b[end:]; {
-	case len(rest) < 4:
-		return fault(endCheckMissing, 8*end)
-	case binary.LittleEndian.Uint32(rest) != endCheck:
-		return fault(endCheckWrong, 8*end)
-	case len(rest) > 4:
-		return fault(bytesLeft, 8*end+32)
-	}
-	return nil
+	at := d.Offset()
+	d.check(d.bits(32, endCheckMissing) == endCheck, endCheckWrong, at)
+	d.end()
+	return p
 }

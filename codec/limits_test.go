@@ -14,7 +14,7 @@ func TestLimits(t *testing.T) {
 	if codec.NumSlices(codec.MaxChunkSize) != codec.MaxSlices {
 		t.Errorf("the largest chunk has %d slices", codec.NumSlices(codec.MaxChunkSize))
 	}
-	slice, ack := codec.SliceDatagramSize(0, 1, codec.SliceSize), codec.AckDatagramSize(codec.MaxSlices)
+	slice, ack := (&codec.Slice{NumSlices: 1, Data: make([]byte, codec.SliceSize)}).DatagramSize(), (&codec.Ack{NumSlices: codec.MaxSlices}).DatagramSize()
 	if slice != 1038 || ack != 44 {
 		t.Errorf("the largest slice has %d bytes, the largest ack %d", slice, ack)
 	}
@@ -23,9 +23,22 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// verdict is what becomes of bytes: the rule that refuses them, and where.
+type verdict struct {
+	rule string
+	bit  int
+}
+
+func verdictOf(err error) verdict {
+	if e, ok := err.(*codec.Error); ok {
+		return verdict{e.Rule(), e.Place()}
+	}
+	return verdict{}
+}
+
 // A last slice of any size is refused at every place of its end: the error tells
-// the rule and the place, also where one table of errors ends and another begins
-// (DEC-12 to DEC-14).
+// the rule and the place (DEC-12 to DEC-14). One that is longer than any datagram can
+// be refused before (DEC-16).
 func TestTheEndOfEverySliceIsChecked(t *testing.T) {
 	data := make([]byte, codec.SliceSize)
 	for n := 1; n <= len(data); n++ {
@@ -37,6 +50,9 @@ func TestTheEndOfEverySliceIsChecked(t *testing.T) {
 		cut := reseal(append([]byte(nil), whole[:end+3]...))
 		wrong := append([]byte(nil), whole...)
 		wrong[end] ^= 1
+		if err := codec.CheckSize(len(whole)); err != nil {
+			t.Errorf("%d bytes are refused: %v", len(whole), err)
+		}
 		cases := map[string]struct {
 			datagram []byte
 			want     verdict
@@ -50,5 +66,8 @@ func TestTheEndOfEverySliceIsChecked(t *testing.T) {
 				t.Errorf("end of %d bytes %s: %v, want %+v", n, name, err, c.want)
 			}
 		}
+	}
+	if got, want := verdictOf(codec.CheckSize(codec.MaxDatagramSize+1)), (verdict{"DEC-16", 8 * codec.MaxDatagramSize}); got != want {
+		t.Errorf("a datagram that is too long: %+v, want %+v", got, want)
 	}
 }

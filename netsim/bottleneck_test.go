@@ -47,7 +47,7 @@ func TestQueue(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			link := netsim.NewLink(with(good, test.change), 1)
+			link := newLink(with(good, test.change), 1)
 			lost := follow(t, link, test.steps)
 			if got := link.Stats().LostQueue; got != lost {
 				t.Errorf("LostQueue = %d, want %d", got, lost)
@@ -77,7 +77,7 @@ func TestPathChangesWithAFullQueue(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			link := netsim.NewLink(good, 1)
+			link := newLink(good, 1)
 			follow(t, link, fill)
 			link.SetPath(with(good, test.change))
 			follow(t, link, test.steps)
@@ -86,7 +86,7 @@ func TestPathChangesWithAFullQueue(t *testing.T) {
 }
 
 func TestRateChangeRoundsUp(t *testing.T) {
-	link := netsim.NewLink(netsim.Path{Rate: 3_000_000_000}, 1)
+	link := newLink(netsim.Path{Rate: 3_000_000_000}, 1)
 	follow(t, link, []step{{0, 1, 3}}) // 2 2/3 ns
 	link.SetPath(netsim.Path{Rate: 1_000_000_000})
 	follow(t, link, []step{{0, 1, 11}})

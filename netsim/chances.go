@@ -3,6 +3,7 @@ package netsim
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"time"
@@ -23,17 +24,20 @@ type chances struct {
 func draw(random *rand.PCG, p *Path) chances {
 	return chances{
 		jitter:     time.Duration(below(random, uint64(p.Jitter)+1)),
-		lost:       hit(random, p.LossPPM),
-		duplicated: hit(random, p.DuplicatePPM),
-		held:       hit(random, p.ReorderPPM),
-		copyHeld:   hit(random, p.ReorderPPM),
+		lost:       hit(random, p.Loss),
+		duplicated: hit(random, p.Duplicate),
+		held:       hit(random, p.Reorder),
+		copyHeld:   hit(random, p.Reorder),
 	}
 }
 
-// hit is true in ppm of a million draws. What hits at one ppm also hits at a
-// higher one.
-func hit(random *rand.PCG, ppm int) bool {
-	return below(random, million) < uint64(ppm)
+// million is the resolution of a chance.
+const million = 1_000_000
+
+// hit is true in percent of a hundred draws. What hits at one chance also hits at
+// a higher one.
+func hit(random *rand.PCG, percent float64) bool {
+	return below(random, million) < uint64(math.Round(percent*(million/100)))
 }
 
 // below draws uniformly from [0, n). Unlike rand.Uint64N it never draws twice.

@@ -11,8 +11,8 @@ import (
 const million = 1_000_000
 
 func TestFrequencies(t *testing.T) {
-	p := netsim.Path{LossPPM: 20_000, DuplicatePPM: 10_000, ReorderPPM: 30_000, ReorderDelay: ms}
-	link := netsim.NewLink(p, 1)
+	p := netsim.Path{Loss: 2, Duplicate: 1, Reorder: 3, ReorderDelay: ms}
+	link := newLink(p, 1)
 	for range million {
 		link.Send(0, 1)
 	}
@@ -27,8 +27,8 @@ func TestFrequencies(t *testing.T) {
 }
 
 func TestNeverAndAlways(t *testing.T) {
-	never := netsim.NewLink(netsim.Path{}, 1)
-	always := netsim.NewLink(netsim.Path{DuplicatePPM: million, ReorderPPM: million}, 1)
+	never := newLink(netsim.Path{}, 1)
+	always := newLink(netsim.Path{Duplicate: 100, Reorder: 100}, 1)
 	for range 10_000 {
 		never.Send(0, 1)
 		always.Send(0, 1)
@@ -40,7 +40,7 @@ func TestNeverAndAlways(t *testing.T) {
 
 func TestJitterIsUniform(t *testing.T) {
 	const jitter = 9 // nanoseconds: ten equal chances
-	link := netsim.NewLink(netsim.Path{Delay: 100, Jitter: jitter}, 1)
+	link := newLink(netsim.Path{Delay: 100, Jitter: jitter}, 1)
 	var count [jitter + 1]int64
 	for i := range time.Duration(100_000) {
 		now := i * 1000 // far apart, so that none waits for another
@@ -60,15 +60,15 @@ func TestJitterIsUniform(t *testing.T) {
 func TestDrawsAreIndependent(t *testing.T) {
 	type fate []time.Duration
 	run := func(p netsim.Path) []fate {
-		link := netsim.NewLink(p, 3)
+		link := newLink(p, 3)
 		var all []fate
 		for i := range time.Duration(20_000) {
 			all = append(all, times(link.Send(i*100*time.Microsecond, 1000)))
 		}
 		return all
 	}
-	base := netsim.Path{Delay: 10 * ms, Jitter: ms, LossPPM: 50_000, DuplicatePPM: 50_000,
-		ReorderPPM: 50_000, ReorderDelay: 100 * ms, Rate: 100_000_000, Queue: 100_000}
+	base := netsim.Path{Delay: 10 * ms, Jitter: ms, Loss: 5, Duplicate: 5,
+		Reorder: 5, ReorderDelay: 100 * ms, Rate: 100_000_000, Queue: 100_000}
 	before := run(base)
 	// late undoes the holding back.
 	late := func(f fate, i int) fate {
@@ -85,15 +85,15 @@ func TestDrawsAreIndependent(t *testing.T) {
 		change func(*netsim.Path)
 		same   func(a, b fate, i int) bool
 	}{
-		{"more loss hits the same and others", func(p *netsim.Path) { p.LossPPM = 100_000 },
+		{"more loss hits the same and others", func(p *netsim.Path) { p.Loss = 10 },
 			func(a, b fate, i int) bool { return len(b) == 0 || slices.Equal(a, b) }},
-		{"no loss brings back the lost", func(p *netsim.Path) { p.LossPPM = 0 },
+		{"no loss brings back the lost", func(p *netsim.Path) { p.Loss = 0 },
 			func(a, b fate, i int) bool { return len(a) == 0 || slices.Equal(a, b) }},
-		{"no copies", func(p *netsim.Path) { p.DuplicatePPM = 0 },
+		{"no copies", func(p *netsim.Path) { p.Duplicate = 0 },
 			func(a, b fate, i int) bool {
 				return len(a) == 0 && len(b) == 0 || len(b) == 1 && slices.Contains(a, b[0])
 			}},
-		{"none held back", func(p *netsim.Path) { p.ReorderPPM = 0 },
+		{"none held back", func(p *netsim.Path) { p.Reorder = 0 },
 			func(a, b fate, i int) bool { return slices.Equal(late(a, i), b) }},
 		{"more delay", func(p *netsim.Path) { p.Delay += 3 * ms },
 			func(a, b fate, i int) bool {
@@ -119,9 +119,9 @@ func TestDrawsAreIndependent(t *testing.T) {
 }
 
 func TestQueueDropsUseTheirDraws(t *testing.T) {
-	lossy := netsim.Path{LossPPM: 500_000}
-	full := netsim.Path{LossPPM: 500_000, Rate: 8, Queue: 1}
-	a, b := netsim.NewLink(full, 1), netsim.NewLink(lossy, 1)
+	lossy := netsim.Path{Loss: 50}
+	full := netsim.Path{Loss: 50, Rate: 8, Queue: 1}
+	a, b := newLink(full, 1), newLink(lossy, 1)
 	for range 100 { // a drops all but the first, b none
 		a.Send(0, 1)
 		b.Send(0, 1)

@@ -1,12 +1,13 @@
 package netsim
 
 import (
-	"math"
 	"time"
+
+	"github.com/chunkwire/chunkwire/internal/queue"
 )
 
 // never is a time that does not come.
-const never = time.Duration(math.MaxInt64)
+const never = queue.Never
 
 // clock turns the time of day into the times that a Link uses.
 type clock struct{ start time.Time }

@@ -53,7 +53,7 @@ func TestConversationInRealTime(t *testing.T) {
 
 func TestPayloadIsCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := pair(t, netsim.Path{Delay: ms, DuplicatePPM: million}, perfect)
+		a, b := pair(t, netsim.Path{Delay: ms, Duplicate: 100}, perfect)
 		data := []byte("hello")
 		a.WriteTo(data, b.LocalAddr())
 		copy(data, "XXXXX")
@@ -393,7 +393,7 @@ func TestTransferInABubble(t *testing.T) {
 // TestConcurrentUse does everything at once, for the race detector.
 func TestConcurrentUse(t *testing.T) {
 	n := netsim.NewNetwork(1)
-	n.SetDefault(netsim.Path{Delay: 100 * time.Microsecond, Jitter: 100 * time.Microsecond, DuplicatePPM: 100_000})
+	n.SetDefault(netsim.Path{Delay: 100 * time.Microsecond, Jitter: 100 * time.Microsecond, Duplicate: 10})
 	a, b := listen(t, n, "a"), listen(t, n, "b")
 	var readers, others sync.WaitGroup
 	for _, c := range []*netsim.Conn{a, b, a, b} {
@@ -426,7 +426,9 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func BenchmarkConn(b *testing.B) {
-	from, to := netsim.Pair(perfect, perfect, 1)
+	n := netsim.NewNetwork(1)
+	from, _ := n.Listen("a")
+	to, _ := n.Listen("b")
 	defer from.Close()
 	defer to.Close()
 	buf := make([]byte, 1200)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/chunkwire/chunkwire/internal/queue"
 )
 
 // delayLine holds packets until they are due, then keeps them for a receiver.
@@ -17,7 +19,7 @@ type delayLine struct {
 	clock clock
 
 	mu       sync.Mutex
-	underway schedule[packet]
+	underway queue.Queue[packet]
 	inbox    ring[packet] // due, not yet received
 	inboxB   int          // bytes in inbox
 	limit    int          // bytes the inbox holds, 0 for unlimited
@@ -39,8 +41,8 @@ func (l *delayLine) push(now, at time.Duration, p packet) {
 		return
 	}
 	l.admit(now) // without a receiver, nothing else bounds what is kept
-	first := at < l.underway.next()
-	l.underway.push(at, p)
+	first := at < l.underway.Next()
+	l.underway.Push(at, p)
 	if first {
 		l.wake()
 	}
@@ -64,15 +66,15 @@ func (l *delayLine) receive() (packet, error) {
 			l.inboxB -= len(p.data)
 			return p, nil
 		}
-		l.wait(min(l.deadline, l.underway.next()))
+		l.wait(min(l.deadline, l.underway.Next()))
 	}
 }
 
 // admit moves what is due to the inbox, as far as there is room. An empty inbox
 // has room for any packet.
 func (l *delayLine) admit(now time.Duration) {
-	for l.underway.next() <= now {
-		p := l.underway.pop()
+	for l.underway.Next() <= now {
+		p := l.underway.Pop()
 		if l.limit > 0 && l.inbox.len() > 0 && l.inboxB+len(p.data) > l.limit {
 			l.dropped++
 			continue
@@ -140,6 +142,13 @@ func (l *delayLine) close() {
 	defer l.mu.Unlock()
 	l.admit(l.clock.now()) // so that dropped is final
 	l.closed = true
-	l.underway, l.inbox = schedule[packet]{}, ring[packet]{}
+	l.underway, l.inbox = queue.Queue[packet]{}, ring[packet]{}
 	l.wake()
+}
+
+// packet is a datagram under way.
+type packet struct {
+	data []byte         // never written to, so copies may share it
+	peer net.Addr       // in a Conn: who sent it; in a Relay: who gets it
+	out  net.PacketConn // in a Relay: the socket to send it on
 }

@@ -10,7 +10,7 @@ func TestPushAfterClose(t *testing.T) {
 	l := newDelayLine(startClock())
 	l.close()
 	l.push(0, 0, packet{})
-	if l.underway.next() != never {
+	if l.underway.Next() != never {
 		t.Error("a closed line keeps a packet")
 	}
 	if _, err := l.receive(); !errors.Is(err, net.ErrClosed) {
@@ -26,7 +26,7 @@ func TestLimitBoundsMemory(t *testing.T) {
 	for range 1000 {
 		l.push(0, 0, packet{data: []byte("x")})
 	}
-	if kept := len(l.underway.heap) + l.inbox.len(); kept > 11 {
+	if kept := l.underway.Len() + l.inbox.len(); kept > 11 {
 		t.Errorf("%d packets kept, want 10 and the last", kept)
 	}
 }

@@ -10,8 +10,8 @@
 //
 // # Sockets in memory
 //
-// [Network] connects any number of [Conn], each a [net.PacketConn]. [Pair] makes
-// two at once. They run in real time, or in the virtual time of a
+// [Network] connects any number of [Conn], each a [net.PacketConn]. They run in
+// real time, or in the virtual time of a
 // [testing/synctest] bubble, where an hour of transfer takes no time and
 // gives the same result in every run, as long as no two goroutines race to send
 // on the same link at the same instant. Make the Network inside the bubble that
@@ -30,7 +30,7 @@
 //
 // # Repeatable runs
 //
-// All chance comes from the seed given to [NewLink], [NewNetwork], [Pair] or
+// All chance comes from the seed given to [NewLink], [NewNetwork] or
 // [NewRelay]. Every datagram uses up the same number of random draws, whatever
 // happens to it. So a change to one probability leaves the other faults where
 // they were, and two runs can be compared datagram by datagram.

@@ -10,7 +10,7 @@ import (
 
 // A link in virtual time: a burst meets a bottleneck with a short queue.
 func ExampleLink() {
-	link := netsim.NewLink(netsim.Path{
+	link, _ := netsim.NewLink(netsim.Path{
 		Delay:    20 * time.Millisecond,
 		Rate:     10_000_000, // bits per second
 		Queue:    4000,       // bytes
@@ -35,8 +35,8 @@ func ExampleLink() {
 // An outage that ends.
 func ExampleLink_SetPath() {
 	good := netsim.Path{Delay: 20 * time.Millisecond}
-	link := netsim.NewLink(good, 1)
-	link.SetPath(netsim.Path{LossPPM: 1_000_000})
+	link, _ := netsim.NewLink(good, 1)
+	link.SetPath(netsim.Path{Loss: 100})
 	fmt.Println(link.Send(1*time.Second, 100).Len())
 	link.SetPath(good)
 	fmt.Println(link.Send(2*time.Second, 100).At(0))
@@ -49,9 +49,11 @@ func ExampleLink_SetPath() {
 
 // Two endpoints in memory. In a test, do the same inside synctest.Test, and the
 // delay takes no real time.
-func ExamplePair() {
-	path := netsim.Path{Delay: time.Millisecond}
-	a, b := netsim.Pair(path, path, 1)
+func ExampleNetwork_Listen() {
+	network := netsim.NewNetwork(1)
+	network.SetDefault(netsim.Path{Delay: time.Millisecond})
+	a, _ := network.Listen("a")
+	b, _ := network.Listen("b")
 	defer a.Close()
 	defer b.Close()
 
@@ -65,7 +67,7 @@ func ExamplePair() {
 // Three endpoints, one of them behind a path that makes two of everything.
 func ExampleNetwork() {
 	network := netsim.NewNetwork(1)
-	network.SetPath("far", "server", netsim.Path{DuplicatePPM: 1_000_000})
+	network.SetPath("far", "server", netsim.Path{Duplicate: 100})
 	server, _ := network.Listen("server")
 	near, _ := network.Listen("near")
 	far, _ := network.Listen("far")
@@ -101,7 +103,7 @@ func ExampleRelay() {
 		Listen: listen,
 		Server: server.LocalAddr(),
 		Dial:   socket,
-		Up:     netsim.Path{Delay: 40 * time.Millisecond, LossPPM: 10_000},
+		Up:     netsim.Path{Delay: 40 * time.Millisecond, Loss: 1},
 		Down:   netsim.Path{Delay: 40 * time.Millisecond},
 		Seed:   1,
 	})

@@ -66,11 +66,22 @@ func listen(t *testing.T, n *netsim.Network, addr netsim.Addr) *netsim.Conn {
 	return c
 }
 
-// pair is netsim.Pair with both ends closed at the end of the test.
+// newLink is netsim.NewLink for a path that is valid.
+func newLink(p netsim.Path, seed uint64) *netsim.Link {
+	l, err := netsim.NewLink(p, seed)
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+// pair opens two endpoints on a network of their own.
 func pair(t *testing.T, there, back netsim.Path) (a, b *netsim.Conn) {
-	a, b = netsim.Pair(there, back, 1)
-	t.Cleanup(func() { a.Close(); b.Close() })
-	return a, b
+	n := netsim.NewNetwork(1)
+	if err := errors.Join(n.SetPath("a", "b", there), n.SetPath("b", "a", back)); err != nil {
+		t.Fatal(err)
+	}
+	return listen(t, n, "a"), listen(t, n, "b")
 }
 
 func send(t *testing.T, from net.PacketConn, to net.Addr, text string) {

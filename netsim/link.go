@@ -25,19 +25,34 @@ type Link struct {
 	stats      LinkStats
 }
 
-// NewLink returns an idle link at time zero. It panics if p is not valid.
-func NewLink(p Path, seed uint64) *Link {
+// NewLink returns an idle link at time zero. It fails if p is not valid.
+func NewLink(p Path, seed uint64) (*Link, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return newLink(p, seed), nil
+}
+
+// newLink is NewLink for a path that was validated.
+func newLink(p Path, seed uint64) *Link {
 	l := new(Link)
 	l.random.Seed(seed, 0)
-	l.SetPath(p)
+	l.setPath(p)
 	return l
 }
 
 // SetPath changes the link from the next Send on. What was sent before still
-// arrives as computed, and what is queued still takes its place in the queue.
-// It panics if p is not valid.
-func (l *Link) SetPath(p Path) {
-	p.mustBeValid()
+// arrives as computed, and what is queued still takes its place in the queue. It
+// fails if p is not valid, and then changes nothing.
+func (l *Link) SetPath(p Path) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	l.setPath(p)
+	return nil
+}
+
+func (l *Link) setPath(p Path) {
 	l.path = p
 	l.bottleneck.set(p.Rate, p.Queue)
 }
@@ -60,7 +75,7 @@ func (l *Link) Send(now time.Duration, payload int) Arrivals {
 		return Arrivals{}
 	}
 	// A lost datagram holds its place in the order too. Otherwise a change of
-	// LossPPM would move the arrivals of those that survive.
+	// Loss would move the arrivals of those that survive.
 	l.last = max(l.last, out+l.path.Delay+chance.jitter)
 	if chance.lost {
 		l.stats.LostRandom++

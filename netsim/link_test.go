@@ -10,7 +10,7 @@ import (
 )
 
 // outage loses everything.
-var outage = netsim.Path{LossPPM: 1_000_000}
+var outage = netsim.Path{Loss: 100}
 
 func TestArrivalTimes(t *testing.T) {
 	// 125 bytes at 1 Mbit/s are one millisecond on the wire.
@@ -42,19 +42,19 @@ func TestArrivalTimes(t *testing.T) {
 			[]time.Duration{12 * ms, 14 * ms, 16 * ms}},
 		{"overhead of an empty datagram", func(p *netsim.Path) { p.Overhead = 125 }, []sent{{0, 0}},
 			[]time.Duration{11 * ms}},
-		{"all held back", func(p *netsim.Path) { p.ReorderPPM, p.ReorderDelay = 1_000_000, 7*ms }, burst,
+		{"all held back", func(p *netsim.Path) { p.Reorder, p.ReorderDelay = 100, 7*ms }, burst,
 			[]time.Duration{18 * ms, 19 * ms, 20 * ms}},
-		{"held back for the default", func(p *netsim.Path) { p.ReorderPPM = 1_000_000 }, burst,
+		{"held back for the default", func(p *netsim.Path) { p.Reorder = 100 }, burst,
 			[]time.Duration{12 * ms, 13 * ms, 14 * ms}},
-		{"all twice", func(p *netsim.Path) { p.DuplicatePPM = 1_000_000 }, burst,
+		{"all twice", func(p *netsim.Path) { p.Duplicate = 100 }, burst,
 			[]time.Duration{11 * ms, 11 * ms, 12 * ms, 12 * ms, 13 * ms, 13 * ms}},
-		{"all lost", func(p *netsim.Path) { p.LossPPM = 1_000_000 }, burst, nil},
+		{"all lost", func(p *netsim.Path) { p.Loss = 100 }, burst, nil},
 		{"a third of a nanosecond each", func(p *netsim.Path) { p.Delay, p.Rate = 0, 24_000_000_000 },
 			[]sent{{0, 1}, {0, 1}, {0, 1}, {0, 1}}, []time.Duration{1, 1, 1, 2}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			link := netsim.NewLink(with(good, test.change), 1)
+			link := newLink(with(good, test.change), 1)
 			var got []time.Duration
 			for _, s := range test.sends {
 				got = append(got, times(link.Send(s.now, s.payload))...)
@@ -68,7 +68,7 @@ func TestArrivalTimes(t *testing.T) {
 
 func TestBurstTakesExactlyItsTime(t *testing.T) {
 	// 1052 bytes at 99,999,999 bit/s are no whole number of nanoseconds.
-	link := netsim.NewLink(netsim.Path{Rate: 99_999_999, Overhead: 28}, 1)
+	link := newLink(netsim.Path{Rate: 99_999_999, Overhead: 28}, 1)
 	var last time.Duration
 	for range 256 {
 		last = link.Send(0, 1024).At(0)
@@ -81,7 +81,7 @@ func TestBurstTakesExactlyItsTime(t *testing.T) {
 
 func TestSameSeedSameResults(t *testing.T) {
 	run := func(seed uint64) (all []time.Duration, stats netsim.LinkStats) {
-		link := netsim.NewLink(full, seed)
+		link := newLink(full, seed)
 		for i := range 20_000 {
 			all = append(all, times(link.Send(time.Duration(i)*60*time.Microsecond, i%1400))...)
 		}
@@ -100,8 +100,8 @@ func TestSameSeedSameResults(t *testing.T) {
 
 func TestOnlyReorderingChangesTheOrder(t *testing.T) {
 	p := full
-	p.ReorderPPM = 0
-	link := netsim.NewLink(p, 1)
+	p.Reorder = 0
+	link := newLink(p, 1)
 	random := rand.New(rand.NewPCG(1, 2))
 	var now, last time.Duration
 	for i := range 20_000 {
@@ -121,10 +121,10 @@ func TestOnlyReorderingChangesTheOrder(t *testing.T) {
 }
 
 func TestHeldBackDatagramIsOvertaken(t *testing.T) {
-	p := netsim.Path{Delay: 10 * ms, ReorderPPM: 1_000_000, ReorderDelay: 5 * ms}
-	link := netsim.NewLink(p, 1)
+	p := netsim.Path{Delay: 10 * ms, Reorder: 100, ReorderDelay: 5 * ms}
+	link := newLink(p, 1)
 	first := link.Send(0, 100)
-	p.ReorderPPM = 0
+	p.Reorder = 0
 	link.SetPath(p)
 	second := link.Send(ms, 100)
 	if first.At(0) != 15*ms || second.At(0) != 11*ms {
@@ -134,8 +134,8 @@ func TestHeldBackDatagramIsOvertaken(t *testing.T) {
 }
 
 func TestEarlierArrivalComesFirst(t *testing.T) {
-	p := netsim.Path{DuplicatePPM: 1_000_000, ReorderPPM: 500_000, ReorderDelay: 5 * ms}
-	link := netsim.NewLink(p, 1)
+	p := netsim.Path{Duplicate: 100, Reorder: 50, ReorderDelay: 5 * ms}
+	link := newLink(p, 1)
 	seen := make(map[[2]time.Duration]int)
 	for range 1000 {
 		a := link.Send(0, 1)
@@ -153,7 +153,7 @@ func TestEarlierArrivalComesFirst(t *testing.T) {
 }
 
 func TestOutage(t *testing.T) {
-	link := netsim.NewLink(netsim.Path{Delay: 10 * ms}, 1)
+	link := newLink(netsim.Path{Delay: 10 * ms}, 1)
 	before := link.Send(0, 100)
 	link.SetPath(outage)
 	during := link.Send(5*ms, 100)
@@ -173,7 +173,7 @@ func TestOutage(t *testing.T) {
 }
 
 func TestSendRefusesNonsense(t *testing.T) {
-	link := netsim.NewLink(netsim.Path{}, 1)
+	link := newLink(netsim.Path{}, 1)
 	wantPanic(t, "time before zero", func() { link.Send(-1, 1) })
 	link.Send(5, 16<<20)
 	link.Send(5, 0)
@@ -185,8 +185,8 @@ func TestSendRefusesNonsense(t *testing.T) {
 
 func TestSendDoesNotAllocate(t *testing.T) {
 	p := full
-	p.DuplicatePPM = 500_000
-	link := netsim.NewLink(p, 1)
+	p.Duplicate = 50
+	link := newLink(p, 1)
 	var now time.Duration
 	if n := testing.AllocsPerRun(10_000, func() {
 		now += 80 * time.Microsecond
@@ -199,7 +199,7 @@ func TestSendDoesNotAllocate(t *testing.T) {
 func BenchmarkLinkSend(b *testing.B) {
 	for name, p := range map[string]netsim.Path{"perfect": {}, "full": full} {
 		b.Run(name, func(b *testing.B) {
-			link := netsim.NewLink(p, 1)
+			link := newLink(p, 1)
 			var now time.Duration
 			b.ReportAllocs()
 			for b.Loop() {

@@ -40,26 +40,32 @@ func NewNetwork(seed uint64) *Network {
 }
 
 // SetDefault sets the path of links that are yet to be used and have no path of
-// their own. It panics if p is not valid.
-func (n *Network) SetDefault(p Path) {
-	p.mustBeValid()
+// their own. It fails if p is not valid, and then changes nothing.
+func (n *Network) SetDefault(p Path) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.fallback = p
+	return nil
 }
 
 // SetPath sets the path from one address to another, in this direction only. If
-// the link is in use, it changes as by [Link.SetPath]. SetPath panics if p is
-// not valid.
-func (n *Network) SetPath(from, to Addr, p Path) {
-	p.mustBeValid()
+// the link is in use, it changes as by [Link.SetPath]. SetPath fails if p is not
+// valid, and then changes nothing.
+func (n *Network) SetPath(from, to Addr, p Path) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	r := route{from, to}
 	n.paths[r] = p
 	if l := n.links[r]; l != nil {
-		l.SetPath(p)
+		l.setPath(p)
 	}
+	return nil
 }
 
 // Stats returns the counts of the link from one address to another.
@@ -89,18 +95,6 @@ func (n *Network) Listen(addr Addr) (*Conn, error) {
 	}
 	n.conns[addr] = c
 	return c, nil
-}
-
-// Pair returns two endpoints, "a" and "b", on a network of their own. There is
-// the path from a to b, back the path from b to a. Pair panics if a path is not
-// valid.
-func Pair(there, back Path, seed uint64) (a, b *Conn) {
-	n := NewNetwork(seed)
-	n.SetPath("a", "b", there)
-	n.SetPath("b", "a", back)
-	a, _ = n.Listen("a") // nobody else can have taken the names
-	b, _ = n.Listen("b")
-	return a, b
 }
 
 // send puts a datagram on its link. If nobody listens at the far end when it is
@@ -136,7 +130,7 @@ func (n *Network) link(r route) *Link {
 	if !ok {
 		p = n.fallback
 	}
-	l := NewLink(p, deriveSeed(n.seed, string(r.from), string(r.to)))
+	l := newLink(p, deriveSeed(n.seed, string(r.from), string(r.to)))
 	n.links[r] = l
 	return l
 }

@@ -94,7 +94,7 @@ func lossPattern(t *testing.T, n *netsim.Network, from, to *netsim.Conn) (arrive
 func TestLinksHaveTheirOwnChance(t *testing.T) {
 	run := func(seed uint64, first bool) [4]uint64 {
 		n := netsim.NewNetwork(seed)
-		n.SetDefault(netsim.Path{LossPPM: 500_000})
+		n.SetDefault(netsim.Path{Loss: 50})
 		a, b, c := listen(t, n, "a"), listen(t, n, "b"), listen(t, n, "c")
 		defer func() { a.Close(); b.Close(); c.Close() }()
 		var got [4]uint64

@@ -8,8 +8,6 @@ import (
 )
 
 const (
-	million = 1_000_000 // parts in a whole, for probabilities
-
 	// The limits below are far beyond any use; they keep sums from
 	// overflowing.
 	maxDelay    = 24 * time.Hour
@@ -24,7 +22,7 @@ const (
 // Path describes one direction of a network. The zero value is a perfect wire:
 // no delay, no limit, no fault.
 //
-// Only ReorderPPM changes the order of datagrams. Jitter does not, and neither
+// Only Reorder changes the order of datagrams. Jitter does not, and neither
 // does a change to a shorter Delay: a datagram never arrives before an earlier
 // one that was not held back.
 type Path struct {
@@ -35,19 +33,18 @@ type Path struct {
 	// uniform in [0, Jitter], then waits for those ahead of it.
 	Jitter time.Duration
 
-	// LossPPM is the chance, in parts per million, that a datagram is lost
-	// behind the bottleneck. Losses are independent. 1,000,000 is an outage.
-	LossPPM int
+	// Loss is the chance, in percent, that a datagram is lost behind the
+	// bottleneck. Losses are independent. 100 is an outage.
+	Loss float64
 
-	// DuplicatePPM is the chance, in parts per million, that a datagram
-	// arrives twice. The copy is right behind the original, unless one of
-	// the two is held back.
-	DuplicatePPM int
+	// Duplicate is the chance, in percent, that a datagram arrives twice. The
+	// copy is right behind the original, unless one of the two is held back.
+	Duplicate float64
 
-	// ReorderPPM is the chance, in parts per million, that a datagram is held
-	// back by ReorderDelay, so that later ones overtake it. A copy made by
-	// DuplicatePPM has its own chance.
-	ReorderPPM int
+	// Reorder is the chance, in percent, that a datagram is held back by
+	// ReorderDelay, so that later ones overtake it. A copy made by Duplicate has
+	// its own chance.
+	Reorder float64
 
 	// ReorderDelay is how long a datagram is held back. Zero means one
 	// millisecond, as holding it back for no time would not reorder.
@@ -68,14 +65,15 @@ type Path struct {
 	Overhead int
 }
 
-// Validate reports every field that is negative or too large.
+// Validate returns an error that names every field that is negative or too large,
+// and what is allowed.
 func (p Path) Validate() error {
 	return errors.Join(
 		within("Delay", p.Delay, maxDelay),
 		within("Jitter", p.Jitter, maxDelay),
-		within("LossPPM", p.LossPPM, million),
-		within("DuplicatePPM", p.DuplicatePPM, million),
-		within("ReorderPPM", p.ReorderPPM, million),
+		within("Loss", p.Loss, 100),
+		within("Duplicate", p.Duplicate, 100),
+		within("Reorder", p.Reorder, 100),
 		within("ReorderDelay", p.ReorderDelay, maxDelay),
 		within("Rate", p.Rate, maxRate),
 		within("Queue", p.Queue, math.MaxInt32),
@@ -83,19 +81,11 @@ func (p Path) Validate() error {
 	)
 }
 
-func within[T ~int | ~int64](name string, value, most T) error {
-	if value < 0 || value > most {
-		return fmt.Errorf("netsim: %s is %v, outside 0 to %v", name, value, most)
+func within[T ~int | ~int64 | ~float64](name string, value, most T) error {
+	if !(value >= 0 && value <= most) { // so that NaN is refused
+		return fmt.Errorf("netsim: Path.%s is %v, allowed is 0 to %v", name, value, most)
 	}
 	return nil
-}
-
-// mustBeValid panics on a path that Validate refuses. Paths are written by the
-// programmer, so a bad one is a bug.
-func (p Path) mustBeValid() {
-	if err := p.Validate(); err != nil {
-		panic(err)
-	}
 }
 
 // holdBack returns how long a reordered datagram is held back.

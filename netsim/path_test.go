@@ -1,6 +1,7 @@
 package netsim_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -12,9 +13,9 @@ import (
 var full = netsim.Path{
 	Delay:        20 * ms,
 	Jitter:       3 * ms,
-	LossPPM:      10_000,
-	DuplicatePPM: 5_000,
-	ReorderPPM:   20_000,
+	Loss:         1,
+	Duplicate:    0.5,
+	Reorder:      2,
 	ReorderDelay: 5 * ms,
 	Rate:         100_000_000,
 	Queue:        256 << 10,
@@ -29,14 +30,15 @@ func TestValidate(t *testing.T) {
 	}{
 		{"good", func(p *netsim.Path) {}, ""},
 		{"perfect wire", func(p *netsim.Path) { *p = netsim.Path{} }, ""},
-		{"outage", func(p *netsim.Path) { p.LossPPM = 1_000_000 }, ""},
+		{"outage", func(p *netsim.Path) { p.Loss = 100 }, ""},
 		{"delay below zero", func(p *netsim.Path) { p.Delay = -1 }, "Delay"},
 		{"delay of days", func(p *netsim.Path) { p.Delay = 24*time.Hour + 1 }, "Delay"},
 		{"jitter below zero", func(p *netsim.Path) { p.Jitter = -1 }, "Jitter"},
-		{"loss below zero", func(p *netsim.Path) { p.LossPPM = -1 }, "LossPPM"},
-		{"loss above one", func(p *netsim.Path) { p.LossPPM = 1_000_001 }, "LossPPM"},
-		{"duplicates above one", func(p *netsim.Path) { p.DuplicatePPM = 1_000_001 }, "DuplicatePPM"},
-		{"reorder above one", func(p *netsim.Path) { p.ReorderPPM = 1_000_001 }, "ReorderPPM"},
+		{"loss below zero", func(p *netsim.Path) { p.Loss = -1 }, "Loss"},
+		{"loss above one", func(p *netsim.Path) { p.Loss = 100.01 }, "Loss"},
+		{"duplicates above one", func(p *netsim.Path) { p.Duplicate = 100.01 }, "Duplicate"},
+		{"reorder above one", func(p *netsim.Path) { p.Reorder = 100.01 }, "Reorder"},
+		{"loss that is no number", func(p *netsim.Path) { p.Loss = math.NaN() }, "Loss"},
 		{"held back below zero", func(p *netsim.Path) { p.ReorderDelay = -1 }, "ReorderDelay"},
 		{"rate below zero", func(p *netsim.Path) { p.Rate = -1 }, "Rate"},
 		{"queue below zero", func(p *netsim.Path) { p.Queue = -1 }, "Queue"},
@@ -50,7 +52,7 @@ func TestValidate(t *testing.T) {
 				t.Errorf("refused: %v", err)
 			case test.bad != "" && err == nil:
 				t.Errorf("accepted")
-			case test.bad != "" && !strings.Contains(err.Error(), " "+test.bad+" "):
+			case test.bad != "" && !strings.Contains(err.Error(), " Path."+test.bad+" "):
 				t.Errorf("error %q does not name %s", err, test.bad)
 			}
 		})
@@ -59,19 +61,23 @@ func TestValidate(t *testing.T) {
 
 func TestValidateNamesEveryFault(t *testing.T) {
 	err := netsim.Path{Delay: -1, Rate: -5}.Validate()
-	want := "netsim: Delay is -1ns, outside 0 to 24h0m0s\n" +
-		"netsim: Rate is -5, outside 0 to 1000000000000000"
+	want := "netsim: Path.Delay is -1ns, allowed is 0 to 24h0m0s\n" +
+		"netsim: Path.Rate is -5, allowed is 0 to 1000000000000000"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is\n%v, want\n%s", err, want)
 	}
 }
 
-func TestBadPathsPanic(t *testing.T) {
+func TestBadPathsAreRefused(t *testing.T) {
 	bad := netsim.Path{Delay: -1}
 	n := netsim.NewNetwork(1)
-	wantPanic(t, "NewLink", func() { netsim.NewLink(bad, 1) })
-	wantPanic(t, "Link.SetPath", func() { netsim.NewLink(full, 1).SetPath(bad) })
-	wantPanic(t, "SetDefault", func() { n.SetDefault(bad) })
-	wantPanic(t, "Network.SetPath", func() { n.SetPath("a", "b", bad) })
-	wantPanic(t, "Pair", func() { netsim.Pair(netsim.Path{}, bad, 1) })
+	_, err := netsim.NewLink(bad, 1)
+	for what, err := range map[string]error{
+		"NewLink": err, "Link.SetPath": newLink(full, 1).SetPath(bad),
+		"SetDefault": n.SetDefault(bad), "Network.SetPath": n.SetPath("a", "b", bad),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "Path.Delay is -1ns") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }

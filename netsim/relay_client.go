@@ -89,8 +89,8 @@ func (r *Relay) addClient(key string, addr net.Addr, upstream net.PacketConn) *c
 	c := &client{
 		addr:     addr,
 		upstream: upstream,
-		up:       NewLink(r.cfg.Up, deriveSeed(r.cfg.Seed, name, "server")),
-		down:     NewLink(r.cfg.Down, deriveSeed(r.cfg.Seed, "server", name)),
+		up:       newLink(r.cfg.Up, deriveSeed(r.cfg.Seed, name, "server")),
+		down:     newLink(r.cfg.Down, deriveSeed(r.cfg.Seed, "server", name)),
 	}
 	r.clients[key] = c
 	r.tasks.Go(func() { r.readServer(c) })

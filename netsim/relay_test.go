@@ -81,7 +81,7 @@ func TestRelayForwardsBothWays(t *testing.T) {
 func TestRelayFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRelayed(t, func(cfg *netsim.RelayConfig) {
-			cfg.Up.DuplicatePPM = million
+			cfg.Up.Duplicate = 100
 			cfg.Down = outage
 		})
 		one := listen(t, r.network, "one")

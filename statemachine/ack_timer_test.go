@@ -1,12 +1,17 @@
 package statemachine
 
-import "testing"
+import (
+	"testing"
 
-const ms = Millisecond
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/machine/machinetest"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+)
 
 // startedAckTimer is a timer at the start of a chunk; an ack went out at 100 ms.
 func startedAckTimer() ackTimer {
-	t := ackTimer{at: Never}
+	t := ackTimer{at: machine.Never}
 	t.sent(100 * ms)
 	t.startChunk()
 	return t
@@ -14,19 +19,19 @@ func startedAckTimer() ackTimer {
 
 // There is no ack from which to keep a distance (AKT-2).
 func TestTheFirstAckEverIsNotDelayed(t *testing.T) {
-	timer := ackTimer{at: Never}
+	timer := ackTimer{at: machine.Never}
 	timer.startChunk()
 	timer.newSlice(7, 0)
-	wantEqual(t, "due at", timer.at, 7)
+	check.Equal(t, "due at", timer.at, 7)
 }
 
 // Soon, or at once (AKT-2 to AKT-4).
 func TestWhenAnAckIsDueForNewSlices(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		now   Micros
+		now   machine.Micros
 		order []int
-		want  Micros
+		want  machine.Micros
 	}{
 		{"in order, soon", 101 * ms, []int{0}, 102 * ms},
 		{"in order, all within the interval", 101 * ms, []int{0, 1, 2}, 102 * ms},
@@ -36,8 +41,8 @@ func TestWhenAnAckIsDueForNewSlices(t *testing.T) {
 		{"a gap at the chunk's start", 101 * ms, []int{1}, 101 * ms},
 		{"a gap", 101 * ms, []int{0, 2}, 101 * ms},
 		{"a step back", 101 * ms, []int{0, 1, 0}, 101 * ms},
-		{"15 unreported", 101 * ms, upTo(0, 14), 102 * ms},
-		{"16 unreported", 101 * ms, upTo(0, 15), 101 * ms},
+		{"15 unreported", 101 * ms, chunktest.Range(0, 14), 102 * ms},
+		{"16 unreported", 101 * ms, chunktest.Range(0, 15), 101 * ms},
 	} {
 		timer := startedAckTimer()
 		for _, id := range c.order {
@@ -55,10 +60,10 @@ func TestTheNewSliceAfterAGapIsAckedAtOnceToo(t *testing.T) {
 	timer.newSlice(101*ms, 3)
 	timer.sent(101 * ms)
 	timer.newSlice(101*ms, 4)
-	wantEqual(t, "due at, for the slice after the gap", timer.at, 101*ms)
+	check.Equal(t, "due at, for the slice after the gap", timer.at, 101*ms)
 	timer.sent(101 * ms)
 	timer.newSlice(101*ms, 5)
-	wantEqual(t, "due at, for the one after that", timer.at, 103*ms)
+	check.Equal(t, "due at, for the one after that", timer.at, 103*ms)
 }
 
 // Neither a count nor a gap of the chunk before is left (AKT-1).
@@ -72,32 +77,33 @@ func TestAChunkStartsItsTimingAnew(t *testing.T) {
 	timer.unreported = 15
 	timer.startChunk()
 	timer.newSlice(101*ms, 0)
-	wantEqual(t, "due at", timer.at, 103*ms)
+	check.Equal(t, "due at", timer.at, 103*ms)
 }
 
-func TestWhatIsDueIsOnlyMovedForward(t *testing.T) {
+// AKT-6.
+func TestWhatIsDueOnlyBecomesEarlier(t *testing.T) {
 	timer := startedAckTimer()
 	timer.soon(101 * ms)
 	timer.soon(101*ms + 1)
-	wantEqual(t, "due at", timer.at, 102*ms)
+	check.Equal(t, "due at", timer.at, 102*ms)
 	timer.atOnce(101*ms + 5)
-	wantEqual(t, "at once", timer.at, 101*ms+5)
+	check.Equal(t, "at once", timer.at, 101*ms+5)
 	timer.atOnce(101*ms + 9)
 	timer.soon(105 * ms)
-	wantEqual(t, "not later again", timer.at, 101*ms+5)
+	check.Equal(t, "not later again", timer.at, 101*ms+5)
 }
 
 // From its time on, until it is sent (AKT-5).
 func TestAnAckIsDueFromItsTimeOn(t *testing.T) {
 	timer := startedAckTimer()
-	must(t, !timer.due(Never-1), "nothing is due")
+	check.That(t, !timer.due(machine.Never-1), "nothing is due")
 	timer.soon(0)
-	must(t, !timer.due(102*ms-1), "not before its time")
-	must(t, timer.due(102*ms), "due at its time")
+	check.That(t, !timer.due(102*ms-1), "not before its time")
+	check.That(t, timer.due(102*ms), "due at its time")
 	timer.sent(102 * ms)
-	wantEqual(t, "after it was sent", timer.at, Never)
+	check.Equal(t, "after it was sent", timer.at, machine.Never)
 	timer.soon(102 * ms)
-	wantEqual(t, "the next one", timer.at, 104*ms)
+	check.Equal(t, "the next one", timer.at, 104*ms)
 }
 
 // The count begins anew with each ack (AKT-5).
@@ -108,5 +114,12 @@ func TestSentAcksReportWhatIsNew(t *testing.T) {
 	}
 	timer.sent(101 * ms)
 	timer.newSlice(101*ms, 15)
-	wantEqual(t, "due at", timer.at, 103*ms)
+	check.Equal(t, "due at", timer.at, 103*ms)
+}
+
+// The constants are the specification's (SPC-5, LIM-5).
+func TestConstants(t *testing.T) {
+	check.Same(t, "difference", machinetest.CheckConstants("../spec/protocol.json", map[string]int64{
+		"ACK_INTERVAL": int64(ackInterval), "ACK_EVERY": ackEvery, "DEFAULT_GIVE_UP": int64(DefaultGiveUp), "MAX_GIVE_UP": int64(MaxGiveUp),
+	}), nil)
 }

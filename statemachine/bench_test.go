@@ -1,51 +1,34 @@
 package statemachine_test
 
 import (
-	"runtime"
-	"slices"
 	"testing"
-	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// events measures what one event of a machine costs: prepare brings machines to
-// where the events begin, and returns what makes n of them. The figure is the
-// median over many machines; allocations are of the events alone.
-func events(b *testing.B, n int, prepare func() func()) {
-	costs := make([]float64, 0, b.N)
-	var allocs uint64
-	for range b.N {
-		run := prepare()
-		before := mallocs()
-		start := time.Now()
-		run()
-		costs = append(costs, float64(time.Since(start))/float64(n))
-		allocs += mallocs() - before
-	}
-	slices.Sort(costs)
-	b.ReportMetric(costs[len(costs)/2], "ns/event")
-	b.ReportMetric(float64(allocs)/float64(b.N*n), "allocs/event")
-	b.ReportMetric(0, "ns/op") // holds the preparation, too
+func newSender() *statemachine.Sender {
+	return check.Must(statemachine.NewSender(statemachine.SenderConfig{Scheduler: check.Must(base.New(base.Burst()))}))
 }
 
-func mallocs() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.Mallocs
+func newReceiver() *statemachine.Receiver {
+	return check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{}))
 }
 
 // sending returns a sender of 256 slices, each of which has been sent, and the
 // time; the first acked of them have arrived.
-func sending(b *testing.B, acked int) (*statemachine.Sender, statemachine.Micros) {
-	s := statemachine.NewSender(statemachine.SenderConfig{})
+func sending(b *testing.B, acked int) (*statemachine.Sender, machine.Micros) {
+	s := newSender()
 	if err := s.Submit(0, make([]byte, codec.MaxChunkSize)); err != nil {
 		b.Fatal(err)
 	}
-	var now statemachine.Micros
-	for s.Sent().Count() < codec.MaxSlices {
-		if now = max(now, s.Deadline()); now == statemachine.Never {
+	var now machine.Micros
+	for s.Vars().Sent.Count() < codec.MaxSlices {
+		if now = max(now, s.Deadline()); now == machine.Never {
 			b.Fatal("the sender has nothing to do")
 		}
 		for _, ok := s.Poll(now); ok; _, ok = s.Poll(now) {
@@ -53,7 +36,7 @@ func sending(b *testing.B, acked int) (*statemachine.Sender, statemachine.Micros
 		s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices}) // a hold: somebody is there
 	}
 	if acked > 0 {
-		s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Acked: codec.FirstN(acked)})
+		s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Acked: bitset.FirstN(acked)})
 	}
 	for _, ok := s.Poll(now); ok; _, ok = s.Poll(now) {
 	}
@@ -66,7 +49,7 @@ func BenchmarkSender(b *testing.B) {
 		name := map[int]string{0: "poll, nothing due, 0 of 256 acked", 255: "poll, nothing due, 255 of 256 acked"}[acked]
 		b.Run(name, func(b *testing.B) {
 			s, now := sending(b, acked)
-			events(b, polls, func() func() {
+			check.Events(b, polls, func() func() {
 				return func() {
 					for range polls {
 						if _, ok := s.Poll(now); ok {
@@ -78,8 +61,8 @@ func BenchmarkSender(b *testing.B) {
 		})
 	}
 	b.Run("poll, a slice due", func(b *testing.B) {
-		events(b, 100, func() func() {
-			s := statemachine.NewSender(statemachine.SenderConfig{})
+		check.Events(b, 100, func() func() {
+			s := newSender()
 			if err := s.Submit(0, make([]byte, codec.MaxChunkSize)); err != nil {
 				b.Fatal(err)
 			}
@@ -93,11 +76,11 @@ func BenchmarkSender(b *testing.B) {
 		})
 	})
 	b.Run("ack in, of one slice more", func(b *testing.B) {
-		events(b, 255, func() func() {
+		check.Events(b, 255, func() func() {
 			s, now := sending(b, 0)
 			return func() {
 				for n := 1; n < codec.MaxSlices; n++ {
-					s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Acked: codec.FirstN(n)})
+					s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Acked: bitset.FirstN(n)})
 				}
 			}
 		})
@@ -112,24 +95,24 @@ func BenchmarkReceiver(b *testing.B) {
 		}
 	}
 	b.Run("slice in", func(b *testing.B) {
-		events(b, 256, func() func() {
-			r := statemachine.NewReceiver(statemachine.ReceiverConfig{})
+		check.Events(b, 256, func() func() {
+			r := newReceiver()
 			return func() { fill(r, 256) }
 		})
 	})
 	b.Run("slice in, a duplicate", func(b *testing.B) {
-		events(b, 255, func() func() {
-			r := statemachine.NewReceiver(statemachine.ReceiverConfig{})
+		check.Events(b, 255, func() func() {
+			r := newReceiver()
 			fill(r, 255)
 			return func() { fill(r, 255) }
 		})
 	})
 	b.Run("poll, nothing due", func(b *testing.B) {
-		r := statemachine.NewReceiver(statemachine.ReceiverConfig{})
+		r := newReceiver()
 		fill(r, 255)
 		for _, ok := r.Poll(0); ok; _, ok = r.Poll(0) {
 		}
-		events(b, 1000, func() func() {
+		check.Events(b, 1000, func() func() {
 			return func() {
 				for range 1000 {
 					if _, ok := r.Poll(0); ok {

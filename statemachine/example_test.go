@@ -4,21 +4,24 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // A sender and a receiver over a network that takes 20 ms and loses slice 1
 // the first time. The loop is all that a driver has to do.
 func Example() {
-	sender := statemachine.NewSender(statemachine.SenderConfig{})
-	receiver := statemachine.NewReceiver(statemachine.ReceiverConfig{})
-	var now statemachine.Micros
+	scheduler, _ := base.New(base.Burst())
+	sender, _ := statemachine.NewSender(statemachine.SenderConfig{Scheduler: scheduler})
+	receiver, _ := statemachine.NewReceiver(statemachine.ReceiverConfig{})
+	var now machine.Micros
 	var slices []codec.Slice // under way, for 20 ms
 	var acks []codec.Ack
 
 	_ = sender.Submit(now, make([]byte, 5000))
 	lost := false
-	for sender.State() == statemachine.SenderSending {
+	for sender.Vars().State == statemachine.SenderSending {
 		for s, ok := sender.Poll(now); ok; s, ok = sender.Poll(now) {
 			if s.SliceID == 1 && !lost {
 				lost = true
@@ -30,7 +33,7 @@ func Example() {
 			acks = append(acks, a)
 		}
 
-		now += 20 * statemachine.Millisecond
+		now += 20 * machine.Millisecond
 		for _, s := range slices {
 			receiver.HandleSlice(now, s)
 		}

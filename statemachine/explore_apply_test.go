@@ -2,202 +2,204 @@ package statemachine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 )
 
-// Every event comes 1 us after the one before, so that a time that was set is
-// told from one that was not.
+// Every event comes 1 us after the one before, so that a time that was set differs
+// from one that was not.
 const present = epoch + 1
 
-// apply makes a move: st becomes the state after it, folded. It returns what is
-// wrong, if anything is.
-func (e *explorer) apply(st *exState, m exMove) string {
-	e.before = *st
-	problem := e.applyMove(st, m)
-	if e.scenario.blind {
-		return ""
+// Apply makes a move: st becomes the state after it, folded.
+func (w *exWorld) Apply(st *exState, m exMove) error {
+	w.before = *st
+	err := w.applyMove(st, m)
+	if w.blind {
+		return nil
 	}
-	return problem
+	return err
 }
 
-func (e *explorer) applyMove(st *exState, m exMove) string {
+func (w *exWorld) applyMove(st *exState, m exMove) error {
+	i := int(m.arg)
 	switch m.kind {
 	case moveSliceLost:
-		st.slices.take(int(m.arg))
+		st.slices.Take(i)
 	case moveAckLost:
-		st.acks.take(int(m.arg))
+		st.acks.Take(i)
 	case moveSliceDoubled:
-		st.slices.add(st.slices.packets[m.arg])
+		st.slices.Add(st.slices.At(i))
 	case moveAckDoubled:
-		st.acks.add(st.acks.packets[m.arg])
+		st.acks.Add(st.acks.At(i))
 	case moveSliceArrives:
-		return e.sliceArrives(st, e.slice(st.slices.take(int(m.arg))))
+		return w.sliceArrives(st, w.slice(st.slices.Take(i)))
 	case moveForge:
 		st.forged |= 1 << m.arg
-		return e.sliceArrives(st, e.forgedSlice(e.scenario.forged[m.arg]))
+		return w.sliceArrives(st, w.forgedSlice(w.forged[i]))
 	case moveAck, pokeReceiver:
-		return e.pollReceiver(st, present)
+		return w.pollReceiver(st, present)
 	case moveReceiverGivesUp:
-		return e.pollReceiver(st, epoch+st.receiver.giveUp)
+		return w.pollReceiver(st, epoch+st.receiver.giveUp)
 	case moveRead, pokeRead:
-		return e.read(st)
+		return w.read(st)
 	case moveWait:
 		foldReceiver(&st.receiver, epoch+ackInterval)
 	case moveHalf:
 		foldReceiver(&st.receiver, epoch+st.receiver.giveUp/2)
 	case moveReceiverRestarts:
 		st.restarted |= receiverRestarted
-		e.newReceiver(st)
+		w.newReceiver(st)
 	default:
-		return e.applyToSender(st, m)
+		return w.applyToSender(st, m)
 	}
-	return ""
+	return nil
 }
 
-func (e *explorer) applyToSender(st *exState, m exMove) string {
-	*e.sched = st.sched
-	e.sched.next = -1
+func (w *exWorld) applyToSender(st *exState, m exMove) error {
+	*w.sched = st.sched
+	w.sched.next = -1
 	switch m.kind {
 	case moveSubmit:
-		return e.submit(st)
+		return w.submit(st)
 	case moveSend:
-		e.sched.next = int(m.arg)
-		return e.send(st)
+		w.sched.next = int(m.arg)
+		return w.send(st)
 	case moveAckArrives:
-		return e.ackArrives(st, st.acks.take(int(m.arg)).ack())
+		return w.ackArrives(st, st.acks.Take(int(m.arg)).ack())
 	case moveSenderGivesUp:
-		return e.pollSender(st, epoch+st.sender.giveUp, ErrGaveUp)
+		return w.pollSender(st, epoch+st.sender.giveUp, ErrGaveUp)
 	case pokeSender:
-		return e.pollSender(st, present, e.before.sender.Err())
+		return w.pollSender(st, present, w.before.sender.Err())
 	case pokeSubmitNothing, pokeSubmitBusy:
-		return e.submitInVain(st, m.kind)
+		return w.submitInVain(st, m.kind)
 	case moveSenderRestarts:
 		st.restarted |= senderRestarted
-		e.newSender(st)
+		w.newSender(st)
 	}
-	return ""
+	return nil
 }
 
-func (e *explorer) newSender(st *exState) {
-	st.sender = *NewSender(SenderConfig{FirstChunkID: e.scenario.first, Scheduler: e.sched})
+func (w *exWorld) newSender(st *exState) {
+	st.sender = *newSender(w.first, w.sched)
 	st.sched = anyScheduler{next: -1}
 	st.submitted, st.reported = 0, 0
 	foldSender(&st.sender)
 }
 
-func (e *explorer) newReceiver(st *exState) {
-	st.receiver = *NewReceiver(ReceiverConfig{FirstChunkID: e.scenario.first})
+func (w *exWorld) newReceiver(st *exState) {
+	st.receiver = *newReceiver(w.first)
 	st.delivered = 0
 	foldReceiver(&st.receiver, 0)
 }
 
-func (e *explorer) submit(st *exState) string {
-	err := st.sender.Submit(present, e.chunks[st.submitted])
+func (w *exWorld) submit(st *exState) error {
+	refusal := st.sender.Submit(present, w.chunks[st.submitted])
 	st.submitted++
-	problem := e.afterSender(st, codec.Ack{})
-	if err != nil {
-		return fmt.Sprintf("submit is refused: %v", err)
+	err := w.afterSender(st, codec.Ack{})
+	if refusal != nil {
+		return fmt.Errorf("submit is refused: %v", refusal)
 	}
-	return problem
+	return err
 }
 
-func (e *explorer) submitInVain(st *exState, kind moveKind) string {
+func (w *exWorld) submitInVain(st *exState, kind moveKind) error {
 	var chunk []byte
 	if kind == pokeSubmitBusy {
-		chunk = e.chunks[0]
+		chunk = w.chunks[0]
 	}
 	want := [...]error{ErrChunkSize, ErrBusy, ErrGaveUp}[st.sender.state]
-	err := st.sender.Submit(present, chunk)
-	problem := e.afterSender(st, codec.Ack{})
-	if err != want {
-		return fmt.Sprintf("submit in %v: %v (SND-1)", e.before.sender.state, err)
+	refusal := st.sender.Submit(present, chunk)
+	err := w.afterSender(st, codec.Ack{})
+	if refusal != want {
+		return fmt.Errorf("submit in %v: %v (SND-1)", w.before.sender.state, refusal)
 	}
-	return problem
+	return err
 }
 
 // send has the sender send what its scheduler returns. A full network loses it.
-func (e *explorer) send(st *exState) string {
-	id := e.sched.next
+func (w *exWorld) send(st *exState) error {
+	id := w.sched.next
 	s, ok := st.sender.Poll(present)
 	p := packed(s.ChunkID, s.NumSlices, s.SliceID)
-	if ok && e.genuine(p) && int(st.slices.n) < e.scenario.slices {
-		st.slices.add(p)
+	if ok && w.genuine(p) && st.slices.Len() < w.slices {
+		st.slices.Add(p)
 	}
-	problem := e.afterSender(st, codec.Ack{})
+	err := w.afterSender(st, codec.Ack{})
 	switch {
 	case !ok:
-		return fmt.Sprintf("slice %d does not go out (SND-9)", id)
-	case e.before.sender.acked.Has(id):
-		return fmt.Sprintf("slice %d goes out, though it is acked (SCH-1)", id)
-	case s.SliceID != id || s.ChunkID != st.sender.chunkID || !e.genuine(p) || !same(s.Data, e.slice(p).Data):
-		return fmt.Sprintf("what goes out as %s is not slice %d as submitted (SND-14, SND-18)", p.sliceText(), id)
+		return fmt.Errorf("slice %d does not go out (SND-9)", id)
+	case w.before.sender.acked.Has(id):
+		return fmt.Errorf("slice %d goes out, though it is acked (SCH-1)", id)
+	case s.SliceID != id || s.ChunkID != st.sender.chunkID || !w.genuine(p) || !same(s.Data, w.slice(p).Data):
+		return fmt.Errorf("what goes out as %s is not slice %d as submitted (SND-14, SND-18)", p.sliceText(), id)
 	}
-	return problem
+	return err
 }
 
-// same tells whether two slices are the same bytes at the same place.
+// same reports whether two slices are the same bytes at the same place.
 func same(a, b []byte) bool { return len(a) == len(b) && &a[0] == &b[0] }
 
-func (e *explorer) ackArrives(st *exState, a codec.Ack) string {
+func (w *exWorld) ackArrives(st *exState, a codec.Ack) error {
 	st.sender.HandleAck(present, a)
-	if st.sender.row == S10Complete {
+	if st.sender.row == "S10" {
 		st.reported++
 	}
-	return e.afterSender(st, a)
+	return w.afterSender(st, a)
 }
 
 // pollSender polls a sender whose scheduler has nothing to send.
-func (e *explorer) pollSender(st *exState, now Micros, want error) string {
+func (w *exWorld) pollSender(st *exState, now machine.Micros, want error) error {
 	_, ok := st.sender.Poll(now)
-	problem := e.afterSender(st, codec.Ack{})
-	if err := st.sender.Err(); ok || err != want {
-		return fmt.Sprintf("the sender's error is %v, not %v, or a slice goes out: %v (SND-9, SND-15)", err, want, ok)
+	err := w.afterSender(st, codec.Ack{})
+	if is := st.sender.Err(); ok || is != want {
+		return fmt.Errorf("the sender's error is %v, not %v, or a slice goes out: %v (SND-9, SND-15)", is, want, ok)
 	}
-	return problem
+	return err
 }
 
-func (e *explorer) sliceArrives(st *exState, s codec.Slice) string {
+func (w *exWorld) sliceArrives(st *exState, s codec.Slice) error {
 	r := &st.receiver
 	r.slices = append([]*[codec.SliceSize]byte(nil), r.slices...)
 	if s.SliceID < len(r.slices) && r.slices[s.SliceID] != nil {
-		e.scratch = *r.slices[s.SliceID]
-		r.slices[s.SliceID] = &e.scratch
+		w.scratch = *r.slices[s.SliceID]
+		r.slices[s.SliceID] = &w.scratch
 	}
 	r.HandleSlice(present, s)
 	if s.SliceID < len(r.slices) && r.slices[s.SliceID] != nil {
-		r.slices[s.SliceID] = e.page(r.slices[s.SliceID])
+		r.slices[s.SliceID] = w.page(r.slices[s.SliceID])
 	}
-	return e.afterSlice(st, s)
+	return w.afterSlice(st, s)
 }
 
 // pollReceiver has the receiver send an ack, or not. A full network loses it.
-func (e *explorer) pollReceiver(st *exState, now Micros) string {
+func (w *exWorld) pollReceiver(st *exState, now machine.Micros) error {
 	a, ok := st.receiver.Poll(now)
-	problem := e.afterReceiverPoll(st, a, ok, now)
-	if ok && int(st.acks.n) < e.scenario.acks {
-		st.acks.add(packed(a.ChunkID, a.NumSlices, int(a.Acked[0])))
+	err := w.afterReceiverPoll(st, a, ok, now)
+	if ok && st.acks.Len() < w.acks {
+		st.acks.Add(packed(a.ChunkID, a.NumSlices, int(a.Acked[0])))
 	}
 	foldReceiver(&st.receiver, now)
-	return problem
+	return err
 }
 
-func (e *explorer) read(st *exState) string {
+func (w *exWorld) read(st *exState) error {
 	ready := st.receiver.state == ReceiverReady
-	chunk, err := st.receiver.Read(present, nil)
-	problem := e.afterRead(st)
+	chunk, refusal := st.receiver.Read(present, nil)
+	err := w.afterRead(st)
 	if ready {
 		st.delivered++
 	}
 	switch {
-	case !ready && err != ErrNothingToRead, ready && err != nil:
-		return fmt.Sprintf("read in %v: %v (RCV-12)", e.before.receiver.state, err)
+	case !ready && refusal != ErrNothingToRead, ready && refusal != nil:
+		return fmt.Errorf("read in %v: %v (RCV-12)", w.before.receiver.state, refusal)
 	case st.restarted != 0 || !ready:
-	case int(st.delivered) > len(e.chunks):
-		return "a chunk too many is delivered (SAFE-1)"
-	case !bytes.Equal(chunk, e.chunks[st.delivered-1]):
-		return fmt.Sprintf("what is delivered is not chunk %d as submitted (SAFE-1)", e.scenario.first+uint16(st.delivered-1))
+	case int(st.delivered) > len(w.chunks):
+		return errors.New("a chunk too many is delivered (SAFE-1)")
+	case !bytes.Equal(chunk, w.chunks[st.delivered-1]):
+		return fmt.Errorf("what is delivered is not chunk %d as submitted (SAFE-1)", w.first+uint16(st.delivered-1))
 	}
-	return problem
+	return err
 }

@@ -1,5 +1,47 @@
 package statemachine
 
+import (
+	"fmt"
+
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/explore"
+)
+
+// exPacket is a packet in flight, as one number: its chunk's id, its number of
+// slices, and the id of the slice or the bits of the ack. The bytes of a slice
+// follow from these, which is checked when it is sent.
+type exPacket uint32
+
+func packed(chunkID uint16, numSlices, rest int) exPacket {
+	return exPacket(chunkID)<<16 | exPacket(numSlices)<<8 | exPacket(rest)
+}
+
+func (p exPacket) chunkID() uint16 { return uint16(p >> 16) }
+func (p exPacket) numSlices() int  { return int(p >> 8 & 255) }
+func (p exPacket) rest() int       { return int(p & 255) }
+
+// ack returns the packet as the ack that it is.
+func (p exPacket) ack() codec.Ack {
+	return codec.Ack{ChunkID: p.chunkID(), NumSlices: p.numSlices(), Acked: bitset.Set{uint64(p.rest())}}
+}
+
+func (p exPacket) sliceText() string {
+	return fmt.Sprintf("slice %d/%d of chunk %d", p.rest(), p.numSlices(), p.chunkID())
+}
+
+func (p exPacket) ackText() string {
+	return fmt.Sprintf("ack %s of chunk %d", bitString(p.rest(), p.numSlices()), p.chunkID())
+}
+
+func bitString(set, n int) (out string) {
+	for i := range n {
+		out += string('0' + byte(set>>i&1))
+	}
+	return out
+}
+
 // moveKind is one thing that can happen.
 type moveKind uint8
 
@@ -14,7 +56,7 @@ const (
 	moveAckDoubled
 	moveAck  // the receiver is polled, and an ack is due
 	moveWait // 2 ms pass at the receiver
-	moveHalf // so much time without a new slice that the receiver may pin anew
+	moveHalf // so much time without a new slice that the receiver may replace num_slices
 	moveRead
 	moveForge // arg: which forgery
 	moveSenderGivesUp
@@ -34,139 +76,135 @@ type exMove struct {
 	arg  uint8
 }
 
-// An option is a move that is possible in a state.
-type option struct {
-	move exMove
-	// fair: in fair weather this happens sooner or later.
-	fair bool
-	// calm is when the move is made in calm weather, where each thing happens as
-	// soon as the ones before it have: acks arrive, then acks go out, slices
-	// arrive, the reader reads, timers run out, the sender sends. 0: never.
-	calm uint8
-}
-
+// The order of a benign run, where each thing happens as soon as the ones before it
+// have: acks arrive, then acks go out, slices arrive, the reader reads, timers run
+// out, the sender sends.
 const (
-	calmAckArrives = 1 + iota
-	calmAck
-	calmSliceArrives
-	calmRead
-	calmTimer
-	calmSend
+	rankAckArrives = 1 + iota
+	rankAck
+	rankSliceArrives
+	rankRead
+	rankTimer
+	rankSend
 )
 
-// findOptions lists all that can happen in a state.
-func (e *explorer) findOptions(st *exState) {
-	e.options = e.options[:0]
-	e.senderOptions(st)
-	e.receiverOptions(st)
-	e.networkOptions(st)
-	e.failureOptions(st)
-	if e.scenario.pokes {
-		e.pokeOptions(st)
+// options collects what can happen in a state.
+type options struct {
+	*exWorld
+	list []explore.Option[exMove]
+}
+
+// Options lists all that can happen in a state.
+func (w *exWorld) Options(st *exState, list []explore.Option[exMove]) []explore.Option[exMove] {
+	o := options{w, list}
+	o.ofSender(st)
+	o.ofReceiver(st)
+	o.ofChannel(&st.acks, w.acks, moveAckArrives, moveAckLost, moveAckDoubled, rankAckArrives)
+	o.ofChannel(&st.slices, w.slices, moveSliceArrives, moveSliceLost, moveSliceDoubled, rankSliceArrives)
+	o.ofFailures(st)
+	if w.pokes {
+		o.pokes(st)
 	}
+	return o.list
 }
 
-func (e *explorer) can(kind moveKind, arg int, fair bool, calm uint8) {
-	e.options = append(e.options, option{exMove{kind, uint8(arg)}, fair, calm})
+func (o *options) can(kind moveKind, arg int, fair bool, rank uint8) {
+	o.list = append(o.list, explore.Option[exMove]{Move: exMove{kind, uint8(arg)}, Fair: fair, Benign: rank})
 }
 
-func (e *explorer) senderOptions(st *exState) {
+func (o *options) poke(kind moveKind) {
+	o.list = append(o.list, explore.Option[exMove]{Move: exMove{kind: kind}, Idle: true})
+}
+
+func (o *options) ofSender(st *exState) {
 	switch st.sender.state {
 	case SenderIdle:
-		if int(st.submitted) < len(e.chunks) {
-			e.can(moveSubmit, 0, true, calmSend)
+		if int(st.submitted) < len(o.chunks) {
+			o.can(moveSubmit, 0, true, rankSend)
 		}
 	case SenderSending:
-		room := int(st.slices.n) < e.scenario.slices // else the slice is lost
-		for id := st.sched.unacked.Next(0); id >= 0; id = st.sched.unacked.Next(id + 1) {
-			e.can(moveSend, id, room, calmSend)
+		room := st.slices.Len() < o.slices // else the slice is lost
+		for id := range st.sched.unacked.All() {
+			o.can(moveSend, id, room, rankSend)
 		}
 	}
 }
 
-func (e *explorer) receiverOptions(st *exState) {
+func (o *options) ofReceiver(st *exState) {
 	r := &st.receiver
 	if r.acks.due(epoch) {
-		e.can(moveAck, 0, int(st.acks.n) < e.scenario.acks, calmAck)
+		o.can(moveAck, 0, st.acks.Len() < o.acks, rankAck)
 	}
 	if waiting(r) {
-		calm := uint8(0)
-		if r.acks.at != Never {
-			calm = calmAck
+		rank := uint8(0)
+		if r.acks.at != machine.Never {
+			rank = rankAck
 		}
-		e.can(moveWait, 0, true, calm)
+		o.can(moveWait, 0, true, rank)
 	}
 	if r.state == ReceiverReady {
-		e.can(moveRead, 0, true, calmRead)
+		o.can(moveRead, 0, true, rankRead)
 	}
-	if e.scenario.forged != nil && r.state == ReceiverReceiving && !halfPassed(r) {
-		calm := uint8(0)
-		if !e.pinIsGenuine(r) {
-			calm = calmTimer
+	if o.forged != nil && r.state == ReceiverReceiving && !halfPassed(r) {
+		rank := uint8(0)
+		if !o.isGenuine(r) {
+			rank = rankTimer
 		}
-		e.can(moveHalf, 0, true, calm)
+		o.can(moveHalf, 0, true, rank)
 	}
 }
 
-func (e *explorer) networkOptions(st *exState) {
-	e.channelOptions(&st.acks, e.scenario.acks, moveAckArrives, moveAckLost, moveAckDoubled, calmAckArrives)
-	e.channelOptions(&st.slices, e.scenario.slices, moveSliceArrives, moveSliceLost, moveSliceDoubled, calmSliceArrives)
-}
-
-func (e *explorer) channelOptions(c *exChannel, capacity int, arrives, lost, doubled moveKind, calm uint8) {
-	for i := range int(c.n) {
-		if i > 0 && c.packets[i] == c.packets[i-1] {
-			continue
-		}
-		e.can(arrives, i, true, calm)
-		e.can(lost, i, false, 0)
-		if e.scenario.doubles && int(c.n) < capacity {
-			e.can(doubled, i, false, 0)
+func (o *options) ofChannel(c *explore.Bag[exPacket], capacity int, arrives, lost, doubled moveKind, rank uint8) {
+	for i := range c.Distinct() {
+		o.can(arrives, i, true, rank)
+		o.can(lost, i, false, 0)
+		if o.doubles && c.Len() < capacity {
+			o.can(doubled, i, false, 0)
 		}
 	}
 }
 
-// failureOptions: an end gives up in fair weather only when the other has failed.
-func (e *explorer) failureOptions(st *exState) {
+// ofFailures: an end gives up in a fair run only when the other has failed.
+func (o *options) ofFailures(st *exState) {
 	s, r := &st.sender, &st.receiver
-	if e.scenario.giveUps && s.state == SenderSending {
-		e.canGiveUp(moveSenderGivesUp, r.state == ReceiverFailed)
+	if o.giveUps && s.state == SenderSending {
+		o.giveUp(moveSenderGivesUp, r.state == ReceiverFailed)
 	}
-	if e.scenario.giveUps && r.state == ReceiverReceiving {
-		e.canGiveUp(moveReceiverGivesUp, s.state == SenderFailed)
+	if o.giveUps && r.state == ReceiverReceiving {
+		o.giveUp(moveReceiverGivesUp, s.state == SenderFailed)
 	}
-	if e.scenario.restarts && st.restarted == 0 {
-		e.can(moveSenderRestarts, 0, false, 0)
-		e.can(moveReceiverRestarts, 0, false, 0)
+	if o.restarts && st.restarted == 0 {
+		o.can(moveSenderRestarts, 0, false, 0)
+		o.can(moveReceiverRestarts, 0, false, 0)
 	}
 	if r.state == ReceiverReceiving && halfPassed(r) {
-		return // a forgery would pin a genuine chunk anew
+		return // a forgery would replace the number of slices of a genuine chunk
 	}
-	for i := range e.scenario.forged {
+	for i := range o.forged {
 		if st.forged>>i&1 == 0 {
-			e.can(moveForge, i, false, 0)
+			o.can(moveForge, i, false, 0)
 		}
 	}
 }
 
-func (e *explorer) canGiveUp(kind moveKind, otherFailed bool) {
-	calm := uint8(0)
+func (o *options) giveUp(kind moveKind, otherFailed bool) {
+	rank := uint8(0)
 	if otherFailed {
-		calm = calmTimer
+		rank = rankTimer
 	}
-	e.can(kind, 0, otherFailed || e.scenario.restarts, calm)
+	o.can(kind, 0, otherFailed || o.restarts, rank)
 }
 
-func (e *explorer) pokeOptions(st *exState) {
-	e.can(pokeSubmitNothing, 0, false, 0)
+func (o *options) pokes(st *exState) {
+	o.poke(pokeSubmitNothing)
 	if st.sender.state != SenderIdle {
-		e.can(pokeSubmitBusy, 0, false, 0)
+		o.poke(pokeSubmitBusy)
 	}
-	e.can(pokeSender, 0, false, 0)
+	o.poke(pokeSender)
 	if !st.receiver.acks.due(epoch) {
-		e.can(pokeReceiver, 0, false, 0)
+		o.poke(pokeReceiver)
 	}
 	if st.receiver.state != ReceiverReady {
-		e.can(pokeRead, 0, false, 0)
+		o.poke(pokeRead)
 	}
 }

@@ -1,15 +1,22 @@
 package statemachine
 
-import "github.com/chunkwire/chunkwire/codec"
+import (
+	"bytes"
 
-// exState is a state of the whole: the real machines, by value, what is in
-// flight, and what an observer who sees both ends has counted.
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/explore"
+)
+
+// exState is a state of the whole: the real machines, by value, what is in flight,
+// and what an observer who sees both ends has counted.
 type exState struct {
 	sender    Sender   // its scheduler is the explorer's; what that knows is in sched
 	receiver  Receiver // its slices are shared between states and never written to
 	sched     anyScheduler
-	slices    exChannel
-	acks      exChannel
+	slices    explore.Bag[exPacket]
+	acks      explore.Bag[exPacket]
 	submitted uint8
 	reported  uint8 // chunks that the sender said were delivered
 	delivered uint8 // chunks that were read
@@ -22,42 +29,41 @@ const (
 	receiverRestarted = 2
 )
 
-// anyScheduler stands for all conforming schedulers: at every poll the explorer
-// has it return nothing, or any of the slices that it has not been told are
-// acked.
+// anyScheduler stands for all conforming schedulers: at every poll the explorer has it
+// return nothing, or any of the slices that were not reported to it as acked.
 type anyScheduler struct {
-	unacked codec.Bitset
+	unacked bitset.Set
 	next    int // -1: nothing
 }
 
-func (s *anyScheduler) Begin(f Flight)                   { s.unacked, s.next = codec.FirstN(f.NumSlices), -1 }
-func (s *anyScheduler) Acked(_ Micros, set codec.Bitset) { s.unacked = s.unacked.Minus(set) }
-func (s *anyScheduler) Held(Micros)                      {}
-func (s *anyScheduler) Deadline() Micros                 { return Never }
-func (s *anyScheduler) Stats() ScheduleStats             { return ScheduleStats{} }
+func (s *anyScheduler) Begin(f Flight)                       { s.unacked, s.next = bitset.FirstN(f.NumSlices), -1 }
+func (s *anyScheduler) Acked(_ machine.Micros, b bitset.Set) { s.unacked = s.unacked.Minus(b) }
+func (s *anyScheduler) Held(machine.Micros)                  {}
+func (s *anyScheduler) Deadline() machine.Micros             { return machine.Never }
+func (s *anyScheduler) Stats() ScheduleStats                 { return ScheduleStats{} }
 
-func (s *anyScheduler) Next(Micros) (int, bool) {
+func (s *anyScheduler) Next(machine.Micros) (int, bool) {
 	id := s.next
 	s.next = -1
 	return id, id >= 0
 }
 
 // epoch is the present, at both ends, in every state. See foldReceiver.
-const epoch = 100 * Second
+const epoch = 100 * machine.Second
 
-// foldSender brings a sender to which it is now into the form in which states
-// are compared. Of its times only one is ever compared with anything: give up
-// holds when heardFromAt is long ago. That is a move of the explorer's.
+// foldSender brings a sender to which it is now into the form in which states are
+// compared. Of its times only one is ever compared with anything: give up holds when
+// heardAt is long ago. That is a move of the explorer's.
 func foldSender(s *Sender) {
-	s.now, s.heardFromAt, s.startedAt = epoch, epoch, 0
-	s.stats, s.row, s.refusal, s.out = SenderStats{}, 0, nil, codec.Slice{}
+	s.now, s.heardAt, s.startedAt = epoch, epoch, 0
+	s.stats, s.row, s.refusal = SenderStats{}, "", nil
 }
 
-// foldReceiver does the same for a receiver to which it is now: what its code
-// compares with now stays on the same side of it, and the rest goes.
-func foldReceiver(r *Receiver, now Micros) {
+// foldReceiver does the same for a receiver to which it is now: what its code compares
+// with now stays on the same side of it, and the rest goes.
+func foldReceiver(r *Receiver, now machine.Micros) {
 	switch t := &r.acks; {
-	case t.at == Never:
+	case t.at == machine.Never:
 	case t.at <= now:
 		t.at = epoch
 	default:
@@ -77,14 +83,74 @@ func foldReceiver(r *Receiver, now Micros) {
 		r.progressAt = epoch
 	}
 	r.now, r.startedAt = epoch, 0
-	r.stats, r.row, r.out, r.chunk = ReceiverStats{}, 0, codec.Ack{}, nil
+	r.stats, r.row, r.out, r.read = ReceiverStats{}, "", codec.Ack{}, nil
 }
 
-// halfPassed tells whether the receiver waits for a new slice since half of the
-// time after which it gives up.
+// halfPassed reports whether the receiver waits for a new slice since half of the time
+// after which it gives up.
 func halfPassed(r *Receiver) bool { return r.progressAt < epoch }
 
-// waiting tells whether 2 ms make a difference to the receiver.
+// waiting reports whether 2 ms make a difference to the receiver.
 func waiting(r *Receiver) bool {
 	return r.acks.at == epoch+ackInterval || r.acks.sentOne && r.acks.lastAt == epoch
+}
+
+// Key takes everything of a folded state that can make a difference.
+func (w *exWorld) Key(st *exState) explore.Key {
+	k := senderKey(st)
+	w.mixReceiver(&k, &st.receiver)
+	st.slices.Mix(&k)
+	st.acks.Mix(&k)
+	k.Mix(uint64(st.submitted)<<32 | uint64(st.reported)<<24 | uint64(st.delivered)<<16 | uint64(st.forged)<<8 | uint64(st.restarted))
+	return k
+}
+
+func senderKey(st *exState) (k explore.Key) {
+	s := &st.sender
+	k.Mix(uint64(s.state)<<16|uint64(s.chunkID), uint64(len(s.chunk))<<16|uint64(s.numSlices))
+	k.Mix(uint64(s.heardAt))
+	for _, set := range []bitset.Set{s.sent, s.acked, st.sched.unacked} {
+		k.Mix(set[:]...)
+	}
+	return k
+}
+
+func (w *exWorld) receiverKey(r *Receiver) (k explore.Key) {
+	w.mixReceiver(&k, r)
+	return k
+}
+
+// mixReceiver compares slices by where they are, since equal ones are kept once.
+func (w *exWorld) mixReceiver(k *explore.Key, r *Receiver) {
+	k.Mix(uint64(r.state)<<16|uint64(r.chunkID), uint64(r.numSlices)<<32|uint64(r.previousSlices))
+	k.Mix(r.received[:]...)
+	k.Mix(uint64(r.progressAt))
+	for _, page := range r.slices {
+		k.Mix(uint64(w.pageNumber(page)))
+	}
+	k.Mix(uint64(len(r.slices)), uint64(r.lastBytes)<<32|uint64(r.readSize))
+	k.Mix(uint64(r.acks.at), uint64(r.acks.lastAt), uint64(r.acks.unreported)<<32^uint64(r.acks.lastNew))
+	k.MixBits(r.acks.sentOne, r.acks.afterGap, r.pending.Current, r.pending.Previous, r.pending.Hold)
+	k.Mix(uint64(r.heldSlices))
+}
+
+// page returns the one place where such content is kept.
+func (w *exWorld) page(content *[codec.SliceSize]byte) *[codec.SliceSize]byte {
+	for _, p := range w.pages {
+		if bytes.Equal(p[:], content[:]) {
+			return p
+		}
+	}
+	kept := *content
+	w.pages = append(w.pages, &kept)
+	return &kept
+}
+
+func (w *exWorld) pageNumber(p *[codec.SliceSize]byte) int {
+	for i, known := range w.pages {
+		if known == p {
+			return i + 1
+		}
+	}
+	return 0
 }

@@ -1,95 +1,183 @@
 package statemachine
 
 import (
-	"bytes"
-	"math/rand/v2"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 )
 
-// chunkOf returns size bytes in which no two slices are alike; another salt
-// gives other bytes.
-func chunkOf(size int, salt uint32) []byte {
-	chunk := make([]byte, size)
-	_, _ = rand.NewChaCha8([32]byte{byte(salt), byte(salt >> 8), byte(salt >> 16), byte(salt >> 24)}).Read(chunk)
-	return chunk
+const (
+	ms   = machine.Millisecond
+	year = 365 * 24 * 3600 * machine.Second
+)
+
+// inTurn is a scheduler that returns each slice once, and writes down the calls.
+// The tests of this package that need a sender, but no scheduler of their own, use it.
+type inTurn struct {
+	due      bitset.Set
+	deadline machine.Micros // when none is due
+	log      []string
 }
 
-// slicesOf cuts a chunk into its slices, the slow and simple way.
-func slicesOf(chunkID uint16, chunk []byte) []codec.Slice {
-	var list []codec.Slice
-	for rest := chunk; len(rest) > 0; {
-		n := min(1024, len(rest))
-		list = append(list, codec.Slice{ChunkID: chunkID, SliceID: len(list), Data: rest[:n]})
-		rest = rest[n:]
-	}
-	for i := range list {
-		list[i].NumSlices = len(list)
-	}
-	return list
+func (s *inTurn) note(format string, args ...any) {
+	s.log = append(s.log, fmt.Sprintf(format, args...))
 }
 
-// ids returns a set of slice ids.
-func ids(list ...int) codec.Bitset {
-	var b codec.Bitset
-	for _, id := range list {
-		b.Set(id)
-	}
-	return b
+func (s *inTurn) Begin(f Flight) {
+	s.due = bitset.FirstN(f.NumSlices)
+	s.note("begin %d: chunk %d, %d slices, datagrams of %d and %d bytes", f.Now, f.ChunkID, f.NumSlices, f.Bytes, f.LastBytes)
 }
 
-// upTo returns the ids from..to, both included.
-func upTo(from, to int) []int {
-	var list []int
-	for id := from; id <= to; id++ {
-		list = append(list, id)
-	}
-	return list
+func (s *inTurn) Held(now machine.Micros) { s.note("held %d", now) }
+
+func (s *inTurn) Acked(now machine.Micros, news bitset.Set) {
+	s.due = s.due.Minus(news)
+	s.note("acked %d: %d", now, news.Count())
 }
 
-// ackOf returns an ack of as many slices as bits has characters, slice 0 first.
-func ackOf(chunkID uint16, bits string) codec.Ack {
-	a := codec.Ack{ChunkID: chunkID, NumSlices: len(bits)}
-	for id, c := range bits {
-		if c == '1' {
-			a.Acked.Set(id)
-		}
+func (s *inTurn) Next(now machine.Micros) (int, bool) {
+	s.note("next")
+	id := s.due.Next(0)
+	s.due.Remove(id)
+	return id, id >= 0
+}
+
+func (s *inTurn) Deadline() machine.Micros {
+	if !s.due.Empty() {
+		return 0
+	}
+	return s.deadline
+}
+
+func (s *inTurn) Stats() ScheduleStats { return ScheduleStats{Lost: 4} }
+
+func newSender(first uint16, sched Scheduler) *Sender {
+	return check.Must(NewSender(SenderConfig{FirstChunkID: first, Scheduler: sched}))
+}
+
+func newReceiver(first uint16) *Receiver {
+	return check.Must(NewReceiver(ReceiverConfig{FirstChunkID: first}))
+}
+
+// give gives a receiver slices, all at its time.
+func give(r *Receiver, slices ...codec.Slice) *Receiver {
+	for _, s := range slices {
+		r.HandleSlice(r.now, s)
+	}
+	return r
+}
+
+// nextAck polls once.
+func nextAck(t *testing.T, r *Receiver, now machine.Micros) codec.Ack {
+	t.Helper()
+	a, ok := r.Poll(now)
+	if !ok {
+		t.Fatalf("no ack at %d", now)
 	}
 	return a
 }
 
-// fullAck returns the ack of a complete chunk.
-func fullAck(chunkID uint16, numSlices int) codec.Ack {
-	return codec.Ack{ChunkID: chunkID, NumSlices: numSlices, Acked: codec.FirstN(numSlices)}
-}
-
-func wantEqual[T any](t testing.TB, what string, got, want T, opts ...cmp.Option) {
+func noAck(t *testing.T, r *Receiver, now machine.Micros) {
 	t.Helper()
-	if d := cmp.Diff(want, got, opts...); d != "" {
-		t.Fatalf("%s (-want +got):\n%s", what, d)
+	if a, ok := r.Poll(now); ok {
+		t.Fatalf("at %d the ack %v, want none", now, a)
 	}
 }
 
-func wantBytes(t testing.TB, what string, got, want []byte) {
-	t.Helper()
-	if !bytes.Equal(got, want) {
-		t.Fatalf("%s: %d bytes differ from the %d wanted", what, len(got), len(want))
-	}
+// A sender in each of its states, reached by events only. The chunk has three slices
+// and the id 7.
+
+func idleSender() *Sender { return newSender(7, &inTurn{deadline: machine.Never}) }
+
+func idleAgainSender() *Sender {
+	s := newSender(6, &inTurn{deadline: machine.Never})
+	_ = s.Submit(0, chunktest.Chunk(5, 1))
+	s.Poll(0)
+	s.HandleAck(0, chunktest.Ack(6, "1"))
+	return s
 }
 
-// must fails the test unless what it says is so.
-func must(t testing.TB, ok bool, what string) {
-	t.Helper()
-	if !ok {
-		t.Fatal("not so: " + what)
-	}
+func startedSender() *Sender {
+	s := idleSender()
+	_ = s.Submit(0, chunktest.Chunk(3000, 1))
+	return s
 }
 
-// opaque lets cmp look into this package's small structs.
-var opaque = cmp.AllowUnexported(rttEstimator{})
+func sentSender() *Sender {
+	s := startedSender()
+	for range 3 {
+		s.Poll(0)
+	}
+	return s
+}
 
-// anyError compares errors by identity.
-var anyError = cmp.Comparer(func(a, b error) bool { return a == b })
+func ackedSender() *Sender {
+	s := sentSender()
+	s.HandleAck(0, chunktest.Ack(7, "010"))
+	return s
+}
+
+func failedSender() *Sender {
+	s := ackedSender()
+	s.Poll(DefaultGiveUp)
+	return s
+}
+
+// failedUnacked has failed without an ack.
+func failedUnacked() *Sender {
+	s := sentSender()
+	s.Poll(DefaultGiveUp)
+	return s
+}
+
+// firstSlice is of the current chunk of the receivers below.
+var firstSlice = chunktest.Slice(8, 0, 3)
+
+// A receiver in each of its states, reached by events only. The current chunk is 8, of
+// three slices; the chunk 7 before it had two.
+
+func firstReceiver() *Receiver { return newReceiver(7) }
+
+// quiet polls until nothing is due.
+func quiet(r *Receiver) *Receiver {
+	for range 4 {
+		r.Poll(r.now)
+	}
+	return r
+}
+
+func readyReceiver() *Receiver {
+	return quiet(give(firstReceiver(), chunktest.Slice(7, 0, 2), chunktest.Slice(7, 1, 2)))
+}
+
+func waitingReceiver() *Receiver {
+	r := readyReceiver()
+	_, _ = r.Read(0, nil)
+	return r
+}
+
+func receivingReceiver() *Receiver {
+	r := waitingReceiver()
+	r.Poll(2 * ms) // from now on an ack may go out again
+	return quiet(give(r, chunktest.Slice(8, 0, 3)))
+}
+
+func almostReceiver() *Receiver { return quiet(give(receivingReceiver(), chunktest.Slice(8, 2, 3))) }
+
+// halfway has waited for half the time to give up.
+func halfway() *Receiver {
+	r := receivingReceiver()
+	r.Poll(r.now + DefaultGiveUp/2)
+	return r
+}
+
+func failedReceiver() *Receiver {
+	r := almostReceiver()
+	r.Poll(r.now + DefaultGiveUp)
+	return r
+}

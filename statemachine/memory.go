@@ -1,10 +1,12 @@
 package statemachine
 
-import "github.com/chunkwire/chunkwire/codec"
+import (
+	"github.com/chunkwire/chunkwire/codec"
+)
 
-// Memory lends room for slices to the receivers that share it, so that one that
-// is idle holds none. It is not safe for concurrent use: receivers that share it
-// need one lock. The zero value is ready to use.
+// Memory is a pool of slice buffers that several receivers share, so that an idle one
+// holds none. It is not safe for concurrent use: receivers that share it need one lock.
+// The zero value is ready to use.
 type Memory struct {
 	free []*[codec.SliceSize]byte
 }
@@ -16,7 +18,7 @@ const (
 	fewSlices = 32
 )
 
-// take returns room for a slice. A receiver without a Memory has a nil one.
+// take returns a buffer. A receiver without a Memory has a nil one.
 func (m *Memory) take() *[codec.SliceSize]byte {
 	if m == nil || len(m.free) == 0 {
 		return new([codec.SliceSize]byte)
@@ -28,7 +30,7 @@ func (m *Memory) take() *[codec.SliceSize]byte {
 	return s
 }
 
-// release takes back what a table of slices holds and returns the table, empty.
+// release takes back the buffers of a table of slices and returns the table, empty.
 func (m *Memory) release(table []*[codec.SliceSize]byte) []*[codec.SliceSize]byte {
 	for _, s := range table {
 		if s != nil && len(m.free) < mostFree {

@@ -4,12 +4,15 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 )
 
-// Field note 30: memory is taken as slices arrive: a slice costs itself and pointers, not
-// what it announces (RCV-18, BND-1).
-func TestNote30MemoryGrowsWithWhatArrives(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
+// Memory is taken as slices arrive: a slice costs itself and pointers, not what it
+// announces (RCV-18, BND-1).
+func TestMemoryGrowsWithWhatArrives(t *testing.T) {
+	r := newReceiver(0)
 	kept := func() (n int) {
 		for _, s := range r.slices {
 			if s != nil {
@@ -18,108 +21,133 @@ func TestNote30MemoryGrowsWithWhatArrives(t *testing.T) {
 		}
 		return n
 	}
-	give(r, sliceOf(0, 200, 256))
-	wantEqual(t, "slices kept", kept(), 1)
-	give(r, sliceOf(0, 3, 256), sliceOf(0, 3, 256), sliceOf(0, 3, 4), sliceOf(1, 0, 256))
-	wantEqual(t, "slices kept", kept(), 2)
+	give(r, chunktest.Slice(0, 200, 256))
+	check.Equal(t, "slices kept", kept(), 1)
+	give(r, chunktest.Slice(0, 3, 256), chunktest.Slice(0, 3, 256), chunktest.Slice(0, 3, 4), chunktest.Slice(1, 0, 256))
+	check.Equal(t, "slices kept", kept(), 2)
 	for id := range 256 {
-		give(r, sliceOf(0, id, 256))
+		give(r, chunktest.Slice(0, id, 256))
 	}
-	wantEqual(t, "slices kept", kept(), 256)
-	give(r, sliceOf(1, 7, 256)) // held, not stored
+	check.Equal(t, "slices kept", kept(), 256)
+	give(r, chunktest.Slice(1, 7, 256)) // held, not stored
 	_, _ = r.Read(0, nil)
 	for id := range 256 {
-		give(r, sliceOf(1, id, 256))
+		give(r, chunktest.Slice(1, id, 256))
 	}
-	wantEqual(t, "slices kept", kept(), 256)
-	wantEqual(t, "room for slices", len(r.slices), codec.MaxSlices)
+	check.Equal(t, "slices kept", kept(), 256)
+	check.Equal(t, "room for slices", len(r.slices), codec.MaxSlices)
 }
 
-// Field note 30: the memory of a chunk is used again for the next one.
-func TestNote30MemoryIsUsedAgain(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
-	give(r, sliceOf(0, 0, 2), sliceOf(0, 1, 2))
+// The memory of a chunk is used again for the next one (BND-1).
+func TestMemoryIsUsedAgain(t *testing.T) {
+	r := newReceiver(0)
+	give(r, chunktest.Slice(0, 0, 2), chunktest.Slice(0, 1, 2))
 	before := [2]*[codec.SliceSize]byte{r.slices[0], r.slices[1]}
 	_, _ = r.Read(0, nil)
-	give(r, sliceOf(1, 1, 2), sliceOf(1, 0, 2))
-	must(t, before == [2]*[codec.SliceSize]byte{r.slices[0], r.slices[1]}, "the same memory")
+	give(r, chunktest.Slice(1, 1, 2), chunktest.Slice(1, 0, 2))
+	check.That(t, before == [2]*[codec.SliceSize]byte{r.slices[0], r.slices[1]}, "the same memory")
 }
 
-// Field note 30: control state is one pending ack a chunk, not a queue: after any flood
-// three acks are due at the most (ACQ-2).
-func TestNote30PendingAcksDoNotPileUp(t *testing.T) {
-	r := readyReceiver()
-	previous, early, foreign := sliceOf(7, 0, 2), sliceOf(8, 0, 3), sliceOf(9, 0, 3)
-	for range 10_000 {
-		give(r, previous, early, foreign)
+// A forged slice of a chunk that is not expected costs nothing (RCV-4, BND-1).
+func TestForeignSlicesCostNoMemory(t *testing.T) {
+	r := newReceiver(0)
+	for n := 1; n <= 256; n++ {
+		give(r, chunktest.Slice(5, 0, n))
 	}
-	r.Poll(r.Deadline())
-	r.Poll(r.now)
-	noAck(t, r, r.now)
-	wantEqual(t, "deadline", r.Deadline(), Never)
+	noAck(t, r, year)
+	check.Equal(t, "memory", len(r.slices), 0)
 }
 
-// Once the machines are running no event allocates.
-func TestNothingIsAllocatedOnceRunning(t *testing.T) {
-	s := NewSender(SenderConfig{Scheduler: NewBase(Fixed(0)), Observe: func(Observation) {}})
-	r := NewReceiver(ReceiverConfig{})
-	chunk := chunkOf(20_000, 1)
-	buffer := make([]byte, 0, len(chunk))
-	now := Micros(0)
-	exchange := func() {
-		now += Second
-		_ = s.Submit(now, chunk)
-		_ = s.Submit(now, chunk) // refused
-		for p := range slicesOut(s, now) {
-			if p.SliceID%3 == 1 && s.Stats().SlicesResent%9 == 0 {
-				continue // lost
-			}
-			r.HandleSlice(now, p)
-			r.HandleSlice(now, p)
-			if p.SliceID == 4 {
-				p.NumSlices++
-				r.HandleSlice(now, p) // conflicts
+// room is a table of n slices, each with its own bytes.
+func room(n int) []*[codec.SliceSize]byte {
+	table := make([]*[codec.SliceSize]byte, n)
+	for i := range table {
+		table[i] = new([codec.SliceSize]byte)
+	}
+	return table
+}
+
+func sharing(m *Memory) *Receiver { return check.Must(NewReceiver(ReceiverConfig{Memory: m})) }
+
+// Receivers that share a Memory never write where another's bytes are, in whatever
+// order they begin, are read and begin again.
+func TestReceiversShareAMemory(t *testing.T) {
+	var m Memory
+	receivers := [3]*Receiver{sharing(&m), sharing(&m), sharing(&m)}
+	var chunks [3][]byte
+	for round := range 9 {
+		// All are full at the same time, and their slices came in turn.
+		for i := range chunks {
+			chunks[i] = chunktest.Chunk((1+(round+i)%4)*1024+i, uint32(10*round+i))
+		}
+		for k := range 5 {
+			for i, r := range receivers {
+				if list := chunktest.Slices(r.chunkID, chunks[i]); k < len(list) {
+					r.HandleSlice(0, list[k])
+				}
 			}
 		}
-		for range mostAtOnce {
-			if s.State() != SenderSending {
-				break
-			}
-			now = max(now, min(s.Deadline(), r.Deadline()))
-			for a := range acksOut(r, now) {
-				s.HandleAck(now, a)
-				a.ChunkID++
-				s.HandleAck(now, a)
-			}
-			for p := range slicesOut(s, now) {
-				r.HandleSlice(now, p)
-			}
+		for i, r := range receivers {
+			got, err := r.Read(0, nil)
+			check.Same(t, "error", err, nil)
+			check.Bytes(t, "chunk", got, chunks[i])
 		}
-		r.HandleSlice(now, codec.Slice{ChunkID: r.ChunkID(), NumSlices: 1, Data: chunk[:1]}) // held
-		_, _ = r.Read(now, buffer)
-		_, _ = r.Read(now, buffer) // refused
-		r.HandleSlice(now, codec.Slice{NumSlices: 300})
-		_, _, _, _ = s.Stats(), r.Stats(), s.Acked(), r.Received()
 	}
-	exchange()
-	if n := testing.AllocsPerRun(50, exchange); n != 0 {
-		t.Errorf("%v allocations a chunk", n)
-	}
-	wantEqual(t, "sender", s.State(), SenderIdle)
-	must(t, s.Stats().SlicesResent > 0 && r.Stats().Held > 0 && r.Stats().Conflicts > 0, "all sorts of events")
 }
 
-// Neither does giving up.
+// A chunk that was read leaves nothing behind in its receiver, and everything in the
+// Memory; the next chunk of any receiver uses it again (BND-1).
+func TestAnIdleReceiverHoldsNoMemory(t *testing.T) {
+	var m Memory
+	a, b := sharing(&m), sharing(&m)
+	for id := range 256 {
+		give(a, chunktest.Slice(0, id, 256))
+	}
+	_, _ = a.Read(0, nil)
+	check.That(t, a.slices == nil, "a long table is not kept")
+	check.Equal(t, "slices free", len(m.free), 256)
+
+	give(b, chunktest.Slices(0, chunktest.Chunk(3*1024, 1))...)
+	check.Equal(t, "slices free", len(m.free), 253)
+	for _, s := range m.free[253:256] {
+		check.That(t, s == nil, "what is lent is not held here, too")
+	}
+	_, _ = b.Read(0, nil)
+	check.Equal(t, "slices free", len(m.free), 256)
+	check.That(t, cap(b.slices) > 0 && len(b.slices) == 0, "a short table is kept")
+	for _, s := range b.slices[:cap(b.slices)] {
+		check.That(t, s == nil, "the table holds no slice")
+	}
+}
+
+// What is free stays within a bound, whatever was used at once (BND-1).
+func TestWhatAMemoryKeeps(t *testing.T) {
+	var m Memory
+	for range 9 {
+		m.release(room(codec.MaxSlices))
+	}
+	check.Equal(t, "of nine chunks", len(m.free), 2048)
+	m = Memory{}
+	m.release(room(3 * mostFree))
+	check.Equal(t, "of many at once", len(m.free), mostFree)
+	m = Memory{}
+	m.release([]*[codec.SliceSize]byte{nil, nil})
+	check.Equal(t, "of slices that never came", len(m.free), 0)
+	check.Equal(t, "room in a short table", cap(m.release(room(32))), 32)
+	check.Equal(t, "length of a short table", len(m.release(room(32))), 0)
+	check.Equal(t, "room in a long table", cap(m.release(room(33))), 0)
+}
+
+// Giving up allocates nothing.
 func TestGivingUpAllocatesNothing(t *testing.T) {
-	chunk := chunkOf(3000, 1)
-	s := NewSender(SenderConfig{Scheduler: NewBase(Fixed(0))})
-	_ = s.Submit(0, chunk)
-	r := give(NewReceiver(ReceiverConfig{}), sliceOf(0, 0, 2))
+	s, r := sentSender(), receivingReceiver()
 	if n := testing.AllocsPerRun(10, func() {
-		s.Poll(DefaultGiveUp)
-		r.Poll(DefaultGiveUp)
+		s.Poll(year)
+		r.Poll(year)
 		_, _ = s.Err(), r.Err()
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+	check.Equal(t, "states", [2]string{s.state.String(), r.state.String()}, [2]string{"FAILED", "FAILED"})
+	check.Equal(t, "deadlines", [2]machine.Micros{s.Deadline(), r.Deadline()}, [2]machine.Micros{machine.Never, machine.Never})
 }

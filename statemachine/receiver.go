@@ -3,34 +3,36 @@ package statemachine
 import (
 	"slices"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 )
 
 // ReceiverConfig sets up a Receiver. The zero value is ready to use.
 type ReceiverConfig struct {
 	// FirstChunkID is the id of the first chunk; both ends must agree (CID-1).
 	FirstChunkID uint16
-	// GiveUp is how long a chunk that has begun may stay without a new slice
-	// before the receiver fails, at most 2^61; 0 means DefaultGiveUp.
-	GiveUp Micros
-	// Memory is where room for slices comes from, and goes when a chunk was read;
-	// nil means that the receiver keeps its own for later chunks.
+	// GiveUp is how long a chunk that has begun may stay without a new slice before
+	// the receiver fails: 1 us to MaxGiveUp, or 0 for DefaultGiveUp.
+	GiveUp machine.Micros
+	// Memory is a pool of slice buffers that several receivers share. If nil, the
+	// receiver reuses its own.
 	Memory *Memory
 }
 
 // Receiver is the receiving end of one connection (section 8).
 type Receiver struct {
 	state  ReceiverState
-	row    Row
-	now    Micros
-	giveUp Micros
+	row    machine.Row
+	now    machine.Micros
+	giveUp machine.Micros
 
 	// The current chunk: the one that is arriving, or that is to come next.
 	chunkID    uint16
-	numSlices  int          // pinned by the first slice; 0 in WAITING and READY
-	received   codec.Bitset // subset of FirstN(numSlices)
-	progressAt Micros       // when the latest new slice came
-	startedAt  Micros
+	numSlices  int            // fixed by the first slice; 0 but in RECEIVING
+	received   bitset.Set     // subset of FirstN(numSlices)
+	progressAt machine.Micros // when the latest new slice came
+	startedAt  machine.Micros
 
 	// The chunk before: it is complete. It may still wait to be read.
 	previousSlices int // its number of slices; 0 while no chunk is complete (RCV-6)
@@ -42,134 +44,269 @@ type Receiver struct {
 	readSize  int // in READY: the chunk's size in bytes
 
 	acks       ackTimer
-	pending    pendingAcks
+	pending    PendingAcks
 	heldSlices int // num_slices of the slice that was held last
 
-	out   codec.Ack // what the last step has for its caller
-	chunk []byte
+	out  codec.Ack // what the last step has for Poll
+	read []byte    // and for Read
 
 	stats ReceiverStats
 }
 
-// pendingAcks tells for which chunks an ack is due: at most one for each, so
-// a flood cannot pile them up (ACQ-2).
-type pendingAcks struct{ current, previous, hold bool }
+// PendingAcks says for which chunks an ack is due: at most one for each, so that a
+// flood cannot accumulate them (ACQ-2).
+type PendingAcks struct{ Current, Previous, Hold bool }
 
-// NewReceiver returns a receiver that waits for its first chunk.
-func NewReceiver(cfg ReceiverConfig) *Receiver {
-	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUpAfter(cfg.GiveUp), memory: cfg.Memory}
-	r.acks.at = Never
-	return r
+// NewReceiver returns a receiver that waits for its first chunk (RCV-20). It fails with
+// machine.ErrConfig.
+func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
+	giveUp, err := checkGiveUp(cfg.GiveUp)
+	if err != nil {
+		return nil, err
+	}
+	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUp, memory: cfg.Memory}
+	r.acks.at = machine.Never
+	return r, nil
 }
 
-// HandleSlice takes a slice that arrived at now (RCV-1). It copies the data.
-func (r *Receiver) HandleSlice(now Micros, s codec.Slice) {
+// ReceiverState is what a receiver is doing (section 8.1).
+type ReceiverState uint8
+
+const (
+	// ReceiverWaiting has nothing of the current chunk.
+	ReceiverWaiting ReceiverState = iota
+	// ReceiverReceiving has some slices of the current chunk, but not all. It
+	// leaves with the last one, or when no new one came for too long.
+	ReceiverReceiving
+	// ReceiverReady has a complete chunk, which waits to be read. It takes no
+	// slice of the next chunk before.
+	ReceiverReady
+	// ReceiverFailed has given up. No event leaves it.
+	ReceiverFailed
+)
+
+func (s ReceiverState) String() string {
+	return [...]string{"WAITING", "RECEIVING", "READY", "FAILED"}[s]
+}
+
+// The guards of sections 8.3 and 8.4.
+const (
+	anySlice uint8 = iota
+	sliceForeign
+	slicePrevious
+	sliceDuplicate
+	sliceConflicts
+	sliceReplaces
+	sliceReplacesAndCompletes
+	sliceAdds
+	sliceCompletes
+	sliceEarly
+	anyRead
+	anyReceiverPoll
+	ackDue
+	noAckDue
+	receiverGivesUp
+)
+
+var receiverGuards = []machine.Guard{
+	anySlice:                  {Event: "slice", Text: machine.Always},
+	sliceForeign:              {Event: "slice", Text: "foreign"},
+	slicePrevious:             {Event: "slice", Text: "previous"},
+	sliceDuplicate:            {Event: "slice", Text: "duplicate"},
+	sliceConflicts:            {Event: "slice", Text: "conflicts"},
+	sliceReplaces:             {Event: "slice", Text: "replaces"},
+	sliceReplacesAndCompletes: {Event: "slice", Text: "replaces and completes"},
+	sliceAdds:                 {Event: "slice", Text: "adds"},
+	sliceCompletes:            {Event: "slice", Text: "completes"},
+	sliceEarly:                {Event: "slice", Text: "early"},
+	anyRead:                   {Event: "read", Text: machine.Always},
+	anyReceiverPoll:           {Event: "poll", Text: machine.Always},
+	ackDue:                    {Event: "poll", Text: "ack due"},
+	noAckDue:                  {Event: "poll", Text: "nothing due"},
+	receiverGivesUp:           {Event: "poll", Text: "give up"},
+}
+
+// The actions of section 8.4. Those without a name only count.
+type receiverAction = machine.Action[Receiver, receiverInput]
+
+var (
+	receiverStart    = receiverAction{Name: "START", Do: (*Receiver).start}
+	store            = receiverAction{Name: "STORE", Do: (*Receiver).store}
+	receiverComplete = receiverAction{Name: "COMPLETE", Do: (*Receiver).complete}
+	ackCurrent       = receiverAction{Name: "ACK CURRENT", Do: (*Receiver).ackCurrent}
+	ackPrevious      = receiverAction{Name: "ACK PREVIOUS", Do: (*Receiver).ackPrevious}
+	hold             = receiverAction{Name: "HOLD", Do: (*Receiver).hold}
+	deliver          = receiverAction{Name: "deliver the chunk", Do: (*Receiver).deliver}
+	sendAck          = receiverAction{Name: "SEND ACK", Do: (*Receiver).sendAck}
+	receiverGiveUp   = receiverAction{Name: "GIVE UP", Do: (*Receiver).drop}
+	countConflict    = receiverAction{Name: "count it", Do: func(r *Receiver, _ receiverInput) { r.stats.Conflicts++ }}
+	refuseRead       = receiverAction{Name: "refuse: nothing to read", Do: func(*Receiver, receiverInput) {}}
+	countReplaced    = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Replaced++ }}
+	countDuplicate   = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Duplicates++ }}
+	ignoreSlice      = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Ignored++ }}
+)
+
+type receiverTransition = machine.Transition[ReceiverState, uint8, Receiver, receiverInput]
+
+func receiverRow(row machine.Row, from ReceiverState, guard uint8, to ReceiverState, does ...receiverAction) receiverTransition {
+	return receiverTransition{Row: row, From: from, If: guard, To: to, Do: does}
+}
+
+// receiverTable is the receiver: every transition that there is (section 8.3).
+var receiverTable = machine.NewTable(4, receiverGuards, []receiverTransition{
+	receiverRow("R1", ReceiverWaiting, sliceCompletes, ReceiverReady, receiverStart, store, receiverComplete),
+	receiverRow("R2", ReceiverWaiting, sliceAdds, ReceiverReceiving, receiverStart, store),
+	receiverRow("R3", ReceiverWaiting, slicePrevious, ReceiverWaiting, countDuplicate, ackPrevious),
+	receiverRow("R4", ReceiverWaiting, sliceForeign, ReceiverWaiting, ignoreSlice),
+	receiverRow("R5", ReceiverReceiving, sliceAdds, ReceiverReceiving, store),
+	receiverRow("R6", ReceiverReceiving, sliceCompletes, ReceiverReady, store, receiverComplete),
+	receiverRow("R7", ReceiverReceiving, sliceDuplicate, ReceiverReceiving, countDuplicate, ackCurrent),
+	receiverRow("R8", ReceiverReceiving, sliceConflicts, ReceiverReceiving, countConflict),
+	receiverRow("R9", ReceiverReceiving, sliceReplaces, ReceiverReceiving, countReplaced, receiverStart, store),
+	receiverRow("R10", ReceiverReceiving, sliceReplacesAndCompletes, ReceiverReady, countReplaced, receiverStart, store, receiverComplete),
+	receiverRow("R11", ReceiverReceiving, slicePrevious, ReceiverReceiving, countDuplicate, ackPrevious),
+	receiverRow("R12", ReceiverReceiving, sliceForeign, ReceiverReceiving, ignoreSlice),
+	receiverRow("R13", ReceiverReady, sliceEarly, ReceiverReady, hold),
+	receiverRow("R14", ReceiverReady, slicePrevious, ReceiverReady, countDuplicate, ackPrevious),
+	receiverRow("R15", ReceiverReady, sliceForeign, ReceiverReady, ignoreSlice),
+	receiverRow("R16", ReceiverReady, anyRead, ReceiverWaiting, deliver),
+	receiverRow("R17", ReceiverWaiting, anyRead, ReceiverWaiting, refuseRead),
+	receiverRow("R18", ReceiverReceiving, anyRead, ReceiverReceiving, refuseRead),
+	receiverRow("R19", ReceiverWaiting, ackDue, ReceiverWaiting, sendAck),
+	receiverRow("R20", ReceiverWaiting, noAckDue, ReceiverWaiting),
+	receiverRow("R21", ReceiverReceiving, ackDue, ReceiverReceiving, sendAck),
+	receiverRow("R22", ReceiverReceiving, noAckDue, ReceiverReceiving),
+	receiverRow("R23", ReceiverReceiving, receiverGivesUp, ReceiverFailed, receiverGiveUp),
+	receiverRow("R24", ReceiverReady, ackDue, ReceiverReady, sendAck),
+	receiverRow("R25", ReceiverReady, noAckDue, ReceiverReady),
+	receiverRow("R26", ReceiverFailed, anySlice, ReceiverFailed, ignoreSlice),
+	receiverRow("R27", ReceiverFailed, anyRead, ReceiverFailed, refuseRead),
+	receiverRow("R28", ReceiverFailed, anyReceiverPoll, ReceiverFailed),
+})
+
+// ReceiverTable returns the rows of the receiver's table.
+func ReceiverTable() []machine.Line { return receiverTable.Lines() }
+
+// receiverInput is what an event gives to the actions.
+type receiverInput struct {
+	slice codec.Slice
+	dst   []byte
+}
+
+// step takes the transition for the guard that holds. Nothing else changes the
+// state.
+func (r *Receiver) step(guard uint8, in receiverInput) {
+	receiverTable.Step(r, &r.state, &r.row, guard, in)
+}
+
+// advance takes a time before the latest one as that one (TIM-1).
+func (r *Receiver) advance(now machine.Micros) { r.now = max(r.now, now) }
+
+// HandleSlice takes a slice that arrived at now (RCV-1), and copies its data. It
+// reports whether the slice was of this connection: of the current chunk or of
+// the one before (CON-6).
+func (r *Receiver) HandleSlice(now machine.Micros, s codec.Slice) (ours bool) {
 	r.advance(now)
 	r.stats.SlicesReceived++
-	r.step(r.sliceGuard(s), receiverInput{slice: s})
+	guard := r.sliceGuard(s)
+	r.step(guard, receiverInput{slice: s})
+	return guard != sliceForeign
 }
 
-// sliceGuard tells what a slice means; the first case that holds counts (RCV-3 to
-// RCV-8). Ids are compared for equality only (CID-3).
-func (r *Receiver) sliceGuard(s codec.Slice) Guard {
+// sliceGuard returns the guard of a slice (RCV-3 to RCV-8, RCV-21). Ids are compared for
+// equality only (CID-3).
+func (r *Receiver) sliceGuard(s codec.Slice) uint8 {
 	switch {
 	case s.Validate() != nil:
-		return SliceForeign
+		return sliceForeign
 	case s.ChunkID == r.chunkID-1 && s.NumSlices == r.previousSlices:
-		return SlicePrevious
+		return slicePrevious
 	case s.ChunkID != r.chunkID:
-		return SliceForeign
+		return sliceForeign
 	case r.state == ReceiverReady:
-		return SliceEarly
+		return sliceEarly
 	case r.state == ReceiverReceiving && s.NumSlices != r.numSlices:
 		return r.conflictGuard(s)
 	case r.received.Has(s.SliceID):
-		return SliceDuplicate
+		return sliceDuplicate
 	case r.received.Count()+1 == s.NumSlices:
-		return SliceCompletes
+		return sliceCompletes
 	}
-	return SliceAdds
+	return sliceAdds
 }
 
-// conflictGuard tells what to make of a slice that disagrees with the pinned
-// num_slices. If the one that pinned it was forged, nothing more will come of
+// conflictGuard returns the guard of a slice that disagrees with the fixed
+// num_slices. If the slice that fixed it was forged, nothing more will come of
 // it; after half the time to give up the genuine sender still has the other
 // half (RCV-7).
-func (r *Receiver) conflictGuard(s codec.Slice) Guard {
+func (r *Receiver) conflictGuard(s codec.Slice) uint8 {
 	switch {
 	case r.now-r.progressAt < r.giveUp/2:
-		return SliceConflicts
+		return sliceConflicts
 	case s.NumSlices == 1:
-		return SliceRepinsAndCompletes
+		return sliceReplacesAndCompletes
 	}
-	return SliceRepins
+	return sliceReplaces
 }
 
 // Read appends the complete chunk to dst and returns the result, as append
-// does; the receiver then takes the next chunk (RCV-1). It fails with ErrNothingToRead,
-// and then returns dst as it was.
-func (r *Receiver) Read(now Micros, dst []byte) ([]byte, error) {
+// does; the receiver then takes the next chunk (RCV-1). It fails with
+// ErrNothingToRead, and then returns dst as it was.
+func (r *Receiver) Read(now machine.Micros, dst []byte) ([]byte, error) {
 	r.advance(now)
-	r.step(ReadAsked, receiverInput{dst: dst})
-	if r.row != R16Read {
+	if r.state != ReceiverReady {
+		r.step(anyRead, receiverInput{})
 		return dst, ErrNothingToRead
 	}
-	chunk := r.chunk
-	r.chunk = nil
+	r.step(anyRead, receiverInput{dst: dst})
+	chunk := r.read
+	r.read = nil
 	return chunk, nil
 }
 
 // Poll returns an ack to send at now, or false when none is due. Call it until
-// it says false (RCV-1, RCV-9).
-func (r *Receiver) Poll(now Micros) (codec.Ack, bool) {
+// it returns false (RCV-1, RCV-9).
+func (r *Receiver) Poll(now machine.Micros) (codec.Ack, bool) {
 	r.advance(now)
-	guard := PollNothing
+	guard := noAckDue
 	switch {
 	case r.state == ReceiverReceiving && r.now-r.progressAt >= r.giveUp:
-		guard = PollGiveUp
-	case r.acks.due(r.now):
-		guard = PollAck
+		guard = receiverGivesUp
+	case r.state != ReceiverFailed && r.acks.due(r.now):
+		guard = ackDue
 	}
 	r.step(guard, receiverInput{})
-	switch r.row {
-	case R19WaitingAck, R21ReceivingAck, R24ReadyAck:
-		return r.out, true
+	if guard != ackDue {
+		return codec.Ack{}, false
 	}
-	return codec.Ack{}, false
+	return r.out, true
 }
 
-// Deadline returns when Poll has something to do next, if nothing else happens
-// before (RCV-17).
-func (r *Receiver) Deadline() Micros {
+// Deadline returns when Poll has something to do next if no event comes before
+// (RCV-17).
+func (r *Receiver) Deadline() machine.Micros {
 	switch r.state {
 	case ReceiverFailed:
-		return Never
+		return machine.Never
 	case ReceiverReceiving:
 		return min(r.acks.at, r.progressAt+r.giveUp)
 	}
 	return r.acks.at
 }
 
-// The actions of the transition table.
-
 // start begins a chunk; nothing of the one before remains (RCV-10).
-func (r *Receiver) start(s codec.Slice) {
-	r.numSlices = s.NumSlices
-	r.received = codec.Bitset{}
+func (r *Receiver) start(in receiverInput) {
+	r.numSlices = in.slice.NumSlices
+	r.received = bitset.Set{}
 	r.startedAt = r.now
-	r.pending.hold = false
+	r.pending.Hold, r.heldSlices = false, 0
 	r.acks.startChunk()
-}
-
-// repin starts the chunk again with another number of slices.
-func (r *Receiver) repin(s codec.Slice) {
-	r.stats.Repins++
-	r.start(s)
 }
 
 // store copies a slice to its place. Memory comes with each slice, not with what
 // it announces (RCV-11, RCV-18).
-func (r *Receiver) store(s codec.Slice) {
+func (r *Receiver) store(in receiverInput) {
+	s := &in.slice
 	for len(r.slices) <= s.SliceID {
 		r.slices = append(r.slices, nil)
 	}
@@ -180,57 +317,55 @@ func (r *Receiver) store(s codec.Slice) {
 	if s.Last() {
 		r.lastBytes = len(s.Data)
 	}
-	r.received.Set(s.SliceID)
+	r.received.Add(s.SliceID)
 	r.progressAt = r.now
 	r.stats.SlicesStored++
-	r.pending.current = true
+	r.pending.Current = true
 	r.acks.newSlice(r.now, s.SliceID)
 }
 
 // complete makes the current chunk the previous one; what is acked from now on
 // is its full bitmap, at once, whether it was read or not (RCV-12, ACQ-3).
-func (r *Receiver) complete() {
+func (r *Receiver) complete(receiverInput) {
 	r.readSize = (r.numSlices-1)*codec.SliceSize + r.lastBytes
 	r.previousSlices, r.numSlices = r.numSlices, 0
-	r.received = codec.Bitset{}
+	r.received = bitset.Set{}
 	r.chunkID++ // modulo 2^16 (CID-2)
-	r.pending.current, r.pending.previous = false, true
+	r.pending.Current, r.pending.Previous = false, true
 	r.acks.atOnce(r.now)
 	r.stats.Chunks++
 	r.stats.ChunkBytes += int64(r.readSize)
 	r.stats.LastChunkTime = r.now - r.startedAt
 }
 
-// ackAgain and ackPreviousAgain answer duplicates, in whatever state (RCV-13).
-func (r *Receiver) ackAgain() {
-	r.stats.Duplicates++
-	r.pending.current = true
+// ackCurrent and ackPrevious answer duplicates (RCV-13).
+func (r *Receiver) ackCurrent(receiverInput) {
+	r.pending.Current = true
 	r.acks.soon(r.now)
 }
 
-func (r *Receiver) ackPreviousAgain() {
-	r.stats.Duplicates++
-	r.pending.previous = true
+func (r *Receiver) ackPrevious(receiverInput) {
+	r.pending.Previous = true
 	r.acks.soon(r.now)
 }
 
 // hold answers a slice that comes too early without taking it (RCV-14).
-func (r *Receiver) hold(s codec.Slice) {
+func (r *Receiver) hold(in receiverInput) {
 	r.stats.Held++
-	r.heldSlices = s.NumSlices
-	r.pending.hold = true
+	r.heldSlices = in.slice.NumSlices
+	r.pending.Hold = true
 	r.acks.soon(r.now)
 }
 
-func (r *Receiver) deliver(dst []byte) {
-	dst = slices.Grow(dst, r.readSize)
+// deliver appends the chunk to what Read was given.
+func (r *Receiver) deliver(in receiverInput) {
+	dst := slices.Grow(in.dst, r.readSize)
 	for left, id := r.readSize, 0; left > 0; id++ {
 		n := min(left, codec.SliceSize)
 		dst = append(dst, r.slices[id][:n]...)
 		left -= n
 	}
-	r.chunk = dst
-	r.readSize = 0
+	r.read, r.readSize = dst, 0
 	if r.memory != nil {
 		r.slices = r.memory.release(r.slices)
 	}
@@ -238,31 +373,28 @@ func (r *Receiver) deliver(dst []byte) {
 
 // sendAck makes the next of the acks that are due, the previous chunk's first
 // (RCV-16). It holds all that is here (ACK-2).
-func (r *Receiver) sendAck() {
+func (r *Receiver) sendAck(receiverInput) {
 	switch p := &r.pending; {
-	case p.previous:
-		p.previous = false
-		r.out = codec.Ack{ChunkID: r.chunkID - 1, NumSlices: r.previousSlices, Acked: codec.FirstN(r.previousSlices)}
-	case p.current:
-		p.current = false
+	case p.Previous:
+		p.Previous = false
+		r.out = codec.Ack{ChunkID: r.chunkID - 1, NumSlices: r.previousSlices, Acked: bitset.FirstN(r.previousSlices)}
+	case p.Current:
+		p.Current = false
 		r.out = codec.Ack{ChunkID: r.chunkID, NumSlices: r.numSlices, Acked: r.received}
 	default:
-		p.hold = false
+		p.Hold = false
 		r.out = codec.Ack{ChunkID: r.chunkID, NumSlices: r.heldSlices}
 	}
-	if r.pending == (pendingAcks{}) {
+	if r.pending == (PendingAcks{}) {
 		r.acks.sent(r.now)
 	}
 	r.stats.AcksSent++
 }
 
-// drop lets go of everything that a failed receiver no longer needs.
-func (r *Receiver) drop() {
+// drop releases everything that a failed receiver no longer needs (RCV-19).
+func (r *Receiver) drop(receiverInput) {
 	r.slices = nil
-	r.numSlices, r.received = 0, codec.Bitset{}
-	r.pending = pendingAcks{}
-	r.acks.at = Never
+	r.numSlices, r.received = 0, bitset.Set{}
+	r.pending = PendingAcks{}
+	r.acks.at = machine.Never
 }
-
-// advance takes a time before the latest one as that one (TIM-1).
-func (r *Receiver) advance(now Micros) { r.now = max(r.now, now) }

@@ -1,183 +1,65 @@
 package statemachine
 
 import (
+	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 )
 
-// nextAck polls once.
-func nextAck(t *testing.T, r *Receiver, now Micros) codec.Ack {
-	t.Helper()
-	a, ok := r.Poll(now)
-	if !ok {
-		t.Fatalf("no ack at %d", now)
-	}
-	return a
-}
-
-func noAck(t *testing.T, r *Receiver, now Micros) {
-	t.Helper()
-	if a, ok := r.Poll(now); ok {
-		t.Fatalf("at %d the ack %v, want none", now, a)
-	}
-}
-
-// Whatever went out just before (RCV-12, ACQ-3).
-func TestACompleteChunkIsAckedAtOnce(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
-	chunk := slicesOf(0, chunkOf(3000, 1))
-	give(r, chunk[0])
-	nextAck(t, r, 0)
-	give(r, chunk[1])
-	noAck(t, r, 0) // in order, and too soon
-	wantEqual(t, "deadline", r.Deadline(), 2*ms)
-	r.HandleSlice(1, chunk[2])
-	wantEqual(t, "deadline", r.Deadline(), 1)
-	wantEqual(t, "ack", nextAck(t, r, 1), ackOf(0, "111"))
-	noAck(t, r, 1)
-	wantEqual(t, "deadline", r.Deadline(), Never)
-}
-
-func TestAChunkOfOneSliceIsAckedAtOnce(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
-	for id := range uint16(3) {
-		give(r, slicesOf(id, chunkOf(100, 1))...)
-		wantEqual(t, "ack", nextAck(t, r, 0), ackOf(id, "1"))
-		noAck(t, r, 0)
-		_, err := r.Read(0, nil)
-		wantEqual(t, "read", err, nil)
-	}
-}
-
-// One for each chunk that has one due (AKT-2, ACQ-2).
-func TestNoMoreAcksThanOneRoundInTwoMilliseconds(t *testing.T) {
-	r := waitingReceiver() // the last ack went out at 0
-	r.HandleSlice(3*ms, sliceOf(8, 0, 3))
-	nextAck(t, r, 3*ms)
-	for now := 3 * ms; now < 5*ms; now += 100 {
-		r.HandleSlice(now, sliceOf(8, 0, 3))
-		r.HandleSlice(now, sliceOf(7, 0, 2))
-		noAck(t, r, now)
-	}
-	wantEqual(t, "deadline", r.Deadline(), 5*ms)
-	wantEqual(t, "ack", nextAck(t, r, 5*ms), ackOf(7, "11"))
-	wantEqual(t, "ack", nextAck(t, r, 5*ms), ackOf(8, "100"))
-	noAck(t, r, 5*ms)
-	wantEqual(t, "acks sent", r.Stats().AcksSent, 4)
-}
-
-// Two slices come too early, one hold goes out (RCV-14, AKT-2).
-func TestHoldsAreLimitedToo(t *testing.T) {
-	r := readyReceiver()
-	r.HandleSlice(ms, sliceOf(8, 4, 9))
-	r.HandleSlice(ms, sliceOf(8, 5, 9))
-	noAck(t, r, 2*ms-1)
-	wantEqual(t, "hold", nextAck(t, r, 2*ms), ackOf(8, "000000000"))
-	noAck(t, r, 2*ms)
-	wantEqual(t, "held", r.Stats().Held, 2)
-}
-
-// Where several are due (RCV-16).
-func TestTheOrderInWhichAcksGoOut(t *testing.T) {
-	r := readyReceiver()
-	r.HandleSlice(5*ms, sliceOf(8, 0, 3))
-	r.HandleSlice(5*ms, sliceOf(7, 1, 2))
-	wantEqual(t, "previous first", nextAck(t, r, 5*ms), ackOf(7, "11"))
-	wantEqual(t, "then hold", nextAck(t, r, 5*ms), ackOf(8, "000"))
-	noAck(t, r, 5*ms)
-}
-
-// A hold that is still due when the chunk starts is forgotten: the chunk's own
-// ack says more (RCV-10).
-func TestAHoldIsForgottenWhenTheChunkStarts(t *testing.T) {
-	r := readyReceiver()
-	r.HandleSlice(ms, sliceOf(8, 0, 3))
-	_, _ = r.Read(ms, nil)
-	r.HandleSlice(ms, sliceOf(8, 0, 3))
-	wantEqual(t, "ack", nextAck(t, r, 2*ms), ackOf(8, "100"))
-	noAck(t, r, 2*ms)
-}
-
-func TestAHoldGoesOutAlsoAfterTheRead(t *testing.T) {
-	r := readyReceiver()
-	r.HandleSlice(ms, sliceOf(8, 0, 3))
-	_, _ = r.Read(ms, nil)
-	wantEqual(t, "hold", nextAck(t, r, 2*ms), ackOf(8, "000"))
-	noAck(t, r, 2*ms)
-}
-
-// The ack of the chunk that completes replaces the ones that were due before (RCV-12).
-func TestCompletionReplacesTheAckOfTheCurrentChunk(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
-	give(r, sliceOf(0, 0, 2), sliceOf(0, 1, 2))
-	wantEqual(t, "ack", nextAck(t, r, 0), ackOf(0, "11"))
-	noAck(t, r, 0)
-	noAck(t, r, Second)
-}
-
-// Fifteen wait (AKT-3).
-func TestTheSixteenthUnreportedSliceIsAckedAtOnce(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
-	give(r, sliceOf(0, 0, 40))
-	nextAck(t, r, 0)
-	for id := 1; id < 16; id++ {
-		give(r, sliceOf(0, id, 40))
-		noAck(t, r, 0)
-	}
-	give(r, sliceOf(0, 16, 40))
-	wantEqual(t, "acked", nextAck(t, r, 0).Acked, codec.FirstN(17))
-	noAck(t, r, 0)
-}
-
 func TestAReadAppends(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
-	chunk := chunkOf(2500, 4)
-	give(r, slicesOf(0, chunk)...)
-	wantEqual(t, "size to read", r.ReadSize(), 2500)
+	r := newReceiver(0)
+	chunk := chunktest.Chunk(2500, 4)
+	give(r, chunktest.Slices(0, chunk)...)
+	check.Equal(t, "size to read", r.readSize, 2500)
 	got, err := r.Read(0, []byte("head"))
-	wantEqual(t, "error", err, nil)
-	wantBytes(t, "chunk", got, append([]byte("head"), chunk...))
-	wantEqual(t, "size to read", r.ReadSize(), 0)
-	must(t, r.chunk == nil, "the receiver lets go of what it delivered")
+	check.Same(t, "error", err, nil)
+	check.Bytes(t, "chunk", got, append([]byte("head"), chunk...))
+	check.Equal(t, "size to read", r.readSize, 0)
+	check.That(t, r.read == nil, "the receiver releases what it delivered")
 
 	dst := []byte("kept")
 	got, err = r.Read(0, dst)
-	wantEqual(t, "error", err, ErrNothingToRead, anyError)
-	wantBytes(t, "what was given", got, dst)
+	check.Same(t, "error", err, ErrNothingToRead)
+	check.Bytes(t, "what was given", got, dst)
 }
 
 // The network reuses its buffers (RCV-11).
 func TestAReceiverCopiesWhatItIsGiven(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
-	chunk := chunkOf(2500, 4)
-	for _, s := range slicesOf(0, chunk) {
+	r := newReceiver(0)
+	chunk := chunktest.Chunk(2500, 4)
+	for _, s := range chunktest.Slices(0, chunk) {
 		buffer := append([]byte(nil), s.Data...)
 		s.Data = buffer
 		give(r, s)
 		clear(buffer)
 	}
 	got, _ := r.Read(0, nil)
-	wantBytes(t, "chunk", got, chunk)
+	check.Bytes(t, "chunk", got, chunk)
 }
 
 func TestASmallerChunkAfterALargerOne(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
+	r := newReceiver(0)
 	for id, size := range []int{5000, 300, 4096, 1, 5000} {
-		chunk := chunkOf(size, uint32(id))
-		list := slicesOf(uint16(id), chunk)
+		chunk := chunktest.Chunk(size, uint32(id))
+		list := chunktest.Slices(uint16(id), chunk)
 		for i := range list { // last slice first
 			give(r, list[len(list)-1-i])
 		}
 		got, _ := r.Read(0, nil)
-		wantBytes(t, "chunk", got, chunk)
+		check.Bytes(t, "chunk", got, chunk)
 	}
 }
 
 // A slice that cannot be represented is not of this protocol, and is ignored
 // in every state.
 func TestInvalidSlicesAreIgnored(t *testing.T) {
-	good := sliceOf(8, 1, 3)
+	good := chunktest.Slice(8, 1, 3)
 	for _, c := range []struct {
 		name  string
 		wrong func(s *codec.Slice)
@@ -196,8 +78,8 @@ func TestInvalidSlicesAreIgnored(t *testing.T) {
 			s := good
 			c.wrong(&s)
 			give(r, s)
-			if r.Stats().Ignored != before.stats.Ignored+1 || r.State() != before.state || r.pending != before.pending ||
-				r.Received() != before.received || r.Deadline() != before.Deadline() {
+			if r.Stats().Ignored != before.stats.Ignored+1 || r.state != before.state || r.pending != before.pending ||
+				r.received != before.received || r.Deadline() != before.Deadline() {
 				t.Errorf("%s: not ignored in %v", c.name, before.state)
 			}
 		}
@@ -206,27 +88,27 @@ func TestInvalidSlicesAreIgnored(t *testing.T) {
 
 // Only a new slice is progress (RCV-9, RCV-15, RCV-17).
 func TestAReceiverGivesUp(t *testing.T) {
-	for _, giveUp := range []Micros{0, 3 * Second} {
-		r := NewReceiver(ReceiverConfig{GiveUp: giveUp})
+	for _, giveUp := range []machine.Micros{0, 3 * machine.Second} {
+		r := check.Must(NewReceiver(ReceiverConfig{GiveUp: giveUp}))
 		limit := giveUp
 		if giveUp == 0 {
-			limit = 10 * Second
+			limit = 10 * machine.Second
 		}
-		r.HandleSlice(5*Second, sliceOf(0, 0, 3))
-		nextAck(t, r, 5*Second)
-		r.HandleSlice(6*Second, sliceOf(0, 1, 3))
-		nextAck(t, r, 6*Second)
-		r.HandleSlice(7*Second, sliceOf(0, 1, 3)) // a duplicate is no progress
-		nextAck(t, r, 7*Second)
-		wantEqual(t, "deadline", r.Deadline(), 6*Second+limit)
-		noAck(t, r, 6*Second+limit-1)
-		wantEqual(t, "error", r.Err(), nil)
-		r.HandleSlice(6*Second+limit-1, sliceOf(0, 0, 3)) // an ack is due as well
-		noAck(t, r, 6*Second+limit)
-		wantEqual(t, "state", r.State(), ReceiverFailed)
-		wantEqual(t, "error", r.Err(), ErrGaveUp, anyError)
-		wantEqual(t, "deadline", r.Deadline(), Never)
-		wantEqual(t, "memory", len(r.slices), 0)
+		r.HandleSlice(5*machine.Second, chunktest.Slice(0, 0, 3))
+		nextAck(t, r, 5*machine.Second)
+		r.HandleSlice(6*machine.Second, chunktest.Slice(0, 1, 3))
+		nextAck(t, r, 6*machine.Second)
+		r.HandleSlice(7*machine.Second, chunktest.Slice(0, 1, 3)) // a duplicate is no progress
+		nextAck(t, r, 7*machine.Second)
+		check.Equal(t, "deadline", r.Deadline(), 6*machine.Second+limit)
+		noAck(t, r, 6*machine.Second+limit-1)
+		check.Same(t, "error", r.Err(), nil)
+		r.HandleSlice(6*machine.Second+limit-1, chunktest.Slice(0, 0, 3)) // an ack is due as well
+		noAck(t, r, 6*machine.Second+limit)
+		check.Equal(t, "state", r.state, ReceiverFailed)
+		check.Same(t, "error", r.Err(), ErrGaveUp)
+		check.Equal(t, "deadline", r.Deadline(), machine.Never)
+		check.Equal(t, "memory", len(r.slices), 0)
 		noAck(t, r, year)
 	}
 }
@@ -234,39 +116,121 @@ func TestAReceiverGivesUp(t *testing.T) {
 // Packets come before timers: a slice at the very time to give up keeps the
 // receiver going (RCV-2).
 func TestASliceAtTheTimeToGiveUpIsProgress(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
-	give(r, sliceOf(0, 0, 3))
-	r.HandleSlice(10*Second, sliceOf(0, 1, 3))
-	nextAck(t, r, 10*Second)
-	wantEqual(t, "deadline", r.Deadline(), 20*Second)
+	r := newReceiver(0)
+	give(r, chunktest.Slice(0, 0, 3))
+	r.HandleSlice(10*machine.Second, chunktest.Slice(0, 1, 3))
+	nextAck(t, r, 10*machine.Second)
+	check.Equal(t, "deadline", r.Deadline(), 20*machine.Second)
 }
 
 func TestOnlyAReceivingReceiverGivesUp(t *testing.T) {
-	for _, from := range []func() *Receiver{newReceiver, waitingReceiver, readyReceiver} {
+	for _, from := range []func() *Receiver{firstReceiver, waitingReceiver, readyReceiver} {
 		r := from()
-		wantEqual(t, "deadline", r.Deadline(), Never)
+		check.Equal(t, "deadline", r.Deadline(), machine.Never)
 		r.Poll(year)
-		wantEqual(t, "error", r.Err(), nil)
+		check.Same(t, "error", r.Err(), nil)
 	}
 }
 
 func TestReceiverStats(t *testing.T) {
-	r := NewReceiver(ReceiverConfig{})
-	chunk := slicesOf(0, chunkOf(2500, 1))
+	r := newReceiver(0)
+	chunk := chunktest.Slices(0, chunktest.Chunk(2500, 1))
 	r.HandleSlice(10*ms, chunk[0])
 	r.HandleSlice(11*ms, chunk[0])
-	r.HandleSlice(12*ms, sliceOf(0, 0, 2))
-	r.HandleSlice(13*ms, sliceOf(9, 0, 2))
+	r.HandleSlice(12*ms, chunktest.Slice(0, 0, 2))
+	r.HandleSlice(13*ms, chunktest.Slice(9, 0, 2))
 	r.HandleSlice(15*ms, chunk[1])
-	wantEqual(t, "pinned", r.NumSlices(), 3)
+	check.Equal(t, "fixed num_slices", r.numSlices, 3)
 	r.HandleSlice(17*ms, chunk[2])
-	wantEqual(t, "pinned", r.NumSlices(), 0)
+	check.Equal(t, "fixed num_slices", r.numSlices, 0)
 	r.HandleSlice(18*ms, chunk[2])
-	r.HandleSlice(18*ms, sliceOf(1, 0, 2))
+	r.HandleSlice(18*ms, chunktest.Slice(1, 0, 2))
 	r.Poll(18 * ms)
 	_, _ = r.Read(18*ms, nil)
-	wantEqual(t, "stats", r.Stats(), ReceiverStats{
+	check.Equal(t, "stats", r.Stats(), ReceiverStats{
 		Chunks: 1, ChunkBytes: 2500, SlicesReceived: 8, SlicesStored: 3, Duplicates: 2,
 		Held: 1, Conflicts: 1, Ignored: 1, AcksSent: 1, LastChunkTime: 7 * ms,
+	})
+}
+
+// A machine gives up at its time and not before: after a microsecond, and after 2^61,
+// the longest there is; nothing is arriving any more then (RCV-15, RCV-19).
+func TestTheShortestAndTheLongestTimeToGiveUp(t *testing.T) {
+	for _, wait := range []machine.Micros{1, MaxGiveUp - 1, MaxGiveUp} {
+		r := check.Must(NewReceiver(ReceiverConfig{GiveUp: wait}))
+		give(r, chunktest.Slice(0, 0, 2))
+		r.Poll(wait - 1)
+		check.Same(t, "error before", r.Err(), nil)
+		r.Poll(wait)
+		check.Same(t, "error", r.Err(), ErrGaveUp)
+		check.That(t, r.numSlices == 0 && r.received.Empty(), "nothing is arriving any more")
+	}
+}
+
+// At the start there is no previous chunk: 65535 is not answered, whatever the number
+// of its slices, and neither later (RCV-6).
+func TestNoPreviousChunkAtTheStart(t *testing.T) {
+	for _, first := range []uint16{0, 1, 65535} {
+		r := newReceiver(first)
+		for _, n := range []int{1, 2, 256} {
+			check.That(t, !r.HandleSlice(0, chunktest.Slice(first-1, 0, n)), "it is foreign")
+			noAck(t, r, 0)
+		}
+		check.Equal(t, "ignored", r.Stats().Ignored, 3)
+		check.Equal(t, "deadline", r.Deadline(), machine.Never)
+		give(r, chunktest.Slice(first, 0, 2), chunktest.Slice(first, 1, 2))
+		quiet(r)
+		_, _ = r.Read(0, nil)
+		r.HandleSlice(machine.Second, chunktest.Slice(first-1, 0, 2))
+		noAck(t, r, machine.Second)
+	}
+}
+
+// Ids are compared for equality only. A chunk from exactly half the range away is
+// neither the current nor the previous one (CID-3, RCV-3, RCV-4).
+func TestOnlyEqualityOfIDsCounts(t *testing.T) {
+	for _, first := range []uint16{0, 1, 32767, 32768, 65535} {
+		r := newReceiver(first)
+		give(r, chunktest.Slice(first, 0, 1))
+		_, _ = r.Read(0, nil)
+		want := map[uint16]machine.Row{first: "R3", first + 1: "R1"}
+		for _, away := range []uint16{0, 1, 2, 32767, 32768, 32769, 65534, 65535} {
+			twin := *r
+			twin.slices = nil
+			ours := twin.HandleSlice(0, chunktest.Slice(first+away, 0, 1))
+			row, known := want[first+away]
+			if !known {
+				row = "R4"
+			}
+			if twin.row != row || ours != known {
+				t.Errorf("chunk %d after %d: row %v, ours %v; want %v", first+away, first, twin.row, ours, row)
+			}
+		}
+	}
+}
+
+// A read without a buffer allocates one of the chunk's size, and not by doubling.
+func TestAReadAllocatesOnce(t *testing.T) {
+	r := newReceiver(0)
+	give(r, chunktest.Slices(0, chunktest.Chunk(codec.MaxChunkSize, 1))...)
+	got, _ := r.Read(0, nil)
+	check.Equal(t, "room", cap(got), codec.MaxChunkSize)
+}
+
+// Slices may come in any order, any number of times, of any chunk: what is delivered
+// is the chunk (SAFE-1, SAFE-5).
+func TestSlicesInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		chunk := chunktest.Chunk(rapid.IntRange(1, 20_000).Draw(t, "size"), 1)
+		list := chunktest.Slices(0, chunk)
+		late := chunktest.Slices(65535, chunktest.Chunk(3000, 2))
+		early := chunktest.Slices(1, chunktest.Chunk(3000, 3))
+		r := newReceiver(0)
+		for _, s := range rapid.Permutation(slices.Concat(list, list, late, late, early)).Draw(t, "order") {
+			r.HandleSlice(0, s)
+		}
+		got, err := r.Read(0, nil)
+		check.Same(t, "error", err, nil)
+		check.Bytes(t, "chunk", got, chunk)
 	})
 }

@@ -1,18 +1,23 @@
 package statemachine
 
-import "github.com/chunkwire/chunkwire/codec"
+import (
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+)
 
-// SenderConfig sets up a Sender. The zero value is ready to use.
+// SenderConfig sets up a Sender.
 type SenderConfig struct {
 	// FirstChunkID is the id of the first chunk; both ends must agree (CID-1).
 	FirstChunkID uint16
 	// GiveUp is how long a chunk may stay without progress before the sender
-	// fails, at most 2^61; 0 means DefaultGiveUp.
-	GiveUp Micros
-	// Scheduler says which slice goes next, and when; nil means a Base with the
-	// Burst profile. A scheduler serves one sender.
+	// fails: 1 us to MaxGiveUp, or 0 for DefaultGiveUp. It should be three times the
+	// scheduler's longest interval between slices, and 100 ms (SND-20).
+	GiveUp machine.Micros
+	// Scheduler decides which slice goes next, and when. It is required, and serves
+	// one sender.
 	Scheduler Scheduler
-	// Observe, when not nil, is told what happens to each slice as it happens.
+	// Observe, when not nil, is called for what happens to each slice.
 	Observe func(Observation)
 }
 
@@ -20,185 +25,302 @@ type SenderConfig struct {
 // flight at a time (CON-2).
 type Sender struct {
 	state   SenderState
-	row     Row
-	now     Micros
-	giveUp  Micros
+	row     machine.Row
+	now     machine.Micros
+	giveUp  machine.Micros
 	sched   Scheduler
 	observe func(Observation)
 
 	// The chunk in flight, or the next one's id when there is none.
-	chunkID     uint16
-	chunk       []byte // the caller's; nil unless SENDING
-	numSlices   int
-	sent        codec.Bitset // sent at least once
-	acked       codec.Bitset // subset of sent; a bit never goes back (SAFE-3)
-	startedAt   Micros
-	heardFromAt Micros // when the peer last gave a sign that it will take the chunk
+	chunkID   uint16
+	chunk     []byte // the caller's; nil unless SENDING
+	numSlices int
+	sent      bitset.Set // sent at least once
+	acked     bitset.Set // subset of sent; a bit is never cleared within a chunk (SAFE-3)
+	startedAt machine.Micros
+	heardAt   machine.Micros // the latest sign of the peer: START, an ack with news, a hold
 
-	// What the last step has for its caller.
-	refusal error
-	out     codec.Slice
-
-	stats SenderStats
+	refusal error // of the last Submit
+	stats   SenderStats
 }
 
-// NewSender returns an idle sender.
-func NewSender(cfg SenderConfig) *Sender {
-	s := &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUpAfter(cfg.GiveUp), sched: cfg.Scheduler, observe: cfg.Observe}
-	if s.sched == nil {
-		s.sched = NewBase(Burst())
+// NewSender returns an idle sender (SND-21). It fails with machine.ErrConfig.
+func NewSender(cfg SenderConfig) (*Sender, error) {
+	giveUp, err := checkGiveUp(cfg.GiveUp)
+	if err != nil {
+		return nil, err
 	}
-	return s
+	if cfg.Scheduler == nil {
+		return nil, machine.ConfigError("Scheduler", nil, "a scheduler, such as adaptive.New returns")
+	}
+	return &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, sched: cfg.Scheduler, observe: cfg.Observe}, nil
 }
 
-// senderInput is what a transition's actions need of its event.
+// SenderState is what a sender is doing (section 7.1).
+type SenderState uint8
+
+const (
+	// SenderIdle has no chunk. It waits for one to be submitted.
+	SenderIdle SenderState = iota
+	// SenderSending has one chunk in flight, of which at least one slice is not
+	// acked. It leaves when all are, or when there was no progress for too long.
+	SenderSending
+	// SenderFailed has given up. No event leaves it: the two ends no longer agree
+	// on what was delivered, and need a new connection.
+	SenderFailed
+)
+
+func (s SenderState) String() string { return [...]string{"IDLE", "SENDING", "FAILED"}[s] }
+
+// The guards of section 7.3.
+const (
+	anySubmit uint8 = iota
+	sizeValid
+	sizeInvalid
+	anyAck
+	ackForeign
+	ackNothingNew
+	ackHold
+	ackNews
+	ackAll
+	anySenderPoll
+	sliceDue
+	noSliceDue
+	senderGivesUp
+)
+
+var senderGuards = []machine.Guard{
+	anySubmit:     {Event: "submit", Text: machine.Always},
+	sizeValid:     {Event: "submit", Text: "size valid"},
+	sizeInvalid:   {Event: "submit", Text: "size invalid"},
+	anyAck:        {Event: "ack", Text: machine.Always},
+	ackForeign:    {Event: "ack", Text: "foreign"},
+	ackNothingNew: {Event: "ack", Text: "nothing new"},
+	ackHold:       {Event: "ack", Text: "hold"},
+	ackNews:       {Event: "ack", Text: "news"},
+	ackAll:        {Event: "ack", Text: "all acked"},
+	anySenderPoll: {Event: "poll", Text: machine.Always},
+	sliceDue:      {Event: "poll", Text: "slice due"},
+	noSliceDue:    {Event: "poll", Text: "nothing due"},
+	senderGivesUp: {Event: "poll", Text: "give up"},
+}
+
+// The actions of section 7.3. Those without a name only count.
+type senderAction = machine.Action[Sender, senderInput]
+
+var (
+	senderStart    = senderAction{Name: "START", Do: (*Sender).start}
+	hear           = senderAction{Name: "HEAR", Do: (*Sender).hear}
+	held           = senderAction{Name: "HELD", Do: (*Sender).held}
+	note           = senderAction{Name: "NOTE", Do: (*Sender).note}
+	senderComplete = senderAction{Name: "COMPLETE", Do: (*Sender).complete}
+	send           = senderAction{Name: "SEND", Do: (*Sender).send}
+	senderGiveUp   = senderAction{Name: "GIVE UP", Do: (*Sender).drop}
+	refuseSize     = senderAction{Name: "refuse: chunk size", Do: func(s *Sender, _ senderInput) { s.refusal = ErrChunkSize }}
+	refuseBusy     = senderAction{Name: "refuse: busy", Do: func(s *Sender, _ senderInput) { s.refusal = ErrBusy }}
+	refuseGaveUp   = senderAction{Name: "refuse: gave up", Do: func(s *Sender, _ senderInput) { s.refusal = ErrGaveUp }}
+	ignoreAck      = senderAction{Do: func(s *Sender, _ senderInput) { s.stats.AcksIgnored++ }}
+)
+
+type senderTransition = machine.Transition[SenderState, uint8, Sender, senderInput]
+
+func senderRow(row machine.Row, from SenderState, guard uint8, to SenderState, does ...senderAction) senderTransition {
+	return senderTransition{Row: row, From: from, If: guard, To: to, Do: does}
+}
+
+// senderTable is the sender: every transition that there is (section 7.3).
+var senderTable = machine.NewTable(3, senderGuards, []senderTransition{
+	senderRow("S1", SenderIdle, sizeValid, SenderSending, senderStart),
+	senderRow("S2", SenderIdle, sizeInvalid, SenderIdle, refuseSize),
+	senderRow("S3", SenderSending, anySubmit, SenderSending, refuseBusy),
+	senderRow("S4", SenderFailed, anySubmit, SenderFailed, refuseGaveUp),
+	senderRow("S5", SenderIdle, anyAck, SenderIdle, ignoreAck),
+	senderRow("S6", SenderSending, ackForeign, SenderSending, ignoreAck),
+	senderRow("S7", SenderSending, ackNothingNew, SenderSending, ignoreAck),
+	senderRow("S8", SenderSending, ackHold, SenderSending, hear, held),
+	senderRow("S9", SenderSending, ackNews, SenderSending, note),
+	senderRow("S10", SenderSending, ackAll, SenderIdle, note, senderComplete),
+	senderRow("S11", SenderFailed, anyAck, SenderFailed, ignoreAck),
+	senderRow("S12", SenderIdle, anySenderPoll, SenderIdle),
+	senderRow("S13", SenderSending, sliceDue, SenderSending, send),
+	senderRow("S14", SenderSending, noSliceDue, SenderSending),
+	senderRow("S15", SenderSending, senderGivesUp, SenderFailed, senderGiveUp),
+	senderRow("S16", SenderFailed, anySenderPoll, SenderFailed),
+})
+
+// SenderTable returns the rows of the sender's table.
+func SenderTable() []machine.Line { return senderTable.Lines() }
+
+// senderInput is what an event gives to the actions.
 type senderInput struct {
 	chunk   []byte
-	news    codec.Bitset
+	news    bitset.Set
 	sliceID int
 }
+
+// step takes the transition for the guard that holds. Nothing else changes the
+// state.
+func (s *Sender) step(guard uint8, in senderInput) {
+	senderTable.Step(s, &s.state, &s.row, guard, in)
+}
+
+// advance takes a time before the latest one as that one (TIM-1).
+func (s *Sender) advance(now machine.Micros) { s.now = max(s.now, now) }
 
 // Submit starts the transfer of a chunk of 1..codec.MaxChunkSize bytes. The
 // sender does not copy it: it must stay as it is until the sender is idle
 // again (SND-18). Submit fails with ErrChunkSize, ErrBusy or ErrGaveUp, and then
 // the sender is as it was (SND-1, LIM-1).
-func (s *Sender) Submit(now Micros, chunk []byte) error {
+func (s *Sender) Submit(now machine.Micros, chunk []byte) error {
 	s.advance(now)
 	s.refusal = nil
-	guard := SizeValid
+	guard := sizeValid
 	if len(chunk) < 1 || len(chunk) > codec.MaxChunkSize {
-		guard = SizeInvalid
+		guard = sizeInvalid
 	}
 	s.step(guard, senderInput{chunk: chunk})
 	return s.refusal
 }
 
-// HandleAck takes an ack that arrived at now (SND-2).
-func (s *Sender) HandleAck(now Micros, a codec.Ack) {
+// HandleAck takes an ack that arrived at now (SND-2). It reports whether the ack
+// was of this connection: of the chunk in flight, or of the one before while the
+// sender is idle (CON-6).
+func (s *Sender) HandleAck(now machine.Micros, a codec.Ack) (ours bool) {
 	s.advance(now)
 	s.stats.AcksReceived++
 	// A slice that was never sent cannot have arrived (SND-7).
 	news := a.Acked.Intersect(s.sent).Minus(s.acked)
-	s.step(s.ackGuard(a, news), senderInput{news: news})
+	guard := s.ackGuard(a, news)
+	ours = guard != ackForeign
+	if s.state == SenderIdle {
+		ours = s.stats.Chunks > 0 && a.ChunkID == s.chunkID-1
+	}
+	s.step(guard, senderInput{news: news})
+	return ours
 }
 
-// ackGuard tells what an ack means; the first case that holds counts (SND-5,
-// SND-6, SND-8).
-func (s *Sender) ackGuard(a codec.Ack, news codec.Bitset) Guard {
+// ackGuard returns the guard of an ack (SND-5, SND-6, SND-8, SND-22).
+func (s *Sender) ackGuard(a codec.Ack, news bitset.Set) uint8 {
 	switch {
 	case a.ChunkID != s.chunkID || a.NumSlices != s.numSlices || a.Validate() != nil:
-		return AckForeign
+		return ackForeign
+	case s.acked.Count()+news.Count() == s.numSlices:
+		return ackAll
 	case !news.Empty():
-		if s.acked.Count()+news.Count() == s.numSlices {
-			return AckAll
-		}
-		return AckNews
+		return ackNews
 	case s.acked.Empty() && a.Acked.Empty():
-		return AckHold
+		return ackHold
 	}
-	return AckNothingNew
+	return ackNothingNew
 }
 
 // Poll returns a slice to send at now, or false when none is due. Call it until
-// it says false (SND-9). The slice's data points into the chunk.
-func (s *Sender) Poll(now Micros) (codec.Slice, bool) {
+// it returns false (SND-3, SND-9). The slice's data points into the chunk.
+func (s *Sender) Poll(now machine.Micros) (codec.Slice, bool) {
 	s.advance(now)
-	guard, sliceID := PollNothing, 0
-	if s.state == SenderSending {
-		if s.now-s.heardFromAt >= s.giveUp {
-			guard = PollGiveUp
-		} else if id, ok := s.sched.Next(s.now); ok {
-			guard, sliceID = PollSlice, id
-		}
+	guard, in := s.pollGuard()
+	s.step(guard, in)
+	if guard != sliceDue {
+		return codec.Slice{}, false
 	}
-	s.step(guard, senderInput{sliceID: sliceID})
-	if s.row == S13SendSlice {
-		return s.out, true
-	}
-	return codec.Slice{}, false
+	return s.slice(in.sliceID), true
 }
 
-// Rest lets go of memory that the next chunk would use again, for a sender that
-// may stay idle. While a chunk is in flight it does nothing.
+func (s *Sender) pollGuard() (guard uint8, in senderInput) {
+	if s.state != SenderSending {
+		return noSliceDue, in
+	}
+	if s.now-s.heardAt >= s.giveUp {
+		return senderGivesUp, in
+	}
+	if id, ok := s.sched.Next(s.now); ok {
+		return sliceDue, senderInput{sliceID: id}
+	}
+	return noSliceDue, in
+}
+
+// Deadline returns when Poll has something to do next if no event comes before:
+// Never unless a chunk is in flight (SND-16).
+func (s *Sender) Deadline() machine.Micros {
+	if s.state != SenderSending {
+		return machine.Never
+	}
+	return min(s.sched.Deadline(), s.heardAt+s.giveUp)
+}
+
+// Rest releases what only a chunk in flight needs. It does nothing while there is
+// one, or if the scheduler is no Rester.
 func (s *Sender) Rest() {
 	if r, ok := s.sched.(Rester); ok && s.state != SenderSending {
 		r.Rest()
 	}
 }
 
-// Deadline returns when Poll has something to do next, if nothing else happens
-// before: Never unless a chunk is in flight (SND-16).
-func (s *Sender) Deadline() Micros {
-	if s.state != SenderSending {
-		return Never
-	}
-	return min(s.sched.Deadline(), s.heardFromAt+s.giveUp)
+// slice returns a slice of the chunk in flight: always the same bytes (SLC-4,
+// LIM-2).
+func (s *Sender) slice(id int) codec.Slice {
+	from := id * codec.SliceSize
+	to := min(from+codec.SliceSize, len(s.chunk))
+	return codec.Slice{ChunkID: s.chunkID, SliceID: id, NumSlices: s.numSlices, Data: s.chunk[from:to:to]}
 }
 
-// The actions of the transition table.
-
 // start begins a chunk; nothing of the one before remains (SND-10).
-func (s *Sender) start(chunk []byte) {
-	s.chunk = chunk
-	s.numSlices = codec.NumSlices(len(chunk))
-	s.sent, s.acked = codec.Bitset{}, codec.Bitset{}
-	s.startedAt, s.heardFromAt = s.now, s.now
+func (s *Sender) start(in senderInput) {
+	s.chunk = in.chunk
+	s.numSlices = codec.NumSlices(len(in.chunk))
+	s.sent, s.acked = bitset.Set{}, bitset.Set{}
+	s.startedAt, s.heardAt = s.now, s.now
+	first, last := s.slice(0), s.slice(s.numSlices-1)
 	s.sched.Begin(Flight{
 		Now: s.now, ChunkID: s.chunkID, NumSlices: s.numSlices,
-		LastBytes: len(chunk) - (s.numSlices-1)*codec.SliceSize, Observe: s.observe,
+		Bytes: first.DatagramSize(), LastBytes: last.DatagramSize(), Observe: s.observe,
 	})
 }
 
-// hear notes a sign of life (SND-11).
-func (s *Sender) hear() { s.heardFromAt = s.now }
+// hear records a sign of life (SND-11).
+func (s *Sender) hear(senderInput) { s.heardAt = s.now }
 
-// note takes news, and passes it on to the scheduler (SND-12).
-func (s *Sender) note(news codec.Bitset) {
-	s.hear()
-	s.acked = s.acked.Union(news)
-	s.stats.SlicesAcked += int64(news.Count())
+// held reports a hold to the scheduler (SND-23).
+func (s *Sender) held(senderInput) { s.sched.Held(s.now) }
+
+// note takes newly acked slices, and passes them on to the scheduler (SND-12).
+func (s *Sender) note(in senderInput) {
+	s.hear(in)
+	s.acked = s.acked.Union(in.news)
+	s.stats.SlicesAcked += int64(in.news.Count())
 	if s.observe != nil {
-		for id := news.Next(0); id >= 0; id = news.Next(id + 1) {
+		for id := range in.news.All() {
 			s.observe(Observation{Kind: Acked, At: s.now, ChunkID: s.chunkID, SliceID: id})
 		}
 	}
-	s.sched.Acked(s.now, news)
+	s.sched.Acked(s.now, in.news)
 }
 
 // complete counts the chunk as delivered and goes on to the next id (SND-13).
-func (s *Sender) complete() {
+func (s *Sender) complete(in senderInput) {
 	s.stats.Chunks++
 	s.stats.ChunkBytes += int64(len(s.chunk))
 	s.stats.LastChunkTime = s.now - s.startedAt
-	s.drop()
+	s.drop(in)
 	s.chunkID++ // modulo 2^16 (CID-2)
 	s.numSlices = 0
 }
 
-// drop lets go of the caller's chunk.
-func (s *Sender) drop() {
-	s.chunk = nil
-	s.out = codec.Slice{}
-}
+// drop releases the caller's chunk (SND-15, SND-19).
+func (s *Sender) drop(senderInput) { s.chunk = nil }
 
-// send makes the slice that goes out: always the same bytes of the chunk (SND-14,
-// SLC-4, LIM-2).
-func (s *Sender) send(id int) {
-	from := id * codec.SliceSize
-	to := min(from+codec.SliceSize, len(s.chunk))
-	s.out = codec.Slice{ChunkID: s.chunkID, SliceID: id, NumSlices: s.numSlices, Data: s.chunk[from:to:to]}
+// send counts the slice that goes out (SND-14).
+func (s *Sender) send(in senderInput) {
 	kind := Sent
-	if s.sent.Has(id) {
+	if s.sent.Has(in.sliceID) {
 		kind = Resent
 		s.stats.SlicesResent++
 	}
-	s.sent.Set(id)
+	s.sent.Add(in.sliceID)
 	s.stats.SlicesSent++
-	s.stats.BytesSent += int64(codec.SliceDatagramSize(id, s.numSlices, to-from))
+	out := s.slice(in.sliceID)
+	s.stats.BytesSent += int64(out.DatagramSize())
 	if s.observe != nil {
-		s.observe(Observation{Kind: kind, At: s.now, ChunkID: s.chunkID, SliceID: id})
+		s.observe(Observation{Kind: kind, At: s.now, ChunkID: s.chunkID, SliceID: in.sliceID})
 	}
 }
-
-// advance takes a time before the latest one as that one (TIM-1).
-func (s *Sender) advance(now Micros) { s.now = max(s.now, now) }

@@ -1,25 +1,101 @@
 package statemachine
 
 import (
+	"reflect"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
 )
 
-// Counters count all chunks, at both ends, and not the latest only.
-func TestStatsAreOfAllChunks(t *testing.T) {
-	s := NewSender(SenderConfig{Scheduler: NewBase(atOnce)})
-	r := NewReceiver(ReceiverConfig{})
-	for id, size := range []int{3000, 1, 2048} {
-		must(t, s.Submit(0, chunkOf(size, 1)) == nil, "the chunk is taken")
-		for slice, ok := s.Poll(0); ok; slice, ok = s.Poll(0) {
-			r.HandleSlice(0, slice)
+// fill sets every number in a struct, of structs too, to a number of its own.
+func fill(v reflect.Value, next *int64) {
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.Struct {
+			fill(f, next)
+		} else {
+			*next++
+			f.SetInt(*next)
 		}
-		_, _ = r.Read(0, nil)
-		s.HandleAck(0, fullAck(uint16(id), codec.NumSlices(size)))
 	}
-	sent, got := s.Stats(), r.Stats()
-	wantEqual(t, "chunks", [2]int64{sent.Chunks, got.Chunks}, [2]int64{3, 3})
-	wantEqual(t, "their bytes", [2]int64{sent.ChunkBytes, got.ChunkBytes}, [2]int64{5049, 5049})
-	wantEqual(t, "slices", [2]int64{sent.SlicesAcked, got.SlicesStored}, [2]int64{6, 6})
 }
+
+func filled[S any](from int64) (s S) {
+	fill(reflect.ValueOf(&s).Elem(), &from)
+	return s
+}
+
+// Add leaves out no counter: each becomes the sum, but for those that are no sums.
+func TestStatsAddEveryCounter(t *testing.T) {
+	a, b := filled[SenderStats](100), filled[SenderStats](1000)
+	want := filled[SenderStats](0)
+	sum(reflect.ValueOf(&want).Elem(), reflect.ValueOf(a), reflect.ValueOf(b))
+	want.LastChunkTime = b.LastChunkTime
+	want.Schedule.SmoothedRTT, want.Schedule.MinRTT = b.Schedule.SmoothedRTT, a.Schedule.MinRTT
+	a.Add(b)
+	check.Equal(t, "sender", a, want)
+
+	c, d := filled[ReceiverStats](100), filled[ReceiverStats](1000)
+	wantR := filled[ReceiverStats](0)
+	sum(reflect.ValueOf(&wantR).Elem(), reflect.ValueOf(c), reflect.ValueOf(d))
+	wantR.LastChunkTime = d.LastChunkTime
+	c.Add(d)
+	check.Equal(t, "receiver", c, wantR)
+}
+
+func sum(to, a, b reflect.Value) {
+	for i := range to.NumField() {
+		if f := to.Field(i); f.Kind() == reflect.Struct {
+			sum(f, a.Field(i), b.Field(i))
+		} else {
+			f.SetInt(a.Field(i).Int() + b.Field(i).Int())
+		}
+	}
+}
+
+// A minimum of 0 means that nothing was measured.
+func TestTheSmallerMinimumCountsIfThereIsOne(t *testing.T) {
+	for _, c := range []struct{ a, b, want machine.Micros }{{0, 0, 0}, {5, 0, 5}, {0, 7, 7}, {5, 7, 5}, {7, 5, 5}} {
+		s := ScheduleStats{MinRTT: c.a}
+		s.Add(ScheduleStats{MinRTT: c.b})
+		check.Equal(t, "minimum", s.MinRTT, c.want)
+	}
+}
+
+// Vars are the variables of sections 7.2 and 8.2.
+func TestVars(t *testing.T) {
+	s := ackedSender()
+	check.Equal(t, "sender", s.Vars(), SenderVars{
+		State: SenderSending, Row: "S9", ChunkID: 7, NumSlices: 3, Sent: s.sent, Acked: s.acked, HeardAt: 0,
+	})
+	check.Equal(t, "members", [2]int{s.sent.Count(), s.acked.Count()}, [2]int{3, 1})
+	r := receivingReceiver()
+	r.HandleSlice(r.now, firstSlice)
+	check.Equal(t, "receiver", r.Vars(), ReceiverVars{
+		State: ReceiverReceiving, Row: "R7", ChunkID: 8, NumSlices: 3, Received: r.received, ProgressAt: 2 * ms,
+		PreviousSlices: 2, Due: PendingAcks{Current: true},
+	})
+	r = readyReceiver()
+	r.HandleSlice(r.now, firstSlice)
+	check.Equal(t, "receiver", r.Vars(), ReceiverVars{
+		State: ReceiverReady, Row: "R13", ChunkID: 8, PreviousSlices: 2, Due: PendingAcks{Hold: true}, HeldSlices: 3, ReadSize: 2048,
+	})
+}
+
+// Rest passes on to a scheduler that can, while no chunk is in flight.
+func TestRest(t *testing.T) {
+	sched := &resting{}
+	s := newSender(7, sched)
+	s.Rest()
+	_ = s.Submit(0, []byte{1})
+	s.Rest()
+	check.Equal(t, "rests", sched.rests, 1)
+	newSender(7, &inTurn{}).Rest() // this one cannot
+}
+
+type resting struct {
+	inTurn
+	rests int
+}
+
+func (r *resting) Rest() { r.rests++ }

@@ -3,127 +3,155 @@ package statemachine
 import (
 	"fmt"
 	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/machine/machinetest"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 )
 
-// machineState is a state of either machine.
-type machineState interface {
-	~uint8
-	fmt.Stringer
-}
-
-var (
-	senderStates   = []SenderState{SenderIdle, SenderSending, SenderFailed}
-	receiverStates = []ReceiverState{ReceiverWaiting, ReceiverReceiving, ReceiverReady, ReceiverFailed}
-
-	senderGuards = []Guard{
-		SizeValid, SizeInvalid,
-		AckForeign, AckNothingNew, AckHold, AckNews, AckAll,
-		PollNothing, PollSlice, PollGiveUp,
-	}
-	receiverGuards = []Guard{
-		SliceForeign, SlicePrevious, SliceDuplicate, SliceConflicts, SliceRepins,
-		SliceRepinsAndCompletes, SliceAdds, SliceCompletes, SliceEarly,
-		ReadAsked,
-		PollNothing, PollAck, PollGiveUp,
-	}
-)
-
-func TestSenderTableIsTheDocuments(t *testing.T) {
-	wantEqual(t, "sender's table: the document (-), the code (+)", written(SenderTable()), documentTable(t, "S"))
-}
-
-func TestReceiverTableIsTheDocuments(t *testing.T) {
-	wantEqual(t, "receiver's table: the document (-), the code (+)", written(ReceiverTable()), documentTable(t, "R"))
-}
-
-// written returns a table in the document's words.
-func written[S machineState](table []Transition[S]) (rows [][5]string) {
-	for _, t := range table {
-		rows = append(rows, [5]string{
-			t.Row.String(), t.From.String(), t.Event.String(), t.Guard.String(), t.To.String(),
-		})
-	}
-	return rows
-}
-
-func TestSenderTableIsTotalAndUnambiguous(t *testing.T) {
-	checkTable(t, SenderTable(), senderStates, senderGuards, &senderIndex, senderCannot)
-}
-
-func TestReceiverTableIsTotalAndUnambiguous(t *testing.T) {
-	checkTable(t, ReceiverTable(), receiverStates, receiverGuards, &receiverIndex, receiverCannot)
-}
-
-// checkTable finds exactly one row for each state and guard, but no row of its
-// own for a guard that cannot hold in the state.
-func checkTable[S machineState](t *testing.T, table []Transition[S], states []S, guards []Guard, ix *index[S], cannot []cannotOccur[S]) {
-	matched := map[Row]bool{}
-	for _, state := range states {
-		for _, g := range guards {
-			rows := rowsFor(table, state, g)
-			switch {
-			case whyNot(cannot, state, g) != "" && (len(rows) == 0 || rows[0].Guard == Always):
-				continue
-			case len(rows) != 1:
-				t.Errorf("%v, %v, %v: rows %v, want exactly one", state, g.Event(), g, rows)
-				continue
-			}
-			matched[rows[0].Row] = true
-			if ix[state][g] != rows[0] {
-				t.Errorf("%v, %v: the index has %v, want %v", state, g, ix[state][g], rows[0])
-			}
-		}
-	}
-	for _, tr := range table {
-		if !matched[tr.Row] {
-			t.Errorf("row %v can never be taken", tr.Row)
-		}
-		if tr.Guard != Always && tr.Guard.Event() != tr.Event {
-			t.Errorf("row %v: guard %v is not one of event %v", tr.Row, tr.Guard, tr.Event)
+func TestTablesAreTheDocuments(t *testing.T) {
+	const data, document = "../spec/protocol.json", "../spec/PROTOCOL.md"
+	for _, err := range []error{
+		machinetest.CheckRows(data, "sender", SenderTable()), machinetest.CheckDiagram(document, "sender", idleSender().state.String(), SenderTable()),
+		machinetest.CheckRows(data, "receiver", ReceiverTable()), machinetest.CheckDiagram(document, "receiver", firstReceiver().state.String(), ReceiverTable()),
+	} {
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }
 
-func rowsFor[S machineState](table []Transition[S], state S, g Guard) (rows []Transition[S]) {
-	for _, tr := range table {
-		if tr.From == state && tr.Event == g.Event() && (tr.Guard == g || tr.Guard == Always) {
-			rows = append(rows, tr)
-		}
-	}
-	return rows
-}
-
-func TestRowsAreNumberedInOrder(t *testing.T) {
-	for i, tr := range SenderTable() {
-		wantEqual(t, "row", tr.Row.String(), fmt.Sprintf("S%d", i+1))
-	}
-	for i, tr := range ReceiverTable() {
-		wantEqual(t, "row", tr.Row.String(), fmt.Sprintf("R%d", i+1))
-	}
-	wantEqual(t, "number of rows", len(SenderTable())+len(ReceiverTable()), int(lastRow))
-	wantEqual(t, "no row", Row(0).String(), "")
-}
-
-func TestEveryGuardBelongsToAMachine(t *testing.T) {
-	used := map[Guard]bool{}
-	for _, g := range append(append([]Guard{}, senderGuards...), receiverGuards...) {
-		used[g] = true
-	}
-	texts := map[string]Guard{}
-	for g := Always + 1; g < numGuards; g++ {
-		must(t, used[g], "guard "+g.String()+" is used")
-		text := g.Event().String() + " " + g.String()
-		if other, twice := texts[text]; twice {
-			t.Errorf("guards %d and %d are both called %q", g, other, text)
-		}
-		texts[text] = g
-	}
-	wantEqual(t, "always", Always.String(), "always")
+func TestTablesAreTotalAndUnambiguous(t *testing.T) {
+	check.Same(t, "sender", senderMachine.CheckTotal(), nil)
+	check.Same(t, "receiver", receiverMachine.CheckTotal(), nil)
 }
 
 func TestTablesAreCopies(t *testing.T) {
-	SenderTable()[0].To = SenderFailed
-	ReceiverTable()[0].To = ReceiverFailed
-	wantEqual(t, "sender's table", SenderTable()[0].To, SenderSending)
-	wantEqual(t, "receiver's table", ReceiverTable()[0].To, ReceiverReady)
+	SenderTable()[0].Next = "elsewhere"
+	ReceiverTable()[0].Next = "elsewhere"
+	check.Equal(t, "sender's next state", SenderTable()[0].Next, "SENDING")
+	check.Equal(t, "receiver's next state", ReceiverTable()[0].Next, "READY")
+}
+
+// impossible lists guards that cannot hold in a state, for one reason.
+func impossible(all []machine.Guard, state fmt.Stringer, why string, guards ...uint8) (list []machinetest.Impossible) {
+	for _, g := range guards {
+		list = append(list, machinetest.Impossible{State: state.String(), Guard: all[g], Why: why})
+	}
+	return list
+}
+
+func joined(lists ...[]machinetest.Impossible) (all []machinetest.Impossible) {
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+var senderMachine = machinetest.Machine{
+	States: []string{SenderIdle.String(), SenderSending.String(), SenderFailed.String()},
+	Guards: senderGuards,
+	Table:  SenderTable(),
+	Impossible: joined(
+		impossible(senderGuards, SenderIdle, "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
+		impossible(senderGuards, SenderIdle, "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+		impossible(senderGuards, SenderFailed, "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+	),
+}
+
+const (
+	emptyWaiting = "nothing of the chunk is here, so nothing is fixed or doubled"
+	isEarly      = "in READY every slice of the current chunk is early"
+	notReceiving = "only while receiving is something missing, or fixed"
+	onlyReady    = "only a chunk that waits to be read makes slices early"
+)
+
+var receiverMachine = machinetest.Machine{
+	States: []string{ReceiverWaiting.String(), ReceiverReceiving.String(), ReceiverReady.String(), ReceiverFailed.String()},
+	Guards: receiverGuards,
+	Table:  ReceiverTable(),
+	Impossible: joined(
+		impossible(receiverGuards, ReceiverWaiting, emptyWaiting, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes),
+		impossible(receiverGuards, ReceiverWaiting, onlyReady, sliceEarly),
+		impossible(receiverGuards, ReceiverWaiting, notReceiving, receiverGivesUp),
+		impossible(receiverGuards, ReceiverReceiving, onlyReady, sliceEarly),
+		impossible(receiverGuards, ReceiverReady, isEarly, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, sliceAdds, sliceCompletes),
+		impossible(receiverGuards, ReceiverReady, notReceiving, receiverGivesUp),
+		impossible(receiverGuards, ReceiverFailed, "a failed receiver keeps no slice", sliceDuplicate),
+		impossible(receiverGuards, ReceiverFailed, notReceiving, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, receiverGivesUp),
+		impossible(receiverGuards, ReceiverFailed, onlyReady, sliceEarly),
+		impossible(receiverGuards, ReceiverFailed, "a failed receiver has no ack due", ackDue),
+	),
+}
+
+// What is listed as impossible does not occur in random walks, and every row taken is
+// one of the state that the sender was in.
+func TestSenderMeetsNothingImpossible(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sched := &inTurn{deadline: machine.Never}
+		s := newSender(65535, sched)
+		now := machine.Micros(0)
+		for range rapid.IntRange(1, 60).Draw(t, "events") {
+			before, calls := s.state, len(sched.log)
+			now += rapid.SampledFrom([]machine.Micros{0, 1, 300 * ms, 4 * machine.Second}).Draw(t, "later")
+			switch rapid.IntRange(0, 3).Draw(t, "event") {
+			case 0:
+				_ = s.Submit(now, make([]byte, rapid.SampledFrom([]int{0, 1, 3000, 262145}).Draw(t, "size")))
+			case 1, 2:
+				a := codec.Ack{
+					ChunkID:   s.chunkID + uint16(rapid.IntRange(-1, 1).Draw(t, "chunk")),
+					NumSlices: rapid.SampledFrom([]int{-1, 0, 1, 3, 257}).Draw(t, "slices"),
+				}
+				a.Acked[0] = rapid.Uint64Range(0, 15).Draw(t, "bits")
+				possible(t, &senderMachine, before, senderGuards[s.ackGuard(a, a.Acked.Intersect(s.sent).Minus(s.acked))])
+				s.HandleAck(now, a)
+			case 3:
+				s.Poll(now)
+				check.That(t, before == SenderSending || len(sched.log) == calls, "the scheduler is asked only while sending")
+			}
+			leads(t, s.row, before, s.state)
+		}
+	})
+}
+
+func possible(t *rapid.T, m *machinetest.Machine, state fmt.Stringer, g machine.Guard) {
+	if why := m.WhyNot(state.String(), g); why != "" {
+		t.Fatalf("%v, %v occurred, though: %s", state, g.Text, why)
+	}
+}
+
+func leads(t *rapid.T, row machine.Row, from, to fmt.Stringer) {
+	if l := exRows[row]; l.State != from.String() || l.Next != to.String() {
+		t.Fatalf("row %v from %v to %v, want %v to %v", row, from, to, l.State, l.Next)
+	}
+}
+
+// The same of the receiver.
+func TestReceiverMeetsNothingImpossible(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := newReceiver(65535)
+		now := machine.Micros(0)
+		for range rapid.IntRange(1, 60).Draw(t, "events") {
+			before, due := r.state, r.pending
+			now += rapid.SampledFrom([]machine.Micros{0, 1, 5 * machine.Second, 9 * machine.Second}).Draw(t, "later")
+			switch rapid.IntRange(0, 4).Draw(t, "event") {
+			case 0:
+				_, _ = r.Read(now, nil)
+			case 1:
+				_, _ = r.Poll(now)
+				check.That(t, before != ReceiverFailed || due == PendingAcks{}, "a failed receiver has no ack due")
+			default:
+				n := rapid.IntRange(1, 3).Draw(t, "slices")
+				s := chunktest.Slice(r.chunkID+uint16(rapid.IntRange(-2, 1).Draw(t, "chunk")), rapid.IntRange(0, n).Draw(t, "slice"), n)
+				r.advance(now)
+				possible(t, &receiverMachine, before, receiverGuards[r.sliceGuard(s)])
+				r.HandleSlice(now, s)
+			}
+			leads(t, r.row, before, r.state)
+		}
+	})
 }

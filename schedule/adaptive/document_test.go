@@ -1,0 +1,58 @@
+package adaptive
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/machine/machinetest"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Each sentence of RECOVERY.md has an id of its own, with a prefix that
+// PROTOCOL.md does not use, and every sentence that is cited exists.
+func TestSentences(t *testing.T) {
+	protocol, document := read(t, "../../spec/PROTOCOL.md"), read(t, "../../spec/RECOVERY.md")
+	bold := regexp.MustCompile(`\*\*(([A-Z]{3,4})-\d+)\*\*`)
+	known := map[string]bool{}
+	for _, m := range bold.FindAllStringSubmatch(protocol, -1) {
+		known[m[1]] = true
+	}
+	for _, m := range bold.FindAllStringSubmatch(document, -1) {
+		if known[m[1]] || strings.Contains(protocol, "**"+m[2]+"-") {
+			t.Errorf("%s is not new", m[1])
+		}
+		known[m[1]] = true
+	}
+	cited := regexp.MustCompile(`\b[A-Z]{3,4}-\d+\b`)
+	files, _ := filepath.Glob("*.go")
+	for _, name := range append(files, "../../spec/RECOVERY.md") {
+		for _, id := range cited.FindAllString(read(t, name), -1) {
+			if !known[id] && !strings.HasPrefix(id, "SHA-") {
+				t.Errorf("%s cites %s, which does not exist", name, id)
+			}
+		}
+	}
+}
+
+// The constants are the specification's (REC-10).
+func TestConstants(t *testing.T) {
+	err := machinetest.CheckConstants("../../spec/recovery.json", map[string]int64{
+		"ACK_DELAY": int64(ackDelay), "MIN_RTT_LIFE": int64(rttLife), "LONG_TRAIN": longTrain, "SHORT_TRAIN": shortTrain, "TRAIN_TIME": int64(trainTime),
+		"RATE_EPOCH": int64(rateEpoch), "FASTEST": fastest, "SLOWEST": slowest, "FIRST_WINDOW": firstWindow, "DRAIN_WINDOW": drainSlots,
+		"PROBE_DELAY": int64(slowestProbe), "MAX_COPIES": mostSent, "COPY_BUDGET": copyBudget, "SPREAD_BUDGET": spreadCopies, "BURST_INTERVAL": burstSpacing,
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

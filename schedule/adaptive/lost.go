@@ -1,0 +1,63 @@
+package adaptive
+
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/rtt"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// gapThreshold is by how many later transmissions a lost one is overtaken (LOS-2).
+const gapThreshold = 2
+
+// arrivedAs returns the number of the transmission of a newly acked slice that
+// is taken to have arrived (LOS-1).
+func (s *Scheduler) arrivedAs(now machine.Micros, id int) uint32 {
+	t := &s.slices[id]
+	switch {
+	case t.resends == 0:
+		return t.main
+	case s.rtt.Known != rtt.Measured:
+		return uint32(t.first) // it can be either: this one claims less
+	case !s.lost.Has(id) && now-t.mainAt >= s.least():
+		return t.main
+	}
+	s.wasSpurious(now, id)
+	return uint32(t.first)
+}
+
+// wasSpurious learns from a slice that was given up too soon (LOS-4).
+func (s *Scheduler) wasSpurious(now machine.Micros, id int) {
+	t := &s.slices[id]
+	s.stats.Spurious++
+	s.report(statemachine.Spurious, now, id, 0)
+	if !s.byTimer.Has(id) && t.resends == 1 && s.profile.has(rulePatience) {
+		s.patience = max(s.patience, min(rtt.Clip(now-t.firstAt)*9/8, s.rtt.Smoothed*3/2))
+	}
+}
+
+// findLost finds the slices that were overtaken (LOS-2), and notes when the
+// next one is lost that is given some time (LOS-3).
+func (s *Scheduler) findLost(now machine.Micros) {
+	s.gapAt = machine.Never
+	flying := s.flying()
+	for id := range flying.All() {
+		t := &s.slices[id]
+		switch lostAt := t.lastAt + s.patience; {
+		case t.last+gapThreshold > s.newest:
+		case lostAt > now:
+			s.gapAt = min(s.gapAt, lostAt)
+		default:
+			s.stats.Lost++
+			s.lose(id, false)
+		}
+	}
+	s.findOldest()
+}
+
+func (s *Scheduler) lose(id int, byTimer bool) {
+	s.byTimer.Remove(id)
+	if byTimer {
+		s.byTimer.Add(id)
+	}
+	s.lost.Add(id)
+}

@@ -1,0 +1,65 @@
+package adaptive
+
+import "github.com/chunkwire/chunkwire/machine"
+
+// Figures of section 6.
+const (
+	catchUp      = 20 * ms       // PAC-4: how much a late caller may make up for
+	slowest      = 1_000_000_000 // PAC-3: nanoseconds a slice, so that a wrong estimate cannot stall
+	burstSpacing = 85 * 1000     // PRO-2: nanoseconds
+)
+
+// pacer says when the next slice may go out. It counts in nanoseconds, since at
+// a fast rate the microsecond is too coarse.
+type pacer struct {
+	at   machine.Micros
+	nano int64 // 0..999, beyond at
+}
+
+// wait earns nothing for time without a slice to send (PAC-5).
+func (p *pacer) wait(now machine.Micros) {
+	if p.at < now {
+		p.at, p.nano = now, 0
+	}
+}
+
+// isLate reports whether the caller comes too late to make up for it: then it is
+// the caller who sets the rate, not the path (PAC-4).
+func (p *pacer) isLate(now machine.Micros) bool { return p.at < now-catchUp }
+
+// spend moves on by what a slice takes (PAC-4).
+func (p *pacer) spend(now machine.Micros, ns int64) {
+	p.wait(now - catchUp)
+	ns += p.nano
+	p.at += machine.Micros(ns / 1000)
+	p.nano = ns % 1000
+}
+
+// when returns when the next slice may go out, in whole microseconds.
+func (p *pacer) when() machine.Micros {
+	if p.nano > 0 {
+		return p.at + 1
+	}
+	return p.at
+}
+
+// interval returns nanoseconds from a slice to the next one.
+func (s *Scheduler) interval(fresh bool) int64 {
+	if fresh && s.profile.burst {
+		return max(burstSpacing, s.profile.perSlice())
+	}
+	return max(s.pathInterval(), fastest, s.profile.perSlice())
+}
+
+// pathInterval is what the path is estimated to allow; 0 while nothing is known
+// of it (PAC-1).
+func (s *Scheduler) pathInterval() int64 {
+	ns := s.rate.perSlice()
+	if s.profile.fixed {
+		return 0 // PRO-4: the limit is all
+	}
+	if s.profile.has(ruleHeadroom) {
+		ns = ns * 7 / 8 // PAC-2
+	}
+	return min(ns, slowest) // PAC-3
+}

@@ -1,0 +1,137 @@
+package adaptive
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// flight is a Scheduler with a chunk in flight, and a clock. Time stands still
+// unless the test moves it.
+type flight struct {
+	t *testing.T
+	*Scheduler
+	clock machine.Micros
+	seen  []statemachine.Observation
+}
+
+func newScheduler(t *testing.T, p Profile) *Scheduler {
+	t.Helper()
+	s, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// fly starts the first chunk of a connection, of n full slices, at time 0.
+func fly(t *testing.T, p Profile, n int) *flight {
+	f := &flight{t: t, Scheduler: newScheduler(t, p)}
+	f.begin(n)
+	return f
+}
+
+// warm starts a chunk of n slices at 10 s on a connection that has measured a
+// round trip, and a path of so many nanoseconds a slice.
+func warm(t *testing.T, p Profile, roundTrip machine.Micros, perSlice int64, n int) *flight {
+	t.Helper()
+	f := fly(t, p, 1)
+	f.all()
+	f.at(roundTrip).acked(0)
+	f.rate.lowest.add(f.clock, perSlice, 0)
+	f.at(10 * machine.Second).begin(n)
+	f.rtt.lowest = minRTT{value: f.rtt.min(), at: f.clock, nearAt: f.clock} // as of now
+	return f
+}
+
+func (f *flight) begin(n int) {
+	f.Begin(statemachine.Flight{
+		Now: f.clock, NumSlices: n, LastBytes: codec.SliceSize,
+		Observe: func(o statemachine.Observation) { f.seen = append(f.seen, o) },
+	})
+}
+
+// at moves the clock.
+func (f *flight) at(now machine.Micros) *flight {
+	f.clock = now
+	return f
+}
+
+// after moves the clock on.
+func (f *flight) after(d machine.Micros) *flight { return f.at(f.clock + d) }
+
+// sends makes sure that exactly these slices go out, each as soon as the pace
+// lets it, within the next millisecond.
+func (f *flight) sends(want ...int) {
+	f.t.Helper()
+	if got := f.within(ms); !slices.Equal(got, want) {
+		f.t.Fatalf("at %d slices %v go out, want %v", f.clock, got, want)
+	}
+}
+
+// within takes what goes out until d has passed. The clock stays.
+func (f *flight) within(d machine.Micros) (sent []int) {
+	for now := f.clock; now <= f.clock+d; {
+		if id, ok := f.Next(now); ok {
+			sent = append(sent, id)
+		} else {
+			now = f.Deadline()
+		}
+	}
+	return sent
+}
+
+// all takes everything that goes out within 20 ms, and moves the clock there.
+func (f *flight) all() []int {
+	sent := f.within(20 * ms)
+	f.clock += 20 * ms
+	return sent
+}
+
+// acked acks slices.
+func (f *flight) acked(arrived ...int) *flight {
+	f.Acked(f.clock, ids(arrived...))
+	return f
+}
+
+// silentUntil makes sure that nothing goes out before then, and that the
+// deadline says so.
+func (f *flight) silentUntil(then machine.Micros) {
+	f.t.Helper()
+	if id, ok := f.Next(f.clock); ok {
+		f.t.Fatalf("at %d slice %d goes out", f.clock, id)
+	}
+	wantEqual(f.t, "deadline", f.Deadline(), then)
+	if id, ok := f.Next(then - 1); ok {
+		f.t.Fatalf("at %d slice %d goes out", then-1, id)
+	}
+	f.at(then)
+}
+
+func ids(list ...int) (b bitset.Set) {
+	for _, id := range list {
+		b.Add(id)
+	}
+	return b
+}
+
+// upTo returns the ids from..to, both included.
+func upTo(from, to int) (list []int) {
+	for id := from; id <= to; id++ {
+		list = append(list, id)
+	}
+	return list
+}
+
+func wantEqual[T any](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, d)
+	}
+}

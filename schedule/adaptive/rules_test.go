@@ -1,0 +1,503 @@
+package adaptive
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/rtt"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+const second = machine.Second
+
+// WIN-1
+// A scheduler begins without an estimate (REC-8), and with the figures of the
+// document (REC-10).
+func TestTheFirstWindowGrowsByWhatArrives(t *testing.T) {
+	f := fly(t, Adaptive(), 256)
+	wantEqual(t, "first flight", len(f.all()), 64)
+	f.at(50 * ms).acked(upTo(0, 9)...)
+	wantEqual(t, "then", len(f.all()), 20) // ten have left, and it is larger by ten
+}
+
+// WIN-2, WIN-3
+func TestTheWindowIsHalfAsMuchAgainAsThePathHolds(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 900_000, 256) // 57 slices, with the 2 ms of an ack
+	wantEqual(t, "flight", len(f.within(74*ms)), 93)
+	f.at(10*second+74*ms).acked(2, 3)
+	wantEqual(t, "resends, and what the window has room for", f.within(4*ms), []int{0, 1, 93, 94})
+}
+
+// WIN-2: on a short path it is the acks that take time.
+func TestTheWindowOfAShortPath(t *testing.T) {
+	f := warm(t, Adaptive(), 0, 8_000, 256)
+	wantEqual(t, "window", f.window(), 256)
+	f = warm(t, Adaptive(), 100, 85_000, 256)
+	wantEqual(t, "window", f.window(), 24*3/2+8)
+}
+
+// WIN-3
+func TestResendsIgnoreTheWindow(t *testing.T) {
+	f := warm(t, Burst(), 50*ms, 5_000_000, 100) // the path holds ten, the window 23
+	wantEqual(t, "fresh slices do too", len(f.all()), 100)
+	f.at(10*second + 60*ms).acked(99)
+	wantEqual(t, "lost", f.Stats().Lost, 98)
+	wantEqual(t, "sent", len(f.within(20*ms)), 5) // 4.375 ms apart
+
+	f = fly(t, Adaptive(), 100)
+	wantEqual(t, "first flight", len(f.all()), 64)
+	f.rate.lowest.add(f.clock, 5_000_000, 0)
+	f.at(50 * ms).acked(30)
+	wantEqual(t, "more than the window still fly", f.flying().Count() > f.window(), true)
+	wantEqual(t, "sent", f.within(20*ms), upTo(0, 4))
+}
+
+// PAC-1, PAC-2
+func TestThePaceIsSevenEighthsOfWhatASliceTakes(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 80_100, 50)
+	for i, want := range []machine.Micros{0, 71, 141, 211, 281} { // 70,087 ns apart, rounded up
+		if i > 0 {
+			f.silentUntil(10*second + want)
+		}
+		if id, ok := f.Next(f.clock); !ok || id != i {
+			t.Fatalf("at %d: slice %d, %v", f.clock, id, ok)
+		}
+	}
+}
+
+// PAC-1
+func TestNothingIsFasterThanSevenMicroseconds(t *testing.T) {
+	f := fly(t, Adaptive(), 3)
+	f.Next(0)
+	f.silentUntil(7)
+}
+
+// PAC-3
+func TestNoPathIsSlowerThanASliceASecond(t *testing.T) {
+	f := warm(t, Adaptive(), 3*second, 60_000_000_000, 8)
+	f.Next(f.clock)
+	f.silentUntil(11 * second)
+}
+
+// PAC-4, PAC-5
+func TestALateCallerMakesUpForTwentyMilliseconds(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 1_142_858, 100) // 1 ms apart
+	f.Next(f.clock)
+	f.after(second)
+	sent := 0
+	for _, ok := f.Next(f.clock); ok; _, ok = f.Next(f.clock) {
+		sent++
+	}
+	wantEqual(t, "at once", sent, 20+1)
+	f = warm(t, Adaptive(), 50*ms, 1_142_858, 1)
+	f.Next(f.clock)
+	f.silentUntil(10*second + 75*ms)
+	f.after(second).Next(f.clock) // time with nothing to send earned nothing
+	wantEqual(t, "pace", f.pace.at, 11*second+76*ms)
+}
+
+// PRO-1
+func TestTheApplicationLimitsTheRate(t *testing.T) {
+	for _, p := range []Profile{Adaptive(), Burst(), Redundant(), Fixed(1)} {
+		p.MaxRate = 852_800 // a slice in 10 ms
+		f := fly(t, p, 256)
+		f.Next(0)
+		f.silentUntil(10 * ms)
+		wantEqual(t, p.Name, len(f.within(600*ms)), 61)
+	}
+	for _, c := range []struct{ rate, wait int64 }{{statemachine.MinRate, 1_000_000}, {statemachine.MaxRate, 7}} {
+		f := fly(t, Fixed(c.rate), 2)
+		f.Next(0)
+		wantEqual(t, "wait", int64(f.Deadline()), c.wait)
+	}
+}
+
+// PRO-1: what is outside is refused, by the field's name.
+func TestARateOutsideIsRefused(t *testing.T) {
+	limited := Adaptive()
+	limited.MaxRate = statemachine.MinRate - 1
+	for _, p := range []Profile{Fixed(0), Fixed(-8), Fixed(statemachine.MinRate - 1), Fixed(statemachine.MaxRate + 1), limited} {
+		if _, err := New(p); !errors.Is(err, machine.ErrConfig) || !strings.Contains(err.Error(), "Profile.MaxRate") {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}
+
+// PRO-2
+func TestABurstIsEvenlySpaced(t *testing.T) {
+	f := fly(t, Burst(), 256)
+	f.Next(0)
+	f.silentUntil(85)
+	wantEqual(t, "sent", len(f.within(22*ms)), 255)
+}
+
+// PRO-4
+func TestAFixedRateLearnsNothing(t *testing.T) {
+	f := fly(t, Fixed(8_528_000), 256) // a slice a millisecond
+	wantEqual(t, "sent", f.within(49*ms), upTo(0, 49))
+	f.at(50 * ms).acked(upTo(0, 20)...)
+	f.at(50*ms + 10).acked(upTo(21, 49)...)
+	wantEqual(t, "sent", f.within(9*ms), upTo(50, 59))
+}
+
+// PRO-4: the interval is the limit's, and so is what the window is made of, though
+// the path is known to be slower.
+func TestAFixedRateHoldsOnASlowerPath(t *testing.T) {
+	f := warm(t, Fixed(8_528_000), 50*ms, 5_000_000, 100) // a slice a millisecond; the path takes 5
+	wantEqual(t, "sent", f.within(9*ms), upTo(0, 9))
+	wantEqual(t, "window", f.window(), (50+2)*3/2+8)
+	wantEqual(t, "window on an unknown path", fly(t, Fixed(8_528_000), 100).window(), 2*3/2+8)
+}
+
+// LOS-2
+func TestASliceOvertakenByTwoIsLost(t *testing.T) {
+	f := fly(t, Adaptive(), 40)
+	f.sends(upTo(0, 39)...)
+	f.at(50 * ms).acked(1)
+	f.sends() // 0 was overtaken by one
+	f.acked(2)
+	f.sends(0) // by two
+	wantEqual(t, "lost", f.Stats().Lost, 1)
+}
+
+// LOS-1, EST-5
+func TestAnAckThatIsTooSoonIsOfTheOriginal(t *testing.T) {
+	for _, c := range []struct {
+		after    machine.Micros
+		spurious int64
+	}{{46_874, 1}, {46_875, 0}} { // 15/16 of 50 ms
+		f := fly(t, Adaptive(), 40)
+		f.sends(upTo(0, 39)...)
+		f.at(50*ms + 21).acked(3) // sent at 21 us: a round trip of 50 ms
+		f.sends(0, 1)
+		f.at(50*ms + 21 + c.after).acked(0) // resent at once
+		wantEqual(t, "spurious", f.Stats().Spurious, c.spurious)
+	}
+}
+
+// LOS-3, LOS-4
+func TestPatienceWithAPathThatReorders(t *testing.T) {
+	f := fly(t, Adaptive(), 40)
+	f.sends(upTo(0, 39)...)
+	f.at(50 * ms).acked(3)
+	f.sends(0, 1)
+	f.at(56 * ms).acked(0) // not lost, but 6 ms late
+	wantEqual(t, "patience", f.patience, 63*ms)
+	f.acked(4, 5)
+	f.silentUntil(63*ms + 14) // 2 went out at 14 us
+	f.sends(2)
+	f.at(second).begin(1)
+	wantEqual(t, "patience in the next chunk", f.patience, 63*ms-63*ms/16)
+}
+
+// EST-3
+func TestCopiesMayLowerTheEstimateOnly(t *testing.T) {
+	for _, c := range []struct {
+		after, want machine.Micros
+	}{{80 * ms, 100 * ms}, {65 * ms, 100 * ms}, {48 * ms, 87 * ms}} {
+		f := warm(t, Adaptive(), 50*ms, 100_000, 4)
+		f.all()
+		f.rtt.Smoothed = 100 * ms
+		f.at(10*second + 50*ms).acked(3) // 100 -> 87.5
+		f.rtt.Smoothed = 100 * ms
+		f.within(10 * ms) // 0 and 1, and a copy of each
+		f.rtt.Variation = 0
+		before := f.rtt.Smoothed
+		f.after(c.after).acked(0)
+		if c.after < before != (f.rtt.Smoothed < before) {
+			t.Errorf("after %d: %d -> %d", c.after, before, f.rtt.Smoothed)
+		}
+	}
+}
+
+// EST-4, and what is kept for the next chunk (REC-8)
+func TestABoundMendsATimerThatIsTooShort(t *testing.T) {
+	f := fly(t, Adaptive(), 1)
+	f.sends(0)
+	f.silentUntil(250 * ms)
+	f.sends(0)
+	f.at(400 * ms).acked(0)
+	wantEqual(t, "smoothed", f.Stats().SmoothedRTT, 0)
+	f.at(second).begin(1)
+	wantEqual(t, "smoothed", f.Stats().SmoothedRTT, 400*ms)
+	f.sends(0)
+	f.silentUntil(second + 500*ms)
+}
+
+// EST-6, EST-7
+func TestTheSmallestRoundTripIsForgotten(t *testing.T) {
+	var m minRTT
+	for _, step := range []struct {
+		at, sample, want machine.Micros
+		drains           bool
+	}{
+		{0, 60 * ms, 60 * ms, false},
+		{ms, 50 * ms, 50 * ms, false},
+		{5 * second, 80 * ms, 50 * ms, false},
+		{8 * second, 56 * ms, 50 * ms, false}, // near: within an eighth
+		{18*second - 1, 57 * ms, 50 * ms, false},
+		{18 * second, 80 * ms, 50 * ms, true}, // nothing was near for 10 s
+		{18*second + 100*ms, 70 * ms, 50 * ms, true},
+		{18*second + 200*ms, 75 * ms, 70 * ms, false},
+		{28*second + 199*ms, 90 * ms, 70 * ms, false},
+		{28*second + 200*ms, 90 * ms, 70 * ms, true},
+		{28*second + 250*ms, 72 * ms, 70 * ms, false}, // near: that was all
+		{38*second + 249*ms, 99 * ms, 70 * ms, false},
+		{48*second + 249*ms, 99 * ms, 99 * ms, false}, // silence
+	} {
+		m.add(step.at, step.sample, 100*ms)
+		wantEqual(t, fmt.Sprintf("smallest at %d", step.at), m.value, step.want)
+		wantEqual(t, fmt.Sprintf("drain at %d", step.at), m.drains(), step.drains)
+	}
+}
+
+// EST-6: 2 ms more is near, too, since an ack may wait that long.
+func TestAnAckThatWaitedIsNear(t *testing.T) {
+	var m minRTT
+	m.add(0, 200, 0)
+	m.add(9*second, 2200, 0)
+	m.add(18*second, 2201, 0)
+	wantEqual(t, "drain", m.drains(), false)
+	m.add(19*second, 2201, 0)
+	wantEqual(t, "drain", m.drains(), true)
+}
+
+// WIN-4, RAT-4
+func TestADrainHasFourSlicesInFlight(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 100_000, 256) // a window of 788
+	f.rtt.lowest = minRTT{value: 50 * ms, at: f.clock, nearAt: 0}
+	f.all()
+	f.after(80 * ms).acked(0) // the latest near one was 10 s ago
+	wantEqual(t, "window", f.window(), 4)
+	sent := f.fresh
+	f.acked(upTo(1, sent-5)...)
+	f.within(50 * ms)
+	wantEqual(t, "fresh", f.fresh, sent)
+	wantEqual(t, "ran dry", f.rate.ranDryAt >= f.clock, true)
+	f.after(20 * ms).acked(sent - 4)
+	f.within(50 * ms)
+	wantEqual(t, "fresh", f.fresh, sent+1)
+	f.after(51 * ms).acked(sent)
+	wantEqual(t, "window", f.window() > 4, true)
+}
+
+// PTO-1, PTO-2
+func TestTheTimerOfTheOldestSlice(t *testing.T) {
+	f := warm(t, Adaptive(), 100*ms, 100_000, 2) // delay 150 ms, margin 50 ms
+	f.Next(f.clock)
+	f.after(10 * ms).Next(f.clock)
+	f.silentUntil(10*second + 150*ms)
+	f = warm(t, Adaptive(), 100*ms, 100_000, 4)
+	f.all()
+	f.at(10*second + 120*ms).acked(0)
+	f.rtt = &roundTrip{rtt.Estimator{Smoothed: 100 * ms, Variation: 12_500, Known: rtt.Measured}, f.rtt.lowest}
+	f.silentUntil(10*second + 170*ms) // the latest newly acked slice was 50 ms ago
+}
+
+// PTO-3, PTO-4
+func TestTwoProbesThenPatience(t *testing.T) {
+	f := warm(t, Adaptive(), 100*ms, 100_000, 100)
+	f.within(50 * ms)
+	f.silentUntil(10*second + 150*ms)
+	f.sends(98, 99) // the newest
+	f.silentUntil(10*second + 150*ms + 150*ms/8)
+	f.sends(96, 97)
+	for f.clock < 15*second {
+		f.clock = f.Deadline()
+		f.within(0)
+	}
+	wantEqual(t, "wait after 5 s", f.probeAt-f.clock, 250*ms)
+	f.acked(99)
+	wantEqual(t, "after an ack", f.probeAt, 0)
+}
+
+// PTO-5, REC-4
+func TestAHoldLeavesOneProbe(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 100_000, 256)
+	f.within(2 * ms)
+	fresh := f.fresh
+	f.at(10*second + 50*ms).Held(f.clock)
+	for range 5 {
+		f.at(f.Deadline())
+		f.sends(fresh - 1)
+		f.Held(f.clock + 50*ms)
+	}
+	f.after(51 * ms).acked(fresh - 1)
+	f.sends(upTo(0, 11)...) // all were lost, and go out again at the pace
+}
+
+// PTO-5: a round trip at first, then a quarter of the time that the hold has
+// lasted, and 250 ms at most.
+func TestProbesOfAHoldBecomeRarer(t *testing.T) {
+	f := warm(t, Adaptive(), 10*ms, 100_000, 256)
+	f.within(2 * ms)
+	f.at(10*second + 10*ms).Held(f.clock)
+	start := f.clock
+	var waits []machine.Micros
+	for f.clock < start+2*second {
+		before := f.clock
+		f.at(f.Deadline())
+		f.sends(f.fresh - 1)
+		f.Held(f.clock + 10*ms)
+		waits = append(waits, (f.clock-before)/ms)
+	}
+	wantEqual(t, "waits", waits, []machine.Micros{10, 10, 10, 10, 10, 12, 15, 19, 24, 30, 38, 47, 59, 74, 93, 116, 145, 181, 227, 250, 250, 250, 250})
+}
+
+// REC-9: one slice may go out.
+func TestAHoldBeforeTheFirstSlice(t *testing.T) {
+	f := fly(t, Adaptive(), 3)
+	f.Held(0)
+	f.sends(0)
+	f.silentUntil(250 * ms)
+	f.sends(0)
+}
+
+// CPY-1, CPY-2
+func TestSlicesThatWereLostAreCopied(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 80_000, 4)
+	f.sends(0, 1, 2, 3)
+	f.at(10*second+50*ms).acked(2, 3)
+	f.sends(0, 1, 0, 1) // twice each, since lost once
+	wantEqual(t, "more", len(f.after(ms).within(60*ms)), 0)
+}
+
+// PRO-3
+func TestRedundantCopiesWhatWasNot(t *testing.T) {
+	f := warm(t, Redundant(), 50*ms, 80_000, 4)
+	f.sends(0, 1, 2, 3, 0, 1, 2, 3)
+}
+
+// CPY-2
+func TestManySlicesAreNotCopied(t *testing.T) {
+	for n, copied := range map[int]bool{32: true, 33: false} {
+		f := warm(t, Adaptive(), 50*ms, 10_000, n+2)
+		f.all()
+		f.at(10*second+50*ms).acked(n, n+1)
+		wantEqual(t, "copied", len(f.within(10*ms)) > n, copied)
+	}
+}
+
+// CPY-3
+func TestNoCopiesIntoSilence(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 80_000, 1)
+	f.all()
+	sent := map[bool]int{}
+	for f.clock < 15*second {
+		f.clock = max(f.Deadline(), f.clock+1)
+		silent := f.clock > 10*second+4*75*ms
+		sent[silent] += len(f.within(0))
+	}
+	if sent[false] < 8 || sent[true] > 30 {
+		t.Errorf("sent %d times in the first 300 ms, then %d times", sent[false], sent[true])
+	}
+}
+
+// RAT-1, RAT-2
+func TestSixteenSlicesMakeATrain(t *testing.T) {
+	f := fly(t, Adaptive(), 256)
+	f.all()
+	f.at(50 * ms).acked(0)
+	f.at(51 * ms).acked(upTo(1, 15)...)
+	wantEqual(t, "after fifteen", f.rate.perSlice(), 0)
+	f.at(52 * ms).acked(16)
+	wantEqual(t, "after sixteen", f.rate.perSlice(), 125_000)
+	f.acked(upTo(17, 40)...)
+	wantEqual(t, "at once", f.rate.perSlice(), fastest)
+}
+
+// RAT-1
+func TestFourSlicesMakeASlowTrain(t *testing.T) {
+	f := fly(t, Adaptive(), 256)
+	f.all()
+	f.at(50 * ms).acked(0)
+	f.at(74*ms).acked(1, 2, 3, 4)
+	wantEqual(t, "too soon", f.rate.perSlice(), 0)
+	f.at(75 * ms).acked(5)
+	wantEqual(t, "half a round trip", f.rate.perSlice(), 5_000_000)
+}
+
+// RAT-3
+func TestWhatWasLostBehindTheBottleneckCounts(t *testing.T) {
+	for _, c := range []struct {
+		step int
+		want int64
+	}{{1, 160_000}, {2, 106_666}} { // at most half as much again
+		f := fly(t, Adaptive(), 256)
+		f.all()
+		f.at(50 * ms).acked(0)
+		var arrived []int
+		for i := range 16 {
+			arrived = append(arrived, 1+i*c.step)
+		}
+		f.at(52_560).acked(arrived...)
+		wantEqual(t, "rate", f.rate.perSlice(), c.want)
+	}
+}
+
+// RAT-4, RAT-5
+func TestASenderThatRanDryMeasuresItself(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 100_000, 64)
+	f.within(50 * ms) // and runs dry
+	for i := range 4 {
+		f.at(10*second + machine.Micros(60+20*i)*ms).acked(upTo(16*i, 16*i+15)...)
+	}
+	wantEqual(t, "rate", f.rate.perSlice(), 100_000)
+	f = warm(t, Adaptive(), 50*ms, 100_000, 256)
+	f.profile.MaxRate = 4_000_000 // it never runs dry
+	f.within(120 * ms)
+	f.at(10*second + 120*ms).acked(0)
+	for i := range 3 {
+		f.after(80 * ms).acked(upTo(16*i+1, 16*i+16)...)
+	}
+	wantEqual(t, "rate", f.rate.perSlice(), 5_000_000)
+}
+
+func TestSpuriousResendsAreObserved(t *testing.T) {
+	f := fly(t, Adaptive(), 40)
+	f.sends(upTo(0, 39)...)
+	f.at(50 * ms).acked(3)
+	f.sends(0, 1)
+	f.seen = nil
+	f.at(60 * ms).acked(0)
+	wantEqual(t, "observed", f.seen[0], statemachine.Observation{Kind: statemachine.Spurious, At: 60 * ms, SliceID: 0})
+}
+
+// An idle or a finished scheduler waits for nothing.
+func TestNothingInFlight(t *testing.T) {
+	f := fly(t, Adaptive(), 1)
+	f.sends(0)
+	f.at(50 * ms).acked(0)
+	wantEqual(t, "deadline", f.Deadline(), machine.Never)
+	f.sends()
+}
+
+// Once a chunk of that size was sent no event allocates.
+func TestNothingIsAllocatedOnceRunning(t *testing.T) {
+	s := newScheduler(t, Adaptive())
+	now := machine.Micros(0)
+	chunk := func() {
+		s.Begin(statemachine.Flight{Now: now, NumSlices: 100, LastBytes: 1})
+		left := bitset.FirstN(100)
+		for round := 0; !left.Empty(); round++ {
+			var news bitset.Set
+			for id, ok := s.Next(now); ok; id, ok = s.Next(now) {
+				if left.Has(id) && (id+round)%3 > 0 {
+					news.Add(id)
+				}
+			}
+			now = min(s.Deadline(), now+10*ms)
+			if left = left.Minus(news); !news.Empty() {
+				s.Acked(now, news)
+			}
+		}
+	}
+	chunk()
+	if n := testing.AllocsPerRun(20, chunk); n != 0 {
+		t.Errorf("a chunk allocates %v times", n)
+	}
+}

@@ -1,0 +1,186 @@
+package adaptive
+
+import (
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+const ms = machine.Millisecond
+
+// Scheduler is the recommended scheduler of a sender. Each method
+// does what section 2 says of its event, in that order (REC-1).
+type Scheduler struct {
+	profile Profile
+	observe func(statemachine.Observation)
+	stats   statemachine.ScheduleStats
+
+	// Kept across chunks (REC-8).
+	rtt      *roundTrip // one for all lanes, from the first Adopt on (LAN-9)
+	rate     rate
+	pace     pacer
+	patience machine.Micros // how old an overtaken slice is before it is lost (LOS-3)
+
+	// Per chunk.
+	chunkID    uint16
+	numSlices  int
+	now        machine.Micros // of the latest call
+	slices     []transmissions
+	unacked    bitset.Set     // slices not known to have arrived
+	fresh      int            // the first that was never sent; numSlices when all were
+	lost       bitset.Set     // unacked, sent before, and waiting to be sent again
+	resent     bitset.Set     // sent again at least once, as no copy
+	byTimer    bitset.Set     // found lost by the timer, the last time
+	oldest     int            // of the flying slices, the one sent first; or -1
+	count      uint32         // transmissions so far
+	newest     uint32         // the highest number known to have arrived
+	gapAt      machine.Micros // when an overtaken slice is lost
+	lastSentAt machine.Micros
+	newsAt     machine.Micros
+	probeAt    machine.Micros // no probe before
+	idle       bool           // there was nothing to send
+	held       bool           // the peer cannot take the chunk yet; until the next newly acked slice
+	heldAt     machine.Micros // since when
+}
+
+var _ statemachine.Scheduler = (*Scheduler)(nil)
+
+// New returns a scheduler with the profile's pace that knows nothing of the path
+// (REC-8). It fails with machine.ErrConfig.
+func New(p Profile) (*Scheduler, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	return &Scheduler{profile: p, rtt: new(roundTrip)}, nil
+}
+
+// Begin starts a chunk (REC-2).
+func (s *Scheduler) Begin(f statemachine.Flight) {
+	s.observe, s.chunkID, s.numSlices = f.Observe, f.ChunkID, f.NumSlices
+	s.now = f.Now
+	if cap(s.slices) < f.NumSlices {
+		s.slices = make([]transmissions, f.NumSlices)
+	}
+	s.slices = s.slices[:f.NumSlices]
+	clear(s.slices)
+	s.unacked, s.lost, s.resent = bitset.FirstN(f.NumSlices), bitset.Set{}, bitset.Set{}
+	s.fresh, s.oldest, s.count, s.newest = 0, -1, 0, 0
+	s.gapAt, s.probeAt = machine.Never, 0
+	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
+	s.rtt.UseBound()
+	s.rate.endTrain()
+	s.idle = true
+	s.patience -= s.patience / 16
+}
+
+// Acked takes newly acked slices (REC-3).
+func (s *Scheduler) Acked(now machine.Micros, news bitset.Set) {
+	s.now = now
+	s.sampleRTT(now, news)
+	for id := range news.All() {
+		s.newest = max(s.newest, s.arrivedAs(now, id))
+	}
+	s.unacked, s.lost = s.unacked.Minus(news), s.lost.Minus(news)
+	s.newsAt, s.probeAt, s.held = now, 0, false
+	s.measureRate(now, news.Count())
+	s.findLost(now)
+}
+
+// Held stops everything but a probe now and then (REC-4).
+func (s *Scheduler) Held(now machine.Micros) {
+	if !s.held {
+		s.held, s.heldAt = true, now
+	}
+	s.now, s.lost = now, bitset.Set{}
+	s.rate.endTrain()
+	s.findOldest()
+}
+
+// Next returns the slice that goes out at now, if any (REC-5).
+func (s *Scheduler) Next(now machine.Micros) (int, bool) {
+	s.now = now
+	s.runTimers(now)
+	id, isCopy := s.upNext(now)
+	if s.fresh == s.numSlices && s.lost.Empty() || s.drains() {
+		s.rate.dry(now)
+	}
+	if id < 0 {
+		s.idle = true
+		return 0, false
+	}
+	if s.idle {
+		s.pace.wait(now)
+		s.idle = false
+	}
+	if now < s.pace.when() {
+		return 0, false
+	}
+	if s.pace.isLate(now) {
+		s.rate.dry(now)
+	}
+	s.pace.spend(now, s.interval(id == s.fresh))
+	s.sent(now, id, isCopy)
+	return id, true
+}
+
+// Deadline returns when the pace or a timer lets a slice go (REC-7).
+func (s *Scheduler) Deadline() machine.Micros {
+	if s.unacked.Empty() {
+		return machine.Never
+	}
+	if id, _ := s.upNext(s.now); id >= 0 {
+		return s.pace.when()
+	}
+	return min(s.timerAt(), s.gapAt)
+}
+
+// Rest releases what only a chunk in flight needs; there must be none.
+func (s *Scheduler) Rest() { s.slices, s.oldest = nil, -1 }
+
+// Stats returns what the scheduler knows of the path.
+func (s *Scheduler) Stats() statemachine.ScheduleStats {
+	st := s.stats
+	st.SmoothedRTT, st.MinRTT = s.rtt.Smoothed, s.rtt.min()
+	return st
+}
+
+// runTimers finds what time alone makes lost. The resend timer matters only
+// while nothing else can be sent (PTO-1).
+func (s *Scheduler) runTimers(now machine.Micros) {
+	if now >= s.gapAt {
+		s.findLost(now)
+	}
+	if s.due() < 0 && now >= s.timerAt() {
+		s.expire(now)
+	}
+}
+
+// upNext returns the slice that goes out next, if the pace allows, and whether
+// it is a copy; or -1 (REC-5, REC-9).
+func (s *Scheduler) upNext(now machine.Micros) (id int, isCopy bool) {
+	if id := s.due(); id >= 0 {
+		return id, false
+	}
+	if s.fresh < s.numSlices || s.held {
+		return -1, false
+	}
+	return s.chooseCopy(now), true
+}
+
+// due returns a lost slice, or else a fresh one if the window has room, or -1.
+// A peer that holds gets no fresh one but the very first (REC-4).
+func (s *Scheduler) due() int {
+	if id := s.lost.Next(0); id >= 0 {
+		return id
+	}
+	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.hasRoom() {
+		return -1
+	}
+	return s.fresh
+}
+
+func (s *Scheduler) report(kind statemachine.ObservationKind, now machine.Micros, id int, rtt machine.Micros) {
+	if s.observe != nil {
+		s.observe(statemachine.Observation{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
+	}
+}

@@ -1,0 +1,93 @@
+package adaptive_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// Flows that send one chunk after the other over one link leave it no pause, so
+// the queue never empties by itself. EST-7 and WIN-4 empty it, or else the
+// estimate of the round trip would grow with the queue.
+func TestFlowsThatShareALinkForLong(t *testing.T) {
+	for _, n := range []int{2, 3} {
+		fs := newFlows(n, networks["S3"], adaptive.Adaptive())
+		fs.run(t, 60*machine.Second)
+		resent, lowest := fs.sum()
+		without := newFlows(n, networks["S3"], withoutRule("WIN-4"))
+		without.run(t, 60*machine.Second)
+		more, higher := without.sum()
+		t.Logf("| %d flows | resent %.1f %%, without WIN-4 %.1f %% | smallest round trip %d ms, without %d ms |", n, resent, more, lowest/ms, higher/ms)
+		if resent > 5 || lowest > 125*ms {
+			t.Errorf("%d flows: %.1f %% resent, smallest round trip %d us", n, resent, lowest)
+		}
+		if n == 3 && more < 20 {
+			t.Errorf("without WIN-4 only %.1f %% are resent: what is it good for?", more)
+		}
+	}
+}
+
+// flows are senders of one chunk after the other, over one link.
+type flows []*chunk.Conversation
+
+func newFlows(n int, path netsim.Path, p adaptive.Profile) (fs flows) {
+	first := both(path).newConversation(1, p)
+	fs = append(fs, first)
+	for range n - 1 {
+		fs = append(fs, over(first.Down, first.Up, must(adaptive.New(p))))
+	}
+	return fs
+}
+
+func (fs flows) run(t *testing.T, until machine.Micros) {
+	t.Helper()
+	for fs[0].Now() < until {
+		for _, c := range fs {
+			if c.Receiver.Vars().State == statemachine.ReceiverReady {
+				if _, err := c.Receiver.Read(c.Now(), nil); err != nil {
+					t.Fatal(err)
+				}
+				c.Flush()
+			}
+			if c.Sender.Vars().State == statemachine.SenderIdle {
+				if err := c.Sender.Submit(c.Now(), fullChunk); err != nil {
+					t.Fatal(err)
+				}
+				c.Flush()
+			}
+		}
+		next := slices.MinFunc(fs, func(a, b *chunk.Conversation) int { return int(a.Next() - b.Next()) })
+		if !next.Step(until + limit) {
+			t.Fatal("stalled")
+		}
+	}
+}
+
+// sum returns how many slices of a hundred were resends, and the largest of what
+// the flows hold for the smallest round trip.
+func (fs flows) sum() (percent float64, lowest machine.Micros) {
+	var sent, resent uint64
+	for _, c := range fs {
+		s := c.Sender.Stats()
+		sent += uint64(s.SlicesSent)
+		resent += uint64(s.SlicesResent)
+		lowest = max(lowest, s.Schedule.MinRTT)
+	}
+	return 100 * float64(resent) / float64(sent), lowest
+}
+
+// withoutRule returns the default profile without a rule.
+func withoutRule(id string) adaptive.Profile {
+	p := adaptive.Adaptive()
+	for i, r := range adaptive.Rules {
+		if r.ID == id {
+			p = p.Without(i)
+		}
+	}
+	return p
+}

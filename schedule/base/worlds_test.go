@@ -1,0 +1,196 @@
+package base_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// The scheduler behind its sender, over networks.
+
+const ms = machine.Millisecond
+
+type packet = codec.Packet
+
+func newSender(p base.Profile) *statemachine.Sender {
+	return check.Must(statemachine.NewSender(statemachine.SenderConfig{Scheduler: check.Must(base.New(p))}))
+}
+
+func newWorld(p base.Profile, roundTrip machine.Micros) *chunk.World {
+	w := check.Must(chunk.NewWorld(statemachine.SenderConfig{Scheduler: check.Must(base.New(p))}, statemachine.ReceiverConfig{}, roundTrip/2))
+	w.Up = sim.Steady[packet](roundTrip - roundTrip/2)
+	return w
+}
+
+// transfer sends a chunk, which must arrive, and returns how long that took.
+func transfer(t *testing.T, w *chunk.World, data []byte) machine.Micros {
+	t.Helper()
+	took, err := w.Transfer(data)
+	check.Same(t, "error", err, nil)
+	check.That(t, slices.EqualFunc(w.Delivered, w.Submitted, bytes.Equal), "what is delivered is what was submitted")
+	return took
+}
+
+// take returns the slices that a sender sends now.
+func take(s *statemachine.Sender, now machine.Micros) (ids []int) {
+	for slice, ok := s.Poll(now); ok && len(ids) < 1000; slice, ok = s.Poll(now) {
+		ids = append(ids, slice.SliceID)
+	}
+	return ids
+}
+
+// On a clean link nothing is sent twice, and a chunk takes one round trip and the
+// time until its last slice goes out (ACQ-3, SPC-1).
+func TestACleanLinkTakesOneRoundTrip(t *testing.T) {
+	w := newWorld(base.Burst(), 50*ms)
+	for i := range 5 {
+		n := 1 + 60*i
+		check.Equal(t, "time", transfer(t, w, chunktest.Chunk(n*1024, 1)), machine.Micros(n-1)*85+50*ms)
+	}
+	check.Equal(t, "resent", w.Sender.Stats().SlicesResent, 0)
+}
+
+// An ack that arrives when the resend timer runs out comes before it (SND-4).
+func TestAcksBeforeTimers(t *testing.T) {
+	w := newWorld(base.Fixed(0), 250*ms)
+	check.Equal(t, "time", transfer(t, w, chunktest.Chunk(2000, 1)), 250*ms)
+	check.Equal(t, "resent", w.Sender.Stats().SlicesResent, 0)
+}
+
+// The loss of the last slices is found by time alone (TMR-1).
+func TestTailLoss(t *testing.T) {
+	w := newWorld(base.Burst(), 20*ms)
+	transfer(t, w, chunktest.Chunk(1, 1))
+	n := 0
+	w.Down = func(now machine.Micros, _ packet) []machine.Micros {
+		if n++; n == 9 || n == 10 {
+			return nil
+		}
+		return []machine.Micros{now + 10*ms}
+	}
+	if took := transfer(t, w, chunktest.Chunk(10*1024, 1)); took > 60*ms {
+		t.Errorf("it took %d us", took)
+	}
+	check.Equal(t, "resent", w.Sender.Stats().SlicesResent, 2)
+	check.Equal(t, "timeouts", w.Sender.Stats().Schedule.Timeouts, 1)
+}
+
+// The first slice goes out at once, whenever that is; the cursor moves behind what
+// was sent, and time is noted when it is sent (SCH-6, SCH-7, TMR-1).
+func TestTheFirstSliceGoesOutAtOnce(t *testing.T) {
+	for _, start := range []machine.Micros{0, 1, 365 * 24 * 3600 * machine.Second} {
+		s := newSender(base.Fixed(0))
+		check.Same(t, "submit", s.Submit(start, chunktest.Chunk(3000, 1)), nil)
+		check.That(t, s.Deadline() <= start, "a slice is due")
+		check.Equal(t, "slices", take(s, start), []int{0, 1, 2})
+		check.Equal(t, "resend time", s.Deadline(), start+250*ms)
+		s.HandleAck(start, chunktest.Ack(0, "101"))
+		check.Equal(t, "slices at the deadline", take(s, s.Deadline()), []int{1})
+	}
+}
+
+// Nothing is sent twice without a loss, at any round trip; a first chunk does not
+// know the round trip, so up to 250 ms (TMR-2, RTT-6).
+func TestNothingIsSentTwiceWithoutALoss(t *testing.T) {
+	for _, roundTrip := range []machine.Micros{100, ms, 5 * ms, 20 * ms, 100 * ms, 245 * ms, 400 * ms, 2 * machine.Second} {
+		for _, size := range []int{1, 1024, 5000, 70_000, 262144} {
+			w := newWorld(base.Burst(), roundTrip)
+			learned := int64(0)
+			for i := range 5 {
+				transfer(t, w, chunktest.Chunk(size, 1))
+				w.Wait(30 * ms)
+				if resent := w.Sender.Stats().SlicesResent; i == 0 && roundTrip < 250*ms {
+					check.Equal(t, "resent in a first chunk", resent, 0)
+				} else if i == 2 { // the first three may have had to find out
+					learned = resent
+				}
+			}
+			if n := w.Sender.Stats().SlicesResent - learned; n != 0 {
+				t.Errorf("round trip %d, %d bytes: %d slices resent", roundTrip, size, n)
+			}
+		}
+	}
+}
+
+// Many slices go out at a time, and a caller that comes every 16 ms sends as many as
+// one that comes in time (SPC-2).
+func TestManySlicesATick(t *testing.T) {
+	s := newSender(base.Fixed(0))
+	_ = s.Submit(0, chunktest.Chunk(262144, 1))
+	check.Equal(t, "slices at once", len(take(s, 0)), 256)
+
+	s = newSender(base.Burst())
+	_ = s.Submit(0, chunktest.Chunk(262144, 1))
+	check.Equal(t, "slices at first", len(take(s, 0)), 1)
+	check.Equal(t, "slices 16 ms later", len(take(s, 16*ms)), 188)
+}
+
+// The first slices obey the budget, too (BUD-2).
+func TestTheFirstBurstObeysTheBudget(t *testing.T) {
+	s := newSender(base.Fixed(1_000_000))
+	_ = s.Submit(machine.Second, chunktest.Chunk(262144, 1))
+	check.Equal(t, "slices at once", len(take(s, machine.Second)), 16)
+}
+
+// The first slices of a connection are all lost, as they are when the peer starts
+// later. Nothing is known of the round trip, and every slice that arrives was sent
+// more than once; still what is missing is found soon (RTT-4, TMR-5).
+func TestAnOutageAtTheStartOfAConnection(t *testing.T) {
+	for _, outage := range []machine.Micros{300 * ms, machine.Second, 3 * machine.Second, 6 * machine.Second, 9 * machine.Second} {
+		for _, roundTrip := range []machine.Micros{ms, 50 * ms, 400 * ms} {
+			w := newWorld(base.Burst(), roundTrip)
+			w.Down = sim.Outage(w.Down, 0, outage)
+			if took, limit := transfer(t, w, chunktest.Chunk(262144, 1)), outage+4*roundTrip+700*ms; took > limit {
+				t.Errorf("%d us of outage, round trip %d: it took %d, want %d at the most", outage, roundTrip, took, limit)
+			}
+		}
+	}
+}
+
+// Chunks of one slice through heavy loss seldom give an unambiguous sample of the
+// round trip. What stands in for it must not make the sender so patient that it
+// gives up: 50 connections of 20 chunks each, with the default time to give up
+// (RTT-3, RTT-4, TMR-5).
+func TestSmallChunksSurviveHeavyLoss(t *testing.T) {
+	for _, loss := range []int{30, 50} {
+		for _, size := range []int{1, 3000} {
+			for seed := range uint64(50) {
+				random := rand.New(rand.NewPCG(seed, uint64(loss)))
+				w := newWorld(base.Burst(), 0)
+				w.Down = func(now machine.Micros, _ packet) []machine.Micros {
+					if random.IntN(100) < loss {
+						return nil
+					}
+					return []machine.Micros{now + 10*ms}
+				}
+				w.Up = w.Down
+				for range 20 {
+					transfer(t, w, chunktest.Chunk(size, 1))
+					w.Finish()
+				}
+			}
+		}
+	}
+}
+
+// A hold stops what has not gone out yet; an ack of a new slice starts it again (S8,
+// SCH-10, SCH-8).
+func TestAHoldStopsTheSender(t *testing.T) {
+	s := newSender(base.Profile{Cap: 1066, Spacing: ms})
+	_ = s.Submit(0, chunktest.Chunk(3*1024, 1))
+	check.Equal(t, "at first", take(s, 0), []int{0})
+	s.HandleAck(ms, chunktest.Ack(0, "000"))
+	check.Equal(t, "after a hold", take(s, ms), nil)
+	s.HandleAck(2*ms, chunktest.Ack(0, "100"))
+	check.Equal(t, "after an ack", take(s, 2*ms), []int{1})
+}

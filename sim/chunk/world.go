@@ -1,0 +1,164 @@
+package chunk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// World is a sender, a receiver, a simple network each way, and an application that
+// reads each complete chunk after a while. Machines, network and ReadTime may be
+// changed at any time, so that an end can restart.
+type World struct {
+	*sim.World[codec.Packet]
+	Sender    SenderMachine
+	Receiver  ReceiverMachine
+	Down, Up  sim.Fate[codec.Packet]    // of slices, of acks
+	Carry     sim.Carrier[codec.Packet] // by Down and Up, unless it is changed
+	ReadTime  machine.Micros            // how long a complete chunk waits to be read
+	Submitted [][]byte                  // the chunks that the sender took
+	Delivered [][]byte                  // the chunks that were read
+
+	giveUps  [2]machine.Micros // as configured
+	awaiting bool              // a read is to come
+}
+
+// NewWorld returns a world of two new machines, in which packets take delay in
+// either direction.
+func NewWorld(sender statemachine.SenderConfig, receiver statemachine.ReceiverConfig, delay machine.Micros) (*World, error) {
+	s, err := statemachine.NewSender(sender)
+	if err != nil {
+		return nil, err
+	}
+	r, err := statemachine.NewReceiver(receiver)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{Sender: s, Receiver: r, Down: sim.Steady[codec.Packet](delay), Up: sim.Steady[codec.Packet](delay)}
+	w.giveUps = [2]machine.Micros{sender.GiveUp, receiver.GiveUp}
+	w.Carry = sim.Fates(&w.Down, &w.Up)
+	w.World = sim.NewWorld(w.carry, sim.End[codec.Packet](sending{w}), receiving{w})
+	return w, nil
+}
+
+func (w *World) carry(now time.Duration, from int, p codec.Packet, deliver func(time.Duration, int, codec.Packet)) {
+	w.Carry(now, from, p, deliver)
+}
+
+// Judge puts the machines, which must be new, in front of judges. It calls fail for
+// the first violation.
+func (w *World) Judge(pace Pace, fail Fail) {
+	stream := &Stream{FirstID: w.Sender.Vars().ChunkID}
+	w.Sender = NewJudgedSender(w.Sender, NewSenderJudge(stream, pace, w.giveUps[0], 0), fail)
+	w.Receiver = NewJudgedReceiver(w.Receiver, NewReceiverJudge(stream, w.giveUps[1], 0), fail)
+}
+
+// Submit submits a chunk and sends what the ends have to send.
+func (w *World) Submit(chunk []byte) error {
+	if err := w.Sender.Submit(w.Now(), chunk); err != nil {
+		return err
+	}
+	w.Submitted = append(w.Submitted, chunk)
+	w.Flush()
+	return nil
+}
+
+// Sending reports whether a chunk is in flight.
+func (w *World) Sending() bool { return w.Sender.Vars().State == statemachine.SenderSending }
+
+// Transfer submits a chunk, runs until the sender knows that it has arrived, and
+// returns how long that took. It fails if the sender does.
+func (w *World) Transfer(chunk []byte) (machine.Micros, error) {
+	start := w.Now()
+	if err := w.Submit(chunk); err != nil {
+		return 0, err
+	}
+	if !w.Run(machine.Never, func() bool { return !w.Sending() }) {
+		return 0, ErrNotDelivered
+	}
+	return w.Now() - start, w.Sender.Err()
+}
+
+// transferAll sends these chunks, one after the other, and runs until all were read.
+// It returns an error unless they were, as they were sent.
+func (w *World) transferAll(chunks [][]byte) error {
+	for _, c := range chunks {
+		if _, err := w.Transfer(c); err != nil {
+			return err
+		}
+	}
+	w.Run(machine.Never, func() bool { return len(w.Delivered) >= len(w.Submitted) })
+	if !slices.EqualFunc(w.Delivered, w.Submitted, bytes.Equal) {
+		return ErrCorrupt
+	}
+	return w.Receiver.Err()
+}
+
+// Troubled returns the run of a new world for explore.Troubles: chunks are sent one
+// after the other, in front of judges, and each waits for a while to be read.
+func Troubled(scheduler func() (statemachine.Scheduler, error), pace Pace, readTime machine.Micros, chunks ...[]byte) func(sim.Carrier[codec.Packet]) (machine.Micros, error) {
+	return func(carry sim.Carrier[codec.Packet]) (machine.Micros, error) {
+		sched, err1 := scheduler()
+		w, err2 := NewWorld(statemachine.SenderConfig{Scheduler: sched}, statemachine.ReceiverConfig{}, 0)
+		if err := errors.Join(err1, err2); err != nil {
+			return 0, err
+		}
+		var violation error
+		w.Judge(pace, func(format string, args ...any) {
+			if violation == nil {
+				violation = fmt.Errorf(format, args...)
+			}
+		})
+		w.Carry, w.ReadTime = carry, readTime
+		err := w.transferAll(chunks)
+		return w.Now(), errors.Join(violation, err)
+	}
+}
+
+// Finish runs until nothing is left to do: packets in flight arrive, and the
+// application reads.
+func (w *World) Finish() { w.Run(machine.Never, func() bool { return false }) }
+
+func (w *World) read() {
+	w.awaiting = false
+	chunk, err := w.Receiver.Read(w.Now(), nil)
+	if err != nil {
+		return // the receiver is another one now
+	}
+	w.Delivered = append(w.Delivered, chunk)
+}
+
+// sending is the sender that the world has at the time.
+type sending struct{ w *World }
+
+func (s sending) Handle(now machine.Micros, p codec.Packet) { Sender{s.w.Sender}.Handle(now, p) }
+
+func (s sending) Poll(now machine.Micros) (codec.Packet, bool) { return Sender{s.w.Sender}.Poll(now) }
+
+func (s sending) Deadline() machine.Micros { return s.w.Sender.Deadline() }
+
+// receiving is the receiver that the world has at the time, and the application
+// behind it.
+type receiving struct{ w *World }
+
+func (r receiving) Handle(now machine.Micros, p codec.Packet) {
+	w := r.w
+	Receiver{w.Receiver}.Handle(now, p)
+	if !w.awaiting && w.Receiver.Vars().State == statemachine.ReceiverReady {
+		w.awaiting = true
+		w.At(now+min(w.ReadTime, machine.Never-now), w.read)
+	}
+}
+
+func (r receiving) Poll(now machine.Micros) (codec.Packet, bool) {
+	return Receiver{r.w.Receiver}.Poll(now)
+}
+
+func (r receiving) Deadline() machine.Micros { return r.w.Receiver.Deadline() }

@@ -1,0 +1,37 @@
+package statemachine
+
+import (
+	"errors"
+
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// How long a machine waits without progress before it fails (LIM-5, SND-15, RCV-15).
+// Both ends should use the same time (SND-17), long enough to lose a probe
+// (SND-20).
+const (
+	DefaultGiveUp                = 10 * machine.Second
+	MaxGiveUp     machine.Micros = 1 << 61 // no sum of it and a time overflows
+)
+
+// checkGiveUp returns the time that a configured one stands for.
+func checkGiveUp(configured machine.Micros) (machine.Micros, error) {
+	switch {
+	case configured == 0:
+		return DefaultGiveUp, nil
+	case configured < 0 || configured > MaxGiveUp:
+		return 0, machine.ConfigError("GiveUp", configured, "1 us to 2^61 us, or 0 for 10 s")
+	}
+	return configured, nil
+}
+
+var (
+	// ErrChunkSize refuses a chunk that is empty or larger than codec.MaxChunkSize.
+	ErrChunkSize = errors.New("statemachine: a chunk has 1 to 262144 bytes")
+	// ErrBusy refuses a chunk while another is in flight.
+	ErrBusy = errors.New("statemachine: a chunk is already in flight")
+	// ErrGaveUp is the end of a machine that saw no progress for too long.
+	ErrGaveUp = errors.New("statemachine: gave up: no progress for too long")
+	// ErrNothingToRead says that no complete chunk waits.
+	ErrNothingToRead = errors.New("statemachine: no complete chunk to read")
+)

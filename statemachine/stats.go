@@ -1,0 +1,130 @@
+package statemachine
+
+import (
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// SenderVars are the variables of section 7.2.
+type SenderVars struct {
+	State     SenderState
+	Row       machine.Row    // of the latest transition; empty before the first
+	ChunkID   uint16         // of the chunk in flight, or of the next one
+	NumSlices int            // of the chunk in flight; 0 while there is none
+	Sent      bitset.Set     // slices of the chunk in flight sent at least once
+	Acked     bitset.Set     // those that the peer has
+	HeardAt   machine.Micros // the latest sign that the peer is there
+}
+
+// Vars returns the sender's variables.
+func (s *Sender) Vars() SenderVars {
+	return SenderVars{s.state, s.row, s.chunkID, s.numSlices, s.sent, s.acked, s.heardAt}
+}
+
+// Err returns ErrGaveUp once the sender has failed (SND-15).
+func (s *Sender) Err() error {
+	if s.state == SenderFailed {
+		return ErrGaveUp
+	}
+	return nil
+}
+
+// SenderStats counts what a sender did since it was made. Later versions may add
+// fields.
+type SenderStats struct {
+	Chunks        int64          // chunks that the peer has whole
+	ChunkBytes    int64          // their bytes
+	SlicesSent    int64          // slice packets sent, the resent ones among them
+	SlicesResent  int64          // slice packets sent for a slice that was sent before
+	SlicesAcked   int64          // slices that the peer is known to have
+	BytesSent     int64          // bytes of datagrams sent, without IP and UDP headers
+	AcksReceived  int64          // acks received
+	AcksIgnored   int64          // those of them without a newly acked slice or a hold
+	LastChunkTime machine.Micros // from submission to the last ack, for the last completed chunk
+	Schedule      ScheduleStats
+}
+
+// Stats returns the counters.
+func (s *Sender) Stats() SenderStats {
+	st := s.stats
+	st.Schedule = s.sched.Stats()
+	return st
+}
+
+// Add adds the counters of t. It keeps the longer LastChunkTime.
+func (s *SenderStats) Add(t SenderStats) {
+	s.Chunks += t.Chunks
+	s.ChunkBytes += t.ChunkBytes
+	s.SlicesSent += t.SlicesSent
+	s.SlicesResent += t.SlicesResent
+	s.SlicesAcked += t.SlicesAcked
+	s.BytesSent += t.BytesSent
+	s.AcksReceived += t.AcksReceived
+	s.AcksIgnored += t.AcksIgnored
+	s.LastChunkTime = max(s.LastChunkTime, t.LastChunkTime)
+	s.Schedule.Add(t.Schedule)
+}
+
+// ReceiverVars are the variables of section 8.2.
+type ReceiverVars struct {
+	State          ReceiverState
+	Row            machine.Row    // of the latest transition; empty before the first
+	ChunkID        uint16         // of the chunk that arrives, or of the next one
+	NumSlices      int            // of the chunk that arrives; 0 while none does
+	Received       bitset.Set     // its slices that are here
+	ProgressAt     machine.Micros // when the latest new slice came
+	PreviousSlices int            // of the chunk completed last; 0 while there is none
+	Due            PendingAcks    // for which chunks an ack is due
+	HeldSlices     int            // num_slices of the slice that made a hold due
+	ReadSize       int            // bytes of the chunk that waits to be read; 0 while none does
+}
+
+// Vars returns the receiver's variables.
+func (r *Receiver) Vars() ReceiverVars {
+	return ReceiverVars{
+		r.state, r.row, r.chunkID, r.numSlices, r.received, r.progressAt,
+		r.previousSlices, r.pending, r.heldSlices, r.readSize,
+	}
+}
+
+// Err returns ErrGaveUp once the receiver has failed (RCV-15).
+func (r *Receiver) Err() error {
+	if r.state == ReceiverFailed {
+		return ErrGaveUp
+	}
+	return nil
+}
+
+// ReceiverStats counts what a receiver did since it was made. Later versions may
+// add fields.
+type ReceiverStats struct {
+	Chunks         int64          // chunks that were complete
+	ChunkBytes     int64          // their bytes
+	SlicesReceived int64          // slice packets handled
+	SlicesStored   int64          // those of them that were new
+	Duplicates     int64          // those that were here already, of the current or the previous chunk
+	Held           int64          // those of the next chunk that came while one waited to be read
+	Conflicts      int64          // those that disagreed with the fixed number of slices
+	Replaced       int64          // times that the number of slices was replaced
+	Ignored        int64          // those of any other chunk
+	AcksSent       int64          // acks sent
+	LastChunkTime  machine.Micros // from the first slice to the last new one, for the last complete chunk
+}
+
+// Stats returns the counters.
+func (r *Receiver) Stats() ReceiverStats { return r.stats }
+
+// Add adds the counters of t. It keeps the longer LastChunkTime.
+func (s *ReceiverStats) Add(t ReceiverStats) {
+	s.Chunks += t.Chunks
+	s.ChunkBytes += t.ChunkBytes
+	s.SlicesReceived += t.SlicesReceived
+	s.SlicesStored += t.SlicesStored
+	s.Duplicates += t.Duplicates
+	s.Held += t.Held
+	s.Conflicts += t.Conflicts
+	s.Replaced += t.Replaced
+	s.Ignored += t.Ignored
+	s.AcksSent += t.AcksSent
+	s.LastChunkTime = max(s.LastChunkTime, t.LastChunkTime)
+}
