@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/machine"
 )
 
 // Accept returns the next connection that a peer began. There is none before the
@@ -13,10 +13,9 @@ import (
 // server sends must send a first chunk, and one byte will do.
 //
 // Accept fails with ErrCanceled, or, once the endpoint has ended, with the error
-// that ended it, whoever still waits. At most 128 connections wait for Accept;
-// beginnings of further ones are dropped, and their peers try again. Of those
-// that have ended while they waited only the ones that left something to receive
-// are returned.
+// that ended it. At most 128 connections wait for Accept; beginnings of further
+// ones are dropped, and their peers try again. Of those that have ended while they
+// waited only the ones that left something to receive are returned.
 func (e *Endpoint) Accept(ctx context.Context) (*Conn, error) {
 	for {
 		if ctx.Err() != nil {
@@ -45,8 +44,8 @@ func (e *Endpoint) nextWaiting() (c *Conn, arrival <-chan struct{}, err error) {
 	return e.waiting.take(), e.waiting.arrival, nil
 }
 
-// waitingList is the connections for Accept. One that ends with nothing to
-// receive leaves it at once, so that the dead keep no place from the living.
+// waitingList is the connections for Accept. A connection that ends with nothing
+// to receive is removed immediately, so that it does not occupy a slot.
 type waitingList struct {
 	most    int
 	list    []*Conn
@@ -85,63 +84,38 @@ func (w *waitingList) remove(c *Conn) {
 	}
 }
 
-// The rest of this file needs e.mu.
-
-// crowded reports whether there is no place for another peer, and nobody who
-// could make room.
-func (e *Endpoint) crowded(now statemachine.Micros) bool {
-	return e.waiting.full() || len(e.conns) >= e.cfg.MaxPeers && e.evictable(now) == nil
+// crowdedLocked reports whether there is no place for another peer, and no
+// connection that could make room.
+func (e *Endpoint) crowdedLocked(now machine.Micros) bool {
+	return e.waiting.full() || len(e.conns) >= e.cfg.MaxPeers && e.evictableLocked(now) == nil
 }
 
-// evictable returns the connection that is to make room for another; nil if none
-// may. Those that have been silent for so long without being quiet are few: what
-// they have in flight fails soon, or they are heard again.
-func (e *Endpoint) evictable(now statemachine.Micros) *Conn {
-	for i := e.silence.Front(); i != nil; i = i.Next() {
-		c := i.Value.(*Conn)
-		if now-c.heardAt < statemachine.FromDuration(e.cfg.GiveUp) {
-			break
-		}
-		if c.quiet() {
-			return c
-		}
+// evictableLocked returns the connection that is to make room for another; nil if
+// none may (see Config.MaxPeers). It looks at one connection, however many there
+// are (BND-3).
+func (e *Endpoint) evictableLocked(now machine.Micros) *Conn {
+	c := e.quiet.longest()
+	if c == nil || now-c.heardAt < machine.FromDuration(e.cfg.GiveUp) {
+		return nil
 	}
-	return nil
+	return c
 }
 
-// quiet reports whether nothing is in flight or queued, either way.
-func (c *Conn) quiet() bool {
-	for i := range c.lanes {
-		if c.lanes[i].receiver.State() == statemachine.ReceiverReceiving {
-			return false
-		}
-	}
-	return c.sendsNothing()
-}
-
-// heard notes that something valid came from the peer.
-func (c *Conn) heard(now statemachine.Micros) {
-	c.heardAt = max(c.heardAt, now)
-	if c.begun {
-		c.endpoint.silence.MoveToBack(c.silent)
-	}
-}
-
-// begin adds a connection that its peer began, gives it the slice that did, and
-// evicts another if need be.
-func (e *Endpoint) begin(now statemachine.Micros, p *packet, size int, c *Conn) {
-	if e.err != nil || e.crowded(now) {
+// beginLocked adds a connection that its peer began, gives it the slice that did,
+// and evicts another if need be.
+func (e *Endpoint) beginLocked(now machine.Micros, p *packet, size int, c *Conn) {
+	if e.err != nil || e.crowdedLocked(now) {
 		e.stats.Full++
 		return
 	}
 	if len(e.conns) >= e.cfg.MaxPeers {
-		old := e.evictable(now)
-		old.end(fmt.Errorf("%w: connection with %v, silent for %v, made room for %v",
+		old := e.evictableLocked(now)
+		old.endLocked(fmt.Errorf("%w: connection with %v, silent for %v, made room for %v",
 			ErrEvicted, old.peer, (now - old.heardAt).Duration(), c.peer))
 		e.stats.Evicted++
 	}
 	c.begun = true
-	e.adopt(c)
+	e.addLocked(c)
 	e.waiting.add(c)
-	c.handle(now, p, size)
+	c.handleLocked(now, p, size)
 }

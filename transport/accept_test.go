@@ -10,8 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -70,37 +72,38 @@ func change(datagram []byte, at int) []byte {
 	return datagram
 }
 
-// Field notes 24 and 33: from an unknown address everything but a valid first slice
+// From an unknown address everything but a valid first slice
 // costs one counter, no state, and no answer (CON-4, SEC-2, FRM-5).
-func TestStrangers(t *testing.T) {
+// Another address is another connection (CON-8).
+func TestUnknownPeers(t *testing.T) {
 	other := codec.NewFramer(protocolID + 1)
 	wrongID, _ := other.AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("x")})
-	garbage, stranger := transport.EndpointStats{Garbage: 1}, transport.EndpointStats{Strangers: 1}
+	undecodable, unknown := transport.EndpointStats{Undecodable: 1}, transport.EndpointStats{UnknownPeers: 1}
 	for _, c := range []struct {
 		name     string
 		datagram []byte
 		want     transport.EndpointStats
 	}{
 		{"a good beginning", beginning(), transport.EndpointStats{Peers: 1}},
-		{"an empty datagram", nil, garbage},
-		{"noise", content(200, 1), garbage},
-		{"a changed bit", change(beginning(), 500), garbage},
-		{"a changed checksum", change(beginning(), 0), garbage},
-		{"cut short", beginning()[:900], garbage},
-		{"too long", append(beginning(), 0), garbage},
-		{"far too long", append(beginning(), make([]byte, 5000)...), garbage},
-		{"another protocol", wrongID, garbage},
-		{"an ack", ackDatagram(codec.Ack{NumSlices: 1, Acked: codec.FirstN(1)}), stranger},
-		{"a later chunk", sliceDatagram(codec.Slice{ChunkID: 1, NumSlices: 1, Data: []byte("x")}), stranger},
-		{"the chunk before", sliceDatagram(codec.Slice{ChunkID: 65535, NumSlices: 1, Data: []byte("x")}), stranger},
+		{"an empty datagram", nil, undecodable},
+		{"noise", content(200, 1), undecodable},
+		{"a changed bit", change(beginning(), 500), undecodable},
+		{"a changed checksum", change(beginning(), 0), undecodable},
+		{"cut short", beginning()[:900], undecodable},
+		{"too long", append(beginning(), 0), undecodable},
+		{"far too long", append(beginning(), make([]byte, 5000)...), undecodable},
+		{"another protocol", wrongID, undecodable},
+		{"an ack", ackDatagram(codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)}), unknown},
+		{"a later chunk", sliceDatagram(codec.Slice{ChunkID: 1, NumSlices: 1, Data: []byte("x")}), unknown},
+		{"the chunk before", sliceDatagram(codec.Slice{ChunkID: 65535, NumSlices: 1, Data: []byte("x")}), unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				s := serve(t, with(nil))
 				s.says("x", c.datagram)
 				st := s.b.Stats()
-				if st.Garbage != c.want.Garbage || st.Strangers != c.want.Strangers || st.Peers != c.want.Peers {
-					t.Errorf("%d garbage, %d strangers, %d peers", st.Garbage, st.Strangers, st.Peers)
+				if st.Undecodable != c.want.Undecodable || st.UnknownPeers != c.want.UnknownPeers || st.Peers != c.want.Peers {
+					t.Errorf("%d undecodable, %d from unknown peers, %d peers", st.Undecodable, st.UnknownPeers, st.Peers)
 				}
 				if st.DatagramsIn != 1 || st.DatagramsOut != int64(st.Peers) {
 					t.Errorf("%d datagrams in, %d out", st.DatagramsIn, st.DatagramsOut)
@@ -110,8 +113,8 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// Field note 24: garbage from a known peer does nothing either (CON-4).
-func TestGarbageInTheMiddle(t *testing.T) {
+// What does not decode does nothing from a known peer either (CON-4).
+func TestUndecodableInTheMiddle(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
 		sent := during(func() error { return w.toB.Send(background, content(262_144, 1)) })
@@ -121,13 +124,13 @@ func TestGarbageInTheMiddle(t *testing.T) {
 		}
 		mustRecv(t, w.toA, content(262_144, 1))
 		wantErr(t, "Send", <-sent, nil)
-		if st := w.b.Stats(); st.Garbage != 100 {
-			t.Errorf("%d garbage, want 100", st.Garbage)
+		if st := w.b.Stats(); st.Undecodable != 100 {
+			t.Errorf("%d undecodable, want 100", st.Undecodable)
 		}
 	})
 }
 
-// Field note 33: whoever forges a source makes it get little more than was sent, and
+// Whoever forges a source makes it get little more than was sent, and
 // nothing on its own (BND-2).
 func TestNoAmplification(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -145,13 +148,13 @@ func TestNoAmplification(t *testing.T) {
 	})
 }
 
-// The application is asked before there is any state (SEC-2).
-func TestAcceptHook(t *testing.T) {
+// Admit is called before there is any state (SEC-2).
+func TestAdmit(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var asked []string
 		var s *server
 		s = serve(t, with(func(cfg *transport.Config) {
-			cfg.Accept = func(addr net.Addr) bool {
+			cfg.Admit = func(addr net.Addr) bool {
 				asked = append(asked, addr.String())
 				s.b.Stats() // no lock is held
 				return addr.String() == "friend"
@@ -172,14 +175,14 @@ func TestAcceptHook(t *testing.T) {
 	})
 }
 
-// The hook holds no locks, so it may even dial.
-func TestAcceptHookThatDials(t *testing.T) {
+// Admit is called without locks, so it may even dial.
+func TestAdmitThatDials(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var s *server
 		var dialed *transport.Conn
 		s = serve(t, with(func(cfg *transport.Config) {
 			cfg.MaxPeers = 1
-			cfg.Accept = func(net.Addr) bool {
+			cfg.Admit = func(net.Addr) bool {
 				if dialed == nil {
 					dialed = s.dial(s.b, "friend")
 				}
@@ -204,7 +207,7 @@ func TestAcceptHookThatDials(t *testing.T) {
 func TestFairness(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(func(cfg *transport.Config) {
-			cfg.NewScheduler = func() statemachine.Scheduler { return statemachine.NewBase(statemachine.Fixed(0)) }
+			cfg.NewScheduler = func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }
 		}))
 		other := w.dial(w.a, "c")
 		started := make(chan bool, 1000)
@@ -228,13 +231,13 @@ func TestFairness(t *testing.T) {
 	})
 }
 
-// Field note 30: the number of connections is bounded, and ended ones make room (SEC-3).
+// The number of connections is bounded, and ended ones make room (SEC-3).
 func TestMaxPeers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		asked := 0
 		s := serve(t, with(func(cfg *transport.Config) {
 			cfg.MaxPeers = 2
-			cfg.Accept = func(net.Addr) bool { asked++; return true }
+			cfg.Admit = func(net.Addr) bool { asked++; return true }
 		}))
 		s.says("one", beginning())
 		c, err := s.b.Accept(background)
@@ -285,8 +288,8 @@ func acceptAll(e *transport.Endpoint) (all func() map[string]*transport.Conn) {
 	}
 }
 
-// Field note 30: a datagram from each of many forged sources takes all places, but not
-// for ever.
+// A datagram from each of many forged sources takes all places, but
+// only for a time.
 func TestFloodOfPeers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := serve(t, with(nil))
@@ -321,7 +324,7 @@ func TestWhoIsEvicted(t *testing.T) {
 		asked := 0
 		s := serve(t, with(func(cfg *transport.Config) {
 			cfg.MaxPeers = 5
-			cfg.Accept = func(addr net.Addr) bool { asked++; return addr.String() != "unwanted" }
+			cfg.Admit = func(addr net.Addr) bool { asked++; return addr.String() != "unwanted" }
 		}))
 		wantPeers := func(asks int, full, evicted int64) {
 			t.Helper()
@@ -407,7 +410,7 @@ func TestBacklog(t *testing.T) {
 }
 
 // 128 peers that came and went do not keep a genuine one out.
-func TestBacklogOfTheDead(t *testing.T) {
+func TestBacklogOfEndedConnections(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s := serve(t, with(nil))
 		for i := range 128 {
@@ -472,7 +475,7 @@ func TestManyPeers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const peers = 40
 		s := serve(t, with(nil))
-		s.net.SetDefault(netsim.Path{Delay: 10 * ms, LossPPM: million / 50})
+		s.net.SetDefault(netsim.Path{Delay: 10 * ms, Loss: 2})
 		var sent []<-chan error
 		for i := range peers {
 			_, e := s.open(netsim.Addr(strconv.Itoa(i)), with(nil))

@@ -3,17 +3,17 @@ package transport
 import (
 	"container/heap"
 
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/machine"
 )
 
-// agenda holds the live connections, ordered by when they next have something
+// agenda holds the active connections, ordered by when they next have something
 // to do.
 type agenda struct{ list agendaHeap }
 
 // next returns when the first connection is due, or Never.
-func (a *agenda) next() statemachine.Micros {
+func (a *agenda) next() machine.Micros {
 	if len(a.list) == 0 {
-		return statemachine.Never
+		return machine.Never
 	}
 	return a.list[0].due
 }
@@ -26,7 +26,7 @@ func (a *agenda) add(c *Conn) { heap.Push(&a.list, c) }
 func (a *agenda) remove(c *Conn) { heap.Remove(&a.list, c.place) }
 
 // move gives a connection a new time.
-func (a *agenda) move(c *Conn, due statemachine.Micros) {
+func (a *agenda) move(c *Conn, due machine.Micros) {
 	if c.due != due {
 		c.due = due
 		heap.Fix(&a.list, c.place)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -12,13 +13,13 @@ import (
 // as fast as the default allows. An operation is a chunk; there are some 290
 // datagrams to it at either end.
 func BenchmarkLoopback(b *testing.B) {
-	for name, profile := range map[string]statemachine.Profile{
-		"unlimited": statemachine.Fixed(0),
-		"burst":     statemachine.Burst(),
+	for name, profile := range map[string]base.Profile{
+		"unlimited": base.Fixed(0),
+		"burst":     base.Burst(),
 	} {
 		b.Run(name, func(b *testing.B) {
 			client, server := loopback(b, with(func(cfg *transport.Config) {
-				cfg.NewScheduler = func() statemachine.Scheduler { return statemachine.NewBase(profile) }
+				cfg.NewScheduler = func() (statemachine.Scheduler, error) { return base.New(profile) }
 			}))
 			chunk := content(codec.MaxChunkSize, 1)
 			b.SetBytes(codec.MaxChunkSize)

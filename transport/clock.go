@@ -3,7 +3,7 @@ package transport
 import (
 	"time"
 
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/machine"
 )
 
 // clock gives the machines their time: microseconds since the endpoint began,
@@ -13,11 +13,11 @@ type clock struct{ start time.Time }
 func startClock() clock { return clock{time.Now()} }
 
 // now returns the time, rounded down, so that no timer runs early.
-func (c clock) now() statemachine.Micros {
-	return statemachine.FromDuration(time.Since(c.start))
+func (c clock) now() machine.Micros {
+	return machine.FromDuration(time.Since(c.start))
 }
 
 // until returns how long it is from now to t.
-func (c clock) until(t statemachine.Micros) time.Duration {
+func (c clock) until(t machine.Micros) time.Duration {
 	return t.Duration() - time.Since(c.start)
 }

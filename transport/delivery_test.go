@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -23,7 +26,7 @@ func TestConversation(t *testing.T) {
 	})
 }
 
-// Field note 26: the sizes around every boundary, at every loss. Field notes 9 and 15: the
+// The sizes around every boundary, at every loss. The
 // second chunk of each pair begins from nothing, and each arrives once.
 func TestEverySizeAtEveryLoss(t *testing.T) {
 	for _, percent := range []int{0, 1, 5, 20, 50, 80, 90} {
@@ -38,8 +41,8 @@ func TestEverySizeAtEveryLoss(t *testing.T) {
 
 func deliverTwo(t *testing.T, percent, size int) {
 	bad := netsim.Path{
-		Delay: 20 * ms, LossPPM: percent * million / 100,
-		DuplicatePPM: million / 20, ReorderPPM: million / 20, ReorderDelay: 3 * ms,
+		Delay: 20 * ms, Loss: float64(percent),
+		Duplicate: 5, Reorder: 5, ReorderDelay: 3 * ms,
 	}
 	w := connect(t, bad, with(func(cfg *transport.Config) {
 		if percent >= 80 {
@@ -60,7 +63,7 @@ func deliverTwo(t *testing.T, percent, size int) {
 // Slices of the one connection and acks of the other travel together (CON-1).
 func TestBothDirectionsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: 20 * ms, LossPPM: million / 20}, with(nil))
+		w := connect(t, netsim.Path{Delay: 20 * ms, Loss: 5}, with(nil))
 		there := during(func() error { return w.toB.Send(background, content(200_000, 1)) })
 		back := during(func() error { return w.toA.Send(background, content(262_144, 2)) })
 		mustRecv(t, w.toA, content(200_000, 1))
@@ -70,13 +73,13 @@ func TestBothDirectionsAtOnce(t *testing.T) {
 	})
 }
 
-// Field note 15: in order, and each once, although the network doubles and reorders
+// In order, and each once, although the network doubles and reorders
 // (CON-2, SAFE-1).
 func TestManyChunksInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const chunks = 300
 		w := connect(t, netsim.Path{
-			Delay: 5 * ms, LossPPM: million / 10, DuplicatePPM: million / 5, ReorderPPM: million / 5, ReorderDelay: 30 * ms,
+			Delay: 5 * ms, Loss: 10, Duplicate: 20, Reorder: 20, ReorderDelay: 30 * ms,
 		}, with(nil))
 		sent := during(func() error {
 			var last *transport.Delivery
@@ -97,7 +100,7 @@ func TestManyChunksInOrder(t *testing.T) {
 	})
 }
 
-// Field note 13: ids wrap (CID-2).
+// Ids wrap (CID-2).
 func TestMoreChunksThanIDs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("70,000 chunks")
@@ -121,7 +124,7 @@ func TestMoreChunksThanIDs(t *testing.T) {
 	})
 }
 
-// Field notes 4 and 22: on a clean path each slice is sent once, and acks are few.
+// On a clean path each slice is sent once, and acks are few.
 func TestCleanPathSendsEverySliceOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, netsim.Path{Delay: 25 * ms}, with(nil))
@@ -138,7 +141,7 @@ func TestCleanPathSendsEverySliceOnce(t *testing.T) {
 	})
 }
 
-// Field note 19: what is due at time zero goes out at time zero. Field note 20: on a
+// What is due at time zero goes out at time zero. On a
 // path without delay a chunk takes the time that its spacing takes, and that of the
 // acks which open the first window, whatever the timers (SND-3).
 func TestSendsAtOnce(t *testing.T) {
@@ -154,7 +157,7 @@ func TestSendsAtOnce(t *testing.T) {
 	})
 }
 
-// Field note 18: a long round trip alone makes nothing go out twice, once it is known.
+// A long round trip alone makes nothing go out twice, once it is known.
 func TestLongRoundTrip(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, netsim.Path{Delay: 200 * ms}, with(nil))
@@ -169,7 +172,7 @@ func TestLongRoundTrip(t *testing.T) {
 	})
 }
 
-// Field note 16: when the last slice is lost only a timer can tell.
+// When the last slice is lost only a timer finds it.
 func TestTailLoss(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
@@ -188,11 +191,11 @@ func TestTailLoss(t *testing.T) {
 	})
 }
 
-// Field note 14: a slice is the same bytes each time (SLC-4). Field note 32: no
+// A slice is the same bytes each time (SLC-4). No
 // datagram exceeds 1200 bytes on the wire (LIM-4).
 func TestDatagrams(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: 10 * ms, LossPPM: million / 5}, with(nil))
+		w := connect(t, netsim.Path{Delay: 10 * ms, Loss: 20}, with(nil))
 		mustSend(t, w.toB, content(100_000, 1))
 		mustSend(t, w.toB, content(262_144, 2))
 		w.tapA.mu.Lock()
@@ -218,7 +221,7 @@ func TestDatagrams(t *testing.T) {
 	})
 }
 
-// Field notes 10 and 31: a size error comes at once, and changes nothing.
+// A size error comes at once, and changes nothing.
 func TestChunkSize(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
@@ -278,17 +281,15 @@ func TestStats(t *testing.T) {
 		w.toB.Enqueue(background, content(10, 2))
 		time.Sleep(101 * ms)
 		from, to := w.toB.Stats(), w.toA.Stats()
-		wantSending := transport.Sending{NumSlices: 3, Sent: codec.FirstN(3), Acked: codec.Bitset{0b101}}
-		if from.Sending != wantSending || from.SendQueued != 1 {
+		if v := from.Sending; v.NumSlices != 3 || v.Sent != bitset.FirstN(3) || v.Acked != (bitset.Set{0b101}) || from.SendQueued != 1 {
 			t.Errorf("sending %+v with %d queued", from.Sending, from.SendQueued)
 		}
-		wantReceiving := transport.Receiving{NumSlices: 3, Received: codec.Bitset{0b101}}
-		if to.Receiving != wantReceiving || to.RecvQueued != 0 {
+		if v := to.Receiving; v.NumSlices != 3 || v.Received != (bitset.Set{0b101}) || to.RecvQueued != 0 {
 			t.Errorf("receiving %+v with %d queued", to.Receiving, to.RecvQueued)
 		}
 		time.Sleep(time.Second)
 		from, to = w.toB.Stats(), w.toA.Stats()
-		if from.Sending != (transport.Sending{ChunkID: 2}) || to.Receiving != (transport.Receiving{ChunkID: 2}) || to.RecvQueued != 2 {
+		if from.Sending.ChunkID != 2 || from.Sending.NumSlices != 0 || to.Receiving.ChunkID != 2 || to.Receiving.NumSlices != 0 || to.RecvQueued != 2 {
 			t.Errorf("at the end: sending %+v, receiving %+v, %d wait", from.Sending, to.Receiving, to.RecvQueued)
 		}
 		if from.Sender.Chunks != 2 || to.Receiver.ChunkBytes != 3*1024+10 {
@@ -319,12 +320,12 @@ func TestSchedulerOfOnesOwn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		made := 0
 		w := connect(t, short, with(func(cfg *transport.Config) {
-			cfg.NewScheduler = func() statemachine.Scheduler {
+			cfg.NewScheduler = func() (statemachine.Scheduler, error) {
 				made++
-				return statemachine.NewBase(statemachine.Fixed(0))
+				return base.New(base.Fixed(0))
 			}
 		}))
-		if made != 2 {
+		if made != 4 { // New makes one each, to see whether it can
 			t.Errorf("%d schedulers for two connections", made)
 		}
 		start := time.Now()
@@ -337,8 +338,9 @@ func TestSchedulerOfOnesOwn(t *testing.T) {
 func TestSchedulerWithoutPatience(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(func(cfg *transport.Config) {
-			cfg.NewScheduler = func() statemachine.Scheduler {
-				return impatient{statemachine.NewBase(statemachine.Burst())}
+			cfg.NewScheduler = func() (statemachine.Scheduler, error) {
+				s, err := base.New(base.Burst())
+				return impatient{s}, err
 			}
 		}))
 		ctx, cancel := context.WithTimeout(background, time.Second)
@@ -347,6 +349,6 @@ func TestSchedulerWithoutPatience(t *testing.T) {
 	})
 }
 
-type impatient struct{ *statemachine.Base }
+type impatient struct{ *base.Scheduler }
 
-func (impatient) Deadline() statemachine.Micros { return 0 }
+func (impatient) Deadline() machine.Micros { return 0 }

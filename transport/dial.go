@@ -2,58 +2,67 @@ package transport
 
 import (
 	"context"
+	"fmt"
 	"net"
+
+	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
-// Dial returns a connection with a peer over a socket of its own, which closes
-// when the connection ends. The network is "udp", "udp4" or "udp6", the address
-// as for net.Dial; ctx is for finding it. It fails with ErrConfig or with an
-// error of the net package.
+// Dial returns a connection with a peer over a connected socket of its own, which
+// closes when the connection ends. The network is "udp", "udp4" or "udp6", the
+// address as for net.Dial; ctx is for finding it. It fails with machine.ErrConfig
+// or with an error of the net package.
 //
-// Nothing is sent before the first chunk, so Dial does not tell whether the peer
-// is there, nor the peer that this end is. A client that only waits for what a
-// server sends must send a first chunk, and one byte will do: without it the
-// server's Accept does not return.
+// Nothing is sent before the first chunk, so Dial does not find out whether the
+// peer is there, and the peer does not find out about this end. A client that only
+// waits for what a server sends must send a first chunk, and one byte will do:
+// without it the server's Accept does not return. If nobody listens at the peer's
+// port and its system says so, the connection ends with ErrRefused.
 func Dial(ctx context.Context, network, address string, cfg Config) (*Conn, error) {
 	if err := checkNetwork(network); err != nil {
 		return nil, err
 	}
-	peer, err := resolve(ctx, network, address)
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	if peer.IP.To4() != nil {
-		network = "udp4"
-	} else {
-		network = "udp6"
-	}
-	pc, err := net.ListenPacket(network, "")
+	c, err := Over(conn, cfg)
 	if err != nil {
-		return nil, err
-	}
-	e, err := start(pc, cfg, cfg.Accept)
-	if err != nil {
-		pc.Close()
-		return nil, err
-	}
-	c, err := e.dial(peer, true)
-	if err != nil {
-		e.Close()
+		conn.Close()
 	}
 	return c, err
 }
 
-// resolve finds the address to which the system has a route, by connecting a
-// socket to it, which sends nothing. The connection itself uses another socket:
-// one that is connected cannot write to an address.
-func resolve(ctx context.Context, network, address string) (*net.UDPAddr, error) {
-	var dialer net.Dialer
-	probe, err := dialer.DialContext(ctx, network, address)
+// Over returns a connection with the peer at the other end of conn, of which each
+// Write must send a datagram and each Read must receive one: a connected UDP
+// socket, a DTLS association, the datagrams of a QUIC connection. Both ends call
+// Over, or one of them Dial, Accept or Endpoint.Dial if what lies between allows
+// that. It takes conn over, and closes it when the connection ends; if Over fails
+// it leaves conn open. It fails with machine.ErrConfig, or with a
+// net.UnknownNetworkError for a stream of bytes such as TCP.
+//
+// The connection ends with ErrSocket when Read fails for good, with io.EOF for
+// instance. Of a conn that wraps another the socket buffers are found as New says,
+// by Unwrap or by NetConn.
+func Over(conn net.Conn, cfg Config) (*Conn, error) {
+	if addr := conn.LocalAddr(); addr != nil {
+		switch addr.Network() {
+		case "tcp", "tcp4", "tcp6", "unix":
+			return nil, net.UnknownNetworkError(addr.Network())
+		}
+	}
+	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	defer probe.Close()
-	return probe.RemoteAddr().(*net.UDPAddr), nil
+	e := newEndpoint(udp.Connected(conn), cfg)
+	c, err := e.dial(nil, true)
+	if err != nil {
+		return nil, err
+	}
+	e.start(conn)
+	return c, nil
 }
 
 // Dial returns a connection with a peer over the endpoint's socket. Nothing is
@@ -62,24 +71,38 @@ func resolve(ctx context.Context, network, address string) (*net.UDPAddr, error)
 // ErrTooManyPeers, with a net.AddrError if there is no address or the socket
 // cannot reach such a one, or with the error that ended the endpoint.
 func (e *Endpoint) Dial(peer net.Addr) (*Conn, error) {
-	return e.dial(peer, false)
-}
-
-func (e *Endpoint) dial(peer net.Addr, sole bool) (*Conn, error) {
 	if peer == nil {
 		return nil, &net.AddrError{Err: "not the address of a peer", Addr: "<nil>"}
 	}
-	origin, err := e.socket.locate(peer)
+	return e.dial(peer, false)
+}
+
+func (e *Endpoint) dial(addr net.Addr, sole bool) (*Conn, error) {
+	peer, err := e.socket.Locate(addr)
 	if err != nil {
 		return nil, err
 	}
-	c := e.newConn(origin)
-	c.sole = sole
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.room(origin); err != nil {
+	c, err := e.newConn(peer)
+	if err != nil {
 		return nil, err
 	}
-	e.adopt(c)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.checkRoomLocked(peer); err != nil {
+		return nil, err
+	}
+	if sole {
+		e.sole = c
+	}
+	e.addLocked(c)
 	return c, nil
+}
+
+// portUnreachable ends a connection whose peer has no socket at its port.
+func (e *Endpoint) portUnreachable(err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := e.sole; c != nil {
+		c.endLocked(fmt.Errorf("%w: nobody listens at %v: %w", ErrRefused, c.peer, err))
+	}
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
 )
 
 // drive sends what is due until the endpoint ends. It is the only one that
@@ -16,14 +17,12 @@ func (e *Endpoint) drive() {
 	b := newBatch(e.framers)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var failed int64
 	for {
 		expected := e.clock.now()
-		next, live := e.collect(b, failed)
-		failed = 0
-		if len(b.messages) > 0 {
-			failed = e.socket.write(b.messages)
-		} else if !live {
+		next, active := e.collect(b)
+		if len(b.runs) > 0 {
+			e.write(b.runs)
+		} else if !active {
 			return
 		} else {
 			expected = max(expected, next)
@@ -36,31 +35,47 @@ func (e *Endpoint) drive() {
 // collect gathers what is due now, a batch at the most. If there is nothing, it
 // notes until when the driver is going to sleep, under the same lock, so that no
 // change goes unseen.
-func (e *Endpoint) collect(b *batch, failed int64) (next statemachine.Micros, live bool) {
+func (e *Endpoint) collect(b *batch) (next machine.Micros, active bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.stats.WriteErrors += failed
-	b.reset(e.goodbyes)
-	e.goodbyes = nil
+	b.reset(e.lastAcks)
+	e.lastAcks = nil
 	now := e.clock.now()
-	e.reportFlushed(now)
+	e.reportFlushedLocked(now)
 	for e.agenda.next() <= now && !b.full() {
-		e.agenda.first().poll(now, b)
+		e.agenda.first().pollLocked(now, b)
 	}
-	for i := range b.messages {
-		e.stats.outRun(&b.messages[i])
+	for i := range b.runs {
+		e.stats.outRun(&b.runs[i])
 	}
-	next, live = e.agenda.next(), e.err == nil
+	next, active = e.agenda.next(), e.err == nil
 	e.sleepUntil = awake
-	if live && len(b.messages) == 0 {
+	if len(b.runs) > 0 {
+		e.watchdog.beginLocked()
+	} else if active {
 		e.sleepUntil = next
 	}
-	return next, live
+	return next, active
 }
 
-// wakeDriver ends the driver's sleep if there is a reason. It needs e.mu.
-func (e *Endpoint) wakeDriver() {
-	if e.sleepUntil > e.agenda.next() || e.sleepUntil != awake && (e.err != nil || len(e.goodbyes) > 0) {
+// write gives runs to the socket.
+func (e *Endpoint) write(runs []udp.Run) {
+	failed, err := e.socket.Write(runs)
+	e.mu.Lock()
+	e.watchdog.endLocked()
+	if failed > 0 {
+		e.stats.WriteErrors += failed
+		e.stats.LastWriteError = err
+	}
+	e.mu.Unlock()
+	if udp.PortUnreachable(err) {
+		e.portUnreachable(err)
+	}
+}
+
+// wakeDriverLocked ends the driver's sleep if there is a reason.
+func (e *Endpoint) wakeDriverLocked() {
+	if e.sleepUntil > e.agenda.next() || e.sleepUntil != awake && (e.err != nil || len(e.lastAcks) > 0) {
 		e.sleepUntil = awake
 		select {
 		case e.wake <- struct{}{}:
@@ -69,11 +84,33 @@ func (e *Endpoint) wakeDriver() {
 	}
 }
 
+// sendLastAcksLocked sends the acks that are due at a connection's end: without
+// them a peer whose chunk is complete would not know.
+func (e *Endpoint) sendLastAcksLocked(c *Conn) {
+	if len(e.lastAcks) >= maxLastAcks {
+		return
+	}
+	now := e.clock.now()
+	for k := range c.lanes {
+		for {
+			a, ok := c.lanes[k].receiver.Poll(now)
+			if !ok {
+				break
+			}
+			if data, err := e.framers[k].AppendAck(nil, a); err == nil {
+				e.lastAcks = append(e.lastAcks, udp.Run{Data: data, Size: len(data), To: c.peer})
+				c.traffic.out(len(data))
+			}
+		}
+	}
+	e.wakeDriverLocked()
+}
+
 // sleep waits for a time, or for a wake. It wakes a nanosecond late: where time
 // is virtual, packets of the same moment are then handled before the timers
 // (SND-4, RCV-2).
-func (e *Endpoint) sleep(timer *time.Timer, until statemachine.Micros) {
-	if until == statemachine.Never {
+func (e *Endpoint) sleep(timer *time.Timer, until machine.Micros) {
+	if until == machine.Never {
 		<-e.wake
 		return
 	}
@@ -85,35 +122,39 @@ func (e *Endpoint) sleep(timer *time.Timer, until statemachine.Micros) {
 	}
 }
 
-// flush is somebody who waits until the acks that are due have been sent.
+// flush is a caller that waits until the acks that are due have been sent.
 type flush struct {
 	conn *Conn
 	done chan struct{}
 }
 
-// flush waits until the socket was given the acks that are due now, or until
-// there is no more to wait for.
-func (c *Conn) flush(ctx context.Context) {
+// Flush waits until the socket was given the acks that are due now. What was
+// received last is then acked once; if that ack may be lost there is Linger. Flush
+// fails with ErrCanceled, or with the error that ended the connection.
+func (c *Conn) Flush(ctx context.Context) error {
 	e := c.endpoint
 	f := flush{c, make(chan struct{})}
 	e.mu.Lock()
 	e.flushes = append(e.flushes, f)
 	if e.sleepUntil != awake { // so nothing is on its way to the socket
-		e.reportFlushed(e.clock.now())
+		e.reportFlushedLocked(e.clock.now())
 	}
 	e.mu.Unlock()
 	select {
 	case <-f.done:
+		return c.Err()
 	case <-c.Done():
+		return c.Err()
 	case <-ctx.Done():
+		return canceled(ctx)
 	}
 }
 
-// reportFlushed tells those who wait and have nothing due any more. It needs
-// e.mu, and that the driver has written all that it collected.
-func (e *Endpoint) reportFlushed(now statemachine.Micros) {
+// reportFlushedLocked wakes those who wait and have nothing due any more. The
+// driver must have written all that it collected.
+func (e *Endpoint) reportFlushedLocked(now machine.Micros) {
 	e.flushes = slices.DeleteFunc(e.flushes, func(f flush) bool {
-		if f.conn.err == nil && f.conn.ackDeadline() <= now {
+		if f.conn.err == nil && f.conn.ackDeadlineLocked() <= now {
 			return false
 		}
 		close(f.done)
@@ -124,13 +165,13 @@ func (e *Endpoint) reportFlushed(now statemachine.Micros) {
 // A process that was stopped finds its timers expired and the packets that would
 // have prevented it still in the socket.
 const (
-	stallIsLong  = 100 * statemachine.Millisecond
+	stallIsLong  = 100 * machine.Millisecond
 	stallRecover = 10 * time.Millisecond
 )
 
 // recoverFromStall lets the reader go first if the driver comes much later than
 // expected.
-func (e *Endpoint) recoverFromStall(expected statemachine.Micros) {
+func (e *Endpoint) recoverFromStall(expected machine.Micros) {
 	if e.clock.now()-expected >= stallIsLong {
 		time.Sleep(stallRecover)
 	}

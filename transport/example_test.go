@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/chunkwire/chunkwire/transport"
@@ -112,4 +113,63 @@ func ExampleConn_Enqueue() {
 	// Output:
 	// <nil>
 	// true
+}
+
+// A connection over what is connected already, and moves datagrams: here a pipe, in
+// earnest a DTLS association or the datagrams of a QUIC connection.
+func ExampleOver() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	here, there := net.Pipe()
+	a, err := transport.Over(here, transport.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer a.Close()
+	b, err := transport.Over(there, transport.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer b.Close()
+
+	sent := make(chan error, 1)
+	go func() { sent <- a.Send(ctx, make([]byte, 100_000)) }()
+	chunk, err := b.Recv(ctx)
+	fmt.Println(len(chunk), err, <-sent)
+	// Output:
+	// 100000 <nil> <nil>
+}
+
+// A chunk that is sent in the background: to stop waiting for it leaves it alone,
+// to cancel it is another call.
+func ExampleDelivery() {
+	server, err := transport.Listen("udp", "127.0.0.1:0", transport.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	c, err := transport.Dial(context.Background(), "udp", server.Addr().String(), transport.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+
+	d, err := c.Enqueue(context.Background(), make([]byte, 200_000))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	frame, cancel := context.WithTimeout(context.Background(), time.Nanosecond)
+	defer cancel()
+	if err := d.Wait(frame); errors.Is(err, transport.ErrCanceled) {
+		fmt.Println("not yet")
+	}
+	fmt.Println(d.Wait(context.Background()))
+	// Output:
+	// not yet
+	// <nil>
 }

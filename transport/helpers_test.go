@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport"
@@ -25,7 +26,7 @@ const (
 var (
 	background = context.Background()
 	framer     = codec.NewFramer(protocolID)
-	outage     = netsim.Path{LossPPM: million}
+	outage     = netsim.Path{Loss: 100}
 	short      = netsim.Path{Delay: 10 * ms}
 )
 
@@ -152,7 +153,7 @@ func isAck(p codec.Packet) bool   { return p.Type == codec.TypeAck }
 
 // isFullAck reports whether p acks all of a chunk.
 func isFullAck(p codec.Packet) bool {
-	return isAck(p) && p.Ack.Acked == codec.FirstN(p.Ack.NumSlices)
+	return isAck(p) && p.Ack.Acked == bitset.FirstN(p.Ack.NumSlices)
 }
 
 // content returns n bytes that depend on the seed.

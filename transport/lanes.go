@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -13,15 +14,72 @@ import (
 // direction, of a connection in the sense of the specification, with a protocol
 // id of its own (LAN-1). Chunk i goes by lane i mod Config.Lanes (LAN-4).
 type lane struct {
+	conn      *Conn
 	sender    *statemachine.Sender
 	receiver  *statemachine.Receiver
 	scheduler statemachine.Scheduler // the sender's
 	inFlight  *Delivery              // nil while the sender is idle
 }
 
+// init makes the pair of machines.
+func (l *lane) init(c *Conn) error {
+	cfg := &c.endpoint.cfg
+	giveUp := machine.FromDuration(cfg.GiveUp)
+	scheduler, err := cfg.NewScheduler()
+	if err != nil {
+		return err
+	}
+	sending := statemachine.SenderConfig{GiveUp: giveUp, Scheduler: scheduler}
+	if cfg.Observe != nil {
+		sending.Observe = func(o statemachine.Observation) { cfg.Observe(c, o) }
+	}
+	sender, err1 := statemachine.NewSender(sending)
+	receiver, err2 := statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: giveUp, Memory: &c.endpoint.memory})
+	*l = lane{conn: c, sender: sender, receiver: receiver, scheduler: scheduler}
+	return errors.Join(err1, err2)
+}
+
+// receiving reports whether a chunk has begun to arrive.
+func (l *lane) receiving() bool {
+	return l.receiver.Vars().State == statemachine.ReceiverReceiving
+}
+
+// ready reports whether a complete chunk is in the receiver.
+func (l *lane) ready() bool { return l.receiver.Vars().State == statemachine.ReceiverReady }
+
+// idle reports whether the sender takes another chunk.
+func (l *lane) idle() bool { return l.sender.Vars().State == statemachine.SenderIdle }
+
+// rest releases memory that only a chunk in flight needs.
+func (l *lane) rest() {
+	if r, ok := l.scheduler.(statemachine.Rester); ok {
+		r.Rest()
+	}
+}
+
+// givesUpAt returns when the sender gives up, or Never.
+func (l *lane) givesUpAt() machine.Micros {
+	v := l.sender.Vars()
+	if v.State != statemachine.SenderSending {
+		return machine.Never
+	}
+	return v.HeardAt + machine.FromDuration(l.conn.endpoint.cfg.GiveUp)
+}
+
+// failure returns which machine has failed, and with what, or nil.
+func (l *lane) failure() error {
+	switch {
+	case l.sender.Err() != nil:
+		return fmt.Errorf("sending chunk %d to %v", l.sender.Vars().ChunkID, l.conn.peer)
+	case l.receiver.Err() != nil:
+		return fmt.Errorf("receiving chunk %d from %v", l.receiver.Vars().ChunkID, l.conn.peer)
+	}
+	return nil
+}
+
 // MaxLanes is the most that Config.Lanes may be. So many protocol ids lie between
-// the first of n lanes and the first of n+1, so that ends that do not agree
-// understand nothing of each other (LAN-2).
+// the first of n lanes and the first of n+1, so that nothing decodes between ends
+// that do not agree (LAN-2).
 const MaxLanes = 16
 
 // laneFramers returns the framer of each lane (LAN-2).
@@ -40,31 +98,9 @@ type packet struct {
 	lane int
 }
 
-// decodeLane decodes a datagram by the protocol id that makes its crc right
-// (LAN-3). A lane's datagrams come in rows, so the lane of the latest is asked
-// first. It is for the reader alone.
-func (e *Endpoint) decodeLane(datagram []byte) (packet, error) {
-	var refusal error
-	for i := range e.framers {
-		k := (e.latestLane + i) % len(e.framers)
-		p, err := e.framers[k].Decode(datagram)
-		if err == nil {
-			e.latestLane = k
-			return packet{p, k}, nil
-		}
-		refusal = err
-		if !errors.Is(err, codec.ErrCRCMismatch) {
-			break
-		}
-	}
-	return packet{}, refusal
-}
-
-// The rest of this file needs endpoint.mu.
-
-// bySubmission returns the lanes in the order in which their chunks in flight
+// bySubmissionLocked returns the lanes in the order in which their chunks in flight
 // were submitted, with the idle ones among them.
-func (c *Conn) bySubmission() iter.Seq2[int, *lane] {
+func (c *Conn) bySubmissionLocked() iter.Seq2[int, *lane] {
 	return func(yield func(int, *lane) bool) {
 		for i := range c.lanes {
 			k := (c.nextOut + i) % len(c.lanes)
@@ -87,69 +123,76 @@ func (c *Conn) laneName(k int) string {
 	return fmt.Sprintf("lane %d: ", k)
 }
 
-// latest returns the lane whose chunk began last.
-func (c *Conn) latest() *lane { return &c.lanes[(c.nextOut+len(c.lanes)-1)%len(c.lanes)] }
+// latestLocked returns the lane whose chunk began last.
+func (c *Conn) latestLocked() *lane { return &c.lanes[(c.nextOut+len(c.lanes)-1)%len(c.lanes)] }
 
-// mayBegin reports whether the next chunk may begin: its lane is idle, each slice
+// mayBeginLocked reports whether the next chunk may begin: its lane is idle, each slice
 // of the chunk before was sent (LAN-7), and the path has room for more (LAN-10).
-// So lanes take turns at the link instead of fighting for it.
-func (c *Conn) mayBegin() bool {
-	if c.lanes[c.nextOut].sender.State() != statemachine.SenderIdle {
+// So lanes take turns at the link and do not compete for it.
+func (c *Conn) mayBeginLocked() bool {
+	if !c.lanes[c.nextOut].idle() {
 		return false
 	}
-	before := c.latest()
-	if before.sender.State() == statemachine.SenderIdle {
+	before := c.latestLocked()
+	v := before.sender.Vars()
+	if v.State == statemachine.SenderIdle {
 		return true
 	}
-	if before.sender.Sent().Count() < before.sender.NumSlices() {
+	if v.Sent.Count() < v.NumSlices {
 		return false
 	}
-	path, ok := before.scheduler.(pathfinder)
-	return !ok || c.flying() < path.PathSlices()
+	path, ok := before.scheduler.(pathSharer)
+	return !ok || c.inFlightLocked() < path.PathSlices()
 }
 
-// flying returns how many slices were sent and are not known to have arrived.
-func (c *Conn) flying() (n int) {
+// inFlightLocked returns how many slices were sent and are not known to have arrived.
+func (c *Conn) inFlightLocked() (n int) {
 	for i := range c.lanes {
-		if s := c.lanes[i].sender; s.NumSlices() > 0 {
-			n += s.Sent().Minus(s.Acked()).Count()
+		if v := c.lanes[i].sender.Vars(); v.State != statemachine.SenderIdle {
+			n += v.Sent.Minus(v.Acked).Count()
 		}
 	}
 	return n
 }
 
-// pathfinder is a scheduler that lets lanes share what one of them has found out
+// pathSharer is a scheduler that lets lanes share what one of them has learned
 // about the path.
-type pathfinder interface {
+type pathSharer interface {
 	// Adopt takes over what the scheduler of another lane knows.
 	Adopt(from statemachine.Scheduler)
-	// PathSlices returns how many slices the path is believed to hold.
+	// PathSlices returns how many slices fit into the path.
 	PathSlices() int
 }
 
-// sharePath tells a lane that is about to begin what the latest one has learned
+// sharePathLocked gives a lane that is about to begin what the latest one has learned
 // (LAN-9).
-func (c *Conn) sharePath(l *lane) {
-	if path, ok := l.scheduler.(pathfinder); ok && len(c.lanes) > 1 {
-		path.Adopt(c.latest().scheduler)
+func (c *Conn) sharePathLocked(l *lane) {
+	if path, ok := l.scheduler.(pathSharer); ok && len(c.lanes) > 1 {
+		path.Adopt(c.latestLocked().scheduler)
 	}
 }
 
-// turn returns the receiver of the next chunk to deliver (LAN-5).
-func (c *Conn) turn() *statemachine.Receiver { return c.lanes[c.nextIn].receiver }
+// turnLocked returns the receiver of the next chunk to deliver (LAN-5).
+func (c *Conn) turnLocked() *statemachine.Receiver { return c.lanes[c.nextIn].receiver }
 
-// deadlines returns the first deadline of all machines.
-func (c *Conn) deadlines() statemachine.Micros {
-	first := c.ackDeadline()
+// deadlineLocked returns the first deadline of all machines. A sender that must wait
+// has none before it may go on, or gives up.
+func (c *Conn) deadlineLocked() machine.Micros {
+	first, allowed := c.ackDeadlineLocked(), c.allowedAtLocked()
 	for i := range c.lanes {
-		first = min(first, c.lanes[i].sender.Deadline())
+		l := &c.lanes[i]
+		at := l.sender.Deadline()
+		if at < allowed {
+			at = min(allowed, l.givesUpAt())
+		}
+		first = min(first, at)
 	}
 	return first
 }
 
-// ackDeadline returns the first deadline of the receivers.
-func (c *Conn) ackDeadline() statemachine.Micros {
-	first := statemachine.Never
+// ackDeadlineLocked returns the first deadline of the receivers.
+func (c *Conn) ackDeadlineLocked() machine.Micros {
+	first := machine.Never
 	for i := range c.lanes {
 		first = min(first, c.lanes[i].receiver.Deadline())
 	}

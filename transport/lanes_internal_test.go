@@ -3,11 +3,14 @@ package transport
 import (
 	"fmt"
 	"math"
+	"net/netip"
 	"testing"
-	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -33,42 +36,43 @@ func TestLaneIDs(t *testing.T) {
 // When slices of two lanes are due, those of the earlier chunk go first, also when
 // the earlier one is on the later lane (LAN-8).
 func TestTheEarlierChunkGoesFirst(t *testing.T) {
-	e := silentEndpoint(t, Config{Lanes: 2, NewScheduler: func() statemachine.Scheduler {
-		return statemachine.NewBase(statemachine.Fixed(0))
-	}})
-	c := e.newConn(origin{addr: netsim.Addr("b")})
-	c.due = statemachine.Never
+	e := silentEndpoint(t, Config{Lanes: 2, NewScheduler: func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }})
+	c, err := e.newConn(udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.due = machine.Never
 	e.agenda.add(c)
 	b := newBatch(e.framers)
 	for now, first := range []int{0, 1, 0} {
-		at := statemachine.Micros(now) * 10 * statemachine.Second
+		at := machine.Micros(now) * 10 * machine.Second
 		for len(c.queue) < 2 {
 			c.queue = append(c.queue, &Delivery{conn: c, chunk: make([]byte, 10), done: make(chan struct{})})
 		}
 		c.nextOut = first
-		c.advanceSending(at)
+		c.advanceSendingLocked(at)
 		b.reset(nil)
-		c.poll(at, b) // lets the second chunk begin
-		c.poll(at+1, b)
-		at += 5 * statemachine.Second // both timers have run out
+		c.pollLocked(at, b) // lets the second chunk begin
+		c.pollLocked(at+1, b)
+		at += 5 * machine.Second // both timers have run out
 		b.reset(nil)
-		c.poll(at, b)
+		c.pollLocked(at, b)
 		lanes := lanesOf(e, b)
 		if fmt.Sprint(lanes) != fmt.Sprint([]int{first, 1 - first}) {
 			t.Errorf("slices went out by lanes %v, want lane %d first", lanes, first)
 		}
 		for k := range c.lanes {
 			s := c.lanes[k].sender
-			s.HandleAck(at, codec.Ack{ChunkID: s.ChunkID(), NumSlices: 1, Acked: codec.FirstN(1)})
+			s.HandleAck(at, codec.Ack{ChunkID: s.Vars().ChunkID, NumSlices: 1, Acked: bitset.FirstN(1)})
 		}
-		c.advanceSending(at)
+		c.advanceSendingLocked(at)
 	}
 }
 
 // lanesOf returns by which lanes the datagrams of a batch go.
 func lanesOf(e *Endpoint, b *batch) (lanes []int) {
-	for i := range b.messages {
-		for datagram := range b.messages[i].datagrams() {
+	for i := range b.runs {
+		for datagram := range b.runs[i].Datagrams() {
 			if p, err := e.decode(datagram); err == nil {
 				lanes = append(lanes, p.lane)
 			}
@@ -83,7 +87,8 @@ func silentEndpoint(t testing.TB, cfg Config) *Endpoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Endpoint{cfg: cfg, framers: laneFramers(1, cfg.Lanes), clock: clock{time.Now()}, conns: map[peerKey]*Conn{}}
+	cfg.ProtocolID = 1
+	return newEndpoint(udp.New(nowhere{closed: make(chan struct{})}), cfg)
 }
 
 // What it costs to find the lane: the crc of the latest lane is tried first.

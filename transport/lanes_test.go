@@ -7,14 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -28,7 +30,7 @@ func TestLanesDeliverInOrder(t *testing.T) {
 				t.Parallel()
 				bubble(t, func(t *testing.T) {
 					r := open(t, netsim.Path{
-						Delay: 5 * ms, LossPPM: percent * million / 100, DuplicatePPM: million / 5, ReorderPPM: million / 5, ReorderDelay: 30 * ms,
+						Delay: 5 * ms, Loss: float64(percent), Duplicate: 20, Reorder: 20, ReorderDelay: 30 * ms,
 					}, lanes(n), lanes(n))
 					stream(t, r.toB, r.toA, 50, func(i int) int { return 1 + i*i*100 })
 					wantNothing(t, r.toA)
@@ -40,7 +42,7 @@ func TestLanesDeliverInOrder(t *testing.T) {
 
 func TestLanesCarryBothDirections(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := open(t, netsim.Path{Delay: 20 * ms, LossPPM: million / 20}, lanes(4), lanes(4))
+		r := open(t, netsim.Path{Delay: 20 * ms, Loss: 5}, lanes(4), lanes(4))
 		back := make(chan struct{})
 		go func() {
 			defer close(back)
@@ -56,9 +58,9 @@ func TestLanesCarryBothDirections(t *testing.T) {
 func TestChunksTakeTheLanesInTurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n, chunks = 3, 10
-		r := open(t, netsim.Path{Delay: 10 * ms, LossPPM: million / 10}, lanes(n), lanes(n))
+		r := open(t, netsim.Path{Delay: 10 * ms, Loss: 10}, lanes(n), lanes(n))
 		stream(t, r.toB, r.toA, chunks, func(i int) int { return 3000 + i })
-		last := map[int]int{} // by the length of the last slice, which tells the chunk
+		last := map[int]int{} // by the length of the last slice, which differs from chunk to chunk
 		for _, p := range r.tapA.seen() {
 			if s := p.Slice; p.Type == codec.TypeSlice && s.SliceID == s.NumSlices-1 {
 				i := len(s.Data) - 3000 + 2*codec.SliceSize
@@ -137,7 +139,7 @@ func TestLanesHoldABoundedNumberOfChunks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n, queue, chunks = 4, 2, 16
 		cfg := lanes(n, func(cfg *transport.Config) { cfg.RecvQueue, cfg.SendQueue = queue, chunks })
-		r := open(t, netsim.Path{Delay: 10 * ms, LossPPM: million / 20}, cfg, cfg)
+		r := open(t, netsim.Path{Delay: 10 * ms, Loss: 5}, cfg, cfg)
 		var all []*transport.Delivery
 		for i := range chunks {
 			all = append(all, enqueue(t, r.toB, content(50_000, uint64(i)))...)
@@ -195,8 +197,8 @@ func TestEndsThatDifferInLanes(t *testing.T) {
 			}
 			wantTook(t, "giving up", start, 10*time.Second, 11*time.Second)
 			wantNothing(t, r.toA)
-			if st := r.b.Stats(); st.Garbage == 0 || st.Garbage != st.DatagramsIn || st.DatagramsOut != 0 {
-				t.Errorf("%v lanes: %d of %d datagrams were garbage, and %d were answered", n, st.Garbage, st.DatagramsIn, st.DatagramsOut)
+			if st := r.b.Stats(); st.Undecodable == 0 || st.Undecodable != st.DatagramsIn || st.DatagramsOut != 0 {
+				t.Errorf("%v lanes: %d of %d datagrams were garbage, and %d were answered", n, st.Undecodable, st.DatagramsIn, st.DatagramsOut)
 			}
 		})
 	}
@@ -224,7 +226,7 @@ func TestAnyLaneBeginsAConnection(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		slice("x", 2, 1)
-		if st := e.Stats(); st.Strangers != 1 || st.Peers != 0 {
+		if st := e.Stats(); st.UnknownPeers != 1 || st.Peers != 0 {
 			t.Errorf("after another chunk than the first: %+v", st)
 		}
 		slice("y", 2, 0)
@@ -255,20 +257,20 @@ func TestGarbageAmongLanes(t *testing.T) {
 		for k := range n { // the crc is right, and the padding is not
 			datagram, _ := laneFramer(k, n).AppendAck(nil, codec.Ack{NumSlices: 1})
 			datagram[7] |= 0x80
-			garbage = append(garbage, sealed(datagram, uint32(protocolID+16*(n-1)+k)))
+			garbage = append(garbage, withCRC(datagram, uint32(protocolID+16*(n-1)+k)))
 		}
 		for _, datagram := range garbage {
 			r.tapA.PacketConn.WriteTo(datagram, netsim.Addr("b"))
 		}
 		stream(t, r.toB, r.toA, 9, func(i int) int { return 2000 * (i + 1) })
-		if got := r.b.Stats().Garbage; got != int64(len(garbage)) {
+		if got := r.b.Stats().Undecodable; got != int64(len(garbage)) {
 			t.Errorf("%d datagrams were garbage, want %d", got, len(garbage))
 		}
 	})
 }
 
-// sealed makes the crc of a datagram right (FRM-2).
-func sealed(datagram []byte, id uint32) []byte {
+// withCRC makes the crc of a datagram right (FRM-2).
+func withCRC(datagram []byte, id uint32) []byte {
 	head := binary.LittleEndian.AppendUint64(nil, uint64(id))
 	crc := crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, datagram[4:])
 	binary.LittleEndian.PutUint32(datagram, crc)
@@ -279,7 +281,7 @@ func sealed(datagram []byte, id uint32) []byte {
 func TestLanesTakeTurnsAtTheLink(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n, slices = 8, 256
-		r := open(t, netsim.Path{Delay: 25 * ms, Rate: 100 * million, Queue: 1 << 20, LossPPM: million / 50}, lanes(n), lanes(n))
+		r := open(t, netsim.Path{Delay: 25 * ms, Rate: 100 * million, Queue: 1 << 20, Loss: 2}, lanes(n), lanes(n))
 		stream(t, r.toB, r.toA, 24, func(int) int { return codec.MaxChunkSize })
 		sent := map[int]map[int]bool{} // slices of each chunk
 		for _, p := range r.tapA.seen() {
@@ -294,6 +296,35 @@ func TestLanesTakeTurnsAtTheLink(t *testing.T) {
 				}
 			}
 			sent[i][p.Slice.SliceID] = true
+		}
+	})
+}
+
+// A lane that begins goes on at the pace of the one before: between the last slice
+// of a chunk and the first of the next there is as much time as between two others
+// (LAN-9).
+func TestALaneTakesOverThePace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const rate, chunks, slices = million, 6, 10
+		between := (codec.MaxDatagramSize + codec.HeaderBytes) * 8 * time.Second / rate
+		cfg := lanes(3, func(cfg *transport.Config) {
+			cfg.NewScheduler = func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Fixed(rate)) }
+		})
+		r := open(t, short, cfg, lanes(3))
+		var last time.Time
+		sent, early := 0, 0
+		r.tapA.dropIf(func(p lanePacket) bool {
+			if p.Type == codec.TypeSlice {
+				if sent++; sent > 1 && time.Since(last) < between-time.Microsecond {
+					early++
+				}
+				last = time.Now()
+			}
+			return false
+		})
+		stream(t, r.toB, r.toA, chunks, func(int) int { return slices * codec.SliceSize })
+		if sent != chunks*slices || early != 0 {
+			t.Errorf("%d slices, %d of them less than %v after the one before", sent, early, between)
 		}
 	})
 }
@@ -340,12 +371,12 @@ func TestClosingLanes(t *testing.T) {
 // To cancel a chunk in flight ends the connection, on whichever lane it is; to
 // cancel one in the queue withdraws it, and the next takes its lane.
 func TestCancelingAmongLanes(t *testing.T) {
-	canceled, cancel := context.WithCancel(background)
-	cancel()
+	reason := errors.New("changed my mind")
 	bubble(t, func(t *testing.T) {
 		r := open(t, short, lanes(2), lanes(2))
 		all := enqueue(t, r.toB, content(9000, 0), content(9000, 1), content(9000, 2), content(9000, 3))
-		wantErr(t, "a queued chunk", all[2].Wait(canceled), transport.ErrCanceled)
+		all[2].Cancel(reason)
+		wantErr(t, "a queued chunk", all[2].Err(), transport.ErrCanceled, reason)
 		for _, i := range []uint64{0, 1, 3} {
 			mustRecv(t, r.toA, content(9000, i))
 		}
@@ -355,8 +386,9 @@ func TestCancelingAmongLanes(t *testing.T) {
 		r := open(t, outage, lanes(2), lanes(2))
 		all := enqueue(t, r.toB, content(1000, 0), content(1000, 1))
 		time.Sleep(time.Second)
-		wantErr(t, "a chunk in flight", all[1].Wait(canceled), transport.ErrCanceled)
-		wantErr(t, "the connection", r.toB.Err(), transport.ErrCanceled)
+		all[1].Cancel(reason)
+		wantErr(t, "a chunk in flight", all[1].Err(), transport.ErrCanceled, reason)
+		wantErr(t, "the connection", r.toB.Err(), transport.ErrCanceled, reason)
 		wantErr(t, "the other chunk", all[0].Err(), transport.ErrCanceled)
 	})
 }
@@ -376,52 +408,20 @@ func TestLastAcksOfAllLanes(t *testing.T) {
 	})
 }
 
-func TestFilesByLanes(t *testing.T) {
-	for _, percent := range []int{0, 10} {
-		bubble(t, func(t *testing.T) {
-			r := open(t, netsim.Path{Delay: 20 * ms, LossPPM: percent * million / 100}, lanes(8), lanes(8))
-			file := content(3_000_000, 5)
-			info, err := transport.Describe(background, bytes.NewReader(file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for range 2 { // a second file begins at whichever lane the first has left
-				var got laneSink
-				received := during(func() error {
-					_, err := transport.RecvFile(background, r.toA, func(transport.FileInfo) (transport.FileSink, error) { return &got, nil }, nil)
-					return err
-				})
-				err := transport.SendFile(background, r.toB, info, io.MultiReader(bytes.NewReader(file)), nil)
-				wantErr(t, "SendFile", errors.Join(err, <-received), nil)
-				if !got.committed || !bytes.Equal(got.Bytes(), file) {
-					t.Errorf("%d bytes were stored, committed: %v", got.Len(), got.committed)
-				}
-			}
-		})
-	}
-}
-
-type laneSink struct {
-	bytes.Buffer
-	committed bool
-}
-
-func (s *laneSink) Commit() error { s.committed = true; return nil }
-
 func TestLanesConfig(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		pc, _ := netsim.NewNetwork(1).Listen("a")
 		for _, n := range []int{-1, transport.MaxLanes + 1} {
 			_, err := transport.New(pc, lanes(n))
-			wantErr(t, fmt.Sprint(n, " lanes"), err, transport.ErrConfig)
+			wantErr(t, fmt.Sprint(n, " lanes"), err, machine.ErrConfig)
 		}
 		pc.Close()
 		made := 0
 		count := func(cfg *transport.Config) {
-			cfg.NewScheduler = func() statemachine.Scheduler { made++; return statemachine.NewBase(statemachine.Burst()) }
+			cfg.NewScheduler = func() (statemachine.Scheduler, error) { made++; return base.New(base.Burst()) }
 		}
 		r := open(t, short, lanes(5, count), lanes(5))
-		if made != 5 {
+		if made != 1+5 { // New makes one, to see whether it can
 			t.Errorf("%d schedulers for 5 lanes", made)
 		}
 		stream(t, r.toB, r.toA, 20, func(int) int { return 40_000 })

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
@@ -62,7 +64,7 @@ func blocked(t *testing.T, c *transport.Conn) map[string]<-chan error {
 	return calls
 }
 
-// Field note 31: Close unblocks everything and leaves nothing behind.
+// Close unblocks everything and leaves nothing behind.
 func TestCloseUnblocksEverything(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -300,7 +302,7 @@ func TestCancelOfWaiting(t *testing.T) {
 	})
 }
 
-// Field note 12: when the other end restarts, what is in flight fails.
+// When the other end restarts, what is in flight fails.
 func TestRestartOfTheReceiver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
@@ -310,13 +312,13 @@ func TestRestartOfTheReceiver(t *testing.T) {
 		start := time.Now()
 		wantErr(t, "Send", w.toB.Send(background, []byte("after")), transport.ErrGaveUp)
 		wantTook(t, "Send", start, 10*time.Second, 10*time.Second+ms)
-		if st := again.Stats(); st.Peers != 0 || st.Strangers == 0 {
-			t.Errorf("the new endpoint has %d peers and saw %d strangers", st.Peers, st.Strangers)
+		if st := again.Stats(); st.Peers != 0 || st.UnknownPeers == 0 {
+			t.Errorf("the new endpoint has %d peers and counts %d of unknown peers", st.Peers, st.UnknownPeers)
 		}
 	})
 }
 
-// Field note 12: a sender that restarts begins with chunk 0, which the other end does
+// A sender that restarts begins with chunk 0, which the other end does
 // not wait for. It fails, and with an idle timeout the other end does first: then
 // the new connection is made, and nothing is lost (CON-5).
 func TestRestartOfTheSender(t *testing.T) {
@@ -342,7 +344,7 @@ func TestRestartOfTheSender(t *testing.T) {
 	}
 }
 
-// Field note 23: no idle timeout means none. Traffic of any valid kind keeps a
+// No idle timeout means none. Traffic of any valid kind keeps a
 // connection alive.
 func TestIdleTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -364,7 +366,7 @@ func TestIdleTimeout(t *testing.T) {
 	})
 }
 
-// Field note 16: a packet comes before the timers of the same moment (SND-4, RCV-2).
+// A packet comes before the timers of the same moment (SND-4, RCV-2).
 func TestPacketsComeBeforeTimers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := &world{t: t, net: netsim.NewNetwork(1)}
@@ -386,6 +388,7 @@ func TestPacketsComeBeforeTimers(t *testing.T) {
 	})
 }
 
+// An end that lingers answers what its peer sends again (CON-7).
 func TestLinger(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
@@ -428,8 +431,9 @@ func TestLingerIsLimited(t *testing.T) {
 	})
 }
 
-// An ack that tells nothing of the chunk before does not keep a connection
-// alive; one of the chunk before does.
+// An ack of a chunk other than the one before does not keep a connection
+// active; one of the chunk before does.
+// (CON-6)
 func TestIdleTimeoutCountsTheRightAcks(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -449,7 +453,7 @@ func TestIdleTimeoutCountsTheRightAcks(t *testing.T) {
 				for range c.sends {
 					mustSend(t, w.toB, []byte("x"))
 				}
-				ack := ackDatagram(codec.Ack{ChunkID: c.id, NumSlices: 1, Acked: codec.FirstN(1)})
+				ack := ackDatagram(codec.Ack{ChunkID: c.id, NumSlices: 1, Acked: bitset.FirstN(1)})
 				for range 5 {
 					w.tapB.PacketConn.WriteTo(ack, netsim.Addr("a"))
 					time.Sleep(time.Second)
@@ -522,8 +526,8 @@ func TestOversizeDatagrams(t *testing.T) {
 				}
 				w.open("b", with(nil))
 				mustSend(t, w.dial(e, "b"), []byte("still there"))
-				if st := e.Stats(); st.Garbage != 200+c.pretend || st.ReadErrors != 0 {
-					t.Errorf("%d garbage, %d read errors", st.Garbage, st.ReadErrors)
+				if st := e.Stats(); st.Undecodable != 200+c.pretend || st.ReadErrors != 0 {
+					t.Errorf("%d garbage, %d read errors", st.Undecodable, st.ReadErrors)
 				}
 			})
 		})
@@ -566,8 +570,8 @@ func TestWriteErrorsAreLoss(t *testing.T) {
 		w := &world{t: t, net: socket.net}
 		w.open("b", with(nil))
 		mustSend(t, w.dial(e, "b"), content(5000, 1))
-		if n := e.Stats().WriteErrors; n != 3 {
-			t.Errorf("%d write errors, want 3", n)
+		if st := e.Stats(); st.WriteErrors != 3 || st.LastWriteError != errBroken {
+			t.Errorf("%d write errors, want 3; the latest is %v", st.WriteErrors, st.LastWriteError)
 		}
 	})
 }
@@ -631,8 +635,8 @@ func TestConfig(t *testing.T) {
 		change(&cfg)
 		pc, _ := netsim.NewNetwork(1).Listen("a")
 		_, err := transport.New(pc, cfg)
-		wantErr(t, name, err, transport.ErrConfig)
-		if err == nil || !strings.Contains(err.Error(), "must be 0 ") {
+		wantErr(t, name, err, machine.ErrConfig)
+		if err == nil || !strings.Contains(err.Error(), "allowed is 0") {
 			t.Errorf("%s: %v does not say what is allowed", name, err)
 		}
 		wantErr(t, "the socket after "+name, pc.Close(), nil) // it was left open

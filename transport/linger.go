@@ -7,11 +7,11 @@ import (
 )
 
 // Linger waits until nothing has come from the peer for quiet. Until then the
-// connection goes on answering: if the ack of a chunk's last slice was lost the
+// connection goes on answering (CON-7): if the ack of a chunk's last slice was lost the
 // peer sends slices again, and needs that answer to know that it is done. An end
 // that leaves after it received should linger, for longer than the peer's resend
-// timer twice: 600 ms is enough as long as the round trip takes less. A peer that does
-// not fall quiet is left after ten times quiet.
+// timer twice: 600 ms is enough as long as the round trip takes less. If the peer
+// goes on sending, Linger returns after ten times quiet.
 //
 // Linger fails with ErrCanceled, or with the error that ended the connection.
 func (c *Conn) Linger(ctx context.Context, quiet time.Duration) error {
@@ -43,7 +43,7 @@ func lingerLimit(quiet time.Duration) time.Duration {
 	return times * quiet
 }
 
-// silence returns how long the peer has not been heard.
+// silence returns for how long nothing valid has come from the peer.
 func (c *Conn) silence() time.Duration {
 	c.endpoint.mu.Lock()
 	defer c.endpoint.mu.Unlock()

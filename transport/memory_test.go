@@ -6,16 +6,19 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/recovery"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // What a connection may cost, in bytes of heap.
 const (
 	mostIdle      = 2 << 10
-	mostSending   = 8 << 10 // beside the chunk, which all connections share
-	mostReceiving = 3 << 10 // beside the slices that are there
+	mostSending   = 11 << 10 // beside the chunk, which all connections share
+	mostReceiving = 3 << 10  // beside the slices that are there
 )
 
 // crowd is an endpoint and its peers, who are played by the test.
@@ -27,7 +30,7 @@ type crowd struct {
 
 const crowdSize = 500
 
-func newCrowd(t *testing.T, s func() statemachine.Scheduler) *crowd {
+func newCrowd(t *testing.T, s func() (statemachine.Scheduler, error)) *crowd {
 	t.Helper()
 	e, err := New(nowhere{closed: make(chan struct{})}, Config{MaxPeers: crowdSize, NewScheduler: s})
 	if err != nil {
@@ -43,7 +46,7 @@ func (c *crowd) from(peer int, datagram []byte, err error) {
 		c.t.Fatal(err)
 	}
 	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), uint16(10_000+peer))
-	c.e.receive(c.e.clock.now(), datagram, udpOrigin(addr))
+	c.e.receive(c.e.clock.now(), datagram, udp.UDPPeer(addr))
 }
 
 func (c *crowd) slice(peer int, s codec.Slice) {
@@ -89,15 +92,15 @@ func heapInUse() int64 {
 // A connection costs little while it is idle, whatever it has done before, and
 // a chunk that is sent to all is in memory once.
 func TestMemoryOfAConnection(t *testing.T) {
-	for name, scheduler := range map[string]func() statemachine.Scheduler{
-		"base":     func() statemachine.Scheduler { return statemachine.NewBase(statemachine.Fixed(0)) },
-		"recovery": func() statemachine.Scheduler { return recovery.New(recovery.Fixed(0)) },
+	for name, scheduler := range map[string]func() (statemachine.Scheduler, error){
+		"base":     func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) },
+		"adaptive": func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Fixed(statemachine.MaxRate)) },
 	} {
 		t.Run(name, func(t *testing.T) { memoryOfAConnection(t, scheduler) })
 	}
 }
 
-func memoryOfAConnection(t *testing.T, scheduler func() statemachine.Scheduler) {
+func memoryOfAConnection(t *testing.T, scheduler func() (statemachine.Scheduler, error)) {
 	c := newCrowd(t, scheduler)
 	began := c.join(1)
 	for _, conn := range c.conns {
@@ -125,7 +128,7 @@ func memoryOfAConnection(t *testing.T, scheduler func() statemachine.Scheduler) 
 	c.want("sending", before, mostSending)
 
 	for peer := range crowdSize {
-		ack, err := c.e.framers[0].AppendAck(nil, codec.Ack{NumSlices: codec.MaxSlices, Acked: codec.FirstN(codec.MaxSlices)})
+		ack, err := c.e.framers[0].AppendAck(nil, codec.Ack{NumSlices: codec.MaxSlices, Acked: bitset.FirstN(codec.MaxSlices)})
 		c.from(peer, ack, err)
 	}
 	for _, d := range deliveries {

@@ -3,20 +3,24 @@ package transport
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
 )
 
-// read takes datagrams from the socket until it fails for good.
+// read takes datagrams from the socket until it fails for good. A connection is
+// found by the address and port that a datagram comes from, and its acks go there
+// (CON-8).
 func (e *Endpoint) read() {
 	buf := make([]byte, readSize)
 	var trouble readTrouble
 	for {
 		began := e.clock.now()
-		n, from, err := e.socket.read(buf)
+		n, from, err := e.socket.Read(buf)
 		now := e.clock.now()
 		if err == nil {
 			trouble = readTrouble{}
@@ -30,7 +34,7 @@ func (e *Endpoint) read() {
 		}
 		if cause := e.judge(&trouble, began, now, err); cause != nil {
 			e.mu.Lock()
-			e.shutdown(cause)
+			e.shutdownLocked(cause)
 			e.mu.Unlock()
 			return
 		}
@@ -44,29 +48,34 @@ const readSize = 1 << 16
 // tookDatagram reports whether a failed read took a datagram from the socket all
 // the same, as one does that could not take all of it. Such a socket works.
 func tookDatagram(n int, err error) bool {
-	return (n > 0 || messageTooLong(err)) && !errors.Is(err, net.ErrClosed)
+	return (n > 0 || udp.MessageTooLong(err)) && !errors.Is(err, net.ErrClosed)
 }
 
 // readTrouble is a run of failed reads.
 type readTrouble struct {
 	count int
-	since statemachine.Micros
+	since machine.Micros
 }
 
 // A read fails for reasons that pass, such as an ICMP message that came for a
 // datagram sent before. Then the next read waits. A socket that is broken fails
-// each read at once; so long, and the endpoint gives it up.
+// each read at once; after some time of that the endpoint ends.
 const (
-	brokenAfter    = 5 * statemachine.Second
-	blockedRead    = 10 * statemachine.Millisecond // a read that took so long did wait
-	freeRetries    = 16                            // so many without a pause
+	brokenAfter    = 5 * machine.Second
+	blockedRead    = 10 * machine.Millisecond // a read that took so long did wait
+	freeRetries    = 16                       // so many without a pause
 	pauseAfterRead = time.Millisecond
 )
 
 // judge counts a failed read and returns why the endpoint must end, if so.
-func (e *Endpoint) judge(t *readTrouble, began, now statemachine.Micros, err error) error {
-	if errors.Is(err, net.ErrClosed) {
+func (e *Endpoint) judge(t *readTrouble, began, now machine.Micros, err error) error {
+	switch {
+	case errors.Is(err, net.ErrClosed):
 		return fmt.Errorf("%w: %w", ErrClosed, err)
+	case errors.Is(err, io.EOF): // there is a session below, which its peer has ended
+		return fmt.Errorf("%w: %w", ErrSocket, err)
+	case udp.PortUnreachable(err):
+		e.portUnreachable(err)
 	}
 	if t.count == 0 || now-began >= blockedRead {
 		*t = readTrouble{since: now}
@@ -88,47 +97,69 @@ func (e *Endpoint) judge(t *readTrouble, began, now statemachine.Micros, err err
 }
 
 // receive handles a datagram.
-func (e *Endpoint) receive(now statemachine.Micros, datagram []byte, from origin) {
+func (e *Endpoint) receive(now machine.Micros, datagram []byte, from udp.Peer) {
 	p, err := e.decode(datagram)
 	if e.deliver(now, &p, err, len(datagram), from) {
 		return
 	}
-	// The hook is asked and the connection made without locks.
-	if !e.welcome(from.netAddr()) {
+	// Admit is called and the connection made without locks.
+	if e.cfg.Admit != nil && !e.cfg.Admit(from.Addr()) {
 		e.count(&e.stats.Refused)
 		return
 	}
-	e.welcomePeer(now, &p, len(datagram), e.newConn(from))
+	c, err := e.newConn(from)
+	if err != nil { // a scheduler that could be made before
+		e.count(&e.stats.Refused)
+		return
+	}
+	e.begin(now, &p, len(datagram), c)
 }
 
-// decode decodes a datagram, if its size is one that a datagram can have.
+// decode decodes a datagram by the protocol id that makes its crc right, if its
+// size is one that a datagram can have (LAN-3). A lane's datagrams come in rows,
+// so the lane of the latest is tried first. It is for the reader alone.
 func (e *Endpoint) decode(datagram []byte) (packet, error) {
-	if len(datagram) > codec.MaxDatagramSize {
-		return packet{}, codec.ErrTrailingData
+	refusal := codec.CheckSize(len(datagram))
+	for i := 0; refusal == nil && i < len(e.framers); i++ {
+		k := (e.latestLane + i) % len(e.framers)
+		p, err := e.framers[k].Decode(datagram)
+		switch {
+		case err == nil:
+			e.latestLane = k
+			return packet{p, k}, nil
+		case !errors.Is(err, codec.ErrCRCMismatch) || i == len(e.framers)-1:
+			refusal = err
+		}
 	}
-	return e.decodeLane(datagram)
+	return packet{}, refusal
 }
+
+// firstChunkID is the id with which every connection begins.
+const firstChunkID = 0
 
 // deliver gives a packet to its connection. It returns false when the packet is
 // the beginning of a connection that may be made: a slice of the first chunk
-// of any lane (SEC-2, LAN-11).
-// What did not decode is counted, and nothing else (CON-4).
-func (e *Endpoint) deliver(now statemachine.Micros, p *packet, invalid error, size int, from origin) bool {
+// of any lane (SEC-2, LAN-11). What did not decode changes nothing but counters
+// (CON-4).
+func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size int, from udp.Peer) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stats.in(size)
 	if invalid != nil {
-		e.stats.Garbage++
+		e.stats.Undecodable++
+		e.undecodableFrom = from
 		return true
 	}
-	if c := e.conns[from.key]; c != nil {
-		c.handle(now, p, size)
+	if c := e.conns[from.Key]; c != nil {
+		c.handleLocked(now, p, size)
 		return true
 	}
 	switch {
-	case e.welcome == nil || from.key == peerKey{} || p.Type != codec.TypeSlice || p.Slice.ChunkID != firstChunkID:
-		e.stats.Strangers++
-	case e.crowded(now):
+	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID != firstChunkID:
+		e.stats.UnknownPeers++
+	case !e.socket.CanBegin(from):
+		e.stats.BadSources++
+	case e.crowdedLocked(now):
 		e.stats.Full++
 	default:
 		return false
@@ -136,19 +167,16 @@ func (e *Endpoint) deliver(now statemachine.Micros, p *packet, invalid error, si
 	return true
 }
 
-// firstChunkID is the id with which every connection begins.
-const firstChunkID = 0
-
-// welcomePeer adds a connection and gives it the slice that began it. While
-// nothing was locked there may have been other additions.
-func (e *Endpoint) welcomePeer(now statemachine.Micros, p *packet, size int, c *Conn) {
+// begin adds a connection and gives it the slice that began it. While nothing was
+// locked there may have been other additions.
+func (e *Endpoint) begin(now machine.Micros, p *packet, size int, c *Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if known := e.conns[c.peer.key]; known != nil {
-		known.handle(now, p, size)
+	if known := e.conns[c.peer.Key]; known != nil {
+		known.handleLocked(now, p, size)
 		return
 	}
-	e.begin(now, p, size, c)
+	e.beginLocked(now, p, size, c)
 }
 
 func (e *Endpoint) count(counter *int64) {

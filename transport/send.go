@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -32,20 +33,36 @@ func (d *Delivery) Err() error {
 	}
 }
 
-// Wait waits until the delivery is done and returns its Err. If ctx ends first
-// it cancels the delivery, with the consequences that Conn.Send describes; to
-// stop waiting without that, use Done.
+// Wait waits until the delivery is done and returns its Err. If ctx ends first it
+// returns ErrCanceled, and the delivery goes on: to end it there is Cancel.
 func (d *Delivery) Wait(ctx context.Context) error {
 	select {
 	case <-d.done:
-	case <-ctx.Done():
-		d.conn.cancel(d, canceled(ctx))
+		return d.err
+	default:
 	}
-	return d.Err()
+	select {
+	case <-d.done:
+		return d.err
+	case <-ctx.Done():
+		return canceled(ctx)
+	}
 }
 
-// finish ends the delivery. It needs endpoint.mu.
-func (d *Delivery) finish(err error) {
+// Cancel ends the delivery with ErrCanceled, which then wraps cause if that is not
+// nil. It does nothing to one that is done. A chunk that waits in the queue is
+// withdrawn, and the connection goes on; but the protocol cannot take back a chunk
+// in flight, so then the connection ends with that error.
+func (d *Delivery) Cancel(cause error) {
+	if cause == nil {
+		d.conn.cancel(d, ErrCanceled)
+		return
+	}
+	d.conn.cancel(d, fmt.Errorf("%w: %w", ErrCanceled, cause))
+}
+
+// finishLocked ends the delivery.
+func (d *Delivery) finishLocked(err error) {
 	d.err, d.chunk = err, nil
 	close(d.done)
 	d.conn.room.give()
@@ -53,19 +70,24 @@ func (d *Delivery) finish(err error) {
 
 // Send delivers a chunk of 1 to codec.MaxChunkSize bytes and returns nil when
 // the peer has all of it; whether the peer's application has read it is not
-// known. The chunk is not copied: it must not change until Send returns.
+// known. The chunk is not copied: it must not change until Send returns. For more
+// bytes there is package transport/file.
 //
 // Send fails with statemachine.ErrChunkSize, and then nothing has happened, or
-// with the error that ended the connection. If ctx ends first the error is
-// ErrCanceled: a chunk that waits in the queue is withdrawn, and the connection
-// goes on; but the protocol cannot take back a chunk in flight, so then the
-// connection ends with that error.
+// with the error that ended the connection. If ctx ends first it cancels the
+// delivery and returns ErrCanceled, with the consequences that Delivery.Cancel
+// describes; Enqueue and Delivery.Wait leave the chunk alone.
 func (c *Conn) Send(ctx context.Context, chunk []byte) error {
 	d, err := c.Enqueue(ctx, chunk)
 	if err != nil {
 		return err
 	}
-	return d.Wait(ctx)
+	select {
+	case <-d.done:
+	case <-ctx.Done():
+		c.cancel(d, canceled(ctx))
+	}
+	return d.Err()
 }
 
 // Enqueue puts a chunk in line and does not wait for its delivery, but only
@@ -93,9 +115,6 @@ func (c *Conn) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
 	}
 }
 
-// mostAhead returns how many chunks may be in flight or queued.
-func (c *Conn) mostAhead() int { return c.endpoint.cfg.SendQueue + len(c.lanes) }
-
 // tryEnqueue puts a chunk in line, or returns what to wait for.
 func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err error) {
 	c.endpoint.mu.Lock()
@@ -107,11 +126,15 @@ func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err 
 	if len(c.queue) == c.endpoint.cfg.SendQueue {
 		return nil, c.room.wait(), nil
 	}
+	now := c.endpoint.clock.now()
+	if c.sendsNothingLocked() {
+		c.pacer.restart(now)
+	}
 	d = &Delivery{conn: c, chunk: chunk, done: make(chan struct{})}
 	c.queue = append(c.queue, d)
-	now := c.endpoint.clock.now()
-	c.advanceSending(now)
-	c.schedule(now)
+	c.advanceSendingLocked(now)
+	c.trackQuietLocked()
+	c.scheduleLocked(now)
 	return d, nil, nil
 }
 
@@ -119,47 +142,47 @@ func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err 
 func (c *Conn) cancel(d *Delivery, cause error) {
 	c.endpoint.mu.Lock()
 	defer c.endpoint.mu.Unlock()
-	for k, l := range c.bySubmission() {
+	for k, l := range c.bySubmissionLocked() {
 		if d == l.inFlight {
-			c.end(fmt.Errorf("%w (%schunk %d to %v was in flight)", cause, c.laneName(k), l.sender.ChunkID(), c.peer))
+			c.endLocked(fmt.Errorf("%w (%schunk %d to %v was in flight)", cause, c.laneName(k), l.sender.Vars().ChunkID, c.peer))
 			return
 		}
 	}
 	if i := slices.Index(c.queue, d); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
-		d.finish(cause)
+		d.finishLocked(cause)
 	}
 }
 
-// advanceSending reports the chunks that have been delivered and starts the next,
-// one a lane (CON-2, CON-3, LAN-4).
-func (c *Conn) advanceSending(now statemachine.Micros) {
+// advanceSendingLocked reports the chunks that have been delivered and starts the
+// next, one a lane (CON-2, CON-3, LAN-4).
+func (c *Conn) advanceSendingLocked(now machine.Micros) {
 	finished := false
-	for _, l := range c.bySubmission() {
-		if l.inFlight != nil && l.sender.State() == statemachine.SenderIdle {
-			l.inFlight.finish(nil)
+	for _, l := range c.bySubmissionLocked() {
+		if l.inFlight != nil && l.idle() {
+			l.inFlight.finishLocked(nil)
 			l.inFlight = nil
 			finished = true
 		}
 	}
-	for len(c.queue) > 0 && c.mayBegin() {
+	for len(c.queue) > 0 && c.mayBeginLocked() {
 		l := &c.lanes[c.nextOut]
 		l.inFlight = c.queue[0]
 		c.queue = slices.Delete(c.queue, 0, 1)
-		c.sharePath(l)
+		c.sharePathLocked(l)
 		l.sender.Submit(now, l.inFlight.chunk) // cannot fail: it is idle, and Enqueue checked the size
 		c.nextOut = c.after(c.nextOut)
 	}
-	if finished && c.sendsNothing() {
+	if finished && c.sendsNothingLocked() {
 		c.queue = nil
 		for i := range c.lanes {
-			c.lanes[i].sender.Rest() // an idle connection is to cost little
+			c.lanes[i].rest() // an idle connection is to cost little
 		}
 	}
 }
 
-// sendsNothing reports whether nothing is in flight or queued.
-func (c *Conn) sendsNothing() bool {
+// sendsNothingLocked reports whether nothing is in flight or queued.
+func (c *Conn) sendsNothingLocked() bool {
 	for i := range c.lanes {
 		if c.lanes[i].inFlight != nil {
 			return false
@@ -168,16 +191,16 @@ func (c *Conn) sendsNothing() bool {
 	return len(c.queue) == 0
 }
 
-// endSending fails all that is not delivered.
-func (c *Conn) endSending() {
-	for _, l := range c.bySubmission() {
+// endSendingLocked fails all that is not delivered.
+func (c *Conn) endSendingLocked() {
+	for _, l := range c.bySubmissionLocked() {
 		if l.inFlight != nil {
-			l.inFlight.finish(c.err)
+			l.inFlight.finishLocked(c.err)
 			l.inFlight = nil
 		}
 	}
 	for _, d := range c.queue {
-		d.finish(c.err)
+		d.finishLocked(c.err)
 	}
 	c.queue = nil
 }

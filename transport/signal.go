@@ -20,3 +20,10 @@ func (s *signal) give() {
 		s.c = nil
 	}
 }
+
+// given is the channel of something that has happened.
+var given = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()

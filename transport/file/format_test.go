@@ -1,12 +1,15 @@
-package transport_test
+package file_test
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/file"
 )
 
 // The chunks of a file, one by one, to a peer that knows nothing but the
@@ -23,53 +26,56 @@ func TestWhatAFileLooksLike(t *testing.T) {
 		{600_000, []int{262_144, 262_144, 75_712}},
 	} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, short, with(nil))
-			file := content(c.size, 1)
-			info := describe(t, file)
-			sent := during(func() error { return transport.SendFile(background, w.toB, info, bytes.NewReader(file), nil) })
-			mustRecv(t, w.toA, headerOf(file))
-			rest := file
+			w := connect(t, short, transport.Config{})
+			data := content(c.size, 1)
+			info := describe(t, data)
+			sent := during(func() error { return file.Send(background, w.toB, bytes.NewReader(data), announced(info)) })
+			mustRecv(t, w.toA, headerOf(data))
+			rest := data
 			for _, n := range c.chunks {
 				mustRecv(t, w.toA, rest[:n])
 				rest = rest[n:]
 			}
 			mustSend(t, w.toA, []byte("CWR1\x00"))
-			wantErr(t, "SendFile", <-sent, nil)
-			wantNothing(t, w.toA)
+			wantErr(t, "Send", <-sent, nil)
+			time.Sleep(time.Minute)
+			if st := w.toA.Stats(); st.RecvQueued != 0 || st.Receiving.NumSlices != 0 {
+				t.Errorf("more came: %+v", st.Receiving)
+			}
 		})
 	}
 }
 
 // headerOf writes a header down by hand.
-func headerOf(file []byte) []byte {
-	header := binary.LittleEndian.AppendUint64([]byte("CWF1"), uint64(len(file)))
-	sum := sha256.Sum256(file)
+func headerOf(data []byte) []byte {
+	header := binary.LittleEndian.AppendUint64([]byte("CWF1"), uint64(len(data)))
+	sum := sha256.Sum256(data)
 	return append(header, sum[:]...)
 }
 
 // Each receipt, to a sender that knows nothing but the specification (FIL-3,
 // FIL-4).
 func TestWhatAReceiptLooksLike(t *testing.T) {
-	file := []byte("what is sent")
+	data := []byte("what is sent")
 	for receipt, change := range map[string]func(content []byte, s *sink){
 		"CWR1\x00": func([]byte, *sink) {},
 		"CWR1\x01": func(content []byte, _ *sink) { content[3] ^= 1 },
-		"CWR1\x02": func(_ []byte, s *sink) { s.commitErr = errBroken },
+		"CWR1\x02": func(_ []byte, s *sink) { s.commitErr = errors.New("disk full") },
 	} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, short, with(nil))
+			w := connect(t, short, transport.Config{})
 			var got sink
-			arriving := bytes.Clone(file)
+			arriving := bytes.Clone(data)
 			change(arriving, &got)
 			received := during(func() error {
-				_, err := transport.RecvFile(background, w.toA, got.open, nil)
+				_, err := got.receive(w.toA)
 				return err
 			})
-			mustSend(t, w.toB, headerOf(file))
+			mustSend(t, w.toB, headerOf(data))
 			mustSend(t, w.toB, arriving)
 			mustRecv(t, w.toB, []byte(receipt))
 			if err := <-received; (err == nil) != (receipt == "CWR1\x00") || (err == nil) != got.committed {
-				t.Errorf("receipt %q: RecvFile returns %v; committed: %v", receipt, err, got.committed)
+				t.Errorf("receipt %q: Receive returns %v; committed: %v", receipt, err, got.committed)
 			}
 		})
 	}

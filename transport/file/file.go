@@ -1,0 +1,163 @@
+package file
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// What Send and Receive report, besides the connection's errors.
+var (
+	// ErrMismatch says that the content at this end is not what its Info says, in
+	// size or in SHA-256.
+	ErrMismatch = errors.New("transport/file: size or hash of the content differ")
+
+	// ErrConvention says that what the peer sent does not follow the file
+	// convention: a first chunk that is no header, or an answer that is no receipt
+	// or comes too early.
+	ErrConvention = errors.New("transport/file: the peer does not follow the file convention")
+
+	// ErrTooLarge says that the header announces more than ReceiveOptions.MaxSize.
+	ErrTooLarge = errors.New("transport/file: the content is too large")
+
+	// ErrPeerMismatch says that, by the receipt, what the peer received is not
+	// what the header had announced.
+	ErrPeerMismatch = errors.New("transport/file: the peer reports that size or hash differ")
+
+	// ErrPeerRefused says that, by the receipt, the peer did not store the file.
+	ErrPeerRefused = errors.New("transport/file: the peer did not store the file")
+)
+
+// Linger is for Conn.Linger after Send: it exceeds the time after which a receipt
+// whose ack was lost is sent again.
+const Linger = 600 * time.Millisecond
+
+// receiptLimit is how long the receiver waits until its receipt has arrived.
+const receiptLimit = 3 * time.Second
+
+// Info announces content (FIL-1).
+type Info struct {
+	Size   int64             // in bytes, not negative
+	SHA256 [sha256.Size]byte // of the whole content
+}
+
+// Describe reads r to its end and returns the Info of what it read. It fails with
+// the error of r, or with transport.ErrCanceled between two reads if ctx ends
+// first.
+func Describe(ctx context.Context, r io.Reader) (Info, error) {
+	h := sha256.New()
+	n, err := io.Copy(h, contextReader{ctx, r})
+	if err != nil {
+		return Info{}, err
+	}
+	return Info{n, [sha256.Size]byte(h.Sum(nil))}, nil
+}
+
+// contextReader reads until its context ends.
+type contextReader struct {
+	ctx    context.Context
+	source io.Reader
+}
+
+func (r contextReader) Read(b []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, canceled(r.ctx)
+	}
+	return r.source.Read(b)
+}
+
+// canceled returns the error of a call whose context has ended.
+func canceled(ctx context.Context) error {
+	return fmt.Errorf("%w: %w: %w", transport.ErrCanceled, ctx.Err(), context.Cause(ctx))
+}
+
+// check compares content that was read or received (FIL-3, SEC-1).
+func (info Info) check(size int64, sum []byte) error {
+	switch {
+	case size != info.Size:
+		return fmt.Errorf("%w: %d bytes of %d", ErrMismatch, size, info.Size)
+	case [sha256.Size]byte(sum) != info.SHA256:
+		return fmt.Errorf("%w: SHA-256 is %x, not %x", ErrMismatch, sum, info.SHA256)
+	}
+	return nil
+}
+
+// nextChunk returns how many bytes the next chunk of the content has when done
+// are over; 0 at the end (FIL-2).
+func (info Info) nextChunk(done int64) int {
+	return int(min(info.Size-done, codec.MaxChunkSize))
+}
+
+// The two chunks of the convention that are not content.
+const (
+	headerMagic  = "CWF1"
+	headerSize   = 4 + 8 + sha256.Size
+	receiptMagic = "CWR1"
+	receiptSize  = 4 + 1
+)
+
+// IsHeader reports whether a chunk is what content begins with (FIL-1).
+func IsHeader(chunk []byte) bool {
+	_, err := decodeHeader(chunk)
+	return err == nil
+}
+
+// encode returns the header chunk (FIL-1).
+func (info Info) encode() []byte {
+	b := append(make([]byte, 0, headerSize), headerMagic...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(info.Size))
+	return append(b, info.SHA256[:]...)
+}
+
+// decodeHeader takes exactly what encode makes, of a size that can be stored
+// (FIL-5).
+func decodeHeader(chunk []byte) (Info, error) {
+	if len(chunk) != headerSize || string(chunk[:4]) != headerMagic {
+		return Info{}, fmt.Errorf("%w: a first chunk of %d bytes that is no header", ErrConvention, len(chunk))
+	}
+	size := binary.LittleEndian.Uint64(chunk[4:])
+	if size > math.MaxInt64 {
+		return Info{}, fmt.Errorf("%w: a size of %d bytes", ErrConvention, size)
+	}
+	return Info{int64(size), [sha256.Size]byte(chunk[12:])}, nil
+}
+
+// receipt is what the receiver answers (FIL-4).
+type receipt byte
+
+const (
+	receiptStored receipt = iota
+	receiptMismatch
+	receiptRefused
+	numReceipts
+
+	noReceipt receipt = 255
+)
+
+func (r receipt) encode() []byte { return append([]byte(receiptMagic), byte(r)) }
+
+func decodeReceipt(chunk []byte) (receipt, error) {
+	if len(chunk) != receiptSize || string(chunk[:4]) != receiptMagic || chunk[4] >= byte(numReceipts) {
+		return 0, fmt.Errorf("%w: an answer of %d bytes that is no receipt", ErrConvention, len(chunk))
+	}
+	return receipt(chunk[4]), nil
+}
+
+// err returns what the receipt means to the sender.
+func (r receipt) err() error {
+	switch r {
+	case receiptMismatch:
+		return ErrPeerMismatch
+	case receiptRefused:
+		return ErrPeerRefused
+	}
+	return nil
+}

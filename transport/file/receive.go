@@ -1,0 +1,141 @@
+package file
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// ReceiveOptions say how to receive. The zero value, and nil, is ready to use.
+type ReceiveOptions struct {
+	// MaxSize is the largest size in bytes that is received; larger content is
+	// refused with ErrTooLarge. 0 means any: a header may announce up to 2^63-1.
+	MaxSize int64
+
+	// Commit, when not nil, is called when the content was complete and right, before
+	// the receipt is sent: there a file gets its final name (FIL-3). Without it what
+	// was written is to be thrown away. If it fails the receipt says that the content
+	// was not stored.
+	Commit func() error
+
+	// Progress, when not nil, is called with the bytes written and with the size: once
+	// at the beginning, then after each chunk.
+	Progress func(done, total int64)
+}
+
+// Receive receives the content that the peer sends with Send and writes it to w
+// as it arrives, one chunk of at most 256 KiB at a time. It then verifies it,
+// commits it, and sends the receipt. What was written before an error is to be
+// thrown away.
+//
+// Receive fails with ErrConvention if the first chunk is no header; with
+// ErrTooLarge; with ErrMismatch; with the error of w or of Commit; or with the
+// error of Conn.Recv. The Info is the announced one as soon as there was a header.
+//
+// If the receipt does not arrive within 3 s, Receive succeeds nevertheless: the
+// content is stored, and only the peer does not know. Then Conn.Stats has no chunk
+// that was sent.
+func Receive(ctx context.Context, c *transport.Conn, w io.Writer, opts *ReceiveOptions) (Info, error) {
+	info, err := ReceiveHeader(ctx, c)
+	if err != nil {
+		return info, err
+	}
+	return info, ReceiveContent(ctx, c, info, w, opts)
+}
+
+// ReceiveHeader receives what announces the content. After it comes
+// ReceiveContent, or Refuse. It fails as Receive does.
+func ReceiveHeader(ctx context.Context, c *transport.Conn) (Info, error) {
+	chunk, err := c.Recv(ctx)
+	if err != nil {
+		return Info{}, fmt.Errorf("receiving from %v: %w", c.RemoteAddr(), err)
+	}
+	info, err := decodeHeader(chunk)
+	if err != nil {
+		return info, fmt.Errorf("receiving from %v: %w", c.RemoteAddr(), err)
+	}
+	return info, nil
+}
+
+// Refuse sends the receipt which says that the content of the header that was
+// received is not stored. It waits until the peer has that answer, at most 3 s.
+func Refuse(ctx context.Context, c *transport.Conn) { sendReceipt(ctx, c, receiptRefused) }
+
+// ReceiveContent receives what the header has announced, as Receive does.
+func ReceiveContent(ctx context.Context, c *transport.Conn, info Info, w io.Writer, opts *ReceiveOptions) error {
+	if opts == nil {
+		opts = &ReceiveOptions{}
+	}
+	r := &receiver{conn: c, info: info, w: w, opts: opts, sum: sha256.New()}
+	answer, err := r.store(ctx)
+	if answer != noReceipt {
+		sendReceipt(ctx, c, answer)
+	}
+	if err != nil {
+		return fmt.Errorf("receiving from %v: %w", c.RemoteAddr(), err)
+	}
+	return nil
+}
+
+// receiver is one call of ReceiveContent.
+type receiver struct {
+	conn *transport.Conn
+	info Info
+	w    io.Writer
+	opts *ReceiveOptions
+	sum  hash.Hash
+	done int64 // bytes written
+}
+
+// store returns the receipt to send: noReceipt if none can be sent. A chunk of
+// another length than the file asks for ends it (FIL-6).
+func (r *receiver) store(ctx context.Context) (receipt, error) {
+	if r.opts.MaxSize > 0 && r.info.Size > r.opts.MaxSize {
+		return receiptRefused, fmt.Errorf("%w: %d bytes, at most %d are taken", ErrTooLarge, r.info.Size, r.opts.MaxSize)
+	}
+	var chunk []byte
+	for r.report(); r.done < r.info.Size; r.report() {
+		var err error
+		if chunk, err = r.conn.RecvAppend(ctx, chunk[:0]); err != nil {
+			return noReceipt, err
+		}
+		if want := r.info.nextChunk(r.done); len(chunk) != want {
+			return receiptMismatch, fmt.Errorf("%w: a chunk of %d bytes instead of %d", ErrMismatch, len(chunk), want)
+		}
+		if _, err := r.w.Write(chunk); err != nil {
+			return receiptRefused, err
+		}
+		r.sum.Write(chunk)
+		r.done += int64(len(chunk))
+	}
+	if err := r.info.check(r.done, r.sum.Sum(nil)); err != nil {
+		return receiptMismatch, err
+	}
+	if r.opts.Commit != nil {
+		if err := r.opts.Commit(); err != nil {
+			return receiptRefused, err
+		}
+	}
+	return receiptStored, nil
+}
+
+func (r *receiver) report() {
+	if r.opts.Progress != nil {
+		r.opts.Progress(r.done, r.info.Size)
+	}
+}
+
+// sendReceipt sends the answer, for a limited time, also if ctx has ended: what
+// came of the content is known by then, and its sender waits for it. It does not
+// cancel the delivery, which would end the connection.
+func sendReceipt(ctx context.Context, c *transport.Conn, answer receipt) {
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), receiptLimit)
+	defer cancel()
+	if d, err := c.Enqueue(limited, answer.encode()); err == nil {
+		_ = d.Wait(limited)
+	}
+}

@@ -1,0 +1,84 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// SendOptions say how to send. The zero value, and nil, is ready to use.
+type SendOptions struct {
+	// Info is what the content is, if that is known; Describe finds out. If Info is
+	// nil the content is read twice: the header, which goes first, has its size and
+	// its hash. A reader that cannot Seek back is then read into memory whole.
+	Info *Info
+
+	// Progress, when not nil, is called with the bytes that the peer has and with the
+	// size: once when the peer has the header, then after each chunk.
+	Progress func(done, total int64)
+}
+
+// Send sends the content of r, from where it is to its end, and returns nil when
+// the peer reports that it has verified and stored it, and the ack of that report,
+// the receipt, was sent. The peer must be in Receive. At most Config.Lanes+2
+// chunks of 256 KiB are in memory at a time.
+//
+// Linger for 600 ms, the constant Linger, before closing: the ack may be lost. It
+// only helps the peer to leave sooner.
+//
+// Send fails with the error of r; with ErrMismatch, if r has less than Info says,
+// or something else; with ErrPeerMismatch or ErrPeerRefused, by the peer's
+// receipt; with ErrConvention, if there comes something else than a receipt, or
+// one that says "stored" before every slice was sent; or with the connection's
+// error. If ctx ends first, which is noticed between two reads of r, that ends the
+// connection unless nothing was in flight.
+//
+// While the peer stores the content nothing is sent, and if it vanishes then, Send
+// waits as long as ctx and Config.IdleTimeout let it.
+func Send(ctx context.Context, c *transport.Conn, r io.Reader, opts *SendOptions) error {
+	if opts == nil {
+		opts = &SendOptions{}
+	}
+	s := &sender{conn: c, progress: opts.Progress, sum: sha256.New(), first: firstTransmissions(c)}
+	err := s.prepare(ctx, r, opts.Info)
+	if err == nil {
+		err = s.run(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("sending to %v: %w", c.RemoteAddr(), err)
+	}
+	return nil
+}
+
+// prepare finds out what the content is.
+func (s *sender) prepare(ctx context.Context, r io.Reader, info *Info) (err error) {
+	s.source = r
+	if info != nil {
+		s.info = *info
+		if info.Size < 0 {
+			return fmt.Errorf("%w: a size of %d bytes", ErrMismatch, info.Size)
+		}
+		return nil
+	}
+	seeker, ok := r.(io.ReadSeeker)
+	if !ok {
+		content, err := io.ReadAll(contextReader{ctx, r})
+		if err != nil {
+			return err
+		}
+		seeker = bytes.NewReader(content)
+		s.source = seeker
+	}
+	start, err := seeker.Seek(0, io.SeekCurrent)
+	if err == nil {
+		s.info, err = Describe(ctx, seeker)
+	}
+	if err == nil {
+		_, err = seeker.Seek(start, io.SeekStart)
+	}
+	return err
+}

@@ -1,0 +1,224 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// chunksAhead is how many chunks are in memory besides those in flight, so that
+// reading and the network overlap.
+const chunksAhead = 2
+
+// sender is one call of Send.
+type sender struct {
+	conn     *transport.Conn
+	info     Info
+	source   io.Reader
+	progress func(done, total int64)
+
+	sum    hash.Hash // of what was read
+	read   int64     // bytes read
+	done   int64     // bytes that the peer has
+	flying []flyingChunk
+	spare  [][]byte // buffers of chunks that are done
+	first  int64    // slices that the connection had sent before, not counting resends
+	slices int64    // slices of all chunks that were put in line
+
+	sourceErr error   // why there is no more content
+	receipt   receipt // once answered
+	answered  bool
+}
+
+// firstTransmissions returns how many slices a connection has sent, each counted
+// once.
+func firstTransmissions(c *transport.Conn) int64 {
+	st := c.Stats().Sender
+	return st.SlicesSent - st.SlicesResent
+}
+
+// flyingChunk is a chunk that the peer does not have yet.
+type flyingChunk struct {
+	delivery *transport.Delivery
+	content  []byte // nil if it is no content
+}
+
+// run goes through the convention. The methods below return errors of the
+// connection and of ctx only; those end everything at once.
+func (s *sender) run(ctx context.Context) error {
+	err := s.put(ctx, s.info.encode(), nil)
+	for err == nil && s.hasMore() {
+		err = s.putNext(ctx)
+	}
+	for err == nil && !s.answered {
+		err = s.await(ctx)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			s.cancel(ctx)
+		}
+		return err
+	}
+	err = s.verdict()
+	if err == nil && len(s.flying) > 0 {
+		s.report(s.read) // the receipt has overtaken the last acks
+	}
+	_ = s.conn.Flush(ctx) // the ack of the receipt; the answer itself is here
+	return err
+}
+
+// cancel ends what is in flight.
+func (s *sender) cancel(ctx context.Context) {
+	for _, f := range s.flying {
+		f.delivery.Cancel(context.Cause(ctx))
+	}
+}
+
+// hasMore reports whether content is to be read. A peer that answers before it
+// has everything wants no more.
+func (s *sender) hasMore() bool {
+	return !s.answered && s.sourceErr == nil && s.read < s.info.Size
+}
+
+// putNext reads a chunk of the content and puts it in line.
+func (s *sender) putNext(ctx context.Context) error {
+	if err := s.makeRoom(ctx); err != nil || s.answered {
+		return err
+	}
+	content := s.buffer(s.info.nextChunk(s.read))
+	n, err := io.ReadFull(contextReader{ctx, s.source}, content)
+	if err != nil {
+		return s.abort(ctx, len(content), s.read+int64(n), err)
+	}
+	s.sum.Write(content)
+	s.read += int64(n)
+	return s.put(ctx, content, content)
+}
+
+// buffer returns memory for n bytes. The chunks of content differ in size only at
+// its end.
+func (s *sender) buffer(n int) []byte {
+	if last := len(s.spare) - 1; last >= 0 {
+		buf := s.spare[last]
+		s.spare = s.spare[:last]
+		return buf[:n]
+	}
+	return make([]byte, n)
+}
+
+// abort ends content that cannot be read. The convention has no message for that,
+// but a chunk of a wrong length makes the peer report a mismatch at once instead
+// of waiting for the rest.
+func (s *sender) abort(ctx context.Context, expected int, read int64, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%w: it ends after %d bytes of %d", ErrMismatch, read, s.info.Size)
+	}
+	s.sourceErr = err
+	wrong := make([]byte, 1)
+	if expected == len(wrong) {
+		wrong = make([]byte, 2)
+	}
+	return s.put(ctx, wrong, nil)
+}
+
+// put puts a chunk in line.
+func (s *sender) put(ctx context.Context, chunk, content []byte) error {
+	d, err := s.conn.Enqueue(ctx, chunk)
+	if err == nil {
+		s.flying = append(s.flying, flyingChunk{d, content})
+		s.slices += int64(codec.NumSlices(len(chunk)))
+	}
+	return err
+}
+
+// makeRoom waits until another chunk may be read, and until Enqueue does not
+// wait, since that would not notice an early receipt.
+func (s *sender) makeRoom(ctx context.Context) error {
+	cfg := s.conn.Endpoint().Config()
+	for len(s.flying) >= cfg.Lanes+min(chunksAhead, cfg.SendQueue) && !s.answered {
+		if err := s.await(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await waits for the oldest chunk in flight, if any, or for the receipt.
+func (s *sender) await(ctx context.Context) error {
+	var arrived <-chan struct{}
+	if len(s.flying) > 0 {
+		arrived = s.flying[0].delivery.Done()
+	}
+	select { // first what was delivered, so that progress is right when the connection has ended
+	case <-arrived:
+		return s.delivered(ctx)
+	default:
+	}
+	select {
+	case <-arrived:
+		return s.delivered(ctx)
+	case <-s.conn.RecvReady():
+		return s.takeReceipt(ctx)
+	case <-ctx.Done():
+		return canceled(ctx)
+	}
+}
+
+func (s *sender) takeReceipt(ctx context.Context) error {
+	answer, err := s.conn.Recv(ctx)
+	if err == nil {
+		s.receipt, err = decodeReceipt(answer)
+		s.answered = true
+	}
+	return err
+}
+
+// delivered takes the oldest chunk out of flight. If it failed because the
+// connection has ended, the receipt may be here all the same.
+func (s *sender) delivered(ctx context.Context) error {
+	f := s.flying[0]
+	if err := f.delivery.Err(); err != nil {
+		return s.takeReceipt(ctx)
+	}
+	s.flying = slices.Delete(s.flying, 0, 1)
+	if f.content != nil {
+		s.spare = append(s.spare, f.content)
+	}
+	s.report(s.done + int64(len(f.content)))
+	return nil
+}
+
+func (s *sender) report(done int64) {
+	s.done = done
+	if s.progress != nil {
+		s.progress(done, s.info.Size)
+	}
+}
+
+// verdict returns what came of the content once the peer has answered. A receipt
+// that says "stored" cannot be true while there are slices that were never sent (FIL-7).
+func (s *sender) verdict() error {
+	switch {
+	case s.sourceErr != nil:
+		return s.sourceErr
+	case s.receipt == receiptStored && (s.read < s.info.Size || firstTransmissions(s.conn)-s.first < s.slices):
+		return fmt.Errorf("%w: a receipt after %d bytes of %d", ErrConvention, s.done, s.info.Size)
+	case s.read == s.info.Size:
+		return both(s.info.check(s.read, s.sum.Sum(nil)), s.receipt.err())
+	}
+	return s.receipt.err()
+}
+
+// both returns two errors as one, on one line; either may be nil.
+func both(a, b error) error {
+	if a == nil || b == nil {
+		return errors.Join(a, b)
+	}
+	return fmt.Errorf("%w; %w", a, b)
+}
