@@ -9,7 +9,7 @@ import (
 // AccumulatedName is the name of the file of seeded runs.
 const AccumulatedName = "accumulated.json"
 
-// AccumulatedFile is that file.
+// AccumulatedFile is the format of accumulated.json.
 type AccumulatedFile struct {
 	Format      int           `json:"format"`
 	Description string        `json:"description"`

@@ -9,13 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 )
 
 //go:embed files/*.json
 var files embed.FS
 
-// SchemaURL is what schema.json calls itself.
+// SchemaURL is the $id of schema.json.
 const SchemaURL = "https://github.com/chunkwire/chunkwire/testvectors/schema.json"
 
 // Schema is the JSON Schema of all files.
@@ -23,14 +22,13 @@ const SchemaURL = "https://github.com/chunkwire/chunkwire/testvectors/schema.jso
 //go:embed schema.json
 var Schema []byte
 
-// License is what every file says of its license.
+// License is the license of every file.
 const License = "CC0-1.0"
 
-// Load returns the files of vectors, checked, in the order in which an
-// implementation grows: bits, bodies, frames, refusals, then traces.
+// Load returns the files of vectors, checked, in the order of Groups.
 func Load() ([]File, error) { return LoadFS(files, "files") }
 
-// LoadFS does what Load does with the files of a folder.
+// LoadFS is Load for the files of a folder.
 func LoadFS(fsys fs.FS, dir string) ([]File, error) {
 	names, err := fs.Glob(fsys, path.Join(dir, "*.json"))
 	if err != nil {
@@ -50,23 +48,13 @@ func LoadFS(fsys fs.FS, dir string) ([]File, error) {
 		}
 		list = append(list, f)
 	}
-	slices.SortStableFunc(list, func(a, b File) int { return stage(a.Group) - stage(b.Group) })
+	if err := sortByGroup(list); err != nil {
+		return nil, err
+	}
 	return list, Validate(list)
 }
 
-// stage is where a group stands in the growth of an implementation.
-func stage(group string) int {
-	stages := []string{
-		"bits", "examples", "slice-body", "ack-body", "frame-slice", "frame-ack", "refuse-body", "refuse-frame",
-		"refuse-encode", "contract", "receiver", "sender", "conversation", "receiver-timing", "sender-pace", "sender-loss",
-	}
-	if i := slices.Index(stages, group); i >= 0 {
-		return i
-	}
-	return len(stages)
-}
-
-// read decodes a file that holds one JSON value and no field that it should not.
+// read decodes a file that holds one JSON value, without unknown fields.
 func read(fsys fs.FS, name string, into any) error {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {

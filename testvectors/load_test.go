@@ -80,7 +80,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Names are told apart over all files, since a runner is given them without.
+// Names are unique over all files, since a runner is given them without.
 func TestNamesAreUnique(t *testing.T) {
 	list, err := testvectors.LoadFS(fstest.MapFS{"files/g.json": {Data: []byte(minimal)}}, "files")
 	if err != nil {

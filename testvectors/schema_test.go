@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/chunkwire/chunkwire/testvectors"
 )
 
 func schema(t *testing.T) *jsonschema.Schema {

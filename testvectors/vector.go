@@ -2,11 +2,11 @@ package testvectors
 
 import "encoding/json"
 
-// FormatVersion is the format of the files here. It changes when a reader of
-// the format before could not read them.
+// FormatVersion is the version of the format of the files. It changes when
+// existing readers could no longer read them.
 const FormatVersion = 1
 
-// File is one file of vectors, a group of those that belong together.
+// File is one file of vectors, a group.
 type File struct {
 	Format      int             `json:"format"`
 	Group       string          `json:"group"`
@@ -16,7 +16,7 @@ type File struct {
 	Vectors     []Vector        `json:"vectors"`
 }
 
-// Flag explains a kind of mistake that vectors look for.
+// Flag explains a kind of mistake that vectors catch.
 type Flag struct {
 	Mistake string `json:"mistake"` // what a wrong implementation does
 	Effect  string `json:"effect"`  // what comes of it
@@ -26,7 +26,7 @@ type Flag struct {
 // both without their id.
 type Vector struct {
 	Name      string          `json:"name"`      // "group/what-is-special", never given to another
-	Comment   string          `json:"comment"`   // which wrong implementation it kills, and how
+	Comment   string          `json:"comment"`   // which mistake it catches, and how
 	Flags     []string        `json:"flags"`     // keys of the file's flags
 	Sentences []string        `json:"sentences"` // ids of the specification that it tests
 	Level     Level           `json:"level"`
@@ -34,7 +34,7 @@ type Vector struct {
 	Response  json.RawMessage `json:"response"`
 }
 
-// Level says of whom a vector asks something.
+// Level is a vector's conformance level.
 type Level string
 
 // The levels (section 1 and TRC-5).

@@ -22,11 +22,11 @@ func accumulated() *testvectors.AccumulatedFile {
 	return &testvectors.AccumulatedFile{
 		Format: testvectors.FormatVersion,
 		Description: "Seeded runs of random packets, each summed up by one SHA-256, as appendix B of " +
-			"spec/PROTOCOL.md says under \"Random packets\". A port makes the packets itself and compares the hash.",
+			"spec/PROTOCOL.md says under \"Random packets\". The conformance runner makes the packets and asks a port for each; a port's own tests can make them, too, and compare the hash.",
 		License: testvectors.License,
 		Runs: []testvectors.Accumulated{
-			run(0x11223344, quickRun, "Kills what no list of cases thought of: encodes random packets, flips a bit of each, makes its crc right and decodes it. Takes a second."),
-			run(0x2545f491, 1_000_000, "The same, a hundred times as long: a mistake that needs three fields to meet shows here, if anywhere."),
+			run(0x11223344, quickRun, "Encodes random packets, flips a bit of each, makes the crc valid again and decodes it. Catches what no list of cases covers. Takes a second."),
+			run(0x2545f491, 1_000_000, "The same, a hundred times as long: catches mistakes that need a rare combination of fields."),
 		},
 	}
 }

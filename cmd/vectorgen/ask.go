@@ -4,95 +4,78 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
-// request is a request of the port contract, without its id.
-type request struct {
-	Op         string  `json:"op"`
-	ProtocolID *uint32 `json:"protocol_id,omitempty"`
-	Type       string  `json:"type,omitempty"`
-	Hex        *string `json:"hex,omitempty"`
-	Packet     *packet `json:"packet,omitempty"`
+// answer is a response, with the sentence on which a refusal rests.
+type answer struct {
+	contract.Response
+	sentence string
 }
 
-// response is the response to it, without its id.
-type response struct {
-	OK     bool    `json:"ok"`
-	Error  string  `json:"error,omitempty"`
-	Hex    *string `json:"hex,omitempty"`
-	Packet *packet `json:"packet,omitempty"`
-
-	sentence string // that a refusal rests on
-}
-
-// packet is a packet in the contract's JSON.
-type packet struct {
-	Type      string  `json:"type"`
-	ChunkID   int64   `json:"chunk_id"`
-	SliceID   *int64  `json:"slice_id,omitempty"`
-	NumSlices *int64  `json:"num_slices,omitempty"`
-	Data      *string `json:"data,omitempty"`
-	Acked     *string `json:"acked,omitempty"`
-}
-
-func newPacket(p oracle.Packet) *packet {
+func newPacket(p oracle.Packet) *contract.Packet {
 	switch p.Type {
 	case oracle.TypeAck:
-		return &packet{Type: p.Type, ChunkID: p.ChunkID, Acked: pointerTo(ackedText(p.Acked))}
+		return &contract.Packet{Type: p.Type, ChunkID: p.ChunkID, Acked: pointerTo(ackedText(p.Acked))}
 	case oracle.TypeSlice:
-		return &packet{
+		return &contract.Packet{
 			Type: p.Type, ChunkID: p.ChunkID, SliceID: &p.SliceID, NumSlices: &p.NumSlices,
 			Data: pointerTo(hex.EncodeToString(p.Data)),
 		}
 	}
-	return &packet{Type: p.Type, ChunkID: p.ChunkID}
+	return &contract.Packet{Type: p.Type, ChunkID: p.ChunkID}
 }
 
 // encodeRequest asks for a packet's bytes: of its body, or of its datagram if
 // there is a protocol id.
-func encodeRequest(protocolID *uint32, p oracle.Packet) (request, response) {
-	q := request{Op: "encode_body", ProtocolID: protocolID, Packet: newPacket(p)}
+func encodeRequest(protocolID *uint32, p oracle.Packet) (contract.Request, answer) {
+	q := contract.Request{Op: contract.OpEncodeBody, ProtocolID: protocolID, Packet: newPacket(p)}
 	var b []byte
 	var err error
 	if protocolID == nil {
 		b, err = oracle.EncodeBody(p)
 	} else {
-		q.Op = "encode_packet"
+		q.Op = contract.OpEncodePacket
 		b, err = oracle.EncodeDatagram(*protocolID, p)
 	}
 	if err != nil {
 		return q, refusal(err)
 	}
-	return q, response{OK: true, Hex: pointerTo(hex.EncodeToString(b))}
+	return q, accept(contract.Response{Hex: pointerTo(hex.EncodeToString(b))})
 }
 
 // bodyRequest asks for the packet that a bare body is.
-func bodyRequest(kind string, b []byte) (request, response) {
-	q := request{Op: "decode_body", Type: kind, Hex: pointerTo(hex.EncodeToString(b))}
+func bodyRequest(kind string, b []byte) (contract.Request, answer) {
+	q := contract.Request{Op: contract.OpDecodeBody, Type: kind, Hex: pointerTo(hex.EncodeToString(b))}
 	p, err := oracle.DecodeBody(kind, b)
 	if err != nil {
 		return q, refusal(err)
 	}
-	return q, response{OK: true, Packet: newPacket(p)}
+	return q, accept(contract.Response{Packet: newPacket(p)})
 }
 
 // datagramRequest asks for the packet that a datagram is.
-func datagramRequest(protocolID uint32, b []byte) (request, response) {
-	q := request{Op: "decode_packet", ProtocolID: &protocolID, Hex: pointerTo(hex.EncodeToString(b))}
+func datagramRequest(protocolID uint32, b []byte) (contract.Request, answer) {
+	q := contract.Request{Op: contract.OpDecodePacket, ProtocolID: &protocolID, Hex: pointerTo(hex.EncodeToString(b))}
 	p, err := oracle.DecodeDatagram(protocolID, b)
 	if err != nil {
 		return q, refusal(err)
 	}
-	return q, response{OK: true, Packet: newPacket(p)}
+	return q, accept(contract.Response{Packet: newPacket(p)})
 }
 
-func refusal(err error) response {
+func accept(r contract.Response) answer {
+	r.OK = true
+	return answer{Response: r}
+}
+
+func refusal(err error) answer {
 	var refused *oracle.Error
 	if !errors.As(err, &refused) {
 		panic(err) // the oracle returns no other
 	}
-	return response{Error: refused.Code, sentence: refused.Sentence}
+	return answer{contract.Response{Answer: contract.Answer{Error: refused.Code}}, refused.Sentence}
 }
 
 // ackedText writes bits as the contract does.

@@ -11,13 +11,14 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-var errDrift = errors.New("the files differ from what vectorgen writes; run it without --check, or mend it")
+var errDrift = errors.New("the files differ from what vectorgen writes; run it without --check, or fix it")
 
-// compare prints how the files differ from those that would be written.
+// compare prints how the files differ from what is generated.
 func (o *options) compare(w io.Writer, list []file, match *regexp.Regexp) error {
 	drift := false
 	for _, f := range list {
@@ -37,27 +38,27 @@ func (o *options) compare(w io.Writer, list []file, match *regexp.Regexp) error 
 			fmt.Fprintf(w, "%s (-committed +generated):\n%s\n", f.name, diff)
 		}
 	}
-	strangers, err := o.strangers(list)
+	unknown, err := o.unknown(list)
 	if err != nil {
 		return err
 	}
-	for _, name := range strangers {
+	for _, name := range unknown {
 		fmt.Fprintf(w, "%s: no group writes it\n", name)
 	}
-	if drift || len(strangers) > 0 {
+	if drift || len(unknown) > 0 {
 		return errDrift
 	}
 	return nil
 }
 
-// diff tells how a file differs from what is committed, as its values do, or if
-// they do not, by its first line that does.
+// diff returns how a file differs from what is committed: by its values, or if these
+// are equal by its first line.
 func (f *file) diff(committed []byte) (string, error) {
 	if committed == nil {
 		return "missing\n", nil
 	}
 	if f.acc != nil {
-		f.believeLongRuns(committed)
+		f.keepLongRuns(committed)
 	}
 	want, err := f.full()
 	if err != nil || bytes.Equal(want, committed) {
@@ -72,9 +73,9 @@ func (f *file) diff(committed []byte) (string, error) {
 	return firstLine(committed, want), nil
 }
 
-// believeLongRuns takes the hashes of the runs that take long from what is
+// keepLongRuns takes the hashes of the runs that take long from what is
 // committed; a test of the package testvectors runs those with the codec.
-func (f *file) believeLongRuns(committed []byte) {
+func (f *file) keepLongRuns(committed []byte) {
 	var old testvectors.AccumulatedFile
 	if json.Unmarshal(committed, &old) != nil {
 		return // diff shows it
@@ -118,8 +119,8 @@ func firstLine(committed, want []byte) string {
 	return fmt.Sprintf("%d lines, not %d\n", len(a), len(b))
 }
 
-// strangers lists the files of the folder that no group writes.
-func (o *options) strangers(list []file) (names []string, err error) {
+// unknown lists the files of the folder that no group writes.
+func (o *options) unknown(list []file) (names []string, err error) {
 	paths, err := filepath.Glob(filepath.Join(o.dir, "*.json"))
 	for _, path := range paths {
 		name := filepath.Base(path)

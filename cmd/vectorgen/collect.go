@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
@@ -14,11 +15,16 @@ import (
 const accepted = "ok"
 
 // group collects the vectors of a file.
-type group struct{ file testvectors.File }
+type group struct {
+	flags map[string]testvectors.Flag
+	level testvectors.Level
+	file  testvectors.File
+}
 
-func newGroup(name, description string) *group {
-	return &group{testvectors.File{
-		Format: testvectors.FormatVersion, Group: name, Description: description, License: testvectors.License,
+// newGroup returns a group without vectors. flags are all that there are.
+func newGroup(about testvectors.Group, flags map[string]testvectors.Flag) *group {
+	return &group{flags, about.Level, testvectors.File{
+		Format: testvectors.FormatVersion, Group: about.Name, Description: about.Description, License: testvectors.License,
 		Flags: map[string]testvectors.Flag{},
 	}}
 }
@@ -27,36 +33,38 @@ func newGroup(name, description string) *group {
 // it tests, both separated by spaces.
 type about struct{ comment, flags, sentences string }
 
-// add adds a vector. want says what its author expects, ok or a code: a vector
-// that does not do what its name says, or is refused for another reason than by
-// the sentences that it names, ends the program.
-func (g *group) add(name string, why about, want string, q request, a response) {
+// add adds a vector. want is what its author expects, ok or a code: a vector that
+// does not do what its name says, or is refused by another sentence than those that
+// it names, ends the program.
+func (g *group) add(name string, why about, want string, q contract.Request, a answer) {
 	if got := outcome(a); got != want {
-		panic(fmt.Sprintf("%s/%s: the oracle says %s, the group %s", g.file.Group, name, got, want))
+		panic(fmt.Sprintf("%s/%s: the oracle answers %s, the group expects %s", g.file.Group, name, got, want))
 	}
 	if a.sentence != "" && !slices.Contains(strings.Fields(why.sentences), a.sentence) {
-		panic(fmt.Sprintf("%s/%s: refused by %s, the group says %s", g.file.Group, name, a.sentence, why.sentences))
+		panic(fmt.Sprintf("%s/%s: refused by %s, the group names %s", g.file.Group, name, a.sentence, why.sentences))
 	}
-	g.addRaw(name, why, asJSON(q), asJSON(a))
+	g.addVector(testvectors.Vector{
+		Name: name, Comment: why.comment, Flags: strings.Fields(why.flags), Sentences: strings.Fields(why.sentences),
+		Request: asJSON(q), Response: asJSON(a.Response),
+	})
 }
 
-func (g *group) addRaw(name string, why about, q, a json.RawMessage) {
-	v := testvectors.Vector{
-		Name: g.file.Group + "/" + name, Comment: why.comment,
-		Flags: strings.Fields(why.flags), Sentences: strings.Fields(why.sentences),
-		Level: testvectors.Required, Request: q, Response: a,
+// addVector adds a vector whose name lacks the group's. Without a level it gets the
+// group's.
+func (g *group) addVector(v testvectors.Vector) {
+	v.Name = g.file.Group + "/" + v.Name
+	if v.Level == "" {
+		v.Level = g.level
 	}
 	for _, name := range v.Flags {
-		flag, ok := mistakes[name]
-		if !ok {
-			panic(v.Name + ": no flag " + name)
+		if flag, ok := g.flags[name]; ok {
+			g.file.Flags[name] = flag // Validate finds those that are missing
 		}
-		g.file.Flags[name] = flag
 	}
 	g.file.Vectors = append(g.file.Vectors, v)
 }
 
-func outcome(a response) string {
+func outcome(a answer) string {
 	if a.OK {
 		return accepted
 	}

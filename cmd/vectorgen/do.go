@@ -8,11 +8,8 @@ import (
 	"regexp"
 )
 
-// do does what the flags say.
+// do generates, and writes or compares.
 func (o *options) do(w io.Writer) error {
-	if o.check && o.list || o.check && o.stats || o.list && o.stats {
-		return fmt.Errorf("%w: --check, --list and --stats exclude each other", errUsage)
-	}
 	match, err := regexp.Compile(o.run)
 	if err != nil {
 		return fmt.Errorf("%w: --run: %w", errUsage, err)
@@ -25,12 +22,7 @@ func (o *options) do(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case o.list:
-		return printList(w, list, match)
-	case o.stats:
-		return printStats(w, spec, list, match)
-	case o.check:
+	if o.check {
 		return o.compare(w, list, match)
 	}
 	return o.write(w, list, match)

@@ -1,38 +1,69 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-// file is a file to be: one of vectors, or the one of seeded runs.
+// file is a file to write: one of vectors, or the one of seeded runs.
 type file struct {
 	name string
 	vec  *testvectors.File
 	acc  *testvectors.AccumulatedFile
 }
 
-// generate makes all files, in the order of the registry. The long seeded runs
-// are left without their hash, which full adds.
+// generate makes all files, in the order of the groups. The long seeded runs are
+// left without their hash, which full adds.
 func generate(spec []byte) ([]file, error) {
-	first, err := examples(spec)
-	if err != nil {
+	groups, err := testvectors.Groups()
+	flags, err2 := testvectors.Flags()
+	if err := errors.Join(err, err2); err != nil {
 		return nil, err
 	}
-	all := []testvectors.File{first}
-	for _, group := range groups {
-		all = append(all, group())
+	var all []testvectors.File
+	var list []file
+	for _, about := range groups {
+		g := newGroup(about, flags)
+		if err := g.fill(about, spec); err != nil {
+			return nil, fmt.Errorf("%s: %w", about.Name, err)
+		}
+		all = append(all, g.file)
+		list = append(list, file{name: about.Name + ".json", vec: &g.file})
 	}
 	if err := testvectors.Validate(all); err != nil {
 		return nil, err
 	}
-	var list []file
-	for _, f := range all {
-		list = append(list, file{name: f.Group + ".json", vec: &f})
-	}
 	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}), nil
+}
+
+// packetGroups make the vectors of the groups of the kind "packets".
+var packetGroups = map[string]func(*group){
+	"bits": bitPacking, "slice-body": sliceBody, "ack-body": ackBody, "frame-slice": frameSlice, "frame-ack": frameAck,
+	"refuse-body": refuseBody, "refuse-frame": refuseFrame, "refuse-encode": refuseEncode,
+}
+
+// fill makes a group's vectors.
+func (g *group) fill(about testvectors.Group, spec []byte) error {
+	switch about.Kind {
+	case "packets":
+		build, ok := packetGroups[about.Name]
+		if !ok {
+			return errors.New("no function makes it")
+		}
+		build(g)
+		return nil
+	case "examples":
+		return g.examples(spec)
+	}
+	add, ok := scriptKinds[about.Kind]
+	if !ok {
+		return fmt.Errorf("unknown kind %q", about.Kind)
+	}
+	return g.scripts(add)
 }
 
 // vectors returns the vectors of a file. A seeded run stands for one, so that

@@ -8,45 +8,48 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // examplePattern finds a worked example of the specification: a request and its
 // response, a line each.
 var examplePattern = regexp.MustCompile("(?s)```json\n([^\n]+)\n([^\n]+)\n```")
 
-// examples is the worked examples, taken out of the specification, so that they
+// examples adds the worked examples, taken out of the specification, so that they
 // are run and cannot rot.
-func examples(spec []byte) (testvectors.File, error) {
-	g := newGroup("examples", "The worked examples of spec/PROTOCOL.md, as they stand there: begin with these.")
+func (g *group) examples(spec []byte) error {
 	for i, m := range examplePattern.FindAllSubmatch(spec, -1) {
 		q, op, err := withoutID(m[1])
 		if err != nil {
-			return g.file, fmt.Errorf("example %d: %w", i+1, err)
+			return fmt.Errorf("example %d: %w", i+1, err)
 		}
 		a, _, err := withoutID(m[2])
 		if err != nil {
-			return g.file, fmt.Errorf("example %d: %w", i+1, err)
+			return fmt.Errorf("example %d: %w", i+1, err)
 		}
 		why, ok := aboutExamples[op]
 		if !ok {
-			return g.file, fmt.Errorf("example %d: op %q", i+1, op)
+			return fmt.Errorf("example %d: op %q", i+1, op)
 		}
-		g.addRaw(fmt.Sprintf("%d-%s", i+1, strings.ReplaceAll(op, "_", "-")), why, q, a)
-		if op == "receiver" {
-			// Its times of acks are those of section 8.5.
-			g.file.Vectors[len(g.file.Vectors)-1].Level = testvectors.Recommended
+		v := testvectors.Vector{
+			Name: fmt.Sprintf("%d-%s", i+1, strings.ReplaceAll(op, "_", "-")), Comment: why.comment,
+			Flags: strings.Fields(why.flags), Sentences: strings.Fields(why.sentences), Request: q, Response: a,
 		}
+		if op == contract.OpReceiver {
+			v.Level = testvectors.Recommended // its times of acks are those of section 8.5
+		}
+		g.addVector(v)
 	}
-	return g.file, nil
+	return nil
 }
 
 // aboutExamples is about the examples, by their op.
 var aboutExamples = map[string]about{
-	"encode_body":   {"Kills an implementation that packs bits otherwise: the document shows every bit.", "bit-order minus-one", "BIT-1 SLC-1 ACK-1"},
-	"encode_packet": {"Kills an implementation that frames otherwise: the document shows every bit and what the crc is taken over.", "crc-input frame-offset", "FRM-1 FRM-2 FRM-4"},
-	"decode_packet": {"Kills a decoder that does not look at padding.", "padding", "DEC-10 LAW-2"},
-	"sender":        {"Kills a sender that sends another slice than the one that was lost, or goes on when all are acked.", "contract", "SND-6 SND-12 SND-13 TRC-2 TRC-4"},
-	"receiver":      {"Kills a receiver that does not ack a slice of a chunk that was read: its sender would never end.", "contract", "RCV-13 RCV-16 TRC-3 TRC-4"},
+	"encode_body":   {"Catches an implementation that packs bits in another way: the document shows every bit.", "bit-order minus-one", "BIT-1 SLC-1 ACK-1"},
+	"encode_packet": {"Catches an implementation with another frame: the document shows every bit and what the crc is taken over.", "crc-input frame-offset", "FRM-1 FRM-2 FRM-4"},
+	"decode_packet": {"Catches a decoder that does not check the padding.", "padding", "DEC-10 LAW-2"},
+	"sender":        {"Catches a sender that sends another slice than the one that was lost, or goes on when all are acked.", "contract", "SND-6 SND-12 SND-13 TRC-2 TRC-4"},
+	"receiver":      {"Catches a receiver that does not ack a slice of a chunk that was read: its sender would resend without end.", "contract", "RCV-13 RCV-16 TRC-3 TRC-4"},
 }
 
 // withoutID takes the id out of a request or a response, and leaves the rest as

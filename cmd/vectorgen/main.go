@@ -1,5 +1,5 @@
-// Command vectorgen generates the test vectors, testvectors/files/*.json, and
-// tells whether those that are committed are the ones that it generates.
+// Command vectorgen generates the test vectors, testvectors/files/*.json, or checks
+// that the committed ones are what it generates.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The exit codes, as the help tells them.
+// The exit codes, as the help lists them.
 const (
 	exitFailed = 1 // the files differ, or cannot be read or written
 	exitUsage  = 2 // a flag is wrong
@@ -19,9 +19,7 @@ const (
 var errUsage = errors.New("usage")
 
 func main() {
-	root := newRoot()
-	root.SetArgs(doubleDash(root, os.Args[1:]))
-	err := root.Execute()
+	err := newRoot().Execute()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "vectorgen: "+err.Error())
 	}
@@ -33,10 +31,10 @@ func main() {
 	}
 }
 
-// options is what the flags say.
+// options are the flags.
 type options struct {
-	dir, spec, run     string
-	check, list, stats bool
+	dir, spec, run string
+	check          bool
 }
 
 func newRoot() *cobra.Command {
@@ -46,15 +44,14 @@ func newRoot() *cobra.Command {
 		Short: "Generate the test vectors",
 		Long: `vectorgen writes the files of test vectors, the same on every machine byte for
 byte. The expected bytes of packets come from testvectors/oracle, which was
-written from the specification alone, never from the codec that they test.
+written from the specification alone, never from the codec that they test. The
+traces come from the scripts in testvectors/traces.
 Without a flag it writes all files; accumulated.json takes a minute or two.
 
 Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad usage.`,
 		Example: `  vectorgen
   vectorgen --check
-  vectorgen --run '^refuse-frame/'
-  vectorgen --list --run padding
-  vectorgen --stats`,
+  vectorgen --run '^refuse-frame/'`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -68,13 +65,10 @@ Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad us
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return fmt.Errorf("%w: %w (see 'vectorgen --help')", errUsage, err)
 	})
-	root.CompletionOptions.HiddenDefaultCmd = true
 	f := root.Flags()
 	f.StringVar(&o.dir, "dir", "testvectors/files", "folder of the files")
 	f.StringVar(&o.spec, "spec", "spec/PROTOCOL.md", "the specification")
-	f.StringVar(&o.run, "run", "", "only files with a vector whose name matches this `pattern`; with --list and --stats, only such vectors")
+	f.StringVar(&o.run, "run", "", "only files with a vector whose name matches this `pattern`")
 	f.BoolVar(&o.check, "check", false, "compare with the files instead of writing them")
-	f.BoolVar(&o.list, "list", false, "print names and comments")
-	f.BoolVar(&o.stats, "stats", false, "print counts, and the sentences of the specification without a vector")
 	return root
 }

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/chunkwire/chunkwire/testvectors/oracle"
+import (
+	"github.com/chunkwire/chunkwire/testvectors/oracle"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+)
 
 // usualID is the protocol id where it does not matter: that of the document's
 // worked examples, with four different bytes.
@@ -77,7 +80,7 @@ func resealed(b []byte) []byte { return oracle.Seal(usualID, b[4:]) }
 
 // flipped is b with some of its bits flipped, by their place in the stream.
 func flipped(b []byte, bits ...int) []byte {
-	s := oracle.Unpack(b)
+	s := stream.Unpack(b)
 	for _, bit := range bits {
 		s[bit] ^= 1
 	}

@@ -4,32 +4,29 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
 // refuseEncode is packets that cannot be represented (section 6.2).
-func refuseEncode() testvectors.File {
-	g := newGroup("refuse-encode", "Packets that an encoder refuses with invalid_field (section 6.2 of spec/PROTOCOL.md), with the nearest one that it takes; each as a bare body and as a datagram.")
+func refuseEncode(g *group) {
 	g.encodeChunkIDs()
 	g.encodeCounts()
 	g.encodeSliceIDs()
 	g.encodeSizes()
 	for _, kind := range []string{"nack", "Slice", "ACK", ""} {
 		g.bothEncoders("type-"+map[string]string{"": "empty"}[kind]+kind, about{
-			fmt.Sprintf("Kills an encoder that takes %q for a slice or for an ack.", kind), "encoder type-bit", "ENC-6",
+			fmt.Sprintf("Catches an encoder that treats %q as a slice or as an ack.", kind), "encoder type-bit", "ENC-6",
 		}, oracle.InvalidField, oracle.Packet{Type: kind})
 	}
-	return g.file
 }
 
 // refuse adds a packet that is refused, and take its twin that is not.
 func (g *group) refuse(name, why, flags, sentence string, p oracle.Packet) {
-	g.bothEncoders(name, about{"Kills an encoder that " + why + ".", "encoder " + flags, sentence}, oracle.InvalidField, p)
+	g.bothEncoders(name, about{"Catches an encoder that " + why + ".", "encoder " + flags, sentence}, oracle.InvalidField, p)
 }
 
 func (g *group) take(name, why, sentence string, p oracle.Packet) {
-	g.bothEncoders(name, about{"A twin of refused ones: kills an encoder that " + why + ".", "encoder size-limit", sentence}, accepted, p)
+	g.bothEncoders(name, about{"A twin of refused ones: catches an encoder that " + why + ".", "encoder size-limit", sentence}, accepted, p)
 }
 
 // oneByte is the data of a slice where it does not matter.
@@ -66,10 +63,10 @@ func (g *group) encodeSliceIDs() {
 
 func (g *group) encodeSizes() {
 	for _, n := range []int{0, 1025, 2048} {
-		g.refuse(fmt.Sprintf("last-of-%d-bytes", n), fmt.Sprintf("writes a last slice of %d bytes, which slice_bytes cannot tell", n), "size-limit integer-wrap", "ENC-4 LIM-3 SLC-3", slice(0, 2, 3, sample(n)))
+		g.refuse(fmt.Sprintf("last-of-%d-bytes", n), fmt.Sprintf("writes a last slice of %d bytes, which slice_bytes cannot hold", n), "size-limit integer-wrap", "ENC-4 LIM-3 SLC-3", slice(0, 2, 3, sample(n)))
 	}
 	for _, n := range []int{0, 1, 1023, 1025} {
-		g.refuse(fmt.Sprintf("middle-of-%d-bytes", n), fmt.Sprintf("writes %d bytes in a slice that is not the last, which says nothing of its length", n), "size-limit last-slice", "ENC-4 LIM-3 SLC-3", slice(0, 1, 3, sample(n)))
+		g.refuse(fmt.Sprintf("middle-of-%d-bytes", n), fmt.Sprintf("writes %d bytes in a slice that is not the last, which does not carry its length", n), "size-limit last-slice", "ENC-4 LIM-3 SLC-3", slice(0, 1, 3, sample(n)))
 	}
 	g.take("last-of-1024-bytes", "refuses a full last slice", "ENC-4 LIM-3", slice(0, 2, 3, sample(1024)))
 	g.take("last-of-1-byte", "refuses the smallest last slice", "ENC-4 LIM-3", slice(0, 2, 3, oneByte))

@@ -3,13 +3,11 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
 // refuseFrame is datagrams with one fault each, and their twins without it.
-func refuseFrame() testvectors.File {
-	g := newGroup("refuse-frame", "Datagrams that a decoder refuses (section 6.3 of spec/PROTOCOL.md), one fault each and the crc made right unless the crc is the fault, with the nearest one that is accepted; and two faults, of which the first on the wire is told.")
+func refuseFrame(g *group) {
 	g.shortest()
 	g.cutFrames()
 	g.cutAcks()
@@ -23,7 +21,6 @@ func refuseFrame() testvectors.File {
 	g.endChecks()
 	g.trailing()
 	g.frameOrder()
-	return g.file
 }
 
 // The packets whose datagrams are spoiled.
@@ -45,14 +42,14 @@ type spoil struct {
 func (g *group) shortest() {
 	for n := range 4 {
 		g.decode(fmt.Sprintf("%d-bytes", n), about{
-			fmt.Sprintf("Kills a decoder that reads a crc of 4 bytes from %d, or tells crc_mismatch where there is none.", n), "truncation check-order", "DEC-1 LAW-3",
+			fmt.Sprintf("Catches a decoder that reads a crc of 4 bytes from %d, or reports crc_mismatch where there is no crc.", n), "truncation check-order", "DEC-1 LAW-3",
 		}, oracle.Truncated, usualID, datagram(smallSlice)[:n])
 	}
-	g.decode("crc-only", about{"Kills a decoder that ends, or reads a type, where a right crc stands alone.", "truncation", "DEC-3 LAW-3"}, oracle.Truncated, usualID, oracle.Seal(usualID, nil))
-	g.decode("wrong-crc-only", about{"Kills a decoder that calls every datagram of 4 bytes truncated: its crc is there, and wrong.", "crc-unchecked check-order", "DEC-2"}, oracle.CRCMismatch, usualID, []byte{1, 2, 3, 4})
-	g.decode("4-zero-bytes", about{"Kills a decoder whose crc of nothing is 0.", "crc-algorithm check-order", "DEC-2"}, oracle.CRCMismatch, usualID, make([]byte, 4))
+	g.decode("crc-only", about{"A 4-byte datagram whose CRC is valid. Catches decoders that crash or read the type bit past the end.", "truncation", "DEC-3 LAW-3"}, oracle.Truncated, usualID, oracle.Seal(usualID, nil))
+	g.decode("wrong-crc-only", about{"A 4-byte datagram whose CRC is wrong. Catches decoders that report every datagram of 4 bytes as truncated.", "crc-unchecked check-order", "DEC-2"}, oracle.CRCMismatch, usualID, []byte{1, 2, 3, 4})
+	g.decode("4-zero-bytes", about{"Catches a decoder whose CRC of no bytes is 0.", "crc-algorithm check-order", "DEC-2"}, oracle.CRCMismatch, usualID, make([]byte, 4))
 	for _, bit := range []uint64{sliceBit, ackBit} {
-		g.decode(fmt.Sprintf("type-%d-and-7-bits", bit), about{"Kills a decoder that reads chunk_id from 7 bits.", "truncation", "DEC-4 LAW-3"}, oracle.Truncated, usualID, rawFrame(bitsOf(bit, 1)))
+		g.decode(fmt.Sprintf("type-%d-and-7-bits", bit), about{"Catches a decoder that reads chunk_id from 7 bits.", "truncation", "DEC-4 LAW-3"}, oracle.Truncated, usualID, rawFrame(bitsOf(bit, 1)))
 	}
 }
 
@@ -72,13 +69,13 @@ func (g *group) cutFrames() {
 		whole := datagram(c.p)
 		for _, n := range c.cuts {
 			g.decode(fmt.Sprintf("%s-cut-to-%d", c.name, n), about{
-				fmt.Sprintf("Kills a decoder that trusts the crc and does not see that the field of %s is not all within %d bytes.", c.at(n), n), "truncation", c.at(n) + " LAW-3",
+				fmt.Sprintf("Catches a decoder that trusts the crc and does not check that the field of %s lies within the %d bytes.", c.at(n), n), "truncation", c.at(n) + " LAW-3",
 			}, oracle.Truncated, usualID, resealed(whole[:n]))
 		}
-		g.decode(c.name+"-not-cut", about{"The twin of the cut ones: kills a decoder that refuses too much.", "truncation", "LAW-2"}, accepted, usualID, whole)
+		g.decode(c.name+"-not-cut", about{"The twin of the cut ones: catches a decoder that refuses too much.", "truncation", "LAW-2"}, accepted, usualID, whole)
 		for _, n := range []int{4, len(whole) - 5, len(whole) - 1} {
 			g.decode(fmt.Sprintf("%s-cut-to-%d-crc-kept", c.name, n), about{
-				fmt.Sprintf("Kills a decoder that looks at the length before the crc: of %d bytes, cut off by the network, the crc is wrong.", n), "check-order crc-unchecked", "DEC-2",
+				fmt.Sprintf("Catches a decoder that checks lengths before the crc: the network has cut the datagram to %d bytes, so its crc is wrong.", n), "check-order crc-unchecked", "DEC-2",
 			}, oracle.CRCMismatch, usualID, whole[:n])
 		}
 	}
@@ -135,15 +132,15 @@ func (g *group) cutAcks() {
 		whole := datagram(ack(1, acked(n, all)))
 		bits := whole[:len(whole)-4]
 		g.decode(fmt.Sprintf("ack-of-%d-a-byte-short", n), about{
-			fmt.Sprintf("Kills a decoder that reads the last of %d bits from beyond the datagram: behind the byte before it there is nothing.", n), "truncation word-boundary", "DEC-9 LAW-3",
+			fmt.Sprintf("Catches a decoder that reads the last of %d bits past the datagram: there is nothing after the byte before it.", n), "truncation word-boundary", "DEC-9 LAW-3",
 		}, oracle.Truncated, usualID, resealed(bits[:len(bits)-1]))
 		g.decode(fmt.Sprintf("ack-of-%d-without-end", n), about{
-			fmt.Sprintf("Kills a decoder that needs no end check behind %d bits, or reads it from beyond the datagram.", n), "truncation end-check", "DEC-12 LAW-3",
+			fmt.Sprintf("Catches a decoder that needs no end check after %d bits, or reads it past the datagram.", n), "truncation end-check", "DEC-12 LAW-3",
 		}, oracle.Truncated, usualID, resealed(bits))
 		g.decode(fmt.Sprintf("ack-of-%d-a-byte-long", n), about{
-			fmt.Sprintf("Kills a decoder that takes a zero byte between %d bits and the end check for more padding.", n), "trailing-data word-boundary alignment", "DEC-13 LAW-1",
+			fmt.Sprintf("Catches a decoder that treats a zero byte between %d bits and the end check as more padding.", n), "trailing-data word-boundary alignment", "DEC-13 LAW-1",
 		}, oracle.BadEndCheck, usualID, resealed(joined(bits, []byte{0}, whole[len(bits):])))
-		g.decode(fmt.Sprintf("ack-of-%d-whole", n), about{"The twin of the short ones and the long one: kills a decoder that refuses too much.", "truncation word-boundary", "LAW-2"}, accepted, usualID, whole)
+		g.decode(fmt.Sprintf("ack-of-%d-whole", n), about{"The twin of the short ones and the long one: catches a decoder that refuses too much.", "truncation word-boundary", "LAW-2"}, accepted, usualID, whole)
 	}
 }
 
@@ -155,20 +152,20 @@ func (g *group) frameSliceIDs() {
 		}
 		v := uint64(n)
 		g.decode(fmt.Sprintf("slice-%d-of-%d", n, n), about{
-			fmt.Sprintf("Kills a decoder that takes slice_id %d of %d slices: all else is as in a slice that is not the last.", n, n), "slice-id", "DEC-7 SLC-2",
+			fmt.Sprintf("Catches a decoder that accepts slice_id %d of %d slices: all else is as in a slice that is not the last.", n, n), "slice-id", "DEC-7 SLC-2",
 		}, oracle.SliceIDOutOfRange, usualID, rawFrame(bitsOf(sliceBit, 1), sliceHead(1, v, v), bytesOf(sample(1024)), endCheck))
 		g.decode(fmt.Sprintf("slice-%d-of-%d", n-1, n), about{
-			fmt.Sprintf("The twin of slice-%d-of-%d, the last legal slice_id: kills a decoder that refuses it too.", n, n), "slice-id minus-one", "LAW-2 SLC-2",
+			fmt.Sprintf("The twin of slice-%d-of-%d, the last legal slice_id: catches a decoder that refuses it, too.", n, n), "slice-id minus-one", "LAW-2 SLC-2",
 		}, accepted, usualID, rawFrame(bitsOf(sliceBit, 1), sliceHead(1, v-1, v), sizeOf(1), bytesOf([]byte{5}), endCheck))
 	}
 	for _, c := range []struct{ id, n uint64 }{{1, 1}, {2, 1}, {3, 3}, {128, 127}, {255, 1}, {255, 254}} {
 		g.decode(fmt.Sprintf("slice-%d-of-%d-with-size", c.id, c.n), about{
-			fmt.Sprintf("Kills a decoder that takes slice_id %d, beyond the last of %d, for the last one's: all else is as there.", c.id, c.n), "slice-id last-slice integer-wrap", "DEC-7 SLC-2",
+			fmt.Sprintf("Catches a decoder that treats slice_id %d, beyond the last of %d, as the last one's: all else is as there.", c.id, c.n), "slice-id last-slice integer-wrap", "DEC-7 SLC-2",
 		}, oracle.SliceIDOutOfRange, usualID, rawFrame(bitsOf(sliceBit, 1), sliceHead(1, c.id, c.n), sizeOf(1), bytesOf([]byte{5}), endCheck))
 	}
 }
 
-// frameSizes are slices whose length is not the one that they tell.
+// frameSizes are slices whose length is not their slice_bytes.
 func (g *group) frameSizes() {
 	for _, c := range []struct {
 		says, has int
@@ -182,7 +179,7 @@ func (g *group) frameSizes() {
 			sentence = "DEC-11"
 		}
 		g.decode(fmt.Sprintf("size-%d-but-%d", c.says, c.has), about{
-			fmt.Sprintf("Kills a decoder that takes for data what stands before the end check, %d bytes, though slice_bytes says %d.", c.has, c.says), "data-length end-check", sentence + " SLC-3",
+			fmt.Sprintf("Catches a decoder that takes what precedes the end check as data, %d bytes, though slice_bytes says %d.", c.has, c.says), "data-length end-check", sentence + " SLC-3",
 		}, c.want, usualID, rawFrame(bitsOf(sliceBit, 1), sliceHead(1, 0, 1), sizeOf(uint64(c.says)), bytesOf(sample(c.has)), endCheck))
 	}
 	for _, c := range []struct {
@@ -191,10 +188,10 @@ func (g *group) frameSizes() {
 		id   string
 	}{{1023, oracle.Truncated, "DEC-12"}, {1019, oracle.Truncated, "DEC-11"}, {0, oracle.Truncated, "DEC-11"}, {5, oracle.Truncated, "DEC-11"}, {1025, oracle.BadEndCheck, "DEC-13"}, {2048, oracle.BadEndCheck, "DEC-13"}} {
 		g.decode(fmt.Sprintf("middle-of-%d-bytes", c.has), about{
-			fmt.Sprintf("Kills a decoder that takes %d bytes for the data of a slice that is not the last.", c.has), "data-length last-slice", c.id + " SLC-3",
+			fmt.Sprintf("Catches a decoder that accepts %d bytes as the data of a slice that is not the last.", c.has), "data-length last-slice", c.id + " SLC-3",
 		}, c.want, usualID, rawFrame(bitsOf(sliceBit, 1), sliceHead(1, 0, 2), bytesOf(sample(c.has)), endCheck))
 	}
-	g.decode("middle-of-1024-bytes", about{"The twin of those of other lengths: kills a decoder that refuses too much.", "data-length last-slice", "LAW-2 SLC-3"}, accepted, usualID, rawFrame(bitsOf(sliceBit, 1), sliceHead(1, 0, 2), bytesOf(sample(1024)), endCheck))
+	g.decode("middle-of-1024-bytes", about{"The twin of those of other lengths: catches a decoder that refuses too much.", "data-length last-slice", "LAW-2 SLC-3"}, accepted, usualID, rawFrame(bitsOf(sliceBit, 1), sliceHead(1, 0, 2), bytesOf(sample(1024)), endCheck))
 }
 
 // trailing is bytes behind the end check.
@@ -203,11 +200,11 @@ func (g *group) trailing() {
 	for _, c := range []spoil{{"slice", smallSlice}, {"middle-slice", middleSlice}, {"full-slice", fullSlice}, {"ack", smallAck}, {"largest-ack", largestAck}} {
 		whole := datagram(c.p)
 		for _, more := range []struct {
-			name, kill string
-			b          []byte
+			name, mistake string
+			b             []byte
 		}{
-			{"zero", "ignores a zero byte behind the end", []byte{0}},
-			{"byte", "ignores a byte behind the end", []byte{0xff}},
+			{"zero", "ignores a zero byte after the end", []byte{0}},
+			{"byte", "ignores a byte after the end", []byte{0xff}},
 			{"end-check", "looks for the end check in the last four bytes", end},
 			{"kilobyte", "has a buffer for the largest datagram, or cuts off what is longer", make([]byte, 1024)},
 			{"datagram", "reads one packet after the other from a datagram", whole},
@@ -215,7 +212,7 @@ func (g *group) trailing() {
 			if more.name == "datagram" && len(whole) > 1000 {
 				continue
 			}
-			g.decode(c.name+"-and-"+more.name, about{"Kills a decoder that " + more.kill + ".", "trailing-data", "DEC-14 LAW-1 LIM-4"}, oracle.TrailingData, usualID, resealed(joined(whole, more.b)))
+			g.decode(c.name+"-and-"+more.name, about{"Catches a decoder that " + more.mistake + ".", "trailing-data", "DEC-14 LAW-1 LIM-4"}, oracle.TrailingData, usualID, resealed(joined(whole, more.b)))
 		}
 	}
 }

@@ -12,7 +12,7 @@ func (g *group) framePadding() {
 	flip := func(name, where string, p oracle.Packet, from, to int) {
 		for bit := from; bit < to; bit++ {
 			g.decode(fmt.Sprintf("%s-padding-bit-%d", name, bit), about{
-				fmt.Sprintf("Kills a decoder that does not look at bit %d, number %d of the %d %s.", bit, bit-from+1, to-from, where), "padding frame-offset", "DEC-10 LAW-1 LAW-2 BIT-5",
+				fmt.Sprintf("Catches a decoder that does not check bit %d, number %d of the %d %s.", bit, bit-from+1, to-from, where), "padding frame-offset", "DEC-10 LAW-1 LAW-2 BIT-5",
 			}, oracle.NonzeroPadding, usualID, resealed(flipped(datagram(p), bit)))
 		}
 	}
@@ -23,20 +23,20 @@ func (g *group) framePadding() {
 		if n == 0 {
 			count = 8
 		}
-		flip(fmt.Sprintf("ack-of-%d", count), fmt.Sprintf("behind the bits of %d slices", count), ack(7, acked(count, all)), 57+count, (57+count+7)/8*8)
+		flip(fmt.Sprintf("ack-of-%d", count), fmt.Sprintf("after the bits of %d slices", count), ack(7, acked(count, all)), 57+count, (57+count+7)/8*8)
 	}
-	flip("ack-of-256", "behind the bits of 256 slices", largestAck, 57+256, 320)
-	g.decode("ack-of-9-says-8", about{"Kills a decoder that does not count the bits: the ninth, which is set, is padding when num_slices is 8.", "padding minus-one", "DEC-10 ACK-1"}, oracle.NonzeroPadding, usualID, rawFrame(bitsOf(ackBit, 1), ackHead(9, 8), bitsOf(0x1ff, 9), align, endCheck))
+	flip("ack-of-256", "after the bits of 256 slices", largestAck, 57+256, 320)
+	g.decode("ack-of-9-says-8", about{"Catches a decoder that does not count the bits: the ninth, which is set, is padding when num_slices is 8.", "padding minus-one", "DEC-10 ACK-1"}, oracle.NonzeroPadding, usualID, rawFrame(bitsOf(ackBit, 1), ackHead(9, 8), bitsOf(0x1ff, 9), align, endCheck))
 	g.decode("ack-of-8-with-zero", about{"The twin of ack-of-9-says-8: with the ninth bit clear it is an ack of 8.", "padding minus-one", "LAW-2 ACK-1"}, accepted, usualID, rawFrame(bitsOf(ackBit, 1), ackHead(9, 8), bitsOf(0x0ff, 9), align, endCheck))
-	g.decode("ack-of-9-says-16", about{"Kills a decoder that takes the end check's bits for bits of the ack: the rest of its first byte is no padding.", "padding truncation", "DEC-10 ACK-1"}, oracle.NonzeroPadding, usualID, rawFrame(bitsOf(ackBit, 1), ackHead(7, 16), bitsOf(0x1ff, 9), align, endCheck))
-	g.decode("ack-of-9-says-256", about{"Kills a decoder that reads 256 bits because num_slices says so.", "truncation", "DEC-9 LAW-3"}, oracle.Truncated, usualID, rawFrame(bitsOf(ackBit, 1), ackHead(7, 256), bitsOf(0x1ff, 9), align, endCheck))
+	g.decode("ack-of-9-says-16", about{"Catches a decoder that reads the end check's bits as bits of the ack: the rest of its first byte is no padding.", "padding truncation", "DEC-10 ACK-1"}, oracle.NonzeroPadding, usualID, rawFrame(bitsOf(ackBit, 1), ackHead(7, 16), bitsOf(0x1ff, 9), align, endCheck))
+	g.decode("ack-of-9-says-256", about{"Catches a decoder that reads 256 bits because num_slices says so.", "truncation", "DEC-9 LAW-3"}, oracle.Truncated, usualID, rawFrame(bitsOf(ackBit, 1), ackHead(7, 256), bitsOf(0x1ff, 9), align, endCheck))
 }
 
 // misaligned are datagrams with an align that is missing, or of a body's own.
 func (g *group) misaligned() {
 	typed := func(bit uint64) field { return bitsOf(bit, 1) }
-	add := func(name, kill, flags, sentences, want string, b []byte) {
-		g.decode(name, about{"Kills an implementation that " + kill + ", and so takes its own datagrams only.", flags, sentences}, want, usualID, b)
+	add := func(name, mistake, flags, sentences, want string, b []byte) {
+		g.decode(name, about{"Catches an implementation that " + mistake + ", and so accepts its own datagrams only.", flags, sentences}, want, usualID, b)
 	}
 	head := sliceHead(7, 2, 3)
 	add("data-not-aligned", "does not align the data", "alignment padding", "DEC-10 BIT-6 FRM-1", oracle.NonzeroPadding,
@@ -53,7 +53,7 @@ func (g *group) misaligned() {
 		rawFrame(typed(ackBit), ackHead(7, 7), bitsOf(0x55, 7), bitsOf(0, 8), endCheck))
 	add("type-of-a-byte", "gives the type a byte", "type-bit field-width", "DEC-10 FRM-1", oracle.NonzeroPadding,
 		rawFrame(bitsOf(sliceBit, 8), sliceHead(7, 2, 3), sizeOf(3), bytesOf([]byte{1, 2, 3}), endCheck))
-	add("type-of-a-slice-turned", "has 1 for a slice: as an ack of 3 slices the end check would stand at byte 8", "type-bit", "DEC-13 FRM-3", oracle.BadEndCheck,
+	add("type-of-a-slice-turned", "has 1 for a slice: as an ack of 3 slices the end check would be at byte 8", "type-bit", "DEC-13 FRM-3", oracle.BadEndCheck,
 		rawFrame(typed(ackBit), head, sizeOf(3), bytesOf([]byte{1, 2, 3}), endCheck))
 	add("type-of-an-ack-turned", "has 0 for an ack: as a slice its slice_id is out of range", "type-bit", "DEC-7 FRM-3", oracle.SliceIDOutOfRange,
 		rawFrame(typed(sliceBit), ackHead(7, 9), bitsOf(1, 9), align, endCheck))
@@ -71,22 +71,22 @@ func (g *group) endChecks() {
 		for n := range 4 {
 			for _, bit := range []int{0, 7} {
 				g.decode(fmt.Sprintf("%s-end-check-byte-%d-bit-%d", c.name, n, bit), about{
-					fmt.Sprintf("Kills a decoder that does not compare bit %d of byte %d of the end check.", bit, n), "end-check", "DEC-13 FRM-6",
+					fmt.Sprintf("Catches a decoder that does not compare bit %d of byte %d of the end check.", bit, n), "end-check", "DEC-13 FRM-6",
 				}, oracle.BadEndCheck, usualID, resealed(flipped(whole, end+8*n+bit)))
 			}
 		}
 		for _, v := range []struct {
-			name, kill string
-			value      uint64
+			name, mistake string
+			value         uint64
 		}{
 			{"big-endian", "writes the end check big-endian", 0xe2ac0899},
-			{"zero", "takes four zero bytes for the end check", 0},
-			{"ones", "takes four bytes of ones for the end check", 0xffffffff},
+			{"zero", "accepts four zero bytes as the end check", 0},
+			{"ones", "accepts four bytes of ones as the end check", 0xffffffff},
 			{"inverted", "has the end check inverted", 0x9908ace2 ^ 0xffffffff},
 			{"bits-turned", "writes the end check's bits from the most significant on", 0x47351099},
 			{"of-the-protocol-id", "ends a datagram with its protocol id", usualID},
 		} {
-			g.decode(c.name+"-end-check-"+v.name, about{"Kills an implementation that " + v.kill + ".", "end-check byte-order", "DEC-13 FRM-6"}, oracle.BadEndCheck, usualID, resealed(joined(whole[:len(whole)-4], little(uint32(v.value)))))
+			g.decode(c.name+"-end-check-"+v.name, about{"Catches an implementation that " + v.mistake + ".", "end-check byte-order", "DEC-13 FRM-6"}, oracle.BadEndCheck, usualID, resealed(joined(whole[:len(whole)-4], little(uint32(v.value)))))
 		}
 	}
 }

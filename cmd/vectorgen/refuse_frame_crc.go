@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/chunkwire/chunkwire/testvectors/oracle"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
 )
 
 // crcVariants are datagrams with a crc that another protocol, or a misread
@@ -18,7 +19,7 @@ func (g *group) crcVariants() {
 		rest := datagram(c.p)[4:]
 		for _, v := range wrongCRCs(rest, body(c.p)) {
 			g.decode(c.name+"-crc-"+v.name, about{
-				fmt.Sprintf("Kills an implementation %s: it would take its own datagrams, and this one.", v.mistake), v.flag, "DEC-2 FRM-2",
+				fmt.Sprintf("Catches an implementation %s: it would accept its own datagrams, and this one.", v.mistake), v.flag, "DEC-2 FRM-2",
 			}, oracle.CRCMismatch, usualID, joined(v.crc, rest))
 		}
 	}
@@ -35,21 +36,21 @@ func wrongCRCs(rest, bare []byte) []wrongCRC {
 	bigEndian := []byte{0x11, 0x22, 0x33, 0x44}
 	whole := joined(id, zeros, rest)
 	over := func(name, mistake string, parts ...[]byte) wrongCRC {
-		return wrongCRC{name, mistake, "crc-input", little(oracle.CRC32(joined(parts...)))}
+		return wrongCRC{name, mistake, "crc-input", little(stream.CRC32(joined(parts...)))}
 	}
 	other := func(name, mistake string, crc uint32) wrongCRC {
 		return wrongCRC{name, mistake, "crc-algorithm", little(crc)}
 	}
-	right := oracle.CRC32(whole)
+	right := stream.CRC32(whole)
 	return []wrongCRC{
 		over("without-zeros", "that leaves out the four zero bytes", id, rest),
-		over("with-eight-zeros", "that takes the protocol id for 8 bytes", id, zeros, zeros, rest),
-		over("id-big-endian", "that takes the protocol id big-endian", bigEndian, zeros, rest),
+		over("with-eight-zeros", "that treats the protocol id as 8 bytes", id, zeros, zeros, rest),
+		over("id-big-endian", "that writes the protocol id big-endian into the crc", bigEndian, zeros, rest),
 		over("without-id", "that leaves out the protocol id", zeros, rest),
-		over("of-id-0", "that always takes the protocol id 0", zeros, zeros, rest),
+		over("of-id-0", "that always uses the protocol id 0", zeros, zeros, rest),
 		over("of-rest", "that takes the crc over what follows it, and nothing else", rest),
 		over("zeros-first", "that puts the four zero bytes before the protocol id", zeros, id, rest),
-		over("id-last", "that puts the protocol id behind the datagram", zeros, rest, id),
+		over("id-last", "that puts the protocol id after the datagram", zeros, rest, id),
 		over("without-end", "that leaves out the end check", id, zeros, rest[:len(rest)-4]),
 		over("of-body", "that takes the crc over the bare body", id, zeros, bare),
 		over("without-type-byte", "that begins a byte late", id, zeros, rest[1:]),
@@ -61,8 +62,8 @@ func wrongCRCs(rest, bare []byte) []wrongCRC {
 		other("without-final-xor", "without the final xor", ^right),
 		other("seeded-with-id", "that seeds the crc with the protocol id", crc32.Update(usualID, crc32.IEEETable, rest)),
 		other("adler", "with Adler-32", adler32.Checksum(whole)),
-		{"0", "that takes a crc of 0 for none", "crc-unchecked", make([]byte, 4)},
-		{"ones", "that takes a crc of ones for none", "crc-unchecked", repeated(0xff, 4)},
+		{"0", "that treats a crc of 0 as none", "crc-unchecked", make([]byte, 4)},
+		{"ones", "that treats a crc of ones as none", "crc-unchecked", repeated(0xff, 4)},
 	}
 }
 
@@ -98,7 +99,7 @@ func (g *group) damaged() {
 	for _, c := range spoiled {
 		for _, at := range places[c.name] {
 			g.decode(fmt.Sprintf("%s-bit-%d-damaged", c.name, at.bit), about{
-				fmt.Sprintf("Kills a decoder that does not compare all of the crc, or leaves bit %d (%s) out of it.", at.bit, at.field), "crc-unchecked", "DEC-2 FRM-2",
+				fmt.Sprintf("Catches a decoder that does not compare all of the crc, or leaves bit %d (%s) out of it.", at.bit, at.field), "crc-unchecked", "DEC-2 FRM-2",
 			}, oracle.CRCMismatch, usualID, flipped(datagram(c.p), at.bit))
 		}
 	}
@@ -120,7 +121,7 @@ func (g *group) foreignIDs() {
 		if err != nil {
 			panic(err) // it is valid
 		}
-		why := about{fmt.Sprintf("Kills a decoder with the protocol id %#x that takes a datagram of %#x: not all of the id's bytes are in its crc.", c.mine, c.theirs), "protocol-id", "DEC-2 FRM-2 FRM-5"}
+		why := about{fmt.Sprintf("Catches a decoder with the protocol id %#x that accepts a datagram of %#x: not all of the id's bytes are in its crc.", c.mine, c.theirs), "protocol-id", "DEC-2 FRM-2 FRM-5"}
 		g.decode(fmt.Sprintf("id-%08x-from-%08x", c.mine, c.theirs), why, oracle.CRCMismatch, c.mine, b)
 		g.decode(fmt.Sprintf("id-%08x-from-itself-not-%08x", c.theirs, c.mine), about{"The twin: the same datagram, with its own protocol id.", "protocol-id", "LAW-2 FRM-5"}, accepted, c.theirs, b)
 	}

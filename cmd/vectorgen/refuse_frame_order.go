@@ -7,11 +7,11 @@ import (
 )
 
 // frameOrder are datagrams with two faults or more, of which the first on the
-// wire is told.
+// wire is reported.
 func (g *group) frameOrder() {
 	g.crcFirst()
 	add := func(name, first, then, sentences, want string, b []byte) {
-		g.decode("order-"+name, about{"Kills a decoder that tells " + then + " before " + first + ", which comes first on the wire.", "check-order", sentences + " DEC-15"}, want, usualID, resealed(b))
+		g.decode("order-"+name, about{"Catches a decoder that reports " + then + " before " + first + ", which comes first on the wire.", "check-order", sentences + " DEC-15"}, want, usualID, resealed(b))
 	}
 	last, middle, bits := datagram(smallSlice), datagram(middleSlice), datagram(smallAck)
 	more := []byte{0xff}
@@ -64,7 +64,7 @@ func (g *group) crcFirst() {
 		{"ack-trailing", "trailing data", "DEC-14", joined(bits, []byte{0})},
 	} {
 		g.decode("order-crc-then-"+c.name, about{
-			fmt.Sprintf("Kills a decoder that tells %s before the crc, which comes first on the wire.", c.then), "check-order crc-unchecked", "DEC-2 DEC-15 " + c.sentence,
+			fmt.Sprintf("Catches a decoder that reports %s before the crc, which comes first on the wire.", c.then), "check-order crc-unchecked", "DEC-2 DEC-15 " + c.sentence,
 		}, oracle.CRCMismatch, usualID, c.b)
 	}
 }

@@ -1,12 +1,14 @@
 package oracle
 
+import "github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+
 // EncodeBody returns a packet's bare body. Its error is an *Error.
 func EncodeBody(p Packet) ([]byte, error) {
 	if err := refuse(p); err != nil {
 		return nil, err
 	}
-	var s Stream
-	s.Body(p)
+	var s stream.Stream
+	addBody(&s, p)
 	return s.Pack(), nil
 }
 
@@ -15,17 +17,17 @@ func EncodeDatagram(protocolID uint32, p Packet) ([]byte, error) {
 	if err := refuse(p); err != nil {
 		return nil, err
 	}
-	var s Stream
+	var s stream.Stream
 	s.Bits(0, 32) // the crc's place, so that align counts from it (FRM-4)
 	s.Bool(p.Type == TypeAck)
-	s.Body(p)
+	addBody(&s, p)
 	s.Align()
 	s.Bits(EndCheck, 32)
 	return Seal(protocolID, s.Pack()[4:]), nil
 }
 
-// Body adds the fields of a valid packet's body (SLC-1, ACK-1).
-func (s *Stream) Body(p Packet) {
+// addBody adds the fields of a valid packet's body (SLC-1, ACK-1).
+func addBody(s *stream.Stream, p Packet) {
 	s.Bits(uint64(p.ChunkID), 16)
 	if p.Type == TypeAck {
 		s.Int(p.NumSlices, 1, MaxSlices)

@@ -1,4 +1,4 @@
-package oracle
+package oracle_test
 
 import (
 	"encoding/hex"
@@ -6,37 +6,31 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"regexp"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
-// example is a request or a response of the document's worked examples.
-type example struct {
-	Op         string
-	ProtocolID uint32 `json:"protocol_id"`
-	Hex        string
-	Error      string
-	Packet     struct {
-		Type      string
-		ChunkID   int64 `json:"chunk_id"`
-		SliceID   int64 `json:"slice_id"`
-		NumSlices int64 `json:"num_slices"`
-		Data      string
-		Acked     string
-	}
-}
-
-func (e example) packet() Packet {
-	p := Packet{Type: e.Packet.Type, ChunkID: e.Packet.ChunkID, SliceID: e.Packet.SliceID, NumSlices: e.Packet.NumSlices}
-	if p.Type == TypeAck {
-		p.NumSlices = int64(len(e.Packet.Acked))
-		for _, c := range e.Packet.Acked {
-			p.Acked = append(p.Acked, c == '1')
+// packetOf returns the packet of a request.
+func packetOf(t *testing.T, c *contract.Packet) oracle.Packet {
+	t.Helper()
+	p := oracle.Packet{Type: c.Type, ChunkID: c.ChunkID}
+	if c.Type == contract.TypeAck {
+		p.NumSlices = int64(len(*c.Acked))
+		for _, bit := range *c.Acked {
+			p.Acked = append(p.Acked, bit == '1')
 		}
 		return p
 	}
-	p.Data, _ = hex.DecodeString(e.Packet.Data)
+	data, err := hex.DecodeString(*c.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.SliceID, p.NumSlices, p.Data = *c.SliceID, *c.NumSlices, data
 	return p
 }
 
@@ -48,11 +42,12 @@ func TestWorkedExamples(t *testing.T) {
 	}
 	seen := 0
 	for _, b := range regexp.MustCompile("(?s)```json\n(.*?)\n(.*?)\n```").FindAllSubmatch(spec, -1) {
-		var q, a example
+		var q contract.Request
+		var a contract.Response
 		if json.Unmarshal(b[1], &q) != nil || json.Unmarshal(b[2], &a) != nil {
 			t.Fatalf("no JSON: %s", b[0])
 		}
-		if q.Op == "sender" || q.Op == "receiver" {
+		if q.Op == contract.OpSender || q.Op == contract.OpReceiver {
 			continue
 		}
 		seen++
@@ -63,22 +58,22 @@ func TestWorkedExamples(t *testing.T) {
 	}
 }
 
-func work(t *testing.T, q, a example) {
+func work(t *testing.T, q contract.Request, a contract.Response) {
 	t.Helper()
-	in, _ := hex.DecodeString(q.Hex)
 	var got []byte
 	var err error
-	var back Packet
+	var back oracle.Packet
 	switch q.Op {
-	case "encode_body":
-		got, err = EncodeBody(q.packet())
-		back, _ = DecodeBody(q.Packet.Type, got)
-	case "encode_packet":
-		got, err = EncodeDatagram(q.ProtocolID, q.packet())
-		back, _ = DecodeDatagram(q.ProtocolID, got)
-	case "decode_packet":
-		_, err = DecodeDatagram(q.ProtocolID, in)
-		var refused *Error
+	case contract.OpEncodeBody:
+		got, err = oracle.EncodeBody(packetOf(t, q.Packet))
+		back, _ = oracle.DecodeBody(q.Packet.Type, got)
+	case contract.OpEncodePacket:
+		got, err = oracle.EncodeDatagram(*q.ProtocolID, packetOf(t, q.Packet))
+		back, _ = oracle.DecodeDatagram(*q.ProtocolID, got)
+	case contract.OpDecodePacket:
+		in, _ := hex.DecodeString(*q.Hex)
+		_, err = oracle.DecodeDatagram(*q.ProtocolID, in)
+		var refused *oracle.Error
 		if !errors.As(err, &refused) || refused.Code != a.Error {
 			t.Errorf("%s: %v, want %s", q.Op, err, a.Error)
 		}
@@ -86,18 +81,18 @@ func work(t *testing.T, q, a example) {
 	default:
 		t.Fatalf("an example of %s", q.Op)
 	}
-	if err != nil || hex.EncodeToString(got) != a.Hex {
-		t.Errorf("%s: %x, %v, want %s", q.Op, got, err, a.Hex)
+	if err != nil || hex.EncodeToString(got) != *a.Hex {
+		t.Errorf("%s: %x, %v, want %s", q.Op, got, err, *a.Hex)
 	}
-	if !reflect.DeepEqual(back, q.packet()) {
-		t.Errorf("%s comes back as %+v", a.Hex, back)
+	if diff := cmp.Diff(packetOf(t, q.Packet), back); diff != "" {
+		t.Errorf("%s is decoded to (-want +got):\n%s", *a.Hex, diff)
 	}
 }
 
 // The hash that ACC-3 names.
 func TestHashOfTheDocument(t *testing.T) {
 	const want = "c276c9b513e1806fbb010a34535526ac0f0f7a826619575705d90899a55f7ad5"
-	if got := fmt.Sprintf("%x", Accumulate(1, 1000)); got != want {
+	if got := fmt.Sprintf("%x", oracle.Accumulate(1, 1000)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -3,19 +3,15 @@ package oracle
 import (
 	"crypto/sha256"
 	"errors"
+
+	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
 )
 
-// Generator makes random packets (appendix B, "Random packets"). It begins as
-// the seed, which is not 0.
-type Generator uint32
+// Generator makes random packets (appendix B, "Random packets").
+type Generator struct{ stream.Random }
 
-// Next is `next()` (ACC-1).
-func (x *Generator) Next() uint32 {
-	*x ^= *x << 13
-	*x ^= *x >> 17
-	*x ^= *x << 5
-	return uint32(*x)
-}
+// NewGenerator returns a Generator that begins with a seed other than 0.
+func NewGenerator(seed uint32) *Generator { return &Generator{stream.Random(seed)} }
 
 // Packet takes a protocol id and a packet (ACC-2).
 func (x *Generator) Packet() (protocolID uint32, p Packet) {
@@ -59,14 +55,14 @@ func (x *Generator) acked(n int) []bool {
 // crc made right again (ACC-3).
 func (x *Generator) Flip(protocolID uint32, datagram []byte) []byte {
 	m := x.Next()%uint32(8*len(datagram)-32) + 32
-	s := Unpack(datagram)
+	s := stream.Unpack(datagram)
 	s[m] ^= 1
 	return Seal(protocolID, s.Pack()[4:])
 }
 
 // Accumulate is the hash of a run of random packets (ACC-3).
 func Accumulate(seed uint32, packets int) [sha256.Size]byte {
-	x, h := Generator(seed), sha256.New()
+	x, h := NewGenerator(seed), sha256.New()
 	for range packets {
 		protocolID, p := x.Packet()
 		datagram, err := EncodeDatagram(protocolID, p)

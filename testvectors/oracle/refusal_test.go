@@ -8,7 +8,7 @@ import (
 
 // LAW-2, and the sizes of section 5: whatever is accepted is encoded to the same bytes.
 func TestCanonical(t *testing.T) {
-	x := Generator(1)
+	x := NewGenerator(1)
 	for range 2000 {
 		id, p := x.Packet()
 		b, err := EncodeDatagram(id, p)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a port answers, and what it refuses (PRT-1 to PRT-3).
+// What a port answers, and what it refuses (PRT-1 to PRT-3, PRT-5).
 func TestPortAnswers(t *testing.T) {
 	full := strings.Repeat("ab", 1024)
 	cases := []struct{ name, request, want string }{
@@ -38,7 +38,7 @@ func TestPortAnswers(t *testing.T) {
 		{"an event that no sender knows", `{"id":10,"op":"sender","config":{"first_chunk_id":0,"give_up_us":1000,"profile":null},"events":[{"at":0,"event":"read"}]}`, `{"id":10,"ok":false,"error":"unsupported"}`},
 		{"an event without its fields", `{"id":10,"op":"receiver","config":{"first_chunk_id":0,"give_up_us":1000},"events":[{"at":0,"event":"slice"}]}`, `{"id":10,"ok":false,"error":"bad_request"}`},
 		{"a trace without events", `{"id":10,"op":"receiver","config":{"first_chunk_id":0,"give_up_us":1000}}`, `{"id":10,"ok":false,"error":"bad_request"}`},
-		{"an unknown field in a trace", `{"id":10,"op":"receiver","config":{"first_chunk_id":0,"give_up_us":1000,"x":1},"events":[]}`, `{"id":10,"ok":false,"error":"bad_request"}`},
+		{"an unknown field in a trace", `{"id":10,"op":"receiver","config":{"first_chunk_id":0,"give_up_us":1000,"x":1},"events":[]}`, `{"id":10,"ok":true,"steps":[]}`},
 		{"no JSON", `hello`, `{"id":null,"ok":false,"error":"bad_request"}`},
 		{"no object", `[1]`, `{"id":null,"ok":false,"error":"bad_request"}`},
 		{"an empty line", ``, `{"id":null,"ok":false,"error":"bad_request"}`},
@@ -54,7 +54,7 @@ func TestPortAnswers(t *testing.T) {
 		{"a packet that is null", `{"id":9,"op":"encode_body","packet":null}`, `{"id":9,"ok":false,"error":"bad_request"}`},
 		{"no object", `[1]`, `{"id":null,"ok":false,"error":"bad_request"}`},
 		{"null", `null`, `{"id":null,"ok":false,"error":"bad_request"}`},
-		{"a trace in capitals", `{"id":10,"op":"receiver","config":{"first_chunk_id":0,"give_up_us":1000},"events":[{"at":0,"event":"poll","AT":5}]}`, `{"id":10,"ok":false,"error":"bad_request"}`},
+		{"a trace in capitals", `{"id":10,"op":"receiver","config":{"first_chunk_id":0,"give_up_us":1000},"events":[{"AT":5,"event":"poll"}]}`, `{"id":10,"ok":false,"error":"bad_request"}`},
 		{"no op", `{"id":11}`, `{"id":11,"ok":false,"error":"bad_request"}`},
 		{"hex of another type", `{"id":11,"op":"decode_body","type":"ack","hex":5}`, `{"id":11,"ok":false,"error":"bad_request"}`},
 		{"hex missing", `{"id":11,"op":"decode_body","type":"ack"}`, `{"id":11,"ok":false,"error":"bad_request"}`},

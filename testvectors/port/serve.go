@@ -1,7 +1,7 @@
-// Package port answers the port contract for this implementation: what a port in
-// any language answers (testvectors/README.md), a JSON object a line. The ops are
-// encode_body, decode_body, encode_packet, decode_packet, and the traces of the
-// specification's appendix B, sender and receiver.
+// Package port answers the port contract for this implementation, as a port in any
+// language does (appendix B of spec/PROTOCOL.md): one JSON object a line. The
+// operations of the chunk protocol are in chunk.go and trace.go; another protocol
+// adds a table of its own to operations.
 package port
 
 import (
@@ -10,6 +10,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+)
+
+// operation answers a request with a response without its id. Its error is one of
+// this package or a *codec.Error.
+type operation func(q *object) (response any, err error)
+
+// operations are the tables of all protocols.
+var operations = []map[string]operation{chunkOperations}
+
+// The contract's own errors (PRT-3).
+var (
+	errBadRequest  = errors.New(contract.BadRequest)
+	errUnsupported = errors.New(contract.Unsupported)
 )
 
 // Serve answers each line of r by a line on w, until r ends.
@@ -34,12 +50,54 @@ func Serve(r io.Reader, w io.Writer) error {
 	}
 }
 
-// Answer answers one line, with or without its newline. The answer has none.
-// Whatever the line holds, it is an answer: a bad request at worst (PRT-4).
+// Answer answers one line, with or without its newline (PRT-1). The answer has
+// none. Every line gets an answer, at worst that it is a bad request (PRT-4).
 func Answer(line []byte) []byte {
-	a, err := json.Marshal(answer(line))
-	if err != nil { // a response is strings, numbers, and JSON that was parsed before
-		panic(fmt.Sprintf("port: an answer is no JSON: %v", err))
+	id := json.RawMessage("null")
+	q, err := newObject(line)
+	if err == nil {
+		if raw := q.fields["id"]; isInteger(raw) {
+			id = raw
+		} else {
+			err = errBadRequest
+		}
 	}
-	return a
+	var response any
+	if err == nil {
+		response, err = q.answer()
+	}
+	if err != nil {
+		response = contract.Answer{Error: errorCode(err)}
+	}
+	text, err := json.Marshal(response)
+	if err != nil { // a response is strings and numbers
+		panic(fmt.Sprintf("port: a response is no JSON: %v", err))
+	}
+	return append(fmt.Appendf(nil, `{"id":%s,`, id), text[1:]...)
+}
+
+// answer answers a request. Its op decides before its other fields are read: a port
+// need not know those of an op that it does not have.
+func (o *object) answer() (response any, err error) {
+	op := o.text("op")
+	if *o.err != nil {
+		return nil, *o.err
+	}
+	for _, table := range operations {
+		if do, ok := table[op]; ok {
+			return do(o)
+		}
+	}
+	return nil, errUnsupported
+}
+
+func errorCode(err error) string {
+	var e *codec.Error
+	switch {
+	case errors.As(err, &e):
+		return string(e.Code())
+	case errors.Is(err, errUnsupported):
+		return contract.Unsupported
+	}
+	return contract.BadRequest
 }

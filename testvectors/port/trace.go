@@ -1,115 +1,129 @@
 package port
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
+	"math"
 
-	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
-// trace answers the ops sender and receiver (appendix B of the specification).
-func (q *request) trace(a *response) error {
-	events, err := q.traceEvents()
-	if err != nil {
-		return err
+// sender answers a trace of a sender (TRC-2).
+func sender(q *object) (any, error) {
+	o := q.object("config")
+	cfg := contract.SenderConfig{FirstChunkID: o.chunkID("first_chunk_id"), GiveUpUS: o.number("give_up_us")}
+	if !o.isNull("profile") {
+		cfg.Profile = profile(o.object("profile"))
 	}
-	var steps []testvectors.Step
-	if *q.Op == "sender" {
-		var cfg testvectors.SenderConfig
-		if err := strictly(q.Config, &cfg); err != nil || !hasProfile(q.Config) || !has(q.Config, "first_chunk_id", "give_up_us") {
-			return errBadRequest
-		}
-		steps, err = testvectors.RunSender(cfg, events)
-	} else {
-		var cfg testvectors.ReceiverConfig
-		if err := strictly(q.Config, &cfg); err != nil || !has(q.Config, "first_chunk_id", "give_up_us") {
-			return errBadRequest
-		}
-		steps, err = testvectors.RunReceiver(cfg, events)
-	}
-	switch {
-	case errors.Is(err, testvectors.ErrUnsupported):
-		return errUnsupported
-	case err != nil:
-		return errBadRequest
-	}
-	a.Steps = &steps
-	return nil
+	return run(q, senderEvent, func(events []contract.Event) ([]contract.Step, error) { return trace.RunSender(cfg, events) })
 }
 
-func (q *request) traceEvents() ([]testvectors.Event, error) {
-	var events []testvectors.Event
-	var raw []json.RawMessage
-	if strictly(q.Events, &events) != nil || json.Unmarshal(q.Events, &raw) != nil {
+// receiver answers a trace of a receiver (TRC-3).
+func receiver(q *object) (any, error) {
+	o := q.object("config")
+	cfg := contract.ReceiverConfig{FirstChunkID: o.chunkID("first_chunk_id"), GiveUpUS: o.number("give_up_us")}
+	return run(q, receiverEvent, func(events []contract.Event) ([]contract.Step, error) { return trace.RunReceiver(cfg, events) })
+}
+
+func profile(o *object) *contract.Profile {
+	return &contract.Profile{
+		Rate: o.number("rate"), Cap: o.number("cap"), Burst: o.number("burst"), AcksPay: o.flag("acks_pay"),
+		SpacingUS: o.number("spacing_us"), ResendDelayUS: o.number("resend_delay_us"),
+	}
+}
+
+func (o *object) chunkID(name string) uint16 { return uint16(o.within(name, 0, math.MaxUint16)) }
+
+// run reads the events of a trace up to the first bad one, and answers the trace
+// (TRC-6).
+// Of several things that are wrong the first one counts: the config before the
+// events, and these in their order. So the events before one that cannot be read
+// are run.
+func run(q *object, read func(o *object, e *contract.Event) error, machine func([]contract.Event) ([]contract.Step, error)) (any, error) {
+	list := q.list("events")
+	if *q.err != nil {
+		return nil, *q.err
+	}
+	var events []contract.Event
+	var unread error
+	for _, text := range list {
+		e, err := event(text, read)
+		if err != nil {
+			unread = err
+			break
+		}
+		events = append(events, e)
+	}
+	steps, err := machine(events)
+	switch {
+	case errors.Is(err, trace.ErrUnsupported):
+		return nil, errUnsupported
+	case err != nil:
 		return nil, errBadRequest
 	}
-	for _, e := range raw {
-		if !has(e, "at", "event") {
-			return nil, errBadRequest
-		}
-	}
-	return events, nil
+	return contract.TraceResponse{Answer: contract.Answer{OK: true}, Steps: steps}, unread
 }
 
-// strictly decodes JSON that must be there and hold no unknown field. The names
-// of all fields are in lower case.
-func strictly(raw json.RawMessage, into any) error {
-	var value any
-	if json.Unmarshal(raw, &value) != nil || !plainNames(value) {
-		return errBadRequest
+func event(text json.RawMessage, read func(*object, *contract.Event) error) (e contract.Event, err error) {
+	o, err := newObject(text)
+	if err != nil {
+		return e, err
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if bytes.Equal(raw, []byte("null")) || d.Decode(into) != nil {
-		return errBadRequest
+	if e.Event = o.text("event"); *o.err != nil {
+		return e, *o.err
+	}
+	if err = read(o, &e); err != nil {
+		return e, err // the port does not have it
+	}
+	e.At = o.number("at")
+	return e, *o.err
+}
+
+// senderEvent reads the fields that an event of a sender has.
+func senderEvent(o *object, e *contract.Event) error {
+	switch e.Event {
+	case "submit":
+		e.Size = pointerTo(o.small("size", 0, 2*codec.MaxChunkSize))
+	case "ack":
+		e.ChunkID, e.Acked = pointerTo(o.chunkID("chunk_id")), pointerTo(o.text("acked"))
+	case "poll":
+		if o.has("due") {
+			e.Due = due(o)
+		}
+	default:
+		return errUnsupported
 	}
 	return nil
 }
 
-// hasProfile reports whether a sender's config has a whole profile, or null.
-func hasProfile(config json.RawMessage) bool {
-	var c map[string]json.RawMessage
-	if json.Unmarshal(config, &c) != nil {
-		return false
+// due reads the ids of slices. An empty list counts as none (TRC-2).
+func due(o *object) (ids []int) {
+	for _, raw := range o.list("due") {
+		id, err := integer(raw)
+		if err != nil || id < 0 || id >= codec.MaxSlices {
+			o.bad()
+		}
+		ids = append(ids, int(id))
 	}
-	p, ok := c["profile"]
-	return ok && (bytes.Equal(p, []byte("null")) ||
-		has(p, "rate", "cap", "burst", "acks_pay", "spacing_us", "resend_delay_us"))
+	return ids
 }
 
-// has reports whether a JSON object has all fields of a list, and none of them
-// is null.
-func has(raw json.RawMessage, fields ...string) bool {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
-		return false
-	}
-	for _, f := range fields {
-		if v, ok := object[f]; !ok || bytes.Equal(v, []byte("null")) {
-			return false
+// receiverEvent reads the fields that an event of a receiver has.
+func receiverEvent(o *object, e *contract.Event) error {
+	switch e.Event {
+	case "slice":
+		e.ChunkID, e.Size = pointerTo(o.chunkID("chunk_id")), pointerTo(o.small("size", 1, codec.SliceSize))
+		e.SliceID, e.NumSlices = pointerTo(o.small("slice_id", 0, codec.MaxSlices-1)), pointerTo(o.small("num_slices", 1, codec.MaxSlices))
+		if o.has("fill") {
+			e.Fill = pointerTo(byte(o.within("fill", 0, math.MaxUint8)))
 		}
+	case "read", "poll":
+	default:
+		return errUnsupported
 	}
-	return true
+	return nil
 }
 
-// plainNames reports whether a JSON value names its fields in small letters and
-// underscores. Decoding a struct would take others for these.
-func plainNames(value any) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, inner := range v {
-			if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" || !plainNames(inner) {
-				return false
-			}
-		}
-	case []any:
-		for _, inner := range v {
-			if !plainNames(inner) {
-				return false
-			}
-		}
-	}
-	return true
-}
+func pointerTo[T any](v T) *T { return &v }

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/chunkwire/chunkwire/testvectors"
 )
 
 // Every vector is asked of this implementation as it is of a port.
@@ -56,21 +57,21 @@ func serve(t *testing.T, vectors []testvectors.Vector) (answers []map[string]any
 		t.Fatalf("%d lines for %d vectors", len(lines), len(vectors))
 	}
 	for _, line := range lines {
-		answers = append(answers, object(t, []byte(line)))
+		answers = append(answers, parsed(t, []byte(line)))
 	}
 	return answers
 }
 
 func withID(t *testing.T, id int, text json.RawMessage) map[string]any {
 	t.Helper()
-	v := object(t, text)
+	v := parsed(t, text)
 	v["id"] = json.Number(fmt.Sprint(id))
 	return v
 }
 
 func isReceiver(t *testing.T, v testvectors.Vector) bool {
 	t.Helper()
-	return object(t, v.Request)["op"] == "receiver"
+	return parsed(t, v.Request)["op"] == "receiver"
 }
 
 func withoutDeadlines(response map[string]any) {
@@ -82,8 +83,8 @@ func withoutDeadlines(response map[string]any) {
 	}
 }
 
-// object decodes a JSON object, with its numbers as they stand.
-func object(t *testing.T, text []byte) (v map[string]any) {
+// parsed decodes a JSON object, with its numbers as they stand.
+func parsed(t *testing.T, text []byte) (v map[string]any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -1,0 +1,119 @@
+package runner
+
+import (
+	"encoding/hex"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chunkwire/chunkwire/testvectors"
+)
+
+func TestDifferences(t *testing.T) {
+	for _, c := range []struct{ want, got, paths string }{
+		{`{"a":1,"b":[1,{"c":null}]}`, `{"b":[1,{"c":null}],"a":1}`, ""},
+		{`{"a":1}`, `{"a":1.0}`, "a"},
+		{`{"a":1}`, `{"a":1e0}`, "a"},
+		{`{"a":1}`, `{"a":"1"}`, "a"},
+		{`{"a":1}`, `{"A":1}`, "A a"},
+		{`{"a":9007199254740993}`, `{"a":9007199254740992}`, "a"},
+		{`{"a":null}`, `{}`, "a"},
+		{`{}`, `{"a":null}`, "a"},
+		{`{"a":null}`, `{"a":false}`, "a"},
+		{`{"a":[]}`, `{"a":null}`, "a"},
+		{`{"a":null}`, `{"a":[]}`, "a"},
+		{`{"a":[1,2]}`, `{"a":[1]}`, "a[1]"},
+		{`{"a":[1,2]}`, `{"a":[2,1]}`, "a[0] a[1]"},
+		{`{"a":{"b":1}}`, `{"a":[]}`, "a"},
+	} {
+		want, err := parseValue([]byte(c.want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := parseValue([]byte(c.got))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.paths, strings.Join(differences(want, got), " ")); diff != "" {
+			t.Errorf("%s, %s: %s", c.want, c.got, diff)
+		}
+	}
+}
+
+func TestParseValueIsStrict(t *testing.T) {
+	for _, text := range []string{``, `{`, `{"a":1}{}`, `{"a":1} x`, `{"a":1,"a":1}`, `[1,]`, `{"a"}`, `nul`, `]`} {
+		if v, err := parseValue([]byte(text)); err == nil {
+			t.Errorf("%q is %s", text, compact(v))
+		}
+	}
+}
+
+// TRC-5 leaves the deadline's value to the port, and nothing else.
+func TestDeadlinesOfRequiredReceivers(t *testing.T) {
+	const step = `{"id":1,"ok":true,"steps":[{"row":"R2","deadline_us":5}]}`
+	for _, c := range []struct {
+		level testvectors.Level
+		op    string
+		line  string
+		want  verdict
+	}{
+		{testvectors.Required, "receiver", `{"id":1,"ok":true,"steps":[{"row":"R2","deadline_us":7}]}`, passed},
+		{testvectors.Required, "receiver", `{"id":1,"ok":true,"steps":[{"row":"R2","deadline_us":null}]}`, passed},
+		{testvectors.Required, "receiver", `{"id":1,"ok":true,"steps":[{"row":"R2","deadline_us":"7"}]}`, failed},
+		{testvectors.Required, "receiver", `{"id":1,"ok":true,"steps":[{"row":"R2"}]}`, failed},
+		{testvectors.Required, "receiver", `{"id":1,"ok":true,"steps":[{"row":"R3","deadline_us":5}]}`, failed},
+		{testvectors.Required, "receiver", `{"id":1,"ok":true,"steps":[3]}`, failed},
+		{testvectors.Recommended, "receiver", `{"id":1,"ok":true,"steps":[{"row":"R2","deadline_us":7}]}`, failed},
+		{testvectors.Required, "sender", `{"id":1,"ok":true,"steps":[{"row":"R2","deadline_us":7}]}`, failed},
+		{testvectors.Required, "sender", `{"id":1,"ok":false,"error":"unsupported"}`, skipped},
+		{testvectors.Required, "sender", `{"id":1,"ok":false,"error":"unsupported","why":"later"}`, failed},
+	} {
+		q := question{request: []byte(`{"id":1,"op":"` + c.op + `","events":[]}`), response: []byte(step), op: c.op, level: c.level}
+		if got, f := q.judge([]byte(c.line)); got != c.want {
+			t.Errorf("%s %s, %s: %d (%s), want %d", c.level, c.op, c.line, got, f.Message, c.want)
+		}
+	}
+}
+
+// Whatever a port sends can be drawn.
+func TestDrawWireTakesEverything(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		b := make([]byte, r.IntN(60))
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		for _, body := range []string{"", "slice", "ack"} {
+			if rows := drawWire(hex.EncodeToString(b), body, "17"); len(rows) == 0 {
+				t.Fatalf("%x: nothing drawn", b)
+			}
+		}
+	}
+	for _, text := range []string{"0", "zz"} {
+		if rows := drawWire(text, "", nil); rows[0].name != "hex" {
+			t.Errorf("%q: %v", text, rows)
+		}
+	}
+}
+
+func TestDrawWire(t *testing.T) {
+	got := drawWire("ca918a1e682400000600deadbeefe2ac089901", "", "287454020")
+	want := []row{
+		{"bytes", "19"},
+		{"crc32", "0x1e8a91ca bits 0 to 31, wrong: of these bytes it is 0xdeaa7e24"},
+		{"type", "0          bit 32"},
+		{"chunk_id", "4660       bits 33 to 48"},
+		{"slice_id", "0          bits 49 to 56"},
+		{"num_slices-1", "0          bits 57 to 64"},
+		{"slice_bytes-1", "3          bits 65 to 74"},
+		{"padding", "0          bits 75 to 79"},
+		{"data", "4 bytes, deadbeef"},
+		{"end check", "0x9908ace2 bits 112 to 143"},
+		{"trailing", "1 bytes, 01"},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" {
+		t.Error(diff)
+	}
+}

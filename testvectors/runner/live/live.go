@@ -1,0 +1,159 @@
+// Package live lets ports send and receive real chunks over UDP: with the reference
+// implementation at the other end, or with another port.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/testvectors/runner"
+)
+
+// The environment of a live port (testvectors/LIVE.md).
+const (
+	EnvAddress    = "CHUNKWIRE_ADDRESS"     // host:port
+	EnvProtocolID = "CHUNKWIRE_PROTOCOL_ID" // decimal
+	EnvMode       = "CHUNKWIRE_MODE"        // Send or Recv
+)
+
+// The modes of a live port.
+const (
+	Send = "send"
+	Recv = "recv"
+)
+
+const (
+	// Quiet is how long a live port that received goes on answering.
+	Quiet = time.Second
+	// DefaultTimeout is how long one transfer may take, with the ports' start.
+	DefaultTimeout = 30 * time.Second
+	// atOnce is how many transfers run at the same time: a receiving port mostly
+	// waits.
+	atOnce = 4
+)
+
+// sizes are a byte, a full slice, one more, and a full chunk.
+var sizes = []int{1, codec.SliceSize, codec.SliceSize + 1, codec.MaxChunkSize}
+
+// Config is what to transfer, and between whom.
+type Config struct {
+	Command []string
+	With    []string      // the command at the other end; nil is the reference
+	Loss    float64       // percent, in the second half of the transfers; 0 leaves them out
+	Timeout time.Duration // 0 is DefaultTimeout
+}
+
+// Result is the outcome of a transfer.
+type Result struct {
+	Mode    string  `json:"mode"` // what Command does
+	Size    int     `json:"size"`
+	Loss    float64 `json:"loss"` // percent
+	OK      bool    `json:"ok"`
+	Message string  `json:"message,omitempty"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Report is the outcome of all transfers.
+type Report struct {
+	Command []string  `json:"command"`
+	With    []string  `json:"with,omitempty"`
+	OK      bool      `json:"ok"`
+	Error   string    `json:"error,omitempty"`
+	Results []*Result `json:"results"`
+}
+
+// Run makes all transfers, through a relay. The report is never nil. The error
+// matches runner.ErrPort or the context's; transfers that fail are no error.
+func Run(ctx context.Context, cfg Config) (*Report, error) {
+	if cfg.Timeout == 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	report := &Report{Command: cfg.Command, With: cfg.With, OK: true}
+	losses := []float64{0, cfg.Loss}
+	if cfg.Loss == 0 {
+		losses = losses[:1]
+	}
+	for _, loss := range losses {
+		for _, mode := range []string{Send, Recv} {
+			for _, size := range sizes {
+				report.Results = append(report.Results, &Result{Mode: mode, Size: size, Loss: loss})
+			}
+		}
+	}
+	err := runAll(ctx, cfg, report.Results)
+	for _, r := range report.Results {
+		report.OK = report.OK && r.OK
+	}
+	if err != nil {
+		report.OK, report.Error = false, err.Error()
+	}
+	return report, err
+}
+
+// runAll runs all transfers, some at once, and returns the first error after which it
+// makes no sense to go on.
+func runAll(ctx context.Context, cfg Config, results []*Result) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	places := make(chan struct{}, atOnce)
+	var all sync.WaitGroup
+	for i, r := range results {
+		all.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			if ctx.Err() != nil {
+				r.Message = "not run"
+				return
+			}
+			began := time.Now()
+			err := newTransfer(cfg, r, i).run(ctx)
+			r.Seconds = time.Since(began).Seconds()
+			if r.OK = err == nil; err != nil {
+				r.Message = err.Error()
+			}
+			if errors.Is(err, runner.ErrPort) {
+				stop(err)
+			}
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}
+
+// Failed returns how many transfers failed.
+func (r *Report) Failed() (n int) {
+	for _, result := range r.Results {
+		if !result.OK {
+			n++
+		}
+	}
+	return n
+}
+
+// Print writes the report for people.
+func (r *Report) Print(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "the port\tbytes\tloss\t\tseconds")
+	for _, result := range r.Results {
+		verb, outcome := "sends", "FAILED"
+		if result.Mode == Recv {
+			verb = "receives"
+		}
+		if result.OK {
+			outcome = "passed"
+		}
+		fmt.Fprintf(t, "%s\t%d\t%g %%\t%s\t%.2f\n", verb, result.Size, result.Loss, outcome, result.Seconds)
+	}
+	_ = t.Flush()
+	for _, result := range r.Results {
+		if !result.OK {
+			fmt.Fprintf(w, "\n%s, %d bytes, %g %% loss:\n  %s\n", result.Mode, result.Size, result.Loss, result.Message)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/chunkwire/chunkwire/codec"
+)
+
+// tally counts the datagrams that an end sends, and why they are refused.
+type tally struct {
+	from   string
+	framer codec.Framer
+	mu     *sync.Mutex
+	all    int
+	codes  map[string]int
+}
+
+func newTally(from string, protocolID uint32) tally {
+	return tally{from: from, framer: codec.NewFramer(protocolID), mu: new(sync.Mutex), codes: map[string]int{}}
+}
+
+func (t *tally) add(datagram []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all++
+	var refused *codec.Error
+	if _, err := t.framer.Decode(datagram); errors.As(err, &refused) {
+		t.codes[string(refused.Code())]++
+	}
+}
+
+func (t *tally) refused() (n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, count := range t.codes {
+		n += count
+	}
+	return n
+}
+
+// complaint is an error if something was refused, or nothing came.
+func (t *tally) complaint() error {
+	refused := t.refused()
+	codes := strings.Join(slices.Sorted(maps.Keys(t.codes)), ", ")
+	switch {
+	case t.all == 0:
+		return fmt.Errorf("no datagram came from %s", t.from)
+	case refused == t.all:
+		return fmt.Errorf("%d datagrams came from %s, all refused: %s", t.all, t.from, codes)
+	case refused > 0:
+		return fmt.Errorf("%d datagrams came from %s, %d of them refused: %s", t.all, t.from, refused, codes)
+	}
+	return nil
+}
+
+// watched is a socket of the relay whose arrivals are counted.
+type watched struct {
+	net.PacketConn
+	tally *tally
+}
+
+func (w watched) ReadFrom(b []byte) (int, net.Addr, error) {
+	n, from, err := w.PacketConn.ReadFrom(b)
+	if err == nil {
+		w.tally.add(b[:n])
+	}
+	return n, from, err
+}

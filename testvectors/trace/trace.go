@@ -1,0 +1,80 @@
+// Package trace runs the machines of this module on traces: lists of events, each
+// answered by a step (appendix B of spec/PROTOCOL.md). Ports in any language answer
+// the same traces.
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"hash/crc32"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+)
+
+var (
+	// ErrUnsupported means that a machine has no such event.
+	ErrUnsupported = errors.New("trace: unknown event")
+	// ErrBadRequest means that a field is missing, or has a value that no trace may
+	// have (TRC-6).
+	ErrBadRequest = errors.New("trace: a field is missing or out of range")
+)
+
+// maxTime is what every time in a trace is below (section 2.2).
+const maxTime = 1 << 62
+
+// Data returns the bytes of a chunk in a trace (TRC-1).
+func Data(chunkID uint16, size int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(i + 31*(i/codec.SliceSize) + 7*int(chunkID))
+	}
+	return b
+}
+
+// sliceData returns the bytes of a slice in a trace: those of its chunk, or all
+// the same.
+func sliceData(chunkID uint16, sliceID, size int, fill *byte) []byte {
+	if fill != nil {
+		return bytes.Repeat([]byte{*fill}, size)
+	}
+	from := sliceID * codec.SliceSize
+	return Data(chunkID, from+size)[from:]
+}
+
+func content(b []byte) contract.Content {
+	return contract.Content{Size: len(b), CRC32: crc32.ChecksumIEEE(b)}
+}
+
+// refusal returns the code of a refused call of the application.
+func refusal(err error) string {
+	switch {
+	case errors.Is(err, statemachine.ErrChunkSize):
+		return "chunk_size"
+	case errors.Is(err, statemachine.ErrBusy):
+		return "busy"
+	case errors.Is(err, statemachine.ErrGaveUp):
+		return "gave_up"
+	case errors.Is(err, statemachine.ErrNothingToRead):
+		return "nothing_to_read"
+	}
+	return ""
+}
+
+func deadline(at machine.Micros) *int64 {
+	if at == machine.Never {
+		return nil
+	}
+	us := int64(at)
+	return &us
+}
+
+// giveUp returns a time to give up, which is never the machines' default.
+func giveUp(us int64) (machine.Micros, error) {
+	if us < 1 || us > int64(statemachine.MaxGiveUp) {
+		return 0, ErrBadRequest
+	}
+	return machine.Micros(us), nil
+}
