@@ -3,25 +3,16 @@
 # that of OSS-Fuzz, which sets SRC and OUT. A fuzzer has its target's name.
 cd "$SRC/chunkwire"
 
-targets=(
-  FuzzBits
-  FuzzDatagram
-  FuzzBody
-  FuzzOracle
-  FuzzRoundTrip
-  FuzzReceiver
-  FuzzSender
-  FuzzConversation
-  FuzzTransport
-  FuzzVectors
-  FuzzPort
-)
-for target in "${targets[@]}"; do
-  compile_native_go_fuzzer_v2 github.com/chunkwire/chunkwire/fuzz "$target" "$target"
-done
+# Without cgo, since the flags of C are those of the fuzzers.
+CGO_ENABLED=0 go build -o /tmp/seeds ./fuzz/seeds
 
-# f.Add is ignored here. Without cgo, since the flags of C are those of the fuzzers.
-CGO_ENABLED=0 go run ./fuzz/seeds -out "$OUT" -zip
+/tmp/seeds -list >/tmp/targets
+while read -r target; do
+  compile_native_go_fuzzer_v2 github.com/chunkwire/chunkwire/fuzz "$target" "$target"
+done </tmp/targets
+
+# f.Add is ignored here.
+/tmp/seeds -out "$OUT"
 
 for target in FuzzPort FuzzVectors; do
   cp .clusterfuzzlite/json.dict "$OUT/$target.dict"

@@ -7,13 +7,9 @@ import "testing"
 func BenchmarkTargets(b *testing.B) {
 	for _, target := range Targets() {
 		b.Run(target.Name, func(b *testing.B) {
-			seeds := Seeds(target.Name)
-			n := 0
-			for b.Loop() {
-				if err := target.Try(seeds[n%len(seeds)]); err != nil {
-					b.Fatal(err)
-				}
-				n++
+			seeds := target.Seeds()
+			for n := 0; b.Loop(); n++ {
+				target.Run(recorder{}, seeds[n%len(seeds)])
 			}
 		})
 	}

@@ -5,24 +5,23 @@ import (
 	"errors"
 
 	"github.com/chunkwire/chunkwire/bitpack"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// An input of FuzzBits is a byte for how many bytes stand in the writer's buffer
-// before; a script of writes, up to an operation that ends it; and a script of
-// reads. What is read is what was written.
+// An input is a byte for how many bytes stand in the writer's buffer before; a script
+// of writes, up to an operation that ends it; and a script of reads. What is read is
+// what was written.
+var targetBits = newTarget("Bits", "bit writer and reader do what a slice of bools does", runBits, seedBits)
 
-// CheckBits does the same with bitpack and with a slice of bools, and compares
-// after every operation.
-func CheckBits(t T, data []byte) { runBits(t, data, nil) }
-
-func runBits(t T, data []byte, tell *story) {
+func runBits(t T, data []byte) {
 	s := script{data}
 	prefix := bytes.Repeat([]byte{untouched}, int(s.byte()%16))
-	w := bitWriter{T: t, w: bitpack.NewWriter(prefix), story: tell}
+	w := bitWriter{T: t, w: bitpack.NewWriter(prefix)}
 	for s.more() && w.write(&s) {
 	}
 	stream := w.finish(prefix)
-	r := bitReader{T: t, r: bitpack.NewReader(stream), bits: unpack(stream), story: tell}
+	r := bitReader{T: t, r: bitpack.NewReader(stream), bits: unpack(stream)}
 	for s.more() {
 		r.read(&s)
 	}
@@ -35,7 +34,6 @@ type bitWriter struct {
 	w     bitpack.Writer
 	bits  []bool // what was written
 	fault bool   // a write did not fit; nothing is written any more
-	story *story
 }
 
 // write does one operation of the script; false ends it.
@@ -43,19 +41,17 @@ func (m *bitWriter) write(s *script) bool {
 	m.Helper()
 	switch op := s.byte() % 16; op {
 	case 0, 1, 2: // any value, which may not fit
-		n, v := int(s.byte()%64)+1, s.uint64()
-		m.put("bits", v, n, n == 64 || v>>n == 0, func() { m.w.Bits(v, n) })
+		n, v := int(s.byte()%32)+1, s.uint32()
+		m.put("bits", uint64(v), n, v>>n == 0, func() { m.w.Bits(v, n) })
 	case 3, 4, 5: // one that fits
-		n := int(s.byte()%64) + 1
-		v := s.uint64() & (^uint64(0) >> (64 - n))
-		m.put("bits", v, n, true, func() { m.w.Bits(v, n) })
+		n := int(s.byte()%32) + 1
+		v := s.uint32() & (^uint32(0) >> (32 - n))
+		m.put("bits", uint64(v), n, true, func() { m.w.Bits(v, n) })
 	case 6, 7, 8:
 		low, high := readRange(s)
 		v := int64(s.uint64())
 		if op != 6 { // within the range
-			if span := uint64(high) - uint64(low); span != ^uint64(0) {
-				v = int64(uint64(low) + uint64(v)%(span+1))
-			}
+			v = low + int64(uint64(v)%(uint64(high-low)+1))
 		}
 		m.put("int", uint64(v)-uint64(low), widthOf(low, high), low <= v && v <= high, func() { m.w.Int(v, low, high) })
 	case 9:
@@ -71,9 +67,11 @@ func (m *bitWriter) write(s *script) bool {
 		}
 		m.check("bytes")
 	case 14:
-		bad := pick(s, []int{0, -1, 65, 128, -64})
+		bad := pick(s, []int{0, -1, 33, 64, -32})
 		mustPanic(m.T, "Bits of an impossible width", func() { m.w.Bits(0, bad) })
 		mustPanic(m.T, "Int of an empty range", func() { m.w.Int(0, 1, 0) })
+		mustPanic(m.T, "Int of one value", func() { m.w.Int(1, 1, 1) })
+		mustPanic(m.T, "Int of a range that is too wide", func() { m.w.Int(0, 0, 1<<32) })
 	case 15:
 		return false
 	}
@@ -84,9 +82,6 @@ func (m *bitWriter) write(s *script) bool {
 // after it.
 func (m *bitWriter) put(what string, v uint64, n int, fits bool, write func()) {
 	m.Helper()
-	if m.story != nil {
-		m.story.say("write %-14s %2d bits, %#x, fits: %v", what, n, v, fits)
-	}
 	m.fault = m.fault || !fits
 	m.model(v, n)
 	write()
@@ -105,6 +100,9 @@ func (m *bitWriter) padding() int { return (8 - len(m.bits)%8) % 8 }
 
 func (m *bitWriter) check(what string) {
 	m.Helper()
+	if verbose() {
+		m.Logf("wrote %s: %d bits", what, len(m.bits))
+	}
 	if m.w.Len() != len(m.bits) {
 		m.Fatalf("after %s: %d bits, want %d", what, m.w.Len(), len(m.bits))
 	}
@@ -130,21 +128,23 @@ func (m *bitWriter) finish(prefix []byte) []byte {
 	return got
 }
 
-// readRange reads the limits of a ranged integer, near each other or not.
+// readRange reads the limits of a ranged integer (BIT-3): near each other or not.
 func readRange(s *script) (low, high int64) {
 	low = int64(s.uint64())
-	if span := s.byte(); span < 128 {
-		high = int64(uint64(low) + uint64(span))
-	} else {
-		high = int64(s.uint64())
+	span := uint64(s.byte())
+	if span >= 128 {
+		span = uint64(s.uint32())
 	}
-	return min(low, high), max(low, high)
+	if high = int64(uint64(low) + max(span, 1)); high < low {
+		low, high = low-1<<33, high-1<<33 // it has overflown
+	}
+	return low, high
 }
 
 // widthOf is BIT-3: the smallest n for which 2^n > high - low.
 func widthOf(low, high int64) int {
 	n := 0
-	for n < 64 && uint64(1)<<n <= uint64(high)-uint64(low) {
+	for uint64(1)<<n <= uint64(high)-uint64(low) {
 		n++
 	}
 	return n
@@ -188,4 +188,24 @@ func mustPanic(t T, what string, f func()) {
 	if !panicked {
 		t.Fatalf("%s did not panic", what)
 	}
+}
+
+// seedBits writes packets as bytes and reads them back by fields, and reads what was
+// written by scripts of all operations.
+func seedBits(files []testvectors.File) (seeds [][]byte) {
+	var every []byte
+	for op := range byte(15) {
+		every = append(append(every, op), noise[:20]...)
+	}
+	for i := range 16 {
+		seeds = append(seeds, append([]byte{byte(i)}, every[i:]...), append([]byte{byte(i)}, noise[i*64:i*64+200]...))
+	}
+	for _, q := range codecRequests(files, contract.OpDecodeBody) {
+		b := bytesOf(q.Hex)
+		b = b[:min(len(b), 39)]
+		seed := append([]byte{0, 12, byte(len(b))}, b...)
+		seed = append(seed, 15, 0, 15, 0, 7, 0, 7, 6, 7, byte(len(b)/2), 1, 31, 5, 6, 2, 31)
+		seeds = append(seeds, seed)
+	}
+	return seeds
 }

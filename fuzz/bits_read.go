@@ -9,10 +9,9 @@ import (
 // bitReader is a bitpack.Reader beside a model of it.
 type bitReader struct {
 	T
-	r     bitpack.Reader
-	bits  []bool
-	at    int
-	story *story
+	r    bitpack.Reader
+	bits []bool
+	at   int
 }
 
 // read does one operation of the script, past the end or not.
@@ -20,22 +19,22 @@ func (m *bitReader) read(s *script) {
 	m.Helper()
 	switch s.byte() % 9 {
 	case 0, 1, 2:
-		n := int(s.byte()%64) + 1
+		n := int(s.byte()%32) + 1
 		want, wantErr := m.take(n)
 		got, err := m.r.Bits(n)
-		m.compare("bits", n, got, err, want, wantErr)
+		m.compare("bits", uint64(got), err, want, wantErr)
 	case 3, 4:
 		low, high := readRange(s)
 		want, wantErr := m.takeInt(low, high)
 		got, err := m.r.Int(low, high)
-		m.compare("int", widthOf(low, high), uint64(got), err, uint64(want), wantErr)
+		m.compare("int", uint64(got), err, uint64(want), wantErr)
 	case 5:
 		want, wantErr := m.take(1)
 		got, err := m.r.Bool()
-		m.compare("bool", 1, asBit(got), err, want, wantErr)
+		m.compare("bool", asBit(got), err, want, wantErr)
 	case 6:
 		wantErr := m.align()
-		m.compare("align", 0, 0, m.r.Align(), 0, wantErr)
+		m.compare("align", 0, m.r.Align(), 0, wantErr)
 	case 7:
 		m.readBytes(int(s.byte() % 40))
 	case 8:
@@ -91,16 +90,16 @@ func (m *bitReader) readBytes(n int) {
 		m.at += 8 * n
 	}
 	got, err := m.r.Bytes(n)
-	m.compare("bytes", 8*n, 0, err, 0, wantErr)
+	m.compare("bytes", 0, err, 0, wantErr)
 	if !bytes.Equal(got, want) || cap(got) != len(got) {
 		m.Fatalf("bytes: %x with room for %d, want %x", got, cap(got), want)
 	}
 }
 
-func (m *bitReader) compare(what string, n int, got uint64, err error, want uint64, wantErr error) {
+func (m *bitReader) compare(what string, got uint64, err error, want uint64, wantErr error) {
 	m.Helper()
-	if m.story != nil {
-		m.story.say("read  %-14s %2d bits: %#x, %v; now at bit %d of %d", what, n, got, err, m.r.Offset(), len(m.bits))
+	if verbose() {
+		m.Logf("read %s: %#x, %v; now at bit %d of %d", what, got, err, m.r.Offset(), len(m.bits))
 	}
 	if got != want || err != wantErr {
 		m.Fatalf("%s: %#x, %v, want %#x, %v", what, got, err, want, wantErr)
@@ -117,7 +116,7 @@ func (m *bitReader) toTheEnd() {
 		n := min(7, len(m.bits)-m.at)
 		want, wantErr := m.take(n)
 		got, err := m.r.Bits(n)
-		m.compare("bits", n, got, err, want, wantErr)
+		m.compare("bits", uint64(got), err, want, wantErr)
 	}
 	if _, err := m.r.Bits(1); err != bitpack.ErrTruncated {
 		m.Fatalf("a bit behind the end: %v", err)

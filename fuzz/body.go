@@ -4,52 +4,42 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
-// An input of FuzzBody is a byte, of which bit 0 is the type, and a bare body.
+// An input is a byte, of which bit 0 is the type, and a bare body.
+var targetBody = newTarget("Body", "the same for bare bodies", runBody, seedBodies)
 
-// CheckBody decodes a bare body, as CheckDatagram does a datagram.
-func CheckBody(t T, data []byte) {
-	kind, body := readBodyInput(data)
-	before := append([]byte(nil), body...)
-	p, err := decodeBody(kind, body)
-	if err != nil {
-		if !isZero(codec.Packet{Slice: p.Slice, Ack: p.Ack}) {
-			t.Fatalf("refused with %v, but returned %s", err, describe(p))
-		}
-		checkRefusal(t, err, body, 0)
-		return
+func runBody(t T, data []byte) {
+	s := script{data}
+	kind := codec.Type(s.byte() & 1)
+	body, before := bytes.Clone(s.left), s.left
+	got, err := decodeBody(kind, body)
+	want, wantErr := oracle.DecodeBody(kind.String(), before)
+	if verbose() {
+		t.Logf("%v %x: %s, %v", kind, before, describe(got), err)
 	}
-	if !isValid(p) {
-		t.Fatalf("accepted a value that is none: %s", describe(p))
-	}
-	again, err := appendBody(nil, p)
-	if err != nil || !bytes.Equal(again, body) {
-		t.Fatalf("accepted, but it encodes to %x, %v", again, err)
-	}
+	compareDecoded(t, before, got, err, want, wantErr, func(p codec.Packet) ([]byte, error) { return appendBody(nil, p) })
 	if !bytes.Equal(before, body) {
 		t.Fatalf("decoding changed the body")
 	}
 }
 
-func readBodyInput(data []byte) (codec.Type, []byte) {
-	s := script{data}
-	return codec.Type(s.byte() & 1), append([]byte(nil), s.left...)
-}
-
-func decodeBody(kind codec.Type, body []byte) (p codec.Packet, err error) {
-	p.Type = kind
-	if kind == codec.TypeAck {
-		p.Ack, err = codec.DecodeAckBody(body)
-	} else {
-		p.Slice, err = codec.DecodeSliceBody(body)
+func seedBodies(files []testvectors.File) (seeds [][]byte) {
+	for _, q := range codecRequests(files, contract.OpDecodeBody) {
+		kind := codec.TypeSlice
+		if q.Type == contract.TypeAck {
+			kind = codec.TypeAck
+		}
+		seeds = append(seeds, append([]byte{byte(kind)}, bytesOf(q.Hex)...))
 	}
-	return p, err
-}
-
-func appendBody(dst []byte, p codec.Packet) ([]byte, error) {
-	if p.Type == codec.TypeAck {
-		return codec.AppendAckBody(dst, p.Ack)
+	for _, q := range codecRequests(files, contract.OpEncodeBody) {
+		p := packetOf(q)
+		if body, err := appendBody(nil, p); err == nil {
+			seeds = append(seeds, append([]byte{byte(p.Type)}, body...))
+		}
 	}
-	return codec.AppendSliceBody(dst, p.Slice)
+	return seeds
 }

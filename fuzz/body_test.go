@@ -3,8 +3,8 @@ package fuzz
 import "testing"
 
 func FuzzBody(f *testing.F) {
-	for _, seed := range Seeds("FuzzBody") {
+	for _, seed := range targetBody.Seeds() {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { CheckBody(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { targetBody.Run(t, data) })
 }

@@ -1,261 +1,403 @@
 package fuzz
 
 import (
-	"bytes"
-	"container/heap"
+	"errors"
+	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// An input of FuzzConversation is a header as readConversation takes it, and then
-// decisions in the order in which they are asked for: a fate for each datagram
-// (see fate.go), and a byte for when a chunk is read and when the next one is
-// submitted. When they are used up the weather is fair.
-
-// CheckConversation lets two ends talk over a network that does whatever the
-// fuzzer decides, and then is fair. What is always true is checked at every event
-// (section 11). At the end all chunks must have come, once and in order.
-func CheckConversation(t T, data []byte) { runConversation(t, data, nil) }
+// Two ends talk over a network that does whatever the fuzzer decides, and then loses
+// nothing more. Models and judges watch every event (section 11). At the end all
+// chunks must have come, once and in order.
+//
+// An input is a header as readConversation reads it, and then decisions in the order in
+// which they are asked for: a fate for each datagram, and a byte for when a chunk is
+// read and when the next one is submitted. A fate is a byte. Its upper three bits say
+// what happens to the datagram:
+//
+//	0, 1, 2  it arrives in time
+//	3        a few milliseconds late, so that others overtake it
+//	4        lost; with all lower bits set the next byte says how many more; 30 and
+//	         29 also let the sender or the receiver sleep for the next byte's 20 ms
+//	5        duplicated, the copy some milliseconds later
+//	6        late by some 100 ms
+//	7        changed: in bits, or cut short, where the next two bytes say
+//
+// and the lower five how much.
+var targetConversation = newTarget("Conversation", "both ends stay safe on any network, and deliver when it loses nothing more", runConversation, seedConversations)
 
 const conversationID = 0x11223344 // the protocol id
 
-// world is a sender and a receiver with the network between them.
-type world struct {
-	T
-	script   script
-	story    *story
-	framer   codec.Framer
-	sender   *statemachine.Sender
-	receiver *statemachine.Receiver
-	firstID  uint16
-	giveUp   micros
-	delay    micros
-	sizes    []int
-
-	now      micros
-	network  mail
-	mailed   int // datagrams that were put into it
-	lose     int // so many of the next are lost
-	asleep   [2]micros
-	submitAt micros
-	readAt   micros
-
-	submitted, delivered int
-	corrupted, refused   int
-	acks, slices         int64 // acks sent; slices arrived
-	fair                 int   // datagrams sent in fair weather
-	checks               safety
-}
-
-// The two ends, as destinations.
+// The two ends, by their numbers.
 const (
-	toReceiver = iota
-	toSender
+	senderEnd = iota
+	receiverEnd
 )
 
-// mostBadWeather is the events after which the weather is fair, whatever bytes
-// are left: a byte can lose 255 datagrams, so a few thousand make hours.
-const mostBadWeather = 50_000
+// conversation is a sender and a receiver with the network between them.
+type conversation struct {
+	T
+	*sim.World[[]byte]
+	script   script
+	framer   codec.Framer
+	sender   *chunk.JudgedSender
+	receiver *chunk.JudgedReceiver
+	firstID  uint16
+	giveUp   machine.Micros
+	delay    machine.Micros
+	sizes    []int
 
-func runConversation(t T, data []byte, tell *story) {
-	w := readConversation(t, data)
-	w.story = tell
-	if tell != nil {
-		tell.say("chunks of %d bytes from id %d on; %s each way; GIVE_UP %s", w.sizes, w.firstID, clockText(w.delay), clockText(w.giveUp))
-	}
-	for events := 0; !w.over(); events++ {
-		if events == mostBadWeather {
-			w.script.left, w.lose = nil, 0
-		}
-		if events > mostBadWeather+50_000 {
-			w.Fatalf("no end: %d of %d chunks delivered", w.delivered, len(w.sizes))
-		}
-		w.step()
-	}
-	w.agree()
+	asleep    [2]machine.Micros // when each end wakes up
+	lose      int               // so many of the next datagrams are lost
+	reading   bool              // a read is planned
+	submitted int
+	delivered int
+	corrupted int64
+	refused   int64
+	good      int // datagrams sent when no decision was left
 }
 
-func readConversation(t T, data []byte) *world {
-	w := &world{T: t, script: script{data}, framer: codec.NewFramer(conversationID), readAt: never}
-	s := &w.script
-	w.firstID = s.uint16()
-	w.giveUp = pick(s, []micros{1 << 61, 1 << 61, 1 << 61, 10_000_000, 1_000_000, 100_000})
-	w.delay = pick(s, []micros{20_000, 0, 100, 1000, 50_000, 200_000, 400_000})
-	pace := readPacing(s, boundProfile)
-	w.checks.atOnce = pace.atOnce
+// mostFaults is how many events there are at most until nothing is lost any more,
+// whatever bytes are left: a byte can lose 255 datagrams, so a few thousand make hours.
+const mostFaults = 50_000
+
+func runConversation(t T, data []byte) {
+	c := readConversation(t, data)
+	c.At(0, c.submit)
+	for events := 0; c.Step(machine.Never); events++ {
+		if events == mostFaults {
+			c.script.left, c.lose = nil, 0
+		}
+		if events > mostFaults+50_000 {
+			c.Fatalf("no end: %d of %d chunks delivered", c.delivered, len(c.sizes))
+		}
+	}
+	c.agree()
+}
+
+func readConversation(t T, data []byte) *conversation {
+	c := &conversation{T: t, script: script{data}, framer: codec.NewFramer(conversationID)}
+	s := &c.script
+	c.firstID = s.uint16()
+	c.giveUp = pick(s, []machine.Micros{1 << 61, 1 << 61, 1 << 61, 10_000_000, 1_000_000, 100_000})
+	c.delay = pick(s, []machine.Micros{20_000, 0, 100, 1000, 50_000, 200_000, 400_000})
+	scheduler := readScheduler(t, s, boundProfile)
 	slices := 0
 	for range 1 + s.byte()%5 {
 		size := readSize(s)
 		if slices += codec.NumSlices(size); slices > codec.MaxSlices+16 {
 			size = 1 // bounds the work
 		}
-		w.sizes = append(w.sizes, size)
+		c.sizes = append(c.sizes, size)
 	}
-	w.sender = statemachine.NewSender(statemachine.SenderConfig{
-		FirstChunkID: w.firstID, GiveUp: w.giveUp, Scheduler: pace.Scheduler,
-	})
-	w.receiver = statemachine.NewReceiver(statemachine.ReceiverConfig{FirstChunkID: w.firstID, GiveUp: w.giveUp})
-	return w
+	sender, err1 := chunk.NewCheckedSender(statemachine.SenderConfig{
+		FirstChunkID: c.firstID, GiveUp: c.giveUp, Scheduler: scheduler.Scheduler,
+	}, scheduler.model, t.Fatalf)
+	receiver, err2 := chunk.NewCheckedReceiver(statemachine.ReceiverConfig{FirstChunkID: c.firstID, GiveUp: c.giveUp}, t.Fatalf)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatalf("%v", err)
+	}
+	stream := &chunk.Stream{FirstID: c.firstID}
+	c.sender = chunk.NewJudgedSender(sender, chunk.NewSenderJudge(stream, scheduler.pace, c.giveUp, anyLate), t.Fatalf)
+	c.receiver = chunk.NewJudgedReceiver(receiver, chunk.NewReceiverJudge(stream, c.giveUp, anyLate), t.Fatalf)
+	c.World = sim.NewWorld(c.carry, sim.End[[]byte](sendingEnd{c}), receivingEnd{c})
+	return c
 }
 
-// boundProfile keeps a conversation from taking for ever.
-func boundProfile(p *statemachine.Profile) {
+// boundProfile keeps a conversation from taking too long.
+func boundProfile(p *base.Profile) {
 	p.Spacing = min(p.Spacing, 100_000)
 	if p.ResendDelay > 0 {
 		p.ResendDelay = min(max(p.ResendDelay, 50_000), 5_000_000)
 	}
 }
 
-// chunk returns the bytes of chunk n of the conversation.
-func (w *world) chunk(n int) []byte { return content(w.firstID+uint16(n), w.sizes[n]) }
-
-// over reports whether nothing will happen any more.
-func (w *world) over() bool {
-	return w.next() == never && (w.submitted == len(w.sizes) || w.sender.State() == statemachine.SenderFailed)
-}
-
-// next is when something happens next.
-func (w *world) next() micros {
-	next := min(w.awake(toSender, w.sender.Deadline()), w.awake(toReceiver, w.receiver.Deadline()), w.awake(toReceiver, w.readAt))
-	if w.sender.State() == statemachine.SenderIdle && w.submitted < len(w.sizes) {
-		next = min(next, w.awake(toSender, w.submitAt))
-	}
-	if len(w.network) > 0 {
-		next = min(next, w.awake(w.network[0].to, w.network[0].at))
-	}
-	return next
-}
-
-// awake is when an end does what is due at a time: not before it wakes up.
-func (w *world) awake(end int, at micros) micros { return max(at, w.asleep[end]) }
-
-// step goes on to what is next: packets first, then the applications, then what
-// is due (SND-4, RCV-2).
-func (w *world) step() {
-	w.Helper()
-	w.now = max(w.now, w.next())
-	for len(w.network) > 0 && w.network[0].at <= w.now {
-		m := heap.Pop(&w.network).(letter)
-		if until := w.asleep[m.to]; until > w.now {
-			m.at = until // it waits in the socket
-			heap.Push(&w.network, m)
-			continue
-		}
-		w.arrive(m)
-	}
-	if w.now >= w.awake(toReceiver, w.readAt) {
-		w.read()
-	}
-	if w.sender.State() == statemachine.SenderIdle && w.submitted < len(w.sizes) && w.now >= w.awake(toSender, w.submitAt) {
-		w.submit()
-	}
-	w.polls()
-	if w.receiver.State() == statemachine.ReceiverReady && w.readAt == never {
-		w.readAt = w.now + w.pause("the reader")
-	}
-}
-
 // pause is for how long an application lets things wait: mostly not at all.
-func (w *world) pause(who string) micros {
-	d := max(0, micros(w.script.byte())-128) * 50_000
-	if w.story != nil && d > 0 {
-		w.story.at(w.now, "%s waits for %s", who, clockText(d))
-	}
-	return d
+func (c *conversation) pause() machine.Micros {
+	return max(0, machine.Micros(c.script.byte())-128) * 50_000
 }
 
-func (w *world) submit() {
-	w.Helper()
-	if err := w.sender.Submit(w.now, w.chunk(w.submitted)); err != nil {
-		w.Fatalf("submit: %v", err)
+// awake calls do now, or when an end wakes up.
+func (c *conversation) awake(end int, do func()) {
+	if until := c.asleep[end]; until > c.Now() {
+		c.At(until, func() { c.awake(end, do) })
+		return
 	}
-	if w.story != nil {
-		w.story.at(w.now, "S submits chunk %d of %d bytes", w.sender.ChunkID(), w.sizes[w.submitted])
-	}
-	w.submitted++
-	w.checks.acked = codec.Bitset{}
+	do()
 }
 
-// read is SAFE-1 and SAFE-5.
-func (w *world) read() {
-	w.Helper()
-	got, err := w.receiver.Read(w.now, nil)
-	if w.story != nil {
-		w.story.at(w.now, "R reads %d bytes", len(got))
-	}
-	switch {
-	case err != nil:
-		w.Fatalf("read: %v", err)
-	case w.delivered >= w.submitted:
-		w.Fatalf("a chunk too many")
-	case !bytes.Equal(got, w.chunk(w.delivered)):
-		w.Fatalf("chunk %d is not what was sent", w.delivered)
-	}
-	w.delivered++
-	w.readAt = never
+func (c *conversation) submit() {
+	c.awake(senderEnd, func() {
+		if c.submitted == len(c.sizes) || c.sender.Err() != nil {
+			return
+		}
+		if err := c.sender.Submit(c.Now(), content(c.firstID+uint16(c.submitted), c.sizes[c.submitted])); err != nil {
+			c.Fatalf("submit: %v", err)
+		}
+		c.submitted++
+	})
 }
 
-// polls asks both ends, if they are awake, until they have no more to say.
-func (w *world) polls() {
-	w.Helper()
-	for n := 0; w.asleep[toSender] <= w.now; n++ {
-		s, ok := w.sender.Poll(w.now)
+func (c *conversation) read() {
+	c.awake(receiverEnd, func() {
+		if _, err := c.receiver.Read(c.Now(), nil); err != nil {
+			c.Fatalf("read: %v", err)
+		}
+		c.delivered++
+		c.reading = false
+	})
+}
+
+// decode decodes a datagram that has arrived. One that was changed is refused and
+// counted (CON-4). A machine keeps nothing of it (RCV-11).
+func (c *conversation) decode(datagram []byte) (p codec.Packet, ok bool) {
+	p, err := c.framer.Decode(datagram)
+	if verbose() {
+		c.Logf("at %d, arrived: %s, %v", c.Now(), describe(p), err)
+	}
+	if err != nil {
+		c.refused++
+	}
+	return p, err == nil
+}
+
+func (c *conversation) encode(p codec.Packet) []byte {
+	datagram, err := c.framer.Append(nil, p)
+	if err != nil {
+		c.Fatalf("encoding: %v", err)
+	}
+	return datagram
+}
+
+// sendingEnd is the sender and its application, as an end of the world.
+type sendingEnd struct{ *conversation }
+
+func (e sendingEnd) Handle(now machine.Micros, datagram []byte) {
+	e.awake(senderEnd, func() {
+		p, ok := e.decode(datagram)
 		if !ok {
-			w.ahead("sender", w.sender.Deadline())
-			break
+			return
 		}
-		w.checks.slice(w, s, n)
-		d, err := w.framer.AppendSlice(nil, s)
-		w.mail(toReceiver, d, err)
+		e.sender.HandleAck(e.Now(), p.Ack)
+		if e.sender.Vars().Row == "S10" {
+			e.At(e.Now()+e.pause(), e.submit)
+		}
+	})
+}
+
+func (e sendingEnd) Poll(now machine.Micros) ([]byte, bool) {
+	if e.asleep[senderEnd] > now {
+		return nil, false
 	}
-	for n := 0; w.asleep[toReceiver] <= w.now; n++ {
-		a, ok := w.receiver.Poll(w.now)
+	s, ok := e.sender.Poll(now)
+	if !ok {
+		return nil, false
+	}
+	return e.encode(codec.Packet{Type: codec.TypeSlice, Slice: s}), true
+}
+
+func (e sendingEnd) Deadline() machine.Micros {
+	return max(e.asleep[senderEnd], e.sender.Deadline())
+}
+
+// receivingEnd is the receiver and its application, as an end of the world.
+type receivingEnd struct{ *conversation }
+
+func (e receivingEnd) Handle(now machine.Micros, datagram []byte) {
+	e.awake(receiverEnd, func() {
+		p, ok := e.decode(datagram)
 		if !ok {
-			w.ahead("receiver", w.receiver.Deadline())
-			break
+			return
 		}
-		w.checks.ack(w, a, n)
-		d, err := w.framer.AppendAck(nil, a)
-		w.mail(toSender, d, err)
-	}
-	w.checks.always(w)
+		e.receiver.HandleSlice(e.Now(), p.Slice)
+		if e.receiver.Vars().State == statemachine.ReceiverReady && !e.reading {
+			e.reading = true
+			e.At(e.Now()+e.pause(), e.read)
+		}
+	})
 }
 
-// ahead: after a poll the deadline lies in the future (SCH-3, RCV-1).
-func (w *world) ahead(end string, deadline micros) {
-	w.Helper()
-	if deadline <= w.now {
-		w.Fatalf("at %d, after a poll, the %s's deadline is %d", w.now, end, deadline)
+func (e receivingEnd) Poll(now machine.Micros) ([]byte, bool) {
+	if e.asleep[receiverEnd] > now {
+		return nil, false
+	}
+	a, ok := e.receiver.Poll(now)
+	if !ok {
+		return nil, false
+	}
+	return e.encode(codec.Packet{Type: codec.TypeAck, Ack: a}), true
+}
+
+func (e receivingEnd) Deadline() machine.Micros {
+	return max(e.asleep[receiverEnd], e.receiver.Deadline())
+}
+
+// carry decides about a datagram.
+func (c *conversation) carry(now time.Duration, from int, datagram []byte, deliver func(at time.Duration, to int, datagram []byte)) {
+	if !c.script.more() && c.lose == 0 {
+		c.good++
+	}
+	if c.good > 20_000 {
+		c.Fatalf("%d datagrams on a network that loses nothing, and no end", c.good)
+	}
+	if c.lose > 0 {
+		c.lose--
+		return
+	}
+	fate, late := c.script.byte(), machine.Micros(0)
+	much := machine.Micros(fate & 31)
+	if verbose() {
+		c.Logf("at %d, end %d sends %d bytes, fate %d", c.Now(), from, len(datagram), fate)
+	}
+	at := func(late machine.Micros) time.Duration { return now + (c.delay + late).Duration() }
+	switch fate >> 5 {
+	case 3:
+		late = much * 1000
+	case 4:
+		c.lost(fate & 31)
+		return
+	case 5:
+		deliver(at(much*4000), 1-from, datagram)
+	case 6:
+		late = (much + 1) * 100_000
+	case 7:
+		c.corrupted++
+		datagram = c.corrupt(datagram, fate&31)
+	}
+	deliver(at(late), 1-from, datagram)
+}
+
+func (c *conversation) lost(how byte) {
+	switch how {
+	case 31:
+		c.lose = int(c.script.byte())
+	case 30:
+		c.asleep[senderEnd] = c.Now() + machine.Micros(c.script.byte())*20_000
+	case 29:
+		c.asleep[receiverEnd] = c.Now() + machine.Micros(c.script.byte())*20_000
 	}
 }
 
-// arrive decodes a datagram. One that was changed is refused and counted (CON-4).
-func (w *world) arrive(m letter) {
-	w.Helper()
-	p, err := w.framer.Decode(m.datagram)
-	if (err != nil) != m.corrupt {
-		w.Fatalf("a datagram that was changed: %v, decodes to %v", m.corrupt, err)
+// corrupt flips one to three bits that stand together, which no crc misses, or
+// cuts the datagram short.
+func (c *conversation) corrupt(datagram []byte, how byte) []byte {
+	where := int(c.script.uint16())
+	if how >= 28 {
+		return datagram[:where%len(datagram)]
 	}
+	where %= 8*len(datagram) - 2
+	for bit := where; bit <= where+int(how%3); bit++ {
+		datagram[bit/8] ^= 1 << (bit % 8)
+	}
+	return datagram
+}
+
+// agree is what must be true when nothing happens any more: all has been delivered
+// and both ends know, or both have given up, where they may.
+func (c *conversation) agree() {
+	c.Helper()
+	s, r, n := c.sender, c.receiver, len(c.sizes)
+	if c.refused != c.corrupted {
+		c.Fatalf("%d datagrams were changed, %d refused", c.corrupted, c.refused)
+	}
+	if s.Err() != nil || r.Err() != nil {
+		c.gaveUp()
+		return
+	}
+	sv, rv := s.Vars(), r.Vars()
 	switch {
-	case err != nil:
-		w.refused++
-	case p.Type == codec.TypeAck:
-		w.sender.HandleAck(w.now, p.Ack)
-		if w.sender.State() == statemachine.SenderIdle && w.sender.Row() == statemachine.S10Complete {
-			w.submitAt = w.now + w.pause("the sending application")
+	case sv.State != statemachine.SenderIdle || rv.State != statemachine.ReceiverWaiting:
+		c.Fatalf("at the end the sender is %v, the receiver %v", sv.State, rv.State)
+	case c.delivered != n || s.Stats().Chunks != int64(n) || r.Stats().Chunks != int64(n):
+		c.Fatalf("%d chunks: %d delivered, %d done at the sender, %d at the receiver", n, c.delivered, s.Stats().Chunks, r.Stats().Chunks)
+	case sv.ChunkID != rv.ChunkID || sv.ChunkID != c.firstID+uint16(n):
+		c.Fatalf("the sender's next chunk is %d, the receiver's %d", sv.ChunkID, rv.ChunkID)
+	}
+}
+
+// gaveUp: where the network kept a chunk from progress for GIVE_UP both ends end with
+// that error, unless the receiver was done with the chunk (LIVE-3). Where GIVE_UP is
+// longer than any conversation nobody may.
+func (c *conversation) gaveUp() {
+	c.Helper()
+	s, r := c.sender.Vars().State, c.receiver.Vars().State
+	switch {
+	case c.giveUp >= 1<<60:
+		c.Fatalf("gave up without a reason: sender %v, receiver %v", s, r)
+	case s != statemachine.SenderFailed:
+		c.Fatalf("the receiver gave up, but the sender is %v", s)
+	case r == statemachine.ReceiverReceiving || r == statemachine.ReceiverReady:
+		c.Fatalf("the sender gave up, but the receiver stays %v", r)
+	}
+}
+
+// Fates.
+const (
+	fateArrives    = 0x00
+	fateLate       = 0x7f
+	fateLost       = 0x80
+	fateOutage     = 0x9f
+	fateSleep      = 0x9d
+	fateDuplicated = 0xa3
+	fateVeryLate   = 0xc2
+	fateChanged    = 0xe0
+)
+
+// conversationHead is a header: first id, GIVE_UP and delay by their place in the
+// list, a scheduler, and the sizes of chunks.
+func conversationHead(firstID uint16, giveUp, delay byte, scheduler []byte, sizes ...int) []byte {
+	out := append(appendUint16(nil, firstID), giveUp, delay)
+	out = append(append(out, scheduler...), byte(len(sizes)-1))
+	for _, size := range sizes {
+		out = append(out, sizeBytes(size)...)
+	}
+	return out
+}
+
+// seedConversations turns the traces of senders into conversations: the same chunks and
+// pace, and what an ack did not have is lost. Then come stalls that other
+// implementations had: lost last acks, a slow reader, outages long and short, an end
+// that sleeps; at several round trips and schedulers.
+func seedConversations(files []testvectors.File) (seeds [][]byte) {
+	for _, q := range requests[contract.SenderRequest](files, contract.OpSender) {
+		var sizes []int
+		var fates []byte
+		for _, e := range q.Events {
+			switch {
+			case e.Event == "submit" && e.Size != nil && *e.Size >= 1 && *e.Size <= codec.MaxChunkSize && len(sizes) < 5:
+				sizes = append(sizes, *e.Size)
+			case e.Event == "ack" && e.Acked != nil:
+				for _, bit := range *e.Acked {
+					fates = append(fates, map[rune]byte{'0': fateLost, '1': fateArrives}[bit])
+				}
+			}
 		}
-	default:
-		w.slices++
-		owed := w.checks.owed(w, p.Slice)
-		w.receiver.HandleSlice(w.now, p.Slice)
-		if owed && w.receiver.Deadline() > w.now+100_000 {
-			w.Fatalf("no ack is due within 100 ms for slice %d of chunk %d", p.Slice.SliceID, p.Slice.ChunkID) // LIVE-1
+		if len(sizes) > 0 {
+			seeds = append(seeds, append(conversationHead(q.Config.FirstChunkID, 0, 0, profileSeed(q.Config.Profile), sizes...), fates...))
 		}
 	}
-	clear(m.datagram) // a receiver keeps nothing of it (RCV-11)
-	if w.story != nil {
-		w.tellArrival(m, p, err)
+	for i, fates := range [][]byte{
+		{fateArrives, fateLost, fateArrives, fateLost, fateLost},
+		{fateArrives, fateArrives, fateArrives, fateLost, fateLost, fateLost, fateLost, 200, 255},
+		{fateOutage, 20, fateArrives, fateOutage, 40},
+		{fateArrives, fateArrives, fateSleep, 200, fateArrives, fateSleep + 1, 200},
+		{fateDuplicated, fateLate, fateDuplicated, fateVeryLate, fateLate, fateDuplicated, fateVeryLate},
+		{fateChanged, 7, 1, fateChanged + 29, 9, 0, fateChanged + 2, 200, 3, fateArrives, fateChanged, 1, 0},
+		{255, 200, 255, 200, 255, 200, 200, 255, 200},
+	} {
+		for k, scheduler := range schedulerSeeds() {
+			seeds = append(seeds,
+				append(conversationHead(65534, byte(i%6), byte(i+k), scheduler, 3000, 1, 1024, 1025), fates...),
+				append(conversationHead(0, 0, byte(k), scheduler, 20000, 5000), fates...))
+		}
 	}
-	w.checks.always(w)
+	return seeds
 }

@@ -3,8 +3,8 @@ package fuzz
 import "testing"
 
 func FuzzConversation(f *testing.F) {
-	for _, seed := range Seeds("FuzzConversation") {
+	for _, seed := range targetConversation.Seeds() {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { CheckConversation(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { targetConversation.Run(t, data) })
 }

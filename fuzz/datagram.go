@@ -4,62 +4,42 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
-// An input of FuzzDatagram is a byte, of which bit 0 asks to make the crc right;
-// a protocol id, 4 bytes; and a datagram.
+// An input is a byte, of which bit 0 asks to make the crc right; a protocol id, 4
+// bytes; and a datagram.
+var targetDatagram = newTarget("Datagram", "a decoder does what the oracle does, by the canonical law", runDatagram, seedDatagrams)
 
-// datagramInput is such an input, read.
-type datagramInput struct {
-	framer   codec.Framer
-	repaired bool // the crc was made right
-	datagram []byte
-}
-
-func readDatagramInput(data []byte) datagramInput {
+func runDatagram(t T, data []byte) {
 	s := script{data}
-	in := datagramInput{repaired: s.byte()&1 == 1, framer: codec.NewFramer(s.uint32())}
-	in.datagram = append([]byte(nil), s.left...)
-	if in.repaired {
-		repair(in.framer.ProtocolID(), in.datagram)
+	repaired, framer := s.byte()&1 == 1, codec.NewFramer(s.uint32())
+	datagram := bytes.Clone(s.left)
+	if repaired {
+		repair(framer.ProtocolID(), datagram)
 	}
-	return in
-}
-
-// CheckDatagram decodes a datagram: it is accepted if and only if it is what the
-// encoder makes of the value (LAW-2); otherwise nothing is returned but an error
-// that tells the truth (DEC-15).
-func CheckDatagram(t T, data []byte) {
-	in := readDatagramInput(data)
-	before := append([]byte(nil), in.datagram...)
-	p, err := in.framer.Decode(in.datagram)
-	switch {
-	case err != nil:
-		if !isZero(p) {
-			t.Fatalf("refused with %v, but returned %s", err, describe(p))
-		}
-		checkRefusal(t, err, in.datagram, 33)
-		checkCRC(t, err.(*codec.Error).Rule(), in)
-	case !isValid(p):
-		t.Fatalf("accepted a value that is none: %s", describe(p))
-	default:
-		again, err := in.framer.Append(nil, p)
-		if err != nil || !bytes.Equal(again, in.datagram) {
-			t.Fatalf("accepted, but it encodes to %x, %v", again, err)
-		}
-		if !crcIsRight(in) {
-			t.Fatalf("accepted with a wrong crc")
-		}
+	before := bytes.Clone(datagram)
+	got, err := framer.Decode(datagram)
+	want, wantErr := oracle.DecodeDatagram(framer.ProtocolID(), before)
+	if verbose() {
+		t.Logf("%x: %s, %v", before, describe(got), err)
 	}
-	if !bytes.Equal(before, in.datagram) {
+	compareDecoded(t, before, got, err, want, wantErr, func(p codec.Packet) ([]byte, error) { return framer.Append(nil, p) })
+	if !bytes.Equal(before, datagram) {
 		t.Fatalf("decoding changed the datagram")
 	}
+	if tooLong := codec.CheckSize(len(datagram)) != nil; tooLong != (len(datagram) > 1038) {
+		t.Fatalf("a datagram of %d bytes is too long: %v", len(datagram), tooLong) // DEC-16
+	}
 }
 
-// checkCRC: a crc is refused if and only if it is wrong (DEC-2).
-func checkCRC(t T, rule string, in datagramInput) {
-	t.Helper()
-	if refused := rule == "DEC-2"; len(in.datagram) >= 4 && refused == crcIsRight(in) {
-		t.Fatalf("refused by %s, but the crc is right: %v", rule, crcIsRight(in))
+func seedDatagrams(files []testvectors.File) (seeds [][]byte) {
+	for _, q := range codecRequests(files, contract.OpDecodePacket) {
+		for repaired := range byte(2) {
+			seeds = append(seeds, append(appendUint32([]byte{repaired}, idOf(q)), bytesOf(q.Hex)...))
+		}
 	}
+	return seeds
 }

@@ -3,8 +3,8 @@ package fuzz
 import "testing"
 
 func FuzzDatagram(f *testing.F) {
-	for _, seed := range Seeds("FuzzDatagram") {
+	for _, seed := range targetDatagram.Seeds() {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { CheckDatagram(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { targetDatagram.Run(t, data) })
 }

@@ -6,21 +6,27 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 )
 
-// An input of FuzzPort is what a port reads: lines, of which maxPortInput bytes
-// are taken. Events of traces can ask for much work with few bytes.
+// An input is what a port reads: lines, of which maxPortInput bytes are taken. For
+// each line it must answer one, with the request's id, or null if it has none, and
+// ok or a code (PRT-1 to PRT-4). What it decodes it must encode again, and the other
+// way round.
+var targetPort = newTarget("Port", "the port answers each line by one line, with the request's id or null", runPort, seedPort)
+
+// Events of traces can ask for much work with few bytes.
 const maxPortInput = 16 << 10
 
-// CheckPort asks the port whatever it is. For each line it must answer one, with
-// the request's id, or null if it has none, and ok or a code (PRT-1 to PRT-4).
-// What it decodes it must encode again, and the other way round.
-func CheckPort(t T, data []byte) {
+func runPort(t T, data []byte) {
 	data = data[:min(len(data), maxPortInput)]
 	var out bytes.Buffer
 	if err := port.Serve(bytes.NewReader(data), &out); err != nil {
 		t.Fatalf("serve: %v", err)
+	}
+	if verbose() {
+		t.Logf("%s\n%s", data, &out)
 	}
 	asked := linesOf(data)
 	answers := bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
@@ -47,8 +53,8 @@ func linesOf(data []byte) [][]byte {
 	return lines
 }
 
-// fields is a JSON object.
-type fields map[string]json.RawMessage
+// object is a JSON object.
+type object map[string]json.RawMessage
 
 var (
 	integer    = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
@@ -65,7 +71,7 @@ var (
 
 func checkAnswer(t T, line, answer []byte) {
 	t.Helper()
-	var a, q fields
+	var a, q object
 	if err := json.Unmarshal(answer, &a); err != nil || a == nil {
 		t.Fatalf("the answer is no object: %q, %v", answer, err)
 	}
@@ -96,9 +102,9 @@ func checkAnswer(t T, line, answer []byte) {
 
 // checkInverse asks the inverse question: what was decoded encodes to the same
 // bytes (LAW-2), and what was encoded decodes.
-func checkInverse(t T, op string, q, a fields) {
+func checkInverse(t T, op string, q, a object) {
 	t.Helper()
-	inverse := fields{"id": q["id"]}
+	inverse := object{"id": q["id"]}
 	if id, ok := q["protocol_id"]; ok {
 		inverse["protocol_id"] = id
 	}
@@ -110,7 +116,7 @@ func checkInverse(t T, op string, q, a fields) {
 		inverse["packet"] = a["packet"]
 		want = q["hex"]
 	case "encode_body", "encode_packet":
-		var packet fields
+		var packet object
 		json.Unmarshal(q["packet"], &packet)
 		inverse["op"] = json.RawMessage(`"decode_` + op[len("encode_"):] + `"`)
 		inverse["hex"], inverse["type"] = a["hex"], packet["type"]
@@ -118,7 +124,7 @@ func checkInverse(t T, op string, q, a fields) {
 	default:
 		return
 	}
-	var back fields
+	var back object
 	json.Unmarshal(port.Answer(mustMarshal(t, inverse)), &back)
 	if string(back["ok"]) != "true" || want != nil && !sameString(back[field], want) {
 		t.Fatalf("%s gives %s, but the inverse of that %s", op, a, back)
@@ -129,4 +135,30 @@ func checkInverse(t T, op string, q, a fields) {
 func sameString(a, b json.RawMessage) bool {
 	var x, y string
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && x == y
+}
+
+// longestPortSeed keeps the replay of the seeds short: longer traces are left out.
+const longestPortSeed = 6000
+
+func seedPort(files []testvectors.File) (seeds [][]byte) {
+	for _, f := range files {
+		for _, v := range f.Vectors {
+			line := append([]byte(`{"id":1,`), v.Request[1:]...)
+			if string(v.Request) == "{}" {
+				line = []byte(`{"id":1}`)
+			}
+			var q object
+			if json.Unmarshal(line, &q) != nil || len(line) > longestPortSeed {
+				continue
+			}
+			seeds = append(seeds, compact(line))
+		}
+	}
+	return append(seeds, nil, []byte("\n"), []byte("{}\n{}"), []byte(`{"id":99999999999999999999,"op":"fly"}`+"\n"))
+}
+
+// compact writes JSON on one line.
+func compact(text []byte) []byte {
+	b, _ := json.Marshal(json.RawMessage(text))
+	return append(b, '\n')
 }

@@ -3,8 +3,8 @@ package fuzz
 import "testing"
 
 func FuzzPort(f *testing.F) {
-	for _, seed := range Seeds("FuzzPort") {
+	for _, seed := range targetPort.Seeds() {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { CheckPort(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { targetPort.Run(t, data) })
 }

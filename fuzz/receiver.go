@@ -2,62 +2,65 @@ package fuzz
 
 import (
 	"bytes"
-	"errors"
-	"reflect"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// An input of FuzzReceiver is a header: the first chunk id, 2 bytes, GIVE_UP, a
-// byte, and the sizes of the genuine chunks, three times 2 bytes; and a script of
-// operations, each a byte and what readOp takes.
-
-// CheckReceiver gives a receiver slices, half of them genuine, between reads,
-// polls and pauses, and compares it with a model after each. At last a genuine
-// sender brings the current chunk over, or one of the two gives up.
-func CheckReceiver(t T, data []byte) { runReceiver(t, data, nil) }
+// A receiver is given slices, half of them genuine, between reads, polls and pauses.
+// Its model and its judge watch. At last a genuine sender brings the current chunk
+// over, or one of the two gives up.
+//
+// An input is a header: the first chunk id, 2 bytes, GIVE_UP, a byte, and the sizes of
+// the genuine chunks, three times 2 bytes; and a script of operations, each a byte and
+// what op reads.
+var targetReceiver = newTarget("Receiver", "a receiver does what the specification's tables say, then completes", runReceiver, seedReceivers)
 
 // maxOps bounds the work of one execution.
 const maxOps = 400
 
-func runReceiver(t T, data []byte, tell *story) {
+// anyLate is how late the driver of a machine may be: as late as it likes.
+const anyLate machine.Micros = 1 << 61
+
+func runReceiver(t T, data []byte) {
 	s := script{data}
 	cfg := statemachine.ReceiverConfig{FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
-	b := &receiverBench{
-		T: t, r: statemachine.NewReceiver(cfg), m: newModelReceiver(cfg), story: tell,
-		sizes: [3]int{readSize(&s), readSize(&s), readSize(&s)},
+	r, err := chunk.NewCheckedReceiver(cfg, t.Fatalf)
+	if err != nil {
+		t.Fatalf("%v", err)
 	}
-	if tell != nil {
-		tell.say("receiver of chunk %d on, gives up after %s; genuine chunks of %d bytes in turn", cfg.FirstChunkID, clockText(giveUpOf(cfg.GiveUp)), b.sizes)
+	judge := chunk.NewReceiverJudge(&chunk.Stream{FirstID: cfg.FirstChunkID}, cfg.GiveUp, anyLate)
+	b := &receiverBench{
+		T: t, JudgedReceiver: chunk.NewJudgedReceiver(r, judge, t.Fatalf), judge: judge,
+		giveUp: giveUpOf(cfg.GiveUp), sizes: [3]int{readSize(&s), readSize(&s), readSize(&s)},
 	}
 	for n := 0; s.more() && n < maxOps; n++ {
 		b.op(&s)
 	}
-	b.memory()
+	if v := judge.Keeps(sim.Footprint(r.Receiver)); v != nil {
+		t.Fatalf("%v", v)
+	}
 	b.finish()
 }
 
-// readGiveUp reads a GIVE_UP: mostly a usual one.
-func readGiveUp(s *script) micros {
-	return pick(s, []micros{0, 10_000_000, 2_000_000, 1_000_000, 60_000_000, 100_000, 1000, 1, 2, 3, 1 << 61})
-}
-
-// receiverBench is a receiver beside its model, and what they were given.
+// receiverBench is a receiver beside its model and its judge, and what it was given.
 type receiverBench struct {
 	T
-	r     *statemachine.Receiver
-	m     *modelReceiver
-	story *story
-	sizes [3]int // of genuine chunks, by their id
+	*chunk.JudgedReceiver
+	judge  *chunk.ReceiverJudge
+	giveUp machine.Micros
+	sizes  [3]int // of genuine chunks, by their id
 
-	now     micros
-	next    int  // the genuine slice that is next in line
-	forged  bool // something forged is stored in the current chunk
-	slices  int64
-	acks    int64
-	pinned  int // the most slices that any chunk pinned
-	scratch [codec.SliceSize + 1]byte
+	clock  machine.Micros // the time of the next event, which may run backward
+	latest machine.Micros // the latest time that the receiver was given
+	next   int            // the genuine slice that is next in line
+	forged bool           // something forged is stored in the current chunk
 }
 
 func (b *receiverBench) genuine(chunkID uint16) []byte {
@@ -67,49 +70,53 @@ func (b *receiverBench) genuine(chunkID uint16) []byte {
 // op does one operation of the script.
 func (b *receiverBench) op(s *script) {
 	b.Helper()
+	v := b.Vars()
 	switch op := s.byte() % 24; op {
 	case 0, 1, 2, 3, 4, 5: // the next genuine slice
-		chunk := b.genuine(b.m.chunkID)
-		b.next = (b.next + 1) % codec.NumSlices(len(chunk))
-		b.give("genuine", sliceOf(b.m.chunkID, chunk, b.next), false)
+		data := b.genuine(v.ChunkID)
+		b.next = (b.next + 1) % codec.NumSlices(len(data))
+		b.give(sliceOf(v.ChunkID, data, b.next), false)
 	case 6, 7: // any genuine slice
-		chunk := b.genuine(b.m.chunkID)
-		b.give("genuine", sliceOf(b.m.chunkID, chunk, int(s.byte())%codec.NumSlices(len(chunk))), false)
+		b.give(b.any(s, v.ChunkID), false)
 	case 8: // one of the chunk before
-		chunk := b.genuine(b.m.chunkID - 1)
-		b.give("genuine", sliceOf(b.m.chunkID-1, chunk, int(s.byte())%codec.NumSlices(len(chunk))), false)
+		b.give(b.any(s, v.ChunkID-1), false)
 	case 9, 10, 11, 12, 13:
-		b.give("forged", b.forge(op, s), true)
+		b.give(b.forge(op, s), true)
 	case 14, 15:
 		b.read()
 	case 16, 17:
 		b.poll()
 	case 18:
-		b.now += micros(s.byte())
+		b.clock += machine.Micros(s.byte())
 	case 19:
-		b.now += micros(s.byte()) * 1000
+		b.clock += machine.Micros(s.byte()) * 1000
 	case 20:
-		b.now = min(b.now+micros(s.uint32()), 1<<61)
+		b.clock = min(b.clock+machine.Micros(s.uint32()), 1<<61)
 	case 21: // as a driver does
-		if at := b.m.deadline(); at != never && at <= 1<<61 {
-			b.now = max(b.now, at)
+		if at := b.Deadline(); at <= 1<<61 {
+			b.clock = max(b.clock, at)
 		}
 		b.poll()
 	case 22: // the clock runs backward
-		later := b.now
-		b.now = max(0, b.now-micros(s.byte())*1000)
+		later := b.clock
+		b.clock = max(0, b.clock-machine.Micros(s.byte())*1000)
 		b.poll()
-		b.now = later
-	case 23: // half of GIVE_UP, when a pin may change, or just before
-		b.now = min(max(b.now, b.m.progressAt+b.m.giveUp/2-micros(s.byte()&1)), 1<<61)
+		b.clock = later
+	case 23: // half of GIVE_UP, when num_slices may be replaced, or just before
+		b.clock = min(max(b.clock, v.ProgressAt+b.giveUp/2-machine.Micros(s.byte()&1)), 1<<61)
 	}
+}
+
+// any reads which genuine slice of a chunk.
+func (b *receiverBench) any(s *script, chunkID uint16) codec.Slice {
+	data := b.genuine(chunkID)
+	return sliceOf(chunkID, data, int(s.byte())%codec.NumSlices(len(data)))
 }
 
 // forge makes a slice that no genuine sender of these chunks sends: one that is
 // changed in a field, or is all the fuzzer's own.
 func (b *receiverBench) forge(op byte, s *script) codec.Slice {
-	chunk := b.genuine(b.m.chunkID)
-	g := sliceOf(b.m.chunkID, chunk, int(s.byte())%codec.NumSlices(len(chunk)))
+	g := b.any(s, b.Vars().ChunkID)
 	switch op {
 	case 9: // another number of slices
 		g.NumSlices = 1 + int(s.byte())
@@ -140,123 +147,163 @@ func (b *receiverBench) forge(op byte, s *script) codec.Slice {
 	return g
 }
 
-// give hands a slice to both. The receiver must copy what it keeps (RCV-11).
-func (b *receiverBench) give(kind string, s codec.Slice, forged bool) {
+// done ends an event.
+func (b *receiverBench) done(event string) {
+	b.latest = max(b.latest, b.clock)
+	if verbose() {
+		b.Logf("at %d, %s: %+v", b.clock, event, b.Vars())
+	}
+}
+
+func (b *receiverBench) give(s codec.Slice, forged bool) {
 	b.Helper()
-	want := b.m.slice(b.now, s)
-	lent := s
-	lent.Data = b.scratch[:copy(b.scratch[:], s.Data)]
-	b.r.HandleSlice(b.now, lent)
-	clear(b.scratch[:])
-	b.slices++
-	switch want {
+	b.HandleSlice(b.clock, s)
+	switch b.Vars().Row {
 	case "R1", "R2", "R9", "R10":
-		b.forged, b.pinned = forged, max(b.pinned, s.NumSlices)
+		b.forged = forged
 	case "R5", "R6":
 		b.forged = b.forged || forged
 	}
-	if b.story != nil {
-		b.story.at(b.now, "-> slice %d of %d of chunk %d, %d bytes, %s: %s, %v", s.SliceID, s.NumSlices, s.ChunkID, len(s.Data), kind, want, b.m.state)
-	}
-	b.compare("slice", want)
+	b.done("slice")
 }
 
 // read reads behind what a buffer holds, as append does.
-func (b *receiverBench) read() (chunk []byte) {
+func (b *receiverBench) read() []byte {
 	b.Helper()
-	row, want := b.m.read(b.now)
-	got, err := b.r.Read(b.now, []byte("kept"))
-	if b.story != nil {
-		b.story.at(b.now, "read: %d bytes, %v: %s", len(got)-4, err, row)
-	}
-	switch {
-	case (err == nil) != (row == "R16") || err != nil && !errors.Is(err, statemachine.ErrNothingToRead):
-		b.Fatalf("read: %v, want row %s", err, row)
-	case len(got) < 4 || string(got[:4]) != "kept" || !bytes.Equal(got[4:], want):
-		b.Fatalf("read %d bytes that are not the %d that arrived", len(got)-4, len(want))
-	}
-	b.compare("read", row)
-	return want
+	got, _ := b.Read(b.clock, []byte("kept"))
+	b.done("read")
+	return bytes.TrimPrefix(got, []byte("kept"))
 }
 
 // poll polls until no ack comes.
 func (b *receiverBench) poll() (acks []codec.Ack) {
 	b.Helper()
 	for {
-		row, want, some := b.m.poll(b.now)
-		got, ok := b.r.Poll(b.now)
-		if b.story != nil && ok {
-			b.story.at(b.now, "<- ack of chunk %d: %d of %d slices", got.ChunkID, got.Acked.Count(), got.NumSlices)
+		a, ok := b.Poll(b.clock)
+		b.done("poll")
+		if !ok {
+			return acks
 		}
-		if ok != some || got != want {
-			b.Fatalf("poll: %+v, %v, want %+v, %v", got, ok, want, some)
+		acks = append(acks, a)
+	}
+}
+
+// enough is the GIVE_UP from which on the base algorithm, over a network without
+// delay and loss, always gets a chunk across: a wrong num_slices leaves half of it,
+// and a sender probes each 250 ms.
+const enough = 1_000_000
+
+// maxWait is the longest GIVE_UP of which a run waits for the half.
+const maxWait = 60_000_000
+
+// finish runs a genuine sender of the current chunk against the receiver, with a
+// network that does all it should. If the receiver is not about to give up, and
+// GIVE_UP is not too short, the chunk must come, with the genuine bytes unless
+// something forged came first (SEC-1); otherwise the sender gives up and reports it.
+func (b *receiverBench) finish() {
+	b.Helper()
+	if b.judge.Full() {
+		b.read()
+	}
+	b.clock = max(b.clock, b.latest)
+	v := b.Vars()
+	if v.State == statemachine.ReceiverReceiving && b.giveUp > maxWait {
+		b.clock = max(b.clock, v.ProgressAt+b.giveUp/2) // a wrong num_slices is replaced now (RCV-7)
+	}
+	data := b.genuine(v.ChunkID)
+	scheduler := baseScheduling(b.T, base.Burst())
+	sender, err := chunk.NewCheckedSender(statemachine.SenderConfig{
+		FirstChunkID: v.ChunkID, GiveUp: b.giveUp, Scheduler: scheduler,
+	}, scheduler.model, b.Fatalf)
+	if err == nil {
+		err = sender.Submit(b.clock, data)
+	}
+	if err != nil {
+		b.Fatalf("%v", err)
+	}
+	sure := b.giveUp >= enough && (v.State == statemachine.ReceiverWaiting ||
+		v.State == statemachine.ReceiverReceiving && b.clock-v.ProgressAt <= b.giveUp/2)
+	for n := 0; sender.Vars().State == statemachine.SenderSending; n++ {
+		if n > 20000 {
+			b.Fatalf("no end: sender %v, receiver %v", sender.Vars().State, b.Vars().State)
 		}
-		b.compare("poll", row)
+		b.exchange(sender)
+	}
+	b.outcome(sender, data, sure)
+}
+
+// exchange lets both ends do what is due now, and goes on to what is next.
+func (b *receiverBench) exchange(sender *chunk.CheckedSender) {
+	b.Helper()
+	for {
+		s, ok := sender.Poll(b.clock)
 		if !ok {
 			break
 		}
-		acks = append(acks, got)
-		b.ack(got, len(acks))
+		b.give(s, false)
 	}
-	if now := max(b.now, b.m.now); b.r.Deadline() <= now {
-		b.Fatalf("at %d, after a poll, the deadline is %d", now, b.r.Deadline())
+	for _, a := range b.poll() {
+		sender.HandleAck(b.clock, a)
 	}
-	return acks
+	v := sender.Vars()
+	if v.State != statemachine.SenderSending {
+		return
+	}
+	next := min(sender.Deadline(), b.Deadline())
+	if b.Err() != nil {
+		next = v.HeardAt + b.giveUp // nobody answers: only the end is left
+	}
+	b.clock = max(b.clock, next)
 }
 
-// ack is what holds for every ack, whatever the model says (ACQ-2, BND-2).
-func (b *receiverBench) ack(a codec.Ack, atOnce int) {
+// outcome is what must have come of it. A sure chunk had to come.
+func (b *receiverBench) outcome(sender *chunk.CheckedSender, data []byte, sure bool) {
 	b.Helper()
-	b.acks++
 	switch {
-	case !ackIsValid(a):
-		b.Fatalf("an ack that is none: %+v", a)
-	case atOnce > 3:
-		b.Fatalf("%d acks at a time", atOnce)
-	case b.acks > b.slices:
-		b.Fatalf("%d acks for %d slices", b.acks, b.slices)
-	}
-}
-
-// compare holds the receiver against the model.
-func (b *receiverBench) compare(event, row string) {
-	b.Helper()
-	r, m := b.r, b.m
-	b.story.took(r.Row())
-	if got := r.Row().String(); got != row {
-		b.Fatalf("%s took row %s, want %s", event, got, row)
-	}
-	if r.State() != m.state || r.ChunkID() != m.chunkID || r.NumSlices() != m.numSlices || r.Received() != m.bits() {
-		b.Fatalf("after %s (%s): %v, chunk %d of %d slices, %x here, want %v, %d, %d, %x", event, row,
-			r.State(), r.ChunkID(), r.NumSlices(), r.Received(), m.state, m.chunkID, m.numSlices, m.bits())
-	}
-	if r.Deadline() != m.deadline() {
-		b.Fatalf("after %s (%s): deadline %d, want %d", event, row, r.Deadline(), m.deadline())
-	}
-	if failed := m.state == statemachine.ReceiverFailed; failed != errors.Is(r.Err(), statemachine.ErrGaveUp) {
-		b.Fatalf("in %v the error is %v", m.state, r.Err())
-	}
-	if waiting := m.state == statemachine.ReceiverReady; waiting && r.ReadSize() != len(m.whole) || !waiting && r.ReadSize() != 0 {
-		b.Fatalf("in %v, %d bytes are to be read, want %d", m.state, r.ReadSize(), len(m.whole))
-	}
-	st := r.Stats()
-	if sum := st.SlicesStored + st.Duplicates + st.Held + st.Conflicts + st.Ignored; sum != b.slices || st.SlicesReceived != b.slices {
-		b.Fatalf("%d slices were given, %d counted, %d by kind", b.slices, st.SlicesReceived, sum)
-	}
-}
-
-// memory is BND-1 and RCV-18: a receiver keeps no more slices than were stored,
-// nor more than a chunk has.
-func (b *receiverBench) memory() {
-	b.Helper()
-	kept := reflect.ValueOf(b.r).Elem().FieldByName("slices")
-	held := 0
-	for i := range kept.Len() {
-		if !kept.Index(i).IsNil() {
-			held++
+	case sender.Err() != nil && sure:
+		b.Fatalf("the sender gave up; the receiver is %v", b.Vars().State)
+	case sender.Err() != nil:
+	case !b.judge.Full():
+		b.Fatalf("the sender is done, the receiver %v", b.Vars().State) // SAFE-2
+	default:
+		if got := b.read(); !b.forged && !bytes.Equal(got, data) {
+			b.Fatalf("delivered %d bytes that are not the chunk", len(got))
 		}
 	}
-	if int64(held) > b.r.Stats().SlicesStored || kept.Len() > b.pinned {
-		b.Fatalf("%d slices and %d pointers are kept; %d slices were stored, of chunks of up to %d", held, kept.Len(), b.r.Stats().SlicesStored, b.pinned)
+}
+
+// seedReceivers turns the traces of receivers into scripts: each slice exactly,
+// reads, polls and pauses.
+func seedReceivers(files []testvectors.File) (seeds [][]byte) {
+	for _, q := range requests[contract.ReceiverRequest](files, contract.OpReceiver) {
+		seed := append(appendUint16(nil, q.Config.FirstChunkID), giveUpByte(q.Config.GiveUpUS), 2, 9, 0, 0, 1, 3)
+		now := int64(0)
+		for _, e := range q.Events {
+			seed = passBytes(seed, 20, e.At-now)
+			now = max(now, e.At)
+			switch e.Event {
+			case "read":
+				seed = append(seed, 14)
+			case "poll":
+				seed = append(seed, 16)
+			case "slice":
+				if e.ChunkID == nil || e.SliceID == nil || e.NumSlices == nil || e.Size == nil {
+					continue
+				}
+				seed = appendUint16(append(seed, 12, 0), *e.ChunkID)
+				seed = appendUint16(append(seed, byte(*e.SliceID), byte(*e.NumSlices-1)), uint16(*e.Size-1))
+				seed = append(seed, byte(*e.SliceID))
+			}
+		}
+		seeds = append(seeds, seed)
 	}
+	for forged := byte(9); forged <= 13; forged++ { // genuine slices with something forged between
+		for _, giveUp := range []byte{1, 3, 6} {
+			head := []byte{0xff, 0xff, giveUp, 5, 40, 0, 1, 255, 9}
+			seeds = append(seeds,
+				append(head[:9:9], forged, 3, 9, 0, 9, 0, 9, 21, 0, 0, 0, 21, 23, 0, 6, 1, 6, 2, 21, 14, 8, 0, 21, 23, 1, 6, 3),
+				append(head[:9:9], 0, 21, 0, 21, forged, 1, 200, 1, 1, 4, 4, 21, 0, 0, 0, 0, 14, 15, 21, 22, 9, 16))
+		}
+	}
+	return seeds
 }

@@ -4,25 +4,28 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
-// An input of FuzzRoundTrip is a protocol id, 4 bytes; a byte each for the length
-// of what stands before the packet in its buffer and for the buffer's spare room;
-// and a packet as readPacket takes it.
+// An input is a protocol id, 4 bytes; a byte each for the length of what stands
+// before the packet in its buffer and for the buffer's spare room; and a packet as
+// readPacket takes it.
+var targetRoundTrip = newTarget("RoundTrip", "an encoder does what the oracle does, or refuses and writes nothing; decoding inverts it", runRoundTrip, seedRoundTrips)
 
-// CheckRoundTrip encodes any packet: it is refused if and only if it cannot be
-// represented (section 6.2), and then nothing was written; otherwise decoding
-// gives it back.
-func CheckRoundTrip(t T, data []byte) {
+func runRoundTrip(t T, data []byte) {
 	s := script{data}
 	framer := codec.NewFramer(s.uint32())
 	before, spare := int(s.byte()%32), 8*int(s.byte())
 	p := readPacket(&s)
-	valid := isValid(p)
-	checkValidate(t, p, valid)
-
-	datagram := appended(t, valid, before, spare, func(dst []byte) ([]byte, error) { return framer.Append(dst, p) })
-	if valid {
+	want, wantErr := oracle.EncodeDatagram(framer.ProtocolID(), forOracle(p))
+	if verbose() {
+		t.Logf("%s: %d bytes, %v", describe(p), len(want), wantErr)
+	}
+	checkValidate(t, p, wantErr)
+	datagram := appended(t, want, wantErr, before, spare, func(dst []byte) ([]byte, error) { return framer.Append(dst, p) })
+	if wantErr == nil {
 		checkSizes(t, p, len(datagram))
 		back, err := framer.Decode(datagram)
 		checkSame(t, "datagram", p, back, err)
@@ -30,56 +33,12 @@ func CheckRoundTrip(t T, data []byte) {
 	if p.Type > codec.TypeAck {
 		return
 	}
-	body := appended(t, valid, before, spare, func(dst []byte) ([]byte, error) { return appendBody(dst, p) })
-	if valid {
+	want, wantErr = oracle.EncodeBody(forOracle(p))
+	body := appended(t, want, wantErr, before, spare, func(dst []byte) ([]byte, error) { return appendBody(dst, p) })
+	if wantErr == nil {
 		back, err := decodeBody(p.Type, body)
 		checkSame(t, "body", p, back, err)
 	}
-}
-
-// readPacket makes a packet, representable or not: a byte for its type, of which
-// bit 7 asks to put all fields within their limits; chunk_id, num_slices,
-// slice_id and size, 2 bytes each; and its data, which is repeated as often as
-// its size asks, or the bits of an ack.
-func readPacket(s *script) codec.Packet {
-	kind := s.byte()
-	chunkID, num, id, size := s.uint16(), int(int16(s.uint16())), int(int16(s.uint16())), int(s.uint16()%1300)
-	if kind&0x80 != 0 {
-		num = 1 + (num-1)&0xff
-		id = (id & 0xff) % num
-	}
-	switch kind & 0x7f % 8 {
-	case 4, 5, 6:
-		a := codec.Ack{ChunkID: chunkID, NumSlices: num}
-		for w := range a.Acked {
-			a.Acked[w] = s.uint64()
-		}
-		if kind&0x80 != 0 {
-			a.Acked = a.Acked.Intersect(codec.FirstN(num))
-		}
-		return codec.Packet{Type: codec.TypeAck, Ack: a}
-	case 7:
-		return codec.Packet{Type: codec.Type(2 + chunkID%254)}
-	}
-	if kind&0x80 != 0 {
-		if size = 1 + (size-1)&0x3ff; id < num-1 {
-			size = codec.SliceSize
-		}
-	}
-	p := codec.Packet{Type: codec.TypeSlice, Slice: codec.Slice{ChunkID: chunkID, SliceID: id, NumSlices: num}}
-	p.Slice.Data = repeated(s.left, size)
-	return p
-}
-
-// repeated returns n bytes, the given ones again and again.
-func repeated(b []byte, n int) []byte {
-	out := make([]byte, n)
-	if len(b) > 0 {
-		for at := 0; at < n; {
-			at += copy(out[at:], b)
-		}
-	}
-	return out
 }
 
 const untouched = 0xA5
@@ -87,26 +46,21 @@ const untouched = 0xA5
 // appended calls an encoder with a buffer that holds something already and has
 // spare room behind, and returns what it added. A refused packet must leave the
 // buffer as it was, the room included (6.2).
-func appended(t T, valid bool, before, spare int, encode func([]byte) ([]byte, error)) []byte {
+func appended(t T, want []byte, wantErr error, before, spare int, encode func([]byte) ([]byte, error)) []byte {
 	t.Helper()
 	room := bytes.Repeat([]byte{untouched}, before+spare)
 	out, err := encode(room[:before])
-	if valid != (err == nil) {
-		t.Fatalf("representable: %v, but the encoder says %v", valid, err)
-	}
+	compareErrors(t, err, wantErr)
 	if len(out) < before || !allUntouched(out[:before]) {
 		t.Fatalf("what stood in the buffer before has changed")
 	}
-	if err == nil {
-		return out[before:]
-	}
-	if e, ok := err.(*codec.Error); !ok || e.Code() != codec.CodeInvalidField {
-		t.Fatalf("refused by %v", err)
-	}
-	if len(out) != before || !allUntouched(room) {
+	if err != nil && (len(out) != before || !allUntouched(room)) {
 		t.Fatalf("a refused packet left something: %x", room)
 	}
-	return nil
+	if added := out[before:]; !bytes.Equal(added, want) {
+		t.Fatalf("encoded %x, the oracle %x", added, want)
+	}
+	return out[before:]
 }
 
 func allUntouched(b []byte) bool {
@@ -118,7 +72,7 @@ func allUntouched(b []byte) bool {
 	return true
 }
 
-func checkValidate(t T, p codec.Packet, valid bool) {
+func checkValidate(t T, p codec.Packet, wantErr error) {
 	t.Helper()
 	var err error
 	switch p.Type {
@@ -129,28 +83,20 @@ func checkValidate(t T, p codec.Packet, valid bool) {
 	default:
 		return
 	}
-	if valid != (err == nil) {
-		t.Fatalf("representable: %v, but Validate says %v", valid, err)
+	if (err == nil) != (wantErr == nil) {
+		t.Fatalf("Validate says %v, the oracle %v", err, wantErr)
 	}
 }
 
-// checkSizes compares with the table of section 5.
+// checkSizes compares the size that the codec says with that of the datagram.
 func checkSizes(t T, p codec.Packet, got int) {
 	t.Helper()
-	var want, told int
-	switch s := p.Slice; {
-	case p.Type == codec.TypeAck:
-		want, told = (57+p.Ack.NumSlices+7)/8+4, codec.AckDatagramSize(p.Ack.NumSlices)
-	case s.SliceID == s.NumSlices-1:
-		want, told = 14+len(s.Data), codec.SliceDatagramSize(s.SliceID, s.NumSlices, len(s.Data))
-	default:
-		want, told = 1037, codec.SliceDatagramSize(s.SliceID, s.NumSlices, len(s.Data))
+	said, most := p.Slice.DatagramSize(), codec.MaxDatagramSize
+	if p.Type == codec.TypeAck {
+		said, most = p.Ack.DatagramSize(), codec.MaxAckSize
 	}
-	if got != want || told != want || got > codec.MaxDatagramSize {
-		t.Fatalf("the datagram has %d bytes and should have %d; the codec says %d", got, want, told)
-	}
-	if p.Type == codec.TypeAck && got > codec.MaxAckSize {
-		t.Fatalf("an ack of %d bytes", got)
+	if said != got || got > most || codec.CheckSize(got) != nil {
+		t.Fatalf("the datagram has %d bytes; the codec says %d, and %d at most", got, said, most)
 	}
 }
 
@@ -161,8 +107,16 @@ func checkSame(t T, what string, want, got codec.Packet, err error) {
 	}
 }
 
-func samePacket(a, b codec.Packet) bool {
-	s, o := a.Slice, b.Slice
-	return a.Type == b.Type && a.Ack == b.Ack && s.ChunkID == o.ChunkID && s.SliceID == o.SliceID &&
-		s.NumSlices == o.NumSlices && bytes.Equal(s.Data, o.Data)
+func seedRoundTrips(files []testvectors.File) (seeds [][]byte) {
+	for i, q := range codecRequests(files, contract.OpEncodePacket, contract.OpEncodeBody) {
+		head := append(appendUint32(nil, idOf(q)), byte(i), byte(i*7))
+		seeds = append(seeds, append(head, packetScript(packetOf(q))...))
+	}
+	for kind := range 8 { // every kind, within its limits
+		for id := range 3 {
+			head := append(appendUint32(nil, conversationID), 3, 200, 0x80|byte(kind), 1, 0, 3, 0, byte(id), 0, 9, 0)
+			seeds = append(seeds, append(head, noise[:40]...))
+		}
+	}
+	return seeds
 }

@@ -3,8 +3,8 @@ package fuzz
 import "testing"
 
 func FuzzRoundTrip(f *testing.F) {
-	for _, seed := range Seeds("FuzzRoundTrip") {
+	for _, seed := range targetRoundTrip.Seeds() {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { CheckRoundTrip(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { targetRoundTrip.Run(t, data) })
 }

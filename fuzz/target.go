@@ -2,66 +2,96 @@ package fuzz
 
 import (
 	"fmt"
-	"io"
+	"sync"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/testvectors"
 )
 
 // T is what a target needs of a *testing.T. Fatalf must not return.
 type T interface {
 	Helper()
+	Logf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
 // Target is a fuzz target.
 type Target struct {
-	Name   string               // of the function in the test files, such as "FuzzDatagram"
-	Checks string               // what holds for every input
-	Run    func(T, []byte)      // fails if it does not
-	tell   func(*story, []byte) // writes down what the input does, and runs it
+	Name   string // of its function, without "Fuzz"
+	Checks string // what holds for every input
+	Run    func(T, []byte)
+	seeds  func([]testvectors.File) [][]byte
+	made   func() [][]byte // the seeds, made once
+}
+
+// newTarget returns a target. Its seeds are made when they are asked for.
+func newTarget(name, checks string, run func(T, []byte), seeds func([]testvectors.File) [][]byte) *Target {
+	target := &Target{Name: name, Checks: checks, Run: run, seeds: seeds}
+	target.made = sync.OnceValue(target.makeSeeds)
+	return target
 }
 
 // Targets returns all targets, from the bits up.
-func Targets() []Target {
-	return []Target{
-		{"FuzzBits", "bit writer and reader do what a slice of bools does", CheckBits, tellBits},
-		{"FuzzDatagram", "the canonical law for datagrams; a refusal tells the true place", CheckDatagram, tellDatagram},
-		{"FuzzBody", "the canonical law for bare bodies", CheckBody, tellBody},
-		{"FuzzOracle", "the codec and the specification-literal oracle answer alike", CheckOracle, tellOracle},
-		{"FuzzRoundTrip", "a valid packet survives, an invalid one is refused and nothing written", CheckRoundTrip, tellRoundTrip},
-		{"FuzzReceiver", "a receiver does what the specification's tables say, then completes", CheckReceiver, tellReceiver},
-		{"FuzzSender", "a sender obeys its table, SCH-1 to SCH-3 and its budget, then completes", CheckSender, tellSender},
-		{"FuzzConversation", "both ends stay safe on any network, and deliver once it is fair", CheckConversation, tellConversation},
-		{"FuzzTransport", "garbage and strangers neither harm an endpoint nor an honest peer", CheckTransport, tellTransport},
-		{"FuzzVectors", "what the loader of vectors accepts is the same when written and read again", CheckVectors, tellVectors},
-		{"FuzzPort", "the port answers each line by one line, with the request's id or null", CheckPort, tellPort},
+func Targets() []*Target {
+	return []*Target{
+		targetBits, targetDatagram, targetBody, targetRoundTrip,
+		targetReceiver, targetSender, targetConversation, targetTransport, targetVectors, targetPort,
 	}
 }
 
-// Find returns the target of a name.
-func Find(name string) (Target, error) {
+// Find returns the target whose function has a name.
+func Find(function string) (*Target, error) {
 	for _, target := range Targets() {
-		if target.Name == name {
+		if "Fuzz"+target.Name == function {
 			return target, nil
 		}
 	}
-	return Target{}, fmt.Errorf("fuzz: no target %q", name)
+	return nil, fmt.Errorf("fuzz: no target %q", function)
 }
 
-// failure is how a witness ends a run.
+// Seeds returns the inputs from which a target's fuzzing begins: the project's test
+// vectors, in the target's own format, and a few of its own. The order is always the
+// same, and none is there twice. They must not be changed.
+func (target *Target) Seeds() [][]byte { return target.made() }
+
+func (target *Target) makeSeeds() (seeds [][]byte) {
+	files, err := testvectors.Load()
+	if err != nil {
+		panic(err)
+	}
+	seen := map[string]bool{}
+	for _, seed := range target.seeds(files) {
+		if !seen[string(seed)] {
+			seen[string(seed)] = true
+			seeds = append(seeds, seed)
+		}
+	}
+	return seeds
+}
+
+// verbose reports whether a target logs what an input does: under go test -v.
+var verbose = func() bool { return testing.Testing() && testing.Verbose() }
+
+// recorder is a T for runs that have none: Fatalf panics with a failure.
+type recorder struct {
+	log func(format string, args ...any)
+}
+
+// failure is how a recorder ends a run.
 type failure string
 
-// witness is a T for programs: Fatalf panics with a failure.
-type witness struct{}
+func (recorder) Helper() {}
 
-func (witness) Helper() {}
-
-func (witness) Fatalf(format string, args ...any) { panic(failure(fmt.Sprintf(format, args...))) }
-
-// Try runs a target outside of a test, and returns how it failed, if it did. A
-// panic of the code under test goes on.
-func (target Target) Try(data []byte) (failed error) {
-	return caught(func() { target.Run(witness{}, data) })
+func (r recorder) Logf(format string, args ...any) {
+	if r.log != nil {
+		r.log(format, args...)
+	}
 }
 
+func (recorder) Fatalf(format string, args ...any) { panic(failure(fmt.Sprintf(format, args...))) }
+
+// caught runs a function that is given a recorder, and returns the failure. A panic
+// of the code under test goes on.
 func caught(f func()) (failed error) {
 	defer func() {
 		switch v := recover().(type) {
@@ -74,15 +104,4 @@ func caught(f func()) (failed error) {
 	}()
 	f()
 	return nil
-}
-
-// Draw writes for people what an input does to a target, up to where it fails,
-// and returns the failure.
-func (target Target) Draw(w io.Writer, data []byte) error {
-	s := &story{w: w}
-	err := caught(func() { target.tell(s, data) })
-	if err != nil {
-		s.say("FAILS: %v", err)
-	}
-	return err
 }

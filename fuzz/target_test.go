@@ -2,63 +2,140 @@ package fuzz
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// Each target has a file with one function of its name, for engines that compile
-// one file, and nothing else is called so.
+// Each target has a file with the function of its name and no other, for engines that
+// compile one file; and no other file of the folder has that name in it, for those
+// that search for it.
 func TestEachTargetHasItsFile(t *testing.T) {
-	entries, err := os.ReadDir(".")
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	functions := 0
-	for _, e := range entries {
-		if text, err := os.ReadFile(e.Name()); err == nil && strings.HasSuffix(e.Name(), "_test.go") {
-			functions += bytes.Count(text, []byte("\nfunc Fuzz"))
+	for _, name := range files {
+		text := check.Must(os.ReadFile(name))
+		functions += bytes.Count(text, []byte("\nfunc Fuzz"))
+		for _, target := range Targets() {
+			if own := strings.ToLower(target.Name) + "_test.go"; (name == own) != bytes.Contains(text, []byte("Fuzz"+target.Name)) {
+				t.Errorf("%s and the name Fuzz%s", name, target.Name)
+			}
 		}
 	}
-	for _, target := range Targets() {
-		file := strings.ToLower(strings.TrimPrefix(target.Name, "Fuzz")) + "_test.go"
-		text, err := os.ReadFile(file)
-		if err != nil || !bytes.Contains(text, []byte("func "+target.Name+"(f *testing.F)")) {
-			t.Errorf("%s is not in %s, %v", target.Name, file, err)
-		}
-	}
-	if functions != len(Targets()) {
-		t.Errorf("%d fuzz functions, %d targets", functions, len(Targets()))
-	}
+	check.Same(t, "the number of fuzz functions", functions, len(Targets()))
 }
 
 func TestFind(t *testing.T) {
-	if target, err := Find("FuzzBits"); err != nil || target.Name != "FuzzBits" {
-		t.Error(target.Name, err)
-	}
+	check.Same(t, "Bits", check.Must(Find("Fuzz"+"Bits")), targetBits)
 	if _, err := Find("Bits"); err == nil {
-		t.Error("found what is not there")
+		t.Error("found a target that is not there")
 	}
 }
 
-// A failure ends a run, and both Try and Draw tell it; a panic is no failure.
-func TestTryAndDrawTellAFailure(t *testing.T) {
-	fails := Target{
-		Run:  func(t T, data []byte) { t.Fatalf("byte %d", data[0]) },
-		tell: func(s *story, data []byte) { s.say("first"); witness{}.Fatalf("byte %d", data[0]) },
+// Seeds are always the same, each once, and a run changes none.
+func TestSeeds(t *testing.T) {
+	for _, target := range Targets() {
+		seeds := target.Seeds()
+		if len(seeds) < 16 || !slices.EqualFunc(seeds, target.makeSeeds(), bytes.Equal) {
+			t.Errorf("%s has %d seeds, or not always the same", target.Name, len(seeds))
+		}
+		for i := 0; i < len(seeds); i += 1 + len(seeds)/12 {
+			kept := bytes.Clone(seeds[i])
+			target.Run(t, seeds[i])
+			if !bytes.Equal(kept, seeds[i]) {
+				t.Errorf("%s changed seed %d", target.Name, i)
+			}
+		}
 	}
+}
+
+// The seeds of machines take every row of their tables, as the log of their runs
+// says.
+func TestSeedsTakeAllRows(t *testing.T) {
+	before := verbose
+	verbose = func() bool { return true }
+	defer func() { verbose = before }()
 	var out strings.Builder
-	if err := errors.Join(fails.Try([]byte{7}), fails.Draw(&out, []byte{7})); err == nil || err.Error() != "byte 7\nbyte 7" {
+	log := recorder{func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }}
+	for _, target := range []*Target{targetReceiver, targetSender} {
+		for _, seed := range target.Seeds() {
+			target.Run(log, seed)
+		}
+	}
+	for _, line := range append(statemachine.ReceiverTable(), statemachine.SenderTable()...) {
+		if !strings.Contains(out.String(), "Row:"+string(line.Row)+" ") {
+			t.Errorf("no seed takes %v", line.Row)
+		}
+	}
+}
+
+// What seeds are made with is the inverse of what targets read.
+func TestInverses(t *testing.T) {
+	files := check.Must(testvectors.Load())
+	for _, q := range codecRequests(files, contract.OpEncodePacket, contract.OpEncodeBody) {
+		want := packetOf(q)
+		if want.Type > codec.TypeAck || want.Slice.NumSlices>>15 != 0 || want.Slice.SliceID>>15 != 0 || len(want.Slice.Data) >= 1300 {
+			continue // beyond what the format holds
+		}
+		s := script{packetScript(want)}
+		if got := readPacket(&s); !samePacket(got, want) {
+			t.Errorf("%s is read as %s", describe(want), describe(got))
+		}
+	}
+	for _, size := range []int{1, 3, 1023, 1024, 1025, 6144, 6145, 36 * 1024, 255 * 1024, codec.MaxChunkSize} {
+		s := script{sizeBytes(size)}
+		check.Same(t, "the number of slices", codec.NumSlices(readSize(&s)), codec.NumSlices(size))
+	}
+	p := contract.Profile{Rate: 5000, Cap: 70000, Burst: 3000, AcksPay: true, SpacingUS: 77, ResendDelayUS: 88}
+	s := script{profileSeed(&p)[1:]}
+	got := readFigures(t, &s)
+	check.Same(t, "the profile", contract.Profile{
+		Rate: got.Rate / 8, Cap: got.Cap, Burst: got.Burst, AcksPay: got.AckPays,
+		SpacingUS: int64(got.Spacing), ResendDelayUS: int64(got.ResendDelay),
+	}, p)
+}
+
+func TestParseInput(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")
+		got, err := ParseInput(FormatInput(data))
+		if err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("%x is read as %x, %v", data, got, err)
+		}
+	})
+	for _, bad := range []string{"go test fuzz v1\nint(1)\n", "go test fuzz v1\n[]byte(1)\n", "go test fuzz v1\n"} {
+		if _, err := ParseInput([]byte(bad)); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+	if raw, err := ParseInput([]byte("raw\nbytes")); err != nil || string(raw) != "raw\nbytes" {
+		t.Errorf("raw: %q, %v", raw, err)
+	}
+}
+
+// A failure ends a run; a panic of the code under test is none.
+func TestRecorder(t *testing.T) {
+	if err := caught(func() { recorder{}.Fatalf("byte %d", 7) }); err == nil || err.Error() != "byte 7" {
 		t.Error(err)
 	}
-	if out.String() != "first\nFAILS: byte 7\n" {
-		t.Errorf("drawn: %q", out.String())
-	}
 	defer func() {
-		if recover() == nil {
-			t.Error("a panic was swallowed")
+		if recover() != "a panic" {
+			t.Error("a panic was taken for a failure")
 		}
 	}()
-	fails.Try(nil)
+	_ = caught(func() { panic("a panic") })
 }

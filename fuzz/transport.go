@@ -9,78 +9,80 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
-// An input of FuzzTransport is a byte for how many connections the endpoint may
-// have, one for when the honest peer begins, and a script of operations, each a
-// byte, a byte for the source address, and what op takes.
-
-// CheckTransport sends an endpoint what strangers may send: garbage, slices and
-// acks from many addresses. It must answer no garbage (CON-4), no more than it
-// was sent (BND-2), keep within its connections (SEC-3), end without a trace, and
-// deliver the chunk of an honest peer. Time is virtual.
-func CheckTransport(t T, data []byte) { runTransport(t, data, nil) }
+// An endpoint is sent what unknown peers may send: garbage, slices and acks from many
+// addresses. It must answer no garbage (CON-4), no more than it was sent (BND-2), keep
+// within its connections (SEC-3), leave no goroutine behind, and receive the chunk of an
+// honest peer. Time is virtual.
+//
+// An input is a byte for how many connections the endpoint may have, of which bit 7
+// limits what goes to unvalidated addresses; one for when the honest peer begins; and a
+// script of operations, each a byte, a byte for the source address, and what op reads.
+var targetTransport = newTarget("Transport", "garbage and unknown peers neither harm an endpoint nor an honest peer", runTransport, seedTransports)
 
 const (
-	maxStrangerOps = 48
-	maxSources     = 24
+	maxUnknownOps = 48
+	maxSources    = 24
 )
 
-func runTransport(t T, data []byte, tell *story) {
+func runTransport(t T, data []byte) {
 	real, ok := t.(*testing.T)
 	if !ok {
-		real = new(testing.T) // other engines and programs have none; it is only asked to run a function
+		real = new(testing.T) // other engines have none; it is only asked to run a function
 	}
 	var failed error
 	synctest.Test(real, func(*testing.T) {
-		failed = caught(func() { besiege(witness{}, data, tell) })
+		failed = caught(func() { runServer(recorder{t.Logf}, data) })
 	})
 	if failed != nil {
 		t.Fatalf("%v", failed)
 	}
 }
 
-// siege is an endpoint among strangers.
-type siege struct {
+// server is an endpoint among unknown peers.
+type server struct {
 	T
-	script    script
-	story     *story
-	framer    codec.Framer
-	network   *netsim.Network
-	server    *transport.Endpoint
-	honest    *netsim.Conn
-	maxPeers  int
-	strangers map[netsim.Addr]*stranger
-	garbage   int64 // datagrams that do not decode
-	began     time.Time
+	*transport.Endpoint
+	script   script
+	framer   codec.Framer
+	network  *netsim.Network
+	honest   *netsim.Conn
+	maxPeers int
+	unknown  map[netsim.Addr]*unknownPeer
+	garbage  int64 // datagrams that do not decode
 
 	chunk    []byte
 	sent     chan error  // how the honest peer's chunk was sent
 	received chan []byte // what the server received from the honest peer
 }
 
-// stranger is a source address, and how many valid slices came from it.
-type stranger struct {
+// unknownPeer is a source address, and how many valid slices came from it.
+type unknownPeer struct {
 	conn   *netsim.Conn
 	slices int64
 }
 
-func besiege(t T, data []byte, tell *story) {
-	g := &siege{
-		T: t, script: script{data}, story: tell, framer: codec.NewFramer(conversationID), network: netsim.NewNetwork(1),
-		strangers: map[netsim.Addr]*stranger{}, began: time.Now(), sent: make(chan error, 1), received: make(chan []byte, 16),
+func runServer(t T, data []byte) {
+	g := &server{
+		T: t, script: script{data}, framer: codec.NewFramer(conversationID), network: netsim.NewNetwork(1),
+		unknown: map[netsim.Addr]*unknownPeer{}, sent: make(chan error, 1), received: make(chan []byte, 16),
 	}
-	g.maxPeers = 1 + int(g.script.byte()%4)
-	start := int(g.script.byte() % maxStrangerOps)
-	g.listen()
+	head := g.script.byte()
+	g.maxPeers = 1 + int(head%4)
+	start := int(g.script.byte() % maxUnknownOps)
+	g.listen(head&0x80 != 0)
 	client := g.dial()
-	defer g.server.Close()
+	defer g.Close()
 	defer client.Close()
 	honest := false
-	for n := 0; g.script.more() && n < maxStrangerOps; n++ {
+	for n := 0; g.script.more() && n < maxUnknownOps; n++ {
 		if n == start {
 			honest = true
 			go g.send(client)
@@ -97,19 +99,21 @@ func besiege(t T, data []byte, tell *story) {
 }
 
 // listen opens the endpoint, which takes whatever its peers send.
-func (g *siege) listen() {
+func (g *server) listen(limited bool) {
 	g.Helper()
 	pc, err := g.network.Listen("server")
 	if err != nil {
 		g.Fatalf("%v", err)
 	}
-	g.server, err = transport.New(pc, transport.Config{ProtocolID: conversationID, MaxPeers: g.maxPeers, GiveUp: time.Second})
+	g.Endpoint, err = transport.New(pc, transport.Config{
+		ProtocolID: conversationID, MaxPeers: g.maxPeers, GiveUp: time.Second, LimitUnvalidated: limited,
+	})
 	if err != nil {
 		g.Fatalf("%v", err)
 	}
 	go func() {
 		for {
-			c, err := g.server.Accept(context.Background())
+			c, err := g.Accept(context.Background())
 			if err != nil {
 				return
 			}
@@ -118,7 +122,7 @@ func (g *siege) listen() {
 	}()
 }
 
-func (g *siege) receive(c *transport.Conn) {
+func (g *server) receive(c *transport.Conn) {
 	for {
 		chunk, err := c.Recv(context.Background())
 		if err != nil {
@@ -131,7 +135,7 @@ func (g *siege) receive(c *transport.Conn) {
 }
 
 // dial opens the honest peer, which does not give up.
-func (g *siege) dial() *transport.Endpoint {
+func (g *server) dial() *transport.Endpoint {
 	g.Helper()
 	pc, err := g.network.Listen("honest")
 	if err != nil {
@@ -146,7 +150,7 @@ func (g *siege) dial() *transport.Endpoint {
 	return e
 }
 
-func (g *siege) send(e *transport.Endpoint) {
+func (g *server) send(e *transport.Endpoint) {
 	c, err := e.Dial(netsim.Addr("server"))
 	if err == nil {
 		err = c.Send(context.Background(), g.chunk)
@@ -155,10 +159,10 @@ func (g *siege) send(e *transport.Endpoint) {
 }
 
 // op sends a datagram from somewhere, or lets time pass.
-func (g *siege) op() {
+func (g *server) op() {
 	g.Helper()
 	s := &g.script
-	op, source := s.byte()%10, netsim.Addr(fmt.Sprint("stranger ", s.byte()%maxSources))
+	op, source := s.byte()%10, netsim.Addr(fmt.Sprint("unknown ", s.byte()%maxSources))
 	switch op {
 	case 0: // garbage
 		g.from(source, s.take(int(s.byte())))
@@ -172,7 +176,7 @@ func (g *siege) op() {
 		g.from(source, g.slice(s.uint16()))
 	case 5:
 		a := codec.Ack{ChunkID: uint16(s.byte()), NumSlices: 1 + int(s.byte())}
-		a.Acked = readBits(s).Intersect(codec.FirstN(a.NumSlices))
+		a.Acked = readBits(s).Intersect(bitset.FirstN(a.NumSlices))
 		d, _ := g.framer.AppendAck(nil, a)
 		g.from(source, d)
 	case 6: // too long by a byte or more
@@ -182,18 +186,14 @@ func (g *siege) op() {
 		if p, err := g.framer.Decode(d); err == nil {
 			g.Fatalf("garbage decodes to %s", describe(p))
 		}
-		g.write(g.honest, "honest", d, "garbage in the honest peer's name")
+		g.write(g.honest, "honest", d)
 	case 8, 9:
-		d := time.Duration(s.byte()) * 20 * time.Millisecond
-		if g.story != nil {
-			g.tell("%v pass", d)
-		}
-		time.Sleep(d)
+		time.Sleep(time.Duration(s.byte()) * 20 * time.Millisecond)
 	}
 }
 
 // slice makes a valid slice's datagram.
-func (g *siege) slice(chunkID uint16) []byte {
+func (g *server) slice(chunkID uint16) []byte {
 	s := codec.Slice{ChunkID: chunkID, NumSlices: 1 + int(g.script.byte()%4)}
 	s.SliceID = int(g.script.byte()) % s.NumSlices
 	s.Data = noise[:codec.SliceSize]
@@ -204,35 +204,32 @@ func (g *siege) slice(chunkID uint16) []byte {
 	return d
 }
 
-// from sends a datagram from a stranger's address.
-func (g *siege) from(source netsim.Addr, d []byte) {
+// from sends a datagram from an unknown peer's address.
+func (g *server) from(source netsim.Addr, d []byte) {
 	g.Helper()
-	st := g.strangers[source]
-	if st == nil {
+	peer := g.unknown[source]
+	if peer == nil {
 		conn, err := g.network.Listen(source)
 		if err != nil {
 			g.Fatalf("%v", err)
 		}
-		st = &stranger{conn: conn}
-		g.strangers[source] = st
+		peer = &unknownPeer{conn: conn}
+		g.unknown[source] = peer
 	}
-	what := "garbage"
-	if p, err := g.framer.Decode(d); err == nil && len(d) <= codec.MaxDatagramSize {
-		what = packetText(p)
-		if p.Type == codec.TypeSlice {
-			st.slices++
-		}
+	if p, err := g.framer.Decode(d); err == nil && p.Type == codec.TypeSlice {
+		peer.slices++
 	}
-	g.write(st.conn, source, d, what)
+	g.write(peer.conn, source, d)
 }
 
-func (g *siege) write(conn *netsim.Conn, from netsim.Addr, d []byte, what string) {
+func (g *server) write(conn *netsim.Conn, from netsim.Addr, d []byte) {
 	g.Helper()
-	if _, err := g.framer.Decode(d); err != nil {
+	p, err := g.framer.Decode(d)
+	if err != nil {
 		g.garbage++
 	}
-	if g.story != nil {
-		g.tell("%s sends %d bytes: %s", from, len(d), what)
+	if verbose() {
+		g.Logf("%s sends %d bytes: %s, %v", from, len(d), describe(p), err)
 	}
 	if _, err := conn.WriteTo(d, netsim.Addr("server")); err != nil {
 		g.Fatalf("%v", err)
@@ -240,28 +237,25 @@ func (g *siege) write(conn *netsim.Conn, from netsim.Addr, d []byte, what string
 }
 
 // check is what holds at any time.
-func (g *siege) check() {
+func (g *server) check() {
 	g.Helper()
 	synctest.Wait()
-	st := g.server.Stats()
+	st := g.Endpoint.Stats()
 	switch {
 	case st.Peers > g.maxPeers:
 		g.Fatalf("%d connections, %d are allowed", st.Peers, g.maxPeers) // SEC-3
-	case st.Garbage != g.garbage:
-		g.Fatalf("%d datagrams were garbage, %d are counted", g.garbage, st.Garbage) // CON-4
-	case st.ReadErrors+st.WriteErrors+st.Refused != 0 || g.server.Err() != nil:
-		g.Fatalf("%+v, %v", st, g.server.Err())
+	case st.Undecodable != g.garbage:
+		g.Fatalf("%d datagrams were garbage, %d are counted", g.garbage, st.Undecodable) // CON-4
+	case st.ReadErrors+st.WriteErrors+st.Refused != 0 || g.Endpoint.Err() != nil:
+		g.Fatalf("%+v, %v", st, g.Endpoint.Err())
 	}
 }
 
 // delivered waits until the honest peer's chunk has come.
-func (g *siege) delivered() {
+func (g *server) delivered() {
 	g.Helper()
 	if err := <-g.sent; err != nil {
 		g.Fatalf("the honest peer could not send: %v", err)
-	}
-	if g.story != nil {
-		g.tell("the honest peer's chunk is acked")
 	}
 	select {
 	case chunk := <-g.received:
@@ -274,21 +268,40 @@ func (g *siege) delivered() {
 }
 
 // answers: nobody got more datagrams than it sent valid slices (BND-2).
-func (g *siege) answers() {
+func (g *server) answers() {
 	g.Helper()
 	time.Sleep(time.Second)
-	for source, st := range g.strangers {
-		if answers := int64(g.network.Stats("server", source).Sent); answers > st.slices {
-			g.Fatalf("%s sent %d valid slices and got %d answers", source, st.slices, answers)
+	for source, peer := range g.unknown {
+		if answers := int64(g.network.Stats("server", source).Sent); answers > peer.slices {
+			g.Fatalf("%s sent %d valid slices and got %d answers", source, peer.slices, answers)
 		}
 	}
-	if err := g.server.Err(); err != nil && !errors.Is(err, transport.ErrClosed) {
+	if err := g.Endpoint.Err(); err != nil && !errors.Is(err, transport.ErrClosed) {
 		g.Fatalf("%v", err)
 	}
 }
 
-func (g *siege) tell(format string, args ...any) {
-	g.story.at(micros(time.Since(g.began).Microseconds()), format, args...)
+// seedTransports gives an endpoint the datagrams that decoders refuse, some from
+// one unknown peer and some from many, between the beginnings of connections.
+func seedTransports(files []testvectors.File) (seeds [][]byte) {
+	for i, q := range codecRequests(files, contract.OpDecodePacket) {
+		d := bytesOf(q.Hex)
+		if len(d) > 100 || i%4 != 0 { // the others differ only in their data
+			continue
+		}
+		seed := []byte{byte(i), byte(i % 5)}
+		seed = append(append(seed, 0, byte(i), byte(len(d))), d...)
+		if len(d) > 4 {
+			seed = append(append(seed, 1, byte(i+1), byte(len(d)-4)), d[4:]...)
+		}
+		seeds = append(seeds, append(seed, 2, byte(i), byte(i%4), 0, 9, 8, 0, byte(i%3)*60, 7, 0, 5, 1, 2, 3, 4, 5))
+	}
+	for places := range byte(4) { // more beginnings than places, and silence after
+		seed := []byte{places, 4}
+		for source := range byte(8) {
+			seed = append(seed, 2, source, source%4, source, 100, 4, source, 1, 0, 0, 0, 9, 5, source, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 6, source, 0, 0, 0, 1)
+		}
+		seeds = append(seeds, append(seed, 8, 0, 60, 2, 9, 0, 0, 9, 8, 0, 60))
+	}
+	return seeds
 }
-
-func tellTransport(s *story, data []byte) { runTransport(witness{}, data, s) }

@@ -10,15 +10,18 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-// An input of FuzzVectors is a file of vectors, which stands in a folder as
-// bits.json.
+// An input is a file of vectors, which stands in a folder as bits.json. If it is
+// accepted, it is so when it is written from what was read, and nothing of it is
+// lost.
+var targetVectors = newTarget("Vectors", "what the loader of vectors accepts is the same when written and read again", runVectors, seedVectors)
 
 const vectorGroup = "bits"
 
-// CheckVectors loads any file. If it is accepted, it is so when it is written
-// from what was read, and nothing of it is lost.
-func CheckVectors(t T, data []byte) {
+func runVectors(t T, data []byte) {
 	list, err := loadVectors(data)
+	if verbose() {
+		t.Logf("%s: %v", data, err)
+	}
 	if err != nil {
 		return
 	}
@@ -44,7 +47,7 @@ func CheckVectors(t T, data []byte) {
 // the format does not know.
 func checkWhole(t T, data []byte) {
 	t.Helper()
-	var file fields
+	var file object
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatalf("loaded, but not JSON: %v", err)
 	}
@@ -95,4 +98,35 @@ func mustMarshal(t T, v any) []byte {
 		t.Fatalf("%v", err)
 	}
 	return b
+}
+
+func seedVectors(files []testvectors.File) (seeds [][]byte) {
+	for _, f := range files { // the first vectors of each file, under the name that the target wants
+		kept := testvectors.File{Format: f.Format, Group: vectorGroup, Description: f.Description, License: f.License, Flags: map[string]testvectors.Flag{}}
+		for _, v := range f.Vectors[:min(3, len(f.Vectors))] {
+			v.Name = vectorGroup + v.Name[len(f.Group):]
+			if len(v.Request) > 2000 || len(v.Response) > 2000 {
+				continue
+			}
+			kept.Vectors = append(kept.Vectors, v)
+			for _, flag := range v.Flags {
+				kept.Flags[flag] = f.Flags[flag]
+			}
+		}
+		if text, err := json.Marshal(kept); err == nil {
+			seeds = append(seeds, text)
+		}
+	}
+	seeds = append(seeds, spoiled(seeds[0])...)
+	return append(seeds, nil, []byte("{}"), []byte("null"), []byte("[]"))
+}
+
+// spoiled are files that differ from a good one in what the loader refuses.
+func spoiled(good []byte) [][]byte {
+	var f testvectors.File
+	json.Unmarshal(good, &f)
+	f.Vectors = append(f.Vectors, f.Vectors[0]) // a name that is taken
+	twice, _ := json.Marshal(f)
+	unknown := append([]byte(`{"unknown":1,`), good[1:]...)
+	return [][]byte{twice, unknown, append(slices.Clone(good), "{}"...), good[:len(good)/2]}
 }

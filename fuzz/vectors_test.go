@@ -3,8 +3,8 @@ package fuzz
 import "testing"
 
 func FuzzVectors(f *testing.F) {
-	for _, seed := range Seeds("FuzzVectors") {
+	for _, seed := range targetVectors.Seeds() {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, data []byte) { CheckVectors(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) { targetVectors.Run(t, data) })
 }

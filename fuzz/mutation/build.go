@@ -44,7 +44,7 @@ func (o *overlay) build(name string) (binary, said string, err error) {
 	return o.compile("test", "-c", "-ldflags=-s -w", "-o", binary, binary)
 }
 
-// viable tells whether the package itself compiles, whatever its tests do.
+// viable reports whether the package itself compiles, whatever its tests do.
 func (o *overlay) viable() (bool, error) {
 	_, _, err := o.compile("build", "-o", os.DevNull, "")
 	if errors.Is(err, errRefused) {
@@ -106,8 +106,8 @@ func buildAll(o *overlay, sources []*source, mutants []*mutant) (binary string, 
 
 var complaint = regexp.MustCompile(`(?m)([\w.]+\.go):(\d+):\d+: `)
 
-// refuse marks the mutants that the compiler complains about, and tells whether
-// there were any.
+// refuse marks the mutants that the compiler complains about, and reports
+// whether there were any.
 func refuse(all map[string]schemata, said string) bool {
 	found := false
 	for _, c := range complaint.FindAllStringSubmatch(said, -1) {

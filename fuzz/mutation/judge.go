@@ -15,7 +15,7 @@ type target struct {
 	flags []string // of its tests' binary
 }
 
-// verdict tells what became of a mutant.
+// verdict says what became of a mutant.
 type verdict int
 
 const (
@@ -35,19 +35,22 @@ func (t target) judge(o options) ([]*mutant, error) {
 	var mutants []*mutant
 	for _, s := range sources {
 		for _, m := range findMutants(s) {
-			if o.match.MatchString(m.description()) {
+			if o.match.MatchString(m.String()) {
 				m.id = len(mutants) + 1
 				mutants = append(mutants, m)
 			}
 		}
 	}
-	dir, err := os.MkdirTemp("", "mutation-"+t.name)
+	dir, err := os.MkdirTemp("", "mutation-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	binary, err := buildAll(newOverlay(dir, t), sources, mutants)
 	if err != nil {
+		return nil, err
+	}
+	if t.flags, err = flagsOf(binary); err != nil {
 		return nil, err
 	}
 	suite, err := t.measure(binary, o.quick)
@@ -66,9 +69,9 @@ func (s suite) judgeAll(dir string, mutants []*mutant, o options) error {
 		workers.Go(func() {
 			for m := range queue {
 				if err := s.judge(dir, m); err != nil {
-					errs[i] = errors.Join(errs[i], fmt.Errorf("%s: %w", m.description(), err))
+					errs[i] = errors.Join(errs[i], fmt.Errorf("%s: %w", m, err))
 				} else if o.verbose {
-					fmt.Printf("%v after %v: %s %s\n", m.verdict, m.cost.Round(time.Millisecond), m.description(), m.killer)
+					fmt.Printf("%v after %v: %s %s\n", m.verdict, m.cost.Round(time.Millisecond), m, m.killer)
 				}
 			}
 		})

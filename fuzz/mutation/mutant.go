@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -19,7 +20,7 @@ type mutant struct {
 	mutator  string
 	from, to int // offsets in the file
 	with     string
-	ordinal  int // 1 for the first of several that are described alike
+	ordinal  int // 1 for the first of its mutator in its function
 	verdict  verdict
 	killer   string        // the test that failed
 	cost     time.Duration // of a processor
@@ -44,15 +45,15 @@ func readSources(dir string) ([]*source, error) {
 		return nil, err
 	}
 	var sources []*source
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
+	for _, name := range paths {
+		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		s, err := parse(filepath.ToSlash(path), string(text))
+		s, err := parse(filepath.ToSlash(name), string(text))
 		if err != nil {
 			return nil, err
 		}
@@ -61,26 +62,29 @@ func readSources(dir string) ([]*source, error) {
 	return sources, nil
 }
 
-func parse(path, text string) (*source, error) {
-	s := &source{path: path, text: text, set: token.NewFileSet()}
+func parse(name, text string) (*source, error) {
+	s := &source{path: name, text: text, set: token.NewFileSet()}
 	var err error
-	s.tree, err = parser.ParseFile(s.set, path, text, parser.SkipObjectResolution)
+	s.tree, err = parser.ParseFile(s.set, name, text, parser.SkipObjectResolution)
 	return s, err
 }
 
-// description names a mutant by the words of its line, so that it holds while
-// lines move: file, function, the line, and what becomes of it.
+// description names a mutant by its function, its mutator and which of them it is, so
+// that it holds while code moves and while what the function uses gets other names.
 func (m *mutant) description() string {
+	place := path.Dir(m.file.path) + ", "
+	if m.fn == nil {
+		place = m.file.path + ", package level"
+	} else {
+		place += functionName(m.fn)
+	}
+	return fmt.Sprintf("%s, %s %d", place, m.mutator, m.ordinal)
+}
+
+// String is the description with the lines that the mutant changes.
+func (m *mutant) String() string {
 	before, after := m.lines()
-	name := "package level"
-	if m.fn != nil {
-		name = functionName(m.fn)
-	}
-	again := ""
-	if m.ordinal > 1 {
-		again = fmt.Sprintf(" #%d", m.ordinal)
-	}
-	return fmt.Sprintf("%s, %s%s: `%s` → `%s`", m.file.path, name, again, before, after)
+	return fmt.Sprintf("%s: `%s` → `%s`", m.description(), before, after)
 }
 
 // lines returns the lines that the mutant changes, before and after, in one.
@@ -104,16 +108,24 @@ func oneLine(text string) string {
 	return strings.Join(words, " ")
 }
 
+// functionName returns a function's name, a method's with its type.
 func functionName(fn *ast.FuncDecl) string {
 	if fn.Recv == nil {
 		return fn.Name.Name
 	}
 	of := fn.Recv.List[0].Type
-	if star, ok := of.(*ast.StarExpr); ok {
-		of = star.X
+	for {
+		switch t := of.(type) {
+		case *ast.StarExpr:
+			of = t.X
+		case *ast.IndexExpr:
+			of = t.X
+		case *ast.IndexListExpr:
+			of = t.X
+		case *ast.Ident:
+			return t.Name + "." + fn.Name.Name
+		default:
+			return fn.Name.Name
+		}
 	}
-	if of, ok := of.(*ast.Ident); ok {
-		return of.Name + "." + fn.Name.Name
-	}
-	return fn.Name.Name
 }

@@ -77,9 +77,9 @@ func findMutants(s *source) []*mutant {
 
 func (f *finder) add(mutator string, from, to token.Pos, with string) {
 	m := &mutant{file: f.file, fn: f.fn, mutator: mutator, from: f.file.offset(from), to: f.file.offset(to), with: with}
-	text := m.description()
-	f.alike[text]++
-	m.ordinal = f.alike[text]
+	place := m.description() // without an ordinal yet
+	f.alike[place]++
+	m.ordinal = f.alike[place]
 	f.mutants = append(f.mutants, m)
 }
 

@@ -24,7 +24,7 @@ func (c *count) add(m *mutant, reasons map[string]string) {
 	case notViable:
 		c.notViable++
 	case survived:
-		if _, ok := reasons[m.description()]; ok {
+		if _, _, some := reasonFor(m, reasons); some {
 			c.explained++
 		} else {
 			c.survived++
@@ -62,8 +62,8 @@ func report(w io.Writer, mutants []*mutant, reasons map[string]string, whole boo
 	all.row(table, "all")
 	table.Flush()
 	for _, m := range mutants {
-		if _, ok := reasons[m.description()]; m.verdict == survived && !ok {
-			fmt.Fprintf(w, "survived: %s (%s)\n", m.description(), m.mutator)
+		if _, _, some := reasonFor(m, reasons); m.verdict == survived && !some {
+			fmt.Fprintf(w, "survived: %s\n", m)
 		}
 	}
 	if whole && all.share() < least {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// switchFile is added to a package: it tells which mutant is on.
+// switchFile is added to a package: it says which mutant is on.
 const switchFile = `package %s
 
 import (
@@ -30,7 +30,7 @@ type schemata struct {
 	lines []span // of the copies
 }
 
-// span tells which lines a mutant's copy fills, both ends included.
+// span is the lines that a mutant's copy fills, both ends included.
 type span struct {
 	first, last int
 	mutant      *mutant

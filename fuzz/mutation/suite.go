@@ -47,6 +47,26 @@ const (
 	wallLimit = 20 * time.Minute
 )
 
+// repeatable are the flags that make tests repeatable: a survivor must not be killed by
+// the luck of a seed.
+var repeatable = []string{"-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=0s", "-commands.seed=1"}
+
+// flagsOf returns those of the repeatable flags that a binary of tests has.
+func flagsOf(binary string) (flags []string, err error) {
+	help, err := exec.Command(binary, "-help").CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return nil, err
+	}
+	for _, flag := range repeatable {
+		name, _, _ := strings.Cut(flag, "=")
+		if bytes.Contains(help, []byte("\n  "+name)) {
+			flags = append(flags, flag)
+		}
+	}
+	return flags, nil
+}
+
 var passed = regexp.MustCompile(`(?m)^--- PASS: (\w+) \((\d+\.\d+)s\)`)
 
 // measure runs the tests without a mutant: they must pass, and the time that each

@@ -45,37 +45,20 @@ func withoutLength(input []byte) []byte {
 	return input
 }
 
-// folder returns a function that writes inputs to a folder.
-func folder(name string) func(corpus) error {
-	return func(files corpus) error {
-		if err := os.MkdirAll(name, 0o755); err != nil {
+// archive writes inputs to a zip file.
+func archive(name string, files corpus) error {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, file := range files.names() {
+		w, err := z.Create(file)
+		if err == nil {
+			_, err = w.Write(files[file])
+		}
+		if err != nil {
 			return err
 		}
-		for _, file := range files.names() {
-			if err := os.WriteFile(filepath.Join(name, file), files[file], 0o644); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
-}
-
-// archive returns a function that writes inputs to a zip file.
-func archive(name string) func(corpus) error {
-	return func(files corpus) error {
-		var b bytes.Buffer
-		z := zip.NewWriter(&b)
-		for _, file := range files.names() {
-			w, err := z.Create(file)
-			if err == nil {
-				_, err = w.Write(files[file])
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return errors.Join(z.Close(), os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, b.Bytes(), 0o644))
-	}
+	return errors.Join(z.Close(), os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, b.Bytes(), 0o644))
 }
 
 func (files corpus) names() (list []string) {

@@ -1,8 +1,8 @@
 // Command seeds writes the seeds of the fuzz targets for engines that ignore f.Add.
 //
-//	go run ./fuzz/seeds -out DIR          # a folder for each target, a file for each seed
-//	go run ./fuzz/seeds -out DIR -zip     # FuzzBits_seed_corpus.zip and so on, as OSS-Fuzz wants them
-//	go run ./fuzz/seeds -import FuzzBits FILE   # a reproducer of such an engine becomes a seed here
+//	go run ./fuzz/seeds -list                # the fuzz functions
+//	go run ./fuzz/seeds -out DIR             # for each a zip file of its seeds, as OSS-Fuzz wants it
+//	go run ./fuzz/seeds -import FuzzX FILE   # a reproducer of such an engine becomes a seed here
 //
 // Seeds are those of the code and those in testdata/fuzz. Each is written twice: as
 // it is, and behind its length in four bytes, the most significant first. OSS-Fuzz's
@@ -27,15 +27,19 @@ const testdata = "fuzz/testdata/fuzz"
 
 func main() {
 	out := flag.String("out", "", "folder to write to")
-	zipped := flag.Bool("zip", false, "write one zip file for each target")
+	list := flag.Bool("list", false, "print the names of the fuzz functions")
 	target := flag.String("import", "", "write the given file as a seed of this target into "+testdata)
 	flag.Parse()
 	var err error
 	switch {
+	case *list:
+		for _, target := range fuzz.Targets() {
+			fmt.Println("Fuzz" + target.Name)
+		}
 	case *target != "" && flag.NArg() == 1 && *out == "":
 		err = importFile(testdata, *target, flag.Arg(0), os.Stdout)
 	case *out != "" && flag.NArg() == 0 && *target == "":
-		err = export(*out, testdata, *zipped, os.Stdout)
+		err = export(*out, testdata, os.Stdout)
 	default:
 		flag.Usage()
 		os.Exit(2)
@@ -47,7 +51,7 @@ func main() {
 }
 
 // export writes the seeds of all targets.
-func export(out, committed string, zipped bool, w io.Writer) error {
+func export(out, committed string, w io.Writer) error {
 	for _, target := range fuzz.Targets() {
 		seeds, err := seedsOf(target, committed)
 		if err != nil {
@@ -56,22 +60,18 @@ func export(out, committed string, zipped bool, w io.Writer) error {
 		if len(seeds) == 0 {
 			return fmt.Errorf("%s has no seed", target.Name)
 		}
-		into := folder(filepath.Join(out, target.Name))
-		if zipped {
-			into = archive(filepath.Join(out, target.Name+"_seed_corpus.zip"))
-		}
-		if err := into(inputs(seeds)); err != nil {
+		if err := archive(filepath.Join(out, "Fuzz"+target.Name+"_seed_corpus.zip"), inputs(seeds)); err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: %d seeds\n", target.Name, len(seeds))
+		fmt.Fprintf(w, "Fuzz%s: %d seeds\n", target.Name, len(seeds))
 	}
 	return nil
 }
 
 // seedsOf returns the seeds of the code, then the committed ones.
-func seedsOf(target fuzz.Target, committed string) ([][]byte, error) {
-	seeds := slices.Clip(fuzz.Seeds(target.Name))
-	files, err := filepath.Glob(filepath.Join(committed, target.Name, "*"))
+func seedsOf(target *fuzz.Target, committed string) ([][]byte, error) {
+	seeds := slices.Clip(target.Seeds())
+	files, err := filepath.Glob(filepath.Join(committed, "Fuzz"+target.Name, "*"))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func seedsOf(target fuzz.Target, committed string) ([][]byte, error) {
 	return seeds, nil
 }
 
-// importFile makes a seed of a reproducer of another engine, and tells its name.
+// importFile makes a seed of a reproducer of another engine, and prints its name.
 func importFile(committed, target, file string, w io.Writer) error {
 	if _, err := fuzz.Find(target); err != nil {
 		return err

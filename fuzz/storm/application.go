@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -11,35 +13,35 @@ import (
 // two of them, and reads what comes, at once or not.
 type application struct {
 	chunks    int // still to be delivered
-	sizes     func(dice) int
-	thinks    micros
-	readDelay micros
+	sizes     func(random) int
+	thinks    machine.Micros
+	readDelay machine.Micros
 	content   []byte // of the chunk in flight
 	reading   bool   // a read is planned
 	buffer    []byte // that chunks are read into, one after the other
 }
 
 // drawSizes draws what sizes of chunks an application has.
-func drawSizes(d dice) func(dice) int {
+func drawSizes(d random) func(random) int {
 	if d.oneIn(4) { // each time another kind
-		return func(d dice) int { return drawSize(d, d.IntN(5)) }
+		return func(d random) int { return drawSize(d, d.IntN(5)) }
 	}
 	kind := d.IntN(5)
-	return func(d dice) int { return drawSize(d, kind) }
+	return func(d random) int { return drawSize(d, kind) }
 }
 
-func drawSize(d dice, kind int) int {
+func drawSize(d random, kind int) int {
 	switch kind {
 	case 0:
 		return int(d.between(1, 100))
 	case 1: // at the edges of slices
 		return max(1, int(1024*d.spread(1, 16)+d.between(-1, 1)))
 	case 2:
-		return int(d.spread(1, maxChunk))
+		return int(d.spread(1, codec.MaxChunkSize))
 	case 3:
 		return int(d.between(1, 8*1024))
 	}
-	return int(maxChunk - d.between(0, 1)*d.between(0, 1500))
+	return int(codec.MaxChunkSize - d.between(0, 1)*d.between(0, 1500))
 }
 
 // begin is the start of a connection.
@@ -49,7 +51,7 @@ func (e *end) begin() {
 }
 
 // later does something for the connection of now, if it still stands then.
-func (e *end) later(after micros, do func()) {
+func (e *end) later(after machine.Micros, do func()) {
 	sender := e.sender
 	var act func()
 	act = func() {
@@ -61,14 +63,14 @@ func (e *end) later(after micros, do func()) {
 			do()
 		}
 	}
-	e.world.agenda.add(e.world.now+after, acting, act)
+	e.world.at(e.world.now+after, acting, act)
 }
 
 func (e *end) submitSoon() {
 	if e.chunks > 0 {
-		wait := micros(0)
+		wait := machine.Micros(0)
 		if e.thinks > 0 {
-			wait = e.world.dice.between(0, 2*e.thinks)
+			wait = e.world.random.time(0, 2*e.thinks)
 		}
 		e.later(wait, e.submit)
 	}
@@ -77,34 +79,33 @@ func (e *end) submitSoon() {
 // submit gives the sender a chunk, and at times what it must refuse.
 func (e *end) submit() {
 	w := e.world
-	now := e.clock(&e.senderAt)
-	if w.dice.oneIn(16) {
-		e.trySubmit(now, make([]byte, (maxChunk+1)*w.dice.IntN(2)))
+	now := e.clock()
+	if w.random.oneIn(16) {
+		e.trySubmit(now, make([]byte, (codec.MaxChunkSize+1)*w.random.IntN(2)))
 	}
-	e.content = fill(w.dice, e.sizes(w.dice))
+	e.content = fill(w.random, e.sizes(w.random))
 	e.trySubmit(now, e.content)
-	if w.dice.oneIn(16) {
+	if w.random.oneIn(16) {
 		e.trySubmit(now, []byte{1}) // it is busy
 	}
-	w.tally.submitted++
-	if w.story.told() {
-		e.tell("submits chunk %d, %d bytes", e.sending.id(), len(e.content))
+	w.counts.submitted++
+	if w.log.verbose() {
+		e.note("submits chunk %d, %d bytes", e.sending.ID(), len(e.content))
 	}
 	e.wake(w.now)
 }
 
-// trySubmit submits, and lets the judge compare.
-func (e *end) trySubmit(now statemachine.Micros, chunk []byte) {
-	if err := e.sender.Submit(now, chunk); err != nil {
-		e.world.tally.badSubmits++
-		e.accuse(e.sending.refuses(len(chunk)))
-		return
+// trySubmit submits, and gives the judge the result.
+func (e *end) trySubmit(now machine.Micros, chunk []byte) {
+	err := e.sender.Submit(now, chunk)
+	if err != nil {
+		e.world.counts.badSubmits++
 	}
-	e.accuse(e.sending.submits(e.senderAt, chunk))
+	e.report(e.sending.Submitted(e.since0(now), chunk, err == nil))
 }
 
 // fill makes a chunk's content.
-func fill(d dice, size int) []byte {
+func fill(d random, size int) []byte {
 	var seed [32]byte
 	for i := range 4 {
 		seed[i] = byte(d.Uint32())
@@ -114,16 +115,13 @@ func fill(d dice, size int) []byte {
 	return content
 }
 
-// delivered: the sender says that the peer has the chunk.
+// delivered: the sender has reported that the peer has the chunk.
 func (e *end) delivered() {
 	w := e.world
-	w.tally.reported++
+	w.counts.reported++
 	e.mark('D', uint64(e.chunks))
-	if w.story.told() {
-		e.tell("learns that the chunk is delivered")
-	}
-	if sent := e.sending.course.submitted; !bytes.Equal(e.content, sent[len(sent)-1]) {
-		e.accuse(accuse("SND-18", "a machine has changed the application's chunk"))
+	if w.log.verbose() {
+		e.note("the chunk is delivered")
 	}
 	e.chunks--
 	clear(e.content) // it is the application's again
@@ -133,13 +131,13 @@ func (e *end) delivered() {
 
 // noticeChunk plans to read a chunk that is complete.
 func (e *end) noticeChunk() {
-	if e.receiver.State() != statemachine.ReceiverReady || e.reading {
+	if e.receiver.Vars().State != statemachine.ReceiverReady || e.reading {
 		return
 	}
 	e.reading = true
-	wait := micros(0)
+	wait := machine.Micros(0)
 	if e.readDelay > 0 {
-		wait = e.world.dice.between(0, 2*e.readDelay)
+		wait = e.world.random.time(0, 2*e.readDelay)
 	}
 	e.later(wait, e.read)
 }
@@ -151,30 +149,30 @@ var ahead = []byte("ahead")
 func (e *end) read() {
 	w := e.world
 	e.reading = false
-	now := e.clock(&e.receiverAt)
+	now := e.clock()
 	out, err := e.receiver.Read(now, append(e.buffer[:0], ahead...))
 	if err != nil {
-		e.accuse(e.receiving.refuses())
+		e.report(e.receiving.Read(e.since0(now), nil, false))
 		return
 	}
 	e.buffer = out
 	chunk, found := bytes.CutPrefix(out, ahead)
 	if !found {
-		e.accuse(accuse("SAFE-1", "changed what stood ahead of a chunk"))
+		e.violates("SAFE-1", "changed what stood ahead of a chunk")
 	}
-	w.tally.delivered++
+	w.counts.delivered++
 	e.mark('R', uint64(len(chunk)))
-	if w.story.told() {
-		e.tell("reads a chunk of %d bytes", len(chunk))
+	if w.log.verbose() {
+		e.note("reads a chunk of %d bytes", len(chunk))
 	}
-	mixed := e.receiving.mixed
-	e.accuse(e.receiving.delivers(chunk))
-	w.tally.mixed += e.receiving.mixed - mixed
+	mixed := e.receiving.Mixed()
+	e.report(e.receiving.Read(e.since0(now), chunk, true))
+	w.counts.mixed += e.receiving.Mixed() - mixed
 	if _, err := e.receiver.Read(now, nil); err == nil {
-		e.accuse(accuse("SAFE-1", "delivered a chunk twice"))
+		e.violates("SAFE-1", "delivered a chunk twice")
 	}
 	e.wake(w.now)
 }
 
 // idle reports whether there is nothing more to send or to read.
-func (e *end) idle() bool { return e.chunks == 0 && !e.receiving.isFull }
+func (e *end) idle() bool { return e.chunks == 0 && !e.receiving.Full() }

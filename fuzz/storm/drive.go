@@ -1,20 +1,21 @@
 package main
 
-import "github.com/chunkwire/chunkwire/statemachine"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+)
 
-// How an end drives its machines: when it asks them, and what becomes of what they
-// say.
+// How an end drives its machines: when it polls them, and where their packets go.
 
-// wake plans to ask the machines what to send.
-func (e *end) wake(at micros) {
-	if e.tick > 0 && at < never-e.tick {
+// wake plans to poll the machines.
+func (e *end) wake(at machine.Micros) {
+	if e.tick > 0 && at < latestEvent {
 		at = (at + e.tick - 1) / e.tick * e.tick
 	}
 	if at >= e.wakeAt {
 		return
 	}
 	e.wakeAt = at
-	e.world.agenda.add(at, polling, func() {
+	e.world.at(at, polling, func() {
 		if e.wakeAt == at {
 			e.wakeAt = never
 			e.poll()
@@ -22,102 +23,96 @@ func (e *end) wake(at micros) {
 	})
 }
 
-// poll asks the machines what to send, until they say no more.
+// poll polls the machines until they return nothing more.
 func (e *end) poll() {
 	if e.host.stopped {
-		return // it is polled when it goes on
+		return // it is polled when it resumes
 	}
-	now := statemachine.Micros(e.world.now + e.world.climate.origin)
-	e.senderAt, e.receiverAt = e.world.now, e.world.now
+	now := e.world.now + e.world.conditions.origin
 	n := 0
 	for a, ok := e.receiver.Poll(now); ok && n < maxPolls; a, ok = e.receiver.Poll(now) {
-		e.send(e.framer.AppendAck(nil, a))
+		d, err := e.framer.AppendAck(nil, a)
+		e.send(d, err, 0)
 		n++
 	}
-	for s, ok := e.sender.Poll(now); ok && n < maxPolls; s, ok = e.sender.Poll(now) {
-		e.send(e.framer.AppendSlice(nil, s))
-		n++
+	for ; n < maxPolls; n++ {
+		deadline := e.since0(e.sender.Deadline())
+		s, ok := e.sender.Poll(now)
+		if !ok {
+			break
+		}
+		d, err := e.framer.AppendSlice(nil, s)
+		e.send(d, err, deadline)
 	}
 	if n >= maxPolls {
-		e.accuse(accuse("BND-3", "sends without end at one time"))
+		e.violates("BND-3", "sends without end at one time")
 		return
 	}
-	if e.mourn() {
+	if e.checkFailed() {
 		return
 	}
-	e.heed(min(e.sender.Deadline(), e.receiver.Deadline()))
+	e.report(e.receiving.Polled(e.world.now, e.since0(e.receiver.Deadline())))
+	e.report(e.sending.Polled(e.world.now, e.since0(e.sender.Deadline())))
+	e.wake(e.since0(min(e.sender.Deadline(), e.receiver.Deadline())))
 }
 
-// heed plans to ask again at the machines' deadline, which lies ahead (SCH-3).
-func (e *end) heed(deadline statemachine.Micros) {
-	if deadline == statemachine.Never {
-		return
-	}
-	at := int64(deadline) - e.world.climate.origin
-	if at <= e.world.now {
-		e.accuse(accuse("SCH-3", "has nothing to send at %s, but its deadline is %s", clock(e.world.now), clock(at)))
-		return
-	}
-	e.wake(at)
-}
-
-// mourn leaves a connection of which a machine has given up.
-func (e *end) mourn() bool {
+// checkFailed leaves a connection of which a machine has given up.
+func (e *end) checkFailed() bool {
 	w := e.world
 	senderFailed, receiverFailed := e.sender.Err() != nil, e.receiver.Err() != nil
 	if !senderFailed && !receiverFailed {
 		return false
 	}
-	w.tally.giveUp++
+	w.counts.gaveUp++
 	if senderFailed {
-		e.accuse(e.sending.fails(w.now))
-		e.accuse(e.stalled())
+		e.report(e.sending.GaveUp(w.now))
+		e.checkStalled()
 	}
 	if receiverFailed {
-		e.accuse(e.receiving.fails(w.now))
+		e.report(e.receiving.GaveUp(w.now))
 	}
-	if w.isFair(w.now-e.foundedAt) && w.isFair(w.now-e.peer.foundedAt) && e.peer.epoch == e.epoch && e.sending.course.lawful() {
-		e.accuse(accuse("LIVE-2", "gave up on a connection that saw nothing but fair weather"))
+	if w.calmFor(w.now-e.beganAt) && w.calmFor(w.now-e.peer.beganAt) && e.peer.epoch == e.epoch && e.out.Lawful() {
+		e.violates("LIVE-2", "gave up on a connection that saw no fault")
 	}
-	if w.find == nil {
+	if w.failure == nil {
 		e.abandon("gives up")
 	}
 	return true
 }
 
-// stalled accuses a sender that gave up though nothing was in its way.
-func (e *end) stalled() *accusation {
+// checkStalled reports a sender that gave up though nothing was in its way.
+func (e *end) checkStalled() {
 	w, peer := e.world, e.peer
-	there := peer.epoch == e.epoch && w.now-peer.foundedAt >= e.giveUp
-	if there && w.isFair(e.giveUp) && e.giveUp >= 2*patience && e.sending.course.lawful() {
-		return accuse("LIVE-2", "chunk %d stalled: nothing was lost since %s", e.sending.id(), clock(w.fairAt))
+	there := peer.epoch == e.epoch && w.now-peer.beganAt >= e.giveUp
+	if there && w.calmFor(e.giveUp) && e.giveUp >= 10*second && e.out.Lawful() {
+		e.violates("LIVE-2", "chunk %d stalled: nothing was lost since %s", e.sending.ID(), clock(w.calmAt))
 	}
-	return nil
 }
 
-// send hands a datagram to the network, past the judges.
-func (e *end) send(datagram []byte, err error) {
+// send hands a datagram to the network, past the judges. The deadline is a
+// sender's, before it returned the slice.
+func (e *end) send(datagram []byte, err error, deadline machine.Micros) {
 	w := e.world
 	if err != nil {
-		e.accuse(accuse("ENC", "a machine's packet cannot be encoded: %v", err))
+		e.violates("ENC", "a machine's packet cannot be encoded: %v", err)
 		return
 	}
 	p, err := readDatagram(protocolID(e.epoch), datagram)
 	if err != nil {
-		e.accuse(accuse("FRM-1", "a datagram of %d bytes has not the form of one", len(datagram)))
+		e.violates("FRM-1", "a datagram of %d bytes has not the form of one", len(datagram))
 		return
 	}
-	if p.data != nil {
-		if e.sending.chunk != nil && e.sending.sent[p.slice] {
-			w.tally.resent++
+	if isSlice(p) {
+		if e.sending.WasSent(p.Slice.SliceID) {
+			w.counts.resent++
 		}
-		e.accuse(e.sending.sends(w.now, p, len(datagram)))
+		e.report(e.sending.Sent(w.now, p.Slice, len(datagram), deadline))
 	} else {
-		w.tally.acks++
-		e.accuse(e.receiving.sends(p))
+		w.counts.acks++
+		e.report(e.receiving.Sent(w.now, p.Ack))
 	}
-	if w.story.told() {
-		e.tell("-> %v", p)
+	if w.log.verbose() {
+		e.note("-> %s", describe(p))
 	}
 	e.transmit(delivery{datagram, e.epoch, true})
 }

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -17,77 +22,75 @@ type end struct {
 	name  string
 
 	pace   pace
-	giveUp micros
-	tick   micros // the driver looks at its clock only so often; 0: exactly
+	giveUp machine.Micros
+	tick   machine.Micros // the driver looks at its clock only so often; 0: exactly
 	path   netsim.Path
 	link   *netsim.Link // to the peer
 
 	// The connection. Another replaces all of it.
 	epoch      int
-	foundedAt  micros
+	beganAt    machine.Micros
 	framer     codec.Framer
 	sender     *statemachine.Sender
 	receiver   *statemachine.Receiver
-	sending    senderJudge
-	receiving  *receiverJudge
-	senderAt   micros // the latest time that the sender was given
-	receiverAt micros // and the receiver
-	wentBackAt micros // when either was last given one that had gone back
-	wakeAt     micros // when they are asked next; never if nothing is planned
+	out, in    *chunk.Stream
+	sending    *chunk.SenderJudge
+	receiving  *chunk.ReceiverJudge
+	wentBackAt machine.Micros // when a machine was last given a time that had gone back
+	wakeAt     machine.Micros // when they are polled next; never if nothing is planned
 
 	application
 }
 
-// found begins a connection, with new machines at this end. If there is one of
+// connect begins a connection, with new machines at this end. If there is one of
 // that epoch at this end already it breaks CON-5.
-func (e *end) found(epoch int) {
+func (e *end) connect(epoch int) {
 	w := e.world
-	w.tally.connections++
+	w.counts.connections++
 	if e.epoch > 0 {
-		w.tally.refounded++
+		w.counts.reconnected++
 	}
-	e.epoch, e.foundedAt = epoch, w.now
+	e.epoch, e.beganAt, e.wentBackAt = epoch, w.now, 0
 	e.framer = codec.NewFramer(protocolID(epoch))
-	e.sender = statemachine.NewSender(statemachine.SenderConfig{
-		FirstChunkID: e.pair.firstID, GiveUp: statemachine.Micros(e.giveUp), Scheduler: e.pace.scheduler(),
+	var err1, err2 error
+	e.sender, err1 = statemachine.NewSender(statemachine.SenderConfig{
+		FirstChunkID: e.pair.firstID, GiveUp: e.giveUp, Scheduler: e.pace.scheduler(),
 	})
-	e.receiver = statemachine.NewReceiver(statemachine.ReceiverConfig{
-		FirstChunkID: e.pair.firstID, GiveUp: statemachine.Micros(e.giveUp),
-	})
-	out, in := e.pair.course(epoch, e.index), e.pair.course(epoch, 1-e.index)
-	out.senders++
-	in.receivers++
+	e.receiver, err2 = statemachine.NewReceiver(statemachine.ReceiverConfig{FirstChunkID: e.pair.firstID, GiveUp: e.giveUp})
+	if err1 != nil || err2 != nil {
+		panic(fmt.Sprint(err1, err2))
+	}
+	e.out, e.in = e.pair.stream(epoch, e.index), e.pair.stream(epoch, 1-e.index)
 	slack := e.tick + millisecond
-	e.sending = senderJudge{course: out, pace: e.pace, giveUp: e.giveUp, slack: slack}
-	e.receiving = newReceiverJudge(in, e.giveUp, slack)
-	e.senderAt, e.receiverAt, e.wentBackAt = 0, 0, 0
+	e.sending = chunk.NewSenderJudge(e.out, e.pace.Pace, e.giveUp, slack)
+	e.receiving = chunk.NewReceiverJudge(e.in, e.giveUp, slack)
 	e.begin()
 	e.mark('F', uint64(epoch))
-	if w.story.told() {
-		e.tell("begins connection %d", epoch)
+	if w.log.verbose() {
+		e.note("begins connection %d", epoch)
 	}
 }
 
-// moveTo founds the connection of an epoch, unless this end is as far already.
+// moveTo begins the connection of an epoch, unless this end is as far already.
 func (e *end) moveTo(epoch int) {
 	if e.epoch < epoch {
-		e.found(epoch)
+		e.connect(epoch)
 	}
 }
 
 // abandon leaves a connection for a new one, and lets the peer know by other
-// means, in a while, which may be longer than that has patience.
+// means, in a while, which may be longer than the peer's GIVE_UP.
 func (e *end) abandon(why string) {
 	w := e.world
-	if w.story.told() {
-		e.tell("%s; leaves connection %d", why, e.epoch)
+	if w.log.verbose() {
+		e.note("%s; leaves connection %d", why, e.epoch)
 	}
-	e.found(e.epoch + 1)
-	epoch, delay := e.epoch, micros(0)
-	if w.fairAt == never {
-		delay = w.dice.between(0, min(2*e.giveUp, longestSilence))
+	e.connect(e.epoch + 1)
+	epoch, delay := e.epoch, machine.Micros(0)
+	if w.calmAt == never {
+		delay = w.random.time(0, min(2*e.giveUp, longestSilence))
 	}
-	w.agenda.add(w.now+delay, acting, func() { e.peer.moveTo(epoch) })
+	w.at(w.now+delay, acting, func() { e.peer.moveTo(epoch) })
 }
 
 // handle gives the machines a datagram that has arrived. Only one that left the
@@ -98,85 +101,96 @@ func (e *end) handle(d delivery) {
 	p, err := e.framer.Decode(w.inbox)
 	genuine := d.genuine && d.epoch == e.epoch
 	if (err == nil) != genuine {
-		e.accuse(accuse("LAW-2", "decoding says %v of a datagram of %d bytes that is genuine: %v", err, len(d.data), genuine))
+		e.violates("LAW-2", "decoding returns %v for a datagram of %d bytes that is genuine: %v", err, len(d.data), genuine)
 		return
 	}
 	if err != nil {
-		w.tally.refused++
+		w.counts.refused++
 		return
 	}
 	seen, err := readDatagram(protocolID(e.epoch), d.data)
 	if err != nil {
 		panic("a genuine datagram cannot be read")
 	}
-	w.tally.arrived++
-	if w.story.told() {
-		e.tell("<- %v", seen)
+	w.counts.arrived++
+	if w.log.verbose() {
+		e.note("<- %s", describe(seen))
 	}
 	e.take(p, seen)
 	e.wake(w.now)
 }
 
-// take gives a machine a packet, and its judge what that is in truth.
-func (e *end) take(p codec.Packet, seen packet) {
+// take gives a machine a packet, and its judge what was read independently.
+func (e *end) take(p, seen codec.Packet) {
+	now := e.clock()
 	if p.Type == codec.TypeSlice {
-		now := e.clock(&e.receiverAt)
-		e.receiving.hears(e.receiverAt, seen)
+		e.receiving.Arrived(e.since0(now), seen.Slice)
 		e.receiver.HandleSlice(now, p.Slice)
 		e.noticeChunk()
-	} else {
-		now, was := e.clock(&e.senderAt), e.sender.State()
-		e.sending.hears(e.senderAt, seen)
-		e.sender.HandleAck(now, p.Ack)
-		e.noticeDelivery(was)
+		return
 	}
+	was := e.sender.Vars().State
+	e.sending.Acked(e.since0(now), seen.Ack)
+	e.sender.HandleAck(now, p.Ack)
+	e.noticeDelivery(was)
 }
 
-// clock returns the time that a machine is given with an event: at times one that
+// clock returns the time that a machine is given with an event: sometimes one that
 // has gone back, which counts as the latest one (TIM-1).
-func (e *end) clock(latest *micros) statemachine.Micros {
+func (e *end) clock() machine.Micros {
 	w := e.world
 	now := w.now
-	if w.climate.clockPPM > 0 && w.fairAt == never && w.dice.chance(w.climate.clockPPM) {
-		w.tally.backward++
+	if w.conditions.clockPPM > 0 && w.calmAt == never && w.random.chance(w.conditions.clockPPM) {
+		w.counts.backward++
 		e.wentBackAt = w.now
-		now = max(0, now-w.dice.spread(1, 10*second))
+		now = max(0, now-w.random.spreadTime(1, 10*second))
 	}
-	*latest = max(*latest, now)
-	return statemachine.Micros(now + w.climate.origin)
+	return now + w.conditions.origin
+}
+
+// since0 returns a machine's time as the world counts it.
+func (e *end) since0(at machine.Micros) machine.Micros {
+	if at == never {
+		return never
+	}
+	return at - e.world.conditions.origin
 }
 
 // noticeDelivery looks whether the sender reports its chunk.
 func (e *end) noticeDelivery(was statemachine.SenderState) {
-	delivered := was == statemachine.SenderSending && e.sender.State() == statemachine.SenderIdle
-	e.accuse(e.sending.reports(delivered))
+	delivered := was == statemachine.SenderSending && e.sender.Vars().State == statemachine.SenderIdle
+	e.report(e.sending.Reported(delivered))
 	if delivered {
 		e.delivered()
 	}
 }
 
-// examine looks for what should have happened by now, and at times at how much
-// is kept.
-func (e *end) examine(memory bool) {
+// check looks for what should have happened by now, and sometimes at how much
+// memory is kept.
+func (e *end) check(memory bool) {
 	if e.host.stopped {
 		return
 	}
-	since := max(e.host.resumedAt, e.foundedAt, e.wentBackAt)
-	e.accuse(e.sending.waits(e.world.now, since))
-	e.accuse(e.receiving.waits(e.world.now, since))
+	since := max(e.host.resumedAt, e.beganAt, e.wentBackAt)
+	e.report(e.sending.Waited(e.world.now, since))
+	e.report(e.receiving.Waited(e.world.now, since))
 	if memory {
-		e.accuse(e.receiving.holds(footprint(e.receiver)))
+		e.report(e.receiving.Keeps(sim.Footprint(e.receiver)))
 	}
 }
 
-func (e *end) accuse(a *accusation) { e.world.accuse(e.pair, e.name, a) }
+func (e *end) report(v *chunk.Violation) { e.world.report(e.pair, e.name, v) }
 
-func (e *end) tell(format string, args ...any) {
+func (e *end) violates(rule, format string, args ...any) {
+	e.report(&chunk.Violation{Rule: rule, Text: fmt.Sprintf(format, args...)})
+}
+
+func (e *end) note(format string, args ...any) {
 	w := e.world
-	w.story.tell(w.now, e.pair, "%-16s "+format, append([]any{e.name}, args...)...)
+	w.log.add(w.now, e.pair, "%-16s "+format, append([]any{e.name}, args...)...)
 }
 
 func (e *end) mark(what rune, numbers ...uint64) {
-	e.world.story.mark(uint64(e.world.now), uint64(what), uint64(e.index))
-	e.world.story.mark(numbers...)
+	e.world.log.mark(uint64(e.world.now), uint64(what), uint64(e.index))
+	e.world.log.mark(numbers...)
 }

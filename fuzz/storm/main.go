@@ -1,14 +1,14 @@
-// Storm runs many connections through bad weather in virtual time, until it
-// turns fair, and holds the state machines to what the specification promises
-// (section 11 of spec/PROTOCOL.md). A seed decides everything in a world, how
-// bad its weather is included, so a find is repeated by its seed.
+// Storm runs many connections over networks with faults in virtual time, then
+// without faults until all is delivered, and checks what the specification promises
+// of the state machines (section 11 of spec/PROTOCOL.md). A seed decides everything
+// in a world, its faults included, so a failure is repeated by its seed.
 //
-// To read it: world.go is the whole, climate.go and profiles.go what a seed
+// To read it: world.go is the whole, conditions.go and profiles.go what a seed
 // draws. A pair is a server and a peer, an end is what drives the machines there;
-// application.go uses them, network.go carries their datagrams, troubles.go makes
-// trouble. The judges (judge.go, judge_sender.go, judge_receiver.go) see
-// datagrams, calls and times only: they share no code with what they judge, not
-// even the decoder (wire.go).
+// application.go uses them, network.go carries their datagrams, faults.go makes
+// faults. The judges of package sim/chunk see packets, calls and times only. They
+// share no code with what they judge, not even the decoder: wire.go reads datagrams
+// for them.
 //
 // TestTransportStorm does the same, on a smaller scale, to package transport with
 // its goroutines. It needs testing/synctest, so it is no part of the command.
@@ -25,16 +25,16 @@ import (
 	"time"
 )
 
-const usage = `Storm runs worlds of connections through bad weather, in virtual time.
+const usage = `Storm runs worlds of connections over networks with faults, in virtual time.
 
 Usage: go run ./fuzz/storm [flags]
 
   go run ./fuzz/storm                          worlds for 20 s, from seed 1 on
   go run ./fuzz/storm --for 1h --from 1000000  a night's
   go run ./fuzz/storm --worlds 500             as many worlds, however long it takes
-  go run ./fuzz/storm --seed 17 --verbose      one world, told in words
+  go run ./fuzz/storm --seed 17 --verbose      one world, with a log
 
-Exit codes: 0 nothing found, 1 a find, 2 bad usage.
+Exit codes: 0 no failure, 1 a failure, 2 bad usage.
 
 Flags:
 `
@@ -49,7 +49,7 @@ type options struct {
 
 const (
 	defaultTime = 20 * time.Second
-	maxFinds    = 10 // then it stops
+	maxFailures = 10 // then it stops
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -73,7 +73,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.Uint64Var(&o.from, "from", 1, "`seed` of the first world")
 	f.IntVar(&o.worlds, "worlds", 0, "stop after `n` worlds")
 	f.DurationVar(&o.long, "for", 0, "stop after this time, in the middle of no world (default 20s, unless --worlds is given)")
-	f.BoolVar(&o.verbose, "verbose", false, "tell the end of a world in words, with a find what came before it; only with --seed")
+	f.BoolVar(&o.verbose, "verbose", false, "print the end of a world's log, after a failure what came before it; only with --seed")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -103,47 +103,47 @@ func (o options) withDefaults() options {
 // campaign runs worlds one after the other.
 func (o options) campaign(stdout, stderr io.Writer) int {
 	began := time.Now()
-	var all tally
-	finds, hash := 0, newStory(false)
+	var all counts
+	failures, hash := 0, newLog(false)
 	seed := o.from
-	for ; finds < maxFinds && (o.worlds == 0 || seed < o.from+uint64(o.worlds)) && (o.long == 0 || time.Since(began) < o.long); seed++ {
+	for ; failures < maxFailures && (o.worlds == 0 || seed < o.from+uint64(o.worlds)) && (o.long == 0 || time.Since(began) < o.long); seed++ {
 		w := newWorld(seed, o.verbose)
 		w.run()
-		all.add(w.tally)
-		hash.mark(w.story.hash)
-		if w.find != nil {
-			finds++
-			fmt.Fprintf(stdout, "FIND seed %d, commit %s: %v; repeat: go run ./fuzz/storm --seed %d --verbose\n", seed, commit(), w.find, seed)
+		all.add(w.counts)
+		hash.mark(w.log.hash)
+		if w.failure != nil {
+			failures++
+			fmt.Fprintf(stdout, "FAIL seed %d, commit %s: %v; repeat: go run ./fuzz/storm --seed %d --verbose\n", seed, commit(), w.failure, seed)
 		}
 		if o.verbose {
-			w.recount(stdout)
+			w.print(stdout)
 		}
-		progress(stderr, "seed %d, %d finds, %v", seed, finds, time.Since(began).Round(time.Second))
+		progress(stderr, "seed %d, %d failures, %v", seed, failures, time.Since(began).Round(time.Second))
 	}
 	progress(stderr, "")
 	fmt.Fprintf(stdout, "seeds         %d to %d, commit %s, trace %016x\n", o.from, seed-1, commit(), hash.hash)
 	all.print(stdout)
-	fmt.Fprintf(stdout, "finds         %d\n", finds)
+	fmt.Fprintf(stdout, "failures      %d\n", failures)
 	fmt.Fprintf(stderr, "took          %v\n", time.Since(began).Round(time.Millisecond))
-	if finds > 0 {
+	if failures > 0 {
 		return 1
 	}
 	return 0
 }
 
-// recount tells the end of a world.
-func (w *world) recount(out io.Writer) {
+// print prints the end of a world's log.
+func (w *world) print(out io.Writer) {
 	const lines = 120
 	var about *pair
-	if w.find != nil {
-		about = w.find.pair
+	if w.failure != nil {
+		about = w.failure.pair
 	}
-	fmt.Fprintf(out, "climate: %+v\n", w.climate)
-	for _, text := range w.story.latest(about, lines) {
+	fmt.Fprintf(out, "conditions: %+v\n", w.conditions)
+	for _, text := range w.log.latest(about, lines) {
 		fmt.Fprintln(out, text)
 	}
-	if w.find != nil {
-		fmt.Fprintf(out, "%s  %v\n", clock(w.find.at), w.find)
+	if w.failure != nil {
+		fmt.Fprintf(out, "%s  %v\n", clock(w.failure.at), w.failure)
 	}
 }
 
@@ -159,7 +159,7 @@ func progress(stderr io.Writer, format string, args ...any) {
 	fmt.Fprintf(f, "\r\x1b[K"+format, args...)
 }
 
-// commit tells which version of the machines this is.
+// commit returns which version of the machines this is.
 func commit() string {
 	out, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {

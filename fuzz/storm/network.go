@@ -3,7 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"time"
+
+	"github.com/chunkwire/chunkwire/machine"
 )
 
 // delivery is a datagram under way.
@@ -16,14 +17,14 @@ type delivery struct {
 // transmit sends a datagram to the peer, through the path as it is.
 func (e *end) transmit(d delivery) {
 	w := e.world
-	w.tally.datagrams++
+	w.counts.datagrams++
 	e.mark('>', uint64(binary.LittleEndian.Uint32(d.data)), uint64(len(d.data)))
-	e.pair.archive.keep(w.dice, letter{d, e.peer})
-	at := time.Duration(w.now) * time.Microsecond
+	e.pair.archive.keep(w.random, saved{d, e.peer})
+	at := w.now.Duration()
 	if w.uplink != nil && e.index == 0 {
 		arrivals := w.uplink.Send(at, len(d.data))
 		if arrivals.Len() == 0 {
-			w.tally.overflown++
+			w.counts.overflown++
 			return
 		}
 		at = arrivals.At(0)
@@ -31,18 +32,18 @@ func (e *end) transmit(d delivery) {
 	before := e.link.Stats()
 	arrivals := e.link.Send(at, len(d.data))
 	after := e.link.Stats()
-	w.tally.lost += after.LostRandom - before.LostRandom
-	w.tally.overflown += after.LostQueue - before.LostQueue
-	w.tally.duplicated += after.Duplicated - before.Duplicated
-	w.tally.reordered += after.Reordered - before.Reordered
+	w.counts.lost += after.LostRandom - before.LostRandom
+	w.counts.overflown += after.LostQueue - before.LostQueue
+	w.counts.duplicated += after.Duplicated - before.Duplicated
+	w.counts.reordered += after.Reordered - before.Reordered
 	for i := range arrivals.Len() {
-		e.peer.expect(arrivals.At(i).Microseconds(), w.spoil(d))
+		e.peer.expect(machine.FromDuration(arrivals.At(i)), w.corrupt(d))
 	}
 }
 
 // expect plans the arrival of a datagram at this end.
-func (e *end) expect(at micros, d delivery) {
-	e.world.agenda.add(at, arriving, func() { e.arrive(d) })
+func (e *end) expect(at machine.Micros, d delivery) {
+	e.world.at(at, arriving, func() { e.arrive(d) })
 }
 
 // arrive: a datagram has reached the host.
@@ -54,7 +55,7 @@ func (e *end) arrive(d delivery) {
 		return
 	}
 	if h.buffered > 0 && h.buffered+len(d.data) > h.room {
-		e.world.tally.overflown++
+		e.world.counts.overflown++
 		return
 	}
 	h.buffered += len(d.data)
@@ -62,69 +63,69 @@ func (e *end) arrive(d delivery) {
 	h.to = append(h.to, e)
 }
 
-// spoil may change a datagram: a few bits, a burst of 32 bits at the most, or
+// corrupt may change a datagram: a few bits, a burst of 32 bits at the most, or
 // its length. Its sum finds all of the first two (section 5), and the rest but
 // for one in 2^32.
-func (w *world) spoil(d delivery) delivery {
-	if w.climate.corruptPPM == 0 || w.fairAt != never || !w.dice.chance(w.climate.corruptPPM) {
+func (w *world) corrupt(d delivery) delivery {
+	if w.conditions.corruptPPM == 0 || w.calmAt != never || !w.random.chance(w.conditions.corruptPPM) {
 		return d
 	}
 	b := bytes.Clone(d.data)
-	switch w.dice.IntN(4) {
+	switch w.random.IntN(4) {
 	case 0: // up to three bits
-		for range w.dice.between(1, 3) {
+		for range w.random.between(1, 3) {
 			w.flip(b)
 		}
 	case 1: // a burst
-		at := w.dice.IntN(len(b) - 3)
-		binary.LittleEndian.PutUint32(b[at:], binary.LittleEndian.Uint32(b[at:])^max(1, w.dice.Uint32()))
+		at := w.random.IntN(len(b) - 3)
+		binary.LittleEndian.PutUint32(b[at:], binary.LittleEndian.Uint32(b[at:])^max(1, w.random.Uint32()))
 	case 2: // the end is missing
-		b = b[:w.dice.IntN(len(b))]
+		b = b[:w.random.IntN(len(b))]
 	case 3: // something follows
-		b = append(b, make([]byte, w.dice.between(1, 40))...)
+		b = append(b, make([]byte, w.random.between(1, 40))...)
 	}
 	if bytes.Equal(b, d.data) { // two flips of the same bit
 		return d
 	}
-	w.tally.corrupted++
+	w.counts.corrupted++
 	return delivery{b, d.epoch, false}
 }
 
 func (w *world) flip(b []byte) {
-	bit := w.dice.IntN(8 * len(b))
+	bit := w.random.IntN(8 * len(b))
 	b[bit/8] ^= 1 << (bit % 8)
 }
 
-// letter is a datagram and where it went.
-type letter struct {
+// saved is a datagram and where it went.
+type saved struct {
 	delivery
 	to *end
 }
 
 // archive holds some of the datagrams of a pair, of any age, for replays.
 type archive struct {
-	old    [64]letter // of all so far, each with the same chance
-	recent [64]letter
+	old    [64]saved // of all so far, each with the same chance
+	recent [64]saved
 	count  int64
 }
 
-func (a *archive) keep(d dice, l letter) {
-	a.recent[a.count%int64(len(a.recent))] = l
+func (a *archive) keep(d random, s saved) {
+	a.recent[a.count%int64(len(a.recent))] = s
 	if at := d.Int64N(a.count + 1); at < int64(len(a.old)) {
-		a.old[at] = l
+		a.old[at] = s
 	}
 	a.count++
 }
 
-// draw returns one of the letters, if there is any.
-func (a *archive) draw(d dice) (letter, bool) {
+// draw returns one of the datagrams, if there is any.
+func (a *archive) draw(d random) (saved, bool) {
 	if a.count == 0 {
-		return letter{}, false
+		return saved{}, false
 	}
 	from := &a.old
 	if d.oneIn(2) {
 		from = &a.recent
 	}
-	l := from[d.Int64N(min(a.count, int64(len(from))))]
-	return l, l.to != nil
+	s := from[d.Int64N(min(a.count, int64(len(from))))]
+	return s, s.to != nil
 }

@@ -3,15 +3,16 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/chunk"
 )
 
-// host is a process. It may be stopped for a while: what arrives meanwhile waits
-// in its socket's buffer, as far as there is room.
+// host is a process. It may be stopped for a while: what arrives meanwhile waits in
+// its socket's buffer, as far as there is room.
 type host struct {
 	name      string
 	stopped   bool
-	resumedAt micros
+	resumedAt machine.Micros
 	buffer    []delivery
 	to        []*end   // for whom each in buffer is
 	buffered  int      // bytes in buffer
@@ -21,7 +22,7 @@ type host struct {
 }
 
 func (w *world) newHost(name string) *host {
-	h := &host{name: name, room: int(w.dice.spread(32_768, 1<<20))}
+	h := &host{name: name, room: int(w.random.spread(32_768, 1<<20))}
 	w.hosts = append(w.hosts, h)
 	return h
 }
@@ -32,30 +33,30 @@ type pair struct {
 	world   *world
 	firstID uint16
 	ends    [2]*end
-	courses map[courseKey]*course
+	streams map[streamKey]*chunk.Stream
 	archive archive
 }
 
-type courseKey struct{ epoch, from int }
+type streamKey struct{ epoch, from int }
 
-func (w *world) newPair(d dice, server, peer *host) *pair {
-	p := &pair{world: w, firstID: drawFirstID(d), courses: map[courseKey]*course{}}
+func (w *world) newPair(d random, server, peer *host) *pair {
+	p := &pair{world: w, firstID: drawFirstID(d), streams: map[streamKey]*chunk.Stream{}}
 	giveUp := drawGiveUp(d)
 	plan := drawPlan(d)
 	for i, h := range []*host{server, peer} {
 		path := drawPath(d)
 		e := &end{
 			world: w, pair: p, host: h, index: i, pace: paces[d.IntN(len(paces))](d), giveUp: giveUp,
-			path: path, link: netsim.NewLink(path, d.Uint64()), wakeAt: never,
+			path: path, link: newLink(path, d.Uint64()), wakeAt: never,
 			application: application{chunks: plan[i], sizes: drawSizes(d)},
 		}
 		if d.oneIn(8) {
 			e.giveUp = drawGiveUp(d) // against SND-17, which is only a SHOULD
 		}
 		if d.oneIn(2) {
-			e.tick = d.spread(millisecond, 50*millisecond)
+			e.tick = d.spreadTime(millisecond, 50*millisecond)
 		}
-		e.thinks, e.readDelay = drawManners(d)
+		e.thinks, e.readDelay = drawHabits(d)
 		h.ends = append(h.ends, e)
 		p.ends[i] = e
 	}
@@ -64,13 +65,13 @@ func (w *world) newPair(d dice, server, peer *host) *pair {
 		e.name = fmt.Sprintf("%s>%s", e.host.name, e.peer.host.name)
 	}
 	for _, e := range p.ends {
-		e.found(1)
+		e.connect(1)
 	}
 	return p
 }
 
 // drawFirstID draws ids of which many wrap.
-func drawFirstID(d dice) uint16 {
+func drawFirstID(d random) uint16 {
 	switch d.IntN(3) {
 	case 0:
 		return 0
@@ -80,22 +81,22 @@ func drawFirstID(d dice) uint16 {
 	return uint16(d.Uint32())
 }
 
-// endless is a patience that nothing exhausts.
-const endless micros = 1 << 61
+// endless is a GIVE_UP that never passes.
+const endless machine.Micros = 1 << 61
 
-// drawGiveUp draws a patience that fair weather never exhausts.
-func drawGiveUp(d dice) micros {
+// drawGiveUp draws a GIVE_UP that never passes on a network without faults.
+func drawGiveUp(d random) machine.Micros {
 	if d.oneIn(12) {
 		return endless
 	}
 	if d.oneIn(2) {
 		return 10 * second
 	}
-	return d.spread(3*second, 40*second)
+	return d.spreadTime(3*second, 40*second)
 }
 
 // drawPlan draws how many chunks go each way.
-func drawPlan(d dice) (chunks [2]int) {
+func drawPlan(d random) (chunks [2]int) {
 	way := d.IntN(4) // down, down, up, both
 	if way != 2 {
 		chunks[0] = int(d.spread(1, 40))
@@ -106,39 +107,39 @@ func drawPlan(d dice) (chunks [2]int) {
 	return chunks
 }
 
-// drawManners draws how long an application thinks between two chunks, and how
+// drawHabits draws how long an application thinks between two chunks, and how
 // long it lets a complete one wait.
-func drawManners(d dice) (thinks, readDelay micros) {
+func drawHabits(d random) (thinks, readDelay machine.Micros) {
 	if d.oneIn(2) {
-		thinks = d.spread(millisecond, 5*second)
+		thinks = d.spreadTime(millisecond, 5*second)
 	}
 	if d.oneIn(3) {
-		readDelay = d.spread(millisecond, 60*second)
+		readDelay = d.spreadTime(millisecond, 60*second)
 	}
 	return thinks, readDelay
 }
 
-// course returns the course that begins at an end in an epoch.
-func (p *pair) course(epoch, from int) *course {
-	key := courseKey{epoch, from}
-	c := p.courses[key]
-	if c == nil {
-		c = &course{firstID: p.firstID}
-		p.courses[key] = c
+// stream returns the stream that begins at an end in an epoch.
+func (p *pair) stream(epoch, from int) *chunk.Stream {
+	key := streamKey{epoch, from}
+	s := p.streams[key]
+	if s == nil {
+		s = &chunk.Stream{FirstID: p.firstID}
+		p.streams[key] = s
 	}
-	return c
+	return s
 }
 
 // protocolID returns the id of the connection of an epoch.
 func protocolID(epoch int) uint32 { return 0x11223344 + uint32(epoch) }
 
-// part ends a connection of which one end was begun again against the rule, if
-// one of them would wait for ever.
+// part ends a connection of which one end was begun again against the rule, if one
+// of them would wait without end.
 func (p *pair) part() {
 	for _, e := range p.ends {
-		if e.giveUp == endless && !(e.sending.course.lawful() && e.receiving.course.lawful()) {
+		if e.giveUp == endless && !(e.out.Lawful() && e.in.Lawful()) {
 			e.epoch = max(e.epoch, e.peer.epoch) // to one that neither has seen
-			e.abandon("parts from an unlawful peer")
+			e.abandon("leaves an unlawful peer")
 			return
 		}
 	}

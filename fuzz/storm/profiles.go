@@ -1,93 +1,80 @@
 package main
 
 import (
-	"github.com/chunkwire/chunkwire/recovery"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// pace is how a sender is set up, and what the judge holds it to: a bucket of
-// so many bytes, headers counted, that time fills at a rate (section 9.5; the
-// pace of RECOVERY.md, section 6, is one too).
+// pace is how a sender is set up, and what its judge allows.
 type pace struct {
-	name      string
+	chunk.Pace
+	rate      int64                         // bytes a second; 0: no limit
 	scheduler func() statemachine.Scheduler // a new one for each sender
-	rule      string                        // broken by who overdraws
-	rate      int64                         // bytes a second; 0 is unlimited, and then nothing is held
-	capacity  int64                         // bytes
-	burst     int64                         // what a new chunk finds in the bucket at least
-	acksPay   bool
 }
 
-// slowest is the lowest rate that is drawn, in bytes a second: so slow that a
-// slice takes a quarter of a second, but not as long as anyone's patience.
+// slowest is the lowest rate that is drawn, in bytes a second: so slow that a slice
+// takes a quarter of a second, but less than any GIVE_UP.
 const slowest = 4_000
 
 // paces is every way to schedule that worlds draw from. Another scheduler takes
 // part by another line.
-var paces = []func(d dice) pace{
-	func(dice) pace { return basePace(statemachine.Burst()) },
-	func(dice) pace { return basePace(statemachine.Burst()) }, // the base algorithm's default comes twice as often, as recovery's does
-	func(d dice) pace { return basePace(statemachine.Fixed(drawRate(d))) },
-	func(d dice) pace { return basePace(statemachine.Article(drawRate(d))) },
-	func(d dice) pace { // any figures that BUD-1 allows
-		p := statemachine.Profile{
+var paces = []func(d random) pace{
+	func(random) pace { return basePace(base.Burst()) },
+	func(random) pace { return basePace(base.Burst()) }, // the default comes twice as often, as that of adaptive does
+	func(d random) pace { return basePace(base.Fixed(drawRate(d))) },
+	func(d random) pace { return basePace(base.Article(drawRate(d))) },
+	func(d random) pace { // any figures that BUD-1 allows
+		p := base.Profile{
 			Name: "drawn", Rate: drawRate(d), Cap: d.spread(1_066, 300_000), AckPays: d.oneIn(2),
-			Spacing: statemachine.Micros(d.spread(1, 2_000)),
+			Spacing: machine.Micros(d.spread(1, 2_000)),
 		}
 		p.Burst = d.between(0, p.Cap)
 		return basePace(p)
 	},
-	func(d dice) pace { return recoveryPace(limited(recovery.Adaptive(), d)) },
-	func(d dice) pace { return recoveryPace(limited(recovery.Adaptive(), d)) },
-	func(d dice) pace { return recoveryPace(limited(recovery.Burst(), d)) },
-	func(d dice) pace { return recoveryPace(limited(recovery.Redundant(), d)) },
-	func(d dice) pace { return recoveryPace(recovery.Fixed(drawRate(d))) },
+	func(d random) pace { return adaptivePace(limited(adaptive.Adaptive(), d)) },
+	func(d random) pace { return adaptivePace(limited(adaptive.Adaptive(), d)) },
+	func(d random) pace { return adaptivePace(limited(adaptive.Burst(), d)) },
+	func(d random) pace { return adaptivePace(limited(adaptive.Redundant(), d)) },
+	func(d random) pace { return adaptivePace(adaptive.Fixed(max(drawRate(d), 8*slowest))) },
 }
 
-func drawRate(d dice) int64 {
+// drawRate draws a rate in bits a second, or 0.
+func drawRate(d random) int64 {
 	if d.oneIn(6) {
 		return 0
 	}
-	return d.spread(slowest, 20_000_000)
+	return 8 * d.spread(slowest, 20_000_000)
 }
 
-func basePace(p statemachine.Profile) pace {
-	return pace{
-		name:      p.Name,
-		scheduler: func() statemachine.Scheduler { return statemachine.NewBase(p) },
-		rule:      "BUD-2",
-		rate:      p.Rate, capacity: p.Cap, burst: p.Burst, acksPay: p.AckPays,
-	}
+func basePace(p base.Profile) pace {
+	return pace{chunk.BasePace(p), p.Rate / 8, func() statemachine.Scheduler {
+		s, err := base.New(p)
+		return mustMake(s, err)
+	}}
 }
 
 // limited gives half of the profiles a limit.
-func limited(p recovery.Profile, d dice) recovery.Profile {
+func limited(p adaptive.Profile, d random) adaptive.Profile {
 	if d.oneIn(2) {
 		p.MaxRate = drawRate(d)
 	}
 	return p
 }
 
-// Figures of RECOVERY.md: what a slice counts (PRO-1), the shortest interval
-// (PAC-1), and what a late caller may make up for (PAC-4).
-const (
-	sliceBytes = 1_066
-	fastest    = 7_000 // ns
-	catchUp    = 20 * millisecond
-)
+func adaptivePace(p adaptive.Profile) pace {
+	return pace{chunk.AdaptivePace(p), p.MaxRate / 8, func() statemachine.Scheduler {
+		s, err := adaptive.New(p)
+		return mustMake(s, err)
+	}}
+}
 
-// recoveryPace holds a sender to its limit, or to the shortest interval: a
-// bucket for one slice and what 20 ms make.
-func recoveryPace(p recovery.Profile) pace {
-	interval := int64(fastest)
-	if p.MaxRate > 0 {
-		interval = max(interval, sliceBytes*1_000_000_000/p.MaxRate)
+// mustMake returns a scheduler of a profile that was drawn, and so is valid.
+func mustMake(s statemachine.Scheduler, err error) statemachine.Scheduler {
+	if err != nil {
+		panic(err)
 	}
-	rate := (sliceBytes*1_000_000_000 + interval - 1) / interval
-	return pace{
-		name:      "recovery " + p.Name,
-		scheduler: func() statemachine.Scheduler { return recovery.New(p) },
-		rule:      "PAC-4",
-		rate:      rate, capacity: sliceBytes + (rate*catchUp+second-1)/second,
-	}
+	return s
 }

@@ -12,21 +12,21 @@ func TestSmallWorlds(t *testing.T) {
 	if testing.Short() || raceDetector {
 		worlds = 60
 	}
-	var all tally
+	var all counts
 	for seed := uint64(1); seed <= worlds; seed++ {
 		w := newWorld(seed, false)
-		if w.climate.peers > 3 {
+		if w.conditions.peers > 3 {
 			continue
 		}
 		w.run()
-		all.add(w.tally)
-		if w.find != nil {
-			t.Fatalf("seed %d: %v\nrepeat: go run ./fuzz/storm --seed %d --verbose", seed, w.find, seed)
+		all.add(w.counts)
+		if w.failure != nil {
+			t.Fatalf("seed %d: %v\nrepeat: go run ./fuzz/storm --seed %d --verbose", seed, w.failure, seed)
 		}
 	}
-	for i, trouble := range troubles {
-		if all.troubles[i] == 0 {
-			t.Errorf("no world had %s", trouble.name)
+	for i, fault := range faults {
+		if all.faults[i] == 0 {
+			t.Errorf("no world had %s", fault.name)
 		}
 	}
 	for _, n := range all.numbers() {
@@ -39,26 +39,26 @@ func TestSmallWorlds(t *testing.T) {
 // The same seed gives the same world, to the last datagram.
 func TestSeedsRepeat(t *testing.T) {
 	t.Parallel()
-	said := func() string {
+	output := func() string {
 		var stdout, stderr bytes.Buffer
 		if code := run([]string{"--from", "5", "--worlds", "6"}, &stdout, &stderr); code != 0 {
 			t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
 		}
 		return stdout.String()
 	}
-	first, second := said(), said()
+	first, second := output(), output()
 	if first != second || !strings.Contains(first, "trace ") {
 		t.Errorf("first\n%s\nthen\n%s", first, second)
 	}
 	a, b := newWorld(5, true), newWorld(6, false)
 	a.run()
 	b.run()
-	if a.story.hash == b.story.hash {
+	if a.log.hash == b.log.hash {
 		t.Error("two seeds give the same world")
 	}
 	c := newWorld(5, false)
-	if c.run(); a.story.hash != c.story.hash {
-		t.Error("telling a world changes it")
+	if c.run(); a.log.hash != c.log.hash {
+		t.Error("a log changes the world")
 	}
 }
 
@@ -78,62 +78,62 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// A panic of a machine is a find, and a find tells how to repeat it.
-func TestFinds(t *testing.T) {
+// A panic of a machine is a failure, and a failure says where it happened.
+func TestFailuresAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3, true)
-	w.agenda.add(1000, acting, func() { panic("a machine's") })
+	w.at(1000, acting, func() { panic("a machine's") })
 	w.run()
-	if w.find == nil || w.find.rule != "panic" || !strings.Contains(w.find.Error(), "a machine's") {
-		t.Errorf("found %v", w.find)
+	if w.failure == nil || w.failure.Rule != "panic" || !strings.Contains(w.failure.Error(), "a machine's") {
+		t.Errorf("failed with %v", w.failure)
 	}
 	var out bytes.Buffer
-	w.recount(&out)
+	w.print(&out)
 	if !strings.Contains(out.String(), "begins connection 1") || !strings.Contains(out.String(), "panic at 0.001000 s") {
-		t.Errorf("it tells %s", &out)
+		t.Errorf("it prints %s", &out)
 	}
 }
 
-// Where nothing gets through though the weather is called fair, senders that
-// give up are accused, and so is a world that does not end.
+// Where nothing gets through though the faults have ended, senders that give up are
+// failures, and so is a world that does not end.
 func TestStallsAreSeen(t *testing.T) {
 	t.Parallel()
 	cut := func(w *world) {
 		for _, e := range w.pairs[0].ends {
-			e.link.SetPath(outagePath)
+			setPath(e.link, outagePath)
 		}
 	}
 	for name, c := range map[string]struct {
 		wants  string
-		meddle func(w *world)
+		change func(w *world)
 	}{
 		"cut for long": {"stalled", cut},
-		"cut from a connection's begin": {"nothing but fair weather", func(w *world) {
+		"cut from a connection's begin": {"saw no fault", func(w *world) {
 			cut(w)
 			for _, e := range w.pairs[0].ends {
 				e.giveUp = 3 * second
-				e.found(2)
+				e.connect(2)
 			}
 		}},
 		"never submitted": {"not all is delivered", func(w *world) { w.pairs[0].ends[1].chunks++ }},
 	} {
 		w := calmWorld(t)
-		w.agenda.add(settling+1, acting, func() { c.meddle(w) })
+		w.at(settling+1, acting, func() { c.change(w) })
 		w.run()
-		if w.find == nil || w.find.rule != "LIVE-2" || !strings.Contains(w.find.text, c.wants) {
-			t.Errorf("%s: found %v", name, w.find)
+		if w.failure == nil || w.failure.Rule != "LIVE-2" || !strings.Contains(w.failure.Text, c.wants) {
+			t.Errorf("%s: %v", name, w.failure)
 		}
 	}
 }
 
-// calmWorld returns a world that is fair from the beginning, and busy.
+// calmWorld returns a world without faults from the beginning, and busy.
 func calmWorld(t *testing.T) *world {
 	t.Helper()
 	for seed := uint64(1); seed < 1000; seed++ {
 		w := newWorld(seed, false)
 		e := w.pairs[0].ends[0]
-		if w.climate.peers == 1 && e.chunks > 20 && e.thinks > second && e.giveUp == 10*second && e.peer.giveUp == e.giveUp && e.peer.chunks == 0 {
-			w.turnFair()
+		if w.conditions.peers == 1 && e.chunks > 20 && e.thinks > second && e.giveUp == 10*second && e.peer.giveUp == e.giveUp && e.peer.chunks == 0 {
+			w.endFaults()
 			return w
 		}
 	}

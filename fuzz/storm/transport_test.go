@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport"
@@ -25,15 +26,16 @@ var (
 	stormWorlds = flag.Uint64("storm.worlds", 40, "how many worlds TestTransportStorm runs")
 )
 
-// A server of package transport and some peers in bad weather, with goroutines
-// and sockets, in virtual time. Peers are killed, stopped and begun again;
-// strangers write to the server. What an application then sees must be right.
+// A server of package transport and some peers on a network with faults, with
+// goroutines and sockets, in virtual time. Peers are killed, stopped and begun
+// again; unknown peers write to the server. What an application then receives must
+// be right.
 func TestTransportStorm(t *testing.T) {
 	worlds := *stormWorlds
 	if testing.Short() || raceDetector {
 		worlds = min(worlds, 12)
 	}
-	var all transportTally
+	var all transportCounts
 	for seed := *stormFrom; seed < *stormFrom+worlds; seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { newTransportWorld(t, seed, &all).run() })
@@ -45,8 +47,8 @@ func TestTransportStorm(t *testing.T) {
 	}
 	for name, n := range map[string]*atomic.Int64{
 		"sent": &all.sent, "received": &all.received, "failed": &all.failed, "killed": &all.killed,
-		"stopped": &all.stopped, "outages": &all.outages, "spoiled": &all.spoiled, "replayed": &all.replayed,
-		"refused": &all.refused, "garbage": &all.garbage,
+		"stopped": &all.stopped, "outages": &all.outages, "corrupted": &all.corrupted, "replayed": &all.replayed,
+		"refused": &all.refused, "undecodable": &all.undecodable,
 	} {
 		if n.Load() == 0 {
 			t.Errorf("never: %s", name)
@@ -54,64 +56,65 @@ func TestTransportStorm(t *testing.T) {
 	}
 }
 
-type transportTally struct {
-	sent, received, failed, killed, stopped, outages, spoiled, replayed, refused, garbage atomic.Int64
+type transportCounts struct {
+	sent, received, failed, killed, stopped, outages, corrupted, replayed, refused, undecodable atomic.Int64
 }
 
 // Figures of these worlds.
 const (
 	transportGiveUp = 5 * time.Second
 	transportID     = 0x11223344
-	fairTime        = 5 * time.Minute // by when all must be done, in fair weather
+	calmTime        = 5 * time.Minute // by when all must be done without faults
 )
 
 type transportWorld struct {
 	t      *testing.T
 	seed   uint64
-	tally  *transportTally
+	counts *transportCounts
 	net    *netsim.Network
 	server *transport.Endpoint
 	ctx    context.Context
 	tasks  sync.WaitGroup
 
-	mu   sync.Mutex // guards what follows
-	dice dice
-	fair bool
-	live []*wire
+	mu     sync.Mutex // guards what follows
+	random random
+	calm   bool
+	live   []*socket
 	// reached counts, by the name of a peer's incarnation, the chunks that the
 	// server's application has read.
 	reached map[string]int
 }
 
-func newTransportWorld(t *testing.T, seed uint64, tally *transportTally) *transportWorld {
+func newTransportWorld(t *testing.T, seed uint64, counts *transportCounts) *transportWorld {
 	w := &transportWorld{
-		t: t, seed: seed, tally: tally, net: netsim.NewNetwork(seed),
-		dice: newDice(seed, 7), reached: map[string]int{},
+		t: t, seed: seed, counts: counts, net: netsim.NewNetwork(seed),
+		random: newRandom(seed, 7), reached: map[string]int{},
 	}
-	w.net.SetDefault(w.path())
+	w.must(w.net.SetDefault(w.path()))
 	return w
 }
 
 func (w *transportWorld) config() transport.Config {
 	return transport.Config{
 		ProtocolID: transportID, GiveUp: transportGiveUp, IdleTimeout: 3 * transportGiveUp, RecvQueue: 1,
-		Accept: func(peer net.Addr) bool { return !strings.HasPrefix(peer.String(), "stranger") },
+		LimitUnvalidated: w.seed%2 == 0,
+		Admit:            func(peer net.Addr) bool { return !strings.HasPrefix(peer.String(), "unknown") },
 	}
 }
 
-// draw takes a number from the dice that all goroutines share.
+// draw takes a random number from the source that all goroutines share.
 func (w *transportWorld) draw(low, high int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.dice.between(low, high)
+	return w.random.between(low, high)
 }
 
-// path draws bad weather; not with locks held by others.
+// path draws a path with faults; not with locks held by others.
 func (w *transportWorld) path() netsim.Path {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := drawPath(w.dice)
-	p.LossPPM = min(p.LossPPM, 300_000)
+	p := drawPath(w.random)
+	p.Loss = min(p.Loss, 30)
 	return p
 }
 
@@ -124,8 +127,8 @@ func (w *transportWorld) run() {
 	for i := range w.draw(1, 5) {
 		peers.Go(func() { w.peer(int(i)) })
 	}
-	w.tasks.Go(w.weather)
-	w.tasks.Go(w.strangers)
+	w.tasks.Go(w.makeFaults)
+	w.tasks.Go(w.unknownPeers)
 	peers.Wait()
 	if s := w.server.Stats(); s.Peers > 100 {
 		w.t.Errorf("the server holds %d connections", s.Peers)
@@ -133,11 +136,11 @@ func (w *transportWorld) run() {
 	cancel()
 	_ = w.server.Close()
 	w.tasks.Wait()
-	w.tally.refused.Add(w.server.Stats().Refused)
-	w.tally.garbage.Add(w.server.Stats().Garbage)
-	for _, stranger := range []netsim.Addr{"stranger1", "stranger2"} {
-		if n := w.net.Stats("server", stranger).Sent; n > 0 {
-			w.t.Errorf("%s was answered %d times", stranger, n)
+	w.counts.refused.Add(w.server.Stats().Refused)
+	w.counts.undecodable.Add(w.server.Stats().Undecodable)
+	for _, peer := range unknown {
+		if n := w.net.Stats("server", peer).Sent; n > 0 {
+			w.t.Errorf("%s was answered %d times", peer, n)
 		}
 	}
 }
@@ -147,13 +150,13 @@ func (w *transportWorld) open(name netsim.Addr) *transport.Endpoint {
 	if err != nil {
 		panic(err)
 	}
-	socket := &wire{PacketConn: pc, world: w, name: name}
-	e, err := transport.New(socket, w.config())
+	s := &socket{PacketConn: pc, world: w, name: name}
+	e, err := transport.New(s, w.config())
 	if err != nil {
 		panic(err)
 	}
 	w.mu.Lock()
-	w.live = append(w.live, socket)
+	w.live = append(w.live, s)
 	w.mu.Unlock()
 	return e
 }
@@ -207,7 +210,7 @@ func (w *transportWorld) both(conn *transport.Conn, out string, send int, in str
 			return sent, false
 		}
 		sent++
-		w.tally.sent.Add(1)
+		w.counts.sent.Add(1)
 	}
 	reading.Wait()
 	return sent, fine
@@ -228,7 +231,7 @@ func (w *transportWorld) receive(conn *transport.Conn, in string, recv int, read
 			w.t.Errorf("chunk %d of %q is not what was sent", i, in)
 			return false
 		}
-		w.tally.received.Add(1)
+		w.counts.received.Add(1)
 		read()
 	}
 	return true
@@ -240,13 +243,13 @@ func (w *transportWorld) chunk(name string, i int) []byte {
 	for _, c := range []byte(name) {
 		seed = seed*31 + uint64(c)
 	}
-	d := newDice(seed, 8)
+	d := newRandom(seed, 8)
 	return fill(d, drawSize(d, d.IntN(5)))
 }
 
-// wantKnown: a connection ends with an error that says why.
+// wantKnown checks that a connection ends with an error that says why.
 func (w *transportWorld) wantKnown(err error) {
-	w.tally.failed.Add(1)
+	w.counts.failed.Add(1)
 	for _, known := range []error{
 		transport.ErrGaveUp, transport.ErrIdle, transport.ErrClosed, transport.ErrSocket, transport.ErrCanceled,
 	} {
@@ -257,24 +260,24 @@ func (w *transportWorld) wantKnown(err error) {
 	w.t.Errorf("a connection ends with %v", err)
 }
 
-// peer wants some chunks each way, and begins again, at another address, until it
-// has had its way. In fair weather it has that soon, or ends in an error soon.
+// peer transfers some chunks each way, and begins again, at another address, until
+// all have arrived. Without faults that is soon, or it ends in an error soon.
 func (w *transportWorld) peer(i int) {
 	down, up := int(w.draw(0, 12)), int(w.draw(0, 12))
 	for incarnation := 1; ; incarnation++ {
-		began := w.isFair()
+		began := w.isCalm()
 		start := time.Now()
 		if w.visit(fmt.Sprintf("peer%d.%d", i, incarnation), down, up) {
 			return
 		}
 		if began {
-			w.t.Errorf("seed %d: peer %d failed in fair weather, after %v", w.seed, i, time.Since(start))
+			w.t.Errorf("seed %d: peer %d failed without faults, after %v", w.seed, i, time.Since(start))
 			return
 		}
 	}
 }
 
-// visit is one incarnation. It reports whether the peer had its way.
+// visit is one incarnation. It reports whether all chunks have arrived.
 func (w *transportWorld) visit(name string, down, up int) (ok bool) {
 	e := w.open(netsim.Addr(name))
 	defer e.Close()
@@ -282,7 +285,7 @@ func (w *transportWorld) visit(name string, down, up int) (ok bool) {
 	if err != nil {
 		panic(err)
 	}
-	limit, cancel := context.WithTimeout(w.ctx, fairTime+10*time.Minute)
+	limit, cancel := context.WithTimeout(w.ctx, calmTime+10*time.Minute)
 	defer cancel()
 	hello := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, uint16(down)), uint16(up))
 	err = conn.Send(limit, append(hello, name...))
@@ -300,8 +303,8 @@ func (w *transportWorld) visit(name string, down, up int) (ok bool) {
 	return ok
 }
 
-// wantReached: what was sent with success is read at the server sooner or later,
-// also when the connection ends (SAFE-2).
+// wantReached checks that what was sent with success is read at the server sooner or
+// later, also when the connection ends (SAFE-2).
 func (w *transportWorld) wantReached(name string, chunks int) {
 	n := 0
 	for range 1000 {
@@ -316,65 +319,75 @@ func (w *transportWorld) wantReached(name string, chunks int) {
 	w.t.Errorf("seed %d: %d chunks of %s were reported as delivered, but %d were read", w.seed, chunks, name, n)
 }
 
+// must fails on what cannot happen.
+func (w *transportWorld) must(err error) {
+	if err != nil {
+		w.t.Error(err)
+	}
+}
+
 func (w *transportWorld) sleep(low, high time.Duration) {
 	time.Sleep(time.Duration(w.draw(int64(low), int64(high))))
 }
 
-func (w *transportWorld) isFair() bool {
+func (w *transportWorld) isCalm() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.fair
+	return w.calm
 }
 
-// weather changes paths, stops and kills, and turns fair in the end.
-func (w *transportWorld) weather() {
+// makeFaults changes paths, stops and kills, and ends all faults in the end.
+func (w *transportWorld) makeFaults() {
 	end := time.Now().Add(time.Duration(w.draw(int64(5*time.Second), int64(2*time.Minute))))
 	for time.Now().Before(end) && w.ctx.Err() == nil {
 		w.sleep(10*time.Millisecond, 10*time.Second)
-		w.trouble()
+		w.makeFault()
 	}
 	time.Sleep(2 * transportGiveUp) // until nobody is stopped any more
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.fair = true
-	fair := fairPath(w.dice)
-	w.net.SetDefault(fair)
+	w.calm = true
+	good := goodPath(w.random)
+	w.must(w.net.SetDefault(good))
 	for _, s := range w.live {
-		w.net.SetPath("server", s.name, fair)
-		w.net.SetPath(s.name, "server", fair)
+		w.must(w.net.SetPath("server", s.name, good))
+		w.must(w.net.SetPath(s.name, "server", good))
 	}
 }
 
-func (w *transportWorld) trouble() {
+func (w *transportWorld) makeFault() {
 	w.mu.Lock()
-	s := w.live[w.dice.IntN(len(w.live))]
-	kind := w.dice.IntN(5)
+	s := w.live[w.random.IntN(len(w.live))]
+	kind := w.random.IntN(5)
 	w.mu.Unlock()
 	switch kind {
 	case 0, 1: // another path one way
-		w.net.SetPath("server", s.name, w.path())
+		w.must(w.net.SetPath("server", s.name, w.path()))
 	case 2:
-		w.tally.outages.Add(1)
-		w.net.SetPath(s.name, "server", outagePath)
+		w.counts.outages.Add(1)
+		w.must(w.net.SetPath(s.name, "server", outagePath))
 		w.sleep(0, 2*transportGiveUp)
-		w.net.SetPath(s.name, "server", w.path())
+		w.must(w.net.SetPath(s.name, "server", w.path()))
 	case 3:
-		w.tally.stopped.Add(1)
+		w.counts.stopped.Add(1)
 		s.stop(time.Duration(w.draw(0, int64(2*transportGiveUp))))
 	case 4:
 		if s.name != "server" {
-			w.tally.killed.Add(1)
-			_ = s.PacketConn.Close() // without a last word
+			w.counts.killed.Add(1)
+			_ = s.PacketConn.Close() // the endpoint cannot send anything more
 		}
 	}
 }
 
-// strangers write to the server: bytes without sense, and perfect beginnings.
-func (w *transportWorld) strangers() {
+// unknown are the peers that the server does not admit.
+var unknown = []netsim.Addr{"unknown1", "unknown2"}
+
+// unknownPeers write to the server: garbage, and valid first slices.
+func (w *transportWorld) unknownPeers() {
 	framer := codec.NewFramer(transportID)
 	beginning, _ := framer.AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("let me in")})
-	late, _ := framer.AppendAck(nil, codec.Ack{NumSlices: 3, Acked: codec.FirstN(3)})
-	for _, name := range []netsim.Addr{"stranger1", "stranger2"} {
+	late, _ := framer.AppendAck(nil, codec.Ack{NumSlices: 3, Acked: bitset.FirstN(3)})
+	for _, name := range unknown {
 		pc, err := w.net.Listen(name)
 		if err != nil {
 			panic(err)
@@ -384,7 +397,7 @@ func (w *transportWorld) strangers() {
 			w.sleep(0, time.Second)
 			_, _ = pc.WriteTo(beginning, netsim.Addr("server"))
 			_, _ = pc.WriteTo(late, netsim.Addr("server"))
-			_, _ = pc.WriteTo(fill(newDice(uint64(w.draw(0, 1<<40)), 9), int(w.draw(0, 1200))), netsim.Addr("server"))
+			_, _ = pc.WriteTo(fill(newRandom(uint64(w.draw(0, 1<<40)), 9), int(w.draw(0, 1200))), netsim.Addr("server"))
 		}
 	}
 }

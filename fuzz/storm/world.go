@@ -2,101 +2,144 @@ package main
 
 import (
 	"fmt"
+	"time"
 
+	"github.com/chunkwire/chunkwire/internal/queue"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/sim/chunk"
 )
 
-// world is one simulation: a server, its peers, and bad weather, then fair
-// weather until all is done. Its seed decides everything.
+const (
+	millisecond = machine.Millisecond
+	second      = machine.Second
+	never       = machine.Never
+)
+
+// world is one simulation: a server, its peers, and a network with faults, then one
+// without until all is done. Its seed decides everything.
 type world struct {
-	seed    uint64
-	climate climate
-	dice    dice // for what is decided on the way
-	agenda  agenda
-	now     micros
-	story   *story
-	tally   tally
-	pairs   []*pair
-	hosts   []*host
-	uplink  *netsim.Link // of the server; nil: none that is shared
-	fairAt  micros       // when the weather turned fair; never before
-	endAt   micros       // when all must be done; never before the weather turned fair
-	inbox   []byte       // the buffer that datagrams are read into
-	sweeps  int
-	find    *find
+	seed       uint64
+	conditions conditions
+	random     random // for what is decided on the way
+	events     queue.Queue[func()]
+	now        machine.Micros
+	log        *log
+	counts     counts
+	pairs      []*pair
+	hosts      []*host
+	uplink     *netsim.Link   // of the server; nil: none that is shared
+	calmAt     machine.Micros // when the faults ended; never before
+	endAt      machine.Micros // when all must be done; never before the faults ended
+	inbox      []byte         // the buffer that datagrams are read into
+	checks     int
+	failure    *failure
 }
 
-// find is a violation, and where it happened.
-type find struct {
-	*accusation
+// failure is a violation, and where it happened.
+type failure struct {
+	*chunk.Violation
 	seed uint64
-	at   micros
+	at   machine.Micros
 	pair *pair
 	who  string
 }
 
-func (f *find) Error() string {
-	return fmt.Sprintf("%s at %s, %s: %s", f.rule, clock(f.at), f.who, f.text)
+func (f *failure) Error() string {
+	return fmt.Sprintf("%s at %s, %s: %s", f.Rule, clock(f.at), f.who, f.Text)
 }
 
-// Limits of a world. They are far from what any needs, and a violation when met.
+// Limits of a world. They are far from what any needs, and a failure when met.
 const (
 	maxEvents      = 50_000_000
 	maxPolls       = 2_000       // packets of one machine at one time
 	longestSilence = 60 * second // until an end learns that the other has left, at most
-	settling       = 10 * second // what bad weather leaves in queues and clocks
-	sweepEvery     = second / 2
-	longestWait    = 400 * second // of fair weather, beyond what the rates ask for
+	settling       = 10 * second // what faults leave in queues and clocks
+	checkEvery     = second / 2
+	longestWait    = 400 * second // without faults, beyond what the rates ask for
+	latestEvent    = 1 << 50      // what is later never happens
+)
+
+// class orders events of the same time: machines are given what arrived before they
+// are polled (SND-4, RCV-2).
+type class time.Duration
+
+const (
+	arriving class = iota
+	acting         // applications and faults
+	polling
 )
 
 func newWorld(seed uint64, verbose bool) *world {
-	d := newDice(seed, 0)
-	w := &world{seed: seed, climate: drawClimate(d), dice: newDice(seed, 1), story: newStory(verbose), fairAt: never, endAt: never}
-	w.tally.worlds = 1
+	r := newRandom(seed, 0)
+	w := &world{seed: seed, conditions: drawConditions(r), random: newRandom(seed, 1), log: newLog(verbose), calmAt: never, endAt: never}
+	w.counts.worlds = 1
 	server := w.newHost("server")
-	if w.climate.uplink.Rate > 0 {
-		w.uplink = netsim.NewLink(w.climate.uplink, d.Uint64())
+	if w.conditions.uplink.Rate > 0 {
+		w.uplink = newLink(w.conditions.uplink, r.Uint64())
 	}
-	for i := range w.climate.peers {
+	for i := range w.conditions.peers {
 		peer := w.newHost(fmt.Sprintf("peer%d", i+1))
-		w.pairs = append(w.pairs, w.newPair(d, server, peer))
+		w.pairs = append(w.pairs, w.newPair(r, server, peer))
 	}
-	for kind := range troubles {
-		w.planTrouble(trouble(kind))
+	for kind := range faults {
+		w.planFault(kind)
 	}
-	w.agenda.add(w.climate.badFor, acting, w.turnFair)
-	w.agenda.add(sweepEvery, polling, w.sweep)
+	w.at(w.conditions.badFor, acting, w.endFaults)
+	w.at(checkEvery, polling, w.check)
 	return w
 }
 
-// run runs the world to its end, or to the first find.
+// newLink returns a link of a path that was drawn, and so is valid.
+func newLink(p netsim.Path, seed uint64) *netsim.Link {
+	link, err := netsim.NewLink(p, seed)
+	if err != nil {
+		panic(err)
+	}
+	return link
+}
+
+func setPath(link *netsim.Link, p netsim.Path) {
+	if err := link.SetPath(p); err != nil {
+		panic(err)
+	}
+}
+
+// at plans an event.
+func (w *world) at(at machine.Micros, c class, do func()) {
+	if at < latestEvent {
+		w.events.Push(at.Duration()+time.Duration(c), do)
+	}
+}
+
+// run runs the world to its end, or to the first failure.
 func (w *world) run() {
-	defer w.catch()
-	for events := 0; w.find == nil && !w.done(); events++ {
-		e := w.agenda.next()
-		w.now = e.at
-		e.do()
+	defer w.recover()
+	for events := 0; w.failure == nil && !w.done(); events++ {
+		w.now = machine.FromDuration(w.events.Next())
+		w.events.Pop()()
 		if events > maxEvents {
-			w.accuse(nil, "world", accuse("bounds", "does not end after %d events", events))
+			w.report(nil, "world", &chunk.Violation{Rule: "bounds", Text: fmt.Sprintf("does not end after %d events", events)})
 		}
 		if w.now > w.endAt {
-			w.accuse(w.unfinished(), "world", accuse("LIVE-2", "not all is delivered after %d s of fair weather", (w.now-w.fairAt)/second))
+			text := fmt.Sprintf("not all is delivered after %d s without faults", (w.now-w.calmAt)/second)
+			w.report(w.unfinished(), "world", &chunk.Violation{Rule: "LIVE-2", Text: text})
 		}
 	}
-	w.tally.virtual = w.now
-	w.story.mark(uint64(w.now))
+	w.counts.virtual = int64(w.now)
+	w.log.mark(uint64(w.now))
 }
 
-// catch makes a panic a find.
-func (w *world) catch() {
+// recover makes a panic a failure.
+func (w *world) recover() {
 	if p := recover(); p != nil {
-		w.accuse(nil, "world", accuse("panic", "%v", p))
+		w.report(nil, "world", &chunk.Violation{Rule: "panic", Text: fmt.Sprint(p)})
 	}
 }
 
-func (w *world) accuse(p *pair, who string, a *accusation) {
-	if a != nil && w.find == nil {
-		w.find = &find{a, w.seed, w.now, p, who}
+func (w *world) report(p *pair, who string, v *chunk.Violation) {
+	if v != nil && w.failure == nil {
+		w.failure = &failure{v, w.seed, w.now, p, who}
 	}
 }
 
@@ -112,56 +155,56 @@ func (w *world) unfinished() *pair {
 	return nil
 }
 
-// patience is how long after the bad weather all must be done.
-func (w *world) patience() micros {
+// allowed is how long after the faults all must be done.
+func (w *world) allowed() machine.Micros {
 	all := longestWait
 	for _, p := range w.pairs {
 		for _, e := range p.ends {
-			rate := max(e.pace.rate, slowest)
-			all = max(all, longestWait+int64(e.chunks+1)*(5*second+280_000*second/rate))
+			rate := machine.Micros(max(e.pace.rate, slowest))
+			all = max(all, longestWait+machine.Micros(e.chunks+1)*(5*second+280_000*second/rate))
 		}
 	}
 	return all
 }
 
-// turnFair ends all that is bad.
-func (w *world) turnFair() {
-	if w.fairAt != never {
+// endFaults ends all that is bad.
+func (w *world) endFaults() {
+	if w.calmAt != never {
 		return
 	}
-	w.fairAt, w.endAt = w.now, w.now+w.patience()
-	if w.story.told() {
-		w.story.tell(w.now, nil, "the weather turns fair")
+	w.calmAt, w.endAt = w.now, w.now+w.allowed()
+	if w.log.verbose() {
+		w.log.add(w.now, nil, "the faults end")
 	}
 	if w.uplink != nil {
-		w.uplink.SetPath(netsim.Path{})
+		setPath(w.uplink, netsim.Path{})
 	}
 	for _, h := range w.hosts {
 		w.resume(h)
 	}
 	for _, p := range w.pairs {
-		path := fairPath(w.dice)
+		path := goodPath(w.random)
 		for _, e := range p.ends {
 			e.path = path
-			e.link.SetPath(path)
+			setPath(e.link, path)
 			e.readDelay = 0
 		}
 		p.part()
 	}
 }
 
-// isFair reports whether nothing bad has happened for a while.
-func (w *world) isFair(for_ micros) bool {
-	return w.fairAt != never && w.now-for_ >= w.fairAt+settling
+// calmFor reports whether there were no faults for a while.
+func (w *world) calmFor(d machine.Micros) bool {
+	return w.calmAt != never && w.now-d >= w.calmAt+settling
 }
 
-// sweep looks for those that should have done something by now.
-func (w *world) sweep() {
-	w.sweeps++
+// check looks for those that should have done something by now.
+func (w *world) check() {
+	w.checks++
 	for _, p := range w.pairs {
 		for _, e := range p.ends {
-			e.examine(w.sweeps%8 == 0) // it takes long to look
+			e.check(w.checks%8 == 0) // it takes long to measure memory
 		}
 	}
-	w.agenda.add(w.now+sweepEvery, polling, w.sweep)
+	w.at(w.now+checkEvery, polling, w.check)
 }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/chunkwire/chunkwire/testvectors/runner"
+)
+
+// ports says how each port is built and started in a copy of its folder. Warnings
+// are no errors: a mistake may well leave something unused.
+var ports = map[string]struct{ build, start []string }{
+	"ports/c":          {[]string{"make", "-B", "port", "CFLAGS=-std=c99 -O1 -w"}, []string{"./port"}},
+	"ports/python":     {nil, []string{"python3", "-B", "-m", "chunkwire"}},
+	"ports/typescript": {[]string{"node", "node_modules/typescript/bin/tsc"}, []string{"node", "dist/port.js"}},
+}
+
+// runVectors puts the vectors to a port with files replaced: to the reference in
+// Go unless another one is named.
+func runVectors(dir, port string, changed map[string][]byte) (outcome, error) {
+	o := outcome{By: "vectors", Message: passed}
+	start, err := buildPort(dir, port, changed)
+	if err != nil {
+		return o, err
+	}
+	suite, err := runner.Embedded()
+	if err != nil {
+		return o, err
+	}
+	report, err := runner.Run(context.Background(), runner.Config{Command: start, Timeout: 5 * time.Second}, suite)
+	i := slices.IndexFunc(report.Results, func(r *runner.Result) bool { return r.Status == runner.Failed })
+	if i < 0 {
+		return o, err
+	}
+	o.Failed, o.Message = true, report.Results[i].Name
+	return o, nil
+}
+
+// buildPort returns the command that starts a port.
+func buildPort(dir, port string, changed map[string][]byte) ([]string, error) {
+	if port == "" {
+		binary := filepath.Join(dir, "chunkwire")
+		_, err := output("", "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, "./cmd/chunkwire")
+		return []string{binary, "port"}, err
+	}
+	folder, p := filepath.Join(dir, "port"), ports[port]
+	err := os.CopyFS(folder, os.DirFS(port))
+	for file, text := range changed {
+		err = errors.Join(err, os.WriteFile(filepath.Join(folder, strings.TrimPrefix(file, port)), text, 0o644))
+	}
+	if err == nil && p.build != nil {
+		_, err = output(folder, p.build...)
+	}
+	return append([]string{"sh", "-c", `cd "$0" && exec "$@"`, folder}, p.start...), err
+}
