@@ -19,13 +19,13 @@ func orEnd(ctx context.Context, task func() error) error {
 	}
 }
 
-// ended tells why a context has ended.
+// ended returns why a context has ended.
 func ended(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ctx.Err(), context.Cause(ctx))
 }
 
-// withTimeout ends a context after d, unless that is 0, and gives the sentence
-// that tells so.
+// withTimeout ends a context after d, unless that is 0, with a sentence that says
+// so.
 func withTimeout(ctx context.Context, d time.Duration, says string) (context.Context, context.CancelFunc) {
 	if d == 0 {
 		return context.WithCancel(ctx)

@@ -61,14 +61,31 @@ func startRecv(t *testing.T, args ...string) (addr string, ended <-chan result) 
 
 func startRecvUntil(t *testing.T, ctx context.Context, args ...string) (addr string, ended <-chan result) {
 	t.Helper()
-	var stdout, stderr lockedBuffer
-	stderr.wrote = make(chan struct{}, 100)
+	addr, _, ended = watchRecv(t, ctx, args...)
+	return addr, ended
+}
+
+// watchRecv does the same, and returns what recv prints for people.
+func watchRecv(t *testing.T, ctx context.Context, args ...string) (addr string, stderr *lockedBuffer, ended <-chan result) {
+	t.Helper()
+	var stdout lockedBuffer
+	stderr = &lockedBuffer{wrote: make(chan struct{}, 100)}
 	done := make(chan result, 1)
 	go func() {
-		code := execute(ctx, nil, &stdout, &stderr, append([]string{"recv", "--listen", loopback}, args...)...)
+		code := execute(ctx, nil, &stdout, stderr, append([]string{"recv", "--listen", loopback}, args...)...)
 		done <- result{code, stdout.String(), stderr.String()}
 	}()
-	return listening(t, &stderr), done
+	return listening(t, stderr), stderr, done
+}
+
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 20 s: %s", what)
+		}
+	}
 }
 
 // listening returns the address of a recv once it says that it listens.
@@ -76,7 +93,7 @@ func listening(t *testing.T, stderr *lockedBuffer) string {
 	t.Helper()
 	for {
 		select {
-		case <-time.After(5 * time.Second):
+		case <-time.After(20 * time.Second):
 			t.Fatalf("recv does not listen: %s", stderr.String())
 		case <-stderr.wrote:
 			if _, at, ok := strings.Cut(stderr.String(), "listening on "); ok && strings.Contains(at, "\n") {
@@ -215,7 +232,7 @@ func TestNothingHalfIsLeft(t *testing.T) {
 	defer stop()
 	go func() {
 		var drop lockedBuffer
-		execute(sending, nil, &drop, &drop, "send", "--profile", "fixed", "--rate", "200k", "--to", addr, inputFile(t, pattern(1_000_000, 1)))
+		execute(sending, nil, &drop, &drop, "send", "--profile", "fixed", "--max-rate", "200k", "--to", addr, inputFile(t, pattern(1_000_000, 1)))
 	}()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		if parts, _ := filepath.Glob(out + ".*.part"); len(parts) == 1 {
@@ -282,6 +299,7 @@ func TestExitCodes(t *testing.T) {
 	file, dir := inputFile(t, []byte("x")), t.TempDir()
 	big := inputFile(t, make([]byte, codec.MaxChunkSize+1))
 	empty := inputFile(t, nil)
+	silent := silentAddr(t)
 	cases := []struct {
 		name string
 		args string
@@ -302,17 +320,23 @@ func TestExitCodes(t *testing.T) {
 		{"giving up too late", "send --give-up 2000000h --to localhost:1 " + file, exitUsage, "--give-up must be"},
 		{"negative time-out", "send --timeout -1s --to localhost:1 " + file, exitUsage, "--timeout must not"},
 		{"no such profile", "send --to localhost:1 --profile warp " + file, exitUsage, "adaptive, burst, redundant, fixed, base, article"},
-		{"a rate that stalls", "send --to localhost:1 --rate 8 " + file, exitUsage, "stall"},
+		{"a rate that stalls", "send --to localhost:1 --max-rate 8 " + file, exitUsage, "stall"},
+		{"a rate that is needed", "send --to localhost:1 --profile fixed " + file, exitUsage, "--profile fixed needs --max-rate"},
+		{"a device without an end", "send --to localhost:1 /dev/zero", exitFailed, "/dev/zero is a device, which may have no end"},
+		{"a file that is there", "recv --no-replace --listen 127.0.0.1:0 --out " + file, exitFailed, "exists, and --no-replace is given"},
+		{"a negative size", "recv --max-size -1 --listen 127.0.0.1:0 --out " + file, exitUsage, "want a number"},
+		{"demo with a negative jitter", "demo --jitter -1s", exitUsage, "--jitter must be"},
 		{"lanes that do not share", "send --to localhost:1 --profile base --lanes 2 " + file, exitUsage, "--profile base allows --lanes 1 only"},
-		{"lanes of the article", "send --to localhost:1 --profile article --rate 20M --lanes 8 " + file, exitUsage, "--profile article allows --lanes 1 only"},
+		{"lanes of the article", "send --to localhost:1 --profile article --max-rate 20M --lanes 8 " + file, exitUsage, "--profile article allows --lanes 1 only"},
 		{"one raw chunk by lanes", "send --to localhost:1 --raw --lanes 2 " + file, exitUsage, "--lanes must be 1"},
 		{"no such file", "send --to localhost:1 " + filepath.Join(dir, "none"), exitFailed, "none"},
 		{"a directory", "send --to localhost:1 " + dir, exitFailed, "directory"},
 		{"raw and too large", "send --raw --to localhost:1 " + big, exitUsage, "262144"},
 		{"raw and empty", "send --raw --to localhost:1 " + empty, exitUsage, "262144"},
 		{"no such host", "send --to nowhere.invalid:1 " + file, exitFailed, "nowhere.invalid"},
-		{"nobody there", "send --give-up 200ms --to 127.0.0.1:9 " + file, exitTimeout, "no answer from 127.0.0.1:9; is it running"},
-		{"not done in time", "send --timeout 100ms --to 127.0.0.1:9 " + file, exitTimeout, "--timeout"},
+		{"nobody there", "send --to 127.0.0.1:9 " + file, exitTimeout, "nobody listens at 127.0.0.1:9 (connection refused)"},
+		{"nobody answers", "send --give-up 200ms --to " + silent + " " + file, exitTimeout, "no answer from " + silent + "; is it running"},
+		{"not done in time", "send --timeout 100ms --to " + silent + " " + file, exitTimeout, "--timeout"},
 		{"nowhere to listen", "recv --out " + file, exitUsage, "--listen"},
 		{"nowhere to put it", "recv --listen 127.0.0.1:0", exitUsage, "--out"},
 		{"out is a directory", "recv --listen 127.0.0.1:0 --out " + dir, exitFailed, "directory"},

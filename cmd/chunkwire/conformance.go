@@ -11,16 +11,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chunkwire/chunkwire/cmd/chunkwire/internal/conformance"
-	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/runner"
 )
 
 // shownFailures is how many failures are printed without --all.
 const shownFailures = 10
 
-// errFailures says that a port works, but not as it must.
+// errFailures means that a port works, but not as it must.
 var errFailures = errors.New("the port failed")
 
 type conformanceFlags struct {
@@ -29,6 +30,7 @@ type conformanceFlags struct {
 	known   string
 	junit   string
 	vectors string
+	request string
 	timeout time.Duration
 	json    bool
 	long    bool
@@ -40,10 +42,10 @@ func newConformance() *cobra.Command {
 	var flags conformanceFlags
 	cmd := &cobra.Command{
 		Use:   "conformance [flags] -- COMMAND ARGS...",
-		Short: "Put the test vectors to a port in any language",
-		Long: `conformance starts a port, a program that answers the port contract, and puts the test
-vectors to it: one JSON request a line on its standard input, one JSON response a line on
-its standard output. It first asks for an op that does not exist, which a port must answer
+		Short: "Run the test vectors against a port in any language",
+		Long: `conformance starts a port, a program that answers the port contract, and runs the test
+vectors against it: one JSON request a line on its standard input, one JSON response a line
+on its standard output. It first asks for an op that does not exist, which a port must answer
 with "unsupported"; a vector that is answered so is skipped.
 
 A wrong answer, a crash, a hang, a line too many or too few fail the vector. After a crash
@@ -54,8 +56,14 @@ not work (does not start, does not answer the first question, keeps crashing),
 130 interrupted.`,
 		Example: `  chunkwire conformance -- python3 port.py
   chunkwire conformance --level required --run '^refuse-' -- ./port
-  chunkwire conformance --known-failures known.txt --junit report.xml -- node port.js`,
-		Args: cobra.MinimumNArgs(1),
+  chunkwire conformance --known-failures known.txt --junit report.xml -- node port.js
+  chunkwire conformance --request sender/news | python3 port.py`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 && flags.request == "" {
+				return errors.New("no command of a port is given")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
 	}
 	f := cmd.Flags()
@@ -65,7 +73,8 @@ not work (does not start, does not answer the first question, keeps crashing),
 	f.StringVar(&flags.known, "known-failures", "", "file of vectors that may fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")
-	f.DurationVar(&flags.timeout, "timeout", conformance.DefaultTimeout, "how long the port may take for an answer; three times that for the first one")
+	f.StringVar(&flags.request, "request", "", "print the request of the vector with this name, as a line for a port, and nothing else")
+	f.DurationVar(&flags.timeout, "timeout", runner.DefaultTimeout, "how long the port may take for an answer; three times that for the first one")
 	f.BoolVar(&flags.json, "json", false, "print the report as one JSON object")
 	f.BoolVar(&flags.long, "long", false, "run seeded runs of more than 100,000 packets too")
 	f.BoolVar(&flags.all, "all", false, fmt.Sprintf("show all failures, not the first %d, and every skipped vector by its name", shownFailures))
@@ -82,11 +91,19 @@ func (flags *conformanceFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if flags.request != "" {
+		line, ok := suite.Request(flags.request)
+		if !ok {
+			return usageError(cmd, fmt.Errorf("--request: no vector is called %q", flags.request))
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\n", line)
+		return err
+	}
 	show, end := countProgress(cmd.ErrOrStderr())
 	cfg.Progress = show
-	report, err := conformance.Run(cmd.Context(), cfg, suite)
+	report, err := runner.Run(cmd.Context(), cfg, suite)
 	end()
-	if errors.Is(err, conformance.ErrConfig) {
+	if errors.Is(err, runner.ErrConfig) {
 		return usageError(cmd, err)
 	}
 	if err == nil && !report.OK {
@@ -95,8 +112,8 @@ func (flags *conformanceFlags) run(cmd *cobra.Command, args []string) error {
 	return errors.Join(err, flags.print(cmd.OutOrStdout(), report))
 }
 
-func (flags *conformanceFlags) config(command []string) (conformance.Config, error) {
-	cfg := conformance.Config{
+func (flags *conformanceFlags) config(command []string) (runner.Config, error) {
+	cfg := runner.Config{
 		Command: command, Timeout: flags.timeout, Long: flags.long, NoSkip: flags.noSkip,
 		Level: testvectors.Level(flags.level),
 	}
@@ -139,14 +156,14 @@ func readNames(name string) (list []string, err error) {
 	return list, s.Err()
 }
 
-func (flags *conformanceFlags) suite() (conformance.Suite, error) {
+func (flags *conformanceFlags) suite() (runner.Suite, error) {
 	if flags.vectors != "" {
-		return conformance.ReadDir(flags.vectors)
+		return runner.ReadDir(flags.vectors)
 	}
-	return conformance.Embedded()
+	return runner.Embedded()
 }
 
-func (flags *conformanceFlags) print(w io.Writer, report *conformance.Report) error {
+func (flags *conformanceFlags) print(w io.Writer, report *runner.Report) error {
 	if flags.json {
 		if err := json.NewEncoder(w).Encode(report); err != nil {
 			return err

@@ -8,9 +8,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
-	"github.com/spf13/pflag"
 )
 
 // connectionFlags are those that send and recv share.
@@ -21,6 +22,7 @@ type connectionFlags struct {
 	timeout    time.Duration
 	raw        bool
 	json       bool
+	sends      bool // the command is send
 }
 
 const defaultProtocolID = 0x11223344
@@ -35,7 +37,7 @@ const (
 
 func (c *connectionFlags) add(f *pflag.FlagSet) {
 	c.protocolID = defaultProtocolID
-	f.Var(protocolID{&c.protocolID}, "protocol-id", "number that both ends must share")
+	f.Var(protocolID{&c.protocolID}, "protocol-id", "number that both ends must share; the default is public, and it is no secret on the wire either")
 	f.IntVar(&c.lanes, "lanes", 1, "how many chunks may be in flight at once, up to 16; both ends must have the same; 8 fill most long or lossy paths")
 	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "how long the peer may be silent within a chunk; between chunks, 3 times that")
 	f.DurationVar(&c.timeout, "timeout", 0, "how long it may take in all; 0 is without limit")
@@ -60,7 +62,7 @@ func (c *connectionFlags) config() (transport.Config, error) {
 		Lanes:      c.lanes,
 		GiveUp:     c.giveUp,
 		// Between two chunks, and while a peer stores the file, nothing need be
-		// heard; but a peer that has gone then must not be waited for.
+		// received; but a peer that has gone then must not be waited for.
 		IdleTimeout: idleGiveUps * c.giveUp,
 	}, nil
 }
@@ -85,27 +87,46 @@ func checkAddress(flag, address string, minPort int) error {
 	return nil
 }
 
-// explain says of a peer that fell silent what the flags have to do with it.
-func (c *connectionFlags) explain(err error, peer net.Addr, far course) error {
-	silent, flag := c.giveUp, "--give-up"
+// explain returns, for a peer that fell silent, what happened, how far the transfer
+// had come, and what the flags have to do with it. Other errors stay as they are.
+func (c *connectionFlags) explain(err error, peer net.Addr, far course, st transport.EndpointStats) error {
+	waited := ""
 	switch {
+	case errors.Is(err, transport.ErrRefused) && !far.begun:
+		return timeoutError(fmt.Sprintf("nobody listens at %v (connection refused); start the receiver first, and check host and port", peer))
+	case errors.Is(err, transport.ErrRefused):
+		return timeoutError(fmt.Sprintf("%v has gone after %s (connection refused)", peer, far))
 	case errors.Is(err, transport.ErrIdle):
-		silent, flag = idleGiveUps*c.giveUp, "3 times --give-up"
-	case !errors.Is(err, transport.ErrGaveUp):
+		waited = fmt.Sprintf("(waited %v, 3 times --give-up)", idleGiveUps*c.giveUp)
+	case errors.Is(err, transport.ErrGaveUp):
+		waited = fmt.Sprintf("(waited %v, --give-up)", c.giveUp)
+	default:
 		return err
 	}
-	text := fmt.Sprintf("%v stopped answering after %s of %s", peer, formatBytes(float64(far.done)), formatBytes(float64(far.total)))
-	switch {
-	case !far.begun:
-		text = fmt.Sprintf("no answer from %v; is it running, reachable, and using the same --protocol-id and --lanes?", peer)
-	case far.done == far.total:
-		text = fmt.Sprintf("%v has all %s, but did not say whether it stored them", peer, formatBytes(float64(far.done)))
-	}
-	return timeoutError(fmt.Sprintf("%s (waited %v, %s)", text, silent, flag))
+	return timeoutError(c.silence(peer, far, st) + " " + waited)
 }
 
-// warnOfSmallBuffers tells when the system gives less than was asked for: a
-// burst then loses slices before they reach the wire.
+// silence returns what a silence after so much of a transfer may mean.
+func (c *connectionFlags) silence(peer net.Addr, far course, st transport.EndpointStats) string {
+	local := ""
+	if st.WriteErrors > 0 {
+		local = fmt.Sprintf("; this system could not send %s: %v", countOf(st.WriteErrors, "datagram"), st.LastWriteError)
+	}
+	switch {
+	case !far.begun && st.WriteErrors > 0 && st.WriteErrors == st.DatagramsOut:
+		return fmt.Sprintf("cannot send to %v: %v", peer, st.LastWriteError)
+	case !far.begun:
+		return fmt.Sprintf("no answer from %v; is it running, reachable, and using the same --protocol-id and --lanes?%s", peer, local)
+	case c.sends && far.done == far.total:
+		return fmt.Sprintf("%v has all %s, but has not said whether it stored them; it may still be writing%s", peer, formatBytes(float64(far.done)), local)
+	case c.sends && far.done == 0 && !c.raw:
+		return fmt.Sprintf("%v took the first chunk and nothing after it; is it a recv --raw, or another implementation? They need --raw here%s", peer, local)
+	}
+	return fmt.Sprintf("%v stopped answering after %s%s", peer, far, local)
+}
+
+// warnOfSmallBuffers says when the system gives less than was asked for: a burst
+// then loses slices before they reach the wire.
 func warnOfSmallBuffers(w io.Writer, s transport.EndpointStats) {
 	for _, b := range []struct {
 		name  string

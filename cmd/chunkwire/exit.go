@@ -7,25 +7,28 @@ import (
 	"os"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/cmd/chunkwire/internal/conformance"
-	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/spf13/cobra"
+
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/testvectors/runner"
+	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/file"
 )
 
-// The exit codes, as every command's help tells them.
+// The exit codes, as every command's help lists them.
 const (
 	exitOK       = 0
 	exitFailed   = 1 // anything else: a file, a socket
 	exitUsage    = 2 // a flag or an argument is wrong
-	exitTimeout  = 3 // the peer did not answer, or not in time
+	exitTimeout  = 3 // nobody is there, or the peer did not answer in time
 	exitMismatch = 4 // what arrived is not what was sent
 	exitPort     = 5 // the port that is tested does not work
 	exitSignal   = 130
 )
 
 const exitHelp = `
-Exit codes: 0 done, 1 failed, 2 bad usage, 3 time-out, 4 mismatch, 130 interrupted.`
+Exit codes: 0 done, 1 failed, 2 bad usage, 3 time-out or no peer, 4 mismatch,
+130 interrupted.`
 
 var (
 	errUsage    = errors.New("usage")
@@ -38,9 +41,9 @@ func exitCode(ctx context.Context, err error) int {
 		return exitOK
 	case errors.Is(err, errUsage):
 		return exitUsage
-	case errors.Is(err, errMismatch), errors.Is(err, transport.ErrMismatch), errors.Is(err, transport.ErrPeerMismatch):
+	case errors.Is(err, errMismatch), errors.Is(err, file.ErrMismatch), errors.Is(err, file.ErrPeerMismatch):
 		return exitMismatch
-	case errors.Is(err, conformance.ErrPort):
+	case errors.Is(err, runner.ErrPort):
 		return exitPort
 	case errors.Is(err, errFailures):
 		return exitFailed
@@ -53,7 +56,12 @@ func exitCode(ctx context.Context, err error) int {
 }
 
 func isTimeout(err error) bool {
-	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, statemachine.ErrGaveUp)
+	for _, is := range []error{os.ErrDeadlineExceeded, context.DeadlineExceeded, statemachine.ErrGaveUp, transport.ErrRefused} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	return false
 }
 
 // timeoutError is a time-out that says all there is to say, so that nothing
@@ -86,8 +94,8 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// sentence puts an error as a person at the command line wants to read it:
-// what happened, and what to do.
+// sentence returns an error as a person at the command line wants to read it: what
+// happened, and what to do.
 func sentence(err error) string {
 	var timeout timeoutError
 	switch {
@@ -108,5 +116,5 @@ func sentence(err error) string {
 // plain is an error's text without the names of packages, which each layer adds
 // again.
 func plain(err error) string {
-	return strings.NewReplacer("transport: ", "", "netsim: ", "").Replace(err.Error())
+	return strings.NewReplacer("transport/file: ", "", "transport: ", "", "netsim: ", "", "bad configuration: ", "").Replace(err.Error())
 }

@@ -9,11 +9,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/file"
 )
 
 // With --json a failure is an object too.
@@ -45,7 +48,7 @@ func TestStrayPeersAreLeft(t *testing.T) {
 	t.Parallel()
 	want := []byte("a file")
 	out := filepath.Join(t.TempDir(), "out")
-	addr, ended := startRecv(t, "--give-up", "500ms", "--out", out)
+	addr, stderr, ended := watchRecv(t, t.Context(), "--out", out)
 	cfg := transport.Config{ProtocolID: defaultProtocolID}
 	conn, err := transport.Dial(t.Context(), "udp", addr, cfg)
 	if err != nil {
@@ -67,9 +70,10 @@ func TestStrayPeersAreLeft(t *testing.T) {
 	if _, err := udp.Write(half); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "both are noted", func() bool { return strings.Count(stderr.String(), "is no file; waiting") == 2 })
 	sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, want))
 	received := <-ended
-	if sent.code != exitOK || received.code != exitOK || strings.Count(received.stderr, "is no file; waiting") != 2 {
+	if sent.code != exitOK || received.code != exitOK || !strings.Contains(received.stderr, "recv needs --raw") {
 		t.Fatalf("send: %+v\nrecv: %+v", sent, received)
 	}
 	if got, err := os.ReadFile(out); err != nil || string(got) != string(want) {
@@ -89,39 +93,71 @@ func TestRawNotesAPlainSend(t *testing.T) {
 // A peer that was there does not have another protocol id.
 func TestAPeerThatFallsSilentIsToldWithWhatItHas(t *testing.T) {
 	t.Parallel()
-	peer, err := transport.Listen("udp", loopback, transport.Config{ProtocolID: defaultProtocolID})
+	pc, err := net.ListenPacket("udp", loopback)
 	if err != nil {
 		t.Fatal(err)
 	}
+	socket := &muteSocket{PacketConn: pc}
+	peer, err := transport.New(socket, transport.Config{ProtocolID: defaultProtocolID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer peer.Close()
 	go func() {
-		if conn, err := peer.Accept(t.Context()); err == nil {
-			_, _ = conn.Recv(t.Context()) // the header
-			_, _ = conn.Recv(t.Context())
+		conn, err := peer.Accept(t.Context())
+		for n := 0; err == nil && n < 3; n++ { // the header, a chunk that is acked for sure, one more
+			_, err = conn.Recv(t.Context())
 		}
-		_ = peer.Close()
+		socket.mute.Store(true)
 	}()
-	r := runCommand(t, nil, "send", "--give-up", "200ms", "--to", peer.Addr().String(), inputFile(t, make([]byte, 3<<20)))
-	if r.code != exitTimeout || !strings.Contains(r.stderr, "stopped answering after ") || !strings.Contains(r.stderr, " of 3.0 MiB (waited 200ms, --give-up)") {
+	r := runCommand(t, nil, "send", "--give-up", "1s", "--to", peer.Addr().String(), inputFile(t, make([]byte, 3<<20)))
+	if r.code != exitTimeout || !strings.Contains(r.stderr, "stopped answering after ") || !strings.Contains(r.stderr, " of 3.0 MiB (waited 1s, --give-up)") {
 		t.Errorf("%+v", r)
 	}
 }
 
+// muteSocket stops sending.
+type muteSocket struct {
+	net.PacketConn
+	mute atomic.Bool
+}
+
+func (s *muteSocket) WriteTo(b []byte, to net.Addr) (int, error) {
+	if s.mute.Load() {
+		return len(b), nil
+	}
+	return s.PacketConn.WriteTo(b, to)
+}
+
+func (s *muteSocket) Unwrap() net.PacketConn { return s.PacketConn }
+
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	flags := connectionFlags{giveUp: time.Second}
+	flags := connectionFlags{giveUp: time.Second, sends: true}
 	peer := &net.UDPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 9}
-	gaveUp := fmt.Errorf("transport: %w", transport.ErrGaveUp)
+	gaveUp := fmt.Errorf("sending: %w", transport.ErrGaveUp)
+	refused := fmt.Errorf("sending: %w", transport.ErrRefused)
+	answered := transport.EndpointStats{Traffic: transport.Traffic{DatagramsIn: 1, DatagramsOut: 9}}
+	unsent, partly := answered, answered
+	unsent.WriteErrors, unsent.LastWriteError = 9, syscall.ENETUNREACH
+	partly.WriteErrors, partly.LastWriteError = 1, syscall.ENETUNREACH
 	for _, c := range []struct {
 		err  error
 		far  course
+		st   transport.EndpointStats
 		want string
 	}{
-		{gaveUp, course{}, "no answer from 192.0.2.7:9; is it running, reachable, and using the same --protocol-id and --lanes? (waited 1s, --give-up)"},
-		{gaveUp, course{true, 1024, 2048}, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB (waited 1s, --give-up)"},
-		{transport.ErrIdle, course{true, 1024, 1024}, "192.0.2.7:9 has all 1.0 KiB, but did not say whether it stored them (waited 3s, 3 times --give-up)"},
-		{fmt.Errorf("sending: %w", transport.ErrPeerRefused), course{}, "sending: the peer did not store the file"},
+		{gaveUp, course{}, answered, "no answer from 192.0.2.7:9; is it running, reachable, and using the same --protocol-id and --lanes? (waited 1s, --give-up)"},
+		{gaveUp, course{true, 1024, 2048}, answered, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB (waited 1s, --give-up)"},
+		{transport.ErrIdle, course{true, 1024, 1024}, answered, "192.0.2.7:9 has all 1.0 KiB, but has not said whether it stored them; it may still be writing (waited 3s, 3 times --give-up)"},
+		{gaveUp, course{true, 0, 2048}, answered, "192.0.2.7:9 took the first chunk and nothing after it; is it a recv --raw, or another implementation? They need --raw here (waited 1s, --give-up)"},
+		{gaveUp, course{}, unsent, "cannot send to 192.0.2.7:9: network is unreachable (waited 1s, --give-up)"},
+		{gaveUp, course{true, 1024, 2048}, partly, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB; this system could not send 1 datagram: network is unreachable (waited 1s, --give-up)"},
+		{refused, course{}, answered, "nobody listens at 192.0.2.7:9 (connection refused); start the receiver first, and check host and port"},
+		{refused, course{true, 1024, 2048}, answered, "192.0.2.7:9 has gone after 1.0 KiB of 2.0 KiB (connection refused)"},
+		{fmt.Errorf("sending: %w", file.ErrPeerRefused), course{}, answered, "sending: the peer did not store the file"},
 	} {
-		err := flags.explain(c.err, peer, c.far)
+		err := flags.explain(c.err, peer, c.far, c.st)
 		if got := sentence(err); got != c.want || isTimeout(err) != isTimeout(c.err) {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
@@ -135,7 +171,7 @@ func TestSendDoesNotCountItsLingering(t *testing.T) {
 	sent := runCommand(t, nil, "send", "--json", "--to", addr, inputFile(t, []byte("x")))
 	<-ended
 	var report fileReport
-	if err := json.Unmarshal([]byte(sent.stdout), &report); err != nil || report.Seconds >= transport.FileLinger.Seconds() {
+	if err := json.Unmarshal([]byte(sent.stdout), &report); err != nil || report.Seconds >= file.Linger.Seconds() {
 		t.Errorf("%v: %s", err, sent.stdout)
 	}
 }

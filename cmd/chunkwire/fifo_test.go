@@ -91,7 +91,7 @@ func TestInterruptsAtANamedPipe(t *testing.T) {
 	if r := <-ended; r.code != exitSignal {
 		t.Errorf("recv ends with %d: %s", r.code, r.stderr)
 	}
-	// Let go of those that were left opening the pipe.
+	// Release those that were left opening the pipe.
 	for name, mode := range map[string]int{unwritten: os.O_WRONLY, fifo: os.O_RDONLY} {
 		if f, err := os.OpenFile(name, mode|syscall.O_NONBLOCK, 0); err == nil {
 			_ = f.Close()

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/schedule/base"
 )
 
 // fragmenting is what it takes to send a block as one packet in fragments, as
@@ -21,18 +21,18 @@ type fragmenting struct {
 }
 
 // estimateFragmenting does the article's arithmetic for a block, at the pace of
-// a burst or of the link if that is slower. linkRate is in bits a second, 0 for
-// unlimited.
-func estimateFragmenting(size int, lossPPM int, rtt time.Duration, linkRate int64) fragmenting {
+// a burst or of the link if that is slower. loss is in percent, linkRate in bits a
+// second, 0 for unlimited.
+func estimateFragmenting(size int, loss float64, rtt time.Duration, linkRate int64) fragmenting {
 	n := float64(codec.NumSlices(size))
 	var f fragmenting
-	f.Whole = math.Pow(1-float64(lossPPM)/1e6, n)
+	f.Whole = math.Pow(1-loss/100, n)
 	f.Attempts = 1 / f.Whole
 	f.Datagrams = f.Attempts * n
 	f.Bytes = f.Attempts * (float64(size) + 13*n)
-	each := n * statemachine.BurstSpacing.Duration().Seconds()
+	each := n * base.Burst().Spacing.Duration().Seconds()
 	if linkRate > 0 {
-		onTheWire := 8 * (float64(size) + n*(13+statemachine.HeaderBytes)) / float64(linkRate)
+		onTheWire := 8 * (float64(size) + n*(13+codec.HeaderBytes)) / float64(linkRate)
 		each = max(each, onTheWire)
 	}
 	f.Seconds = f.Attempts*(each+rtt.Seconds()) - rtt.Seconds()/2
@@ -53,7 +53,7 @@ func formatCount(n float64) string {
 	case math.IsInf(n, 0):
 		return "never"
 	}
-	return fmt.Sprintf("%.1e", n)
+	return "more than a trillion"
 }
 
 // formatSeconds writes a time that may be very long.
@@ -72,6 +72,19 @@ func formatSeconds(s float64) string {
 		return fmt.Sprintf("%.0f days", s/86400)
 	case math.IsInf(s, 0):
 		return "never"
+	case s >= 1e6*year:
+		return "more than a million years"
 	}
 	return formatCount(s/year) + " years"
+}
+
+// formatRate writes a rate that may be very small.
+func formatRate(bits float64) string {
+	switch {
+	case bits == 0:
+		return "none"
+	case bits < 1:
+		return "less than 1 bit/s"
+	}
+	return formatBits(bits)
 }

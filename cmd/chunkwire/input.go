@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+
+	"golang.org/x/term"
 )
 
 // openInput opens a file. Standard input and what else can be read only once is
@@ -13,23 +16,41 @@ func openInput(ctx context.Context, name string, stdin io.Reader) (io.ReadSeekCl
 	if name == "-" {
 		return putAside(ctx, stdin, "standard input")
 	}
-	var file *os.File
+	var f *os.File
 	err := orEnd(ctx, func() (err error) { // a named pipe waits for its writer
-		file, err = os.Open(name)
+		f, err = os.Open(name)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		file.Close()
-		return nil, fmt.Errorf("%s is a directory; send an archive of it, such as tar makes", name)
+	if err := checkInput(f, name); err != nil {
+		f.Close()
+		return nil, err
 	}
-	if _, err := file.Seek(0, io.SeekCurrent); err != nil {
-		defer file.Close()
-		return putAside(ctx, file, name)
+	if _, err := f.Seek(0, io.SeekCurrent); err != nil || isTerminal(f) {
+		defer f.Close()
+		return putAside(ctx, f, name)
 	}
-	return file, nil
+	return f, nil
+}
+
+// checkInput refuses what is no file. A device such as /dev/zero has no end: its
+// hash, which goes ahead, would never be done.
+func checkInput(f *os.File, name string) error {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil // reading says why
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; send an archive of it, such as tar makes", name)
+	case info.Mode()&fs.ModeCharDevice == 0 || term.IsTerminal(int(f.Fd())):
+		return nil
+	}
+	if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
+		return nil
+	}
+	return fmt.Errorf("%s is a device, which may have no end; put what you want of it into a file or a pipe, for instance with head -c", name)
 }
 
 // spool is a temporary file.

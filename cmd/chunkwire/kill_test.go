@@ -31,7 +31,7 @@ const (
 )
 
 // A recv or a send is ended at a random moment: what has the final name is whole,
-// the other end tells what happened and ends in its time-out, and another try
+// the other end says what happened and ends in its time-out, and another try
 // succeeds.
 func TestKilledProcesses(t *testing.T) {
 	t.Parallel()
@@ -114,7 +114,7 @@ func (r *killRound) write(name string, content []byte) {
 func (r *killRound) run() {
 	giveUp := killGiveUp.String()
 	recv, addr := r.recv("--give-up", giveUp, "--wait", killWait.String())
-	send := r.start("send", "--to", addr, "--give-up", giveUp, "--profile", "fixed", "--rate", killRate, r.in)
+	send := r.start("send", "--to", addr, "--give-up", giveUp, "--profile", "fixed", "--max-rate", killRate, r.in)
 	time.Sleep(r.moment)
 	victim, survivor := recv, send
 	if r.victim == "send" {
@@ -135,7 +135,7 @@ func (r *killRound) run() {
 	r.retry()
 }
 
-// checkVictim: it is dead at once, or interrupted as the help says, or was done.
+// checkVictim: it is killed at once, or interrupted as the help says, or was done.
 func (r *killRound) checkVictim(p *killable) {
 	p.wait(r.t)
 	switch killed := p.code < 0; {
@@ -232,19 +232,25 @@ func (r *killRound) start(args ...string) *killable {
 	p.stderr.wrote = make(chan struct{}, 100)
 	p.cmd.Env = append(os.Environ(), asCommand+"=1")
 	p.cmd.Stderr = &p.stderr
+	p.run(r.t)
+	return p
+}
+
+// run starts the process, which ends with the test at the latest.
+func (p *killable) run(t *testing.T) {
+	t.Helper()
 	if err := p.cmd.Start(); err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
 	go func() {
-		_ = p.cmd.Wait() // the code tells
+		_ = p.cmd.Wait() // the code says how
 		p.code = p.cmd.ProcessState.ExitCode()
 		close(p.ended)
 	}()
-	r.t.Cleanup(func() {
+	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill()
 		<-p.ended
 	})
-	return p
 }
 
 // wait waits for the process to end.

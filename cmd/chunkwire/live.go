@@ -4,29 +4,31 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
-	"github.com/chunkwire/chunkwire/cmd/chunkwire/internal/conformance"
 	"github.com/spf13/cobra"
+
+	"github.com/chunkwire/chunkwire/testvectors/runner/live"
 )
 
 func newLive() *cobra.Command {
 	var asJSON bool
-	cfg := conformance.LiveConfig{LossPPM: 100_000}
+	var with string
+	var cfg live.Config
 	cmd := &cobra.Command{
 		Use:   "live [flags] -- COMMAND ARGS...",
 		Short: "Let a port send and receive real chunks over UDP",
 		Long: `live starts a port again and again, each time for one chunk that it sends to the
 reference implementation or receives from it, over UDP on this machine: of 1, 1024, 1025
 and 262144 bytes, first over a perfect path and then over one that loses, doubles and
-reorders datagrams. The bytes are compared.
+reorders datagrams. The bytes are compared. With --with another port is at the other end.
 
-What the port has to do is told by its environment:
+The environment says what the port has to do:
 
   CHUNKWIRE_MODE=send    read all of standard input, send it as chunk 0 to
                          CHUNKWIRE_ADDRESS, and exit with 0 once all of it is acked
   CHUNKWIRE_MODE=recv    bind a UDP socket to CHUNKWIRE_ADDRESS, receive chunk 0, write
-                         it to standard output, go on answering until nothing has come
+                         it to standard output, go on answering until no slice has come
                          for 1 s, and exit with 0
   CHUNKWIRE_ADDRESS      an IPv4 address and a port, such as 127.0.0.1:40000
   CHUNKWIRE_PROTOCOL_ID  the protocol id, in decimal
@@ -35,26 +37,35 @@ Exit codes: 0 all got through, 1 some did not, 2 bad usage, 5 the port does not 
 130 interrupted.`,
 		Example: `  chunkwire live -- python3 live.py
   chunkwire live --loss 30 -- ./port --live
+  chunkwire live --with 'node live.js' -- python3 live.py
   chunkwire live -- chunkwire port --live`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cfg.Timeout <= 0 {
+			cfg.Command, cfg.With = args, strings.Fields(with)
+			switch {
+			case cfg.Timeout <= 0:
 				return usageError(cmd, errors.New("--timeout must be above 0"))
+			case cmd.Flags().Changed("with") && len(cfg.With) == 0:
+				return usageError(cmd, errors.New("--with needs a command"))
+			case cfg.Loss < 0 || cfg.Loss >= 100:
+				return usageError(cmd, errors.New("--loss must be 0 to below 100"))
+			case len(cfg.With) == 0:
+				cfg.With = nil
 			}
-			cfg.Command = args
 			return runLive(cmd, cfg, asJSON)
 		},
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
-	f.Var(percent{&cfg.LossPPM}, "loss", "datagrams lost each way in the second half; 0 leaves it out")
-	f.DurationVar(&cfg.Timeout, "timeout", 30*time.Second, "how long each transfer may take, with the port's start")
+	f.Float64Var(&cfg.Loss, "loss", 10, "`percent` of the datagrams lost each way in the second half; 0 leaves it out")
+	f.StringVar(&with, "with", "", "`command` of a port for the other end, split at spaces, in place of the reference implementation")
+	f.DurationVar(&cfg.Timeout, "timeout", live.DefaultTimeout, "how long each transfer may take, with the ports' start")
 	f.BoolVar(&asJSON, "json", false, "print the report as one JSON object")
 	return cmd
 }
 
-func runLive(cmd *cobra.Command, cfg conformance.LiveConfig, asJSON bool) error {
-	report, err := conformance.Live(cmd.Context(), cfg)
+func runLive(cmd *cobra.Command, cfg live.Config, asJSON bool) error {
+	report, err := live.Run(cmd.Context(), cfg)
 	if err == nil && !report.OK {
 		err = fmt.Errorf("%w: %d of %d transfers", errFailures, report.Failed(), len(report.Results))
 	}

@@ -9,18 +9,17 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(finish(ctx, newRoot().ExecuteContext(ctx), os.Stderr))
 }
 
-// finish tells a failure, and returns the exit code.
+// finish prints an error, and returns the exit code.
 func finish(ctx context.Context, err error, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintln(stderr, "chunkwire: "+sentence(err))
@@ -45,8 +44,7 @@ of 1 KiB, each sent until an ack says that it arrived.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newDemo(), newSend(), newRecv(), newSimulate(), newPort(), newConformance(), newLive())
+	root.AddCommand(newDemo(), newSend(), newRecv(), newSimulate(), newPort(), newConformance(), newLive(), newVersion())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Args = usageArgs(cmd.Args)
 	}

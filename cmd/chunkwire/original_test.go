@@ -10,51 +10,81 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
 // The original implementation as it behaves on the wire, as far as the facts
-// about it are known, to talk to over real sockets. It ticks 60 times a second.
+// about it are known, to talk to over real sockets. It runs 60 frames a second: in
+// each it reads what its socket has, and sends one packet.
 
-const originalTick = time.Second / 60
+const (
+	originalFrame = time.Second / 60
+	// originalBuffer is what Linux gives a socket that asks for nothing: it reports
+	// 212,992 bytes, twice what this asks for. What comes between two frames must fit.
+	originalBuffer = 212_992 / 2
+)
 
-// originalSender sends a chunk as the original does: every tick the slices that
-// are not acked, as fast as it can, whether they were sent just now or not.
-func originalSender(ctx context.Context, conn net.Conn, chunk []byte) error {
+// originalPoll reads the packets that have come since the last frame.
+func originalPoll(pc net.PacketConn, handle func(codec.Packet, net.Addr)) {
+	framer := codec.NewFramer(defaultProtocolID)
+	buf := make([]byte, 2000)
+	for {
+		_ = pc.SetReadDeadline(time.Now().Add(time.Millisecond))
+		n, from, err := pc.ReadFrom(buf)
+		if err != nil {
+			return
+		}
+		if p, err := framer.Decode(bytes.Clone(buf[:n])); err == nil {
+			handle(p, from)
+		}
+	}
+}
+
+// originalSocket is a socket with the buffer of one that asks for nothing.
+func originalSocket(t *testing.T) net.PacketConn {
+	t.Helper()
+	pc, err := net.ListenPacket("udp", loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pc.(*net.UDPConn).SetReadBuffer(originalBuffer); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pc.Close() })
+	return pc
+}
+
+// originalSender sends a chunk as the original does: in each frame the slice at the
+// cursor, unless that is acked, whether it was sent just now or not; and then the
+// cursor moves on by one.
+func originalSender(ctx context.Context, pc net.PacketConn, to net.Addr, chunk []byte) error {
 	framer := codec.NewFramer(defaultProtocolID)
 	n := codec.NumSlices(len(chunk))
-	acks := make(chan codec.Ack, 1000)
-	go readPackets(conn, func(p codec.Packet) {
-		if p.Type == codec.TypeAck {
-			acks <- p.Ack
-		}
-	})
-	var acked codec.Bitset
-	tick := time.NewTicker(originalTick)
-	defer tick.Stop()
-	for cursor := 0; acked.Count() < n; {
-		for range 32 {
-			if !acked.Has(cursor) {
-				data := chunk[cursor*codec.SliceSize : min((cursor+1)*codec.SliceSize, len(chunk))]
-				d, err := framer.AppendSlice(nil, codec.Slice{SliceID: cursor, NumSlices: n, Data: data})
-				if err != nil {
-					return err
-				}
-				_, _ = conn.Write(d)
-			}
+	var acked bitset.Set
+	frame := time.NewTicker(originalFrame)
+	defer frame.Stop()
+	for cursor := 0; acked.Count() < n; cursor = (cursor + 1) % n {
+		for acked.Has(cursor) { // to keep the test short
 			cursor = (cursor + 1) % n
 		}
+		data := chunk[cursor*codec.SliceSize : min((cursor+1)*codec.SliceSize, len(chunk))]
+		d, err := framer.AppendSlice(nil, codec.Slice{SliceID: cursor, NumSlices: n, Data: data})
+		if err != nil {
+			return err
+		}
+		_, _ = pc.WriteTo(d, to)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-frame.C:
 		}
-		for len(acks) > 0 {
-			if a := <-acks; a.ChunkID == 0 && a.NumSlices == n {
-				acked = acked.Union(a.Acked)
+		originalPoll(pc, func(p codec.Packet, _ net.Addr) {
+			if p.Type == codec.TypeAck && p.Ack.ChunkID == 0 && p.Ack.NumSlices == n {
+				acked = acked.Union(p.Ack.Acked)
 			}
-		}
+		})
 	}
 	return nil
 }
@@ -64,69 +94,44 @@ func originalSender(ctx context.Context, conn net.Conn, chunk []byte) error {
 // another slice of it comes. It ends with its context.
 func originalReceiver(ctx context.Context, pc net.PacketConn) []byte {
 	framer := codec.NewFramer(defaultProtocolID)
-	type arrival struct {
-		s    codec.Slice
-		from net.Addr
-	}
-	slices := make(chan arrival, 1000)
-	go func() {
-		buf := make([]byte, 2000)
-		for {
-			n, from, err := pc.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			if p, err := framer.Decode(bytes.Clone(buf[:n])); err == nil && p.Type == codec.TypeSlice {
-				slices <- arrival{p.Slice, from}
-			}
-		}
-	}()
-	var got codec.Bitset
+	var got bitset.Set
 	var chunk []byte
 	var peer net.Addr
 	numSlices, complete, forced := 0, false, false
+	take := func(p codec.Packet, from net.Addr) {
+		s := p.Slice
+		if p.Type != codec.TypeSlice || s.ChunkID != 0 {
+			return
+		}
+		peer = from
+		if numSlices == 0 {
+			numSlices, chunk = s.NumSlices, make([]byte, s.NumSlices*codec.SliceSize)
+		}
+		if forced = complete; got.Has(s.SliceID) {
+			return
+		}
+		got.Add(s.SliceID)
+		copy(chunk[s.SliceID*codec.SliceSize:], s.Data)
+		if s.Last() {
+			chunk = chunk[:(numSlices-1)*codec.SliceSize+len(s.Data)]
+		}
+		complete = got.Count() == numSlices
+	}
 	lastAck := time.Now()
-	tick := time.NewTicker(originalTick)
-	defer tick.Stop()
+	frame := time.NewTicker(originalFrame)
+	defer frame.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return chunk
-		case a := <-slices:
-			peer = a.from
-			if numSlices == 0 {
-				numSlices, chunk = a.s.NumSlices, make([]byte, a.s.NumSlices*codec.SliceSize)
-			}
-			forced = complete
-			if !got.Has(a.s.SliceID) {
-				got.Set(a.s.SliceID)
-				copy(chunk[a.s.SliceID*codec.SliceSize:], a.s.Data)
-				if a.s.Last() {
-					chunk = chunk[:(numSlices-1)*codec.SliceSize+len(a.s.Data)]
-				}
-				complete = got.Count() == numSlices
-			}
-		case <-tick.C:
-			receiving := numSlices > 0 && !complete
-			if (receiving || forced) && time.Since(lastAck) >= 100*time.Millisecond {
-				d, _ := framer.AppendAck(nil, codec.Ack{NumSlices: numSlices, Acked: got})
-				_, _ = pc.WriteTo(d, peer)
-				lastAck, forced = time.Now(), false
-			}
+		case <-frame.C:
 		}
-	}
-}
-
-func readPackets(conn net.Conn, handle func(codec.Packet)) {
-	framer := codec.NewFramer(defaultProtocolID)
-	buf := make([]byte, 2000)
-	for {
-		n, err := conn.Read(buf)
-		if err != nil {
-			return
-		}
-		if p, err := framer.Decode(buf[:n]); err == nil {
-			handle(p)
+		originalPoll(pc, take)
+		receiving := numSlices > 0 && !complete
+		if (receiving || forced) && time.Since(lastAck) >= 100*time.Millisecond {
+			d, _ := framer.AppendAck(nil, codec.Ack{NumSlices: numSlices, Acked: got})
+			_, _ = pc.WriteTo(d, peer)
+			lastAck, forced = time.Now(), false
 		}
 	}
 }
@@ -141,14 +146,13 @@ func TestRawReceivesFromTheOriginal(t *testing.T) {
 			want := pattern(n, uint64(n))
 			out := filepath.Join(t.TempDir(), "out")
 			addr, result := startRecv(t, "--raw", "--linger", "300ms", "--out", out)
-			conn, err := net.Dial("udp", badRelay(t, addr, 10))
+			to, err := net.ResolveUDPAddr("udp", badRelay(t, addr, 10))
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			err = originalSender(ctx, conn, want)
+			err = originalSender(ctx, originalSocket(t), to, want)
 			cancel()
-			_ = conn.Close()
 			if err != nil {
 				t.Fatalf("the original is not done: %v", err)
 			}
@@ -168,17 +172,13 @@ func TestRawSendsToTheOriginal(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			want := pattern(n, uint64(n))
-			pc, err := net.ListenPacket("udp", loopback)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pc := originalSocket(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			received := make(chan []byte, 1)
 			go func() { received <- originalReceiver(ctx, pc) }()
 			r := runCommand(t, nil, "send", "--raw", "--to", badRelay(t, pc.LocalAddr().String(), 10), inputFile(t, want))
 			cancel()
 			got := <-received
-			_ = pc.Close()
 			if r.code != exitOK {
 				t.Fatalf("send ends with %d: %s", r.code, r.stderr)
 			}
@@ -201,7 +201,7 @@ func badRelay(t *testing.T, server string, lossPercent int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := netsim.Path{LossPPM: lossPercent * 10_000, DuplicatePPM: 100_000, ReorderPPM: 100_000, ReorderDelay: 5 * time.Millisecond, Delay: time.Millisecond}
+	path := netsim.Path{Loss: float64(lossPercent), Duplicate: 10, Reorder: 10, ReorderDelay: 5 * time.Millisecond, Delay: time.Millisecond}
 	relay, err := netsim.NewRelay(netsim.RelayConfig{
 		Listen: front, Server: to, Up: path, Down: path, Seed: 1,
 		Dial: func() (net.PacketConn, error) { return net.ListenPacket("udp", loopback) },

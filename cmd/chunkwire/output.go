@@ -10,21 +10,25 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/chunkwire/chunkwire/transport"
 )
 
 // output is where a received file goes.
 type output interface {
 	// open begins the file; the context also ends its writes.
-	open(context.Context) (transport.FileSink, error)
+	open(context.Context) (sink, error)
 	// discard removes what was not committed.
 	discard()
 }
 
+// sink takes the bytes of a file, and then gives it its name.
+type sink interface {
+	io.Writer
+	Commit() error
+}
+
 // newOutput returns what a value of --out means, and checks early that it can be
-// written.
-func newOutput(name string, stdout io.Writer) (output, error) {
+// written. With keep a file that is there is not replaced.
+func newOutput(name string, stdout io.Writer, keep bool) (output, error) {
 	if name == "-" {
 		return &stream{w: stdout}, nil
 	}
@@ -38,43 +42,81 @@ func newOutput(name string, stdout io.Writer) (output, error) {
 		return nil, fmt.Errorf("%s is a directory; --out wants a file", name)
 	case !info.Mode().IsRegular():
 		return &stream{name: name}, nil
+	case keep:
+		return nil, fmt.Errorf("%s exists, and --no-replace is given", name)
 	}
 	return overwrite(name, info.Mode().Perm())
 }
 
-// file is a regular file. Its bytes first go to a part file beside it, so that
+// isStdout reports whether a name, such as /dev/stdout, is standard output.
+func isStdout(name string, stdout io.Writer) bool {
+	if name == "-" {
+		return true
+	}
+	f, ok := stdout.(*os.File)
+	if !ok {
+		return false
+	}
+	here, err1 := f.Stat()
+	there, err2 := os.Stat(name)
+	return err1 == nil && err2 == nil && os.SameFile(here, there)
+}
+
+// regular is a regular file. Its bytes first go to a part file beside it, so that
 // the name never shows half of it.
-type file struct {
+type regular struct {
 	name string
 	part string
 	mode fs.FileMode // of the file that is there, or 0
 	f    *os.File    // the part file while it is open
 }
 
-func newFile(name string) (*file, error) {
+func newFile(name string) (*regular, error) {
 	if _, err := os.Lstat(name); err == nil {
 		return nil, fmt.Errorf("%s is a symbolic link to a file that does not exist", name)
 	}
 	return checkFile(name, 0)
 }
 
-// overwrite replaces a file, and not a symbolic link to it.
-func overwrite(name string, mode fs.FileMode) (*file, error) {
+// overwrite replaces a file, and not a symbolic link to it. One that may not be
+// written is not replaced either, although its folder would allow that.
+func overwrite(name string, mode fs.FileMode) (*regular, error) {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(target, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
 		return nil, err
 	}
 	return checkFile(target, mode)
 }
 
-func checkFile(name string, mode fs.FileMode) (*file, error) {
-	o := &file{name: name, mode: mode, part: fmt.Sprintf("%s.%s.part", name, strings.ToLower(rand.Text()[:8]))}
+func checkFile(name string, mode fs.FileMode) (*regular, error) {
+	o := &regular{name: name, mode: mode, part: partFileName(name)}
 	err := o.create()
 	o.discard()
 	return o, err
 }
 
-func (o *file) create() (err error) {
+// longestName is the most bytes that a name has on common file systems.
+const longestName = 255
+
+// partFileName returns the name of the part file, in the same folder: as long as a name
+// may be, it begins like the file's.
+func partFileName(name string) string {
+	suffix := "." + strings.ToLower(rand.Text()[:8]) + ".part"
+	dir, base := filepath.Split(name)
+	if most := longestName - len(suffix); len(base) > most {
+		base = strings.ToValidUTF8(base[:most], "")
+	}
+	return dir + base + suffix
+}
+
+func (o *regular) create() (err error) {
 	mode := o.mode
 	if mode == 0 {
 		mode = 0o666
@@ -89,12 +131,12 @@ func (o *file) create() (err error) {
 	return nil
 }
 
-func (o *file) open(context.Context) (transport.FileSink, error) { return o, o.create() }
+func (o *regular) open(context.Context) (sink, error) { return o, o.create() }
 
-func (o *file) Write(p []byte) (int, error) { return o.f.Write(p) }
+func (o *regular) Write(p []byte) (int, error) { return o.f.Write(p) }
 
 // Commit gives the file its name.
-func (o *file) Commit() error {
+func (o *regular) Commit() error {
 	if err := errors.Join(o.f.Sync(), o.f.Close()); err != nil {
 		return err
 	}
@@ -105,7 +147,7 @@ func (o *file) Commit() error {
 	return err
 }
 
-func (o *file) discard() {
+func (o *regular) discard() {
 	if o.f != nil {
 		_ = o.f.Close()
 		_ = os.Remove(o.part)
@@ -123,7 +165,7 @@ type stream struct {
 }
 
 // open opens a named pipe or a device only now: a pipe waits for its reader.
-func (s *stream) open(ctx context.Context) (transport.FileSink, error) {
+func (s *stream) open(ctx context.Context) (sink, error) {
 	s.ctx = ctx
 	ignoreBrokenPipe()
 	if s.name == "" {

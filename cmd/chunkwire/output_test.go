@@ -52,7 +52,7 @@ func TestRecvRefusesEarly(t *testing.T) {
 	}
 	for out, says := range map[string]string{
 		link: "does not exist",
-		filepath.Join(dir, strings.Repeat("x", 250)): "name too long",
+		filepath.Join(dir, strings.Repeat("x", 256)): "name too long",
 	} {
 		r := runCommand(t, nil, "recv", "--listen", loopback, "--out", out)
 		if r.code != exitFailed || !strings.Contains(r.stderr, says) || strings.Contains(r.stderr, "listening") {
@@ -64,7 +64,7 @@ func TestRecvRefusesEarly(t *testing.T) {
 	}
 }
 
-// The peer of a recv whose reader has gone is told so.
+// The peer of a recv whose reader has gone gets an error.
 func TestRecvIntoAClosedPipe(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

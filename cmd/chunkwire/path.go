@@ -4,25 +4,27 @@ import (
 	"errors"
 	"time"
 
-	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/spf13/pflag"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/netsim"
 )
 
 // pathFlags are the network that demo and simulate share.
 type pathFlags struct {
-	rtt, jitter                 time.Duration
-	lossPPM, dupPPM, reorderPPM int
-	rate, queue                 int64
+	rtt, jitter              time.Duration
+	loss, duplicate, reorder float64 // percent
+	rate, queue              int64
 }
 
 const maxDelay = 24 * time.Hour
 
 func (p *pathFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&p.rtt, "rtt", 50*time.Millisecond, "round-trip time, half of it each way")
-	f.Var(percent{&p.lossPPM}, "loss", "datagrams lost each way")
-	f.Var(percent{&p.dupPPM}, "duplicate", "datagrams doubled each way")
-	f.Var(percent{&p.reorderPPM}, "reorder", "datagrams held back by 10 ms each way")
+	f.DurationVar(&p.jitter, "jitter", 0, "extra delay each way, random up to this, without reordering")
+	f.Var(percent{&p.loss}, "loss", "datagrams lost each way")
+	f.Var(percent{&p.duplicate}, "duplicate", "datagrams doubled each way")
+	f.Var(percent{&p.reorder}, "reorder", "datagrams held back by 10 ms each way")
 	f.Var(bitRate(&p.rate, 0), "rate", "rate of the link each way, in bits a second; 0 is unlimited")
 	f.Var(byteSize(&p.queue, 0, 1<<30), "queue", "with --rate, bytes that wait before the link; 0 is unlimited")
 }
@@ -42,11 +44,8 @@ func (p *pathFlags) check() error {
 func (p *pathFlags) path() netsim.Path {
 	return netsim.Path{
 		Delay: p.rtt / 2, Jitter: p.jitter,
-		LossPPM: p.lossPPM, DuplicatePPM: p.dupPPM,
-		ReorderPPM: p.reorderPPM, ReorderDelay: 10 * time.Millisecond,
-		Rate: p.rate, Queue: int(p.queue), Overhead: statemachine.HeaderBytes,
+		Loss: p.loss, Duplicate: p.duplicate,
+		Reorder: p.reorder, ReorderDelay: 10 * time.Millisecond,
+		Rate: p.rate, Queue: int(p.queue), Overhead: codec.HeaderBytes,
 	}
 }
-
-// asPercent turns parts per million into percent.
-func asPercent(ppm int) float64 { return float64(ppm) / 10_000 }

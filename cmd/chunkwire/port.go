@@ -1,12 +1,17 @@
 package main
 
 import (
-	"github.com/chunkwire/chunkwire/testvectors/port"
+	"errors"
+	"os"
+
 	"github.com/spf13/cobra"
+
+	"github.com/chunkwire/chunkwire/testvectors/port"
+	"github.com/chunkwire/chunkwire/testvectors/runner/live"
 )
 
 func newPort() *cobra.Command {
-	var live bool
+	var asLive bool
 	cmd := &cobra.Command{
 		Use:   "port",
 		Short: "Answer the port contract: one JSON request a line, one JSON response a line",
@@ -19,14 +24,18 @@ With --live it does instead what 'chunkwire live' asks of a port.`,
 		Example: `  echo '{"id":1,"op":"decode_body","type":"ack","hex":"34120001"}' | chunkwire port`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if live {
-				return servePortLive(cmd)
+			if !asLive {
+				return orEnd(cmd.Context(), func() error {
+					return port.Serve(cmd.InOrStdin(), cmd.OutOrStdout())
+				})
 			}
-			return orEnd(cmd.Context(), func() error {
-				return port.Serve(cmd.InOrStdin(), cmd.OutOrStdout())
-			})
+			err := live.Serve(cmd.Context(), os.Getenv, cmd.InOrStdin(), cmd.OutOrStdout())
+			if errors.Is(err, live.ErrEnvironment) {
+				return usageError(cmd, err)
+			}
+			return err
 		},
 	}
-	cmd.Flags().BoolVar(&live, "live", false, "send or receive one chunk over UDP, as the environment says")
+	cmd.Flags().BoolVar(&asLive, "live", false, "send or receive one chunk over UDP, as the environment says")
 	return cmd
 }

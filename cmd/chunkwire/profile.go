@@ -4,70 +4,110 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/recovery"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
-
-// pace is what --profile and a rate say: how a sender decides what goes out, and
-// when.
-type pace struct {
-	name string
-	rate int64 // bytes a second; 0 is unlimited
-	make func() statemachine.Scheduler
-}
 
 // profileNames are the values of --profile, the default first. base is the burst
 // of the base algorithm, article the article's own.
 var profileNames = []string{"adaptive", "burst", "redundant", "fixed", "base", "article"}
 
-var profileUsage = "how to pace what is sent: " + strings.Join(profileNames, ", ")
+// paceFlags say how a sender paces what it sends: the same in send, demo and
+// simulate.
+type paceFlags struct {
+	profile string
+	maxRate int64 // bits a second; 0 is unlimited, negative the profile's own
+}
 
-// needsRate tells which profiles send at a rate that somebody must name.
+// add adds the flags to a command. The name that --max-rate had before is still
+// taken, if there was one.
+func (p *paceFlags) add(cmd *cobra.Command, before string) {
+	f := cmd.Flags()
+	f.StringVar(&p.profile, "profile", profileNames[0], "how to pace what is sent: "+strings.Join(profileNames, ", "))
+	f.Var(bitRate(&p.maxRate, -1), "max-rate", "the sender's limit in bits a second; the rate itself of fixed and article, the least of base; 0 is unlimited")
+	f.Lookup("max-rate").DefValue = "profile's"
+	if before != "" {
+		f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+			if name == before {
+				name = "max-rate"
+			}
+			return pflag.NormalizedName(name)
+		})
+	}
+	complete := cobra.FixedCompletions(profileNames, cobra.ShellCompDirectiveNoFileComp)
+	if err := cmd.RegisterFlagCompletionFunc("profile", complete); err != nil {
+		panic(err) // there is no such flag
+	}
+}
+
+// pace returns what the flags ask for. A profile that needs a rate has that of the
+// link, where nothing else is said.
+func (p *paceFlags) pace(link int64) (pace, error) {
+	if p.maxRate < 0 && needsRate(p.profile) {
+		return paceOf(p.profile, link)
+	}
+	return paceOf(p.profile, p.maxRate)
+}
+
+// pace is what --profile and a rate say: how a sender decides what goes out, and
+// when.
+type pace struct {
+	name string
+	rate int64 // bits a second; 0 is unlimited
+	make func() (statemachine.Scheduler, error)
+}
+
+// needsRate reports whether a profile sends at a rate that must be given.
 func needsRate(profile string) bool { return profile == "fixed" || profile == "article" }
 
-// sharesPath tells which profiles pace several lanes as one (LAN-9, LAN-10).
+// sharesPath reports whether a profile paces several lanes as one (LAN-9, LAN-10).
 func sharesPath(profile string) bool { return profile != "base" && profile != "article" }
 
 // paceOf returns the pace of a profile. The rate is in bits a second: the rate
 // itself of fixed and article, the least of base, and a limit of the others; 0 for
 // unlimited, negative for the profile's own.
 func paceOf(name string, bits int64) (pace, error) {
-	p := pace{name: name, rate: bits / 8}
-	if bits < 0 {
-		p.rate = 0
-		if needsRate(name) || name == "base" {
-			p.rate = statemachine.DefaultRegularRate
-		}
+	p := pace{name: name, rate: max(bits, 0) / 8 * 8}
+	if bits < 0 && (needsRate(name) || name == "base") {
+		p.rate = base.Burst().Rate
 	}
 	if p.rate < statemachine.MinRate && bits > 0 {
-		return pace{}, fmt.Errorf("a rate below %d bits a second would stall: one slice a second at least", statemachine.MinRate*8)
+		return pace{}, fmt.Errorf("a rate below %d bits a second would stall: one slice a second at least", statemachine.MinRate)
 	}
 	switch name {
 	case "adaptive":
-		p.make = recoveryAt(recovery.Adaptive(), p.rate)
+		p.make = adaptiveAt(adaptive.Adaptive(), p.rate)
 	case "burst":
-		p.make = recoveryAt(recovery.Burst(), p.rate)
+		p.make = adaptiveAt(adaptive.Burst(), p.rate)
 	case "redundant":
-		p.make = recoveryAt(recovery.Redundant(), p.rate)
+		p.make = adaptiveAt(adaptive.Redundant(), p.rate)
 	case "fixed":
-		p.make = recoveryAt(recovery.Fixed(p.rate), p.rate)
+		rate := p.rate
+		if rate == 0 {
+			rate = statemachine.MaxRate
+		}
+		p.make = adaptiveAt(adaptive.Fixed(rate), rate)
 	case "base":
-		base := statemachine.Burst()
-		base.Rate = p.rate
-		p.make = baseAt(base)
+		profile := base.Burst()
+		profile.Rate = p.rate
+		p.make = baseAt(profile)
 	case "article":
-		p.make = baseAt(statemachine.Article(p.rate))
+		p.make = baseAt(base.Article(p.rate))
 	default:
 		return pace{}, fmt.Errorf("no profile %q; there are: %s", name, strings.Join(profileNames, ", "))
 	}
 	return p, nil
 }
 
-func recoveryAt(p recovery.Profile, rate int64) func() statemachine.Scheduler {
+func adaptiveAt(p adaptive.Profile, rate int64) func() (statemachine.Scheduler, error) {
 	p.MaxRate = rate
-	return func() statemachine.Scheduler { return recovery.New(p) }
+	return func() (statemachine.Scheduler, error) { return adaptive.New(p) }
 }
 
-func baseAt(p statemachine.Profile) func() statemachine.Scheduler {
-	return func() statemachine.Scheduler { return statemachine.NewBase(p) }
+func baseAt(p base.Profile) func() (statemachine.Scheduler, error) {
+	return func() (statemachine.Scheduler, error) { return base.New(p) }
 }

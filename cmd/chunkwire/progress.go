@@ -1,13 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"time"
 
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/chunkwire/chunkwire/codec"
 )
 
 // progress returns a function that shows how far a transfer is, as a bar on w if
@@ -35,8 +37,12 @@ func progress(w io.Writer, verb string) (show func(done, total int64), end func(
 
 // course is how far a transfer has come.
 type course struct {
-	begun       bool // the peer has been heard
+	begun       bool // the peer has answered, or sent something
 	done, total int64
+}
+
+func (c course) String() string {
+	return formatBytes(float64(c.done)) + " of " + formatBytes(float64(c.total))
 }
 
 // follow returns a function that notes how far a transfer is, and shows it.
@@ -48,9 +54,15 @@ func (c *course) follow(show func(done, total int64)) func(done, total int64) {
 }
 
 // watchSlices shows how many slices of the one chunk of --raw there are, until
-// stop is called.
-func watchSlices(slices func() (have, all int), show func(done, total int64)) (stop func()) {
+// stop is called, which returns how many there were last.
+func watchSlices(slices func() (have, all int), show func(done, total int64)) (stop func() (have, all int)) {
 	done, ended := make(chan struct{}), make(chan struct{})
+	most := 0 // of a chunk that failed the number is forgotten
+	look := func() (have, all int) {
+		have, all = slices()
+		most = max(most, all)
+		return have, most
+	}
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(50 * time.Millisecond)
@@ -58,7 +70,7 @@ func watchSlices(slices func() (have, all int), show func(done, total int64)) (s
 		for {
 			select {
 			case <-tick.C:
-				if have, all := slices(); have > 0 {
+				if have, all := look(); have > 0 {
 					show(int64(have)*codec.SliceSize, int64(all)*codec.SliceSize)
 				}
 			case <-done:
@@ -66,13 +78,21 @@ func watchSlices(slices func() (have, all int), show func(done, total int64)) (s
 			}
 		}
 	}()
-	return func() {
+	return func() (have, all int) {
 		close(done)
 		<-ended
+		return look()
 	}
 }
 
 func isTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// note prints a note for people, once each.
+type note struct{ w io.Writer }
+
+func (n note) printf(format string, args ...any) {
+	fmt.Fprintf(n.w, "chunkwire: note: "+format+"\n", args...)
 }

@@ -5,24 +5,28 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/transport"
-	"github.com/spf13/cobra"
+	"github.com/chunkwire/chunkwire/transport/file"
 )
 
 type recvFlags struct {
 	connectionFlags
-	listen string
-	out    string
-	wait   time.Duration
-	linger time.Duration
+	listen    string
+	out       string
+	noReplace bool
+	maxSize   int64
+	wait      time.Duration
+	linger    time.Duration
 }
 
-// strayPeers is how many peers may be there that send no file, besides the one
-// that does.
-const strayPeers = 15
+// otherPeers is how many peers may be there besides the one that sends the file.
+const otherPeers = 63
 
 func newRecv() *cobra.Command {
 	var flags recvFlags
@@ -31,13 +35,20 @@ func newRecv() *cobra.Command {
 		Short: "Receive one file from a send, then exit",
 		Long: `recv waits for one file, checks its size and SHA-256, and only then gives it its
 name: until then the bytes are in FILE.<random>.part, which an interrupted receive
-removes; only kill -9 or a crash may leave it.
+removes; only kill -9 or a crash may leave it. A file that is there is replaced, unless
+--no-replace is given.
 
 FILE may be - for standard output, a named pipe or a device. Bytes then appear as they
-come, and only the exit code tells whether they are right. With - the report goes to
+come, and only the exit code says whether they are right. With - the report goes to
 standard error.
+
+Anyone who can send datagrams to the address can be the sender: the default
+--protocol-id is public, and nothing is encrypted or authenticated. On a network that
+you do not trust, bound what may come with --max-size, and keep what is there with
+--no-replace.
 ` + exitHelp,
 		Example: `  chunkwire recv --listen :9000 --out world.bin
+  chunkwire recv --listen :9000 --out world.bin --max-size 1G --no-replace
   chunkwire recv --listen localhost:9000 --out - | tar x
   chunkwire recv --listen :9000 --raw --out level.bin`,
 		Args: noArgs,
@@ -46,17 +57,22 @@ standard error.
 	f := cmd.Flags()
 	f.StringVar(&flags.listen, "listen", "", "address to listen on, `HOST:PORT`")
 	f.StringVar(&flags.out, "out", "", "where to put the `FILE`; - is standard output")
-	f.DurationVar(&flags.wait, "wait", 0, "how long to wait for a sender; 0 is for ever")
+	f.BoolVar(&flags.noReplace, "no-replace", false, "fail if FILE exists")
+	f.Var(byteSize(&flags.maxSize, 0, 1<<62), "max-size", "refuse a file that is larger; 0 is any size")
+	f.DurationVar(&flags.wait, "wait", 0, "how long to wait for a sender; 0 is without limit")
 	f.DurationVar(&flags.linger, "linger", 2*time.Second, "with --raw, how long to go on answering a sender that may not know that it is done")
 	flags.add(f)
-	f.Lookup("timeout").Usage = "how long the transfer may take once there is a sender; 0 is without limit"
+	f.Lookup("timeout").Usage = "how long the transfer may take once it has begun; 0 is without limit"
 	return cmd
 }
 
 // check returns the transport's configuration that the flags ask for.
 func (flags *recvFlags) check(lingerGiven bool) (transport.Config, error) {
 	cfg, err := flags.config()
-	cfg.MaxPeers = strayPeers + 1
+	cfg.MaxPeers = otherPeers + 1
+	if flags.raw {
+		cfg.RecvLimit = 1
+	}
 	if err == nil {
 		err = checkAddress("--listen", flags.listen, 0)
 	}
@@ -77,15 +93,15 @@ func (flags *recvFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usageError(cmd, err)
 	}
-	t := &teller{w: cmd.OutOrStdout(), line: receivedLine, json: flags.json}
-	if flags.out == "-" { // the report must not mix with the file
-		t.w = cmd.ErrOrStderr()
+	r := &reporter{w: cmd.OutOrStdout(), line: receivedLine, json: flags.json}
+	if isStdout(flags.out, cmd.OutOrStdout()) { // the report must not mix with the file
+		flags.out, r.w = "-", cmd.ErrOrStderr()
 	}
-	return t.end(flags.listenAndReceive(cmd, cfg, t))
+	return r.end(flags.listenAndReceive(cmd, cfg, r))
 }
 
-func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, cfg transport.Config, t *teller) error {
-	out, err := newOutput(flags.out, cmd.OutOrStdout())
+func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, cfg transport.Config, r *reporter) error {
+	out, err := newOutput(flags.out, cmd.OutOrStdout(), flags.noReplace)
 	if err != nil {
 		return err
 	}
@@ -98,103 +114,49 @@ func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, cfg transport.Confi
 	warnOfSmallBuffers(cmd.ErrOrStderr(), endpoint.Stats())
 	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %v\n", endpoint.Addr())
 
-	waiting, cancel := withTimeout(cmd.Context(), flags.wait, fmt.Sprintf("no sender of a file within %v; allow more with --wait", flags.wait))
-	defer cancel()
-	for {
-		conn, err := endpoint.Accept(waiting)
-		if err != nil {
-			return fmt.Errorf("waiting for a sender: %w", err)
-		}
-		r := &receiving{flags: flags, cmd: cmd, conn: conn, out: out}
-		err = r.run(t)
-		_ = conn.Close()
-		if !r.stray(err) {
-			return err
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "chunkwire: note: what %v sends is no file; waiting for another sender\n", conn.RemoteAddr())
+	e := newEntrance(flags, endpoint, note{cmd.ErrOrStderr()})
+	began := time.Now()
+	first, err := e.wait(cmd.Context())
+	if err != nil {
+		err = fmt.Errorf("waiting for a sender: %w", err)
+		return errors.Join(err, r.report(newFileReport(nil, endpoint.Stats(), first.info, time.Since(began), err)))
 	}
+	rc := &receiving{flags: flags, entrance: e, note: e.note, stderr: cmd.ErrOrStderr(), sender: first, out: out}
+	return rc.run(cmd.Context(), r)
 }
 
-// receiving is what comes from one peer.
+// receiving is the transfer from the peer that was chosen.
 type receiving struct {
-	flags *recvFlags
-	cmd   *cobra.Command
-	conn  *transport.Conn
-	out   output
-	far   course
-	begun bool // there was a header
+	flags    *recvFlags
+	entrance *entrance
+	note     note
+	stderr   io.Writer
+	sender   arrival // with --raw, of the peer whose chunk was complete first
+	out      output
+	far      course
 }
 
-// stray reports whether a peer failed without having begun a file.
-func (r *receiving) stray(err error) bool {
-	if r.flags.raw || r.begun {
-		return false
-	}
-	for _, is := range []error{transport.ErrNotAFile, transport.ErrGaveUp, transport.ErrIdle, transport.ErrEvicted} {
-		if errors.Is(err, is) {
-			return true
-		}
-	}
-	return false
-}
-
-// run receives, tells, and lingers if need be.
-func (r *receiving) run(t *teller) error {
-	flags, began := r.flags, time.Now()
-	ctx, cancel := withTimeout(r.cmd.Context(), flags.timeout, fmt.Sprintf("not received within %v; allow more with --timeout", flags.timeout))
+// run receives, reports, and lingers if need be.
+func (rc *receiving) run(parent context.Context, r *reporter) error {
+	flags, began := rc.flags, rc.sender.at
+	ctx, cancel := withTimeout(parent, flags.timeout, fmt.Sprintf("not received within %v; allow more with --timeout", flags.timeout))
 	defer cancel()
-	info, err := r.receive(ctx)
-	if r.stray(err) {
+	info, err := rc.receive(ctx)
+	conn := rc.sender.conn
+	st := conn.Endpoint().Stats()
+	err = flags.explain(err, conn.RemoteAddr(), rc.far, st)
+	if printed := r.report(newFileReport(conn, st, info, time.Since(began), err)); err == nil {
+		err = printed
+	}
+	switch {
+	case err != nil:
 		return err
+	case flags.raw:
+		return lingerFor(parent, conn, flags.linger)
+	case conn.Stats().Sender.Chunks == 0:
+		rc.note.printf("the file is stored, but %v did not take the receipt, and may not know that", conn.RemoteAddr())
 	}
-	err = flags.explain(err, r.conn.RemoteAddr(), r.far)
-	report := newFileReport(r.conn, r.conn.Endpoint().Stats(), info, time.Since(began), err)
-	err = errors.Join(err, t.tell(report))
-	if flags.raw && err == nil {
-		err = lingerFor(r.cmd.Context(), r.conn, flags.linger)
-	}
-	return err
-}
-
-func (r *receiving) receive(ctx context.Context) (transport.FileInfo, error) {
-	show, end := progress(r.cmd.ErrOrStderr(), "receiving")
-	defer end()
-	if r.flags.raw {
-		return r.receiveRaw(ctx, show)
-	}
-	open := func(transport.FileInfo) (transport.FileSink, error) {
-		r.begun = true
-		return r.out.open(ctx)
-	}
-	return transport.RecvFile(ctx, r.conn, open, r.far.follow(show))
-}
-
-// receiveRaw takes one chunk as the whole file.
-func (r *receiving) receiveRaw(ctx context.Context, show func(done, total int64)) (transport.FileInfo, error) {
-	slices := func() (have, all int) {
-		s := r.conn.Stats().Receiving
-		return s.Received.Count(), s.NumSlices
-	}
-	stop := watchSlices(slices, show)
-	chunk, err := r.conn.Recv(ctx)
-	stop()
-	if err != nil {
-		have, all := slices()
-		r.far.follow(show)(int64(have)*codec.SliceSize, int64(all)*codec.SliceSize)
-		return transport.FileInfo{}, err
-	}
-	if transport.IsFileHeader(chunk) {
-		fmt.Fprintln(r.cmd.ErrOrStderr(), "chunkwire: note: this looks like the beginning of a send without --raw; give --raw at both ends or at none")
-	}
-	info := transport.FileInfo{Size: int64(len(chunk)), SHA256: sha256.Sum256(chunk)}
-	w, err := r.out.open(ctx)
-	if err != nil {
-		return info, err
-	}
-	if _, err := w.Write(chunk); err != nil {
-		return info, err
-	}
-	return info, w.Commit()
+	return nil
 }
 
 // lingerFor answers late duplicates; a peer that has gone is no failure any more.
@@ -203,4 +165,50 @@ func lingerFor(ctx context.Context, conn *transport.Conn, quiet time.Duration) e
 		return err
 	}
 	return nil
+}
+
+// receive stores what the sender sends.
+func (rc *receiving) receive(ctx context.Context) (file.Info, error) {
+	show, end := progress(rc.stderr, "receiving")
+	defer end()
+	if rc.flags.raw {
+		return rc.receiveRaw(ctx, show)
+	}
+	info := rc.sender.info
+	if most := rc.flags.maxSize; most > 0 && info.Size > most {
+		file.Refuse(ctx, rc.sender.conn)
+		return info, fmt.Errorf("%v sends %s, more than --max-size %s", rc.sender.conn.RemoteAddr(), exactBytes(info.Size), exactBytes(most))
+	}
+	w, err := rc.out.open(ctx)
+	if err != nil {
+		file.Refuse(ctx, rc.sender.conn)
+		return info, err
+	}
+	return info, file.ReceiveContent(ctx, rc.sender.conn, info, w, &file.ReceiveOptions{Commit: w.Commit, Progress: rc.far.follow(show)})
+}
+
+// receiveRaw takes one chunk as the whole file.
+func (rc *receiving) receiveRaw(ctx context.Context, show func(done, total int64)) (file.Info, error) {
+	stop := watchSlices(rc.entrance.slices, show)
+	a, err := rc.entrance.nextChunk(ctx)
+	have, all := stop()
+	if a.conn != nil {
+		rc.sender = a
+	}
+	if err != nil {
+		rc.far.follow(show)(int64(have)*codec.SliceSize, int64(all)*codec.SliceSize)
+		return file.Info{}, err
+	}
+	if file.IsHeader(a.chunk) {
+		rc.note.printf("this looks like the beginning of a send without --raw; give --raw at both ends or at none")
+	}
+	info := file.Info{Size: int64(len(a.chunk)), SHA256: sha256.Sum256(a.chunk)}
+	w, err := rc.out.open(ctx)
+	if err != nil {
+		return info, err
+	}
+	if _, err := w.Write(a.chunk); err != nil {
+		return info, err
+	}
+	return info, w.Commit()
 }

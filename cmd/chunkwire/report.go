@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/file"
 )
 
-// fileReport is what send and recv tell at the end, and print with --json.
+// fileReport is what send and recv report at the end, and print with --json.
 type fileReport struct {
 	OK             bool    `json:"ok"`
 	Error          string  `json:"error,omitempty"`
@@ -27,14 +28,19 @@ type fileReport struct {
 	AcksSent       int64   `json:"acks_sent"`
 	AcksReceived   int64   `json:"acks_received"`
 	RTTms          float64 `json:"rtt_ms"`
-	Garbage        int64   `json:"garbage_datagrams"`
+	Undecodable    int64   `json:"garbage_datagrams"`
+	WriteErrors    int64   `json:"write_errors"`
+	WriteError     string  `json:"write_error,omitempty"`
 }
 
 // newFileReport sums up a transfer; conn is nil when there was none.
-func newFileReport(conn *transport.Conn, endpoint transport.EndpointStats, info transport.FileInfo, took time.Duration, err error) fileReport {
-	r := fileReport{OK: err == nil, Seconds: took.Seconds(), Garbage: int64(endpoint.Garbage)}
+func newFileReport(conn *transport.Conn, st transport.EndpointStats, info file.Info, took time.Duration, err error) fileReport {
+	r := fileReport{OK: err == nil, Seconds: took.Seconds(), Undecodable: st.Undecodable, WriteErrors: st.WriteErrors}
 	if err != nil {
 		r.Error = sentence(err)
+	}
+	if st.LastWriteError != nil {
+		r.WriteError = st.LastWriteError.Error()
 	}
 	if conn != nil {
 		s := conn.Stats()
@@ -51,32 +57,32 @@ func newFileReport(conn *transport.Conn, endpoint transport.EndpointStats, info 
 	return r
 }
 
-// teller prints the report of a send or a recv, once.
-type teller struct {
-	w    io.Writer
-	line func(fileReport) string // what a good one is without --json
-	json bool
-	told bool
+// reporter prints the report of a send or a recv, once.
+type reporter struct {
+	w       io.Writer
+	line    func(fileReport) string // what a good one is without --json
+	json    bool
+	printed bool
 }
 
-func (t *teller) tell(r fileReport) error {
-	t.told = true
-	if t.json {
-		return json.NewEncoder(t.w).Encode(r)
+func (p *reporter) report(r fileReport) error {
+	p.printed = true
+	if p.json {
+		return json.NewEncoder(p.w).Encode(r)
 	}
 	if !r.OK {
-		return nil // main tells the error
+		return nil // main prints the error
 	}
-	_, err := fmt.Fprintln(t.w, t.line(r))
+	_, err := fmt.Fprintln(p.w, p.line(r))
 	return err
 }
 
-// end tells of a failure that came before there was anything to report.
-func (t *teller) end(err error) error {
-	if err == nil || t.told {
+// end reports a failure that came before there was anything else to report.
+func (p *reporter) end(err error) error {
+	if err == nil || p.printed {
 		return err
 	}
-	return errors.Join(err, t.tell(fileReport{Error: sentence(err)}))
+	return errors.Join(err, p.report(fileReport{Error: sentence(err)}))
 }
 
 func sentLine(r fileReport) string {

@@ -11,18 +11,20 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/spf13/cobra"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // simulation is what the flags of simulate say.
 type simulation struct {
 	pathFlags
+	paceFlags
 	size      int64
-	profile   string
-	sendRate  int64
 	seeds     int
 	firstSeed uint64
 	limit     time.Duration
@@ -39,12 +41,15 @@ func newSimulate() *cobra.Command {
 	sim := simulation{}
 	cmd := &cobra.Command{
 		Use:   "simulate",
-		Short: "Transfer one block many times in virtual time, and tell how long it takes",
+		Short: "Transfer one block many times in virtual time, and report how long it takes",
 		Long: `simulate transfers one block from a sender to a receiver over a simulated network,
 once for each seed, in virtual time: exact, repeatable, and much faster than the
 real thing. Loss is random, independent, in each direction, behind the bottleneck;
 every datagram costs 28 bytes more on the link, for IP and UDP. With --warm, the block is
 the second one of its connection: the sender knows the path.
+
+--rate is the link's, --max-rate the sender's. The profiles fixed and article send at
+--max-rate, or else at the link's rate.
 
 Transfers that are not done within --limit count as failed, and are in none of the other
 figures; if all are, that is a time-out.
@@ -64,16 +69,13 @@ figures; if all are, that is a time-out.
 	}
 	f := cmd.Flags()
 	f.Var(byteSize(&sim.size, codec.MaxChunkSize, codec.MaxChunkSize), "size", "size of the block, at most 256K")
-	sim.add(f)
-	f.DurationVar(&sim.jitter, "jitter", 0, "extra delay each way, random up to this, without reordering")
-	f.StringVar(&sim.profile, "profile", profileNames[0], profileUsage)
-	f.Var(bitRate(&sim.sendRate, -1), "send-rate", "no more than so many bits a second; the rate itself of fixed and article, and the link's if not given; the least of base")
+	sim.pathFlags.add(f)
+	sim.paceFlags.add(cmd, "send-rate")
 	f.IntVar(&sim.seeds, "seeds", 100, "number of transfers")
 	f.Uint64Var(&sim.firstSeed, "seed", 1, "seed of the first transfer")
 	f.DurationVar(&sim.limit, "limit", 10*time.Minute, "virtual time that a transfer may take")
 	f.BoolVar(&sim.warm, "warm", false, "measure the second block of a connection")
 	f.BoolVar(&sim.json, "json", false, "print one JSON object")
-	f.Lookup("send-rate").DefValue = "profile's"
 	return cmd
 }
 
@@ -92,10 +94,7 @@ func (sim *simulation) resolve() (pace, error) {
 	if err != nil {
 		return pace{}, err
 	}
-	if sim.sendRate < 0 && needsRate(sim.profile) {
-		sim.sendRate = sim.rate
-	}
-	return paceOf(sim.profile, sim.sendRate)
+	return sim.pace(sim.rate)
 }
 
 func (sim *simulation) run(ctx context.Context, w io.Writer, p pace) error {
@@ -118,8 +117,8 @@ func (sim *simulation) run(ctx context.Context, w io.Writer, p pace) error {
 
 // transfers runs all seeds, as many at once as there are processors. A failed
 // one is nil. When the context ends there are none.
-func (sim *simulation) transfers(ctx context.Context, p pace) ([]*netsim.Transfer, error) {
-	results := make([]*netsim.Transfer, sim.seeds)
+func (sim *simulation) transfers(ctx context.Context, p pace) ([]*chunk.Transfer, error) {
+	results := make([]*chunk.Transfer, sim.seeds)
 	err := orEnd(ctx, func() error {
 		next := make(chan int)
 		var workers sync.WaitGroup
@@ -148,20 +147,22 @@ func (sim *simulation) transfers(ctx context.Context, p pace) ([]*netsim.Transfe
 	return results, nil
 }
 
-func (sim *simulation) transfer(p pace, seed uint64) (netsim.Transfer, error) {
-	limit := statemachine.FromDuration(sim.limit)
-	c := netsim.Conversation{
-		Sender: statemachine.NewSender(statemachine.SenderConfig{
-			Scheduler: p.make(), GiveUp: limit,
-		}),
-		Receiver: statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: limit}),
-		Down:     netsim.NewLink(sim.path(), 2*seed),
-		Up:       netsim.NewLink(sim.path(), 2*seed+1),
+func (sim *simulation) transfer(p pace, seed uint64) (chunk.Transfer, error) {
+	limit := machine.FromDuration(sim.limit)
+	scheduler, err1 := p.make()
+	down, err2 := netsim.NewLink(sim.path(), 2*seed)
+	up, err3 := netsim.NewLink(sim.path(), 2*seed+1)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return chunk.Transfer{}, err
 	}
-	if sim.warm {
-		if _, err := c.Transfer(pattern(int(sim.size), seed+1), limit); err != nil {
-			return netsim.Transfer{}, err
-		}
+	c, err := chunk.NewConversation(
+		statemachine.SenderConfig{Scheduler: scheduler, GiveUp: limit},
+		statemachine.ReceiverConfig{GiveUp: limit}, down, up)
+	if err == nil && sim.warm {
+		_, err = c.Transfer(pattern(int(sim.size), seed+1), limit)
+	}
+	if err != nil {
+		return chunk.Transfer{}, err
 	}
 	return c.Transfer(pattern(int(sim.size), seed), limit)
 }
@@ -192,11 +193,11 @@ type simulationReport struct {
 	SlicesSent       *float64  `json:"slices_sent"`
 }
 
-func (sim *simulation) report(p pace, transfers []*netsim.Transfer) simulationReport {
+func (sim *simulation) report(p pace, transfers []*chunk.Transfer) simulationReport {
 	r := simulationReport{
 		OK: true, Size: sim.size, RTTms: milliseconds(sim.rtt), JitterMS: milliseconds(sim.jitter),
-		LossPercent: asPercent(sim.lossPPM), DuplicatePercent: asPercent(sim.dupPPM), ReorderPercent: asPercent(sim.reorderPPM),
-		RateBits: sim.rate, QueueBytes: sim.queue, Profile: sim.profile, SendRateBits: 8 * p.rate, Warm: sim.warm,
+		LossPercent: sim.loss, DuplicatePercent: sim.duplicate, ReorderPercent: sim.reorder,
+		RateBits: sim.rate, QueueBytes: sim.queue, Profile: sim.profile, SendRateBits: p.rate, Warm: sim.warm,
 		Seed: sim.firstSeed, Seeds: sim.seeds, LimitMS: milliseconds(sim.limit),
 	}
 	var deliver, acked, down, up, slices []float64

@@ -10,8 +10,8 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// sliceMap keeps what the sender's observations tell of each slice of a chunk.
-// It is safe for concurrent use: the transport tells, the screen asks.
+// sliceMap keeps what the sender's observations say of each slice of a chunk. It is
+// safe for concurrent use: the transport writes, the screen reads.
 type sliceMap struct {
 	mu        sync.Mutex
 	numSlices int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +31,17 @@ func interrupted(t *testing.T, stdin io.Reader, args ...string) int {
 	}
 }
 
+// silentAddr is the address of a socket that nobody reads.
+func silentAddr(t *testing.T) string {
+	t.Helper()
+	pc, err := net.ListenPacket("udp", loopback)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pc.Close() })
+	return pc.LocalAddr().String()
+}
+
 // hugeFile has no bytes on the disk, but takes long to hash.
 func hugeFile(t *testing.T) string {
 	t.Helper()
@@ -52,7 +64,7 @@ func TestEveryPhaseCanBeInterrupted(t *testing.T) {
 	cases := map[string][]string{
 		"standard input":    {"send", "--to", "127.0.0.1:9", "-"},
 		"hashing":           {"send", "--to", "127.0.0.1:9", hugeFile(t)},
-		"sending":           {"send", "--to", "127.0.0.1:9", inputFile(t, []byte("x"))},
+		"sending":           {"send", "--to", silentAddr(t), inputFile(t, []byte("x"))},
 		"waiting":           {"recv", "--listen", loopback, "--out", filepath.Join(t.TempDir(), "out")},
 		"simulating":        {"simulate", "--seeds", "1000000", "--loss", "50"},
 		"one simulation":    {"simulate", "--seeds", "1", "--loss", "100", "--limit", "50h"},

@@ -62,18 +62,18 @@ func (q *quantity) Set(text string) error {
 	return nil
 }
 
-// percent is a flag value in percent, kept in parts per million.
-type percent struct{ ppm *int }
+// percent is a flag value in percent.
+type percent struct{ value *float64 }
 
 func (p percent) Type() string   { return "PERCENT" }
-func (p percent) String() string { return strconv.FormatFloat(float64(*p.ppm)/10_000, 'f', -1, 64) }
+func (p percent) String() string { return strconv.FormatFloat(*p.value, 'f', -1, 64) }
 
 func (p percent) Set(text string) error {
 	v, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 	if err != nil || !(v >= 0 && v <= 100) {
 		return fmt.Errorf("want a number from 0 to 100")
 	}
-	*p.ppm = int(math.Round(v * 10_000))
+	*p.value = v
 	return nil
 }
 

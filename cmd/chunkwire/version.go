@@ -1,6 +1,11 @@
 package main
 
-import "runtime/debug"
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
 
 // version is what the build knows of itself.
 func version() string {
@@ -15,4 +20,16 @@ func version() string {
 		}
 	}
 	return text + " " + info.GoVersion
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "chunkwire version "+version())
+			return err
+		},
+	}
 }

@@ -3,44 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"golang.org/x/term"
 )
-
-// screen is where a transfer is shown.
-type screen struct {
-	w      io.Writer
-	live   bool // a picture may be drawn over
-	colors bool
-	width  int // columns
-}
-
-func newScreen(w io.Writer) screen {
-	s := screen{w: w, width: mapWidth + 2}
-	f, ok := w.(*os.File)
-	if !ok || !isTerminal(w) {
-		return s
-	}
-	if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-		s.width = columns
-	}
-	s.live = os.Getenv("TERM") != "dumb"
-	s.colors = s.live && os.Getenv("NO_COLOR") == ""
-	return s
-}
-
-// mapWidth returns how many slices go into a row, behind two spaces.
-func (s screen) mapWidth() int { return min(mapWidth, max(s.width-2, 1)) }
-
-// cut shortens a line to what goes beside two spaces.
-func (s screen) cut(line string) string {
-	runes := []rune(line)
-	return string(runes[:min(len(runes), max(s.width-2, 0))])
-}
 
 // watch shows a transfer while it runs: a picture that redraws itself on a
 // terminal, a line for each quarter in a pipe. The returned function draws the
@@ -75,7 +42,7 @@ type view struct {
 	slices  *sliceMap
 	began   time.Time
 	lines   int // drawn before, to be drawn over
-	quarter int // told before
+	quarter int // printed before
 }
 
 func (v *view) refresh() {

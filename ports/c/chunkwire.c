@@ -10,7 +10,7 @@ static int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 static uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high) { return max_i64(low, min_i64(v, high)); }
+static bool within(int64_t v, int64_t low, int64_t high) { return v >= low && v <= high; }
 
 /* TIM-1: a time before the latest one is the latest one. */
 static cw_time observe(cw_time *latest, cw_time now)
@@ -497,6 +497,12 @@ enum { DUE_PREVIOUS = 1, DUE_CURRENT = 2, DUE_HOLD = 4 };
 #define ACK_GAP ((cw_time)2000) /* AKT-2 */
 #define ACK_EVERY 16u           /* AKT-3 */
 
+/* 7.2, 8.2 */
+static bool machine_config_allowed(uint32_t first_id, cw_time give_up)
+{
+    return first_id <= 0xFFFF && within(give_up, 1, CW_MAX_GIVE_UP);
+}
+
 static uint8_t *fixed_take(void *owner, uint32_t slice_id, size_t size)
 {
     (void)size;
@@ -517,17 +523,21 @@ cw_memory cw_fixed_memory(uint8_t *buffer)
     return m;
 }
 
-void cw_receiver_init(cw_receiver *r, uint32_t first_id, cw_time give_up, cw_memory memory)
+bool cw_receiver_init(cw_receiver *r, uint32_t first_id, cw_time give_up, cw_memory memory)
 {
     memset(r, 0, sizeof *r);
+    if (!machine_config_allowed(first_id, give_up)) {
+        return false;
+    }
     for (uint32_t k = 0; k < CW_MAX_SLICES; k++) {
         r->block[k] = NULL;
     }
     r->state = CW_WAITING;
-    r->chunk_id = first_id & 0xFFFFu;
-    r->give_up = clamp(give_up, 1, CW_MAX_GIVE_UP);
+    r->chunk_id = first_id;
+    r->give_up = give_up;
     r->memory = memory;
     r->ack_at = CW_NEVER;
+    return true;
 }
 
 static uint32_t previous_id(const cw_receiver *r) { return (r->chunk_id + 0xFFFFu) & 0xFFFFu; }
@@ -569,7 +579,7 @@ typedef enum {
     ADDS
 } slice_guard;
 
-/* RCV-7, for a slice whose num_slices is not the pinned one. */
+/* RCV-7, for a slice whose num_slices is not the fixed one. */
 static slice_guard pin_guard(const cw_receiver *r, cw_time now, const cw_slice *s)
 {
     if (now - r->progress_at < r->give_up / 2) {
@@ -806,14 +816,18 @@ cw_time cw_receiver_deadline(const cw_receiver *r)
 
 /* ---- Sender (section 7) ----------------------------------------------------- */
 
-void cw_sender_init(cw_sender *s, uint32_t first_id, cw_time give_up, cw_scheduler *scheduler)
+bool cw_sender_init(cw_sender *s, uint32_t first_id, cw_time give_up, cw_scheduler *scheduler)
 {
     memset(s, 0, sizeof *s);
+    if (!machine_config_allowed(first_id, give_up)) {
+        return false;
+    }
     s->state = CW_IDLE;
     s->chunk = NULL;
-    s->chunk_id = first_id & 0xFFFFu;
-    s->give_up = clamp(give_up, 1, CW_MAX_GIVE_UP);
+    s->chunk_id = first_id;
+    s->give_up = give_up;
     s->scheduler = scheduler;
+    return true;
 }
 
 cw_sender_row cw_sender_submit(cw_sender *s, cw_time now, const uint8_t *chunk, size_t size)
@@ -1015,6 +1029,11 @@ static void acks_pay(cw_base *b, const cw_set *news)
 
 /* The round trip (9.3) */
 
+#define LONGEST_SAMPLE ((cw_time)1 << 40)
+
+/* RTT-7 */
+static cw_time since(cw_time now, cw_time at) { return min_i64(now - at, LONGEST_SAMPLE); }
+
 /* RTT-6 */
 static void use_bound(cw_base *b)
 {
@@ -1056,7 +1075,7 @@ static bool eligible_slow(const cw_base *b, cw_time now, uint32_t k)
     return now - b->last_at[k] >= b->min_rtt;
 }
 
-/* The eligible slice of the news with the largest last[k], or -1. */
+/* The eligible newly acked slice with the largest last[k], or -1. */
 static int latest_of(const cw_base *b, cw_time now, const cw_set *news,
                      bool (*eligible)(const cw_base *, cw_time, uint32_t))
 {
@@ -1083,7 +1102,7 @@ static void take_sample(cw_base *b, cw_time now, const cw_set *news)
 {
     int k = latest_of(b, now, news, eligible_once);
     if (k >= 0) { /* RTT-2 */
-        cw_time r = now - b->last_at[k];
+        cw_time r = since(now, b->last_at[k]);
         if (b->known != CW_MEASURED) {
             first_measure(b, r);
             return;
@@ -1093,11 +1112,11 @@ static void take_sample(cw_base *b, cw_time now, const cw_set *news)
     } else if (b->known == CW_MEASURED) { /* RTT-3 */
         k = latest_of(b, now, news, eligible_slow);
         if (k >= 0) {
-            smooth(b, now - b->last_at[k]);
+            smooth(b, since(now, b->last_at[k]));
         }
     } else { /* RTT-4 */
         k = latest_of(b, now, news, eligible_any);
-        b->bound = min_i64(b->bound, now - b->first_at[k]);
+        b->bound = min_i64(b->bound, since(now, b->first_at[k]));
     }
 }
 
@@ -1121,11 +1140,8 @@ static void find_lost(cw_base *b, cw_time now)
     }
 }
 
-/* V of TMR-2. Above 3 s it no longer matters how much, so that 1 s of rttvar is enough. */
-static cw_time variation(const cw_base *b)
-{
-    return max_i64(max_i64(5 * MS, b->srtt / 8), 4 * min_i64(b->rttvar, 1000 * MS));
-}
+/* V of TMR-2 */
+static cw_time variation(const cw_base *b) { return max_i64(max_i64(5 * MS, b->srtt / 8), 4 * b->rttvar); }
 
 /* TMR-2 */
 static cw_time base_delay(const cw_base *b)
@@ -1148,7 +1164,7 @@ static cw_time margin(const cw_base *b)
     return min_i64(variation(b), base_delay(b));
 }
 
-/* TMR-5; the shift is of less than 250 ms only, so nothing overflows. */
+/* TMR-5; only delays below 250 ms are shifted, so nothing overflows. */
 static cw_time resend_delay(const cw_base *b)
 {
     cw_time base = base_delay(b);
@@ -1158,9 +1174,22 @@ static cw_time resend_delay(const cw_base *b)
     return base >= 250 * MS ? max_i64(base / 8, 250 * MS) : min_i64(base << b->backoff, 250 * MS);
 }
 
-/* TMR-1 */
+/* H of TMR-6 */
+static cw_time hold_delay(const cw_base *b)
+{
+    cw_time least = b->known == CW_KNOWN_NOTHING ? 250 * MS : max_i64(b->srtt, 2 * MS);
+    if (b->profile.resend_delay > 0) {
+        return b->profile.resend_delay;
+    }
+    return min_i64(max_i64(least, (b->sent_at - b->held_at) / 4), 250 * MS);
+}
+
+/* TMR-1, TMR-6 */
 static cw_time timer_at(const cw_base *b)
 {
+    if (b->held) {
+        return max_i64(b->sent_at, b->held_at) + hold_delay(b);
+    }
     return max_i64(b->sent_at + resend_delay(b), b->news_at + margin(b));
 }
 
@@ -1222,12 +1251,12 @@ static void base_sent(cw_base *b, cw_time now, uint32_t k)
     b->spaced_until = max_i64(b->spaced_until, now - 20 * MS) + b->profile.spacing;
 }
 
-/* The seam's functions; seam is the first member of cw_base. */
+/* The functions of cw_scheduler, which is the first member of cw_base. */
 
 /* SCH-5 */
-static void base_start(cw_scheduler *seam, cw_time now, size_t chunk_size)
+static void base_start(cw_scheduler *scheduler, cw_time now, size_t chunk_size)
 {
-    cw_base *b = (cw_base *)seam;
+    cw_base *b = (cw_base *)scheduler;
     use_bound(b);
     b->size = chunk_size;
     b->num_slices = cw_num_slices(chunk_size);
@@ -1248,11 +1277,13 @@ static void base_start(cw_scheduler *seam, cw_time now, size_t chunk_size)
 }
 
 /* SCH-10 */
-static void base_hold(cw_scheduler *seam, cw_time now)
+static void base_hold(cw_scheduler *scheduler, cw_time now)
 {
-    cw_base *b = (cw_base *)seam;
-    (void)now;
-    b->held = true;
+    cw_base *b = (cw_base *)scheduler;
+    if (!b->held) {
+        b->held = true;
+        b->held_at = now; /* TMR-6 */
+    }
     cw_set_clear(&b->due);
 }
 
@@ -1271,9 +1302,9 @@ static void release_held(cw_base *b, cw_time now)
 }
 
 /* SCH-8 */
-static void base_news(cw_scheduler *seam, cw_time now, const cw_set *news)
+static void base_news(cw_scheduler *scheduler, cw_time now, const cw_set *news)
 {
-    cw_base *b = (cw_base *)seam;
+    cw_base *b = (cw_base *)scheduler;
     b->news_at = now;
     b->backoff = 0;
     b->probe = b->num_slices;
@@ -1292,9 +1323,9 @@ static void base_news(cw_scheduler *seam, cw_time now, const cw_set *news)
 }
 
 /* SCH-6 */
-static int base_next(cw_scheduler *seam, cw_time now)
+static int base_next(cw_scheduler *scheduler, cw_time now)
 {
-    cw_base *b = (cw_base *)seam;
+    cw_base *b = (cw_base *)scheduler;
     uint32_t k;
     if (cw_set_empty(&b->due) && !cw_set_empty(&b->unacked) && now >= timer_at(b)) {
         timer_ran_out(b, now);
@@ -1315,9 +1346,9 @@ static int base_next(cw_scheduler *seam, cw_time now)
 }
 
 /* SCH-9 */
-static cw_time base_deadline(const cw_scheduler *seam)
+static cw_time base_deadline(const cw_scheduler *scheduler)
 {
-    const cw_base *b = (const cw_base *)seam;
+    const cw_base *b = (const cw_base *)scheduler;
     if (!cw_set_empty(&b->due)) {
         return max_i64(b->spaced_until, covered_at(b, cost(b, next_due(b))));
     }
@@ -1325,25 +1356,29 @@ static cw_time base_deadline(const cw_scheduler *seam)
 }
 
 /* BUD-1 */
-static int64_t clamp_rate(int64_t rate) { return rate == 0 ? 0 : clamp(rate, MIN_RATE, MAX_RATE); }
+static bool profile_allowed(const cw_profile *p)
+{
+    return (p->rate == 0 || within(p->rate, MIN_RATE, MAX_RATE)) && within(p->cap, LARGEST_COST, MAX_RATE) &&
+           within(p->burst, 0, p->cap) && within(p->spacing, 0, CW_MAX_GIVE_UP) &&
+           within(p->resend_delay, 0, CW_MAX_GIVE_UP);
+}
 
-void cw_base_init(cw_base *b, cw_profile profile)
+bool cw_base_init(cw_base *b, cw_profile profile)
 {
     memset(b, 0, sizeof *b);
-    profile.rate = clamp_rate(profile.rate);
-    profile.cap = clamp(profile.cap, LARGEST_COST, MAX_RATE);
-    profile.burst = clamp(profile.burst, 0, profile.cap);
-    profile.spacing = clamp(profile.spacing, 0, CW_MAX_GIVE_UP);
-    profile.resend_delay = clamp(profile.resend_delay, 0, CW_MAX_GIVE_UP);
-    b->seam.start = base_start;
-    b->seam.news = base_news;
-    b->seam.hold = base_hold;
-    b->seam.next = base_next;
-    b->seam.deadline = base_deadline;
+    if (!profile_allowed(&profile)) {
+        return false;
+    }
+    b->scheduler.start = base_start;
+    b->scheduler.news = base_news;
+    b->scheduler.hold = base_hold;
+    b->scheduler.next = base_next;
+    b->scheduler.deadline = base_deadline;
     b->profile = profile;
     b->known = CW_KNOWN_NOTHING;
     b->bound = CW_NEVER;
     b->left = profile.cap * MILLION;
+    return true;
 }
 
 /* The table of section 9.6. */
@@ -1357,7 +1392,7 @@ cw_profile cw_profile_burst(void)
 cw_profile cw_profile_fixed(int64_t rate)
 {
     cw_profile p = {0, 0, 0, false, 0, 0};
-    p.rate = clamp_rate(rate);
+    p.rate = rate;
     p.cap = max_i64(16 * LARGEST_COST, p.rate / 50);
     return p;
 }

@@ -19,6 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     CW_SLICE_SIZE = 1024,   /* bytes in every slice but the last */
     CW_MAX_SLICES = 256,    /* slices in a chunk */
@@ -160,7 +164,7 @@ typedef enum {
 /* Where the bytes of slices live. take gives a block of at least size bytes for a slice
  * that has arrived, or NULL; give gets it back when the chunk was read or dropped. A
  * receiver holds at most one chunk's blocks (RCV-18, BND-1). For a take with its slice_id
- * already held, which happens when a wrong pin is dropped, the two may be the same block. */
+ * already held, which happens when a wrong num_slices is replaced, the two may be the same block. */
 typedef struct {
     uint8_t *(*take)(void *owner, uint32_t slice_id, size_t size);
     void (*give)(void *owner, uint32_t slice_id, uint8_t *block);
@@ -195,8 +199,9 @@ typedef struct {
     bool after_gap;
 } cw_receiver;
 
-/* first_id below 65536; give_up 1 to CW_MAX_GIVE_UP, moved to the nearer limit else. */
-void cw_receiver_init(cw_receiver *r, uint32_t first_id, cw_time give_up, cw_memory memory);
+/* first_id below 65536; give_up 1 to CW_MAX_GIVE_UP. False: outside these limits; then r
+ * must not be used. */
+bool cw_receiver_init(cw_receiver *r, uint32_t first_id, cw_time give_up, cw_memory memory);
 
 /* A valid slice has arrived. Its data is copied. */
 cw_receiver_row cw_receiver_slice(cw_receiver *r, cw_time now, const cw_slice *s);
@@ -219,12 +224,12 @@ void cw_receiver_end(cw_receiver *r);
 
 /* ---- Sender (section 7) ----------------------------------------------------- */
 
-/* The seam of section 9.1: put a cw_scheduler first in your own struct. The times it is
- * given never go back. */
+/* The interface of section 9.1: put a cw_scheduler first in your own struct. The times it
+ * is given never go back. */
 typedef struct cw_scheduler cw_scheduler;
 struct cw_scheduler {
     void (*start)(cw_scheduler *s, cw_time now, size_t chunk_size);
-    void (*news)(cw_scheduler *s, cw_time now, const cw_set *news); /* not empty */
+    void (*news)(cw_scheduler *s, cw_time now, const cw_set *news); /* newly acked, not empty */
     void (*hold)(cw_scheduler *s, cw_time now);                     /* S8 */
     int (*next)(cw_scheduler *s, cw_time now);                      /* a slice to send, or -1 */
     cw_time (*deadline)(const cw_scheduler *s);
@@ -254,8 +259,8 @@ typedef struct {
     cw_scheduler *scheduler; /* borrowed */
 } cw_sender;
 
-/* The scheduler must outlive the sender. Limits as for cw_receiver_init. */
-void cw_sender_init(cw_sender *s, uint32_t first_id, cw_time give_up, cw_scheduler *scheduler);
+/* The scheduler must outlive the sender. Limits and result as for cw_receiver_init. */
+bool cw_sender_init(cw_sender *s, uint32_t first_id, cw_time give_up, cw_scheduler *scheduler);
 
 /* CW_S1: the chunk is taken, and must stay as it is until it is delivered (CW_S10) or the
  * sender gave up (CW_S15). CW_S2: refused, its size; CW_S3: busy; CW_S4: gave up. */
@@ -272,14 +277,14 @@ cw_time cw_sender_deadline(const cw_sender *s);
 
 /* ---- The base algorithm (section 9) ----------------------------------------- */
 
-/* Figures outside their limits are moved to the nearer one (BUD-1). */
+/* The limits are those of BUD-1. */
 typedef struct {
     int64_t rate;         /* bytes a second, 1,066 to 10^9; 0: unlimited */
     int64_t cap;          /* bytes, 1,066 to 10^9 */
     int64_t burst;        /* bytes, 0 to cap */
     bool acks_pay;
-    cw_time spacing;      /* us between two slices */
-    cw_time resend_delay; /* us; 0: from the round trip */
+    cw_time spacing;      /* us between two slices, 0 to CW_MAX_GIVE_UP */
+    cw_time resend_delay; /* us, 0 to CW_MAX_GIVE_UP; 0: from the round trip */
 } cw_profile;
 
 cw_profile cw_profile_burst(void);
@@ -288,7 +293,7 @@ cw_profile cw_profile_article(int64_t rate);
 
 /* All fields are the algorithm's own. */
 typedef struct {
-    cw_scheduler seam; /* give &base.seam to cw_sender_init */
+    cw_scheduler scheduler; /* give &base.scheduler to cw_sender_init */
     cw_profile profile;
 
     enum { CW_KNOWN_NOTHING, CW_KNOWN_BOUND, CW_MEASURED } known; /* 9.3 */
@@ -306,11 +311,16 @@ typedef struct {
     uint64_t count, arrived, at_best;
     uint64_t first[CW_MAX_SLICES], last[CW_MAX_SLICES]; /* 0: never sent */
     cw_time first_at[CW_MAX_SLICES], last_at[CW_MAX_SLICES];
-    cw_time sent_at, news_at;
+    cw_time sent_at, news_at, held_at;
     bool held;
     unsigned backoff;
 } cw_base;
 
-void cw_base_init(cw_base *b, cw_profile profile);
+/* False: a figure is outside its limits (BUD-1); then b must not be used. */
+bool cw_base_init(cw_base *b, cw_profile profile);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

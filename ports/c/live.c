@@ -1,6 +1,6 @@
 /*
  * One chunk over UDP, as `chunkwire live --help` asks for: a driver around the machines.
- * POSIX. The environment tells what to do: CHUNKWIRE_MODE (send or recv),
+ * POSIX. The environment says what to do: CHUNKWIRE_MODE (send or recv),
  * CHUNKWIRE_ADDRESS (an IPv4 address and a port) and CHUNKWIRE_PROTOCOL_ID (decimal).
  */
 #define _POSIX_C_SOURCE 200112L
@@ -88,8 +88,8 @@ static int run_send(link_end *l)
     cw_packet p;
     cw_time now = now_us();
     size_t size = fread(chunk, 1, sizeof chunk, stdin);
-    cw_base_init(&base, cw_profile_burst());
-    cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.seam);
+    (void)cw_base_init(&base, cw_profile_burst());
+    (void)cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.scheduler);
     if (cw_sender_submit(&s, now, chunk, size) != CW_S1) {
         fprintf(stderr, "live: a chunk has 1 to %d bytes\n", CW_MAX_CHUNK);
         return 1;
@@ -127,7 +127,7 @@ static int run_recv(link_end *l)
     size_t size = 0;
     cw_time now = now_us();
     cw_time quiet_since = now;
-    cw_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory));
+    (void)cw_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory));
     while (size == 0 || now - quiet_since < SECOND) {
         if (wait_packet(l, cw_receiver_deadline(&r), b, sizeof b, &p, &now) && p.type == CW_SLICE) {
             quiet_since = now;

@@ -14,7 +14,8 @@
 
 enum { MAX_LINE = 1 << 23, MAX_TOKENS = 1 << 19, MAX_BYTES = MAX_LINE / 2 };
 
-#define TIME_END ((int64_t)1 << 62) /* section 2.2 */
+#define TIME_END ((int64_t)1 << 62)         /* section 2.2 */
+#define LONGEST_DELAY ((int64_t)1000000000) /* of a profile in a trace (appendix B) */
 
 static char line[MAX_LINE];
 static json_token tokens[MAX_TOKENS];
@@ -320,8 +321,8 @@ static const char *get_profile(const request *q, config *c)
     }
     if (!get_int_in(q, t, "rate", 0, 1000000000, &p->rate) || (p->rate > 0 && p->rate < 1066) ||
         !get_int_in(q, t, "cap", 1066, 1000000000, &p->cap) || !get_int_in(q, t, "burst", 0, p->cap, &p->burst) ||
-        !get_int_in(q, t, "spacing_us", 0, INT64_MAX, &p->spacing) ||
-        !get_int_in(q, t, "resend_delay_us", 0, INT64_MAX, &p->resend_delay) ||
+        !get_int_in(q, t, "spacing_us", 0, LONGEST_DELAY, &p->spacing) ||
+        !get_int_in(q, t, "resend_delay_us", 0, LONGEST_DELAY, &p->resend_delay) ||
         !(json_is(acks_pay, JSON_TRUE) || json_is(acks_pay, JSON_FALSE))) {
         return BAD;
     }
@@ -329,14 +330,15 @@ static const char *get_profile(const request *q, config *c)
     return NULL;
 }
 
-static const char *get_due(const request *q, const json_token *t, event *e)
+/* TRC-2: an empty list counts as absent; another one needs the scripted scheduler. */
+static const char *get_due(const request *q, const config *c, const json_token *t, event *e)
 {
     const json_token *k;
     e->due = member(q, t, "due");
     if (e->due == NULL) {
         return NULL;
     }
-    if (!json_is(e->due, JSON_ARRAY)) {
+    if (!json_is(e->due, JSON_ARRAY) || (!c->scripted && e->due->count > 0)) {
         return BAD;
     }
     k = json_first(&q->doc, e->due);
@@ -373,8 +375,7 @@ static const char *get_sender_event(const request *q, const config *c, const jso
     }
     if (json_equals(&q->doc, name, "poll")) {
         e->kind = POLL;
-        e->due = NULL;
-        return c->scripted ? get_due(q, t, e) : NULL;
+        return get_due(q, c, t, e);
     }
     return json_is(name, JSON_STRING) ? "unsupported" : BAD;
 }
@@ -421,13 +422,14 @@ typedef const char *event_reader(const request *, const config *, const json_tok
 
 static const char *get_event(const request *q, const config *c, const json_token *t, event_reader *get, event *e)
 {
-    if (!get_int_in(q, t, "at", 0, TIME_END - 1, &e->at)) {
+    const char *fault = get(q, c, t, e);
+    if (fault == NULL && !get_int_in(q, t, "at", 0, TIME_END - 1, &e->at)) {
         return BAD;
     }
-    return get(q, c, t, e);
+    return fault;
 }
 
-static const char *check_events(const request *q, const config *c, event_reader *get)
+static const char *check_receiver_events(const request *q, const config *c)
 {
     const json_token *events = member(q, q->root, "events");
     const json_token *t;
@@ -437,7 +439,7 @@ static const char *check_events(const request *q, const config *c, event_reader 
     t = json_first(&q->doc, events);
     for (uint32_t i = 0; i < events->count; i++) {
         event e;
-        const char *fault = get_event(q, c, t, get, &e);
+        const char *fault = get_event(q, c, t, get_receiver_event, &e);
         if (fault != NULL) {
             return fault;
         }
@@ -487,7 +489,7 @@ static void print_error(const char *code)
 
 /* The scripted scheduler of TRC-2: it returns what the event's due says, and no more. */
 typedef struct {
-    cw_scheduler seam;
+    cw_scheduler scheduler;
     const json_doc *doc;
     const json_token *next;
     uint32_t left;
@@ -624,8 +626,10 @@ static void run_sender(const request *q, const config *c)
     script by_script = new_script(&q->doc);
     const json_token *events = member(q, q->root, "events");
     const json_token *t = json_first(&q->doc, events);
-    cw_base_init(&base, c->profile);
-    cw_sender_init(&s, (uint32_t)c->first_chunk_id, c->give_up, c->scripted ? &by_script.seam : &base.seam);
+    if (!c->scripted) {
+        (void)cw_base_init(&base, c->profile);
+    }
+    (void)cw_sender_init(&s, (uint32_t)c->first_chunk_id, c->give_up, c->scripted ? &by_script.scheduler : &base.scheduler);
     for (uint32_t i = 0; i < events->count; i++) {
         event e;
         (void)get_event(q, c, t, get_sender_event, &e);
@@ -649,28 +653,44 @@ static bool due_fits(const cw_sender *s, const json_doc *doc, const event *e)
     return true;
 }
 
-/* Takes a scripted trace once in silence, to see whether every due fits. */
-static const char *check_script(const request *q, const config *c)
+/* Takes an event of a scripted trace in silence. False: its due does not fit. */
+static bool follow_script(cw_sender *s, script *by_script, const event *e)
+{
+    cw_slice slice;
+    if (e->kind == SUBMIT) {
+        (void)cw_sender_submit(s, e->at, chunk, (size_t)e->size);
+    } else if (e->kind == ACK) {
+        (void)cw_sender_ack(s, e->at, &e->ack);
+    } else if (!due_fits(s, by_script->doc, e)) {
+        return false;
+    } else {
+        set_due(by_script, e);
+        while (cw_sender_poll(s, e->at, &slice) == CW_S13) {
+        }
+    }
+    return true;
+}
+
+/* Of several bad events the first one counts. */
+static const char *check_sender_events(const request *q, const config *c)
 {
     cw_sender s;
-    cw_slice slice;
     script by_script = new_script(&q->doc);
     const json_token *events = member(q, q->root, "events");
-    const json_token *t = json_first(&q->doc, events);
-    cw_sender_init(&s, (uint32_t)c->first_chunk_id, c->give_up, &by_script.seam);
+    const json_token *t;
+    if (!json_is(events, JSON_ARRAY)) {
+        return BAD;
+    }
+    t = json_first(&q->doc, events);
+    (void)cw_sender_init(&s, (uint32_t)c->first_chunk_id, c->give_up, &by_script.scheduler);
     for (uint32_t i = 0; i < events->count; i++) {
         event e;
-        (void)get_event(q, c, t, get_sender_event, &e);
-        if (e.kind == SUBMIT) {
-            (void)cw_sender_submit(&s, e.at, chunk, (size_t)e.size);
-        } else if (e.kind == ACK) {
-            (void)cw_sender_ack(&s, e.at, &e.ack);
-        } else if (!due_fits(&s, &q->doc, &e)) {
+        const char *fault = get_event(q, c, t, get_sender_event, &e);
+        if (fault != NULL) {
+            return fault;
+        }
+        if (c->scripted && !follow_script(&s, &by_script, &e)) {
             return BAD;
-        } else {
-            set_due(&by_script, &e);
-            while (cw_sender_poll(&s, e.at, &slice) == CW_S13) {
-            }
         }
         t = json_after(&q->doc, t);
     }
@@ -685,10 +705,7 @@ static const char *sender(const request *q)
         fault = get_profile(q, &c);
     }
     if (fault == NULL) {
-        fault = check_events(q, &c, get_sender_event);
-    }
-    if (fault == NULL && c.scripted) {
-        fault = check_script(q, &c);
+        fault = check_sender_events(q, &c);
     }
     if (fault == NULL) {
         answer_ok(q, "steps");
@@ -780,7 +797,7 @@ static void run_receiver(const request *q, const config *c)
     cw_memory heap = {heap_take, heap_give, NULL};
     const json_token *events = member(q, q->root, "events");
     const json_token *t = json_first(&q->doc, events);
-    cw_receiver_init(&r, (uint32_t)c->first_chunk_id, c->give_up, heap);
+    (void)cw_receiver_init(&r, (uint32_t)c->first_chunk_id, c->give_up, heap);
     for (uint32_t i = 0; i < events->count; i++) {
         event e;
         (void)get_event(q, c, t, get_receiver_event, &e);
@@ -796,7 +813,7 @@ static const char *receiver(const request *q)
     config c = {0, 0, false, {0, 0, 0, false, 0, 0}};
     const char *fault = get_config(q, &c);
     if (fault == NULL) {
-        fault = check_events(q, &c, get_receiver_event);
+        fault = check_receiver_events(q, &c);
     }
     if (fault == NULL) {
         answer_ok(q, "steps");

@@ -482,7 +482,7 @@ static void test_receiver(void)
     cw_receiver r;
     cw_ack ack;
     size_t size = 0;
-    cw_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory));
+    CHECK(cw_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory)));
     CHECK(give(&r, 0, 65535, 0, 1, 1) == CW_R4 && cw_receiver_deadline(&r) == CW_NEVER);
     CHECK(give(&r, 0, 0, 0, 2, 1024) == CW_R2 && cw_receiver_deadline(&r) == 0);
     CHECK(polls_ack(&r, 0, CW_R21, 0, "10") && cw_receiver_poll(&r, 0, &ack) == CW_R22);
@@ -507,11 +507,11 @@ static void test_wrong_pin(void)
 {
     cw_receiver r;
     cw_ack ack;
-    cw_receiver_init(&r, 65535, 1000, cw_fixed_memory(memory));
+    CHECK(cw_receiver_init(&r, 65535, 1000, cw_fixed_memory(memory)));
     CHECK(give(&r, 0, 65535, 4, 5, 9) == CW_R2 && give(&r, 499, 65535, 0, 2, 1024) == CW_R8);
     CHECK(give(&r, 500, 65535, 0, 2, 1024) == CW_R9 && r.num_slices == 2);
     CHECK(give(&r, 1000, 65535, 0, 1, 9) == CW_R10 && r.chunk_id == 0 && cw_receiver_size(&r) == 9);
-    cw_receiver_init(&r, 0, 1000, cw_fixed_memory(memory));
+    CHECK(cw_receiver_init(&r, 0, 1000, cw_fixed_memory(memory)));
     CHECK(give(&r, 10, 0, 0, 2, 1024) == CW_R2 && cw_receiver_poll(&r, 1010, &ack) == CW_R23);
     CHECK(cw_receiver_poll(&r, 1010, &ack) == CW_R28 && give(&r, 1011, 0, 0, 2, 1024) == CW_R26);
     CHECK(cw_receiver_deadline(&r) == CW_NEVER);
@@ -529,7 +529,7 @@ static void test_no_memory(void)
     cw_receiver r;
     cw_memory none = cw_fixed_memory(memory);
     none.take = no_block;
-    cw_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, none);
+    CHECK(cw_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, none));
     CHECK(give(&r, 5, 0, 0, 2, 1024) == CW_R_NONE && r.state == CW_WAITING && r.num_slices == 0);
     CHECK(cw_receiver_deadline(&r) == CW_NEVER);
 }
@@ -538,7 +538,7 @@ static void test_no_memory(void)
 static void test_ack_timing(void)
 {
     cw_receiver r;
-    cw_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory));
+    CHECK(cw_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory)));
     CHECK(give(&r, 100, 0, 0, 40, 1024) == CW_R2 && cw_receiver_deadline(&r) == 100);
     CHECK(polls_ack(&r, 100, CW_R21, 0, "1000000000000000000000000000000000000000"));
     for (uint32_t k = 1; k < 16; k++) {
@@ -572,8 +572,8 @@ static void test_sender(void)
     cw_base base;
     cw_sender s;
     cw_slice slice;
-    cw_base_init(&base, cw_profile_burst());
-    cw_sender_init(&s, 65535, 1000000, &base.seam);
+    CHECK(cw_base_init(&base, cw_profile_burst()));
+    CHECK(cw_sender_init(&s, 65535, 1000000, &base.scheduler));
     CHECK(cw_sender_submit(&s, 0, pattern, 0) == CW_S2);
     CHECK(cw_sender_submit(&s, 0, pattern, CW_MAX_CHUNK + 1) == CW_S2);
     CHECK(cw_sender_poll(&s, 0, &slice) == CW_S12 && ack(&s, 0, 65535, "1") == CW_S5);
@@ -593,22 +593,37 @@ static void test_sender(void)
     CHECK(cw_sender_deadline(&s) == CW_NEVER);
 }
 
-/* SCH-10, TMR-4 and TMR-5 while held, and the end of a hold in SCH-8 */
+/* SCH-10, TMR-4 and TMR-6 while held, and the end of a hold in SCH-8 */
 static void test_hold(void)
 {
     cw_base base;
     cw_sender s;
     cw_slice slice;
-    cw_base_init(&base, cw_profile_burst());
-    cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.seam);
+    CHECK(cw_base_init(&base, cw_profile_burst()));
+    CHECK(cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.scheduler));
     CHECK(cw_sender_submit(&s, 0, pattern, 5000) == CW_S1 && polls_slice(&s, 0, 0) && polls_slice(&s, 85, 1));
-    CHECK(ack(&s, 100, 0, "00000") == CW_S8 && cw_sender_deadline(&s) == 250085);
-    CHECK(cw_sender_poll(&s, 250084, &slice) == CW_S14 && polls_slice(&s, 250085, 4));
-    CHECK(cw_sender_poll(&s, 250085, &slice) == CW_S14 && cw_sender_deadline(&s) == 500085);
-    CHECK(polls_slice(&s, 500085, 3) && cw_sender_poll(&s, 500085, &slice) == CW_S14);
+    CHECK(ack(&s, 100, 0, "00000") == CW_S8 && cw_sender_deadline(&s) == 250100);
+    CHECK(cw_sender_poll(&s, 250099, &slice) == CW_S14 && polls_slice(&s, 250100, 4));
+    CHECK(cw_sender_poll(&s, 250100, &slice) == CW_S14 && cw_sender_deadline(&s) == 500100);
+    CHECK(polls_slice(&s, 500100, 3) && cw_sender_poll(&s, 500100, &slice) == CW_S14);
     CHECK(ack(&s, 500200, 0, "00010") == CW_S9); /* 2 was never sent; 0 and 1 are lost by GAP-2 */
     CHECK(polls_slice(&s, 500300, 0) && polls_slice(&s, 500385, 1) && polls_slice(&s, 500470, 2));
     CHECK(cw_sender_poll(&s, 500555, &slice) == CW_S14);
+}
+
+/* TMR-6: probes begin at the round trip and become rarer. */
+static void test_probes_of_a_hold(void)
+{
+    cw_base base;
+    cw_sender s;
+    CHECK(cw_base_init(&base, cw_profile_burst()));
+    CHECK(cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.scheduler));
+    CHECK(cw_sender_submit(&s, 0, pattern, 1) == CW_S1 && polls_slice(&s, 0, 0));
+    CHECK(ack(&s, 40000, 0, "1") == CW_S10 && cw_sender_submit(&s, 40000, pattern, 1) == CW_S1);
+    CHECK(polls_slice(&s, 40000, 0) && ack(&s, 80000, 1, "0") == CW_S8 && cw_sender_deadline(&s) == 120000);
+    CHECK(polls_slice(&s, 120000, 0) && cw_sender_deadline(&s) == 160000);
+    CHECK(polls_slice(&s, 480000, 0) && cw_sender_deadline(&s) == 580000);
+    CHECK(polls_slice(&s, 5000000, 0) && cw_sender_deadline(&s) == 5250000);
 }
 
 /* RTT-4, RTT-6: the bound of one chunk is the estimate of the next. */
@@ -616,8 +631,8 @@ static void test_bound(void)
 {
     cw_base base;
     cw_sender s;
-    cw_base_init(&base, cw_profile_burst());
-    cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.seam);
+    CHECK(cw_base_init(&base, cw_profile_burst()));
+    CHECK(cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.scheduler));
     CHECK(cw_sender_submit(&s, 0, pattern, 1) == CW_S1 && polls_slice(&s, 0, 0) && polls_slice(&s, 250000, 0));
     CHECK(ack(&s, 400000, 0, "1") == CW_S10 && cw_sender_submit(&s, 400000, pattern, 1) == CW_S1);
     CHECK(polls_slice(&s, 400000, 0) && cw_sender_deadline(&s) == 900000); /* 400 + 4 * 25 ms */
@@ -630,15 +645,45 @@ static void test_budget(void)
     cw_sender s;
     cw_slice slice;
     uint32_t sent = 0;
-    CHECK(cw_profile_fixed(1).rate == 1066 && cw_profile_fixed(1).cap == 17056);
+    CHECK(cw_profile_fixed(1066).rate == 1066 && cw_profile_fixed(1066).cap == 17056);
     CHECK(cw_profile_fixed(1000000).cap == 20000 && cw_profile_article(0).resend_delay == 100000);
-    cw_base_init(&base, cw_profile_fixed(106500));
-    cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.seam);
+    CHECK(cw_base_init(&base, cw_profile_fixed(106500)));
+    CHECK(cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.scheduler));
     CHECK(cw_sender_submit(&s, 0, pattern, 100 * 1024) == CW_S1);
     while (cw_sender_poll(&s, 0, &slice) == CW_S13) {
         sent++;
     }
     CHECK(sent == 16 && cw_sender_deadline(&s) == 9850); /* 17,056 - 16 * 1,065 = 16 are left */
+}
+
+static bool allowed(int64_t rate, int64_t cap, int64_t burst, cw_time spacing, cw_time resend_delay)
+{
+    cw_base base;
+    cw_profile p = {0, 0, 0, false, 0, 0};
+    p.rate = rate;
+    p.cap = cap;
+    p.burst = burst;
+    p.spacing = spacing;
+    p.resend_delay = resend_delay;
+    return cw_base_init(&base, p);
+}
+
+/* BUD-1, 7.2, 8.2: what is outside its limits is refused. */
+static void test_limits(void)
+{
+    cw_sender s;
+    cw_receiver r;
+    cw_base base;
+    CHECK(allowed(0, 1066, 0, 0, 0) && allowed(1066, 1066, 1066, CW_MAX_GIVE_UP, CW_MAX_GIVE_UP));
+    CHECK(!allowed(1065, 17056, 0, 0, 0) && !allowed(1000000001, 17056, 0, 0, 0) && !allowed(-1, 17056, 0, 0, 0));
+    CHECK(!allowed(0, 1065, 0, 0, 0) && !allowed(0, 1000000001, 0, 0, 0));
+    CHECK(!allowed(0, 1066, 1067, 0, 0) && !allowed(0, 1066, -1, 0, 0));
+    CHECK(!allowed(0, 1066, 0, -1, 0) && !allowed(0, 1066, 0, 0, -1));
+    CHECK(cw_base_init(&base, cw_profile_burst()));
+    CHECK(!cw_base_init(&base, cw_profile_fixed(1)));
+    CHECK(!cw_sender_init(&s, 65536, 1, &base.scheduler) && !cw_sender_init(&s, 0, 0, &base.scheduler));
+    CHECK(cw_sender_init(&s, 65535, CW_MAX_GIVE_UP, &base.scheduler));
+    CHECK(!cw_receiver_init(&r, 0, CW_MAX_GIVE_UP + 1, cw_fixed_memory(memory)));
 }
 
 /* ---- Both machines over a network in memory --------------------------------- */
@@ -745,9 +790,9 @@ static void transfer(cw_profile profile, uint32_t loss, uint32_t chunks, size_t 
     c.net.random = 1 + loss;
     c.net.loss = loss;
     c.done = 0;
-    cw_base_init(&c.base, profile);
-    cw_sender_init(&c.s, 65535, CW_DEFAULT_GIVE_UP, &c.base.seam);
-    cw_receiver_init(&c.r, 65535, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory));
+    CHECK(cw_base_init(&c.base, profile));
+    CHECK(cw_sender_init(&c.s, 65535, CW_DEFAULT_GIVE_UP, &c.base.scheduler));
+    CHECK(cw_receiver_init(&c.r, 65535, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory)));
     while (c.done < chunks && now < CW_NEVER && c.s.state != CW_SENDER_FAILED) {
         size_t n = 0;
         if (c.s.state == CW_IDLE) {
@@ -785,8 +830,10 @@ int main(void)
     test_ack_timing();
     test_sender();
     test_hold();
+    test_probes_of_a_hold();
     test_bound();
     test_budget();
+    test_limits();
     transfer(cw_profile_burst(), 0, 3, 200000);
     transfer(cw_profile_burst(), 5, 3, 200000);
     transfer(cw_profile_burst(), 50, 2, 50000);

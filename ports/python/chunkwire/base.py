@@ -8,8 +8,11 @@ from .limits import HEADER, NEVER, SLICE_SIZE, slice_count
 
 MS = 1_000
 MILLION = 1_000_000
+MIN_RATE = 1_066
 MAX_RATE = 10**9
 """The largest rate, cap and burst, in bytes a second and bytes (BUD-1)."""
+LONGEST_SAMPLE = 1 << 40
+"""In microseconds (RTT-7)."""
 
 
 class Profile(NamedTuple):
@@ -28,7 +31,6 @@ BURST = Profile(rate=125_000, cap=272_896, burst=272_896, acks_pay=True, spacing
 
 def fixed(rate: int) -> Profile:
     """The profile `fixed(r)`."""
-    rate = _limited_rate(rate)
     return Profile(rate, cap=max(17_056, rate // 50), burst=0, acks_pay=False, spacing_us=0, resend_delay_us=0)
 
 
@@ -37,9 +39,16 @@ def article(rate: int) -> Profile:
     return fixed(rate)._replace(resend_delay_us=100 * MS)
 
 
-def _limited_rate(rate: int) -> int:
-    """BUD-1."""
-    return rate and min(max(rate, 1_066), MAX_RATE)
+def check_profile(profile: Profile) -> None:
+    """Raises ValueError for a figure outside its limits (BUD-1)."""
+    if profile.rate and not MIN_RATE <= profile.rate <= MAX_RATE:
+        raise ValueError(f"rate {profile.rate} is neither 0 nor {MIN_RATE} to {MAX_RATE} bytes a second")
+    if not MIN_RATE <= profile.cap <= MAX_RATE:
+        raise ValueError(f"cap {profile.cap} is not {MIN_RATE} to {MAX_RATE} bytes")
+    if not 0 <= profile.burst <= profile.cap:
+        raise ValueError(f"burst {profile.burst} is not 0 to the cap")
+    if profile.spacing_us < 0 or profile.resend_delay_us < 0:
+        raise ValueError("spacing_us or resend_delay_us is negative")
 
 
 def _quotient(a: int, b: int) -> int:
@@ -65,7 +74,8 @@ class RoundTrip:
             self._srtt, self._rttvar, self._known = self._bound, self._bound // 16, "bound"
 
     def sample(self, r: int) -> None:
-        """RTT-2 and RTT-5. In the case of RTT-3, `min_rtt` stays as it is."""
+        """RTT-2, RTT-5 and RTT-7. In the case of RTT-3, `min_rtt` stays as it is."""
+        r = min(r, LONGEST_SAMPLE)
         if not self.measured:
             self._srtt, self._rttvar, self._min_rtt, self._known = r, r // 8, r, "measured"
             return
@@ -79,7 +89,8 @@ class RoundTrip:
             self._srtt += _quotient(d, 4)
 
     def limit(self, r: int) -> None:
-        """RTT-4."""
+        """RTT-4, RTT-7."""
+        r = min(r, LONGEST_SAMPLE)
         self._bound = r if self._bound is None else min(self._bound, r)
 
     def allows(self, age: int) -> bool:
@@ -95,15 +106,19 @@ class RoundTrip:
         delay = min(self._srtt + v, 3_000 * MS)
         return delay, min(v, delay)
 
+    def hold_delay(self, lasted: int) -> int:
+        """H of TMR-6 without a fixed delay; `lasted` is `sent_at - held_at`."""
+        least = 250 * MS if self._known == "nothing" else max(self._srtt, 2 * MS)
+        return min(max(least, lasted // 4), 250 * MS)
+
 
 class Budget:
     """Section 9.5. Amounts are in millionths of a byte, costs in bytes."""
 
     def __init__(self, profile: Profile) -> None:
-        cap = min(max(profile.cap, 1_066), MAX_RATE)  # BUD-1
-        self._rate = _limited_rate(profile.rate)
-        self._cap = cap * MILLION
-        self._burst = min(max(profile.burst, 0), cap) * MILLION
+        self._rate = profile.rate
+        self._cap = profile.cap * MILLION
+        self._burst = profile.burst * MILLION
         self._acks_pay = profile.acks_pay
         self._left = self._cap
         self._paid_at = 0
@@ -146,9 +161,13 @@ class Budget:
 
 
 class BaseScheduler:
-    """The base algorithm; its variables are those of section 9.2."""
+    """The base algorithm; its variables are those of section 9.2.
+
+    Raises ValueError for a profile outside the limits of BUD-1.
+    """
 
     def __init__(self, profile: Profile = BURST) -> None:
+        check_profile(profile)
         self._profile = profile
         self._round_trip = RoundTrip()
         self._budget = Budget(profile)
@@ -170,6 +189,7 @@ class BaseScheduler:
         self._last_at = [0] * self._num_slices
         self._sent_at = self._news_at = now
         self._held = False
+        self._held_at = now
         self._spaced_until = max(self._spaced_until, now)
         self._budget.start(now)
 
@@ -212,7 +232,8 @@ class BaseScheduler:
 
     def hold(self, now: int) -> None:
         """SCH-10."""
-        self._held = True
+        if not self._held:
+            self._held, self._held_at = True, now
         self._due.clear()
 
     @property
@@ -229,7 +250,11 @@ class BaseScheduler:
 
     @property
     def _timer(self) -> int:
-        """TMR-1, TMR-2, TMR-3 and TMR-5."""
+        """TMR-1, TMR-2, TMR-3, TMR-5 and TMR-6."""
+        if self._held:
+            lasted = self._sent_at - self._held_at
+            delay = self._profile.resend_delay_us or self._round_trip.hold_delay(lasted)
+            return max(self._sent_at, self._held_at) + delay
         delay, margin = self._round_trip.delays
         if self._profile.resend_delay_us:
             delay, margin = self._profile.resend_delay_us, 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .codec import Ack, Slice
-from .limits import GIVE_UP, NEVER, Clock
+from .limits import GIVE_UP, NEVER, Clock, check_config
 
 ACK_SPACING = 2_000
 ACK_EVERY = 16
@@ -13,6 +13,7 @@ class Receiver:
     """The machine of section 8.3; its variables are those of 8.2 and 8.5."""
 
     def __init__(self, first_id: int = 0, give_up: int = GIVE_UP) -> None:
+        check_config(first_id, give_up)
         self.state = "WAITING"
         self.chunk_id = first_id
         self.num_slices = 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Protocol
 
 from .codec import Ack, Slice
-from .limits import GIVE_UP, MAX_CHUNK, NEVER, SLICE_SIZE, Clock, slice_count
+from .limits import GIVE_UP, MAX_CHUNK, NEVER, SLICE_SIZE, Clock, check_config, slice_count
 
 
 class Scheduler(Protocol):
-    """Says which slice goes next and when (section 9.1, SCH-1 to SCH-4)."""
+    """Chooses which slice goes next and when (section 9.1, SCH-1 to SCH-4)."""
 
     def start(self, now: int, size: int) -> None:
         """A chunk of `size` bytes begins."""
@@ -32,6 +32,7 @@ class Sender:
     """The machine of section 7.3; its variables are those of 7.2."""
 
     def __init__(self, scheduler: Scheduler, first_id: int = 0, give_up: int = GIVE_UP) -> None:
+        check_config(first_id, give_up)
         self.state = "IDLE"
         self.chunk_id = first_id
         self.num_slices = 0

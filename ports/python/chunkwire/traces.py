@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import Any, Callable
 
-from .base import MAX_RATE, BaseScheduler, Profile
+from .base import BaseScheduler, Profile
 from .codec import Refused, Slice, check
 from .fields import BAD_REQUEST, ack_from, bit_string, field, number
 from .limits import NEVER, SLICE_SIZE
@@ -14,6 +14,7 @@ from .sender import Sender
 
 LAST_TIME = (1 << 62) - 1
 MAX_SUBMIT = 524_288
+LONGEST_DELAY = 10**9
 
 Step = dict[str, Any]
 
@@ -27,7 +28,7 @@ def sender_trace(request: dict[str, Any]) -> dict[str, Any]:
     if "profile" in config and config["profile"] is None:
         scheduler = script = Script()
     else:
-        scheduler = BaseScheduler(_profile(field(config, "profile", dict)))
+        scheduler = _base(field(config, "profile", dict))
     trace = _SenderTrace(Sender(scheduler, first_id, give_up), script)
     return _steps(request, {"submit": trace.submit, "ack": trace.ack, "poll": trace.poll})
 
@@ -44,7 +45,7 @@ def content(chunk_id: int, start: int, size: int) -> bytes:
 
 
 class Script:
-    """A scheduler that returns what it is told, and has no deadline."""
+    """A scheduler that returns what a trace says, and has no deadline."""
 
     deadline = NEVER
 
@@ -106,9 +107,10 @@ class _SenderTrace:
         sender = self._sender
         in_flight = range(sender.num_slices) if sender.state == "SENDING" else range(0)
         valid = all(type(k) is int and k in in_flight and k not in sender.acked for k in due)
-        if self._script is None or not due or not valid:
+        if not valid or (due and self._script is None):
             raise Refused(BAD_REQUEST)
-        self._script.due = due
+        if self._script is not None:
+            self._script.due = due
 
     def _step(self, row: str, packets: list[Step]) -> Step:
         sender = self._sender
@@ -184,20 +186,18 @@ def _machine_config(config: dict[str, Any]) -> tuple[int, int]:
     return number(config, "first_chunk_id", 0, 0xFFFF), number(config, "give_up_us", 1, 1 << 61)
 
 
-def _profile(source: dict[str, Any]) -> Profile:
-    """A profile within the limits of BUD-1."""
-    rate = number(source, "rate", 0, MAX_RATE)
-    if 0 < rate < 1_066:
-        raise Refused(BAD_REQUEST)
-    cap = number(source, "cap", 1_066, MAX_RATE)
-    return Profile(
-        rate,
-        cap,
-        burst=number(source, "burst", 0, cap),
+def _base(source: dict[str, Any]) -> BaseScheduler:
+    """The base algorithm with a profile within the limits of BUD-1 and TRC-2."""
+    profile = Profile(
+        *(field(source, name, int) for name in ("rate", "cap", "burst")),
         acks_pay=field(source, "acks_pay", bool),
-        spacing_us=number(source, "spacing_us", 0, LAST_TIME),
-        resend_delay_us=number(source, "resend_delay_us", 0, LAST_TIME),
+        spacing_us=number(source, "spacing_us", 0, LONGEST_DELAY),
+        resend_delay_us=number(source, "resend_delay_us", 0, LONGEST_DELAY),
     )
+    try:
+        return BaseScheduler(profile)
+    except ValueError:
+        raise Refused(BAD_REQUEST) from None
 
 
 def _summary(data: bytes) -> Step:

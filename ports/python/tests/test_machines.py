@@ -89,8 +89,8 @@ class BaseSchedulerTest(unittest.TestCase):
         sender = self.start(BURST, 10 * 1_024)
         self.assertEqual(send_all(sender, 0), [0])
         self.assertEqual(sender.ack(50, ack_of(sender)), "S8")
-        self.assertEqual((sender.deadline, send_all(sender, 85)), (250 * MS, []))
-        self.assertEqual(send_all(sender, 250 * MS), [9])
+        self.assertEqual((sender.deadline, send_all(sender, 85)), (250 * MS + 50, []))
+        self.assertEqual(send_all(sender, 250 * MS + 50), [9])
         sender.ack(251 * MS, ack_of(sender, 0, 9))
         self.assertEqual(send_all(sender, 251 * MS), [1])
 
@@ -99,6 +99,18 @@ class BaseSchedulerTest(unittest.TestCase):
         sender.submit(SECOND, bytes(2_048))
         sender.ack(SECOND, ack_of(sender))
         self.assertEqual(sender.deadline, SECOND + 250 * MS)
+
+    def test_probes_of_a_hold_become_rarer(self) -> None:
+        """TMR-6: they begin at the round trip."""
+        sender = self.start(BURST, 1)
+        send_all(sender, 0)
+        sender.ack(40 * MS, ack_of(sender, 0))
+        sender.submit(40 * MS, b"x")
+        send_all(sender, 40 * MS)
+        self.assertEqual(sender.ack(80 * MS, ack_of(sender)), "S8")
+        for at, delay in ((120, 40), (160, 40), (480, 100), (5_000, 250)):
+            self.assertLessEqual(sender.deadline, at * MS)
+            self.assertEqual((send_all(sender, at * MS), sender.deadline), ([0], (at + delay) * MS))
 
     def test_bound_of_the_round_trip(self) -> None:
         """RTT-4, RTT-6: only resent slices, so the next chunk's timer follows the bound."""
@@ -119,8 +131,30 @@ class BaseSchedulerTest(unittest.TestCase):
         self.assertEqual(send_all(sender, missing * 50), [16])
 
     def test_profiles(self) -> None:
-        self.assertEqual((fixed(1).rate, fixed(0).rate, fixed(2 * 10**9).rate), (1_066, 0, 10**9))
         self.assertEqual((fixed(10**6).cap, fixed(0).cap), (20_000, 17_056))
+
+    def test_refuses_figures_outside_their_limits(self) -> None:
+        """BUD-1, 7.2, 8.2."""
+        good = Profile(1_066, cap=1_066, burst=1_066, acks_pay=False, spacing_us=0, resend_delay_us=0)
+        BaseScheduler(good)
+        for bad in (
+            {"rate": 1},
+            {"rate": 10**9 + 1},
+            {"rate": -1},
+            {"cap": 1_065, "burst": 0},
+            {"cap": 10**9 + 1},
+            {"burst": 1_067},
+            {"burst": -1},
+            {"spacing_us": -1},
+            {"resend_delay_us": -1},
+        ):
+            with self.subTest(bad), self.assertRaises(ValueError):
+                BaseScheduler(good._replace(**bad))
+        for first_id, give_up in ((-1, 1), (65_536, 1), (0, 0), (0, (1 << 61) + 1)):
+            with self.assertRaises(ValueError):
+                Sender(BaseScheduler(), first_id, give_up)
+            with self.assertRaises(ValueError):
+                Receiver(first_id, give_up)
 
 
 class ReceiverTest(unittest.TestCase):

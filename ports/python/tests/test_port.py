@@ -61,7 +61,8 @@ class PortTest(unittest.TestCase):
         acked = {"at": 0, "event": "ack", "chunk_id": 0, "acked": "10"}
         poll = {"at": 0, "event": "poll", "due": [0, 1]}
         self.assert_error("ok", op="sender", config=CONFIG, events=[SUBMIT, poll, acked])
-        for due in ([], [2], [-1], [0.0], [True], None, 0):
+        self.assert_error("ok", op="sender", config=CONFIG, events=[SUBMIT, {**poll, "due": []}])
+        for due in ([2], [-1], [0.0], [True], None, 0):
             self.assert_error("bad_request", op="sender", config=CONFIG, events=[SUBMIT, {**poll, "due": due}])
         self.assert_error("bad_request", op="sender", config=CONFIG, events=[poll])
         self.assert_error("bad_request", op="sender", config=CONFIG, events=[SUBMIT, poll, acked, poll])
@@ -85,7 +86,9 @@ class PortTest(unittest.TestCase):
             {"burst": 1_067},
             {"acks_pay": 1},
             {"spacing_us": -1},
+            {"spacing_us": 10**9 + 1},
             {"resend_delay_us": -1},
+            {"resend_delay_us": 10**9 + 1},
         ):
             self.assert_error("bad_request", op="sender", config={**CONFIG, "profile": {**PROFILE, **bad}}, events=[])
         due = {"at": 0, "event": "poll", "due": [0]}

@@ -41,9 +41,8 @@ export const BURST: Profile = {
 
 /** A fixed rate in bytes a second. */
 export function fixed(rate: number): Profile {
-  const allowed = allowedRate(rate);
-  const cap = Math.max(16 * MAX_COST, Math.trunc(allowed / 50));
-  return { rate: allowed, cap, burst: 0, acksPay: false, spacing: 0n, resendDelay: 0n };
+  const cap = Math.max(16 * MAX_COST, Math.trunc(rate / 50));
+  return { rate, cap, burst: 0, acksPay: false, spacing: 0n, resendDelay: 0n };
 }
 
 /** A fixed rate in bytes a second, with the resend delay of the article. */
@@ -51,21 +50,18 @@ export function article(rate: number): Profile {
   return { ...fixed(rate), resendDelay: 100n * MS };
 }
 
-/** Whether rate, cap and burst are within the limits of BUD-1. */
-export function isAllowed({ rate, cap, burst }: Profile): boolean {
-  return rate === allowedRate(rate) && isWithin(cap, MAX_COST, MAX_RATE) && isWithin(burst, 0, cap);
+/** Throws RangeError for a figure outside its limits (BUD-1). */
+function checkProfile({ rate, cap, burst, spacing, resendDelay }: Profile): void {
+  if (rate !== 0 && !isWithin(rate, MAX_COST, MAX_RATE)) throw new RangeError("the rate must be 0 or 1,066 to 10^9 B/s");
+  if (!isWithin(cap, MAX_COST, MAX_RATE)) throw new RangeError("the cap must be 1,066 to 10^9 bytes");
+  if (!isWithin(burst, 0, cap)) throw new RangeError("the burst must be 0 bytes to the cap");
+  if (spacing < 0n || resendDelay < 0n) throw new RangeError("spacing and resend delay must not be negative");
 }
 
-/** BUD-1; only 0 is unlimited. */
-function allowedRate(rate: number): number {
-  return rate === 0 ? 0 : clamp(rate, MAX_COST, MAX_RATE);
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(Math.max(value, low), high);
-}
-
-/** Sends what was never sent or was found lost, at the pace of a {@link Profile}. */
+/**
+ * Sends what was never sent or was found lost, at the pace of a {@link Profile}.
+ * The constructor throws RangeError for a profile outside the limits of BUD-1.
+ */
 export class BaseScheduler implements Scheduler {
   readonly #spacing: Micros;
   readonly #roundTrip: RoundTrip;
@@ -74,6 +70,7 @@ export class BaseScheduler implements Scheduler {
   #spacedUntil: Micros = 0n;
 
   constructor(profile: Profile) {
+    checkProfile(profile);
     this.#spacing = profile.spacing;
     this.#roundTrip = new RoundTrip(profile.resendDelay);
     this.#budget = new Budget(profile);
@@ -111,15 +108,15 @@ export class BaseScheduler implements Scheduler {
     this.#roundTrip.sample(now, transmissions);
     for (const transmission of transmissions) this.#arrive(now, transmission);
     flight.remove(slices);
-    if (flight.held) this.#release(now);
+    if (flight.heldAt !== undefined) this.#release(now);
     this.#findLost(now);
     this.#budget.pay(now);
     this.#budget.acked(slices.reduce((sum, k) => sum + flight.cost(k), 0n));
   }
 
   /** SCH-10: what is sent to a peer that cannot take it is wasted. */
-  hold(): void {
-    this.#flight.held = true;
+  hold(now: Micros): void {
+    this.#flight.heldAt ??= now;
     this.#flight.due.clear();
   }
 
@@ -141,7 +138,7 @@ export class BaseScheduler implements Scheduler {
 
   /** The hold has ended: what was never sent is due again (SCH-8). */
   #release(now: Micros): void {
-    this.#flight.held = false;
+    this.#flight.heldAt = undefined;
     for (const k of this.#flight.unsent()) this.#enter(now, k);
   }
 
@@ -156,9 +153,10 @@ export class BaseScheduler implements Scheduler {
     this.#flight.due.add(k);
   }
 
-  /** When the resend timer runs out (TMR-1, TMR-5). */
+  /** When the resend timer runs out (TMR-1, TMR-5, TMR-6). */
   #timer(): Micros {
-    const { sentAt, newsAt, backoff } = this.#flight;
+    const { sentAt, newsAt, heldAt, backoff } = this.#flight;
+    if (heldAt !== undefined) return max(sentAt, heldAt) + this.#roundTrip.holdDelay(sentAt - heldAt);
     const base = this.#roundTrip.baseDelay;
     const delay = backoff === 0 ? base : min(base << BigInt(backoff), max(base / 8n, 250n * MS));
     return max(sentAt + delay, newsAt + this.#roundTrip.margin);
@@ -175,7 +173,7 @@ export class BaseScheduler implements Scheduler {
     flight.arrived = flight.atBest;
     this.#findLost(now);
     flight.backoff = Math.min(flight.backoff + 1, 3);
-    const probes = flight.held ? 1 : Math.min(2 << (flight.backoff - 1), flight.unacked.size);
+    const probes = flight.heldAt !== undefined ? 1 : Math.min(2 << (flight.backoff - 1), flight.unacked.size);
     for (let i = 0; i < probes; i++) this.#enter(now, flight.nextProbe());
   }
 }
@@ -206,10 +204,10 @@ class Flight {
   atBest = 0;
   /** Time of the latest transmission; of the start while there is none. */
   sentAt: Micros;
-  /** Time of the latest news. */
+  /** Time of the latest newly acked slice. */
   newsAt: Micros;
-  /** Whether the peer cannot take the chunk yet. */
-  held = false;
+  /** Since when the peer cannot take the chunk; undefined while it can. */
+  heldAt: Micros | undefined = undefined;
   backoff = 0;
   readonly #lastCost: bigint;
   readonly #transmissions = new Map<number, Transmission>();
@@ -308,17 +306,17 @@ class RoundTrip {
     this.#known = "bound";
   }
 
-  /** Takes at most one sample from the news, of which there is some (RTT-1). */
+  /** Takes at most one sample from newly acked slices (RTT-1). */
   sample(now: Micros, news: readonly Transmission[]): void {
     const once = latest(news.filter((sent) => !isResent(sent)));
-    if (once !== undefined) return this.#measure(now - once.lastAt);
+    if (once !== undefined) return this.#measure(since(now, once.lastAt));
     if (this.#known === "measured") {
       const plausible = latest(news.filter((sent) => this.isPlausible(now - sent.lastAt)));
-      if (plausible !== undefined) this.#smooth(now - plausible.lastAt); // RTT-3
+      if (plausible !== undefined) this.#smooth(since(now, plausible.lastAt)); // RTT-3
       return;
     }
     const any = latest(news);
-    if (any !== undefined) this.#limit(now - any.firstAt);
+    if (any !== undefined) this.#limit(since(now, any.firstAt));
   }
 
   /** Whether a slice may have taken so long: an ack cannot be faster than any before (GAP-1, RTT-3). */
@@ -337,6 +335,13 @@ class RoundTrip {
   get margin(): Micros {
     if (this.#fixedDelay > 0n || this.#known === "nothing") return 0n;
     return min(this.#variation, this.baseDelay);
+  }
+
+  /** How long after a probe of a hold the next one follows; `lasted` is from the hold to that probe (H of TMR-6). */
+  holdDelay(lasted: Micros): Micros {
+    if (this.#fixedDelay > 0n) return this.#fixedDelay;
+    const least = this.#known === "nothing" ? 250n * MS : max(this.#srtt, 2n * MS);
+    return min(max(least, lasted / 4n), 250n * MS);
   }
 
   /** V of TMR-2. */
@@ -370,6 +375,11 @@ class RoundTrip {
   }
 }
 
+/** How long ago something was, 2^40 us at the most (RTT-7). */
+function since(now: Micros, at: Micros): Micros {
+  return min(now - at, 1n << 40n);
+}
+
 /** The transmission with the largest latest number. */
 function latest(transmissions: readonly Transmission[]): Transmission | undefined {
   return transmissions.reduce<Transmission | undefined>(
@@ -396,10 +406,9 @@ class Budget {
   #byTime = 0n;
 
   constructor({ rate, cap, burst, acksPay }: Profile) {
-    const allowedCap = clamp(cap, MAX_COST, MAX_RATE);
-    this.#rate = BigInt(allowedRate(rate));
-    this.#cap = BigInt(allowedCap) * Budget.#UNIT;
-    this.#burst = BigInt(clamp(burst, 0, allowedCap)) * Budget.#UNIT;
+    this.#rate = BigInt(rate);
+    this.#cap = BigInt(cap) * Budget.#UNIT;
+    this.#burst = BigInt(burst) * Budget.#UNIT;
     this.#acksPay = acksPay;
     this.#left = this.#cap;
   }
@@ -419,7 +428,7 @@ class Budget {
     this.#left = min(this.#left + earned, this.#cap);
   }
 
-  /** Takes a cost in bytes if the budget covers it, and tells whether it did (BUD-2). */
+  /** Takes a cost in bytes if the budget covers it, and returns whether it did (BUD-2). */
   take(cost: bigint): boolean {
     if (this.#rate === 0n) return true;
     const amount = cost * Budget.#UNIT;

@@ -102,7 +102,7 @@ export class BitReader {
     return this.#bit() === 1;
   }
 
-  /** Takes the bits up to the next multiple of 8 and tells whether all of them are zero (BIT-5). */
+  /** Takes the bits up to the next multiple of 8 and returns whether all of them are zero (BIT-5). */
   align(): boolean {
     const padding = bitsToByte(this.#position);
     return padding === 0 || this.bits(padding) === 0;

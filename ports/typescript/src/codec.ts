@@ -82,7 +82,7 @@ export function encodeBody(packet: Packet): Uint8Array {
  * Encodes a packet inside its frame (FRM-1); throws {@link EncodeError}.
  * @param protocolId - the 32-bit number that both ends share (FRM-5)
  */
-export function encodeDatagram(protocolId: number, packet: Packet): Uint8Array {
+export function encodePacket(protocolId: number, packet: Packet): Uint8Array {
   checkPacket(packet);
   const writer = new BitWriter(MAX_DATAGRAM);
   writer.bits(0, 8 * CRC_SIZE);
@@ -104,7 +104,7 @@ export function decodeBody(type: PacketType, body: Uint8Array): Decoded {
  * Decodes a datagram (DEC-1 to DEC-14).
  * @param protocolId - the 32-bit number that both ends share (FRM-5)
  */
-export function decodeDatagram(protocolId: number, datagram: Uint8Array): Decoded {
+export function decodePacket(protocolId: number, datagram: Uint8Array): Decoded {
   return decode(datagram, (reader) => {
     need(reader, 8 * CRC_SIZE); // DEC-1
     check(reader.bits(8 * CRC_SIZE) === frameCrc(protocolId, datagram), "crc_mismatch", 0); // DEC-2

@@ -4,10 +4,10 @@ export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
 export { BitReader, BitWriter } from "./bits.js";
 export {
   decodeBody,
-  decodeDatagram,
+  decodePacket,
   DecodeError,
   encodeBody,
-  encodeDatagram,
+  encodePacket,
   EncodeError,
   frameCrc,
   type Ack,

@@ -85,7 +85,7 @@ class Parser {
     }
   }
 
-  /** Reads a comma or the closing mark and tells whether it was the latter. */
+  /** Reads a comma or the closing mark and returns whether it was the latter. */
   #ends(mark: string): boolean {
     const token = this.next();
     if (token.mark === mark) return true;

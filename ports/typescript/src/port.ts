@@ -4,13 +4,13 @@
  * At end of input the process exits with 0.
  */
 
-import { isAllowed, type Profile } from "./base.js";
+import type { Profile } from "./base.js";
 import {
   decodeBody,
-  decodeDatagram,
+  decodePacket,
   encodeBody,
   EncodeError,
-  encodeDatagram,
+  encodePacket,
   type Decoded,
   type Packet,
   type PacketType,
@@ -29,6 +29,9 @@ import {
 } from "./trace.js";
 import { isTime, type Micros } from "./time.js";
 
+/** The longest spacing and resend delay of a trace, in microseconds (TRC-2). */
+const LONGEST_DELAY = 1_000_000_000;
+
 /** A request that is answered with an error code. */
 class Refusal extends Error {
   constructor(readonly code: string) {
@@ -42,8 +45,8 @@ type Answer = { readonly [field: string]: Json };
 const OPS = new Map<string, (request: JsonObject) => Answer>([
   ["encode_body", (request) => ({ hex: formatHex(encodeBody(readPacket(request))) })],
   ["decode_body", (request) => describeDecoded(decodeBody(readPacketType(request), readHex(request, "hex")))],
-  ["encode_packet", (request) => ({ hex: formatHex(encodeDatagram(readProtocolId(request), readPacket(request))) })],
-  ["decode_packet", (request) => describeDecoded(decodeDatagram(readProtocolId(request), readHex(request, "hex")))],
+  ["encode_packet", (request) => ({ hex: formatHex(encodePacket(readProtocolId(request), readPacket(request))) })],
+  ["decode_packet", (request) => describeDecoded(decodePacket(readProtocolId(request), readHex(request, "hex")))],
   ["sender", answerSender],
   ["receiver", answerReceiver],
 ]);
@@ -165,15 +168,17 @@ function answerSender(request: JsonObject): Answer {
   const config = readObject(request["config"]);
   const traceConfig = readConfig(config);
   const profile = readProfile(config);
-  const events = readArray(request["events"]).map((event) => readSenderEvent(readObject(event), profile === null));
-  return { steps: traceSender(traceConfig, profile, events) };
+  return { steps: traceSender(traceConfig, profile, readEvents(request, (event) => readSenderEvent(event, profile === null))) };
 }
 
 function answerReceiver(request: JsonObject): Answer {
   const config = readObject(request["config"]);
-  const traceConfig = readConfig(config);
-  const events = readArray(request["events"]).map((event) => readReceiverEvent(readObject(event)));
-  return { steps: traceReceiver(traceConfig, events) };
+  return { steps: traceReceiver(readConfig(config), readEvents(request, readReceiverEvent)) };
+}
+
+/** The events of a trace, each read when its turn comes: of several bad ones the first counts. */
+function* readEvents<Event>(request: JsonObject, read: (event: JsonObject) => Event): Generator<Event> {
+  for (const event of readArray(request["events"])) yield read(readObject(event));
 }
 
 /** TRC-2, TRC-3. */
@@ -183,59 +188,55 @@ function readConfig(config: JsonObject): TraceConfig {
   return { firstChunkId: readChunkId(config, "first_chunk_id"), giveUp };
 }
 
-/** TRC-2: null is the scripted scheduler. The figures must be within the limits of BUD-1. */
+/** TRC-2: null is the scripted scheduler. The scheduler checks the limits of BUD-1. */
 function readProfile(config: JsonObject): Profile | null {
   if (config["profile"] === null) return null;
   const object = readObject(config["profile"]);
-  const profile: Profile = {
+  return {
     rate: number(object, "rate"),
     cap: number(object, "cap"),
     burst: number(object, "burst"),
     acksPay: flag(object, "acks_pay"),
-    spacing: micros(object, "spacing_us"),
-    resendDelay: micros(object, "resend_delay_us"),
+    spacing: BigInt(within(object, "spacing_us", 0, LONGEST_DELAY)),
+    resendDelay: BigInt(within(object, "resend_delay_us", 0, LONGEST_DELAY)),
   };
-  demand(isAllowed(profile));
-  return profile;
 }
 
-/** TRC-2; `scripted` tells whether events may say what is due. */
+/** TRC-2; `scripted` is whether events may say what is due. */
 function readSenderEvent(event: JsonObject, scripted: boolean): SenderEvent {
   const name = text(event, "event");
-  const at = micros(event, "at");
   switch (name) {
     case "submit":
-      return { event: name, at, size: within(event, "size", 0, 2 * MAX_CHUNK) };
+      return { event: name, at: micros(event, "at"), size: within(event, "size", 0, 2 * MAX_CHUNK) };
     case "ack": {
       const bits = text(event, "acked");
       demand(isBits(bits) && isWithin(bits.length, 1, MAX_SLICES));
-      return { event: name, at, ack: { type: "ack", chunkId: readChunkId(event, "chunk_id"), acked: parseBits(bits) } };
+      return { event: name, at: micros(event, "at"), ack: { type: "ack", chunkId: readChunkId(event, "chunk_id"), acked: parseBits(bits) } };
     }
     case "poll":
-      return { event: name, at, due: readDue(event, scripted) };
+      return { event: name, at: micros(event, "at"), due: readDue(event, scripted) };
     default:
       throw new Refusal("unsupported");
   }
 }
 
-/** Slice ids that the scripted scheduler returns; there is no such field if there would be none. */
+/** Slice ids that the scripted scheduler returns; an empty list counts as absent. */
 function readDue(event: JsonObject, scripted: boolean): number[] {
   if (event["due"] === undefined) return [];
   const due = readArray(event["due"]).map((id) => toNumber(id));
-  demand(scripted && due.length > 0);
+  demand(scripted || due.length === 0);
   return due;
 }
 
 /** TRC-3. */
 function readReceiverEvent(event: JsonObject): ReceiverEvent {
   const name = text(event, "event");
-  const at = micros(event, "at");
   switch (name) {
     case "slice":
-      return { event: name, at, slice: readTraceSlice(event) };
+      return { event: name, at: micros(event, "at"), slice: readTraceSlice(event) };
     case "read":
     case "poll":
-      return { event: name, at };
+      return { event: name, at: micros(event, "at") };
     default:
       throw new Refusal("unsupported");
   }

@@ -87,7 +87,7 @@ export class Receiver {
     return this.#state.name === "RECEIVING" ? bitmap(this.#state) : [];
   }
 
-  /** Slices that did not match the pinned number of slices (RCV-7). */
+  /** Slices that did not match the fixed number of slices (RCV-7). */
   get conflicts(): number {
     return this.#conflicts;
   }
@@ -181,7 +181,7 @@ export class Receiver {
     return "R13";
   }
 
-  /** START, then STORE and perhaps COMPLETE (RCV-10); tells whether the chunk is complete. */
+  /** START, then STORE and perhaps COMPLETE (RCV-10); returns whether the chunk is complete. */
   #begin(now: Micros, slice: Slice): boolean {
     const state: Receiving = { name: "RECEIVING", numSlices: slice.numSlices, received: new Map(), progressAt: now };
     this.#state = state;
@@ -190,7 +190,7 @@ export class Receiver {
     return this.#store(state, now, slice);
   }
 
-  /** STORE and, if nothing is missing any more, COMPLETE (RCV-11); tells whether the chunk is complete. */
+  /** STORE and, if nothing is missing any more, COMPLETE (RCV-11); returns whether the chunk is complete. */
   #store(state: Receiving, now: Micros, { sliceId, data }: Slice): boolean {
     state.received.set(sliceId, data.slice());
     state.progressAt = now;

@@ -25,7 +25,7 @@ export interface SenderOptions {
   readonly scheduler: Scheduler;
   /** `FIRST_ID`: id of the first chunk, 0 unless both ends agree on another. */
   readonly firstChunkId?: number;
-  /** `GIVE_UP`: microseconds without news or hold, 1 to 2^61; 10 s by default. */
+  /** `GIVE_UP`: microseconds without a newly acked slice or a hold, 1 to 2^61; 10 s by default. */
   readonly giveUp?: Micros;
 }
 

@@ -44,13 +44,13 @@ export function content(chunkId: number, start: number, size: number): Uint8Arra
 
 /**
  * The steps of a sender (TRC-4); without a profile its scheduler is a script.
- * Throws RangeError where an event tells the script to return what no scheduler may.
+ * Throws RangeError for figures outside their limits, and where an event lets the script return what no scheduler may.
  */
-export function traceSender(config: TraceConfig, profile: Profile | null, events: readonly SenderEvent[]): Json[] {
+export function traceSender(config: TraceConfig, profile: Profile | null, events: Iterable<SenderEvent>): Json[] {
   const script = new Script();
   const scheduler = profile === null ? script : new BaseScheduler(profile);
   const sender = new Sender({ ...config, scheduler });
-  return events.map((event, position) => {
+  return Array.from(events, (event, position) => {
     if (event.event === "poll") {
       const acked = sender.acked;
       if (event.due.some((id) => acked[id] !== false)) throw new RangeError("due: not in flight, or acked");
@@ -71,9 +71,9 @@ export function traceSender(config: TraceConfig, profile: Profile | null, events
 }
 
 /** The steps of a receiver (TRC-4). */
-export function traceReceiver(config: TraceConfig, events: readonly ReceiverEvent[]): Json[] {
+export function traceReceiver(config: TraceConfig, events: Iterable<ReceiverEvent>): Json[] {
   const receiver = new Receiver(config);
-  return events.map((event, position) => {
+  return Array.from(events, (event, position) => {
     const { row, packets = [], chunk, error } = receiverOutcome(receiver, event);
     return {
       event: position,
@@ -94,7 +94,7 @@ export function formatBits(bits: readonly boolean[]): string {
   return bits.map((bit) => (bit ? "1" : "0")).join("");
 }
 
-/** A scheduler that returns what it is told (TRC-2). */
+/** A scheduler that returns what a trace says (TRC-2). */
 class Script implements Scheduler {
   /** Slices that are left to return. */
   due: readonly number[] = [];

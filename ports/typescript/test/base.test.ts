@@ -25,11 +25,22 @@ function runUntil(sender: Sender, end: bigint): [bigint, number][] {
 
 test("the profiles", () => {
   assert.equal(fixed(0).rate, 0);
-  assert.equal(fixed(1).rate, 1066);
-  assert.deepEqual(fixed(2_000_000_000), { ...fixed(1_000_000_000), cap: 20_000_000 });
+  assert.equal(fixed(1066).rate, 1066);
+  assert.equal(fixed(1_000_000_000).cap, 20_000_000);
   assert.equal(fixed(852_800).cap, 17_056);
   assert.equal(fixed(1_000_000).cap, 20_000);
   assert.equal(article(1066).resendDelay, 100_000n);
+});
+
+test("figures outside their limits are refused", () => {
+  const good: Profile = { rate: 1066, cap: 1066, burst: 1066, acksPay: false, spacing: 0n, resendDelay: 0n };
+  new BaseScheduler(good);
+  for (const bad of [
+    { rate: 1 }, { rate: 1_000_000_001 }, { rate: -1 }, { rate: 2000.5 }, { cap: 1065, burst: 0 }, { cap: 1_000_000_001 },
+    { burst: 1067 }, { burst: -1 }, { spacing: -1n }, { resendDelay: -1n },
+  ]) {
+    assert.throws(() => new BaseScheduler({ ...good, ...bad }), RangeError);
+  }
 });
 
 test("a burst goes out 85 us apart", () => {
@@ -92,20 +103,33 @@ test("a bound of the round trip, kept until a smaller one is found", () => {
   assert.equal(sender.deadline, 2_750_000n);
 });
 
-test("a hold stops all but one probe at a time, until there is news", () => {
+test("a hold stops all but one probe at a time, until slices are newly acked", () => {
   const sender = start(fixed(0), 4 * 1024);
   assert.deepEqual(idsAt(sender, 0n), [0, 1, 2, 3]);
   assert.equal(sender.ack(10n, ackOf(0, "0000")).row, "S8");
   const sent = runUntil(sender, 1_000_000n);
-  assert.deepEqual(sent, [[250_000n, 3], [500_000n, 2], [750_000n, 1]]);
+  assert.deepEqual(sent, [[250_010n, 3], [500_010n, 2], [750_010n, 1]]);
 });
 
-test("what a hold kept back goes out after news", () => {
+test("probes of a hold begin at the round trip and become rarer", () => {
+  const sender = start(fixed(0), 1);
+  idsAt(sender, 0n);
+  sender.ack(40_000n, ackOf(0, "1"));
+  sender.submit(40_000n, new Uint8Array(1));
+  idsAt(sender, 40_000n);
+  sender.ack(80_000n, ackOf(1, "0"));
+  const times = runUntil(sender, 700_000n).map(([at]) => at);
+  assert.deepEqual(times.slice(0, 5), [120_000n, 160_000n, 200_000n, 240_000n, 280_000n]);
+  assert.deepEqual(idsAt(sender, 5_000_000n), [0]);
+  assert.equal(sender.deadline, 5_250_000n);
+});
+
+test("what a hold kept back goes out once slices are newly acked", () => {
   const sender = start(BURST, 4 * 1024);
   assert.deepEqual(idsAt(sender, 0n), [0]);
   sender.ack(10n, ackOf(0, "0000"));
-  assert.equal(sender.deadline, 250_000n);
-  assert.deepEqual(idsAt(sender, 250_000n), [3]);
+  assert.equal(sender.deadline, 250_010n);
+  assert.deepEqual(idsAt(sender, 250_010n), [3]);
   sender.ack(251_000n, ackOf(0, "1000"));
   assert.deepEqual(runUntil(sender, 252_000n), [[251_000n, 1], [251_085n, 2]]);
 });

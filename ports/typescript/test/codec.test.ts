@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   decodeBody,
-  decodeDatagram,
+  decodePacket,
   encodeBody,
-  encodeDatagram,
+  encodePacket,
   EncodeError,
   frameCrc,
   MAX_ACK,
@@ -54,29 +54,29 @@ describe("worked examples", () => {
   for (const [packet, body, datagram] of cases) {
     test(packet.type, () => {
       assert.deepEqual(encodeBody(packet), unhex(body));
-      assert.deepEqual(encodeDatagram(ID, packet), unhex(datagram));
+      assert.deepEqual(encodePacket(ID, packet), unhex(datagram));
       assert.deepEqual(decodeBody(packet.type, unhex(body)), { ok: true, packet });
-      assert.deepEqual(decodeDatagram(ID, unhex(datagram)), { ok: true, packet });
+      assert.deepEqual(decodePacket(ID, unhex(datagram)), { ok: true, packet });
     });
   }
 
   test("padding", () => {
-    assertRefused(decodeDatagram(ID, unhex("689c74d4692410aa06e2ac0899")), "nonzero_padding", 66);
+    assertRefused(decodePacket(ID, unhex("689c74d4692410aa06e2ac0899")), "nonzero_padding", 66);
   });
 });
 
 test("sizes of section 5", () => {
   assert.equal(encodeBody(FULL).length, 1028);
-  assert.equal(encodeDatagram(ID, FULL).length, 1037);
+  assert.equal(encodePacket(ID, FULL).length, 1037);
   const largest: Slice = { ...FULL, sliceId: 255 };
   assert.equal(encodeBody(largest).length, 1030);
-  assert.equal(encodeDatagram(ID, largest).length, MAX_DATAGRAM);
+  assert.equal(encodePacket(ID, largest).length, MAX_DATAGRAM);
   for (let n = 1; n <= 256; n++) {
     const ack = ackOf("1".repeat(n));
     assert.equal(encodeBody(ack).length, Math.ceil((24 + n) / 8));
-    assert.equal(encodeDatagram(ID, ack).length, Math.ceil((57 + n) / 8) + 4);
+    assert.equal(encodePacket(ID, ack).length, Math.ceil((57 + n) / 8) + 4);
   }
-  assert.equal(encodeDatagram(ID, ackOf("1".repeat(256))).length, MAX_ACK);
+  assert.equal(encodePacket(ID, ackOf("1".repeat(256))).length, MAX_ACK);
 });
 
 test("what an encoder refuses", () => {
@@ -100,13 +100,13 @@ test("what an encoder refuses", () => {
     const refused = (error: unknown): boolean =>
       error instanceof EncodeError && error.code === "invalid_field" && error.field === field;
     assert.throws(() => encodeBody(packet as Packet), refused, field);
-    assert.throws(() => encodeDatagram(ID, packet as Packet), refused, field);
+    assert.throws(() => encodePacket(ID, packet as Packet), refused, field);
   }
 });
 
 describe("what a decoder refuses", () => {
-  const slice = encodeDatagram(ID, LAST);
-  const ack = encodeDatagram(ID, EVEN);
+  const slice = encodePacket(ID, LAST);
+  const ack = encodePacket(ID, EVEN);
 
   test("every shorter datagram", () => {
     const places: readonly [below: number, place: number][] = [
@@ -115,37 +115,37 @@ describe("what a decoder refuses", () => {
     for (let length = 0; length < slice.length; length++) {
       const cut = slice.slice(0, length);
       const place = places.find(([below]) => length < below)?.[1] ?? NaN;
-      assertRefused(decodeDatagram(ID, length < 4 ? cut : sealed(cut)), "truncated", place);
+      assertRefused(decodePacket(ID, length < 4 ? cut : sealed(cut)), "truncated", place);
     }
   });
 
   test("the crc comes first", () => {
-    assertRefused(decodeDatagram(ID + 1, slice), "crc_mismatch", 0);
+    assertRefused(decodePacket(ID + 1, slice), "crc_mismatch", 0);
     for (let bit = 0; bit < 8 * ack.length; bit++) {
       const flipped = ack.slice();
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      assertRefused(decodeDatagram(ID, flipped), "crc_mismatch", 0);
+      assertRefused(decodePacket(ID, flipped), "crc_mismatch", 0);
     }
   });
 
   test("a slice that the chunk does not have", () => {
     assertRefused(decodeBody("slice", unhex("0100020100")), "slice_id_out_of_range", 16);
     assertRefused(decodeBody("slice", unhex("0100ff00")), "slice_id_out_of_range", 16);
-    assertRefused(decodeDatagram(ID, edited(slice, (copy) => (copy[6] = 0x0a))), "slice_id_out_of_range", 49);
+    assertRefused(decodePacket(ID, edited(slice, (copy) => (copy[6] = 0x0a))), "slice_id_out_of_range", 49);
   });
 
   test("padding", () => {
     for (let bit = 75; bit < 80; bit++) {
       const bad = edited(slice, (copy) => (copy[9] = (copy[9] ?? 0) | (1 << (bit & 7))));
-      assertRefused(decodeDatagram(ID, bad), "nonzero_padding", 75);
+      assertRefused(decodePacket(ID, bad), "nonzero_padding", 75);
     }
     assertRefused(decodeBody("slice", unhex("01000202040401")), "nonzero_padding", 42);
     assertRefused(decodeBody("ack", unhex("0100000300")), "nonzero_padding", 25);
   });
 
   test("the end check and what follows it", () => {
-    assertRefused(decodeDatagram(ID, edited(slice, (copy) => (copy[15] = 0))), "bad_end_check", 120);
-    assertRefused(decodeDatagram(ID, sealed(Uint8Array.of(...slice, 0))), "trailing_data", 152);
+    assertRefused(decodePacket(ID, edited(slice, (copy) => (copy[15] = 0))), "bad_end_check", 120);
+    assertRefused(decodePacket(ID, sealed(Uint8Array.of(...slice, 0))), "trailing_data", 152);
     assertRefused(decodeBody("ack", unhex("341208550100")), "trailing_data", 40);
     assertRefused(decodeBody("slice", unhex("010002020400010203040506")), "trailing_data", 88);
   });

@@ -50,7 +50,7 @@ test("traces that are not valid", () => {
     const slice = { at: 0, event: "slice", chunk_id: 0, slice_id: 0, num_slices: 1, size: 1 };
     return { op: "receiver", config, events: [{ ...slice, ...event }] };
   };
-  const good = [sender({ event: "submit", size: 524_288 }), paced({ rate: 0 }), scripted([0, 0]), receiver({ fill: 255 })];
+  const good = [sender({ event: "submit", size: 524_288 }), paced({ rate: 0 }), scripted([0, 0]), scripted([]), receiver({ fill: 255 })];
   const bad = [
     sender({ event: "submit", size: 524_289 }),
     sender({ event: "submit", size: -1 }),
@@ -64,8 +64,9 @@ test("traces that are not valid", () => {
     paced({ cap: 1065 }),
     paced({ burst: 1067 }),
     paced({ spacing_us: -1 }),
+    paced({ spacing_us: 1_000_000_001 }),
+    paced({ resend_delay_us: 1_000_000_001 }),
     scripted([1]),
-    scripted([]),
     scripted(null),
     receiver({ size: 1025 }),
     receiver({ slice_id: 1 }),

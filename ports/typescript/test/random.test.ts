@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { decodeDatagram, encodeDatagram, frameCrc, type Ack, type Packet, type Slice } from "chunkwire";
+import { decodePacket, encodePacket, frameCrc, type Ack, type Packet, type Slice } from "chunkwire";
 
 /** ACC-1. */
 function generator(seed: number): () => number {
@@ -49,10 +49,10 @@ function randomHash(seed: number, packets: number): string {
   for (let i = 0; i < packets; i++) {
     const protocolId = next();
     const packet = randomPacket(next);
-    const datagram = encodeDatagram(protocolId, packet);
-    assert.deepEqual(decodeDatagram(protocolId, datagram), { ok: true, packet });
+    const datagram = encodePacket(protocolId, packet);
+    assert.deepEqual(decodePacket(protocolId, datagram), { ok: true, packet });
     const bit = (next() % (8 * datagram.length - 32)) + 32;
-    const decoded = decodeDatagram(protocolId, flipped(protocolId, datagram, bit));
+    const decoded = decodePacket(protocolId, flipped(protocolId, datagram, bit));
     hash.update(datagram).update(`${decoded.ok ? "ok" : decoded.error.code}\n`);
   }
   return hash.digest("hex");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { NEVER, Sender, type Scheduler } from "chunkwire";
 import { ackOf, pollSender } from "./support.js";
 
-/** A scheduler that returns what it is told, and notes what it hears. */
+/** A scheduler that returns what a test says, and records its calls. */
 class Script implements Scheduler {
   due: number[] = [];
   heard: string[] = [];

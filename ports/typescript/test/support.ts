@@ -20,7 +20,7 @@ export function pollSender(sender: Sender, now: bigint): { row: string; slices: 
   }
 }
 
-/** Polls a receiver until no ack comes; an ack is told as id, colon, bits. */
+/** Polls a receiver until no ack comes; an ack is written as id, colon, bits. */
 export function pollReceiver(receiver: Receiver, now: bigint): { row: string; acks: string[]; packets: Ack[] } {
   const packets: Ack[] = [];
   for (;;) {

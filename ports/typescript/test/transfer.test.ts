@@ -4,8 +4,8 @@ import {
   article,
   BaseScheduler,
   BURST,
-  decodeDatagram,
-  encodeDatagram,
+  decodePacket,
+  encodePacket,
   fixed,
   Receiver,
   Sender,
@@ -33,7 +33,7 @@ class Link {
     const copies = this.random() < 0.05 ? 2 : 1;
     for (let i = 0; i < copies; i++) {
       const at = now + BigInt(this.delay + Math.floor(this.jitter * this.random()));
-      this.#flying.push({ at, to, datagram: encodeDatagram(PROTOCOL_ID, packet) });
+      this.#flying.push({ at, to, datagram: encodePacket(PROTOCOL_ID, packet) });
     }
     this.#flying.sort((a, b) => Number(a.at - b.at));
   }
@@ -46,7 +46,7 @@ class Link {
   *arrivals(now: bigint): Generator<[to: "sender" | "receiver", Packet]> {
     for (let next = this.#flying[0]; next !== undefined && next.at <= now; next = this.#flying[0]) {
       this.#flying.shift();
-      const decoded = decodeDatagram(PROTOCOL_ID, next.datagram);
+      const decoded = decodePacket(PROTOCOL_ID, next.datagram);
       assert.ok(decoded.ok);
       yield [next.to, decoded.packet];
     }

@@ -1,0 +1,14 @@
+//go:build !unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// endingSignals are the signals that end a command in an orderly way.
+func endingSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
+
+// ignoreBrokenPipe does nothing where there is no such signal.
+func ignoreBrokenPipe() {}
