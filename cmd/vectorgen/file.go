@@ -44,6 +44,7 @@ func generate(spec []byte) ([]file, error) {
 var packetGroups = map[string]func(*group){
 	"bits": bitPacking, "slice-body": sliceBody, "ack-body": ackBody, "frame-slice": frameSlice, "frame-ack": frameAck,
 	"refuse-body": refuseBody, "refuse-frame": refuseFrame, "refuse-encode": refuseEncode,
+	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
 }
 
 // fill makes a group's vectors.
