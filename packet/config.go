@@ -23,6 +23,7 @@ const (
 	defaultReassembly = 64
 	defaultPackets    = 8
 	smallestSpace     = 5
+	largestFirst      = 1 << 32
 )
 
 // Config sets up an Endpoint. A field that is 0 has its default (section 2).
@@ -88,8 +89,10 @@ func (c Config) complete() (Config, error) {
 		return bad("ReassemblyPackets", c.ReassemblyPackets, "1 to Reassembly")
 	case c.ReassemblyBytes < c.MaxPacket():
 		return bad("ReassemblyBytes", c.ReassemblyBytes, "the largest payload of a packet or more")
-	case c.NextToSend < 0 || c.NextToReceive < 0:
-		return bad("NextToSend or NextToReceive", int(min(c.NextToSend, c.NextToReceive)), "0 or more")
+	case c.NextToSend < 0 || c.NextToSend > largestFirst:
+		return bad("NextToSend", int(c.NextToSend), "0 to 2^32")
+	case c.NextToReceive < 0 || c.NextToReceive > largestFirst:
+		return bad("NextToReceive", int(c.NextToReceive), "0 to 2^32")
 	case c.Profile > ProfileArticle:
 		return bad("Profile", int(c.Profile), "one of this package")
 	}

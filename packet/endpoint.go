@@ -152,6 +152,7 @@ type arrival struct {
 	number  seq.Number // of its packet
 	partial *partial   // the reassembly of its packet, if there is one
 	quiet   bool       // its payload asks for no ack
+	sampled bool       // its header gave a sample
 	err     *Error     // why it is refused
 }
 
@@ -188,11 +189,13 @@ func (a *arrival) refuse(guard uint8, err *Error) uint8 {
 // counters (PKR-4).
 func (e *Endpoint) Receive(now machine.Micros, datagram []byte, above func(Delivery) Verdict) error {
 	e.advance(now)
-	e.expireParts()
 	e.stats.DatagramsReceived++
 	a := &e.arrival
 	a.size = len(datagram)
 	endpointTable.Step(e, &e.state, &e.row, e.guard(a, datagram, above), a)
+	if a.sampled {
+		e.evaluate()
+	}
 	err := a.err
 	*a = arrival{} // the datagram is the caller's
 	if err != nil {
@@ -287,13 +290,13 @@ func (e *Endpoint) take(a *arrival) {
 
 // store keeps a fragment until the others come (PKR-2, PKX-1, PKX-3).
 func (e *Endpoint) store(a *arrival) {
-	e.moveTo(a.number + 1)
-	for e.parts.full(a.number, len(a.Data), e.reassemblyPackets, e.reassemblyBytes) {
+	for e.parts.full(a.partial == nil, len(a.Data), e.reassemblyPackets, e.reassemblyBytes) {
 		e.giveUp(0)
 	}
 	if a.partial == nil {
 		a.partial = e.parts.begin(a.number, a.NumFragments, e.now)
 	}
+	e.moveTo(a.number + 1)
 	e.parts.store(a.partial, &a.Packet)
 	e.stats.Fragments++
 	e.seconds.add(e.now, receivedBytes, uint32(a.size))
@@ -328,5 +331,9 @@ func (e *Endpoint) expireParts() {
 	}
 }
 
-// advance takes a time before the latest one as that one (TIM-1).
-func (e *Endpoint) advance(now machine.Micros) { e.now = max(e.now, now) }
+// advance begins an event at now. A time before the latest one counts as that one
+// (PKN-3, PKI-2).
+func (e *Endpoint) advance(now machine.Micros) {
+	e.now = max(e.now, now)
+	e.expireParts()
+}

@@ -52,13 +52,13 @@ func (t *roundTrip) decay(now machine.Micros) {
 	}
 }
 
-// sample takes what an ack says of the round trip (PKE-1, PKE-4, PKE-6).
+// sample takes what an ack says of the round trip (PKE-1, PKE-4, PKE-6, PKE-10).
 func (e *Endpoint) sample(in sentInput) {
 	r := min(e.now-in.sent.at, longestSample)
 	e.history.add(r)
 	if in.newest {
 		e.trip.add(e.now, r)
-		e.evaluate()
+		e.arrival.sampled = true
 	}
 	if in.before >= in.number+overtaken {
 		e.trip.overtook(e.now, r)
@@ -103,7 +103,7 @@ func (e Estimates) LossPerMille() (loss int, known bool) {
 
 // Estimates returns what is known at now.
 func (e *Endpoint) Estimates(now machine.Micros) Estimates {
-	e.advance(now)
+	e.now = max(e.now, now)
 	e.trip.decay(e.now)
 	sum := e.seconds.sum(e.now)
 	return Estimates{

@@ -88,10 +88,10 @@ func (r *reassembly) fits(n seq.Number, size, packets, bytes int) bool {
 	return packets > 0 && size <= bytes
 }
 
-// full reports whether there is no room yet for size more bytes of a packet.
-func (r *reassembly) full(n seq.Number, size, packets, bytes int) bool {
-	begun := r.find(n) != nil
-	return !begun && len(r.list) >= packets || r.bytes+size > bytes
+// full reports whether there is no room yet for size more bytes, of a new packet or of one
+// that has begun.
+func (r *reassembly) full(isNew bool, size, packets, bytes int) bool {
+	return isNew && len(r.list) >= packets || r.bytes+size > bytes
 }
 
 // payload returns all fragments in order, of which the last to come is not stored.

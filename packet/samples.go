@@ -1,25 +1,21 @@
 package packet
 
-import (
-	"math"
-	"math/bits"
-
-	"github.com/chunkwire/chunkwire/machine"
-)
+import "github.com/chunkwire/chunkwire/machine"
 
 const (
+	longestShown = 1 << 26 // in microseconds, 67 s; keeps sums of squares within 64 bits
 	mostSamples  = 512
 	firstSamples = 32
 )
 
 // history keeps the latest samples. It grows as they come.
 type history struct {
-	ring []uint32 // in microseconds, at most 71 minutes
+	ring []uint32 // in microseconds
 	at   int      // where the next one goes once the ring has mostSamples
 }
 
 func (h *history) add(r machine.Micros) {
-	v := uint32(min(r, math.MaxUint32))
+	v := uint32(min(r, longestShown))
 	if len(h.ring) < mostSamples {
 		if h.ring == nil {
 			h.ring = make([]uint32, 0, firstSamples)
@@ -51,19 +47,16 @@ func (h *history) figures() Samples {
 		least, most, sum = min(least, v), max(most, v), sum+uint64(v)
 	}
 	avg := sum / uint64(n)
-	var high, low uint64 // the sum of squares needs 73 bits
+	squares := uint64(0)
 	for _, v := range h.ring {
-		d := max(uint64(v), avg) - min(uint64(v), avg)
-		var carry uint64
-		low, carry = bits.Add64(low, d*d, 0)
-		high += carry
+		d := uint64(v) - avg // its square is right even if this wraps
+		squares += d * d
 	}
-	variance, _ := bits.Div64(high, low, uint64(n))
 	return Samples{
 		Count: n, Min: machine.Micros(least), Max: machine.Micros(most), Avg: machine.Micros(avg),
 		JitterAvg: machine.Micros((sum - uint64(n)*uint64(least)) / uint64(n)),
 		JitterMax: machine.Micros(most - least),
-		JitterDev: machine.Micros(isqrt(variance)),
+		JitterDev: machine.Micros(isqrt(squares / uint64(n))),
 	}
 }
 

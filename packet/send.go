@@ -83,7 +83,6 @@ func (e *Endpoint) cut(p *Packet) (bytes int) {
 func (e *Endpoint) Poll(now machine.Micros) (datagram []byte, ok bool) {
 	e.advance(now)
 	e.checkLost()
-	e.expireParts()
 	e.evaluate()
 	if e.now < e.ackAt {
 		return nil, false
