@@ -206,7 +206,7 @@ func (e *Endpoint) Receive(now machine.Micros, datagram []byte, above func(Deliv
 
 // guard returns the first guard that holds for a datagram.
 func (e *Endpoint) guard(a *arrival, datagram []byte, above func(Delivery) Verdict) uint8 {
-	if a.Packet, a.err = e.format.decode(datagram); a.err != nil {
+	if a.err = e.format.decode(datagram, &a.Packet); a.err != nil {
 		return notDecodable
 	}
 	var fresh bool

@@ -1,6 +1,10 @@
 package packet
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"encoding/binary"
+
+	"github.com/chunkwire/chunkwire/machine"
+)
 
 // The sizes of section 2, in bytes where not said.
 const (
@@ -92,7 +96,7 @@ func (f Format) Validate(p *Packet) error {
 
 // checkFragment makes the checks of a fragment that need no more bytes (PKD-8, PKD-9,
 // PKD-11). Its data begin at a place.
-func (f Format) checkFragment(p *Packet, at int) *Error {
+func (f *Format) checkFragment(p *Packet, at int) *Error {
 	if err := f.checkCounts(p); err != nil {
 		return err
 	}
@@ -103,7 +107,7 @@ func (f Format) checkFragment(p *Packet, at int) *Error {
 	return nil
 }
 
-func (f Format) checkCounts(p *Packet) *Error {
+func (f *Format) checkCounts(p *Packet) *Error {
 	switch {
 	case p.NumFragments > f.MaxFragments:
 		return fragmentsTooMany.At(4)
@@ -137,60 +141,61 @@ func appendPacket(dst []byte, p *Packet) []byte {
 
 // Decode decodes a datagram; its data point into it. The checks and their order are those
 // of section 3.3.
-func (f Format) Decode(datagram []byte) (Packet, error) {
-	p, err := f.withDefaults().decode(datagram)
-	if err != nil {
-		return Packet{}, err
+func (f Format) Decode(datagram []byte) (p Packet, err error) {
+	f = f.withDefaults()
+	if e := f.decode(datagram, &p); e != nil {
+		return Packet{}, e
 	}
 	return p, nil
 }
 
-func (f Format) decode(b []byte) (p Packet, err *Error) {
+// decode decodes a datagram to an empty packet.
+func (f *Format) decode(b []byte, p *Packet) *Error {
 	switch {
 	case len(b) == 0:
-		return p, prefixMissing.At(0)
+		return prefixMissing.At(0)
 	case b[0] == fragmentBit:
-		return f.decodeFragment(b)
+		return f.decodeFragment(b, p)
 	case b[0]&(fragmentBit|reserved) != 0:
-		return p, prefixReserved.At(0)
+		return prefixReserved.At(0)
 	}
-	var end int
-	if p.Header, end, err = decodeHeader(b, 0); err != nil {
-		return p, err
+	end, err := p.Header.decode(b, 0)
+	if err != nil {
+		return err
 	}
 	p.Data = b[end:]
 	switch {
 	case len(p.Data) == 0:
-		return p, payloadEmpty.At(end)
+		return payloadEmpty.At(end)
 	case len(p.Data) > f.FragmentSize*f.MaxFragments:
-		return p, payloadTooLarge.At(end)
+		return payloadTooLarge.At(end)
 	}
-	return p, nil
+	return nil
 }
 
-func (f Format) decodeFragment(b []byte) (p Packet, err *Error) {
+func (f *Format) decodeFragment(b []byte, p *Packet) (err *Error) {
 	switch {
 	case len(b) < 3:
-		return p, sequenceMissing.At(1)
+		return sequenceMissing.At(1)
 	case len(b) < fragmentHeader:
-		return p, fragmentMissing.At(len(b))
+		return fragmentMissing.At(len(b))
 	}
-	p.Sequence = uint16(b[1]) | uint16(b[2])<<8
+	p.Sequence = binary.LittleEndian.Uint16(b[1:])
 	p.FragmentID, p.NumFragments = int(b[3]), int(b[4])+1
-	if err = f.checkCounts(&p); err != nil {
-		return p, err
+	if err = f.checkCounts(p); err != nil {
+		return err
 	}
 	end := fragmentHeader
 	if p.FragmentID == 0 {
 		if end, err = p.decodeEmbedded(b); err != nil {
-			return p, err
+			return err
 		}
 	}
 	p.Data = b[end:]
-	return p, f.checkFragment(&p, end)
+	return f.checkFragment(p, end)
 }
 
-// decodeEmbedded decodes the header of a packet that its first fragment holds (PKD-10).
+// decodeEmbedded decodes the header of a packet that its first fragment holds (PKD-14).
 func (p *Packet) decodeEmbedded(b []byte) (end int, err *Error) {
 	switch {
 	case len(b) == fragmentHeader:
@@ -199,11 +204,8 @@ func (p *Packet) decodeEmbedded(b []byte) (end int, err *Error) {
 		return 0, embeddedReserved.At(fragmentHeader)
 	}
 	own := p.Sequence
-	if p.Header, end, err = decodeHeader(b, fragmentHeader); err != nil {
-		return 0, err
+	if end, err = p.Header.decode(b, fragmentHeader); err == nil && p.Sequence != own {
+		err = sequenceDiffers.At(fragmentHeader + 1)
 	}
-	if p.Sequence != own {
-		return 0, sequenceDiffers.At(fragmentHeader + 1)
-	}
-	return end, nil
+	return end, err
 }

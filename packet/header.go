@@ -65,12 +65,28 @@ func (h Header) Append(dst []byte) []byte {
 	return append(dst, out[:n+bits.OnesCount8(present)]...)
 }
 
-// decodeHeader decodes the header that begins at a place, of which the prefix is there
-// and sound. It returns where the header ends (PKD-3 to PKD-5).
-func decodeHeader(b []byte, at int) (h Header, end int, err *Error) {
+// DecodeHeader decodes the header with which b begins, and returns how many bytes it has.
+// What follows is not looked at (PKD-1 to PKD-5).
+func DecodeHeader(b []byte) (h Header, size int, err error) {
+	if len(b) == 0 {
+		return h, 0, prefixMissing.At(0)
+	}
+	if b[0]&(fragmentBit|reserved) != 0 {
+		return h, 0, prefixReserved.At(0)
+	}
+	size, e := h.decode(b, 0)
+	if e != nil {
+		return Header{}, 0, e
+	}
+	return h, size, nil
+}
+
+// decode decodes the header that begins at a place, of which the prefix is there and
+// sound. It returns where the header ends (PKD-3 to PKD-5).
+func (h *Header) decode(b []byte, at int) (end int, err *Error) {
 	prefix, end := b[at], at+3
 	if len(b) < end {
-		return h, 0, sequenceMissing.At(at + 1)
+		return 0, sequenceMissing.At(at + 1)
 	}
 	h.Sequence = binary.LittleEndian.Uint16(b[at+1:])
 	switch {
@@ -80,25 +96,25 @@ func decodeHeader(b []byte, at int) (h Header, end int, err *Error) {
 	case prefix&distanceBit == 0 && len(b) > end+1:
 		h.Ack = binary.LittleEndian.Uint16(b[end:])
 		if h.Sequence-h.Ack <= 255 {
-			return Header{}, 0, ackNotMinimal.At(end)
+			return 0, ackNotMinimal.At(end)
 		}
 		end += 2
 	default:
-		return Header{}, 0, ackMissing.At(end)
+		return 0, ackMissing.At(end)
 	}
 	h.AckBits = 0xffffffff
-	for i := range uint(4) {
-		if prefix>>(ackBitsShift+i)&1 == 0 {
+	for i, present := 0, prefix>>ackBitsShift&15; present != 0; i, present = i+8, present>>1 {
+		if present&1 == 0 {
 			continue
 		}
 		if end >= len(b) {
-			return Header{}, 0, bitsMissing.At(end)
+			return 0, bitsMissing.At(end)
 		}
 		if b[end] == 0xff {
-			return Header{}, 0, bitsNotMinimal.At(end)
+			return 0, bitsNotMinimal.At(end)
 		}
-		h.AckBits ^= uint32(^b[end]) << (8 * i)
+		h.AckBits ^= uint32(^b[end]) << i
 		end++
 	}
-	return h, end, nil
+	return end, nil
 }
