@@ -4,14 +4,14 @@ import "github.com/chunkwire/chunkwire/machine"
 
 // The constants of section 9.
 const (
-	RTTBad        = 250 * machine.Millisecond // a longer round trip is bad
+	BadRTT        = 250 * machine.Millisecond // a longer round trip is bad
 	FirstRecovery = 4 * machine.Second        // how long conditions must first be good
-	ShortestTime  = machine.Second            // of a recovery
-	LongestTime   = 60 * machine.Second       // of a recovery
+	LeastRecovery  = machine.Second            // of a recovery
+	MostRecovery   = 60 * machine.Second       // of a recovery
 	ShortGood     = 10 * machine.Second       // a GOOD that was shorter doubles the recovery
 	Reward        = 10 * machine.Second       // of GOOD halve the recovery
-	IntervalGood  = machine.Micros(33_333)
-	IntervalBad   = 100 * machine.Millisecond
+	GoodInterval  = machine.Micros(33_333)
+	BadInterval   = 100 * machine.Millisecond
 )
 
 // Profile says what counts as bad conditions (PKC-4).
@@ -21,7 +21,7 @@ const (
 	// ProfileDefault takes a path of a long round trip for good as long as it is not
 	// half as long again as its smallest one.
 	ProfileDefault Profile = iota
-	// ProfileArticle takes every round trip above RTTBad for bad, as the article does.
+	// ProfileArticle takes every round trip above BadRTT for bad, as the article does.
 	ProfileArticle
 )
 
@@ -70,7 +70,7 @@ const (
 func (m Mode) String() string { return [...]string{"BAD", "GOOD"}[m] }
 
 // Interval returns the time between two packets of the regular cadence.
-func (m Mode) Interval() machine.Micros { return [...]machine.Micros{IntervalBad, IntervalGood}[m] }
+func (m Mode) Interval() machine.Micros { return [...]machine.Micros{BadInterval, GoodInterval}[m] }
 
 // The guards of section 9.
 const (
@@ -99,7 +99,7 @@ var congestionGuards = []machine.Guard{
 type congestionAction = machine.Action[Congestion, struct{}]
 
 var (
-	lengthen = congestionAction{Name: "LENGTHEN", Do: func(c *Congestion, _ struct{}) { c.recovery = min(2*c.recovery, LongestTime) }}
+	lengthen = congestionAction{Name: "LENGTHEN", Do: func(c *Congestion, _ struct{}) { c.recovery = min(2*c.recovery, MostRecovery) }}
 	forget   = congestionAction{Name: "FORGET", Do: func(c *Congestion, _ struct{}) { c.goodSince = machine.Never }}
 	begin    = congestionAction{Name: "BEGIN", Do: func(c *Congestion, _ struct{}) { c.goodSince = c.now }}
 	reward   = congestionAction{Name: "REWARD", Do: (*Congestion).reward}
@@ -166,28 +166,28 @@ func (c *Congestion) guard(is Conditions) uint8 {
 // limit returns the round trip above which conditions are bad (PKC-4).
 func (c *Congestion) limit(least machine.Micros) machine.Micros {
 	if c.profile == ProfileArticle {
-		return RTTBad
+		return BadRTT
 	}
-	return max(RTTBad, least*3/2)
+	return max(BadRTT, least*3/2)
 }
 
 // rewardAt returns when the recovery is halved next, or Never.
 func (c *Congestion) rewardAt() machine.Micros {
-	if c.state != Good || c.recovery <= ShortestTime {
+	if c.state != Good || c.recovery <= LeastRecovery {
 		return machine.Never
 	}
 	return c.halved + Reward
 }
 
 func (c *Congestion) reward(struct{}) {
-	c.recovery = max(c.recovery/2, ShortestTime)
+	c.recovery = max(c.recovery/2, LeastRecovery)
 	c.halved += Reward
 }
 
 // slow makes the next packet wait as BAD asks (PKC-3).
 func (c *Congestion) slow(struct{}) {
 	if c.anySent {
-		c.nextAt = max(c.nextAt, c.lastSent+IntervalBad)
+		c.nextAt = max(c.nextAt, c.lastSent+BadInterval)
 	}
 }
 

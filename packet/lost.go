@@ -5,23 +5,23 @@ import (
 	"github.com/chunkwire/chunkwire/seq"
 )
 
-// SentState is what is known of a sent number (section 7).
-type SentState uint8
+// sentState is what is known of a sent number (section 7).
+type sentState uint8
 
 const (
-	// Sent waits for an ack.
-	Sent SentState = iota
-	// Quiet asks for no ack. It may get one, but it is never lost.
-	Quiet
-	// Lost had no ack in time. It may still get one.
-	Lost
-	// Acked has arrived.
-	Acked
-	// Forgotten is no longer kept; acks of it are ignored.
-	Forgotten
+	// waits asks for an ack, and has none yet.
+	waits sentState = iota
+	// quiet asks for no ack. It may get one, but it is never lost.
+	quiet
+	// lost had no ack in time. It may still get one.
+	lost
+	// acked has arrived.
+	acked
+	// forgotten is no longer kept; acks of it are ignored.
+	forgotten
 )
 
-func (s SentState) String() string {
+func (s sentState) String() string {
 	return [...]string{"SENT", "QUIET", "LOST", "ACKED", "FORGOTTEN"}[s]
 }
 
@@ -52,25 +52,25 @@ var (
 	countLate  = sentAction{Do: func(e *Endpoint, _ sentInput) { e.stats.Late++ }}
 )
 
-type sentTransition = machine.Transition[SentState, uint8, Endpoint, sentInput]
+type sentTransition = machine.Transition[sentState, uint8, Endpoint, sentInput]
 
-func sentRow(row machine.Row, from SentState, guard uint8, to SentState, does ...sentAction) sentTransition {
+func sentRow(row machine.Row, from sentState, guard uint8, to sentState, does ...sentAction) sentTransition {
 	return sentTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
 // sentTable is the life of a sent number: every transition that there is (section 7).
 var sentTable = machine.NewTable(5, sentGuards, []sentTransition{
-	sentRow("L1", Sent, isAcked, Acked, sample, settle, sayAcked),
-	sentRow("L2", Sent, isOverdue, Lost, settleLost, sayLost),
-	sentRow("L3", Lost, isAcked, Acked, sample, sayAcked, countLate),
-	sentRow("L4", Sent, isPushedOut, Forgotten, settleLost, sayLost),
-	sentRow("L5", Lost, isOld, Forgotten),
-	sentRow("L6", Lost, isPushedOut, Forgotten),
-	sentRow("L7", Acked, isOld, Forgotten),
-	sentRow("L8", Acked, isPushedOut, Forgotten),
-	sentRow("L9", Quiet, isAcked, Acked, sayAcked),
-	sentRow("L10", Quiet, isOld, Forgotten),
-	sentRow("L11", Quiet, isPushedOut, Forgotten),
+	sentRow("L1", waits, isAcked, acked, sample, settle, sayAcked),
+	sentRow("L2", waits, isOverdue, lost, settleLost, sayLost),
+	sentRow("L3", lost, isAcked, acked, sample, sayAcked, countLate),
+	sentRow("L4", waits, isPushedOut, forgotten, settleLost, sayLost),
+	sentRow("L5", lost, isOld, forgotten),
+	sentRow("L6", lost, isPushedOut, forgotten),
+	sentRow("L7", acked, isOld, forgotten),
+	sentRow("L8", acked, isPushedOut, forgotten),
+	sentRow("L9", quiet, isAcked, acked, sayAcked),
+	sentRow("L10", quiet, isOld, forgotten),
+	sentRow("L11", quiet, isPushedOut, forgotten),
 })
 
 // SentTable returns the rows of the table of sent numbers.
@@ -118,7 +118,7 @@ func (e *Endpoint) acks(h *Header) {
 			continue
 		}
 		number := ring.next - 1 - d
-		if sent := ring.get(number); sent.state != Acked {
+		if sent := ring.get(number); sent.state != acked {
 			e.stepSent(isAcked, sentInput{number, sent, n == 0, before})
 		}
 	}
@@ -141,7 +141,7 @@ func (e *Endpoint) checkLost() {
 func (e *Endpoint) findWaiting() {
 	ring := &e.sent
 	e.waiting = max(e.waiting, ring.oldest)
-	for e.waiting < ring.next && ring.get(e.waiting).state != Sent {
+	for e.waiting < ring.next && ring.get(e.waiting).state != waits {
 		e.waiting++
 	}
 }
@@ -160,7 +160,7 @@ func (e *Endpoint) lostDeadline() machine.Micros {
 }
 
 // keep adds a packet to those sent. The oldest makes room (L4).
-func (e *Endpoint) keep(state SentState, bytes int) {
+func (e *Endpoint) keep(state sentState, bytes int) {
 	ring := &e.sent
 	if ring.len() == e.sentMax {
 		e.stepSent(isPushedOut, sentInput{number: ring.oldest, sent: ring.get(ring.oldest)})

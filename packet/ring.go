@@ -12,7 +12,7 @@ const firstRing = 32
 type sentPacket struct {
 	at    machine.Micros
 	bytes uint32 // of its datagrams
-	state SentState
+	state sentState
 }
 
 // sentRing keeps the newest sent numbers, without a gap. It grows as long as more are

@@ -12,9 +12,9 @@ var pad = []byte{0}
 // next number (PKS-1). They are lent until the next call. Send fails with ErrPayloadSize,
 // and then uses up no number (PKF-3).
 func (e *Endpoint) Send(now machine.Micros, payload []byte) (datagrams [][]byte, number seq.Number, err error) {
-	state := Sent
+	state := waits
 	if isPad(payload) {
-		state = Quiet
+		state = quiet
 	}
 	return e.send(now, payload, state)
 }
@@ -22,10 +22,10 @@ func (e *Endpoint) Send(now machine.Micros, payload []byte) (datagrams [][]byte,
 // SendQuiet does what Send does with a payload of which the peer's layer above will say
 // that it asks for no ack. The packet is never lost.
 func (e *Endpoint) SendQuiet(now machine.Micros, payload []byte) (datagrams [][]byte, number seq.Number, err error) {
-	return e.send(now, payload, Quiet)
+	return e.send(now, payload, quiet)
 }
 
-func (e *Endpoint) send(now machine.Micros, payload []byte, state SentState) ([][]byte, seq.Number, error) {
+func (e *Endpoint) send(now machine.Micros, payload []byte, state sentState) ([][]byte, seq.Number, error) {
 	e.advance(now)
 	if len(payload) < 1 || len(payload) > e.format.MaxPacket() {
 		return nil, seq.None, payloadSize.NotAt()
@@ -47,7 +47,7 @@ func (e *Endpoint) send(now machine.Micros, payload []byte, state SentState) ([]
 	e.stats.Sent++
 	e.stats.DatagramsSent += int64(len(e.datagrams))
 	e.stats.BytesSent += int64(bytes)
-	if state == Sent {
+	if state == waits {
 		e.congestion.Sent(e.now)
 	}
 	return e.datagrams, number, nil
@@ -87,7 +87,7 @@ func (e *Endpoint) Poll(now machine.Micros) (datagram []byte, ok bool) {
 	if e.now < e.ackAt {
 		return nil, false
 	}
-	datagrams, _, _ := e.send(e.now, pad, Quiet)
+	datagrams, _, _ := e.send(e.now, pad, quiet)
 	e.stats.AcksSent++
 	return datagrams[0], true
 }
