@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors"
 )
@@ -30,6 +31,11 @@ func generate(spec []byte) ([]file, error) {
 		g := newGroup(about, flags)
 		if err := g.fill(about, spec); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
+		}
+		if strings.HasPrefix(about.Name, "packet-") {
+			if err := g.disagrees(); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, g.file)
 		list = append(list, file{name: about.Name + ".json", vec: &g.file})

@@ -115,7 +115,7 @@ func low(numbers []int64) []uint16 {
 func congestionSteps(q contract.CongestionRequest) (steps []contract.CongestionStep, rows [][]string) {
 	c := packet.NewCongestion(q.Config.Profile)
 	for _, event := range q.Events {
-		rows = append(rows, c.Evaluate(event.At, event.SRTT, event.Silent))
+		rows = append(rows, c.Evaluate(event.At, event.SRTT, event.MinRTT, event.Silent))
 		mode := contract.ModeBad
 		if c.Good() {
 			mode = contract.ModeGood

@@ -44,7 +44,7 @@ func (g *group) refusePrefixes() {
 	first := fragment(3, 0, 2, sample(8))
 	for _, v := range []byte{0x21, 0x01, 0x60, 0xA0, 0xE0, 0xFF} {
 		g.datagram(fmt.Sprintf("embedded-prefix-%02x", v), about{
-			fmt.Sprintf("Catches a decoder that takes 0x%02x for the prefix of an embedded header: a fragment in a fragment, or bits 6 and 7.", v), "canonical fragment-head", "PKD-10",
+			fmt.Sprintf("Catches a decoder that takes 0x%02x for the prefix of an embedded header: a fragment in a fragment, or bits 6 and 7.", v), "canonical fragment-head", "PKD-10 PKD-14",
 		}, "reserved_bits@5", small, with(first, 5, v))
 	}
 	g.datagram("prefix-twin", about{"The twin of those with other prefixes: catches a decoder that refuses too much.", "canonical", "PKD-2"}, accepted, usualLimits, whole)
@@ -105,11 +105,11 @@ func (g *group) cutFragments() {
 		check, at := "PKD-5", n
 		switch {
 		case n == 5:
-			check = "PKD-10"
+			check = "PKD-10 PKD-14"
 		case n < 8:
-			check, at = "PKD-10", 6
+			check, at = "PKD-10 PKD-14", 6
 		case n < 10:
-			check, at = "PKD-4", 8
+			check, at = "PKD-4 PKD-14", 8
 		}
 		g.datagram(fmt.Sprintf("embedded-cut-to-%d", n), about{
 			fmt.Sprintf("Catches a decoder that reads the embedded header past the %d bytes that are there, or checks it against the whole length.", n), "truncation fragment-head", check,
@@ -240,10 +240,10 @@ func (g *group) refuseEmbedded() {
 		v    byte
 	}{{"low", 6, 0x35}, {"high", 7, 0x13}, {"low-bit-7", 6, 0xB4}, {"high-bit-7", 7, 0x92}, {"outer-low", 1, 0x33}, {"outer-high", 2, 0x11}} {
 		g.datagram("another-sequence-"+c.name, about{
-			"Catches a decoder that does not compare every bit of the embedded sequence with the fragment's.", "fragment-head", "PKD-10",
+			"Catches a decoder that does not compare every bit of the embedded sequence with the fragment's.", "fragment-head", "PKD-10 PKD-14",
 		}, "sequence_mismatch@6", small, with(whole, c.at, c.v))
 	}
-	g.datagram("sequence-swapped", about{"Catches a decoder that compares the two sequences with one of them big-endian.", "byte-order fragment-head", "PKD-10"},
+	g.datagram("sequence-swapped", about{"Catches a decoder that compares the two sequences with one of them big-endian.", "byte-order fragment-head", "PKD-10 PKD-14"},
 		"sequence_mismatch@6", small, with(with(whole, 6, 0x12), 7, 0x34))
 }
 
@@ -276,7 +276,7 @@ func (g *group) refuseFragmentSizes() {
 // refusalOrder are datagrams with two faults.
 func (g *group) refusalOrder() {
 	add := func(name, first, then, checks, want string, b []byte) {
-		g.datagram("order-"+name, about{"Catches a decoder that reports " + then + " before " + first + ".", "check-order", checks}, want, small, b)
+		g.datagram("order-"+name, about{"Catches a decoder that reports " + then + " before " + first + ".", "check-order", checks + " PKD-12"}, want, small, b)
 	}
 	add("prefix-then-cut", "the prefix", "that sequence is missing", "PKD-2 PKD-3", "reserved_bits@0", []byte{0x40})
 	add("fragment-prefix-then-cut", "the prefix", "that sequence is missing", "PKD-2 PKD-3", "reserved_bits@0", []byte{0x03, 1})
@@ -293,10 +293,10 @@ func (g *group) refusalOrder() {
 	add("single-then-id", "a single fragment", "that the id is out of range", "PKD-8 PKD-9", "single_fragment@4", []byte{0x01, 5, 0, 3, 0})
 	add("single-then-embedded", "a single fragment", "that the embedded header is missing", "PKD-8 PKD-10", "single_fragment@4", []byte{0x01, 5, 0, 0, 0})
 	add("id-then-size", "that the id is out of range", "the size of the data", "PKD-9 PKD-11", "fragment_id_out_of_range@3", fragment(5, 3, 3, nil))
-	add("embedded-prefix-then-cut", "the embedded prefix", "that its sequence is missing", "PKD-10", "reserved_bits@5", []byte{0x01, 5, 0, 0, 1, 0xC1})
-	add("embedded-prefix-then-sequence", "the embedded prefix", "that its sequence is another one", "PKD-10", "reserved_bits@5", joined([]byte{0x01, 5, 0, 0, 1, 0x60, 6, 0, 1}, sample(8)))
-	add("embedded-cut-then-sequence", "that the embedded ack is missing", "that the sequence is another one", "PKD-4 PKD-10", "truncated@8", []byte{0x01, 5, 0, 0, 1, 0x20, 6, 0})
-	add("embedded-long-ack-then-sequence", "the longer form of the embedded ack", "that the sequence is another one", "PKD-4 PKD-10", "not_minimal@8", joined([]byte{0x01, 5, 0, 0, 1, 0x00, 6, 0, 5, 0}, sample(8)))
-	add("embedded-full-byte-then-sequence", "a byte 0xFF of the embedded ack_bits", "that the sequence is another one", "PKD-5 PKD-10", "not_minimal@9", joined([]byte{0x01, 5, 0, 0, 1, 0x22, 6, 0, 1, 0xFF}, sample(8)))
-	add("sequence-then-size", "that the embedded sequence is another one", "the size of the data", "PKD-10 PKD-11", "sequence_mismatch@6", []byte{0x01, 5, 0, 0, 1, 0x20, 6, 0, 1})
+	add("embedded-prefix-then-cut", "the embedded prefix", "that its sequence is missing", "PKD-10 PKD-14", "reserved_bits@5", []byte{0x01, 5, 0, 0, 1, 0xC1})
+	add("embedded-prefix-then-sequence", "the embedded prefix", "that its sequence is another one", "PKD-10 PKD-14", "reserved_bits@5", joined([]byte{0x01, 5, 0, 0, 1, 0x60, 6, 0, 1}, sample(8)))
+	add("embedded-cut-then-sequence", "that the embedded ack is missing", "that the sequence is another one", "PKD-4 PKD-14", "truncated@8", []byte{0x01, 5, 0, 0, 1, 0x20, 6, 0})
+	add("embedded-long-ack-then-sequence", "the longer form of the embedded ack", "that the sequence is another one", "PKD-4 PKD-14", "not_minimal@8", joined([]byte{0x01, 5, 0, 0, 1, 0x00, 6, 0, 5, 0}, sample(8)))
+	add("embedded-full-byte-then-sequence", "a byte 0xFF of the embedded ack_bits", "that the sequence is another one", "PKD-5 PKD-14", "not_minimal@9", joined([]byte{0x01, 5, 0, 0, 1, 0x22, 6, 0, 1, 0xFF}, sample(8)))
+	add("sequence-then-size", "that the embedded sequence is another one", "the size of the data", "PKD-14 PKD-11", "sequence_mismatch@6", []byte{0x01, 5, 0, 0, 1, 0x20, 6, 0, 1})
 }

@@ -17,6 +17,7 @@ import (
 // scriptKinds add the vectors of a script, by the kind of its group.
 var scriptKinds = map[string]func(*group, script.Script) error{
 	"contract": (*group).contract, "sender": (*group).sender, "receiver": (*group).receiver, "conversation": (*group).conversation,
+	"endpoint": (*group).endpoint, "endpoints": (*group).endpoints, "congestion": (*group).congestion,
 }
 
 // scripts adds the vectors of the scripts of a group.

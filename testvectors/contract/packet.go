@@ -1,6 +1,6 @@
 package contract
 
-// The operations of the packet layer (spec/PACKETS.md).
+// The operations of the packet layer (appendix C of spec/PACKETS.md).
 const (
 	OpPacketHeader     = "packet_header"
 	OpPacketDecode     = "packet_decode"
@@ -18,7 +18,7 @@ const (
 	KindFragment = "fragment"
 )
 
-// The profiles of congestion avoidance (PKC-4).
+// The profiles of congestion avoidance (PKC-4, PKO-6).
 const (
 	ProfileArticle = "article"
 	ProfileDefault = "default"
@@ -142,6 +142,7 @@ type CongestionEvent struct {
 	At     int64  `json:"at"`
 	SRTT   *int64 `json:"srtt"`
 	Silent bool   `json:"silent"`
+	MinRTT int64  `json:"min_rtt,omitempty"`
 }
 
 // CongestionResponse is the response to it, without its id.

@@ -197,24 +197,24 @@ func (r reader) fragment(l Limits, p *Packet) error {
 	return nil
 }
 
-// embedded reads the header in the first fragment (PKD-10).
+// embedded reads the header in the first fragment (PKD-10), by the steps of PKD-14.
 func (r reader) embedded(p *Packet) error {
 	if r.left() < 1 {
-		return r.fault(Truncated, "PKD-10", 5)
+		return r.fault(Truncated, "PKD-14", 5)
 	}
 	prefix := r.Bits(8)
 	if prefix&1 != 0 || prefix>>6 != 0 {
-		return r.fault(ReservedBits, "PKD-10", 5)
+		return r.fault(ReservedBits, "PKD-14", 5)
 	}
 	if r.left() < 2 {
-		return r.fault(Truncated, "PKD-10", 6)
+		return r.fault(Truncated, "PKD-14", 6)
 	}
 	inner := Header{Sequence: uint16(r.Bits(16))}
 	if err := r.acks(&inner, prefix); err != nil {
 		return err
 	}
 	if inner.Sequence != p.Header.Sequence {
-		return r.fault(SequenceMismatch, "PKD-10", 6)
+		return r.fault(SequenceMismatch, "PKD-14", 6)
 	}
 	p.Header = inner
 	return nil

@@ -2,10 +2,10 @@ package packet
 
 // The constants of section 9, in microseconds.
 const (
-	RTTBad          = 250_000
+	BadRTT          = 250_000
 	FirstRecovery   = 4_000_000
-	ShortestRecover = 1_000_000
-	LongestRecover  = 60_000_000
+	LeastRecovery = 1_000_000
+	MostRecovery  = 60_000_000
 	Short           = 10_000_000
 	Reward          = 10_000_000
 )
@@ -19,7 +19,6 @@ type Congestion struct {
 	goodSince int64
 	entered   int64
 	halved    int64
-	least     minimum
 }
 
 // NewCongestion returns the machine with the profile "article" or "default".
@@ -34,26 +33,25 @@ func (c *Congestion) Good() bool { return c.good }
 func (c *Congestion) Recovery() int64 { return c.recovery }
 
 // Evaluate takes the rows that conditions lead to, and returns them (PKC-2). srtt is
-// nil if nothing is measured; each value is a sample of the smallest round trip, too.
-func (c *Congestion) Evaluate(now int64, srtt *int64, silent bool) (rows []string) {
+// nil if nothing is measured.
+func (c *Congestion) Evaluate(now int64, srtt *int64, minRTT int64, silent bool) (rows []string) {
 	c.now = max(c.now, now)
 	now = c.now
-	limit := int64(RTTBad)
-	if c.adapts && srtt != nil {
-		least := c.least.add(now, *srtt)
-		limit = max(limit, least+least/2)
+	limit := int64(BadRTT)
+	if c.adapts {
+		limit = max(limit, minRTT*3/2)
 	}
 	bad := srtt != nil && *srtt > limit || silent
 	good := !bad && srtt != nil
 	if c.good {
-		for c.recovery > ShortestRecover && now-c.halved >= Reward {
-			c.recovery = max(c.recovery/2, ShortestRecover)
+		for c.recovery > LeastRecovery && now-c.halved >= Reward {
+			c.recovery = max(c.recovery/2, LeastRecovery)
 			c.halved += Reward
 			rows = append(rows, "C3")
 		}
 		switch {
 		case bad && now-c.entered < Short:
-			c.recovery = min(2*c.recovery, LongestRecover)
+			c.recovery = min(2*c.recovery, MostRecovery)
 			c.good, c.goodSince = false, never
 			return append(rows, "C1")
 		case bad:
@@ -68,14 +66,11 @@ func (c *Congestion) Evaluate(now int64, srtt *int64, silent bool) (rows []strin
 	}
 	if c.goodSince == never {
 		c.goodSince = now
-		rows = append(rows, "C6")
+		return append(rows, "C6")
 	}
 	if now-c.goodSince >= c.recovery {
 		c.good, c.entered, c.halved = true, now, now
 		return append(rows, "C7")
 	}
-	if len(rows) == 0 {
-		rows = append(rows, "C8")
-	}
-	return rows
+	return append(rows, "C8")
 }

@@ -16,7 +16,7 @@ const (
 	ReassemblyTime = 1_000_000 // us
 	LostAfter      = 1_000_000
 	AckDelay       = 20_000
-	KeptFor        = 4_000_000
+	Kept           = 4_000_000
 )
 
 // never is later than every time.
@@ -50,21 +50,24 @@ type Endpoint struct {
 	step *Step
 }
 
-// The states of a sent number.
-const (
-	Sent  = "SENT"
-	Acked = "ACKED"
-	Lost  = "LOST"
-)
-
+// sent is a number that was sent, and is kept.
 type sent struct {
 	number int64
 	at     int64
+	bytes  int
 	state  string
 }
 
+// The states of a sent number (section 7).
+const (
+	stateSent  = "SENT"
+	stateQuiet = "QUIET"
+	stateLost  = "LOST"
+	stateAcked = "ACKED"
+)
+
 type reassembly struct {
-	since int64
+	begun int64
 	head  Header         // of fragment 0, if that is there
 	data  map[int][]byte // by the fragment's id
 	count int
@@ -101,10 +104,16 @@ func New(cfg Config) *Endpoint {
 	}
 }
 
-// begin begins an event. A time before the latest one counts as that (TIM-1).
+// begin begins an event. A time before the latest one counts as that (PKN-3). Each event
+// first ends the reassemblies that took too long (PKI-2; PKX-2, step 5).
 func (e *Endpoint) begin(now int64) *Step {
 	e.now = max(e.now, now)
 	e.step = &Step{}
+	for number, part := range e.parts {
+		if e.now-part.begun >= ReassemblyTime {
+			e.kill(number)
+		}
+	}
 	return e.step
 }
 
@@ -121,8 +130,10 @@ func (e *Endpoint) Send(now int64, payload []byte) *Step {
 	return step
 }
 
+// send is PKA-4 from step 2 on.
 func (e *Endpoint) send(payload []byte) {
-	h := e.header()
+	number, h := e.toSend, e.header()
+	e.toSend++
 	if len(payload) <= e.cfg.FragmentAbove {
 		e.step.Datagrams = append(e.step.Datagrams, EncodeRegular(h, payload))
 	} else {
@@ -133,25 +144,36 @@ func (e *Endpoint) send(payload []byte) {
 			e.step.Datagrams = append(e.step.Datagrams, EncodeFragment(h, id, n, data))
 		}
 	}
-	e.unreported, e.ackAt = 0, never // PKA-3
-	e.sent = append(e.sent, &sent{number: e.toSend, at: e.now, state: Sent})
-	e.toSend++
 	for _, s := range slices.Clone(e.sent) {
-		if e.newer(s) < SentMax {
-			break
+		if s.number == number-SentMax {
+			e.pushOut(s)
 		}
-		if s.state == Sent {
-			e.row("L4")
-			e.step.Lost = append(e.step.Lost, s.number)
-		} else {
-			e.row("L5")
-		}
-		e.forget(s)
 	}
+	s := &sent{number: number, at: e.now, state: stateSent}
+	for _, datagram := range e.step.Datagrams {
+		s.bytes += len(datagram)
+	}
+	if quiet(payload) {
+		s.state = stateQuiet // PKL-4
+	}
+	e.sent = append(e.sent, s)
+	e.unreported, e.ackAt = 0, never
 }
 
-// newer is how many numbers were sent after one.
-func (e *Endpoint) newer(s *sent) int64 { return e.toSend - 1 - s.number }
+// quiet reports whether a payload is the one byte 0x00 (PKR-7).
+func quiet(payload []byte) bool { return len(payload) == 1 && payload[0] == 0 }
+
+// pushOut is rows L4, L6, L8 and L11.
+func (e *Endpoint) pushOut(s *sent) {
+	e.row(map[string]string{stateSent: "L4", stateLost: "L6", stateAcked: "L8", stateQuiet: "L11"}[s.state])
+	if s.state == stateSent {
+		e.lose(s)
+	}
+	e.forget(s)
+}
+
+// lose is the action LOST.
+func (e *Endpoint) lose(s *sent) { e.step.Lost = append(e.step.Lost, s.number) }
 
 func (e *Endpoint) forget(s *sent) {
 	e.sent = slices.DeleteFunc(e.sent, func(other *sent) bool { return other == s })
@@ -212,6 +234,10 @@ func (e *Endpoint) refuse(row, code string) {
 // P12 are not among the rows.
 func (e *Endpoint) fragment(number int64, p Packet) {
 	part := e.parts[number]
+	here := 0
+	if part != nil {
+		here = len(part.data)
+	}
 	switch {
 	case number < e.next-Reassembly:
 		e.refuse("P7", Stale)
@@ -219,42 +245,47 @@ func (e *Endpoint) fragment(number int64, p Packet) {
 		e.refuse("P8", FragmentCount)
 	case part != nil && part.data[p.ID] != nil:
 		e.refuse("P9", FragmentDuplicate)
-	case !e.makeRoom(number, len(p.Data)):
+	case here+1 < p.Count && !e.hasRoom(number, len(p.Data)):
 		e.refuse("P10", ReassemblyFull)
-	default:
+	case here+1 < p.Count:
+		e.row("P11")
 		e.store(number, p)
+	default:
+		e.row("P13")
+		e.complete(number, p)
 	}
 }
 
-// makeRoom is PKX-3. It drops nothing if there is no room after all.
-func (e *Endpoint) makeRoom(number int64, size int) bool {
-	var drop []int64
-	packets, total := 0, size
-	var older []int64
+// fits reports whether a fragment of a packet fits beside the other packets that keep
+// says (PKX-3).
+func (e *Endpoint) fits(number int64, size int, keep func(number int64) bool) bool {
+	packets, total := 1, size
 	for n, part := range e.parts {
-		packets++
-		total += part.bytes()
-		if n < number {
-			older = append(older, n)
+		switch {
+		case n == number:
+			total += part.bytes()
+		case keep(n):
+			packets++
+			total += part.bytes()
 		}
 	}
-	slices.Sort(older)
-	if e.parts[number] == nil {
-		packets++
-	}
-	for packets > ReassemblyPackets || total > 2*e.cfg.MaxPacket() {
-		if len(older) == 0 {
-			return false
+	return packets <= ReassemblyPackets && total <= 2*e.cfg.MaxPacket()
+}
+
+// hasRoom reports whether a fragment fits without the packets that are older.
+func (e *Endpoint) hasRoom(number int64, size int) bool {
+	return e.fits(number, size, func(n int64) bool { return n > number })
+}
+
+// makeRoom drops the oldest packets as long as a fragment does not fit.
+func (e *Endpoint) makeRoom(number int64, size int) {
+	for !e.fits(number, size, func(int64) bool { return true }) {
+		oldest := int64(never)
+		for n := range e.parts {
+			oldest = min(oldest, n)
 		}
-		drop = append(drop, older[0])
-		packets--
-		total -= e.parts[older[0]].bytes()
-		older = older[1:]
+		e.kill(oldest)
 	}
-	for _, n := range drop {
-		e.kill(n)
-	}
-	return true
 }
 
 // kill ends a reassembly so that no late fragment begins it anew.
@@ -263,23 +294,27 @@ func (e *Endpoint) kill(number int64) {
 	e.dead[number] = true
 }
 
-// store is STORE (PKR-2), and TAKE if the packet is complete.
+// store is STORE (PKR-2).
 func (e *Endpoint) store(number int64, p Packet) {
-	part := e.parts[number]
-	if part == nil {
-		part = &reassembly{since: e.now, count: p.Count, data: map[int][]byte{}}
-		e.parts[number] = part
-		e.advance(number)
+	e.makeRoom(number, len(p.Data))
+	if e.parts[number] == nil {
+		e.parts[number] = &reassembly{begun: e.now, count: p.Count, data: map[int][]byte{}}
 	}
-	part.data[p.ID] = bytes.Clone(p.Data)
+	e.advance(number)
+	e.parts[number].add(p)
+}
+
+func (r *reassembly) add(p Packet) {
+	r.data[p.ID] = bytes.Clone(p.Data)
 	if p.ID == 0 {
-		part.head = p.Header
+		r.head = p.Header
 	}
-	if len(part.data) < part.count {
-		e.row("P11")
-		return
-	}
-	e.row("P13")
+}
+
+// complete is DROP and TAKE, of the payload that a fragment completes.
+func (e *Endpoint) complete(number int64, p Packet) {
+	part := e.parts[number]
+	part.add(p)
 	var payload []byte
 	for id := range part.count {
 		payload = append(payload, part.data[id]...)
@@ -306,14 +341,18 @@ func (e *Endpoint) advance(number int64) {
 	}
 }
 
-// take is TAKE (PKR-1). The payload of one byte 00 is quiet.
+// take is TAKE (PKR-1).
 func (e *Endpoint) take(number int64, h Header, payload []byte) {
 	e.advance(number)
 	e.received[number] = true
 	e.acks(h)
-	if !bytes.Equal(payload, []byte{0}) {
+	if !quiet(payload) {
 		e.unreported++
-		e.ackAt = min(e.ackAt, e.now+AckDelay)
+		if e.unreported >= AckEvery {
+			e.ackAt = e.now
+		} else {
+			e.ackAt = min(e.ackAt, e.now+AckDelay)
+		}
 	}
 	e.step.Delivered = &Delivered{number, payload}
 }
@@ -324,52 +363,58 @@ func (e *Endpoint) acks(h Header) {
 		if h.AckBits>>n&1 == 0 {
 			continue
 		}
-		sequence := modulo(int64(h.Ack) - int64(n))
-		for i := len(e.sent) - 1; i >= 0; i-- {
-			s := e.sent[i]
-			if modulo(s.number) != sequence {
-				continue
-			}
-			switch s.state {
-			case Sent:
-				e.row("L1")
-				e.ack(s)
-			case Lost:
-				e.row("L3")
+		a := int64(modulo(int64(h.Ack) - int64(n)))
+		number := e.toSend - 1 - int64(modulo(e.toSend-1-a)) // PKS-3
+		for _, s := range e.sent {
+			if s.number == number {
 				e.ack(s)
 			}
-			break
 		}
 	}
 }
 
+// ack is rows L1, L3 and L9.
 func (e *Endpoint) ack(s *sent) {
-	s.state = Acked
+	row, ok := map[string]string{stateSent: "L1", stateLost: "L3", stateQuiet: "L9"}[s.state]
+	if !ok {
+		return // it was acked before
+	}
+	e.row(row)
+	s.state = stateAcked
 	e.step.Acked = append(e.step.Acked, s.number)
 }
 
-// Poll does what is due: it finds lost packets, ends reassemblies, and sends an ack-only
-// packet.
+// Poll is PKI-2.
 func (e *Endpoint) Poll(now int64) *Step {
 	step := e.begin(now)
 	for _, s := range slices.Clone(e.sent) {
-		if s.state == Sent && e.now-s.at >= LostAfter {
+		if s.state == stateSent && e.now-s.at >= LostAfter {
 			e.row("L2")
-			s.state = Lost
-			step.Lost = append(step.Lost, s.number)
+			s.state = stateLost
+			e.lose(s)
 		}
-		if s.state != Sent && e.now-s.at >= KeptFor {
-			e.row("L5")
+		if e.now-s.at >= Kept {
+			e.row(map[string]string{stateLost: "L5", stateAcked: "L7", stateQuiet: "L10"}[s.state])
 			e.forget(s)
 		}
 	}
-	for number, part := range e.parts {
-		if e.now-part.since >= ReassemblyTime {
-			e.kill(number)
-		}
-	}
-	if e.now >= e.ackAt || e.unreported >= AckEvery {
+	if e.now >= e.ackAt {
 		e.send([]byte{0})
 	}
 	return step
+}
+
+// Deadline is PKI-4.
+func (e *Endpoint) Deadline() int64 {
+	at := e.ackAt
+	for _, s := range e.sent {
+		at = min(at, s.at+Kept)
+		if s.state == stateSent {
+			at = min(at, s.at+LostAfter)
+		}
+	}
+	for _, part := range e.parts {
+		at = min(at, part.begun+ReassemblyTime)
+	}
+	return at
 }
