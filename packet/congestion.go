@@ -6,8 +6,8 @@ import "github.com/chunkwire/chunkwire/machine"
 const (
 	BadRTT        = 250 * machine.Millisecond // a longer round trip is bad
 	FirstRecovery = 4 * machine.Second        // how long conditions must first be good
-	LeastRecovery  = machine.Second            // of a recovery
-	MostRecovery   = 60 * machine.Second       // of a recovery
+	LeastRecovery = machine.Second            // of a recovery
+	MostRecovery  = 60 * machine.Second       // of a recovery
 	ShortGood     = 10 * machine.Second       // a GOOD that was shorter doubles the recovery
 	Reward        = 10 * machine.Second       // of GOOD halve the recovery
 	GoodInterval  = machine.Micros(33_333)
