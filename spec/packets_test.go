@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,4 +179,60 @@ func inSeconds(t *testing.T, cell string) machine.Micros {
 	t.Helper()
 	whole, fraction, _ := strings.Cut(strings.TrimSuffix(cell, " s"), ".")
 	return machine.Micros(integer(t, whole))*machine.Second + machine.Micros(integer(t, "1"+(fraction + "000000")[:6])-1_000_000)
+}
+
+// The registry of PACKETS.md has the codes of package packet, and one that only an encoder
+// without types for its fields needs.
+func TestCodesOfPacketsAreTheCodes(t *testing.T) {
+	text, err := os.ReadFile("packets.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct{ Codes []struct{ Code string } }
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"invalid_field"}
+	code, err := os.ReadFile("../packet/errors.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`wire\.Code += "([a-z_]+)"`).FindAllSubmatch(code, -1) {
+		want = append(want, string(m[1]))
+	}
+	var got []string
+	for _, c := range document.Codes {
+		got = append(got, c.Code)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("codes (-code +document):\n%s", diff)
+	}
+}
+
+// Constants that follow from others (PKP-2, PKT-3, PKL-5, PKC-3).
+func TestConstantsOfPacketsFitTogether(t *testing.T) {
+	c := constantsOf(t, "packets.json")
+	const header, fragmentHeader, ipv6AndUDP, least = 9, 5, 48, 1280
+	for _, check := range []struct {
+		what string
+		ok   bool
+	}{
+		{"MAX_PACKET is MAX_FRAGMENTS full fragments", c["MAX_PACKET"] == c["MAX_FRAGMENTS"]*c["FRAGMENT_SIZE"]},
+		{"REASSEMBLY_BYTES are two largest packets", c["REASSEMBLY_BYTES"] == 2*c["MAX_PACKET"]},
+		{"a datagram and an envelope of 63 bytes fit IPv6", header+c["FRAGMENT_ABOVE"]+63+ipv6AndUDP == least},
+		{"so does a fragment", fragmentHeader+header+c["FRAGMENT_SIZE"]+63+ipv6AndUDP < least},
+		{"windows divide the space", 65536%c["RECEIVED"]+65536%c["SENT_MAX"]+65536%c["REASSEMBLY"] == 0},
+		{"fragments are known to be old", 2*c["REASSEMBLY"] <= c["RECEIVED"]},
+		{"what is lost can still be acked", c["LOST_AFTER"] < c["KEPT"]},
+		{"an ack goes out twice before 32 packets", 2*c["ACK_EVERY"] <= 32},
+		{"GOOD is 30 a second, BAD 10", 1_000_000/c["GOOD_INTERVAL"] == 30 && 1_000_000/c["BAD_INTERVAL"] == 10},
+		{"latencies shown have squares that fit", c["SHOWN"]*c["LONGEST_SHOWN"]*c["LONGEST_SHOWN"] > 0},
+		{"recovery starts within its limits", c["LEAST_RECOVERY"] <= c["FIRST_RECOVERY"] && c["FIRST_RECOVERY"] <= c["MOST_RECOVERY"]},
+	} {
+		if !check.ok {
+			t.Errorf("%s: %v", check.what, c)
+		}
+	}
 }
