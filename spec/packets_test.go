@@ -3,6 +3,7 @@ package spec_test
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -27,7 +28,8 @@ func packetsText(t *testing.T) string {
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
-// The examples of PACKETS.md are requests to a port, each with its response behind it.
+// The examples of PACKETS.md are requests to a port, each with its response behind it
+// (PKO-1 to PKO-6).
 func TestPacketExamplesAreWhatAPortAnswers(t *testing.T) {
 	seen := map[string]int{}
 	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)\n```").FindAllStringSubmatch(packetsText(t), -1) {
@@ -179,6 +181,23 @@ func inSeconds(t *testing.T, cell string) machine.Micros {
 	t.Helper()
 	whole, fraction, _ := strings.Cut(strings.TrimSuffix(cell, " s"), ".")
 	return machine.Micros(integer(t, whole))*machine.Second + machine.Micros(integer(t, "1"+(fraction + "000000")[:6])-1_000_000)
+}
+
+// Each of the 26 faults of section 13 has its test.
+func TestFaultsOfTheDocumentHaveTests(t *testing.T) {
+	code, err := os.ReadFile("../packet/faults_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := rows(t, "| Id | Fault | Excluded by | Test |")
+	if len(table) != 26 {
+		t.Errorf("%d faults, want 26", len(table))
+	}
+	for i, row := range table {
+		if want := fmt.Sprintf("TestF%02d", i+1); row[0] != fmt.Sprintf("F-%d", i+1) || row[3] != want || !strings.Contains(string(code), "\nfunc "+want+"(t *testing.T) {") {
+			t.Errorf("%s: test %s, want %s in packet/faults_test.go", row[0], row[3], want)
+		}
+	}
 }
 
 // The registry of PACKETS.md has the codes of package packet, and one that only an encoder
