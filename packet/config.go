@@ -71,7 +71,7 @@ func (c Config) complete() (Config, error) {
 	if err := c.Format.validate(); err != nil {
 		return c, err
 	}
-	bad := func(field string, got int, allowed string) (Config, error) {
+	bad := func(field string, got any, allowed string) (Config, error) {
 		return c, machine.ConfigError("packet: "+field, got, allowed)
 	}
 	switch {
@@ -90,9 +90,9 @@ func (c Config) complete() (Config, error) {
 	case c.ReassemblyBytes < c.MaxPacket():
 		return bad("ReassemblyBytes", c.ReassemblyBytes, "the largest payload of a packet or more")
 	case c.NextToSend < 0 || c.NextToSend > largestFirst:
-		return bad("NextToSend", int(c.NextToSend), "0 to 2^32")
+		return bad("NextToSend", c.NextToSend, "0 to 2^32")
 	case c.NextToReceive < 0 || c.NextToReceive > largestFirst:
-		return bad("NextToReceive", int(c.NextToReceive), "0 to 2^32")
+		return bad("NextToReceive", c.NextToReceive, "0 to 2^32")
 	case c.Profile > ProfileArticle:
 		return bad("Profile", int(c.Profile), "one of this package")
 	}

@@ -21,6 +21,9 @@ type Stats struct {
 	Fragments         int64 // fragments stored
 	Abandoned         int64 // reassemblies that ended without a packet
 
+	Incomplete      int // packets in reassembly now
+	IncompleteBytes int // of their fragments
+
 	refused refusals
 }
 
@@ -38,4 +41,8 @@ func (s *Stats) Refused(code wire.Code) int64 {
 }
 
 // Stats returns the counts so far.
-func (e *Endpoint) Stats() Stats { return e.stats }
+func (e *Endpoint) Stats() Stats {
+	s := e.stats
+	s.Incomplete, s.IncompleteBytes = len(e.parts.list), e.parts.bytes
+	return s
+}
