@@ -99,3 +99,8 @@ func (c *CongestionModel) Deadline() machine.Micros {
 	}
 	return machine.Never
 }
+
+// State returns the mode, the recovery and when the next packet of the cadence may go.
+func (c *CongestionModel) State() (mode string, recovery, nextAt machine.Micros) {
+	return c.state, c.recovery, c.nextAt
+}
