@@ -17,9 +17,12 @@ type file struct {
 	acc  *testvectors.AccumulatedFile
 }
 
+// documents are the specifications whose examples are vectors.
+type documents struct{ protocol, packets []byte }
+
 // generate makes all files, in the order of the groups. The long seeded runs are
 // left without their hash, which full adds.
-func generate(spec []byte) ([]file, error) {
+func generate(docs documents) ([]file, error) {
 	groups, err := testvectors.Groups()
 	flags, err2 := testvectors.Flags()
 	if err := errors.Join(err, err2); err != nil {
@@ -29,7 +32,7 @@ func generate(spec []byte) ([]file, error) {
 	var list []file
 	for _, about := range groups {
 		g := newGroup(about, flags)
-		if err := g.fill(about, spec); err != nil {
+		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
 		if strings.HasPrefix(about.Name, "packet-") {
@@ -54,7 +57,7 @@ var packetGroups = map[string]func(*group){
 }
 
 // fill makes a group's vectors.
-func (g *group) fill(about testvectors.Group, spec []byte) error {
+func (g *group) fill(about testvectors.Group, docs documents) error {
 	switch about.Kind {
 	case "packets":
 		build, ok := packetGroups[about.Name]
@@ -64,7 +67,9 @@ func (g *group) fill(about testvectors.Group, spec []byte) error {
 		build(g)
 		return nil
 	case "examples":
-		return g.examples(spec)
+		return g.examples(docs.protocol)
+	case "packet-examples":
+		return g.packetExamples(docs.packets)
 	}
 	add, ok := scriptKinds[about.Kind]
 	if !ok {

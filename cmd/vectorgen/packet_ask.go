@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -123,6 +124,40 @@ func congestionSteps(q contract.CongestionRequest) (steps []contract.CongestionS
 		steps = append(steps, contract.CongestionStep{Mode: mode, Recovery: c.Recovery()})
 	}
 	return steps, rows
+}
+
+// oracleAnswer returns the oracle's response to a request of the packet layer that a port
+// can read.
+func oracleAnswer(request json.RawMessage) (json.RawMessage, error) {
+	var h contract.Header
+	if err := json.Unmarshal(request, &h); err != nil {
+		return nil, err
+	}
+	switch h.Op {
+	case contract.OpPacketHeader:
+		return answered(request, func(q contract.PacketHeaderRequest) any { return headerResponse(q) })
+	case contract.OpPacketDecode:
+		return answered(request, func(q contract.PacketDecodeRequest) any {
+			a, _ := decodeResponse(q)
+			return a
+		})
+	case contract.OpPacketEndpoint:
+		return answered(request, func(q contract.EndpointRequest) any { return endpointResponse(endpointSteps(q.Config, q.Events)) })
+	case contract.OpPacketCongestion:
+		return answered(request, func(q contract.CongestionRequest) any {
+			steps, _ := congestionSteps(q)
+			return contract.CongestionResponse{Answer: ok, Steps: steps}
+		})
+	}
+	return nil, fmt.Errorf("no operation of the packet layer: %q", h.Op)
+}
+
+func answered[Q any](request json.RawMessage, answer func(Q) any) (json.RawMessage, error) {
+	var q Q
+	if err := json.Unmarshal(request, &q); err != nil {
+		return nil, err
+	}
+	return asJSON(answer(q)), nil
 }
 
 // header adds the encoding of a header.

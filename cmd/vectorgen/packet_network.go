@@ -21,13 +21,15 @@ func (g *group) endpoints(s script.Script) error {
 	run := newConversation(n)
 	run.run()
 	var errs []error
+	var rows [][]string // of both
 	for end, name := range []string{"-a", "-b"} {
 		events := run.ends[end].events
+		rows = append(rows, run.ends[end].rows...)
 		errs = append(errs, g.endpointTrace(s, name, n.Config, events, func(steps []contract.EndpointStep, rows [][]string) error {
 			return n.Check(end, steps, rows, events)
 		}))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, namesRows(s, rows))...)
 }
 
 // conversation is two endpoints in virtual time.
@@ -42,6 +44,7 @@ type conversation struct {
 type conversant struct {
 	oracle    *packet.Endpoint
 	events    []contract.EndpointEvent
+	rows      [][]string
 	sent      int // datagrams
 	lose      func(int, int64) bool
 	duplicate func(int, int64) bool
@@ -103,7 +106,9 @@ func (c *conversation) run() {
 	for o, more := c.next(); more; o, more = c.next() {
 		who := c.ends[o.end]
 		who.events = append(who.events, o.event)
-		for _, datagram := range endpointStep(who.oracle, o.event).Datagrams {
+		step := endpointStep(who.oracle, o.event)
+		who.rows = append(who.rows, step.Rows)
+		for _, datagram := range step.Datagrams {
 			c.carry(o.at, o.end, datagram)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -56,10 +58,34 @@ func (g *group) endpointTrace(s script.Script, suffix string, cfg contract.Endpo
 	for i, s := range steps {
 		rows[i] = s.Rows
 	}
-	if err := check(response.Steps, rows); err != nil {
+	err := check(response.Steps, rows)
+	if err == nil && suffix == "" {
+		err = namesRows(s, rows)
+	}
+	if err != nil {
 		return err
 	}
-	g.addScript(s, suffix, "", asJSON(contract.EndpointRequest{Op: contract.OpPacketEndpoint, Config: cfg, Events: events}), asJSON(response))
+	g.addScript(s, suffix, notTaken(s, rows), asJSON(contract.EndpointRequest{Op: contract.OpPacketEndpoint, Config: cfg, Events: events}), asJSON(response))
+	return nil
+}
+
+// notTaken returns the rows that a script names and a trace does not take: those of the
+// other end.
+func notTaken(s script.Script, rows [][]string) (names []string) {
+	taken := slices.Concat(rows...)
+	for _, id := range s.Sentences {
+		if !strings.Contains(id, "-") && !slices.Contains(taken, id) {
+			names = append(names, id)
+		}
+	}
+	return names
+}
+
+// namesRows fails if a script names a row that its trace does not take.
+func namesRows(s script.Script, rows [][]string) error {
+	if names := notTaken(s, rows); len(names) > 0 {
+		return fmt.Errorf("takes no row %s", strings.Join(names, ", "))
+	}
 	return nil
 }
 
@@ -71,10 +97,10 @@ func (g *group) congestion(s script.Script) error {
 	}
 	q := contract.CongestionRequest{Op: contract.OpPacketCongestion, Config: c.Config, Events: c.Events}
 	steps, rows := congestionSteps(q)
-	if err := c.Check(steps, rows); err != nil {
+	if err := errors.Join(c.Check(steps, rows), namesRows(s, rows)); err != nil {
 		return err
 	}
-	g.addScript(s, "", "", asJSON(q), asJSON(contract.CongestionResponse{Answer: ok, Steps: steps}))
+	g.addScript(s, "", nil, asJSON(q), asJSON(contract.CongestionResponse{Answer: ok, Steps: steps}))
 	return nil
 }
 

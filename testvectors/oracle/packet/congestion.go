@@ -2,12 +2,12 @@ package packet
 
 // The constants of section 9, in microseconds.
 const (
-	BadRTT          = 250_000
-	FirstRecovery   = 4_000_000
+	BadRTT        = 250_000
+	FirstRecovery = 4_000_000
 	LeastRecovery = 1_000_000
 	MostRecovery  = 60_000_000
-	Short           = 10_000_000
-	Reward          = 10_000_000
+	Short         = 10_000_000
+	Reward        = 10_000_000
 )
 
 // Congestion is the two states of section 9.
