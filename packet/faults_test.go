@@ -255,7 +255,7 @@ func TestF17(t *testing.T) {
 	}
 }
 
-// Acks were handled after the timers of the same time.
+// Acks were handled after the timers of the same time (PKI-6).
 func TestF18(t *testing.T) {
 	a, b := couple(t, Config{})
 	b.gets(a.sendsOne("x"))
