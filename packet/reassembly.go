@@ -41,14 +41,13 @@ func (r *reassembly) remove(i int) {
 }
 
 // end ends the reassembly of a number, if there is one.
-func (r *reassembly) end(n seq.Number) (was bool) {
+func (r *reassembly) end(n seq.Number) {
 	for i, p := range r.list {
 		if p.number == n {
 			r.remove(i)
-			return true
+			return
 		}
 	}
-	return false
 }
 
 // begin adds an empty packet of so many fragments at its place in the list.
