@@ -145,6 +145,10 @@ func TestTheRingGrows(t *testing.T) {
 	e.polls()
 	check.Equal(t, "events", len(e.said()), 300)
 	check.Equal(t, "when it is empty", len(e.sent.slots), 0)
+	sendMany(e, 1)
+	later(Kept, e)
+	e.polls()
+	check.Equal(t, "the smallest is kept", len(e.sent.slots), firstRing)
 	check.Equal(t, "room for events", cap(e.Endpoint.events) < 1000, true)
 }
 
