@@ -75,7 +75,15 @@ func TestHeadersThatAreCut(t *testing.T) {
 	}
 }
 
-// refusals are datagrams of 16 fragments of 4 bytes at most, with the rule that refuses
+// What is no prefix of a whole packet begins no header.
+func TestPrefixesThatAreNone(t *testing.T) {
+	for _, prefix := range []byte{0x01, 0x40, 0x80, 0x21, 0xe0} {
+		_, _, err := DecodeHeader([]byte{prefix, 0, 0, 0, 0, 0})
+		check.That(t, errors.Is(err, ErrReservedBits), "reserved bits")
+	}
+}
+
+// refusalCases are datagrams of 16 fragments of 4 bytes at most, with the rule that refuses
 // them, the code and the place (section 3.3).
 var refusalCases = []struct {
 	name, hex, rule string
