@@ -161,9 +161,10 @@ func (e *Endpoint) send(payload []byte) {
 			e.step.Datagrams = append(e.step.Datagrams, EncodeFragment(h, id, n, data))
 		}
 	}
-	for _, s := range slices.Clone(e.sent) {
+	for _, s := range e.sent {
 		if s.number == number-SentMax {
 			e.pushOut(s)
+			break
 		}
 	}
 	s := &sent{number: number, at: e.now, state: stateSent}
