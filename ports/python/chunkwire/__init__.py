@@ -5,10 +5,12 @@ Codec and machines touch neither sockets nor clocks; times are integers in micro
 """
 
 from .base import BURST, BaseScheduler, Profile, article, fixed
-from .codec import Ack, Refused, Slice, decode_body, decode_packet, encode_body, encode_packet
-from .limits import HEADER, MAX_ACK, MAX_CHUNK, MAX_DATAGRAM, MAX_SLICES, NEVER, SLICE_SIZE
+from .codec import Ack, Slice, decode_body, decode_packet, encode_body, encode_packet
+from .limits import HEADER, MAX_ACK, MAX_CHUNK, MAX_DATAGRAM, MAX_SLICES, SLICE_SIZE
 from .receiver import Receiver
+from .refused import Refused
 from .sender import Scheduler, Sender
+from .times import NEVER
 
 __all__ = [
     "BURST",

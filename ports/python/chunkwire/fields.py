@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, TypeVar
 
-from .codec import Ack, Refused
+from .codec import Ack
+from .refused import Refused
 
 T = TypeVar("T")
 

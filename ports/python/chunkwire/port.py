@@ -6,8 +6,9 @@ import json
 import sys
 from typing import Any, Callable
 
-from .codec import Ack, Packet, Refused, Slice, decode_body, decode_packet, encode_body, encode_packet
+from .codec import Ack, Packet, Slice, decode_body, decode_packet, encode_body, encode_packet
 from .fields import BAD_REQUEST, ack_from, bit_string, field, hexadecimal, number
+from .refused import Refused
 from .traces import receiver_trace, sender_trace
 
 

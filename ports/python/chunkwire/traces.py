@@ -6,11 +6,13 @@ import zlib
 from typing import Any, Callable
 
 from .base import BaseScheduler, Profile
-from .codec import Refused, Slice, check
+from .codec import Slice, check
 from .fields import BAD_REQUEST, ack_from, bit_string, field, number
-from .limits import NEVER, SLICE_SIZE
+from .limits import SLICE_SIZE
 from .receiver import Receiver
+from .refused import Refused
 from .sender import Sender
+from .times import NEVER
 
 LAST_TIME = (1 << 62) - 1
 MAX_SUBMIT = 524_288
