@@ -8,8 +8,8 @@ class Clock:
     """The latest time that a machine was given (TIM-1)."""
 
     def __init__(self) -> None:
-        self._latest = 0
+        self.latest = 0
 
     def advance(self, now: int) -> int:
-        self._latest = max(self._latest, now)
-        return self._latest
+        self.latest = max(self.latest, now)
+        return self.latest
