@@ -1,135 +1,148 @@
-"""One end of the packet layer (spec/PACKETS.md, sections 4 to 8). Times are in microseconds."""
+"""One end of the packet layer (spec/PACKETS.md, sections 4 to 8 and 10). Times are in microseconds."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import Callable, Literal, NamedTuple
 
-from .congestion import Congestion
-from .estimates import Loss, Patience, RoundTrip
-from .packets import ACK_BITS, FRAGMENT_SIZE, MAX_FRAGMENTS, Fragment, Header, decode, encode_packet
+from .estimates import LONGEST_SAMPLE, Loss, Patience, RoundTrip, Seconds, Shown
+from .packets import ACK_BITS, FRAGMENT_SIZE, MAX_FRAGMENTS, NOWHERE, Fragment, Header, Regular, decode, encode_packet
 from .reassembly import Reassembly
 from .refused import Refused
 from .seq import newest, number_from, on_wire
 from .times import NEVER, Clock
 
 SECOND = 1_000_000
-LONGEST_DATAGRAM = 1_160
+MOST_ABOVE = 1_160
 """The largest FRAGMENT_ABOVE."""
+MOST_FIRST = 1 << 32
+"""The largest FIRST_SENT and FIRST_RECEIVED."""
 REASSEMBLY_TIME = SECOND
 LOST_AFTER = SECOND
-KEPT_FOR = 4 * SECOND
+KEEP_SENT = 4 * SECOND
 ACK_EVERY = 16
 ACK_DELAY = 20_000
 PAD = b"\x00"
 """The payload of an ack-only packet (PKA-3)."""
-NOWHERE = -1
-"""The place of a fault that lies in no byte."""
 
 Verdict = Literal["take", "quiet", "refuse"]
 Above = Callable[[int, bytes], Verdict]
-"""What the layer above says to the payload of a packet: take, take quietly, or refuse (section 5)."""
+"""What the layer above says to a number and its payload: take, take quietly, or refuse (5.2)."""
 
 
 class Config(NamedTuple):
-    """The limits of section 2, in bytes, packets and numbers."""
+    """The parameters of PKP-1, in bytes, packets and numbers; `reassembly_bytes` None is twice the largest packet."""
 
     fragment_size: int = FRAGMENT_SIZE
     max_fragments: int = MAX_FRAGMENTS
-    fragment_above: int = LONGEST_DATAGRAM
+    fragment_above: int = MOST_ABOVE
     received: int = 256
     sent_max: int = 8_192
     reassembly: int = 64
     reassembly_packets: int = 8
+    reassembly_bytes: int | None = None
+    first_sent: int = 0
+    first_received: int = 0
+
+    @property
+    def max_packet(self) -> int:
+        """PKP-2."""
+        return self.fragment_size * self.max_fragments
 
 
 def check_config(config: Config) -> None:
-    """Raises ValueError for a figure outside its limits (section 2)."""
-    if not 1 <= config.fragment_size <= LONGEST_DATAGRAM:
-        raise ValueError(f"fragment_size {config.fragment_size} is not 1 to {LONGEST_DATAGRAM}")
-    if not 2 <= config.max_fragments <= 256:
-        raise ValueError(f"max_fragments {config.max_fragments} is not 2 to 256")
-    if not config.fragment_size <= config.fragment_above <= LONGEST_DATAGRAM:
-        raise ValueError(f"fragment_above {config.fragment_above} is not fragment_size to {LONGEST_DATAGRAM}")
+    """Raises ValueError for a parameter that is not allowed (PKP-3)."""
+    _check("fragment_size", config.fragment_size, 1, MOST_ABOVE)
+    _check("max_fragments", config.max_fragments, 1, 256)
+    _check("fragment_above", config.fragment_above, config.fragment_size, MOST_ABOVE)
     _check_power("received", config.received, 64, 16_384)
     _check_power("sent_max", config.sent_max, 256, 16_384)
     _check_power("reassembly", config.reassembly, 1, config.received // 2)
-    if config.reassembly_packets < 1:
-        raise ValueError("reassembly_packets is less than 1")
+    _check("reassembly_packets", config.reassembly_packets, 1, config.reassembly)
+    _check("first_sent", config.first_sent, 0, MOST_FIRST)
+    _check("first_received", config.first_received, 0, MOST_FIRST)
+    if config.reassembly_bytes is not None and config.reassembly_bytes < config.max_packet:
+        raise ValueError(f"reassembly_bytes {config.reassembly_bytes} is less than a packet")
+
+
+def _check(name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise ValueError(f"{name} {value} is not {low} to {high}")
 
 
 def _check_power(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high or value & (value - 1):
-        raise ValueError(f"{name} {value} is not a power of two, {low} to {high}")
+    _check(name, value, low, high)
+    if value & (value - 1):
+        raise ValueError(f"{name} {value} is not a power of two")
 
 
 class Receipt(NamedTuple):
-    """What became of a datagram: the row, and of a packet that was taken its number and payload."""
+    """What became of a datagram: the row of PKR-8, and of a packet that was taken its number and payload."""
 
     row: str
     number: int | None = None
     payload: bytes | None = None
     error: Refused | None = None
+    sampled: bool = False
+    """Whether it gave a sample of the round trip, after which congestion is evaluated (PKC-2)."""
 
 
 class _Sent:
     """What is kept of a packet that went out (section 7)."""
 
-    __slots__ = ("at", "state", "quiet")
+    __slots__ = ("at", "bytes", "state")
 
-    def __init__(self, at: int, quiet: bool) -> None:
+    def __init__(self, at: int, state: str, size: int) -> None:
         self.at = at
-        self.state = "SENT"
-        self.quiet = quiet
-
-
-def quiet(payload: bytes) -> bool:
-    """Whether a payload asks for no ack: it is one PAD record."""
-    return payload == PAD
+        self.state = state
+        self.bytes = size
 
 
 def take_all(number: int, payload: bytes) -> Verdict:
     """The layer above that takes every payload."""
-    return "quiet" if quiet(payload) else "take"
+    return "take"
 
 
 class Endpoint:
-    """The machine of sections 5 to 9; `next_to_send` and `next_to_receive` are what the counters begin with.
+    """The variables are those of PKR-6 and PKL-7. Raises ValueError for a parameter that is not allowed."""
 
-    Raises ValueError for a configuration outside its limits.
-    """
-
-    def __init__(
-        self, config: Config = Config(), next_to_send: int = 0, next_to_receive: int = 0, profile: str = "default"
-    ) -> None:
+    def __init__(self, config: Config = Config()) -> None:
         check_config(config)
         self.config = config
+        self.refused: Counter[str] = Counter()
+        """Datagrams by the code of their refusal (COUNT of PKR-9)."""
         self.round_trip = RoundTrip()
         self.patience = Patience()
         self.loss = Loss()
-        self.congestion = Congestion(profile)
+        self.shown = Shown()
+        self.bytes_sent, self.bytes_received, self.bytes_acked = Seconds(), Seconds(), Seconds()
         self._clock = Clock()
-        self._above: Above = take_all
         self._events: list[tuple[str, int]] = []
-        self._next = next_to_receive
+        self._next = config.first_received
         self._received: set[int] = set()
         self._dead: set[int] = set()
-        max_packet = config.fragment_size * config.max_fragments
-        self._max_packet = max_packet
-        self._reassembly = Reassembly(config.reassembly_packets, 2 * max_packet)
+        most_bytes = 2 * config.max_packet if config.reassembly_bytes is None else config.reassembly_bytes
+        self._reassembly = Reassembly(config.reassembly_packets, most_bytes)
         self._unreported = 0
         self._ack_at: float = NEVER
-        self._next_to_send = next_to_send
+        self._next_to_send = config.first_sent
         self._sent: deque[_Sent] = deque()  # of the numbers up to next_to_send - 1
-        self._unsettled = next_to_send  # from here on nothing was looked at by L2
-        self._newest_acked = self._newest_lost = next_to_send - 1
+        self._oldest = config.first_sent  # in SENT, or next_to_send
+        self._newest_acked = self._newest_lost = -1
 
     # Receiving (section 5)
 
     def receive(self, now: int, datagram: bytes, above: Above = take_all) -> Receipt:
         """A datagram has arrived; one that is refused has an error."""
         now = self._clock.advance(now)
-        self._above = above
+        receipt = self._receive(now, datagram, above)
+        if receipt.error:
+            self.refused[receipt.error.code] += 1
+        else:
+            self.bytes_received.add(now, len(datagram))
+        return receipt
+
+    def _receive(self, now: int, datagram: bytes, above: Above) -> Receipt:
         try:
             packet = decode(datagram, self.config.fragment_size, self.config.max_fragments)
         except Refused as refused:
@@ -143,15 +156,17 @@ class Endpoint:
         if number in self._dead:
             return _refused("P4", "dead")
         if isinstance(packet, Fragment):
-            return self._receive_fragment(now, number, packet)
+            return self._receive_fragment(now, number, packet, above)
+        return self._receive_regular(now, number, packet, above)
+
+    def _receive_regular(self, now: int, number: int, packet: Regular, above: Above) -> Receipt:
         verdict = above(number, packet.payload)
         if verdict == "refuse":
-            return _refused("P5", "refused")
+            return _refused("P5", "payload_refused")
         self._reassembly.drop(number)
-        self._take(now, number, packet.header, verdict)
-        return Receipt("P6", number, packet.payload)
+        return self._take("P6", now, number, packet, verdict)
 
-    def _receive_fragment(self, now: int, number: int, fragment: Fragment) -> Receipt:
+    def _receive_fragment(self, now: int, number: int, fragment: Fragment, above: Above) -> Receipt:
         if number < self._next - self.config.reassembly:
             return _refused("P7", "stale")
         begun = self._reassembly.parts.get(number)
@@ -159,38 +174,36 @@ class Endpoint:
             return _refused("P8", "fragment_count")
         if begun and fragment.fragment_id in begun:
             return _refused("P9", "fragment_duplicate")
-        drop = self._reassembly.room_for(number, len(fragment.data))
-        if drop is None:
+        in_the_way = self._reassembly.in_the_way(number, len(fragment.data))
+        if in_the_way is None:
             return _refused("P10", "reassembly_full")
         whole = begun and begun.completed_by(fragment)
-        if whole:
-            return self._complete(now, number, *whole)
-        for other in drop:
-            self._reassembly.drop(other)
-            self._dead.add(other)
-        self._reassembly.store(now, number, fragment)
-        self._move(number)
-        return Receipt("P11", number)
-
-    def _complete(self, now: int, number: int, header: Header, payload: bytes) -> Receipt:
-        verdict = self._above(number, payload)
+        if not whole:
+            self._give_up(in_the_way)  # STORE: PKR-2
+            self._reassembly.store(now, number, fragment)
+            self._move(number)
+            return Receipt("P11", number)
+        verdict = above(number, whole.payload)
+        if verdict != "refuse":
+            self._give_up(in_the_way)
         self._reassembly.drop(number)
         if verdict == "refuse":
-            return _refused("P12", "refused")
-        self._take(now, number, header, verdict)
-        return Receipt("P13", number, payload)
+            return _refused("P12", "payload_refused")
+        return self._take("P13", now, number, whole, verdict)
 
-    def _take(self, now: int, number: int, header: Header, verdict: Verdict) -> None:
-        """PKR-1."""
+    def _take(self, row: str, now: int, number: int, packet: Regular, verdict: Verdict) -> Receipt:
+        """PKR-1, PKR-7."""
         self._move(number)
         self._received.add(number)
-        self._acks(now, header)
-        if verdict != "quiet":
+        sampled = self._acks(now, packet.header)
+        if verdict != "quiet" and packet.payload != PAD:
             self._unreported += 1
-            self._ack_at = min(self._ack_at, now + ACK_DELAY)
+            due = now if self._unreported >= ACK_EVERY else now + ACK_DELAY
+            self._ack_at = min(self._ack_at, due)
+        return Receipt(row, number, packet.payload, sampled=sampled)
 
     def _move(self, number: int) -> None:
-        """PKR-3: what leaves a window is removed."""
+        """PKR-3."""
         if number < self._next:
             return
         before, self._next = self._next, number + 1
@@ -198,7 +211,12 @@ class Endpoint:
         for old in range(before - behind, min(self._next - behind, before)):
             self._received.discard(old)
             self._dead.discard(old)
-        self._reassembly.drop_behind(self._next - self.config.reassembly)
+        self._reassembly.drop_below(self._next - self.config.reassembly)
+
+    def _give_up(self, numbers: list[int]) -> None:
+        for number in numbers:
+            self._reassembly.drop(number)
+            self._dead.add(number)
 
     # Acks (section 6)
 
@@ -208,84 +226,100 @@ class Endpoint:
         bits = sum(1 << n for n in range(ACK_BITS) if ack - n in self._received)
         return Header(on_wire(self._next_to_send), on_wire(ack), bits)
 
-    def _acks(self, now: int, header: Header) -> None:
-        """PKA-2, PKE-1, PKE-4."""
-        before = self._newest_acked
-        last = self._next_to_send - 1
+    def _acks(self, now: int, header: Header) -> bool:
+        """PKA-2; whether there was a sample (PKE-1)."""
+        newest_acked = self._newest_acked
         sampled = False
         for n in range(ACK_BITS):
             if not header.ack_bits >> n & 1:
                 continue
-            number = newest(on_wire(header.ack - n), last)
+            number = newest(on_wire(header.ack - n), self._next_to_send - 1)
             sent = self._kept(number)
             if sent is None or sent.state == "ACKED":
                 continue
+            latency = min(now - sent.at, LONGEST_SAMPLE)
+            if n == 0 and sent.state != "QUIET":
+                self.round_trip.sample(now, latency)
+                sampled = True
+            if number + 2 <= newest_acked:
+                self.patience.overtaken(now, latency, self.round_trip.srtt)
             if sent.state == "SENT":
                 self.loss.settled(now, lost=False)
-            sent.state = "ACKED"  # L1, L3
+            self.shown.add(latency)
+            self.bytes_acked.add(now, sent.bytes)
+            sent.state = "ACKED"  # L1, L3, L9
             self._newest_acked = max(self._newest_acked, number)
             self._events.append(("acked", number))
-            if n == 0:
-                self.round_trip.sample(now, now - sent.at)
-                sampled = True
-            if number + 2 <= before and self.round_trip.srtt is not None:
-                self.patience.overtaken(now, now - sent.at, self.round_trip.srtt)
-        if sampled:
-            self._evaluate(now)
+        self._skip_settled()
+        return sampled
 
     def _kept(self, number: int) -> _Sent | None:
         i = number - (self._next_to_send - len(self._sent))
         return self._sent[i] if 0 <= i < len(self._sent) else None
 
-    # Sending
+    def _skip_settled(self) -> None:
+        while (sent := self._kept(self._oldest)) and sent.state != "SENT":
+            self._oldest += 1
 
-    def send(self, now: int, payload: bytes) -> list[bytes]:
-        """The datagrams of one packet, its number being `next_to_send` before; raises Refused (PKF-3)."""
+    # Sending (section 6)
+
+    def send(self, now: int, payload: bytes, quiet: bool = False) -> list[bytes]:
+        """The datagrams of a packet (PKA-4); `quiet`: the peer will take it quietly (PKL-4).
+
+        Its number is `next_to_send` before. Raises Refused (PKF-3).
+        """
         now = self._clock.advance(now)
-        if not 1 <= len(payload) <= self._max_packet:
+        if not 1 <= len(payload) <= self.config.max_packet:
             raise Refused("payload_size", NOWHERE)
         datagrams = encode_packet(self._header(), payload, self.config.fragment_size, self.config.fragment_above)
-        self._sent.append(_Sent(now, quiet(payload)))
+        if len(self._sent) == self.config.sent_max:
+            self._push_out(now)
+        state = "QUIET" if quiet or payload == PAD else "SENT"
+        size = sum(map(len, datagrams))
+        self._sent.append(_Sent(now, state, size))
         self._next_to_send += 1
+        self._skip_settled()
         self._unreported, self._ack_at = 0, NEVER
-        if len(self._sent) > self.config.sent_max:  # L4, L5
-            self._forget(now)
+        self.bytes_sent.add(now, size)
         return datagrams
 
-    def _forget(self, now: int) -> None:
+    def _push_out(self, now: int) -> None:
+        """L4, L7, L8, L11."""
         number = self._next_to_send - len(self._sent)
-        sent = self._sent.popleft()
-        if sent.state == "SENT" and not sent.quiet:
+        if self._sent.popleft().state == "SENT":
             self._lose(now, number)
-        self._unsettled = max(self._unsettled, number + 1)
+        self._oldest = max(self._oldest, number + 1)
 
     def _lose(self, now: int, number: int) -> None:
         self._newest_lost = max(self._newest_lost, number)
         self.loss.settled(now, lost=True)
         self._events.append(("lost", number))
 
+    # Time (section 10)
+
     def poll(self, now: int) -> bytes | None:
-        """Timers; the ack-only packet that goes out now, if one does (PKA-3)."""
+        """Timers; the ack-only packet that goes out now, if one does (PKI-2)."""
         now = self._clock.advance(now)
-        while (sent := self._kept(self._unsettled)) and now - sent.at >= LOST_AFTER:  # L2
-            if sent.state == "SENT" and not sent.quiet:
-                sent.state = "LOST"
-                self._lose(now, self._unsettled)
-            self._unsettled += 1
-        while self._sent and now - self._sent[0].at >= KEPT_FOR:  # L5
+        while (sent := self._kept(self._oldest)) and now - sent.at >= LOST_AFTER:
+            sent.state = "LOST"  # L2
+            self._lose(now, self._oldest)
+            self._skip_settled()
+        while self._sent and now - self._sent[0].at >= KEEP_SENT:  # L5, L6, L10
             self._sent.popleft()
-        for number in self._reassembly.begun_before(now - REASSEMBLY_TIME):  # PKX-2
-            self._reassembly.drop(number)
-            self._dead.add(number)
-        self._evaluate(now)
-        if self._unreported >= ACK_EVERY or now >= self._ack_at:
-            return self.send(now, PAD)[0]
-        return None
+        self._oldest = max(self._oldest, self._next_to_send - len(self._sent))
+        self._give_up(self._reassembly.begun_until(now - REASSEMBLY_TIME))  # PKX-2
+        return self.send(now, PAD)[0] if now >= self._ack_at else None
 
-    def _evaluate(self, now: int) -> None:
-        self.congestion.evaluate(now, self.round_trip.srtt, self.round_trip.min_rtt, self.silent)
-
-    # State
+    @property
+    def deadline(self) -> float:
+        """When to poll at the latest (PKI-4)."""
+        times: list[float] = [self._ack_at]
+        if oldest := self._kept(self._oldest):
+            times.append(oldest.at + LOST_AFTER)
+        begun = self._reassembly.first_begun
+        if begun is not None:
+            times.append(begun + REASSEMBLY_TIME)
+        return min(times)
 
     @property
     def next_to_send(self) -> int:
@@ -294,29 +328,13 @@ class Endpoint:
 
     @property
     def silent(self) -> bool:
-        """PKC-1: a packet sent after the newest acked one is lost."""
+        """PKC-1."""
         return self._newest_lost > self._newest_acked
 
     def take_events(self) -> list[tuple[str, int]]:
-        """What happened since the last call: ("acked", number) and ("lost", number), in order."""
+        """What happened since the last call: ("acked", number) and ("lost", number), in order (PKL-6)."""
         events, self._events = self._events, []
         return events
-
-    @property
-    def deadline(self) -> float:
-        """When to poll at the latest."""
-        times: list[float] = [self._ack_at, self.congestion.deadline]
-        if self._unreported >= ACK_EVERY:
-            times.append(self._clock.latest)
-        if self._sent:
-            times.append(self._sent[0].at + KEPT_FOR)
-        unsettled = self._kept(self._unsettled)
-        if unsettled:
-            times.append(unsettled.at + LOST_AFTER)
-        begun = self._reassembly.oldest
-        if begun is not None:
-            times.append(begun + REASSEMBLY_TIME)
-        return min(times)
 
 
 def _refused(row: str, code: str) -> Receipt:

@@ -1,29 +1,29 @@
-"""The operations of the port for the packet layer (spec/PACKETS.md)."""
+"""The operations of the port for the packet layer (spec/PACKETS.md, appendix C)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from .congestion import PROFILES, Congestion
-from .endpoint import LONGEST_DATAGRAM, Config, Endpoint
+from .endpoint import MOST_ABOVE, MOST_FIRST, Config, Endpoint
 from .fields import BAD_REQUEST, LAST_TIME, field, hexadecimal, number, steps
 from .packets import Fragment, Header, decode, encode_header
 from .refused import Refused
-from .seq import SPAN, on_wire
+from .seq import on_wire
 
-LONGEST_UDP = 65_535
-LAST_NUMBER = (1 << 62) - 1
 
 Answer = dict[str, Any]
 
 
 def packet_header(request: Answer) -> Answer:
-    sequence, ack = (number(request, name, 0, SPAN - 1) for name in ("sequence", "ack"))
-    return {"hex": encode_header(Header(sequence, ack, number(request, "ack_bits", 0, (1 << 32) - 1))).hex()}
+    """PKF-4."""
+    header = Header(*(field(request, name, int) for name in ("sequence", "ack", "ack_bits")))
+    return {"hex": encode_header(header).hex()}
 
 
 def packet_decode(request: Answer) -> Answer:
-    size = number(request, "fragment_size", 1, LONGEST_UDP)
+    """PKO-3."""
+    size = number(request, "fragment_size", 1, MOST_ABOVE)
     most = number(request, "max_fragments", 1, 256)
     packet = decode(hexadecimal(request, "hex"), size, most)
     if not isinstance(packet, Fragment):
@@ -44,30 +44,33 @@ def packet_decode(request: Answer) -> Answer:
 
 
 def packet_endpoint(request: Answer) -> Answer:
+    """PKO-4."""
     config = field(request, "config", dict)
-    size = number(config, "fragment_size", 1, LONGEST_DATAGRAM)
-    most = number(config, "max_fragments", 2, 256)
-    above = number(config, "fragment_above", size, LONGEST_DATAGRAM)
-    counters = (number(config, name, 0, LAST_NUMBER) for name in ("next_to_send", "next_to_receive"))
-    trace = _EndpointTrace(Endpoint(Config(size, most, above), *counters))
+    size = number(config, "fragment_size", 1, MOST_ABOVE)
+    most = number(config, "max_fragments", 1, 256)
+    above = number(config, "fragment_above", size, MOST_ABOVE)
+    first_sent, first_received = (number(config, name, 0, MOST_FIRST) for name in ("next_to_send", "next_to_receive"))
+    limits = Config(size, most, above, first_sent=first_sent, first_received=first_received)
+    trace = _EndpointTrace(Endpoint(limits))
     return {"steps": steps(request, {"send": trace.send, "receive": trace.receive, "poll": trace.poll})}
 
 
 def packet_congestion(request: Answer) -> Answer:
+    """PKO-6."""
     profile = field(field(request, "config", dict), "profile", str)
     if profile not in PROFILES:
         raise Refused(BAD_REQUEST)
     machine = Congestion(profile)
     answers = []
-    latest = 0
     for event in field(request, "events", list):
         if not isinstance(event, dict):
             raise Refused(BAD_REQUEST)
-        latest = max(latest, number(event, "at", 0, LAST_TIME))
+        at = number(event, "at", 0, LAST_TIME)
         srtt = None
         if "srtt" not in event or event["srtt"] is not None:
             srtt = number(event, "srtt", 0, LAST_TIME)
-        machine.evaluate(latest, srtt, None, field(event, "silent", bool))
+        min_rtt = number(event, "min_rtt", 0, LAST_TIME) if "min_rtt" in event else 0
+        machine.evaluate(at, srtt, min_rtt, field(event, "silent", bool))
         answers.append({"mode": machine.mode.lower(), "recovery": machine.recovery})
     return {"steps": answers}
 
@@ -95,6 +98,7 @@ class _EndpointTrace:
         return self._step([] if datagram is None else [datagram])
 
     def _step(self, datagrams: list[bytes], delivered: Answer | None = None, error: Refused | None = None) -> Answer:
+        """PKO-5."""
         happened = self._endpoint.take_events()
         return {
             "datagrams": [d.hex() for d in datagrams],

@@ -15,6 +15,8 @@ ACK_BITS = 32
 FRAGMENT = 0x01
 DISTANCE = 0x20
 FULL = 0xFF
+NOWHERE = -1
+"""The place of a fault that lies in no byte."""
 
 
 class Header(NamedTuple):
@@ -46,7 +48,7 @@ def encode_header(header: Header) -> bytes:
     """The bytes of PKT-2."""
     sequence, ack, ack_bits = header
     if not (0 <= sequence < SPAN and 0 <= ack < SPAN and 0 <= ack_bits < 1 << ACK_BITS):
-        raise Refused("invalid_field")
+        raise Refused("invalid_field", NOWHERE)
     prefix = 0
     body = sequence.to_bytes(2, "little")
     distance = (sequence - ack) % SPAN

@@ -106,5 +106,5 @@ _OPS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "packet_congestion": packet_congestion,
 }
 
-_PLACED = frozenset({"packet_decode"})
-"""Where a refusal has its place in bytes."""
+_PLACED = frozenset({"packet_header", "packet_decode"})
+"""Where a refusal has its place in bytes (PKO-2)."""

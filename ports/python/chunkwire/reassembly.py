@@ -1,15 +1,15 @@
-"""Packets of which fragments are missing (spec/PACKETS.md, section 5). Times are in microseconds."""
+"""Packets of which fragments are missing (spec/PACKETS.md, section 5.3). Times are in microseconds."""
 
 from __future__ import annotations
 
-from .packets import Fragment, Header
+from .packets import Fragment, Header, Regular
 
 
 class Parts:
-    """What has arrived of one packet."""
+    """What is here of one packet."""
 
     def __init__(self, now: int, count: int) -> None:
-        self.begun_at = now
+        self.begun = now
         self.count = count
         self.bytes = 0
         self._data: dict[int, bytes] = {}
@@ -24,33 +24,31 @@ class Parts:
         self._header = fragment.header or self._header
         self.bytes += len(fragment.data)
 
-    def completed_by(self, fragment: Fragment) -> tuple[Header, bytes] | None:
-        """The header and the payload, if this fragment is the last one that is missing (PKX-4)."""
+    def completed_by(self, fragment: Fragment) -> Regular | None:
+        """The packet, if no other fragment is missing (PKX-4)."""
         header = fragment.header or self._header
         if len(self._data) + 1 < self.count or header is None:
             return None
         whole = {**self._data, fragment.fragment_id: fragment.data}
-        return header, b"".join(whole[i] for i in range(self.count))
+        return Regular(header, b"".join(whole[i] for i in range(self.count)))
 
 
 class Reassembly:
-    """All packets that are begun, within their bounds (PKX-2, PKX-3)."""
+    """The packets that are begun."""
 
     def __init__(self, most_packets: int, most_bytes: int) -> None:
         self.parts: dict[int, Parts] = {}
         self._most_packets = most_packets
         self._most_bytes = most_bytes
 
-    def room_for(self, number: int, size: int) -> list[int] | None:
-        """The numbers to drop so that a fragment of `number` fits, or None: it does not (PKX-3)."""
+    def in_the_way(self, number: int, size: int) -> list[int] | None:
+        """The numbers that must be dropped for a fragment to have room; None: it has none (PKX-3)."""
         drop: list[int] = []
         packets = len(self.parts) + (number not in self.parts)
         total = sum(p.bytes for p in self.parts.values()) + size
         for other in sorted(self.parts):
-            if packets <= self._most_packets and total <= self._most_bytes:
+            if (packets <= self._most_packets and total <= self._most_bytes) or other >= number:
                 break
-            if other >= number:
-                return None
             drop.append(other)
             packets -= 1
             total -= self.parts[other].bytes
@@ -60,19 +58,18 @@ class Reassembly:
         self.parts.setdefault(number, Parts(now, fragment.num_fragments)).store(fragment)
 
     def drop(self, number: int) -> None:
-        """Of a number that is not in reassembly there is nothing to drop."""
+        """PKR-10."""
         self.parts.pop(number, None)
 
-    def drop_behind(self, first: int) -> None:
-        """PKX-2: they left the window."""
+    def drop_below(self, first: int) -> None:
         for number in [n for n in self.parts if n < first]:
             del self.parts[number]
 
-    def begun_before(self, time: int) -> list[int]:
-        """The numbers that were begun at that time or before."""
-        return sorted(n for n, p in self.parts.items() if p.begun_at <= time)
+    def begun_until(self, time: int) -> list[int]:
+        """The numbers whose first fragment came then or before, ascending."""
+        return sorted(n for n, p in self.parts.items() if p.begun <= time)
 
     @property
-    def oldest(self) -> int | None:
-        """When the oldest was begun."""
-        return min((p.begun_at for p in self.parts.values()), default=None)
+    def first_begun(self) -> int | None:
+        """When the first fragment of the oldest reassembly came."""
+        return min((p.begun for p in self.parts.values()), default=None)
