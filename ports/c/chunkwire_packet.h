@@ -5,10 +5,11 @@
  * Comments such as PKR-1 name sentences of spec/PACKETS.md.
  *
  * Units       Times are microseconds from any fixed instant, 0 <= t < 2^62, of a clock that
- *             only runs forward (TIM-2). Sizes are bytes. Numbers of packets never wrap;
+ *             only runs forward (PKN-4). Sizes are bytes. Numbers of packets never wrap;
  *             where a field is uint16_t it has their low 16 bits, as on the wire.
  * Memory      An endpoint takes its rings once, by its configuration, and each fragment's
- *             bytes when it arrives, at most CWP_REASSEMBLY_BYTES of them.
+ *             bytes when it arrives, at most reassembly_bytes of them and one fragment.
+ *             Everything else takes none.
  * Threads     No state but in the structs given.
  */
 #ifndef CHUNKWIRE_PACKET_H
@@ -24,15 +25,14 @@ extern "C" {
 
 enum {
     CWP_MAX_HEADER = 9,
-    CWP_MAX_FRAGMENT_HEADER = 5, /* without the header of the packet in fragment 0 */
+    CWP_FRAGMENT_HEADER = 5, /* without the header of the packet in fragment 0 */
     CWP_MAX_REGULAR = 1160,      /* payload of a regular packet that is sent: the largest FRAGMENT_ABOVE */
-    CWP_MAX_DATAGRAM = CWP_MAX_FRAGMENT_HEADER + CWP_MAX_HEADER + CWP_MAX_REGULAR,
+    CWP_MAX_DATAGRAM = CWP_FRAGMENT_HEADER + CWP_MAX_HEADER + CWP_MAX_REGULAR,
     CWP_ACK_BITS = 32
 };
 
 typedef int64_t cwp_time;
 #define CWP_NEVER INT64_MAX
-#define CWP_UNKNOWN ((cwp_time)-1) /* a duration that was not measured yet */
 
 /* ---- Sequence numbers (section 4) ------------------------------------------- */
 
@@ -64,9 +64,10 @@ typedef enum {
     CWP_FRAGMENT_COUNT,
     CWP_FRAGMENT_DUPLICATE,
     CWP_REASSEMBLY_FULL,
-    CWP_REFUSED, /* by the layer above */
+    CWP_PAYLOAD_REFUSED,
     CWP_PAYLOAD_SIZE,
-    CWP_NO_MEMORY /* not a code of the protocol */
+    CWP_NO_MEMORY, /* not a code of the protocol */
+    CWP_ERRORS
 } cwp_error;
 
 /* The code's name as the document writes it, such as "truncated"; "ok" for CWP_OK. */
@@ -107,14 +108,20 @@ cwp_error cwp_decode(const uint8_t *in, size_t length, size_t fragment_size, uin
 
 /* ---- Estimates (section 8) -------------------------------------------------- */
 
-/* Read the figures up to the blank line as you like; they are CWP_UNKNOWN without a sample. */
+#define CWP_LONGEST_SAMPLE ((cwp_time)1 << 40)
+#define CWP_LONGEST_SHOWN ((cwp_time)1 << 26)
+enum { CWP_SECONDS = 11, CWP_SHOWN = 512 }; /* ten whole seconds, and the one that now is in */
+
+/* Each of these structs begins with all bytes 0. */
+
+/* Read the fields up to the blank line as you like; they are 0 until measured. */
 typedef struct {
+    bool measured;
     cwp_time latest, srtt, jitter, min_rtt;
 
     cwp_time period_at, smallest, before;
 } cwp_round_trip;
 
-void cwp_round_trip_init(cwp_round_trip *t);
 void cwp_round_trip_sample(cwp_round_trip *t, cwp_time now, cwp_time r);
 
 typedef struct {
@@ -124,20 +131,39 @@ typedef struct {
 
 /* The patience at a time (PKE-4). */
 cwp_time cwp_patience_at(cwp_patience *p, cwp_time now);
-void cwp_patience_overtaken(cwp_patience *p, cwp_time now, cwp_time age, cwp_time srtt);
+void cwp_patience_overtaken(cwp_patience *p, cwp_time now, cwp_time latency, cwp_time srtt);
 
-enum { CWP_LOSS_SECONDS = 10 };
+/* What happened in the last ten whole seconds (PKE-9). */
+typedef struct {
+    int64_t second[CWP_SECONDS];
+    uint64_t sum[CWP_SECONDS];
+} cwp_seconds;
+
+void cwp_seconds_add(cwp_seconds *s, cwp_time now, uint64_t amount);
+uint64_t cwp_seconds_sum(const cwp_seconds *s, cwp_time now);
+uint64_t cwp_seconds_rate(const cwp_seconds *s, cwp_time now); /* of bytes: in bits a second (PKE-7) */
 
 typedef struct {
-    int64_t second[CWP_LOSS_SECONDS + 1];
-    uint32_t settled[CWP_LOSS_SECONDS + 1];
-    uint32_t lost[CWP_LOSS_SECONDS + 1];
+    cwp_seconds settled, lost;
 } cwp_loss;
 
 void cwp_loss_settled(cwp_loss *l, cwp_time now, bool lost);
 
-/* In tenths of a percent, or -1: nothing is known (PKE-5). */
+/* In tenths of a percent, or -1: unknown (PKE-5). */
 int cwp_loss_per_mille(const cwp_loss *l, cwp_time now);
+
+/* The latencies of the numbers acked last, for display (PKE-6). */
+typedef struct {
+    uint32_t latency[CWP_SHOWN];
+    uint32_t next, count;
+} cwp_shown;
+
+typedef struct {
+    cwp_time min, max, avg, jitter_avg, jitter_max, jitter_dev;
+} cwp_figures;
+
+void cwp_shown_add(cwp_shown *s, cwp_time latency);
+bool cwp_shown_figures(const cwp_shown *s, cwp_figures *f); /* false: unknown */
 
 /* ---- Congestion avoidance (section 9) --------------------------------------- */
 
@@ -151,6 +177,7 @@ typedef struct {
     cwp_time next_at; /* when the next packet of the regular cadence goes (PKC-3) */
 
     cwp_profile profile;
+    cwp_time latest;     /* PKN-3 */
     cwp_time good_since; /* CWP_NEVER: conditions are not good */
     cwp_time entered, halved;
     cwp_time last_sent; /* CWP_UNKNOWN: none */
@@ -158,31 +185,36 @@ typedef struct {
 
 void cwp_congestion_init(cwp_congestion *c, cwp_profile profile);
 
-/* Conditions as of now; srtt and min_rtt may be CWP_UNKNOWN (PKC-1, PKC-2). */
-cwp_mode cwp_congestion_evaluate(cwp_congestion *c, cwp_time now, cwp_time srtt, cwp_time min_rtt, bool silent);
+/* Conditions as of now, after each sample and each poll of the endpoint (PKC-1, PKC-2). */
+cwp_mode cwp_congestion_evaluate(cwp_congestion *c, cwp_time now, const cwp_round_trip *t, bool silent);
 
 /* A packet of the regular cadence has gone out (PKC-3). */
 void cwp_congestion_sent(cwp_congestion *c, cwp_time now);
 
-/* When to evaluate next, unless conditions change before. */
+/* PKC-8 */
 cwp_time cwp_congestion_deadline(const cwp_congestion *c);
 
-/* ---- Endpoint (sections 5 to 7) --------------------------------------------- */
+/* ---- Endpoint (sections 5 to 7 and 10) -------------------------------------- */
 
-enum { CWP_LOST_AFTER = 1000000, CWP_KEPT_FOR = 4000000, CWP_REASSEMBLY_TIME = 1000000, CWP_ACK_DELAY = 20000, CWP_ACK_EVERY = 16 };
+#define CWP_LOST_AFTER ((cwp_time)1000000)
+#define CWP_KEEP_SENT ((cwp_time)4000000)
+#define CWP_REASSEMBLY_TIME ((cwp_time)1000000)
+#define CWP_ACK_DELAY ((cwp_time)20000)
+#define CWP_MOST_FIRST ((int64_t)1 << 32)
+enum { CWP_ACK_EVERY = 16 };
 
-/* The limits of section 2. */
+/* The parameters of PKP-1. */
 typedef struct {
     size_t fragment_size;        /* 1 to CWP_MAX_REGULAR; the same at both ends */
-    uint32_t max_fragments;      /* 2 to 256; the same at both ends */
+    uint32_t max_fragments;      /* 1 to 256; the same at both ends */
     size_t fragment_above;       /* fragment_size to CWP_MAX_REGULAR */
     uint32_t received;           /* a power of two, 64 to 16,384 */
     uint32_t sent_max;           /* a power of two, 256 to 16,384 */
     uint32_t reassembly;         /* a power of two, 1 to received / 2 */
-    uint32_t reassembly_packets; /* 1 to 256 */
-    int64_t next_to_send;        /* what the counters begin with, 0 to 2^62 - 1 */
-    int64_t next_to_receive;
-    cwp_profile profile;
+    uint32_t reassembly_packets; /* 1 to reassembly */
+    size_t reassembly_bytes;     /* at least fragment_size * max_fragments */
+    int64_t first_sent;          /* 0 to CWP_MOST_FIRST, and the next one */
+    int64_t first_received;
 } cwp_config;
 
 cwp_config cwp_default_config(void);
@@ -199,16 +231,13 @@ typedef enum { CWP_TAKE, CWP_TAKE_QUIETLY, CWP_REFUSE } cwp_verdict;
 
 /* The layer above; each function may be NULL. They must not call the endpoint. */
 typedef struct {
-    cwp_verdict (*verdict)(void *owner, int64_t number, const uint8_t *payload, size_t size); /* NULL: cwp_plain */
+    cwp_verdict (*verdict)(void *owner, int64_t number, const uint8_t *payload, size_t size); /* NULL: all are taken */
     void (*acked)(void *owner, int64_t number);
     void (*lost)(void *owner, int64_t number);
     void *owner;
 } cwp_above;
 
-/* Takes everything, and quietly what is one PAD record. */
-cwp_verdict cwp_plain(void *owner, int64_t number, const uint8_t *payload, size_t size);
-
-/* The rows of section 5. CWP_P_NONE is no row: there was no memory for a fragment; then
+/* The rows of section 5.2. CWP_P_NONE is no row: there was no memory for a fragment; then
  * nothing happened, as if it had been lost. */
 typedef enum {
     CWP_P_NONE = 0,
@@ -216,32 +245,36 @@ typedef enum {
 } cwp_row;
 
 typedef struct {
+    cwp_row row;
     cwp_error error;        /* CWP_OK: taken, or stored */
     int place;              /* the byte at fault; -1: it lies in no byte */
     int64_t number;         /* with CWP_P6, CWP_P11 and CWP_P13 */
     const uint8_t *payload; /* with CWP_P6 and CWP_P13, else NULL; lent until the next call */
     size_t size;
+    bool sampled; /* it gave a sample of the round trip: evaluate congestion (PKC-2) */
 } cwp_receipt;
 
 /* A packet that goes out: encode its datagrams with cwp_sent_datagram, while the payload is there. */
 typedef struct {
     int64_t number;
     cwp_header header;
-    const uint8_t *payload;
+    const uint8_t *payload; /* borrowed */
     size_t size;
     uint32_t datagrams;
 } cwp_sent;
 
+/* Of a number that was sent (section 7). */
 typedef struct {
     cwp_time at;
+    uint32_t bytes;
     uint8_t state;
-    bool quiet;
 } cwp_kept;
 
+/* A packet in reassembly. */
 typedef struct {
     bool used;
     int64_t number;
-    cwp_time begun_at;
+    cwp_time begun;
     cwp_header header; /* once fragment 0 is here */
     uint32_t count, have;
     size_t last_size; /* once the last fragment is here */
@@ -252,54 +285,54 @@ typedef struct {
 /* Read the fields up to the blank line as you like; write none. */
 typedef struct {
     int64_t next_to_send;
-    int64_t next_to_receive;
+    int64_t next; /* PKR-6 */
     cwp_round_trip round_trip;
     cwp_patience patience;
     cwp_loss loss;
-    cwp_congestion congestion;
+    cwp_shown shown;
+    cwp_seconds bytes_sent, bytes_received, bytes_acked; /* PKE-7 */
+    uint64_t refused[CWP_ERRORS];                        /* datagrams, by code (PKR-9) */
 
     cwp_config config;
     cwp_memory memory;
     cwp_above above;
-    size_t max_packet;
     uint8_t *assembly;
-    cwp_time latest; /* TIM-1 */
-    uint32_t *received;
-    uint32_t *dead;
+    cwp_time latest; /* PKN-3 */
+    uint32_t *received, *dead;
     cwp_parts *parts;
     uint8_t **pointers; /* of all parts */
-    size_t bytes;       /* of all fragments stored */
     uint32_t unreported;
     cwp_time ack_at;
     cwp_kept *kept; /* of the numbers first_kept to next_to_send - 1 */
     uint32_t capacity;
     int64_t first_kept;
-    int64_t unsettled; /* from here on no number is lost by time */
+    int64_t oldest; /* in SENT, or next_to_send */
     int64_t newest_acked, newest_lost;
 } cwp_endpoint;
 
 /* assembly has fragment_size * max_fragments bytes, in which packets are put together; it
  * outlives the endpoint, and endpoints that are used one after the other may share it.
- * False: a figure is outside its limits, or there is no memory; then e must not be used. */
+ * False: a parameter is not allowed, or there is no memory; then e must not be used. */
 bool cwp_endpoint_init(cwp_endpoint *e, const cwp_config *config, cwp_memory memory, cwp_above above,
                        uint8_t *assembly);
 
 /* A datagram has arrived. */
-cwp_row cwp_receive(cwp_endpoint *e, cwp_time now, const uint8_t *datagram, size_t length, cwp_receipt *r);
+void cwp_receive(cwp_endpoint *e, cwp_time now, const uint8_t *datagram, size_t length, cwp_receipt *r);
 
-/* CWP_OK: the packet has its number and must go out now. CWP_PAYLOAD_SIZE: refused. */
-cwp_error cwp_send(cwp_endpoint *e, cwp_time now, const uint8_t *payload, size_t size, cwp_sent *s);
+/* CWP_OK: the packet has its number and must go out now. CWP_PAYLOAD_SIZE: refused. With
+ * quiet the peer will take it quietly (PKL-4). */
+cwp_error cwp_send(cwp_endpoint *e, cwp_time now, const uint8_t *payload, size_t size, bool quiet, cwp_sent *s);
 
 /* Writes datagram i of a packet, and returns its bytes. */
 size_t cwp_sent_datagram(const cwp_endpoint *e, const cwp_sent *s, uint32_t i, uint8_t out[CWP_MAX_DATAGRAM]);
 
-/* Timers. True: an ack-only packet of one datagram goes out (PKA-3). */
+/* Timers. True: an ack-only packet of one datagram goes out (PKI-2). */
 bool cwp_poll(cwp_endpoint *e, cwp_time now, cwp_sent *s);
 
 /* PKC-1 */
 bool cwp_silent(const cwp_endpoint *e);
 
-/* When to poll at the latest. */
+/* When to poll at the latest (PKI-4). */
 cwp_time cwp_deadline(const cwp_endpoint *e);
 
 /* Gives all blocks back; the endpoint must not be used any more. */

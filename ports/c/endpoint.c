@@ -1,21 +1,19 @@
-/* The endpoint of the packet layer (sections 5 to 7). See chunkwire_packet.h. */
+/* The endpoint of the packet layer (sections 5 to 7 and 10). See chunkwire_packet.h. */
 #include "chunkwire_packet.h"
 
 #include <string.h>
 
-enum { FIRST_CAPACITY = 32, MOST_PARTS = 256 };
+enum { FIRST_CAPACITY = 32 };
 
-#define LAST_NUMBER (((int64_t)1 << 62) - 1)
-
-/* Of a number that was sent (section 7). */
-enum { SENT, ACKED, LOST };
+/* The states of section 7. */
+enum { SENT, QUIET, LOST, ACKED };
 
 static const uint8_t pad[1] = {0}; /* the payload of an ack-only packet (PKA-3) */
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* TIM-1 */
+/* PKN-3 */
 static cwp_time observe(cwp_endpoint *e, cwp_time now)
 {
     e->latest = larger(e->latest, now);
@@ -34,9 +32,9 @@ cwp_config cwp_default_config(void)
     c.sent_max = 8192;
     c.reassembly = 64;
     c.reassembly_packets = 8;
-    c.next_to_send = 0;
-    c.next_to_receive = 0;
-    c.profile = CWP_DEFAULT;
+    c.reassembly_bytes = 2 * c.fragment_size * c.max_fragments;
+    c.first_sent = 0;
+    c.first_received = 0;
     return c;
 }
 
@@ -45,13 +43,16 @@ static bool power_within(uint32_t v, uint32_t low, uint32_t high)
     return v >= low && v <= high && (v & (v - 1)) == 0;
 }
 
-static bool config_valid(const cwp_config *c)
+static bool first_allowed(int64_t first) { return first >= 0 && first <= CWP_MOST_FIRST; }
+
+static bool config_allowed(const cwp_config *c)
 {
     return c->fragment_size >= 1 && c->fragment_size <= c->fragment_above && c->fragment_above <= CWP_MAX_REGULAR &&
-           c->max_fragments >= 2 && c->max_fragments <= 256 && power_within(c->received, 64, 16384) &&
+           c->max_fragments >= 1 && c->max_fragments <= 256 && power_within(c->received, 64, 16384) &&
            power_within(c->sent_max, 256, 16384) && power_within(c->reassembly, 1, c->received / 2) &&
-           c->reassembly_packets >= 1 && c->reassembly_packets <= MOST_PARTS && c->next_to_send >= 0 &&
-           c->next_to_send <= LAST_NUMBER && c->next_to_receive >= 0 && c->next_to_receive <= LAST_NUMBER;
+           c->reassembly_packets >= 1 && c->reassembly_packets <= c->reassembly &&
+           c->reassembly_bytes >= c->fragment_size * c->max_fragments && first_allowed(c->first_sent) &&
+           first_allowed(c->first_received);
 }
 
 /* A block with every byte 0, or NULL. */
@@ -71,6 +72,7 @@ static void give(cwp_endpoint *e, void *block, size_t size)
     }
 }
 
+static size_t max_packet(const cwp_endpoint *e) { return e->config.fragment_size * e->config.max_fragments; }
 static size_t set_size(const cwp_endpoint *e) { return e->config.received / 32 * sizeof(uint32_t); }
 static size_t parts_size(const cwp_endpoint *e) { return e->config.reassembly_packets * sizeof(cwp_parts); }
 static size_t pointers_size(const cwp_endpoint *e)
@@ -100,7 +102,7 @@ static void give_rings(cwp_endpoint *e)
 bool cwp_endpoint_init(cwp_endpoint *e, const cwp_config *config, cwp_memory memory, cwp_above above,
                        uint8_t *assembly)
 {
-    if (!config_valid(config)) {
+    if (!config_allowed(config)) {
         return false;
     }
     memset(e, 0, sizeof *e);
@@ -108,17 +110,14 @@ bool cwp_endpoint_init(cwp_endpoint *e, const cwp_config *config, cwp_memory mem
     e->memory = memory;
     e->above = above;
     e->assembly = assembly;
-    e->max_packet = config->fragment_size * config->max_fragments;
-    e->next_to_send = config->next_to_send;
-    e->next_to_receive = config->next_to_receive;
-    e->first_kept = config->next_to_send;
-    e->unsettled = config->next_to_send;
-    e->newest_acked = config->next_to_send - 1;
-    e->newest_lost = config->next_to_send - 1;
+    e->next_to_send = config->first_sent;
+    e->next = config->first_received;
+    e->first_kept = config->first_sent;
+    e->oldest = config->first_sent;
+    e->newest_acked = -1;
+    e->newest_lost = -1;
     e->ack_at = CWP_NEVER;
     e->capacity = FIRST_CAPACITY;
-    cwp_round_trip_init(&e->round_trip);
-    cwp_congestion_init(&e->congestion, config->profile);
     if (!take_rings(e)) {
         give_rings(e);
         return false;
@@ -135,7 +134,7 @@ bool cwp_endpoint_init(cwp_endpoint *e, const cwp_config *config, cwp_memory mem
 static bool has(const cwp_endpoint *e, const uint32_t *set, int64_t number)
 {
     uint32_t i = (uint32_t)((uint64_t)number & (e->config.received - 1));
-    return number >= 0 && number < e->next_to_receive && number >= e->next_to_receive - (int64_t)e->config.received &&
+    return number >= 0 && number < e->next && number >= e->next - (int64_t)e->config.received &&
            (set[i / 32] >> i % 32 & 1u) != 0;
 }
 
@@ -181,7 +180,6 @@ static void drop(cwp_endpoint *e, cwp_parts *p)
             p->data[id] = NULL;
         }
     }
-    e->bytes -= p->bytes;
     p->bytes = 0;
     p->used = false;
 }
@@ -216,7 +214,7 @@ static bool fits(const cwp_endpoint *e, int64_t from, int64_t number, size_t siz
             size += p->bytes;
         }
     }
-    return packets <= e->config.reassembly_packets && size <= 2 * e->max_packet;
+    return packets <= e->config.reassembly_packets && size <= e->config.reassembly_bytes;
 }
 
 /* ---- Receiving (section 5) -------------------------------------------------- */
@@ -224,26 +222,21 @@ static bool fits(const cwp_endpoint *e, int64_t from, int64_t number, size_t siz
 /* PKR-3: what leaves a window is removed. */
 static void move(cwp_endpoint *e, int64_t number)
 {
-    int64_t steps = smaller(number + 1 - e->next_to_receive, e->config.received);
+    int64_t steps = smaller(number + 1 - e->next, e->config.received);
     if (steps <= 0) {
         return;
     }
-    e->next_to_receive = number + 1;
+    e->next = number + 1;
     for (int64_t n = number; n > number - steps; n--) {
         put(e, e->received, n, false);
         put(e, e->dead, n, false);
     }
     for (uint32_t i = 0; i < e->config.reassembly_packets; i++) {
         cwp_parts *p = &e->parts[i];
-        if (p->used && p->number < e->next_to_receive - (int64_t)e->config.reassembly) {
+        if (p->used && p->number < e->next - (int64_t)e->config.reassembly) {
             drop(e, p);
         }
     }
-}
-
-static void evaluate(cwp_endpoint *e, cwp_time now)
-{
-    (void)cwp_congestion_evaluate(&e->congestion, now, e->round_trip.srtt, e->round_trip.min_rtt, cwp_silent(e));
 }
 
 static cwp_kept *kept(const cwp_endpoint *e, int64_t number)
@@ -254,66 +247,77 @@ static cwp_kept *kept(const cwp_endpoint *e, int64_t number)
     return &e->kept[(uint64_t)number & (e->capacity - 1)];
 }
 
-/* L1, L3; true: newly acked. */
-static bool settle_acked(cwp_endpoint *e, cwp_time now, int64_t number, int64_t newest_before)
+static void skip_settled(cwp_endpoint *e)
+{
+    const cwp_kept *k = kept(e, e->oldest);
+    while (k != NULL && k->state != SENT) {
+        e->oldest++;
+        k = kept(e, e->oldest);
+    }
+}
+
+/* L1, L3, L9: number is newly acked, by bit n; true: it gave a sample. */
+static bool ack(cwp_endpoint *e, cwp_time now, int64_t number, unsigned n, int64_t newest_before)
 {
     cwp_kept *k = kept(e, number);
-    if (k == NULL || k->state == ACKED) {
-        return false;
+    cwp_time latency = smaller(now - k->at, CWP_LONGEST_SAMPLE);
+    bool sampled = n == 0 && k->state != QUIET; /* PKE-1 */
+    if (sampled) {
+        cwp_round_trip_sample(&e->round_trip, now, latency);
+    }
+    if (number + 2 <= newest_before) {
+        cwp_patience_overtaken(&e->patience, now, latency, e->round_trip.srtt);
     }
     if (k->state == SENT) {
         cwp_loss_settled(&e->loss, now, false);
     }
+    cwp_shown_add(&e->shown, latency);
+    cwp_seconds_add(&e->bytes_acked, now, k->bytes);
     k->state = ACKED;
     e->newest_acked = larger(e->newest_acked, number);
-    if (number + 2 <= newest_before && e->round_trip.srtt != CWP_UNKNOWN) {
-        cwp_patience_overtaken(&e->patience, now, now - k->at, e->round_trip.srtt);
-    }
     if (e->above.acked != NULL) {
         e->above.acked(e->above.owner, number);
     }
-    return true;
+    return sampled;
 }
 
-/* PKA-2, PKE-1 */
-static void take_acks(cwp_endpoint *e, cwp_time now, const cwp_header *h)
+/* PKA-2 */
+static bool take_acks(cwp_endpoint *e, cwp_time now, const cwp_header *h)
 {
     int64_t before = e->newest_acked;
+    bool sampled = false;
     for (unsigned n = 0; n < CWP_ACK_BITS; n++) {
         int64_t number = cwp_newest((uint16_t)(h->ack - n), e->next_to_send - 1);
-        if ((h->ack_bits >> n & 1u) == 0 || !settle_acked(e, now, number, before)) {
-            continue;
-        }
-        if (n == 0) {
-            cwp_round_trip_sample(&e->round_trip, now, now - kept(e, number)->at);
+        const cwp_kept *k = kept(e, number);
+        if ((h->ack_bits >> n & 1u) != 0 && k != NULL && k->state != ACKED) {
+            sampled = ack(e, now, number, n, before) || sampled;
         }
     }
-    evaluate(e, now);
+    skip_settled(e);
+    return sampled;
 }
 
-/* PKR-1 */
-static void take(cwp_endpoint *e, cwp_time now, int64_t number, const cwp_header *h, cwp_verdict verdict)
+static bool is_pad(const uint8_t *payload, size_t size) { return size == 1 && payload[0] == pad[0]; }
+
+/* PKR-1; the payload is lent to the caller. */
+static void take(cwp_endpoint *e, cwp_time now, const cwp_header *h, cwp_verdict verdict, const uint8_t *payload,
+                 size_t size, cwp_receipt *r)
 {
-    move(e, number);
-    put(e, e->received, number, true);
-    take_acks(e, now, h);
-    if (verdict != CWP_TAKE_QUIETLY) {
-        e->unreported++;
-        e->ack_at = smaller(e->ack_at, now + CWP_ACK_DELAY);
+    move(e, r->number);
+    put(e, e->received, r->number, true);
+    r->sampled = take_acks(e, now, h);
+    r->payload = payload;
+    r->size = size;
+    if (verdict == CWP_TAKE_QUIETLY || is_pad(payload, size)) { /* PKR-7 */
+        return;
     }
-}
-
-cwp_verdict cwp_plain(void *owner, int64_t number, const uint8_t *payload, size_t size)
-{
-    (void)owner;
-    (void)number;
-    return size == 1 && payload[0] == pad[0] ? CWP_TAKE_QUIETLY : CWP_TAKE;
+    e->unreported++;
+    e->ack_at = smaller(e->ack_at, e->unreported >= CWP_ACK_EVERY ? now : now + CWP_ACK_DELAY);
 }
 
 static cwp_verdict ask(const cwp_endpoint *e, int64_t number, const uint8_t *payload, size_t size)
 {
-    return e->above.verdict != NULL ? e->above.verdict(e->above.owner, number, payload, size)
-                                    : cwp_plain(NULL, number, payload, size);
+    return e->above.verdict != NULL ? e->above.verdict(e->above.owner, number, payload, size) : CWP_TAKE;
 }
 
 static cwp_row refuse(cwp_receipt *r, cwp_row row, cwp_error error)
@@ -323,25 +327,26 @@ static cwp_row refuse(cwp_receipt *r, cwp_row row, cwp_error error)
     return row;
 }
 
-static void deliver(cwp_receipt *r, const uint8_t *payload, size_t size)
-{
-    r->payload = payload;
-    r->size = size;
-}
-
 static cwp_row receive_regular(cwp_endpoint *e, cwp_time now, const cwp_packet *p, cwp_receipt *r)
 {
     cwp_verdict verdict = ask(e, r->number, p->data, p->size);
     cwp_parts *begun = find_parts(e, r->number);
     if (verdict == CWP_REFUSE) {
-        return refuse(r, CWP_P5, CWP_REFUSED);
+        return refuse(r, CWP_P5, CWP_PAYLOAD_REFUSED);
     }
     if (begun != NULL) {
         drop(e, begun);
     }
-    take(e, now, r->number, &p->header, verdict);
-    deliver(r, p->data, p->size);
+    take(e, now, &p->header, verdict, p->data, p->size, r);
     return CWP_P6;
+}
+
+/* PKX-3, once it is known that this helps. */
+static void make_room(cwp_endpoint *e, int64_t number, size_t size)
+{
+    while (!fits(e, 0, number, size)) {
+        drop_dead(e, smallest_below(e, number));
+    }
 }
 
 /* The packet that a last missing fragment completes, in assembly. */
@@ -363,12 +368,14 @@ static cwp_row complete(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_p
     cwp_header header = p->has_header ? p->header : b->header;
     size_t size = assemble(e, b, p);
     cwp_verdict verdict = ask(e, r->number, e->assembly, size);
+    if (verdict != CWP_REFUSE) {
+        make_room(e, r->number, p->size);
+    }
     drop(e, b);
     if (verdict == CWP_REFUSE) {
-        return refuse(r, CWP_P12, CWP_REFUSED);
+        return refuse(r, CWP_P12, CWP_PAYLOAD_REFUSED);
     }
-    take(e, now, r->number, &header, verdict);
-    deliver(r, e->assembly, size);
+    take(e, now, &header, verdict, e->assembly, size, r);
     return CWP_P13;
 }
 
@@ -379,14 +386,12 @@ static cwp_row store(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_pack
     if (block == NULL) {
         return refuse(r, CWP_P_NONE, CWP_NO_MEMORY);
     }
-    while (!fits(e, 0, r->number, p->size)) {
-        drop_dead(e, smallest_below(e, r->number));
-    }
+    make_room(e, r->number, p->size);
     if (b == NULL) {
         b = unused_parts(e);
         b->used = true;
         b->number = r->number;
-        b->begun_at = now;
+        b->begun = now;
         b->count = p->num_fragments;
         b->have = 0;
     }
@@ -400,7 +405,6 @@ static cwp_row store(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_pack
     b->data[p->fragment_id] = block;
     b->have++;
     b->bytes += p->size;
-    e->bytes += p->size;
     move(e, r->number); /* PKR-2 */
     return CWP_P11;
 }
@@ -408,7 +412,7 @@ static cwp_row store(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_pack
 static cwp_row receive_fragment(cwp_endpoint *e, cwp_time now, const cwp_packet *p, cwp_receipt *r)
 {
     cwp_parts *b = find_parts(e, r->number);
-    if (r->number < e->next_to_receive - (int64_t)e->config.reassembly) {
+    if (r->number < e->next - (int64_t)e->config.reassembly) {
         return refuse(r, CWP_P7, CWP_STALE);
     }
     if (b != NULL && b->count != p->num_fragments) {
@@ -426,18 +430,16 @@ static cwp_row receive_fragment(cwp_endpoint *e, cwp_time now, const cwp_packet 
     return store(e, now, b, p, r);
 }
 
-cwp_row cwp_receive(cwp_endpoint *e, cwp_time now, const uint8_t *datagram, size_t length, cwp_receipt *r)
+static cwp_row receive(cwp_endpoint *e, cwp_time now, const uint8_t *datagram, size_t length, cwp_receipt *r)
 {
     cwp_packet p;
     size_t place;
-    memset(r, 0, sizeof *r);
-    now = observe(e, now);
     r->error = cwp_decode(datagram, length, e->config.fragment_size, e->config.max_fragments, &p, &place);
     r->place = (int)place;
     if (r->error != CWP_OK) {
         return CWP_P1;
     }
-    if (!cwp_number_from(p.sequence, e->next_to_receive - (int64_t)e->config.received, &r->number)) {
+    if (!cwp_number_from(p.sequence, e->next - (int64_t)e->config.received, &r->number)) {
         return refuse(r, CWP_P2, CWP_STALE);
     }
     if (has(e, e->received, r->number)) {
@@ -449,14 +451,26 @@ cwp_row cwp_receive(cwp_endpoint *e, cwp_time now, const uint8_t *datagram, size
     return p.kind == CWP_REGULAR ? receive_regular(e, now, &p, r) : receive_fragment(e, now, &p, r);
 }
 
+void cwp_receive(cwp_endpoint *e, cwp_time now, const uint8_t *datagram, size_t length, cwp_receipt *r)
+{
+    memset(r, 0, sizeof *r);
+    now = observe(e, now);
+    r->row = receive(e, now, datagram, length, r);
+    if (r->error != CWP_OK) {
+        e->refused[r->error]++;
+    } else {
+        cwp_seconds_add(&e->bytes_received, now, length);
+    }
+}
+
 /* ---- Sending (sections 6 and 7) --------------------------------------------- */
 
 /* PKA-1 */
 static cwp_header next_header(const cwp_endpoint *e)
 {
-    cwp_header h = {cwp_on_wire(e->next_to_send), cwp_on_wire(e->next_to_receive - 1), 0};
+    cwp_header h = {cwp_on_wire(e->next_to_send), cwp_on_wire(e->next - 1), 0};
     for (unsigned n = 0; n < CWP_ACK_BITS; n++) {
-        if (has(e, e->received, e->next_to_receive - 1 - (int64_t)n)) {
+        if (has(e, e->received, e->next - 1 - (int64_t)n)) {
             h.ack_bits |= (uint32_t)1 << n;
         }
     }
@@ -472,16 +486,20 @@ static void lose(cwp_endpoint *e, cwp_time now, int64_t number)
     }
 }
 
-/* L4, L5: the oldest number is forgotten. */
-static void forget(cwp_endpoint *e, cwp_time now)
+static void forget(cwp_endpoint *e)
 {
-    int64_t number = e->first_kept;
-    const cwp_kept *k = kept(e, number);
     e->first_kept++;
-    e->unsettled = larger(e->unsettled, e->first_kept);
-    if (k->state == SENT && !k->quiet) {
-        lose(e, now, number);
+    e->oldest = larger(e->oldest, e->first_kept);
+}
+
+/* L4, L7, L8, L11 */
+static void push_out(cwp_endpoint *e, cwp_time now)
+{
+    bool lost = kept(e, e->first_kept)->state == SENT;
+    if (lost) {
+        lose(e, now, e->first_kept);
     }
+    forget(e);
 }
 
 /* Twice the ring; without memory it stays, and forgets earlier. */
@@ -500,26 +518,36 @@ static void grow(cwp_endpoint *e)
     e->capacity = capacity;
 }
 
-static void keep(cwp_endpoint *e, cwp_time now, bool quiet)
+/* The bytes of all datagrams of a packet. */
+static uint32_t datagram_bytes(const cwp_sent *s)
+{
+    uint8_t header[CWP_MAX_HEADER];
+    size_t n = s->size + cwp_encode_header(&s->header, header);
+    return (uint32_t)(s->datagrams > 1 ? n + (size_t)s->datagrams * CWP_FRAGMENT_HEADER : n);
+}
+
+static void keep(cwp_endpoint *e, cwp_time now, bool quiet, uint32_t bytes)
 {
     cwp_kept *k;
     if (e->next_to_send - e->first_kept == e->capacity && e->capacity < e->config.sent_max) {
         grow(e);
     }
     if (e->next_to_send - e->first_kept == e->capacity) {
-        forget(e, now);
+        push_out(e, now);
     }
     e->next_to_send++;
     k = kept(e, e->next_to_send - 1);
     k->at = now;
-    k->state = SENT;
-    k->quiet = quiet;
+    k->bytes = bytes;
+    k->state = quiet ? QUIET : SENT;
+    skip_settled(e);
 }
 
-cwp_error cwp_send(cwp_endpoint *e, cwp_time now, const uint8_t *payload, size_t size, cwp_sent *s)
+cwp_error cwp_send(cwp_endpoint *e, cwp_time now, const uint8_t *payload, size_t size, bool quiet, cwp_sent *s)
 {
+    uint32_t bytes;
     now = observe(e, now);
-    if (size < 1 || size > e->max_packet) { /* PKF-3 */
+    if (size < 1 || size > max_packet(e)) { /* PKF-3 */
         return CWP_PAYLOAD_SIZE;
     }
     s->number = e->next_to_send;
@@ -527,8 +555,10 @@ cwp_error cwp_send(cwp_endpoint *e, cwp_time now, const uint8_t *payload, size_t
     s->payload = payload;
     s->size = size;
     s->datagrams = cwp_num_datagrams(size, e->config.fragment_size, e->config.fragment_above);
-    keep(e, now, cwp_plain(NULL, s->number, payload, size) == CWP_TAKE_QUIETLY);
-    e->unreported = 0; /* PKA-3 */
+    bytes = datagram_bytes(s);
+    keep(e, now, quiet || is_pad(payload, size), bytes); /* PKL-4 */
+    cwp_seconds_add(&e->bytes_sent, now, bytes);
+    e->unreported = 0;
     e->ack_at = CWP_NEVER;
     return CWP_OK;
 }
@@ -542,58 +572,45 @@ size_t cwp_sent_datagram(const cwp_endpoint *e, const cwp_sent *s, uint32_t i, u
 /* ---- Timers ----------------------------------------------------------------- */
 
 /* L2 */
-static void lose_late(cwp_endpoint *e, cwp_time now)
+static void lose_overdue(cwp_endpoint *e, cwp_time now)
 {
-    cwp_kept *k = kept(e, e->unsettled);
+    cwp_kept *k = kept(e, e->oldest);
     while (k != NULL && now - k->at >= CWP_LOST_AFTER) {
-        if (k->state == SENT && !k->quiet) {
-            k->state = LOST;
-            lose(e, now, e->unsettled);
-        }
-        e->unsettled++;
-        k = kept(e, e->unsettled);
+        k->state = LOST;
+        lose(e, now, e->oldest);
+        skip_settled(e);
+        k = kept(e, e->oldest);
     }
 }
 
 bool cwp_poll(cwp_endpoint *e, cwp_time now, cwp_sent *s)
 {
     now = observe(e, now);
-    lose_late(e, now);
-    while (e->first_kept < e->next_to_send && now - kept(e, e->first_kept)->at >= CWP_KEPT_FOR) {
-        forget(e, now);
+    lose_overdue(e, now);
+    while (e->first_kept < e->next_to_send && now - kept(e, e->first_kept)->at >= CWP_KEEP_SENT) {
+        forget(e); /* L5, L6, L10 */
     }
     for (uint32_t i = 0; i < e->config.reassembly_packets; i++) {
         cwp_parts *p = &e->parts[i];
-        if (p->used && now - p->begun_at >= CWP_REASSEMBLY_TIME) { /* PKX-2 */
+        if (p->used && now - p->begun >= CWP_REASSEMBLY_TIME) { /* PKX-2 */
             drop_dead(e, p);
         }
     }
-    evaluate(e, now);
-    if (e->unreported < CWP_ACK_EVERY && now < e->ack_at) {
-        return false;
-    }
-    return cwp_send(e, now, pad, sizeof pad, s) == CWP_OK;
+    return now >= e->ack_at && cwp_send(e, now, pad, sizeof pad, true, s) == CWP_OK; /* PKA-3 */
 }
 
 bool cwp_silent(const cwp_endpoint *e) { return e->newest_lost > e->newest_acked; }
 
 cwp_time cwp_deadline(const cwp_endpoint *e)
 {
-    cwp_time t = smaller(e->ack_at, cwp_congestion_deadline(&e->congestion));
-    const cwp_kept *oldest = kept(e, e->first_kept);
-    const cwp_kept *unsettled = kept(e, e->unsettled);
-    if (e->unreported >= CWP_ACK_EVERY) {
-        t = smaller(t, e->latest);
-    }
+    cwp_time t = e->ack_at;
+    const cwp_kept *oldest = kept(e, e->oldest);
     if (oldest != NULL) {
-        t = smaller(t, oldest->at + CWP_KEPT_FOR);
-    }
-    if (unsettled != NULL) {
-        t = smaller(t, unsettled->at + CWP_LOST_AFTER);
+        t = smaller(t, oldest->at + CWP_LOST_AFTER);
     }
     for (uint32_t i = 0; i < e->config.reassembly_packets; i++) {
         if (e->parts[i].used) {
-            t = smaller(t, e->parts[i].begun_at + CWP_REASSEMBLY_TIME);
+            t = smaller(t, e->parts[i].begun + CWP_REASSEMBLY_TIME);
         }
     }
     return t;
