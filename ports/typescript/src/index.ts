@@ -1,4 +1,4 @@
-/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP. */
+/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP; and the packet layer beside it. */
 
 export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
 export { BitReader, BitWriter } from "./bits.js";
@@ -17,7 +17,17 @@ export {
   type PacketType,
   type Slice,
 } from "./codec.js";
+export { Congestion, type Conditions, type CongestionMode, type CongestionProfile, type CongestionRow } from "./congestion.js";
 export { crc32 } from "./crc32.js";
+export {
+  Endpoint,
+  type Above,
+  type EndpointEvent,
+  type EndpointOptions,
+  type Receipt,
+  type ReceiveRow,
+  type Verdict,
+} from "./endpoint.js";
 export {
   DEFAULT_GIVE_UP,
   HEADER,
@@ -28,6 +38,18 @@ export {
   MAX_SLICES,
   SLICE_SIZE,
 } from "./limits.js";
+export {
+  decodeDatagram,
+  encodeDatagrams,
+  encodeHeader,
+  NOWHERE,
+  PacketError,
+  type Fragment,
+  type FragmentLimits,
+  type Header,
+  type PacketErrorCode,
+  type Regular,
+} from "./packets.js";
 export {
   Receiver,
   type ReadResult,
