@@ -64,7 +64,7 @@ typedef enum {
     CWP_FRAGMENT_COUNT,
     CWP_FRAGMENT_DUPLICATE,
     CWP_REASSEMBLY_FULL,
-    CWP_PAYLOAD_REFUSED,
+    CWP_REFUSED, /* by the layer above */
     CWP_PAYLOAD_SIZE,
     CWP_NO_MEMORY, /* not a code of the protocol */
     CWP_ERRORS
@@ -197,7 +197,7 @@ cwp_time cwp_congestion_deadline(const cwp_congestion *c);
 /* ---- Endpoint (sections 5 to 7 and 10) -------------------------------------- */
 
 #define CWP_LOST_AFTER ((cwp_time)1000000)
-#define CWP_KEEP_SENT ((cwp_time)4000000)
+#define CWP_KEPT ((cwp_time)4000000)
 #define CWP_REASSEMBLY_TIME ((cwp_time)1000000)
 #define CWP_ACK_DELAY ((cwp_time)20000)
 #define CWP_MOST_FIRST ((int64_t)1 << 32)
@@ -210,7 +210,7 @@ typedef struct {
     size_t fragment_above;       /* fragment_size to CWP_MAX_REGULAR */
     uint32_t received;           /* a power of two, 64 to 16,384 */
     uint32_t sent_max;           /* a power of two, 256 to 16,384 */
-    uint32_t reassembly;         /* a power of two, 1 to received / 2 */
+    uint32_t reassembly;         /* a power of two, 1 to received / 2; 0: the default, here and below */
     uint32_t reassembly_packets; /* 1 to reassembly */
     size_t reassembly_bytes;     /* at least fragment_size * max_fragments */
     int64_t first_sent;          /* 0 to CWP_MOST_FIRST, and the next one */
@@ -229,9 +229,17 @@ typedef struct {
 
 typedef enum { CWP_TAKE, CWP_TAKE_QUIETLY, CWP_REFUSE } cwp_verdict;
 
+/* A whole payload (5.2). */
+typedef struct {
+    int64_t number;
+    int64_t known; /* the newest number that the peer knew of; -1: none */
+    const uint8_t *payload;
+    size_t size;
+} cwp_arrival;
+
 /* The layer above; each function may be NULL. They must not call the endpoint. */
 typedef struct {
-    cwp_verdict (*verdict)(void *owner, int64_t number, const uint8_t *payload, size_t size); /* NULL: all are taken */
+    cwp_verdict (*verdict)(void *owner, const cwp_arrival *a); /* NULL: all are taken */
     void (*acked)(void *owner, int64_t number);
     void (*lost)(void *owner, int64_t number);
     void *owner;

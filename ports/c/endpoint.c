@@ -30,9 +30,9 @@ cwp_config cwp_default_config(void)
     c.fragment_above = CWP_MAX_REGULAR;
     c.received = 256;
     c.sent_max = 8192;
-    c.reassembly = 64;
-    c.reassembly_packets = 8;
-    c.reassembly_bytes = 2 * c.fragment_size * c.max_fragments;
+    c.reassembly = 0;
+    c.reassembly_packets = 0;
+    c.reassembly_bytes = 0;
     c.first_sent = 0;
     c.first_received = 0;
     return c;
@@ -44,6 +44,21 @@ static bool power_within(uint32_t v, uint32_t low, uint32_t high)
 }
 
 static bool first_allowed(int64_t first) { return first >= 0 && first <= CWP_MOST_FIRST; }
+
+/* With every default in its place (PKP-1). */
+static cwp_config complete_config(cwp_config c)
+{
+    if (c.reassembly == 0) {
+        c.reassembly = c.received / 2 < 64 ? c.received / 2 : 64;
+    }
+    if (c.reassembly_packets == 0) {
+        c.reassembly_packets = c.reassembly < 8 ? c.reassembly : 8;
+    }
+    if (c.reassembly_bytes == 0) {
+        c.reassembly_bytes = 2 * c.fragment_size * c.max_fragments;
+    }
+    return c;
+}
 
 static bool config_allowed(const cwp_config *c)
 {
@@ -102,11 +117,12 @@ static void give_rings(cwp_endpoint *e)
 bool cwp_endpoint_init(cwp_endpoint *e, const cwp_config *config, cwp_memory memory, cwp_above above,
                        uint8_t *assembly)
 {
-    if (!config_allowed(config)) {
+    cwp_config c = complete_config(*config);
+    if (!config_allowed(&c)) {
         return false;
     }
     memset(e, 0, sizeof *e);
-    e->config = *config;
+    e->config = c;
     e->memory = memory;
     e->above = above;
     e->assembly = assembly;
@@ -122,8 +138,8 @@ bool cwp_endpoint_init(cwp_endpoint *e, const cwp_config *config, cwp_memory mem
         give_rings(e);
         return false;
     }
-    for (uint32_t i = 0; i < config->reassembly_packets; i++) {
-        e->parts[i].data = e->pointers + (size_t)i * config->max_fragments;
+    for (uint32_t i = 0; i < c.reassembly_packets; i++) {
+        e->parts[i].data = e->pointers + (size_t)i * c.max_fragments;
     }
     return true;
 }
@@ -188,6 +204,17 @@ static void drop_dead(cwp_endpoint *e, cwp_parts *p)
 {
     put(e, e->dead, p->number, true);
     drop(e, p);
+}
+
+/* PKX-2, step 5 */
+static void drop_late(cwp_endpoint *e, cwp_time now)
+{
+    for (uint32_t i = 0; i < e->config.reassembly_packets; i++) {
+        cwp_parts *p = &e->parts[i];
+        if (p->used && now - p->begun >= CWP_REASSEMBLY_TIME) {
+            drop_dead(e, p);
+        }
+    }
 }
 
 /* The one with the smallest number below a number, or NULL. */
@@ -256,22 +283,29 @@ static void skip_settled(cwp_endpoint *e)
     }
 }
 
+/* PKL-8, by bit n of a header. */
+static void sample(cwp_endpoint *e, cwp_time now, cwp_time latency, unsigned n, bool overtaken)
+{
+    if (n == 0) {
+        cwp_round_trip_sample(&e->round_trip, now, latency);
+    }
+    if (overtaken) {
+        cwp_patience_overtaken(&e->patience, now, latency, e->round_trip.srtt);
+    }
+    cwp_shown_add(&e->shown, latency);
+}
+
 /* L1, L3, L9: number is newly acked, by bit n; true: it gave a sample. */
 static bool ack(cwp_endpoint *e, cwp_time now, int64_t number, unsigned n, int64_t newest_before)
 {
     cwp_kept *k = kept(e, number);
-    cwp_time latency = smaller(now - k->at, CWP_LONGEST_SAMPLE);
     bool sampled = n == 0 && k->state != QUIET; /* PKE-1 */
-    if (sampled) {
-        cwp_round_trip_sample(&e->round_trip, now, latency);
-    }
-    if (number + 2 <= newest_before) {
-        cwp_patience_overtaken(&e->patience, now, latency, e->round_trip.srtt);
+    if (k->state != QUIET) {
+        sample(e, now, smaller(now - k->at, CWP_LONGEST_SAMPLE), n, number + 2 <= newest_before);
     }
     if (k->state == SENT) {
         cwp_loss_settled(&e->loss, now, false);
     }
-    cwp_shown_add(&e->shown, latency);
     cwp_seconds_add(&e->bytes_acked, now, k->bytes);
     k->state = ACKED;
     e->newest_acked = larger(e->newest_acked, number);
@@ -315,9 +349,17 @@ static void take(cwp_endpoint *e, cwp_time now, const cwp_header *h, cwp_verdict
     e->ack_at = smaller(e->ack_at, e->unreported >= CWP_ACK_EVERY ? now : now + CWP_ACK_DELAY);
 }
 
-static cwp_verdict ask(const cwp_endpoint *e, int64_t number, const uint8_t *payload, size_t size)
+static cwp_verdict ask(const cwp_endpoint *e, int64_t number, const cwp_header *h, const uint8_t *payload, size_t size)
 {
-    return e->above.verdict != NULL ? e->above.verdict(e->above.owner, number, payload, size) : CWP_TAKE;
+    cwp_arrival a;
+    if (e->above.verdict == NULL) {
+        return CWP_TAKE;
+    }
+    a.number = number;
+    a.known = larger(cwp_newest(h->ack, e->next_to_send - 1), -1);
+    a.payload = payload;
+    a.size = size;
+    return e->above.verdict(e->above.owner, &a);
 }
 
 static cwp_row refuse(cwp_receipt *r, cwp_row row, cwp_error error)
@@ -329,10 +371,10 @@ static cwp_row refuse(cwp_receipt *r, cwp_row row, cwp_error error)
 
 static cwp_row receive_regular(cwp_endpoint *e, cwp_time now, const cwp_packet *p, cwp_receipt *r)
 {
-    cwp_verdict verdict = ask(e, r->number, p->data, p->size);
+    cwp_verdict verdict = ask(e, r->number, &p->header, p->data, p->size);
     cwp_parts *begun = find_parts(e, r->number);
     if (verdict == CWP_REFUSE) {
-        return refuse(r, CWP_P5, CWP_PAYLOAD_REFUSED);
+        return refuse(r, CWP_P5, CWP_REFUSED);
     }
     if (begun != NULL) {
         drop(e, begun);
@@ -367,13 +409,10 @@ static cwp_row complete(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_p
 {
     cwp_header header = p->has_header ? p->header : b->header;
     size_t size = assemble(e, b, p);
-    cwp_verdict verdict = ask(e, r->number, e->assembly, size);
-    if (verdict != CWP_REFUSE) {
-        make_room(e, r->number, p->size);
-    }
+    cwp_verdict verdict = ask(e, r->number, &header, e->assembly, size);
     drop(e, b);
     if (verdict == CWP_REFUSE) {
-        return refuse(r, CWP_P12, CWP_PAYLOAD_REFUSED);
+        return refuse(r, CWP_P12, CWP_REFUSED);
     }
     take(e, now, &header, verdict, e->assembly, size, r);
     return CWP_P13;
@@ -386,6 +425,7 @@ static cwp_row store(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_pack
     if (block == NULL) {
         return refuse(r, CWP_P_NONE, CWP_NO_MEMORY);
     }
+    move(e, r->number); /* PKR-2 */
     make_room(e, r->number, p->size);
     if (b == NULL) {
         b = unused_parts(e);
@@ -405,7 +445,6 @@ static cwp_row store(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_pack
     b->data[p->fragment_id] = block;
     b->have++;
     b->bytes += p->size;
-    move(e, r->number); /* PKR-2 */
     return CWP_P11;
 }
 
@@ -421,11 +460,11 @@ static cwp_row receive_fragment(cwp_endpoint *e, cwp_time now, const cwp_packet 
     if (b != NULL && b->data[p->fragment_id] != NULL) {
         return refuse(r, CWP_P9, CWP_FRAGMENT_DUPLICATE);
     }
-    if (!fits(e, r->number, r->number, p->size)) {
-        return refuse(r, CWP_P10, CWP_REASSEMBLY_FULL);
-    }
     if (b != NULL && b->have + 1 == b->count) {
         return complete(e, now, b, p, r);
+    }
+    if (!fits(e, r->number, r->number, p->size)) {
+        return refuse(r, CWP_P10, CWP_REASSEMBLY_FULL);
     }
     return store(e, now, b, p, r);
 }
@@ -455,6 +494,7 @@ void cwp_receive(cwp_endpoint *e, cwp_time now, const uint8_t *datagram, size_t 
 {
     memset(r, 0, sizeof *r);
     now = observe(e, now);
+    drop_late(e, now);
     r->row = receive(e, now, datagram, length, r);
     if (r->error != CWP_OK) {
         e->refused[r->error]++;
@@ -492,7 +532,7 @@ static void forget(cwp_endpoint *e)
     e->oldest = larger(e->oldest, e->first_kept);
 }
 
-/* L4, L7, L8, L11 */
+/* L4, L6, L8, L11 */
 static void push_out(cwp_endpoint *e, cwp_time now)
 {
     bool lost = kept(e, e->first_kept)->state == SENT;
@@ -587,15 +627,10 @@ bool cwp_poll(cwp_endpoint *e, cwp_time now, cwp_sent *s)
 {
     now = observe(e, now);
     lose_overdue(e, now);
-    while (e->first_kept < e->next_to_send && now - kept(e, e->first_kept)->at >= CWP_KEEP_SENT) {
-        forget(e); /* L5, L6, L10 */
+    while (e->first_kept < e->next_to_send && now - kept(e, e->first_kept)->at >= CWP_KEPT) {
+        forget(e); /* L5, L7, L10 */
     }
-    for (uint32_t i = 0; i < e->config.reassembly_packets; i++) {
-        cwp_parts *p = &e->parts[i];
-        if (p->used && now - p->begun >= CWP_REASSEMBLY_TIME) { /* PKX-2 */
-            drop_dead(e, p);
-        }
-    }
+    drop_late(e, now);
     return now >= e->ack_at && cwp_send(e, now, pad, sizeof pad, true, s) == CWP_OK; /* PKA-3 */
 }
 
@@ -604,7 +639,11 @@ bool cwp_silent(const cwp_endpoint *e) { return e->newest_lost > e->newest_acked
 cwp_time cwp_deadline(const cwp_endpoint *e)
 {
     cwp_time t = e->ack_at;
+    const cwp_kept *first = kept(e, e->first_kept);
     const cwp_kept *oldest = kept(e, e->oldest);
+    if (first != NULL) {
+        t = smaller(t, first->at + CWP_KEPT);
+    }
     if (oldest != NULL) {
         t = smaller(t, oldest->at + CWP_LOST_AFTER);
     }

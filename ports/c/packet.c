@@ -31,7 +31,7 @@ const char *cwp_error_name(cwp_error e)
     case CWP_FRAGMENT_COUNT: return "fragment_count";
     case CWP_FRAGMENT_DUPLICATE: return "fragment_duplicate";
     case CWP_REASSEMBLY_FULL: return "reassembly_full";
-    case CWP_PAYLOAD_REFUSED: return "payload_refused";
+    case CWP_REFUSED: return "refused";
     case CWP_PAYLOAD_SIZE: return "payload_size";
     case CWP_NO_MEMORY: return "no_memory";
     case CWP_ERRORS: break;

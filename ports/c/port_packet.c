@@ -220,7 +220,6 @@ static bool get_endpoint_config(const request *q, cwp_config *c)
     c->fragment_size = (size_t)size;
     c->max_fragments = (uint32_t)most;
     c->fragment_above = (size_t)above;
-    c->reassembly_bytes = 2 * c->fragment_size * c->max_fragments;
     return true;
 }
 

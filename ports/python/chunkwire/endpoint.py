@@ -19,27 +19,30 @@ MOST_FIRST = 1 << 32
 """The largest FIRST_SENT and FIRST_RECEIVED."""
 REASSEMBLY_TIME = SECOND
 LOST_AFTER = SECOND
-KEEP_SENT = 4 * SECOND
+KEPT = 4 * SECOND
 ACK_EVERY = 16
 ACK_DELAY = 20_000
 PAD = b"\x00"
 """The payload of an ack-only packet (PKA-3)."""
 
 Verdict = Literal["take", "quiet", "refuse"]
-Above = Callable[[int, bytes], Verdict]
-"""What the layer above says to a number and its payload: take, take quietly, or refuse (5.2)."""
+Above = Callable[[int, bytes, "int | None"], Verdict]
+"""What the layer above says to a packet: take, take quietly, or refuse (5.2).
+
+It is given the number, the payload, and the newest number that the peer knew of, if there is one.
+"""
 
 
 class Config(NamedTuple):
-    """The parameters of PKP-1, in bytes, packets and numbers; `reassembly_bytes` None is twice the largest packet."""
+    """The parameters of PKP-1, in bytes, packets and numbers; None is the default, which follows from the others."""
 
     fragment_size: int = FRAGMENT_SIZE
     max_fragments: int = MAX_FRAGMENTS
     fragment_above: int = MOST_ABOVE
     received: int = 256
     sent_max: int = 8_192
-    reassembly: int = 64
-    reassembly_packets: int = 8
+    reassembly: int | None = None
+    reassembly_packets: int | None = None
     reassembly_bytes: int | None = None
     first_sent: int = 0
     first_received: int = 0
@@ -49,9 +52,16 @@ class Config(NamedTuple):
         """PKP-2."""
         return self.fragment_size * self.max_fragments
 
+    def complete(self) -> Config:
+        """With every default in its place."""
+        reassembly = min(64, self.received // 2) if self.reassembly is None else self.reassembly
+        packets = min(8, reassembly) if self.reassembly_packets is None else self.reassembly_packets
+        most_bytes = 2 * self.max_packet if self.reassembly_bytes is None else self.reassembly_bytes
+        return self._replace(reassembly=reassembly, reassembly_packets=packets, reassembly_bytes=most_bytes)
+
 
 def check_config(config: Config) -> None:
-    """Raises ValueError for a parameter that is not allowed (PKP-3)."""
+    """Raises ValueError for a parameter of a complete configuration that is not allowed (PKP-3)."""
     _check("fragment_size", config.fragment_size, 1, MOST_ABOVE)
     _check("max_fragments", config.max_fragments, 1, 256)
     _check("fragment_above", config.fragment_above, config.fragment_size, MOST_ABOVE)
@@ -61,7 +71,7 @@ def check_config(config: Config) -> None:
     _check("reassembly_packets", config.reassembly_packets, 1, config.reassembly)
     _check("first_sent", config.first_sent, 0, MOST_FIRST)
     _check("first_received", config.first_received, 0, MOST_FIRST)
-    if config.reassembly_bytes is not None and config.reassembly_bytes < config.max_packet:
+    if config.reassembly_bytes < config.max_packet:
         raise ValueError(f"reassembly_bytes {config.reassembly_bytes} is less than a packet")
 
 
@@ -98,7 +108,7 @@ class _Sent:
         self.bytes = size
 
 
-def take_all(number: int, payload: bytes) -> Verdict:
+def take_all(number: int, payload: bytes, known: int | None) -> Verdict:
     """The layer above that takes every payload."""
     return "take"
 
@@ -107,6 +117,7 @@ class Endpoint:
     """The variables are those of PKR-6 and PKL-7. Raises ValueError for a parameter that is not allowed."""
 
     def __init__(self, config: Config = Config()) -> None:
+        config = config.complete()
         check_config(config)
         self.config = config
         self.refused: Counter[str] = Counter()
@@ -121,8 +132,7 @@ class Endpoint:
         self._next = config.first_received
         self._received: set[int] = set()
         self._dead: set[int] = set()
-        most_bytes = 2 * config.max_packet if config.reassembly_bytes is None else config.reassembly_bytes
-        self._reassembly = Reassembly(config.reassembly_packets, most_bytes)
+        self._reassembly = Reassembly(config.reassembly_packets, config.reassembly_bytes)
         self._unreported = 0
         self._ack_at: float = NEVER
         self._next_to_send = config.first_sent
@@ -135,6 +145,7 @@ class Endpoint:
     def receive(self, now: int, datagram: bytes, above: Above = take_all) -> Receipt:
         """A datagram has arrived; one that is refused has an error."""
         now = self._clock.advance(now)
+        self._give_up_late(now)
         receipt = self._receive(now, datagram, above)
         if receipt.error:
             self.refused[receipt.error.code] += 1
@@ -160,9 +171,9 @@ class Endpoint:
         return self._receive_regular(now, number, packet, above)
 
     def _receive_regular(self, now: int, number: int, packet: Regular, above: Above) -> Receipt:
-        verdict = above(number, packet.payload)
+        verdict = self._ask(above, number, packet)
         if verdict == "refuse":
-            return _refused("P5", "payload_refused")
+            return _refused("P5", "refused")
         self._reassembly.drop(number)
         return self._take("P6", now, number, packet, verdict)
 
@@ -174,22 +185,28 @@ class Endpoint:
             return _refused("P8", "fragment_count")
         if begun and fragment.fragment_id in begun:
             return _refused("P9", "fragment_duplicate")
-        in_the_way = self._reassembly.in_the_way(number, len(fragment.data))
-        if in_the_way is None:
-            return _refused("P10", "reassembly_full")
         whole = begun and begun.completed_by(fragment)
-        if not whole:
-            self._give_up(in_the_way)  # STORE: PKR-2
-            self._reassembly.store(now, number, fragment)
-            self._move(number)
-            return Receipt("P11", number)
-        verdict = above(number, whole.payload)
-        if verdict != "refuse":
-            self._give_up(in_the_way)
+        if whole:
+            return self._complete(now, number, whole, above)
+        size = len(fragment.data)
+        if not self._reassembly.has_room(number, size):
+            return _refused("P10", "reassembly_full")
+        self._move(number)  # STORE: PKR-2
+        self._give_up(self._reassembly.in_the_way(number, size))
+        self._reassembly.store(now, number, fragment)
+        return Receipt("P11", number)
+
+    def _complete(self, now: int, number: int, whole: Regular, above: Above) -> Receipt:
+        verdict = self._ask(above, number, whole)
         self._reassembly.drop(number)
         if verdict == "refuse":
-            return _refused("P12", "payload_refused")
+            return _refused("P12", "refused")
         return self._take("P13", now, number, whole, verdict)
+
+    def _ask(self, above: Above, number: int, packet: Regular) -> Verdict:
+        """5.2: the verdict of the layer above."""
+        known = newest(packet.header.ack, self._next_to_send - 1)
+        return above(number, packet.payload, known if known >= 0 else None)
 
     def _take(self, row: str, now: int, number: int, packet: Regular, verdict: Verdict) -> Receipt:
         """PKR-1, PKR-7."""
@@ -212,6 +229,10 @@ class Endpoint:
             self._received.discard(old)
             self._dead.discard(old)
         self._reassembly.drop_below(self._next - self.config.reassembly)
+
+    def _give_up_late(self, now: int) -> None:
+        """PKX-2, step 5."""
+        self._give_up(self._reassembly.begun_until(now - REASSEMBLY_TIME))
 
     def _give_up(self, numbers: list[int]) -> None:
         for number in numbers:
@@ -237,21 +258,25 @@ class Endpoint:
             sent = self._kept(number)
             if sent is None or sent.state == "ACKED":
                 continue
-            latency = min(now - sent.at, LONGEST_SAMPLE)
-            if n == 0 and sent.state != "QUIET":
-                self.round_trip.sample(now, latency)
-                sampled = True
-            if number + 2 <= newest_acked:
-                self.patience.overtaken(now, latency, self.round_trip.srtt)
+            if sent.state != "QUIET":
+                self._sample(now, min(now - sent.at, LONGEST_SAMPLE), n == 0, number + 2 <= newest_acked)
+                sampled = sampled or n == 0
             if sent.state == "SENT":
                 self.loss.settled(now, lost=False)
-            self.shown.add(latency)
             self.bytes_acked.add(now, sent.bytes)
             sent.state = "ACKED"  # L1, L3, L9
             self._newest_acked = max(self._newest_acked, number)
             self._events.append(("acked", number))
         self._skip_settled()
         return sampled
+
+    def _sample(self, now: int, latency: int, of_ack: bool, overtaken: bool) -> None:
+        """PKL-8."""
+        if of_ack:
+            self.round_trip.sample(now, latency)
+        if overtaken:
+            self.patience.overtaken(now, latency, self.round_trip.srtt)
+        self.shown.add(latency)
 
     def _kept(self, number: int) -> _Sent | None:
         i = number - (self._next_to_send - len(self._sent))
@@ -284,7 +309,7 @@ class Endpoint:
         return datagrams
 
     def _push_out(self, now: int) -> None:
-        """L4, L7, L8, L11."""
+        """L4, L6, L8, L11."""
         number = self._next_to_send - len(self._sent)
         if self._sent.popleft().state == "SENT":
             self._lose(now, number)
@@ -304,16 +329,18 @@ class Endpoint:
             sent.state = "LOST"  # L2
             self._lose(now, self._oldest)
             self._skip_settled()
-        while self._sent and now - self._sent[0].at >= KEEP_SENT:  # L5, L6, L10
+        while self._sent and now - self._sent[0].at >= KEPT:  # L5, L7, L10
             self._sent.popleft()
         self._oldest = max(self._oldest, self._next_to_send - len(self._sent))
-        self._give_up(self._reassembly.begun_until(now - REASSEMBLY_TIME))  # PKX-2
+        self._give_up_late(now)
         return self.send(now, PAD)[0] if now >= self._ack_at else None
 
     @property
     def deadline(self) -> float:
         """When to poll at the latest (PKI-4)."""
         times: list[float] = [self._ack_at]
+        if self._sent:
+            times.append(self._sent[0].at + KEPT)
         if oldest := self._kept(self._oldest):
             times.append(oldest.at + LOST_AFTER)
         begun = self._reassembly.first_begun

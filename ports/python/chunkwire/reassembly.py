@@ -41,18 +41,21 @@ class Reassembly:
         self._most_packets = most_packets
         self._most_bytes = most_bytes
 
-    def in_the_way(self, number: int, size: int) -> list[int] | None:
-        """The numbers that must be dropped for a fragment to have room; None: it has none (PKX-3)."""
-        drop: list[int] = []
-        packets = len(self.parts) + (number not in self.parts)
-        total = sum(p.bytes for p in self.parts.values()) + size
-        for other in sorted(self.parts):
-            if (packets <= self._most_packets and total <= self._most_bytes) or other >= number:
-                break
-            drop.append(other)
-            packets -= 1
-            total -= self.parts[other].bytes
-        return drop if packets <= self._most_packets and total <= self._most_bytes else None
+    def has_room(self, number: int, size: int) -> bool:
+        """Whether a fragment fits at least without all packets with smaller numbers (PKX-3)."""
+        return self._fits([n for n in self.parts if n >= number], number, size)
+
+    def in_the_way(self, number: int, size: int) -> list[int]:
+        """The numbers that must be dropped for a fragment to fit, for which there is room (PKX-3)."""
+        left = sorted(self.parts)
+        drop = []
+        while not self._fits(left, number, size):
+            drop.append(left.pop(0))
+        return drop
+
+    def _fits(self, beside: list[int], number: int, size: int) -> bool:
+        packets = len({*beside, number})
+        return packets <= self._most_packets and sum(self.parts[n].bytes for n in beside) + size <= self._most_bytes
 
     def store(self, now: int, number: int, fragment: Fragment) -> None:
         self.parts.setdefault(number, Parts(now, fragment.num_fragments)).store(fragment)

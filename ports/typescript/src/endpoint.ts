@@ -20,7 +20,7 @@ import { Clock, earlier, min, MS, NEVER, type Deadline, type Micros } from "./ti
 const SECOND: Micros = 1000n * MS;
 const REASSEMBLY_TIME = SECOND;
 const LOST_AFTER = SECOND;
-const KEEP_SENT = 4n * SECOND;
+const KEPT = 4n * SECOND;
 const ACK_EVERY = 16;
 const ACK_DELAY: Micros = 20n * MS;
 const ACK_BITS = 32;
@@ -36,27 +36,25 @@ export interface EndpointOptions extends FragmentLimits {
   readonly sentMax: number;
   readonly reassembly: number;
   readonly reassemblyPackets: number;
-  /** Unless given, twice the largest packet. */
-  readonly reassemblyBytes?: number;
+  readonly reassemblyBytes: number;
   readonly firstSent: number;
   readonly firstReceived: number;
 }
 
-const DEFAULTS: EndpointOptions = {
+const DEFAULTS = {
   fragmentSize: 1024,
   maxFragments: 16,
   fragmentAbove: MOST_ABOVE,
   received: 256,
   sentMax: 8192,
-  reassembly: 64,
-  reassemblyPackets: 8,
   firstSent: 0,
   firstReceived: 0,
 };
 
-/** What the layer above says to a payload (5.2). */
+/** What the layer above says to a payload: take, take quietly, or refuse (5.2). */
 export type Verdict = "take" | "quiet" | "refuse";
-export type Above = (number: number, payload: Uint8Array) => Verdict;
+/** `known` is the newest number that the peer knew of, or null. */
+export type Above = (number: number, payload: Uint8Array, known: number | null) => Verdict;
 
 /** The rows of PKR-8. */
 export type ReceiveRow = "P1" | "P2" | "P3" | "P4" | "P5" | "P6" | "P7" | "P8" | "P9" | "P10" | "P11" | "P12" | "P13";
@@ -112,12 +110,11 @@ export class Endpoint {
 
   /** Throws RangeError for a parameter that is not allowed (PKP-3). */
   constructor(options: Partial<EndpointOptions> = {}) {
-    this.options = { ...DEFAULTS, ...options };
+    this.options = complete(options);
     this.#maxPacket = this.options.fragmentSize * this.options.maxFragments;
-    const reassemblyBytes = this.options.reassemblyBytes ?? 2 * this.#maxPacket;
     checkOptions(this.options);
-    demand(reassemblyBytes >= this.#maxPacket, "reassemblyBytes");
-    this.#reassembly = new Reassembly(this.options.reassemblyPackets, reassemblyBytes);
+    demand(this.options.reassemblyBytes >= this.#maxPacket, "reassemblyBytes");
+    this.#reassembly = new Reassembly(this.options.reassemblyPackets, this.options.reassemblyBytes);
     this.#next = this.options.firstReceived;
     this.#nextToSend = this.#firstKept = this.#oldest = this.options.firstSent;
   }
@@ -136,9 +133,11 @@ export class Endpoint {
   get deadline(): Deadline {
     const oldest = this.#sent.get(this.#oldest);
     const begun = this.#reassembly.firstBegun;
+    const first = this.#sent.get(this.#firstKept);
+    const old = first === undefined ? NEVER : first.at + KEPT;
     const lost = oldest === undefined ? NEVER : oldest.at + LOST_AFTER;
     const dead = begun === NEVER ? NEVER : begun + REASSEMBLY_TIME;
-    return earlier(this.#ackAt, earlier(lost, dead));
+    return earlier(earlier(this.#ackAt, old), earlier(lost, dead));
   }
 
   /** What happened since the last call, in order (PKL-6). */
@@ -153,6 +152,7 @@ export class Endpoint {
   /** A datagram has arrived; its bytes are lent to the receipt. */
   receive(time: Micros, datagram: Uint8Array, above: Above = () => "take"): Receipt {
     const now = this.#clock.advance(time);
+    this.#giveUpLate(now);
     const receipt = this.#receive(now, datagram, above);
     if ("error" in receipt) this.refused.set(receipt.error.code, (this.refused.get(receipt.error.code) ?? 0) + 1);
     else this.bytesReceived.add(now, datagram.length);
@@ -177,8 +177,8 @@ export class Endpoint {
   }
 
   #receiveRegular(now: Micros, number: number, packet: Regular, above: Above): Receipt {
-    const verdict = above(number, packet.payload);
-    if (verdict === "refuse") return refuse("P5", "payload_refused");
+    const verdict = this.#ask(above, number, packet);
+    if (verdict === "refuse") return refuse("P5", "refused");
     this.#reassembly.drop(number);
     return this.#take("P6", now, number, packet, verdict);
   }
@@ -188,22 +188,27 @@ export class Endpoint {
     const begun = this.#reassembly.get(number);
     if (begun && begun.count !== fragment.numFragments) return refuse("P8", "fragment_count");
     if (begun?.has(fragment.fragmentId)) return refuse("P9", "fragment_duplicate");
-    const inTheWay = this.#reassembly.inTheWay(number, fragment.data.length);
-    if (inTheWay === null) return refuse("P10", "reassembly_full");
     const whole = begun?.completedBy(fragment) ?? null;
-    if (whole !== null) return this.#complete(now, number, whole, inTheWay, above);
-    this.#giveUp(inTheWay); // STORE (PKR-2)
+    if (whole !== null) return this.#complete(now, number, whole, above);
+    const size = fragment.data.length;
+    if (!this.#reassembly.hasRoom(number, size)) return refuse("P10", "reassembly_full");
+    this.#move(number); // STORE (PKR-2)
+    this.#giveUp(this.#reassembly.inTheWay(number, size));
     this.#reassembly.store(now, number, fragment);
-    this.#move(number);
     return { row: "P11", number };
   }
 
-  #complete(now: Micros, number: number, whole: Regular, inTheWay: readonly number[], above: Above): Receipt {
-    const verdict = above(number, whole.payload);
+  #complete(now: Micros, number: number, whole: Regular, above: Above): Receipt {
+    const verdict = this.#ask(above, number, whole);
     this.#reassembly.drop(number);
-    if (verdict === "refuse") return refuse("P12", "payload_refused");
-    this.#giveUp(inTheWay);
+    if (verdict === "refuse") return refuse("P12", "refused");
     return this.#take("P13", now, number, whole, verdict);
+  }
+
+  /** The verdict of the layer above (5.2). */
+  #ask(above: Above, number: number, { header, payload }: Regular): Verdict {
+    const known = newest(header.ack, this.#nextToSend - 1);
+    return above(number, payload, known < 0 ? null : known);
   }
 
   /** PKR-1, PKR-7. */
@@ -229,6 +234,11 @@ export class Endpoint {
       this.#dead.delete(old);
     }
     this.#reassembly.dropBelow(this.#next - this.options.reassembly);
+  }
+
+  /** PKX-2, step 5. */
+  #giveUpLate(now: Micros): void {
+    this.#giveUp(this.#reassembly.begunUntil(now - REASSEMBLY_TIME));
   }
 
   #giveUp(numbers: readonly number[]): void {
@@ -257,14 +267,11 @@ export class Endpoint {
       const number = newest(onWire(ack - n), this.#nextToSend - 1);
       const sent = this.#sent.get(number);
       if (sent === undefined || sent.state === "ACKED") continue;
-      const latency = min(now - sent.at, LONGEST_SAMPLE);
-      if (n === 0 && sent.state !== "QUIET") {
-        this.roundTrip.sample(now, latency);
-        sampled = true;
+      if (sent.state !== "QUIET") {
+        this.#sample(now, min(now - sent.at, LONGEST_SAMPLE), n === 0, number + 2 <= newestAcked);
+        sampled ||= n === 0;
       }
-      if (number + 2 <= newestAcked) this.patience.overtaken(now, latency, this.roundTrip.srtt);
       if (sent.state === "SENT") this.loss.settled(now, false);
-      this.shown.add(latency);
       this.bytesAcked.add(now, sent.bytes);
       sent.state = "ACKED"; // L1, L3, L9
       this.#newestAcked = Math.max(this.#newestAcked, number);
@@ -272,6 +279,13 @@ export class Endpoint {
     }
     this.#skipSettled();
     return sampled;
+  }
+
+  /** PKL-8. */
+  #sample(now: Micros, latency: Micros, ofAck: boolean, overtaken: boolean): void {
+    if (ofAck) this.roundTrip.sample(now, latency);
+    if (overtaken) this.patience.overtaken(now, latency, this.roundTrip.srtt);
+    this.shown.add(latency);
   }
 
   #skipSettled(): void {
@@ -300,7 +314,7 @@ export class Endpoint {
     return datagrams;
   }
 
-  /** L4, L7, L8, L11. */
+  /** L4, L6, L8, L11. */
   #pushOut(now: Micros): void {
     if (this.#sent.get(this.#firstKept)?.state === "SENT") this.#lose(now, this.#firstKept);
     this.#forget();
@@ -326,10 +340,10 @@ export class Endpoint {
       this.#lose(now, this.#oldest);
       this.#skipSettled();
     }
-    for (let sent = this.#sent.get(this.#firstKept); sent && now - sent.at >= KEEP_SENT; sent = this.#sent.get(this.#firstKept)) {
-      this.#forget(); // L5, L6, L10
+    for (let sent = this.#sent.get(this.#firstKept); sent && now - sent.at >= KEPT; sent = this.#sent.get(this.#firstKept)) {
+      this.#forget(); // L5, L7, L10
     }
-    this.#giveUp(this.#reassembly.begunUntil(now - REASSEMBLY_TIME)); // PKX-2
+    this.#giveUpLate(now);
     if (this.#ackAt === NEVER || now < this.#ackAt) return null;
     return this.send(now, PAD)[0] ?? null;
   }
@@ -341,6 +355,18 @@ function isPad(payload: Uint8Array): boolean {
 
 function refuse(row: ReceiveRow, code: PacketErrorCode): Receipt {
   return { row, error: new PacketError(code) };
+}
+
+/** With every default in its place (PKP-1). */
+function complete(options: Partial<EndpointOptions>): EndpointOptions {
+  const given = { ...DEFAULTS, ...options };
+  const reassembly = given.reassembly ?? Math.min(64, given.received / 2);
+  return {
+    ...given,
+    reassembly,
+    reassemblyPackets: given.reassemblyPackets ?? Math.min(8, reassembly),
+    reassemblyBytes: given.reassemblyBytes ?? 2 * given.fragmentSize * given.maxFragments,
+  };
 }
 
 /** PKP-1. */

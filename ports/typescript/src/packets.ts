@@ -56,7 +56,7 @@ export type PacketErrorCode =
   | "fragment_count"
   | "fragment_duplicate"
   | "reassembly_full"
-  | "payload_refused"
+  | "refused"
   | "payload_size"
   | "invalid_field";
 

@@ -52,19 +52,23 @@ export class Reassembly {
     return this.#parts.get(number);
   }
 
-  /** The numbers that must be dropped for a fragment to have room; null: it has none (PKX-3). */
-  inTheWay(number: number, size: number): number[] | null {
-    let packets = this.#parts.size + (this.#parts.has(number) ? 0 : 1);
-    let bytes = [...this.#parts.values()].reduce((sum, parts) => sum + parts.bytes, size);
-    const fits = (): boolean => packets <= this.mostPackets && bytes <= this.mostBytes;
+  /** Whether a fragment fits at least without all packets with smaller numbers (PKX-3). */
+  hasRoom(number: number, size: number): boolean {
+    return this.#fits([...this.#parts].filter(([other]) => other >= number), number, size);
+  }
+
+  /** The numbers that must be dropped for a fragment to fit, for which there is room (PKX-3). */
+  inTheWay(number: number, size: number): number[] {
+    const left = this.#ascending();
     const dropped: number[] = [];
-    for (const [other, parts] of this.#ascending()) {
-      if (fits() || other >= number) break;
-      dropped.push(other);
-      packets -= 1;
-      bytes -= parts.bytes;
-    }
-    return fits() ? dropped : null;
+    while (!this.#fits(left, number, size)) dropped.push(...left.splice(0, 1).map(([other]) => other));
+    return dropped;
+  }
+
+  #fits(beside: readonly [number, Parts][], number: number, size: number): boolean {
+    const packets = beside.filter(([other]) => other !== number).length + 1;
+    const bytes = beside.reduce((sum, [, parts]) => sum + parts.bytes, size);
+    return packets <= this.mostPackets && bytes <= this.mostBytes;
   }
 
   store(now: Micros, number: number, fragment: Fragment): void {
