@@ -102,7 +102,8 @@ uint32_t cwp_num_datagrams(size_t size, size_t fragment_size, size_t above);
 size_t cwp_encode_datagram(const cwp_header *h, const uint8_t *payload, size_t size, size_t fragment_size,
                            size_t above, uint32_t i, uint8_t out[CWP_MAX_DATAGRAM]);
 
-/* On an error *p holds nothing of use, and *place (may be NULL) the byte at fault (3.3). */
+/* fragment_size is at least 1, max_fragments 1 to 256; with 1 every fragment is refused.
+ * On an error *p holds nothing of use, and *place (may be NULL) the byte at fault (3.3). */
 cwp_error cwp_decode(const uint8_t *in, size_t length, size_t fragment_size, uint32_t max_fragments,
                      cwp_packet *p, size_t *place);
 
@@ -206,7 +207,7 @@ enum { CWP_ACK_EVERY = 16 };
 /* The parameters of PKP-1. */
 typedef struct {
     size_t fragment_size;        /* 1 to CWP_MAX_REGULAR; the same at both ends */
-    uint32_t max_fragments;      /* 1 to 256; the same at both ends */
+    uint32_t max_fragments;      /* 2 to 256; the same at both ends */
     size_t fragment_above;       /* fragment_size to CWP_MAX_REGULAR */
     uint32_t received;           /* a power of two, 64 to 16,384 */
     uint32_t sent_max;           /* a power of two, 256 to 16,384 */

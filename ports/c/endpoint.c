@@ -63,7 +63,7 @@ static cwp_config complete_config(cwp_config c)
 static bool config_allowed(const cwp_config *c)
 {
     return c->fragment_size >= 1 && c->fragment_size <= c->fragment_above && c->fragment_above <= CWP_MAX_REGULAR &&
-           c->max_fragments >= 1 && c->max_fragments <= 256 && power_within(c->received, 64, 16384) &&
+           c->max_fragments >= 2 && c->max_fragments <= 256 && power_within(c->received, 64, 16384) &&
            power_within(c->sent_max, 256, 16384) && power_within(c->reassembly, 1, c->received / 2) &&
            c->reassembly_packets >= 1 && c->reassembly_packets <= c->reassembly &&
            c->reassembly_bytes >= c->fragment_size * c->max_fragments && first_allowed(c->first_sent) &&

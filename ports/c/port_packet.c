@@ -211,7 +211,7 @@ static bool get_endpoint_config(const request *q, cwp_config *c)
     int64_t above;
     *c = cwp_default_config();
     if (!get_int_in(q, t, "fragment_size", 1, CWP_MAX_REGULAR, &size) ||
-        !get_int_in(q, t, "max_fragments", 1, MOST_FRAGMENTS, &most) ||
+        !get_int_in(q, t, "max_fragments", 2, MOST_FRAGMENTS, &most) ||
         !get_int_in(q, t, "fragment_above", size, CWP_MAX_REGULAR, &above) ||
         !get_int_in(q, t, "next_to_send", 0, CWP_MOST_FIRST, &c->first_sent) ||
         !get_int_in(q, t, "next_to_receive", 0, CWP_MOST_FIRST, &c->first_received)) {

@@ -63,7 +63,7 @@ class Config(NamedTuple):
 def check_config(config: Config) -> None:
     """Raises ValueError for a parameter of a complete configuration that is not allowed (PKP-3)."""
     _check("fragment_size", config.fragment_size, 1, MOST_ABOVE)
-    _check("max_fragments", config.max_fragments, 1, 256)
+    _check("max_fragments", config.max_fragments, 2, 256)
     _check("fragment_above", config.fragment_above, config.fragment_size, MOST_ABOVE)
     _check_power("received", config.received, 64, 16_384)
     _check_power("sent_max", config.sent_max, 256, 16_384)

@@ -47,7 +47,7 @@ def packet_endpoint(request: Answer) -> Answer:
     """PKO-4."""
     config = field(request, "config", dict)
     size = number(config, "fragment_size", 1, MOST_ABOVE)
-    most = number(config, "max_fragments", 1, 256)
+    most = number(config, "max_fragments", 2, 256)
     above = number(config, "fragment_above", size, MOST_ABOVE)
     first_sent, first_received = (number(config, name, 0, MOST_FIRST) for name in ("next_to_send", "next_to_receive"))
     limits = Config(size, most, above, first_sent=first_sent, first_received=first_received)

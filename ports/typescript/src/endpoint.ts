@@ -372,7 +372,7 @@ function complete(options: Partial<EndpointOptions>): EndpointOptions {
 /** PKP-1. */
 function checkOptions(options: EndpointOptions): void {
   demand(isWithin(options.fragmentSize, 1, MOST_ABOVE), "fragmentSize");
-  demand(isWithin(options.maxFragments, 1, 256), "maxFragments");
+  demand(isWithin(options.maxFragments, 2, 256), "maxFragments");
   demand(isWithin(options.fragmentAbove, options.fragmentSize, MOST_ABOVE), "fragmentAbove");
   demand(isPower(options.received, 64, 16_384), "received");
   demand(isPower(options.sentMax, 256, 16_384), "sentMax");

@@ -19,7 +19,7 @@ export function packetHeader(request: JsonObject): Answer {
 }
 
 export function packetDecode(request: JsonObject): Answer {
-  const limits = readLimits(request);
+  const limits = readLimits(request, 1);
   const datagram = readHex(request, "hex");
   return { packet: describe(placed(() => decodeDatagram(datagram, limits))) };
 }
@@ -65,7 +65,7 @@ function readConditions(event: JsonObject): Conditions {
 /** PKO-4. */
 export function packetEndpoint(request: JsonObject): Answer {
   const config = readObject(request["config"]);
-  const limits = readLimits(config);
+  const limits = readLimits(config, 2);
   const endpoint = new Endpoint({
     ...limits,
     fragmentAbove: within(config, "fragment_above", limits.fragmentSize, MOST_ABOVE),
@@ -123,10 +123,10 @@ function send(endpoint: Endpoint, event: JsonObject): Outcome {
   }
 }
 
-function readLimits(object: JsonObject): FragmentLimits {
+function readLimits(object: JsonObject, leastFragments: number): FragmentLimits {
   return {
     fragmentSize: within(object, "fragment_size", 1, MOST_ABOVE),
-    maxFragments: within(object, "max_fragments", 1, MOST_FRAGMENTS),
+    maxFragments: within(object, "max_fragments", leastFragments, MOST_FRAGMENTS),
   };
 }
 
