@@ -13,13 +13,6 @@ static const uint8_t pad[1] = {0}; /* the payload of an ack-only packet (PKA-3) 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* PKN-3 */
-static cwp_time observe(cwp_endpoint *e, cwp_time now)
-{
-    e->latest = larger(e->latest, now);
-    return e->latest;
-}
-
 /* ---- Configuration ---------------------------------------------------------- */
 
 cwp_config cwp_default_config(void)
@@ -206,15 +199,17 @@ static void drop_dead(cwp_endpoint *e, cwp_parts *p)
     drop(e, p);
 }
 
-/* PKX-2, step 5 */
-static void drop_late(cwp_endpoint *e, cwp_time now)
+/* What each event first does: PKN-3; PKX-2, step 5. */
+static cwp_time begin(cwp_endpoint *e, cwp_time now)
 {
+    e->latest = larger(e->latest, now);
     for (uint32_t i = 0; i < e->config.reassembly_packets; i++) {
         cwp_parts *p = &e->parts[i];
-        if (p->used && now - p->begun >= CWP_REASSEMBLY_TIME) {
+        if (p->used && e->latest - p->begun >= CWP_REASSEMBLY_TIME) {
             drop_dead(e, p);
         }
     }
+    return e->latest;
 }
 
 /* The one with the smallest number below a number, or NULL. */
@@ -418,14 +413,13 @@ static cwp_row complete(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_p
     return CWP_P13;
 }
 
-/* P11; b is NULL for the first fragment. */
+/* P11, PKR-2; b is NULL for the first fragment. */
 static cwp_row store(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_packet *p, cwp_receipt *r)
 {
     uint8_t *block = (uint8_t *)e->memory.take(e->memory.owner, p->size);
     if (block == NULL) {
         return refuse(r, CWP_P_NONE, CWP_NO_MEMORY);
     }
-    move(e, r->number); /* PKR-2 */
     make_room(e, r->number, p->size);
     if (b == NULL) {
         b = unused_parts(e);
@@ -445,6 +439,7 @@ static cwp_row store(cwp_endpoint *e, cwp_time now, cwp_parts *b, const cwp_pack
     b->data[p->fragment_id] = block;
     b->have++;
     b->bytes += p->size;
+    move(e, r->number);
     return CWP_P11;
 }
 
@@ -493,8 +488,7 @@ static cwp_row receive(cwp_endpoint *e, cwp_time now, const uint8_t *datagram, s
 void cwp_receive(cwp_endpoint *e, cwp_time now, const uint8_t *datagram, size_t length, cwp_receipt *r)
 {
     memset(r, 0, sizeof *r);
-    now = observe(e, now);
-    drop_late(e, now);
+    now = begin(e, now);
     r->row = receive(e, now, datagram, length, r);
     if (r->error != CWP_OK) {
         e->refused[r->error]++;
@@ -586,7 +580,7 @@ static void keep(cwp_endpoint *e, cwp_time now, bool quiet, uint32_t bytes)
 cwp_error cwp_send(cwp_endpoint *e, cwp_time now, const uint8_t *payload, size_t size, bool quiet, cwp_sent *s)
 {
     uint32_t bytes;
-    now = observe(e, now);
+    now = begin(e, now);
     if (size < 1 || size > max_packet(e)) { /* PKF-3 */
         return CWP_PAYLOAD_SIZE;
     }
@@ -625,12 +619,11 @@ static void lose_overdue(cwp_endpoint *e, cwp_time now)
 
 bool cwp_poll(cwp_endpoint *e, cwp_time now, cwp_sent *s)
 {
-    now = observe(e, now);
+    now = begin(e, now);
     lose_overdue(e, now);
     while (e->first_kept < e->next_to_send && now - kept(e, e->first_kept)->at >= CWP_KEPT) {
         forget(e); /* L5, L7, L10 */
     }
-    drop_late(e, now);
     return now >= e->ack_at && cwp_send(e, now, pad, sizeof pad, true, s) == CWP_OK; /* PKA-3 */
 }
 

@@ -144,8 +144,7 @@ class Endpoint:
 
     def receive(self, now: int, datagram: bytes, above: Above = take_all) -> Receipt:
         """A datagram has arrived; one that is refused has an error."""
-        now = self._clock.advance(now)
-        self._give_up_late(now)
+        now = self._begin(now)
         receipt = self._receive(now, datagram, above)
         if receipt.error:
             self.refused[receipt.error.code] += 1
@@ -191,9 +190,9 @@ class Endpoint:
         size = len(fragment.data)
         if not self._reassembly.has_room(number, size):
             return _refused("P10", "reassembly_full")
-        self._move(number)  # STORE: PKR-2
-        self._give_up(self._reassembly.in_the_way(number, size))
+        self._give_up(self._reassembly.in_the_way(number, size))  # STORE: PKR-2
         self._reassembly.store(now, number, fragment)
+        self._move(number)
         return Receipt("P11", number)
 
     def _complete(self, now: int, number: int, whole: Regular, above: Above) -> Receipt:
@@ -230,9 +229,11 @@ class Endpoint:
             self._dead.discard(old)
         self._reassembly.drop_below(self._next - self.config.reassembly)
 
-    def _give_up_late(self, now: int) -> None:
-        """PKX-2, step 5."""
+    def _begin(self, now: int) -> int:
+        """What each event first does (PKN-3; PKX-2, step 5)."""
+        now = self._clock.advance(now)
         self._give_up(self._reassembly.begun_until(now - REASSEMBLY_TIME))
+        return now
 
     def _give_up(self, numbers: list[int]) -> None:
         for number in numbers:
@@ -293,7 +294,7 @@ class Endpoint:
 
         Its number is `next_to_send` before. Raises Refused (PKF-3).
         """
-        now = self._clock.advance(now)
+        now = self._begin(now)
         if not 1 <= len(payload) <= self.config.max_packet:
             raise Refused("payload_size", NOWHERE)
         datagrams = encode_packet(self._header(), payload, self.config.fragment_size, self.config.fragment_above)
@@ -324,7 +325,7 @@ class Endpoint:
 
     def poll(self, now: int) -> bytes | None:
         """Timers; the ack-only packet that goes out now, if one does (PKI-2)."""
-        now = self._clock.advance(now)
+        now = self._begin(now)
         while (sent := self._kept(self._oldest)) and now - sent.at >= LOST_AFTER:
             sent.state = "LOST"  # L2
             self._lose(now, self._oldest)
@@ -332,7 +333,6 @@ class Endpoint:
         while self._sent and now - self._sent[0].at >= KEPT:  # L5, L7, L10
             self._sent.popleft()
         self._oldest = max(self._oldest, self._next_to_send - len(self._sent))
-        self._give_up_late(now)
         return self.send(now, PAD)[0] if now >= self._ack_at else None
 
     @property

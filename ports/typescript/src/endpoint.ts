@@ -151,8 +151,7 @@ export class Endpoint {
 
   /** A datagram has arrived; its bytes are lent to the receipt. */
   receive(time: Micros, datagram: Uint8Array, above: Above = () => "take"): Receipt {
-    const now = this.#clock.advance(time);
-    this.#giveUpLate(now);
+    const now = this.#begin(time);
     const receipt = this.#receive(now, datagram, above);
     if ("error" in receipt) this.refused.set(receipt.error.code, (this.refused.get(receipt.error.code) ?? 0) + 1);
     else this.bytesReceived.add(now, datagram.length);
@@ -192,9 +191,9 @@ export class Endpoint {
     if (whole !== null) return this.#complete(now, number, whole, above);
     const size = fragment.data.length;
     if (!this.#reassembly.hasRoom(number, size)) return refuse("P10", "reassembly_full");
-    this.#move(number); // STORE (PKR-2)
-    this.#giveUp(this.#reassembly.inTheWay(number, size));
+    this.#giveUp(this.#reassembly.inTheWay(number, size)); // STORE (PKR-2)
     this.#reassembly.store(now, number, fragment);
+    this.#move(number);
     return { row: "P11", number };
   }
 
@@ -236,9 +235,11 @@ export class Endpoint {
     this.#reassembly.dropBelow(this.#next - this.options.reassembly);
   }
 
-  /** PKX-2, step 5. */
-  #giveUpLate(now: Micros): void {
+  /** What each event first does (PKN-3; PKX-2, step 5). */
+  #begin(time: Micros): Micros {
+    const now = this.#clock.advance(time);
     this.#giveUp(this.#reassembly.begunUntil(now - REASSEMBLY_TIME));
+    return now;
   }
 
   #giveUp(numbers: readonly number[]): void {
@@ -299,7 +300,7 @@ export class Endpoint {
    * @param quiet - the peer will take it quietly (PKL-4)
    */
   send(time: Micros, payload: Uint8Array, quiet = false): Uint8Array[] {
-    const now = this.#clock.advance(time);
+    const now = this.#begin(time);
     if (!isWithin(payload.length, 1, this.#maxPacket)) throw new PacketError("payload_size");
     const { fragmentSize, fragmentAbove, sentMax } = this.options;
     const datagrams = encodeDatagrams(this.#header(), payload, fragmentSize, fragmentAbove);
@@ -334,7 +335,7 @@ export class Endpoint {
 
   /** Timers; the ack-only packet that goes out now, if one does (PKI-2). */
   poll(time: Micros): Uint8Array | null {
-    const now = this.#clock.advance(time);
+    const now = this.#begin(time);
     for (let sent = this.#sent.get(this.#oldest); sent && now - sent.at >= LOST_AFTER; sent = this.#sent.get(this.#oldest)) {
       sent.state = "LOST"; // L2
       this.#lose(now, this.#oldest);
@@ -343,7 +344,6 @@ export class Endpoint {
     for (let sent = this.#sent.get(this.#firstKept); sent && now - sent.at >= KEPT; sent = this.#sent.get(this.#firstKept)) {
       this.#forget(); // L5, L7, L10
     }
-    this.#giveUpLate(now);
     if (this.#ackAt === NEVER || now < this.#ackAt) return null;
     return this.send(now, PAD)[0] ?? null;
   }
