@@ -123,6 +123,7 @@ typedef struct {
     cwp_time period_at, smallest, before;
 } cwp_round_trip;
 
+/* r is 0 to CWP_LONGEST_SAMPLE. */
 void cwp_round_trip_sample(cwp_round_trip *t, cwp_time now, cwp_time r);
 
 typedef struct {

@@ -91,8 +91,9 @@ static bool get_conditions(const request *q, const json_token *t, conditions *c)
     c->round_trip.srtt = 0;
     c->round_trip.min_rtt = 0;
     return get_int_in(q, t, "at", 0, LAST_TIME, &c->at) &&
-           (!c->round_trip.measured || get_int_in(q, t, "srtt", 0, LAST_TIME, &c->round_trip.srtt)) &&
-           (member(q, t, "min_rtt") == NULL || get_int_in(q, t, "min_rtt", 0, LAST_TIME, &c->round_trip.min_rtt)) &&
+           (!c->round_trip.measured || get_int_in(q, t, "srtt", 0, CWP_LONGEST_SAMPLE, &c->round_trip.srtt)) &&
+           (member(q, t, "min_rtt") == NULL ||
+            get_int_in(q, t, "min_rtt", 0, CWP_LONGEST_SAMPLE, &c->round_trip.min_rtt)) &&
            get_bool(q, t, "silent", &c->silent);
 }
 

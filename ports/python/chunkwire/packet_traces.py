@@ -6,6 +6,7 @@ from typing import Any
 
 from .congestion import PROFILES, Congestion
 from .endpoint import MOST_ABOVE, MOST_FIRST, Config, Endpoint
+from .estimates import LONGEST_SAMPLE
 from .fields import BAD_REQUEST, LAST_TIME, field, hexadecimal, number, steps
 from .packets import Fragment, Header, decode, encode_header
 from .refused import Refused
@@ -68,8 +69,8 @@ def packet_congestion(request: Answer) -> Answer:
         at = number(event, "at", 0, LAST_TIME)
         srtt = None
         if "srtt" not in event or event["srtt"] is not None:
-            srtt = number(event, "srtt", 0, LAST_TIME)
-        min_rtt = number(event, "min_rtt", 0, LAST_TIME) if "min_rtt" in event else 0
+            srtt = number(event, "srtt", 0, LONGEST_SAMPLE)
+        min_rtt = number(event, "min_rtt", 0, LONGEST_SAMPLE) if "min_rtt" in event else 0
         machine.evaluate(at, srtt, min_rtt, field(event, "silent", bool))
         answers.append({"mode": machine.mode.lower(), "recovery": machine.recovery})
     return {"steps": answers}

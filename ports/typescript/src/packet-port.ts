@@ -2,10 +2,12 @@
 
 import { Congestion, type Conditions, type CongestionProfile } from "./congestion.js";
 import { Endpoint, MOST_FIRST, type Receipt } from "./endpoint.js";
+import { LONGEST_SAMPLE } from "./estimates.js";
 import { demand, flag, formatHex, micros, number, readArray, readHex, readObject, Refusal, text, within } from "./fields.js";
 import type { Json, JsonObject } from "./json.js";
 import { decodeDatagram, encodeHeader, MOST_ABOVE, PacketError, type Fragment, type FragmentLimits, type Regular } from "./packets.js";
 import { onWire } from "./seq.js";
+import type { Micros } from "./time.js";
 
 /** Fields of the response to a request. */
 export type Answer = { readonly [field: string]: Json };
@@ -56,8 +58,8 @@ export function packetCongestion(request: JsonObject): Answer {
 
 function readConditions(event: JsonObject): Conditions {
   return {
-    srtt: event["srtt"] === null ? null : micros(event, "srtt"),
-    minRtt: event["min_rtt"] === undefined ? 0n : micros(event, "min_rtt"),
+    srtt: event["srtt"] === null ? null : readSample(event, "srtt"),
+    minRtt: event["min_rtt"] === undefined ? 0n : readSample(event, "min_rtt"),
     silent: flag(event, "silent"),
   };
 }
@@ -121,6 +123,12 @@ function send(endpoint: Endpoint, event: JsonObject): Outcome {
     if (error instanceof PacketError) return { error };
     throw error;
   }
+}
+
+function readSample(event: JsonObject, field: string): Micros {
+  const sample = micros(event, field);
+  demand(sample <= LONGEST_SAMPLE);
+  return sample;
 }
 
 function readLimits(object: JsonObject, leastFragments: number): FragmentLimits {
