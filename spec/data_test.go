@@ -46,10 +46,10 @@ func TestDataMeetsTheSchema(t *testing.T) {
 	}
 }
 
-// constants returns the constants of the specification by their names.
-func constants(t *testing.T) map[string]int64 {
+// constantsOf returns the constants of a document by their names.
+func constantsOf(t *testing.T, name string) map[string]int64 {
 	t.Helper()
-	text, err := os.ReadFile("protocol.json")
+	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestConstantsAreTheCodes(t *testing.T) {
 		"INITIAL_DELAY": int64(rtt.InitialDelay), "LONGEST_DELAY": int64(rtt.LongestDelay), "LONGEST_SAMPLE": int64(rtt.Clip(1 << 60)),
 		"BUDGET_MIN": statemachine.MinRate / 8, "BUDGET_MAX": statemachine.MaxRate / 8,
 	}
-	got := constants(t)
+	got := constantsOf(t, "protocol.json")
 	for name := range got {
 		if _, exported := want[name]; !exported {
 			delete(got, name)
@@ -91,7 +91,7 @@ func TestConstantsAreTheCodes(t *testing.T) {
 
 // Constants that follow from others (SND-20, LIM-4).
 func TestConstantsFitTogether(t *testing.T) {
-	c := constants(t)
+	c := constantsOf(t, "protocol.json")
 	for _, check := range []struct {
 		what string
 		ok   bool

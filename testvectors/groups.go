@@ -7,7 +7,7 @@ import (
 
 // Data beside the vectors.
 //
-//go:embed groups.json flags.json lines.json
+//go:embed groups.json flags.json levels.json lines.json
 var data embed.FS
 
 // Traces holds traces/*.txtar, the scripts of the groups that are written by hand.
@@ -34,6 +34,12 @@ func Groups() (list []Group, err error) {
 func Flags() (flags map[string]Flag, err error) {
 	err = read(data, "flags.json", &flags)
 	return flags, err
+}
+
+// Levels returns the conformance levels, those of a protocol together.
+func Levels() (list []AboutLevel, err error) {
+	err = read(data, "levels.json", &list)
+	return list, err
 }
 
 // Line is a line that is no request. A port answers each of them with an id of null

@@ -55,6 +55,10 @@ func (f *File) faults() (errs []error) {
 	return errs
 }
 
+func (l Level) known() bool {
+	return l == Required || l == Recommended || l == Packets || l == PacketsEndpoint
+}
+
 func (v *Vector) faults(f File) (errs []error) {
 	if what, ok := strings.CutPrefix(v.Name, f.Group+"/"); !ok || what == "" {
 		errs = append(errs, fmt.Errorf("the name does not begin with %s/", f.Group))
@@ -67,7 +71,7 @@ func (v *Vector) faults(f File) (errs []error) {
 			errs = append(errs, fmt.Errorf("unknown flag %q", flag))
 		}
 	}
-	if v.Level != Required && v.Level != Recommended {
+	if !v.Level.known() {
 		errs = append(errs, fmt.Errorf("unknown level %q", v.Level))
 	}
 	for _, part := range []json.RawMessage{v.Request, v.Response} {

@@ -34,14 +34,23 @@ type Vector struct {
 	Response  json.RawMessage `json:"response"`
 }
 
-// Level is a vector's conformance level.
+// Level is a vector's conformance level, one of Levels.
 type Level string
 
-// The levels (section 1 and TRC-5).
+// The levels.
 const (
-	Required    Level = "required"    // every implementation
-	Recommended Level = "recommended" // one that follows sections 8.5 and 9
+	Required        Level = "required"         // every implementation of the chunk protocol
+	Recommended     Level = "recommended"      // one that follows its sections 8.5 and 9 (TRC-5)
+	Packets         Level = "packets"          // codec and congestion avoidance of the packet layer
+	PacketsEndpoint Level = "packets-endpoint" // its endpoint
 )
+
+// AboutLevel describes a level.
+type AboutLevel struct {
+	Name        Level  `json:"name"`
+	Protocol    string `json:"protocol"`    // a level of each protocol can be passed without the others
+	Description string `json:"description"` // who must pass it
+}
 
 // Accumulated is a long seeded run whose results are compared by one hash.
 type Accumulated struct {

@@ -25,7 +25,12 @@ type Rule struct {
 	why    string
 	step   int
 	made   []Error // for the places 0, step, 2*step, …
+	noByte Error   // for a fault that lies in no place
 }
+
+// NoPlace is the place of a fault that lies nowhere in the bytes, such as that of a
+// packet that came before.
+const NoPlace = -1
 
 // Rule returns the rule of the sentence id. The text why says what is wrong.
 // Errors are made in advance for the places 0, step, 2*step and so on up to last;
@@ -36,6 +41,7 @@ func (f *Format) Rule(id string, code Code, why string, step, last int) *Rule {
 	for i := range r.made {
 		r.made[i] = Error{r, i * step}
 	}
+	r.noByte = Error{r, NoPlace}
 	return r
 }
 
@@ -44,6 +50,9 @@ func (f *Format) Rule(id string, code Code, why string, step, last int) *Rule {
 func (f *Format) Sentinel(code Code) *Error {
 	return &Error{rule: &Rule{format: f, code: code}}
 }
+
+// NotAt returns the error for the rule broken in no place.
+func (r *Rule) NotAt() *Error { return &r.noByte }
 
 // At returns the error for the rule broken at a place.
 func (r *Rule) At(place int) *Error {
@@ -67,7 +76,7 @@ func (e *Error) Code() Code { return e.rule.code }
 func (e *Error) Rule() string { return e.rule.id }
 
 // Place returns where the field at fault begins, in the units of its format,
-// counted from the start of what was decoded.
+// counted from the start of what was decoded; NoPlace if it lies in no field.
 func (e *Error) Place() int { return e.place }
 
 func (e *Error) Error() string {
@@ -75,7 +84,11 @@ func (e *Error) Error() string {
 	if r.id == "" {
 		return r.format.Name + ": " + string(r.code)
 	}
-	return fmt.Sprintf("%s: %s at %s %d: %s (%s)", r.format.Name, r.code, r.format.Unit, e.place, r.why, r.id)
+	where := ""
+	if e.place != NoPlace {
+		where = fmt.Sprintf(" at %s %d", r.format.Unit, e.place)
+	}
+	return fmt.Sprintf("%s: %s%s: %s (%s)", r.format.Name, r.code, where, r.why, r.id)
 }
 
 // Is makes errors.Is match the sentinel of the same format and code.

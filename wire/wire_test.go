@@ -20,7 +20,7 @@ var (
 // An error has the rule's code and id, and its place, whether it was made in
 // advance or not.
 func TestErrorsOfARule(t *testing.T) {
-	for _, place := range []int{0, 1, 7, 8, 9, 10, 1000, -1} {
+	for _, place := range []int{0, 1, 7, 8, 9, 10, 1000} {
 		for _, rule := range []struct {
 			*wire.Rule
 			id   string
@@ -35,6 +35,17 @@ func TestErrorsOfARule(t *testing.T) {
 				t.Errorf("At(%d): %q, rule %s, code %s, place %d", place, e, e.Rule(), e.Code(), e.Place())
 			}
 		}
+	}
+}
+
+// A fault may lie in no byte at all: the error has no place then, and its text names none.
+func TestErrorsInNoPlace(t *testing.T) {
+	e := short.NotAt()
+	if e.Place() != wire.NoPlace || e.Rule() != "LET-1" || e.Error() != "letters: truncated: no letter is left (LET-1)" || !errors.Is(e, errShort) {
+		t.Errorf("NotAt: %q, rule %s, place %d", e, e.Rule(), e.Place())
+	}
+	if again := short.NotAt(); again != e {
+		t.Error("it is not made in advance")
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,11 +15,11 @@ func (o *options) do(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: --run: %w", errUsage, err)
 	}
-	spec, err := os.ReadFile(o.spec)
+	docs, err := readDocuments(o.spec)
 	if err != nil {
 		return err
 	}
-	list, err := generate(spec)
+	list, err := generate(docs)
 	if err != nil {
 		return err
 	}
@@ -47,4 +48,11 @@ func (o *options) write(w io.Writer, list []file, match *regexp.Regexp) error {
 		fmt.Fprintf(w, "%s: %d\n", f.name, len(f.vectors()))
 	}
 	return nil
+}
+
+// readDocuments reads the specifications in a folder.
+func readDocuments(dir string) (d documents, err error) {
+	protocol, err1 := os.ReadFile(filepath.Join(dir, "PROTOCOL.md"))
+	packets, err2 := os.ReadFile(filepath.Join(dir, "PACKETS.md"))
+	return documents{protocol, packets}, errors.Join(err1, err2)
 }

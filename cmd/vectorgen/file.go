@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors"
 )
@@ -16,9 +17,12 @@ type file struct {
 	acc  *testvectors.AccumulatedFile
 }
 
+// documents are the specifications whose examples are vectors.
+type documents struct{ protocol, packets []byte }
+
 // generate makes all files, in the order of the groups. The long seeded runs are
 // left without their hash, which full adds.
-func generate(spec []byte) ([]file, error) {
+func generate(docs documents) ([]file, error) {
 	groups, err := testvectors.Groups()
 	flags, err2 := testvectors.Flags()
 	if err := errors.Join(err, err2); err != nil {
@@ -28,8 +32,13 @@ func generate(spec []byte) ([]file, error) {
 	var list []file
 	for _, about := range groups {
 		g := newGroup(about, flags)
-		if err := g.fill(about, spec); err != nil {
+		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
+		}
+		if strings.HasPrefix(about.Name, "packet-") {
+			if err := g.disagrees(); err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, g.file)
 		list = append(list, file{name: about.Name + ".json", vec: &g.file})
@@ -44,10 +53,11 @@ func generate(spec []byte) ([]file, error) {
 var packetGroups = map[string]func(*group){
 	"bits": bitPacking, "slice-body": sliceBody, "ack-body": ackBody, "frame-slice": frameSlice, "frame-ack": frameAck,
 	"refuse-body": refuseBody, "refuse-frame": refuseFrame, "refuse-encode": refuseEncode,
+	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
 }
 
 // fill makes a group's vectors.
-func (g *group) fill(about testvectors.Group, spec []byte) error {
+func (g *group) fill(about testvectors.Group, docs documents) error {
 	switch about.Kind {
 	case "packets":
 		build, ok := packetGroups[about.Name]
@@ -57,7 +67,9 @@ func (g *group) fill(about testvectors.Group, spec []byte) error {
 		build(g)
 		return nil
 	case "examples":
-		return g.examples(spec)
+		return g.examples(docs.protocol)
+	case "packet-examples":
+		return g.packetExamples(docs.packets)
 	}
 	add, ok := scriptKinds[about.Kind]
 	if !ok {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -67,4 +68,53 @@ func withoutID(line []byte) (rest json.RawMessage, op string, err error) {
 		return nil, "", fmt.Errorf("the id is not the first field: %s", line)
 	}
 	return append([]byte("{"), line[len(begin):]...), object.Op, nil
+}
+
+// packetExamples adds the worked examples of spec/PACKETS.md: blocks of requests, each
+// with its response on the next line. The oracle must answer the same.
+func (g *group) packetExamples(spec []byte) error {
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)\n```").FindAllSubmatch(spec, -1) {
+		lines := bytes.Split(block[1], []byte("\n"))
+		if len(lines)%2 != 0 {
+			return fmt.Errorf("not requests and responses: %s", block[1])
+		}
+		for i := 0; i < len(lines); i += 2 {
+			if err := g.packetExample(lines[i], lines[i+1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (g *group) packetExample(request, response []byte) error {
+	q, op, err := withoutID(request)
+	a, _, err2 := withoutID(response)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	why, ok := aboutPacketExamples[op]
+	if !ok {
+		return fmt.Errorf("an example of op %q", op)
+	}
+	if want, err := oracleAnswer(q); err != nil || !bytes.Equal(want, a) {
+		return fmt.Errorf("%s: the document has\n%s, the oracle\n%s, %w", q, a, want, err)
+	}
+	v := testvectors.Vector{
+		Name: fmt.Sprintf("%d-%s", len(g.file.Vectors)+1, strings.ReplaceAll(op, "_", "-")), Comment: why.comment,
+		Flags: strings.Fields(why.flags), Sentences: strings.Fields(why.sentences), Request: q, Response: a,
+	}
+	if op == contract.OpPacketEndpoint {
+		v.Level = testvectors.PacketsEndpoint
+	}
+	g.addVector(v)
+	return nil
+}
+
+// aboutPacketExamples is about the examples of the packet layer, by their op.
+var aboutPacketExamples = map[string]about{
+	"packet_header":     {"Catches an encoder of other headers than the document shows.", "ack-distance ack-elision", "PKT-1 PKT-2"},
+	"packet_decode":     {"Catches a decoder that differs from the document's examples, or reports another byte.", "canonical fragment-head", "PKT-1 PKT-4 PKF-2 PKD-12"},
+	"packet_endpoint":   {"Catches an endpoint that differs from the document's examples.", "row", "PKA-1 PKA-2 PKR-1 PKO-4 PKO-5"},
+	"packet_congestion": {"Catches congestion avoidance that differs from the document's example.", "congestion-mode", "PKC-2 PKC-6 PKO-6"},
 }

@@ -44,8 +44,9 @@ func newRoot() *cobra.Command {
 		Short: "Generate the test vectors",
 		Long: `vectorgen writes the files of test vectors, the same on every machine byte for
 byte. The expected bytes of packets come from testvectors/oracle, which was
-written from the specification alone, never from the codec that they test. The
-traces come from the scripts in testvectors/traces.
+written from the specifications alone, never from the codecs that they test. The
+traces come from the scripts in testvectors/traces; what is expected of those of
+the packet layer comes from its oracle, too.
 Without a flag it writes all files; accumulated.json takes a minute or two.
 
 Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad usage.`,
@@ -67,7 +68,7 @@ Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad us
 	})
 	f := root.Flags()
 	f.StringVar(&o.dir, "dir", "testvectors/files", "folder of the files")
-	f.StringVar(&o.spec, "spec", "spec/PROTOCOL.md", "the specification")
+	f.StringVar(&o.spec, "spec", "spec", "folder of the specifications")
 	f.StringVar(&o.run, "run", "", "only files with a vector whose name matches this `pattern`")
 	f.BoolVar(&o.check, "check", false, "compare with the files instead of writing them")
 	return root

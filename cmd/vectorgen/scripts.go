@@ -17,6 +17,7 @@ import (
 // scriptKinds add the vectors of a script, by the kind of its group.
 var scriptKinds = map[string]func(*group, script.Script) error{
 	"contract": (*group).contract, "sender": (*group).sender, "receiver": (*group).receiver, "conversation": (*group).conversation,
+	"endpoint": (*group).endpoint, "endpoints": (*group).endpoints, "congestion": (*group).congestion,
 }
 
 // scripts adds the vectors of the scripts of a group.
@@ -50,7 +51,7 @@ func (g *group) contract(s script.Script) error {
 	if !strings.HasPrefix(s.Lines[1], "{") {
 		response = asJSON(contract.Answer{Error: s.Lines[1]})
 	}
-	g.addScript(s, "", "", json.RawMessage(s.Lines[0]), response)
+	g.addScript(s, "", nil, json.RawMessage(s.Lines[0]), response)
 	return nil
 }
 
@@ -99,7 +100,7 @@ func (g *group) senderTrace(s script.Script, suffix string, cfg contract.SenderC
 	if err != nil {
 		return err
 	}
-	g.addScript(s, suffix, "RCV- ACQ- AKT- R", asJSON(contract.SenderRequest{Op: contract.OpSender, Config: cfg, Events: events}), traceResponse(steps))
+	g.addScript(s, suffix, begin(s.Sentences, "RCV- ACQ- AKT- R"), asJSON(contract.SenderRequest{Op: contract.OpSender, Config: cfg, Events: events}), traceResponse(steps))
 	return nil
 }
 
@@ -115,7 +116,7 @@ func (g *group) receiverTrace(s script.Script, suffix string, cfg contract.Recei
 	if s.Level == testvectors.Required && pollsEarly(events, steps) {
 		return errors.New("polls before ACQ-1 and ACQ-3 say what comes (TRC-5)")
 	}
-	g.addScript(s, suffix, "SND- SCH- RTT- GAP- TMR- BUD- SPC- S", asJSON(contract.ReceiverRequest{Op: contract.OpReceiver, Config: cfg, Events: events}), traceResponse(steps))
+	g.addScript(s, suffix, begin(s.Sentences, "SND- SCH- RTT- GAP- TMR- BUD- SPC- S"), asJSON(contract.ReceiverRequest{Op: contract.OpReceiver, Config: cfg, Events: events}), traceResponse(steps))
 	return nil
 }
 
@@ -162,24 +163,25 @@ func traceResponse(steps []contract.Step) json.RawMessage {
 	return asJSON(contract.TraceResponse{Answer: contract.Answer{OK: true}, Steps: steps})
 }
 
-// addScript adds a vector of a script. others begin the ids of sentences and rows
-// that are about the other machine: a conversation names those of both.
-func (g *group) addScript(s script.Script, suffix, others string, q, a json.RawMessage) {
+// addScript adds a vector of a script. others are ids of sentences and rows that are
+// about the other machine: a conversation names those of both.
+func (g *group) addScript(s script.Script, suffix string, others []string, q, a json.RawMessage) {
 	g.addVector(testvectors.Vector{
-		Name: s.Name + suffix, Comment: s.Comment, Flags: s.Flags, Sentences: without(s.Sentences, others), Level: s.Level,
-		Request: q, Response: a,
+		Name: s.Name + suffix, Comment: s.Comment, Flags: s.Flags, Level: s.Level,
+		Sentences: slices.DeleteFunc(slices.Clone(s.Sentences), func(id string) bool { return slices.Contains(others, id) }),
+		Request:   q, Response: a,
 	})
 }
 
-// without returns the ids that begin with none of the prefixes. A prefix without a
-// dash is that of rows.
-func without(ids []string, prefixes string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+// begin returns the ids that begin with one of the prefixes. A prefix without a dash is
+// that of rows.
+func begin(ids []string, prefixes string) (list []string) {
+	for _, id := range ids {
 		for prefix := range strings.FieldsSeq(prefixes) {
 			if strings.HasSuffix(prefix, "-") && strings.HasPrefix(id, prefix) || regexp.MustCompile("^"+prefix+`\d+$`).MatchString(id) {
-				return true
+				list = append(list, id)
 			}
 		}
-		return false
-	})
+	}
+	return list
 }

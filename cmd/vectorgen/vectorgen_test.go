@@ -16,24 +16,24 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
-const specPath = "../../spec/PROTOCOL.md"
+const specPath = "../../spec"
 
-func specification(t *testing.T) []byte {
+func specification(t *testing.T) documents {
 	t.Helper()
-	spec, err := os.ReadFile(specPath)
+	docs, err := readDocuments(specPath)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return spec
+	return docs
 }
 
 // once makes all files, once for all tests.
 var once = sync.OnceValues(func() ([]file, error) {
-	spec, err := os.ReadFile(specPath)
+	docs, err := readDocuments(specPath)
 	if err != nil {
 		return nil, err
 	}
-	return generate(spec)
+	return generate(docs)
 })
 
 func generated(t *testing.T) []file {
@@ -137,7 +137,7 @@ func TestSentencesHaveVectors(t *testing.T) {
 	}
 	families := strings.Fields("LIM BIT SLC ACK FRM LAW ENC DEC ACC SND RCV ACQ AKT SCH RTT GAP TMR BUD SPC CID TIM SAFE LIVE")
 	pattern := regexp.MustCompile(`(?m)^(?:- |\| )(?:\*\*([A-Z]{3,4}-\d+)\*\*|([SR]\d+) \|)`)
-	for _, m := range pattern.FindAllStringSubmatch(string(specification(t)), -1) {
+	for _, m := range pattern.FindAllStringSubmatch(string(specification(t).protocol), -1) {
 		id := m[1] + m[2]
 		family, _, isSentence := strings.Cut(id, "-")
 		if (!isSentence || slices.Contains(families, family)) && seen[id] == (withoutVector[id] != "") {

@@ -20,17 +20,17 @@ func (c Citation) String() string { return fmt.Sprintf("%s:%d", c.File, c.Line) 
 // A citer finds citations in text, whatever the language.
 type citer struct {
 	sentence *regexp.Regexp
-	row      *regexp.Regexp // nil when no document has rows
+	rows     map[string]*regexp.Regexp // by the folder in which they are cited
 }
-
-// rowFolders are where S1 stands for a row. Elsewhere it may be anything.
-var rowFolders = []string{"spec", "statemachine", "sim", "transport", "testvectors", "fuzz", "cmd", "ports"}
 
 // What a vector that stands in a test's text lists is not cited by the test.
 var listPattern = regexp.MustCompile(`"sentences": ?\[[^\]\n]*\]|"sentences: [^"\n]*"`)
 
 // Words of the same form that cite nothing.
 var notCitations = map[string]bool{"SHA": true, "CRC": true, "UTF": true, "AES": true, "BCP": true, "CVE": true, "CWE": true, "IEEE": true, "ISO": true, "RFC": true}
+
+// Words of the form of a row that cite none: percentiles and versions of C.
+var notRows = map[string]bool{"P50": true, "P95": true, "P99": true, "C99": true, "C11": true, "C17": true}
 
 // letters is what an id has before its number.
 const letters = `(?:[A-Z]{2,5}-)?[A-Z]{2,5}`
@@ -39,14 +39,20 @@ const letters = `(?:[A-Z]{2,5}-)?[A-Z]{2,5}`
 // a constant that begins with it, such as R2FirstSlice or CW_R2.
 func newCiter(sentences []Sentence) citer {
 	c := citer{sentence: regexp.MustCompile(`\b(` + letters + `)-(\d+)\b(\.\.|[-–]\d|(?:\s+(?://|#|\*)?\s*)to\s+(?:(?://|#|\*)\s*)?(` + letters + `)-(\d+)\b)?`)}
-	rows := ""
+	letters := map[string]string{}
 	for _, s := range sentences {
-		if f := family(s.ID); s.IsRow() && !strings.Contains(rows, f) {
-			rows += f
+		if !s.IsRow() {
+			continue
+		}
+		for _, folder := range sources[s.File].rows {
+			if f := family(s.ID); !strings.Contains(letters[folder], f) {
+				letters[folder] += f
+			}
 		}
 	}
-	if rows != "" {
-		c.row = regexp.MustCompile(`\b(?:[A-Z]+_)?([` + rows + `]\d{1,2})(?:[A-Z][a-z]\w*)?\b`)
+	c.rows = map[string]*regexp.Regexp{}
+	for folder, l := range letters {
+		c.rows[folder] = regexp.MustCompile(`\b(?:[A-Z]+_)?([` + l + `]\d{1,2})(?:[A-Z][a-z]\w*)?\b`)
 	}
 	return c
 }
@@ -78,9 +84,11 @@ func (c citer) find(file, text string) (cited []Citation, problems []string) {
 		}
 	}
 	folder, _, _ := strings.Cut(file, "/")
-	if c.row != nil && slices.Contains(rowFolders, folder) {
-		for _, m := range c.row.FindAllStringSubmatchIndex(text, -1) {
-			cited = append(cited, Citation{text[m[2]:m[3]], file, lines.at(m[0])})
+	if row := c.rows[folder]; row != nil {
+		for _, m := range row.FindAllStringSubmatchIndex(text, -1) {
+			if id := text[m[2]:m[3]]; !notRows[id] {
+				cited = append(cited, Citation{id, file, lines.at(m[0])})
+			}
 		}
 	}
 	return cited, problems

@@ -136,14 +136,15 @@ func quantity(text string) (value int64, unit string, err error) {
 }
 
 // checkConstants returns what is wrong with the column "Used by": it must name
-// the sentences, of any document, in whose words the constant stands.
+// the sentences, of this document and of those built on it, in whose words the
+// constant stands.
 func checkConstants(docs []Document) (problems []string) {
 	for _, d := range docs {
 		for _, c := range d.Constants {
 			if c.Unit != "" && strings.Contains(c.Unit, " ") {
 				problems = append(problems, fmt.Sprintf("%s: %s: %s", d.File, c.Name, c.Unit))
 			}
-			if want := users(docs, c.Name); !slices.Equal(want, c.UsedBy) {
+			if want := users(docs, d.File, c.Name); !slices.Equal(want, c.UsedBy) {
 				problems = append(problems, fmt.Sprintf("%s: %s is used by: %s", d.File, c.Name, strings.Join(want, ", ")))
 			}
 		}
@@ -151,10 +152,13 @@ func checkConstants(docs []Document) (problems []string) {
 	return problems
 }
 
-func users(docs []Document, name string) []string {
+func users(docs []Document, of, name string) []string {
 	ids := []string{}
 	word := regexp.MustCompile(`\b` + name + `\b`)
 	for _, d := range docs {
+		if d.File != of && !slices.Contains(sources[d.File].on, of) {
+			continue
+		}
 		for _, s := range d.Sentences {
 			if word.MatchString(s.Words) {
 				ids = append(ids, s.ID)

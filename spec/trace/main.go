@@ -15,6 +15,8 @@
 //	go run ./spec/trace --write              # makes spec/*.json
 //
 // Every Markdown file in spec is a document; its letters, such as SND, are its own.
+// What else there is to know of a document, such as where its rows are cited, is a line
+// of sources.
 // Code and tests cite by writing the id, best in parentheses at the end of a
 // comment: "(SND-7)", "(RTT-2 to RTT-4)". Properties follow from the rest, and
 // need only tests. What else is waived stands with its reason in exceptions.txt.

@@ -228,6 +228,42 @@ func TestTheFormOfADocument(t *testing.T) {
 	}
 }
 
+// A document has its constants for itself and those that are built on it, and its rows
+// where they are cited.
+func TestDocumentsAreOfTheirOwn(t *testing.T) {
+	const packets = "# Packets\n\n*Class: required.*\n\n- **PKX-1** At most `MOST`.\n\n| Name | Value | Meaning | Used by |\n|---|---|---|---|\n| `MOST` | 8 packets | the most | PKX-1 |\n\n" +
+		"<!-- table: light -->\n\n| Row | State | Next state | Actions |\n|---|---|---|---|\n| P1 | OFF | ON | LIGHT |\n"
+	const recovery = "# Recovery\n\n*Class: recommended.*\n\n- **REC-1** Less than `MOST`.\n"
+	for _, c := range []struct {
+		name  string
+		fault func(tree fstest.MapFS)
+		want  string // empty: nothing is wrong
+	}{
+		{"constants of one name", func(fstest.MapFS) {}, ""},
+		{"a document that is built on another", func(tree fstest.MapFS) {
+			tree["spec/RECOVERY.md"] = text(recovery)
+			replace(tree, "packet/a.go", "PKX-1", "PKX-1, REC-1")
+			replace(tree, "packet/a_test.go", "PKX-1", "PKX-1, REC-1")
+		}, "spec/PROTOCOL.md: MOST is used by: LIM-2, REC-1"},
+		{"a row that is not there", func(tree fstest.MapFS) { add(tree, "packet/a.go", "// P2\n") }, "packet/a.go:4: there is no sentence P2"},
+		{"a row of another document's folder", func(tree fstest.MapFS) { add(tree, "packet/a.go", "// S7\n") }, ""},
+		{"and the other way round", func(tree fstest.MapFS) { add(tree, "statemachine/a.go", "// P2\n") }, ""},
+		{"a percentile", func(tree fstest.MapFS) { add(tree, "packet/a.go", "// P95, in C99\n") }, ""},
+	} {
+		tree := sound()
+		tree["spec/PACKETS.md"] = text(packets)
+		tree["packet/a.go"] = text("package packet\n\n// P1, PKX-1\n")
+		tree["packet/a_test.go"] = text("package packet\n\n// P1, PKX-1\n")
+		c.fault(tree)
+		call(tree, "--write")
+		_, out, _ := call(tree, "--confirm", "all")
+		_, problems, _ := strings.Cut(out, "problems\n")
+		if problems = strings.TrimSpace(problems); c.want == "" && problems != "" || strings.Count(problems, "\n") > 0 || !strings.Contains(problems, c.want) {
+			t.Errorf("%s: want %q:\n%s", c.name, c.want, problems)
+		}
+	}
+}
+
 // The data of a document is compared with the document.
 func TestDataThatIsOld(t *testing.T) {
 	tree := sound()

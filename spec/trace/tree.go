@@ -12,6 +12,19 @@ import (
 // sentence is none.
 const documentPattern = "spec/*.md"
 
+// source is what is peculiar to a document.
+type source struct {
+	on   []string // the documents that it is built on, whose constants it uses
+	rows []string // the folders in which a word such as S1 is a row of its tables
+}
+
+// sources are the documents. One that is not listed stands alone and has no rows.
+var sources = map[string]source{
+	"spec/PROTOCOL.md": {rows: []string{"spec", "statemachine", "sim", "transport", "testvectors", "fuzz", "cmd", "ports"}},
+	"spec/RECOVERY.md": {on: []string{"spec/PROTOCOL.md"}},
+	"spec/PACKETS.md":  {rows: []string{"spec", "packet", "sim", "testvectors", "fuzz", "cmd", "ports"}},
+}
+
 // Trace is what a tree says about its specification.
 type Trace struct {
 	Documents []Document

@@ -3,7 +3,8 @@
 // writes or reads requests and responses uses these types.
 //
 // This file has what all protocols share. Each protocol adds a file with the types
-// of its own operations; the chunk protocol's are in chunk.go and trace.go.
+// of its own operations; the chunk protocol's are in chunk.go and trace.go, the packet
+// layer's in packet.go.
 package contract
 
 import "encoding/json"
@@ -35,7 +36,7 @@ type Operation struct {
 }
 
 // operations are those of all protocols.
-var operations = [][]Operation{chunkOperations}
+var operations = [][]Operation{chunkOperations, packetOperations}
 
 // Find returns an operation by its name, or one without a name.
 func Find(name string) Operation {

@@ -1,7 +1,7 @@
 // Package port answers the port contract for this implementation, as a port in any
 // language does (appendix B of spec/PROTOCOL.md): one JSON object a line. The
-// operations of the chunk protocol are in chunk.go and trace.go; another protocol
-// adds a table of its own to operations.
+// operations of the chunk protocol are in chunk.go and trace.go, those of the packet
+// layer in packet.go; another protocol adds a table of its own to operations.
 package port
 
 import (
@@ -20,7 +20,7 @@ import (
 type operation func(q *object) (response any, err error)
 
 // operations are the tables of all protocols.
-var operations = []map[string]operation{chunkOperations}
+var operations = []map[string]operation{chunkOperations, packetOperations}
 
 // The contract's own errors (PRT-3).
 var (
@@ -67,7 +67,7 @@ func Answer(line []byte) []byte {
 		response, err = q.answer()
 	}
 	if err != nil {
-		response = contract.Answer{Error: errorCode(err)}
+		response = refusal(err)
 	}
 	text, err := json.Marshal(response)
 	if err != nil { // a response is strings and numbers
@@ -91,9 +91,22 @@ func (o *object) answer() (response any, err error) {
 	return nil, errUnsupported
 }
 
+// refusal is the response to a request that is not answered.
+func refusal(err error) any {
+	answer := contract.Answer{Error: errorCode(err)}
+	var p placed
+	if errors.As(err, &p) {
+		return contract.Placed{Answer: answer, At: p.at}
+	}
+	return answer
+}
+
 func errorCode(err error) string {
 	var e *codec.Error
+	var p placed
 	switch {
+	case errors.As(err, &p):
+		return p.code
 	case errors.As(err, &e):
 		return string(e.Code())
 	case errors.Is(err, errUnsupported):

@@ -4,7 +4,8 @@
 // what the scripts say.
 //
 // script.go and words.go know no protocol. The chunk protocol's events are in
-// trace.go, its conversations in conversation.go and simulation.go.
+// trace.go, its conversations in conversation.go and simulation.go; the packet layer's
+// are in packet.go, congestion.go and network.go.
 package script
 
 import (

@@ -29,8 +29,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 7 {
-		t.Errorf("%d archives, want 7", read)
+	if read != 11 {
+		t.Errorf("%d archives, want 11", read)
 	}
 }
 

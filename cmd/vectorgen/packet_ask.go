@@ -1,0 +1,197 @@
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/packet"
+)
+
+// This file puts the requests of the packet layer to its oracle.
+
+// ok is the beginning of an answer that refuses nothing.
+var ok = contract.Answer{OK: true}
+
+func headerResponse(q contract.PacketHeaderRequest) contract.Response {
+	b := packet.EncodeHeader(packet.Header{Sequence: q.Sequence, Ack: q.Ack, AckBits: q.AckBits})
+	return contract.Response{Answer: ok, Hex: pointerTo(hex.EncodeToString(b))}
+}
+
+// decodeResponse also returns the refusal, if it is one.
+func decodeResponse(q contract.PacketDecodeRequest) (any, *packet.Error) {
+	b, err := hex.DecodeString(q.Hex)
+	if err != nil {
+		panic(err) // made by this program
+	}
+	p, err := packet.Decode(packet.Limits{FragmentSize: q.FragmentSize, MaxFragments: q.MaxFragments}, b)
+	var refused *packet.Error
+	if errors.As(err, &refused) {
+		return contract.Placed{Answer: contract.Answer{Error: refused.Code}, At: refused.At}, refused
+	}
+	return contract.PacketDecodeResponse{Answer: ok, Packet: datagramOf(p)}, nil
+}
+
+func datagramOf(p packet.Packet) contract.Datagram {
+	d := contract.Datagram{Kind: contract.KindRegular, Sequence: p.Header.Sequence}
+	data := pointerTo(hex.EncodeToString(p.Data))
+	if p.IsFragment {
+		d.Kind, d.FragmentID, d.NumFragments, d.Data = contract.KindFragment, &p.ID, &p.Count, data
+	} else {
+		d.Payload = data
+	}
+	if p.HasHeader() {
+		d.Ack, d.AckBits = &p.Header.Ack, &p.Header.AckBits
+	}
+	return d
+}
+
+// endpointSteps runs the oracle's endpoint through a trace.
+func endpointSteps(cfg contract.EndpointConfig, events []contract.EndpointEvent) (steps []*packet.Step) {
+	e := newEndpoint(cfg)
+	for _, event := range events {
+		steps = append(steps, endpointStep(e, event))
+	}
+	return steps
+}
+
+func newEndpoint(cfg contract.EndpointConfig) *packet.Endpoint {
+	return packet.New(packet.Config{
+		Limits:        packet.Limits{FragmentSize: cfg.FragmentSize, MaxFragments: cfg.MaxFragments},
+		FragmentAbove: cfg.FragmentAbove, NextToSend: cfg.NextToSend, NextToReceive: cfg.NextToReceive,
+	})
+}
+
+func endpointStep(e *packet.Endpoint, event contract.EndpointEvent) *packet.Step {
+	switch event.Event {
+	case contract.EventSend:
+		return e.Send(event.At, bytesIn(*event.Payload))
+	case contract.EventReceive:
+		return e.Receive(event.At, bytesIn(*event.Datagram))
+	}
+	return e.Poll(event.At)
+}
+
+func bytesIn(text string) []byte {
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		panic(err) // made by this program
+	}
+	return b
+}
+
+func endpointResponse(steps []*packet.Step) contract.EndpointResponse {
+	list := make([]contract.EndpointStep, len(steps))
+	for i, s := range steps {
+		list[i] = contract.EndpointStep{Datagrams: []string{}, Acked: low(s.Acked), Lost: low(s.Lost)}
+		for _, b := range s.Datagrams {
+			list[i].Datagrams = append(list[i].Datagrams, hex.EncodeToString(b))
+		}
+		if d := s.Delivered; d != nil {
+			list[i].Delivered = &contract.Delivered{Sequence: uint16(d.Number), Payload: hex.EncodeToString(d.Payload)}
+		}
+		if r := s.Refused; r != nil {
+			list[i].Refused = &contract.Refused{Error: r.Code, At: r.At}
+		}
+	}
+	return contract.EndpointResponse{Answer: ok, Steps: list}
+}
+
+// low returns the low 16 bits of numbers, which is what the wire has of them.
+func low(numbers []int64) []uint16 {
+	list := make([]uint16, len(numbers))
+	for i, n := range numbers {
+		list[i] = uint16(n)
+	}
+	return list
+}
+
+// congestionSteps runs the oracle's machine through a trace, and returns the rows that
+// each event took.
+func congestionSteps(q contract.CongestionRequest) (steps []contract.CongestionStep, rows [][]string) {
+	c := packet.NewCongestion(q.Config.Profile)
+	for _, event := range q.Events {
+		rows = append(rows, c.Evaluate(event.At, event.SRTT, event.MinRTT, event.Silent))
+		mode := contract.ModeBad
+		if c.Good() {
+			mode = contract.ModeGood
+		}
+		steps = append(steps, contract.CongestionStep{Mode: mode, Recovery: c.Recovery()})
+	}
+	return steps, rows
+}
+
+// oracleAnswer returns the oracle's response to a request of the packet layer that a port
+// can read.
+func oracleAnswer(request json.RawMessage) (json.RawMessage, error) {
+	var h contract.Header
+	if err := json.Unmarshal(request, &h); err != nil {
+		return nil, err
+	}
+	switch h.Op {
+	case contract.OpPacketHeader:
+		return answered(request, func(q contract.PacketHeaderRequest) any { return headerResponse(q) })
+	case contract.OpPacketDecode:
+		return answered(request, func(q contract.PacketDecodeRequest) any {
+			a, _ := decodeResponse(q)
+			return a
+		})
+	case contract.OpPacketEndpoint:
+		return answered(request, func(q contract.EndpointRequest) any { return endpointResponse(endpointSteps(q.Config, q.Events)) })
+	case contract.OpPacketCongestion:
+		return answered(request, func(q contract.CongestionRequest) any {
+			steps, _ := congestionSteps(q)
+			return contract.CongestionResponse{Answer: ok, Steps: steps}
+		})
+	}
+	return nil, fmt.Errorf("no operation of the packet layer: %q", h.Op)
+}
+
+func answered[Q any](request json.RawMessage, answer func(Q) any) (json.RawMessage, error) {
+	var q Q
+	if err := json.Unmarshal(request, &q); err != nil {
+		return nil, err
+	}
+	return asJSON(answer(q)), nil
+}
+
+// header adds the encoding of a header.
+func (g *group) header(name string, why about, sequence, ack uint16, bits uint32) {
+	q := contract.PacketHeaderRequest{Op: contract.OpPacketHeader, Sequence: sequence, Ack: ack, AckBits: bits}
+	g.addPair(name, why, q, headerResponse(q))
+}
+
+// usualLimits are the defaults of section 2.
+var usualLimits = packet.Limits{FragmentSize: 1024, MaxFragments: 16}
+
+// datagram adds the decoding of a datagram. want is accepted, or CODE@PLACE.
+func (g *group) datagram(name string, why about, want string, l packet.Limits, b []byte) {
+	q := contract.PacketDecodeRequest{
+		Op: contract.OpPacketDecode, FragmentSize: l.FragmentSize, MaxFragments: l.MaxFragments, Hex: hex.EncodeToString(b),
+	}
+	a, refused := decodeResponse(q)
+	got := accepted
+	if refused != nil {
+		got = fmt.Sprintf("%s@%d", refused.Code, refused.At)
+		if !slices.Contains(strings.Fields(why.sentences), refused.Check) {
+			panic(fmt.Sprintf("%s/%s: refused by %s, the group names %s", g.file.Group, name, refused.Check, why.sentences))
+		}
+	}
+	if got != want {
+		panic(fmt.Sprintf("%s/%s: the oracle answers %s, the group expects %s", g.file.Group, name, got, want))
+	}
+	g.addPair(name, why, q, a)
+}
+
+// addPair adds a request with its response.
+func (g *group) addPair(name string, why about, q, a any) {
+	g.addVector(testvectors.Vector{
+		Name: name, Comment: why.comment, Flags: strings.Fields(why.flags), Sentences: strings.Fields(why.sentences),
+		Request: asJSON(q), Response: asJSON(a),
+	})
+}

@@ -1,0 +1,57 @@
+package packet
+
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/seq"
+)
+
+// firstRing is how many numbers a ring of sent packets has at first.
+const firstRing = 32
+
+// sentPacket is what is kept of a packet that went out.
+type sentPacket struct {
+	at    machine.Micros
+	bytes uint32 // of its datagrams
+	state sentState
+}
+
+// sentRing keeps the newest sent numbers, without a gap. It grows as long as more are
+// kept than it holds, and is released when it is empty.
+type sentRing struct {
+	slots  []sentPacket // number n is slot n modulo their count, a power of two
+	oldest seq.Number   // the first that is kept
+	next   seq.Number   // the next to be sent
+}
+
+// get returns the packet of a number that is kept.
+func (r *sentRing) get(n seq.Number) *sentPacket {
+	return &r.slots[n&seq.Number(len(r.slots)-1)]
+}
+
+// len returns how many numbers are kept.
+func (r *sentRing) len() int { return int(r.next - r.oldest) }
+
+// push keeps one more number. There must be fewer than most.
+func (r *sentRing) push(p sentPacket, most int) {
+	if r.len() == len(r.slots) {
+		r.grow(min(max(2*len(r.slots), firstRing), most))
+	}
+	r.next++
+	*r.get(r.next - 1) = p
+}
+
+func (r *sentRing) grow(size int) {
+	bigger := sentRing{slots: make([]sentPacket, size), oldest: r.oldest, next: r.next}
+	for n := r.oldest; n < r.next; n++ {
+		*bigger.get(n) = *r.get(n)
+	}
+	*r = bigger
+}
+
+// drop forgets the oldest number.
+func (r *sentRing) drop() {
+	r.oldest++
+	if r.oldest == r.next && len(r.slots) > firstRing {
+		r.slots = nil
+	}
+}

@@ -1,0 +1,121 @@
+package packet
+
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/seq"
+)
+
+// pad is the payload of a packet that only acks (PKA-3).
+var pad = []byte{0}
+
+// Send makes the datagrams of a payload of 1 to Config.MaxPacket bytes, and gives it the
+// next number (PKS-1). They are lent until the next call. Send fails with ErrPayloadSize,
+// and then uses up no number (PKF-3).
+func (e *Endpoint) Send(now machine.Micros, payload []byte) (datagrams [][]byte, number seq.Number, err error) {
+	state := waits
+	if isPad(payload) {
+		state = quiet
+	}
+	return e.send(now, payload, state)
+}
+
+// SendQuiet does what Send does with a payload of which the peer's layer above will say
+// that it asks for no ack. The packet is never lost.
+func (e *Endpoint) SendQuiet(now machine.Micros, payload []byte) (datagrams [][]byte, number seq.Number, err error) {
+	return e.send(now, payload, quiet)
+}
+
+func (e *Endpoint) send(now machine.Micros, payload []byte, state sentState) ([][]byte, seq.Number, error) {
+	e.advance(now)
+	if len(payload) < 1 || len(payload) > e.format.MaxPacket() {
+		return nil, seq.None, payloadSize.NotAt()
+	}
+	p := Packet{Header: e.header(), Data: payload}
+	e.datagrams = e.datagrams[:0]
+	bytes := 0
+	if len(payload) <= e.fragmentAbove {
+		e.out = appendPacket(e.out[:0], &p)
+		e.datagrams = append(e.datagrams, e.out)
+		bytes = len(e.out)
+	} else {
+		bytes = e.cut(&p)
+	}
+	number := e.sent.next
+	e.keep(state, bytes)
+	e.unreported, e.ackAt = 0, machine.Never
+	e.seconds.add(e.now, sentBytes, uint32(bytes))
+	e.stats.Sent++
+	e.stats.DatagramsSent += int64(len(e.datagrams))
+	e.stats.BytesSent += int64(bytes)
+	if state == waits {
+		e.congestion.Sent(e.now)
+	}
+	return e.datagrams, number, nil
+}
+
+// header returns what the next packet says (PKA-1).
+func (e *Endpoint) header() Header {
+	return Header{
+		Sequence: e.space.Wire(e.sent.next),
+		Ack:      e.space.Wire(e.received.Next() - 1),
+		AckBits:  e.received.Newest(),
+	}
+}
+
+// cut makes the datagrams of a packet that does not fit one (PKF-1, PKF-2). It returns
+// how many bytes they have. Their memory is new: that of a large packet is not kept.
+func (e *Endpoint) cut(p *Packet) (bytes int) {
+	payload, size := p.Data, e.format.FragmentSize
+	p.NumFragments = e.format.NumFragments(len(payload))
+	out := make([]byte, 0, len(payload)+p.NumFragments*fragmentHeader+MaxHeader)
+	for p.FragmentID = range p.NumFragments {
+		from := p.FragmentID * size
+		p.Data = payload[from:min(from+size, len(payload))]
+		start := len(out)
+		out = appendPacket(out, p)
+		e.datagrams = append(e.datagrams, out[start:len(out):len(out)])
+	}
+	return len(out)
+}
+
+// Poll does what is due at now, and returns an ack-only packet if one is due (PKA-3).
+// Call it until it returns false. The datagram is lent until the next call.
+func (e *Endpoint) Poll(now machine.Micros) (datagram []byte, ok bool) {
+	e.advance(now)
+	e.checkLost()
+	e.evaluate()
+	if e.now < e.ackAt {
+		return nil, false
+	}
+	datagrams, _, _ := e.send(e.now, pad, quiet)
+	e.stats.AcksSent++
+	return datagrams[0], true
+}
+
+// Deadline returns when Poll has something to do next if no event comes before, or
+// machine.Never.
+func (e *Endpoint) Deadline() machine.Micros {
+	at := min(e.ackAt, e.lostDeadline(), e.congestion.Deadline())
+	for _, p := range e.parts.list {
+		at = min(at, p.since+ReassemblyTime)
+	}
+	return at
+}
+
+// Events returns what became of sent numbers since the last call, in order (PKA-2). They
+// are lent until the next call of any method.
+func (e *Endpoint) Events() []Event {
+	events := e.events
+	e.events = e.events[:0]
+	return events
+}
+
+// Mode returns how much may be sent (section 9).
+func (e *Endpoint) Mode() Mode { return e.congestion.Mode() }
+
+// Recovery returns how long conditions must be good before the mode is Good again.
+func (e *Endpoint) Recovery() machine.Micros { return e.congestion.Recovery() }
+
+// NextAt returns when the next packet of the regular cadence may go (PKC-3). It is the
+// caller's to keep to it.
+func (e *Endpoint) NextAt() machine.Micros { return e.congestion.NextAt() }

@@ -1,0 +1,93 @@
+package packet
+
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/machine/machinetest"
+)
+
+const data, document = "../spec/packets.json", "../spec/PACKETS.md"
+
+// Rows, diagrams and constants are the document's.
+func TestTablesAreTheDocuments(t *testing.T) {
+	for _, err := range []error{
+		machinetest.CheckRows(data, "endpoint", EndpointTable()),
+		machinetest.CheckRows(data, "sent", SentTable()),
+		machinetest.CheckRows(data, "congestion", CongestionTable()),
+		machinetest.CheckDiagram(document, "sent", waits.String(), SentTable()),
+		machinetest.CheckDiagram(document, "congestion", Bad.String(), CongestionTable()),
+		machinetest.CheckConstants(data, map[string]int64{
+			"FRAGMENT_SIZE": DefaultFragmentSize, "MAX_FRAGMENTS": DefaultMaxFragments, "MAX_PACKET": int64(Format{}.MaxPacket()),
+			"FRAGMENT_ABOVE": largestAbove, "RECEIVED": defaultReceived, "SENT_MAX": defaultSentMax,
+			"REASSEMBLY": defaultReassembly, "REASSEMBLY_PACKETS": defaultPackets, "REASSEMBLY_BYTES": int64(2 * Format{}.MaxPacket()),
+			"REASSEMBLY_TIME": int64(ReassemblyTime), "LOST_AFTER": int64(LostAfter), "KEPT": int64(Kept),
+			"ACK_EVERY": AckEvery, "ACK_DELAY": int64(AckDelay), "LONGEST_SAMPLE": longestSample, "MIN_RTT_PERIOD": int64(minPeriod),
+			"SHOWN": mostSamples, "LONGEST_SHOWN": longestShown,
+			"BAD_RTT": int64(BadRTT), "FIRST_RECOVERY": int64(FirstRecovery), "LEAST_RECOVERY": int64(LeastRecovery), "MOST_RECOVERY": int64(MostRecovery),
+			"SHORT": int64(ShortGood), "REWARD": int64(Reward), "GOOD_INTERVAL": int64(GoodInterval), "BAD_INTERVAL": int64(BadInterval),
+		}),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func impossible(all []machine.Guard, state, why string, guards ...uint8) (list []machinetest.Impossible) {
+	for _, g := range guards {
+		list = append(list, machinetest.Impossible{State: state, Guard: all[g], Why: why})
+	}
+	return list
+}
+
+func joined(lists ...[]machinetest.Impossible) (all []machinetest.Impossible) {
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+const (
+	asksNoAck   = "a number that asks for no ack is never lost"
+	onceOverdue = "a number is overdue once, while it waits"
+	overdueIs1  = "a number that waits is overdue before it is old"
+	ackedOnce   = "what was acked is not asked again (PKA-2)"
+	notKept     = "what is forgotten is not kept, and nothing happens to it"
+	inGood      = "a guard of GOOD"
+	inBad       = "a guard of BAD"
+)
+
+// There is one row for each state and guard that can meet.
+func TestTablesAreTotal(t *testing.T) {
+	for name, m := range map[string]machinetest.Machine{
+		"endpoint": {States: []string{open.String()}, Guards: endpointGuards, Table: EndpointTable()},
+		"sent": {
+			States: []string{"SENT", "QUIET", "LOST", "ACKED", "FORGOTTEN"}, Guards: sentGuards, Table: SentTable(),
+			Impossible: joined(
+				impossible(sentGuards, "SENT", overdueIs1, isOld),
+				impossible(sentGuards, "QUIET", asksNoAck, isOverdue),
+				impossible(sentGuards, "LOST", onceOverdue, isOverdue),
+				impossible(sentGuards, "ACKED", onceOverdue, isOverdue),
+				impossible(sentGuards, "ACKED", ackedOnce, isAcked),
+				impossible(sentGuards, "FORGOTTEN", notKept, isAcked, isOverdue, isOld, isPushedOut),
+			),
+		},
+		"congestion": {
+			States: []string{"BAD", "GOOD"}, Guards: congestionGuards, Table: CongestionTable(),
+			Impossible: joined(
+				impossible(congestionGuards, "BAD", inGood, rewardDue, badSoon, badLater, notBad),
+				impossible(congestionGuards, "GOOD", inBad, notGood, goodFirst, goodEnough, goodNotYet),
+			),
+		},
+	} {
+		check.Same(t, name, m.CheckTotal(), nil)
+	}
+}
+
+func TestNames(t *testing.T) {
+	check.Equal(t, "modes", []string{Bad.String(), Good.String()}, []string{"BAD", "GOOD"})
+	check.Equal(t, "kinds", []string{EventAcked.String(), EventLost.String()}, []string{"acked", "lost"})
+	check.Equal(t, "states", []string{waits.String(), quiet.String(), lost.String(), acked.String(), forgotten.String()}, []string{"SENT", "QUIET", "LOST", "ACKED", "FORGOTTEN"})
+}

@@ -1,0 +1,156 @@
+package seq_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/seq"
+)
+
+// from is PKS-2 in words: the only number of the half space at base that has these bits.
+func from(bits int, base, wire int) (int, bool) {
+	size := 1 << bits
+	for n := base; n < base+size/2; n++ {
+		if ((n-wire)%size+size)%size == 0 {
+			return n, n >= 0
+		}
+	}
+	return 0, false
+}
+
+// Every number on the wire against every base of two turns, in all spaces up to 8 bits.
+func TestEveryNumberIsUnwrapped(t *testing.T) {
+	for bits := 1; bits <= 8; bits++ {
+		space, size := seq.Space(bits), 1<<bits
+		check.Equal(t, "size", space.Size(), seq.Number(size))
+		for base := -size; base <= 2*size; base++ {
+			for wire := range size {
+				n, ok := space.From(seq.Number(base), uint16(wire))
+				want, wantOK := from(bits, base, wire)
+				if ok != wantOK || ok && n != seq.Number(want) {
+					t.Fatalf("%d bits, base %d, wire %d: %d, %v, want %d, %v", bits, base, wire, n, ok, want, wantOK)
+				}
+			}
+		}
+	}
+}
+
+// All distances of 16 bits, at every place of the wrap that matters; half of the space is
+// old (F-24).
+func TestEveryDistanceOf16Bits(t *testing.T) {
+	for _, base := range []seq.Number{0, 1, 32767, 32768, 65280, 65535, 65536, 65537, 98304, 1 << 40} {
+		for d := range seq.Number(65536) {
+			n, ok := seq.Wire16.From(base, seq.Wire16.Wire(base+d))
+			if ok != (d <= 32767) || n != base+d {
+				t.Fatalf("base %d, distance %d: %d, %v", base, d, n, ok)
+			}
+		}
+	}
+}
+
+// Nothing comes before 0: numbers of the end of the space are old there.
+func TestNothingComesBefore0(t *testing.T) {
+	for base := seq.Number(-300); base < 0; base++ {
+		for n := base; n < 300; n++ {
+			got, ok := seq.Wire16.From(base, seq.Wire16.Wire(n))
+			if ok != (n >= 0) || got != n {
+				t.Fatalf("base %d: %d becomes %d, %v", base, n, got, ok)
+			}
+		}
+	}
+}
+
+func TestTheLastNumberUpToOne(t *testing.T) {
+	for bits := 1; bits <= 6; bits++ {
+		space, size := seq.Space(bits), seq.Number(1)<<bits
+		for newest := seq.None; newest <= 2*size; newest++ {
+			for wire := range uint16(size) {
+				n := space.UpTo(newest, wire)
+				if n > newest || n <= newest-size || space.Wire(n) != wire {
+					t.Fatalf("%d bits, newest %d, wire %d: %d", bits, newest, wire, n)
+				}
+			}
+		}
+	}
+}
+
+// Bits that the space does not have are ignored.
+func TestBitsOutsideTheSpace(t *testing.T) {
+	space := seq.Space(5)
+	n, ok := space.From(40, 32+9)
+	check.That(t, ok && n == 41, "41 is 9 in five bits")
+	check.Equal(t, "up to", space.UpTo(40, 64+9), 9)
+	check.Equal(t, "on the wire", space.Wire(41), 9)
+	check.Equal(t, "none", space.Wire(seq.None), 31)
+}
+
+// model is a window that forgets nothing.
+type model struct {
+	size, next seq.Number
+	set        map[seq.Number]bool
+}
+
+func (m *model) has(n seq.Number) bool { return n >= m.next-m.size && n < m.next && m.set[n] }
+
+func (m *model) compare(t check.T, w *seq.Window) {
+	t.Helper()
+	check.Equal(t, "next", w.Next(), m.next)
+	check.Equal(t, "low", w.Low(), m.next-m.size)
+	for n := m.next - 2*m.size - 70; n < m.next+m.size+70; n++ {
+		if w.Has(n) != m.has(n) {
+			t.Fatalf("%d is in it: %v, want %v; next is %d", n, w.Has(n), m.has(n), m.next)
+		}
+	}
+	var newest uint32
+	for i := range seq.Number(32) {
+		if m.has(m.next - 1 - i) {
+			newest |= 1 << i
+		}
+	}
+	check.Equal(t, "newest", w.Newest(), newest)
+}
+
+// Numbers are added one after another over four turns of the ring, one in three is left
+// out, at every beginning.
+func TestAWindowInEveryPlace(t *testing.T) {
+	for _, size := range []int{1, 2, 4, 8, 16, 32, 64, 128, 256} {
+		for _, start := range []seq.Number{0, 1, 31, 32, 33, 63, 64, 65, 65535} {
+			w, m := seq.NewWindow(size, start), model{seq.Number(size), start, map[seq.Number]bool{}}
+			m.compare(t, &w)
+			for n := start; n < start+seq.Number(4*size); n++ {
+				if n%3 != 0 {
+					w.Add(n)
+					m.set[n] = true
+				} else {
+					w.Move(n + 1)
+				}
+				m.next = n + 1
+				m.compare(t, &w)
+			}
+		}
+	}
+}
+
+// Whatever comes, in any order, and however far the window jumps: nothing that fell
+// behind comes back.
+func TestAWindowAgreesWithASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := 1 << rapid.IntRange(0, 9).Draw(t, "size")
+		start := seq.Number(rapid.IntRange(0, 70000).Draw(t, "start"))
+		w, m := seq.NewWindow(size, start), model{seq.Number(size), start, map[seq.Number]bool{}}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			n := m.next - m.size + seq.Number(rapid.OneOf(rapid.IntRange(0, 2*size), rapid.IntRange(0, 6*size+200)).Draw(t, "ahead"))
+			if rapid.Bool().Draw(t, "add") {
+				w.Add(n)
+				m.set[n] = true
+				m.next = max(m.next, n+1)
+			} else {
+				w.Move(n)
+				m.next = max(m.next, n)
+			}
+			m.compare(t, &w)
+		}
+	})
+}

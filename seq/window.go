@@ -1,0 +1,76 @@
+package seq
+
+import "math/bits"
+
+// Window is a set of numbers, of which it keeps those from Size behind the next one on.
+// What falls behind is forgotten: neither a jump over the whole ring nor a wrap brings
+// anything back (PKR-3).
+type Window struct {
+	next  Number
+	words []uint64 // number n is bit n%64 of word n/64%len; a smaller window uses fewer bits
+	size  Number
+}
+
+// NewWindow returns the empty window behind next. Its size is a power of two.
+func NewWindow(size int, next Number) Window {
+	return Window{next: next, size: Number(size), words: make([]uint64, (size+63)/64)}
+}
+
+// Next returns 1 + the largest number that the window was moved to.
+func (w *Window) Next() Number { return w.next }
+
+// Low returns the smallest number that can be in the window. It may be negative.
+func (w *Window) Low() Number { return w.next - w.size }
+
+// Has reports whether n is in the set.
+func (w *Window) Has(n Number) bool {
+	return n >= w.Low() && n < w.next && w.word(n)>>w.bit(n)&1 == 1
+}
+
+// Add adds n, which must not be below Low, and moves the window if n is not below next.
+func (w *Window) Add(n Number) {
+	w.Move(n + 1)
+	w.words[w.index(n)] |= 1 << w.bit(n)
+}
+
+// Move makes next the first number that is not in the window, and forgets what falls
+// behind. The window never moves back.
+func (w *Window) Move(next Number) {
+	if next-w.next >= w.size {
+		clear(w.words)
+		w.next = next
+		return
+	}
+	for ; w.next < next; w.next++ {
+		w.words[w.index(w.next)] &^= 1 << w.bit(w.next)
+	}
+}
+
+// Newest returns which of the 32 newest numbers are in the set: bit i is next - 1 - i.
+func (w *Window) Newest() uint32 {
+	last := w.next - 1
+	if w.size < 64 {
+		return w.newestOfFew(last)
+	}
+	// The word of last is rotated until it ends with it; below is what came before.
+	at := w.bit(last)
+	word := w.words[w.index(last)]<<(63-at) | w.words[w.index(last-64)]>>(at+1)
+	return uint32(bits.Reverse64(word))
+}
+
+func (w *Window) newestOfFew(last Number) (set uint32) {
+	for i := range min(w.size, 32) {
+		if w.Has(last - i) {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+func (w *Window) index(n Number) int { return int(n>>6) & (len(w.words) - 1) }
+
+func (w *Window) word(n Number) uint64 { return w.words[w.index(n)] }
+
+// bit returns the place in its word. A window below 64 has one word, and uses as many of
+// its bits.
+func (w *Window) bit(n Number) uint { return uint(n & min(w.size-1, 63)) }

@@ -1,0 +1,257 @@
+package spec_test
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/testvectors/port"
+)
+
+func packetsText(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("PACKETS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
+}
+
+// The examples of PACKETS.md are requests to a port, each with its response behind it
+// (PKO-1 to PKO-6).
+func TestPacketExamplesAreWhatAPortAnswers(t *testing.T) {
+	seen := map[string]int{}
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)\n```").FindAllStringSubmatch(packetsText(t), -1) {
+		lines := strings.Split(block[1], "\n")
+		if len(lines)%2 != 0 {
+			t.Fatalf("a request without a response: %s", lines[len(lines)-1])
+		}
+		for i := 0; i < len(lines); i += 2 {
+			var request struct{ Op string }
+			var want, got any
+			if err := json.Unmarshal([]byte(lines[i]), &request); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal([]byte(lines[i+1]), &want); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(port.Answer([]byte(lines[i])), &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s\n(-document +port):\n%s", lines[i], diff)
+			}
+			seen[request.Op]++
+		}
+	}
+	want := map[string]int{"packet_header": 1, "packet_decode": 13, "packet_endpoint": 2, "packet_congestion": 1}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("examples (-want +got):\n%s", diff)
+	}
+}
+
+// rows returns the cells of a table of the document by the first line of its head,
+// without marks of code, commas in numbers and units.
+func rows(t *testing.T, head string) (cells [][]string) {
+	t.Helper()
+	_, rest, found := strings.Cut(packetsText(t), head+"\n")
+	if !found {
+		t.Fatalf("no table %s", head)
+	}
+	_, rest, _ = strings.Cut(rest, "\n")
+	for line := range strings.Lines(rest) {
+		if line[0] != '|' {
+			return cells
+		}
+		var row []string
+		for _, cell := range strings.Split(strings.Trim(line, "|\n"), "|") {
+			row = append(row, strings.Trim(cell, " `"))
+		}
+		cells = append(cells, row)
+	}
+	return cells
+}
+
+func integer(t *testing.T, cell string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(strings.ReplaceAll(cell, ",", ""), 0, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// The headers of section 3.4 are encoded and decoded so (PKT-1 to PKT-4).
+func TestPacketHeadersOfTheDocument(t *testing.T) {
+	table := rows(t, "| `sequence` | `ack` | `ack_bits` | Bytes | What it shows |")
+	if len(table) < 12 {
+		t.Errorf("%d headers", len(table))
+	}
+	for _, row := range table {
+		h := packet.Header{Sequence: uint16(integer(t, row[0])), Ack: uint16(integer(t, row[1])), AckBits: uint32(integer(t, row[2]))}
+		want := strings.ReplaceAll(row[3], " ", "")
+		if got := hex.EncodeToString(h.Append(nil)); got != want {
+			t.Errorf("%+v: %s, want %s", h, got, want)
+		}
+		datagram, _ := hex.DecodeString(want + "aa")
+		if p, err := (packet.Format{}).Decode(datagram); err != nil || p.Header != h {
+			t.Errorf("%s: %+v, %v", want, p, err)
+		}
+	}
+}
+
+// What a sequence means (PKS-2), by the table of section 4.
+func TestSequencesOfTheDocument(t *testing.T) {
+	table := rows(t, "| `next` | s | d | means |")
+	if len(table) < 8 {
+		t.Errorf("%d sequences", len(table))
+	}
+	for _, row := range table {
+		low := seq.Number(integer(t, row[0]) - 256)
+		n, fresh := seq.Wire16.From(low, uint16(integer(t, row[1])))
+		if n-low != seq.Number(integer(t, row[2])) {
+			t.Errorf("%v: d is %d", row, n-low)
+		}
+		if means := row[3]; strings.Contains(means, "stale") == fresh || fresh && n != seq.Number(integer(t, means)) {
+			t.Errorf("%v: %d, %v", row, n, fresh)
+		}
+	}
+}
+
+// A peer acks packets after the times of the table of section 6 (PKE-2).
+func TestSamplesOfTheDocument(t *testing.T) {
+	e, err := packet.NewEndpoint(packet.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := rows(t, "| Sample | `srtt` | `jitter` |")
+	if len(table) < 7 {
+		t.Errorf("%d samples", len(table))
+	}
+	now := machine.Micros(0)
+	for i, row := range table {
+		if _, _, err := e.Send(now, []byte("payload")); err != nil {
+			t.Fatal(err)
+		}
+		now += machine.Micros(integer(t, row[0]))
+		ack := append(packet.Header{Sequence: uint16(i), Ack: uint16(i), AckBits: 1}.Append(nil), "payload"...)
+		if err := e.Receive(now, ack, func(packet.Delivery) packet.Verdict { return packet.Take }); err != nil {
+			t.Fatal(err)
+		}
+		got := e.Estimates(now)
+		want := []int64{integer(t, row[0]), integer(t, row[1]), integer(t, row[2])}
+		if diff := cmp.Diff(want, []int64{int64(got.Latest), int64(got.SRTT), int64(got.Jitter)}); diff != "" {
+			t.Errorf("sample %d (-document +code):\n%s", i, diff)
+		}
+	}
+}
+
+// The trace of section 9 (PKC-2, PKC-6, PKC-7).
+func TestCongestionTraceOfTheDocument(t *testing.T) {
+	c := packet.NewCongestion(packet.ProfileArticle)
+	table := rows(t, "| Time | Conditions | Rows | Mode after it | `recovery` after it |")
+	if len(table) < 17 {
+		t.Errorf("%d evaluations", len(table))
+	}
+	for _, row := range table {
+		is := packet.Conditions{Silent: row[1] == "silent"}
+		if srtt, measured := strings.CutSuffix(row[1], " us"); measured {
+			is.Measured, is.SRTT = true, machine.Micros(integer(t, srtt))
+		}
+		c.Evaluate(inSeconds(t, row[0]), is)
+		if c.Mode().String() != row[3] || c.Recovery() != inSeconds(t, row[4]) {
+			t.Errorf("%v: %v, %d us", row, c.Mode(), c.Recovery())
+		}
+	}
+}
+
+// inSeconds reads a time such as 4.199999 s.
+func inSeconds(t *testing.T, cell string) machine.Micros {
+	t.Helper()
+	whole, fraction, _ := strings.Cut(strings.TrimSuffix(cell, " s"), ".")
+	return machine.Micros(integer(t, whole))*machine.Second + machine.Micros(integer(t, "1"+(fraction + "000000")[:6])-1_000_000)
+}
+
+// Each of the 26 faults of section 13 has its test.
+func TestFaultsOfTheDocumentHaveTests(t *testing.T) {
+	code, err := os.ReadFile("../packet/faults_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := rows(t, "| Id | Fault | Excluded by | Test |")
+	if len(table) != 26 {
+		t.Errorf("%d faults, want 26", len(table))
+	}
+	for i, row := range table {
+		if want := fmt.Sprintf("TestF%02d", i+1); row[0] != fmt.Sprintf("F-%d", i+1) || row[3] != want || !strings.Contains(string(code), "\nfunc "+want+"(t *testing.T) {") {
+			t.Errorf("%s: test %s, want %s in packet/faults_test.go", row[0], row[3], want)
+		}
+	}
+}
+
+// The registry of PACKETS.md has the codes of package packet, and one that only an encoder
+// without types for its fields needs.
+func TestCodesOfPacketsAreTheCodes(t *testing.T) {
+	text, err := os.ReadFile("packets.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct{ Codes []struct{ Code string } }
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"invalid_field"}
+	code, err := os.ReadFile("../packet/errors.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`wire\.Code += "([a-z_]+)"`).FindAllSubmatch(code, -1) {
+		want = append(want, string(m[1]))
+	}
+	var got []string
+	for _, c := range document.Codes {
+		got = append(got, c.Code)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("codes (-code +document):\n%s", diff)
+	}
+}
+
+// Constants that follow from others (PKP-2, PKT-3, PKL-5, PKC-3).
+func TestConstantsOfPacketsFitTogether(t *testing.T) {
+	c := constantsOf(t, "packets.json")
+	const header, fragmentHeader, ipv6AndUDP, least = 9, 5, 48, 1280
+	for _, check := range []struct {
+		what string
+		ok   bool
+	}{
+		{"MAX_PACKET is MAX_FRAGMENTS full fragments", c["MAX_PACKET"] == c["MAX_FRAGMENTS"]*c["FRAGMENT_SIZE"]},
+		{"REASSEMBLY_BYTES are two largest packets", c["REASSEMBLY_BYTES"] == 2*c["MAX_PACKET"]},
+		{"a datagram and an envelope of 63 bytes fit IPv6", header+c["FRAGMENT_ABOVE"]+63+ipv6AndUDP == least},
+		{"so does a fragment", fragmentHeader+header+c["FRAGMENT_SIZE"]+63+ipv6AndUDP < least},
+		{"windows divide the space", 65536%c["RECEIVED"]+65536%c["SENT_MAX"]+65536%c["REASSEMBLY"] == 0},
+		{"fragments are known to be old", 2*c["REASSEMBLY"] <= c["RECEIVED"]},
+		{"what is lost can still be acked", c["LOST_AFTER"] < c["KEPT"]},
+		{"an ack goes out twice before 32 packets", 2*c["ACK_EVERY"] <= 32},
+		{"GOOD is 30 a second, BAD 10", 1_000_000/c["GOOD_INTERVAL"] == 30 && 1_000_000/c["BAD_INTERVAL"] == 10},
+		{"latencies shown have squares that fit", c["SHOWN"]*c["LONGEST_SHOWN"]*c["LONGEST_SHOWN"] > 0},
+		{"recovery starts within its limits", c["LEAST_RECOVERY"] <= c["FIRST_RECOVERY"] && c["FIRST_RECOVERY"] <= c["MOST_RECOVERY"]},
+	} {
+		if !check.ok {
+			t.Errorf("%s: %v", check.what, c)
+		}
+	}
+}
