@@ -28,6 +28,7 @@ export {
   type ReceiveRow,
   type Verdict,
 } from "./endpoint.js";
+export { Loss, Patience, RoundTrip, Seconds, Shown, type Figures } from "./estimates.js";
 export {
   DEFAULT_GIVE_UP,
   HEADER,
@@ -67,4 +68,5 @@ export {
   type SenderState,
   type SubmitResult,
 } from "./sender.js";
+export { newest, numberFrom, onWire } from "./seq.js";
 export { NEVER, type Deadline, type Micros } from "./time.js";
