@@ -212,7 +212,7 @@ func TestPacketsComeBack(t *testing.T) {
 	})
 }
 
-// Whatever is taken has no other encoding, and nothing panics (LAW-2, LAW-3).
+// Whatever is taken has no other encoding, and nothing panics (PKT-4, PKD-13, PKT-SAFE-4).
 func TestWhatIsTakenIsCanonical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := Format{rapid.IntRange(1, 4).Draw(t, "fragment size"), rapid.IntRange(2, 4).Draw(t, "max fragments")}
@@ -283,7 +283,7 @@ func TestTheDefaultFormat(t *testing.T) {
 	check.Equal(t, "fragment", back, Packet{Header: Header{Sequence: 1}, NumFragments: 16, FragmentID: 15, Data: []byte{1}})
 }
 
-// Neither what is taken nor what is refused allocates.
+// Neither what is taken nor what is refused allocates (PKD-13).
 func TestTheCodecAllocatesNothing(t *testing.T) {
 	var f Format
 	p := Packet{Header: Header{100, 60000, 0x12345678}, Data: make([]byte, 200)}

@@ -164,3 +164,22 @@ func TestNoEventIsDropped(t *testing.T) {
 		check.Equal(t, "event", event, fmt.Sprint("lost ", i))
 	}
 }
+
+// An ack that is a whole turn of the space old means another number. That no datagram lives
+// so long is assumed of the packets of both ends (section 11).
+func TestAnAckOfAnotherTurn(t *testing.T) {
+	e := newEnd(t, Config{})
+	sendMany(e, 1)
+	old := acking(t, 0, 0, 1)
+	for range 65535 {
+		_, _, err := e.Send(0, []byte("x"))
+		check.Same(t, "error", err, nil)
+	}
+	e.gets(old)
+	check.Equal(t, "number 0 is no longer kept", e.sent.oldest, 65536-8192)
+	check.Equal(t, "and nothing has its sequence yet", e.Stats().Acked, 0)
+	sendMany(e, 1)
+	e.gets(acking(t, 1, 0, 1))
+	events := e.said()
+	check.Equal(t, "65536 has", events[len(events)-1], "acked 65536")
+}

@@ -12,13 +12,13 @@ import (
 	"github.com/chunkwire/chunkwire/wire"
 )
 
-// packetOperations are the packet layer's (appendix C of spec/PACKETS.md).
+// packetOperations are the packet layer's (PKO-1).
 var packetOperations = map[string]operation{
 	contract.OpPacketHeader: packetHeader, contract.OpPacketDecode: packetDecode,
 	contract.OpPacketEndpoint: packetEndpoint, contract.OpPacketCongestion: packetCongestion,
 }
 
-// placed is a refusal whose answer has a place.
+// placed is a refusal whose answer has a place (PKO-2).
 type placed struct {
 	code string
 	at   int
@@ -42,7 +42,7 @@ func packetHeader(q *object) (any, error) {
 	return encoded(h.Append(nil), nil)
 }
 
-// packetDecode decodes a datagram. A decoder alone also takes one fragment at most
+// packetDecode decodes a datagram (PKO-3). A decoder alone also takes one fragment at most
 // (PKP-1).
 func packetDecode(q *object) (any, error) {
 	f := packet.Format{FragmentSize: q.small("fragment_size", 1, 1160), MaxFragments: q.small("max_fragments", 1, 256)}
