@@ -557,6 +557,13 @@ static void test_room(void)
     CHECK(give_fragment(&x, 0, 4, 9, 0) == CWP_P11 && give_fragment(&x, 0, 4, 9, 1) == CWP_P11);
     CHECK(give_fragment(&x, 0, 7, 16, 0) == CWP_P11 && give_fragment(&x, 0, 4, 9, 2) == CWP_P4);
     finish(&x);
+    begin_with(&x, c);
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK(give_fragment(&x, 0, 1, 16, i) == CWP_P11 && give_fragment(&x, 0, 2, 16, i) == CWP_P11);
+    }
+    CHECK(give_fragment(&x, 0, 1, 16, 2) == CWP_P10); /* its own bytes count */
+    CHECK(give_fragment(&x, 0, 2, 16, 2) == CWP_P11 && give_fragment(&x, 0, 1, 16, 2) == CWP_P4);
+    finish(&x);
 }
 
 static void test_no_memory(void)
@@ -618,12 +625,13 @@ static void test_answers(void)
     CHECK(cwp_deadline(&x.e) == 20 * MS);
     CHECK(give_packet(&x, 15, 15) == CWP_P6 && cwp_deadline(&x.e) == 15);
     CHECK(polls(&x, 15) && !polls(&x, 21 * MS));
+    CHECK(give_packet(&x, 22 * MS, 18) == CWP_P6 && cwp_deadline(&x.e) == 42 * MS && polls(&x, 42 * MS));
     CHECK(give_hex(&x, 30 * MS, "3e1000110000000000") == CWP_P6 && x.r.size == 1);
     x.verdict = CWP_TAKE_QUIETLY;
     CHECK(give_packet(&x, 30 * MS, 17) == CWP_P6 && cwp_deadline(&x.e) == 15 + 4 * SECOND);
     CHECK(cwp_send(&x.e, 40 * MS, pad, 1, false, &s) == CWP_OK && cwp_send(&x.e, 40 * MS, assembly, 2, true, &s) == CWP_OK);
     CHECK(!polls(&x, 2 * SECOND) && happened(&x, "") && !cwp_silent(&x.e)); /* never lost */
-    CHECK(give_acks(&x, 2 * SECOND, 18, 2, 1) == CWP_P6 && !x.r.sampled && happened(&x, "+2 "));
+    CHECK(give_acks(&x, 2 * SECOND, 19, 3, 1) == CWP_P6 && !x.r.sampled && happened(&x, "+3 "));
     finish(&x);
 }
 
@@ -649,6 +657,49 @@ static void test_sent(void)
     CHECK(give_acks(&x, 0, 0, cwp_on_wire(65501), 3) == CWP_P6 && happened(&x, "+65501 "));
     CHECK(give_acks(&x, 0, 1, cwp_on_wire(65756), 0x80000001u) == CWP_P6 && happened(&x, "+65756 +65725 "));
     CHECK(give_acks(&x, 0, 2, cwp_on_wire(65757), 1) == CWP_P6 && happened(&x, ""));
+    send_many(&x, 0, 2);
+    CHECK(happened(&x, "-65502 ") && cwp_deadline(&x.e) == SECOND); /* 65501 was acked */
+    finish(&x);
+}
+
+/* Reordered packets, and the window of reassembly. */
+static void test_order(void)
+{
+    end x;
+    size_t rings;
+    begin(&x);
+    rings = x.held;
+    CHECK(give_packet(&x, 0, 5) == CWP_P6 && give_packet(&x, 0, 3) == CWP_P6 && give_packet(&x, 0, 4) == CWP_P6);
+    CHECK(sends(&x, 0, "1e0000050007000000"));
+    CHECK(give_fragment(&x, 0, 6, 8, 0) == CWP_P11 && give_packet(&x, 0, 69) == CWP_P6 && x.held == rings + 4);
+    CHECK(give_packet(&x, 0, 70) == CWP_P6 && x.held == rings);
+    finish(&x);
+}
+
+/* PKL-8, PKE-1, PKE-4 to PKE-7, of one conversation. */
+static void test_estimates_of_an_endpoint(void)
+{
+    end x;
+    cwp_figures f;
+    begin(&x);
+    send_many(&x, 0, 1);
+    send_many(&x, 50 * MS, 1);
+    CHECK(give_acks(&x, 100 * MS, 0, 1, 3) == CWP_P6 && x.e.round_trip.srtt == 50 * MS);
+    CHECK(cwp_shown_figures(&x.e.shown, &f) && f.min == 50 * MS && f.max == 100 * MS);
+    CHECK(cwp_seconds_sum(&x.e.bytes_sent, SECOND) == 18 && cwp_seconds_sum(&x.e.bytes_acked, SECOND) == 18);
+    CHECK(cwp_seconds_sum(&x.e.bytes_received, SECOND) == 11);
+    finish(&x);
+    begin(&x);
+    send_many(&x, 0, 4);
+    CHECK(give_acks(&x, 80 * MS, 0, 2, 1) == CWP_P6 && give_acks(&x, 80 * MS, 1, 2, 3) == CWP_P6);
+    CHECK(cwp_patience_at(&x.e.patience, 80 * MS) == 0); /* overtaken by one only */
+    CHECK(give_acks(&x, 80 * MS, 2, 2, 5) == CWP_P6 && cwp_patience_at(&x.e.patience, 80 * MS) == 90 * MS);
+    finish(&x);
+    begin(&x);
+    send_many(&x, 0, 2);
+    CHECK(!polls(&x, SECOND) && cwp_silent(&x.e));
+    CHECK(give_acks(&x, SECOND, 0, 1, 3) == CWP_P6 && !cwp_silent(&x.e));
+    CHECK(cwp_loss_per_mille(&x.e.loss, 2 * SECOND) == 1000);
     finish(&x);
 }
 
@@ -795,6 +846,8 @@ int main(void)
     test_acks();
     test_answers();
     test_sent();
+    test_order();
+    test_estimates_of_an_endpoint();
     test_sizes();
     test_parameters();
     test_hostile();

@@ -331,8 +331,7 @@ class Endpoint:
             self._lose(now, self._oldest)
             self._skip_settled()
         while self._sent and now - self._sent[0].at >= KEPT:  # L5, L7, L10
-            self._sent.popleft()
-        self._oldest = max(self._oldest, self._next_to_send - len(self._sent))
+            self._sent.popleft()  # none of them is in SENT any more
         return self.send(now, PAD)[0] if now >= self._ack_at else None
 
     @property

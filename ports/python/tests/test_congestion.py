@@ -66,6 +66,12 @@ class CongestionTest(unittest.TestCase):
             now += 1
             self.assertEqual(machine.evaluate(now, BAD), ["C1"])
         self.assertEqual(waits, [4, 8, 16, 32, 60, 60])
+        machine.evaluate(now, GOOD)
+        machine.evaluate(now + 60 * SECOND, GOOD)
+        self.assertEqual(machine.evaluate(now + 110 * SECOND, GOOD), 5 * ["C3"] + ["C4"])
+        self.assertEqual(machine.recovery, 1_875_000)
+        machine.evaluate(now + 120 * SECOND, GOOD)
+        self.assertEqual((machine.recovery, machine.deadline), (SECOND, NEVER))
 
     def test_exactly_ten_seconds_is_rewarded_and_not_short(self) -> None:
         machine = good_at(4 * SECOND)

@@ -63,6 +63,20 @@ class ReceivingTest(EndpointTest):
             if number % 1_000 == 1:
                 self.assert_refused(end.receive(number, regular(number)), "P3", "duplicate")
 
+    def test_out_of_order(self) -> None:
+        end = Endpoint(SMALL)
+        for number in (5, 3, 4):
+            self.assertEqual(end.receive(0, regular(number)).row, "P6")
+        self.assert_sends(end, 0, Header(0, 5, 0b111))
+
+    def test_what_is_kept_is_bounded(self) -> None:
+        end = Endpoint(SMALL._replace(received=64, reassembly=32))
+        for number in range(0, 2_000, 2):
+            end.receive(number * 100 * MS, regular(number))
+            end.receive(number * 100 * MS, fragments(number + 1, 8)[0])
+        self.assertLessEqual(len(end._received), 64)
+        self.assertLessEqual(len(end._dead), 64)
+
     def test_a_jump_over_the_whole_window_leaves_nothing(self) -> None:
         """PKR-3."""
         end = Endpoint(SMALL)
@@ -139,13 +153,21 @@ class ReassemblyTest(EndpointTest):
         self.assert_refused(end.receive(0, fragments(0, 8)[1]), "P7", "stale")
         self.assertEqual(end.receive(0, fragments(1, 8)[1]).row, "P13")
 
+    def test_what_leaves_the_window_is_dropped(self) -> None:
+        end = Endpoint(SMALL)
+        end.receive(0, fragments(0, 8)[0])
+        end.receive(0, regular(63, payload=b"\0"))
+        self.assertEqual(end.deadline, SECOND)
+        end.receive(0, regular(64, payload=b"\0"))
+        self.assertEqual(end.deadline, NEVER)
+
     def test_a_regular_packet_of_the_same_number(self) -> None:
         """P6."""
         end = Endpoint(SMALL)
         end.receive(0, fragments(0, 8)[0])
-        self.assertEqual(end.receive(0, regular(0)).row, "P6")
+        self.assertEqual(end.receive(0, regular(0, payload=b"\0")).row, "P6")
         self.assert_refused(end.receive(0, fragments(0, 8)[1]), "P3", "duplicate")
-        self.assertEqual(end.deadline, 20 * MS, "no reassembly is left")
+        self.assertEqual(end.deadline, NEVER, "no reassembly is left")
 
     def test_the_oldest_makes_room(self) -> None:
         """PKX-3: eight packets at once."""
@@ -178,6 +200,16 @@ class ReassemblyTest(EndpointTest):
         self.assertEqual(end.receive(0, third[1]).row, "P11")
         self.assertEqual(end.receive(0, fragments(7, 16)[0]).row, "P11")
         self.assert_refused(end.receive(0, third[2]), "P4", "dead")
+
+    def test_the_bytes_of_the_packet_itself_count(self) -> None:
+        """PKX-3."""
+        end = Endpoint(SMALL._replace(reassembly_bytes=16))
+        for number in (1, 2):
+            for datagram in fragments(number, 16)[:2]:
+                end.receive(0, datagram)
+        self.assert_refused(end.receive(0, fragments(1, 16)[2]), "P10", "reassembly_full")
+        self.assertEqual(end.receive(0, fragments(2, 16)[2]).row, "P11")
+        self.assert_refused(end.receive(0, fragments(1, 16)[2]), "P4", "dead")
 
     def test_a_refused_packet_may_come_again(self) -> None:
         """P12."""
@@ -237,6 +269,8 @@ class AcksTest(EndpointTest):
         self.assertEqual(end.deadline, 15)
         self.assertIsNotNone(end.poll(15))
         self.assertIsNone(end.poll(21 * MS))
+        end.receive(30 * MS, regular(16))
+        self.assertEqual(end.deadline, 50 * MS, "counted from the last packet sent")
 
     def test_quiet_packets_draw_no_answer(self) -> None:
         """PKR-7, PKT-LIVE-5."""
@@ -258,6 +292,45 @@ class AcksTest(EndpointTest):
         end.poll(4 * SECOND)
         end.receive(4 * SECOND, regular(1, (1, 0b11)))
         self.assertEqual(end.take_events(), [])
+
+
+class EstimatesTest(EndpointTest):
+    """PKL-8, PKE-1, PKE-4 to PKE-7, of one conversation."""
+
+    def test_only_ack_itself_gives_a_sample(self) -> None:
+        end = Endpoint(SMALL)
+        end.send(0, b"x")
+        end.send(50 * MS, b"x")
+        end.receive(100 * MS, regular(0, (1, 0b11)))
+        self.assertEqual((end.round_trip.latest, end.round_trip.srtt), (50 * MS, 50 * MS))
+        self.assertEqual((end.shown.figures.min, end.shown.figures.max), (50 * MS, 100 * MS))
+
+    def test_patience_from_what_was_overtaken_by_two(self) -> None:
+        end = Endpoint(SMALL)
+        for _ in range(4):
+            end.send(0, b"x")
+        end.receive(80 * MS, regular(0, (2, 1)))
+        end.receive(80 * MS, regular(1, (2, 0b11)))
+        self.assertEqual(end.patience.at(80 * MS), 0, "number 1 was overtaken by one")
+        end.receive(80 * MS, regular(2, (2, 0b101)))
+        self.assertEqual(end.patience.at(80 * MS), 90 * MS)
+
+    def test_a_late_ack_leaves_the_loss_as_it_is(self) -> None:
+        end = Endpoint(SMALL)
+        for _ in range(2):
+            end.send(0, b"x")
+        end.poll(SECOND)
+        end.receive(SECOND, regular(0, (1, 0b11)))
+        self.assertEqual((end.loss.per_mille(2 * SECOND), end.silent), (1_000, False))
+
+    def test_rates(self) -> None:
+        end = Endpoint(SMALL)
+        end.send(0, b"xy")  # 10 bytes
+        end.send(0, bytes(6))  # fragments of 17 and 7 bytes
+        end.receive(0, regular(0, (0, 1)))  # 10 bytes
+        end.receive(0, regular(0, (0, 1)))
+        rates = (end.bytes_sent, end.bytes_received, end.bytes_acked)
+        self.assertEqual([rate.sum(SECOND) for rate in rates], [34, 10, 10])
 
 
 class SentTest(EndpointTest):
@@ -294,6 +367,11 @@ class SentTest(EndpointTest):
         self.assertEqual(end.take_events(), [("lost", 0)])
         end.receive(0, regular(0, (1, 0b11)))
         self.assertEqual(end.take_events(), [("acked", 1)], "number 0 is not kept")
+        for _ in range(2):
+            end.send(0, b"x")
+        self.assertEqual(end.take_events(), [("lost", 2)], "number 1 was acked")
+        end.poll(SECOND)
+        self.assertEqual(end.take_events(), [("lost", number) for number in range(3, 259)])
 
     def test_silence_ends_by_news_and_not_by_time(self) -> None:
         end = Endpoint(SMALL)

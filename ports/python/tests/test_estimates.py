@@ -70,6 +70,8 @@ class OtherEstimatesTest(unittest.TestCase):
         sent.add(0, 1_000)
         sent.add(SECOND, 250)
         self.assertEqual((sent.rate(SECOND), sent.rate(2 * SECOND), sent.rate(11 * SECOND)), (800, 1_000, 200))
+        sent.add(10 * SECOND, 1)
+        self.assertEqual(sent.sum(10 * SECOND), 1_250, "nothing is dropped too early")
 
     def test_figures(self) -> None:
         """PKE-6."""
