@@ -68,6 +68,12 @@ describe("receiving", () => {
     assert.deepEqual(nextAcks(end, 0n), [32_511, 1]);
   });
 
+  test("out of order", () => {
+    const end = new Endpoint(SMALL);
+    for (const number of [5, 3, 4]) assert.equal(give(end, 0n, packet(number)), "P6");
+    assert.deepEqual(nextAcks(end, 0n), [5, 0b111]);
+  });
+
   test("across the wrap", () => {
     const end = new Endpoint({ ...SMALL, firstReceived: 65_000 });
     for (let number = 65_000; number < 66_000; number++) {
@@ -180,10 +186,13 @@ describe("acks", () => {
     give(end, 7n, packet(15));
     assert.equal(end.deadline, 7n);
     assert.notEqual(end.poll(7n), null);
+    give(end, 7n, packet(18));
+    assert.equal(end.deadline, 7n + 20n * MS, "counted from the last packet sent");
+    end.poll(7n + 20n * MS);
     assert.equal(give(end, 8n, [unhex("3e1000010000000000")]), "P6");
     assert.equal(give(end, 8n, packet(17), 0, () => "quiet"), "P6");
-    assert.equal(end.deadline, 7n + 4n * SECOND, "to forget the ack-only packet");
-    end.poll(7n + 4n * SECOND);
+    assert.equal(end.deadline, 7n + 4n * SECOND, "to forget the first ack-only packet");
+    end.poll(5n * SECOND);
     assert.equal(end.deadline, NEVER);
   });
 
@@ -218,6 +227,8 @@ describe("acks", () => {
     give(end, 0n, packet(1, 2, 65_756 % 65_536, 1));
     give(end, 0n, packet(2, 2, 65_757 % 65_536, 1));
     assert.deepEqual(events(end), ["acked 65501", "acked 65756"]);
+    for (let i = 0; i < 2; i++) end.send(0n, X);
+    assert.deepEqual([events(end), end.deadline], [["lost 65502"], SECOND], "65501 was acked");
   });
 });
 
@@ -249,6 +260,34 @@ test("sizes and parameters", () => {
 });
 
 describe("estimates", () => {
+  test("only ack itself gives a sample (PKE-1)", () => {
+    const end = new Endpoint(SMALL);
+    end.send(0n, X);
+    end.send(50n * MS, X);
+    give(end, 100n * MS, packet(0, 2, 1, 0b11));
+    assert.deepEqual([end.roundTrip.srtt, end.shown.figures?.min, end.shown.figures?.max], [50n * MS, 50n * MS, 100n * MS]);
+    assert.deepEqual([end.bytesSent, end.bytesReceived, end.bytesAcked].map((bytes) => bytes.sum(SECOND)), [18, 11, 18]);
+  });
+
+  test("patience comes from what was overtaken by two (PKE-4)", () => {
+    const end = new Endpoint(SMALL);
+    for (let i = 0; i < 4; i++) end.send(0n, X);
+    give(end, 80n * MS, packet(0, 2, 2, 1));
+    give(end, 80n * MS, packet(1, 2, 2, 0b11));
+    assert.equal(end.patience.at(80n * MS), 0n);
+    give(end, 80n * MS, packet(2, 2, 2, 0b101));
+    assert.equal(end.patience.at(80n * MS), 90n * MS);
+  });
+
+  test("a late ack leaves the loss as it is, and ends the silence (PKE-5, PKC-1)", () => {
+    const end = new Endpoint(SMALL);
+    for (let i = 0; i < 2; i++) end.send(0n, X);
+    end.poll(SECOND);
+    assert.ok(end.silent);
+    give(end, SECOND, packet(0, 2, 1, 0b11));
+    assert.deepEqual([end.loss.perMille(2n * SECOND), end.silent], [1000, false]);
+  });
+
   test("round trip (PKE-2, PKE-3)", () => {
     const path = new RoundTrip();
     const figures = [100_000n, 113_334n, 80_000n, 80_000n, 600_000n, 100_009n, 100_000n].map((sample) => {
