@@ -104,11 +104,17 @@ func (e *Endpoint) Deadline() machine.Micros {
 	return at
 }
 
-// Events returns what became of sent numbers since the last call, in order (PKA-2, PKL-6). They
-// are lent until the next call of any method.
+// keptEvents is for how many events memory is kept.
+const keptEvents = 64
+
+// Events returns what became of sent numbers since the last call, in order (PKA-2, PKL-6).
+// They are lent until the next call of any method. Ask after each Receive, Send and Poll:
+// events wait, however many they are.
 func (e *Endpoint) Events() []Event {
 	events := e.events
-	e.events = e.events[:0]
+	if e.events = e.events[:0]; cap(e.events) > keptEvents {
+		e.events = nil
+	}
 	return events
 }
 

@@ -83,24 +83,22 @@ func packetEndpoint(q *object) (any, error) {
 	if *q.err != nil {
 		return nil, *q.err
 	}
-	e, err := trace.NewEndpoint(cfg)
+	// As in run: the events before one that cannot be read are run.
+	var events []contract.EndpointEvent
+	var unread error
+	for _, text := range list {
+		e, err := endpointEvent(text)
+		if err != nil {
+			unread = err
+			break
+		}
+		events = append(events, e)
+	}
+	steps, err := trace.RunEndpoint(cfg, events)
 	if err != nil {
 		return nil, errBadRequest
 	}
-	steps := make([]contract.EndpointStep, len(list))
-	for i, text := range list {
-		event, err := endpointEvent(text)
-		if err == nil {
-			steps[i], err = trace.EndpointEvent(e, event)
-		}
-		switch {
-		case errors.Is(err, errUnsupported), errors.Is(err, trace.ErrUnsupported):
-			return nil, errUnsupported
-		case err != nil:
-			return nil, errBadRequest
-		}
-	}
-	return contract.EndpointResponse{Answer: contract.Answer{OK: true}, Steps: steps}, nil
+	return contract.EndpointResponse{Answer: contract.Answer{OK: true}, Steps: steps}, unread
 }
 
 // endpointEvent reads the fields that an event has. What it is decides first.
