@@ -1,6 +1,8 @@
 package fuzz
 
 import (
+	"strings"
+
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
 	sim "github.com/chunkwire/chunkwire/sim/packet"
@@ -124,7 +126,7 @@ func (b *congestionBench) evaluate() {
 	if rows[len(rows)-1] != row {
 		b.Fatalf("at %d, %+v: the model takes %s, the oracle %v", b.clock, b.is, row, rows)
 	}
-	b.compare(row)
+	b.compare(strings.Join(rows, " "))
 	good := row == "C4" || row >= "C6"
 	switch {
 	case !good || before == packet.Good:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -75,21 +76,32 @@ func TestSeeds(t *testing.T) {
 }
 
 // The seeds of machines take every row of their tables, as the log of their runs
-// says.
+// says. Of an endpoint of the packet layer it says why datagrams are refused.
 func TestSeedsTakeAllRows(t *testing.T) {
 	before := verbose
 	verbose = func() bool { return true }
 	defer func() { verbose = before }()
 	var out strings.Builder
 	log := recorder{func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }}
-	for _, target := range []*Target{targetReceiver, targetSender} {
+	for _, target := range []*Target{targetReceiver, targetSender, targetPacketEndpoint, targetCongestion} {
 		for _, seed := range target.Seeds() {
 			target.Run(log, seed)
 		}
 	}
+	text := out.String()
 	for _, line := range append(statemachine.ReceiverTable(), statemachine.SenderTable()...) {
-		if !strings.Contains(out.String(), "Row:"+string(line.Row)+" ") {
+		if !strings.Contains(text, "Row:"+string(line.Row)+" ") {
 			t.Errorf("no seed takes %v", line.Row)
+		}
+	}
+	for _, line := range packet.CongestionTable() {
+		if !regexp.MustCompile(`(?m)^at \d+,[ C\d]* ` + string(line.Row) + `\b`).MatchString(text) {
+			t.Errorf("no seed takes %v", line.Row)
+		}
+	}
+	for _, line := range packet.EndpointTable() {
+		if row := string(line.Row); row != "P1" && slices.Contains(line.Actions, "COUNT") && !strings.Contains(text, "("+row+")") {
+			t.Errorf("no seed is refused by %v", row)
 		}
 	}
 }
