@@ -97,7 +97,7 @@ func (b *endpointBench) op() {
 		size := pick(&b.script, []int{1, b.cfg.FragmentSize, b.cfg.FragmentAbove, b.cfg.FragmentAbove + 1, 2 * b.cfg.FragmentSize, b.cfg.MaxPacket(), b.cfg.MaxPacket() + 1, 0})
 		b.send(end, 1, b.content(size), b.byte()&1 == 1)
 	case 5: // many
-		b.send(end, int(b.byte()), []byte("many"), b.byte() > 200)
+		b.send(end, int(b.byte()), b.content(b.cfg.FragmentSize), b.byte() > 200)
 	case 6: // as traces have it
 		b.send(end, 1, b.take(int(b.uint16())), false)
 	case 7, 8:
@@ -272,7 +272,7 @@ func (b *endpointBench) finish() {
 	if !b.forged {
 		for end := range b.Ends {
 			_, taken, acked, _ := b.Judge.Counts(end)
-			b.Send(end, []byte("the last"), false)
+			b.Send(end, []byte{1}, false)
 			b.Wait(packet.AckDelay / 2)
 			b.arrive(1-end, 0, mostEvents, false)
 			b.Wait(packet.AckDelay)
