@@ -65,7 +65,7 @@ func decodeBody(kind codec.Type, body []byte) (codec.Packet, error) {
 	return p, err
 }
 
-// Field note 29: the bytes that the original implementation makes (SLC-1, ACK-1, FRM-1
+// The bytes that the original implementation makes (SLC-1, ACK-1, FRM-1
 // to FRM-6).
 func TestGolden(t *testing.T) {
 	cases := []struct {
@@ -299,7 +299,7 @@ func TestBodyRefusals(t *testing.T) {
 	}
 }
 
-// Field note 27: what does not fit its field is refused, and nothing is written
+// What does not fit its field is refused, and nothing is written
 // (ENC-2 to ENC-7).
 func TestEncoderRefusals(t *testing.T) {
 	cases := []struct {

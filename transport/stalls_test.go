@@ -21,7 +21,7 @@ func TestStallDuplicateIsAckedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
 		acksLost, firstKnown := 0, false
-		w.tapB.dropIf(func(p codec.Packet) bool {
+		w.tapB.DropIf(func(p packet) bool {
 			if acksLost == 0 {
 				acksLost++
 				return true
@@ -29,7 +29,7 @@ func TestStallDuplicateIsAckedAgain(t *testing.T) {
 			firstKnown = firstKnown || p.Ack.Acked.Has(0)
 			return false
 		})
-		w.tapA.dropIf(func(p codec.Packet) bool { return p.Slice.SliceID == 1 && !firstKnown })
+		w.tapA.DropIf(func(p packet) bool { return p.Slice.SliceID == 1 && !firstKnown })
 
 		mustSend(t, w.toB, content(1500, 1))
 		mustRecv(t, w.toA, content(1500, 1))
@@ -49,7 +49,7 @@ func TestStallLastAckIsAnsweredAgain(t *testing.T) {
 		mustSend(t, w.toB, content(5*1024, 1)) // another number of slices
 		mustRecv(t, w.toA, content(5*1024, 1))
 		fullAcks := 0
-		w.tapB.dropIf(func(p codec.Packet) bool {
+		w.tapB.DropIf(func(p packet) bool {
 			if p.Ack.ChunkID == 1 && isFullAck(p) {
 				fullAcks++
 				return fullAcks <= 3
@@ -65,7 +65,7 @@ func TestStallLastAckIsAnsweredAgain(t *testing.T) {
 		if fullAcks < 4 {
 			t.Errorf("%d full acks of chunk 1, want at least 4", fullAcks)
 		}
-		if n := w.tapB.count(func(p codec.Packet) bool { return p.Ack.ChunkID == 1 && p.Ack.NumSlices != 3 }); n != 0 {
+		if n := w.tapB.Count(func(p packet) bool { return p.Ack.ChunkID == 1 && p.Ack.NumSlices != 3 }); n != 0 {
 			t.Errorf("%d acks of chunk 1 have another number of slices", n)
 		}
 	})
@@ -77,7 +77,7 @@ func TestStallLastAckWhileTheReaderSleeps(t *testing.T) {
 		w := connect(t, short, with(func(cfg *transport.Config) { cfg.RecvQueue = 1 }))
 		mustSend(t, w.toB, []byte("fills the queue"))
 		fullAcks := 0
-		w.tapB.dropIf(func(p codec.Packet) bool {
+		w.tapB.DropIf(func(p packet) bool {
 			fullAcks++
 			return fullAcks <= 3
 		})
@@ -96,7 +96,7 @@ func TestAllAcksOfAWhileAreLost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
 		heals := time.Now().Add(3 * time.Second)
-		w.tapB.dropIf(func(p codec.Packet) bool { return time.Now().Before(heals) })
+		w.tapB.DropIf(func(p packet) bool { return time.Now().Before(heals) })
 		start := time.Now()
 		mustSend(t, w.toB, content(262_144, 1))
 		wantTook(t, "the chunk", start, 3*time.Second, 4*time.Second)
