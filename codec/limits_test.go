@@ -39,7 +39,7 @@ func verdictOf(err error) verdict {
 	return verdict{}
 }
 
-// A last slice of any size is refused at every place of its end: the error tells
+// A last slice of any size is refused at every place of its end: the error has
 // the rule and the place (DEC-12 to DEC-14). One that is longer than any datagram can
 // be refused before (DEC-16).
 func TestTheEndOfEverySliceIsChecked(t *testing.T) {
