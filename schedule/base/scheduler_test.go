@@ -56,6 +56,41 @@ func TestTheNewestResentSliceThatCanHaveArrivedIsTheSample(t *testing.T) {
 	check.Equal(t, "minimum", f.Stats().MinRTT, 50*ms)
 }
 
+// Of two resent slices the one that was sent later counts, also when it is the
+// one with the smaller id.
+func TestNewerIsWhatWasSentLater(t *testing.T) {
+	f := fly(t, atOnce, 8)
+	f.sends(chunktest.Range(0, 7)...)
+	f.at(50*ms).acked(1, 2, 4, 5)
+	f.sends(0, 3)
+	f.at(60 * ms).acked(7)
+	f.sends() // 6 by one only
+	f.at(100 * ms)
+	f.slices[0].last, f.slices[0].lastAt = 11, 70*ms // as if 0 was sent again
+	f.at(125*ms).acked(0, 3)
+	check.Equal(t, "samples", f.sampled(), []machine.Micros{50 * ms, 60 * ms, 55 * ms})
+}
+
+// The shortest fixed resend delay is one, and not none, of a hold as well (TMR-2, TMR-6).
+func TestAResendDelayOfAMicrosecond(t *testing.T) {
+	f := fly(t, Profile{Cap: maxCost, ResendDelay: 1}, 1)
+	f.sends(0)
+	check.Equal(t, "deadline", f.Deadline(), 1)
+	f.Held(0)
+	check.Equal(t, "deadline of a hold", f.Deadline(), 1)
+}
+
+// The records of a chunk take the memory of those before, as many as it has slices.
+func TestRecordsAreUsedAgain(t *testing.T) {
+	f := fly(t, atOnce, 98)
+	first := &f.slices[0]
+	for _, n := range []int{98, 3, 98} {
+		f.begin(n)
+		check.Equal(t, "records", len(f.slices), n)
+		check.That(t, &f.slices[0] == first, "they are in the same memory")
+	}
+}
+
 // A sender that rests holds nothing of the chunk that was sent, and sends the next
 // one like any other; one with a chunk in flight does not rest.
 func TestASenderRests(t *testing.T) {
