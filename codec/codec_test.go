@@ -520,6 +520,9 @@ func TestNothingIsAllocated(t *testing.T) {
 	badEnd := bytes.Clone(good)
 	badEnd[1036] ^= 1
 	reseal(badEnd)
+	badPadding := bytes.Clone(goodAck)
+	badPadding[39] |= 0x80
+	reseal(badPadding)
 	cases := map[string]func() error{
 		"encode slice":      func() error { _, err := framer.AppendSlice(dst, full.Slice); return err },
 		"encode ack":        func() error { _, err := framer.AppendAck(dst, acks.Ack); return err },
@@ -531,6 +534,8 @@ func TestNothingIsAllocated(t *testing.T) {
 		"refuse crc":        func() error { _, err := framer.Decode(good[:100]); return err },
 		"refuse end check":  func() error { _, err := framer.Decode(badEnd); return err },
 		"refuse empty":      func() error { _, err := framer.Decode(nil); return err },
+		"refuse padding":    func() error { _, err := framer.Decode(badPadding); return err },
+		"refuse length":     func() error { return codec.CheckSize(codec.MaxDatagramSize + 1) },
 	}
 	for name, run := range cases {
 		t.Run(name, func(t *testing.T) {

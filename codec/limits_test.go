@@ -11,6 +11,9 @@ func TestLimits(t *testing.T) {
 	if codec.SliceSize != 1024 || codec.MaxSlices != 256 || codec.MaxChunkSize != 262_144 {
 		t.Errorf("%d slices of %d bytes, chunks of %d", codec.MaxSlices, codec.SliceSize, codec.MaxChunkSize)
 	}
+	if codec.HeaderBytes != 28 {
+		t.Errorf("headers of %d bytes", codec.HeaderBytes)
+	}
 	if codec.NumSlices(codec.MaxChunkSize) != codec.MaxSlices {
 		t.Errorf("the largest chunk has %d slices", codec.NumSlices(codec.MaxChunkSize))
 	}

@@ -16,16 +16,6 @@ import (
 	"github.com/chunkwire/chunkwire/transport"
 )
 
-func TestConversation(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		mustSend(t, w.toB, []byte("hello"))
-		mustRecv(t, w.toA, []byte("hello"))
-		mustSend(t, w.toA, []byte("hello yourself"))
-		mustRecv(t, w.toB, []byte("hello yourself"))
-	})
-}
-
 // The sizes around every boundary, at every loss. The
 // second chunk of each pair begins from nothing, and each arrives once.
 func TestEverySizeAtEveryLoss(t *testing.T) {
@@ -100,47 +90,6 @@ func TestManyChunksInOrder(t *testing.T) {
 	})
 }
 
-// Ids wrap (CID-2).
-func TestMoreChunksThanIDs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("70,000 chunks")
-	}
-	bubble(t, func(t *testing.T) {
-		const chunks = 1<<16 + 4000
-		w := connect(t, netsim.Path{Delay: ms}, with(nil))
-		w.tapA.Blind, w.tapB.Blind = true, true
-		sent := during(func() error {
-			for i := range chunks {
-				if _, err := w.toB.Enqueue(background, []byte{byte(i), byte(i >> 8), byte(i >> 16)}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		for i := range chunks {
-			mustRecv(t, w.toA, []byte{byte(i), byte(i >> 8), byte(i >> 16)})
-		}
-		wantErr(t, "sending", <-sent, nil)
-	})
-}
-
-// On a clean path each slice is sent once, and acks are few.
-func TestCleanPathSendsEverySliceOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: 25 * ms}, with(nil))
-		for range 4 {
-			mustSend(t, w.toB, content(262_144, 1))
-			mustRecv(t, w.toA, content(262_144, 1))
-		}
-		if n := w.tapA.Count(isSlice); n != 4*256 {
-			t.Errorf("%d slices were sent, want 1024", n)
-		}
-		if n := w.tapB.Count(isAck); n > 4*30 {
-			t.Errorf("%d acks were sent, want at most 120", n)
-		}
-	})
-}
-
 // What is due at time zero goes out at time zero. On a
 // path without delay a chunk takes the time that its spacing takes, and that of the
 // acks which open the first window, whatever the timers (SND-3).
@@ -154,40 +103,6 @@ func TestSendsAtOnce(t *testing.T) {
 		start = time.Now()
 		mustSend(t, w.toB, content(262_144, 1))
 		wantTook(t, "a large chunk", start, ms, 5*ms)
-	})
-}
-
-// A long round trip alone makes nothing go out twice, once it is known.
-func TestLongRoundTrip(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: 200 * ms}, with(nil))
-		mustSend(t, w.toB, content(262_144, 1))
-		mustRecv(t, w.toA, content(262_144, 1))
-		before := w.tapA.Count(isSlice)
-		mustSend(t, w.toB, content(262_144, 2))
-		mustRecv(t, w.toA, content(262_144, 2))
-		if n := w.tapA.Count(isSlice) - before; n != 256 {
-			t.Errorf("%d slices were sent, want 256", n)
-		}
-	})
-}
-
-// When the last slice is lost only a timer finds it.
-func TestTailLoss(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		lost := 0
-		w.tapA.DropIf(func(p packet) bool {
-			if isSlice(p) && p.Slice.Last() && lost < 3 {
-				lost++
-				return true
-			}
-			return false
-		})
-		start := time.Now()
-		mustSend(t, w.toB, content(10_000, 1))
-		mustRecv(t, w.toA, content(10_000, 1))
-		wantTook(t, "the chunk", start, 20*ms, time.Second)
 	})
 }
 

@@ -8,21 +8,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
 	"github.com/chunkwire/chunkwire/transport/internal/transporttest"
 )
 
-const (
-	ms         = time.Millisecond
-	protocolID = 0x11223344
-)
+const ms = time.Millisecond
 
 var (
 	background = context.Background()
-	framer     = codec.NewFramer(protocolID)
 	outage     = netsim.Path{Loss: 100}
 	short      = netsim.Path{Delay: 10 * ms}
 )
