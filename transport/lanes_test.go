@@ -371,7 +371,7 @@ func TestClosingLanes(t *testing.T) {
 // To cancel a chunk in flight ends the connection, on whichever lane it is; to
 // cancel one in the queue withdraws it, and the next takes its lane.
 func TestCancelingAmongLanes(t *testing.T) {
-	reason := errors.New("changed my mind")
+	reason := errors.New("canceled by the caller")
 	bubble(t, func(t *testing.T) {
 		r := connect(t, short, lanes(2))
 		all := enqueue(t, r.toB, content(9000, 0), content(9000, 1), content(9000, 2), content(9000, 3))

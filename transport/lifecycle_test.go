@@ -239,7 +239,7 @@ func TestCancelOfAQueuedChunk(t *testing.T) {
 		second := during(func() error { return w.toB.Send(ctx, []byte("second")) })
 		time.Sleep(ms)
 		third, _ := w.toB.Enqueue(background, []byte("third"))
-		reason := errors.New("changed my mind")
+		reason := errors.New("canceled by the caller")
 		cancel(reason)
 		wantErr(t, "the second", <-second, transport.ErrCanceled, context.Canceled, reason)
 		wantErr(t, "the first", first.Wait(background), nil)

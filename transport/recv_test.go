@@ -214,7 +214,7 @@ func TestWaitOnlyWaits(t *testing.T) {
 		wantErr(t, "Enqueue", err, nil)
 		queued, err := w.toB.Enqueue(background, []byte("and this one more"))
 		wantErr(t, "Enqueue", err, nil)
-		reason := errors.New("no patience")
+		reason := errors.New("limit reached")
 		ctx, cancel := context.WithTimeoutCause(background, time.Second, reason)
 		defer cancel()
 		wantErr(t, "Wait", d.Wait(ctx), transport.ErrCanceled, context.DeadlineExceeded, reason)

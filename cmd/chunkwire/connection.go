@@ -118,7 +118,7 @@ func (c *connectionFlags) silence(peer net.Addr, far course, st transport.Endpoi
 	case !far.begun:
 		return fmt.Sprintf("no answer from %v; is it running, reachable, and using the same --protocol-id and --lanes?%s", peer, local)
 	case c.sends && far.done == far.total:
-		return fmt.Sprintf("%v has all %s, but has not said whether it stored them; it may still be writing%s", peer, formatBytes(float64(far.done)), local)
+		return fmt.Sprintf("%v has all %s, but has not said whether it stored them; it may still be writing, or be another implementation, which needs --raw here%s", peer, formatBytes(float64(far.done)), local)
 	case c.sends && far.done == 0 && !c.raw:
 		return fmt.Sprintf("%v took the first chunk and nothing after it; is it a recv --raw, or another implementation? They need --raw here%s", peer, local)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -235,7 +236,8 @@ func (r simulationReport) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; profile %s, %s\n\n",
 		block, rate, queue, rtt, r.LossPercent, r.Profile, countOf(int64(r.Seeds), "seed"))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var table strings.Builder
+	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmedian\t95th\tmax\t")
 	fmt.Fprintf(t, "delivered, ms\t%s\t\n", r.DeliverMS.cells())
 	fmt.Fprintf(t, "acked, ms\t%s\t\n", r.AckedMS.cells())
@@ -243,5 +245,11 @@ func (r simulationReport) print(w io.Writer) error {
 	fmt.Fprintf(t, "bytes down / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesDownRatio))
 	fmt.Fprintf(t, "bytes up / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesUpRatio))
 	fmt.Fprintf(t, "failed, of %d\t%d\t\t\t\n", r.Seeds, r.Failed)
-	return t.Flush()
+	_ = t.Flush() // into memory
+	for line := range strings.Lines(table.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }

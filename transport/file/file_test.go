@@ -94,7 +94,7 @@ func (w failingWriter) Write(b []byte) (int, error) { return len(b), w.err }
 // Each case breaks one thing in a transfer of 600,000 bytes that is otherwise
 // good, and both ends say what it was (FIL-3, FIL-4, SEC-1).
 func TestFileFaults(t *testing.T) {
-	errDisk := errors.New("disk on fire")
+	errDisk := errors.New("disk failed")
 	for _, c := range []struct {
 		name       string
 		source     func(good []byte) io.Reader

@@ -66,7 +66,7 @@ func TestSendFindsOutWhatItSends(t *testing.T) {
 	}
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, transport.Config{})
-		errDisk := errors.New("disk on fire")
+		errDisk := errors.New("disk failed")
 		for name, source := range map[string]io.Reader{"a reader": failingReader{errDisk}, "a seeker": struct {
 			failingReader
 			io.Seeker
