@@ -239,9 +239,9 @@ func TestPacketsMismatch(t *testing.T) {
 
 func TestPacketsOverSockets(t *testing.T) {
 	t.Parallel()
-	r := runCommand(t, nil, strings.Fields("packets --json --for 300ms --rtt 4ms --loss 0 --large 16K")...)
+	r := runCommand(t, nil, strings.Fields("packets --json --for 300ms --rtt 4ms --loss 0 --large 16K --every 1")...)
 	_, sum := objects(t, r.stdout)
-	if r.code != exitOK || r.stderr != "" || !sum.OK || sum.Client.Delivered == 0 || sum.Server.Fragmented == 0 {
+	if r.code != exitOK || r.stderr != "" || !sum.OK || sum.Client.Delivered == 0 || sum.Server.Fragmented == 0 || sum.Client.Fragmented != sum.Client.Sent {
 		t.Errorf("%+v", r)
 	}
 }
