@@ -2,6 +2,7 @@ package packet_test
 
 import (
 	"bytes"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -157,4 +158,43 @@ func BenchmarkEndpoint(b *testing.B) {
 		slices.Sort(costs)
 		b.ReportMetric(costs[len(costs)/2], "ns/op")
 	})
+}
+
+// The memory of an endpoint: new, with traffic both ways 60 times a second, and when that
+// has ended and everything has come to rest.
+func BenchmarkMemory(b *testing.B) {
+	const pairs = 500
+	held := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	for range b.N {
+		before := held()
+		list := make([]*pair, pairs)
+		for i := range list {
+			list[i] = newPair()
+		}
+		idle := held()
+		for _, p := range list {
+			for range 10 * 120 { // 10 s
+				p.exchange()
+			}
+		}
+		busy := held()
+		for _, p := range list {
+			p.now += 5 * machine.Second
+			for _, e := range p.ends {
+				e.Poll(p.now)
+				e.Events()
+			}
+		}
+		rest := held()
+		b.ReportMetric(float64(idle-before)/(2*pairs), "B/new")
+		b.ReportMetric(float64(busy-before)/(2*pairs), "B/busy")
+		b.ReportMetric(float64(rest-before)/(2*pairs), "B/rested")
+		runtime.KeepAlive(list)
+	}
+	b.ReportMetric(0, "ns/op")
 }

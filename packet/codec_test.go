@@ -75,7 +75,15 @@ func TestHeadersThatAreCut(t *testing.T) {
 	}
 }
 
-// refusals are datagrams of 16 fragments of 4 bytes at most, with the rule that refuses
+// What is no prefix of a whole packet begins no header.
+func TestPrefixesThatAreNone(t *testing.T) {
+	for _, prefix := range []byte{0x01, 0x40, 0x80, 0x21, 0xe0} {
+		_, _, err := DecodeHeader([]byte{prefix, 0, 0, 0, 0, 0})
+		check.That(t, errors.Is(err, ErrReservedBits), "reserved bits")
+	}
+}
+
+// refusalCases are datagrams of 16 fragments of 4 bytes at most, with the rule that refuses
 // them, the code and the place (section 3.3).
 var refusalCases = []struct {
 	name, hex, rule string
@@ -212,7 +220,7 @@ func TestPacketsComeBack(t *testing.T) {
 	})
 }
 
-// Whatever is taken has no other encoding, and nothing panics (LAW-2, LAW-3).
+// Whatever is taken has no other encoding, and nothing panics (PKT-4, PKD-13, PKT-SAFE-4).
 func TestWhatIsTakenIsCanonical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := Format{rapid.IntRange(1, 4).Draw(t, "fragment size"), rapid.IntRange(2, 4).Draw(t, "max fragments")}
@@ -283,7 +291,7 @@ func TestTheDefaultFormat(t *testing.T) {
 	check.Equal(t, "fragment", back, Packet{Header: Header{Sequence: 1}, NumFragments: 16, FragmentID: 15, Data: []byte{1}})
 }
 
-// Neither what is taken nor what is refused allocates.
+// Neither what is taken nor what is refused allocates (PKD-13).
 func TestTheCodecAllocatesNothing(t *testing.T) {
 	var f Format
 	p := Packet{Header: Header{100, 60000, 0x12345678}, Data: make([]byte, 200)}

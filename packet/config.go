@@ -5,7 +5,7 @@ import (
 	"github.com/chunkwire/chunkwire/seq"
 )
 
-// Times and sizes of section 2 that are the same in every endpoint.
+// Times and sizes that are the same in every endpoint (PKP-5).
 const (
 	// LostAfter is after how long a packet without an ack counts as lost (L2).
 	LostAfter = machine.Second
@@ -61,7 +61,7 @@ type Config struct {
 	SequenceBits seq.Space
 }
 
-// complete returns the configuration without fields that are 0, or why it is bad.
+// complete returns the configuration without fields that are 0, or why it is bad (PKP-3).
 func (c Config) complete() (Config, error) {
 	c.setDefaults()
 	least, leastSent, most := 64, 256, 1<<14
@@ -116,4 +116,5 @@ func setDefault[V int | seq.Space](field *V, value V) {
 	}
 }
 
+// powerOfTwo reports whether n numbers fit the space without a rest (PKP-4).
 func powerOfTwo(n, least, most int) bool { return n >= least && n <= most && n&(n-1) == 0 }

@@ -2,7 +2,7 @@ package packet
 
 import "github.com/chunkwire/chunkwire/machine"
 
-// The constants of section 9.
+// The constants of section 9 (PKP-5).
 const (
 	BadRTT        = 250 * machine.Millisecond // a longer round trip is bad
 	FirstRecovery = 4 * machine.Second        // how long conditions must first be good
@@ -34,7 +34,7 @@ type Conditions struct {
 }
 
 // Congestion decides between two modes of sending (section 9). It is a machine of its
-// own; an Endpoint has one.
+// own; an Endpoint has one. Its variables are those of PKC-5.
 type Congestion struct {
 	state    Mode
 	row      machine.Row
@@ -72,7 +72,7 @@ func (m Mode) String() string { return [...]string{"BAD", "GOOD"}[m] }
 // Interval returns the time between two packets of the regular cadence.
 func (m Mode) Interval() machine.Micros { return [...]machine.Micros{BadInterval, GoodInterval}[m] }
 
-// The guards of section 9.
+// The guards of section 9 (PKC-6).
 const (
 	rewardDue uint8 = iota
 	badSoon
@@ -95,7 +95,7 @@ var congestionGuards = []machine.Guard{
 	goodNotYet: {Event: "conditions", Text: "good, not for long"},
 }
 
-// The actions of section 9.
+// The actions of section 9 (PKC-7).
 type congestionAction = machine.Action[Congestion, struct{}]
 
 var (
@@ -133,7 +133,7 @@ func (c *Congestion) step(guard uint8) {
 }
 
 // Evaluate takes the conditions as they are at now (PKC-2). A time before the latest one
-// counts as that one (TIM-1).
+// counts as that one (PKN-3).
 func (c *Congestion) Evaluate(now machine.Micros, is Conditions) {
 	c.now = max(c.now, now)
 	for c.rewardAt() <= c.now {
@@ -207,7 +207,8 @@ func (c *Congestion) Mode() Mode { return c.state }
 // Recovery returns how long conditions must be good before GOOD comes back.
 func (c *Congestion) Recovery() machine.Micros { return c.recovery }
 
-// Deadline returns when time alone changes something, if conditions stay as they are.
+// Deadline returns when time alone changes something, if conditions stay as they are
+// (PKC-8).
 func (c *Congestion) Deadline() machine.Micros {
 	if c.state == Bad && c.goodSince != machine.Never {
 		return c.goodSince + c.recovery

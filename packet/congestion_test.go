@@ -83,7 +83,7 @@ func TestRewards(t *testing.T) {
 	check.Equal(t, "mode", m.Mode(), Bad)
 }
 
-// Each GOOD that is short doubles the time of BAD: 4, 8, 16, 32, 60, 60 s (BND-3).
+// Each GOOD that is short doubles the time of BAD: 4, 8, 16, 32, 60, 60 s (PKT-BND-3).
 func TestBadLastsLonger(t *testing.T) {
 	m := badMachine()
 	now := machine.Micros(0)
@@ -172,7 +172,7 @@ func TestCongestionsTimeGoesBack(t *testing.T) {
 }
 
 // In any run recovery stays within its bounds, GOOD follows only good conditions without a
-// break for recovery, and 60 s of them end in GOOD (SAFE-5, LIVE-4).
+// break for recovery, and 60 s of them end in GOOD (PKT-SAFE-5, PKT-LIVE-4).
 func TestModesInAnyRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := badMachine()

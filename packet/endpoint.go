@@ -6,11 +6,11 @@ import (
 )
 
 // Endpoint is one end of a connection: it numbers and sends packets, takes those of the
-// peer, and says which of its own arrived.
+// peer, and says which of its own arrived. It does nothing between calls (PKI-1).
 type Endpoint struct {
 	state endpointState
 	row   machine.Row
-	now   machine.Micros
+	now   machine.Micros // of the latest event (PKN-2)
 
 	// What does not change.
 	format            Format
@@ -21,7 +21,7 @@ type Endpoint struct {
 	reassemblyPackets int
 	reassemblyBytes   int
 
-	// Receiving (section 5). All windows move together.
+	// Receiving (PKR-6). All windows move together.
 	received seq.Window
 	dead     seq.Window // given up in reassembly
 	parts    reassembly
@@ -35,7 +35,7 @@ type Endpoint struct {
 	sent        sentRing
 	sentRow     machine.Row
 	waiting     seq.Number // no number before it waits for an ack
-	newestAcked seq.Number
+	newestAcked seq.Number // PKL-7
 	newestLost  seq.Number
 	events      []Event
 	out         []byte // the datagram that was sent last; lent
@@ -76,7 +76,7 @@ const open endpointState = 0
 
 func (endpointState) String() string { return "OPEN" }
 
-// The guards of section 5. Of a datagram the first that holds counts.
+// The guards of section 5 (PKR-9). Of a datagram the first that holds counts.
 const (
 	notDecodable uint8 = iota
 	isStale
@@ -109,7 +109,7 @@ var endpointGuards = []machine.Guard{
 	completesTaken:   {Event: "fragment", Text: "completes, taken"},
 }
 
-// The actions of section 5.
+// The actions of section 5 (PKR-1, PKR-2, PKR-10).
 type endpointAction = machine.Action[Endpoint, *arrival]
 
 var (
@@ -186,7 +186,7 @@ func (a *arrival) refuse(guard uint8, err *Error) uint8 {
 // Receive takes a datagram that arrived at now (section 5). If it completes a payload,
 // above is called with it, and says what becomes of it; above must not call the endpoint.
 // Receive fails with why the datagram was refused; it then has changed nothing but
-// counters (PKR-4).
+// counters (PKR-4). Nothing in a datagram ends more than that (PKR-5).
 func (e *Endpoint) Receive(now machine.Micros, datagram []byte, above func(Delivery) Verdict) error {
 	e.advance(now)
 	e.stats.DatagramsReceived++
@@ -204,7 +204,7 @@ func (e *Endpoint) Receive(now machine.Micros, datagram []byte, above func(Deliv
 	return nil
 }
 
-// guard returns the first guard that holds for a datagram.
+// guard returns the first guard that holds for a datagram (PKR-8).
 func (e *Endpoint) guard(a *arrival, datagram []byte, above func(Delivery) Verdict) uint8 {
 	if a.err = e.format.decode(datagram, &a.Packet); a.err != nil {
 		return notDecodable
@@ -257,7 +257,7 @@ func (e *Endpoint) completeGuard(a *arrival, above func(Delivery) Verdict) uint8
 	return completesTaken
 }
 
-// isPad reports whether a payload is the one that says nothing (PKA-3).
+// isPad reports whether a payload is the one that says nothing (PKA-3, PKR-7).
 func isPad(payload []byte) bool { return len(payload) == 1 && payload[0] == 0 }
 
 // offer asks the layer above for its verdict.

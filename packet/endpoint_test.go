@@ -202,7 +202,7 @@ func TestNumbersAreCounted(t *testing.T) {
 }
 
 // One way only: every 16th packet, or 20 ms, is answered by a packet that only acks; two
-// ends without news fall silent (PKA-3, LIVE-3, LIVE-5, BND-1).
+// ends without news fall silent (PKA-3, PKT-LIVE-3, PKT-LIVE-5, PKT-BND-1).
 func TestOneWayTrafficIsAckedInFull(t *testing.T) {
 	a, b := couple(t, Config{})
 	answers := 0

@@ -153,7 +153,7 @@ func TestPatienceIsBounded(t *testing.T) {
 	check.Equal(t, "not less", e.Estimates(e.now).Patience, srtt*3/2)
 }
 
-// Of the numbers settled in ten whole seconds; a late ack changes nothing (PKE-5).
+// Of the numbers settled in ten whole seconds; a late ack changes nothing (PKE-5, PKL-8).
 func TestLoss(t *testing.T) {
 	e := newEnd(t, Config{})
 	loss := func() [3]int {

@@ -208,7 +208,7 @@ func TestF14(t *testing.T) {
 	check.Equal(t, "forged", e.gets(regular(t, 28_800, "x")), "P6")
 	stale := 0
 	for n := range seq.Number(28_800) {
-		if e.gets(regular(t, n, "x")) == "P2" {
+		if err := e.Receive(0, regular(t, n, "x"), func(Delivery) Verdict { return Take }); errors.Is(err, ErrStale) {
 			stale++
 		}
 	}
@@ -255,7 +255,7 @@ func TestF17(t *testing.T) {
 	}
 }
 
-// Acks were handled after the timers of the same time.
+// Acks were handled after the timers of the same time (PKI-6).
 func TestF18(t *testing.T) {
 	a, b := couple(t, Config{})
 	b.gets(a.sendsOne("x"))
@@ -302,9 +302,9 @@ func TestF20(t *testing.T) {
 // Nothing was found from number 256 on.
 func TestF21(t *testing.T) {
 	a, b := couple(t, fragmenting)
-	for range 70_000 / 7 {
+	for range 1000 {
 		b.gets(a.sends("aaaab")...)
-		for range 6 {
+		for range 69 {
 			out, _, _ := a.Send(0, []byte("x"))
 			check.Same(t, "error", b.Receive(0, out[0], func(Delivery) Verdict { return TakeQuietly }), nil)
 		}
@@ -334,12 +334,11 @@ func TestF23(t *testing.T) {
 // 32,786 was written for 32,768: every distance, at an endpoint. Package seq has the rest.
 func TestF24(t *testing.T) {
 	for d := range 65536 {
-		e, err := NewEndpoint(Config{NextToReceive: 65536 + 256, Received: 256})
 		if d%97 != 0 && (d < 32_700 || d > 32_800) {
 			continue
 		}
-		check.Same(t, "error", err, nil)
-		err = e.Receive(0, regular(t, seq.Number(65536+d), "x"), func(Delivery) Verdict { return Take })
+		e := newEnd(t, Config{NextToReceive: 65536 + 256, Received: 256})
+		err := e.Receive(0, regular(t, seq.Number(65536+d), "x"), func(Delivery) Verdict { return Take })
 		check.Equal(t, fmt.Sprint("stale at ", d), errors.Is(err, ErrStale), d >= 32768)
 	}
 }

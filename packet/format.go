@@ -47,7 +47,7 @@ func (f Format) validate() error {
 	return nil
 }
 
-// MaxPacket returns the largest payload of a packet, in bytes.
+// MaxPacket returns the largest payload of a packet, in bytes (PKP-2).
 func (f Format) MaxPacket() int {
 	f = f.withDefaults()
 	return f.FragmentSize * f.MaxFragments
@@ -140,7 +140,8 @@ func appendPacket(dst []byte, p *Packet) []byte {
 }
 
 // Decode decodes a datagram; its data point into it. The checks and their order are those
-// of section 3.3.
+// of section 3.3 (PKD-12). It takes exactly what Append makes (PKT-4), reads nothing beyond
+// the datagram and allocates nothing (PKD-13).
 func (f Format) Decode(datagram []byte) (p Packet, err error) {
 	f = f.withDefaults()
 	if e := f.decode(datagram, &p); e != nil {

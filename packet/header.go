@@ -23,7 +23,7 @@ type Header struct {
 	AckBits  uint32 // bit n: Ack - n was received
 }
 
-// Size returns how many bytes the header has: 4 to MaxHeader.
+// Size returns how many bytes the header has: 4 to MaxHeader (PKT-3).
 func (h Header) Size() int {
 	n := 5
 	if h.Sequence-h.Ack <= 255 {

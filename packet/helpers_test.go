@@ -32,7 +32,7 @@ func newEnd(t testing.TB, cfg Config) *end {
 	return &end{t: t, Endpoint: e}
 }
 
-// couple returns two ends with the same configuration.
+// couple returns two ends with the same configuration (PKI-7).
 func couple(t testing.TB, cfg Config) (a, b *end) { return newEnd(t, cfg), newEnd(t, cfg) }
 
 // fragmenting cuts at 4 bytes.

@@ -25,7 +25,7 @@ func (s sentState) String() string {
 	return [...]string{"SENT", "QUIET", "LOST", "ACKED", "FORGOTTEN"}[s]
 }
 
-// The guards of section 7. Each event happens to one number.
+// The guards of section 7. Each event happens to one number (PKL-5).
 const (
 	isAcked uint8 = iota
 	isOverdue
@@ -40,7 +40,7 @@ var sentGuards = []machine.Guard{
 	isPushedOut: {Event: "pushed out", Text: machine.Always},
 }
 
-// The actions of section 7.
+// The actions of section 7 (PKL-6, PKL-8).
 type sentAction = machine.Action[Endpoint, sentInput]
 
 var (
@@ -58,7 +58,8 @@ func sentRow(row machine.Row, from sentState, guard uint8, to sentState, does ..
 	return sentTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
-// sentTable is the life of a sent number: every transition that there is (section 7).
+// sentTable is the life of a sent number: every transition that there is (section 7). An
+// ack of a lost one counts (PKL-2).
 var sentTable = machine.NewTable(5, sentGuards, []sentTransition{
 	sentRow("L1", waits, isAcked, acked, sample, settle, sayAcked),
 	sentRow("L2", waits, isOverdue, lost, settleLost, sayLost),
@@ -106,7 +107,7 @@ const (
 
 func (k EventKind) String() string { return [...]string{"acked", "lost"}[k] }
 
-// acks marks the numbers that a header acks, the newest first (PKA-2). What is not kept,
+// acks marks the numbers that a header acks (PKS-3), the newest first (PKA-2). What is not kept,
 // was never sent or was acked before does not count.
 func (e *Endpoint) acks(h *Header) {
 	ring, before, mask := &e.sent, e.newestAcked, uint16(e.space.Size()-1)
@@ -124,7 +125,7 @@ func (e *Endpoint) acks(h *Header) {
 	}
 }
 
-// checkLost counts what is overdue as lost, and forgets what is old (L2, L5).
+// checkLost counts what is overdue as lost, and forgets what is old (L2, L5, PKL-5).
 func (e *Endpoint) checkLost() {
 	ring := &e.sent
 	for e.findWaiting(); e.waiting < ring.next && e.now >= ring.get(e.waiting).at+LostAfter; e.findWaiting() {

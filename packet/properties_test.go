@@ -62,7 +62,7 @@ func anyRun(t *rapid.T, w *sim.World, cfg packet.Config, steps int) {
 
 // In any run without forgery: what is given up was sent, once, as it was; acked is true;
 // every number is settled in time; memory is bounded; and the endpoints are their models
-// (PKT-SAFE-1 to 3, PKT-LIVE-2).
+// (PKT-SAFE-1 to PKT-SAFE-3, PKT-LIVE-2).
 func TestAnyRunOfTwoEnds(t *testing.T) {
 	for _, cfg := range configs {
 		rapid.Check(t, func(t *rapid.T) {

@@ -94,7 +94,8 @@ func (r *reassembly) full(isNew bool, size, packets, bytes int) bool {
 	return isNew && len(r.list) >= packets || r.bytes+size > bytes
 }
 
-// payload returns all fragments in order, of which the last to come is not stored.
+// payload returns all fragments in order, of which the last to come is not stored. Its size
+// follows from theirs (PKX-4).
 func (p *partial) payload(last *Packet) []byte {
 	payload := make([]byte, 0, p.bytes+len(last.Data))
 	for id, part := range p.parts {

@@ -2,7 +2,7 @@ package packet
 
 import "github.com/chunkwire/chunkwire/machine"
 
-// window is over how many whole seconds loss and rates are taken (PKE-5, PKE-7).
+// window is over how many whole seconds loss and rates are taken (PKE-5, PKE-7, PKE-9).
 const window = 10
 
 // What is counted in each second.

@@ -10,7 +10,7 @@ var pad = []byte{0}
 
 // Send makes the datagrams of a payload of 1 to Config.MaxPacket bytes, and gives it the
 // next number (PKS-1). They are lent until the next call. Send fails with ErrPayloadSize,
-// and then uses up no number (PKF-3).
+// and then uses up no number (PKF-3). A payload that only pads asks for no ack (PKL-4).
 func (e *Endpoint) Send(now machine.Micros, payload []byte) (datagrams [][]byte, number seq.Number, err error) {
 	state := waits
 	if isPad(payload) {
@@ -25,6 +25,7 @@ func (e *Endpoint) SendQuiet(now machine.Micros, payload []byte) (datagrams [][]
 	return e.send(now, payload, quiet)
 }
 
+// send takes the steps of PKA-4.
 func (e *Endpoint) send(now machine.Micros, payload []byte, state sentState) ([][]byte, seq.Number, error) {
 	e.advance(now)
 	if len(payload) < 1 || len(payload) > e.format.MaxPacket() {
@@ -78,7 +79,8 @@ func (e *Endpoint) cut(p *Packet) (bytes int) {
 	return len(out)
 }
 
-// Poll does what is due at now, and returns an ack-only packet if one is due (PKA-3).
+// Poll does what is due at now, in the order of PKI-2, and returns an ack-only packet if one
+// is due (PKA-3). No other call does what time makes due, but for reassemblies (PKI-3).
 // Call it until it returns false. The datagram is lent until the next call.
 func (e *Endpoint) Poll(now machine.Micros) (datagram []byte, ok bool) {
 	e.advance(now)
@@ -93,7 +95,7 @@ func (e *Endpoint) Poll(now machine.Micros) (datagram []byte, ok bool) {
 }
 
 // Deadline returns when Poll has something to do next if no event comes before, or
-// machine.Never.
+// machine.Never (PKI-4).
 func (e *Endpoint) Deadline() machine.Micros {
 	at := min(e.ackAt, e.lostDeadline(), e.congestion.Deadline())
 	for _, p := range e.parts.list {
@@ -102,11 +104,17 @@ func (e *Endpoint) Deadline() machine.Micros {
 	return at
 }
 
-// Events returns what became of sent numbers since the last call, in order (PKA-2). They
-// are lent until the next call of any method.
+// keptEvents is for how many events memory is kept.
+const keptEvents = 64
+
+// Events returns what became of sent numbers since the last call, in order (PKA-2, PKL-6).
+// They are lent until the next call of any method. Ask after each Receive, Send and Poll:
+// events wait, however many they are.
 func (e *Endpoint) Events() []Event {
 	events := e.events
-	e.events = e.events[:0]
+	if e.events = e.events[:0]; cap(e.events) > keptEvents {
+		e.events = nil
+	}
 	return events
 }
 

@@ -10,7 +10,7 @@ import (
 
 const data, document = "../spec/packets.json", "../spec/PACKETS.md"
 
-// Rows, diagrams and constants are the document's.
+// Rows, diagrams and constants are the document's (PKP-5).
 func TestTablesAreTheDocuments(t *testing.T) {
 	for _, err := range []error{
 		machinetest.CheckRows(data, "endpoint", EndpointTable()),

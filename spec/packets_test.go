@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"regexp"
 	"slices"
@@ -252,6 +253,59 @@ func TestConstantsOfPacketsFitTogether(t *testing.T) {
 	} {
 		if !check.ok {
 			t.Errorf("%s: %v", check.what, c)
+		}
+	}
+}
+
+// Of packets that go on each way, and of which half are lost, acks go on, too
+// (PKT-LIVE-1): in any 100 of them many arrive, and nothing that did not is acked.
+func TestAcksGoOn(t *testing.T) {
+	const seed = 1
+	random := rand.New(rand.NewPCG(seed, seed))
+	var ends [2]*packet.Endpoint
+	for i := range ends {
+		e, err := packet.NewEndpoint(packet.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends[i] = e
+	}
+	take := func(packet.Delivery) packet.Verdict { return packet.Take }
+	var taken [2]map[seq.Number]bool
+	acked := [2]int{}
+	for i := range taken {
+		taken[i] = map[seq.Number]bool{}
+	}
+	for n := range 5_000 {
+		now := machine.Micros(n) * packet.GoodInterval
+		for i, e := range ends {
+			datagrams, number, err := e.Send(now, []byte("payload"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if random.IntN(2) == 0 {
+				continue
+			}
+			if err := ends[1-i].Receive(now, datagrams[0], take); err != nil {
+				t.Fatal(err)
+			}
+			taken[i][number] = true
+		}
+		for i, e := range ends {
+			for _, event := range e.Events() {
+				if event.Kind != packet.EventAcked {
+					continue
+				}
+				if acked[i]++; !taken[i][event.Number] {
+					t.Fatalf("seed %d: %d is acked and did not arrive", seed, event.Number)
+				}
+			}
+			if n%100 == 99 {
+				if acked[i] < 30 {
+					t.Errorf("seed %d: %d of 100 packets acked at %d", seed, acked[i], n)
+				}
+				acked[i] = 0
+			}
 		}
 	}
 }

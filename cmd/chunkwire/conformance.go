@@ -48,6 +48,10 @@ vectors against it: one JSON request a line on its standard input, one JSON resp
 on its standard output. It first asks for an op that does not exist, which a port must answer
 with "unsupported"; a vector that is answered so is skipped.
 
+Each protocol has levels of its own: required and recommended are those of chunks, packets
+and packets-endpoint those of the packet layer. The report says which of them the port
+passes. A port that has nothing of a protocol fails none of its levels.
+
 A wrong answer, a crash, a hang, a line too many or too few fail the vector. After a crash
 or a hang the port is started again, up to 20 times.
 
@@ -56,6 +60,7 @@ not work (does not start, does not answer the first question, keeps crashing),
 130 interrupted.`,
 		Example: `  chunkwire conformance -- python3 port.py
   chunkwire conformance --level required --run '^refuse-' -- ./port
+  chunkwire conformance --level packets -- ./port
   chunkwire conformance --known-failures known.txt --junit report.xml -- node port.js
   chunkwire conformance --request sender/news | python3 port.py`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -69,7 +74,7 @@ not work (does not start, does not answer the first question, keeps crashing),
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&flags.match, "run", "", "run only vectors whose name matches this regular expression")
-	f.StringVar(&flags.level, "level", "all", "run only vectors of this level: required, recommended, all")
+	f.StringVar(&flags.level, "level", "all", "run only vectors of this level: required, recommended, chunks (both of them), packets, packets-endpoint, all")
 	f.StringVar(&flags.known, "known-failures", "", "file of vectors that may fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")
@@ -115,19 +120,14 @@ func (flags *conformanceFlags) run(cmd *cobra.Command, args []string) error {
 func (flags *conformanceFlags) config(command []string) (runner.Config, error) {
 	cfg := runner.Config{
 		Command: command, Timeout: flags.timeout, Long: flags.long, NoSkip: flags.noSkip,
-		Level: testvectors.Level(flags.level),
-	}
-	switch cfg.Level {
-	case "all":
-		cfg.Level = ""
-	case testvectors.Required, testvectors.Recommended:
-	default:
-		return cfg, errors.New("--level must be required, recommended or all")
 	}
 	if flags.timeout <= 0 {
 		return cfg, errors.New("--timeout must be above 0")
 	}
 	var err error
+	if cfg.Levels, err = levels(flags.level); err != nil {
+		return cfg, err
+	}
 	if flags.match != "" {
 		if cfg.Match, err = regexp.Compile(flags.match); err != nil {
 			return cfg, fmt.Errorf("--run: %w", err)
@@ -137,6 +137,29 @@ func (flags *conformanceFlags) config(command []string) (runner.Config, error) {
 		cfg.Known, err = readNames(flags.known)
 	}
 	return cfg, err
+}
+
+// levels returns the levels that a name stands for: one, all of a protocol, or nil for
+// all.
+func levels(name string) (list []testvectors.Level, err error) {
+	all, err := testvectors.Levels()
+	if err != nil || name == "all" {
+		return nil, err
+	}
+	names := []string{"all"}
+	for _, l := range all {
+		if string(l.Name) == name {
+			return []testvectors.Level{l.Name}, nil
+		}
+		if l.Protocol == name {
+			list = append(list, l.Name)
+		}
+		names = append(names, string(l.Name))
+	}
+	if list == nil {
+		return nil, fmt.Errorf("--level must be one of %s, or a protocol", strings.Join(names, ", "))
+	}
+	return list, nil
 }
 
 // readNames returns the lines of a file, without comments and blank ones.

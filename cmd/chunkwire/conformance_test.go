@@ -71,6 +71,23 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// Each protocol has its own levels, and the report says which are passed.
+func TestConformanceLevels(t *testing.T) {
+	for _, c := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--level", "packets"}, "levels of packets: packets passed, packets-endpoint not run\n"},
+		{[]string{"--level", "packets-endpoint", "--run", "^packet-examples/"}, "packets-endpoint incomplete\n"},
+		{[]string{"--level", "chunks", "--run", "^examples/"}, "levels of chunks: required incomplete, recommended incomplete\n"},
+		{[]string{"--run", "^(packet-)?examples/"}, "levels of packets: packets incomplete, packets-endpoint incomplete\n"},
+	} {
+		if r := conform(t, c.flags...); r.code != exitOK || !strings.Contains(r.stdout, c.want) {
+			t.Errorf("%s: %+v", c.flags, r)
+		}
+	}
+}
+
 func TestConformancePrintsARequest(t *testing.T) {
 	r := runCommand(t, nil, "conformance", "--request", "sender/submit")
 	if want := `{"id":1,"op":"sender",`; r.code != exitOK || !strings.HasPrefix(r.stdout, want) || strings.Count(r.stdout, "\n") != 1 {
@@ -82,7 +99,7 @@ func TestConformancePrintsARequest(t *testing.T) {
 }
 
 func TestConformanceUsage(t *testing.T) {
-	for _, flags := range []string{"--run no-such-vector", "--run (", "--level best", "--timeout 0s", "--known-failures nowhere", "--request nothing"} {
+	for _, flags := range []string{"--run no-such-vector", "--run (", "--level best", "--level packet", "--timeout 0s", "--known-failures nowhere", "--request nothing"} {
 		if r := conform(t, strings.Fields(flags)...); r.code != exitUsage {
 			t.Errorf("%s: %+v", flags, r)
 		}

@@ -12,13 +12,13 @@ import (
 	"github.com/chunkwire/chunkwire/wire"
 )
 
-// packetOperations are the packet layer's (appendix C of spec/PACKETS.md).
+// packetOperations are the packet layer's (PKO-1).
 var packetOperations = map[string]operation{
 	contract.OpPacketHeader: packetHeader, contract.OpPacketDecode: packetDecode,
 	contract.OpPacketEndpoint: packetEndpoint, contract.OpPacketCongestion: packetCongestion,
 }
 
-// placed is a refusal whose answer has a place.
+// placed is a refusal whose answer has a place (PKO-2).
 type placed struct {
 	code string
 	at   int
@@ -42,7 +42,7 @@ func packetHeader(q *object) (any, error) {
 	return encoded(h.Append(nil), nil)
 }
 
-// packetDecode decodes a datagram. A decoder alone also takes one fragment at most
+// packetDecode decodes a datagram (PKO-3). A decoder alone also takes one fragment at most
 // (PKP-1).
 func packetDecode(q *object) (any, error) {
 	f := packet.Format{FragmentSize: q.small("fragment_size", 1, 1160), MaxFragments: q.small("max_fragments", 1, 256)}
@@ -83,24 +83,22 @@ func packetEndpoint(q *object) (any, error) {
 	if *q.err != nil {
 		return nil, *q.err
 	}
-	e, err := trace.NewEndpoint(cfg)
+	// As in run: the events before one that cannot be read are run.
+	var events []contract.EndpointEvent
+	var unread error
+	for _, text := range list {
+		e, err := endpointEvent(text)
+		if err != nil {
+			unread = err
+			break
+		}
+		events = append(events, e)
+	}
+	steps, err := trace.RunEndpoint(cfg, events)
 	if err != nil {
 		return nil, errBadRequest
 	}
-	steps := make([]contract.EndpointStep, len(list))
-	for i, text := range list {
-		event, err := endpointEvent(text)
-		if err == nil {
-			steps[i], err = trace.EndpointEvent(e, event)
-		}
-		switch {
-		case errors.Is(err, errUnsupported), errors.Is(err, trace.ErrUnsupported):
-			return nil, errUnsupported
-		case err != nil:
-			return nil, errBadRequest
-		}
-	}
-	return contract.EndpointResponse{Answer: contract.Answer{OK: true}, Steps: steps}, nil
+	return contract.EndpointResponse{Answer: contract.Answer{OK: true}, Steps: steps}, unread
 }
 
 // endpointEvent reads the fields that an event has. What it is decides first.

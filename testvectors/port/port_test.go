@@ -67,6 +67,17 @@ func TestPortAnswers(t *testing.T) {
 		{"data missing", `{"id":11,"op":"encode_body","packet":{"type":"slice","chunk_id":1,"slice_id":0,"num_slices":1}}`, `{"id":11,"ok":false,"error":"bad_request"}`},
 		{"acked missing", `{"id":11,"op":"encode_body","packet":{"type":"ack","chunk_id":1}}`, `{"id":11,"ok":false,"error":"bad_request"}`},
 		{"packet type missing", `{"id":11,"op":"encode_body","packet":{"chunk_id":1}}`, `{"id":11,"ok":false,"error":"bad_request"}`},
+		{"a header", `{"id":12,"op":"packet_header","sequence":100,"ack":99,"ack_bits":4294967295}`, `{"id":12,"ok":true,"hex":"20640001"}`},
+		{"a header that cannot be encoded", `{"id":12,"op":"packet_header","sequence":65536,"ack":99,"ack_bits":0}`, `{"id":12,"ok":false,"error":"invalid_field","at":-1}`},
+		{"a regular packet", `{"id":12,"op":"packet_decode","fragment_size":4,"max_fragments":1,"hex":"206400012a"}`, `{"id":12,"ok":true,"packet":{"kind":"regular","sequence":100,"ack":99,"ack_bits":4294967295,"payload":"2a"}}`},
+		{"a fragment", `{"id":12,"op":"packet_decode","fragment_size":1,"max_fragments":2,"hex":"01070001012a"}`, `{"id":12,"ok":true,"packet":{"kind":"fragment","sequence":7,"fragment_id":1,"num_fragments":2,"data":"2a"}}`},
+		{"the first fragment", `{"id":12,"op":"packet_decode","fragment_size":1,"max_fragments":2,"hex":"0107000001200700012a"}`, `{"id":12,"ok":true,"packet":{"kind":"fragment","sequence":7,"fragment_id":0,"num_fragments":2,"ack":6,"ack_bits":4294967295,"data":"2a"}}`},
+		{"a packet that is refused", `{"id":12,"op":"packet_decode","fragment_size":4,"max_fragments":4,"hex":"20640001"}`, `{"id":12,"ok":false,"error":"empty_payload","at":4}`},
+		{"an endpoint", `{"id":13,"op":"packet_endpoint","config":{"fragment_size":4,"max_fragments":4,"fragment_above":4,"next_to_send":0,"next_to_receive":0},"events":[{"at":0,"event":"send","payload":""}]}`, `{"id":13,"ok":true,"steps":[{"datagrams":[],"delivered":null,"acked":[],"lost":[],"refused":{"error":"payload_size","at":-1}}]}`},
+		{"an event that no endpoint knows", `{"id":13,"op":"packet_endpoint","config":{"fragment_size":4,"max_fragments":4,"fragment_above":4,"next_to_send":0,"next_to_receive":0},"events":[{"at":0,"event":"read"}]}`, `{"id":13,"ok":false,"error":"unsupported"}`},
+		{"an event without a name", `{"id":13,"op":"packet_endpoint","config":{"fragment_size":4,"max_fragments":4,"fragment_above":4,"next_to_send":0,"next_to_receive":0},"events":[{"at":0}]}`, `{"id":13,"ok":false,"error":"bad_request"}`},
+		{"congestion avoidance", `{"id":14,"op":"packet_congestion","config":{"profile":"default"},"events":[{"at":0,"srtt":600000,"silent":false,"min_rtt":600000},{"at":4000000,"srtt":600000,"silent":false,"min_rtt":600000}]}`, `{"id":14,"ok":true,"steps":[{"mode":"bad","recovery":4000000},{"mode":"good","recovery":4000000}]}`},
+		{"conditions that are no object", `{"id":14,"op":"packet_congestion","config":{"profile":"default"},"events":[5]}`, `{"id":14,"ok":false,"error":"bad_request"}`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

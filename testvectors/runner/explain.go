@@ -48,7 +48,7 @@ func describe(request any) []string {
 		case "id", "op", "events":
 		case "hex":
 			s, _ := o.fields[k].(string)
-			lines = append(lines, indented(drawWire(s, bodyOf(request), get(request, "protocol_id")))...)
+			lines = append(lines, indented(drawHex(request, s))...)
 		default:
 			lines = append(lines, indented(rows(k, o.fields[k]))...)
 		}
@@ -83,7 +83,7 @@ func responseRows(request, response any) []row {
 		if strings.ToLower(s) != s {
 			list = append(list, row{"hex", "not in lower case"})
 		}
-		list = append(list, drawWire(s, bodyOf(request), get(request, "protocol_id"))...)
+		list = append(list, drawHex(request, s)...)
 	}
 	return list
 }

@@ -117,3 +117,44 @@ func TestDrawWire(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A datagram of the packet layer is drawn field by field, as far as it goes.
+func TestDrawPacket(t *testing.T) {
+	for _, c := range []struct {
+		hex  string
+		want []row
+	}{
+		{"22640001fb6869", []row{
+			{"bytes", "7"}, {"prefix", "34    0x22 at 0"}, {"sequence", "100   0x0064 at 1"}, {"distance", "1     0x01 at 3"},
+			{"ack_bits 0", "251   0xfb at 4"}, {"payload", "2 bytes, 6869 at 5"},
+		}},
+		{"000000", []row{{"bytes", "3"}, {"prefix", "0     0x00 at 0"}, {"sequence", "0     0x0000 at 1"}, {"ack", "missing: 0 of 2 bytes are left"}}},
+		{"010700010205", []row{
+			{"bytes", "6"}, {"prefix", "1     0x01 at 0"}, {"sequence", "7     0x0007 at 1"}, {"fragment_id", "1     0x01 at 3"},
+			{"num_fragments-1", "2     0x02 at 4"}, {"data", "1 bytes, 05 at 5"},
+		}},
+		{"0107000002200700", []row{
+			{"bytes", "8"}, {"prefix", "1     0x01 at 0"}, {"sequence", "7     0x0007 at 1"}, {"fragment_id", "0     0x00 at 3"}, {"num_fragments-1", "2     0x02 at 4"},
+			{"embedded prefix", "32    0x20 at 5"}, {"embedded sequence", "7     0x0007 at 6"}, {"embedded distance", "missing: 0 of 1 bytes are left"},
+		}},
+		{"zz", []row{{"hex", `"zz"`}}},
+	} {
+		request, err := parseValue([]byte(`{"op":"packet_decode","hex":"` + c.hex + `"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, drawHex(request, c.hex), cmp.AllowUnexported(row{})); diff != "" {
+			t.Errorf("%s: %s", c.hex, diff)
+		}
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 2000 {
+		b := make([]byte, r.IntN(20))
+		for i := range b {
+			b[i] = byte(r.Uint32() & 0x3f)
+		}
+		if rows := drawPacket(hex.EncodeToString(b)); len(rows) == 0 {
+			t.Fatalf("%x: nothing drawn", b)
+		}
+	}
+}

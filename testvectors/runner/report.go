@@ -74,14 +74,16 @@ type Count struct {
 
 // Report is the outcome of a run.
 type Report struct {
-	Command  []string  `json:"command"`
-	OK       bool      `json:"ok"`
-	Error    string    `json:"error,omitempty"` // why the run did not come to its end
-	Seconds  float64   `json:"seconds"`
-	Restarts int       `json:"restarts"`
-	Counts   []Count   `json:"counts"`
-	LeftOut  []string  `json:"left_out,omitempty"` // long seeded runs
-	Results  []*Result `json:"results"`
+	Command  []string `json:"command"`
+	OK       bool     `json:"ok"`
+	Error    string   `json:"error,omitempty"` // why the run did not come to its end
+	Seconds  float64  `json:"seconds"`
+	Restarts int      `json:"restarts"`
+	Counts   []Count  `json:"counts"`
+	LeftOut  []string `json:"left_out,omitempty"` // long seeded runs
+
+	Levels  []LevelReport `json:"levels"`
+	Results []*Result     `json:"results"`
 }
 
 func (r *Report) sum(err error, restarts int, took time.Duration) {
@@ -117,7 +119,7 @@ func (r *Report) count(group string, level testvectors.Level) *Count {
 	return &r.Counts[len(r.Counts)-1]
 }
 
-// Total returns the sum over all groups of a level, or of both for "".
+// Total returns the sum over all groups of a level, or of all for "".
 func (r *Report) Total(level testvectors.Level) Count {
 	t := Count{Group: "total", Level: level}
 	for _, c := range r.Counts {
@@ -213,10 +215,11 @@ func (r *Report) table(w io.Writer) {
 	for _, c := range r.Counts {
 		line(c)
 	}
-	for _, level := range []testvectors.Level{testvectors.Required, testvectors.Recommended} {
-		line(r.Total(level))
+	for _, l := range r.Levels {
+		line(r.Total(l.Name))
 	}
 	_ = t.Flush()
+	r.printLevels(w)
 	fmt.Fprintf(w, "%.1f s\n", r.Seconds)
 }
 

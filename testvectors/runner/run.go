@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -30,13 +31,13 @@ var ErrConfig = errors.New("nothing to run")
 
 // Config is what to run, and how.
 type Config struct {
-	Command []string          // starts the port
-	Timeout time.Duration     // for each answer; 0 is DefaultTimeout
-	Match   *regexp.Regexp    // names of vectors to run; nil is all
-	Level   testvectors.Level // "" is all
-	Known   []string          // names of vectors that are known to fail
-	Long    bool              // run long seeded runs too
-	NoSkip  bool              // an op that the port does not have is a failure
+	Command []string            // starts the port
+	Timeout time.Duration       // for each answer; 0 is DefaultTimeout
+	Match   *regexp.Regexp      // names of vectors to run; nil is all
+	Levels  []testvectors.Level // of vectors to run; nil is all
+	Known   []string            // names of vectors that are known to fail
+	Long    bool                // run long seeded runs too
+	NoSkip  bool                // an op that the port does not have is a failure
 
 	// Progress, when not nil, is called with how much is done of how much.
 	Progress func(done, total int)
@@ -51,6 +52,7 @@ type runner struct {
 	lines       []testvectors.Line
 	runs        []testvectors.Accumulated
 	known       map[string]bool
+	partly      map[testvectors.Level]bool // levels of which something was not chosen
 	done, total int
 }
 
@@ -68,7 +70,7 @@ func Run(ctx context.Context, cfg Config, suite Suite) (*Report, error) {
 		cfg.Timeout = DefaultTimeout
 	}
 	r := &runner{
-		cfg: cfg, report: &Report{Command: cfg.Command}, known: map[string]bool{},
+		cfg: cfg, report: &Report{Command: cfg.Command}, known: map[string]bool{}, partly: map[testvectors.Level]bool{},
 		session: &session{ctx: ctx, command: cfg.Command, timeout: cfg.Timeout, lastID: 1000},
 	}
 	err := r.choose(suite)
@@ -80,7 +82,9 @@ func Run(ctx context.Context, cfg Config, suite Suite) (*Report, error) {
 		r.settle(result)
 	}
 	r.report.sum(err, r.session.restarts, time.Since(began))
-	return r.report, err
+	levels, err2 := testvectors.Levels()
+	r.report.judgeLevels(levels, r.partly)
+	return r.report, errors.Join(err, err2)
 }
 
 // choose makes a list of what is to run.
@@ -127,7 +131,11 @@ func (r *runner) choose(suite Suite) error {
 }
 
 func (r *runner) wanted(name string, level testvectors.Level) bool {
-	return (r.cfg.Match == nil || r.cfg.Match.MatchString(name)) && (r.cfg.Level == "" || r.cfg.Level == level)
+	if (r.cfg.Match == nil || r.cfg.Match.MatchString(name)) && (r.cfg.Levels == nil || slices.Contains(r.cfg.Levels, level)) {
+		return true
+	}
+	r.partly[level] = true
+	return false
 }
 
 func (r *runner) add(result *Result) *Result {

@@ -244,7 +244,7 @@ func TestChooses(t *testing.T) {
 	if err != nil || !report.OK || report.Counts[0].Passed != 2 {
 		t.Errorf("by name: %v, %+v", err, report.Counts)
 	}
-	report, err = run(t, "other-deadlines", runner.Config{Level: testvectors.Required, Match: regexp.MustCompile("receiver")})
+	report, err = run(t, "other-deadlines", runner.Config{Levels: []testvectors.Level{testvectors.Required}, Match: regexp.MustCompile("receiver")})
 	if err != nil || !report.OK || report.Total("").Passed != 2 {
 		t.Errorf("by level: %v, %+v", err, report.Counts)
 	}

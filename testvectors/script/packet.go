@@ -132,10 +132,10 @@ func (t *Endpoint) event(w *words, at int64, i int, fields []string) contract.En
 	case "send":
 		e.Payload = text(w.payload(args[0], len(t.Events)))
 	case "packet":
-		d := w.datagram(args[1:])
+		d, size := w.datagram(args[1:])
 		d.Sequence = uint16(w.nth(args[0], i))
 		if d.Data == nil {
-			d.Data = Content(int(d.Sequence), max(d.ID, 1))
+			d.Data = Content(int(d.Sequence), max(size, 1))
 		}
 		receive(t.codec.Encode(d))
 	case "fragment":
@@ -169,10 +169,10 @@ func (w *words) nth(list string, i int) int {
 	return numbers[min(i, len(numbers)-1)]
 }
 
-// datagram reads what may stand behind a number: a size, which goes to ID, or pad; ack
-// and bits.
-func (w *words) datagram(args []string) Datagram {
-	d := Datagram{Ack: 65535}
+// datagram reads what may stand behind a number: a size, or pad; ack and bits. The size
+// is 0 if there is none.
+func (w *words) datagram(args []string) (d Datagram, size int) {
+	d.Ack = 65535
 	for _, word := range args {
 		key, value, _ := strings.Cut(word, "=")
 		switch key {
@@ -187,22 +187,21 @@ func (w *words) datagram(args []string) Datagram {
 		case "pad":
 			d.Data = []byte{0}
 		default:
-			d.ID = w.number(word)
+			size = w.number(word)
 		}
 	}
-	return d
+	return d, size
 }
 
 // fragment reads SEQUENCE ID/COUNT [SIZE OF THE LAST] [ack=] [bits=].
 func (t *Endpoint) fragment(w *words, i int, args []string) Datagram {
-	d := w.datagram(args[2:])
-	ids, count, _ := strings.Cut(args[1], "/")
-	last := d.ID
-	if last == 0 {
-		last = t.Config.FragmentSize
-	}
-	d.Sequence, d.ID, d.Count = uint16(w.nth(args[0], i)), w.nth(ids, i), w.number(count)
+	d, last := w.datagram(args[2:])
 	size := t.Config.FragmentSize
+	if last == 0 {
+		last = size
+	}
+	ids, count, _ := strings.Cut(args[1], "/")
+	d.Sequence, d.ID, d.Count = uint16(w.nth(args[0], i)), w.nth(ids, i), w.number(count)
 	whole := Content(int(d.Sequence), (max(d.Count, d.ID+1)-1)*size+max(last, size))
 	d.Data = whole[d.ID*size : d.ID*size+size]
 	if d.ID == d.Count-1 {

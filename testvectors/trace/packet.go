@@ -14,13 +14,13 @@ import (
 // RunEndpoint takes an endpoint of the packet layer through a trace (PKO-4, PKO-5). It
 // fails with ErrUnsupported or ErrBadRequest.
 func RunEndpoint(cfg contract.EndpointConfig, events []contract.EndpointEvent) ([]contract.EndpointStep, error) {
-	e, err := NewEndpoint(cfg)
+	e, err := newEndpoint(cfg)
 	if err != nil {
 		return nil, err
 	}
 	steps := make([]contract.EndpointStep, len(events))
 	for i, event := range events {
-		if steps[i], err = EndpointEvent(e, event); err != nil {
+		if steps[i], err = endpointEvent(e, event); err != nil {
 			return nil, fmt.Errorf("%w: event %d, %q", err, i, event.Event)
 		}
 	}
@@ -30,8 +30,8 @@ func RunEndpoint(cfg contract.EndpointConfig, events []contract.EndpointEvent) (
 // lastFirstNumber is the largest number with which a trace begins (PKP-1).
 const lastFirstNumber = 1 << 32
 
-// NewEndpoint returns the endpoint of a trace. It fails with ErrBadRequest.
-func NewEndpoint(cfg contract.EndpointConfig) (*packet.Endpoint, error) {
+// newEndpoint returns the endpoint of a trace.
+func newEndpoint(cfg contract.EndpointConfig) (*packet.Endpoint, error) {
 	if cfg.FragmentSize == 0 || cfg.MaxFragments == 0 || cfg.FragmentAbove == 0 || // the defaults of packet.Config
 		cfg.NextToSend > lastFirstNumber || cfg.NextToReceive > lastFirstNumber {
 		return nil, fmt.Errorf("%w: the config", ErrBadRequest)
@@ -47,8 +47,8 @@ func NewEndpoint(cfg contract.EndpointConfig) (*packet.Endpoint, error) {
 	return e, nil
 }
 
-// EndpointEvent gives an endpoint an event, and returns what it did.
-func EndpointEvent(e *packet.Endpoint, event contract.EndpointEvent) (contract.EndpointStep, error) {
+// endpointEvent gives an endpoint an event, and returns what it did.
+func endpointEvent(e *packet.Endpoint, event contract.EndpointEvent) (contract.EndpointStep, error) {
 	step := contract.EndpointStep{Datagrams: []string{}, Acked: []uint16{}, Lost: []uint16{}}
 	if event.At < 0 || event.At >= maxTime {
 		return step, ErrBadRequest
