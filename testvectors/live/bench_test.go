@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"runtime"
 	"slices"
 	"testing"
@@ -174,7 +173,7 @@ func TestBenchmarksArrive(t *testing.T) {
 	}
 	for _, e := range ours.ends {
 		if s := e.Stats(); s.Received < 500 || s.Acked < 490 || s.Lost > 0 {
-			t.Error(fmt.Sprintf("%+v", s))
+			t.Errorf("%+v", s)
 		}
 	}
 }
