@@ -46,7 +46,7 @@ func newPackets() *cobra.Command {
 		Short: "Exchange numbered packets through a bad network, and show acks, losses and round trips",
 		Long: `packets runs two ends of the packet layer over real UDP sockets on loopback, with a
 relay in between that delays and loses datagrams. Each sends --per-second packets a
-second, of which each --every th is large and goes in fragments. Nothing is sent again.
+second; one in --every is large and goes in fragments. Nothing is sent again.
 
 Each second there is a line for each end: how many packets it sent, how many acks came
 and how many packets it gave up as lost in that second; the round trip, its jitter, and

@@ -20,11 +20,11 @@ import (
 // prints.
 func virtual(t *testing.T, change func(*packets)) (text string, err error) {
 	t.Helper()
-	return virtualUntil(t, 0, change)
+	return virtualOn(t, pipeWidth, 0, change)
 }
 
-// virtualUntil interrupts it, unless the time is 0.
-func virtualUntil(t *testing.T, interrupt time.Duration, change func(*packets)) (text string, err error) {
+// virtualOn runs it on a screen of that width, and interrupts it, unless the time is 0.
+func virtualOn(t *testing.T, width int, interrupt time.Duration, change func(*packets)) (text string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		network, sockets := netsim.NewNetwork(1), 0
@@ -44,7 +44,7 @@ func virtualUntil(t *testing.T, interrupt time.Duration, change func(*packets)) 
 			time.AfterFunc(interrupt, cancel)
 		}
 		var out bytes.Buffer
-		err = p.run(ctx, screen{w: &out, width: pipeWidth})
+		err = p.run(ctx, screen{w: &out, width: width})
 		text = out.String()
 	})
 	return text, err
@@ -105,25 +105,28 @@ func TestPacketsSettle(t *testing.T) {
 	}
 }
 
-// A pipe gets plain lines, one a second for each end.
+// A pipe gets plain lines, one a second for each end, and a narrow screen lines that fit.
 func TestPacketsPlainLines(t *testing.T) {
 	t.Parallel()
-	text, err := virtual(t, func(p *packets) { p.duration = 3 * time.Second })
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(text, "\n") {
-		if strings.ContainsAny(line, "\x1b\r\t") || strings.TrimRight(line, " ") != line || len([]rune(line)) > pipeWidth {
-			t.Errorf("%q", line)
+	for _, width := range []int{30, 50, pipeWidth} {
+		text, err := virtualOn(t, width, 0, func(p *packets) { p.duration = 3 * time.Second })
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for _, want := range []string{packetHeading + "\n   1  client    61 ", "\n      server    59 ", "\n   3  client ", "packets sent ", "time in GOOD ", "relay: lost "} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+		for _, line := range strings.Split(text, "\n") {
+			if strings.ContainsAny(line, "\x1b\r\t") || len([]rune(line)) > width {
+				t.Errorf("width %d: %q", width, line)
+			}
 		}
-	}
-	if strings.Count(text, " client  ") < 4 {
-		t.Errorf("%s", text)
+		wants := []string{"\n   1  client    61 ", "\n      server    59 ", "\n   3  client ", "packets sent", "time in GOOD", "relay: lost "}
+		if width == pipeWidth {
+			wants = append(wants, packetHeading+"\n   1  client    61 ", " ms  BAD\n   2  client ")
+		}
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("width %d: no %q in\n%s", width, want, text)
+			}
+		}
 	}
 }
 
@@ -189,7 +192,7 @@ func TestPacketsNothingArrives(t *testing.T) {
 // An interrupted exchange ends with its figures.
 func TestPacketsInterrupted(t *testing.T) {
 	t.Parallel()
-	text, err := virtualUntil(t, 2500*time.Millisecond, func(p *packets) { p.duration = 0 })
+	text, err := virtualOn(t, pipeWidth, 2500*time.Millisecond, func(p *packets) { p.duration = 0 })
 	if !errors.Is(err, context.Canceled) || !strings.Contains(text, "   2  client") || strings.Contains(text, "   3  client") || !strings.Contains(text, "packets sent") {
 		t.Errorf("%v\n%s", err, text)
 	}
