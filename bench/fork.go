@@ -8,7 +8,7 @@ import (
 )
 
 // fork makes two paths out of one, so that two transfers share its bottleneck.
-// A byte at the end of each datagram tells them apart; the path's overhead
+// A byte at the end of each datagram distinguishes them; the path's overhead
 // should be one less.
 func (p *path) fork() (a, b *path) {
 	a, b = &path{net: p.net}, &path{net: p.net}

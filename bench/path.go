@@ -37,7 +37,7 @@ func (w wire) ReadFrom(b []byte) (int, net.Addr, error) {
 	return n, clientAddr, nil
 }
 
-// connected is a socket that talks to one address, as a dialed one does.
+// connected is a socket that sends to one address, as a dialed one does.
 type connected struct {
 	net.PacketConn
 	to *net.UDPAddr

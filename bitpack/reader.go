@@ -3,7 +3,7 @@ package bitpack
 import "encoding/binary"
 
 // Reader walks over a bit stream. A read that fails consumes nothing, so
-// [Reader.Offset] then tells where the field that could not be read begins.
+// [Reader.Offset] then shows where the field that could not be read begins.
 //
 // Alignment is relative to the first bit of the slice given to NewReader.
 type Reader struct {

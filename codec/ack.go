@@ -5,7 +5,7 @@ import (
 	"github.com/chunkwire/chunkwire/bitset"
 )
 
-// Ack tells which slices of a chunk have arrived (section 4.2). It always holds
+// Ack reports which slices of a chunk have arrived (section 4.2). It always holds
 // the whole state, so any later ack makes up for a lost one.
 type Ack struct {
 	ChunkID   uint16     // all of its values are valid (ENC-1)

@@ -65,7 +65,7 @@ func decodeBody(kind codec.Type, body []byte) (codec.Packet, error) {
 	return p, err
 }
 
-// Field note 29: the bytes that the original implementation makes (SLC-1, ACK-1, FRM-1
+// The bytes that the original implementation makes (SLC-1, ACK-1, FRM-1
 // to FRM-6).
 func TestGolden(t *testing.T) {
 	cases := []struct {
@@ -299,7 +299,7 @@ func TestBodyRefusals(t *testing.T) {
 	}
 }
 
-// Field note 27: what does not fit its field is refused, and nothing is written
+// What does not fit its field is refused, and nothing is written
 // (ENC-2 to ENC-7).
 func TestEncoderRefusals(t *testing.T) {
 	cases := []struct {
@@ -520,6 +520,9 @@ func TestNothingIsAllocated(t *testing.T) {
 	badEnd := bytes.Clone(good)
 	badEnd[1036] ^= 1
 	reseal(badEnd)
+	badPadding := bytes.Clone(goodAck)
+	badPadding[39] |= 0x80
+	reseal(badPadding)
 	cases := map[string]func() error{
 		"encode slice":      func() error { _, err := framer.AppendSlice(dst, full.Slice); return err },
 		"encode ack":        func() error { _, err := framer.AppendAck(dst, acks.Ack); return err },
@@ -531,6 +534,8 @@ func TestNothingIsAllocated(t *testing.T) {
 		"refuse crc":        func() error { _, err := framer.Decode(good[:100]); return err },
 		"refuse end check":  func() error { _, err := framer.Decode(badEnd); return err },
 		"refuse empty":      func() error { _, err := framer.Decode(nil); return err },
+		"refuse padding":    func() error { _, err := framer.Decode(badPadding); return err },
+		"refuse length":     func() error { return codec.CheckSize(codec.MaxDatagramSize + 1) },
 	}
 	for name, run := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -4,7 +4,7 @@
 //
 // Every value has exactly one encoding (LAW-1). A decoder accepts bytes if and
 // only if encoding what it decoded gives the same bytes back (LAW-2); everything
-// else is refused with an [*Error] that tells the code, the bit where the fault
+// else is refused with an [*Error] that has the code, the bit where the fault
 // begins and the sentence of the specification that was broken. Encoders refuse
 // what cannot be represented with [ErrInvalidField].
 //

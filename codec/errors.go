@@ -32,31 +32,41 @@ var (
 	ErrInvalidField      = format.Sentinel(CodeInvalidField)
 )
 
-// What a decoder refuses (section 6.3). The last number is the largest place
-// that a datagram can have.
+// fieldRule returns the rule of a sentence about the fields before the data, in
+// bits. The last place is behind the bits of the largest ack.
+func fieldRule(id string, code wire.Code, why string) *wire.Rule {
+	return format.Rule(id, code, why, 1, 57+MaxSlices)
+}
+
+// byteRule returns the rule of a sentence about whole bytes of a datagram.
+func byteRule(id string, code wire.Code, why string) *wire.Rule {
+	return format.Rule(id, code, why, 8, 8*MaxDatagramSize)
+}
+
+// What a decoder refuses (section 6.3).
 var (
-	crcMissing        = format.Rule("DEC-1", CodeTruncated, "the datagram is too short to hold a crc", 1, 0)
-	crcWrong          = format.Rule("DEC-2", CodeCRCMismatch, "the crc does not match the bytes and the protocol id", 1, 0)
-	typeMissing       = format.Rule("DEC-3", CodeTruncated, "ends before the type", 1, 32)
-	chunkIDMissing    = format.Rule("DEC-4", CodeTruncated, "ends inside chunk_id", 1, 33)
-	sliceIDMissing    = format.Rule("DEC-5", CodeTruncated, "ends inside slice_id", 1, 49)
-	numSlicesMissing  = format.Rule("DEC-6", CodeTruncated, "ends inside num_slices", 1, 57)
-	sliceIDTooLarge   = format.Rule("DEC-7", CodeSliceIDOutOfRange, "slice_id is not below num_slices", 1, 49)
-	sliceBytesMissing = format.Rule("DEC-8", CodeTruncated, "ends inside slice_bytes", 1, 65)
-	ackedMissing      = format.Rule("DEC-9", CodeTruncated, "ends inside the acked bits", 1, 57)
-	paddingNotZero    = format.Rule("DEC-10", CodeNonzeroPadding, "a padding bit is not zero", 1, 57+MaxSlices)
-	dataMissing       = format.Rule("DEC-11", CodeTruncated, "ends inside the data", 8, 80)
-	endCheckMissing   = format.Rule("DEC-12", CodeTruncated, "ends inside the end check", 8, 8*MaxDatagramSize)
-	endCheckWrong     = format.Rule("DEC-13", CodeBadEndCheck, "end check mismatch", 8, 8*MaxDatagramSize)
-	bytesLeft         = format.Rule("DEC-14", CodeTrailingData, "bytes follow the packet", 8, 8*MaxDatagramSize)
-	tooLong           = format.Rule("DEC-16", CodeTrailingData, "longer than any datagram", 8, 8*MaxDatagramSize)
+	crcMissing        = fieldRule("DEC-1", CodeTruncated, "the datagram is too short to hold a crc")
+	crcWrong          = fieldRule("DEC-2", CodeCRCMismatch, "the crc does not match the bytes and the protocol id")
+	typeMissing       = fieldRule("DEC-3", CodeTruncated, "ends before the type")
+	chunkIDMissing    = fieldRule("DEC-4", CodeTruncated, "ends inside chunk_id")
+	sliceIDMissing    = fieldRule("DEC-5", CodeTruncated, "ends inside slice_id")
+	numSlicesMissing  = fieldRule("DEC-6", CodeTruncated, "ends inside num_slices")
+	sliceIDTooLarge   = fieldRule("DEC-7", CodeSliceIDOutOfRange, "slice_id is not below num_slices")
+	sliceBytesMissing = fieldRule("DEC-8", CodeTruncated, "ends inside slice_bytes")
+	ackedMissing      = fieldRule("DEC-9", CodeTruncated, "ends inside the acked bits")
+	paddingNotZero    = fieldRule("DEC-10", CodeNonzeroPadding, "a padding bit is not zero")
+	dataMissing       = byteRule("DEC-11", CodeTruncated, "ends inside the data")
+	endCheckMissing   = byteRule("DEC-12", CodeTruncated, "ends inside the end check")
+	endCheckWrong     = byteRule("DEC-13", CodeBadEndCheck, "end check mismatch")
+	bytesLeft         = byteRule("DEC-14", CodeTrailingData, "bytes follow the packet")
+	tooLong           = byteRule("DEC-16", CodeTrailingData, "longer than any datagram")
 )
 
 // What an encoder refuses, and nothing else (section 6.2, ENC-7).
 var (
-	numSlicesInvalid = format.Rule("ENC-2", CodeInvalidField, "num_slices is outside 1..256", 1, 24)
-	sliceIDInvalid   = format.Rule("ENC-3", CodeInvalidField, "slice_id is outside 0..num_slices-1", 1, 16)
-	dataInvalid      = format.Rule("ENC-4", CodeInvalidField, "wrong data length for this slice", 1, 32)
-	ackedInvalid     = format.Rule("ENC-5", CodeInvalidField, "a bit is set for a slice that the chunk does not have", 1, 24)
-	typeInvalid      = format.Rule("ENC-6", CodeInvalidField, "the packet is neither a slice nor an ack", 1, 0)
+	numSlicesInvalid = fieldRule("ENC-2", CodeInvalidField, "num_slices is outside 1..256")
+	sliceIDInvalid   = fieldRule("ENC-3", CodeInvalidField, "slice_id is outside 0..num_slices-1")
+	dataInvalid      = fieldRule("ENC-4", CodeInvalidField, "wrong data length for this slice")
+	ackedInvalid     = fieldRule("ENC-5", CodeInvalidField, "a bit is set for a slice that the chunk does not have")
+	typeInvalid      = fieldRule("ENC-6", CodeInvalidField, "the packet is neither a slice nor an ack")
 )

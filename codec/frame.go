@@ -10,7 +10,7 @@ import (
 // endCheck closes every datagram (FRM-6).
 const endCheck = 0x9908ACE2
 
-// Type tells the two packets apart. Its values are those on the wire.
+// Type distinguishes the two packets. Its values are those on the wire.
 type Type uint8
 
 // The types (FRM-3).
@@ -87,7 +87,7 @@ func (f Framer) Append(dst []byte, p Packet) ([]byte, error) {
 	return dst, typeInvalid.At(0)
 }
 
-// begin starts a datagram: room for the crc, then the type (FRM-1). The body's
+// begin starts a datagram: space for the crc, then the type (FRM-1). The body's
 // fields follow at bit 33, and align counts from the datagram's start (FRM-4).
 func begin(dst []byte, t Type) bitpack.Writer {
 	w := bitpack.NewWriter(dst)

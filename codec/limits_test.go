@@ -11,6 +11,9 @@ func TestLimits(t *testing.T) {
 	if codec.SliceSize != 1024 || codec.MaxSlices != 256 || codec.MaxChunkSize != 262_144 {
 		t.Errorf("%d slices of %d bytes, chunks of %d", codec.MaxSlices, codec.SliceSize, codec.MaxChunkSize)
 	}
+	if codec.HeaderBytes != 28 {
+		t.Errorf("headers of %d bytes", codec.HeaderBytes)
+	}
 	if codec.NumSlices(codec.MaxChunkSize) != codec.MaxSlices {
 		t.Errorf("the largest chunk has %d slices", codec.NumSlices(codec.MaxChunkSize))
 	}
@@ -36,7 +39,7 @@ func verdictOf(err error) verdict {
 	return verdict{}
 }
 
-// A last slice of any size is refused at every place of its end: the error tells
+// A last slice of any size is refused at every place of its end: the error has
 // the rule and the place (DEC-12 to DEC-14). One that is longer than any datagram can
 // be refused before (DEC-16).
 func TestTheEndOfEverySliceIsChecked(t *testing.T) {

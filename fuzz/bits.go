@@ -7,12 +7,13 @@ import (
 	"github.com/chunkwire/chunkwire/bitpack"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
 )
 
 // An input is a byte for how many bytes stand in the writer's buffer before; a script
 // of writes, up to an operation that ends it; and a script of reads. What is read is
 // what was written.
-var targetBits = newTarget("Bits", "bit writer and reader do what a slice of bools does", runBits, seedBits)
+var targetBits = newTarget("Bits", "bit writer and reader do what the oracle does, bit by bit", runBits, seedBits)
 
 func runBits(t T, data []byte) {
 	s := script{data}
@@ -20,20 +21,20 @@ func runBits(t T, data []byte) {
 	w := bitWriter{T: t, w: bitpack.NewWriter(prefix)}
 	for s.more() && w.write(&s) {
 	}
-	stream := w.finish(prefix)
-	r := bitReader{T: t, r: bitpack.NewReader(stream), bits: unpack(stream)}
+	written := w.finish(prefix)
+	r := bitReader{T: t, r: bitpack.NewReader(written), model: *stream.NewReader(written)}
 	for s.more() {
 		r.read(&s)
 	}
 	r.toTheEnd()
 }
 
-// bitWriter is a bitpack.Writer beside a model of it.
+// bitWriter is a bitpack.Writer beside the oracle's.
 type bitWriter struct {
 	T
 	w     bitpack.Writer
-	bits  []bool // what was written
-	fault bool   // a write did not fit; nothing is written any more
+	bits  stream.Stream // what was written
+	fault bool          // a write did not fit; nothing is written any more
 }
 
 // write does one operation of the script; false ends it.
@@ -53,19 +54,15 @@ func (m *bitWriter) write(s *script) bool {
 		if op != 6 { // within the range
 			v = low + int64(uint64(v)%(uint64(high-low)+1))
 		}
-		m.put("int", uint64(v)-uint64(low), widthOf(low, high), low <= v && v <= high, func() { m.w.Int(v, low, high) })
+		m.put("int", uint64(v)-uint64(low), stream.Width(low, high), low <= v && v <= high, func() { m.w.Int(v, low, high) })
 	case 9:
 		v := s.byte()&1 == 1
 		m.put("bool", asBit(v), 1, true, func() { m.w.Bool(v) })
 	case 10, 11:
-		m.put("align", 0, m.padding(), true, m.w.Align)
+		m.do("align", m.bits.Align, m.w.Align)
 	case 12, 13:
 		b := s.take(int(s.byte() % 40))
-		m.put("align of bytes", 0, m.padding(), true, func() { m.w.Bytes(b) })
-		for _, v := range b {
-			m.model(uint64(v), 8)
-		}
-		m.check("bytes")
+		m.do("bytes", func() { m.bits.Bytes(b) }, func() { m.w.Bytes(b) })
 	case 14:
 		bad := pick(s, []int{0, -1, 33, 64, -32})
 		mustPanic(m.T, "Bits of an impossible width", func() { m.w.Bits(0, bad) })
@@ -78,25 +75,22 @@ func (m *bitWriter) write(s *script) bool {
 	return true
 }
 
-// put writes to both. Of what does not fit nothing is written, nor of anything
-// after it.
+// put writes n bits to both.
 func (m *bitWriter) put(what string, v uint64, n int, fits bool, write func()) {
 	m.Helper()
 	m.fault = m.fault || !fits
-	m.model(v, n)
+	m.do(what, func() { m.bits.Bits(v, n) }, write)
+}
+
+// do writes to both. Of what does not fit nothing is written, nor of anything after it.
+func (m *bitWriter) do(what string, model, write func()) {
+	m.Helper()
+	if !m.fault {
+		model()
+	}
 	write()
-	if what != "align of bytes" {
-		m.check(what)
-	}
+	m.check(what)
 }
-
-func (m *bitWriter) model(v uint64, n int) {
-	for k := 0; k < n && !m.fault; k++ {
-		m.bits = append(m.bits, v>>k&1 == 1)
-	}
-}
-
-func (m *bitWriter) padding() int { return (8 - len(m.bits)%8) % 8 }
 
 func (m *bitWriter) check(what string) {
 	m.Helper()
@@ -120,9 +114,9 @@ func (m *bitWriter) finish(prefix []byte) []byte {
 		if !errors.Is(err, bitpack.ErrValue) || len(got) != 0 {
 			m.Fatalf("a value did not fit, but Finish returned %x, %v", got, err)
 		}
-		return pack(m.bits)
+		return m.bits.Pack()
 	}
-	if want := pack(m.bits); err != nil || !bytes.Equal(got, want) {
+	if want := m.bits.Pack(); err != nil || !bytes.Equal(got, want) {
 		m.Fatalf("wrote %x, %v, want %x", got, err, want)
 	}
 	return got
@@ -141,40 +135,11 @@ func readRange(s *script) (low, high int64) {
 	return low, high
 }
 
-// widthOf is BIT-3: the smallest n for which 2^n > high - low.
-func widthOf(low, high int64) int {
-	n := 0
-	for uint64(1)<<n <= uint64(high)-uint64(low) {
-		n++
-	}
-	return n
-}
-
 func asBit(v bool) uint64 {
 	if v {
 		return 1
 	}
 	return 0
-}
-
-// pack is BIT-1 and BIT-7.
-func pack(bits []bool) []byte {
-	b := make([]byte, (len(bits)+7)/8)
-	for i, bit := range bits {
-		if bit {
-			b[i/8] |= 1 << (i % 8)
-		}
-	}
-	return b
-}
-
-// unpack is BIT-1.
-func unpack(b []byte) []bool {
-	bits := make([]bool, 8*len(b))
-	for i := range bits {
-		bits[i] = b[i/8]>>(i%8)&1 == 1
-	}
-	return bits
 }
 
 func mustPanic(t T, what string, f func()) {

@@ -4,14 +4,14 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/bitpack"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
 )
 
-// bitReader is a bitpack.Reader beside a model of it.
+// bitReader is a bitpack.Reader beside the oracle's.
 type bitReader struct {
 	T
-	r    bitpack.Reader
-	bits []bool
-	at   int
+	r     bitpack.Reader
+	model stream.Reader
 }
 
 // read does one operation of the script, past the end or not.
@@ -43,22 +43,18 @@ func (m *bitReader) read(s *script) {
 }
 
 // take is bits(v, n) of the model; when it fails nothing is consumed.
-func (m *bitReader) take(n int) (v uint64, err error) {
-	if len(m.bits)-m.at < n {
+func (m *bitReader) take(n int) (uint64, error) {
+	if m.model.Left() < n {
 		return 0, bitpack.ErrTruncated
 	}
-	for k := range n {
-		v |= asBit(m.bits[m.at+k]) << k
-	}
-	m.at += n
-	return v, nil
+	return m.model.Bits(n), nil
 }
 
 func (m *bitReader) takeInt(low, high int64) (int64, error) {
-	before := m.at
-	v, err := m.take(widthOf(low, high))
+	before := m.model
+	v, err := m.take(stream.Width(low, high))
 	if err == nil && v > uint64(high)-uint64(low) {
-		m.at, err = before, bitpack.ErrValue
+		m.model, err = before, bitpack.ErrValue
 	}
 	if err != nil {
 		return 0, err
@@ -67,27 +63,24 @@ func (m *bitReader) takeInt(low, high int64) (int64, error) {
 }
 
 func (m *bitReader) align() error {
-	end := (m.at + 7) / 8 * 8
-	for _, bit := range m.bits[m.at:end] {
-		if bit {
-			return bitpack.ErrPadding
-		}
+	before := m.model
+	if !m.model.Align() {
+		m.model = before
+		return bitpack.ErrPadding
 	}
-	m.at = end
 	return nil
 }
 
 func (m *bitReader) readBytes(n int) {
 	m.Helper()
-	before := m.at
+	before := m.model
 	wantErr := m.align()
 	want := []byte(nil)
-	if wantErr == nil && len(m.bits)-m.at < 8*n {
-		m.at, wantErr = before, bitpack.ErrTruncated
+	if wantErr == nil && m.model.Left() < 8*n {
+		m.model, wantErr = before, bitpack.ErrTruncated
 	}
 	if wantErr == nil {
-		want = pack(m.bits[m.at : m.at+8*n])
-		m.at += 8 * n
+		want = m.model.Bytes(n)
 	}
 	got, err := m.r.Bytes(n)
 	m.compare("bytes", 0, err, 0, wantErr)
@@ -99,21 +92,21 @@ func (m *bitReader) readBytes(n int) {
 func (m *bitReader) compare(what string, got uint64, err error, want uint64, wantErr error) {
 	m.Helper()
 	if verbose() {
-		m.Logf("read %s: %#x, %v; now at bit %d of %d", what, got, err, m.r.Offset(), len(m.bits))
+		m.Logf("read %s: %#x, %v; now at bit %d of %d", what, got, err, m.r.Offset(), m.model.At()+m.model.Left())
 	}
 	if got != want || err != wantErr {
 		m.Fatalf("%s: %#x, %v, want %#x, %v", what, got, err, want, wantErr)
 	}
-	if m.r.Offset() != m.at || m.r.Remaining() != len(m.bits)-m.at {
-		m.Fatalf("after %s: at %d with %d left, want %d and %d", what, m.r.Offset(), m.r.Remaining(), m.at, len(m.bits)-m.at)
+	if m.r.Offset() != m.model.At() || m.r.Remaining() != m.model.Left() {
+		m.Fatalf("after %s: at %d with %d left, want %d and %d", what, m.r.Offset(), m.r.Remaining(), m.model.At(), m.model.Left())
 	}
 }
 
 // toTheEnd reads what is left: the stream written is then compared bit by bit.
 func (m *bitReader) toTheEnd() {
 	m.Helper()
-	for m.at < len(m.bits) {
-		n := min(7, len(m.bits)-m.at)
+	for m.model.Left() > 0 {
+		n := min(7, m.model.Left())
 		want, wantErr := m.take(n)
 		got, err := m.r.Bits(n)
 		m.compare("bits", uint64(got), err, want, wantErr)

@@ -14,7 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// Two ends talk over a network that does whatever the fuzzer decides, and then loses
+// Two ends exchange chunks over a network that does whatever the fuzzer decides, and then loses
 // nothing more. Models and judges watch every event (section 11). At the end all
 // chunks must have come, once and in order.
 //

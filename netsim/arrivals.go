@@ -2,7 +2,7 @@ package netsim
 
 import "time"
 
-// Arrivals tells when a datagram arrives: not at all, once or twice.
+// Arrivals holds when a datagram arrives: not at all, once or twice.
 type Arrivals struct {
 	at [2]time.Duration
 	n  int

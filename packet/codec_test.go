@@ -259,23 +259,26 @@ func TestWhatAnEncoderRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		Packet
-		want *Error
+		want  *Error
+		place int
 	}{
-		{"no payload", Packet{}, ErrPayloadSize},
-		{"a payload too large", Packet{Data: data(65)}, ErrPayloadSize},
-		{"a whole packet with an id", Packet{FragmentID: 1, Data: data(4)}, ErrFragmentIDOutOfRange},
-		{"an id below 0", Packet{FragmentID: -1, NumFragments: 2, Data: data(4)}, ErrFragmentIDOutOfRange},
-		{"an id that is the number", Packet{FragmentID: 2, NumFragments: 2, Data: data(4)}, ErrFragmentIDOutOfRange},
-		{"one fragment", Packet{NumFragments: 1, Data: data(4)}, ErrSingleFragment},
-		{"fewer than none", Packet{NumFragments: -1, Data: data(4)}, ErrSingleFragment},
-		{"too many", Packet{NumFragments: 17, Data: data(4)}, ErrTooManyFragments},
-		{"the first too short", Packet{NumFragments: 2, Data: data(3)}, ErrFragmentSize},
-		{"the first too long", Packet{NumFragments: 2, Data: data(5)}, ErrFragmentSize},
-		{"the last empty", Packet{NumFragments: 2, FragmentID: 1}, ErrFragmentSize},
-		{"the last too long", Packet{NumFragments: 2, FragmentID: 1, Data: data(5)}, ErrFragmentSize},
+		{"no payload", Packet{}, ErrPayloadSize, -1},
+		{"a payload too large", Packet{Data: data(65)}, ErrPayloadSize, -1},
+		{"a whole packet with an id", Packet{FragmentID: 1, Data: data(4)}, ErrFragmentIDOutOfRange, 3},
+		{"an id below 0", Packet{FragmentID: -1, NumFragments: 2, Data: data(4)}, ErrFragmentIDOutOfRange, 3},
+		{"an id that is the number", Packet{FragmentID: 2, NumFragments: 2, Data: data(4)}, ErrFragmentIDOutOfRange, 3},
+		{"one fragment", Packet{NumFragments: 1, Data: data(4)}, ErrSingleFragment, 4},
+		{"fewer than none", Packet{NumFragments: -1, Data: data(4)}, ErrSingleFragment, 4},
+		{"too many", Packet{NumFragments: 17, Data: data(4)}, ErrTooManyFragments, 4},
+		{"the first too short", Packet{NumFragments: 2, Data: data(3)}, ErrFragmentSize, 13},
+		{"the first too long", Packet{Header: Header{AckBits: allSet}, NumFragments: 2, Data: data(5)}, ErrFragmentSize, 9},
+		{"the second too long", Packet{NumFragments: 3, FragmentID: 1, Data: data(5)}, ErrFragmentSize, 5},
+		{"the last empty", Packet{NumFragments: 2, FragmentID: 1}, ErrFragmentSize, 5},
+		{"the last too long", Packet{NumFragments: 2, FragmentID: 1, Data: data(5)}, ErrFragmentSize, 5},
 	} {
 		out, err := small.Append([]byte("kept"), &c.Packet)
-		if !errors.Is(err, c.want) || string(out) != "kept" {
+		var e *Error
+		if !errors.As(err, &e) || !errors.Is(err, c.want) || e.Place() != c.place || string(out) != "kept" {
 			t.Errorf("%s: %v, %q", c.name, err, out)
 		}
 	}
@@ -297,14 +300,17 @@ func TestTheCodecAllocatesNothing(t *testing.T) {
 	p := Packet{Header: Header{100, 60000, 0x12345678}, Data: make([]byte, 200)}
 	buffer := make([]byte, 0, MaxDatagram)
 	var good []byte
-	bad := [][]byte{nil, {0xc0}, unhex("006400010061"), unhex("016400 00 01 1e6400 0180 000000ff 61616161"), unhex("20640001")}
+	var bad [][]byte
+	for _, c := range refusalCases {
+		bad = append(bad, unhex(c.hex))
+	}
 	n := testing.AllocsPerRun(100, func() {
 		good, _ = f.Append(buffer, &p)
 		if _, err := f.Decode(good); err != nil {
 			t.Fatal(err)
 		}
 		for _, b := range bad {
-			if _, err := f.Decode(b); err == nil {
+			if _, err := small.Decode(b); err == nil {
 				t.Fatal("taken")
 			}
 		}

@@ -25,6 +25,22 @@ func TestConfigurationsThatAreGood(t *testing.T) {
 	}
 }
 
+// A field that is 0 has its default, which follows from the others.
+func TestDefaults(t *testing.T) {
+	for _, c := range []struct{ set, want Config }{
+		{Config{}, Config{Format: Format{1024, 16}, FragmentAbove: 1160, Received: 256, SentMax: 8192,
+			Reassembly: 64, ReassemblyPackets: 8, ReassemblyBytes: 32768, SequenceBits: 16}},
+		{Config{Format: Format{FragmentSize: 100}, Received: 64}, Config{Format: Format{100, 16}, FragmentAbove: 1160, Received: 64, SentMax: 8192,
+			Reassembly: 32, ReassemblyPackets: 8, ReassemblyBytes: 3200, SequenceBits: 16}},
+		{Config{Format: Format{MaxFragments: 2}, Reassembly: 4}, Config{Format: Format{1024, 2}, FragmentAbove: 1160, Received: 256, SentMax: 8192,
+			Reassembly: 4, ReassemblyPackets: 4, ReassemblyBytes: 4096, SequenceBits: 16}},
+	} {
+		got, err := c.set.complete()
+		check.Same(t, "error", err, nil)
+		check.Equal(t, "configuration", got, c.want)
+	}
+}
+
 // What is not allowed is refused, and the error names the field.
 func TestConfigurationsThatAreBad(t *testing.T) {
 	for _, c := range []struct {

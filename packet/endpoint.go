@@ -302,13 +302,10 @@ func (e *Endpoint) store(a *arrival) {
 	e.seconds.add(e.now, receivedBytes, uint32(a.size))
 }
 
-// moveTo moves all windows together; what leaves them ends (PKR-3).
+// moveTo lets next grow; what leaves a window ends (PKR-3). The window of dead moves when a
+// number enters it: no older ones are asked for.
 func (e *Endpoint) moveTo(next seq.Number) {
-	if next <= e.received.Next() {
-		return
-	}
 	e.received.Move(next)
-	e.dead.Move(next)
 	for len(e.parts.list) > 0 && e.parts.list[0].number < next-e.reassemblyWindow {
 		e.parts.remove(0)
 		e.stats.Abandoned++

@@ -157,6 +157,31 @@ func TestAcksCountWhenAPacketIsTaken(t *testing.T) {
 	check.Equal(t, "payload", a.got(), []string{"a long answer"})
 }
 
+// The acks are those of fragment 0, whichever comes last.
+func TestAcksOfAFragmentedPacket(t *testing.T) {
+	for last := range 3 {
+		a, b := couple(t, fragmenting)
+		b.gets(a.sendsOne("one"))
+		d := b.sends("aaaabbbbc")
+		a.gets(d[(last+1)%3], d[(last+2)%3])
+		check.Equal(t, "events", a.said(), nil)
+		check.Equal(t, "row", a.gets(d[last]), "P13")
+		check.Equal(t, "events", a.said(), []string{"acked 0"})
+		check.Equal(t, "its ack", a.acks, []seq.Number{0})
+	}
+}
+
+// The ack that the layer above is given is a number of ours, or none.
+func TestAcksOfDeliveries(t *testing.T) {
+	e := newEnd(t, Config{NextToSend: 65534})
+	sendMany(e, 4) // 65534 to 65537
+	e.gets(acking(t, 0, 65537, 0), acking(t, 1, 65535, 0), acking(t, 2, 65533, 0), acking(t, 3, 65538, 0), acking(t, 4, 65536-65536, 1))
+	check.Equal(t, "acks", e.acks, []seq.Number{65537, 65535, 65533, 2, 65536})
+	e = newEnd(t, Config{})
+	e.gets(acking(t, 0, 65535, 0), acking(t, 1, 0, 0), acking(t, 2, 7, 0))
+	check.Equal(t, "none of ours", e.acks, []seq.Number{-1, -1, -1})
+}
+
 // A payload is cut above FragmentAbove, at the sizes around every multiple (PKF-1, PKF-2).
 func TestPayloadsOfEverySize(t *testing.T) {
 	for size := 1; size <= 64; size++ {
@@ -268,6 +293,13 @@ func TestStatsCount(t *testing.T) {
 	b.polls()
 	s := a.Stats()
 	check.Equal(t, "sent", [4]int64{s.Sent, s.DatagramsSent, s.BytesSent, s.Acked}, [4]int64{2, 4, 3*5 + 8 + 10 + 8 + 2, 2})
+	a.sends("lost")
+	a.sends("lost for good")
+	later(LostAfter, a, b)
+	a.polls()
+	a.gets(acking(t, 1, 2, 1))
+	s = a.Stats()
+	check.Equal(t, "lost, one of them acked late", [3]int64{s.Lost, s.Late, s.Acked}, [3]int64{2, 1, 3})
 	s = b.Stats()
 	check.Equal(t, "received", [6]int64{s.Received, s.DatagramsReceived, s.Fragments, s.Abandoned, s.AcksSent, s.Sent}, [6]int64{2, 5, 3, 1, 1, 1})
 }

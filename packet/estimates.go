@@ -20,16 +20,15 @@ type roundTrip struct {
 
 // add takes a sample (PKE-2, PKE-3).
 func (t *roundTrip) add(now, r machine.Micros) {
-	t.latest = r
 	switch {
 	case !t.measured:
-		*t = roundTrip{measured: true, srtt: r, latest: r, periodAt: now, least: [2]machine.Micros{r, r}, patience: t.patience, decayedAt: t.decayedAt}
-		return
+		t.measured, t.srtt, t.periodAt, t.least = true, r, now, [2]machine.Micros{r, r}
 	case now-t.periodAt >= minPeriod:
 		t.periodAt, t.least = now, [2]machine.Micros{r, t.least[0]}
 	default:
 		t.least[0] = min(t.least[0], r)
 	}
+	t.latest = r
 	t.jitter += (max(r-t.srtt, t.srtt-r) - t.jitter) / 16
 	t.srtt += (r - t.srtt) / 10
 }

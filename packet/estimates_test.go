@@ -153,6 +153,18 @@ func TestPatienceIsBounded(t *testing.T) {
 	check.Equal(t, "not less", e.Estimates(e.now).Patience, srtt*3/2)
 }
 
+// What it was before has fallen when it grows again.
+func TestPatienceFallsBeforeItGrows(t *testing.T) {
+	var trip roundTrip
+	trip.add(0, second)
+	trip.overtook(0, 160_000)
+	check.Equal(t, "patience", trip.patience, 180_000)
+	trip.overtook(second, 100_000)
+	check.Equal(t, "a second later", trip.patience, 180_000-180_000/16)
+	trip.overtook(8*second, 100_000)
+	check.Equal(t, "8 s later", trip.patience, 112_500)
+}
+
 // Of the numbers settled in ten whole seconds; a late ack changes nothing (PKE-5, PKL-8).
 func TestLoss(t *testing.T) {
 	e := newEnd(t, Config{})

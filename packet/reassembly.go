@@ -1,6 +1,8 @@
 package packet
 
 import (
+	"slices"
+
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/seq"
 )
@@ -35,20 +37,17 @@ func (r *reassembly) find(n seq.Number) *partial {
 // remove ends the reassembly at a place of the list.
 func (r *reassembly) remove(i int) {
 	r.bytes -= r.list[i].bytes
-	copy(r.list[i:], r.list[i+1:])
-	r.list[len(r.list)-1] = nil
-	r.list = r.list[:len(r.list)-1]
+	r.list = slices.Delete(r.list, i, i+1)
 }
 
 // end ends the reassembly of a number, if there is one.
-func (r *reassembly) end(n seq.Number) (was bool) {
+func (r *reassembly) end(n seq.Number) {
 	for i, p := range r.list {
 		if p.number == n {
 			r.remove(i)
-			return true
+			return
 		}
 	}
-	return false
 }
 
 // begin adds an empty packet of so many fragments at its place in the list.

@@ -8,6 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/machine/machinetest"
 	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 )
 
@@ -81,4 +82,11 @@ func TestRatesOutsideTheirLimitsAreRefused(t *testing.T) {
 		err := CheckRate("Rate", rate)
 		checkConfig(t, "rate", err, map[bool]string{false: "Rate"}[ok])
 	}
+}
+
+// The constants are the specification's (SPC-5, LIM-5).
+func TestConstants(t *testing.T) {
+	check.Same(t, "difference", machinetest.CheckConstants("../spec/protocol.json", map[string]int64{
+		"ACK_INTERVAL": int64(ackInterval), "ACK_EVERY": ackEvery, "DEFAULT_GIVE_UP": int64(DefaultGiveUp), "MAX_GIVE_UP": int64(MaxGiveUp),
+	}), nil)
 }

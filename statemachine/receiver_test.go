@@ -43,19 +43,6 @@ func TestAReceiverCopiesWhatItIsGiven(t *testing.T) {
 	check.Bytes(t, "chunk", got, chunk)
 }
 
-func TestASmallerChunkAfterALargerOne(t *testing.T) {
-	r := newReceiver(0)
-	for id, size := range []int{5000, 300, 4096, 1, 5000} {
-		chunk := chunktest.Chunk(size, uint32(id))
-		list := chunktest.Slices(uint16(id), chunk)
-		for i := range list { // last slice first
-			give(r, list[len(list)-1-i])
-		}
-		got, _ := r.Read(0, nil)
-		check.Bytes(t, "chunk", got, chunk)
-	}
-}
-
 // A slice that cannot be represented is not of this protocol, and is ignored
 // in every state.
 func TestInvalidSlicesAreIgnored(t *testing.T) {
@@ -83,52 +70,6 @@ func TestInvalidSlicesAreIgnored(t *testing.T) {
 				t.Errorf("%s: not ignored in %v", c.name, before.state)
 			}
 		}
-	}
-}
-
-// Only a new slice is progress (RCV-9, RCV-15, RCV-17).
-func TestAReceiverGivesUp(t *testing.T) {
-	for _, giveUp := range []machine.Micros{0, 3 * machine.Second} {
-		r := check.Must(NewReceiver(ReceiverConfig{GiveUp: giveUp}))
-		limit := giveUp
-		if giveUp == 0 {
-			limit = 10 * machine.Second
-		}
-		r.HandleSlice(5*machine.Second, chunktest.Slice(0, 0, 3))
-		nextAck(t, r, 5*machine.Second)
-		r.HandleSlice(6*machine.Second, chunktest.Slice(0, 1, 3))
-		nextAck(t, r, 6*machine.Second)
-		r.HandleSlice(7*machine.Second, chunktest.Slice(0, 1, 3)) // a duplicate is no progress
-		nextAck(t, r, 7*machine.Second)
-		check.Equal(t, "deadline", r.Deadline(), 6*machine.Second+limit)
-		noAck(t, r, 6*machine.Second+limit-1)
-		check.Same(t, "error", r.Err(), nil)
-		r.HandleSlice(6*machine.Second+limit-1, chunktest.Slice(0, 0, 3)) // an ack is due as well
-		noAck(t, r, 6*machine.Second+limit)
-		check.Equal(t, "state", r.state, ReceiverFailed)
-		check.Same(t, "error", r.Err(), ErrGaveUp)
-		check.Equal(t, "deadline", r.Deadline(), machine.Never)
-		check.Equal(t, "memory", len(r.slices), 0)
-		noAck(t, r, year)
-	}
-}
-
-// Packets come before timers: a slice at the very time to give up keeps the
-// receiver going (RCV-2).
-func TestASliceAtTheTimeToGiveUpIsProgress(t *testing.T) {
-	r := newReceiver(0)
-	give(r, chunktest.Slice(0, 0, 3))
-	r.HandleSlice(10*machine.Second, chunktest.Slice(0, 1, 3))
-	nextAck(t, r, 10*machine.Second)
-	check.Equal(t, "deadline", r.Deadline(), 20*machine.Second)
-}
-
-func TestOnlyAReceivingReceiverGivesUp(t *testing.T) {
-	for _, from := range []func() *Receiver{firstReceiver, waitingReceiver, readyReceiver} {
-		r := from()
-		check.Equal(t, "deadline", r.Deadline(), machine.Never)
-		r.Poll(year)
-		check.Same(t, "error", r.Err(), nil)
 	}
 }
 
@@ -164,25 +105,6 @@ func TestTheShortestAndTheLongestTimeToGiveUp(t *testing.T) {
 		r.Poll(wait)
 		check.Same(t, "error", r.Err(), ErrGaveUp)
 		check.That(t, r.numSlices == 0 && r.received.Empty(), "nothing is arriving any more")
-	}
-}
-
-// At the start there is no previous chunk: 65535 is not answered, whatever the number
-// of its slices, and neither later (RCV-6).
-func TestNoPreviousChunkAtTheStart(t *testing.T) {
-	for _, first := range []uint16{0, 1, 65535} {
-		r := newReceiver(first)
-		for _, n := range []int{1, 2, 256} {
-			check.That(t, !r.HandleSlice(0, chunktest.Slice(first-1, 0, n)), "it is foreign")
-			noAck(t, r, 0)
-		}
-		check.Equal(t, "ignored", r.Stats().Ignored, 3)
-		check.Equal(t, "deadline", r.Deadline(), machine.Never)
-		give(r, chunktest.Slice(first, 0, 2), chunktest.Slice(first, 1, 2))
-		quiet(r)
-		_, _ = r.Read(0, nil)
-		r.HandleSlice(machine.Second, chunktest.Slice(first-1, 0, 2))
-		noAck(t, r, machine.Second)
 	}
 }
 

@@ -44,14 +44,6 @@ func TestASenderGivesUp(t *testing.T) {
 	}
 }
 
-// An ack at the very time to give up comes before the timer (SND-4).
-func TestAnAckAtTheTimeToGiveUpCounts(t *testing.T) {
-	s := sentSender()
-	s.HandleAck(10*machine.Second, chunktest.Ack(7, "010"))
-	s.Poll(10 * machine.Second)
-	check.Equal(t, "state", s.state, SenderSending)
-}
-
 // An ack of another chunk, with another number of slices, or with a bit that it cannot
 // have changes nothing: it is taken whole or not at all (SND-5).
 func TestForeignAcksChangeNothing(t *testing.T) {
@@ -91,20 +83,6 @@ func TestWhichAcksOfAnIdleSenderAreOurs(t *testing.T) {
 	for id, ours := range map[uint16]bool{5: false, 6: true, 7: false} {
 		check.Equal(t, "ours", s.HandleAck(0, chunktest.Ack(id, "1")), ours)
 	}
-}
-
-// Neither alone nor beside slices that were sent (SND-6, SND-7).
-func TestAnAckOfASliceThatWasNeverSentCountsForNothing(t *testing.T) {
-	s := startedSender()
-	s.Poll(0)
-	s.HandleAck(0, chunktest.Ack(7, "011"))
-	check.Equal(t, "row", s.row, "S7")
-	check.Equal(t, "acked", s.acked, bitset.Set{})
-	s.HandleAck(0, chunktest.Ack(7, "111"))
-	check.Equal(t, "row", s.row, "S9")
-	check.Equal(t, "acked", s.acked, bitset.Of(0))
-	p, _ := s.Poll(0)
-	check.Equal(t, "next slice", p.SliceID, 1)
 }
 
 // It is then the sender of the next one (SND-13, SND-16).

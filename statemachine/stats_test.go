@@ -87,9 +87,10 @@ func TestRest(t *testing.T) {
 	sched := &resting{}
 	s := newSender(7, sched)
 	s.Rest()
+	check.Equal(t, "rests", sched.rests, 1)
 	_ = s.Submit(0, []byte{1})
 	s.Rest()
-	check.Equal(t, "rests", sched.rests, 1)
+	check.Equal(t, "rests while a chunk is in flight", sched.rests, 1)
 	newSender(7, &inTurn{}).Rest() // this one cannot
 }
 

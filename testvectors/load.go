@@ -14,9 +14,6 @@ import (
 //go:embed files/*.json
 var files embed.FS
 
-// SchemaURL is the $id of schema.json.
-const SchemaURL = "https://github.com/chunkwire/chunkwire/testvectors/schema.json"
-
 // Schema is the JSON Schema of all files.
 //
 //go:embed schema.json

@@ -11,6 +11,9 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
+// schemaURL is the $id of schema.json.
+const schemaURL = "https://github.com/chunkwire/chunkwire/testvectors/schema.json"
+
 func schema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(testvectors.Schema))
@@ -18,10 +21,10 @@ func schema(t *testing.T) *jsonschema.Schema {
 		t.Fatal(err)
 	}
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(testvectors.SchemaURL, doc); err != nil {
+	if err := c.AddResource(schemaURL, doc); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile(testvectors.SchemaURL)
+	s, err := c.Compile(schemaURL)
 	if err != nil {
 		t.Fatal(err)
 	}

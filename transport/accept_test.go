@@ -211,7 +211,7 @@ func TestFairness(t *testing.T) {
 		}))
 		other := w.dial(w.a, "c")
 		started := make(chan bool, 1000)
-		w.tapA.dropIf(func(codec.Packet) bool {
+		w.tapA.DropIf(func(packet) bool {
 			if len(started) == 0 {
 				started <- true
 				time.Sleep(ms)
@@ -225,7 +225,7 @@ func TestFairness(t *testing.T) {
 		time.Sleep(5 * ms)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if i := slices.Index(w.tapA.to, net.Addr(netsim.Addr("c"))); i < 0 || i > 128 {
+		if i := slices.Index(w.tapA.To, net.Addr(netsim.Addr("c"))); i < 0 || i > 128 {
 			t.Errorf("the other connection's datagram was number %d", i)
 		}
 	})

@@ -46,7 +46,7 @@ func TestWhatAForgedSourceGets(t *testing.T) {
 			s.says("victim", smallestBeginning())
 			wantErr(t, "Send", <-sent, transport.ErrGaveUp)
 			wantTook(t, "giving up", start, 10*time.Second, 10*time.Second+2*ms)
-			slices := s.tapB.count(isSlice)
+			slices := s.tapB.Count(isSlice)
 			st := s.b.Stats()
 			t.Logf("limited: %v: in 1 datagram of %d bytes, out %d datagrams, %d bytes", limited, st.BytesIn, st.DatagramsOut, st.BytesOut)
 			if int64(slices) > most || limited && slices != int(most) || !limited && slices < 100 {
@@ -60,24 +60,17 @@ func TestWhatAForgedSourceGets(t *testing.T) {
 func TestSlicesToAnUnvalidatedPeerBackOff(t *testing.T) {
 	for _, n := range []int{1, 4} {
 		bubble(t, func(t *testing.T) {
-			net := netsim.NewNetwork(1)
-			s := &road{t: t, net: net}
-			s.tapB, s.b = s.listen("b", lanes(n, func(cfg *transport.Config) { cfg.LimitUnvalidated = true; cfg.GiveUp = time.Minute }))
+			s := serve(t, lanes(n, func(cfg *transport.Config) { cfg.LimitUnvalidated = true; cfg.GiveUp = time.Minute }))
+			first, _ := laneFramer(0, n).AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("x")})
+			s.says("victim", first)
 			var times []time.Duration
 			start := time.Now()
-			s.tapB.dropIf(func(p lanePacket) bool {
+			s.tapB.DropIf(func(p packet) bool {
 				if p.Type == codec.TypeSlice {
 					times = append(times, time.Since(start))
 				}
 				return false
 			})
-			pc, err := net.Listen("victim")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer pc.Close()
-			first, _ := laneFramer(0, n).AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("x")})
-			pc.WriteTo(first, netsim.Addr("b"))
 			c, err := s.b.Accept(background)
 			wantErr(t, "Accept", err, nil)
 			all := enqueue(t, c, content(9000, 1), content(9000, 2), content(9000, 3))
@@ -131,7 +124,7 @@ func TestWhatLimitUnvalidatedCosts(t *testing.T) {
 		w := connect(t, outage, with(func(cfg *transport.Config) { cfg.LimitUnvalidated = true }))
 		w.toB.Enqueue(background, content(262_144, 1))
 		time.Sleep(ms * 10)
-		if n := w.tapA.count(isSlice); n < 64 {
+		if n := w.tapA.Count(isSlice); n < 64 {
 			t.Errorf("%d slices went to a peer that was dialed", n)
 		}
 	})
@@ -148,14 +141,14 @@ func TestAHoldDoesNotValidate(t *testing.T) {
 			time.Sleep(time.Second)
 			s.says("victim", ackDatagram(codec.Ack{NumSlices: 256}))
 		}
-		if n := s.tapB.count(isSlice); n < 14 || n > 18 { // the wait grows to half of GiveUp
+		if n := s.tapB.Count(isSlice); n < 14 || n > 18 { // the wait grows to half of GiveUp
 			t.Errorf("%d slices in a minute of holds", n)
 		}
 		var acked bitset.Set
 		acked.Add(0)
 		s.says("victim", ackDatagram(codec.Ack{NumSlices: 256, Acked: acked}))
 		time.Sleep(ms * 100)
-		if n := s.tapB.count(isSlice); n < 50 {
+		if n := s.tapB.Count(isSlice); n < 50 {
 			t.Errorf("%d slices after an ack", n)
 		}
 	})

@@ -62,7 +62,7 @@ type Config struct {
 
 	// Lanes is how many chunks of a connection may be in flight at once, for
 	// streams; 8 fill most paths. Each has machines of its own, which protocol ids
-	// tell apart: the 256 from ProtocolID on belong to the connection
+	// distinguish: the 256 from ProtocolID on belong to the connection
 	// (LAN-2). Chunks are received in the order in which they were sent all the
 	// same, but deliveries may be done in another. Both ends must have the same
 	// number: from an end with another one nothing decodes, and what it sends

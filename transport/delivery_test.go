@@ -16,16 +16,6 @@ import (
 	"github.com/chunkwire/chunkwire/transport"
 )
 
-func TestConversation(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		mustSend(t, w.toB, []byte("hello"))
-		mustRecv(t, w.toA, []byte("hello"))
-		mustSend(t, w.toA, []byte("hello yourself"))
-		mustRecv(t, w.toB, []byte("hello yourself"))
-	})
-}
-
 // The sizes around every boundary, at every loss. The
 // second chunk of each pair begins from nothing, and each arrives once.
 func TestEverySizeAtEveryLoss(t *testing.T) {
@@ -100,47 +90,6 @@ func TestManyChunksInOrder(t *testing.T) {
 	})
 }
 
-// Ids wrap (CID-2).
-func TestMoreChunksThanIDs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("70,000 chunks")
-	}
-	bubble(t, func(t *testing.T) {
-		const chunks = 1<<16 + 4000
-		w := connect(t, netsim.Path{Delay: ms}, with(nil))
-		w.tapA.blind, w.tapB.blind = true, true
-		sent := during(func() error {
-			for i := range chunks {
-				if _, err := w.toB.Enqueue(background, []byte{byte(i), byte(i >> 8), byte(i >> 16)}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		for i := range chunks {
-			mustRecv(t, w.toA, []byte{byte(i), byte(i >> 8), byte(i >> 16)})
-		}
-		wantErr(t, "sending", <-sent, nil)
-	})
-}
-
-// On a clean path each slice is sent once, and acks are few.
-func TestCleanPathSendsEverySliceOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: 25 * ms}, with(nil))
-		for range 4 {
-			mustSend(t, w.toB, content(262_144, 1))
-			mustRecv(t, w.toA, content(262_144, 1))
-		}
-		if n := w.tapA.count(isSlice); n != 4*256 {
-			t.Errorf("%d slices were sent, want 1024", n)
-		}
-		if n := w.tapB.count(isAck); n > 4*30 {
-			t.Errorf("%d acks were sent, want at most 120", n)
-		}
-	})
-}
-
 // What is due at time zero goes out at time zero. On a
 // path without delay a chunk takes the time that its spacing takes, and that of the
 // acks which open the first window, whatever the timers (SND-3).
@@ -157,40 +106,6 @@ func TestSendsAtOnce(t *testing.T) {
 	})
 }
 
-// A long round trip alone makes nothing go out twice, once it is known.
-func TestLongRoundTrip(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: 200 * ms}, with(nil))
-		mustSend(t, w.toB, content(262_144, 1))
-		mustRecv(t, w.toA, content(262_144, 1))
-		before := w.tapA.count(isSlice)
-		mustSend(t, w.toB, content(262_144, 2))
-		mustRecv(t, w.toA, content(262_144, 2))
-		if n := w.tapA.count(isSlice) - before; n != 256 {
-			t.Errorf("%d slices were sent, want 256", n)
-		}
-	})
-}
-
-// When the last slice is lost only a timer finds it.
-func TestTailLoss(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		lost := 0
-		w.tapA.dropIf(func(p codec.Packet) bool {
-			if isSlice(p) && p.Slice.Last() && lost < 3 {
-				lost++
-				return true
-			}
-			return false
-		})
-		start := time.Now()
-		mustSend(t, w.toB, content(10_000, 1))
-		mustRecv(t, w.toA, content(10_000, 1))
-		wantTook(t, "the chunk", start, 20*ms, time.Second)
-	})
-}
-
 // A slice is the same bytes each time (SLC-4). No
 // datagram exceeds 1200 bytes on the wire (LIM-4).
 func TestDatagrams(t *testing.T) {
@@ -198,22 +113,22 @@ func TestDatagrams(t *testing.T) {
 		w := connect(t, netsim.Path{Delay: 10 * ms, Loss: 20}, with(nil))
 		mustSend(t, w.toB, content(100_000, 1))
 		mustSend(t, w.toB, content(262_144, 2))
-		w.tapA.mu.Lock()
-		defer w.tapA.mu.Unlock()
+		w.tapA.Mu.Lock()
+		defer w.tapA.Mu.Unlock()
 		seen := map[[2]int][]byte{}
 		again := 0
-		for i, p := range w.tapA.log {
-			if size := len(w.tapA.raw[i]); size > codec.MaxDatagramSize || size+48 > 1200 {
+		for i, p := range w.tapA.Log {
+			if size := len(w.tapA.Raw[i]); size > codec.MaxDatagramSize || size+48 > 1200 {
 				t.Fatalf("a datagram of %d bytes", size)
 			}
 			key := [2]int{int(p.Slice.ChunkID), p.Slice.SliceID}
 			if first, ok := seen[key]; ok {
 				again++
-				if !bytes.Equal(first, w.tapA.raw[i]) {
+				if !bytes.Equal(first, w.tapA.Raw[i]) {
 					t.Fatalf("slice %v was not the same when it was sent again", key)
 				}
 			}
-			seen[key] = w.tapA.raw[i]
+			seen[key] = w.tapA.Raw[i]
 		}
 		if again == 0 {
 			t.Error("nothing was sent again: the test tests nothing")
@@ -274,7 +189,7 @@ func TestEnqueueBlocksOnlyWhileTheQueueIsFull(t *testing.T) {
 func TestStats(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, netsim.Path{Delay: 50 * ms}, with(nil))
-		w.tapA.dropIf(func(p codec.Packet) bool {
+		w.tapA.DropIf(func(p packet) bool {
 			return isSlice(p) && p.Slice.SliceID == 1 && time.Now().Nanosecond() < 120e6
 		})
 		w.toB.Enqueue(background, content(3*1024, 1))
@@ -295,7 +210,7 @@ func TestStats(t *testing.T) {
 		if from.Sender.Chunks != 2 || to.Receiver.ChunkBytes != 3*1024+10 {
 			t.Errorf("%d chunks sent, %d bytes received", from.Sender.Chunks, to.Receiver.ChunkBytes)
 		}
-		slices, acks := int64(w.tapA.count(isSlice)), int64(w.tapB.count(isAck))
+		slices, acks := int64(w.tapA.Count(isSlice)), int64(w.tapB.Count(isAck))
 		if from.DatagramsOut != slices || from.DatagramsIn != acks || to.DatagramsOut != acks || to.BytesOut != from.BytesIn {
 			t.Errorf("traffic %+v and %+v, but %d slices and %d acks", from.Traffic, to.Traffic, slices, acks)
 		}

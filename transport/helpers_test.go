@@ -1,26 +1,22 @@
 package transport_test
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"math/rand/v2"
-	"net"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/internal/transporttest"
 )
 
 const (
 	ms         = time.Millisecond
 	million    = 1_000_000
-	protocolID = 0x11223344
+	protocolID = transporttest.ProtocolID
 )
 
 var (
@@ -59,10 +55,16 @@ type world struct {
 // connect makes a world with the same path both ways. Both ends dial.
 func connect(t *testing.T, p netsim.Path, cfg transport.Config) *world {
 	t.Helper()
+	return connectEnds(t, p, cfg, cfg)
+}
+
+// connectEnds makes one whose ends need not agree.
+func connectEnds(t *testing.T, p netsim.Path, a, b transport.Config) *world {
+	t.Helper()
 	w := &world{t: t, net: netsim.NewNetwork(1)}
 	w.net.SetDefault(p)
-	w.tapA, w.a = w.open("a", cfg)
-	w.tapB, w.b = w.open("b", cfg)
+	w.tapA, w.a = w.open("a", a)
+	w.tapB, w.b = w.open("b", b)
 	w.toB = w.dial(w.a, "b")
 	w.toA = w.dial(w.b, "a")
 	return w
@@ -75,7 +77,7 @@ func (w *world) open(addr netsim.Addr, cfg transport.Config) (*tap, *transport.E
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	tapped := &tap{PacketConn: pc, mu: &w.mu}
+	tapped := transporttest.NewTap(pc, &w.mu, cfg.Lanes)
 	e, err := transport.New(tapped, cfg)
 	if err != nil {
 		w.t.Fatal(err)
@@ -99,105 +101,25 @@ func (w *world) setPath(p netsim.Path) {
 	w.net.SetPath("b", "a", p)
 }
 
-// tap is a socket that sees every datagram before it is sent, and may drop it.
-type tap struct {
-	net.PacketConn
+// What these tests share with those of package file.
+type (
+	tap    = transporttest.Tap
+	packet = transporttest.Packet
+)
 
-	blind bool // keeps and drops nothing
+var (
+	content   = transporttest.Content
+	during    = transporttest.During
+	wantErr   = transporttest.WantErr
+	wantTook  = transporttest.WantTook
+	mustSend  = transporttest.MustSend
+	mustRecv  = transporttest.MustRecv
+	isSlice   = transporttest.IsSlice
+	isAck     = transporttest.IsAck
+	isFullAck = transporttest.IsFullAck
 
-	mu   *sync.Mutex
-	drop func(codec.Packet) bool // nil: nothing
-	log  []codec.Packet          // with data of their own
-	raw  [][]byte
-	to   []net.Addr
-}
-
-func (t *tap) WriteTo(b []byte, addr net.Addr) (int, error) {
-	if t.blind {
-		return t.PacketConn.WriteTo(b, addr)
-	}
-	p, err := framer.Decode(bytes.Clone(b))
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.raw, t.to = append(t.raw, bytes.Clone(b)), append(t.to, addr)
-	if err == nil {
-		t.log = append(t.log, p)
-		if t.drop != nil && t.drop(p) {
-			return len(b), nil
-		}
-	}
-	return t.PacketConn.WriteTo(b, addr)
-}
-
-// dropIf sets which packets vanish. The function runs under the tap's lock.
-func (t *tap) dropIf(drop func(codec.Packet) bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.drop = drop
-}
-
-// count returns how many packets were sent for which f holds.
-func (t *tap) count(f func(codec.Packet) bool) (n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, p := range t.log {
-		if f(p) {
-			n++
-		}
-	}
-	return n
-}
-
-func isSlice(p codec.Packet) bool { return p.Type == codec.TypeSlice }
-func isAck(p codec.Packet) bool   { return p.Type == codec.TypeAck }
-
-// isFullAck reports whether p acks all of a chunk.
-func isFullAck(p codec.Packet) bool {
-	return isAck(p) && p.Ack.Acked == bitset.FirstN(p.Ack.NumSlices)
-}
-
-// content returns n bytes that depend on the seed.
-func content(n int, seed uint64) []byte {
-	b := make([]byte, n)
-	random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 1})
-	random.Read(b)
-	return b
-}
-
-// during runs f beside the test and returns where its error will be.
-func during(f func() error) <-chan error {
-	result := make(chan error, 1)
-	go func() { result <- f() }()
-	return result
-}
-
-func wantErr(t *testing.T, what string, got error, wants ...error) {
-	t.Helper()
-	for _, want := range wants {
-		if !errors.Is(got, want) {
-			t.Errorf("%s: error is %v, want %v", what, got, want)
-		}
-	}
-}
-
-func mustSend(t *testing.T, c *transport.Conn, chunk []byte) {
-	t.Helper()
-	if err := c.Send(background, chunk); err != nil {
-		t.Fatalf("Send(%d bytes): %v", len(chunk), err)
-	}
-}
-
-// mustRecv checks that the next chunk is what was sent.
-func mustRecv(t *testing.T, c *transport.Conn, want []byte) {
-	t.Helper()
-	got, err := c.Recv(background)
-	if err != nil {
-		t.Fatalf("Recv: %v", err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Fatalf("Recv returned %d bytes that are not the %d bytes sent", len(got), len(want))
-	}
-}
+	laneFramer = transporttest.LaneFramer
+)
 
 // wantNothing checks that no chunk comes within a virtual minute.
 func wantNothing(t *testing.T, c *transport.Conn) {
@@ -206,13 +128,5 @@ func wantNothing(t *testing.T, c *transport.Conn) {
 	defer cancel()
 	if chunk, err := c.Recv(ctx); err == nil {
 		t.Errorf("Recv returned %d bytes, want nothing", len(chunk))
-	}
-}
-
-// wantTook checks how long it is since start, in virtual time.
-func wantTook(t *testing.T, what string, start time.Time, least, most time.Duration) {
-	t.Helper()
-	if took := time.Since(start); took < least || took > most {
-		t.Errorf("%s took %v, want %v to %v", what, took, least, most)
 	}
 }

@@ -14,7 +14,7 @@ func TestLanesOnAThinPathKeepTheQueueShort(t *testing.T) {
 	const chunks = 16 // 35 s
 	path := netsim.Path{Delay: 50 * ms, Rate: million, Queue: 64 << 10, Overhead: 28}
 	bubble(t, func(t *testing.T) {
-		r := open(t, path, lanes(8), lanes(8))
+		r := connect(t, path, lanes(8))
 		stream(t, r.toB, r.toA, chunks, func(int) int { return codec.MaxChunkSize })
 		st := r.toB.Stats().Sender
 		t.Logf("%d of %d slices resent, smallest round trip %d us", st.SlicesResent, st.SlicesSent, st.Schedule.MinRTT)

@@ -29,9 +29,9 @@ func TestLanesDeliverInOrder(t *testing.T) {
 			t.Run(fmt.Sprintf("%d lanes, %d%%", n, percent), func(t *testing.T) {
 				t.Parallel()
 				bubble(t, func(t *testing.T) {
-					r := open(t, netsim.Path{
+					r := connect(t, netsim.Path{
 						Delay: 5 * ms, Loss: float64(percent), Duplicate: 20, Reorder: 20, ReorderDelay: 30 * ms,
-					}, lanes(n), lanes(n))
+					}, lanes(n))
 					stream(t, r.toB, r.toA, 50, func(i int) int { return 1 + i*i*100 })
 					wantNothing(t, r.toA)
 				})
@@ -42,7 +42,7 @@ func TestLanesDeliverInOrder(t *testing.T) {
 
 func TestLanesCarryBothDirections(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := open(t, netsim.Path{Delay: 20 * ms, Loss: 5}, lanes(4), lanes(4))
+		r := connect(t, netsim.Path{Delay: 20 * ms, Loss: 5}, lanes(4))
 		back := make(chan struct{})
 		go func() {
 			defer close(back)
@@ -58,22 +58,22 @@ func TestLanesCarryBothDirections(t *testing.T) {
 func TestChunksTakeTheLanesInTurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n, chunks = 3, 10
-		r := open(t, netsim.Path{Delay: 10 * ms, Loss: 10}, lanes(n), lanes(n))
+		r := connect(t, netsim.Path{Delay: 10 * ms, Loss: 10}, lanes(n))
 		stream(t, r.toB, r.toA, chunks, func(i int) int { return 3000 + i })
 		last := map[int]int{} // by the length of the last slice, which differs from chunk to chunk
-		for _, p := range r.tapA.seen() {
+		for _, p := range r.tapA.Seen() {
 			if s := p.Slice; p.Type == codec.TypeSlice && s.SliceID == s.NumSlices-1 {
 				i := len(s.Data) - 3000 + 2*codec.SliceSize
 				last[i]++
-				if p.lane != i%n || int(s.ChunkID) != i/n {
-					t.Errorf("chunk %d goes by lane %d with id %d", i, p.lane, s.ChunkID)
+				if p.Lane != i%n || int(s.ChunkID) != i/n {
+					t.Errorf("chunk %d goes by lane %d with id %d", i, p.Lane, s.ChunkID)
 				}
 			}
 		}
 		if len(last) != chunks {
 			t.Errorf("%d chunks were seen, want %d", len(last), chunks)
 		}
-		if len(r.tapA.raw) != len(r.tapA.log) || len(r.tapB.raw) != len(r.tapB.log) {
+		if len(r.tapA.Raw) != len(r.tapA.Log) || len(r.tapB.Raw) != len(r.tapB.Log) {
 			t.Errorf("datagrams under other protocol ids")
 		}
 	})
@@ -84,17 +84,17 @@ func TestOneLaneIsNone(t *testing.T) {
 	var runs [2][][]byte
 	for n := range runs {
 		bubble(t, func(t *testing.T) {
-			r := open(t, netsim.Path{Delay: 20 * ms}, lanes(n), lanes(n))
+			r := connect(t, netsim.Path{Delay: 20 * ms}, lanes(n))
 			for i := range 3 {
 				mustSend(t, r.toB, content(70_000, uint64(i)))
 				mustRecv(t, r.toA, content(70_000, uint64(i)))
 			}
-			for _, datagram := range r.tapA.raw {
+			for _, datagram := range r.tapA.Raw {
 				if _, err := framer.Decode(datagram); err != nil {
 					t.Fatalf("a datagram under another protocol id: %v", err)
 				}
 			}
-			runs[n] = r.tapA.raw
+			runs[n] = r.tapA.Raw
 		})
 	}
 	if !slices.EqualFunc(runs[0], runs[1], bytes.Equal) {
@@ -107,9 +107,9 @@ func TestOneLaneIsNone(t *testing.T) {
 func TestOneSlowLane(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n = 4
-		r := open(t, short, lanes(n), lanes(n))
+		r := connect(t, short, lanes(n))
 		slow := true
-		r.tapA.dropIf(func(p lanePacket) bool { return slow && p.lane == 1 })
+		r.tapA.DropIf(func(p packet) bool { return slow && p.Lane == 1 })
 		chunks := make([][]byte, 8)
 		for i := range chunks {
 			chunks[i] = content(10_000, uint64(i))
@@ -126,7 +126,7 @@ func TestOneSlowLane(t *testing.T) {
 		if chunk, err := r.toA.Recv(ctx); err == nil {
 			t.Errorf("Recv returned %d bytes before their turn", len(chunk))
 		}
-		r.tapA.dropIf(nil)
+		r.tapA.DropIf(nil)
 		for _, chunk := range chunks[1:] {
 			mustRecv(t, r.toA, chunk)
 		}
@@ -139,7 +139,7 @@ func TestLanesHoldABoundedNumberOfChunks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n, queue, chunks = 4, 2, 16
 		cfg := lanes(n, func(cfg *transport.Config) { cfg.RecvQueue, cfg.SendQueue = queue, chunks })
-		r := open(t, netsim.Path{Delay: 10 * ms, Loss: 5}, cfg, cfg)
+		r := connect(t, netsim.Path{Delay: 10 * ms, Loss: 5}, cfg)
 		var all []*transport.Delivery
 		for i := range chunks {
 			all = append(all, enqueue(t, r.toB, content(50_000, uint64(i)))...)
@@ -163,8 +163,8 @@ func TestLanesHoldABoundedNumberOfChunks(t *testing.T) {
 func TestALaneThatFailsEndsTheConnection(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		cfg := lanes(3, func(cfg *transport.Config) { cfg.IdleTimeout = 30 * time.Second })
-		r := open(t, short, cfg, cfg)
-		r.tapA.dropIf(func(p lanePacket) bool { return p.lane == 1 && p.Slice.SliceID > 0 })
+		r := connect(t, short, cfg)
+		r.tapA.DropIf(func(p packet) bool { return p.Lane == 1 && p.Slice.SliceID > 0 })
 		all := enqueue(t, r.toB, content(5000, 0), content(5000, 1), content(5000, 2), content(5000, 3), content(5000, 4), content(5000, 5))
 		for i, want := range []error{nil, transport.ErrGaveUp, nil, nil, transport.ErrGaveUp} {
 			wantErr(t, fmt.Sprintf("delivery %d", i), all[i].Wait(background), want)
@@ -188,7 +188,7 @@ func TestALaneThatFailsEndsTheConnection(t *testing.T) {
 func TestEndsThatDifferInLanes(t *testing.T) {
 	for _, n := range [][2]int{{1, 2}, {2, 1}, {4, 8}, {16, 15}} {
 		bubble(t, func(t *testing.T) {
-			r := open(t, short, lanes(n[0]), lanes(n[1]))
+			r := connectEnds(t, short, lanes(n[0]), lanes(n[1]))
 			start := time.Now()
 			err := r.toB.Send(background, content(5000, 1))
 			wantErr(t, "Send", err, transport.ErrGaveUp)
@@ -248,7 +248,7 @@ func TestAnyLaneBeginsAConnection(t *testing.T) {
 func TestGarbageAmongLanes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n = 4
-		r := open(t, short, lanes(n), lanes(n))
+		r := connect(t, short, lanes(n))
 		garbage := [][]byte{{}, {1, 2, 3}, content(1038, 1), content(2000, 1)}
 		for _, f := range []codec.Framer{laneFramer(0, 1), laneFramer(0, n+1), codec.NewFramer(protocolID + 16*(n-1) + n)} {
 			datagram, _ := f.AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("x")})
@@ -281,14 +281,14 @@ func withCRC(datagram []byte, id uint32) []byte {
 func TestLanesTakeTurnsAtTheLink(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const n, slices = 8, 256
-		r := open(t, netsim.Path{Delay: 25 * ms, Rate: 100 * million, Queue: 1 << 20, Loss: 2}, lanes(n), lanes(n))
+		r := connect(t, netsim.Path{Delay: 25 * ms, Rate: 100 * million, Queue: 1 << 20, Loss: 2}, lanes(n))
 		stream(t, r.toB, r.toA, 24, func(int) int { return codec.MaxChunkSize })
 		sent := map[int]map[int]bool{} // slices of each chunk
-		for _, p := range r.tapA.seen() {
+		for _, p := range r.tapA.Seen() {
 			if p.Type != codec.TypeSlice {
 				continue
 			}
-			i := int(p.Slice.ChunkID)*n + p.lane
+			i := int(p.Slice.ChunkID)*n + p.Lane
 			if sent[i] == nil {
 				sent[i] = map[int]bool{}
 				if i > 0 && len(sent[i-1]) < slices {
@@ -310,10 +310,10 @@ func TestALaneTakesOverThePace(t *testing.T) {
 		cfg := lanes(3, func(cfg *transport.Config) {
 			cfg.NewScheduler = func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Fixed(rate)) }
 		})
-		r := open(t, short, cfg, lanes(3))
+		r := connectEnds(t, short, cfg, lanes(3))
 		var last time.Time
 		sent, early := 0, 0
-		r.tapA.dropIf(func(p lanePacket) bool {
+		r.tapA.DropIf(func(p packet) bool {
 			if p.Type == codec.TypeSlice {
 				if sent++; sent > 1 && time.Since(last) < between-time.Microsecond {
 					early++
@@ -337,7 +337,7 @@ func TestAStreamFillsTheLink(t *testing.T) {
 	var took [9]time.Duration
 	for _, n := range []int{1, 8} {
 		bubble(t, func(t *testing.T) {
-			r := open(t, netsim.Path{Delay: 25 * ms, Rate: rate, Queue: 1 << 20}, lanes(n), lanes(n))
+			r := connect(t, netsim.Path{Delay: 25 * ms, Rate: rate, Queue: 1 << 20}, lanes(n))
 			start := time.Now()
 			stream(t, r.toB, r.toA, chunks, func(int) int { return codec.MaxChunkSize })
 			took[n] = time.Since(start)
@@ -355,7 +355,7 @@ func TestAStreamFillsTheLink(t *testing.T) {
 
 func TestClosingLanes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := open(t, outage, lanes(3), lanes(3))
+		r := connect(t, outage, lanes(3))
 		all := enqueue(t, r.toB, content(1000, 1), content(1000, 2), content(1000, 3), content(1000, 4))
 		time.Sleep(time.Second)
 		if st := r.toB.Stats(); st.SendQueued != 1 || st.Sending.NumSlices != 1 {
@@ -371,9 +371,9 @@ func TestClosingLanes(t *testing.T) {
 // To cancel a chunk in flight ends the connection, on whichever lane it is; to
 // cancel one in the queue withdraws it, and the next takes its lane.
 func TestCancelingAmongLanes(t *testing.T) {
-	reason := errors.New("changed my mind")
+	reason := errors.New("canceled by the caller")
 	bubble(t, func(t *testing.T) {
-		r := open(t, short, lanes(2), lanes(2))
+		r := connect(t, short, lanes(2))
 		all := enqueue(t, r.toB, content(9000, 0), content(9000, 1), content(9000, 2), content(9000, 3))
 		all[2].Cancel(reason)
 		wantErr(t, "a queued chunk", all[2].Err(), transport.ErrCanceled, reason)
@@ -383,7 +383,7 @@ func TestCancelingAmongLanes(t *testing.T) {
 		wantErr(t, "the connection", r.toB.Err(), nil)
 	})
 	bubble(t, func(t *testing.T) {
-		r := open(t, outage, lanes(2), lanes(2))
+		r := connect(t, outage, lanes(2))
 		all := enqueue(t, r.toB, content(1000, 0), content(1000, 1))
 		time.Sleep(time.Second)
 		all[1].Cancel(reason)
@@ -396,7 +396,7 @@ func TestCancelingAmongLanes(t *testing.T) {
 // An end that received and closes at once sends the acks of all lanes.
 func TestLastAcksOfAllLanes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := open(t, short, lanes(4), lanes(4))
+		r := connect(t, short, lanes(4))
 		all := enqueue(t, r.toB, content(10, 0), content(10, 1), content(10, 2), content(10, 3))
 		for i := range uint64(4) {
 			mustRecv(t, r.toA, content(10, i))
@@ -420,7 +420,7 @@ func TestLanesConfig(t *testing.T) {
 		count := func(cfg *transport.Config) {
 			cfg.NewScheduler = func() (statemachine.Scheduler, error) { made++; return base.New(base.Burst()) }
 		}
-		r := open(t, short, lanes(5, count), lanes(5))
+		r := connectEnds(t, short, lanes(5, count), lanes(5))
 		if made != 1+5 { // New makes one, to see whether it can
 			t.Errorf("%d schedulers for 5 lanes", made)
 		}

@@ -219,12 +219,8 @@ func TestCloseSendsTheLastAck(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			w := &world{t: t, net: netsim.NewNetwork(1)}
 			_, a := w.open("a", with(nil))
-			pc, _ := w.net.Listen("b")
-			b, err := transport.New(slowSocket{pc}, with(nil))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer b.Close()
+			socket, b := w.open("b", with(nil))
+			socket.Takes = ms // there is room for two slices to come meanwhile
 			sent := during(func() error { return w.dial(a, "b").Send(background, content(2000, 1)) })
 			c, err := b.Accept(background)
 			wantErr(t, "Accept", err, nil)
@@ -235,14 +231,6 @@ func TestCloseSendsTheLastAck(t *testing.T) {
 	}
 }
 
-// slowSocket takes a while to write, with room for two slices to come meanwhile.
-type slowSocket struct{ *netsim.Conn }
-
-func (s slowSocket) WriteTo(b []byte, addr net.Addr) (int, error) {
-	time.Sleep(ms)
-	return s.Conn.WriteTo(b, addr)
-}
-
 func TestCancelOfAQueuedChunk(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, netsim.Path{Delay: 50 * ms}, with(nil))
@@ -251,7 +239,7 @@ func TestCancelOfAQueuedChunk(t *testing.T) {
 		second := during(func() error { return w.toB.Send(ctx, []byte("second")) })
 		time.Sleep(ms)
 		third, _ := w.toB.Enqueue(background, []byte("third"))
-		reason := errors.New("changed my mind")
+		reason := errors.New("canceled by the caller")
 		cancel(reason)
 		wantErr(t, "the second", <-second, transport.ErrCanceled, context.Canceled, reason)
 		wantErr(t, "the first", first.Wait(background), nil)
@@ -393,7 +381,7 @@ func TestLinger(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(nil))
 		lost := 0
-		w.tapB.dropIf(func(codec.Packet) bool { lost++; return lost <= 2 })
+		w.tapB.DropIf(func(packet) bool { lost++; return lost <= 2 })
 		sent := during(func() error { return w.toB.Send(background, []byte("hello")) })
 		mustRecv(t, w.toA, []byte("hello"))
 		start := time.Now()

@@ -31,13 +31,13 @@ func TestMaxRateIsThatOfAllLanes(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d lanes", name, n), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					cfg := lanes(n, func(cfg *transport.Config) { cfg.MaxRate, cfg.NewScheduler = rate, scheduler })
-					r := open(t, netsim.Path{Delay: 20 * ms, Loss: 5}, cfg, lanes(n))
+					r := connectEnds(t, netsim.Path{Delay: 20 * ms, Loss: 5}, cfg, lanes(n))
 					type sent struct {
 						at   time.Time
 						bits int64
 					}
 					var all []sent
-					r.tapA.dropIf(func(p lanePacket) bool {
+					r.tapA.DropIf(func(p packet) bool {
 						if p.Type == codec.TypeSlice {
 							all = append(all, sent{time.Now(), 8 * int64(p.Slice.DatagramSize()+codec.HeaderBytes)})
 						}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/internal/transporttest"
 )
 
 // RecvAppend appends, leaves what was there before, and returns dst with an error.
@@ -114,8 +114,9 @@ func TestFlush(t *testing.T) {
 		w := &world{t: t, net: netsim.NewNetwork(1)}
 		_, a := w.open("a", with(nil))
 		pc, _ := w.net.Listen("b")
-		tapped := &tap{PacketConn: pc, mu: &w.mu}
-		b, err := transport.New(slowTap{tapped}, with(nil))
+		tapped := transporttest.NewTap(pc, &w.mu, 1)
+		tapped.Takes = ms
+		b, err := transport.New(tapped, with(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +126,7 @@ func TestFlush(t *testing.T) {
 		wantErr(t, "Accept", err, nil)
 		mustRecv(t, c, []byte("hello"))
 		wantErr(t, "Flush", c.Flush(background), nil)
-		if tapped.count(isFullAck) == 0 {
+		if tapped.Count(isFullAck) == 0 {
 			t.Error("Flush returned before the chunk was acked")
 		}
 		wantErr(t, "Send", <-sent, nil)
@@ -135,14 +136,6 @@ func TestFlush(t *testing.T) {
 	})
 }
 
-// slowTap is a tap on a socket that takes a while to write.
-type slowTap struct{ *tap }
-
-func (s slowTap) WriteTo(b []byte, addr net.Addr) (int, error) {
-	time.Sleep(ms)
-	return s.tap.WriteTo(b, addr)
-}
-
 // With a limit, chunks beyond it are neither received nor answered, on any number
 // of lanes; what came before is answered as long as it is asked for.
 func TestRecvLimit(t *testing.T) {
@@ -150,7 +143,7 @@ func TestRecvLimit(t *testing.T) {
 		for _, limit := range []int64{1, 2, 5} {
 			t.Run(fmt.Sprintf("%d lanes, limit %d", n, limit), func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
-					r := open(t, netsim.Path{Delay: 10 * ms, Loss: 20}, lanes(n), lanes(n, func(cfg *transport.Config) { cfg.RecvLimit = limit }))
+					r := connectEnds(t, netsim.Path{Delay: 10 * ms, Loss: 20}, lanes(n), lanes(n, func(cfg *transport.Config) { cfg.RecvLimit = limit }))
 					var all []*transport.Delivery
 					for i := range 7 {
 						all = append(all, enqueue(t, r.toB, content(3000, uint64(i)))...)
@@ -180,7 +173,7 @@ func TestRecvLimitAnswersTheLastChunkAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, with(func(cfg *transport.Config) { cfg.RecvLimit = 1 }))
 		lost := 0
-		w.tapB.dropIf(func(p codec.Packet) bool { lost++; return lost <= 3 })
+		w.tapB.DropIf(func(p packet) bool { lost++; return lost <= 3 })
 		sent := during(func() error { return w.toB.Send(background, []byte("the only one")) })
 		mustRecv(t, w.toA, []byte("the only one"))
 		wantErr(t, "Send", <-sent, nil)
@@ -221,7 +214,7 @@ func TestWaitOnlyWaits(t *testing.T) {
 		wantErr(t, "Enqueue", err, nil)
 		queued, err := w.toB.Enqueue(background, []byte("and this one more"))
 		wantErr(t, "Enqueue", err, nil)
-		reason := errors.New("no patience")
+		reason := errors.New("limit reached")
 		ctx, cancel := context.WithTimeoutCause(background, time.Second, reason)
 		defer cancel()
 		wantErr(t, "Wait", d.Wait(ctx), transport.ErrCanceled, context.DeadlineExceeded, reason)

@@ -6,70 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 )
-
-// The article's first stall: a slice arrives, its ack is lost, and the
-// receiver ignores the duplicate. Here the second slice is kept back until the
-// sender knows of the first, so nothing but an ack for the duplicate helps.
-func TestStallDuplicateIsAckedAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		acksLost, firstKnown := 0, false
-		w.tapB.dropIf(func(p codec.Packet) bool {
-			if acksLost == 0 {
-				acksLost++
-				return true
-			}
-			firstKnown = firstKnown || p.Ack.Acked.Has(0)
-			return false
-		})
-		w.tapA.dropIf(func(p codec.Packet) bool { return p.Slice.SliceID == 1 && !firstKnown })
-
-		mustSend(t, w.toB, content(1500, 1))
-		mustRecv(t, w.toA, content(1500, 1))
-		if acksLost != 1 || w.toA.Stats().Receiver.Duplicates == 0 {
-			t.Errorf("%d acks were lost, %d duplicates came: the test tests nothing",
-				acksLost, w.toA.Stats().Receiver.Duplicates)
-		}
-	})
-}
-
-// The article's second stall: the chunk is complete, its last acks
-// are lost, and the receiver, which waits for the next chunk, ignores the slices
-// of this one. It must answer them with this chunk's own bitmap.
-func TestStallLastAckIsAnsweredAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		mustSend(t, w.toB, content(5*1024, 1)) // another number of slices
-		mustRecv(t, w.toA, content(5*1024, 1))
-		fullAcks := 0
-		w.tapB.dropIf(func(p codec.Packet) bool {
-			if p.Ack.ChunkID == 1 && isFullAck(p) {
-				fullAcks++
-				return fullAcks <= 3
-			}
-			return false
-		})
-		sent := during(func() error { return w.toB.Send(background, content(2500, 2)) })
-		mustRecv(t, w.toA, content(2500, 2)) // the receiver has moved on
-		if st := w.toA.Stats(); st.Receiving.ChunkID != 2 {
-			t.Errorf("the receiver is at chunk %d, want 2", st.Receiving.ChunkID)
-		}
-		wantErr(t, "Send", <-sent, nil)
-		if fullAcks < 4 {
-			t.Errorf("%d full acks of chunk 1, want at least 4", fullAcks)
-		}
-		if n := w.tapB.count(func(p codec.Packet) bool { return p.Ack.ChunkID == 1 && p.Ack.NumSlices != 3 }); n != 0 {
-			t.Errorf("%d acks of chunk 1 have another number of slices", n)
-		}
-	})
-}
 
 // The same while the chunk waits to be read.
 func TestStallLastAckWhileTheReaderSleeps(t *testing.T) {
@@ -77,7 +18,7 @@ func TestStallLastAckWhileTheReaderSleeps(t *testing.T) {
 		w := connect(t, short, with(func(cfg *transport.Config) { cfg.RecvQueue = 1 }))
 		mustSend(t, w.toB, []byte("fills the queue"))
 		fullAcks := 0
-		w.tapB.dropIf(func(p codec.Packet) bool {
+		w.tapB.DropIf(func(p packet) bool {
 			fullAcks++
 			return fullAcks <= 3
 		})
@@ -88,65 +29,6 @@ func TestStallLastAckWhileTheReaderSleeps(t *testing.T) {
 		mustRecv(t, w.toA, []byte("fills the queue"))
 		mustRecv(t, w.toA, []byte("stays in the receiver"))
 		wantNothing(t, w.toA)
-	})
-}
-
-// Every ack of a while is lost, then the path heals.
-func TestAllAcksOfAWhileAreLost(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		heals := time.Now().Add(3 * time.Second)
-		w.tapB.dropIf(func(p codec.Packet) bool { return time.Now().Before(heals) })
-		start := time.Now()
-		mustSend(t, w.toB, content(262_144, 1))
-		wantTook(t, "the chunk", start, 3*time.Second, 4*time.Second)
-		mustRecv(t, w.toA, content(262_144, 1))
-		wantNothing(t, w.toA)
-	})
-}
-
-// A forged first slice locks the genuine ones out, for half the time to
-// give up.
-func TestForgedFirstSlice(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		forged, _ := framer.AppendSlice(nil, codec.Slice{NumSlices: 200, Data: content(1024, 9)})
-		w.tapA.PacketConn.WriteTo(forged, netsim.Addr("b"))
-		time.Sleep(20 * ms)
-		start := time.Now()
-		mustSend(t, w.toB, content(3000, 1))
-		wantTook(t, "the chunk", start, 4*time.Second, 6*time.Second)
-		mustRecv(t, w.toA, content(3000, 1))
-		if st := w.toA.Stats().Receiver; st.Conflicts == 0 || st.Replaced != 1 {
-			t.Errorf("%d conflicts, %d repins", st.Conflicts, st.Replaced)
-		}
-	})
-}
-
-// Acks of other chunks, or with another number of slices, do nothing.
-func TestForeignAcksChangeNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		w.setPath(outage)
-		d, err := w.toB.Enqueue(background, content(2048, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(ms)
-		w.setPath(short)
-		for _, a := range []codec.Ack{
-			{ChunkID: 1, NumSlices: 2, Acked: bitset.FirstN(2)},
-			{ChunkID: 65535, NumSlices: 2, Acked: bitset.FirstN(2)},
-			{ChunkID: 0, NumSlices: 3, Acked: bitset.FirstN(3)},
-		} {
-			datagram, _ := framer.AppendAck(nil, a)
-			w.tapB.PacketConn.WriteTo(datagram, netsim.Addr("a"))
-		}
-		time.Sleep(20 * ms)
-		if st := w.toB.Stats(); st.Sender.AcksIgnored != 3 || !st.Sending.Acked.Empty() || d.Err() != nil {
-			t.Errorf("after foreign acks: %+v", st.Sending)
-		}
-		wantErr(t, "the delivery", d.Wait(background), nil)
 	})
 }
 
@@ -175,23 +57,6 @@ func TestSlowReader(t *testing.T) {
 			mustRecv(t, w.toA, content(20_000, uint64(i)))
 		}
 		wantErr(t, "sending", <-sent, nil)
-	})
-}
-
-// An outage of 6 s in the middle of a chunk ends in delivery.
-func TestOutageThatIsSurvived(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(paced))
-		sent := during(func() error { return w.toB.Send(background, content(262_144, 1)) })
-		time.Sleep(time.Second)
-		if n := w.toA.Stats().Receiving.Received.Count(); n == 0 || n == 256 {
-			t.Errorf("%d slices before the outage: the test tests nothing", n)
-		}
-		w.setPath(outage)
-		time.Sleep(6 * time.Second)
-		w.setPath(short)
-		mustRecv(t, w.toA, content(262_144, 1))
-		wantErr(t, "Send", <-sent, nil)
 	})
 }
 

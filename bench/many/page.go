@@ -14,13 +14,20 @@ import (
 func writeHead(w io.Writer, p plan) {
 	fmt.Fprintf(w, `# One server, one socket, many receivers
 
-Made by `+"`go run ./many`"+` in `+"`bench/`"+` from commit %s with %s on %s, %d processors, load %s when it began. Loopback UDP, worlds of 256 KiB.
+Made by `+"`go run ./many`"+` in `+"`bench/`"+` from commit %s with %s on %s, %d processors, load %s when it began.
+Loopback UDP, worlds of 256 KiB.
 
-This is real time. The processors are shared by the server, %d processes of receivers and whatever else the machine did, so datagrams a second and times to completion say as much about the receivers as about the server. What belongs to the server alone is its processor time (user and system, from getrusage), and that is what rows are compared by. Rows of a table take turns, %d times; every figure is a median, and the spread is the smallest and the largest.
+This is real time.
+The processors are shared by the server, %d processes of receivers and whatever else the machine did, so datagrams a second and times to completion say as much about the receivers as about the server.
+What belongs to the server alone is its processor time (user and system, from getrusage), and that is what rows are compared by.
+Rows of a table take turns, %d times; every figure is a median, and the spread is the smallest and the largest.
 
-- The receivers are the protocol's own machines on sockets of their own (1 MiB of buffer each, so that a whole chunk fits), one read and one write a datagram, no offload. Each compares what it got. They read slower than the server sends, and nothing is lost but what is dropped on purpose: see "resent".
+- The receivers are the protocol's own machines on sockets of their own (1 MiB of buffer each, so that a whole chunk fits), one read and one write a datagram, no offload.
+  Each compares what it got.
+  They read slower than the server sends, and nothing is lost but what is dropped on purpose: see "resent".
 - The pace is "unlimited", all slices at once, except where the table is about profiles: the socket and the machine are measured, not a link.
-- On loopback the kernel does the receiver's share of its work inside the sender's call (up to the receiver's socket buffer, waking it), so a datagram costs the sender more than on a network card. That holds for all rows.
+- On loopback the kernel does the receiver's share of its work inside the sender's call (up to the receiver's socket buffer, waking it), so a datagram costs the sender more than on a network card.
+  That holds for all rows.
 - Sizes are UDP payload: 1,037 bytes a slice.
 
 `, commit(), runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, runtime.NumCPU(), load(), processes, p.repeats)
@@ -28,21 +35,25 @@ This is real time. The processors are shared by the server, %d processes of rece
 
 const limitsText = `## Next to the bare limit
 
-%d receivers, one world each. "Bare" sends as many datagrams of 1,037 bytes, in the same order, to receivers that read and discard: no protocol, no acks, no checksum, and it ends when the kernel has taken the last one, not when it has arrived. So compare processor time.
+%d receivers, one world each.
+"Bare" sends as many datagrams of 1,037 bytes, in the same order, to receivers that read and discard: no protocol, no acks, no checksum, and it ends when the kernel has taken the last one, not when it has arrived.
+So compare processor time.
 
 `
 
 const connectionsText = `
 ## By connections
 
-No loss. Few connections fetch the world more often, one after the other.
+No loss.
+Few connections fetch the world more often, one after the other.
 
 `
 
 const lossText = `
 ## By loss
 
-%d receivers, one world each. Receivers drop so much of what they read, and of the acks that they send.
+%d receivers, one world each.
+Receivers drop so much of what they read, and of the acks that they send.
 
 `
 

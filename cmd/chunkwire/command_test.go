@@ -414,6 +414,9 @@ func TestSimulate(t *testing.T) {
 			t.Errorf("exit %d, %q is not in:\n%s", text.code, want, text.stdout)
 		}
 	}
+	if strings.Contains(text.stdout, " \n") {
+		t.Errorf("lines end with blanks:\n%q", text.stdout)
+	}
 }
 
 func TestSimulateEveryProfile(t *testing.T) {

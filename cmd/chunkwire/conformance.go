@@ -75,6 +75,7 @@ not work (does not start, does not answer the first question, keeps crashing),
 	f.SetInterspersed(false)
 	f.StringVar(&flags.match, "run", "", "run only vectors whose name matches this regular expression")
 	f.StringVar(&flags.level, "level", "all", "run only vectors of this level: required, recommended, chunks (both of them), packets, packets-endpoint, all")
+	completeFrom(cmd, "level", []string{"required", "recommended", "chunks", "packets", "packets-endpoint", "all"})
 	f.StringVar(&flags.known, "known-failures", "", "file of vectors that may fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")

@@ -41,7 +41,7 @@ func (c *connectionFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&c.lanes, "lanes", 1, "how many chunks may be in flight at once, up to 16; both ends must have the same; 8 fill most long or lossy paths")
 	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "how long the peer may be silent within a chunk; between chunks, 3 times that")
 	f.DurationVar(&c.timeout, "timeout", 0, "how long it may take in all; 0 is without limit")
-	f.BoolVar(&c.raw, "raw", false, "exactly one chunk of at most 256 KiB and nothing else, to talk to other implementations")
+	f.BoolVar(&c.raw, "raw", false, "exactly one chunk of at most 256 KiB and nothing else, for transfers to and from other implementations")
 	f.BoolVar(&c.json, "json", false, "print the final statistics as one JSON object, also of a failure")
 }
 
@@ -118,7 +118,7 @@ func (c *connectionFlags) silence(peer net.Addr, far course, st transport.Endpoi
 	case !far.begun:
 		return fmt.Sprintf("no answer from %v; is it running, reachable, and using the same --protocol-id and --lanes?%s", peer, local)
 	case c.sends && far.done == far.total:
-		return fmt.Sprintf("%v has all %s, but has not said whether it stored them; it may still be writing%s", peer, formatBytes(float64(far.done)), local)
+		return fmt.Sprintf("%v has all %s, but has not said whether it stored them; it may still be writing, or be another implementation, which needs --raw here%s", peer, formatBytes(float64(far.done)), local)
 	case c.sends && far.done == 0 && !c.raw:
 		return fmt.Sprintf("%v took the first chunk and nothing after it; is it a recv --raw, or another implementation? They need --raw here%s", peer, local)
 	}

@@ -66,29 +66,23 @@ func (d *demo) table(out screen, sums sliceSums, p pushed) {
 
 // demoReport is what --json prints.
 type demoReport struct {
-	OK               bool    `json:"ok"`
-	Error            string  `json:"error,omitempty"`
-	Size             int64   `json:"size"`
-	RTTms            float64 `json:"rtt_ms"`
-	JitterMS         float64 `json:"jitter_ms"`
-	LossPercent      float64 `json:"loss_percent"`
-	DuplicatePercent float64 `json:"duplicate_percent"`
-	ReorderPercent   float64 `json:"reorder_percent"`
-	RateBits         int64   `json:"rate_bits"`
-	QueueBytes       int64   `json:"queue_bytes"`
-	Profile          string  `json:"profile"`
-	Seed             uint64  `json:"seed"`
-	DeliverMS        float64 `json:"deliver_ms"`
-	AckedMS          float64 `json:"acked_ms"`
-	BytesSent        int64   `json:"bytes_sent"`
-	SlicesSent       int     `json:"slices_sent"`
-	SlicesResent     int     `json:"slices_resent"`
-	SlicesSpurious   int     `json:"slices_spurious"`
-	AcksSent         int64   `json:"acks_sent"`
-	MeasuredRTTms    float64 `json:"measured_rtt_ms"`
-	LostDown         int64   `json:"lost_down"`
-	LostUp           int64   `json:"lost_up"`
-	QueueDropped     int64   `json:"queue_dropped"`
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	Size  int64  `json:"size"`
+	pathReport
+	Profile        string  `json:"profile"`
+	Seed           uint64  `json:"seed"`
+	DeliverMS      float64 `json:"deliver_ms"`
+	AckedMS        float64 `json:"acked_ms"`
+	BytesSent      int64   `json:"bytes_sent"`
+	SlicesSent     int     `json:"slices_sent"`
+	SlicesResent   int     `json:"slices_resent"`
+	SlicesSpurious int     `json:"slices_spurious"`
+	AcksSent       int64   `json:"acks_sent"`
+	MeasuredRTTms  float64 `json:"measured_rtt_ms"`
+	LostDown       int64   `json:"lost_down"`
+	LostUp         int64   `json:"lost_up"`
+	QueueDropped   int64   `json:"queue_dropped"`
 
 	// What one packet in fragments would take; null: it would never arrive.
 	FragmentedMS        *float64 `json:"fragmented_ms"`
@@ -99,9 +93,7 @@ type demoReport struct {
 func (d *demo) writeJSON(w io.Writer, sums sliceSums, p pushed, err error) error {
 	f := estimateFragmenting(int(d.size), d.loss, d.rtt, d.rate)
 	r := demoReport{
-		OK: err == nil, Size: d.size, RTTms: milliseconds(d.rtt), JitterMS: milliseconds(d.jitter),
-		LossPercent: d.loss, DuplicatePercent: d.duplicate, ReorderPercent: d.reorder,
-		RateBits: d.rate, QueueBytes: d.queue, Profile: d.profile, Seed: d.seed,
+		OK: err == nil, Size: d.size, pathReport: d.pathFlags.report(), Profile: d.profile, Seed: d.seed,
 		DeliverMS: milliseconds(p.delivered), AckedMS: milliseconds(p.acked),
 		BytesSent: p.server.Sender.BytesSent, SlicesSent: sums.Sent, SlicesResent: sums.Resent, SlicesSpurious: sums.Spurious,
 		AcksSent: p.client.Receiver.AcksSent, MeasuredRTTms: milliseconds(p.server.Sender.Schedule.SmoothedRTT.Duration()),

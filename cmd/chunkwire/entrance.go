@@ -49,7 +49,11 @@ const (
 // wait returns the peer whose file has begun, or with --raw the first peer. All
 // others are taken care of as long as the endpoint lasts.
 func (e *entrance) wait(ctx context.Context) (arrival, error) {
-	waiting, cancel := withTimeout(ctx, e.flags.wait, fmt.Sprintf("no sender of a file within %v; allow more with --wait", e.flags.wait))
+	awaited := "no sender of a file"
+	if e.flags.raw {
+		awaited = "no sender"
+	}
+	waiting, cancel := withTimeout(ctx, e.flags.wait, fmt.Sprintf("%s within %v; allow more with --wait", awaited, e.flags.wait))
 	defer cancel()
 	first := make(chan arrival, 1)
 	go e.accept(ctx, first)

@@ -83,4 +83,7 @@ func TestCompletions(t *testing.T) {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}
+	if r := runCommand(t, nil, "__complete", "conformance", "--level", ""); !strings.HasPrefix(r.stdout, "required\nrecommended\nall\n") {
+		t.Errorf("--level: %+v", r)
+	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // The original implementation as it behaves on the wire, as far as the facts
-// about it are known, to talk to over real sockets. It runs 60 frames a second: in
+// about it are known, for transfers over real sockets. It runs 60 frames a second: in
 // each it reads what its socket has, and sends one packet.
 
 const (

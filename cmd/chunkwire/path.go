@@ -49,3 +49,18 @@ func (p *pathFlags) path() netsim.Path {
 		Rate: p.rate, Queue: int(p.queue), Overhead: codec.HeaderBytes,
 	}
 }
+
+// pathReport is what --json prints of the network.
+type pathReport struct {
+	RTTms            float64 `json:"rtt_ms"`
+	JitterMS         float64 `json:"jitter_ms"`
+	LossPercent      float64 `json:"loss_percent"`
+	DuplicatePercent float64 `json:"duplicate_percent"`
+	ReorderPercent   float64 `json:"reorder_percent"`
+	RateBits         int64   `json:"rate_bits"`
+	QueueBytes       int64   `json:"queue_bytes"`
+}
+
+func (p *pathFlags) report() pathReport {
+	return pathReport{milliseconds(p.rtt), milliseconds(p.jitter), p.loss, p.duplicate, p.reorder, p.rate, p.queue}
+}

@@ -38,8 +38,13 @@ func (p *paceFlags) add(cmd *cobra.Command, before string) {
 			return pflag.NormalizedName(name)
 		})
 	}
-	complete := cobra.FixedCompletions(profileNames, cobra.ShellCompDirectiveNoFileComp)
-	if err := cmd.RegisterFlagCompletionFunc("profile", complete); err != nil {
+	completeFrom(cmd, "profile", profileNames)
+}
+
+// completeFrom makes shells complete a flag of the command from these values.
+func completeFrom(cmd *cobra.Command, flag string, values []string) {
+	complete := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
+	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
 		panic(err) // there is no such flag
 	}
 }

@@ -339,7 +339,10 @@ func TestASlowReaderAtTheEnd(t *testing.T) {
 			_, err = c.Recv(t.Context())
 		}
 	}()
-	r := runCommand(t, nil, "send", "--give-up", "300ms", "--to", peer.Addr().String(), inputFile(t, pattern(500_000, 1)))
+	r := runCommand(t, nil, "send", "--give-up", "900ms", "--to", peer.Addr().String(), inputFile(t, pattern(500_000, 1)))
+	if note := "has the whole file; waiting until it says that it is stored"; strings.Count(r.stderr, note) != 1 {
+		t.Errorf("no note while the sender waits: %s", r.stderr)
+	}
 	if want := "has all 488 KiB, but has not said whether it stored them; it may still be writing"; r.code != exitTimeout || !strings.Contains(r.stderr, want) {
 		t.Errorf("%+v", r)
 	}

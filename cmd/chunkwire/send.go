@@ -133,7 +133,16 @@ func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, conn *transp
 	if !flags.raw {
 		hint := time.AfterFunc(hintAfter, func() { hintAtRaw(note{stderr}, conn) })
 		defer hint.Stop()
-		err = file.Send(ctx, conn, c.source, &file.SendOptions{Info: &c.info, Progress: far.follow(show)})
+		receipt := time.AfterFunc(time.Hour, func() { hintAtReceipt(note{stderr}, conn) })
+		defer receipt.Stop()
+		follow := far.follow(show)
+		progress := func(done, total int64) {
+			follow(done, total)
+			if done == total {
+				receipt.Reset(hintAfter)
+			}
+		}
+		err = file.Send(ctx, conn, c.source, &file.SendOptions{Info: &c.info, Progress: progress})
 		return far, err
 	}
 	acked := func() (have, all int) { return int(conn.Stats().Sender.SlicesAcked), codec.NumSlices(len(c.chunk)) }
@@ -143,7 +152,8 @@ func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, conn *transp
 	return course{have > 0, min(int64(have)*codec.SliceSize, c.info.Size), c.info.Size}, err
 }
 
-// hintAfter is how long a peer may take for the second chunk's first slice.
+// hintAfter is how long a peer may take for the second chunk's first slice, and for
+// the receipt, before a note says what that may mean.
 const hintAfter = 2 * time.Second
 
 // hintAtRaw says what it may mean that a peer has the header of a file and takes
@@ -152,6 +162,13 @@ func hintAtRaw(n note, conn *transport.Conn) {
 	st := conn.Stats()
 	if st.Sender.Chunks > 0 && st.Sender.SlicesAcked == 1 && st.Sender.SlicesSent > 1 && conn.Err() == nil {
 		n.printf("%v took the first chunk and nothing after it; a recv --raw and other implementations need --raw here", conn.RemoteAddr())
+	}
+}
+
+// hintAtReceipt says why a send goes on waiting after everything has arrived.
+func hintAtReceipt(n note, conn *transport.Conn) {
+	if conn.Err() == nil {
+		n.printf("%v has the whole file; waiting until it says that it is stored; an implementation that never does needs --raw here", conn.RemoteAddr())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -169,35 +170,27 @@ func (sim *simulation) transfer(p pace, seed uint64) (chunk.Transfer, error) {
 
 // simulationReport is what --json prints.
 type simulationReport struct {
-	OK               bool      `json:"ok"`
-	Error            string    `json:"error,omitempty"`
-	Size             int64     `json:"size"`
-	RTTms            float64   `json:"rtt_ms"`
-	JitterMS         float64   `json:"jitter_ms"`
-	LossPercent      float64   `json:"loss_percent"`
-	DuplicatePercent float64   `json:"duplicate_percent"`
-	ReorderPercent   float64   `json:"reorder_percent"`
-	RateBits         int64     `json:"rate_bits"`
-	QueueBytes       int64     `json:"queue_bytes"`
-	Profile          string    `json:"profile"`
-	SendRateBits     int64     `json:"send_rate_bits"`
-	Warm             bool      `json:"warm"`
-	Seed             uint64    `json:"seed"`
-	Seeds            int       `json:"seeds"`
-	LimitMS          float64   `json:"limit_ms"`
-	Failed           int       `json:"failed"`
-	DeliverMS        *quantile `json:"deliver_ms"` // nil, as the others, when all failed
-	AckedMS          *quantile `json:"acked_ms"`
-	BytesDownRatio   *float64  `json:"bytes_down_ratio"`
-	BytesUpRatio     *float64  `json:"bytes_up_ratio"`
-	SlicesSent       *float64  `json:"slices_sent"`
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	Size  int64  `json:"size"`
+	pathReport
+	Profile        string    `json:"profile"`
+	SendRateBits   int64     `json:"send_rate_bits"`
+	Warm           bool      `json:"warm"`
+	Seed           uint64    `json:"seed"`
+	Seeds          int       `json:"seeds"`
+	LimitMS        float64   `json:"limit_ms"`
+	Failed         int       `json:"failed"`
+	DeliverMS      *quantile `json:"deliver_ms"` // nil, as the others, when all failed
+	AckedMS        *quantile `json:"acked_ms"`
+	BytesDownRatio *float64  `json:"bytes_down_ratio"`
+	BytesUpRatio   *float64  `json:"bytes_up_ratio"`
+	SlicesSent     *float64  `json:"slices_sent"`
 }
 
 func (sim *simulation) report(p pace, transfers []*chunk.Transfer) simulationReport {
 	r := simulationReport{
-		OK: true, Size: sim.size, RTTms: milliseconds(sim.rtt), JitterMS: milliseconds(sim.jitter),
-		LossPercent: sim.loss, DuplicatePercent: sim.duplicate, ReorderPercent: sim.reorder,
-		RateBits: sim.rate, QueueBytes: sim.queue, Profile: sim.profile, SendRateBits: p.rate, Warm: sim.warm,
+		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Profile: sim.profile, SendRateBits: p.rate, Warm: sim.warm,
 		Seed: sim.firstSeed, Seeds: sim.seeds, LimitMS: milliseconds(sim.limit),
 	}
 	var deliver, acked, down, up, slices []float64
@@ -235,7 +228,8 @@ func (r simulationReport) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; profile %s, %s\n\n",
 		block, rate, queue, rtt, r.LossPercent, r.Profile, countOf(int64(r.Seeds), "seed"))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var table strings.Builder
+	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmedian\t95th\tmax\t")
 	fmt.Fprintf(t, "delivered, ms\t%s\t\n", r.DeliverMS.cells())
 	fmt.Fprintf(t, "acked, ms\t%s\t\n", r.AckedMS.cells())
@@ -243,5 +237,11 @@ func (r simulationReport) print(w io.Writer) error {
 	fmt.Fprintf(t, "bytes down / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesDownRatio))
 	fmt.Fprintf(t, "bytes up / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesUpRatio))
 	fmt.Fprintf(t, "failed, of %d\t%d\t\t\t\n", r.Seeds, r.Failed)
-	return t.Flush()
+	_ = t.Flush() // into memory
+	for line := range strings.Lines(table.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,6 +50,11 @@ func buildPort(dir, port string, changed map[string][]byte) ([]string, error) {
 		return []string{binary, "port"}, err
 	}
 	folder, p := filepath.Join(dir, "port"), ports[port]
+	if p.build != nil && strings.HasPrefix(p.build[len(p.build)-1], "node_modules/") {
+		if _, err := os.Stat(filepath.Join(port, p.build[len(p.build)-1])); err != nil {
+			return nil, fmt.Errorf("%s has no compiler: run npm install in that folder first (%w)", port, err)
+		}
+	}
 	err := os.CopyFS(folder, os.DirFS(port))
 	for file, text := range changed {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, strings.TrimPrefix(file, port)), text, 0o644))

@@ -16,7 +16,7 @@ import (
 )
 
 // Every survivor that is explained is still a mistake that can be made: what its
-// line says of the source holds. (Whether it survives, only a run can tell.)
+// line says of the source holds. (Whether it survives, only a run shows.)
 func TestExplainedSurvivorsAreMutants(t *testing.T) {
 	root := filepath.Join("..", "..")
 	t.Chdir(root)

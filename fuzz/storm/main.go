@@ -30,7 +30,7 @@ const usage = `Storm runs worlds of connections over networks with faults, in vi
 Usage: go run ./fuzz/storm [flags]
 
   go run ./fuzz/storm                          worlds for 20 s, from seed 1 on
-  go run ./fuzz/storm --for 1h --from 1000000  a night's
+  go run ./fuzz/storm --for 1h --from 1000000  those of a nightly run
   go run ./fuzz/storm --worlds 500             as many worlds, however long it takes
   go run ./fuzz/storm --seed 17 --verbose      one world, with a log
 

@@ -139,7 +139,7 @@ func (p *pair) part() {
 	for _, e := range p.ends {
 		if e.giveUp == endless && !(e.out.Lawful() && e.in.Lawful()) {
 			e.epoch = max(e.epoch, e.peer.epoch) // to one that neither has seen
-			e.abandon("leaves an unlawful peer")
+			e.abandon("leaves a peer that breaks the rules")
 			return
 		}
 	}

@@ -38,8 +38,8 @@ type command[S System] struct {
 // outcome is what a command did, and what was wrong with it.
 type outcome struct{ text, objection string }
 
-// story is the conversation so far, for the report of a failure.
-type story struct {
+// history is the conversation so far, for the report of a failure.
+type history struct {
 	lines []string
 	over  bool
 }
@@ -53,7 +53,7 @@ func (command[S]) PreCondition(commands.State) bool          { return true }
 func (command[S]) NextState(s commands.State) commands.State { return s } // the model is in the system
 func (c command[S]) String() string                          { return fmt.Sprint(c.args) }
 func (c command[S]) PostCondition(state commands.State, result commands.Result) *gopter.PropResult {
-	s, out := state.(*story), result.(outcome)
+	s, out := state.(*history), result.(outcome)
 	s.lines = append(s.lines, out.text)
 	if out.objection == "" || s.over {
 		return &gopter.PropResult{Status: gopter.PropTrue}
@@ -112,7 +112,7 @@ func Check[S System](t T, newSystem func() S, verbs ...*Verb[S]) {
 	result := commands.Prop(&commands.ProtoCommands{
 		NewSystemUnderTestFunc: func(commands.State) commands.SystemUnderTest { return newSystem() },
 		InitialStateGen: func(*gopter.GenParameters) *gopter.GenResult {
-			return gopter.NewGenResult(&story{}, gopter.NoShrinker)
+			return gopter.NewGenResult(&history{}, gopter.NoShrinker)
 		},
 		GenCommandFunc: func(commands.State) gopter.Gen { return generator(verbs) },
 	}).Check(parameters)

@@ -237,7 +237,7 @@ uint32_t cw_num_slices(size_t size) { return (uint32_t)((size + CW_SLICE_SIZE - 
 size_t cw_slice_bytes(size_t size, uint32_t slice_id)
 {
     size_t start = (size_t)slice_id * CW_SLICE_SIZE;
-    return size - start < CW_SLICE_SIZE ? size - start : CW_SLICE_SIZE;
+    return size - start < CW_SLICE_SIZE ? size - start : (size_t)CW_SLICE_SIZE;
 }
 
 static bool ids_valid(uint32_t chunk_id, uint32_t num_slices)

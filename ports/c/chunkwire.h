@@ -291,12 +291,15 @@ cw_profile cw_profile_burst(void);
 cw_profile cw_profile_fixed(int64_t rate);
 cw_profile cw_profile_article(int64_t rate);
 
+/* What is known of the round trip (9.3). */
+typedef enum { CW_KNOWN_NOTHING, CW_KNOWN_BOUND, CW_MEASURED } cw_known;
+
 /* All fields are the algorithm's own. */
 typedef struct {
     cw_scheduler scheduler; /* give &base.scheduler to cw_sender_init */
     cw_profile profile;
 
-    enum { CW_KNOWN_NOTHING, CW_KNOWN_BOUND, CW_MEASURED } known; /* 9.3 */
+    cw_known known;
     cw_time srtt, rttvar, min_rtt;
     cw_time bound; /* CW_NEVER: none */
 

@@ -5,28 +5,19 @@
  * A trace is checked as a whole before its first step, so that an answer is never half.
  */
 #include "chunkwire.h"
-#include "json.h"
+#include "port.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LINE = 1 << 23, MAX_TOKENS = 1 << 19, MAX_BYTES = MAX_LINE / 2 };
-
-#define TIME_END ((int64_t)1 << 62)         /* section 2.2 */
 #define LONGEST_DELAY ((int64_t)1000000000) /* of a profile in a trace (appendix B) */
 
 static char line[MAX_LINE];
 static json_token tokens[MAX_TOKENS];
-static uint8_t bytes[MAX_BYTES]; /* what a hex field holds */
+uint8_t bytes[MAX_BYTES];
 static uint8_t chunk[CW_MAX_CHUNK];
-
-typedef struct {
-    json_doc doc;
-    const json_token *root;
-    const json_token *id; /* an integer, answered as it was written */
-} request;
 
 /* ---- Answers ---------------------------------------------------------------- */
 
@@ -35,19 +26,25 @@ static void print_id(const request *q)
     printf("{\"id\":%.*s", (int)q->id->length, q->doc.text + q->id->start);
 }
 
-static void answer_error(const request *q, const char *code)
+void answer_error(const request *q, const char *code)
 {
     print_id(q);
     printf(",\"ok\":false,\"error\":\"%s\"}\n", code);
 }
 
-static void answer_ok(const request *q, const char *field)
+void answer_error_at(const request *q, const char *code, int place)
+{
+    print_id(q);
+    printf(",\"ok\":false,\"error\":\"%s\",\"at\":%d}\n", code, place);
+}
+
+void answer_ok(const request *q, const char *field)
 {
     print_id(q);
     printf(",\"ok\":true,\"%s\":", field);
 }
 
-static void print_hex(const uint8_t *b, size_t n)
+void print_hex(const uint8_t *b, size_t n)
 {
     static const char hex[] = "0123456789abcdef";
     putchar('"');
@@ -90,23 +87,28 @@ static void print_packet(const cw_packet *p)
 
 /* ---- Fields of a request ---------------------------------------------------- */
 
-/* Every reader here answers NULL, or the code to refuse the request with. */
-static const char *const BAD = "bad_request";
+/* Every reader answers whether the field is there, or NULL or the code to refuse with. */
 
-static const json_token *member(const request *q, const json_token *object, const char *name)
+const json_token *member(const request *q, const json_token *object, const char *name)
 {
     return json_member(&q->doc, object, name);
 }
 
-static bool get_int(const request *q, const json_token *object, const char *name, int64_t *v)
+bool get_int(const request *q, const json_token *object, const char *name, int64_t *v)
 {
     return json_int(&q->doc, member(q, object, name), v);
 }
 
-static bool get_int_in(const request *q, const json_token *object, const char *name, int64_t low, int64_t high,
-                       int64_t *v)
+bool get_int_in(const request *q, const json_token *object, const char *name, int64_t low, int64_t high, int64_t *v)
 {
     return get_int(q, object, name, v) && *v >= low && *v <= high;
+}
+
+bool get_bool(const request *q, const json_token *object, const char *name, bool *v)
+{
+    const json_token *t = member(q, object, name);
+    *v = json_is(t, JSON_TRUE);
+    return *v || json_is(t, JSON_FALSE);
 }
 
 /* A number of a packet, where what is outside uint32_t becomes a value no packet has. */
@@ -129,7 +131,7 @@ static int hex_value(char c)
 }
 
 /* A field of hex, into bytes. */
-static bool get_hex(const request *q, const json_token *object, const char *name, size_t *n)
+bool get_hex(const request *q, const json_token *object, const char *name, size_t *n)
 {
     const json_token *t = member(q, object, name);
     const char *s = json_text(&q->doc, t);
@@ -313,7 +315,6 @@ static const char *get_config(const request *q, config *c)
 static const char *get_profile(const request *q, config *c)
 {
     const json_token *t = member(q, member(q, q->root, "config"), "profile");
-    const json_token *acks_pay = member(q, t, "acks_pay");
     cw_profile *p = &c->profile;
     c->scripted = json_is(t, JSON_NULL);
     if (c->scripted) {
@@ -323,10 +324,9 @@ static const char *get_profile(const request *q, config *c)
         !get_int_in(q, t, "cap", 1066, 1000000000, &p->cap) || !get_int_in(q, t, "burst", 0, p->cap, &p->burst) ||
         !get_int_in(q, t, "spacing_us", 0, LONGEST_DELAY, &p->spacing) ||
         !get_int_in(q, t, "resend_delay_us", 0, LONGEST_DELAY, &p->resend_delay) ||
-        !(json_is(acks_pay, JSON_TRUE) || json_is(acks_pay, JSON_FALSE))) {
+        !get_bool(q, t, "acks_pay", &p->acks_pay)) {
         return BAD;
     }
-    p->acks_pay = json_is(acks_pay, JSON_TRUE);
     return NULL;
 }
 
@@ -832,6 +832,8 @@ static const struct {
 } ops[] = {
     {"encode_body", encode_body},     {"decode_body", decode_body}, {"encode_packet", encode_packet},
     {"decode_packet", decode_packet}, {"sender", sender},           {"receiver", receiver},
+    {"packet_header", packet_header}, {"packet_decode", packet_decode},
+    {"packet_endpoint", packet_endpoint}, {"packet_congestion", packet_congestion},
 };
 
 static const char *run(const request *q)

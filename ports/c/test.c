@@ -1,25 +1,12 @@
 /* Tests of the library. Comments such as DEC-10 name sentences of spec/PROTOCOL.md. */
+#include "check.h"
 #include "chunkwire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int checks = 0;
-static int failures = 0;
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-
-static void check(bool ok, const char *what, int line)
-{
-    checks++;
-    if (!ok) {
-        failures++;
-        printf("test.c:%d: %s\n", line, what);
-    }
-}
-
-/* ---- SHA-256 and hex -------------------------------------------------------- */
+/* ---- SHA-256 ---------------------------------------------------------------- */
 
 typedef struct {
     uint32_t h[8];
@@ -103,26 +90,6 @@ static void sha_end(sha256 *s, char out[65])
     for (size_t i = 0; i < 8; i++) {
         sprintf(out + 8 * i, "%08x", (unsigned)s->h[i]);
     }
-}
-
-static bool hex_is(const uint8_t *b, size_t n, const char *hex)
-{
-    char text[2 * CW_MAX_DATAGRAM + 1] = "";
-    for (size_t i = 0; i < n; i++) {
-        sprintf(text + 2 * i, "%02x", (unsigned)b[i]);
-    }
-    return strcmp(text, hex) == 0;
-}
-
-static size_t from_hex(const char *hex, uint8_t *out)
-{
-    size_t n = strlen(hex) / 2;
-    for (size_t i = 0; i < n; i++) {
-        unsigned v = 0;
-        sscanf(hex + 2 * i, "%2x", &v);
-        out[i] = (uint8_t)v;
-    }
-    return n;
 }
 
 /* ---- Packets ---------------------------------------------------------------- */
@@ -840,6 +807,5 @@ int main(void)
     transfer(cw_profile_fixed(125000), 20, 2, 100000);
     transfer(cw_profile_article(64000), 10, 2, 30000);
     test_random();
-    printf("%d checks, %d failures\n", checks, failures);
-    return failures == 0 ? 0 : 1;
+    return test_result();
 }

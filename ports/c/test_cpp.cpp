@@ -1,10 +1,13 @@
-// The library from C++: a chunk of one slice goes through codec and machines.
+// The library from C++: a chunk of one slice goes through codec and machines, and a packet
+// from one endpoint to another.
 #include "chunkwire.h"
+#include "chunkwire_packet.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
-int main()
+static bool chunk_gets_through()
 {
     static uint8_t memory[CW_MAX_CHUNK];
     uint8_t chunk[] = {1, 2, 3}, datagram[CW_MAX_DATAGRAM], got[sizeof chunk];
@@ -14,16 +17,46 @@ int main()
     cw_receiver receiver;
     cw_packet sent, arrived;
     sent.type = CW_SLICE;
-    const bool ok = cw_base_init(&base, cw_profile_burst()) &&
-                    cw_sender_init(&sender, 0, CW_DEFAULT_GIVE_UP, &base.scheduler) &&
-                    cw_receiver_init(&receiver, 0, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory)) &&
-                    cw_sender_submit(&sender, 0, chunk, sizeof chunk) == CW_S1 &&
-                    cw_sender_poll(&sender, 0, &sent.as.slice) == CW_S13 &&
-                    cw_encode_packet(7, &sent, datagram, sizeof datagram, &length) == CW_OK &&
-                    cw_decode_packet(7, datagram, length, &arrived, nullptr) == CW_OK &&
-                    cw_receiver_slice(&receiver, 1, &arrived.as.slice) == CW_R1 &&
-                    cw_receiver_read(&receiver, 2, got, sizeof got, &size) == CW_R16 && size == sizeof chunk &&
-                    std::memcmp(got, chunk, size) == 0;
-    std::puts(ok ? "C++: ok" : "C++: the chunk did not get through");
+    return cw_base_init(&base, cw_profile_burst()) &&
+           cw_sender_init(&sender, 0, CW_DEFAULT_GIVE_UP, &base.scheduler) &&
+           cw_receiver_init(&receiver, 0, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory)) &&
+           cw_sender_submit(&sender, 0, chunk, sizeof chunk) == CW_S1 &&
+           cw_sender_poll(&sender, 0, &sent.as.slice) == CW_S13 &&
+           cw_encode_packet(7, &sent, datagram, sizeof datagram, &length) == CW_OK &&
+           cw_decode_packet(7, datagram, length, &arrived, nullptr) == CW_OK &&
+           cw_receiver_slice(&receiver, 1, &arrived.as.slice) == CW_R1 &&
+           cw_receiver_read(&receiver, 2, got, sizeof got, &size) == CW_R16 && size == sizeof chunk &&
+           std::memcmp(got, chunk, size) == 0;
+}
+
+static bool packet_gets_through()
+{
+    static uint8_t assembly[16384];
+    const cwp_memory heap = {[](void *, size_t size) { return std::malloc(size); },
+                             [](void *, void *block, size_t) { std::free(block); }, nullptr};
+    const cwp_above above = {nullptr, nullptr, nullptr, nullptr};
+    const cwp_config config = cwp_default_config();
+    const uint8_t payload[] = {1, 2, 3};
+    uint8_t datagram[CWP_MAX_DATAGRAM];
+    static cwp_endpoint one, other;
+    cwp_sent sent;
+    cwp_receipt receipt;
+    if (!cwp_endpoint_init(&one, &config, heap, above, assembly) ||
+        !cwp_endpoint_init(&other, &config, heap, above, assembly) ||
+        cwp_send(&one, 0, payload, sizeof payload, false, &sent) != CWP_OK) {
+        return false;
+    }
+    cwp_receive(&other, 1, datagram, cwp_sent_datagram(&one, &sent, 0, datagram), &receipt);
+    const bool ok = receipt.row == CWP_P6 && receipt.size == sizeof payload &&
+                    std::memcmp(receipt.payload, payload, receipt.size) == 0;
+    cwp_endpoint_end(&one);
+    cwp_endpoint_end(&other);
+    return ok;
+}
+
+int main()
+{
+    const bool ok = chunk_gets_through() && packet_gets_through();
+    std::puts(ok ? "C++: ok" : "C++: something did not get through");
     return ok ? 0 : 1;
 }

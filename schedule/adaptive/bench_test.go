@@ -18,7 +18,7 @@ const roundTrip = 100 * machine.Millisecond
 // begun returns a sender that has delivered a chunk, so that it knows the path, and
 // has submitted another of 256 slices; and the time.
 func begun(b *testing.B) (*statemachine.Sender, machine.Micros) {
-	s := must(statemachine.NewSender(statemachine.SenderConfig{Scheduler: must(adaptive.New(adaptive.Adaptive()))}))
+	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Scheduler: check.Must(adaptive.New(adaptive.Adaptive()))}))
 	chunk := make([]byte, codec.MaxChunkSize)
 	var now machine.Micros
 	submit := func() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
@@ -107,22 +108,14 @@ const limit = 60 * machine.Second
 
 // newConversation returns the two ends of a connection over links of their own.
 func (s scenario) newConversation(seed uint64, p adaptive.Profile) *chunk.Conversation {
-	return over(must(netsim.NewLink(s.down, 2*seed)), must(netsim.NewLink(s.up, 2*seed+1)), must(adaptive.New(p)))
+	return over(check.Must(netsim.NewLink(s.down, 2*seed)), check.Must(netsim.NewLink(s.up, 2*seed+1)), check.Must(adaptive.New(p)))
 }
 
 // over returns the two ends of a connection over these links.
 func over(down, up *netsim.Link, scheduler statemachine.Scheduler) *chunk.Conversation {
-	return must(chunk.NewConversation(
+	return check.Must(chunk.NewConversation(
 		statemachine.SenderConfig{Scheduler: scheduler, GiveUp: limit},
 		statemachine.ReceiverConfig{GiveUp: limit}, down, up))
-}
-
-// must is for what a test knows to be right.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // transfer returns how long one transfer took, and its bytes both ways over the

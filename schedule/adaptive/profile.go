@@ -31,7 +31,7 @@ func Burst() Profile { return Profile{Name: "burst", burst: true} }
 func Redundant() Profile { return Profile{Name: "redundant", spread: true} }
 
 // Fixed returns the profile that sends at rate bits a second, headers included,
-// whatever comes back.
+// whatever comes back. It needs a rate: New refuses 0.
 func Fixed(rate int64) Profile { return Profile{Name: "fixed", MaxRate: rate, fixed: true} }
 
 // rule is a part of the algorithm that can be left out, to see what it is worth.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
@@ -40,7 +41,7 @@ type checked struct {
 }
 
 func watch(t *rapid.T, p adaptive.Profile) *checked {
-	return &checked{t: t, Scheduler: must(adaptive.New(p)), rate: p.MaxRate / 8}
+	return &checked{t: t, Scheduler: check.Must(adaptive.New(p)), rate: p.MaxRate / 8}
 }
 
 func (c *checked) Begin(f statemachine.Flight) {

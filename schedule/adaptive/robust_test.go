@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
@@ -191,8 +192,8 @@ func (d *drowsy) Deadline() machine.Micros {
 // the same time, not a frame a slice, which would be 12.8 s (PAC-4, RAT-4).
 func TestADriverThatCallsOnceAFrame(t *testing.T) {
 	for name, most := range map[string]machine.Micros{"S1": 400 * ms, "S2": 800 * ms, "S3": 4000 * ms, "S4": 700 * ms} {
-		late := &drowsy{Scheduler: must(adaptive.New(adaptive.Adaptive()))}
-		c := over(must(netsim.NewLink(networks[name], 2)), must(netsim.NewLink(networks[name], 3)), late)
+		late := &drowsy{Scheduler: check.Must(adaptive.New(adaptive.Adaptive()))}
+		c := over(check.Must(netsim.NewLink(networks[name], 2)), check.Must(netsim.NewLink(networks[name], 3)), late)
 		for range 6 {
 			start := c.Now()
 			if _, err := c.Transfer(fullChunk, limit); err != nil || c.Now()-start > most {
@@ -207,7 +208,7 @@ func TestTwoTransfersShareALink(t *testing.T) {
 	for _, loss := range []int{0, 5} {
 		path := lossy(networks["S2"], loss)
 		a := both(path).newConversation(1, adaptive.Adaptive())
-		b := over(a.Down, a.Up, must(adaptive.New(adaptive.Adaptive())))
+		b := over(a.Down, a.Up, check.Must(adaptive.New(adaptive.Adaptive())))
 		for _, c := range []*chunk.Conversation{a, b} {
 			if err := c.Sender.Submit(0, fullChunk); err != nil {
 				t.Fatal(err)

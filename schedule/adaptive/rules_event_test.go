@@ -3,7 +3,9 @@ package adaptive
 import (
 	"testing"
 
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -14,14 +16,14 @@ func TestAChunkEndsTheTrain(t *testing.T) {
 	f := fly(t, Adaptive(), 10)
 	f.all()
 	f.at(50 * ms).acked(0) // a train begins
-	f.at(51 * ms).acked(upTo(1, 9)...)
+	f.at(51 * ms).acked(chunktest.Range(1, 9)...)
 	f.at(second).begin(20)
-	wantEqual(t, "fresh, sent, found", []int{f.fresh, int(f.count), int(f.newest)}, []int{0, 0, 0})
+	check.Equal(t, "fresh, sent, found", []int{f.fresh, int(f.count), int(f.newest)}, []int{0, 0, 0})
 	f.all()
-	f.at(second + 50*ms).acked(upTo(0, 9)...) // another one
-	wantEqual(t, "rate", f.rate.perSlice(), 0)
-	f.at(second + 100*ms).acked(upTo(10, 14)...)
-	wantEqual(t, "rate", f.rate.perSlice(), 10*int64(ms)*1000)
+	f.at(second + 50*ms).acked(chunktest.Range(0, 9)...) // another one
+	check.Equal(t, "rate", f.rate.perSlice(), 0)
+	f.at(second + 100*ms).acked(chunktest.Range(10, 14)...)
+	check.Equal(t, "rate", f.rate.perSlice(), 10*int64(ms)*1000)
 }
 
 // REC-1, REC-3: the round trip is known before it is asked which transmission
@@ -32,21 +34,21 @@ func TestNewsIsMeasuredFirst(t *testing.T) {
 	f.silentUntil(250 * ms)
 	f.sends(1, 2)
 	f.at(270*ms).acked(0, 2) // 270 ms: what was resent 20 ms ago was not needed
-	wantEqual(t, "spurious", f.Stats().Spurious, 1)
+	check.Equal(t, "spurious", f.Stats().Spurious, 1)
 }
 
 // REC-3, LOS-1: a slice that is lost again when its ack comes was not resent in
 // vain only once.
 func TestWhatIsLostAgainArrivedTheFirstTime(t *testing.T) {
 	f := fly(t, Adaptive(), 40)
-	f.sends(upTo(0, 39)...)
+	f.sends(chunktest.Range(0, 39)...)
 	f.at(50 * ms).acked(3)
 	f.sends(0, 1)
 	f.acked(5)
 	f.sends(2)
 	f.at(100 * ms).acked(2) // overtakes 0, which was resent before it
 	f.acked(0)
-	wantEqual(t, "spurious", f.Stats().Spurious, 1)
+	check.Equal(t, "spurious", f.Stats().Spurious, 1)
 }
 
 // LOS-1: an ack may be that of any copy, and the first claims the least.
@@ -64,7 +66,7 @@ func TestNewsEndsAHold(t *testing.T) {
 	f.at(10*second + 50*ms).Held(f.clock)
 	f.silentUntil(10*second + 100*ms)
 	f.at(10*second + 60*ms).acked(0)
-	f.sends(upTo(1, 7)...)
+	f.sends(chunktest.Range(1, 7)...)
 }
 
 // REC-4: the time of a hold is no rate.
@@ -73,17 +75,17 @@ func TestAHoldEndsTheTrain(t *testing.T) {
 	f.all()
 	f.at(50 * ms).acked(0) // a train begins
 	f.at(60 * ms).Held(f.clock)
-	f.at(second).acked(upTo(1, 19)...) // another one
-	wantEqual(t, "rate", f.rate.perSlice(), 0)
-	f.at(second + 40*ms).acked(upTo(20, 39)...)
-	wantEqual(t, "rate", f.rate.perSlice(), 2*int64(ms)*1000)
+	f.at(second).acked(chunktest.Range(1, 19)...) // another one
+	check.Equal(t, "rate", f.rate.perSlice(), 0)
+	f.at(second + 40*ms).acked(chunktest.Range(20, 39)...)
+	check.Equal(t, "rate", f.rate.perSlice(), 2*int64(ms)*1000)
 }
 
 // REC-5: what was lost, then what is fresh, then copies.
 // What is lost, then what is fresh, then copies (REC-9).
 func TestWhatGoesOutNext(t *testing.T) {
 	f := warm(t, Redundant(), 50*ms, 80_000, 8)
-	wantEqual(t, "first", f.within(210), upTo(0, 3)) // 70 us apart
+	check.Equal(t, "first", f.within(210), chunktest.Range(0, 3)) // 70 us apart
 	f.at(10*second + 50*ms).acked(3)
 	f.sends(0, 1, 4, 5, 6, 7, 0, 1, 4, 5, 6, 7, 0, 1)
 }
@@ -96,11 +98,11 @@ func TestTransmissionsAreNumbered(t *testing.T) {
 	f.at(again).acked(2, 3)
 	f.sends(0, 1, 0, 1)
 	got := f.slices[0]
-	wantEqual(t, "resends, copies", []uint8{got.resends, got.copies}, []uint8{1, 1})
-	wantEqual(t, "first, main, last", []uint32{uint32(got.first), got.main, got.last}, []uint32{1, 5, 7})
-	wantEqual(t, "their times", []machine.Micros{got.firstAt, got.mainAt, got.lastAt}, []machine.Micros{start, again, again + 140})
-	wantEqual(t, "in all", f.count, 8)
-	wantEqual(t, "the latest", f.lastSentAt, again+210)
+	check.Equal(t, "resends, copies", []uint8{got.resends, got.copies}, []uint8{1, 1})
+	check.Equal(t, "first, main, last", []uint32{uint32(got.first), got.main, got.last}, []uint32{1, 5, 7})
+	check.Equal(t, "their times", []machine.Micros{got.firstAt, got.mainAt, got.lastAt}, []machine.Micros{start, again, again + 140})
+	check.Equal(t, "in all", f.count, 8)
+	check.Equal(t, "the latest", f.lastSentAt, again+210)
 }
 
 // REC-7: the earlier of both timers.
@@ -129,9 +131,9 @@ func TestTheRoundTripIsOfTheNewestSentOnce(t *testing.T) {
 		return o
 	}
 	f.at(50_014).acked(1, 2)
-	wantEqual(t, "sample", sampled(), statemachine.Observation{Kind: statemachine.MeasuredRTT, At: 50_014, SliceID: 2, RTT: 50 * ms})
-	wantEqual(t, "estimate", []machine.Micros{f.rtt.Smoothed, f.rtt.Variation, f.Stats().MinRTT}, []machine.Micros{50 * ms, 6_250, 50 * ms})
+	check.Equal(t, "sample", sampled(), statemachine.Observation{Kind: statemachine.MeasuredRTT, At: 50_014, SliceID: 2, RTT: 50 * ms})
+	check.Equal(t, "estimate", []machine.Micros{f.rtt.Smoothed, f.rtt.Variation, f.Stats().MinRTT}, []machine.Micros{50 * ms, 6_250, 50 * ms})
 	f.sends(0, 0) // 0 is newer now, but not sent once
 	f.at(101_021).acked(0, 3)
-	wantEqual(t, "sample", sampled(), statemachine.Observation{Kind: statemachine.MeasuredRTT, At: 101_021, SliceID: 3, RTT: 101 * ms})
+	check.Equal(t, "sample", sampled(), statemachine.Observation{Kind: statemachine.MeasuredRTT, At: 101_021, SliceID: 3, RTT: 101 * ms})
 }

@@ -4,10 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -96,7 +95,7 @@ func (f *flight) all() []int {
 
 // acked acks slices.
 func (f *flight) acked(arrived ...int) *flight {
-	f.Acked(f.clock, ids(arrived...))
+	f.Acked(f.clock, bitset.Of(arrived...))
 	return f
 }
 
@@ -107,31 +106,9 @@ func (f *flight) silentUntil(then machine.Micros) {
 	if id, ok := f.Next(f.clock); ok {
 		f.t.Fatalf("at %d slice %d goes out", f.clock, id)
 	}
-	wantEqual(f.t, "deadline", f.Deadline(), then)
+	check.Equal(f.t, "deadline", f.Deadline(), then)
 	if id, ok := f.Next(then - 1); ok {
 		f.t.Fatalf("at %d slice %d goes out", then-1, id)
 	}
 	f.at(then)
-}
-
-func ids(list ...int) (b bitset.Set) {
-	for _, id := range list {
-		b.Add(id)
-	}
-	return b
-}
-
-// upTo returns the ids from..to, both included.
-func upTo(from, to int) (list []int) {
-	for id := from; id <= to; id++ {
-		list = append(list, id)
-	}
-	return list
-}
-
-func wantEqual[T any](t testing.TB, what string, got, want T) {
-	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Fatalf("%s (-want +got):\n%s", what, d)
-	}
 }

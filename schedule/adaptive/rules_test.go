@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/rtt"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -19,41 +21,41 @@ const second = machine.Second
 // document (REC-10).
 func TestTheFirstWindowGrowsByWhatArrives(t *testing.T) {
 	f := fly(t, Adaptive(), 256)
-	wantEqual(t, "first flight", len(f.all()), 64)
-	f.at(50 * ms).acked(upTo(0, 9)...)
-	wantEqual(t, "then", len(f.all()), 20) // ten have left, and it is larger by ten
+	check.Equal(t, "first flight", len(f.all()), 64)
+	f.at(50 * ms).acked(chunktest.Range(0, 9)...)
+	check.Equal(t, "then", len(f.all()), 20) // ten have left, and it is larger by ten
 }
 
 // WIN-2, WIN-3
 func TestTheWindowIsHalfAsMuchAgainAsThePathHolds(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 900_000, 256) // 57 slices, with the 2 ms of an ack
-	wantEqual(t, "flight", len(f.within(74*ms)), 93)
+	check.Equal(t, "flight", len(f.within(74*ms)), 93)
 	f.at(10*second+74*ms).acked(2, 3)
-	wantEqual(t, "resends, and what the window has room for", f.within(4*ms), []int{0, 1, 93, 94})
+	check.Equal(t, "resends, and what the window has room for", f.within(4*ms), []int{0, 1, 93, 94})
 }
 
 // WIN-2: on a short path it is the acks that take time.
 func TestTheWindowOfAShortPath(t *testing.T) {
 	f := warm(t, Adaptive(), 0, 8_000, 256)
-	wantEqual(t, "window", f.window(), 256)
+	check.Equal(t, "window", f.window(), 256)
 	f = warm(t, Adaptive(), 100, 85_000, 256)
-	wantEqual(t, "window", f.window(), 24*3/2+8)
+	check.Equal(t, "window", f.window(), 24*3/2+8)
 }
 
 // WIN-3
 func TestResendsIgnoreTheWindow(t *testing.T) {
 	f := warm(t, Burst(), 50*ms, 5_000_000, 100) // the path holds ten, the window 23
-	wantEqual(t, "fresh slices do too", len(f.all()), 100)
+	check.Equal(t, "fresh slices do too", len(f.all()), 100)
 	f.at(10*second + 60*ms).acked(99)
-	wantEqual(t, "lost", f.Stats().Lost, 98)
-	wantEqual(t, "sent", len(f.within(20*ms)), 5) // 4.375 ms apart
+	check.Equal(t, "lost", f.Stats().Lost, 98)
+	check.Equal(t, "sent", len(f.within(20*ms)), 5) // 4.375 ms apart
 
 	f = fly(t, Adaptive(), 100)
-	wantEqual(t, "first flight", len(f.all()), 64)
+	check.Equal(t, "first flight", len(f.all()), 64)
 	f.rate.lowest.add(f.clock, 5_000_000, 0)
 	f.at(50 * ms).acked(30)
-	wantEqual(t, "more than the window still fly", f.flying().Count() > f.window(), true)
-	wantEqual(t, "sent", f.within(20*ms), upTo(0, 4))
+	check.Equal(t, "more than the window still fly", f.flying().Count() > f.window(), true)
+	check.Equal(t, "sent", f.within(20*ms), chunktest.Range(0, 4))
 }
 
 // PAC-1, PAC-2
@@ -92,12 +94,12 @@ func TestALateCallerMakesUpForTwentyMilliseconds(t *testing.T) {
 	for _, ok := f.Next(f.clock); ok; _, ok = f.Next(f.clock) {
 		sent++
 	}
-	wantEqual(t, "at once", sent, 20+1)
+	check.Equal(t, "at once", sent, 20+1)
 	f = warm(t, Adaptive(), 50*ms, 1_142_858, 1)
 	f.Next(f.clock)
 	f.silentUntil(10*second + 75*ms)
 	f.after(second).Next(f.clock) // time with nothing to send earned nothing
-	wantEqual(t, "pace", f.pace.at, 11*second+76*ms)
+	check.Equal(t, "pace", f.pace.at, 11*second+76*ms)
 }
 
 // PRO-1
@@ -107,12 +109,12 @@ func TestTheApplicationLimitsTheRate(t *testing.T) {
 		f := fly(t, p, 256)
 		f.Next(0)
 		f.silentUntil(10 * ms)
-		wantEqual(t, p.Name, len(f.within(600*ms)), 61)
+		check.Equal(t, p.Name, len(f.within(600*ms)), 61)
 	}
 	for _, c := range []struct{ rate, wait int64 }{{statemachine.MinRate, 1_000_000}, {statemachine.MaxRate, 7}} {
 		f := fly(t, Fixed(c.rate), 2)
 		f.Next(0)
-		wantEqual(t, "wait", int64(f.Deadline()), c.wait)
+		check.Equal(t, "wait", int64(f.Deadline()), c.wait)
 	}
 }
 
@@ -132,36 +134,36 @@ func TestABurstIsEvenlySpaced(t *testing.T) {
 	f := fly(t, Burst(), 256)
 	f.Next(0)
 	f.silentUntil(85)
-	wantEqual(t, "sent", len(f.within(22*ms)), 255)
+	check.Equal(t, "sent", len(f.within(22*ms)), 255)
 }
 
 // PRO-4
 func TestAFixedRateLearnsNothing(t *testing.T) {
 	f := fly(t, Fixed(8_528_000), 256) // a slice a millisecond
-	wantEqual(t, "sent", f.within(49*ms), upTo(0, 49))
-	f.at(50 * ms).acked(upTo(0, 20)...)
-	f.at(50*ms + 10).acked(upTo(21, 49)...)
-	wantEqual(t, "sent", f.within(9*ms), upTo(50, 59))
+	check.Equal(t, "sent", f.within(49*ms), chunktest.Range(0, 49))
+	f.at(50 * ms).acked(chunktest.Range(0, 20)...)
+	f.at(50*ms + 10).acked(chunktest.Range(21, 49)...)
+	check.Equal(t, "sent", f.within(9*ms), chunktest.Range(50, 59))
 }
 
 // PRO-4: the interval is the limit's, and so is what the window is made of, though
 // the path is known to be slower.
 func TestAFixedRateHoldsOnASlowerPath(t *testing.T) {
 	f := warm(t, Fixed(8_528_000), 50*ms, 5_000_000, 100) // a slice a millisecond; the path takes 5
-	wantEqual(t, "sent", f.within(9*ms), upTo(0, 9))
-	wantEqual(t, "window", f.window(), (50+2)*3/2+8)
-	wantEqual(t, "window on an unknown path", fly(t, Fixed(8_528_000), 100).window(), 2*3/2+8)
+	check.Equal(t, "sent", f.within(9*ms), chunktest.Range(0, 9))
+	check.Equal(t, "window", f.window(), (50+2)*3/2+8)
+	check.Equal(t, "window on an unknown path", fly(t, Fixed(8_528_000), 100).window(), 2*3/2+8)
 }
 
 // LOS-2
 func TestASliceOvertakenByTwoIsLost(t *testing.T) {
 	f := fly(t, Adaptive(), 40)
-	f.sends(upTo(0, 39)...)
+	f.sends(chunktest.Range(0, 39)...)
 	f.at(50 * ms).acked(1)
 	f.sends() // 0 was overtaken by one
 	f.acked(2)
 	f.sends(0) // by two
-	wantEqual(t, "lost", f.Stats().Lost, 1)
+	check.Equal(t, "lost", f.Stats().Lost, 1)
 }
 
 // LOS-1, EST-5
@@ -171,27 +173,27 @@ func TestAnAckThatIsTooSoonIsOfTheOriginal(t *testing.T) {
 		spurious int64
 	}{{46_874, 1}, {46_875, 0}} { // 15/16 of 50 ms
 		f := fly(t, Adaptive(), 40)
-		f.sends(upTo(0, 39)...)
+		f.sends(chunktest.Range(0, 39)...)
 		f.at(50*ms + 21).acked(3) // sent at 21 us: a round trip of 50 ms
 		f.sends(0, 1)
 		f.at(50*ms + 21 + c.after).acked(0) // resent at once
-		wantEqual(t, "spurious", f.Stats().Spurious, c.spurious)
+		check.Equal(t, "spurious", f.Stats().Spurious, c.spurious)
 	}
 }
 
 // LOS-3, LOS-4
 func TestPatienceWithAPathThatReorders(t *testing.T) {
 	f := fly(t, Adaptive(), 40)
-	f.sends(upTo(0, 39)...)
+	f.sends(chunktest.Range(0, 39)...)
 	f.at(50 * ms).acked(3)
 	f.sends(0, 1)
 	f.at(56 * ms).acked(0) // not lost, but 6 ms late
-	wantEqual(t, "patience", f.patience, 63*ms)
+	check.Equal(t, "patience", f.patience, 63*ms)
 	f.acked(4, 5)
 	f.silentUntil(63*ms + 14) // 2 went out at 14 us
 	f.sends(2)
 	f.at(second).begin(1)
-	wantEqual(t, "patience in the next chunk", f.patience, 63*ms-63*ms/16)
+	check.Equal(t, "patience in the next chunk", f.patience, 63*ms-63*ms/16)
 }
 
 // EST-3
@@ -221,9 +223,9 @@ func TestABoundMendsATimerThatIsTooShort(t *testing.T) {
 	f.silentUntil(250 * ms)
 	f.sends(0)
 	f.at(400 * ms).acked(0)
-	wantEqual(t, "smoothed", f.Stats().SmoothedRTT, 0)
+	check.Equal(t, "smoothed", f.Stats().SmoothedRTT, 0)
 	f.at(second).begin(1)
-	wantEqual(t, "smoothed", f.Stats().SmoothedRTT, 400*ms)
+	check.Equal(t, "smoothed", f.Stats().SmoothedRTT, 400*ms)
 	f.sends(0)
 	f.silentUntil(second + 500*ms)
 }
@@ -250,8 +252,8 @@ func TestTheSmallestRoundTripIsForgotten(t *testing.T) {
 		{48*second + 249*ms, 99 * ms, 99 * ms, false}, // silence
 	} {
 		m.add(step.at, step.sample, 100*ms)
-		wantEqual(t, fmt.Sprintf("smallest at %d", step.at), m.value, step.want)
-		wantEqual(t, fmt.Sprintf("drain at %d", step.at), m.drains(), step.drains)
+		check.Equal(t, fmt.Sprintf("smallest at %d", step.at), m.value, step.want)
+		check.Equal(t, fmt.Sprintf("drain at %d", step.at), m.drains(), step.drains)
 	}
 }
 
@@ -261,9 +263,9 @@ func TestAnAckThatWaitedIsNear(t *testing.T) {
 	m.add(0, 200, 0)
 	m.add(9*second, 2200, 0)
 	m.add(18*second, 2201, 0)
-	wantEqual(t, "drain", m.drains(), false)
+	check.Equal(t, "drain", m.drains(), false)
 	m.add(19*second, 2201, 0)
-	wantEqual(t, "drain", m.drains(), true)
+	check.Equal(t, "drain", m.drains(), true)
 }
 
 // WIN-4, RAT-4
@@ -272,17 +274,17 @@ func TestADrainHasFourSlicesInFlight(t *testing.T) {
 	f.rtt.lowest = minRTT{value: 50 * ms, at: f.clock, nearAt: 0}
 	f.all()
 	f.after(80 * ms).acked(0) // the latest near one was 10 s ago
-	wantEqual(t, "window", f.window(), 4)
+	check.Equal(t, "window", f.window(), 4)
 	sent := f.fresh
-	f.acked(upTo(1, sent-5)...)
+	f.acked(chunktest.Range(1, sent-5)...)
 	f.within(50 * ms)
-	wantEqual(t, "fresh", f.fresh, sent)
-	wantEqual(t, "ran dry", f.rate.ranDryAt >= f.clock, true)
+	check.Equal(t, "fresh", f.fresh, sent)
+	check.Equal(t, "ran dry", f.rate.ranDryAt >= f.clock, true)
 	f.after(20 * ms).acked(sent - 4)
 	f.within(50 * ms)
-	wantEqual(t, "fresh", f.fresh, sent+1)
+	check.Equal(t, "fresh", f.fresh, sent+1)
 	f.after(51 * ms).acked(sent)
-	wantEqual(t, "window", f.window() > 4, true)
+	check.Equal(t, "window", f.window() > 4, true)
 }
 
 // PTO-1, PTO-2
@@ -310,9 +312,9 @@ func TestTwoProbesThenPatience(t *testing.T) {
 		f.clock = f.Deadline()
 		f.within(0)
 	}
-	wantEqual(t, "wait after 5 s", f.probeAt-f.clock, 250*ms)
+	check.Equal(t, "wait after 5 s", f.probeAt-f.clock, 250*ms)
 	f.acked(99)
-	wantEqual(t, "after an ack", f.probeAt, 0)
+	check.Equal(t, "after an ack", f.probeAt, 0)
 }
 
 // PTO-5, REC-4
@@ -327,7 +329,7 @@ func TestAHoldLeavesOneProbe(t *testing.T) {
 		f.Held(f.clock + 50*ms)
 	}
 	f.after(51 * ms).acked(fresh - 1)
-	f.sends(upTo(0, 11)...) // all were lost, and go out again at the pace
+	f.sends(chunktest.Range(0, 11)...) // all were lost, and go out again at the pace
 }
 
 // PTO-5: a round trip at first, then a quarter of the time that the hold has
@@ -345,7 +347,7 @@ func TestProbesOfAHoldBecomeRarer(t *testing.T) {
 		f.Held(f.clock + 10*ms)
 		waits = append(waits, (f.clock-before)/ms)
 	}
-	wantEqual(t, "waits", waits, []machine.Micros{10, 10, 10, 10, 10, 12, 15, 19, 24, 30, 38, 47, 59, 74, 93, 116, 145, 181, 227, 250, 250, 250, 250})
+	check.Equal(t, "waits", waits, []machine.Micros{10, 10, 10, 10, 10, 12, 15, 19, 24, 30, 38, 47, 59, 74, 93, 116, 145, 181, 227, 250, 250, 250, 250})
 }
 
 // REC-9: one slice may go out.
@@ -363,7 +365,7 @@ func TestSlicesThatWereLostAreCopied(t *testing.T) {
 	f.sends(0, 1, 2, 3)
 	f.at(10*second+50*ms).acked(2, 3)
 	f.sends(0, 1, 0, 1) // twice each, since lost once
-	wantEqual(t, "more", len(f.after(ms).within(60*ms)), 0)
+	check.Equal(t, "more", len(f.after(ms).within(60*ms)), 0)
 }
 
 // PRO-3
@@ -378,7 +380,7 @@ func TestManySlicesAreNotCopied(t *testing.T) {
 		f := warm(t, Adaptive(), 50*ms, 10_000, n+2)
 		f.all()
 		f.at(10*second+50*ms).acked(n, n+1)
-		wantEqual(t, "copied", len(f.within(10*ms)) > n, copied)
+		check.Equal(t, "copied", len(f.within(10*ms)) > n, copied)
 	}
 }
 
@@ -402,12 +404,12 @@ func TestSixteenSlicesMakeATrain(t *testing.T) {
 	f := fly(t, Adaptive(), 256)
 	f.all()
 	f.at(50 * ms).acked(0)
-	f.at(51 * ms).acked(upTo(1, 15)...)
-	wantEqual(t, "after fifteen", f.rate.perSlice(), 0)
+	f.at(51 * ms).acked(chunktest.Range(1, 15)...)
+	check.Equal(t, "after fifteen", f.rate.perSlice(), 0)
 	f.at(52 * ms).acked(16)
-	wantEqual(t, "after sixteen", f.rate.perSlice(), 125_000)
-	f.acked(upTo(17, 40)...)
-	wantEqual(t, "at once", f.rate.perSlice(), fastest)
+	check.Equal(t, "after sixteen", f.rate.perSlice(), 125_000)
+	f.acked(chunktest.Range(17, 40)...)
+	check.Equal(t, "at once", f.rate.perSlice(), fastest)
 }
 
 // RAT-1
@@ -416,9 +418,9 @@ func TestFourSlicesMakeASlowTrain(t *testing.T) {
 	f.all()
 	f.at(50 * ms).acked(0)
 	f.at(74*ms).acked(1, 2, 3, 4)
-	wantEqual(t, "too soon", f.rate.perSlice(), 0)
+	check.Equal(t, "too soon", f.rate.perSlice(), 0)
 	f.at(75 * ms).acked(5)
-	wantEqual(t, "half a round trip", f.rate.perSlice(), 5_000_000)
+	check.Equal(t, "half a round trip", f.rate.perSlice(), 5_000_000)
 }
 
 // RAT-3
@@ -435,7 +437,7 @@ func TestWhatWasLostBehindTheBottleneckCounts(t *testing.T) {
 			arrived = append(arrived, 1+i*c.step)
 		}
 		f.at(52_560).acked(arrived...)
-		wantEqual(t, "rate", f.rate.perSlice(), c.want)
+		check.Equal(t, "rate", f.rate.perSlice(), c.want)
 	}
 }
 
@@ -444,27 +446,27 @@ func TestASenderThatRanDryMeasuresItself(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 100_000, 64)
 	f.within(50 * ms) // and runs dry
 	for i := range 4 {
-		f.at(10*second + machine.Micros(60+20*i)*ms).acked(upTo(16*i, 16*i+15)...)
+		f.at(10*second + machine.Micros(60+20*i)*ms).acked(chunktest.Range(16*i, 16*i+15)...)
 	}
-	wantEqual(t, "rate", f.rate.perSlice(), 100_000)
+	check.Equal(t, "rate", f.rate.perSlice(), 100_000)
 	f = warm(t, Adaptive(), 50*ms, 100_000, 256)
 	f.profile.MaxRate = 4_000_000 // it never runs dry
 	f.within(120 * ms)
 	f.at(10*second + 120*ms).acked(0)
 	for i := range 3 {
-		f.after(80 * ms).acked(upTo(16*i+1, 16*i+16)...)
+		f.after(80 * ms).acked(chunktest.Range(16*i+1, 16*i+16)...)
 	}
-	wantEqual(t, "rate", f.rate.perSlice(), 5_000_000)
+	check.Equal(t, "rate", f.rate.perSlice(), 5_000_000)
 }
 
 func TestSpuriousResendsAreObserved(t *testing.T) {
 	f := fly(t, Adaptive(), 40)
-	f.sends(upTo(0, 39)...)
+	f.sends(chunktest.Range(0, 39)...)
 	f.at(50 * ms).acked(3)
 	f.sends(0, 1)
 	f.seen = nil
 	f.at(60 * ms).acked(0)
-	wantEqual(t, "observed", f.seen[0], statemachine.Observation{Kind: statemachine.Spurious, At: 60 * ms, SliceID: 0})
+	check.Equal(t, "observed", f.seen[0], statemachine.Observation{Kind: statemachine.Spurious, At: 60 * ms, SliceID: 0})
 }
 
 // An idle or a finished scheduler waits for nothing.
@@ -472,7 +474,7 @@ func TestNothingInFlight(t *testing.T) {
 	f := fly(t, Adaptive(), 1)
 	f.sends(0)
 	f.at(50 * ms).acked(0)
-	wantEqual(t, "deadline", f.Deadline(), machine.Never)
+	check.Equal(t, "deadline", f.Deadline(), machine.Never)
 	f.sends()
 }
 

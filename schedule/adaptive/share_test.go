@@ -1,15 +1,19 @@
 package adaptive
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/internal/check"
+)
 
 // LAN-9: what one lane has learned the next one knows, without a chunk of its own.
 func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 	known := warm(t, Adaptive(), 50*ms, 900_000, 256)
 	f := fly(t, Adaptive(), 256)
 	f.Adopt(known.Scheduler)
-	wantEqual(t, "window", f.window(), known.window())
-	wantEqual(t, "round trip", f.Stats().MinRTT, known.Stats().MinRTT)
-	wantEqual(t, "pace", f.interval(true), known.interval(true))
+	check.Equal(t, "window", f.window(), known.window())
+	check.Equal(t, "round trip", f.Stats().MinRTT, known.Stats().MinRTT)
+	check.Equal(t, "pace", f.interval(true), known.interval(true))
 }
 
 // WIN-4: a drain is all lanes', or the next chunk would fill the queue again.
@@ -18,10 +22,10 @@ func TestALaneAdoptsADrain(t *testing.T) {
 	known.rtt.lowest = minRTT{value: 50 * ms, at: known.clock, nearAt: 0}
 	known.all()
 	known.after(80 * ms).acked(0)
-	wantEqual(t, "path", known.PathSlices(), 4)
+	check.Equal(t, "path", known.PathSlices(), 4)
 	f := fly(t, Adaptive(), 256)
 	f.Adopt(known.Scheduler)
-	wantEqual(t, "window", f.window(), 4)
+	check.Equal(t, "window", f.window(), 4)
 }
 
 // LAN-9: the acks of a chunk come when the next one has begun, and its timers are
@@ -32,7 +36,7 @@ func TestLanesHaveOneEstimate(t *testing.T) {
 	f := fly(t, Adaptive(), 256)
 	f.Adopt(known.Scheduler)
 	known.after(60 * ms).acked(0) // 80 ms
-	wantEqual(t, "smoothed", f.Stats().SmoothedRTT, 50*ms+(76*ms-50*ms)/8)
+	check.Equal(t, "smoothed", f.Stats().SmoothedRTT, 50*ms+(76*ms-50*ms)/8)
 }
 
 // LAN-9: lanes do not send at the same time, each at the path's pace.
@@ -47,10 +51,10 @@ func TestLanesHaveOnePace(t *testing.T) {
 
 // LAN-10: what all lanes may have in flight is the window of a chunk without end.
 func TestThePathHoldsMoreThanAChunk(t *testing.T) {
-	wantEqual(t, "nothing known", newScheduler(t, Adaptive()).PathSlices(), 64)
+	check.Equal(t, "nothing known", newScheduler(t, Adaptive()).PathSlices(), 64)
 	f := warm(t, Adaptive(), 50*ms, 900_000, 256)
-	wantEqual(t, "a slow path", f.PathSlices(), f.window())
+	check.Equal(t, "a slow path", f.PathSlices(), f.window())
 	f = warm(t, Adaptive(), 48*ms, 50_000, 256)
-	wantEqual(t, "window on a fast path", f.window(), 256)
-	wantEqual(t, "a fast path", f.PathSlices(), 50_000/50*3/2+8)
+	check.Equal(t, "window on a fast path", f.window(), 256)
+	check.Equal(t, "a fast path", f.PathSlices(), 50_000/50*3/2+8)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
@@ -39,7 +40,7 @@ func newFlows(n int, path netsim.Path, p adaptive.Profile) (fs flows) {
 	first := both(path).newConversation(1, p)
 	fs = append(fs, first)
 	for range n - 1 {
-		fs = append(fs, over(first.Down, first.Up, must(adaptive.New(p))))
+		fs = append(fs, over(first.Down, first.Up, check.Must(adaptive.New(p))))
 	}
 	return fs
 }

@@ -8,8 +8,8 @@ type budget struct {
 	rate    int64 // bytes a second, which is millionths of a byte a microsecond; 0: unlimited
 	cap     int64
 	left    int64          // 0 <= left <= cap
-	at      machine.Micros // up to when time has paid
-	byTime  int64          // what time has paid since the last ack paid
+	at      machine.Micros // up to when time has refilled it
+	byTime  int64          // what time has added since the last refill by an ack
 	ackPays bool
 }
 
@@ -23,7 +23,7 @@ func newBudget(p Profile) budget {
 	return budget{rate: p.Rate / 8, cap: p.Cap * perByte, left: p.Cap * perByte, ackPays: p.AckPays}
 }
 
-// refill pays for the time since the last refill (BUD-3).
+// refill adds what the time since the last refill is worth (BUD-3).
 func (b *budget) refill(now machine.Micros) {
 	earned := b.rate * int64(min(now-b.at, longestRefill))
 	b.at = now
@@ -32,13 +32,13 @@ func (b *budget) refill(now machine.Micros) {
 }
 
 // startChunk raises what is left to at least n bytes (BUD-5), and forgets what
-// time has paid before: acks of this chunk owe it nothing (SCH-5).
+// time has added before: it does not count against the acks of this chunk (SCH-5).
 func (b *budget) startChunk(n int64) {
 	b.left = max(b.left, n*perByte)
 	b.byTime = 0
 }
 
-// acked pays for n bytes that arrived, less what time has paid meanwhile, so
+// acked adds n bytes that arrived, less what time has added meanwhile, so
 // that the two never add up (BUD-6).
 func (b *budget) acked(n int64) {
 	if !b.ackPays {

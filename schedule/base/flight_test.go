@@ -77,15 +77,6 @@ func (f *flight) acked(arrived ...int) {
 	f.Acked(f.now, bitset.Of(arrived...))
 }
 
-// silentUntil makes sure that nothing goes out before then, and that the
-// deadline says so.
-func (f *flight) silentUntil(then machine.Micros) {
-	f.t.Helper()
-	check.Equal(f.t, "deadline", f.Deadline(), then)
-	f.at(then - 1).sends()
-	f.at(then)
-}
-
 // sampled returns the round-trip times that were measured.
 func (f *flight) sampled() (rtt []machine.Micros) {
 	for _, o := range f.seen {

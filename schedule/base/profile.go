@@ -60,7 +60,8 @@ func Burst() Profile {
 }
 
 // Fixed returns the article's token bucket: rate bits a second, with what 20 ms
-// make, or 16 slices if that is more, saved at the most.
+// make, or 16 slices if that is more, saved at the most. A rate of 0
+// is unlimited; adaptive.New refuses it.
 func Fixed(rate int64) Profile {
 	return Profile{Name: "fixed", Rate: rate, Cap: max(16*maxCost, rate/8/50)}
 }

@@ -22,10 +22,6 @@ const ms = machine.Millisecond
 
 type packet = codec.Packet
 
-func newSender(p base.Profile) *statemachine.Sender {
-	return check.Must(statemachine.NewSender(statemachine.SenderConfig{Scheduler: check.Must(base.New(p))}))
-}
-
 func newWorld(p base.Profile, roundTrip machine.Micros) *chunk.World {
 	w := check.Must(chunk.NewWorld(statemachine.SenderConfig{Scheduler: check.Must(base.New(p))}, statemachine.ReceiverConfig{}, roundTrip/2))
 	w.Up = sim.Steady[packet](roundTrip - roundTrip/2)
@@ -41,14 +37,6 @@ func transfer(t *testing.T, w *chunk.World, data []byte) machine.Micros {
 	return took
 }
 
-// take returns the slices that a sender sends now.
-func take(s *statemachine.Sender, now machine.Micros) (ids []int) {
-	for slice, ok := s.Poll(now); ok && len(ids) < 1000; slice, ok = s.Poll(now) {
-		ids = append(ids, slice.SliceID)
-	}
-	return ids
-}
-
 // On a clean link nothing is sent twice, and a chunk takes one round trip and the
 // time until its last slice goes out (ACQ-3, SPC-1).
 func TestACleanLinkTakesOneRoundTrip(t *testing.T) {
@@ -58,45 +46,6 @@ func TestACleanLinkTakesOneRoundTrip(t *testing.T) {
 		check.Equal(t, "time", transfer(t, w, chunktest.Chunk(n*1024, 1)), machine.Micros(n-1)*85+50*ms)
 	}
 	check.Equal(t, "resent", w.Sender.Stats().SlicesResent, 0)
-}
-
-// An ack that arrives when the resend timer runs out comes before it (SND-4).
-func TestAcksBeforeTimers(t *testing.T) {
-	w := newWorld(base.Fixed(0), 250*ms)
-	check.Equal(t, "time", transfer(t, w, chunktest.Chunk(2000, 1)), 250*ms)
-	check.Equal(t, "resent", w.Sender.Stats().SlicesResent, 0)
-}
-
-// The loss of the last slices is found by time alone (TMR-1).
-func TestTailLoss(t *testing.T) {
-	w := newWorld(base.Burst(), 20*ms)
-	transfer(t, w, chunktest.Chunk(1, 1))
-	n := 0
-	w.Down = func(now machine.Micros, _ packet) []machine.Micros {
-		if n++; n == 9 || n == 10 {
-			return nil
-		}
-		return []machine.Micros{now + 10*ms}
-	}
-	if took := transfer(t, w, chunktest.Chunk(10*1024, 1)); took > 60*ms {
-		t.Errorf("it took %d us", took)
-	}
-	check.Equal(t, "resent", w.Sender.Stats().SlicesResent, 2)
-	check.Equal(t, "timeouts", w.Sender.Stats().Schedule.Timeouts, 1)
-}
-
-// The first slice goes out at once, whenever that is; the cursor moves behind what
-// was sent, and time is noted when it is sent (SCH-6, SCH-7, TMR-1).
-func TestTheFirstSliceGoesOutAtOnce(t *testing.T) {
-	for _, start := range []machine.Micros{0, 1, 365 * 24 * 3600 * machine.Second} {
-		s := newSender(base.Fixed(0))
-		check.Same(t, "submit", s.Submit(start, chunktest.Chunk(3000, 1)), nil)
-		check.That(t, s.Deadline() <= start, "a slice is due")
-		check.Equal(t, "slices", take(s, start), []int{0, 1, 2})
-		check.Equal(t, "resend time", s.Deadline(), start+250*ms)
-		s.HandleAck(start, chunktest.Ack(0, "101"))
-		check.Equal(t, "slices at the deadline", take(s, s.Deadline()), []int{1})
-	}
 }
 
 // Nothing is sent twice without a loss, at any round trip; a first chunk does not
@@ -120,26 +69,6 @@ func TestNothingIsSentTwiceWithoutALoss(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Many slices go out at a time, and a caller that comes every 16 ms sends as many as
-// one that comes in time (SPC-2).
-func TestManySlicesATick(t *testing.T) {
-	s := newSender(base.Fixed(0))
-	_ = s.Submit(0, chunktest.Chunk(262144, 1))
-	check.Equal(t, "slices at once", len(take(s, 0)), 256)
-
-	s = newSender(base.Burst())
-	_ = s.Submit(0, chunktest.Chunk(262144, 1))
-	check.Equal(t, "slices at first", len(take(s, 0)), 1)
-	check.Equal(t, "slices 16 ms later", len(take(s, 16*ms)), 188)
-}
-
-// The first slices obey the budget, too (BUD-2).
-func TestTheFirstBurstObeysTheBudget(t *testing.T) {
-	s := newSender(base.Fixed(1_000_000))
-	_ = s.Submit(machine.Second, chunktest.Chunk(262144, 1))
-	check.Equal(t, "slices at once", len(take(s, machine.Second)), 16)
 }
 
 // The first slices of a connection are all lost, as they are when the peer starts
@@ -181,16 +110,4 @@ func TestSmallChunksSurviveHeavyLoss(t *testing.T) {
 			}
 		}
 	}
-}
-
-// A hold stops what has not gone out yet; an ack of a new slice starts it again (S8,
-// SCH-10, SCH-8).
-func TestAHoldStopsTheSender(t *testing.T) {
-	s := newSender(base.Profile{Cap: 1066, Spacing: ms})
-	_ = s.Submit(0, chunktest.Chunk(3*1024, 1))
-	check.Equal(t, "at first", take(s, 0), []int{0})
-	s.HandleAck(ms, chunktest.Ack(0, "000"))
-	check.Equal(t, "after a hold", take(s, ms), nil)
-	s.HandleAck(2*ms, chunktest.Ack(0, "100"))
-	check.Equal(t, "after an ack", take(s, 2*ms), []int{1})
 }

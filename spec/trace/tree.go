@@ -53,25 +53,21 @@ const (
 // and what tests them tests nothing else. Models and judges test, though they
 // stand in ordinary files.
 var roles = map[string]role{
-	"":                    implemented,
-	"bench":               ignored, // other protocols
-	"cmd/vectorgen":       mentioned,
-	"fuzz":                tested,
-	"fuzz/coverage":       mentioned,
-	"fuzz/faults":         mentioned,
-	"fuzz/mistakes":       mentioned,
-	"fuzz/mutation":       mentioned,
-	"fuzz/nightly":        mentioned,
-	"internal":            mentioned,
-	"netsim":              mentioned,
-	"ports":               ported,
-	"sim":                 tested,
-	"spec":                tested,
-	"spec/trace":          ignored, // made-up ids
-	"testvectors/mutants": mentioned,
-	"testvectors/oracle":  mentioned,
-	"testvectors/script":  mentioned,
-	"wire":                ignored, // made-up ids in its tests
+	"":                   implemented,
+	"bench":              ignored, // other protocols
+	"cmd/vectorgen":      mentioned,
+	"fuzz":               tested,
+	"fuzz/mistakes":      mentioned,
+	"fuzz/mutation":      mentioned,
+	"internal":           mentioned,
+	"netsim":             mentioned,
+	"ports":              ported,
+	"sim":                tested,
+	"spec":               tested,
+	"spec/trace":         ignored, // made-up ids
+	"testvectors/oracle": mentioned,
+	"testvectors/script": mentioned,
+	"wire":               ignored, // made-up ids in its tests
 }
 
 // mostlyMade are the folders whose tests, other than their code, are evidence.

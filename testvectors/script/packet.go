@@ -83,18 +83,18 @@ var endpointDefaults = contract.EndpointConfig{FragmentSize: 8, MaxFragments: 16
 
 func (w *words) endpointConfig(cfg *contract.EndpointConfig, with map[string]string) {
 	for key, value := range with {
-		n := w.number(value)
+		n := w.term(value) // of 64 bits
 		switch key {
 		case "fragment_size":
-			cfg.FragmentSize = n
+			cfg.FragmentSize = int(n)
 		case "max_fragments":
-			cfg.MaxFragments = n
+			cfg.MaxFragments = int(n)
 		case "fragment_above":
-			cfg.FragmentAbove = n
+			cfg.FragmentAbove = int(n)
 		case "send":
-			cfg.NextToSend = int64(n)
+			cfg.NextToSend = n
 		case "receive":
-			cfg.NextToReceive = int64(n)
+			cfg.NextToReceive = n
 		default:
 			w.bad("setting", key)
 		}

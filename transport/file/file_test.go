@@ -94,7 +94,7 @@ func (w failingWriter) Write(b []byte) (int, error) { return len(b), w.err }
 // Each case breaks one thing in a transfer of 600,000 bytes that is otherwise
 // good, and both ends say what it was (FIL-3, FIL-4, SEC-1).
 func TestFileFaults(t *testing.T) {
-	errDisk := errors.New("disk on fire")
+	errDisk := errors.New("disk failed")
 	for _, c := range []struct {
 		name       string
 		source     func(good []byte) io.Reader
@@ -259,7 +259,7 @@ func TestLostReceipt(t *testing.T) {
 		w := connect(t, short, transport.Config{})
 		data := content(1000, 1)
 		info := describe(t, data)
-		w.tapB.dropIf(func(p codec.Packet) bool { return p.Type == codec.TypeSlice })
+		w.tapB.DropIf(func(p packet) bool { return p.Type == codec.TypeSlice })
 		ctx, cancel := context.WithTimeout(background, time.Minute)
 		defer cancel()
 		sent := during(func() error { return file.Send(ctx, w.toB, bytes.NewReader(data), announced(info)) })
@@ -279,7 +279,7 @@ func TestLostReceipt(t *testing.T) {
 func TestReceiptOvertakesTheLastAck(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, transport.Config{})
-		w.tapB.dropIf(func(p codec.Packet) bool { return p.Type == codec.TypeAck && p.Ack.ChunkID == 1 })
+		w.tapB.DropIf(func(p packet) bool { return p.Type == codec.TypeAck && p.Ack.ChunkID == 1 })
 		data := content(1000, 1)
 		info := describe(t, data)
 		var progress steps
@@ -382,7 +382,7 @@ func TestSendReturnsWithTheReceipt(t *testing.T) {
 		received := during(func() error { _, err := file.Receive(background, w.toA, new(sink), nil); return err })
 		wantErr(t, "Send", file.Send(background, w.toB, strings.NewReader("a file"), announced(info)), nil)
 		wantTook(t, "Send", start, 40*ms, 100*ms)
-		if n := w.tapA.fullAcks(); n != 1 {
+		if n := w.tapA.Count(isFullAck); n != 1 {
 			t.Errorf("%d acks of the receipt were sent, want 1", n)
 		}
 		wantErr(t, "Linger", w.toB.Linger(background, file.Linger), nil)
@@ -398,7 +398,7 @@ func TestSendWaitsForTheAckOfTheReceipt(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			n := netsim.NewNetwork(1)
 			socket, toB := dial(t, n, "a", "b", transport.Config{})
-			socket.takes = ms
+			socket.Takes = ms
 			_, toA := dial(t, n, "b", "a", transport.Config{})
 			received := during(func() error { _, err := file.Receive(background, toA, new(sink), nil); return err })
 			if busy {
@@ -407,7 +407,7 @@ func TestSendWaitsForTheAckOfTheReceipt(t *testing.T) {
 				other.Enqueue(background, content(262_144, 1))
 			}
 			wantErr(t, "Send", file.Send(background, toB, strings.NewReader("a file"), nil), nil)
-			if socket.fullAcks() == 0 {
+			if socket.Count(isFullAck) == 0 {
 				t.Errorf("busy %v: Send returned before the receipt was acked", busy)
 			}
 			wantErr(t, "Receive", <-received, nil)
@@ -453,6 +453,7 @@ func TestFileMemoryIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const size = 100 * codec.MaxChunkSize
 		w := connect(t, netsim.Path{}, transport.Config{})
+		w.tapA.Blind, w.tapB.Blind = true, true
 		info, err := file.Describe(background, io.LimitReader(zeros{}, size))
 		if err != nil {
 			t.Fatal(err)

@@ -3,29 +3,21 @@ package file_test
 import (
 	"bytes"
 	"context"
-	"errors"
-	"math/rand/v2"
-	"net"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/internal/transporttest"
 )
 
-const (
-	ms         = time.Millisecond
-	protocolID = 0x11223344
-)
+const ms = time.Millisecond
 
 var (
 	background = context.Background()
-	framer     = codec.NewFramer(protocolID)
 	outage     = netsim.Path{Loss: 100}
 	short      = netsim.Path{Delay: 10 * ms}
 )
@@ -63,8 +55,8 @@ func dial(t *testing.T, n *netsim.Network, from, to netsim.Addr, cfg transport.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.ProtocolID = protocolID
-	tapped := &tap{PacketConn: pc}
+	cfg.ProtocolID = transporttest.ProtocolID
+	tapped := transporttest.NewTap(pc, new(sync.Mutex), cfg.Lanes)
 	e, err := transport.New(tapped, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -77,51 +69,21 @@ func dial(t *testing.T, n *netsim.Network, from, to netsim.Addr, cfg transport.C
 	return tapped, c
 }
 
-// tap is a socket that sees every datagram before it is sent, and may drop or
-// delay it.
-type tap struct {
-	net.PacketConn
-	takes time.Duration // how long a write takes
+// What these tests share with those of package transport.
+type (
+	tap    = transporttest.Tap
+	packet = transporttest.Packet
+)
 
-	mu   sync.Mutex
-	drop func(codec.Packet) bool // nil: nothing
-	log  []codec.Packet          // of acks only the kept ones
-}
-
-func (t *tap) WriteTo(b []byte, addr net.Addr) (int, error) {
-	time.Sleep(t.takes)
-	p, err := framer.Decode(b)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err == nil {
-		if t.drop != nil && t.drop(p) {
-			return len(b), nil
-		}
-		if p.Type == codec.TypeAck {
-			t.log = append(t.log, p)
-		}
-	}
-	return t.PacketConn.WriteTo(b, addr)
-}
-
-// dropIf sets which packets vanish. The function runs under the tap's lock.
-func (t *tap) dropIf(drop func(codec.Packet) bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.drop = drop
-}
-
-// fullAcks returns how many acks of a whole chunk were sent.
-func (t *tap) fullAcks() (n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, p := range t.log {
-		if p.Ack.Acked == bitset.FirstN(p.Ack.NumSlices) {
-			n++
-		}
-	}
-	return n
-}
+var (
+	content   = transporttest.Content
+	during    = transporttest.During
+	wantErr   = transporttest.WantErr
+	wantTook  = transporttest.WantTook
+	mustSend  = transporttest.MustSend
+	mustRecv  = transporttest.MustRecv
+	isFullAck = transporttest.IsFullAck
+)
 
 // sink keeps content in memory and notes what happened to it.
 type sink struct {
@@ -146,14 +108,6 @@ func (s *sink) receive(c *transport.Conn) (file.Info, error) {
 	return file.Receive(background, c, s, s.options())
 }
 
-// content returns n bytes that depend on the seed.
-func content(n int, seed uint64) []byte {
-	b := make([]byte, n)
-	random := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 1})
-	random.Read(b)
-	return b
-}
-
 func describe(t *testing.T, b []byte) file.Info {
 	t.Helper()
 	info, err := file.Describe(background, bytes.NewReader(b))
@@ -165,46 +119,3 @@ func describe(t *testing.T, b []byte) file.Info {
 
 // announced are options with an Info, right or wrong.
 func announced(info file.Info) *file.SendOptions { return &file.SendOptions{Info: &info} }
-
-// during runs f beside the test and returns where its error will be.
-func during(f func() error) <-chan error {
-	result := make(chan error, 1)
-	go func() { result <- f() }()
-	return result
-}
-
-func wantErr(t *testing.T, what string, got error, wants ...error) {
-	t.Helper()
-	for _, want := range wants {
-		if !errors.Is(got, want) {
-			t.Errorf("%s: error is %v, want %v", what, got, want)
-		}
-	}
-}
-
-func mustSend(t *testing.T, c *transport.Conn, chunk []byte) {
-	t.Helper()
-	if err := c.Send(background, chunk); err != nil {
-		t.Fatalf("Send(%d bytes): %v", len(chunk), err)
-	}
-}
-
-// mustRecv checks that the next chunk is what was sent.
-func mustRecv(t *testing.T, c *transport.Conn, want []byte) {
-	t.Helper()
-	got, err := c.Recv(background)
-	if err != nil {
-		t.Fatalf("Recv: %v", err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Fatalf("Recv returned %d bytes that are not the %d bytes sent", len(got), len(want))
-	}
-}
-
-// wantTook checks how long it is since start, in virtual time.
-func wantTook(t *testing.T, what string, start time.Time, least, most time.Duration) {
-	t.Helper()
-	if took := time.Since(start); took < least || took > most {
-		t.Errorf("%s took %v, want %v to %v", what, took, least, most)
-	}
-}

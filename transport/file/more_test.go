@@ -66,7 +66,7 @@ func TestSendFindsOutWhatItSends(t *testing.T) {
 	}
 	bubble(t, func(t *testing.T) {
 		w := connect(t, short, transport.Config{})
-		errDisk := errors.New("disk on fire")
+		errDisk := errors.New("disk failed")
 		for name, source := range map[string]io.Reader{"a reader": failingReader{errDisk}, "a seeker": struct {
 			failingReader
 			io.Seeker
@@ -149,7 +149,7 @@ func TestReceiptBeforeTheEndOfTheConnection(t *testing.T) {
 	for range 20 { // both are ready at once; the order must not matter
 		bubble(t, func(t *testing.T) {
 			w := connect(t, short, transport.Config{})
-			w.tapB.dropIf(func(p codec.Packet) bool { return p.Type == codec.TypeAck && p.Ack.ChunkID == 1 })
+			w.tapB.DropIf(func(p packet) bool { return p.Type == codec.TypeAck && p.Ack.ChunkID == 1 })
 			waits := make(chan struct{})
 			sent := during(func() error {
 				return file.Send(background, w.toB, bytes.NewReader(content(1000, 1)), &file.SendOptions{Progress: func(int64, int64) { <-waits }})

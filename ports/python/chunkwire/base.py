@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Iterable, NamedTuple
 
-from .limits import HEADER, NEVER, SLICE_SIZE, slice_count
+from .limits import HEADER, SLICE_SIZE, slice_count
+from .times import NEVER
 
 MS = 1_000
 MILLION = 1_000_000

@@ -7,17 +7,9 @@ from typing import NamedTuple, Union
 
 from .bits import Reader, Writer
 from .limits import MAX_SLICES, SLICE_SIZE
+from .refused import Refused
 
 END_CHECK = 0x9908ACE2
-
-
-class Refused(Exception):
-    """Refused by an encoder, a decoder or the port: `code` says why, `place` is an offset in bits (DEC-15)."""
-
-    def __init__(self, code: str, place: int | None = None) -> None:
-        super().__init__(code)
-        self.code = code
-        self.place = place
 
 
 class Slice(NamedTuple):

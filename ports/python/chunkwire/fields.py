@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any, TypeVar
+from typing import Any, Callable, TypeVar
 
-from .codec import Ack, Refused
+from .codec import Ack
+from .refused import Refused
 
 T = TypeVar("T")
 
 BAD_REQUEST = "bad_request"
+LAST_TIME = (1 << 62) - 1
 
 
 def field(source: Any, name: str, kind: type[T]) -> T:
@@ -44,3 +46,19 @@ def ack_from(source: Any) -> Ack:
 def bit_string(slices: Any, count: int) -> str:
     """One character for each of `count` slices, slice 0 first."""
     return "".join("1" if k in slices else "0" for k in range(count))
+
+
+def steps(request: Any, handlers: dict[str, Callable[[int, dict[str, Any]], dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Gives each event to the handler of its name."""
+    answers = []
+    for event in field(request, "events", list):
+        if not isinstance(event, dict):
+            raise Refused(BAD_REQUEST)
+        name = field(event, "event", str)
+        if name not in handlers:
+            raise Refused("unsupported")
+        try:
+            answers.append(handlers[name](number(event, "at", 0, LAST_TIME), event))
+        except Refused:
+            raise Refused(BAD_REQUEST) from None
+    return answers

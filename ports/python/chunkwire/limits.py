@@ -1,4 +1,4 @@
-"""Section 2: limits and times."""
+"""Section 2: limits."""
 
 SLICE_SIZE = 1_024
 MAX_SLICES = 256
@@ -6,9 +6,6 @@ MAX_CHUNK = SLICE_SIZE * MAX_SLICES
 MAX_DATAGRAM = 1_038
 MAX_ACK = 44
 HEADER = 28
-
-NEVER = float("inf")
-"""A time that does not come."""
 
 GIVE_UP = 10_000_000
 """`GIVE_UP` of both machines unless configured, in microseconds."""
@@ -25,14 +22,3 @@ def check_config(first_id: int, give_up: int) -> None:
         raise ValueError(f"first_id {first_id} is not 0 to 65535")
     if not 1 <= give_up <= 1 << 61:
         raise ValueError(f"give_up {give_up} is not 1 to 2^61 microseconds")
-
-
-class Clock:
-    """The latest time that a machine was given (TIM-1)."""
-
-    def __init__(self) -> None:
-        self._latest = 0
-
-    def advance(self, now: int) -> int:
-        self._latest = max(self._latest, now)
-        return self._latest

@@ -6,8 +6,10 @@ import json
 import sys
 from typing import Any, Callable
 
-from .codec import Ack, Packet, Refused, Slice, decode_body, decode_packet, encode_body, encode_packet
+from .codec import Ack, Packet, Slice, decode_body, decode_packet, encode_body, encode_packet
 from .fields import BAD_REQUEST, ack_from, bit_string, field, hexadecimal, number
+from .packet_traces import packet_congestion, packet_decode, packet_endpoint, packet_header
+from .refused import Refused
 from .traces import receiver_trace, sender_trace
 
 
@@ -19,7 +21,7 @@ def main() -> None:
 
 def answer(line: bytes) -> dict[str, Any]:
     """The response to one line (PRT-1)."""
-    request_id = None
+    request_id = op = None
     try:
         request = _parse(line)
         request_id = field(request, "id", int)
@@ -28,7 +30,10 @@ def answer(line: bytes) -> dict[str, Any]:
             raise Refused("unsupported")
         return {"id": request_id, "ok": True, **_OPS[op](request)}
     except Refused as refused:
-        return {"id": request_id, "ok": False, "error": refused.code}
+        response = {"id": request_id, "ok": False, "error": refused.code}
+        if op in _PLACED and refused.place is not None:
+            response["at"] = refused.place
+        return response
 
 
 def _parse(line: bytes) -> dict[str, Any]:
@@ -95,4 +100,11 @@ _OPS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "decode_packet": _decode_packet,
     "sender": sender_trace,
     "receiver": receiver_trace,
+    "packet_header": packet_header,
+    "packet_decode": packet_decode,
+    "packet_endpoint": packet_endpoint,
+    "packet_congestion": packet_congestion,
 }
+
+_PLACED = frozenset({"packet_header", "packet_decode"})
+"""Where a refusal has its place in bytes (PKO-2)."""

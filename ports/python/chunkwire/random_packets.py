@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Callable
 
-from .codec import Ack, Packet, Refused, Slice, decode_packet, encode_packet, seal
+from .codec import Ack, Packet, Slice, decode_packet, encode_packet, seal
 from .limits import MAX_SLICES, SLICE_SIZE
+from .refused import Refused
 
 
 def generator(seed: int) -> Callable[[], int]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .codec import Ack, Slice
-from .limits import GIVE_UP, NEVER, Clock, check_config
+from .limits import GIVE_UP, check_config
+from .times import NEVER, Clock
 
 ACK_SPACING = 2_000
 ACK_EVERY = 16

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from .codec import Ack, Slice
-from .limits import GIVE_UP, MAX_CHUNK, NEVER, SLICE_SIZE, Clock, check_config, slice_count
+from .limits import GIVE_UP, MAX_CHUNK, SLICE_SIZE, check_config, slice_count
+from .times import NEVER, Clock
 
 
 class Scheduler(Protocol):

@@ -6,13 +6,14 @@ import zlib
 from typing import Any, Callable
 
 from .base import BaseScheduler, Profile
-from .codec import Refused, Slice, check
-from .fields import BAD_REQUEST, ack_from, bit_string, field, number
-from .limits import NEVER, SLICE_SIZE
+from .codec import Slice, check
+from .fields import BAD_REQUEST, ack_from, bit_string, field, number, steps
+from .limits import SLICE_SIZE
 from .receiver import Receiver
+from .refused import Refused
 from .sender import Sender
+from .times import NEVER
 
-LAST_TIME = (1 << 62) - 1
 MAX_SUBMIT = 524_288
 LONGEST_DELAY = 10**9
 
@@ -166,19 +167,7 @@ class _ReceiverTrace:
 
 def _steps(request: dict[str, Any], handlers: dict[str, Callable[[int, dict[str, Any]], Step]]) -> dict[str, Any]:
     """Gives the events to their handlers (TRC-4)."""
-    steps = []
-    for position, event in enumerate(field(request, "events", list)):
-        if not isinstance(event, dict):
-            raise Refused(BAD_REQUEST)
-        name = field(event, "event", str)
-        if name not in handlers:
-            raise Refused("unsupported")
-        try:
-            step = handlers[name](number(event, "at", 0, LAST_TIME), event)
-        except Refused:
-            raise Refused(BAD_REQUEST) from None
-        steps.append({"event": position, **step})
-    return {"steps": steps}
+    return {"steps": [{"event": position, **step} for position, step in enumerate(steps(request, handlers))]}
 
 
 def _machine_config(config: dict[str, Any]) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The worked examples of the document: pairs of a request and its response."""
+"""The worked examples of the documents: pairs of a request and its response."""
 
 import json
 import re
@@ -13,21 +13,22 @@ PORT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```json\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-def examples() -> list[tuple[str, str]]:
-    document = (PORT / "../../spec/PROTOCOL.md").read_text(encoding="utf-8")
+def examples(name: str) -> list[tuple[str, str]]:
+    document = (PORT / "../../spec" / name).read_text(encoding="utf-8")
     lines = [line for block in BLOCK.findall(document) for line in block.splitlines()]
     return list(zip(lines[::2], lines[1::2], strict=True))
 
 
 class ExamplesTest(unittest.TestCase):
     def test_each(self) -> None:
-        self.assertGreaterEqual(len(examples()), 7)
-        for request, response in examples():
-            with self.subTest(request):
-                self.assertEqual(answer(request.encode()), json.loads(response))
+        for document, least in (("PROTOCOL.md", 7), ("PACKETS.md", 17)):
+            self.assertGreaterEqual(len(examples(document)), least)
+            for request, response in examples(document):
+                with self.subTest(request):
+                    self.assertEqual(answer(request.encode()), json.loads(response))
 
     def test_as_a_process(self) -> None:
-        requests, responses = zip(*examples())
+        requests, responses = zip(*examples("PROTOCOL.md"), *examples("PACKETS.md"))
         port = subprocess.run(
             [sys.executable, "-m", "chunkwire"],
             input="\n".join(requests),

@@ -8,6 +8,13 @@ SLICE = {"type": "slice", "chunk_id": 0, "slice_id": 0, "num_slices": 1, "data":
 CONFIG = {"first_chunk_id": 0, "give_up_us": 10, "profile": None}
 PROFILE = {"rate": 0, "cap": 1_066, "burst": 0, "acks_pay": True, "spacing_us": 0, "resend_delay_us": 0}
 SUBMIT = {"at": 0, "event": "submit", "size": 2_000}
+ENDPOINT = {
+    "fragment_size": 4,
+    "max_fragments": 4,
+    "fragment_above": 4,
+    "next_to_send": 0,
+    "next_to_receive": 0,
+}
 ARRIVAL = {"at": 0, "event": "slice", "chunk_id": 0, "slice_id": 0, "num_slices": 1, "size": 5}
 
 
@@ -99,3 +106,64 @@ class PortTest(unittest.TestCase):
         for bad in ({"size": 0}, {"size": 1_025}, {"slice_id": 1}, {"chunk_id": -1}, {"fill": 256}, {"fill": None}):
             self.assert_error("bad_request", op="receiver", config=CONFIG, events=[{**ARRIVAL, **bad}])
         self.assert_error("unsupported", op="receiver", config=CONFIG, events=[SUBMIT])
+
+    def test_packet_header(self) -> None:
+        """PKF-4."""
+        header = {"op": "packet_header", "sequence": 65_535, "ack": 65_535, "ack_bits": (1 << 32) - 1}
+        self.assert_error("ok", **header)
+        for bad in ({"sequence": 65_536}, {"ack": -1}, {"ack_bits": 1 << 32}, {"ack_bits": 1 << 70}):
+            self.assert_error("invalid_field", **{**header, **bad})
+        for bad in ({"sequence": "1"}, {"ack": None}, {"ack_bits": 1.0}, {"ack": True}):
+            self.assert_error("bad_request", **{**header, **bad})
+        self.assertEqual(answer(json.dumps({"id": 1, **header, "ack": -1}).encode())["at"], -1)
+
+    def test_packet_decode(self) -> None:
+        """PKO-3."""
+        packet = {"op": "packet_decode", "fragment_size": 1_160, "max_fragments": 1, "hex": "20640001ff"}
+        self.assert_error("ok", **packet)
+        self.assert_error("empty_payload", **{**packet, "hex": "20640001"})
+        for bad in (
+            {"fragment_size": 0},
+            {"fragment_size": 1_161},
+            {"max_fragments": 0},
+            {"max_fragments": 257},
+            {"hex": "FF"},
+            {"hex": None},
+        ):
+            self.assert_error("bad_request", **{**packet, **bad})
+
+    def test_packet_endpoint(self) -> None:
+        """PKO-4."""
+        send = {"at": 0, "event": "send", "payload": "01"}
+        self.assert_error("ok", op="packet_endpoint", config=ENDPOINT, events=[send, {"at": 0, "event": "poll"}])
+        for bad in (
+            {"fragment_size": 0},
+            {"fragment_size": 5},
+            {"fragment_above": 1_161},
+            {"max_fragments": 1},
+            {"max_fragments": 257},
+            {"next_to_send": (1 << 32) + 1},
+            {"next_to_receive": -1},
+        ):
+            self.assert_error("bad_request", op="packet_endpoint", config={**ENDPOINT, **bad}, events=[])
+        for bad in ({"at": -1}, {"at": 1 << 62}, {"payload": "0"}, {"event": "receive"}, {"event": 1}):
+            self.assert_error("bad_request", op="packet_endpoint", config=ENDPOINT, events=[send, {**send, **bad}])
+        self.assert_error("unsupported", op="packet_endpoint", config=ENDPOINT, events=[{**send, "event": "read"}])
+
+    def test_packet_congestion(self) -> None:
+        """PKO-6."""
+        event = {"at": 0, "srtt": None, "silent": False}
+        config = {"profile": "article"}
+        self.assert_error("ok", op="packet_congestion", config=config, events=[event, {**event, "min_rtt": 1 << 40}])
+        for bad in (
+            {"at": -1},
+            {"srtt": -1},
+            {"srtt": (1 << 40) + 1},
+            {"min_rtt": None},
+            {"min_rtt": (1 << 40) + 1},
+            {"silent": 0},
+        ):
+            self.assert_error("bad_request", op="packet_congestion", config=config, events=[{**event, **bad}])
+        self.assert_error("bad_request", op="packet_congestion", config=config, events=[{"at": 0, "silent": False}])
+        for profile in ("GOOD", None, 1):
+            self.assert_error("bad_request", op="packet_congestion", config={"profile": profile}, events=[])

@@ -420,7 +420,7 @@ class Budget {
     this.#byTime = 0n;
   }
 
-  /** Time pays (BUD-3). */
+  /** Refills the budget by time (BUD-3). */
   pay(now: Micros): void {
     const earned = this.#rate * min(now - this.#paidAt, Budget.#LONGEST);
     this.#paidAt = now;

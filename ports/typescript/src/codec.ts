@@ -17,7 +17,7 @@ export interface Slice {
   readonly data: Uint8Array;
 }
 
-/** Tells which slices of a chunk have arrived (section 4.2). */
+/** Reports which slices of a chunk have arrived (section 4.2). */
 export interface Ack {
   readonly type: "ack";
   /** 0 to 65,535. */

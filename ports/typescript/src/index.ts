@@ -1,4 +1,4 @@
-/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP. */
+/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP; and the packet layer beside it. */
 
 export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
 export { BitReader, BitWriter } from "./bits.js";
@@ -17,7 +17,18 @@ export {
   type PacketType,
   type Slice,
 } from "./codec.js";
+export { Congestion, type Conditions, type CongestionMode, type CongestionProfile, type CongestionRow } from "./congestion.js";
 export { crc32 } from "./crc32.js";
+export {
+  Endpoint,
+  type Above,
+  type EndpointEvent,
+  type EndpointOptions,
+  type Receipt,
+  type ReceiveRow,
+  type Verdict,
+} from "./endpoint.js";
+export { Loss, Patience, RoundTrip, Seconds, Shown, type Figures } from "./estimates.js";
 export {
   DEFAULT_GIVE_UP,
   HEADER,
@@ -28,6 +39,18 @@ export {
   MAX_SLICES,
   SLICE_SIZE,
 } from "./limits.js";
+export {
+  decodeDatagram,
+  encodeDatagrams,
+  encodeHeader,
+  NOWHERE,
+  PacketError,
+  type Fragment,
+  type FragmentLimits,
+  type Header,
+  type PacketErrorCode,
+  type Regular,
+} from "./packets.js";
 export {
   Receiver,
   type ReadResult,
@@ -45,4 +68,5 @@ export {
   type SenderState,
   type SubmitResult,
 } from "./sender.js";
+export { newest, numberFrom, onWire } from "./seq.js";
 export { NEVER, type Deadline, type Micros } from "./time.js";

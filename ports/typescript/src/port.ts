@@ -16,8 +16,24 @@ import {
   type PacketType,
   type Slice,
 } from "./codec.js";
+import {
+  demand,
+  flag,
+  formatHex,
+  integer,
+  micros,
+  number,
+  readArray,
+  readHex,
+  readObject,
+  Refusal,
+  text,
+  toNumber,
+  within,
+} from "./fields.js";
 import { parse, stringify, type Json, type JsonObject } from "./json.js";
 import { isChunkId, isSliceSize, isWithin, MAX_CHUNK, MAX_GIVE_UP, MAX_SLICES, SLICE_SIZE } from "./limits.js";
+import { packetCongestion, packetDecode, packetEndpoint, packetHeader, type Answer } from "./packet-port.js";
 import {
   content,
   formatBits,
@@ -27,20 +43,9 @@ import {
   type SenderEvent,
   type TraceConfig,
 } from "./trace.js";
-import { isTime, type Micros } from "./time.js";
 
 /** The longest spacing and resend delay of a trace, in microseconds (TRC-2). */
 const LONGEST_DELAY = 1_000_000_000;
-
-/** A request that is answered with an error code. */
-class Refusal extends Error {
-  constructor(readonly code: string) {
-    super(code);
-  }
-}
-
-/** Fields of the response to a request. */
-type Answer = { readonly [field: string]: Json };
 
 const OPS = new Map<string, (request: JsonObject) => Answer>([
   ["encode_body", (request) => ({ hex: formatHex(encodeBody(readPacket(request))) })],
@@ -49,6 +54,10 @@ const OPS = new Map<string, (request: JsonObject) => Answer>([
   ["decode_packet", (request) => describeDecoded(decodePacket(readProtocolId(request), readHex(request, "hex")))],
   ["sender", answerSender],
   ["receiver", answerReceiver],
+  ["packet_header", packetHeader],
+  ["packet_decode", packetDecode],
+  ["packet_endpoint", packetEndpoint],
+  ["packet_congestion", packetCongestion],
 ]);
 
 await main();
@@ -83,7 +92,7 @@ function answerLine(line: string): JsonObject {
     id = integer(request, "id");
     return { id, ok: true, ...answer(request) };
   } catch (error) {
-    return { id, ok: false, error: codeOf(error) };
+    return { id, ok: false, error: codeOf(error), at: error instanceof Refusal ? error.at : undefined };
   }
 }
 
@@ -150,16 +159,6 @@ function isBits(bits: string): boolean {
 /** One character a slice, slice 0 first. */
 function parseBits(bits: string): boolean[] {
   return Array.from(bits, (character) => character === "1");
-}
-
-function formatHex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("hex");
-}
-
-function readHex(object: JsonObject, field: string): Uint8Array {
-  const hex = text(object, field);
-  demand(/^(?:[0-9a-f]{2})*$/.test(hex));
-  return Buffer.from(hex, "hex");
 }
 
 // Traces.
@@ -259,65 +258,4 @@ function readChunkId(object: JsonObject, field: string): number {
   const id = number(object, field);
   demand(isChunkId(id));
   return id;
-}
-
-// Fields of JSON objects; where a field is missing or of another type the request is a bad one.
-
-function demand(ok: boolean): void {
-  if (!ok) throw new Refusal("bad_request");
-}
-
-function readObject(value: Json | undefined): JsonObject {
-  if (typeof value !== "object" || value === null || isArray(value)) throw new Refusal("bad_request");
-  return value;
-}
-
-function readArray(value: Json | undefined): readonly Json[] {
-  if (!isArray(value)) throw new Refusal("bad_request");
-  return value;
-}
-
-function isArray(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
-}
-
-function text(object: JsonObject, field: string): string {
-  const value = object[field];
-  if (typeof value !== "string") throw new Refusal("bad_request");
-  return value;
-}
-
-function flag(object: JsonObject, field: string): boolean {
-  const value = object[field];
-  if (typeof value !== "boolean") throw new Refusal("bad_request");
-  return value;
-}
-
-function integer(object: JsonObject, field: string): bigint {
-  const value = object[field];
-  if (typeof value !== "bigint") throw new Refusal("bad_request");
-  return value;
-}
-
-function number(object: JsonObject, field: string): number {
-  return toNumber(object[field]);
-}
-
-/** An integer as a number. Those beyond 2^53 are rounded, and are outside every limit before and after. */
-function toNumber(value: Json | undefined): number {
-  if (typeof value !== "bigint") throw new Refusal("bad_request");
-  return Number(value);
-}
-
-function within(object: JsonObject, field: string, low: number, high: number): number {
-  const value = number(object, field);
-  demand(isWithin(value, low, high));
-  return value;
-}
-
-/** A time or a duration. */
-function micros(object: JsonObject, field: string): Micros {
-  const value = integer(object, field);
-  demand(isTime(value));
-  return value;
 }

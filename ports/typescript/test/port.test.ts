@@ -80,6 +80,45 @@ test("traces that are not valid", () => {
   assert.deepEqual(answers.slice(good.length), bad.map(() => '{"id":1,"ok":false,"error":"bad_request"}'));
 });
 
+test("what the packet layer refuses", () => {
+  const header = { op: "packet_header", sequence: 1, ack: 0, ack_bits: 0 };
+  const packet = { op: "packet_decode", fragment_size: 1160, max_fragments: 1, hex: "20640001ff" };
+  const limits = { fragment_size: 4, max_fragments: 4, fragment_above: 4, next_to_send: 0, next_to_receive: 0 };
+  const send = { at: 0, event: "send", payload: "01" };
+  const endpoint = (config: object, event: object = {}): object => ({ op: "packet_endpoint", config: { ...limits, ...config }, events: [{ ...send, ...event }] });
+  const conditions = { at: 0, srtt: null, silent: false };
+  const congestion = (event: object): object => ({ op: "packet_congestion", config: { profile: "default" }, events: [{ ...conditions, ...event }] });
+  const good = [header, packet, endpoint({}), endpoint({ next_to_send: 2 ** 32 }), congestion({ srtt: 2 ** 40, min_rtt: 0 })];
+  const bad = [
+    { ...header, sequence: "1" },
+    { ...header, ack: null },
+    { ...packet, fragment_size: 1161 },
+    { ...packet, max_fragments: 0 },
+    { ...packet, hex: "F0" },
+    endpoint({ fragment_size: 5 }),
+    endpoint({ max_fragments: 1 }),
+    endpoint({ fragment_above: 1161 }),
+    endpoint({ next_to_receive: 2 ** 32 + 1 }),
+    endpoint({}, { at: -1 }),
+    endpoint({}, { payload: "0" }),
+    endpoint({}, { event: "receive" }),
+    congestion({ srtt: 2 ** 40 + 1 }),
+    congestion({ srtt: undefined }),
+    congestion({ min_rtt: null }),
+    congestion({ silent: 0 }),
+    { ...congestion({}), config: { profile: "GOOD" } },
+  ];
+  const answers = ask([...good, ...bad].map((request) => `${JSON.stringify({ id: 1, ...request })}\n`).join(""));
+  for (const answer of answers.slice(0, good.length)) assert.match(answer, /^\{"id":1,"ok":true,/);
+  assert.deepEqual(answers.slice(good.length), bad.map(() => '{"id":1,"ok":false,"error":"bad_request"}'));
+  const placed = [{ ...header, sequence: 65_536 }, { ...packet, hex: "20640001" }, endpoint({}, { event: "read" })];
+  assert.deepEqual(ask(placed.map((request) => `${JSON.stringify({ id: 1, ...request })}\n`).join("")), [
+    '{"id":1,"ok":false,"error":"invalid_field","at":-1}',
+    '{"id":1,"ok":false,"error":"empty_payload","at":4}',
+    '{"id":1,"ok":false,"error":"unsupported"}',
+  ]);
+});
+
 test("integers beyond 2^53 are exact, and the last line needs no line feed", () => {
   const request =
     '{"id":9007199254740993,"op":"sender","config":{"first_chunk_id":0,"give_up_us":2305843009213693952,"profile":null},' +

@@ -33,3 +33,11 @@ export function pollReceiver(receiver: Receiver, now: bigint): { row: string; ac
 function format({ chunkId, acked }: Ack): string {
   return `${chunkId}:${acked.map(Number).join("")}`;
 }
+
+export function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
+export function unhex(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, "hex"));
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/seq"
 	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/packet"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
 )
 
 // refusal is what both say of a datagram that they refuse.
@@ -118,15 +120,23 @@ func TestDecodersAgree(t *testing.T) {
 
 // pair is an endpoint beside the oracle's.
 type pair struct {
-	t    *rapid.T
+	t    failer
 	want *oracle.Endpoint
 	got  *packet.Endpoint
 }
 
-func newPair(t *rapid.T, cfg oracle.Config) *pair {
+// failer is a *testing.T or a *rapid.T.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func newPair(t failer, cfg oracle.Config) *pair {
 	e, err := packet.NewEndpoint(packet.Config{
 		Format: packet.Format{FragmentSize: cfg.FragmentSize, MaxFragments: cfg.MaxFragments}, FragmentAbove: cfg.FragmentAbove,
 		NextToSend: seq.Number(cfg.NextToSend), NextToReceive: seq.Number(cfg.NextToReceive),
+		Profile: map[string]packet.Profile{"article": packet.ProfileArticle}[cfg.Profile],
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -168,6 +178,36 @@ func (p *pair) compare(what string, s *oracle.Step, got step) {
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(refusal{})); diff != "" {
 		p.t.Fatalf("%s (-oracle +package):\n%s", what, diff)
+	}
+	p.compareEstimates(what)
+}
+
+// compareEstimates compares what both know of the path, and their modes.
+func (p *pair) compareEstimates(what string) {
+	p.t.Helper()
+	want := p.want.Estimates()
+	e, shown := p.got.Estimates(0), p.got.Samples() // at the time of the latest event
+	got := oracle.Estimates{
+		Measured: e.Measured, SRTT: int64(e.SRTT), Jitter: int64(e.Jitter), Latest: int64(e.Latest), MinRTT: int64(e.MinRTT),
+		Patience: int64(e.Patience), Settled: int64(e.Settled), Lost: int64(e.Lost), Sent: e.SentRate, Received: e.ReceivedRate, Acked: e.AckedRate,
+		Shown: oracle.Figures{
+			Count: int64(shown.Count), Min: int64(shown.Min), Max: int64(shown.Max), Avg: int64(shown.Avg),
+			JitterAvg: int64(shown.JitterAvg), JitterMax: int64(shown.JitterMax), JitterDev: int64(shown.JitterDev),
+		},
+		Silent: want.Silent, // shows in the mode
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.t.Fatalf("estimates after %s (-oracle +package):\n%s", what, diff)
+	}
+	c := p.want.Congestion()
+	if c.Good() != (p.got.Mode() == packet.Good) || c.Recovery() != int64(p.got.Recovery()) {
+		p.t.Fatalf("after %s: %s, recovery %d; the oracle: good %t, %d", what, p.got.Mode(), p.got.Recovery(), c.Good(), c.Recovery())
+	}
+	if want.Settled == 0 {
+		return
+	}
+	if loss, known := e.LossPerMille(); !known || int64(loss) != 1000*want.Lost/want.Settled {
+		p.t.Fatalf("after %s: loss %d, %t", what, loss, known)
 	}
 }
 
@@ -215,7 +255,10 @@ func TestEndpointsAgree(t *testing.T) {
 		}
 		var ends [2]*pair
 		for end := range ends {
-			ends[end] = newPair(t, oracle.Config{Limits: l, FragmentAbove: l.FragmentSize, NextToSend: first[end], NextToReceive: first[1-end]})
+			ends[end] = newPair(t, oracle.Config{
+				Limits: l, FragmentAbove: l.FragmentSize, NextToSend: first[end], NextToReceive: first[1-end],
+				Profile: rapid.SampledFrom([]string{"article", "default"}).Draw(t, "profile"),
+			})
 		}
 		var flying [2][][]byte // to an end
 		now := int64(0)
@@ -319,4 +362,51 @@ func TestCongestionAgrees(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Thirty packets a second each way, over a path that becomes bad and good again: both have
+// the same estimates and modes all the time, and both modes come.
+func TestLongConversationsAgree(t *testing.T) {
+	for _, profile := range []string{"article", "default"} {
+		l := oracle.Limits{FragmentSize: 8, MaxFragments: 4}
+		cfg := oracle.Config{Limits: l, FragmentAbove: 8, Profile: profile}
+		ends := [2]*pair{newPair(t, cfg), newPair(t, cfg)}
+		type arrival struct {
+			at       int64
+			end      int
+			datagram []byte
+		}
+		var flying []arrival
+		random := stream.Random(7)
+		modes := map[bool]int{}
+		for now := int64(0); now < 30_000_000; now += 11_111 {
+			delay, lost := int64(60_000), uint32(3)
+			if now > 12_000_000 && now < 16_000_000 { // bad
+				delay, lost = 450_000, 30
+			}
+			carry := func(from int, datagrams [][]byte) {
+				for _, b := range datagrams {
+					if random.Next()%100 >= lost {
+						flying = append(flying, arrival{now + delay + int64(random.Next()%30_000), 1 - from, b})
+					}
+				}
+			}
+			flying = slices.DeleteFunc(flying, func(a arrival) bool {
+				if a.at <= now {
+					ends[a.end].receive(now, a.datagram)
+				}
+				return a.at <= now
+			})
+			for end, e := range ends {
+				if now/11_111%3 == 0 && (now < 20_000_000 || now > 22_000_000) {
+					carry(end, e.send(now, bytes.Repeat([]byte{1}, 1+int(random.Next()%20))))
+				}
+				carry(end, e.poll(now))
+				modes[e.want.Congestion().Good()]++
+			}
+		}
+		if modes[true] < 500 || modes[false] < 500 {
+			t.Errorf("%s: %v", profile, modes)
+		}
+	}
 }

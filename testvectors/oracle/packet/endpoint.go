@@ -29,6 +29,7 @@ type Config struct {
 	FragmentAbove int
 	NextToSend    int64
 	NextToReceive int64
+	Profile       string // of its congestion avoidance
 }
 
 // Endpoint is an end of a connection: sections 4 to 8 of the specification, with sets
@@ -47,7 +48,9 @@ type Endpoint struct {
 	unreported int
 	ackAt      int64
 
-	step *Step
+	path       path
+	congestion *Congestion
+	step       *Step
 }
 
 // sent is a number that was sent, and is kept.
@@ -101,7 +104,21 @@ func New(cfg Config) *Endpoint {
 	return &Endpoint{
 		cfg: cfg, toSend: cfg.NextToSend, next: cfg.NextToReceive, ackAt: never,
 		received: map[int64]bool{}, dead: map[int64]bool{}, parts: map[int64]*reassembly{},
+		path: path{newestAcked: -1, newestLost: -1}, congestion: NewCongestion(cfg.Profile),
 	}
+}
+
+// Congestion returns the endpoint's congestion avoidance.
+func (e *Endpoint) Congestion() *Congestion { return e.congestion }
+
+// evaluate gives the conditions of the path to congestion avoidance (PKC-1).
+func (e *Endpoint) evaluate() {
+	known := e.Estimates()
+	var srtt *int64
+	if known.Measured {
+		srtt = &known.SRTT
+	}
+	e.congestion.Evaluate(e.now, srtt, known.MinRTT, known.Silent)
 }
 
 // begin begins an event. A time before the latest one counts as that (PKN-3). Each event
@@ -144,9 +161,10 @@ func (e *Endpoint) send(payload []byte) {
 			e.step.Datagrams = append(e.step.Datagrams, EncodeFragment(h, id, n, data))
 		}
 	}
-	for _, s := range slices.Clone(e.sent) {
+	for _, s := range e.sent {
 		if s.number == number-SentMax {
 			e.pushOut(s)
+			break
 		}
 	}
 	s := &sent{number: number, at: e.now, state: stateSent}
@@ -156,6 +174,7 @@ func (e *Endpoint) send(payload []byte) {
 	if quiet(payload) {
 		s.state = stateQuiet // PKL-4
 	}
+	e.path.count(e.now, countSent, s.bytes)
 	e.sent = append(e.sent, s)
 	e.unreported, e.ackAt = 0, never
 }
@@ -172,8 +191,13 @@ func (e *Endpoint) pushOut(s *sent) {
 	e.forget(s)
 }
 
-// lose is the action LOST.
-func (e *Endpoint) lose(s *sent) { e.step.Lost = append(e.step.Lost, s.number) }
+// lose is the actions SETTLE LOST and LOST.
+func (e *Endpoint) lose(s *sent) {
+	e.path.count(e.now, countSettled, 1)
+	e.path.count(e.now, countLost, 1)
+	e.path.newestLost = max(e.path.newestLost, s.number)
+	e.step.Lost = append(e.step.Lost, s.number)
+}
 
 func (e *Endpoint) forget(s *sent) {
 	e.sent = slices.DeleteFunc(e.sent, func(other *sent) bool { return other == s })
@@ -207,6 +231,7 @@ func (e *Endpoint) Receive(now int64, datagram []byte) *Step {
 		e.row("P1")
 		return step
 	}
+	samples := len(e.path.samples)
 	number, ok := e.number(p.Header.Sequence)
 	switch {
 	case !ok:
@@ -221,6 +246,12 @@ func (e *Endpoint) Receive(now int64, datagram []byte) *Step {
 		e.take(number, p.Header, p.Data)
 	default:
 		e.fragment(number, p)
+	}
+	if step.Refused == nil {
+		e.path.count(e.now, countReceived, len(datagram)) // PKE-7
+	}
+	if len(e.path.samples) > samples {
+		e.evaluate() // PKC-2
 	}
 	return step
 }
@@ -359,6 +390,7 @@ func (e *Endpoint) take(number int64, h Header, payload []byte) {
 
 // acks is PKA-2.
 func (e *Endpoint) acks(h Header) {
+	before := e.path.newestAcked
 	for n := range 32 {
 		if h.AckBits>>n&1 == 0 {
 			continue
@@ -367,19 +399,28 @@ func (e *Endpoint) acks(h Header) {
 		number := e.toSend - 1 - int64(modulo(e.toSend-1-a)) // PKS-3
 		for _, s := range e.sent {
 			if s.number == number {
-				e.ack(s)
+				e.ack(s, n == 0, before)
 			}
 		}
 	}
 }
 
-// ack is rows L1, L3 and L9.
-func (e *Endpoint) ack(s *sent) {
+// ack is rows L1, L3 and L9: is it the ack's own number, and which was the newest one
+// acked before this packet.
+func (e *Endpoint) ack(s *sent, own bool, before int64) {
 	row, ok := map[string]string{stateSent: "L1", stateLost: "L3", stateQuiet: "L9"}[s.state]
 	if !ok {
 		return // it was acked before
 	}
 	e.row(row)
+	if row != "L9" {
+		e.path.latency(e.now, s, own, before)
+	}
+	if row == "L1" {
+		e.path.count(e.now, countSettled, 1)
+	}
+	e.path.count(e.now, countAcked, s.bytes)
+	e.path.newestAcked = max(e.path.newestAcked, s.number)
 	s.state = stateAcked
 	e.step.Acked = append(e.step.Acked, s.number)
 }
@@ -401,6 +442,7 @@ func (e *Endpoint) Poll(now int64) *Step {
 	if e.now >= e.ackAt {
 		e.send([]byte{0})
 	}
+	e.evaluate()
 	return step
 }
 

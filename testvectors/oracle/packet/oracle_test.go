@@ -156,6 +156,7 @@ func TestConstantsOfTheDocument(t *testing.T) {
 		"RECEIVED": Received, "SENT_MAX": SentMax, "REASSEMBLY": Reassembly, "REASSEMBLY_PACKETS": ReassemblyPackets, "ACK_EVERY": AckEvery,
 		"REASSEMBLY_TIME": ReassemblyTime, "LOST_AFTER": LostAfter, "KEPT": Kept, "ACK_DELAY": AckDelay,
 		"BAD_RTT": BadRTT, "FIRST_RECOVERY": FirstRecovery, "LEAST_RECOVERY": LeastRecovery, "MOST_RECOVERY": MostRecovery, "SHORT": Short, "REWARD": Reward,
+		"LONGEST_SAMPLE": LongestSample, "MIN_RTT_PERIOD": MinRTTPeriod, "SHOWN": Shown, "LONGEST_SHOWN": LongestShown,
 	} {
 		if want[name] != got {
 			t.Errorf("%s is %d, the document has %d", name, got, want[name])
@@ -203,6 +204,18 @@ func TestHeadersOfTheDocument(t *testing.T) {
 		switch errors.As(err, &refused); {
 		case refused != nil && (refused.Code != a.Error || refused.At != a.At), refused == nil && (a.Packet == nil || a.Packet.Sequence != p.Header.Sequence):
 			t.Errorf("%s: %+v, %v", m[1], p, err)
+		}
+	}
+}
+
+// The estimates of the document's table (PKE-2).
+func TestEstimatesOfTheDocument(t *testing.T) {
+	var p path
+	for _, c := range []struct{ r, srtt, jitter int64 }{
+		{100_000, 100_000, 0}, {113_334, 101_333, 833}, {80_000, 99_200, 2_114}, {80_000, 97_280, 3_181}, {600_000, 147_552, 34_402}, {100_009, 142_798, 35_223}, {100_000, 138_519, 35_696},
+	} {
+		if p.sample(0, c.r); p.srtt != c.srtt || p.jitter != c.jitter {
+			t.Errorf("after %d: %d, %d, want %d, %d", c.r, p.srtt, p.jitter, c.srtt, c.jitter)
 		}
 	}
 }

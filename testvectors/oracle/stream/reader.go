@@ -28,7 +28,7 @@ func (r *Reader) Bits(n int) uint64 {
 
 // Int reads what Stream.Int wrote.
 func (r *Reader) Int(low, high int64) int64 {
-	return low + int64(r.Bits(width(low, high)))
+	return low + int64(r.Bits(Width(low, high)))
 }
 
 // Align reads the bits up to the next multiple of 8, and reports whether they are

@@ -20,7 +20,7 @@ func (s *Stream) Int(v, low, high int64) {
 	if v < low || v > high {
 		panic(fmt.Sprintf("stream: int(%d, %d, %d)", v, low, high))
 	}
-	s.Bits(uint64(v-low), width(low, high))
+	s.Bits(uint64(v-low), Width(low, high))
 }
 
 // Bool is `bool` (BIT-4).
@@ -67,8 +67,8 @@ func Unpack(b []byte) Stream {
 	return s
 }
 
-// width is the smallest n for which 2^n > high - low (BIT-3).
-func width(low, high int64) int {
+// Width is the smallest n for which 2^n > high - low (BIT-3).
+func Width(low, high int64) int {
 	n := 0
 	for int64(1)<<n <= high-low {
 		n++

@@ -36,7 +36,7 @@ func TestWidth(t *testing.T) {
 		want      int
 	}{{0, 255, 8}, {1, 256, 8}, {1, 1024, 10}, {0, 1, 1}, {0, 256, 9}, {0, 7, 3}, {0, 8, 4}, {0, 1<<32 - 1, 32}}
 	for _, c := range cases {
-		if got := width(c.low, c.high); got != c.want {
+		if got := Width(c.low, c.high); got != c.want {
 			t.Errorf("int(v, %d, %d) takes %d bits, want %d", c.low, c.high, got, c.want)
 		}
 	}

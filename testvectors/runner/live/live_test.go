@@ -48,7 +48,7 @@ func playPort(mode string) error {
 	case "chatty":
 		fmt.Println("working")
 	case "fails":
-		return errors.New("out of luck")
+		return errors.New("no random bytes")
 	}
 	return live.Serve(context.Background(), getenv, os.Stdin, out)
 }
@@ -80,7 +80,7 @@ func TestBadPorts(t *testing.T) {
 		{"idle", 8, 0, []string{"no slice came", "no datagram came from the sender", "no datagram came from the receiver"}},
 		{"stays", 8, 500 * time.Millisecond, []string{"not done within 500ms"}},
 		{"other-id", 8, time.Second, []string{"datagrams came from the sender, all refused: crc_mismatch"}},
-		{"fails", 8, 0, []string{"exit status 1; its standard error begins with:\nout of luck"}},
+		{"fails", 8, 0, []string{"exit status 1; its standard error begins with:\nno random bytes"}},
 		{"chatty", 8, 0, []string{"writes on standard output", "they differ from byte 0 on"}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {

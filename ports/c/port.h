@@ -1,0 +1,44 @@
+/* What the operations of the port share: the fields of a request and its answer. */
+#ifndef PORT_H
+#define PORT_H
+
+#include "json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAX_LINE = 1 << 23, MAX_TOKENS = 1 << 19, MAX_BYTES = MAX_LINE / 2 };
+
+#define TIME_END ((int64_t)1 << 62)
+
+typedef struct {
+    json_doc doc;
+    const json_token *root;
+    const json_token *id; /* an integer, answered as it was written */
+} request;
+
+/* The code to refuse a request with whose fields are none. */
+#define BAD "bad_request"
+
+extern uint8_t bytes[MAX_BYTES]; /* what a hex field holds */
+
+void answer_error(const request *q, const char *code);
+void answer_error_at(const request *q, const char *code, int place);
+void answer_ok(const request *q, const char *field); /* up to the field's value */
+void print_hex(const uint8_t *b, size_t n);
+
+const json_token *member(const request *q, const json_token *object, const char *name);
+bool get_int(const request *q, const json_token *object, const char *name, int64_t *v);
+bool get_int_in(const request *q, const json_token *object, const char *name, int64_t low, int64_t high, int64_t *v);
+bool get_bool(const request *q, const json_token *object, const char *name, bool *v);
+bool get_hex(const request *q, const json_token *object, const char *name, size_t *n); /* into bytes */
+
+/* The operations of the packet layer. Each answers and returns NULL, or returns the code
+ * to refuse the request with. */
+const char *packet_header(const request *q);
+const char *packet_decode(const request *q);
+const char *packet_endpoint(const request *q);
+const char *packet_congestion(const request *q);
+
+#endif

@@ -1,0 +1,85 @@
+/** Reads the fields of a request, strictly; where one is missing or of another type the request is a bad one. */
+
+import type { Json, JsonObject } from "./json.js";
+import { isWithin } from "./limits.js";
+import { isTime, type Micros } from "./time.js";
+
+/** A request that is answered with an error code. */
+export class Refusal extends Error {
+  /** @param at - the byte where the fault lies, where the operation answers one */
+  constructor(
+    readonly code: string,
+    readonly at?: number,
+  ) {
+    super(code);
+  }
+}
+
+export function demand(ok: boolean): void {
+  if (!ok) throw new Refusal("bad_request");
+}
+
+export function readObject(value: Json | undefined): JsonObject {
+  if (typeof value !== "object" || value === null || isArray(value)) throw new Refusal("bad_request");
+  return value;
+}
+
+export function readArray(value: Json | undefined): readonly Json[] {
+  if (!isArray(value)) throw new Refusal("bad_request");
+  return value;
+}
+
+function isArray(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+export function text(object: JsonObject, field: string): string {
+  const value = object[field];
+  if (typeof value !== "string") throw new Refusal("bad_request");
+  return value;
+}
+
+export function flag(object: JsonObject, field: string): boolean {
+  const value = object[field];
+  if (typeof value !== "boolean") throw new Refusal("bad_request");
+  return value;
+}
+
+export function integer(object: JsonObject, field: string): bigint {
+  const value = object[field];
+  if (typeof value !== "bigint") throw new Refusal("bad_request");
+  return value;
+}
+
+export function number(object: JsonObject, field: string): number {
+  return toNumber(object[field]);
+}
+
+/** An integer as a number. Those beyond 2^53 are rounded, and are outside every limit before and after. */
+export function toNumber(value: Json | undefined): number {
+  if (typeof value !== "bigint") throw new Refusal("bad_request");
+  return Number(value);
+}
+
+export function within(object: JsonObject, field: string, low: number, high: number): number {
+  const value = number(object, field);
+  demand(isWithin(value, low, high));
+  return value;
+}
+
+/** A time or a duration. */
+export function micros(object: JsonObject, field: string): Micros {
+  const value = integer(object, field);
+  demand(isTime(value));
+  return value;
+}
+
+export function formatHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
+export function readHex(object: JsonObject, field: string): Uint8Array {
+  const hex = text(object, field);
+  demand(/^(?:[0-9a-f]{2})*$/.test(hex));
+  return Buffer.from(hex, "hex");
+}
