@@ -317,3 +317,13 @@ func TestATimeThatGoesBack(t *testing.T) {
 	_, ok = e.Poll(120 * ms)
 	check.That(t, ok, "in time")
 }
+
+// The fragments of a large payload are not kept in memory once the next packet is sent.
+func TestFragmentsAreGivenBack(t *testing.T) {
+	e := newEnd(t, fragmenting)
+	check.Equal(t, "fragments", len(e.sends("abcdefghijkl")), 3)
+	e.sendsOne("ab")
+	for _, d := range e.Endpoint.datagrams[1:cap(e.Endpoint.datagrams)] {
+		check.Bytes(t, "a datagram of before", d, nil)
+	}
+}
