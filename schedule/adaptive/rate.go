@@ -28,7 +28,8 @@ type rate struct {
 	ranDryAt machine.Micros // the last time there was nothing to send but copies, the queue drained, or the caller was late
 }
 
-// newRate returns the estimate of a path of which nothing is known, for a sender that never ran dry.
+// newRate returns the estimate of a sender that knows nothing of the path and never
+// ran dry (REC-8).
 func newRate() rate { return rate{ranDryAt: -machine.Never} }
 
 // perSlice returns nanoseconds a slice; 0 while nothing is known.
