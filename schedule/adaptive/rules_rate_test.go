@@ -74,6 +74,25 @@ func TestASampleCountsARoundTripAfterTheSenderRanDry(t *testing.T) {
 	}
 }
 
+// RAT-4, RAT-5: of a sender that ran dry a sample that equals what is known does not
+// count, so the 10 ms of the epoch before are forgotten with the next one.
+func TestASampleThatOnlyEqualsWhatIsKnown(t *testing.T) {
+	const start = 11 * second
+	f := limited(t)
+	f.rate.lowest.add(f.clock, 10_000_000, 0)
+	f.rate.lowest.add(f.clock, 20_000_000, 0)
+	f.at(start).sends() // it runs dry
+	f.begin(256)
+	f.within(50 * ms)
+	f.at(start + 50*ms).acked(0)
+	f.within(40 * ms)
+	f.at(start+90*ms).acked(1, 2, 3, 4) // 10 ms each
+	check.Equal(t, "path", f.PathSlices(), 5*3/2+8)
+	f.within(50 * ms)
+	f.at(start+140*ms).acked(5, 6, 7, 8) // 12.5 ms each
+	check.Equal(t, "path", f.PathSlices(), 4*3/2+8)
+}
+
 // limited returns a flight with a limit of 10 ms a slice on a path that takes 0.1 ms,
 // after a chunk of which all was acked.
 func limited(t *testing.T) *flight {
