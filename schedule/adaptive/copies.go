@@ -14,17 +14,17 @@ const (
 	silence      = 4   // CPY-3: delays without a newly acked slice after which there are no copies
 )
 
-// chooseCopy returns the flying slice to send once more, or -1 (CPY-1).
+// chooseCopy returns the flying slice to send once more, or none (CPY-1).
 func (s *Scheduler) chooseCopy(now machine.Micros) int {
 	worthy := s.worthy()
 	if worthy.Empty() || s.rtt.Known == rtt.Unknown || !s.profile.has(ruleCopies) {
-		return -1
+		return none
 	}
 	each := min(mostSent, s.copyBudget()/s.unacked.Count())
 	if delay, _ := s.rtt.Delay(); each < 2 || now-s.newsAt > silence*delay && s.profile.has(ruleQuiet) {
-		return -1
+		return none
 	}
-	best := -1
+	best := none
 	for id := range worthy.All() {
 		t := &s.slices[id]
 		if 1+int(t.copies) < min(each, s.worth(t)) && now-t.mainAt < s.rtt.Smoothed/2 &&

@@ -28,7 +28,7 @@ func TestGrid(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
-		t.Errorf("if this is meant, run: go test ./recovery -run TestGrid -update\n%s", d)
+		t.Errorf("if this is meant, run: go test ./schedule/adaptive -run TestGrid -update\n%s", d)
 	}
 }
 

@@ -42,4 +42,4 @@ func (m *minRTT) add(now, r, smoothed machine.Micros) {
 func (m *minRTT) learn(now, value machine.Micros) { m.value, m.nearAt, m.until = value, now, 0 }
 
 // drains reports whether few slices may be in flight, so that the queue empties.
-func (m *minRTT) drains() bool { return m.until > 0 }
+func (m *minRTT) drains() bool { return m.until != 0 }

@@ -45,8 +45,11 @@ func (p *pacer) when() machine.Micros {
 
 // interval returns nanoseconds from a slice to the next one.
 func (s *Scheduler) interval(fresh bool) int64 {
-	if fresh && s.profile.burst {
+	switch {
+	case fresh && s.profile.burst:
 		return max(burstSpacing, s.profile.perSlice())
+	case s.profile.fixed:
+		return s.perSlice() // PRO-4: the limit is all
 	}
 	return max(s.pathInterval(), fastest, s.profile.perSlice())
 }
@@ -55,9 +58,6 @@ func (s *Scheduler) interval(fresh bool) int64 {
 // of it (PAC-1).
 func (s *Scheduler) pathInterval() int64 {
 	ns := s.rate.perSlice()
-	if s.profile.fixed {
-		return 0 // PRO-4: the limit is all
-	}
 	if s.profile.has(ruleHeadroom) {
 		ns = ns * 7 / 8 // PAC-2
 	}

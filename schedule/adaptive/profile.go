@@ -58,7 +58,7 @@ func (p *Profile) has(r rule) bool { return p.without&r == 0 }
 // check returns an error for a figure that is not allowed.
 func (p *Profile) check() error {
 	if p.fixed && p.MaxRate == 0 {
-		return machine.ConfigError("Profile.MaxRate", 0, "a rate for the profile fixed")
+		return machine.ConfigError("Profile.MaxRate", p.MaxRate, "a rate for the profile fixed")
 	}
 	return statemachine.CheckRate("Profile.MaxRate", p.MaxRate)
 }

@@ -26,8 +26,11 @@ type rate struct {
 	arrived int            // slices acked since
 
 	ranDryAt machine.Micros // the last time there was nothing to send but copies, the queue drained, or the caller was late
-	ranDry   bool           // it ever was
 }
+
+// newRate returns the estimate of a sender that knows nothing of the path and never
+// ran dry (REC-8).
+func newRate() rate { return rate{ranDryAt: -machine.Never} }
 
 // perSlice returns nanoseconds a slice; 0 while nothing is known.
 func (r *rate) perSlice() int64 { return r.lowest.value() }
@@ -47,7 +50,7 @@ func (r *rate) endTrain() { r.open = false }
 // dry notes that something else than the path and the pace held the sender back:
 // there was nothing to send but copies, the window was small for a look at the
 // path (WIN-4), or its caller was late.
-func (r *rate) dry(now machine.Micros) { r.ranDryAt, r.ranDry = now, true }
+func (r *rate) dry(now machine.Micros) { r.ranDryAt = now }
 
 // measureRate takes n slices that were newly acked (RAT-1).
 func (s *Scheduler) measureRate(now machine.Micros, n int) {
@@ -74,7 +77,7 @@ func (s *Scheduler) addRate(now machine.Micros, took int64) {
 	}
 	x = max(x, fastest)
 	// A sender that ran dry measures itself (RAT-4).
-	busy := !r.ranDry || r.ranDryAt < r.since-s.rtt.Smoothed || !s.profile.has(ruleBusy)
+	busy := r.ranDryAt < r.since-s.rtt.Smoothed || !s.profile.has(ruleBusy)
 	if known := r.perSlice(); known == 0 || x < known || busy {
 		r.lowest.add(now, x, max(s.rtt.Smoothed, rateEpoch))
 	}

@@ -37,7 +37,7 @@ func (s *Scheduler) least() machine.Micros {
 // sent once, or else of the newest resent one that says something, or else,
 // while nothing was measured, a bound (EST-1 to EST-4).
 func (s *Scheduler) sampleRTT(now machine.Micros, news bitset.Set) {
-	once, again, bound := -1, -1, -1
+	once, again, bound := none, none, none
 	for id := range news.All() {
 		switch t := &s.slices[id]; {
 		case t.once():
@@ -57,7 +57,7 @@ func (s *Scheduler) sampleRTT(now machine.Micros, news bitset.Set) {
 		r := now - s.slices[again].mainAt
 		s.rtt.Smooth(r)
 		s.report(statemachine.MeasuredRTT, now, again, r)
-	case s.rtt.Known != rtt.Measured && bound >= 0:
+	case bound >= 0: // nothing asks for it once the round trip is measured (RTT-6)
 		s.rtt.Bound(now - s.slices[bound].firstAt)
 	}
 }
@@ -69,7 +69,7 @@ func (s *Scheduler) isSample(t *transmissions, r machine.Micros) bool {
 	return r >= s.least() && (t.copies == 0 || r < s.rtt.Smoothed)
 }
 
-// newer returns which of two slices was sent later; -1 stands for none.
+// newer returns which of two slices was sent later, of which the first may be none.
 func (s *Scheduler) newer(a, id int) int {
 	if a >= 0 && older(&s.slices[id], &s.slices[a]) {
 		return a

@@ -24,14 +24,14 @@ type Scheduler struct {
 	// Per chunk.
 	chunkID    uint16
 	numSlices  int
-	now        machine.Micros // of the latest call
+	now        machine.Micros // of the latest Acked or Next
 	slices     []transmissions
 	unacked    bitset.Set     // slices not known to have arrived
 	fresh      int            // the first that was never sent; numSlices when all were
 	lost       bitset.Set     // unacked, sent before, and waiting to be sent again
 	resent     bitset.Set     // sent again at least once, as no copy
 	byTimer    bitset.Set     // found lost by the timer, the last time
-	oldest     int            // of the flying slices, the one sent first; or -1
+	oldest     int            // of the flying slices, the one sent first; or none
 	count      uint32         // transmissions so far
 	newest     uint32         // the highest number known to have arrived
 	gapAt      machine.Micros // when an overtaken slice is lost
@@ -51,20 +51,18 @@ func New(p Profile) (*Scheduler, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	return &Scheduler{profile: p, rtt: new(roundTrip)}, nil
+	return &Scheduler{profile: p, rtt: new(roundTrip), rate: newRate()}, nil
 }
 
 // Begin starts a chunk (REC-2).
 func (s *Scheduler) Begin(f statemachine.Flight) {
 	s.observe, s.chunkID, s.numSlices = f.Observe, f.ChunkID, f.NumSlices
-	s.now = f.Now
-	if cap(s.slices) < f.NumSlices {
+	if len(s.slices) < f.NumSlices {
 		s.slices = make([]transmissions, f.NumSlices)
 	}
-	s.slices = s.slices[:f.NumSlices]
 	clear(s.slices)
 	s.unacked, s.lost, s.resent = bitset.FirstN(f.NumSlices), bitset.Set{}, bitset.Set{}
-	s.fresh, s.oldest, s.count, s.newest = 0, -1, 0, 0
+	s.fresh, s.oldest, s.count, s.newest = 0, none, 0, 0
 	s.gapAt, s.probeAt = machine.Never, 0
 	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
 	s.rtt.UseBound()
@@ -91,9 +89,8 @@ func (s *Scheduler) Held(now machine.Micros) {
 	if !s.held {
 		s.held, s.heldAt = true, now
 	}
-	s.now, s.lost = now, bitset.Set{}
+	s.lost = bitset.Set{}
 	s.rate.endTrain()
-	s.findOldest()
 }
 
 // Next returns the slice that goes out at now, if any (REC-5).
@@ -106,14 +103,14 @@ func (s *Scheduler) Next(now machine.Micros) (int, bool) {
 	}
 	if id < 0 {
 		s.idle = true
-		return 0, false
+		return none, false
 	}
 	if s.idle {
 		s.pace.wait(now)
 		s.idle = false
 	}
 	if now < s.pace.when() {
-		return 0, false
+		return none, false
 	}
 	if s.pace.isLate(now) {
 		s.rate.dry(now)
@@ -135,7 +132,7 @@ func (s *Scheduler) Deadline() machine.Micros {
 }
 
 // Rest releases what only a chunk in flight needs; there must be none.
-func (s *Scheduler) Rest() { s.slices, s.oldest = nil, -1 }
+func (s *Scheduler) Rest() { s.slices = nil }
 
 // Stats returns what the scheduler knows of the path.
 func (s *Scheduler) Stats() statemachine.ScheduleStats {
@@ -156,25 +153,22 @@ func (s *Scheduler) runTimers(now machine.Micros) {
 }
 
 // upNext returns the slice that goes out next, if the pace allows, and whether
-// it is a copy; or -1 (REC-5, REC-9).
+// it is a copy; or none (REC-5, REC-9).
 func (s *Scheduler) upNext(now machine.Micros) (id int, isCopy bool) {
-	if id := s.due(); id >= 0 {
+	if id := s.due(); id >= 0 || s.fresh < s.numSlices || s.held {
 		return id, false
-	}
-	if s.fresh < s.numSlices || s.held {
-		return -1, false
 	}
 	return s.chooseCopy(now), true
 }
 
-// due returns a lost slice, or else a fresh one if the window has room, or -1.
+// due returns a lost slice, or else a fresh one if the window has room, or none.
 // A peer that holds gets no fresh one but the very first (REC-4).
 func (s *Scheduler) due() int {
 	if id := s.lost.Next(0); id >= 0 {
 		return id
 	}
 	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.hasRoom() {
-		return -1
+		return none
 	}
 	return s.fresh
 }

@@ -7,6 +7,9 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 )
 
+// none stands for no slice.
+const none = -1
+
 // transmissions is what is remembered of a slice. It is sent, resent each time
 // that it was found lost, and each of these may be followed by copies.
 // Transmissions of a chunk are numbered from 1 on. There are up to 256 of these
@@ -26,9 +29,9 @@ func (s *Scheduler) flying() bitset.Set {
 	return bitset.FirstN(s.fresh).Intersect(s.unacked).Minus(s.lost)
 }
 
-// best returns the flying slice that comes first by the order given, or -1.
+// best returns the flying slice that comes first by the order given, or none.
 func (s *Scheduler) best(before func(a, b *transmissions) bool) int {
-	flying, best := s.flying(), -1
+	flying, best := s.flying(), none
 	for id := range flying.All() {
 		if best < 0 || before(&s.slices[id], &s.slices[best]) {
 			best = id
@@ -46,7 +49,7 @@ func (s *Scheduler) sent(now machine.Micros, id int, isCopy bool) {
 	t.last, t.lastAt = s.count, now
 	switch {
 	case isCopy:
-		t.copies = min(t.copies, 254) + 1
+		t.copies++ // below mostSent
 	case id == s.fresh:
 		s.fresh++
 		t.first, t.firstAt = uint16(min(s.count, math.MaxUint16)), now
@@ -59,7 +62,8 @@ func (s *Scheduler) sent(now machine.Micros, id int, isCopy bool) {
 	}
 	s.lost.Remove(id)
 	s.lastSentAt = now
-	if s.oldest < 0 || s.oldest == id {
+	switch s.oldest {
+	case none, id:
 		s.findOldest()
 	}
 }

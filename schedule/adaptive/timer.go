@@ -60,7 +60,6 @@ func (s *Scheduler) expire(now machine.Micros) {
 			s.lose(id, true)
 		}
 	}
-	s.findOldest()
 }
 
 // probeFirst orders by transmissions, the fewest first, then the newest first:

@@ -12,7 +12,7 @@ const (
 // window returns how many slices may be in flight when a fresh one goes out.
 func (s *Scheduler) window() int {
 	switch {
-	case s.perSlice() > 0:
+	case s.perSlice() != 0:
 		return min(s.PathSlices(), codec.MaxSlices) // WIN-2
 	case s.profile.has(ruleFirst):
 		return firstWindow + s.numSlices - s.unacked.Count() // WIN-1
