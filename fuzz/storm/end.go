@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/sim"
@@ -111,7 +112,7 @@ func (e *end) take(d *datagram) {
 		w.counts.refused++
 		return
 	}
-	if !same(p, d.packet) {
+	if !agree.Same(p, d.packet) {
 		e.violates("LAW-2", "decodes %s as %s", describe(d.packet), describe(p))
 		return
 	}
