@@ -38,18 +38,21 @@ func (e *end) Poll(now machine.Micros) (*datagram, bool) {
 	}
 	given := now + e.world.conditions.origin
 	if a, ok := e.receiver.Poll(given); ok {
-		e.world.counts.acks++
-		e.report(e.receiving.Sent(now, a))
-		return e.packed(codec.Packet{Type: codec.TypeAck, Ack: a})
+		d, ok := e.packed(codec.Packet{Type: codec.TypeAck, Ack: a})
+		if ok {
+			e.world.counts.acks++
+			e.report(e.receiving.Sent(now, a))
+		}
+		return d, ok
 	}
 	deadline := e.since0(e.sender.Deadline())
 	if s, ok := e.sender.Poll(given); ok {
-		if e.sending.WasSent(s.SliceID) {
-			e.world.counts.resent++
-		}
 		s.Data = bytes.Clone(s.Data) // it is the application's
 		d, ok := e.packed(codec.Packet{Type: codec.TypeSlice, Slice: s})
 		if ok {
+			if e.sending.WasSent(s.SliceID) {
+				e.world.counts.resent++
+			}
 			e.report(e.sending.Sent(now, s, len(d.data), deadline))
 		}
 		return d, ok
