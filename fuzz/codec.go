@@ -7,6 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/oracle"
@@ -16,13 +17,7 @@ import (
 
 // isZero reports whether a decoder returned nothing.
 func isZero(p codec.Packet) bool {
-	return p.Type == 0 && p.Slice.Data == nil && samePacket(p, codec.Packet{})
-}
-
-func samePacket(a, b codec.Packet) bool {
-	s, o := a.Slice, b.Slice
-	return a.Type == b.Type && a.Ack == b.Ack && s.ChunkID == o.ChunkID && s.SliceID == o.SliceID &&
-		s.NumSlices == o.NumSlices && bytes.Equal(s.Data, o.Data)
+	return p.Type == 0 && p.Slice.Data == nil && agree.Same(p, codec.Packet{})
 }
 
 // describe names all of a packet in a line, its data by length and crc.
@@ -75,8 +70,8 @@ func compareDecoded(t T, b []byte, got codec.Packet, err error, want oracle.Pack
 		}
 		return
 	}
-	if !samePacket(got, fromOracle(want)) {
-		t.Fatalf("decoded %s, the oracle %s", describe(got), describe(fromOracle(want)))
+	if !agree.Same(got, agree.FromOracle(want)) {
+		t.Fatalf("decoded %s, the oracle %s", describe(got), describe(agree.FromOracle(want)))
 	}
 	if data := got.Slice.Data; cap(data) != len(data) {
 		t.Fatalf("the data of %d bytes have room behind them, in the caller's datagram", len(data))
@@ -96,36 +91,6 @@ func compareErrors(t T, err, want error) {
 	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Sentence {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)
 	}
-}
-
-// forOracle says a packet in the oracle's terms.
-func forOracle(p codec.Packet) oracle.Packet {
-	switch p.Type {
-	case codec.TypeSlice:
-		s := p.Slice
-		return oracle.Packet{Type: oracle.TypeSlice, ChunkID: int64(s.ChunkID), SliceID: int64(s.SliceID), NumSlices: int64(s.NumSlices), Data: s.Data}
-	case codec.TypeAck:
-		bits := make([]bool, codec.MaxSlices)
-		for id := range bits {
-			bits[id] = p.Ack.Acked.Has(id)
-		}
-		return oracle.Packet{Type: oracle.TypeAck, ChunkID: int64(p.Ack.ChunkID), NumSlices: int64(p.Ack.NumSlices), Acked: bits}
-	}
-	return oracle.Packet{Type: "neither"}
-}
-
-// fromOracle is the inverse, for packets that can be represented.
-func fromOracle(p oracle.Packet) codec.Packet {
-	if p.Type == oracle.TypeSlice {
-		return codec.Packet{Slice: codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), Data: p.Data}}
-	}
-	a := codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices)}
-	for id, bit := range p.Acked {
-		if bit {
-			a.Acked.Add(id)
-		}
-	}
-	return codec.Packet{Type: codec.TypeAck, Ack: a}
 }
 
 // readPacket makes a packet, representable or not: a byte for its type, of which

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/oracle"
@@ -19,7 +20,7 @@ func runRoundTrip(t T, data []byte) {
 	framer := codec.NewFramer(s.uint32())
 	before, spare := int(s.byte()%32), 8*int(s.byte())
 	p := readPacket(&s)
-	want, wantErr := oracle.EncodeDatagram(framer.ProtocolID(), forOracle(p))
+	want, wantErr := oracle.EncodeDatagram(framer.ProtocolID(), agree.ForOracle(p))
 	if verbose() {
 		t.Logf("%s: %d bytes, %v", describe(p), len(want), wantErr)
 	}
@@ -33,7 +34,7 @@ func runRoundTrip(t T, data []byte) {
 	if p.Type > codec.TypeAck {
 		return
 	}
-	want, wantErr = oracle.EncodeBody(forOracle(p))
+	want, wantErr = oracle.EncodeBody(agree.ForOracle(p))
 	body := appended(t, want, wantErr, before, spare, func(dst []byte) ([]byte, error) { return appendBody(dst, p) })
 	if wantErr == nil {
 		back, err := decodeBody(p.Type, body)
@@ -102,7 +103,7 @@ func checkSizes(t T, p codec.Packet, got int) {
 
 func checkSame(t T, what string, want, got codec.Packet, err error) {
 	t.Helper()
-	if err != nil || !samePacket(want, got) {
+	if err != nil || !agree.Same(want, got) {
 		t.Fatalf("the %s decodes to %s, %v, want %s", what, describe(got), err, describe(want))
 	}
 }

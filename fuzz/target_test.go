@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -115,7 +116,7 @@ func TestInverses(t *testing.T) {
 			continue // beyond what the format holds
 		}
 		s := script{packetScript(want)}
-		if got := readPacket(&s); !samePacket(got, want) {
+		if got := readPacket(&s); !agree.Same(got, want) {
 			t.Errorf("%s is read as %s", describe(want), describe(got))
 		}
 	}

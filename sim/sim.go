@@ -1,7 +1,9 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/chunkwire/chunkwire/internal/queue"
@@ -93,9 +95,8 @@ func (w *World[P]) flush(from int, end End[P]) {
 	panic(fmt.Sprintf("sim: end %d never stops sending at %d us", from, now))
 }
 
-// Next returns when the next event is, or Never. With it, worlds that share a link
-// can be run side by side: always step the one whose next event comes first.
-func (w *World[P]) Next() time.Duration {
+// next returns when the next event is, or Never.
+func (w *World[P]) next() time.Duration {
 	next := w.events.Next()
 	for _, end := range w.ends {
 		next = min(next, end.Deadline().Duration())
@@ -107,7 +108,7 @@ func (w *World[P]) Next() time.Duration {
 // what follows. It returns false, and changes nothing, if nothing will happen until
 // limit.
 func (w *World[P]) Step(limit machine.Micros) bool {
-	next := w.Next()
+	next := w.next()
 	if next == Never || next > limit.Duration() {
 		return false
 	}
@@ -145,6 +146,18 @@ func (w *World[P]) handle(e event[P]) {
 func (w *World[P]) Run(limit machine.Micros, done func() bool) bool {
 	for !done() {
 		if !w.Step(limit) {
+			return false
+		}
+	}
+	return true
+}
+
+// Together runs worlds side by side that share a link: the one whose next event comes
+// first is always the one that steps. Otherwise it is like Run.
+func Together[P any](limit machine.Micros, done func() bool, worlds ...*World[P]) bool {
+	for !done() {
+		first := slices.MinFunc(worlds, func(a, b *World[P]) int { return cmp.Compare(a.next(), b.next()) })
+		if !first.Step(limit) {
 			return false
 		}
 	}

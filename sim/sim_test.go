@@ -65,16 +65,14 @@ func TestAStepHandlesPacketsBeforePolls(t *testing.T) {
 	check.Equal(t, "now", w.Now(), 25)
 }
 
-func TestNextStepAndLimit(t *testing.T) {
+func TestStepAndLimit(t *testing.T) {
 	w, log := twoClocks([]machine.Micros{100}, nil)
-	check.Equal(t, "next", w.Next(), 100*time.Microsecond)
 	check.That(t, !w.Step(99), "nothing happens until 99")
 	check.Equal(t, "now", w.Now(), 0)
 	check.That(t, w.Step(100), "something happens at 100")
-	check.Equal(t, "next", w.Next(), 110*time.Microsecond)
+	check.Equal(t, "now", w.Now(), 100)
 	check.That(t, w.Run(200, func() bool { return len(*log) == 2 }), "the packet arrives")
 	check.That(t, !w.Run(machine.Never, func() bool { return false }), "then nothing more happens")
-	check.Equal(t, "next", w.Next(), sim.Never)
 	check.Equal(t, "now", w.Now(), 110)
 }
 
@@ -86,6 +84,24 @@ func TestWaitRunsWhatHappensMeanwhile(t *testing.T) {
 	w.At(0, func() { *log = append(*log, "at once") })
 	w.Wait(1)
 	check.Equal(t, "what happens", strings.Join(*log, "; "), "a 0 sends 1; b 10 gets 1; at once; a 30 sends 2")
+}
+
+// Worlds that run together step in the order of their events, whichever has them.
+func TestTogether(t *testing.T) {
+	a, log := twoClocks([]machine.Micros{0, 15}, nil)
+	b, other := twoClocks([]machine.Micros{3, 15}, nil)
+	var order []string
+	done := func() bool {
+		for _, l := range []*[]string{log, other} {
+			order, *l = append(order, *l...), nil
+		}
+		return len(order) >= 7
+	}
+	check.That(t, sim.Together(machine.Never, done, a, b), "it is done")
+	check.Equal(t, "what happens", strings.Join(order, "; "),
+		"a 0 sends 1; a 3 sends 1; b 10 gets 1; b 13 gets 1; a 15 sends 2; a 15 sends 2; b 25 gets 2")
+	check.That(t, !sim.Together(24, func() bool { return false }, a, b), "nothing more happens until 24")
+	check.Equal(t, "now", b.Now(), 15)
 }
 
 // endless is an end that never stops sending, or whose deadline never moves.

@@ -1,8 +1,6 @@
 package statemachine_test
 
 import (
-	"bytes"
-	"slices"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -38,8 +36,7 @@ type config struct {
 func newWorld(t check.T, c config) *chunk.World {
 	w := check.Must(chunk.NewWorld(
 		statemachine.SenderConfig{FirstChunkID: c.first, GiveUp: c.giveUp, Scheduler: check.Must(base.New(c.profile))},
-		statemachine.ReceiverConfig{FirstChunkID: c.first, GiveUp: c.giveUp}, c.roundTrip/2))
-	w.Up = sim.Steady[packet](c.roundTrip - c.roundTrip/2)
+		statemachine.ReceiverConfig{FirstChunkID: c.first, GiveUp: c.giveUp}, c.roundTrip))
 	if !c.unjudged {
 		w.Judge(chunk.BasePace(c.profile), t.Fatalf)
 	}
@@ -64,7 +61,7 @@ func transfer(t *testing.T, w *chunk.World, data []byte) machine.Micros {
 func finish(t *testing.T, w *chunk.World) {
 	t.Helper()
 	w.Finish()
-	check.That(t, slices.EqualFunc(w.Delivered, w.Submitted, bytes.Equal), "what is delivered is what was submitted")
+	check.That(t, w.Intact(), "what is delivered is what was submitted")
 }
 
 // dropping is a network in which packets take 25 ms, but for those that are lost: n

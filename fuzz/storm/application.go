@@ -63,7 +63,7 @@ func (e *end) later(after machine.Micros, do func()) {
 			do()
 		}
 	}
-	e.world.at(e.world.now+after, acting, act)
+	e.world.At(e.world.Now()+after, act)
 }
 
 func (e *end) submitSoon() {
@@ -92,7 +92,7 @@ func (e *end) submit() {
 	if w.log.verbose() {
 		e.note("submits chunk %d, %d bytes", e.sending.ID(), len(e.content))
 	}
-	e.wake(w.now)
+	e.wake(w.Now())
 }
 
 // trySubmit submits, and gives the judge the result.
@@ -171,7 +171,7 @@ func (e *end) read() {
 	if _, err := e.receiver.Read(now, nil); err == nil {
 		e.violates("SAFE-1", "delivered a chunk twice")
 	}
-	e.wake(w.now)
+	e.wake(w.Now())
 }
 
 // idle reports whether there is nothing more to send or to read.

@@ -1,58 +1,74 @@
 package main
 
 import (
+	"bytes"
+
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/chunk"
 )
 
-// How an end drives its machines: when it polls them, and where their packets go.
+// How an end drives its machines: when it polls them, and what it sends.
 
 // wake plans to poll the machines.
 func (e *end) wake(at machine.Micros) {
-	if e.tick > 0 && at < latestEvent {
+	if e.tick > 0 && at < never-e.tick {
 		at = (at + e.tick - 1) / e.tick * e.tick
 	}
-	if at >= e.wakeAt {
-		return
-	}
-	e.wakeAt = at
-	e.world.at(at, polling, func() {
-		if e.wakeAt == at {
-			e.wakeAt = never
-			e.poll()
-		}
-	})
+	e.wakeAt = min(e.wakeAt, at)
 }
 
-// poll polls the machines until they return nothing more.
-func (e *end) poll() {
+// Deadline returns when the machines are polled next. Those of a host that is
+// stopped are when it resumes.
+func (e *end) Deadline() machine.Micros {
 	if e.host.stopped {
-		return // it is polled when it resumes
+		return never
 	}
-	now := e.world.now + e.world.conditions.origin
-	n := 0
-	for a, ok := e.receiver.Poll(now); ok && n < maxPolls; a, ok = e.receiver.Poll(now) {
-		d, err := e.framer.AppendAck(nil, a)
-		e.send(d, err, 0)
-		n++
+	return e.wakeAt
+}
+
+// Poll returns the machines' next datagram, past the judges.
+func (e *end) Poll(now machine.Micros) (*datagram, bool) {
+	if e.Deadline() > now || e.world.failure != nil {
+		return nil, false
 	}
-	for ; n < maxPolls; n++ {
-		deadline := e.since0(e.sender.Deadline())
-		s, ok := e.sender.Poll(now)
-		if !ok {
-			break
-		}
-		d, err := e.framer.AppendSlice(nil, s)
-		e.send(d, err, deadline)
-	}
-	if n >= maxPolls {
+	if e.polled++; e.polled > maxPolls {
 		e.violates("BND-3", "sends without end at one time")
-		return
+		return nil, false
 	}
+	given := now + e.world.conditions.origin
+	if a, ok := e.receiver.Poll(given); ok {
+		d, ok := e.packed(codec.Packet{Type: codec.TypeAck, Ack: a})
+		if ok {
+			e.world.counts.acks++
+			e.report(e.receiving.Sent(now, a))
+		}
+		return d, ok
+	}
+	deadline := e.since0(e.sender.Deadline())
+	if s, ok := e.sender.Poll(given); ok {
+		s.Data = bytes.Clone(s.Data) // it is the application's
+		d, ok := e.packed(codec.Packet{Type: codec.TypeSlice, Slice: s})
+		if ok {
+			if e.sending.WasSent(s.SliceID) {
+				e.world.counts.resent++
+			}
+			e.report(e.sending.Sent(now, s, len(d.data), deadline))
+		}
+		return d, ok
+	}
+	e.polled, e.wakeAt = 0, never
+	e.rest(now)
+	return nil, false
+}
+
+// rest: the machines have nothing more to send.
+func (e *end) rest(now machine.Micros) {
 	if e.checkFailed() {
 		return
 	}
-	e.report(e.receiving.Polled(e.world.now, e.since0(e.receiver.Deadline())))
-	e.report(e.sending.Polled(e.world.now, e.since0(e.sender.Deadline())))
+	e.report(e.receiving.Polled(now, e.since0(e.receiver.Deadline())))
+	e.report(e.sending.Polled(now, e.since0(e.sender.Deadline())))
 	e.wake(e.since0(min(e.sender.Deadline(), e.receiver.Deadline())))
 }
 
@@ -65,13 +81,13 @@ func (e *end) checkFailed() bool {
 	}
 	w.counts.gaveUp++
 	if senderFailed {
-		e.report(e.sending.GaveUp(w.now))
+		e.report(e.sending.GaveUp(w.Now()))
 		e.checkStalled()
 	}
 	if receiverFailed {
-		e.report(e.receiving.GaveUp(w.now))
+		e.report(e.receiving.GaveUp(w.Now()))
 	}
-	if w.calmFor(w.now-e.beganAt) && w.calmFor(w.now-e.peer.beganAt) && e.peer.epoch == e.epoch && e.out.Lawful() {
+	if w.calmFor(w.Now()-e.beganAt) && w.calmFor(w.Now()-e.peer.beganAt) && e.peer.epoch == e.epoch && e.out.Lawful() {
 		e.violates("LIVE-2", "gave up on a connection that saw no fault")
 	}
 	if w.failure == nil {
@@ -83,36 +99,24 @@ func (e *end) checkFailed() bool {
 // checkStalled reports a sender that gave up though nothing was in its way.
 func (e *end) checkStalled() {
 	w, peer := e.world, e.peer
-	there := peer.epoch == e.epoch && w.now-peer.beganAt >= e.giveUp
+	there := peer.epoch == e.epoch && w.Now()-peer.beganAt >= e.giveUp
 	if there && w.calmFor(e.giveUp) && e.giveUp >= 10*second && e.out.Lawful() {
 		e.violates("LIVE-2", "chunk %d stalled: nothing was lost since %s", e.sending.ID(), clock(w.calmAt))
 	}
 }
 
-// send hands a datagram to the network, past the judges. The deadline is a
-// sender's, before it returned the slice.
-func (e *end) send(datagram []byte, err error, deadline machine.Micros) {
-	w := e.world
+// packed returns the datagram of a packet that a machine has made.
+func (e *end) packed(p codec.Packet) (*datagram, bool) {
+	data, err := e.framer.Append(make([]byte, 0, chunk.Size(p)), p)
 	if err != nil {
 		e.violates("ENC", "a machine's packet cannot be encoded: %v", err)
-		return
+		return nil, false
 	}
-	p, err := readDatagram(protocolID(e.epoch), datagram)
-	if err != nil {
-		e.violates("FRM-1", "a datagram of %d bytes has not the form of one", len(datagram))
-		return
+	if e.world.isRead(len(data)) {
+		e.checkForm(data, p)
 	}
-	if isSlice(p) {
-		if e.sending.WasSent(p.Slice.SliceID) {
-			w.counts.resent++
-		}
-		e.report(e.sending.Sent(w.now, p.Slice, len(datagram), deadline))
-	} else {
-		w.counts.acks++
-		e.report(e.receiving.Sent(w.now, p.Ack))
-	}
-	if w.log.verbose() {
+	if e.world.log.verbose() {
 		e.note("-> %s", describe(p))
 	}
-	e.transmit(delivery{datagram, e.epoch, true})
+	return &datagram{data: data, packet: p, epoch: e.epoch, genuine: true}, true
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/sim"
@@ -14,12 +15,13 @@ import (
 // end is one end of a pair: the machines under test, what drives them, and the
 // judges who watch.
 type end struct {
-	world *world
-	pair  *pair
-	host  *host
-	peer  *end
-	index int
-	name  string
+	world  *world
+	pair   *pair
+	host   *host
+	peer   *end
+	number int // of the World's ends; the peer's differs in bit 0
+	index  int // 0: of the server, 1: of the peer
+	name   string
 
 	pace   pace
 	giveUp machine.Micros
@@ -38,6 +40,7 @@ type end struct {
 	receiving  *chunk.ReceiverJudge
 	wentBackAt machine.Micros // when a machine was last given a time that had gone back
 	wakeAt     machine.Micros // when they are polled next; never if nothing is planned
+	polled     int            // packets since they last had no more
 
 	application
 }
@@ -50,7 +53,7 @@ func (e *end) connect(epoch int) {
 	if e.epoch > 0 {
 		w.counts.reconnected++
 	}
-	e.epoch, e.beganAt, e.wentBackAt = epoch, w.now, 0
+	e.epoch, e.beganAt, e.wentBackAt = epoch, w.Now(), 0
 	e.framer = codec.NewFramer(protocolID(epoch))
 	var err1, err2 error
 	e.sender, err1 = statemachine.NewSender(statemachine.SenderConfig{
@@ -90,12 +93,13 @@ func (e *end) abandon(why string) {
 	if w.calmAt == never {
 		delay = w.random.time(0, min(2*e.giveUp, longestSilence))
 	}
-	w.at(w.now+delay, acting, func() { e.peer.moveTo(epoch) })
+	w.At(w.Now()+delay, func() { e.peer.moveTo(epoch) })
 }
 
-// handle gives the machines a datagram that has arrived. Only one that left the
-// peer's machines of the same epoch, and was not changed, may be accepted.
-func (e *end) handle(d delivery) {
+// take gives the machines a datagram that has arrived. Only one that left the
+// peer's machines of the same epoch, and was not changed, may be accepted, and as
+// the packet that the peer's machine made.
+func (e *end) take(d *datagram) {
 	w := e.world
 	w.inbox = append(w.inbox[:0], d.data...) // which the next datagram overwrites
 	p, err := e.framer.Decode(w.inbox)
@@ -108,29 +112,29 @@ func (e *end) handle(d delivery) {
 		w.counts.refused++
 		return
 	}
-	seen, err := readDatagram(protocolID(e.epoch), d.data)
-	if err != nil {
-		panic("a genuine datagram cannot be read")
+	if !agree.Same(p, d.packet) {
+		e.violates("LAW-2", "decodes %s as %s", describe(d.packet), describe(p))
+		return
 	}
 	w.counts.arrived++
 	if w.log.verbose() {
-		e.note("<- %s", describe(seen))
+		e.note("<- %s", describe(p))
 	}
-	e.take(p, seen)
-	e.wake(w.now)
+	e.give(p, d.packet)
+	e.wake(w.Now())
 }
 
-// take gives a machine a packet, and its judge what was read independently.
-func (e *end) take(p, seen codec.Packet) {
+// give gives a machine a packet, and its judge what the peer's machine made.
+func (e *end) give(p, made codec.Packet) {
 	now := e.clock()
 	if p.Type == codec.TypeSlice {
-		e.receiving.Arrived(e.since0(now), seen.Slice)
+		e.receiving.Arrived(e.since0(now), made.Slice)
 		e.receiver.HandleSlice(now, p.Slice)
 		e.noticeChunk()
 		return
 	}
 	was := e.sender.Vars().State
-	e.sending.Acked(e.since0(now), seen.Ack)
+	e.sending.Acked(e.since0(now), made.Ack)
 	e.sender.HandleAck(now, p.Ack)
 	e.noticeDelivery(was)
 }
@@ -139,10 +143,10 @@ func (e *end) take(p, seen codec.Packet) {
 // has gone back, which counts as the latest one (TIM-1).
 func (e *end) clock() machine.Micros {
 	w := e.world
-	now := w.now
+	now := w.Now()
 	if w.conditions.clockPPM > 0 && w.calmAt == never && w.random.chance(w.conditions.clockPPM) {
 		w.counts.backward++
-		e.wentBackAt = w.now
+		e.wentBackAt = w.Now()
 		now = max(0, now-w.random.spreadTime(1, 10*second))
 	}
 	return now + w.conditions.origin
@@ -172,8 +176,8 @@ func (e *end) check(memory bool) {
 		return
 	}
 	since := max(e.host.resumedAt, e.beganAt, e.wentBackAt)
-	e.report(e.sending.Waited(e.world.now, since))
-	e.report(e.receiving.Waited(e.world.now, since))
+	e.report(e.sending.Waited(e.world.Now(), since))
+	e.report(e.receiving.Waited(e.world.Now(), since))
 	if memory {
 		e.report(e.receiving.Keeps(sim.Footprint(e.receiver)))
 	}
@@ -187,10 +191,10 @@ func (e *end) violates(rule, format string, args ...any) {
 
 func (e *end) note(format string, args ...any) {
 	w := e.world
-	w.log.add(w.now, e.pair, "%-16s "+format, append([]any{e.name}, args...)...)
+	w.log.add(w.Now(), e.pair, "%-16s "+format, append([]any{e.name}, args...)...)
 }
 
 func (e *end) mark(what rune, numbers ...uint64) {
-	e.world.log.mark(uint64(e.world.now), uint64(what), uint64(e.index))
+	e.world.log.mark(uint64(e.world.Now()), uint64(what), uint64(e.index))
 	e.world.log.mark(numbers...)
 }

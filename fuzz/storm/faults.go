@@ -29,7 +29,7 @@ func (w *world) planFault(kind int) {
 	if every == 0 {
 		return
 	}
-	w.at(w.now+w.random.time(1, 2*every), acting, func() {
+	w.At(w.Now()+w.random.time(1, 2*every), func() {
 		if w.calmAt != never {
 			return
 		}
@@ -52,7 +52,7 @@ func outage(w *world, p *pair, e *end) {
 	long := w.random.spreadTime(10*millisecond, 180*second)
 	for _, e := range hit {
 		setPath(e.link, outagePath)
-		w.at(w.now+long, acting, func() { setPath(e.link, e.path) })
+		w.At(w.Now()+long, func() { setPath(e.link, e.path) })
 	}
 	if w.log.verbose() {
 		e.note("outage of %d paths for %s", len(hit), clock(long))
@@ -79,7 +79,7 @@ func stop(w *world, _ *pair, e *end) {
 	if w.log.verbose() {
 		e.note("%s stops for %s", h.name, clock(long))
 	}
-	w.at(w.now+long, acting, func() { w.resume(h) })
+	w.At(w.Now()+long, func() { w.resume(h) })
 }
 
 // resume lets a host run again: first it takes what has arrived, then what is due.
@@ -87,18 +87,18 @@ func (w *world) resume(h *host) {
 	if !h.stopped {
 		return
 	}
-	h.stopped, h.resumedAt = false, w.now
+	h.stopped, h.resumedAt = false, w.Now()
 	buffer, to, waking := h.buffer, h.to, h.waking
 	h.buffer, h.to, h.waking, h.buffered = nil, nil, nil, 0
 	for i, d := range buffer {
-		to[i].arrive(d)
+		to[i].Handle(w.Now(), d)
 	}
 	for _, act := range waking {
 		act()
 	}
 	for _, e := range h.ends {
 		e.wakeAt = never
-		e.wake(w.now)
+		e.wake(w.Now())
 	}
 }
 
@@ -130,7 +130,7 @@ func garbage(w *world, _ *pair, e *end) {
 		for i := range b {
 			b[i] = byte(w.random.Uint32())
 		}
-		e.expect(w.now, delivery{b, e.epoch, false})
+		e.expect(w.Now(), &datagram{data: b, epoch: e.epoch})
 	}
 }
 
@@ -147,7 +147,7 @@ func unknownPeers(w *world, p *pair, e *end) {
 		if err != nil {
 			panic(err)
 		}
-		e.expect(w.now, delivery{b, 0, false})
+		e.expect(w.Now(), &datagram{data: b})
 	}
 }
 
@@ -155,7 +155,7 @@ func unknownPeers(w *world, p *pair, e *end) {
 func replay(w *world, p *pair, _ *end) {
 	for range w.random.spread(1, 64) {
 		if s, ok := p.archive.draw(w.random); ok {
-			s.to.expect(w.now+w.random.time(0, second/5), s.delivery)
+			s.to.expect(w.Now()+w.random.time(0, second/5), s.datagram)
 		}
 	}
 }

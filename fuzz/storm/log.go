@@ -72,7 +72,7 @@ func clock(t machine.Micros) string { return fmt.Sprintf("%d.%06d s", t/second, 
 func describe(p codec.Packet) string {
 	s, a := p.Slice, p.Ack
 	switch {
-	case isSlice(p):
+	case p.Type == codec.TypeSlice:
 		return fmt.Sprintf("slice %d of chunk %d (%d slices, %d bytes)", s.SliceID, s.ChunkID, s.NumSlices, len(s.Data))
 	case a.Acked.Empty():
 		return fmt.Sprintf("hold of chunk %d (%d slices)", a.ChunkID, a.NumSlices)

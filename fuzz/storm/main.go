@@ -6,9 +6,11 @@
 // To read it: world.go is the whole, conditions.go and profiles.go what a seed
 // draws. A pair is a server and a peer, an end is what drives the machines there;
 // application.go uses them, network.go carries their datagrams, faults.go makes
-// faults. The judges of package sim/chunk see packets, calls and times only. They
-// share no code with what they judge, not even the decoder: wire.go reads datagrams
-// for them.
+// faults. Time, events and the polling of ends are those of sim.World. The judges of
+// package sim/chunk see packets, calls and times only, and share no code with what
+// they judge: they are given packets as the machines made them, and wire.go lets the
+// oracle read the datagrams. They are called here, not by sim/chunk's JudgedSender and
+// JudgedReceiver, because those are for drivers that are never late.
 //
 // TestTransportStorm does the same, on a smaller scale, to package transport with
 // its goroutines. It needs testing/synctest, so it is no part of the command.

@@ -3,24 +3,27 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"time"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
-// delivery is a datagram under way.
-type delivery struct {
+// datagram is one under way. Nothing changes it.
+type datagram struct {
 	data    []byte
-	epoch   int  // of the connection that it belongs to
-	genuine bool // a machine made it, and nothing has changed it
+	packet  codec.Packet // as the machine made it, if it is genuine
+	epoch   int          // of the connection that it belongs to
+	genuine bool         // a machine made it, and nothing has changed it
 }
 
-// transmit sends a datagram to the peer, through the path as it is.
-func (e *end) transmit(d delivery) {
-	w := e.world
+// carry is the World's sim.Carrier: it sends a datagram to the peer, through the path
+// as it is.
+func (w *world) carry(at time.Duration, from int, d *datagram, deliver func(time.Duration, int, *datagram)) {
+	e := w.ends[from]
 	w.counts.datagrams++
 	e.mark('>', uint64(binary.LittleEndian.Uint32(d.data)), uint64(len(d.data)))
 	e.pair.archive.keep(w.random, saved{d, e.peer})
-	at := w.now.Duration()
 	if w.uplink != nil && e.index == 0 {
 		arrivals := w.uplink.Send(at, len(d.data))
 		if arrivals.Len() == 0 {
@@ -37,21 +40,21 @@ func (e *end) transmit(d delivery) {
 	w.counts.duplicated += after.Duplicated - before.Duplicated
 	w.counts.reordered += after.Reordered - before.Reordered
 	for i := range arrivals.Len() {
-		e.peer.expect(machine.FromDuration(arrivals.At(i)), w.corrupt(d))
+		deliver(arrivals.At(i), e.peer.number, w.corrupt(d))
 	}
 }
 
-// expect plans the arrival of a datagram at this end.
-func (e *end) expect(at machine.Micros, d delivery) {
-	e.world.at(at, arriving, func() { e.arrive(d) })
+// expect plans the arrival of a datagram that this end's peer did not just send.
+func (e *end) expect(at machine.Micros, d *datagram) {
+	e.world.At(at, func() { e.Handle(at, d) })
 }
 
-// arrive: a datagram has reached the host.
-func (e *end) arrive(d delivery) {
+// Handle: a datagram has reached the host.
+func (e *end) Handle(_ machine.Micros, d *datagram) {
 	h := e.host
 	if !h.stopped {
 		e.mark('<', uint64(len(d.data)))
-		e.handle(d)
+		e.take(d)
 		return
 	}
 	if h.buffered > 0 && h.buffered+len(d.data) > h.room {
@@ -66,7 +69,7 @@ func (e *end) arrive(d delivery) {
 // corrupt may change a datagram: a few bits, a burst of 32 bits at the most, or
 // its length. Its sum finds all of the first two (section 5), and the rest but
 // for one in 2^32.
-func (w *world) corrupt(d delivery) delivery {
+func (w *world) corrupt(d *datagram) *datagram {
 	if w.conditions.corruptPPM == 0 || w.calmAt != never || !w.random.chance(w.conditions.corruptPPM) {
 		return d
 	}
@@ -88,7 +91,7 @@ func (w *world) corrupt(d delivery) delivery {
 		return d
 	}
 	w.counts.corrupted++
-	return delivery{b, d.epoch, false}
+	return &datagram{data: b, epoch: d.epoch}
 }
 
 func (w *world) flip(b []byte) {
@@ -98,7 +101,7 @@ func (w *world) flip(b []byte) {
 
 // saved is a datagram and where it went.
 type saved struct {
-	delivery
+	*datagram
 	to *end
 }
 

@@ -13,7 +13,7 @@ type host struct {
 	name      string
 	stopped   bool
 	resumedAt machine.Micros
-	buffer    []delivery
+	buffer    []*datagram
 	to        []*end   // for whom each in buffer is
 	buffered  int      // bytes in buffer
 	room      int      // most bytes in buffer
@@ -46,7 +46,7 @@ func (w *world) newPair(d random, server, peer *host) *pair {
 	for i, h := range []*host{server, peer} {
 		path := drawPath(d)
 		e := &end{
-			world: w, pair: p, host: h, index: i, pace: paces[d.IntN(len(paces))](d), giveUp: giveUp,
+			world: w, pair: p, host: h, number: len(w.ends), index: i, pace: paces[d.IntN(len(paces))](d), giveUp: giveUp,
 			path: path, link: newLink(path, d.Uint64()), wakeAt: never,
 			application: application{chunks: plan[i], sizes: drawSizes(d)},
 		}
@@ -58,14 +58,12 @@ func (w *world) newPair(d random, server, peer *host) *pair {
 		}
 		e.thinks, e.readDelay = drawHabits(d)
 		h.ends = append(h.ends, e)
+		w.ends = append(w.ends, e)
 		p.ends[i] = e
 	}
 	for i, e := range p.ends {
 		e.peer = p.ends[1-i]
 		e.name = fmt.Sprintf("%s>%s", e.host.name, e.peer.host.name)
-	}
-	for _, e := range p.ends {
-		e.connect(1)
 	}
 	return p
 }

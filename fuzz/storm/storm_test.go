@@ -82,7 +82,7 @@ func TestUsage(t *testing.T) {
 func TestFailuresAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3, true)
-	w.at(1000, acting, func() { panic("a machine's") })
+	w.At(1000, func() { panic("a machine's") })
 	w.run()
 	if w.failure == nil || w.failure.Rule != "panic" || !strings.Contains(w.failure.Error(), "a machine's") {
 		t.Errorf("failed with %v", w.failure)
@@ -118,7 +118,7 @@ func TestStallsAreSeen(t *testing.T) {
 		"never submitted": {"not all is delivered", func(w *world) { w.pairs[0].ends[1].chunks++ }},
 	} {
 		w := calmWorld(t)
-		w.at(settling+1, acting, func() { c.change(w) })
+		w.At(settling+1, func() { c.change(w) })
 		w.run()
 		if w.failure == nil || w.failure.Rule != "LIVE-2" || !strings.Contains(w.failure.Text, c.wants) {
 			t.Errorf("%s: %v", name, w.failure)

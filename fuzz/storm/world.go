@@ -2,11 +2,10 @@ package main
 
 import (
 	"fmt"
-	"time"
 
-	"github.com/chunkwire/chunkwire/internal/queue"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/sim"
 	"github.com/chunkwire/chunkwire/sim/chunk"
 )
 
@@ -19,15 +18,15 @@ const (
 // world is one simulation: a server, its peers, and a network with faults, then one
 // without until all is done. Its seed decides everything.
 type world struct {
+	*sim.World[*datagram]
 	seed       uint64
 	conditions conditions
 	random     random // for what is decided on the way
-	events     queue.Queue[func()]
-	now        machine.Micros
 	log        *log
 	counts     counts
 	pairs      []*pair
 	hosts      []*host
+	ends       []*end         // by the number that the sim.World has for them
 	uplink     *netsim.Link   // of the server; nil: none that is shared
 	calmAt     machine.Micros // when the faults ended; never before
 	endAt      machine.Micros // when all must be done; never before the faults ended
@@ -51,23 +50,12 @@ func (f *failure) Error() string {
 
 // Limits of a world. They are far from what any needs, and a failure when met.
 const (
-	maxEvents      = 50_000_000
+	maxSteps       = 50_000_000  // packets sent and handed over
 	maxPolls       = 2_000       // packets of one machine at one time
 	longestSilence = 60 * second // until an end learns that the other has left, at most
 	settling       = 10 * second // what faults leave in queues and clocks
 	checkEvery     = second / 2
 	longestWait    = 400 * second // without faults, beyond what the rates ask for
-	latestEvent    = 1 << 50      // what is later never happens
-)
-
-// class orders events of the same time: machines are given what arrived before they
-// are polled (SND-4, RCV-2).
-type class time.Duration
-
-const (
-	arriving class = iota
-	acting         // applications and faults
-	polling
 )
 
 func newWorld(seed uint64, verbose bool) *world {
@@ -82,11 +70,19 @@ func newWorld(seed uint64, verbose bool) *world {
 		peer := w.newHost(fmt.Sprintf("peer%d", i+1))
 		w.pairs = append(w.pairs, w.newPair(r, server, peer))
 	}
+	ends := make([]sim.End[*datagram], len(w.ends))
+	for i, e := range w.ends {
+		ends[i] = e
+	}
+	w.World = sim.NewWorld(w.carry, ends...)
+	for _, e := range w.ends {
+		e.connect(1)
+	}
 	for kind := range faults {
 		w.planFault(kind)
 	}
-	w.at(w.conditions.badFor, acting, w.endFaults)
-	w.at(checkEvery, polling, w.check)
+	w.At(w.conditions.badFor, w.endFaults)
+	w.At(checkEvery, w.check)
 	return w
 }
 
@@ -105,29 +101,27 @@ func setPath(link *netsim.Link, p netsim.Path) {
 	}
 }
 
-// at plans an event.
-func (w *world) at(at machine.Micros, c class, do func()) {
-	if at < latestEvent {
-		w.events.Push(at.Duration()+time.Duration(c), do)
-	}
-}
-
 // run runs the world to its end, or to the first failure.
 func (w *world) run() {
 	defer w.recover()
-	for events := 0; w.failure == nil && !w.done(); events++ {
-		w.now = machine.FromDuration(w.events.Next())
-		w.events.Pop()()
-		if events > maxEvents {
-			w.report(nil, "world", &chunk.Violation{Rule: "bounds", Text: fmt.Sprintf("does not end after %d events", events)})
-		}
-		if w.now > w.endAt {
-			text := fmt.Sprintf("not all is delivered after %d s without faults", (w.now-w.calmAt)/second)
-			w.report(w.unfinished(), "world", &chunk.Violation{Rule: "LIVE-2", Text: text})
-		}
+	w.Run(never, w.over)
+	w.counts.virtual = int64(w.Now())
+	w.log.mark(uint64(w.Now()))
+}
+
+// over reports whether the world is at its end, or has met a limit or a violation.
+func (w *world) over() bool {
+	switch {
+	case w.failure != nil || w.done():
+	case w.Steps() > maxSteps:
+		w.report(nil, "world", &chunk.Violation{Rule: "bounds", Text: fmt.Sprintf("does not end after %d steps", w.Steps())})
+	case w.Now() > w.endAt:
+		text := fmt.Sprintf("not all is delivered after %d s without faults", (w.Now()-w.calmAt)/second)
+		w.report(w.unfinished(), "world", &chunk.Violation{Rule: "LIVE-2", Text: text})
+	default:
+		return false
 	}
-	w.counts.virtual = int64(w.now)
-	w.log.mark(uint64(w.now))
+	return true
 }
 
 // recover makes a panic a failure.
@@ -139,7 +133,7 @@ func (w *world) recover() {
 
 func (w *world) report(p *pair, who string, v *chunk.Violation) {
 	if v != nil && w.failure == nil {
-		w.failure = &failure{v, w.seed, w.now, p, who}
+		w.failure = &failure{v, w.seed, w.Now(), p, who}
 	}
 }
 
@@ -158,11 +152,9 @@ func (w *world) unfinished() *pair {
 // allowed is how long after the faults all must be done.
 func (w *world) allowed() machine.Micros {
 	all := longestWait
-	for _, p := range w.pairs {
-		for _, e := range p.ends {
-			rate := machine.Micros(max(e.pace.rate, slowest))
-			all = max(all, longestWait+machine.Micros(e.chunks+1)*(5*second+280_000*second/rate))
-		}
+	for _, e := range w.ends {
+		rate := machine.Micros(max(e.pace.rate, slowest))
+		all = max(all, longestWait+machine.Micros(e.chunks+1)*(5*second+280_000*second/rate))
 	}
 	return all
 }
@@ -172,9 +164,9 @@ func (w *world) endFaults() {
 	if w.calmAt != never {
 		return
 	}
-	w.calmAt, w.endAt = w.now, w.now+w.allowed()
+	w.calmAt, w.endAt = w.Now(), w.Now()+w.allowed()
 	if w.log.verbose() {
-		w.log.add(w.now, nil, "the faults end")
+		w.log.add(w.Now(), nil, "the faults end")
 	}
 	if w.uplink != nil {
 		setPath(w.uplink, netsim.Path{})
@@ -195,16 +187,14 @@ func (w *world) endFaults() {
 
 // calmFor reports whether there were no faults for a while.
 func (w *world) calmFor(d machine.Micros) bool {
-	return w.calmAt != never && w.now-d >= w.calmAt+settling
+	return w.calmAt != never && w.Now()-d >= w.calmAt+settling
 }
 
 // check looks for those that should have done something by now.
 func (w *world) check() {
 	w.checks++
-	for _, p := range w.pairs {
-		for _, e := range p.ends {
-			e.check(w.checks%8 == 0) // it takes long to measure memory
-		}
+	for _, e := range w.ends {
+		e.check(w.checks%8 == 0) // it takes long to measure memory
 	}
-	w.at(w.now+checkEvery, polling, w.check)
+	w.At(w.Now()+checkEvery, w.check)
 }

@@ -145,27 +145,23 @@ func (s scenario) transfer(seed uint64, p adaptive.Profile) (ms, bytes float64) 
 
 // follow runs until the sender knows that the chunk has arrived, and returns
 // when it had. The path changes on the way as the scenario says.
-func (s scenario) follow(c *chunk.Conversation, start machine.Micros) (ms float64) {
-	ms = -1
-	changes := s.changes
-	for c.Sender.Vars().State == statemachine.SenderSending {
-		until := start + limit
-		if len(changes) > 0 {
-			until = start + machine.FromDuration(changes[0].at)
-		}
-		switch stepped := c.Step(until); {
-		case !stepped && len(changes) == 0:
-			return -1
-		case !stepped:
-			c.Down.SetPath(changes[0].down)
-			c.Up.SetPath(changes[0].up)
-			changes = changes[1:]
-		case c.Receiver.Vars().State == statemachine.ReceiverReady:
+func (s scenario) follow(c *chunk.Conversation, start machine.Micros) float64 {
+	for _, to := range s.changes {
+		c.At(start+machine.FromDuration(to.at), func() {
+			_, _ = c.Down.SetPath(to.down), c.Up.SetPath(to.up) // they are valid
+		})
+	}
+	ms, right := -1.0, true
+	acked := c.Run(start+limit, func() bool {
+		if c.Receiver.Vars().State == statemachine.ReceiverReady {
 			ms = float64(c.Now()-start) / 1000
-			if got, err := c.Receiver.Read(c.Now(), nil); err != nil || !bytes.HasPrefix(fullChunk, got) {
-				return -1
-			}
+			got, err := c.Receiver.Read(c.Now(), nil)
+			right = err == nil && bytes.HasPrefix(fullChunk, got)
 		}
+		return !right || c.Sender.Vars().State != statemachine.SenderSending
+	})
+	if !acked || !right {
+		return -1
 	}
 	return ms
 }

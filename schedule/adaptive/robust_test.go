@@ -9,6 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/sim"
 	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -147,15 +148,18 @@ func delayOfOthers(s scenario, p adaptive.Profile) float64 {
 	c.Flush()
 	var sum time.Duration
 	n := 0
-	for at := c.Now(); c.Sender.Vars().State == statemachine.SenderSending; at += 10 * ms {
-		for c.Step(at) && c.Sender.Vars().State == statemachine.SenderSending {
-		}
-		sum += c.Down.Send(at.Duration(), 0).At(0) - at.Duration() - s.down.Delay
+	var other func()
+	other = func() {
+		now := c.Now()
+		sum += c.Down.Send(now.Duration(), 0).At(0) - now.Duration() - s.down.Delay
 		n++
-		if c.Receiver.Vars().State == statemachine.ReceiverReady {
-			_, _ = c.Receiver.Read(c.Now(), nil)
-		}
+		c.At(now+10*ms, other)
 	}
+	other()
+	c.Run(limit, func() bool {
+		_, _ = c.Receiver.Read(c.Now(), nil) // if there is something
+		return c.Sender.Vars().State != statemachine.SenderSending
+	})
 	return float64(sum.Microseconds()) / 1000 / float64(n)
 }
 
@@ -215,14 +219,11 @@ func TestTwoTransfersShareALink(t *testing.T) {
 			}
 			c.Flush()
 		}
-		for a.Sender.Vars().State == statemachine.SenderSending || b.Sender.Vars().State == statemachine.SenderSending {
-			next := a
-			if b.Next() < a.Next() {
-				next = b
-			}
-			if !next.Step(limit) {
-				t.Fatal("stalled")
-			}
+		acked := func() bool {
+			return a.Sender.Vars().State == statemachine.SenderIdle && b.Sender.Vars().State == statemachine.SenderIdle
+		}
+		if !sim.Together(limit, acked, a.World, b.World) {
+			t.Fatal("stalled")
 		}
 		took, factor := max(a.Now(), b.Now()), float64(onTheWire(a))/float64(2*len(fullChunk))
 		t.Logf("| loss %d %% | %d and %d ms | bytes %.2f |", loss, a.Now()/ms, b.Now()/ms, factor)

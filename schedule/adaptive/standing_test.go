@@ -1,13 +1,14 @@
 package adaptive_test
 
 import (
-	"slices"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/sim"
 	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -47,24 +48,34 @@ func newFlows(n int, path netsim.Path, p adaptive.Profile) (fs flows) {
 
 func (fs flows) run(t *testing.T, until machine.Micros) {
 	t.Helper()
-	for fs[0].Now() < until {
-		for _, c := range fs {
-			if c.Receiver.Vars().State == statemachine.ReceiverReady {
-				if _, err := c.Receiver.Read(c.Now(), nil); err != nil {
-					t.Fatal(err)
-				}
-				c.Flush()
+	var worlds []*sim.World[codec.Packet]
+	for _, c := range fs {
+		worlds = append(worlds, c.World)
+	}
+	over := func() bool {
+		fs.serve(t)
+		return fs[0].Now() >= until
+	}
+	if !sim.Together(until+limit, over, worlds...) {
+		t.Fatal("stalled")
+	}
+}
+
+// serve reads and submits at once.
+func (fs flows) serve(t *testing.T) {
+	t.Helper()
+	for _, c := range fs {
+		if c.Receiver.Vars().State == statemachine.ReceiverReady {
+			if _, err := c.Receiver.Read(c.Now(), nil); err != nil {
+				t.Fatal(err)
 			}
-			if c.Sender.Vars().State == statemachine.SenderIdle {
-				if err := c.Sender.Submit(c.Now(), fullChunk); err != nil {
-					t.Fatal(err)
-				}
-				c.Flush()
-			}
+			c.Flush()
 		}
-		next := slices.MinFunc(fs, func(a, b *chunk.Conversation) int { return int(a.Next() - b.Next()) })
-		if !next.Step(until + limit) {
-			t.Fatal("stalled")
+		if c.Sender.Vars().State == statemachine.SenderIdle {
+			if err := c.Sender.Submit(c.Now(), fullChunk); err != nil {
+				t.Fatal(err)
+			}
+			c.Flush()
 		}
 	}
 }

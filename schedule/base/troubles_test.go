@@ -4,6 +4,7 @@ import (
 	"flag"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/sim/chunk"
@@ -49,7 +50,7 @@ func TestExploreBase(t *testing.T) {
 			if *exploreNightly {
 				c.most++
 			}
-			x := explore.Troubles[packet]{
+			x := explore.Troubles[codec.Packet]{
 				Delay: 25 * ms, Late: 120 * ms, Outage: 6 * machine.Second, Most: c.most, Within: c.within, Text: chunk.Text,
 				Run: chunk.Troubled(func() (statemachine.Scheduler, error) { return base.New(c.profile) }, chunk.BasePace(c.profile), c.readTime, chunks...),
 			}

@@ -1,9 +1,7 @@
 package base_test
 
 import (
-	"bytes"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -20,12 +18,8 @@ import (
 
 const ms = machine.Millisecond
 
-type packet = codec.Packet
-
 func newWorld(p base.Profile, roundTrip machine.Micros) *chunk.World {
-	w := check.Must(chunk.NewWorld(statemachine.SenderConfig{Scheduler: check.Must(base.New(p))}, statemachine.ReceiverConfig{}, roundTrip/2))
-	w.Up = sim.Steady[packet](roundTrip - roundTrip/2)
-	return w
+	return check.Must(chunk.NewWorld(statemachine.SenderConfig{Scheduler: check.Must(base.New(p))}, statemachine.ReceiverConfig{}, roundTrip))
 }
 
 // transfer sends a chunk, which must arrive, and returns how long that took.
@@ -33,7 +27,7 @@ func transfer(t *testing.T, w *chunk.World, data []byte) machine.Micros {
 	t.Helper()
 	took, err := w.Transfer(data)
 	check.Same(t, "error", err, nil)
-	check.That(t, slices.EqualFunc(w.Delivered, w.Submitted, bytes.Equal), "what is delivered is what was submitted")
+	check.That(t, w.Intact(), "what is delivered is what was submitted")
 	return took
 }
 
@@ -96,7 +90,7 @@ func TestSmallChunksSurviveHeavyLoss(t *testing.T) {
 			for seed := range uint64(50) {
 				random := rand.New(rand.NewPCG(seed, uint64(loss)))
 				w := newWorld(base.Burst(), 0)
-				w.Down = func(now machine.Micros, _ packet) []machine.Micros {
+				w.Down = func(now machine.Micros, _ codec.Packet) []machine.Micros {
 					if random.IntN(100) < loss {
 						return nil
 					}

@@ -30,9 +30,9 @@ type World struct {
 	awaiting bool              // a read is to come
 }
 
-// NewWorld returns a world of two new machines, in which packets take delay in
-// either direction.
-func NewWorld(sender statemachine.SenderConfig, receiver statemachine.ReceiverConfig, delay machine.Micros) (*World, error) {
+// NewWorld returns a world of two new machines, in which packets take half of a round
+// trip in either direction.
+func NewWorld(sender statemachine.SenderConfig, receiver statemachine.ReceiverConfig, roundTrip machine.Micros) (*World, error) {
 	s, err := statemachine.NewSender(sender)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func NewWorld(sender statemachine.SenderConfig, receiver statemachine.ReceiverCo
 	if err != nil {
 		return nil, err
 	}
-	w := &World{Sender: s, Receiver: r, Down: sim.Steady[codec.Packet](delay), Up: sim.Steady[codec.Packet](delay)}
+	w := &World{Sender: s, Receiver: r, Down: sim.Steady[codec.Packet](roundTrip / 2), Up: sim.Steady[codec.Packet](roundTrip - roundTrip/2)}
 	w.giveUps = [2]machine.Micros{sender.GiveUp, receiver.GiveUp}
 	w.Carry = sim.Fates(&w.Down, &w.Up)
 	w.World = sim.NewWorld(w.carry, sim.End[codec.Packet](sending{w}), receiving{w})
@@ -95,11 +95,14 @@ func (w *World) transferAll(chunks [][]byte) error {
 		}
 	}
 	w.Run(machine.Never, func() bool { return len(w.Delivered) >= len(w.Submitted) })
-	if !slices.EqualFunc(w.Delivered, w.Submitted, bytes.Equal) {
+	if !w.Intact() {
 		return ErrCorrupt
 	}
 	return w.Receiver.Err()
 }
+
+// Intact reports whether what was delivered is what was submitted.
+func (w *World) Intact() bool { return slices.EqualFunc(w.Delivered, w.Submitted, bytes.Equal) }
 
 // Troubled returns the run of a new world for explore.Troubles: chunks are sent one
 // after the other, in front of judges, and each waits for a while to be read.

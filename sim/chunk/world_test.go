@@ -16,14 +16,14 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-func newWorld(delay machine.Micros) *chunk.World {
+func newWorld(roundTrip machine.Micros) *chunk.World {
 	return check.Must(chunk.NewWorld(
 		statemachine.SenderConfig{FirstChunkID: firstID, Scheduler: check.Must(base.New(base.Fixed(0)))},
-		statemachine.ReceiverConfig{FirstChunkID: firstID}, delay))
+		statemachine.ReceiverConfig{FirstChunkID: firstID}, roundTrip))
 }
 
 func TestAWorldTransfersAndReads(t *testing.T) {
-	w := newWorld(10)
+	w := newWorld(20)
 	w.ReadTime = 500
 	took, err := w.Transfer(block(3000))
 	check.Same(t, "error", err, nil)
@@ -50,7 +50,7 @@ func TestAWorldRefusesABadConfiguration(t *testing.T) {
 
 // A receiver that is replaced while its chunk waits takes the chunk with it.
 func TestAnEndCanBeReplaced(t *testing.T) {
-	w := newWorld(10)
+	w := newWorld(20)
 	w.ReadTime = 500
 	_, err := w.Transfer(block(3000))
 	check.Same(t, "error", err, nil)
@@ -150,7 +150,7 @@ func TestJudgedMachines(t *testing.T) {
 		"receiver acks what it has not": "the receiver violates RCV-4",
 		"receiver gives up":             "the receiver violates R23",
 	} {
-		w := newWorld(10)
+		w := newWorld(20)
 		end, what, _ := strings.Cut(mistake, " ")
 		if end == "sender" {
 			w.Sender = &brokenSender{w.Sender, what}

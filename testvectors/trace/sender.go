@@ -16,33 +16,32 @@ import (
 // RunSender takes a sender through a trace (TRC-2). It fails with ErrUnsupported or
 // ErrBadRequest.
 func RunSender(cfg contract.SenderConfig, events []contract.Event) ([]contract.Step, error) {
-	script := &script{}
-	c, err := senderConfig(cfg, script)
-	if err != nil {
-		return nil, err
-	}
-	s, err := statemachine.NewSender(c)
-	if err != nil {
-		return nil, err
-	}
-	return runSender(s, script, events)
+	_, steps, err := takenThrough(cfg, events)
+	return steps, err
 }
 
 // SenderStats returns what a sender knows after a trace, its scheduler included.
 func SenderStats(cfg contract.SenderConfig, events []contract.Event) (statemachine.SenderStats, error) {
-	script := &script{}
-	c, err := senderConfig(cfg, script)
-	if err != nil {
-		return statemachine.SenderStats{}, err
-	}
-	s, err := statemachine.NewSender(c)
-	if err == nil {
-		_, err = runSender(s, script, events)
-	}
+	s, _, err := takenThrough(cfg, events)
 	if err != nil {
 		return statemachine.SenderStats{}, err
 	}
 	return s.Stats(), nil
+}
+
+// takenThrough returns a new sender after a trace, and its steps.
+func takenThrough(cfg contract.SenderConfig, events []contract.Event) (*statemachine.Sender, []contract.Step, error) {
+	script := &script{}
+	c, err := senderConfig(cfg, script)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := statemachine.NewSender(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	steps, err := runSender(s, script, events)
+	return s, steps, err
 }
 
 func runSender(s chunk.SenderMachine, script *script, events []contract.Event) ([]contract.Step, error) {
