@@ -175,7 +175,7 @@ func TestAcksOfAFragmentedPacket(t *testing.T) {
 func TestAcksOfDeliveries(t *testing.T) {
 	e := newEnd(t, Config{NextToSend: 65534})
 	sendMany(e, 4) // 65534 to 65537
-	e.gets(acking(t, 0, 65537, 0), acking(t, 1, 65535, 0), acking(t, 2, 65533, 0), acking(t, 3, 65538, 0), acking(t, 4, 65536-65536, 1))
+	e.gets(acking(t, 0, 65537, 0), acking(t, 1, 65535, 0), acking(t, 2, 65533, 0), acking(t, 3, 65538, 0), acking(t, 4, 0, 1))
 	check.Equal(t, "acks", e.acks, []seq.Number{65537, 65535, 65533, 2, 65536})
 	e = newEnd(t, Config{})
 	e.gets(acking(t, 0, 65535, 0), acking(t, 1, 0, 0), acking(t, 2, 7, 0))
@@ -316,4 +316,14 @@ func TestATimeThatGoesBack(t *testing.T) {
 	check.That(t, !ok, "too early")
 	_, ok = e.Poll(120 * ms)
 	check.That(t, ok, "in time")
+}
+
+// The fragments of a large payload are not kept in memory once the next packet is sent.
+func TestFragmentsAreGivenBack(t *testing.T) {
+	e := newEnd(t, fragmenting)
+	check.Equal(t, "fragments", len(e.sends("abcdefghijkl")), 3)
+	e.sendsOne("ab")
+	for _, d := range e.Endpoint.datagrams[1:cap(e.Endpoint.datagrams)] {
+		check.Bytes(t, "a datagram of before", d, nil)
+	}
 }

@@ -32,6 +32,7 @@ func (e *Endpoint) send(now machine.Micros, payload []byte, state sentState) ([]
 		return nil, seq.None, payloadSize.NotAt()
 	}
 	p := Packet{Header: e.header(), Data: payload}
+	clear(e.datagrams) // or fragments would be kept in memory behind the end
 	e.datagrams = e.datagrams[:0]
 	bytes := 0
 	if len(payload) <= e.fragmentAbove {

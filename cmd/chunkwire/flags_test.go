@@ -83,7 +83,7 @@ func TestCompletions(t *testing.T) {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}
-	if r := runCommand(t, nil, "__complete", "conformance", "--level", ""); !strings.HasPrefix(r.stdout, "required\nrecommended\nall\n") {
+	if r := runCommand(t, nil, "__complete", "conformance", "--level", ""); !strings.HasPrefix(r.stdout, "required\nrecommended\n") || !strings.Contains(r.stdout, "\npackets\n") || !strings.Contains(r.stdout, "\nall\n") {
 		t.Errorf("--level: %+v", r)
 	}
 }

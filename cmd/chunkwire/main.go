@@ -36,7 +36,8 @@ of 1 KiB, each sent until an ack says that it arrived.`,
 		Example: `  chunkwire demo
   chunkwire recv --listen :9000 --out world.bin
   chunkwire send --to 192.0.2.7:9000 world.bin
-  chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K`,
+  chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K
+  chunkwire packets --loss 20`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -44,7 +45,7 @@ of 1 KiB, each sent until an ack says that it arrived.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	root.AddCommand(newDemo(), newSend(), newRecv(), newSimulate(), newPort(), newConformance(), newLive(), newVersion())
+	root.AddCommand(newDemo(), newPackets(), newSend(), newRecv(), newSimulate(), newPort(), newConformance(), newLive(), newVersion())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Args = usageArgs(cmd.Args)
 	}

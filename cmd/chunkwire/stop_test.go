@@ -70,6 +70,7 @@ func TestEveryPhaseCanBeInterrupted(t *testing.T) {
 		"one simulation":    {"simulate", "--seeds", "1", "--loss", "100", "--limit", "50h"},
 		"answering as port": {"port"},
 		"demonstrating":     {"demo", "--loss", "100"},
+		"exchanging":        {"packets", "--for", "0"},
 	}
 	for name, args := range cases {
 		t.Run(name, func(t *testing.T) {
