@@ -245,7 +245,7 @@ func TestF17(t *testing.T) {
 			if size > 16384 {
 				continue
 			}
-			check.Equal(t, "fragments", Format{}.NumFragments(size), want)
+			check.Equal(t, "fragments", Format{}.numFragments(size), want)
 			a, b := couple(t, Config{})
 			d := a.sends(strings.Repeat("p", size))
 			check.Equal(t, "datagrams", len(d), want)

@@ -54,8 +54,8 @@ func (f Format) MaxPacket() int {
 	return f.FragmentSize * f.MaxFragments
 }
 
-// NumFragments returns how many fragments a payload of size bytes has (PKF-1).
-func (f Format) NumFragments(size int) int {
+// numFragments returns how many fragments a payload of size bytes has (PKF-1).
+func (f Format) numFragments(size int) int {
 	f = f.withDefaults()
 	return (size + f.FragmentSize - 1) / f.FragmentSize
 }
