@@ -2,220 +2,221 @@ package fuzz
 
 import (
 	"bytes"
-	"fmt"
-	"hash/crc32"
+	"math"
 
-	"github.com/chunkwire/chunkwire/bitset"
-	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
+	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/packet"
 )
 
-// What the targets of the codec share: packets, and the oracle's view of them.
+// An input is FRAGMENT_SIZE - 1, 2 bytes, and MAX_FRAGMENTS - 1, a byte; a byte that says
+// what the rest is: if it is even, a datagram; if it is odd, the fields of a packet as
+// readFields reads them, in range or not.
+var targetPacket = newTarget("Packet", "the codec of packets does what its oracle does: value, or code and byte; canonical both ways", runPacket, seedPackets)
 
-// isZero reports whether a decoder returned nothing.
-func isZero(p codec.Packet) bool {
-	return p.Type == 0 && p.Slice.Data == nil && samePacket(p, codec.Packet{})
-}
-
-func samePacket(a, b codec.Packet) bool {
-	s, o := a.Slice, b.Slice
-	return a.Type == b.Type && a.Ack == b.Ack && s.ChunkID == o.ChunkID && s.SliceID == o.SliceID &&
-		s.NumSlices == o.NumSlices && bytes.Equal(s.Data, o.Data)
-}
-
-// describe names all of a packet in a line, its data by length and crc.
-func describe(p codec.Packet) string {
-	s, a := p.Slice, p.Ack
-	return fmt.Sprintf("%v{slice %d of %d of chunk %d, %d bytes %08x; ack of chunk %d, %d slices, %x}", p.Type,
-		s.SliceID, s.NumSlices, s.ChunkID, len(s.Data), crc32.ChecksumIEEE(s.Data), a.ChunkID, a.NumSlices, a.Acked)
-}
-
-func decodeBody(kind codec.Type, body []byte) (p codec.Packet, err error) {
-	p.Type = kind
-	if kind == codec.TypeAck {
-		p.Ack, err = codec.DecodeAckBody(body)
-	} else {
-		p.Slice, err = codec.DecodeSliceBody(body)
+func runPacket(t T, data []byte) {
+	s := script{data}
+	f := packet.Format{FragmentSize: 1 + int(s.uint16())%1160, MaxFragments: 1 + int(s.byte())}
+	if s.byte()&1 == 1 {
+		runFields(t, f, readFields(&s))
+		return
 	}
-	if err != nil {
-		p.Type = 0
-	}
-	return p, err
+	runPacketDatagram(t, f, s.left)
 }
 
-func appendBody(dst []byte, p codec.Packet) ([]byte, error) {
-	if p.Type == codec.TypeAck {
-		return codec.AppendAckBody(dst, p.Ack)
-	}
-	return codec.AppendSliceBody(dst, p.Slice)
-}
-
-// repair makes the crc of a datagram right, if it has room for one: otherwise no
-// fuzzer would get past it.
-func repair(protocolID uint32, datagram []byte) {
-	if len(datagram) >= 4 {
-		copy(datagram, oracle.Seal(protocolID, datagram[4:]))
-	}
-}
-
-// compareDecoded holds what a decoder returned against the oracle: the same value,
-// or a refusal by the same sentence at the same place, and nothing else returned
-// (section 6.3). What is accepted must encode to the same bytes (LAW-2).
-func compareDecoded(t T, b []byte, got codec.Packet, err error, want oracle.Packet, wantErr error, encode func(codec.Packet) ([]byte, error)) {
+// runPacketDatagram decodes any bytes (PKD-1 to PKD-14).
+func runPacketDatagram(t T, f packet.Format, datagram []byte) {
 	t.Helper()
-	compareErrors(t, err, wantErr)
+	before := bytes.Clone(datagram)
+	got, err := f.Decode(datagram)
+	want, wantErr := oracle.Decode(oracle.Limits(f), before)
+	if verbose() {
+		t.Logf("%+v, %x: %+v, %v", f, before, got, err)
+	}
+	if !bytes.Equal(before, datagram) {
+		t.Fatalf("decoding changed the datagram")
+	}
+	checkDecodedHeader(t, datagram, want, wantErr)
+	comparePlaced(t, err, wantErr)
 	if err != nil {
-		if e := wantErr.(*oracle.Error); err.(*codec.Error).Place() != e.Bit {
-			t.Fatalf("%v, but the oracle says bit %d", err, e.Bit)
-		}
-		if !isZero(got) {
-			t.Fatalf("refused with %v, but returned %s", err, describe(got))
+		if got.Data != nil || got.Header != (packet.Header{}) || got.NumFragments != 0 || got.FragmentID != 0 {
+			t.Fatalf("refused with %v, but returned %+v", err, got)
 		}
 		return
 	}
-	if !samePacket(got, fromOracle(want)) {
-		t.Fatalf("decoded %s, the oracle %s", describe(got), describe(fromOracle(want)))
+	if !samePackets(got, want) {
+		t.Fatalf("decoded %+v, the oracle %+v", got, want)
 	}
-	if data := got.Slice.Data; cap(data) != len(data) {
-		t.Fatalf("the data of %d bytes have room behind them, in the caller's datagram", len(data))
-	}
-	if again, err := encode(got); err != nil || !bytes.Equal(again, b) {
+	if again, err := f.Append([]byte("before"), &got); err != nil || !bytes.Equal(again, append([]byte("before"), datagram...)) {
 		t.Fatalf("accepted, but it encodes to %x, %v", again, err)
+	}
+	if again := oracleEncodes(got); !bytes.Equal(again, datagram) {
+		t.Fatalf("accepted, but the oracle encodes it to %x", again)
 	}
 }
 
-func compareErrors(t T, err, want error) {
+// checkDecodedHeader: what decodes headers alone does what the oracle does, as long as
+// the oracle's fault lies in the header.
+func checkDecodedHeader(t T, datagram []byte, want oracle.Packet, wantErr error) {
+	t.Helper()
+	h, size, err := packet.DecodeHeader(datagram)
+	refused, _ := wantErr.(*oracle.Error)
+	switch {
+	case len(datagram) > 0 && datagram[0]&1 == 1: // no header begins so
+		if e, ok := err.(*packet.Error); !ok || string(e.Code()) != oracle.ReservedBits || e.Place() != 0 {
+			t.Fatalf("a fragment is no header: %v", err)
+		}
+	case refused == nil:
+		if h != packet.Header(want.Header) || err != nil || size != len(datagram)-len(want.Data) || size != h.Size() {
+			t.Fatalf("the header is %+v of %d bytes, %v; the oracle's %+v", h, size, err, want.Header)
+		}
+	case refused.Code == oracle.EmptyPayload || refused.Code == oracle.TooLarge:
+		if err != nil || size != refused.At {
+			t.Fatalf("the header has %d bytes, %v; the payload begins at %d", size, err, refused.At)
+		}
+	default:
+		comparePlaced(t, err, wantErr)
+		if h != (packet.Header{}) || size != 0 {
+			t.Fatalf("refused with %v, but returned %+v", err, h)
+		}
+	}
+}
+
+// comparePlaced: both take it, or both refuse it with the same code and byte.
+func comparePlaced(t T, err, want error) {
 	t.Helper()
 	if err == nil && want == nil {
 		return
 	}
-	got, isOurs := err.(*codec.Error)
+	got, isOurs := err.(*packet.Error)
 	w, refused := want.(*oracle.Error)
-	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Sentence {
+	if !isOurs || !refused || string(got.Code()) != w.Code || got.Place() != w.At {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)
 	}
 }
 
-// forOracle says a packet in the oracle's terms.
-func forOracle(p codec.Packet) oracle.Packet {
-	switch p.Type {
-	case codec.TypeSlice:
-		s := p.Slice
-		return oracle.Packet{Type: oracle.TypeSlice, ChunkID: int64(s.ChunkID), SliceID: int64(s.SliceID), NumSlices: int64(s.NumSlices), Data: s.Data}
-	case codec.TypeAck:
-		bits := make([]bool, codec.MaxSlices)
-		for id := range bits {
-			bits[id] = p.Ack.Acked.Has(id)
-		}
-		return oracle.Packet{Type: oracle.TypeAck, ChunkID: int64(p.Ack.ChunkID), NumSlices: int64(p.Ack.NumSlices), Acked: bits}
-	}
-	return oracle.Packet{Type: "neither"}
+func samePackets(a packet.Packet, b oracle.Packet) bool {
+	return a.Header == packet.Header(b.Header) && a.FragmentID == b.ID && a.NumFragments == b.Count && bytes.Equal(a.Data, b.Data)
 }
 
-// fromOracle is the inverse, for packets that can be represented.
-func fromOracle(p oracle.Packet) codec.Packet {
-	if p.Type == oracle.TypeSlice {
-		return codec.Packet{Slice: codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), Data: p.Data}}
+// oracleEncodes returns what the oracle encodes a packet to whose fields have room.
+func oracleEncodes(p packet.Packet) []byte {
+	if p.NumFragments == 0 {
+		return oracle.EncodeRegular(oracle.Header(p.Header), p.Data)
 	}
-	a := codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices)}
-	for id, bit := range p.Acked {
-		if bit {
-			a.Acked.Add(id)
-		}
-	}
-	return codec.Packet{Type: codec.TypeAck, Ack: a}
+	return oracle.EncodeFragment(oracle.Header(p.Header), p.FragmentID, p.NumFragments, p.Data)
 }
 
-// readPacket makes a packet, representable or not: a byte for its type, of which
-// bit 7 asks to put all fields within their limits; chunk_id, num_slices,
-// slice_id and size, 2 bytes each; and its data, which is repeated as often as
-// its size asks, or the bits of an ack.
-func readPacket(s *script) codec.Packet {
-	kind := s.byte()
-	chunkID, num, id, size := s.uint16(), int(int16(s.uint16())), int(int16(s.uint16())), int(s.uint16()%1300)
-	if kind&0x80 != 0 {
-		num = 1 + (num-1)&0xff
-		id = (id & 0xff) % num
+// runFields encodes a packet of any fields (PKF-1 to PKF-4).
+func runFields(t T, f packet.Format, p packet.Packet) {
+	t.Helper()
+	before := []byte("before")
+	got, err := f.Append(before, &p)
+	if verbose() {
+		t.Logf("%+v, %+v: %x, %v", f, p, got, err)
 	}
-	switch kind & 0x7f % 8 {
-	case 4, 5, 6:
-		a := codec.Ack{ChunkID: chunkID, NumSlices: num}
-		for w := range a.Acked {
-			a.Acked[w] = s.uint64()
-		}
-		if kind&0x80 != 0 {
-			a.Acked = a.Acked.Intersect(bitset.FirstN(num))
-		}
-		return codec.Packet{Type: codec.TypeAck, Ack: a}
-	case 7:
-		return codec.Packet{Type: codec.Type(2 + chunkID%254)}
+	if header := p.Header.Append(nil); !bytes.Equal(header, oracle.EncodeHeader(oracle.Header(p.Header))) || len(header) != p.Header.Size() {
+		t.Fatalf("the header is %x", header)
 	}
-	if kind&0x80 != 0 {
-		if size = 1 + (size-1)&0x3ff; id < num-1 {
-			size = codec.SliceSize
+	comparePlaced(t, err, refusalOf(f, p))
+	if err != nil {
+		if !bytes.Equal(got, before) {
+			t.Fatalf("refused with %v, but wrote %x", err, got)
 		}
+		return
 	}
-	p := codec.Packet{Type: codec.TypeSlice, Slice: codec.Slice{ChunkID: chunkID, SliceID: id, NumSlices: num}}
-	p.Slice.Data = repeated(s.left, size)
+	if p.FragmentID > 0 {
+		p.Header = packet.Header{Sequence: p.Sequence} // all that the wire has
+	}
+	if want := oracleEncodes(p); !bytes.Equal(got[len(before):], want) {
+		t.Fatalf("encoded %x, the oracle %x", got[len(before):], want)
+	}
+	back, err := f.Decode(got[len(before):])
+	if err != nil || !samePackets(back, oracle.Packet{Header: oracle.Header(p.Header), ID: p.FragmentID, Count: p.NumFragments, Data: p.Data}) {
+		t.Fatalf("it decodes to %+v, %v", back, err)
+	}
+}
+
+// refusalOf is why a packet cannot be encoded. Of a fragment the oracle's decoder says
+// it, if the wire has room for its fields (PKF-4).
+func refusalOf(f packet.Format, p packet.Packet) error {
+	switch {
+	case p.NumFragments == 0 && (len(p.Data) < 1 || len(p.Data) > f.FragmentSize*f.MaxFragments):
+		return &oracle.Error{Code: oracle.PayloadSize, At: oracle.Nowhere}
+	case p.NumFragments == 0 && p.FragmentID != 0, p.NumFragments != 0 && p.FragmentID < 0:
+		return &oracle.Error{Code: oracle.FragmentIDOutOfRange, At: 3}
+	case p.NumFragments == 0:
+		return nil
+	case p.NumFragments < 0:
+		return &oracle.Error{Code: oracle.SingleFragment, At: 4}
+	case p.NumFragments > math.MaxUint8+1:
+		return &oracle.Error{Code: oracle.TooManyFragments, At: 4}
+	case p.NumFragments >= 2 && p.NumFragments <= f.MaxFragments && p.FragmentID >= p.NumFragments:
+		return &oracle.Error{Code: oracle.FragmentIDOutOfRange, At: 3}
+	}
+	p.FragmentID = min(p.FragmentID, math.MaxUint8) // a larger one is beyond a number that is refused
+	_, err := oracle.Decode(oracle.Limits(f), oracleEncodes(p))
+	return err
+}
+
+// readFields makes a packet of any fields: sequence, ack, 2 bytes each; ack_bits, 4; the
+// id and the number of fragments, 2 each; the size of its data, 2; and the data, which are
+// repeated as often as that size asks.
+func readFields(s *script) packet.Packet {
+	p := packet.Packet{Header: packet.Header{Sequence: s.uint16(), Ack: s.uint16(), AckBits: s.uint32()}}
+	p.FragmentID, p.NumFragments = int(int16(s.uint16())), int(int16(s.uint16()))
+	size := int(s.uint16())
+	p.Data = repeated(s.left, size)
 	return p
 }
 
-// repeated returns n bytes, the given ones again and again.
-func repeated(b []byte, n int) []byte {
-	out := make([]byte, n)
-	if len(b) > 0 {
-		for at := 0; at < n; {
-			at += copy(out[at:], b)
-		}
-	}
-	return out
+// fieldsScript is the inverse of readFields.
+func fieldsScript(p packet.Packet) []byte {
+	out := appendUint32(appendUint16(appendUint16(nil, p.Sequence), p.Ack), p.AckBits)
+	out = appendUint16(appendUint16(out, uint16(p.FragmentID)), uint16(p.NumFragments))
+	return append(appendUint16(out, uint16(len(p.Data))), p.Data...)
 }
 
-// packetScript is the inverse of readPacket.
-func packetScript(p codec.Packet) []byte {
-	out := []byte{byte(4 * p.Type)}
-	if p.Type == codec.TypeAck {
-		out = appendUint16(appendUint16(out, p.Ack.ChunkID), uint16(p.Ack.NumSlices))
-		out = appendUint16(appendUint16(out, 0), 0)
-		for _, w := range p.Ack.Acked {
-			out = appendUint32(appendUint32(out, uint32(w)), uint32(w>>32))
-		}
-		return out
-	}
-	s := p.Slice
-	out = appendUint16(appendUint16(out, s.ChunkID), uint16(s.NumSlices))
-	out = appendUint16(appendUint16(out, uint16(s.SliceID)), uint16(len(s.Data)))
-	return append(out, s.Data...)
+// formatScript is the head of an input.
+func formatScript(f packet.Format, rest byte) []byte {
+	return append(appendUint16(nil, uint16(f.FragmentSize-1)), byte(f.MaxFragments-1), rest)
 }
 
-// packetOf returns the packet of a request, representable or not.
-func packetOf(q contract.Request) codec.Packet {
-	p := q.Packet
-	if p == nil {
-		return codec.Packet{Type: 2}
-	}
-	number := func(n *int64) int {
-		if n == nil {
-			return 0
+// seedPackets are the vectors' datagrams and headers, those of traces among them, and what
+// they decode to. Of a trace's regular packets of one size the first few are enough.
+func seedPackets(files []testvectors.File) (seeds [][]byte) {
+	add := func(f packet.Format, datagram []byte) {
+		seeds = append(seeds, append(formatScript(f, 0), datagram...))
+		if p, err := f.Decode(datagram); err == nil {
+			seeds = append(seeds, append(formatScript(f, 1), fieldsScript(p)...))
 		}
-		return int(*n)
 	}
-	if p.Type == contract.TypeAck {
-		acked := ""
-		if p.Acked != nil {
-			acked = *p.Acked
+	for _, q := range requests[contract.PacketHeaderRequest](files, contract.OpPacketHeader) {
+		h := packet.Header{Sequence: q.Sequence, Ack: q.Ack, AckBits: q.AckBits}
+		p := packet.Packet{Header: h, Data: []byte("x")}
+		seeds = append(seeds, append(formatScript(packet.Format{FragmentSize: 1024, MaxFragments: 16}, 1), fieldsScript(p)...))
+	}
+	for _, q := range requests[contract.PacketDecodeRequest](files, contract.OpPacketDecode) {
+		add(packet.Format{FragmentSize: q.FragmentSize, MaxFragments: q.MaxFragments}, bytesOf(&q.Hex))
+	}
+	for _, q := range requests[contract.EndpointRequest](files, contract.OpPacketEndpoint) {
+		count := map[int]int{}
+		for _, e := range q.Events {
+			if d := bytesOf(e.Datagram); e.Datagram != nil && count[len(d)] < 3 {
+				count[len(d)]++
+				add(packet.Format{FragmentSize: max(q.Config.FragmentSize, 1), MaxFragments: max(q.Config.MaxFragments, 1)}, d)
+			}
 		}
-		set, n, _ := contract.ParseBits(acked)
-		return codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: n, Acked: set}}
 	}
-	return codec.Packet{Slice: codec.Slice{
-		ChunkID: uint16(p.ChunkID), SliceID: number(p.SliceID), NumSlices: number(p.NumSlices), Data: bytesOf(p.Data),
-	}}
-}
-
-// codecRequests are the vectors' requests of the codec.
-func codecRequests(files []testvectors.File, ops ...string) []contract.Request {
-	return requests[contract.Request](files, ops...)
+	small := packet.Format{FragmentSize: 4, MaxFragments: 256}
+	for _, p := range []packet.Packet{
+		{NumFragments: -1, Data: []byte("abcd")}, {NumFragments: 257, Data: []byte("abcd")}, {NumFragments: 2, FragmentID: -1, Data: []byte("abcd")},
+		{NumFragments: 2, FragmentID: 2, Data: []byte("abcd")}, {FragmentID: 1, Data: []byte("abcd")}, {NumFragments: 2, FragmentID: 256, Data: []byte("abcd")},
+		{NumFragments: 256, FragmentID: 256, Data: []byte("abcd")}, {NumFragments: 256, FragmentID: 255, Data: []byte("abcd")},
+		{NumFragments: 1, Data: []byte("abcd")}, {NumFragments: 2, Data: []byte("abc")}, {NumFragments: 2, FragmentID: 1}, {}, {Data: make([]byte, 1025)},
+	} {
+		seeds = append(seeds, append(formatScript(small, 1), fieldsScript(p)...))
+	}
+	return seeds
 }

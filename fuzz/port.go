@@ -62,10 +62,16 @@ var (
 		`"truncated"`, `"crc_mismatch"`, `"nonzero_padding"`, `"slice_id_out_of_range"`, `"bad_end_check"`,
 		`"trailing_data"`, `"invalid_field"`, `"unsupported"`, `"bad_request"`,
 	}
+	// placedCodes are those of the packet layer, which come with a place (PKO-2).
+	placedCodes = []string{
+		`"truncated"`, `"reserved_bits"`, `"not_minimal"`, `"empty_payload"`, `"too_large"`, `"too_many_fragments"`, `"single_fragment"`,
+		`"fragment_id_out_of_range"`, `"sequence_mismatch"`, `"fragment_size"`, `"invalid_field"`,
+	}
 	// resultOf names the field that an op answers with (PRT-1).
 	resultOf = map[string]string{
 		"encode_body": "hex", "decode_body": "packet", "encode_packet": "hex", "decode_packet": "packet",
 		"sender": "steps", "receiver": "steps",
+		"packet_header": "hex", "packet_decode": "packet", "packet_endpoint": "steps", "packet_congestion": "steps",
 	}
 )
 
@@ -93,11 +99,21 @@ func checkAnswer(t T, line, answer []byte) {
 			t.Fatalf("the answer of op %q is %s", op, answer)
 		}
 		checkInverse(t, op, q, a)
-	case ok != "false" || len(a) != 3 || !slices.Contains(errorCodes, string(a["error"])):
+	case ok != "false" || !isRefusal(a):
 		t.Fatalf("a refusal is %s", answer)
 	case id == "null" && string(a["error"]) != `"bad_request"`:
 		t.Fatalf("a line without an id is refused by %s", answer)
 	}
+}
+
+// isRefusal reports whether an answer has a code, and a place if its code has one, and
+// nothing else.
+func isRefusal(a object) bool {
+	code := string(a["error"])
+	if at, ok := a["at"]; ok {
+		return len(a) == 4 && slices.Contains(placedCodes, code) && integer.Match(at)
+	}
+	return len(a) == 3 && slices.Contains(errorCodes, code)
 }
 
 // checkInverse asks the inverse question: what was decoded encodes to the same

@@ -36,6 +36,7 @@ func Targets() []*Target {
 	return []*Target{
 		targetBits, targetDatagram, targetBody, targetRoundTrip,
 		targetReceiver, targetSender, targetConversation, targetTransport, targetVectors, targetPort,
+		targetPacket, targetPacketEndpoint, targetCongestion,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 	"testing/fstest"
 
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -72,7 +73,7 @@ func checkVectors(t T, f testvectors.File) {
 		switch {
 		case names[v.Name]:
 			t.Fatalf("two vectors are called %q", v.Name)
-		case v.Level != testvectors.Required && v.Level != testvectors.Recommended:
+		case !slices.Contains(levels(), v.Level):
 			t.Fatalf("%q has the level %q", v.Name, v.Level)
 		case v.Comment == "" || len(v.Sentences) == 0:
 			t.Fatalf("%q has no comment or sentence", v.Name)
@@ -90,6 +91,18 @@ func checkVectors(t T, f testvectors.File) {
 		}
 	}
 }
+
+// levels returns the conformance levels that there are.
+var levels = sync.OnceValue(func() (names []testvectors.Level) {
+	list, err := testvectors.Levels()
+	if err != nil {
+		panic(err)
+	}
+	for _, l := range list {
+		names = append(names, l.Name)
+	}
+	return names
+})
 
 func mustMarshal(t T, v any) []byte {
 	t.Helper()

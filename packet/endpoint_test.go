@@ -289,6 +289,7 @@ func TestStatsCount(t *testing.T) {
 	later(20*ms, a, b)
 	a.gets(b.polls())
 	b.gets(part(t, 5, 0, 2))
+	check.Equal(t, "in reassembly", [2]int{b.Stats().Incomplete, b.Stats().IncompleteBytes}, [2]int{1, 4})
 	later(ReassemblyTime, a, b)
 	b.polls()
 	s := a.Stats()

@@ -64,39 +64,48 @@ var (
 	ErrPayloadSize = format.Sentinel(CodePayloadSize)
 )
 
+// rule returns the rule of a sentence or a row, with its errors up to a place made in
+// advance.
+func rule(id string, code wire.Code, why string, last int) *wire.Rule {
+	return format.Rule(id, code, why, 1, last)
+}
+
+// placeless returns the rule of what lies in no byte.
+func placeless(id string, code wire.Code, why string) *wire.Rule { return rule(id, code, why, 0) }
+
 // What a decoder refuses (section 3.3). The last number is the largest place.
 var (
-	prefixMissing    = format.Rule("PKD-1", CodeTruncated, "there is no byte", 1, 0)
-	prefixReserved   = format.Rule("PKD-2", CodeReservedBits, "the prefix has a bit that must be 0", 1, 0)
-	sequenceMissing  = format.Rule("PKD-3", CodeTruncated, "ends inside sequence", 1, 6)
-	ackMissing       = format.Rule("PKD-4", CodeTruncated, "ends inside ack", 1, 8)
-	ackNotMinimal    = format.Rule("PKD-4", CodeNotMinimal, "ack has two bytes where one is enough", 1, 8)
-	bitsMissing      = format.Rule("PKD-5", CodeTruncated, "ends inside ack_bits", 1, 13)
-	bitsNotMinimal   = format.Rule("PKD-5", CodeNotMinimal, "a byte of ack_bits is there though it is 0xFF", 1, 13)
-	payloadEmpty     = format.Rule("PKD-6", CodeEmptyPayload, "there is no payload", 1, MaxHeader)
-	payloadTooLarge  = format.Rule("PKD-6", CodeTooLarge, "the payload is larger than a packet can be", 1, MaxHeader)
-	fragmentMissing  = format.Rule("PKD-7", CodeTruncated, "ends inside the header of a fragment", 1, 4)
-	fragmentsTooMany = format.Rule("PKD-8", CodeTooManyFragments, "more fragments than a packet can have", 1, 4)
-	fragmentSingle   = format.Rule("PKD-8", CodeSingleFragment, "a packet of one fragment", 1, 4)
-	fragmentIDBeyond = format.Rule("PKD-9", CodeFragmentIDOutOfRange, "fragment_id is not below the number of fragments", 1, 3)
-	embeddedMissing  = format.Rule("PKD-10", CodeTruncated, "ends before the embedded header", 1, 5)
-	embeddedReserved = format.Rule("PKD-10", CodeReservedBits, "the embedded prefix has a bit that must be 0", 1, 5)
-	sequenceDiffers  = format.Rule("PKD-10", CodeSequenceMismatch, "the embedded header has another sequence", 1, 6)
-	dataSize         = format.Rule("PKD-11", CodeFragmentSize, "wrong data length for this fragment", 1, fragmentHeader+MaxHeader)
+	prefixMissing    = rule("PKD-1", CodeTruncated, "there is no byte", 0)
+	prefixReserved   = rule("PKD-2", CodeReservedBits, "the prefix has a bit that must be 0", 0)
+	sequenceMissing  = rule("PKD-3", CodeTruncated, "ends inside sequence", 6)
+	ackMissing       = rule("PKD-4", CodeTruncated, "ends inside ack", 8)
+	ackNotMinimal    = rule("PKD-4", CodeNotMinimal, "ack has two bytes where one is enough", 8)
+	bitsMissing      = rule("PKD-5", CodeTruncated, "ends inside ack_bits", 13)
+	bitsNotMinimal   = rule("PKD-5", CodeNotMinimal, "a byte of ack_bits is there though it is 0xFF", 13)
+	payloadEmpty     = rule("PKD-6", CodeEmptyPayload, "there is no payload", MaxHeader)
+	payloadTooLarge  = rule("PKD-6", CodeTooLarge, "the payload is larger than a packet can be", MaxHeader)
+	fragmentMissing  = rule("PKD-7", CodeTruncated, "ends inside the header of a fragment", 4)
+	fragmentsTooMany = rule("PKD-8", CodeTooManyFragments, "more fragments than a packet can have", 4)
+	fragmentSingle   = rule("PKD-8", CodeSingleFragment, "a packet of one fragment", 4)
+	fragmentIDBeyond = rule("PKD-9", CodeFragmentIDOutOfRange, "fragment_id is not below the number of fragments", 3)
+	embeddedMissing  = rule("PKD-10", CodeTruncated, "ends before the embedded header", 5)
+	embeddedReserved = rule("PKD-10", CodeReservedBits, "the embedded prefix has a bit that must be 0", 5)
+	sequenceDiffers  = rule("PKD-10", CodeSequenceMismatch, "the embedded header has another sequence", 6)
+	dataSize         = rule("PKD-11", CodeFragmentSize, "wrong data length for this fragment", fragmentHeader+MaxHeader)
 )
 
 // What an endpoint refuses to receive (section 5).
 var (
-	numberStale        = format.Rule("P2", CodeStale, "the number is outside the window", 1, 0)
-	numberReceived     = format.Rule("P3", CodeDuplicate, "the packet was received before", 1, 0)
-	numberDead         = format.Rule("P4", CodeDead, "the packet was given up", 1, 0)
-	regularRefused     = format.Rule("P5", CodeRefused, "the layer above refuses the payload", 1, 0)
-	fragmentStale      = format.Rule("P7", CodeStale, "the number is too old for fragments", 1, 0)
-	fragmentOtherCount = format.Rule("P8", CodeFragmentCount, "other fragments of the packet have another count", 1, 0)
-	fragmentTwice      = format.Rule("P9", CodeFragmentDuplicate, "the fragment was received before", 1, 0)
-	reassemblyNoRoom   = format.Rule("P10", CodeReassemblyFull, "no room for the fragment", 1, 0)
-	assembledRefused   = format.Rule("P12", CodeRefused, "the layer above refuses the payload", 1, 0)
+	numberStale        = placeless("P2", CodeStale, "the number is outside the window")
+	numberReceived     = placeless("P3", CodeDuplicate, "the packet was received before")
+	numberDead         = placeless("P4", CodeDead, "the packet was given up")
+	regularRefused     = placeless("P5", CodeRefused, "the layer above refuses the payload")
+	fragmentStale      = placeless("P7", CodeStale, "the number is too old for fragments")
+	fragmentOtherCount = placeless("P8", CodeFragmentCount, "other fragments of the packet have another count")
+	fragmentTwice      = placeless("P9", CodeFragmentDuplicate, "the fragment was received before")
+	reassemblyNoRoom   = placeless("P10", CodeReassemblyFull, "no room for the fragment")
+	assembledRefused   = placeless("P12", CodeRefused, "the layer above refuses the payload")
 )
 
 // What a sender refuses (section 3.2).
-var payloadSize = format.Rule("PKF-3", CodePayloadSize, "the payload has no byte, or more than a packet can have", 1, 0)
+var payloadSize = placeless("PKF-3", CodePayloadSize, "the payload has no byte, or more than a packet can have")

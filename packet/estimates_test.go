@@ -194,15 +194,17 @@ func TestLoss(t *testing.T) {
 
 // The same with a pause of any length between.
 func TestSecondsArePassed(t *testing.T) {
-	for gap := range machine.Micros(30) {
-		var s seconds
-		s.add(5*machine.Second, lostCount, 7)
-		sum := s.sum((5 + gap) * machine.Second)
-		want := int64(0)
-		if gap >= 1 && gap <= 10 {
-			want = 7
+	for begin := range machine.Micros(24) {
+		for gap := range machine.Micros(30) {
+			var s seconds
+			s.add(begin*machine.Second, lostCount, 7)
+			sum := s.sum((begin + gap) * machine.Second)
+			want := int64(0)
+			if gap >= 1 && gap <= 10 {
+				want = 7
+			}
+			check.Equal(t, "count", sum[lostCount], want)
 		}
-		check.Equal(t, "count", sum[lostCount], want)
 	}
 }
 
@@ -230,6 +232,9 @@ func TestRates(t *testing.T) {
 func TestSamplesForDisplay(t *testing.T) {
 	var h history
 	check.Equal(t, "none", h.figures(), Samples{})
+	var one history
+	one.add(5)
+	check.Equal(t, "one", one.figures(), Samples{1, 5, 5, 5, 0, 0, 0})
 	for _, r := range []machine.Micros{30, 10, 20, 41} {
 		h.add(r)
 	}

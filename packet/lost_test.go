@@ -146,6 +146,10 @@ func TestTheRingGrows(t *testing.T) {
 	check.Equal(t, "events", len(e.said()), 300)
 	check.Equal(t, "when it is empty", len(e.sent.slots), 0)
 	check.That(t, cap(e.Endpoint.events) <= keptEvents, "the memory of many events is not kept")
+	sendMany(e, 1)
+	later(Kept, e)
+	e.polls()
+	check.Equal(t, "the smallest is kept", len(e.sent.slots), firstRing)
 }
 
 // At most SentMax are kept: each gets its event all the same (F-10).

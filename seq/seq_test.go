@@ -1,6 +1,7 @@
 package seq_test
 
 import (
+	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -153,4 +154,18 @@ func TestAWindowAgreesWithASet(t *testing.T) {
 			m.compare(t, &w)
 		}
 	})
+}
+
+// A window has a bit for each of its numbers, in words.
+func TestTheMemoryOfAWindow(t *testing.T) {
+	windows := make([]seq.Window, 100)
+	for size := 4; size <= 16384; size *= 2 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for i := range windows {
+			windows[i] = seq.NewWindow(size, 0)
+		}
+		runtime.ReadMemStats(&after)
+		check.That(t, after.TotalAlloc-before.TotalAlloc < 100*uint64(size/8+8)+4096, "memory")
+	}
 }

@@ -21,7 +21,7 @@ import (
 
 // packages are what is mutated.
 var packages = []string{
-	"bitpack", "bitset", "wire", "rtt", "codec", "machine", "statemachine", "schedule/base", "schedule/adaptive",
+	"bitpack", "bitset", "seq", "wire", "rtt", "codec", "machine", "statemachine", "schedule/base", "schedule/adaptive", "packet",
 }
 
 // least is the share of mutants, in percent, that must be killed in each package.

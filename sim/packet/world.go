@@ -11,24 +11,27 @@ import (
 // dropped: each can arrive at any time, in any order, and again.
 type World struct {
 	Ends   [2]*Checked
-	Now    machine.Micros
-	Flight [2][][]byte // to each end
+	Now    machine.Micros // of the next event; it may go back
+	Flight [2][][]byte    // to each end
 	Judge  *Judge
 
 	cfg     protocol.Config
 	fail    Fail
+	clock   [2]machine.Micros // the latest time that each end was given (PKN-3)
 	verdict [2]protocol.Verdict
 }
 
-// NewWorld returns a world of two ends with one configuration.
+// NewWorld returns a world of two ends with one configuration, but for their numbers: what
+// the one begins to send with is what the other expects (PKI-7).
 func NewWorld(cfg protocol.Config, fail Fail) (*World, error) {
-	w := &World{cfg: Complete(cfg), fail: fail, Judge: NewJudge(cfg.NextToSend, cfg.NextToSend)}
+	w := &World{cfg: Complete(cfg), fail: fail, Judge: NewJudge(cfg.NextToSend, cfg.NextToReceive)}
 	for i := range w.Ends {
 		end, err := NewChecked(cfg, fail)
 		if err != nil {
 			return nil, err
 		}
 		w.Ends[i] = end
+		cfg.NextToSend, cfg.NextToReceive = cfg.NextToReceive, cfg.NextToSend
 	}
 	return w, nil
 }
@@ -47,7 +50,7 @@ func (w *World) Send(end int, payload []byte, quiet bool) {
 	n := w.Judge.ends[end].next
 	datagrams, err := w.Ends[end].Send(w.Now, payload, quiet)
 	if err == nil {
-		w.check(w.Judge.Sent(end, w.Now, n, payload, quiet))
+		w.check(w.Judge.Sent(end, w.time(end), n, payload, quiet))
 	}
 	w.Flight[1-end] = append(w.Flight[1-end], datagrams...)
 	w.after(end)
@@ -84,11 +87,11 @@ func (w *World) Poll(end int) (packets int) {
 		n := w.Judge.ends[end].next
 		datagram, ok := w.Ends[end].Poll(w.Now)
 		if ok {
-			w.check(w.Judge.Sent(end, w.Now, n, []byte{0}, true))
+			w.check(w.Judge.Sent(end, w.time(end), n, []byte{0}, true))
 			w.Flight[1-end] = append(w.Flight[1-end], datagram)
 		}
 		w.after(end)
-		w.check(w.Judge.Polled(end, w.Now))
+		w.check(w.Judge.Polled(end, w.time(end)))
 		if !ok {
 			return packets
 		}
@@ -122,9 +125,16 @@ func (w *World) Wait(d machine.Micros) {
 	w.fail("the ends never rest")
 }
 
+// time is what an end takes the time for: Now may go back.
+func (w *World) time(end int) machine.Micros {
+	w.clock[end] = max(w.clock[end], w.Now)
+	return w.clock[end]
+}
+
 func (w *World) after(end int) {
+	now := w.time(end)
 	for _, event := range w.Ends[end].Events() {
-		w.check(w.Judge.Event(end, w.Now, event))
+		w.check(w.Judge.Event(end, now, event))
 	}
 	w.check(w.Judge.Holds(end, w.cfg, w.Ends[end].Endpoint.Stats()))
 }

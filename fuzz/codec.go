@@ -1,0 +1,221 @@
+package fuzz
+
+import (
+	"bytes"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle"
+)
+
+// What the targets of the codec share: packets, and the oracle's view of them.
+
+// isZero reports whether a decoder returned nothing.
+func isZero(p codec.Packet) bool {
+	return p.Type == 0 && p.Slice.Data == nil && samePacket(p, codec.Packet{})
+}
+
+func samePacket(a, b codec.Packet) bool {
+	s, o := a.Slice, b.Slice
+	return a.Type == b.Type && a.Ack == b.Ack && s.ChunkID == o.ChunkID && s.SliceID == o.SliceID &&
+		s.NumSlices == o.NumSlices && bytes.Equal(s.Data, o.Data)
+}
+
+// describe names all of a packet in a line, its data by length and crc.
+func describe(p codec.Packet) string {
+	s, a := p.Slice, p.Ack
+	return fmt.Sprintf("%v{slice %d of %d of chunk %d, %d bytes %08x; ack of chunk %d, %d slices, %x}", p.Type,
+		s.SliceID, s.NumSlices, s.ChunkID, len(s.Data), crc32.ChecksumIEEE(s.Data), a.ChunkID, a.NumSlices, a.Acked)
+}
+
+func decodeBody(kind codec.Type, body []byte) (p codec.Packet, err error) {
+	p.Type = kind
+	if kind == codec.TypeAck {
+		p.Ack, err = codec.DecodeAckBody(body)
+	} else {
+		p.Slice, err = codec.DecodeSliceBody(body)
+	}
+	if err != nil {
+		p.Type = 0
+	}
+	return p, err
+}
+
+func appendBody(dst []byte, p codec.Packet) ([]byte, error) {
+	if p.Type == codec.TypeAck {
+		return codec.AppendAckBody(dst, p.Ack)
+	}
+	return codec.AppendSliceBody(dst, p.Slice)
+}
+
+// repair makes the crc of a datagram right, if it has room for one: otherwise no
+// fuzzer would get past it.
+func repair(protocolID uint32, datagram []byte) {
+	if len(datagram) >= 4 {
+		copy(datagram, oracle.Seal(protocolID, datagram[4:]))
+	}
+}
+
+// compareDecoded holds what a decoder returned against the oracle: the same value,
+// or a refusal by the same sentence at the same place, and nothing else returned
+// (section 6.3). What is accepted must encode to the same bytes (LAW-2).
+func compareDecoded(t T, b []byte, got codec.Packet, err error, want oracle.Packet, wantErr error, encode func(codec.Packet) ([]byte, error)) {
+	t.Helper()
+	compareErrors(t, err, wantErr)
+	if err != nil {
+		if e := wantErr.(*oracle.Error); err.(*codec.Error).Place() != e.Bit {
+			t.Fatalf("%v, but the oracle says bit %d", err, e.Bit)
+		}
+		if !isZero(got) {
+			t.Fatalf("refused with %v, but returned %s", err, describe(got))
+		}
+		return
+	}
+	if !samePacket(got, fromOracle(want)) {
+		t.Fatalf("decoded %s, the oracle %s", describe(got), describe(fromOracle(want)))
+	}
+	if data := got.Slice.Data; cap(data) != len(data) {
+		t.Fatalf("the data of %d bytes have room behind them, in the caller's datagram", len(data))
+	}
+	if again, err := encode(got); err != nil || !bytes.Equal(again, b) {
+		t.Fatalf("accepted, but it encodes to %x, %v", again, err)
+	}
+}
+
+func compareErrors(t T, err, want error) {
+	t.Helper()
+	if err == nil && want == nil {
+		return
+	}
+	got, isOurs := err.(*codec.Error)
+	w, refused := want.(*oracle.Error)
+	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Sentence {
+		t.Fatalf("the codec says %v, the oracle %v", err, want)
+	}
+}
+
+// forOracle says a packet in the oracle's terms.
+func forOracle(p codec.Packet) oracle.Packet {
+	switch p.Type {
+	case codec.TypeSlice:
+		s := p.Slice
+		return oracle.Packet{Type: oracle.TypeSlice, ChunkID: int64(s.ChunkID), SliceID: int64(s.SliceID), NumSlices: int64(s.NumSlices), Data: s.Data}
+	case codec.TypeAck:
+		bits := make([]bool, codec.MaxSlices)
+		for id := range bits {
+			bits[id] = p.Ack.Acked.Has(id)
+		}
+		return oracle.Packet{Type: oracle.TypeAck, ChunkID: int64(p.Ack.ChunkID), NumSlices: int64(p.Ack.NumSlices), Acked: bits}
+	}
+	return oracle.Packet{Type: "neither"}
+}
+
+// fromOracle is the inverse, for packets that can be represented.
+func fromOracle(p oracle.Packet) codec.Packet {
+	if p.Type == oracle.TypeSlice {
+		return codec.Packet{Slice: codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), Data: p.Data}}
+	}
+	a := codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices)}
+	for id, bit := range p.Acked {
+		if bit {
+			a.Acked.Add(id)
+		}
+	}
+	return codec.Packet{Type: codec.TypeAck, Ack: a}
+}
+
+// readPacket makes a packet, representable or not: a byte for its type, of which
+// bit 7 asks to put all fields within their limits; chunk_id, num_slices,
+// slice_id and size, 2 bytes each; and its data, which is repeated as often as
+// its size asks, or the bits of an ack.
+func readPacket(s *script) codec.Packet {
+	kind := s.byte()
+	chunkID, num, id, size := s.uint16(), int(int16(s.uint16())), int(int16(s.uint16())), int(s.uint16()%1300)
+	if kind&0x80 != 0 {
+		num = 1 + (num-1)&0xff
+		id = (id & 0xff) % num
+	}
+	switch kind & 0x7f % 8 {
+	case 4, 5, 6:
+		a := codec.Ack{ChunkID: chunkID, NumSlices: num}
+		for w := range a.Acked {
+			a.Acked[w] = s.uint64()
+		}
+		if kind&0x80 != 0 {
+			a.Acked = a.Acked.Intersect(bitset.FirstN(num))
+		}
+		return codec.Packet{Type: codec.TypeAck, Ack: a}
+	case 7:
+		return codec.Packet{Type: codec.Type(2 + chunkID%254)}
+	}
+	if kind&0x80 != 0 {
+		if size = 1 + (size-1)&0x3ff; id < num-1 {
+			size = codec.SliceSize
+		}
+	}
+	p := codec.Packet{Type: codec.TypeSlice, Slice: codec.Slice{ChunkID: chunkID, SliceID: id, NumSlices: num}}
+	p.Slice.Data = repeated(s.left, size)
+	return p
+}
+
+// repeated returns n bytes, the given ones again and again.
+func repeated(b []byte, n int) []byte {
+	out := make([]byte, n)
+	if len(b) > 0 {
+		for at := 0; at < n; {
+			at += copy(out[at:], b)
+		}
+	}
+	return out
+}
+
+// packetScript is the inverse of readPacket.
+func packetScript(p codec.Packet) []byte {
+	out := []byte{byte(4 * p.Type)}
+	if p.Type == codec.TypeAck {
+		out = appendUint16(appendUint16(out, p.Ack.ChunkID), uint16(p.Ack.NumSlices))
+		out = appendUint16(appendUint16(out, 0), 0)
+		for _, w := range p.Ack.Acked {
+			out = appendUint32(appendUint32(out, uint32(w)), uint32(w>>32))
+		}
+		return out
+	}
+	s := p.Slice
+	out = appendUint16(appendUint16(out, s.ChunkID), uint16(s.NumSlices))
+	out = appendUint16(appendUint16(out, uint16(s.SliceID)), uint16(len(s.Data)))
+	return append(out, s.Data...)
+}
+
+// packetOf returns the packet of a request, representable or not.
+func packetOf(q contract.Request) codec.Packet {
+	p := q.Packet
+	if p == nil {
+		return codec.Packet{Type: 2}
+	}
+	number := func(n *int64) int {
+		if n == nil {
+			return 0
+		}
+		return int(*n)
+	}
+	if p.Type == contract.TypeAck {
+		acked := ""
+		if p.Acked != nil {
+			acked = *p.Acked
+		}
+		set, n, _ := contract.ParseBits(acked)
+		return codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: n, Acked: set}}
+	}
+	return codec.Packet{Slice: codec.Slice{
+		ChunkID: uint16(p.ChunkID), SliceID: number(p.SliceID), NumSlices: number(p.NumSlices), Data: bytesOf(p.Data),
+	}}
+}
+
+// codecRequests are the vectors' requests of the codec.
+func codecRequests(files []testvectors.File, ops ...string) []contract.Request {
+	return requests[contract.Request](files, ops...)
+}
