@@ -43,7 +43,7 @@ func (w *Window) Move(next Number) {
 		return
 	}
 	for w.next < next {
-		if w.next&63 == 0 && next-w.next >= 64 {
+		if w.bit(w.next) == 0 && w.index(w.next) != w.index(next) {
 			w.words[w.index(w.next)] = 0
 			w.next += 64
 			continue
