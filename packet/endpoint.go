@@ -10,7 +10,7 @@ import (
 type Endpoint struct {
 	state endpointState
 	row   machine.Row
-	now   machine.Micros // of the latest event (PKN-2)
+	now   machine.Micros // the latest that was given (PKN-3)
 
 	// What does not change.
 	format            Format
@@ -186,7 +186,8 @@ func (a *arrival) refuse(guard uint8, err *Error) uint8 {
 // Receive takes a datagram that arrived at now (section 5). If it completes a payload,
 // above is called with it, and says what becomes of it; above must not call the endpoint.
 // Receive fails with why the datagram was refused; it then has changed nothing but
-// counters (PKR-4). Nothing in a datagram ends more than that (PKR-5).
+// counters, and dropped the fragments of a payload that above refused (PKR-4). Nothing in
+// a datagram ends more than that (PKR-5).
 func (e *Endpoint) Receive(now machine.Micros, datagram []byte, above func(Delivery) Verdict) error {
 	e.advance(now)
 	e.stats.DatagramsReceived++

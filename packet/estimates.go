@@ -100,7 +100,8 @@ func (e Estimates) LossPerMille() (loss int, known bool) {
 	return 1000 * e.Lost / e.Settled, true
 }
 
-// Estimates returns what is known at now.
+// Estimates returns what is known at now. Later events are not before now (PKN-3), but
+// nothing else that is due is done.
 func (e *Endpoint) Estimates(now machine.Micros) Estimates {
 	e.now = max(e.now, now)
 	e.trip.decay(e.now)

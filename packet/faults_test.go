@@ -245,7 +245,7 @@ func TestF17(t *testing.T) {
 			if size > 16384 {
 				continue
 			}
-			check.Equal(t, "fragments", Format{}.NumFragments(size), want)
+			check.Equal(t, "fragments", Format{}.numFragments(size), want)
 			a, b := couple(t, Config{})
 			d := a.sends(strings.Repeat("p", size))
 			check.Equal(t, "datagrams", len(d), want)
@@ -354,16 +354,18 @@ func TestF25(t *testing.T) {
 // Overhead that was not counted made packets larger than the buffer: no datagram is above
 // what section 2 says, with the largest header.
 func TestF26(t *testing.T) {
-	e := newEnd(t, Config{NextToReceive: 1000})
-	for n := seq.Number(1001); n < 1033; n += 5 {
-		e.gets(regular(t, n, "x"))
-	}
-	largest := 0
-	for _, size := range []int{1, 1160, 1161, 2048, 16384} {
-		for _, d := range e.sends(strings.Repeat("p", size)) {
-			largest = max(largest, len(d))
+	for fragmentSize, want := range map[int]int{1024: 1169, 1155: 1169, 1156: 1170, 1160: MaxDatagram} {
+		e := newEnd(t, Config{Format: Format{FragmentSize: fragmentSize}, NextToReceive: 1000})
+		for n := seq.Number(1001); n < 1033; n += 5 {
+			e.gets(regular(t, n, "x"))
 		}
+		largest := 0
+		for _, size := range []int{1, 1160, 1161, 2048, 16384} {
+			for _, d := range e.sends(strings.Repeat("p", size)) {
+				largest = max(largest, len(d))
+			}
+		}
+		check.Equal(t, fmt.Sprint("largest datagram with fragments of ", fragmentSize), largest, want)
 	}
-	check.Equal(t, "largest datagram", largest, MaxDatagram)
-	check.Equal(t, "as the document says", MaxDatagram, 1169)
+	check.Equal(t, "as the document says", MaxDatagram, 1174)
 }

@@ -12,8 +12,9 @@ const (
 	DefaultFragmentSize = 1024
 	// DefaultMaxFragments is how many fragments a packet has at most.
 	DefaultMaxFragments = 16
-	// MaxDatagram is the largest datagram that an endpoint sends.
-	MaxDatagram = MaxHeader + largestAbove
+	// MaxDatagram is the largest datagram that an endpoint sends: a first fragment of the
+	// largest FragmentSize. With the default one it sends at most 1,169.
+	MaxDatagram = fragmentHeader + MaxHeader + largestAbove
 
 	largestAbove   = 1160 // FRAGMENT_ABOVE
 	mostFragments  = 256
@@ -53,8 +54,8 @@ func (f Format) MaxPacket() int {
 	return f.FragmentSize * f.MaxFragments
 }
 
-// NumFragments returns how many fragments a payload of size bytes has (PKF-1).
-func (f Format) NumFragments(size int) int {
+// numFragments returns how many fragments a payload of size bytes has (PKF-1).
+func (f Format) numFragments(size int) int {
 	f = f.withDefaults()
 	return (size + f.FragmentSize - 1) / f.FragmentSize
 }

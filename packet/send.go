@@ -68,7 +68,7 @@ func (e *Endpoint) header() Header {
 // how many bytes they have. Their memory is new: that of a large packet is not kept.
 func (e *Endpoint) cut(p *Packet) (bytes int) {
 	payload, size := p.Data, e.format.FragmentSize
-	p.NumFragments = e.format.NumFragments(len(payload))
+	p.NumFragments = e.format.numFragments(len(payload))
 	out := make([]byte, 0, len(payload)+p.NumFragments*fragmentHeader+MaxHeader)
 	for p.FragmentID = range p.NumFragments {
 		from := p.FragmentID * size

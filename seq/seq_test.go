@@ -134,6 +134,28 @@ func TestAWindowInEveryPlace(t *testing.T) {
 	}
 }
 
+// A full window jumps by every distance, from every place in a word.
+func TestJumpsFromEveryPlace(t *testing.T) {
+	for _, size := range []seq.Number{64, 128, 256} {
+		for from := range seq.Number(64) {
+			for jump := range size + 2 {
+				w := seq.NewWindow(int(size), 0)
+				for n := range size + from {
+					w.Add(n)
+				}
+				next := w.Next() + jump
+				w.Move(next)
+				check.Equal(t, "next", w.Next(), next)
+				for n := next - size - 1; n <= next; n++ {
+					if want := n >= next-size && n < next-jump; w.Has(n) != want {
+						t.Fatalf("after a jump of %d from %d, %d is in it: %v", jump, next-jump, n, !want)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Whatever comes, in any order, and however far the window jumps: nothing that fell
 // behind comes back.
 func TestAWindowAgreesWithASet(t *testing.T) {

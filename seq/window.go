@@ -34,15 +34,22 @@ func (w *Window) Add(n Number) {
 }
 
 // Move makes next the first number that is not in the window, and forgets what falls
-// behind. The window never moves back.
+// behind. The window never moves back. Whole words are cleared at once: a peer can ask for a
+// jump with every datagram.
 func (w *Window) Move(next Number) {
 	if next-w.next >= w.size {
 		clear(w.words)
 		w.next = next
 		return
 	}
-	for ; w.next < next; w.next++ {
+	for w.next < next {
+		if w.bit(w.next) == 0 && w.index(w.next) != w.index(next) {
+			w.words[w.index(w.next)] = 0
+			w.next += 64
+			continue
+		}
 		w.words[w.index(w.next)] &^= 1 << w.bit(w.next)
+		w.next++
 	}
 }
 
