@@ -10,7 +10,7 @@ import (
 type Endpoint struct {
 	state endpointState
 	row   machine.Row
-	now   machine.Micros // the latest that was given (PKN-3)
+	now   machine.Micros // the latest that was given, in microseconds (PKN-2, PKN-3)
 
 	// What does not change.
 	format            Format
