@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/testvectors/runner"
@@ -79,14 +80,23 @@ type portEnd struct {
 func (*portEnd) isPort() bool { return true }
 func (*portEnd) close()       {}
 
-// address returns one that is free. As a rule nobody takes it before the port does.
+// candidates counts the UDP ports that this process has tried.
+var candidates atomic.Uint32
+
+// address returns one that is free, for the port to listen on. It lies below those that
+// systems give to sockets without a number, and each process begins at another one, so
+// that nobody takes it before the port does.
 func (p *portEnd) address() (net.Addr, error) {
-	place, err := net.ListenPacket("udp", loopback)
-	if err != nil {
-		return nil, err
+	const first, many, tries = 20_000, 10_000, 1_000
+	for range tries {
+		n := candidates.Add(1)
+		place, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: first + (os.Getpid()*64+int(n))%many})
+		if err == nil {
+			p.listen = place.LocalAddr().String()
+			return place.LocalAddr(), place.Close()
+		}
 	}
-	p.listen = place.LocalAddr().String()
-	return place.LocalAddr(), place.Close()
+	return nil, fmt.Errorf("no UDP port from %d to %d is free on this machine", first, first+many-1)
 }
 
 func (p *portEnd) receive(ctx context.Context) ([]byte, error) {
