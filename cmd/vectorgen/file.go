@@ -54,6 +54,7 @@ var packetGroups = map[string]func(*group){
 	"bits": bitPacking, "slice-body": sliceBody, "ack-body": ackBody, "frame-slice": frameSlice, "frame-ack": frameAck,
 	"refuse-body": refuseBody, "refuse-frame": refuseFrame, "refuse-encode": refuseEncode,
 	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
+	"channel-records": channelRecords, "channel-refuse": channelRefuse, "channel-report": channelReport,
 }
 
 // fill makes a group's vectors.

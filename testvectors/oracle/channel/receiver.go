@@ -102,7 +102,7 @@ func (r *Receiver) begin(now int64) { r.now = max(r.now, now) }
 func (r *Receiver) Handle(now int64, record Record) (row string) {
 	r.begin(now)
 	if r.state == StateFailed {
-		return "V16"
+		return map[string]string{Message: "V16", Fragment: "V16", Skip: "V19", Status: "V20"}[record.Type]
 	}
 	before := r.base < r.top
 	switch record.Type {
@@ -356,7 +356,7 @@ func (r *Receiver) Poll(now int64, space int) (row string, report *Record) {
 	r.begin(now)
 	switch {
 	case r.state == StateFailed:
-		return "V16", nil
+		return "V21", nil
 	case r.base < r.top && r.now-r.progressAt >= r.cfg.GiveUp:
 		r.state = StateFailed
 		return "V13", nil
