@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
@@ -66,13 +68,19 @@ func recordFrom(c contract.Record) channel.Record {
 	return r
 }
 
-// refusedRecords is the response to records that are refused.
-func refusedRecords(err error) contract.Placed {
+// refusedRecords is the response to records that are refused, with the check that refuses
+// them.
+type refusedRecords struct {
+	contract.Placed
+	check string
+}
+
+func refusalOfRecords(err error) refusedRecords {
 	var e *channel.Error
 	if !errors.As(err, &e) {
 		panic(err) // the oracle returns no other
 	}
-	return contract.Placed{Answer: contract.Answer{Error: e.Code}, At: e.At}
+	return refusedRecords{contract.Placed{Answer: contract.Answer{Error: e.Code}, At: e.At}, e.Check}
 }
 
 func recordsEncoded(q contract.RecordsEncodeRequest) any {
@@ -86,7 +94,7 @@ func recordsEncoded(q contract.RecordsEncodeRequest) any {
 func encodedRecords(list []channel.Record) any {
 	b, err := channel.Encode(channel.Usual, list)
 	if err != nil {
-		return refusedRecords(err)
+		return refusalOfRecords(err)
 	}
 	return contract.Response{Answer: ok, Hex: pointerTo(hex.EncodeToString(b))}
 }
@@ -94,7 +102,7 @@ func encodedRecords(list []channel.Record) any {
 func recordsDecoded(q contract.RecordsDecodeRequest) any {
 	list, err := channel.Decode(channel.Usual, bytesIn(q.Hex))
 	if err != nil {
-		return refusedRecords(err)
+		return refusalOfRecords(err)
 	}
 	a := contract.RecordsDecodeResponse{Answer: ok}
 	for _, r := range list {
@@ -135,27 +143,27 @@ func channelAnswer(request json.RawMessage) (json.RawMessage, error) {
 	return nil, fmt.Errorf("no operation of channels: %q", h.Op)
 }
 
-// placedOutcome is what an answer says: accepted, or CODE@PLACE.
-func placedOutcome(a any) string {
-	if refused, ok := a.(contract.Placed); ok {
-		return fmt.Sprintf("%s@%d", refused.Error, refused.At)
+// addRecords adds a request about records. want is accepted, or CODE@PLACE: if the oracle
+// answers something else, that ends the program. The check that refuses is among the
+// vector's sentences.
+func (g *group) addRecords(name string, why about, want string, q, a any) {
+	got := accepted
+	if refused, ok := a.(refusedRecords); ok {
+		got = fmt.Sprintf("%s@%d", refused.Error, refused.At)
+		if !slices.Contains(strings.Fields(why.sentences), refused.check) {
+			why.sentences += " " + refused.check
+		}
 	}
-	return accepted
-}
-
-// expect ends the program if the oracle answers something else than a group expects.
-func (g *group) expect(name, want string, a any) {
-	if got := placedOutcome(a); got != want {
+	if got != want {
 		panic(fmt.Sprintf("%s/%s: the oracle answers %s, the group expects %s", g.file.Group, name, got, want))
 	}
+	g.addPair(name, why, q, a)
 }
 
 // decodeRecords adds the decoding of a payload. want is accepted, or CODE@PLACE.
 func (g *group) decodeRecords(name string, why about, want string, payload []byte) {
 	q := contract.RecordsDecodeRequest{Op: contract.OpRecordsDecode, Hex: hex.EncodeToString(payload)}
-	a := recordsDecoded(q)
-	g.expect(name, want, a)
-	g.addPair(name, why, q, a)
+	g.addRecords(name, why, want, q, recordsDecoded(q))
 }
 
 // encodeRecords adds the encoding of records.
@@ -164,9 +172,7 @@ func (g *group) encodeRecords(name string, why about, want string, list ...chann
 	for _, r := range list {
 		q.Records = append(q.Records, recordOf(r))
 	}
-	a := encodedRecords(list)
-	g.expect(name, want, a)
-	g.addPair(name, why, q, a)
+	g.addRecords(name, why, want, q, encodedRecords(list))
 }
 
 // bothWays adds the encoding of records and the decoding of what comes of it.
@@ -190,9 +196,7 @@ func (g *group) missing(name string, why about, want string, id int64, base uint
 	if set == nil {
 		q.Missing = []uint16{}
 	}
-	a := reportResponse(q)
-	g.expect(name, want, a)
-	g.addPair(name, why, q, a)
+	g.addRecords(name, why, want, q, reportResponse(q))
 }
 
 // receiverSteps runs the oracle's receiver through a trace.

@@ -221,7 +221,7 @@ func (g *group) refusalOrderOfRecords() {
 // would be.
 func (g *group) refuseToEncode() {
 	add := func(name, comment, flags, want string, list ...channel.Record) {
-		g.encodeRecords("encode-"+name, about{comment, "encoder " + flags, "CHR-2 CHR-7"}, want, list...)
+		g.encodeRecords("encode-"+name, about{comment, "encoder " + flags, "CHR-7"}, want, list...)
 	}
 	before, data := skip(1, 1, 1), []byte{1}
 	add("nothing", "Catches an encoder that writes a payload without a byte.", "truncation", "truncated@0")
@@ -269,5 +269,23 @@ func (g *group) refuseToEncode() {
 	add("bits-below-base", "Catches an encoder that writes a bit which names base - 1.", "missing-set canonical", "group_bits@9", report(1, 5, 99, at{Start: 6, Bits: 3}))
 	add("base-not-named", "Catches an encoder that writes groups of which the first does not name base.", "missing-set canonical", "group_base@7", report(1, 5, 99, at{Start: 6}))
 	add("bits-before-base", "Catches an encoder that reports that base is not named before the bits below it.", "check-order", "group_bits@9", report(1, 5, 99, at{Start: 6, Bits: 2}))
+	for _, v := range []int64{-1, 65536, 1 << 32} {
+		add(fmt.Sprintf("next-%d", v), fmt.Sprintf("Catches an encoder that writes the low bits of next %d.", v), "integer-wrap", "invalid_field@2", status(1, v))
+	}
+	for _, r := range []channel.Record{message(1, 65536, data), piece(1, 65536, 1, 2, data), skip(1, 65536, 1), report(1, 65536, 9)} {
+		add(r.Type+"-of-sequence-65536", "Catches an encoder that writes sequence 65536 as 0.", "integer-wrap", "invalid_field@2", r)
+	}
+	for _, count := range []int64{-1, 0, 257, 512} {
+		add(fmt.Sprintf("skip-of-%d", count), fmt.Sprintf("Catches an encoder that writes a SKIP of %d sequences, or the low bits of it.", count), "integer-wrap minus-one", "invalid_field@4", skip(1, 1, count))
+	}
+	add("start-65541", "Catches an encoder that writes the low bits of a start.", "integer-wrap missing-set", "invalid_field@7", report(1, 5, 9, at{Start: 65541}))
+	add("second-start-negative", "Catches an encoder that writes the low bits of a start.", "integer-wrap missing-set", "invalid_field@13", report(1, 5, 99, at{Start: 5}, at{Start: -1}))
+	add("bits-of-33-bits", "Catches an encoder that writes the low bits of bits.", "integer-wrap missing-set", "invalid_field@9", report(1, 5, 99, at{Start: 5, Bits: 1 << 32}))
+	add("bits-negative", "Catches an encoder that writes bits with a sign.", "integer-wrap missing-set", "invalid_field@9", report(1, 5, 99, at{Start: 5, Bits: -1}))
+	add("channel-before-sequence", "Catches an encoder that looks at all numbers before the channel.", "check-order", "unknown_channel@1", message(64, 65536, data))
+	add("sequence-before-length", "Catches an encoder that reports the length before the sequence.", "check-order", "invalid_field@2", message(1, 65536, nil))
+	add("sequence-before-count", "Catches an encoder that reports the count before the sequence.", "check-order", "invalid_field@2", piece(1, -1, 9, 1, nil))
+	add("start-before-bits", "Catches an encoder that looks at all numbers before a start.", "check-order", "group_start@7", report(1, 5, 9, at{Start: 14, Bits: 1 << 32}))
+	add("first-group-before-second", "Catches an encoder that looks at all numbers before the first group.", "check-order", "group_base@7", report(1, 5, 99, at{Start: 6}, at{Start: 65536}))
 	add("later-record-first-fault", "Catches an encoder that reports the last fault.", "check-order record-row", "unknown_channel@1", status(64, 1), pad)
 }

@@ -54,29 +54,35 @@ func modulo(v int64) int64 { return ((v % space) + space) % space }
 // fields are the fields of a record before its data or its groups. Their checks are those
 // of both directions.
 func (f Format) check(r *Record, name string, at int) error {
-	refuse := func(code string, is bool) error {
+	refuse := func(code, check string, is bool) error {
 		if !is {
 			return nil
 		}
-		return &Error{code, at}
+		return &Error{code, check, at}
 	}
-	size := int64(len(r.Data))
 	switch name {
+	case "sequence":
+		return refuse(InvalidField, "CHR-13", r.Sequence < 0 || r.Sequence >= space)
+	case "skip count":
+		return refuse(InvalidField, "CHR-13", r.Count < 1 || r.Count > MostSkip)
 	case "channel":
-		return refuse(UnknownChannel, r.Channel < 0 || r.Channel >= Channels)
+		return refuse(UnknownChannel, "CHR-23", r.Channel < 0 || r.Channel >= Channels)
 	case "fragment count":
-		return refuse(FragmentCount, r.Count < 2 || r.Count > f.mostFragments())
+		return refuse(FragmentCount, "CHR-27", r.Count < 2 || r.Count > f.mostFragments())
 	case "fragment index":
-		return refuse(FragmentIndex, r.Index < 0 || r.Index >= r.Count)
+		return refuse(FragmentIndex, "CHR-28", r.Index < 0 || r.Index >= r.Count)
 	case "room":
-		return refuse(Room, r.Room < 0 || r.Room > f.Window)
+		return refuse(Room, "CHR-30", r.Room < 0 || r.Room > f.Window)
 	case "groups":
-		return refuse(GroupCount, len(r.Groups) > MostGroups)
+		return refuse(GroupCount, "CHR-31", len(r.Groups) > MostGroups)
 	case "length":
-		return refuse(Length, !f.isLength(r, size))
+		return refuse(Length, lengthCheck[r.Type], !f.isLength(r, int64(len(r.Data))))
 	}
 	return nil
 }
+
+// lengthCheck is the check on the length of data.
+var lengthCheck = map[string]string{Unreliable: "CHR-25", Message: "CHR-26", Fragment: "CHR-29"}
 
 // isLength reports whether a record may have so many bytes of data.
 func (f Format) isLength(r *Record, size int64) bool {
@@ -91,13 +97,17 @@ func (f Format) isLength(r *Record, size int64) bool {
 
 // checkGroup checks the group n of a report, before or after its bits are known.
 func checkGroup(r *Record, n int, bitsKnown bool, at int) error {
-	d := modulo(r.Groups[n].Start - r.Sequence)
-	bits := r.Groups[n].Bits
+	start, bits := r.Groups[n].Start, r.Groups[n].Bits
+	d := modulo(start - r.Sequence)
 	switch {
+	case !bitsKnown && (start < 0 || start >= space):
+		return &Error{InvalidField, "CHR-13", at}
+	case bitsKnown && (bits < 0 || bits >= 1<<32):
+		return &Error{InvalidField, "CHR-13", at + 2}
 	case !bitsKnown && d >= r.Room:
-		return &Error{GroupStart, at}
+		return &Error{GroupStart, "CHR-32", at}
 	case !bitsKnown && n > 0 && d < modulo(r.Groups[n-1].Start-r.Sequence)+33:
-		return &Error{GroupOrder, at}
+		return &Error{GroupOrder, "CHR-33", at}
 	case !bitsKnown:
 		return nil
 	}
@@ -109,9 +119,9 @@ func checkGroup(r *Record, n int, bitsKnown bool, at int) error {
 	}
 	switch {
 	case lowest < 0:
-		return &Error{GroupBits, at + 2}
+		return &Error{GroupBits, "CHR-34", at + 2}
 	case n == 0 && lowest != 0:
-		return &Error{GroupBase, at}
+		return &Error{GroupBase, "CHR-35", at}
 	}
 	return nil
 }
@@ -119,7 +129,7 @@ func checkGroup(r *Record, n int, bitsKnown bool, at int) error {
 // Encode returns the payload of a row of records.
 func Encode(f Format, records []Record) ([]byte, error) {
 	if len(records) == 0 {
-		return nil, &Error{Truncated, 0}
+		return nil, &Error{Truncated, "CHR-20", 0}
 	}
 	if len(records) == 1 && records[0].Type == Pad {
 		return []byte{0}, nil
@@ -151,7 +161,7 @@ func (f Format) encode(s *stream.Stream, r *Record) error {
 	at := func() int { return len(*s) / 8 }
 	number, known := numberOf(r.Type)
 	if !known || r.Type == Pad {
-		return &Error{UnknownRecord, at()}
+		return &Error{UnknownRecord, "CHR-21", at()}
 	}
 	s.Bits(number, 8)
 	if err := f.check(r, "channel", at()); err != nil {
@@ -212,7 +222,7 @@ func numberOf(name string) (uint64, bool) {
 // fault in it (CHR-1). Its error is an *Error.
 func Decode(f Format, payload []byte) (records []Record, err error) {
 	if len(payload) == 0 {
-		return nil, &Error{Truncated, 0}
+		return nil, &Error{Truncated, "CHR-20", 0}
 	}
 	if len(payload) == 1 && payload[0] == 0 {
 		return []Record{{Type: Pad}}, nil
@@ -237,7 +247,7 @@ func (r reader) at() int   { return r.At() / 8 }
 // field reads a number.
 func (r reader) field(bytes int) (v int64, at int, err error) {
 	if at = r.at(); r.left() < bytes {
-		return 0, at, &Error{Truncated, at}
+		return 0, at, &Error{Truncated, "CHR-22", at}
 	}
 	return int64(r.Bits(8 * bytes)), at, nil
 }
@@ -248,7 +258,7 @@ func (f Format) decode(in reader) (r Record, err error) {
 		return r, err
 	}
 	if number < 1 || number >= int64(len(types)) {
-		return r, &Error{UnknownRecord, at}
+		return r, &Error{UnknownRecord, "CHR-21", at}
 	}
 	r.Type = types[number]
 	if r.Channel, at, err = in.field(1); err != nil {
@@ -275,12 +285,12 @@ func (f Format) decode(in reader) (r Record, err error) {
 		case "length":
 			length = v
 			if !f.isLength(&r, length) {
-				return r, &Error{Length, at}
+				return r, &Error{Length, lengthCheck[r.Type], at}
 			}
 			continue
 		case "groups":
 			if groups = v; groups > MostGroups {
-				return r, &Error{GroupCount, at}
+				return r, &Error{GroupCount, "CHR-31", at}
 			}
 		}
 		if err := f.check(&r, field.name, at); err != nil {
@@ -299,7 +309,7 @@ func (f Format) decode(in reader) (r Record, err error) {
 	}
 	if hasData(r.Type) {
 		if int64(in.left()) < length {
-			return r, &Error{Truncated, in.at()}
+			return r, &Error{Truncated, "CHR-22", in.at()}
 		}
 		r.Data = in.Bytes(int(length))
 	}

@@ -16,6 +16,7 @@ const (
 	GroupOrder     = "group_order"
 	GroupBits      = "group_bits"
 	GroupBase      = "group_base"
+	InvalidField   = "invalid_field" // of an encoder only (CHR-13)
 )
 
 // The codes with which a sender refuses a message (rows D1, D2 and D11).
@@ -27,8 +28,9 @@ const (
 
 // Error is a refusal of records.
 type Error struct {
-	Code string
-	At   int // the first byte of the field at fault
+	Code  string
+	Check string // the sentence that is not met
+	At    int    // the first byte of the field at fault
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s at %d", e.Code, e.At) }
+func (e *Error) Error() string { return fmt.Sprintf("%s at %d (%s)", e.Code, e.At, e.Check) }
