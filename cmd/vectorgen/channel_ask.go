@@ -211,19 +211,19 @@ func receiverResponse(cfg contract.ChannelReceiverConfig, events []contract.Chan
 
 func newChannelReceiver(cfg contract.ChannelReceiverConfig) *channel.Receiver {
 	return channel.NewReceiver(channel.ReceiverConfig{
-		Format: receiverFormat(cfg), Ordered: cfg.Kind == contract.KindOrdered, First: cfg.First, GiveUp: cfg.GiveUp,
+		Format: formatOf(cfg.ChannelFormat), Ordered: cfg.Kind == contract.KindOrdered, First: cfg.First, GiveUp: cfg.GiveUp,
 	})
 }
 
-func receiverFormat(cfg contract.ChannelReceiverConfig) channel.Format {
-	return channel.Format{Window: cfg.Window, Data: cfg.Data, Group: cfg.Group}
+func formatOf(f contract.ChannelFormat) channel.Format {
+	return channel.Format{Window: f.Window, Data: f.Data, Group: f.Group}
 }
 
 func receiverStep(r *channel.Receiver, cfg contract.ChannelReceiverConfig, e contract.ChannelReceiverEvent) (step contract.ChannelReceiverStep) {
 	row := ""
 	switch e.Event {
 	case contract.EventRecord:
-		row = r.Handle(e.At, oneRecord(receiverFormat(cfg), *e.Hex))
+		row = r.Handle(e.At, oneRecord(formatOf(cfg.ChannelFormat), *e.Hex))
 	case contract.EventRead:
 		var got *channel.Read
 		if row, got = r.Read(e.At); got != nil {
@@ -235,7 +235,7 @@ func receiverStep(r *channel.Receiver, cfg contract.ChannelReceiverConfig, e con
 	case contract.EventPoll:
 		var report *channel.Record
 		if row, report = r.Poll(e.At, int(*e.Space)); report != nil {
-			step.Report = pointerTo(hex.EncodeToString(recordBytes(receiverFormat(cfg), *report)))
+			step.Report = pointerTo(hex.EncodeToString(recordBytes(formatOf(cfg.ChannelFormat), *report)))
 		}
 	case contract.EventPath:
 		r.SetPath(pathOf(e.SRTT, nil))
@@ -293,12 +293,8 @@ func senderResponse(cfg contract.ChannelSenderConfig, events []contract.ChannelS
 
 func newChannelSender(cfg contract.ChannelSenderConfig) *channel.Sender {
 	return channel.NewSender(channel.SenderConfig{
-		Format: senderFormat(cfg), SendQueue: cfg.SendQueue, First: cfg.First, GiveUp: cfg.GiveUp,
+		Format: formatOf(cfg.ChannelFormat), SendQueue: cfg.SendQueue, First: cfg.First, GiveUp: cfg.GiveUp,
 	})
-}
-
-func senderFormat(cfg contract.ChannelSenderConfig) channel.Format {
-	return channel.Format{Window: cfg.Window, Data: cfg.Data, Group: cfg.Group}
 }
 
 func senderStep(s *channel.Sender, cfg contract.ChannelSenderConfig, e contract.ChannelSenderEvent) contract.ChannelSenderStep {
@@ -315,7 +311,7 @@ func senderStep(s *channel.Sender, cfg contract.ChannelSenderConfig, e contract.
 			step.Refused = &refused
 		}
 	case contract.EventReport:
-		took(s.Report(e.At, *e.Number, *e.Ack, oneRecord(senderFormat(cfg), *e.Hex)))
+		took(s.Report(e.At, *e.Number, *e.Ack, oneRecord(formatOf(cfg.ChannelFormat), *e.Hex)))
 	case contract.EventPoll:
 		space := int(*e.Space)
 		for {
@@ -323,7 +319,7 @@ func senderStep(s *channel.Sender, cfg contract.ChannelSenderConfig, e contract.
 			if took(row); r == nil {
 				break
 			}
-			b := recordBytes(senderFormat(cfg), *r)
+			b := recordBytes(formatOf(cfg.ChannelFormat), *r)
 			space -= len(b)
 			step.Records = append(step.Records, hex.EncodeToString(b))
 		}

@@ -86,14 +86,19 @@ type ChannelReceiverRequest struct {
 	Events []ChannelReceiverEvent `json:"events"`
 }
 
+// ChannelFormat is what both ends of a channel have in common (CHP-1).
+type ChannelFormat struct {
+	Window int64 `json:"window"`
+	Data   int64 `json:"data"`
+	Group  int64 `json:"group"`
+}
+
 // ChannelReceiverConfig sets up a receiver for a trace.
 type ChannelReceiverConfig struct {
-	Kind   string `json:"kind"`
-	Window int64  `json:"window"`
-	Data   int64  `json:"data"`
-	Group  int64  `json:"group"`
-	First  int64  `json:"first"`
-	GiveUp int64  `json:"give_up"`
+	Kind string `json:"kind"`
+	ChannelFormat
+	First  int64 `json:"first"`
+	GiveUp int64 `json:"give_up"`
 }
 
 // The events of the machines of channels, beside EventSend and EventPoll.
@@ -144,9 +149,7 @@ type ChannelSenderRequest struct {
 
 // ChannelSenderConfig sets up a sender for a trace.
 type ChannelSenderConfig struct {
-	Window    int64 `json:"window"`
-	Data      int64 `json:"data"`
-	Group     int64 `json:"group"`
+	ChannelFormat
 	SendQueue int64 `json:"send_queue"`
 	First     int64 `json:"first"`
 	GiveUp    int64 `json:"give_up"`
