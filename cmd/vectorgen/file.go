@@ -35,7 +35,7 @@ func generate(docs documents) ([]file, error) {
 		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
-		if strings.HasPrefix(about.Name, "packet-") {
+		if strings.HasPrefix(about.Name, "packet-") || strings.HasPrefix(about.Name, "channel-") {
 			if err := g.disagrees(); err != nil {
 				return nil, err
 			}
