@@ -11,8 +11,9 @@ import (
 
 // recordCodec writes and reads the records of scripts with the oracle.
 var recordCodec = script.RecordCodec{
-	Encode: func(f contract.ChannelFormat, r contract.Record) string {
-		return hex.EncodeToString(recordBytes(formatOf(f), recordFrom(r)))
+	Encode: func(f contract.ChannelFormat, r contract.Record) (string, error) {
+		b, err := channel.Encode(formatOf(f), []channel.Record{recordFrom(r)})
+		return hex.EncodeToString(b), err
 	},
 	Decode: func(f contract.ChannelFormat, text string) contract.Record {
 		return recordOf(oneRecord(formatOf(f), text))

@@ -12,7 +12,7 @@ import (
 
 // RecordCodec makes and reads the records of channels: scripts are written without bytes.
 type RecordCodec struct {
-	Encode func(contract.ChannelFormat, contract.Record) string // hex
+	Encode func(contract.ChannelFormat, contract.Record) (hex string, err error)
 	Decode func(contract.ChannelFormat, string) contract.Record
 	Report func(id, base, room int64, missing []int64) contract.Record
 	Named  func(contract.Record) []int64 // what a report names, as it is on the wire
@@ -226,8 +226,7 @@ func (t *ChannelReceiver) event(w *words, at int64, i int, fields []string) {
 		if w.err != nil {
 			return
 		}
-		hex := t.codec.Encode(t.Config.ChannelFormat, r)
-		e.Event, e.Hex = contract.EventRecord, &hex
+		e.Event, e.Hex = contract.EventRecord, w.record(t.codec, t.Config.ChannelFormat, r)
 	case contract.EventPoll:
 		e.Space = w.space(args, 0)
 	case contract.EventPath:
@@ -380,9 +379,7 @@ func (t *ChannelSender) event(w *words, at int64, i int, fields []string) {
 		if len(args) > 2 {
 			e.Ack = number(int(w.time(strings.TrimPrefix(args[2], "ack="))))
 		}
-		if hex := t.report(w, args[1]); hex != "" {
-			e.Hex = &hex
-		}
+		e.Hex = t.report(w, args[1])
 	case contract.EventPoll: // NUMBER [SPACE]
 		e.Number, e.Space = number(w.nth(args[0], i)), w.space(args, 1)
 	case contract.EventPath:
@@ -401,7 +398,7 @@ func number(n int) *int64 {
 }
 
 // report reads BASE/ROOM[:MISSING].
-func (t *ChannelSender) report(w *words, text string) string {
+func (t *ChannelSender) report(w *words, text string) *string {
 	base, rest, _ := strings.Cut(text, "/")
 	room, list, _ := strings.Cut(rest, ":")
 	var missing []int64
@@ -412,9 +409,18 @@ func (t *ChannelSender) report(w *words, text string) string {
 	}
 	first, left := w.time(base), w.time(room)
 	if w.err != nil {
-		return ""
+		return nil
 	}
-	return t.codec.Encode(t.Config.ChannelFormat, t.codec.Report(0, first, left, missing))
+	return w.record(t.codec, t.Config.ChannelFormat, t.codec.Report(0, first, left, missing))
+}
+
+// record writes a record.
+func (w *words) record(codec RecordCodec, f contract.ChannelFormat, r contract.Record) *string {
+	hex, err := codec.Encode(f, r)
+	if err != nil {
+		w.bad("record", err.Error())
+	}
+	return &hex
 }
 
 // Check compares a trace's steps with its script.
