@@ -340,16 +340,7 @@ func ParseChannelSender(lines []string, codec RecordCodec) (*ChannelSender, erro
 	t := &ChannelSender{codec: codec, Config: contract.ChannelSenderConfig{ChannelFormat: smallFormat, SendQueue: 4096, GiveUp: 10_000_000}}
 	var w words
 	for key, value := range with {
-		switch {
-		case key == "send_queue":
-			t.Config.SendQueue = w.time(value)
-		case key == "first":
-			t.Config.First = w.time(value)
-		case key == "give_up":
-			t.Config.GiveUp = w.time(value)
-		case !w.format(&t.Config.ChannelFormat, key, value):
-			w.bad("setting", key)
-		}
+		w.senderConfig(&t.Config, key, value)
 	}
 	if w.err != nil {
 		return nil, w.err
@@ -357,6 +348,19 @@ func ParseChannelSender(lines []string, codec RecordCodec) (*ChannelSender, erro
 	var err error
 	t.lines, err = channelScript(lines, t.event)
 	return t, err
+}
+
+func (w *words) senderConfig(cfg *contract.ChannelSenderConfig, key, value string) {
+	switch {
+	case key == "send_queue":
+		cfg.SendQueue = w.time(value)
+	case key == "first":
+		cfg.First = w.time(value)
+	case key == "give_up":
+		cfg.GiveUp = w.time(value)
+	case !w.format(&cfg.ChannelFormat, key, value):
+		w.bad("setting", key)
+	}
 }
 
 func (t *ChannelSender) event(w *words, at int64, i int, fields []string) {
