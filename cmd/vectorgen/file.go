@@ -18,7 +18,7 @@ type file struct {
 }
 
 // documents are the specifications whose examples are vectors.
-type documents struct{ protocol, packets []byte }
+type documents struct{ protocol, packets, channels []byte }
 
 // generate makes all files, in the order of the groups. The long seeded runs are
 // left without their hash, which full adds.
@@ -70,7 +70,9 @@ func (g *group) fill(about testvectors.Group, docs documents) error {
 	case "examples":
 		return g.examples(docs.protocol)
 	case "packet-examples":
-		return g.packetExamples(docs.packets)
+		return g.answeredExamples(docs.packets, ofPackets)
+	case "channel-examples":
+		return g.answeredExamples(docs.channels, ofChannels)
 	}
 	add, ok := scriptKinds[about.Kind]
 	if !ok {

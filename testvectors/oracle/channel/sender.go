@@ -5,6 +5,8 @@ const (
 	Overtaken = 2   // packets
 	Fresh     = 128 // sequences that a packet carries for the first time
 
+	ProbeSoon int64 = 20_000 // of an early probe
+
 	leastMargin    int64 = 10_000 // of HOLD
 	unmeasuredHold int64 = 250_000
 	probeMargin    int64 = 20_000
@@ -26,6 +28,7 @@ type entry struct {
 	packet       int64
 	at           int64
 	due, gone    bool
+	again        bool // it was sent more than once
 	diesAt       int64
 }
 
@@ -36,6 +39,7 @@ type Sender struct {
 	state string
 
 	base, sent, next, limit int64
+	resent                  int64 // 1 + the highest sequence that was sent more than once
 	heard                   int64
 	entries                 []*entry // base to next
 	saidAt, heardAt         int64
@@ -51,7 +55,7 @@ type Sender struct {
 
 // NewSender returns a sender.
 func NewSender(cfg SenderConfig) *Sender {
-	return &Sender{cfg: cfg, state: StateOpen, base: cfg.First, sent: cfg.First, next: cfg.First, limit: cfg.First + cfg.Window, heard: -1, composing: -1}
+	return &Sender{cfg: cfg, state: StateOpen, base: cfg.First, sent: cfg.First, next: cfg.First, resent: cfg.First, limit: cfg.First + cfg.Window, heard: -1, composing: -1}
 }
 
 // State returns the state.
@@ -143,22 +147,19 @@ func (s *Sender) Report(now, number, ack int64, r Record) (row string) {
 	for _, e := range s.entries {
 		if named[e.number] && e.number < s.sent && !e.due && s.mayResend(e, ack) {
 			e.due = true
+			s.backoff = 0
 		}
 	}
 	return "D6"
 }
 
-// mayResend is the condition of MARK.
+// mayResend is the condition of MARK (CHS-3).
 func (s *Sender) mayResend(e *entry, ack int64) bool {
-	since := s.now - e.at
-	return ack-e.packet >= Overtaken && since >= s.patience() || since >= s.hold()
-}
-
-func (s *Sender) patience() int64 {
-	if !s.path.Measured {
-		return 0
+	since, later := s.now-e.at, int64(Overtaken)
+	if e.again {
+		later = 1
 	}
-	return s.path.Patience
+	return since >= s.path.Patience && (ack-e.packet >= later || since >= s.hold())
 }
 
 func (s *Sender) hold() int64 {
@@ -178,12 +179,19 @@ func (s *Sender) due() *entry {
 	return nil
 }
 
-// probeAt is when it is probe time, if nothing is due below limit.
+// early reports whether the next probe is an early one (CHS-4).
+func (s *Sender) early() bool { return s.backoff == 0 && s.resent > s.base }
+
+// probeAt is when it is probe time, if nothing is due below limit: PROBE_WAIT after the
+// latest record.
 func (s *Sender) probeAt() int64 {
+	if s.early() {
+		return s.saidAt + ProbeSoon
+	}
 	if !s.path.Measured {
 		return s.saidAt + mostWait
 	}
-	return s.saidAt + min((s.hold()+probeMargin)<<s.backoff, max(2*s.path.SRTT, mostWait))
+	return s.saidAt + min((s.hold()+probeMargin)<<(max(s.backoff, 1)-1), max(2*s.path.SRTT, mostWait))
 }
 
 // Poll is one event poll, with the number of the packet and the space left in it.
@@ -245,6 +253,12 @@ func (s *Sender) send(first *entry, space int) *Record {
 	}
 	s.fresh += fresh
 	for _, e := range goes {
+		if e.number < s.sent {
+			e.again = true
+			s.resent = max(s.resent, e.number+1)
+		}
+	}
+	for _, e := range goes {
 		e.packet, e.at, e.due = s.composing, s.now, false
 		s.sent = max(s.sent, e.number+1)
 	}
@@ -275,7 +289,7 @@ func (s *Sender) skipped(first *entry) (list []*entry) {
 func (s *Sender) probe(space int) *Record {
 	run := 0 // of gone entries that one SKIP names
 	for _, e := range s.entries {
-		if e.number >= s.sent {
+		if e.number >= s.sent || s.early() {
 			break
 		}
 		size := e.size()
