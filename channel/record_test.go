@@ -141,7 +141,7 @@ var refusals = []struct {
 	{"no room", "05 01 6400 0000 01 6400 00000000", "CHR-32", "group_start", 7},
 	{"start before its bits are missed", "05 01 6400 0002 01 6402", "CHR-32", "group_start", 7},
 	{"32 above the one before", reportHex("6400 00000000 8400 00000000"), "CHR-33", "group_order", 13},
-	{"below the one before", reportHex("8500 00000080 6400 00000000"), "CHR-33", "group_order", 13},
+	{"below the one before", reportHex("8400 00000080 6400 00000000"), "CHR-33", "group_order", 13},
 	{"the same twice", reportHex("6400 00000000 6400 00000000"), "CHR-33", "group_order", 13},
 	{"bit 0 of base", reportHex("6400 01000000"), "CHR-34", "group_bits", 9},
 	{"the highest bit of base and 31", reportHex("8300 00000080"), "CHR-34", "group_bits", 9},
@@ -267,7 +267,7 @@ func TestTheLargestRecords(t *testing.T) {
 	}
 	r := NewReport(63, 0, 16384, missing)
 	check.Equal(t, "a report", []int{r.Size(), len(r.Groups)}, []int{199, 32})
-	check.Equal(t, "names the lowest", []int{int(r.Groups[0].Start), int(r.Groups[31].Start)}, []int{14, 14 + 31*34})
+	check.Equal(t, "names the lowest", []int{int(r.Groups[0].Start), int(r.Groups[31].Start)}, []int{28, 28 + 31*34})
 }
 
 // drawRecord draws a sound record.
