@@ -167,7 +167,7 @@ func TestForgedRecords(t *testing.T) {
 		x = x*6364136223846793005 + 1442695040888963407
 		return int(x>>33) % n
 	}
-	for range 200_000 {
+	for range 20_000 {
 		r := Record{Type: Type(2 + random(5)), Channel: uint8(1 + random(2)), Sequence: uint16(random(80) + int(h.byID[1].receiver.Base()) - 20), Data: bytes.Repeat([]byte{1}, 4)}
 		switch r.Type {
 		case TypeFragment:
@@ -192,5 +192,5 @@ func TestForgedRecords(t *testing.T) {
 			check.That(t, v.Stats().HeldBytes <= 32*4, "memory")
 		}
 	}
-	check.That(t, h.byID[1].receiver.tail > 1000, "it went on")
+	check.That(t, h.byID[1].receiver.tail > 100, "it went on")
 }

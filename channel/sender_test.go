@@ -225,6 +225,18 @@ func TestAMarkIsForOneTransmission(t *testing.T) {
 	check.Equal(t, "later", s.packs(LargestPayload), "message 0 a")
 }
 
+// What was marked and is then released does not go again (CHS-2).
+func TestAMarkEndsWithItsRelease(t *testing.T) {
+	s := newTalker(t, small)
+	s.says("a", "b", "c")
+	s.goes()
+	s.now = holdUnmeasured
+	s.hears(0, 32, 0, 2)
+	check.Equal(t, "row", s.hears(2, 32), "D6")
+	check.Equal(t, "the other goes", s.goes(), "message 2 c")
+	check.Equal(t, "numbers", []seq.Number{s.Base(), s.Sent(), s.Next()}, []seq.Number{2, 3, 3})
+}
+
 // What is lost goes before what is new, and nothing overtakes what does not fit (CHS-1).
 func TestWhatIsLostGoesFirst(t *testing.T) {
 	s := newTalker(t, small)
