@@ -26,7 +26,7 @@ type Mux struct {
 	now           machine.Micros // the latest that was given (CHN-3)
 	maxUnreliable int            // bytes in a message of an unreliable channel
 	byID          [MaxChannels]*end
-	order         []*end // higher priorities first; equal ones take turns (CHC-3)
+	order         []*end // higher priorities first; equal ones take turns (CHC-8)
 
 	// Sets of ids: whose sender keeps something, whose receiver waits for a time, which
 	// unreliable channels have something to send. All other channels cost nothing.
@@ -53,15 +53,15 @@ type end struct {
 
 func (c *end) bit() uint64 { return 1 << c.id }
 
-// NewMux returns the channels of one end, to which nothing has come. It fails with
-// machine.ErrConfig (CHP-2).
+// NewMux returns the channels of one end, to which nothing has come: a connection begins with a
+// new one at both ends (CHP-4). It fails with machine.ErrConfig (CHP-2).
 func NewMux(cfg MuxConfig) (*Mux, error) {
 	setDefault(&cfg.MaxPacket, DefaultMaxPacket)
 	setDefault(&cfg.Received, defaultReceived)
 	if cfg.MaxPacket < LargestPayload || cfg.MaxPacket > mostMaxPacket {
 		return nil, machine.ConfigError("channel: MaxPacket", cfg.MaxPacket, "1160 to 296960")
 	}
-	m := &Mux{maxUnreliable: min(cfg.MaxPacket-unreliableTop, 1<<16-1), record: Record{Groups: make([]Group, 0, MostGroups)}}
+	m := &Mux{maxUnreliable: min(cfg.MaxPacket-unreliableTop, mostUnreliable), record: Record{Groups: make([]Group, 0, MostGroups)}}
 	for _, c := range cfg.Channels {
 		if err := m.add(c, cfg.Received); err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func (m *Mux) add(cfg Config, received int) error {
 	case m.byID[cfg.ID] != nil:
 		return machine.ConfigError("channel: ID", cfg.ID, "another one for each channel")
 	case received < 1 || !cfg.unambiguous(received):
-		return machine.ConfigError("channel: Received", received, "1 to 256; 2 * Window + (Received - 1) * 128 at most 65536")
+		return machine.ConfigError("channel: Received", received, "1 to 256, or more with a small Window: 2 * Window + (Received - 1) * 128 is at most 65536")
 	case cfg.Kind == Unreliable && cfg.QueueBytes < queueTop+m.maxUnreliable:
 		return machine.ConfigError("channel: QueueBytes", cfg.QueueBytes, "the largest message and 10 bytes, to 2^24")
 	}
@@ -119,11 +119,11 @@ func (m *Mux) Send(now machine.Micros, channel uint8, message []byte, lifetime m
 		m.note(c)
 		return err
 	case len(message) < 1 || len(message) > m.maxUnreliable:
-		return messageSize.NotAt()
+		return unreliableTooLong.NotAt()
 	case !c.toSend.fits(len(message)):
 		return unreliableFull.NotAt()
 	}
-	c.toSend.push(0, message)
+	c.toSend.push(seq.None, message)
 	m.waiting |= c.bit()
 	return nil
 }
@@ -150,7 +150,8 @@ func (m *Mux) Read(now machine.Micros, channel uint8, dst []byte) (message Messa
 // Handle takes the payload of a packet of the peer, with its number and the newest packet of
 // ours that its header acked; None if it acked none. It is decoded whole before anything of it
 // counts (CHR-1): Handle fails with why it is refused, and has then changed nothing but a
-// counter. Quiet says that nothing in it asks for an ack (CHR-4).
+// counter. Quiet says that nothing in it asks for an ack (CHR-4). So the verdict of the layer
+// above is Refuse, TakeQuietly or Take (CHC-3).
 func (m *Mux) Handle(now machine.Micros, number, ack seq.Number, payload []byte) (quiet bool, err error) {
 	m.now = max(m.now, now)
 	quiet, refusal := m.check(payload)
@@ -214,7 +215,7 @@ func (m *Mux) apply(number, ack seq.Number, r *Record) {
 }
 
 // take puts an unreliable message where it waits to be read; the oldest ones make room for it
-// (CHU-3).
+// (CHU-6).
 func (m *Mux) take(c *end, number seq.Number, data []byte) {
 	for !c.toRead.fits(len(data)) && !c.toRead.empty() {
 		c.toRead.drop()
@@ -245,13 +246,6 @@ func set(bits *uint64, bit uint64, on bool) {
 	}
 }
 
-// all yields the channels of a set.
-func (m *Mux) all(set uint64, yield func(*end)) {
-	for ; set != 0; set &= set - 1 {
-		yield(m.byID[bits.TrailingZeros64(set)])
-	}
-}
-
 // SetPath gives the channels what the packet layer knows of the path (CHP-3).
 func (m *Mux) SetPath(p Path) {
 	if p == m.path {
@@ -267,20 +261,27 @@ func (m *Mux) SetPath(p Path) {
 }
 
 // Prompt returns when Compose has something that does not wait for the application's tick, or
-// Never: a report, a record that was marked, a probe, a failure (CHC-5).
+// Never: a report, a record that was marked, a probe, a failure (CHC-10).
 func (m *Mux) Prompt() machine.Micros {
 	at := machine.Never
-	m.all(m.reporting, func(c *end) { at = min(at, c.receiver.Deadline()) })
-	m.all(m.sending, func(c *end) { at = min(at, c.sender.Prompt()) })
+	for set := m.reporting; set != 0; set &= set - 1 {
+		at = min(at, m.byID[bits.TrailingZeros64(set)].receiver.Deadline())
+	}
+	for set := m.sending; set != 0; set &= set - 1 {
+		at = min(at, m.byID[bits.TrailingZeros64(set)].sender.Prompt())
+	}
 	return at
 }
 
 // Pending reports whether messages wait to be sent for the first time: they go with the next
-// packet that is composed, at the latest at the application's tick (CHC-5).
+// packet that is composed, at the latest at the application's tick (CHC-9).
 func (m *Mux) Pending() bool {
-	pending := m.waiting != 0
-	m.all(m.sending, func(c *end) { pending = pending || c.sender.Pending() })
-	return pending
+	for set := m.sending; set != 0; set &= set - 1 {
+		if m.byID[bits.TrailingZeros64(set)].sender.Pending() {
+			return true
+		}
+	}
+	return m.waiting != 0
 }
 
 // Deadline returns Prompt, or now if something is pending.
@@ -291,7 +292,8 @@ func (m *Mux) Deadline() machine.Micros {
 	return m.Prompt()
 }
 
-// Err returns why the first channel failed; it wraps ErrFailed.
+// Err returns why the first channel failed; it wraps ErrFailed. The other channels go on
+// (CHC-6).
 func (m *Mux) Err() error { return m.err }
 
 // Stats returns the counts so far.
