@@ -1,6 +1,8 @@
 package channel
 
 import (
+	"math/bits"
+
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/seq"
 )
@@ -13,22 +15,20 @@ type compose struct {
 	quiet   bool
 }
 
-// Compose appends to dst the records of one payload that has room for space bytes of them, for
-// the packet with this number. The order is that of CHC-1. If it appends nothing there is
-// nothing to send; call it again for each next packet until then. Quiet says that nothing in
-// the records asks for an ack (CHR-4).
+// Compose appends to dst the records of one payload, in the order of CHC-7: as much as fits
+// space bytes. The packet that will have the payload has this number, no smaller than that of
+// any call before (CHC-1). If nothing is appended there is nothing to send; call it again for
+// each next packet until then. Quiet says that nothing in the records asks for an ack (CHR-4).
 //
-// An unreliable message that is too large for other records beside it goes alone, if dst is
-// empty and space is LargestPayload: the payload is then longer than that (CHC-4).
+// An unreliable message of more than 1,156 bytes goes alone, if dst is empty and space is
+// LargestPayload: the payload is then longer than that (CHU-3, CHC-2).
 func (m *Mux) Compose(dst []byte, now machine.Micros, number seq.Number, space int) (payload []byte, quiet bool) {
 	m.now = max(m.now, now)
 	m.compose = compose{payload: dst, number: number, left: space, quiet: true}
 	m.composeReports()
-	if len(dst) > 0 || space < LargestPayload || !m.composeLarge() {
-		m.composeUnreliable()
-		m.composeData()
-		m.composeProbes()
-	}
+	m.composeUnreliable()
+	m.composeData()
+	m.composeProbes()
 	if len(m.payload) > len(dst) {
 		m.stats.Composed++
 	}
@@ -39,19 +39,16 @@ func (m *Mux) Compose(dst []byte, now machine.Micros, number seq.Number, space i
 
 // put appends a record.
 func (m *Mux) put(r *Record) {
-	before := len(m.payload)
 	m.payload = appendRecord(m.payload, r)
-	m.left -= len(m.payload) - before
+	m.left -= r.Size()
 	m.quiet = m.quiet && r.quiet()
 }
 
-// composeReports appends the reports that are due.
+// composeReports appends the reports that are due, by ascending channel.
 func (m *Mux) composeReports() {
-	if m.reporting == 0 {
-		return
-	}
-	for _, c := range m.order {
-		if m.reporting&c.bit() == 0 || c.receiver.Deadline() > m.now {
+	for set := m.reporting; set != 0; set &= set - 1 {
+		c := m.byID[bits.TrailingZeros64(set)]
+		if c.receiver.Deadline() > m.now {
 			continue
 		}
 		if r, ok := c.receiver.Poll(m.now, m.left); ok {
@@ -61,77 +58,68 @@ func (m *Mux) composeReports() {
 	}
 }
 
-// composeLarge appends the first unreliable message if it is one that goes alone.
-func (m *Mux) composeLarge() bool {
-	if m.waiting == 0 || len(m.payload) > 0 {
-		return false
-	}
-	for _, c := range m.order {
-		if m.waiting&c.bit() == 0 {
-			continue
-		}
-		_, size := c.toSend.first()
-		if unreliableTop+size <= LargestPayload {
-			return false
-		}
-		m.putUnreliable(c)
-		return true
-	}
-	return false
-}
-
-// composeUnreliable appends the unreliable messages that wait, as many as fit.
+// composeUnreliable appends the unreliable messages that wait, the oldest first, as many as
+// fit. One that fits no payload goes alone in its own (CHU-1, CHU-3).
 func (m *Mux) composeUnreliable() {
-	if m.waiting == 0 {
-		return
+	for m.waiting != 0 {
+		c, size := m.oldestWaiting()
+		large := size > LargestPayload && len(m.payload) == 0 && m.left >= LargestPayload
+		if size > m.left && !large {
+			return
+		}
+		m.payload = append16(append(m.payload, byte(TypeUnreliable), c.id), size-unreliableTop)
+		m.payload = c.toSend.pop(m.payload)
+		m.left -= size
+		m.quiet = false
+		set(&m.waiting, c.bit(), !c.toSend.empty())
 	}
-	for _, c := range m.order {
-		for m.waiting&c.bit() != 0 {
-			if _, size := c.toSend.first(); unreliableTop+size > m.left {
-				break
-			}
-			m.putUnreliable(c)
+}
+
+// oldestWaiting returns the unreliable channel of which a message waits longest, and the size
+// of its record.
+func (m *Mux) oldestWaiting() (oldest *end, size int) {
+	var least seq.Number
+	for set := m.waiting; set != 0; set &= set - 1 {
+		c := m.byID[bits.TrailingZeros64(set)]
+		if n, length := c.toSend.first(); oldest == nil || n < least {
+			oldest, least, size = c, n, unreliableTop+length
 		}
 	}
+	return oldest, size
 }
 
-// putUnreliable appends the first message of an unreliable channel.
-func (m *Mux) putUnreliable(c *end) {
-	_, size := c.toSend.first()
-	m.payload = append16(append(m.payload, byte(TypeUnreliable), c.id), size)
-	m.payload = c.toSend.pop(m.payload)
-	m.left -= unreliableTop + size
-	m.quiet = false
-	set(&m.waiting, c.bit(), !c.toSend.empty())
-}
-
-// composeData appends what is due of the reliable channels. Of those of one priority the first
-// that had something comes last in the next packet (CHC-3).
+// composeData appends what is due of the reliable channels (CHC-8).
 func (m *Mux) composeData() {
-	if m.sending == 0 {
-		return
-	}
-	for from := 0; from < len(m.order); {
-		to, served := from, -1
-		for ; to < len(m.order) && m.order[to].priority == m.order[from].priority; to++ {
-			c := m.order[to]
-			if m.sending&c.bit() == 0 {
-				continue
-			}
-			if _, due := c.sender.lowestDue(); due && m.drain(c) && served < 0 {
-				served = to
-			}
+	for from := 0; from < len(m.order) && m.sending != 0; {
+		to := from + 1
+		for to < len(m.order) && m.order[to].priority == m.order[from].priority {
+			to++
 		}
-		if served >= 0 {
-			c := m.order[served]
-			copy(m.order[served:to-1], m.order[served+1:to])
-			m.order[to-1] = c
-		}
+		m.composeEqual(m.order[from:to])
 		from = to
 	}
 }
 
-// drain appends what a sender has for this packet; any is false if that is nothing.
+// composeEqual appends what is due of channels of one priority. The first that gives something
+// goes behind the others for the next packet (CHC-8).
+func (m *Mux) composeEqual(list []*end) {
+	first := -1
+	for i, c := range list {
+		if m.sending&c.bit() == 0 {
+			continue
+		}
+		if _, due := c.sender.lowestDue(); due && m.drain(c) && first < 0 {
+			first = i
+		}
+	}
+	if first >= 0 {
+		c := list[first]
+		copy(list[first:], list[first+1:])
+		list[len(list)-1] = c
+	}
+}
+
+// drain appends what a sender has for this packet, and reports whether that is something.
 func (m *Mux) drain(c *end) (any bool) {
 	for {
 		r, ok := c.sender.Poll(m.now, m.number, m.left)
@@ -144,8 +132,8 @@ func (m *Mux) drain(c *end) (any bool) {
 	}
 }
 
-// composeProbes appends the probes that are due, with what they send again. It also gives up
-// what is due to be given up.
+// composeProbes appends the probes that are due, with what they send again. A sender that is to
+// be given up is polled here, too.
 func (m *Mux) composeProbes() {
 	if m.sending == 0 {
 		return

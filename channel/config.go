@@ -5,19 +5,17 @@ import (
 	"github.com/chunkwire/chunkwire/seq"
 )
 
-// What is the same in every channel (section 2).
+// What is the same in every channel (CHP-5).
 const (
 	// ReportDelay is how long a report waits when nothing is missing (CHV-1, CHV-3).
 	ReportDelay = 20 * machine.Millisecond
-	// Soon is the least time between two reports of a channel (CHV-4).
-	Soon = 5 * machine.Millisecond
+	// ReportSpacing is the least time between two reports of a channel (CHV-4).
+	ReportSpacing = 5 * machine.Millisecond
 	// Overtaken is by how many packets one is overtaken before it counts as lost (CHS-3).
 	Overtaken = 2
 	// Fresh is how many sequences of a channel one packet carries for the first time, at
-	// most (CHN-6).
+	// most (CHS-13, CHN-6).
 	Fresh = 128
-	// MostBackoff is how often the time between probes, and between reports, doubles at most.
-	MostBackoff = 16
 
 	// The defaults of section 2; sizes in bytes.
 	DefaultWindow    = 512
@@ -28,7 +26,16 @@ const (
 	DefaultQueue     = 1 << 16
 	DefaultMaxPacket = 16384
 
+	backoffMost      = 16 // doublings of a wait
+	holdMargin       = 10 * machine.Millisecond
+	holdUnmeasured   = 250 * machine.Millisecond
+	probeMargin      = 20 * machine.Millisecond
+	leastCap         = 250 * machine.Millisecond
+	repeatLeast      = 20 * machine.Millisecond
+	repeatUnmeasured = 50 * machine.Millisecond
+
 	defaultReceived = 256
+	mostPriority    = 255
 	leastWindow     = 32
 	mostWindow      = 1 << 14
 	mostData        = 1024
@@ -85,7 +92,7 @@ func (f Format) MaxMessage() int {
 type Config struct {
 	ID       uint8 // 0 to 63
 	Kind     Kind  // the same at both ends
-	Priority int   // higher ones go first (CHC-3)
+	Priority int   // of what it sends, 0 to 255: higher ones go first (CHC-8)
 	Format         // of a reliable channel: the same at both ends
 
 	// SendQueue is how many records a reliable channel keeps until they are released: the
@@ -123,6 +130,8 @@ func (c Config) complete() (Config, error) {
 		return bad("ID", c.ID, "0 to 63")
 	case c.Kind > Unreliable:
 		return bad("Kind", int(c.Kind), "one of this package")
+	case c.Priority < 0 || c.Priority > mostPriority:
+		return bad("Priority", c.Priority, "0 to 255")
 	case c.SequenceBits < smallestSpace || c.SequenceBits > seq.Wire16:
 		return bad("SequenceBits", int(c.SequenceBits), "2 to 16")
 	case c.Fresh < 1 || c.Fresh > Fresh || c.SequenceBits == seq.Wire16 && c.Fresh != Fresh:
@@ -187,13 +196,13 @@ type Path struct {
 // hold returns after how long a record that was not heard of counts as lost (CHS-3).
 func (p *Path) hold() machine.Micros {
 	if !p.Measured {
-		return 250 * machine.Millisecond
+		return holdUnmeasured
 	}
-	return p.SRTT + max(p.SRTT/4, 10*machine.Millisecond)
+	return p.SRTT + max(p.SRTT/4, holdMargin)
 }
 
 // longest returns the longest time between two probes, or two reports (CHS-4, CHV-5).
-func (p *Path) longest() machine.Micros { return max(2*p.SRTT, 250*machine.Millisecond) }
+func (p *Path) longest() machine.Micros { return max(2*p.SRTT, leastCap) }
 
 // State is that of a machine.
 type State uint8

@@ -69,33 +69,35 @@ func placeless(id string, code wire.Code, why string) *wire.Rule {
 	return format.Rule(id, code, why, 1, 0)
 }
 
-// What a decoder refuses (section 3).
+// What a decoder refuses, and an encoder (section 3.2).
 var (
-	payloadEmpty   = rule("CHR-2", CodeTruncated, "the payload has no byte")
-	fieldMissing   = rule("CHR-2", CodeTruncated, "ends inside this field")
-	typeUnknown    = rule("CHR-2", CodeUnknownRecord, "no record has this type")
-	padNotAlone    = rule("CHR-2", CodeUnknownRecord, "a pad is not alone in its payload")
-	channelUnknown = rule("CHR-2", CodeUnknownChannel, "there is no such channel")
-	kindDiffers    = rule("CHR-2", CodeChannelKind, "the channel is of another kind than this record")
-	lengthWrong    = rule("CHR-2", CodeLength, "no such record has data of this length")
-	countWrong     = rule("CHR-2", CodeFragmentCount, "no message has so many fragments")
-	indexBeyond    = rule("CHR-2", CodeFragmentIndex, "the index is not below the number of fragments")
-	roomTooLarge   = rule("CHR-2", CodeRoom, "more room than the window has")
-	groupsTooMany  = rule("CHR-2", CodeGroupCount, "more groups than a report can have")
-	groupBeyond    = rule("CHR-3", CodeGroupStart, "the group starts beyond the room")
-	groupTooNear   = rule("CHR-3", CodeGroupOrder, "the group starts less than 33 above the one before")
-	groupBelow     = rule("CHR-3", CodeGroupBits, "a bit names what is below base")
-	groupNotBase   = rule("CHR-3", CodeGroupBase, "the lowest sequence that is named is not base")
+	payloadEmpty   = rule("CHR-20", CodeTruncated, "the payload has no byte")
+	typeUnknown    = rule("CHR-21", CodeUnknownRecord, "no record has this type")
+	padNotAlone    = rule("CHR-21", CodeUnknownRecord, "a pad is not alone in its payload")
+	fieldMissing   = rule("CHR-22", CodeTruncated, "ends inside this field")
+	channelUnknown = rule("CHR-23", CodeUnknownChannel, "there is no such channel")
+	kindDiffers    = rule("CHR-24", CodeChannelKind, "the channel is of another kind than this record")
+	unreliableSize = rule("CHR-25", CodeLength, "an unreliable message has no byte, or too many")
+	messageSize    = rule("CHR-26", CodeLength, "a message has no byte, or too many")
+	countWrong     = rule("CHR-27", CodeFragmentCount, "no message has so many fragments")
+	indexBeyond    = rule("CHR-28", CodeFragmentIndex, "the index is not below the number of fragments")
+	fragmentSize   = rule("CHR-29", CodeLength, "wrong data length for this fragment")
+	roomTooLarge   = rule("CHR-30", CodeRoom, "more room than the window has")
+	groupsTooMany  = rule("CHR-31", CodeGroupCount, "more groups than a report can have")
+	groupBeyond    = rule("CHR-32", CodeGroupStart, "the group starts beyond the room")
+	groupTooNear   = rule("CHR-33", CodeGroupOrder, "the group starts less than 33 above the one before")
+	groupBelow     = rule("CHR-34", CodeGroupBits, "a bit names what is below base")
+	groupNotBase   = rule("CHR-35", CodeGroupBase, "the lowest sequence that is named is not base")
 )
 
-// What only an encoder refuses (section 3).
-var fieldInvalid = rule("CHR-7", CodeInvalidField, "no field can hold this value")
+// What only an encoder refuses (section 3.2).
+var skipCount = rule("CHR-13", CodeInvalidField, "a skip has 1 to 256 sequences")
 
-// What a sender refuses (section 4).
+// What a sender refuses (sections 4 and 6).
 var (
-	sizeNotAllowed = placeless("D1", CodeMessageSize, "the message has no byte, or more than its channel takes")
-	queueFull      = placeless("D2", CodeQueueFull, "too much waits to be sent")
-	channelFailed  = placeless("D11", CodeFailed, "the channel was given up")
-	messageSize    = placeless("CHU-1", CodeMessageSize, "the message has no byte, or more than a packet takes")
-	unreliableFull = placeless("CHU-2", CodeQueueFull, "too much waits to be sent")
+	sizeNotAllowed    = placeless("D1", CodeMessageSize, "the message has no byte, or more than its channel takes")
+	queueFull         = placeless("D2", CodeQueueFull, "too much waits to be sent")
+	channelFailed     = placeless("D11", CodeFailed, "the channel was given up")
+	unreliableTooLong = placeless("CHU-2", CodeMessageSize, "the message has no byte, or more than a packet takes")
+	unreliableFull    = placeless("CHU-4", CodeQueueFull, "too much waits to be sent")
 )

@@ -26,14 +26,15 @@ type Mux struct {
 	now           machine.Micros // the latest that was given (CHN-3)
 	maxUnreliable int            // bytes in a message of an unreliable channel
 	byID          [MaxChannels]*end
-	order         []*end // higher priorities first; equal ones take turns (CHC-3)
+	order         []*end // higher priorities first; equal ones take turns (CHC-8)
 
 	// Sets of ids: whose sender keeps something, whose receiver waits for a time, which
 	// unreliable channels have something to send. All other channels cost nothing.
 	sending, reporting, waiting uint64
 
-	path   Path
-	record Record // that is decoded, and its groups
+	path        Path
+	record      Record     // that is decoded, and its groups
+	nextWaiting seq.Number // of the next unreliable message that is sent: they go in order
 	compose
 	err   error
 	stats MuxStats
@@ -61,7 +62,7 @@ func NewMux(cfg MuxConfig) (*Mux, error) {
 	if cfg.MaxPacket < LargestPayload || cfg.MaxPacket > mostMaxPacket {
 		return nil, machine.ConfigError("channel: MaxPacket", cfg.MaxPacket, "1160 to 296960")
 	}
-	m := &Mux{maxUnreliable: min(cfg.MaxPacket-unreliableTop, 1<<16-1), record: Record{Groups: make([]Group, 0, MostGroups)}}
+	m := &Mux{maxUnreliable: min(cfg.MaxPacket-unreliableTop, mostUnreliable), record: Record{Groups: make([]Group, 0, MostGroups)}}
 	for _, c := range cfg.Channels {
 		if err := m.add(c, cfg.Received); err != nil {
 			return nil, err
@@ -119,11 +120,12 @@ func (m *Mux) Send(now machine.Micros, channel uint8, message []byte, lifetime m
 		m.note(c)
 		return err
 	case len(message) < 1 || len(message) > m.maxUnreliable:
-		return messageSize.NotAt()
+		return unreliableTooLong.NotAt()
 	case !c.toSend.fits(len(message)):
 		return unreliableFull.NotAt()
 	}
-	c.toSend.push(0, message)
+	c.toSend.push(m.nextWaiting, message)
+	m.nextWaiting++
 	m.waiting |= c.bit()
 	return nil
 }
@@ -150,7 +152,8 @@ func (m *Mux) Read(now machine.Micros, channel uint8, dst []byte) (message Messa
 // Handle takes the payload of a packet of the peer, with its number and the newest packet of
 // ours that its header acked; None if it acked none. It is decoded whole before anything of it
 // counts (CHR-1): Handle fails with why it is refused, and has then changed nothing but a
-// counter. Quiet says that nothing in it asks for an ack (CHR-4).
+// counter. Quiet says that nothing in it asks for an ack (CHR-4). So the verdict of the layer
+// above is Refuse, TakeQuietly or Take (CHC-3).
 func (m *Mux) Handle(now machine.Micros, number, ack seq.Number, payload []byte) (quiet bool, err error) {
 	m.now = max(m.now, now)
 	quiet, refusal := m.check(payload)
@@ -214,7 +217,7 @@ func (m *Mux) apply(number, ack seq.Number, r *Record) {
 }
 
 // take puts an unreliable message where it waits to be read; the oldest ones make room for it
-// (CHU-3).
+// (CHU-6).
 func (m *Mux) take(c *end, number seq.Number, data []byte) {
 	for !c.toRead.fits(len(data)) && !c.toRead.empty() {
 		c.toRead.drop()
@@ -245,13 +248,6 @@ func set(bits *uint64, bit uint64, on bool) {
 	}
 }
 
-// all yields the channels of a set.
-func (m *Mux) all(set uint64, yield func(*end)) {
-	for ; set != 0; set &= set - 1 {
-		yield(m.byID[bits.TrailingZeros64(set)])
-	}
-}
-
 // SetPath gives the channels what the packet layer knows of the path (CHP-3).
 func (m *Mux) SetPath(p Path) {
 	if p == m.path {
@@ -267,20 +263,27 @@ func (m *Mux) SetPath(p Path) {
 }
 
 // Prompt returns when Compose has something that does not wait for the application's tick, or
-// Never: a report, a record that was marked, a probe, a failure (CHC-5).
+// Never: a report, a record that was marked, a probe, a failure (CHC-10).
 func (m *Mux) Prompt() machine.Micros {
 	at := machine.Never
-	m.all(m.reporting, func(c *end) { at = min(at, c.receiver.Deadline()) })
-	m.all(m.sending, func(c *end) { at = min(at, c.sender.Prompt()) })
+	for set := m.reporting; set != 0; set &= set - 1 {
+		at = min(at, m.byID[bits.TrailingZeros64(set)].receiver.Deadline())
+	}
+	for set := m.sending; set != 0; set &= set - 1 {
+		at = min(at, m.byID[bits.TrailingZeros64(set)].sender.Prompt())
+	}
 	return at
 }
 
 // Pending reports whether messages wait to be sent for the first time: they go with the next
-// packet that is composed, at the latest at the application's tick (CHC-5).
+// packet that is composed, at the latest at the application's tick (CHC-9).
 func (m *Mux) Pending() bool {
-	pending := m.waiting != 0
-	m.all(m.sending, func(c *end) { pending = pending || c.sender.Pending() })
-	return pending
+	for set := m.sending; set != 0; set &= set - 1 {
+		if m.byID[bits.TrailingZeros64(set)].sender.Pending() {
+			return true
+		}
+	}
+	return m.waiting != 0
 }
 
 // Deadline returns Prompt, or now if something is pending.
@@ -291,7 +294,8 @@ func (m *Mux) Deadline() machine.Micros {
 	return m.Prompt()
 }
 
-// Err returns why the first channel failed; it wraps ErrFailed.
+// Err returns why the first channel failed; it wraps ErrFailed. The other channels go on
+// (CHC-6).
 func (m *Mux) Err() error { return m.err }
 
 // Stats returns the counts so far.

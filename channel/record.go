@@ -8,23 +8,24 @@ const (
 	LargestPayload = 1160 // of records, but for an unreliable message that goes alone
 	MostGroups     = 32   // of a REPORT
 
-	mostSkipped   = 256 // sequences in a SKIP
-	groupSpan     = 33  // sequences that a group can name
-	pad           = 0x00
-	headSize      = 2 // type and channel
-	unreliableTop = 4 // bytes before the data
-	messageTop    = 6
-	fragmentTop   = 8
-	skipSize      = 5
-	reportSize    = 7 // without groups
-	groupSize     = 6
-	statusSize    = 4
+	mostSkipped    = 256 // sequences in a SKIP
+	mostUnreliable = 1<<16 - 1
+	groupSpan      = 33 // sequences that a group can name
+	pad            = 0x00
+	headSize       = 2 // type and channel
+	unreliableTop  = 4 // bytes before the data
+	messageTop     = 6
+	fragmentTop    = 8
+	skipSize       = 5
+	reportSize     = 7 // without groups
+	groupSize      = 6
+	statusSize     = 4
 )
 
 // Type is the first byte of a record.
 type Type uint8
 
-// The types of records (section 3).
+// The types of records (CHR-8).
 const (
 	TypePad Type = iota
 	TypeUnreliable
@@ -44,7 +45,8 @@ func (t Type) String() string {
 	return [types]string{"pad", "unreliable", "message", "fragment", "skip", "report", "status"}[t]
 }
 
-// Record is a record of any type. It has the fields of its type, the others are 0.
+// Record is a record of any type. It has the fields of its type, the others are 0 (CHR-8 to
+// CHR-11).
 type Record struct {
 	Type    Type
 	Channel uint8
@@ -58,7 +60,7 @@ type Record struct {
 	Data     []byte  // of an unreliable message, a message or a fragment
 }
 
-// Group names missing sequences: Start, and Start - 1 - i for each bit i (section 3).
+// Group names missing sequences: Start, and Start - 1 - i for each bit i (CHR-3).
 type Group struct {
 	Start uint16
 	Bits  uint32
@@ -88,9 +90,9 @@ func (r *Record) quiet() bool { return r.Type == TypeReport || r.Type == TypePad
 
 // Decode decodes the record that begins at a place of a payload. It returns where the next
 // one begins: the payload ends there, or Decode is called again. The checks and their order
-// are those of CHR-2 and CHR-3. The data of the record point into the payload, and the memory
+// are those of CHR-2. The data of the record point into the payload, and the memory
 // of its groups is used again. Decode takes exactly what Append makes (CHR-6), and reads
-// nothing beyond the payload.
+// nothing beyond the payload (CHR-12).
 func (f Format) Decode(payload []byte, at int, r *Record) (next int, err error) {
 	f = f.withDefaults()
 	next, e := r.decodeHead(payload, at)
@@ -232,20 +234,22 @@ func decodeGroup(b []byte, at int, r *Record) *Error {
 	return nil
 }
 
-// checkLength checks how much data a record has; the length is at a place (CHR-2).
+// checkLength checks how much data a record has; the length is at a place (CHR-25, CHR-26,
+// CHR-29).
 func (f *Format) checkLength(r *Record, n, at int) *Error {
-	most := f.Data
-	if r.Type == TypeUnreliable {
-		most = 1<<16 - 1
-	}
-	if n < 1 || n > most || r.Type == TypeFragment && r.Index != r.Count-1 && n != most {
-		return lengthWrong.At(at)
+	switch {
+	case r.Type == TypeUnreliable && (n < 1 || n > mostUnreliable):
+		return unreliableSize.At(at)
+	case r.Type == TypeMessage && (n < 1 || n > f.Data):
+		return messageSize.At(at)
+	case r.Type == TypeFragment && (n < 1 || n > f.Data || n < f.Data && r.Index != r.Count-1):
+		return fragmentSize.At(at)
 	}
 	return nil
 }
 
 // checkFragment checks the count and the index of a fragment; the index is at a place
-// (CHR-2).
+// (CHR-27, CHR-28).
 func (f *Format) checkFragment(r *Record, at int) *Error {
 	switch {
 	case r.Count < 2 || r.Count > f.mostFragments():
@@ -256,7 +260,8 @@ func (f *Format) checkFragment(r *Record, at int) *Error {
 	return nil
 }
 
-// checkStart checks where group i of a report starts; it is at a place (CHR-3).
+// checkStart checks where group i of a report starts; it is at a place (CHR-32,
+// CHR-33).
 func (r *Record) checkStart(g Group, i, at int) *Error {
 	d := int(g.Start - r.Sequence)
 	switch {
@@ -268,7 +273,8 @@ func (r *Record) checkStart(g Group, i, at int) *Error {
 	return nil
 }
 
-// checkBits checks which sequences group i of a report names; it is at a place (CHR-3).
+// checkBits checks which sequences group i of a report names; it is at a place (CHR-34,
+// CHR-35).
 func (r *Record) checkBits(g Group, i, at int) *Error {
 	d := uint(g.Start - r.Sequence)
 	switch {
@@ -281,8 +287,8 @@ func (r *Record) checkBits(g Group, i, at int) *Error {
 }
 
 // Append appends the record to a payload. It fails with what a decoder would say of it, at
-// the place where the field at fault would be, or with ErrInvalidField where no field can
-// hold a value (CHR-7); it then returns the payload as it was. Only the largest unreliable
+// the place where the field at fault would be (CHR-7), or with ErrInvalidField where its field
+// cannot hold the count of a skip (CHR-13); it then returns the payload as it was. Only the largest unreliable
 // messages need more room than LargestPayload.
 func (f Format) Append(payload []byte, r *Record) ([]byte, error) {
 	f = f.withDefaults()
@@ -324,7 +330,7 @@ func (f *Format) checkFields(r *Record, at int) *Error {
 		return f.checkLength(r, len(r.Data), at+6)
 	case TypeSkip:
 		if r.Count < 1 || r.Count > mostSkipped {
-			return fieldInvalid.At(at + 4)
+			return skipCount.At(at + 4)
 		}
 	case TypeReport:
 		return f.checkReport(r, at)

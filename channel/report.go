@@ -11,7 +11,7 @@ import (
 func (v *Receiver) soon() {
 	at := v.now
 	if v.lastReport != noReport {
-		at = max(at, v.lastReport+Soon)
+		at = max(at, v.lastReport+ReportSpacing)
 	}
 	v.reportBy(at)
 }
@@ -20,23 +20,23 @@ func (v *Receiver) soon() {
 func (v *Receiver) reportBy(at machine.Micros) { v.reportAt = min(v.reportAt, at) }
 
 // repeatAt returns when a report goes again if something is still missing, or Never (CHV-5).
-// Without a report or a missing sequence before there is nothing to repeat (CHV-7).
+// Without one before, and a missing sequence, there is nothing to repeat (CHV-7).
 func (v *Receiver) repeatAt() machine.Micros {
 	if v.base == v.top || v.lastReport == noReport {
 		return machine.Never
 	}
-	interval := 50 * machine.Millisecond
+	wait := repeatUnmeasured
 	if v.path.Measured {
-		interval = max(v.path.SRTT, 20*machine.Millisecond)
+		wait = max(v.path.SRTT, repeatLeast)
 	}
-	return v.lastReport + min(interval<<v.wait, v.path.longest())
+	return v.lastReport + min(wait<<v.wait, v.path.longest())
 }
 
 // report says what has come and what is missing (CHV-6). It is computed when it is sent, and
-// never stored.
+// never stored (CHV-17).
 func (v *Receiver) report(in receiverInput) {
 	if v.now < v.reportAt {
-		v.wait = min(v.wait+1, MostBackoff)
+		v.wait = min(v.wait+1, backoffMost)
 	}
 	v.reportAt, v.lastReport = machine.Never, v.now
 	most := min((in.space-reportSize)/groupSize, MostGroups)

@@ -191,7 +191,7 @@ func (s *Sender) unmark(e *entry) {
 
 // probeAt returns when the sender asks for a report if nothing is due (CHS-4).
 func (s *Sender) probeAt() machine.Micros {
-	wait := (s.path.hold() + 20*machine.Millisecond) << s.backoff
+	wait := (s.path.hold() + probeMargin) << s.backoff
 	return s.saidAt + min(wait, s.path.longest())
 }
 
@@ -212,7 +212,7 @@ func (s *Sender) probe(in senderInput) {
 		s.setDue(n)
 	}
 	s.saidAt = s.now
-	s.backoff = min(s.backoff+1, MostBackoff)
+	s.backoff = min(s.backoff+1, backoffMost)
 	s.stats.Probes++
 }
 

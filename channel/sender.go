@@ -265,7 +265,7 @@ func (s *Sender) Deadline() machine.Micros {
 }
 
 // Prompt returns what Deadline does if nothing waits to be sent for the first time: such
-// messages may wait for the application's tick (CHC-5).
+// messages may wait for the application's tick (CHC-9, CHC-10).
 func (s *Sender) Prompt() machine.Micros {
 	switch {
 	case s.state == Failed || s.base == s.next:
