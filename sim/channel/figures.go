@@ -15,6 +15,7 @@ type Figures struct {
 	Runs, Failed int
 	Delay        Quantiles // of a message, over all runs
 	Last         Quantiles // from the last send call until all were read, of each run
+	Late         float64   // share of the runs that took longer than 4 round trips for that
 	Again        float64   // records sent again, as a share of all that were sent
 	Needless     float64   // those sent although an earlier transmission arrives
 	// Means of a run.
@@ -63,11 +64,11 @@ func Measure(w Workload, first uint64, seeds int, done func() bool) (Figures, er
 		})
 	}
 	workers.Wait()
-	return sumUp(runs, errs)
+	return sumUp(w, runs, errs)
 }
 
 // sumUp returns the figures of runs; one without delays was not begun.
-func sumUp(runs []Run, errs []error) (f Figures, err error) {
+func sumUp(w Workload, runs []Run, errs []error) (f Figures, err error) {
 	var delays, lasts []machine.Micros
 	var all Run
 	for i, r := range runs {
@@ -82,6 +83,9 @@ func sumUp(runs []Run, errs []error) (f Figures, err error) {
 			continue
 		}
 		f.Runs++
+		if r.Last > 4*w.roundTrip() {
+			f.Late++
+		}
 		delays, lasts = append(delays, r.Delays...), append(lasts, r.Last)
 		all.add(r)
 	}
@@ -89,11 +93,17 @@ func sumUp(runs []Run, errs []error) (f Figures, err error) {
 	if all.Records > 0 {
 		f.Again, f.Needless = float64(all.Again)/float64(all.Records), float64(all.Needless)/float64(all.Records)
 	}
+	f.Late /= float64(max(f.Runs, 1))
 	mean := func(n int64) float64 { return float64(n) / float64(max(f.Runs, 1)) }
 	f.Records, f.Reports, f.Refused = mean(all.Records), mean(all.Reports), mean(all.Refused)
 	f.DatagramsDown, f.DatagramsUp = mean(all.Datagrams[0]), mean(all.Datagrams[1])
 	f.BytesDown, f.BytesUp = mean(all.Bytes[0]), mean(all.Bytes[1])
 	return f, err
+}
+
+// roundTrip returns that of the paths, without what chance adds.
+func (w *Workload) roundTrip() machine.Micros {
+	return machine.FromDuration(w.Down.Delay + w.Up.Delay)
 }
 
 // add adds the counts of another run.

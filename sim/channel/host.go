@@ -16,17 +16,22 @@ type Host struct {
 	Mux      *protocol.Mux
 	Endpoint *packet.Endpoint
 
-	// Sent and Arrived, unless they are nil, are told of each payload of records that goes out,
-	// and that was taken, with the number of its packet. Arrived is the application's chance
-	// to read.
-	Sent    func(now machine.Micros, number seq.Number, payload []byte)
-	Arrived func(now machine.Micros, number seq.Number)
+	Hooks
 
 	tick    machine.Micros // from one tick to the next
 	tickAt  machine.Micros // when new data may go
 	ticking bool           // it goes now, in as many packets as it takes
 	payload []byte
 	out     [][]byte // datagrams that were made and not yet polled
+}
+
+// Hooks are called by a Host, unless they are nil.
+type Hooks struct {
+	Composed func(now machine.Micros, number seq.Number, payload []byte) // a payload that is sent
+	Drained  func(now machine.Micros)                                    // nothing more is due
+	Arrives  func(now machine.Micros, d packet.Delivery)                 // a payload, before the channels take it
+	Arrived  func(now machine.Micros)                                    // the application may read
+	Learned  func(protocol.Path)
 }
 
 // NewHost returns a host of new machines, which ticks at the multiples of a time.
@@ -44,21 +49,22 @@ func NewHost(channels protocol.MuxConfig, packets packet.Config, tick machine.Mi
 
 // Handle takes a datagram that arrived.
 func (h *Host) Handle(now machine.Micros, datagram []byte) {
-	taken := seq.None
-	_ = h.Endpoint.Receive(now, datagram, func(d packet.Delivery) packet.Verdict {
-		quiet, err := h.Mux.Handle(now, d.Number, d.Ack, d.Payload)
-		if err != nil {
-			return packet.Refuse
+	err := h.Endpoint.Receive(now, datagram, func(d packet.Delivery) packet.Verdict {
+		if h.Arrives != nil {
+			h.Arrives(now, d)
 		}
-		taken = d.Number
-		if quiet {
+		quiet, err := h.Mux.Handle(now, d.Number, d.Ack, d.Payload)
+		switch {
+		case err != nil:
+			return packet.Refuse
+		case quiet:
 			return packet.TakeQuietly
 		}
 		return packet.Take
 	})
 	h.learn(now)
-	if taken != seq.None && h.Arrived != nil {
-		h.Arrived(now, taken)
+	if err == nil && h.Arrived != nil {
+		h.Arrived(now)
 	}
 }
 
@@ -66,7 +72,11 @@ func (h *Host) Handle(now machine.Micros, datagram []byte) {
 func (h *Host) learn(now machine.Micros) {
 	h.Endpoint.Events()
 	known := h.Endpoint.Estimates(now)
-	h.Mux.SetPath(protocol.Path{Measured: known.Measured, SRTT: known.SRTT, Patience: known.Patience})
+	path := protocol.Path{Measured: known.Measured, SRTT: known.SRTT, Patience: known.Patience}
+	h.Mux.SetPath(path)
+	if h.Learned != nil {
+		h.Learned(path)
+	}
 }
 
 // Poll returns a datagram to send: one of a payload, or else an ack-only packet.
@@ -98,10 +108,13 @@ func (h *Host) compose(now machine.Micros) {
 	h.payload, quiet = h.Mux.Compose(h.payload[:0], now, number, protocol.LargestPayload)
 	if len(h.payload) == 0 {
 		h.ticking = false
+		if h.Drained != nil {
+			h.Drained(now)
+		}
 		return
 	}
-	if h.Sent != nil {
-		h.Sent(now, number, h.payload)
+	if h.Composed != nil {
+		h.Composed(now, number, h.payload)
 	}
 	send := h.Endpoint.Send
 	if quiet {

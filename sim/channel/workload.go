@@ -95,11 +95,11 @@ func (w Workload) begin(seed uint64) (*course, error) {
 	}
 	c.ledger.sent = make(map[seq.Number][]int64)
 	c.ledger.format = w.Channel.Format
-	c.ends[0].Sent = func(_ machine.Micros, _ seq.Number, payload []byte) { c.ledger.compose(payload) }
+	c.ends[0].Composed = func(_ machine.Micros, _ seq.Number, payload []byte) { c.ledger.compose(payload) }
 	if w.ReadAtFrames {
 		c.readLater()
 	} else {
-		c.ends[1].Arrived = func(now machine.Micros, _ seq.Number) { c.readAll(now) }
+		c.ends[1].Arrived = c.readAll
 	}
 	c.world = sim.NewWorld(c.carry(down, up), sim.End[[]byte](c.ends[0]), c.ends[1])
 	return c, nil
@@ -155,7 +155,7 @@ func (c *course) readLater() {
 		c.readAll(c.world.Now())
 		c.world.At(c.world.Now()+c.Frame, read)
 	}
-	c.ends[1].Arrived = func(now machine.Micros, _ seq.Number) {
+	c.ends[1].Arrived = func(now machine.Micros) {
 		c.ends[1].Arrived = nil
 		c.world.At(now+at, read)
 	}
