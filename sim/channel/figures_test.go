@@ -37,13 +37,12 @@ func measure(t *testing.T, name string, w channel.Workload, seeds int) channel.F
 	if err != nil || f.Runs != seeds {
 		t.Fatalf("%s: %d of seeds 1 to %d failed, the first with %v", name, f.Failed, seeds, err)
 	}
-	t.Logf("%s: delay %s; done after the last send %s; again %.2f %%, needless %.3f %%; datagrams %.0f down, %.0f up; refused %.0f",
-		name, inMS(f.Delay), inMS(f.Last), 100*f.Again, 100*f.Needless, f.DatagramsDown, f.DatagramsUp, f.Refused)
+	t.Logf("| %s | %s | %s | %.2f %% | %.3f %% | %.0f, %.0f |", name, inMS(f.Delay), inMS(f.Last), 100*f.Again, 100*f.Needless, f.DatagramsDown, f.DatagramsUp)
 	return f
 }
 
 func inMS(q channel.Quantiles) string {
-	return fmt.Sprintf("%.1f, 95th %.1f, max %.1f ms", float64(q.Median)/1000, float64(q.P95)/1000, float64(q.Max)/1000)
+	return fmt.Sprintf("%.1f, %.1f, %.1f", float64(q.Median)/1000, float64(q.P95)/1000, float64(q.Max)/1000)
 }
 
 var kinds = []protocol.Kind{protocol.Ordered, protocol.Unordered}
@@ -56,7 +55,7 @@ func TestGame(t *testing.T) {
 	for _, kind := range kinds {
 		for _, window := range []int{512, 1024, 2048, 4096} {
 			for _, loss := range []float64{0, 1, 5, 20} {
-				name := fmt.Sprintf("%v, window %d, %g %% loss", kind, window, loss)
+				name := fmt.Sprintf("%v, W %d, %g %%", kind, window, loss)
 				f := measure(t, name, channel.Game(kind, window, lossy(loss)), seedsOr(20))
 				if f.Again > loss/100+0.04 {
 					t.Errorf("%s: %.2f %% sent again", name, 100*f.Again)
