@@ -14,30 +14,28 @@ type death struct {
 
 // deaths is a heap, the earliest first. Each entry of the sender knows its place in it, so
 // that what is released leaves it: it never holds more than the sender.
-type deaths struct {
-	heap []death
-}
+type deaths []death
 
 // earliest returns when the next lifetime ends, or Never (CHS-5).
-func (d *deaths) earliest() machine.Micros {
-	if len(d.heap) == 0 {
+func (d deaths) earliest() machine.Micros {
+	if len(d) == 0 {
 		return machine.Never
 	}
-	return d.heap[0].at
+	return d[0].at
 }
 
 func (s *Sender) addDeath(at machine.Micros, last seq.Number) {
-	s.deaths.heap = append(s.deaths.heap, death{})
-	s.rise(len(s.deaths.heap)-1, death{at, last})
+	s.deaths = append(s.deaths, death{})
+	s.rise(len(s.deaths)-1, death{at, last})
 }
 
 // dropDeath takes the death at a place of the heap out of it.
 func (s *Sender) dropDeath(i int) {
-	h := s.deaths.heap
+	h := s.deaths
 	end := len(h) - 1
 	moved := h[end]
 	s.entries.at(h[i].last).death = noDeath
-	s.deaths.heap = h[:end]
+	s.deaths = h[:end]
 	switch {
 	case i == end:
 	case i > 0 && moved.at < h[(i-1)/2].at:
@@ -49,7 +47,7 @@ func (s *Sender) dropDeath(i int) {
 
 // rise puts a death at a place of the heap, or above it.
 func (s *Sender) rise(i int, x death) {
-	h := s.deaths.heap
+	h := s.deaths
 	for i > 0 && x.at < h[(i-1)/2].at {
 		s.put(i, h[(i-1)/2])
 		i = (i - 1) / 2
@@ -59,7 +57,7 @@ func (s *Sender) rise(i int, x death) {
 
 // sink puts a death at a place of the heap, or below it.
 func (s *Sender) sink(i int, x death) {
-	h := s.deaths.heap
+	h := s.deaths
 	for {
 		child := 2*i + 1
 		if child+1 < len(h) && h[child+1].at < h[child].at {
@@ -75,6 +73,6 @@ func (s *Sender) sink(i int, x death) {
 }
 
 func (s *Sender) put(i int, x death) {
-	s.deaths.heap[i] = x
+	s.deaths[i] = x
 	s.entries.at(x.last).death = int32(i)
 }

@@ -32,7 +32,7 @@ func (s *Sender) appendMessage(in senderInput) {
 // expire makes the message whose lifetime ends first gone, whole: what is kept of it
 // (CHX-1, CHX-2). Nothing is sent by that (CHX-4).
 func (s *Sender) expire() {
-	last := s.deaths.heap[0].last
+	last := s.deaths[0].last
 	s.dropDeath(0)
 	first := last + 1 - seq.Number(s.entries.at(last).count)
 	for n := max(first, s.base); n <= last; n++ {
@@ -219,5 +219,5 @@ func (s *Sender) probe(in senderInput) {
 // fail gives the channel up, and what it keeps (CHS-11).
 func (s *Sender) fail(senderInput) {
 	s.err = fmt.Errorf("channel %d: sender: %d records were not released, from %d on: %w", s.id, s.next-s.base, s.base, channelFailed.NotAt())
-	s.entries, s.deaths, s.marked = ring[entry]{}, deaths{}, 0
+	s.entries, s.deaths, s.marked = ring[entry]{}, nil, 0
 }
