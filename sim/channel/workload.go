@@ -25,6 +25,9 @@ type Workload struct {
 	Frame    machine.Micros // from one frame to the next
 	Down, Up netsim.Path    // to the reader, to the sender
 	Limit    machine.Micros // virtual time that all may take
+	// Back is how many messages a frame the reader sends over the same channel; they are in no
+	// figure but the datagrams and bytes.
+	Back int
 	// ReadAtFrames says that the reader's application reads once a frame, and not at once.
 	ReadAtFrames bool
 }
@@ -58,6 +61,10 @@ func (w Workload) Run(seed uint64) (Run, error) {
 		return Run{}, err
 	}
 	c.world.At(0, c.send)
+	if w.Back > 0 {
+		c.ends[0].Arrived = c.readBack
+		c.world.At(w.Frame/2, c.sendBack)
+	}
 	c.world.Run(w.Limit, func() bool { return c.err != nil || len(c.run.Delays) == w.Messages() })
 	if c.err == nil && len(c.run.Delays) < w.Messages() {
 		c.err = fmt.Errorf("%w: %d of %d", ErrNotDelivered, len(c.run.Delays), w.Messages())
@@ -143,6 +150,25 @@ func (c *course) send() {
 	}
 	if c.sent < c.Messages() && c.ends[0].Mux.Err() == nil {
 		c.world.At((now/c.Frame+1)*c.Frame, c.send)
+	}
+}
+
+// sendBack is a frame of the reader's application, while the sender's has any.
+func (c *course) sendBack() {
+	now := c.world.Now()
+	for range c.Back {
+		// One that is refused is not missed.
+		_ = c.ends[1].Mux.Send(now, c.Channel.ID, make([]byte, c.Size), 0)
+	}
+	if len(c.sentAt) < c.Messages() {
+		c.world.At(now+c.Frame, c.sendBack)
+	}
+}
+
+// readBack reads what the reader sends.
+func (c *course) readBack(now machine.Micros) {
+	for ok := true; ok; {
+		_, ok = c.ends[0].Mux.Read(now, c.Channel.ID, c.buffer[:0])
 	}
 }
 
