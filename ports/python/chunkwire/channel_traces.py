@@ -116,7 +116,8 @@ def channel_receiver(request: Answer) -> Answer:
     if kind not in ("ordered", "unordered"):
         raise Refused(BAD_REQUEST)
     trace = _ReceiverTrace(ChannelReceiver(_channel(config, kind)))
-    return {"steps": steps(request, {"record": trace.record, "read": trace.read, "poll": trace.poll, "path": trace.path})}
+    handlers = {"record": trace.record, "read": trace.read, "poll": trace.poll, "path": trace.path}
+    return {"steps": steps(request, handlers)}
 
 
 def channel_sender(request: Answer) -> Answer:
@@ -124,7 +125,8 @@ def channel_sender(request: Answer) -> Answer:
     config = field(request, "config", dict)
     channel = _channel(config, "ordered", send_queue=field(config, "send_queue", int))
     trace = _SenderTrace(ChannelSender(channel))
-    return {"steps": steps(request, {"send": trace.send, "report": trace.report, "poll": trace.poll, "path": trace.path})}
+    handlers = {"send": trace.send, "report": trace.report, "poll": trace.poll, "path": trace.path}
+    return {"steps": steps(request, handlers)}
 
 
 def _channel(config: Answer, kind: str, **more: int) -> Channel:
