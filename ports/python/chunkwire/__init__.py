@@ -1,4 +1,4 @@
-"""The chunk protocol: blocks of up to 256 KiB that reach a peer whole; beside it the packet layer, and channels on that.
+"""The chunk protocol: blocks of up to 256 KiB that reach a peer whole; beside it the packet layer, and its channels.
 
 Written from the specifications, spec/PROTOCOL.md, spec/PACKETS.md and spec/CHANNELS.md, whose sentences the docstrings
 cite by their ids. The records of channels are in chunkwire.records.
