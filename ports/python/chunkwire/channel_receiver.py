@@ -64,8 +64,8 @@ class ChannelReceiver:
         self.channel = channel
         self.channel_id = channel_id
         self.path = Path()
-        self.refused: Counter[str] = Counter()
-        """Records by the code of their refusal (COUNT of CHV-10)."""
+        self.counts: Counter[str] = Counter()
+        """Records that were refused, as beyond or conflict (COUNT of CHV-10)."""
         self._clock = Clock()
         self._tail = self._base = self._top = channel.first
         self._have: dict[int, _Entry] = {}
@@ -96,7 +96,7 @@ class ChannelReceiver:
             self._count(now, "beyond")
             return "V2"
         if self._conflicts(n, group):
-            self.refused["conflict"] += 1
+            self.counts["conflict"] += 1
             return "V3"
         if self._is_lost(group):
             self._lose(now, [n], n)
@@ -139,7 +139,7 @@ class ChannelReceiver:
         return n >= self._base and n not in self._have
 
     def _count(self, now: int, code: str) -> None:
-        self.refused[code] += 1
+        self.counts[code] += 1
         self._soon(now)
 
     def _add(self, now: int, entries: dict[int, _Entry], last: int) -> None:

@@ -5,7 +5,7 @@ Every event returns the row of the transition table that it took. Times are in m
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from heapq import heappop, heappush
 from typing import Union
 
@@ -17,6 +17,7 @@ from .channels import (
     MOST_SKIP,
     OVERTAKEN,
     PROBE_MARGIN,
+    PROBE_SOON,
     Channel,
     Path,
     check_channel,
@@ -35,12 +36,13 @@ Sent = Union[Message, Fragment, Skip, Status]
 class _Entry:
     """CHS-14. Whether it is due lies in the sender; it was sent if it is below `sent`."""
 
-    __slots__ = ("at", "packet", "record")
+    __slots__ = ("again", "at", "packet", "record")
 
     def __init__(self, record: Union[Message, Fragment]) -> None:
         self.record: Union[Message, Fragment, None] = record
         self.packet = -1
         self.at = 0
+        self.again = False
 
     @property
     def is_gone(self) -> bool:
@@ -61,14 +63,14 @@ class ChannelSender:
         self.channel = channel
         self.channel_id = channel_id
         self.path = Path()
-        self.refused: Counter[str] = Counter()
-        """Reports by the code of their refusal (COUNT in D5)."""
+        self.implausible = 0
+        """Reports of what was never sent (COUNT in D5)."""
         self.base = channel.first
         """The lowest sequence that is not released."""
         self.limit = channel.first + channel.window
         """Nothing from it on may be sent."""
         self._clock = Clock()
-        self._sent = channel.first
+        self._sent = self._resent = channel.first
         self._entries: deque[_Entry] = deque()  # from base on
         self._marked: set[int] = set()  # the sequences that were sent and are due
         self._dies: list[tuple[int, int]] = []  # when a sequence expires: a heap
@@ -151,7 +153,7 @@ class ChannelSender:
         base = first_from(report.base, self.base)
         named = [base + d for d in report.missing()]
         if base > self._sent or any(n >= self._sent for n in named):
-            self.refused["implausible"] += 1
+            self.implausible += 1
             return "D5"
         self._heard, self._heard_at = number, now
         self._release(base, base + report.room)
@@ -174,9 +176,10 @@ class ChannelSender:
         for n in named:
             entry = self._entry(n)
             age = now - entry.at
-            overtaken = ack - entry.packet >= OVERTAKEN and age >= self.path.patience
-            if overtaken or age >= self._hold:
+            overtaken = ack - entry.packet >= (1 if entry.again else OVERTAKEN)
+            if n not in self._marked and age >= self.path.patience and (overtaken or age >= self._hold):
                 self._marked.add(n)
+                self._backoff = 0
 
     @property
     def _hold(self) -> int:
@@ -186,9 +189,16 @@ class ChannelSender:
         return self.path.srtt + max(self.path.srtt // 4, HOLD_MARGIN)
 
     @property
+    def _is_early(self) -> bool:
+        """Of the next probe: CHS-4."""
+        return self._backoff == 0 and self._resent > self.base
+
+    @property
     def _probe_at(self) -> int:
         """When PROBE_WAIT has passed: CHS-4."""
-        return self._said_at + self.path.backed_off(self._hold + PROBE_MARGIN, self._backoff)
+        if self._is_early:
+            return self._said_at + PROBE_SOON
+        return self._said_at + self.path.backed_off(self._hold + PROBE_MARGIN, max(self._backoff, 1) - 1)
 
     # Polls
 
@@ -244,8 +254,11 @@ class ChannelSender:
         return min(count, max(end - first, 0))
 
     def _transmit(self, now: int, number: int, first: int, count: int) -> None:
-        """SEND, steps 3 to 5 (CHS-1)."""
+        """SEND, from step 3 on (CHS-1)."""
         end = first + count
+        for n in range(first, min(end, self._sent)):
+            self._entry(n).again = True
+            self._resent = max(self._resent, n + 1)
         self._fresh += max(end - max(first, self._sent), 0)
         self._sent = max(self._sent, end)
         for n in range(first, end):
@@ -256,7 +269,15 @@ class ChannelSender:
 
     def _probe(self, now: int, space: int) -> Status:
         """PROBE: CHS-4."""
-        left, run = space - SMALLEST, 0
+        if not self._is_early:
+            self._repeat_oldest(space - SMALLEST)
+        self._said_at = now
+        self._backoff = min(self._backoff + 1, BACKOFF_MOST)
+        return Status(self.channel_id, on_wire(self._sent))
+
+    def _repeat_oldest(self, left: int) -> None:
+        """The lowest entries that were sent become due, as many as fit `left` bytes (CHS-4)."""
+        run = 0
         for n in range(self.base, self._sent):
             record = self._entry(n).record
             if record is not None:
@@ -269,9 +290,6 @@ class ChannelSender:
                 break
             left -= cost
             self._marked.add(n)
-        self._said_at = now
-        self._backoff = min(self._backoff + 1, BACKOFF_MOST)
-        return Status(self.channel_id, on_wire(self._sent))
 
     # Time
 

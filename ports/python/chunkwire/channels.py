@@ -17,6 +17,7 @@ MOST_SKIP = 256
 OVERTAKEN = 2
 HOLD_MARGIN = 10 * MS
 HOLD_UNMEASURED = 250 * MS
+PROBE_SOON = 20 * MS
 PROBE_MARGIN = 20 * MS
 LEAST_CAP = 250 * MS
 REPEAT_LEAST = 20 * MS
@@ -34,7 +35,7 @@ class Channel(NamedTuple):
     """The parameters of CHP-1 that the codec and the machines need."""
 
     kind: str
-    window: int = 512
+    window: int = 1_024
     data: int = 1_024
     group: int = 64
     send_queue: int = 4_096

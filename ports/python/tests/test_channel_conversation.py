@@ -146,7 +146,7 @@ class ConversationTest(unittest.TestCase):
         for sequence in kept.keys() - delivered.keys():  # CHT-SAFE-3
             self.assertTrue(lifetimes and kept[sequence][1])
             self.assertIn((sequence, None), side.read)
-        self.assertEqual(side.receiver.refused["conflict"], 0)
+        self.assertEqual(side.receiver.counts["conflict"], 0)
 
     def test_ordered(self) -> None:
         """CHT-LIVE-1, CHT-SAFE-1."""

@@ -73,7 +73,7 @@ class ReceiverTest(unittest.TestCase):
         self.assertEqual(receiver.data(0, message(0)), "V5")
         self.assertEqual([receiver.data(0, message(32)), receiver.data(0, message(31))], ["V2", "V5"])
         self.assertEqual([receiver.skip(0, Skip(0, 31, 2)), receiver.status(0, Status(0, 33))], ["V7", "V10"])
-        self.assertEqual(receiver.refused, {"beyond": 3})
+        self.assertEqual(receiver.counts, {"beyond": 3})
         self.assertEqual([d.sequence for d in self.read_all(receiver)], [0])
         self.assertEqual([receiver.data(0, message(32)), receiver.status(0, Status(0, 33))], ["V5", "V9"])
 
@@ -95,7 +95,7 @@ class ReceiverTest(unittest.TestCase):
         for record in (message(13), part(13, 0, 2), part(13, 1, 3), part(10, 1, 2), part(16, 2, 3), part(11, 0, 2)):
             with self.subTest(record):
                 self.assertEqual(receiver.data(0, record), "V3")
-        self.assertEqual(receiver.refused, {"conflict": 6})
+        self.assertEqual(receiver.counts, {"conflict": 6})
         self.assertEqual(receiver.data(0, part(13, 1, 2)), "V5")
 
     def test_lost_groups(self) -> None:
@@ -203,24 +203,32 @@ class SenderTest(unittest.TestCase):
         self.packet(0, 0)
         self.assertEqual([self.report(1, 3, 2), self.report(1, 3, 0, (0, 1)), self.report(1, 3, 0)], ["D5", "D5", "D6"])
         self.assertEqual([self.report(1, 3, 1), self.report(1, 2, 1), self.report(1, 4, 1)], ["D4", "D4", "D6"])
-        self.assertEqual(self.sender.refused, {"implausible": 2})
+        self.assertEqual(self.sender.implausible, 2)
         self.assertEqual(self.sender.deadline, NEVER)
 
     def test_marks(self) -> None:
-        """CHS-3."""
-        self.sender.path.set(100 * MS, 30 * MS)
+        """CHS-3: two packets overtake a record, one is enough for a record that was sent again."""
+        self.sender.path.set(100 * MS, 10 * MS)
         self.sender.send(0, b"m")
         self.packet(0, 5)
-        self.assertEqual(self.report(29 * MS, 0, 0, (0,), ack=7), "D6")
-        self.assertEqual(self.packet(29 * MS, 8), [])
-        self.report(30 * MS, 1, 0, (0,), ack=6)
-        self.assertEqual(self.packet(30 * MS, 8), [])
-        self.report(30 * MS, 2, 0, (0,), ack=7)
-        self.assertEqual(self.packet(30 * MS, 8), [message(0)])
-        self.report(155 * MS - 1, 3, 0, (0,))
-        self.assertEqual(self.packet(155 * MS - 1, 9), [])
-        self.report(155 * MS, 4, 0, (0,))
-        self.assertEqual(self.packet(155 * MS, 9), [message(0)])
+        for number, (now, ack, marked) in enumerate(
+            ((9, 7, False), (10, 6, False), (10, 7, True), (19, 6, False), (20, 5, False), (20, 6, True))
+        ):
+            with self.subTest(now=now, ack=ack):
+                self.assertEqual(self.report(now * MS, number, 0, (0,), ack=ack), "D6")
+                self.assertEqual(self.packet(now * MS, 5), [message(0)] if marked else [])
+
+    def test_marks_by_time(self) -> None:
+        """CHS-3: after HOLD, but not before patience."""
+        for patience, now in ((0, 125), (130, 130)):
+            self.setUp()
+            self.sender.path.set(100 * MS, patience * MS)
+            self.sender.send(0, b"m")
+            self.packet(0, 0)
+            self.report(now * MS - 1, 0, 0, (0,))
+            self.assertEqual(self.packet(now * MS - 1, 1), [])
+            self.report(now * MS, 1, 0, (0,))
+            self.assertEqual(self.packet(now * MS, 1), [message(0)])
 
     def test_probes(self) -> None:
         """CHS-4: they back off, and take along the oldest that fit."""
@@ -229,14 +237,32 @@ class SenderTest(unittest.TestCase):
             self.sender.send(0, data)
         self.packet(0, 0)
         waits, now = [], 0
-        for number in range(1, 5):
+        for number in range(1, 6):
             waits.append((self.sender.deadline - now) // MS)
             now = int(self.sender.deadline)
             self.assertEqual(self.packet(now - 1, number), [])
             self.assertEqual(self.sender.poll(now, number, 3), ("D10", None))
             records = self.packet(now, number, space=4 + 7 + 10 + 6)
             self.assertEqual(records, [Status(0, 3), message(0, b"a"), message(1, b"abcd")])
-        self.assertEqual(waits, [70, 140, 250, 250])
+        self.assertEqual(waits, [70, 70, 140, 250, 250])
+
+    def test_early_probes(self) -> None:
+        """CHS-4: 20 ms after a resend, alone; a mark makes the next one early again, and a release of it none."""
+        self.sender.path.set(100 * MS)
+        for _ in range(2):
+            self.sender.send(0, b"m")
+        self.packet(0, 0)
+        for number in range(2):
+            self.report(200 * MS, number, 0, (0,), ack=9)
+            self.assertEqual(self.packet(200 * MS, 1), [message(0)])
+            self.assertEqual(self.sender.deadline, 220 * MS)
+        self.assertEqual(self.packet(220 * MS, 2), [Status(0, 2)])
+        self.assertEqual(self.sender.deadline, 365 * MS)
+        self.report(230 * MS, 2, 0, (0,), ack=2)
+        self.packet(230 * MS, 3)
+        self.report(240 * MS, 3, 1)
+        self.assertEqual(self.sender.deadline, 375 * MS)
+        self.assertEqual(self.packet(375 * MS, 4), [Status(0, 2), message(1)])
 
     def test_probe_of_what_is_gone(self) -> None:
         """CHS-4, CHS-1: a run costs one skip."""
