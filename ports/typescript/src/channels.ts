@@ -7,7 +7,7 @@ export type ChannelKind = "ordered" | "unordered" | "unreliable";
 
 /** Parameters that both ends share, but for `giveUp` (CHP-1). */
 export interface ChannelOptions {
-  /** Sequences that may be under way: a power of two, 32 to 16,384; 512 by default. */
+  /** Sequences that may be under way: a power of two, 32 to 16,384; 1,024 by default. */
   readonly window?: number;
   /** The most bytes of a record's data: 1 to 1,024, which is the default. */
   readonly data?: number;
@@ -35,7 +35,7 @@ export const REPORT_SPACING: Micros = 5n * MS;
 
 /** A channel with every parameter; throws RangeError for one that is not allowed (CHP-2). */
 export function channel(kind: ChannelKind, options: ChannelOptions = {}): Channel {
-  const { window = 512, data = 1024, group = 64, first = 0, giveUp = 10n * SECOND } = options;
+  const { window = 1024, data = 1024, group = 64, first = 0, giveUp = 10n * SECOND } = options;
   const isPower = isWithin(window, 32, MOST_WINDOW) && (window & (window - 1)) === 0;
   if (!isPower) throw new RangeError("the window must be a power of two, 32 to 16,384");
   if (!isWithin(data, 1, 1024)) throw new RangeError("the data must be 1 to 1,024 bytes");
