@@ -1,0 +1,9 @@
+package bench
+
+// MessagePeers returns what moves messages, ours first.
+func MessagePeers() []MessagePeer {
+	return append(OurMessages(), append(kcpMessagePeers(), quicMessages()...)...)
+}
+
+// OurMessages are the channels of this repository.
+func OurMessages() []MessagePeer { return nil }
