@@ -4,6 +4,3 @@ package bench
 func MessagePeers() []MessagePeer {
 	return append(OurMessages(), append(kcpMessagePeers(), quicMessages()...)...)
 }
-
-// OurMessages are the channels of this repository.
-func OurMessages() []MessagePeer { return nil }

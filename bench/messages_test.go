@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,6 +9,10 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/machine"
+	sim "github.com/chunkwire/chunkwire/sim/channel"
 )
 
 // messages measures messages instead of blocks.
@@ -119,4 +124,48 @@ func drawIdeal(c Cell, ordered bool, seed uint64) (r MessageRun) {
 	}
 	r.Last = newest - frameTime(Frames-1)
 	return r
+}
+
+// The bench moves messages through sockets and goroutines, the simulation through the
+// same machines alone. Their delays agree, unordered: in order each loss delays many
+// messages, so that many more runs are needed until they do.
+func TestSimulateAndBenchAgreeOnMessages(t *testing.T) {
+	const seeds = 20
+	for _, c := range MessageCells() {
+		w := sim.Workload{
+			Channel: channel.Config{Kind: channel.Unordered, Format: channel.Format{Window: 2048}},
+			Frames:  Frames, PerFrame: PerFrame, Size: MessageSize, Frame: machine.Second / FrameRate,
+			Down: c.down(), Up: c.up(), Limit: machine.FromDuration(patience),
+		}
+		var bench, simulated []time.Duration
+		for seed := range uint64(seeds) {
+			r := measureMessages(t, channelTalk(w.Channel.Kind, w.Channel.Window), c, seed+1)
+			run, err := w.Run(seed + 1)
+			if err := errors.Join(r.Err, err); err != nil {
+				t.Fatalf("%v, seed %d: %v", c, seed+1, err)
+			}
+			bench = append(bench, r.Delays...)
+			for _, d := range run.Delays {
+				simulated = append(simulated, d.Duration())
+			}
+		}
+		slices.Sort(bench)
+		slices.Sort(simulated)
+		worst := 0.0
+		for percent := 1; percent < 100; percent++ {
+			d := quantile(bench, percent)
+			least, most := within(simulated, d-time.Millisecond), within(simulated, d+time.Millisecond)
+			worst = max(worst, least-within(bench, d), within(bench, d)-most)
+		}
+		t.Logf("%v: differs by %.4f", c, worst)
+		if worst > 0.02 {
+			t.Errorf("%v: of the messages %.4f more, or fewer, come within some time", c, worst)
+		}
+	}
+}
+
+// within returns the share of sorted delays that are no longer than d.
+func within(sorted []time.Duration, d time.Duration) float64 {
+	n, _ := slices.BinarySearch(sorted, d+1)
+	return float64(n) / float64(len(sorted))
 }

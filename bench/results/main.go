@@ -22,7 +22,7 @@ fast the machine is, and repeat within a few per cent.
 
   go run ./results                      everything, 300 seeds: two hours
   go run ./results --seeds 20           a look, eight minutes
-  go run ./results --only messages      MESSAGES.md alone: five minutes
+  go run ./results --only messages      MESSAGES.md alone: seven minutes
   go run ./results --save run.json      keeps what was measured
   go run ./results --from run.json      draws it again
 

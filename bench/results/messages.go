@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"image/color"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,28 +84,47 @@ func between(d time.Duration, s bench.Spread) string {
 	return fmt.Sprintf("%s (%s–%s)", ms(d), ms(s.Least), ms(s.Most))
 }
 
-// messagesBehind lists the figures of peers that are below ours of the same order and
-// the default window, by 1 ms at least.
+// messagesBehind lists the rows of peers that are ahead of ours of the same order with
+// the default window, and says in what they are ahead of ours with the largest, too.
 func messagesBehind(r *bench.Result) string {
 	var b strings.Builder
-	b.WriteString("| loss | peer | its median / 95th / last, ms; bytes | ours |\n|---|---|---|---|\n")
+	b.WriteString("| loss | peer | its median / 95th / last, ms; bytes | ours, default window | ours, largest window | ahead of both in |\n|---|---|---|---|---|---|\n")
 	for _, c := range bench.MessageCells() {
 		for _, order := range orders {
-			rows := messageRows(r, c.String(), order.ordered)
-			i := slices.IndexFunc(rows, func(row bench.Row) bool { return isOurMessages(row.Peer) })
-			for _, row := range rows {
-				if i >= 0 && row.Runs > 0 && !isOurMessages(row.Peer) && ahead(row, rows[i]) {
-					fmt.Fprintf(&b, "| %d %% | %s | %s | %s: %s |\n", c.Loss, row.Peer, messageFigures(row), rows[i].Peer, messageFigures(rows[i]))
+			var ours []bench.Row
+			for _, row := range messageRows(r, c.String(), order.ordered) {
+				if isOurMessages(row.Peer) {
+					ours = append(ours, row)
 				}
+			}
+			for _, row := range messageRows(r, c.String(), order.ordered) {
+				if row.Runs == 0 || isOurMessages(row.Peer) || len(ours) == 0 || len(ahead(row, ours[0])) == 0 {
+					continue
+				}
+				largest := ours[len(ours)-1]
+				fmt.Fprintf(&b, "| %d %% | %s | %s | %s | %s | %s |\n", c.Loss, row.Peer, messageFigures(row),
+					messageFigures(ours[0]), messageFigures(largest), strings.Join(ahead(row, largest), ", "))
 			}
 		}
 	}
 	return b.String()
 }
 
-func ahead(row, ours bench.Row) bool {
-	return ours.Median-row.Median >= time.Millisecond || ours.P95-row.P95 >= time.Millisecond ||
-		ours.Messages.Last.Median-row.Messages.Last.Median >= time.Millisecond
+// ahead says in what a row is below ours, by 1 ms at least.
+func ahead(row, ours bench.Row) (in []string) {
+	for _, f := range []struct {
+		name      string
+		its, ours time.Duration
+	}{
+		{"median", row.Median, ours.Median},
+		{"95th", row.P95, ours.P95},
+		{"last", row.Messages.Last.Median, ours.Messages.Last.Median},
+	} {
+		if f.ours-f.its >= time.Millisecond {
+			in = append(in, f.name)
+		}
+	}
+	return in
 }
 
 func messageFigures(row bench.Row) string {
@@ -163,7 +183,10 @@ func delays(rows []bench.Row, title, file string) error {
 			return err
 		}
 		line.Color, line.Dashes, line.Width = plotutil.Color(i), plotutil.Dashes(i/7), vg.Points(1)
-		if isOurMessages(row.Peer) {
+		switch {
+		case row.Runs == 0: // the ideal
+			line.Color = color.Black
+		case isOurMessages(row.Peer):
 			line.Width = vg.Points(2.5)
 		}
 		p.Add(line)
