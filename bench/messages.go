@@ -25,7 +25,7 @@ const (
 )
 
 // MessageCells is the network on which messages are measured, with its losses. Its
-// rate is 40 times what the messages need.
+// rate is more than 40 times what the messages need.
 func MessageCells() (cells []Cell) {
 	n := Cell{Network: "M", Rate: 100e6, RTT: 100 * time.Millisecond, Queue: 1 << 20}
 	for _, loss := range []int{0, 1, 5, 20} {
