@@ -100,7 +100,9 @@ func (s *talker) packs(space int) string {
 		space -= r.Size()
 	}
 	check.That(s.t, space >= 0, "the records fit")
-	s.number++
+	if len(list) > 0 {
+		s.number++
+	}
 	return strings.Join(list, ", ")
 }
 

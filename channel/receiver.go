@@ -46,7 +46,7 @@ type Receiver struct {
 // noReport is when the last report was while there was none.
 const noReport machine.Micros = -1
 
-// slot is what is kept of a sequence.
+// slot is what is kept of a sequence (CHV-15).
 type slot struct {
 	data  []byte     // its memory is the slot's
 	next  seq.Number // in the chain of what is ready
