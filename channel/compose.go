@@ -44,7 +44,7 @@ func (m *Mux) put(r *Record) {
 	m.quiet = m.quiet && r.quiet()
 }
 
-// composeReports appends the reports that are due, by ascending channel.
+// composeReports appends the reports that are due.
 func (m *Mux) composeReports() {
 	for set := m.reporting; set != 0; set &= set - 1 {
 		c := m.byID[bits.TrailingZeros64(set)]
@@ -58,34 +58,30 @@ func (m *Mux) composeReports() {
 	}
 }
 
-// composeUnreliable appends the unreliable messages that wait, the oldest first, as many as
-// fit. One that fits no payload goes alone in its own (CHU-1, CHU-3).
+// composeUnreliable appends the unreliable messages that wait, as many as fit. One that fits no
+// payload goes alone in its own (CHU-1, CHU-3).
 func (m *Mux) composeUnreliable() {
-	for m.waiting != 0 {
-		c, size := m.oldestWaiting()
-		large := size > LargestPayload && len(m.payload) == 0 && m.left >= LargestPayload
-		if size > m.left && !large {
-			return
+	for i := 0; i < len(m.order) && m.waiting != 0; i++ {
+		c := m.order[i]
+		for m.waiting&c.bit() != 0 && m.putUnreliable(c) {
 		}
-		m.payload = append16(append(m.payload, byte(TypeUnreliable), c.id), size-unreliableTop)
-		m.payload = c.toSend.pop(m.payload)
-		m.left -= size
-		m.quiet = false
-		set(&m.waiting, c.bit(), !c.toSend.empty())
 	}
 }
 
-// oldestWaiting returns the unreliable channel of which a message waits longest, and the size
-// of its record.
-func (m *Mux) oldestWaiting() (oldest *end, size int) {
-	var least seq.Number
-	for set := m.waiting; set != 0; set &= set - 1 {
-		c := m.byID[bits.TrailingZeros64(set)]
-		if n, length := c.toSend.first(); oldest == nil || n < least {
-			oldest, least, size = c, n, unreliableTop+length
-		}
+// putUnreliable appends the first message of an unreliable channel if it fits.
+func (m *Mux) putUnreliable(c *end) bool {
+	_, length := c.toSend.first()
+	size := unreliableTop + length
+	alone := size > LargestPayload && len(m.payload) == 0 && m.left >= LargestPayload
+	if size > m.left && !alone {
+		return false
 	}
-	return oldest, size
+	m.payload = append16(append(m.payload, byte(TypeUnreliable), c.id), length)
+	m.payload = c.toSend.pop(m.payload)
+	m.left -= size
+	m.quiet = false
+	set(&m.waiting, c.bit(), !c.toSend.empty())
+	return true
 }
 
 // composeData appends what is due of the reliable channels (CHC-8).

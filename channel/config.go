@@ -11,14 +11,15 @@ const (
 	ReportDelay = 20 * machine.Millisecond
 	// ReportSpacing is the least time between two reports of a channel (CHV-4).
 	ReportSpacing = 5 * machine.Millisecond
-	// Overtaken is by how many packets one is overtaken before it counts as lost (CHS-3).
+	// Overtaken is by how many packets one must be overtaken to count as lost, if it carried a
+	// record for the first time (CHS-3).
 	Overtaken = 2
 	// Fresh is how many sequences of a channel one packet carries for the first time, at
 	// most (CHS-13, CHN-6).
 	Fresh = 128
 
 	// The defaults of section 2; sizes in bytes.
-	DefaultWindow    = 512
+	DefaultWindow    = 1024
 	DefaultData      = 1024
 	DefaultGroup     = 64
 	DefaultSendQueue = 4096
@@ -30,6 +31,7 @@ const (
 	holdMargin       = 10 * machine.Millisecond
 	holdUnmeasured   = 250 * machine.Millisecond
 	probeMargin      = 20 * machine.Millisecond
+	probeSoon        = 20 * machine.Millisecond
 	leastCap         = 250 * machine.Millisecond
 	repeatLeast      = 20 * machine.Millisecond
 	repeatUnmeasured = 50 * machine.Millisecond
@@ -66,7 +68,7 @@ func (k Kind) String() string { return [...]string{"ordered", "unordered", "unre
 // Format is what both ends of a channel must agree on to read its records (section 2). A
 // field that is 0 has its default.
 type Format struct {
-	Window int // sequences that a receiver keeps: a power of two, 32 to 16,384; 512 by default
+	Window int // sequences that a receiver keeps: a power of two, 32 to 16,384; 1,024 by default
 	Data   int // bytes in a record: 1 to 1,024, the default
 	Group  int // fragments of a message: 2 to 64, the default, and at most Window
 }
@@ -221,7 +223,7 @@ func (s State) String() string { return [...]string{"OPEN", "FAILED"}[s] }
 // Message is what a channel delivers (CHV-2).
 type Message struct {
 	// Sequence is that of the message, or of its first fragment; on an unreliable channel
-	// the number of the packet that it came with.
+	// the number of the packet that it came with (CHU-5).
 	Sequence seq.Number
 	Data     []byte // the message, appended to the memory that was given
 	Skipped  bool   // there is no message: the sequence expired at the sender (CHX-3)

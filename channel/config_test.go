@@ -9,6 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 )
 
+// What is allowed is taken (CHP-1).
 func TestConfigurationsThatAreGood(t *testing.T) {
 	for _, cfg := range []Config{
 		{}, small, unordered, {ID: 63, Priority: 255},
@@ -29,7 +30,7 @@ func TestConfigurationsThatAreGood(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	got, err := Config{}.complete()
 	check.Same(t, "error", err, nil)
-	check.Equal(t, "configuration", got, Config{Format: Format{512, 1024, 64}, SendQueue: 4096, GiveUp: 10 * machine.Second, QueueBytes: 65536, SequenceBits: 16, Fresh: 128})
+	check.Equal(t, "configuration", got, Config{Format: Format{1024, 1024, 64}, SendQueue: 4096, GiveUp: 10 * machine.Second, QueueBytes: 65536, SequenceBits: 16, Fresh: 128})
 }
 
 // What is not allowed is refused, and the error names the field (CHP-2).

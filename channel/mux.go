@@ -32,9 +32,8 @@ type Mux struct {
 	// unreliable channels have something to send. All other channels cost nothing.
 	sending, reporting, waiting uint64
 
-	path        Path
-	record      Record     // that is decoded, and its groups
-	nextWaiting seq.Number // of the next unreliable message that is sent: they go in order
+	path   Path
+	record Record // that is decoded, and its groups
 	compose
 	err   error
 	stats MuxStats
@@ -54,8 +53,8 @@ type end struct {
 
 func (c *end) bit() uint64 { return 1 << c.id }
 
-// NewMux returns the channels of one end, to which nothing has come. It fails with
-// machine.ErrConfig (CHP-2).
+// NewMux returns the channels of one end, to which nothing has come: a connection begins with a
+// new one at both ends (CHP-4). It fails with machine.ErrConfig (CHP-2).
 func NewMux(cfg MuxConfig) (*Mux, error) {
 	setDefault(&cfg.MaxPacket, DefaultMaxPacket)
 	setDefault(&cfg.Received, defaultReceived)
@@ -83,7 +82,7 @@ func (m *Mux) add(cfg Config, received int) error {
 	case m.byID[cfg.ID] != nil:
 		return machine.ConfigError("channel: ID", cfg.ID, "another one for each channel")
 	case received < 1 || !cfg.unambiguous(received):
-		return machine.ConfigError("channel: Received", received, "1 to 256; 2 * Window + (Received - 1) * 128 at most 65536")
+		return machine.ConfigError("channel: Received", received, "1 to 256, or more with a small Window: 2 * Window + (Received - 1) * 128 is at most 65536")
 	case cfg.Kind == Unreliable && cfg.QueueBytes < queueTop+m.maxUnreliable:
 		return machine.ConfigError("channel: QueueBytes", cfg.QueueBytes, "the largest message and 10 bytes, to 2^24")
 	}
@@ -124,8 +123,7 @@ func (m *Mux) Send(now machine.Micros, channel uint8, message []byte, lifetime m
 	case !c.toSend.fits(len(message)):
 		return unreliableFull.NotAt()
 	}
-	c.toSend.push(m.nextWaiting, message)
-	m.nextWaiting++
+	c.toSend.push(seq.None, message)
 	m.waiting |= c.bit()
 	return nil
 }

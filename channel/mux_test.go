@@ -42,7 +42,7 @@ func (h *host) says(channel uint8, messages ...string) {
 	}
 }
 
-// packs composes a payload.
+// packs composes a payload for the next packet (CHC-1, CHC-2).
 func (h *host) packs() []byte {
 	h.t.Helper()
 	p, quiet := h.Compose(nil, h.now, h.number, LargestPayload)
@@ -116,7 +116,7 @@ func TestTheOrderInAPayload(t *testing.T) {
 	a.says(1, "next")
 	check.That(t, a.Pending(), "messages wait for a tick")
 	p := a.packs()
-	check.Equal(t, "payload", a.words(p), "1:report 1+511, 2:report 1+511, 3:unreliable now, 1:message 0 high, 1:message 1 next, 2:message 0 low")
+	check.Equal(t, "payload", a.words(p), "1:report 1+1023, 2:report 1+1023, 3:unreliable now, 1:message 0 high, 1:message 1 next, 2:message 0 low")
 	check.Equal(t, "nothing more", a.words(a.packs()), "")
 	check.That(t, !b.gets(p), "it asks for an ack")
 	check.Equal(t, "read", b.reads(1)+"; "+b.reads(2)+"; "+b.reads(3), "0 high, 1 next; 0 low; 0 now")
@@ -131,7 +131,7 @@ func TestQuietPayloads(t *testing.T) {
 	b.gets(a.packs())
 	b.now = 20 * ms
 	p := b.packs()
-	check.Equal(t, "payload", b.words(p), "1:report 1+511")
+	check.Equal(t, "payload", b.words(p), "1:report 1+1023")
 	check.That(t, a.gets(p), "reports are quiet")
 	check.That(t, a.gets([]byte{0}), "so is a pad")
 	check.That(t, !a.gets(unhex("05010100ff0100 0601 0000")), "a report and a status are not")
@@ -167,7 +167,8 @@ func TestWhatFitsGoesAlong(t *testing.T) {
 	check.Equal(t, "payload", strings.ReplaceAll(a.words(a.packs()), "x", ""), "1:message 0 , 2:message 0 small")
 }
 
-// A payload with a fault changes nothing but a counter (CHR-1).
+// A payload with a fault changes nothing but a counter (CHR-1); one without goes to the channels,
+// record by record (CHR-24, CHC-3).
 func TestAPayloadWithAFault(t *testing.T) {
 	good := "02010000010061 0202000001006204020100000103010063"
 	for _, c := range []struct {
@@ -183,7 +184,7 @@ func TestAPayloadWithAFault(t *testing.T) {
 		{"a report on an unreliable channel", good + "0503", CodeChannelKind, 25},
 		{"an unreliable message on an ordered channel", good + "0101", CodeChannelKind, 25},
 		{"an unreliable message on an unordered channel", good + "0102", CodeChannelKind, 25},
-		{"more room than the window", good + "0501 0000 0102 00", CodeRoom, 28},
+		{"more room than the window", good + "0501 0000 0104 00", CodeRoom, 28},
 		{"a pad at the end", good + "00", CodeUnknownRecord, 24},
 	} {
 		h := newHost(t, threeKinds...)
@@ -248,7 +249,8 @@ func TestProbesComeLast(t *testing.T) {
 	check.Equal(t, "payload", a.words(a.packs()), "2:message 0 c, 1:status 2, 1:message 0 a, 1:message 1 b")
 }
 
-// An unreliable message that leaves no room for others goes alone (CHU-3).
+// An unreliable message that leaves no room for others goes alone, and each goes once (CHU-1,
+// CHU-3).
 func TestALargeUnreliableMessage(t *testing.T) {
 	a, b := pair(t, Config{ID: 1}, Config{ID: 3, Kind: Unreliable})
 	large, fits := strings.Repeat("l", 1157), strings.Repeat("f", 1156)
@@ -291,14 +293,14 @@ func TestALargeMessageWaitsForItsPayload(t *testing.T) {
 	check.Equal(t, "alone", len(p), 16384)
 }
 
-// The oldest unreliable message goes first, whatever its channel (CHC-7); the queue is bounded,
-// and full it refuses (CHU-2, CHU-4).
+// Unreliable messages go by the priority of their channels, of each the oldest first (CHC-7, CHC-8);
+// the queue is bounded, and full it refuses (CHU-2, CHU-4).
 func TestUnreliableQueues(t *testing.T) {
-	a := newHost(t, Config{ID: 3, Kind: Unreliable, QueueBytes: 20000}, Config{ID: 4, Kind: Unreliable})
+	a := newHost(t, Config{ID: 3, Kind: Unreliable, QueueBytes: 20000}, Config{ID: 4, Kind: Unreliable, Priority: 1})
 	a.says(4, "1")
 	a.says(3, "2")
 	a.says(4, "3")
-	check.Equal(t, "payload", a.words(a.packs()), "4:unreliable 1, 3:unreliable 2, 4:unreliable 3")
+	check.Equal(t, "payload", a.words(a.packs()), "4:unreliable 1, 4:unreliable 3, 3:unreliable 2")
 	for _, size := range []int{0, 16381} {
 		check.That(t, errors.Is(a.Send(0, 3, make([]byte, size), 0), ErrMessageSize), "size")
 	}

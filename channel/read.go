@@ -49,7 +49,7 @@ func (v *Receiver) nextReady() seq.Number {
 	return n
 }
 
-// deliver delivers a message, a group or a skipped sequence (CHV-2).
+// deliver delivers a message, a group or a skipped sequence (CHV-16).
 func (v *Receiver) deliver(in receiverInput) {
 	n := v.nextReady()
 	first := v.slots.at(n)

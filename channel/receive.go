@@ -38,7 +38,8 @@ func (v *Receiver) holds(n seq.Number) content {
 }
 
 // compare compares data with what is held of its group and around it: it conflicts (CHG-2),
-// or its group has lost a sequence (CHG-4).
+// or its group has lost a sequence (CHG-4). Groups of which a fragment is held and was not read
+// have no other data in them, and nothing that was skipped (CHG-3).
 func (v *Receiver) compare(n seq.Number, g group) (conflicts, lost bool) {
 	if g.begin < v.first || v.insideOther(n, g) {
 		return true, false
@@ -49,9 +50,7 @@ func (v *Receiver) compare(n seq.Number, g group) (conflicts, lost bool) {
 		case aMessage:
 			return true, false
 		case aFragment:
-			if v.groupAt(m) != g {
-				return true, false
-			}
+			return v.groupAt(m) != g, false // what is held of a group has nothing else in it
 		case skipped:
 			lost = true
 		}
@@ -70,9 +69,11 @@ func (v *Receiver) insideOther(n seq.Number, g group) bool {
 		if !v.isPart(m) {
 			continue
 		}
-		if other := v.groupAt(m); other != g && n >= other.begin && n < other.end() {
+		other := v.groupAt(m)
+		if other != g && n >= other.begin && n < other.end() {
 			return true
 		}
+		m = other.end() - 1 // what else is held of it is its own
 	}
 	return false
 }

@@ -11,7 +11,7 @@ import (
 type Receiver struct {
 	state State
 	row   machine.Row
-	now   machine.Micros // the latest that was given (CHN-3)
+	now   machine.Micros // the latest that was given, in microseconds (CHN-2, CHN-3)
 
 	// What does not change.
 	id      uint8
@@ -46,7 +46,7 @@ type Receiver struct {
 // noReport is when the last report was while there was none.
 const noReport machine.Micros = -1
 
-// slot is what is kept of a sequence.
+// slot is what is kept of a sequence (CHV-15).
 type slot struct {
 	data  []byte     // its memory is the slot's
 	next  seq.Number // in the chain of what is ready

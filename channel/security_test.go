@@ -16,29 +16,29 @@ import (
 func TestAPayloadOfReportsMarksOnce(t *testing.T) {
 	s := newHost(t, Config{ID: 1})
 	s.SetPath(measured)
-	for range 512 {
+	for range 1024 {
 		s.says(1, "x")
 	}
 	for s.packs() != nil {
 	}
 	s.now = 250 * ms
 	var missing []uint16
-	for n := range 512 {
+	for n := range 1024 {
 		missing = append(missing, uint16(n))
 	}
-	r := NewReport(1, 0, 512, missing)
+	r := NewReport(1, 0, 1024, missing)
 	var p []byte
 	for len(p)+r.Size() <= LargestPayload {
 		p = check.Must(port.Append(p, &r))
 	}
 	s.gets(p)
 	stats := s.SenderStats(1)
-	check.Equal(t, "reports that count", []int64{int64(len(p) / r.Size()), stats.Overtaken}, []int64{11, 10})
+	check.Equal(t, "reports that count", []int64{int64(len(p) / r.Size()), stats.Overtaken}, []int64{5, 4})
 	resent := 0
 	for p := s.packs(); p != nil; p = s.packs() {
 		resent += len(s.records(p))
 	}
-	check.Equal(t, "sent again", resent, 512)
+	check.Equal(t, "sent again", resent, 1024)
 	s.gets(p)
 	check.Equal(t, "the same a moment later draws nothing", s.words(s.packs()), "")
 }
@@ -97,14 +97,14 @@ func TestAFloodOfRecords(t *testing.T) {
 			v.now += ms
 		}
 		v.gets(message(2*(i%256), "x")) // every second one is missing, as can be
-		v.gets(message(2*(i%256)+1-i%2*2, "y"), status(i%600), skip(40000, 256))
+		v.gets(message(2*(i%256)+1-i%2*2, "y"), status(i%1200), skip(40000, 256))
 		poll()
 	}
 	check.That(t, reports <= 2000/5+1, fmt.Sprint(reports, " reports"))
 	check.That(t, bytes <= 199*reports, fmt.Sprint(bytes, " bytes"))
 
 	v = newListener(t, Config{})
-	v.gets(status(512))
+	v.gets(status(1024))
 	reports = 0
 	for v.State() == Open && v.Deadline() != machine.Never {
 		v.now = v.Deadline()
@@ -114,14 +114,14 @@ func TestAFloodOfRecords(t *testing.T) {
 	check.Equal(t, "reports until it gives up", reports, 42)
 }
 
-// One payload with a STATUS for each of 64 channels draws a report of each, of 103 bytes, or less
-// where a payload ends (section 9: up to 6,592 bytes).
+// One payload with a STATUS for each of 64 channels draws a report of each, of 199 bytes, or less
+// where a payload ends (section 9: up to 12,736 bytes).
 func TestWhatOnePayloadDraws(t *testing.T) {
 	var channels []Config
 	var p []byte
 	for id := range MaxChannels {
 		channels = append(channels, Config{ID: uint8(id)})
-		p = check.Must(port.Append(p, &Record{Type: TypeStatus, Channel: uint8(id), Sequence: 512}))
+		p = check.Must(port.Append(p, &Record{Type: TypeStatus, Channel: uint8(id), Sequence: 1024}))
 	}
 	h := newHost(t, channels...)
 	h.gets(p)
@@ -129,7 +129,7 @@ func TestWhatOnePayloadDraws(t *testing.T) {
 	for r := h.packs(); r != nil; r = h.packs() {
 		out += len(r)
 	}
-	check.Equal(t, "bytes in and out", []int{len(p), out}, []int{256, 6202})
+	check.Equal(t, "bytes in and out", []int{len(p), out}, []int{256, 12_376})
 }
 
 // The work for a payload is bounded: 232 SKIP records of 256 sequences each, in a window full of

@@ -10,7 +10,8 @@ import (
 // numFragments returns how many records a message of size bytes has (CHS-10).
 func (s *Sender) numFragments(size int) int { return (size + s.format.Data - 1) / s.format.Data }
 
-// appendMessage keeps a message, as one entry or as one for each fragment (CHS-10).
+// appendMessage keeps a copy of a message, as one entry or as one for each fragment (CHS-10). So
+// what is sent again has the same bytes (CHS-6).
 func (s *Sender) appendMessage(in senderInput) {
 	if s.base == s.next {
 		s.heardAt, s.saidAt = s.now, s.now
@@ -110,8 +111,9 @@ func (s *Sender) transmit(n, number seq.Number) {
 	e.packet, e.at, s.saidAt = number, s.now, s.now
 	s.stats.Sent++
 	if n < s.sent {
-		e.due = false
+		e.due, e.again = false, true
 		s.marked--
+		s.resent = max(s.resent, n+1)
 		s.stats.Resent++
 		return
 	}
@@ -146,6 +148,7 @@ func (s *Sender) makeRoom(in senderInput) {
 // mark makes due what a report names, if the receiver could already have seen its latest
 // transmission (CHS-3).
 func (s *Sender) mark(in senderInput) {
+	before := s.marked
 	for _, g := range in.report.Groups {
 		n := s.unwrap(in.base, g.Start)
 		s.markNamed(n, in.ack)
@@ -156,6 +159,9 @@ func (s *Sender) mark(in senderInput) {
 			}
 		}
 	}
+	if s.marked > before {
+		s.backoff = 0
+	}
 }
 
 func (s *Sender) markNamed(n, ack seq.Number) {
@@ -163,8 +169,11 @@ func (s *Sender) markNamed(n, ack seq.Number) {
 		return // only in a report that was not decoded
 	}
 	e := s.entries.at(n)
-	age := s.now - e.at
-	if ack-e.packet >= Overtaken && age >= s.path.Patience || age >= s.path.hold() {
+	by, age := seq.Number(Overtaken), s.now-e.at
+	if e.again {
+		by = 1 // less may go behind it
+	}
+	if age >= s.path.Patience && (ack-e.packet >= by || age >= s.path.hold()) {
 		s.setDue(n)
 	}
 }
@@ -189,17 +198,34 @@ func (s *Sender) unmark(e *entry) {
 	}
 }
 
+// probesEarly reports whether the next probe is early: it follows what was sent again, which
+// may have nothing else behind it that shows its loss (CHS-4).
+func (s *Sender) probesEarly() bool { return s.backoff == 0 && s.resent > s.base }
+
 // probeAt returns when the sender asks for a report if nothing is due (CHS-4).
 func (s *Sender) probeAt() machine.Micros {
-	wait := (s.path.hold() + probeMargin) << s.backoff
+	if s.probesEarly() {
+		return s.saidAt + probeSoon
+	}
+	wait := (s.path.hold() + probeMargin) << (max(s.backoff, 1) - 1)
 	return s.saidAt + min(wait, s.path.longest())
 }
 
-// probe asks for a report, and sends again the lowest entries that were sent, as many as fit
-// the packet (CHS-4).
+// probe asks for a report (CHS-4).
 func (s *Sender) probe(in senderInput) {
 	s.out = Record{Type: TypeStatus, Channel: s.id, Sequence: s.space.Wire(s.sent)}
-	left, run := in.space-statusSize, 0
+	if !s.probesEarly() {
+		s.markLowest(in.space - statusSize)
+	}
+	s.saidAt = s.now
+	s.backoff = min(s.backoff+1, backoffMost)
+	s.stats.Probes++
+}
+
+// markLowest makes due the lowest entries that were sent, as many as fit the rest of the packet
+// (CHS-4).
+func (s *Sender) markLowest(left int) {
+	run := 0
 	for n := s.base; n < s.sent; n++ {
 		e := s.entries.at(n)
 		if e.gone && run%mostSkipped != 0 {
@@ -211,9 +237,6 @@ func (s *Sender) probe(in senderInput) {
 		}
 		s.setDue(n)
 	}
-	s.saidAt = s.now
-	s.backoff = min(s.backoff+1, backoffMost)
-	s.stats.Probes++
 }
 
 // fail gives the channel up, and what it keeps (CHS-11).

@@ -11,7 +11,7 @@ import (
 type Sender struct {
 	state State
 	row   machine.Row
-	now   machine.Micros // the latest that was given (CHN-3)
+	now   machine.Micros // the latest that was given, in microseconds (CHN-2, CHN-3)
 
 	// What does not change.
 	id        uint8
@@ -26,6 +26,7 @@ type Sender struct {
 	sent    seq.Number  // the first that was never sent
 	next    seq.Number  // the next to be given out
 	limit   seq.Number  // the receiver takes nothing from here on
+	resent  seq.Number  // 1 + the highest that was sent more than once
 	heard   seq.Number  // the packet of the newest report that counted
 	deaths  deaths
 	marked  int        // entries below sent that are due
@@ -44,7 +45,7 @@ type Sender struct {
 	stats     SenderStats
 }
 
-// entry is one sequence that is kept. An entry that was never sent is always due.
+// entry is one sequence that is kept. An entry that was never sent is always due (CHS-14).
 type entry struct {
 	data   []byte         // none if gone; its memory is the slot's
 	packet seq.Number     // of the latest transmission
@@ -53,6 +54,7 @@ type entry struct {
 	index  uint8          // of the fragment
 	count  uint8          // fragments of the message; 1: it is whole
 	due    bool           // marked to be sent again
+	again  bool           // it was sent more than once
 	gone   bool           // its lifetime is over
 }
 
@@ -68,7 +70,7 @@ func NewSender(cfg Config) (*Sender, error) {
 	first := cfg.First
 	return &Sender{
 		id: cfg.ID, format: cfg.Format, space: cfg.SequenceBits, sendQueue: cfg.SendQueue, giveUp: cfg.GiveUp, fresh: cfg.Fresh,
-		base: first, sent: first, next: first, limit: first + seq.Number(cfg.Window), heard: seq.None, low: first, packet: seq.None,
+		base: first, sent: first, next: first, limit: first + seq.Number(cfg.Window), resent: first, heard: seq.None, low: first, packet: seq.None,
 	}, nil
 }
 
@@ -121,6 +123,7 @@ type senderAction = machine.Action[Sender, senderInput]
 
 // The actions of section 4.
 var (
+	// REFUSE only says why: Send returns it (CHS-15).
 	refuse         = senderAction{Name: "REFUSE", Do: func(s *Sender, in senderInput) { s.refused = in.refusal }}
 	appendMessage  = senderAction{Name: "APPEND", Do: (*Sender).appendMessage}
 	countReport    = senderAction{Name: "COUNT", Do: func(s *Sender, _ senderInput) { s.stats.Implausible++ }}

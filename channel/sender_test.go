@@ -11,7 +11,8 @@ import (
 	"github.com/chunkwire/chunkwire/seq"
 )
 
-// Messages go in order, large ones in fragments; a report releases them (CHS-1, CHS-2, CHS-10).
+// Messages go in order, large ones in fragments; a report releases them (CHS-1, CHS-2, CHS-7, CHS-10,
+// CHS-14).
 func TestASenderAndItsReports(t *testing.T) {
 	s := newTalker(t, small)
 	check.Equal(t, "row", s.Row(), "")
@@ -30,7 +31,7 @@ func TestASenderAndItsReports(t *testing.T) {
 	check.Equal(t, "deadline", s.Deadline(), machine.Never)
 }
 
-// Every row of the table, and what it counts.
+// Every row of the table by its guards, and what it counts (CHS-8, CHS-9).
 func TestRowsOfTheSender(t *testing.T) {
 	failed := func(s *talker) {
 		s.says("a")
@@ -150,7 +151,8 @@ func TestRowsOfTheSender(t *testing.T) {
 	}
 }
 
-// What send refuses has the code of its row (CHS-15).
+// What send refuses has the code of its row, and a failure says what was not released (CHS-11,
+// CHS-15).
 func TestWhatSendRefuses(t *testing.T) {
 	s := newTalker(t, small)
 	check.That(t, errors.Is(s.Send(0, nil, 0), ErrMessageSize), "D1")
@@ -250,7 +252,8 @@ func TestWhatIsLostGoesFirst(t *testing.T) {
 	check.Equal(t, "then the rest", s.packs(LargestPayload), "message 2 c, message 3 new")
 }
 
-// The sender keeps to the room, and goes on when there is more (CHS-2). Room never falls.
+// The sender keeps to the room, and goes on when there is more (CHS-2). Room never falls. What
+// may go now is due now (CHS-5).
 func TestRoom(t *testing.T) {
 	s := newTalker(t, small)
 	for range 40 {
@@ -266,8 +269,8 @@ func TestRoom(t *testing.T) {
 	check.Equal(t, "limit", s.Limit(), 35)
 }
 
-// Probes ask for a report, and bring the lowest that were sent; they become rarer until one
-// is heard that moves something (CHS-4).
+// Probes ask for a report, and bring the lowest that were sent; they become rarer until a report
+// moves something (CHS-4).
 func TestProbes(t *testing.T) {
 	s := newTalker(t, small)
 	s.SetPath(Path{Measured: true, SRTT: 20 * ms})
@@ -275,22 +278,68 @@ func TestProbes(t *testing.T) {
 	s.goes()
 	var waits []machine.Micros
 	said := s.now
-	for range 5 {
+	for range 6 {
 		s.now = s.Deadline()
 		waits = append(waits, s.now-said)
 		said = s.now
 		check.Equal(t, "probe", s.packs(24), "status 3, message 0 aaaa, message 1 bbbb")
 	}
-	check.Equal(t, "waits", waits, []machine.Micros{50 * ms, 100 * ms, 200 * ms, 250 * ms, 250 * ms})
+	check.Equal(t, "waits", waits, []machine.Micros{50 * ms, 50 * ms, 100 * ms, 200 * ms, 250 * ms, 250 * ms})
 	check.Equal(t, "row", s.hears(0, 32), "D6")
 	check.Equal(t, "nothing has moved", s.Deadline()-s.now, 250*ms)
-	check.Equal(t, "row", s.hears(1, 31), "D6")
+	check.Equal(t, "row", s.hears(2, 30), "D6")
 	check.Equal(t, "base has", s.Deadline()-s.now, 50*ms)
 	s.now = s.Deadline()
-	check.Equal(t, "probe", s.goes(), "status 3, message 1 bbbb, message 2 cccc")
-	check.Equal(t, "row", s.hears(1, 32), "D6")
-	check.Equal(t, "limit has", s.Deadline()-s.now, 50*ms)
-	check.Equal(t, "probes", s.Stats().Probes, 6)
+	check.Equal(t, "probe", s.goes(), "status 3, message 2 cccc")
+	check.Equal(t, "probes", s.Stats().Probes, 7)
+}
+
+// Behind what was sent again an early probe goes after 20 ms, without data: the resend is
+// overtaken by one packet then, and a report is asked for. The next probes are not early until
+// a report makes a difference (CHS-3, CHS-4).
+func TestEarlyProbes(t *testing.T) {
+	s := newTalker(t, small)
+	s.SetPath(measured)
+	s.says("a", "b", "c")
+	s.goes()
+	s.now = 125 * ms
+	check.Equal(t, "row", s.hears(1, 32, 1), "D6")
+	check.Equal(t, "again", s.goes(), "message 1 b")
+	check.Equal(t, "deadline", s.Deadline()-s.now, 20*ms)
+	s.now += 20 * ms
+	check.Equal(t, "early", s.goes(), "status 3")
+	check.Equal(t, "then the first of the others", s.Deadline()-s.now, 145*ms)
+	s.now += 9 * ms
+	check.Equal(t, "row", s.hearsOf(1, 2, 1, 32, 1), "D6")
+	check.Equal(t, "before patience", s.goes(), "")
+	s.now += ms
+	check.Equal(t, "row", s.hearsOf(2, 1, 1, 32, 1), "D6")
+	check.Equal(t, "overtaken by none", s.goes(), "")
+	check.Equal(t, "row", s.hearsOf(3, 2, 1, 32, 1), "D6")
+	check.Equal(t, "overtaken by one", s.goes(), "message 1 b")
+	check.Equal(t, "a mark makes the next probe early", s.Deadline()-s.now, 20*ms)
+	s.now += 20 * ms
+	check.Equal(t, "early", s.goes(), "status 3")
+	check.Equal(t, "row", s.hears(1, 33, 1), "D6")
+	check.Equal(t, "so does more room", s.Deadline()-s.now, 20*ms)
+	check.Equal(t, "row", s.hears(2, 31), "D6")
+	check.Equal(t, "nothing is left that was sent again", s.Deadline()-s.saidAt, 145*ms)
+}
+
+// Room alone makes a difference (CHS-2).
+func TestMoreRoomEndsBackoff(t *testing.T) {
+	s := newTalker(t, small)
+	s.SetPath(measured)
+	s.says("a")
+	s.goes()
+	for range 3 {
+		s.now = s.Deadline()
+		s.packs(4) // no room for data
+	}
+	check.Equal(t, "fourth", s.Deadline()-s.now, 250*ms)
+	check.Equal(t, "row", s.hears(0, 33), "D6")
+	check.Equal(t, "limit", s.Limit(), 33)
+	check.Equal(t, "first", s.Deadline()-s.now, 145*ms)
 }
 
 // What waits beyond limit is not part of a probe, and STATUS says what was sent.

@@ -19,7 +19,7 @@ func TestTablesAreTheDocuments(t *testing.T) {
 		machinetest.CheckConstants(data, map[string]int64{
 			"WINDOW": DefaultWindow, "DATA": DefaultData, "GROUP": DefaultGroup, "SEND_QUEUE": DefaultSendQueue, "GIVE_UP": int64(DefaultGiveUp),
 			"FRESH": Fresh, "MOST_GROUPS": MostGroups, "MOST_SKIP": mostSkipped, "PAYLOAD": LargestPayload, "OVERTAKEN": Overtaken,
-			"HOLD_MARGIN": int64(holdMargin), "HOLD_UNMEASURED": int64(holdUnmeasured), "PROBE_MARGIN": int64(probeMargin), "LEAST_CAP": int64(leastCap),
+			"HOLD_MARGIN": int64(holdMargin), "HOLD_UNMEASURED": int64(holdUnmeasured), "PROBE_MARGIN": int64(probeMargin), "PROBE_SOON": int64(probeSoon), "LEAST_CAP": int64(leastCap),
 			"REPEAT_LEAST": int64(repeatLeast), "REPEAT_UNMEASURED": int64(repeatUnmeasured), "BACKOFF_MOST": backoffMost,
 			"REPORT_DELAY": int64(ReportDelay), "REPORT_SPACING": int64(ReportSpacing),
 		}),
