@@ -1,7 +1,9 @@
 package channel_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -9,6 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/seq"
 	sim "github.com/chunkwire/chunkwire/sim/channel"
 )
 
@@ -42,6 +45,7 @@ func newWorld(t check.T, s setting, kind channel.Kind) *sim.World {
 // conversation is what an application does with a channel.
 type conversation struct {
 	*sim.World
+	setting setting
 	most   int      // bytes of a message
 	sent   []string // messages that were taken
 	read   []channel.Message
@@ -50,7 +54,7 @@ type conversation struct {
 
 func newConversation(t check.T, s setting, kind channel.Kind) *conversation {
 	full := sim.Complete(s.Config)
-	return &conversation{World: newWorld(t, s, kind), most: full.Data * min(full.Group, full.Window)}
+	return &conversation{World: newWorld(t, s, kind), setting: s, most: full.Data * min(full.Group, full.Window)}
 }
 
 // send sends the next message, of which no two are the same if there is room for that.
@@ -123,19 +127,282 @@ func (c *conversation) anyRun(t *rapid.T, steps int) {
 	}
 }
 
+var kinds = []channel.Kind{channel.Ordered, channel.Unordered}
+
+// anyConversations runs a property for each setting and kind.
+func anyConversations(t *testing.T, property func(t *rapid.T, c *conversation)) {
+	t.Helper()
+	for _, s := range settings {
+		for _, kind := range kinds {
+			rapid.Check(t, func(t *rapid.T) { property(t, newConversation(t, s, kind)) })
+		}
+	}
+}
+
 // In any run, on any network: what is read was sent, what is released has come, what is
 // skipped had a lifetime, every report is true, nothing is sent again without a reason, and
 // the machines are their models. Then all arrives, and there is nothing left to do
-// (CHT-SAFE-1 to CHT-SAFE-6, CHT-LIVE-1 to CHT-LIVE-4, CHT-BND-1 to CHT-BND-3).
+// (CHT-SAFE-1 to CHT-SAFE-6, CHT-LIVE-1 to CHT-LIVE-5, CHT-BND-1 to CHT-BND-4).
 func TestAnyRunOfAChannel(t *testing.T) {
+	anyConversations(t, func(t *rapid.T, c *conversation) {
+		c.mortal = rapid.Bool().Draw(t, "mortal")
+		c.anyRun(t, 60)
+		c.finish()
+	})
+}
+
+// finish lets all arrive and notes what is read. It reports whether no end has failed.
+func (c *conversation) finish() bool {
+	for c.readOne() {
+	}
+	return c.Finish(c.note)
+}
+
+func (c *conversation) note(m channel.Message) { c.read = append(c.read, m) }
+
+// texts returns what was read.
+func (c *conversation) texts() (list []string) {
+	for _, m := range c.read {
+		list = append(list, string(m.Data))
+	}
+	return list
+}
+
+// Without lifetimes an ordered channel is the list of what was sent: each message exactly
+// once, in order, byte for byte (CHT-SAFE-1, CHT-SAFE-3).
+func TestOrderedIsExactlyOnceInOrder(t *testing.T) {
 	for _, s := range settings {
-		for _, kind := range []channel.Kind{channel.Ordered, channel.Unordered} {
-			rapid.Check(t, func(t *rapid.T) {
-				c := newConversation(t, s, kind)
-				c.mortal = rapid.Bool().Draw(t, "mortal")
-				c.anyRun(t, 60)
-				c.Finish()
-			})
+		rapid.Check(t, func(t *rapid.T) {
+			c := newConversation(t, s, channel.Ordered)
+			c.anyRun(t, 40)
+			if whole := c.finish(); !whole {
+				c.sent = c.sent[:len(c.read)]
+			}
+			check.Equal(t, "messages", c.texts(), append([]string(nil), c.sent...))
+		})
+	}
+}
+
+// An unordered channel delivers the same messages, in some order (CHT-SAFE-2, CHT-SAFE-3).
+func TestUnorderedIsExactlyOnce(t *testing.T) {
+	for _, s := range settings {
+		rapid.Check(t, func(t *rapid.T) {
+			c := newConversation(t, s, channel.Unordered)
+			c.anyRun(t, 40)
+			if c.finish() {
+				check.Equal(t, "messages", sorted(c.texts()), sorted(c.sent))
+			}
+		})
+	}
+}
+
+func sorted(list []string) []string {
+	list = append([]string(nil), list...)
+	slices.Sort(list)
+	return list
+}
+
+// What is released is at the receiver: when the sender and the network are gone it can be
+// read (CHT-SAFE-4). An unordered channel has it without the rest of a group.
+func TestReleasedIsTruth(t *testing.T) {
+	for _, s := range settings {
+		rapid.Check(t, func(t *rapid.T) {
+			c := newConversation(t, s, channel.Ordered)
+			c.mortal = rapid.Bool().Draw(t, "mortal")
+			c.anyRun(t, 40)
+			for c.readOne() {
+			}
+			released, group := c.Sender.Sender.Base(), seq.Number(sim.Complete(s.Config).Group)
+			check.That(t, c.Receiver.Receiver.Base() >= released, "what is released has come")
+			check.That(t, c.Receiver.Receiver.Tail() > released-group, "what is released was read, but the beginning of a group")
+		})
+	}
+}
+
+// A group comes whole or not at all, and if not each of its sequences is told, in its place
+// (CHT-SAFE-5, CHX-2, CHX-3).
+func TestAGroupComesWholeOrNot(t *testing.T) {
+	anyConversations(t, func(t *rapid.T, c *conversation) {
+		c.mortal = true
+		c.anyRun(t, 40)
+		if !c.finish() {
+			return
 		}
+		cfg := sim.Complete(c.setting.Config)
+		told := map[seq.Number]channel.Message{}
+		for _, m := range c.read {
+			told[m.Sequence] = m
+		}
+		n := cfg.First
+		for _, message := range c.sent {
+			count := seq.Number((len(message) + cfg.Data - 1) / cfg.Data)
+			if m := told[n]; !m.Skipped {
+				check.Equal(t, "a message", string(m.Data), message)
+			} else {
+				for i := range count {
+					check.That(t, told[n+i].Skipped, "each sequence is told")
+				}
+			}
+			n += count
+		}
+	})
+}
+
+// Expiry is told at both ends: what the receiver skips has expired at the sender, and
+// nothing is skipped that has not (CHT-SAFE-3, CHX-1, CHX-3).
+func TestExpiryIsToldAtBothEnds(t *testing.T) {
+	anyConversations(t, func(t *rapid.T, c *conversation) {
+		c.mortal = true
+		c.anyRun(t, 40)
+		whole := c.finish()
+		expired, skipped := c.Sender.Sender.Stats().Expired, 0
+		n := sim.Complete(c.setting.Config).First
+		told := map[seq.Number]channel.Message{}
+		for _, m := range c.read {
+			told[m.Sequence] = m
+		}
+		for _, message := range c.sent {
+			if told[n].Skipped {
+				skipped++
+			}
+			n += seq.Number((len(message) + len(message)%1 + sim.Complete(c.setting.Config).Data - 1) / sim.Complete(c.setting.Config).Data)
+		}
+		if whole {
+			check.That(t, int64(skipped) <= expired, "what was skipped has expired")
+		}
+	})
+}
+
+// A reader may stop for minutes: nobody fails, the room ends, the sender's queue is full in
+// the end, and nothing is lost (CHT-LIVE-3).
+func TestASlowReaderIsNoFailure(t *testing.T) {
+	for _, s := range settings {
+		for _, kind := range kinds {
+			c := newConversation(t, s, kind)
+			c.SetPath(channel.Path{Measured: true, SRTT: 50 * ms})
+			never := func(int, machine.Micros) bool { return false }
+			full := 0
+			for range 5 * 60 {
+				for range 3 {
+					if err := c.send(1, 0); errors.Is(err, channel.ErrQueueFull) {
+						full++
+					}
+				}
+				c.Run(machine.Second, 25*ms, never)
+			}
+			cfg := sim.Complete(s.Config)
+			check.That(t, !c.Sender.Failed() && !c.Receiver.Failed(), "nobody fails")
+			if cfg.SendQueue < 600 {
+				check.That(t, full > 0, "the queue is full")
+				check.Equal(t, "accepted", len(c.sent), cfg.SendQueue+cfg.Window)
+			}
+			probes := c.Judge.Counts().Probes
+			check.That(t, probes <= 5*60*4+1, "at most 4 probes a second")
+			check.That(t, c.finish(), "all arrives")
+			check.Equal(t, "messages", sorted(c.texts()), sorted(c.sent))
+			t.Logf("window %d, queue %d, %v: 5 minutes, %d accepted, %d refused, %d probes, %d reports", cfg.Window, cfg.SendQueue, kind, len(c.sent), full, probes, c.Judge.Counts().Reports)
+		}
+	}
+}
+
+// Reports are state: in whichever order they arrive, and however often, base and limit of the
+// sender never fall, and end where the newest report says (rows D4 and D6).
+func TestReportsMayBeOvertaken(t *testing.T) {
+	anyConversations(t, func(t *rapid.T, c *conversation) {
+		c.anyRun(t, 30)
+		s := c.Sender.Sender
+		newest, last := channel.Record{}, seq.None
+		for len(c.Flight[sim.SendingEnd]) > 0 && !c.Sender.Failed() {
+			i := rapid.IntRange(0, len(c.Flight[sim.SendingEnd])-1).Draw(t, "which")
+			p := c.Flight[sim.SendingEnd][i]
+			base, limit := s.Base(), s.Limit()
+			if c.Arrive(sim.SendingEnd, i, rapid.Bool().Draw(t, "kept") && len(c.Flight[sim.SendingEnd]) < 20) && len(p.Records) > 0 && p.Number > last {
+				newest, last = p.Records[0], p.Number
+			}
+			check.That(t, s.Base() >= base && s.Limit() >= limit, "base and limit do not fall")
+			if s.Row() == "D6" {
+				bits := sim.Complete(c.setting.Config).SequenceBits
+				check.Equal(t, "base", bits.Wire(s.Base()), newest.Sequence)
+			}
+		}
+	})
+}
+
+// Whatever a receiver is sent, its reports are at least SOON apart and at most 199 bytes; and
+// whatever reports say, a sender sends each entry at most once for each report
+// (CHT-BND-2, CHT-BND-5).
+func TestRepliesAreBounded(t *testing.T) {
+	for _, s := range settings {
+		rapid.Check(t, func(t *rapid.T) {
+			cfg := sim.Complete(s.Config)
+			v := check.Must(sim.NewCheckedReceiver(s.Config, t.Fatalf))
+			now, last := machine.Micros(0), -machine.Second
+			for range rapid.IntRange(1, 200).Draw(t, "records") {
+				now += rapid.SampledFrom([]machine.Micros{0, 0, 100, ms, 5 * ms}).Draw(t, "later")
+				r := anyRecord(t, cfg, v.Receiver.Base())
+				v.Handle(now, &r)
+				report, ok := v.Poll(now, sim.WholePacket)
+				if !ok {
+					continue
+				}
+				check.That(t, now-last >= channel.Soon && report.Size() <= 199, "a report is small, and some time after another")
+				last = now
+			}
+		})
+	}
+}
+
+// anyRecord draws a record for a receiver with a base.
+func anyRecord(t *rapid.T, cfg channel.Config, base seq.Number) channel.Record {
+	n := base + seq.Number(rapid.OneOf(rapid.IntRange(-3, 40), rapid.IntRange(-40000, 40000)).Draw(t, "sequence"))
+	r := channel.Record{Type: channel.TypeMessage, Sequence: cfg.SequenceBits.Wire(n), Data: []byte{byte(n)}}
+	switch rapid.IntRange(0, 4).Draw(t, "type") {
+	case 0:
+		return channel.Record{Type: channel.TypeStatus, Sequence: r.Sequence}
+	case 1:
+		return channel.Record{Type: channel.TypeSkip, Sequence: r.Sequence, Count: rapid.IntRange(1, 256).Draw(t, "count")}
+	case 2:
+		r.Type, r.Count = channel.TypeFragment, rapid.IntRange(2, min(cfg.Group, cfg.Window)).Draw(t, "count")
+		r.Index, r.Data = rapid.IntRange(0, r.Count-1).Draw(t, "index"), make([]byte, cfg.Data)
+	}
+	return r
+}
+
+// On a path that loses nothing and changes no order nothing is sent again, whatever the round
+// trip (CHT-BND-4).
+func TestWithoutLossNothingIsSentAgain(t *testing.T) {
+	for _, kind := range kinds {
+		rapid.Check(t, func(t *rapid.T) {
+			c := newConversation(t, setting{channel.Config{}, 256}, kind)
+			delay := rapid.SampledFrom([]machine.Micros{ms, 20 * ms, 100 * ms}).Draw(t, "delay")
+			c.SetPath(channel.Path{Measured: true, SRTT: 2 * delay})
+			for range rapid.IntRange(1, 30).Draw(t, "frames") {
+				for range rapid.IntRange(1, 64).Draw(t, "messages") {
+					check.Same(t, "send", c.send(rapid.IntRange(1, 3000).Draw(t, "size"), 0), nil)
+				}
+				c.Run(16_667, delay, func(int, machine.Micros) bool { return false })
+				for c.readOne() {
+				}
+			}
+			check.That(t, c.finish(), "all arrives")
+			check.Equal(t, "transmissions", c.Judge.Counts().Transmitted, c.Judge.Counts().Accepted)
+		})
+	}
+}
+
+// What is sent last and lost is asked for by a probe (CHT-LIVE-4): one lost datagram costs at
+// most PROBE_WAIT and a round trip.
+func TestALostTailIsAskedFor(t *testing.T) {
+	for _, srtt := range []machine.Micros{10 * ms, 100 * ms, 400 * ms} {
+		c := newConversation(t, settings[0], channel.Ordered)
+		c.SetPath(channel.Path{Measured: true, SRTT: srtt})
+		check.Same(t, "send", c.send(100, 0), nil)
+		c.Compose(sim.SendingEnd, sim.WholePacket)
+		c.Drop(sim.ReceivingEnd, 0)
+		for !c.readOne() {
+			c.Run(ms, srtt/2, func(int, machine.Micros) bool { return false })
+		}
+		hold := srtt + max(srtt/4, 10*ms)
+		check.That(t, c.Now <= min(hold+20*ms, max(2*srtt, 250*ms))+srtt/2+ms, fmt.Sprintf("%d us are soon enough", c.Now))
 	}
 }

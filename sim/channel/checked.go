@@ -202,13 +202,13 @@ func Complete(c protocol.Config) protocol.Config {
 			*field = value
 		}
 	}
-	set(&c.Window, 512)
-	set(&c.Data, 1024)
-	set(&c.Group, 64)
-	set(&c.SendQueue, 4096)
+	set(&c.Window, protocol.DefaultWindow)
+	set(&c.Data, protocol.DefaultData)
+	set(&c.Group, protocol.DefaultGroup)
+	set(&c.SendQueue, protocol.DefaultSendQueue)
 	set(&c.Fresh, protocol.Fresh)
 	if c.GiveUp == 0 {
-		c.GiveUp = 10 * machine.Second
+		c.GiveUp = protocol.DefaultGiveUp
 	}
 	if c.SequenceBits == 0 {
 		c.SequenceBits = seq.Wire16

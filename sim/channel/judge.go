@@ -17,6 +17,7 @@ import (
 type Judge struct {
 	cfg      protocol.Config
 	messages map[seq.Number]*judged // by sequence, all that were accepted
+	counts   Counts
 	sender   judgedSender
 	receiver judgedReceiver
 }
@@ -49,9 +50,13 @@ type judgedSender struct {
 
 // Counts are what a Judge has counted.
 type Counts struct {
-	Accepted, Resent, Skips, Probes int // sequences, records of known ones, SKIP and STATUS records
-	Reports                         int
-	Read, Skipped                   int // messages, sequences
+	Accepted     int // sequences
+	Transmitted  int // of these, each time
+	Probes       int // STATUS records
+	Reports      int
+	Read         int // messages and skipped sequences
+	Skipped      int // sequences
+	BytesReports int
 }
 
 // NewJudge returns the judge of a new channel. Of the configuration no field may be 0 but the
@@ -103,7 +108,7 @@ func (j *Judge) Sent(now machine.Micros, message []byte, lifetime machine.Micros
 	room := s.next+count-s.released <= seq.Number(j.cfg.SendQueue)
 	if refused != "" {
 		why := map[wire.Code]bool{"message_size": !size, "queue_full": !room, "failed": s.failed}
-		return unless(why[refused], "CHT-LIVE-3", "a message of %d bytes is refused: %s", len(message), refused)
+		return unless(why[refused], "CHS-9", "a message of %d bytes is refused: %s", len(message), refused)
 	}
 	if s.next == s.released {
 		s.heardAt, s.saidAt = s.now, s.now
@@ -119,7 +124,8 @@ func (j *Judge) Sent(now machine.Micros, message []byte, lifetime machine.Micros
 		}
 	}
 	s.next += count
-	return unless(size && room && !s.failed, "CHT-BND-1", "a message of %d bytes is taken", len(message))
+	j.counts.Accepted += int(count)
+	return unless(size && room && !s.failed, "CHT-BND-1", "a message of %d bytes is accepted, %d are kept", len(message), s.next-s.released)
 }
 
 // Composed says which records of the channel the sender put into a packet.
@@ -144,6 +150,7 @@ func (j *Judge) sequence(bits uint16) seq.Number {
 func (j *Judge) record(number seq.Number, r *protocol.Record) error {
 	s, n := &j.sender, j.sequence(r.Sequence)
 	if r.Type == protocol.TypeStatus {
+		j.counts.Probes++
 		for i := s.released; i < s.sent; i++ {
 			j.messages[i].mayAgain = true
 		}
@@ -177,15 +184,16 @@ func (j *Judge) honest(n seq.Number, r *protocol.Record) error {
 	return unless(!gone && right, "CHT-SAFE-6", "FRAGMENT %d, %d of %d with %q, was %d of %d with %q, gone %v", n, r.Index, r.Count, r.Data, n-m.first, m.end-m.first, m.data, gone)
 }
 
-// again notes a transmission, and checks that there was a reason for it (CHT-BND-3).
+// again notes a transmission, and checks that there was a reason for it (CHT-BND-4).
 func (j *Judge) again(n, number seq.Number) error {
 	s, m := &j.sender, j.messages[n]
 	if n >= s.sent {
 		s.sent = n + 1
 		s.fresh[number]++
 	} else if !m.mayAgain {
-		return violates("CHT-BND-3", "%d is sent again in packet %d, after %d, without a reason", n, number, m.packet)
+		return violates("CHT-BND-4", "%d is sent again in packet %d, after %d, without a reason", n, number, m.packet)
 	}
+	j.counts.Transmitted++
 	m.transmissions++
 	m.packet, m.at, m.mayAgain = number, s.now, false
 	return nil
@@ -204,7 +212,11 @@ func (j *Judge) Heard(now machine.Micros, number, ack seq.Number, r *protocol.Re
 	}
 	for n := s.released; n < s.sent; n++ {
 		m := j.messages[n]
-		if age := s.now - m.at; age >= hold || ack >= m.packet+overtaken && age >= s.path.Patience {
+		by, age := seq.Number(overtaken), s.now-m.at
+		if m.transmissions > 1 {
+			by = 1
+		}
+		if age >= s.path.Patience && (age >= hold || ack >= m.packet+by) {
 			m.mayAgain = true
 		}
 	}
@@ -256,4 +268,4 @@ func (j *Judge) Settled() error {
 }
 
 // Counts returns what was counted.
-func (j *Judge) Counts() (c Counts) { return c }
+func (j *Judge) Counts() Counts { return j.counts }

@@ -10,15 +10,15 @@ import (
 
 // judgedReceiver is what is known of the receiver.
 type judgedReceiver struct {
-	now              machine.Micros
-	tail             seq.Number // all below was read
-	base             seq.Number // all below has come
-	top              seq.Number // 1 + the highest that is known to exist
-	progressAt       machine.Micros
-	lastReport       machine.Micros
-	owes             bool // a record has come, or the limit has moved, since the last report
-	failed           bool
-	reports, largest int
+	now        machine.Micros
+	tail       seq.Number // all below was read
+	base       seq.Number // all below has come
+	top        seq.Number // 1 + the highest that is known to exist
+	progressAt machine.Micros
+	lastReport machine.Micros
+	owes       bool // a record has come, or the limit has moved, since the last report
+	failed     bool
+	answers    int // reports since something came or was read
 }
 
 // Arrived says that a record of the sender arrived at the receiver, which means a sequence
@@ -26,7 +26,7 @@ type judgedReceiver struct {
 func (j *Judge) Arrived(now machine.Micros, n seq.Number, r *protocol.Record) {
 	v := &j.receiver
 	v.now = max(v.now, now)
-	v.owes = true
+	v.owes, v.answers = true, 0
 	end := n + 1
 	if r.Type == protocol.TypeSkip {
 		end = n + seq.Number(r.Count)
@@ -86,40 +86,57 @@ func (j *Judge) Read(m protocol.Message) error {
 	}
 	for v.tail < j.sender.next && j.messages[v.tail].read {
 		v.tail++
-		v.owes = true
+		v.owes, v.answers = true, 0
 	}
+	j.counts.Read++
 	if m.Skipped {
+		j.counts.Skipped++
 		return unless(known.diesAt <= j.sender.now, "CHT-SAFE-3", "%d is skipped, but its lifetime has not ended", n)
 	}
-	return unless(n == known.first && bytes.Equal(m.Data, known.message), "CHT-SAFE-5", "%d is read as %d bytes, sent were %d from %d", n, len(m.Data), len(known.message), known.first)
+	property := map[bool]string{true: "CHT-SAFE-1", false: "CHT-SAFE-2"}[j.cfg.Kind == protocol.Ordered]
+	if known.end > known.first+1 {
+		property = "CHT-SAFE-5"
+	}
+	return unless(n == known.first && bytes.Equal(m.Data, known.message), property, "%d is read as %d bytes, sent were %d from %d", n, len(m.Data), len(known.message), known.first)
 }
 
-// Reported says which report the receiver put into a packet. It must be true, and there must be a reason for it
-// (CHT-SAFE-4, CHT-BND-2).
+// mostAnswers is how many reports follow the last record that came (CHT-BND-3).
+func (j *Judge) mostAnswers() int { return 5 + int(j.cfg.GiveUp/(250*machine.Millisecond)) }
+
+// Holds says how many bytes the receiver keeps (CHT-BND-1).
+func (j *Judge) Holds(bytes int) error {
+	return unless(bytes <= j.cfg.Window*j.cfg.Data, "CHT-BND-1", "the receiver holds %d bytes", bytes)
+}
+
+// Reported says which report the receiver put into a packet. It must be true, and there must
+// be a reason for it (CHT-SAFE-4, CHT-BND-2, CHT-BND-3).
 func (j *Judge) Reported(now machine.Micros, r *protocol.Record) error {
 	v := &j.receiver
 	v.now = max(v.now, now)
-	since := v.now - v.lastReport
-	v.lastReport = v.now
-	v.reports++
-	missing := v.base < v.top
-	if since < soon || !v.owes && !missing {
-		return violates("CHT-BND-2", "a report %d us after another, something came %v, something is missing %v", since, v.owes, missing)
-	}
-	v.owes = false
+	since, reason := v.now-v.lastReport, v.owes || v.base < v.top
+	v.lastReport, v.owes = v.now, false
+	v.answers++
+	j.counts.Reports++
+	j.counts.BytesReports += r.Size()
+	return first(
+		unless(since >= soon, "CHT-BND-2", "a report %d us after another", since),
+		unless(reason && v.answers <= j.mostAnswers(), "CHT-BND-3", "report %d since a record came", v.answers),
+		unless(r.Size() <= 199, "CHV-6", "a report of %d bytes", r.Size()),
+		j.truthful(r),
+	)
+}
+
+// truthful checks what a report says (CHT-SAFE-4).
+func (j *Judge) truthful(r *protocol.Record) error {
+	v := &j.receiver
 	at := func(bits uint16) seq.Number { return v.base + modulo(seq.Number(bits)-v.base, j.cfg.SequenceBits) }
 	if base := at(r.Sequence); base != v.base || base+seq.Number(r.Room) != j.limit() {
 		return violates("CHT-SAFE-4", "a report of base %d, room %d; base is %d, limit %d", base, r.Room, v.base, j.limit())
 	}
-	named := named16(r)
-	for _, bits := range named {
-		n := at(bits)
-		if n >= v.top || j.messages[n] != nil && j.messages[n].came {
+	for _, bits := range named16(r) {
+		if n := at(bits); n >= v.top || j.messages[n] == nil || j.messages[n].came {
 			return violates("CHT-SAFE-4", "a report names %d, which came or may not exist", n)
 		}
-	}
-	if size := reportHead + groupSize*len(r.Groups); size > 199 {
-		return violates("CHT-BND-2", "a report of %d bytes", size)
 	}
 	return nil
 }

@@ -43,6 +43,7 @@ type SenderModel struct {
 type modelEntry struct {
 	data         []byte
 	index, count int        // of a fragment; of a message count is 1
+	sent         int        // how often
 	packet       seq.Number // of the latest transmission
 	at           machine.Micros
 	due, gone    bool
@@ -121,9 +122,12 @@ func (m *SenderModel) Report(now machine.Micros, number, ack seq.Number, r *prot
 	m.base, m.limit, m.heard, m.heardAt = base, limit, number, m.now
 	for _, n := range named {
 		e := m.entries[n]
-		age := m.now - e.at
-		if ack-e.packet >= overtaken && age >= m.path.Patience || age >= m.hold() {
-			e.due = true
+		by, age := seq.Number(overtaken), m.now-e.at
+		if e.sent > 1 {
+			by = 1
+		}
+		if !e.due && age >= m.path.Patience && (ack-e.packet >= by || age >= m.hold()) {
+			e.due, m.backoff = true, 0
 		}
 	}
 	return "D6"
@@ -156,13 +160,25 @@ func (m *SenderModel) hold() machine.Micros {
 	return m.path.SRTT + max(m.path.SRTT/4, 10*machine.Millisecond)
 }
 
+// early reports whether the next probe is early.
+func (m *SenderModel) early() bool {
+	again := false
+	for n := m.base; n < m.sent; n++ {
+		again = again || m.entries[n].sent > 1
+	}
+	return again && m.backoff == 0
+}
+
 // probeAt is the probe time, if no entry is due.
 func (m *SenderModel) probeAt() machine.Micros {
-	wait := 250 * machine.Millisecond
-	if m.path.Measured {
-		wait = min((m.hold()+20*machine.Millisecond)<<m.backoff, max(2*m.path.SRTT, 250*machine.Millisecond))
+	const margin, probeSoon, least = 20 * machine.Millisecond, 20 * machine.Millisecond, 250 * machine.Millisecond
+	switch {
+	case m.early():
+		return m.saidAt + probeSoon
+	case !m.path.Measured:
+		return m.saidAt + least
 	}
-	return m.saidAt + wait
+	return m.saidAt + min((m.hold()+margin)<<(max(m.backoff, 1)-1), max(2*m.path.SRTT, least))
 }
 
 // Poll is the event of rows D7 to D10 and D13: one record for the packet with a number, in
@@ -213,6 +229,7 @@ func (m *SenderModel) send(n, number seq.Number, space int) (r protocol.Record, 
 	for ; n < end; n++ {
 		e := m.entries[n]
 		e.packet, e.at, e.due = number, m.now, false
+		e.sent++
 		if n >= m.sent {
 			m.fresh[number]++
 			m.sent = n + 1
@@ -247,10 +264,10 @@ func (m *SenderModel) record(n seq.Number, skipped int) protocol.Record {
 	return r
 }
 
-// probe is PROBE: what fits into the space behind the status becomes due.
+// probe is PROBE: what fits into the space behind the status becomes due, unless it is early.
 func (m *SenderModel) probe(space int) {
 	inSkip := 0 // entries in the skip that the one before is in
-	for n := m.base; n < m.sent; n++ {
+	for n := m.base; n < m.sent && !m.early(); n++ {
 		e := m.entries[n]
 		if !e.gone {
 			inSkip = 0

@@ -95,16 +95,6 @@ func (w *World) Read() (protocol.Message, bool) {
 	return d, ok
 }
 
-// ReadAll reads all that is ready. It returns how many messages and skipped sequences that were.
-func (w *World) ReadAll() (n int) {
-	for {
-		if _, ok := w.Read(); !ok {
-			return n
-		}
-		n++
-	}
-}
-
 // Compose lets an end put into a packet what is due and fits into the space. The packet is in flight.
 func (w *World) Compose(end, space int) (records int) {
 	p := w.packet(end)
@@ -185,6 +175,7 @@ func (w *World) handle(end int, p *Packet, i int) {
 	if end == ReceivingEnd {
 		w.Judge.Arrived(w.Now, p.means[i], &r)
 		w.Receiver.Handle(w.Now, &r)
+		w.check(w.Judge.Holds(w.Receiver.Receiver.Stats().HeldBytes))
 		return
 	}
 	w.Judge.Heard(w.Now, p.Number, p.Ack, &r)
@@ -255,20 +246,23 @@ func (w *World) pollDue(end int) {
 }
 
 // Finish lets everything in flight arrive and everything be read, again and again, until
-// nothing is left to do or an end has failed. It reports whether nothing is left.
-func (w *World) Finish() bool {
+// nothing is left to do or an end has failed. It reports whether nothing is left. It calls
+// read with what is read.
+func (w *World) Finish(read func(protocol.Message)) bool {
 	for range 100_000 {
 		for end := range w.ends {
 			for len(w.Flight[end]) > 0 {
 				w.Arrive(end, 0, false)
 			}
 		}
-		w.ReadAll()
-		if w.Sender.Failed() || w.Receiver.Failed() {
-			return false
+		for m, ok := w.Read(); ok; m, ok = w.Read() {
+			read(m)
 		}
 		for end := range w.ends {
 			w.Compose(end, WholePacket)
+		}
+		if w.Sender.Failed() || w.Receiver.Failed() {
+			return false
 		}
 		if len(w.Flight[0])+len(w.Flight[1]) > 0 {
 			continue
@@ -276,6 +270,8 @@ func (w *World) Finish() bool {
 		next := min(w.Deadline(0), w.Deadline(1))
 		if next == machine.Never {
 			w.check(w.Judge.Settled())
+			w.Now += w.Judge.cfg.GiveUp
+			w.check(unless(w.Compose(0, WholePacket)+w.Compose(1, WholePacket) == 0, "CHT-LIVE-5", "all is over, and an end sends"))
 			return true
 		}
 		w.Now = max(w.Now, next)
