@@ -522,7 +522,7 @@ func TestDataAreKept(t *testing.T) {
 	check.Equal(t, "again", s.goes(), "message 0 abcd")
 }
 
-// A time before the latest one counts as that one (CHN-3).
+// Times are in microseconds, and one before the latest counts as that one (CHN-2, CHN-3).
 func TestASendersTimesDoNotFall(t *testing.T) {
 	s := newTalker(t, small)
 	s.now = 300 * ms

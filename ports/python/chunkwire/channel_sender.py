@@ -20,7 +20,7 @@ from .channels import (
     PROBE_SOON,
     Channel,
     Path,
-    check_channel,
+    check_reliable,
 )
 from .records import Fragment, Message, Report, Skip, Status, size
 from .seq import first_from, on_wire
@@ -56,9 +56,7 @@ class ChannelSender:
     """
 
     def __init__(self, channel: Channel, channel_id: int = 0) -> None:
-        check_channel(channel)
-        if channel.kind == "unreliable":
-            raise ValueError("an unreliable channel has no sender")
+        check_reliable(channel)
         self.state = "OPEN"
         self.channel = channel
         self.channel_id = channel_id
