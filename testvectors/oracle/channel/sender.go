@@ -133,7 +133,7 @@ func (s *Sender) Report(now, number, ack int64, r Record) (row string) {
 		return "D5"
 	}
 	limit := max(s.limit, base+r.Room)
-	if base != s.base || limit != s.limit {
+	if base != s.base || limit != s.limit || len(named) > 0 {
 		s.backoff = 0
 	}
 	var kept []*entry
@@ -147,7 +147,6 @@ func (s *Sender) Report(now, number, ack int64, r Record) (row string) {
 	for _, e := range s.entries {
 		if named[e.number] && e.number < s.sent && !e.due && s.mayResend(e, ack) {
 			e.due = true
-			s.backoff = 0
 		}
 	}
 	return "D6"
