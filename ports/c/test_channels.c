@@ -134,6 +134,7 @@ static void test_refusals(void)
         {"05000a000500010e0010000000", CWC_GROUP_BITS, 9},
         {"05000a000500010a0001000000", CWC_GROUP_BITS, 9},
         {"05000a002000020a00000000000b00", CWC_GROUP_ORDER, 13},
+        {"05000a00200001290000000080", CWC_GROUP_BITS, 9},
         {"06000a", CWC_TRUNCATED, 2},
         {"06000a000204", CWC_CHANNEL_KIND, 5},
         {"06000a0006050a00", CWC_OK, 8},
@@ -237,6 +238,23 @@ static void test_encoder_refuses(void)
     CHECK(is_refused(r, CWC_GROUP_COUNT, 6));
 }
 
+/* CHR-32 to CHR-35 where a group's 33 sequences end. */
+static void test_edges_of_groups(void)
+{
+    size_t at = 99;
+    uint8_t out[32];
+    size_t size = 0;
+    cwc_record r = report_of(10, 512, 42, (int64_t)1 << 31);
+    r.num_groups = 2;
+    r.groups[1].start = 74;
+    CHECK(cwc_append(default_channels(), &r, out, sizeof out, &size, &at) == CWC_GROUP_ORDER && at == 13);
+    r.groups[1].start = 75;
+    CHECK(cwc_append(default_channels(), &r, out, sizeof out, &size, &at) == CWC_OK && size == 19);
+    size = 0;
+    r.groups[0].start = 43; /* bit 31 is 11 */
+    CHECK(cwc_append(default_channels(), &r, out, sizeof out, &size, &at) == CWC_GROUP_BASE && at == 7);
+}
+
 /* A PAD is alone, and a record that does not fit leaves the payload as it is. */
 static void test_payload(void)
 {
@@ -337,6 +355,13 @@ static bool is_third(const void *owner, int64_t n)
     return n % 3 == 0;
 }
 
+static bool is_any(const void *owner, int64_t n)
+{
+    (void)owner;
+    (void)n;
+    return true;
+}
+
 static bool is_in_example(const void *owner, int64_t n)
 {
     (void)owner;
@@ -369,7 +394,23 @@ static void test_report(void)
     m.top = 500;
     cwc_report(&m, 512, 100, &r);
     CHECK(cwc_append(default_channels(), &r, out, sizeof out, &size, NULL) == CWC_OK);
+    m.base = 0; /* of 0, 3 to 33: the newest group reaches down to 1 */
+    m.top = 34;
+    cwc_report(&m, 512, 100, &r);
+    CHECK(r.num_groups == 2 && r.groups[0].start == 0 && r.groups[1].start == 33 && r.groups[1].bits == 0x24924924);
+    m.base = 3; /* bit 29 is the last */
+    cwc_report(&m, 512, 100, &r);
+    CHECK(r.num_groups == 1 && r.groups[0].bits == 0x24924924);
+    m.top = 100; /* 99 with 67 and above, 66 with 36 and above, 33 */
+    cwc_report(&m, 512, 100, &r);
+    CHECK(r.num_groups == 3 && r.groups[2].start == 99 && r.groups[1].start == 66 && r.groups[0].start == 33);
+    m.missing = is_any;
+    m.base = 0;
+    m.top = 34;
+    cwc_report(&m, 512, 100, &r);
+    CHECK(r.num_groups == 2 && r.groups[0].start == 0 && r.groups[1].bits == 0xFFFFFFFF);
     m.top = 3; /* nothing */
+    m.base = 3;
     cwc_report(&m, 512, 100, &r);
     CHECK(r.num_groups == 0);
 }
@@ -485,6 +526,7 @@ static void test_ordered(void)
     CHECK(reads(&h, 4 * MS, 1, 4) && reads(&h, 4 * MS, 2, 4) && read_row(&h, 4 * MS) == CWC_V12);
     CHECK(give_message(&h, 5 * MS, 0) == CWC_V1); /* below tail */
     CHECK(poll_row(&h, 6999) == CWC_V15 && poll_row(&h, 7 * MS) == CWC_V14);
+    CHECK(give_message(&h, 30 * MS, 0) == CWC_V1 && cwc_receiver_deadline(&h.r) == 30 * MS);
     hear_no_more(&h);
 }
 
@@ -614,6 +656,18 @@ static void test_groups(void)
     CHECK(give_fragment(&h, 0, 9, 0, 3) == CWC_V4 && h.r.base == 12);
     CHECK(reads(&h, 0, 9, 0) && reads(&h, 0, 10, 0) && reads(&h, 0, 11, 0) && h.r.tail == 12);
     CHECK(give_fragment(&h, 0, 11, 1, 2) == CWC_V4); /* it begins below tail */
+    hear_no_more(&h);
+}
+
+/* The first and the last of a group of the most fragments. */
+static void test_far_ends_of_a_group(void)
+{
+    hearer h;
+    hear(&h, CWC_UNORDERED);
+    CHECK(give_fragment(&h, 0, 8, 0, 4) == CWC_V5 && give_message(&h, 0, 11) == CWC_V3);
+    CHECK(give_fragment(&h, 0, 20, 3, 4) == CWC_V5 && give_message(&h, 0, 20) == CWC_V3);
+    CHECK(give_skip(&h, 0, 11, 1) == CWC_V8 && reads(&h, 0, 8, 0) && reads(&h, 0, 11, 0));
+    CHECK(give_skip(&h, 0, 20, 1) == CWC_V8 && reads(&h, 0, 20, 0) && reads(&h, 0, 23, 0));
     hear_no_more(&h);
 }
 
@@ -1229,6 +1283,7 @@ int main(void)
     test_examples();
     test_refusals();
     test_encoder_refuses();
+    test_edges_of_groups();
     test_payload();
     test_any_bytes();
     test_parameters();
@@ -1241,6 +1296,7 @@ int main(void)
     test_unordered();
     test_skip_and_status();
     test_groups();
+    test_far_ends_of_a_group();
     test_two_groups();
     test_group_at_the_edge();
     test_receiver_without_memory();
