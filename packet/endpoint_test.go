@@ -31,6 +31,18 @@ func TestAConversation(t *testing.T) {
 	check.Equal(t, "round trip", []machine.Micros{est.SRTT, est.Latest, est.MinRTT, est.Jitter}, []machine.Micros{110 * ms, 110 * ms, 110 * ms, 0})
 }
 
+// A layer above can ask for the number before it sends; what is refused uses up none (PKS-1,
+// PKF-3).
+func TestTheNextNumberIsKnownBefore(t *testing.T) {
+	e := newEnd(t, Config{NextToSend: 7})
+	for _, payload := range []string{"a", "", "b"} {
+		next := e.Next()
+		_, number, err := e.Send(0, []byte(payload))
+		check.That(t, err != nil || number == next, "it is the one that was said")
+	}
+	check.Equal(t, "next", e.Next(), 9)
+}
+
 // What is lost, doubled and out of order: acks say what came (PKA-2, P3).
 func TestLossReorderingAndDuplicates(t *testing.T) {
 	a, b := couple(t, Config{})

@@ -55,6 +55,10 @@ func (e *Endpoint) send(now machine.Micros, payload []byte, state sentState) ([]
 	return e.datagrams, number, nil
 }
 
+// Next returns the number of the next packet that is sent (PKS-1). A layer above that must
+// know it composes the payload with it and then calls Send.
+func (e *Endpoint) Next() seq.Number { return e.sent.next }
+
 // header returns what the next packet says (PKA-1).
 func (e *Endpoint) header() Header {
 	return Header{

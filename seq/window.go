@@ -54,10 +54,15 @@ func (w *Window) Move(next Number) {
 }
 
 // Newest returns which of the 32 newest numbers are in the set: bit i is next - 1 - i.
-func (w *Window) Newest() uint32 {
-	last := w.next - 1
+func (w *Window) Newest() uint32 { return w.Below(w.next) }
+
+// Below returns which of the 32 numbers below n are in the set: bit i is n - 1 - i. Bits of
+// numbers below Low mean nothing, but for a window of less than 64 numbers or at next. n is
+// from Low to next.
+func (w *Window) Below(n Number) uint32 {
+	last := n - 1
 	if w.size < 64 {
-		return w.newestOfFew(last)
+		return w.belowOfFew(last)
 	}
 	// The word of last is rotated until it ends with it; below is what came before.
 	at := w.bit(last)
@@ -65,13 +70,46 @@ func (w *Window) Newest() uint32 {
 	return uint32(bits.Reverse64(word))
 }
 
-func (w *Window) newestOfFew(last Number) (set uint32) {
+func (w *Window) belowOfFew(last Number) (set uint32) {
 	for i := range min(w.size, 32) {
 		if w.Has(last - i) {
 			set |= 1 << i
 		}
 	}
 	return set
+}
+
+// FirstMissing returns the smallest number that is not in the set, at or above n and below
+// end; end if there is none.
+func (w *Window) FirstMissing(n, end Number) Number {
+	if n >= end || n < w.Low() || n >= w.next {
+		return min(n, end)
+	}
+	for n < min(end, w.next) {
+		at := w.bit(n)
+		left := min(w.size, 64) - Number(at) // in this word
+		set := Number(bits.TrailingZeros64(^(w.word(n) >> at)))
+		n += min(set, left)
+		if set < left {
+			break
+		}
+	}
+	return min(n, w.next, end)
+}
+
+// LastMissing returns the largest number that is not in the set, at or above low and below
+// end; low - 1 if there is none. Both are from Low to next.
+func (w *Window) LastMissing(low, end Number) Number {
+	n := end - 1
+	for n >= low {
+		at := w.bit(n)
+		set := uint(bits.LeadingZeros64(^(w.word(n) << (63 - at))))
+		if set <= at {
+			return max(n-Number(set), low-1)
+		}
+		n -= Number(at) + 1
+	}
+	return low - 1
 }
 
 func (w *Window) index(n Number) int { return int(n>>6) & (len(w.words) - 1) }

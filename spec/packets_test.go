@@ -2,13 +2,7 @@ package spec_test
 
 import (
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"math/rand/v2"
-	"os"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,85 +11,17 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/seq"
-	"github.com/chunkwire/chunkwire/testvectors/port"
 )
-
-func packetsText(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("PACKETS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.ReplaceAll(string(text), "\r\n", "\n")
-}
 
 // The examples of PACKETS.md are requests to a port, each with its response behind it
 // (PKO-1 to PKO-6).
 func TestPacketExamplesAreWhatAPortAnswers(t *testing.T) {
-	seen := map[string]int{}
-	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)\n```").FindAllStringSubmatch(packetsText(t), -1) {
-		lines := strings.Split(block[1], "\n")
-		if len(lines)%2 != 0 {
-			t.Fatalf("a request without a response: %s", lines[len(lines)-1])
-		}
-		for i := 0; i < len(lines); i += 2 {
-			var request struct{ Op string }
-			var want, got any
-			if err := json.Unmarshal([]byte(lines[i]), &request); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal([]byte(lines[i+1]), &want); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(port.Answer([]byte(lines[i])), &got); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s\n(-document +port):\n%s", lines[i], diff)
-			}
-			seen[request.Op]++
-		}
-	}
-	want := map[string]int{"packet_header": 1, "packet_decode": 13, "packet_endpoint": 2, "packet_congestion": 1}
-	if diff := cmp.Diff(want, seen); diff != "" {
-		t.Errorf("examples (-want +got):\n%s", diff)
-	}
-}
-
-// rows returns the cells of a table of the document by the first line of its head,
-// without marks of code, commas in numbers and units.
-func rows(t *testing.T, head string) (cells [][]string) {
-	t.Helper()
-	_, rest, found := strings.Cut(packetsText(t), head+"\n")
-	if !found {
-		t.Fatalf("no table %s", head)
-	}
-	_, rest, _ = strings.Cut(rest, "\n")
-	for line := range strings.Lines(rest) {
-		if line[0] != '|' {
-			return cells
-		}
-		var row []string
-		for _, cell := range strings.Split(strings.Trim(line, "|\n"), "|") {
-			row = append(row, strings.Trim(cell, " `"))
-		}
-		cells = append(cells, row)
-	}
-	return cells
-}
-
-func integer(t *testing.T, cell string) int64 {
-	t.Helper()
-	n, err := strconv.ParseInt(strings.ReplaceAll(cell, ",", ""), 0, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	checkExamples(t, "PACKETS.md", map[string]int{"packet_header": 1, "packet_decode": 13, "packet_endpoint": 2, "packet_congestion": 1})
 }
 
 // The headers of section 3.4 are encoded and decoded so (PKT-1 to PKT-4).
 func TestPacketHeadersOfTheDocument(t *testing.T) {
-	table := rows(t, "| `sequence` | `ack` | `ack_bits` | Bytes | What it shows |")
+	table := rows(t, "PACKETS.md", "| `sequence` | `ack` | `ack_bits` | Bytes | What it shows |")
 	if len(table) < 12 {
 		t.Errorf("%d headers", len(table))
 	}
@@ -114,7 +40,7 @@ func TestPacketHeadersOfTheDocument(t *testing.T) {
 
 // What a sequence means (PKS-2), by the table of section 4.
 func TestSequencesOfTheDocument(t *testing.T) {
-	table := rows(t, "| `next` | s | d | means |")
+	table := rows(t, "PACKETS.md", "| `next` | s | d | means |")
 	if len(table) < 8 {
 		t.Errorf("%d sequences", len(table))
 	}
@@ -136,7 +62,7 @@ func TestSamplesOfTheDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := rows(t, "| Sample | `srtt` | `jitter` |")
+	table := rows(t, "PACKETS.md", "| Sample | `srtt` | `jitter` |")
 	if len(table) < 7 {
 		t.Errorf("%d samples", len(table))
 	}
@@ -161,7 +87,7 @@ func TestSamplesOfTheDocument(t *testing.T) {
 // The trace of section 9 (PKC-2, PKC-6, PKC-7).
 func TestCongestionTraceOfTheDocument(t *testing.T) {
 	c := packet.NewCongestion(packet.ProfileArticle)
-	table := rows(t, "| Time | Conditions | Rows | Mode after it | `recovery` after it |")
+	table := rows(t, "PACKETS.md", "| Time | Conditions | Rows | Mode after it | `recovery` after it |")
 	if len(table) < 17 {
 		t.Errorf("%d evaluations", len(table))
 	}
@@ -186,49 +112,13 @@ func inSeconds(t *testing.T, cell string) machine.Micros {
 
 // Each of the 26 faults of section 13 has its test.
 func TestFaultsOfTheDocumentHaveTests(t *testing.T) {
-	code, err := os.ReadFile("../packet/faults_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := rows(t, "| Id | Fault | Excluded by | Test |")
-	if len(table) != 26 {
-		t.Errorf("%d faults, want 26", len(table))
-	}
-	for i, row := range table {
-		if want := fmt.Sprintf("TestF%02d", i+1); row[0] != fmt.Sprintf("F-%d", i+1) || row[3] != want || !strings.Contains(string(code), "\nfunc "+want+"(t *testing.T) {") {
-			t.Errorf("%s: test %s, want %s in packet/faults_test.go", row[0], row[3], want)
-		}
-	}
+	checkFaults(t, "PACKETS.md", "../packet/faults_test.go", "F-%d", "TestF%02d", 26)
 }
 
 // The registry of PACKETS.md has the codes of package packet, and one that only an encoder
 // without types for its fields needs.
 func TestCodesOfPacketsAreTheCodes(t *testing.T) {
-	text, err := os.ReadFile("packets.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var document struct{ Codes []struct{ Code string } }
-	if err := json.Unmarshal(text, &document); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"invalid_field"}
-	code, err := os.ReadFile("../packet/errors.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range regexp.MustCompile(`wire\.Code += "([a-z_]+)"`).FindAllSubmatch(code, -1) {
-		want = append(want, string(m[1]))
-	}
-	var got []string
-	for _, c := range document.Codes {
-		got = append(got, c.Code)
-	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("codes (-code +document):\n%s", diff)
-	}
+	checkCodes(t, "packets.json", "../packet/errors.go", "invalid_field")
 }
 
 // Constants that follow from others (PKP-2, PKT-3, PKL-5, PKC-3).

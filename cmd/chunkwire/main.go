@@ -37,7 +37,8 @@ of 1 KiB, each sent until an ack says that it arrived.`,
   chunkwire recv --listen :9000 --out world.bin
   chunkwire send --to 192.0.2.7:9000 world.bin
   chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K
-  chunkwire packets --loss 20`,
+  chunkwire packets --loss 20
+  chunkwire channels --loss 20`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -45,7 +46,7 @@ of 1 KiB, each sent until an ack says that it arrived.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	root.AddCommand(newDemo(), newPackets(), newSend(), newRecv(), newSimulate(), newPort(), newConformance(), newLive(), newVersion())
+	root.AddCommand(newDemo(), newPackets(), newChannels(), newSend(), newRecv(), newSimulate(), newPort(), newConformance(), newLive(), newVersion())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Args = usageArgs(cmd.Args)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
-// pathFlags are the network that demo and simulate share.
+// pathFlags are the network of the commands that have one. What is set before add is the default.
 type pathFlags struct {
 	rtt, jitter              time.Duration
 	loss, duplicate, reorder float64 // percent
@@ -20,7 +21,7 @@ type pathFlags struct {
 const maxDelay = 24 * time.Hour
 
 func (p *pathFlags) add(f *pflag.FlagSet) {
-	f.DurationVar(&p.rtt, "rtt", 50*time.Millisecond, "round-trip time, half of it each way")
+	f.DurationVar(&p.rtt, "rtt", cmp.Or(p.rtt, 50*time.Millisecond), "round-trip time, half of it each way")
 	f.DurationVar(&p.jitter, "jitter", 0, "extra delay each way, random up to this, without reordering")
 	f.Var(percent{&p.loss}, "loss", "datagrams lost each way")
 	f.Var(percent{&p.duplicate}, "duplicate", "datagrams doubled each way")

@@ -15,16 +15,20 @@ import (
 // progress returns a function that shows how far a transfer is, as a bar on w if
 // that is a terminal and not at all otherwise, and one that ends the bar.
 func progress(w io.Writer, verb string) (show func(done, total int64), end func()) {
+	return showBar(w, verb, progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true))
+}
+
+// showBar is progress with other options, of what need not be bytes.
+func showBar(w io.Writer, verb string, options ...progressbar.Option) (show func(done, total int64), end func()) {
 	if !isTerminal(w) {
 		return func(int64, int64) {}, func() {}
 	}
 	var bar *progressbar.ProgressBar
 	show = func(done, total int64) {
 		if bar == nil {
-			bar = progressbar.NewOptions64(total,
+			bar = progressbar.NewOptions64(total, append(options,
 				progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(verb),
-				progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true),
-				progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish())
+				progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish())...)
 		}
 		_ = bar.Set64(done)
 	}

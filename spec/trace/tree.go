@@ -23,6 +23,7 @@ var sources = map[string]source{
 	"spec/PROTOCOL.md": {rows: []string{"spec", "statemachine", "sim", "transport", "testvectors", "fuzz", "cmd", "ports"}},
 	"spec/RECOVERY.md": {on: []string{"spec/PROTOCOL.md"}},
 	"spec/PACKETS.md":  {rows: []string{"spec", "packet", "sim", "testvectors", "fuzz", "cmd", "ports"}},
+	"spec/CHANNELS.md": {on: []string{"spec/PACKETS.md"}, rows: []string{"spec", "channel", "sim", "testvectors", "fuzz", "cmd", "ports"}},
 }
 
 // Trace is what a tree says about its specification.

@@ -1,0 +1,142 @@
+package channel
+
+import (
+	"math/bits"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/seq"
+)
+
+// compose is the payload that is being composed.
+type compose struct {
+	payload []byte
+	number  seq.Number
+	left    int // bytes that it has room for
+	quiet   bool
+}
+
+// Compose appends to dst the records of one payload, in the order of CHC-7: as much as fits
+// space bytes. The packet that will have the payload has this number, no smaller than that of
+// any call before (CHC-1). If nothing is appended there is nothing to send; call it again for
+// each next packet until then. Quiet says that nothing in the records asks for an ack (CHR-4).
+//
+// An unreliable message of more than 1,156 bytes goes alone, if dst is empty and space is
+// LargestPayload: the payload is then longer than that (CHU-3, CHC-2).
+func (m *Mux) Compose(dst []byte, now machine.Micros, number seq.Number, space int) (payload []byte, quiet bool) {
+	m.now = max(m.now, now)
+	m.compose = compose{payload: dst, number: number, left: space, quiet: true}
+	m.composeReports()
+	m.composeUnreliable()
+	m.composeData()
+	m.composeProbes()
+	if len(m.payload) > len(dst) {
+		m.stats.Composed++
+	}
+	payload, quiet = m.payload, m.quiet
+	m.payload = nil
+	return payload, quiet
+}
+
+// put appends a record.
+func (m *Mux) put(r *Record) {
+	m.payload = appendRecord(m.payload, r)
+	m.left -= r.Size()
+	m.quiet = m.quiet && r.quiet()
+}
+
+// composeReports appends the reports that are due.
+func (m *Mux) composeReports() {
+	for set := m.reporting; set != 0; set &= set - 1 {
+		c := m.byID[bits.TrailingZeros64(set)]
+		if c.receiver.Deadline() > m.now {
+			continue
+		}
+		if r, ok := c.receiver.Poll(m.now, m.left); ok {
+			m.put(&r)
+		}
+		m.note(c)
+	}
+}
+
+// composeUnreliable appends the unreliable messages that wait, as many as fit. One that fits no
+// payload goes alone in its own (CHU-1, CHU-3).
+func (m *Mux) composeUnreliable() {
+	for i := 0; i < len(m.order) && m.waiting != 0; i++ {
+		c := m.order[i]
+		for m.waiting&c.bit() != 0 && m.putUnreliable(c) {
+		}
+	}
+}
+
+// putUnreliable appends the first message of an unreliable channel if it fits.
+func (m *Mux) putUnreliable(c *end) bool {
+	_, length := c.toSend.first()
+	size := unreliableTop + length
+	alone := size > LargestPayload && len(m.payload) == 0 && m.left >= LargestPayload
+	if size > m.left && !alone {
+		return false
+	}
+	m.payload = append16(append(m.payload, byte(TypeUnreliable), c.id), length)
+	m.payload = c.toSend.pop(m.payload)
+	m.left -= size
+	m.quiet = false
+	set(&m.waiting, c.bit(), !c.toSend.empty())
+	return true
+}
+
+// composeData appends what is due of the reliable channels (CHC-8).
+func (m *Mux) composeData() {
+	for from := 0; from < len(m.order) && m.sending != 0; {
+		to := from + 1
+		for to < len(m.order) && m.order[to].priority == m.order[from].priority {
+			to++
+		}
+		m.composeEqual(m.order[from:to])
+		from = to
+	}
+}
+
+// composeEqual appends what is due of channels of one priority. The first that gives something
+// goes behind the others for the next packet (CHC-8).
+func (m *Mux) composeEqual(list []*end) {
+	first := -1
+	for i, c := range list {
+		if m.sending&c.bit() == 0 {
+			continue
+		}
+		if _, due := c.sender.lowestDue(); due && m.drain(c) && first < 0 {
+			first = i
+		}
+	}
+	if first >= 0 {
+		c := list[first]
+		copy(list[first:], list[first+1:])
+		list[len(list)-1] = c
+	}
+}
+
+// drain appends what a sender has for this packet, and reports whether that is something.
+func (m *Mux) drain(c *end) (any bool) {
+	for {
+		r, ok := c.sender.Poll(m.now, m.number, m.left)
+		if !ok {
+			m.note(c)
+			return any
+		}
+		any = true
+		m.put(&r)
+	}
+}
+
+// composeProbes appends the probes that are due, with what they send again. A sender that is to
+// be given up is polled here, too.
+func (m *Mux) composeProbes() {
+	if m.sending == 0 {
+		return
+	}
+	for _, c := range m.order {
+		if m.sending&c.bit() != 0 && c.sender.Prompt() <= m.now {
+			m.drain(c)
+		}
+	}
+}

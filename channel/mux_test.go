@@ -1,0 +1,412 @@
+package channel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/wire"
+)
+
+// host is all channels of one end with their driver.
+type host struct {
+	t testing.TB
+	*Mux
+	now    machine.Micros
+	number seq.Number // of the next packet
+	newest seq.Number // of the peer's packets
+}
+
+func newHost(t testing.TB, channels ...Config) *host {
+	m, err := NewMux(MuxConfig{Channels: channels})
+	check.Same(t, "error", err, nil)
+	return &host{t: t, Mux: m, newest: seq.None}
+}
+
+// pair returns two ends with the same channels.
+func pair(t testing.TB, channels ...Config) (a, b *host) {
+	return newHost(t, channels...), newHost(t, channels...)
+}
+
+// says sends messages.
+func (h *host) says(channel uint8, messages ...string) {
+	h.t.Helper()
+	for _, m := range messages {
+		check.Same(h.t, "error", h.Send(h.now, channel, []byte(m), 0), nil)
+	}
+}
+
+// packs composes a payload for the next packet (CHC-1, CHC-2).
+func (h *host) packs() []byte {
+	h.t.Helper()
+	p, quiet := h.Compose(nil, h.now, h.number, LargestPayload)
+	if len(p) == 0 {
+		return nil
+	}
+	h.number++
+	list := h.records(p)
+	check.Equal(h.t, "quiet", quiet, !slices.ContainsFunc(list, func(r Record) bool { return !r.quiet() }))
+	check.That(h.t, len(p) <= LargestPayload || len(list) == 1 && list[0].Type == TypeUnreliable, "it is not too large")
+	return p
+}
+
+// records decodes a payload.
+func (h *host) records(p []byte) []Record {
+	h.t.Helper()
+	list, err := decodeAll(port, p)
+	check.Same(h.t, "error", err, nil)
+	return list
+}
+
+// words returns a payload in words, each record with its channel.
+func (h *host) words(p []byte) string {
+	h.t.Helper()
+	if p == nil {
+		return ""
+	}
+	var list []string
+	for _, r := range h.records(p) {
+		list = append(list, fmt.Sprint(r.Channel, ":", text(r)))
+	}
+	return strings.Join(list, ", ")
+}
+
+// gets takes a payload from the other end, whose packet acks all that we sent.
+func (h *host) gets(p []byte) (quiet bool) {
+	h.t.Helper()
+	h.newest++
+	quiet, err := h.Handle(h.now, h.newest, h.number-1, p)
+	check.Same(h.t, "error", err, nil)
+	return quiet
+}
+
+// reads returns all that a channel has.
+func (h *host) reads(channel uint8) string {
+	h.t.Helper()
+	var list []string
+	for {
+		m, ok := h.Read(h.now, channel, nil)
+		if !ok {
+			return strings.Join(list, ", ")
+		}
+		list = append(list, fmt.Sprint(m.Sequence, " ", string(m.Data)))
+	}
+}
+
+// channels of the tests below.
+var threeKinds = []Config{{ID: 1, Priority: 1}, {ID: 2, Kind: Unordered}, {ID: 3, Kind: Unreliable}}
+
+// Reports go first, then unreliable messages, then reliable ones by priority (CHC-7).
+func TestTheOrderInAPayload(t *testing.T) {
+	a, b := pair(t, threeKinds...)
+	b.says(2, "x")
+	b.says(1, "y")
+	check.That(t, !a.gets(b.packs()), "messages ask for an ack")
+	a.now = 20 * ms
+	check.Equal(t, "nothing waits for a tick", a.Pending(), false)
+	a.says(2, "low")
+	a.says(1, "high")
+	a.says(3, "now")
+	a.says(1, "next")
+	check.That(t, a.Pending(), "messages wait for a tick")
+	p := a.packs()
+	check.Equal(t, "payload", a.words(p), "1:report 1+1023, 2:report 1+1023, 3:unreliable now, 1:message 0 high, 1:message 1 next, 2:message 0 low")
+	check.Equal(t, "nothing more", a.words(a.packs()), "")
+	check.That(t, !b.gets(p), "it asks for an ack")
+	check.Equal(t, "read", b.reads(1)+"; "+b.reads(2)+"; "+b.reads(3), "0 high, 1 next; 0 low; 0 now")
+	check.Equal(t, "at rest", b.SenderStats(1).Kept, 0)
+	check.Equal(t, "read", a.reads(1)+"; "+a.reads(2), "0 y; 0 x")
+}
+
+// A payload of reports only is quiet, and so is a pad (CHR-4).
+func TestQuietPayloads(t *testing.T) {
+	a, b := pair(t, threeKinds...)
+	a.says(1, "x")
+	b.gets(a.packs())
+	b.now = 20 * ms
+	p := b.packs()
+	check.Equal(t, "payload", b.words(p), "1:report 1+1023")
+	check.That(t, a.gets(p), "reports are quiet")
+	check.That(t, a.gets([]byte{0}), "so is a pad")
+	check.That(t, !a.gets(unhex("05010100ff0100 0601 0000")), "a report and a status are not")
+	check.Equal(t, "payloads", a.Stats().Payloads, 3)
+	check.Equal(t, "composed", []int64{a.Stats().Composed, b.Stats().Composed}, []int64{1, 1})
+}
+
+// Channels of one priority take turns: the first that gave something comes last in the next
+// packet (CHC-8).
+func TestTurns(t *testing.T) {
+	a := newHost(t, Config{ID: 1}, Config{ID: 2}, Config{ID: 3}, Config{ID: 4, Priority: 7})
+	big := strings.Repeat("x", 1000)
+	for range 3 {
+		a.says(1, big)
+		a.says(2, big)
+	}
+	a.says(4, "d")
+	a.says(3, big)
+	var turns []uint8
+	for p := a.packs(); p != nil; p = a.packs() {
+		for _, r := range a.records(p) {
+			turns = append(turns, r.Channel)
+		}
+	}
+	check.Equal(t, "turns", turns, []uint8{4, 1, 2, 3, 1, 2, 1, 2})
+}
+
+// What does not fit beside a large record may, from another channel.
+func TestWhatFitsGoesAlong(t *testing.T) {
+	a := newHost(t, Config{ID: 1}, Config{ID: 2})
+	a.says(1, strings.Repeat("x", 1024), strings.Repeat("y", 1024))
+	a.says(2, "small")
+	check.Equal(t, "payload", strings.ReplaceAll(a.words(a.packs()), "x", ""), "1:message 0 , 2:message 0 small")
+}
+
+// A payload with a fault changes nothing but a counter (CHR-1); one without goes to the channels,
+// record by record (CHR-24, CHC-3).
+func TestAPayloadWithAFault(t *testing.T) {
+	good := "02010000010061 0202000001006204020100000103010063"
+	for _, c := range []struct {
+		name, hex string
+		code      wire.Code
+		place     int
+	}{
+		{"nothing", "", CodeTruncated, 0},
+		{"an unknown record", good + "07", CodeUnknownRecord, 24},
+		{"a record that is cut", good + "0201", CodeTruncated, 26},
+		{"a channel that is not configured", good + "0604", CodeUnknownChannel, 25},
+		{"a message on an unreliable channel", good + "0203", CodeChannelKind, 25},
+		{"a report on an unreliable channel", good + "0503", CodeChannelKind, 25},
+		{"an unreliable message on an ordered channel", good + "0101", CodeChannelKind, 25},
+		{"an unreliable message on an unordered channel", good + "0102", CodeChannelKind, 25},
+		{"more room than the window", good + "0501 0000 0104 00", CodeRoom, 28},
+		{"a pad at the end", good + "00", CodeUnknownRecord, 24},
+	} {
+		h := newHost(t, threeKinds...)
+		quiet, err := h.Handle(0, 0, seq.None, unhex(c.hex))
+		var e *Error
+		check.That(t, !quiet && errors.As(err, &e), c.name)
+		check.Equal(t, c.name, []any{e.Code(), e.Place()}, []any{c.code, c.place})
+		check.Equal(t, "machines", h.byID[1].receiver.Row()+h.byID[2].receiver.Row(), "")
+		check.Equal(t, "read", h.reads(1)+h.reads(2)+h.reads(3), "")
+		check.Equal(t, "nothing is due", h.Deadline(), machine.Never)
+		stats := h.Stats()
+		check.Equal(t, "counts", []int64{stats.Payloads, stats.Refused(c.code), stats.Refused("none")}, []int64{0, 1, 0})
+	}
+	h := newHost(t, threeKinds...)
+	check.That(t, !h.gets(unhex(good)), "without one")
+	check.Equal(t, "read", h.reads(1)+"; "+h.reads(2)+"; "+h.reads(3), "0 a; 0 b, 1 ; 0 c")
+}
+
+// Two deadlines: what is prompt, and what may wait for the application's tick (CHC-9, CHC-10).
+func TestTwoDeadlines(t *testing.T) {
+	a, b := pair(t, threeKinds...)
+	both := func(h *host) []machine.Micros { return []machine.Micros{h.Prompt(), h.Deadline()} }
+	check.Equal(t, "at rest", both(a), []machine.Micros{machine.Never, machine.Never})
+	a.now = ms
+	a.says(1, "x", "y", "z")
+	check.Equal(t, "new messages", both(a), []machine.Micros{ms + 10*machine.Second, ms})
+	p := a.packs()
+	check.Equal(t, "sent: the probe", both(a), []machine.Micros{ms + 250*ms, ms + 250*ms})
+	a.says(3, "u")
+	check.Equal(t, "an unreliable message", both(a), []machine.Micros{ms + 250*ms, ms})
+	a.packs()
+	b.now = 51 * ms
+	b.gets(a.some(p, 0, 2))
+	check.Equal(t, "a report of a gap", both(b), []machine.Micros{51 * ms, 51 * ms})
+	report := b.packs()
+	check.Equal(t, "its repetition", both(b), []machine.Micros{101 * ms, 101 * ms})
+	a.now = 101 * ms
+	a.gets(report)
+	check.Equal(t, "not marked yet", both(a), []machine.Micros{ms + 250*ms, ms + 250*ms})
+	a.number = 9
+	a.gets(report)
+	check.Equal(t, "marked", both(a), []machine.Micros{101 * ms, 101 * ms})
+	check.Equal(t, "again", a.words(a.packs()), "1:message 1 y")
+}
+
+// some returns some records of a payload.
+func (h *host) some(p []byte, which ...int) (out []byte) {
+	list := h.records(p)
+	for _, i := range which {
+		out = check.Must(port.Append(out, &list[i]))
+	}
+	return out
+}
+
+// A probe comes behind all that is due, and brings what was sent.
+func TestProbesComeLast(t *testing.T) {
+	a := newHost(t, Config{ID: 1, Priority: 9}, Config{ID: 2})
+	a.says(1, "a", "b")
+	a.packs()
+	a.now = 250 * ms
+	a.says(2, "c")
+	check.Equal(t, "payload", a.words(a.packs()), "2:message 0 c, 1:status 2, 1:message 0 a, 1:message 1 b")
+}
+
+// An unreliable message that leaves no room for others goes alone, and each goes once (CHU-1,
+// CHU-3).
+func TestALargeUnreliableMessage(t *testing.T) {
+	a, b := pair(t, Config{ID: 1}, Config{ID: 3, Kind: Unreliable})
+	large, fits := strings.Repeat("l", 1157), strings.Repeat("f", 1156)
+	a.says(1, "x")
+	a.says(3, fits, large, "s")
+	b.says(1, "y")
+	a.gets(b.packs())
+	a.now = 20 * ms
+	var sizes []int
+	var kinds []string
+	for p := a.packs(); p != nil; p = a.packs() {
+		sizes = append(sizes, len(p))
+		words := ""
+		for _, r := range a.records(p) {
+			words += r.Type.String() + " "
+		}
+		kinds = append(kinds, words)
+		b.gets(p)
+	}
+	check.Equal(t, "payloads", kinds, []string{"report message ", "unreliable ", "unreliable ", "unreliable "})
+	check.Equal(t, "sizes", sizes, []int{7 + 7, 1160, 1161, 5})
+	for _, want := range []string{fits, large, "s"} {
+		m, ok := b.Read(0, 3, nil)
+		check.That(t, ok && string(m.Data) == want, "it is delivered whole")
+	}
+}
+
+// A large message waits for a payload of its own: not behind a connection's record, and not in
+// less than a whole payload.
+func TestALargeMessageWaitsForItsPayload(t *testing.T) {
+	a := newHost(t, Config{ID: 3, Kind: Unreliable})
+	a.says(3, strings.Repeat("l", 16380))
+	own := []byte{9, 9}
+	p, quiet := a.Compose(own, 0, 0, LargestPayload)
+	check.Equal(t, "behind another record", len(p), 2)
+	check.That(t, quiet, "nothing was appended")
+	p, _ = a.Compose(nil, 0, 0, LargestPayload-1)
+	check.Equal(t, "less room", len(p), 0)
+	p, _ = a.Compose(nil, 0, 0, LargestPayload)
+	check.Equal(t, "alone", len(p), 16384)
+}
+
+// Unreliable messages go by the priority of their channels, of each the oldest first (CHC-7, CHC-8);
+// the queue is bounded, and full it refuses (CHU-2, CHU-4).
+func TestUnreliableQueues(t *testing.T) {
+	a := newHost(t, Config{ID: 3, Kind: Unreliable, QueueBytes: 20000}, Config{ID: 4, Kind: Unreliable, Priority: 1})
+	a.says(4, "1")
+	a.says(3, "2")
+	a.says(4, "3")
+	check.Equal(t, "payload", a.words(a.packs()), "4:unreliable 1, 4:unreliable 3, 3:unreliable 2")
+	for _, size := range []int{0, 16381} {
+		check.That(t, errors.Is(a.Send(0, 3, make([]byte, size), 0), ErrMessageSize), "size")
+	}
+	check.Same(t, "error", a.Send(0, 3, make([]byte, 16380), 0), nil)
+	check.Same(t, "error", a.Send(0, 3, make([]byte, 20000-16390-11), 0), nil)
+	check.That(t, errors.Is(a.Send(0, 3, make([]byte, 2), 0), ErrQueueFull), "full")
+	check.Equal(t, "a full queue", a.Send(0, 3, make([]byte, 2), 0).Error(), "channel: queue_full: too much waits to be sent (CHU-4)")
+	a.packs()
+	check.Same(t, "error", a.Send(0, 3, make([]byte, 2), 0), nil)
+}
+
+// What waits to be read is bounded: the oldest is dropped and counted (CHU-5, CHU-6).
+func TestUnreliableMessagesThatAreNotRead(t *testing.T) {
+	b := newHost(t, Config{ID: 3, Kind: Unreliable, QueueBytes: 16390})
+	send := func(data string) {
+		b.gets(check.Must(port.Append(nil, &Record{Type: TypeUnreliable, Channel: 3, Data: []byte(data)})))
+	}
+	for i := range 20 {
+		send(fmt.Sprint(i%10) + strings.Repeat("x", 989)) // 1,000 each
+	}
+	check.Equal(t, "dropped", b.Stats().Dropped, 4)
+	m, _ := b.Read(0, 3, []byte("kept "))
+	check.Equal(t, "the oldest that is left", []any{m.Sequence, string(m.Data[:7])}, []any{seq.Number(4), "kept 4x"})
+	send(strings.Repeat("y", 16380))
+	check.Equal(t, "a large one takes all", b.Stats().Dropped, 4+15)
+	m, _ = b.Read(0, 3, nil)
+	check.Equal(t, "it is whole", string(m.Data), strings.Repeat("y", 16380))
+	send(strings.Repeat("z", 16381))
+	check.Equal(t, "one that our end could not send", b.Stats().Dropped, 4+15+1)
+	check.Equal(t, "nothing waits", b.reads(3), "")
+}
+
+// Of two reports of a channel in one payload the first counts.
+func TestTwoReportsInOnePayload(t *testing.T) {
+	a := newHost(t, Config{ID: 1})
+	a.says(1, "a", "b")
+	a.packs()
+	a.gets(unhex("0501 0100 0002 00 0501 0200 0002 00"))
+	check.Equal(t, "kept", []int64{int64(a.SenderStats(1).Kept), a.SenderStats(1).Overtaken}, []int64{1, 1})
+}
+
+// A channel that fails is said; the others go on (CHC-6).
+func TestAFailureOfOneChannel(t *testing.T) {
+	a, b := pair(t, Config{ID: 1, GiveUp: machine.Second}, Config{ID: 2})
+	a.says(1, "x")
+	a.packs()
+	a.now = machine.Second
+	a.says(2, "y")
+	check.Equal(t, "payload", a.words(a.packs()), "2:message 0 y")
+	check.That(t, errors.Is(a.Err(), ErrFailed) && strings.Contains(a.Err().Error(), "channel 1: sender"), "it says which")
+	first := a.Err()
+	check.That(t, errors.Is(a.Send(a.now, 1, []byte("z"), 0), ErrFailed), "it takes no more")
+	a.gets(unhex("0202 0000 0100 77"))
+	check.Equal(t, "the other", a.reads(2), "0 w")
+
+	b.gets(unhex("0201 0100 0100 77 0202 0200 0100 77"))
+	b.packs()
+	b.now = machine.Second
+	b.packs()
+	check.That(t, errors.Is(b.Err(), ErrFailed) && strings.Contains(b.Err().Error(), "channel 1: receiver"), "a receiver fails, too")
+	a.now = 20 * machine.Second
+	a.packs()
+	check.Same(t, "the first failure stays", a.Err(), first)
+}
+
+// A channel that does not exist takes and gives nothing.
+func TestAChannelThatDoesNotExist(t *testing.T) {
+	h := newHost(t, threeKinds...)
+	for _, id := range []uint8{0, 4, 63, 64, 255} {
+		check.That(t, errors.Is(h.Send(0, id, []byte("x"), 0), ErrUnknownChannel), "send")
+		check.Equal(t, "read", h.reads(id), "")
+		check.Equal(t, "counts", []any{h.SenderStats(id), h.ReceiverStats(id)}, []any{SenderStats{}, ReceiverStats{}})
+	}
+	check.Equal(t, "counts of an unreliable one", []any{h.SenderStats(3), h.ReceiverStats(3)}, []any{SenderStats{}, ReceiverStats{}})
+}
+
+// All machines have the path that the host gives (CHP-3).
+func TestThePathOfAMux(t *testing.T) {
+	h := newHost(t, threeKinds...)
+	h.SetPath(measured)
+	h.SetPath(measured)
+	for _, c := range h.order {
+		if c.kind != Unreliable {
+			check.Equal(t, "path", []Path{c.sender.path, c.receiver.path}, []Path{measured, measured})
+		}
+	}
+}
+
+// A queue of bytes keeps messages of any size, over the end of its ring.
+func TestAQueueOfBytes(t *testing.T) {
+	q := queue{most: 3000}
+	var want [][]byte
+	for i := range 500 {
+		m := bytes.Repeat([]byte{byte(i)}, i*37%900)
+		for !q.fits(len(m)) {
+			n, size := q.first()
+			check.Equal(t, "number and size", []int{int(n), size}, []int{i - len(want), len(want[0])})
+			check.Bytes(t, "message", q.pop([]byte("x"))[1:], want[0])
+			want = want[1:]
+		}
+		q.push(seq.Number(i), m)
+		want = append(want, m)
+		check.That(t, len(q.ring) <= 3000, "it is bounded")
+	}
+	for _, m := range want {
+		check.Bytes(t, "message", q.pop(nil), m)
+	}
+	check.That(t, q.empty(), "all is out")
+}

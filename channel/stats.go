@@ -1,0 +1,111 @@
+package channel
+
+import (
+	"slices"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/wire"
+)
+
+// SenderStats counts what a Sender did. A sequence that goes in a SKIP counts as sent.
+type SenderStats struct {
+	Messages    int64 // accepted
+	Sent        int64 // sequences sent
+	Resent      int64 // of these not for the first time
+	Skips       int64 // SKIP records
+	Probes      int64 // STATUS records
+	Released    int64 // sequences
+	Expired     int64 // messages
+	Overtaken   int64 // reports that came behind a newer one
+	Implausible int64 // reports that named what was not sent
+
+	Kept int // sequences now
+}
+
+// ReceiverStats counts what a Receiver did.
+type ReceiverStats struct {
+	Received  int64 // messages and fragments added
+	Known     int64 // data that was here before
+	Beyond    int64 // records beyond the window
+	Conflicts int64
+	Delivered int64 // messages read
+	Skipped   int64 // skipped sequences read
+	Reports   int64
+
+	HeldBytes int // memory for data now
+}
+
+// MuxStats counts what a Mux did.
+type MuxStats struct {
+	Payloads int64 // handled
+	Composed int64 // payloads with a record
+	Dropped  int64 // unreliable messages that were not read in time
+	refused  [len(codes)]int64
+}
+
+// Refused returns how many payloads were refused with a code.
+func (s *MuxStats) Refused(code wire.Code) int64 {
+	if i := slices.Index(codes[:], code); i >= 0 {
+		return s.refused[i]
+	}
+	return 0
+}
+
+// State returns the state.
+func (s *Sender) State() State { return s.state }
+
+// Row returns the row that was taken last; it is empty before the first event.
+func (s *Sender) Row() machine.Row { return s.row }
+
+// Err returns why the sender failed; it wraps ErrFailed.
+func (s *Sender) Err() error { return s.err }
+
+// Base returns the lowest sequence that is not released.
+func (s *Sender) Base() seq.Number { return s.base }
+
+// Sent returns the lowest sequence that was never sent.
+func (s *Sender) Sent() seq.Number { return s.sent }
+
+// Next returns the sequence of the next message.
+func (s *Sender) Next() seq.Number { return s.next }
+
+// Limit returns the lowest sequence that the receiver does not take.
+func (s *Sender) Limit() seq.Number { return s.limit }
+
+// Stats returns the counts so far.
+func (s *Sender) Stats() SenderStats {
+	stats := s.stats
+	stats.Kept = int(s.next - s.base)
+	return stats
+}
+
+// State returns the state.
+func (v *Receiver) State() State { return v.state }
+
+// Row returns the row that was taken last; it is empty before the first event.
+func (v *Receiver) Row() machine.Row { return v.row }
+
+// Err returns why the receiver failed; it wraps ErrFailed.
+func (v *Receiver) Err() error { return v.err }
+
+// Tail returns the lowest sequence that is not done with.
+func (v *Receiver) Tail() seq.Number { return v.tail }
+
+// Base returns the lowest sequence that has not come.
+func (v *Receiver) Base() seq.Number { return v.base }
+
+// Top returns 1 + the highest sequence that is known to exist.
+func (v *Receiver) Top() seq.Number { return v.top }
+
+// Limit returns the lowest sequence that is not taken.
+func (v *Receiver) Limit() seq.Number { return v.have.Next() }
+
+// Stats returns the counts so far.
+func (v *Receiver) Stats() ReceiverStats {
+	stats := v.stats
+	for i := range v.slots.slots {
+		stats.HeldBytes += cap(v.slots.slots[i].data)
+	}
+	return stats
+}

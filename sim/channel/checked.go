@@ -1,0 +1,217 @@
+package channel
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+
+	"github.com/google/go-cmp/cmp"
+
+	protocol "github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/wire"
+)
+
+// Fail reports a difference, as the Fatalf of a test does.
+type Fail func(format string, args ...any)
+
+// same compares what a machine and its model say.
+func (fail Fail) same(what string, got, model any) {
+	if !reflect.DeepEqual(got, model) {
+		fail("%s (-model +machine):\n%s", what, cmp.Diff(model, got))
+	}
+}
+
+// CheckedSender is a sender beside its model: each event goes to both, and then everything
+// that can be seen of the two must be the same.
+type CheckedSender struct {
+	Sender *protocol.Sender
+	model  *SenderModel
+	fail   Fail
+}
+
+// NewCheckedSender returns a new sender and its model.
+func NewCheckedSender(cfg protocol.Config, fail Fail) (*CheckedSender, error) {
+	s, err := protocol.NewSender(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &CheckedSender{Sender: s, model: NewSenderModel(Complete(cfg)), fail: fail}, nil
+}
+
+// Send is the event of the sender.
+func (c *CheckedSender) Send(now machine.Micros, message []byte, lifetime machine.Micros) error {
+	before := bytes.Clone(message)
+	err := c.Sender.Send(now, message, lifetime)
+	row, refused := c.model.Send(now, message, lifetime)
+	c.fail.same("refusal", refusal(err), refused)
+	c.fail.same("the caller's message", message, before)
+	c.compare(row)
+	return err
+}
+
+// refusal returns the code of an error of Send.
+func refusal(err error) wire.Code {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, protocol.ErrMessageSize):
+		return "message_size"
+	case errors.Is(err, protocol.ErrQueueFull):
+		return "queue_full"
+	case errors.Is(err, protocol.ErrFailed):
+		return "failed"
+	}
+	return wire.Code(err.Error())
+}
+
+// Report is the event of the sender.
+func (c *CheckedSender) Report(now machine.Micros, number, ack seq.Number, r *protocol.Record) {
+	c.Sender.Report(now, number, ack, r)
+	c.compare(c.model.Report(now, number, ack, r))
+}
+
+// Poll is the event of the sender. The record is the caller's.
+func (c *CheckedSender) Poll(now machine.Micros, number seq.Number, space int) (protocol.Record, bool) {
+	r, ok := c.Sender.Poll(now, number, space)
+	row, model, modelOK := c.model.Poll(now, number, space)
+	r = clone(r)
+	c.fail.same("a record", ok, modelOK)
+	c.fail.same("record", r, clone(model))
+	c.compare(row)
+	return r, ok
+}
+
+// clone returns a record that shares nothing with another. What is empty in it is nil.
+func clone(r protocol.Record) protocol.Record {
+	r.Data, r.Groups = append([]byte(nil), r.Data...), append([]protocol.Group(nil), r.Groups...)
+	return r
+}
+
+// SetPath is that of the sender.
+func (c *CheckedSender) SetPath(p protocol.Path) {
+	c.Sender.SetPath(p)
+	c.model.path = p
+	c.compare(c.Sender.Row())
+}
+
+// Deadline is that of the sender.
+func (c *CheckedSender) Deadline() machine.Micros { return c.Sender.Deadline() }
+
+// Failed reports whether the sender has failed.
+func (c *CheckedSender) Failed() bool { return c.model.failed }
+
+// compare compares all that can be seen.
+func (c *CheckedSender) compare(row machine.Row) {
+	s, m := c.Sender, c.model
+	c.fail.same("row", s.Row(), row)
+	c.fail.same("state", s.State().String(), stateName(m.failed))
+	c.fail.same("deadline", s.Deadline(), m.Deadline())
+	c.fail.same("base, limit", []seq.Number{s.Base(), s.Limit()}, []seq.Number{m.base, m.limit})
+	c.fail.same("implausible reports", s.Stats().Implausible, m.implausible)
+	c.fail.same("an error", s.Err() != nil, m.failed)
+}
+
+func stateName(failed bool) string {
+	if failed {
+		return "FAILED"
+	}
+	return "OPEN"
+}
+
+// CheckedReceiver is a receiver beside its model, as CheckedSender is a sender.
+type CheckedReceiver struct {
+	Receiver *protocol.Receiver
+	model    *ReceiverModel
+	fail     Fail
+}
+
+// NewCheckedReceiver returns a new receiver and its model.
+func NewCheckedReceiver(cfg protocol.Config, fail Fail) (*CheckedReceiver, error) {
+	r, err := protocol.NewReceiver(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &CheckedReceiver{Receiver: r, model: NewReceiverModel(Complete(cfg)), fail: fail}, nil
+}
+
+// Handle is the event of the receiver.
+func (c *CheckedReceiver) Handle(now machine.Micros, r *protocol.Record) {
+	before := clone(*r)
+	c.Receiver.Handle(now, r)
+	row := c.model.Handle(now, r)
+	c.fail.same("the caller's record", clone(*r), before)
+	c.compare(row)
+}
+
+// Read is the event of the receiver. What was read is the caller's.
+func (c *CheckedReceiver) Read(now machine.Micros) (protocol.Message, bool) {
+	head := []byte("head")
+	d, ok := c.Receiver.Read(now, head)
+	row, model, modelOK := c.model.Read(now)
+	c.fail.same("something to read", ok, modelOK)
+	c.compare(row)
+	if !ok {
+		return protocol.Message{}, false
+	}
+	model.Data = append(head, model.Data...)
+	c.fail.same("what was read", d, model)
+	d.Data = bytes.Clone(d.Data[len(head):])
+	return d, true
+}
+
+// Poll is the event of the receiver. The record is the caller's.
+func (c *CheckedReceiver) Poll(now machine.Micros, space int) (protocol.Record, bool) {
+	r, ok := c.Receiver.Poll(now, space)
+	row, model, modelOK := c.model.Poll(now, space)
+	r = clone(r)
+	c.fail.same("a report", ok, modelOK)
+	c.fail.same("report", r, clone(model))
+	c.compare(row)
+	return r, ok
+}
+
+// SetPath is that of the receiver.
+func (c *CheckedReceiver) SetPath(p protocol.Path) {
+	c.Receiver.SetPath(p)
+	c.model.path = p
+	c.compare(c.Receiver.Row())
+}
+
+// Deadline is that of the receiver.
+func (c *CheckedReceiver) Deadline() machine.Micros { return c.Receiver.Deadline() }
+
+// Failed reports whether the receiver has failed.
+func (c *CheckedReceiver) Failed() bool { return c.model.failed }
+
+// compare compares all that can be seen.
+func (c *CheckedReceiver) compare(row machine.Row) {
+	r, m := c.Receiver, c.model
+	c.fail.same("row", r.Row(), row)
+	c.fail.same("state", r.State().String(), stateName(m.failed))
+	c.fail.same("deadline", r.Deadline(), m.Deadline())
+	c.fail.same("counted", []int64{r.Stats().Beyond, r.Stats().Conflicts}, []int64{m.beyond, m.conflicts})
+	c.fail.same("an error", r.Err() != nil, m.failed)
+}
+
+// Complete returns a configuration with the defaults of section 2.
+func Complete(c protocol.Config) protocol.Config {
+	set := func(field *int, value int) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&c.Window, protocol.DefaultWindow)
+	set(&c.Data, protocol.DefaultData)
+	set(&c.Group, protocol.DefaultGroup)
+	set(&c.SendQueue, protocol.DefaultSendQueue)
+	set(&c.Fresh, protocol.Fresh)
+	if c.GiveUp == 0 {
+		c.GiveUp = protocol.DefaultGiveUp
+	}
+	if c.SequenceBits == 0 {
+		c.SequenceBits = seq.Wire16
+	}
+	return c
+}

@@ -1,0 +1,142 @@
+package spec_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chunkwire/chunkwire/testvectors/port"
+)
+
+// What the tests of several documents have in common.
+
+func documentText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(string(text), "\r\n", "\n")
+}
+
+// checkExamples asks a port what the examples of a document ask, which are requests, each
+// with its response behind it, and counts them by their op.
+func checkExamples(t *testing.T, document string, want map[string]int) {
+	t.Helper()
+	seen := map[string]int{}
+	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)\n```").FindAllStringSubmatch(documentText(t, document), -1) {
+		lines := strings.Split(block[1], "\n")
+		if len(lines)%2 != 0 {
+			t.Fatalf("a request without a response: %s", lines[len(lines)-1])
+		}
+		for i := 0; i < len(lines); i += 2 {
+			var request struct{ Op string }
+			var want, got any
+			if err := json.Unmarshal([]byte(lines[i]), &request); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal([]byte(lines[i+1]), &want); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(port.Answer([]byte(lines[i])), &got); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s\n(-document +port):\n%s", lines[i], diff)
+			}
+			seen[request.Op]++
+		}
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("examples (-want +got):\n%s", diff)
+	}
+}
+
+// rows returns the cells of a table of a document by the first line of its head, without
+// marks of code.
+func rows(t *testing.T, document, head string) (cells [][]string) {
+	t.Helper()
+	_, rest, found := strings.Cut(documentText(t, document), head+"\n")
+	if !found {
+		t.Fatalf("%s has no table %s", document, head)
+	}
+	_, rest, _ = strings.Cut(rest, "\n")
+	for line := range strings.Lines(rest) {
+		if line[0] != '|' {
+			return cells
+		}
+		var row []string
+		for _, cell := range strings.Split(strings.Trim(line, "|\n"), "|") {
+			row = append(row, strings.Trim(cell, " `"))
+		}
+		cells = append(cells, row)
+	}
+	return cells
+}
+
+// integer reads a number such as 1,024.
+func integer(t *testing.T, cell string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(strings.ReplaceAll(cell, ",", ""), 0, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// checkFaults checks that each fault of a document's table has its test in a file. Ids and
+// tests are formats of the fault's number.
+func checkFaults(t *testing.T, document, file, id, test string, want int) {
+	t.Helper()
+	code, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := rows(t, document, "| Id | Fault | Excluded by | Test |")
+	if len(table) != want {
+		t.Errorf("%d faults, want %d", len(table), want)
+	}
+	for i, row := range table {
+		if name := fmt.Sprintf(test, i+1); row[0] != fmt.Sprintf(id, i+1) || row[3] != name || !strings.Contains(string(code), "\nfunc "+name+"(t *testing.T) {") {
+			t.Errorf("%s: test %s, want %s in %s", row[0], row[3], name, file)
+		}
+	}
+}
+
+// checkCodes checks that a registry has the codes of a package, which are in one file, and
+// some others.
+func checkCodes(t *testing.T, data, file string, others ...string) {
+	t.Helper()
+	text, err := os.ReadFile(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct{ Codes []struct{ Code string } }
+	if err := json.Unmarshal(text, &document); err != nil {
+		t.Fatal(err)
+	}
+	code, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Clone(others)
+	for _, m := range regexp.MustCompile(`wire\.Code += "([a-z_]+)"`).FindAllSubmatch(code, -1) {
+		want = append(want, string(m[1]))
+	}
+	var got []string
+	for _, c := range document.Codes {
+		got = append(got, c.Code)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("codes of %s (-code +document):\n%s", data, diff)
+	}
+}
