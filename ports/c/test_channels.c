@@ -852,17 +852,19 @@ static void test_mark(void)
     for (int i = 0; i < 3; i++) {
         CHECK(send_bytes(&x, 0, 4) == CWC_D3 && sends(&x, 0, 10, CWC_MESSAGE, i));
     }
-    CHECK(hear_report(&x, 49999, 0, 12, 0, 1, 1) == CWC_D6 && sends_nothing(&x, 49999, 13)); /* patience */
-    CHECK(hear_report(&x, 50 * MS, 1, -1, 0, 1, 1) == CWC_D6); /* HOLD */
-    CHECK(sends(&x, 50 * MS, 13, CWC_MESSAGE, 0) && sends(&x, 50 * MS, 13, CWC_MESSAGE, 1));
-    CHECK(sends_nothing(&x, 50 * MS, 13));
-    CHECK(hear_report(&x, 60 * MS, 2, 99, 0, 1, 1) == CWC_D6 && sends_nothing(&x, 60 * MS, 14));
+    CHECK(hear_report(&x, 59999, 0, 12, 0, 1, 1) == CWC_D6 && sends_nothing(&x, 59999, 13)); /* patience */
+    CHECK(hear_report(&x, 60 * MS, 1, 11, 0, 1, 1) == CWC_D6); /* HOLD */
+    CHECK(sends(&x, 60 * MS, 13, CWC_MESSAGE, 0) && sends(&x, 60 * MS, 13, CWC_MESSAGE, 1));
+    CHECK(sends_nothing(&x, 60 * MS, 13));
+    CHECK(hear_report(&x, 70 * MS, 2, 99, 0, 1, 1) == CWC_D6 && sends_nothing(&x, 70 * MS, 14));
     speak_no_more(&x);
     speak(&x);
     CHECK(send_bytes(&x, 0, 4) == CWC_D3 && sends(&x, 0, 10, CWC_MESSAGE, 0));
     CHECK(hear_report(&x, 1, 1, 11, 0, 0, 0) == CWC_D6 && sends_nothing(&x, 1, 11));
     CHECK(hear_report(&x, 1, 2, 12, 0, 0, 0) == CWC_D6 && sends(&x, 1, 13, CWC_MESSAGE, 0)); /* OVERTAKEN */
     CHECK(x.record.size == 4 && memcmp(x.record.data, "abcd", 4) == 0); /* CHS-6, T-2 */
+    CHECK(hear_report(&x, 2, 3, 13, 0, 0, 0) == CWC_D6 && sends_nothing(&x, 2, 14));
+    CHECK(hear_report(&x, 2, 4, 14, 0, 0, 0) == CWC_D6 && sends(&x, 2, 15, CWC_MESSAGE, 0)); /* by one, as it is again */
     speak_no_more(&x);
 }
 
@@ -892,19 +894,29 @@ static void test_probe(void)
     speak_no_more(&x);
 }
 
-/* Waits for a probe double up to the cap, and begin anew with a release. */
+/* Waits for a probe double up to the cap, and begin anew with a report of something new. */
 static void test_probe_waits(void)
 {
     static const cwc_path path = {true, 200000, 0}; /* HOLD is 250 ms, the cap 400 ms */
+    cwc_record nothing = report_of(0, 32, 0, 0);
     speaker x;
+    nothing.num_groups = 0;
     speak(&x);
     cwc_sender_path(&x.s, &path);
     CHECK(send_bytes(&x, 0, 4) == CWC_D3 && send_bytes(&x, 0, 4) == CWC_D3);
     CHECK(sends(&x, 0, 0, CWC_MESSAGE, 0) && sends(&x, 0, 0, CWC_MESSAGE, 1) && cwc_sender_deadline(&x.s) == 270 * MS);
     CHECK(sends(&x, 270 * MS, 1, CWC_STATUS, 2) && sends(&x, 270 * MS, 1, CWC_MESSAGE, 0));
-    CHECK(sends(&x, 270 * MS, 1, CWC_MESSAGE, 1) && cwc_sender_deadline(&x.s) == 670 * MS);
-    CHECK(hear_report(&x, 300 * MS, 1, 1, 1, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == 540 * MS);
-    CHECK(hear_report(&x, 300 * MS, 2, 1, 2, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == CWP_NEVER);
+    CHECK(sends(&x, 270 * MS, 1, CWC_MESSAGE, 1) && cwc_sender_deadline(&x.s) == 540 * MS);
+    CHECK(sends(&x, 540 * MS, 2, CWC_STATUS, 2) && sends(&x, 540 * MS, 2, CWC_MESSAGE, 0));
+    CHECK(sends(&x, 540 * MS, 2, CWC_MESSAGE, 1) && cwc_sender_deadline(&x.s) == 940 * MS);
+    CHECK(cwc_sender_report(&x.s, 600 * MS, &nothing, 1, 2) == CWC_D6 && cwc_sender_deadline(&x.s) == 940 * MS);
+    CHECK(hear_report(&x, 600 * MS, 2, 1, 1, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == 560 * MS);
+    CHECK(sends(&x, 600 * MS, 3, CWC_STATUS, 2) && sends_nothing(&x, 600 * MS, 3)); /* it is early */
+    CHECK(cwc_sender_deadline(&x.s) == 870 * MS);
+    CHECK(hear_report(&x, 610 * MS, 3, 1, 1, 1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == 620 * MS);
+    CHECK(send_bytes(&x, 610 * MS, 4) == CWC_D3 && sends(&x, 610 * MS, 4, CWC_MESSAGE, 2) && x.s.resent == 2);
+    CHECK(hear_report(&x, 610 * MS, 4, 1, 2, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == 880 * MS);
+    CHECK(hear_report(&x, 610 * MS, 5, 1, 3, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == CWP_NEVER);
     speak_no_more(&x);
 }
 
@@ -921,10 +933,12 @@ static void test_expiry(void)
     CHECK(cwc_sender_deadline(&x.s) == 300 * MS); /* before the probe, at 350 ms */
     CHECK(hear_report(&x, 250 * MS, 0, 0, 0, 1, 1) == CWC_D6); /* HOLD: 0 and 1 */
     CHECK(sends(&x, 250 * MS, 2, CWC_MESSAGE, 0) && sends(&x, 250 * MS, 2, CWC_SKIP, 1) && x.record.count == 1);
-    CHECK(sends_nothing(&x, 300 * MS, 3) && cwc_sender_deadline(&x.s) == 500 * MS); /* CHX-4 */
-    CHECK(cwc_sender_poll(&x.s, 500 * MS, 4, 4 + 5, &x.record) == CWC_D9);
-    CHECK(sends(&x, 500 * MS, 4, CWC_SKIP, 0) && x.record.count == 4 && sends_nothing(&x, 500 * MS, 4));
-    CHECK(hear_report(&x, 501 * MS, 1, 4, 5, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == CWP_NEVER);
+    CHECK(cwc_sender_deadline(&x.s) == 270 * MS && sends(&x, 270 * MS, 3, CWC_STATUS, 5)); /* early */
+    CHECK(cwc_sender_deadline(&x.s) == 300 * MS);
+    CHECK(sends_nothing(&x, 300 * MS, 3) && cwc_sender_deadline(&x.s) == 520 * MS); /* CHX-4 */
+    CHECK(cwc_sender_poll(&x.s, 520 * MS, 4, 4 + 5, &x.record) == CWC_D9);
+    CHECK(sends(&x, 520 * MS, 4, CWC_SKIP, 0) && x.record.count == 4 && sends_nothing(&x, 520 * MS, 4));
+    CHECK(hear_report(&x, 521 * MS, 1, 4, 5, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == CWP_NEVER);
     speak_no_more(&x);
 }
 
