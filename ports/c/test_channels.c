@@ -528,6 +528,10 @@ static void test_ordered(void)
     CHECK(poll_row(&h, 6999) == CWC_V15 && poll_row(&h, 7 * MS) == CWC_V14);
     CHECK(give_message(&h, 30 * MS, 0) == CWC_V1 && cwc_receiver_deadline(&h.r) == 30 * MS);
     hear_no_more(&h);
+    hear(&h, CWC_ORDERED);
+    CHECK(give_message(&h, 0, 1) == CWC_V5 && poll_row(&h, 0) == CWC_V14);
+    CHECK(give_message(&h, 9 * MS, 0) == CWC_V5 && cwc_receiver_deadline(&h.r) == 9 * MS); /* it was missing */
+    hear_no_more(&h);
 }
 
 /* T-3: each of 32 sequences but every 8th is missing, in one report. */
@@ -782,7 +786,7 @@ static void test_send(void)
     speaker x;
     speak(&x);
     CHECK(send_bytes(&x, 0, 0) == CWC_D1 && x.refused == CWC_MESSAGE_SIZE && send_bytes(&x, 0, 17) == CWC_D1); /* T-20 */
-    CHECK(cwc_sender_deadline(&x.s) == CWP_NEVER);
+    CHECK(cwc_sender_deadline(&x.s) == CWP_NEVER && sends_nothing(&x, 0, 0));
     CHECK(send_bytes(&x, 5, 4) == CWC_D3 && x.refused == CWC_OK && x.s.heard_at == 5 && x.s.said_at == 5);
     CHECK(send_bytes(&x, 6, 5) == CWC_D3 && x.s.next == 3 && x.s.heard_at == 5 && cwc_sender_deadline(&x.s) == 6);
     CHECK(sends(&x, 6, 0, CWC_MESSAGE, 0) && x.record.size == 4);
@@ -939,6 +943,11 @@ static void test_expiry(void)
     CHECK(cwc_sender_poll(&x.s, 520 * MS, 4, 4 + 5, &x.record) == CWC_D9);
     CHECK(sends(&x, 520 * MS, 4, CWC_SKIP, 0) && x.record.count == 4 && sends_nothing(&x, 520 * MS, 4));
     CHECK(hear_report(&x, 521 * MS, 1, 4, 5, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == CWP_NEVER);
+    CHECK(sends_nothing(&x, SECOND, 5)); /* CHT-LIVE-5 */
+    CHECK(send_for(&x, SECOND, 4, 10 * MS) == CWC_D3 && send_for(&x, SECOND, 4, 100 * MS) == CWC_D3);
+    CHECK(sends(&x, SECOND, 5, CWC_MESSAGE, 5) && sends(&x, SECOND, 5, CWC_MESSAGE, 6));
+    CHECK(cwc_sender_deadline(&x.s) == 1010 * MS && hear_report(&x, SECOND, 2, 5, 6, -1, 0) == CWC_D6);
+    CHECK(cwc_sender_deadline(&x.s) == 1100 * MS);
     speak_no_more(&x);
 }
 
