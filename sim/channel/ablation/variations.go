@@ -130,7 +130,7 @@ var variations = []variation{
 		neverEarly, {"send.go", "by = 1 //", "by = Overtaken //"}, {"send.go", "if s.marked > before {", "if s.marked > before && false {"},
 		{"send.go", "(max(s.backoff, 1) - 1)", "s.backoff"},
 	}, losses},
-	{"each report ends backoff", []edit{{"send.go", "	if in.base > s.base {\n		s.backoff = 0\n	}\n", "	s.backoff = 0\n"}}, slices.Concat(losses, []string{"20 % loss, both ways", "5 % loss, window 512", "few, both ways, 20 % loss"})},
+	{"P4", []edit{{"send.go", "	if in.base > s.base {\n", "	if in.base > s.base || len(in.report.Groups) > 0 {\n"}, {"send.go", "if s.marked > before {", "if s.marked > before && false {"}}, []string{"5 % loss", "20 % loss", "20 % loss, window 1024", "few, 20 % loss"}},
 	{"probes without data", []edit{{"send.go", "if !s.probesEarly() {", "if false {"}}, losses},
 	{"a report is overtaken by its base", []edit{{
 		"sender.go", "case in.number <= s.heard:", "case s.space.UpTo(s.base+s.space.Size()/2, in.report.Sequence) < s.base:",
