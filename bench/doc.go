@@ -7,6 +7,6 @@
 //
 //	go run ./results
 //
-// makes every table and plot of RESULTS.md. It is a module of its own, so that
-// none of this reaches the library's go.mod.
+// makes every table and plot of RESULTS.md (blocks) and MESSAGES.md (messages). It
+// is a module of its own, so that none of this reaches the library's go.mod.
 package bench

@@ -10,42 +10,56 @@ import (
 // kcpPeer is kcp-go with a set-up of its own for each end.
 func kcpPeer(name, note string, data, parity int, tune func(*kcp.UDPSession)) Peer {
 	return Peer{Name: name, Note: note, Connect: func(_ context.Context, p *path) (*pipe, error) {
-		// Its timers are global; they must live in the same virtual time.
-		kcp.SystemTimedSched = kcp.NewTimedSched(runtime.NumCPU())
-		listener, err := kcp.ServeConn(nil, data, parity, p.server)
+		c, err := connectKCP(p, data, parity, tune)
 		if err != nil {
-			return nil, err
-		}
-		client, err := kcp.NewConn2(serverAddr, nil, data, parity, p.client)
-		if err != nil {
-			return nil, err
-		}
-		tune(client)
-		if _, err := client.Write([]byte{1}); err != nil {
-			return nil, err
-		}
-		server, err := listener.AcceptKCP()
-		if err != nil {
-			return nil, err
-		}
-		tune(server)
-		if _, err := readBlock(server, 1); err != nil {
 			return nil, err
 		}
 		return &pipe{
 			push: func(block []byte) error {
-				_, err := server.Write(block)
+				_, err := c.server.Write(block)
 				return err
 			},
-			fetch: func(n int) ([]byte, error) { return readBlock(client, n) },
-			close: func() {
-				_ = server.Close()
-				_ = client.Close()
-				_ = listener.Close()
-				kcp.SystemTimedSched.Close()
-			},
+			fetch: func(n int) ([]byte, error) { return readBlock(c.client, n) },
+			close: c.close,
 		}, nil
 	}}
+}
+
+// kcpConn is both ends of a connection.
+type kcpConn struct {
+	server, client *kcp.UDPSession
+	close          func()
+}
+
+func connectKCP(p *path, data, parity int, tune func(*kcp.UDPSession)) (*kcpConn, error) {
+	// Its timers are global; they must live in the same virtual time.
+	kcp.SystemTimedSched = kcp.NewTimedSched(runtime.NumCPU())
+	listener, err := kcp.ServeConn(nil, data, parity, p.server)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kcp.NewConn2(serverAddr, nil, data, parity, p.client)
+	if err != nil {
+		return nil, err
+	}
+	tune(client)
+	if _, err := client.Write([]byte{1}); err != nil {
+		return nil, err
+	}
+	server, err := listener.AcceptKCP()
+	if err != nil {
+		return nil, err
+	}
+	tune(server)
+	if _, err := readBlock(server, 1); err != nil {
+		return nil, err
+	}
+	return &kcpConn{server, client, func() {
+		_ = server.Close()
+		_ = client.Close()
+		_ = listener.Close()
+		kcp.SystemTimedSched.Close()
+	}}, nil
 }
 
 func kcpTurbo(s *kcp.UDPSession) {

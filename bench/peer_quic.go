@@ -25,28 +25,18 @@ func quicConfig() *quic.Config {
 }
 
 func connectQUIC(ctx context.Context, p *path) (*pipe, error) {
-	serverTransport := &quic.Transport{Conn: p.server}
-	clientTransport := &quic.Transport{Conn: p.client}
-	listener, err := serverTransport.Listen(serverTLS(), quicConfig())
+	c, err := dialQUIC(ctx, p, quicConfig())
 	if err != nil {
 		return nil, err
 	}
-	client, err := clientTransport.Dial(ctx, serverAddr, clientTLS, quicConfig())
-	if err != nil {
-		return nil, err
-	}
-	server, err := listener.Accept(ctx)
-	if err != nil {
-		return nil, err
-	}
-	hello, err := client.OpenStreamSync(ctx)
+	hello, err := c.client.OpenStreamSync(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := hello.Write([]byte{1}); err != nil {
 		return nil, err
 	}
-	out, err := server.AcceptStream(ctx)
+	out, err := c.server.AcceptStream(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +49,38 @@ func connectQUIC(ctx context.Context, p *path) (*pipe, error) {
 			return err
 		},
 		fetch: func(n int) ([]byte, error) { return readBlock(hello, n) },
-		close: func() {
-			_ = client.CloseWithError(0, "")
-			_ = server.CloseWithError(0, "")
-			_ = listener.Close()
-			_ = serverTransport.Close()
-			_ = clientTransport.Close()
-		},
+		close: c.close,
 	}, nil
+}
+
+// quicConn is both ends of a connection.
+type quicConn struct {
+	server, client *quic.Conn
+	close          func()
+}
+
+func dialQUIC(ctx context.Context, p *path, cfg *quic.Config) (*quicConn, error) {
+	serverTransport := &quic.Transport{Conn: p.server}
+	clientTransport := &quic.Transport{Conn: p.client}
+	listener, err := serverTransport.Listen(serverTLS(), cfg)
+	if err != nil {
+		return nil, err
+	}
+	client, err := clientTransport.Dial(ctx, serverAddr, clientTLS, cfg)
+	if err != nil {
+		return nil, err
+	}
+	server, err := listener.Accept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &quicConn{server, client, func() {
+		_ = client.CloseWithError(0, "")
+		_ = server.CloseWithError(0, "")
+		_ = listener.Close()
+		_ = serverTransport.Close()
+		_ = clientTransport.Close()
+	}}, nil
 }
 
 var clientTLS = &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"bench"}}

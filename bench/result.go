@@ -16,6 +16,7 @@ type Row struct {
 	Peer       string
 	Size       int // bytes of a block
 	Summary
+	Messages *MessageFigures `json:",omitempty"`
 }
 
 // SliceMap is when each slice of a chunk was sent, in one run of ours.
@@ -40,7 +41,8 @@ const (
 	Trouble   = "trouble"   // outages and other accidents
 	Together  = "together"  // two transfers on one link
 	Maps      = "maps"      // every slice of a few runs
+	Messages  = "messages"  // small messages, many a second
 )
 
 // Experiments are all of them, in the order in which they run.
-var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps}
+var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages}

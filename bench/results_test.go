@@ -40,6 +40,7 @@ func TestResults(t *testing.T) {
 		{Trouble, b.trouble},
 		{Together, b.together},
 		{Maps, b.maps},
+		{Messages, b.messages},
 	}
 	for _, e := range experiments {
 		if only := os.Getenv(onlyEnv); only == "" || only == e.name {
@@ -87,6 +88,11 @@ func (b *bench) noteAt(row Row, runs []Run) {
 			break
 		}
 	}
+	b.keep(row)
+}
+
+// keep keeps a row, and prints it.
+func (b *bench) keep(row Row) {
 	b.t.Logf("%-9s %-26s %-26s %8v %8v %8v %6.2f  failed %d", row.Experiment, row.Cell, row.Peer, row.Median.Round(time.Millisecond),
 		row.P95.Round(time.Millisecond), row.Max.Round(time.Millisecond), row.Bytes, row.Failed)
 	b.result.Rows = append(b.result.Rows, row)

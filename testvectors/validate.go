@@ -56,7 +56,7 @@ func (f *File) faults() (errs []error) {
 }
 
 func (l Level) known() bool {
-	return l == Required || l == Recommended || l == Packets || l == PacketsEndpoint
+	return slices.Contains([]Level{Required, Recommended, Packets, PacketsEndpoint, Channels, ChannelsReceiver, ChannelsSender}, l)
 }
 
 func (v *Vector) faults(f File) (errs []error) {

@@ -43,6 +43,10 @@ const (
 	Recommended     Level = "recommended"      // one that follows its sections 8.5 and 9 (TRC-5)
 	Packets         Level = "packets"          // codec and congestion avoidance of the packet layer
 	PacketsEndpoint Level = "packets-endpoint" // its endpoint
+
+	Channels         Level = "channels"          // records of channels, and their reports
+	ChannelsReceiver Level = "channels-receiver" // the receiver of a reliable channel
+	ChannelsSender   Level = "channels-sender"   // its sender
 )
 
 // AboutLevel describes a level.

@@ -1,8 +1,10 @@
-// Command results measures every protocol and writes RESULTS.md with its plots.
+// Command results measures every protocol and writes RESULTS.md and MESSAGES.md with
+// their plots.
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -14,12 +16,13 @@ import (
 
 const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE]
 
-Measures chunkwire and its peers in virtual time, and writes RESULTS.md and the
-plots beside it. The figures do not depend on how fast the machine is, and repeat
-within a few per cent.
+Measures chunkwire and its peers in virtual time, and writes RESULTS.md (blocks),
+MESSAGES.md (messages) and the plots beside them. The figures do not depend on how
+fast the machine is, and repeat within a few per cent.
 
   go run ./results                      everything, 300 seeds: two hours
   go run ./results --seeds 20           a look, eight minutes
+  go run ./results --only messages      MESSAGES.md alone: seven minutes
   go run ./results --save run.json      keeps what was measured
   go run ./results --from run.json      draws it again
 
@@ -27,7 +30,7 @@ within a few per cent.
 
 func main() {
 	seeds := flag.Int("seeds", 300, "seeds for each cell; a tenth of them for streams")
-	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together or maps; printed, not written")
+	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together or maps, printed and not written; or messages")
 	from := flag.String("from", "", "draw what --save kept, instead of measuring")
 	save := flag.String("save", "", "keep what was measured, as JSON")
 	flag.Usage = func() {
@@ -53,7 +56,7 @@ func run(seeds int, only, from, save string) error {
 		}
 		defer func() { _ = os.RemoveAll(filepath.Dir(from)) }()
 	}
-	if only != "" {
+	if only != "" && only != bench.Messages {
 		fmt.Println("Columns: experiment, cell, protocol, median, 95th percentile, maximum, bytes both ways over the size.")
 		return nil
 	}
@@ -66,10 +69,15 @@ func run(seeds int, only, from, save string) error {
 			return err
 		}
 	}
-	if err := plots(r); err != nil {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	return report(r)
+	if only == "" {
+		if err := errors.Join(plots(r), report(r)); err != nil {
+			return err
+		}
+	}
+	return errors.Join(messagePlots(r), messageReport(r))
 }
 
 // read reads what was measured, and notes the commit if it was measured now.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"image/color"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -23,11 +22,8 @@ const (
 	height = 4 * vg.Inch
 )
 
-// plots draws every figure of the page.
+// plots draws every figure of RESULTS.md.
 func plots(r *bench.Result) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
 	for _, n := range bench.Networks {
 		of := func(row bench.Row) bool {
 			return row.Experiment == bench.Warm && strings.HasPrefix(row.Cell, n.Network+" ")

@@ -15,15 +15,14 @@ import (
 
 // report writes RESULTS.md.
 func report(r *bench.Result) error {
-	versions, err := output("go", "list", "-m", "-f", "{{.Path}} {{.Version}}",
-		"github.com/xtaci/kcp-go/v5", "github.com/quic-go/quic-go", "github.com/sandertv/go-raknet", "github.com/pion/sctp")
+	versions, err := versions("github.com/xtaci/kcp-go/v5", "github.com/quic-go/quic-go", "github.com/sandertv/go-raknet", "github.com/pion/sctp")
 	if err != nil {
 		return err
 	}
 	t := tables{r}
 	var b strings.Builder
 	if err := page.Execute(&b, map[string]any{
-		"Seeds": r.Seeds, "Commit": r.Commit, "Versions": strings.Split(versions, "\n"), "Peers": bench.AllPeers(),
+		"Seeds": r.Seeds, "Commit": r.Commit, "Versions": versions, "Peers": bench.AllPeers(),
 		"Behind": t.behind(), "Worst": t.worst(),
 		"Cold": t.matrix(bench.Cold), "ColdBytes": t.bytes(bench.Cold), "Warm": t.matrix(bench.Warm), "WarmBytes": t.bytes(bench.Warm),
 		"ByRTT": t.matrix(bench.ByRTT), "Streaming": t.matrix(bench.Streaming), "StreamingRate": t.rates(),
@@ -33,6 +32,12 @@ func report(r *bench.Result) error {
 		return err
 	}
 	return os.WriteFile("RESULTS.md", []byte(b.String()), 0o644)
+}
+
+// versions returns modules, each with its version.
+func versions(modules ...string) ([]string, error) {
+	lines, err := output("go", append([]string{"list", "-m", "-f", "{{.Path}} {{.Version}}"}, modules...)...)
+	return strings.Split(lines, "\n"), err
 }
 
 // tables makes Markdown of a result.

@@ -54,5 +54,6 @@ func (o *options) write(w io.Writer, list []file, match *regexp.Regexp) error {
 func readDocuments(dir string) (d documents, err error) {
 	protocol, err1 := os.ReadFile(filepath.Join(dir, "PROTOCOL.md"))
 	packets, err2 := os.ReadFile(filepath.Join(dir, "PACKETS.md"))
-	return documents{protocol, packets}, errors.Join(err1, err2)
+	channels, err3 := os.ReadFile(filepath.Join(dir, "CHANNELS.md"))
+	return documents{protocol, packets, channels}, errors.Join(err1, err2, err3)
 }

@@ -18,7 +18,7 @@ type file struct {
 }
 
 // documents are the specifications whose examples are vectors.
-type documents struct{ protocol, packets []byte }
+type documents struct{ protocol, packets, channels []byte }
 
 // generate makes all files, in the order of the groups. The long seeded runs are
 // left without their hash, which full adds.
@@ -35,7 +35,7 @@ func generate(docs documents) ([]file, error) {
 		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
-		if strings.HasPrefix(about.Name, "packet-") {
+		if strings.HasPrefix(about.Name, "packet-") || strings.HasPrefix(about.Name, "channel-") {
 			if err := g.disagrees(); err != nil {
 				return nil, err
 			}
@@ -54,6 +54,7 @@ var packetGroups = map[string]func(*group){
 	"bits": bitPacking, "slice-body": sliceBody, "ack-body": ackBody, "frame-slice": frameSlice, "frame-ack": frameAck,
 	"refuse-body": refuseBody, "refuse-frame": refuseFrame, "refuse-encode": refuseEncode,
 	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
+	"channel-records": channelRecords, "channel-refuse": channelRefuse, "channel-report": channelReport,
 }
 
 // fill makes a group's vectors.
@@ -69,7 +70,9 @@ func (g *group) fill(about testvectors.Group, docs documents) error {
 	case "examples":
 		return g.examples(docs.protocol)
 	case "packet-examples":
-		return g.packetExamples(docs.packets)
+		return g.answeredExamples(docs.packets, ofPackets)
+	case "channel-examples":
+		return g.answeredExamples(docs.channels, ofChannels)
 	}
 	add, ok := scriptKinds[about.Kind]
 	if !ok {

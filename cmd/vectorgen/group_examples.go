@@ -70,16 +70,31 @@ func withoutID(line []byte) (rest json.RawMessage, op string, err error) {
 	return append([]byte("{"), line[len(begin):]...), object.Op, nil
 }
 
-// packetExamples adds the worked examples of spec/PACKETS.md: blocks of requests, each
-// with its response on the next line. The oracle must answer the same.
-func (g *group) packetExamples(spec []byte) error {
+// documentOf is a document whose examples the oracle must answer in the same way.
+type documentOf struct {
+	answer func(request json.RawMessage) (json.RawMessage, error)
+	about  map[string]about             // by the op
+	level  map[string]testvectors.Level // of the ops that have another one than the group
+}
+
+var (
+	ofPackets = documentOf{oracleAnswer, aboutPacketExamples, map[string]testvectors.Level{contract.OpPacketEndpoint: testvectors.PacketsEndpoint}}
+
+	ofChannels = documentOf{channelAnswer, aboutChannelExamples, map[string]testvectors.Level{
+		contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender,
+	}}
+)
+
+// answeredExamples adds the worked examples of a document: blocks of requests, each with
+// its response on the next line.
+func (g *group) answeredExamples(spec []byte, of documentOf) error {
 	for _, block := range regexp.MustCompile("(?s)```json\n(.*?)\n```").FindAllSubmatch(spec, -1) {
 		lines := bytes.Split(block[1], []byte("\n"))
 		if len(lines)%2 != 0 {
 			return fmt.Errorf("not requests and responses: %s", block[1])
 		}
 		for i := 0; i < len(lines); i += 2 {
-			if err := g.packetExample(lines[i], lines[i+1]); err != nil {
+			if err := g.answeredExample(lines[i], lines[i+1], of); err != nil {
 				return err
 			}
 		}
@@ -87,27 +102,23 @@ func (g *group) packetExamples(spec []byte) error {
 	return nil
 }
 
-func (g *group) packetExample(request, response []byte) error {
+func (g *group) answeredExample(request, response []byte, of documentOf) error {
 	q, op, err := withoutID(request)
 	a, _, err2 := withoutID(response)
 	if err := errors.Join(err, err2); err != nil {
 		return err
 	}
-	why, ok := aboutPacketExamples[op]
+	why, ok := of.about[op]
 	if !ok {
 		return fmt.Errorf("an example of op %q", op)
 	}
-	if want, err := oracleAnswer(q); err != nil || !bytes.Equal(want, a) {
+	if want, err := of.answer(q); err != nil || !bytes.Equal(want, a) {
 		return fmt.Errorf("%s: the document has\n%s, the oracle\n%s, %w", q, a, want, err)
 	}
-	v := testvectors.Vector{
-		Name: fmt.Sprintf("%d-%s", len(g.file.Vectors)+1, strings.ReplaceAll(op, "_", "-")), Comment: why.comment,
+	g.addVector(testvectors.Vector{
+		Name: fmt.Sprintf("%d-%s", len(g.file.Vectors)+1, strings.ReplaceAll(op, "_", "-")), Comment: why.comment, Level: of.level[op],
 		Flags: strings.Fields(why.flags), Sentences: strings.Fields(why.sentences), Request: q, Response: a,
-	}
-	if op == contract.OpPacketEndpoint {
-		v.Level = testvectors.PacketsEndpoint
-	}
-	g.addVector(v)
+	})
 	return nil
 }
 
@@ -117,4 +128,13 @@ var aboutPacketExamples = map[string]about{
 	"packet_decode":     {"Catches a decoder that differs from the document's examples, or reports another byte.", "canonical fragment-head", "PKT-1 PKT-4 PKF-2 PKD-12"},
 	"packet_endpoint":   {"Catches an endpoint that differs from the document's examples.", "row", "PKA-1 PKA-2 PKR-1 PKO-4 PKO-5"},
 	"packet_congestion": {"Catches congestion avoidance that differs from the document's example.", "congestion-mode", "PKC-2 PKC-6 PKO-6"},
+}
+
+// aboutChannelExamples is about the examples of channels, by their op.
+var aboutChannelExamples = map[string]about{
+	"records_encode":   {"Catches an encoder of other records than the document shows.", "record-row byte-order", "CHR-8 CHR-7 CHO-4"},
+	"records_decode":   {"Catches a decoder that differs from the document's examples, or reports another byte.", "record-row canonical", "CHR-2 CHR-3 CHO-2 CHO-4"},
+	"channel_report":   {"Catches a port that makes another report than the document shows, or goes through the set from the bottom.", "missing-set wrap", "CHV-6 CHR-3 CHO-5"},
+	"channel_receiver": {"Catches a receiver that differs from the document's example.", "row", "CHV-1 CHV-2 CHV-5 CHG-3 CHO-7 CHO-8"},
+	"channel_sender":   {"Catches a sender that differs from the document's example.", "row", "CHS-1 CHS-3 CHS-4 CHX-1 CHO-9 CHO-10"},
 }

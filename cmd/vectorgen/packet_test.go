@@ -14,10 +14,13 @@ import (
 )
 
 // packetVectors are the vectors of the packet layer.
-func packetVectors(t *testing.T) (list []testvectors.Vector) {
+func packetVectors(t *testing.T) []testvectors.Vector { return vectorsOf(t, "packet-") }
+
+// vectorsOf are those of the files whose names begin so.
+func vectorsOf(t *testing.T, prefix string) (list []testvectors.Vector) {
 	t.Helper()
 	for _, f := range generated(t) {
-		if strings.HasPrefix(f.name, "packet-") {
+		if strings.HasPrefix(f.name, prefix) {
 			list = append(list, f.vectors()...)
 		}
 	}

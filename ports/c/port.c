@@ -55,6 +55,15 @@ void print_hex(const uint8_t *b, size_t n)
     putchar('"');
 }
 
+void print_deadline(const char *field, int64_t deadline)
+{
+    if (deadline == INT64_MAX) {
+        printf(",\"%s\":null}", field);
+    } else {
+        printf(",\"%s\":%" PRId64 "}", field, deadline);
+    }
+}
+
 static void print_set(const cw_set *s, uint32_t n)
 {
     putchar('"');
@@ -471,11 +480,7 @@ static void end_step(const step_end *s)
     printf(",\"row\":\"%s%d\",\"state\":\"%s\",\"chunk_id\":%" PRIu32 ",\"%s\":", s->row_letter, s->row, s->state,
            s->chunk_id, s->set_name);
     print_set(s->set, s->set_size);
-    if (s->deadline == CW_NEVER) {
-        printf(",\"deadline_us\":null}");
-    } else {
-        printf(",\"deadline_us\":%" PRId64 "}", s->deadline);
-    }
+    print_deadline("deadline_us", s->deadline);
 }
 
 static void print_error(const char *code)
@@ -834,6 +839,9 @@ static const struct {
     {"decode_packet", decode_packet}, {"sender", sender},           {"receiver", receiver},
     {"packet_header", packet_header}, {"packet_decode", packet_decode},
     {"packet_endpoint", packet_endpoint}, {"packet_congestion", packet_congestion},
+    {"records_encode", records_encode}, {"records_decode", records_decode},
+    {"channel_report", channel_report}, {"channel_receiver", channel_receiver},
+    {"channel_sender", channel_sender},
 };
 
 static const char *run(const request *q)

@@ -28,6 +28,7 @@ void answer_error(const request *q, const char *code);
 void answer_error_at(const request *q, const char *code, int place);
 void answer_ok(const request *q, const char *field); /* up to the field's value */
 void print_hex(const uint8_t *b, size_t n);
+void print_deadline(const char *field, int64_t deadline); /* at the end of a step; INT64_MAX: never */
 
 const json_token *member(const request *q, const json_token *object, const char *name);
 bool get_int(const request *q, const json_token *object, const char *name, int64_t *v);
@@ -41,5 +42,12 @@ const char *packet_header(const request *q);
 const char *packet_decode(const request *q);
 const char *packet_endpoint(const request *q);
 const char *packet_congestion(const request *q);
+
+/* The operations of the channels, the same way. */
+const char *records_encode(const request *q);
+const char *records_decode(const request *q);
+const char *channel_report(const request *q);
+const char *channel_receiver(const request *q);
+const char *channel_sender(const request *q);
 
 #endif

@@ -10,14 +10,20 @@ import (
 
 // Network is a conversation of two endpoints, a and b, with a network between them.
 type Network struct {
-	Config    contract.EndpointConfig // of both
-	Sends     [2][]Sending
+	Config contract.EndpointConfig // of both
+	Sends  [2][]Sending
+	Carriage
+}
+
+// Carriage is what a network does between two ends, and what must come of it.
+type Carriage struct {
 	DelayUS   int64
 	JitterUS  int64   // the most that comes to the delay, by chance
-	Lose      [2]Loss // of the datagrams that an end sends
-	Duplicate [2]Loss // those that come twice
+	Lose      [2]Loss // of what an end sends
+	Duplicate [2]Loss // what comes twice
 	Seed      uint32  // of the jitter
 	EndUS     int64
+	names     [2]string // of the ends
 	wanted    []wanted
 }
 
@@ -39,7 +45,7 @@ type wanted struct {
 // ParseNetwork reads the lines of a conversation.
 func ParseNetwork(lines []string) (*Network, error) {
 	with, lines := settings(lines)
-	n := &Network{Config: endpointDefaults, Seed: 1}
+	n := &Network{Config: endpointDefaults, Carriage: Carriage{Seed: 1, names: [2]string{"a", "b"}}}
 	var w words
 	w.endpointConfig(&n.Config, with)
 	for _, text := range lines {
@@ -47,42 +53,58 @@ func ParseNetwork(lines []string) (*Network, error) {
 			return nil, fmt.Errorf("%q: %w", text, w.err)
 		}
 	}
-	if w.err == nil && (n.EndUS == 0 || n.DelayUS == 0 || len(n.wanted) == 0) {
-		w.bad("end, delay or expectation", "")
-	}
+	n.complete(&w)
 	return n, w.err
 }
 
+// complete fails if something is missing that every conversation has.
+func (c *Carriage) complete(w *words) {
+	if w.err == nil && (c.EndUS == 0 || c.DelayUS == 0 || len(c.wanted) == 0) {
+		w.bad("end, delay or expectation", "")
+	}
+}
+
 func (n *Network) set(w *words, text string, fields []string) {
+	if args := fields[1:]; fields[0] == "send" && len(args) == 3 { // send a FROM/STEP/COUNT SIZES
+		end := n.end(w, args[0])
+		n.Sends[end] = append(n.Sends[end], w.sending(args[1], args[2]))
+		return
+	}
+	n.Carriage.set(w, text, fields)
+}
+
+// sending reads FROM/STEP/COUNT and sizes.
+func (w *words) sending(times, sizes string) Sending {
+	part := strings.Split(times, "/")
+	if len(part) != 3 {
+		w.bad("times", times)
+		return Sending{}
+	}
+	return Sending{w.time(part[0]), w.time(part[1]), w.number(part[2]), w.ids(sizes)}
+}
+
+func (c *Carriage) set(w *words, text string, fields []string) {
 	switch args := fields[1:]; {
 	case fields[0] == "delay" && len(args) == 1:
-		n.DelayUS = w.time(args[0])
+		c.DelayUS = w.time(args[0])
 	case fields[0] == "jitter" && len(args) == 3:
-		n.JitterUS, n.Seed = w.time(args[0]), uint32(w.number(args[2]))
+		c.JitterUS, c.Seed = w.time(args[0]), uint32(w.number(args[2]))
 	case fields[0] == "end" && len(args) == 1:
-		n.EndUS = w.time(args[0])
-	case fields[0] == "send" && len(args) == 3: // send a FROM/STEP/COUNT SIZES
-		end := w.end(args[0])
-		part := strings.Split(args[1], "/")
-		if len(part) != 3 {
-			w.bad("times", args[1])
-			return
-		}
-		n.Sends[end] = append(n.Sends[end], Sending{w.time(part[0]), w.time(part[1]), w.number(part[2]), w.ids(args[2])})
+		c.EndUS = w.time(args[0])
 	case fields[0] == "lose" && len(args) > 1:
-		n.Lose[w.end(args[0])] = w.loss(args[1:])
+		c.Lose[c.end(w, args[0])] = w.loss(args[1:])
 	case fields[0] == "duplicate" && len(args) > 1:
-		n.Duplicate[w.end(args[0])] = w.loss(args[1:])
+		c.Duplicate[c.end(w, args[0])] = w.loss(args[1:])
 	case fields[0] == ":" && len(args) == 3: // : a WHAT LOW-HIGH
 		counts := w.ids(args[2])
-		n.wanted = append(n.wanted, wanted{text, w.end(args[0]), args[1], counts[0], counts[len(counts)-1]})
+		c.wanted = append(c.wanted, wanted{text, c.end(w, args[0]), args[1], counts[0], counts[len(counts)-1]})
 	default:
 		w.bad("line of a conversation", text)
 	}
 }
 
-func (w *words) end(name string) int {
-	end := slices.Index([]string{"a", "b"}, name)
+func (c *Carriage) end(w *words, name string) int {
+	end := slices.Index(c.names[:], name)
 	if end < 0 {
 		w.bad("end", name)
 		return 0
@@ -90,15 +112,15 @@ func (w *words) end(name string) int {
 	return end
 }
 
-// Jitter returns a function that returns how much longer a datagram takes. It is called
+// Jitter returns a function that returns how much longer something takes. It is called
 // once for each, in order; the random numbers are those of ACC-1.
-func (n *Network) Jitter() func() int64 {
-	x := n.Seed
+func (c *Carriage) Jitter() func() int64 {
+	x := c.Seed
 	return func() int64 {
 		x ^= x << 13
 		x ^= x >> 17
 		x ^= x << 5
-		return int64(x) % (n.JitterUS + 1)
+		return int64(x) % (c.JitterUS + 1)
 	}
 }
 
@@ -123,9 +145,14 @@ func (n *Network) Check(end int, steps []contract.EndpointStep, rows [][]string,
 			got[row]++
 		}
 	}
-	for _, want := range n.wanted {
-		if c := got[want.what]; want.end == end && (c < want.low || c > want.high) {
-			return fmt.Errorf("%q: got %d", want.text, c)
+	return n.count(end, got)
+}
+
+// count compares how often something happened at an end with what is wanted.
+func (c *Carriage) count(end int, got map[string]int) error {
+	for _, want := range c.wanted {
+		if times := got[want.what]; want.end == end && (times < want.low || times > want.high) {
+			return fmt.Errorf("%q: got %d", want.text, times)
 		}
 	}
 	return nil

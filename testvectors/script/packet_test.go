@@ -166,12 +166,15 @@ func TestNetworkScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Network{
-		Config: contract.EndpointConfig{FragmentSize: 4, MaxFragments: 16, FragmentAbove: 8}, DelayUS: 40_000, JitterUS: 5_000, Seed: 3, EndUS: 2_000_000,
-		Sends: [2][]Sending{{{0, 10_000, 3, []int{1, 9}}}, {{5_000, 1_000, 2, []int{7}}}},
-		Lose:  [2]Loss{{Percent: 8, Seed: 22}}, Duplicate: [2]Loss{{}, {From: 3, To: 4}},
-		wanted: n.wanted,
+		Config: contract.EndpointConfig{FragmentSize: 4, MaxFragments: 16, FragmentAbove: 8},
+		Sends:  [2][]Sending{{{0, 10_000, 3, []int{1, 9}}}, {{5_000, 1_000, 2, []int{7}}}},
+		Carriage: Carriage{
+			DelayUS: 40_000, JitterUS: 5_000, Seed: 3, EndUS: 2_000_000,
+			Lose: [2]Loss{{Percent: 8, Seed: 22}}, Duplicate: [2]Loss{{}, {From: 3, To: 4}},
+			names: [2]string{"a", "b"}, wanted: n.wanted,
+		},
 	}
-	if diff := cmp.Diff(want, n, cmp.AllowUnexported(Network{}, wanted{})); diff != "" {
+	if diff := cmp.Diff(want, n, cmp.AllowUnexported(Carriage{}, wanted{})); diff != "" {
 		t.Error(diff)
 	}
 	next := n.Jitter()

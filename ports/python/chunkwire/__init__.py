@@ -1,15 +1,20 @@
-"""The chunk protocol: blocks of up to 256 KiB that reach a peer whole; and the packet layer beside it.
+"""The chunk protocol: blocks of up to 256 KiB that reach a peer whole; beside it the packet layer, and its channels.
 
-Written from the specifications, spec/PROTOCOL.md and spec/PACKETS.md, whose sentences the docstrings cite by their ids.
+Written from the specifications, spec/PROTOCOL.md, spec/PACKETS.md and spec/CHANNELS.md, whose sentences the docstrings
+cite by their ids. The records of channels are in chunkwire.records.
 Codec and machines touch neither sockets nor clocks; times are integers in microseconds.
 """
 
 from .base import BURST, BaseScheduler, Profile, article, fixed
+from .channel_receiver import ChannelReceiver, Delivered
+from .channel_sender import ChannelSender
+from .channels import Channel
 from .codec import Ack, Slice, decode_body, decode_packet, encode_body, encode_packet
 from .congestion import Congestion
 from .endpoint import Config, Endpoint, Receipt
 from .limits import HEADER, MAX_ACK, MAX_CHUNK, MAX_DATAGRAM, MAX_SLICES, SLICE_SIZE
 from .receiver import Receiver
+from .records import decode_records, encode_records
 from .refused import Refused
 from .sender import Scheduler, Sender
 from .times import NEVER
@@ -25,8 +30,12 @@ __all__ = [
     "SLICE_SIZE",
     "Ack",
     "BaseScheduler",
+    "Channel",
+    "ChannelReceiver",
+    "ChannelSender",
     "Config",
     "Congestion",
+    "Delivered",
     "Endpoint",
     "Profile",
     "Receipt",
@@ -38,7 +47,9 @@ __all__ = [
     "article",
     "decode_body",
     "decode_packet",
+    "decode_records",
     "encode_body",
     "encode_packet",
+    "encode_records",
     "fixed",
 ]

@@ -6,6 +6,7 @@ import json
 import sys
 from typing import Any, Callable
 
+from .channel_traces import channel_receiver, channel_report, channel_sender, records_decode, records_encode
 from .codec import Ack, Packet, Slice, decode_body, decode_packet, encode_body, encode_packet
 from .fields import BAD_REQUEST, ack_from, bit_string, field, hexadecimal, number
 from .packet_traces import packet_congestion, packet_decode, packet_endpoint, packet_header
@@ -104,7 +105,12 @@ _OPS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "packet_decode": packet_decode,
     "packet_endpoint": packet_endpoint,
     "packet_congestion": packet_congestion,
+    "records_encode": records_encode,
+    "records_decode": records_decode,
+    "channel_report": channel_report,
+    "channel_receiver": channel_receiver,
+    "channel_sender": channel_sender,
 }
 
-_PLACED = frozenset({"packet_header", "packet_decode"})
-"""Where a refusal has its place in bytes (PKO-2)."""
+_PLACED = frozenset({"packet_header", "packet_decode", "records_encode", "records_decode", "channel_report"})
+"""Where a refusal has its place in bytes (PKO-2, CHO-2)."""

@@ -15,6 +15,8 @@ ENDPOINT = {
     "next_to_send": 0,
     "next_to_receive": 0,
 }
+RECEIVER = {"kind": "ordered", "window": 32, "data": 4, "group": 4, "first": 0, "give_up": 10**6}
+SENDER = {"window": 32, "data": 4, "group": 4, "send_queue": 32, "first": 0, "give_up": 10**6}
 ARRIVAL = {"at": 0, "event": "slice", "chunk_id": 0, "slice_id": 0, "num_slices": 1, "size": 5}
 
 
@@ -167,3 +169,99 @@ class PortTest(unittest.TestCase):
         self.assert_error("bad_request", op="packet_congestion", config=config, events=[{"at": 0, "silent": False}])
         for profile in ("GOOD", None, 1):
             self.assert_error("bad_request", op="packet_congestion", config={"profile": profile}, events=[])
+
+    def test_records(self) -> None:
+        """CHO-2, CHO-4, CHO-6."""
+        message = {"type": "message", "channel": 63, "sequence": 0, "data": "61"}
+        report = {"type": "report", "channel": 0, "base": 0, "room": 16_384, "groups": [[0, 0]]}
+        self.assert_error("ok", op="records_encode", records=[message, report])
+        self.assert_error("truncated", op="records_encode", records=[])
+        self.assert_error("unknown_record", op="records_encode", records=[message, {"type": "ack"}])
+        self.assert_error("unknown_record", op="records_encode", records=[{"type": "pad"}, message])
+        for bad in (
+            *({k: v for k, v in message.items() if k != name} for name in message),
+            *({**report, "groups": groups} for groups in (None, [1], [[1]], [[1, 2, 3]], [[1, "2"]], [[1, True]])),
+            {**message, "sequence": 1.0},
+            {**message, "data": "6A"},
+            1,
+            None,
+        ):
+            self.assert_error("bad_request", op="records_encode", records=[{**message, "channel": 64}, bad])
+        self.assert_error("bad_request", op="records_encode", records={})
+        self.assert_error("bad_request", op="records_decode", hex="0")
+        self.assert_error("truncated", op="records_decode", hex="")
+        response = answer(json.dumps({"id": 1, "op": "records_encode", "records": [message, {"type": "ack"}]}).encode())
+        self.assertEqual(response["at"], 7)
+
+    def test_channel_report(self) -> None:
+        """CHO-5, CHO-6."""
+        report = {"op": "channel_report", "channel": 0, "base": 65_535, "room": 9, "missing": [65_535, 0, 8]}
+        for code, fields in (
+            ("group_start", {}),
+            ("ok", {"room": 10}),
+            ("ok", {"missing": []}),
+            ("group_base", {"missing": [1]}),
+            ("room", {"room": 16_385}),
+            ("invalid_field", {"base": 65_536, "missing": []}),
+            ("unknown_channel", {"channel": 64}),
+            ("bad_request", {"missing": [65_535, 65_535]}),
+            ("bad_request", {"missing": [0, 65_535]}),
+            ("bad_request", {"missing": [65_536]}),
+            ("bad_request", {"missing": ["0"]}),
+            ("bad_request", {"missing": None}),
+            ("bad_request", {"room": None}),
+        ):
+            self.assert_error(code, **{**report, **fields})
+
+    def test_channel_receiver(self) -> None:
+        """CHO-7, CHO-12."""
+        record = {"at": 0, "event": "record", "hex": "02000000010061"}
+        poll, path = {"at": 0, "event": "poll", "space": 65_535}, {"at": 0, "event": "path", "srtt": None}
+        trace = {"op": "channel_receiver", "config": RECEIVER}
+        read = {"at": 0, "event": "read"}
+        self.assert_error("ok", **trace, events=[record, poll, path, {**path, "srtt": 1 << 40}, read])
+        for bad in (
+            {**record, "hex": "020100000100" + "61"},
+            {**record, "hex": record["hex"] * 2},
+            {**record, "hex": "00"},
+            {**record, "hex": ""},
+            {**record, "hex": "01000100" + "61"},
+            {**record, "hex": "05000000000000"},
+            {**record, "hex": "020000000500" + "00" * 5},
+            {**record, "at": -1},
+            {**poll, "space": 65_536},
+            {**poll, "at": 1 << 62},
+            {**path, "srtt": (1 << 40) + 1},
+            {"at": 0, "event": "path"},
+        ):
+            self.assert_error("bad_request", **trace, events=[bad])
+        self.assert_error("unsupported", **trace, events=[{"at": 0, "event": "send"}])
+        for bad in ({"kind": "unreliable"}, {"kind": None}, {"window": 33}, {"data": 0}, {"group": 65}, {"give_up": 1}):
+            self.assert_error("bad_request", op="channel_receiver", config={**RECEIVER, **bad}, events=[])
+
+    def test_channel_sender(self) -> None:
+        """CHO-9, CHO-12."""
+        send = {"at": 0, "event": "send", "data": "61", "lifetime": None}
+        poll = {"at": 0, "event": "poll", "number": 1 << 32, "space": 0}
+        report = {"at": 0, "event": "report", "hex": "05000000000000", "number": 0, "ack": -1}
+        path = {"at": 0, "event": "path", "srtt": None, "patience": 0}
+        trace = {"op": "channel_sender", "config": SENDER}
+        self.assert_error("ok", **trace, events=[send, poll, report, path, {**send, "data": "", "lifetime": 1 << 40}])
+        for bad in (
+            {"at": 0, "event": "send", "data": "61"},
+            {**send, "lifetime": 0},
+            {**send, "lifetime": (1 << 40) + 1},
+            {**poll, "number": -1},
+            {**poll, "number": (1 << 32) + 1},
+            {**poll, "space": -1},
+            {**report, "hex": "06000000"},
+            {**report, "hex": "05010000000000"},
+            {**report, "number": None},
+            {**report, "ack": -2},
+            {**path, "patience": None},
+            {**path, "srtt": -1},
+        ):
+            self.assert_error("bad_request", **trace, events=[bad])
+        self.assert_error("unsupported", **trace, events=[{"at": 0, "event": "read"}])
+        for bad in ({"send_queue": 3}, {"send_queue": None}, {"first": -1}, {"window": 16}):
+            self.assert_error("bad_request", op="channel_sender", config={**SENDER, **bad}, events=[])

@@ -1,7 +1,10 @@
 /** Reads the fields of a request, strictly; where one is missing or of another type the request is a bad one. */
 
+import { LONGEST_SAMPLE } from "./estimates.js";
 import type { Json, JsonObject } from "./json.js";
 import { isWithin } from "./limits.js";
+import { PacketError } from "./packets.js";
+import { RecordError } from "./records.js";
 import { isTime, type Micros } from "./time.js";
 
 /** A request that is answered with an error code. */
@@ -72,6 +75,23 @@ export function micros(object: JsonObject, field: string): Micros {
   const value = integer(object, field);
   demand(isTime(value));
   return value;
+}
+
+/** A figure of the path. */
+export function readSample(object: JsonObject, field: string): Micros {
+  const value = micros(object, field);
+  demand(value <= LONGEST_SAMPLE);
+  return value;
+}
+
+/** Refuses with code and place (PKO-2, CHO-2). */
+export function placed<Value>(run: () => Value): Value {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof PacketError || error instanceof RecordError) throw new Refusal(error.code, error.at);
+    throw error;
+  }
 }
 
 export function formatHex(bytes: Uint8Array): string {

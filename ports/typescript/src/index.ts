@@ -1,7 +1,9 @@
-/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP; and the packet layer beside it. */
+/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP; beside it the packet layer, and its channels. */
 
 export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
 export { BitReader, BitWriter } from "./bits.js";
+export { ChannelReceiver, type ArrivalRow, type ChannelPoll, type ChannelRead } from "./channel-receiver.js";
+export { channel, type Channel, type ChannelKind, type ChannelOptions } from "./channels.js";
 export {
   decodeBody,
   decodePacket,
@@ -60,6 +62,25 @@ export {
   type SliceRow,
 } from "./receiver.js";
 export {
+  decodeRecords,
+  encodeRecords,
+  EVERY_CHANNEL,
+  groupsOf,
+  isQuiet,
+  RecordError,
+  type ChannelRecord,
+  type Channels,
+  type FragmentRecord,
+  type Group,
+  type MessageRecord,
+  type PadRecord,
+  type RecordErrorCode,
+  type ReportRecord,
+  type SkipRecord,
+  type StatusRecord,
+  type UnreliableRecord,
+} from "./records.js";
+export {
   Sender,
   type AckResult,
   type Scheduler,
@@ -68,5 +89,5 @@ export {
   type SenderState,
   type SubmitResult,
 } from "./sender.js";
-export { newest, numberFrom, onWire } from "./seq.js";
+export { nearest, newest, numberFrom, onWire } from "./seq.js";
 export { NEVER, type Deadline, type Micros } from "./time.js";

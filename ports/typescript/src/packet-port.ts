@@ -2,12 +2,10 @@
 
 import { Congestion, type Conditions, type CongestionProfile } from "./congestion.js";
 import { Endpoint, MOST_FIRST, type Receipt } from "./endpoint.js";
-import { LONGEST_SAMPLE } from "./estimates.js";
-import { demand, flag, formatHex, micros, number, readArray, readHex, readObject, Refusal, text, within } from "./fields.js";
+import { demand, flag, formatHex, micros, number, placed, readArray, readHex, readObject, readSample, Refusal, text, within } from "./fields.js";
 import type { Json, JsonObject } from "./json.js";
 import { decodeDatagram, encodeHeader, MOST_ABOVE, PacketError, type Fragment, type FragmentLimits, type Regular } from "./packets.js";
 import { onWire } from "./seq.js";
-import type { Micros } from "./time.js";
 
 /** Fields of the response to a request. */
 export type Answer = { readonly [field: string]: Json };
@@ -125,25 +123,9 @@ function send(endpoint: Endpoint, event: JsonObject): Outcome {
   }
 }
 
-function readSample(event: JsonObject, field: string): Micros {
-  const sample = micros(event, field);
-  demand(sample <= LONGEST_SAMPLE);
-  return sample;
-}
-
 function readLimits(object: JsonObject, leastFragments: number): FragmentLimits {
   return {
     fragmentSize: within(object, "fragment_size", 1, MOST_ABOVE),
     maxFragments: within(object, "max_fragments", leastFragments, MOST_FRAGMENTS),
   };
-}
-
-/** Refuses with code and place (PKO-2). */
-function placed<Value>(run: () => Value): Value {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof PacketError) throw new Refusal(error.code, error.at);
-    throw error;
-  }
 }

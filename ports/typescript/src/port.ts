@@ -5,6 +5,7 @@
  */
 
 import type { Profile } from "./base.js";
+import { channelReceiver, channelReport, recordsDecode, recordsEncode } from "./channel-port.js";
 import {
   decodeBody,
   decodePacket,
@@ -58,6 +59,10 @@ const OPS = new Map<string, (request: JsonObject) => Answer>([
   ["packet_decode", packetDecode],
   ["packet_endpoint", packetEndpoint],
   ["packet_congestion", packetCongestion],
+  ["records_encode", recordsEncode],
+  ["records_decode", recordsDecode],
+  ["channel_report", channelReport],
+  ["channel_receiver", channelReceiver],
 ]);
 
 await main();

@@ -1,4 +1,4 @@
-/** Sequence numbers of packets (PACKETS.md, section 4): they never wrap, and the wire has their low 16 bits. */
+/** Sequence numbers of packets (PACKETS.md, section 4) and channels (CHR-5): they never wrap, and the wire has their low 16 bits. */
 
 export const SPAN = 65_536;
 
@@ -16,4 +16,9 @@ export function numberFrom(sequence: number, low: number): number | null {
 /** The newest number up to `last` with these low 16 bits (PKS-3); it may be negative. */
 export function newest(sequence: number, last: number): number {
   return last - onWire(last - sequence);
+}
+
+/** The number from `base - 32767` to `base + 32768` that a sequence of a channel means; it may be negative (CHN-4). */
+export function nearest(sequence: number, base: number): number {
+  return newest(sequence, base + SPAN / 2);
 }

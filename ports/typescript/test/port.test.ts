@@ -133,3 +133,62 @@ test("thousands of lines", () => {
   assert.equal(answers.length, 5000);
   assert.ok(answers.every((answer) => answer === response));
 });
+
+test("what the channels refuse", () => {
+  const message = { type: "message", channel: 63, sequence: 0, data: "61" };
+  const report = { type: "report", channel: 0, base: 0, room: 16_384, groups: [[0, 0]] };
+  const encode = (...records: unknown[]): object => ({ op: "records_encode", records });
+  const missing = (...sequences: unknown[]): object => ({ op: "channel_report", channel: 0, base: 65_535, room: 10, missing: sequences });
+  const config = { kind: "ordered", window: 32, data: 4, group: 4, first: 0, give_up: 1_000_000 };
+  const receiver = (event: object, limits: object = {}): object => ({
+    op: "channel_receiver",
+    config: { ...config, ...limits },
+    events: [{ at: 0, ...event }],
+  });
+  const record = (bytes: string): object => receiver({ event: "record", hex: bytes });
+  const good = [
+    encode(message, report),
+    missing(65_535, 0, 8),
+    missing(),
+    record("02000000010061"),
+    receiver({ event: "poll", space: 65_535 }),
+    receiver({ event: "path", srtt: null }),
+  ];
+  const bad = [
+    encode({ ...message, channel: 64 }, { ...message, sequence: 1.5 }),
+    encode({ ...message, data: "6A" }),
+    encode({ ...report, groups: [[1]] }),
+    encode({ ...report, groups: [1] }),
+    encode({ channel: 0 }),
+    encode(null),
+    missing(65_535, 65_535),
+    missing(0, 65_535),
+    missing(65_536),
+    missing("0"),
+    record("02010000010061"),
+    record("0200000001006102000000010061"),
+    record("00"),
+    record("0100010061"),
+    record("05000000000000"),
+    record("020000000500" + "00".repeat(5)),
+    receiver({ event: "poll", space: 65_536 }),
+    receiver({ event: "path" }),
+    receiver({ event: "path", srtt: 2 ** 40 + 1 }),
+    receiver({ event: "read", at: -1 }),
+    receiver({ event: "read" }, { kind: "unreliable" }),
+    receiver({ event: "read" }, { window: 33 }),
+    receiver({ event: "read" }, { give_up: 1 }),
+  ];
+  const line = (request: object): string => `${JSON.stringify({ id: 1, ...request })}\n`;
+  const answers = ask([...good, ...bad].map(line).join(""));
+  for (const answer of answers.slice(0, good.length)) assert.match(answer, /^\{"id":1,"ok":true,/);
+  assert.deepEqual(answers.slice(good.length), bad.map(() => '{"id":1,"ok":false,"error":"bad_request"}'));
+  const placed = [encode(message, { type: "ack" }), encode(), missing(0), { op: "records_decode", hex: "0000" }, receiver({ event: "send" })];
+  assert.deepEqual(ask(placed.map(line).join("")), [
+    '{"id":1,"ok":false,"error":"unknown_record","at":7}',
+    '{"id":1,"ok":false,"error":"truncated","at":0}',
+    '{"id":1,"ok":false,"error":"group_base","at":7}',
+    '{"id":1,"ok":false,"error":"unknown_record","at":0}',
+    '{"id":1,"ok":false,"error":"unsupported"}',
+  ]);
+});
