@@ -199,7 +199,7 @@ func (w *exWorld) Start() exState {
 // there, is at the end of its lifetime; what of the sent entries the mask says is old.
 func (w *exWorld) loadSender(st *exState, expires seq.Number, old uint8) *Sender {
 	s := check.Must(NewSender(w.config()))
-	s.now, s.heardAt, s.saidAt = exTime, exTime, exTime
+	s.now, s.heardAt, s.saidAt, s.backoff = exTime, exTime, exTime, 1 // else the next probe can be early
 	s.base, s.sent, s.next, s.limit, s.heard, s.low = st.base, st.sent, st.next, st.limit, st.heard, st.base
 	if st.senderFailed {
 		s.state = Failed
@@ -531,6 +531,9 @@ func (w *exWorld) compose(f *exFault, st *exState, m exMove) {
 	if m.verb == exProbe {
 		s.saidAt -= exHour
 		most, space = 99, statusSize
+		if m.i == 0 { // an early one
+			s.backoff, s.resent, space = 0, s.base+1, exSpace
+		}
 		for n := s.base; n < s.base+seq.Number(m.i); n++ {
 			space += s.entries.at(n).size()
 		}

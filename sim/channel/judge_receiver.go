@@ -103,9 +103,10 @@ func (j *Judge) Read(m protocol.Message) error {
 // mostAnswers is how many reports follow the last record that came (CHT-BND-3).
 func (j *Judge) mostAnswers() int { return 5 + int(j.cfg.GiveUp/(250*machine.Millisecond)) }
 
-// Holds says how many bytes the receiver keeps (CHT-BND-1).
+// Holds says how many bytes of memory the receiver has for data (CHT-BND-1). A window smaller
+// than the document's may have a few more slots than sequences.
 func (j *Judge) Holds(bytes int) error {
-	return unless(bytes <= j.cfg.Window*j.cfg.Data, "CHT-BND-1", "the receiver holds %d bytes", bytes)
+	return unless(bytes <= max(j.cfg.Window, 8)*j.cfg.Data, "CHT-BND-1", "the receiver holds %d bytes", bytes)
 }
 
 // Reported says which report the receiver put into a packet. It must be true, and there must
