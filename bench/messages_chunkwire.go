@@ -16,7 +16,7 @@ import (
 
 // OurMessages are the channels of this repository, the default window first.
 func OurMessages() (peers []MessagePeer) {
-	for _, window := range []int{channel.DefaultWindow, 1024, 2048} {
+	for _, window := range []int{channel.DefaultWindow, 512, 2048} {
 		for _, kind := range []channel.Kind{channel.Ordered, channel.Unordered} {
 			peers = append(peers, channelTalk(kind, window))
 		}

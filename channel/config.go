@@ -223,7 +223,7 @@ func (s State) String() string { return [...]string{"OPEN", "FAILED"}[s] }
 // Message is what a channel delivers (CHV-2).
 type Message struct {
 	// Sequence is that of the message, or of its first fragment; on an unreliable channel
-	// the number of the packet that it came with.
+	// the number of the packet that it came with (CHU-5).
 	Sequence seq.Number
 	Data     []byte // the message, appended to the memory that was given
 	Skipped  bool   // there is no message: the sequence expired at the sender (CHX-3)

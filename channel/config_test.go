@@ -9,6 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 )
 
+// What is allowed is taken (CHP-1).
 func TestConfigurationsThatAreGood(t *testing.T) {
 	for _, cfg := range []Config{
 		{}, small, unordered, {ID: 63, Priority: 255},

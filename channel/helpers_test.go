@@ -87,7 +87,7 @@ func (s *talker) saysFor(lifetime machine.Micros, messages ...string) string {
 	return string(s.Row())
 }
 
-// packs composes a packet of up to space bytes and returns its records.
+// packs composes a packet of up to space bytes and returns its records (CHS-12).
 func (s *talker) packs(space int) string {
 	s.t.Helper()
 	var list []string

@@ -42,7 +42,7 @@ func (h *host) says(channel uint8, messages ...string) {
 	}
 }
 
-// packs composes a payload.
+// packs composes a payload for the next packet (CHC-1, CHC-2).
 func (h *host) packs() []byte {
 	h.t.Helper()
 	p, quiet := h.Compose(nil, h.now, h.number, LargestPayload)
@@ -167,7 +167,8 @@ func TestWhatFitsGoesAlong(t *testing.T) {
 	check.Equal(t, "payload", strings.ReplaceAll(a.words(a.packs()), "x", ""), "1:message 0 , 2:message 0 small")
 }
 
-// A payload with a fault changes nothing but a counter (CHR-1).
+// A payload with a fault changes nothing but a counter (CHR-1); one without goes to the channels,
+// record by record (CHR-24, CHC-3).
 func TestAPayloadWithAFault(t *testing.T) {
 	good := "02010000010061 0202000001006204020100000103010063"
 	for _, c := range []struct {
@@ -248,7 +249,8 @@ func TestProbesComeLast(t *testing.T) {
 	check.Equal(t, "payload", a.words(a.packs()), "2:message 0 c, 1:status 2, 1:message 0 a, 1:message 1 b")
 }
 
-// An unreliable message that leaves no room for others goes alone (CHU-3).
+// An unreliable message that leaves no room for others goes alone, and each goes once (CHU-1,
+// CHU-3).
 func TestALargeUnreliableMessage(t *testing.T) {
 	a, b := pair(t, Config{ID: 1}, Config{ID: 3, Kind: Unreliable})
 	large, fits := strings.Repeat("l", 1157), strings.Repeat("f", 1156)

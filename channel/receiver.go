@@ -11,7 +11,7 @@ import (
 type Receiver struct {
 	state State
 	row   machine.Row
-	now   machine.Micros // the latest that was given (CHN-3)
+	now   machine.Micros // the latest that was given, in microseconds (CHN-2, CHN-3)
 
 	// What does not change.
 	id      uint8

@@ -17,7 +17,7 @@ import (
 var unordered = with(small, func(c *Config) { c.Kind = Unordered })
 
 // What comes out of order is delivered in order, and the report says what is missing (CHV-1,
-// CHV-2, CHV-6).
+// CHV-2, CHV-6, CHV-8).
 func TestAReceiverAndItsReports(t *testing.T) {
 	v := newListener(t, small)
 	check.Equal(t, "row", v.Row(), "")
@@ -35,7 +35,8 @@ func TestAReceiverAndItsReports(t *testing.T) {
 	check.Equal(t, "counts", v.Stats(), ReceiverStats{Received: 4, Delivered: 4, Reports: 2, HeldBytes: 16})
 }
 
-// Every row of the table, and what it counts.
+// Every row of the table by its guards, and what it counts (CHV-9, CHV-10, CHV-14, CHG-1, CHG-2,
+// CHG-4).
 func TestRowsOfTheReceiver(t *testing.T) {
 	failed := func(v *listener) string {
 		v.gets(message(0, "a"), message(2, "c"))
@@ -213,6 +214,32 @@ func TestWhenAReportIsDue(t *testing.T) {
 	}
 }
 
+// A report says what is so when it is sent, not when it became due (CHV-17).
+func TestAReportIsOfNow(t *testing.T) {
+	v := newListener(t, small)
+	v.gets(message(1, "b"), message(3, "d"))
+	v.gets(message(0, "a"))
+	v.reads()
+	check.Equal(t, "report", v.reports(), "report 2+32 2")
+}
+
+// A receiver to which nothing has come says nothing, however often it is asked; one that has
+// said that all is well says no more (CHV-7).
+func TestNoReportWithoutAReason(t *testing.T) {
+	v := newListener(t, small)
+	for range 100 {
+		v.now += 100 * ms
+		check.Equal(t, "nothing has come", v.reports()+v.reads(), "")
+	}
+	v.gets(message(0, "a"))
+	v.now += ReportDelay
+	check.Equal(t, "report", v.reports(), "report 1+31")
+	for range 100 {
+		v.now += 100 * ms
+		check.Equal(t, "all is well", v.reports(), "")
+	}
+}
+
 // A due time is never made later (CHV-4).
 func TestADueTimeStays(t *testing.T) {
 	v := newListener(t, small)
@@ -245,7 +272,7 @@ func TestReadingMakesRoom(t *testing.T) {
 }
 
 // While something is missing, reports are repeated, and become rarer until something new
-// comes (CHV-5).
+// comes (CHV-5, CHV-11).
 func TestReportsAreRepeated(t *testing.T) {
 	for _, c := range []struct {
 		path  Path
@@ -304,7 +331,7 @@ func TestUnordered(t *testing.T) {
 	check.Equal(t, "once", v.reads(), "")
 }
 
-// What was read stays known as long as something below it is not done with.
+// What was read stays known as long as something below it is not done with (CHV-15).
 func TestUnorderedBehindAGap(t *testing.T) {
 	v := newListener(t, unordered)
 	v.gets(message(1, "b"), fragment(2, 0, 2, "xxxx"), fragment(3, 1, 2, "y"))
@@ -318,7 +345,7 @@ func TestUnorderedBehindAGap(t *testing.T) {
 }
 
 // A skip is told in its place, and gives up the groups that it lies in, from both sides
-// (CHX-3, CHG-3).
+// (CHX-3, CHG-3, CHV-12).
 func TestSkips(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -365,7 +392,7 @@ func TestASkipIsOneEvent(t *testing.T) {
 	check.Equal(t, "read", v.reads(), "1 skipped, 4 skipped, 6 skipped, 7 skipped, 8 skipped")
 }
 
-// Groups of every size come in any order, next to each other.
+// Groups of every size come in any order, next to each other, and are put together (CHV-16).
 func TestGroups(t *testing.T) {
 	for _, cfg := range []Config{small, unordered} {
 		v := newListener(t, with(cfg, func(c *Config) { c.Group = 32 }))

@@ -17,7 +17,7 @@ import (
 // port is the format of a port's codec (CHO-3).
 var port = Format{Window: 16384}
 
-// recordCases are records with their bytes (CHR-8 to CHR-11).
+// recordCases are records with their bytes (CHR-3, CHR-8 to CHR-11).
 var recordCases = []struct {
 	Record
 	hex string
@@ -163,6 +163,7 @@ func decodeAll(f Format, payload []byte) (list []Record, err error) {
 	return list, nil
 }
 
+// Each refusal costs no memory (CHR-12).
 func TestWhatADecoderRefuses(t *testing.T) {
 	for _, c := range refusals {
 		_, err := decodeAll(port, unhex(c.hex))

@@ -11,7 +11,7 @@ import (
 type Sender struct {
 	state State
 	row   machine.Row
-	now   machine.Micros // the latest that was given (CHN-3)
+	now   machine.Micros // the latest that was given, in microseconds (CHN-2, CHN-3)
 
 	// What does not change.
 	id        uint8
@@ -123,6 +123,7 @@ type senderAction = machine.Action[Sender, senderInput]
 
 // The actions of section 4.
 var (
+	// REFUSE only says why: Send returns it (CHS-15).
 	refuse         = senderAction{Name: "REFUSE", Do: func(s *Sender, in senderInput) { s.refused = in.refusal }}
 	appendMessage  = senderAction{Name: "APPEND", Do: (*Sender).appendMessage}
 	countReport    = senderAction{Name: "COUNT", Do: func(s *Sender, _ senderInput) { s.stats.Implausible++ }}

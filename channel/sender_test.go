@@ -11,7 +11,8 @@ import (
 	"github.com/chunkwire/chunkwire/seq"
 )
 
-// Messages go in order, large ones in fragments; a report releases them (CHS-1, CHS-2, CHS-10).
+// Messages go in order, large ones in fragments; a report releases them (CHS-1, CHS-2, CHS-7, CHS-10,
+// CHS-14).
 func TestASenderAndItsReports(t *testing.T) {
 	s := newTalker(t, small)
 	check.Equal(t, "row", s.Row(), "")
@@ -30,7 +31,7 @@ func TestASenderAndItsReports(t *testing.T) {
 	check.Equal(t, "deadline", s.Deadline(), machine.Never)
 }
 
-// Every row of the table, and what it counts.
+// Every row of the table by its guards, and what it counts (CHS-8, CHS-9).
 func TestRowsOfTheSender(t *testing.T) {
 	failed := func(s *talker) {
 		s.says("a")
@@ -150,7 +151,8 @@ func TestRowsOfTheSender(t *testing.T) {
 	}
 }
 
-// What send refuses has the code of its row (CHS-15).
+// What send refuses has the code of its row, and a failure says what was not released (CHS-11,
+// CHS-15).
 func TestWhatSendRefuses(t *testing.T) {
 	s := newTalker(t, small)
 	check.That(t, errors.Is(s.Send(0, nil, 0), ErrMessageSize), "D1")
@@ -250,7 +252,8 @@ func TestWhatIsLostGoesFirst(t *testing.T) {
 	check.Equal(t, "then the rest", s.packs(LargestPayload), "message 2 c, message 3 new")
 }
 
-// The sender keeps to the room, and goes on when there is more (CHS-2). Room never falls.
+// The sender keeps to the room, and goes on when there is more (CHS-2). Room never falls. What
+// may go now is due now (CHS-5).
 func TestRoom(t *testing.T) {
 	s := newTalker(t, small)
 	for range 40 {

@@ -1,6 +1,7 @@
-// The library from C++: a chunk of one slice goes through codec and machines, and a packet
-// from one endpoint to another.
+// The library from C++: a chunk of one slice goes through codec and machines, a packet from
+// one endpoint to another, and a message through a channel.
 #include "chunkwire.h"
+#include "chunkwire_channel.h"
 #include "chunkwire_packet.h"
 
 #include <cstdio>
@@ -29,11 +30,12 @@ static bool chunk_gets_through()
            std::memcmp(got, chunk, size) == 0;
 }
 
+static const cwp_memory heap = {[](void *, size_t size) { return std::malloc(size); },
+                                [](void *, void *block, size_t) { std::free(block); }, nullptr};
+
 static bool packet_gets_through()
 {
     static uint8_t assembly[16384];
-    const cwp_memory heap = {[](void *, size_t size) { return std::malloc(size); },
-                             [](void *, void *block, size_t) { std::free(block); }, nullptr};
     const cwp_above above = {nullptr, nullptr, nullptr, nullptr};
     const cwp_config config = cwp_default_config();
     const uint8_t payload[] = {1, 2, 3};
@@ -54,9 +56,36 @@ static bool packet_gets_through()
     return ok;
 }
 
+static bool message_gets_through()
+{
+    const cwc_config config = cwc_default_config(CWC_ORDERED);
+    const uint8_t message[] = {1, 2, 3};
+    cwc_channels channels = {};
+    uint8_t payload[CWC_PAYLOAD], got[sizeof message];
+    size_t size = 0, at = 0;
+    cwc_sender sender;
+    cwc_receiver receiver;
+    cwc_record record;
+    cwc_read what;
+    channels.config[0] = &config;
+    if (!cwc_sender_init(&sender, &config, 0, heap) || !cwc_receiver_init(&receiver, &config, 0, heap)) {
+        return false;
+    }
+    const bool ok = cwc_sender_send(&sender, 0, message, sizeof message, CWP_NEVER, nullptr) == CWC_D3 &&
+                    cwc_sender_poll(&sender, 0, 0, sizeof payload, &record) == CWC_D8 &&
+                    cwc_append(&channels, &record, payload, sizeof payload, &size, nullptr) == CWC_OK &&
+                    cwc_decode(&channels, payload, size, &at, &record) == CWC_OK &&
+                    cwc_receiver_record(&receiver, 1, &record) == CWC_V5 &&
+                    cwc_receiver_read(&receiver, 1, got, sizeof got, &what) == CWC_V11 &&
+                    what.size == sizeof message && std::memcmp(got, message, what.size) == 0;
+    cwc_sender_end(&sender);
+    cwc_receiver_end(&receiver);
+    return ok;
+}
+
 int main()
 {
-    const bool ok = chunk_gets_through() && packet_gets_through();
+    const bool ok = chunk_gets_through() && packet_gets_through() && message_gets_through();
     std::puts(ok ? "C++: ok" : "C++: something did not get through");
     return ok ? 0 : 1;
 }

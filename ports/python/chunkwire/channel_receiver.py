@@ -29,7 +29,7 @@ GROUP_BYTES = 6
 
 
 class Delivered(NamedTuple):
-    """What was read: the sequence of a message, or of a group its first; no data if it was skipped."""
+    """What was read: the sequence of a message, or of a group its first; no data if it was skipped (CHX-3)."""
 
     sequence: int
     data: bytes | None
@@ -51,7 +51,7 @@ class _Entry:
 
 
 class ChannelReceiver:
-    """The machine of section 5.2; its variables are those of CHV-8.
+    """The machine of section 5.2; its variables are those of CHV-8, its rows those of CHV-9.
 
     Raises ValueError for a parameter that is not allowed, or an unreliable channel.
     """

@@ -205,7 +205,7 @@ class ChannelSender:
     def poll(self, now: int, number: int, space: int) -> tuple[str, Sent | None]:
         """The row, and with D8 and D9 the record for packet `number`, in which `space` bytes are left.
 
-        To be repeated with what is left until no record comes (CHS-12).
+        The guards are those of CHS-9. To be repeated with what is left until no record comes (CHS-12).
         D7 reports the failure (CHS-11).
         """
         now = self._begin(now)

@@ -1,4 +1,4 @@
-"""The operations of the port for channels (spec/CHANNELS.md, appendix C)."""
+"""The operations of the port for channels (spec/CHANNELS.md, appendix C; CHO-1)."""
 
 from __future__ import annotations
 

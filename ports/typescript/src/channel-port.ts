@@ -1,4 +1,4 @@
-/** The operations of the port for channels (CHANNELS.md, appendix C). */
+/** The operations of the port for channels (CHANNELS.md, appendix C; CHO-1). */
 
 import { ChannelReceiver, type ChannelPoll, type ChannelRead } from "./channel-receiver.js";
 import { channel, type Channel, type ChannelKind } from "./channels.js";

@@ -41,7 +41,7 @@ interface Entry {
   readonly count: number;
 }
 
-/** Receives the messages of one channel. It does nothing between events. Its variables are those of CHV-8. */
+/** Receives the messages of one channel. It does nothing between events. Variables and rows are those of CHV-8 and CHV-9. */
 export class ChannelReceiver {
   readonly #channel: Channel;
   readonly #id: number;

@@ -35,7 +35,7 @@ export function max(first: bigint, ...others: readonly bigint[]): bigint {
   return others.reduce((a, b) => (b > a ? b : a), first);
 }
 
-/** A machine's clock, which never runs backward (TIM-1). */
+/** A machine's clock, which never runs backward (TIM-1, CHN-3). */
 export class Clock {
   #latest: Micros = 0n;
 

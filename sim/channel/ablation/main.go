@@ -1,21 +1,20 @@
 // Command ablation measures what the rules of spec/CHANNELS.md are worth. It builds itself
-// once for each variation, with a line or two of package channel replaced, and prints the
-// figures of each beside those of the protocol as it is.
+// once for each variation, with some lines of package channel replaced, and prints the
+// figures of each below those of the protocol as it is specified. Run it in the
+// repository's root:
 //
-//	go run ./sim/channel/ablation                 # all variations, 20 seeds
+//	go run ./sim/channel/ablation                            # all variations, 20 seeds
 //	go run ./sim/channel/ablation -seeds 100 -match OVERTAKEN
 package main
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/chunkwire/chunkwire/sim/channel"
 )
@@ -23,108 +22,18 @@ import (
 func main() {
 	seeds := flag.Int("seeds", 20, "runs of each figure")
 	match := flag.String("match", "", "only variations whose name matches this regular expression")
-	one := flag.String("scenario", "", "measure one scenario with this build, and print JSON")
+	scenario := flag.String("scenario", "", "only measure this scenario with this build, and print JSON")
 	flag.Parse()
-	if err := run(*seeds, *match, *one); err != nil {
+	var err error
+	if *scenario != "" {
+		err = measure(*scenario, *seeds)
+	} else {
+		err = compare(*seeds, *match)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "ablation:", err)
 		os.Exit(1)
 	}
-}
-
-func run(seeds int, match, one string) error {
-	if one != "" {
-		return measure(one, seeds)
-	}
-	pattern, err := regexp.Compile(match)
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat("go.mod"); err != nil {
-		return errors.New("run this in the repository's root")
-	}
-	dir, err := os.MkdirTemp("", "ablation-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	plain, err := build(dir, variation{name: "as specified"})
-	if err != nil {
-		return err
-	}
-	for _, v := range variations {
-		if !pattern.MatchString(v.name) {
-			continue
-		}
-		changed, err := build(dir, v)
-		if err != nil {
-			return err
-		}
-		for _, s := range v.where {
-			fmt.Printf("%s: %s\n", v.name, s)
-			for _, b := range []struct{ name, binary string }{{"as specified", plain}, {v.name, changed}} {
-				f, err := ask(b.binary, s, seeds)
-				if err != nil {
-					return fmt.Errorf("%s: %w", v.name, err)
-				}
-				print(b.name, f)
-			}
-		}
-	}
-	return nil
-}
-
-// build compiles this program with a variation of package channel.
-func build(dir string, v variation) (binary string, err error) {
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	texts := map[string]string{}
-	for _, e := range v.edits {
-		path, err := filepath.Abs(filepath.Join("channel", e.file))
-		if err != nil {
-			return "", err
-		}
-		if texts[path] == "" {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return "", err
-			}
-			texts[path] = string(text)
-		}
-		if strings.Count(texts[path], e.is) != 1 {
-			return "", fmt.Errorf("%s: %q is not there once in %s", v.name, e.is, e.file)
-		}
-		texts[path] = strings.Replace(texts[path], e.is, e.becomes, 1)
-	}
-	for path, text := range texts {
-		changed := filepath.Join(dir, filepath.Base(path))
-		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
-			return "", err
-		}
-		overlay.Replace[path] = changed
-	}
-	list, err := json.Marshal(overlay)
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(file, list, 0o600); err != nil {
-		return "", err
-	}
-	binary = filepath.Join(dir, fmt.Sprintf("ablation-%x", v.name))
-	if out, err := exec.Command("go", "build", "-overlay", file, "-o", binary, "./sim/channel/ablation").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", v.name, err, out)
-	}
-	return binary, nil
-}
-
-// ask runs a build on a scenario.
-func ask(binary, scenario string, seeds int) (f channel.Figures, err error) {
-	cmd := exec.Command(binary, "-scenario", scenario, "-seeds", fmt.Sprint(seeds))
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return f, err
-	}
-	return f, json.Unmarshal(out, &f)
 }
 
 // measure prints the figures of a scenario.
@@ -140,10 +49,106 @@ func measure(name string, seeds int) error {
 	return json.NewEncoder(os.Stdout).Encode(f)
 }
 
-func print(name string, f channel.Figures) {
-	ms := func(q channel.Quantiles) string {
-		return fmt.Sprintf("%6.1f %6.1f %6.1f", float64(q.Median)/1000, float64(q.P95)/1000, float64(q.Max)/1000)
+// compare prints a table of the variations that match.
+func compare(seeds int, match string) error {
+	pattern, err := regexp.Compile(match)
+	if err != nil {
+		return err
 	}
-	fmt.Printf("  %-44s delay %s  done %s  over 4 rtt %4.1f %%  again %5.2f %%  needless %5.3f %%  datagrams %4.0f %4.0f  bytes up %.0f\n",
-		name, ms(f.Delay), ms(f.Last), 100*f.Late, 100*f.Again, 100*f.Needless, f.DatagramsDown, f.DatagramsUp, f.BytesUp)
+	dir, err := os.MkdirTemp("", "ablation-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b := builds{dir: dir, seeds: seeds, known: map[string]channel.Figures{}}
+	plain := variation{name: "as specified"}
+	fmt.Println("| where | variation | delay: median, 95th, max (ms) | all read after the last send: median, 95th, max (ms) | later than 4 round trips | sent again | needless | datagrams of sender, reader | bytes of the reader |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|")
+	for _, v := range variations {
+		if !pattern.MatchString(v.name) {
+			continue
+		}
+		for _, where := range v.where {
+			for _, one := range []variation{plain, v} {
+				f, err := b.figures(one, where)
+				if err != nil {
+					return fmt.Errorf("%s: %w", one.name, err)
+				}
+				printRow(where, one.name, f)
+			}
+		}
+	}
+	return nil
+}
+
+func printRow(where, name string, f channel.Figures) {
+	ms := func(q channel.Quantiles) string {
+		return fmt.Sprintf("%.0f, %.0f, %.0f", float64(q.Median)/1000, float64(q.P95)/1000, float64(q.Max)/1000)
+	}
+	fmt.Printf("| %s | %s | %s | %s | %.1f %% | %.2f %% | %.3f %% | %.0f, %.0f | %.0f |\n",
+		where, name, ms(f.Delay), ms(f.Last), 100*f.Late, 100*f.Again, 100*f.Needless, f.DatagramsDown, f.DatagramsUp, f.BytesUp)
+}
+
+// builds are this program with variations of package channel.
+type builds struct {
+	dir   string
+	seeds int
+	known map[string]channel.Figures // by variation and scenario
+}
+
+// figures measures a scenario with a variation, once.
+func (b *builds) figures(v variation, where string) (f channel.Figures, err error) {
+	key := v.name + "\n" + where
+	if f, ok := b.known[key]; ok {
+		return f, nil
+	}
+	binary, err := b.build(v)
+	if err != nil {
+		return f, err
+	}
+	cmd := exec.Command(binary, "-scenario", where, "-seeds", fmt.Sprint(b.seeds))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return f, err
+	}
+	err = json.Unmarshal(out, &f)
+	b.known[key] = f
+	return f, err
+}
+
+// build compiles this program with a variation, once.
+func (b *builds) build(v variation) (binary string, err error) {
+	binary = filepath.Join(b.dir, fmt.Sprintf("%x", v.name))
+	if _, err := os.Stat(binary); err == nil {
+		return binary, nil
+	}
+	texts, err := v.apply("channel")
+	if err != nil {
+		return "", err
+	}
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for name, text := range texts {
+		changed := filepath.Join(b.dir, name)
+		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		path, err := filepath.Abs(filepath.Join("channel", name))
+		if err != nil {
+			return "", err
+		}
+		overlay.Replace[path] = changed
+	}
+	list, err := json.Marshal(overlay)
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(b.dir, "overlay.json")
+	if err := os.WriteFile(file, list, 0o600); err != nil {
+		return "", err
+	}
+	if out, err := exec.Command("go", "build", "-overlay", file, "-o", binary, "./sim/channel/ablation").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return binary, nil
 }

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	protocol "github.com/chunkwire/chunkwire/channel"
@@ -9,36 +13,61 @@ import (
 	"github.com/chunkwire/chunkwire/sim/channel"
 )
 
-// scenarios are what is measured.
+// scenarios are what is measured: the game's workload with a window of 2,048, unless its name
+// says something else.
 var scenarios = map[string]channel.Workload{
-	"5 % loss":                             game(2048, netsim.Path{Loss: 5}),
-	"5 % loss, window 512":                 game(512, netsim.Path{Loss: 5}),
-	"20 % loss":                            game(2048, netsim.Path{Loss: 20}),
-	"20 % loss, window 1024":               game(1024, netsim.Path{Loss: 20}),
-	"half 2 ms late":                       game(2048, netsim.Path{Reorder: 50, ReorderDelay: 2 * time.Millisecond}),
-	"half 10 ms late":                      game(2048, netsim.Path{Reorder: 50, ReorderDelay: 10 * time.Millisecond}),
-	"half 30 ms late":                      game(2048, netsim.Path{Reorder: 50, ReorderDelay: 30 * time.Millisecond}),
-	"half 10 ms late, 5 % loss":            game(2048, netsim.Path{Reorder: 50, ReorderDelay: 10 * time.Millisecond, Loss: 5}),
-	"no loss":                              game(2048, netsim.Path{}),
-	"one message a frame, 5 %":             sparse(netsim.Path{Loss: 5}),
-	"5 % loss, read at frames, window 512": atFrames(game(512, netsim.Path{Loss: 5})),
+	"no loss":                   game(netsim.Path{}),
+	"5 % loss":                  game(netsim.Path{Loss: 5}),
+	"5 % loss, window 512":      window(512, game(netsim.Path{Loss: 5})),
+	"5 % loss, read at frames":  window(512, atFrames(game(netsim.Path{Loss: 5}))),
+	"20 % loss":                 game(netsim.Path{Loss: 20}),
+	"20 % loss, window 1024":    window(1024, game(netsim.Path{Loss: 20})),
+	"20 % loss, both ways":      bothWays(game(netsim.Path{Loss: 20})),
+	"half 2 ms late":            game(late(50, 2)),
+	"half 10 ms late":           game(late(50, 10)),
+	"half 30 ms late":           game(late(50, 30)),
+	"1 % 2 ms late":             game(late(1, 2)),
+	"half 10 ms late, 5 % loss": game(lossy(5, late(50, 10))),
+	"few, 5 % loss":             few(netsim.Path{Loss: 5}),
+	"few, 20 % loss":            few(netsim.Path{Loss: 20}),
+	"few, both ways, 20 % loss": bothWays(few(netsim.Path{Loss: 20})),
 }
 
-func game(window int, path netsim.Path) channel.Workload {
+func game(path netsim.Path) channel.Workload {
 	path.Delay = 50 * time.Millisecond
-	return channel.Game(protocol.Unordered, window, path)
+	return channel.Game(protocol.Unordered, 2048, path)
 }
 
-// sparse is one message every 50 ms.
-func sparse(path netsim.Path) channel.Workload {
-	w := game(512, path)
+// few is one message every 50 ms.
+func few(path netsim.Path) channel.Workload {
+	w := game(path)
 	w.PerFrame, w.Frames, w.Frame = 1, 400, 50*machine.Millisecond
+	return w
+}
+
+func window(size int, w channel.Workload) channel.Workload {
+	w.Channel.Window = size
 	return w
 }
 
 func atFrames(w channel.Workload) channel.Workload {
 	w.ReadAtFrames = true
 	return w
+}
+
+// bothWays lets the reader send a message a frame, too: packets in which a report can go.
+func bothWays(w channel.Workload) channel.Workload {
+	w.Back = 1
+	return w
+}
+
+func late(percent float64, ms int) netsim.Path {
+	return netsim.Path{Reorder: percent, ReorderDelay: time.Duration(ms) * time.Millisecond}
+}
+
+func lossy(percent float64, path netsim.Path) netsim.Path {
+	path.Loss = percent
+	return path
 }
 
 // variation is a change of the protocol, and where to look at it.
@@ -51,39 +80,57 @@ type variation struct {
 // edit replaces a text that is once in a file of package channel.
 type edit struct{ file, is, becomes string }
 
-var lossyScenarios = []string{"5 % loss", "20 % loss", "20 % loss, window 1024"}
+// apply returns the files that a variation changes, by name.
+func (v *variation) apply(dir string) (texts map[string]string, err error) {
+	texts = map[string]string{}
+	for _, e := range v.edits {
+		text, ok := texts[e.file]
+		if !ok {
+			b, err := os.ReadFile(filepath.Join(dir, e.file))
+			if err != nil {
+				return nil, err
+			}
+			text = string(b)
+		}
+		if n := strings.Count(text, e.is); n != 1 {
+			return nil, fmt.Errorf("%q is %d times in %s", e.is, n, e.file)
+		}
+		texts[e.file] = strings.Replace(text, e.is, e.becomes, 1)
+	}
+	return texts, nil
+}
 
-var late = []string{"half 2 ms late", "half 10 ms late", "half 30 ms late", "half 10 ms late, 5 % loss"}
+// constant gives a constant of config.go another value.
+func constant(name, is, becomes string) edit {
+	return edit{"config.go", "\t" + name + " = " + is + "\n", "\t" + name + " = " + becomes + "\n"}
+}
 
 var (
-	patientHold = edit{"send.go", "ack-e.packet >= Overtaken && age >= s.path.Patience || age >= s.path.hold()",
-		"age >= s.path.Patience && (ack-e.packet >= Overtaken || age >= s.path.hold())"}
-	resentField = edit{"sender.go", "	backoff uint\n", "	backoff uint\n\tresent seq.Number\n"}
-	resentNote  = edit{"send.go", "		e.due = false\n		s.marked--\n		s.stats.Resent++", "		e.due = false\n		s.resent = max(s.resent, n+1)\n		s.marked--\n		s.stats.Resent++"}
-	earlyProbe  = edit{"send.go", "	wait := (s.path.hold() + 20*machine.Millisecond) << s.backoff",
-		"	wait := (s.path.hold() + 20*machine.Millisecond) << s.backoff\n\tif s.backoff == 0 && s.resent > s.base {\n\t\twait = 20*machine.Millisecond\n\t}"}
-	earlyProbeB = edit{"send.go", "	wait := (s.path.hold() + 20*machine.Millisecond) << s.backoff",
-		"	wait := (s.path.hold() + 20*machine.Millisecond) << (max(s.backoff, 1) - 1)\n\tif s.backoff == 0 && s.resent > s.base {\n\t\twait = 20*machine.Millisecond\n\t}"}
-	backoffLater = edit{"send.go", "	wait := (s.path.hold() + 20*machine.Millisecond) << s.backoff",
-		"	wait := (s.path.hold() + 20*machine.Millisecond) << (max(s.backoff, 1) - 1)"}
-)
-
-var (
-	markResets = edit{"send.go", "		s.setDue(n)\n\t}\n}\n\n// setDue", "		s.setDue(n)\n\t\ts.backoff = 0\n\t}\n}\n\n// setDue"}
-	onlyResent = edit{"send.go", "	for n := s.base; n < s.sent; n++ {\n\t\te := s.entries.at(n)", "	for n := s.base; n < s.sent; n++ {\n\t\te := s.entries.at(n)\n\t\tif s.backoff == 0 && s.resent > s.base && !e.again {\n\t\t\tcontinue\n\t\t}"}
-	againField = edit{"sender.go", "	gone   bool           // its", "	again bool\n\tgone   bool           // its"}
-	againNote  = edit{"send.go", "		e.due = false\n\t\ts.marked--\n\t\ts.stats.Resent++", "		e.due = false\n\t\ts.resent = max(s.resent, n+1)\n\t\te.again = true\n\t\ts.marked--\n\t\ts.stats.Resent++"}
-	overAgain  = edit{"send.go", "ack-e.packet >= Overtaken && age", "(ack-e.packet >= Overtaken || e.again && ack > e.packet) && age"}
+	losses   = []string{"5 % loss", "20 % loss", "20 % loss, window 1024", "few, 5 % loss", "few, 20 % loss"}
+	outOfRow = []string{"1 % 2 ms late", "half 2 ms late", "half 10 ms late", "half 30 ms late", "half 10 ms late, 5 % loss"}
 )
 
 var variations = []variation{
-	{"status, reset, later, over again", []edit{resentField, againField, againNote, earlyProbeB, markResets, overAgain, noData}, where},
-	{"status, reset, later, over 1", []edit{resentField, resentNote, earlyProbeB, markResets, over1, noData}, where},
-	{"early only resent, reset, later", []edit{resentField, againField, againNote, earlyProbeB, markResets, onlyResent}, where},
+	{"OVERTAKEN 1", []edit{constant("Overtaken", "2", "1")}, append(losses, outOfRow...)},
+	{"OVERTAKEN 3", []edit{constant("Overtaken", "2", "3")}, append(losses, outOfRow...)},
+	redundancy(1), redundancy(2), redundancy(3),
 }
 
-var _ = []any{patientHold, backoffLater, late}
-
-var where = []string{"20 % loss", "20 % loss, window 1024", "one message a frame, 5 %", "5 % loss, window 512", "half 10 ms late, 5 % loss"}
-var over1 = edit{"config.go", "Overtaken = 2", "Overtaken = 1"}
-var noData = edit{"send.go", "	for n := s.base; n < s.sent; n++ {\n\t\te := s.entries.at(n)", "	for n := s.base; n < s.sent && (s.backoff > 0 || s.resent <= s.base); n++ {\n\t\te := s.entries.at(n)"}
+// redundancy is how many copies of a report that names something go in the next packets that
+// go out anyhow, which the draft of this protocol had.
+func redundancy(copies int) variation {
+	return variation{fmt.Sprint("REDUNDANCY ", copies), []edit{
+		{"receiver.go", "	wait       uint\n", "	wait       uint\n	copies     int\n"},
+		{"report.go", "	v.reportAt, v.lastReport = machine.Never, v.now\n", fmt.Sprintf("	v.reportAt, v.lastReport = machine.Never, v.now\n	if v.copies = 0; v.base < v.top {\n		v.copies = %d\n	}\n", copies)},
+		{"compose.go", "	if len(m.payload) > len(dst) {\n		m.stats.Composed++", `	for _, c := range m.order {
+		if v := c.receiver; len(m.payload) > len(dst) && v != nil && v.copies > 0 && v.lastReport < m.now && m.left >= reportSize {
+			left, at, last := v.copies-1, v.reportAt, v.lastReport
+			v.report(receiverInput{space: m.left})
+			v.copies, v.reportAt, v.lastReport = left, at, last
+			m.put(&v.out)
+		}
+	}
+	if len(m.payload) > len(dst) {
+		m.stats.Composed++`},
+	}, []string{"20 % loss", "20 % loss, both ways", "few, both ways, 20 % loss"}}
+}
