@@ -8,6 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/sim"
 	"github.com/chunkwire/chunkwire/sim/channel"
 )
 
@@ -83,4 +84,19 @@ func TestAHostRefuses(t *testing.T) {
 	check.That(t, errors.Is(err, machine.ErrConfig), "the channels' configuration is checked")
 	_, err = channel.NewHost(protocol.MuxConfig{}, packet.Config{Received: 1}, ms)
 	check.That(t, errors.Is(err, machine.ErrConfig), "the packet layer's configuration is checked")
+}
+
+// A message that arrives when a report is due is in that report (CHC-4).
+func TestArrivalsComeBeforeReports(t *testing.T) {
+	a, b := newHost(protocol.Config{}), newHost(protocol.Config{})
+	steady := sim.Steady[[]byte](30 * ms)
+	world := sim.NewWorld(sim.Fates(&steady, &steady), a, b)
+	for _, at := range []machine.Micros{0, 20 * ms} {
+		world.At(at, func() { check.Same(t, "refusal", a.Mux.Send(at, 0, []byte("m"), 0), nil) })
+	}
+	world.Wait(49 * ms)
+	check.Equal(t, "reports before", b.Mux.ReceiverStats(0).Reports, 0)
+	world.Wait(31 * ms)
+	check.Equal(t, "reports", b.Mux.ReceiverStats(0).Reports, 1)
+	check.Equal(t, "released", a.Mux.SenderStats(0).Released, 2)
 }
