@@ -352,7 +352,7 @@ func TestWithoutLossNothingIsSentAgain(t *testing.T) {
 			c := newConversation(t, setting{channel.Config{}, 256}, kind)
 			delay := rapid.SampledFrom([]machine.Micros{ms, 20 * ms, 100 * ms}).Draw(t, "delay")
 			c.SetPath(channel.Path{Measured: true, SRTT: 2 * delay})
-			for range rapid.IntRange(1, 30).Draw(t, "frames") {
+			for range rapid.IntRange(1, 8).Draw(t, "frames") {
 				for range rapid.IntRange(1, 64).Draw(t, "messages") {
 					check.Same(t, "send", c.send(rapid.IntRange(1, 3000).Draw(t, "size"), 0), nil)
 				}

@@ -124,8 +124,8 @@ func (s *Sender) transmit(n, number seq.Number) {
 // release forgets what the receiver has (CHS-2).
 func (s *Sender) release(in senderInput) {
 	s.heardAt, s.heard = s.now, in.number
-	if in.base > s.base {
-		s.backoff = 0
+	if in.base > s.base || len(in.report.Groups) > 0 {
+		s.backoff = 0 // not for every report: those of a slow reader would draw early probes
 	}
 	for ; s.base < in.base; s.base++ {
 		e := s.entries.at(s.base)
@@ -148,7 +148,6 @@ func (s *Sender) makeRoom(in senderInput) {
 // mark makes due what a report names, if the receiver could already have seen its latest
 // transmission (CHS-3).
 func (s *Sender) mark(in senderInput) {
-	before := s.marked
 	for _, g := range in.report.Groups {
 		n := s.unwrap(in.base, g.Start)
 		s.markNamed(n, in.ack)
@@ -158,9 +157,6 @@ func (s *Sender) mark(in senderInput) {
 				s.markNamed(n, in.ack)
 			}
 		}
-	}
-	if s.marked > before {
-		s.backoff = 0
 	}
 }
 

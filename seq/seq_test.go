@@ -191,3 +191,52 @@ func TestTheMemoryOfAWindow(t *testing.T) {
 		check.That(t, after.TotalAlloc-before.TotalAlloc < 100*uint64(size/8+8)+4096, "memory")
 	}
 }
+
+// What is missing between any two numbers of a window, and what of the 32 below a number is
+// there, in windows of every size and at every place of a word.
+func TestWhatIsMissing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := 1 << rapid.IntRange(1, 8).Draw(t, "size")
+		start := seq.Number(rapid.IntRange(0, 300).Draw(t, "start"))
+		w, m := seq.NewWindow(size, start), model{seq.Number(size), start, map[seq.Number]bool{}}
+		full := rapid.IntRange(0, 20).Draw(t, "full") // of 20; so that whole words are full
+		for range 2 * size {
+			if rapid.IntRange(1, 20).Draw(t, "one") <= full {
+				w.Add(m.next)
+				m.set[m.next] = true
+			}
+			m.next++
+			w.Move(m.next)
+		}
+		for range 40 {
+			low := w.Low() + seq.Number(rapid.IntRange(0, size).Draw(t, "low"))
+			end := low + seq.Number(rapid.IntRange(0, int(m.next-low)).Draw(t, "length"))
+			m.compareMissing(t, &w, low, end)
+		}
+		for _, n := range []seq.Number{w.Low() - 1, m.next, m.next + 5} {
+			check.Equal(t, "outside", w.FirstMissing(n, n+9), n)
+		}
+		check.Equal(t, "beyond next", w.FirstMissing(w.Low(), m.next+9), min(w.FirstMissing(w.Low(), m.next), m.next))
+		check.Equal(t, "nothing", w.FirstMissing(m.next, m.next-3), m.next-3)
+	})
+}
+
+// compareMissing compares what is missing between two numbers, and what is there below one.
+func (m *model) compareMissing(t check.T, w *seq.Window, low, end seq.Number) {
+	t.Helper()
+	first, last := end, low-1
+	for n := low; n < end; n++ {
+		if !m.has(n) {
+			first, last = min(first, n), n
+		}
+	}
+	check.Equal(t, "first and last", []seq.Number{w.FirstMissing(low, end), w.LastMissing(low, end)}, []seq.Number{first, last})
+	var below uint32
+	known := min(32, end-w.Low())
+	for i := range known {
+		if m.has(end - 1 - i) {
+			below |= 1 << i
+		}
+	}
+	check.Equal(t, "below", w.Below(end)&(1<<known-1), below)
+}

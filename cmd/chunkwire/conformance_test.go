@@ -80,6 +80,7 @@ func TestConformanceLevels(t *testing.T) {
 		{[]string{"--level", "packets"}, "levels of packets: packets passed, packets-endpoint not run\n"},
 		{[]string{"--level", "packets-endpoint", "--run", "^packet-examples/"}, "packets-endpoint incomplete\n"},
 		{[]string{"--level", "chunks", "--run", "^examples/"}, "levels of chunks: required incomplete, recommended incomplete\n"},
+		{[]string{"--level", "channels"}, "levels of channels: channels passed, channels-receiver not run, channels-sender not run\n"},
 		{[]string{"--run", "^(packet-)?examples/"}, "levels of packets: packets incomplete, packets-endpoint incomplete\n"},
 	} {
 		if r := conform(t, c.flags...); r.code != exitOK || !strings.Contains(r.stdout, c.want) {

@@ -57,7 +57,7 @@ func (g *group) statusRecords() {
 		g.bothWays(fmt.Sprintf("status-%d", next), about{fmt.Sprintf("Catches a port that takes next %d for none, or compares it with a sign.", next), "field-width integer-wrap", "CHR-8 CHR-11 CHR-5"}, status(5, next))
 	}
 	for _, id := range []int64{0, 1, 31, 32, 62, 63} {
-		g.bothWays(fmt.Sprintf("channel-%d", id), about{fmt.Sprintf("Catches a port that has no channel %d, or reads it elsewhere than in byte 1.", id), "channel-id", "CHR-8"}, status(id, 1))
+		g.bothWays(fmt.Sprintf("channel-%d", id), about{fmt.Sprintf("Catches a port that has no channel %d, or reads it elsewhere than in byte 1.", id), "channel-id", "CHR-8 CHO-3"}, status(id, 1))
 	}
 }
 
@@ -113,7 +113,7 @@ func (g *group) fragmentRecords() {
 
 func (g *group) reportRecords() {
 	for k := range 15 {
-		g.bothWays(fmt.Sprintf("report-room-bit-%d", k), about{fmt.Sprintf("Catches a port whose bit %d of room is not bit %d of byte %d.", k, k%8, 4+k/8), "byte-order field-width", "CHR-8"}, report(2, 0x1122, 1<<k))
+		g.bothWays(fmt.Sprintf("report-room-bit-%d", k), about{fmt.Sprintf("Catches a port whose bit %d of room is not bit %d of byte %d.", k, k%8, 4+k/8), "byte-order field-width", "CHR-8 CHO-3"}, report(2, 0x1122, 1<<k))
 	}
 	for k := range 16 {
 		g.bothWays(fmt.Sprintf("report-base-bit-%d", k), about{fmt.Sprintf("Catches a port whose bit %d of base is not bit %d of byte %d.", k, k%8, 2+k/8), "byte-order field-width", "CHR-8 CHR-5"}, report(2, 1<<k, 512))

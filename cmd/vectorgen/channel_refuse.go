@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
@@ -62,7 +63,7 @@ func (g *group) refuseTypes() {
 	}
 	g.decodeRecords("pad-before-a-record", about{"Catches a decoder that passes over a PAD before a record.", "record-type canonical", "CHR-2 CHR-6"}, "unknown_record@0", joined([]byte{0}, payload(status(1, 1))))
 	g.decodeRecords("pad-behind-a-record", about{"Catches a decoder that takes a PAD behind a record.", "record-type canonical", "CHR-2 CHR-6"}, "unknown_record@4", joined(payload(status(1, 1)), []byte{0}))
-	g.decodeRecords("two-pads", about{"Catches a decoder that takes zeros for a PAD.", "record-type canonical", "CHR-2 CHR-6"}, "unknown_record@0", []byte{0, 0})
+	g.decodeRecords("three-pads", about{"Catches a decoder that takes zeros for a PAD.", "record-type canonical", "CHR-2 CHR-6"}, "unknown_record@0", []byte{0, 0, 0})
 	g.decodeRecords("unknown-type-behind-a-record", about{"Catches a decoder that takes the records before one that it does not know.", "record-row", "CHR-1 CHR-2"}, "unknown_record@5", joined(payload(skip(1, 1, 1)), []byte{7}))
 }
 
@@ -151,6 +152,9 @@ func (g *group) refuseGroups() {
 	for _, d := range []int64{0, 1, 2, 16, 30, 31} {
 		add(fmt.Sprintf("bit-%d-below-base", d), fmt.Sprintf("Catches a decoder that takes bit %d of a group %d above base, which names base - 1.", d, d), "group_bits@9",
 			reportBytes(1000, 512, at{Start: 1000 + d, Bits: 1 << d}))
+		if d == 31 {
+			break
+		}
 		add(fmt.Sprintf("bit-31-below-base-at-%d", d), "Catches a decoder that does not look at the highest bit.", "group_bits@9",
 			reportBytes(1000, 512, at{Start: 1000 + d, Bits: 1 << 31}))
 	}
@@ -217,6 +221,9 @@ func (g *group) refusalOrderOfRecords() {
 	add("first-record-then-second", "the first record's fault", "that of the second", "length@2", []byte{1, 1, 0, 0, 7})
 }
 
+// signed is a number in the name of a vector.
+func signed(v int64) string { return strings.Replace(strconv.FormatInt(v, 10), "-", "minus-", 1) }
+
 // refuseToEncode are records that an encoder refuses, with the place where the field
 // would be.
 func (g *group) refuseToEncode() {
@@ -229,7 +236,7 @@ func (g *group) refuseToEncode() {
 	add("pad-last", "Catches an encoder that writes a PAD behind a record.", "record-type", "unknown_record@5", before, pad)
 	add("two-pads", "Catches an encoder that writes two PADs.", "record-type", "unknown_record@0", pad, pad)
 	for _, id := range []int64{-1, 64, 255, 256, 65536} {
-		add(fmt.Sprintf("channel-%d", id), fmt.Sprintf("Catches an encoder that writes channel %d, or the low bits of it.", id), "channel-id integer-wrap", "unknown_channel@1", status(id, 1))
+		add(fmt.Sprintf("channel-%s", signed(id)), fmt.Sprintf("Catches an encoder that writes channel %d, or the low bits of it.", id), "channel-id integer-wrap", "unknown_channel@1", status(id, 1))
 	}
 	for _, r := range []channel.Record{unreliable(64, data), message(64, 1, data), piece(64, 1, 1, 2, data), skip(64, 1, 1), report(64, 1, 1)} {
 		add(r.Type+"-of-channel-64", "Catches an encoder that looks at the channel of some types only.", "channel-id", "unknown_channel@1", r)
@@ -240,10 +247,10 @@ func (g *group) refuseToEncode() {
 	add("message-of-1025-bytes", "Catches an encoder that writes more than DATA bytes in a MESSAGE.", "data-length size-limit", "length@4", message(1, 1, repeated(1, 1025)))
 	add("second-message-of-1025-bytes", "Catches an encoder that counts the place from the second record.", "data-length record-row", "length@9", before, message(1, 1, repeated(2, 1025)))
 	for _, count := range []int64{-1, 0, 1, 65, 256, 258} {
-		add(fmt.Sprintf("group-of-%d", count), fmt.Sprintf("Catches an encoder that writes a group of %d fragments, or the low bits of it.", count), "fragment-head integer-wrap", "fragment_count@5", piece(1, 1, 0, count, data))
+		add(fmt.Sprintf("group-of-%s", signed(count)), fmt.Sprintf("Catches an encoder that writes a group of %d fragments, or the low bits of it.", count), "fragment-head integer-wrap", "fragment_count@5", piece(1, 1, 0, count, data))
 	}
 	for _, index := range []int64{-1, 3, 255, 256, 258} {
-		add(fmt.Sprintf("fragment-%d-of-3", index), fmt.Sprintf("Catches an encoder that writes index %d of 3 fragments, or the low bits of it.", index), "fragment-head integer-wrap", "fragment_index@4", piece(1, 1, index, 3, data))
+		add(fmt.Sprintf("fragment-%s-of-3", signed(index)), fmt.Sprintf("Catches an encoder that writes index %d of 3 fragments, or the low bits of it.", index), "fragment-head integer-wrap", "fragment_index@4", piece(1, 1, index, 3, data))
 	}
 	add("count-before-index", "Catches an encoder that reports the index before the count.", "check-order", "fragment_count@5", piece(1, 1, 9, 1, nil))
 	add("index-before-length", "Catches an encoder that reports the length before the index.", "check-order", "fragment_index@4", piece(1, 1, 2, 2, nil))
@@ -254,7 +261,7 @@ func (g *group) refuseToEncode() {
 		add(fmt.Sprintf("last-fragment-of-%d-bytes", size), fmt.Sprintf("Catches an encoder that writes %d bytes in the last fragment.", size), "fragment-size", "length@6", piece(1, 1, 1, 2, repeated(3, size)))
 	}
 	for _, room := range []int64{-1, 16385, 65536, 65537} {
-		add(fmt.Sprintf("room-of-%d", room), fmt.Sprintf("Catches an encoder that writes room %d, or the low bits of it.", room), "room integer-wrap", "room@4", report(1, 5, room))
+		add(fmt.Sprintf("room-of-%s", signed(room)), fmt.Sprintf("Catches an encoder that writes room %d, or the low bits of it.", room), "room integer-wrap", "room@4", report(1, 5, room))
 	}
 	many := make([]channel.Group, 33)
 	for i := range many {
@@ -270,13 +277,13 @@ func (g *group) refuseToEncode() {
 	add("base-not-named", "Catches an encoder that writes groups of which the first does not name base.", "missing-set canonical", "group_base@7", report(1, 5, 99, at{Start: 6}))
 	add("bits-before-base", "Catches an encoder that reports that base is not named before the bits below it.", "check-order", "group_bits@9", report(1, 5, 99, at{Start: 6, Bits: 2}))
 	for _, v := range []int64{-1, 65536, 1 << 32} {
-		add(fmt.Sprintf("next-%d", v), fmt.Sprintf("Catches an encoder that writes the low bits of next %d.", v), "integer-wrap", "invalid_field@2", status(1, v))
+		add(fmt.Sprintf("next-%s", signed(v)), fmt.Sprintf("Catches an encoder that writes the low bits of next %d.", v), "integer-wrap", "invalid_field@2", status(1, v))
 	}
 	for _, r := range []channel.Record{message(1, 65536, data), piece(1, 65536, 1, 2, data), skip(1, 65536, 1), report(1, 65536, 9)} {
 		add(r.Type+"-of-sequence-65536", "Catches an encoder that writes sequence 65536 as 0.", "integer-wrap", "invalid_field@2", r)
 	}
 	for _, count := range []int64{-1, 0, 257, 512} {
-		add(fmt.Sprintf("skip-of-%d", count), fmt.Sprintf("Catches an encoder that writes a SKIP of %d sequences, or the low bits of it.", count), "integer-wrap minus-one", "invalid_field@4", skip(1, 1, count))
+		add(fmt.Sprintf("skip-of-%s", signed(count)), fmt.Sprintf("Catches an encoder that writes a SKIP of %d sequences, or the low bits of it.", count), "integer-wrap minus-one", "invalid_field@4", skip(1, 1, count))
 	}
 	add("start-65541", "Catches an encoder that writes the low bits of a start.", "integer-wrap missing-set", "invalid_field@7", report(1, 5, 9, at{Start: 65541}))
 	add("second-start-negative", "Catches an encoder that writes the low bits of a start.", "integer-wrap missing-set", "invalid_field@13", report(1, 5, 99, at{Start: 5}, at{Start: -1}))

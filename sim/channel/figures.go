@@ -58,7 +58,9 @@ func Measure(w Workload, first uint64, seeds int, done func() bool) (Figures, er
 			for i, ok := take(); ok; i, ok = take() {
 				runs[i], errs[i] = w.Run(first + uint64(i))
 				mu.Lock()
-				stopped = stopped || done != nil && !done()
+				if done != nil && !done() {
+					stopped = true
+				}
 				mu.Unlock()
 			}
 		})

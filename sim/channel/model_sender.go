@@ -27,7 +27,6 @@ type SenderModel struct {
 	cfg     protocol.Config
 	now     machine.Micros
 	failed  bool
-	row     machine.Row
 	entries map[seq.Number]*modelEntry // all that there ever were
 
 	base, sent, next, limit seq.Number
@@ -116,7 +115,7 @@ func (m *SenderModel) Report(now machine.Micros, number, ack seq.Number, r *prot
 		return "D5"
 	}
 	limit := max(m.limit, base+seq.Number(r.Room))
-	if base > m.base || limit > m.limit {
+	if base > m.base || limit > m.limit || len(named) > 0 {
 		m.backoff = 0
 	}
 	m.base, m.limit, m.heard, m.heardAt = base, limit, number, m.now
@@ -126,8 +125,8 @@ func (m *SenderModel) Report(now machine.Micros, number, ack seq.Number, r *prot
 		if e.sent > 1 {
 			by = 1
 		}
-		if !e.due && age >= m.path.Patience && (ack-e.packet >= by || age >= m.hold()) {
-			e.due, m.backoff = true, 0
+		if age >= m.path.Patience && (ack-e.packet >= by || age >= m.hold()) {
+			e.due = true
 		}
 	}
 	return "D6"

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	worldsFlag = flag.Int("channel.worlds", 300, "how many random worlds TestWorlds runs")
+	worldsFlag = flag.Int("channel.worlds", 200, "how many random worlds TestWorlds runs")
 	fromFlag   = flag.Uint64("channel.from", 1, "the seed of the first of them")
 	replayFlag = flag.Uint64("channel.replay", 0, "run this world alone, and log what happens")
 )
@@ -55,4 +55,18 @@ func TestWorlds(t *testing.T) {
 	}
 	workers.Wait()
 	t.Logf("%+v in %v", all, time.Since(start).Round(time.Second))
+}
+
+// A seed is one world.
+func TestAWorldIsItsSeed(t *testing.T) {
+	t.Parallel()
+	first, err := channel.RunWorld(7, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	again, err := channel.RunWorld(7, func(string, ...any) { lines++ })
+	if err != nil || again != first || lines == 0 || first.Messages == 0 {
+		t.Errorf("%+v and then %+v, %v", first, again, err)
+	}
 }

@@ -77,6 +77,13 @@ func TestPortAnswers(t *testing.T) {
 		{"an event that no endpoint knows", `{"id":13,"op":"packet_endpoint","config":{"fragment_size":4,"max_fragments":4,"fragment_above":4,"next_to_send":0,"next_to_receive":0},"events":[{"at":0,"event":"read"}]}`, `{"id":13,"ok":false,"error":"unsupported"}`},
 		{"an event without a name", `{"id":13,"op":"packet_endpoint","config":{"fragment_size":4,"max_fragments":4,"fragment_above":4,"next_to_send":0,"next_to_receive":0},"events":[{"at":0}]}`, `{"id":13,"ok":false,"error":"bad_request"}`},
 		{"congestion avoidance", `{"id":14,"op":"packet_congestion","config":{"profile":"default"},"events":[{"at":0,"srtt":600000,"silent":false,"min_rtt":600000},{"at":4000000,"srtt":600000,"silent":false,"min_rtt":600000}]}`, `{"id":14,"ok":true,"steps":[{"mode":"bad","recovery":4000000},{"mode":"good","recovery":4000000}]}`},
+		{"records", `{"id":15,"op":"records_encode","records":[{"type":"skip","channel":1,"first":65534,"count":4},{"type":"status","channel":1,"next":700}]}`, `{"id":15,"ok":true,"hex":"0401feff030601bc02"}`},
+		{"a record that cannot be encoded", `{"id":15,"op":"records_encode","records":[{"type":"pad"},{"type":"pad"}]}`, `{"id":15,"ok":false,"error":"unknown_record","at":0}`},
+		{"a number that no field holds", `{"id":15,"op":"records_encode","records":[{"type":"status","channel":1,"next":1},{"type":"status","channel":1,"next":65536}]}`, `{"id":15,"ok":false,"error":"invalid_field","at":6}`},
+		{"a payload of records", `{"id":15,"op":"records_decode","hex":"05010500090001050000000000010302006869"}`, `{"id":15,"ok":true,"records":[{"type":"report","channel":1,"base":5,"room":9,"groups":[[5,0]]},{"type":"unreliable","channel":3,"data":"6869"}]}`},
+		{"a payload that is refused", `{"id":15,"op":"records_decode","hex":"0601bc02060140"}`, `{"id":15,"ok":false,"error":"truncated","at":6}`},
+		{"a report", `{"id":15,"op":"channel_report","channel":1,"base":65530,"room":500,"missing":[65530,65532,3,40]}`, `{"id":15,"ok":true,"hex":"0501fafff40102030040010000280000000000"}`},
+		{"a report of what does not ascend", `{"id":15,"op":"channel_report","channel":1,"base":0,"room":5,"missing":[0,2,1]}`, `{"id":15,"ok":false,"error":"bad_request"}`},
 		{"conditions that are no object", `{"id":14,"op":"packet_congestion","config":{"profile":"default"},"events":[5]}`, `{"id":14,"ok":false,"error":"bad_request"}`},
 	}
 	for _, c := range cases {

@@ -53,7 +53,8 @@ func TestLevelsOfAProtocolThatAPortDoesNotHave(t *testing.T) {
 	r.judgeLevels(levels, nil)
 	var out bytes.Buffer
 	r.printLevels(&out)
-	want := "levels of chunks: required passed, recommended not run\nlevels of packets: packets skipped, packets-endpoint skipped\n"
+	want := "levels of chunks: required passed, recommended not run\nlevels of packets: packets skipped, packets-endpoint skipped\n" +
+		"levels of channels: channels not run, channels-receiver not run, channels-sender not run\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" || !r.OK {
 		t.Errorf("%t, %s", r.OK, diff)
 	}
@@ -69,7 +70,10 @@ func TestLevelsAsData(t *testing.T) {
 	for _, l := range levels {
 		known[l.Name] = l.Protocol != "" && l.Description != ""
 	}
-	want := map[testvectors.Level]bool{testvectors.Required: true, testvectors.Recommended: true, testvectors.Packets: true, testvectors.PacketsEndpoint: true}
+	want := map[testvectors.Level]bool{
+		testvectors.Required: true, testvectors.Recommended: true, testvectors.Packets: true, testvectors.PacketsEndpoint: true,
+		testvectors.Channels: true, testvectors.ChannelsReceiver: true, testvectors.ChannelsSender: true,
+	}
 	if diff := cmp.Diff(want, known); diff != "" {
 		t.Error(diff)
 	}

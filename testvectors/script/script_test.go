@@ -29,8 +29,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 11 {
-		t.Errorf("%d archives, want 11", read)
+	if read != 15 {
+		t.Errorf("%d archives, want 15", read)
 	}
 }
 

@@ -17,7 +17,7 @@ from .channels import (
     REPORT_SPACING,
     Channel,
     Path,
-    check_channel,
+    check_reliable,
 )
 from .records import Fragment, Message, Report, Skip, Status, groups_of
 from .seq import nearest, on_wire
@@ -57,9 +57,7 @@ class ChannelReceiver:
     """
 
     def __init__(self, channel: Channel, channel_id: int = 0) -> None:
-        check_channel(channel)
-        if channel.kind == "unreliable":
-            raise ValueError("an unreliable channel has no receiver")
+        check_reliable(channel)
         self.state = "OPEN"
         self.channel = channel
         self.channel_id = channel_id

@@ -20,7 +20,7 @@ from .channels import (
     PROBE_SOON,
     Channel,
     Path,
-    check_channel,
+    check_reliable,
 )
 from .records import Fragment, Message, Report, Skip, Status, size
 from .seq import first_from, on_wire
@@ -56,9 +56,7 @@ class ChannelSender:
     """
 
     def __init__(self, channel: Channel, channel_id: int = 0) -> None:
-        check_channel(channel)
-        if channel.kind == "unreliable":
-            raise ValueError("an unreliable channel has no sender")
+        check_reliable(channel)
         self.state = "OPEN"
         self.channel = channel
         self.channel_id = channel_id
@@ -156,6 +154,8 @@ class ChannelSender:
             self.implausible += 1
             return "D5"
         self._heard, self._heard_at = number, now
+        if named:
+            self._backoff = 0
         self._release(base, base + report.room)
         self._mark(now, named, ack)
         return "D6"
@@ -179,7 +179,6 @@ class ChannelSender:
             overtaken = ack - entry.packet >= (1 if entry.again else OVERTAKEN)
             if n not in self._marked and age >= self.path.patience and (overtaken or age >= self._hold):
                 self._marked.add(n)
-                self._backoff = 0
 
     @property
     def _hold(self) -> int:

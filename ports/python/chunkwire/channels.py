@@ -62,6 +62,13 @@ def check_channel(channel: Channel) -> None:
     _check("first", channel.first, 0, MOST_FIRST)
 
 
+def check_reliable(channel: Channel) -> None:
+    """Raises ValueError for an unreliable channel, too: it has no machine."""
+    check_channel(channel)
+    if channel.kind == "unreliable":
+        raise ValueError("an unreliable channel has neither sender nor receiver")
+
+
 def _check(name: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
         raise ValueError(f"{name} {value} is not {low} to {high}")

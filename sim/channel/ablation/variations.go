@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,15 +107,47 @@ func constant(name, is, becomes string) edit {
 }
 
 var (
-	losses   = []string{"5 % loss", "20 % loss", "20 % loss, window 1024", "few, 5 % loss", "few, 20 % loss"}
-	outOfRow = []string{"1 % 2 ms late", "half 2 ms late", "half 10 ms late", "half 30 ms late", "half 10 ms late, 5 % loss"}
+	losses = []string{"5 % loss", "20 % loss", "20 % loss, window 1024", "few, 5 % loss", "few, 20 % loss"}
+	order  = []string{"1 % 2 ms late", "half 2 ms late", "half 10 ms late", "half 30 ms late", "half 10 ms late, 5 % loss"}
+	all    = slices.Concat([]string{"no loss"}, losses, order)
+	paced  = []string{"no loss", "5 % loss", "5 % loss, window 512", "5 % loss, read at frames", "20 % loss", "few, 5 % loss"}
+	both   = []string{"20 % loss", "20 % loss, both ways", "few, both ways, 20 % loss"}
 )
 
 var variations = []variation{
-	{"OVERTAKEN 1", []edit{constant("Overtaken", "2", "1")}, append(losses, outOfRow...)},
-	{"OVERTAKEN 3", []edit{constant("Overtaken", "2", "3")}, append(losses, outOfRow...)},
+	{"OVERTAKEN 1", []edit{constant("Overtaken", "2", "1")}, all},
+	{"OVERTAKEN 3", []edit{constant("Overtaken", "2", "3")}, all},
+	{"a resend is overtaken by OVERTAKEN, too", []edit{{"send.go", "by = 1 //", "by = Overtaken //"}}, losses},
+	{"HOLD without patience", []edit{{
+		"send.go", "age >= s.path.Patience && (ack-e.packet >= by || age >= s.path.hold())",
+		"age >= s.path.Patience && ack-e.packet >= by || age >= s.path.hold()",
+	}}, order},
+	{"no early probes", []edit{neverEarly}, losses},
+	{"early probes with data", []edit{{"send.go", "if !s.probesEarly() {", "if true {"}}, losses},
+	{"only progress ends backoff", []edit{onlyProgress}, losses},
+	{"backoff from the first probe", []edit{{"send.go", "(max(s.backoff, 1) - 1)", "s.backoff"}}, losses},
+	{"all of these as in the draft", []edit{
+		neverEarly, onlyProgress, {"send.go", "by = 1 //", "by = Overtaken //"},
+		{"send.go", "(max(s.backoff, 1) - 1)", "s.backoff"},
+	}, losses},
+	{"each report ends backoff", []edit{{"send.go", "if in.base > s.base || len(in.report.Groups) > 0 {", "if true {"}}, losses},
+	{"probes without data", []edit{{"send.go", "if !s.probesEarly() {", "if false {"}}, losses},
+	{"a report is overtaken by its base", []edit{{
+		"sender.go", "case in.number <= s.heard:", "case s.space.UpTo(s.base+s.space.Size()/2, in.report.Sequence) < s.base:",
+	}}, slices.Concat(order, []string{"20 % loss"})},
+	{"SOON 1 ms", []edit{constant("ReportSpacing", "5 * machine.Millisecond", "1 * machine.Millisecond")}, paced},
+	{"SOON 20 ms", []edit{constant("ReportSpacing", "5 * machine.Millisecond", "20 * machine.Millisecond")}, paced},
+	{"REPORT_DELAY 5 ms", []edit{constant("ReportDelay", "20 * machine.Millisecond", "5 * machine.Millisecond")}, paced},
+	{"REPORT_DELAY 50 ms", []edit{constant("ReportDelay", "20 * machine.Millisecond", "50 * machine.Millisecond")}, paced},
+	{"REPORT_DELAY 100 ms", []edit{constant("ReportDelay", "20 * machine.Millisecond", "100 * machine.Millisecond")}, paced},
+	{"reports repeat after srtt / 2", []edit{{"report.go", "max(v.path.SRTT, repeatLeast)", "max(v.path.SRTT/2, repeatLeast)"}}, both},
+	{"reports do not repeat", []edit{{"report.go", "return v.lastReport + min(wait<<v.wait, v.path.longest())", "return v.lastReport + 1000*(min(wait<<v.wait, v.path.longest()))"}}, both},
 	redundancy(1), redundancy(2), redundancy(3),
 }
+
+var onlyProgress = edit{"send.go", "if in.base > s.base || len(in.report.Groups) > 0 {", "if in.base > s.base {"}
+
+var neverEarly = edit{"send.go", "return s.backoff == 0 && s.resent > s.base", "return false"}
 
 // redundancy is how many copies of a report that names something go in the next packets that
 // go out anyhow, which the draft of this protocol had.
@@ -132,5 +165,5 @@ func redundancy(copies int) variation {
 	}
 	if len(m.payload) > len(dst) {
 		m.stats.Composed++`},
-	}, []string{"20 % loss", "20 % loss, both ways", "few, both ways, 20 % loss"}}
+	}, both}
 }

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+)
+
+// channelVectors are the vectors of channels.
+func channelVectors(t *testing.T) []testvectors.Vector { return vectorsOf(t, "channel-") }
+
+// takenByChannels counts the rows that the oracle takes, and the checks and codes with which
+// it refuses.
+func takenByChannels(t *testing.T) (rows, codes map[string]int) {
+	t.Helper()
+	rows, codes = map[string]int{}, map[string]int{}
+	refused := func(a any) {
+		if e, ok := a.(refusedRecords); ok {
+			rows[e.check]++
+			codes[e.Error]++
+		}
+	}
+	for _, v := range channelVectors(t) {
+		if strings.HasPrefix(v.Name, "channel-contract/") {
+			continue // about the port
+		}
+		var h contract.Header
+		if err := json.Unmarshal(v.Request, &h); err != nil {
+			t.Fatalf("%s: %v", v.Name, err)
+		}
+		switch h.Op {
+		case contract.OpRecordsEncode:
+			refused(recordsEncoded(request[contract.RecordsEncodeRequest](t, v)))
+		case contract.OpRecordsDecode:
+			refused(recordsDecoded(request[contract.RecordsDecodeRequest](t, v)))
+		case contract.OpChannelReport:
+			refused(reportResponse(request[contract.ChannelReportRequest](t, v)))
+		case contract.OpChannelReceiver:
+			q := request[contract.ChannelReceiverRequest](t, v)
+			count(rows, rowsOfReceiver(receiverResponse(q.Config, q.Events)))
+		case contract.OpChannelSender:
+			q := request[contract.ChannelSenderRequest](t, v)
+			a := senderResponse(q.Config, q.Events)
+			count(rows, rowsOfSender(a))
+			for _, s := range a.Steps {
+				if s.Refused != nil {
+					codes[*s.Refused]++
+				}
+			}
+		}
+	}
+	return rows, codes
+}
+
+func count(rows map[string]int, taken [][]string) {
+	for _, list := range taken {
+		for _, row := range list {
+			rows[row]++
+		}
+	}
+}
+
+// notTakenByChannels are checks and codes that no vector can take, and why.
+var notTakenByChannels = map[string]string{
+	"CHR-24":       "each record fits each channel (CHO-3)",
+	"channel_kind": "each record fits each channel (CHO-3)",
+}
+
+// Every row of both tables, and every check of the decoder, is taken by a vector: as the
+// oracle runs them, not as they say.
+func TestEveryChannelRowIsTaken(t *testing.T) {
+	rows, _ := takenByChannels(t)
+	ids := idsIn(specification(t).channels, `^\| (?:([DV]\d+) \||\*\*(CHR-\d+)\*\* \|)`)
+	if len(ids) != 13+21+16 {
+		t.Errorf("%d rows and checks in the document", len(ids))
+	}
+	eachIsTaken(t, rows, ids, notTakenByChannels)
+}
+
+// Every code of the registry comes from a vector.
+func TestEveryChannelCodeIsGiven(t *testing.T) {
+	_, codes := takenByChannels(t)
+	eachIsTaken(t, codes, codesOf(t, "channels.json"), notTakenByChannels)
+}
+
+// withoutChannelVector are the sentences on records and both machines that no vector can
+// test, and why.
+var withoutChannelVector = map[string]string{
+	"CHN-6":  "how the packet layer below is configured",
+	"CHP-4":  "how a connection begins; a trace has new machines",
+	"CHP-5":  "the values; what uses them has vectors",
+	"CHR-4":  "what the packet layer is told; the contract does not show it",
+	"CHR-12": "memory and reads beyond the end; what comes of them has vectors",
+	"CHR-24": "each record fits each channel (CHO-3)",
+}
+
+// Every sentence on what vectors can show has one.
+func TestChannelSentencesHaveVectors(t *testing.T) {
+	ids := idsIn(specification(t).channels, `^(?:- |\| )\*\*(CH[NPRSXVGO]-\d+)\*\*`)
+	if len(ids) < 80 {
+		t.Errorf("%d sentences in the document", len(ids))
+	}
+	eachIsTaken(t, sentencesOf(channelVectors(t)), ids, withoutChannelVector)
+}
+
+// A vector of channels has one of their levels, by its operation.
+func TestLevelsOfChannelVectors(t *testing.T) {
+	vectors := channelVectors(t)
+	levelsAreOf(t, vectors, testvectors.Channels, map[string]testvectors.Level{
+		contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender,
+	})
+	if len(vectors) < 500 {
+		t.Errorf("%d vectors", len(vectors))
+	}
+}
