@@ -20,6 +20,8 @@ type compose struct {
 // space bytes. The packet that will have the payload has this number, no smaller than that of
 // any call before (CHC-1). If nothing is appended there is nothing to send; call it again for
 // each next packet until then. Quiet says that nothing in the records asks for an ack (CHR-4).
+// A packet that is not sent after all is lost like others. What is due waits until space is
+// enough for it: the largest record of a reliable channel has 8 + Data bytes.
 //
 // An unreliable message of more than 1,156 bytes goes alone, if dst is empty and space is
 // LargestPayload: the payload is then longer than that (CHU-3, CHC-2).

@@ -418,6 +418,9 @@ func TestAFailureOfOneChannel(t *testing.T) {
 	a.now = 20 * machine.Second
 	a.packs()
 	check.Same(t, "the first failure stays", a.Err(), first)
+	check.Same(t, "that of a channel", a.ChannelErr(1), first)
+	check.That(t, errors.Is(a.ChannelErr(2), ErrFailed) && strings.Contains(a.ChannelErr(2).Error(), "channel 2: sender"), "each says why")
+	check.That(t, b.ChannelErr(1) == b.Err() && b.ChannelErr(2) == nil && b.ChannelErr(77) == nil, "the others go on")
 }
 
 // A channel that does not exist takes and gives nothing.
