@@ -159,6 +159,19 @@ func TestTurns(t *testing.T) {
 	check.Equal(t, "turns", turns, []uint8{4, 1, 2, 3, 1, 2, 1, 2})
 }
 
+// One that gives nothing keeps its turn.
+func TestTurnsOfThoseThatGive(t *testing.T) {
+	a := newHost(t, Config{ID: 1}, Config{ID: 2}, Config{ID: 3})
+	a.says(1, "x")
+	check.Equal(t, "payload", a.words(a.packs()), "1:message 0 x")
+	a.says(3, "y") // the order is 2, 3, 1
+	check.Equal(t, "payload", a.words(a.packs()), "3:message 0 y")
+	a.says(1, "x")
+	a.says(2, "z")
+	a.says(3, "y")
+	check.Equal(t, "the order is 2, 1, 3", a.words(a.packs()), "2:message 0 z, 1:message 1 x, 3:message 1 y")
+}
+
 // What does not fit beside a large record may, from another channel.
 func TestWhatFitsGoesAlong(t *testing.T) {
 	a := newHost(t, Config{ID: 1}, Config{ID: 2})

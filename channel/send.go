@@ -125,7 +125,7 @@ func (s *Sender) transmit(n, number seq.Number) {
 func (s *Sender) release(in senderInput) {
 	s.heardAt, s.heard = s.now, in.number
 	if in.base > s.base || len(in.report.Groups) > 0 {
-		s.backoff = 0
+		s.backoff = 0 // not for every report: those of a slow reader would draw early probes
 	}
 	for ; s.base < in.base; s.base++ {
 		e := s.entries.at(s.base)

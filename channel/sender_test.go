@@ -317,13 +317,30 @@ func TestEarlyProbes(t *testing.T) {
 	check.Equal(t, "overtaken by none", s.goes(), "")
 	check.Equal(t, "row", s.hearsOf(3, 2, 1, 32, 1), "D6")
 	check.Equal(t, "overtaken by one", s.goes(), "message 1 b")
-	check.Equal(t, "a mark makes the next probe early", s.Deadline()-s.now, 20*ms)
+	check.Equal(t, "the next probe is early, since a report named something", s.Deadline()-s.now, 20*ms)
 	s.now += 20 * ms
 	check.Equal(t, "early", s.goes(), "status 3")
 	check.Equal(t, "row", s.hears(1, 33, 1), "D6")
 	check.Equal(t, "so does more room", s.Deadline()-s.now, 20*ms)
 	check.Equal(t, "row", s.hears(2, 31), "D6")
 	check.Equal(t, "nothing is left that was sent again", s.Deadline()-s.saidAt, 145*ms)
+}
+
+// What a report names makes the next probe early even if nothing is marked by it (CHS-2).
+func TestANamedSequenceEndsBackoff(t *testing.T) {
+	s := newTalker(t, small)
+	s.SetPath(measured)
+	s.says("a", "b")
+	s.goes()
+	s.now = 125 * ms
+	s.hears(0, 32, 0)
+	check.Equal(t, "again", s.goes(), "message 0 a")
+	s.now = s.Deadline()
+	check.Equal(t, "early", s.goes(), "status 2")
+	check.Equal(t, "row", s.hears(0, 32), "D6")
+	check.Equal(t, "a report that says nothing new", s.Deadline()-s.saidAt, 145*ms)
+	check.Equal(t, "row", s.hears(0, 32, 0), "D6")
+	check.Equal(t, "one that names it", s.Deadline()-s.saidAt, 20*ms)
 }
 
 // Room alone makes a difference (CHS-2).

@@ -123,7 +123,7 @@ func (r *wanted) append(payload []byte) ([]byte, error) {
 	return longer, err
 }
 
-// recordsEncode encodes a row of records (CHR-7, CHO-6).
+// recordsEncode encodes a row of records (CHR-7, CHO-2, CHO-6).
 func recordsEncode(q *object) (any, error) {
 	list := q.list("records")
 	var records []wanted
@@ -152,7 +152,7 @@ func recordsEncode(q *object) (any, error) {
 	return encoded(payload, nil)
 }
 
-// recordsDecode decodes a payload (CHR-2, CHO-3).
+// recordsDecode decodes a payload (CHR-2, CHO-2, CHO-3).
 func recordsDecode(q *object) (any, error) {
 	payload := q.hex("hex")
 	if *q.err != nil {

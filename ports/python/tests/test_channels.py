@@ -264,6 +264,22 @@ class SenderTest(unittest.TestCase):
         self.assertEqual(self.sender.deadline, 375 * MS)
         self.assertEqual(self.packet(375 * MS, 4), [Status(0, 2), message(1)])
 
+    def test_backoff_ends(self) -> None:
+        """CHS-2: with a report that names something, or moves base or limit, and with no other."""
+        for base, room, missing, wait in ((1, 31, (), 250), (1, 31, (1,), 70), (2, 30, (), 70), (1, 32, (), 70)):
+            with self.subTest(base=base, room=room, missing=missing):
+                self.setUp()
+                self.sender.path.set(40 * MS, SECOND)
+                for _ in range(3):
+                    self.sender.send(0, b"m")
+                self.packet(0, 0)
+                self.report(0, 0, 1, room=31)
+                for number in range(1, 4):
+                    now = int(self.sender.deadline)
+                    self.assertEqual(self.packet(now, number, space=4), [Status(0, 3)])
+                self.report(now, 1, base, missing, room=room)
+                self.assertEqual(self.sender.deadline - now, wait * MS)
+
     def test_probe_of_what_is_gone(self) -> None:
         """CHS-4, CHS-1: a run costs one skip."""
         for n in range(5):
