@@ -122,6 +122,7 @@ var variations = []variation{
 		"send.go", "age >= s.path.Patience && (ack-e.packet >= by || age >= s.path.hold())",
 		"age >= s.path.Patience && ack-e.packet >= by || age >= s.path.hold()",
 	}}, order},
+	{"a mark waits for half a round trip", []edit{{"send.go", "age >= s.path.Patience &&", "age >= max(s.path.Patience, s.path.SRTT/2) &&"}}, all},
 	{"no early probes", []edit{neverEarly}, losses},
 	{"early probes with data", []edit{{"send.go", "if !s.probesEarly() {", "if true {"}}, losses},
 	{"only progress ends backoff", []edit{onlyProgress}, losses},
