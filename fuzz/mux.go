@@ -267,6 +267,8 @@ func (b *muxBench) finish() {
 	b.Helper()
 	b.now = b.latest
 	b.flight = [2][]muxPacket{}
+	b.read(0, maxOps)
+	b.read(1, maxOps)
 	for n := 0; ; n++ {
 		next := min(b.ends[0].Deadline(), b.ends[1].Deadline())
 		if next == machine.Never {
