@@ -334,17 +334,17 @@ func TestALargeMessageWaitsForItsPayload(t *testing.T) {
 }
 
 // With one packet a tick, and something smaller for each, a large message still goes: it is passed
-// over once (CHC-7).
+// over once, those of higher priority before others (CHC-7, CHC-8).
 func TestALargeMessageIsPassedOverOnce(t *testing.T) {
-	a := newHost(t, Config{ID: 2, Kind: Unreliable, Priority: 1}, Config{ID: 3, Kind: Unreliable})
-	large := strings.Repeat("l", 2000)
-	a.says(3, large, large)
+	a := newHost(t, Config{ID: 2, Kind: Unreliable, Priority: 2}, Config{ID: 3, Kind: Unreliable}, Config{ID: 4, Kind: Unreliable, Priority: 1})
+	a.says(3, strings.Repeat("l", 3000))
+	a.says(4, strings.Repeat("l", 2000), strings.Repeat("l", 2000))
 	var sizes []int
-	for range 6 {
+	for range 8 {
 		a.says(2, "s")
 		sizes = append(sizes, len(a.packs()))
 	}
-	check.Equal(t, "payloads", sizes, []int{5, 2004, 10, 2004, 10, 5})
+	check.Equal(t, "payloads", sizes, []int{5, 2004, 10, 2004, 10, 3004, 10, 5})
 }
 
 // Unreliable messages go by the priority of their channels, of each the oldest first (CHC-7, CHC-8);
