@@ -3,6 +3,7 @@ package channel
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -408,15 +409,9 @@ func TestManyLifetimes(t *testing.T) {
 	for i := range 32 {
 		s.saysFor(machine.Micros(1+i*7%32)*ms, fmt.Sprint(i%10))
 	}
-	for i := range s.deaths {
-		check.That(t, i == 0 || s.deaths[(i-1)/2].at <= s.deaths[i].at, "a heap")
-		check.Equal(t, "place", s.entries.at(s.deaths[i].last).death, int32(i))
-	}
 	s.goes()
 	check.Equal(t, "row", s.hears(13, 32), "D6")
-	for i := range s.deaths {
-		check.That(t, i == 0 || s.deaths[(i-1)/2].at <= s.deaths[i].at, "still a heap")
-	}
+	s.heap()
 	check.Equal(t, "lifetimes", len(s.deaths), 19)
 	for d := machine.Micros(1); d <= 32; d++ {
 		s.now = d * ms
@@ -431,6 +426,34 @@ func TestManyLifetimes(t *testing.T) {
 		}
 		check.Equal(t, "expired", s.Stats().Expired, int64(gone))
 		check.Equal(t, "left", len(s.deaths), 19-gone)
+	}
+}
+
+// Lifetimes are a heap, whichever of them leave it, and each entry knows its place.
+func TestTheHeapOfLifetimes(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		s := newTalker(t, small)
+		for range 1 + random.IntN(30) {
+			s.saysFor(machine.Micros(1+random.IntN(40))*ms, "x")
+			s.heap()
+		}
+		for len(s.deaths) > 0 {
+			i := random.IntN(len(s.deaths))
+			last := s.deaths[i].last
+			s.dropDeath(i)
+			check.Equal(t, "it has none", s.entries.at(last).death, noDeath)
+			s.heap()
+		}
+	}
+}
+
+// heap makes sure of the heap of lifetimes.
+func (s *talker) heap() {
+	s.t.Helper()
+	for i, d := range s.deaths {
+		check.That(s.t, s.deaths[max(i-1, 0)/2].at <= d.at, "none ends before the one above it")
+		check.Equal(s.t, "place", s.entries.at(d.last).death, int32(i))
 	}
 }
 
