@@ -121,6 +121,7 @@ func TestTheOrderInAPayload(t *testing.T) {
 	check.That(t, !b.gets(p), "it asks for an ack")
 	check.Equal(t, "read", b.reads(1)+"; "+b.reads(2)+"; "+b.reads(3), "0 high, 1 next; 0 low; 0 now")
 	check.Equal(t, "at rest", b.SenderStats(1).Kept, 0)
+	check.Equal(t, "channels that send, or wait to", b.sending|b.waiting, 0)
 	check.Equal(t, "read", a.reads(1)+"; "+a.reads(2), "0 y; 0 x")
 }
 
@@ -192,6 +193,9 @@ func TestChannel0(t *testing.T) {
 	b.gets(p)
 	b.now = b.Deadline()
 	check.Equal(t, "report", b.words(b.packs()), "0:report 1+1023")
+	b.now += 10 * ms
+	check.Equal(t, "read", b.reads(0), "0 x")
+	check.Equal(t, "20 ms after the read", b.Deadline(), b.now+ReportDelay)
 	a, b = pair(t, Config{ID: 0, Kind: Unreliable}, Config{ID: 1})
 	a.says(0, "u")
 	check.That(t, a.Pending(), "it waits for a tick")
@@ -420,11 +424,12 @@ func TestAChannelThatDoesNotExist(t *testing.T) {
 // All machines have the path that the host gives (CHP-3).
 func TestThePathOfAMux(t *testing.T) {
 	h := newHost(t, threeKinds...)
-	h.SetPath(measured)
-	h.SetPath(measured)
-	for _, c := range h.order {
-		if c.kind != Unreliable {
-			check.Equal(t, "path", []Path{c.sender.path, c.receiver.path}, []Path{measured, measured})
+	for _, p := range []Path{measured, measured, {}} {
+		h.SetPath(p)
+		for _, c := range h.order {
+			if c.kind != Unreliable {
+				check.Equal(t, "path", []Path{c.sender.path, c.receiver.path}, []Path{p, p})
+			}
 		}
 	}
 }
