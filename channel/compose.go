@@ -13,7 +13,6 @@ type compose struct {
 	number  seq.Number
 	left    int // bytes that it has room for
 	quiet   bool
-	large   *end // whose first message was passed over, and goes alone in the next payload; or nil
 }
 
 // Compose appends to dst the records of one payload, in the order of CHC-7: as much as fits
@@ -27,7 +26,7 @@ type compose struct {
 // LargestPayload: the payload is then longer than that (CHU-3, CHC-2).
 func (m *Mux) Compose(dst []byte, now machine.Micros, number seq.Number, space int) (payload []byte, quiet bool) {
 	m.now = max(m.now, now)
-	m.compose = compose{payload: dst, number: number, left: space, quiet: true, large: m.large}
+	m.compose = compose{payload: dst, number: number, left: space, quiet: true}
 	if !m.composeLarge() {
 		m.composeReports()
 		m.composeUnreliable()
@@ -90,12 +89,13 @@ func (m *Mux) composeUnreliable() {
 func (m *Mux) putUnreliable(c *end) bool {
 	_, length := c.toSend.first()
 	size := unreliableTop + length
-	large := size > LargestPayload
-	if large && !m.alone() {
-		m.large = c
+	switch {
+	case size <= LargestPayload && size > m.left:
 		return false
-	}
-	if size > m.left && !large {
+	case size > LargestPayload && !m.alone():
+		if m.large == nil { // or one of higher priority
+			m.large = c
+		}
 		return false
 	}
 	m.payload = append16(append(m.payload, byte(TypeUnreliable), c.id), length)

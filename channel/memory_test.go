@@ -156,6 +156,17 @@ func TestTheMemoryOfAReceiver(t *testing.T) {
 	}
 }
 
+// The memory for the data of a record is a power of two, or what a record can have, and is used
+// again.
+func TestTheMemoryOfData(t *testing.T) {
+	for _, c := range []struct{ size, want int }{{1, 32}, {32, 32}, {33, 64}, {64, 64}, {65, 100}, {100, 100}} {
+		m := store(nil, make([]byte, c.size), 100)
+		check.Equal(t, "length and memory", []int{len(m), cap(m)}, []int{c.size, c.want})
+		check.That(t, &store(m, m[:1], 100)[0] == &m[0], "the same memory")
+	}
+	check.Equal(t, "a small format", cap(store(nil, []byte("ab"), 4)), 4)
+}
+
 // A sender holds at most SEND_QUEUE * DATA bytes of data, and nothing of them when it has failed.
 func TestTheMemoryOfASender(t *testing.T) {
 	before := held()

@@ -32,6 +32,8 @@ type Mux struct {
 	// unreliable channels have something to send. All other channels cost nothing.
 	sending, reporting, waiting uint64
 
+	large *end // whose large message was passed over, and goes alone in the next payload; or nil
+
 	path   Path
 	record Record // that is decoded, and its groups
 	compose

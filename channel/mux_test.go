@@ -121,6 +121,7 @@ func TestTheOrderInAPayload(t *testing.T) {
 	check.That(t, !b.gets(p), "it asks for an ack")
 	check.Equal(t, "read", b.reads(1)+"; "+b.reads(2)+"; "+b.reads(3), "0 high, 1 next; 0 low; 0 now")
 	check.Equal(t, "at rest", b.SenderStats(1).Kept, 0)
+	check.Equal(t, "channels that send, or wait to", b.sending|b.waiting, 0)
 	check.Equal(t, "read", a.reads(1)+"; "+a.reads(2), "0 y; 0 x")
 }
 
@@ -136,7 +137,9 @@ func TestQuietPayloads(t *testing.T) {
 	check.That(t, a.gets([]byte{0}), "so is a pad")
 	check.That(t, !a.gets(unhex("05010100ff0100 0601 0000")), "a report and a status are not")
 	check.Equal(t, "payloads", a.Stats().Payloads, 3)
+	check.Equal(t, "nothing more", b.words(b.packs()), "")
 	check.Equal(t, "composed", []int64{a.Stats().Composed, b.Stats().Composed}, []int64{1, 1})
+	check.That(t, a.payload == nil && b.payload == nil, "the caller's memory is not kept")
 }
 
 // Channels of one priority take turns: the first that gave something comes last in the next
@@ -170,6 +173,34 @@ func TestTurnsOfThoseThatGive(t *testing.T) {
 	a.says(2, "z")
 	a.says(3, "y")
 	check.Equal(t, "the order is 2, 1, 3", a.words(a.packs()), "2:message 0 z, 1:message 1 x, 3:message 1 y")
+	a.says(2, "z")
+	a.says(3, "y") // the order is 1, 3, 2, and 1 only waits for a report
+	check.Equal(t, "payload", a.words(a.packs()), "3:message 2 y, 2:message 1 z")
+	a.says(1, "x")
+	a.says(3, "y")
+	check.Equal(t, "the order is 1, 2, 3", a.words(a.packs()), "1:message 2 x, 3:message 3 y")
+}
+
+// Channel 0 is a channel like others, also when it is the only one that has something to do.
+func TestChannel0(t *testing.T) {
+	a, b := pair(t, Config{ID: 0}, Config{ID: 1, Kind: Unreliable})
+	a.says(0, "x")
+	check.Equal(t, "deadline", a.Deadline(), 0)
+	p := a.packs()
+	check.Equal(t, "message", a.words(p), "0:message 0 x")
+	a.now = a.Deadline()
+	check.Equal(t, "probe", a.words(a.packs()), "0:status 1, 0:message 0 x")
+	b.gets(p)
+	b.now = b.Deadline()
+	check.Equal(t, "report", b.words(b.packs()), "0:report 1+1023")
+	b.now += 10 * ms
+	check.Equal(t, "read", b.reads(0), "0 x")
+	check.Equal(t, "20 ms after the read", b.Deadline(), b.now+ReportDelay)
+	a, b = pair(t, Config{ID: 0, Kind: Unreliable}, Config{ID: 1})
+	a.says(0, "u")
+	check.That(t, a.Pending(), "it waits for a tick")
+	b.gets(a.packs())
+	check.Equal(t, "read", b.reads(0), "0 u")
 }
 
 // What does not fit beside a large record may, from another channel.
@@ -334,17 +365,17 @@ func TestALargeMessageWaitsForItsPayload(t *testing.T) {
 }
 
 // With one packet a tick, and something smaller for each, a large message still goes: it is passed
-// over once (CHC-7).
+// over once, those of higher priority before others (CHC-7, CHC-8).
 func TestALargeMessageIsPassedOverOnce(t *testing.T) {
-	a := newHost(t, Config{ID: 2, Kind: Unreliable, Priority: 1}, Config{ID: 3, Kind: Unreliable})
-	large := strings.Repeat("l", 2000)
-	a.says(3, large, large)
+	a := newHost(t, Config{ID: 2, Kind: Unreliable, Priority: 2}, Config{ID: 3, Kind: Unreliable}, Config{ID: 4, Kind: Unreliable, Priority: 1})
+	a.says(3, strings.Repeat("l", 3000))
+	a.says(4, strings.Repeat("l", 2000), strings.Repeat("l", 2000))
 	var sizes []int
-	for range 6 {
+	for range 8 {
 		a.says(2, "s")
 		sizes = append(sizes, len(a.packs()))
 	}
-	check.Equal(t, "payloads", sizes, []int{5, 2004, 10, 2004, 10, 5})
+	check.Equal(t, "payloads", sizes, []int{5, 2004, 10, 2004, 10, 3004, 10, 5})
 }
 
 // Unreliable messages go by the priority of their channels, of each the oldest first (CHC-7, CHC-8);
@@ -437,12 +468,29 @@ func TestAChannelThatDoesNotExist(t *testing.T) {
 // All machines have the path that the host gives (CHP-3).
 func TestThePathOfAMux(t *testing.T) {
 	h := newHost(t, threeKinds...)
-	h.SetPath(measured)
-	h.SetPath(measured)
-	for _, c := range h.order {
-		if c.kind != Unreliable {
-			check.Equal(t, "path", []Path{c.sender.path, c.receiver.path}, []Path{measured, measured})
+	for _, p := range []Path{measured, measured, {}} {
+		h.SetPath(p)
+		for _, c := range h.order {
+			if c.kind != Unreliable {
+				check.Equal(t, "path", []Path{c.sender.path, c.receiver.path}, []Path{p, p})
+			}
 		}
+	}
+}
+
+// The ring of a queue has a power of two that is enough, or its most; what fits is put into the
+// ring that is there.
+func TestTheRingOfAQueue(t *testing.T) {
+	for _, c := range []struct{ message, ring int }{{0, 256}, {246, 256}, {247, 512}, {502, 512}, {503, 1000}, {990, 1000}} {
+		q := queue{most: 1000}
+		m := bytes.Repeat([]byte{0xab}, c.message)
+		q.push(7, m)
+		check.Equal(t, "ring", len(q.ring), c.ring)
+		first := &q.ring[0]
+		check.Bytes(t, "message", q.pop(nil), m)
+		q.push(8, m)
+		check.That(t, &q.ring[0] == first, "the same memory")
+		check.Bytes(t, "again", q.pop(nil), m)
 	}
 }
 

@@ -83,7 +83,7 @@ func (v *Receiver) add(in receiverInput) {
 	missing := v.base < v.top
 	s := v.keep(in.n)
 	s.data = store(s.data, in.record.Data, v.format.Data)
-	s.holds, s.index, s.count = aMessage, 0, 1
+	s.holds = aMessage
 	if in.record.Type == TypeFragment {
 		s.holds, s.index, s.count = aFragment, uint8(in.record.Index), uint8(in.record.Count)
 		v.fragments++

@@ -52,7 +52,7 @@ type slot struct {
 	next  seq.Number // in the chain of what is ready
 	holds content
 	index uint8 // of a fragment
-	count uint8 // of a fragment: how many its group has; of a message 1
+	count uint8 // of a fragment: how many its group has
 	ready bool  // it can be read, or was: it is or was in the chain
 	done  bool  // it was delivered
 }

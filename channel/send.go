@@ -132,7 +132,9 @@ func (s *Sender) release(in senderInput) {
 		if e.death != noDeath {
 			s.dropDeath(int(e.death))
 		}
-		s.unmark(e)
+		if e.due {
+			s.marked--
+		}
 		s.stats.Released++
 	}
 	s.low = max(s.low, s.base)
@@ -169,7 +171,7 @@ func (s *Sender) markNamed(n, ack seq.Number) {
 	if e.again {
 		by = 1 // less may go behind it
 	}
-	if age >= s.path.Patience && (ack-e.packet >= by || age >= s.path.hold()) {
+	if age >= max(s.path.Patience, s.path.SRTT/2) && (ack-e.packet >= by || age >= s.path.hold()) {
 		s.setDue(n)
 	}
 }
@@ -185,13 +187,6 @@ func (s *Sender) setDue(n seq.Number) {
 	}
 	s.marked++
 	s.low = min(s.low, n)
-}
-
-func (s *Sender) unmark(e *entry) {
-	if e.due {
-		e.due = false
-		s.marked--
-	}
 }
 
 // probesEarly reports whether the next probe is early: it follows what was sent again, which

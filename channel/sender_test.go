@@ -3,6 +3,7 @@ package channel
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -96,11 +97,31 @@ func TestRowsOfTheSender(t *testing.T) {
 			s.goes()
 			return before + " " + s.State().String()
 		}, "OPEN FAILED"},
+		{"D7", "10 s after the first message that waits, at any time", func(s *talker) string {
+			s.now = 60 * machine.Second
+			s.says("a")
+			s.goes()
+			s.now += 5 * machine.Second
+			s.says("b")
+			s.now += 5*machine.Second - 1
+			s.goes()
+			before := s.State().String()
+			s.now++
+			s.goes()
+			return before + " " + s.State().String()
+		}, "OPEN FAILED"},
 		{"D8", "something is due", func(s *talker) string {
 			s.says("a")
 			s.Poll(s.now, 0, 7)
 			return string(s.Row())
 		}, "D8"},
+		{"D8", "a fragment of 12 bytes", func(s *talker) string {
+			s.says("aaaab")
+			s.Poll(s.now, 0, 11)
+			before := string(s.Row())
+			s.Poll(s.now, 0, 12)
+			return before + string(s.Row())
+		}, "D10D8"},
 		{"D9", "250 ms after the last record", func(s *talker) string {
 			s.says("a")
 			s.goes()
@@ -163,11 +184,12 @@ func TestWhatSendRefuses(t *testing.T) {
 	check.That(t, errors.Is(err, ErrQueueFull), "D2")
 	check.Equal(t, "text", err.Error(), "channel: queue_full: too much waits to be sent (D2)")
 	s.goes()
+	check.Equal(t, "row", s.hears(1, 31), "D6")
 	s.now = DefaultGiveUp
 	s.goes()
 	check.That(t, errors.Is(s.Send(0, []byte("x"), 0), ErrFailed), "D11")
 	check.That(t, errors.Is(s.Err(), ErrFailed), "FAIL")
-	check.Equal(t, "text", s.Err().Error(), "channel 0: sender: 40 records were not released, from 0 on: channel: failed: the channel was given up (D11)")
+	check.Equal(t, "text", s.Err().Error(), "channel 0: sender: 39 records were not released, from 1 on: channel: failed: the channel was given up (D11)")
 	check.Equal(t, "deadline", s.Deadline(), machine.Never)
 	check.Equal(t, "memory", len(s.entries.slots)+len(s.deaths), 0)
 }
@@ -236,6 +258,7 @@ func TestAMarkEndsWithItsRelease(t *testing.T) {
 	s.hears(0, 32, 0, 2)
 	check.Equal(t, "row", s.hears(2, 32), "D6")
 	check.Equal(t, "the other goes", s.goes(), "message 2 c")
+	check.Equal(t, "then an early probe", s.Prompt()-s.now, 20*ms)
 	check.Equal(t, "numbers", []seq.Number{s.Base(), s.Sent(), s.Next()}, []seq.Number{2, 3, 3})
 }
 
@@ -359,6 +382,27 @@ func TestMoreRoomEndsBackoff(t *testing.T) {
 	check.Equal(t, "first", s.Deadline()-s.now, 145*ms)
 }
 
+// A probe marks the lowest that fit beside it, of what is gone in a row one SKIP, and nothing
+// behind the first that does not fit (CHS-4).
+func TestWhatAProbeMarks(t *testing.T) {
+	for space, want := range map[int]string{
+		4: "", 8: "", 9: ", skip 0+1", 18: ", skip 0+1", 19: ", skip 0+1, message 1 bbbb", 23: ", skip 0+1, message 1 bbbb",
+		24: ", skip 0+1, message 1 bbbb, skip 2+2", 30: ", skip 0+1, message 1 bbbb, skip 2+2", 31: ", skip 0+1, message 1 bbbb, skip 2+2, message 4 e",
+	} {
+		s := newTalker(t, small)
+		s.saysFor(ms, "a")
+		s.says("bbbb")
+		s.saysFor(ms, "c", "d")
+		s.says("e")
+		s.goes()
+		s.now = s.Prompt()
+		check.Equal(t, "silent", s.goes(), "")
+		s.now = s.Prompt()
+		check.Equal(t, fmt.Sprint("in ", space, " bytes"), s.packs(space), "status 5"+want)
+		check.Equal(t, "nothing else is marked", s.goes(), "")
+	}
+}
+
 // What waits beyond limit is not part of a probe, and STATUS says what was sent.
 func TestAProbeOfAClosedWindow(t *testing.T) {
 	s := newTalker(t, small)
@@ -408,15 +452,9 @@ func TestManyLifetimes(t *testing.T) {
 	for i := range 32 {
 		s.saysFor(machine.Micros(1+i*7%32)*ms, fmt.Sprint(i%10))
 	}
-	for i := range s.deaths {
-		check.That(t, i == 0 || s.deaths[(i-1)/2].at <= s.deaths[i].at, "a heap")
-		check.Equal(t, "place", s.entries.at(s.deaths[i].last).death, int32(i))
-	}
 	s.goes()
 	check.Equal(t, "row", s.hears(13, 32), "D6")
-	for i := range s.deaths {
-		check.That(t, i == 0 || s.deaths[(i-1)/2].at <= s.deaths[i].at, "still a heap")
-	}
+	s.heap()
 	check.Equal(t, "lifetimes", len(s.deaths), 19)
 	for d := machine.Micros(1); d <= 32; d++ {
 		s.now = d * ms
@@ -431,6 +469,34 @@ func TestManyLifetimes(t *testing.T) {
 		}
 		check.Equal(t, "expired", s.Stats().Expired, int64(gone))
 		check.Equal(t, "left", len(s.deaths), 19-gone)
+	}
+}
+
+// Lifetimes are a heap, whichever of them leave it, and each entry knows its place.
+func TestTheHeapOfLifetimes(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		s := newTalker(t, small)
+		for range 1 + random.IntN(30) {
+			s.saysFor(machine.Micros(1+random.IntN(40))*ms, "x")
+			s.heap()
+		}
+		for len(s.deaths) > 0 {
+			i := random.IntN(len(s.deaths))
+			last := s.deaths[i].last
+			s.dropDeath(i)
+			check.Equal(t, "it has none", s.entries.at(last).death, noDeath)
+			s.heap()
+		}
+	}
+}
+
+// heap makes sure of the heap of lifetimes.
+func (s *talker) heap() {
+	s.t.Helper()
+	for i, d := range s.deaths {
+		check.That(s.t, s.deaths[max(i-1, 0)/2].at <= d.at, "none ends before the one above it")
+		check.Equal(s.t, "place", s.entries.at(d.last).death, int32(i))
 	}
 }
 
@@ -471,6 +537,7 @@ func TestALifetimeWithoutEnd(t *testing.T) {
 	s.now = 5
 	s.saysFor(machine.Never, "a")
 	s.saysFor(-1, "b")
+	s.saysFor(machine.Never-s.now, "c")
 	check.Equal(t, "lifetimes", len(s.deaths), 0)
 }
 
@@ -486,8 +553,24 @@ func TestLongSkips(t *testing.T) {
 	check.Equal(t, "and the next", s.packs(LargestPayload)+", "+s.packs(LargestPayload), "skip 128+128, skip 256+44")
 	s.now = s.Deadline()
 	check.Equal(t, "probe", s.packs(14), "status 300, skip 0+256, skip 256+44")
+	check.Equal(t, "all of it", s.goes(), "")
 	s.now = s.Deadline()
 	check.Equal(t, "with less room", s.packs(13), "status 300, skip 0+256")
+	check.Equal(t, "all of it", s.goes(), "")
+}
+
+// A SKIP ends at limit, and where nothing is kept any more (CHS-1).
+func TestASkipEndsAtLimit(t *testing.T) {
+	s := newTalker(t, small)
+	for range 35 {
+		s.saysFor(ms, "x")
+	}
+	s.now = ms
+	check.Equal(t, "skip", s.goes(), "skip 0+32")
+	check.Equal(t, "row", s.hears(32, 2), "D6")
+	check.Equal(t, "more room", s.goes(), "skip 32+2")
+	check.Equal(t, "row", s.hears(34, 32), "D6")
+	check.Equal(t, "the last", s.goes(), "skip 34+1")
 }
 
 // One packet carries at most 128 sequences for the first time, whatever they are (CHS-13).
@@ -562,4 +645,10 @@ func TestAReportThatWasNotDecoded(t *testing.T) {
 	s.Report(s.now, 0, 9, &Record{Type: TypeReport, Sequence: 1, Room: 5, Groups: []Group{{Start: 1, Bits: 0xffffffff}}})
 	check.Equal(t, "row", s.Row(), "D6")
 	check.Equal(t, "only what is kept", s.goes(), "message 1 b")
+	s.says("c")
+	s.now += holdUnmeasured
+	s.Report(s.now, 1, 9, &Record{Type: TypeReport, Sequence: 1, Room: 5, Groups: []Group{{Start: 2}, {Start: 1}}})
+	check.Equal(t, "only what was sent", []int{s.marked, int(s.low)}, []int{1, 1})
+	check.Equal(t, "both go", s.goes(), "message 1 b, message 2 c")
+	check.Equal(t, "marks", s.marked, 0)
 }

@@ -254,7 +254,7 @@ static void mark(cwc_sender *s, cwp_time now, int64_t n, int64_t ack)
     cwc_entry *e = entry(s, n);
     cwp_time since = now - e->at;
     int64_t overtaken = e->again ? 1 : CWC_OVERTAKEN;
-    if (e->due || since < s->path.patience) {
+    if (e->due || since < larger(s->path.patience, s->path.srtt / 2)) {
         return;
     }
     if (ack - e->packet >= overtaken || since >= hold(s)) {

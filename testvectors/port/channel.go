@@ -115,12 +115,21 @@ func (r *wanted) append(payload []byte) ([]byte, error) {
 	longer, err := anyChannel.Append(payload, &r.Record)
 	var refused *channel.Error
 	switch {
-	case errors.As(err, &refused) && refused.Place()-len(payload) < r.invalid:
+	case errors.As(err, &refused) && checkedAt(refused)-len(payload) < r.invalid:
 		return nil, placed{string(refused.Code()), refused.Place()}
 	case r.invalid != valid:
 		return nil, placed{invalidField, len(payload) + r.invalid}
 	}
 	return longer, err
+}
+
+// checkedAt returns the place of the field at which a record was refused: of the base of its
+// groups it is known when the first bits were read (CHR-35).
+func checkedAt(refused *channel.Error) int {
+	if refused.Code() == channel.CodeGroupBase {
+		return refused.Place() + 2
+	}
+	return refused.Place()
 }
 
 // recordsEncode encodes a row of records (CHR-7, CHO-2, CHO-6).

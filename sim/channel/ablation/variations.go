@@ -119,10 +119,10 @@ var variations = []variation{
 	{"OVERTAKEN 3", []edit{constant("Overtaken", "2", "3")}, all},
 	{"a resend is overtaken by OVERTAKEN, too", []edit{{"send.go", "by = 1 //", "by = Overtaken //"}}, losses},
 	{"HOLD without patience", []edit{{
-		"send.go", "age >= s.path.Patience && (ack-e.packet >= by || age >= s.path.hold())",
-		"age >= s.path.Patience && ack-e.packet >= by || age >= s.path.hold()",
+		"send.go", "age >= max(s.path.Patience, s.path.SRTT/2) && (ack-e.packet >= by || age >= s.path.hold())",
+		"age >= max(s.path.Patience, s.path.SRTT/2) && ack-e.packet >= by || age >= s.path.hold()",
 	}}, order},
-	{"a mark waits for half a round trip", []edit{{"send.go", "age >= s.path.Patience &&", "age >= max(s.path.Patience, s.path.SRTT/2) &&"}}, all},
+	{"a mark does not wait for half a round trip", []edit{{"send.go", "age >= max(s.path.Patience, s.path.SRTT/2) &&", "age >= s.path.Patience &&"}}, all},
 	{"no early probes", []edit{neverEarly}, losses},
 	{"early probes with data", []edit{{"send.go", "if !s.probesEarly() {", "if true {"}}, losses},
 	{"only progress ends backoff", []edit{onlyProgress}, losses},

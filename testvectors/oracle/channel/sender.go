@@ -158,7 +158,7 @@ func (s *Sender) mayResend(e *entry, ack int64) bool {
 	if e.again {
 		later = 1
 	}
-	return since >= s.path.Patience && (ack-e.packet >= later || since >= s.hold())
+	return since >= max(s.path.Patience, s.path.SRTT/2) && (ack-e.packet >= later || since >= s.hold())
 }
 
 func (s *Sender) hold() int64 {
