@@ -19,16 +19,19 @@ type compose struct {
 // space bytes. The packet that will have the payload has this number, no smaller than that of
 // any call before (CHC-1). If nothing is appended there is nothing to send; call it again for
 // each next packet until then. Quiet says that nothing in the records asks for an ack (CHR-4).
+// A packet that is not sent after all is lost like others. What is due waits until space is
+// enough for it: the largest record of a reliable channel has 8 + Data bytes.
 //
 // An unreliable message of more than 1,156 bytes goes alone, if dst is empty and space is
 // LargestPayload: the payload is then longer than that (CHU-3, CHC-2).
 func (m *Mux) Compose(dst []byte, now machine.Micros, number seq.Number, space int) (payload []byte, quiet bool) {
 	m.now = max(m.now, now)
 	m.compose = compose{payload: dst, number: number, left: space, quiet: true}
-	m.composeReports()
-	m.composeUnreliable()
-	m.composeData()
-	m.composeProbes()
+	if !m.composeLarge() {
+		m.composeReports()
+		m.composeUnreliable()
+		m.composeData()
+	}
 	if len(m.payload) > len(dst) {
 		m.stats.Composed++
 	}
@@ -58,6 +61,20 @@ func (m *Mux) composeReports() {
 	}
 }
 
+// composeLarge appends the message that the payload before passed over, so that a driver which
+// sends one packet at a time sends it in the end (CHC-7).
+func (m *Mux) composeLarge() bool {
+	if m.large == nil || !m.alone() {
+		return false
+	}
+	c := m.large
+	m.large = nil
+	return m.putUnreliable(c)
+}
+
+// alone reports whether a message that needs a payload of its own can go in this one (CHU-3).
+func (m *Mux) alone() bool { return len(m.payload) == 0 && m.left >= LargestPayload }
+
 // composeUnreliable appends the unreliable messages that wait, as many as fit. One that fits no
 // payload goes alone in its own (CHU-1, CHU-3).
 func (m *Mux) composeUnreliable() {
@@ -72,8 +89,13 @@ func (m *Mux) composeUnreliable() {
 func (m *Mux) putUnreliable(c *end) bool {
 	_, length := c.toSend.first()
 	size := unreliableTop + length
-	alone := size > LargestPayload && len(m.payload) == 0 && m.left >= LargestPayload
-	if size > m.left && !alone {
+	switch {
+	case size <= LargestPayload && size > m.left:
+		return false
+	case size > LargestPayload && !m.alone():
+		if m.large == nil { // or one of higher priority
+			m.large = c
+		}
 		return false
 	}
 	m.payload = append16(append(m.payload, byte(TypeUnreliable), c.id), length)
@@ -84,7 +106,7 @@ func (m *Mux) putUnreliable(c *end) bool {
 	return true
 }
 
-// composeData appends what is due of the reliable channels (CHC-8).
+// composeData appends what is due of the reliable channels, probes included (CHC-8).
 func (m *Mux) composeData() {
 	for from := 0; from < len(m.order) && m.sending != 0; {
 		to := from + 1
@@ -97,14 +119,15 @@ func (m *Mux) composeData() {
 }
 
 // composeEqual appends what is due of channels of one priority. The first that gives something
-// goes behind the others for the next packet (CHC-8).
+// goes behind the others for the next packet (CHC-8). A sender that is to be given up is polled
+// here, too.
 func (m *Mux) composeEqual(list []*end) {
 	first := -1
 	for i, c := range list {
-		if m.sending&c.bit() == 0 {
+		if m.sending&c.bit() == 0 || c.sender.Deadline() > m.now {
 			continue
 		}
-		if _, due := c.sender.lowestDue(); due && m.drain(c) && first < 0 {
+		if m.drain(c) && first < 0 {
 			first = i
 		}
 	}
@@ -125,18 +148,5 @@ func (m *Mux) drain(c *end) (any bool) {
 		}
 		any = true
 		m.put(&r)
-	}
-}
-
-// composeProbes appends the probes that are due, with what they send again. A sender that is to
-// be given up is polled here, too.
-func (m *Mux) composeProbes() {
-	if m.sending == 0 {
-		return
-	}
-	for _, c := range m.order {
-		if m.sending&c.bit() != 0 && c.sender.Prompt() <= m.now {
-			m.drain(c)
-		}
 	}
 }

@@ -92,10 +92,13 @@ func (f Format) MaxMessage() int {
 
 // Config sets up a channel (CHP-1). A field that is 0 has its default.
 type Config struct {
-	ID       uint8 // 0 to 63
-	Kind     Kind  // the same at both ends
-	Priority int   // of what it sends, 0 to 255: higher ones go first (CHC-8)
-	Format         // of a reliable channel: the same at both ends
+	ID   uint8 // 0 to 63
+	Kind Kind  // the same at both ends
+	// Priority is that of what the channel sends, 0 to 255: higher ones go first, and
+	// unreliable channels before reliable ones (CHC-7, CHC-8). A reliable channel for which the
+	// packets have no room for GiveUp fails.
+	Priority int
+	Format   // of a reliable channel: the same at both ends
 
 	// SendQueue is how many records a reliable channel keeps until they are released: the
 	// fragments of the largest message or more, to 32,768; 4,096 by default.

@@ -208,6 +208,12 @@ func TestFaultT7(t *testing.T) {
 		v.Read(0, nil)
 	}
 	check.Equal(t, "a copy", v.gets(message(70_000-1024, "x"), message(70_000-1, "x")), "V1 V1")
+
+	v = newListener(t, unordered)
+	check.Equal(t, "all in one slot at first", v.gets(message(1, "a"), message(9, "b"), message(17, "c"), message(25, "d")), "V5 V5 V5 V5")
+	check.Equal(t, "a window ahead", v.gets(message(0, "x"), message(33, "y"), message(1, "a")), "V5 V2 V1")
+	check.Equal(t, "read", v.reads(), "1 a, 9 b, 17 c, 25 d, 0 x")
+	check.Equal(t, "a window ahead", v.gets(message(33, "y"), message(1, "a")), "V5 V1")
 }
 
 // One sequence far ahead changes nothing.
@@ -252,7 +258,7 @@ func TestFaultT10(t *testing.T) {
 	check.Equal(t, "sent again", s.Stats().Resent, 1)
 }
 
-// One datagram of nacks draws no more than one window, once.
+// One datagram of nacks draws no more than one window, once; and no nack says more than that.
 func TestFaultT11(t *testing.T) {
 	h := newHost(t, Config{ID: 1, Format: Format{Window: 1024}})
 	for range 4000 {
@@ -278,6 +284,14 @@ func TestFaultT11(t *testing.T) {
 	}
 	check.Equal(t, "records", records, 1024)
 	check.That(t, size < len(p)/2, fmt.Sprint(size, " bytes drawn by ", len(p)))
+	many := append(unhex("0501 0000 0004 21"), bytes.Repeat(unhex("0000 00000000"), 33)...)
+	for _, c := range []struct {
+		report []byte
+		want   error
+	}{{many, ErrGroupCount}, {unhex("0501 0000 0104 00"), ErrRoom}, {unhex("0501 0000 0004 01 0004 00000000"), ErrGroupStart}} {
+		_, err := h.Handle(h.now, 99, 0, c.report)
+		check.That(t, errors.Is(err, c.want), fmt.Sprint(err))
+	}
 }
 
 // A datagram of any length is refused or taken, and never panics; nothing of the one before is read.
@@ -308,6 +322,12 @@ func TestFaultT13(t *testing.T) {
 		v.gets(fragment(32*n, 0, 32, strings.Repeat("x", 1024)))
 	}
 	check.Equal(t, "groups, bytes", []int{v.fragments, v.Stats().HeldBytes}, []int{2, 2048})
+	v = newListener(t, Config{Format: Format{Window: 64}})
+	for n := 0; n < 4000; n += 2 { // whose other half is skipped
+		check.Equal(t, "rows", v.gets(fragment(n, 0, 2, strings.Repeat("x", 1024)), skip(n+1, 1)), "V5 V8")
+		check.Equal(t, "read", v.reads(), fmt.Sprintf("%d skipped, %d skipped", n, n+1))
+	}
+	check.That(t, v.Stats().HeldBytes <= 64*1024, fmt.Sprint(v.Stats().HeldBytes, " bytes"))
 }
 
 // What was sent is kept until it is released; what has no room is refused.
@@ -361,8 +381,11 @@ func TestFaultT16(t *testing.T) {
 	h := newHost(t, threeKinds...)
 	h.says(1, "x")
 	for b := 1; b < 256; b++ {
-		_, err := h.Handle(0, seq.Number(b), 0, []byte{byte(b)})
-		check.That(t, err != nil, "it is refused")
+		for _, rest := range []string{"", "\x40", "\x40\x00\x00"} {
+			_, err := h.Handle(0, seq.Number(b), 0, append([]byte{byte(b)}, rest...))
+			check.That(t, err != nil, fmt.Sprint("type ", b, " is refused"))
+			check.Equal(t, fmt.Sprint(err), errors.Is(err, ErrUnknownRecord), b > int(TypeStatus))
+		}
 	}
 	check.Equal(t, "goes on", h.words(h.packs()), "1:message 0 x")
 }
@@ -420,6 +443,7 @@ func TestFaultT19(t *testing.T) {
 	s.now = holdUnmeasured
 	s.Report(s.now, 0, 0, &r)
 	check.Equal(t, "again", s.goes(), "message 65535 x, message 0 x")
+	check.Equal(t, "the farthest above and below", v.gets(message(65_535+32_768, "x"), message(65_535+32_769, "x")), "V2 V1")
 }
 
 // A message that could not be delivered is refused, and so is such a fragment.

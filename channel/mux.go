@@ -32,6 +32,8 @@ type Mux struct {
 	// unreliable channels have something to send. All other channels cost nothing.
 	sending, reporting, waiting uint64
 
+	large *end // whose large message was passed over, and goes alone in the next payload; or nil
+
 	path   Path
 	record Record // that is decoded, and its groups
 	compose
@@ -52,6 +54,14 @@ type end struct {
 }
 
 func (c *end) bit() uint64 { return 1 << c.id }
+
+// err returns why a reliable channel failed.
+func (c *end) err() error {
+	if c.sender.err != nil {
+		return c.sender.err
+	}
+	return c.receiver.err
+}
 
 // NewMux returns the channels of one end, to which nothing has come: a connection begins with a
 // new one at both ends (CHP-4). It fails with machine.ErrConfig (CHP-2).
@@ -232,11 +242,8 @@ func (m *Mux) take(c *end, number seq.Number, data []byte) {
 func (m *Mux) note(c *end) {
 	set(&m.sending, c.bit(), c.sender.state == Open && c.sender.base < c.sender.next)
 	set(&m.reporting, c.bit(), c.receiver.Deadline() != machine.Never)
-	if m.err != nil {
-		return
-	}
-	if m.err = c.sender.err; m.err == nil {
-		m.err = c.receiver.err
+	if m.err == nil {
+		m.err = c.err()
 	}
 }
 
@@ -292,9 +299,18 @@ func (m *Mux) Deadline() machine.Micros {
 	return m.Prompt()
 }
 
-// Err returns why the first channel failed; it wraps ErrFailed. The other channels go on
-// (CHC-6).
+// Err returns why the first channel failed, of whichever; it wraps ErrFailed. The other channels
+// go on (CHC-6), and ChannelErr says the same of each.
 func (m *Mux) Err() error { return m.err }
+
+// ChannelErr returns why a reliable channel failed, its sender or its receiver; nil while both
+// work, and for another id. It wraps ErrFailed (CHS-11, CHV-13).
+func (m *Mux) ChannelErr(channel uint8) error {
+	if c := m.find(channel); c != nil && c.sender != nil {
+		return c.err()
+	}
+	return nil
+}
 
 // Stats returns the counts so far.
 func (m *Mux) Stats() MuxStats { return m.stats }

@@ -283,14 +283,41 @@ func (h *host) some(p []byte, which ...int) (out []byte) {
 	return out
 }
 
-// A probe comes behind all that is due, and brings what was sent.
-func TestProbesComeLast(t *testing.T) {
-	a := newHost(t, Config{ID: 1, Priority: 9}, Config{ID: 2})
-	a.says(1, "a", "b")
+// A probe goes when its channel has its turn, and brings what was sent: by its priority (CHC-8).
+func TestProbesHavePriorities(t *testing.T) {
+	for _, priority := range []int{9, 0} {
+		a := newHost(t, Config{ID: 1, Priority: priority}, Config{ID: 2, Priority: 5})
+		a.says(1, "a", "b")
+		a.packs()
+		a.now = 250 * ms
+		a.says(2, "c")
+		want := []string{"1:status 2", "1:message 0 a", "1:message 1 b", "2:message 0 c"}
+		if priority < 5 {
+			want = append(want[3:], want[:3]...)
+		}
+		check.Equal(t, "payload", a.words(a.packs()), strings.Join(want, ", "))
+	}
+}
+
+// A channel with more than there are packets for fills each of them, and the only message of
+// another was lost: its probe has its turn, so that it does not fail (CHC-8).
+func TestAProbeBesideABulkChannel(t *testing.T) {
+	a, b := pair(t, Config{ID: 1}, Config{ID: 2})
+	fill := strings.Repeat("x", 1160/20-6) // 20 of them fill a payload
+	a.says(2, "lost")
 	a.packs()
-	a.now = 250 * ms
-	a.says(2, "c")
-	check.Equal(t, "payload", a.words(a.packs()), "2:message 0 c, 1:status 2, 1:message 0 a, 1:message 1 b")
+	for i := range 50 { // one packet each 20 ms
+		a.now, b.now = machine.Micros(i)*20*ms, machine.Micros(i)*20*ms
+		for range 40 {
+			a.says(1, fill)
+		}
+		b.gets(a.packs())
+		if p := b.packs(); p != nil {
+			a.gets(p)
+		}
+		b.reads(1)
+	}
+	check.Equal(t, "read", b.reads(2), "0 lost")
 }
 
 // An unreliable message that leaves no room for others goes alone, and each goes once (CHU-1,
@@ -335,6 +362,20 @@ func TestALargeMessageWaitsForItsPayload(t *testing.T) {
 	check.Equal(t, "less room", len(p), 0)
 	p, _ = a.Compose(nil, 0, 0, LargestPayload)
 	check.Equal(t, "alone", len(p), 16384)
+}
+
+// With one packet a tick, and something smaller for each, a large message still goes: it is passed
+// over once, those of higher priority before others (CHC-7, CHC-8).
+func TestALargeMessageIsPassedOverOnce(t *testing.T) {
+	a := newHost(t, Config{ID: 2, Kind: Unreliable, Priority: 2}, Config{ID: 3, Kind: Unreliable}, Config{ID: 4, Kind: Unreliable, Priority: 1})
+	a.says(3, strings.Repeat("l", 3000))
+	a.says(4, strings.Repeat("l", 2000), strings.Repeat("l", 2000))
+	var sizes []int
+	for range 8 {
+		a.says(2, "s")
+		sizes = append(sizes, len(a.packs()))
+	}
+	check.Equal(t, "payloads", sizes, []int{5, 2004, 10, 2004, 10, 3004, 10, 5})
 }
 
 // Unreliable messages go by the priority of their channels, of each the oldest first (CHC-7, CHC-8);
@@ -408,6 +449,9 @@ func TestAFailureOfOneChannel(t *testing.T) {
 	a.now = 20 * machine.Second
 	a.packs()
 	check.Same(t, "the first failure stays", a.Err(), first)
+	check.Same(t, "that of a channel", a.ChannelErr(1), first)
+	check.That(t, errors.Is(a.ChannelErr(2), ErrFailed) && strings.Contains(a.ChannelErr(2).Error(), "channel 2: sender"), "each says why")
+	check.That(t, b.ChannelErr(1) == b.Err() && b.ChannelErr(2) == nil && b.ChannelErr(77) == nil, "the others go on")
 }
 
 // A channel that does not exist takes and gives nothing.

@@ -51,8 +51,8 @@ func TestRowsOfTheReceiver(t *testing.T) {
 		{"V1", "in have", func(v *listener) string { return v.gets(message(1, "a"), message(1, "b")) }, "V5 V1"},
 		{"V1", "below base", func(v *listener) string { return v.gets(message(0, "a"), message(0, "a")) }, "V5 V1"},
 		{"V1", "below tail", func(v *listener) string {
-			return v.gets(message(0, "a")) + v.reads() + v.gets(message(0, "a"))
-		}, "V50 aV1"},
+			return v.gets(message(0, "a")) + ", " + v.reads() + ", " + v.gets(message(0, "a"))
+		}, "V5, 0 a, V1"},
 		{"V1", "before the first", func(v *listener) string { return v.gets(message(65535, "a")) }, "V1"},
 		{"V1", "as old as can be", func(v *listener) string { return v.gets(message(32769, "a")) }, "V1"},
 		{"V1", "a fragment of what was skipped", func(v *listener) string { return v.gets(skip(0, 2), fragment(1, 1, 2, "a")) }, "V8 V1"},
@@ -83,8 +83,8 @@ func TestRowsOfTheReceiver(t *testing.T) {
 		}, "V8 V5 V3"},
 		{"V4", "a sequence of its group was skipped", func(v *listener) string { return v.gets(skip(1, 1), fragment(0, 0, 2, "aaaa")) }, "V8 V4"},
 		{"V4", "its group began below tail", func(v *listener) string {
-			return v.gets(message(0, "a")) + v.reads() + v.gets(fragment(1, 1, 2, "a"))
-		}, "V50 aV4"},
+			return v.gets(message(0, "a")) + ", " + v.reads() + ", " + v.gets(fragment(1, 1, 2, "a"))
+		}, "V5, 0 a, V4"},
 		{"V5", "the last below limit", func(v *listener) string { return v.gets(message(31, "a")) }, "V5"},
 		{"V5", "a group that reaches beyond limit", func(v *listener) string { return v.gets(fragment(31, 0, 2, "aaaa")) }, "V5"},
 		{"V5", "two groups side by side", func(v *listener) string {

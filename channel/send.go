@@ -171,7 +171,7 @@ func (s *Sender) markNamed(n, ack seq.Number) {
 	if e.again {
 		by = 1 // less may go behind it
 	}
-	if age >= s.path.Patience && (ack-e.packet >= by || age >= s.path.hold()) {
+	if age >= max(s.path.Patience, s.path.SRTT/2) && (ack-e.packet >= by || age >= s.path.hold()) {
 		s.setDue(n)
 	}
 }

@@ -195,7 +195,7 @@ func TestWhatSendRefuses(t *testing.T) {
 }
 
 // A report counts only if the receiver could have seen the latest transmission: two later
-// packets were acked and patience has passed, or HOLD (CHS-3).
+// packets were acked, and patience and half a round trip have passed, or HOLD (CHS-3).
 func TestWhenAReportMarks(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -208,8 +208,10 @@ func TestWhenAReportMarks(t *testing.T) {
 		{"unmeasured, overtaken by two", Path{}, 0, 2, true},
 		{"no ack, before HOLD", Path{}, 250*ms - 1, seq.None, false},
 		{"no ack, at HOLD", Path{}, 250 * ms, seq.None, true},
-		{"before patience", measured, 30*ms - 1, 5, false},
-		{"at patience", measured, 30 * ms, 2, true},
+		{"before patience", Path{Measured: true, SRTT: 100 * ms, Patience: 60 * ms}, 60*ms - 1, 5, false},
+		{"at patience", Path{Measured: true, SRTT: 100 * ms, Patience: 60 * ms}, 60 * ms, 2, true},
+		{"before half a round trip", measured, 50*ms - 1, 5, false},
+		{"after half a round trip", measured, 50 * ms, 2, true},
 		{"patience without overtaking", measured, 125*ms - 1, 1, false},
 		{"HOLD is 5/4 of the round trip", measured, 125 * ms, 1, true},
 		{"HOLD is 10 ms more at least", Path{Measured: true, SRTT: 4 * ms}, 14*ms - 1, seq.None, false},
@@ -322,7 +324,7 @@ func TestProbes(t *testing.T) {
 // a report makes a difference (CHS-3, CHS-4).
 func TestEarlyProbes(t *testing.T) {
 	s := newTalker(t, small)
-	s.SetPath(measured)
+	s.SetPath(Path{Measured: true, SRTT: 60 * ms, Patience: 30 * ms})
 	s.says("a", "b", "c")
 	s.goes()
 	s.now = 125 * ms
@@ -331,7 +333,7 @@ func TestEarlyProbes(t *testing.T) {
 	check.Equal(t, "deadline", s.Deadline()-s.now, 20*ms)
 	s.now += 20 * ms
 	check.Equal(t, "early", s.goes(), "status 3")
-	check.Equal(t, "then the first of the others", s.Deadline()-s.now, 145*ms)
+	check.Equal(t, "then the first of the others", s.Deadline()-s.now, 95*ms)
 	s.now += 9 * ms
 	check.Equal(t, "row", s.hearsOf(1, 2, 1, 32, 1), "D6")
 	check.Equal(t, "before patience", s.goes(), "")
@@ -346,7 +348,7 @@ func TestEarlyProbes(t *testing.T) {
 	check.Equal(t, "row", s.hears(1, 33, 1), "D6")
 	check.Equal(t, "so does more room", s.Deadline()-s.now, 20*ms)
 	check.Equal(t, "row", s.hears(2, 31), "D6")
-	check.Equal(t, "nothing is left that was sent again", s.Deadline()-s.saidAt, 145*ms)
+	check.Equal(t, "nothing is left that was sent again", s.Deadline()-s.saidAt, 95*ms)
 }
 
 // What a report names makes the next probe early even if nothing is marked by it (CHS-2).

@@ -62,16 +62,20 @@ var (
 		`"truncated"`, `"crc_mismatch"`, `"nonzero_padding"`, `"slice_id_out_of_range"`, `"bad_end_check"`,
 		`"trailing_data"`, `"invalid_field"`, `"unsupported"`, `"bad_request"`,
 	}
-	// placedCodes are those of the packet layer, which come with a place (PKO-2).
+	// placedCodes are those of the packet layer and of channels, which come with a place
+	// (PKO-2, CHO-2).
 	placedCodes = []string{
 		`"truncated"`, `"reserved_bits"`, `"not_minimal"`, `"empty_payload"`, `"too_large"`, `"too_many_fragments"`, `"single_fragment"`,
 		`"fragment_id_out_of_range"`, `"sequence_mismatch"`, `"fragment_size"`, `"invalid_field"`,
+		`"unknown_record"`, `"unknown_channel"`, `"length"`, `"fragment_count"`, `"fragment_index"`, `"room"`,
+		`"group_count"`, `"group_start"`, `"group_order"`, `"group_bits"`, `"group_base"`,
 	}
 	// resultOf names the field that an op answers with (PRT-1).
 	resultOf = map[string]string{
 		"encode_body": "hex", "decode_body": "packet", "encode_packet": "hex", "decode_packet": "packet",
 		"sender": "steps", "receiver": "steps",
 		"packet_header": "hex", "packet_decode": "packet", "packet_endpoint": "steps", "packet_congestion": "steps",
+		"records_encode": "hex", "records_decode": "records", "channel_report": "hex", "channel_receiver": "steps", "channel_sender": "steps",
 	}
 )
 
@@ -117,7 +121,7 @@ func isRefusal(a object) bool {
 }
 
 // checkInverse asks the inverse question: what was decoded encodes to the same
-// bytes (LAW-2), and what was encoded decodes.
+// bytes (LAW-2, CHR-6), and what was encoded decodes.
 func checkInverse(t T, op string, q, a object) {
 	t.Helper()
 	inverse := object{"id": q["id"]}
@@ -137,6 +141,11 @@ func checkInverse(t T, op string, q, a object) {
 		inverse["op"] = json.RawMessage(`"decode_` + op[len("encode_"):] + `"`)
 		inverse["hex"], inverse["type"] = a["hex"], packet["type"]
 		field = "packet"
+	case "records_decode":
+		inverse["op"], inverse["records"] = json.RawMessage(`"records_encode"`), a["records"]
+		want = q["hex"]
+	case "records_encode", "channel_report":
+		inverse["op"], inverse["hex"] = json.RawMessage(`"records_decode"`), a["hex"]
 	default:
 		return
 	}

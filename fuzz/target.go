@@ -37,6 +37,7 @@ func Targets() []*Target {
 		targetBits, targetDatagram, targetBody, targetRoundTrip,
 		targetReceiver, targetSender, targetConversation, targetTransport, targetVectors, targetPort,
 		targetPacket, targetPacketEndpoint, targetCongestion,
+		targetRecords, targetChannelReceiver, targetChannelSender, targetChannelConversation, targetMux,
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/internal/check"
@@ -84,13 +85,13 @@ func TestSeedsTakeAllRows(t *testing.T) {
 	defer func() { verbose = before }()
 	var out strings.Builder
 	log := recorder{func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }}
-	for _, target := range []*Target{targetReceiver, targetSender, targetPacketEndpoint, targetCongestion} {
+	for _, target := range []*Target{targetReceiver, targetSender, targetPacketEndpoint, targetCongestion, targetChannelReceiver, targetChannelSender} {
 		for _, seed := range target.Seeds() {
 			target.Run(log, seed)
 		}
 	}
 	text := out.String()
-	for _, line := range append(statemachine.ReceiverTable(), statemachine.SenderTable()...) {
+	for _, line := range slices.Concat(statemachine.ReceiverTable(), statemachine.SenderTable(), channel.ReceiverTable(), channel.SenderTable()) {
 		if !strings.Contains(text, "Row:"+string(line.Row)+" ") {
 			t.Errorf("no seed takes %v", line.Row)
 		}
@@ -123,6 +124,12 @@ func TestInverses(t *testing.T) {
 	for _, size := range []int{1, 3, 1023, 1024, 1025, 6144, 6145, 36 * 1024, 255 * 1024, codec.MaxChunkSize} {
 		s := script{sizeBytes(size)}
 		check.Same(t, "the number of slices", codec.NumSlices(readSize(&s)), codec.NumSlices(size))
+	}
+	for _, q := range requests[contract.RecordsEncodeRequest](files, contract.OpRecordsEncode) {
+		if list, ok := recordsOf(q.Records); ok && len(list) <= 8 {
+			want := recordsScript(list)
+			check.Bytes(t, "records", recordsScript(readRecords(&script{want})), want)
+		}
 	}
 	p := contract.Profile{Rate: 5000, Cap: 70000, Burst: 3000, AcksPay: true, SpacingUS: 77, ResendDelayUS: 88}
 	s := script{profileSeed(&p)[1:]}

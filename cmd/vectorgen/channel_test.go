@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -75,34 +73,17 @@ var notTakenByChannels = map[string]string{
 // oracle runs them, not as they say.
 func TestEveryChannelRowIsTaken(t *testing.T) {
 	rows, _ := takenByChannels(t)
-	found := regexp.MustCompile(`(?m)^\| (?:([DV]\d+) \||\*\*(CHR-\d+)\*\* \|)`).FindAllSubmatch(specification(t).channels, -1)
-	if len(found) != 13+21+16 {
-		t.Errorf("%d rows and checks in the document", len(found))
+	ids := idsIn(specification(t).channels, `^\| (?:([DV]\d+) \||\*\*(CHR-\d+)\*\* \|)`)
+	if len(ids) != 13+21+16 {
+		t.Errorf("%d rows and checks in the document", len(ids))
 	}
-	for _, m := range found {
-		id := string(m[1]) + string(m[2])
-		if (rows[id] > 0) == (notTakenByChannels[id] != "") {
-			t.Errorf("%s: %d times; why not: %q", id, rows[id], notTakenByChannels[id])
-		}
-	}
+	eachIsTaken(t, rows, ids, notTakenByChannels)
 }
 
 // Every code of the registry comes from a vector.
 func TestEveryChannelCodeIsGiven(t *testing.T) {
 	_, codes := takenByChannels(t)
-	text, err := os.ReadFile("../../spec/channels.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var document struct{ Codes []struct{ Code string } }
-	if err := json.Unmarshal(text, &document); err != nil || len(document.Codes) < 15 {
-		t.Fatalf("%d codes, %v", len(document.Codes), err)
-	}
-	for _, c := range document.Codes {
-		if (codes[c.Code] > 0) == (notTakenByChannels[c.Code] != "") {
-			t.Errorf("%s: %d times; why not: %q", c.Code, codes[c.Code], notTakenByChannels[c.Code])
-		}
-	}
+	eachIsTaken(t, codes, codesOf(t, "channels.json"), notTakenByChannels)
 }
 
 // withoutChannelVector are the sentences on records and both machines that no vector can
@@ -118,38 +99,19 @@ var withoutChannelVector = map[string]string{
 
 // Every sentence on what vectors can show has one.
 func TestChannelSentencesHaveVectors(t *testing.T) {
-	seen := map[string]bool{}
-	for _, v := range channelVectors(t) {
-		for _, id := range v.Sentences {
-			seen[id] = true
-		}
+	ids := idsIn(specification(t).channels, `^(?:- |\| )\*\*(CH[NPRSXVGO]-\d+)\*\*`)
+	if len(ids) < 80 {
+		t.Errorf("%d sentences in the document", len(ids))
 	}
-	found := regexp.MustCompile(`(?m)^(?:- |\| )\*\*(CH[NPRSXVGO]-\d+)\*\*`).FindAllSubmatch(specification(t).channels, -1)
-	if len(found) < 80 {
-		t.Errorf("%d sentences in the document", len(found))
-	}
-	for _, m := range found {
-		if id := string(m[1]); seen[id] == (withoutChannelVector[id] != "") {
-			t.Errorf("%s: a vector: %t; why none: %q", id, seen[id], withoutChannelVector[id])
-		}
-	}
+	eachIsTaken(t, sentencesOf(channelVectors(t)), ids, withoutChannelVector)
 }
 
 // A vector of channels has one of their levels, by its operation.
 func TestLevelsOfChannelVectors(t *testing.T) {
-	levels := map[string]testvectors.Level{contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender}
 	vectors := channelVectors(t)
-	for _, v := range vectors {
-		var h contract.Header
-		_ = json.Unmarshal(v.Request, &h)
-		want, ok := levels[h.Op]
-		if !ok {
-			want = testvectors.Channels
-		}
-		if v.Level != want {
-			t.Errorf("%s: level %s, want %s", v.Name, v.Level, want)
-		}
-	}
+	levelsAreOf(t, vectors, testvectors.Channels, map[string]testvectors.Level{
+		contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender,
+	})
 	if len(vectors) < 500 {
 		t.Errorf("%d vectors", len(vectors))
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,17 +13,6 @@ import (
 
 // packetVectors are the vectors of the packet layer.
 func packetVectors(t *testing.T) []testvectors.Vector { return vectorsOf(t, "packet-") }
-
-// vectorsOf are those of the files whose names begin so.
-func vectorsOf(t *testing.T, prefix string) (list []testvectors.Vector) {
-	t.Helper()
-	for _, f := range generated(t) {
-		if strings.HasPrefix(f.name, prefix) {
-			list = append(list, f.vectors()...)
-		}
-	}
-	return list
-}
 
 // taken counts the rows that the oracle takes, and the checks and codes with which it
 // refuses.
@@ -69,14 +56,6 @@ func taken(t *testing.T, vectors []testvectors.Vector) (rows, codes map[string]i
 	return rows, codes
 }
 
-func request[Q any](t *testing.T, v testvectors.Vector) (q Q) {
-	t.Helper()
-	if err := json.Unmarshal(v.Request, &q); err != nil {
-		t.Fatalf("%s: %v", v.Name, err)
-	}
-	return q
-}
-
 // notTakenByVectors are rows, checks and codes that no vector can take, and why.
 var notTakenByVectors = map[string]string{
 	"P5":      "the layer above refuses nothing (PKO-4)",
@@ -91,35 +70,18 @@ var notTakenByVectors = map[string]string{
 // as the oracle runs them, not as they say.
 func TestEveryPacketRowIsTaken(t *testing.T) {
 	rows, _ := taken(t, packetVectors(t))
-	found := regexp.MustCompile(`(?m)^\| (?:([PLC]\d+) \||\*\*(PKD-\d+)\*\* \|)|^- \*\*(PKD-\d+)\*\*`).FindAllSubmatch(specification(t).packets, -1)
-	if len(found) != 13+11+8+14 {
-		t.Errorf("%d rows and checks in the document", len(found))
+	ids := idsIn(specification(t).packets, `^\| (?:([PLC]\d+) \||\*\*(PKD-\d+)\*\* \|)|^- \*\*(PKD-\d+)\*\*`)
+	if len(ids) != 13+11+8+14 {
+		t.Errorf("%d rows and checks in the document", len(ids))
 	}
-	for _, m := range found {
-		id := string(m[1]) + string(m[2]) + string(m[3])
-		if (rows[id] > 0) == (notTakenByVectors[id] != "") {
-			t.Errorf("%s: %d times; why not: %q", id, rows[id], notTakenByVectors[id])
-		}
-	}
+	eachIsTaken(t, rows, ids, notTakenByVectors)
 }
 
 // Every code of the registry comes from a vector.
 func TestEveryPacketCodeIsGiven(t *testing.T) {
 	_, codes := taken(t, packetVectors(t))
 	codes["invalid_field"]++ // of packet_header; the oracle has no such request
-	text, err := os.ReadFile("../../spec/packets.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var document struct{ Codes []struct{ Code string } }
-	if err := json.Unmarshal(text, &document); err != nil || len(document.Codes) < 15 {
-		t.Fatalf("%d codes, %v", len(document.Codes), err)
-	}
-	for _, c := range document.Codes {
-		if (codes[c.Code] > 0) == (notTakenByVectors[c.Code] != "") {
-			t.Errorf("%s: %d times; why not: %q", c.Code, codes[c.Code], notTakenByVectors[c.Code])
-		}
-	}
+	eachIsTaken(t, codes, codesOf(t, "packets.json"), notTakenByVectors)
 }
 
 // withoutPacketVector are the sentences on the wire format, the endpoint and congestion
@@ -142,40 +104,19 @@ var withoutPacketVector = map[string]string{
 
 // Every sentence on what vectors can show has one.
 func TestPacketSentencesHaveVectors(t *testing.T) {
-	seen := map[string]bool{}
-	for _, v := range packetVectors(t) {
-		for _, id := range v.Sentences {
-			seen[id] = true
-		}
+	ids := idsIn(specification(t).packets, `^(?:- |\| )\*\*(PK[NPTFDSRXALCIO]-\d+)\*\*`)
+	if len(ids) < 60 {
+		t.Errorf("%d sentences in the document", len(ids))
 	}
-	found := regexp.MustCompile(`(?m)^(?:- |\| )\*\*(PK[NPTFDSRXALCIO]-\d+)\*\*`).FindAllSubmatch(specification(t).packets, -1)
-	if len(found) < 60 {
-		t.Errorf("%d sentences in the document", len(found))
-	}
-	for _, m := range found {
-		if id := string(m[1]); seen[id] == (withoutPacketVector[id] != "") {
-			t.Errorf("%s: a vector: %t; why none: %q", id, seen[id], withoutPacketVector[id])
-		}
-	}
+	eachIsTaken(t, sentencesOf(packetVectors(t)), ids, withoutPacketVector)
 }
 
 // A vector of the packet layer has one of its levels, by its operation.
 func TestLevelsOfPacketVectors(t *testing.T) {
-	count := 0
-	for _, v := range packetVectors(t) {
-		var h contract.Header
-		_ = json.Unmarshal(v.Request, &h)
-		want := testvectors.Packets
-		if h.Op == contract.OpPacketEndpoint {
-			want = testvectors.PacketsEndpoint
-		}
-		if v.Level != want {
-			t.Errorf("%s: level %s, want %s", v.Name, v.Level, want)
-		}
-		count++
-	}
-	if count < 600 {
-		t.Errorf("%d vectors", count)
+	vectors := packetVectors(t)
+	levelsAreOf(t, vectors, testvectors.Packets, map[string]testvectors.Level{contract.OpPacketEndpoint: testvectors.PacketsEndpoint})
+	if len(vectors) < 600 {
+		t.Errorf("%d vectors", len(vectors))
 	}
 }
 

@@ -43,10 +43,13 @@ func (c *counts) numbers() (n []int64) {
 	return n
 }
 
+// printRow prints a name and what is said of it.
+func printRow(w io.Writer, name, format string, args ...any) {
+	fmt.Fprintf(w, "%-13s %s\n", name, fmt.Sprintf(format, args...))
+}
+
 func (c *counts) print(w io.Writer) {
-	row := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-13s %s\n", name, fmt.Sprintf(format, args...))
-	}
+	row := func(name, format string, args ...any) { printRow(w, name, format, args...) }
 	row("worlds", "%d, %v of virtual time", c.worlds, time.Duration(c.virtual)*time.Microsecond)
 	row("connections", "%d, of them %d begun after another between the same two; %d ended by giving up", c.connections, c.reconnected, c.gaveUp)
 	row("chunks", "%d submitted, %d reported as delivered, %d read; %d refused as they should be", c.submitted, c.reported, c.delivered, c.badSubmits)

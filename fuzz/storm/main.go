@@ -2,6 +2,8 @@
 // without faults until all is delivered, and checks what the specification promises
 // of the state machines (section 11 of spec/PROTOCOL.md). A seed decides everything
 // in a world, its faults included, so a failure is repeated by its seed.
+// Each seed also has a world of channels (channels.go, sim/channel), with what section 8
+// of spec/CHANNELS.md promises.
 //
 // To read it: world.go is the whole, conditions.go and profiles.go what a seed
 // draws. A pair is a server and a peer, an end is what drives the machines there;
@@ -25,16 +27,19 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/chunkwire/chunkwire/sim/channel"
 )
 
-const usage = `Storm runs worlds of connections over networks with faults, in virtual time.
+const usage = `Storm runs worlds of connections, and of channels, over networks with faults, in virtual time.
 
 Usage: go run ./fuzz/storm [flags]
 
   go run ./fuzz/storm                          worlds for 20 s, from seed 1 on
   go run ./fuzz/storm --for 1h --from 1000000  those of a nightly run
   go run ./fuzz/storm --worlds 500             as many worlds, however long it takes
-  go run ./fuzz/storm --seed 17 --verbose      one world, with a log
+  go run ./fuzz/storm --seed 17 --verbose      those of one seed, with a log
+  go run ./fuzz/storm --only channels          without those of chunks; or only chunks
 
 Exit codes: 0 no failure, 1 a failure, 2 bad usage.
 
@@ -46,8 +51,15 @@ type options struct {
 	from    uint64
 	worlds  int
 	long    time.Duration
+	only    string
 	verbose bool
 }
+
+// What --only takes.
+const (
+	chunksOnly   = "chunks"
+	channelsOnly = "channels"
+)
 
 const (
 	defaultTime = 20 * time.Second
@@ -75,6 +87,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.Uint64Var(&o.from, "from", 1, "`seed` of the first world")
 	f.IntVar(&o.worlds, "worlds", 0, "stop after `n` worlds")
 	f.DurationVar(&o.long, "for", 0, "stop after this time, in the middle of no world (default 20s, unless --worlds is given)")
+	f.StringVar(&o.only, "only", "", "run the worlds of `chunks` or channels only")
 	f.BoolVar(&o.verbose, "verbose", false, "print the end of a world's log, after a failure what came before it; only with --seed")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -84,6 +97,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		err = fmt.Errorf("there is no argument %q", f.Arg(0))
 	case o.verbose && o.seed == 0:
 		err = errors.New("--verbose wants --seed")
+	case o.only != "" && o.only != chunksOnly && o.only != channelsOnly:
+		err = fmt.Errorf("--only wants %s or %s", chunksOnly, channelsOnly)
 	case o.worlds < 0 || o.long < 0:
 		err = errors.New("--worlds and --for must not be negative")
 	}
@@ -102,46 +117,84 @@ func (o options) withDefaults() options {
 	return o
 }
 
-// campaign runs worlds one after the other.
+// campaign is worlds that were run, and what came of them.
+type campaign struct {
+	options
+	chunks   counts
+	channels channel.WorldCounts
+	failures int
+	hash     *log
+	stdout   io.Writer
+}
+
+// campaign runs the worlds of seeds one after the other.
 func (o options) campaign(stdout, stderr io.Writer) int {
 	began := time.Now()
-	var all counts
-	failures, hash := 0, newLog(false)
+	c := campaign{options: o, hash: newLog(false), stdout: stdout}
 	seed := o.from
-	for ; failures < maxFailures && (o.worlds == 0 || seed < o.from+uint64(o.worlds)) && (o.long == 0 || time.Since(began) < o.long); seed++ {
-		w := newWorld(seed, o.verbose)
-		w.run()
-		all.add(w.counts)
-		hash.mark(w.log.hash)
-		if w.failure != nil {
-			failures++
-			fmt.Fprintf(stdout, "FAIL seed %d, commit %s: %v; repeat: go run ./fuzz/storm --seed %d --verbose\n", seed, commit(), w.failure, seed)
+	for ; c.failures < maxFailures && (o.worlds == 0 || seed < o.from+uint64(o.worlds)) && (o.long == 0 || time.Since(began) < o.long); seed++ {
+		if o.only != channelsOnly {
+			c.runChunks(seed)
 		}
-		if o.verbose {
-			w.print(stdout)
+		if o.only != chunksOnly {
+			c.runChannels(seed)
 		}
-		progress(stderr, "seed %d, %d failures, %v", seed, failures, time.Since(began).Round(time.Second))
+		progress(stderr, "seed %d, %d failures, %v", seed, c.failures, time.Since(began).Round(time.Second))
 	}
 	progress(stderr, "")
-	fmt.Fprintf(stdout, "seeds         %d to %d, commit %s, trace %016x\n", o.from, seed-1, commit(), hash.hash)
-	all.print(stdout)
-	fmt.Fprintf(stdout, "failures      %d\n", failures)
+	fmt.Fprintf(stdout, "seeds         %d to %d, commit %s, trace %016x\n", o.from, seed-1, commit(), c.hash.hash)
+	c.chunks.print(stdout)
+	printChannels(stdout, &c.channels)
+	fmt.Fprintf(stdout, "failures      %d\n", c.failures)
 	fmt.Fprintf(stderr, "took          %v\n", time.Since(began).Round(time.Millisecond))
-	if failures > 0 {
+	if c.failures > 0 {
 		return 1
 	}
 	return 0
 }
 
+func (c *campaign) runChunks(seed uint64) {
+	w := newWorld(seed, c.verbose)
+	w.run()
+	c.chunks.add(w.counts)
+	c.hash.mark(w.log.hash)
+	if w.failure != nil {
+		c.fails(seed, w.failure)
+	}
+	if c.verbose {
+		w.print(c.stdout)
+	}
+}
+
+func (c *campaign) runChannels(seed uint64) {
+	l := newLog(c.verbose)
+	counts, err := runChannels(seed, l)
+	c.channels.Add(counts)
+	c.hash.mark(l.hash)
+	if err != nil {
+		c.fails(seed, err)
+	}
+	for _, text := range l.latest(nil, logged) {
+		fmt.Fprintln(c.stdout, text)
+	}
+}
+
+func (c *campaign) fails(seed uint64, err error) {
+	c.failures++
+	fmt.Fprintf(c.stdout, "FAIL seed %d, commit %s: %v; repeat: go run ./fuzz/storm --seed %d --verbose\n", seed, commit(), err, seed)
+}
+
+// logged is how many lines of a log are printed.
+const logged = 120
+
 // print prints the end of a world's log.
 func (w *world) print(out io.Writer) {
-	const lines = 120
 	var about *pair
 	if w.failure != nil {
 		about = w.failure.pair
 	}
 	fmt.Fprintf(out, "conditions: %+v\n", w.conditions)
-	for _, text := range w.log.latest(about, lines) {
+	for _, text := range w.log.latest(about, logged) {
 		fmt.Fprintln(out, text)
 	}
 	if w.failure != nil {

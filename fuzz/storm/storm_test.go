@@ -36,6 +36,22 @@ func TestSmallWorlds(t *testing.T) {
 	}
 }
 
+// Each seed has a world of channels; sim/channel tests more of them.
+func TestWorldsOfChannels(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"--worlds", "20", "--only", "channels"}, &stdout, &stderr); code != 0 {
+		t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
+	}
+	if text := stdout.String(); !strings.Contains(text, "worlds        0,") || !strings.Contains(text, "channels      20 worlds") {
+		t.Errorf("it prints\n%s", text)
+	}
+	l := newLog(true)
+	if _, err := runChannels(1, l); err != nil || l.count < 100 {
+		t.Errorf("%d lines, %v", l.count, err)
+	}
+}
+
 // The same seed gives the same world, to the last datagram.
 func TestSeedsRepeat(t *testing.T) {
 	t.Parallel()
@@ -65,8 +81,8 @@ func TestSeedsRepeat(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]int{
-		"--help": 0, "--seed x": 2, "--verbose": 2, "--for -1s": 2, "more": 2, "--worlds -1": 2,
-		"--seed 3 --verbose": 0,
+		"--help": 0, "--seed x": 2, "--verbose": 2, "--for -1s": 2, "more": 2, "--worlds -1": 2, "--only packets": 2,
+		"--seed 3 --verbose": 0, "--seed 3 --verbose --only channels": 0,
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(strings.Fields(args), &stdout, &stderr); code != want {

@@ -27,6 +27,7 @@ bool cwc_sender_init(cwc_sender *s, const cwc_config *config, uint8_t channel, c
     s->limit = config->first + (int64_t)config->window;
     s->heard = -1;
     s->packet_now = -1;
+    s->resent = config->first;
     s->first_due = config->first;
     s->dies_at = CWP_NEVER;
     s->entries = (cwc_entry *)memory.take(memory.owner, entries_size(s));
@@ -102,10 +103,17 @@ static cwp_time hold(const cwc_sender *s)
     return s->path.measured ? srtt + larger(srtt / 4, CWC_HOLD_MARGIN) : CWC_HOLD_UNMEASURED;
 }
 
+/* Whether the next probe is early (CHS-4). */
+static bool early(const cwc_sender *s) { return s->backoff == 0 && s->resent > s->base; }
+
 /* PROBE_WAIT of CHS-4 */
 static cwp_time probe_wait(const cwc_sender *s)
 {
-    return smaller((hold(s) + CWC_PROBE_MARGIN) << s->backoff, larger(2 * s->path.srtt, CWC_LEAST_CAP));
+    unsigned doublings = s->backoff > 0 ? s->backoff - 1 : 0;
+    if (early(s)) {
+        return CWC_PROBE_SOON;
+    }
+    return smaller((hold(s) + CWC_PROBE_MARGIN) << doublings, larger(2 * s->path.srtt, CWC_LEAST_CAP));
 }
 
 /* ---- Send ------------------------------------------------------------------- */
@@ -219,10 +227,10 @@ static bool implausible(const cwc_sender *s, const cwc_record *report, int64_t b
 }
 
 /* RELEASE and ROOM (CHS-2) */
-static void release(cwc_sender *s, cwp_time now, int64_t base, int64_t room, int64_t number)
+static void release(cwc_sender *s, cwp_time now, const cwc_record *report, int64_t base, int64_t number)
 {
     bool first_dead = false;
-    bool grown = base > s->base || base + room > s->limit;
+    bool grown = base > s->base || base + report->room > s->limit;
     s->heard = number;
     s->heard_at = now;
     for (; s->base < base; s->base++) {
@@ -231,8 +239,8 @@ static void release(cwc_sender *s, cwp_time now, int64_t base, int64_t room, int
         drop(s, e);
     }
     s->first_due = larger(s->first_due, base);
-    s->limit = larger(s->limit, base + room);
-    if (grown) {
+    s->limit = larger(s->limit, base + report->room);
+    if (grown || report->num_groups > 0) {
         s->backoff = 0;
     }
     if (first_dead) {
@@ -245,10 +253,11 @@ static void mark(cwc_sender *s, cwp_time now, int64_t n, int64_t ack)
 {
     cwc_entry *e = entry(s, n);
     cwp_time since = now - e->at;
-    if (e->due) {
+    int64_t overtaken = e->again ? 1 : CWC_OVERTAKEN;
+    if (e->due || since < larger(s->path.patience, s->path.srtt / 2)) {
         return;
     }
-    if ((ack - e->packet >= CWC_OVERTAKEN && since >= s->path.patience) || since >= hold(s)) {
+    if (ack - e->packet >= overtaken || since >= hold(s)) {
         e->due = true;
         s->first_due = smaller(s->first_due, n);
     }
@@ -275,7 +284,7 @@ static cwc_sender_row receive_report(cwc_sender *s, cwp_time now, const cwc_reco
         s->implausible++;
         return CWC_D5;
     }
-    release(s, now, base, report->room, number);
+    release(s, now, report, base, number);
     for (int64_t i = 0; i < report->num_groups; i++) {
         mark_group(s, now, base + ahead(report->groups[i].start, report->sequence), report->groups[i].bits, ack);
     }
@@ -360,12 +369,16 @@ static bool send_due(cwc_sender *s, cwp_time now, int64_t n, int64_t end, size_t
     }
     describe(s, n, count, record);
     s->fresh += fresh;
-    s->sent = larger(s->sent, n + count);
     for (int64_t m = n; m < n + count; m++) {
+        if (m < s->sent) {
+            entry(s, m)->again = true;
+            s->resent = larger(s->resent, m + 1);
+        }
         entry(s, m)->packet = s->packet_now;
         entry(s, m)->at = now;
         entry(s, m)->due = false;
     }
+    s->sent = larger(s->sent, n + count);
     s->first_due = n + count;
     s->said_at = now;
     return true;
@@ -395,7 +408,9 @@ static void probe(cwc_sender *s, cwp_time now, size_t space, cwc_record *record)
     record->type = CWC_STATUS;
     record->channel = s->channel;
     record->sequence = cwp_on_wire(s->sent);
-    make_oldest_due(s, space - STATUS_BYTES);
+    if (!early(s)) {
+        make_oldest_due(s, space - STATUS_BYTES);
+    }
     s->said_at = now;
     if (s->backoff < CWC_BACKOFF_MOST) {
         s->backoff++;

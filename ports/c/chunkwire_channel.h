@@ -39,6 +39,7 @@ enum {
 
 #define CWC_HOLD_MARGIN ((cwp_time)10000)
 #define CWC_HOLD_UNMEASURED ((cwp_time)250000)
+#define CWC_PROBE_SOON ((cwp_time)20000)
 #define CWC_PROBE_MARGIN ((cwp_time)20000)
 #define CWC_LEAST_CAP ((cwp_time)250000)
 #define CWC_REPEAT_LEAST ((cwp_time)20000)
@@ -240,7 +241,7 @@ typedef struct {
     cwp_time at;
     uint16_t size;
     uint8_t index, count; /* of a fragment; count is 0 of a message */
-    bool gone, due;
+    bool gone, due, again; /* again: it was sent more than once */
 } cwc_entry;
 
 /* Read the fields up to the blank line as you like; write none (CHS-7). */
@@ -255,6 +256,7 @@ typedef struct {
     cwc_path path;
     cwp_time latest;    /* CHN-3 */
     cwc_entry *entries; /* of base to next - 1 */
+    int64_t resent; /* 1 + the highest sequence that was sent more than once */
     int64_t heard;
     cwp_time heard_at, said_at;
     unsigned backoff;

@@ -40,7 +40,7 @@ cwc_config cwc_default_config(unsigned kind)
 {
     cwc_config c;
     c.kind = kind;
-    c.window = 512;
+    c.window = 1024;
     c.data = CWC_MOST_DATA;
     c.group = CWC_MOST_GROUP;
     c.send_queue = 4096;

@@ -134,6 +134,7 @@ static void test_refusals(void)
         {"05000a000500010e0010000000", CWC_GROUP_BITS, 9},
         {"05000a000500010a0001000000", CWC_GROUP_BITS, 9},
         {"05000a002000020a00000000000b00", CWC_GROUP_ORDER, 13},
+        {"05000a00200001290000000080", CWC_GROUP_BITS, 9},
         {"06000a", CWC_TRUNCATED, 2},
         {"06000a000204", CWC_CHANNEL_KIND, 5},
         {"06000a0006050a00", CWC_OK, 8},
@@ -237,6 +238,23 @@ static void test_encoder_refuses(void)
     CHECK(is_refused(r, CWC_GROUP_COUNT, 6));
 }
 
+/* CHR-32 to CHR-35 where a group's 33 sequences end. */
+static void test_edges_of_groups(void)
+{
+    size_t at = 99;
+    uint8_t out[32];
+    size_t size = 0;
+    cwc_record r = report_of(10, 512, 42, (int64_t)1 << 31);
+    r.num_groups = 2;
+    r.groups[1].start = 74;
+    CHECK(cwc_append(default_channels(), &r, out, sizeof out, &size, &at) == CWC_GROUP_ORDER && at == 13);
+    r.groups[1].start = 75;
+    CHECK(cwc_append(default_channels(), &r, out, sizeof out, &size, &at) == CWC_OK && size == 19);
+    size = 0;
+    r.groups[0].start = 43; /* bit 31 is 11 */
+    CHECK(cwc_append(default_channels(), &r, out, sizeof out, &size, &at) == CWC_GROUP_BASE && at == 7);
+}
+
 /* A PAD is alone, and a record that does not fit leaves the payload as it is. */
 static void test_payload(void)
 {
@@ -337,6 +355,13 @@ static bool is_third(const void *owner, int64_t n)
     return n % 3 == 0;
 }
 
+static bool is_any(const void *owner, int64_t n)
+{
+    (void)owner;
+    (void)n;
+    return true;
+}
+
 static bool is_in_example(const void *owner, int64_t n)
 {
     (void)owner;
@@ -369,7 +394,23 @@ static void test_report(void)
     m.top = 500;
     cwc_report(&m, 512, 100, &r);
     CHECK(cwc_append(default_channels(), &r, out, sizeof out, &size, NULL) == CWC_OK);
+    m.base = 0; /* of 0, 3 to 33: the newest group reaches down to 1 */
+    m.top = 34;
+    cwc_report(&m, 512, 100, &r);
+    CHECK(r.num_groups == 2 && r.groups[0].start == 0 && r.groups[1].start == 33 && r.groups[1].bits == 0x24924924);
+    m.base = 3; /* bit 29 is the last */
+    cwc_report(&m, 512, 100, &r);
+    CHECK(r.num_groups == 1 && r.groups[0].bits == 0x24924924);
+    m.top = 100; /* 99 with 67 and above, 66 with 36 and above, 33 */
+    cwc_report(&m, 512, 100, &r);
+    CHECK(r.num_groups == 3 && r.groups[2].start == 99 && r.groups[1].start == 66 && r.groups[0].start == 33);
+    m.missing = is_any;
+    m.base = 0;
+    m.top = 34;
+    cwc_report(&m, 512, 100, &r);
+    CHECK(r.num_groups == 2 && r.groups[0].start == 0 && r.groups[1].bits == 0xFFFFFFFF);
     m.top = 3; /* nothing */
+    m.base = 3;
     cwc_report(&m, 512, 100, &r);
     CHECK(r.num_groups == 0);
 }
@@ -485,6 +526,11 @@ static void test_ordered(void)
     CHECK(reads(&h, 4 * MS, 1, 4) && reads(&h, 4 * MS, 2, 4) && read_row(&h, 4 * MS) == CWC_V12);
     CHECK(give_message(&h, 5 * MS, 0) == CWC_V1); /* below tail */
     CHECK(poll_row(&h, 6999) == CWC_V15 && poll_row(&h, 7 * MS) == CWC_V14);
+    CHECK(give_message(&h, 30 * MS, 0) == CWC_V1 && cwc_receiver_deadline(&h.r) == 30 * MS);
+    hear_no_more(&h);
+    hear(&h, CWC_ORDERED);
+    CHECK(give_message(&h, 0, 1) == CWC_V5 && poll_row(&h, 0) == CWC_V14);
+    CHECK(give_message(&h, 9 * MS, 0) == CWC_V5 && cwc_receiver_deadline(&h.r) == 9 * MS); /* it was missing */
     hear_no_more(&h);
 }
 
@@ -617,6 +663,18 @@ static void test_groups(void)
     hear_no_more(&h);
 }
 
+/* The first and the last of a group of the most fragments. */
+static void test_far_ends_of_a_group(void)
+{
+    hearer h;
+    hear(&h, CWC_UNORDERED);
+    CHECK(give_fragment(&h, 0, 8, 0, 4) == CWC_V5 && give_message(&h, 0, 11) == CWC_V3);
+    CHECK(give_fragment(&h, 0, 20, 3, 4) == CWC_V5 && give_message(&h, 0, 20) == CWC_V3);
+    CHECK(give_skip(&h, 0, 11, 1) == CWC_V8 && reads(&h, 0, 8, 0) && reads(&h, 0, 11, 0));
+    CHECK(give_skip(&h, 0, 20, 1) == CWC_V8 && reads(&h, 0, 20, 0) && reads(&h, 0, 23, 0));
+    hear_no_more(&h);
+}
+
 /* A skipped sequence gives up every group that it lies in. */
 static void test_two_groups(void)
 {
@@ -728,7 +786,7 @@ static void test_send(void)
     speaker x;
     speak(&x);
     CHECK(send_bytes(&x, 0, 0) == CWC_D1 && x.refused == CWC_MESSAGE_SIZE && send_bytes(&x, 0, 17) == CWC_D1); /* T-20 */
-    CHECK(cwc_sender_deadline(&x.s) == CWP_NEVER);
+    CHECK(cwc_sender_deadline(&x.s) == CWP_NEVER && sends_nothing(&x, 0, 0));
     CHECK(send_bytes(&x, 5, 4) == CWC_D3 && x.refused == CWC_OK && x.s.heard_at == 5 && x.s.said_at == 5);
     CHECK(send_bytes(&x, 6, 5) == CWC_D3 && x.s.next == 3 && x.s.heard_at == 5 && cwc_sender_deadline(&x.s) == 6);
     CHECK(sends(&x, 6, 0, CWC_MESSAGE, 0) && x.record.size == 4);
@@ -798,17 +856,19 @@ static void test_mark(void)
     for (int i = 0; i < 3; i++) {
         CHECK(send_bytes(&x, 0, 4) == CWC_D3 && sends(&x, 0, 10, CWC_MESSAGE, i));
     }
-    CHECK(hear_report(&x, 49999, 0, 12, 0, 1, 1) == CWC_D6 && sends_nothing(&x, 49999, 13)); /* patience */
-    CHECK(hear_report(&x, 50 * MS, 1, -1, 0, 1, 1) == CWC_D6); /* HOLD */
-    CHECK(sends(&x, 50 * MS, 13, CWC_MESSAGE, 0) && sends(&x, 50 * MS, 13, CWC_MESSAGE, 1));
-    CHECK(sends_nothing(&x, 50 * MS, 13));
-    CHECK(hear_report(&x, 60 * MS, 2, 99, 0, 1, 1) == CWC_D6 && sends_nothing(&x, 60 * MS, 14));
+    CHECK(hear_report(&x, 59999, 0, 12, 0, 1, 1) == CWC_D6 && sends_nothing(&x, 59999, 13)); /* patience */
+    CHECK(hear_report(&x, 60 * MS, 1, 11, 0, 1, 1) == CWC_D6); /* HOLD */
+    CHECK(sends(&x, 60 * MS, 13, CWC_MESSAGE, 0) && sends(&x, 60 * MS, 13, CWC_MESSAGE, 1));
+    CHECK(sends_nothing(&x, 60 * MS, 13));
+    CHECK(hear_report(&x, 70 * MS, 2, 99, 0, 1, 1) == CWC_D6 && sends_nothing(&x, 70 * MS, 14));
     speak_no_more(&x);
     speak(&x);
     CHECK(send_bytes(&x, 0, 4) == CWC_D3 && sends(&x, 0, 10, CWC_MESSAGE, 0));
     CHECK(hear_report(&x, 1, 1, 11, 0, 0, 0) == CWC_D6 && sends_nothing(&x, 1, 11));
     CHECK(hear_report(&x, 1, 2, 12, 0, 0, 0) == CWC_D6 && sends(&x, 1, 13, CWC_MESSAGE, 0)); /* OVERTAKEN */
     CHECK(x.record.size == 4 && memcmp(x.record.data, "abcd", 4) == 0); /* CHS-6, T-2 */
+    CHECK(hear_report(&x, 2, 3, 13, 0, 0, 0) == CWC_D6 && sends_nothing(&x, 2, 14));
+    CHECK(hear_report(&x, 2, 4, 14, 0, 0, 0) == CWC_D6 && sends(&x, 2, 15, CWC_MESSAGE, 0)); /* by one, as it is again */
     speak_no_more(&x);
 }
 
@@ -838,19 +898,29 @@ static void test_probe(void)
     speak_no_more(&x);
 }
 
-/* Waits for a probe double up to the cap, and begin anew with a release. */
+/* Waits for a probe double up to the cap, and begin anew with a report of something new. */
 static void test_probe_waits(void)
 {
     static const cwc_path path = {true, 200000, 0}; /* HOLD is 250 ms, the cap 400 ms */
+    cwc_record nothing = report_of(0, 32, 0, 0);
     speaker x;
+    nothing.num_groups = 0;
     speak(&x);
     cwc_sender_path(&x.s, &path);
     CHECK(send_bytes(&x, 0, 4) == CWC_D3 && send_bytes(&x, 0, 4) == CWC_D3);
     CHECK(sends(&x, 0, 0, CWC_MESSAGE, 0) && sends(&x, 0, 0, CWC_MESSAGE, 1) && cwc_sender_deadline(&x.s) == 270 * MS);
     CHECK(sends(&x, 270 * MS, 1, CWC_STATUS, 2) && sends(&x, 270 * MS, 1, CWC_MESSAGE, 0));
-    CHECK(sends(&x, 270 * MS, 1, CWC_MESSAGE, 1) && cwc_sender_deadline(&x.s) == 670 * MS);
-    CHECK(hear_report(&x, 300 * MS, 1, 1, 1, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == 540 * MS);
-    CHECK(hear_report(&x, 300 * MS, 2, 1, 2, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == CWP_NEVER);
+    CHECK(sends(&x, 270 * MS, 1, CWC_MESSAGE, 1) && cwc_sender_deadline(&x.s) == 540 * MS);
+    CHECK(sends(&x, 540 * MS, 2, CWC_STATUS, 2) && sends(&x, 540 * MS, 2, CWC_MESSAGE, 0));
+    CHECK(sends(&x, 540 * MS, 2, CWC_MESSAGE, 1) && cwc_sender_deadline(&x.s) == 940 * MS);
+    CHECK(cwc_sender_report(&x.s, 600 * MS, &nothing, 1, 2) == CWC_D6 && cwc_sender_deadline(&x.s) == 940 * MS);
+    CHECK(hear_report(&x, 600 * MS, 2, 1, 1, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == 560 * MS);
+    CHECK(sends(&x, 600 * MS, 3, CWC_STATUS, 2) && sends_nothing(&x, 600 * MS, 3)); /* it is early */
+    CHECK(cwc_sender_deadline(&x.s) == 870 * MS);
+    CHECK(hear_report(&x, 610 * MS, 3, 1, 1, 1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == 620 * MS);
+    CHECK(send_bytes(&x, 610 * MS, 4) == CWC_D3 && sends(&x, 610 * MS, 4, CWC_MESSAGE, 2) && x.s.resent == 2);
+    CHECK(hear_report(&x, 610 * MS, 4, 1, 2, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == 880 * MS);
+    CHECK(hear_report(&x, 610 * MS, 5, 1, 3, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == CWP_NEVER);
     speak_no_more(&x);
 }
 
@@ -867,10 +937,17 @@ static void test_expiry(void)
     CHECK(cwc_sender_deadline(&x.s) == 300 * MS); /* before the probe, at 350 ms */
     CHECK(hear_report(&x, 250 * MS, 0, 0, 0, 1, 1) == CWC_D6); /* HOLD: 0 and 1 */
     CHECK(sends(&x, 250 * MS, 2, CWC_MESSAGE, 0) && sends(&x, 250 * MS, 2, CWC_SKIP, 1) && x.record.count == 1);
-    CHECK(sends_nothing(&x, 300 * MS, 3) && cwc_sender_deadline(&x.s) == 500 * MS); /* CHX-4 */
-    CHECK(cwc_sender_poll(&x.s, 500 * MS, 4, 4 + 5, &x.record) == CWC_D9);
-    CHECK(sends(&x, 500 * MS, 4, CWC_SKIP, 0) && x.record.count == 4 && sends_nothing(&x, 500 * MS, 4));
-    CHECK(hear_report(&x, 501 * MS, 1, 4, 5, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == CWP_NEVER);
+    CHECK(cwc_sender_deadline(&x.s) == 270 * MS && sends(&x, 270 * MS, 3, CWC_STATUS, 5)); /* early */
+    CHECK(cwc_sender_deadline(&x.s) == 300 * MS);
+    CHECK(sends_nothing(&x, 300 * MS, 3) && cwc_sender_deadline(&x.s) == 520 * MS); /* CHX-4 */
+    CHECK(cwc_sender_poll(&x.s, 520 * MS, 4, 4 + 5, &x.record) == CWC_D9);
+    CHECK(sends(&x, 520 * MS, 4, CWC_SKIP, 0) && x.record.count == 4 && sends_nothing(&x, 520 * MS, 4));
+    CHECK(hear_report(&x, 521 * MS, 1, 4, 5, -1, 0) == CWC_D6 && cwc_sender_deadline(&x.s) == CWP_NEVER);
+    CHECK(sends_nothing(&x, SECOND, 5)); /* CHT-LIVE-5 */
+    CHECK(send_for(&x, SECOND, 4, 10 * MS) == CWC_D3 && send_for(&x, SECOND, 4, 100 * MS) == CWC_D3);
+    CHECK(sends(&x, SECOND, 5, CWC_MESSAGE, 5) && sends(&x, SECOND, 5, CWC_MESSAGE, 6));
+    CHECK(cwc_sender_deadline(&x.s) == 1010 * MS && hear_report(&x, SECOND, 2, 5, 6, -1, 0) == CWC_D6);
+    CHECK(cwc_sender_deadline(&x.s) == 1100 * MS);
     speak_no_more(&x);
 }
 
@@ -1229,6 +1306,7 @@ int main(void)
     test_examples();
     test_refusals();
     test_encoder_refuses();
+    test_edges_of_groups();
     test_payload();
     test_any_bytes();
     test_parameters();
@@ -1241,6 +1319,7 @@ int main(void)
     test_unordered();
     test_skip_and_status();
     test_groups();
+    test_far_ends_of_a_group();
     test_two_groups();
     test_group_at_the_edge();
     test_receiver_without_memory();

@@ -216,7 +216,7 @@ func (j *Judge) Heard(now machine.Micros, number, ack seq.Number, r *protocol.Re
 		if m.transmissions > 1 {
 			by = 1
 		}
-		if age >= s.path.Patience && (age >= hold || ack >= m.packet+by) {
+		if age >= max(s.path.Patience, s.path.SRTT/2) && (age >= hold || ack >= m.packet+by) {
 			m.mayAgain = true
 		}
 	}

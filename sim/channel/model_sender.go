@@ -125,7 +125,7 @@ func (m *SenderModel) Report(now machine.Micros, number, ack seq.Number, r *prot
 		if e.sent > 1 {
 			by = 1
 		}
-		if age >= m.path.Patience && (ack-e.packet >= by || age >= m.hold()) {
+		if age >= max(m.path.Patience, m.path.SRTT/2) && (ack-e.packet >= by || age >= m.hold()) {
 			e.due = true
 		}
 	}

@@ -1,6 +1,7 @@
 package channel
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -61,6 +62,11 @@ func (w Workload) Run(seed uint64) (Run, error) {
 		return Run{}, err
 	}
 	c.world.At(0, c.send)
+	if w.ReadAtFrames {
+		c.world.At(w.Frame/2, c.readFrame) // in the middle of the sender's
+	} else {
+		c.ends[1].Arrived = c.readAll
+	}
 	if w.Back > 0 {
 		c.ends[0].Arrived = c.readBack
 		c.world.At(w.Frame/2, c.sendBack)
@@ -84,7 +90,8 @@ type course struct {
 	sent     int              // messages that were taken
 	lastSend machine.Micros
 	read     []bool // by message
-	buffer   []byte
+	buffer   []byte // of a message that is read
+	message  []byte // that is sent, or must be read
 }
 
 func (w Workload) begin(seed uint64) (*course, error) {
@@ -103,11 +110,6 @@ func (w Workload) begin(seed uint64) (*course, error) {
 	c.ledger.sent = make(map[seq.Number][]int64)
 	c.ledger.format = w.Channel.Format
 	c.ends[0].Composed = func(_ machine.Micros, _ seq.Number, payload []byte) { c.ledger.compose(payload) }
-	if w.ReadAtFrames {
-		c.readLater()
-	} else {
-		c.ends[1].Arrived = c.readAll
-	}
 	c.world = sim.NewWorld(c.carry(down, up), sim.End[[]byte](c.ends[0]), c.ends[1])
 	return c, nil
 }
@@ -137,11 +139,9 @@ func (c *course) send() {
 			c.sentAt = append(c.sentAt, now)
 		}
 	}
-	message := make([]byte, c.Size)
 	for c.sent < len(c.sentAt) {
-		binary.LittleEndian.PutUint32(message, uint32(c.sent))
-		err := c.ends[0].Mux.Send(now, c.Channel.ID, message, 0)
-		if err != nil {
+		c.message = content(c.message[:0], c.sent, c.Size)
+		if err := c.ends[0].Mux.Send(now, c.Channel.ID, c.message, 0); err != nil {
 			c.run.Refused++
 			break
 		}
@@ -151,6 +151,15 @@ func (c *course) send() {
 	if c.sent < c.Messages() && c.ends[0].Mux.Err() == nil {
 		c.world.At((now/c.Frame+1)*c.Frame, c.send)
 	}
+}
+
+// content appends a message to dst: its number, and bytes that are others in the next one.
+func content(dst []byte, n, size int) []byte {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(n))
+	for i := 4; i < size; i++ {
+		dst = append(dst, byte(n+i*31))
+	}
+	return dst
 }
 
 // sendBack is a frame of the reader's application, while the sender's has any.
@@ -172,19 +181,11 @@ func (c *course) readBack(now machine.Micros) {
 	}
 }
 
-// readLater lets the reader's application read once a frame, in the middle of the sender's.
-func (c *course) readLater() {
-	// The first time comes before the world is there.
-	at := c.Frame / 2
-	var read func()
-	read = func() {
-		c.readAll(c.world.Now())
-		c.world.At(c.world.Now()+c.Frame, read)
-	}
-	c.ends[1].Arrived = func(now machine.Micros) {
-		c.ends[1].Arrived = nil
-		c.world.At(now+at, read)
-	}
+// readFrame is a frame of the reader's application.
+func (c *course) readFrame() {
+	now := c.world.Now()
+	c.readAll(now)
+	c.world.At(now+c.Frame, c.readFrame)
 }
 
 // readAll reads what is ready.
@@ -209,7 +210,8 @@ func (c *course) check(m protocol.Message) error {
 		return fmt.Errorf("%w: %d bytes, skipped: %v", ErrWrong, len(m.Data), m.Skipped)
 	}
 	n := int(binary.LittleEndian.Uint32(m.Data))
-	if n >= c.sent || c.read[n] || c.Channel.Kind == protocol.Ordered && n != len(c.run.Delays) {
+	c.message = content(c.message[:0], n, c.Size)
+	if n >= c.sent || !bytes.Equal(m.Data, c.message) || c.read[n] || c.Channel.Kind == protocol.Ordered && n != len(c.run.Delays) {
 		return fmt.Errorf("%w: %d behind %d others", ErrWrong, n, len(c.run.Delays))
 	}
 	return nil

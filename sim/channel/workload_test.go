@@ -1,7 +1,6 @@
 package channel
 
 import (
-	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -11,11 +10,9 @@ import (
 
 // What a run delivers wrongly is found.
 func TestARunChecksWhatIsRead(t *testing.T) {
-	message := func(n uint32, size int) protocol.Message {
-		m := protocol.Message{Data: make([]byte, size)}
-		binary.LittleEndian.PutUint32(m.Data, n)
-		return m
-	}
+	message := func(n, size int) protocol.Message { return protocol.Message{Data: content(nil, n, size)} }
+	changed := message(1, 64)
+	changed.Data[63]++
 	for name, c := range map[string]struct {
 		kind  protocol.Kind
 		m     protocol.Message
@@ -28,6 +25,7 @@ func TestARunChecksWhatIsRead(t *testing.T) {
 		"one before, unordered":     {protocol.Unordered, message(0, 64), true},
 		"never sent":                {protocol.Unordered, message(3, 64), true},
 		"of another size":           {protocol.Ordered, message(1, 65), true},
+		"of other bytes":            {protocol.Ordered, changed, true},
 		"skipped":                   {protocol.Ordered, protocol.Message{Skipped: true}, true},
 		"without any of its bytes":  {protocol.Unordered, protocol.Message{}, true},
 		"far beyond what there was": {protocol.Unordered, message(1<<31, 64), true},

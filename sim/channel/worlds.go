@@ -316,7 +316,7 @@ func (c *conversation) settled() error {
 	return nil
 }
 
-// calm checks that after a while nothing more is sent (CHT-BND-2).
+// calm checks that after a while nothing more is sent (CHV-7).
 func (c *conversation) calm() {
 	until := c.world.Now() + worldCalm
 	stop := func() bool { return c.err != nil }
@@ -326,7 +326,7 @@ func (c *conversation) calm() {
 	c.world.At(until+machine.Second, func() {})
 	c.world.Run(until+machine.Second, stop)
 	if c.counts.Datagrams > before {
-		c.check(fmt.Errorf("CHT-BND-2: all is settled, and %d datagrams are sent", c.counts.Datagrams-before))
+		c.check(fmt.Errorf("CHV-7: all is settled, and %d datagrams are sent", c.counts.Datagrams-before))
 	}
 }
 

@@ -115,7 +115,7 @@ func (r *wanted) append(payload []byte) ([]byte, error) {
 	longer, err := anyChannel.Append(payload, &r.Record)
 	var refused *channel.Error
 	switch {
-	case errors.As(err, &refused) && refused.Place()-len(payload) < r.invalid:
+	case errors.As(err, &refused) && checkedAt(refused)-len(payload) < r.invalid:
 		return nil, placed{string(refused.Code()), refused.Place()}
 	case r.invalid != valid:
 		return nil, placed{invalidField, len(payload) + r.invalid}
@@ -123,7 +123,16 @@ func (r *wanted) append(payload []byte) ([]byte, error) {
 	return longer, err
 }
 
-// recordsEncode encodes a row of records (CHR-7, CHO-6).
+// checkedAt returns the place of the field at which a record was refused: of the base of its
+// groups it is known when the first bits were read (CHR-35).
+func checkedAt(refused *channel.Error) int {
+	if refused.Code() == channel.CodeGroupBase {
+		return refused.Place() + 2
+	}
+	return refused.Place()
+}
+
+// recordsEncode encodes a row of records (CHR-7, CHO-2, CHO-6).
 func recordsEncode(q *object) (any, error) {
 	list := q.list("records")
 	var records []wanted
@@ -152,7 +161,7 @@ func recordsEncode(q *object) (any, error) {
 	return encoded(payload, nil)
 }
 
-// recordsDecode decodes a payload (CHR-2, CHO-3).
+// recordsDecode decodes a payload (CHR-2, CHO-2, CHO-3).
 func recordsDecode(q *object) (any, error) {
 	payload := q.hex("hex")
 	if *q.err != nil {

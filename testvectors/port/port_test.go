@@ -80,6 +80,7 @@ func TestPortAnswers(t *testing.T) {
 		{"records", `{"id":15,"op":"records_encode","records":[{"type":"skip","channel":1,"first":65534,"count":4},{"type":"status","channel":1,"next":700}]}`, `{"id":15,"ok":true,"hex":"0401feff030601bc02"}`},
 		{"a record that cannot be encoded", `{"id":15,"op":"records_encode","records":[{"type":"pad"},{"type":"pad"}]}`, `{"id":15,"ok":false,"error":"unknown_record","at":0}`},
 		{"a number that no field holds", `{"id":15,"op":"records_encode","records":[{"type":"status","channel":1,"next":1},{"type":"status","channel":1,"next":65536}]}`, `{"id":15,"ok":false,"error":"invalid_field","at":6}`},
+		{"bits that no field holds, which come before the base of the groups", `{"id":15,"op":"records_encode","records":[{"type":"report","channel":1,"base":5,"room":9,"groups":[[6,4294967296]]}]}`, `{"id":15,"ok":false,"error":"invalid_field","at":9}`},
 		{"a payload of records", `{"id":15,"op":"records_decode","hex":"05010500090001050000000000010302006869"}`, `{"id":15,"ok":true,"records":[{"type":"report","channel":1,"base":5,"room":9,"groups":[[5,0]]},{"type":"unreliable","channel":3,"data":"6869"}]}`},
 		{"a payload that is refused", `{"id":15,"op":"records_decode","hex":"0601bc02060140"}`, `{"id":15,"ok":false,"error":"truncated","at":6}`},
 		{"a report", `{"id":15,"op":"channel_report","channel":1,"base":65530,"room":500,"missing":[65530,65532,3,40]}`, `{"id":15,"ok":true,"hex":"0501fafff40102030040010000280000000000"}`},

@@ -154,6 +154,8 @@ class ChannelSender:
             self.implausible += 1
             return "D5"
         self._heard, self._heard_at = number, now
+        if named:
+            self._backoff = 0
         self._release(base, base + report.room)
         self._mark(now, named, ack)
         return "D6"
@@ -171,13 +173,13 @@ class ChannelSender:
 
     def _mark(self, now: int, named: list[int], ack: int) -> None:
         """MARK: CHS-3."""
+        patience = max(self.path.patience, self.path.srtt // 2)
         for n in named:
             entry = self._entry(n)
             age = now - entry.at
             overtaken = ack - entry.packet >= (1 if entry.again else OVERTAKEN)
-            if n not in self._marked and age >= self.path.patience and (overtaken or age >= self._hold):
+            if n not in self._marked and age >= patience and (overtaken or age >= self._hold):
                 self._marked.add(n)
-                self._backoff = 0
 
     @property
     def _hold(self) -> int:

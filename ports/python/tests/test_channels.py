@@ -208,7 +208,7 @@ class SenderTest(unittest.TestCase):
 
     def test_marks(self) -> None:
         """CHS-3: two packets overtake a record, one is enough for a record that was sent again."""
-        self.sender.path.set(100 * MS, 10 * MS)
+        self.sender.path.set(20 * MS, 10 * MS)
         self.sender.send(0, b"m")
         self.packet(0, 5)
         for number, (now, ack, marked) in enumerate(
@@ -219,7 +219,7 @@ class SenderTest(unittest.TestCase):
                 self.assertEqual(self.packet(now * MS, 5), [message(0)] if marked else [])
 
     def test_marks_by_time(self) -> None:
-        """CHS-3: after HOLD, but not before patience."""
+        """CHS-3: after HOLD, but not before patience; never within half a round trip."""
         for patience, now in ((0, 125), (130, 130)):
             self.setUp()
             self.sender.path.set(100 * MS, patience * MS)
@@ -252,17 +252,33 @@ class SenderTest(unittest.TestCase):
         for _ in range(2):
             self.sender.send(0, b"m")
         self.packet(0, 0)
-        for number in range(2):
-            self.report(200 * MS, number, 0, (0,), ack=9)
-            self.assertEqual(self.packet(200 * MS, 1), [message(0)])
-            self.assertEqual(self.sender.deadline, 220 * MS)
-        self.assertEqual(self.packet(220 * MS, 2), [Status(0, 2)])
-        self.assertEqual(self.sender.deadline, 365 * MS)
-        self.report(230 * MS, 2, 0, (0,), ack=2)
-        self.packet(230 * MS, 3)
-        self.report(240 * MS, 3, 1)
-        self.assertEqual(self.sender.deadline, 375 * MS)
-        self.assertEqual(self.packet(375 * MS, 4), [Status(0, 2), message(1)])
+        for number, now in enumerate((200 * MS, 250 * MS)):
+            self.report(now, number, 0, (0,), ack=9)
+            self.assertEqual(self.packet(now, 1), [message(0)])
+            self.assertEqual(self.sender.deadline, now + 20 * MS)
+        self.assertEqual(self.packet(270 * MS, 2), [Status(0, 2)])
+        self.assertEqual(self.sender.deadline, 415 * MS)
+        self.report(300 * MS, 2, 0, (0,), ack=2)
+        self.packet(300 * MS, 3)
+        self.report(310 * MS, 3, 1)
+        self.assertEqual(self.sender.deadline, 445 * MS)
+        self.assertEqual(self.packet(445 * MS, 4), [Status(0, 2), message(1)])
+
+    def test_backoff_ends(self) -> None:
+        """CHS-2: with a report that names something, or moves base or limit, and with no other."""
+        for base, room, missing, wait in ((1, 31, (), 250), (1, 31, (1,), 70), (2, 30, (), 70), (1, 32, (), 70)):
+            with self.subTest(base=base, room=room, missing=missing):
+                self.setUp()
+                self.sender.path.set(40 * MS, SECOND)
+                for _ in range(3):
+                    self.sender.send(0, b"m")
+                self.packet(0, 0)
+                self.report(0, 0, 1, room=31)
+                for number in range(1, 4):
+                    now = int(self.sender.deadline)
+                    self.assertEqual(self.packet(now, number, space=4), [Status(0, 3)])
+                self.report(now, 1, base, missing, room=room)
+                self.assertEqual(self.sender.deadline - now, wait * MS)
 
     def test_probe_of_what_is_gone(self) -> None:
         """CHS-4, CHS-1: a run costs one skip."""

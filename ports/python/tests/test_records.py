@@ -21,7 +21,7 @@ from chunkwire.records import (
 from chunkwire.refused import Refused
 from chunkwire.seq import first_from, nearest, on_wire
 
-CHANNELS = {1: Channel("ordered"), 2: Channel("unordered", window=32, data=4), 3: Channel("unreliable")}
+CHANNELS = {1: Channel("ordered", window=512), 2: Channel("unordered", window=32, data=4), 3: Channel("unreliable")}
 REPORT = Report(1, 65_530, 500, ((3, 0x140), (40, 0)))
 EXAMPLES = (
     (Pad(), "00"),

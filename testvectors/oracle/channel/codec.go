@@ -51,8 +51,8 @@ func (f Format) mostFragments() int64 { return min(f.Group, f.Window) }
 // modulo is v mod 65536, which is never negative.
 func modulo(v int64) int64 { return ((v % space) + space) % space }
 
-// fields are the fields of a record before its data or its groups. Their checks are those
-// of both directions.
+// check is the checks of a field (CHR-2, CHR-13), which are those of both directions. A
+// decoder meets no number that no field holds.
 func (f Format) check(r *Record, name string, at int) error {
 	refuse := func(code, check string, is bool) error {
 		if !is {
@@ -329,16 +329,6 @@ func (r reader) group(record *Record, n int) error {
 		return err
 	}
 	return checkGroup(record, n, true, at)
-}
-
-// Quiet reports whether a payload asks for no ack: PAD, or REPORT records only (CHR-4).
-func Quiet(records []Record) bool {
-	for _, r := range records {
-		if r.Type != Report && r.Type != Pad {
-			return false
-		}
-	}
-	return true
 }
 
 // Groups returns the groups that name what is missing, which ascends (CHV-6): from the

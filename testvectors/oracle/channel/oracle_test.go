@@ -3,7 +3,9 @@ package channel
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"os"
 	"slices"
 	"testing"
 
@@ -180,6 +182,48 @@ func TestEncoderRefuses(t *testing.T) {
 		var refused *Error
 		if _, err := Encode(small, c.in); !errors.As(err, &refused) || *refused != c.want {
 			t.Errorf("%+v: %v, want %v", c.in, err, &c.want)
+		}
+	}
+}
+
+// CHN-4, by the table of the document.
+func TestNumbersOfTheDocument(t *testing.T) {
+	for _, c := range []struct{ base, wire, want int64 }{
+		{0, 0, 0}, {0, 32768, 32768}, {0, 32769, -32767}, {0, 65535, -1}, {65530, 2, 65538}, {65530, 32762, 98298}, {65530, 32763, 32763}, {65538, 65535, 65535}, {131072, 65000, 130536},
+	} {
+		r := NewReceiver(ReceiverConfig{Format: small, First: c.base})
+		if got := r.number(c.wire); got != c.want {
+			t.Errorf("base %d, %d: %d, want %d", c.base, c.wire, got, c.want)
+		}
+	}
+}
+
+// The constants are the document's.
+func TestConstantsOfTheDocument(t *testing.T) {
+	spec, err := os.ReadFile("../../../spec/channels.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Constants []struct {
+			Name  string
+			Value int64
+		}
+	}
+	if err := json.Unmarshal(spec, &document); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int64{}
+	for _, c := range document.Constants {
+		want[c.Name] = c.Value
+	}
+	for name, got := range map[string]int64{
+		"DATA": Usual.Data, "GROUP": Usual.Group, "FRESH": Fresh, "MOST_GROUPS": MostGroups, "MOST_SKIP": MostSkip, "OVERTAKEN": Overtaken,
+		"HOLD_MARGIN": HoldMargin, "HOLD_UNMEASURED": HoldUnmeasured, "PROBE_SOON": ProbeSoon, "PROBE_MARGIN": ProbeMargin, "LEAST_CAP": LeastCap,
+		"REPEAT_LEAST": RepeatLeast, "REPEAT_UNMEASURED": RepeatUnmeasured, "BACKOFF_MOST": BackoffMost, "REPORT_DELAY": ReportDelay, "REPORT_SPACING": Spacing,
+	} {
+		if want[name] != got {
+			t.Errorf("%s is %d, the document has %d", name, got, want[name])
 		}
 	}
 }

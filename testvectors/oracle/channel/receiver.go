@@ -5,12 +5,12 @@ import "slices"
 // The times of section 2, in microseconds.
 const (
 	ReportDelay = 20_000
-	Soon        = 5_000
+	Spacing     = 5_000 // of reports
 	BackoffMost = 16
 
-	leastRepeat int64 = 20_000  // of the interval in which reports are repeated
-	unmeasured  int64 = 50_000  // that interval while no round trip is measured
-	mostWait    int64 = 250_000 // between repeated reports and between probes, on a short path
+	RepeatLeast      int64 = 20_000  // of the interval in which reports are repeated
+	RepeatUnmeasured int64 = 50_000  // that interval while no round trip is measured
+	LeastCap         int64 = 250_000 // of the times between repeated reports, and between probes
 )
 
 // never is later than every time.
@@ -292,7 +292,7 @@ func (r *Receiver) whole(n int64) (list []int64) {
 func (r *Receiver) soon() {
 	at := r.now
 	if r.lastReport >= 0 {
-		at = max(r.now, r.lastReport+Soon)
+		at = max(r.now, r.lastReport+Spacing)
 	}
 	r.reportAt = min(r.reportAt, at)
 }
@@ -335,9 +335,9 @@ func (r *Receiver) move() {
 // interval is how long after a report the next one comes while something is missing.
 func (r *Receiver) interval() int64 {
 	if !r.path.Measured {
-		return min(unmeasured<<r.wait, mostWait)
+		return min(RepeatUnmeasured<<r.wait, LeastCap)
 	}
-	return min(max(r.path.SRTT, leastRepeat)<<r.wait, max(2*r.path.SRTT, mostWait))
+	return min(max(r.path.SRTT, RepeatLeast)<<r.wait, max(2*r.path.SRTT, LeastCap))
 }
 
 // repeatAt is when a report is repeated.

@@ -7,9 +7,9 @@ const (
 
 	ProbeSoon int64 = 20_000 // of an early probe
 
-	leastMargin    int64 = 10_000 // of HOLD
-	unmeasuredHold int64 = 250_000
-	probeMargin    int64 = 20_000
+	HoldMargin     int64 = 10_000 // of HOLD
+	HoldUnmeasured int64 = 250_000
+	ProbeMargin    int64 = 20_000
 )
 
 // SenderConfig sets up a sender.
@@ -133,7 +133,7 @@ func (s *Sender) Report(now, number, ack int64, r Record) (row string) {
 		return "D5"
 	}
 	limit := max(s.limit, base+r.Room)
-	if base != s.base || limit != s.limit {
+	if base != s.base || limit != s.limit || len(named) > 0 {
 		s.backoff = 0
 	}
 	var kept []*entry
@@ -147,7 +147,6 @@ func (s *Sender) Report(now, number, ack int64, r Record) (row string) {
 	for _, e := range s.entries {
 		if named[e.number] && e.number < s.sent && !e.due && s.mayResend(e, ack) {
 			e.due = true
-			s.backoff = 0
 		}
 	}
 	return "D6"
@@ -159,14 +158,14 @@ func (s *Sender) mayResend(e *entry, ack int64) bool {
 	if e.again {
 		later = 1
 	}
-	return since >= s.path.Patience && (ack-e.packet >= later || since >= s.hold())
+	return since >= max(s.path.Patience, s.path.SRTT/2) && (ack-e.packet >= later || since >= s.hold())
 }
 
 func (s *Sender) hold() int64 {
 	if !s.path.Measured {
-		return unmeasuredHold
+		return HoldUnmeasured
 	}
-	return s.path.SRTT + max(s.path.SRTT/4, leastMargin)
+	return s.path.SRTT + max(s.path.SRTT/4, HoldMargin)
 }
 
 // due returns the lowest entry below limit that is due, or nil.
@@ -189,9 +188,9 @@ func (s *Sender) probeAt() int64 {
 		return s.saidAt + ProbeSoon
 	}
 	if !s.path.Measured {
-		return s.saidAt + mostWait
+		return s.saidAt + LeastCap
 	}
-	return s.saidAt + min((s.hold()+probeMargin)<<(max(s.backoff, 1)-1), max(2*s.path.SRTT, mostWait))
+	return s.saidAt + min((s.hold()+ProbeMargin)<<(max(s.backoff, 1)-1), max(2*s.path.SRTT, LeastCap))
 }
 
 // Poll is one event poll, with the number of the packet and the space left in it.
