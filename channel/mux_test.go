@@ -378,6 +378,22 @@ func TestALargeMessageIsPassedOverOnce(t *testing.T) {
 	check.Equal(t, "payloads", sizes, []int{5, 2004, 10, 2004, 10, 3004, 10, 5})
 }
 
+// Unreliable messages share a payload while they fit; none overtakes another of its channel.
+func TestUnreliableMessagesThatFit(t *testing.T) {
+	a := newHost(t, Config{ID: 3, Kind: Unreliable})
+	for _, size := range []int{600, 552, 600, 553, 1, 1156} {
+		a.says(3, strings.Repeat("x", size))
+	}
+	var sizes []int
+	for p := a.packs(); p != nil; p = a.packs() {
+		sizes = append(sizes, len(p))
+	}
+	check.Equal(t, "sizes", sizes, []int{604 + 556, 604, 557 + 5, 1160})
+	a.says(3, strings.Repeat("x", 1156))
+	p, _ := a.Compose([]byte{9, 9}, 0, 0, LargestPayload)
+	check.Equal(t, "behind another record, with room for it", len(p), 2+1160)
+}
+
 // Unreliable messages go by the priority of their channels, of each the oldest first (CHC-7, CHC-8);
 // the queue is bounded, and full it refuses (CHU-2, CHU-4).
 func TestUnreliableQueues(t *testing.T) {

@@ -250,6 +250,18 @@ func TestNoReportWithoutAReason(t *testing.T) {
 	}
 }
 
+// A report in the first microseconds is one like others: the next waits (CHV-4).
+func TestTheFirstReportMayBeAtAnyTime(t *testing.T) {
+	for now := range machine.Micros(3) {
+		v := newListener(t, small)
+		v.now = now
+		v.gets(status(0))
+		check.Equal(t, "report", v.reports(), "report 0+32")
+		v.gets(status(0))
+		check.Equal(t, "deadline", v.Deadline(), now+ReportSpacing)
+	}
+}
+
 // A due time is never made later (CHV-4).
 func TestADueTimeStays(t *testing.T) {
 	v := newListener(t, small)

@@ -493,6 +493,22 @@ func TestTheHeapOfLifetimes(t *testing.T) {
 	}
 }
 
+// What is released has no lifetime any more, whichever of them is released first.
+func TestLifetimesEndWithTheirRelease(t *testing.T) {
+	s := newTalker(t, small)
+	s.saysFor(20*ms, "a")
+	s.saysFor(10*ms, "b")
+	s.saysFor(30*ms, "c")
+	s.goes()
+	for released := 1; released <= 3; released++ {
+		check.Equal(t, "row", s.hears(uint16(released), 32), "D6")
+		check.Equal(t, "lifetimes", len(s.deaths), 3-released)
+	}
+	s.now = 30 * ms
+	s.goes()
+	check.Equal(t, "expired", s.Stats().Expired, 0)
+}
+
 // heap makes sure of the heap of lifetimes.
 func (s *talker) heap() {
 	s.t.Helper()
