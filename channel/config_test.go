@@ -70,6 +70,7 @@ func TestConfigurationsOfAMux(t *testing.T) {
 	}{
 		{"", MuxConfig{}},
 		{"", MuxConfig{Channels: []Config{{}}, Received: 1}},
+		{"", MuxConfig{MaxPacket: 1160}},
 		{"", MuxConfig{Channels: []Config{{ID: 1}, {ID: 2, Kind: Unreliable}}}},
 		{"", MuxConfig{Channels: []Config{{Format: Format{Window: 16384}}}, Received: 257}},
 		{"", MuxConfig{Channels: []Config{{Format: Format{Window: 512}}}, Received: 505}},

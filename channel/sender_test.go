@@ -130,6 +130,13 @@ func TestRowsOfTheSender(t *testing.T) {
 			return string(s.Row())
 		}, "D9"},
 		{"D10", "nothing is kept", func(s *talker) string { return s.goes() + string(s.Row()) }, "D10"},
+		{"D10", "nothing is kept any more, however late", func(s *talker) string {
+			s.says("a")
+			s.goes()
+			s.hears(1, 32)
+			s.now = 60 * machine.Second
+			return s.goes() + string(s.Row())
+		}, "D10"},
 		{"D10", "it does not fit", func(s *talker) string {
 			s.says("a")
 			s.Poll(s.now, 0, 6)
@@ -416,6 +423,7 @@ func TestAProbeOfAClosedWindow(t *testing.T) {
 	s.now = s.Deadline()
 	check.Equal(t, "probe", s.goes(), "status 32")
 	check.That(t, s.now == 250*ms, "after 250 ms")
+	check.Equal(t, "nothing is marked", s.marked, 0)
 }
 
 // Doublings end: after any number of probes the wait is what it may be at most (CHS-4).
