@@ -3,11 +3,11 @@ package channel
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"os"
 	"slices"
 	"testing"
+
+	"github.com/chunkwire/chunkwire/machine/machinetest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -200,30 +200,11 @@ func TestNumbersOfTheDocument(t *testing.T) {
 
 // The constants are the document's.
 func TestConstantsOfTheDocument(t *testing.T) {
-	spec, err := os.ReadFile("../../../spec/channels.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var document struct {
-		Constants []struct {
-			Name  string
-			Value int64
-		}
-	}
-	if err := json.Unmarshal(spec, &document); err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]int64{}
-	for _, c := range document.Constants {
-		want[c.Name] = c.Value
-	}
-	for name, got := range map[string]int64{
+	if err := machinetest.CheckConstants("../../../spec/channels.json", map[string]int64{
 		"DATA": Usual.Data, "GROUP": Usual.Group, "FRESH": Fresh, "MOST_GROUPS": MostGroups, "MOST_SKIP": MostSkip, "OVERTAKEN": Overtaken,
 		"HOLD_MARGIN": HoldMargin, "HOLD_UNMEASURED": HoldUnmeasured, "PROBE_SOON": ProbeSoon, "PROBE_MARGIN": ProbeMargin, "LEAST_CAP": LeastCap,
 		"REPEAT_LEAST": RepeatLeast, "REPEAT_UNMEASURED": RepeatUnmeasured, "BACKOFF_MOST": BackoffMost, "REPORT_DELAY": ReportDelay, "REPORT_SPACING": Spacing,
-	} {
-		if want[name] != got {
-			t.Errorf("%s is %d, the document has %d", name, got, want[name])
-		}
+	}); err != nil {
+		t.Error(err)
 	}
 }

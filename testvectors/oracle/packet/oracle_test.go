@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/machine/machinetest"
+
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -135,32 +137,13 @@ func TestNumbersOfTheDocument(t *testing.T) {
 
 // The constants are the document's.
 func TestConstantsOfTheDocument(t *testing.T) {
-	spec, err := os.ReadFile("../../../spec/packets.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var document struct {
-		Constants []struct {
-			Name  string
-			Value int64
-		}
-	}
-	if err := json.Unmarshal(spec, &document); err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]int64{}
-	for _, c := range document.Constants {
-		want[c.Name] = c.Value
-	}
-	for name, got := range map[string]int64{
+	if err := machinetest.CheckConstants("../../../spec/packets.json", map[string]int64{
 		"RECEIVED": Received, "SENT_MAX": SentMax, "REASSEMBLY": Reassembly, "REASSEMBLY_PACKETS": ReassemblyPackets, "ACK_EVERY": AckEvery,
 		"REASSEMBLY_TIME": ReassemblyTime, "LOST_AFTER": LostAfter, "KEPT": Kept, "ACK_DELAY": AckDelay,
 		"BAD_RTT": BadRTT, "FIRST_RECOVERY": FirstRecovery, "LEAST_RECOVERY": LeastRecovery, "MOST_RECOVERY": MostRecovery, "SHORT": Short, "REWARD": Reward,
 		"LONGEST_SAMPLE": LongestSample, "MIN_RTT_PERIOD": MinRTTPeriod, "SHOWN": Shown, "LONGEST_SHOWN": LongestShown,
-	} {
-		if want[name] != got {
-			t.Errorf("%s is %d, the document has %d", name, got, want[name])
-		}
+	}); err != nil {
+		t.Error(err)
 	}
 }
 
