@@ -18,6 +18,10 @@ type Host struct {
 
 	Hooks
 
+	// Pace is the time from one payload to the next, at least; 0: they go as they come.
+	Pace machine.Micros
+
+	paceAt  machine.Micros // when the next payload may go
 	tick    machine.Micros // from one tick to the next
 	tickAt  machine.Micros // when new data may go
 	ticking bool           // it goes now, in as many packets as it takes
@@ -99,7 +103,7 @@ func (h *Host) compose(now machine.Micros) {
 	if pending && now >= h.tickAt {
 		h.ticking, h.tickAt = true, (now/h.tick+1)*h.tick
 	}
-	if !h.ticking && now < h.Mux.Prompt() {
+	if now < h.paceAt || !h.ticking && now < h.Mux.Prompt() {
 		return
 	}
 	h.learn(now)
@@ -113,6 +117,7 @@ func (h *Host) compose(now machine.Micros) {
 		}
 		return
 	}
+	h.paceAt = now + h.Pace
 	if h.Composed != nil {
 		h.Composed(now, number, h.payload)
 	}
@@ -131,9 +136,12 @@ func (h *Host) compose(now machine.Micros) {
 
 // Deadline returns when Poll has something to do next.
 func (h *Host) Deadline() machine.Micros {
-	at := min(h.Mux.Prompt(), h.Endpoint.Deadline())
-	if h.Mux.Pending() {
+	at := h.Mux.Prompt()
+	switch {
+	case h.ticking:
+		at = h.paceAt
+	case h.Mux.Pending():
 		at = min(at, h.tickAt)
 	}
-	return at
+	return min(max(at, h.paceAt), h.Endpoint.Deadline())
 }

@@ -239,6 +239,10 @@ func (c *conversation) begin(seed uint64) error {
 		c.note("its path %+v, bursts %v %v %v, outages %v", path, f.toBad, f.toGood, f.lossInBad, f.outages)
 		c.faults[i] = f
 	}
+	for _, e := range c.ends {
+		e.Pace = among[machine.Micros](c.draw, 0, 0, 0, 2, 10, 40) * machine.Millisecond
+		c.note("end %d has a pace of %d us", e.index, e.Pace)
+	}
 	c.ends[0].far, c.ends[1].far = c.ends[1], c.ends[0]
 	c.counts.Worlds, c.counts.Channels = 1, int64(len(configs))
 	c.world = sim.NewWorld(c.carry, sim.End[[]byte](c.ends[0]), c.ends[1])
@@ -293,10 +297,11 @@ func (c *conversation) run() {
 	c.count()
 }
 
-// becomeGood ends all faults; everyone reads.
+// becomeGood ends all faults, and what slows down the ends; everyone reads.
 func (c *conversation) becomeGood() {
 	c.good = true
-	for _, f := range c.faults {
+	for i, f := range c.faults {
+		c.ends[i].Pace = 0
 		_ = f.link.SetPath(netsim.Path{Delay: 20 * time.Millisecond}) // it is valid
 	}
 }
