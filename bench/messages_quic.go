@@ -100,7 +100,7 @@ func manyStreams(ctx context.Context, c *quicConn) (*talk, error) {
 	}, nil
 }
 
-// quicCounter counts the bytes of streams that an end sends, by what quic-go tells a
+// quicCounter counts the bytes of streams that an end sends, by what quic-go gives a
 // tracer.
 type quicCounter struct {
 	mu    sync.Mutex

@@ -178,7 +178,7 @@ func (c Config) reliable() (Config, error) {
 }
 
 // unambiguous reports whether an old sequence cannot be taken for a new one above a packet
-// layer that tells so many numbers apart (CHN-6).
+// layer with this parameter RECEIVED (CHN-6).
 func (c *Config) unambiguous(received int) bool {
 	return 2*c.Window+(received-1)*c.Fresh <= int(c.SequenceBits.Size())
 }

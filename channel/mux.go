@@ -14,9 +14,8 @@ type MuxConfig struct {
 	// MaxPacket is the largest payload of the packet layer, in bytes: LargestPayload or more;
 	// 16,384 by default.
 	MaxPacket int
-	// Received is how many numbers the packet layer tells apart, its parameter RECEIVED; 256
-	// by default. It must fit the windows: 2 * Window + (Received - 1) * 128 is at most 65,536
-	// (CHN-6).
+	// Received is the packet layer's parameter RECEIVED; 256 by default. It must fit the
+	// windows: 2 * Window + (Received - 1) * 128 is at most 65,536 (CHN-6).
 	Received int
 }
 

@@ -432,7 +432,7 @@ func (f *flow) took(m protocol.Message) error {
 	return nil
 }
 
-// hooks are what an end tells the judges.
+// hooks are how the judges hear of an end's events.
 func (e *talker) hooks() Hooks {
 	return Hooks{Composed: e.composed, Drained: e.drained, Arrives: e.arrives, Arrived: e.arrived, Learned: func(p protocol.Path) {
 		for _, f := range e.order {
@@ -489,7 +489,7 @@ func (e *talker) drained(now machine.Micros) {
 	e.c.check(e.Mux.Err())
 }
 
-// arrives tells the judges of the records of a payload.
+// arrives gives the records of a payload to the judges.
 func (e *talker) arrives(now machine.Micros, d packet.Delivery) {
 	means, i := e.far.sent[d.Number], 0
 	e.c.note("%9d end %d takes %d", now, e.index, d.Number)

@@ -77,7 +77,7 @@ func NewReceiver(cfg ReceiverConfig) *Receiver {
 // State returns the state.
 func (r *Receiver) State() string { return r.state }
 
-// SetPath tells what the packet layer measured. It is no event.
+// SetPath takes what the packet layer measured. It is no event.
 func (r *Receiver) SetPath(p Path) { r.path = p }
 
 func (r *Receiver) limit() int64 { return r.tail + r.cfg.Window }

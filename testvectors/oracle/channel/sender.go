@@ -65,7 +65,7 @@ func (s *Sender) State() string { return s.state }
 func (s *Sender) Base() int64  { return s.base }
 func (s *Sender) Limit() int64 { return s.limit }
 
-// SetPath tells what the packet layer measured. It is no event.
+// SetPath takes what the packet layer measured. It is no event.
 func (s *Sender) SetPath(p Path) { s.path = p }
 
 // begin begins an event: the time, and EXPIRE (CHX-1, CHX-2).
