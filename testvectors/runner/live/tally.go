@@ -35,9 +35,14 @@ func (t *tally) add(datagram []byte) {
 	}
 }
 
-func (t *tally) refused() (n int) {
+func (t *tally) refused() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.sum()
+}
+
+// sum is refused for who holds the lock.
+func (t *tally) sum() (n int) {
 	for _, count := range t.codes {
 		n += count
 	}
@@ -46,7 +51,9 @@ func (t *tally) refused() (n int) {
 
 // complaint is an error if something was refused, or nothing came.
 func (t *tally) complaint() error {
-	refused := t.refused()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	refused := t.sum()
 	codes := strings.Join(slices.Sorted(maps.Keys(t.codes)), ", ")
 	switch {
 	case t.all == 0:
