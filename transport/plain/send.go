@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -45,7 +46,7 @@ func (d *Delivery) Wait(ctx context.Context) error {
 	case <-d.done:
 		return d.err
 	case <-ctx.Done():
-		return canceled(ctx)
+		return driver.Canceled(ctx)
 	}
 }
 
@@ -65,7 +66,7 @@ func (d *Delivery) Cancel(cause error) {
 func (d *Delivery) finishLocked(err error) {
 	d.err, d.chunk = err, nil
 	close(d.done)
-	d.conn.room.give()
+	d.conn.room.Give()
 }
 
 // Send delivers a chunk of 1 to codec.MaxChunkSize bytes and returns nil when
@@ -85,7 +86,7 @@ func (c *Conn) Send(ctx context.Context, chunk []byte) error {
 	select {
 	case <-d.done:
 	case <-ctx.Done():
-		c.cancel(d, canceled(ctx))
+		c.cancel(d, driver.Canceled(ctx))
 	}
 	return d.Err()
 }
@@ -100,7 +101,7 @@ func (c *Conn) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
 		return nil, fmt.Errorf("transport: chunk of %d bytes for %v: %w", n, c.peer, statemachine.ErrChunkSize)
 	}
 	if ctx.Err() != nil {
-		return nil, canceled(ctx)
+		return nil, driver.Canceled(ctx)
 	}
 	for {
 		d, room, err := c.tryEnqueue(chunk)
@@ -110,23 +111,23 @@ func (c *Conn) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
 		select {
 		case <-room:
 		case <-ctx.Done():
-			return nil, canceled(ctx)
+			return nil, driver.Canceled(ctx)
 		}
 	}
 }
 
 // tryEnqueue puts a chunk in line, or returns what to wait for.
 func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err error) {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
 	if c.err != nil {
 		return nil, nil, c.err
 	}
 	// The queue only has chunks while one is in flight.
 	if len(c.queue) == c.endpoint.cfg.SendQueue {
-		return nil, c.room.wait(), nil
+		return nil, c.room.Wait(), nil
 	}
-	now := c.endpoint.clock.now()
+	now := c.endpoint.driver.Now()
 	if c.sendsNothingLocked() {
 		c.pacer.restart(now)
 	}
@@ -140,8 +141,8 @@ func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err 
 
 // cancel ends a delivery that is not done.
 func (c *Conn) cancel(d *Delivery, cause error) {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
 	for k, l := range c.bySubmissionLocked() {
 		if d == l.inFlight {
 			c.endLocked(fmt.Errorf("%w (%schunk %d to %v was in flight)", cause, c.laneName(k), l.sender.Vars().ChunkID, c.peer))
