@@ -38,7 +38,7 @@ func (d *Driver) collect(b *Batch) (socket udp.Socket, next machine.Micros, acti
 	b.reset(d.last)
 	d.last = nil
 	now := d.Now()
-	d.protocol.WrittenLocked(now)
+	d.reportFlushedLocked(now)
 	for d.agenda.next() <= now && !b.Full() {
 		d.agenda.first().conn.PollLocked(now, b)
 	}

@@ -27,8 +27,6 @@ type Protocol interface {
 	// PortUnreachableLocked notes that nobody listens at the other end of a
 	// connected socket.
 	PortUnreachableLocked(err error)
-	// WrittenLocked notes that the socket was given all that was collected.
-	WrittenLocked(now machine.Micros)
 	// ExpireLocked ends the connections whose time is over while a write blocks.
 	ExpireLocked(now machine.Micros)
 	// EndLocked ends all connections: the driver has ended.
@@ -56,6 +54,7 @@ type Driver struct {
 	watchdog   watchdog
 	last       []udp.Run // of connections that have ended
 	answers    answers
+	flushes    []flush // who waits for the driver
 	stats      Stats
 	err        error // why it has ended; nil while it is active
 }
@@ -73,9 +72,9 @@ const (
 
 // New returns a driver that has not been started, for datagrams of at most so many
 // bytes.
-func New(socket udp.Socket, protocol Protocol, largest int) *Driver {
+func New(socket udp.Socket, protocol Protocol, clock Clock, largest int) *Driver {
 	d := &Driver{
-		Clock:      StartClock(),
+		Clock:      clock,
 		protocol:   protocol,
 		batch:      NewBatch(largest),
 		wake:       make(chan struct{}, 1),
@@ -191,6 +190,3 @@ func (d *Driver) SendLastLocked(to udp.Peer, datagram []byte) bool {
 	d.wakeLocked()
 	return true
 }
-
-// IdleLocked reports whether nothing is on its way to the socket.
-func (d *Driver) IdleLocked() bool { return d.sleepUntil != awake }

@@ -74,14 +74,12 @@ type talker struct {
 	send    []string
 	got     chan string
 	expired int
-	written int
 	ended   error
 }
 
 func (p *talker) Receive(_ machine.Micros, datagram []byte, _ udp.Peer) { p.got <- string(datagram) }
 func (p *talker) Unreadable(int, udp.Peer)                              { p.t.Error("a datagram that was cut") }
 func (p *talker) PortUnreachableLocked(err error)                       { p.t.Error(err) }
-func (p *talker) WrittenLocked(machine.Micros)                          { p.written++ }
 func (p *talker) ExpireLocked(machine.Micros)                           { p.expired++ }
 func (p *talker) EndLocked(cause error)                                 { p.ended = cause }
 
@@ -124,7 +122,7 @@ var errOver = errors.New("over")
 func newTalker(t *testing.T, pc net.PacketConn) *talker {
 	t.Helper()
 	p := &talker{t: t, got: make(chan string, 1000)}
-	p.d = New(udp.New(pc), p, 100)
+	p.d = New(udp.New(pc), p, StartClock(), 100)
 	p.d.AddLocked(&p.slot, p)
 	p.d.Start(pc, 1<<16)
 	t.Cleanup(func() { p.d.Close(errOver) })
@@ -181,7 +179,7 @@ func TestReplaceSocket(t *testing.T) {
 // are dropped.
 func TestAnswersComeLast(t *testing.T) {
 	p := &talker{t: t}
-	p.d = New(udp.New(nowhere{closed: make(chan struct{})}), p, 100)
+	p.d = New(udp.New(nowhere{closed: make(chan struct{})}), p, StartClock(), 100)
 	p.d.AddLocked(&p.slot, p)
 	answered := 0
 	for i := range 1000 {
@@ -221,7 +219,7 @@ func TestAnswersComeLast(t *testing.T) {
 // Neither costs an allocation.
 func TestNoAllocationPerAnswer(t *testing.T) {
 	p := &talker{t: t}
-	p.d = New(udp.New(nowhere{closed: make(chan struct{})}), p, 100)
+	p.d = New(udp.New(nowhere{closed: make(chan struct{})}), p, StartClock(), 100)
 	data, to := make([]byte, LargestAnswer), testPeer(1)
 	exchange := func() {
 		p.d.AnswerLocked(to, data)

@@ -10,13 +10,8 @@ type Waiting[C comparable] struct {
 	arrival Signal
 }
 
-// maxWaiting is how many connections wait for Accept at most.
-const maxWaiting = 128
-
-// NewWaiting returns a list for an end with so many peers at most.
-func NewWaiting[C comparable](peers int) Waiting[C] {
-	return Waiting[C]{most: min(peers, maxWaiting)}
-}
+// NewWaiting returns a list of so many connections at most.
+func NewWaiting[C comparable](most int) Waiting[C] { return Waiting[C]{most: most} }
 
 // Full reports whether there is no room for another.
 func (w *Waiting[C]) Full() bool { return len(w.list) >= w.most }

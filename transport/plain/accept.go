@@ -45,6 +45,9 @@ func (e *Endpoint) nextWaiting() (c *Conn, arrival <-chan struct{}, err error) {
 	return c, arrival, nil
 }
 
+// maxWaiting is how many connections wait for Accept at most.
+const maxWaiting = 128
+
 // crowdedLocked reports whether there is no place for another peer, and no
 // connection that could make room.
 func (e *Endpoint) crowdedLocked(now machine.Micros) bool {

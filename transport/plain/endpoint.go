@@ -23,8 +23,7 @@ type Endpoint struct {
 	// Guarded by driver, as the connections are.
 
 	conns           map[udp.Key]*Conn
-	sole            *Conn   // made by Dial or Over: the endpoint ends with it
-	flushes         []flush // who waits for the driver
+	sole            *Conn // made by Dial or Over: the endpoint ends with it
 	waiting         driver.Waiting[*Conn]
 	quiet           quietConns
 	memory          statemachine.Memory // of all receivers
@@ -63,10 +62,10 @@ func newEndpoint(socket udp.Socket, cfg Config) *Endpoint {
 	e := &Endpoint{
 		cfg:     cfg,
 		framers: laneFramers(cfg.ProtocolID, cfg.Lanes),
-		waiting: driver.NewWaiting[*Conn](cfg.MaxPeers),
+		waiting: driver.NewWaiting[*Conn](min(cfg.MaxPeers, maxWaiting)),
 		conns:   make(map[udp.Key]*Conn),
 	}
-	e.driver = driver.New(socket, (*protocol)(e), codec.MaxDatagramSize)
+	e.driver = driver.New(socket, (*protocol)(e), driver.StartClock(), codec.MaxDatagramSize)
 	return e
 }
 

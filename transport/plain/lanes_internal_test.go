@@ -51,7 +51,7 @@ func TestTheEarlierChunkGoesFirst(t *testing.T) {
 	for now, first := range []int{0, 1, 0} {
 		at := machine.Micros(now) * 10 * machine.Second
 		for len(c.queue) < 2 {
-			c.queue = append(c.queue, &Delivery{conn: c, chunk: make([]byte, 10), done: make(chan struct{})})
+			c.queue = append(c.queue, driver.NewDelivery((*deliverer)(c), make([]byte, 10)))
 		}
 		c.nextOut = first
 		c.advanceSendingLocked(at)

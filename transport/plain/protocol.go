@@ -29,8 +29,6 @@ func (p *protocol) PortUnreachableLocked(err error) {
 	}
 }
 
-func (p *protocol) WrittenLocked(now machine.Micros) { p.endpoint().reportFlushedLocked(now) }
-
 func (p *protocol) ExpireLocked(now machine.Micros) { p.endpoint().expireLocked(now) }
 
 func (p *protocol) EndLocked(cause error) {

@@ -49,6 +49,18 @@ func (c *Conn) Stats() Stats {
 	return st
 }
 
+// Lanes returns how many there are.
+func (c *Conn) Lanes() int { return len(c.lanes) }
+
+// SenderStats returns the sums over all lanes.
+func (c *Conn) SenderStats() statemachine.SenderStats { return c.Stats().Sender }
+
+// ReceiverStats returns the sums over all lanes.
+func (c *Conn) ReceiverStats() statemachine.ReceiverStats { return c.Stats().Receiver }
+
+// Receiving returns the variables of the chunk that is received next.
+func (c *Conn) Receiving() statemachine.ReceiverVars { return c.Stats().Receiving }
+
 // sendingLocked returns the variables of the earliest chunk in flight, or of the
 // next one.
 func (c *Conn) sendingLocked() statemachine.SenderVars {
