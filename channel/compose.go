@@ -29,7 +29,6 @@ func (m *Mux) Compose(dst []byte, now machine.Micros, number seq.Number, space i
 	m.compose = compose{payload: dst, number: number, left: space, quiet: true}
 	if !m.composeLarge() {
 		m.composeReports()
-		m.composeUnreliable()
 		m.composeData()
 	}
 	if len(m.payload) > len(dst) {
@@ -75,16 +74,6 @@ func (m *Mux) composeLarge() bool {
 // alone reports whether a message that needs a payload of its own can go in this one (CHU-3).
 func (m *Mux) alone() bool { return len(m.payload) == 0 && m.left >= LargestPayload }
 
-// composeUnreliable appends the unreliable messages that wait, as many as fit. One that fits no
-// payload goes alone in its own (CHU-1, CHU-3).
-func (m *Mux) composeUnreliable() {
-	for i := 0; i < len(m.order) && m.waiting != 0; i++ {
-		c := m.order[i]
-		for m.waiting&c.bit() != 0 && m.putUnreliable(c) {
-		}
-	}
-}
-
 // putUnreliable appends the first message of an unreliable channel if it fits.
 func (m *Mux) putUnreliable(c *end) bool {
 	_, length := c.toSend.first()
@@ -106,9 +95,10 @@ func (m *Mux) putUnreliable(c *end) bool {
 	return true
 }
 
-// composeData appends what is due of the reliable channels, probes included (CHC-8).
+// composeData appends what waits of the unreliable channels and what is due of the reliable ones,
+// probes included, by priority (CHC-8).
 func (m *Mux) composeData() {
-	for from := 0; from < len(m.order) && m.sending != 0; {
+	for from := 0; from < len(m.order) && m.sending|m.waiting != 0; {
 		to := from + 1
 		for to < len(m.order) && m.order[to].priority == m.order[from].priority {
 			to++
@@ -118,10 +108,15 @@ func (m *Mux) composeData() {
 	}
 }
 
-// composeEqual appends what is due of channels of one priority. The first that gives something
-// goes behind the others for the next packet (CHC-8). A sender that is to be given up is polled
-// here, too.
+// composeEqual appends what channels of one priority have, unreliable ones first. The first
+// reliable one that gives something goes behind the others for the next packet (CHC-8). A sender
+// that is to be given up is polled here, too. Of unreliable messages as many go as fit; one that
+// fits no payload goes alone in its own (CHU-1, CHU-3).
 func (m *Mux) composeEqual(list []*end) {
+	for _, c := range list {
+		for m.waiting&c.bit() != 0 && m.putUnreliable(c) {
+		}
+	}
 	first := -1
 	for i, c := range list {
 		if m.sending&c.bit() == 0 || c.sender.Deadline() > m.now {

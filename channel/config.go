@@ -94,8 +94,8 @@ func (f Format) MaxMessage() int {
 type Config struct {
 	ID   uint8 // 0 to 63
 	Kind Kind  // the same at both ends
-	// Priority is that of what the channel sends, 0 to 255: higher ones go first, and
-	// unreliable channels before reliable ones (CHC-7, CHC-8). A reliable channel for which the
+	// Priority is that of what the channel sends, 0 to 255: higher ones go first, of equal
+	// ones unreliable channels before reliable ones (CHC-8). A reliable channel for which the
 	// packets have no room for GiveUp fails.
 	Priority int
 	Format   // of a reliable channel: the same at both ends

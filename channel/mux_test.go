@@ -102,7 +102,7 @@ func (h *host) reads(channel uint8) string {
 // channels of the tests below.
 var threeKinds = []Config{{ID: 1, Priority: 1}, {ID: 2, Kind: Unordered}, {ID: 3, Kind: Unreliable}}
 
-// Reports go first, then unreliable messages, then reliable ones by priority (CHC-7).
+// Reports go first, then messages by priority, of equal ones unreliable before reliable (CHC-7, CHC-8).
 func TestTheOrderInAPayload(t *testing.T) {
 	a, b := pair(t, threeKinds...)
 	b.says(2, "x")
@@ -116,7 +116,7 @@ func TestTheOrderInAPayload(t *testing.T) {
 	a.says(1, "next")
 	check.That(t, a.Pending(), "messages wait for a tick")
 	p := a.packs()
-	check.Equal(t, "payload", a.words(p), "1:report 1+1023, 2:report 1+1023, 3:unreliable now, 1:message 0 high, 1:message 1 next, 2:message 0 low")
+	check.Equal(t, "payload", a.words(p), "1:report 1+1023, 2:report 1+1023, 1:message 0 high, 1:message 1 next, 3:unreliable now, 2:message 0 low")
 	check.Equal(t, "nothing more", a.words(a.packs()), "")
 	check.That(t, !b.gets(p), "it asks for an ack")
 	check.Equal(t, "read", b.reads(1)+"; "+b.reads(2)+"; "+b.reads(3), "0 high, 1 next; 0 low; 0 now")

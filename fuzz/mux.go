@@ -171,11 +171,21 @@ func (b *muxBench) compose(end, space int) bool {
 	return true
 }
 
-// rank is the place of a record in a payload (CHC-7). A probe comes behind data, and data
-// behind it.
-var rank = map[string]int{oracle.Report: 0, oracle.Unreliable: 1, oracle.Message: 2, oracle.Fragment: 2, oracle.Skip: 2, oracle.Status: 3}
+// rank is the place of a record in a payload: reports, then by priority, of equal ones unreliable
+// messages first (CHC-7, CHC-8).
+func rank(r *oracle.Record) int {
+	if r.Type == oracle.Report {
+		return 0
+	}
+	c := muxChannels[slices.IndexFunc(muxChannels, func(c channel.Config) bool { return int(c.ID) == int(r.Channel) })]
+	place := 2 * (256 - c.Priority)
+	if c.Kind != channel.Unreliable {
+		place++
+	}
+	return place
+}
 
-// checkPayload checks a payload (CHC-2, CHC-7, CHR-4, CHU-3).
+// checkPayload checks a payload (CHC-2, CHC-7, CHC-8, CHR-4, CHU-3).
 func (b *muxBench) checkPayload(payload []byte, quiet bool, space int) {
 	b.Helper()
 	list, err := oracle.Decode(oracle.Usual, payload)
@@ -190,11 +200,11 @@ func (b *muxBench) checkPayload(payload []byte, quiet bool, space int) {
 		b.Fatalf("%d bytes in a space of %d", len(payload), space)
 	}
 	at := 0
-	for _, r := range list {
-		if at < 3 && rank[r.Type] < at {
-			b.Fatalf("a %s comes too late: %+v", r.Type, list)
+	for i := range list {
+		if rank(&list[i]) < at {
+			b.Fatalf("a %s comes too late: %+v", list[i].Type, list)
 		}
-		at = max(at, rank[r.Type])
+		at = rank(&list[i])
 	}
 }
 
