@@ -283,3 +283,10 @@ func (p *Peer) closeLocked(code uint16, text string, cause error) error {
 	p.updateLocked(now, now)
 	return nil
 }
+
+// expireLocked ends the connection if its time is over, while nothing can be sent.
+func (p *Peer) expireLocked(now machine.Micros) {
+	if p.conn == nil || p.over {
+		return
+	}
+}
