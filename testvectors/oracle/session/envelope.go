@@ -75,21 +75,21 @@ func (r *Receiver) Open(datagram []byte) (c int64, body []byte, err error) {
 	case err != nil:
 		return 0, nil, err
 	case m.Type != TypeData:
-		return 0, nil, &Error{UnknownKind, 0}
+		return 0, nil, refuse(unknownKind, 0)
 	case m.Link != r.Link:
-		return 0, nil, &Error{UnknownLink, 1}
+		return 0, nil, refuse(unknownLink, 1)
 	case m.Mode != r.Mode:
-		return 0, nil, &Error{BadMode, 0}
+		return 0, nil, refuse(otherMode, 0)
 	}
 	c = r.counter(m.Counter)
 	switch {
 	case c < 0 || c <= r.Highest-Replay:
-		return 0, nil, &Error{Stale, 5}
+		return 0, nil, refuse(stale, 5)
 	case r.Taken[c]:
-		return 0, nil, &Error{Duplicate, 5}
+		return 0, nil, refuse(duplicate, 5)
 	}
 	if body = r.body(c, datagram); body == nil {
-		return 0, nil, &Error{BadTag, len(datagram) - tagSize[r.Mode]}
+		return 0, nil, refuse(badTag, len(datagram)-tagSize[r.Mode])
 	}
 	r.Take(c)
 	return c, body, nil

@@ -2,30 +2,51 @@ package session
 
 import "fmt"
 
-// The codes of a decoder, an encoder and an envelope.
+// The faults of a decoder, an encoder and an envelope: the codes, but where one code has
+// several checks.
 const (
-	Truncated    = "truncated"
-	UnknownKind  = "unknown_kind"
-	TrailingData = "trailing_data"
-	BadVersion   = "version"
-	BadMode      = "mode"
-	BadLanes     = "lanes"
-	BadTimeout   = "timeout"
-	Padding      = "padding"
-	BadStamp     = "stamp"
-	BadLink      = "link"
-	BadVariant   = "variant"
-	BadReason    = "reason"
-	UnknownLink  = "unknown_link"
-	Stale        = "stale"
-	Duplicate    = "duplicate"
-	BadTag       = "tag"
+	noByte       = "no byte"
+	shortData    = "short data"
+	truncated    = "truncated"
+	unknownKind  = "unknown_kind"
+	trailingData = "trailing_data"
+	badVersion   = "version"
+	badMode      = "mode"
+	otherMode    = "other mode"
+	badLanes     = "lanes"
+	badTimeout   = "timeout"
+	padding      = "padding"
+	badStamp     = "stamp"
+	badLink      = "link"
+	badVariant   = "variant"
+	badReason    = "reason"
+	unknownLink  = "unknown_link"
+	stale        = "stale"
+	duplicate    = "duplicate"
+	badTag       = "tag"
 )
+
+// checks are the sentences that are not met.
+var checks = map[string]string{
+	noByte: "CXH-20", unknownKind: "CXH-21", badVersion: "CXH-22", truncated: "CXH-23", trailingData: "CXH-24", badMode: "CXH-25",
+	badLanes: "CXH-26", badTimeout: "CXH-27", padding: "CXH-28", badStamp: "CXH-29", badLink: "CXH-30", badVariant: "CXH-31",
+	badReason: "CXH-32", shortData: "CXH-33", unknownLink: "CXE-8", otherMode: "CXE-8", stale: "CXE-7", duplicate: "CXE-7", badTag: "CXE-8",
+}
 
 // Error is a refusal of a datagram or a message.
 type Error struct {
-	Code string
-	At   int // the first byte of the field at fault
+	Code  string
+	Check string // the sentence that is not met
+	At    int    // the first byte of the field at fault
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s at %d", e.Code, e.At) }
+func (e *Error) Error() string { return fmt.Sprintf("%s at %d (%s)", e.Code, e.At, e.Check) }
+
+// refuse returns the refusal of a fault.
+func refuse(fault string, at int) *Error {
+	code := map[string]string{noByte: truncated, shortData: truncated, otherMode: badMode}[fault]
+	if code == "" {
+		code = fault
+	}
+	return &Error{code, checks[fault], at}
+}

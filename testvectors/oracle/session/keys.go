@@ -47,8 +47,8 @@ func Cookie(secret []byte, stamp int64, address, offer []byte) []byte {
 }
 
 // ProofOf is the proof of a PROOF, a LINKED or a REFUSED. The last two answer a PROOF, whose
-// stamp and cookie they cover.
-func ProofOf(key []byte, m Message, stamp int64, cookie []byte) []byte {
+// stamp and cookie they cover; a REFUSED also covers its offer.
+func ProofOf(key []byte, m Message, offer []byte, stamp int64, cookie []byte) []byte {
 	m.Proof = make([]byte, 16)
 	b, err := Encode(m)
 	if err != nil {
@@ -61,6 +61,6 @@ func ProofOf(key []byte, m Message, stamp int64, cookie []byte) []byte {
 	case TypeLinked:
 		return mac16(key, []byte("server"), without, number(stamp, 8), cookie)
 	default:
-		return mac16(key, []byte("refused"), without, number(stamp, 8), cookie)
+		return mac16(key, []byte("refused"), without, offer, number(stamp, 8), cookie)
 	}
 }

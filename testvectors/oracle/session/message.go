@@ -108,26 +108,26 @@ func (m *Message) Size() int {
 
 // check is what a field may not be, in both directions; the mode aside.
 func (m *Message) check(f field, at int) error {
-	refuse := func(code string, is bool) error {
+	refused := func(fault string, is bool) error {
 		if !is {
 			return nil
 		}
-		return &Error{code, at}
+		return refuse(fault, at)
 	}
 	switch f.name {
 	case "lanes":
-		return refuse(BadLanes, m.Lanes > 16)
+		return refused(badLanes, m.Lanes > 16)
 	case "timeout":
-		return refuse(BadTimeout, m.Timeout < 10 || m.Timeout > 36000)
+		return refused(badTimeout, m.Timeout < 10 || m.Timeout > 36000)
 	case "stamp":
-		return refuse(BadStamp, m.Stamp < 0 || m.Stamp >= 1<<62)
+		return refused(badStamp, m.Stamp < 0 || m.Stamp >= 1<<62)
 	case "link":
-		return refuse(BadLink, m.Link == 0)
+		return refused(badLink, m.Link == 0)
 	case "variant":
 		isBit := slices.Contains([]int64{1, 2, 4, 8, 16, 32, 64, 128}, m.Variant)
-		return refuse(BadVariant, m.Lanes > 0 && !isBit || m.Lanes == 0 && m.Variant != 0)
+		return refused(badVariant, m.Lanes > 0 && !isBit || m.Lanes == 0 && m.Variant != 0)
 	case "reason":
-		return refuse(BadReason, m.Reason < 1 || m.Reason > 9)
+		return refused(badReason, m.Reason < 1 || m.Reason > 9)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (m *Message) check(f field, at int) error {
 func Encode(m Message) ([]byte, error) {
 	kind, ok := kinds[m.Type]
 	if !ok {
-		return nil, &Error{UnknownKind, 0}
+		return nil, refuse(unknownKind, 0)
 	}
 	var s stream.Stream
 	put(&s, kind, 1)
@@ -146,7 +146,7 @@ func Encode(m Message) ([]byte, error) {
 		case f.name == "mode":
 			mode, ok := modes[m.Mode]
 			if !ok {
-				return nil, &Error{BadMode, at}
+				return nil, refuse(badMode, at)
 			}
 			put(&s, mode, 1)
 			continue
@@ -198,7 +198,7 @@ func named(table map[string]int64, value int64) string {
 // error is an *Error.
 func Decode(datagram []byte) (Message, error) {
 	if len(datagram) == 0 {
-		return Message{}, &Error{Truncated, 0}
+		return Message{}, refuse(noByte, 0)
 	}
 	kind := int64(datagram[0])
 	if mode := named(modes, kind); mode != "" {
@@ -207,13 +207,13 @@ func Decode(datagram []byte) (Message, error) {
 	m := Message{Type: named(kinds, kind)}
 	switch size := m.Size(); {
 	case m.Type == "":
-		return Message{}, &Error{UnknownKind, 0}
+		return Message{}, refuse(unknownKind, 0)
 	case (m.Type == TypeLink || m.Type == TypeProof) && len(datagram) > 1 && datagram[1] != Version:
-		return Message{}, &Error{BadVersion, 1}
+		return Message{}, refuse(badVersion, 1)
 	case len(datagram) < size:
-		return Message{}, &Error{Truncated, len(datagram)}
+		return Message{}, refuse(truncated, len(datagram))
 	case len(datagram) > size:
-		return Message{}, &Error{TrailingData, size}
+		return Message{}, refuse(trailingData, size)
 	}
 	r := stream.NewReader(datagram[1:])
 	for _, f := range m.fields() {
@@ -221,13 +221,13 @@ func Decode(datagram []byte) (Message, error) {
 		switch {
 		case f.name == "mode":
 			if m.Mode = named(modes, take(r, 1)); m.Mode == "" {
-				return Message{}, &Error{BadMode, at}
+				return Message{}, refuse(badMode, at)
 			}
 			continue
 		case f.name == "zeros":
 			for i, b := range r.Bytes(f.size) {
 				if b != 0 {
-					return Message{}, &Error{Padding, at + i}
+					return Message{}, refuse(padding, at+i)
 				}
 			}
 			continue
@@ -246,7 +246,7 @@ func Decode(datagram []byte) (Message, error) {
 // decodeData reads a datagram of a mode, and does not open its envelope.
 func decodeData(mode string, datagram []byte) (Message, error) {
 	if len(datagram) < 9+1+tagSize[mode] {
-		return Message{}, &Error{Truncated, len(datagram)}
+		return Message{}, refuse(shortData, len(datagram))
 	}
 	r := stream.NewReader(datagram[1:])
 	m := Message{Type: TypeData, Mode: mode, Link: take(r, 4), Counter: take(r, 4)}
