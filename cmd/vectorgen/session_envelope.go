@@ -109,7 +109,7 @@ func (g *group) forged(mode string) {
 		}
 	}
 	g.open(mode+"-counter-changed", about{"Catches a port whose tag does not cover the counter on the wire.", "tag counter", "CXE-8 " + modeSentence[mode]}, tagged, d, nil, with(whole, 5, 10))
-	g.open(mode+"-counter-of-another-turn", about{"Catches a port whose tag covers 32 bits of the counter: an old datagram comes back after 2^32.", "tag counter", "CXE-8 CXE-6 " + modeSentence[mode]}, tagged, d, []int64{1 << 31, 1 << 32}, whole)
+	g.open(mode+"-counter-of-another-turn", about{"Catches a port whose tag covers 32 bits of the counter: an old datagram comes back after 2^32.", "tag counter", "CXE-8 CXE-6 " + modeSentence[mode]}, tagged, d, []int64{1<<31 - 1, 1<<32 - 2, 1<<32 + 1}, whole)
 	other := d
 	other.Key = bytesFrom(0xc1, 32)
 	g.open(mode+"-other-key", about{"Catches a port that opens with another key, or does not compare the tag.", "tag", "CXE-8 " + modeSentence[mode]}, tagged, other, nil, whole)

@@ -34,10 +34,11 @@ const (
 // not opened: each type has only some of the fields. Bytes are hex.
 type SessionMessage struct {
 	Type        string  `json:"type"`
-	Mode        *string `json:"mode,omitempty"`
 	Nonce       *string `json:"nonce,omitempty"`
 	Protocol    *int64  `json:"protocol,omitempty"`
+	Mode        *string `json:"mode,omitempty"`
 	Link        *int64  `json:"link,omitempty"`
+	Counter     *int64  `json:"counter,omitempty"` // its 4 bytes
 	ServerNonce *string `json:"server_nonce,omitempty"`
 	Lanes       *int64  `json:"lanes,omitempty"`
 	Variants    *int64  `json:"variants,omitempty"`
@@ -52,7 +53,6 @@ type SessionMessage struct {
 	Version     *int64  `json:"version,omitempty"`
 	Reason      *int64  `json:"reason,omitempty"`
 	Proof       *string `json:"proof,omitempty"`
-	Counter     *int64  `json:"counter,omitempty"` // its 4 bytes
 	Body        *string `json:"body,omitempty"`
 	Tag         *string `json:"tag,omitempty"`
 }

@@ -1,6 +1,7 @@
 package port
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -220,7 +221,22 @@ func sessionOpen(q *object) (any, error) {
 	if err != nil {
 		return nil, refusedBySession(err)
 	}
-	return contract.SessionOpenResponse{Answer: contract.Answer{OK: true}, Counter: int64(l.Opened()), Body: hex.EncodeToString(body)}, nil
+	return contract.SessionOpenResponse{Answer: contract.Answer{OK: true}, Counter: counterOf(cfg, taken, body, datagram), Body: hex.EncodeToString(body)}, nil
+}
+
+// counterOf returns the counter with which a body is sealed to a datagram, which was opened.
+func counterOf(cfg session.LinkConfig, taken []int64, body, datagram []byte) int64 {
+	m, _ := session.Decode(datagram)
+	c := int64(m.Counter)
+	if len(taken) > 0 {
+		c += max(0, taken[len(taken)-1]>>32-1) << 32
+	}
+	for ; ; c += 1 << 32 {
+		cfg.Next = uint64(c)
+		if bytes.Equal(session.NewLink(cfg).Seal(nil, body), datagram) {
+			return c
+		}
+	}
 }
 
 // takenCounters reads counters that ascend, by 2^31 at most.
@@ -268,10 +284,15 @@ func sessionCookie(q *object) (any, error) {
 
 // sessionProof makes the proof of a message.
 func sessionProof(q *object) (any, error) {
-	key, answered := q.key("key"), session.Message{Kind: session.KindProof, Offer: q.readOffer("offer"), Stamp: q.unsigned("stamp", 62), Cookie: q.bytes16("cookie")}
+	key, answered := q.key("key"), session.Message{Kind: session.KindProof, Stamp: q.unsigned("stamp", 62), Cookie: q.bytes16("cookie")}
 	m, err := session.Decode(q.hex("hex"))
-	if err != nil || m.Kind != session.KindProof && m.Kind != session.KindLinked && m.Kind != session.KindRefused {
+	switch {
+	case err != nil || m.Kind != session.KindProof && m.Kind != session.KindLinked && m.Kind != session.KindRefused:
 		q.bad()
+	case m.Kind == session.KindRefused:
+		answered.Offer = q.readOffer("offer")
+	default:
+		q.exactly("offer", 48)
 	}
 	if *q.err != nil {
 		return nil, *q.err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/session"
@@ -125,8 +126,8 @@ func sessionEnded(err error) *contract.SessionEnded {
 	return &contract.SessionEnded{Why: contract.EndedClosed}
 }
 
-// refusedBy is the refusal of a datagram as steps have it. What is only of no use is none.
-func refusedBy(err error) *contract.Refused {
+// sessionRefused is the refusal of a datagram as steps have it. What is only of no use is none.
+func sessionRefused(err error) *contract.Refused {
 	var e *session.Error
 	if !errors.As(err, &e) || errors.Is(err, session.ErrUnexpected) || errors.Is(err, session.ErrCookie) || errors.Is(err, session.ErrStaleCookie) {
 		return nil
@@ -183,7 +184,7 @@ func sessionReceive(c *session.Client, now machine.Micros, e contract.SessionCli
 		return nil
 	}
 	had := c.Link() != nil
-	if step.Refused = refusedBy(c.Receive(now, datagram)); step.Refused != nil {
+	if step.Refused = sessionRefused(c.Receive(now, datagram)); step.Refused != nil {
 		return nil
 	}
 	step.Rows = append(step.Rows, string(c.Row()))
@@ -272,10 +273,12 @@ func (r *sessionServer) event(e contract.SessionServerEvent, step *contract.Sess
 		return r.receive(now, e, step)
 	case contract.EventPoll:
 		for {
-			if _, more := r.server.Poll(now); !more {
+			event, more := r.server.Poll(now)
+			if !more {
+				slices.Sort(step.Rows)
 				return nil
 			}
-			r.row(step)
+			row(step, event)
 		}
 	case contract.EventData, contract.EventEnd:
 	default:
@@ -286,21 +289,20 @@ func (r *sessionServer) event(e contract.SessionServerEvent, step *contract.Sess
 	case err != nil:
 		return err
 	case e.Event == contract.EventData:
-		r.server.Heard(now, entry)
+		row(step, r.server.Heard(now, entry))
 	case e.Reason == nil:
 		return ErrBadRequest
 	default:
-		r.server.End(now, entry, session.Reason(*e.Reason))
+		row(step, r.server.End(now, entry, session.Reason(*e.Reason)))
 	}
-	r.row(step)
 	step.Entry = sessionEntry(entry)
 	return nil
 }
 
 // row notes the row that was taken, if one was.
-func (r *sessionServer) row(step *contract.SessionServerStep) {
-	if row := r.server.Row(); row != "" {
-		step.Rows = append(step.Rows, string(row))
+func row(step *contract.SessionServerStep, event session.Event) {
+	if event.Row != "" {
+		step.Rows = append(step.Rows, string(event.Row))
 	}
 }
 
@@ -315,11 +317,9 @@ func (r *sessionServer) receive(now machine.Micros, e contract.SessionServerEven
 		return ErrBadRequest
 	}
 	_, undecodable := session.Decode(datagram)
-	step.Refused = refusedBy(undecodable)
+	step.Refused = sessionRefused(undecodable)
 	answer, event, err := r.server.Receive(now, session.AddressOfText(*e.From), datagram, nil)
-	if step.Refused == nil {
-		r.row(step)
-	}
+	row(step, event)
 	if len(answer) > 0 {
 		text := hex.EncodeToString(answer)
 		step.Answer = &text

@@ -268,29 +268,32 @@ func (c *Client) answers(key []byte, m Message) bool {
 func (c *Client) receiveLinked(m Message, isOurs bool) string {
 	row := c.row("I9", "I19", "I31", "I40")
 	right := isOurs && c.answers(c.proofKey(), m)
+	offered := m.Lanes <= c.offer.Lanes && m.Variant&^c.offer.Variants == 0 && m.Extensions&^c.offer.Extensions == 0 && m.Timeout <= c.offer.Timeout
+	agreed := m.Lanes == c.linked.Lanes && m.Variant == c.linked.Variant && m.Extensions == c.linked.Extensions && m.Timeout == c.linked.Timeout
 	switch {
-	case c.state == StateLinking && right:
+	case c.state == StateLinking && right && offered:
 		row = "I8"
 		c.linked, c.keys = m, Derive(c.key, OfferOf(c.offer), m)
-	case c.state == StateRelinking && right && m.Link == c.linked.Link && bytes.Equal(m.ServerNonce, c.linked.ServerNonce):
+	case c.state == StateRelinking && right && agreed && m.Link == c.linked.Link && bytes.Equal(m.ServerNonce, c.linked.ServerNonce):
 		row = "I30"
 	default:
 		return row
 	}
-	c.state, c.heardAt, c.spoke, c.hint = StateOpen, c.now, false, 0
+	c.state, c.heardAt, c.spoke, c.hint, c.challenges = StateOpen, c.now, false, 0, nil
 	return row
 }
 
 func (c *Client) refused(m Message, isOurs bool) string {
 	isLinking := c.state == StateLinking || c.state == StateRelinking
 	isProved := slices.ContainsFunc(c.challenges, func(one *challenge) bool { return one.proved })
+	isUnproven := bytes.Equal(m.Proof, make([]byte, 16))
 	isHint := m.Reason == ReasonVersion && len(c.challenges) == 0 || m.Reason == ReasonIdentity && isProved
 	switch {
 	case isLinking && isOurs && c.answers(c.key, m):
 		row := c.row("I10", "", "I32", "")
 		c.fail(Ended{Reason: m.Reason, Proven: true})
 		return row
-	case isLinking && isOurs && isHint:
+	case isLinking && isOurs && isUnproven && isHint:
 		if c.hint == 0 {
 			c.hint, c.hintAt = m.Reason, c.now
 		}

@@ -114,11 +114,15 @@ func (m *Message) check(f field, at int) error {
 		}
 		return refuse(fault, at)
 	}
+	lanes, timeout := badLanes, badTimeout
+	if m.Type == TypeLinked {
+		lanes, timeout = agreedLanes, agreedTimeout
+	}
 	switch f.name {
 	case "lanes":
-		return refused(badLanes, m.Lanes > 16)
+		return refused(lanes, m.Lanes > 16)
 	case "timeout":
-		return refused(badTimeout, m.Timeout < 10 || m.Timeout > 36000)
+		return refused(timeout, m.Timeout < 10 || m.Timeout > 36000)
 	case "stamp":
 		return refused(badStamp, m.Stamp < 0 || m.Stamp >= 1<<62)
 	case "link":
@@ -246,7 +250,7 @@ func Decode(datagram []byte) (Message, error) {
 // decodeData reads a datagram of a mode, and does not open its envelope.
 func decodeData(mode string, datagram []byte) (Message, error) {
 	if len(datagram) < 9+1+tagSize[mode] {
-		return Message{}, refuse(shortData, len(datagram))
+		return Message{}, refuse(truncated, len(datagram))
 	}
 	r := stream.NewReader(datagram[1:])
 	m := Message{Type: TypeData, Mode: mode, Link: take(r, 4), Counter: take(r, 4)}
