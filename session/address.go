@@ -11,8 +11,8 @@ import (
 // its text.
 type Address [18]byte
 
-// AddressOf returns the address of an IP endpoint. One with a zone counts as text, so that
-// equal addresses of two links differ.
+// AddressOf returns the address of an IP endpoint. One with a zone counts as text, so that equal
+// addresses of two interfaces differ.
 func AddressOf(a netip.AddrPort) (out Address) {
 	if !a.IsValid() || a.Addr().Zone() != "" {
 		return hashed(a.String())

@@ -457,6 +457,8 @@ func (c *Client) refusedGuard(m *Message, idle bool) uint8 {
 		return refusedOther
 	case c.answered(m):
 		return refusedProven
+	case m.Proof != [16]byte{}:
+		return refusedOther
 	case m.Reason == OtherVersion && len(c.challenges) == 0, m.Reason == UnknownIdentity && c.proved():
 		return refusedHint
 	}

@@ -161,7 +161,7 @@ type ServerConfig struct {
 	// MaxConnections is how many connections live at once: 1 to 2^24; 1,024 by default.
 	MaxConnections int
 	// MaxPerAddress is how many of them live at one IPv4 address or IPv6 /64; a quarter of
-	// MaxConnections by default, at least 16.
+	// MaxConnections by default, but at least 16 if there are so many.
 	MaxPerAddress int
 	// Shards is how many servers share one address, and Shard which of them this is: link mod
 	// Shards is Shard. 0: it is alone.
@@ -174,7 +174,7 @@ type ServerConfig struct {
 func (c ServerConfig) complete() (ServerConfig, error) {
 	c.setDefaults(c.Keys != nil && !c.Anonymous)
 	setDefault(&c.MaxConnections, DefaultMaxConnections)
-	setDefault(&c.MaxPerAddress, max(c.MaxConnections/4, leastPerAddress))
+	setDefault(&c.MaxPerAddress, min(max(c.MaxConnections/4, leastPerAddress), c.MaxConnections))
 	setDefault(&c.Shards, 1)
 	if err := c.validate(); err != nil {
 		return c, err
@@ -191,8 +191,8 @@ func (c ServerConfig) complete() (ServerConfig, error) {
 		return bad("Mode", c.Mode, "CRC with Anonymous")
 	case c.MaxConnections < 1 || c.MaxConnections > mostMaxConnections:
 		return bad("MaxConnections", c.MaxConnections, "1 to 2^24")
-	case c.MaxPerAddress < 1:
-		return bad("MaxPerAddress", c.MaxPerAddress, "1 or more")
+	case c.MaxPerAddress < 1 || c.MaxPerAddress > c.MaxConnections:
+		return bad("MaxPerAddress", c.MaxPerAddress, "1 to MaxConnections")
 	case c.Shard >= c.Shards || c.Shards > 1<<16:
 		return bad("Shards", c.Shards, "more than Shard, up to 2^16")
 	}

@@ -14,6 +14,7 @@ type Entry struct {
 
 	identity    uint64
 	address     Address
+	home        Prefix // of the address at which it was made
 	first       Nonce  // of the PROOF that made the connection
 	nonce       Nonce  // of the last PROOF that was taken
 	newest      uint64 // its stamp; of an ended one the last that was issued

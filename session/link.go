@@ -14,6 +14,9 @@ import (
 	"github.com/chunkwire/chunkwire/seq"
 )
 
+// counterEnd is above every counter (CXE-10). No connection lives long enough.
+const counterEnd = 1 << 62
+
 // LinkConfig sets up a Link that no handshake made.
 type LinkConfig struct {
 	Mode   Mode
@@ -33,6 +36,7 @@ type Link struct {
 	seal   sealer
 	open   sealer
 	taken  seq.Window
+	opened uint64 // the counter of the datagram that was opened last
 }
 
 // NewLink returns the link of a configuration.
@@ -58,10 +62,16 @@ func (l *Link) Overhead() int { return l.mode.Overhead() }
 // Sent returns how many datagrams were sealed, or with which counter the next one is.
 func (l *Link) Sent() uint64 { return l.next }
 
-// Seal appends the datagram with a body, of 1 byte or more, to dst. It uses a counter up,
+// Opened returns the counter of the datagram that was opened last.
+func (l *Link) Opened() uint64 { return l.opened }
+
+// Seal appends the datagram with a body, of 1 to LargestBody bytes, to dst. It uses a counter up,
 // whatever becomes of the datagram (CXE-5).
 func (l *Link) Seal(dst, body []byte) []byte {
 	c := l.next
+	if c >= counterEnd {
+		panic("session: no counter is left")
+	}
 	l.next++
 	at := len(dst)
 	dst = append(dst, byte(l.mode))
@@ -89,6 +99,7 @@ func (l *Link) Open(dst, datagram []byte) (body []byte, err error) {
 		return dst, tagWrong.At(len(datagram) - len(m.Tag))
 	}
 	l.taken.Add(c)
+	l.opened = uint64(c)
 	return body, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/wire"
 )
 
 // Kind is the first byte of a datagram. Those of data are modes.
@@ -79,6 +80,9 @@ const (
 
 	// MaxOverhead is the most that an envelope adds to a body.
 	MaxOverhead = dataHead + aeadTag
+	// LargestBody is the most that an envelope holds, LargestDatagram the largest that is opened.
+	LargestBody     = 1200
+	LargestDatagram = LargestBody + MaxOverhead
 
 	stampEnd = 1 << 62
 )
@@ -155,6 +159,8 @@ func (m *Message) validateData() *Error {
 		return kindUnknown.At(0)
 	case len(m.Body) == 0 || len(m.Tag) != Mode(m.Kind).tagSize():
 		return dataMissing.At(size)
+	case size > LargestDatagram:
+		return dataTooLong.At(LargestDatagram)
 	}
 	return nil
 }
@@ -166,7 +172,7 @@ func (o *Offer) validate() *Error {
 	case o.Lanes < 0 || o.Lanes > MostLanes:
 		return lanesTooMany.At(lanesAt)
 	}
-	return checkTimeout(o.Timeout, timeoutAt)
+	return checkTimeout(o.Timeout, timeoutOutside, timeoutAt)
 }
 
 func (a *Agreed) validate() *Error {
@@ -174,11 +180,11 @@ func (a *Agreed) validate() *Error {
 	case a.Link == 0:
 		return linkIs0.At(agreedLinkAt)
 	case a.Lanes < 0 || a.Lanes > MostLanes:
-		return lanesTooMany.At(agreedLanesAt)
+		return agreedLanes.At(agreedLanesAt)
 	case a.Variant&(a.Variant-1) != 0 || (a.Variant == 0) != (a.Lanes == 0):
 		return variantNotOne.At(agreedVariantAt)
 	}
-	return checkTimeout(a.Timeout, agreedTimeoutAt)
+	return checkTimeout(a.Timeout, agreedTimeout, agreedTimeoutAt)
 }
 
 func (r Reason) validate() *Error {
@@ -195,10 +201,10 @@ func checkStamp(stamp uint64, at int) *Error {
 	return nil
 }
 
-func checkTimeout(timeout machine.Micros, at int) *Error {
+func checkTimeout(timeout machine.Micros, outside *wire.Rule, at int) *Error {
 	switch {
 	case timeout < leastTimeout || timeout > mostTimeout:
-		return timeoutOutside.At(at)
+		return outside.At(at)
 	case timeout%timeoutUnit != 0:
 		return timeoutNotWhole.At(at)
 	}
@@ -386,8 +392,11 @@ func (m *Message) decodeData(b []byte) *Error {
 		return kindUnknown.At(0)
 	}
 	end := len(b) - Mode(m.Kind).tagSize()
-	if end <= dataHead {
+	switch {
+	case end <= dataHead:
 		return dataMissing.At(len(b))
+	case len(b) > LargestDatagram:
+		return dataTooLong.At(LargestDatagram)
 	}
 	m.Agreed.Link = binary.LittleEndian.Uint32(b[dataLinkAt:])
 	m.Counter = binary.LittleEndian.Uint32(b[dataCounterAt:])

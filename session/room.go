@@ -14,18 +14,18 @@ func (s *Server) room(from *Address) bool {
 		s.all.ended < endedPerLiving*s.most && here.ended < endedPerLiving*s.mostPerPrefix
 }
 
-// count adds an entry to the counts, everywhere and at its address.
+// count adds an entry to the counts, everywhere and where it was made: a move makes no room.
 func (e *Entry) count() {
 	e.counted = count{living: 1}
 	if e.state == Ended {
 		e.counted = count{ended: 1}
 	}
-	e.server.recount(e.address.Prefix(), e.counted)
+	e.server.recount(e.home, e.counted)
 }
 
 // uncount takes an entry out of the counts.
 func (e *Entry) uncount() {
-	e.server.recount(e.address.Prefix(), count{-e.counted.living, -e.counted.ended})
+	e.server.recount(e.home, count{-e.counted.living, -e.counted.ended})
 	e.counted = count{}
 }
 
@@ -87,9 +87,9 @@ func (s *Server) Find(link uint32) *Entry {
 	return nil
 }
 
-// Route returns the connection that a datagram of data is for. It fails with why there is none:
-// the datagram cannot be of one, there is no such link, or it comes from another address. Its
-// Link opens the datagram then, and Heard says so.
+// Route returns the connection that a datagram of data is for; its Link opens it then, and Heard
+// says so. It fails if the datagram is none of data, if there is no such link or it has another
+// mode, or if the datagram comes from another address: before any cryptography, and whatever the tag (CXE-9).
 func (s *Server) Route(from Address, datagram []byte) (*Entry, error) {
 	var m Message
 	err := m.decode(datagram)

@@ -11,7 +11,7 @@ import (
 // nothing of who has not proved that it can read at its address. It does nothing between calls.
 type Server struct {
 	now       machine.Micros // the latest that was given, in microseconds (CXN-2, CXN-3)
-	lastStamp uint64         // that was issued
+	nextStamp uint64         // the least that the next challenge can have
 
 	// What does not change.
 	terms         Terms
@@ -234,7 +234,8 @@ func (s *Server) Receive(now machine.Micros, from Address, datagram, dst []byte)
 type proof struct {
 	message Message
 	from    Address
-	key     Key // of its identity
+	key     Key  // of its identity
+	checked bool // its proof was checked, and is right
 	by      tagger
 	agreed  Agreed
 
@@ -255,8 +256,9 @@ func (s *Server) undecodable(in *proof, datagram []byte, err *Error) {
 
 // challenge answers a LINK. It keeps nothing (CXS-1).
 func (s *Server) challenge(in *proof) {
-	s.lastStamp = max(uint64(s.now), s.lastStamp+1)
-	m := Message{Kind: KindChallenge, Stamp: s.lastStamp, Cookie: s.secret.cookie(s.lastStamp, &in.from, &in.message.Offer)}
+	stamp := max(uint64(s.now), s.nextStamp)
+	s.nextStamp = stamp + 1
+	m := Message{Kind: KindChallenge, Stamp: stamp, Cookie: s.secret.cookie(stamp, &in.from, &in.message.Offer)}
 	m.Nonce = in.message.Nonce
 	in.out = m.append(in.out)
 	in.event.Kind = EventChallenged
@@ -279,8 +281,8 @@ func (s *Server) prove(in *proof) {
 		return
 	}
 	e := s.find(m)
-	checked := m.Resume == 0 || e != nil && e.ID() == m.Resume
-	if checked && !s.right(in, e) {
+	in.checked = m.Resume == 0 || e != nil && e.ID() == m.Resume
+	if in.checked && !s.right(in, e) {
 		s.refuseUnproven(in, UnknownIdentity)
 		return
 	}
@@ -291,7 +293,7 @@ func (s *Server) prove(in *proof) {
 	if e == nil {
 		e = &Entry{server: s, identity: m.Identity}
 	}
-	e.step(e.proofGuard(in, checked), entryInput{proof: in})
+	e.step(e.proofGuard(in), entryInput{proof: in})
 	in.event.Row = e.row
 }
 
@@ -379,7 +381,7 @@ func (s *Server) refusal(in *proof, reason Reason) Message {
 
 // proofGuard returns the first guard that holds for a PROOF (CXS-6). What was not checked, since
 // it names a link of which there is no key, changes nothing.
-func (e *Entry) proofGuard(in *proof, checked bool) uint8 {
+func (e *Entry) proofGuard(in *proof) uint8 {
 	m := &in.message
 	switch e.state {
 	case Free:
@@ -388,7 +390,7 @@ func (e *Entry) proofGuard(in *proof, checked bool) uint8 {
 		return e.endedGuard(m)
 	}
 	switch {
-	case !checked:
+	case !in.checked:
 		return proofOther
 	case e.isOld(m):
 		return proofOld
@@ -431,12 +433,12 @@ func (e *Entry) endedGuard(m *Message) uint8 {
 	return proofOther
 }
 
-// refuse appends a REFUSED. An entry that has ended is remembered from then on: no copy of the
-// PROOF makes a connection later.
+// refuse appends a REFUSED. An entry that has ended is remembered from then on, so that no copy
+// of the PROOF makes a connection later; but not by who has no key.
 func (e *Entry) refuse(in entryInput) {
 	reason := e.refusalReason(in.proof)
 	e.server.refuse(in.proof, reason)
-	if e.state == Ended && reason != Full {
+	if e.state == Ended && reason != Full && in.checked {
 		e.wait(&e.server.ended)
 	}
 }
@@ -477,7 +479,7 @@ func (e *Entry) make(in entryInput) {
 	keys := DeriveKeys(in.key, &m.Offer, &in.agreed, e.serverNonce)
 	e.agreed, e.resume, e.reason = in.agreed, keys.Resume, 0
 	e.link = NewLink(LinkConfig{Mode: s.terms.Mode, Agreed: e.agreed, Seal: keys.S2C, Open: keys.C2S})
-	e.nonce, e.first, e.newest, e.address = m.Nonce, m.Nonce, m.Stamp, in.from
+	e.nonce, e.first, e.newest, e.address, e.home = m.Nonce, m.Nonce, m.Stamp, in.from, in.from.Prefix()
 	s.enter(e)
 	e.wait(&s.halfOpen)
 	in.event.Kind = EventMade
@@ -489,9 +491,7 @@ func (e *Entry) place(in entryInput) {
 	s := e.server
 	e.nonce, e.newest = in.message.Nonce, in.message.Stamp
 	if e.address != in.from {
-		e.uncount()
 		e.address = in.from
-		e.count()
 		in.event.Kind = EventMoved
 		s.stats.Moved++
 	}
@@ -510,7 +510,7 @@ func (e *Entry) end(in entryInput) {
 		s.stats.Replaced++
 		return
 	}
-	e.newest, e.reason = s.lastStamp, in.reason
+	e.newest, e.reason = s.nextStamp-1, in.reason
 	in.event.Kind, in.event.Entry, in.event.Reason = EventEnded, e, in.reason
 	e.count()
 	e.wait(&s.ended)
