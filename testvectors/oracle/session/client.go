@@ -105,9 +105,10 @@ func NewClient(offer Message, key []byte, random *Random, now int64) *Client {
 	return c
 }
 
-// State, Ended and Linked are what the application learns. Linked is the message that made the
+// State, Offer, Ended and Linked are what the application learns. Linked is the message that made the
 // link, with its keys.
 func (c *Client) State() string           { return c.state }
+func (c *Client) Offer() Message          { return c.offer }
 func (c *Client) Ended() Ended            { return c.ended }
 func (c *Client) Linked() (Message, Keys) { return c.linked, c.keys }
 

@@ -44,7 +44,7 @@ type Entry struct {
 	Address  []byte
 	Keys     Keys
 	identity string
-	prefix   string
+	prefix   string  // at which it was made
 	first    []byte  // the nonce of its first PROOF
 	nonce    []byte  // of the last PROOF that was taken
 	linked   Message // without nonce and proof
@@ -275,17 +275,22 @@ func (s *Server) table(step *Step, p *proof) {
 	isItsNonce := bytes.Equal(p.Nonce, e.nonce)
 	isDead := e.identity == anonymous && p.Resume == 0 && !isItsNonce // its first nonce; it went on with another
 	if e.State == StateEnded {
+		renew := func() {
+			if p.Resume == 0 || p.Resume == e.Link { // its proof was checked
+				e.endedAt = s.now
+			}
+		}
 		switch {
 		case isItsNonce:
 			row("J21")
 			refuse(e.reason)
-			e.endedAt = s.now
+			renew()
 		case p.Stamp <= e.newest || isDead:
 			row("J22")
 		case p.Resume != 0:
 			row("J23")
 			refuse(e.reason)
-			e.endedAt = s.now
+			renew()
 		case !s.hasRoom(prefix):
 			row("J24")
 			refuse(ReasonFull)
@@ -307,10 +312,10 @@ func (s *Server) table(step *Step, p *proof) {
 		row(rows[0])
 	case isItsNonce:
 		row(rows[1])
-		s.take(step, e, p, prefix)
+		s.take(step, e, p)
 	case p.Resume != 0:
 		row(rows[2])
-		s.take(step, e, p, prefix)
+		s.take(step, e, p)
 	default:
 		row(rows[3])
 		s.make(step, e, p, prefix)
@@ -335,13 +340,14 @@ func (s *Server) make(step *Step, e *Entry, p *proof, prefix string) {
 	e.State, e.Link, e.linked, e.first = StateUnconfirmed, link, m, p.Nonce
 	e.Keys = Derive(p.key, OfferOf(p.Message), m)
 	step.Made = true
-	s.take(step, e, p, prefix)
+	e.prefix = prefix
+	s.take(step, e, p)
 }
 
 // take is PLACE and ANSWER.
-func (s *Server) take(step *Step, e *Entry, p *proof, prefix string) {
+func (s *Server) take(step *Step, e *Entry, p *proof) {
 	e.nonce, e.newest, e.takenAt = p.Nonce, p.Stamp, s.now
-	e.Address, e.prefix = p.address, prefix
+	e.Address = p.address
 	m := e.linked
 	m.Nonce = p.Nonce
 	p.entry = e
