@@ -72,19 +72,19 @@ func (w *World) arrivals(s *State, i uint8, can func(Move)) {
 		return
 	}
 	for k := range s.Made.Challenges {
-		if w.takes(s, i, k) {
+		if w.Takes(s, i, k) {
 			can(Move{Verb: DoTake, Who: i, I: k})
 		}
 		if c.Kept>>k&1 == 0 {
 			continue
 		}
 		for l := uint8(1); l <= s.Made.Links; l++ {
-			if w.linksRight(s, i, k, l) {
+			if w.TakesLinked(s, i, k, l) {
 				can(Move{Verb: DoLinked, Who: i, I: k, J: l})
 			}
 		}
 		for _, reason := range []uint8{SaysClosed, SaysReplaced, SaysFull} {
-			if w.refuses(s, i, k, reason) {
+			if w.TakesRefused(s, i, k, reason) {
 				can(Move{Verb: DoRefused, Who: i, I: k, J: reason})
 			}
 		}
@@ -123,7 +123,7 @@ func (w *World) serverMoves(s *State, can func(Move)) {
 		if e.State == Unconfirmed && s.Links[e.Link].Sent {
 			can(Move{Verb: DoData, Who: who})
 		}
-		if e.living() && s.Used.Ends < w.Ends {
+		if e.Living() && s.Used.Ends < w.Ends {
 			can(Move{Verb: DoEnd, Who: who})
 		}
 		if (e.State == Unconfirmed || e.State == Ended) && w.mayForget(s, e) {
@@ -230,7 +230,7 @@ func (w *World) Check(s *State) error {
 func (w *World) shares(s *State, i uint8) *Entry {
 	c := &s.Clients[i]
 	for j := range s.Entries {
-		if e := &s.Entries[j]; e.living() && e.Link == c.Link && e.Address == c.Address {
+		if e := &s.Entries[j]; e.Living() && e.Link == c.Link && e.Address == c.Address {
 			return e
 		}
 	}
@@ -240,7 +240,7 @@ func (w *World) shares(s *State, i uint8) *Entry {
 func (w *World) settled(s *State) bool {
 	for i := range uint8(w.Clients) {
 		c := &s.Clients[i]
-		if !w.knows(s, &s.Offers[c.Offer]) {
+		if !w.Knows(s, &s.Offers[c.Offer]) {
 			continue // it tries what is another's: REFUSED identity
 		}
 		if c.State == Linking || c.State == Relinking || c.State == Open && w.shares(s, i) == nil {
@@ -267,7 +267,7 @@ func (w *World) calmly(s *State, i uint8) error {
 		w.renew(s, i)
 	}
 	k := w.link(s, c.Offer, c.Address)
-	if w.takes(s, i, k) {
+	if w.Takes(s, i, k) {
 		w.take(s, i, k)
 	} else if k = latest(c.Kept); s.Challenges[k].Old || s.Challenges[k].Address != c.Address {
 		return nil
@@ -276,12 +276,12 @@ func (w *World) calmly(s *State, i uint8) error {
 		return err
 	}
 	for l := uint8(1); l <= s.Made.Links; l++ {
-		if w.linksRight(s, i, k, l) {
+		if w.TakesLinked(s, i, k, l) {
 			return w.opens(s, i, k, l)
 		}
 	}
 	for _, reason := range []uint8{SaysClosed, SaysReplaced, SaysFull} {
-		if w.refuses(s, i, k, reason) {
+		if w.TakesRefused(s, i, k, reason) {
 			return w.isRefused(s, i, k, reason)
 		}
 	}

@@ -85,8 +85,8 @@ func (w *World) stamp(s *State, k uint8) int {
 	return int(k)
 }
 
-// takes reports whether a client takes a challenge: "ours and new".
-func (w *World) takes(s *State, i, k uint8) bool {
+// Takes reports whether a client takes a challenge: "ours and new".
+func (w *World) Takes(s *State, i, k uint8) bool {
 	c := &s.Clients[i]
 	if c.State != Linking && c.State != Relinking || s.Challenges[k].Offer != c.Offer || c.Kept>>k&1 == 1 || c.Blocked {
 		return false
@@ -112,8 +112,8 @@ func (w *World) take(s *State, i, k uint8) {
 	s.Challenges[k].Proved = !s.Challenges[k].Foreign // the server is silent: the cookie is for another offer
 }
 
-// linksRight reports whether a LINKED is right for a client.
-func (w *World) linksRight(s *State, i, k, l uint8) bool {
+// TakesLinked reports whether a LINKED is right for a client.
+func (w *World) TakesLinked(s *State, i, k, l uint8) bool {
 	c := &s.Clients[i]
 	waits := c.State == Linking || c.State == Relinking && c.Link == l
 	return waits && (c.Kept&^c.Late)>>k&1 == 1 && s.Challenges[k].Linked>>l&1 == 1
@@ -135,15 +135,15 @@ func (w *World) opens(s *State, i, k, l uint8) error {
 	}
 	for j := range s.Entries {
 		e := &s.Entries[j]
-		if e.living() && w.Clients == 1 && e.Link != l && s.Links[e.Link].Offer == s.Links[l].Offer && s.Links[e.Link].Run == s.Links[l].Run {
+		if e.Living() && w.Clients == 1 && e.Link != l && s.Links[e.Link].Offer == s.Links[l].Offer && s.Links[e.Link].Run == s.Links[l].Run {
 			return fmt.Errorf("dead keys: client %d opens link %d, but the server has made %d of its offer", i, l, e.Link)
 		}
 	}
 	return nil
 }
 
-// refuses reports whether a REFUSED is right for a client.
-func (w *World) refuses(s *State, i, k, reason uint8) bool {
+// TakesRefused reports whether a REFUSED is right for a client.
+func (w *World) TakesRefused(s *State, i, k, reason uint8) bool {
 	c, ch := &s.Clients[i], &s.Challenges[k]
 	return (c.Kept&^c.Late)>>k&1 == 1 && ch.Refused&reason != 0 && (!ch.Foreign || w.WithoutOffer)
 }
@@ -154,7 +154,7 @@ func (w *World) isRefused(s *State, i, k, reason uint8) error {
 	var err error
 	for j := range s.Entries {
 		e := &s.Entries[j]
-		if e.living() && (w.Clients == 1 || !w.Keyed) && reason != SaysFull && s.Links[e.Link].Run == s.Challenges[k].Run && (c.Link == e.Link || c.Link == 0 && s.Links[e.Link].Offer == c.Offer) {
+		if e.Living() && (w.Clients == 1 || !w.Keyed) && reason != SaysFull && s.Links[e.Link].Run == s.Challenges[k].Run && (c.Link == e.Link || c.Link == 0 && s.Links[e.Link].Offer == c.Offer) {
 			err = fmt.Errorf("refused: client %d is closed, but its link %d lives", i, e.Link)
 		}
 	}
@@ -206,8 +206,8 @@ func (w *World) find(s *State, k uint8) int {
 	return -1
 }
 
-// knows reports whether who owns an offer can prove it.
-func (w *World) knows(s *State, o *Offer) bool {
+// Knows reports whether who owns an offer can prove it.
+func (w *World) Knows(s *State, o *Offer) bool {
 	return o.Resume == 0 || w.ResumeByKey || s.Offers[s.Links[o.Resume].Offer].Process == o.Process
 }
 
@@ -224,7 +224,7 @@ func (w *World) proof(s *State, k uint8) error {
 		return w.make(s, -1, k) // J2, J3
 	}
 	e := &s.Entries[j]
-	if o.Resume == e.Link && !w.knows(s, o) {
+	if o.Resume == e.Link && !w.Knows(s, o) {
 		return nil // REFUSED identity, without a proof
 	}
 	if e.State == Ended {
@@ -300,7 +300,7 @@ func (w *World) place(s *State, j int, k uint8) error {
 		err = fmt.Errorf("hijack: link %d is resumed by another", e.Link)
 	}
 	for i := range s.Entries {
-		if o := &s.Entries[i]; w.ByAddress && !w.Keyed && i != j && o.living() && o.Address == ch.Address && err == nil {
+		if o := &s.Entries[i]; w.ByAddress && !w.Keyed && i != j && o.Living() && o.Address == ch.Address && err == nil {
 			err = w.replaces(s, i, k)
 			w.lapse(s, o, int8(k))
 		}

@@ -51,7 +51,7 @@ const (
 )
 
 // Client is a client. One that begins again after a crash is another process, which
-// knows nothing of the one before.
+// Knows nothing of the one before.
 type Client struct {
 	State   ClientState
 	Process uint8 // 0: none has begun
@@ -114,7 +114,7 @@ type State struct {
 	Used struct{ Moves, Ends, Attempts, Foreign, Crashes uint8 }
 }
 
-func (e *Entry) living() bool { return e.State == Unconfirmed || e.State == Confirmed }
+func (e *Entry) Living() bool { return e.State == Unconfirmed || e.State == Confirmed }
 
 // Key mixes what has been made; the rest is zero.
 func (w *World) Key(s *State) (k explore.Key) {
