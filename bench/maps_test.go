@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // maps follows every slice of a few runs.
@@ -24,7 +24,7 @@ func follow(t *testing.T, p Peer, c Cell) SliceMap {
 	m := SliceMap{Cell: c.String(), Peer: p.Name}
 	var mu sync.Mutex
 	var start time.Time
-	p = p.observed(func(_ *transport.Conn, o statemachine.Observation) {
+	p = p.observed(func(_ *plain.Conn, o statemachine.Observation) {
 		if kind := o.Kind.String(); kind == "sent" || kind == "resent" || kind == "acked" {
 			mu.Lock()
 			defer mu.Unlock()

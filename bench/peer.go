@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // Peer is a protocol that moves a block from a server to a client.
@@ -17,7 +17,7 @@ type Peer struct {
 
 	// observed returns the same peer with an observer of its slices; nil but for
 	// ours.
-	observed func(func(*transport.Conn, statemachine.Observation)) Peer
+	observed func(func(*plain.Conn, statemachine.Observation)) Peer
 }
 
 // pipe is a connection that is ready to push blocks.

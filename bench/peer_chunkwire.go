@@ -4,19 +4,19 @@ import (
 	"context"
 
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // chunkwire is this repository, over the same simulated sockets as the others.
 func chunkwire(name, note string, scheduler func() (statemachine.Scheduler, error)) Peer {
-	return chunkwireWith(name, note, transport.Config{ProtocolID: 1, NewScheduler: scheduler})
+	return chunkwireWith(name, note, plain.Config{ProtocolID: 1, NewScheduler: scheduler})
 }
 
-func chunkwireWith(name, note string, cfg transport.Config) Peer {
+func chunkwireWith(name, note string, cfg plain.Config) Peer {
 	p := Peer{Name: name, Note: note, Connect: func(ctx context.Context, p *path) (*pipe, error) {
 		return connectChunkwire(ctx, p, cfg)
 	}}
-	p.observed = func(observe func(*transport.Conn, statemachine.Observation)) Peer {
+	p.observed = func(observe func(*plain.Conn, statemachine.Observation)) Peer {
 		cfg := cfg
 		cfg.Observe = observe
 		return chunkwireWith(name, note, cfg)
@@ -24,12 +24,12 @@ func chunkwireWith(name, note string, cfg transport.Config) Peer {
 	return p
 }
 
-func connectChunkwire(ctx context.Context, p *path, cfg transport.Config) (*pipe, error) {
-	server, err := transport.New(p.server, cfg)
+func connectChunkwire(ctx context.Context, p *path, cfg plain.Config) (*pipe, error) {
+	server, err := plain.New(p.server, cfg)
 	if err != nil {
 		return nil, err
 	}
-	client, err := transport.New(p.client, cfg)
+	client, err := plain.New(p.client, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func connectChunkwire(ctx context.Context, p *path, cfg transport.Config) (*pipe
 
 // pushChunks sends a block as chunks, the next one queued before the one before
 // is through.
-func pushChunks(ctx context.Context, c *transport.Conn, block []byte) error {
+func pushChunks(ctx context.Context, c *plain.Conn, block []byte) error {
 	for len(block) > 0 {
 		n := min(len(block), 256<<10)
 		if _, err := c.Enqueue(ctx, block[:n]); err != nil {
@@ -64,7 +64,7 @@ func pushChunks(ctx context.Context, c *transport.Conn, block []byte) error {
 	return nil
 }
 
-func fetchChunks(ctx context.Context, c *transport.Conn, n int) (block []byte, err error) {
+func fetchChunks(ctx context.Context, c *plain.Conn, n int) (block []byte, err error) {
 	for len(block) < n {
 		chunk, err := c.Recv(ctx)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // AllPeers returns everything that is compared, ours first.
@@ -35,7 +35,7 @@ func OurStreams() []Peer {
 	streams := Ours()
 	for _, n := range []int{2, 4, 8} {
 		streams = append(streams, chunkwireWith(fmt.Sprintf("adaptive, %d lanes", n), fmt.Sprintf("ours: %d chunks in flight", n),
-			transport.Config{ProtocolID: 1, NewScheduler: of(adaptive.Adaptive()), Lanes: n}))
+			plain.Config{ProtocolID: 1, NewScheduler: of(adaptive.Adaptive()), Lanes: n}))
 	}
 	return streams
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // An endpoint is sent what unknown peers may send: garbage, slices and acks from many
@@ -49,7 +49,7 @@ func runTransport(t T, data []byte) {
 // server is an endpoint among unknown peers.
 type server struct {
 	T
-	*transport.Endpoint
+	*plain.Endpoint
 	script   script
 	framer   codec.Framer
 	network  *netsim.Network
@@ -105,7 +105,7 @@ func (g *server) listen(limited bool) {
 	if err != nil {
 		g.Fatalf("%v", err)
 	}
-	g.Endpoint, err = transport.New(pc, transport.Config{
+	g.Endpoint, err = plain.New(pc, plain.Config{
 		ProtocolID: conversationID, MaxPeers: g.maxPeers, GiveUp: time.Second, LimitUnvalidated: limited,
 	})
 	if err != nil {
@@ -122,7 +122,7 @@ func (g *server) listen(limited bool) {
 	}()
 }
 
-func (g *server) receive(c *transport.Conn) {
+func (g *server) receive(c *plain.Conn) {
 	for {
 		chunk, err := c.Recv(context.Background())
 		if err != nil {
@@ -135,14 +135,14 @@ func (g *server) receive(c *transport.Conn) {
 }
 
 // dial opens the honest peer, which does not give up.
-func (g *server) dial() *transport.Endpoint {
+func (g *server) dial() *plain.Endpoint {
 	g.Helper()
 	pc, err := g.network.Listen("honest")
 	if err != nil {
 		g.Fatalf("%v", err)
 	}
 	g.honest = pc
-	e, err := transport.New(pc, transport.Config{ProtocolID: conversationID, GiveUp: 1000 * time.Hour})
+	e, err := plain.New(pc, plain.Config{ProtocolID: conversationID, GiveUp: 1000 * time.Hour})
 	if err != nil {
 		g.Fatalf("%v", err)
 	}
@@ -150,7 +150,7 @@ func (g *server) dial() *transport.Endpoint {
 	return e
 }
 
-func (g *server) send(e *transport.Endpoint) {
+func (g *server) send(e *plain.Endpoint) {
 	c, err := e.Dial(netsim.Addr("server"))
 	if err == nil {
 		err = c.Send(context.Background(), g.chunk)
@@ -276,7 +276,7 @@ func (g *server) answers() {
 			g.Fatalf("%s sent %d valid slices and got %d answers", source, peer.slices, answers)
 		}
 	}
-	if err := g.Endpoint.Err(); err != nil && !errors.Is(err, transport.ErrClosed) {
+	if err := g.Endpoint.Err(); err != nil && !errors.Is(err, plain.ErrClosed) {
 		g.Fatalf("%v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // memory is heap in use, in bytes.
@@ -20,7 +20,7 @@ type memory struct {
 // hold measures memory with peers that fall silent after they have connected,
 // first idle, then while it sends the world to all of them.
 func hold(t task) error {
-	e, err := transport.Listen("udp4", "127.0.0.1:0", config(t))
+	e, err := plain.Listen("udp4", "127.0.0.1:0", config(t))
 	if err != nil {
 		return err
 	}
@@ -30,13 +30,13 @@ func hold(t task) error {
 	if err := report(greeting{e.Addr().String()}); err != nil {
 		return err
 	}
-	conns := make([]*transport.Conn, t.Conns)
+	conns := make([]*plain.Conn, t.Conns)
 	for i := range conns {
 		if conns[i], err = e.Accept(context.Background()); err != nil {
 			return err
 		}
 	}
-	waitUntil(conns, func(s transport.Stats) bool { return s.Receiver.SlicesStored >= int64(max(t.Upload, 1)) })
+	waitUntil(conns, func(s plain.Stats) bool { return s.Receiver.SlicesStored >= int64(max(t.Upload, 1)) })
 	if t.Upload == 0 {
 		for _, c := range conns {
 			if _, err := c.Recv(context.Background()); err != nil {
@@ -50,7 +50,7 @@ func hold(t task) error {
 			return err
 		}
 	}
-	waitUntil(conns, func(s transport.Stats) bool { return !s.Sending.Sent.Empty() })
+	waitUntil(conns, func(s plain.Stats) bool { return !s.Sending.Sent.Empty() })
 	m.Sending = heapInUse()
 	runtime.KeepAlive(world)
 	if err := report(m); err != nil {
@@ -60,7 +60,7 @@ func hold(t task) error {
 	return nil
 }
 
-func waitUntil(conns []*transport.Conn, is func(transport.Stats) bool) {
+func waitUntil(conns []*plain.Conn, is func(plain.Stats) bool) {
 	for _, c := range conns {
 		for !is(c.Stats()) {
 			time.Sleep(time.Millisecond)

@@ -20,7 +20,7 @@ import (
 )
 
 // receiver is a client: the protocol's machines on a socket, in one goroutine.
-// It is lighter than a transport.Endpoint, so that thousands leave most of the
+// It is lighter than a plain.Endpoint, so that thousands leave most of the
 // machine to the server.
 type receiver struct {
 	conn     *net.UDPConn // connected

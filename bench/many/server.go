@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // result is what a server, or a bare sender, reports at the end.
@@ -30,7 +30,7 @@ type greeting struct{ Address string }
 
 // serve waits for all receivers and then sends the world to each.
 func serve(t task) error {
-	e, err := transport.Listen("udp4", "127.0.0.1:0", config(t))
+	e, err := plain.Listen("udp4", "127.0.0.1:0", config(t))
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func serve(t task) error {
 }
 
 // acceptAll returns connections with n peers, once each has said hello.
-func acceptAll(e *transport.Endpoint, n int) (conns []*transport.Conn, err error) {
+func acceptAll(e *plain.Endpoint, n int) (conns []*plain.Conn, err error) {
 	for range n {
 		c, err := e.Accept(context.Background())
 		if err != nil {
@@ -89,7 +89,7 @@ func acceptAll(e *transport.Endpoint, n int) (conns []*transport.Conn, err error
 
 // sendAll sends everybody the world so often and returns when each was done,
 // sorted.
-func sendAll(conns []*transport.Conn, world []byte, rounds int) ([]time.Duration, error) {
+func sendAll(conns []*plain.Conn, world []byte, rounds int) ([]time.Duration, error) {
 	type outcome struct {
 		at  time.Duration
 		err error

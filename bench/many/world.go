@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 const protocolID = 0x6d616e79
@@ -25,8 +25,8 @@ func makeWorld() []byte {
 // patience is longer than any experiment: on a busy machine nothing is to give up.
 const patience = 2 * time.Minute
 
-func config(t task) transport.Config {
-	return transport.Config{
+func config(t task) plain.Config {
+	return plain.Config{
 		ProtocolID: protocolID, MaxPeers: t.Conns, GiveUp: patience,
 		SocketBuffer: 4 << 20, NewScheduler: paces[t.Pace],
 	}

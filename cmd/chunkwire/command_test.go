@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // The tests wait far more than they compute, so more of them run at once than
@@ -258,14 +258,14 @@ func TestNothingHalfIsLeft(t *testing.T) {
 // A peer that has gone is an error in time, also when nothing is in flight.
 func TestAPeerThatIsGoneIsATimeout(t *testing.T) {
 	t.Parallel()
-	cfg := transport.Config{ProtocolID: defaultProtocolID}
+	cfg := plain.Config{ProtocolID: defaultProtocolID}
 	header := append([]byte("CWF1"), make([]byte, 40)...)
 	header[4] = 9 // nine bytes that never come
 
 	t.Run("the sender, after the header", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		addr, ended := startRecv(t, "--give-up", "100ms", "--out", out)
-		conn, err := transport.Dial(t.Context(), "udp", addr, cfg)
+		conn, err := plain.Dial(t.Context(), "udp", addr, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestAPeerThatIsGoneIsATimeout(t *testing.T) {
 	})
 
 	t.Run("the receiver, before the receipt", func(t *testing.T) {
-		peer, err := transport.Listen("udp", loopback, cfg)
+		peer, err := plain.Listen("udp", loopback, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // connectionFlags are those that send and recv share.
@@ -46,18 +46,18 @@ func (c *connectionFlags) add(f *pflag.FlagSet) {
 }
 
 // config returns the transport's configuration that the flags ask for.
-func (c *connectionFlags) config() (transport.Config, error) {
+func (c *connectionFlags) config() (plain.Config, error) {
 	switch {
 	case c.giveUp < minGiveUp || c.giveUp > maxGiveUp:
-		return transport.Config{}, errors.New("--give-up must be 1ms to 24h")
-	case c.lanes < 1 || c.lanes > transport.MaxLanes:
-		return transport.Config{}, fmt.Errorf("--lanes must be 1 to %d", transport.MaxLanes)
+		return plain.Config{}, errors.New("--give-up must be 1ms to 24h")
+	case c.lanes < 1 || c.lanes > plain.MaxLanes:
+		return plain.Config{}, fmt.Errorf("--lanes must be 1 to %d", plain.MaxLanes)
 	case c.raw && c.lanes > 1:
-		return transport.Config{}, errors.New("--raw is one chunk, so --lanes must be 1")
+		return plain.Config{}, errors.New("--raw is one chunk, so --lanes must be 1")
 	case c.timeout < 0:
-		return transport.Config{}, errors.New("--timeout must not be negative")
+		return plain.Config{}, errors.New("--timeout must not be negative")
 	}
-	return transport.Config{
+	return plain.Config{
 		ProtocolID: c.protocolID,
 		Lanes:      c.lanes,
 		GiveUp:     c.giveUp,
@@ -89,16 +89,16 @@ func checkAddress(flag, address string, minPort int) error {
 
 // explain returns, for a peer that fell silent, what happened, how far the transfer
 // had come, and what the flags have to do with it. Other errors stay as they are.
-func (c *connectionFlags) explain(err error, peer net.Addr, far course, st transport.EndpointStats) error {
+func (c *connectionFlags) explain(err error, peer net.Addr, far course, st plain.EndpointStats) error {
 	waited := ""
 	switch {
-	case errors.Is(err, transport.ErrRefused) && !far.begun:
+	case errors.Is(err, plain.ErrRefused) && !far.begun:
 		return timeoutError(fmt.Sprintf("nobody listens at %v (connection refused); start the receiver first, and check host and port", peer))
-	case errors.Is(err, transport.ErrRefused):
+	case errors.Is(err, plain.ErrRefused):
 		return timeoutError(fmt.Sprintf("%v has gone after %s (connection refused)", peer, far))
-	case errors.Is(err, transport.ErrIdle):
+	case errors.Is(err, plain.ErrIdle):
 		waited = fmt.Sprintf("(waited %v, 3 times --give-up)", idleGiveUps*c.giveUp)
-	case errors.Is(err, transport.ErrGaveUp):
+	case errors.Is(err, plain.ErrGaveUp):
 		waited = fmt.Sprintf("(waited %v, --give-up)", c.giveUp)
 	default:
 		return err
@@ -107,7 +107,7 @@ func (c *connectionFlags) explain(err error, peer net.Addr, far course, st trans
 }
 
 // silence returns what a silence after so much of a transfer may mean.
-func (c *connectionFlags) silence(peer net.Addr, far course, st transport.EndpointStats) string {
+func (c *connectionFlags) silence(peer net.Addr, far course, st plain.EndpointStats) string {
 	local := ""
 	if st.WriteErrors > 0 {
 		local = fmt.Sprintf("; this system could not send %s: %v", countOf(st.WriteErrors, "datagram"), st.LastWriteError)
@@ -127,7 +127,7 @@ func (c *connectionFlags) silence(peer net.Addr, far course, st transport.Endpoi
 
 // warnOfSmallBuffers says when the system gives less than was asked for: a burst
 // then loses slices before they reach the wire.
-func warnOfSmallBuffers(w io.Writer, s transport.EndpointStats) {
+func warnOfSmallBuffers(w io.Writer, s plain.EndpointStats) {
 	for _, b := range []struct {
 		name  string
 		bytes int

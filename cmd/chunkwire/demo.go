@@ -12,7 +12,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // demo is what the flags of demo say.
@@ -141,7 +141,7 @@ func (d *demo) headline(p pace) string {
 
 // stuck returns why nothing came of it.
 func stuck(err error) error {
-	if errors.Is(err, transport.ErrGaveUp) {
+	if errors.Is(err, plain.ErrGaveUp) {
 		return timeoutError(fmt.Sprintf("the block did not get through: nothing arrived for %v", statemachine.DefaultGiveUp.Duration()))
 	}
 	return fmt.Errorf("the block did not get through: %w", err)

@@ -7,36 +7,36 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // entrance takes what all peers send at once, until one has begun a file: one that
 // sends something else, or nothing more, delays and ends nothing.
 type entrance struct {
 	flags    *recvFlags
-	endpoint *transport.Endpoint
+	endpoint *plain.Endpoint
 	note     note
 	arrivals chan arrival
 
 	mu     sync.Mutex
 	chosen bool
-	active map[*transport.Conn]bool // with --raw: those whose chunk is not complete
-	others int                      // peers that sent something else
+	active map[*plain.Conn]bool // with --raw: those whose chunk is not complete
+	others int                  // peers that sent something else
 }
 
 // arrival is what came from a peer: the header of a file, or with --raw its chunk,
 // or why there is none.
 type arrival struct {
-	conn  *transport.Conn
+	conn  *plain.Conn
 	info  file.Info
 	chunk []byte
 	err   error
 	at    time.Time
 }
 
-func newEntrance(flags *recvFlags, endpoint *transport.Endpoint, n note) *entrance {
-	return &entrance{flags: flags, endpoint: endpoint, note: n, arrivals: make(chan arrival), active: map[*transport.Conn]bool{}}
+func newEntrance(flags *recvFlags, endpoint *plain.Endpoint, n note) *entrance {
+	return &entrance{flags: flags, endpoint: endpoint, note: n, arrivals: make(chan arrival), active: map[*plain.Conn]bool{}}
 }
 
 const (
@@ -124,7 +124,7 @@ func (e *entrance) arrive(ctx context.Context, a arrival) {
 
 // takeHeader waits for the header of a file. The first peer that sends one is
 // chosen; later ones get the receipt that their file is not stored.
-func (e *entrance) takeHeader(ctx context.Context, conn *transport.Conn) {
+func (e *entrance) takeHeader(ctx context.Context, conn *plain.Conn) {
 	info, err := e.header(ctx, conn)
 	switch {
 	case err == nil && e.choose():
@@ -134,7 +134,7 @@ func (e *entrance) takeHeader(ctx context.Context, conn *transport.Conn) {
 		e.note.printf("%v wants to send a file, too, and is refused", conn.RemoteAddr())
 		file.Refuse(ctx, conn)
 		_ = conn.Linger(ctx, file.Linger)
-	case !errors.Is(err, transport.ErrCanceled) && !errors.Is(err, transport.ErrClosed):
+	case !errors.Is(err, plain.ErrCanceled) && !errors.Is(err, plain.ErrClosed):
 		e.noteOther(conn)
 	}
 	_ = conn.Close()
@@ -142,7 +142,7 @@ func (e *entrance) takeHeader(ctx context.Context, conn *transport.Conn) {
 
 // header returns the header, or an error as soon as it is clear that what arrives
 // is none: a header has one slice.
-func (e *entrance) header(ctx context.Context, conn *transport.Conn) (file.Info, error) {
+func (e *entrance) header(ctx context.Context, conn *plain.Conn) (file.Info, error) {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {
@@ -154,7 +154,7 @@ func (e *entrance) header(ctx context.Context, conn *transport.Conn) (file.Info,
 				return file.Info{}, file.ErrConvention
 			}
 		case <-ctx.Done():
-			return file.Info{}, transport.ErrCanceled
+			return file.Info{}, plain.ErrCanceled
 		}
 	}
 }
@@ -168,7 +168,7 @@ func (e *entrance) choose() bool {
 }
 
 // noteOther says that a peer sends no file, for the first few of them.
-func (e *entrance) noteOther(conn *transport.Conn) {
+func (e *entrance) noteOther(conn *plain.Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch e.others++; {
@@ -181,12 +181,12 @@ func (e *entrance) noteOther(conn *transport.Conn) {
 }
 
 // takeChunk waits for the one chunk of --raw.
-func (e *entrance) takeChunk(ctx context.Context, conn *transport.Conn) {
+func (e *entrance) takeChunk(ctx context.Context, conn *plain.Conn) {
 	chunk, err := conn.Recv(ctx)
 	e.arrive(ctx, arrival{conn: conn, chunk: chunk, err: err})
 }
 
-func (e *entrance) setActive(conn *transport.Conn, active bool) {
+func (e *entrance) setActive(conn *plain.Conn, active bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if active {

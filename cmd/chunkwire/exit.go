@@ -11,8 +11,8 @@ import (
 
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/runner"
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // The exit codes, as every command's help lists them.
@@ -56,7 +56,7 @@ func exitCode(ctx context.Context, err error) int {
 }
 
 func isTimeout(err error) bool {
-	for _, is := range []error{os.ErrDeadlineExceeded, context.DeadlineExceeded, statemachine.ErrGaveUp, transport.ErrRefused} {
+	for _, is := range []error{os.ErrDeadlineExceeded, context.DeadlineExceeded, statemachine.ErrGaveUp, plain.ErrRefused} {
 		if errors.Is(err, is) {
 			return true
 		}
@@ -106,15 +106,15 @@ func sentence(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	case errors.Is(err, context.DeadlineExceeded):
-		return plain(err) + "; allow more with --timeout"
+		return brief(err) + "; allow more with --timeout"
 	case isTimeout(err):
-		return plain(err) + "; is the peer running, reachable, and using the same --protocol-id and --lanes?"
+		return brief(err) + "; is the peer running, reachable, and using the same --protocol-id and --lanes?"
 	}
-	return plain(err)
+	return brief(err)
 }
 
-// plain is an error's text without the names of packages, which each layer adds
+// brief is an error's text without the names of packages, which each layer adds
 // again.
-func plain(err error) string {
+func brief(err error) string {
 	return strings.NewReplacer("transport/file: ", "", "transport: ", "", "netsim: ", "", "bad configuration: ", "").Replace(err.Error())
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // With --json a failure is an object too.
@@ -49,8 +49,8 @@ func TestStrayPeersAreLeft(t *testing.T) {
 	want := []byte("a file")
 	out := filepath.Join(t.TempDir(), "out")
 	addr, stderr, ended := watchRecv(t, t.Context(), "--out", out)
-	cfg := transport.Config{ProtocolID: defaultProtocolID}
-	conn, err := transport.Dial(t.Context(), "udp", addr, cfg)
+	cfg := plain.Config{ProtocolID: defaultProtocolID}
+	conn, err := plain.Dial(t.Context(), "udp", addr, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestAPeerThatFallsSilentIsToldWithWhatItHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	socket := &muteSocket{PacketConn: pc}
-	peer, err := transport.New(socket, transport.Config{ProtocolID: defaultProtocolID})
+	peer, err := plain.New(socket, plain.Config{ProtocolID: defaultProtocolID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,21 +135,21 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	flags := connectionFlags{giveUp: time.Second, sends: true}
 	peer := &net.UDPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 9}
-	gaveUp := fmt.Errorf("sending: %w", transport.ErrGaveUp)
-	refused := fmt.Errorf("sending: %w", transport.ErrRefused)
-	answered := transport.EndpointStats{Traffic: transport.Traffic{DatagramsIn: 1, DatagramsOut: 9}}
+	gaveUp := fmt.Errorf("sending: %w", plain.ErrGaveUp)
+	refused := fmt.Errorf("sending: %w", plain.ErrRefused)
+	answered := plain.EndpointStats{Traffic: plain.Traffic{DatagramsIn: 1, DatagramsOut: 9}}
 	unsent, partly := answered, answered
 	unsent.WriteErrors, unsent.LastWriteError = 9, syscall.ENETUNREACH
 	partly.WriteErrors, partly.LastWriteError = 1, syscall.ENETUNREACH
 	for _, c := range []struct {
 		err  error
 		far  course
-		st   transport.EndpointStats
+		st   plain.EndpointStats
 		want string
 	}{
 		{gaveUp, course{}, answered, "no answer from 192.0.2.7:9; is it running, reachable, and using the same --protocol-id and --lanes? (waited 1s, --give-up)"},
 		{gaveUp, course{true, 1024, 2048}, answered, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB (waited 1s, --give-up)"},
-		{transport.ErrIdle, course{true, 1024, 1024}, answered, "192.0.2.7:9 has all 1.0 KiB, but has not said whether it stored them; it may still be writing, or be another implementation, which needs --raw here (waited 3s, 3 times --give-up)"},
+		{plain.ErrIdle, course{true, 1024, 1024}, answered, "192.0.2.7:9 has all 1.0 KiB, but has not said whether it stored them; it may still be writing, or be another implementation, which needs --raw here (waited 3s, 3 times --give-up)"},
 		{gaveUp, course{true, 0, 2048}, answered, "192.0.2.7:9 took the first chunk and nothing after it; is it a recv --raw, or another implementation? They need --raw here (waited 1s, --give-up)"},
 		{gaveUp, course{}, unsent, "cannot send to 192.0.2.7:9: network is unreachable (waited 1s, --give-up)"},
 		{gaveUp, course{true, 1024, 2048}, partly, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB; this system could not send 1 datagram: network is unreachable (waited 1s, --give-up)"},

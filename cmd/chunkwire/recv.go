@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 type recvFlags struct {
@@ -67,7 +67,7 @@ you do not trust, bound what may come with --max-size, and keep what is there wi
 }
 
 // check returns the transport's configuration that the flags ask for.
-func (flags *recvFlags) check(lingerGiven bool) (transport.Config, error) {
+func (flags *recvFlags) check(lingerGiven bool) (plain.Config, error) {
 	cfg, err := flags.config()
 	cfg.MaxPeers = otherPeers + 1
 	if flags.raw {
@@ -100,13 +100,13 @@ func (flags *recvFlags) run(cmd *cobra.Command) error {
 	return r.end(flags.listenAndReceive(cmd, cfg, r))
 }
 
-func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, cfg transport.Config, r *reporter) error {
+func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, cfg plain.Config, r *reporter) error {
 	out, err := newOutput(flags.out, cmd.OutOrStdout(), flags.noReplace)
 	if err != nil {
 		return err
 	}
 	defer out.discard()
-	endpoint, err := transport.Listen("udp", flags.listen, cfg)
+	endpoint, err := plain.Listen("udp", flags.listen, cfg)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (rc *receiving) run(parent context.Context, r *reporter) error {
 }
 
 // lingerFor answers late duplicates; a peer that has gone is no failure any more.
-func lingerFor(ctx context.Context, conn *transport.Conn, quiet time.Duration) error {
+func lingerFor(ctx context.Context, conn *plain.Conn, quiet time.Duration) error {
 	if err := conn.Linger(ctx, quiet); ctx.Err() != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // from is a socket from which anything can be sent to a recv.
@@ -40,10 +40,10 @@ func sliceOf(t *testing.T, chunkID uint16, sliceID, numSlices int) []byte {
 }
 
 // dialRecv is a peer of recv.
-func dialRecv(t *testing.T, addr string, cfg transport.Config) *transport.Conn {
+func dialRecv(t *testing.T, addr string, cfg plain.Config) *plain.Conn {
 	t.Helper()
 	cfg.ProtocolID = defaultProtocolID
-	conn, err := transport.Dial(t.Context(), "udp", addr, cfg)
+	conn, err := plain.Dial(t.Context(), "udp", addr, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestStraysDoNotMoveTheTimeouts(t *testing.T) {
 		addr, ended := startRecv(t, "--timeout", "5s", "--give-up", "30s", "--out", out)
 		_, _ = from(t, addr).Write(sliceOf(t, 0, 0, 2))
 		_, _ = from(t, addr).Write(sliceOf(t, 1, 0, 2))
-		conn := dialRecv(t, addr, transport.Config{}) // a whole chunk that is no header
+		conn := dialRecv(t, addr, plain.Config{}) // a whole chunk that is no header
 		if err := conn.Send(t.Context(), []byte("hello")); err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestManyStraysPrintLittle(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	addr, stderr, ended := watchRecv(t, t.Context(), "--out", out)
 	for range 30 {
-		conn := dialRecv(t, addr, transport.Config{})
+		conn := dialRecv(t, addr, plain.Config{})
 		if err := conn.Send(t.Context(), []byte("hello")); err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestRawAcksOneChunkOnly(t *testing.T) {
 	want := pattern(5000, 1)
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--raw", "--linger", "300ms", "--out", out)
-	conn := dialRecv(t, addr, transport.Config{GiveUp: time.Second})
+	conn := dialRecv(t, addr, plain.Config{GiveUp: time.Second})
 	if err := conn.Send(t.Context(), want); err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +308,7 @@ func TestSendDoesNotBelieveAnEarlyReceipt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	peer, err := transport.New(pc, transport.Config{ProtocolID: defaultProtocolID})
+	peer, err := plain.New(pc, plain.Config{ProtocolID: defaultProtocolID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,7 +328,7 @@ func TestSendDoesNotBelieveAnEarlyReceipt(t *testing.T) {
 // A file whose reader is slow at the end is reported by each end as it is.
 func TestASlowReaderAtTheEnd(t *testing.T) {
 	t.Parallel()
-	peer, err := transport.Listen("udp", loopback, transport.Config{ProtocolID: defaultProtocolID})
+	peer, err := plain.Listen("udp", loopback, plain.Config{ProtocolID: defaultProtocolID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestRecvSaysThatTheReceiptWasNotTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := transport.New(noAcks{pc}, transport.Config{ProtocolID: defaultProtocolID})
+	e, err := plain.New(noAcks{pc}, plain.Config{ProtocolID: defaultProtocolID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // fileReport is what send and recv report at the end, and print with --json.
@@ -34,7 +34,7 @@ type fileReport struct {
 }
 
 // newFileReport sums up a transfer; conn is nil when there was none.
-func newFileReport(conn *transport.Conn, st transport.EndpointStats, info file.Info, took time.Duration, err error) fileReport {
+func newFileReport(conn *plain.Conn, st plain.EndpointStats, info file.Info, took time.Duration, err error) fileReport {
 	r := fileReport{OK: err == nil, Seconds: took.Seconds(), Undecodable: st.Undecodable, WriteErrors: st.WriteErrors}
 	if err != nil {
 		r.Error = sentence(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 type sendFlags struct {
@@ -56,7 +56,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 }
 
 // check returns the transport's configuration that the flags ask for.
-func (flags *sendFlags) check() (transport.Config, error) {
+func (flags *sendFlags) check() (plain.Config, error) {
 	cfg, err := flags.config()
 	if err == nil {
 		err = checkAddress("--to", flags.to, 1)
@@ -89,7 +89,7 @@ func (flags *sendFlags) run(cmd *cobra.Command, name string) error {
 }
 
 // open opens the file and sends it.
-func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, cfg transport.Config, name string, r *reporter) error {
+func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, cfg plain.Config, name string, r *reporter) error {
 	source, err := openInput(ctx, name, cmd.InOrStdin())
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, cfg transp
 	if err != nil {
 		return err
 	}
-	conn, err := transport.Dial(ctx, "udp", flags.to, cfg)
+	conn, err := plain.Dial(ctx, "udp", flags.to, cfg)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ type content struct {
 }
 
 // send sends, and returns how far it came.
-func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, conn *transport.Conn, c content) (far course, err error) {
+func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, conn *plain.Conn, c content) (far course, err error) {
 	show, end := progress(stderr, "sending")
 	defer end()
 	if !flags.raw {
@@ -158,7 +158,7 @@ const hintAfter = 2 * time.Second
 
 // hintAtRaw says what it may mean that a peer has the header of a file and takes
 // nothing after it.
-func hintAtRaw(n note, conn *transport.Conn) {
+func hintAtRaw(n note, conn *plain.Conn) {
 	st := conn.Stats()
 	if st.Sender.Chunks > 0 && st.Sender.SlicesAcked == 1 && st.Sender.SlicesSent > 1 && conn.Err() == nil {
 		n.printf("%v took the first chunk and nothing after it; a recv --raw and other implementations need --raw here", conn.RemoteAddr())
@@ -166,7 +166,7 @@ func hintAtRaw(n note, conn *transport.Conn) {
 }
 
 // hintAtReceipt says why a send goes on waiting after everything has arrived.
-func hintAtReceipt(n note, conn *transport.Conn) {
+func hintAtReceipt(n note, conn *plain.Conn) {
 	if conn.Err() == nil {
 		n.printf("%v has the whole file; waiting until it says that it is stored; an implementation that never does needs --raw here", conn.RemoteAddr())
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // process starts the command as a process of its own.
@@ -48,7 +48,7 @@ func TestSignalsThatEndARecv(t *testing.T) {
 			dir := t.TempDir()
 			recv := process(t, nil, "recv", "--listen", loopback, "--out", filepath.Join(dir, "out"))
 			addr := listening(t, &recv.stderr)
-			conn := dialRecv(t, addr, transport.Config{})
+			conn := dialRecv(t, addr, plain.Config{})
 			if err := conn.Send(t.Context(), headerOf(make([]byte, 1000))); err != nil {
 				t.Fatal(err)
 			}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // stage is the server of the demonstration, the client, and the relay between them.
 type stage struct {
-	server    *transport.Endpoint
-	client    *transport.Conn
+	server    *plain.Endpoint
+	client    *plain.Conn
 	relay     *netsim.Relay
 	relayAddr net.Addr
 }
@@ -29,10 +29,10 @@ func (d *demo) setUp(ctx context.Context, slices *sliceMap, p pace) (_ *stage, e
 			s.close()
 		}
 	}()
-	cfg := transport.Config{ProtocolID: defaultProtocolID, NewScheduler: p.make}
+	cfg := plain.Config{ProtocolID: defaultProtocolID, NewScheduler: p.make}
 	withMap := cfg
-	withMap.Observe = func(_ *transport.Conn, o statemachine.Observation) { slices.note(o) }
-	if s.server, err = transport.Listen("udp", loopback, withMap); err != nil {
+	withMap.Observe = func(_ *plain.Conn, o statemachine.Observation) { slices.note(o) }
+	if s.server, err = plain.Listen("udp", loopback, withMap); err != nil {
 		return nil, err
 	}
 	front, err := net.ListenPacket("udp", loopback)
@@ -48,7 +48,7 @@ func (d *demo) setUp(ctx context.Context, slices *sliceMap, p pace) (_ *stage, e
 	if err != nil {
 		return nil, errors.Join(err, front.Close())
 	}
-	s.client, err = transport.Dial(ctx, "udp", s.relayAddr.String(), cfg)
+	s.client, err = plain.Dial(ctx, "udp", s.relayAddr.String(), cfg)
 	return s, err
 }
 
@@ -69,8 +69,8 @@ type pushed struct {
 	got       []byte
 	delivered time.Duration // until the client had it
 	acked     time.Duration // until the server knew
-	server    transport.Stats
-	client    transport.Stats
+	server    plain.Stats
+	client    plain.Stats
 	up, down  netsim.LinkStats // of the relay
 }
 

@@ -14,7 +14,7 @@
 // oracle read the datagrams. They are called here, not by sim/chunk's JudgedSender and
 // JudgedReceiver, because those are for drivers that are never late.
 //
-// TestTransportStorm does the same, on a smaller scale, to package transport with
+// TestTransportStorm does the same, on a smaller scale, to package transport/plain with
 // its goroutines. It needs testing/synctest, so it is no part of the command.
 package main
 

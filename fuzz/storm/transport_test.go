@@ -18,7 +18,7 @@ import (
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 var (
@@ -26,7 +26,7 @@ var (
 	stormWorlds = flag.Uint64("storm.worlds", 40, "how many worlds TestTransportStorm runs")
 )
 
-// A server of package transport and some peers on a network with faults, with
+// A server of package transport/plain and some peers on a network with faults, with
 // goroutines and sockets, in virtual time. Peers are killed, stopped and begun
 // again; unknown peers write to the server. What an application then receives must
 // be right.
@@ -72,7 +72,7 @@ type transportWorld struct {
 	seed   uint64
 	counts *transportCounts
 	net    *netsim.Network
-	server *transport.Endpoint
+	server *plain.Endpoint
 	ctx    context.Context
 	tasks  sync.WaitGroup
 
@@ -94,8 +94,8 @@ func newTransportWorld(t *testing.T, seed uint64, counts *transportCounts) *tran
 	return w
 }
 
-func (w *transportWorld) config() transport.Config {
-	return transport.Config{
+func (w *transportWorld) config() plain.Config {
+	return plain.Config{
 		ProtocolID: transportID, GiveUp: transportGiveUp, IdleTimeout: 3 * transportGiveUp, RecvQueue: 1,
 		LimitUnvalidated: w.seed%2 == 0,
 		Admit:            func(peer net.Addr) bool { return !strings.HasPrefix(peer.String(), "unknown") },
@@ -145,13 +145,13 @@ func (w *transportWorld) run() {
 	}
 }
 
-func (w *transportWorld) open(name netsim.Addr) *transport.Endpoint {
+func (w *transportWorld) open(name netsim.Addr) *plain.Endpoint {
 	pc, err := w.net.Listen(name)
 	if err != nil {
 		panic(err)
 	}
 	s := &socket{PacketConn: pc, world: w, name: name}
-	e, err := transport.New(s, w.config())
+	e, err := plain.New(s, w.config())
 	if err != nil {
 		panic(err)
 	}
@@ -173,7 +173,7 @@ func (w *transportWorld) accept() {
 	}
 }
 
-func (w *transportWorld) serve(conn *transport.Conn) {
+func (w *transportWorld) serve(conn *plain.Conn) {
 	name := conn.RemoteAddr().String()
 	hello, err := conn.Recv(w.ctx)
 	if err != nil {
@@ -198,7 +198,7 @@ func (w *transportWorld) note(name string) {
 
 // both sends and receives at the same time, and returns how many chunks were
 // sent and whether all went well.
-func (w *transportWorld) both(conn *transport.Conn, out string, send int, in string, recv int, read func()) (sent int, ok bool) {
+func (w *transportWorld) both(conn *plain.Conn, out string, send int, in string, recv int, read func()) (sent int, ok bool) {
 	var reading sync.WaitGroup
 	fine := true
 	reading.Go(func() { fine = w.receive(conn, in, recv, read) })
@@ -217,7 +217,7 @@ func (w *transportWorld) both(conn *transport.Conn, out string, send int, in str
 }
 
 // receive reads chunks, at times slowly, and compares.
-func (w *transportWorld) receive(conn *transport.Conn, in string, recv int, read func()) bool {
+func (w *transportWorld) receive(conn *plain.Conn, in string, recv int, read func()) bool {
 	for i := range recv {
 		if w.draw(0, 9) == 0 {
 			w.sleep(0, 2*transportGiveUp)
@@ -251,7 +251,7 @@ func (w *transportWorld) chunk(name string, i int) []byte {
 func (w *transportWorld) wantKnown(err error) {
 	w.counts.failed.Add(1)
 	for _, known := range []error{
-		transport.ErrGaveUp, transport.ErrIdle, transport.ErrClosed, transport.ErrSocket, transport.ErrCanceled,
+		plain.ErrGaveUp, plain.ErrIdle, plain.ErrClosed, plain.ErrSocket, plain.ErrCanceled,
 	} {
 		if errors.Is(err, known) {
 			return

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // What Send and Receive report, besides the connection's errors.
@@ -50,7 +50,7 @@ type Info struct {
 }
 
 // Describe reads r to its end and returns the Info of what it read. It fails with
-// the error of r, or with transport.ErrCanceled between two reads if ctx ends
+// the error of r, or with plain.ErrCanceled between two reads if ctx ends
 // first.
 func Describe(ctx context.Context, r io.Reader) (Info, error) {
 	h := sha256.New()
@@ -76,7 +76,7 @@ func (r contextReader) Read(b []byte) (int, error) {
 
 // canceled returns the error of a call whose context has ended.
 func canceled(ctx context.Context) error {
-	return fmt.Errorf("%w: %w: %w", transport.ErrCanceled, ctx.Err(), context.Cause(ctx))
+	return fmt.Errorf("%w: %w: %w", plain.ErrCanceled, ctx.Err(), context.Cause(ctx))
 }
 
 // check compares content that was read or received (FIL-3, SEC-1).

@@ -15,8 +15,8 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // steps records progress, and checks that it grows and reaches the end.
@@ -44,7 +44,7 @@ func TestFile(t *testing.T) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T) {
-				w := connect(t, bad, transport.Config{})
+				w := connect(t, bad, plain.Config{})
 				data := content(size, 1)
 				info := describe(t, data)
 				var there, here steps
@@ -69,8 +69,8 @@ func TestFile(t *testing.T) {
 // One connection carries one file after the other, both ways (FIL-8).
 func TestFilesInTurn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
-		for i, c := range []struct{ from, to *transport.Conn }{{w.toB, w.toA}, {w.toB, w.toA}, {w.toA, w.toB}} {
+		w := connect(t, short, plain.Config{})
+		for i, c := range []struct{ from, to *plain.Conn }{{w.toB, w.toA}, {w.toB, w.toA}, {w.toA, w.toB}} {
 			data := content(300_000, uint64(i))
 			sent := during(func() error {
 				return file.Send(background, c.from, bytes.NewReader(data), announced(describe(t, data)))
@@ -141,7 +141,7 @@ func TestFileFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w := connect(t, short, transport.Config{})
+				w := connect(t, short, plain.Config{})
 				good := content(600_000, 1)
 				info := describe(t, good)
 				var source io.Reader = bytes.NewReader(good)
@@ -172,7 +172,7 @@ func TestFileFaults(t *testing.T) {
 // (FIL-6)
 func TestFileWithoutItsLastByte(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		good := append(content(codec.MaxChunkSize, 1), 0)
 		info := describe(t, good)
 		sent := during(func() error {
@@ -188,7 +188,7 @@ func TestFileWithoutItsLastByte(t *testing.T) {
 // A peer that does not take the file is noticed while the network is full of it.
 func TestEarlyRefusal(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{SendQueue: 1, RecvQueue: 1})
+		w := connect(t, short, plain.Config{SendQueue: 1, RecvQueue: 1})
 		data := content(50*codec.MaxChunkSize, 1)
 		info := describe(t, data)
 		source := bytes.NewReader(data)
@@ -212,8 +212,8 @@ func TestAbsurdHeader(t *testing.T) {
 		change func([]byte) []byte
 		want   error
 	}{
-		"a good one":    {func(b []byte) []byte { return b }, transport.ErrClosed},
-		"8 EiB":         {func(b []byte) []byte { binary.LittleEndian.PutUint64(b[4:], 1<<63-1); return b }, transport.ErrClosed},
+		"a good one":    {func(b []byte) []byte { return b }, plain.ErrClosed},
+		"8 EiB":         {func(b []byte) []byte { binary.LittleEndian.PutUint64(b[4:], 1<<63-1); return b }, plain.ErrClosed},
 		"beyond":        {func(b []byte) []byte { binary.LittleEndian.PutUint64(b[4:], 1<<63); return b }, file.ErrConvention},
 		"short":         {func(b []byte) []byte { return b[:43] }, file.ErrConvention},
 		"long":          {func(b []byte) []byte { return append(b, 0) }, file.ErrConvention},
@@ -221,7 +221,7 @@ func TestAbsurdHeader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				w := connect(t, short, transport.Config{})
+				w := connect(t, short, plain.Config{})
 				b := bytes.Clone(header)
 				b[4] = 1 // a size that is not there
 				mustSend(t, w.toB, c.change(b))
@@ -240,7 +240,7 @@ func TestAbsurdHeader(t *testing.T) {
 // The peer may see success only after the commit (FIL-3, FIL-4).
 func TestCommitComesBeforeTheReceipt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		data := content(1000, 1)
 		info := describe(t, data)
 		start := time.Now()
@@ -256,7 +256,7 @@ func TestCommitComesBeforeTheReceipt(t *testing.T) {
 // A stored file is stored, whether or not its sender gets to know (FIL-4).
 func TestLostReceipt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		data := content(1000, 1)
 		info := describe(t, data)
 		w.tapB.DropIf(func(p packet) bool { return p.Type == codec.TypeSlice })
@@ -270,7 +270,7 @@ func TestLostReceipt(t *testing.T) {
 		wantTook(t, "Receive", start, 3*time.Second, 4*time.Second)
 		wantErr(t, "the connection", w.toA.Err(), nil)
 		w.toA.Endpoint().Close()
-		wantErr(t, "Send", <-sent, transport.ErrCanceled)
+		wantErr(t, "Send", <-sent, plain.ErrCanceled)
 		wantErr(t, "the sender's connection", w.toB.Err(), nil) // nothing was in flight
 	})
 }
@@ -278,7 +278,7 @@ func TestLostReceipt(t *testing.T) {
 // The receipt proves that everything arrived, even if the last ack did not.
 func TestReceiptOvertakesTheLastAck(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		w.tapB.DropIf(func(p packet) bool { return p.Type == codec.TypeAck && p.Ack.ChunkID == 1 })
 		data := content(1000, 1)
 		info := describe(t, data)
@@ -297,13 +297,13 @@ func TestReceiptOvertakesTheLastAck(t *testing.T) {
 func TestAnswerThatIsNoReceipt(t *testing.T) {
 	for _, answer := range []string{"CWR1", "CWR1\x03", "CWR2\x00", "CWR1\x00\x00", "thanks"} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, short, transport.Config{})
+			w := connect(t, short, plain.Config{})
 			mustSend(t, w.toA, []byte(answer))
 			wantErr(t, answer, file.Send(background, w.toB, bytes.NewReader(nil), announced(file.Info{})), file.ErrConvention)
 		})
 	}
 	bubble(t, func(t *testing.T) { // stored, before it was sent
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		mustSend(t, w.toA, []byte("CWR1\x00"))
 		info := file.Info{Size: 1 << 40}
 		err := file.Send(background, w.toB, zeros{}, announced(info))
@@ -317,15 +317,15 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 func TestFileCanceled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		ctx, cancel := context.WithTimeout(background, 2*time.Second)
 		defer cancel()
 		info := file.Info{Size: 1 << 40}
 		sent := during(func() error { return file.Send(ctx, w.toB, zeros{}, announced(info)) })
 		_, err := file.Receive(ctx, w.toA, new(sink), nil)
-		wantErr(t, "Receive", err, transport.ErrCanceled, context.DeadlineExceeded)
-		wantErr(t, "Send", <-sent, transport.ErrCanceled, context.DeadlineExceeded)
-		wantErr(t, "the connection", w.toB.Err(), transport.ErrCanceled)
+		wantErr(t, "Receive", err, plain.ErrCanceled, context.DeadlineExceeded)
+		wantErr(t, "Send", <-sent, plain.ErrCanceled, context.DeadlineExceeded)
+		wantErr(t, "the connection", w.toB.Err(), plain.ErrCanceled)
 	})
 }
 
@@ -342,13 +342,13 @@ func (r *slowReader) Read(b []byte) (int, error) {
 // A slow source keeps nobody from canceling: the read under way is the last.
 func TestFileCanceledDuringASlowRead(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		ctx, cancel := context.WithTimeout(background, 5500*ms)
 		defer cancel()
 		start := time.Now()
 		source := new(slowReader)
 		err := file.Send(ctx, w.toB, source, announced(file.Info{Size: 1000}))
-		wantErr(t, "Send", err, transport.ErrCanceled, context.DeadlineExceeded)
+		wantErr(t, "Send", err, plain.ErrCanceled, context.DeadlineExceeded)
 		wantTook(t, "Send", start, 6*time.Second, 6*time.Second)
 		wantErr(t, "the connection", w.toB.Err(), nil) // nothing was in flight
 
@@ -356,7 +356,7 @@ func TestFileCanceledDuringASlowRead(t *testing.T) {
 		ctx, cancel = context.WithTimeout(background, 5500*ms)
 		defer cancel()
 		_, err = file.Describe(ctx, new(slowReader))
-		wantErr(t, "Describe", err, transport.ErrCanceled, context.DeadlineExceeded)
+		wantErr(t, "Describe", err, plain.ErrCanceled, context.DeadlineExceeded)
 		wantTook(t, "Describe", start, 6*time.Second, 6*time.Second)
 	})
 }
@@ -364,19 +364,19 @@ func TestFileCanceledDuringASlowRead(t *testing.T) {
 // What is in flight when a slow source is canceled ends with the connection.
 func TestFileCanceledDuringASlowReadWithAChunkInFlight(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, outage, transport.Config{})
+		w := connect(t, outage, plain.Config{})
 		ctx, cancel := context.WithTimeout(background, 5500*ms)
 		defer cancel()
 		err := file.Send(ctx, w.toB, new(slowReader), announced(file.Info{Size: 1000}))
-		wantErr(t, "Send", err, transport.ErrCanceled, context.DeadlineExceeded)
-		wantErr(t, "the connection", w.toB.Err(), transport.ErrCanceled)
+		wantErr(t, "Send", err, plain.ErrCanceled, context.DeadlineExceeded)
+		wantErr(t, "the connection", w.toB.Err(), plain.ErrCanceled)
 	})
 }
 
 // Send returns once the receipt is acked, and does not linger.
 func TestSendReturnsWithTheReceipt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		info := describe(t, []byte("a file"))
 		start := time.Now()
 		received := during(func() error { _, err := file.Receive(background, w.toA, new(sink), nil); return err })
@@ -397,9 +397,9 @@ func TestSendWaitsForTheAckOfTheReceipt(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
 			n := netsim.NewNetwork(1)
-			socket, toB := dial(t, n, "a", "b", transport.Config{})
+			socket, toB := dial(t, n, "a", "b", plain.Config{})
 			socket.Takes = ms
-			_, toA := dial(t, n, "b", "a", transport.Config{})
+			_, toA := dial(t, n, "b", "a", plain.Config{})
 			received := during(func() error { _, err := file.Receive(background, toA, new(sink), nil); return err })
 			if busy {
 				other, err := toB.Endpoint().Dial(netsim.Addr("nobody"))
@@ -424,11 +424,11 @@ func TestErrorTexts(t *testing.T) {
 		}
 	}
 	bubble(t, func(t *testing.T) { // the peer is gone
-		w := connect(t, outage, transport.Config{})
+		w := connect(t, outage, plain.Config{})
 		check(t, file.Send(background, w.toB, bytes.NewReader(nil), announced(file.Info{})))
 	})
 	bubble(t, func(t *testing.T) { // both ends find that the content changed
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		info := describe(t, []byte("before"))
 		sent := during(func() error {
 			return file.Send(background, w.toB, strings.NewReader("behind"), announced(info))
@@ -440,7 +440,7 @@ func TestErrorTexts(t *testing.T) {
 		wantErr(t, "Send", err, file.ErrMismatch, file.ErrPeerMismatch)
 	})
 	bubble(t, func(t *testing.T) { // canceled in flight
-		w := connect(t, outage, transport.Config{})
+		w := connect(t, outage, plain.Config{})
 		ctx, cancel := context.WithTimeout(background, ms)
 		defer cancel()
 		check(t, w.toB.Send(ctx, []byte("x")))
@@ -452,7 +452,7 @@ func TestErrorTexts(t *testing.T) {
 func TestFileMemoryIsBounded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const size = 100 * codec.MaxChunkSize
-		w := connect(t, netsim.Path{}, transport.Config{})
+		w := connect(t, netsim.Path{}, plain.Config{})
 		w.tapA.Blind, w.tapB.Blind = true, true
 		info, err := file.Describe(background, io.LimitReader(zeros{}, size))
 		if err != nil {

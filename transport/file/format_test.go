@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // The chunks of a file, one by one, to a peer that knows nothing but the
@@ -26,7 +26,7 @@ func TestWhatAFileLooksLike(t *testing.T) {
 		{600_000, []int{262_144, 262_144, 75_712}},
 	} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, short, transport.Config{})
+			w := connect(t, short, plain.Config{})
 			data := content(c.size, 1)
 			info := describe(t, data)
 			sent := during(func() error { return file.Send(background, w.toB, bytes.NewReader(data), announced(info)) })
@@ -63,7 +63,7 @@ func TestWhatAReceiptLooksLike(t *testing.T) {
 		"CWR1\x02": func(_ []byte, s *sink) { s.commitErr = errors.New("disk full") },
 	} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, short, transport.Config{})
+			w := connect(t, short, plain.Config{})
 			var got sink
 			arriving := bytes.Clone(data)
 			change(arriving, &got)

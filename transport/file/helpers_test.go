@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
 	"github.com/chunkwire/chunkwire/transport/internal/transporttest"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 const ms = time.Millisecond
@@ -32,11 +32,11 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 // them.
 type pair struct {
 	tapA, tapB *tap
-	toB, toA   *transport.Conn // at a, and at b
+	toB, toA   *plain.Conn // at a, and at b
 }
 
 // connect makes a pair with the same path both ways. Both ends dial.
-func connect(t *testing.T, p netsim.Path, cfg transport.Config) *pair {
+func connect(t *testing.T, p netsim.Path, cfg plain.Config) *pair {
 	t.Helper()
 	n := netsim.NewNetwork(1)
 	if err := n.SetDefault(p); err != nil {
@@ -49,7 +49,7 @@ func connect(t *testing.T, p netsim.Path, cfg transport.Config) *pair {
 }
 
 // dial opens an endpoint, which is closed at the end of the test.
-func dial(t *testing.T, n *netsim.Network, from, to netsim.Addr, cfg transport.Config) (*tap, *transport.Conn) {
+func dial(t *testing.T, n *netsim.Network, from, to netsim.Addr, cfg plain.Config) (*tap, *plain.Conn) {
 	t.Helper()
 	pc, err := n.Listen(from)
 	if err != nil {
@@ -57,7 +57,7 @@ func dial(t *testing.T, n *netsim.Network, from, to netsim.Addr, cfg transport.C
 	}
 	cfg.ProtocolID = transporttest.ProtocolID
 	tapped := transporttest.NewTap(pc, new(sync.Mutex), cfg.Lanes)
-	e, err := transport.New(tapped, cfg)
+	e, err := plain.New(tapped, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func dial(t *testing.T, n *netsim.Network, from, to netsim.Addr, cfg transport.C
 	return tapped, c
 }
 
-// What these tests share with those of package transport.
+// What these tests share with those of package plain.
 type (
 	tap    = transporttest.Tap
 	packet = transporttest.Packet
@@ -104,7 +104,7 @@ func (s *sink) commit() error {
 func (s *sink) options() *file.ReceiveOptions { return &file.ReceiveOptions{Commit: s.commit} }
 
 // receive takes content into a sink.
-func (s *sink) receive(c *transport.Conn) (file.Info, error) {
+func (s *sink) receive(c *plain.Conn) (file.Info, error) {
 	return file.Receive(background, c, s, s.options())
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // A file over several lanes; the second one begins at whichever lane the first has
@@ -22,7 +22,7 @@ import (
 func TestFilesByLanes(t *testing.T) {
 	for _, percent := range []float64{0, 10} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, netsim.Path{Delay: 20 * ms, Loss: percent}, transport.Config{Lanes: 8})
+			w := connect(t, netsim.Path{Delay: 20 * ms, Loss: percent}, plain.Config{Lanes: 8})
 			data := content(3_000_000, 5)
 			for range 2 {
 				var got sink
@@ -53,7 +53,7 @@ func TestSendFindsOutWhatItSends(t *testing.T) {
 		"a reader that is over": {io.MultiReader(), nil},
 	} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, short, transport.Config{})
+			w := connect(t, short, plain.Config{})
 			sent := during(func() error { return file.Send(background, w.toB, c.source, nil) })
 			var got bytes.Buffer
 			info, err := file.Receive(background, w.toA, &got, nil)
@@ -65,7 +65,7 @@ func TestSendFindsOutWhatItSends(t *testing.T) {
 		})
 	}
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		errDisk := errors.New("disk failed")
 		for name, source := range map[string]io.Reader{"a reader": failingReader{errDisk}, "a seeker": struct {
 			failingReader
@@ -88,7 +88,7 @@ func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 func TestTooLarge(t *testing.T) {
 	for size, want := range map[int]error{600_000: nil, 600_001: file.ErrTooLarge} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, short, transport.Config{})
+			w := connect(t, short, plain.Config{})
 			sent := during(func() error { return file.Send(background, w.toB, bytes.NewReader(content(size, 1)), nil) })
 			var got sink
 			_, err := file.Receive(background, w.toA, &got, &file.ReceiveOptions{MaxSize: 600_000, Commit: got.commit})
@@ -115,7 +115,7 @@ func TestReceiptBeforeEverythingWasSent(t *testing.T) {
 	const slices = 1 + 684 // the header, and 700,000 bytes in three chunks, all in line from the beginning
 	for after, want := range map[int64]error{0: file.ErrConvention, 50: file.ErrConvention, slices - 1: file.ErrConvention, slices: nil} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, netsim.Path{Delay: 5 * ms}, transport.Config{NewScheduler: slow})
+			w := connect(t, netsim.Path{Delay: 5 * ms}, plain.Config{NewScheduler: slow})
 			sent := during(func() error { return file.Send(background, w.toB, bytes.NewReader(content(700_000, 1)), nil) })
 			go func() {
 				for err := error(nil); err == nil; {
@@ -135,7 +135,7 @@ func TestReceiptBeforeEverythingWasSent(t *testing.T) {
 // What became of the content is reported even if the context has ended just then.
 func TestReceiptGoesOutAfterTheContext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		w := connect(t, short, transport.Config{})
+		w := connect(t, short, plain.Config{})
 		sent := during(func() error { return file.Send(background, w.toB, bytes.NewReader(content(1000, 1)), nil) })
 		ctx, cancel := context.WithCancel(background)
 		_, err := file.Receive(ctx, w.toA, io.Discard, &file.ReceiveOptions{Commit: func() error { cancel(); return nil }})
@@ -148,7 +148,7 @@ func TestReceiptGoesOutAfterTheContext(t *testing.T) {
 func TestReceiptBeforeTheEndOfTheConnection(t *testing.T) {
 	for range 20 { // both are ready at once; the order must not matter
 		bubble(t, func(t *testing.T) {
-			w := connect(t, short, transport.Config{})
+			w := connect(t, short, plain.Config{})
 			w.tapB.DropIf(func(p packet) bool { return p.Type == codec.TypeAck && p.Ack.ChunkID == 1 })
 			waits := make(chan struct{})
 			sent := during(func() error {
@@ -168,7 +168,7 @@ func TestReceiptBeforeTheEndOfTheConnection(t *testing.T) {
 func Example() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	server, err := transport.Listen("udp", "127.0.0.1:0", transport.Config{Lanes: 8})
+	server, err := plain.Listen("udp", "127.0.0.1:0", plain.Config{Lanes: 8})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -188,7 +188,7 @@ func Example() {
 		stored <- world.Len()
 	}()
 
-	c, err := transport.Dial(ctx, "udp", server.Addr().String(), transport.Config{Lanes: 8})
+	c, err := plain.Dial(ctx, "udp", server.Addr().String(), plain.Config{Lanes: 8})
 	if err != nil {
 		fmt.Println(err)
 		return

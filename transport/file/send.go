@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // SendOptions say how to send. The zero value, and nil, is ready to use.
@@ -39,7 +39,7 @@ type SendOptions struct {
 //
 // While the peer stores the content nothing is sent, and if it vanishes then, Send
 // waits as long as ctx and Config.IdleTimeout let it.
-func Send(ctx context.Context, c *transport.Conn, r io.Reader, opts *SendOptions) error {
+func Send(ctx context.Context, c *plain.Conn, r io.Reader, opts *SendOptions) error {
 	if opts == nil {
 		opts = &SendOptions{}
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // chunksAhead is how many chunks are in memory besides those in flight, so that
@@ -18,7 +18,7 @@ const chunksAhead = 2
 
 // sender is one call of Send.
 type sender struct {
-	conn     *transport.Conn
+	conn     *plain.Conn
 	info     Info
 	source   io.Reader
 	progress func(done, total int64)
@@ -38,14 +38,14 @@ type sender struct {
 
 // firstTransmissions returns how many slices a connection has sent, each counted
 // once.
-func firstTransmissions(c *transport.Conn) int64 {
+func firstTransmissions(c *plain.Conn) int64 {
 	st := c.Stats().Sender
 	return st.SlicesSent - st.SlicesResent
 }
 
 // flyingChunk is a chunk that the peer does not have yet.
 type flyingChunk struct {
-	delivery *transport.Delivery
+	delivery *plain.Delivery
 	content  []byte // nil if it is no content
 }
 

@@ -13,23 +13,23 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/testvectors/runner"
 	"github.com/chunkwire/chunkwire/testvectors/runner/internal/process"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // reference is this implementation as an end.
 type reference struct {
 	*transfer
-	endpoint *transport.Endpoint
+	endpoint *plain.Endpoint
 }
 
 func (*reference) isPort() bool { return false }
 
-func (r *reference) config() transport.Config {
-	return transport.Config{ProtocolID: r.protocolID, GiveUp: r.timeout, MaxPeers: 1}
+func (r *reference) config() plain.Config {
+	return plain.Config{ProtocolID: r.protocolID, GiveUp: r.timeout, MaxPeers: 1}
 }
 
 func (r *reference) address() (net.Addr, error) {
-	endpoint, err := transport.Listen("udp", loopback, r.config())
+	endpoint, err := plain.Listen("udp", loopback, r.config())
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (r *reference) receive(ctx context.Context) ([]byte, error) {
 }
 
 func (r *reference) send(ctx context.Context, to string) error {
-	conn, err := transport.Dial(ctx, "udp", to, r.config())
+	conn, err := plain.Dial(ctx, "udp", to, r.config())
 	if err != nil {
 		return err
 	}

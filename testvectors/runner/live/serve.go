@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // ErrEnvironment means that the environment asks for nothing that Serve could do.
@@ -20,7 +20,7 @@ func Serve(ctx context.Context, getenv func(string) string, in io.Reader, out io
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrEnvironment, EnvProtocolID, err)
 	}
-	cfg := transport.Config{ProtocolID: uint32(id), MaxPeers: 1}
+	cfg := plain.Config{ProtocolID: uint32(id), MaxPeers: 1}
 	address := getenv(EnvAddress)
 	switch mode := getenv(EnvMode); mode {
 	case Send:
@@ -32,12 +32,12 @@ func Serve(ctx context.Context, getenv func(string) string, in io.Reader, out io
 	}
 }
 
-func sendOne(ctx context.Context, cfg transport.Config, address string, in io.Reader) error {
+func sendOne(ctx context.Context, cfg plain.Config, address string, in io.Reader) error {
 	chunk, err := io.ReadAll(io.LimitReader(in, codec.MaxChunkSize+1))
 	if err != nil {
 		return err
 	}
-	conn, err := transport.Dial(ctx, "udp", address, cfg)
+	conn, err := plain.Dial(ctx, "udp", address, cfg)
 	if err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func sendOne(ctx context.Context, cfg transport.Config, address string, in io.Re
 	return conn.Send(ctx, chunk)
 }
 
-func recvOne(ctx context.Context, cfg transport.Config, address string, out io.Writer) error {
-	endpoint, err := transport.Listen("udp", address, cfg)
+func recvOne(ctx context.Context, cfg plain.Config, address string, out io.Writer) error {
+	endpoint, err := plain.Listen("udp", address, cfg)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package transporttest holds what the tests of package transport and of its file
+// Package transporttest holds what the tests of package plain and of the file
 // convention share. It imports no network, so that a test chooses its own.
 package transporttest
 
@@ -15,7 +15,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // ProtocolID is the one of all connections in these tests.
@@ -140,7 +140,7 @@ func WantErr(t *testing.T, what string, got error, wants ...error) {
 }
 
 // MustSend sends a chunk.
-func MustSend(t *testing.T, c *transport.Conn, chunk []byte) {
+func MustSend(t *testing.T, c *plain.Conn, chunk []byte) {
 	t.Helper()
 	if err := c.Send(context.Background(), chunk); err != nil {
 		t.Fatalf("Send(%d bytes): %v", len(chunk), err)
@@ -148,7 +148,7 @@ func MustSend(t *testing.T, c *transport.Conn, chunk []byte) {
 }
 
 // MustRecv checks that the next chunk is what was sent.
-func MustRecv(t *testing.T, c *transport.Conn, want []byte) {
+func MustRecv(t *testing.T, c *plain.Conn, want []byte) {
 	t.Helper()
 	got, err := c.Recv(context.Background())
 	if err != nil {

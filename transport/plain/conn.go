@@ -1,0 +1,231 @@
+package plain
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// Conn is a connection with one peer. All its methods are safe for concurrent
+// use. Chunks of concurrent calls of Send or Enqueue go out in some order; each
+// complete chunk goes to one caller of Recv.
+type Conn struct {
+	endpoint *Endpoint
+	peer     udp.Peer
+	begun    bool // by the peer
+
+	// Guarded by endpoint.mu.
+
+	quiet          bool // in one of the endpoint's quiet lists, between these two
+	before, behind *Conn
+	validated      bool // the peer has acked a slice
+
+	lanes   []lane
+	only    [1]lane     // their memory, if there is one alone
+	nextOut int         // lane of the next chunk to submit
+	nextIn  int         // lane of the next chunk to deliver
+	queue   []*Delivery // behind those in flight, at most Config.SendQueue
+	chunks  [][]byte    // complete, for Recv
+	pacer   pacer       // of Config.MaxRate
+	trial   trial       // of a peer that is not validated
+	heardAt machine.Micros
+	due     machine.Micros // when the driver looks again
+	place   int            // in the endpoint's agenda
+	traffic Traffic
+	room    signal // the queue is shorter
+	arrived signal // there is a chunk to receive, or the connection has ended
+	done    signal // the connection has ended
+	err     error  // why it has ended; nil while it is active
+}
+
+// newConn returns a connection that its endpoint does not know yet. Its machines,
+// one for each direction, are new and begin with chunk 0 (CON-1, CID-1).
+func (e *Endpoint) newConn(peer udp.Peer) (*Conn, error) {
+	c := &Conn{endpoint: e, peer: peer}
+	c.lanes = c.only[:]
+	if e.cfg.Lanes > 1 {
+		c.lanes = make([]lane, e.cfg.Lanes)
+	}
+	for k := range c.lanes {
+		if err := c.lanes[k].init(c); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Endpoint returns the endpoint that the connection belongs to.
+func (c *Conn) Endpoint() *Endpoint { return c.endpoint }
+
+// LocalAddr returns the address of the endpoint's socket.
+func (c *Conn) LocalAddr() net.Addr { return c.endpoint.Addr() }
+
+// RemoteAddr returns the peer's address.
+func (c *Conn) RemoteAddr() net.Addr { return c.peer.Addr() }
+
+// Err returns why the connection has ended, or nil while it is active.
+func (c *Conn) Err() error {
+	c.endpoint.mu.Lock()
+	defer c.endpoint.mu.Unlock()
+	return c.err
+}
+
+// Done returns a channel that is closed when the connection has ended.
+func (c *Conn) Done() <-chan struct{} {
+	c.endpoint.mu.Lock()
+	defer c.endpoint.mu.Unlock()
+	if c.err != nil {
+		return given
+	}
+	return c.done.wait()
+}
+
+// Close ends the connection with ErrClosed. Nothing is sent to say so: what the
+// peer has in flight fails when it gives up. Chunks in flight and queued here
+// fail; chunks that are complete can still be received. Acks that are due go out,
+// but they may be lost: an end that leaves after it received should Linger first.
+//
+// Close is idempotent and returns nil, or, for a connection made by the functions
+// Dial and Over, what closing its socket returned; then both goroutines of its
+// endpoint have ended.
+func (c *Conn) Close() error {
+	e := c.endpoint
+	e.mu.Lock()
+	c.endLocked(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer))
+	sole := e.sole == c
+	e.mu.Unlock()
+	if sole {
+		return e.Close()
+	}
+	return nil
+}
+
+// handleLocked takes a packet that came from the peer. What is not of this
+// connection is no sign of the peer (CON-6).
+func (c *Conn) handleLocked(now machine.Micros, p *packet, size int) {
+	c.traffic.in(size)
+	ours := false
+	if p.Type == codec.TypeSlice {
+		ours = c.handleSliceLocked(now, p)
+	} else {
+		l := &c.lanes[p.lane]
+		ours = l.sender.HandleAck(now, p.Ack)
+		if ours && !c.validated && l.sender.Stats().SlicesAcked > 0 {
+			c.validateLocked(now)
+		}
+	}
+	if ours {
+		c.heardLocked(now)
+	}
+	c.settleLocked(now)
+	c.scheduleLocked(now)
+}
+
+// heardLocked notes that something valid came from the peer.
+func (c *Conn) heardLocked(now machine.Micros) {
+	c.heardAt = max(c.heardAt, now)
+	if c.quiet {
+		c.endpoint.quiet.remove(c)
+		c.endpoint.quiet.add(c)
+	}
+}
+
+// pollLocked puts what is due into the batch, acks first, until nothing more is,
+// and then gives the connection its next time (SND-3, RCV-1). One that fills the
+// batch is due again at once, behind all that have waited longer.
+func (c *Conn) pollLocked(now machine.Micros, b *batch) {
+	c.pollAcksLocked(now, b)
+	c.pollSlicesLocked(now, b)
+	earliest := now
+	if !b.full() {
+		// Nothing is due, so the next time lies ahead, whatever the scheduler says.
+		earliest = now + 1
+	}
+	c.settleLocked(now)
+	c.scheduleLocked(earliest)
+}
+
+func (c *Conn) pollAcksLocked(now machine.Micros, b *batch) {
+	for k := range c.lanes {
+		for !b.full() {
+			a, ok := c.lanes[k].receiver.Poll(now)
+			if !ok {
+				break
+			}
+			b.addAck(c, k, a)
+		}
+	}
+}
+
+// pollSlicesLocked takes those of the earlier chunks first (LAN-8). A sender that
+// must wait is polled only when it is to give up.
+func (c *Conn) pollSlicesLocked(now machine.Micros, b *batch) {
+	for k, l := range c.bySubmissionLocked() {
+		for !b.full() && (now >= c.allowedAtLocked() || now >= l.givesUpAt()) {
+			s, ok := l.sender.Poll(now)
+			if !ok {
+				break
+			}
+			c.spendLocked(now, b.addSlice(c, k, s))
+		}
+	}
+}
+
+// settleLocked delivers finished chunks, starts queued ones, and ends the
+// connection if a machine failed or the idle timeout has passed. A lane that fails
+// ends the others (LAN-6).
+func (c *Conn) settleLocked(now machine.Micros) {
+	c.advanceSendingLocked(now)
+	c.advanceReceivingLocked(now)
+	c.trackQuietLocked()
+	for i := range c.lanes {
+		if err := c.lanes[i].failure(); err != nil {
+			c.endLocked(fmt.Errorf("%w: %s%w: no progress for %v", ErrGaveUp, c.laneName(i), err, c.endpoint.cfg.GiveUp))
+		}
+	}
+	if now >= c.idleAtLocked() {
+		c.endLocked(fmt.Errorf("%w: nothing from %v for %v", ErrIdle, c.peer, c.endpoint.cfg.IdleTimeout))
+	}
+}
+
+// scheduleLocked sets when the driver looks again, not before earliest.
+func (c *Conn) scheduleLocked(earliest machine.Micros) {
+	if c.err != nil {
+		return
+	}
+	deadline := min(c.deadlineLocked(), c.idleAtLocked())
+	c.endpoint.agenda.move(c, max(earliest, deadline))
+	c.endpoint.wakeDriverLocked()
+}
+
+// idleAtLocked returns when the connection ends if nothing more is received.
+func (c *Conn) idleAtLocked() machine.Micros {
+	if c.endpoint.cfg.IdleTimeout == 0 {
+		return machine.Never
+	}
+	return c.heardAt + machine.FromDuration(c.endpoint.cfg.IdleTimeout)
+}
+
+// endLocked ends the connection, unless it has ended. It is the only place where
+// that happens: afterwards nothing is left of it in the endpoint.
+func (c *Conn) endLocked(cause error) {
+	if c.err != nil {
+		return
+	}
+	c.err = cause
+	e := c.endpoint
+	e.removeLocked(c)
+	e.sendLastAcksLocked(c)
+	c.endReceivingLocked()
+	if len(c.chunks) == 0 {
+		e.waiting.remove(c)
+	}
+	c.endSendingLocked()
+	c.done.give()
+	if e.sole == c {
+		e.shutdownLocked(cause)
+	}
+}

@@ -1,0 +1,435 @@
+package plain_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/transport/plain"
+)
+
+// Whatever the network does, chunks come in the order in which they were sent, and
+// each once (LAN-5, SAFE-6).
+func TestLanesDeliverInOrder(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 8, 16} {
+		for _, percent := range []int{0, 10, 40} {
+			t.Run(fmt.Sprintf("%d lanes, %d%%", n, percent), func(t *testing.T) {
+				t.Parallel()
+				bubble(t, func(t *testing.T) {
+					r := connect(t, netsim.Path{
+						Delay: 5 * ms, Loss: float64(percent), Duplicate: 20, Reorder: 20, ReorderDelay: 30 * ms,
+					}, lanes(n))
+					stream(t, r.toB, r.toA, 50, func(i int) int { return 1 + i*i*100 })
+					wantNothing(t, r.toA)
+				})
+			})
+		}
+	}
+}
+
+func TestLanesCarryBothDirections(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := connect(t, netsim.Path{Delay: 20 * ms, Loss: 5}, lanes(4))
+		back := make(chan struct{})
+		go func() {
+			defer close(back)
+			stream(t, r.toA, r.toB, 12, func(int) int { return 100_000 })
+		}()
+		stream(t, r.toB, r.toA, 20, func(int) int { return 150_000 })
+		<-back
+	})
+}
+
+// Chunk i goes by lane i mod L, with the lane's own protocol id and chunk ids
+// (LAN-2, LAN-3, LAN-4).
+func TestChunksTakeTheLanesInTurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const n, chunks = 3, 10
+		r := connect(t, netsim.Path{Delay: 10 * ms, Loss: 10}, lanes(n))
+		stream(t, r.toB, r.toA, chunks, func(i int) int { return 3000 + i })
+		last := map[int]int{} // by the length of the last slice, which differs from chunk to chunk
+		for _, p := range r.tapA.Seen() {
+			if s := p.Slice; p.Type == codec.TypeSlice && s.SliceID == s.NumSlices-1 {
+				i := len(s.Data) - 3000 + 2*codec.SliceSize
+				last[i]++
+				if p.Lane != i%n || int(s.ChunkID) != i/n {
+					t.Errorf("chunk %d goes by lane %d with id %d", i, p.Lane, s.ChunkID)
+				}
+			}
+		}
+		if len(last) != chunks {
+			t.Errorf("%d chunks were seen, want %d", len(last), chunks)
+		}
+		if len(r.tapA.Raw) != len(r.tapA.Log) || len(r.tapB.Raw) != len(r.tapB.Log) {
+			t.Errorf("datagrams under other protocol ids")
+		}
+	})
+}
+
+// One lane is the protocol without lanes, byte for byte (LAN-1).
+func TestOneLaneIsNone(t *testing.T) {
+	var runs [2][][]byte
+	for n := range runs {
+		bubble(t, func(t *testing.T) {
+			r := connect(t, netsim.Path{Delay: 20 * ms}, lanes(n))
+			for i := range 3 {
+				mustSend(t, r.toB, content(70_000, uint64(i)))
+				mustRecv(t, r.toA, content(70_000, uint64(i)))
+			}
+			for _, datagram := range r.tapA.Raw {
+				if _, err := framer.Decode(datagram); err != nil {
+					t.Fatalf("a datagram under another protocol id: %v", err)
+				}
+			}
+			runs[n] = r.tapA.Raw
+		})
+	}
+	if !slices.EqualFunc(runs[0], runs[1], bytes.Equal) {
+		t.Error("one lane and none send other datagrams")
+	}
+}
+
+// A lane that is late holds up what comes after it, and nothing is lost meanwhile
+// (LAN-5).
+func TestOneSlowLane(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const n = 4
+		r := connect(t, short, lanes(n))
+		slow := true
+		r.tapA.DropIf(func(p packet) bool { return slow && p.Lane == 1 })
+		chunks := make([][]byte, 8)
+		for i := range chunks {
+			chunks[i] = content(10_000, uint64(i))
+		}
+		all := enqueue(t, r.toB, chunks...)
+		mustRecv(t, r.toA, chunks[0])
+		time.Sleep(5 * time.Second)
+		// 0, 2, 3 and 4 have arrived. 5 waits for lane 1; so do the others.
+		if got, st := done(all), r.toA.Stats(); got != 4 || st.RecvQueued != 3 {
+			t.Errorf("%d chunks are there, %d of them wait for their turn; want 4 and 3", got, st.RecvQueued)
+		}
+		ctx, cancel := context.WithTimeout(background, time.Second)
+		defer cancel()
+		if chunk, err := r.toA.Recv(ctx); err == nil {
+			t.Errorf("Recv returned %d bytes before their turn", len(chunk))
+		}
+		r.tapA.DropIf(nil)
+		for _, chunk := range chunks[1:] {
+			mustRecv(t, r.toA, chunk)
+		}
+	})
+}
+
+// However much is sent, the end that receives holds the queue and a chunk for each
+// lane, and the end that sends waits without failing (LAN-5, BND-4).
+func TestLanesHoldABoundedNumberOfChunks(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const n, queue, chunks = 4, 2, 16
+		cfg := lanes(n, func(cfg *plain.Config) { cfg.RecvQueue, cfg.SendQueue = queue, chunks })
+		r := connect(t, netsim.Path{Delay: 10 * ms, Loss: 5}, cfg)
+		var all []*plain.Delivery
+		for i := range chunks {
+			all = append(all, enqueue(t, r.toB, content(50_000, uint64(i)))...)
+		}
+		time.Sleep(time.Minute) // six times what a chunk without progress lives
+		if got := done(all); got != queue+n {
+			t.Errorf("%d chunks were taken, want %d", got, queue+n)
+		}
+		if st := r.toA.Stats(); st.RecvQueued != queue+n || st.Receiver.SlicesStored != 49*(queue+n) {
+			t.Errorf("%d chunks wait, of which %d slices were stored", st.RecvQueued, st.Receiver.SlicesStored)
+		}
+		for i := range chunks {
+			mustRecv(t, r.toA, content(50_000, uint64(i)))
+		}
+		wantErr(t, "the last delivery", all[chunks-1].Wait(background), nil)
+	})
+}
+
+// A lane that fails ends the connection: what came before it can be received,
+// what came after it cannot (LAN-6).
+func TestALaneThatFailsEndsTheConnection(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		cfg := lanes(3, func(cfg *plain.Config) { cfg.IdleTimeout = 30 * time.Second })
+		r := connect(t, short, cfg)
+		r.tapA.DropIf(func(p packet) bool { return p.Lane == 1 && p.Slice.SliceID > 0 })
+		all := enqueue(t, r.toB, content(5000, 0), content(5000, 1), content(5000, 2), content(5000, 3), content(5000, 4), content(5000, 5))
+		for i, want := range []error{nil, plain.ErrGaveUp, nil, nil, plain.ErrGaveUp} {
+			wantErr(t, fmt.Sprintf("delivery %d", i), all[i].Wait(background), want)
+		}
+		wantErr(t, "the sending end", r.toB.Err(), plain.ErrGaveUp)
+		<-r.toA.Done()
+		wantErr(t, "the receiving end", r.toA.Err(), plain.ErrGaveUp)
+		for _, err := range []error{r.toB.Err(), r.toA.Err()} {
+			if !strings.Contains(err.Error(), "lane 1: ") {
+				t.Errorf("%q does not name the lane", err)
+			}
+		}
+		mustRecv(t, r.toA, content(5000, 0))
+		_, err := r.toA.Recv(background)
+		wantErr(t, "Recv", err, plain.ErrGaveUp)
+	})
+}
+
+// Ends that do not agree on the number of lanes understand nothing of each other:
+// nothing is delivered, nothing answered, and the sender gives up (LAN-1, LAN-2).
+func TestEndsThatDifferInLanes(t *testing.T) {
+	for _, n := range [][2]int{{1, 2}, {2, 1}, {4, 8}, {16, 15}} {
+		bubble(t, func(t *testing.T) {
+			r := connectEnds(t, short, lanes(n[0]), lanes(n[1]))
+			start := time.Now()
+			err := r.toB.Send(background, content(5000, 1))
+			wantErr(t, "Send", err, plain.ErrGaveUp)
+			if names := strings.Contains(err.Error(), "lane 0: "); names != (n[0] > 1) {
+				t.Errorf("with %d lanes the error is %q", n[0], err)
+			}
+			wantTook(t, "giving up", start, 10*time.Second, 11*time.Second)
+			wantNothing(t, r.toA)
+			if st := r.b.Stats(); st.Undecodable == 0 || st.Undecodable != st.DatagramsIn || st.DatagramsOut != 0 {
+				t.Errorf("%v lanes: %d of %d datagrams were garbage, and %d were answered", n, st.Undecodable, st.DatagramsIn, st.DatagramsOut)
+			}
+		})
+	}
+}
+
+// A first chunk on any lane begins a connection; nothing else does (LAN-11, SEC-2,
+// SEC-3).
+func TestAnyLaneBeginsAConnection(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const n = 4
+		net := netsim.NewNetwork(1)
+		pc, _ := net.Listen("server")
+		e, err := plain.New(pc, lanes(n, func(cfg *plain.Config) { cfg.MaxPeers = 1 }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		slice := func(from netsim.Addr, lane int, chunkID uint16) {
+			client, err := net.Listen(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			datagram, _ := laneFramer(lane, n).AppendSlice(nil, codec.Slice{ChunkID: chunkID, NumSlices: 2, Data: make([]byte, 1024)})
+			client.WriteTo(datagram, netsim.Addr("server"))
+			time.Sleep(time.Second)
+		}
+		slice("x", 2, 1)
+		if st := e.Stats(); st.UnknownPeers != 1 || st.Peers != 0 {
+			t.Errorf("after another chunk than the first: %+v", st)
+		}
+		slice("y", 2, 0)
+		c, err := e.Accept(background)
+		if err != nil || c.RemoteAddr().String() != "y" {
+			t.Fatalf("Accept: %v", err)
+		}
+		if got := c.Stats().Receiver.SlicesStored; got != 1 {
+			t.Errorf("%d slices stored, want 1", got)
+		}
+		slice("z", 0, 0)
+		if st := e.Stats(); st.Peers != 1 || st.Full != 1 {
+			t.Errorf("beyond MaxPeers: %+v", st)
+		}
+	})
+}
+
+// What no lane's protocol id makes right is garbage (LAN-3).
+func TestGarbageAmongLanes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const n = 4
+		r := connect(t, short, lanes(n))
+		garbage := [][]byte{{}, {1, 2, 3}, content(1038, 1), content(2000, 1)}
+		for _, f := range []codec.Framer{laneFramer(0, 1), laneFramer(0, n+1), codec.NewFramer(protocolID + 16*(n-1) + n)} {
+			datagram, _ := f.AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("x")})
+			garbage = append(garbage, datagram)
+		}
+		for k := range n { // the crc is right, and the padding is not
+			datagram, _ := laneFramer(k, n).AppendAck(nil, codec.Ack{NumSlices: 1})
+			datagram[7] |= 0x80
+			garbage = append(garbage, withCRC(datagram, uint32(protocolID+16*(n-1)+k)))
+		}
+		for _, datagram := range garbage {
+			r.tapA.PacketConn.WriteTo(datagram, netsim.Addr("b"))
+		}
+		stream(t, r.toB, r.toA, 9, func(i int) int { return 2000 * (i + 1) })
+		if got := r.b.Stats().Undecodable; got != int64(len(garbage)) {
+			t.Errorf("%d datagrams were garbage, want %d", got, len(garbage))
+		}
+	})
+}
+
+// withCRC makes the crc of a datagram right (FRM-2).
+func withCRC(datagram []byte, id uint32) []byte {
+	head := binary.LittleEndian.AppendUint64(nil, uint64(id))
+	crc := crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, datagram[4:])
+	binary.LittleEndian.PutUint32(datagram, crc)
+	return datagram
+}
+
+// A chunk begins only when each slice of the one before was sent (LAN-7).
+func TestLanesTakeTurnsAtTheLink(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const n, slices = 8, 256
+		r := connect(t, netsim.Path{Delay: 25 * ms, Rate: 100 * million, Queue: 1 << 20, Loss: 2}, lanes(n))
+		stream(t, r.toB, r.toA, 24, func(int) int { return codec.MaxChunkSize })
+		sent := map[int]map[int]bool{} // slices of each chunk
+		for _, p := range r.tapA.Seen() {
+			if p.Type != codec.TypeSlice {
+				continue
+			}
+			i := int(p.Slice.ChunkID)*n + p.Lane
+			if sent[i] == nil {
+				sent[i] = map[int]bool{}
+				if i > 0 && len(sent[i-1]) < slices {
+					t.Fatalf("chunk %d begins when %d slices of the one before were sent", i, len(sent[i-1]))
+				}
+			}
+			sent[i][p.Slice.SliceID] = true
+		}
+	})
+}
+
+// A lane that begins goes on at the pace of the one before: between the last slice
+// of a chunk and the first of the next there is as much time as between two others
+// (LAN-9).
+func TestALaneTakesOverThePace(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const rate, chunks, slices = million, 6, 10
+		between := (codec.MaxDatagramSize + codec.HeaderBytes) * 8 * time.Second / rate
+		cfg := lanes(3, func(cfg *plain.Config) {
+			cfg.NewScheduler = func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Fixed(rate)) }
+		})
+		r := connectEnds(t, short, cfg, lanes(3))
+		var last time.Time
+		sent, early := 0, 0
+		r.tapA.DropIf(func(p packet) bool {
+			if p.Type == codec.TypeSlice {
+				if sent++; sent > 1 && time.Since(last) < between-time.Microsecond {
+					early++
+				}
+				last = time.Now()
+			}
+			return false
+		})
+		stream(t, r.toB, r.toA, chunks, func(int) int { return slices * codec.SliceSize })
+		if sent != chunks*slices || early != 0 {
+			t.Errorf("%d slices, %d of them less than %v after the one before", sent, early, between)
+		}
+	})
+}
+
+// What lanes are for: a stream over a path that holds more than a chunk. One lane
+// cannot fill it; eight do, without flooding it (LAN-9, LAN-10).
+func TestAStreamFillsTheLink(t *testing.T) {
+	const chunks, rate = 64, 100 * million // bits a second
+	ideal := time.Duration(8 * chunks * codec.MaxChunkSize * int64(time.Second) / rate)
+	var took [9]time.Duration
+	for _, n := range []int{1, 8} {
+		bubble(t, func(t *testing.T) {
+			r := connect(t, netsim.Path{Delay: 25 * ms, Rate: rate, Queue: 1 << 20}, lanes(n))
+			start := time.Now()
+			stream(t, r.toB, r.toA, chunks, func(int) int { return codec.MaxChunkSize })
+			took[n] = time.Since(start)
+			st := r.toB.Stats().Sender
+			t.Logf("%d lanes: %v, %d of %d slices resent", n, took[n], st.SlicesResent, st.SlicesSent)
+			if st.SlicesResent*10 > st.SlicesSent {
+				t.Errorf("%d lanes: %d of %d slices were resent on a path without loss", n, st.SlicesResent, st.SlicesSent)
+			}
+		})
+	}
+	if took[1] < 3*ideal || took[8] > ideal*10/8 {
+		t.Errorf("one lane took %v, eight %v; at the link's rate it is %v", took[1], took[8], ideal)
+	}
+}
+
+func TestClosingLanes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := connect(t, outage, lanes(3))
+		all := enqueue(t, r.toB, content(1000, 1), content(1000, 2), content(1000, 3), content(1000, 4))
+		time.Sleep(time.Second)
+		if st := r.toB.Stats(); st.SendQueued != 1 || st.Sending.NumSlices != 1 {
+			t.Errorf("%d chunks wait, want 1: three are in flight", st.SendQueued)
+		}
+		r.toB.Close()
+		for i, d := range all {
+			wantErr(t, fmt.Sprintf("delivery %d", i), d.Wait(background), plain.ErrClosed)
+		}
+	})
+}
+
+// To cancel a chunk in flight ends the connection, on whichever lane it is; to
+// cancel one in the queue withdraws it, and the next takes its lane.
+func TestCancelingAmongLanes(t *testing.T) {
+	reason := errors.New("canceled by the caller")
+	bubble(t, func(t *testing.T) {
+		r := connect(t, short, lanes(2))
+		all := enqueue(t, r.toB, content(9000, 0), content(9000, 1), content(9000, 2), content(9000, 3))
+		all[2].Cancel(reason)
+		wantErr(t, "a queued chunk", all[2].Err(), plain.ErrCanceled, reason)
+		for _, i := range []uint64{0, 1, 3} {
+			mustRecv(t, r.toA, content(9000, i))
+		}
+		wantErr(t, "the connection", r.toB.Err(), nil)
+	})
+	bubble(t, func(t *testing.T) {
+		r := connect(t, outage, lanes(2))
+		all := enqueue(t, r.toB, content(1000, 0), content(1000, 1))
+		time.Sleep(time.Second)
+		all[1].Cancel(reason)
+		wantErr(t, "a chunk in flight", all[1].Err(), plain.ErrCanceled, reason)
+		wantErr(t, "the connection", r.toB.Err(), plain.ErrCanceled, reason)
+		wantErr(t, "the other chunk", all[0].Err(), plain.ErrCanceled)
+	})
+}
+
+// An end that received and closes at once sends the acks of all lanes.
+func TestLastAcksOfAllLanes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := connect(t, short, lanes(4))
+		all := enqueue(t, r.toB, content(10, 0), content(10, 1), content(10, 2), content(10, 3))
+		for i := range uint64(4) {
+			mustRecv(t, r.toA, content(10, i))
+		}
+		r.toA.Close()
+		for i, d := range all {
+			wantErr(t, fmt.Sprintf("delivery %d", i), d.Wait(background), nil)
+		}
+	})
+}
+
+func TestLanesConfig(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		pc, _ := netsim.NewNetwork(1).Listen("a")
+		for _, n := range []int{-1, plain.MaxLanes + 1} {
+			_, err := plain.New(pc, lanes(n))
+			wantErr(t, fmt.Sprint(n, " lanes"), err, machine.ErrConfig)
+		}
+		pc.Close()
+		made := 0
+		count := func(cfg *plain.Config) {
+			cfg.NewScheduler = func() (statemachine.Scheduler, error) { made++; return base.New(base.Burst()) }
+		}
+		r := connectEnds(t, short, lanes(5, count), lanes(5))
+		if made != 1+5 { // New makes one, to see whether it can
+			t.Errorf("%d schedulers for 5 lanes", made)
+		}
+		stream(t, r.toB, r.toA, 20, func(int) int { return 40_000 })
+		if st := r.toB.Stats(); st.Sender.Chunks != 20 || st.Sender.ChunkBytes != 20*40_000 || st.Sender.Schedule.MinRTT < 20_000 {
+			t.Errorf("the sum of all lanes: %+v", st.Sender)
+		}
+		if st := r.toA.Stats(); st.Receiver.Chunks != 20 || st.Receiver.SlicesStored != 20*40 {
+			t.Errorf("the sum of all lanes: %+v", st.Receiver)
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package plain
+
+import (
+	"context"
+	"net/netip"
+	"runtime"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// What a connection may cost, in bytes of heap.
+const (
+	mostIdle      = 2 << 10
+	mostSending   = 11 << 10 // beside the chunk, which all connections share
+	mostReceiving = 3 << 10  // beside the slices that are there
+)
+
+// crowd is an endpoint and its peers, who are played by the test.
+type crowd struct {
+	t     *testing.T
+	e     *Endpoint
+	conns []*Conn
+}
+
+const crowdSize = 500
+
+func newCrowd(t *testing.T, s func() (statemachine.Scheduler, error)) *crowd {
+	t.Helper()
+	e, err := New(nowhere{closed: make(chan struct{})}, Config{MaxPeers: crowdSize, NewScheduler: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return &crowd{t: t, e: e}
+}
+
+// from gives the endpoint a datagram from a peer.
+func (c *crowd) from(peer int, datagram []byte, err error) {
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), uint16(10_000+peer))
+	c.e.receive(c.e.clock.now(), datagram, udp.UDPPeer(addr))
+}
+
+func (c *crowd) slice(peer int, s codec.Slice) {
+	datagram, err := c.e.framers[0].AppendSlice(nil, s)
+	c.from(peer, datagram, err)
+}
+
+// join makes everybody's first chunk begin, and returns the heap before.
+func (c *crowd) join(slices int) (before int64) {
+	c.t.Helper()
+	before = heapInUse()
+	for peer := range crowdSize {
+		c.slice(peer, codec.Slice{NumSlices: slices, Data: make([]byte, codec.SliceSize)})
+		conn, err := c.e.Accept(context.Background())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		c.conns = append(c.conns, conn)
+	}
+	return before
+}
+
+// want checks how much the heap has grown for each connection.
+func (c *crowd) want(what string, before, most int64) {
+	c.t.Helper()
+	each := (heapInUse() - before) / crowdSize
+	c.t.Logf("%s: %d bytes a connection", what, each)
+	if each > most {
+		c.t.Errorf("%s: %d bytes a connection, want at most %d", what, each, most)
+	}
+	runtime.KeepAlive(c.conns)
+}
+
+// heapInUse returns the bytes that are reachable.
+func heapInUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// A connection costs little while it is idle, whatever it has done before, and
+// a chunk that is sent to all is in memory once.
+func TestMemoryOfAConnection(t *testing.T) {
+	for name, scheduler := range map[string]func() (statemachine.Scheduler, error){
+		"base":     func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) },
+		"adaptive": func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Fixed(statemachine.MaxRate)) },
+	} {
+		t.Run(name, func(t *testing.T) { memoryOfAConnection(t, scheduler) })
+	}
+}
+
+func memoryOfAConnection(t *testing.T, scheduler func() (statemachine.Scheduler, error)) {
+	c := newCrowd(t, scheduler)
+	began := c.join(1)
+	for _, conn := range c.conns {
+		if _, err := conn.Recv(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.want("idle", began, mostIdle)
+
+	world := make([]byte, codec.MaxChunkSize)
+	before := heapInUse()
+	var deliveries []*Delivery
+	for _, conn := range c.conns {
+		d, err := conn.Enqueue(context.Background(), world)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deliveries = append(deliveries, d)
+	}
+	for _, conn := range c.conns {
+		for conn.Stats().Sending.Sent.Count() < codec.MaxSlices {
+			runtime.Gosched()
+		}
+	}
+	c.want("sending", before, mostSending)
+
+	for peer := range crowdSize {
+		ack, err := c.e.framers[0].AppendAck(nil, codec.Ack{NumSlices: codec.MaxSlices, Acked: bitset.FirstN(codec.MaxSlices)})
+		c.from(peer, ack, err)
+	}
+	for _, d := range deliveries {
+		if err := d.Wait(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deliveries = nil
+	c.want("idle after a chunk was sent", began+int64(len(world)), mostIdle)
+	runtime.KeepAlive(world)
+}
+
+// A chunk that arrives costs what is there of it, and nothing once it was read.
+func TestMemoryOfAnArrivingChunk(t *testing.T) {
+	c := newCrowd(t, nil)
+	before := c.join(64)
+	c.want("receiving one slice", before, mostReceiving+codec.SliceSize)
+	for peer := range crowdSize {
+		for id := 1; id < 64; id++ {
+			c.slice(peer, codec.Slice{SliceID: id, NumSlices: 64, Data: make([]byte, codec.SliceSize)})
+		}
+		if chunk, err := c.conns[peer].Recv(context.Background()); err != nil || len(chunk) != 64*codec.SliceSize {
+			t.Fatal(len(chunk), err)
+		}
+	}
+	// What is kept for the next chunks of all of them is not any one's.
+	kept := int64((crowdSize + 64) * codec.SliceSize)
+	c.want("idle after a chunk was received", before+kept, mostIdle)
+}

@@ -1,0 +1,149 @@
+package plain
+
+import (
+	"context"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// RecvAppend appends the next chunk to dst and returns the result, as append does.
+// With room in dst a stream of chunks is received without allocating memory for
+// each. It fails like Recv, and then returns dst as it was.
+func (c *Conn) RecvAppend(ctx context.Context, dst []byte) ([]byte, error) {
+	chunk, err := c.Recv(ctx)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, chunk...)
+	c.endpoint.mu.Lock()
+	defer c.endpoint.mu.Unlock()
+	c.endpoint.buffers.put(chunk)
+	return dst, nil
+}
+
+// RecvReady returns a channel that is closed when there is a chunk to receive, or
+// the connection has ended: when Recv would not wait. It is for a select.
+func (c *Conn) RecvReady() <-chan struct{} {
+	c.endpoint.mu.Lock()
+	defer c.endpoint.mu.Unlock()
+	if len(c.chunks) > 0 || c.err != nil {
+		return given
+	}
+	return c.arrived.wait()
+}
+
+// Recv returns the next chunk, which is then the caller's. It waits for one as
+// long as the connection and ctx last. Chunks that were complete when the
+// connection ended are returned first, then the error that ended it. If ctx ends
+// first that ends the call with ErrCanceled, and nothing else.
+func (c *Conn) Recv(ctx context.Context) ([]byte, error) {
+	for {
+		if ctx.Err() != nil {
+			return nil, canceled(ctx)
+		}
+		chunk, arrival, err := c.tryRecv()
+		if arrival == nil {
+			return chunk, err
+		}
+		select {
+		case <-arrival:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// tryRecv takes the next chunk, or returns what to wait for.
+func (c *Conn) tryRecv() (chunk []byte, arrival <-chan struct{}, err error) {
+	c.endpoint.mu.Lock()
+	defer c.endpoint.mu.Unlock()
+	switch {
+	case len(c.chunks) > 0:
+		chunk = c.chunks[0]
+		c.chunks = slices.Delete(c.chunks, 0, 1)
+	case c.err != nil:
+		return nil, nil, c.err
+	default:
+		return nil, c.arrived.wait(), nil
+	}
+	if c.err == nil { // there is room for another chunk
+		now := c.endpoint.clock.now()
+		c.advanceReceivingLocked(now)
+		c.scheduleLocked(now)
+	}
+	return chunk, nil, nil
+}
+
+// handleSliceLocked gives a slice to its lane's receiver, unless it is of a chunk
+// beyond Config.RecvLimit.
+func (c *Conn) handleSliceLocked(now machine.Micros, p *packet) (ours bool) {
+	receiver, limit := c.lanes[p.lane].receiver, c.endpoint.cfg.RecvLimit
+	if limit > 0 && p.Slice.ChunkID == receiver.Vars().ChunkID {
+		if chunk := receiver.Stats().Chunks*int64(len(c.lanes)) + int64(p.lane); chunk >= limit {
+			return false
+		}
+	}
+	return receiver.HandleSlice(now, p.Slice)
+}
+
+// advanceReceivingLocked takes complete chunks from the receivers, in turn, while
+// there is room, so that the next ones can begin. If there is none a receiver
+// keeps its chunk and asks the peer to wait, which is all the back-pressure that
+// there is (CON-3); so does one whose turn has not come, which bounds what waits
+// for a lane that is late (LAN-5).
+func (c *Conn) advanceReceivingLocked(now machine.Micros) {
+	for len(c.chunks) < c.endpoint.cfg.RecvQueue && c.takeChunkLocked(now) {
+	}
+}
+
+// takeChunkLocked takes the next chunk, if it is complete.
+func (c *Conn) takeChunkLocked(now machine.Micros) bool {
+	receiver := c.turnLocked()
+	v := receiver.Vars()
+	if v.State != statemachine.ReceiverReady {
+		return false
+	}
+	chunk, err := receiver.Read(now, c.endpoint.buffers.get(v.ReadSize))
+	if err != nil {
+		return false
+	}
+	c.chunks = append(c.chunks, chunk)
+	c.nextIn = c.after(c.nextIn)
+	c.arrived.give()
+	return true
+}
+
+// endReceivingLocked leaves what is complete for Recv, up to the first chunk that
+// is not.
+func (c *Conn) endReceivingLocked() {
+	for c.takeChunkLocked(c.endpoint.clock.now()) {
+	}
+	c.arrived.give()
+}
+
+// bufferPool keeps the buffers of chunks that were copied by RecvAppend.
+type bufferPool struct {
+	free [][]byte
+}
+
+// mostBuffers is how many a pool keeps: two MiB of full chunks.
+const mostBuffers = 8
+
+// get returns an empty buffer for n bytes. One that is much larger would waste
+// memory if the chunk is the caller's.
+func (p *bufferPool) get(n int) []byte {
+	if last := len(p.free) - 1; last >= 0 && n <= cap(p.free[last]) && n > cap(p.free[last])/2 {
+		b := p.free[last]
+		p.free[last] = nil
+		p.free = p.free[:last]
+		return b[:0]
+	}
+	return make([]byte, 0, n)
+}
+
+func (p *bufferPool) put(b []byte) {
+	if len(p.free) < mostBuffers {
+		p.free = append(p.free, b)
+	}
+}

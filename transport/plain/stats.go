@@ -1,0 +1,114 @@
+package plain
+
+import (
+	"net"
+
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// Traffic counts datagrams, and bytes of their UDP payload, without IP and UDP
+// headers.
+type Traffic struct {
+	DatagramsIn, DatagramsOut int64
+	BytesIn, BytesOut         int64
+}
+
+func (t *Traffic) in(size int) {
+	t.DatagramsIn++
+	t.BytesIn += int64(size)
+}
+
+func (t *Traffic) out(size int) {
+	t.DatagramsOut++
+	t.BytesOut += int64(size)
+}
+
+func (t *Traffic) outRun(r *udp.Run) {
+	t.DatagramsOut += int64(r.Count())
+	t.BytesOut += int64(len(r.Data))
+}
+
+// Stats is what a connection did so far, and what it is doing. With several lanes,
+// counts are those of all, and times are the longest, but MinRTT. Later versions
+// may add fields.
+type Stats struct {
+	Traffic // what decoded, and was given to the socket
+
+	Sender   statemachine.SenderStats
+	Receiver statemachine.ReceiverStats
+
+	Sending    statemachine.SenderVars   // of several lanes, the chunk in flight that was sent first
+	Receiving  statemachine.ReceiverVars // of several lanes, the chunk that is received next
+	SendQueued int                       // chunks that wait behind those in flight
+	RecvQueued int                       // complete chunks that wait for Recv
+	Validated  bool                      // the peer has acked a slice
+}
+
+// Stats returns a consistent snapshot. It works on ended connections too.
+func (c *Conn) Stats() Stats {
+	c.endpoint.mu.Lock()
+	defer c.endpoint.mu.Unlock()
+	st := Stats{
+		Traffic:    c.traffic,
+		Sending:    c.sendingLocked(),
+		Receiving:  c.turnLocked().Vars(),
+		SendQueued: len(c.queue),
+		RecvQueued: len(c.chunks),
+		Validated:  c.validated,
+	}
+	for i := range c.lanes {
+		st.Sender.Add(c.lanes[i].sender.Stats())
+		st.Receiver.Add(c.lanes[i].receiver.Stats())
+		if c.err == nil && c.lanes[i].ready() {
+			st.RecvQueued++ // one that found no room, or whose turn has not come
+		}
+	}
+	return st
+}
+
+// sendingLocked returns the variables of the earliest chunk in flight, or of the
+// next one.
+func (c *Conn) sendingLocked() statemachine.SenderVars {
+	for _, l := range c.bySubmissionLocked() {
+		if v := l.sender.Vars(); v.State != statemachine.SenderIdle {
+			return v
+		}
+	}
+	return c.lanes[c.nextOut].sender.Vars()
+}
+
+// EndpointStats is what an endpoint did so far. Later versions may add fields.
+type EndpointStats struct {
+	Traffic // all that was read, and given to the socket
+
+	Peers        int   // connections now
+	Undecodable  int64 // datagrams that did not decode
+	UnknownPeers int64 // datagrams from an address without connection that could not begin one
+	BadSources   int64 // beginnings from an address that is no peer's: port 0, multicast, the socket itself
+	Refused      int64 // beginnings that Config.Admit refused
+	Full         int64 // beginnings beyond Config.MaxPeers, or beyond what may wait for Accept
+	Evicted      int64 // connections that made room for others
+	ReadErrors   int64 // failed reads that the endpoint survived
+	WriteErrors  int64 // datagrams that the system did not take; to the peer they are lost
+
+	UndecodableFrom net.Addr // where the latest of those came from
+	LastWriteError  error    // why the system did not take the latest of those
+
+	// The socket's buffers in bytes, as the system reports them; 0 if it does
+	// not. Linux reports twice what it was asked for, which is halved here, so that
+	// everywhere less than BufferWanted means that the system did not give it all.
+	ReadBuffer, WriteBuffer int
+	BufferWanted            int   // bytes that were asked for each
+	BufferError             error // why they were not asked for, or not given; see New
+}
+
+// Stats returns a consistent snapshot.
+func (e *Endpoint) Stats() EndpointStats {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	st := e.stats
+	st.Peers = len(e.conns)
+	st.UndecodableFrom = e.undecodableFrom.Addr()
+	return st
+}
