@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -17,9 +18,10 @@ type protocol struct {
 	serve func(t testing.TB, pc net.PacketConn) server
 	dial  func(t testing.TB, pc net.PacketConn, to net.Addr) peer
 
-	begin []forgery            // each of them might begin a connection
-	stay  func(i int) [][]byte // the i-th time that a forged source says something
-	acks  func(i int) []byte   // the i-th of many acks of what was not received
+	begin []forgery                   // each of them might begin a connection
+	stay  func(i int) [][]byte        // the i-th time that a forged source says something
+	acks  func(i int) []byte          // the i-th of many acks of what was not received
+	forge func(rng *rand.Rand) []byte // one of a flood
 }
 
 // forgery is a datagram of somebody who has seen nothing.
@@ -39,6 +41,7 @@ type peer interface {
 	Send(ctx context.Context, chunk []byte) error
 	Recv(ctx context.Context) ([]byte, error)
 	Err() error
+	Close() error
 }
 
 // protocols are the chunk protocol by itself and connections.
@@ -76,6 +79,15 @@ var chunksAlone = protocol{
 	},
 	stay: func(i int) [][]byte { return [][]byte{slice(255 - i)} },
 	acks: func(i int) []byte { return blindAck(uint16(i/40), 256) },
+	forge: func(rng *rand.Rand) []byte {
+		switch rng.IntN(3) {
+		case 0:
+			return firstSlice()
+		case 1:
+			return blindAck(uint16(rng.Uint32()), 256)
+		}
+		return make([]byte, 1+rng.IntN(1200))
+	},
 }
 
 type plainServer struct{ *plain.Endpoint }
@@ -95,12 +107,21 @@ func servePlain(t testing.TB, pc net.PacketConn) server {
 
 func dialPlain(t testing.TB, pc net.PacketConn, to net.Addr) peer {
 	t.Helper()
-	c, err := plainEndpoint(t, pc, plain.Config{}).Dial(to)
+	e := plainEndpoint(t, pc, plain.Config{})
+	c, err := e.Dial(to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return plainClient{c, e}
 }
+
+// plainClient is a client whose socket ends with it.
+type plainClient struct {
+	*plain.Conn
+	socket *plain.Endpoint
+}
+
+func (c plainClient) Close() error { return c.socket.Close() }
 
 func plainEndpoint(t testing.TB, pc net.PacketConn, cfg plain.Config) *plain.Endpoint {
 	t.Helper()
