@@ -86,6 +86,8 @@ type guest struct {
 	at   string
 	sent [][]byte
 	got  [][]byte
+
+	sealed []byte // a datagram of data that the desk has opened
 }
 
 // guest returns a client at an address that begins now.
