@@ -27,7 +27,7 @@ type Endpoint struct {
 	waiting         driver.Waiting[*Conn]
 	quiet           quietConns
 	memory          statemachine.Memory // of all receivers
-	buffers         bufferPool          // of RecvAppend
+	buffers         driver.Buffers      // of RecvAppend
 	stats           EndpointStats       // what the driver does not count
 	undecodableFrom udp.Peer
 }

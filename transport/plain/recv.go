@@ -20,7 +20,7 @@ func (c *Conn) RecvAppend(ctx context.Context, dst []byte) ([]byte, error) {
 	dst = append(dst, chunk...)
 	c.endpoint.driver.Lock()
 	defer c.endpoint.driver.Unlock()
-	c.endpoint.buffers.put(chunk)
+	c.endpoint.buffers.Put(chunk)
 	return dst, nil
 }
 
@@ -105,7 +105,7 @@ func (c *Conn) takeChunkLocked(now machine.Micros) bool {
 	if v.State != statemachine.ReceiverReady {
 		return false
 	}
-	chunk, err := receiver.Read(now, c.endpoint.buffers.get(v.ReadSize))
+	chunk, err := receiver.Read(now, c.endpoint.buffers.Get(v.ReadSize))
 	if err != nil {
 		return false
 	}
@@ -121,30 +121,4 @@ func (c *Conn) endReceivingLocked() {
 	for c.takeChunkLocked(c.endpoint.driver.Now()) {
 	}
 	c.arrived.Give()
-}
-
-// bufferPool keeps the buffers of chunks that were copied by RecvAppend.
-type bufferPool struct {
-	free [][]byte
-}
-
-// mostBuffers is how many a pool keeps: two MiB of full chunks.
-const mostBuffers = 8
-
-// get returns an empty buffer for n bytes. One that is much larger would waste
-// memory if the chunk is the caller's.
-func (p *bufferPool) get(n int) []byte {
-	if last := len(p.free) - 1; last >= 0 && n <= cap(p.free[last]) && n > cap(p.free[last])/2 {
-		b := p.free[last]
-		p.free[last] = nil
-		p.free = p.free[:last]
-		return b[:0]
-	}
-	return make([]byte, 0, n)
-}
-
-func (p *bufferPool) put(b []byte) {
-	if len(p.free) < mostBuffers {
-		p.free = append(p.free, b)
-	}
 }

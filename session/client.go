@@ -1,0 +1,591 @@
+package session
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// Client is the end that begins a connection (section 4). Its variables are those of CXC-1. It
+// does nothing between calls.
+type Client struct {
+	state ClientState
+	row   machine.Row
+	now   machine.Micros // the latest that was given, in microseconds (CXN-2, CXN-3)
+
+	// What does not change.
+	key    Key
+	proofs tagger // by the key
+	own    machine.Micros
+	random io.Reader
+
+	// The attempt to link.
+	offer      Offer
+	firstAt    machine.Micros
+	beganAt    machine.Micros
+	linkAt     machine.Micros // when the next LINK is due
+	challenges []challenge    // oldest first
+	provedAt   machine.Micros // when the last PROOF went, of any nonce
+	hint       *RefusedError
+	hintAt     machine.Micros
+
+	// The connection.
+	link        *Link
+	resume      tagger // by its resume key
+	serverNonce Nonce
+	heardAt     machine.Micros
+	spoke       bool // a datagram of the link was sent since
+	confirmed   bool
+
+	in    Message // that is being taken; lent to the actions
+	out   []byte  // the datagram that a poll makes
+	err   error
+	stats ClientStats
+}
+
+// challenge is a CHALLENGE that was taken.
+type challenge struct {
+	stamp   uint64
+	cookie  [16]byte
+	takenAt machine.Micros
+	proved  bool
+}
+
+// NewClient returns a client that begins to link at now. It fails with machine.ErrConfig (CXP-2).
+func NewClient(now machine.Micros, cfg ClientConfig) (*Client, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		now: max(now, 0), key: cfg.Key, proofs: newTagger(cfg.Key), own: cfg.Timeout, random: cfg.Random,
+		offer: Offer{
+			Protocol: cfg.Protocol, Mode: cfg.Mode, Lanes: cfg.Lanes, Variants: cfg.Variants, Extensions: cfg.Extensions,
+			Timeout: cfg.Timeout, Format: cfg.Format, Identity: cfg.Identity,
+		},
+	}
+	c.firstAt, c.provedAt = c.now, c.now-LinkSlow
+	c.renew(clientInput{})
+	return c, nil
+}
+
+// ClientState is that of a Client.
+type ClientState uint8
+
+// The states of section 4.
+const (
+	Linking   ClientState = iota // there is no connection yet
+	Open                         // there is one
+	Relinking                    // there is one that may have to go on at another address
+	Closed                       // it is over
+
+	clientStates = iota
+)
+
+func (s ClientState) String() string {
+	return [...]string{"LINKING", "OPEN", "RELINKING", "CLOSED"}[s]
+}
+
+// The guards of section 4 (CXC-3). Of those of an event the first that holds counts.
+const (
+	timedOut uint8 = iota
+	refusalStands
+	isSilent
+	proofDue
+	linkDue
+	nothingDue
+	anyClientPoll
+	challengeIsNew
+	challengeOther
+	anyChallenge
+	linkedRight
+	linkedOther
+	anyLinked
+	refusedProven
+	refusedHint
+	refusedOther
+	anyRefused
+	anyData
+	anyMove
+	anyClose
+)
+
+var clientGuards = []machine.Guard{
+	timedOut:       {Event: "poll", Text: "timed out"},
+	refusalStands:  {Event: "poll", Text: "refusal stands"},
+	isSilent:       {Event: "poll", Text: "silent"},
+	proofDue:       {Event: "poll", Text: "PROOF due"},
+	linkDue:        {Event: "poll", Text: "LINK due"},
+	nothingDue:     {Event: "poll", Text: "otherwise"},
+	anyClientPoll:  {Event: "poll", Text: machine.Always},
+	challengeIsNew: {Event: "challenge", Text: "ours and new"},
+	challengeOther: {Event: "challenge", Text: "otherwise"},
+	anyChallenge:   {Event: "challenge", Text: machine.Always},
+	linkedRight:    {Event: "linked", Text: "right"},
+	linkedOther:    {Event: "linked", Text: "otherwise"},
+	anyLinked:      {Event: "linked", Text: machine.Always},
+	refusedProven:  {Event: "refused", Text: "proven"},
+	refusedHint:    {Event: "refused", Text: "hint"},
+	refusedOther:   {Event: "refused", Text: "otherwise"},
+	anyRefused:     {Event: "refused", Text: machine.Always},
+	anyData:        {Event: "data", Text: machine.Always},
+	anyMove:        {Event: "move", Text: machine.Always},
+	anyClose:       {Event: "close", Text: machine.Always},
+}
+
+// clientInput is what an event gives to the actions.
+type clientInput struct {
+	message *Message
+	err     error // for FAIL
+}
+
+type clientAction = machine.Action[Client, clientInput]
+
+// The actions of section 4.
+var (
+	failClient  = clientAction{Name: "FAIL", Do: func(c *Client, in clientInput) { c.err = in.err }}
+	sendProof   = clientAction{Name: "PROVE", Do: (*Client).prove}
+	sendLink    = clientAction{Name: "LINK", Do: (*Client).ask}
+	take        = clientAction{Name: "TAKE", Do: (*Client).take}
+	countClient = clientAction{Name: "COUNT", Do: func(c *Client, _ clientInput) { c.stats.Unexpected++ }}
+	begin       = clientAction{Name: "BEGIN", Do: (*Client).begin}
+	moved       = clientAction{Name: "MOVED", Do: (*Client).moved}
+	noteHint    = clientAction{Name: "HINT", Do: (*Client).noteHint}
+	renew       = clientAction{Name: "RENEW", Do: (*Client).renew}
+	hearClient  = clientAction{Name: "HEAR", Do: (*Client).hear}
+)
+
+type clientTransition = machine.Transition[ClientState, uint8, Client, clientInput]
+
+// clientTable is every transition that there is (section 4).
+var clientTable = machine.NewTable(clientStates, clientGuards, []clientTransition{
+	{Row: "I1", From: Linking, If: timedOut, To: Closed, Do: []clientAction{failClient}},
+	{Row: "I2", From: Linking, If: refusalStands, To: Closed, Do: []clientAction{failClient}},
+	{Row: "I3", From: Linking, If: proofDue, To: Linking, Do: []clientAction{sendProof}},
+	{Row: "I4", From: Linking, If: linkDue, To: Linking, Do: []clientAction{sendLink}},
+	{Row: "I5", From: Linking, If: nothingDue, To: Linking},
+	{Row: "I6", From: Linking, If: challengeIsNew, To: Linking, Do: []clientAction{take}},
+	{Row: "I7", From: Linking, If: challengeOther, To: Linking, Do: []clientAction{countClient}},
+	{Row: "I8", From: Linking, If: linkedRight, To: Open, Do: []clientAction{begin}},
+	{Row: "I9", From: Linking, If: linkedOther, To: Linking, Do: []clientAction{countClient}},
+	{Row: "I10", From: Linking, If: refusedProven, To: Closed, Do: []clientAction{failClient}},
+	{Row: "I11", From: Linking, If: refusedHint, To: Linking, Do: []clientAction{noteHint}},
+	{Row: "I12", From: Linking, If: refusedOther, To: Linking, Do: []clientAction{countClient}},
+	{Row: "I13", From: Linking, If: anyMove, To: Linking, Do: []clientAction{renew}},
+	{Row: "I14", From: Linking, If: anyClose, To: Closed},
+
+	{Row: "I15", From: Open, If: timedOut, To: Closed, Do: []clientAction{failClient}},
+	{Row: "I16", From: Open, If: isSilent, To: Relinking, Do: []clientAction{renew}},
+	{Row: "I17", From: Open, If: nothingDue, To: Open},
+	{Row: "I18", From: Open, If: anyChallenge, To: Open, Do: []clientAction{countClient}},
+	{Row: "I19", From: Open, If: anyLinked, To: Open, Do: []clientAction{countClient}},
+	{Row: "I20", From: Open, If: anyRefused, To: Open, Do: []clientAction{countClient}},
+	{Row: "I21", From: Open, If: anyData, To: Open, Do: []clientAction{hearClient}},
+	{Row: "I22", From: Open, If: anyMove, To: Relinking, Do: []clientAction{renew}},
+	{Row: "I23", From: Open, If: anyClose, To: Closed},
+
+	{Row: "I24", From: Relinking, If: timedOut, To: Closed, Do: []clientAction{failClient}},
+	{Row: "I25", From: Relinking, If: proofDue, To: Relinking, Do: []clientAction{sendProof}},
+	{Row: "I26", From: Relinking, If: linkDue, To: Relinking, Do: []clientAction{sendLink}},
+	{Row: "I27", From: Relinking, If: nothingDue, To: Relinking},
+	{Row: "I28", From: Relinking, If: challengeIsNew, To: Relinking, Do: []clientAction{take}},
+	{Row: "I29", From: Relinking, If: challengeOther, To: Relinking, Do: []clientAction{countClient}},
+	{Row: "I30", From: Relinking, If: linkedRight, To: Open, Do: []clientAction{moved}},
+	{Row: "I31", From: Relinking, If: linkedOther, To: Relinking, Do: []clientAction{countClient}},
+	{Row: "I32", From: Relinking, If: refusedProven, To: Closed, Do: []clientAction{failClient}},
+	{Row: "I33", From: Relinking, If: refusedHint, To: Relinking, Do: []clientAction{noteHint}},
+	{Row: "I34", From: Relinking, If: refusedOther, To: Relinking, Do: []clientAction{countClient}},
+	{Row: "I35", From: Relinking, If: anyData, To: Relinking, Do: []clientAction{hearClient}},
+	{Row: "I36", From: Relinking, If: anyMove, To: Relinking, Do: []clientAction{renew}},
+	{Row: "I37", From: Relinking, If: anyClose, To: Closed},
+
+	{Row: "I38", From: Closed, If: anyClientPoll, To: Closed},
+	{Row: "I39", From: Closed, If: anyChallenge, To: Closed},
+	{Row: "I40", From: Closed, If: anyLinked, To: Closed},
+	{Row: "I41", From: Closed, If: anyRefused, To: Closed},
+	{Row: "I42", From: Closed, If: anyData, To: Closed},
+	{Row: "I43", From: Closed, If: anyMove, To: Closed},
+	{Row: "I44", From: Closed, If: anyClose, To: Closed},
+})
+
+// ClientTable returns the rows of the table.
+func ClientTable() []machine.Line { return clientTable.Lines() }
+
+func (c *Client) step(guard uint8, in clientInput) {
+	clientTable.Step(c, &c.state, &c.row, guard, in)
+}
+
+// advance begins an event at now. A time before the latest one counts as that one (CXN-3).
+func (c *Client) advance(now machine.Micros) { c.now = max(c.now, now) }
+
+// Poll appends the datagram to dst that the handshake sends now; ok says whether there is one.
+// The driver polls until there is none (CXC-14).
+func (c *Client) Poll(now machine.Micros, dst []byte) (datagram []byte, ok bool) {
+	c.advance(now)
+	c.out = dst
+	guard := c.pollGuard()
+	c.step(guard, clientInput{err: c.failure(guard)})
+	datagram, c.out = c.out, nil
+	return datagram, guard == proofDue || guard == linkDue
+}
+
+// pollGuard returns the first guard of poll that holds.
+func (c *Client) pollGuard() uint8 {
+	switch c.state {
+	case Closed:
+		return anyClientPoll
+	case Open:
+		return c.openGuard()
+	}
+	switch {
+	case c.now >= c.end():
+		return timedOut
+	case c.state == Linking && c.hint != nil && c.now >= c.hintAt+RefuseWait:
+		return refusalStands
+	case c.proofTime() <= c.now:
+		return proofDue
+	case c.linkAt <= c.now:
+		return linkDue
+	}
+	return nothingDue
+}
+
+func (c *Client) openGuard() uint8 {
+	switch {
+	case c.now >= c.end():
+		return timedOut
+	case c.spoke && c.now >= c.heardAt+Silence(c.link.agreed.Timeout):
+		return isSilent
+	}
+	return nothingDue
+}
+
+// end returns when the client times out.
+func (c *Client) end() machine.Micros {
+	if c.link == nil {
+		return c.firstAt + c.own
+	}
+	return c.heardAt + c.link.agreed.Timeout
+}
+
+// failure returns why a poll ends the client: also a hint is told as what it is (CXC-12).
+func (c *Client) failure(guard uint8) error {
+	switch {
+	case guard == timedOut && c.hint != nil:
+		return fmt.Errorf("%w: %w", ErrTimeout, c.hint)
+	case guard == timedOut:
+		return ErrTimeout
+	case guard == refusalStands:
+		return c.hint
+	}
+	return nil
+}
+
+// interval returns how long the client waits before it asks again.
+func (c *Client) interval() machine.Micros {
+	if c.now < c.beganAt+LinkFast {
+		return LinkInterval
+	}
+	return LinkSlow
+}
+
+// proofTime returns when the next PROOF is due: now or later.
+func (c *Client) proofTime() machine.Micros {
+	if len(c.challenges) == 0 {
+		return machine.Never
+	}
+	at := max(c.now, c.provedAt+ProofSpacing)
+	for i := range c.challenges {
+		if k := &c.challenges[i]; !k.proved && at < k.takenAt+CookieUse {
+			return at
+		}
+	}
+	at = c.againTime()
+	if at < c.challenges[len(c.challenges)-1].takenAt+CookieUse {
+		return at
+	}
+	return machine.Never
+}
+
+// againTime returns when a challenge that was proved is proved again: now or later.
+func (c *Client) againTime() machine.Micros {
+	if at := max(c.now, c.provedAt+LinkInterval); at < c.beganAt+LinkFast {
+		return at
+	}
+	return max(c.now, c.provedAt+LinkSlow)
+}
+
+// ask makes a LINK.
+func (c *Client) ask(clientInput) {
+	m := Message{Kind: KindLink, Offer: c.offer}
+	c.out = m.append(c.out)
+	c.linkAt = c.now + c.interval()
+	c.stats.Links++
+}
+
+// prove makes the PROOF of the oldest challenge that was not proved, or else of the latest.
+func (c *Client) prove(clientInput) {
+	k := &c.challenges[len(c.challenges)-1]
+	for i := range c.challenges {
+		if o := &c.challenges[i]; !o.proved && c.now < o.takenAt+CookieUse {
+			k = o
+			break
+		}
+	}
+	k.proved = true
+	m := Message{Kind: KindProof, Offer: c.offer, Stamp: k.stamp, Cookie: k.cookie}
+	m.Proof = c.proofKey().prove(&m, 0, nil)
+	c.out = m.append(c.out)
+	c.provedAt = c.now
+	c.stats.Proofs++
+}
+
+// proofKey returns what proves this client: the key, or that of the connection that goes on.
+func (c *Client) proofKey() *tagger {
+	if c.offer.Resume != 0 {
+		return &c.resume
+	}
+	return &c.proofs
+}
+
+// Receive takes a message of the handshake that arrived at now. It fails with why the message
+// was refused, or was of no use; it then has changed nothing but a counter.
+func (c *Client) Receive(now machine.Micros, datagram []byte) error {
+	c.advance(now)
+	c.in = Message{}
+	if err := c.in.decode(datagram); err != nil {
+		c.stats.Refused++
+		return err
+	}
+	var guard uint8
+	idle := c.state == Open || c.state == Closed
+	switch c.in.Kind {
+	case KindChallenge:
+		guard = c.challengeGuard(&c.in, idle)
+	case KindLinked:
+		guard = c.linkedGuard(&c.in, idle)
+	case KindRefused:
+		guard = c.refusedGuard(&c.in, idle)
+	default:
+		c.in = Message{} // the datagram is the caller's
+		c.stats.Unexpected++
+		return notExpected.NotAt()
+	}
+	return c.takeMessage(guard)
+}
+
+// takeMessage takes the row for a message.
+func (c *Client) takeMessage(guard uint8) error {
+	in := clientInput{message: &c.in}
+	if guard == refusedProven {
+		in.err = refusal(&c.in, true)
+	}
+	c.step(guard, in)
+	switch guard {
+	case challengeIsNew, linkedRight, refusedProven, refusedHint:
+		return nil
+	}
+	return notExpected.NotAt()
+}
+
+// refusal returns what a REFUSED says.
+func refusal(m *Message, proven bool) *RefusedError {
+	return &RefusedError{Reason: m.Reason, Version: m.Version, Proven: proven}
+}
+
+func (c *Client) challengeGuard(m *Message, idle bool) uint8 {
+	switch {
+	case idle:
+		return anyChallenge
+	case m.Nonce != c.offer.Nonce:
+		return challengeOther
+	}
+	for i := range c.challenges {
+		if k := &c.challenges[i]; k.stamp == m.Stamp && k.cookie == m.Cookie {
+			return challengeOther
+		}
+	}
+	return challengeIsNew
+}
+
+func (c *Client) linkedGuard(m *Message, idle bool) uint8 {
+	switch {
+	case idle:
+		return anyLinked
+	case m.Nonce != c.offer.Nonce || !c.offered(&m.Agreed) || !c.answered(m):
+		return linkedOther
+	case c.link != nil && (m.Agreed != c.link.agreed || m.ServerNonce != c.serverNonce):
+		return linkedOther
+	}
+	return linkedRight
+}
+
+// offered reports whether what was agreed is within what was offered.
+func (c *Client) offered(a *Agreed) bool {
+	return a.Lanes <= c.offer.Lanes && a.Variant&^c.offer.Variants == 0 && a.Extensions&^c.offer.Extensions == 0 && a.Timeout <= c.offer.Timeout
+}
+
+// answered reports whether a LINKED or a REFUSED is proven to answer a PROOF of this client, of
+// a cookie that can still be good (CXK-7, CXK-8).
+func (c *Client) answered(m *Message) bool {
+	for i := range c.challenges {
+		k := &c.challenges[i]
+		if !k.proved || c.now >= k.takenAt+CookieLife {
+			continue
+		}
+		if proof := c.answerTo(k, m); equal(&proof, &m.Proof) {
+			return true
+		}
+	}
+	return false
+}
+
+// answerTo returns the proof that an answer to the PROOF of a challenge has.
+func (c *Client) answerTo(k *challenge, m *Message) [16]byte {
+	if m.Kind == KindRefused {
+		return c.proofs.refusal(m, &c.offer, k.stamp, &k.cookie)
+	}
+	return c.proofKey().prove(m, k.stamp, &k.cookie)
+}
+
+func (c *Client) refusedGuard(m *Message, idle bool) uint8 {
+	switch {
+	case idle:
+		return anyRefused
+	case m.Nonce != c.offer.Nonce:
+		return refusedOther
+	case c.answered(m):
+		return refusedProven
+	case m.Proof != [16]byte{}:
+		return refusedOther
+	case m.Reason == OtherVersion && len(c.challenges) == 0, m.Reason == UnknownIdentity && c.proved():
+		return refusedHint
+	}
+	return refusedOther
+}
+
+// proved reports whether a PROOF was sent with this nonce.
+func (c *Client) proved() bool {
+	for i := range c.challenges {
+		if c.challenges[i].proved {
+			return true
+		}
+	}
+	return false
+}
+
+// take keeps a challenge. The first one says more than a hint of another version.
+func (c *Client) take(in clientInput) {
+	if len(c.challenges) == 0 {
+		c.hint = nil
+	}
+	if len(c.challenges) == KeptChallenges {
+		c.challenges = append(c.challenges[:0], c.challenges[1:]...)
+	}
+	c.challenges = append(c.challenges, challenge{stamp: in.message.Stamp, cookie: in.message.Cookie, takenAt: c.now})
+}
+
+// begin makes the connection.
+func (c *Client) begin(in clientInput) {
+	m := in.message
+	keys := DeriveKeys(c.key, &c.offer, &m.Agreed, m.ServerNonce)
+	c.link = NewLink(LinkConfig{Mode: c.offer.Mode, Agreed: m.Agreed, Seal: keys.C2S, Open: keys.S2C})
+	c.resume, c.serverNonce = newTagger(keys.Resume), m.ServerNonce
+	c.moved(in)
+}
+
+// moved ends the attempt to link.
+func (c *Client) moved(clientInput) {
+	c.heardAt, c.spoke = c.now, false
+	c.challenges, c.hint = c.challenges[:0], nil
+}
+
+// noteHint notes what an unproven refusal says; the first one counts.
+func (c *Client) noteHint(in clientInput) {
+	if c.hint == nil {
+		c.hint, c.hintAt = refusal(in.message, false), c.now
+	}
+}
+
+// renew begins a new attempt to link, with a nonce of its own.
+func (c *Client) renew(clientInput) {
+	draw(c.random, c.offer.Nonce[:])
+	if c.link != nil {
+		c.offer.Resume = c.link.ID()
+	}
+	c.challenges, c.hint = c.challenges[:0], nil
+	c.beganAt, c.linkAt = c.now, c.now
+}
+
+// hear notes a sign of life.
+func (c *Client) hear(clientInput) {
+	c.heardAt, c.spoke, c.confirmed = c.now, false, true
+}
+
+// Heard says that a datagram arrived at now that the Link opened.
+func (c *Client) Heard(now machine.Micros) {
+	if c.link == nil {
+		return
+	}
+	c.advance(now)
+	c.step(anyData, clientInput{})
+}
+
+// Spoke says that a datagram of the Link was sent at now. A client that hears nothing for
+// Silence after that links again.
+func (c *Client) Spoke(now machine.Micros) {
+	c.advance(now)
+	c.spoke = true
+}
+
+// Move says that the address of this end changed: a connection goes on there.
+func (c *Client) Move(now machine.Micros) {
+	c.advance(now)
+	c.step(anyMove, clientInput{})
+}
+
+// Close ends the client. The server is not told: that is for the layer above.
+func (c *Client) Close(now machine.Micros) {
+	c.advance(now)
+	c.step(anyClose, clientInput{})
+}
+
+// Deadline returns when Poll has something to do; Never if it has not.
+func (c *Client) Deadline() machine.Micros {
+	at := c.end
+	switch c.state {
+	case Closed:
+		return machine.Never
+	case Open:
+		if c.spoke {
+			return min(at(), c.heardAt+Silence(c.link.agreed.Timeout))
+		}
+		return at()
+	}
+	next := min(at(), c.linkAt, c.proofTime())
+	if c.state == Linking && c.hint != nil {
+		next = min(next, c.hintAt+RefuseWait)
+	}
+	return next
+}
+
+// State returns the state.
+func (c *Client) State() ClientState { return c.state }
+
+// Row returns the row that was taken last; it is empty before the first event.
+func (c *Client) Row() machine.Row { return c.row }
+
+// Link returns the envelope of the connection; nil before there is one.
+func (c *Client) Link() *Link { return c.link }
+
+// Confirmed reports whether a datagram of the link came. Until then the server may not know
+// that this end has the keys (CXC-15).
+func (c *Client) Confirmed() bool { return c.confirmed }
+
+// Err returns why the client ended by itself: an error that wraps ErrTimeout, or is a
+// *RefusedError, or both.
+func (c *Client) Err() error { return c.err }
+
+// Stats returns the counts so far.
+func (c *Client) Stats() ClientStats { return c.stats }
