@@ -469,26 +469,27 @@ func TestRoute(t *testing.T) {
 	good := c.data("x")
 	e, err := h.Route(here, good)
 	check.Equal(t, "its entry", []any{e == c.entry(), err}, []any{true, nil})
-	for name, want := range map[string]struct {
+	for _, want := range []struct {
+		name     string
 		from     Address
 		datagram []byte
 		is       string
 	}{
-		"from there":       {there, good, "address"},
-		"another link":     {there, altered(good, 8), "unknown_link"},
-		"another mode":     {there, append([]byte{byte(AEAD)}, good[1:]...), "truncated"},
-		"a shorter mode":   {there, append([]byte{byte(CRC)}, good[1:]...), "mode"},
-		"too short":        {here, good[:17], "truncated"},
-		"a message":        {here, unhex(messages[0].hex), "unexpected"},
-		"nothing":          {here, nil, "truncated"},
-		"a forged tag":     {here, altered(good, 8*len(good)-1), "tag"},
-		"its own":          {here, good, "J18"},
-		"the server's own": {here, e.Link().Seal(nil, []byte("xyz")), "tag"},
+		{"from there", there, good, "address"},
+		{"another link", there, altered(good, 8), "unknown_link"},
+		{"another mode", there, append([]byte{byte(AEAD)}, good[1:]...), "truncated"},
+		{"a shorter mode", there, append([]byte{byte(CRC)}, good[1:]...), "mode"},
+		{"too short", here, good[:17], "truncated"},
+		{"a message", here, unhex(messages[0].hex), "unexpected"},
+		{"nothing", here, nil, "truncated"},
+		{"a forged tag", here, altered(good, 8*len(good)-1), "tag"},
+		{"the server's own", here, e.Link().Seal(nil, []byte("xyz")), "tag"},
+		{"its own", here, good, "J18"},
 	} {
 		before := silentFor(h, want.is)
-		check.Equal(t, name, h.hears(want.from, want.datagram), want.is)
+		check.Equal(t, want.name, h.hears(want.from, want.datagram), want.is)
 		if before >= 0 && want.is != "tag" {
-			check.Equal(t, name+": counted", silentFor(h, want.is), before+1)
+			check.Equal(t, want.name+": counted", silentFor(h, want.is), before+1)
 		}
 	}
 	check.Equal(t, "no change", c.entry().Address(), here)
