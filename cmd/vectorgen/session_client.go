@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
@@ -115,7 +116,12 @@ func newClientStage(with map[string]string) (*clientStage, error) {
 func (t *clientStage) line(line script.Said) error {
 	var got []string
 	figures := map[string]string{}
-	for _, at := range line.Times {
+	args := line.Args
+	for i, at := range line.Times {
+		line.Args = slices.Clone(args)
+		for n, arg := range args { // # is the number of the event
+			line.Args[n] = strings.ReplaceAll(arg, "#", fmt.Sprint(i+1))
+		}
 		e := contract.SessionClientEvent{At: at, Event: line.Event}
 		if t.client == nil {
 			t.client = newSessionClient(t.cfg, at)

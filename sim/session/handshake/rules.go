@@ -232,29 +232,36 @@ func (w *World) proof(s *State, k uint8) error {
 	}
 	resumes := o.Resume != 0 && o.Resume == e.Link
 	switch {
+	case o.Resume != 0 && !resumes:
+		ch.Refused |= SaysReplaced // J8, J17: nothing of it was checked
 	case !w.AnyStamp && (int8(k) < e.Newest || int8(k) == e.Newest && ch.Offer != e.Offer):
 		return nil // J4, J13
 	case ch.Offer == e.Offer || resumes:
 		return w.place(s, j, k) // J5, J6, J14, J15
-	case o.Resume == 0:
-		err := w.replaces(s, j, k)
-		w.lapse(s, e, int8(k))
-		if made := w.make(s, j, k); err == nil {
-			err = made
-		}
-		return err // J7, J16
+	default:
+		return w.begins(s, j, k)
 	}
-	ch.Refused |= SaysReplaced // J8, J17
 	return nil
+}
+
+// begins is rows J7 and J16.
+func (w *World) begins(s *State, j int, k uint8) error {
+	err := w.replaces(s, j, k)
+	w.lapse(s, &s.Entries[j], int8(k))
+	if made := w.make(s, j, k); err == nil {
+		err = made
+	}
+	return err
 }
 
 // proofEnded is rows J21 to J25.
 func (w *World) proofEnded(s *State, j int, k uint8) error {
 	e, ch := &s.Entries[j], &s.Challenges[k]
+	o := &s.Offers[ch.Offer]
 	switch {
-	case ch.Offer == e.Offer, int8(k) > e.Newest && s.Offers[ch.Offer].Resume != 0:
+	case ch.Offer == e.Offer, int8(k) > e.Newest && o.Resume != 0:
 		ch.Refused |= e.Reason
-		if !w.RefusesOnce {
+		if checked := o.Resume == 0 || o.Resume == e.Link; checked && !w.RefusesOnce {
 			e.Keeps = max(e.Keeps, int8(k))
 		}
 	case int8(k) <= e.Newest:

@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"net/netip"
 	"slices"
 )
 
@@ -80,14 +79,10 @@ func NewServer(cfg ServerConfig) *Server {
 // anonymous is identity 0.
 var anonymous = string(make([]byte, 8))
 
-// prefixOf is what the entries of one address have in common: an IPv4 address or 64 bits of an
-// IPv6 address; of another address it is all.
-func prefixOf(text string, address []byte) string {
-	a, err := netip.ParseAddrPort(text)
-	switch {
-	case err != nil:
-		return string(address)
-	case a.Addr().Unmap().Is4():
+// prefixOf is what the entries of one address have in common: an IPv4 address, or the first 64
+// bits of another one.
+func prefixOf(address []byte) string {
+	if bytes.Equal(address[:12], []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255}) {
 		return string(address[:16])
 	}
 	return string(address[:8])
@@ -131,7 +126,6 @@ func (s *Server) hasRoom(prefix string) bool {
 // proof is a PROOF that arrived.
 type proof struct {
 	Message
-	from    string
 	address []byte
 	key     []byte
 	entry   *Entry // nil: FREE
@@ -153,7 +147,7 @@ func (s *Server) Receive(now int64, from string, datagram []byte) (step Step, er
 		s.stamp = max(s.now, s.stamp+1)
 		step.Answer = encode(Message{Type: TypeChallenge, Nonce: m.Nonce, Stamp: s.stamp, Cookie: Cookie(s.secret, s.stamp, address, OfferOf(m))})
 	case TypeProof:
-		s.proof(&step, &proof{Message: m, from: from, address: address})
+		s.proof(&step, &proof{Message: m, address: address})
 	}
 	return step, nil
 }
@@ -251,7 +245,7 @@ func (s *Server) refuse(p *proof, reason int64, proven bool) []byte {
 // table is what an entry does with a PROOF.
 func (s *Server) table(step *Step, p *proof) {
 	e := p.entry
-	prefix := prefixOf(p.from, p.address)
+	prefix := prefixOf(p.address)
 	refuse := func(reason int64) { step.Answer = s.refuse(p, reason, true) }
 	row := func(row string) {
 		step.Rows = append(step.Rows, row)
