@@ -39,6 +39,15 @@ func (m *Mux) Compose(dst []byte, now machine.Micros, number seq.Number, space i
 	return payload, quiet
 }
 
+// ComposeReports appends only the reports that are due, as many as fit space bytes.
+func (m *Mux) ComposeReports(dst []byte, now machine.Micros, space int) (payload []byte) {
+	m.now = max(m.now, now)
+	m.compose = compose{payload: dst, left: space, quiet: true}
+	m.composeReports()
+	payload, m.payload = m.payload, nil
+	return payload
+}
+
 // put appends a record.
 func (m *Mux) put(r *Record) {
 	m.payload = appendRecord(m.payload, r)

@@ -73,8 +73,8 @@ type Format struct {
 	Group  int // fragments of a message: 2 to 64, the default, and at most Window
 }
 
-// withDefaults returns the format without fields that are 0.
-func (f Format) withDefaults() Format {
+// WithDefaults returns the format without fields that are 0.
+func (f Format) WithDefaults() Format {
 	setDefault(&f.Window, DefaultWindow)
 	setDefault(&f.Data, DefaultData)
 	setDefault(&f.Group, DefaultGroup)
@@ -86,7 +86,7 @@ func (f *Format) mostFragments() int { return min(f.Group, f.Window) }
 
 // MaxMessage returns the largest message of a reliable channel, in bytes.
 func (f Format) MaxMessage() int {
-	f = f.withDefaults()
+	f = f.WithDefaults()
 	return f.mostFragments() * f.Data
 }
 
@@ -160,7 +160,7 @@ func (c Config) complete() (Config, error) {
 }
 
 func (c *Config) setDefaults() {
-	c.Format = c.Format.withDefaults()
+	c.Format = c.Format.WithDefaults()
 	setDefault(&c.SequenceBits, seq.Wire16)
 	setDefault(&c.Fresh, Fresh)
 	setDefault(&c.SendQueue, DefaultSendQueue)

@@ -30,6 +30,7 @@ type Mux struct {
 	// Sets of ids: whose sender keeps something, whose receiver waits for a time, which
 	// unreliable channels have something to send. All other channels cost nothing.
 	sending, reporting, waiting uint64
+	readable                    uint64 // which channels have something to read
 
 	large *end // whose large message was passed over, and goes alone in the next payload; or nil
 
@@ -153,8 +154,14 @@ func (m *Mux) Read(now machine.Micros, channel uint8, dst []byte) (message Messa
 		return Message{Data: dst}, false
 	}
 	number, _ := c.toRead.first()
-	return Message{Sequence: number, Data: c.toRead.pop(dst)}, true
+	message = Message{Sequence: number, Data: c.toRead.pop(dst)}
+	set(&m.readable, c.bit(), !c.toRead.empty())
+	return message, true
 }
+
+// Readable returns the channels of which Read delivers something, as a set of their ids: bit n
+// is channel n.
+func (m *Mux) Readable() uint64 { return m.readable }
 
 // Handle takes the payload of a packet of the peer, with its number and the newest packet of
 // ours that its header acked; None if it acked none. It is decoded whole before anything of it
@@ -187,6 +194,28 @@ func (m *Mux) check(payload []byte) (quiet bool, err *Error) {
 		quiet = quiet && m.record.quiet()
 	}
 	return quiet, nil
+}
+
+// Check decodes one record of a payload that has records of a layer above, too, and changes
+// nothing but a counter of refusals. It returns where the next one begins. When the whole
+// payload was checked, Apply takes the record.
+func (m *Mux) Check(payload []byte, at int) (next int, quiet bool, err error) {
+	next, refusal := m.decode(payload, at)
+	if refusal != nil {
+		m.stats.refused[slices.Index(codes[:], refusal.Code())]++
+		return at, false, refusal
+	}
+	return next, m.record.quiet(), nil
+}
+
+// Apply takes a record that Check found right; number and ack are those of Handle.
+func (m *Mux) Apply(now machine.Micros, number, ack seq.Number, payload []byte, at int) (next int) {
+	m.now = max(m.now, now)
+	next, refusal := m.decode(payload, at)
+	if refusal == nil {
+		m.apply(number, ack, &m.record)
+	}
+	return next
 }
 
 // decode decodes one record. Its channel must be there and of its kind (CHR-2).
@@ -230,17 +259,19 @@ func (m *Mux) take(c *end, number seq.Number, data []byte) {
 		c.toRead.drop()
 		m.stats.Dropped++
 	}
-	if !c.toRead.fits(len(data)) {
+	if c.toRead.fits(len(data)) {
+		c.toRead.push(number, data)
+	} else {
 		m.stats.Dropped++ // larger than a message can be that our end sends
-		return
 	}
-	c.toRead.push(number, data)
+	set(&m.readable, c.bit(), !c.toRead.empty())
 }
 
 // note remembers what a reliable channel waits for after an event, and its failure.
 func (m *Mux) note(c *end) {
 	set(&m.sending, c.bit(), c.sender.state == Open && c.sender.base < c.sender.next)
 	set(&m.reporting, c.bit(), c.receiver.Deadline() != machine.Never)
+	set(&m.readable, c.bit(), c.receiver.hasReady())
 	if m.err == nil {
 		m.err = c.err()
 	}
@@ -268,11 +299,20 @@ func (m *Mux) SetPath(p Path) {
 
 // Prompt returns when Compose has something that does not wait for the application's tick, or
 // Never: a report, a record that was marked, a probe, a failure (CHC-10).
-func (m *Mux) Prompt() machine.Micros {
+func (m *Mux) Prompt() machine.Micros { return min(m.ReportPrompt(), m.DataPrompt()) }
+
+// ReportPrompt returns when a report is due, or Never.
+func (m *Mux) ReportPrompt() machine.Micros {
 	at := machine.Never
 	for set := m.reporting; set != 0; set &= set - 1 {
 		at = min(at, m.byID[bits.TrailingZeros64(set)].receiver.Deadline())
 	}
+	return at
+}
+
+// DataPrompt returns Prompt without the reports.
+func (m *Mux) DataPrompt() machine.Micros {
+	at := machine.Never
 	for set := m.sending; set != 0; set &= set - 1 {
 		at = min(at, m.byID[bits.TrailingZeros64(set)].sender.Prompt())
 	}
@@ -289,6 +329,14 @@ func (m *Mux) Pending() bool {
 	}
 	return m.waiting != 0
 }
+
+// Alone reports whether an unreliable message waits that was passed over, and goes alone if the
+// next payload begins with it (CHC-7).
+func (m *Mux) Alone() bool { return m.large != nil }
+
+// Delivered reports whether everything that was given to the channels was sent, and what is
+// reliable is at the peer.
+func (m *Mux) Delivered() bool { return m.sending == 0 && m.waiting == 0 }
 
 // Deadline returns Prompt, or now if something is pending.
 func (m *Mux) Deadline() machine.Micros {

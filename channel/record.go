@@ -94,7 +94,7 @@ func (r *Record) quiet() bool { return r.Type == TypeReport || r.Type == TypePad
 // of its groups is used again. Decode takes exactly what Append makes (CHR-6), and reads
 // nothing beyond the payload (CHR-12).
 func (f Format) Decode(payload []byte, at int, r *Record) (next int, err error) {
-	f = f.withDefaults()
+	f = f.WithDefaults()
 	next, e := r.decodeHead(payload, at)
 	if e == nil && r.Type != TypePad {
 		next, e = f.decodeFields(payload, next, r)
@@ -291,7 +291,7 @@ func (r *Record) checkBits(g Group, i, at int) *Error {
 // cannot hold the count of a skip (CHR-13); it then returns the payload as it was. Only the largest unreliable
 // messages need more room than LargestPayload.
 func (f Format) Append(payload []byte, r *Record) ([]byte, error) {
-	f = f.withDefaults()
+	f = f.WithDefaults()
 	if err := f.check(r, payload); err != nil {
 		return payload, err
 	}

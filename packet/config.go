@@ -100,7 +100,7 @@ func (c Config) complete() (Config, error) {
 }
 
 func (c *Config) setDefaults() {
-	c.Format = c.Format.withDefaults()
+	c.Format = c.Format.WithDefaults()
 	setDefault(&c.SequenceBits, seq.Wire16)
 	setDefault(&c.FragmentAbove, largestAbove)
 	setDefault(&c.Received, defaultReceived)

@@ -46,6 +46,7 @@ type Endpoint struct {
 	history    history
 	seconds    seconds
 	congestion Congestion
+	pathFrom   seq.Number // the first that was sent on this path
 
 	stats Stats
 }

@@ -1,6 +1,9 @@
 package packet
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/seq"
+)
 
 const (
 	longestSample = 1 << 40 // in microseconds, about 12 days; keeps sums within 64 bits
@@ -53,6 +56,9 @@ func (t *roundTrip) decay(now machine.Micros) {
 
 // sample takes what an ack says of the round trip (PKE-1, PKE-4, PKE-6, PKE-10).
 func (e *Endpoint) sample(in sentInput) {
+	if in.number < e.pathFrom {
+		return
+	}
 	r := min(e.now-in.sent.at, longestSample)
 	e.history.add(r)
 	if in.newest {
@@ -72,6 +78,22 @@ func (e *Endpoint) evaluate() {
 		MinRTT:   e.trip.minRTT(),
 		Silent:   e.newestLost > e.newestAcked,
 	})
+}
+
+// ForgetPath makes estimates and mode begin anew: the peer is at another address, or this end
+// is. Packets that were sent before give no sample, and their loss says nothing.
+func (e *Endpoint) ForgetPath(now machine.Micros) {
+	e.advance(now)
+	e.trip, e.history, e.seconds = roundTrip{}, history{}, seconds{}
+	e.congestion = NewCongestion(e.congestion.profile)
+	e.pathFrom, e.newestLost = e.sent.next, seq.None
+}
+
+// RoundTrip returns of Estimates what the layer above needs all the time.
+func (e *Endpoint) RoundTrip(now machine.Micros) (measured bool, srtt, patience machine.Micros) {
+	e.now = max(e.now, now)
+	e.trip.decay(e.now)
+	return e.trip.measured, e.trip.srtt, e.trip.patience
 }
 
 // Estimates are what an endpoint knows of its path (section 8).

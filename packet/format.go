@@ -27,8 +27,8 @@ type Format struct {
 	MaxFragments int // fragments of a packet: 2 to 256
 }
 
-// withDefaults returns the format without fields that are 0.
-func (f Format) withDefaults() Format {
+// WithDefaults returns the format without fields that are 0.
+func (f Format) WithDefaults() Format {
 	if f.FragmentSize == 0 {
 		f.FragmentSize = DefaultFragmentSize
 	}
@@ -50,13 +50,13 @@ func (f Format) validate() error {
 
 // MaxPacket returns the largest payload of a packet, in bytes (PKP-2).
 func (f Format) MaxPacket() int {
-	f = f.withDefaults()
+	f = f.WithDefaults()
 	return f.FragmentSize * f.MaxFragments
 }
 
 // numFragments returns how many fragments a payload of size bytes has (PKF-1).
 func (f Format) numFragments(size int) int {
-	f = f.withDefaults()
+	f = f.WithDefaults()
 	return (size + f.FragmentSize - 1) / f.FragmentSize
 }
 
@@ -72,7 +72,7 @@ type Packet struct {
 // Validate returns why a packet cannot be encoded: ErrPayloadSize, or what a decoder
 // would say of the fragment (PKF-1 to PKF-3).
 func (f Format) Validate(p *Packet) error {
-	f = f.withDefaults()
+	f = f.WithDefaults()
 	if p.NumFragments == 0 {
 		if len(p.Data) < 1 || len(p.Data) > f.MaxPacket() {
 			return payloadSize.NotAt()
@@ -144,7 +144,7 @@ func appendPacket(dst []byte, p *Packet) []byte {
 // of section 3.3 (PKD-12). It takes exactly what Append makes (PKT-4), reads nothing beyond
 // the datagram and allocates nothing (PKD-13).
 func (f Format) Decode(datagram []byte) (p Packet, err error) {
-	f = f.withDefaults()
+	f = f.WithDefaults()
 	if e := f.decode(datagram, &p); e != nil {
 		return Packet{}, e
 	}

@@ -45,7 +45,7 @@ type sentAction = machine.Action[Endpoint, sentInput]
 
 var (
 	sample     = sentAction{Name: "SAMPLE", Do: (*Endpoint).sample}
-	settle     = sentAction{Name: "SETTLE", Do: func(e *Endpoint, _ sentInput) { e.seconds.add(e.now, settledCount, 1) }}
+	settle     = sentAction{Name: "SETTLE", Do: (*Endpoint).settle}
 	settleLost = sentAction{Name: "SETTLE LOST", Do: (*Endpoint).settleLost}
 	sayAcked   = sentAction{Name: "ACKED", Do: (*Endpoint).sayAcked}
 	sayLost    = sentAction{Name: "LOST", Do: (*Endpoint).sayLost}
@@ -177,13 +177,22 @@ func (e *Endpoint) sayAcked(in sentInput) {
 	e.events = append(e.events, Event{in.number, EventAcked})
 }
 
-func (e *Endpoint) settleLost(sentInput) {
-	e.seconds.add(e.now, settledCount, 1)
-	e.seconds.add(e.now, lostCount, 1)
+func (e *Endpoint) settle(in sentInput) {
+	if in.number >= e.pathFrom {
+		e.seconds.add(e.now, settledCount, 1)
+	}
+}
+
+func (e *Endpoint) settleLost(in sentInput) {
+	if e.settle(in); in.number >= e.pathFrom {
+		e.seconds.add(e.now, lostCount, 1)
+	}
 }
 
 func (e *Endpoint) sayLost(in sentInput) {
-	e.newestLost = in.number
+	if in.number >= e.pathFrom {
+		e.newestLost = in.number
+	}
 	e.stats.Lost++
 	e.events = append(e.events, Event{in.number, EventLost})
 }

@@ -99,6 +99,10 @@ func (e *Endpoint) Poll(now machine.Micros) (datagram []byte, ok bool) {
 	return datagrams[0], true
 }
 
+// AckDeadline returns when an ack is due that goes alone if no packet goes before, or
+// machine.Never (PKA-3). A layer above that has something to send lets it go with that.
+func (e *Endpoint) AckDeadline() machine.Micros { return e.ackAt }
+
 // Deadline returns when Poll has something to do next if no event comes before, or
 // machine.Never (PKI-4).
 func (e *Endpoint) Deadline() machine.Micros {

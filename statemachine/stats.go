@@ -21,6 +21,9 @@ func (s *Sender) Vars() SenderVars {
 	return SenderVars{s.state, s.row, s.chunkID, s.numSlices, s.sent, s.acked, s.heardAt}
 }
 
+// State returns the sender's state.
+func (s *Sender) State() SenderState { return s.state }
+
 // Err returns ErrGaveUp once the sender has failed (SND-15).
 func (s *Sender) Err() error {
 	if s.state == SenderFailed {
@@ -86,6 +89,9 @@ func (r *Receiver) Vars() ReceiverVars {
 		r.previousSlices, r.pending, r.heldSlices, r.readSize,
 	}
 }
+
+// State returns the receiver's state.
+func (r *Receiver) State() ReceiverState { return r.state }
 
 // Err returns ErrGaveUp once the receiver has failed (RCV-15).
 func (r *Receiver) Err() error {

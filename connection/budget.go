@@ -1,0 +1,40 @@
+package connection
+
+import "github.com/chunkwire/chunkwire/machine"
+
+// budget bounds messages (CXM-6). It counts in bits times microseconds, so that nothing is
+// rounded away, and may be overdrawn by one packet.
+type budget struct {
+	left int64
+	now  machine.Micros
+}
+
+// aByte is what a byte costs.
+const (
+	aByte = 8 * int64(machine.Second)
+	burst = MessageBurst * aByte
+)
+
+// refill adds what the time since the latest event gives, at a rate in bits a second.
+func (b *budget) refill(now machine.Micros, rate int64) {
+	if elapsed := int64(now - b.now); elapsed > (burst-b.left)/rate {
+		b.left = burst
+	} else {
+		b.left += elapsed * rate
+	}
+	b.now = now
+}
+
+// some reports whether messages may go.
+func (b *budget) some() bool { return b.left >= 0 }
+
+// at returns when messages may go.
+func (b *budget) at(rate int64) machine.Micros {
+	if b.some() {
+		return b.now
+	}
+	return b.now + machine.Micros((-b.left+rate-1)/rate)
+}
+
+// spend charges so many bytes.
+func (b *budget) spend(bytes int) { b.left -= int64(bytes) * aByte }

@@ -1,0 +1,168 @@
+package connection
+
+import (
+	"io"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// ClientConfig sets up a Client.
+type ClientConfig struct {
+	Config
+	Identity uint64      // 0: anonymous
+	Key      session.Key // of the identity; zeros without one
+	// Random gives the nonces. It must not be predictable, and not fail.
+	Random io.Reader
+}
+
+// Client is the end of a connection that begins it: it links, and links again when it hears
+// nothing or its address changes, while its Conn goes on. It does nothing between calls.
+type Client struct {
+	cfg     Config
+	session *session.Client
+	conn    *Conn
+	err     error // closed before there was a connection
+}
+
+// NewClient returns a client that begins to link at now. It fails with machine.ErrConfig.
+func NewClient(cfg ClientConfig, now machine.Micros) (*Client, error) {
+	complete, err := cfg.Complete()
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.NewClient(now, session.ClientConfig{Terms: complete.terms(), Identity: cfg.Identity, Key: cfg.Key, Random: cfg.Random})
+	if err != nil {
+		return nil, err
+	}
+	return &Client{cfg: complete, session: s}, nil
+}
+
+// Receive takes a datagram of the server that arrived at now. It fails with why it was refused,
+// or was of no use.
+func (c *Client) Receive(now machine.Micros, datagram []byte) error {
+	if !isData(datagram) || c.conn == nil {
+		return c.receiveMessage(now, datagram)
+	}
+	opened, err := c.conn.receive(now, datagram)
+	if opened {
+		c.session.Heard(now)
+	}
+	c.settle(now)
+	return err
+}
+
+// isData reports whether a datagram is under an envelope, and no message of the handshake.
+func isData(datagram []byte) bool {
+	return len(datagram) > 0 && session.Mode(datagram[0]) >= session.CRC && session.Mode(datagram[0]) <= session.AEAD
+}
+
+// receiveMessage takes a message of the handshake.
+func (c *Client) receiveMessage(now machine.Micros, datagram []byte) error {
+	before := c.session.State()
+	err := c.session.Receive(now, datagram)
+	if before != session.Open && c.session.State() == session.Open {
+		if err := c.linked(now); err != nil {
+			return err
+		}
+	}
+	c.settle(now)
+	return err
+}
+
+// linked makes the connection, or notes that the server knows where this end is.
+func (c *Client) linked(now machine.Micros) (err error) {
+	if c.conn != nil {
+		c.conn.relinked(now)
+		return nil
+	}
+	c.conn, err = newConn(&c.cfg, c.session.Link(), ClientSide, now)
+	return err
+}
+
+// settle ends what must end with the other.
+func (c *Client) settle(now machine.Micros) {
+	switch {
+	case c.conn == nil:
+	case c.session.State() == session.Closed:
+		c.conn.end(now, c.session.Err())
+	case c.conn.State() == Closed:
+		c.session.Close(now)
+	}
+}
+
+// Poll appends a datagram to send at now to dst, or returns false when none is due. Call it
+// until it returns false.
+func (c *Client) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
+	for changed := true; changed; { // a client that links again has something to send at once
+		before := c.session.State()
+		if out, ok = c.session.Poll(now, dst); ok {
+			return out, true
+		}
+		changed = c.session.State() != before
+	}
+	c.settle(now)
+	if c.conn == nil {
+		return dst, false
+	}
+	if out, ok = c.conn.Poll(now, dst); ok {
+		c.session.Spoke(now)
+	}
+	c.settle(now)
+	return out, ok
+}
+
+// Deadline returns when Poll has something to do if no event comes before, or machine.Never.
+func (c *Client) Deadline() machine.Micros {
+	if c.conn == nil {
+		return c.session.Deadline()
+	}
+	return min(c.session.Deadline(), c.conn.Deadline())
+}
+
+// Move says that the address of this end has changed: it links again, and the connection goes
+// on. What is known of the path is forgotten.
+func (c *Client) Move(now machine.Micros) {
+	c.session.Move(now)
+	if c.conn != nil {
+		c.conn.forgetPath(now)
+	}
+}
+
+// Close begins to close the connection, as Conn.Close does; a client that has none yet ends at
+// once.
+func (c *Client) Close(now machine.Micros, code uint16, text string) error {
+	if c.conn != nil {
+		return c.conn.Close(now, code, text)
+	}
+	if err := checkClose(code, text); err != nil {
+		return err
+	}
+	if c.session.State() != session.Closed {
+		c.session.Close(now)
+		c.err = &ClosedError{Code: code, Text: text}
+	}
+	return nil
+}
+
+// Conn returns the connection; nil before there is one. It stays the same. The client polls
+// it, gives it what arrives, and closes it.
+func (c *Client) Conn() *Conn { return c.conn }
+
+// State returns whether the client links, is open, links again or has closed.
+func (c *Client) State() session.ClientState { return c.session.State() }
+
+// Session returns the handshake, to look at.
+func (c *Client) Session() *session.Client { return c.session }
+
+// Err returns why the client closes or has closed, or nil: what Conn.Err returns, or an error
+// that wraps session.ErrTimeout or is a *session.RefusedError.
+func (c *Client) Err() error {
+	switch {
+	case c.conn != nil:
+		return c.conn.Err()
+	case c.err != nil:
+		return c.err
+	}
+	return c.session.Err()
+}

@@ -1,0 +1,253 @@
+package connection
+
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// besideSlice is how many bytes a payload has for the rest when a slice goes with it.
+const besideSlice = largestPayload - largestSlice
+
+// outgoing is the packet that is being sent.
+type outgoing struct {
+	payload  []byte
+	quiet    bool
+	messages int  // bytes of records of messages
+	slice    bool // it has one
+
+	datagram []byte // what Poll appends to
+	sent     bool
+}
+
+// begin begins an empty payload in the memory of one before.
+func (o *outgoing) begin(payload []byte) {
+	o.payload, o.quiet, o.messages, o.slice = payload[:0], true, 0, false
+}
+
+// bodies is what a packet has for the envelope, of which some may wait to be sealed.
+type bodies struct {
+	list [][]byte
+	next int
+}
+
+func (b *bodies) waiting() bool { return b.next < len(b.list) }
+
+// set makes these wait.
+func (b *bodies) set(list ...[]byte) { b.list, b.next = append(b.list[:0], list...), 0 }
+
+// take returns the next one. Nothing of it is kept.
+func (b *bodies) take() (body []byte) {
+	body, b.list[b.next] = b.list[b.next], nil
+	b.next++
+	return body
+}
+
+// reasons is why a packet is due (CXM-2).
+type reasons struct {
+	chunkAck, report, owed, alive bool
+	slice                         bool
+	messages                      bool // the tick, or what does not wait for it, and the budget allows it
+}
+
+// reasons finds out why a packet is due now. A tick begins here.
+func (c *Conn) reasons() (r reasons) {
+	r.report = c.mux.ReportPrompt() <= c.now
+	r.owed = c.packets.AckDeadline() <= c.now
+	r.alive = c.aliveAt() <= c.now
+	if c.lanes != nil {
+		c.holdSlices()
+		r.chunkAck = c.lanes.AckDeadline() <= c.now
+		r.slice = c.lanes.SliceDeadline() <= c.now
+	}
+	if !c.budget.some() {
+		return r
+	}
+	if !c.ticking && c.now >= c.tickAt && c.mux.Pending() {
+		c.ticking, c.tickAt = true, c.now+c.interval()
+	}
+	r.messages = c.ticking || c.mux.DataPrompt() <= c.now
+	return r
+}
+
+// onlySlice reports whether nothing but a slice makes a packet due.
+func (r *reasons) onlySlice() bool {
+	return r.slice && !(r.chunkAck || r.report || r.owed || r.alive || r.messages)
+}
+
+// holdSlices asks until when slices are held back.
+func (c *Conn) holdSlices() {
+	if c.yield != nil && c.lanes.Sending() {
+		c.lanes.Hold(c.yield(c.now, c))
+	}
+}
+
+// messageRate returns how many bits a second messages may have (CXM-6).
+func (c *Conn) messageRate() int64 {
+	if c.packets.Mode() == packet.Bad {
+		return c.rate / badShare
+	}
+	return c.rate
+}
+
+// interval returns the time between two ticks (CXM-3).
+func (c *Conn) interval() machine.Micros {
+	if c.packets.Mode() == packet.Bad {
+		return max(c.tick, BadTick)
+	}
+	return c.tick
+}
+
+// aliveAt returns when a pad is due if nothing is sent before (CXM-4).
+func (c *Conn) aliveAt() machine.Micros {
+	switch {
+	case c.spokeAt == never:
+		return 0
+	case !c.confirmed:
+		return c.spokeAt + session.LinkInterval
+	}
+	return c.spokeAt + c.keepAlive
+}
+
+// dataAt returns when messages make a packet due, if the budget allows it.
+func (c *Conn) dataAt() machine.Micros {
+	at := c.mux.DataPrompt()
+	switch {
+	case c.ticking:
+		return 0
+	case c.mux.Pending():
+		return min(at, c.tickAt)
+	}
+	return at
+}
+
+// compose makes the payload of a packet, if one is due (CXM-1). A fragment that waits is one.
+func (c *Conn) compose() bool {
+	if c.bodies.waiting() {
+		return true
+	}
+	r := c.reasons()
+	c.out.begin(c.memory.payload)
+	if r.messages && c.mux.Alone() {
+		c.composeMessages(largestPayload)
+	} else {
+		c.composeRecords(&r)
+	}
+	if c.ticking && !c.mux.Pending() || len(c.out.payload) == 0 {
+		c.ticking = false
+	}
+	if len(c.out.payload) == 0 && r.alive {
+		c.out.payload = append(c.out.payload, 0)
+	}
+	c.memory.payload = c.out.payload
+	return len(c.out.payload) > 0 || c.pollPackets()
+}
+
+// composeRecords appends what is due and what fits, in the order of CXM-1.
+func (c *Conn) composeRecords(r *reasons) {
+	if r.chunkAck {
+		c.composeChunkAcks()
+	}
+	if r.report {
+		c.out.payload = c.mux.ComposeReports(c.out.payload, c.now, c.room())
+	}
+	switch {
+	case !c.budget.some():
+	case r.onlySlice():
+		c.composeMessages(besideSlice)
+	case *r != reasons{}:
+		c.composeMessages(c.room())
+	}
+	if r.slice && c.room() >= largestSlice {
+		c.composeSlice()
+	}
+}
+
+// room returns how many bytes the payload has room for.
+func (c *Conn) room() int { return largestPayload - len(c.out.payload) }
+
+// composeChunkAcks appends the acks of chunks that are due.
+func (c *Conn) composeChunkAcks() {
+	for c.room() >= largestAck {
+		k, a, ok := c.lanes.PollAck(c.now)
+		if !ok {
+			return
+		}
+		c.append(&Record{Type: TypeChunkAck, Lane: k, Ack: a})
+	}
+}
+
+// composeMessages appends what the channels have, as much as fits.
+func (c *Conn) composeMessages(space int) {
+	before := len(c.out.payload)
+	payload, quiet := c.mux.Compose(c.out.payload, c.now, c.packets.Next(), space)
+	c.out.payload, c.out.quiet = payload, c.out.quiet && quiet
+	c.out.messages = len(payload) - before
+}
+
+// composeSlice appends a slice, if its scheduler has one.
+func (c *Conn) composeSlice() {
+	if k, s, ok := c.lanes.PollSlice(c.now); ok {
+		c.append(&Record{Type: TypeSlice, Lane: k, Slice: s})
+		c.out.slice, c.out.quiet = true, false
+	}
+}
+
+// append appends a record that is sound.
+func (c *Conn) append(r *Record) { c.out.payload, _ = c.records.Append(c.out.payload, r) }
+
+// pollPackets lets the packet layer do what is due, and reports whether it has a packet that
+// only acks.
+func (c *Conn) pollPackets() bool {
+	body, ok := c.packets.Poll(c.now)
+	if ok {
+		c.bodies.set(body)
+	}
+	return ok
+}
+
+// send sends what was composed, or the next fragment.
+func (c *Conn) send(input) {
+	if !c.bodies.waiting() {
+		c.number()
+	}
+	body := c.bodies.take()
+	before := len(c.out.datagram)
+	c.out.datagram = c.link.Seal(c.out.datagram, body)
+	c.out.sent, c.spokeAt = true, c.now
+	c.stats.DatagramsSent++
+	c.stats.BytesSent += int64(len(c.out.datagram) - before)
+}
+
+// number gives the payload its number, and pays for it.
+func (c *Conn) number() {
+	give := c.packets.Send
+	if c.out.quiet {
+		give = c.packets.SendQuiet
+	}
+	bodies, _, err := give(c.now, c.out.payload)
+	if err != nil {
+		panic(err) // a payload of records is neither empty nor too large
+	}
+	c.bodies.set(bodies...)
+	c.pay(bodies)
+}
+
+// pay charges messages for what they cost (CXM-6), and slices for theirs (LAN-12).
+func (c *Conn) pay(bodies [][]byte) {
+	size := 0
+	for _, b := range bodies {
+		size += len(b) + c.link.Overhead() + codec.HeaderBytes
+	}
+	switch {
+	case c.out.slice:
+		c.lanes.Spend(c.now, size-c.out.messages)
+		size = c.out.messages
+	case c.out.messages > 0:
+		size -= len(c.out.payload) - c.out.messages
+	default:
+		return
+	}
+	c.budget.spend(size)
+}

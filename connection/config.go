@@ -1,0 +1,184 @@
+package connection
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// What is the same in every connection (CXP-5).
+const (
+	// CloseTime is for how long an end that closes answers.
+	CloseTime = machine.Second
+	// CloseFirst is the time from the first CLOSE to the second; it doubles from one to the
+	// next.
+	CloseFirst = 20 * machine.Millisecond
+	// Closes is how often CLOSE is sent without being asked for.
+	Closes = 6
+	// BadTick is the least time between two ticks in the mode BAD.
+	BadTick = packet.BadInterval
+	// MessageBurst is how many bytes may go at once, whatever the rate.
+	MessageBurst = 16384
+
+	// The defaults of section 2.
+	DefaultTick        machine.Micros = 16_667
+	DefaultMessageRate                = 8_000_000
+
+	// NoLanes is the number of lanes of an end that wants no chunks.
+	NoLanes = -1
+
+	leastTick        = 5 * machine.Millisecond
+	mostTick         = 100 * machine.Millisecond
+	leastMessageRate = 64_000
+	mostMessageRate  = 8_000_000_000
+	keepAlivePart    = 8 // of the time-out
+	badShare         = 4 // of the rate, while the mode is BAD
+	mostGiveUp       = 3600 * machine.Second
+)
+
+// Config sets up a connection. A field that is 0 has its default.
+type Config struct {
+	// Terms are what the handshake offers. Here Lanes is 1 by default, and NoLanes offers none;
+	// Format is filled in.
+	session.Terms
+
+	Packets packet.Format // the same at both ends
+	// Channels are the same at both ends in id, kind and format. Nil: DefaultChannels. A GiveUp
+	// of 0 is twice the time-out that both ends agree on.
+	Channels []channel.Config
+
+	// Tick is the time between two packets that messages make due: 5 to 100 ms; 16,667 us by
+	// default.
+	Tick machine.Micros
+	// MessageRate bounds messages, in bits a second with all headers: 64 kbit/s to 8 Gbit/s;
+	// 8 Mbit/s by default. It is a quarter of that while the mode is BAD.
+	MessageRate int64
+	// Chunks sets up the lanes; how many there are is agreed. A GiveUp of 0 is as that of
+	// channels.
+	Chunks lanes.Config
+	// Yield says, before a slice goes, until when slices are held back; nil: never. It must
+	// call only what reads of the Conn.
+	Yield func(now machine.Micros, c *Conn) machine.Micros
+	// Memory is buffers that many connections may share that one goroutine runs; nil: each has
+	// its own.
+	Memory *Memory
+}
+
+// Memory is buffers for one event at a time. The zero value is ready to use.
+type Memory struct {
+	body    []byte // that was opened
+	payload []byte // that is composed
+	slices  statemachine.Memory
+}
+
+// DefaultChannels returns the channels of a Config that has none: 0 is unreliable and goes first,
+// 1 is ordered, 2 unordered.
+func DefaultChannels() []channel.Config {
+	return []channel.Config{
+		{ID: 0, Kind: channel.Unreliable, Priority: 2},
+		{ID: 1, Kind: channel.Ordered, Priority: 1},
+		{ID: 2, Kind: channel.Unordered, Priority: 1},
+	}
+}
+
+// Complete returns the configuration without fields that are 0, with the format of what is
+// above the session, or why it is bad: an error that wraps machine.ErrConfig (CXP-2).
+func (c Config) Complete() (Config, error) {
+	c.Packets = c.Packets.WithDefaults()
+	if c.Channels == nil {
+		c.Channels = DefaultChannels()
+	}
+	setDefault(&c.Tick, DefaultTick)
+	setDefault(&c.MessageRate, DefaultMessageRate)
+	setDefault(&c.Lanes, 1)
+	setDefault(&c.Timeout, session.DefaultTimeout)
+	if c.Memory == nil {
+		c.Memory = new(Memory)
+	}
+	switch {
+	case c.Lanes < NoLanes || c.Lanes > lanes.Most:
+		return c, machine.ConfigError("connection: Lanes", c.Lanes, "NoLanes, or 0 to 16")
+	case c.Tick < leastTick || c.Tick > mostTick:
+		return c, machine.ConfigError("connection: Tick", c.Tick, "5 to 100 ms")
+	case c.MessageRate < leastMessageRate || c.MessageRate > mostMessageRate:
+		return c, machine.ConfigError("connection: MessageRate", c.MessageRate, "64 kbit/s to 8 Gbit/s")
+	}
+	c.Terms.Format = c.format()
+	_, err := c.machines(session.Agreed{Lanes: max(c.Lanes, 0), Timeout: c.Timeout})
+	return c, err
+}
+
+func setDefault[V comparable](field *V, value V) {
+	var zero V
+	if *field == zero {
+		*field = value
+	}
+}
+
+// terms returns what the session offers.
+func (c *Config) terms() session.Terms {
+	t := c.Terms
+	t.Lanes = max(t.Lanes, 0)
+	return t
+}
+
+// format returns the summary of what both ends must agree on above the session (CXP-4).
+func (c *Config) format() [8]byte {
+	b := binary.LittleEndian.AppendUint16(nil, uint16(c.Packets.FragmentSize))
+	b = binary.LittleEndian.AppendUint16(b, uint16(c.Packets.MaxFragments))
+	b = append(b, byte(len(c.Channels)))
+	byID := slices.SortedFunc(slices.Values(c.Channels), func(a, b channel.Config) int { return cmp.Compare(a.ID, b.ID) })
+	for _, ch := range byID {
+		f := ch.Format.WithDefaults()
+		if ch.Kind == channel.Unreliable {
+			f = channel.Format{}
+		}
+		b = append(b, ch.ID, byte(ch.Kind))
+		b = binary.LittleEndian.AppendUint16(b, uint16(f.Window))
+		b = binary.LittleEndian.AppendUint16(b, uint16(f.Data))
+		b = append(b, byte(f.Group))
+	}
+	sum := sha256.Sum256(b)
+	return [8]byte(sum[:])
+}
+
+// machines is what a connection is made of.
+type machines struct {
+	packets *packet.Endpoint
+	mux     *channel.Mux
+	lanes   *lanes.Lanes // nil without lanes
+}
+
+// machines makes those of a connection whose ends agreed.
+func (c *Config) machines(agreed session.Agreed) (m machines, err error) {
+	giveUp := min(2*agreed.Timeout, mostGiveUp)
+	channels := slices.Clone(c.Channels)
+	for i := range channels {
+		setDefault(&channels[i].GiveUp, giveUp)
+	}
+	if m.packets, err = packet.NewEndpoint(packet.Config{Format: c.Packets}); err != nil {
+		return m, err
+	}
+	if m.mux, err = channel.NewMux(channel.MuxConfig{Channels: channels, MaxPacket: c.Packets.MaxPacket()}); err != nil {
+		return m, err
+	}
+	if agreed.Lanes == 0 {
+		return m, nil
+	}
+	chunks := c.Chunks
+	chunks.Lanes = agreed.Lanes
+	setDefault(&chunks.GiveUp, giveUp)
+	if chunks.Memory == nil {
+		chunks.Memory = &c.Memory.slices
+	}
+	m.lanes, err = lanes.New(chunks)
+	return m, err
+}

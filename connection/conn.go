@@ -1,0 +1,457 @@
+package connection
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// Conn is one end of a connection that both ends have the keys of (section 7). It does nothing
+// between calls. Times are those of any clock that does not run backward, from 0 on; a time
+// before the latest counts as that one.
+type Conn struct {
+	state State
+	row   machine.Row
+	now   machine.Micros // the latest that was given
+
+	// What does not change.
+	link      *session.Link
+	memory    *Memory
+	records   Format
+	timeout   machine.Micros
+	keepAlive machine.Micros
+	tick      machine.Micros
+	rate      int64 // MESSAGE_RATE
+	yield     func(machine.Micros, *Conn) machine.Micros
+	above     func(packet.Delivery) packet.Verdict // c.takePayload
+
+	machines
+	budget    budget
+	confirmed bool // a datagram of the link came
+	heardAt   machine.Micros
+	spokeAt   machine.Micros // never before something was sent
+	tickAt    machine.Micros // when messages may go that were not sent before
+	ticking   bool           // they go now, in as many packets as it takes
+	bodies    bodies         // that wait to be sealed: fragments of a large message
+	polledAt  machine.Micros // when Poll had nothing to send, if nothing happened since
+
+	in  incoming
+	out outgoing
+
+	// Closing.
+	code     uint16
+	text     string
+	closedAt machine.Micros
+	sayAt    machine.Micros // when CLOSE is due, or Never
+	saidAt   machine.Micros // the latest CLOSE
+	err      error
+	stats    Stats
+}
+
+const never machine.Micros = -1
+
+// Side is which end of a connection a Conn is.
+type Side uint8
+
+const (
+	// ClientSide linked. It sends a pad until something came.
+	ClientSide Side = iota
+	// ServerSide was linked to. It exists because something came.
+	ServerSide
+)
+
+// NewConn returns a connection that has begun at now: no channel has sent or received anything.
+// It fails with machine.ErrConfig.
+func NewConn(cfg Config, link *session.Link, side Side, now machine.Micros) (*Conn, error) {
+	cfg, err := cfg.Complete()
+	if err != nil {
+		return nil, err
+	}
+	return newConn(&cfg, link, side, now)
+}
+
+// newConn makes one of a configuration that is complete.
+func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*Conn, error) {
+	agreed := link.Agreed()
+	m, err := cfg.machines(agreed)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{
+		now: now, link: link, memory: cfg.Memory, records: Format{agreed.Lanes}, timeout: agreed.Timeout,
+		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, yield: cfg.Yield, machines: m,
+		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
+		heardAt: now, spokeAt: never, tickAt: now, polledAt: never, sayAt: machine.Never,
+	}
+	c.above = c.takePayload
+	return c, nil
+}
+
+// State is that of a Conn (section 7).
+type State uint8
+
+const (
+	// Open sends and takes everything.
+	Open State = iota
+	// Closing sends CLOSE until the other end says it, or time is over.
+	Closing
+	// Closed ended. What came before can be read.
+	Closed
+
+	states = iota
+)
+
+func (s State) String() string { return [...]string{"OPEN", "CLOSING", "CLOSED"}[s] }
+
+// The guards of section 7 (CXL-3).
+const (
+	envelopeRefused uint8 = iota
+	payloadRefused
+	hasClose
+	datagramTaken
+	anyDatagram
+	anyClose
+	anyEnd
+	timedOut
+	hasFailed
+	packetDue
+	closeTimeOver
+	closeDue
+	nothingDue
+)
+
+var guards = []machine.Guard{
+	envelopeRefused: {Event: "datagram", Text: "envelope refused"},
+	payloadRefused:  {Event: "datagram", Text: "payload refused"},
+	hasClose:        {Event: "datagram", Text: "has CLOSE"},
+	datagramTaken:   {Event: "datagram", Text: "otherwise"},
+	anyDatagram:     {Event: "datagram", Text: machine.Always},
+	anyClose:        {Event: "close", Text: machine.Always},
+	anyEnd:          {Event: "end", Text: machine.Always},
+	timedOut:        {Event: "poll", Text: "time-out"},
+	hasFailed:       {Event: "poll", Text: "failed"},
+	packetDue:       {Event: "poll", Text: "packet is due"},
+	closeTimeOver:   {Event: "poll", Text: "close time is over"},
+	closeDue:        {Event: "poll", Text: "CLOSE is due"},
+	nothingDue:      {Event: "poll", Text: "otherwise"},
+}
+
+// input is what an event gives to the actions.
+type input struct {
+	code uint16 // of close
+	text string
+	err  error // of end, of a time-out, of a failure, of a CLOSE that came
+}
+
+type action = machine.Action[Conn, input]
+
+// The actions of section 7.
+var (
+	count  = action{Name: "COUNT", Do: func(c *Conn, _ input) { c.stats.Refused++ }}
+	hear   = action{Name: "HEAR", Do: (*Conn).hear}
+	answer = action{Name: "ANSWER", Do: (*Conn).answer}
+	fail   = action{Name: "FAIL", Do: func(c *Conn, in input) { c.err = in.err }}
+	begin  = action{Name: "BEGIN", Do: (*Conn).begin}
+	again  = action{Name: "AGAIN", Do: (*Conn).again}
+	send   = action{Name: "SEND", Do: (*Conn).send}
+	say    = action{Name: "SAY", Do: (*Conn).say}
+)
+
+type transition = machine.Transition[State, uint8, Conn, input]
+
+func row(row machine.Row, from State, guard uint8, to State, does ...action) transition {
+	return transition{Row: row, From: from, If: guard, To: to, Do: does}
+}
+
+// table is the machine: every transition that there is (section 7).
+var table = machine.NewTable(states, guards, []transition{
+	row("K1", Open, envelopeRefused, Open, count),
+	row("K2", Open, payloadRefused, Open, hear, count),
+	row("K3", Open, hasClose, Closed, hear, answer, fail),
+	row("K4", Open, datagramTaken, Open, hear),
+	row("K5", Open, anyClose, Closing, begin),
+	row("K6", Open, anyEnd, Closed, fail),
+	row("K7", Open, timedOut, Closed, fail),
+	row("K8", Open, hasFailed, Closing, begin),
+	row("K9", Open, packetDue, Open, send),
+	row("K10", Open, nothingDue, Open),
+	row("K11", Closing, envelopeRefused, Closing, count),
+	row("K12", Closing, payloadRefused, Closing, count),
+	row("K13", Closing, hasClose, Closed),
+	row("K14", Closing, datagramTaken, Closing, again),
+	row("K15", Closing, anyClose, Closing),
+	row("K16", Closing, anyEnd, Closed),
+	row("K17", Closing, closeTimeOver, Closed),
+	row("K18", Closing, closeDue, Closing, say),
+	row("K19", Closing, nothingDue, Closing),
+	row("K20", Closed, anyDatagram, Closed),
+	row("K21", Closed, anyClose, Closed),
+	row("K22", Closed, anyEnd, Closed),
+	row("K23", Closed, closeDue, Closed, say),
+	row("K24", Closed, nothingDue, Closed),
+})
+
+// Table returns the rows of the table.
+func Table() []machine.Line { return table.Lines() }
+
+func (c *Conn) step(guard uint8, in input) { table.Step(c, &c.state, &c.row, guard, in) }
+
+// advance begins an event at now.
+func (c *Conn) advance(now machine.Micros) {
+	c.now = max(c.now, now)
+	c.budget.refill(c.now, c.messageRate())
+	c.polledAt = never
+}
+
+// Receive takes a datagram that arrived at now. It fails with why the datagram, or its payload,
+// was refused; nothing else has then changed but counters, and what the packet layer knows of
+// fragments.
+func (c *Conn) Receive(now machine.Micros, datagram []byte) error {
+	_, err := c.receive(now, datagram)
+	return err
+}
+
+// receive does what Receive does, and reports whether the envelope was opened.
+func (c *Conn) receive(now machine.Micros, datagram []byte) (opened bool, err error) {
+	c.advance(now)
+	if c.state == Closed {
+		c.step(anyDatagram, input{})
+		return false, c.err
+	}
+	body, err := c.link.Open(c.memory.body[:0], datagram)
+	if err != nil {
+		c.step(envelopeRefused, input{})
+		return false, err
+	}
+	c.memory.body = body
+	return true, c.takeBody(body)
+}
+
+// takeBody takes what an envelope held.
+func (c *Conn) takeBody(body []byte) error {
+	c.stats.DatagramsReceived++
+	c.stats.BytesReceived += int64(len(body) + c.link.Overhead())
+	c.in = incoming{}
+	err := c.packets.Receive(c.now, body, c.above)
+	switch {
+	case err != nil:
+		c.step(payloadRefused, input{})
+	case c.in.closed != nil:
+		c.step(hasClose, input{err: c.in.closed})
+	default:
+		c.step(datagramTaken, input{})
+	}
+	c.learn()
+	if c.in.refusal != nil {
+		return c.in.refusal
+	}
+	return err
+}
+
+// Poll appends a datagram to send at now to dst, or returns false when none is due. Call it
+// until it returns false; also when the connection has closed, which the other end is told.
+func (c *Conn) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
+	c.advance(now)
+	c.out.datagram, c.out.sent = dst, false
+	for {
+		guard, in := c.pollGuard()
+		c.step(guard, in)
+		if guard == nothingDue || c.out.sent {
+			break
+		}
+	}
+	if c.learn(); !c.out.sent {
+		c.polledAt = c.now
+	}
+	out, c.out.datagram = c.out.datagram, nil
+	return out, c.out.sent
+}
+
+// pollGuard returns the first guard that holds for a poll.
+func (c *Conn) pollGuard() (guard uint8, in input) {
+	switch {
+	case c.state == Open:
+		return c.openGuard()
+	case c.state == Closing && c.now >= c.closedAt+CloseTime:
+		return closeTimeOver, in
+	case c.now >= c.sayAt:
+		return closeDue, in
+	}
+	return nothingDue, in
+}
+
+// openGuard composes a packet, if one is due. That is when a machine that is to be given up
+// fails.
+func (c *Conn) openGuard() (guard uint8, in input) {
+	if c.now >= c.heardAt+c.timeout {
+		return timedOut, input{err: fmt.Errorf("connection: nothing came for %v: %w", c.timeout.Duration(), session.ErrTimeout)}
+	}
+	if c.failure() == nil && c.compose() {
+		return packetDue, in
+	}
+	if err := c.failure(); err != nil {
+		return hasFailed, input{code: CodeFailed, err: fmt.Errorf("%w: %w", ErrFailed, err)}
+	}
+	return nothingDue, in
+}
+
+// failure returns why a channel or a chunk machine was given up, or nil.
+func (c *Conn) failure() error {
+	if err := c.mux.Err(); err != nil {
+		return err
+	}
+	if c.lanes != nil {
+		return c.lanes.Err()
+	}
+	return nil
+}
+
+// Deadline returns when Poll has something to do if no event comes before, or machine.Never.
+func (c *Conn) Deadline() machine.Micros {
+	at := c.sayAt
+	switch c.state {
+	case Open:
+		at = c.openDeadline()
+	case Closing:
+		at = min(at, c.closedAt+CloseTime)
+	}
+	if c.polledAt == never {
+		return at
+	}
+	return max(at, c.polledAt+1) // nothing was due then, whatever a scheduler says
+}
+
+// openDeadline returns Deadline while the connection is open.
+func (c *Conn) openDeadline() machine.Micros {
+	if c.bodies.waiting() || c.failure() != nil {
+		return c.now
+	}
+	at := min(c.heardAt+c.timeout, c.aliveAt(), c.packets.Deadline(), c.mux.ReportPrompt())
+	if data := c.dataAt(); data < at {
+		at = min(at, max(data, c.budget.at(c.messageRate())))
+	}
+	if c.lanes != nil {
+		at = min(at, c.lanes.Deadline())
+	}
+	return at
+}
+
+// Close begins to close the connection, with a code of the application, 0 or FirstCode and
+// more, and a text of at most MaxText bytes of UTF-8. What waits to be sent is not sent any
+// more; see Delivered. Close fails with ErrReserved, ErrLength or ErrText, and then has done
+// nothing. A connection that closed before stays as it is.
+func (c *Conn) Close(now machine.Micros, code uint16, text string) error {
+	if err := checkClose(code, text); err != nil {
+		return err
+	}
+	c.advance(now)
+	c.step(anyClose, input{code: code, text: text, err: &ClosedError{Code: code, Text: text}})
+	return nil
+}
+
+// checkClose returns why an application cannot close with a code and a text.
+func checkClose(code uint16, text string) error {
+	switch {
+	case code != CodeDone && code < FirstCode:
+		return codeReserved.NotAt()
+	case len(text) > MaxText:
+		return textTooLong.NotAt()
+	case !utf8.ValidString(text):
+		return textNotUTF8.NotAt()
+	}
+	return nil
+}
+
+// relinked notes that the handshake was made again: the other end is there. It is no event
+// (CXL-10).
+func (c *Conn) relinked(now machine.Micros) {
+	c.advance(now)
+	c.heardAt = c.now
+}
+
+// end ends the connection without a word: the session says that there is none any more.
+func (c *Conn) end(now machine.Micros, err error) {
+	c.advance(now)
+	c.step(anyEnd, input{err: err})
+}
+
+// hear notes a sign of life.
+func (c *Conn) hear(input) { c.heardAt, c.confirmed = c.now, true }
+
+// begin begins to close.
+func (c *Conn) begin(in input) {
+	c.code, c.text, c.err = in.code, in.text, in.err
+	c.closedAt, c.sayAt = c.now, c.now
+	c.bodies = bodies{}
+}
+
+// answer makes one CLOSE due, so that the other end need not repeat its own.
+func (c *Conn) answer(input) {
+	c.code, c.text, c.sayAt = CodeDone, "", c.now
+	c.bodies = bodies{}
+}
+
+// again makes a CLOSE due for a datagram that shows that the other end has heard none.
+func (c *Conn) again(input) { c.sayAt = min(c.sayAt, max(c.now, c.saidAt+CloseFirst)) }
+
+// say sends a CLOSE. The next one is due at the first of the times for it that is to come.
+func (c *Conn) say(in input) {
+	c.out.begin(c.memory.payload)
+	c.append(&Record{Type: TypeClose, Code: c.code, Text: []byte(c.text)})
+	c.send(in)
+	c.saidAt, c.sayAt = c.now, machine.Never
+	if c.state == Closed {
+		return
+	}
+	for k := range Closes {
+		if at := c.closedAt + CloseFirst*(1<<k-1); at > c.now {
+			c.sayAt = at
+			return
+		}
+	}
+}
+
+// State returns the state.
+func (c *Conn) State() State { return c.state }
+
+// Row returns the row that was taken last; it is empty before the first event.
+func (c *Conn) Row() machine.Row { return c.row }
+
+// Err returns why the connection closes or has closed, or nil: a *ClosedError, an error that
+// wraps ErrFailed or session.ErrTimeout, or what the session ended it with.
+func (c *Conn) Err() error { return c.err }
+
+// Link returns the envelope.
+func (c *Conn) Link() *session.Link { return c.link }
+
+// Mode returns how much may be sent.
+func (c *Conn) Mode() packet.Mode { return c.packets.Mode() }
+
+// Estimates returns what is known of the path.
+func (c *Conn) Estimates(now machine.Micros) packet.Estimates { return c.packets.Estimates(now) }
+
+// path returns what the channels need to know of the path (CHP-3).
+func (c *Conn) path() (p channel.Path) {
+	p.Measured, p.SRTT, p.Patience = c.packets.RoundTrip(c.now)
+	return p
+}
+
+// learn ends an event: it gives the channels what the packet layer knows of the path.
+func (c *Conn) learn() {
+	c.packets.Events()
+	c.mux.SetPath(c.path())
+}
+
+// forgetPath makes all estimates begin anew: the other end is at another address, or this one.
+func (c *Conn) forgetPath(now machine.Micros) {
+	c.advance(now)
+	c.packets.ForgetPath(c.now)
+	if c.lanes != nil {
+		c.lanes.ForgetPath(c.now)
+	}
+	c.learn()
+}

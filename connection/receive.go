@@ -1,0 +1,154 @@
+package connection
+
+import (
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/packet"
+)
+
+// incoming is what was found in a payload that arrived.
+type incoming struct {
+	refusal error        // why its records are refused
+	closed  *ClosedError // it has a CLOSE
+	record  Record       // the last that was decoded
+}
+
+// takePayload takes the payload of a packet (CXR-6). It is decoded whole before anything of it
+// counts. An end that closes gives nothing to channels and chunk machines any more.
+func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
+	quiet, err := c.check(d.Payload)
+	if err != nil {
+		c.in.refusal = err
+		return packet.Refuse
+	}
+	if c.state == Open && c.in.closed == nil {
+		c.apply(&d)
+	}
+	if quiet || c.state != Open {
+		return packet.TakeQuietly
+	}
+	return packet.Take
+}
+
+// check decodes a payload to its end.
+func (c *Conn) check(payload []byte) (quiet bool, err error) {
+	quiet = true
+	for at, more := 0, true; more; more = at < len(payload) {
+		var isQuiet bool
+		if !IsRecord(payload, at) {
+			at, isQuiet, err = c.mux.Check(payload, at)
+		} else {
+			at, isQuiet, err = c.checkRecord(payload, at)
+		}
+		if err != nil {
+			return false, err
+		}
+		quiet = quiet && isQuiet
+	}
+	return quiet, nil
+}
+
+// checkRecord decodes a record of the connection.
+func (c *Conn) checkRecord(payload []byte, at int) (next int, quiet bool, err error) {
+	next, refusal := c.records.decode(payload, at, &c.in.record)
+	if refusal != nil {
+		c.stats.refuse(refusal)
+		return at, false, refusal
+	}
+	if r := &c.in.record; r.Type == TypeClose {
+		c.in.closed = &ClosedError{Code: r.Code, Text: string(r.Text), Remote: true}
+	}
+	return next, c.in.record.quiet(), nil
+}
+
+// apply gives the records of a payload that is sound to the machines that they are for.
+func (c *Conn) apply(d *packet.Delivery) {
+	for at := 0; at < len(d.Payload); {
+		if !IsRecord(d.Payload, at) {
+			at = c.mux.Apply(c.now, d.Number, d.Ack, d.Payload, at)
+			continue
+		}
+		r := &c.in.record
+		at, _ = c.records.decode(d.Payload, at, r)
+		if r.Type == TypeSlice {
+			c.lanes.HandleSlice(c.now, r.Lane, r.Slice)
+		} else {
+			c.lanes.HandleAck(c.now, r.Lane, r.Ack)
+		}
+	}
+}
+
+// Send gives a channel a message, of which it keeps a copy. What is reliable is at the other
+// end in the end, or fails the connection; if lifetime is not 0 the message expires that much
+// later. Send fails with channel.ErrMessageSize, channel.ErrQueueFull, channel.ErrUnknownChannel,
+// or with Err; then nothing has changed.
+func (c *Conn) Send(now machine.Micros, id uint8, message []byte, lifetime machine.Micros) error {
+	c.advance(now)
+	if c.state != Open {
+		return c.err
+	}
+	return c.mux.Send(c.now, id, message, lifetime)
+}
+
+// Read delivers one message of a channel, or says that one was skipped. The message is appended
+// to dst. If nothing is ready ok is false. What came can be read also after the end.
+func (c *Conn) Read(now machine.Micros, id uint8, dst []byte) (message channel.Message, ok bool) {
+	c.advance(now)
+	return c.mux.Read(c.now, id, dst)
+}
+
+// Readable returns the channels of which Read delivers something, as a set of their ids: bit n
+// is channel n.
+func (c *Conn) Readable() uint64 { return c.mux.Readable() }
+
+// SendChunk puts a chunk of 1 to codec.MaxChunkSize bytes in line, and returns its number: they
+// count from 0. The chunk is not copied: it must stay as it is until ChunkDone returned its
+// number, or the connection has closed. SendChunk fails with statemachine.ErrChunkSize,
+// lanes.ErrBusy, ErrNoLanes, or with Err; then nothing has changed.
+func (c *Conn) SendChunk(now machine.Micros, chunk []byte) (number int64, err error) {
+	c.advance(now)
+	switch {
+	case c.state != Open:
+		return 0, c.err
+	case c.lanes == nil:
+		return 0, ErrNoLanes
+	}
+	return c.lanes.Submit(c.now, chunk)
+}
+
+// WithdrawChunk takes a chunk out of the line, and reports whether it did: one that is in flight
+// cannot be taken back.
+func (c *Conn) WithdrawChunk(number int64) bool { return c.lanes != nil && c.lanes.Withdraw(number) }
+
+// ChunkDone returns the number of a chunk that the other end has whole, once for each.
+func (c *Conn) ChunkDone() (number int64, ok bool) {
+	if c.lanes == nil {
+		return 0, false
+	}
+	return c.lanes.Finished()
+}
+
+// ChunkSize returns how many bytes the chunk has that ReadChunk delivers next, or 0 if it is not
+// complete.
+func (c *Conn) ChunkSize() int {
+	if c.lanes == nil {
+		return 0
+	}
+	return c.lanes.ReadSize()
+}
+
+// ReadChunk appends the next chunk to dst, if it is complete. They come in the order in which
+// they were sent. A chunk that is not read makes the other end wait.
+func (c *Conn) ReadChunk(now machine.Micros, dst []byte) (chunk []byte, ok bool) {
+	c.advance(now)
+	if c.lanes == nil {
+		return dst, false
+	}
+	return c.lanes.Read(c.now, dst)
+}
+
+// Delivered reports whether all that was given to the connection was sent, and what is reliable
+// is at the other end.
+func (c *Conn) Delivered() bool {
+	return c.mux.Delivered() && !c.bodies.waiting() && (c.lanes == nil || !c.lanes.Sending())
+}

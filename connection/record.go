@@ -1,0 +1,209 @@
+package connection
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/packet"
+)
+
+// The sizes of section 6, in bytes.
+const (
+	// MaxText is the longest text of a close.
+	MaxText = 128
+	// MaxDatagram is the largest datagram that an end sends, in bytes.
+	MaxDatagram = packet.MaxDatagram + 25
+
+	largestPayload = channel.LargestPayload
+	closeTop       = 4 // before the text
+	sliceTop       = 2 // before the body
+	ackTop         = 3
+	largestSlice   = sliceTop + 6 + codec.SliceSize // the record of a last slice that is full
+	largestAck     = ackTop + 3 + codec.MaxSlices/8
+)
+
+// Type is the first byte of a record. Those below TypeClose are of package channel.
+type Type uint8
+
+// The types of records (CXR-1).
+const (
+	TypeClose Type = 7 + iota
+	TypeSlice
+	TypeChunkAck
+)
+
+func (t Type) String() string {
+	if t < TypeClose || t > TypeChunkAck {
+		return "unknown"
+	}
+	return [...]string{"close", "slice", "chunk ack"}[t-TypeClose]
+}
+
+// Record is a record that a connection adds to those of the channels. It has the fields of its
+// type, the others are 0 (CXR-1 to CXR-4).
+type Record struct {
+	Type  Type
+	Code  uint16 // of a close
+	Text  []byte // of a close: UTF-8, 0 to MaxText bytes
+	Lane  int    // of a slice or a chunk ack
+	Slice codec.Slice
+	Ack   codec.Ack
+}
+
+// quiet reports whether the record asks for no ack (CXR-5).
+func (r *Record) quiet() bool { return r.Type != TypeSlice }
+
+// Format is the codec of records 7 to 9: how many lanes both ends agreed on.
+type Format struct{ Lanes int }
+
+// IsRecord reports whether the record that begins at a place of a payload is one of a
+// connection, and not of the channels.
+func IsRecord(payload []byte, at int) bool {
+	return at < len(payload) && Type(payload[at]) >= TypeClose && Type(payload[at]) <= TypeChunkAck
+}
+
+// Decode decodes the record that begins at a place of a payload. It returns where the next one
+// begins: the payload ends there, or another record follows. The checks and their order are
+// those of CXR-6. What the record holds points into the payload. Decode takes exactly what
+// Append makes, and reads nothing beyond the payload.
+func (f Format) Decode(payload []byte, at int, r *Record) (next int, err error) {
+	if next, e := f.decode(payload, at, r); e == nil {
+		return next, nil
+	} else {
+		return at, e
+	}
+}
+
+func (f Format) decode(b []byte, at int, r *Record) (next int, err *Error) {
+	*r = Record{}
+	if at >= len(b) {
+		return 0, fieldMissing.At(at)
+	}
+	r.Type = Type(b[at])
+	switch r.Type {
+	case TypeClose:
+		return r.decodeClose(b, at)
+	case TypeSlice, TypeChunkAck:
+		return f.decodeLane(b, at, r)
+	}
+	return 0, typeUnknown.At(at)
+}
+
+// decodeClose decodes a close, which is all of its payload (CXR-2).
+func (r *Record) decodeClose(b []byte, at int) (next int, err *Error) {
+	switch {
+	case at > 0:
+		return 0, closeNotFirst.At(at)
+	case len(b) < 3:
+		return 0, fieldMissing.At(1)
+	case len(b) < closeTop:
+		return 0, fieldMissing.At(3)
+	}
+	r.Code = binary.LittleEndian.Uint16(b[1:])
+	end := closeTop + int(b[3])
+	switch {
+	case end > closeTop+MaxText:
+		return 0, textTooLong.At(3)
+	case len(b) < end:
+		return 0, fieldMissing.At(closeTop)
+	case !utf8.Valid(b[closeTop:end]):
+		return 0, textNotUTF8.At(closeTop)
+	case len(b) > end:
+		return 0, closeNotLast.At(end)
+	}
+	r.Text = b[closeTop:end:end]
+	return end, nil
+}
+
+// decodeLane decodes a slice or a chunk ack (CXR-3, CXR-4).
+func (f Format) decodeLane(b []byte, at int, r *Record) (next int, err *Error) {
+	if len(b) < at+2 {
+		return 0, fieldMissing.At(at + 1)
+	}
+	r.Lane = int(b[at+1])
+	switch {
+	case r.Lane >= f.Lanes:
+		return 0, laneBeyond.At(at + 1)
+	case r.Type == TypeSlice:
+		return r.decodeSlice(b, at+sliceTop)
+	}
+	return r.decodeAck(b, at+2)
+}
+
+// decodeSlice decodes the body of a slice, which is the rest of the payload.
+func (r *Record) decodeSlice(b []byte, at int) (next int, err *Error) {
+	s, e := codec.DecodeSliceBody(b[at:])
+	if e != nil {
+		return 0, inBody(e, at)
+	}
+	r.Slice = s
+	return len(b), nil
+}
+
+// decodeAck decodes a length and the body of an ack.
+func (r *Record) decodeAck(b []byte, at int) (next int, err *Error) {
+	if len(b) <= at {
+		return 0, fieldMissing.At(at)
+	}
+	from := at + 1
+	next = from + int(b[at])
+	if len(b) < next {
+		return 0, fieldMissing.At(from)
+	}
+	a, e := codec.DecodeAckBody(b[from:next])
+	if e != nil {
+		return 0, inBody(e, from)
+	}
+	r.Ack = a
+	return next, nil
+}
+
+// Append appends the record to a payload. It fails with what a decoder would say of it, at the
+// place where the field at fault would be; it then returns the payload as it was.
+func (f Format) Append(payload []byte, r *Record) ([]byte, error) {
+	out, err := f.append(payload, r)
+	if err != nil {
+		return payload, err
+	}
+	return out, nil
+}
+
+func (f Format) append(b []byte, r *Record) (out []byte, err error) {
+	at := len(b)
+	switch {
+	case r.Type == TypeClose:
+		return appendClose(b, r)
+	case r.Type != TypeSlice && r.Type != TypeChunkAck:
+		return nil, typeUnknown.At(at)
+	case r.Lane < 0 || r.Lane >= f.Lanes:
+		return nil, laneBeyond.At(at + 1)
+	case r.Type == TypeSlice:
+		out, err = codec.AppendSliceBody(append(b, byte(r.Type), byte(r.Lane)), r.Slice)
+	default:
+		out, err = codec.AppendAckBody(append(b, byte(r.Type), byte(r.Lane), 0), r.Ack)
+	}
+	switch {
+	case err != nil && r.Type == TypeSlice:
+		return nil, bodyInvalid.At(at + sliceTop)
+	case err != nil:
+		return nil, bodyInvalid.At(at + ackTop)
+	case r.Type == TypeChunkAck:
+		out[at+2] = byte(len(out) - at - ackTop)
+	}
+	return out, nil
+}
+
+func appendClose(b []byte, r *Record) ([]byte, error) {
+	switch {
+	case len(b) > 0:
+		return nil, closeNotFirst.At(len(b))
+	case len(r.Text) > MaxText:
+		return nil, textTooLong.At(3)
+	case !utf8.Valid(r.Text):
+		return nil, textNotUTF8.At(closeTop)
+	}
+	b = binary.LittleEndian.AppendUint16(append(b, byte(TypeClose)), r.Code)
+	return append(append(b, byte(len(r.Text))), r.Text...), nil
+}

@@ -1,0 +1,205 @@
+package connection
+
+import (
+	"io"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// ErrReplaced is why a connection ends when its identity begins another one. A client whose
+// server says so has a *session.RefusedError, which it matches.
+var ErrReplaced error = &session.RefusedError{Reason: session.Replaced, Proven: true}
+
+// ServerConfig sets up a Server.
+type ServerConfig struct {
+	Config
+	// Keys returns the key of an identity other than 0. Nil: there is none.
+	Keys func(identity uint64) (session.Key, bool)
+	// Anonymous lets clients in without an identity.
+	Anonymous bool
+	// MaxConnections is how many connections live at once: 1 to 2^24; 1,024 by default.
+	MaxConnections int
+	// MaxPerAddress is how many of them live at one IPv4 address or IPv6 /64; a quarter of
+	// MaxConnections by default, at least 16.
+	MaxPerAddress int
+	// Shard and Shards are those of session.ServerConfig.
+	Shard, Shards uint32
+	// Random gives the secret, links and nonces. It must not be predictable, and not fail.
+	Random io.Reader
+}
+
+// Server is the handshake of many clients, and a connection for each. It does nothing between
+// calls.
+type Server struct {
+	cfg     Config
+	session *session.Server
+	stats   ServerStats
+}
+
+// NewServer returns a server without connections. It fails with machine.ErrConfig.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	complete, err := cfg.Complete()
+	if err != nil {
+		return nil, err
+	}
+	s, err := session.NewServer(session.ServerConfig{
+		Terms: complete.terms(), Keys: cfg.Keys, Anonymous: cfg.Anonymous,
+		MaxConnections: cfg.MaxConnections, MaxPerAddress: cfg.MaxPerAddress, Shard: cfg.Shard, Shards: cfg.Shards, Random: cfg.Random,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Server{cfg: complete, session: s}, nil
+}
+
+// Peer is the connection with one client. It exists from the first datagram that the client
+// sealed, and the application may accept it then.
+type Peer struct {
+	*Conn
+	Owner any // the driver's
+
+	server   *Server
+	entry    *session.Entry // nil once the connection has closed
+	identity uint64
+	address  session.Address
+}
+
+// Identity returns the identity that the client has proven; 0: it is anonymous.
+func (p *Peer) Identity() uint64 { return p.identity }
+
+// Address returns where the client is, or was last.
+func (p *Peer) Address() session.Address { return p.address }
+
+// Poll does what Conn.Poll does. Nothing else polls a Peer's connection.
+func (p *Peer) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
+	out, ok = p.Conn.Poll(now, dst)
+	p.server.settle(now, p)
+	return out, ok
+}
+
+// Event is what a datagram changed.
+type Event uint8
+
+// The events.
+const (
+	NoEvent  Event = iota
+	Accepted       // the connection is new
+	Moved          // it has another address
+)
+
+func (e Event) String() string { return [...]string{"none", "accepted", "moved"}[e] }
+
+// Received is what came of a datagram.
+type Received struct {
+	// Answer is what Receive was given as dst with a message of the handshake behind it, to be
+	// sent where the datagram came from; nil if there is none.
+	Answer []byte
+	Peer   *Peer // whose deadline may have changed; nil: of none
+	Event  Event // of that peer
+	Ended  *Peer // that was replaced; it is closed; nil: none
+}
+
+// Receive takes a datagram that arrived at now from an address. It fails with why it was
+// refused, or drew no answer.
+func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst []byte) (got Received, err error) {
+	if !isData(datagram) {
+		return s.receiveMessage(now, from, datagram, dst)
+	}
+	entry, err := s.session.Route(from, datagram)
+	if err != nil {
+		return got, err
+	}
+	p, ok := entry.Owner.(*Peer)
+	if !ok {
+		return s.accept(now, entry, datagram)
+	}
+	got.Peer = p
+	opened, err := p.receive(now, datagram)
+	if opened {
+		s.session.Heard(now, entry)
+	}
+	s.settle(now, p)
+	return got, err
+}
+
+// accept makes the connection of a client if a datagram shows that it has the keys.
+func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byte) (got Received, err error) {
+	body, err := entry.Link().Open(s.cfg.Memory.body[:0], datagram)
+	if err != nil {
+		s.stats.Refused++
+		return got, err
+	}
+	s.cfg.Memory.body = body
+	conn, err := newConn(&s.cfg, entry.Link(), ServerSide, now)
+	if err != nil {
+		s.session.End(now, entry, session.ConnectionClosed)
+		return got, err
+	}
+	p := &Peer{Conn: conn, server: s, entry: entry, identity: entry.Identity(), address: entry.Address()}
+	entry.Owner = p
+	s.session.Heard(now, entry)
+	s.stats.Accepted++
+	err = p.takeBody(body)
+	s.settle(now, p)
+	return Received{Peer: p, Event: Accepted}, err
+}
+
+// receiveMessage takes a message of the handshake.
+func (s *Server) receiveMessage(now machine.Micros, from session.Address, datagram, dst []byte) (got Received, err error) {
+	answer, event, err := s.session.Receive(now, from, datagram, dst)
+	if len(answer) > len(dst) {
+		got.Answer = answer
+	}
+	if p, ok := event.Owner.(*Peer); ok {
+		p.entry = nil
+		p.end(now, ErrReplaced)
+		got.Ended = p
+	}
+	if event.Entry == nil {
+		return got, err
+	}
+	if p, ok := event.Entry.Owner.(*Peer); ok {
+		got.Peer = p
+		p.relinked(now)
+		if event.Kind == session.EventMoved {
+			p.address = from
+			p.forgetPath(now)
+			got.Event = Moved
+		}
+	}
+	return got, err
+}
+
+// settle ends the entry of a connection that has closed.
+func (s *Server) settle(now machine.Micros, p *Peer) {
+	if p.entry != nil && p.State() == Closed {
+		s.session.End(now, p.entry, session.ConnectionClosed)
+		p.entry = nil
+	}
+}
+
+// Poll forgets what need not be remembered any more of clients that did not go on, and of
+// connections that ended. It sends nothing; connections are polled each by itself.
+func (s *Server) Poll(now machine.Micros) {
+	for ok := true; ok; {
+		_, ok = s.session.Poll(now)
+	}
+}
+
+// Deadline returns when Poll has something to do, or machine.Never.
+func (s *Server) Deadline() machine.Micros { return s.session.Deadline() }
+
+// ServerStats counts what a Server did.
+type ServerStats struct {
+	Session  session.ServerStats
+	Accepted int64 // connections
+	Refused  int64 // datagrams of clients that were not accepted, whose envelope was refused
+}
+
+// Stats returns the counts so far.
+func (s *Server) Stats() ServerStats {
+	st := s.stats
+	st.Session = s.session.Stats()
+	return st
+}

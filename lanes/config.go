@@ -1,0 +1,76 @@
+package lanes
+
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// Most is how many lanes a connection has at most (MAX_LANES).
+const Most = 16
+
+// What zero stands for.
+const (
+	defaultLanes     = 1
+	defaultSendQueue = 8
+
+	mostSendQueue = 1 << 16
+)
+
+// Config sets up the lanes of one end of a connection. A field that is 0 has its default.
+type Config struct {
+	// Lanes is how many chunks may be in flight at once, 1 to Most, the same at both ends; 1
+	// by default.
+	Lanes int
+	// SendQueue is how many chunks may wait behind those in flight, up to 65,536; 8 by default.
+	SendQueue int
+	// ReceiveLimit is how many chunks are received. Slices of further ones are not answered, so
+	// that their sender gives up. 0: no limit.
+	ReceiveLimit int64
+	// MaxRate limits the slices of all lanes together, in bits a second with all headers
+	// (LAN-12): statemachine.MinRate to MaxRate, or 0 for no limit.
+	MaxRate int64
+	// GiveUp is how long a chunk may be without progress before the connection has failed; 0:
+	// statemachine.DefaultGiveUp.
+	GiveUp machine.Micros
+	// NewScheduler makes the scheduler of one lane's sender. Nil makes those of the profile
+	// adaptive.Adaptive, limited to MaxRate.
+	NewScheduler func() (statemachine.Scheduler, error)
+	// Memory is a pool of slice buffers that several connections may share; nil: each keeps
+	// its own.
+	Memory *statemachine.Memory
+	// Observe, when not nil, is called for what happens to each slice that is sent.
+	Observe func(statemachine.Observation)
+}
+
+// complete returns the configuration without fields that are 0, or why it is bad.
+func (c Config) complete() (Config, error) {
+	setDefault(&c.Lanes, defaultLanes)
+	setDefault(&c.SendQueue, defaultSendQueue)
+	setDefault(&c.GiveUp, statemachine.DefaultGiveUp)
+	if c.NewScheduler == nil {
+		c.NewScheduler = adaptiveAt(c.MaxRate)
+	}
+	switch {
+	case c.Lanes < 1 || c.Lanes > Most:
+		return c, machine.ConfigError("lanes: Lanes", c.Lanes, "1 to 16")
+	case c.SendQueue < 1 || c.SendQueue > mostSendQueue:
+		return c, machine.ConfigError("lanes: SendQueue", c.SendQueue, "1 to 65536")
+	case c.ReceiveLimit < 0:
+		return c, machine.ConfigError("lanes: ReceiveLimit", c.ReceiveLimit, "0 and more")
+	}
+	return c, statemachine.CheckRate("lanes: MaxRate", c.MaxRate)
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func adaptiveAt(rate int64) func() (statemachine.Scheduler, error) {
+	profile := adaptive.Adaptive()
+	profile.MaxRate = rate
+	return func() (statemachine.Scheduler, error) { return adaptive.New(profile) }
+}

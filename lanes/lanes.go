@@ -1,0 +1,341 @@
+package lanes
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// ErrBusy refuses a chunk while as many wait as may.
+var ErrBusy = errors.New("lanes: the queue of chunks is full")
+
+// Lanes is the lanes of one end of a connection. It does nothing between calls.
+type Lanes struct {
+	cfg     Config
+	lanes   []lane
+	only    [1]lane // their memory, if there is one alone
+	nextOut int     // lane of the next chunk to begin
+	nextIn  int     // lane of the next chunk to deliver
+
+	queue    []chunk // behind those in flight
+	next     int64   // number of the next chunk to submit
+	finished []int64 // numbers of chunks that were delivered, for Finished
+
+	pacer     pacer
+	heldUntil machine.Micros
+	err       error
+}
+
+// chunk is one that waits to be sent.
+type chunk struct {
+	number int64
+	data   []byte
+}
+
+// New returns lanes that have sent and received nothing: their machines begin with chunk 0
+// (CON-1, CID-1). It fails with machine.ErrConfig, or with what NewScheduler fails with.
+func New(cfg Config) (*Lanes, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	l := &Lanes{cfg: cfg}
+	l.lanes = l.only[:]
+	if cfg.Lanes > 1 {
+		l.lanes = make([]lane, cfg.Lanes)
+	}
+	for k := range l.lanes {
+		if err := l.lanes[k].init(&l.cfg); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// Len returns how many lanes there are.
+func (l *Lanes) Len() int { return len(l.lanes) }
+
+// after returns the lane behind lane k.
+func (l *Lanes) after(k int) int { return (k + 1) % len(l.lanes) }
+
+// bySubmission returns the i-th lane in the order in which the chunks in flight were submitted,
+// the idle lanes among them.
+func (l *Lanes) bySubmission(i int) int { return (l.nextOut + i) % len(l.lanes) }
+
+// latest returns the lane whose chunk began last.
+func (l *Lanes) latest() *lane { return &l.lanes[l.bySubmission(len(l.lanes)-1)] }
+
+// Submit puts a chunk of 1 to codec.MaxChunkSize bytes in line, and returns its number: they
+// count from 0. The chunk is not copied: it must stay as it is until Finished returned its
+// number. Submit fails with statemachine.ErrChunkSize, with ErrBusy, or with Err; then nothing
+// has changed.
+func (l *Lanes) Submit(now machine.Micros, data []byte) (number int64, err error) {
+	switch {
+	case l.err != nil:
+		return none, l.err
+	case len(data) < 1 || len(data) > codec.MaxChunkSize:
+		return none, fmt.Errorf("lanes: chunk of %d bytes: %w", len(data), statemachine.ErrChunkSize)
+	case len(l.queue) == l.cfg.SendQueue:
+		return none, ErrBusy
+	}
+	if !l.Sending() {
+		l.pacer.restart(now)
+	}
+	number = l.next
+	l.next++
+	l.queue = append(l.queue, chunk{number, data})
+	l.begin(now)
+	return number, nil
+}
+
+// Withdraw takes a chunk out of the line, and reports whether it did: one that is in flight
+// cannot be taken back.
+func (l *Lanes) Withdraw(number int64) bool {
+	i := slices.IndexFunc(l.queue, func(c chunk) bool { return c.number == number })
+	if i < 0 {
+		return false
+	}
+	l.queue = slices.Delete(l.queue, i, i+1)
+	return true
+}
+
+// Finished returns the number of a chunk that the peer has whole, once for each. Chunks of
+// different lanes may finish in another order than that in which they were submitted.
+func (l *Lanes) Finished() (number int64, ok bool) {
+	if len(l.finished) == 0 {
+		return none, false
+	}
+	number = l.finished[0]
+	l.finished = slices.Delete(l.finished, 0, 1)
+	return number, true
+}
+
+// HandleAck takes an ack that came by lane k. It reports whether the ack was of this
+// connection (CON-6).
+func (l *Lanes) HandleAck(now machine.Micros, k int, a codec.Ack) (ours bool) {
+	ours = l.lanes[k].sender.HandleAck(now, a)
+	l.advance(now)
+	return ours
+}
+
+// HandleSlice takes a slice that came by lane k, and copies its data. It reports whether the
+// slice was of this connection (CON-6).
+func (l *Lanes) HandleSlice(now machine.Micros, k int, s codec.Slice) (ours bool) {
+	if l.beyondLimit(k, s.ChunkID) {
+		return false
+	}
+	return l.lanes[k].receiver.HandleSlice(now, s)
+}
+
+// beyondLimit reports whether a slice is of a chunk beyond Config.ReceiveLimit.
+func (l *Lanes) beyondLimit(k int, chunkID uint16) bool {
+	receiver := l.lanes[k].receiver
+	if l.cfg.ReceiveLimit == 0 || chunkID != receiver.Vars().ChunkID {
+		return false
+	}
+	return receiver.Stats().Chunks*int64(len(l.lanes))+int64(k) >= l.cfg.ReceiveLimit
+}
+
+// PollAck returns an ack to send at now, and its lane, or false when none is due. Call it until
+// it returns false, and before PollSlice.
+func (l *Lanes) PollAck(now machine.Micros) (k int, a codec.Ack, ok bool) {
+	for k := range l.lanes {
+		if a, ok := l.lanes[k].receiver.Poll(now); ok {
+			return k, a, true
+		}
+	}
+	l.noteFailure()
+	return none, codec.Ack{}, false
+}
+
+// PollSlice returns a slice to send at now, and its lane, or false when none is due. Call it
+// until it returns false. The slice's data point into the chunk. Those of the earlier chunks go
+// first (LAN-8). A sender that must wait is polled only when it is to give up.
+func (l *Lanes) PollSlice(now machine.Micros) (k int, s codec.Slice, ok bool) {
+	l.begin(now)
+	for i := range l.lanes {
+		k := l.bySubmission(i)
+		if now < l.allowedAt() && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
+			continue
+		}
+		if s, ok := l.lanes[k].sender.Poll(now); ok {
+			return k, s, true
+		}
+	}
+	l.noteFailure()
+	return none, codec.Slice{}, false
+}
+
+// advance notes the chunks that have been delivered and begins the next, one a lane (CON-2,
+// CON-3, LAN-4).
+func (l *Lanes) advance(now machine.Micros) {
+	finished := false
+	for i := range l.lanes {
+		lane := &l.lanes[l.bySubmission(i)]
+		if lane.number != none && lane.idle() {
+			l.finished = append(l.finished, lane.number)
+			lane.number = none
+			finished = true
+		}
+	}
+	l.begin(now)
+	if finished && !l.Sending() {
+		l.rest()
+	}
+}
+
+// begin begins the chunks in line that may.
+func (l *Lanes) begin(now machine.Micros) {
+	for len(l.queue) > 0 && l.err == nil && l.mayBegin() {
+		lane, c := &l.lanes[l.nextOut], l.queue[0]
+		l.queue = slices.Delete(l.queue, 0, 1)
+		l.sharePath(lane)
+		_ = lane.sender.Submit(now, c.data) // cannot fail: it is idle, and the size was checked
+		lane.number = c.number
+		l.nextOut = l.after(l.nextOut)
+	}
+}
+
+// mayBegin reports whether the next chunk may begin: its lane is idle, each slice of the chunk
+// before was sent (LAN-7), and the path has room for more (LAN-10). So lanes take turns at the
+// link and do not compete for it.
+func (l *Lanes) mayBegin() bool {
+	if !l.lanes[l.nextOut].idle() {
+		return false
+	}
+	before := l.latest()
+	if before.idle() {
+		return true
+	}
+	if v := before.sender.Vars(); v.Sent.Count() < v.NumSlices {
+		return false
+	}
+	path, ok := before.scheduler.(pathSharer)
+	return !ok || l.inFlight() < path.PathSlices()
+}
+
+// inFlight returns how many slices were sent and are not known to have arrived.
+func (l *Lanes) inFlight() (n int) {
+	for i := range l.lanes {
+		n += l.lanes[i].inFlight()
+	}
+	return n
+}
+
+// sharePath gives a lane that is about to begin what the latest one has learned (LAN-9).
+func (l *Lanes) sharePath(to *lane) {
+	if path, ok := to.scheduler.(pathSharer); ok && len(l.lanes) > 1 {
+		path.Adopt(l.latest().scheduler)
+	}
+}
+
+// rest releases what only chunks in flight need: an idle connection is to cost little.
+func (l *Lanes) rest() {
+	l.queue = nil
+	for i := range l.lanes {
+		l.lanes[i].sender.Rest()
+	}
+}
+
+// ReadSize returns how many bytes the chunk has that Read delivers next, or 0 if it is not
+// complete.
+func (l *Lanes) ReadSize() int { return l.lanes[l.nextIn].receiver.Vars().ReadSize }
+
+// Read appends the next chunk to dst, if it is complete. Chunks are delivered in the order in
+// which they were submitted, by reading the lanes in turn (LAN-5). A receiver whose chunk was
+// not read asks the peer to wait, which is all the back-pressure that there is (CON-3). What is
+// complete can be read also after a failure.
+func (l *Lanes) Read(now machine.Micros, dst []byte) (data []byte, ok bool) {
+	data, err := l.lanes[l.nextIn].receiver.Read(now, dst)
+	if err != nil {
+		return dst, false
+	}
+	l.nextIn = l.after(l.nextIn)
+	return data, true
+}
+
+// Sending reports whether a chunk is in flight or in line.
+func (l *Lanes) Sending() bool {
+	for i := range l.lanes {
+		if l.lanes[i].number != none {
+			return true
+		}
+	}
+	return len(l.queue) > 0
+}
+
+// Receiving reports whether a chunk has begun to arrive.
+func (l *Lanes) Receiving() bool {
+	return slices.ContainsFunc(l.lanes, func(l lane) bool { return l.receiver.State() == statemachine.ReceiverReceiving })
+}
+
+// Deadline returns the first deadline of all machines. A sender that must wait has none before
+// it may go on, or gives up.
+func (l *Lanes) Deadline() machine.Micros { return min(l.AckDeadline(), l.SliceDeadline()) }
+
+// SliceDeadline returns when PollSlice has something to do, or Never.
+func (l *Lanes) SliceDeadline() machine.Micros {
+	first, allowed := machine.Never, l.allowedAt()
+	for i := range l.lanes {
+		at := l.lanes[i].sender.Deadline()
+		if at < allowed {
+			at = min(allowed, l.lanes[i].givesUpAt(l.cfg.GiveUp))
+		}
+		first = min(first, at)
+	}
+	return first
+}
+
+// AckDeadline returns when PollAck has something to do, or Never.
+func (l *Lanes) AckDeadline() machine.Micros {
+	first := machine.Never
+	for i := range l.lanes {
+		first = min(first, l.lanes[i].receiver.Deadline())
+	}
+	return first
+}
+
+// Expire lets machines fail whose time to give up has come at now. It returns nothing to send,
+// and is for a driver that cannot send.
+func (l *Lanes) Expire(now machine.Micros) {
+	for i := range l.lanes {
+		lane := &l.lanes[i]
+		if now >= lane.givesUpAt(l.cfg.GiveUp) {
+			lane.sender.Poll(now)
+		}
+		if now >= lane.receiverGivesUpAt(l.cfg.GiveUp) {
+			lane.receiver.Poll(now)
+		}
+	}
+	l.noteFailure()
+}
+
+// noteFailure notes which machine failed first. A lane that fails ends the others (LAN-6).
+func (l *Lanes) noteFailure() {
+	for k := 0; k < len(l.lanes) && l.err == nil; k++ {
+		l.err = l.failure(k)
+	}
+}
+
+// failure returns which machine of a lane has failed, or nil.
+func (l *Lanes) failure(k int) error {
+	name := ""
+	if len(l.lanes) > 1 { // chunk ids are each lane's own
+		name = fmt.Sprintf("lane %d: ", k)
+	}
+	switch lane := &l.lanes[k]; {
+	case lane.sender.Err() != nil:
+		return fmt.Errorf("lanes: %ssending chunk %d: %w", name, lane.sender.Vars().ChunkID, lane.sender.Err())
+	case lane.receiver.Err() != nil:
+		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", name, lane.receiver.Vars().ChunkID, lane.receiver.Err())
+	}
+	return nil
+}
+
+// Err returns which machine gave up, or nil; it wraps statemachine.ErrGaveUp. All lanes have
+// then ended (LAN-6): nothing goes out, and what is complete can be read.
+func (l *Lanes) Err() error { return l.err }

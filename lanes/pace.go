@@ -1,0 +1,64 @@
+package lanes
+
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// pacer spaces the slices of all lanes by Config.MaxRate (LAN-12). It counts in nanoseconds,
+// since at a fast rate the microsecond is too coarse.
+type pacer struct {
+	at   machine.Micros // when the next slice may go out
+	nano int64          // 0..999, beyond at
+}
+
+// catchUp is how much time a driver that comes late may make up for, and so what the pacer
+// ever lets through at once.
+const catchUp = 20 * machine.Millisecond
+
+// restart gives nothing for time in which there was nothing to send.
+func (p *pacer) restart(now machine.Micros) {
+	if p.at < now {
+		p.at, p.nano = now, 0
+	}
+}
+
+// spend moves on by what so many bytes take.
+func (p *pacer) spend(now machine.Micros, bytes, rate int64) {
+	p.restart(now - catchUp)
+	ns := p.nano + bytes*8_000_000_000/rate
+	p.at += machine.Micros(ns / 1000)
+	p.nano = ns % 1000
+}
+
+// Spend notes that the slice which was polled last goes out in so many bytes, with all
+// headers. Without Config.MaxRate nothing needs to be noted.
+func (l *Lanes) Spend(now machine.Micros, bytes int) {
+	if l.cfg.MaxRate > 0 {
+		l.pacer.spend(now, int64(bytes), l.cfg.MaxRate)
+	}
+}
+
+// Hold lets no slice go before a time, whatever the schedulers say; a time that has passed
+// holds nothing. A sender that is held still gives up.
+func (l *Lanes) Hold(until machine.Micros) { l.heldUntil = until }
+
+// allowedAt returns when the next slice may go.
+func (l *Lanes) allowedAt() machine.Micros { return max(l.pacer.at, l.heldUntil) }
+
+// ForgetPath makes the schedulers begin anew: the path is another one, or what they learned
+// is not its rate.
+func (l *Lanes) ForgetPath(now machine.Micros) {
+	fresh, err := l.cfg.NewScheduler()
+	if err != nil {
+		return // it made others before
+	}
+	fresh.Begin(statemachine.Flight{Now: now, NumSlices: 1, Bytes: codec.MaxDatagramSize, LastBytes: codec.MaxDatagramSize})
+	fresh.Next(now) // from now on it has a pace
+	for i := range l.lanes {
+		if path, ok := l.lanes[i].scheduler.(pathSharer); ok {
+			path.Adopt(fresh)
+		}
+	}
+}
