@@ -53,8 +53,8 @@ class HandshakeTest(unittest.TestCase):
         c, s = client(), server()
         talk(c, s, 0)
         s.data(1, s.entries[0])
-        self.assertEqual(c.move(2), "I22")
-        self.assertEqual(talk(c, s, 3, THERE), ["", "J15"])
+        self.assertEqual(c.move(20 * MS), "I22")
+        self.assertEqual(talk(c, s, 20 * MS, THERE), ["", "J15"])
         self.assertEqual((c.state, s.entries[0].address), ("OPEN", THERE))
 
     def test_silence_resumes_and_a_restart_is_noticed(self) -> None:
@@ -80,8 +80,8 @@ class HandshakeTest(unittest.TestCase):
         c, s = client(), server()
         talk(c, s, 0)
         self.assertEqual(talk(client(seed=3), s, 1, THERE), ["", "J7"])
-        c.move(2)
-        talk(c, s, 2)
+        c.move(20 * MS)
+        talk(c, s, 20 * MS)
         self.assertEqual(c.ended, ("refused", REPLACED, True))
 
     def test_an_observer_ends_nothing(self) -> None:
