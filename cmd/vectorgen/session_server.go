@@ -104,6 +104,7 @@ func newServerStage(with map[string]string) (*serverStage, error) {
 	fields := sessionSettings(&t.cfg.SessionConfig)
 	fields["max"], fields["per"] = &t.cfg.MaxConnections, &t.cfg.MaxPerAddress
 	err := numbersOf(with, fields)
+	t.cfg.MaxPerAddress = min(t.cfg.MaxPerAddress, t.cfg.MaxConnections) // CXP-1
 	t.server = newSessionServer(t.cfg)
 	return t, err
 }
