@@ -106,7 +106,7 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer) {
 		got.Ended.Owner.(*Peer).updateLocked(now, now)
 	}
 	if got.Peer != nil {
-		sh.tookLocked(now, &got, len(datagram), from)
+		sh.tookLocked(now, &got, err, len(datagram), from)
 	}
 	d.ScheduleLocked(&sh.slot, sh.table.Deadline())
 }
@@ -121,7 +121,7 @@ func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
 
 // tookLocked ends what a datagram began at a peer. If the peer is new or has moved, it
 // is where the datagram came from.
-func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, size int, from udp.Peer) {
+func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, refused error, size int, from udp.Peer) {
 	switch got.Event {
 	case connection.Accepted:
 		sh.acceptLocked(got.Peer, from)
@@ -130,7 +130,9 @@ func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, size i
 		sh.stats.moved++
 	}
 	p := got.Peer.Owner.(*Peer)
-	p.traffic.In(size)
+	if refused == nil {
+		p.heardLocked(now, size)
+	}
 	p.updateLocked(now, now)
 	if got.Event == connection.Accepted && p.err == nil {
 		sh.server.offer(p)
