@@ -157,7 +157,7 @@ func (l *Lanes) PollAck(now machine.Micros) (k int, a codec.Ack, ok bool) {
 // first (LAN-8). A sender that must wait is polled only when it is to give up.
 func (l *Lanes) PollSlice(now machine.Micros) (k int, s codec.Slice, ok bool) {
 	l.begin(now)
-	for i := range l.lanes {
+	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
 		k := l.bySubmission(i)
 		if now < l.allowedAt() && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
 			continue
@@ -280,7 +280,7 @@ func (l *Lanes) Deadline() machine.Micros { return min(l.AckDeadline(), l.SliceD
 // SliceDeadline returns when PollSlice has something to do, or Never.
 func (l *Lanes) SliceDeadline() machine.Micros {
 	first, allowed := machine.Never, l.allowedAt()
-	for i := range l.lanes {
+	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
 		at := l.lanes[i].sender.Deadline()
 		if at < allowed {
 			at = min(allowed, l.lanes[i].givesUpAt(l.cfg.GiveUp))
@@ -337,5 +337,6 @@ func (l *Lanes) failure(k int) error {
 }
 
 // Err returns which machine gave up, or nil; it wraps statemachine.ErrGaveUp. All lanes have
-// then ended (LAN-6): nothing goes out, and what is complete can be read.
+// then ended (LAN-6): no slice goes out any more, acks that are due do, and what is complete can
+// be read.
 func (l *Lanes) Err() error { return l.err }

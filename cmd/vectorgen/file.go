@@ -35,7 +35,7 @@ func generate(docs documents) ([]file, error) {
 		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
-		if strings.HasPrefix(about.Name, "packet-") || strings.HasPrefix(about.Name, "channel-") {
+		if hasOracle(about.Name) {
 			if err := g.disagrees(); err != nil {
 				return nil, err
 			}
@@ -49,12 +49,20 @@ func generate(docs documents) ([]file, error) {
 	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}), nil
 }
 
+// hasOracle reports whether all responses of a group come from an oracle, so that the Go
+// packages are asked, too.
+func hasOracle(group string) bool {
+	protocol, _, named := strings.Cut(group, "-")
+	return named && slices.Contains([]string{"packet", "channel", "session"}, protocol)
+}
+
 // packetGroups make the vectors of the groups of the kind "packets".
 var packetGroups = map[string]func(*group){
 	"bits": bitPacking, "slice-body": sliceBody, "ack-body": ackBody, "frame-slice": frameSlice, "frame-ack": frameAck,
 	"refuse-body": refuseBody, "refuse-frame": refuseFrame, "refuse-encode": refuseEncode,
 	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
 	"channel-records": channelRecords, "channel-refuse": channelRefuse, "channel-report": channelReport,
+	"session-messages": sessionMessages, "session-refuse": sessionRefuse, "session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
 }
 
 // fill makes a group's vectors.
