@@ -116,7 +116,7 @@ func TestConstantsOfConnectionsFitTogether(t *testing.T) {
 func TestAttackersHaveTests(t *testing.T) {
 	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake")
 	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
-	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | Excluded by | Test |")
+	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | In a connection | Excluded by | Test |")
 	if len(attackers) != 21 || len(faults) != 14 {
 		t.Errorf("%d attackers, %d faults", len(attackers), len(faults))
 	}
