@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,14 @@ func TestConstantsOfConnectionsFitTogether(t *testing.T) {
 			t.Errorf("%s: %v", check.what, c)
 		}
 	}
+}
+
+// The registry of CONNECTION.md has the codes of packages session and connection; those of the
+// bodies of slices and acks are PROTOCOL.md's.
+func TestCodesOfConnectionsAreTheCodes(t *testing.T) {
+	of := codesOf(t, "../session/errors.go")
+	others := slices.DeleteFunc(codesOf(t, "../connection/errors.go"), func(code string) bool { return slices.Contains(of, code) })
+	checkCodes(t, "connection.json", "../session/errors.go", others...)
 }
 
 // Each attacker of section 11.2 and each fault of section 12 has its tests.
