@@ -25,8 +25,7 @@ type Conn struct {
 	timeout   machine.Micros
 	keepAlive machine.Micros
 	tick      machine.Micros
-	rate      int64 // MESSAGE_RATE
-	yield     func(machine.Micros, *Conn) machine.Micros
+	rate      int64                                // MESSAGE_RATE
 	above     func(packet.Delivery) packet.Verdict // c.takePayload
 
 	machines
@@ -34,6 +33,7 @@ type Conn struct {
 	confirmed bool // a datagram of the link came
 	heardAt   machine.Micros
 	spokeAt   machine.Micros // never before something was sent
+	messageAt machine.Micros // the latest with messages; never before, long ago
 	tickAt    machine.Micros // when messages may go that were not sent before
 	ticking   bool           // they go now, in as many packets as it takes
 	bodies    bodies         // that wait to be sealed: fragments of a large message
@@ -49,7 +49,7 @@ type Conn struct {
 	sayAt    machine.Micros // when CLOSE is due, or Never
 	saidAt   machine.Micros // the latest CLOSE
 	err      error
-	stats    Stats
+	counts   Counts
 }
 
 const never machine.Micros = -1
@@ -83,9 +83,9 @@ func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*C
 	}
 	c := &Conn{
 		now: now, link: link, memory: cfg.Memory, records: Format{agreed.Lanes}, timeout: agreed.Timeout,
-		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, yield: cfg.Yield, machines: m,
+		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
-		heardAt: now, spokeAt: never, tickAt: now, polledAt: never, sayAt: machine.Never,
+		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: machine.Never,
 	}
 	c.above = c.takePayload
 	return c, nil
@@ -151,7 +151,7 @@ type action = machine.Action[Conn, input]
 
 // The actions of section 9 (CXL-4 to CXL-8).
 var (
-	count  = action{Name: "COUNT", Do: func(c *Conn, _ input) { c.stats.Refused++ }}
+	count  = action{Name: "COUNT", Do: func(c *Conn, _ input) { c.counts.Refused++ }}
 	hear   = action{Name: "HEAR", Do: (*Conn).hear}
 	answer = action{Name: "ANSWER", Do: (*Conn).answer}
 	fail   = action{Name: "FAIL", Do: func(c *Conn, in input) { c.err = in.err }}
@@ -231,8 +231,8 @@ func (c *Conn) receive(now machine.Micros, datagram []byte) (opened bool, err er
 
 // takeBody takes what an envelope held.
 func (c *Conn) takeBody(body []byte) error {
-	c.stats.DatagramsReceived++
-	c.stats.BytesReceived += int64(len(body) + c.link.Overhead())
+	c.counts.DatagramsReceived++
+	c.counts.BytesReceived += int64(len(body) + c.link.Overhead())
 	c.in = incoming{}
 	err := c.packets.Receive(c.now, body, c.above)
 	if err == nil && c.in.closed != nil {
@@ -245,7 +245,7 @@ func (c *Conn) takeBody(body []byte) error {
 		err = c.in.refusal
 	}
 	if err != nil {
-		c.stats.Refused++
+		c.counts.Refused++
 	}
 	return err
 }
