@@ -259,12 +259,12 @@ func (m *Mux) take(c *end, number seq.Number, data []byte) {
 		c.toRead.drop()
 		m.stats.Dropped++
 	}
-	if !c.toRead.fits(len(data)) {
+	if c.toRead.fits(len(data)) {
+		c.toRead.push(number, data)
+	} else {
 		m.stats.Dropped++ // larger than a message can be that our end sends
-		return
 	}
-	c.toRead.push(number, data)
-	m.readable |= c.bit()
+	set(&m.readable, c.bit(), !c.toRead.empty())
 }
 
 // note remembers what a reliable channel waits for after an event, and its failure.

@@ -94,11 +94,12 @@ func (c *Client) settle(now machine.Micros) {
 // Poll appends a datagram to send at now to dst, or returns false when none is due. Call it
 // until it returns false.
 func (c *Client) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
-	for before := session.Linking; before != c.session.State(); {
-		before = c.session.State()
+	for changed := true; changed; { // a client that links again has something to send at once
+		before := c.session.State()
 		if out, ok = c.session.Poll(now, dst); ok {
 			return out, true
 		}
+		changed = c.session.State() != before
 	}
 	c.settle(now)
 	if c.conn == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/session"
 )
 
-// Conn is one end of a connection that both ends have the keys of (section 7). It does nothing
+// Conn is one end of a connection that both ends have the keys of (section 9). It does nothing
 // between calls. Times are those of any clock that does not run backward, from 0 on; a time
 // before the latest counts as that one.
 type Conn struct {
@@ -25,8 +25,7 @@ type Conn struct {
 	timeout   machine.Micros
 	keepAlive machine.Micros
 	tick      machine.Micros
-	rate      int64 // MESSAGE_RATE
-	yield     func(machine.Micros, *Conn) machine.Micros
+	rate      int64                                // MESSAGE_RATE
 	above     func(packet.Delivery) packet.Verdict // c.takePayload
 
 	machines
@@ -34,6 +33,7 @@ type Conn struct {
 	confirmed bool // a datagram of the link came
 	heardAt   machine.Micros
 	spokeAt   machine.Micros // never before something was sent
+	messageAt machine.Micros // the latest with messages; never before, long ago
 	tickAt    machine.Micros // when messages may go that were not sent before
 	ticking   bool           // they go now, in as many packets as it takes
 	bodies    bodies         // that wait to be sealed: fragments of a large message
@@ -83,15 +83,15 @@ func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*C
 	}
 	c := &Conn{
 		now: now, link: link, memory: cfg.Memory, records: Format{agreed.Lanes}, timeout: agreed.Timeout,
-		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, yield: cfg.Yield, machines: m,
+		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
-		heardAt: now, spokeAt: never, tickAt: now, polledAt: never, sayAt: machine.Never,
+		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: machine.Never,
 	}
 	c.above = c.takePayload
 	return c, nil
 }
 
-// State is that of a Conn (section 7).
+// State is that of a Conn (section 9).
 type State uint8
 
 const (
@@ -107,37 +107,37 @@ const (
 
 func (s State) String() string { return [...]string{"OPEN", "CLOSING", "CLOSED"}[s] }
 
-// The guards of section 7 (CXL-3).
+// The guards of section 9 (CXL-3).
 const (
-	envelopeRefused uint8 = iota
-	payloadRefused
-	hasClose
-	datagramTaken
+	isRefused uint8 = iota
+	closes
+	isTaken
 	anyDatagram
 	anyClose
 	anyEnd
 	timedOut
 	hasFailed
 	packetDue
-	closeTimeOver
+	isOver
 	closeDue
+	closeOwed
 	nothingDue
 )
 
 var guards = []machine.Guard{
-	envelopeRefused: {Event: "datagram", Text: "envelope refused"},
-	payloadRefused:  {Event: "datagram", Text: "payload refused"},
-	hasClose:        {Event: "datagram", Text: "has CLOSE"},
-	datagramTaken:   {Event: "datagram", Text: "otherwise"},
-	anyDatagram:     {Event: "datagram", Text: machine.Always},
-	anyClose:        {Event: "close", Text: machine.Always},
-	anyEnd:          {Event: "end", Text: machine.Always},
-	timedOut:        {Event: "poll", Text: "time-out"},
-	hasFailed:       {Event: "poll", Text: "failed"},
-	packetDue:       {Event: "poll", Text: "packet is due"},
-	closeTimeOver:   {Event: "poll", Text: "close time is over"},
-	closeDue:        {Event: "poll", Text: "CLOSE is due"},
-	nothingDue:      {Event: "poll", Text: "otherwise"},
+	isRefused:   {Event: "datagram", Text: "refused"},
+	closes:      {Event: "datagram", Text: "closes"},
+	isTaken:     {Event: "datagram", Text: "otherwise"},
+	anyDatagram: {Event: "datagram", Text: machine.Always},
+	anyClose:    {Event: "close", Text: machine.Always},
+	anyEnd:      {Event: "end", Text: machine.Always},
+	timedOut:    {Event: "poll", Text: "timed out"},
+	hasFailed:   {Event: "poll", Text: "failed"},
+	packetDue:   {Event: "poll", Text: "packet due"},
+	isOver:      {Event: "poll", Text: "over"},
+	closeDue:    {Event: "poll", Text: "CLOSE due"},
+	closeOwed:   {Event: "poll", Text: "CLOSE owed"},
+	nothingDue:  {Event: "poll", Text: "otherwise"},
 }
 
 // input is what an event gives to the actions.
@@ -149,13 +149,13 @@ type input struct {
 
 type action = machine.Action[Conn, input]
 
-// The actions of section 7.
+// The actions of section 9 (CXL-4 to CXL-8).
 var (
 	count  = action{Name: "COUNT", Do: func(c *Conn, _ input) { c.stats.Refused++ }}
 	hear   = action{Name: "HEAR", Do: (*Conn).hear}
 	answer = action{Name: "ANSWER", Do: (*Conn).answer}
 	fail   = action{Name: "FAIL", Do: func(c *Conn, in input) { c.err = in.err }}
-	begin  = action{Name: "BEGIN", Do: (*Conn).begin}
+	begin  = action{Name: "CLOSE", Do: (*Conn).begin}
 	again  = action{Name: "AGAIN", Do: (*Conn).again}
 	send   = action{Name: "SEND", Do: (*Conn).send}
 	say    = action{Name: "SAY", Do: (*Conn).say}
@@ -167,32 +167,30 @@ func row(row machine.Row, from State, guard uint8, to State, does ...action) tra
 	return transition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
-// table is the machine: every transition that there is (section 7).
+// table is the machine: every transition that there is (CXL-2).
 var table = machine.NewTable(states, guards, []transition{
-	row("K1", Open, envelopeRefused, Open, count),
-	row("K2", Open, payloadRefused, Open, hear, count),
-	row("K3", Open, hasClose, Closed, hear, answer, fail),
-	row("K4", Open, datagramTaken, Open, hear),
-	row("K5", Open, anyClose, Closing, begin),
-	row("K6", Open, anyEnd, Closed, fail),
-	row("K7", Open, timedOut, Closed, fail),
-	row("K8", Open, hasFailed, Closing, begin),
-	row("K9", Open, packetDue, Open, send),
-	row("K10", Open, nothingDue, Open),
-	row("K11", Closing, envelopeRefused, Closing, count),
-	row("K12", Closing, payloadRefused, Closing, count),
-	row("K13", Closing, hasClose, Closed),
-	row("K14", Closing, datagramTaken, Closing, again),
+	row("K1", Open, isRefused, Open, count),
+	row("K2", Open, closes, Closed, hear, answer, fail),
+	row("K3", Open, isTaken, Open, hear),
+	row("K4", Open, anyClose, Closing, begin),
+	row("K5", Open, timedOut, Closed, fail),
+	row("K6", Open, hasFailed, Closing, fail, begin),
+	row("K7", Open, packetDue, Open, send),
+	row("K8", Open, nothingDue, Open),
+	row("K9", Closing, isRefused, Closing, count),
+	row("K10", Closing, closes, Closed),
+	row("K11", Closing, isTaken, Closing, again),
+	row("K12", Closing, isOver, Closed),
+	row("K13", Closing, closeDue, Closing, say),
+	row("K14", Closing, nothingDue, Closing),
 	row("K15", Closing, anyClose, Closing),
-	row("K16", Closing, anyEnd, Closed),
-	row("K17", Closing, closeTimeOver, Closed),
-	row("K18", Closing, closeDue, Closing, say),
-	row("K19", Closing, nothingDue, Closing),
-	row("K20", Closed, anyDatagram, Closed),
-	row("K21", Closed, anyClose, Closed),
+	row("K16", Closed, anyDatagram, Closed),
+	row("K17", Closed, anyClose, Closed),
+	row("K18", Closed, closeOwed, Closed, say),
+	row("K19", Closed, nothingDue, Closed),
+	row("K20", Open, anyEnd, Closed, fail),
+	row("K21", Closing, anyEnd, Closed),
 	row("K22", Closed, anyEnd, Closed),
-	row("K23", Closed, closeDue, Closed, say),
-	row("K24", Closed, nothingDue, Closed),
 })
 
 // Table returns the rows of the table.
@@ -224,7 +222,7 @@ func (c *Conn) receive(now machine.Micros, datagram []byte) (opened bool, err er
 	}
 	body, err := c.link.Open(c.memory.body[:0], datagram)
 	if err != nil {
-		c.step(envelopeRefused, input{})
+		c.step(isRefused, input{})
 		return false, err
 	}
 	c.memory.body = body
@@ -237,17 +235,17 @@ func (c *Conn) takeBody(body []byte) error {
 	c.stats.BytesReceived += int64(len(body) + c.link.Overhead())
 	c.in = incoming{}
 	err := c.packets.Receive(c.now, body, c.above)
-	switch {
-	case err != nil:
-		c.step(payloadRefused, input{})
-	case c.in.closed != nil:
-		c.step(hasClose, input{err: c.in.closed})
-	default:
-		c.step(datagramTaken, input{})
+	if err == nil && c.in.closed != nil {
+		c.step(closes, input{err: c.in.closed})
+	} else {
+		c.step(isTaken, input{})
 	}
 	c.learn()
 	if c.in.refusal != nil {
-		return c.in.refusal
+		err = c.in.refusal
+	}
+	if err != nil {
+		c.stats.Refused++
 	}
 	return err
 }
@@ -277,9 +275,11 @@ func (c *Conn) pollGuard() (guard uint8, in input) {
 	case c.state == Open:
 		return c.openGuard()
 	case c.state == Closing && c.now >= c.closedAt+CloseTime:
-		return closeTimeOver, in
-	case c.now >= c.sayAt:
+		return isOver, in
+	case c.now >= c.sayAt && c.state == Closing:
 		return closeDue, in
+	case c.now >= c.sayAt:
+		return closeOwed, in
 	}
 	return nothingDue, in
 }

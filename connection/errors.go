@@ -21,7 +21,8 @@ const (
 	CodeLength        wire.Code = "length"
 	CodeText          wire.Code = "text"
 	CodeLane          wire.Code = "lane"
-	CodeReserved      wire.Code = "reserved" // of an encoder: an application has no such code
+	CodeReserved      wire.Code = "reserved"      // of Close: an application has no such code
+	CodeInvalidField  wire.Code = "invalid_field" // of an encoder: no body holds it
 )
 
 // codes are those by which a Conn counts the payloads that it refused itself.
@@ -41,6 +42,7 @@ var (
 	ErrText          = format.Sentinel(CodeText)
 	ErrLane          = format.Sentinel(CodeLane)
 	ErrReserved      = format.Sentinel(CodeReserved)
+	ErrInvalidField  = format.Sentinel(CodeInvalidField)
 )
 
 // rule returns the rule of a sentence, with its errors made in advance for all places of a
@@ -49,27 +51,26 @@ func rule(id string, code wire.Code, why string) *wire.Rule {
 	return format.Rule(id, code, why, 1, largestPayload)
 }
 
-// What a decoder refuses (section 6).
+// What a decoder refuses (section 7), and an encoder (CXR-4, CXR-8).
 var (
-	typeUnknown     = rule("CXR-20", CodeUnknownRecord, "no record of a connection has this type")
-	fieldMissing    = rule("CXR-21", CodeTruncated, "ends inside this field")
-	closeNotAlone   = rule("CXR-22", CodeNotAlone, "a close is not alone in its payload")
-	textTooLong     = rule("CXR-23", CodeLength, "the text is too long")
-	textNotUTF8     = rule("CXR-24", CodeText, "the text is not UTF-8")
+	fieldMissing    = rule("CXR-20", CodeTruncated, "ends inside this field")
+	typeUnknown     = rule("CXR-8", CodeUnknownRecord, "no record of a connection has this type")
+	closeNotFirst   = rule("CXR-21", CodeNotAlone, "something is before a close")
+	textTooLong     = rule("CXR-22", CodeLength, "the text is too long")
+	textNotUTF8     = rule("CXR-23", CodeText, "the text is not UTF-8")
+	closeNotLast    = rule("CXR-24", CodeNotAlone, "something is behind a close")
 	laneBeyond      = rule("CXR-25", CodeLane, "there is no such lane")
-	codeReserved    = format.Rule("CXR-12", CodeReserved, "the code is not the application's", 1, 0)
-	bodyFieldsShort = rule("CXR-26", CodeTruncated, "the body of a slice or an ack ends inside a field")
-	bodyPadding     = rule("CXR-26", codec.CodeNonzeroPadding, "a padding bit of a body is not zero")
+	bodyFieldsShort = rule("CXR-26", CodeTruncated, "the body ends inside a field")
+	bodyPadding     = rule("CXR-26", codec.CodeNonzeroPadding, "a padding bit of the body is not zero")
 	bodySliceID     = rule("CXR-26", codec.CodeSliceIDOutOfRange, "slice_id is not below num_slices")
-	bodyTrailing    = rule("CXR-26", codec.CodeTrailingData, "bytes follow a body")
+	bodyTrailing    = rule("CXR-26", codec.CodeTrailingData, "bytes follow the body")
+	bodyInvalid     = rule("CXR-8", CodeInvalidField, "there is no such slice or ack")
+	codeReserved    = format.Rule("CXR-4", CodeReserved, "the code is not the application's", 1, 0)
 )
 
 // inBody returns the error of a body that begins at a place of the payload (CXR-26).
 func inBody(err error, from int) *Error {
-	var e *codec.Error
-	if !errors.As(err, &e) {
-		return fieldMissing.At(from)
-	}
+	e := err.(*codec.Error) // a decoder returns no error of another type
 	at := from + e.Place()/8
 	switch e.Code() {
 	case codec.CodeNonzeroPadding:

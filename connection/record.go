@@ -6,12 +6,15 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/packet"
 )
 
 // The sizes of section 6, in bytes.
 const (
 	// MaxText is the longest text of a close.
 	MaxText = 128
+	// MaxDatagram is the largest datagram that an end sends, in bytes.
+	MaxDatagram = packet.MaxDatagram + 25
 
 	largestPayload = channel.LargestPayload
 	closeTop       = 4 // before the text
@@ -92,7 +95,7 @@ func (f Format) decode(b []byte, at int, r *Record) (next int, err *Error) {
 func (r *Record) decodeClose(b []byte, at int) (next int, err *Error) {
 	switch {
 	case at > 0:
-		return 0, closeNotAlone.At(at)
+		return 0, closeNotFirst.At(at)
 	case len(b) < 3:
 		return 0, fieldMissing.At(1)
 	case len(b) < closeTop:
@@ -108,7 +111,7 @@ func (r *Record) decodeClose(b []byte, at int) (next int, err *Error) {
 	case !utf8.Valid(b[closeTop:end]):
 		return 0, textNotUTF8.At(closeTop)
 	case len(b) > end:
-		return 0, closeNotAlone.At(end)
+		return 0, closeNotLast.At(end)
 	}
 	r.Text = b[closeTop:end:end]
 	return end, nil
@@ -167,7 +170,7 @@ func (f Format) Append(payload []byte, r *Record) ([]byte, error) {
 	return out, nil
 }
 
-func (f Format) append(b []byte, r *Record) ([]byte, error) {
+func (f Format) append(b []byte, r *Record) (out []byte, err error) {
 	at := len(b)
 	switch {
 	case r.Type == TypeClose:
@@ -177,21 +180,25 @@ func (f Format) append(b []byte, r *Record) ([]byte, error) {
 	case r.Lane < 0 || r.Lane >= f.Lanes:
 		return nil, laneBeyond.At(at + 1)
 	case r.Type == TypeSlice:
-		return codec.AppendSliceBody(append(b, byte(r.Type), byte(r.Lane)), r.Slice)
+		out, err = codec.AppendSliceBody(append(b, byte(r.Type), byte(r.Lane)), r.Slice)
+	default:
+		out, err = codec.AppendAckBody(append(b, byte(r.Type), byte(r.Lane), 0), r.Ack)
 	}
-	b = append(b, byte(r.Type), byte(r.Lane), 0)
-	b, err := codec.AppendAckBody(b, r.Ack)
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil && r.Type == TypeSlice:
+		return nil, bodyInvalid.At(at + sliceTop)
+	case err != nil:
+		return nil, bodyInvalid.At(at + ackTop)
+	case r.Type == TypeChunkAck:
+		out[at+2] = byte(len(out) - at - ackTop)
 	}
-	b[at+2] = byte(len(b) - at - ackTop)
-	return b, nil
+	return out, nil
 }
 
 func appendClose(b []byte, r *Record) ([]byte, error) {
 	switch {
 	case len(b) > 0:
-		return nil, closeNotAlone.At(len(b))
+		return nil, closeNotFirst.At(len(b))
 	case len(r.Text) > MaxText:
 		return nil, textTooLong.At(3)
 	case !utf8.Valid(r.Text):

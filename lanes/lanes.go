@@ -25,9 +25,8 @@ type Lanes struct {
 	next     int64   // number of the next chunk to submit
 	finished []int64 // numbers of chunks that were delivered, for Finished
 
-	pacer     pacer
-	heldUntil machine.Micros
-	err       error
+	pacer pacer
+	err   error
 }
 
 // chunk is one that waits to be sent.
@@ -157,9 +156,9 @@ func (l *Lanes) PollAck(now machine.Micros) (k int, a codec.Ack, ok bool) {
 // first (LAN-8). A sender that must wait is polled only when it is to give up.
 func (l *Lanes) PollSlice(now machine.Micros) (k int, s codec.Slice, ok bool) {
 	l.begin(now)
-	for i := range l.lanes {
+	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
 		k := l.bySubmission(i)
-		if now < l.allowedAt() && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
+		if now < l.pacer.at && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
 			continue
 		}
 		if s, ok := l.lanes[k].sender.Poll(now); ok {
@@ -279,8 +278,8 @@ func (l *Lanes) Deadline() machine.Micros { return min(l.AckDeadline(), l.SliceD
 
 // SliceDeadline returns when PollSlice has something to do, or Never.
 func (l *Lanes) SliceDeadline() machine.Micros {
-	first, allowed := machine.Never, l.allowedAt()
-	for i := range l.lanes {
+	first, allowed := machine.Never, l.pacer.at
+	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
 		at := l.lanes[i].sender.Deadline()
 		if at < allowed {
 			at = min(allowed, l.lanes[i].givesUpAt(l.cfg.GiveUp))
@@ -337,5 +336,6 @@ func (l *Lanes) failure(k int) error {
 }
 
 // Err returns which machine gave up, or nil; it wraps statemachine.ErrGaveUp. All lanes have
-// then ended (LAN-6): nothing goes out, and what is complete can be read.
+// then ended (LAN-6): no slice goes out any more, acks that are due do, and what is complete can
+// be read.
 func (l *Lanes) Err() error { return l.err }

@@ -36,4 +36,3 @@ func (l *Lanes) sending() statemachine.SenderVars {
 	}
 	return l.lanes[l.nextOut].sender.Vars()
 }
-

@@ -56,7 +56,10 @@ func (f *File) faults() (errs []error) {
 }
 
 func (l Level) known() bool {
-	return slices.Contains([]Level{Required, Recommended, Packets, PacketsEndpoint, Channels, ChannelsReceiver, ChannelsSender}, l)
+	return slices.Contains([]Level{
+		Required, Recommended, Packets, PacketsEndpoint, Channels, ChannelsReceiver, ChannelsSender,
+		Session, SessionClient, SessionServer, Connection, ConnectionEndpoint,
+	}, l)
 }
 
 func (v *Vector) faults(f File) (errs []error) {

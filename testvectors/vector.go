@@ -47,6 +47,12 @@ const (
 	Channels         Level = "channels"          // records of channels, and their reports
 	ChannelsReceiver Level = "channels-receiver" // the receiver of a reliable channel
 	ChannelsSender   Level = "channels-sender"   // its sender
+
+	Session            Level = "session"             // messages, envelope and keys of sessions
+	SessionClient      Level = "session-client"      // the client of a session
+	SessionServer      Level = "session-server"      // the server of a session
+	Connection         Level = "connection"          // the records of a connection
+	ConnectionEndpoint Level = "connection-endpoint" // one end of a connection
 )
 
 // AboutLevel describes a level.

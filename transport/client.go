@@ -142,7 +142,7 @@ func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
 		return
 	}
 	if err := c.machine.Receive(now, datagram); err == nil {
-		p.traffic.In(len(datagram))
+		p.heardLocked(now, len(datagram))
 	}
 	if p.conn == nil {
 		p.conn = c.machine.Conn()

@@ -30,6 +30,7 @@ type Peer struct {
 	to      udp.Peer
 	slot    driver.Slot
 	traffic Traffic
+	heardAt machine.Micros // when something valid came last
 
 	sending []sending // chunks that the peer does not have yet
 	chunks  [][]byte  // complete, for Recv
@@ -282,4 +283,30 @@ func (p *Peer) closeLocked(code uint16, text string, cause error) error {
 	p.endLocked(cause)
 	p.updateLocked(now, now)
 	return nil
+}
+
+// heardLocked notes that something valid came from the other end.
+func (p *Peer) heardLocked(now machine.Micros, size int) {
+	p.heardAt = max(p.heardAt, now)
+	p.traffic.In(size)
+}
+
+// expireLocked ends the connection if its time is over, while a write blocks. It
+// leaves the driver a quarter more than it needs: if it can go on after all, what
+// waits in the socket comes before the timers.
+func (p *Peer) expireLocked(now machine.Micros) {
+	timeout := session.DefaultTimeout
+	if p.conn != nil {
+		timeout = p.conn.Link().Agreed().Timeout
+	} else if own := p.config().Timeout; own > 0 {
+		timeout = machine.FromDuration(own)
+	}
+	if p.over || p.err == nil && now-p.heardAt < timeout*5/4 {
+		return
+	}
+	p.ends.Poll(now, nil) // which notices; what it would send is lost
+	p.updateLocked(now, now)
+	if p.closedLocked() {
+		p.leaveLocked()
+	}
 }

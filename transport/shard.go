@@ -89,30 +89,54 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer) {
 	case d.ErrLocked() != nil:
 		return
 	case len(datagram) > largestDatagram:
-		sh.stats.undecodable(session.ErrTrailingData, from)
+		sh.stats.undecodable(session.CodeTrailingData, from)
 		return
 	case !isData(datagram) && !sh.answersLocked(datagram, from):
 		return
 	}
-	answer, remote, err := sh.table.Receive(now, addressOf(from), datagram, sh.answer[:0])
-	sh.answer = answer
+	got, err := sh.table.Receive(now, addressOf(from), datagram, sh.answer[:0])
 	if err != nil {
-		sh.stats.undecodable(err, from)
+		sh.stats.undecodable(codeOf(err), from)
 	}
-	if len(answer) > 0 {
-		sh.stats.answered(answer, from)
-		if !d.AnswerLocked(from, answer) {
-			sh.stats.answersDropped++
-		}
+	if got.Answer != nil {
+		sh.answer = got.Answer
+		sh.answerLocked(got.Answer, from)
 	}
-	sh.eventsLocked(now, from)
-	if remote != nil {
-		if p, ok := remote.Data.(*Peer); ok {
-			p.traffic.In(len(datagram))
-			p.updateLocked(now, now)
-		}
+	if got.Ended != nil {
+		got.Ended.Owner.(*Peer).updateLocked(now, now)
+	}
+	if got.Peer != nil {
+		sh.tookLocked(now, &got, err, len(datagram), from)
 	}
 	d.ScheduleLocked(&sh.slot, sh.table.Deadline())
+}
+
+// answerLocked answers a message of a handshake.
+func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
+	sh.stats.answered(answer, to)
+	if !sh.driver.AnswerLocked(to, answer) {
+		sh.stats.answersDropped++
+	}
+}
+
+// tookLocked ends what a datagram began at a peer. If the peer is new or has moved, it
+// is where the datagram came from.
+func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, refused error, size int, from udp.Peer) {
+	switch got.Event {
+	case connection.Accepted:
+		sh.acceptLocked(got.Peer, from)
+	case connection.Moved:
+		got.Peer.Owner.(*Peer).to = from
+		sh.stats.moved++
+	}
+	p := got.Peer.Owner.(*Peer)
+	if refused == nil {
+		p.heardLocked(now, size)
+	}
+	p.updateLocked(now, now)
+	if got.Event == connection.Accepted && p.err == nil {
+		sh.server.offer(p)
+	}
 }
 
 // answersLocked reports whether a message of a handshake is to be looked at: its
@@ -140,37 +164,12 @@ func addressOf(peer udp.Peer) session.Address {
 	return session.AddressOfText(peer.String())
 }
 
-// eventsLocked tells peers what became of them. If one moved, it is where the datagram
-// that is handled came from.
-func (sh *shard) eventsLocked(now machine.Micros, from udp.Peer) {
-	for {
-		event, ok := sh.table.Event()
-		if !ok {
-			return
-		}
-		p, known := event.Peer.Data.(*Peer)
-		switch {
-		case event.Kind == connection.Accepted:
-			sh.acceptLocked(now, event.Peer, from)
-		case !known:
-		case event.Kind == connection.Moved:
-			p.to = from
-			sh.stats.moved++
-			p.updateLocked(now, now)
-		default:
-			p.updateLocked(now, now)
-		}
-	}
-}
-
 // acceptLocked makes the peer of a connection that has begun.
-func (sh *shard) acceptLocked(now machine.Micros, remote *connection.Peer, from udp.Peer) {
+func (sh *shard) acceptLocked(remote *connection.Peer, from udp.Peer) {
 	p := &Peer{driver: sh.driver, shard: sh, identity: remote.Identity(), ends: remote, conn: remote.Conn, to: from}
-	remote.Data = p
+	remote.Owner = p
 	sh.peers[p] = struct{}{}
 	sh.driver.AddLocked(&p.slot, (*polled)(p))
-	p.updateLocked(now, now)
-	sh.server.offer(p)
 }
 
 // forgetLocked takes a peer out that has ended.
@@ -188,7 +187,6 @@ type handshakes shard
 func (t *handshakes) PollLocked(now machine.Micros, _ *driver.Batch) {
 	sh := (*shard)(t)
 	sh.table.Poll(now)
-	sh.eventsLocked(now, udp.Peer{})
 	sh.driver.ScheduleLocked(&sh.slot, max(now+1, sh.table.Deadline()))
 }
 
@@ -196,7 +194,7 @@ func (sh *shard) Unreadable(size int, from udp.Peer) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)
-	sh.stats.undecodable(session.ErrTrailingData, from)
+	sh.stats.undecodable(session.CodeTrailingData, from)
 }
 
 // PortUnreachableLocked does nothing: no socket of a server is connected.

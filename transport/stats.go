@@ -100,17 +100,20 @@ type counted struct {
 
 func newShardStats() shardStats { return shardStats{codes: make(map[wire.Code]*counted)} }
 
-// coded is an error of a codec.
-type coded interface{ Code() wire.Code }
+// codeOf returns the code of what a layer below refused.
+func codeOf(err error) wire.Code {
+	if e, ok := err.(*wire.Error); ok { // of most, and without an allocation
+		return e.Code()
+	}
+	var e *wire.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return ""
+}
 
 // undecodable counts a datagram that was refused without an answer.
-func (st *shardStats) undecodable(err error, from udp.Peer) {
-	var code wire.Code
-	if e, ok := err.(coded); ok {
-		code = e.Code()
-	} else if e := coded(nil); errors.As(err, &e) {
-		code = e.Code()
-	}
+func (st *shardStats) undecodable(code wire.Code, from udp.Peer) {
 	c := st.codes[code]
 	if c == nil {
 		c = &counted{}
@@ -153,7 +156,7 @@ func (sh *shard) addStats(st *ServerStats, first bool) {
 	st.Traffic.Add(d.Traffic)
 	st.Peers += len(sh.peers)
 	st.Moved += sh.stats.moved
-	st.Replaced += table.Replaced
+	st.Replaced += table.Session.Replaced
 	for reason, c := range sh.stats.refused {
 		if c.n > 0 {
 			st.Refused[session.Reason(reason)] += c.n

@@ -20,7 +20,7 @@ import (
 type operation func(q *object) (response any, err error)
 
 // operations are the tables of all protocols.
-var operations = []map[string]operation{chunkOperations, packetOperations, channelOperations}
+var operations = []map[string]operation{chunkOperations, packetOperations, channelOperations, sessionOperations}
 
 // The contract's own errors (PRT-3).
 var (

@@ -1,0 +1,66 @@
+package connection
+
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/machine/machinetest"
+)
+
+const data, document = "../spec/connection.json", "../spec/CONNECTION.md"
+
+// Rows, diagram and constants are the document's (CXP-5).
+func TestTableIsTheDocuments(t *testing.T) {
+	for _, err := range []error{
+		machinetest.CheckRows(data, "connection", Table()),
+		machinetest.CheckDiagram(document, "connection", Open.String(), Table()),
+		machinetest.CheckConstants(data, map[string]int64{
+			"CLOSE_FIRST": int64(CloseFirst), "CLOSE_TIME": int64(CloseTime), "BAD_TICK": int64(BadTick), "BURST": MessageBurst, "TICK": int64(DefaultTick),
+		}),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// There is one row for each state and guard.
+func TestTableIsTotal(t *testing.T) {
+	var impossible []machinetest.Impossible
+	not := func(why string, state State, which ...uint8) {
+		for _, g := range which {
+			impossible = append(impossible, machinetest.Impossible{State: state.String(), Guard: guards[g], Why: why})
+		}
+	}
+	not("it has not closed", Open, isOver, closeDue, closeOwed)
+	not("nothing else is sent", Closing, timedOut, hasFailed, packetDue, closeOwed)
+	not("its end has come", Closed, timedOut, hasFailed, packetDue, isOver, closeDue)
+	m := machinetest.Machine{States: []string{"OPEN", "CLOSING", "CLOSED"}, Guards: guards, Table: Table(), Impossible: impossible}
+	check.Same(t, "error", m.CheckTotal(), nil)
+}
+
+func TestNames(t *testing.T) {
+	check.Equal(t, "states", []string{Open.String(), Closing.String(), Closed.String()}, []string{"OPEN", "CLOSING", "CLOSED"})
+	check.Equal(t, "types", []string{TypeClose.String(), TypeSlice.String(), TypeChunkAck.String(), Type(3).String()}, []string{"close", "slice", "chunk ack", "unknown"})
+	check.Equal(t, "events", []string{NoEvent.String(), Accepted.String(), Moved.String()}, []string{"none", "accepted", "moved"})
+}
+
+// Nothing is rounded away, the budget never holds more than the burst, and at says when it is
+// not below 0 any more.
+func TestBudget(t *testing.T) {
+	b := budget{left: burst}
+	b.spend(MessageBurst)
+	check.That(t, b.some() && b.left == 0, "the burst is spent")
+	b.spend(1)
+	check.That(t, !b.some(), "it is overdrawn")
+	const rate = 3_000_000
+	check.Same(t, "time", b.at(rate), machine.Micros(3)) // 8 bits at 3 bits a microsecond
+	b.refill(2, rate)
+	check.That(t, !b.some(), "not yet")
+	b.refill(3, rate)
+	check.That(t, b.some() && b.left == 1_000_000, "a bit is left")
+	check.Same(t, "time", b.at(rate), machine.Micros(3))
+	b.refill(machine.Never-1, rate)
+	check.Same(t, "most", b.left, burst)
+}

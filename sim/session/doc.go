@@ -1,0 +1,2 @@
+// Package session judges clients and servers of package session.
+package session

@@ -1,0 +1,94 @@
+package handshake
+
+import (
+	"flag"
+	"strings"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/sim/explore"
+)
+
+var (
+	nightly = flag.Bool("explore.nightly", false, "let TestHandshakeNightly visit far more")
+	ci      = flag.Bool("explore.ci", false, "let TestHandshakeLarge visit millions of states")
+)
+
+func explored(t *testing.T, w World) *explore.Result {
+	t.Helper()
+	r := explore.Run[State, Move](&w, explore.Limits{States: 25_000_000})
+	t.Logf("%s: %v", w.Name, r)
+	return r
+}
+
+func allExplored(t *testing.T, worlds []World) {
+	t.Helper()
+	for _, w := range worlds {
+		if r := explored(t, w); r.Err != nil {
+			t.Errorf("%s: %v\n%s", w.Name, r.Err, r.Trace)
+		}
+	}
+}
+
+// Whatever is lost, doubled, late, replayed or forged: nothing of what World forbids
+// happens, and from every state a good network leads to an end without a time-out.
+func TestHandshake(t *testing.T) { allExplored(t, Small) }
+
+func TestHandshakeLarge(t *testing.T) {
+	if !*ci {
+		t.Skip("needs -explore.ci")
+	}
+	allExplored(t, Large)
+}
+
+func TestHandshakeNightly(t *testing.T) {
+	if !*nightly {
+		t.Skip("needs -explore.nightly")
+	}
+	allExplored(t, Largest)
+}
+
+// What is not excluded: an observer who links with a client's own offer from his address,
+// and sends the CHALLENGE on to the client, has its PROOF, which is right for his address.
+func TestARelayIsNotExcluded(t *testing.T) {
+	w := Small[2]
+	w.Relays = true
+	if r := explored(t, w); r.Err == nil || !strings.HasPrefix(r.Err.Error(), "hijack") {
+		t.Errorf("%v", r.Err)
+	}
+}
+
+// Each rule is needed: without it the model finds what it is there for.
+func TestHandshakeNeedsItsRules(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		world int
+		rules Rules
+		want  string
+	}{
+		{"F1", 4, Rules{OneAnonymous: true}, "replaced"},
+		{"by address", 4, Rules{ByAddress: true}, "revival"},
+		{"F2", 4, Rules{ResumeByKey: true}, "hijack"},
+		{"F3, stamps", 2, Rules{AnyStamp: true}, "moved back"},
+		{"F3, memory", 0, Rules{NoMemory: true}, "revival"},
+		{"F4", 2, Rules{FirstOnly: true}, "stuck"},
+		{"larger stamps only", 0, Rules{LargerOnly: true}, "stuck"},
+		{"F5, proof", 0, Rules{Unproven: true}, "refused"},
+		{"F5, reasons", 0, Rules{LinksAnew: true}, "anew"},
+		{"F6", 2, Rules{SameNonce: true}, "stale LINKED"},
+		{"REFUSED without the offer", 5, Rules{WithoutOffer: true}, "refused"},
+		{"half-open", 0, Rules{HalfOpenEnds: true}, "revival"},
+		{"remember", 0, Rules{ForgetsAtOnce: true}, "revival"},
+		{"refuses once", 0, Rules{RefusesOnce: true}, "refused"},
+		{"keeps late", 0, Rules{KeepsLate: true}, "dead keys"},
+	} {
+		w := Small[c.world]
+		w.Rules = c.rules
+		w.Name = c.name
+		r := explored(t, w)
+		if r.Err == nil || !strings.HasPrefix(r.Err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, r.Err, c.want)
+		} else {
+			t.Logf("%v\n%s", r.Err, r.Trace)
+		}
+	}
+}

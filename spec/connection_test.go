@@ -1,0 +1,152 @@
+package spec_test
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// The examples of CONNECTION.md are requests to a port, each with its response behind it
+// (CXO-1 to CXO-10).
+func TestConnectionExamplesAreWhatAPortAnswers(t *testing.T) {
+	checkExamples(t, "CONNECTION.md", map[string]int{
+		"session_encode": 5, "session_decode": 7, "session_cookie": 1, "session_proof": 3, "session_keys": 1, "session_seal": 5, "session_open": 8,
+		"session_client": 1, "session_server": 1,
+	})
+}
+
+// The offer of section 4.1, field by field, is that of its LINK (CXH-2).
+func TestOfferOfTheDocument(t *testing.T) {
+	offer, m := "", exampleProof(t)
+	for _, row := range rows(t, "CONNECTION.md", "| Bytes | Field |") {
+		offer += strings.ReplaceAll(row[0], " ", "")
+	}
+	link := session.Message{Kind: session.KindLink, Offer: m.Offer}
+	datagram, err := link.Append(nil)
+	if want := "48" + offer + strings.Repeat("00", 15); err != nil || hex.EncodeToString(datagram) != want {
+		t.Errorf("%x, %v, want %s", datagram, err, want)
+	}
+}
+
+// The values of section 4.1 follow from its keys and its PROOF (CXN-7, CXK-1 to CXK-8).
+func TestKeysOfTheDocument(t *testing.T) {
+	var key, secret session.Key
+	for i := range key {
+		key[i], secret[i] = byte(i), byte(0x40+i)
+	}
+	proof := exampleProof(t)
+	from := session.AddressOfText("192.0.2.1:40000")
+	linked := session.Message{Kind: session.KindLinked, Agreed: session.Agreed{Link: 0x5eed1234, Lanes: 2, Variant: 1, Timeout: 10 * machine.Second}}
+	refused := session.Message{Kind: session.KindRefused, Version: session.Version, Reason: session.Full}
+	linked.Nonce, refused.Nonce = proof.Nonce, proof.Nonce
+	for i := range linked.ServerNonce {
+		linked.ServerNonce[i] = byte(0xc0 + i)
+	}
+	cookie := session.CookieOf(secret, proof.Stamp, from, &proof.Offer)
+	ofProof, ofLinked, ofRefused := session.ProofOf(key, &proof, &proof), session.ProofOf(key, &linked, &proof), session.ProofOf(key, &refused, &proof)
+	keys := session.DeriveKeys(key, &proof.Offer, &linked.Agreed, linked.ServerNonce)
+	want := map[string][]byte{
+		"address": from[:], "cookie": cookie[:], "proof in PROOF": ofProof[:], "proof in LINKED": ofLinked[:], "proof in REFUSED *full*": ofRefused[:],
+		"key from client to server": keys.C2S[:], "key from server to client": keys.S2C[:], "resume key": keys.Resume[:],
+	}
+	table := rows(t, "CONNECTION.md", "| Value | Bytes |")
+	if len(table) != len(want)+1 { // the base is no value of a program
+		t.Errorf("%d values, want %d", len(table), len(want)+1)
+	}
+	for _, row := range table {
+		if value, known := want[row[0]]; known && hex.EncodeToString(value) != strings.ReplaceAll(row[1], " ", "") {
+			t.Errorf("%s: %x, want %s", row[0], value, row[1])
+		}
+	}
+}
+
+// exampleProof returns the PROOF of section 4.1, which is an example of the decoder.
+func exampleProof(t *testing.T) session.Message {
+	t.Helper()
+	_, rest, found := strings.Cut(documentText(t, "CONNECTION.md"), `"op":"session_decode","hex":"4a`)
+	if !found {
+		t.Fatal("the document decodes no PROOF")
+	}
+	text, _, _ := strings.Cut(rest, `"`)
+	datagram, err := hex.DecodeString("4a" + text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := session.Decode(datagram)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Constants that follow from others (CXP-5).
+func TestConstantsOfConnectionsFitTogether(t *testing.T) {
+	c, packets := constantsOf(t, "connection.json"), constantsOf(t, "packets.json")
+	const head, aeadTag, fragmentHead, header, headers = 9, 16, 5, 9, 48
+	for _, check := range []struct {
+		what string
+		ok   bool
+	}{
+		{"a client proves no cookie that a server finds too old, if it is on its way for less than a second", c["COOKIE_LIFE"]-c["COOKIE_USE"] >= 1_000_000},
+		{"a half-open connection outlives the cookies of its proofs", c["HALF_OPEN"] >= c["COOKIE_LIFE"]},
+		{"so does the memory of one that ended", c["REMEMBER"] >= c["COOKIE_LIFE"]},
+		{"challenges of one LINK after another are kept for two seconds", c["KEPT_CHALLENGES"]*c["LINK_INTERVAL"] >= 2_000_000},
+		{"they are proved before the next one comes", c["PROOF_SPACING"] < c["LINK_INTERVAL"]},
+		{"a refusal stands while LINK is sent four times", c["REFUSE_WAIT"] >= 4*c["LINK_INTERVAL"]},
+		{"the last CLOSE goes before CLOSING is over", 31*c["CLOSE_FIRST"] < c["CLOSE_TIME"]},
+		{"the largest body fits", head+fragmentHead+header+packets["FRAGMENT_ABOVE"]+aeadTag <= c["LARGEST_DATAGRAM"]},
+		{"the largest datagram fits IPv6's least MTU", c["LARGEST_DATAGRAM"]+headers <= 1280},
+		{"a burst is more than a packet", c["BURST"] > c["LARGEST_DATAGRAM"]},
+		{"BAD has the interval of the packet layer", c["BAD_TICK"] == packets["BAD_INTERVAL"]},
+		{"ticks are more frequent than LINKs", c["TICK"] < c["LINK_INTERVAL"]},
+	} {
+		if !check.ok {
+			t.Errorf("%s: %v", check.what, c)
+		}
+	}
+}
+
+// Each attacker of section 11.2 and each fault of section 12 has its tests.
+func TestAttackersHaveTests(t *testing.T) {
+	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake")
+	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
+	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | Excluded by | Test |")
+	if len(attackers) != 21 || len(faults) != 14 {
+		t.Errorf("%d attackers, %d faults", len(attackers), len(faults))
+	}
+	for _, row := range append(attackers, faults...) {
+		for name := range strings.SplitSeq(row[len(row)-1], ", ") {
+			if !known[name] {
+				t.Errorf("%s: there is no test %s", row[0], name)
+			}
+		}
+	}
+}
+
+// testNames returns the names of the tests of some folders.
+func testNames(t *testing.T, folders ...string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	for _, folder := range folders {
+		files, err := filepath.Glob(folder + "/*_test.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", folder, len(files), err)
+		}
+		for _, file := range files {
+			code, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`).FindAllSubmatch(code, -1) {
+				names[string(m[1])] = true
+			}
+		}
+	}
+	return names
+}
