@@ -57,7 +57,7 @@ func (c *Conn) reasons() (r reasons) {
 	r.owed = c.packets.AckDeadline() <= c.now
 	r.alive = c.aliveAt() <= c.now
 	if c.lanes != nil {
-		c.holdSlices()
+		c.lanes.Yield(c.now < c.messageAt+YieldTime)
 		r.chunkAck = c.lanes.AckDeadline() <= c.now
 		r.slice = c.lanes.SliceDeadline() <= c.now
 	}
@@ -74,13 +74,6 @@ func (c *Conn) reasons() (r reasons) {
 // onlySlice reports whether nothing but a slice makes a packet due.
 func (r *reasons) onlySlice() bool {
 	return r.slice && !(r.chunkAck || r.report || r.owed || r.alive || r.messages)
-}
-
-// holdSlices asks until when slices are held back.
-func (c *Conn) holdSlices() {
-	if c.yield != nil && c.lanes.Sending() {
-		c.lanes.Hold(c.yield(c.now, c))
-	}
 }
 
 // messageRate returns how many bits a second messages may have (CXM-6).
@@ -183,7 +176,9 @@ func (c *Conn) composeMessages(space int) {
 	before := len(c.out.payload)
 	payload, quiet := c.mux.Compose(c.out.payload, c.now, c.packets.Next(), space)
 	c.out.payload, c.out.quiet = payload, c.out.quiet && quiet
-	c.out.messages = len(payload) - before
+	if c.out.messages = len(payload) - before; c.out.messages > 0 {
+		c.messageAt = c.now
+	}
 }
 
 // composeSlice appends a slice, if its scheduler has one.

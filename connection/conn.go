@@ -25,8 +25,7 @@ type Conn struct {
 	timeout   machine.Micros
 	keepAlive machine.Micros
 	tick      machine.Micros
-	rate      int64 // MESSAGE_RATE
-	yield     func(machine.Micros, *Conn) machine.Micros
+	rate      int64                                // MESSAGE_RATE
 	above     func(packet.Delivery) packet.Verdict // c.takePayload
 
 	machines
@@ -34,6 +33,7 @@ type Conn struct {
 	confirmed bool // a datagram of the link came
 	heardAt   machine.Micros
 	spokeAt   machine.Micros // never before something was sent
+	messageAt machine.Micros // the latest with messages; never before, long ago
 	tickAt    machine.Micros // when messages may go that were not sent before
 	ticking   bool           // they go now, in as many packets as it takes
 	bodies    bodies         // that wait to be sealed: fragments of a large message
@@ -83,9 +83,9 @@ func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*C
 	}
 	c := &Conn{
 		now: now, link: link, memory: cfg.Memory, records: Format{agreed.Lanes}, timeout: agreed.Timeout,
-		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, yield: cfg.Yield, machines: m,
+		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
-		heardAt: now, spokeAt: never, tickAt: now, polledAt: never, sayAt: machine.Never,
+		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: machine.Never,
 	}
 	c.above = c.takePayload
 	return c, nil

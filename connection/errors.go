@@ -70,10 +70,7 @@ var (
 
 // inBody returns the error of a body that begins at a place of the payload (CXR-26).
 func inBody(err error, from int) *Error {
-	var e *codec.Error
-	if !errors.As(err, &e) {
-		return fieldMissing.At(from)
-	}
+	e := err.(*codec.Error) // a decoder returns no error of another type
 	at := from + e.Place()/8
 	switch e.Code() {
 	case codec.CodeNonzeroPadding:

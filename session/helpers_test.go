@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 )
@@ -56,6 +59,7 @@ type host struct {
 	*Server
 	now   machine.Micros
 	event Event // of the last message
+	seeds byte  // of its clients
 }
 
 func newHost(t testing.TB, cfg ServerConfig) *host {
@@ -144,7 +148,8 @@ type caller struct {
 // newCaller returns a client of an identity at an address, that is to link to a host.
 func newCaller(h *host, from Address, identity uint64, change ...func(*ClientConfig)) *caller {
 	h.t.Helper()
-	cfg := ClientConfig{Terms: h.terms, Identity: identity, Key: keyOf(identity), Random: source(byte(100 + identity))}
+	h.seeds++
+	cfg := ClientConfig{Terms: h.terms, Identity: identity, Key: keyOf(identity), Random: source(100 + h.seeds)}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -210,6 +215,7 @@ func linked(h *host, from Address, identity uint64) *caller {
 	c := newCaller(h, from, identity)
 	c.talks()
 	check.Equal(h.t, "state", c.State(), Open)
+	h.now += ProofSpacing // so that it may prove again at once
 	return c
 }
 
@@ -264,3 +270,12 @@ func altered(datagram []byte, bit int) []byte {
 	out[bit/8] ^= 1 << (bit % 8)
 	return out
 }
+
+var (
+	sameErrors  = cmpopts.EquateErrors()
+	sameEntries = cmp.Comparer(func(a, b *Entry) bool { return a == b })
+)
+
+var ignoreRefusals = cmpopts.IgnoreUnexported(ServerStats{})
+
+var sameStats = cmp.Comparer(func(a, b ServerStats) bool { return a == b })
