@@ -211,8 +211,8 @@ func (c *Conn) send(input) {
 	before := len(c.out.datagram)
 	c.out.datagram = c.link.Seal(c.out.datagram, body)
 	c.out.sent, c.spokeAt = true, c.now
-	c.stats.DatagramsSent++
-	c.stats.BytesSent += int64(len(c.out.datagram) - before)
+	c.counts.DatagramsSent++
+	c.counts.BytesSent += int64(len(c.out.datagram) - before)
 }
 
 // number gives the payload its number, and pays for it.

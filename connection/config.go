@@ -75,6 +75,7 @@ type Config struct {
 type Memory struct {
 	body    []byte // that was opened
 	payload []byte // that is composed
+	record  Record // that was decoded last
 	slices  statemachine.Memory
 }
 

@@ -49,7 +49,7 @@ type Conn struct {
 	sayAt    machine.Micros // when CLOSE is due, or Never
 	saidAt   machine.Micros // the latest CLOSE
 	err      error
-	stats    Stats
+	counts   Counts
 }
 
 const never machine.Micros = -1
@@ -151,7 +151,7 @@ type action = machine.Action[Conn, input]
 
 // The actions of section 9 (CXL-4 to CXL-8).
 var (
-	count  = action{Name: "COUNT", Do: func(c *Conn, _ input) { c.stats.Refused++ }}
+	count  = action{Name: "COUNT", Do: func(c *Conn, _ input) { c.counts.Refused++ }}
 	hear   = action{Name: "HEAR", Do: (*Conn).hear}
 	answer = action{Name: "ANSWER", Do: (*Conn).answer}
 	fail   = action{Name: "FAIL", Do: func(c *Conn, in input) { c.err = in.err }}
@@ -231,8 +231,8 @@ func (c *Conn) receive(now machine.Micros, datagram []byte) (opened bool, err er
 
 // takeBody takes what an envelope held.
 func (c *Conn) takeBody(body []byte) error {
-	c.stats.DatagramsReceived++
-	c.stats.BytesReceived += int64(len(body) + c.link.Overhead())
+	c.counts.DatagramsReceived++
+	c.counts.BytesReceived += int64(len(body) + c.link.Overhead())
 	c.in = incoming{}
 	err := c.packets.Receive(c.now, body, c.above)
 	if err == nil && c.in.closed != nil {
@@ -245,7 +245,7 @@ func (c *Conn) takeBody(body []byte) error {
 		err = c.in.refusal
 	}
 	if err != nil {
-		c.stats.Refused++
+		c.counts.Refused++
 	}
 	return err
 }

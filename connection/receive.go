@@ -10,7 +10,6 @@ import (
 type incoming struct {
 	refusal error        // why its records are refused
 	closed  *ClosedError // it has a CLOSE
-	record  Record       // the last that was decoded
 }
 
 // takePayload takes the payload of a packet (CXR-6). It is decoded whole before anything of it
@@ -50,15 +49,15 @@ func (c *Conn) check(payload []byte) (quiet bool, err error) {
 
 // checkRecord decodes a record of the connection.
 func (c *Conn) checkRecord(payload []byte, at int) (next int, quiet bool, err error) {
-	next, refusal := c.records.decode(payload, at, &c.in.record)
+	next, refusal := c.records.decode(payload, at, &c.memory.record)
 	if refusal != nil {
-		c.stats.refuse(refusal)
+		c.counts.refuse(refusal)
 		return at, false, refusal
 	}
-	if r := &c.in.record; r.Type == TypeClose {
+	if r := &c.memory.record; r.Type == TypeClose {
 		c.in.closed = &ClosedError{Code: r.Code, Text: string(r.Text), Remote: true}
 	}
-	return next, c.in.record.quiet(), nil
+	return next, c.memory.record.quiet(), nil
 }
 
 // apply gives the records of a payload that is sound to the machines that they are for.
@@ -68,7 +67,7 @@ func (c *Conn) apply(d *packet.Delivery) {
 			at = c.mux.Apply(c.now, d.Number, d.Ack, d.Payload, at)
 			continue
 		}
-		r := &c.in.record
+		r := &c.memory.record
 		at, _ = c.records.decode(d.Payload, at, r)
 		if r.Type == TypeSlice {
 			c.lanes.HandleSlice(c.now, r.Lane, r.Slice)

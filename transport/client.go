@@ -159,10 +159,11 @@ func (c *client) Unreadable(size int, _ udp.Peer) {
 	c.peer.driver.CountInLocked(size)
 }
 
-// PortUnreachableLocked ends a handshake that has no chance. Later it is no reason to
-// end: anyone on the path could have said it, and the server may be back in time.
+// PortUnreachableLocked ends a handshake that has no chance. Once the server has said
+// anything it is no reason to end: anyone who knows the ports could have said it, and
+// the server may be back in time.
 func (c *client) PortUnreachableLocked(err error) {
-	if c.peer.conn == nil {
+	if c.peer.conn == nil && c.peer.traffic.DatagramsIn == 0 {
 		c.peer.driver.EndLocked(fmt.Errorf("%w at %v: %w", ErrUnreachable, c.peer.to, err))
 	}
 }

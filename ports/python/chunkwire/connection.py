@@ -22,7 +22,7 @@ from .connection_records import (
 from .endpoint import PAD, Endpoint
 from .envelope import Envelope
 from .estimates import Loss, Patience, RoundTrip
-from .limits import slice_count
+from .limits import MAX_CHUNK, slice_count
 from .mux import PAYLOAD, Mux, Setup
 from .receiver import Receiver
 from .records import Unreliable, size
@@ -159,9 +159,16 @@ class Connection:
         """What a channel delivers, or None."""
         return self.mux.read(self._begin(now), channel)
 
-    def send_chunk(self, now: int, chunk: bytes) -> None:
+    def send_chunk(self, now: int, chunk: bytes) -> str | None:
+        """The code of what is refused, or None; the chunk waits behind those before it."""
+        now = self._begin(now)
+        if self.state != OPEN or not self.senders:
+            return "closed" if self.senders else "no_lanes"
+        if not 1 <= len(chunk) <= MAX_CHUNK:
+            return "chunk_size"
         self._queue.append(bytes(chunk))
-        self._submit(self._begin(now))
+        self._submit(now)
+        return None
 
     def _submit(self, now: int) -> None:
         """LAN-4, LAN-7: the next chunk begins when its lane is idle and the one before was sent."""
