@@ -1,6 +1,7 @@
 package spec_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/session"
 )
@@ -109,6 +111,30 @@ func TestConstantsOfConnectionsFitTogether(t *testing.T) {
 	} {
 		if !check.ok {
 			t.Errorf("%s: %v", check.what, c)
+		}
+	}
+}
+
+// The records of section 7 are decoded and encoded so (CXR-1 to CXR-3, CXR-7).
+func TestRecordsOfConnections(t *testing.T) {
+	table := rows(t, "CONNECTION.md", "| Record | Bytes | What it shows |")
+	types := map[string]connection.Type{"CLOSE": connection.TypeClose, "SLICE": connection.TypeSlice, "CHUNK_ACK": connection.TypeChunkAck}
+	if len(table) != len(types) {
+		t.Errorf("%d records", len(table))
+	}
+	format := connection.Format{Lanes: 2}
+	for _, row := range table {
+		payload, err := hex.DecodeString(strings.ReplaceAll(row[1], " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r connection.Record
+		next, err := format.Decode(payload, 0, &r)
+		if name, _, _ := strings.Cut(row[0], " "); err != nil || next != len(payload) || r.Type != types[name] {
+			t.Errorf("%v: %v, %d, %v", row, r, next, err)
+		}
+		if again, err := format.Append(nil, &r); err != nil || !bytes.Equal(again, payload) {
+			t.Errorf("%v: %x, %v", row, again, err)
 		}
 	}
 }
