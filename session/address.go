@@ -11,8 +11,12 @@ import (
 // its text.
 type Address [18]byte
 
-// AddressOf returns the address of an IP endpoint. A zone is no part of it.
+// AddressOf returns the address of an IP endpoint. One with a zone counts as text, so that equal
+// addresses of two interfaces differ.
 func AddressOf(a netip.AddrPort) (out Address) {
+	if !a.IsValid() || a.Addr().Zone() != "" {
+		return hashed(a.String())
+	}
 	ip := a.Addr().As16()
 	copy(out[:], ip[:])
 	binary.LittleEndian.PutUint16(out[16:], a.Port())
@@ -24,6 +28,10 @@ func AddressOfText(text string) Address {
 	if a, err := netip.ParseAddrPort(text); err == nil {
 		return AddressOf(a)
 	}
+	return hashed(text)
+}
+
+func hashed(text string) Address {
 	sum := sha256.Sum256([]byte(text))
 	return Address(sum[:])
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/machine"
 )
@@ -475,13 +476,16 @@ func (c *Client) proved() bool {
 	return false
 }
 
-// take keeps a challenge. The first one says more than a hint of another version.
+// take keeps a challenge. The first one says more than a hint of another version. If there is no
+// room for it, one goes that no PROOF was made of: who forges challenges does not push out those
+// whose LINKED is on its way.
 func (c *Client) take(in clientInput) {
 	if len(c.challenges) == 0 {
 		c.hint = nil
 	}
 	if len(c.challenges) == KeptChallenges {
-		c.challenges = append(c.challenges[:0], c.challenges[1:]...)
+		first := max(0, slices.IndexFunc(c.challenges, func(k challenge) bool { return !k.proved }))
+		c.challenges = slices.Delete(c.challenges, first, first+1)
 	}
 	c.challenges = append(c.challenges, challenge{stamp: in.message.Stamp, cookie: in.message.Cookie, takenAt: c.now})
 }

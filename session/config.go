@@ -13,9 +13,9 @@ const (
 	LinkFast     = 2 * machine.Second
 	LinkSlow     = machine.Second
 	// ProofSpacing is the least time between two PROOFs.
-	ProofSpacing = 50 * machine.Millisecond
+	ProofSpacing = 10 * machine.Millisecond
 	// KeptChallenges is how many challenges a client keeps.
-	KeptChallenges = 8
+	KeptChallenges = 32
 	// CookieUse is for how long a client uses a cookie, CookieLife for how long a server takes it.
 	CookieUse  = 4 * machine.Second
 	CookieLife = 5 * machine.Second

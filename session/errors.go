@@ -99,17 +99,18 @@ var (
 	variantNotOne   = rule("CXH-32", CodeVariant, "not one variant with lanes, or one without", agreedVariantAt)
 	reasonUnknown   = rule("CXH-34", CodeReason, "there is no such reason", reasonAt)
 	dataMissing     = rule("CXH-23", CodeTruncated, "too short for a body and a tag", dataHead+aeadTag)
+	dataTooLong     = rule("CXH-35", CodeTrailingData, "larger than any datagram of data", LargestDatagram)
 	timeoutNotWhole = rule("CXH-11", CodeTimeout, "not a whole number of 100 ms", agreedTimeoutAt)
 )
 
 // What a Link and a Server refuse of data (sections 3.1 and 5).
 var (
 	linkUnknown     = rule("CXE-20", CodeUnknownLink, "there is no such link", dataLinkAt)
-	modeDiffers     = rule("CXE-22", CodeMode, "the link has another mode", 0)
-	addressDiffers  = placeless("CXE-21", CodeAddress, "not the address of the connection")
+	modeDiffers     = rule("CXE-21", CodeMode, "the link has another mode", 0)
+	addressDiffers  = placeless("CXE-22", CodeAddress, "not the address of the connection")
 	counterStale    = rule("CXE-23", CodeStale, "the counter is too old", dataCounterAt)
 	counterTwice    = rule("CXE-24", CodeDuplicate, "the counter came before", dataCounterAt)
-	tagWrong        = rule("CXE-25", CodeTag, "the tag is wrong", 2048)
+	tagWrong        = rule("CXE-25", CodeTag, "the tag is wrong", LargestDatagram)
 	notExpected     = placeless("CXC-2", CodeUnexpected, "the message is of no use here")
 	cookieWrong     = placeless("CXS-2", CodeCookie, "the cookie is not for this address and offer")
 	cookieTooOld    = placeless("CXS-2", CodeStaleCookie, "the cookie is too old")

@@ -65,7 +65,7 @@ func (l *Link) Sent() uint64 { return l.next }
 // Opened returns the counter of the datagram that was opened last.
 func (l *Link) Opened() uint64 { return l.opened }
 
-// Seal appends the datagram with a body, of 1 byte or more, to dst. It uses a counter up,
+// Seal appends the datagram with a body, of 1 to LargestBody bytes, to dst. It uses a counter up,
 // whatever becomes of the datagram (CXE-5).
 func (l *Link) Seal(dst, body []byte) []byte {
 	c := l.next

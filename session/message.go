@@ -80,6 +80,9 @@ const (
 
 	// MaxOverhead is the most that an envelope adds to a body.
 	MaxOverhead = dataHead + aeadTag
+	// LargestBody is the most that an envelope holds, LargestDatagram the largest that is opened.
+	LargestBody     = 1200
+	LargestDatagram = LargestBody + MaxOverhead
 
 	stampEnd = 1 << 62
 )
@@ -156,6 +159,8 @@ func (m *Message) validateData() *Error {
 		return kindUnknown.At(0)
 	case len(m.Body) == 0 || len(m.Tag) != Mode(m.Kind).tagSize():
 		return dataMissing.At(size)
+	case size > LargestDatagram:
+		return dataTooLong.At(LargestDatagram)
 	}
 	return nil
 }
@@ -387,8 +392,11 @@ func (m *Message) decodeData(b []byte) *Error {
 		return kindUnknown.At(0)
 	}
 	end := len(b) - Mode(m.Kind).tagSize()
-	if end <= dataHead {
+	switch {
+	case end <= dataHead:
 		return dataMissing.At(len(b))
+	case len(b) > LargestDatagram:
+		return dataTooLong.At(LargestDatagram)
 	}
 	m.Agreed.Link = binary.LittleEndian.Uint32(b[dataLinkAt:])
 	m.Counter = binary.LittleEndian.Uint32(b[dataCounterAt:])

@@ -88,8 +88,8 @@ func (s *Server) Find(link uint32) *Entry {
 }
 
 // Route returns the connection that a datagram of data is for; its Link opens it then, and Heard
-// says so. It fails if the datagram is none of data, if there is no such link, or if it comes from
-// another address: before any cryptography, and whatever the tag (CXE-9).
+// says so. It fails if the datagram is none of data, if there is no such link or it has another
+// mode, or if the datagram comes from another address: before any cryptography, and whatever the tag (CXE-9).
 func (s *Server) Route(from Address, datagram []byte) (*Entry, error) {
 	var m Message
 	err := m.decode(datagram)
@@ -103,6 +103,8 @@ func (s *Server) Route(from Address, datagram []byte) (*Entry, error) {
 	switch {
 	case e == nil:
 		return nil, s.silence(linkUnknown.At(dataLinkAt))
+	case Mode(m.Kind) != s.terms.Mode:
+		return nil, s.silence(modeDiffers.At(0))
 	case e.address != from:
 		return nil, s.silence(addressDiffers.NotAt())
 	}

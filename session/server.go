@@ -355,7 +355,7 @@ func (s *Server) disagrees(in *proof) Reason {
 }
 
 // highest returns the highest bit of a set alone.
-func highest(set uint8) uint8 { return uint8(1 << bits.Len8(set) >> 1) }
+func highest(set uint8) uint8 { return 0x80 >> bits.LeadingZeros8(set) }
 
 // refuse appends a REFUSED that is proven by the key (CXK-8).
 func (s *Server) refuse(in *proof, reason Reason) {

@@ -166,6 +166,10 @@ func (g *group) heads() {
 	for _, n := range []int{1, 9, 17} {
 		g.open(fmt.Sprintf("cut-to-%d", n), about{"Catches a port that reads a tag that is not there.", "truncation", "CXE-8 CXE-1"}, fmt.Sprintf("truncated@%d", n), d, nil, whole[:n])
 	}
+	g.open("largest", about{"Catches a port that refuses the largest datagram.", "size-limit", "CXE-8 CXH-9"}, accepted, usualDirection(session.AEAD), nil, usualDirection(session.AEAD).Seal(9, sample(1200)))
+	for _, size := range []int{1201, 4000} {
+		g.open(fmt.Sprintf("too-large-%d", size), about{"Catches a port that computes a tag over a datagram which no connection sends.", "size-limit", "CXE-8 CXH-9 CXT-BND-5"}, "trailing_data@1225", usualDirection(session.AEAD), nil, usualDirection(session.AEAD).Seal(9, sample(size)))
+	}
 	g.open("unknown-kind", about{"Catches a port that opens what is no datagram with data.", "message-kind", "CXE-8 CXH-9"}, "unknown_kind@0", d, nil, with(whole, 0, 0x43))
 	for _, mode := range []string{session.CRC, session.AEAD} {
 		other := session.Direction{Mode: mode, Key: d.Key, Link: d.Link}

@@ -63,7 +63,7 @@ func (g *group) cookies() {
 	for _, a := range []struct{ name, text string }{
 		{"ipv4", "192.0.2.1:40000"}, {"ipv4-port-0", "192.0.2.1:0"}, {"ipv4-port-65535", "192.0.2.1:65535"}, {"ipv4-other", "1.2.3.4:5"},
 		{"ipv4-mapped", "[::ffff:192.0.2.1]:40000"}, {"ipv6", "[2001:db8::1]:40000"}, {"ipv6-long", "[2001:db8:1:2:3:4:5:6]:443"},
-		{"ipv6-loopback", "[::1]:1"}, {"no-ip", "pipe-7"}, {"no-ip-with-port", "example:40000"}, {"no-port", "192.0.2.1"}, {"empty-text", ""},
+		{"ipv6-loopback", "[::1]:1"}, {"no-ip", "pipe-7"}, {"no-ip-with-port", "example:40000"}, {"ipv6-zone", "[fe80::1%eth0]:40000"}, {"ipv6-other-zone", "[fe80::1%eth1]:40000"}, {"no-port", "192.0.2.1"}, {"empty-text", ""},
 	} {
 		cookie(a.name, a.text, "CXK-4 CXN-7", 1_000_000, secret, offer)
 	}

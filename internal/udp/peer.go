@@ -26,6 +26,9 @@ func UDPPeer(port netip.AddrPort) Peer {
 // namedPeer returns the peer with an address that is no UDP address.
 func namedPeer(addr net.Addr) Peer { return Peer{Key{name: addr.String()}, addr} }
 
+// AddrPort returns the address of UDP; one that is not valid of anything else.
+func (p Peer) AddrPort() netip.AddrPort { return p.Key.port }
+
 // Known reports whether the peer has an address at all.
 func (p Peer) Known() bool { return p.Key != Key{} }
 

@@ -181,7 +181,7 @@ func messageOf(m *session.Message) contract.SessionMessage {
 }
 
 // mostBody is the longest body of a request.
-const mostBody = 65_000
+const mostBody = 1200
 
 // direction reads what both ends know of a direction of a link.
 func (o *object) direction(counter uint64) session.LinkConfig {

@@ -8,11 +8,25 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport/plain"
+	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
+
+// Conn is what content can go over: transport.Peer.Chunks, or a *plain.Conn.
+type Conn interface {
+	Enqueue(ctx context.Context, chunk []byte) (*driver.Delivery, error)
+	Recv(ctx context.Context) ([]byte, error)
+	RecvAppend(ctx context.Context, dst []byte) ([]byte, error)
+	RecvReady() <-chan struct{}
+	Flush(ctx context.Context) error
+	RemoteAddr() net.Addr
+	Lanes() int
+	SenderStats() statemachine.SenderStats
+}
 
 // What Send and Receive report, besides the connection's errors.
 var (
@@ -36,8 +50,8 @@ var (
 	ErrPeerRefused = errors.New("transport/file: the peer did not store the file")
 )
 
-// Linger is for Conn.Linger after Send: it exceeds the time after which a receipt
-// whose ack was lost is sent again.
+// Linger is for plain.Conn.Linger after Send: it exceeds the time after which a
+// receipt whose ack was lost is sent again.
 const Linger = 600 * time.Millisecond
 
 // receiptLimit is how long the receiver waits until its receipt has arrived.
@@ -50,8 +64,8 @@ type Info struct {
 }
 
 // Describe reads r to its end and returns the Info of what it read. It fails with
-// the error of r, or with plain.ErrCanceled between two reads if ctx ends
-// first.
+// the error of r, or with ErrCanceled of the transport between two reads if ctx
+// ends first.
 func Describe(ctx context.Context, r io.Reader) (Info, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, contextReader{ctx, r})
@@ -69,14 +83,9 @@ type contextReader struct {
 
 func (r contextReader) Read(b []byte) (int, error) {
 	if r.ctx.Err() != nil {
-		return 0, canceled(r.ctx)
+		return 0, driver.Canceled(r.ctx)
 	}
 	return r.source.Read(b)
-}
-
-// canceled returns the error of a call whose context has ended.
-func canceled(ctx context.Context) error {
-	return fmt.Errorf("%w: %w: %w", plain.ErrCanceled, ctx.Err(), context.Cause(ctx))
 }
 
 // check compares content that was read or received (FIL-3, SEC-1).

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // ReceiveOptions say how to receive. The zero value, and nil, is ready to use.
@@ -37,9 +35,9 @@ type ReceiveOptions struct {
 // error of Conn.Recv. The Info is the announced one as soon as there was a header.
 //
 // If the receipt does not arrive within 3 s, Receive succeeds nevertheless: the
-// content is stored, and only the peer does not know. Then Conn.Stats has no chunk
-// that was sent.
-func Receive(ctx context.Context, c *plain.Conn, w io.Writer, opts *ReceiveOptions) (Info, error) {
+// content is stored, and only the peer does not know. Then Conn.SenderStats has no
+// chunk that was sent.
+func Receive(ctx context.Context, c Conn, w io.Writer, opts *ReceiveOptions) (Info, error) {
 	info, err := ReceiveHeader(ctx, c)
 	if err != nil {
 		return info, err
@@ -49,7 +47,7 @@ func Receive(ctx context.Context, c *plain.Conn, w io.Writer, opts *ReceiveOptio
 
 // ReceiveHeader receives what announces the content. After it comes
 // ReceiveContent, or Refuse. It fails as Receive does.
-func ReceiveHeader(ctx context.Context, c *plain.Conn) (Info, error) {
+func ReceiveHeader(ctx context.Context, c Conn) (Info, error) {
 	chunk, err := c.Recv(ctx)
 	if err != nil {
 		return Info{}, fmt.Errorf("receiving from %v: %w", c.RemoteAddr(), err)
@@ -63,10 +61,10 @@ func ReceiveHeader(ctx context.Context, c *plain.Conn) (Info, error) {
 
 // Refuse sends the receipt which says that the content of the header that was
 // received is not stored. It waits until the peer has that answer, at most 3 s.
-func Refuse(ctx context.Context, c *plain.Conn) { sendReceipt(ctx, c, receiptRefused) }
+func Refuse(ctx context.Context, c Conn) { sendReceipt(ctx, c, receiptRefused) }
 
 // ReceiveContent receives what the header has announced, as Receive does.
-func ReceiveContent(ctx context.Context, c *plain.Conn, info Info, w io.Writer, opts *ReceiveOptions) error {
+func ReceiveContent(ctx context.Context, c Conn, info Info, w io.Writer, opts *ReceiveOptions) error {
 	if opts == nil {
 		opts = &ReceiveOptions{}
 	}
@@ -83,7 +81,7 @@ func ReceiveContent(ctx context.Context, c *plain.Conn, info Info, w io.Writer, 
 
 // receiver is one call of ReceiveContent.
 type receiver struct {
-	conn *plain.Conn
+	conn Conn
 	info Info
 	w    io.Writer
 	opts *ReceiveOptions
@@ -132,7 +130,7 @@ func (r *receiver) report() {
 // sendReceipt sends the answer, for a limited time, also if ctx has ended: what
 // came of the content is known by then, and its sender waits for it. It does not
 // cancel the delivery, which would end the connection.
-func sendReceipt(ctx context.Context, c *plain.Conn, answer receipt) {
+func sendReceipt(ctx context.Context, c Conn, answer receipt) {
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), receiptLimit)
 	defer cancel()
 	if d, err := c.Enqueue(limited, answer.encode()); err == nil {

@@ -6,8 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // SendOptions say how to send. The zero value, and nil, is ready to use.
@@ -24,11 +22,11 @@ type SendOptions struct {
 
 // Send sends the content of r, from where it is to its end, and returns nil when
 // the peer reports that it has verified and stored it, and the ack of that report,
-// the receipt, was sent. The peer must be in Receive. At most Config.Lanes+2
-// chunks of 256 KiB are in memory at a time.
+// the receipt, was sent. The peer must be in Receive. One chunk of
+// 256 KiB more than there are lanes is in memory at a time, at most.
 //
-// Linger for 600 ms, the constant Linger, before closing: the ack may be lost. It
-// only helps the peer to leave sooner.
+// Over a plain.Conn, Linger for 600 ms, the constant Linger, before closing: the ack may
+// be lost. It only helps the peer to leave sooner.
 //
 // Send fails with the error of r; with ErrMismatch, if r has less than Info says,
 // or something else; with ErrPeerMismatch or ErrPeerRefused, by the peer's
@@ -37,9 +35,10 @@ type SendOptions struct {
 // error. If ctx ends first, which is noticed between two reads of r, that ends the
 // connection unless nothing was in flight.
 //
-// While the peer stores the content nothing is sent, and if it vanishes then, Send
-// waits as long as ctx and Config.IdleTimeout let it.
-func Send(ctx context.Context, c *plain.Conn, r io.Reader, opts *SendOptions) error {
+// While the peer stores the content, Send waits. A transport.Peer that vanishes then is
+// noticed, as connections are kept alive; over a plain.Conn nothing is sent in that
+// time, and Send waits as long as ctx and Config.IdleTimeout let it.
+func Send(ctx context.Context, c Conn, r io.Reader, opts *SendOptions) error {
 	if opts == nil {
 		opts = &SendOptions{}
 	}

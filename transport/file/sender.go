@@ -9,16 +9,12 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/transport/plain"
+	"github.com/chunkwire/chunkwire/internal/driver"
 )
-
-// chunksAhead is how many chunks are in memory besides those in flight, so that
-// reading and the network overlap.
-const chunksAhead = 2
 
 // sender is one call of Send.
 type sender struct {
-	conn     *plain.Conn
+	conn     Conn
 	info     Info
 	source   io.Reader
 	progress func(done, total int64)
@@ -38,14 +34,14 @@ type sender struct {
 
 // firstTransmissions returns how many slices a connection has sent, each counted
 // once.
-func firstTransmissions(c *plain.Conn) int64 {
-	st := c.Stats().Sender
+func firstTransmissions(c Conn) int64 {
+	st := c.SenderStats()
 	return st.SlicesSent - st.SlicesResent
 }
 
 // flyingChunk is a chunk that the peer does not have yet.
 type flyingChunk struct {
-	delivery *plain.Delivery
+	delivery *driver.Delivery
 	content  []byte // nil if it is no content
 }
 
@@ -137,11 +133,11 @@ func (s *sender) put(ctx context.Context, chunk, content []byte) error {
 	return err
 }
 
-// makeRoom waits until another chunk may be read, and until Enqueue does not
-// wait, since that would not notice an early receipt.
+// makeRoom waits until another chunk may be read: one may wait behind those in flight,
+// so that reading and the network overlap. The queue of a connection has room for that,
+// so Enqueue does not wait, which would not notice an early receipt.
 func (s *sender) makeRoom(ctx context.Context) error {
-	cfg := s.conn.Endpoint().Config()
-	for len(s.flying) >= cfg.Lanes+min(chunksAhead, cfg.SendQueue) && !s.answered {
+	for len(s.flying) > s.conn.Lanes() && !s.answered {
 		if err := s.await(ctx); err != nil {
 			return err
 		}
@@ -166,7 +162,7 @@ func (s *sender) await(ctx context.Context) error {
 	case <-s.conn.RecvReady():
 		return s.takeReceipt(ctx)
 	case <-ctx.Done():
-		return canceled(ctx)
+		return driver.Canceled(ctx)
 	}
 }
 

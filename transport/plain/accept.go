@@ -3,8 +3,8 @@ package plain
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
@@ -19,7 +19,7 @@ import (
 func (e *Endpoint) Accept(ctx context.Context) (*Conn, error) {
 	for {
 		if ctx.Err() != nil {
-			return nil, canceled(ctx)
+			return nil, driver.Canceled(ctx)
 		}
 		c, arrival, err := e.nextWaiting()
 		if c != nil || err != nil {
@@ -27,7 +27,7 @@ func (e *Endpoint) Accept(ctx context.Context) (*Conn, error) {
 		}
 		select {
 		case <-arrival:
-		case <-e.done:
+		case <-e.driver.Done():
 		case <-ctx.Done():
 		}
 	}
@@ -36,58 +36,22 @@ func (e *Endpoint) Accept(ctx context.Context) (*Conn, error) {
 // nextWaiting returns the connection that has waited for the longest, or what to
 // wait for.
 func (e *Endpoint) nextWaiting() (c *Conn, arrival <-chan struct{}, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.err != nil {
-		return nil, nil, e.err
+	e.driver.Lock()
+	defer e.driver.Unlock()
+	if err := e.driver.ErrLocked(); err != nil {
+		return nil, nil, err
 	}
-	return e.waiting.take(), e.waiting.arrival, nil
-}
-
-// waitingList is the connections for Accept. A connection that ends with nothing
-// to receive is removed immediately, so that it does not occupy a slot.
-type waitingList struct {
-	most    int
-	list    []*Conn
-	arrival chan struct{} // closed, and made anew, when one is added
+	c, arrival = e.waiting.Take()
+	return c, arrival, nil
 }
 
 // maxWaiting is how many connections wait for Accept at most.
 const maxWaiting = 128
 
-func newWaitingList(peers int) waitingList {
-	return waitingList{most: min(peers, maxWaiting), arrival: make(chan struct{})}
-}
-
-func (w *waitingList) full() bool { return len(w.list) >= w.most }
-
-func (w *waitingList) add(c *Conn) {
-	w.list = append(w.list, c)
-	close(w.arrival)
-	w.arrival = make(chan struct{})
-}
-
-// take removes the first and returns it; nil if there is none.
-func (w *waitingList) take() *Conn {
-	if len(w.list) == 0 {
-		return nil
-	}
-	c := w.list[0]
-	w.list = slices.Delete(w.list, 0, 1)
-	return c
-}
-
-// remove removes a connection, if it is there.
-func (w *waitingList) remove(c *Conn) {
-	if i := slices.Index(w.list, c); i >= 0 {
-		w.list = slices.Delete(w.list, i, i+1)
-	}
-}
-
 // crowdedLocked reports whether there is no place for another peer, and no
 // connection that could make room.
 func (e *Endpoint) crowdedLocked(now machine.Micros) bool {
-	return e.waiting.full() || len(e.conns) >= e.cfg.MaxPeers && e.evictableLocked(now) == nil
+	return e.waiting.Full() || len(e.conns) >= e.cfg.MaxPeers && e.evictableLocked(now) == nil
 }
 
 // evictableLocked returns the connection that is to make room for another; nil if
@@ -104,7 +68,7 @@ func (e *Endpoint) evictableLocked(now machine.Micros) *Conn {
 // beginLocked adds a connection that its peer began, gives it the slice that did,
 // and evicts another if need be.
 func (e *Endpoint) beginLocked(now machine.Micros, p *packet, size int, c *Conn) {
-	if e.err != nil || e.crowdedLocked(now) {
+	if e.driver.ErrLocked() != nil || e.crowdedLocked(now) {
 		e.stats.Full++
 		return
 	}
@@ -116,6 +80,6 @@ func (e *Endpoint) beginLocked(now machine.Micros, p *packet, size int, c *Conn)
 	}
 	c.begun = true
 	e.addLocked(c)
-	e.waiting.add(c)
+	e.waiting.Add(c)
 	c.handleLocked(now, p, size)
 }

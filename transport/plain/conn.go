@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
 )
@@ -17,7 +18,7 @@ type Conn struct {
 	peer     udp.Peer
 	begun    bool // by the peer
 
-	// Guarded by endpoint.mu.
+	// Guarded by endpoint.driver.
 
 	quiet          bool // in one of the endpoint's quiet lists, between these two
 	before, behind *Conn
@@ -32,13 +33,12 @@ type Conn struct {
 	pacer   pacer       // of Config.MaxRate
 	trial   trial       // of a peer that is not validated
 	heardAt machine.Micros
-	due     machine.Micros // when the driver looks again
-	place   int            // in the endpoint's agenda
+	slot    driver.Slot
 	traffic Traffic
-	room    signal // the queue is shorter
-	arrived signal // there is a chunk to receive, or the connection has ended
-	done    signal // the connection has ended
-	err     error  // why it has ended; nil while it is active
+	room    driver.Signal // the queue is shorter
+	arrived driver.Signal // there is a chunk to receive, or the connection has ended
+	done    driver.Signal // the connection has ended
+	err     error         // why it has ended; nil while it is active
 }
 
 // newConn returns a connection that its endpoint does not know yet. Its machines,
@@ -68,19 +68,19 @@ func (c *Conn) RemoteAddr() net.Addr { return c.peer.Addr() }
 
 // Err returns why the connection has ended, or nil while it is active.
 func (c *Conn) Err() error {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
 	return c.err
 }
 
 // Done returns a channel that is closed when the connection has ended.
 func (c *Conn) Done() <-chan struct{} {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
 	if c.err != nil {
-		return given
+		return driver.Given
 	}
-	return c.done.wait()
+	return c.done.Wait()
 }
 
 // Close ends the connection with ErrClosed. Nothing is sent to say so: what the
@@ -93,10 +93,10 @@ func (c *Conn) Done() <-chan struct{} {
 // endpoint have ended.
 func (c *Conn) Close() error {
 	e := c.endpoint
-	e.mu.Lock()
+	e.driver.Lock()
 	c.endLocked(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer))
 	sole := e.sole == c
-	e.mu.Unlock()
+	e.driver.Unlock()
 	if sole {
 		return e.Close()
 	}
@@ -106,7 +106,7 @@ func (c *Conn) Close() error {
 // handleLocked takes a packet that came from the peer. What is not of this
 // connection is no sign of the peer (CON-6).
 func (c *Conn) handleLocked(now machine.Micros, p *packet, size int) {
-	c.traffic.in(size)
+	c.traffic.In(size)
 	ours := false
 	if p.Type == codec.TypeSlice {
 		ours = c.handleSliceLocked(now, p)
@@ -133,14 +133,19 @@ func (c *Conn) heardLocked(now machine.Micros) {
 	}
 }
 
+// polled is a connection as its driver sees it.
+type polled Conn
+
+func (c *polled) PollLocked(now machine.Micros, b *driver.Batch) { (*Conn)(c).pollLocked(now, b) }
+
 // pollLocked puts what is due into the batch, acks first, until nothing more is,
 // and then gives the connection its next time (SND-3, RCV-1). One that fills the
 // batch is due again at once, behind all that have waited longer.
-func (c *Conn) pollLocked(now machine.Micros, b *batch) {
+func (c *Conn) pollLocked(now machine.Micros, b *driver.Batch) {
 	c.pollAcksLocked(now, b)
 	c.pollSlicesLocked(now, b)
 	earliest := now
-	if !b.full() {
+	if !b.Full() {
 		// Nothing is due, so the next time lies ahead, whatever the scheduler says.
 		earliest = now + 1
 	}
@@ -148,30 +153,52 @@ func (c *Conn) pollLocked(now machine.Micros, b *batch) {
 	c.scheduleLocked(earliest)
 }
 
-func (c *Conn) pollAcksLocked(now machine.Micros, b *batch) {
+func (c *Conn) pollAcksLocked(now machine.Micros, b *driver.Batch) {
 	for k := range c.lanes {
-		for !b.full() {
+		for !b.Full() {
 			a, ok := c.lanes[k].receiver.Poll(now)
 			if !ok {
 				break
 			}
-			b.addAck(c, k, a)
+			c.addAck(b, k, a)
 		}
 	}
 }
 
 // pollSlicesLocked takes those of the earlier chunks first (LAN-8). A sender that
 // must wait is polled only when it is to give up.
-func (c *Conn) pollSlicesLocked(now machine.Micros, b *batch) {
+func (c *Conn) pollSlicesLocked(now machine.Micros, b *driver.Batch) {
 	for k, l := range c.bySubmissionLocked() {
-		for !b.full() && (now >= c.allowedAtLocked() || now >= l.givesUpAt()) {
+		for !b.Full() && (now >= c.allowedAtLocked() || now >= l.givesUpAt()) {
 			s, ok := l.sender.Poll(now)
 			if !ok {
 				break
 			}
-			c.spendLocked(now, b.addSlice(c, k, s))
+			c.spendLocked(now, c.addSlice(b, k, s))
 		}
 	}
+}
+
+func (c *Conn) addAck(b *driver.Batch, lane int, a codec.Ack) {
+	buf, err := c.endpoint.framers[lane].AppendAck(b.Room(), a)
+	c.add(b, buf, err)
+}
+
+// addSlice returns the bytes that the slice's datagram has.
+func (c *Conn) addSlice(b *driver.Batch, lane int, s codec.Slice) int {
+	buf, err := c.endpoint.framers[lane].AppendSlice(b.Room(), s)
+	return c.add(b, buf, err)
+}
+
+// add keeps a datagram that was encoded into the batch. There is no error: what
+// the machines make can be encoded.
+func (c *Conn) add(b *driver.Batch, buf []byte, err error) (size int) {
+	if err != nil {
+		return 0
+	}
+	size = b.Add(c.peer, buf)
+	c.traffic.Out(size)
+	return size
 }
 
 // settleLocked delivers finished chunks, starts queued ones, and ends the
@@ -197,8 +224,7 @@ func (c *Conn) scheduleLocked(earliest machine.Micros) {
 		return
 	}
 	deadline := min(c.deadlineLocked(), c.idleAtLocked())
-	c.endpoint.agenda.move(c, max(earliest, deadline))
-	c.endpoint.wakeDriverLocked()
+	c.endpoint.driver.ScheduleLocked(&c.slot, max(earliest, deadline))
 }
 
 // idleAtLocked returns when the connection ends if nothing more is received.
@@ -221,11 +247,11 @@ func (c *Conn) endLocked(cause error) {
 	e.sendLastAcksLocked(c)
 	c.endReceivingLocked()
 	if len(c.chunks) == 0 {
-		e.waiting.remove(c)
+		e.waiting.Remove(c)
 	}
 	c.endSendingLocked()
-	c.done.give()
+	c.done.Give()
 	if e.sole == c {
-		e.shutdownLocked(cause)
+		e.driver.EndLocked(cause)
 	}
 }

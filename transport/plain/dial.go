@@ -2,7 +2,6 @@ package plain
 
 import (
 	"context"
-	"fmt"
 	"net"
 
 	"github.com/chunkwire/chunkwire/internal/udp"
@@ -61,7 +60,7 @@ func Over(conn net.Conn, cfg Config) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.start(conn)
+	e.driver.Start(conn, cfg.SocketBuffer)
 	return c, nil
 }
 
@@ -78,7 +77,7 @@ func (e *Endpoint) Dial(peer net.Addr) (*Conn, error) {
 }
 
 func (e *Endpoint) dial(addr net.Addr, sole bool) (*Conn, error) {
-	peer, err := e.socket.Locate(addr)
+	peer, err := e.driver.Socket().Locate(addr)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +85,8 @@ func (e *Endpoint) dial(addr net.Addr, sole bool) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.driver.Lock()
+	defer e.driver.Unlock()
 	if err := e.checkRoomLocked(peer); err != nil {
 		return nil, err
 	}
@@ -96,13 +95,4 @@ func (e *Endpoint) dial(addr net.Addr, sole bool) (*Conn, error) {
 	}
 	e.addLocked(c)
 	return c, nil
-}
-
-// portUnreachable ends a connection whose peer has no socket at its port.
-func (e *Endpoint) portUnreachable(err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if c := e.sole; c != nil {
-		c.endLocked(fmt.Errorf("%w: nobody listens at %v: %w", ErrRefused, c.peer, err))
-	}
 }

@@ -1,13 +1,11 @@
 package plain
 
 import (
-	"errors"
 	"fmt"
 	"net"
-	"sync"
-	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -17,45 +15,22 @@ import (
 // concurrent use.
 type Endpoint struct {
 	cfg     Config
-	socket  udp.Socket
 	framers []codec.Framer // one a lane
-	clock   clock
-	tasks   sync.WaitGroup // the reader and the driver
-	wake    chan struct{}  // ends the driver's sleep; one is enough
-	done    chan struct{}  // closed when the endpoint has ended
-	driven  chan struct{}  // closed when the driver has ended
+	driver  *driver.Driver
 
 	latestLane int // the reader's: the lane of the latest datagram that decoded
 
-	closeOnce sync.Once
-	closeErr  error
+	// Guarded by driver, as the connections are.
 
-	mu              sync.Mutex // guards all below, and the connections
 	conns           map[udp.Key]*Conn
 	sole            *Conn // made by Dial or Over: the endpoint ends with it
-	agenda          agenda
-	sleepUntil      machine.Micros // what the driver sleeps for; awake while it works
-	watchdog        watchdog
-	lastAcks        []udp.Run // of ended connections
-	flushes         []flush   // who waits for the driver
-	waiting         waitingList
+	waiting         driver.Waiting[*Conn]
 	quiet           quietConns
 	memory          statemachine.Memory // of all receivers
-	buffers         bufferPool          // of RecvAppend
-	stats           EndpointStats
+	buffers         driver.Buffers      // of RecvAppend
+	stats           EndpointStats       // what the driver does not count
 	undecodableFrom udp.Peer
-	err             error // why it has ended; nil while it is active
 }
-
-// awake is before any time that the driver could sleep for.
-const awake machine.Micros = -1
-
-const (
-	maxLastAcks = 1024
-	// lastWrites is how long Close waits for a socket that does not take the
-	// last acks.
-	lastWrites = time.Second
-)
 
 // New returns an endpoint on a socket. It takes the socket over, and closes it
 // when the endpoint ends; if New fails it leaves the socket open. It fails with
@@ -78,35 +53,20 @@ func New(pc net.PacketConn, cfg Config) (*Endpoint, error) {
 		return nil, err
 	}
 	e := newEndpoint(udp.New(pc), cfg)
-	e.start(pc)
+	e.driver.Start(pc, cfg.SocketBuffer)
 	return e, nil
 }
 
 // newEndpoint returns an endpoint without goroutines.
 func newEndpoint(socket udp.Socket, cfg Config) *Endpoint {
 	e := &Endpoint{
-		cfg:        cfg,
-		socket:     socket,
-		framers:    laneFramers(cfg.ProtocolID, cfg.Lanes),
-		clock:      startClock(),
-		waiting:    newWaitingList(cfg.MaxPeers),
-		wake:       make(chan struct{}, 1),
-		done:       make(chan struct{}),
-		driven:     make(chan struct{}),
-		conns:      make(map[udp.Key]*Conn),
-		sleepUntil: awake,
+		cfg:     cfg,
+		framers: laneFramers(cfg.ProtocolID, cfg.Lanes),
+		waiting: driver.NewWaiting[*Conn](min(cfg.MaxPeers, maxWaiting)),
+		conns:   make(map[udp.Key]*Conn),
 	}
-	e.watchdog.endpoint = e
+	e.driver = driver.New(socket, (*protocol)(e), driver.StartClock(), codec.MaxDatagramSize)
 	return e
-}
-
-// start sets the buffers of the socket, which is conn, and starts the goroutines.
-func (e *Endpoint) start(conn any) {
-	b := udp.SizeBuffers(conn, e.cfg.SocketBuffer)
-	e.stats.BufferWanted = e.cfg.SocketBuffer
-	e.stats.ReadBuffer, e.stats.WriteBuffer, e.stats.BufferError = b.Read, b.Write, b.Err
-	e.tasks.Go(e.read)
-	e.tasks.Go(e.drive)
 }
 
 // Listen returns an endpoint on a new socket. The network is "udp", "udp4" or
@@ -138,68 +98,28 @@ func checkNetwork(network string) error {
 func (e *Endpoint) Config() Config { return e.cfg }
 
 // Addr returns the address of the socket.
-func (e *Endpoint) Addr() net.Addr { return e.socket.LocalAddr() }
+func (e *Endpoint) Addr() net.Addr { return e.driver.Socket().LocalAddr() }
 
 // Done returns a channel that is closed when the endpoint has ended: closed, or
 // without a working socket.
-func (e *Endpoint) Done() <-chan struct{} { return e.done }
+func (e *Endpoint) Done() <-chan struct{} { return e.driver.Done() }
 
 // Err returns why the endpoint has ended, or nil while it is active.
-func (e *Endpoint) Err() error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.err
-}
+func (e *Endpoint) Err() error { return e.driver.Err() }
 
 // Close ends all connections and the endpoint with ErrClosed, and closes the
 // socket. When it returns, the endpoint's goroutines have ended. It returns
 // what closing the socket returned, each time.
 func (e *Endpoint) Close() error {
-	e.mu.Lock()
-	e.shutdownLocked(fmt.Errorf("%w: endpoint %v", ErrClosed, e.Addr()))
-	e.mu.Unlock()
-	patience := time.NewTimer(lastWrites)
-	defer patience.Stop()
-	select {
-	case <-e.driven:
-	case <-patience.C:
-		e.closeSocket()
-	}
-	e.tasks.Wait()
-	return e.closeErr
-}
-
-// closeSocket closes the socket, once. It ends the reader.
-func (e *Endpoint) closeSocket() {
-	e.closeOnce.Do(func() {
-		e.closeErr = e.socket.Close()
-		if errors.Is(e.closeErr, net.ErrClosed) {
-			e.closeErr = nil // somebody else did it
-		}
-	})
-}
-
-// shutdownLocked ends the endpoint, unless it has ended. The driver then closes
-// the socket.
-func (e *Endpoint) shutdownLocked(cause error) {
-	if e.err != nil {
-		return
-	}
-	e.err = cause
-	for _, c := range e.conns {
-		c.endLocked(cause)
-	}
-	close(e.done)
-	e.watchdog.stopLocked()
-	e.wakeDriverLocked()
+	return e.driver.Close(fmt.Errorf("%w: endpoint %v", ErrClosed, e.Addr()))
 }
 
 // addLocked makes a connection known: from now on it takes part in everything.
 func (e *Endpoint) addLocked(c *Conn) {
-	now := e.clock.now()
-	c.heardAt, c.due = now, machine.Never
+	now := e.driver.Now()
+	c.heardAt = now
 	e.conns[c.peer.Key] = c
-	e.agenda.add(c)
+	e.driver.AddLocked(&c.slot, (*polled)(c))
 	if c.begun {
 		e.quiet.unvalidated++
 	}
@@ -208,9 +128,9 @@ func (e *Endpoint) addLocked(c *Conn) {
 
 // checkRoomLocked returns why there can be no connection with a peer, if so.
 func (e *Endpoint) checkRoomLocked(peer udp.Peer) error {
-	switch {
-	case e.err != nil:
-		return e.err
+	switch err := e.driver.ErrLocked(); {
+	case err != nil:
+		return err
 	case e.conns[peer.Key] != nil:
 		return fmt.Errorf("%w: %v", ErrExists, peer)
 	case len(e.conns) >= e.cfg.MaxPeers:
@@ -222,7 +142,7 @@ func (e *Endpoint) checkRoomLocked(peer udp.Peer) error {
 // removeLocked forgets a connection, so that ended ones cost nothing.
 func (e *Endpoint) removeLocked(c *Conn) {
 	delete(e.conns, c.peer.Key)
-	e.agenda.remove(c)
+	e.driver.RemoveLocked(&c.slot)
 	e.quiet.remove(c)
 	if c.begun && !c.validated {
 		e.quiet.unvalidated--

@@ -4,67 +4,12 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 )
-
-// The agenda names the connection that is due first, whatever came and went.
-func TestAgenda(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var a agenda
-		var all []*Conn
-		micros := rapid.Custom(func(t *rapid.T) machine.Micros {
-			return machine.Micros(rapid.IntRange(0, 9).Draw(t, "due"))
-		})
-		t.Repeat(map[string]func(*rapid.T){
-			"add": func(t *rapid.T) {
-				c := &Conn{due: micros.Draw(t, "due")}
-				a.add(c)
-				all = append(all, c)
-			},
-			"move": func(t *rapid.T) {
-				if len(all) > 0 {
-					a.move(rapid.SampledFrom(all).Draw(t, "c"), micros.Draw(t, "due"))
-				}
-			},
-			"remove": func(t *rapid.T) {
-				if len(all) > 0 {
-					i := rapid.IntRange(0, len(all)-1).Draw(t, "i")
-					a.remove(all[i])
-					all = slices.Delete(all, i, i+1)
-				}
-			},
-			"": func(t *rapid.T) {
-				want := machine.Never
-				for i, c := range all {
-					want = min(want, c.due)
-					if a.list[c.place] != c {
-						t.Fatalf("connection %d does not know its place", i)
-					}
-				}
-				if a.next() != want || len(all) > 0 && a.first().due != want {
-					t.Fatalf("next is %d, want %d", a.next(), want)
-				}
-			},
-		})
-	})
-}
-
-// A time without a reading of the monotonic clock would move with the wall clock
-// (TIM-2).
-func TestTheClockIsMonotonic(t *testing.T) {
-	if c := startClock(); c.start == c.start.Round(0) {
-		t.Errorf("%v has no monotonic reading", c.start)
-	}
-}
 
 // nowhere is a socket on which nothing arrives.
 type nowhere struct {
@@ -93,14 +38,14 @@ func TestNoAllocationPerDatagram(t *testing.T) {
 	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
 	slice, _ := e.framers[0].AppendSlice(nil, codec.Slice{NumSlices: 2, Data: make([]byte, 1024)})
 	ack, _ := e.framers[0].AppendAck(nil, codec.Ack{NumSlices: 1})
-	e.receive(e.clock.now(), slice, from)
+	e.receive(e.driver.Now(), slice, from)
 	for name, datagram := range map[string][]byte{"slice": slice, "ack": ack, "undecodable": make([]byte, 100)} {
-		if n := testing.AllocsPerRun(1000, func() { e.receive(e.clock.now(), datagram, from) }); n != 0 {
+		if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), datagram, from) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
 	unknown := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.2:9000"))
-	if n := testing.AllocsPerRun(1000, func() { e.receive(e.clock.now(), ack, unknown) }); n != 0 {
+	if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), ack, unknown) }); n != 0 {
 		t.Errorf("unknown peer: %v allocations", n)
 	}
 	if st := e.Stats(); st.UnknownPeers == 0 || st.Undecodable == 0 || st.Peers != 1 {
@@ -119,35 +64,6 @@ func TestOversizeIsRefusedBeforeTheCRC(t *testing.T) {
 	}
 }
 
-// The timer of the watchdog runs only while something is written.
-func TestTheWatchdogRests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e, err := New(nowhere{closed: make(chan struct{})}, Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer e.Close()
-		c, err := e.Dial(&net.UDPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 9})
-		if err != nil {
-			t.Fatal(err)
-		}
-		armed := func() bool {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			return e.watchdog.armed
-		}
-		c.Enqueue(t.Context(), []byte("x"))
-		synctest.Wait()
-		if !armed() {
-			t.Error("a write has not armed it")
-		}
-		time.Sleep(20 * time.Second) // the connection has given up
-		if armed() {
-			t.Error("it runs without a write")
-		}
-	})
-}
-
 // A stream of chunks that is received by RecvAppend costs no allocations.
 func TestNoAllocationPerChunk(t *testing.T) {
 	e, err := New(nowhere{closed: make(chan struct{})}, Config{})
@@ -162,7 +78,7 @@ func TestNoAllocationPerChunk(t *testing.T) {
 	chunk := func() {
 		for k := range 4 {
 			datagram, _ = e.framers[0].AppendSlice(datagram[:0], codec.Slice{ChunkID: id, SliceID: k, NumSlices: 4, Data: data})
-			e.receive(e.clock.now(), datagram, from)
+			e.receive(e.driver.Now(), datagram, from)
 		}
 		id++
 		if c == nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/schedule/base"
@@ -41,23 +42,23 @@ func TestTheEarlierChunkGoesFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.due = machine.Never
-	e.agenda.add(c)
-	b := newBatch(e.framers)
+	e.driver.AddLocked(&c.slot, (*polled)(c))
+	poll := func(now machine.Micros) *driver.Batch {
+		b := driver.NewBatch(codec.MaxDatagramSize)
+		c.pollLocked(now, b)
+		return b
+	}
 	for now, first := range []int{0, 1, 0} {
 		at := machine.Micros(now) * 10 * machine.Second
 		for len(c.queue) < 2 {
-			c.queue = append(c.queue, &Delivery{conn: c, chunk: make([]byte, 10), done: make(chan struct{})})
+			c.queue = append(c.queue, driver.NewDelivery((*deliverer)(c), make([]byte, 10)))
 		}
 		c.nextOut = first
 		c.advanceSendingLocked(at)
-		b.reset(nil)
-		c.pollLocked(at, b) // lets the second chunk begin
-		c.pollLocked(at+1, b)
+		poll(at) // lets the second chunk begin
+		poll(at + 1)
 		at += 5 * machine.Second // both timers have run out
-		b.reset(nil)
-		c.pollLocked(at, b)
-		lanes := lanesOf(e, b)
+		lanes := lanesOf(e, poll(at))
 		if fmt.Sprint(lanes) != fmt.Sprint([]int{first, 1 - first}) {
 			t.Errorf("slices went out by lanes %v, want lane %d first", lanes, first)
 		}
@@ -70,9 +71,9 @@ func TestTheEarlierChunkGoesFirst(t *testing.T) {
 }
 
 // lanesOf returns by which lanes the datagrams of a batch go.
-func lanesOf(e *Endpoint, b *batch) (lanes []int) {
-	for i := range b.runs {
-		for datagram := range b.runs[i].Datagrams() {
+func lanesOf(e *Endpoint, b *driver.Batch) (lanes []int) {
+	for _, run := range b.Runs() {
+		for datagram := range run.Datagrams() {
 			if p, err := e.decode(datagram); err == nil {
 				lanes = append(lanes, p.lane)
 			}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"time"
+
+	"github.com/chunkwire/chunkwire/internal/driver"
 )
 
 // Linger waits until nothing has come from the peer for quiet. Until then the
@@ -29,7 +31,7 @@ func (c *Conn) Linger(ctx context.Context, quiet time.Duration) error {
 			return c.Err()
 		case <-ctx.Done():
 			timer.Stop()
-			return canceled(ctx)
+			return driver.Canceled(ctx)
 		}
 	}
 }
@@ -45,7 +47,7 @@ func lingerLimit(quiet time.Duration) time.Duration {
 
 // silence returns for how long nothing valid has come from the peer.
 func (c *Conn) silence() time.Duration {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
-	return -c.endpoint.clock.until(c.heardAt)
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
+	return -c.endpoint.driver.Until(c.heardAt)
 }

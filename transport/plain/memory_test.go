@@ -46,7 +46,7 @@ func (c *crowd) from(peer int, datagram []byte, err error) {
 		c.t.Fatal(err)
 	}
 	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), uint16(10_000+peer))
-	c.e.receive(c.e.clock.now(), datagram, udp.UDPPeer(addr))
+	c.e.receive(c.e.driver.Now(), datagram, udp.UDPPeer(addr))
 }
 
 func (c *crowd) slice(peer int, s codec.Slice) {

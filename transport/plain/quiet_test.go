@@ -31,7 +31,7 @@ func TestARefusedNewcomerCostsConstantSteps(t *testing.T) {
 		e := silentEndpoint(t, Config{MaxPeers: peers})
 		for i := range peers {
 			datagram, from := beginningOf(t, e, i)
-			e.receive(e.clock.now(), datagram, from)
+			e.receive(e.driver.Now(), datagram, from)
 			c, err := e.Accept(context.Background())
 			if err != nil {
 				t.Fatal(err)
@@ -40,7 +40,7 @@ func TestARefusedNewcomerCostsConstantSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		late := e.clock.now() + 2*machine.FromDuration(e.cfg.GiveUp)
+		late := e.driver.Now() + 2*machine.FromDuration(e.cfg.GiveUp)
 		before := e.quiet.looks
 		datagram, newcomer := beginningOf(t, e, peers)
 		e.receive(late, datagram, newcomer)

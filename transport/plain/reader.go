@@ -2,101 +2,14 @@ package plain
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"net"
-	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
-// read takes datagrams from the socket until it fails for good. A connection is
-// found by the address and port that a datagram comes from, and its acks go there
-// (CON-8).
-func (e *Endpoint) read() {
-	buf := make([]byte, readSize)
-	var trouble readTrouble
-	for {
-		began := e.clock.now()
-		n, from, err := e.socket.Read(buf)
-		now := e.clock.now()
-		if err == nil {
-			trouble = readTrouble{}
-			e.receive(now, buf[:n], from)
-			continue
-		}
-		if tookDatagram(n, err) {
-			trouble = readTrouble{}
-			e.deliver(now, &packet{}, err, n, from)
-			continue
-		}
-		if cause := e.judge(&trouble, began, now, err); cause != nil {
-			e.mu.Lock()
-			e.shutdownLocked(cause)
-			e.mu.Unlock()
-			return
-		}
-	}
-}
-
-// readSize exceeds every UDP datagram: some systems report one that does not fit
-// as an error.
-const readSize = 1 << 16
-
-// tookDatagram reports whether a failed read took a datagram from the socket all
-// the same, as one does that could not take all of it. Such a socket works.
-func tookDatagram(n int, err error) bool {
-	return (n > 0 || udp.MessageTooLong(err)) && !errors.Is(err, net.ErrClosed)
-}
-
-// readTrouble is a run of failed reads.
-type readTrouble struct {
-	count int
-	since machine.Micros
-}
-
-// A read fails for reasons that pass, such as an ICMP message that came for a
-// datagram sent before. Then the next read waits. A socket that is broken fails
-// each read at once; after some time of that the endpoint ends.
-const (
-	brokenAfter    = 5 * machine.Second
-	blockedRead    = 10 * machine.Millisecond // a read that took so long did wait
-	freeRetries    = 16                       // so many without a pause
-	pauseAfterRead = time.Millisecond
-)
-
-// judge counts a failed read and returns why the endpoint must end, if so.
-func (e *Endpoint) judge(t *readTrouble, began, now machine.Micros, err error) error {
-	switch {
-	case errors.Is(err, net.ErrClosed):
-		return fmt.Errorf("%w: %w", ErrClosed, err)
-	case errors.Is(err, io.EOF): // there is a session below, which its peer has ended
-		return fmt.Errorf("%w: %w", ErrSocket, err)
-	case udp.PortUnreachable(err):
-		e.portUnreachable(err)
-	}
-	if t.count == 0 || now-began >= blockedRead {
-		*t = readTrouble{since: now}
-	}
-	t.count++
-	e.mu.Lock()
-	e.stats.ReadErrors++
-	ended := e.err
-	e.mu.Unlock()
-	switch {
-	case ended != nil:
-		return ended
-	case now-t.since >= brokenAfter:
-		return fmt.Errorf("%w: %w", ErrSocket, err)
-	case t.count > freeRetries:
-		time.Sleep(pauseAfterRead)
-	}
-	return nil
-}
-
-// receive handles a datagram.
+// receive handles a datagram. A connection is found by the address and port that it
+// comes from, and its acks go there (CON-8).
 func (e *Endpoint) receive(now machine.Micros, datagram []byte, from udp.Peer) {
 	p, err := e.decode(datagram)
 	if e.deliver(now, &p, err, len(datagram), from) {
@@ -142,9 +55,9 @@ const firstChunkID = 0
 // of any lane (SEC-2, LAN-11). What did not decode changes nothing but counters
 // (CON-4).
 func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size int, from udp.Peer) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.stats.in(size)
+	e.driver.Lock()
+	defer e.driver.Unlock()
+	e.driver.CountInLocked(size)
 	if invalid != nil {
 		e.stats.Undecodable++
 		e.undecodableFrom = from
@@ -157,7 +70,7 @@ func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size in
 	switch {
 	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID != firstChunkID:
 		e.stats.UnknownPeers++
-	case !e.socket.CanBegin(from):
+	case !e.driver.CanBeginLocked(from):
 		e.stats.BadSources++
 	case e.crowdedLocked(now):
 		e.stats.Full++
@@ -170,8 +83,8 @@ func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size in
 // begin adds a connection and gives it the slice that began it. While nothing was
 // locked there may have been other additions.
 func (e *Endpoint) begin(now machine.Micros, p *packet, size int, c *Conn) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.driver.Lock()
+	defer e.driver.Unlock()
 	if known := e.conns[c.peer.Key]; known != nil {
 		known.handleLocked(now, p, size)
 		return
@@ -180,7 +93,7 @@ func (e *Endpoint) begin(now machine.Micros, p *packet, size int, c *Conn) {
 }
 
 func (e *Endpoint) count(counter *int64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.driver.Lock()
+	defer e.driver.Unlock()
 	*counter++
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -17,21 +18,21 @@ func (c *Conn) RecvAppend(ctx context.Context, dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	dst = append(dst, chunk...)
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
-	c.endpoint.buffers.put(chunk)
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
+	c.endpoint.buffers.Put(chunk)
 	return dst, nil
 }
 
 // RecvReady returns a channel that is closed when there is a chunk to receive, or
 // the connection has ended: when Recv would not wait. It is for a select.
 func (c *Conn) RecvReady() <-chan struct{} {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
 	if len(c.chunks) > 0 || c.err != nil {
-		return given
+		return driver.Given
 	}
-	return c.arrived.wait()
+	return c.arrived.Wait()
 }
 
 // Recv returns the next chunk, which is then the caller's. It waits for one as
@@ -41,7 +42,7 @@ func (c *Conn) RecvReady() <-chan struct{} {
 func (c *Conn) Recv(ctx context.Context) ([]byte, error) {
 	for {
 		if ctx.Err() != nil {
-			return nil, canceled(ctx)
+			return nil, driver.Canceled(ctx)
 		}
 		chunk, arrival, err := c.tryRecv()
 		if arrival == nil {
@@ -56,8 +57,8 @@ func (c *Conn) Recv(ctx context.Context) ([]byte, error) {
 
 // tryRecv takes the next chunk, or returns what to wait for.
 func (c *Conn) tryRecv() (chunk []byte, arrival <-chan struct{}, err error) {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
 	switch {
 	case len(c.chunks) > 0:
 		chunk = c.chunks[0]
@@ -65,10 +66,10 @@ func (c *Conn) tryRecv() (chunk []byte, arrival <-chan struct{}, err error) {
 	case c.err != nil:
 		return nil, nil, c.err
 	default:
-		return nil, c.arrived.wait(), nil
+		return nil, c.arrived.Wait(), nil
 	}
 	if c.err == nil { // there is room for another chunk
-		now := c.endpoint.clock.now()
+		now := c.endpoint.driver.Now()
 		c.advanceReceivingLocked(now)
 		c.scheduleLocked(now)
 	}
@@ -104,46 +105,20 @@ func (c *Conn) takeChunkLocked(now machine.Micros) bool {
 	if v.State != statemachine.ReceiverReady {
 		return false
 	}
-	chunk, err := receiver.Read(now, c.endpoint.buffers.get(v.ReadSize))
+	chunk, err := receiver.Read(now, c.endpoint.buffers.Get(v.ReadSize))
 	if err != nil {
 		return false
 	}
 	c.chunks = append(c.chunks, chunk)
 	c.nextIn = c.after(c.nextIn)
-	c.arrived.give()
+	c.arrived.Give()
 	return true
 }
 
 // endReceivingLocked leaves what is complete for Recv, up to the first chunk that
 // is not.
 func (c *Conn) endReceivingLocked() {
-	for c.takeChunkLocked(c.endpoint.clock.now()) {
+	for c.takeChunkLocked(c.endpoint.driver.Now()) {
 	}
-	c.arrived.give()
-}
-
-// bufferPool keeps the buffers of chunks that were copied by RecvAppend.
-type bufferPool struct {
-	free [][]byte
-}
-
-// mostBuffers is how many a pool keeps: two MiB of full chunks.
-const mostBuffers = 8
-
-// get returns an empty buffer for n bytes. One that is much larger would waste
-// memory if the chunk is the caller's.
-func (p *bufferPool) get(n int) []byte {
-	if last := len(p.free) - 1; last >= 0 && n <= cap(p.free[last]) && n > cap(p.free[last])/2 {
-		b := p.free[last]
-		p.free[last] = nil
-		p.free = p.free[:last]
-		return b[:0]
-	}
-	return make([]byte, 0, n)
-}
-
-func (p *bufferPool) put(b []byte) {
-	if len(p.free) < mostBuffers {
-		p.free = append(p.free, b)
-	}
+	c.arrived.Give()
 }

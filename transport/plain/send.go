@@ -6,67 +6,18 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Delivery is a chunk on its way to the peer.
-type Delivery struct {
-	conn  *Conn
-	chunk []byte // nil once done
-	done  chan struct{}
-	err   error // set before done is closed
-}
+type Delivery = driver.Delivery
 
-// Done returns a channel that is closed when the peer has the whole chunk, or
-// when that can no longer happen.
-func (d *Delivery) Done() <-chan struct{} { return d.done }
+// deliverer is a connection as its deliveries see it.
+type deliverer Conn
 
-// Err returns nil as long as the delivery is not done, and when it has
-// succeeded; else why it failed.
-func (d *Delivery) Err() error {
-	select {
-	case <-d.done:
-		return d.err
-	default:
-		return nil
-	}
-}
-
-// Wait waits until the delivery is done and returns its Err. If ctx ends first it
-// returns ErrCanceled, and the delivery goes on: to end it there is Cancel.
-func (d *Delivery) Wait(ctx context.Context) error {
-	select {
-	case <-d.done:
-		return d.err
-	default:
-	}
-	select {
-	case <-d.done:
-		return d.err
-	case <-ctx.Done():
-		return canceled(ctx)
-	}
-}
-
-// Cancel ends the delivery with ErrCanceled, which then wraps cause if that is not
-// nil. It does nothing to one that is done. A chunk that waits in the queue is
-// withdrawn, and the connection goes on; but the protocol cannot take back a chunk
-// in flight, so then the connection ends with that error.
-func (d *Delivery) Cancel(cause error) {
-	if cause == nil {
-		d.conn.cancel(d, ErrCanceled)
-		return
-	}
-	d.conn.cancel(d, fmt.Errorf("%w: %w", ErrCanceled, cause))
-}
-
-// finishLocked ends the delivery.
-func (d *Delivery) finishLocked(err error) {
-	d.err, d.chunk = err, nil
-	close(d.done)
-	d.conn.room.give()
-}
+func (c *deliverer) Cancel(d *Delivery, cause error) { (*Conn)(c).cancel(d, cause) }
 
 // Send delivers a chunk of 1 to codec.MaxChunkSize bytes and returns nil when
 // the peer has all of it; whether the peer's application has read it is not
@@ -82,12 +33,7 @@ func (c *Conn) Send(ctx context.Context, chunk []byte) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case <-d.done:
-	case <-ctx.Done():
-		c.cancel(d, canceled(ctx))
-	}
-	return d.Err()
+	return d.WaitOrCancel(ctx)
 }
 
 // Enqueue puts a chunk in line and does not wait for its delivery, but only
@@ -100,7 +46,7 @@ func (c *Conn) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
 		return nil, fmt.Errorf("transport: chunk of %d bytes for %v: %w", n, c.peer, statemachine.ErrChunkSize)
 	}
 	if ctx.Err() != nil {
-		return nil, canceled(ctx)
+		return nil, driver.Canceled(ctx)
 	}
 	for {
 		d, room, err := c.tryEnqueue(chunk)
@@ -110,27 +56,27 @@ func (c *Conn) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
 		select {
 		case <-room:
 		case <-ctx.Done():
-			return nil, canceled(ctx)
+			return nil, driver.Canceled(ctx)
 		}
 	}
 }
 
 // tryEnqueue puts a chunk in line, or returns what to wait for.
 func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err error) {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
 	if c.err != nil {
 		return nil, nil, c.err
 	}
 	// The queue only has chunks while one is in flight.
 	if len(c.queue) == c.endpoint.cfg.SendQueue {
-		return nil, c.room.wait(), nil
+		return nil, c.room.Wait(), nil
 	}
-	now := c.endpoint.clock.now()
+	now := c.endpoint.driver.Now()
 	if c.sendsNothingLocked() {
 		c.pacer.restart(now)
 	}
-	d = &Delivery{conn: c, chunk: chunk, done: make(chan struct{})}
+	d = driver.NewDelivery((*deliverer)(c), chunk)
 	c.queue = append(c.queue, d)
 	c.advanceSendingLocked(now)
 	c.trackQuietLocked()
@@ -138,10 +84,16 @@ func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err 
 	return d, nil, nil
 }
 
+// finishLocked ends a delivery.
+func (c *Conn) finishLocked(d *Delivery, err error) {
+	d.FinishLocked(err)
+	c.room.Give()
+}
+
 // cancel ends a delivery that is not done.
 func (c *Conn) cancel(d *Delivery, cause error) {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
 	for k, l := range c.bySubmissionLocked() {
 		if d == l.inFlight {
 			c.endLocked(fmt.Errorf("%w (%schunk %d to %v was in flight)", cause, c.laneName(k), l.sender.Vars().ChunkID, c.peer))
@@ -150,7 +102,7 @@ func (c *Conn) cancel(d *Delivery, cause error) {
 	}
 	if i := slices.Index(c.queue, d); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
-		d.finishLocked(cause)
+		c.finishLocked(d, cause)
 	}
 }
 
@@ -160,7 +112,7 @@ func (c *Conn) advanceSendingLocked(now machine.Micros) {
 	finished := false
 	for _, l := range c.bySubmissionLocked() {
 		if l.inFlight != nil && l.idle() {
-			l.inFlight.finishLocked(nil)
+			c.finishLocked(l.inFlight, nil)
 			l.inFlight = nil
 			finished = true
 		}
@@ -170,7 +122,7 @@ func (c *Conn) advanceSendingLocked(now machine.Micros) {
 		l.inFlight = c.queue[0]
 		c.queue = slices.Delete(c.queue, 0, 1)
 		c.sharePathLocked(l)
-		l.sender.Submit(now, l.inFlight.chunk) // cannot fail: it is idle, and Enqueue checked the size
+		l.sender.Submit(now, l.inFlight.Chunk()) // cannot fail: it is idle, and Enqueue checked the size
 		c.nextOut = c.after(c.nextOut)
 	}
 	if finished && c.sendsNothingLocked() {
@@ -195,12 +147,12 @@ func (c *Conn) sendsNothingLocked() bool {
 func (c *Conn) endSendingLocked() {
 	for _, l := range c.bySubmissionLocked() {
 		if l.inFlight != nil {
-			l.inFlight.finishLocked(c.err)
+			c.finishLocked(l.inFlight, c.err)
 			l.inFlight = nil
 		}
 	}
 	for _, d := range c.queue {
-		d.finishLocked(c.err)
+		c.finishLocked(d, c.err)
 	}
 	c.queue = nil
 }

@@ -3,31 +3,13 @@ package plain
 import (
 	"net"
 
-	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Traffic counts datagrams, and bytes of their UDP payload, without IP and UDP
 // headers.
-type Traffic struct {
-	DatagramsIn, DatagramsOut int64
-	BytesIn, BytesOut         int64
-}
-
-func (t *Traffic) in(size int) {
-	t.DatagramsIn++
-	t.BytesIn += int64(size)
-}
-
-func (t *Traffic) out(size int) {
-	t.DatagramsOut++
-	t.BytesOut += int64(size)
-}
-
-func (t *Traffic) outRun(r *udp.Run) {
-	t.DatagramsOut += int64(r.Count())
-	t.BytesOut += int64(len(r.Data))
-}
+type Traffic = driver.Traffic
 
 // Stats is what a connection did so far, and what it is doing. With several lanes,
 // counts are those of all, and times are the longest, but MinRTT. Later versions
@@ -47,8 +29,8 @@ type Stats struct {
 
 // Stats returns a consistent snapshot. It works on ended connections too.
 func (c *Conn) Stats() Stats {
-	c.endpoint.mu.Lock()
-	defer c.endpoint.mu.Unlock()
+	c.endpoint.driver.Lock()
+	defer c.endpoint.driver.Unlock()
 	st := Stats{
 		Traffic:    c.traffic,
 		Sending:    c.sendingLocked(),
@@ -66,6 +48,18 @@ func (c *Conn) Stats() Stats {
 	}
 	return st
 }
+
+// Lanes returns how many there are.
+func (c *Conn) Lanes() int { return len(c.lanes) }
+
+// SenderStats returns the sums over all lanes.
+func (c *Conn) SenderStats() statemachine.SenderStats { return c.Stats().Sender }
+
+// ReceiverStats returns the sums over all lanes.
+func (c *Conn) ReceiverStats() statemachine.ReceiverStats { return c.Stats().Receiver }
+
+// Receiving returns the variables of the chunk that is received next.
+func (c *Conn) Receiving() statemachine.ReceiverVars { return c.Stats().Receiving }
 
 // sendingLocked returns the variables of the earliest chunk in flight, or of the
 // next one.
@@ -105,9 +99,12 @@ type EndpointStats struct {
 
 // Stats returns a consistent snapshot.
 func (e *Endpoint) Stats() EndpointStats {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	st := e.stats
+	e.driver.Lock()
+	defer e.driver.Unlock()
+	st, d := e.stats, e.driver.StatsLocked()
+	st.Traffic, st.ReadErrors, st.WriteErrors, st.LastWriteError = d.Traffic, d.ReadErrors, d.WriteErrors, d.LastWriteError
+	st.ReadBuffer, st.WriteBuffer, st.BufferError = d.Buffers.Read, d.Buffers.Write, d.Buffers.Err
+	st.BufferWanted = e.cfg.SocketBuffer
 	st.Peers = len(e.conns)
 	st.UndecodableFrom = e.undecodableFrom.Addr()
 	return st

@@ -10,10 +10,10 @@ const (
 	LinkInterval = 250_000
 	LinkFast     = 2_000_000 // how long LINK_INTERVAL holds
 	LinkSlow     = 1_000_000
-	ProofSpacing = 50_000
+	ProofSpacing = 10_000
 	CookieUse    = 4_000_000
 	RefuseWait   = 1_000_000
-	KeptMost     = 8 // challenges
+	KeptMost     = 32 // challenges
 
 	tenth = 100_000 // the unit of a timeout
 )
@@ -105,9 +105,10 @@ func NewClient(offer Message, key []byte, random *Random, now int64) *Client {
 	return c
 }
 
-// State, Ended and Linked are what the application learns. Linked is the message that made the
+// State, Offer, Ended and Linked are what the application learns. Linked is the message that made the
 // link, with its keys.
 func (c *Client) State() string           { return c.state }
+func (c *Client) Offer() Message          { return c.offer }
 func (c *Client) Ended() Ended            { return c.ended }
 func (c *Client) Linked() (Message, Keys) { return c.linked, c.keys }
 
@@ -253,7 +254,10 @@ func (c *Client) challenge(m Message, isOurs bool) string {
 		c.hint = 0
 	}
 	c.challenges = append(c.challenges, &challenge{stamp: m.Stamp, cookie: m.Cookie, takenAt: c.now})
-	c.challenges = c.challenges[max(0, len(c.challenges)-KeptMost):]
+	if others := c.challenges[:len(c.challenges)-1]; len(others) == KeptMost {
+		dropped := max(0, slices.IndexFunc(others, func(one *challenge) bool { return !one.proved }))
+		c.challenges = slices.Delete(slices.Clone(c.challenges), dropped, dropped+1)
+	}
 	return c.row("I6", "", "I28", "")
 }
 

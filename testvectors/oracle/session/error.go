@@ -6,6 +6,7 @@ import "fmt"
 // several checks.
 const (
 	noByte        = "no byte"
+	tooLarge      = "too large"
 	agreedLanes   = "lanes of a LINKED"
 	agreedTimeout = "timeout of a LINKED"
 	truncated     = "truncated"
@@ -31,8 +32,8 @@ const (
 var checks = map[string]string{
 	noByte: "CXH-20", unknownKind: "CXH-21", badVersion: "CXH-22", truncated: "CXH-23", trailingData: "CXH-24", badMode: "CXH-25",
 	badLanes: "CXH-26", badTimeout: "CXH-27", padding: "CXH-28", badStamp: "CXH-29", badLink: "CXH-30", agreedLanes: "CXH-31",
-	badVariant: "CXH-32", agreedTimeout: "CXH-33", badReason: "CXH-34",
-	unknownLink: "CXE-20", otherMode: "CXE-22", stale: "CXE-23", duplicate: "CXE-24", badTag: "CXE-25",
+	badVariant: "CXH-32", agreedTimeout: "CXH-33", badReason: "CXH-34", tooLarge: "CXH-35",
+	unknownLink: "CXE-20", otherMode: "CXE-21", stale: "CXE-23", duplicate: "CXE-24", badTag: "CXE-25",
 }
 
 // Error is a refusal of a datagram or a message.
@@ -46,7 +47,7 @@ func (e *Error) Error() string { return fmt.Sprintf("%s at %d (%s)", e.Code, e.A
 
 // refuse returns the refusal of a fault.
 func refuse(fault string, at int) *Error {
-	code := map[string]string{noByte: truncated, agreedLanes: badLanes, agreedTimeout: badTimeout, otherMode: badMode}[fault]
+	code := map[string]string{noByte: truncated, agreedLanes: badLanes, agreedTimeout: badTimeout, otherMode: badMode, tooLarge: trailingData}[fault]
 	if code == "" {
 		code = fault
 	}

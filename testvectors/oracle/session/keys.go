@@ -19,9 +19,10 @@ func Derive(key, offer []byte, l Message) Keys {
 	return Keys{HMAC(base, []byte("c2s")), HMAC(base, []byte("s2c")), HMAC(base, []byte("resume"))}
 }
 
-// Address is the 18 bytes of an address: IP and port, or of any other text a hash.
+// Address is the 18 bytes of an address: IP and port, or of any other text, and of one with a
+// zone, a hash.
 func Address(text string) []byte {
-	if a, err := netip.ParseAddrPort(text); err == nil {
+	if a, err := netip.ParseAddrPort(text); err == nil && a.Addr().Zone() == "" {
 		ip := a.Addr().As16()
 		return slices.Concat(ip[:], number(int64(a.Port()), 2))
 	}

@@ -23,6 +23,9 @@ const (
 	AEAD = "aead"
 )
 
+// LargestDatagram is the largest datagram with data.
+const LargestDatagram = 1225
+
 // Version is the only version there is.
 const Version = 1
 
@@ -249,8 +252,11 @@ func Decode(datagram []byte) (Message, error) {
 
 // decodeData reads a datagram of a mode, and does not open its envelope.
 func decodeData(mode string, datagram []byte) (Message, error) {
-	if len(datagram) < 9+1+tagSize[mode] {
+	switch {
+	case len(datagram) < 9+1+tagSize[mode]:
 		return Message{}, refuse(truncated, len(datagram))
+	case len(datagram) > LargestDatagram:
+		return Message{}, refuse(tooLarge, LargestDatagram)
 	}
 	r := stream.NewReader(datagram[1:])
 	m := Message{Type: TypeData, Mode: mode, Link: take(r, 4), Counter: take(r, 4)}

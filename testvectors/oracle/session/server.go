@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"net/netip"
 	"slices"
 )
 
@@ -44,7 +43,7 @@ type Entry struct {
 	Address  []byte
 	Keys     Keys
 	identity string
-	prefix   string
+	prefix   string  // at which it was made
 	first    []byte  // the nonce of its first PROOF
 	nonce    []byte  // of the last PROOF that was taken
 	linked   Message // without nonce and proof
@@ -80,14 +79,10 @@ func NewServer(cfg ServerConfig) *Server {
 // anonymous is identity 0.
 var anonymous = string(make([]byte, 8))
 
-// prefixOf is what the entries of one address have in common: an IPv4 address or 64 bits of an
-// IPv6 address; of another address it is all.
-func prefixOf(text string, address []byte) string {
-	a, err := netip.ParseAddrPort(text)
-	switch {
-	case err != nil:
-		return string(address)
-	case a.Addr().Unmap().Is4():
+// prefixOf is what the entries of one address have in common: an IPv4 address, or the first 64
+// bits of another one.
+func prefixOf(address []byte) string {
+	if bytes.Equal(address[:12], []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255}) {
 		return string(address[:16])
 	}
 	return string(address[:8])
@@ -131,7 +126,6 @@ func (s *Server) hasRoom(prefix string) bool {
 // proof is a PROOF that arrived.
 type proof struct {
 	Message
-	from    string
 	address []byte
 	key     []byte
 	entry   *Entry // nil: FREE
@@ -153,7 +147,7 @@ func (s *Server) Receive(now int64, from string, datagram []byte) (step Step, er
 		s.stamp = max(s.now, s.stamp+1)
 		step.Answer = encode(Message{Type: TypeChallenge, Nonce: m.Nonce, Stamp: s.stamp, Cookie: Cookie(s.secret, s.stamp, address, OfferOf(m))})
 	case TypeProof:
-		s.proof(&step, &proof{Message: m, from: from, address: address})
+		s.proof(&step, &proof{Message: m, address: address})
 	}
 	return step, nil
 }
@@ -251,7 +245,7 @@ func (s *Server) refuse(p *proof, reason int64, proven bool) []byte {
 // table is what an entry does with a PROOF.
 func (s *Server) table(step *Step, p *proof) {
 	e := p.entry
-	prefix := prefixOf(p.from, p.address)
+	prefix := prefixOf(p.address)
 	refuse := func(reason int64) { step.Answer = s.refuse(p, reason, true) }
 	row := func(row string) {
 		step.Rows = append(step.Rows, row)
@@ -275,17 +269,22 @@ func (s *Server) table(step *Step, p *proof) {
 	isItsNonce := bytes.Equal(p.Nonce, e.nonce)
 	isDead := e.identity == anonymous && p.Resume == 0 && !isItsNonce // its first nonce; it went on with another
 	if e.State == StateEnded {
+		renew := func() {
+			if p.Resume == 0 || p.Resume == e.Link { // its proof was checked
+				e.endedAt = s.now
+			}
+		}
 		switch {
 		case isItsNonce:
 			row("J21")
 			refuse(e.reason)
-			e.endedAt = s.now
+			renew()
 		case p.Stamp <= e.newest || isDead:
 			row("J22")
 		case p.Resume != 0:
 			row("J23")
 			refuse(e.reason)
-			e.endedAt = s.now
+			renew()
 		case !s.hasRoom(prefix):
 			row("J24")
 			refuse(ReasonFull)
@@ -307,10 +306,10 @@ func (s *Server) table(step *Step, p *proof) {
 		row(rows[0])
 	case isItsNonce:
 		row(rows[1])
-		s.take(step, e, p, prefix)
+		s.take(step, e, p)
 	case p.Resume != 0:
 		row(rows[2])
-		s.take(step, e, p, prefix)
+		s.take(step, e, p)
 	default:
 		row(rows[3])
 		s.make(step, e, p, prefix)
@@ -335,13 +334,14 @@ func (s *Server) make(step *Step, e *Entry, p *proof, prefix string) {
 	e.State, e.Link, e.linked, e.first = StateUnconfirmed, link, m, p.Nonce
 	e.Keys = Derive(p.key, OfferOf(p.Message), m)
 	step.Made = true
-	s.take(step, e, p, prefix)
+	e.prefix = prefix
+	s.take(step, e, p)
 }
 
 // take is PLACE and ANSWER.
-func (s *Server) take(step *Step, e *Entry, p *proof, prefix string) {
+func (s *Server) take(step *Step, e *Entry, p *proof) {
 	e.nonce, e.newest, e.takenAt = p.Nonce, p.Stamp, s.now
-	e.Address, e.prefix = p.address, prefix
+	e.Address = p.address
 	m := e.linked
 	m.Nonce = p.Nonce
 	p.entry = e

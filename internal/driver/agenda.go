@@ -1,10 +1,20 @@
-package plain
+package driver
 
 import (
 	"container/heap"
 
 	"github.com/chunkwire/chunkwire/machine"
 )
+
+// Slot is a connection's place in its driver. The zero value is in none.
+type Slot struct {
+	conn  Conn
+	due   machine.Micros // when the driver looks again
+	place int            // in the agenda
+}
+
+// Due returns when the driver looks at the connection again.
+func (s *Slot) Due() machine.Micros { return s.due }
 
 // agenda holds the active connections, ordered by when they next have something
 // to do.
@@ -19,22 +29,22 @@ func (a *agenda) next() machine.Micros {
 }
 
 // first returns the connection that is due first. There must be one.
-func (a *agenda) first() *Conn { return a.list[0] }
+func (a *agenda) first() *Slot { return a.list[0] }
 
-func (a *agenda) add(c *Conn) { heap.Push(&a.list, c) }
+func (a *agenda) add(s *Slot) { heap.Push(&a.list, s) }
 
-func (a *agenda) remove(c *Conn) { heap.Remove(&a.list, c.place) }
+func (a *agenda) remove(s *Slot) { heap.Remove(&a.list, s.place) }
 
 // move gives a connection a new time.
-func (a *agenda) move(c *Conn, due machine.Micros) {
-	if c.due != due {
-		c.due = due
-		heap.Fix(&a.list, c.place)
+func (a *agenda) move(s *Slot, due machine.Micros) {
+	if s.due != due {
+		s.due = due
+		heap.Fix(&a.list, s.place)
 	}
 }
 
-// agendaHeap is what container/heap needs. Each Conn knows its place in it.
-type agendaHeap []*Conn
+// agendaHeap is what container/heap needs. Each Slot knows its place in it.
+type agendaHeap []*Slot
 
 func (h agendaHeap) Len() int           { return len(h) }
 func (h agendaHeap) Less(i, j int) bool { return h[i].due < h[j].due }
@@ -45,15 +55,15 @@ func (h agendaHeap) Swap(i, j int) {
 }
 
 func (h *agendaHeap) Push(x any) {
-	c := x.(*Conn)
-	c.place = len(*h)
-	*h = append(*h, c)
+	s := x.(*Slot)
+	s.place = len(*h)
+	*h = append(*h, s)
 }
 
 func (h *agendaHeap) Pop() any {
 	last := len(*h) - 1
-	c := (*h)[last]
+	s := (*h)[last]
 	(*h)[last] = nil
 	*h = (*h)[:last]
-	return c
+	return s
 }

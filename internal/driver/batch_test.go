@@ -1,4 +1,4 @@
-package plain
+package driver
 
 import (
 	"bytes"
@@ -7,34 +7,31 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
+
+// largest is the size of the datagrams of a test.
+const largest = 1037
 
 // Whatever goes into a batch comes out of its runs, in order, and each run is one
 // that the system can cut: one peer, one size, only the last datagram smaller.
 func TestRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		peers := []*Conn{{peer: testPeer(1)}, {peer: testPeer(2)}}
-		b := newBatch([]codec.Framer{codec.NewFramer(1)})
-		b.reset([]udp.Run{{Data: []byte("an ack"), Size: 6, To: peers[0].peer}})
+		peers := []udp.Peer{testPeer(1), testPeer(2)}
+		b := NewBatch(largest)
+		b.reset([]udp.Run{{Data: []byte("an ack"), Size: 6, To: peers[0]}})
 		var want [][]byte
-		for !b.full() && rapid.IntRange(0, 50).Draw(t, "more") > 0 {
-			i := rapid.IntRange(0, 1).Draw(t, "peer")
-			last := rapid.SampledFrom([]int{0, 1, 500, codec.SliceSize}).Draw(t, "last slice")
-			s := codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}
-			if last > 0 {
-				s = codec.Slice{NumSlices: 2, SliceID: 1, Data: make([]byte, last)}
+		for !b.Full() && rapid.IntRange(0, 50).Draw(t, "more") > 0 {
+			to := rapid.SampledFrom(peers).Draw(t, "peer")
+			datagram := bytes.Repeat([]byte{byte(len(want))}, rapid.SampledFrom([]int{1, 500, largest}).Draw(t, "size"))
+			if size := b.Add(to, append(b.Room(), datagram...)); size != len(datagram) {
+				t.Fatalf("a datagram of %d bytes, not %d", size, len(datagram))
 			}
-			size := b.addSlice(peers[i], 0, s)
-			datagram, _ := b.framers[0].AppendSlice([]byte(peers[i].peer.String()), s)
-			if want = append(want, datagram); size != s.DatagramSize() {
-				t.Fatalf("a datagram of %d bytes, not %d", size, s.DatagramSize())
-			}
+			want = append(want, append([]byte(to.String()), datagram...))
 		}
 		var got [][]byte
 		for i, r := range b.runs[1:] {
-			if len(r.Data) > udp.MaxRun || r.Count() > batchSize {
+			if len(r.Data) > udp.MaxRun || r.Count() > udp.MaxRun/largest {
 				t.Fatalf("a run of %d datagrams, %d bytes", r.Count(), len(r.Data))
 			}
 			if i > 0 && b.runs[i].To == r.To && b.runs[i].Size == r.Size && len(b.runs[i].Data)%r.Size == 0 {

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
+	"github.com/chunkwire/chunkwire/testvectors/script"
+)
+
+// clientStage is a client in a script, and the server whose messages it gets.
+type clientStage struct {
+	cfg        contract.SessionClientConfig
+	client     *session.Client
+	events     []contract.SessionClientEvent
+	steps      []contract.SessionClientStep
+	latest     int64
+	challenges map[string]session.Message // by name
+	offers     []session.Message          // of each nonce, in order
+}
+
+// usualSession is what both ends of a script have, unless it says otherwise.
+func usualSession(random []byte) contract.SessionConfig {
+	return contract.SessionConfig{
+		Protocol: 7, Mode: session.AEAD, Lanes: 2, Variants: 1, Extensions: 0, Timeout: 100,
+		Format: hex.EncodeToString(bytesFrom(0xf0, 8)), Random: hex.EncodeToString(random),
+	}
+}
+
+// numbersOf sets numbers of a config by their names.
+func numbersOf(with map[string]string, fields map[string]*int64) error {
+	for key, value := range with {
+		field, ok := fields[key]
+		if !ok {
+			return fmt.Errorf("no setting %q", key)
+		}
+		n, err := script.Time(value)
+		if err != nil {
+			return err
+		}
+		*field = n
+		delete(with, key)
+	}
+	return nil
+}
+
+// sessionSettings are the numbers of a config.
+func sessionSettings(cfg *contract.SessionConfig) map[string]*int64 {
+	return map[string]*int64{
+		"protocol": &cfg.Protocol, "lanes": &cfg.Lanes, "variants": &cfg.Variants, "extensions": &cfg.Extensions, "timeout": &cfg.Timeout,
+	}
+}
+
+// identityBytes is an identity as on the wire.
+func identityBytes(n int64) []byte { return append([]byte{byte(n)}, make([]byte, 7)...) }
+
+// identityKey is the key of an identity; the anonymous one has zeros.
+func identityKey(n int64) []byte {
+	if n == 0 {
+		return make([]byte, 32)
+	}
+	return bytesFrom(byte(0x10*n), 32)
+}
+
+// sessionClient adds a trace of a client.
+func (g *group) sessionClient(s script.Script) error {
+	with, lines, err := script.ParseSaid(s.Lines)
+	if err != nil {
+		return err
+	}
+	t, err := newClientStage(with)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		if err := t.line(line); err != nil {
+			return err
+		}
+	}
+	response := clientResponse(t.cfg, t.events)
+	if err := namesRows(s, rowsOfClient(response)); err != nil {
+		return err
+	}
+	g.addScript(s, "", nil, asJSON(contract.SessionClientRequest{Op: contract.OpSessionClient, Config: t.cfg, Events: t.events}), asJSON(response))
+	return nil
+}
+
+func rowsOfClient(a contract.SessionClientResponse) (rows [][]string) {
+	for _, s := range a.Steps {
+		rows = append(rows, s.Rows)
+	}
+	return rows
+}
+
+func newClientStage(with map[string]string) (*clientStage, error) {
+	t := &clientStage{cfg: contract.SessionClientConfig{SessionConfig: usualSession(sample(128))}, challenges: map[string]session.Message{}}
+	if mode, ok := with["mode"]; ok {
+		t.cfg.Mode = mode
+		delete(with, "mode")
+	}
+	identity := int64(1)
+	fields := sessionSettings(&t.cfg.SessionConfig)
+	fields["identity"] = &identity
+	err := numbersOf(with, fields)
+	t.cfg.Identity, t.cfg.Key = hex.EncodeToString(identityBytes(identity)), hex.EncodeToString(identityKey(identity))
+	return t, err
+}
+
+// line runs a line and compares what comes of it.
+func (t *clientStage) line(line script.Said) error {
+	var got []string
+	figures := map[string]string{}
+	args := line.Args
+	for i, at := range line.Times {
+		line.Args = slices.Clone(args)
+		for n, arg := range args { // # is the number of the event
+			line.Args[n] = strings.ReplaceAll(arg, "#", fmt.Sprint(i+1))
+		}
+		e := contract.SessionClientEvent{At: at, Event: line.Event}
+		if t.client == nil {
+			t.client = newSessionClient(t.cfg, at)
+			t.offers = append(t.offers, t.client.Offer())
+		}
+		if message, err := t.message(at, line); err != nil {
+			return fmt.Errorf("%q: %w", line.Text, err)
+		} else if message != nil {
+			e.Event, e.Hex = contract.EventReceive, hexOf(message)
+		}
+		t.latest = max(t.latest, at)
+		step := clientStep(t.client, t.cfg.Mode, t.latest, e)
+		t.events, t.steps = append(t.events, e), append(t.steps, step)
+		if offer := t.client.Offer(); !bytes.Equal(offer.Nonce, t.offers[len(t.offers)-1].Nonce) {
+			t.offers = append(t.offers, offer)
+		}
+		got = append(got, t.describe(step)...)
+		figures["@"] = never
+		if step.Deadline != nil {
+			figures["@"] = fmt.Sprint(*step.Deadline)
+		}
+		figures["state"] = step.State
+		figures["refused"] = refusedText(step.Refused)
+		figures["ended"] = endedText(step.Ended)
+	}
+	return line.Check(got, figures)
+}
+
+// never is the deadline that is none, in scripts.
+const never = "never"
+
+func refusedText(r *contract.Refused) string {
+	if r == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%s,%d", r.Error, r.At)
+}
+
+func endedText(e *contract.SessionEnded) string {
+	switch {
+	case e == nil:
+		return "no"
+	case e.Why != contract.EndedRefused:
+		return e.Why
+	case e.Proven:
+		return fmt.Sprint(e.Reason)
+	}
+	return fmt.Sprintf("%d?", e.Reason)
+}
+
+// describe writes a step as scripts do: rows, and what was sent behind the row that sent it.
+func (t *clientStage) describe(step contract.SessionClientStep) (got []string) {
+	sent := step.Datagrams
+	for _, row := range step.Rows {
+		got = append(got, row)
+		if slices.Contains([]string{"I3", "I4", "I25", "I26"}, row) {
+			m, err := session.Decode(bytesIn(sent[0]))
+			if err != nil {
+				panic(err) // of a machine
+			}
+			sent = sent[1:]
+			got = append(got, ">"+t.nameOf(m))
+		}
+	}
+	if step.Link != nil {
+		got = append(got, fmt.Sprintf("made:%d", step.Link.Link))
+	}
+	return got
+}
+
+// nameOf writes a message of the client.
+func (t *clientStage) nameOf(m session.Message) string {
+	if m.Type == session.TypeLink {
+		return "LINK"
+	}
+	for name, c := range t.challenges {
+		if c.Stamp == m.Stamp && bytes.Equal(c.Cookie, m.Cookie) {
+			return "PROOF:" + name
+		}
+	}
+	return "PROOF:?"
+}
+
+// message is the message of an event, or nil.
+func (t *clientStage) message(at int64, line script.Said) ([]byte, error) {
+	offer := t.client.Offer()
+	switch line.With["nonce"] {
+	case "old":
+		offer = t.offers[len(t.offers)-2]
+	case "other":
+		offer.Nonce = repeated(0x77, 16)
+	}
+	switch line.Event {
+	case "challenge":
+		return t.challenge(at, line, offer), nil
+	case "linked", "refused":
+		return t.answer(line, offer)
+	case "message":
+		m := map[string]session.Message{"link": linkMessage(), "proof": proofMessage()}[line.Args[0]]
+		return messageBytes(m), nil
+	case "raw":
+		return hex.DecodeString(line.Args[0])
+	}
+	return nil, nil
+}
+
+// challenge is challenge NAME [stamp=N]: the same name is the same challenge.
+func (t *clientStage) challenge(at int64, line script.Said, offer session.Message) []byte {
+	name := line.Args[0]
+	m, ok := t.challenges[name]
+	if !ok {
+		m = session.Message{Type: session.TypeChallenge, Stamp: at, Cookie: session.HMAC([]byte("cookie"), []byte(name))[:16]}
+		if stamp, is := line.With["stamp"]; is {
+			m.Stamp, _ = strconv.ParseInt(stamp, 10, 64)
+		}
+	}
+	m.Nonce = offer.Nonce
+	t.challenges[name] = m
+	return messageBytes(m)
+}
+
+// serverNonce is that of the server of a script.
+var serverNonce = bytesFrom(0x70, 16)
+
+// answer is linked NAME or refused REASON [NAME], with what is wrong in it.
+func (t *clientStage) answer(line script.Said, offer session.Message) ([]byte, error) {
+	m := session.Message{
+		Type: line.Event, Nonce: offer.Nonce, Version: session.Version, Link: 0x55667788, ServerNonce: serverNonce,
+		Lanes: min(2, offer.Lanes), Variant: min(1, offer.Lanes), Timeout: offer.Timeout,
+	}
+	args := line.Args
+	if line.Event == "refused" {
+		m.Reason, _ = strconv.ParseInt(args[0], 10, 64)
+		args = args[1:]
+	}
+	values := map[string]*int64{"link": &m.Link, "lanes": &m.Lanes, "variant": &m.Variant, "extensions": &m.Extensions, "timeout": &m.Timeout, "version": &m.Version}
+	for key, value := range line.With {
+		if field, ok := values[key]; ok {
+			*field, _ = strconv.ParseInt(value, 10, 64)
+		}
+	}
+	if line.With["server"] == "other" {
+		m.ServerNonce = bytesFrom(0x90, 16)
+	}
+	if len(args) == 0 {
+		m.Proof = make([]byte, 16)
+		return session.Encode(m)
+	}
+	c, ok := t.challenges[args[0]]
+	if !ok {
+		return nil, errors.New("no such challenge")
+	}
+	m.Proof = session.ProofOf(t.answerKey(line, offer), m, session.OfferOf(t.covered(line, offer)), c.Stamp, c.Cookie)
+	return session.Encode(m)
+}
+
+// covered is the offer that a REFUSED covers.
+func (t *clientStage) covered(line script.Said, offer session.Message) session.Message {
+	if line.With["offer"] == "other" {
+		offer.Resume++
+	}
+	return offer
+}
+
+// answerKey is the key of an answer's proof.
+func (t *clientStage) answerKey(line script.Said, offer session.Message) []byte {
+	_, keys := t.client.Linked()
+	switch {
+	case line.With["key"] == "other":
+		return bytesFrom(0xee, 32)
+	case line.With["key"] == "resume", line.With["key"] == "" && line.Event == "linked" && offer.Resume != 0:
+		return keys.Resume
+	}
+	return bytesIn(t.cfg.Key)
+}

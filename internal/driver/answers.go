@@ -1,0 +1,68 @@
+package driver
+
+import "github.com/chunkwire/chunkwire/internal/udp"
+
+// An answer goes to an address without a connection. Of these there may be as many
+// as somebody forges, so they come last and few at a time.
+const (
+	// LargestAnswer is the most bytes of an answer.
+	LargestAnswer = 64
+
+	mostAnswers    = 256 // that wait
+	answersAtOnce  = 16  // that go out behind a batch of the connections'
+	answersPlanned = answersAtOnce * LargestAnswer
+)
+
+type answer struct {
+	to   udp.Peer
+	size int
+	data [LargestAnswer]byte
+}
+
+// answers is a queue of them. Its memory is made with the first, and used again.
+type answers struct {
+	ring  []answer
+	first int
+	count int
+}
+
+func (q *answers) full() bool { return q.count == mostAnswers }
+
+func (q *answers) add(to udp.Peer, datagram []byte) {
+	if q.ring == nil {
+		q.ring = make([]answer, mostAnswers)
+	}
+	a := &q.ring[(q.first+q.count)%mostAnswers]
+	a.to, a.size = to, copy(a.data[:], datagram)
+	q.count++
+}
+
+// moveTo moves some into a batch.
+func (q *answers) moveTo(b *Batch) {
+	if b.answers == nil {
+		b.answers = make([]byte, 0, answersPlanned)
+	}
+	for range min(q.count, answersAtOnce) {
+		a := &q.ring[q.first]
+		start := len(b.answers)
+		b.answers = append(b.answers, a.data[:a.size]...)
+		b.runs = append(b.runs, udp.Run{Data: b.answers[start:], Size: a.size, To: a.to})
+		q.first = (q.first + 1) % mostAnswers
+		q.count--
+	}
+}
+
+// AnswersFullLocked reports whether an answer would be dropped: then it need not be
+// made.
+func (d *Driver) AnswersFullLocked() bool { return d.answers.full() }
+
+// AnswerLocked sends a datagram of at most LargestAnswer bytes to an address without
+// a connection, after what connections send. It returns false if it was dropped.
+func (d *Driver) AnswerLocked(to udp.Peer, datagram []byte) bool {
+	if d.answers.full() || d.err != nil {
+		return false
+	}
+	d.answers.add(to, datagram)
+	d.wakeLocked()
+	return true
+}

@@ -1,0 +1,24 @@
+package driver
+
+import (
+	"time"
+
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// Clock gives the machines their time: microseconds since it was started, on the
+// monotonic clock (TIM-2).
+type Clock struct{ start time.Time }
+
+// StartClock returns a clock at 0.
+func StartClock() Clock { return Clock{time.Now()} }
+
+// Now returns the time, rounded down, so that no timer runs early.
+func (c Clock) Now() machine.Micros {
+	return machine.FromDuration(time.Since(c.start))
+}
+
+// Until returns how long it is from now to t.
+func (c Clock) Until(t machine.Micros) time.Duration {
+	return t.Duration() - time.Since(c.start)
+}

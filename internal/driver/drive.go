@@ -1,0 +1,115 @@
+package driver
+
+import (
+	"time"
+
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// drive sends what is due until the driver ends. It is the only one that writes to
+// the socket, and closes it.
+func (d *Driver) drive() {
+	defer close(d.driven)
+	defer d.closeSocket()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		expected := d.Now()
+		socket, next, active := d.collect(d.batch)
+		if len(d.batch.runs) > 0 {
+			d.write(socket, d.batch.runs)
+		} else if !active {
+			return
+		} else {
+			expected = max(expected, next)
+			d.sleep(timer, next)
+		}
+		d.recoverFromStall(expected)
+	}
+}
+
+// collect gathers what is due now, a batch at the most. If there is nothing, it
+// notes until when the driver is going to sleep, under the same lock, so that no
+// change goes unseen.
+func (d *Driver) collect(b *Batch) (socket udp.Socket, next machine.Micros, active bool) {
+	d.Lock()
+	defer d.Unlock()
+	b.reset(d.last)
+	d.last = nil
+	now := d.Now()
+	d.reportFlushedLocked(now)
+	for d.agenda.next() <= now && !b.Full() {
+		d.agenda.first().conn.PollLocked(now, b)
+	}
+	d.answers.moveTo(b)
+	for i := range b.runs {
+		d.stats.outRun(&b.runs[i])
+	}
+	next, active = d.agenda.next(), d.err == nil
+	d.sleepUntil = awake
+	if len(b.runs) > 0 {
+		d.watchdog.beginLocked()
+	} else if active {
+		d.sleepUntil = next
+	}
+	return d.socket, next, active
+}
+
+// write gives runs to the socket.
+func (d *Driver) write(socket udp.Socket, runs []udp.Run) {
+	failed, err := socket.Write(runs)
+	d.Lock()
+	defer d.Unlock()
+	d.watchdog.endLocked()
+	if failed > 0 {
+		d.stats.WriteErrors += failed
+		d.stats.LastWriteError = err
+	}
+	if udp.PortUnreachable(err) {
+		d.protocol.PortUnreachableLocked(err)
+	}
+}
+
+// wakeLocked ends the driver's sleep if there is a reason.
+func (d *Driver) wakeLocked() {
+	work := d.err != nil || len(d.last) > 0 || d.answers.count > 0
+	if d.sleepUntil > d.agenda.next() || d.sleepUntil != awake && work {
+		d.sleepUntil = awake
+		select {
+		case d.wake <- struct{}{}:
+		default: // one is left from when the timer came first
+		}
+	}
+}
+
+// sleep waits for a time, or for a wake. It wakes a nanosecond late: where time
+// is virtual, packets of the same moment are then handled before the timers
+// (SND-4, RCV-2).
+func (d *Driver) sleep(timer *time.Timer, until machine.Micros) {
+	if until == machine.Never {
+		<-d.wake
+		return
+	}
+	timer.Reset(d.Until(until) + 1)
+	select {
+	case <-d.wake:
+		timer.Stop()
+	case <-timer.C:
+	}
+}
+
+// A process that was stopped finds its timers expired and the packets that would
+// have prevented it still in the socket.
+const (
+	stallIsLong  = 100 * machine.Millisecond
+	stallRecover = 10 * time.Millisecond
+)
+
+// recoverFromStall lets the reader go first if the driver comes much later than
+// expected.
+func (d *Driver) recoverFromStall(expected machine.Micros) {
+	if d.Now()-expected >= stallIsLong {
+		time.Sleep(stallRecover)
+	}
+}

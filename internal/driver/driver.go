@@ -1,0 +1,192 @@
+package driver
+
+import (
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// Conn is a connection of a driver.
+type Conn interface {
+	// PollLocked puts what is due into the batch until nothing more is or the batch
+	// is full, and then gives the connection its next time, by ScheduleLocked.
+	PollLocked(now machine.Micros, b *Batch)
+}
+
+// Protocol is what the connections of a driver speak.
+type Protocol interface {
+	// Receive takes a datagram. It is called by the reader, without the lock.
+	Receive(now machine.Micros, datagram []byte, from udp.Peer)
+	// Unreadable notes a datagram of which the socket could not give all. It is
+	// called like Receive.
+	Unreadable(size int, from udp.Peer)
+	// PortUnreachableLocked notes that nobody listens at the other end of a
+	// connected socket.
+	PortUnreachableLocked(err error)
+	// ExpireLocked ends the connections whose time is over while a write blocks.
+	ExpireLocked(now machine.Micros)
+	// EndLocked ends all connections: the driver has ended.
+	EndLocked(cause error)
+}
+
+// Driver is a socket and its connections.
+type Driver struct {
+	Clock
+	protocol Protocol
+	batch    *Batch
+	tasks    sync.WaitGroup // the readers and the driver
+	wake     chan struct{}  // ends the driver's sleep; one is enough
+	done     chan struct{}  // closed when the driver has ended
+	driven   chan struct{}  // closed when its goroutine has
+
+	sync.Mutex // guards all below, and the connections
+
+	socket     udp.Socket
+	sockets    int // so far, this one among them
+	closeErr   error
+	closed     bool // the socket is
+	agenda     agenda
+	sleepUntil machine.Micros // what the driver sleeps for; awake while it works
+	watchdog   watchdog
+	last       []udp.Run // of connections that have ended
+	answers    answers
+	flushes    []flush // who waits for the driver
+	stats      Stats
+	err        error // why it has ended; nil while it is active
+}
+
+// awake is before any time that the driver could sleep for.
+const awake machine.Micros = -1
+
+const (
+	// mostLast is how many last datagrams of connections wait to be sent.
+	mostLast = 1024
+	// lastWrites is how long Close waits for a socket that does not take the
+	// last datagrams.
+	lastWrites = time.Second
+)
+
+// New returns a driver that has not been started, for datagrams of at most so many
+// bytes.
+func New(socket udp.Socket, protocol Protocol, clock Clock, largest int) *Driver {
+	d := &Driver{
+		Clock:      clock,
+		protocol:   protocol,
+		batch:      NewBatch(largest),
+		wake:       make(chan struct{}, 1),
+		done:       make(chan struct{}),
+		driven:     make(chan struct{}),
+		socket:     socket,
+		sleepUntil: awake,
+	}
+	d.watchdog.driver = d
+	return d
+}
+
+// Start sets the buffers of the socket, which is conn, to so many bytes, and starts
+// the goroutines.
+func (d *Driver) Start(conn any, bufferBytes int) {
+	d.stats.Buffers = udp.SizeBuffers(conn, bufferBytes)
+	d.tasks.Go(func() { d.read(d.socket, d.sockets) })
+	d.tasks.Go(d.drive)
+}
+
+// Socket returns the socket.
+func (d *Driver) Socket() udp.Socket {
+	d.Lock()
+	defer d.Unlock()
+	return d.socket
+}
+
+// CanBeginLocked reports whether a datagram's source can be a peer.
+func (d *Driver) CanBeginLocked(from udp.Peer) bool { return d.socket.CanBegin(from) }
+
+// Done returns a channel that is closed when the driver has ended.
+func (d *Driver) Done() <-chan struct{} { return d.done }
+
+// Err returns why the driver has ended, or nil while it is active.
+func (d *Driver) Err() error {
+	d.Lock()
+	defer d.Unlock()
+	return d.err
+}
+
+// ErrLocked is Err.
+func (d *Driver) ErrLocked() error { return d.err }
+
+// Close ends the driver with a cause, unless it has ended. When it returns, its
+// goroutines have ended. It returns what closing the socket returned, each time.
+func (d *Driver) Close(cause error) error {
+	d.Lock()
+	d.EndLocked(cause)
+	d.Unlock()
+	patience := time.NewTimer(lastWrites)
+	defer patience.Stop()
+	select {
+	case <-d.driven:
+	case <-patience.C:
+		d.closeSocket()
+	}
+	d.tasks.Wait()
+	return d.closeErr
+}
+
+// closeSocket closes the socket, once. It ends the reader.
+func (d *Driver) closeSocket() {
+	d.Lock()
+	socket, closed := d.socket, d.closed
+	d.closed = true
+	d.Unlock()
+	if closed {
+		return
+	}
+	err := socket.Close()
+	d.Lock()
+	defer d.Unlock()
+	if !errors.Is(err, net.ErrClosed) { // else somebody else did it
+		d.closeErr = err
+	}
+}
+
+// EndLocked ends the driver, unless it has ended. Its goroutine then closes the
+// socket.
+func (d *Driver) EndLocked(cause error) {
+	if d.err != nil {
+		return
+	}
+	d.err = cause
+	d.protocol.EndLocked(cause)
+	close(d.done)
+	d.watchdog.stopLocked()
+	d.wakeLocked()
+}
+
+// AddLocked makes a connection known. It is due when ScheduleLocked says.
+func (d *Driver) AddLocked(s *Slot, c Conn) {
+	s.conn, s.due = c, machine.Never
+	d.agenda.add(s)
+}
+
+// RemoveLocked forgets a connection, so that ended ones cost nothing.
+func (d *Driver) RemoveLocked(s *Slot) { d.agenda.remove(s) }
+
+// ScheduleLocked sets when the driver looks at a connection again.
+func (d *Driver) ScheduleLocked(s *Slot, due machine.Micros) {
+	d.agenda.move(s, due)
+	d.wakeLocked()
+}
+
+// SendLastLocked sends a datagram of a connection that has ended, unless too many
+// wait. The datagram must not change.
+func (d *Driver) SendLastLocked(to udp.Peer, datagram []byte) bool {
+	if len(d.last) >= mostLast {
+		return false
+	}
+	d.last = append(d.last, udp.Run{Data: datagram, Size: len(datagram), To: to})
+	d.wakeLocked()
+	return true
+}

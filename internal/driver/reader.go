@@ -1,0 +1,131 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// read takes datagrams from a socket until it fails for good, or is replaced. The
+// number is how many sockets the driver had when it began.
+func (d *Driver) read(socket udp.Socket, number int) {
+	buf := make([]byte, readSize)
+	var trouble readTrouble
+	for {
+		began := d.Now()
+		n, from, err := socket.Read(buf)
+		now := d.Now()
+		if err == nil {
+			trouble = readTrouble{}
+			d.protocol.Receive(now, buf[:n], from)
+			continue
+		}
+		if tookDatagram(n, err) {
+			trouble = readTrouble{}
+			d.protocol.Unreadable(n, from)
+			continue
+		}
+		cause, pause := d.judge(number, &trouble, now, now-began, err)
+		if cause != nil {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// readSize exceeds every UDP datagram: some systems report one that does not fit
+// as an error.
+const readSize = 1 << 16
+
+// tookDatagram reports whether a failed read took a datagram from the socket all
+// the same, as one does that could not take all of it. Such a socket works.
+func tookDatagram(n int, err error) bool {
+	return (n > 0 || udp.MessageTooLong(err)) && !errors.Is(err, net.ErrClosed)
+}
+
+// readTrouble is a run of failed reads.
+type readTrouble struct {
+	count int
+	since machine.Micros
+}
+
+// A read fails for reasons that pass, such as an ICMP message that came for a
+// datagram sent before. Then the next read waits. A socket that is broken fails
+// each read at once; after some time of that the driver ends.
+const (
+	brokenAfter    = 5 * machine.Second
+	blockedRead    = 10 * machine.Millisecond // a read that took so long did wait
+	freeRetries    = 16                       // so many without a pause
+	pauseAfterRead = time.Millisecond
+)
+
+// judge counts a failed read that took some time. It returns why the reader must
+// end, if so, and ends the driver then, unless the socket was replaced; or else how
+// long to pause.
+func (d *Driver) judge(number int, t *readTrouble, now, took machine.Micros, err error) (end error, pause time.Duration) {
+	d.Lock()
+	defer d.Unlock()
+	if d.sockets != number {
+		return err, 0
+	}
+	if cause := fatal(err); cause != nil {
+		d.EndLocked(cause)
+		return cause, 0
+	}
+	if udp.PortUnreachable(err) {
+		d.protocol.PortUnreachableLocked(err)
+	}
+	if t.count == 0 || took >= blockedRead {
+		*t = readTrouble{since: now}
+	}
+	t.count++
+	d.stats.ReadErrors++
+	switch {
+	case d.err != nil:
+		return d.err, 0
+	case now-t.since >= brokenAfter:
+		d.EndLocked(fmt.Errorf("%w: %w", ErrSocket, err))
+		return d.err, 0
+	case t.count > freeRetries:
+		pause = pauseAfterRead
+	}
+	return nil, pause
+}
+
+// fatal returns why the driver must end at once, if so.
+func fatal(err error) error {
+	switch {
+	case errors.Is(err, net.ErrClosed):
+		return fmt.Errorf("%w: %w", ErrClosed, err)
+	case errors.Is(err, io.EOF): // there is a session below, which its peer has ended
+		return fmt.Errorf("%w: %w", ErrSocket, err)
+	}
+	return nil
+}
+
+// ReplaceSocket makes the driver go on with another socket, which is conn, and
+// closes the one before. It fails with what has ended the driver.
+func (d *Driver) ReplaceSocket(socket udp.Socket, conn any, bufferBytes int) error {
+	buffers := udp.SizeBuffers(conn, bufferBytes)
+	d.Lock()
+	if d.err != nil {
+		defer d.Unlock()
+		return d.err
+	}
+	old := d.socket
+	d.socket, d.stats.Buffers = socket, buffers
+	d.sockets++
+	number := d.sockets
+	d.tasks.Go(func() { d.read(socket, number) })
+	d.Unlock()
+	old.Close()
+	return nil
+}
+
+// CountInLocked counts a datagram that was read.
+func (d *Driver) CountInLocked(size int) { d.stats.In(size) }

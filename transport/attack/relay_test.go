@@ -1,0 +1,102 @@
+package attack
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"testing"
+)
+
+// direction says which way a datagram goes through a relay.
+type direction int
+
+const (
+	toServer direction = iota
+	toClient
+)
+
+// relay is between one client and a server. It keeps what passes, and does what
+// an observer, an attacker on the path or a NAT does: it drops, changes, repeats and
+// invents datagrams in both directions, and gets itself another address. For the
+// server its address is the client's.
+type relay struct {
+	t      testing.TB
+	net    network
+	server net.Addr
+	inside *station // its socket for the client
+
+	mu      sync.Mutex
+	outside *station // its socket for the server
+	client  net.Addr
+	seen    [2][][]byte
+	pass    func(d direction, datagram []byte) bool // whether a datagram goes on; nil: all do
+}
+
+func (n network) relay(t testing.TB, server net.Addr) *relay {
+	t.Helper()
+	r := &relay{t: t, net: n, server: server}
+	r.mu.Lock() // until it is whole
+	defer r.mu.Unlock()
+	r.inside = n.station(t, "127.0.0.3:0", func(datagram []byte, from net.Addr) {
+		r.mu.Lock()
+		r.client = from
+		r.mu.Unlock()
+		r.carry(toServer, datagram)
+	})
+	r.outside = r.outlet()
+	return r
+}
+
+func (r *relay) outlet() *station {
+	return r.net.station(r.t, "127.0.0.4:0", func(datagram []byte, _ net.Addr) { r.carry(toClient, datagram) })
+}
+
+// addr returns where the client finds the server.
+func (r *relay) addr() net.Addr { return r.inside.LocalAddr() }
+
+// carry keeps a datagram and sends it on, unless it is dropped.
+func (r *relay) carry(d direction, datagram []byte) {
+	r.mu.Lock()
+	r.seen[d] = append(r.seen[d], bytes.Clone(datagram))
+	pass := r.pass
+	r.mu.Unlock()
+	if pass == nil || pass(d, datagram) {
+		r.send(d, datagram)
+	}
+}
+
+// send sends a datagram as if it came from the other end.
+func (r *relay) send(d direction, datagram []byte) {
+	r.mu.Lock()
+	outside, client := r.outside, r.client
+	r.mu.Unlock()
+	if d == toServer {
+		outside.says(r.server, datagram)
+	} else if client != nil {
+		r.inside.says(client, datagram)
+	}
+}
+
+// filter sets which datagrams go on.
+func (r *relay) filter(pass func(d direction, datagram []byte) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pass = pass
+}
+
+// recorded returns what came so far, in order, whether it went on or not.
+func (r *relay) recorded(d direction) [][]byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([][]byte(nil), r.seen[d]...)
+}
+
+// rebind gives the client another address at the server, as a NAT does that has
+// forgotten it. The old one goes on taking what comes, and drops it.
+func (r *relay) rebind() (old *station) {
+	outside := r.outlet()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old, r.outside = r.outside, outside
+	return old
+}

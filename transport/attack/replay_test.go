@@ -1,0 +1,163 @@
+package attack
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// pair is a client and a server's end of a connection between which there is a relay.
+type pair struct {
+	relay    *relay
+	ear      server
+	client   peer // has sent a first chunk
+	accepted peer // has received it
+}
+
+// meet makes a pair.
+func meet(t *testing.T, n network, p protocol) pair {
+	t.Helper()
+	s := p.serve(t, n.bind(t, "127.0.0.1:0"))
+	r := n.relay(t, s.Addr())
+	c := p.dial(t, n.bind(t, "127.0.0.5:0"), r.addr())
+	sent := make(chan error)
+	go func() { sent <- c.Send(background, []byte("join")) }()
+	accepted, err := s.Accept(background)
+	if err == nil {
+		_, err = accepted.Recv(background)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	return pair{r, s, c, accepted}
+}
+
+// carries sends a chunk to the server and returns what is received in its place.
+func (a pair) carries(t *testing.T, chunk []byte) []byte {
+	t.Helper()
+	sent := make(chan error, 1)
+	go func() { sent <- a.client.Send(background, chunk) }()
+	got, err := a.accepted.Recv(background)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// D2: a recorded datagram, kept until the chunk ids have gone round. For connections
+// everything that was recorded of the first chunk is repeated, and more.
+func TestD2(t *testing.T) {
+	figures := inVirtualTime(t, func(t *testing.T, n network, p protocol) (old int) {
+		a := meet(t, n, p)
+		before := len(a.relay.recorded(toServer))
+		first, last := bytes.Repeat([]byte("A"), 500), bytes.Repeat([]byte("B"), 500)
+		a.carries(t, first)
+		kept := a.relay.recorded(toServer)[before:]
+		for range 1<<16 - 1 {
+			a.carries(t, []byte("something else"))
+		}
+		time.Sleep(time.Second)
+		for _, datagram := range kept {
+			a.relay.send(toServer, datagram)
+		}
+		time.Sleep(ms)
+		if got := a.carries(t, last); !bytes.Equal(got, last) {
+			old++
+		}
+		t.Logf("%s: after 65,536 chunks %d repeated datagrams of the first make %d chunks wrong that was reported as delivered",
+			p.name, len(kept), old)
+		return old
+	})
+	if figures[0] != 1 {
+		t.Error("plain: the test tests nothing")
+	}
+	for _, old := range figures[1:] {
+		if old > 0 {
+			t.Error("an old chunk was delivered again")
+		}
+	}
+}
+
+// D3: a client that dials an echo service, over the system's sockets.
+func TestD3(t *testing.T) {
+	t.Parallel()
+	figures := onEach(t, network{}, func(t *testing.T, n network, p protocol) (delivered bool) {
+		echo := n.echo(t, "127.0.0.1:0")
+		c := p.dial(t, n.bind(t, "127.0.0.1:0"), echo.LocalAddr())
+		start := time.Now()
+		err := c.Send(background, world)
+		took := time.Since(start)
+		received := 0
+		if err == nil {
+			got, _ := c.Recv(background)
+			received = len(got)
+		}
+		t.Logf("%s: Send: %v after %v; %d bytes received", p.name, err, took.Round(ms), received)
+		return err == nil
+	})
+	if !figures[0] {
+		t.Error("plain: the test tests nothing")
+	}
+	for _, delivered := range figures[1:] {
+		if delivered {
+			t.Error("an echo service has got a chunk")
+		}
+	}
+}
+
+// D4: both ends are gone, and begin again at the same addresses; then an old datagram
+// comes late, one in each of several runs.
+func TestD4(t *testing.T) {
+	figures := inVirtualTime(t, func(t *testing.T, n network, p protocol) (mixed int) {
+		old, chunk := bytes.Repeat([]byte("A"), 2000), bytes.Repeat([]byte("B"), 2000)
+		var r *relay
+		var kept [][]byte
+		for run := 0; run <= len(kept); run++ {
+			here, there := n.bind(t, "127.0.0.1:9000"), n.bind(t, "127.0.0.5:9000")
+			s := p.serve(t, here)
+			if r == nil {
+				r = n.relay(t, s.Addr())
+			}
+			c := p.dial(t, there, r.addr())
+			sending := old
+			if run > 0 {
+				sending = chunk
+				r.send(toServer, kept[run-1])
+				time.Sleep(ms)
+			}
+			sent := make(chan error, 1)
+			go func() { sent <- c.Send(background, sending) }()
+			if accepted, err := s.Accept(background); err != nil {
+				t.Fatal(err)
+			} else if got, err := accepted.Recv(background); err != nil {
+				t.Fatal(err)
+			} else if !bytes.Equal(got, sending) {
+				mixed++
+				t.Logf("%s: after datagram %d %d bytes of the old chunk and %d of the new one are received; Send: %v",
+					p.name, run-1, bytes.Count(got, old[:1]), bytes.Count(got, chunk[:1]), <-sent)
+			}
+			if run == 0 {
+				kept = r.recorded(toServer)
+			}
+			here.Close()
+			there.Close()
+			time.Sleep(time.Second)
+		}
+		t.Logf("%s: %d of %d old datagrams mix two chunks", p.name, mixed, len(kept))
+		return mixed
+	})
+	if figures[0] == 0 {
+		t.Error("plain: the test tests nothing")
+	}
+	for _, mixed := range figures[1:] {
+		if mixed > 0 {
+			t.Error("a chunk of two connections was delivered")
+		}
+	}
+}

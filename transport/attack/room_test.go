@@ -1,0 +1,164 @@
+package attack
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// What somebody can hold who owns addresses, and has no key or needs none.
+
+// knocks makes a client at an address link, and returns whether it is open.
+func (d *desk) knocks(at string) (g *guest, open bool) {
+	g = d.guest(at, 0, nil)
+	for _, link := range g.polls() {
+		challenge, _ := d.gets(at, link)
+		g.receives(challenge)
+	}
+	for _, proof := range g.polls() {
+		if answer, _ := d.gets(at, proof); answer != nil {
+			g.receives(answer)
+		}
+	}
+	return g, g.State() == session.Open
+}
+
+// small is a server with room for 64 connections, 16 of them at one address.
+func small(c *session.ServerConfig) { c.MaxConnections, c.MaxPerAddress = 64, 16 }
+
+// at returns an address of the i-th prefix.
+func at(prefix, port int) string { return fmt.Sprintf("192.0.2.%d:%d", prefix, port) }
+
+// One address holds its share and no more, half-open or not; half-open ones for 5 s (CXS-7, J10).
+func TestOneAddressHoldsItsShare(t *testing.T) {
+	d := newDesk(t, true, small)
+	for i := range 100 {
+		d.knocks(at(1, 1000+i))
+	}
+	check.Same(t, "living", d.Stats().Living, 16)
+	if _, open := d.knocks(at(2, 1)); !open {
+		t.Error("another address finds no room")
+	}
+	d.passes(session.HalfOpen)
+	check.Same(t, "living after 5 s", d.Stats().Living, 0)
+	for i := range 100 {
+		if g, open := d.knocks(at(1, 3000+i)); open {
+			check.Same(t, "data", d.opens(g.at, g.seals()), nil)
+		}
+	}
+	d.passes(session.HalfOpen)
+	check.Same(t, "living", d.Stats().Living, 16)
+	if _, open := d.knocks(at(2, 1)); !open {
+		t.Error("another address finds no room")
+	}
+	// Of IPv6 it is the first 64 bits that one holds alone, and a mapped address is that of IPv4.
+	for i := range 100 {
+		d.knocks(fmt.Sprintf("[2001:db8:1:1::%x]:9000", i+1))
+		d.knocks(fmt.Sprintf("[::ffff:192.0.2.1]:%d", 7000+i))
+	}
+	check.Same(t, "living", d.Stats().Living, 16+1+16)
+}
+
+// Who owns two addresses cannot move connections to one to make room at the other (CXS-7).
+func TestMovingMakesNoRoom(t *testing.T) {
+	d := newDesk(t, true, small)
+	for i := range 100 {
+		g, open := d.knocks(at(1, 1000+i))
+		if !open {
+			continue
+		}
+		check.Same(t, "data", d.opens(g.at, g.seals()), nil)
+		g.at = at(2, 1000+i)
+		g.Move(d.now)
+		g.goes(100*msec, nil)
+		check.Same(t, "where it is", g.entry().Address(), session.AddressOfText(g.at))
+	}
+	check.Same(t, "living", d.Stats().Living, 16)
+}
+
+// Connections that begin and end all the time, 1,000 a second from one address, shut nobody else
+// out, although each is remembered for 10 s (CXS-7).
+func TestEndedConnectionsShutNobodyOut(t *testing.T) {
+	d := newDesk(t, true, small)
+	most := 0
+	for i := range 15_000 {
+		if g, open := d.knocks(at(1, 1+i)); open {
+			check.Same(t, "data", d.opens(g.at, g.seals()), nil)
+			d.End(d.now, g.entry(), session.ConnectionClosed)
+		}
+		if i%10 == 0 {
+			d.passes(10 * msec)
+		}
+		most = max(most, d.Stats().Ended)
+	}
+	t.Logf("at most %d entries of ended connections", most)
+	check.That(t, most <= 4*16, "four for each connection that the address may have")
+	if _, open := d.knocks(at(2, 1)); !open {
+		t.Error("another address finds no room")
+	}
+}
+
+// Who has no key does not make a server remember an ended connection for longer, and learns nothing
+// of a key's holder but that the identity exists.
+func TestNoKeyProlongsNothing(t *testing.T) {
+	d := newDesk(t, false, nil)
+	g := d.opened("192.0.2.1:9000", 1)
+	d.End(d.now, g.entry(), session.ConnectionClosed)
+	x := d.guest("198.51.100.1:9000", 1, func(c *session.ClientConfig) { c.Key = session.Key{66} })
+	for range 30 {
+		x.Move(d.now)
+		for _, link := range x.polls() {
+			link = changed(link, func(m *session.Message) { m.Resume = 7 })
+			challenge, _ := d.gets(x.at, link)
+			m := check.Must(session.Decode(challenge))
+			m.Kind, m.Offer = session.KindProof, check.Must(session.Decode(link)).Offer
+			d.gets(x.at, encode(m))
+		}
+		d.passes(second)
+	}
+	check.Equal(t, "living, ended", []int{d.Stats().Living, d.Stats().Ended}, []int{0, 0})
+}
+
+// An identity that the server does not know, and one with another key, get the same answer.
+func TestAnIdentityIsNotTold(t *testing.T) {
+	answer := func(identity uint64) []byte {
+		d := newDesk(t, false, nil)
+		x := d.guest("198.51.100.1:9000", identity, func(c *session.ClientConfig) { c.Key = session.Key{66} })
+		x.goes(100*msec, nil)
+		return last(t, x.got, session.KindRefused)
+	}
+	check.Equal(t, "to a known identity with another key", answer(1), answer(99))
+}
+
+// A flood of forged LINKs, PROOFs and data from 100,000 addresses: no entry, no key asked for, no
+// memory.
+func TestAFloodKeepsNothing(t *testing.T) {
+	d := newDesk(t, false, nil)
+	g := d.opened("192.0.2.1:9000", 1)
+	asked := d.asked
+	f := newFlooder(session.AEAD, 1, g.Link().ID())
+	var before, after runtime.MemStats
+	answer := make([]byte, 0, 2048)
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	const n = 100_000
+	for i := range n {
+		from := session.AddressOfText("192.0.2.1:9000")
+		from[15], from[14], from[16] = byte(i), byte(i>>8), byte(i>>16)
+		datagram := f.next(rng)
+		d.Receive(d.now, from, datagram, answer)
+		d.Route(from, datagram)
+	}
+	runtime.ReadMemStats(&after)
+	allocated := after.TotalAlloc - before.TotalAlloc
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	st := d.Stats()
+	t.Logf("%d forged datagrams: %d CHALLENGEs, %d B allocated for each (the forger's included), heap grew by %d B",
+		n, st.Challenges, allocated/n, max(0, int64(after.HeapAlloc)-int64(before.HeapAlloc)))
+	check.Equal(t, "living, ended, keys asked for", []int{st.Living, st.Ended, d.asked - asked}, []int{1, 0, 0})
+	check.Same(t, "data", d.opens(g.at, g.seals()), nil)
+}

@@ -1,0 +1,207 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// Channel is a channel of messages of a [Peer]. It is a value that can be copied.
+type Channel struct {
+	peer *Peer
+	id   uint8
+}
+
+// inbox is what somebody waits for at a channel.
+type inbox struct {
+	id      uint8
+	awaited bool             // somebody waits
+	held    *channel.Message // that came meanwhile
+	arrived driver.Signal
+}
+
+// Send gives the channel a message, of which it keeps a copy: it goes with the next
+// packet, within Config.Tick. On a reliable channel it arrives once, or the connection
+// ends; on an unreliable one it arrives, or does not. Send does not wait: it fails with
+// ErrQueueFull if as many messages wait as may, with channel.ErrMessageSize, with
+// ErrNoChannel, or with the error that ended the connection.
+func (c Channel) Send(message []byte) error { return c.SendFor(message, 0) }
+
+// SendFor is Send of a message that is worth nothing after its lifetime: a reliable
+// channel then does not send it any more, and tells the receiver that it was skipped.
+// 0 means no limit.
+func (c Channel) SendFor(message []byte, lifetime time.Duration) error {
+	p := c.peer
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	if p.err != nil {
+		return p.err
+	}
+	return c.sendLocked(message, lifetime)
+}
+
+func (c Channel) sendLocked(message []byte, lifetime time.Duration) error {
+	p := c.peer
+	now := p.driver.Now()
+	if err := p.conn.Send(now, c.id, message, machine.FromDuration(lifetime)); err != nil {
+		return fmt.Errorf("transport: message of %d bytes for channel %d: %w", len(message), c.id, err)
+	}
+	p.driver.ScheduleLocked(&p.slot, max(now, p.ends.Deadline()))
+	return nil
+}
+
+// SendWait is Send that waits for room, as long as the connection and ctx last.
+func (c Channel) SendWait(ctx context.Context, message []byte) error {
+	return c.peer.await(ctx, func() (done bool, err error) {
+		err = c.sendLocked(message, 0)
+		if errors.Is(err, ErrQueueFull) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+}
+
+// Recv returns the next message, which is then the caller's. It waits for one as long
+// as the connection and ctx last; messages that came before the connection ended are
+// returned first. An ordered channel gives messages in the order in which they were
+// sent, the others as they come. Messages that were skipped are left out.
+func (c Channel) Recv(ctx context.Context) ([]byte, error) {
+	for {
+		m, err := c.RecvMessage(ctx)
+		if err != nil || !m.Skipped {
+			return m.Data, err
+		}
+	}
+}
+
+// RecvMessage is Recv with what is known of the message. It returns skipped ones, too.
+func (c Channel) RecvMessage(ctx context.Context) (channel.Message, error) {
+	for {
+		if ctx.Err() != nil {
+			return channel.Message{}, driver.Canceled(ctx)
+		}
+		m, arrival, err := c.tryRecv()
+		if arrival == nil {
+			return m, err
+		}
+		select {
+		case <-arrival:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// TryRecv returns the next message, or false if there is none now. A game that reads
+// once a frame does not wait.
+func (c Channel) TryRecv() (message []byte, ok bool) {
+	p := c.peer
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	for {
+		m, ok := c.readLocked()
+		if !ok || !m.Skipped {
+			return m.Data, ok
+		}
+	}
+}
+
+// tryRecv takes the next message, or returns what to wait for.
+func (c Channel) tryRecv() (m channel.Message, arrival <-chan struct{}, err error) {
+	p := c.peer
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	m, ok := c.readLocked()
+	switch {
+	case ok:
+		return m, nil, nil
+	case !p.config().has(c.id):
+		return m, nil, fmt.Errorf("transport: channel %d: %w", c.id, ErrNoChannel)
+	case p.err != nil:
+		return m, nil, p.err
+	}
+	in := c.inboxLocked()
+	in.awaited = true
+	return m, in.arrived.Wait(), nil
+}
+
+// readLocked takes the next message, if there is one.
+func (c Channel) readLocked() (m channel.Message, ok bool) {
+	p := c.peer
+	if i := c.findInboxLocked(); i >= 0 && p.inboxes[i].held != nil {
+		m, p.inboxes[i].held = *p.inboxes[i].held, nil
+		return m, true
+	}
+	if p.conn == nil {
+		return m, false
+	}
+	now := p.driver.Now()
+	m, ok = p.conn.Read(now, c.id, nil)
+	if ok && !p.over { // there is more room: the other end may want to know
+		p.driver.ScheduleLocked(&p.slot, max(now, p.ends.Deadline()))
+	}
+	return m, ok
+}
+
+func (c Channel) findInboxLocked() int {
+	return slices.IndexFunc(c.peer.inboxes, func(in inbox) bool { return in.id == c.id })
+}
+
+// inboxLocked returns the channel's inbox, which it makes if need be.
+func (c Channel) inboxLocked() *inbox {
+	i := c.findInboxLocked()
+	if i < 0 {
+		i = len(c.peer.inboxes)
+		c.peer.inboxes = append(c.peer.inboxes, inbox{id: c.id})
+	}
+	return &c.peer.inboxes[i]
+}
+
+// deliverMessagesLocked gives those who wait for a message the next one.
+func (p *Peer) deliverMessagesLocked(now machine.Micros) {
+	for i := range p.inboxes {
+		in := &p.inboxes[i]
+		if !in.awaited {
+			continue
+		}
+		if m, ok := p.conn.Read(now, in.id, nil); ok {
+			in.held, in.awaited = &m, false
+			in.arrived.Give()
+		}
+	}
+}
+
+// Stats returns the counts of a reliable channel; zeros of another.
+func (c Channel) Stats() (channel.SenderStats, channel.ReceiverStats) {
+	c.peer.driver.Lock()
+	defer c.peer.driver.Unlock()
+	if c.peer.conn == nil {
+		return channel.SenderStats{}, channel.ReceiverStats{}
+	}
+	return c.peer.conn.SenderStats(c.id), c.peer.conn.ReceiverStats(c.id)
+}
+
+// settings is a Config with what follows from it.
+type settings struct {
+	Config
+	unreliable uint8 // the first such channel; channel.MaxChannels if there is none
+}
+
+func newSettings(cfg Config) (settings, error) {
+	cfg, err := cfg.withDefaults()
+	s := settings{cfg, channel.MaxChannels}
+	if i := slices.IndexFunc(cfg.Channels, func(c channel.Config) bool { return c.Kind == channel.Unreliable }); i >= 0 {
+		s.unreliable = cfg.Channels[i].ID
+	}
+	return s, err
+}
+
+// has reports whether there is such a channel.
+func (s *settings) has(id uint8) bool {
+	return slices.ContainsFunc(s.Channels, func(c channel.Config) bool { return c.ID == id })
+}

@@ -1,0 +1,217 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// client is what a Peer that was dialed has for itself: a socket, and the handshake.
+type client struct {
+	settings settings
+	peer     *Peer
+	network  string // of Dial; empty for a socket of the caller
+	machine  *connection.Client
+	buffers  driver.Buffers
+	opened   driver.Signal // the handshake is done, or the connection has ended
+}
+
+// Dial connects to a server. The network is "udp", "udp4" or "udp6", the address as
+// for net.Dial. It returns when the handshake is done: the server has answered, has a
+// place, agrees on everything that must be agreed on, and, if the client has a key,
+// has shown that it has the same.
+//
+// It fails with machine.ErrConfig; with an error of the net package; with
+// ErrUnreachable, if nobody listens there and the system says so; with ErrRefused,
+// and the reason in a *session.RefusedError; with ErrTimeout, if nothing is heard for
+// Config.Timeout; or with ErrCanceled.
+func Dial(ctx context.Context, network, address string, cfg Config) (*Peer, error) {
+	if err := checkNetwork(network); err != nil {
+		return nil, err
+	}
+	set, err := newSettings(cfg)
+	if err != nil {
+		return nil, err
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	socket := udp.Connected(conn)
+	to, err := socket.Locate(nil)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return dial(ctx, set, network, socket, to, conn)
+}
+
+// Over is Dial over a socket of the caller, which must not be connected. It takes the
+// socket over, and closes it when the connection ends, also if Over fails. It fails
+// as Dial does, and with a net.AddrError if the socket cannot reach the server.
+func Over(ctx context.Context, pc net.PacketConn, server net.Addr, cfg Config) (*Peer, error) {
+	set, err := newSettings(cfg)
+	if err == nil && udp.IsConnected(pc) {
+		err = machine.ConfigError("the socket", "connected", "one that is not")
+	}
+	if err != nil {
+		pc.Close()
+		return nil, err
+	}
+	socket := udp.New(pc)
+	to, err := socket.Locate(server)
+	if err != nil {
+		pc.Close()
+		return nil, err
+	}
+	return dial(ctx, set, "", socket, to, pc)
+}
+
+// dial makes a peer and waits until its handshake is done.
+func dial(ctx context.Context, set settings, network string, socket udp.Socket, to udp.Peer, conn any) (*Peer, error) {
+	c := &client{settings: set, network: network}
+	p := &Peer{client: c, identity: set.Identity, to: to}
+	c.peer = p
+	p.driver = driver.New(socket, c, driver.StartClock(), largestDatagram)
+	var err error
+	if c.machine, err = connection.NewClient(set.client(), p.driver.Now()); err != nil {
+		socket.Close()
+		return nil, err
+	}
+	p.ends = c.machine
+	p.driver.AddLocked(&p.slot, (*polled)(p))
+	p.driver.ScheduleLocked(&p.slot, 0)
+	p.driver.Start(conn, set.SocketBuffer)
+	if err := c.awaitOpen(ctx); err != nil {
+		p.driver.Close(err)
+		return nil, err
+	}
+	return p, nil
+}
+
+// awaitOpen waits until the handshake is done.
+func (c *client) awaitOpen(ctx context.Context) error {
+	for {
+		p := c.peer
+		p.driver.Lock()
+		open, err, change := p.conn != nil, p.err, c.opened.Wait()
+		p.driver.Unlock()
+		switch {
+		case err != nil:
+			return err
+		case open:
+			return nil
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return driver.Canceled(ctx)
+		}
+	}
+}
+
+// closeSlack is how much longer than it should take Close waits for the end.
+const closeSlack = 200 * time.Millisecond
+
+// awaitEnd waits until the other end has heard that the connection is closed, and
+// ends the driver.
+func (c *client) awaitEnd() error {
+	patience := time.NewTimer(connection.CloseTime.Duration() + closeSlack)
+	defer patience.Stop()
+	select {
+	case <-c.peer.driver.Done():
+	case <-patience.C:
+	}
+	return c.peer.driver.Close(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer.to))
+}
+
+func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
+	p := c.peer
+	d := p.driver
+	d.Lock()
+	defer d.Unlock()
+	d.CountInLocked(len(datagram))
+	if d.ErrLocked() != nil || from.Key != p.to.Key || len(datagram) > largestDatagram {
+		return
+	}
+	if err := c.machine.Receive(now, datagram); err == nil {
+		p.heardLocked(now, len(datagram))
+	}
+	if p.conn == nil {
+		p.conn = c.machine.Conn()
+	}
+	p.updateLocked(now, now)
+	if p.conn != nil || p.err != nil {
+		c.opened.Give()
+	}
+}
+
+func (c *client) Unreadable(size int, _ udp.Peer) {
+	c.peer.driver.Lock()
+	defer c.peer.driver.Unlock()
+	c.peer.driver.CountInLocked(size)
+}
+
+// PortUnreachableLocked ends a handshake that has no chance. Later it is no reason to
+// end: anyone on the path could have said it, and the server may be back in time.
+func (c *client) PortUnreachableLocked(err error) {
+	if c.peer.conn == nil {
+		c.peer.driver.EndLocked(fmt.Errorf("%w at %v: %w", ErrUnreachable, c.peer.to, err))
+	}
+}
+
+func (c *client) ExpireLocked(now machine.Micros) { c.peer.expireLocked(now) }
+
+// EndLocked ends the connection: the socket is closed, or broken.
+func (c *client) EndLocked(cause error) {
+	c.peer.endLocked(cause)
+	c.opened.Give()
+}
+
+// Rebind makes a dialed peer go on with a new socket, and so perhaps another address:
+// when the network has changed, for instance. The connection goes on, with all that is
+// under way. A client resumes by itself as well when it hears nothing for three tenths
+// of the time-out, but over the socket that it has. Rebind fails with an error of the net
+// package, and then nothing has changed, or with the error that ended the connection.
+func (p *Peer) Rebind(ctx context.Context) error {
+	if p.client == nil || p.client.network == "" {
+		return machine.ConfigError("Rebind", "a peer of a server, or of Over", "one of Dial")
+	}
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, p.client.network, p.RemoteAddr().String())
+	if err != nil {
+		return err
+	}
+	return p.rebind(udp.Connected(conn), conn)
+}
+
+// RebindOver is Rebind over a socket of the caller, which must not be connected, and
+// which it takes over, also if it fails.
+func (p *Peer) RebindOver(pc net.PacketConn) error {
+	if p.client == nil || udp.IsConnected(pc) {
+		pc.Close()
+		return machine.ConfigError("RebindOver", "a peer of a server, or a connected socket", "a client's, and one that is not")
+	}
+	return p.rebind(udp.New(pc), pc)
+}
+
+// rebind goes on with a socket, whose connection or wrapper is conn.
+func (p *Peer) rebind(socket udp.Socket, conn any) error {
+	if err := p.driver.ReplaceSocket(socket, conn, p.client.settings.SocketBuffer); err != nil {
+		socket.Close()
+		return err
+	}
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	now := p.driver.Now()
+	p.client.machine.Move(now)
+	p.updateLocked(now, now)
+	return p.err
+}

@@ -1,0 +1,181 @@
+package transport
+
+import (
+	"crypto/rand"
+	"time"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// Config sets up a [Server] or a dialed [Peer]. The zero value works: anonymous
+// clients, addresses validated, a checksum. A value that is not allowed is an error
+// that wraps machine.ErrConfig.
+type Config struct {
+	// ProtocolID names the application, and its version: the same at both ends.
+	ProtocolID uint32
+
+	// Mode is the strength of the envelope, the same at both ends. 0 means
+	// session.AEAD with keys and session.CRC without.
+	Mode session.Mode
+
+	// Channels are the channels of messages, the same at both ends in id, kind and
+	// format. Nil means connection.DefaultChannels: 0 is unreliable, 1 ordered, 2
+	// unordered. A list without an element means none.
+	Channels []channel.Config
+
+	// Lanes is how many chunks may be in flight at once, at most 16; the ends agree on
+	// the smaller number. 0 means 1, NoLanes none at all.
+	Lanes int
+
+	// Timeout is how long nothing may be heard of the other end before the connection
+	// ends with ErrTimeout: 1 s to 1 hour, in units of 100 ms; the ends agree on the
+	// smaller one. 0 means 10 s. It bounds the handshake as well.
+	Timeout time.Duration
+
+	// Tick is how long messages wait at most for others to go with: 5 ms to 100 ms. 0
+	// means 1/60 s.
+	Tick time.Duration
+
+	// MessageRate bounds messages, in bits a second with IP and UDP headers: 64 kbit/s
+	// to 8 Gbit/s. 0 means 8 Mbit/s.
+	MessageRate int64
+
+	// Identity and Key are a client's. 0 is anonymous, and has no key.
+	Identity uint64
+	Key      session.Key
+
+	// Keys returns the key of an identity that may connect to a server. It is called
+	// with locks held: it must be quick, and must not call anything of this package.
+	// Nil means that clients are anonymous.
+	Keys func(identity uint64) (session.Key, bool)
+
+	// Anonymous admits clients without identity beside those that Keys knows. It needs
+	// session.CRC.
+	Anonymous bool
+
+	// MaxPeers is how many connections a server has at once, and MaxPerAddress how many
+	// of one IPv4 address or IPv6 /64. Nobody makes room for another: who comes then is
+	// refused. 0 means 1024, and a quarter of MaxPeers but at least 16. With several
+	// Sockets each has its part.
+	MaxPeers, MaxPerAddress int
+
+	// Sockets is how many sockets Listen opens at the address, so that a server can use
+	// more than two processors. It needs a system that spreads datagrams over sockets
+	// (SO_REUSEPORT of Linux, SO_REUSEPORT_LB of FreeBSD); elsewhere Listen fails with
+	// errors.ErrUnsupported. 0 means 1.
+	Sockets int
+
+	// SendQueue is how many chunks may wait behind those in flight. At most 65536; 0
+	// means 8.
+	SendQueue int
+
+	// RecvQueue is how many complete chunks may wait for Recv, besides one for each
+	// lane. The other end waits while they do. At most 65536; 0 means 4.
+	RecvQueue int
+
+	// RecvLimit is how many chunks a connection receives. 0 means no limit.
+	RecvLimit int64
+
+	// MaxRate limits the slices of chunks that a connection sends, in bits a second
+	// with IP and UDP headers: statemachine.MinRate to MaxRate, or 0 for no limit.
+	MaxRate int64
+
+	// NewScheduler makes the scheduler of one lane. It may be called with locks held.
+	// Nil makes those of the profile adaptive.Adaptive, limited to MaxRate.
+	NewScheduler func() (statemachine.Scheduler, error)
+
+	// GiveUp is how long a chunk may be without progress before the connection ends
+	// with ErrFailed. 0 means twice the Timeout that the ends agree on.
+	GiveUp time.Duration
+
+	// Observe, when not nil, is called for what happens to each slice that a connection
+	// sends. It is called with locks held: it must be quick, and must not call anything
+	// of this package.
+	Observe func(statemachine.Observation)
+
+	// SocketBuffer is how many bytes are asked of the system for each socket's read
+	// buffer, and for its write buffer. At most 1<<30; 0 means 512 KiB.
+	SocketBuffer int
+}
+
+// NoLanes is the number of lanes of an end that wants no chunks.
+const NoLanes = connection.NoLanes
+
+// What zero stands for.
+const (
+	defaultRecvQueue    = 4
+	defaultSocketBuffer = 2 * codec.MaxChunkSize
+)
+
+// withDefaults returns the Config with its own zeros replaced by what they mean, or
+// an error that wraps machine.ErrConfig. What the layers below check is left to them.
+func (cfg Config) withDefaults() (Config, error) {
+	for _, c := range []struct {
+		name    string
+		value   int
+		most    int
+		allowed string
+	}{
+		{"Config.RecvQueue", cfg.RecvQueue, 1 << 16, "0 to 65536"},
+		{"Config.SocketBuffer", cfg.SocketBuffer, 1 << 30, "0 to 1073741824 bytes"},
+		{"Config.Sockets", cfg.Sockets, maxSockets, "0 to 256"},
+	} {
+		if c.value < 0 || c.value > c.most {
+			return cfg, machine.ConfigError(c.name, c.value, c.allowed)
+		}
+	}
+	setDefault(&cfg.RecvQueue, defaultRecvQueue)
+	setDefault(&cfg.SocketBuffer, defaultSocketBuffer)
+	setDefault(&cfg.Sockets, 1)
+	if cfg.Channels == nil {
+		cfg.Channels = connection.DefaultChannels()
+	}
+	return cfg, nil
+}
+
+// maxSockets is the most that Config.Sockets may be.
+const maxSockets = 256
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// connection returns what both kinds of end have in common.
+func (cfg *Config) connection(memory *connection.Memory) connection.Config {
+	return connection.Config{
+		Terms: session.Terms{
+			Protocol: cfg.ProtocolID, Mode: cfg.Mode, Lanes: cfg.Lanes, Timeout: machine.FromDuration(cfg.Timeout),
+		},
+		Channels:    cfg.Channels,
+		Tick:        machine.FromDuration(cfg.Tick),
+		MessageRate: cfg.MessageRate,
+		Chunks: lanes.Config{
+			SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
+			GiveUp: machine.FromDuration(cfg.GiveUp), NewScheduler: cfg.NewScheduler, Observe: cfg.Observe,
+		},
+		Memory: memory,
+	}
+}
+
+func (cfg *Config) client() connection.ClientConfig {
+	return connection.ClientConfig{Config: cfg.connection(nil), Identity: cfg.Identity, Key: cfg.Key, Random: rand.Reader}
+}
+
+// server returns the configuration of one of a server's sockets.
+func (cfg *Config) server(shard int) connection.ServerConfig {
+	each := func(n int) int { return (n + cfg.Sockets - 1) / cfg.Sockets }
+	return connection.ServerConfig{
+		Config: cfg.connection(new(connection.Memory)), Keys: cfg.Keys, Anonymous: cfg.Anonymous || cfg.Keys == nil,
+		MaxConnections: each(cfg.MaxPeers), MaxPerAddress: each(cfg.MaxPerAddress),
+		Shard: uint32(shard), Shards: uint32(cfg.Sockets), Random: rand.Reader,
+	}
+}

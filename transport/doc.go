@@ -1,0 +1,40 @@
+// Package transport is connections over UDP, or over any net.PacketConn that moves
+// datagrams: it drives package connection (spec/CONNECTION.md).
+//
+// A [Server] is one address, and takes connections of many clients there; [Dial]
+// makes one. A [Peer] is an end of a connection, and has three services beside each
+// other on one port: [Chunks], blocks of up to 256 KiB that must arrive; channels of
+// messages that must arrive, each [Channel] in order or not; and messages that may be
+// lost.
+//
+//	server, err := transport.Listen("udp", ":9000", transport.Config{Keys: keys})
+//	peer, err := server.Accept(ctx)                // after the handshake
+//	err = peer.Chunks().Send(ctx, world)           // nil: the peer has all of it
+//	err = peer.Channel(1).Send([]byte("welcome"))  // ordered; goes with the next packet
+//	err = peer.Unreliable().Send(positions)
+//	message, err := peer.Channel(1).Recv(ctx)
+//
+// A connection begins with a handshake: no address gets more bytes than it sent
+// before it has answered a challenge, and with Config.Keys none gets in without its
+// key. Then everything is encrypted (session.AEAD), or authenticated. Without keys
+// clients are anonymous, and there is a checksum only: whoever can read what goes
+// between the two ends can forge it.
+//
+// A connection ends by Close at either end, which the other end is told, or when
+// nothing was heard for Config.Timeout. It survives a change of the client's address:
+// the client notices silence, and resumes by itself, or at once by [Peer.Rebind].
+//
+// Package transport/plain is the chunk protocol without all that, for private
+// networks and other implementations.
+//
+// # How it works
+//
+// A socket has a goroutine that reads and one that writes, however many connections
+// there are (package internal/driver), and a mutex that guards them. Config.Sockets
+// gives a server several sockets at one address, each with goroutines, a mutex and
+// connections of its own; a datagram that arrives at another socket than its
+// connection's is handled all the same.
+//
+// Answers to addresses without a connection go out behind what connections send, few
+// at a time, and are dropped where they are too many.
+package transport

@@ -1,0 +1,85 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// Why a connection has not begun or has ended, or why one call failed. Errors that
+// wrap one of these add the peer and what was going on. Once a connection has ended
+// every call that it refuses returns the first cause.
+var (
+	// ErrClosed says that the peer or the server was closed at this end. It matches
+	// net.ErrClosed as well.
+	ErrClosed = driver.ErrClosed
+
+	// ErrClosedRemotely says that the other end closed the connection. What wraps it
+	// matches a *ClosedError by errors.As, with the code and the text.
+	ErrClosedRemotely = driver.NewError("closed by the other end")
+
+	// ErrRefused says that the server refused the connection. What wraps it matches a
+	// *session.RefusedError by errors.As, with the reason.
+	ErrRefused = driver.NewError("connection refused")
+
+	// ErrReplaced says that another connection of the same identity took the place of
+	// this one.
+	ErrReplaced = driver.NewError("replaced by a newer connection of the same identity")
+
+	// ErrTimeout says that nothing was heard of the other end for Config.Timeout. It
+	// matches os.ErrDeadlineExceeded as well.
+	ErrTimeout = driver.NewError("timed out", os.ErrDeadlineExceeded)
+
+	// ErrUnreachable says that nobody listens at the server's port: its system said so,
+	// by an ICMP message, before the server answered.
+	ErrUnreachable = driver.NewError("nobody listens")
+
+	// ErrFailed says that a channel or a chunk was without progress for too long.
+	ErrFailed = driver.NewError("failed")
+
+	// ErrCanceled says that the caller's context ended first, or that a delivery was
+	// canceled. What wraps it matches the context's error and its cause as well.
+	ErrCanceled = driver.ErrCanceled
+
+	// ErrSocket says that the socket failed for good. What wraps it matches the
+	// socket's error as well.
+	ErrSocket = driver.ErrSocket
+)
+
+// Why a message was not taken; nothing has changed then.
+var (
+	// ErrQueueFull says that as many messages wait as may: try again later.
+	ErrQueueFull = channel.ErrQueueFull
+	// ErrNoChannel says that Config.Channels has no such channel.
+	ErrNoChannel = channel.ErrUnknownChannel
+)
+
+// ClosedError is why a connection ended that the other end closed.
+type ClosedError = connection.ClosedError
+
+// explain returns why a connection with a peer ended, as errors of this package.
+func explain(err error, peer udp.Peer) error {
+	var closed *connection.ClosedError
+	var refused *session.RefusedError
+	switch {
+	case errors.As(err, &closed) && closed.Remote:
+		return fmt.Errorf("%w: connection with %v: %w", ErrClosedRemotely, peer, err)
+	case errors.As(err, &closed):
+		return fmt.Errorf("%w: connection with %v", ErrClosed, peer)
+	case errors.As(err, &refused) && refused.Reason == session.Replaced:
+		return fmt.Errorf("%w: connection with %v", ErrReplaced, peer)
+	case errors.As(err, &refused):
+		return fmt.Errorf("%w by %v: %w", ErrRefused, peer, err)
+	case errors.Is(err, session.ErrTimeout):
+		return fmt.Errorf("%w: nothing was heard of %v", ErrTimeout, peer)
+	case errors.Is(err, connection.ErrFailed):
+		return fmt.Errorf("%w: connection with %v: %w", ErrFailed, peer, err)
+	}
+	return fmt.Errorf("transport: connection with %v: %w", peer, err)
+}

@@ -1,0 +1,312 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// largestDatagram is the most bytes that a connection sends in a datagram.
+const largestDatagram = packet.MaxDatagram + 25
+
+// Peer is one end of a connection. All its methods are safe for concurrent use.
+type Peer struct {
+	driver   *driver.Driver
+	shard    *shard  // of a server; nil at a client
+	client   *client // nil at a server
+	identity uint64
+	ends     ends
+
+	// Guarded by driver.
+
+	conn    *connection.Conn // at a client nil until the handshake is done
+	to      udp.Peer
+	slot    driver.Slot
+	traffic Traffic
+	heardAt machine.Micros // when something valid came last
+
+	sending []sending // chunks that the peer does not have yet
+	chunks  [][]byte  // complete, for Recv
+	inboxes []inbox   // of channels that somebody waits for
+
+	chunkRoom driver.Signal // there is room for another chunk
+	arrived   driver.Signal // there is a chunk to receive, or the connection has ended
+	progress  driver.Signal // there may be room for messages, or all may be delivered
+	done      driver.Signal // the connection has ended
+	err       error         // why it has ended; nil while it is active
+	over      bool          // the other end needs nothing more: the driver does not know it
+}
+
+// ends is what a Peer drives: a connection.Client or a connection.Peer.
+type ends interface {
+	Poll(now machine.Micros, dst []byte) (out []byte, ok bool)
+	Deadline() machine.Micros
+	Close(now machine.Micros, code uint16, text string) error
+}
+
+// Chunks returns the service for blocks of up to 256 KiB.
+func (p *Peer) Chunks() *Chunks { return (*Chunks)(p) }
+
+// Channel returns a channel. If Config.Channels does not have it, its methods fail
+// with ErrNoChannel.
+func (p *Peer) Channel(id uint8) Channel { return Channel{p, id} }
+
+// Unreliable returns the first unreliable channel of Config.Channels. If there is
+// none, its methods fail with ErrNoChannel.
+func (p *Peer) Unreliable() Channel { return Channel{p, p.config().unreliable} }
+
+func (p *Peer) config() *settings {
+	if p.client != nil {
+		return &p.client.settings
+	}
+	return &p.shard.server.settings
+}
+
+// Identity returns the client's identity; 0 if it is anonymous.
+func (p *Peer) Identity() uint64 { return p.identity }
+
+// LocalAddr returns the address of the socket.
+func (p *Peer) LocalAddr() net.Addr { return p.driver.Socket().LocalAddr() }
+
+// RemoteAddr returns the address of the other end, which changes when a client moves.
+func (p *Peer) RemoteAddr() net.Addr {
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	return p.to.Addr()
+}
+
+// Err returns why the connection has ended, or nil while it is active.
+func (p *Peer) Err() error {
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	return p.err
+}
+
+// Done returns a channel that is closed when the connection has ended. What came
+// before can still be received.
+func (p *Peer) Done() <-chan struct{} {
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	if p.err != nil {
+		return driver.Given
+	}
+	return p.done.Wait()
+}
+
+// Flush waits until the peer has every chunk and every message of a reliable channel
+// that was given before, and the unreliable ones were sent. It fails with
+// ErrCanceled, or with the error that ended the connection.
+func (p *Peer) Flush(ctx context.Context) error {
+	return p.await(ctx, func() (done bool, err error) { return p.conn.Delivered(), nil })
+}
+
+// await calls a function under the lock until it is done or fails, each time that
+// there is progress.
+func (p *Peer) await(ctx context.Context, try func() (done bool, err error)) error {
+	for {
+		if ctx.Err() != nil {
+			return driver.Canceled(ctx)
+		}
+		progress, err := p.tryLocked(try)
+		if progress == nil {
+			return err
+		}
+		select {
+		case <-progress:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// tryLocked calls the function once, and returns what to wait for if it is not done.
+func (p *Peer) tryLocked(try func() (done bool, err error)) (progress <-chan struct{}, err error) {
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	if p.err != nil {
+		return nil, p.err
+	}
+	if done, err := try(); done || err != nil {
+		return nil, err
+	}
+	return p.progress.Wait(), nil
+}
+
+// polled is a peer as its driver sees it.
+type polled Peer
+
+func (p *polled) PollLocked(now machine.Micros, b *driver.Batch) { (*Peer)(p).pollLocked(now, b) }
+
+// pollLocked puts what is due into the batch, and then gives the connection its next
+// time. One that fills the batch is due again at once, behind all that have waited
+// longer.
+func (p *Peer) pollLocked(now machine.Micros, b *driver.Batch) {
+	for !b.Full() {
+		buf, ok := p.ends.Poll(now, b.Room())
+		if !ok {
+			p.updateLocked(now, now+1)
+			if p.closedLocked() {
+				p.leaveLocked()
+			}
+			return
+		}
+		p.traffic.Out(b.Add(p.to, buf))
+	}
+	p.updateLocked(now, now)
+}
+
+// closedLocked reports whether the other end needs nothing more of this one.
+func (p *Peer) closedLocked() bool {
+	if p.client != nil {
+		return p.client.machine.State() == session.Closed
+	}
+	return p.conn.State() == connection.Closed
+}
+
+// leaveLocked forgets a connection that has ended.
+func (p *Peer) leaveLocked() {
+	if p.over {
+		return
+	}
+	p.over = true
+	p.driver.RemoveLocked(&p.slot)
+	if p.client != nil {
+		p.driver.EndLocked(p.err)
+		return
+	}
+	p.shard.forgetLocked(p)
+}
+
+// updateLocked ends an event: it gives the application what there is for it, and the
+// connection its next time, not before earliest.
+func (p *Peer) updateLocked(now, earliest machine.Micros) {
+	if p.over {
+		return
+	}
+	if p.conn != nil {
+		p.deliverChunksLocked(now)
+		p.deliverMessagesLocked(now)
+		p.progress.Give()
+	}
+	due := p.ends.Deadline()
+	if p.closedLocked() {
+		due = earliest // to leave
+	}
+	if p.err == nil {
+		if err := p.causeLocked(); err != nil {
+			p.endLocked(explain(err, p.to))
+		}
+	}
+	p.driver.ScheduleLocked(&p.slot, max(earliest, due))
+}
+
+// causeLocked returns why the connection has ended, or nil.
+func (p *Peer) causeLocked() error {
+	if p.client != nil {
+		return p.client.machine.Err()
+	}
+	return p.conn.Err()
+}
+
+// endLocked ends the connection for the application, unless it has ended.
+func (p *Peer) endLocked(cause error) {
+	if p.err != nil {
+		return
+	}
+	p.err = cause
+	p.endChunksLocked()
+	for i := range p.inboxes {
+		p.inboxes[i].arrived.Give()
+	}
+	p.progress.Give()
+	p.done.Give()
+	if p.shard != nil && len(p.chunks) == 0 {
+		p.shard.server.withdraw(p)
+	}
+}
+
+// lastPackets is how many packets with what is due go out before a close.
+const lastPackets = 4
+
+// Close ends the connection with ErrClosed, and tells the other end: a code of the
+// application, 0 or 256 and more, and a text of at most 128 bytes. The other end's
+// calls then fail with ErrClosedRemotely. Acks that are due go out before, and what
+// has arrived can still be received; what was not delivered fails, unless Flush came
+// before.
+//
+// At a client Close returns when the other end has heard it, or after one second; the
+// socket is closed then, and the goroutines have ended. At a server it returns at
+// once. It fails if the code or the text is not allowed, and then has done nothing;
+// else, at a client, with what closing the socket returned. It is idempotent.
+func (p *Peer) Close(code uint16, text string) error {
+	if err := p.beginClose(code, text); err != nil {
+		return err
+	}
+	if p.client == nil {
+		return nil
+	}
+	return p.client.awaitEnd()
+}
+
+func (p *Peer) beginClose(code uint16, text string) error {
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	return p.closeLocked(code, text, fmt.Errorf("%w: connection with %v", ErrClosed, p.to))
+}
+
+// closeLocked begins to close the connection.
+func (p *Peer) closeLocked(code uint16, text string, cause error) error {
+	if p.err != nil || p.over {
+		return nil
+	}
+	now := p.driver.Now()
+	for range lastPackets {
+		if p.conn == nil {
+			break
+		}
+		data, ok := p.ends.Poll(now, nil)
+		if !ok {
+			break
+		}
+		p.traffic.Out(len(data))
+		p.driver.SendLastLocked(p.to, data)
+	}
+	if err := p.ends.Close(now, code, text); err != nil {
+		return fmt.Errorf("transport: %w", err)
+	}
+	p.endLocked(cause)
+	p.updateLocked(now, now)
+	return nil
+}
+
+// heardLocked notes that something valid came from the other end.
+func (p *Peer) heardLocked(now machine.Micros, size int) {
+	p.heardAt = max(p.heardAt, now)
+	p.traffic.In(size)
+}
+
+// expireLocked ends the connection if its time is over, while a write blocks. It
+// leaves the driver a quarter more than it needs: if it can go on after all, what
+// waits in the socket comes before the timers.
+func (p *Peer) expireLocked(now machine.Micros) {
+	timeout := session.DefaultTimeout
+	if p.conn != nil {
+		timeout = p.conn.Link().Agreed().Timeout
+	} else if own := p.config().Timeout; own > 0 {
+		timeout = machine.FromDuration(own)
+	}
+	if p.over || p.err == nil && now-p.heardAt < timeout*5/4 {
+		return
+	}
+	p.ends.Poll(now, nil) // which notices; what it would send is lost
+	p.updateLocked(now, now)
+	if p.closedLocked() {
+		p.leaveLocked()
+	}
+}

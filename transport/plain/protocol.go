@@ -1,0 +1,80 @@
+package plain
+
+import (
+	"fmt"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// protocol is an endpoint as its driver sees it.
+type protocol Endpoint
+
+func (p *protocol) endpoint() *Endpoint { return (*Endpoint)(p) }
+
+func (p *protocol) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
+	p.endpoint().receive(now, datagram, from)
+}
+
+func (p *protocol) Unreadable(size int, from udp.Peer) {
+	e := p.endpoint()
+	e.deliver(e.driver.Now(), &packet{}, codec.ErrTrailingData, size, from)
+}
+
+// PortUnreachableLocked ends a connection whose peer has no socket at its port.
+func (p *protocol) PortUnreachableLocked(err error) {
+	if c := p.sole; c != nil {
+		c.endLocked(fmt.Errorf("%w: nobody listens at %v: %w", ErrRefused, c.peer, err))
+	}
+}
+
+func (p *protocol) ExpireLocked(now machine.Micros) { p.endpoint().expireLocked(now) }
+
+func (p *protocol) EndLocked(cause error) {
+	for _, c := range p.conns {
+		c.endLocked(cause)
+	}
+}
+
+// expireLocked ends the connections whose time is over. It leaves the driver a
+// quarter more than it needs: if it can go on after all, packets that wait in the
+// socket come before the timers.
+func (e *Endpoint) expireLocked(now machine.Micros) {
+	slack := machine.FromDuration(e.cfg.GiveUp / 4)
+	for _, c := range e.conns {
+		for i := range c.lanes {
+			l := &c.lanes[i]
+			if now-slack >= l.givesUpAt() {
+				l.sender.Poll(now) // which gives up
+			}
+			if v := l.receiver.Vars(); l.receiving() && now-slack-machine.FromDuration(e.cfg.GiveUp) >= v.ProgressAt {
+				l.receiver.Poll(now)
+			}
+			if l.failure() != nil {
+				c.settleLocked(now)
+				break
+			}
+		}
+		if idle := c.idleAtLocked(); idle < machine.Never && now-machine.FromDuration(e.cfg.IdleTimeout/4) >= idle {
+			c.settleLocked(now)
+		}
+	}
+}
+
+// sendLastAcksLocked sends the acks that are due at a connection's end: without
+// them a peer whose chunk is complete would not know.
+func (e *Endpoint) sendLastAcksLocked(c *Conn) {
+	now := e.driver.Now()
+	for k := range c.lanes {
+		for {
+			a, ok := c.lanes[k].receiver.Poll(now)
+			if !ok {
+				break
+			}
+			if data, err := e.framers[k].AppendAck(nil, a); err == nil && e.driver.SendLastLocked(c.peer, data) {
+				c.traffic.Out(len(data))
+			}
+		}
+	}
+}

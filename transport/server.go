@@ -1,0 +1,245 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// Server is an address where clients connect. All its methods are safe for concurrent
+// use.
+type Server struct {
+	settings settings
+	clock    driver.Clock
+	seed     maphash.Seed // of the spread of identities
+	shards   []*shard
+	closing  atomic.Bool // no new connections
+
+	closeOnce sync.Once
+	closeErr  error
+
+	mu      sync.Mutex // taken after a shard's lock; guards all below
+	waiting driver.Waiting[*Peer]
+	done    chan struct{} // closed when the server has ended
+	err     error         // why it has ended; nil while it is active
+}
+
+// Listen returns a server at an address. The network is "udp", "udp4" or "udp6". It
+// fails with machine.ErrConfig, with an error of the net package, or with
+// errors.ErrUnsupported if the system has no SO_REUSEPORT for Config.Sockets.
+func Listen(network, address string, cfg Config) (*Server, error) {
+	if err := checkNetwork(network); err != nil {
+		return nil, err
+	}
+	set, err := newSettings(cfg)
+	if err != nil {
+		return nil, err
+	}
+	conns, err := udp.ListenMany(network, address, set.Sockets)
+	if err != nil {
+		return nil, err
+	}
+	return newServer(set, conns)
+}
+
+// New returns a server on a socket. It takes the socket over, and closes it when the
+// server ends, also if New fails. It fails with machine.ErrConfig.
+//
+// A socket of type *net.UDPConn, which must not be connected, is used without
+// allocations and, on Linux, with segmentation offload; all others by the methods of
+// net.PacketConn. One that wraps another should have a method Unwrap()
+// net.PacketConn that returns it, so that its buffers are found.
+func New(pc net.PacketConn, cfg Config) (*Server, error) {
+	set, err := newSettings(cfg)
+	switch {
+	case err == nil && udp.IsConnected(pc):
+		err = machine.ConfigError("the socket", "connected", "one that is not")
+	case err == nil && set.Sockets > 1:
+		err = machine.ConfigError("Config.Sockets", set.Sockets, "1 with New")
+	}
+	if err != nil {
+		pc.Close()
+		return nil, err
+	}
+	return newServer(set, []net.PacketConn{pc})
+}
+
+// newServer returns a server on sockets at one address, which it closes if it fails.
+func newServer(set settings, conns []net.PacketConn) (*Server, error) {
+	s := &Server{
+		settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(),
+		done: make(chan struct{}),
+	}
+	for i, pc := range conns {
+		sh, err := newShard(s, udp.New(pc), i)
+		if err != nil {
+			for _, pc := range conns {
+				pc.Close()
+			}
+			return nil, err
+		}
+		s.shards = append(s.shards, sh)
+	}
+	s.waiting = driver.NewWaiting[*Peer](maxPeers)
+	for i, sh := range s.shards {
+		sh.driver.Start(conns[i], set.SocketBuffer)
+	}
+	return s, nil
+}
+
+// maxPeers is the most that Config.MaxPeers may be: as many may wait for Accept.
+const maxPeers = 1 << 24
+
+func checkNetwork(network string) error {
+	switch network {
+	case "udp", "udp4", "udp6":
+		return nil
+	}
+	return net.UnknownNetworkError(network)
+}
+
+// Accept returns the next client that has connected: its handshake is done, its
+// address validated and, if it has an identity, that proven. Accept fails with
+// ErrCanceled, or, once the server has ended, with the error that ended it. Of
+// connections that ended meanwhile only those that left a chunk to receive are
+// returned.
+func (s *Server) Accept(ctx context.Context) (*Peer, error) {
+	for {
+		if ctx.Err() != nil {
+			return nil, driver.Canceled(ctx)
+		}
+		p, arrival, err := s.nextWaiting()
+		if p != nil || err != nil {
+			return p, err
+		}
+		select {
+		case <-arrival:
+		case <-s.done:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// nextWaiting returns the peer that has waited for the longest, or what to wait for.
+func (s *Server) nextWaiting() (p *Peer, arrival <-chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return nil, nil, s.err
+	}
+	p, arrival = s.waiting.Take()
+	return p, arrival, nil
+}
+
+// offer gives Accept a peer.
+func (s *Server) offer(p *Peer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting.Add(p)
+}
+
+// withdraw takes one back.
+func (s *Server) withdraw(p *Peer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting.Remove(p)
+}
+
+// Config returns the server's configuration, with what stands for its zeros.
+func (s *Server) Config() Config { return s.settings.Config }
+
+// Addr returns the server's address.
+func (s *Server) Addr() net.Addr { return s.shards[0].driver.Socket().LocalAddr() }
+
+// Done returns a channel that is closed when the server has ended: closed, or without
+// a working socket.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// Err returns why the server has ended, or nil while it is active.
+func (s *Server) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Close closes all connections, which their other ends are told, and the server with
+// ErrClosed. When it returns the other ends have heard it, or a second is over; the
+// sockets are closed, and the server's goroutines have ended. It returns what closing
+// the sockets returned, each time.
+func (s *Server) Close() error {
+	s.closeOnce.Do(func() {
+		s.closing.Store(true)
+		cause := fmt.Errorf("%w: server %v", ErrClosed, s.Addr())
+		s.fail(cause)
+		deadline := time.Now().Add(connection.CloseTime.Duration())
+		for _, sh := range s.shards {
+			sh.closePeers(cause)
+		}
+		for _, sh := range s.shards {
+			sh.awaitEmpty(deadline)
+			if err := sh.driver.Close(cause); err != nil {
+				s.closeErr = err
+			}
+		}
+	})
+	return s.closeErr
+}
+
+// fail ends Accept.
+func (s *Server) fail(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = cause
+		close(s.done)
+	}
+}
+
+// end ends the server because a socket has failed.
+func (s *Server) end(cause error) {
+	s.fail(cause)
+	for _, sh := range s.shards {
+		sh.driver.Lock()
+		sh.driver.EndLocked(cause)
+		sh.driver.Unlock()
+	}
+}
+
+// closePeers begins to close all connections.
+func (sh *shard) closePeers(cause error) {
+	sh.driver.Lock()
+	defer sh.driver.Unlock()
+	for p := range sh.peers {
+		p.closeLocked(0, "", cause)
+	}
+}
+
+// awaitEmpty waits until there is no connection left.
+func (sh *shard) awaitEmpty(deadline time.Time) {
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	for {
+		sh.driver.Lock()
+		empty, change := len(sh.peers) == 0, sh.emptied.Wait()
+		sh.driver.Unlock()
+		if empty {
+			return
+		}
+		select {
+		case <-change:
+		case <-sh.driver.Done():
+			return
+		case <-timer.C:
+			return
+		}
+	}
+}

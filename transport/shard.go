@@ -1,0 +1,218 @@
+package transport
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
+
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// shard is a socket of a server, and the connections that are its own. All sockets
+// have the same address, and the system chooses where a datagram arrives; whose it is
+// depends on the datagram alone. So a client may move, or the system change its mind.
+type shard struct {
+	server *Server
+	driver *driver.Driver
+
+	// Guarded by driver.
+
+	table   *connection.Server
+	slot    driver.Slot // of the table
+	peers   map[*Peer]struct{}
+	buffers driver.Buffers
+	answer  []byte        // of the datagram that is handled
+	emptied driver.Signal // there is no peer left
+	stats   shardStats
+}
+
+func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
+	table, err := connection.NewServer(s.settings.server(i))
+	if err != nil {
+		return nil, err
+	}
+	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
+	sh.driver = driver.New(socket, sh, s.clock, largestDatagram)
+	sh.driver.AddLocked(&sh.slot, (*handshakes)(sh))
+	return sh, nil
+}
+
+// Where a handshake has what decides whose it is (CXH-2), and data (CXE-1).
+const (
+	dataLinkAt    = 1
+	offerIdentity = 37
+	offerResume   = 45
+	offerEnd      = 49
+)
+
+// of returns the shard that a datagram is for, which arrived at this one: that of its
+// link or of its identity. A handshake without either stays where it arrived, since
+// the same address arrives there again.
+func (sh *shard) of(datagram []byte) *shard {
+	shards := sh.server.shards
+	if len(shards) == 1 || len(datagram) < offerEnd && !isData(datagram) {
+		return sh
+	}
+	n := uint32(len(shards))
+	if isData(datagram) {
+		return shards[binary.LittleEndian.Uint32(datagram[dataLinkAt:])%n]
+	}
+	if resume := binary.LittleEndian.Uint32(datagram[offerResume:]); resume != 0 {
+		return shards[resume%n]
+	}
+	if id := binary.LittleEndian.Uint64(datagram[offerIdentity:]); id != 0 {
+		return shards[maphash.Comparable(sh.server.seed, id)%uint64(n)]
+	}
+	return sh
+}
+
+// isData reports whether a datagram may be one of a connection.
+func isData(datagram []byte) bool {
+	return len(datagram) >= dataLinkAt+4 && datagram[0] >= byte(session.CRC) && datagram[0] <= byte(session.AEAD)
+}
+
+func (sh *shard) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
+	sh.of(datagram).take(now, datagram, from)
+}
+
+// take handles a datagram, at whatever socket it arrived.
+func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer) {
+	d := sh.driver
+	d.Lock()
+	defer d.Unlock()
+	d.CountInLocked(len(datagram))
+	switch {
+	case d.ErrLocked() != nil:
+		return
+	case len(datagram) > largestDatagram:
+		sh.stats.undecodable(session.CodeTrailingData, from)
+		return
+	case !isData(datagram) && !sh.answersLocked(datagram, from):
+		return
+	}
+	got, err := sh.table.Receive(now, addressOf(from), datagram, sh.answer[:0])
+	if err != nil {
+		sh.stats.undecodable(codeOf(err), from)
+	}
+	if got.Answer != nil {
+		sh.answer = got.Answer
+		sh.answerLocked(got.Answer, from)
+	}
+	if got.Ended != nil {
+		got.Ended.Owner.(*Peer).updateLocked(now, now)
+	}
+	if got.Peer != nil {
+		sh.tookLocked(now, &got, err, len(datagram), from)
+	}
+	d.ScheduleLocked(&sh.slot, sh.table.Deadline())
+}
+
+// answerLocked answers a message of a handshake.
+func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
+	sh.stats.answered(answer, to)
+	if !sh.driver.AnswerLocked(to, answer) {
+		sh.stats.answersDropped++
+	}
+}
+
+// tookLocked ends what a datagram began at a peer. If the peer is new or has moved, it
+// is where the datagram came from.
+func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, refused error, size int, from udp.Peer) {
+	switch got.Event {
+	case connection.Accepted:
+		sh.acceptLocked(got.Peer, from)
+	case connection.Moved:
+		got.Peer.Owner.(*Peer).to = from
+		sh.stats.moved++
+	}
+	p := got.Peer.Owner.(*Peer)
+	if refused == nil {
+		p.heardLocked(now, size)
+	}
+	p.updateLocked(now, now)
+	if got.Event == connection.Accepted && p.err == nil {
+		sh.server.offer(p)
+	}
+}
+
+// answersLocked reports whether a message of a handshake is to be looked at: its
+// answer must have a place to go, and a chance to get there. It is asked before
+// anything costly is done.
+func (sh *shard) answersLocked(datagram []byte, from udp.Peer) bool {
+	switch {
+	case sh.server.closing.Load():
+		return false
+	case len(datagram) > 0 && datagram[0] == byte(session.KindLink) && sh.driver.AnswersFullLocked():
+		sh.stats.answersDropped++
+		return false
+	case !from.Known() || !sh.driver.CanBeginLocked(from):
+		sh.stats.badSources++
+		return false
+	}
+	return true
+}
+
+// addressOf returns an address as a session knows it.
+func addressOf(peer udp.Peer) session.Address {
+	if port := peer.AddrPort(); port.IsValid() {
+		return session.AddressOf(port)
+	}
+	return session.AddressOfText(peer.String())
+}
+
+// acceptLocked makes the peer of a connection that has begun.
+func (sh *shard) acceptLocked(remote *connection.Peer, from udp.Peer) {
+	p := &Peer{driver: sh.driver, shard: sh, identity: remote.Identity(), ends: remote, conn: remote.Conn, to: from}
+	remote.Owner = p
+	sh.peers[p] = struct{}{}
+	sh.driver.AddLocked(&p.slot, (*polled)(p))
+}
+
+// forgetLocked takes a peer out that has ended.
+func (sh *shard) forgetLocked(p *Peer) {
+	delete(sh.peers, p)
+	if len(sh.peers) == 0 {
+		sh.emptied.Give()
+	}
+}
+
+// handshakes is the table of a shard's handshakes as its driver sees it: it has something
+// to do when half-open and ended connections are to be forgotten.
+type handshakes shard
+
+func (t *handshakes) PollLocked(now machine.Micros, _ *driver.Batch) {
+	sh := (*shard)(t)
+	sh.table.Poll(now)
+	sh.driver.ScheduleLocked(&sh.slot, max(now+1, sh.table.Deadline()))
+}
+
+func (sh *shard) Unreadable(size int, from udp.Peer) {
+	sh.driver.Lock()
+	defer sh.driver.Unlock()
+	sh.driver.CountInLocked(size)
+	sh.stats.undecodable(session.CodeTrailingData, from)
+}
+
+// PortUnreachableLocked does nothing: no socket of a server is connected.
+func (sh *shard) PortUnreachableLocked(error) {}
+
+// ExpireLocked ends connections whose time is over although nothing can be sent.
+func (sh *shard) ExpireLocked(now machine.Micros) {
+	for p := range sh.peers {
+		p.expireLocked(now)
+	}
+}
+
+// EndLocked ends all connections, without a word: the socket is closed, or broken.
+func (sh *shard) EndLocked(cause error) {
+	for p := range sh.peers {
+		p.endLocked(cause)
+	}
+	if !errors.Is(cause, ErrClosed) || !sh.server.closing.Load() {
+		go sh.server.end(cause) // the other sockets have locks of their own
+	}
+}

@@ -1,0 +1,180 @@
+package transport
+
+import (
+	"errors"
+	"net"
+
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/wire"
+)
+
+// Traffic counts datagrams, and bytes of their UDP payload, without IP and UDP
+// headers.
+type Traffic = driver.Traffic
+
+// Stats is what a connection did so far. Later versions may add fields.
+type Stats struct {
+	Traffic // what was for this connection, and was given to the socket
+	connection.Stats
+
+	Path     packet.Estimates
+	Mode     packet.Mode
+	Strength session.Mode // of the envelope
+	Agreed   session.Agreed
+
+	Sending    int // chunks that the peer does not have yet
+	RecvQueued int // complete chunks that wait for Recv
+
+	WriteErrors    int64 // datagrams that the socket did not take, of all its connections
+	LastWriteError error // why it did not take the latest of those
+}
+
+// Stats returns a consistent snapshot. It works on ended connections too.
+func (p *Peer) Stats() Stats {
+	p.driver.Lock()
+	defer p.driver.Unlock()
+	d := p.driver.StatsLocked()
+	st := Stats{Traffic: p.traffic, Sending: len(p.sending), RecvQueued: len(p.chunks),
+		WriteErrors: d.WriteErrors, LastWriteError: d.LastWriteError}
+	if p.conn != nil {
+		st.Stats = p.conn.Stats()
+		st.Path = p.conn.Estimates(p.driver.Now())
+		st.Mode = p.conn.Mode()
+		st.Strength = p.conn.Link().Mode()
+		st.Agreed = p.conn.Link().Agreed()
+	}
+	return st
+}
+
+// ServerStats is what a server did so far, at all its sockets. Later versions may add
+// fields.
+type ServerStats struct {
+	Traffic // all that was read, and given to the sockets
+
+	Peers    int   // connections now
+	Moved    int64 // connections that went on from another address
+	Replaced int64 // by a newer one of the same identity
+
+	// Refused counts handshakes that were answered by a refusal, by reason;
+	// RefusedFrom has where the latest of each came from.
+	Refused     map[session.Reason]int64
+	RefusedFrom map[session.Reason]net.Addr
+
+	// Undecodable counts what was dropped without an answer, by the code of its error;
+	// UndecodableFrom has where the latest of each came from.
+	Undecodable     map[wire.Code]int64
+	UndecodableFrom map[wire.Code]net.Addr
+
+	BadSources     int64 // handshakes from an address that is no peer's: port 0, multicast, the server itself
+	AnswersDropped int64 // handshakes that were not answered, since too many others were
+
+	ReadErrors     int64 // failed reads that the server survived
+	WriteErrors    int64 // datagrams that the system did not take; to the peers they are lost
+	LastWriteError error // why the system did not take the latest of those
+
+	// The buffers of the first socket in bytes, as the system reports them; 0 if it does
+	// not. Less than BufferWanted means that the system did not give it all.
+	ReadBuffer, WriteBuffer int
+	BufferWanted            int
+	BufferError             error // why they were not asked for, or not given; see New
+}
+
+// shardStats is what a shard counts itself.
+type shardStats struct {
+	refused        [256]counted // by reason
+	codes          map[wire.Code]*counted
+	badSources     int64
+	answersDropped int64
+	moved          int64
+}
+
+// counted is how often something happened, and where the latest came from.
+type counted struct {
+	n    int64
+	from udp.Peer
+}
+
+func newShardStats() shardStats { return shardStats{codes: make(map[wire.Code]*counted)} }
+
+// codeOf returns the code of what a layer below refused.
+func codeOf(err error) wire.Code {
+	if e, ok := err.(*wire.Error); ok { // of most, and without an allocation
+		return e.Code()
+	}
+	var e *wire.Error
+	if errors.As(err, &e) {
+		return e.Code()
+	}
+	return ""
+}
+
+// undecodable counts a datagram that was refused without an answer.
+func (st *shardStats) undecodable(code wire.Code, from udp.Peer) {
+	c := st.codes[code]
+	if c == nil {
+		c = &counted{}
+		st.codes[code] = c
+	}
+	c.n++
+	c.from = from
+}
+
+// reasonAt is where a REFUSED has its reason (CXH-7).
+const reasonAt = 18
+
+// answered counts an answer to a handshake.
+func (st *shardStats) answered(answer []byte, from udp.Peer) {
+	if answer[0] == byte(session.KindRefused) && len(answer) > reasonAt {
+		c := &st.refused[answer[reasonAt]]
+		c.n++
+		c.from = from
+	}
+}
+
+// Stats returns a snapshot, of each socket a consistent one.
+func (s *Server) Stats() ServerStats {
+	st := ServerStats{
+		Refused: map[session.Reason]int64{}, RefusedFrom: map[session.Reason]net.Addr{},
+		Undecodable: map[wire.Code]int64{}, UndecodableFrom: map[wire.Code]net.Addr{},
+		BufferWanted: s.settings.SocketBuffer,
+	}
+	for i, sh := range s.shards {
+		sh.addStats(&st, i == 0)
+	}
+	return st
+}
+
+// addStats adds what a shard has counted.
+func (sh *shard) addStats(st *ServerStats, first bool) {
+	sh.driver.Lock()
+	defer sh.driver.Unlock()
+	d, table := sh.driver.StatsLocked(), sh.table.Stats()
+	st.Traffic.Add(d.Traffic)
+	st.Peers += len(sh.peers)
+	st.Moved += sh.stats.moved
+	st.Replaced += table.Session.Replaced
+	for reason, c := range sh.stats.refused {
+		if c.n > 0 {
+			st.Refused[session.Reason(reason)] += c.n
+			st.RefusedFrom[session.Reason(reason)] = c.from.Addr()
+		}
+	}
+	for code, c := range sh.stats.codes {
+		st.Undecodable[code] += c.n
+		st.UndecodableFrom[code] = c.from.Addr()
+	}
+	st.BadSources += sh.stats.badSources
+	st.AnswersDropped += sh.stats.answersDropped
+	st.ReadErrors += d.ReadErrors
+	st.WriteErrors += d.WriteErrors
+	if d.LastWriteError != nil {
+		st.LastWriteError = d.LastWriteError
+	}
+	if first {
+		st.ReadBuffer, st.WriteBuffer, st.BufferError = d.Buffers.Read, d.Buffers.Write, d.Buffers.Err
+	}
+}
