@@ -2,6 +2,9 @@ package spec_test
 
 import (
 	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,10 +13,11 @@ import (
 )
 
 // The examples of CONNECTION.md are requests to a port, each with its response behind it
-// (CXO-1 to CXO-6).
+// (CXO-1 to CXO-10).
 func TestConnectionExamplesAreWhatAPortAnswers(t *testing.T) {
 	checkExamples(t, "CONNECTION.md", map[string]int{
 		"session_encode": 5, "session_decode": 7, "session_cookie": 1, "session_proof": 3, "session_keys": 1, "session_seal": 5, "session_open": 8,
+		"session_client": 1, "session_server": 1,
 	})
 }
 
@@ -106,4 +110,43 @@ func TestConstantsOfConnectionsFitTogether(t *testing.T) {
 			t.Errorf("%s: %v", check.what, c)
 		}
 	}
+}
+
+// Each attacker of section 11.2 and each fault of section 12 has its tests.
+func TestAttackersHaveTests(t *testing.T) {
+	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake")
+	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
+	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | Excluded by | Test |")
+	if len(attackers) != 21 || len(faults) != 14 {
+		t.Errorf("%d attackers, %d faults", len(attackers), len(faults))
+	}
+	for _, row := range append(attackers, faults...) {
+		for name := range strings.SplitSeq(row[len(row)-1], ", ") {
+			if !known[name] {
+				t.Errorf("%s: there is no test %s", row[0], name)
+			}
+		}
+	}
+}
+
+// testNames returns the names of the tests of some folders.
+func testNames(t *testing.T, folders ...string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	for _, folder := range folders {
+		files, err := filepath.Glob(folder + "/*_test.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", folder, len(files), err)
+		}
+		for _, file := range files {
+			code, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`).FindAllSubmatch(code, -1) {
+				names[string(m[1])] = true
+			}
+		}
+	}
+	return names
 }

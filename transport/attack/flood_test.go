@@ -64,7 +64,10 @@ func (f *flood) end() int {
 // something twenty times. It returns how long that took.
 func visit(t *testing.T, n network, p protocol, s server) (time.Duration, error) {
 	start := time.Now()
-	c := p.dial(t, n.bind(t, "127.0.0.1:0"), s.Addr())
+	c, err := p.dial(t, n.bind(t, "127.0.0.1:0"), s.Addr())
+	if err != nil {
+		return 0, err
+	}
 	for range 21 {
 		if err := c.Send(background, []byte("something")); err != nil {
 			return 0, err

@@ -14,11 +14,14 @@ func source(i int) string { return fmt.Sprintf("127.2.%d.%d:9000", i/250, i%250)
 // gets one.
 func join(t *testing.T, n network, p protocol, s server, i int) (peer, error) {
 	t.Helper()
-	c := p.dial(t, n.bind(t, fmt.Sprintf("127.1.0.%d:9000", i+1)), s.Addr())
+	c, err := p.dial(t, n.bind(t, fmt.Sprintf("127.1.0.%d:9000", i+1)), s.Addr())
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Send(background, []byte("join")); err != nil {
 		return c, err
 	}
-	_, err := c.Recv(background)
+	_, err = c.Recv(background)
 	return c, err
 }
 
@@ -39,11 +42,10 @@ func TestA2(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		for i := range 2000 {
 			forger := n.station(t, source(i), nil)
-			for _, f := range p.begin {
-				forger.says(s.Addr(), f.datagram)
+			for _, datagram := range p.take(i) {
+				forger.says(s.Addr(), datagram)
 				synctest.Wait()
 			}
-			forger.says(s.Addr(), blindAck(0, 1))
 			time.Sleep(ms / 20)
 		}
 		for _, c := range honest {
