@@ -35,8 +35,8 @@ type Link struct {
 	next   uint64 // the counter of the next datagram
 	seal   sealer
 	open   sealer
-	taken  seq.Window
-	opened uint64 // the counter of the datagram that was opened last
+	taken  seq.Window // CXE-7
+	opened uint64     // the counter of the datagram that was opened last
 }
 
 // NewLink returns the link of a configuration.
