@@ -124,11 +124,10 @@ func TestForgedChallenges(t *testing.T) {
 	}
 }
 
-// Challenges all the time, over a path with a round trip of 50 ms: what is left to
-// somebody who sees the nonce and does not stop sending. Up to twenty a second delay; more
-// of them, for as long as they come, are not covered.
+// Challenges all the time, over a path with a round trip of 50 ms, from somebody who sees the nonce
+// and does not stop sending. A client that keeps only the latest ones does not link at 100 a second.
 func TestAFloodOfForgedChallenges(t *testing.T) {
-	for _, rate := range []int{5, 10, 15, 30, 100, 1000} {
+	for _, rate := range []int{10, 100, 1000, 10_000} {
 		d := newDesk(t, false, nil)
 		g := d.guest("192.0.2.1:9000", 1, nil)
 		var path [2][][]byte // what arrives in 25 ms, 24 ms, …
@@ -136,7 +135,10 @@ func TestAFloodOfForgedChallenges(t *testing.T) {
 		start := d.now
 		for ; g.State() == session.Linking; d.now += msec {
 			ms := int((d.now - start) / msec)
-			if len(g.sent) > 0 && ms*rate/1000 != (ms-1)*rate/1000 {
+			for range ms*rate/1000 - (ms-1)*rate/1000 {
+				if len(g.sent) == 0 {
+					break
+				}
 				stamp++
 				challenge := session.Message{Kind: session.KindChallenge, Stamp: stamp}
 				challenge.Nonce = check.Must(session.Decode(g.sent[0])).Nonce
@@ -157,7 +159,7 @@ func TestAFloodOfForgedChallenges(t *testing.T) {
 		}
 		took := d.now - start
 		t.Logf("%d forged challenges a second: %v after %v", rate, g.State(), took.Duration())
-		if rate <= 15 {
+		if rate <= 1000 {
 			check.Same(t, "the client", g.State(), session.Open)
 			check.That(t, took <= second, "within a second")
 		}

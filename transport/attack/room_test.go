@@ -11,9 +11,15 @@ import (
 
 // What somebody can hold who owns addresses, and has no key or needs none.
 
-// knocks makes a client at an address link, and returns whether it is open.
+// knocks makes an anonymous client at an address link, and returns whether it is open.
 func (d *desk) knocks(at string) (g *guest, open bool) {
 	g = d.guest(at, 0, nil)
+	return g, g.knocks()
+}
+
+// knocks lets a client link, without any time, and returns whether it is open.
+func (g *guest) knocks() (open bool) {
+	d, at := g.desk, g.at
 	for _, link := range g.polls() {
 		challenge, _ := d.gets(at, link)
 		g.receives(challenge)
@@ -23,7 +29,7 @@ func (d *desk) knocks(at string) (g *guest, open bool) {
 			g.receives(answer)
 		}
 	}
-	return g, g.State() == session.Open
+	return g.State() == session.Open
 }
 
 // small is a server with room for 64 connections, 16 of them at one address.
