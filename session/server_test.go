@@ -413,7 +413,8 @@ func TestRoomForWhoComesBack(t *testing.T) {
 	_ = c
 }
 
-// An entry counts where it was made, wherever it goes: a move makes no room, and needs none.
+// An entry counts where it was made, wherever it goes: a move makes no room, and needs none
+// (CXA-26).
 func TestMovingMakesNoRoom(t *testing.T) {
 	h := newHost(t, with(open, func(c *ServerConfig) { c.MaxConnections, c.MaxPerAddress = 8, 1 }))
 	a, b := confirmed(h, here, 0), confirmed(h, there, 0)
