@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,11 +113,19 @@ func TestConstantsOfConnectionsFitTogether(t *testing.T) {
 	}
 }
 
+// The registry of CONNECTION.md has the codes of packages session and connection; those of the
+// bodies of slices and acks are PROTOCOL.md's.
+func TestCodesOfConnectionsAreTheCodes(t *testing.T) {
+	of := codesOf(t, "../session/errors.go")
+	others := slices.DeleteFunc(codesOf(t, "../connection/errors.go"), func(code string) bool { return slices.Contains(of, code) })
+	checkCodes(t, "connection.json", "../session/errors.go", others...)
+}
+
 // Each attacker of section 11.2 and each fault of section 12 has its tests.
 func TestAttackersHaveTests(t *testing.T) {
 	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake")
 	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
-	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | Excluded by | Test |")
+	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | In a connection | Excluded by | Test |")
 	if len(attackers) != 21 || len(faults) != 14 {
 		t.Errorf("%d attackers, %d faults", len(attackers), len(faults))
 	}
