@@ -10,6 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/session"
 )
 
 // client is what a Peer that was dialed has for itself: a socket, and the handshake.
@@ -79,7 +80,7 @@ func dial(ctx context.Context, set settings, network string, socket udp.Socket, 
 	c := &client{settings: set, network: network}
 	p := &Peer{client: c, identity: set.Identity, to: to}
 	c.peer = p
-	p.driver = driver.New(socket, c, driver.StartClock(), largestDatagram)
+	p.driver = driver.New(socket, c, driver.StartClock(), session.LargestDatagram)
 	var err error
 	if c.machine, err = connection.NewClient(set.client(), p.driver.Now()); err != nil {
 		socket.Close()
@@ -138,7 +139,7 @@ func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
 	d.Lock()
 	defer d.Unlock()
 	d.CountInLocked(len(datagram))
-	if d.ErrLocked() != nil || from.Key != p.to.Key || len(datagram) > largestDatagram {
+	if d.ErrLocked() != nil || from.Key != p.to.Key {
 		return
 	}
 	if err := c.machine.Receive(now, datagram); err == nil {

@@ -9,12 +9,8 @@ import (
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/session"
 )
-
-// largestDatagram is the most bytes that a connection sends in a datagram.
-const largestDatagram = packet.MaxDatagram + 25
 
 // Peer is one end of a connection. All its methods are safe for concurrent use.
 type Peer struct {
