@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// Keys are what both ends make of their key and the handshake (CXK-1 to CXK-3).
+// Keys are what both ends make of their key and the handshake (CXK-1 to CXK-3, SEC-6).
 type Keys struct {
 	C2S    Key // seals what the client sends
 	S2C    Key // seals what the server sends

@@ -100,7 +100,7 @@ func TestOverheads(t *testing.T) {
 }
 
 // Each bit of a datagram counts: with one changed it is refused, and changes nothing (CXE-8,
-// CXE-9, CXA-37).
+// CXE-9, CXA-37, PKT-SEC-1, CHT-SEC-1).
 func TestEveryBitIsCovered(t *testing.T) {
 	for _, mode := range modes {
 		a, b := pair(mode, 5)
@@ -158,7 +158,7 @@ func TestReflection(t *testing.T) {
 }
 
 // A datagram is opened once (replay), however many come between, up to the window; behind it none
-// is (CXE-7, CXT-SAFE-5).
+// is (CXE-7, CXT-SAFE-5, SEC-5).
 func TestReplay(t *testing.T) {
 	for _, mode := range modes {
 		a, b := pair(mode, 0)

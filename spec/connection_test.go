@@ -149,7 +149,7 @@ func TestCodesOfConnectionsAreTheCodes(t *testing.T) {
 
 // Each attacker of section 11.2 and each fault of section 12 has its tests.
 func TestAttackersHaveTests(t *testing.T) {
-	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake")
+	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake", "../cmd/chunkwire")
 	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
 	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | In a connection | Excluded by | Test |")
 	if len(attackers) != 21 || len(faults) != 14 {

@@ -26,7 +26,7 @@ func join(t *testing.T, n network, p protocol, s server, i int) (peer, error) {
 }
 
 // A2: 2,000 forged sources, and 20 honest clients that have been idle for 11 s. Whoever forges a
-// beginning can forge an ack of what the server says to it, too (CXA-25).
+// beginning can forge an ack of what the server says to it, too (CXA-25, PKT-SEC-2, CHT-SEC-2).
 func TestA2(t *testing.T) {
 	figures := inVirtualTime(t, func(t *testing.T, n network, p protocol) (lost int) {
 		s := p.serve(t, n.bind(t, "127.0.0.1:9000"))
