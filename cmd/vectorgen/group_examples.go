@@ -84,7 +84,7 @@ var (
 		contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender,
 	}}
 
-	ofConnections = documentOf{sessionAnswer, aboutConnectionExamples, map[string]testvectors.Level{
+	ofConnections = documentOf{connectionAnswer, aboutConnectionExamples, map[string]testvectors.Level{
 		contract.OpSessionClient: testvectors.SessionClient, contract.OpSessionServer: testvectors.SessionServer,
 	}}
 )
