@@ -185,6 +185,9 @@ func (p *Peer) updateLocked(now, earliest machine.Micros) {
 	if p.over {
 		return
 	}
+	if p.client != nil {
+		p.client.watchRouteLocked(now)
+	}
 	if p.conn != nil {
 		p.deliverChunksLocked(now)
 		p.deliverMessagesLocked(now)
@@ -222,7 +225,7 @@ func (p *Peer) endLocked(cause error) {
 	}
 	p.progress.Give()
 	p.done.Give()
-	if p.shard != nil && len(p.chunks) == 0 {
+	if p.shard != nil && len(p.chunks) == 0 && p.conn.Readable() == 0 {
 		p.shard.server.withdraw(p)
 	}
 }

@@ -1,9 +1,9 @@
 """One chunk over a connection: a driver around the session and the connection, client or server.
 
-    live_connection.py send HOST PORT [--identity HEX --key HEX] [--mode crc|mac|aead] < chunk
+    live_connection.py send HOST PORT [--key FILE] [--mode crc|mac|aead] < chunk
     live_connection.py recv HOST PORT [...] > chunk
 
-`send` is a client and `recv` a server; there are no channels. The identity has 8 bytes as on the wire.
+`send` is a client and `recv` a server; there are no channels. A key file is that of `chunkwire keygen`.
 """
 
 from __future__ import annotations
@@ -169,22 +169,32 @@ class Receiving:
             give(self.sock, datagram, self.peers[entry.address])
 
 
+def read_key(path: str) -> tuple[bytes, bytes]:
+    """The identity and the key of a key file's only line."""
+    words = [line.split() for line in open(path, encoding="utf-8") if line.strip() and not line.startswith("#")]
+    ((identity, key),) = words
+    return int(identity, 16).to_bytes(8, "little"), bytes.fromhex(key)
+
+
 def main() -> str | None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("send", "recv"))
     parser.add_argument("host")
     parser.add_argument("port", type=int)
-    parser.add_argument("--identity", type=bytes.fromhex, default=ANONYMOUS)
-    parser.add_argument("--key", type=bytes.fromhex, default=NO_KEY)
-    parser.add_argument("--mode", choices=MODES, default="crc")
+    parser.add_argument("--key", type=read_key, default=(ANONYMOUS, NO_KEY))
+    parser.add_argument("--mode", choices=MODES)
+    parser.add_argument("--protocol-id", type=int, default=0x11223344)
     parser.add_argument("--lanes", type=int, default=1)
     args = parser.parse_args()
-    terms = Terms(mode=MODES[args.mode], lanes=args.lanes, format=format_of({}))
+    identity, key = args.key
+    mode = args.mode or ("crc" if identity == ANONYMOUS else "aead")
+    terms = Terms(args.protocol_id, MODES[mode], args.lanes, format=format_of({}))
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     if args.what == "send":
-        return Sending(sock, (args.host, args.port), terms, args.identity, args.key).run(sys.stdin.buffer.read())
+        return Sending(sock, (args.host, args.port), terms, identity, key).run(sys.stdin.buffer.read())
     sock.bind((args.host, args.port))
-    keys = {} if args.identity == ANONYMOUS else {args.identity: args.key}
+    print(f"listening on port {sock.getsockname()[1]}", file=sys.stderr, flush=True)
+    keys = {} if identity == ANONYMOUS else {identity: key}
     return Receiving(sock, terms, keys).run()
 
 
