@@ -116,9 +116,8 @@ func TestNoKeyProlongsNothing(t *testing.T) {
 	d := newDesk(t, false, nil)
 	g := d.opened("192.0.2.1:9000", 1)
 	d.End(d.now, g.entry(), session.ConnectionClosed)
-	x := d.guest("198.51.100.1:9000", 1, func(c *session.ClientConfig) { c.Key = session.Key{66} })
 	for range 30 {
-		x.Move(d.now)
+		x := d.guest("198.51.100.1:9000", 1, func(c *session.ClientConfig) { c.Key = session.Key{66} })
 		for _, link := range x.polls() {
 			link = changed(link, func(m *session.Message) { m.Resume = 7 })
 			challenge, _ := d.gets(x.at, link)
