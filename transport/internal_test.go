@@ -54,7 +54,7 @@ type mate struct {
 // join connects a client with the server's only shard.
 func join(t testing.TB, sh *shard, i int, cfg Config) *mate {
 	t.Helper()
-	m := &mate{t: t, shard: sh, addr: peerAt(i), batch: driver.NewBatch(largestDatagram)}
+	m := &mate{t: t, shard: sh, addr: peerAt(i), batch: driver.NewBatch(session.LargestDatagram)}
 	client := cfg.client()
 	client.Memory = &matesMemory
 	var err error
