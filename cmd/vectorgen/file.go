@@ -18,7 +18,7 @@ type file struct {
 }
 
 // documents are the specifications whose examples are vectors.
-type documents struct{ protocol, packets, channels []byte }
+type documents struct{ protocol, packets, channels, connection []byte }
 
 // generate makes all files, in the order of the groups. The long seeded runs are
 // left without their hash, which full adds.
@@ -80,6 +80,8 @@ func (g *group) fill(about testvectors.Group, docs documents) error {
 		return g.answeredExamples(docs.packets, ofPackets)
 	case "channel-examples":
 		return g.answeredExamples(docs.channels, ofChannels)
+	case "connection-examples":
+		return g.answeredExamples(docs.connection, ofConnections)
 	}
 	add, ok := scriptKinds[about.Kind]
 	if !ok {

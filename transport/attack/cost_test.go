@@ -64,7 +64,7 @@ func costs(tb testing.TB, connections int) (*desk, *guest, func(f forgery)) {
 	}
 }
 
-// A forged datagram, whatever it is, allocates nothing.
+// A forged datagram, whatever it is, allocates nothing (CXA-22).
 func TestForgedDatagramsAllocateNothing(t *testing.T) {
 	d, g, give := costs(t, 10)
 	for _, f := range forgedKinds(d, g) {

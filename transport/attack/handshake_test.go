@@ -16,8 +16,8 @@ const (
 	second = machine.Second
 )
 
-// Whatever somebody sends who has seen nothing: the answer is smaller, there is at most one,
-// and nothing is kept (CXS-1, CXS-18).
+// Whatever somebody sends who has seen nothing: the answer is smaller, there is at most one, and
+// nothing is kept (CXS-1, CXS-18, CXA-20, CXA-21).
 func TestBlindDatagrams(t *testing.T) {
 	for _, anonymous := range []bool{true, false} {
 		d := newDesk(t, anonymous, nil)
@@ -116,7 +116,7 @@ func TestACookieOfAnother(t *testing.T) {
 }
 
 // A PROOF that an observer repeats, at any time and in any state, makes, moves, ends and revives
-// nothing (CXS-6).
+// nothing (CXS-6, CXA-29).
 func TestRepeatedProofs(t *testing.T) {
 	for _, identity := range []uint64{0, 1} {
 		d := newDesk(t, identity == 0, nil)
@@ -173,7 +173,7 @@ func TestAProofAfterTheEnd(t *testing.T) {
 }
 
 // Whoever knows a link and a nonce, and has an address of his own, does not get the connection
-// there, whatever he claims to resume.
+// there, whatever he claims to resume (CXA-34).
 func TestHijackByResume(t *testing.T) {
 	for _, identity := range []uint64{0, 1} {
 		d := newDesk(t, identity == 0, nil)
@@ -224,6 +224,7 @@ func TestDataFromAnotherAddress(t *testing.T) {
 }
 
 // Both directions of a connection, and two connections with the same key, have nothing in
+// (CXA-31).
 // common: what is sent back, or recorded in one and sent in the other, is refused. (D3, D4)
 func TestDatagramsOfAnother(t *testing.T) {
 	for _, mode := range modes {
@@ -273,7 +274,7 @@ func TestDatagramsOfAnother(t *testing.T) {
 	}
 }
 
-// A server with the same keys takes nothing of another one's connections.
+// A server with the same keys takes nothing of another one's connections (CXK-10).
 func TestTwoServersWithTheSameKeys(t *testing.T) {
 	here, there := newDesk(t, false, nil), newDesk(t, false, nil)
 	there.random.Uint64()

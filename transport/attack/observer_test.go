@@ -40,7 +40,8 @@ var attempts = map[string]func(d *desk) *guest{
 	},
 }
 
-// Forged refusals, with every reason and with proofs by other keys, end nothing and delay nothing.
+// Forged refusals, with every reason and with proofs by other keys, end nothing and delay nothing
+// (CXA-23, CXA-30, CXA-32).
 func TestForgedRefusals(t *testing.T) {
 	for name, begin := range attempts {
 		g := begin(newDesk(t, false, nil))
@@ -65,8 +66,8 @@ func TestForgedRefusals(t *testing.T) {
 }
 
 // A refusal that the server has proven, of a PROOF of somebody else with another offer: the
-// observer has a challenge for his own address, sends it on to the client, so that the client proves
-// it, and the server's refusal after it.
+// observer has a challenge for his own address, sends it on to the client, so that the client
+// proves it, and the server's refusal after it (CXA-35).
 func TestARefusalOfAnothersProof(t *testing.T) {
 	for name, begin := range attempts {
 		d := newDesk(t, false, nil)
@@ -97,7 +98,7 @@ func TestARefusalOfAnothersProof(t *testing.T) {
 }
 
 // Forged challenges before each answer of the server. The largest stamp shuts nothing out; each
-// costs the client a PROOF, 20 a second, and so time.
+// costs the client a PROOF, 20 a second, and so time (CXA-33).
 func TestForgedChallenges(t *testing.T) {
 	for name, begin := range attempts {
 		for _, forged := range []int{1, 4, 7, 16} {
@@ -167,7 +168,8 @@ func TestAFloodOfForgedChallenges(t *testing.T) {
 }
 
 // One bit of one message of the handshake is wrong: the handshake is done all the same, some
-// tries later, and both ends agree on what the client offered. (No downgrade: CXP-3, CXK-6, CXK-7)
+// tries later, and both ends agree on what the client offered. (No downgrade: CXP-3, CXK-6,
+// CXK-7, CXA-38).
 func TestEveryBitOfTheHandshake(t *testing.T) {
 	changedBits := 0
 	for name, begin := range attempts {

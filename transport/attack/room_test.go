@@ -38,7 +38,8 @@ func small(c *session.ServerConfig) { c.MaxConnections, c.MaxPerAddress = 64, 16
 // at returns an address of the i-th prefix.
 func at(prefix, port int) string { return fmt.Sprintf("192.0.2.%d:%d", prefix, port) }
 
-// One address holds its share and no more, half-open or not; half-open ones for 5 s (CXS-7, J10).
+// One address holds its share and no more, half-open or not; half-open ones for 5 s (CXS-7, J10,
+// CXA-26).
 func TestOneAddressHoldsItsShare(t *testing.T) {
 	d := newDesk(t, true, small)
 	for i := range 100 {
@@ -68,7 +69,8 @@ func TestOneAddressHoldsItsShare(t *testing.T) {
 	check.Same(t, "living", d.Stats().Living, 16+1+16)
 }
 
-// Who owns two addresses cannot move connections to one to make room at the other (CXS-7).
+// Who owns two addresses cannot move connections to one to make room at the other (CXS-7,
+// CXA-26).
 func TestMovingMakesNoRoom(t *testing.T) {
 	d := newDesk(t, true, small)
 	for i := range 100 {
@@ -86,6 +88,7 @@ func TestMovingMakesNoRoom(t *testing.T) {
 }
 
 // Connections that begin and end all the time, 1,000 a second from one address, shut nobody else
+// (CXA-27).
 // out, although each is remembered for 10 s (CXS-7).
 func TestEndedConnectionsShutNobodyOut(t *testing.T) {
 	d := newDesk(t, true, small)
