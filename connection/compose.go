@@ -76,7 +76,7 @@ func (r *reasons) onlySlice() bool {
 	return r.slice && !(r.chunkAck || r.report || r.owed || r.alive || r.messages)
 }
 
-// messageRate returns how many bits a second messages may have (CXM-6).
+// messageRate returns how many bits a second messages may have (CXM-4).
 func (c *Conn) messageRate() int64 {
 	if c.packets.Mode() == packet.Bad {
 		return c.rate / badShare
@@ -92,7 +92,7 @@ func (c *Conn) interval() machine.Micros {
 	return c.tick
 }
 
-// aliveAt returns when a pad is due if nothing is sent before (CXM-4).
+// aliveAt returns when a pad is due if nothing is sent before (CXM-2, CXC-15).
 func (c *Conn) aliveAt() machine.Micros {
 	switch {
 	case c.spokeAt == never:
@@ -215,7 +215,7 @@ func (c *Conn) send(input) {
 	c.counts.BytesSent += int64(len(c.out.datagram) - before)
 }
 
-// number gives the payload its number, and pays for it.
+// number gives the payload its number, for which it was composed (CXM-11), and pays for it.
 func (c *Conn) number() {
 	give := c.packets.Send
 	if c.out.quiet {
@@ -229,7 +229,7 @@ func (c *Conn) number() {
 	c.pay(bodies)
 }
 
-// pay charges messages for what they cost (CXM-6), and slices for theirs (LAN-12).
+// pay charges messages for what they cost (CXM-4), and slices for theirs (CXM-5).
 func (c *Conn) pay(bodies [][]byte) {
 	size := 0
 	for _, b := range bodies {

@@ -157,7 +157,7 @@ type machines struct {
 	lanes   *lanes.Lanes // nil without lanes
 }
 
-// machines makes those of a connection whose ends agreed.
+// machines makes those of a connection whose ends agreed (CXP-6).
 func (c *Config) machines(agreed session.Agreed) (m machines, err error) {
 	giveUp := min(2*agreed.Timeout, mostGiveUp)
 	channels := slices.Clone(c.Channels)

@@ -10,8 +10,8 @@ import (
 	"github.com/chunkwire/chunkwire/session"
 )
 
-// Conn is one end of a connection that both ends have the keys of (section 9). It does nothing
-// between calls. Times are those of any clock that does not run backward, from 0 on; a time
+// Conn is one end of a connection that both ends have the keys of (section 9). Its variables are
+// those of CXL-13. It does nothing between calls. Times are those of any clock that does not run backward, from 0 on; a time
 // before the latest counts as that one.
 type Conn struct {
 	state State
@@ -64,7 +64,8 @@ const (
 	ServerSide
 )
 
-// NewConn returns a connection that has begun at now: no channel has sent or received anything.
+// NewConn returns a connection that has begun at now: no channel has sent or received anything
+// (CXL-9).
 // It fails with machine.ErrConfig.
 func NewConn(cfg Config, link *session.Link, side Side, now machine.Micros) (*Conn, error) {
 	cfg, err := cfg.Complete()
@@ -207,51 +208,57 @@ func (c *Conn) advance(now machine.Micros) {
 
 // Receive takes a datagram that arrived at now. It fails with why the datagram, or its payload,
 // was refused; nothing else has then changed but counters, and what the packet layer knows of
-// fragments.
+// fragments. A datagram whose envelope opens is a sign of life all the same (CXL-11).
 func (c *Conn) Receive(now machine.Micros, datagram []byte) error {
 	_, err := c.receive(now, datagram)
 	return err
 }
 
-// receive does what Receive does, and reports whether the envelope was opened.
-func (c *Conn) receive(now machine.Micros, datagram []byte) (opened bool, err error) {
+// heard is what a datagram says, whatever is in it.
+type heard struct {
+	opened bool // the envelope was right
+	news   bool // and a packet of this end was acked that none had acked before (CXL-15)
+}
+
+// receive does what Receive does.
+func (c *Conn) receive(now machine.Micros, datagram []byte) (h heard, err error) {
 	c.advance(now)
 	if c.state == Closed {
 		c.step(anyDatagram, input{})
-		return false, c.err
+		return h, c.err
 	}
 	body, err := c.link.Open(c.memory.body[:0], datagram)
 	if err != nil {
 		c.step(isRefused, input{})
-		return false, err
+		return h, err
 	}
 	c.memory.body = body
-	return true, c.takeBody(body)
+	return c.takeBody(body)
 }
 
-// takeBody takes what an envelope held.
-func (c *Conn) takeBody(body []byte) error {
+// takeBody takes what an envelope held (CXM-7).
+func (c *Conn) takeBody(body []byte) (h heard, err error) {
 	c.counts.DatagramsReceived++
 	c.counts.BytesReceived += int64(len(body) + c.link.Overhead())
 	c.in = incoming{}
-	err := c.packets.Receive(c.now, body, c.above)
+	err = c.packets.Receive(c.now, body, c.above)
 	if err == nil && c.in.closed != nil {
 		c.step(closes, input{err: c.in.closed})
 	} else {
 		c.step(isTaken, input{})
 	}
-	c.learn()
+	h = heard{opened: true, news: c.learn()}
 	if c.in.refusal != nil {
 		err = c.in.refusal
 	}
 	if err != nil {
 		c.counts.Refused++
 	}
-	return err
+	return h, err
 }
 
-// Poll appends a datagram to send at now to dst, or returns false when none is due. Call it
-// until it returns false; also when the connection has closed, which the other end is told.
+// Poll appends a datagram to send at now to dst, or returns false when none is due (CXL-14). Call
+// it until it returns false; also when the connection has closed, which the other end is told.
 func (c *Conn) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
 	c.advance(now)
 	c.out.datagram, c.out.sent = dst, false
@@ -310,7 +317,8 @@ func (c *Conn) failure() error {
 	return nil
 }
 
-// Deadline returns when Poll has something to do if no event comes before, or machine.Never.
+// Deadline returns when Poll has something to do if no event comes before, or machine.Never
+// (CXM-9).
 func (c *Conn) Deadline() machine.Micros {
 	at := c.sayAt
 	switch c.state {
@@ -440,10 +448,14 @@ func (c *Conn) path() (p channel.Path) {
 	return p
 }
 
-// learn ends an event: it gives the channels what the packet layer knows of the path.
-func (c *Conn) learn() {
-	c.packets.Events()
+// learn ends an event: it gives the channels what the packet layer knows of the path (CXM-6), and
+// reports whether a packet was acked.
+func (c *Conn) learn() (acked bool) {
+	for _, e := range c.packets.Events() {
+		acked = acked || e.Kind == packet.EventAcked
+	}
 	c.mux.SetPath(c.path())
+	return acked
 }
 
 // forgetPath makes all estimates begin anew: the other end is at another address, or this one.

@@ -12,8 +12,8 @@ type incoming struct {
 	closed  *ClosedError // it has a CLOSE
 }
 
-// takePayload takes the payload of a packet (CXR-6). It is decoded whole before anything of it
-// counts. An end that closes gives nothing to channels and chunk machines any more.
+// takePayload takes the payload of a packet (CXM-7). It is decoded whole before anything of it
+// counts (CXR-5). An end that closes gives nothing to channels and chunk machines any more.
 func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 	quiet, err := c.check(d.Payload)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *Conn) checkRecord(payload []byte, at int) (next int, quiet bool, err er
 	return next, c.memory.record.quiet(), nil
 }
 
-// apply gives the records of a payload that is sound to the machines that they are for.
+// apply gives the records of a payload that is sound to the machines that they are for (CXM-10).
 func (c *Conn) apply(d *packet.Delivery) {
 	for at := 0; at < len(d.Payload); {
 		if !IsRecord(d.Payload, at) {
@@ -90,7 +90,7 @@ func (c *Conn) Send(now machine.Micros, id uint8, message []byte, lifetime machi
 }
 
 // Read delivers one message of a channel, or says that one was skipped. The message is appended
-// to dst. If nothing is ready ok is false. What came can be read also after the end.
+// to dst. If nothing is ready ok is false. What came can be read also after the end (CXL-12).
 func (c *Conn) Read(now machine.Micros, id uint8, dst []byte) (message channel.Message, ok bool) {
 	c.advance(now)
 	return c.mux.Read(c.now, id, dst)

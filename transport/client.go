@@ -162,7 +162,7 @@ func (c *client) Unreadable(size int, _ udp.Peer) {
 	c.peer.driver.CountInLocked(size)
 }
 
-// PortUnreachableLocked ends a handshake that has no chance. Once the server has said
+// PortUnreachableLocked ends a handshake that has no chance (CXA-6). Once the server has said
 // anything it is no reason to end: anyone who knows the ports could have said it, and
 // the server may be back in time.
 func (c *client) PortUnreachableLocked(err error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/chunkwire/chunkwire/transport"
 )
 
-// Nobody listens, and the system says so: Dial does not wait.
+// Nobody listens, and the system says so: Dial does not wait (CXA-6).
 func TestNobodyListens(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems need not say so")

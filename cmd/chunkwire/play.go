@@ -34,7 +34,7 @@ const (
 	mostPlay     = 10 * time.Minute
 	settleLimit  = 20 * time.Second // after the end, for what is on its way
 	playTimeout  = 5 * time.Second  // of the connections
-	playLinkTime = 10 * time.Second // to connect
+	playLinkTime = 30 * time.Second // to connect
 )
 
 func newPlay() *cobra.Command {
@@ -115,7 +115,7 @@ func (p *play) run(ctx context.Context, out screen) error {
 	err = g.run(ctx)
 	result := g.judge()
 	if err == nil && len(result.Faults) > 0 {
-		err = fmt.Errorf("%w: %s", errMismatch, result.Faults[0])
+		err = fmt.Errorf("%w: %s", errPromise, result.Faults[0])
 	}
 	return errors.Join(err, view.summary(g, result, err))
 }

@@ -108,8 +108,8 @@ func (l *gameLink) name() string {
 	return fmt.Sprintf("client %d, connection %d", l.player.number, l.number)
 }
 
-func newGameLink(p *player, number int, socket *movingSocket) *gameLink {
-	l := &gameLink{player: p, number: number, socket: socket}
+func newGameLink(p *player, number int) *gameLink {
+	l := &gameLink{player: p, number: number}
 	names := [numChannels]string{"positions", "chat", "inventory"}
 	for i, kind := range channelKinds {
 		l.up[i] = &tally{name: l.name() + ", " + names[i] + " to the server", kind: kind}
@@ -134,6 +134,13 @@ func (l *gameLink) isKilled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.killed
+}
+
+// isAway reports whether the server has not heard the client since its address changed.
+func (l *gameLink) isAway() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.movedAt.IsZero()
 }
 
 func (p *play) setUp(view playView) (_ *game, err error) {
@@ -256,19 +263,13 @@ func (g *game) act(ctx context.Context) error {
 
 // join connects a player, and lets it play.
 func (g *game) join(ctx context.Context, p *player) error {
-	socket, err := newMovingSocket(g.flags.listen)
-	if err != nil {
-		return err
-	}
 	cfg := g.flags.config()
 	cfg.Identity, cfg.Key = p.identity, p.key
-	l := newGameLink(p, len(p.links)+1, socket)
+	l := newGameLink(p, len(p.links)+1)
 	g.mu.Lock()
 	p.links = append(p.links, l) // the server may accept it before Over returns
 	g.mu.Unlock()
-	limited, cancel := withTimeout(ctx, playLinkTime, fmt.Sprintf("%s had no connection within %v", l.name(), playLinkTime))
-	defer cancel()
-	client, err := transport.Over(limited, socket, g.relayAddr, cfg)
+	client, err := g.connect(ctx, l, cfg)
 	if err != nil {
 		return fmt.Errorf("%s: %w", l.name(), err)
 	}
@@ -277,6 +278,23 @@ func (g *game) join(ctx context.Context, p *player) error {
 	l.mu.Unlock()
 	g.playClient(ctx, l, client)
 	return nil
+}
+
+// connect tries until there is a connection: with much loss a handshake may fail.
+func (g *game) connect(ctx context.Context, l *gameLink, cfg transport.Config) (*transport.Peer, error) {
+	limited, cancel := withTimeout(ctx, playLinkTime, fmt.Sprintf("no connection within %v", playLinkTime))
+	defer cancel()
+	for {
+		socket, err := newMovingSocket(g.flags.listen)
+		if err != nil {
+			return nil, err
+		}
+		l.socket = socket
+		client, err := transport.Over(limited, socket, g.relayAddr, cfg)
+		if !errors.Is(err, transport.ErrTimeout) || limited.Err() != nil {
+			return client, err
+		}
+	}
 }
 
 // move changes the address of a client. Until the server has heard from the new one, no
@@ -296,13 +314,13 @@ func (g *game) move(l *gameLink) error {
 }
 
 // noteMove ends the time without positions once the server has heard a client that has
-// another address.
-func (g *game) noteMove(l *gameLink, server *transport.Peer) {
+// another address. It returns false until then.
+func (g *game) noteMove(l *gameLink, server *transport.Peer) bool {
 	l.mu.Lock()
 	away := l.movedAt
 	if away.IsZero() || server.RemoteAddr().String() == l.movedFrom {
 		l.mu.Unlock()
-		return
+		return away.IsZero()
 	}
 	l.movedAt = time.Time{}
 	l.mu.Unlock()
@@ -312,6 +330,7 @@ func (g *game) noteMove(l *gameLink, server *transport.Peer) {
 	g.moved = time.Since(away)
 	g.mu.Unlock()
 	g.event(l.player, fmt.Sprintf("is heard from there after %.0f ms", milliseconds(time.Since(away))))
+	return true
 }
 
 // kill ends a client without a word to the server.
@@ -386,7 +405,8 @@ func (g *game) sendWorld(ctx context.Context, l *gameLink, server *transport.Pee
 		return
 	}
 	g.tasks.Go(func() {
-		if err := server.Chunks().Send(ctx, g.world); err != nil && !l.isKilled() && ctx.Err() == nil {
+		err := server.Chunks().Send(ctx, g.world)
+		if err != nil && !l.isKilled() && !l.hasWorld() && ctx.Err() == nil {
 			g.fault("%s did not get the world: %v", l.name(), err)
 		}
 	})
@@ -428,6 +448,9 @@ func (g *game) settled() bool {
 	for _, l := range g.links() {
 		if l.isKilled() {
 			continue
+		}
+		if server := l.atServer(); server == nil || !g.noteMove(l, server) {
+			return false
 		}
 		for i := range numChannels {
 			if channelKinds[i] != channel.Unreliable && l.up[i].counts().missing()+l.down[i].counts().missing() > 0 {

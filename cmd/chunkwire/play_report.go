@@ -74,6 +74,9 @@ func (g *game) judge() playReport {
 		if l.isKilled() {
 			continue
 		}
+		if l.isAway() {
+			r.Faults = append(r.Faults, l.name()+" was not heard from its new address")
+		}
 		r.Worlds++
 		if l.hasWorld() {
 			worlds = append(worlds, l.worldMS)
@@ -94,9 +97,6 @@ func (g *game) judge() playReport {
 			ms := milliseconds(took)
 			*to = &ms
 		}
-	}
-	if g.moved == 0 {
-		r.Faults = append(r.Faults, "the server did not hear the client that has another address")
 	}
 	return r
 }
@@ -232,13 +232,15 @@ type playLines struct {
 
 func newPlayLines(s screen) playView { return &playLines{screen: s, mu: new(sync.Mutex)} }
 
-const playHeading = "client  state   round trip    loss  positions  95th age   chat      inventory  world"
+const playRowFormat = "%6v  %-6s %10s %7s %9s %8s %9s %9s %6s"
+
+var playHeading = fmt.Sprintf(playRowFormat, "client", "state", "round trip", "loss", "positions", "95th age", "chat", "inventory", "world")
 
 func (v *playLines) event(at time.Duration, client int, what string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erase()
-	fmt.Fprintln(v.w, v.cut(fmt.Sprintf("%5.1f s  client %d %s", at.Seconds(), client, what)))
+	fmt.Fprintln(v.w, v.cut(fmt.Sprintf("%.1f s  client %d %s", at.Seconds(), client, what)))
 }
 
 // erase removes the table.
@@ -253,7 +255,7 @@ func (v *playLines) second(n int, rows []playRow) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.live {
-		_, err := fmt.Fprintln(v.w, v.cut(fmt.Sprintf("%5d s  %s", n, total(rows))))
+		_, err := fmt.Fprintln(v.w, v.cut(fmt.Sprintf("%3d s  %s", n, total(rows))))
 		return err
 	}
 	v.erase()
@@ -275,9 +277,10 @@ func (r playRow) String() string {
 	if r.World {
 		world = "whole"
 	}
-	return fmt.Sprintf("%6d  %-6s  %10s  %6s  %9s  %8s  %4d/%-4d  %4d/%-4d  %s", r.Client, r.state,
+	of := func(c tallyCounts) string { return fmt.Sprintf("%d/%d", c.Arrived, c.Sent) }
+	return fmt.Sprintf(playRowFormat, r.Client, r.state,
 		figure("%.1f ms", r.RTTms), figure("%.1f %%", r.LossPercent), figure("%.1f %%", r.Positions), figure("%.0f ms", r.AgeP95),
-		r.Chat.Arrived, r.Chat.Sent, r.Inventory.Arrived, r.Inventory.Sent, world)
+		of(r.Chat), of(r.Inventory), world)
 }
 
 // total is a line for all clients.
@@ -298,7 +301,7 @@ func total(rows []playRow) string {
 			worlds++
 		}
 	}
-	return fmt.Sprintf("positions %s, 95th %s  chat %d/%d  inventory %d/%d  worlds %d/%d",
+	return fmt.Sprintf("positions %s, 95th %s; chat %d/%d; inventory %d/%d; worlds %d/%d",
 		figure("%.1f %%", fewest), figure("%.0f ms", oldest), chat.Arrived, chat.Sent, inventory.Arrived, inventory.Sent, worlds, len(rows))
 }
 

@@ -248,8 +248,11 @@ func (w *world) forge(every machine.Micros) {
 // seedByte returns another each time.
 func (w *world) seedByte() byte { w.random++; return w.random }
 
-// serve begins a server.
+// serve begins a server, if there is none.
 func (w *world) serve() {
+	if w.net.Server.Server != nil {
+		return
+	}
 	cfg := protocol.ServerConfig{Config: w.cfg, Random: Random(w.seedByte(), byte(w.Uint32()))}
 	if w.keyed {
 		cfg.Keys = func(identity uint64) (session.Key, bool) { return keyOf(identity), identity < 100 }
@@ -334,8 +337,10 @@ func (u *user) close() {
 // user draws an application.
 func (w *world) user(side Side, place int) *user {
 	u := &user{w: w, side: side, place: place, rates: map[uint8]int{}, largest: sim.Among(w.Draw, 16, 100, 1000, 5000), tick: w.Time(10, 100) * machine.Millisecond}
-	for id := range w.judge.channels {
-		u.rates[id] = sim.Among(w.Draw, 0, 1, 1, 3, 10)
+	for id := range uint8(channel.MaxChannels) {
+		if _, ok := w.judge.channels[id]; ok {
+			u.rates[id] = sim.Among(w.Draw, 0, 1, 1, 3, 10)
+		}
 	}
 	if w.cfg.Lanes > 0 {
 		u.chunks = sim.Among(w.Draw, 0, 0, 1, 3)
@@ -415,19 +420,19 @@ func kindOf(err error) string {
 		return fmt.Sprintf("closed by the other end, %d", closed.Code)
 	case errors.As(err, &closed):
 		return "closed"
-	case errors.As(err, &refused):
-		return "refused: " + refused.Reason.String()
 	case errors.Is(err, session.ErrTimeout):
 		return "timed out"
+	case errors.As(err, &refused):
+		return "refused: " + refused.Reason.String()
 	case errors.Is(err, protocol.ErrFailed):
-		return "failed"
+		return err.Error()
 	}
 	return fmt.Sprint(err)
 }
 
 func (u *user) send(now machine.Micros) {
 	w := u.w
-	for id := uint8(0); id < 64; id++ {
+	for id := uint8(0); id < channel.MaxChannels; id++ {
 		for range u.rates[id] {
 			m := w.content(8 + w.IntN(u.largest))
 			lifetime := machine.Micros(0)
@@ -466,7 +471,7 @@ func (u *user) read(now machine.Micros) {
 	if most == 0 || w.good {
 		most = 1 << 30
 	}
-	for id := uint8(0); id < 64; id++ {
+	for id := uint8(0); id < channel.MaxChannels; id++ {
 		if _, ok := w.judge.channels[id]; !ok {
 			continue
 		}
@@ -496,9 +501,7 @@ func (w *world) becomeGood() {
 	for _, f := range w.faults {
 		_ = f.Link.SetPath(netsim.Path{Delay: 20 * time.Millisecond}) // it is valid
 	}
-	if w.net.Server.Server == nil {
-		w.serve()
-	}
+	w.serve()
 }
 
 // run lets all happen: troubles, then what is left, then the end.

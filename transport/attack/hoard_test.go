@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
@@ -195,4 +196,102 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 	t.Logf("%d B more after 3,000 connections", heap()-before)
 	check.That(t, heap()-before < 100_000, "nothing is left")
 	runtime.KeepAlive(s)
+}
+
+// A client that owns its address, and has its key, seals any payload: random bytes behind each type of
+// record, fields at random, what it did before with bits changed. The server refuses or takes each,
+// keeps a bounded amount, and another client's connection is as it was. (CXA-40)
+func TestAnyPayload(t *testing.T) {
+	d := newDesk(t, true, nil)
+	cfg := connection.ServerConfig{Anonymous: true, Random: d.random}
+	cfg.Lanes = 4
+	s := check.Must(connection.NewServer(cfg))
+	honest := hoarderAt(t, d, s, at(2, 1000), 4)
+	check.Same(t, "the honest client's pad", honest.payload([]byte{0}), nil)
+	before := heap()
+	var h *hoarder
+	ended, sent, taken := 0, 0, 0
+	last := []byte{0}
+	for i := range 100_000 {
+		if h == nil || i%500 == 0 {
+			h = hoarderAt(t, d, s, at(1, 1+i%60_000), 4)
+		}
+		payload := anyPayload(last)
+		if h.number++; rng.IntN(400) == 0 {
+			h.number += seq.Number(rng.IntN(1 << 15))
+		}
+		p := packet.Packet{Data: payload, Header: packet.Header{Ack: uint16(rng.Uint32()), AckBits: rng.Uint32()}}
+		if rng.IntN(10) == 0 && len(payload) <= 1024 {
+			n := 2 + rng.IntN(15)
+			p.NumFragments, p.FragmentID = n, n-1
+		}
+		err := h.puts(p)
+		sent++
+		switch {
+		case err == nil:
+			taken++
+			last = payload
+		case errors.Is(err, session.ErrUnknownLink): // it has ended the connection by a CLOSE
+			ended++
+			h = nil
+		}
+		if i%100 == 0 {
+			d.now += 100 * msec
+			s.Poll(d.now)
+		}
+	}
+	kept := heap() - before
+	t.Logf("%d payloads: %d taken, %d connections ended, %d B kept", sent, taken, ended, kept)
+	check.That(t, taken > 1000 && taken < sent, "some are taken and some refused")
+	check.Same(t, "the honest client", honest.payload([]byte{0}), nil)
+	runtime.KeepAlive(s)
+}
+
+// anyPayload returns random records, or another payload with some bits changed.
+func anyPayload(other []byte) (payload []byte) {
+	switch rng.IntN(3) {
+	case 0:
+		return wellFormed()
+	case 1:
+		payload = append(payload, other...)
+		for range 1 + rng.IntN(3) {
+			payload[rng.IntN(len(payload))] ^= 1 << rng.IntN(8)
+		}
+		return payload
+	}
+	for range 1 + rng.IntN(4) {
+		payload = append(payload, byte(rng.IntN(11)), byte(rng.IntN(4)))
+		for range rng.IntN(40) {
+			payload = append(payload, byte(rng.Uint32()>>(8*rng.IntN(4))))
+		}
+	}
+	return payload
+}
+
+// wellFormed returns a record with fields at random, which may mean nothing.
+func wellFormed() []byte {
+	lane, chunk, n := rng.IntN(4), uint16(rng.IntN(3)), 1+rng.IntN(256)
+	switch rng.IntN(6) {
+	case 0:
+		return check.Must(connection.Format{Lanes: 4}.Append(nil, &connection.Record{
+			Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{ChunkID: chunk, SliceID: n - 1, NumSlices: n, Data: world[:1+rng.IntN(1024)]},
+		}))
+	case 1:
+		return check.Must(connection.Format{Lanes: 4}.Append(nil, &connection.Record{
+			Type: connection.TypeChunkAck, Lane: lane, Ack: codec.Ack{ChunkID: chunk, NumSlices: n, Acked: bitset.FirstN(rng.IntN(n + 1))},
+		}))
+	case 2:
+		return check.Must(channel.Format{}.WithDefaults().Append(nil, &channel.Record{
+			Type: channel.TypeSkip, Channel: uint8(1 + rng.IntN(2)), Sequence: uint16(rng.IntN(2000)), Count: 1 + rng.IntN(256),
+		}))
+	case 3:
+		return check.Must(channel.Format{}.WithDefaults().Append(nil, &channel.Record{
+			Type: channel.TypeFragment, Channel: uint8(1 + rng.IntN(2)), Sequence: uint16(rng.IntN(2000)), Count: 64, Index: rng.IntN(63), Data: world[:1024],
+		}))
+	case 4:
+		return check.Must(channel.Format{}.WithDefaults().Append(nil, &channel.Record{
+			Type: channel.TypeReport, Channel: uint8(1 + rng.IntN(2)), Sequence: uint16(rng.IntN(2000)), Room: rng.IntN(1024),
+		}))
+	}
+	return message(uint8(1+rng.IntN(2)), uint16(rng.IntN(2000)), 1+rng.IntN(1024))
 }
