@@ -12,7 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/session"
 )
 
-// A client links, says something, is answered, and closes; the other end hears why.
+// A client links, says something, is answered, and closes; the other end hears why (CXL-7, CXL-9).
 func TestLinkTalkAndClose(t *testing.T) {
 	n := newNetwork(t, 1, 1, anyone)
 	c, p := n.open(0, connection.ClientConfig{})
@@ -34,7 +34,7 @@ func TestLinkTalkAndClose(t *testing.T) {
 }
 
 // A client whose address changes in mid-transfer goes on: every queue is kept, nothing comes
-// twice, and the server says that it moved.
+// twice, and the server says that it moved (CXL-1, CXL-10).
 func TestMoveInMidTransfer(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {

@@ -27,7 +27,7 @@ func TestTableIsTheDocuments(t *testing.T) {
 	}
 }
 
-// There is one row for each state and guard.
+// There is one row for each state and guard (CXL-2).
 func TestTableIsTotal(t *testing.T) {
 	var impossible []machinetest.Impossible
 	not := func(why string, state State, which ...uint8) {
@@ -49,7 +49,7 @@ func TestNames(t *testing.T) {
 }
 
 // Nothing is rounded away, the budget never holds more than the burst, and at says when it is
-// not below 0 any more.
+// not below 0 any more (CXM-4).
 func TestBudget(t *testing.T) {
 	b := budget{left: burst}
 	b.spend(MessageBurst)
