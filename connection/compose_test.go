@@ -20,14 +20,9 @@ import (
 )
 
 // reader opens what an end sends, and says which records it has.
-type reader struct {
-	link *session.Link
-	all  [2]connection.Format
-}
+type reader struct{ link *session.Link }
 
-func newReader(server *session.Link) *reader { return &reader{link: server} }
-
-// records returns the types of the records of a datagram, in order; -1 is a pad.
+// records returns the types of the records of a datagram, in order.
 func (r *reader) records(t testing.TB, datagram []byte) (types []int) {
 	t.Helper()
 	body := check.Must(r.link.Open(nil, datagram))
@@ -41,7 +36,7 @@ func (r *reader) records(t testing.TB, datagram []byte) (types []int) {
 			continue
 		}
 		if p.Data[at] == 0 {
-			return []int{-1}
+			return []int{0}
 		}
 		types = append(types, int(p.Data[at]))
 		at = check.Must(channel.Format{}.Decode(p.Data, at, &record))
@@ -51,7 +46,6 @@ func (r *reader) records(t testing.TB, datagram []byte) (types []int) {
 
 // What each type of a record is, in what a reader returns.
 const (
-	aPad        = -1
 	aUnreliable = int(channel.TypeUnreliable)
 	aMessage    = int(channel.TypeMessage)
 	aSlice      = int(connection.TypeSlice)
@@ -64,7 +58,7 @@ func quietClient(t testing.TB, cfg connection.Config) (*connection.Conn, *reader
 	client, server := links(session.CRC, plenty)
 	_, forPen := links(session.CRC, plenty)
 	a := check.Must(connection.NewConn(cfg, client, connection.ClientSide, 0))
-	r := newReader(server)
+	r := &reader{server}
 	check.Same(t, "error", a.Send(0, unreliable, []byte("x"), 0), nil)
 	for _, d := range poll(a, 0) {
 		r.records(t, d)
@@ -207,7 +201,7 @@ func TestAcksOfManyLanes(t *testing.T) {
 			check.Same(t, "refusal", give(a, 0, p.write(check.Must(connection.Format{Lanes: lanes.Most}.Append(nil, &r))...)), nil)
 		}
 	}
-	reads, acks := newReader(b.Link()), 0
+	reads, acks := &reader{b.Link()}, 0
 	for _, d := range poll(a, 5*ms) {
 		for _, kind := range reads.records(t, d) {
 			if kind == aChunkAck {
