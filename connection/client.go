@@ -44,8 +44,8 @@ func (c *Client) Receive(now machine.Micros, datagram []byte) error {
 	if !isData(datagram) || c.conn == nil {
 		return c.receiveMessage(now, datagram)
 	}
-	opened, err := c.conn.receive(now, datagram)
-	if opened {
+	h, err := c.conn.receive(now, datagram)
+	if h.news { // a server that does not hear this end is none that is there
 		c.session.Heard(now)
 	}
 	c.settle(now)

@@ -275,3 +275,7 @@ var (
 	sameErrors  = cmpopts.EquateErrors()
 	sameEntries = cmp.Comparer(func(a, b *Entry) bool { return a == b })
 )
+
+var ignoreRefusals = cmpopts.IgnoreUnexported(ServerStats{})
+
+var sameStats = cmp.Comparer(func(a, b ServerStats) bool { return a == b })
