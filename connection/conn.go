@@ -46,7 +46,8 @@ type Conn struct {
 	code     uint16
 	text     string
 	closedAt machine.Micros
-	sayAt    machine.Micros // when CLOSE is due, or Never
+	sayAt    machine.Micros // when CLOSE is due in CLOSING, or Never
+	owed     bool           // a CLOSE is to answer that of the other end
 	saidAt   machine.Micros // the latest CLOSE
 	err      error
 	counts   Counts
@@ -283,9 +284,9 @@ func (c *Conn) pollGuard() (guard uint8, in input) {
 		return c.openGuard()
 	case c.state == Closing && c.now >= c.closedAt+CloseTime:
 		return isOver, in
-	case c.now >= c.sayAt && c.state == Closing:
+	case c.state == Closing && c.now >= c.sayAt:
 		return closeDue, in
-	case c.now >= c.sayAt:
+	case c.owed:
 		return closeOwed, in
 	}
 	return nothingDue, in
@@ -320,12 +321,14 @@ func (c *Conn) failure() error {
 // Deadline returns when Poll has something to do if no event comes before, or machine.Never
 // (CXM-9).
 func (c *Conn) Deadline() machine.Micros {
-	at := c.sayAt
-	switch c.state {
-	case Open:
+	at := machine.Never
+	switch {
+	case c.state == Open:
 		at = c.openDeadline()
-	case Closing:
-		at = min(at, c.closedAt+CloseTime)
+	case c.state == Closing:
+		at = min(c.sayAt, c.closedAt+CloseTime)
+	case c.owed:
+		at = c.now
 	}
 	if c.polledAt == never {
 		return at
@@ -399,7 +402,7 @@ func (c *Conn) begin(in input) {
 
 // answer makes one CLOSE due, so that the other end need not repeat its own.
 func (c *Conn) answer(input) {
-	c.code, c.text, c.sayAt = CodeDone, "", c.now
+	c.code, c.text, c.owed = CodeDone, "", true
 	c.bodies = bodies{}
 }
 
@@ -411,10 +414,7 @@ func (c *Conn) say(in input) {
 	c.out.begin(c.memory.payload)
 	c.append(&Record{Type: TypeClose, Code: c.code, Text: []byte(c.text)})
 	c.send(in)
-	c.saidAt, c.sayAt = c.now, machine.Never
-	if c.state == Closed {
-		return
-	}
+	c.saidAt, c.sayAt, c.owed = c.now, machine.Never, false
 	for k := range Closes {
 		if at := c.closedAt + CloseFirst*(1<<k-1); at > c.now {
 			c.sayAt = at

@@ -82,7 +82,7 @@ func (g *game) percentile(id uint8, percent int) machine.Micros {
 	return d[min(len(d)-1, len(d)*percent/100)]
 }
 
-// Positions and a chunk share a path: neither waits long for the other. On a path of 1 Mbit/s the
+// Positions and a chunk share a path: neither waits long for the other (CXM-1, CXM-5). On a path of 1 Mbit/s the
 // first flight of a chunk fills the queue, which is the scheduler's to avoid, or Yield's.
 func TestAGameWhileAChunkGoes(t *testing.T) {
 	for name, path := range map[string]netsim.Path{

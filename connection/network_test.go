@@ -44,7 +44,8 @@ type network struct {
 // clientEnd is a client, if there is one, at an address.
 type clientEnd struct {
 	*connection.Client
-	at session.Address
+	at  session.Address
+	old session.Address // where it can be reached, too
 }
 
 func (c *clientEnd) Handle(now machine.Micros, l letter) {
@@ -155,7 +156,7 @@ func (n *network) carry(now time.Duration, _ int, l letter, deliver func(time.Du
 		deliver(at, 0, l)
 	}
 	for i, c := range n.clients {
-		if c.at == l.to {
+		if l.to == c.at || l.to == c.old {
 			deliver(at, i+1, l)
 		}
 	}

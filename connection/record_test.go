@@ -35,7 +35,7 @@ func TestRecordsOfTheDocument(t *testing.T) {
 	}
 }
 
-// Each check, at its place (CXR-20 to CXR-26).
+// Each check, at its place (CXR-20 to CXR-27).
 func TestRefusedRecords(t *testing.T) {
 	long := "070001" + "81" + strings.Repeat("61", 129)
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestRefusedRecords(t *testing.T) {
 	}
 }
 
-// An encoder refuses what a decoder would, and changes nothing.
+// An encoder refuses what a decoder would, and changes nothing (CXR-8).
 func TestRecordsThatCannotBeEncoded(t *testing.T) {
 	close := connection.Record{Type: connection.TypeClose}
 	for _, c := range []struct {
@@ -141,7 +141,7 @@ func drawRecord(t *rapid.T) (r connection.Record) {
 	return r
 }
 
-// What is encoded decodes to the same record, and nothing but that decodes to it.
+// What is encoded decodes to the same record, and nothing but that decodes to it (CXR-7).
 func TestRecordsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRecord(t)

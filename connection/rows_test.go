@@ -47,7 +47,7 @@ func wantRow(t testing.TB, c *connection.Conn, row machine.Row, state connection
 }
 
 // K1: what the envelope refuses is counted, and is no sign of life: the end times out as if it
-// had not come (K5). K3: what the layers above refuse is one.
+// had not come (K5). K3: what the layers above refuse is one (CXL-3, CXL-4, CXL-11).
 func TestSignsOfLife(t *testing.T) {
 	unknown := []byte{0x0a}
 	for _, c := range []struct {
@@ -104,7 +104,8 @@ func TestADatagramCountsOnce(t *testing.T) {
 	check.Equal(t, "message", read(b, ms, unordered), "")
 }
 
-// K4, K13, K2, K18, K10: an end closes, the other hears it, answers once, and both have closed.
+// K4, K13, K2, K18, K10: an end closes, the other hears it, answers once, and both have closed
+// (CXL-6, CXL-14).
 func TestCloseIsHeard(t *testing.T) {
 	a, b := pair(connection.Config{})
 	exchange(a, b, 0)
@@ -123,6 +124,9 @@ func TestCloseIsHeard(t *testing.T) {
 	check.Same(t, "deadline", b.Deadline(), machine.Never)
 	check.Same(t, "refusal", give(a, 3*ms, answer...), nil)
 	wantRow(t, a, "K10", connection.Closed)
+	check.Equal(t, "datagrams", len(poll(a, 25*ms)), 0)
+	wantRow(t, a, "K19", connection.Closed)
+	check.Same(t, "deadline", a.Deadline(), machine.Never)
 	check.Equal(t, "what a says", a.Err().Error(), "connection: closed here, code 65535: good-bye")
 	check.Equal(t, "what b says", b.Err().Error(), "connection: closed by the other end, code 65535: good-bye")
 
@@ -135,7 +139,7 @@ func TestCloseIsHeard(t *testing.T) {
 	wantRow(t, b, "K19", connection.Closed)
 }
 
-// K13, K12: nobody answers. CLOSE goes six times, and a second later it is over.
+// K13, K12: nobody answers. CLOSE goes six times, and a second later it is over (CXL-5).
 func TestCloseThatNobodyHears(t *testing.T) {
 	a, b := pair(connection.Config{})
 	exchange(a, b, 0)
@@ -215,7 +219,7 @@ func TestBothClose(t *testing.T) {
 	check.Equal(t, "what b says", b.Err().Error(), "connection: closed here, code 400: b")
 }
 
-// An application has the code 0, those from 256 on, and a short text.
+// An application has the code 0, those from 256 on, and a short text (CXR-4).
 func TestCloseRefuses(t *testing.T) {
 	a, _ := alone(connection.Config{})
 	for _, c := range []struct {
@@ -229,24 +233,21 @@ func TestCloseRefuses(t *testing.T) {
 	check.Same(t, "error", a.Close(0, 256, strings.Repeat("x", 128)), nil)
 }
 
-// K6: a channel that is given up ends the connection, and the other end hears that it failed.
+// K6: a channel that is given up ends the connection, and the other end hears that it failed
+// (CXL-7).
 func TestAChannelFails(t *testing.T) {
 	cfg := connection.Config{Channels: []channel.Config{{ID: 0, Kind: channel.Ordered, GiveUp: 2 * second}}}
 	a, b := pair(cfg)
 	exchange(a, b, 0)
 	check.Same(t, "error", a.Send(0, 0, []byte("x"), 0), nil)
-	p := newPen(b.Link())
-	for now := machine.Micros(0); a.State() == connection.Open; now += 500 * ms {
+	p, now := newPen(b.Link()), machine.Micros(0)
+	for ; a.State() == connection.Open; now += 500 * ms {
 		poll(a, now)
 		give(a, now, p.write(0)) // the other end is there, but has no such channel any more
-		if now > 5*second {
-			t.Fatal("it does not fail")
-		}
+		check.That(t, now < 5*second, "it fails")
 	}
 	check.That(t, errors.Is(a.Err(), connection.ErrFailed) && errors.Is(a.Err(), channel.ErrFailed), a.Err().Error())
-	for now := machine.Micros(3 * second); b.State() == connection.Open; now += 20 * ms {
-		give(b, now, poll(a, now)...)
-	}
+	give(b, now, poll(a, now)...)
 	var closed *connection.ClosedError
 	check.That(t, errors.As(b.Err(), &closed) && closed.Code == connection.CodeFailed && closed.Remote, "the other end heard it")
 }
@@ -267,7 +268,7 @@ func TestALaneFails(t *testing.T) {
 	check.That(t, errors.Is(a.Err(), connection.ErrFailed) && errors.Is(a.Err(), statemachine.ErrGaveUp), a.Err().Error())
 }
 
-// Unless they are set, machines give up later than the connection times out.
+// Unless they are set, machines give up later than the connection times out (CXP-6).
 func TestAnOutageEndsByTimeout(t *testing.T) {
 	a, b := pair(connection.Config{})
 	exchange(a, b, 0)
@@ -279,7 +280,7 @@ func TestAnOutageEndsByTimeout(t *testing.T) {
 	check.That(t, errors.Is(a.Err(), session.ErrTimeout), a.Err().Error())
 }
 
-// After the end nothing can be sent, and what came before can be read.
+// After the end nothing can be sent, and what came before can be read (CXL-12).
 func TestReadAfterTheEnd(t *testing.T) {
 	a, b := pair(connection.Config{})
 	check.Same(t, "error", a.Send(0, ordered, []byte("last words"), 0), nil)

@@ -123,7 +123,8 @@ func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst
 	return got, err
 }
 
-// accept makes the connection of a client if a datagram shows that it has the keys.
+// accept makes the connection of a client if a datagram shows that it has the keys (CXL-9,
+// PKT-SEC-2, CHT-SEC-2).
 func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byte) (got Received, err error) {
 	body, err := entry.Link().Open(s.cfg.Memory.body[:0], datagram)
 	if err != nil {

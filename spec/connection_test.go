@@ -1,13 +1,16 @@
 package spec_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/session"
 )
@@ -112,11 +115,43 @@ func TestConstantsOfConnectionsFitTogether(t *testing.T) {
 	}
 }
 
+// The records of section 7 are decoded and encoded so (CXR-1 to CXR-3, CXR-7).
+func TestRecordsOfConnections(t *testing.T) {
+	table := rows(t, "CONNECTION.md", "| Record | Bytes | What it shows |")
+	types := map[string]connection.Type{"CLOSE": connection.TypeClose, "SLICE": connection.TypeSlice, "CHUNK_ACK": connection.TypeChunkAck}
+	if len(table) != len(types) {
+		t.Errorf("%d records", len(table))
+	}
+	format := connection.Format{Lanes: 2}
+	for _, row := range table {
+		payload, err := hex.DecodeString(strings.ReplaceAll(row[1], " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r connection.Record
+		next, err := format.Decode(payload, 0, &r)
+		if name, _, _ := strings.Cut(row[0], " "); err != nil || next != len(payload) || r.Type != types[name] {
+			t.Errorf("%v: %v, %d, %v", row, r, next, err)
+		}
+		if again, err := format.Append(nil, &r); err != nil || !bytes.Equal(again, payload) {
+			t.Errorf("%v: %x, %v", row, again, err)
+		}
+	}
+}
+
+// The registry of CONNECTION.md has the codes of packages session and connection; those of the
+// bodies of slices and acks are PROTOCOL.md's.
+func TestCodesOfConnectionsAreTheCodes(t *testing.T) {
+	of := codesOf(t, "../session/errors.go")
+	others := slices.DeleteFunc(codesOf(t, "../connection/errors.go"), func(code string) bool { return slices.Contains(of, code) })
+	checkCodes(t, "connection.json", "../session/errors.go", others...)
+}
+
 // Each attacker of section 11.2 and each fault of section 12 has its tests.
 func TestAttackersHaveTests(t *testing.T) {
-	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake")
+	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake", "../cmd/chunkwire")
 	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
-	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | Excluded by | Test |")
+	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | In a connection | Excluded by | Test |")
 	if len(attackers) != 21 || len(faults) != 14 {
 		t.Errorf("%d attackers, %d faults", len(attackers), len(faults))
 	}

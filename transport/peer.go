@@ -9,12 +9,8 @@ import (
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/session"
 )
-
-// largestDatagram is the most bytes that a connection sends in a datagram.
-const largestDatagram = packet.MaxDatagram + 25
 
 // Peer is one end of a connection. All its methods are safe for concurrent use.
 type Peer struct {
@@ -189,6 +185,9 @@ func (p *Peer) updateLocked(now, earliest machine.Micros) {
 	if p.over {
 		return
 	}
+	if p.client != nil {
+		p.client.watchRouteLocked(now)
+	}
 	if p.conn != nil {
 		p.deliverChunksLocked(now)
 		p.deliverMessagesLocked(now)
@@ -226,7 +225,7 @@ func (p *Peer) endLocked(cause error) {
 	}
 	p.progress.Give()
 	p.done.Give()
-	if p.shard != nil && len(p.chunks) == 0 {
+	if p.shard != nil && len(p.chunks) == 0 && p.conn.Readable() == 0 {
 		p.shard.server.withdraw(p)
 	}
 }

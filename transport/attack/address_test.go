@@ -12,7 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
-// D25: in mid-transfer a NAT gives the client another address.
+// D25: in mid-transfer a NAT gives the client another address (CXL-15).
 func TestD25(t *testing.T) {
 	type figure struct {
 		err  error

@@ -9,8 +9,8 @@ import (
 // world is what a server pushes: a chunk of the largest size.
 var world = make([]byte, 262_144)
 
-// A1: one forged datagram to the server of README's example, and what its source
-// gets. Over the system's sockets, for longer than the server tries.
+// A1: one forged datagram to the server of README's example, and what its source gets. Over the
+// system's sockets, for longer than the server tries (CXA-24).
 func TestA1(t *testing.T) {
 	t.Parallel()
 	figures := onEach(t, network{}, func(t *testing.T, n network, p protocol) (worst float64) {

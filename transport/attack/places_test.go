@@ -25,8 +25,8 @@ func join(t *testing.T, n network, p protocol, s server, i int) (peer, error) {
 	return c, err
 }
 
-// A2: 2,000 forged sources, and 20 honest clients that have been idle for 11 s.
-// Whoever forges a beginning can forge an ack of what the server says to it, too.
+// A2: 2,000 forged sources, and 20 honest clients that have been idle for 11 s. Whoever forges a
+// beginning can forge an ack of what the server says to it, too (CXA-25, PKT-SEC-2, CHT-SEC-2).
 func TestA2(t *testing.T) {
 	figures := inVirtualTime(t, func(t *testing.T, n network, p protocol) (lost int) {
 		s := p.serve(t, n.bind(t, "127.0.0.1:9000"))
@@ -66,8 +66,8 @@ func TestA2(t *testing.T) {
 	}
 }
 
-// A7: 1,024 forged sources that each say something every 8 s, which no connection
-// outlives. Five clients come meanwhile.
+// A7: 1,024 forged sources that each say something every 8 s, which no connection outlives. Five
+// clients come meanwhile (CXA-27).
 func TestA7(t *testing.T) {
 	figures := inVirtualTime(t, func(t *testing.T, n network, p protocol) (refused int) {
 		s := p.serve(t, n.bind(t, "127.0.0.1:9000"))

@@ -61,8 +61,8 @@ func (a pair) carries(t *testing.T, chunk []byte) []byte {
 	return got
 }
 
-// D2: a recorded datagram, kept until the chunk ids have gone round. For connections
-// everything that was recorded of the first chunk is repeated, and more.
+// D2: a recorded datagram, kept until the chunk ids have gone round. For connections everything
+// that was recorded of the first chunk is repeated, and more (CXA-28).
 func TestD2(t *testing.T) {
 	figures := inVirtualTime(t, func(t *testing.T, n network, p protocol) (old int) {
 		a := meet(t, n, p)
@@ -95,7 +95,7 @@ func TestD2(t *testing.T) {
 	}
 }
 
-// D3: a client that dials an echo service, over the system's sockets.
+// D3: a client that dials an echo service, over the system's sockets (CXA-31).
 func TestD3(t *testing.T) {
 	t.Parallel()
 	figures := onEach(t, network{}, func(t *testing.T, n network, p protocol) (delivered bool) {

@@ -54,7 +54,7 @@ def session_decode(request: Answer) -> Answer:
 
 def session_seal(request: Answer) -> Answer:
     """CXO-4."""
-    mode, key, link = _mode(request), _bytes(request, "key", 32), number(request, "link", 1, U32)
+    mode, key, link = mode_from(request), fixed_bytes(request, "key", 32), number(request, "link", 1, U32)
     body = hexadecimal(request, "body")
     if not 1 <= len(body) <= MOST_BODY:
         raise Refused(BAD_REQUEST)
@@ -63,8 +63,8 @@ def session_seal(request: Answer) -> Answer:
 
 def session_open(request: Answer) -> Answer:
     """CXO-4."""
-    key = _bytes(request, "key", 32)
-    envelope = Envelope(_mode(request), number(request, "link", 1, U32), key, key)
+    key = fixed_bytes(request, "key", 32)
+    envelope = Envelope(mode_from(request), number(request, "link", 1, U32), key, key)
     before = 0
     for c in field(request, "taken", list):
         if type(c) is not int or c > MOST_COUNTER or not (0 <= c <= 1 << 31 if envelope.highest < 0 else before < c <= before + (1 << 31)):
@@ -77,7 +77,7 @@ def session_open(request: Answer) -> Answer:
 def session_keys(request: Answer) -> Answer:
     """CXK-1 to CXK-3."""
     agreed = Agreed(number(request, "lanes", 0, U8), number(request, "variant", 0, U8), number(request, "extensions", 0, U16), number(request, "timeout", 0, U16))
-    key, offer, nonce = _bytes(request, "key", 32), _bytes(request, "offer", 48), _bytes(request, "server_nonce", 16)
+    key, offer, nonce = fixed_bytes(request, "key", 32), fixed_bytes(request, "offer", 48), fixed_bytes(request, "server_nonce", 16)
     keys = derive(key, offer, number(request, "link", 0, U32), nonce, agreed)
     return {name: value.hex() for name, value in keys._asdict().items()}
 
@@ -85,13 +85,13 @@ def session_keys(request: Answer) -> Answer:
 def session_cookie(request: Answer) -> Answer:
     """CXO-5."""
     address = address_bytes(field(request, "address", str))
-    secret, offer = _bytes(request, "secret", 32), _bytes(request, "offer", 48)
+    secret, offer = fixed_bytes(request, "secret", 32), fixed_bytes(request, "offer", 48)
     return {"address": address.hex(), "cookie": cookie_of(secret, number(request, "stamp", 0, U64), address, offer).hex()}
 
 
 def session_proof(request: Answer) -> Answer:
     """CXO-6."""
-    key, cookie, offer = _bytes(request, "key", 32), _bytes(request, "cookie", 16), _bytes(request, "offer", 48)
+    key, cookie, offer = fixed_bytes(request, "key", 32), fixed_bytes(request, "cookie", 16), fixed_bytes(request, "offer", 48)
     stamp = number(request, "stamp", 0, U64)
     message = decode(hexadecimal(request, "hex"))
     if not isinstance(message, (Proof, Linked, Refusal)):
@@ -114,7 +114,7 @@ def session_client(request: Answer) -> Answer:
 
 def _client_maker(config: Answer) -> Callable[[int], Client]:
     terms, random = _terms(config), _Random(hexadecimal(config, "random"))
-    identity, key = _bytes(config, "identity", 8), _bytes(config, "key", 32)
+    identity, key = fixed_bytes(config, "identity", 8), fixed_bytes(config, "key", 32)
 
     def make(at: int) -> Client:
         try:
@@ -132,7 +132,7 @@ def session_server(request: Answer) -> Answer:
     for source in field(config, "keys", list):
         if not isinstance(source, dict):
             raise Refused(BAD_REQUEST)
-        keys[_bytes(source, "identity", 8)] = _bytes(source, "key", 32)
+        keys[fixed_bytes(source, "identity", 8)] = fixed_bytes(source, "key", 32)
     limits = Limits(number(config, "max_connections", 1, 1 << 24), number(config, "max_per_address", 1, 1 << 62))
     random = _Random(hexadecimal(config, "random"))
     try:
@@ -261,7 +261,7 @@ def _deadline(at: float, now: int) -> int | None:
     return None if at == NEVER else int(max(at, now))
 
 
-def _mode(source: Answer) -> int:
+def mode_from(source: Answer) -> int:
     name = field(source, "mode", str)
     if name not in MODES:
         raise Refused(BAD_REQUEST)
@@ -271,16 +271,16 @@ def _mode(source: Answer) -> int:
 def _terms(config: Answer) -> Terms:
     return Terms(
         number(config, "protocol", 0, U32),
-        _mode(config),
+        mode_from(config),
         number(config, "lanes", 0, MOST_LANES),
         number(config, "variants", 0, U8),
         number(config, "extensions", 0, U16),
         number(config, "timeout", LEAST_TIMEOUT, MOST_TIMEOUT),
-        _bytes(config, "format", 8),
+        fixed_bytes(config, "format", 8),
     )
 
 
-def _bytes(source: Answer, name: str, size: int) -> bytes:
+def fixed_bytes(source: Answer, name: str, size: int) -> bytes:
     value = hexadecimal(source, name)
     if len(value) != size:
         raise Refused(BAD_REQUEST)
@@ -290,30 +290,30 @@ def _bytes(source: Answer, name: str, size: int) -> bytes:
 def _offer(source: Answer) -> Offer:
     mode = MODES.get(field(source, "mode", str), 0)
     return Offer(
-        _bytes(source, "nonce", 16),
+        fixed_bytes(source, "nonce", 16),
         number(source, "protocol", 0, U32),
         mode,
         number(source, "lanes", 0, U8),
         number(source, "variants", 0, U8),
         number(source, "extensions", 0, U16),
         number(source, "timeout", 0, U16),
-        _bytes(source, "format", 8),
-        _bytes(source, "identity", 8),
+        fixed_bytes(source, "format", 8),
+        fixed_bytes(source, "identity", 8),
         number(source, "resume", 0, U32),
     )
 
 
 def _linked(source: Answer) -> Linked:
     agreed = Agreed(number(source, "lanes", 0, U8), number(source, "variant", 0, U8), number(source, "extensions", 0, U16), number(source, "timeout", 0, U16))
-    return Linked(_bytes(source, "nonce", 16), number(source, "link", 0, U32), _bytes(source, "server_nonce", 16), agreed, _bytes(source, "proof", 16))
+    return Linked(fixed_bytes(source, "nonce", 16), number(source, "link", 0, U32), fixed_bytes(source, "server_nonce", 16), agreed, fixed_bytes(source, "proof", 16))
 
 
 _MESSAGES: dict[str, Callable[[Answer], Message]] = {
     "link": lambda s: Link(_offer(s)),
-    "challenge": lambda s: Challenge(_bytes(s, "nonce", 16), number(s, "stamp", 0, U64), _bytes(s, "cookie", 16)),
-    "proof": lambda s: Proof(_offer(s), number(s, "stamp", 0, U64), _bytes(s, "cookie", 16), _bytes(s, "proof", 16)),
+    "challenge": lambda s: Challenge(fixed_bytes(s, "nonce", 16), number(s, "stamp", 0, U64), fixed_bytes(s, "cookie", 16)),
+    "proof": lambda s: Proof(_offer(s), number(s, "stamp", 0, U64), fixed_bytes(s, "cookie", 16), fixed_bytes(s, "proof", 16)),
     "linked": _linked,
-    "refused": lambda s: Refusal(_bytes(s, "nonce", 16), number(s, "version", 0, U8), number(s, "reason", 0, U8), _bytes(s, "proof", 16)),
+    "refused": lambda s: Refusal(fixed_bytes(s, "nonce", 16), number(s, "version", 0, U8), number(s, "reason", 0, U8), fixed_bytes(s, "proof", 16)),
 }
 _NAMES = {Link: "link", Challenge: "challenge", Proof: "proof", Linked: "linked", Refusal: "refused", Data: "data"}
 

@@ -9,8 +9,10 @@ import hashlib
 import hmac
 import ipaddress
 import struct
-from typing import Callable, NamedTuple
+from typing import Callable, Mapping, NamedTuple
 
+from .channels import Channel
+from .packets import FRAGMENT_SIZE, MAX_FRAGMENTS
 from .refused import Refused
 
 MS = 1_000
@@ -251,6 +253,18 @@ class Keys(NamedTuple):
 def derive(key: bytes, offer: bytes, link: int, server_nonce: bytes, agreed: Agreed) -> Keys:
     base = mac(key, b"chunkwire 1 keys" + offer + struct.pack("<I", link) + server_nonce + agreed.pack())
     return Keys(*(mac(base, name) for name in (b"c2s", b"s2c", b"resume")))
+
+
+KIND_NUMBERS = {"ordered": 0, "unordered": 1, "unreliable": 2}
+
+
+def format_of(channels: Mapping[int, Channel]) -> bytes:
+    """FORMAT (CXP-4), with the defaults of the packet layer."""
+    text = struct.pack("<HHB", FRAGMENT_SIZE, MAX_FRAGMENTS, len(channels))
+    for i, c in sorted(channels.items()):
+        sizes = (0, 0, 0) if c.kind == "unreliable" else (c.window, c.data, c.group)
+        text += struct.pack("<BBHHB", i, KIND_NUMBERS[c.kind], *sizes)
+    return hashlib.sha256(text).digest()[:8]
 
 
 def address_bytes(text: str) -> bytes:

@@ -1,0 +1,146 @@
+package port
+
+import (
+	"encoding/hex"
+	"errors"
+	"math"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+)
+
+// connectionOperations are those of connections, beside those of sessions (CXO-1).
+var connectionOperations = map[string]operation{
+	contract.OpConnectionEncode: connectionEncode, contract.OpConnectionDecode: connectionDecode,
+}
+
+// connectionEncode encodes a row of records (CXR-8, CXO-11).
+func connectionEncode(q *object) (any, error) {
+	list := q.list("records")
+	w := payloadWriter{format: connection.Format{Lanes: q.small("lanes", 0, 16)}, alone: len(list) == 1}
+	if *q.err != nil {
+		return nil, *q.err
+	}
+	var refused error // the first
+	for _, text := range list {
+		o, err := newObject(text)
+		if err != nil {
+			return nil, err
+		}
+		if err = w.add(o); *o.err != nil {
+			return nil, *o.err
+		}
+		if refused == nil {
+			refused = err
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return nil, placed{string(connection.CodeTruncated), 0}
+	case refused != nil:
+		return nil, refused
+	}
+	return encoded(w.payload, nil)
+}
+
+// payloadWriter writes records behind each other.
+type payloadWriter struct {
+	format  connection.Format
+	payload []byte
+	last    string // the type of the record before
+	alone   bool   // there is one record only
+}
+
+// add reads a record and appends it, or returns why that is refused.
+func (w *payloadWriter) add(o *object) (err error) {
+	kind := o.text("type")
+	last, at := w.last, len(w.payload)
+	w.last = kind
+	var r connection.Record
+	switch kind {
+	case contract.RecordClose:
+		r = connection.Record{Type: connection.TypeClose, Code: uint16(o.within("code", 0, math.MaxUint16)), Text: []byte(o.text("text"))}
+	case contract.TypeSlice:
+		p, invalid := sliceOf(o)
+		r = connection.Record{Type: connection.TypeSlice, Lane: o.anyInt("lane"), Slice: p.Slice}
+		if invalid != nil {
+			r.Slice = codec.Slice{} // which the encoder refuses
+		}
+	case contract.RecordChunkAck:
+		p, invalid := ackOf(o)
+		r = connection.Record{Type: connection.TypeChunkAck, Lane: o.anyInt("lane"), Ack: p.Ack}
+		if invalid != nil {
+			r.Ack = codec.Ack{}
+		}
+	}
+	var ofChannel wanted
+	if r.Type == 0 {
+		ofChannel = o.record()
+	}
+	switch {
+	case *o.err != nil:
+		return *o.err
+	case last == contract.RecordClose:
+		return placed{string(connection.CodeNotAlone), at}
+	case last == contract.TypeSlice:
+		return placed{string(codec.CodeTrailingData), at}
+	case kind == contract.RecordPad && !w.alone:
+		return placed{string(connection.CodeUnknownRecord), at}
+	case r.Type == 0:
+		w.payload, err = ofChannel.append(w.payload)
+		return err
+	}
+	w.payload, err = w.format.Append(w.payload, &r)
+	return refusedByConnection(err)
+}
+
+// refusedByConnection is the refusal of a payload.
+func refusedByConnection(err error) error {
+	var refused *connection.Error
+	if errors.As(err, &refused) {
+		return placed{string(refused.Code()), refused.Place()}
+	}
+	return err
+}
+
+// connectionDecode decodes a payload (CXR-5, CXO-11).
+func connectionDecode(q *object) (any, error) {
+	format, payload := connection.Format{Lanes: q.small("lanes", 0, 16)}, q.hex("hex")
+	if *q.err != nil {
+		return nil, *q.err
+	}
+	response := contract.ConnectionDecodeResponse{Answer: contract.Answer{OK: true}}
+	for at, more := 0, true; more; more = at < len(payload) {
+		c, next, err := decodeRecord(format, payload, at)
+		if err != nil {
+			return nil, refusedByConnection(err)
+		}
+		response.Records = append(response.Records, c)
+		at = next
+	}
+	return response, nil
+}
+
+func decodeRecord(format connection.Format, payload []byte, at int) (c contract.ConnectionRecord, next int, err error) {
+	if !connection.IsRecord(payload, at) {
+		var r channel.Record
+		next, err = anyChannel.Decode(payload, at, &r)
+		c.Record = recordOf(&r)
+		return c, next, err
+	}
+	var r connection.Record
+	next, err = format.Decode(payload, at, &r)
+	switch r.Type {
+	case connection.TypeClose:
+		c.Type, c.Code, c.Text = contract.RecordClose, wide(r.Code), pointerTo(string(r.Text))
+	case connection.TypeSlice:
+		s := &r.Slice
+		c.Type, c.Lane, c.ChunkID, c.SliceID, c.NumSlices = contract.TypeSlice, wide(r.Lane), wide(s.ChunkID), wide(s.SliceID), wide(s.NumSlices)
+		c.Data = pointerTo(hex.EncodeToString(s.Data))
+	case connection.TypeChunkAck:
+		c.Type, c.Lane, c.ChunkID, c.Acked = contract.RecordChunkAck, wide(r.Lane), wide(r.Ack.ChunkID), pointerTo(contract.Bits(r.Ack.Acked, r.Ack.NumSlices))
+	}
+	return c, next, err
+}
