@@ -71,7 +71,7 @@ func NewMux(cfg MuxConfig) (*Mux, error) {
 	if cfg.MaxPacket < LargestPayload || cfg.MaxPacket > mostMaxPacket {
 		return nil, machine.ConfigError("channel: MaxPacket", cfg.MaxPacket, "1160 to 296960")
 	}
-	m := &Mux{maxUnreliable: min(cfg.MaxPacket-unreliableTop, mostUnreliable), record: Record{Groups: make([]Group, 0, MostGroups)}}
+	m := &Mux{maxUnreliable: min(cfg.MaxPacket-unreliableTop, mostUnreliable)}
 	for _, c := range cfg.Channels {
 		if err := m.add(c, cfg.Received); err != nil {
 			return nil, err

@@ -35,10 +35,10 @@ type Receiver struct {
 	wait       uint
 	path       Path
 
-	groups [MostGroups]Group // of the latest report; lent
-	out    Record            // lent to the caller of Poll
-	got    Message           // what a read delivers
-	any    bool              // it delivers something
+	groups []Group // of the latest report; lent
+	out    Record  // lent to the caller of Poll
+	got    Message // what a read delivers
+	any    bool    // it delivers something
 	err    error
 	stats  ReceiverStats
 }

@@ -40,10 +40,8 @@ func (v *Receiver) report(in receiverInput) {
 	}
 	v.reportAt, v.lastReport = machine.Never, v.now
 	most := min((in.space-reportSize)/groupSize, MostGroups)
-	v.out = Record{
-		Type: TypeReport, Channel: v.id, Sequence: v.space.Wire(v.base), Room: int(v.Limit() - v.base),
-		Groups: missingGroups(v.groups[:0], v.space, &v.have, v.base, v.top, most),
-	}
+	v.groups = missingGroups(v.groups[:0], v.space, &v.have, v.base, v.top, most)
+	v.out = Record{Type: TypeReport, Channel: v.id, Sequence: v.space.Wire(v.base), Room: int(v.Limit() - v.base), Groups: v.groups}
 	v.stats.Reports++
 }
 

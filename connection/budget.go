@@ -2,7 +2,7 @@ package connection
 
 import "github.com/chunkwire/chunkwire/machine"
 
-// budget bounds messages (CXM-6). It counts in bits times microseconds, so that nothing is
+// budget bounds messages (CXM-4). It counts in bits times microseconds, so that nothing is
 // rounded away, and may be overdrawn by one packet.
 type budget struct {
 	left int64

@@ -44,8 +44,8 @@ func (c *Client) Receive(now machine.Micros, datagram []byte) error {
 	if !isData(datagram) || c.conn == nil {
 		return c.receiveMessage(now, datagram)
 	}
-	opened, err := c.conn.receive(now, datagram)
-	if opened {
+	h, err := c.conn.receive(now, datagram)
+	if h.news { // a server that does not hear this end is none that is there
 		c.session.Heard(now)
 	}
 	c.settle(now)
@@ -121,11 +121,11 @@ func (c *Client) Deadline() machine.Micros {
 }
 
 // Move says that the address of this end has changed: it links again, and the connection goes
-// on. What is known of the path is forgotten.
+// on then. What is known of the path is forgotten.
 func (c *Client) Move(now machine.Micros) {
 	c.session.Move(now)
 	if c.conn != nil {
-		c.conn.forgetPath(now)
+		c.conn.move(now)
 	}
 }
 

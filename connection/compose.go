@@ -57,7 +57,7 @@ func (c *Conn) reasons() (r reasons) {
 	r.owed = c.packets.AckDeadline() <= c.now
 	r.alive = c.aliveAt() <= c.now
 	if c.lanes != nil {
-		c.holdSlices()
+		c.lanes.Yield(c.now < c.messageAt+YieldTime)
 		r.chunkAck = c.lanes.AckDeadline() <= c.now
 		r.slice = c.lanes.SliceDeadline() <= c.now
 	}
@@ -76,14 +76,7 @@ func (r *reasons) onlySlice() bool {
 	return r.slice && !(r.chunkAck || r.report || r.owed || r.alive || r.messages)
 }
 
-// holdSlices asks until when slices are held back.
-func (c *Conn) holdSlices() {
-	if c.yield != nil && c.lanes.Sending() {
-		c.lanes.Hold(c.yield(c.now, c))
-	}
-}
-
-// messageRate returns how many bits a second messages may have (CXM-6).
+// messageRate returns how many bits a second messages may have (CXM-4).
 func (c *Conn) messageRate() int64 {
 	if c.packets.Mode() == packet.Bad {
 		return c.rate / badShare
@@ -99,7 +92,7 @@ func (c *Conn) interval() machine.Micros {
 	return c.tick
 }
 
-// aliveAt returns when a pad is due if nothing is sent before (CXM-4).
+// aliveAt returns when a pad is due if nothing is sent before (CXM-2, CXC-15).
 func (c *Conn) aliveAt() machine.Micros {
 	switch {
 	case c.spokeAt == never:
@@ -134,7 +127,7 @@ func (c *Conn) compose() bool {
 	} else {
 		c.composeRecords(&r)
 	}
-	if c.ticking && !c.mux.Pending() || len(c.out.payload) == 0 {
+	if !c.mux.Pending() || r.messages && c.out.messages == 0 {
 		c.ticking = false
 	}
 	if len(c.out.payload) == 0 && r.alive {
@@ -183,7 +176,9 @@ func (c *Conn) composeMessages(space int) {
 	before := len(c.out.payload)
 	payload, quiet := c.mux.Compose(c.out.payload, c.now, c.packets.Next(), space)
 	c.out.payload, c.out.quiet = payload, c.out.quiet && quiet
-	c.out.messages = len(payload) - before
+	if c.out.messages = len(payload) - before; c.out.messages > 0 {
+		c.messageAt = c.now
+	}
 }
 
 // composeSlice appends a slice, if its scheduler has one.
@@ -216,11 +211,11 @@ func (c *Conn) send(input) {
 	before := len(c.out.datagram)
 	c.out.datagram = c.link.Seal(c.out.datagram, body)
 	c.out.sent, c.spokeAt = true, c.now
-	c.stats.DatagramsSent++
-	c.stats.BytesSent += int64(len(c.out.datagram) - before)
+	c.counts.DatagramsSent++
+	c.counts.BytesSent += int64(len(c.out.datagram) - before)
 }
 
-// number gives the payload its number, and pays for it.
+// number gives the payload its number, for which it was composed (CXM-11), and pays for it.
 func (c *Conn) number() {
 	give := c.packets.Send
 	if c.out.quiet {
@@ -234,7 +229,7 @@ func (c *Conn) number() {
 	c.pay(bodies)
 }
 
-// pay charges messages for what they cost (CXM-6), and slices for theirs (LAN-12).
+// pay charges messages for what they cost (CXM-4), and slices for theirs (CXM-5).
 func (c *Conn) pay(bodies [][]byte) {
 	size := 0
 	for _, b := range bodies {

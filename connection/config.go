@@ -25,12 +25,14 @@ const (
 	Closes = 6
 	// BadTick is the least time between two ticks in the mode BAD.
 	BadTick = packet.BadInterval
+	// YieldTime is for how long slices yield to messages after one was sent (CXM-5).
+	YieldTime = machine.Second
 	// MessageBurst is how many bytes may go at once, whatever the rate.
 	MessageBurst = 16384
 
 	// The defaults of section 2.
-	DefaultTick        machine.Micros = 16_667
-	DefaultMessageRate                = 8_000_000
+	DefaultTick        = 16_667 * machine.Micros(1)
+	DefaultMessageRate = 8_000_000
 
 	// NoLanes is the number of lanes of an end that wants no chunks.
 	NoLanes = -1
@@ -64,9 +66,6 @@ type Config struct {
 	// Chunks sets up the lanes; how many there are is agreed. A GiveUp of 0 is as that of
 	// channels.
 	Chunks lanes.Config
-	// Yield says, before a slice goes, until when slices are held back; nil: never. It must
-	// call only what reads of the Conn.
-	Yield func(now machine.Micros, c *Conn) machine.Micros
 	// Memory is buffers that many connections may share that one goroutine runs; nil: each has
 	// its own.
 	Memory *Memory
@@ -76,6 +75,7 @@ type Config struct {
 type Memory struct {
 	body    []byte // that was opened
 	payload []byte // that is composed
+	record  Record // that was decoded last
 	slices  statemachine.Memory
 }
 
@@ -157,7 +157,7 @@ type machines struct {
 	lanes   *lanes.Lanes // nil without lanes
 }
 
-// machines makes those of a connection whose ends agreed.
+// machines makes those of a connection whose ends agreed (CXP-6).
 func (c *Config) machines(agreed session.Agreed) (m machines, err error) {
 	giveUp := min(2*agreed.Timeout, mostGiveUp)
 	channels := slices.Clone(c.Channels)

@@ -10,8 +10,8 @@ import (
 	"github.com/chunkwire/chunkwire/session"
 )
 
-// Conn is one end of a connection that both ends have the keys of (section 9). It does nothing
-// between calls. Times are those of any clock that does not run backward, from 0 on; a time
+// Conn is one end of a connection that both ends have the keys of (section 9). Its variables are
+// those of CXL-13. It does nothing between calls. Times are those of any clock that does not run backward, from 0 on; a time
 // before the latest counts as that one.
 type Conn struct {
 	state State
@@ -25,8 +25,7 @@ type Conn struct {
 	timeout   machine.Micros
 	keepAlive machine.Micros
 	tick      machine.Micros
-	rate      int64 // MESSAGE_RATE
-	yield     func(machine.Micros, *Conn) machine.Micros
+	rate      int64                                // MESSAGE_RATE
 	above     func(packet.Delivery) packet.Verdict // c.takePayload
 
 	machines
@@ -34,8 +33,10 @@ type Conn struct {
 	confirmed bool // a datagram of the link came
 	heardAt   machine.Micros
 	spokeAt   machine.Micros // never before something was sent
+	messageAt machine.Micros // the latest with messages; never before, long ago
 	tickAt    machine.Micros // when messages may go that were not sent before
 	ticking   bool           // they go now, in as many packets as it takes
+	moving    bool           // the other end does not know yet where this one is
 	bodies    bodies         // that wait to be sealed: fragments of a large message
 	polledAt  machine.Micros // when Poll had nothing to send, if nothing happened since
 
@@ -46,10 +47,11 @@ type Conn struct {
 	code     uint16
 	text     string
 	closedAt machine.Micros
-	sayAt    machine.Micros // when CLOSE is due, or Never
+	sayAt    machine.Micros // when CLOSE is due in CLOSING, or Never
+	owed     bool           // a CLOSE is to answer that of the other end
 	saidAt   machine.Micros // the latest CLOSE
 	err      error
-	stats    Stats
+	counts   Counts
 }
 
 const never machine.Micros = -1
@@ -64,7 +66,8 @@ const (
 	ServerSide
 )
 
-// NewConn returns a connection that has begun at now: no channel has sent or received anything.
+// NewConn returns a connection that has begun at now: no channel has sent or received anything
+// (CXL-9).
 // It fails with machine.ErrConfig.
 func NewConn(cfg Config, link *session.Link, side Side, now machine.Micros) (*Conn, error) {
 	cfg, err := cfg.Complete()
@@ -83,9 +86,9 @@ func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*C
 	}
 	c := &Conn{
 		now: now, link: link, memory: cfg.Memory, records: Format{agreed.Lanes}, timeout: agreed.Timeout,
-		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, yield: cfg.Yield, machines: m,
+		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
-		heardAt: now, spokeAt: never, tickAt: now, polledAt: never, sayAt: machine.Never,
+		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: machine.Never,
 	}
 	c.above = c.takePayload
 	return c, nil
@@ -151,7 +154,7 @@ type action = machine.Action[Conn, input]
 
 // The actions of section 9 (CXL-4 to CXL-8).
 var (
-	count  = action{Name: "COUNT", Do: func(c *Conn, _ input) { c.stats.Refused++ }}
+	count  = action{Name: "COUNT", Do: func(c *Conn, _ input) { c.counts.Refused++ }}
 	hear   = action{Name: "HEAR", Do: (*Conn).hear}
 	answer = action{Name: "ANSWER", Do: (*Conn).answer}
 	fail   = action{Name: "FAIL", Do: func(c *Conn, in input) { c.err = in.err }}
@@ -207,51 +210,57 @@ func (c *Conn) advance(now machine.Micros) {
 
 // Receive takes a datagram that arrived at now. It fails with why the datagram, or its payload,
 // was refused; nothing else has then changed but counters, and what the packet layer knows of
-// fragments.
+// fragments. A datagram whose envelope opens is a sign of life all the same (CXL-11).
 func (c *Conn) Receive(now machine.Micros, datagram []byte) error {
 	_, err := c.receive(now, datagram)
 	return err
 }
 
-// receive does what Receive does, and reports whether the envelope was opened.
-func (c *Conn) receive(now machine.Micros, datagram []byte) (opened bool, err error) {
+// heard is what a datagram says, whatever is in it.
+type heard struct {
+	opened bool // the envelope was right
+	news   bool // and a packet of this end was acked that none had acked before (CXL-15)
+}
+
+// receive does what Receive does.
+func (c *Conn) receive(now machine.Micros, datagram []byte) (h heard, err error) {
 	c.advance(now)
 	if c.state == Closed {
 		c.step(anyDatagram, input{})
-		return false, c.err
+		return h, c.err
 	}
 	body, err := c.link.Open(c.memory.body[:0], datagram)
 	if err != nil {
 		c.step(isRefused, input{})
-		return false, err
+		return h, err
 	}
 	c.memory.body = body
-	return true, c.takeBody(body)
+	return c.takeBody(body)
 }
 
-// takeBody takes what an envelope held.
-func (c *Conn) takeBody(body []byte) error {
-	c.stats.DatagramsReceived++
-	c.stats.BytesReceived += int64(len(body) + c.link.Overhead())
+// takeBody takes what an envelope held (CXM-7).
+func (c *Conn) takeBody(body []byte) (h heard, err error) {
+	c.counts.DatagramsReceived++
+	c.counts.BytesReceived += int64(len(body) + c.link.Overhead())
 	c.in = incoming{}
-	err := c.packets.Receive(c.now, body, c.above)
+	err = c.packets.Receive(c.now, body, c.above)
 	if err == nil && c.in.closed != nil {
 		c.step(closes, input{err: c.in.closed})
 	} else {
 		c.step(isTaken, input{})
 	}
-	c.learn()
+	h = heard{opened: true, news: c.learn()}
 	if c.in.refusal != nil {
 		err = c.in.refusal
 	}
 	if err != nil {
-		c.stats.Refused++
+		c.counts.Refused++
 	}
-	return err
+	return h, err
 }
 
-// Poll appends a datagram to send at now to dst, or returns false when none is due. Call it
-// until it returns false; also when the connection has closed, which the other end is told.
+// Poll appends a datagram to send at now to dst, or returns false when none is due (CXL-14). Call
+// it until it returns false; also when the connection has closed, which the other end is told.
 func (c *Conn) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
 	c.advance(now)
 	c.out.datagram, c.out.sent = dst, false
@@ -276,9 +285,9 @@ func (c *Conn) pollGuard() (guard uint8, in input) {
 		return c.openGuard()
 	case c.state == Closing && c.now >= c.closedAt+CloseTime:
 		return isOver, in
-	case c.now >= c.sayAt && c.state == Closing:
+	case c.state == Closing && c.now >= c.sayAt:
 		return closeDue, in
-	case c.now >= c.sayAt:
+	case c.owed:
 		return closeOwed, in
 	}
 	return nothingDue, in
@@ -289,6 +298,9 @@ func (c *Conn) pollGuard() (guard uint8, in input) {
 func (c *Conn) openGuard() (guard uint8, in input) {
 	if c.now >= c.heardAt+c.timeout {
 		return timedOut, input{err: fmt.Errorf("connection: nothing came for %v: %w", c.timeout.Duration(), session.ErrTimeout)}
+	}
+	if c.moving {
+		return nothingDue, in
 	}
 	if c.failure() == nil && c.compose() {
 		return packetDue, in
@@ -310,14 +322,17 @@ func (c *Conn) failure() error {
 	return nil
 }
 
-// Deadline returns when Poll has something to do if no event comes before, or machine.Never.
+// Deadline returns when Poll has something to do if no event comes before, or machine.Never
+// (CXM-9).
 func (c *Conn) Deadline() machine.Micros {
-	at := c.sayAt
-	switch c.state {
-	case Open:
+	at := machine.Never
+	switch {
+	case c.state == Open:
 		at = c.openDeadline()
-	case Closing:
-		at = min(at, c.closedAt+CloseTime)
+	case c.state == Closing:
+		at = min(c.sayAt, c.closedAt+CloseTime)
+	case c.owed:
+		at = c.now
 	}
 	if c.polledAt == never {
 		return at
@@ -327,7 +342,10 @@ func (c *Conn) Deadline() machine.Micros {
 
 // openDeadline returns Deadline while the connection is open.
 func (c *Conn) openDeadline() machine.Micros {
-	if c.bodies.waiting() || c.failure() != nil {
+	switch {
+	case c.moving:
+		return c.heardAt + c.timeout
+	case c.bodies.waiting() || c.failure() != nil:
 		return c.now
 	}
 	at := min(c.heardAt+c.timeout, c.aliveAt(), c.packets.Deadline(), c.mux.ReportPrompt())
@@ -370,7 +388,14 @@ func checkClose(code uint16, text string) error {
 // (CXL-10).
 func (c *Conn) relinked(now machine.Micros) {
 	c.advance(now)
-	c.heardAt = c.now
+	c.heardAt, c.moving = c.now, false
+}
+
+// move says that this end has another address. The other end refuses what comes from there until
+// the handshake was made again, so nothing is sent before (CXL-10).
+func (c *Conn) move(now machine.Micros) {
+	c.forgetPath(now)
+	c.moving = true
 }
 
 // end ends the connection without a word: the session says that there is none any more.
@@ -391,7 +416,7 @@ func (c *Conn) begin(in input) {
 
 // answer makes one CLOSE due, so that the other end need not repeat its own.
 func (c *Conn) answer(input) {
-	c.code, c.text, c.sayAt = CodeDone, "", c.now
+	c.code, c.text, c.owed = CodeDone, "", true
 	c.bodies = bodies{}
 }
 
@@ -403,10 +428,7 @@ func (c *Conn) say(in input) {
 	c.out.begin(c.memory.payload)
 	c.append(&Record{Type: TypeClose, Code: c.code, Text: []byte(c.text)})
 	c.send(in)
-	c.saidAt, c.sayAt = c.now, machine.Never
-	if c.state == Closed {
-		return
-	}
+	c.saidAt, c.sayAt, c.owed = c.now, machine.Never, false
 	for k := range Closes {
 		if at := c.closedAt + CloseFirst*(1<<k-1); at > c.now {
 			c.sayAt = at
@@ -440,10 +462,14 @@ func (c *Conn) path() (p channel.Path) {
 	return p
 }
 
-// learn ends an event: it gives the channels what the packet layer knows of the path.
-func (c *Conn) learn() {
-	c.packets.Events()
+// learn ends an event: it gives the channels what the packet layer knows of the path (CXM-6), and
+// reports whether a packet was acked.
+func (c *Conn) learn() (acked bool) {
+	for _, e := range c.packets.Events() {
+		acked = acked || e.Kind == packet.EventAcked
+	}
 	c.mux.SetPath(c.path())
+	return acked
 }
 
 // forgetPath makes all estimates begin anew: the other end is at another address, or this one.

@@ -12,7 +12,7 @@ import (
 // bytes, of the field at fault; wire.NoPlace where the fault lies in no byte.
 type Error = wire.Error
 
-// The codes of records 7 to 9 (section 6). The body of a slice or an ack has those of package
+// The codes of records 7 to 9 (section 7). The body of a slice or an ack has those of package
 // codec, too.
 const (
 	CodeTruncated     wire.Code = "truncated"
@@ -54,7 +54,7 @@ func rule(id string, code wire.Code, why string) *wire.Rule {
 // What a decoder refuses (section 7), and an encoder (CXR-4, CXR-8).
 var (
 	fieldMissing    = rule("CXR-20", CodeTruncated, "ends inside this field")
-	typeUnknown     = rule("CXR-8", CodeUnknownRecord, "no record of a connection has this type")
+	typeUnknown     = rule("CXR-27", CodeUnknownRecord, "no record of a connection has this type")
 	closeNotFirst   = rule("CXR-21", CodeNotAlone, "something is before a close")
 	textTooLong     = rule("CXR-22", CodeLength, "the text is too long")
 	textNotUTF8     = rule("CXR-23", CodeText, "the text is not UTF-8")
@@ -70,10 +70,7 @@ var (
 
 // inBody returns the error of a body that begins at a place of the payload (CXR-26).
 func inBody(err error, from int) *Error {
-	var e *codec.Error
-	if !errors.As(err, &e) {
-		return fieldMissing.At(from)
-	}
+	e := err.(*codec.Error) // a decoder returns no error of another type
 	at := from + e.Place()/8
 	switch e.Code() {
 	case codec.CodeNonzeroPadding:
@@ -95,7 +92,7 @@ var (
 	ErrFailed = errors.New("connection: failed")
 )
 
-// The codes of a close (CXR-12). From FirstCode on they are the application's.
+// The codes of a close (CXR-4). From FirstCode on they are the application's.
 const (
 	CodeDone   uint16 = 0
 	CodeFailed uint16 = 1 // the connection's own: a channel or a chunk machine was given up

@@ -10,11 +10,10 @@ import (
 type incoming struct {
 	refusal error        // why its records are refused
 	closed  *ClosedError // it has a CLOSE
-	record  Record       // the last that was decoded
 }
 
-// takePayload takes the payload of a packet (CXR-6). It is decoded whole before anything of it
-// counts. An end that closes gives nothing to channels and chunk machines any more.
+// takePayload takes the payload of a packet (CXM-7). It is decoded whole before anything of it
+// counts (CXR-5). An end that closes gives nothing to channels and chunk machines any more.
 func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 	quiet, err := c.check(d.Payload)
 	if err != nil {
@@ -50,25 +49,25 @@ func (c *Conn) check(payload []byte) (quiet bool, err error) {
 
 // checkRecord decodes a record of the connection.
 func (c *Conn) checkRecord(payload []byte, at int) (next int, quiet bool, err error) {
-	next, refusal := c.records.decode(payload, at, &c.in.record)
+	next, refusal := c.records.decode(payload, at, &c.memory.record)
 	if refusal != nil {
-		c.stats.refuse(refusal)
+		c.counts.refuse(refusal)
 		return at, false, refusal
 	}
-	if r := &c.in.record; r.Type == TypeClose {
+	if r := &c.memory.record; r.Type == TypeClose {
 		c.in.closed = &ClosedError{Code: r.Code, Text: string(r.Text), Remote: true}
 	}
-	return next, c.in.record.quiet(), nil
+	return next, c.memory.record.quiet(), nil
 }
 
-// apply gives the records of a payload that is sound to the machines that they are for.
+// apply gives the records of a payload that is sound to the machines that they are for (CXM-10).
 func (c *Conn) apply(d *packet.Delivery) {
 	for at := 0; at < len(d.Payload); {
 		if !IsRecord(d.Payload, at) {
 			at = c.mux.Apply(c.now, d.Number, d.Ack, d.Payload, at)
 			continue
 		}
-		r := &c.in.record
+		r := &c.memory.record
 		at, _ = c.records.decode(d.Payload, at, r)
 		if r.Type == TypeSlice {
 			c.lanes.HandleSlice(c.now, r.Lane, r.Slice)
@@ -91,7 +90,7 @@ func (c *Conn) Send(now machine.Micros, id uint8, message []byte, lifetime machi
 }
 
 // Read delivers one message of a channel, or says that one was skipped. The message is appended
-// to dst. If nothing is ready ok is false. What came can be read also after the end.
+// to dst. If nothing is ready ok is false. What came can be read also after the end (CXL-12).
 func (c *Conn) Read(now machine.Micros, id uint8, dst []byte) (message channel.Message, ok bool) {
 	c.advance(now)
 	return c.mux.Read(c.now, id, dst)

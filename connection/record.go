@@ -9,7 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/packet"
 )
 
-// The sizes of section 6, in bytes.
+// The sizes of section 7, in bytes.
 const (
 	// MaxText is the longest text of a close.
 	MaxText = 128
@@ -27,7 +27,7 @@ const (
 // Type is the first byte of a record. Those below TypeClose are of package channel.
 type Type uint8
 
-// The types of records (CXR-1).
+// The types of records (CXR-1 to CXR-3).
 const (
 	TypeClose Type = 7 + iota
 	TypeSlice
@@ -42,7 +42,7 @@ func (t Type) String() string {
 }
 
 // Record is a record that a connection adds to those of the channels. It has the fields of its
-// type, the others are 0 (CXR-1 to CXR-4).
+// type, the others are 0 (CXR-1 to CXR-3).
 type Record struct {
 	Type  Type
 	Code  uint16 // of a close
@@ -52,7 +52,7 @@ type Record struct {
 	Ack   codec.Ack
 }
 
-// quiet reports whether the record asks for no ack (CXR-5).
+// quiet reports whether the record asks for no ack (CXR-6).
 func (r *Record) quiet() bool { return r.Type != TypeSlice }
 
 // Format is the codec of records 7 to 9: how many lanes both ends agreed on.
@@ -66,8 +66,8 @@ func IsRecord(payload []byte, at int) bool {
 
 // Decode decodes the record that begins at a place of a payload. It returns where the next one
 // begins: the payload ends there, or another record follows. The checks and their order are
-// those of CXR-6. What the record holds points into the payload. Decode takes exactly what
-// Append makes, and reads nothing beyond the payload.
+// those of CXR-5. What the record holds points into the payload. Decode takes exactly what
+// Append makes (CXR-7), and reads nothing beyond the payload.
 func (f Format) Decode(payload []byte, at int, r *Record) (next int, err error) {
 	if next, e := f.decode(payload, at, r); e == nil {
 		return next, nil
@@ -91,7 +91,7 @@ func (f Format) decode(b []byte, at int, r *Record) (next int, err *Error) {
 	return 0, typeUnknown.At(at)
 }
 
-// decodeClose decodes a close, which is all of its payload (CXR-2).
+// decodeClose decodes a close, which is all of its payload (CXR-1).
 func (r *Record) decodeClose(b []byte, at int) (next int, err *Error) {
 	switch {
 	case at > 0:
@@ -117,7 +117,7 @@ func (r *Record) decodeClose(b []byte, at int) (next int, err *Error) {
 	return end, nil
 }
 
-// decodeLane decodes a slice or a chunk ack (CXR-3, CXR-4).
+// decodeLane decodes a slice or a chunk ack (CXR-2, CXR-3).
 func (f Format) decodeLane(b []byte, at int, r *Record) (next int, err *Error) {
 	if len(b) < at+2 {
 		return 0, fieldMissing.At(at + 1)
@@ -161,7 +161,7 @@ func (r *Record) decodeAck(b []byte, at int) (next int, err *Error) {
 }
 
 // Append appends the record to a payload. It fails with what a decoder would say of it, at the
-// place where the field at fault would be; it then returns the payload as it was.
+// place where the field at fault would be (CXR-8); it then returns the payload as it was.
 func (f Format) Append(payload []byte, r *Record) ([]byte, error) {
 	out, err := f.append(payload, r)
 	if err != nil {

@@ -53,7 +53,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	return &Server{cfg: complete, session: s}, nil
 }
 
-// Peer is the connection with one client. It exists from the first datagram that the client
+// Peer is the connection with one client, whatever its address (CXL-1). It exists from the first datagram that the client
 // sealed, and the application may accept it then.
 type Peer struct {
 	*Conn
@@ -115,15 +115,16 @@ func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst
 		return s.accept(now, entry, datagram)
 	}
 	got.Peer = p
-	opened, err := p.receive(now, datagram)
-	if opened {
+	h, err := p.receive(now, datagram)
+	if h.opened {
 		s.session.Heard(now, entry)
 	}
 	s.settle(now, p)
 	return got, err
 }
 
-// accept makes the connection of a client if a datagram shows that it has the keys.
+// accept makes the connection of a client if a datagram shows that it has the keys (CXL-9,
+// PKT-SEC-2, CHT-SEC-2).
 func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byte) (got Received, err error) {
 	body, err := entry.Link().Open(s.cfg.Memory.body[:0], datagram)
 	if err != nil {
@@ -140,7 +141,7 @@ func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byt
 	entry.Owner = p
 	s.session.Heard(now, entry)
 	s.stats.Accepted++
-	err = p.takeBody(body)
+	_, err = p.takeBody(body)
 	s.settle(now, p)
 	return Received{Peer: p, Event: Accepted}, err
 }

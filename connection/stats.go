@@ -11,22 +11,27 @@ import (
 
 // Stats is what a connection did so far.
 type Stats struct {
+	Counts
+
+	Packets  packet.Stats
+	Channels channel.MuxStats
+	Chunks   lanes.Stats // zeros without lanes
+}
+
+// Counts is what a connection counts itself.
+type Counts struct {
 	DatagramsSent, DatagramsReceived int64 // received: those whose envelope was opened
 	BytesSent, BytesReceived         int64 // of them
 	Refused                          int64 // datagrams whose envelope or payload was refused
 
-	Packets  packet.Stats
-	Channels channel.MuxStats
-	Chunks   lanes.Stats // of no lanes: zeros
-
 	refused [len(codes)]int64
 }
 
-func (s *Stats) refuse(err *Error) { s.refused[slices.Index(codes[:], err.Code())]++ }
+func (s *Counts) refuse(err *Error) { s.refused[slices.Index(codes[:], err.Code())]++ }
 
 // RefusedRecords returns how many payloads were refused for a record of the connection with a
 // code; for those of channels see MuxStats.
-func (s *Stats) RefusedRecords(code wire.Code) int64 {
+func (s *Counts) RefusedRecords(code wire.Code) int64 {
 	if i := slices.Index(codes[:], code); i >= 0 {
 		return s.refused[i]
 	}
@@ -35,13 +40,15 @@ func (s *Stats) RefusedRecords(code wire.Code) int64 {
 
 // Stats returns the counts so far.
 func (c *Conn) Stats() Stats {
-	s := c.stats
-	s.Packets, s.Channels = c.packets.Stats(), c.mux.Stats()
+	s := Stats{Counts: c.counts, Packets: c.packets.Stats(), Channels: c.mux.Stats()}
 	if c.lanes != nil {
 		s.Chunks = c.lanes.Stats()
 	}
 	return s
 }
+
+// Counts returns those of Stats that cost nothing to know.
+func (c *Conn) Counts() Counts { return c.counts }
 
 // SenderStats returns the counts of what a reliable channel sent; none for another id.
 func (c *Conn) SenderStats(id uint8) channel.SenderStats { return c.mux.SenderStats(id) }

@@ -408,19 +408,16 @@ func TestMaxRate(t *testing.T) {
 	check.That(t, used <= rate && used > rate*8/10, "the rate is kept, and used")
 }
 
-// Whatever is held, no slice goes before its time, and the sender still gives up.
-func TestHold(t *testing.T) {
-	w := newWorld(netsim.Path{Delay: 5 * time.Millisecond}, of(2), of(2))
-	w.a.Hold(3 * second)
-	w.submit(t, w.a, 2, 5000)
-	check.Equal(t, "deadline", w.a.Deadline(), 3*second)
-	w.Wait(3*second - 1)
-	check.Equal(t, "slices", len(w.a.sent), 0)
-	check.That(t, w.Run(4*second, func() bool { return w.a.Stats().Sender.Chunks == 2 }), "then they go")
-	w.a.Hold(machine.Never)
-	w.submit(t, w.a, 1, 5000)
-	check.That(t, w.Run(60*second, func() bool { return w.a.Err() != nil }), "it gives up")
-	check.Equal(t, "slices since", w.a.Stats().Sender.SlicesSent, 10)
+// Lanes that yield begin with fewer slices.
+func TestYield(t *testing.T) {
+	for yields, first := range map[bool]int{false: 64, true: 16} {
+		w := newWorld(netsim.Path{Delay: 50 * time.Millisecond}, of(2), of(2))
+		w.a.Yield(yields)
+		w.submit(t, w.a, 1, 100_000)
+		w.Wait(50 * ms)
+		check.Equal(t, "slices before an ack", len(w.a.sent), first)
+		check.That(t, w.Run(4*second, func() bool { return w.a.Stats().Sender.Chunks == 1 }), "all go")
+	}
 }
 
 // A path that is forgotten is learned again: what follows goes at the first pace.

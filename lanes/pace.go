@@ -40,12 +40,22 @@ func (l *Lanes) Spend(now machine.Micros, bytes int) {
 	}
 }
 
-// Hold lets no slice go before a time, whatever the schedulers say; a time that has passed
-// holds nothing. A sender that is held still gives up.
+// Hold lets no slice go before a time, whatever the rate. A sender that is to give up does. A
+// time that has passed holds nothing.
 func (l *Lanes) Hold(until machine.Micros) { l.heldUntil = until }
 
 // allowedAt returns when the next slice may go.
 func (l *Lanes) allowedAt() machine.Micros { return max(l.pacer.at, l.heldUntil) }
+
+// Yield says whether other packets on the path must not wait for slices. Schedulers that can
+// then have fewer of them in flight.
+func (l *Lanes) Yield(yields bool) {
+	for i := range l.lanes {
+		if s, ok := l.lanes[i].scheduler.(interface{ Yield(bool) }); ok {
+			s.Yield(yields)
+		}
+	}
+}
 
 // ForgetPath makes the schedulers begin anew: the path is another one, or what they learned
 // is not its rate.

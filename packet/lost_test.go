@@ -129,7 +129,7 @@ func TestEveryBitAcksItsNumber(t *testing.T) {
 }
 
 // The ring of sent packets grows from 32 as far as it must, keeps everything in its
-// place, and is given back.
+// place, and is given back as they are forgotten: also while a few are always kept.
 func TestTheRingGrows(t *testing.T) {
 	e := newEnd(t, Config{NextToSend: 65500})
 	check.Equal(t, "at first", len(e.sent.slots), 0)
@@ -141,10 +141,17 @@ func TestTheRingGrows(t *testing.T) {
 	for n := e.sent.oldest; n < e.sent.next; n++ {
 		check.Equal(t, "time of sending", e.sent.get(n).at, machine.Micros(n-65500)*ms)
 	}
-	later(Kept, e)
+	later(Kept-20*ms, e)
+	e.polls()
+	check.Equal(t, "kept", e.sent.len(), 19)
+	check.Equal(t, "when few are kept", len(e.sent.slots), 128)
+	for n := e.sent.oldest; n < e.sent.next; n++ {
+		check.Equal(t, "time of sending", e.sent.get(n).at, machine.Micros(n-65500)*ms)
+	}
+	later(20*ms, e)
 	e.polls()
 	check.Equal(t, "events", len(e.said()), 300)
-	check.Equal(t, "when it is empty", len(e.sent.slots), 0)
+	check.Equal(t, "when it is empty", len(e.sent.slots), firstRing)
 	check.That(t, cap(e.Endpoint.events) <= keptEvents, "the memory of many events is not kept")
 	sendMany(e, 1)
 	later(Kept, e)

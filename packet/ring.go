@@ -16,7 +16,7 @@ type sentPacket struct {
 }
 
 // sentRing keeps the newest sent numbers, without a gap. It grows as long as more are
-// kept than it holds, and is released when it is empty.
+// kept than it holds, and shrinks when few are.
 type sentRing struct {
 	slots  []sentPacket // number n is slot n modulo their count, a power of two
 	oldest seq.Number   // the first that is kept
@@ -34,24 +34,25 @@ func (r *sentRing) len() int { return int(r.next - r.oldest) }
 // push keeps one more number. There must be fewer than most.
 func (r *sentRing) push(p sentPacket, most int) {
 	if r.len() == len(r.slots) {
-		r.grow(min(max(2*len(r.slots), firstRing), most))
+		r.resize(min(max(2*len(r.slots), firstRing), most))
 	}
 	r.next++
 	*r.get(r.next - 1) = p
 }
 
-func (r *sentRing) grow(size int) {
-	bigger := sentRing{slots: make([]sentPacket, size), oldest: r.oldest, next: r.next}
+// resize makes room for so many numbers, no fewer than are kept.
+func (r *sentRing) resize(size int) {
+	other := sentRing{slots: make([]sentPacket, size), oldest: r.oldest, next: r.next}
 	for n := r.oldest; n < r.next; n++ {
-		*bigger.get(n) = *r.get(n)
+		*other.get(n) = *r.get(n)
 	}
-	*r = bigger
+	*r = other
 }
 
 // drop forgets the oldest number.
 func (r *sentRing) drop() {
 	r.oldest++
-	if r.oldest == r.next && len(r.slots) > firstRing {
-		r.slots = nil
+	if len(r.slots) > firstRing && r.len() <= len(r.slots)/8 {
+		r.resize(max(len(r.slots)/4, firstRing))
 	}
 }

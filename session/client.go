@@ -8,7 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 )
 
-// Client is the end that begins a connection (section 4). Its variables are those of CXC-1. It
+// Client is the end that begins a connection (section 5). Its variables are those of CXC-1. It
 // does nothing between calls.
 type Client struct {
 	state ClientState
@@ -74,7 +74,7 @@ func NewClient(now machine.Micros, cfg ClientConfig) (*Client, error) {
 // ClientState is that of a Client.
 type ClientState uint8
 
-// The states of section 4.
+// The states of section 5 (CXC-2).
 const (
 	Linking   ClientState = iota // there is no connection yet
 	Open                         // there is one
@@ -88,7 +88,7 @@ func (s ClientState) String() string {
 	return [...]string{"LINKING", "OPEN", "RELINKING", "CLOSED"}[s]
 }
 
-// The guards of section 4 (CXC-3). Of those of an event the first that holds counts.
+// The guards of section 5 (CXC-3). Of those of an event the first that holds counts.
 const (
 	timedOut uint8 = iota
 	refusalStands
@@ -143,7 +143,7 @@ type clientInput struct {
 
 type clientAction = machine.Action[Client, clientInput]
 
-// The actions of section 4.
+// The actions of section 5.
 var (
 	failClient  = clientAction{Name: "FAIL", Do: func(c *Client, in clientInput) { c.err = in.err }}
 	sendProof   = clientAction{Name: "PROVE", Do: (*Client).prove}
@@ -159,7 +159,7 @@ var (
 
 type clientTransition = machine.Transition[ClientState, uint8, Client, clientInput]
 
-// clientTable is every transition that there is (section 4).
+// clientTable is every transition that there is (section 5).
 var clientTable = machine.NewTable(clientStates, clientGuards, []clientTransition{
 	{Row: "I1", From: Linking, If: timedOut, To: Closed, Do: []clientAction{failClient}},
 	{Row: "I2", From: Linking, If: refusalStands, To: Closed, Do: []clientAction{failClient}},
@@ -317,7 +317,7 @@ func (c *Client) againTime() machine.Micros {
 	return max(c.now, c.provedAt+LinkSlow)
 }
 
-// ask makes a LINK.
+// ask makes a LINK (CXC-4, CXH-3).
 func (c *Client) ask(clientInput) {
 	m := Message{Kind: KindLink, Offer: c.offer}
 	c.out = m.append(c.out)
@@ -325,7 +325,8 @@ func (c *Client) ask(clientInput) {
 	c.stats.Links++
 }
 
-// prove makes the PROOF of the oldest challenge that was not proved, or else of the latest.
+// prove makes the PROOF of the oldest challenge that was not proved, or else of the latest
+// (CXC-6, CXH-5).
 func (c *Client) prove(clientInput) {
 	k := &c.challenges[len(c.challenges)-1]
 	for i := range c.challenges {
@@ -422,7 +423,7 @@ func (c *Client) linkedGuard(m *Message, idle bool) uint8 {
 	return linkedRight
 }
 
-// offered reports whether what was agreed is within what was offered.
+// offered reports whether what was agreed is within what was offered (CXC-17).
 func (c *Client) offered(a *Agreed) bool {
 	return a.Lanes <= c.offer.Lanes && a.Variant&^c.offer.Variants == 0 && a.Extensions&^c.offer.Extensions == 0 && a.Timeout <= c.offer.Timeout
 }
@@ -476,7 +477,7 @@ func (c *Client) proved() bool {
 	return false
 }
 
-// take keeps a challenge. The first one says more than a hint of another version. If there is no
+// take keeps a challenge (CXC-5). The first one says more than a hint of another version. If there is no
 // room for it, one goes that no PROOF was made of: who forges challenges does not push out those
 // whose LINKED is on its way.
 func (c *Client) take(in clientInput) {
@@ -490,7 +491,7 @@ func (c *Client) take(in clientInput) {
 	c.challenges = append(c.challenges, challenge{stamp: in.message.Stamp, cookie: in.message.Cookie, takenAt: c.now})
 }
 
-// begin makes the connection.
+// begin makes the connection (CXC-7).
 func (c *Client) begin(in clientInput) {
 	m := in.message
 	keys := DeriveKeys(c.key, &c.offer, &m.Agreed, m.ServerNonce)
@@ -499,20 +500,20 @@ func (c *Client) begin(in clientInput) {
 	c.moved(in)
 }
 
-// moved ends the attempt to link.
+// moved ends the attempt to link; the connection stays as it is (CXC-8).
 func (c *Client) moved(clientInput) {
 	c.heardAt, c.spoke = c.now, false
 	c.challenges, c.hint = c.challenges[:0], nil
 }
 
-// noteHint notes what an unproven refusal says; the first one counts.
+// noteHint notes what an unproven refusal says; the first one counts (CXC-10).
 func (c *Client) noteHint(in clientInput) {
 	if c.hint == nil {
 		c.hint, c.hintAt = refusal(in.message, false), c.now
 	}
 }
 
-// renew begins a new attempt to link, with a nonce of its own.
+// renew begins a new attempt to link, with a nonce of its own (CXC-9, CXN-5).
 func (c *Client) renew(clientInput) {
 	draw(c.random, c.offer.Nonce[:])
 	if c.link != nil {
@@ -522,7 +523,7 @@ func (c *Client) renew(clientInput) {
 	c.beganAt, c.linkAt = c.now, c.now
 }
 
-// hear notes a sign of life.
+// hear notes a sign of life (CXC-11).
 func (c *Client) hear(clientInput) {
 	c.heardAt, c.spoke, c.confirmed = c.now, false, true
 }
@@ -555,7 +556,7 @@ func (c *Client) Close(now machine.Micros) {
 	c.step(anyClose, clientInput{})
 }
 
-// Deadline returns when Poll has something to do; Never if it has not.
+// Deadline returns when Poll has something to do; Never if it has not (CXC-13).
 func (c *Client) Deadline() machine.Micros {
 	at := c.end
 	switch c.state {
@@ -588,7 +589,7 @@ func (c *Client) Link() *Link { return c.link }
 func (c *Client) Confirmed() bool { return c.confirmed }
 
 // Err returns why the client ended by itself: an error that wraps ErrTimeout, or is a
-// *RefusedError, or both.
+// *RefusedError, or both. Nothing of it goes on (CXC-16).
 func (c *Client) Err() error { return c.err }
 
 // Stats returns the counts so far.

@@ -1,4 +1,4 @@
-// Package session is the beginning and the envelope of a connection: sections 2 to 5 of
+// Package session is the beginning and the envelope of a connection: sections 2 to 6 of
 // spec/CONNECTION.md.
 //
 // A [Client] and a [Server] link: the server answers an address that it does not know with a

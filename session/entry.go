@@ -2,7 +2,7 @@ package session
 
 import "github.com/chunkwire/chunkwire/machine"
 
-// Entry is what a server knows of an identity, or of an anonymous client (section 5): its
+// Entry is what a server knows of an identity, or of an anonymous client (section 6): its
 // connection, or that it ended. Its variables are those of CXS-4.
 type Entry struct {
 	// Owner is for the layer above. It belongs to the connection, and is forgotten with it.

@@ -11,7 +11,7 @@ import (
 // field at fault; wire.NoPlace where the fault lies in no byte.
 type Error = wire.Error
 
-// The codes of sections 3 to 5.
+// The codes of sections 3 to 6.
 const (
 	CodeTruncated    wire.Code = "truncated"
 	CodeUnknownKind  wire.Code = "unknown_kind"
@@ -103,7 +103,7 @@ var (
 	timeoutNotWhole = rule("CXH-11", CodeTimeout, "not a whole number of 100 ms", agreedTimeoutAt)
 )
 
-// What a Link and a Server refuse of data (sections 3.1 and 5).
+// What a Link and a Server refuse of data (section 3.1).
 var (
 	linkUnknown     = rule("CXE-20", CodeUnknownLink, "there is no such link", dataLinkAt)
 	modeDiffers     = rule("CXE-21", CodeMode, "the link has another mode", 0)

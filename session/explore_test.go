@@ -502,7 +502,8 @@ func explored(t *testing.T, worlds []handshake.World) (rows map[machine.Row]bool
 	return rows, states
 }
 
-// Every state of the smallest worlds, and every row that the model has an event for.
+// Every state of the smallest worlds, and every row that the model has an event for: after each the
+// machines have the variables of the model (CXC-1, CXS-4).
 func TestExplore(t *testing.T) {
 	rows, _ := explored(t, handshake.Smallest)
 	for _, row := range exRows {

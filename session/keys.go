@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// Keys are what both ends make of their key and the handshake (CXK-1 to CXK-3).
+// Keys are what both ends make of their key and the handshake (CXK-1 to CXK-3, SEC-6).
 type Keys struct {
 	C2S    Key // seals what the client sends
 	S2C    Key // seals what the server sends
@@ -26,6 +26,7 @@ func DeriveKeys(key Key, offer *Offer, agreed *Agreed, serverNonce Nonce) Keys {
 	return Keys{mac32(base, []byte("c2s")), mac32(base, []byte("s2c")), mac32(base, []byte("resume"))}
 }
 
+// mac32 is HMAC-SHA-256 (CXN-6).
 func mac32(key Key, text []byte) (out Key) {
 	h := hmac.New(sha256.New, key[:])
 	h.Write(text)
@@ -106,7 +107,7 @@ func ProofOf(key Key, m, answered *Message) [16]byte {
 // equal compares tags in constant time (CXK-9).
 func equal(a, b *[16]byte) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
 
-// draw fills b with randomness. A source that fails is a mistake of the program.
+// draw fills b with randomness (CXN-5). A source that fails is a mistake of the program.
 func draw(random io.Reader, b []byte) {
 	if _, err := io.ReadFull(random, b); err != nil {
 		panic("session: no randomness: " + err.Error())

@@ -27,7 +27,7 @@ type LinkConfig struct {
 }
 
 // Link is the envelope of a connection: it seals what this end sends and opens what it gets,
-// each datagram once (section 3.1). It lives as long as the connection, whatever becomes of the
+// each datagram once (section 3.1; SEC-5, PKT-SEC-1, CHT-SEC-1). It lives as long as the connection, whatever becomes of the
 // addresses, and so no counter is ever used twice (CXE-5).
 type Link struct {
 	mode   Mode
@@ -35,8 +35,8 @@ type Link struct {
 	next   uint64 // the counter of the next datagram
 	seal   sealer
 	open   sealer
-	taken  seq.Window
-	opened uint64 // the counter of the datagram that was opened last
+	taken  seq.Window // CXE-7
+	opened uint64     // the counter of the datagram that was opened last
 }
 
 // NewLink returns the link of a configuration.

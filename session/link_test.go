@@ -99,7 +99,8 @@ func TestOverheads(t *testing.T) {
 	check.Equal(t, "most", MaxOverhead, AEAD.Overhead())
 }
 
-// Each bit of a datagram counts: with one changed it is refused, and changes nothing (CXE-8, CXE-9).
+// Each bit of a datagram counts: with one changed it is refused, and changes nothing (CXE-8,
+// CXE-9, CXA-37, PKT-SEC-1, CHT-SEC-1).
 func TestEveryBitIsCovered(t *testing.T) {
 	for _, mode := range modes {
 		a, b := pair(mode, 5)
@@ -157,7 +158,7 @@ func TestReflection(t *testing.T) {
 }
 
 // A datagram is opened once (replay), however many come between, up to the window; behind it none
-// is (CXE-7).
+// is (CXE-7, CXT-SAFE-5, SEC-5).
 func TestReplay(t *testing.T) {
 	for _, mode := range modes {
 		a, b := pair(mode, 0)
@@ -198,7 +199,8 @@ func TestTheOrderOfOpening(t *testing.T) {
 	check.Equal(t, "nothing", b.refuses(nil), "truncated at 0 (CXH-20)")
 }
 
-// The counter of a datagram is the only one in half of the space around the highest (CXE-6).
+// The counter of a datagram is the only one in half of the space around the highest (CXE-6,
+// CXA-39).
 func TestCounters(t *testing.T) {
 	for _, c := range []struct {
 		highest int64
@@ -293,7 +295,7 @@ func TestAEADHides(t *testing.T) {
 	check.That(t, !bytes.Equal(first[9:], second[9:]), "it differs")
 }
 
-// A counter is used once: no end seals when none is left (CXE-10).
+// A counter is used once: no end seals when none is left (CXE-10, CXT-SAFE-8).
 func TestNoCounterIsLeft(t *testing.T) {
 	a, _ := pair(CRC, 1<<62-1)
 	a.Seal(nil, []byte("the last"))

@@ -37,7 +37,7 @@ func (k Kind) isData() bool { return Mode(k) >= CRC && Mode(k) <= AEAD }
 // Version is that of the protocol.
 const Version = 1
 
-// The sizes of section 3.2, and where fields are, in bytes.
+// The sizes of section 3.2, and where fields are, in bytes (CXH-1).
 const (
 	linkSize      = 64
 	challengeSize = 41
@@ -220,7 +220,7 @@ func (m *Message) Append(dst []byte) ([]byte, error) {
 	return m.append(dst), nil
 }
 
-// append appends a message that is sound.
+// append appends a message that is sound (CXH-3 to CXH-7, CXN-4).
 func (m *Message) append(dst []byte) []byte {
 	dst = append(dst, byte(m.Kind))
 	switch m.Kind {
@@ -268,7 +268,7 @@ func (a *Agreed) append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint16(dst, uint16(a.Timeout/timeoutUnit))
 }
 
-// Decode decodes a datagram. The checks and their order are those of section 3.3. It takes
+// Decode decodes a datagram. The checks and their order are those of section 3.3 (CXH-9). It takes
 // exactly what Append makes, reads nothing beyond the datagram and allocates nothing
 // (CXH-10, CXH-12). Of data it takes the fields apart and opens nothing.
 func Decode(datagram []byte) (m Message, err error) {

@@ -275,7 +275,7 @@ func TestOneEncoding(t *testing.T) {
 	})
 }
 
-// Any bytes are refused or taken, and cost nothing (CXH-12).
+// Any bytes are refused or taken, and cost nothing (CXH-12, CXT-SAFE-7).
 func TestAnyBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(t, "bytes")

@@ -66,7 +66,7 @@ func (e *Entry) leave() {
 	e.agreed.Link = 0
 }
 
-// drawLink draws the number of a new link: not 0, not in use, and one of this server's.
+// drawLink draws the number of a new link: not 0, not in use, and one of this server's (CXN-5).
 func (s *Server) drawLink() uint32 {
 	var b [4]byte
 	for {
@@ -150,7 +150,7 @@ func (s *Server) Poll(now machine.Micros) (event Event, ok bool) {
 	return Event{}, false
 }
 
-// Deadline returns when Poll has something to do; Never if it has not.
+// Deadline returns when Poll has something to do; Never if it has not (CXS-17).
 func (s *Server) Deadline() machine.Micros { return min(s.halfOpen.due(), s.ended.due()) }
 
 // Stats returns the counts so far.

@@ -7,7 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 )
 
-// Server is the end that clients link to (section 5). It keeps an entry for each connection, and
+// Server is the end that clients link to (section 6). It keeps an entry for each connection, and
 // nothing of who has not proved that it can read at its address. It does nothing between calls.
 type Server struct {
 	now       machine.Micros // the latest that was given, in microseconds (CXN-2, CXN-3)
@@ -40,7 +40,8 @@ type count struct{ living, ended int }
 
 func (c count) plus(o count) count { return count{c.living + o.living, c.ended + o.ended} }
 
-// NewServer returns a server without connections. It fails with machine.ErrConfig (CXP-2).
+// NewServer returns a server without connections, and with a secret of its own (CXK-10). It fails
+// with machine.ErrConfig (CXP-2).
 func NewServer(cfg ServerConfig) (*Server, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -59,7 +60,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 // EntryState is that of an Entry.
 type EntryState uint8
 
-// The states of section 5.
+// The states of section 6 (CXS-5).
 const (
 	Free        EntryState = iota // there is no entry
 	Unconfirmed                   // there is a connection; no datagram of it came
@@ -73,7 +74,7 @@ func (s EntryState) String() string {
 	return [...]string{"FREE", "UNCONFIRMED", "CONFIRMED", "ENDED"}[s]
 }
 
-// The guards of section 5 (CXS-6). Of those of an event the first that holds counts.
+// The guards of section 6 (CXS-6). Of those of an event the first that holds counts.
 const (
 	proofResumes uint8 = iota
 	proofNoRoom
@@ -115,7 +116,7 @@ type entryInput struct {
 
 type entryAction = machine.Action[Entry, entryInput]
 
-// The actions of section 5.
+// The actions of section 6.
 var (
 	refuseProof = entryAction{Name: "REFUSE", Do: (*Entry).refuse}
 	makeLink    = entryAction{Name: "MAKE", Do: (*Entry).make}
@@ -130,7 +131,7 @@ var (
 
 type entryTransition = machine.Transition[EntryState, uint8, Entry, entryInput]
 
-// entryTable is every transition that there is (section 5).
+// entryTable is every transition that there is (section 6).
 var entryTable = machine.NewTable(entryStates, entryGuards, []entryTransition{
 	{Row: "J1", From: Free, If: proofResumes, To: Free, Do: []entryAction{refuseProof}},
 	{Row: "J2", From: Free, If: proofNoRoom, To: Free, Do: []entryAction{refuseProof}},
@@ -244,7 +245,8 @@ type proof struct {
 	err   *Error // why it draws no answer
 }
 
-// undecodable answers a LINK of another version, if the answer is smaller (CXS-1, CXS-18).
+// undecodable answers a LINK of another version, of which it knows what all have in common (CXH-13),
+// if the answer is smaller (CXS-1, CXS-18).
 func (s *Server) undecodable(in *proof, datagram []byte, err *Error) {
 	if in.message.Kind != KindLink || err.Code() != CodeVersion || len(datagram) < linkSize {
 		in.err = err
@@ -254,7 +256,7 @@ func (s *Server) undecodable(in *proof, datagram []byte, err *Error) {
 	s.refuseUnproven(in, OtherVersion)
 }
 
-// challenge answers a LINK. It keeps nothing (CXS-1).
+// challenge answers a LINK, with a stamp that no other has (CXK-5, CXH-4). It keeps nothing (CXS-1).
 func (s *Server) challenge(in *proof) {
 	stamp := max(uint64(s.now), s.nextStamp)
 	s.nextStamp = stamp + 1
@@ -457,7 +459,7 @@ func (e *Entry) refusalReason(in *proof) Reason {
 	return Replaced
 }
 
-// answer appends the LINKED for a PROOF (CXS-10).
+// answer appends the LINKED for a PROOF (CXS-10, CXH-6).
 func (e *Entry) answer(in entryInput) {
 	m := Message{Kind: KindLinked, Agreed: e.agreed, ServerNonce: e.serverNonce}
 	m.Nonce = in.message.Nonce
@@ -516,7 +518,8 @@ func (e *Entry) end(in entryInput) {
 	e.wait(&s.ended)
 }
 
-// confirm notes that the client has the keys (CXS-13).
+// confirm notes that the client has the keys (CXS-13): until then nothing but LINKED is sent
+// (CXS-15).
 func (e *Entry) confirm(in entryInput) {
 	e.unlist()
 	in.event.Kind, in.event.Entry = EventConfirmed, e

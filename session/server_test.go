@@ -30,7 +30,7 @@ func TestALinkIsChallenged(t *testing.T) {
 }
 
 // A LINK of another version is told so, if it is not smaller than one of this; nothing else that
-// cannot be decoded is answered (CXS-1, CXS-18).
+// cannot be decoded is answered (CXH-13, CXS-1, CXS-18).
 func TestWhatIsNotAnswered(t *testing.T) {
 	h := newHost(t, open)
 	link := newCaller(h, here, 0).sends()
@@ -196,7 +196,7 @@ func TestReplacement(t *testing.T) {
 }
 
 // What knows another connection than the present one is refused, and changes nothing: its proof
-// cannot be checked, so even the right nonce and a newer stamp move nothing (J8, J17; R-1).
+// cannot be checked, so even the right nonce and a newer stamp move nothing (J8, J17).
 func TestAProofThatNobodyCanCheck(t *testing.T) {
 	for _, c := range []struct {
 		row   string
@@ -317,7 +317,7 @@ func TestAnEndedConnectionBeginsAnew(t *testing.T) {
 }
 
 // Anonymous clients are told apart by their first nonce: none replaces another, not even at the same
-// address (CXS-3, M-2).
+// address (CXS-3).
 func TestAnonymousClients(t *testing.T) {
 	h := newHost(t, open)
 	a, b := confirmed(h, here, 0), confirmed(h, here, 0)
@@ -413,7 +413,8 @@ func TestRoomForWhoComesBack(t *testing.T) {
 	_ = c
 }
 
-// An entry counts where it was made, wherever it goes: a move makes no room, and needs none.
+// An entry counts where it was made, wherever it goes: a move makes no room, and needs none
+// (CXA-26).
 func TestMovingMakesNoRoom(t *testing.T) {
 	h := newHost(t, with(open, func(c *ServerConfig) { c.MaxConnections, c.MaxPerAddress = 8, 1 }))
 	a, b := confirmed(h, here, 0), confirmed(h, there, 0)
@@ -433,7 +434,7 @@ func TestMovingMakesNoRoom(t *testing.T) {
 	check.Equal(t, "nothing is left", []int{len(h.prefixes), h.Stats().Living, h.Stats().Ended}, []int{0, 0, 0})
 }
 
-// Links are drawn until one is free, and are those of the server's shard (CXN-5, R-8).
+// Links are drawn until one is free, and are those of the server's shard (CXN-5).
 func TestLinksAreDrawn(t *testing.T) {
 	random := &script{unhex("00000000" + "05000000" + "05000000" + "06000000" + "ffffffff" + "01000000")}
 	h := newHost(t, open)

@@ -1,19 +1,26 @@
 package spec_test
 
 import (
+	"bytes"
 	"encoding/hex"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/session"
 )
 
 // The examples of CONNECTION.md are requests to a port, each with its response behind it
-// (CXO-1 to CXO-6).
+// (CXO-1 to CXO-10).
 func TestConnectionExamplesAreWhatAPortAnswers(t *testing.T) {
 	checkExamples(t, "CONNECTION.md", map[string]int{
 		"session_encode": 5, "session_decode": 7, "session_cookie": 1, "session_proof": 3, "session_keys": 1, "session_seal": 5, "session_open": 8,
+		"session_client": 1, "session_server": 1,
 	})
 }
 
@@ -106,4 +113,75 @@ func TestConstantsOfConnectionsFitTogether(t *testing.T) {
 			t.Errorf("%s: %v", check.what, c)
 		}
 	}
+}
+
+// The records of section 7 are decoded and encoded so (CXR-1 to CXR-3, CXR-7).
+func TestRecordsOfConnections(t *testing.T) {
+	table := rows(t, "CONNECTION.md", "| Record | Bytes | What it shows |")
+	types := map[string]connection.Type{"CLOSE": connection.TypeClose, "SLICE": connection.TypeSlice, "CHUNK_ACK": connection.TypeChunkAck}
+	if len(table) != len(types) {
+		t.Errorf("%d records", len(table))
+	}
+	format := connection.Format{Lanes: 2}
+	for _, row := range table {
+		payload, err := hex.DecodeString(strings.ReplaceAll(row[1], " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r connection.Record
+		next, err := format.Decode(payload, 0, &r)
+		if name, _, _ := strings.Cut(row[0], " "); err != nil || next != len(payload) || r.Type != types[name] {
+			t.Errorf("%v: %v, %d, %v", row, r, next, err)
+		}
+		if again, err := format.Append(nil, &r); err != nil || !bytes.Equal(again, payload) {
+			t.Errorf("%v: %x, %v", row, again, err)
+		}
+	}
+}
+
+// The registry of CONNECTION.md has the codes of packages session and connection; those of the
+// bodies of slices and acks are PROTOCOL.md's.
+func TestCodesOfConnectionsAreTheCodes(t *testing.T) {
+	of := codesOf(t, "../session/errors.go")
+	others := slices.DeleteFunc(codesOf(t, "../connection/errors.go"), func(code string) bool { return slices.Contains(of, code) })
+	checkCodes(t, "connection.json", "../session/errors.go", others...)
+}
+
+// Each attacker of section 11.2 and each fault of section 12 has its tests.
+func TestAttackersHaveTests(t *testing.T) {
+	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake", "../cmd/chunkwire")
+	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
+	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | In a connection | Excluded by | Test |")
+	if len(attackers) != 21 || len(faults) != 14 {
+		t.Errorf("%d attackers, %d faults", len(attackers), len(faults))
+	}
+	for _, row := range append(attackers, faults...) {
+		for name := range strings.SplitSeq(row[len(row)-1], ", ") {
+			if !known[name] {
+				t.Errorf("%s: there is no test %s", row[0], name)
+			}
+		}
+	}
+}
+
+// testNames returns the names of the tests of some folders.
+func testNames(t *testing.T, folders ...string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	for _, folder := range folders {
+		files, err := filepath.Glob(folder + "/*_test.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", folder, len(files), err)
+		}
+		for _, file := range files {
+			code, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`).FindAllSubmatch(code, -1) {
+				names[string(m[1])] = true
+			}
+		}
+	}
+	return names
 }

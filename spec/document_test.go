@@ -122,14 +122,7 @@ func checkCodes(t *testing.T, data, file string, others ...string) {
 	if err := json.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
-	code, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := slices.Clone(others)
-	for _, m := range regexp.MustCompile(`wire\.Code += "([a-z_]+)"`).FindAllSubmatch(code, -1) {
-		want = append(want, string(m[1]))
-	}
+	want := append(codesOf(t, file), others...)
 	var got []string
 	for _, c := range document.Codes {
 		got = append(got, c.Code)
@@ -139,4 +132,17 @@ func checkCodes(t *testing.T, data, file string, others ...string) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("codes of %s (-code +document):\n%s", data, diff)
 	}
+}
+
+// codesOf returns the codes that a file declares.
+func codesOf(t *testing.T, file string) (codes []string) {
+	t.Helper()
+	code, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`wire\.Code += "([a-z_]+)"`).FindAllSubmatch(code, -1) {
+		codes = append(codes, string(m[1]))
+	}
+	return codes
 }

@@ -164,9 +164,10 @@ func (c Channel) inboxLocked() *inbox {
 
 // deliverMessagesLocked gives those who wait for a message the next one.
 func (p *Peer) deliverMessagesLocked(now machine.Micros) {
+	readable := p.conn.Readable()
 	for i := range p.inboxes {
 		in := &p.inboxes[i]
-		if !in.awaited {
+		if !in.awaited || readable&(1<<in.id) == 0 {
 			continue
 		}
 		if m, ok := p.conn.Read(now, in.id, nil); ok {

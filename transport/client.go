@@ -10,13 +10,15 @@ import (
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/session"
 )
 
 // client is what a Peer that was dialed has for itself: a socket, and the handshake.
 type client struct {
 	settings settings
 	peer     *Peer
-	network  string // of Dial; empty for a socket of the caller
+	dial     func(context.Context) (net.Conn, error) // of Dial; nil for a socket of the caller
+	routeAt  machine.Micros                          // when the route is to be looked at
 	machine  *connection.Client
 	buffers  driver.Buffers
 	opened   driver.Signal // the handshake is done, or the connection has ended
@@ -50,7 +52,8 @@ func Dial(ctx context.Context, network, address string, cfg Config) (*Peer, erro
 		conn.Close()
 		return nil, err
 	}
-	return dial(ctx, set, network, socket, to, conn)
+	again := func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, network, to.String()) }
+	return dial(ctx, &client{settings: set, dial: again}, socket, to, conn)
 }
 
 // Over is Dial over a socket of the caller, which must not be connected. It takes the
@@ -71,15 +74,15 @@ func Over(ctx context.Context, pc net.PacketConn, server net.Addr, cfg Config) (
 		pc.Close()
 		return nil, err
 	}
-	return dial(ctx, set, "", socket, to, pc)
+	return dial(ctx, &client{settings: set}, socket, to, pc)
 }
 
 // dial makes a peer and waits until its handshake is done.
-func dial(ctx context.Context, set settings, network string, socket udp.Socket, to udp.Peer, conn any) (*Peer, error) {
-	c := &client{settings: set, network: network}
+func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Peer, conn any) (*Peer, error) {
+	set := &c.settings
 	p := &Peer{client: c, identity: set.Identity, to: to}
 	c.peer = p
-	p.driver = driver.New(socket, c, driver.StartClock(), largestDatagram)
+	p.driver = driver.New(socket, c, driver.StartClock(), session.LargestDatagram)
 	var err error
 	if c.machine, err = connection.NewClient(set.client(), p.driver.Now()); err != nil {
 		socket.Close()
@@ -138,7 +141,7 @@ func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
 	d.Lock()
 	defer d.Unlock()
 	d.CountInLocked(len(datagram))
-	if d.ErrLocked() != nil || from.Key != p.to.Key || len(datagram) > largestDatagram {
+	if d.ErrLocked() != nil || from.Key != p.to.Key {
 		return
 	}
 	if err := c.machine.Receive(now, datagram); err == nil {
@@ -159,10 +162,11 @@ func (c *client) Unreadable(size int, _ udp.Peer) {
 	c.peer.driver.CountInLocked(size)
 }
 
-// PortUnreachableLocked ends a handshake that has no chance. Later it is no reason to
-// end: anyone on the path could have said it, and the server may be back in time.
+// PortUnreachableLocked ends a handshake that has no chance (CXA-6). Once the server has said
+// anything it is no reason to end: anyone who knows the ports could have said it, and
+// the server may be back in time.
 func (c *client) PortUnreachableLocked(err error) {
-	if c.peer.conn == nil {
+	if c.peer.conn == nil && c.peer.traffic.DatagramsIn == 0 {
 		c.peer.driver.EndLocked(fmt.Errorf("%w at %v: %w", ErrUnreachable, c.peer.to, err))
 	}
 }
@@ -178,18 +182,51 @@ func (c *client) EndLocked(cause error) {
 // Rebind makes a dialed peer go on with a new socket, and so perhaps another address:
 // when the network has changed, for instance. The connection goes on, with all that is
 // under way. A client resumes by itself as well when it hears nothing for three tenths
-// of the time-out, but over the socket that it has. Rebind fails with an error of the net
-// package, and then nothing has changed, or with the error that ended the connection.
+// of the time-out, with a new socket if the system would give it another address. Rebind
+// fails with an error of the net package, and then nothing has changed, or with the error
+// that ended the connection.
 func (p *Peer) Rebind(ctx context.Context) error {
-	if p.client == nil || p.client.network == "" {
+	if p.client == nil || p.client.dial == nil {
 		return machine.ConfigError("Rebind", "a peer of a server, or of Over", "one of Dial")
 	}
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, p.client.network, p.RemoteAddr().String())
+	conn, err := p.client.dial(ctx)
 	if err != nil {
 		return err
 	}
 	return p.rebind(udp.Connected(conn), conn)
+}
+
+// routeInterval is how often a client that hears nothing looks at the route.
+const routeInterval = machine.Second
+
+// watchRouteLocked looks whether the system would give a new socket another address, if
+// the client links again since it hears nothing: then the network has changed, and the
+// socket that it has may never bring anything again.
+func (c *client) watchRouteLocked(now machine.Micros) {
+	if c.dial == nil || now < c.routeAt || c.machine.State() != session.Relinking {
+		return
+	}
+	c.routeAt = now + routeInterval
+	c.peer.driver.GoLocked(c.followRoute)
+}
+
+// followRoute goes on with a new socket if that has another address.
+func (c *client) followRoute() {
+	conn, err := c.dial(context.Background())
+	if err != nil {
+		return // there is no way at all now
+	}
+	if sameIP(conn.LocalAddr(), c.peer.LocalAddr()) {
+		conn.Close()
+		return
+	}
+	_ = c.peer.rebind(udp.Connected(conn), conn) // fails if the connection has ended
+}
+
+func sameIP(a, b net.Addr) bool {
+	x, okX := a.(*net.UDPAddr)
+	y, okY := b.(*net.UDPAddr)
+	return okX && okY && x.IP.Equal(y.IP)
 }
 
 // RebindOver is Rebind over a socket of the caller, which must not be connected, and

@@ -107,6 +107,9 @@ type Config struct {
 // NoLanes is the number of lanes of an end that wants no chunks.
 const NoLanes = connection.NoLanes
 
+// NoChannels is for Config.Channels of ends that want no messages.
+var NoChannels = []channel.Config{}
+
 // What zero stands for.
 const (
 	defaultRecvQueue    = 4

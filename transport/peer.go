@@ -9,12 +9,8 @@ import (
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/session"
 )
-
-// largestDatagram is the most bytes that a connection sends in a datagram.
-const largestDatagram = packet.MaxDatagram + 25
 
 // Peer is one end of a connection. All its methods are safe for concurrent use.
 type Peer struct {
@@ -32,16 +28,15 @@ type Peer struct {
 	traffic Traffic
 	heardAt machine.Micros // when something valid came last
 
-	sending []sending // chunks that the peer does not have yet
-	chunks  [][]byte  // complete, for Recv
-	inboxes []inbox   // of channels that somebody waits for
+	sending driver.Deliveries // chunks that the peer does not have yet
+	chunks  [][]byte          // complete, for Recv
+	inboxes []inbox           // of channels that somebody waits for
 
-	chunkRoom driver.Signal // there is room for another chunk
-	arrived   driver.Signal // there is a chunk to receive, or the connection has ended
-	progress  driver.Signal // there may be room for messages, or all may be delivered
-	done      driver.Signal // the connection has ended
-	err       error         // why it has ended; nil while it is active
-	over      bool          // the other end needs nothing more: the driver does not know it
+	arrived  driver.Signal // there is a chunk to receive, or the connection has ended
+	progress driver.Signal // there may be room for messages, or all may be delivered
+	done     driver.Signal // the connection has ended
+	err      error         // why it has ended; nil while it is active
+	over     bool          // the other end needs nothing more: the driver does not know it
 }
 
 // ends is what a Peer drives: a connection.Client or a connection.Peer.
@@ -189,6 +184,9 @@ func (p *Peer) updateLocked(now, earliest machine.Micros) {
 	if p.over {
 		return
 	}
+	if p.client != nil {
+		p.client.watchRouteLocked(now)
+	}
 	if p.conn != nil {
 		p.deliverChunksLocked(now)
 		p.deliverMessagesLocked(now)
@@ -226,7 +224,7 @@ func (p *Peer) endLocked(cause error) {
 	}
 	p.progress.Give()
 	p.done.Give()
-	if p.shard != nil && len(p.chunks) == 0 {
+	if p.shard != nil && len(p.chunks) == 0 && p.conn.Readable() == 0 {
 		p.shard.server.withdraw(p)
 	}
 }

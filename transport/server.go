@@ -110,7 +110,7 @@ func checkNetwork(network string) error {
 // Accept returns the next client that has connected: its handshake is done, its
 // address validated and, if it has an identity, that proven. Accept fails with
 // ErrCanceled, or, once the server has ended, with the error that ended it. Of
-// connections that ended meanwhile only those that left a chunk to receive are
+// connections that ended meanwhile only those that left something to receive are
 // returned.
 func (s *Server) Accept(ctx context.Context) (*Peer, error) {
 	for {

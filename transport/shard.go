@@ -36,7 +36,7 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 		return nil, err
 	}
 	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
-	sh.driver = driver.New(socket, sh, s.clock, largestDatagram)
+	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)
 	sh.driver.AddLocked(&sh.slot, (*handshakes)(sh))
 	return sh, nil
 }
@@ -87,9 +87,6 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer) {
 	d.CountInLocked(len(datagram))
 	switch {
 	case d.ErrLocked() != nil:
-		return
-	case len(datagram) > largestDatagram:
-		sh.stats.undecodable(session.CodeTrailingData, from)
 		return
 	case !isData(datagram) && !sh.answersLocked(datagram, from):
 		return

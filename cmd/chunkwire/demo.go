@@ -108,7 +108,7 @@ func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pac
 		return result, slices, err
 	}
 	defer stage.close()
-	warnOfSmallBuffers(errOut, stage.server.Stats())
+	warnOfSmallBuffers(errOut, plainGate{stage.server}.socket())
 	out.print(fmt.Sprintf("server %v → relay %v → client %v", stage.server.Addr(), stage.relayAddr, stage.client.LocalAddr()))
 	out.print(d.headline(p))
 	world := pattern(int(d.size), d.seed)

@@ -7,47 +7,48 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/file"
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
-// entrance takes what all peers send at once, until one has begun a file: one that
+// entrance takes what all remotes send at once, until one has begun a file: one that
 // sends something else, or nothing more, delays and ends nothing.
 type entrance struct {
 	flags    *recvFlags
-	endpoint *plain.Endpoint
+	gate     gate
 	note     note
 	arrivals chan arrival
 
-	mu     sync.Mutex
-	chosen bool
-	active map[*plain.Conn]bool // with --raw: those whose chunk is not complete
-	others int                  // peers that sent something else
+	mu      sync.Mutex
+	chosen  bool
+	active  map[remote]bool // with --raw: those whose chunk has begun and is not complete
+	others  int             // remotes that sent something else
+	refused int             // remotes whose file came too late
 }
 
-// arrival is what came from a peer: the header of a file, or with --raw its chunk,
+// arrival is what came from a remote: the header of a file, or with --raw its chunk,
 // or why there is none.
 type arrival struct {
-	conn  *plain.Conn
+	from  remote
 	info  file.Info
 	chunk []byte
 	err   error
 	at    time.Time
 }
 
-func newEntrance(flags *recvFlags, endpoint *plain.Endpoint, n note) *entrance {
-	return &entrance{flags: flags, endpoint: endpoint, note: n, arrivals: make(chan arrival), active: map[*plain.Conn]bool{}}
+func newEntrance(flags *recvFlags, g gate, n note) *entrance {
+	return &entrance{flags: flags, gate: g, note: n, arrivals: make(chan arrival), active: map[remote]bool{}}
 }
 
 const (
-	listedPeers     = 3                      // of those that send no file
-	lookInterval    = 50 * time.Millisecond  // at what begins to arrive
-	undecodableTime = time.Second            // until it is reported that nothing decodes
-	noticeInterval  = 200 * time.Millisecond // of looks at that
+	listedPeers    = 3                      // of those that send no file, or too late
+	lookInterval   = 50 * time.Millisecond  // at what begins to arrive
+	misfitTime     = time.Second            // until it is reported that some try in vain
+	noticeInterval = 200 * time.Millisecond // of looks at that
 )
 
-// wait returns the peer whose file has begun, or with --raw the first peer. All
-// others are taken care of as long as the endpoint lasts.
+// wait returns the remote whose file has begun, or with --raw the first whose chunk has.
+// All others are taken care of as long as the gate lasts.
 func (e *entrance) wait(ctx context.Context) (arrival, error) {
 	awaited := "no sender of a file"
 	if e.flags.raw {
@@ -62,7 +63,7 @@ func (e *entrance) wait(ctx context.Context) (arrival, error) {
 	}
 	tick := time.NewTicker(noticeInterval)
 	defer tick.Stop()
-	var since time.Time // when the first datagram that does not decode was seen
+	var since time.Time // when the first misfit was seen
 	for noted := false; ; {
 		select {
 		case a := <-first:
@@ -70,46 +71,42 @@ func (e *entrance) wait(ctx context.Context) (arrival, error) {
 		case <-waiting.Done():
 			return arrival{}, ended(waiting)
 		case now := <-tick.C:
-			if since, noted = e.noticeUndecodable(now, since, noted); noted {
+			if since, noted = e.noticeMisfits(now, since, noted); noted {
 				tick.Stop()
 			}
 		}
 	}
 }
 
-// noticeUndecodable says once that datagrams come that do not decode.
-func (e *entrance) noticeUndecodable(now, since time.Time, noted bool) (time.Time, bool) {
-	st := e.endpoint.Stats()
-	switch {
-	case st.Undecodable == 0:
+// noticeMisfits says once that ends try in vain.
+func (e *entrance) noticeMisfits(now, since time.Time, noted bool) (time.Time, bool) {
+	switch misfits := e.gate.misfits(); {
+	case misfits == "":
 	case since.IsZero():
 		since = now
-	case now.Sub(since) >= undecodableTime-noticeInterval:
-		e.note.printf("%s from %v do not decode: another --protocol-id or --lanes?", countOf(st.Undecodable, "datagram"), st.UndecodableFrom)
+	case now.Sub(since) >= misfitTime-noticeInterval:
+		e.note.printf("%s", misfits)
 		noted = true
 	}
 	return since, noted
 }
 
-// accept gives each peer a goroutine. The first one is sent to first.
+// accept gives each remote a goroutine. With --raw the first whose chunk begins is sent
+// to first.
 func (e *entrance) accept(ctx context.Context, first chan<- arrival) {
-	for n := 0; ; n++ {
-		conn, err := e.endpoint.Accept(ctx)
+	for {
+		from, err := e.gate.accept(ctx)
 		if err != nil {
-			if ctx.Err() == nil && e.endpoint.Err() != nil {
+			if ctx.Err() == nil && e.gate.Err() != nil {
 				e.arrive(ctx, arrival{err: err})
 			}
 			return
 		}
-		if !e.flags.raw {
-			go e.takeHeader(ctx, conn)
-			continue
+		if e.flags.raw {
+			go e.takeChunk(ctx, from, first)
+		} else {
+			go e.takeHeader(ctx, from)
 		}
-		e.setActive(conn, true)
-		if n == 0 {
-			first <- arrival{conn: conn, at: time.Now()}
-		}
-		go e.takeChunk(ctx, conn)
 	}
 }
 
@@ -118,43 +115,49 @@ func (e *entrance) arrive(ctx context.Context, a arrival) {
 	select {
 	case e.arrivals <- a:
 	case <-ctx.Done():
-	case <-e.endpoint.Done():
+	case <-e.gate.Done():
 	}
 }
 
-// takeHeader waits for the header of a file. The first peer that sends one is
+// takeHeader waits for the header of a file. The first remote that sends one is
 // chosen; later ones get the receipt that their file is not stored.
-func (e *entrance) takeHeader(ctx context.Context, conn *plain.Conn) {
-	info, err := e.header(ctx, conn)
+func (e *entrance) takeHeader(ctx context.Context, from remote) {
+	info, err := e.header(ctx, from)
 	switch {
 	case err == nil && e.choose():
-		e.arrive(ctx, arrival{conn: conn, info: info})
-		return
+		e.arrive(ctx, arrival{from: from, info: info})
 	case err == nil:
-		e.note.printf("%v wants to send a file, too, and is refused", conn.RemoteAddr())
-		file.Refuse(ctx, conn)
-		_ = conn.Linger(ctx, file.Linger)
-	case !errors.Is(err, plain.ErrCanceled) && !errors.Is(err, plain.ErrClosed):
-		e.noteOther(conn)
+		e.noteRefused(from)
+		file.Refuse(ctx, from)
+		from.part(ctx, farewellBusy)
+	case ctx.Err() != nil, errors.Is(err, transport.ErrClosed):
+		from.part(ctx, farewellInterrupted)
+	default:
+		e.noteOther(from)
+		from.part(ctx, farewellNoFile)
 	}
-	_ = conn.Close()
 }
 
 // header returns the header, or an error as soon as it is clear that what arrives
-// is none: a header has one slice.
-func (e *entrance) header(ctx context.Context, conn *plain.Conn) (file.Info, error) {
+// is none: a header has one slice. A remote that says nothing for --give-up leaves its
+// place to another.
+func (e *entrance) header(ctx context.Context, from remote) (file.Info, error) {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
+	silent := time.NewTimer(e.flags.giveUp)
+	defer silent.Stop()
 	for {
 		select {
-		case <-conn.RecvReady():
-			return file.ReceiveHeader(ctx, conn)
+		case <-from.RecvReady():
+			return file.ReceiveHeader(ctx, from)
 		case <-tick.C:
-			if conn.Stats().Receiving.NumSlices > 1 {
+			if from.Receiving().NumSlices > 1 {
 				return file.Info{}, file.ErrConvention
 			}
+		case <-silent.C:
+			return file.Info{}, file.ErrConvention
 		case <-ctx.Done():
-			return file.Info{}, plain.ErrCanceled
+			return file.Info{}, ended(ctx)
 		}
 	}
 }
@@ -167,8 +170,8 @@ func (e *entrance) choose() bool {
 	return first
 }
 
-// noteOther says that a peer sends no file, for the first few of them.
-func (e *entrance) noteOther(conn *plain.Conn) {
+// noteOther says that a remote sends no file, for the first few of them.
+func (e *entrance) noteOther(from remote) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch e.others++; {
@@ -176,23 +179,57 @@ func (e *entrance) noteOther(conn *plain.Conn) {
 	case e.others == listedPeers+1:
 		e.note.printf("more peers send no file; they are not listed")
 	default:
-		e.note.printf("what %v sends is no file; waiting for another sender; for a send --raw or another implementation recv needs --raw", conn.RemoteAddr())
+		e.note.printf("what %v sends is no file; waiting for another sender; for a send --raw or another implementation recv needs --raw", from.RemoteAddr())
 	}
 }
 
-// takeChunk waits for the one chunk of --raw.
-func (e *entrance) takeChunk(ctx context.Context, conn *plain.Conn) {
-	chunk, err := conn.Recv(ctx)
-	e.arrive(ctx, arrival{conn: conn, chunk: chunk, err: err})
+// noteRefused says that a remote's file comes too late, for the first few of them.
+func (e *entrance) noteRefused(from remote) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.refused++; e.refused <= listedPeers {
+		e.note.printf("%v wants to send a file, too, and is refused", from.RemoteAddr())
+	}
 }
 
-func (e *entrance) setActive(conn *plain.Conn, active bool) {
+// takeChunk waits for the one chunk of --raw. A remote of which no slice has come is
+// not waited for.
+func (e *entrance) takeChunk(ctx context.Context, from remote, first chan<- arrival) {
+	if !e.awaitSlice(ctx, from) {
+		return
+	}
+	e.setActive(from, true)
+	select {
+	case first <- arrival{from: from, at: time.Now()}:
+	default: // another was first
+	}
+	chunk, err := from.Recv(ctx)
+	e.arrive(ctx, arrival{from: from, chunk: chunk, err: err})
+}
+
+// awaitSlice waits until something of a chunk is here.
+func (e *entrance) awaitSlice(ctx context.Context, from remote) bool {
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for from.ReceiverStats().SlicesReceived == 0 {
+		select {
+		case <-tick.C:
+		case <-from.Done():
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+func (e *entrance) setActive(from remote, active bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if active {
-		e.active[conn] = true
+		e.active[from] = true
 	} else {
-		delete(e.active, conn)
+		delete(e.active, from)
 	}
 }
 
@@ -200,16 +237,15 @@ func (e *entrance) setActive(conn *plain.Conn, active bool) {
 func (e *entrance) slices() (have, all int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for conn := range e.active {
-		st := conn.Stats()
-		if n := int(st.Receiver.SlicesStored); n > have {
-			have, all = n, st.Receiving.NumSlices
+	for from := range e.active {
+		if n := int(from.ReceiverStats().SlicesStored); n > have {
+			have, all = n, from.Receiving().NumSlices
 		}
 	}
 	return have, all
 }
 
-// nextChunk returns the first chunk of --raw that is complete. A peer that fails
+// nextChunk returns the first chunk of --raw that is complete. A remote that fails
 // is the end only if there is no other.
 func (e *entrance) nextChunk(ctx context.Context) (arrival, error) {
 	for {
@@ -219,12 +255,12 @@ func (e *entrance) nextChunk(ctx context.Context) (arrival, error) {
 				return a, nil
 			}
 			e.mu.Lock()
-			last := a.conn == nil || len(e.active) == 1
+			last := a.from == nil || len(e.active) == 1
 			e.mu.Unlock()
 			if last {
 				return a, a.err
 			}
-			e.setActive(a.conn, false)
+			e.setActive(a.from, false)
 		case <-ctx.Done():
 			return arrival{}, ended(ctx)
 		}

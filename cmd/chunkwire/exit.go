@@ -33,6 +33,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 3 time-out or no peer, 4 mismatch,
 var (
 	errUsage    = errors.New("usage")
 	errMismatch = errors.New("the bytes that arrived are not those that were sent")
+	errPromise  = errors.New("not everything arrived as promised")
 )
 
 func exitCode(ctx context.Context, err error) int {
@@ -41,7 +42,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitOK
 	case errors.Is(err, errUsage):
 		return exitUsage
-	case errors.Is(err, errMismatch), errors.Is(err, file.ErrMismatch), errors.Is(err, file.ErrPeerMismatch):
+	case errors.Is(err, errMismatch), errors.Is(err, errPromise), errors.Is(err, file.ErrMismatch), errors.Is(err, file.ErrPeerMismatch):
 		return exitMismatch
 	case errors.Is(err, runner.ErrPort):
 		return exitPort
@@ -116,5 +117,5 @@ func sentence(err error) string {
 // brief is an error's text without the names of packages, which each layer adds
 // again.
 func brief(err error) string {
-	return strings.NewReplacer("transport/file: ", "", "transport: ", "", "netsim: ", "", "bad configuration: ", "").Replace(err.Error())
+	return strings.NewReplacer("transport/file: ", "", "transport: ", "", "connection: ", "", "session: ", "", "lanes: ", "", "statemachine: ", "", "netsim: ", "", "bad configuration: ", "").Replace(err.Error())
 }

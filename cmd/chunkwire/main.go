@@ -46,7 +46,7 @@ of 1 KiB, each sent until an ack says that it arrived.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	root.AddCommand(newDemo(), newPackets(), newChannels(), newSend(), newRecv(), newKeygen(), newSimulate(), newPort(), newConformance(), newLive(), newVersion())
+	root.AddCommand(newDemo(), newPlay(), newPackets(), newChannels(), newSend(), newRecv(), newKeygen(), newSimulate(), newPort(), newConformance(), newLive(), newVersion())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Args = usageArgs(cmd.Args)
 	}

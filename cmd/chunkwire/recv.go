@@ -12,7 +12,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/transport/file"
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 type recvFlags struct {
@@ -24,6 +23,9 @@ type recvFlags struct {
 	wait      time.Duration
 	linger    time.Duration
 }
+
+// defaultMaxSize is more than a game's world, and less than a disk has.
+const defaultMaxSize = 1 << 30
 
 // otherPeers is how many peers may be there besides the one that sends the file.
 const otherPeers = 63
@@ -38,19 +40,25 @@ name: until then the bytes are in FILE.<random>.part, which an interrupted recei
 removes; only kill -9 or a crash may leave it. A file that is there is replaced, unless
 --no-replace is given.
 
+The first sender that begins a file is taken; others are told that they come too late.
+With --key only those are heard whose identity and key are in that file, and what they
+send is encrypted. Without it anyone can be the sender who gets what is sent to his
+address. A file of more than 1 GiB is refused unless --max-size allows it, so that such a
+sender cannot fill the disk; --no-replace keeps what is there.
+
 FILE may be - for standard output, a named pipe or a device. Bytes then appear as they
 come, and only the exit code says whether they are right. With - the report goes to
 standard error.
 
-Anyone who can send datagrams to the address can be the sender: the default
---protocol-id is public, and nothing is encrypted or authenticated. On a network that
-you do not trust, bound what may come with --max-size, and keep what is there with
---no-replace.
+With --plain anyone who can send datagrams to the address can be the sender, under any
+address, and one datagram is enough to replace a file by an empty one: use that only on a
+network that you trust.
 ` + exitHelp,
 		Example: `  chunkwire recv --listen :9000 --out world.bin
-  chunkwire recv --listen :9000 --out world.bin --max-size 1G --no-replace
+  chunkwire recv --listen :9000 --key senders.keys --out world.bin
+  chunkwire recv --listen :9000 --out world.bin --max-size 20G --no-replace
   chunkwire recv --listen localhost:9000 --out - | tar x
-  chunkwire recv --listen :9000 --raw --out level.bin`,
+  chunkwire recv --listen :9000 --plain --raw --out level.bin`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}
@@ -58,21 +66,17 @@ you do not trust, bound what may come with --max-size, and keep what is there wi
 	f.StringVar(&flags.listen, "listen", "", "address to listen on, `HOST:PORT`")
 	f.StringVar(&flags.out, "out", "", "where to put the `FILE`; - is standard output")
 	f.BoolVar(&flags.noReplace, "no-replace", false, "fail if FILE exists")
-	f.Var(byteSize(&flags.maxSize, 0, 1<<62), "max-size", "refuse a file that is larger; 0 is any size")
+	f.Var(byteSize(&flags.maxSize, defaultMaxSize, 1<<62), "max-size", "refuse a file that is larger; 0 is any size")
 	f.DurationVar(&flags.wait, "wait", 0, "how long to wait for a sender; 0 is without limit")
 	f.DurationVar(&flags.linger, "linger", 2*time.Second, "with --raw, how long to go on answering a sender that may not know that it is done")
-	flags.add(f)
+	flags.add(cmd)
 	f.Lookup("timeout").Usage = "how long the transfer may take once it has begun; 0 is without limit"
 	return cmd
 }
 
-// check returns the transport's configuration that the flags ask for.
-func (flags *recvFlags) check(lingerGiven bool) (plain.Config, error) {
-	cfg, err := flags.config()
-	cfg.MaxPeers = otherPeers + 1
-	if flags.raw {
-		cfg.RecvLimit = 1
-	}
+// check returns what is wrong with the flags.
+func (flags *recvFlags) check(lingerGiven bool) error {
+	err := flags.connectionFlags.check()
 	if err == nil {
 		err = checkAddress("--listen", flags.listen, 0)
 	}
@@ -85,49 +89,66 @@ func (flags *recvFlags) check(lingerGiven bool) (plain.Config, error) {
 	case lingerGiven && !flags.raw:
 		err = errors.New("--linger is for --raw only")
 	}
-	return cfg, err
+	return err
+}
+
+// ask is what recv asks of the protocol.
+func (flags *recvFlags) ask() ask {
+	a := ask{lanes: usualLanes, maxPeers: otherPeers + 1}
+	if flags.plain || flags.raw {
+		a.lanes = 1
+	}
+	if flags.raw {
+		a.recvLimit = 1
+	}
+	return a
 }
 
 func (flags *recvFlags) run(cmd *cobra.Command) error {
-	cfg, err := flags.check(cmd.Flags().Changed("linger"))
-	if err != nil {
+	if err := flags.check(cmd.Flags().Changed("linger")); err != nil {
 		return usageError(cmd, err)
 	}
 	r := &reporter{w: cmd.OutOrStdout(), line: receivedLine, json: flags.json}
 	if isStdout(flags.out, cmd.OutOrStdout()) { // the report must not mix with the file
 		flags.out, r.w = "-", cmd.ErrOrStderr()
 	}
-	return r.end(flags.listenAndReceive(cmd, cfg, r))
+	return r.end(flags.listenAndReceive(cmd, r))
 }
 
-func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, cfg plain.Config, r *reporter) error {
+func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, r *reporter) error {
+	n := note{cmd.ErrOrStderr()}
+	protocol, err := flags.protocol(n, flags.ask())
+	if err != nil {
+		return err
+	}
 	out, err := newOutput(flags.out, cmd.OutOrStdout(), flags.noReplace)
 	if err != nil {
 		return err
 	}
 	defer out.discard()
-	endpoint, err := plain.Listen("udp", flags.listen, cfg)
+	g, err := protocol.listen(flags.listen)
 	if err != nil {
 		return err
 	}
-	defer endpoint.Close()
-	warnOfSmallBuffers(cmd.ErrOrStderr(), endpoint.Stats())
-	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %v\n", endpoint.Addr())
+	defer g.Close()
+	warnOfSmallBuffers(cmd.ErrOrStderr(), g.socket())
+	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %v\n", g.Addr())
 
-	e := newEntrance(flags, endpoint, note{cmd.ErrOrStderr()})
+	e := newEntrance(flags, g, n)
 	began := time.Now()
 	first, err := e.wait(cmd.Context())
 	if err != nil {
 		err = fmt.Errorf("waiting for a sender: %w", err)
-		return errors.Join(err, r.report(newFileReport(nil, endpoint.Stats(), first.info, time.Since(began), err)))
+		return errors.Join(err, r.report(newFileReport(nil, g.socket(), first.info, time.Since(began), err)))
 	}
-	rc := &receiving{flags: flags, entrance: e, note: e.note, stderr: cmd.ErrOrStderr(), sender: first, out: out}
+	rc := &receiving{flags: flags, protocol: protocol, entrance: e, note: n, stderr: cmd.ErrOrStderr(), sender: first, out: out}
 	return rc.run(cmd.Context(), r)
 }
 
 // receiving is the transfer from the peer that was chosen.
 type receiving struct {
 	flags    *recvFlags
+	protocol protocol
 	entrance *entrance
 	note     note
 	stderr   io.Writer
@@ -142,29 +163,24 @@ func (rc *receiving) run(parent context.Context, r *reporter) error {
 	ctx, cancel := withTimeout(parent, flags.timeout, fmt.Sprintf("not received within %v; allow more with --timeout", flags.timeout))
 	defer cancel()
 	info, err := rc.receive(ctx)
-	conn := rc.sender.conn
-	st := conn.Endpoint().Stats()
-	err = flags.explain(err, conn.RemoteAddr(), rc.far, st)
-	if printed := r.report(newFileReport(conn, st, info, time.Since(began), err)); err == nil {
+	from := rc.sender.from
+	st := from.socket()
+	err = rc.protocol.explain(err, from.RemoteAddr(), rc.far, st)
+	if printed := r.report(newFileReport(from, st, info, time.Since(began), err)); err == nil {
 		err = printed
 	}
 	switch {
 	case err != nil:
-		return err
 	case flags.raw:
-		return lingerFor(parent, conn, flags.linger)
-	case conn.Stats().Sender.Chunks == 0:
-		rc.note.printf("the file is stored, but %v did not take the receipt, and may not know that", conn.RemoteAddr())
+		from.linger(parent, flags.linger)
+		err = parent.Err()
+	case from.SenderStats().Chunks == 0 && !leftWell(from):
+		rc.note.printf("the file is stored, but %v did not take the receipt, and may not know that", from.RemoteAddr())
 	}
-	return nil
-}
-
-// lingerFor answers late duplicates; a peer that has gone is no failure any more.
-func lingerFor(ctx context.Context, conn *plain.Conn, quiet time.Duration) error {
-	if err := conn.Linger(ctx, quiet); ctx.Err() != nil {
-		return err
+	if err != nil {
+		from.part(parent, farewellOf(parent, err))
 	}
-	return nil
+	return err
 }
 
 // receive stores what the sender sends.
@@ -176,15 +192,15 @@ func (rc *receiving) receive(ctx context.Context) (file.Info, error) {
 	}
 	info := rc.sender.info
 	if most := rc.flags.maxSize; most > 0 && info.Size > most {
-		file.Refuse(ctx, rc.sender.conn)
-		return info, fmt.Errorf("%v sends %s, more than --max-size %s", rc.sender.conn.RemoteAddr(), exactBytes(info.Size), exactBytes(most))
+		file.Refuse(ctx, rc.sender.from)
+		return info, fmt.Errorf("%v sends %s, more than --max-size %s; 0 allows any size", rc.sender.from.RemoteAddr(), exactBytes(info.Size), exactBytes(most))
 	}
 	w, err := rc.out.open(ctx)
 	if err != nil {
-		file.Refuse(ctx, rc.sender.conn)
+		file.Refuse(ctx, rc.sender.from)
 		return info, err
 	}
-	return info, file.ReceiveContent(ctx, rc.sender.conn, info, w, &file.ReceiveOptions{Commit: w.Commit, Progress: rc.far.follow(show)})
+	return info, file.ReceiveContent(ctx, rc.sender.from, info, w, &file.ReceiveOptions{Commit: w.Commit, Progress: rc.far.follow(show)})
 }
 
 // receiveRaw takes one chunk as the whole file.
@@ -192,7 +208,7 @@ func (rc *receiving) receiveRaw(ctx context.Context, show func(done, total int64
 	stop := watchSlices(rc.entrance.slices, show)
 	a, err := rc.entrance.nextChunk(ctx)
 	have, all := stop()
-	if a.conn != nil {
+	if a.from != nil {
 		rc.sender = a
 	}
 	if err != nil {

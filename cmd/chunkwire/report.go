@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/transport/file"
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // fileReport is what send and recv report at the end, and print with --json.
@@ -33,22 +32,22 @@ type fileReport struct {
 	WriteError     string  `json:"write_error,omitempty"`
 }
 
-// newFileReport sums up a transfer; conn is nil when there was none.
-func newFileReport(conn *plain.Conn, st plain.EndpointStats, info file.Info, took time.Duration, err error) fileReport {
-	r := fileReport{OK: err == nil, Seconds: took.Seconds(), Undecodable: st.Undecodable, WriteErrors: st.WriteErrors}
+// newFileReport sums up a transfer; from is nil when there was none.
+func newFileReport(from remote, st socketStats, info file.Info, took time.Duration, err error) fileReport {
+	r := fileReport{OK: err == nil, Seconds: took.Seconds(), Undecodable: st.undecodable, WriteErrors: st.writeErrors}
 	if err != nil {
 		r.Error = sentence(err)
 	}
-	if st.LastWriteError != nil {
-		r.WriteError = st.LastWriteError.Error()
+	if st.lastWriteError != nil {
+		r.WriteError = st.lastWriteError.Error()
 	}
-	if conn != nil {
-		s := conn.Stats()
-		r.Peer = conn.RemoteAddr().String()
-		r.SlicesSent, r.SlicesResent = s.Sender.SlicesSent, s.Sender.SlicesResent
-		r.SlicesReceived, r.Duplicates = s.Receiver.SlicesReceived, s.Receiver.Duplicates
-		r.AcksSent, r.AcksReceived = s.Receiver.AcksSent, s.Sender.AcksReceived
-		r.RTTms = float64(s.Sender.Schedule.SmoothedRTT) / 1000
+	if from != nil {
+		sent, received := from.SenderStats(), from.ReceiverStats()
+		r.Peer = from.RemoteAddr().String()
+		r.SlicesSent, r.SlicesResent = sent.SlicesSent, sent.SlicesResent
+		r.SlicesReceived, r.Duplicates = received.SlicesReceived, received.Duplicates
+		r.AcksSent, r.AcksReceived = received.AcksSent, sent.AcksReceived
+		r.RTTms = float64(sent.Schedule.SmoothedRTT) / 1000
 	}
 	if err == nil {
 		r.Bytes, r.SHA256 = info.Size, hex.EncodeToString(info.SHA256[:])

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/transport/file"
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 type sendFlags struct {
@@ -30,20 +30,23 @@ other end has stored it and found size and SHA-256 right. FILE may be - for stan
 input, or a named pipe; these are first put aside in a temporary file, since the hash
 goes ahead.
 
-Nothing is encrypted or authenticated: whoever can forge datagrams can stop a transfer,
-and make a send end well that did not. Use it on networks that you trust.
+With --key, all is encrypted, and goes only to who has the key. Without it anyone on the
+way can read it, and who can read it can change it.
+
+With --plain whoever can forge a source address can stop a transfer, and make a send end
+well that did not: use that only on networks that you trust.
 ` + exitHelp,
 		Example: `  chunkwire send --to 192.0.2.7:9000 world.bin
   tar c saves | chunkwire send --to localhost:9000 -
-  chunkwire send --to localhost:9000 --max-rate 20M --lanes 8 big.bin
-  chunkwire send --to localhost:9000 --raw level.bin`,
+  chunkwire send --to 192.0.2.7:9000 --key alice.key --max-rate 20M big.bin
+  chunkwire send --to localhost:9000 --plain --raw level.bin`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args[0]) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.to, "to", "", "address of the receiver, `HOST:PORT`")
 	flags.paceFlags.add(cmd, "rate")
-	flags.connectionFlags.add(f)
+	flags.connectionFlags.add(cmd)
 	f.Lookup("timeout").Usage = "how long it may take, with the reading and hashing of the file; 0 is without limit"
 	return cmd
 }
@@ -55,41 +58,49 @@ func oneFile(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// check returns the transport's configuration that the flags ask for.
-func (flags *sendFlags) check() (plain.Config, error) {
-	cfg, err := flags.config()
+// check returns what the flags ask of the protocol.
+func (flags *sendFlags) check() (ask, error) {
+	err := flags.connectionFlags.check()
 	if err == nil {
 		err = checkAddress("--to", flags.to, 1)
 	}
 	switch {
 	case err != nil:
-		return cfg, err
+		return ask{}, err
 	case needsRate(flags.profile) && flags.maxRate < 0:
-		return cfg, fmt.Errorf("--profile %s needs --max-rate, such as --max-rate 20M", flags.profile)
+		return ask{}, fmt.Errorf("--profile %s needs --max-rate, such as --max-rate 20M", flags.profile)
 	case flags.lanes > 1 && !sharesPath(flags.profile):
-		return cfg, fmt.Errorf("--profile %s allows --lanes 1 only: its lanes would not share what they know of the path, and flood it", flags.profile)
+		return ask{}, fmt.Errorf("--profile %s allows --lanes 1 only: its lanes would not share what they know of the path, and flood it", flags.profile)
+	}
+	a := ask{lanes: usualLanes}
+	if flags.plain || flags.raw || !sharesPath(flags.profile) {
+		a.lanes = 1
 	}
 	p, err := paceOf(flags.profile, flags.maxRate)
-	cfg.NewScheduler = p.make
-	if flags.lanes > 1 {
-		cfg.MaxRate = p.rate // the profile's is each lane's
+	a.newScheduler = p.make
+	if cmp.Or(flags.lanes, a.lanes) > 1 {
+		a.maxRate = p.rate // the profile's is each lane's
 	}
-	return cfg, err
+	return a, err
 }
 
 func (flags *sendFlags) run(cmd *cobra.Command, name string) error {
-	cfg, err := flags.check()
+	a, err := flags.check()
 	if err != nil {
 		return usageError(cmd, err)
 	}
 	ctx, cancel := withTimeout(cmd.Context(), flags.timeout, fmt.Sprintf("not sent within %v; allow more with --timeout", flags.timeout))
 	defer cancel()
 	r := &reporter{w: cmd.OutOrStdout(), line: sentLine, json: flags.json}
-	return r.end(flags.open(ctx, cmd, cfg, name, r))
+	return r.end(flags.open(ctx, cmd, a, name, r))
 }
 
 // open opens the file and sends it.
-func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, cfg plain.Config, name string, r *reporter) error {
+func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, a ask, name string, r *reporter) error {
+	protocol, err := flags.protocol(note{cmd.ErrOrStderr()}, a)
+	if err != nil {
+		return err
+	}
 	source, err := openInput(ctx, name, cmd.InOrStdin())
 	if err != nil {
 		return err
@@ -99,23 +110,20 @@ func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, cfg plain.
 	if err != nil {
 		return err
 	}
-	conn, err := plain.Dial(ctx, "udp", flags.to, cfg)
+	to, err := protocol.dial(ctx, flags.to)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	warnOfSmallBuffers(cmd.ErrOrStderr(), conn.Endpoint().Stats())
+	warnOfSmallBuffers(cmd.ErrOrStderr(), to.socket())
 	began := time.Now()
-	far, err := flags.send(ctx, cmd.ErrOrStderr(), conn, c)
+	far, err := flags.send(ctx, cmd.ErrOrStderr(), to, c)
 	took := time.Since(began)
-	st := conn.Endpoint().Stats()
-	err = flags.explain(err, conn.RemoteAddr(), far, st)
-	if printed := r.report(newFileReport(conn, st, c.info, took, err)); err == nil {
+	st := to.socket()
+	err = protocol.explain(err, to.RemoteAddr(), far, st)
+	if printed := r.report(newFileReport(to, st, c.info, took, err)); err == nil {
 		err = printed
 	}
-	if err == nil && !flags.raw {
-		_ = conn.Linger(ctx, file.Linger) // it only helps the peer to leave sooner
-	}
+	to.part(ctx, farewellOf(ctx, err))
 	return err
 }
 
@@ -127,13 +135,13 @@ type content struct {
 }
 
 // send sends, and returns how far it came.
-func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, conn *plain.Conn, c content) (far course, err error) {
+func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, to remote, c content) (far course, err error) {
 	show, end := progress(stderr, "sending")
 	defer end()
 	if !flags.raw {
-		hint := time.AfterFunc(hintAfter, func() { hintAtRaw(note{stderr}, conn) })
+		hint := time.AfterFunc(hintAfter, func() { hintAtRaw(note{stderr}, to) })
 		defer hint.Stop()
-		receipt := time.AfterFunc(time.Hour, func() { hintAtReceipt(note{stderr}, conn) })
+		receipt := time.AfterFunc(time.Hour, func() { hintAtReceipt(note{stderr}, to) })
 		defer receipt.Stop()
 		follow := far.follow(show)
 		progress := func(done, total int64) {
@@ -142,12 +150,12 @@ func (flags *sendFlags) send(ctx context.Context, stderr io.Writer, conn *plain.
 				receipt.Reset(hintAfter)
 			}
 		}
-		err = file.Send(ctx, conn, c.source, &file.SendOptions{Info: &c.info, Progress: progress})
+		err = file.Send(ctx, to, c.source, &file.SendOptions{Info: &c.info, Progress: progress})
 		return far, err
 	}
-	acked := func() (have, all int) { return int(conn.Stats().Sender.SlicesAcked), codec.NumSlices(len(c.chunk)) }
+	acked := func() (have, all int) { return int(to.SenderStats().SlicesAcked), codec.NumSlices(len(c.chunk)) }
 	stop := watchSlices(acked, show)
-	err = conn.Send(ctx, c.chunk)
+	err = to.Send(ctx, c.chunk)
 	have, _ := stop()
 	return course{have > 0, min(int64(have)*codec.SliceSize, c.info.Size), c.info.Size}, err
 }
@@ -158,17 +166,17 @@ const hintAfter = 2 * time.Second
 
 // hintAtRaw says what it may mean that a peer has the header of a file and takes
 // nothing after it.
-func hintAtRaw(n note, conn *plain.Conn) {
-	st := conn.Stats()
-	if st.Sender.Chunks > 0 && st.Sender.SlicesAcked == 1 && st.Sender.SlicesSent > 1 && conn.Err() == nil {
-		n.printf("%v took the first chunk and nothing after it; a recv --raw and other implementations need --raw here", conn.RemoteAddr())
+func hintAtRaw(n note, to remote) {
+	st := to.SenderStats()
+	if st.Chunks > 0 && st.SlicesAcked == 1 && st.SlicesSent > 1 && to.Err() == nil {
+		n.printf("%v took the first chunk and nothing after it; a recv --raw and other implementations need --raw here", to.RemoteAddr())
 	}
 }
 
 // hintAtReceipt says why a send goes on waiting after everything has arrived.
-func hintAtReceipt(n note, conn *plain.Conn) {
-	if conn.Err() == nil {
-		n.printf("%v has the whole file; waiting until it says that it is stored; an implementation that never does needs --raw here", conn.RemoteAddr())
+func hintAtReceipt(n note, to remote) {
+	if to.Err() == nil {
+		n.printf("%v has the whole file; waiting until it says that it is stored; an implementation that never does needs --raw here", to.RemoteAddr())
 	}
 }
 

@@ -55,5 +55,6 @@ func readDocuments(dir string) (d documents, err error) {
 	protocol, err1 := os.ReadFile(filepath.Join(dir, "PROTOCOL.md"))
 	packets, err2 := os.ReadFile(filepath.Join(dir, "PACKETS.md"))
 	channels, err3 := os.ReadFile(filepath.Join(dir, "CHANNELS.md"))
-	return documents{protocol, packets, channels}, errors.Join(err1, err2, err3)
+	connection, err4 := os.ReadFile(filepath.Join(dir, "CONNECTION.md"))
+	return documents{protocol, packets, channels, connection}, errors.Join(err1, err2, err3, err4)
 }

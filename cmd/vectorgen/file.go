@@ -18,7 +18,7 @@ type file struct {
 }
 
 // documents are the specifications whose examples are vectors.
-type documents struct{ protocol, packets, channels []byte }
+type documents struct{ protocol, packets, channels, connection []byte }
 
 // generate makes all files, in the order of the groups. The long seeded runs are
 // left without their hash, which full adds.
@@ -30,20 +30,19 @@ func generate(docs documents) ([]file, error) {
 	}
 	var all []testvectors.File
 	var list []file
+	var differ error // the packages from the oracles
 	for _, about := range groups {
 		g := newGroup(about, flags)
 		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
 		if hasOracle(about.Name) {
-			if err := g.disagrees(); err != nil {
-				return nil, err
-			}
+			differ = errors.Join(differ, g.disagrees())
 		}
 		all = append(all, g.file)
 		list = append(list, file{name: about.Name + ".json", vec: &g.file})
 	}
-	if err := testvectors.Validate(all); err != nil {
+	if err := errors.Join(differ, testvectors.Validate(all)); err != nil {
 		return nil, err
 	}
 	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}), nil
@@ -53,7 +52,7 @@ func generate(docs documents) ([]file, error) {
 // packages are asked, too.
 func hasOracle(group string) bool {
 	protocol, _, named := strings.Cut(group, "-")
-	return named && slices.Contains([]string{"packet", "channel", "session"}, protocol)
+	return named && slices.Contains([]string{"packet", "channel", "session", "connection"}, protocol)
 }
 
 // packetGroups make the vectors of the groups of the kind "packets".
@@ -63,6 +62,7 @@ var packetGroups = map[string]func(*group){
 	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
 	"channel-records": channelRecords, "channel-refuse": channelRefuse, "channel-report": channelReport,
 	"session-messages": sessionMessages, "session-refuse": sessionRefuse, "session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
+	"connection-records": connectionRecords, "connection-refuse": connectionRefuse,
 }
 
 // fill makes a group's vectors.
@@ -81,6 +81,8 @@ func (g *group) fill(about testvectors.Group, docs documents) error {
 		return g.answeredExamples(docs.packets, ofPackets)
 	case "channel-examples":
 		return g.answeredExamples(docs.channels, ofChannels)
+	case "connection-examples":
+		return g.answeredExamples(docs.connection, ofConnections)
 	}
 	add, ok := scriptKinds[about.Kind]
 	if !ok {

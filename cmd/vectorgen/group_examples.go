@@ -83,6 +83,10 @@ var (
 	ofChannels = documentOf{channelAnswer, aboutChannelExamples, map[string]testvectors.Level{
 		contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender,
 	}}
+
+	ofConnections = documentOf{connectionAnswer, aboutConnectionExamples, map[string]testvectors.Level{
+		contract.OpSessionClient: testvectors.SessionClient, contract.OpSessionServer: testvectors.SessionServer,
+	}}
 )
 
 // answeredExamples adds the worked examples of a document: blocks of requests, each with
@@ -137,4 +141,15 @@ var aboutChannelExamples = map[string]about{
 	"channel_report":   {"Catches a port that makes another report than the document shows, or goes through the set from the bottom.", "missing-set wrap", "CHV-6 CHR-3 CHO-5"},
 	"channel_receiver": {"Catches a receiver that differs from the document's example.", "row", "CHV-1 CHV-2 CHV-5 CHG-3 CHO-7 CHO-8"},
 	"channel_sender":   {"Catches a sender that differs from the document's example.", "row", "CHS-1 CHS-3 CHS-4 CHX-1 CHO-9 CHO-10"},
+}
+
+// aboutConnectionExamples is about the examples of connections, by their op.
+var aboutConnectionExamples = map[string]about{
+	"session_encode": {"Catches an encoder of other messages than the document shows.", "byte-order encoder", "CXH-2 CXH-3 CXH-10 CXH-11 CXO-3"},
+	"session_decode": {"Catches a decoder that differs from the document's examples, or reports another byte.", "canonical check-order", "CXH-9 CXH-10 CXO-2 CXO-3"},
+	"session_seal":   {"Catches a port that covers other bytes by its tag than the document shows.", "tag counter", "CXE-1 CXE-2 CXE-3 CXE-4 CXE-5 CXO-4"},
+	"session_open":   {"Catches a port that takes other datagrams than the document's examples, or reports another byte.", "tag replay", "CXE-6 CXE-7 CXE-8 CXO-4"},
+	"session_keys":   {"Catches a port that derives other keys than the document shows.", "key-derivation", "CXK-1 CXK-2 CXK-3"},
+	"session_cookie": {"Catches a port that makes another cookie than the document shows.", "cookie", "CXK-4 CXN-7 CXO-5"},
+	"session_proof":  {"Catches a port that makes another proof than the document shows.", "proof", "CXK-6 CXK-7 CXK-8 CXO-6"},
 }

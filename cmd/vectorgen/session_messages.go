@@ -75,6 +75,9 @@ func sessionMessages(g *group) {
 	g.stampsAndLinks()
 	g.linkedValues()
 	for reason := int64(1); reason <= 9; reason++ {
+		if reason == refusedMessage().Reason {
+			continue
+		}
 		g.messageBothWays(fmt.Sprintf("refused-reason-%d", reason), about{fmt.Sprintf("Catches a port that does not know the reason %d.", reason), "message-value", "CXH-7 CXH-8"},
 			changed(refusedMessage(), func(m *session.Message) { m.Reason = reason }))
 	}
@@ -89,7 +92,7 @@ func sessionMessages(g *group) {
 
 // offers is the values of an offer at their boundaries.
 func (g *group) offers() {
-	for _, mode := range []string{session.CRC, session.MAC, session.AEAD} {
+	for _, mode := range []string{session.CRC, session.MAC} {
 		g.messageBothWays("link-"+mode, about{"Catches a port that writes another number for the mode " + mode + ".", "message-value", "CXH-2 CXP-1"},
 			changed(linkMessage(), func(m *session.Message) { m.Mode = mode }))
 	}
@@ -136,7 +139,7 @@ func (g *group) stampsAndLinks() {
 func (g *group) linkedValues() {
 	g.messageBothWays("linked-no-lanes", about{"Catches a port that asks for a variant where no chunks are sent.", "message-value", "CXH-6 CXP-3"},
 		changed(linkedMessage(), func(m *session.Message) { m.Lanes, m.Variant = 0, 0 }))
-	for bit := range 8 {
+	for bit := 1; bit < 8; bit++ {
 		g.messageBothWays(fmt.Sprintf("linked-variant-%d", 1<<bit), about{"Catches a port that takes one bit of VARIANTS only, or the number of the bit.", "message-value", "CXH-6 CXP-3"},
 			changed(linkedMessage(), func(m *session.Message) { m.Variant = 1 << bit }))
 	}

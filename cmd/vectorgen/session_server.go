@@ -1,5 +1,328 @@
 package main
 
-import "github.com/chunkwire/chunkwire/testvectors/script"
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
 
-func (g *group) sessionServer(script.Script) error { return nil }
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
+	"github.com/chunkwire/chunkwire/testvectors/script"
+)
+
+// serverStage is a server in a script, and the clients whose messages it gets.
+type serverStage struct {
+	cfg     contract.SessionServerConfig
+	server  *session.Server
+	events  []contract.SessionServerEvent
+	steps   []contract.SessionServerStep
+	latest  int64
+	clients map[string]*stagedClient
+}
+
+// stagedClient is a client in a script. The first letter of its name says its identity: a to d
+// are known, u is not, and x and y are anonymous.
+type stagedClient struct {
+	name       string
+	key        []byte
+	from       string
+	offer      session.Message
+	nonces     int
+	challenges []session.Message
+	proofs     [][]byte
+	linked     session.Message // of its connection
+	keys       session.Keys
+}
+
+// stagedIdentity is the identity of a client.
+func stagedIdentity(name string) int64 {
+	return map[byte]int64{'a': 1, 'b': 2, 'c': 3, 'd': 4, 'u': 9}[name[0]]
+}
+
+// sessionServer adds a trace of a server.
+func (g *group) sessionServer(s script.Script) error {
+	with, lines, err := script.ParseSaid(s.Lines)
+	if err != nil {
+		return err
+	}
+	t, err := newServerStage(with)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		if err := t.line(line); err != nil {
+			return err
+		}
+	}
+	response := serverResponse(t.cfg, t.events)
+	if err := namesRows(s, rowsOfServer(response)); err != nil {
+		return err
+	}
+	g.addScript(s, "", nil, asJSON(contract.SessionServerRequest{Op: contract.OpSessionServer, Config: t.cfg, Events: t.events}), asJSON(response))
+	return nil
+}
+
+func rowsOfServer(a contract.SessionServerResponse) (rows [][]string) {
+	for _, s := range a.Steps {
+		rows = append(rows, s.Rows)
+	}
+	return rows
+}
+
+// serverRandom is a secret, and so many links, 1001 and up, each with its server nonce.
+func serverRandom(links int) []byte {
+	b := bytesFrom(0xd0, 32)
+	for i := range links {
+		link := 1001 + i
+		b = append(b, byte(link), byte(link>>8), 0, 0)
+		b = append(b, repeated(byte(0x80+i), 16)...)
+	}
+	return b
+}
+
+func newServerStage(with map[string]string) (*serverStage, error) {
+	t := &serverStage{clients: map[string]*stagedClient{}}
+	t.cfg = contract.SessionServerConfig{SessionConfig: usualSession(serverRandom(8)), Keys: []contract.SessionKey{}, MaxConnections: 100, MaxPerAddress: 50}
+	if mode, ok := with["mode"]; ok {
+		t.cfg.Mode = mode
+		delete(with, "mode")
+	}
+	if with["anonymous"] == "yes" {
+		t.cfg.Anonymous, t.cfg.Mode = true, session.CRC
+		delete(with, "anonymous")
+	}
+	if random, ok := with["links"]; ok { // hex, behind the secret
+		t.cfg.Random = hex.EncodeToString(bytesFrom(0xd0, 32)) + random
+		delete(with, "links")
+	}
+	for n := int64(1); n <= 4; n++ {
+		t.cfg.Keys = append(t.cfg.Keys, contract.SessionKey{Identity: hex.EncodeToString(identityBytes(n)), Key: hex.EncodeToString(identityKey(n))})
+	}
+	fields := sessionSettings(&t.cfg.SessionConfig)
+	fields["max"], fields["per"] = &t.cfg.MaxConnections, &t.cfg.MaxPerAddress
+	err := numbersOf(with, fields)
+	t.cfg.MaxPerAddress = min(t.cfg.MaxPerAddress, t.cfg.MaxConnections) // CXP-1
+	t.server = newSessionServer(t.cfg)
+	return t, err
+}
+
+// client returns a client by its name.
+func (t *serverStage) client(name string) *stagedClient {
+	c, ok := t.clients[name]
+	if ok {
+		return c
+	}
+	c = &stagedClient{name: name, from: fmt.Sprintf("192.0.2.%d:40000", 10+len(t.clients)), key: identityKey(stagedIdentity(name))}
+	c.offer = offerOf(t.cfg.SessionConfig)
+	c.offer.Type, c.offer.Identity = session.TypeLink, identityBytes(stagedIdentity(name))
+	c.renew()
+	t.clients[name] = c
+	return c
+}
+
+// renew draws another nonce.
+func (c *stagedClient) renew() {
+	c.nonces++
+	c.offer.Nonce = session.HMAC([]byte("nonce"), []byte(fmt.Sprintf("%s %d", c.name, c.nonces)))[:16]
+}
+
+// line runs a line and compares what comes of it.
+func (t *serverStage) line(line script.Said) error {
+	var got []string
+	figures := map[string]string{}
+	for i, at := range line.Times {
+		e := contract.SessionServerEvent{At: at, Event: line.Event}
+		c, err := t.event(&e, line, i)
+		if err != nil {
+			return fmt.Errorf("%q: %w", line.Text, err)
+		}
+		t.latest = max(t.latest, at)
+		step := serverStep(t.server, t.cfg.Mode, t.latest, e)
+		t.events, t.steps = append(t.events, e), append(t.steps, step)
+		answer, err := t.answered(c, step)
+		if err != nil {
+			return fmt.Errorf("%q: %w", line.Text, err)
+		}
+		got = append(append(got, step.Rows...), answer...)
+		figures["@"] = never
+		if step.Deadline != nil {
+			figures["@"] = fmt.Sprint(*step.Deadline)
+		}
+		figures["living"], figures["ended"], figures["refused"] = fmt.Sprint(step.Living), fmt.Sprint(step.Ended), refusedText(step.Refused)
+		figures["counted"], figures["state"], figures["link"] = "no", "none", "none"
+		if step.Counted != nil {
+			figures["counted"] = *step.Counted
+		}
+		if step.Entry != nil {
+			figures["state"], figures["link"] = step.Entry.State, fmt.Sprint(step.Entry.Link)
+		}
+	}
+	return line.Check(got, figures)
+}
+
+// event fills in the event of a line, and returns the client that it comes from.
+func (t *serverStage) event(e *contract.SessionServerEvent, line script.Said, i int) (*stagedClient, error) {
+	if line.Event == contract.EventPoll {
+		return nil, nil
+	}
+	if len(line.Args) == 0 {
+		return nil, errors.New("whose?")
+	}
+	names := line.Args[0]
+	if len(line.Times) > 1 {
+		names += strconv.Itoa(i + 1)
+	}
+	c := t.client(names)
+	if from, ok := line.With["from"]; ok {
+		c.from = from
+	}
+	switch line.Event {
+	case contract.EventData, contract.EventEnd:
+		e.Link = pointerTo(c.linked.Link)
+		if line.Event == contract.EventEnd {
+			reason, err := strconv.ParseInt(line.Args[1], 10, 64)
+			e.Reason = &reason
+			return c, err
+		}
+		return c, nil
+	}
+	e.Event, e.From = contract.EventReceive, pointerTo(c.from)
+	b, err := c.message(line)
+	e.Hex = hexOf(b)
+	return c, err
+}
+
+// message is the bytes that a client sends: link, proof, again or raw.
+func (c *stagedClient) message(line script.Said) ([]byte, error) {
+	c.change(line)
+	number := func(i, most int) int {
+		if len(line.Args) > i {
+			if n, err := strconv.Atoi(line.Args[i]); err == nil {
+				return n - 1
+			}
+		}
+		return most - 1
+	}
+	switch line.Event {
+	case "link":
+		m := c.offer
+		b := messageBytes(m)
+		if version, ok := line.With["version"]; ok {
+			v, _ := strconv.Atoi(version)
+			b = with(b, 1, byte(v))
+		}
+		if size, ok := line.With["size"]; ok {
+			n, _ := strconv.Atoi(size)
+			b = append(b, make([]byte, 64)...)[:n]
+		}
+		return b, nil
+	case "proof":
+		n := number(1, len(c.challenges))
+		if n < 0 || n >= len(c.challenges) {
+			return nil, errors.New("no challenge")
+		}
+		b := c.proof(c.challenges[n], line)
+		c.proofs = append(c.proofs, b)
+		return b, nil
+	case "again":
+		n := number(1, len(c.proofs))
+		if n < 0 || n >= len(c.proofs) {
+			return nil, errors.New("no proof")
+		}
+		return c.proofs[n], nil
+	case "raw":
+		return hex.DecodeString(line.Args[1])
+	case "message":
+		m := map[string]session.Message{"challenge": challengeMessage(), "linked": linkedMessage(), "refused": refusedMessage()}[line.Args[1]]
+		return messageBytes(m), nil
+	}
+	return nil, errors.New("no such event")
+}
+
+// change is what a line says of the client's offer.
+func (c *stagedClient) change(line script.Said) {
+	values := map[string]*int64{
+		"protocol": &c.offer.Protocol, "lanes": &c.offer.Lanes, "variants": &c.offer.Variants, "extensions": &c.offer.Extensions,
+		"timeout": &c.offer.Timeout, "resume": &c.offer.Resume,
+	}
+	if slices.Contains(line.Args, "new") {
+		c.renew()
+		c.offer.Resume = 0
+	}
+	if slices.Contains(line.Args, "resume") {
+		c.renew()
+		c.offer.Resume = c.linked.Link
+	}
+	for key, value := range line.With {
+		if field, ok := values[key]; ok {
+			*field, _ = strconv.ParseInt(value, 10, 64)
+		}
+	}
+	if mode, ok := line.With["mode"]; ok {
+		c.offer.Mode = mode
+	}
+	if line.With["format"] == "other" {
+		c.offer.Format = bytesFrom(0xe0, 8)
+	}
+}
+
+// proof is the PROOF of a challenge, with what is wrong in it.
+func (c *stagedClient) proof(challenge session.Message, line script.Said) []byte {
+	m := c.offer
+	m.Type, m.Stamp, m.Cookie = session.TypeProof, challenge.Stamp, challenge.Cookie
+	if line.With["cookie"] == "other" {
+		m.Cookie = repeated(0x55, 16)
+	}
+	key := c.key
+	switch {
+	case line.With["key"] == "other":
+		key = repeated(0xee, 32)
+	case c.offer.Resume != 0 && line.With["key"] != "key":
+		key = c.keys.Resume
+	}
+	m.Proof = session.ProofOf(key, m, nil, 0, nil)
+	return messageBytes(m)
+}
+
+// answered notes what a client learns of an answer, and writes it as scripts do.
+func (t *serverStage) answered(c *stagedClient, step contract.SessionServerStep) (got []string, err error) {
+	if step.Answer == nil {
+		return nil, nil
+	}
+	m, err := session.Decode(bytesIn(*step.Answer))
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(m.Nonce, bytesIn(*t.events[len(t.events)-1].Hex)[2:18]) {
+		return nil, errors.New("the answer has another nonce")
+	}
+	switch m.Type {
+	case session.TypeChallenge:
+		c.challenges = append(c.challenges, m)
+		return []string{">CHALLENGE"}, nil
+	case session.TypeRefused:
+		return []string{fmt.Sprintf(">REFUSED:%d%s", m.Reason, map[bool]string{true: "?"}[bytes.Equal(m.Proof, make([]byte, 16))])}, nil
+	}
+	return []string{fmt.Sprintf(">LINKED:%d", m.Link)}, c.take(m, bytesIn(*t.events[len(t.events)-1].Hex))
+}
+
+// take takes LINKED, which must be proven for the PROOF that it answers.
+func (c *stagedClient) take(m session.Message, datagram []byte) error {
+	p, err := session.Decode(datagram)
+	if err != nil {
+		return err
+	}
+	key := c.key
+	if p.Resume != 0 {
+		key = c.keys.Resume
+	} else if m.Link != c.linked.Link {
+		c.linked, c.keys = m, session.Derive(c.key, session.OfferOf(p), m)
+	}
+	if !bytes.Equal(m.Proof, session.ProofOf(key, m, nil, p.Stamp, p.Cookie)) {
+		return errors.New("LINKED is not proven")
+	}
+	return nil
+}

@@ -113,3 +113,11 @@ func (d *Driver) recoverFromStall(expected machine.Micros) {
 		time.Sleep(stallRecover)
 	}
 }
+
+// CollectForTest collects what is due, as the driver does, without its goroutine. It
+// is for tests of a Driver that was not started; what it returns lasts until the next
+// call.
+func (d *Driver) CollectForTest() []udp.Run {
+	d.collect(d.batch)
+	return d.batch.runs
+}

@@ -95,6 +95,13 @@ func (d *Driver) Start(conn any, bufferBytes int) {
 	d.tasks.Go(d.drive)
 }
 
+// GoLocked starts a goroutine for which Close waits, unless the driver has ended.
+func (d *Driver) GoLocked(f func()) {
+	if d.err == nil {
+		d.tasks.Go(f)
+	}
+}
+
 // Socket returns the socket.
 func (d *Driver) Socket() udp.Socket {
 	d.Lock()

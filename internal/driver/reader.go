@@ -30,11 +30,10 @@ func (d *Driver) read(socket udp.Socket, number int) {
 			d.protocol.Unreadable(n, from)
 			continue
 		}
-		cause, pause := d.judge(number, &trouble, now, now-began, err)
-		if cause != nil {
+		if !d.survives(number, &trouble, now, now-began, err) {
 			return
 		}
-		time.Sleep(pause)
+		time.Sleep(trouble.pause())
 	}
 }
 
@@ -54,6 +53,14 @@ type readTrouble struct {
 	since machine.Micros
 }
 
+// pause returns how long to wait before the next read.
+func (t *readTrouble) pause() time.Duration {
+	if t.count <= freeRetries {
+		return 0
+	}
+	return pauseAfterRead
+}
+
 // A read fails for reasons that pass, such as an ICMP message that came for a
 // datagram sent before. Then the next read waits. A socket that is broken fails
 // each read at once; after some time of that the driver ends.
@@ -64,18 +71,17 @@ const (
 	pauseAfterRead = time.Millisecond
 )
 
-// judge counts a failed read that took some time. It returns why the reader must
-// end, if so, and ends the driver then, unless the socket was replaced; or else how
-// long to pause.
-func (d *Driver) judge(number int, t *readTrouble, now, took machine.Micros, err error) (end error, pause time.Duration) {
+// survives counts a failed read that took some time, and reports whether the reader
+// goes on. If it does not, that ends the driver, unless the socket was replaced.
+func (d *Driver) survives(number int, t *readTrouble, now, took machine.Micros, err error) bool {
 	d.Lock()
 	defer d.Unlock()
 	if d.sockets != number {
-		return err, 0
+		return false
 	}
 	if cause := fatal(err); cause != nil {
 		d.EndLocked(cause)
-		return cause, 0
+		return false
 	}
 	if udp.PortUnreachable(err) {
 		d.protocol.PortUnreachableLocked(err)
@@ -85,16 +91,10 @@ func (d *Driver) judge(number int, t *readTrouble, now, took machine.Micros, err
 	}
 	t.count++
 	d.stats.ReadErrors++
-	switch {
-	case d.err != nil:
-		return d.err, 0
-	case now-t.since >= brokenAfter:
+	if d.err == nil && now-t.since >= brokenAfter {
 		d.EndLocked(fmt.Errorf("%w: %w", ErrSocket, err))
-		return d.err, 0
-	case t.count > freeRetries:
-		pause = pauseAfterRead
 	}
-	return nil, pause
+	return d.err == nil
 }
 
 // fatal returns why the driver must end at once, if so.

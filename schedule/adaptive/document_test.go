@@ -49,7 +49,7 @@ func TestSentences(t *testing.T) {
 func TestConstants(t *testing.T) {
 	err := machinetest.CheckConstants("../../spec/recovery.json", map[string]int64{
 		"ACK_DELAY": int64(ackDelay), "MIN_RTT_LIFE": int64(rttLife), "LONG_TRAIN": longTrain, "SHORT_TRAIN": shortTrain, "TRAIN_TIME": int64(trainTime),
-		"RATE_EPOCH": int64(rateEpoch), "FASTEST": fastest, "SLOWEST": slowest, "FIRST_WINDOW": firstWindow, "DRAIN_WINDOW": drainSlots,
+		"RATE_EPOCH": int64(rateEpoch), "FASTEST": fastest, "SLOWEST": slowest, "FIRST_WINDOW": firstWindow, "YIELD_WINDOW": yieldWindow, "DRAIN_WINDOW": drainSlots,
 		"PROBE_DELAY": int64(slowestProbe), "MAX_COPIES": mostSent, "COPY_BUDGET": copyBudget, "SPREAD_BUDGET": spreadCopies, "BURST_INTERVAL": burstSpacing,
 	})
 	if err != nil {

@@ -20,6 +20,7 @@ type Scheduler struct {
 	rate     rate
 	pace     pacer
 	patience machine.Micros // how old an overtaken slice is before it is lost (LOS-3)
+	yields   bool           // other packets must not wait (WIN-5)
 
 	// Per chunk.
 	chunkID    uint16

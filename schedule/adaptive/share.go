@@ -22,11 +22,14 @@ func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 func (s *Scheduler) PathSlices() int {
 	perSlice := s.perSlice()
 	if perSlice == 0 {
-		return firstWindow
+		return s.first()
 	}
 	if s.drains() {
 		return drainSlots // WIN-4
 	}
 	inPath := int64(s.rtt.min()+ackDelay) * 1000 / perSlice
-	return int(min(inPath*3/2+leastWindow, math.MaxInt32)) // WIN-2
+	if !s.yields {
+		inPath = inPath * 3 / 2 // WIN-2
+	}
+	return int(min(inPath+leastWindow, math.MaxInt32))
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -44,7 +43,7 @@ func (c *WorldCounts) Add(o WorldCounts) {
 // delivered or skipped and released some time after the path is good. The same seed gives
 // the same world. Log, unless it is nil, is told what happens.
 func RunWorld(seed uint64, log func(format string, args ...any)) (WorldCounts, error) {
-	c := &conversation{draw: draw{rand.New(rand.NewPCG(seed, 11))}, log: log}
+	c := &conversation{Draw: sim.NewDraw(seed, 11), log: log}
 	if err := c.begin(seed); err != nil {
 		return c.counts, fmt.Errorf("world %d: %w", seed, err)
 	}
@@ -66,14 +65,14 @@ const (
 
 // conversation is a world under way.
 type conversation struct {
-	draw
+	sim.Draw
 	log    func(format string, args ...any)
 	counts WorldCounts
 	err    error
 	world  *sim.World[[]byte]
 	ends   [2]*talker
-	faults [2]*faults // of what each end sends
-	good   bool       // the path is, and everyone reads
+	faults [2]*sim.Faults // of what each end sends
+	good   bool           // the path is, and everyone reads
 	tick   machine.Micros
 }
 
@@ -102,109 +101,44 @@ type flow struct {
 	message  []byte
 }
 
-// draw is chance.
-type draw struct{ *rand.Rand }
-
-func (d draw) oneIn(n int) bool { return d.IntN(n) == 0 }
-
-func (d draw) between(low, high int) int { return low + d.IntN(high-low+1) }
-
-func (d draw) time(low, high machine.Micros) machine.Micros {
-	return low + machine.Micros(d.Int64N(int64(high-low)+1))
-}
-
-// among draws one of several.
-func among[T any](d draw, values ...T) T { return values[d.IntN(len(values))] }
-
-// path draws one with any faults but bursts and outages.
-func (d draw) path() netsim.Path {
-	ms := func(n int) time.Duration { return time.Duration(d.IntN(n+1)) * time.Millisecond }
-	p := netsim.Path{Delay: ms(among(d, 1, 20, 80, 200)), Loss: d.Float64() * among(d, 0, 2, 10, 30, 60.0)}
-	if d.oneIn(2) {
-		p.Jitter = ms(60)
-	}
-	if d.oneIn(2) {
-		p.Reorder, p.ReorderDelay = d.Float64()*50, ms(100)
-	}
-	if d.oneIn(3) {
-		p.Duplicate = d.Float64() * 20
-	}
-	return p
-}
-
-// faults is a link with losses in bursts, and with outages.
-type faults struct {
-	link          *netsim.Link
-	toBad, toGood float64 // chance for each datagram (Gilbert and Elliott)
-	lossInBad     float64
-	bad           bool
-	outages       [][2]machine.Micros
-	numbers       draw
-}
-
-func (d draw) faults(seed uint64) (*faults, netsim.Path, error) {
-	path := d.path()
-	link, err := netsim.NewLink(path, seed)
-	f := &faults{link: link, numbers: draw{rand.New(rand.NewPCG(seed, 12))}}
-	if d.oneIn(3) {
-		f.toBad, f.toGood, f.lossInBad = d.Float64()*0.05, 0.02+d.Float64()*0.5, 0.5+d.Float64()/2
-	}
-	for range among(d, 0, 0, 1, 3) {
-		from := d.time(0, worldSends)
-		f.outages = append(f.outages, [2]machine.Micros{from, from + d.time(0, among[machine.Micros](d, 200, 1000, 5000)*machine.Millisecond)})
-	}
-	return f, path, err
-}
-
-// lost reports whether a datagram is lost by a burst or an outage.
-func (f *faults) lost(now machine.Micros) bool {
-	if f.bad {
-		f.bad = f.numbers.Float64() >= f.toGood
-	} else {
-		f.bad = f.numbers.Float64() < f.toBad
-	}
-	return f.bad && f.numbers.Float64() < f.lossInBad ||
-		slices.ContainsFunc(f.outages, func(o [2]machine.Micros) bool { return now >= o[0] && now < o[1] })
-}
-
 // config draws a channel.
-func (d draw) config(id uint8) protocol.Config {
+func configOf(d sim.Draw, id uint8) protocol.Config {
 	cfg := protocol.Config{
-		ID: id, Kind: among(d, protocol.Ordered, protocol.Ordered, protocol.Unordered, protocol.Unordered, protocol.Unreliable),
+		ID: id, Kind: sim.Among(d, protocol.Ordered, protocol.Ordered, protocol.Unordered, protocol.Unordered, protocol.Unreliable),
 		Priority: d.IntN(3), GiveUp: 3600 * machine.Second, QueueBytes: 1 << 17,
-		First: among[seq.Number](d, 0, 1<<16, 1<<20, 1<<32) - seq.Number(d.IntN(400)),
+		First: sim.Among[seq.Number](d, 0, 1<<16, 1<<20, 1<<32) - seq.Number(d.IntN(400)),
 	}
 	cfg.First = max(cfg.First, 0)
 	cfg.Window = 32 << d.IntN(6)
-	cfg.Data = among(d, 1, 8, 40, 200, 1024)
-	cfg.Group = d.between(2, min(64, cfg.Window))
-	cfg.SendQueue = among(d, cfg.Group, cfg.Group+d.IntN(200), 4096)
+	cfg.Data = sim.Among(d, 1, 8, 40, 200, 1024)
+	cfg.Group = d.Between(2, min(64, cfg.Window))
+	cfg.SendQueue = sim.Among(d, cfg.Group, cfg.Group+d.IntN(200), 4096)
 	return cfg
 }
 
 // flow draws how a channel is used in one direction.
-func (d draw) flow(cfg protocol.Config) *flow {
-	f := &flow{cfg: Complete(cfg), perTick: among(d, 0, 1, 3, 20, 80), loose: map[string]int{}}
-	f.largest = cfg.Data * among(d, 1, 1, 3, min(cfg.Group, 8))
+func flowOf(d sim.Draw, cfg protocol.Config) *flow {
+	f := &flow{cfg: Complete(cfg), perTick: sim.Among(d, 0, 1, 3, 20, 80), loose: map[string]int{}}
+	f.largest = cfg.Data * sim.Among(d, 1, 1, 3, min(cfg.Group, 8))
 	f.largest = min(f.largest, cfg.Data*cfg.Group)
 	if cfg.Data == 1024 && f.perTick > 3 {
 		f.largest = 100
 	}
 	if cfg.Kind == protocol.Unreliable {
-		f.largest = among(d, 60, 1156, 5000)
+		f.largest = sim.Among(d, 60, 1156, 5000)
 	} else {
 		f.judge = NewJudge(f.cfg)
 	}
-	if d.oneIn(3) {
-		f.lifetime = among[machine.Micros](d, 50, 500, 3000) * machine.Millisecond
+	if d.OneIn(3) {
+		f.lifetime = sim.Among[machine.Micros](d, 50, 500, 3000) * machine.Millisecond
 	}
-	f.until = d.time(0, worldSends)
-	if d.oneIn(2) {
-		f.reads = among(d, 1, 5, 100)
+	f.until = d.Time(0, worldSends)
+	if d.OneIn(2) {
+		f.reads = sim.Among(d, 1, 5, 100)
 	}
-	if d.oneIn(3) {
-		from := d.time(0, worldSends)
-		f.pause = [2]machine.Micros{from, from + d.time(0, 3*machine.Second)}
+	if d.OneIn(3) {
+		from := d.Time(0, worldSends)
+		f.pause = [2]machine.Micros{from, from + d.Time(0, 3*machine.Second)}
 	}
 	return f
 }
@@ -212,13 +146,13 @@ func (d draw) flow(cfg protocol.Config) *flow {
 // begin draws everything.
 func (c *conversation) begin(seed uint64) error {
 	var configs []protocol.Config
-	for i := range among(c.draw, 1, 1, 2, 4) {
-		configs = append(configs, c.config(uint8(i*c.between(1, 15))))
+	for i := range sim.Among(c.Draw, 1, 1, 2, 4) {
+		configs = append(configs, configOf(c.Draw, uint8(i*c.Between(1, 15))))
 	}
 	slices.SortFunc(configs, func(a, b protocol.Config) int { return int(a.ID) - int(b.ID) })
 	configs = slices.CompactFunc(configs, func(a, b protocol.Config) bool { return a.ID == b.ID })
-	c.tick = c.time(5, 100) * machine.Millisecond
-	numbers := [2]seq.Number{among[seq.Number](c.draw, 0, 65_300, 1<<20), among[seq.Number](c.draw, 0, 65_500)}
+	c.tick = c.Time(5, 100) * machine.Millisecond
+	numbers := [2]seq.Number{sim.Among[seq.Number](c.Draw, 0, 65_300, 1<<20), sim.Among[seq.Number](c.Draw, 0, 65_500)}
 	for i := range c.ends {
 		host, err := NewHost(protocol.MuxConfig{Channels: configs}, packet.Config{NextToSend: numbers[i], NextToReceive: numbers[1-i]}, c.tick)
 		if err != nil {
@@ -226,21 +160,21 @@ func (c *conversation) begin(seed uint64) error {
 		}
 		c.ends[i] = &talker{Host: host, c: c, index: i, sent: map[seq.Number][]seq.Number{}}
 		for _, cfg := range configs {
-			f := c.flow(cfg)
+			f := flowOf(c.Draw, cfg)
 			c.ends[i].flows[cfg.ID] = f
 			c.ends[i].order = append(c.ends[i].order, f)
 			c.note("end %d sends %+v", i, *f)
 		}
 		c.ends[i].Hooks = c.ends[i].hooks()
-		f, path, err := c.draw.faults(2*seed + uint64(i))
+		f, path, err := c.Faults(2*seed+uint64(i), worldSends)
 		if err != nil {
 			return err
 		}
-		c.note("its path %+v, bursts %v %v %v, outages %v", path, f.toBad, f.toGood, f.lossInBad, f.outages)
+		c.note("its path %+v, %v", path, f)
 		c.faults[i] = f
 	}
 	for _, e := range c.ends {
-		e.Pace = among[machine.Micros](c.draw, 0, 0, 0, 2, 10, 40) * machine.Millisecond
+		e.Pace = sim.Among[machine.Micros](c.Draw, 0, 0, 0, 2, 10, 40) * machine.Millisecond
 		c.note("end %d has a pace of %d us", e.index, e.Pace)
 	}
 	c.ends[0].far, c.ends[1].far = c.ends[1], c.ends[0]
@@ -266,11 +200,11 @@ func (c *conversation) check(err error) {
 func (c *conversation) carry(now time.Duration, from int, datagram []byte, deliver func(time.Duration, int, []byte)) {
 	f := c.faults[from]
 	c.counts.Datagrams++
-	if f.lost(machine.FromDuration(now)) && !c.good {
+	if f.Lost(machine.FromDuration(now)) && !c.good {
 		c.counts.Lost++
 		return
 	}
-	arrivals := f.link.Send(now, len(datagram))
+	arrivals := f.Link.Send(now, len(datagram))
 	if arrivals.Len() == 0 {
 		c.counts.Lost++
 	}
@@ -282,7 +216,7 @@ func (c *conversation) carry(now time.Duration, from int, datagram []byte, deliv
 // run lets all happen, and then waits until nothing is left to do.
 func (c *conversation) run() {
 	for _, e := range c.ends {
-		c.world.At(c.time(0, c.tick), e.frame)
+		c.world.At(c.Time(0, c.tick), e.frame)
 	}
 	broken := func() bool { return c.err != nil }
 	goodAt := worldSends
@@ -302,7 +236,7 @@ func (c *conversation) becomeGood() {
 	c.good = true
 	for i, f := range c.faults {
 		c.ends[i].Pace = 0
-		_ = f.link.SetPath(netsim.Path{Delay: 20 * time.Millisecond}) // it is valid
+		_ = f.Link.SetPath(netsim.Path{Delay: 20 * time.Millisecond}) // it is valid
 	}
 }
 
@@ -386,11 +320,11 @@ func (f *flow) readsNow(now machine.Micros, good bool) int {
 
 // send sends a message of any size and lifetime; at times one that must be refused.
 func (e *talker) send(now machine.Micros, f *flow) {
-	size, lifetime := e.c.between(1, f.largest), machine.Micros(0)
-	if f.lifetime > 0 && !e.c.oneIn(4) {
-		lifetime = e.c.time(1, f.lifetime)
+	size, lifetime := e.c.Between(1, f.largest), machine.Micros(0)
+	if f.lifetime > 0 && !e.c.OneIn(4) {
+		lifetime = e.c.Time(1, f.lifetime)
 	}
-	if e.c.oneIn(500) {
+	if e.c.OneIn(500) {
 		size = e.c.IntN(2) * (f.cfg.Data*min(f.cfg.Group, f.cfg.Window) + 1)
 	}
 	f.message = f.message[:0]

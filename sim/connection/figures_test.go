@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 var seeds = flag.Int("seeds", 5, "runs of each figure")
@@ -39,4 +42,32 @@ func TestFigures(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What yielding is worth (WIN-5, CXM-5): on 1 Mbit/s game packets are late by less than 100 ms
+// while a chunk goes out, and the chunk takes at most twice as long as alone.
+func TestWhatYieldingIsWorth(t *testing.T) {
+	l := Load{Path: Paths[2].Path, Settle: 15 * machine.Second, MeasureAtLeast: 3 * machine.Second, Game: true}
+	measure := func() Figures {
+		f, err := l.Measure(*seeds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	game := measure()
+	l.Chunk = chunkSize
+	both := measure()
+	l.Config.Chunks.NewScheduler = func() (statemachine.Scheduler, error) {
+		s, err := adaptive.New(adaptive.Adaptive())
+		return struct{ statemachine.Scheduler }{s}, err // one that cannot yield
+	}
+	without := measure()
+	l.Game = false
+	chunk := measure()
+	t.Logf("game packets' 95th: alone %s, with a chunk %s, without yielding %s; chunk: alone %s, with game packets %s, without yielding %s ms",
+		millis(game.Game.P95), millis(both.Game.P95), millis(without.Game.P95), millis(chunk.Chunk.Median), millis(both.Chunk.Median), millis(without.Chunk.Median))
+	check.That(t, both.Game.P95 < game.Game.P95+100*machine.Millisecond, "game packets are in time")
+	check.That(t, both.Chunk.Median <= 2*chunk.Chunk.Median, "the chunk is")
+	check.That(t, without.Game.P95 > game.Game.P95+300*machine.Millisecond, "without yielding they are not")
 }

@@ -65,6 +65,7 @@ var roles = map[string]role{
 	"fuzz/mistakes":      mentioned,
 	"fuzz/mutation":      mentioned,
 	"internal":           mentioned,
+	"internal/driver":    implemented,
 	"netsim":             mentioned,
 	"ports":              ported,
 	"sim":                tested,

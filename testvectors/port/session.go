@@ -21,7 +21,7 @@ var sessionOperations = map[string]operation{
 	contract.OpSessionClient: sessionClient, contract.OpSessionServer: sessionServer,
 }
 
-// exactly returns a field of lower-case hex of so many bytes, also if there are not.
+// exactly returns a field of lower-case hex of so many bytes, also if there are not (CXO-2, CXO-14).
 func (o *object) exactly(name string, size int) []byte {
 	b := o.hex(name)
 	if len(b) != size {
@@ -117,7 +117,7 @@ func refusedBySession(err error) error {
 	return err
 }
 
-// sessionEncode encodes a message.
+// sessionEncode encodes a message (CXO-3).
 func sessionEncode(q *object) (any, error) {
 	m := q.object("message").message()
 	if *q.err != nil {
@@ -191,7 +191,7 @@ func (o *object) direction(counter uint64) session.LinkConfig {
 	}
 }
 
-// sessionSeal seals a body.
+// sessionSeal seals a body (CXO-4).
 func sessionSeal(q *object) (any, error) {
 	cfg, body := q.direction(uint64(q.within("counter", 0, 1<<62-1))), q.hex("body")
 	if len(body) < 1 || len(body) > mostBody {
@@ -272,7 +272,7 @@ func sessionKeys(q *object) (any, error) {
 	return contract.SessionKeysResponse{Answer: contract.Answer{OK: true}, C2S: *text(k.C2S[:]), S2C: *text(k.S2C[:]), Resume: *text(k.Resume[:])}, nil
 }
 
-// sessionCookie makes a cookie.
+// sessionCookie makes a cookie (CXO-5).
 func sessionCookie(q *object) (any, error) {
 	secret, stamp, address, offer := q.key("secret"), q.unsigned("stamp", 62), session.AddressOfText(q.text("address")), q.readOffer("offer")
 	if *q.err != nil {
@@ -282,7 +282,7 @@ func sessionCookie(q *object) (any, error) {
 	return contract.SessionCookieResponse{Answer: contract.Answer{OK: true}, Address: *text(address[:]), Cookie: *text(cookie[:])}, nil
 }
 
-// sessionProof makes the proof of a message.
+// sessionProof makes the proof of a message (CXO-6).
 func sessionProof(q *object) (any, error) {
 	key, answered := q.key("key"), session.Message{Kind: session.KindProof, Stamp: q.unsigned("stamp", 62), Cookie: q.bytes16("cookie")}
 	m, err := session.Decode(q.hex("hex"))
@@ -310,7 +310,7 @@ func (o *object) sessionConfig() contract.SessionConfig {
 	}
 }
 
-// sessionClient answers a trace of a client.
+// sessionClient answers a trace of a client (CXO-7, CXO-8).
 func sessionClient(q *object) (any, error) {
 	o := q.object("config")
 	cfg := contract.SessionClientConfig{Identity: *text(o.exactly("identity", 8)), Key: *text(o.exactly("key", 32)), SessionConfig: o.sessionConfig()}
@@ -337,7 +337,7 @@ func sessionClientEvent(o *object, e *contract.SessionClientEvent) error {
 	return nil
 }
 
-// sessionServer answers a trace of a server.
+// sessionServer answers a trace of a server (CXO-9, CXO-10).
 func sessionServer(q *object) (any, error) {
 	o := q.object("config")
 	cfg := contract.SessionServerConfig{

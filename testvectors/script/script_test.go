@@ -29,8 +29,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 15 {
-		t.Errorf("%d archives, want 15", read)
+	if read != 18 {
+		t.Errorf("%d archives, want 18", read)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 // world is what a server pushes: a chunk of the largest size.
 var world = make([]byte, 262_144)
 
-// A1: one forged datagram to the server of README's example, and what its source
-// gets. Over the system's sockets, for longer than the server tries.
+// A1: one forged datagram to the server of README's example, and what its source gets. Over the
+// system's sockets, for longer than the server tries (CXA-24).
 func TestA1(t *testing.T) {
 	t.Parallel()
 	figures := onEach(t, network{}, func(t *testing.T, n network, p protocol) (worst float64) {
@@ -18,15 +18,17 @@ func TestA1(t *testing.T) {
 		pushes(s, world, 1)
 		victims := make([]*station, len(p.begin))
 		for i, f := range p.begin {
-			victims[i] = n.station(t, fmt.Sprintf("127.0.0.%d:0", 2+i), nil)
+			victims[i] = n.station(t, fmt.Sprintf("127.4.%d.%d:0", i/250, 1+i%250), nil)
 			victims[i].says(s.Addr(), f.datagram)
 		}
 		time.Sleep(11 * time.Second)
 		for i, f := range p.begin {
 			in, out := victims[i].traffic()
 			factor := float64(in.withHeaders()) / float64(out.withHeaders())
-			t.Logf("%s: %s of %d bytes draws %d datagrams, %d bytes: %.2f times as much with headers",
-				p.name, f.name, out.bytes, in.datagrams, in.bytes, factor)
+			if in.datagrams > 0 && (in.bytes != 35 || out.bytes == 64) { // of LINKs of another version the smallest
+				t.Logf("%s: %s of %d bytes draws %d datagrams, %d bytes: %.2f times as much with headers",
+					p.name, f.name, out.bytes, in.datagrams, in.bytes, factor)
+			}
 			worst = max(worst, factor)
 			if p.name != chunksAlone.name && (in.bytes > out.bytes || in.datagrams > 1) {
 				t.Errorf("%s: %s of %d bytes draws %d datagrams, %d bytes", p.name, f.name, out.bytes, in.datagrams, in.bytes)
@@ -34,7 +36,7 @@ func TestA1(t *testing.T) {
 		}
 		return worst
 	})
-	if figures[0] < 4000 {
+	if figures[0] < 1000 {
 		t.Errorf("the chunk protocol sends %.0f times as much: the test tests nothing", figures[0])
 	}
 }

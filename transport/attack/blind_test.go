@@ -40,6 +40,15 @@ func blind() []forgery {
 	return append(all, otherVersions()...)
 }
 
+// someOfBlind is eight of them, others for each i.
+func someOfBlind(i int) (some [][]byte) {
+	all := blind()
+	for k := range 8 {
+		some = append(some, all[(8*i+k)%len(all)].datagram)
+	}
+	return some
+}
+
 // otherVersions is LINK and PROOF of another version, of all sizes.
 func otherVersions() (all []forgery) {
 	for _, kind := range []session.Kind{session.KindLink, session.KindProof} {

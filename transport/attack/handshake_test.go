@@ -16,8 +16,8 @@ const (
 	second = machine.Second
 )
 
-// Whatever somebody sends who has seen nothing: the answer is smaller, there is at most one,
-// and nothing is kept (CXS-1, CXS-18).
+// Whatever somebody sends who has seen nothing: the answer is smaller, there is at most one, and
+// nothing is kept (CXS-1, CXS-18, CXA-20, CXA-21).
 func TestBlindDatagrams(t *testing.T) {
 	for _, anonymous := range []bool{true, false} {
 		d := newDesk(t, anonymous, nil)
@@ -116,7 +116,7 @@ func TestACookieOfAnother(t *testing.T) {
 }
 
 // A PROOF that an observer repeats, at any time and in any state, makes, moves, ends and revives
-// nothing (CXS-6).
+// nothing (CXS-6, CXA-29).
 func TestRepeatedProofs(t *testing.T) {
 	for _, identity := range []uint64{0, 1} {
 		d := newDesk(t, identity == 0, nil)
@@ -153,22 +153,45 @@ func TestRepeatedProofs(t *testing.T) {
 	}
 }
 
-// Whoever knows a link, and has an address of his own, does not get the connection there.
+// A PROOF that an observer holds back until its connection, or the one before, has ended, begins
+// nothing. (CXS-12)
+func TestAProofAfterTheEnd(t *testing.T) {
+	d := newDesk(t, false, nil)
+	first := d.opened("192.0.2.1:9000", 1)
+	d.passes(second)
+	again := d.guest("192.0.2.1:9000", 1, nil) // the same client has begun anew
+	challenge, _ := d.gets(again.at, again.polls1())
+	again.receives(challenge)
+	held := again.polls1()
+	d.passes(100 * msec)
+	d.End(d.now, first.entry(), session.ConnectionClosed)
+	_, event := d.gets(again.at, held)
+	check.Same(t, "what the PROOF does", event.Kind, session.NoEvent)
+	check.Same(t, "living", d.Stats().Living, 0)
+	again.goes(second, nil)
+	check.Same(t, "the client that tries again", again.State(), session.Open)
+}
+
+// Whoever knows a link and a nonce, and has an address of his own, does not get the connection
+// there, whatever he claims to resume (CXA-34).
 func TestHijackByResume(t *testing.T) {
 	for _, identity := range []uint64{0, 1} {
 		d := newDesk(t, identity == 0, nil)
 		g := d.opened("192.0.2.1:9000", identity)
-		link := g.Link().ID()
-		x := d.guest("198.51.100.1:9000", identity, func(c *session.ClientConfig) { c.Key[9] ^= byte(identity) })
-		for _, proof := range []session.Key{{}, keys[identity], {9}} {
-			ask := changed(x.polls1(), func(m *session.Message) { m.Resume, m.Nonce = link, session.Nonce{byte(proof[0])} })
-			challenge, _ := d.gets(x.at, ask)
-			m := check.Must(session.Decode(challenge))
-			m.Kind, m.Offer = session.KindProof, check.Must(session.Decode(ask)).Offer
-			m.Proof = session.ProofOf(proof, &m, &m)
-			_, event := d.gets(x.at, encode(m))
-			if event.Kind == session.EventMoved || event.Kind == session.EventMade || event.Kind == session.EventEnded {
-				t.Errorf("identity %d: %v", identity, event.Kind)
+		seen := check.Must(session.Decode(last(t, g.sent, session.KindProof)))
+		const own = "198.51.100.1:9000"
+		for _, resume := range []uint32{g.Link().ID(), 7, g.Link().ID() + 1} {
+			for _, nonce := range []session.Nonce{seen.Nonce, {9}} {
+				for _, key := range []session.Key{{}, {66}} {
+					m := session.Message{Kind: session.KindLink, Offer: seen.Offer}
+					m.Resume, m.Nonce = resume, nonce
+					challenge, _ := d.gets(own, encode(m))
+					c := check.Must(session.Decode(challenge))
+					m.Kind, m.Stamp, m.Cookie = session.KindProof, c.Stamp, c.Cookie
+					m.Proof = session.ProofOf(key, &m, &m)
+					_, event := d.gets(own, encode(m))
+					check.Same(t, "what the PROOF does", event.Kind, session.EventRefused)
+				}
 			}
 		}
 		check.Same(t, "where it is", g.entry().Address(), session.AddressOfText(g.at))
@@ -201,6 +224,7 @@ func TestDataFromAnotherAddress(t *testing.T) {
 }
 
 // Both directions of a connection, and two connections with the same key, have nothing in
+// (CXA-31).
 // common: what is sent back, or recorded in one and sent in the other, is refused. (D3, D4)
 func TestDatagramsOfAnother(t *testing.T) {
 	for _, mode := range modes {
@@ -250,7 +274,7 @@ func TestDatagramsOfAnother(t *testing.T) {
 	}
 }
 
-// A server with the same keys takes nothing of another one's connections.
+// A server with the same keys takes nothing of another one's connections (CXK-10).
 func TestTwoServersWithTheSameKeys(t *testing.T) {
 	here, there := newDesk(t, false, nil), newDesk(t, false, nil)
 	there.random.Uint64()

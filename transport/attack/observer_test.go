@@ -40,7 +40,8 @@ var attempts = map[string]func(d *desk) *guest{
 	},
 }
 
-// Forged refusals, with every reason and with proofs by other keys, end nothing and delay nothing.
+// Forged refusals, with every reason and with proofs by other keys, end nothing and delay nothing
+// (CXA-23, CXA-30, CXA-32).
 func TestForgedRefusals(t *testing.T) {
 	for name, begin := range attempts {
 		g := begin(newDesk(t, false, nil))
@@ -65,8 +66,8 @@ func TestForgedRefusals(t *testing.T) {
 }
 
 // A refusal that the server has proven, of a PROOF of somebody else with another offer: the
-// observer has a challenge for his own address, sends it on to the client, so that the client proves
-// it, and the server's refusal after it.
+// observer has a challenge for his own address, sends it on to the client, so that the client
+// proves it, and the server's refusal after it (CXA-35).
 func TestARefusalOfAnothersProof(t *testing.T) {
 	for name, begin := range attempts {
 		d := newDesk(t, false, nil)
@@ -97,7 +98,7 @@ func TestARefusalOfAnothersProof(t *testing.T) {
 }
 
 // Forged challenges before each answer of the server. The largest stamp shuts nothing out; each
-// costs the client a PROOF, 20 a second, and so time.
+// costs the client a PROOF, 20 a second, and so time (CXA-33).
 func TestForgedChallenges(t *testing.T) {
 	for name, begin := range attempts {
 		for _, forged := range []int{1, 4, 7, 16} {
@@ -124,11 +125,10 @@ func TestForgedChallenges(t *testing.T) {
 	}
 }
 
-// Challenges all the time, over a path with a round trip of 50 ms: what is left to
-// somebody who sees the nonce and does not stop sending. Up to twenty a second delay; more
-// of them, for as long as they come, are not covered.
+// Challenges all the time, over a path with a round trip of 50 ms, from somebody who sees the nonce
+// and does not stop sending. A client that keeps only the latest ones does not link at 100 a second.
 func TestAFloodOfForgedChallenges(t *testing.T) {
-	for _, rate := range []int{5, 10, 15, 30, 100, 1000} {
+	for _, rate := range []int{10, 100, 1000, 10_000} {
 		d := newDesk(t, false, nil)
 		g := d.guest("192.0.2.1:9000", 1, nil)
 		var path [2][][]byte // what arrives in 25 ms, 24 ms, …
@@ -136,7 +136,10 @@ func TestAFloodOfForgedChallenges(t *testing.T) {
 		start := d.now
 		for ; g.State() == session.Linking; d.now += msec {
 			ms := int((d.now - start) / msec)
-			if len(g.sent) > 0 && ms*rate/1000 != (ms-1)*rate/1000 {
+			for range ms*rate/1000 - (ms-1)*rate/1000 {
+				if len(g.sent) == 0 {
+					break
+				}
 				stamp++
 				challenge := session.Message{Kind: session.KindChallenge, Stamp: stamp}
 				challenge.Nonce = check.Must(session.Decode(g.sent[0])).Nonce
@@ -157,7 +160,7 @@ func TestAFloodOfForgedChallenges(t *testing.T) {
 		}
 		took := d.now - start
 		t.Logf("%d forged challenges a second: %v after %v", rate, g.State(), took.Duration())
-		if rate <= 15 {
+		if rate <= 1000 {
 			check.Same(t, "the client", g.State(), session.Open)
 			check.That(t, took <= second, "within a second")
 		}
@@ -165,7 +168,8 @@ func TestAFloodOfForgedChallenges(t *testing.T) {
 }
 
 // One bit of one message of the handshake is wrong: the handshake is done all the same, some
-// tries later, and both ends agree on what the client offered. (No downgrade: CXP-3, CXK-6, CXK-7)
+// tries later, and both ends agree on what the client offered. (No downgrade: CXP-3, CXK-6,
+// CXK-7, CXA-38).
 func TestEveryBitOfTheHandshake(t *testing.T) {
 	changedBits := 0
 	for name, begin := range attempts {

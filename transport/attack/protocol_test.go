@@ -2,12 +2,16 @@ package attack
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/transport"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -16,10 +20,11 @@ import (
 type protocol struct {
 	name  string
 	serve func(t testing.TB, pc net.PacketConn) server
-	dial  func(t testing.TB, pc net.PacketConn, to net.Addr) peer
+	dial  func(t testing.TB, pc net.PacketConn, to net.Addr) (peer, error)
 
 	begin []forgery                   // each of them might begin a connection
-	stay  func(i int) [][]byte        // the i-th time that a forged source says something
+	take  func(i int) [][]byte        // what the i-th of many forged sources says to take a place
+	stay  func(i int) [][]byte        // what each of them says the i-th time to keep it
 	acks  func(i int) []byte          // the i-th of many acks of what was not received
 	forge func(rng *rand.Rand) []byte // one of a flood
 }
@@ -44,8 +49,9 @@ type peer interface {
 	Close() error
 }
 
-// protocols are the chunk protocol by itself and connections.
-var protocols = []protocol{chunksAlone}
+// protocols are the chunk protocol by itself, and connections as they are by default and
+// with keys.
+var protocols = []protocol{chunksAlone, anonymous, keyed}
 
 // onEach runs an attack on each protocol, all at the same time if it is on the
 // system's sockets, and returns its figures.
@@ -77,6 +83,7 @@ var chunksAlone = protocol{
 		{"a whole chunk", wholeChunk()},
 		{"an ack", blindAck(0, 256)},
 	},
+	take: func(int) [][]byte { return [][]byte{wholeChunk(), blindAck(0, 1)} },
 	stay: func(i int) [][]byte { return [][]byte{slice(255 - i)} },
 	acks: func(i int) []byte { return blindAck(uint16(i/40), 256) },
 	forge: func(rng *rand.Rand) []byte {
@@ -105,14 +112,11 @@ func servePlain(t testing.TB, pc net.PacketConn) server {
 	return plainServer{plainEndpoint(t, pc, plain.Config{})}
 }
 
-func dialPlain(t testing.TB, pc net.PacketConn, to net.Addr) peer {
+func dialPlain(t testing.TB, pc net.PacketConn, to net.Addr) (peer, error) {
 	t.Helper()
 	e := plainEndpoint(t, pc, plain.Config{})
 	c, err := e.Dial(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plainClient{c, e}
+	return plainClient{c, e}, err
 }
 
 // plainClient is a client whose socket ends with it.
@@ -132,6 +136,75 @@ func plainEndpoint(t testing.TB, pc net.PacketConn, cfg plain.Config) *plain.End
 	t.Cleanup(func() { e.Close() })
 	return e
 }
+
+// anonymous is connections as the zero Config has them, keyed those with a key and
+// an identity for each client.
+var (
+	anonymous = connections("anonymous", transport.Config{}, func() transport.Config { return transport.Config{} })
+	keyed     = connections("keyed", transport.Config{
+		Keys: func(identity uint64) (session.Key, bool) { return keyOf(identity), true },
+	}, newIdentity)
+
+	identities atomic.Uint64
+)
+
+func keyOf(identity uint64) session.Key {
+	return sha256.Sum256(binary.LittleEndian.AppendUint64(nil, identity))
+}
+
+func newIdentity() transport.Config {
+	identity := identities.Add(1)
+	return transport.Config{Identity: identity, Key: keyOf(identity)}
+}
+
+// connections returns the protocol of a server's configuration and each client's.
+func connections(name string, serving transport.Config, client func() transport.Config) protocol {
+	return protocol{
+		name: name,
+		serve: func(t testing.TB, pc net.PacketConn) server {
+			t.Helper()
+			s, err := transport.New(pc, serving)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
+			return connectionServer{s}
+		},
+		dial: func(t testing.TB, pc net.PacketConn, to net.Addr) (peer, error) {
+			t.Helper()
+			p, err := transport.Over(background, pc, to, client())
+			if err != nil {
+				return nil, err
+			}
+			t.Cleanup(func() { p.Close(0, "") })
+			return connectionPeer{p}, nil
+		},
+		begin: blind(),
+		take:  someOfBlind,
+		stay:  someOfBlind,
+		acks:  func(i int) []byte { return dataDatagram(session.CRC, uint32(i), 0, 60) },
+		forge: newFlooder(session.CRC, 0).next,
+	}
+}
+
+type connectionServer struct{ *transport.Server }
+
+func (s connectionServer) Accept(ctx context.Context) (peer, error) {
+	p, err := s.Server.Accept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return connectionPeer{p}, nil
+}
+
+// connectionPeer is the chunks of a connection.
+type connectionPeer struct{ *transport.Peer }
+
+func (p connectionPeer) Send(ctx context.Context, chunk []byte) error {
+	return p.Chunks().Send(ctx, chunk)
+}
+func (p connectionPeer) Recv(ctx context.Context) ([]byte, error) { return p.Chunks().Recv(ctx) }
+func (p connectionPeer) Close() error                             { return p.Peer.Close(0, "") }
 
 // pushes is the server of README's example: whoever Accept returns gets chunks, as
 // many as it acks, up to a limit. It returns how many were acked.

@@ -25,11 +25,12 @@ type relay struct {
 	server net.Addr
 	inside *station // its socket for the client
 
-	mu      sync.Mutex
-	outside *station // its socket for the server
-	client  net.Addr
-	seen    [2][][]byte
-	pass    func(d direction, datagram []byte) bool // whether a datagram goes on; nil: all do
+	mu        sync.Mutex
+	outside   *station // its socket for the server
+	remembers bool     // what comes to an address that it had before goes to the client
+	client    net.Addr
+	seen      [2][][]byte
+	pass      func(d direction, datagram []byte) bool // whether a datagram goes on; nil: all do
 }
 
 func (n network) relay(t testing.TB, server net.Addr) *relay {
@@ -47,8 +48,20 @@ func (n network) relay(t testing.TB, server net.Addr) *relay {
 	return r
 }
 
+// outlet returns a socket for the server. What comes there goes on to the client for as
+// long as the relay uses it, or, if the relay remembers, for ever.
 func (r *relay) outlet() *station {
-	return r.net.station(r.t, "127.0.0.4:0", func(datagram []byte, _ net.Addr) { r.carry(toClient, datagram) })
+	s := &station{PacketConn: r.net.bind(r.t, "127.0.0.4:0")}
+	s.heard = func(datagram []byte, _ net.Addr) {
+		r.mu.Lock()
+		known := r.remembers || r.outside == s
+		r.mu.Unlock()
+		if known {
+			r.carry(toClient, datagram)
+		}
+	}
+	go s.read()
+	return s
 }
 
 // addr returns where the client finds the server.
@@ -92,11 +105,10 @@ func (r *relay) recorded(d direction) [][]byte {
 }
 
 // rebind gives the client another address at the server, as a NAT does that has
-// forgotten it. The old one goes on taking what comes, and drops it.
-func (r *relay) rebind() (old *station) {
+// forgotten it; one that remembers the old address brings what comes there.
+func (r *relay) rebind(remembers bool) {
 	outside := r.outlet()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	old, r.outside = r.outside, outside
-	return old
+	r.outside, r.remembers = outside, remembers
 }

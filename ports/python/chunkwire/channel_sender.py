@@ -294,6 +294,20 @@ class ChannelSender:
     # Time
 
     @property
+    def is_pending(self) -> bool:
+        """Whether something waits that was never sent, and may go (CHC-9)."""
+        return self.state == "OPEN" and self._sent < min(self.next, self.limit)
+
+    @property
+    def prompt(self) -> float:
+        """When something is due that does not wait for the application's tick (CHC-10)."""
+        if not self.is_pending:
+            return self.deadline
+        if self._marked:
+            return self._clock.latest
+        return min(self._heard_at + self.channel.give_up, self._dies[0][0] if self._dies else NEVER)
+
+    @property
     def deadline(self) -> float:
         """When to poll at the latest (CHS-5)."""
         if self.state == "FAILED" or not self._entries:

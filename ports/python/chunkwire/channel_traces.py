@@ -46,13 +46,13 @@ REFUSALS = {"D1": "message_size", "D2": "queue_full", "D11": "failed"}
 
 def records_encode(request: Answer) -> Answer:
     """CHO-4, CHO-6."""
-    records = [_record(source) for source in field(request, "records", list)]
+    records = [record_from(source) for source in field(request, "records", list)]
     return {"hex": encode_records(records, ALL, any_kind=True).hex()}
 
 
 def records_decode(request: Answer) -> Answer:
     """CHO-4."""
-    return {"records": [_fields(r) for r in decode_records(hexadecimal(request, "hex"), ALL, any_kind=True)]}
+    return {"records": [plain_record(r) for r in decode_records(hexadecimal(request, "hex"), ALL, any_kind=True)]}
 
 
 def channel_report(request: Answer) -> Answer:
@@ -72,7 +72,7 @@ def _ascending(sequence: Any, base: int) -> int:
     return first_from(sequence, base)
 
 
-def _record(source: Any) -> Any:
+def record_from(source: Any) -> Any:
     """A record of CHO-4, or what the encoder knows as none (CHO-6)."""
     if not isinstance(source, dict):
         raise Refused(BAD_REQUEST)
@@ -97,7 +97,7 @@ def _groups(source: Answer, name: str) -> tuple[tuple[int, int], ...]:
 _READ: dict[str, Callable[[Answer, str], Any]] = {"data": hexadecimal, "groups": _groups}
 
 
-def _fields(record: Record) -> Answer:
+def plain_record(record: Record) -> Answer:
     """CHO-4."""
     name = next(name for name, kind in KINDS.items() if kind is type(record))
     return {"type": name, **{key: _plain(value) for key, value in record._asdict().items()}}

@@ -8,9 +8,21 @@ from typing import Any, Callable
 
 from .channel_traces import channel_receiver, channel_report, channel_sender, records_decode, records_encode
 from .codec import Ack, Packet, Slice, decode_body, decode_packet, encode_body, encode_packet
+from .connection_traces import connection, connection_decode, connection_encode
 from .fields import BAD_REQUEST, ack_from, bit_string, field, hexadecimal, number
 from .packet_traces import packet_congestion, packet_decode, packet_endpoint, packet_header
 from .refused import Refused
+from .session_traces import (
+    session_client,
+    session_cookie,
+    session_decode,
+    session_encode,
+    session_keys,
+    session_open,
+    session_proof,
+    session_seal,
+    session_server,
+)
 from .traces import receiver_trace, sender_trace
 
 
@@ -110,7 +122,22 @@ _OPS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "channel_report": channel_report,
     "channel_receiver": channel_receiver,
     "channel_sender": channel_sender,
+    "session_encode": session_encode,
+    "session_decode": session_decode,
+    "session_seal": session_seal,
+    "session_open": session_open,
+    "session_keys": session_keys,
+    "session_cookie": session_cookie,
+    "session_proof": session_proof,
+    "session_client": session_client,
+    "session_server": session_server,
+    "connection_encode": connection_encode,
+    "connection_decode": connection_decode,
+    "connection": connection,
 }
 
-_PLACED = frozenset({"packet_header", "packet_decode", "records_encode", "records_decode", "channel_report"})
-"""Where a refusal has its place in bytes (PKO-2, CHO-2)."""
+_PLACED = frozenset(
+    {"packet_header", "packet_decode", "records_encode", "records_decode", "channel_report"}
+    | {"session_encode", "session_decode", "session_seal", "session_open", "session_keys", "session_cookie", "session_proof", "connection_encode", "connection_decode"}
+)
+"""Where a refusal has its place in bytes (PKO-2, CHO-2, CXO-2)."""

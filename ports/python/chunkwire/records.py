@@ -93,17 +93,20 @@ def decode_records(payload: bytes, channels: Channels, any_kind: bool = False) -
     _demand(len(payload) > 0, "truncated", 0)  # CHR-20
     if payload == b"\x00":
         return [Pad()]
-    r = _Reader(payload)
+    r = Reader(payload)
     records = []
     while r.at < len(payload):
         at = r.at
-        number = r.number(1)
-        _demand(1 <= number < len(TYPES), "unknown_record", at)  # CHR-21
-        kind = TYPES[number]
-        channel = r.number(1)
-        limits = _channel(kind, channel, channels, any_kind, at)
-        records.append(_READ[kind](r, channel, limits))
+        records.append(read_record(r, r.number(1), at, channels, any_kind))
     return records
+
+
+def read_record(r: Reader, number: int, at: int, channels: Channels, any_kind: bool) -> Record:
+    """What is behind the type of a record, which begins at `at`."""
+    _demand(1 <= number < len(TYPES), "unknown_record", at)  # CHR-21
+    kind = TYPES[number]
+    channel = r.number(1)
+    return _READ[kind](r, channel, _channel(kind, channel, channels, any_kind, at))
 
 
 def encode_records(records: Iterable[Record], channels: Channels, any_kind: bool = False) -> bytes:
@@ -112,16 +115,21 @@ def encode_records(records: Iterable[Record], channels: Channels, any_kind: bool
     _demand(len(records) > 0, "truncated", 0)
     if len(records) == 1 and isinstance(records[0], Pad):
         return b"\x00"
-    w = _Writer()
+    w = Writer()
     for record in records:
-        at = w.at
-        kind = type(record)
-        _demand(kind in _WRITE, "unknown_record", at)
-        limits = _channel(kind, record.channel, channels, any_kind, at)
-        w.put(TYPES.index(kind), 1)
-        w.put(record.channel, 1)
-        _WRITE[kind](w, record, limits)
+        write_record(w, record, channels, any_kind)
     return w.payload
+
+
+def write_record(w: Writer, record: Record, channels: Channels, any_kind: bool) -> None:
+    """One that is not PAD."""
+    at = w.at
+    kind = type(record)
+    _demand(kind in _WRITE, "unknown_record", at)
+    limits = _channel(kind, record.channel, channels, any_kind, at)
+    w.put(TYPES.index(kind), 1)
+    w.put(record.channel, 1)
+    _WRITE[kind](w, record, limits)
 
 
 def is_quiet(records: Iterable[Record]) -> bool:
@@ -209,7 +217,7 @@ class _Groups:
 # Reading
 
 
-class _Reader:
+class Reader:
     def __init__(self, payload: bytes) -> None:
         self._payload = payload
         self.at = 0
@@ -231,26 +239,26 @@ class _Reader:
         return self.take(length)
 
 
-def _read_unreliable(r: _Reader, channel: int, limits: Channel) -> Record:
+def _read_unreliable(r: Reader, channel: int, limits: Channel) -> Record:
     return Unreliable(channel, r.data(1, MOST_LENGTH))
 
 
-def _read_message(r: _Reader, channel: int, limits: Channel) -> Record:
+def _read_message(r: Reader, channel: int, limits: Channel) -> Record:
     return Message(channel, r.number(2), r.data(1, limits.data))
 
 
-def _read_fragment(r: _Reader, channel: int, limits: Channel) -> Record:
+def _read_fragment(r: Reader, channel: int, limits: Channel) -> Record:
     at = r.at - 2
     sequence, index, count = r.number(2), r.number(1), r.number(1) + 1
     _check_part(index, count, limits, at)
     return Fragment(channel, sequence, index, count, r.data(_least(index, count, limits), limits.data))
 
 
-def _read_skip(r: _Reader, channel: int, limits: Channel) -> Record:
+def _read_skip(r: Reader, channel: int, limits: Channel) -> Record:
     return Skip(channel, r.number(2), r.number(1) + 1)
 
 
-def _read_report(r: _Reader, channel: int, limits: Channel) -> Record:
+def _read_report(r: Reader, channel: int, limits: Channel) -> Record:
     base, room = r.number(2), r.number(2)
     _demand(room <= limits.window, "room", r.at - 2)  # CHR-30
     count = r.number(1)
@@ -266,11 +274,11 @@ def _read_report(r: _Reader, channel: int, limits: Channel) -> Record:
     return Report(channel, base, room, tuple(groups))
 
 
-def _read_status(r: _Reader, channel: int, limits: Channel) -> Record:
+def _read_status(r: Reader, channel: int, limits: Channel) -> Record:
     return Status(channel, r.number(2))
 
 
-_READ: dict[type[Record], Callable[[_Reader, int, Channel], Record]] = {
+_READ: dict[type[Record], Callable[[Reader, int, Channel], Record]] = {
     Unreliable: _read_unreliable,
     Message: _read_message,
     Fragment: _read_fragment,
@@ -283,7 +291,7 @@ _READ: dict[type[Record], Callable[[_Reader, int, Channel], Record]] = {
 # Writing
 
 
-class _Writer:
+class Writer:
     def __init__(self) -> None:
         self.payload = b""
 
@@ -302,16 +310,16 @@ class _Writer:
         self.payload += data
 
 
-def _write_unreliable(w: _Writer, record: Unreliable, limits: Channel) -> None:
+def _write_unreliable(w: Writer, record: Unreliable, limits: Channel) -> None:
     w.data(record.data, 1, MOST_LENGTH)
 
 
-def _write_message(w: _Writer, record: Message, limits: Channel) -> None:
+def _write_message(w: Writer, record: Message, limits: Channel) -> None:
     w.put(record.sequence, 2)
     w.data(record.data, 1, limits.data)
 
 
-def _write_fragment(w: _Writer, record: Fragment, limits: Channel) -> None:
+def _write_fragment(w: Writer, record: Fragment, limits: Channel) -> None:
     at = w.at - 2
     w.put(record.sequence, 2)
     _check_part(record.index, record.count, limits, at)
@@ -320,12 +328,12 @@ def _write_fragment(w: _Writer, record: Fragment, limits: Channel) -> None:
     w.data(record.data, _least(record.index, record.count, limits), limits.data)
 
 
-def _write_skip(w: _Writer, record: Skip, limits: Channel) -> None:
+def _write_skip(w: Writer, record: Skip, limits: Channel) -> None:
     w.put(record.first, 2)
     w.put(record.count - 1, 1)
 
 
-def _write_report(w: _Writer, record: Report, limits: Channel) -> None:
+def _write_report(w: Writer, record: Report, limits: Channel) -> None:
     w.put(record.base, 2)
     _demand(0 <= record.room <= limits.window, "room", w.at)
     w.put(record.room, 2)
@@ -340,11 +348,11 @@ def _write_report(w: _Writer, record: Report, limits: Channel) -> None:
         check.bits(bits, place + 2)
 
 
-def _write_status(w: _Writer, record: Status, limits: Channel) -> None:
+def _write_status(w: Writer, record: Status, limits: Channel) -> None:
     w.put(record.next, 2)
 
 
-_WRITE: dict[type[Record], Callable[[_Writer, Record, Channel], None]] = {
+_WRITE: dict[type[Record], Callable[[Writer, Record, Channel], None]] = {
     Unreliable: _write_unreliable,
     Message: _write_message,
     Fragment: _write_fragment,

@@ -29,7 +29,7 @@ def sender_trace(request: dict[str, Any]) -> dict[str, Any]:
     if "profile" in config and config["profile"] is None:
         scheduler = script = Script()
     else:
-        scheduler = _base(field(config, "profile", dict))
+        scheduler = base_scheduler(field(config, "profile", dict))
     trace = _SenderTrace(Sender(scheduler, first_id, give_up), script)
     return _steps(request, {"submit": trace.submit, "ack": trace.ack, "poll": trace.poll})
 
@@ -98,7 +98,7 @@ class _SenderTrace:
                     "chunk_id": packet.chunk_id,
                     "slice_id": packet.slice_id,
                     "num_slices": packet.num_slices,
-                    **_summary(packet.data),
+                    **summary(packet.data),
                 }
             )
             row, packet = self._sender.poll(at)
@@ -142,7 +142,7 @@ class _ReceiverTrace:
 
     def read(self, at: int, event: dict[str, Any]) -> Step:
         row, chunk = self._receiver.read(at)
-        outcome = {"error": "nothing_to_read"} if chunk is None else {"chunk": _summary(chunk)}
+        outcome = {"error": "nothing_to_read"} if chunk is None else {"chunk": summary(chunk)}
         return {**self._step(row, []), **outcome}
 
     def poll(self, at: int, event: dict[str, Any]) -> Step:
@@ -175,7 +175,7 @@ def _machine_config(config: dict[str, Any]) -> tuple[int, int]:
     return number(config, "first_chunk_id", 0, 0xFFFF), number(config, "give_up_us", 1, 1 << 61)
 
 
-def _base(source: dict[str, Any]) -> BaseScheduler:
+def base_scheduler(source: dict[str, Any]) -> BaseScheduler:
     """The base algorithm with a profile within the limits of BUD-1 and TRC-2."""
     profile = Profile(
         *(field(source, name, int) for name in ("rate", "cap", "burst")),
@@ -189,7 +189,7 @@ def _base(source: dict[str, Any]) -> BaseScheduler:
         raise Refused(BAD_REQUEST) from None
 
 
-def _summary(data: bytes) -> Step:
+def summary(data: bytes) -> Step:
     return {"size": len(data), "crc32": zlib.crc32(data)}
 
 

@@ -21,14 +21,14 @@ def examples(name: str) -> list[tuple[str, str]]:
 
 class ExamplesTest(unittest.TestCase):
     def test_each(self) -> None:
-        for document, least in (("PROTOCOL.md", 7), ("PACKETS.md", 17), ("CHANNELS.md", 14)):
+        for document, least in (("PROTOCOL.md", 7), ("PACKETS.md", 17), ("CHANNELS.md", 14), ("CONNECTION.md", 30)):
             self.assertGreaterEqual(len(examples(document)), least)
             for request, response in examples(document):
                 with self.subTest(request):
                     self.assertEqual(answer(request.encode()), json.loads(response))
 
     def test_as_a_process(self) -> None:
-        requests, responses = zip(*examples("PROTOCOL.md"), *examples("PACKETS.md"), *examples("CHANNELS.md"))
+        requests, responses = zip(*examples("PROTOCOL.md"), *examples("PACKETS.md"), *examples("CHANNELS.md"), *examples("CONNECTION.md"))
         port = subprocess.run(
             [sys.executable, "-m", "chunkwire"],
             input="\n".join(requests),

@@ -29,8 +29,9 @@ func allExplored(t *testing.T, worlds []World) {
 	}
 }
 
-// Whatever is lost, doubled, late, replayed or forged: nothing of what World forbids
-// happens, and from every state a good network leads to an end without a time-out.
+// Whatever is lost, doubled, late, replayed or forged: nothing of what World forbids happens, and
+// from every state a good network leads to an end without a time-out (CXA-36, CXT-SAFE-1 to
+// CXT-SAFE-4, CXT-LIVE-1, CXT-LIVE-2, CXT-LIVE-4).
 func TestHandshake(t *testing.T) { allExplored(t, Small) }
 
 func TestHandshakeLarge(t *testing.T) {

@@ -1,0 +1,431 @@
+"""One end of a connection (spec/CONNECTION.md, sections 8 and 9). Times are in microseconds."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Callable, Mapping, NamedTuple
+
+from .base import BaseScheduler
+from .channels import MS, SECOND
+from .codec import Slice
+from .congestion import Congestion
+from .connection_records import (
+    LARGEST_CHUNK_ACK,
+    LARGEST_SLICE,
+    Close,
+    OnLane,
+    check_text,
+    decode_payload,
+    encode_payload,
+    is_quiet,
+)
+from .endpoint import PAD, Endpoint
+from .envelope import Envelope
+from .estimates import Loss, Patience, RoundTrip
+from .limits import MAX_CHUNK, slice_count
+from .mux import PAYLOAD, Mux, Setup
+from .receiver import Receiver
+from .records import Unreliable, size
+from .refused import Refused
+from .sender import Scheduler, Sender
+from .sessions import HEAD, LINK_INTERVAL, TAGS
+from .times import NEVER, Clock
+
+OPEN, CLOSING, CLOSED = "OPEN", "CLOSING", "CLOSED"
+TICK, BAD_TICK = 16_667, 100 * MS
+MESSAGE_RATE = 8_000_000
+BURST = 16_384
+BIT = 8_000_000
+"""One byte, in millionths of a bit (CXM-4)."""
+HEADERS = 28
+BESIDE_SLICE = PAYLOAD - LARGEST_SLICE
+CLOSE_TIMES = tuple(20 * MS * ((1 << k) - 1) for k in range(6))
+CLOSE_TIME = SECOND
+CLOSE_FIRST = 20 * MS
+FAILED_CODE = 1
+
+
+class Config(NamedTuple):
+    """The parameters of section 2.3 that a connection needs; `timeout` and `give_up` are in microseconds."""
+
+    channels: Mapping[int, Setup]
+    lanes: int = 1
+    timeout: int = 10 * SECOND
+    tick: int = TICK
+    message_rate: int = MESSAGE_RATE
+    give_up: int | None = None
+    scheduler: Callable[[], Scheduler] = BaseScheduler
+
+
+class Why(NamedTuple):
+    """Why a connection has ended (CXL-7): closed, timeout, failed or ended."""
+
+    why: str
+    code: int = 0
+    text: bytes = b""
+    remote: bool = False
+
+
+class Connection:
+    """Rows are those of the table. `is_client`: until something came it sends a PAD each LINK_INTERVAL."""
+
+    def __init__(self, now: int, envelope: Envelope, config: Config, is_client: bool) -> None:
+        self._clock = Clock()
+        now = self._clock.advance(now)
+        self._envelope, self._config = envelope, config
+        self.endpoint, self._congestion = Endpoint(), Congestion()
+        self.mux = Mux(config.channels)
+        give_up = min(2 * config.timeout, 3_600 * SECOND) if config.give_up is None else config.give_up
+        self.senders = [Sender(config.scheduler(), give_up=give_up) for _ in range(config.lanes)]
+        self.receivers = [Receiver(give_up=give_up) for _ in range(config.lanes)]
+        self._queue: deque[bytes] = deque()
+        self._begun = self._delivered = 0  # chunks
+        self._slices = [(0, 0)] * config.lanes  # of the chunk in flight on each lane: sent, all
+        self.state, self.ended = OPEN, None
+        self.heard_at, self.sent_at = now, None
+        self.confirmed = not is_client
+        self._tick_at, self._ticking = now, False
+        self._budget, self._budget_at = BIT * BURST, now
+        self._close_at, self._close = 0, Close(0, b"")
+        self._said, self._said_at = 0, None
+        self._again = self._owed = False
+        self._out: deque[bytes] = deque()  # fragments that wait to be sealed
+        self._polled_at = -1  # when a poll gave nothing, and no event came since
+
+    # Events
+
+    def receive(self, now: int, datagram: bytes) -> tuple[str, Refused | None]:
+        """A datagram of data: the row, and why it, its packet or its payload was refused."""
+        now = self._begin(now)
+        if self.state == CLOSED:
+            return "K16", None
+        closing = self.state == CLOSING
+        try:
+            body = self._envelope.open(datagram)
+        except Refused as refused:
+            return "K9" if closing else "K1", refused
+        close, refused = self._take(now, body)
+        if not closing:
+            self.heard_at, self.confirmed = now, True
+        if close is None:
+            self._again = self._again or closing
+            return "K11" if closing else "K3", refused
+        if closing:
+            self.state = CLOSED
+            return "K10", None
+        self._owed, self._close = True, Close(0, b"")
+        self._end(Why("closed", close.code, close.text, remote=True))
+        return "K2", None
+
+    def _take(self, now: int, body: bytes) -> tuple[Close | None, Refused | None]:
+        """CXM-7."""
+        found: list[Close] = []
+        fault: list[Refused] = []
+
+        def above(number: int, payload: bytes, known: int | None) -> str:
+            try:
+                records = decode_payload(payload, self.mux.channels, self._config.lanes)
+            except Refused as refused:
+                fault.append(refused)
+                return "refuse"
+            for record in records:
+                if isinstance(record, Close):
+                    found.append(record)
+                elif self.state == OPEN:
+                    self._apply(now, number, -1 if known is None else known, record)
+            return "quiet" if is_quiet(records) or self.state != OPEN else "take"
+
+        receipt = self.endpoint.receive(now, body, above)
+        if receipt.sampled:
+            self._evaluate(now)
+        self._learn(now)
+        return (found[0] if found else None), (fault[0] if fault else receipt.error)
+
+    def _apply(self, now: int, number: int, ack: int, record) -> None:
+        if not isinstance(record, OnLane):
+            self.mux.take(now, number, ack, record)
+        elif isinstance(record.packet, Slice):
+            self.receivers[record.lane].slice(now, record.packet)
+        else:
+            self.senders[record.lane].ack(now, record.packet)
+            self._submit(now)
+
+    def send(self, now: int, channel: int, message: bytes, lifetime: int | None = None) -> str | None:
+        """The code of what is refused, or None."""
+        now = self._begin(now)
+        return "closed" if self.state != OPEN else self.mux.send(now, channel, message, lifetime)
+
+    def read(self, now: int, channel: int):
+        """What a channel delivers, or None."""
+        return self.mux.read(self._begin(now), channel)
+
+    def send_chunk(self, now: int, chunk: bytes) -> str | None:
+        """The code of what is refused, or None; the chunk waits behind those before it."""
+        now = self._begin(now)
+        if self.state != OPEN or not self.senders:
+            return "closed" if self.senders else "no_lanes"
+        if not 1 <= len(chunk) <= MAX_CHUNK:
+            return "chunk_size"
+        self._queue.append(bytes(chunk))
+        self._submit(now)
+        return None
+
+    def _submit(self, now: int) -> None:
+        """LAN-4, LAN-7: the next chunk begins when its lane is idle and the one before was sent."""
+        while self._queue:
+            k = self._begun % len(self.senders)
+            before = self._slices[(k - 1) % len(self.senders)]
+            if self.senders[k].state != "IDLE" or self._begun and self.senders[(k - 1) % len(self.senders)].state == "SENDING" and before[0] < before[1]:
+                return
+            chunk = self._queue.popleft()
+            self.senders[k].submit(now, chunk)
+            self._slices[k] = (0, slice_count(len(chunk)))
+            self._begun += 1
+
+    def read_chunk(self, now: int) -> bytes | None:
+        """LAN-5."""
+        now = self._begin(now)
+        if not self.receivers:
+            return None
+        chunk = self.receivers[self._delivered % len(self.receivers)].read(now)[1]
+        self._delivered += chunk is not None
+        return chunk
+
+    @property
+    def is_delivered(self) -> bool:
+        """Whether everything reliable that was given is at the peer."""
+        idle = not self._queue and all(s.state == "IDLE" for s in self.senders)
+        return idle and not any(s.unreleased for s in self.mux.senders.values())
+
+    def close(self, now: int, code: int, text: bytes) -> str:
+        """Raises Refused for what cannot be said (CXR-4)."""
+        if code < 0 or code > 0xFFFF or 1 <= code <= 255:
+            raise Refused("reserved", 1)
+        check_text(text)
+        now = self._begin(now)
+        if self.state != OPEN:
+            return "K15" if self.state == CLOSING else "K17"
+        self._start_closing(now, Close(code, text), Why("closed", code, text))
+        return "K4"
+
+    def end(self, now: int) -> str:
+        """There is no such connection any more."""
+        self._begin(now)
+        row = {OPEN: "K20", CLOSING: "K21", CLOSED: "K22"}[self.state]
+        if self.state == OPEN:
+            self._end(Why("ended"))
+        self.state = CLOSED
+        return row
+
+    def forget_path(self) -> None:
+        """CXL-10."""
+        e = self.endpoint
+        e.round_trip, e.patience, e.loss = RoundTrip(), Patience(), Loss()
+        self._congestion = Congestion()
+
+    # Polls
+
+    def poll(self, now: int) -> tuple[list[str], bytes | None]:
+        """The rows, and the datagram that the last one gives (CXL-14)."""
+        now = self._begin(now)
+        rows: list[str] = []
+        while True:
+            row, datagram, ends = self._poll(now)
+            rows.append(row)
+            if datagram is not None:
+                return rows, datagram
+            if ends:
+                self._polled_at = now
+                return rows, None
+
+    def _poll(self, now: int) -> tuple[str, bytes | None, bool]:
+        if self.state == CLOSED:
+            return ("K18", self._say(now), False) if self._owed else ("K19", None, True)
+        if self.state == CLOSING:
+            return self._poll_closing(now)
+        if now - self.heard_at >= self._config.timeout:
+            self._end(Why("timeout"))
+            return "K5", None, False
+        datagram = None if self._has_failed else self._packet(now)
+        if self._has_failed and datagram is None:
+            self._start_closing(now, Close(FAILED_CODE, b""), Why("failed"))
+            return "K6", None, False
+        return ("K8", None, True) if datagram is None else ("K7", datagram, False)
+
+    def _poll_closing(self, now: int) -> tuple[str, bytes | None, bool]:
+        if now - self._close_at >= CLOSE_TIME:
+            self.state = CLOSED
+            return "K12", None, False
+        return ("K13", self._say(now), False) if now >= self._next_close else ("K14", None, True)
+
+    @property
+    def _next_close(self) -> float:
+        at = self._close_at + CLOSE_TIMES[self._said] if self._said < len(CLOSE_TIMES) else NEVER
+        return min(at, self._said_at + CLOSE_FIRST) if self._again and self._said_at is not None else at
+
+    def _say(self, now: int) -> bytes:
+        """SAY of CXL-5."""
+        payload = encode_payload([self._close], self.mux.channels, 0)
+        (body,) = self.endpoint.send(now, payload, quiet=True)
+        self._said = sum(now - self._close_at >= at for at in CLOSE_TIMES) if self.state == CLOSING else 0
+        self._said_at, self._again, self._owed = now, False, False
+        return self._seal(now, body)
+
+    def _seal(self, now: int, body: bytes) -> bytes:
+        self.sent_at = now
+        return self._envelope.seal(body)
+
+    @property
+    def _has_failed(self) -> bool:
+        lanes = (*self.senders, *self.receivers)
+        return self.mux.has_failed or any(m.state == "FAILED" for m in lanes)
+
+    def _start_closing(self, now: int, close: Close, why: Why) -> None:
+        self.state, self.ended = CLOSING, why
+        self._close_at, self._close, self._said = now, close, 0
+        self._out.clear()
+
+    def _end(self, why: Why) -> None:
+        self.state, self.ended = CLOSED, why
+        self._out.clear()
+
+    # Composition (section 8)
+
+    def _packet(self, now: int) -> bytes | None:
+        """The next datagram, if a packet is due (CXM-1, CXM-2)."""
+        if self._out:
+            return self._seal(now, self._out.popleft())
+        self._tick(now)
+        charged, free, slice_, number = self._records(now)
+        records = [*free, *charged, *([slice_] if slice_ else [])]
+        if not charged and self._ticking:
+            self._ticking = False
+        if records:
+            payload = encode_payload(records, self.mux.channels, self._config.lanes)
+            bodies = self.endpoint.send(now, payload, quiet=is_quiet(records))
+            self._charge(charged, free, slice_, bodies)
+            self._out.extend(bodies)
+        elif self._alive_at <= now:
+            self._out.extend(self.endpoint.send(now, PAD, quiet=True))
+        else:
+            pad = self.endpoint.poll(now)
+            self._evaluate(now)
+            if pad is not None:
+                self._out.append(pad)
+        if not self.mux.is_pending:
+            self._ticking = False
+        self._learn(now)
+        return self._seal(now, self._out.popleft()) if self._out else None
+
+    def _tick(self, now: int) -> None:
+        """CXM-3."""
+        if self.mux.is_pending and now >= self._tick_at and self._budget >= 0 and not self._ticking:
+            self._ticking = True
+            self._tick_at = now + (self._config.tick if self._is_good else max(self._config.tick, BAD_TICK))
+
+    def _records(self, now: int):
+        """What goes into a payload: of messages, of acks and reports, a slice; and its number."""
+        number = self.endpoint.next_to_send
+        messages = self._budget >= 0 and (self._ticking or self.mux.prompt <= now)
+        if messages and self.mux.alone is not None:
+            return self.mux.large(), [], None, number
+        free: list = []
+        left = PAYLOAD
+        for k, receiver in enumerate(self.receivers):
+            while left >= LARGEST_CHUNK_ACK and receiver.deadline <= now and (ack := receiver.poll(now)[1]) is not None:
+                free.append(OnLane(k, ack))
+                left -= len(encode_payload(free[-1:], {}, self._config.lanes))
+        for report in self.mux.reports(now, left):
+            free.append(report)
+            left -= size(report)
+        slice_due = any(s.deadline <= now for s in self.senders)
+        others = bool(free) or messages or self._alive_at <= now or self._owes(now)
+        charged: list = []
+        if self._budget >= 0 and (others or slice_due):
+            charged = self.mux.messages(now, number, left if others else BESIDE_SLICE)
+            left -= sum(map(size, charged))
+        if len(charged) == 1 and isinstance(charged[0], Unreliable) and left < 0:
+            return charged, free, None, number
+        return charged, free, self._slice(now) if slice_due and left >= LARGEST_SLICE else None, number
+
+    def _slice(self, now: int) -> OnLane | None:
+        """LAN-8: those of earlier chunks first."""
+        count = len(self.senders)
+        for i in range(count):
+            k = (self._begun + i) % count
+            found = self.senders[k].poll(now)[1] if self.senders[k].deadline <= now else None
+            if found is not None:
+                sent, all_ = self._slices[k]
+                self._slices[k] = (min(sent + 1, all_), all_)
+                self._submit(now)
+                return OnLane(k, found)
+        return None
+
+    def _charge(self, charged: list, free: list, slice_, bodies: list[bytes]) -> None:
+        """CXM-4."""
+        if not charged:
+            return
+        cost = sum(map(size, charged))
+        if slice_ is None:
+            overhead = HEAD + TAGS[self._envelope.mode] + HEADERS
+            cost = sum(len(b) + overhead for b in bodies) - sum(self._bytes(r) for r in free)
+        self._budget -= BIT * cost
+
+    def _bytes(self, record) -> int:
+        return len(encode_payload([record], self.mux.channels, self._config.lanes))
+
+    # Time
+
+    def _begin(self, now: int) -> int:
+        now = self._clock.advance(now)
+        self._budget = min(self._budget + (now - self._budget_at) * self._rate, BIT * BURST)
+        self._budget_at = now
+        self._polled_at = -1
+        return now
+
+    @property
+    def _is_good(self) -> bool:
+        return self._congestion.mode == "GOOD"
+
+    @property
+    def _rate(self) -> int:
+        return self._config.message_rate if self._is_good else self._config.message_rate // 4
+
+    def _evaluate(self, now: int) -> None:
+        trip = self.endpoint.round_trip
+        self._congestion.evaluate(now, trip.srtt if trip.measured else None, trip.min_rtt if trip.measured else 0, self.endpoint.silent)
+
+    def _learn(self, now: int) -> None:
+        """CXM-6."""
+        self.endpoint.take_events()
+        trip = self.endpoint.round_trip
+        self.mux.set_path(trip.srtt if trip.measured else None, self.endpoint.patience.at(now))
+
+    def _owes(self, now: int) -> bool:
+        return self.endpoint._ack_at <= now
+
+    @property
+    def _alive_at(self) -> int:
+        if self.sent_at is None:
+            return 0
+        return self.sent_at + (self._config.timeout // 8 if self.confirmed else LINK_INTERVAL)
+
+    @property
+    def deadline(self) -> float:
+        """CXM-9."""
+        now = self._clock.latest
+        at = self._deadline(now)
+        return max(at, now + 1) if self._polled_at == now else max(at, now)
+
+    def _deadline(self, now: int) -> float:
+        if self.state == CLOSED:
+            return now if self._owed else NEVER
+        if self.state == CLOSING:
+            return min(self._next_close, self._close_at + CLOSE_TIME)
+        if self._out or self._has_failed:
+            return now
+        lanes = min((m.deadline for m in (*self.senders, *self.receivers)), default=NEVER)
+        first = min(self.heard_at + self._config.timeout, self._alive_at, self.endpoint.deadline, self._congestion.deadline, self.mux.report_at, lanes)
+        wanted = 0 if self._ticking else min(self.mux.prompt, self._tick_at if self.mux.is_pending else NEVER)
+        allowed = now if self._budget >= 0 else now - (self._budget // self._rate)
+        return min(first, max(allowed, wanted))

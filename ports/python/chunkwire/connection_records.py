@@ -1,0 +1,143 @@
+"""The records of a connection, as bytes (spec/CONNECTION.md, section 7): those of channels, and three more."""
+
+from __future__ import annotations
+
+from typing import Iterable, NamedTuple, Union
+
+from .codec import Ack, Slice, decode_body, encode_body
+from .records import Channels, Pad, Reader, Record, Report, Writer, read_record, write_record
+from .refused import Refused
+
+MOST_TEXT = 128
+CLOSE, SLICE, CHUNK_ACK = 7, 8, 9
+LARGEST_SLICE = 1_032
+LARGEST_CHUNK_ACK = 38
+
+
+class Close(NamedTuple):
+    """CXR-1."""
+
+    code: int
+    text: bytes
+
+
+class OnLane(NamedTuple):
+    """A SLICE or a CHUNK_ACK (CXR-2, CXR-3)."""
+
+    lane: int
+    packet: Union[Slice, Ack]
+
+
+Any = Union[Record, Close, OnLane]
+
+
+def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: bool = False) -> list[Any]:
+    """All records of a payload, or Refused with code and offset (CXR-5)."""
+    _demand(len(payload) > 0, "truncated", 0)
+    if payload == b"\x00":
+        return [Pad()]
+    r = Reader(payload)
+    records: list[Any] = []
+    while r.at < len(payload):
+        at = r.at
+        number = r.number(1)
+        if number == CLOSE:
+            records.append(_read_close(r, payload, at))
+        elif number in (SLICE, CHUNK_ACK):
+            records.append(_read_on_lane(r, payload, number, lanes))
+        else:
+            records.append(read_record(r, number, at, channels, any_kind))
+    return records
+
+
+def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_kind: bool = False) -> bytes:
+    """The payload, or Refused for what a decoder would refuse (CXR-8)."""
+    records = list(records)
+    _demand(len(records) > 0, "truncated", 0)
+    if len(records) == 1 and isinstance(records[0], Pad):
+        return b"\x00"
+    w = Writer()
+    for record in records:
+        if isinstance(record, Close):
+            _write_close(w, record, len(records))
+        elif isinstance(record, OnLane):
+            _write_on_lane(w, record, lanes)
+            last = record is records[-1]
+            _demand(last or isinstance(record.packet, Ack), "trailing_data", w.at)
+        else:
+            write_record(w, record, channels, any_kind)
+    return w.payload
+
+
+def is_quiet(records: Iterable[Any]) -> bool:
+    """CXR-6."""
+    return all(isinstance(r, (Pad, Report, Close)) or isinstance(r, OnLane) and isinstance(r.packet, Ack) for r in records)
+
+
+def check_text(text: bytes) -> None:
+    """CXR-22, CXR-23."""
+    _demand(len(text) <= MOST_TEXT, "length", 3)
+    _demand(_is_text(text), "text", 4)
+
+
+def _demand(holds: bool, code: str, place: int) -> None:
+    if not holds:
+        raise Refused(code, place)
+
+
+def _is_text(text: bytes) -> bool:
+    try:
+        text.decode()
+        return True
+    except UnicodeDecodeError:
+        return False
+
+
+def _read_close(r: Reader, payload: bytes, at: int) -> Close:
+    _demand(at == 0, "not_alone", at)
+    code = r.number(2)
+    length = r.number(1)
+    _demand(length <= MOST_TEXT, "length", r.at - 1)
+    text = r.take(length)
+    _demand(_is_text(text), "text", r.at - length)
+    _demand(r.at == len(payload), "not_alone", r.at)
+    return Close(code, text)
+
+
+def _read_on_lane(r: Reader, payload: bytes, number: int, lanes: int) -> OnLane:
+    lane = r.number(1)
+    _demand(lane < lanes, "lane", r.at - 1)
+    length = len(payload) - r.at if number == SLICE else r.number(1)
+    at = r.at
+    body = r.take(length)
+    try:
+        return OnLane(lane, decode_body(Slice if number == SLICE else Ack, body))
+    except Refused as refused:
+        raise Refused(refused.code, at + refused.place // 8) from None
+
+
+def _write_close(w: Writer, close: Close, count: int) -> None:
+    at = w.at
+    _demand(at == 0, "not_alone", at)
+    w.put(CLOSE, 1)
+    w.put(close.code, 2)
+    _demand(len(close.text) <= MOST_TEXT, "length", w.at)
+    w.put(len(close.text), 1)
+    _demand(_is_text(close.text), "text", w.at)
+    w.payload += close.text
+    _demand(count == 1, "not_alone", w.at)
+
+
+def _write_on_lane(w: Writer, record: OnLane, lanes: int) -> None:
+    of_slice = isinstance(record.packet, Slice)
+    w.put(SLICE if of_slice else CHUNK_ACK, 1)
+    _demand(0 <= record.lane < lanes, "lane", w.at)
+    w.put(record.lane, 1)
+    place = w.at if of_slice else w.at + 1
+    try:
+        body = encode_body(record.packet)
+    except Refused:
+        raise Refused("invalid_field", place) from None
+    if not of_slice:
+        w.put(len(body), 1)
+    w.payload += body

@@ -1,0 +1,172 @@
+"""The operations of the port for connections (spec/CONNECTION.md, appendix C)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .channel_receiver import Delivered
+from .channel_traces import ALL, plain_record, record_from
+from .channels import Channel, check_channel
+from .codec import Ack, Slice
+from .connection import BAD_TICK, MESSAGE_RATE, Config, Connection
+from .connection_records import Close, OnLane, decode_payload, encode_payload
+from .envelope import Envelope
+from .estimates import LONGEST_SAMPLE
+from .fields import BAD_REQUEST, LAST_TIME, ack_from, bit_string, field, hexadecimal, number, steps
+from .mux import Setup
+from .refused import Refused
+from .seq import on_wire
+from .session_traces import fixed_bytes, mode_from
+from .sessions import MOST_LANES
+from .times import NEVER
+from .traces import base_scheduler, content, summary
+
+Answer = dict[str, Any]
+
+
+def connection_encode(request: Answer) -> Answer:
+    """CXO-11."""
+    lanes = number(request, "lanes", 0, MOST_LANES)
+    records = [_record(source) for source in field(request, "records", list)]
+    return {"hex": encode_payload(records, ALL, lanes, any_kind=True).hex()}
+
+
+def connection_decode(request: Answer) -> Answer:
+    """CXO-11."""
+    lanes = number(request, "lanes", 0, MOST_LANES)
+    return {"records": [_fields(r) for r in decode_payload(hexadecimal(request, "hex"), ALL, lanes, any_kind=True)]}
+
+
+def _record(source: Any) -> Any:
+    if not isinstance(source, dict):
+        raise Refused(BAD_REQUEST)
+    kind = field(source, "type", str)
+    if kind == "close":
+        return Close(number(source, "code", 0, 0xFFFF), field(source, "text", str).encode())
+    if kind == "slice":
+        ids = [field(source, name, int) for name in ("chunk_id", "slice_id", "num_slices")]
+        return OnLane(field(source, "lane", int), Slice(*ids, data=hexadecimal(source, "data")))
+    if kind == "chunk_ack":
+        return OnLane(field(source, "lane", int), ack_from(source))
+    return record_from(source)
+
+
+def _fields(record: Any) -> Answer:
+    if isinstance(record, Close):
+        return {"type": "close", "code": record.code, "text": record.text.decode()}
+    if not isinstance(record, OnLane):
+        return plain_record(record)
+    packet = record.packet
+    if isinstance(packet, Ack):
+        return {"type": "chunk_ack", "lane": record.lane, "chunk_id": packet.chunk_id, "acked": bit_string(packet.acked, packet.num_slices)}
+    return {"type": "slice", "lane": record.lane, **packet._asdict(), "data": packet.data.hex()}
+
+
+def connection(request: Answer) -> Answer:
+    """CXO-12, CXO-13."""
+    config = field(request, "config", dict)
+    trace = _Trace(_connection(config))
+    names = ("receive", "poll", "send", "read", "send_chunk", "read_chunk", "close")
+    return {"steps": steps(request, {name: getattr(trace, name) for name in names})}
+
+
+def _connection(config: Answer) -> Connection:
+    side = field(config, "side", str)
+    if side not in ("client", "server"):
+        raise Refused(BAD_REQUEST)
+    send, receive = fixed_bytes(config, "send_key", 32), fixed_bytes(config, "receive_key", 32)
+    envelope = Envelope(mode_from(config), number(config, "link", 1, (1 << 32) - 1), send, receive)
+    profile = field(config, "profile", dict)
+    base_scheduler(profile)
+    limits = Config(
+        {field(c, "id", int): _setup(c) for c in field(config, "channels", list)},
+        number(config, "lanes", 0, MOST_LANES),
+        number(config, "timeout", 10, 36_000) * 100_000,
+        number(config, "tick", 5_000, BAD_TICK),
+        number(config, "message_rate", 64_000, 1_000 * MESSAGE_RATE),
+        scheduler=lambda: base_scheduler(profile),
+    )
+    return Connection(number(config, "begin", 0, LAST_TIME), envelope, limits, side == "client")
+
+
+def _setup(source: Any) -> Setup:
+    if not isinstance(source, dict):
+        raise Refused(BAD_REQUEST)
+    number(source, "id", 0, 63)
+    kind, priority = field(source, "kind", str), number(source, "priority", 0, 255)
+    if kind == "unreliable":
+        return Setup(Channel(kind), priority)
+    channel = Channel(kind, *(field(source, name, int) for name in ("window", "data", "group", "send_queue", "give_up")))
+    try:
+        check_channel(channel)
+    except ValueError:
+        raise Refused(BAD_REQUEST) from None
+    return Setup(channel, priority)
+
+
+class _Trace:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._submitted = 0
+
+    def receive(self, at: int, event: Answer) -> Answer:
+        row, refused = self._connection.receive(at, hexadecimal(event, "hex"))
+        return self._step([row], refused=refused)
+
+    def poll(self, at: int, _: Answer) -> Answer:
+        rows, datagrams = [], []
+        while True:
+            more, datagram = self._connection.poll(at)
+            rows += more
+            if datagram is None:
+                return self._step(rows, datagrams=datagrams)
+            datagrams.append(datagram.hex())
+
+    def send(self, at: int, event: Answer) -> Answer:
+        lifetime = None if event.get("lifetime", 0) is None else number(event, "lifetime", 1, LONGEST_SAMPLE)
+        code = self._connection.send(at, number(event, "channel", 0, 63), hexadecimal(event, "data"), lifetime)
+        return self._step([], refused=code and Refused(code))
+
+    def read(self, at: int, event: Answer) -> Answer:
+        return self._step([], read=self._connection.read(at, number(event, "channel", 0, 63)))
+
+    def send_chunk(self, at: int, event: Answer) -> Answer:
+        size = number(event, "size", 0, 524_288)
+        chunk_id = self._submitted // max(len(self._connection.senders), 1)
+        code = self._connection.send_chunk(at, content(chunk_id % 65_536, 0, size))
+        self._submitted += code is None
+        return self._step([], refused=code and Refused(code))
+
+    def read_chunk(self, at: int, _: Answer) -> Answer:
+        return self._step([], chunk=self._connection.read_chunk(at))
+
+    def close(self, at: int, event: Answer) -> Answer:
+        code, text = field(event, "code", int), field(event, "text", str)
+        try:
+            return self._step([self._connection.close(at, code, text.encode())])
+        except Refused as refused:
+            return self._step([], refused=refused)
+
+    def _step(self, rows: list[str], refused: Any = None, datagrams: Any = (), read: Any = None, chunk: Any = None) -> Answer:
+        c = self._connection
+        return {
+            "rows": rows,
+            "state": c.state,
+            "refused": refused and {"error": refused.code, "at": -1 if refused.place is None else refused.place},
+            "datagrams": list(datagrams),
+            "read": read and _read(read),
+            "chunk": None if chunk is None else summary(chunk),
+            "ended": c.ended and _ended(c.ended),
+            "deadline": None if c.deadline == NEVER else int(c.deadline),
+        }
+
+
+def _read(read: Delivered) -> Answer:
+    content_ = {"skipped": True} if read.data is None else {"data": read.data.hex()}
+    return {"sequence": on_wire(read.sequence), **content_}
+
+
+def _ended(why: Any) -> Answer:
+    if why.why != "closed":
+        return {"why": why.why}
+    return {"why": "closed", "code": why.code, "text": why.text.decode(), "remote": why.remote}

@@ -1,0 +1,176 @@
+package connection
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/channel"
+	protocol "github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/sim/explore"
+)
+
+var troublesNightly = flag.Bool("explore.nightly", false, "let TestTroublesNightly place three troubles")
+
+const ms = machine.Millisecond
+
+// talk is a conversation of one client with a server: what each sends as soon as it can, and
+// what happens to the client.
+type talk struct {
+	mode   session.Mode
+	move   machine.Micros // when the client's address changes; 0: it does not
+	known  bool           // and it knows
+	closes Side
+}
+
+// run lets the conversation take place over a carrier. It returns when all was read, and, after
+// that, both ends have closed.
+func (k talk) run(carry sim.Carrier[Letter]) (end machine.Micros, err error) {
+	cfg := protocol.Config{Channels: []channel.Config{
+		{ID: 1, Kind: channel.Ordered, Format: channel.Format{Window: 32, Data: 40, Group: 4}, SendQueue: 40},
+		{ID: 2, Kind: channel.Unordered, Format: channel.Format{Window: 32, Data: 40, Group: 4}, SendQueue: 40},
+	}}
+	cfg.Mode, cfg.Lanes, cfg.Timeout = k.mode, 1, 4*machine.Second
+	server, client := &ServerHost{}, &ClientHost{At: Address(1)}
+	world := sim.NewWorld(carry, sim.End[Letter](server), client)
+	a := &spoken{judge: NewJudge(cfg.Channels), world: world}
+	keys := func(uint64) (session.Key, bool) { return session.Key{1}, true }
+	server.Server = check.Must(protocol.NewServer(protocol.ServerConfig{Config: cfg, Keys: keys, Random: Random(1)}))
+	client.Client = check.Must(protocol.NewClient(protocol.ClientConfig{Config: cfg, Identity: 1, Key: session.Key{1}, Random: Random(2)}, 0))
+	client.Happened = func(machine.Micros) { a.happened(ClientSide, client.Conn()) }
+	server.Happened = func(_ machine.Micros, p *protocol.Peer) { a.happened(ServerSide, p.Conn) }
+	if k.move > 0 {
+		world.At(k.move, func() {
+			if client.At = Address(2); k.known {
+				client.Move(world.Now())
+			}
+		})
+	}
+	if !world.Run(60*machine.Second, func() bool { return a.err != nil || world.Now() >= k.move && a.settled() }) {
+		return world.Now(), fmt.Errorf("not all is read: client %v %v, server %d peers", client.State(), client.Err(), len(server.Peers))
+	}
+	end = world.Now()
+	_ = a.conns[k.closes].Close(end, protocol.FirstCode, "done")
+	if a.err == nil && !world.Run(end+10*machine.Second, func() bool { return client.State() == session.Closed && len(server.Peers) == 0 }) {
+		return end, errors.New("not both ends have closed")
+	}
+	for side, c := range a.conns {
+		if c.Err() == nil {
+			return end, fmt.Errorf("the %v has no reason", Side(side))
+		}
+	}
+	return end, a.err
+}
+
+// spoken is what was said so far.
+type spoken struct {
+	judge *Judge
+	world *sim.World[Letter]
+	conns [2]*protocol.Conn
+	sent  int
+	err   error
+}
+
+// happened lets an application send what it has when there is a connection, and read.
+func (a *spoken) happened(side Side, c *protocol.Conn) {
+	if c == nil {
+		return
+	}
+	now, link := a.world.Now(), c.Link().ID()
+	if a.conns[side] == nil {
+		a.conns[side] = c
+		for i, size := range []int{5, 100, 30, 1, 60} {
+			a.world.At(now+machine.Micros(i)*30*ms, func() { a.send(side, byte(i), size) })
+		}
+	}
+	for id := uint8(1); id <= 2; id++ {
+		for m, ok := c.Read(now, id, nil); ok && a.err == nil; m, ok = c.Read(now, id, nil) {
+			a.err = a.judge.Read(link, 1-side, id, m)
+		}
+	}
+	if chunk, ok := c.ReadChunk(now, nil); ok && a.err == nil {
+		a.err = a.judge.ReadChunk(link, 1-side, chunk)
+	}
+}
+
+// send sends a message on each channel, and with the third a chunk.
+func (a *spoken) send(side Side, i byte, size int) {
+	c, now := a.conns[side], a.world.Now()
+	link := c.Link().ID()
+	m := make([]byte, size)
+	m[0] = byte(side)<<4 | i
+	for id := uint8(1); id <= 2 && a.err == nil; id++ {
+		a.err = c.Send(now, id, m, 0)
+		a.judge.Sent(link, side, id, m, false)
+	}
+	if a.sent++; i == 2 {
+		chunk := make([]byte, 2500)
+		chunk[0] = byte(side)
+		_, a.err = c.SendChunk(now, chunk)
+		a.judge.SentChunk(link, side, chunk)
+	}
+}
+
+// settled reports whether all was read and both ends know it.
+func (a *spoken) settled() bool {
+	if a.sent < 10 {
+		return false
+	}
+	for side, c := range a.conns {
+		if c == nil || !c.Delivered() || a.judge.Settled(c.Link().ID(), Side(side)) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+var talks = map[string]talk{
+	"it stays":         {mode: session.AEAD, closes: ClientSide},
+	"it moves unseen":  {mode: session.MAC, move: 150 * ms, closes: ServerSide},
+	"it moves, known":  {mode: session.AEAD, move: 150 * ms, known: true, closes: ClientSide},
+	"it moves at once": {mode: session.CRC, move: 65 * ms, closes: ServerSide},
+}
+
+// searched tries every way to place troubles among the datagrams of a conversation.
+func searched(t *testing.T, most int, within func(k talk) machine.Micros) {
+	t.Helper()
+	for name, k := range talks {
+		x := explore.Troubles[Letter]{
+			Delay: 20 * ms, Late: 100 * ms, Outage: 800 * ms, Most: most, Within: within(k), Run: k.run,
+			Text: func(from int, l Letter) string {
+				return fmt.Sprintf("%v %x... %d bytes", 1-Side(from), l.Data[:9], len(l.Data))
+			},
+		}
+		began := time.Now()
+		r := x.Search()
+		t.Logf("%s: %v (%.1f s)", name, r, time.Since(began).Seconds())
+		if r.Err != nil {
+			t.Errorf("%s: %v\n%s", name, r.Err, r.Trace)
+		}
+	}
+}
+
+// soonAfter is how long all takes after the last trouble: a client that moves without knowing
+// first has to be silent for SILENCE.
+func soonAfter(k talk) machine.Micros {
+	if k.move > 0 && !k.known {
+		return 4 * machine.Second
+	}
+	return 2 * machine.Second
+}
+
+// Whatever one datagram, or two, meet: all is read soon after, and both ends close.
+func TestTroubles(t *testing.T) { searched(t, 1, soonAfter) }
+
+func TestTroublesNightly(t *testing.T) {
+	if !*troublesNightly {
+		t.Skip("needs -explore.nightly")
+	}
+	searched(t, 2, soonAfter)
+}

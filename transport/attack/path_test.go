@@ -1,0 +1,203 @@
+package attack
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// session of an attacker on the path: what he repeats, sends back and invents changes nothing that
+// either end delivers.
+
+// company is a client and a server of connections with a relay between them.
+type company struct {
+	relay        *relay
+	server       *transport.Server
+	client, peer *transport.Peer
+}
+
+func companyOf(t *testing.T, n network, mode session.Mode) company {
+	t.Helper()
+	s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{
+		Mode: mode, Keys: func(identity uint64) (session.Key, bool) { return keyOf(identity), true },
+	}))
+	t.Cleanup(func() { s.Close() })
+	r := n.relay(t, s.Addr())
+	cfg := newIdentity()
+	cfg.Mode = mode
+	c := check.Must(transport.Over(background, n.bind(t, "127.0.0.5:9000"), r.addr(), cfg))
+	t.Cleanup(func() { c.Close(0, "") })
+	return company{r, s, c, check.Must(s.Accept(background))}
+}
+
+// talks sends a chunk and messages both ways, and checks that each arrives once and in order. It
+// returns how long that took.
+func (c company) talks(t *testing.T) time.Duration {
+	t.Helper()
+	const messages = 200
+	start := time.Now()
+	done := make(chan error, 4)
+	for _, way := range [][2]*transport.Peer{{c.client, c.peer}, {c.peer, c.client}} {
+		from, to := way[0], way[1]
+		chunk := bytes.Repeat([]byte("chunk"), 50_000)
+		go func() {
+			for i := range messages {
+				if err := from.Channel(1).SendWait(background, fmt.Append(nil, "message ", i)); err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- from.Chunks().Send(background, chunk)
+		}()
+		go func() {
+			for i := range messages {
+				got, err := to.Channel(1).Recv(background)
+				if err != nil || string(got) != fmt.Sprint("message ", i) {
+					done <- fmt.Errorf("message %d is %q: %w", i, got, err)
+					return
+				}
+			}
+			got, err := to.Chunks().Recv(background)
+			if err == nil && !bytes.Equal(got, chunk) {
+				err = fmt.Errorf("another chunk")
+			}
+			done <- err
+		}()
+	}
+	for range 4 {
+		check.Same(t, "the transfer", <-done, nil)
+	}
+	took := time.Since(start)
+	for _, p := range []*transport.Peer{c.client, c.peer} {
+		if message, ok := p.Channel(1).TryRecv(); ok {
+			t.Errorf("%q came again", message)
+		}
+	}
+	return took
+}
+
+// Everything is repeated, at once and a second later, and sent back to where it came from.
+func TestEverythingRepeatedAndSentBack(t *testing.T) {
+	for _, mode := range modes {
+		var took [2]time.Duration
+		for i := range took {
+			virtual(t, func(t *testing.T, n network) {
+				n.sim.SetDefault(netsim.Path{Delay: 5 * ms})
+				c := companyOf(t, n, mode)
+				if i == 1 {
+					c.relay.filter(func(d direction, datagram []byte) bool {
+						copied := bytes.Clone(datagram)
+						c.relay.send(d, copied)
+						c.relay.send(1-d, copied)
+						time.AfterFunc(time.Second, func() {
+							c.relay.send(d, copied)
+							c.relay.send(1-d, copied)
+						})
+						return true
+					})
+				}
+				took[i] = c.talks(t)
+				time.Sleep(5 * time.Second)
+				check.Same(t, "client", c.client.Err(), nil)
+				check.Same(t, "server", c.peer.Err(), nil)
+			})
+		}
+		t.Logf("%v: %v undisturbed, %v with three copies of everything and three sent back", mode, took[0], took[1])
+		check.That(t, took[1] < 2*took[0], "within twice the time")
+	}
+}
+
+// Whoever sees everything, but has no key, writes everything that he can into the stream: messages of the handshake with
+// the nonces that he saw, data with the link and the next counters.
+func TestEverythingForged(t *testing.T) {
+	for _, mode := range modes[1:] { // a checksum protects from nobody who can read
+		virtual(t, func(t *testing.T, n network) {
+			n.sim.SetDefault(netsim.Path{Delay: 5 * ms})
+			c := companyOf(t, n, mode)
+			forged := 0
+			c.relay.filter(func(d direction, datagram []byte) bool {
+				for _, f := range forgeriesOf(datagram, c.relay.recorded(1-d)) {
+					forged++
+					c.relay.send(d, f)
+				}
+				return true
+			})
+			took := c.talks(t)
+			t.Logf("%v: %v with %d forged datagrams", mode, took, forged)
+			time.Sleep(5 * time.Second)
+			check.Same(t, "client", c.client.Err(), nil)
+			check.Same(t, "server", c.peer.Err(), nil)
+		})
+	}
+}
+
+// forgeriesOf returns what an observer makes of a datagram: bits changed at every place that means something, other
+// counters, all messages of the handshake with nonces of the record.
+func forgeriesOf(datagram []byte, other [][]byte) (all [][]byte) {
+	for _, at := range []int{0, 1, 5, 6, 8, 9, 10, len(datagram) / 2, len(datagram) - 1} {
+		if at < len(datagram) {
+			b := bytes.Clone(datagram)
+			b[at] ^= 1 << (len(datagram) % 8)
+			all = append(all, b)
+		}
+	}
+	all = append(all, datagram[:len(datagram)-1], append(bytes.Clone(datagram), 0))
+	if len(other) > 0 {
+		first := other[0] // a CHALLENGE, or a LINK
+		m, err := session.Decode(first)
+		if err == nil {
+			for _, kind := range []session.Kind{session.KindChallenge, session.KindLinked, session.KindRefused} {
+				answer := session.Message{Kind: kind, Stamp: 1 << 61, Reason: session.ConnectionClosed, Agreed: session.Agreed{
+					Link: 1, Lanes: 1, Variant: 1, Timeout: session.DefaultTimeout,
+				}}
+				answer.Nonce = m.Nonce
+				all = append(all, encode(answer))
+			}
+		}
+	}
+	return all
+}
+
+// A connection that began but sends no data gets LINKED, once for each PROOF, and nothing else; and no server accepts it. (F7)
+func TestAHandshakeWithoutData(t *testing.T) {
+	virtual(t, func(t *testing.T, n network) {
+		s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{}))
+		defer s.Close()
+		delivered := pushes(connectionServer{s}, world, 1)
+		client := newDesk(t, true, nil).guest("", 0, nil) // a client whose datagrams go by hand
+		victim := n.station(t, "127.0.0.2:9000", nil)
+		var answer []byte
+		answers := map[string]int{}
+		victim.heard = func(datagram []byte, _ net.Addr) {
+			answer = bytes.Clone(datagram)
+			answers[kindOf(answer)]++
+		}
+		client.Client = check.Must(session.NewClient(0, session.ClientConfig{
+			Terms: session.Terms{Lanes: 1, Format: check.Must(connection.Config{}.Complete()).Format}, Random: client.desk.random,
+		}))
+		client.desk.now = 0
+		victim.says(s.Addr(), client.polls1())
+		time.Sleep(ms)
+		client.receives(answer)
+		for range 5 {
+			victim.says(s.Addr(), client.polls1())
+			time.Sleep(time.Second)
+			client.desk.now += second
+		}
+		time.Sleep(20 * time.Second)
+		in, out := victim.traffic()
+		t.Logf("%d datagrams, %d bytes draw %d datagrams, %d bytes: %v", out.datagrams, out.bytes, in.datagrams, in.bytes, answers)
+		check.Equal(t, "answers", answers, map[string]int{"CHALLENGE": 2, "LINKED": 4})
+		check.That(t, in.bytes < out.bytes, "fewer bytes than were sent")
+		check.Same(t, "delivered", delivered.Load(), 0)
+		check.Same(t, "peers", s.Stats().Peers, 0)
+	})
+}

@@ -1,0 +1,236 @@
+package transport
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"runtime"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// silentServer has no goroutines, so that nothing reads its socket.
+func silentServer(t testing.TB, cfg Config) *Server {
+	t.Helper()
+	set, err := newSettings(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{settings: set, clock: driver.StartClock(), done: make(chan struct{}), waiting: driver.NewWaiting[*Peer](maxPeers)}
+	pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { pc.Close() })
+	sh, err := newShard(s, udp.New(pc), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.shards = []*shard{sh}
+	return s
+}
+
+// peerAt returns an address of its own for each number.
+func peerAt(i int) udp.Peer {
+	ip := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
+	return udp.UDPPeer(netip.AddrPortFrom(ip, 9000))
+}
+
+// mate is a client that is played by a test, without a socket.
+type mate struct {
+	t      testing.TB
+	shard  *shard
+	addr   udp.Peer
+	client *connection.Client
+	batch  *driver.Batch
+}
+
+// join connects a client with the server's only shard.
+func join(t testing.TB, sh *shard, i int, cfg Config) *mate {
+	t.Helper()
+	m := &mate{t: t, shard: sh, addr: peerAt(i), batch: driver.NewBatch(session.LargestDatagram)}
+	client := cfg.client()
+	client.Memory = &matesMemory
+	var err error
+	if m.client, err = connection.NewClient(client, sh.driver.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		m.exchange()
+	}
+	if m.client.Conn() == nil || m.peer() == nil {
+		t.Fatalf("client %d has not connected: %v", i, m.client.State())
+	}
+	return m
+}
+
+var matesMemory connection.Memory
+
+// peer returns the server's end.
+func (m *mate) peer() *Peer {
+	p, _, err := m.shard.server.nextWaiting()
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	if p != nil {
+		m.shard.server.offer(p)
+	}
+	return p
+}
+
+// exchange moves what is due, both ways.
+func (m *mate) exchange() {
+	now := m.shard.driver.Now()
+	for {
+		datagram, ok := m.client.Poll(now, nil)
+		if !ok {
+			break
+		}
+		m.shard.Receive(now, datagram, m.addr)
+	}
+	for _, run := range m.shard.driver.CollectForTest() {
+		for datagram := range run.Datagrams() {
+			m.client.Receive(now, datagram)
+		}
+	}
+}
+
+// Neither a forged datagram of any kind costs an allocation, nor its answer.
+func TestNoAllocationPerForgedDatagram(t *testing.T) {
+	s := silentServer(t, Config{Keys: testKeys, MaxPerAddress: 1024})
+	sh := s.shards[0]
+	m := join(t, sh, 1, Config{Identity: 1, Key: testKey})
+	for name, datagram := range forgeries(t, m) {
+		t.Run(name, func(t *testing.T) {
+			now := sh.driver.Now()
+			receive := func() {
+				sh.Receive(now, datagram, peerAt(2))
+				sh.driver.CollectForTest()
+			}
+			receive()
+			if n := testing.AllocsPerRun(1000, receive); n != 0 {
+				t.Errorf("%v allocations", n)
+			}
+		})
+	}
+	st := s.Stats()
+	if len(st.Undecodable) < 4 || st.Peers != 1 {
+		t.Errorf("%v: the test tests nothing", st.Undecodable)
+	}
+}
+
+var testKey = session.Key{1}
+
+func testKeys(uint64) (session.Key, bool) { return testKey, true }
+
+// forgeries returns what somebody without a key can send.
+func forgeries(t testing.TB, m *mate) map[string][]byte {
+	t.Helper()
+	link := session.Message{Kind: session.KindLink, Offer: session.Offer{Mode: session.AEAD, Identity: 1, Timeout: machine.Second}}
+	proof := link
+	proof.Kind = session.KindProof
+	encode := func(msg session.Message) []byte {
+		b, err := msg.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	data := append([]byte{byte(session.AEAD)}, make([]byte, 1100)...)
+	known := append([]byte(nil), data...)
+	binary.LittleEndian.PutUint32(known[1:], m.client.Conn().Link().ID())
+	huge := append([]byte(nil), known...)
+	return map[string][]byte{
+		"LINK":         encode(link),
+		"PROOF":        encode(proof),
+		"unknown link": append([]byte{byte(session.AEAD), 1, 2, 3, 4}, make([]byte, 1100)...),
+		"known link":   known,
+		"too large":    append(huge, make([]byte, 8000)...),
+		"garbage":      make([]byte, 100),
+		"empty":        {},
+	}
+}
+
+// mostIdle is what a connection that has nothing to do may cost, in bytes of heap.
+const mostIdle = 12 << 10
+
+// An idle connection costs little.
+func TestMemoryOfAnIdleConnection(t *testing.T) {
+	const crowd = 500
+	for name, c := range map[string]struct {
+		server, client Config
+		most           int64
+	}{
+		"anonymous":   {Config{MaxPerAddress: 1024}, Config{}, mostIdle},
+		"aead":        {Config{MaxPerAddress: 1024, Keys: testKeys}, Config{Identity: 1, Key: testKey}, mostIdle},
+		"chunks only": {Config{MaxPerAddress: 1024, Channels: NoChannels}, Config{Channels: NoChannels}, mostIdle},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := silentServer(t, c.server)
+			before := heapInUse()
+			for i := range crowd {
+				cfg := c.client
+				if cfg.Identity != 0 {
+					cfg.Identity = uint64(i + 1)
+				}
+				join(t, s.shards[0], i, cfg)
+			}
+			each := (heapInUse() - before) / crowd
+			t.Logf("%d bytes a connection", each)
+			if s.Stats().Peers != crowd {
+				t.Fatalf("%d peers", s.Stats().Peers)
+			}
+			if each > c.most {
+				t.Errorf("%d bytes a connection, want at most %d", each, c.most)
+			}
+			runtime.KeepAlive(s)
+		})
+	}
+}
+
+func heapInUse() int64 {
+	var st runtime.MemStats
+	for range 3 {
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&st)
+	return int64(st.HeapAlloc)
+}
+
+// A datagram of each kind, from the socket to the machines and back.
+func BenchmarkReceive(b *testing.B) {
+	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
+		client, server := Config{Identity: 1, Key: testKey, Mode: mode}, Config{Keys: testKeys, Mode: mode}
+		b.Run(fmt.Sprint("message ", mode), func(b *testing.B) {
+			m := join(b, silentServer(b, server).shards[0], 1, client)
+			p := m.peer()
+			b.ReportAllocs()
+			now := m.shard.driver.Now()
+			for b.Loop() {
+				now += 16_667
+				m.client.Conn().Send(now, 0, make([]byte, 60), 0)
+				datagram, _ := m.client.Poll(now, nil)
+				m.shard.Receive(now, datagram, m.addr)
+				p.Unreliable().TryRecv()
+			}
+		})
+	}
+	s := silentServer(b, Config{Keys: testKeys})
+	m := join(b, s.shards[0], 1, Config{Identity: 1, Key: testKey})
+	for name, datagram := range forgeries(b, m) {
+		b.Run("forged "+name, func(b *testing.B) {
+			b.ReportAllocs()
+			now := m.shard.driver.Now()
+			for b.Loop() {
+				m.shard.Receive(now, datagram, peerAt(2))
+				m.shard.driver.CollectForTest()
+			}
+		})
+	}
+}
