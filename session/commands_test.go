@@ -45,6 +45,7 @@ type clientSystem struct {
 	server  *session.Server
 	sent    [][]byte // by the client
 	answers [][]byte // to it
+	took    machine.Micros
 	random  *rand.Rand
 }
 
@@ -81,6 +82,9 @@ func changed(datagram []byte, arg int) []byte {
 	}
 	return out
 }
+
+// edges are the moments around the one at which something is too old.
+var edges = []machine.Micros{-1, 0, 1}
 
 // pick returns one of a list, counted from its end.
 func pick(list [][]byte, arg int) []byte { return list[max(0, len(list)-1-arg)] }
@@ -121,6 +125,9 @@ var clientVerbs = []*stateful.Verb[*clientSystem]{
 		}
 		datagram := changed(pick(list, a[0]), max(0, a[1]-22))
 		err := s.Receive(s.now, datagram)
+		if row := s.Client.Row(); row == "I6" || row == "I28" {
+			s.took = s.now
+		}
 		return fmt.Sprintf("receive at %d %x...: %s, %v", s.now, datagram[0], s.Client.Row(), err)
 	}},
 	{Weight: 2, Limits: stateful.Args{9}, Run: func(s *clientSystem, a stateful.Args) string {
@@ -145,6 +152,15 @@ var clientVerbs = []*stateful.Verb[*clientSystem]{
 			_ = s.Receive(s.now, check.Must(c.Append(nil)))
 		}
 		return fmt.Sprintf("forged CHALLENGE at %d: %s", s.now, s.Client.Row())
+	}},
+	// It gets an answer when a cookie is, or a challenge was taken, about so long ago.
+	{Weight: 2, Limits: stateful.Args{4, 3, 3}, Run: func(s *clientSystem, a stateful.Args) string {
+		if len(s.answers) == 0 {
+			return "nothing was answered"
+		}
+		s.now = max(s.now, s.took+[]machine.Micros{session.CookieUse, session.CookieLife, session.CookieLife}[a[1]]+edges[a[2]])
+		_ = s.Receive(s.now, pick(s.answers, a[0]))
+		return fmt.Sprintf("late at %d: %s", s.now, s.Client.Row())
 	}},
 	{Weight: 3, Limits: stateful.Args{waits, 3}, Run: func(s *clientSystem, a stateful.Args) string {
 		s.advance(a[0], s.Client.Deadline())
@@ -187,13 +203,16 @@ type serverSystem struct {
 	clock
 	clients [3]*session.Client
 	sent    [][]byte
-	random  byte
+	linkAt  machine.Micros // of the latest LINK
+
+	identities [3]uint64
+	random     byte
 }
 
-func newServerSystem() *serverSystem {
-	s := &serverSystem{}
+func newServerSystem(identities [3]uint64, mostPerPrefix int) *serverSystem {
+	s := &serverSystem{identities: identities}
 	s.CheckedServer = check.Must(sim.NewCheckedServer(session.ServerConfig{
-		Terms: terms, Anonymous: true, MaxConnections: 3, MaxPerAddress: 2,
+		Terms: terms, Anonymous: true, MaxConnections: 3, MaxPerAddress: mostPerPrefix,
 		Keys: func(identity uint64) (session.Key, bool) { return keyOf(identity), identity < 9 },
 	}, 3, s.Fail))
 	for i := range s.clients {
@@ -202,10 +221,10 @@ func newServerSystem() *serverSystem {
 	return s
 }
 
-// begin begins a client: the first two have one identity, the last is anonymous.
+// begin begins a client.
 func (s *serverSystem) begin(i, how int) {
 	s.random++
-	cfg := session.ClientConfig{Terms: terms, Identity: []uint64{1, 1, 0}[i], Random: rand.NewChaCha8([32]byte{s.random, 9})}
+	cfg := session.ClientConfig{Terms: terms, Identity: s.identities[i], Random: rand.NewChaCha8([32]byte{s.random, 9})}
 	if cfg.Identity != 0 {
 		cfg.Key = keyOf(1)
 	}
@@ -240,6 +259,9 @@ func (s *serverSystem) says(i, from int, arrives bool) (text string) {
 			break
 		}
 		s.sent = append(s.sent, datagram)
+		if session.Kind(datagram[0]) == session.KindLink {
+			s.linkAt = s.now
+		}
 		if answer := s.Receive(s.now, at(from), datagram); arrives && len(answer) > 0 {
 			_ = c.Receive(s.now, answer)
 		}
@@ -259,6 +281,26 @@ var serverVerbs = []*stateful.Verb[*serverSystem]{
 		}
 		answer := s.Receive(s.now, at(a[1]), changed(pick(s.sent, a[0]), max(0, a[2]-24)))
 		return fmt.Sprintf("at %d an old message from address %d: %d bytes", s.now, a[1], len(answer))
+	}},
+	// One arrives when a cookie is about as old as it may be.
+	{Weight: 2, Limits: stateful.Args{4, 5, 3}, Run: func(s *serverSystem, a stateful.Args) string {
+		if len(s.sent) == 0 {
+			return "nothing was said"
+		}
+		s.now = max(s.now, s.linkAt+session.CookieLife+edges[a[2]])
+		answer := s.Receive(s.now, at(a[1]), pick(s.sent, a[0]))
+		return fmt.Sprintf("at %d a late message from address %d: %d bytes", s.now, a[1], len(answer))
+	}},
+	// One anonymous client after the other links, and its connection ends.
+	{Weight: 1, Limits: stateful.Args{6, 2}, Run: func(s *serverSystem, a stateful.Args) (text string) {
+		for range a[0] {
+			s.begin(2, 0)
+			text += s.says(2, a[1], true)
+			for _, link := range s.Links() {
+				s.End(s.now, link, session.ConnectionClosed)
+			}
+		}
+		return fmt.Sprintf("%d link and end at %d:%s", a[0], s.now, text)
 	}},
 	{Weight: 4, Limits: stateful.Args{8}, Run: func(s *serverSystem, a stateful.Args) string {
 		links := s.Links()
@@ -291,5 +333,9 @@ var serverVerbs = []*stateful.Verb[*serverSystem]{
 
 // The server does what its model does, whatever comes (section 6).
 func TestCommandsToTheServer(t *testing.T) {
-	stateful.Check(t, newServerSystem, serverVerbs...)
+	for _, identities := range [][3]uint64{{1, 1, 0}, {1, 0, 0}} {
+		for most := range 2 {
+			stateful.Check(t, func() *serverSystem { return newServerSystem(identities, 1+most) }, serverVerbs...)
+		}
+	}
 }
