@@ -36,6 +36,7 @@ type Conn struct {
 	messageAt machine.Micros // the latest with messages; never before, long ago
 	tickAt    machine.Micros // when messages may go that were not sent before
 	ticking   bool           // they go now, in as many packets as it takes
+	moving    bool           // the other end does not know yet where this one is
 	bodies    bodies         // that wait to be sealed: fragments of a large message
 	polledAt  machine.Micros // when Poll had nothing to send, if nothing happened since
 
@@ -298,6 +299,9 @@ func (c *Conn) openGuard() (guard uint8, in input) {
 	if c.now >= c.heardAt+c.timeout {
 		return timedOut, input{err: fmt.Errorf("connection: nothing came for %v: %w", c.timeout.Duration(), session.ErrTimeout)}
 	}
+	if c.moving {
+		return nothingDue, in
+	}
 	if c.failure() == nil && c.compose() {
 		return packetDue, in
 	}
@@ -338,7 +342,10 @@ func (c *Conn) Deadline() machine.Micros {
 
 // openDeadline returns Deadline while the connection is open.
 func (c *Conn) openDeadline() machine.Micros {
-	if c.bodies.waiting() || c.failure() != nil {
+	switch {
+	case c.moving:
+		return c.heardAt + c.timeout
+	case c.bodies.waiting() || c.failure() != nil:
 		return c.now
 	}
 	at := min(c.heardAt+c.timeout, c.aliveAt(), c.packets.Deadline(), c.mux.ReportPrompt())
@@ -381,7 +388,14 @@ func checkClose(code uint16, text string) error {
 // (CXL-10).
 func (c *Conn) relinked(now machine.Micros) {
 	c.advance(now)
-	c.heardAt = c.now
+	c.heardAt, c.moving = c.now, false
+}
+
+// move says that this end has another address. The other end refuses what comes from there until
+// the handshake was made again, so nothing is sent before (CXL-10).
+func (c *Conn) move(now machine.Micros) {
+	c.forgetPath(now)
+	c.moving = true
 }
 
 // end ends the connection without a word: the session says that there is none any more.

@@ -36,9 +36,11 @@ type network struct {
 	clients []*clientEnd
 	random  *rand.Rand
 
-	delay machine.Micros
-	loss  int                 // percent
-	drop  func(l letter) bool // more that is lost, or nil
+	delay  machine.Micros
+	jitter machine.Micros      // what a datagram may take more
+	loss   int                 // percent
+	copies int                 // percent that arrive twice
+	drop   func(l letter) bool // more that is lost, or nil
 }
 
 // clientEnd is a client, if there is one, at an address.
@@ -151,7 +153,14 @@ func (n *network) carry(now time.Duration, _ int, l letter, deliver func(time.Du
 	if n.random.IntN(100) < n.loss || n.drop != nil && n.drop(l) {
 		return
 	}
-	at := now + n.delay.Duration()
+	n.deliver(now, l, deliver)
+	if n.random.IntN(100) < n.copies {
+		n.deliver(now, l, deliver)
+	}
+}
+
+func (n *network) deliver(now time.Duration, l letter, deliver func(time.Duration, int, letter)) {
+	at := now + (n.delay + machine.Micros(n.random.Int64N(int64(n.jitter)+1))).Duration()
 	if l.to == serverAddress {
 		deliver(at, 0, l)
 	}

@@ -180,7 +180,7 @@ func TestFilesByLanes(t *testing.T) {
 	if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("other bytes arrived: %v", err)
 	}
-	for _, lanes := range []string{"0", "17"} {
+	for _, lanes := range []string{"-1", "17"} {
 		if r := runCommand(t, nil, "send", "--lanes", lanes, "--to", addr, out); r.code != exitUsage {
 			t.Errorf("--lanes %s: %+v", lanes, r)
 		}
@@ -264,7 +264,7 @@ func TestAPeerThatIsGoneIsATimeout(t *testing.T) {
 
 	t.Run("the sender, after the header", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
-		addr, ended := startRecv(t, "--give-up", "100ms", "--out", out)
+		addr, ended := startRecv(t, "--plain", "--give-up", "100ms", "--out", out)
 		conn, err := plain.Dial(t.Context(), "udp", addr, cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -287,7 +287,7 @@ func TestAPeerThatIsGoneIsATimeout(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer peer.Close()
-		r := runCommand(t, nil, "send", "--give-up", "100ms", "--to", peer.Addr().String(), inputFile(t, []byte("x")))
+		r := runCommand(t, nil, "send", "--plain", "--give-up", "100ms", "--to", peer.Addr().String(), inputFile(t, []byte("x")))
 		if r.code != exitTimeout {
 			t.Errorf("send ends with %d: %s", r.code, r.stderr)
 		}
@@ -316,7 +316,13 @@ func TestExitCodes(t *testing.T) {
 		{"an impossible port", "send --to localhost:65536 " + file, exitUsage, "65536"},
 		{"an unknown port", "send --to localhost:nothing-such " + file, exitUsage, "nothing-such"},
 		{"port 0 to send to", "send --to localhost:0 " + file, exitUsage, "no port"},
-		{"giving up too soon", "send --give-up 1us --to localhost:1 " + file, exitUsage, "--give-up must be"},
+		{"giving up too soon", "send --give-up 999ms --to localhost:1 " + file, exitUsage, "--give-up must be 1s to 1h"},
+		{"giving up too soon plainly", "send --plain --give-up 1us --to localhost:1 " + file, exitUsage, "--give-up must be 1ms to 24h"},
+		{"a key plainly", "send --plain --key " + file + " --to localhost:1 " + file, exitUsage, "--plain has no keys"},
+		{"a mode without a key", "send --mode aead --to localhost:1 " + file, exitUsage, "--mode aead needs --key"},
+		{"no such mode", "recv --mode rot13 --listen 127.0.0.1:0 --out " + filepath.Join(dir, "f"), exitUsage, "aead, mac, crc"},
+		{"no such key file", "send --key " + filepath.Join(dir, "none") + " --to localhost:1 " + file, exitFailed, "none"},
+		{"no key file", "recv --key " + file + " --listen 127.0.0.1:0 --out " + filepath.Join(dir, "f"), exitFailed, "line 1: want an identity and a key"},
 		{"giving up too late", "send --give-up 2000000h --to localhost:1 " + file, exitUsage, "--give-up must be"},
 		{"negative time-out", "send --timeout -1s --to localhost:1 " + file, exitUsage, "--timeout must not"},
 		{"no such profile", "send --to localhost:1 --profile warp " + file, exitUsage, "adaptive, burst, redundant, fixed, base, article"},
@@ -335,7 +341,8 @@ func TestExitCodes(t *testing.T) {
 		{"raw and empty", "send --raw --to localhost:1 " + empty, exitUsage, "262144"},
 		{"no such host", "send --to nowhere.invalid:1 " + file, exitFailed, "nowhere.invalid"},
 		{"nobody there", "send --to 127.0.0.1:9 " + file, exitTimeout, "nobody listens at 127.0.0.1:9 (connection refused)"},
-		{"nobody answers", "send --give-up 200ms --to " + silent + " " + file, exitTimeout, "no answer from " + silent + "; is it running"},
+		{"nobody answers", "send --give-up 1s --to " + silent + " " + file, exitTimeout, "no answer from " + silent + "; is it running and reachable? A recv --plain"},
+		{"nobody answers plainly", "send --plain --give-up 200ms --to " + silent + " " + file, exitTimeout, "no answer from " + silent + "; is it running"},
 		{"not done in time", "send --timeout 100ms --to " + silent + " " + file, exitTimeout, "--timeout"},
 		{"nowhere to listen", "recv --out " + file, exitUsage, "--listen"},
 		{"nowhere to put it", "recv --listen 127.0.0.1:0", exitUsage, "--out"},
@@ -369,7 +376,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestHelpHasExamplesAndExitCodes(t *testing.T) {
-	for _, command := range []string{"demo", "send", "recv", "simulate"} {
+	for _, command := range []string{"demo", "play", "send", "recv", "keygen", "simulate"} {
 		r := runCommand(t, nil, command, "--help")
 		if r.code != exitOK || !strings.Contains(r.stdout, "Examples:") || !strings.Contains(r.stdout, "Exit codes:") {
 			t.Errorf("%s --help ends with %d and prints:\n%s", command, r.code, r.stdout)

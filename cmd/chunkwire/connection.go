@@ -53,7 +53,7 @@ func (c *connectionFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&c.plain, "plain", false, "the plain chunk protocol, as other implementations have it: no handshake, no keys, and anyone can forge")
 	f.StringVar(&c.key, "key", "", "`FILE` with this end's identity and key, or at recv with those of all senders that it takes; 'chunkwire keygen' makes one")
 	f.StringVar(&c.mode, "mode", "", "what protects the datagrams, the same at both ends: "+strings.Join(modeNames, ", ")+" (default aead with --key, crc without)")
-	f.IntVar(&c.lanes, "lanes", 0, "how many chunks may be in flight at once, 1 to 16; the ends agree on the smaller number (default 8; with --plain 1, and both ends must have the same)")
+	f.IntVar(&c.lanes, "lanes", 0, "how many chunks may be in flight at once, 1 to 16; the ends agree on the smaller number; with --plain both must have the same. 0 is 8, with --plain 1")
 	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "how long the other end may be silent; with --plain, within a chunk, and 3 times that between chunks")
 	f.DurationVar(&c.timeout, "timeout", 0, "how long it may take in all; 0 is without limit")
 	f.BoolVar(&c.raw, "raw", false, "exactly one chunk of at most 256 KiB and nothing else: no name, no size, no hash")

@@ -25,7 +25,7 @@ func TestFailuresAsJSON(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range []string{
 		"send --to 127.0.0.1:9 " + filepath.Join(dir, "none"),
-		"send --to 127.0.0.1:9 --give-up 50ms " + inputFile(t, []byte("x")),
+		"send --plain --to 127.0.0.1:9 --give-up 50ms " + inputFile(t, []byte("x")),
 		"send --to nowhere.invalid:9 " + inputFile(t, []byte("x")),
 		"recv --listen 127.0.0.1:0 --out " + dir,
 		"recv --listen 127.0.0.1:0 --wait 50ms --out " + filepath.Join(dir, "out"),
@@ -48,7 +48,7 @@ func TestStrayPeersAreLeft(t *testing.T) {
 	t.Parallel()
 	want := []byte("a file")
 	out := filepath.Join(t.TempDir(), "out")
-	addr, stderr, ended := watchRecv(t, t.Context(), "--out", out)
+	addr, stderr, ended := watchRecv(t, t.Context(), "--plain", "--out", out)
 	cfg := plain.Config{ProtocolID: defaultProtocolID}
 	conn, err := plain.Dial(t.Context(), "udp", addr, cfg)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestStrayPeersAreLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "both are noted", func() bool { return strings.Count(stderr.String(), "is no file; waiting") == 2 })
-	sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, want))
+	sent := runCommand(t, nil, "send", "--plain", "--to", addr, inputFile(t, want))
 	received := <-ended
 	if sent.code != exitOK || received.code != exitOK || !strings.Contains(received.stderr, "recv needs --raw") {
 		t.Fatalf("send: %+v\nrecv: %+v", sent, received)
@@ -83,8 +83,8 @@ func TestStrayPeersAreLeft(t *testing.T) {
 
 func TestRawNotesAPlainSend(t *testing.T) {
 	t.Parallel()
-	addr, ended := startRecv(t, "--raw", "--linger", "50ms", "--out", filepath.Join(t.TempDir(), "out"))
-	runCommand(t, nil, "send", "--give-up", "100ms", "--to", addr, inputFile(t, []byte("x")))
+	addr, ended := startRecv(t, "--plain", "--raw", "--linger", "50ms", "--out", filepath.Join(t.TempDir(), "out"))
+	runCommand(t, nil, "send", "--plain", "--give-up", "100ms", "--to", addr, inputFile(t, []byte("x")))
 	if r := <-ended; r.code != exitOK || !strings.Contains(r.stderr, "without --raw") {
 		t.Errorf("%+v", r)
 	}
@@ -110,7 +110,7 @@ func TestAPeerThatFallsSilentIsToldWithWhatItHas(t *testing.T) {
 		}
 		socket.mute.Store(true)
 	}()
-	r := runCommand(t, nil, "send", "--give-up", "1s", "--to", peer.Addr().String(), inputFile(t, make([]byte, 3<<20)))
+	r := runCommand(t, nil, "send", "--plain", "--give-up", "1s", "--to", peer.Addr().String(), inputFile(t, make([]byte, 3<<20)))
 	if r.code != exitTimeout || !strings.Contains(r.stderr, "stopped answering after ") || !strings.Contains(r.stderr, " of 3.0 MiB (waited 1s, --give-up)") {
 		t.Errorf("%+v", r)
 	}
@@ -133,21 +133,21 @@ func (s *muteSocket) Unwrap() net.PacketConn { return s.PacketConn }
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	flags := connectionFlags{giveUp: time.Second, sends: true}
+	protocol := plainProtocol{flags: &connectionFlags{giveUp: time.Second, sends: true}}
 	peer := &net.UDPAddr{IP: net.IPv4(192, 0, 2, 7), Port: 9}
 	gaveUp := fmt.Errorf("sending: %w", plain.ErrGaveUp)
 	refused := fmt.Errorf("sending: %w", plain.ErrRefused)
-	answered := plain.EndpointStats{Traffic: plain.Traffic{DatagramsIn: 1, DatagramsOut: 9}}
+	answered := socketStats{datagramsOut: 9}
 	unsent, partly := answered, answered
-	unsent.WriteErrors, unsent.LastWriteError = 9, syscall.ENETUNREACH
-	partly.WriteErrors, partly.LastWriteError = 1, syscall.ENETUNREACH
+	unsent.writeErrors, unsent.lastWriteError = 9, syscall.ENETUNREACH
+	partly.writeErrors, partly.lastWriteError = 1, syscall.ENETUNREACH
 	for _, c := range []struct {
 		err  error
 		far  course
-		st   plain.EndpointStats
+		st   socketStats
 		want string
 	}{
-		{gaveUp, course{}, answered, "no answer from 192.0.2.7:9; is it running, reachable, and using the same --protocol-id and --lanes? (waited 1s, --give-up)"},
+		{gaveUp, course{}, answered, "no answer from 192.0.2.7:9; is it running, reachable, and a recv --plain with the same --protocol-id and --lanes? (waited 1s, --give-up)"},
 		{gaveUp, course{true, 1024, 2048}, answered, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB (waited 1s, --give-up)"},
 		{plain.ErrIdle, course{true, 1024, 1024}, answered, "192.0.2.7:9 has all 1.0 KiB, but has not said whether it stored them; it may still be writing, or be another implementation, which needs --raw here (waited 3s, 3 times --give-up)"},
 		{gaveUp, course{true, 0, 2048}, answered, "192.0.2.7:9 took the first chunk and nothing after it; is it a recv --raw, or another implementation? They need --raw here (waited 1s, --give-up)"},
@@ -157,7 +157,7 @@ func TestExplain(t *testing.T) {
 		{refused, course{true, 1024, 2048}, answered, "192.0.2.7:9 has gone after 1.0 KiB of 2.0 KiB (connection refused)"},
 		{fmt.Errorf("sending: %w", file.ErrPeerRefused), course{}, answered, "sending: the peer did not store the file"},
 	} {
-		err := flags.explain(c.err, peer, c.far, c.st)
+		err := protocol.explain(c.err, peer, c.far, c.st)
 		if got := sentence(err); got != c.want || isTimeout(err) != isTimeout(c.err) {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}

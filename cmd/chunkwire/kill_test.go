@@ -24,7 +24,7 @@ const (
 	killRounds  = 20
 	killSize    = 600_000
 	killRate    = "12M"
-	killGiveUp  = 400 * time.Millisecond
+	killGiveUp  = time.Second
 	killWait    = 1500 * time.Millisecond
 	killLatest  = 600 * time.Millisecond // moment, counted from the start of send
 	killPatient = 6 * time.Second        // 3 times give-up, and much for a busy machine
@@ -53,7 +53,7 @@ func TestKilledProcesses(t *testing.T) {
 			r := drawRound(t, seed, uint64(i), binary)
 			defer func() {
 				if t.Failed() {
-					t.Logf("repeat with -kill.seed=%d: %v to %s after %v, over an old file: %v", seed, r.signal, r.victim, r.moment, r.old != nil)
+					t.Logf("repeat with -kill.seed=%d: %v to %s after %v, over an old file: %v, plain: %v", seed, r.signal, r.victim, r.moment, r.old != nil, r.plain)
 				}
 			}()
 			r.run()
@@ -78,6 +78,7 @@ type killRound struct {
 	out    string
 	want   []byte
 	old    []byte // what had the final name before; nil: nothing
+	plain  bool
 	victim string
 	signal syscall.Signal
 	moment time.Duration
@@ -97,6 +98,7 @@ func drawRound(t *testing.T, seed, i uint64, binary string) *killRound {
 	if i%4 >= 2 {
 		r.signal = syscall.SIGTERM
 	}
+	r.plain = i%8 >= 4
 	if random.IntN(2) == 0 {
 		r.old = []byte("what was here before")
 		r.write(r.out, r.old)
@@ -112,9 +114,8 @@ func (r *killRound) write(name string, content []byte) {
 }
 
 func (r *killRound) run() {
-	giveUp := killGiveUp.String()
-	recv, addr := r.recv("--give-up", giveUp, "--wait", killWait.String())
-	send := r.start("send", "--to", addr, "--give-up", giveUp, "--profile", "fixed", "--max-rate", killRate, r.in)
+	recv, addr := r.recv("--wait", killWait.String())
+	send := r.start("send", "--to", addr, "--profile", "fixed", "--max-rate", killRate, r.in)
 	time.Sleep(r.moment)
 	victim, survivor := recv, send
 	if r.victim == "send" {
@@ -228,6 +229,10 @@ func (r *killRound) recv(args ...string) (p *killable, addr string) {
 
 func (r *killRound) start(args ...string) *killable {
 	r.t.Helper()
+	args = append(args, "--give-up", killGiveUp.String())
+	if r.plain {
+		args = append(args, "--plain")
+	}
 	p := &killable{cmd: exec.Command(r.binary, args...), ended: make(chan struct{})}
 	p.stderr.wrote = make(chan struct{}, 100)
 	p.cmd.Env = append(os.Environ(), asCommand+"=1")

@@ -145,7 +145,7 @@ func TestRawReceivesFromTheOriginal(t *testing.T) {
 			t.Parallel()
 			want := pattern(n, uint64(n))
 			out := filepath.Join(t.TempDir(), "out")
-			addr, result := startRecv(t, "--raw", "--linger", "300ms", "--out", out)
+			addr, result := startRecv(t, "--plain", "--raw", "--linger", "300ms", "--out", out)
 			to, err := net.ResolveUDPAddr("udp", badRelay(t, addr, 10))
 			if err != nil {
 				t.Fatal(err)
@@ -176,7 +176,7 @@ func TestRawSendsToTheOriginal(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			received := make(chan []byte, 1)
 			go func() { received <- originalReceiver(ctx, pc) }()
-			r := runCommand(t, nil, "send", "--raw", "--to", badRelay(t, pc.LocalAddr().String(), 10), inputFile(t, want))
+			r := runCommand(t, nil, "send", "--plain", "--raw", "--to", badRelay(t, pc.LocalAddr().String(), 10), inputFile(t, want))
 			cancel()
 			got := <-received
 			if r.code != exitOK {

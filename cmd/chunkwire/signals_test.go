@@ -46,7 +46,7 @@ func TestSignalsThatEndARecv(t *testing.T) {
 				t.Skip("ignored where this test was started, by nohup for example: recv then ignores it, too")
 			}
 			dir := t.TempDir()
-			recv := process(t, nil, "recv", "--listen", loopback, "--out", filepath.Join(dir, "out"))
+			recv := process(t, nil, "recv", "--plain", "--listen", loopback, "--out", filepath.Join(dir, "out"))
 			addr := listening(t, &recv.stderr)
 			conn := dialRecv(t, addr, plain.Config{})
 			if err := conn.Send(t.Context(), headerOf(make([]byte, 1000))); err != nil {

@@ -98,6 +98,9 @@ func connectionAnswer(request json.RawMessage) (json.RawMessage, error) {
 	case contract.OpConnectionDecode:
 		return answered(request, connectionDecoded)
 	}
+	if h.Op == contract.OpConnection {
+		return answered(request, func(q contract.ConnectionRequest) any { return connectionTrace(q.Config, q.Events) })
+	}
 	if strings.HasPrefix(h.Op, "session_") {
 		return sessionAnswer(request)
 	}

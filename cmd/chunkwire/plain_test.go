@@ -73,7 +73,7 @@ func TestASlowStrayHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	want := pattern(300_000, 1)
 	out := filepath.Join(t.TempDir(), "out")
-	addr, ended := startRecv(t, "--give-up", "3s", "--out", out)
+	addr, ended := startRecv(t, "--plain", "--give-up", "3s", "--out", out)
 	stray := from(t, addr)
 	stop := make(chan struct{})
 	defer close(stop)
@@ -88,7 +88,7 @@ func TestASlowStrayHoldsUpNobody(t *testing.T) {
 		}
 	}()
 	time.Sleep(300 * time.Millisecond)
-	sent := runCommand(t, nil, "send", "--json", "--to", addr, inputFile(t, want))
+	sent := runCommand(t, nil, "send", "--plain", "--json", "--to", addr, inputFile(t, want))
 	wantStored(t, out, want, sent, <-ended)
 	var report fileReport
 	if err := json.Unmarshal([]byte(sent.stdout), &report); err != nil || report.Seconds > 2.5 {
@@ -102,7 +102,7 @@ func TestStraysDoNotMoveTheTimeouts(t *testing.T) {
 	t.Parallel()
 	t.Run("wait", func(t *testing.T) {
 		t.Parallel()
-		addr, ended := startRecv(t, "--wait", "1s", "--out", filepath.Join(t.TempDir(), "out"))
+		addr, ended := startRecv(t, "--plain", "--wait", "1s", "--out", filepath.Join(t.TempDir(), "out"))
 		start := time.Now()
 		stray := from(t, addr)
 		for id := 0; time.Since(start) < 3*time.Second; id = (id + 1) % 256 {
@@ -122,7 +122,7 @@ func TestStraysDoNotMoveTheTimeouts(t *testing.T) {
 		t.Parallel()
 		want := pattern(3000, 1)
 		out := filepath.Join(t.TempDir(), "out")
-		addr, ended := startRecv(t, "--timeout", "5s", "--give-up", "30s", "--out", out)
+		addr, ended := startRecv(t, "--plain", "--timeout", "5s", "--give-up", "30s", "--out", out)
 		_, _ = from(t, addr).Write(sliceOf(t, 0, 0, 2))
 		_, _ = from(t, addr).Write(sliceOf(t, 1, 0, 2))
 		conn := dialRecv(t, addr, plain.Config{}) // a whole chunk that is no header
@@ -130,7 +130,7 @@ func TestStraysDoNotMoveTheTimeouts(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(5500 * time.Millisecond)
-		sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, want))
+		sent := runCommand(t, nil, "send", "--plain", "--to", addr, inputFile(t, want))
 		wantStored(t, out, want, sent, <-ended)
 	})
 }
@@ -140,7 +140,7 @@ func TestManyStraysPrintLittle(t *testing.T) {
 	t.Parallel()
 	want := pattern(3000, 1)
 	out := filepath.Join(t.TempDir(), "out")
-	addr, stderr, ended := watchRecv(t, t.Context(), "--out", out)
+	addr, stderr, ended := watchRecv(t, t.Context(), "--plain", "--out", out)
 	for range 30 {
 		conn := dialRecv(t, addr, plain.Config{})
 		if err := conn.Send(t.Context(), []byte("hello")); err != nil {
@@ -149,7 +149,7 @@ func TestManyStraysPrintLittle(t *testing.T) {
 		_ = conn.Close()
 	}
 	eventually(t, "they are noted", func() bool { return strings.Contains(stderr.String(), "more peers send no file") })
-	sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, want))
+	sent := runCommand(t, nil, "send", "--plain", "--to", addr, inputFile(t, want))
 	received := <-ended
 	wantStored(t, out, want, sent, received)
 	if n := strings.Count(received.stderr, "\n"); n > 6 {
@@ -162,16 +162,16 @@ func TestASecondSenderIsRefused(t *testing.T) {
 	t.Parallel()
 	want := pattern(1_000_000, 1)
 	out := filepath.Join(t.TempDir(), "out")
-	addr, stderr, ended := watchRecv(t, t.Context(), "--out", out)
+	addr, stderr, ended := watchRecv(t, t.Context(), "--plain", "--out", out)
 	first := make(chan result, 1)
 	go func() {
-		first <- runCommand(t, nil, "send", "--profile", "fixed", "--max-rate", "5M", "--to", addr, inputFile(t, want))
+		first <- runCommand(t, nil, "send", "--plain", "--profile", "fixed", "--max-rate", "5M", "--to", addr, inputFile(t, want))
 	}()
 	eventually(t, "the first transfer begins", func() bool {
 		parts, _ := filepath.Glob(out + ".*.part")
 		return len(parts) == 1
 	})
-	second := runCommand(t, nil, "send", "--to", addr, inputFile(t, []byte("me too")))
+	second := runCommand(t, nil, "send", "--plain", "--to", addr, inputFile(t, []byte("me too")))
 	if second.code != exitFailed || !strings.Contains(second.stderr, "the peer did not store the file") {
 		t.Errorf("the second: %+v", second)
 	}
@@ -188,15 +188,15 @@ func TestRecvSaysThatNothingDecodes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			ctx, interrupt := context.WithCancel(t.Context())
-			addr, stderr, ended := watchRecv(t, ctx, "--json", "--out", filepath.Join(t.TempDir(), "out"))
+			addr, stderr, ended := watchRecv(t, ctx, "--plain", "--json", "--out", filepath.Join(t.TempDir(), "out"))
 			sending, stop := context.WithCancel(t.Context())
 			defer stop()
 			go func() {
 				var drop lockedBuffer
-				execute(sending, nil, &drop, &drop, "send", c.flag, c.value, "--to", addr, inputFile(t, []byte("x")))
+				execute(sending, nil, &drop, &drop, "send", "--plain", c.flag, c.value, "--to", addr, inputFile(t, []byte("x")))
 			}()
 			eventually(t, "it is noted", func() bool {
-				return strings.Contains(stderr.String(), " do not decode: another --protocol-id or --lanes?")
+				return strings.Contains(stderr.String(), " do not decode: another --protocol-id or --lanes, or a send without --plain?")
 			})
 			if s := stderr.String(); strings.Count(s, "do not decode") != 1 || !strings.Contains(s, "from 127.0.0.1:") {
 				t.Errorf("recv says: %s", s)
@@ -219,8 +219,8 @@ func TestRecvRefusesALargeFile(t *testing.T) {
 		if err := os.WriteFile(out, []byte("old"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		addr, ended := startRecv(t, "--max-size", "3000", "--out", out)
-		sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, pattern(size, 1)))
+		addr, ended := startRecv(t, "--plain", "--max-size", "3000", "--out", out)
+		sent := runCommand(t, nil, "send", "--plain", "--to", addr, inputFile(t, pattern(size, 1)))
 		received := <-ended
 		if sent.code != want || received.code != want {
 			t.Errorf("send: %+v\nrecv: %+v", sent, received)
@@ -240,7 +240,7 @@ func TestRawAcksOneChunkOnly(t *testing.T) {
 	t.Parallel()
 	want := pattern(5000, 1)
 	out := filepath.Join(t.TempDir(), "out")
-	addr, ended := startRecv(t, "--raw", "--linger", "300ms", "--out", out)
+	addr, ended := startRecv(t, "--plain", "--raw", "--linger", "300ms", "--out", out)
 	conn := dialRecv(t, addr, plain.Config{GiveUp: time.Second})
 	if err := conn.Send(t.Context(), want); err != nil {
 		t.Fatal(err)
@@ -258,7 +258,7 @@ func TestRawAcksOneChunkOnly(t *testing.T) {
 // arrived, with --raw as well.
 func TestRawReportsWhatHadArrived(t *testing.T) {
 	t.Parallel()
-	addr, ended := startRecv(t, "--raw", "--json", "--give-up", "1s", "--out", filepath.Join(t.TempDir(), "out"))
+	addr, ended := startRecv(t, "--plain", "--raw", "--json", "--give-up", "1s", "--out", filepath.Join(t.TempDir(), "out"))
 	peer := from(t, addr)
 	for id := range 114 {
 		_, _ = peer.Write(sliceOf(t, 0, id, 256))
@@ -279,10 +279,10 @@ func TestRawWithAStray(t *testing.T) {
 	t.Parallel()
 	want := pattern(200_000, 1)
 	out := filepath.Join(t.TempDir(), "out")
-	addr, ended := startRecv(t, "--raw", "--linger", "100ms", "--give-up", "1s", "--out", out)
+	addr, ended := startRecv(t, "--plain", "--raw", "--linger", "100ms", "--give-up", "1s", "--out", out)
 	_, _ = from(t, addr).Write(sliceOf(t, 0, 0, 2))
 	time.Sleep(500 * time.Millisecond)
-	sent := runCommand(t, nil, "send", "--raw", "--profile", "fixed", "--max-rate", "1M", "--to", addr, inputFile(t, want))
+	sent := runCommand(t, nil, "send", "--plain", "--raw", "--profile", "fixed", "--max-rate", "1M", "--to", addr, inputFile(t, want))
 	wantStored(t, out, want, sent, <-ended)
 }
 
@@ -290,8 +290,8 @@ func TestRawWithAStray(t *testing.T) {
 // soon.
 func TestSendHintsAtRaw(t *testing.T) {
 	t.Parallel()
-	addr, ended := startRecv(t, "--raw", "--linger", "10s", "--out", filepath.Join(t.TempDir(), "out"))
-	sent := runCommand(t, nil, "send", "--give-up", "3s", "--to", addr, inputFile(t, pattern(3000, 1)))
+	addr, ended := startRecv(t, "--plain", "--raw", "--linger", "10s", "--out", filepath.Join(t.TempDir(), "out"))
+	sent := runCommand(t, nil, "send", "--plain", "--give-up", "3s", "--to", addr, inputFile(t, pattern(3000, 1)))
 	if sent.code != exitTimeout || strings.Count(sent.stderr, "need --raw here") != 2 {
 		t.Errorf("send: %+v", sent)
 	}
@@ -319,7 +319,7 @@ func TestSendDoesNotBelieveAnEarlyReceipt(t *testing.T) {
 			_, _ = conn.Enqueue(t.Context(), []byte("CWR1\x00"))
 		}
 	}()
-	r := runCommand(t, nil, "send", "--profile", "fixed", "--max-rate", "400k", "--to", peer.Addr().String(), inputFile(t, pattern(700_000, 1)))
+	r := runCommand(t, nil, "send", "--plain", "--profile", "fixed", "--max-rate", "400k", "--to", peer.Addr().String(), inputFile(t, pattern(700_000, 1)))
 	if r.code != exitFailed || !strings.Contains(r.stderr, "does not follow the file convention") {
 		t.Errorf("%+v", r)
 	}
@@ -339,7 +339,7 @@ func TestASlowReaderAtTheEnd(t *testing.T) {
 			_, err = c.Recv(t.Context())
 		}
 	}()
-	r := runCommand(t, nil, "send", "--give-up", "900ms", "--to", peer.Addr().String(), inputFile(t, pattern(500_000, 1)))
+	r := runCommand(t, nil, "send", "--plain", "--give-up", "900ms", "--to", peer.Addr().String(), inputFile(t, pattern(500_000, 1)))
 	if note := "has the whole file; waiting until it says that it is stored"; strings.Count(r.stderr, note) != 1 {
 		t.Errorf("no note while the sender waits: %s", r.stderr)
 	}
@@ -362,7 +362,7 @@ func (s noAcks) WriteTo(b []byte, to net.Addr) (int, error) {
 func TestRecvSaysThatTheReceiptWasNotTaken(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")
-	addr, ended := startRecv(t, "--out", out)
+	addr, ended := startRecv(t, "--plain", "--out", out)
 	data := []byte("what is sent")
 	pc, err := net.ListenPacket("udp", loopback)
 	if err != nil {

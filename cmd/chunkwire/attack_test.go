@@ -1,0 +1,289 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/transport"
+)
+
+// The attacks on send and recv: what they do with --plain, and what to connections. Those on
+// the protocols are in transport/attack.
+
+// kindsOfSend are the protocols of send and recv, by their flags.
+var kindsOfSend = []struct {
+	name  string
+	flags []string
+}{{"plain", []string{"--plain"}}, {"connections", nil}}
+
+// blindDatagrams are what somebody can send to a recv who has seen nothing: each kind of message of a
+// connection, and what begins a chunk or is a whole one.
+func blindDatagrams(t *testing.T, chunk []byte) (all [][]byte) {
+	t.Helper()
+	offer := session.Offer{Mode: session.CRC, Protocol: defaultProtocolID, Lanes: 8, Variants: 1, Timeout: session.DefaultTimeout}
+	agreed := session.Agreed{Link: 7, Lanes: 8, Variant: 1, Timeout: session.DefaultTimeout}
+	for _, m := range []session.Message{
+		{Kind: session.KindLink, Offer: offer}, {Kind: session.KindProof, Offer: offer}, {Kind: session.KindLinked, Offer: offer, Agreed: agreed},
+		{Kind: session.KindRefused, Offer: offer, Reason: session.ConnectionClosed}, {Kind: session.KindChallenge, Offer: offer},
+		{Kind: session.KindCRC, Agreed: agreed, Body: chunk, Tag: make([]byte, 4)},
+	} {
+		d, err := m.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	return append(all, chunkOf(t, chunk), sliceOf(t, 0, 255, 256))
+}
+
+// chunkOf is the datagram of a chunk of one slice, which is the first of its connection with --plain.
+func chunkOf(t *testing.T, chunk []byte) []byte {
+	t.Helper()
+	d, err := codec.NewFramer(defaultProtocolID).AppendSlice(nil, codec.Slice{NumSlices: 1, Data: chunk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// stranger is an anonymous client that owns its address, as a send is one.
+func stranger(t *testing.T, addr string, maxRate int64) *transport.Peer {
+	t.Helper()
+	p, err := transport.Dial(t.Context(), "udp", addr, transport.Config{
+		ProtocolID: defaultProtocolID, Channels: []channel.Config{}, MaxRate: maxRate,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close(0, "") })
+	return p
+}
+
+// A3: recv serves strays one at a time. Those who forge, one that sends a chunk of 256 KiB at 64
+// kbit/s, and one that says nothing, hold up no file, move no time-out, and fill no terminal.
+func TestA3(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kindsOfSend {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			strays := func(addr string) {
+				conn := from(t, addr)
+				for range 100 {
+					for _, d := range blindDatagrams(t, []byte("hello")) {
+						_, _ = conn.Write(d)
+					}
+				}
+				if kind.flags == nil {
+					stranger(t, addr, 0)
+					if _, err := stranger(t, addr, 64_000).Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
+						t.Fatal(err)
+					}
+					return
+				}
+				go func() { // a slice now and then
+					for id := range 100 {
+						_, _ = conn.Write(sliceOf(t, 0, id, 256))
+						time.Sleep(100 * time.Millisecond)
+					}
+				}()
+			}
+			want := pattern(3_000_000, 1)
+			out := filepath.Join(t.TempDir(), "out")
+			addr, ended := startRecv(t, append(kind.flags, "--out", out)...)
+			strays(addr)
+			time.Sleep(300 * time.Millisecond)
+			start := time.Now()
+			sent := runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, want)}, kind.flags...)...)
+			took := time.Since(start)
+			received := <-ended
+			wantStored(t, out, want, sent, received)
+			lines := strings.Count(received.stderr, "\n")
+			t.Logf("%s: 3 MB beside strays: %v, recv prints %d lines", kind.name, took, lines)
+			if took > 5*time.Second || lines > 15 {
+				t.Errorf("it took %v, and recv says: %s", took, received.stderr)
+			}
+
+			addr, ended = startRecv(t, append(kind.flags, "--wait", "2s", "--out", out)...)
+			start = time.Now()
+			strays(addr)
+			received = <-ended
+			t.Logf("%s: --wait 2s beside strays: exit %d after %v", kind.name, received.code, time.Since(start))
+			if took := time.Since(start); received.code != exitTimeout || took > 4*time.Second {
+				t.Errorf("after %v: %+v", took, received)
+			}
+
+			addr, ended = startRecv(t, append(kind.flags, "--timeout", "2s", "--out", out)...)
+			strays(addr)
+			time.Sleep(2500 * time.Millisecond)
+			sent = runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, want)}, kind.flags...)...)
+			wantStored(t, out, want, sent, <-ended)
+		})
+	}
+}
+
+// A4: a forged receipt. Whoever is between the ends forges it, all that can be forged, and drops what recv
+// says from some time on: send does not end well.
+func TestA4(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kindsOfSend {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			out := filepath.Join(t.TempDir(), "out")
+			addr, ended := startRecv(t, append(kind.flags, "--give-up", "2s", "--out", out)...)
+			between := newForger(t, addr, 10, blindDatagrams(t, []byte("CWR1\x00")))
+			sent := runCommand(t, nil, append([]string{"send", "--give-up", "2s", "--max-rate", "400k", "--profile", "fixed", "--to", between.addr(), inputFile(t, pattern(700_000, 1))}, kind.flags...)...)
+			received := <-ended
+			t.Logf("%s: forged receipts: send exit %d, recv exit %d", kind.name, sent.code, received.code)
+			if sent.code == exitOK || received.code == exitOK {
+				t.Errorf("send: %+v\nrecv: %+v", sent, received)
+			}
+			if _, err := os.Stat(out); err == nil {
+				t.Error("a file is there")
+			}
+		})
+	}
+}
+
+// A6: one blind datagram, the header of an empty file, replaces what is there; with connections nothing
+// blind does, with keys nothing of who has none, and --max-size bounds what anyone can store.
+func TestA6(t *testing.T) {
+	t.Parallel()
+	before := pattern(200_000, 7)
+	victim := func(t *testing.T) string { return inputFile(t, before) }
+	t.Run("plain", func(t *testing.T) {
+		t.Parallel()
+		out := victim(t)
+		addr, ended := startRecv(t, "--plain", "--out", out)
+		_, _ = from(t, addr).Write(chunkOf(t, headerOf(nil)))
+		received := <-ended
+		got, err := os.ReadFile(out)
+		t.Logf("plain: one datagram of %d bytes: recv exit %d, %d of %d bytes are left", len(chunkOf(t, headerOf(nil))), received.code, len(got), len(before))
+		if err != nil || len(got) != 0 || received.code != exitOK {
+			t.Error("the test tests nothing")
+		}
+	})
+	for _, flags := range [][]string{nil, {"--key"}} {
+		t.Run(fmt.Sprint("connections", flags), func(t *testing.T) {
+			t.Parallel()
+			if flags != nil {
+				key := filepath.Join(t.TempDir(), "key")
+				if r := runCommand(t, nil, "keygen", "--out", key); r.code != exitOK {
+					t.Fatal(r)
+				}
+				flags = append(flags, key)
+			}
+			out := victim(t)
+			addr, ended := startRecv(t, append(flags, "--out", out)...)
+			conn := from(t, addr)
+			for range 50 {
+				for _, d := range blindDatagrams(t, headerOf(nil)) {
+					_, _ = conn.Write(d)
+				}
+			}
+			if flags != nil { // one with an address, and without the key
+				r := runCommand(t, nil, "send", "--to", addr, inputFile(t, nil))
+				if r.code == exitOK {
+					t.Errorf("a send without the key: %+v", r)
+				}
+			}
+			time.Sleep(200 * time.Millisecond)
+			if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, before) {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+			want := pattern(100_000, 3)
+			sent := runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, want)}, flags...)...)
+			wantStored(t, out, want, sent, <-ended)
+			t.Logf("connections %v: after 400 blind datagrams all %d bytes were there, and the next file is stored", flags != nil, len(before))
+		})
+	}
+	t.Run("a header of 1 TiB", func(t *testing.T) {
+		t.Parallel()
+		out := victim(t)
+		addr, ended := startRecv(t, "--max-size", "1M", "--out", out)
+		sum := sha256.Sum256(nil)
+		header := append(binary.LittleEndian.AppendUint64([]byte("CWF1"), 1<<40), sum[:]...)
+		p := stranger(t, addr, 0)
+		if err := p.Chunks().Send(t.Context(), header); err != nil {
+			t.Fatal(err)
+		}
+		received := <-ended
+		got, _ := os.ReadFile(out)
+		t.Logf("a header of 1 TiB with --max-size 1M: recv exit %d, %d bytes are there", received.code, len(got))
+		if received.code != exitFailed || !bytes.Equal(got, before) {
+			t.Errorf("%+v", received)
+		}
+		if parts, _ := filepath.Glob(filepath.Join(filepath.Dir(out), "*.part")); len(parts) > 0 {
+			t.Errorf("%v is left", parts)
+		}
+	})
+}
+
+// forger is between a send and a recv. It sends everything that can be forged to the send, all the time, and
+// loses what the recv says but for its first datagrams.
+type forger struct {
+	near, far net.PacketConn
+}
+
+func newForger(t *testing.T, recv string, lets int64, forged [][]byte) *forger {
+	t.Helper()
+	to, err := net.ResolveUDPAddr("udp", recv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &forger{}
+	for _, pc := range []*net.PacketConn{&f.near, &f.far} {
+		if *pc, err = net.ListenPacket("udp", loopback); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = (*pc).Close() })
+	}
+	var client atomic.Pointer[net.UDPAddr]
+	carry := func(from net.PacketConn, each func(b []byte, at net.Addr)) {
+		buf := make([]byte, 2048)
+		for {
+			n, at, err := from.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			each(buf[:n], at)
+		}
+	}
+	go carry(f.near, func(b []byte, at net.Addr) {
+		client.Store(at.(*net.UDPAddr))
+		_, _ = f.far.WriteTo(b, to)
+	})
+	go carry(f.far, func(b []byte, _ net.Addr) {
+		if at := client.Load(); at != nil && lets > 0 {
+			lets--
+			_, _ = f.near.WriteTo(b, at)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	go func() {
+		for ctx.Err() == nil {
+			time.Sleep(20 * time.Millisecond)
+			for _, d := range forged {
+				if at := client.Load(); at != nil {
+					_, _ = f.near.WriteTo(d, at)
+				}
+			}
+		}
+	}()
+	return f
+}
+
+func (f *forger) addr() string { return f.near.LocalAddr().String() }
