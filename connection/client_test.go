@@ -122,8 +122,7 @@ func TestAnotherAddressChangesNothing(t *testing.T) {
 	check.Equal(t, "message", read(p.Conn, n.Now(), ordered), "once")
 }
 
-// A client that is told so goes on at a new address at once; one that is not, after SILENCE
-// (CXL-16).
+// A client that is told so goes on at a new address at once; one that is not, after SILENCE.
 func TestHowLongAMoveTakes(t *testing.T) {
 	for told, most := range map[bool]machine.Micros{true: 200 * ms, false: 3*second + 200*ms} {
 		n := newNetwork(t, 1, 1, anyone)
@@ -315,11 +314,17 @@ func TestAServerThatHearsNothing(t *testing.T) {
 	check.That(t, errors.Is(c.Err(), session.ErrTimeout), c.Err().Error())
 }
 
-// A handshake that ends before the client sealed anything costs no connection, and draws nothing but
-// LINKED (CXS-15).
+// A handshake that ends before the client sealed anything costs no connection, and draws nothing
+// but answers (CXS-15).
 func TestHalfOpen(t *testing.T) {
 	n := newNetwork(t, 1, 1, anyone)
-	n.drop = func(l letter) bool { return l.to == serverAddress && l.data[0] == byte(session.CRC) }
+	answers := map[session.Kind]int{}
+	n.drop = func(l letter) bool {
+		if l.to != serverAddress {
+			answers[session.Kind(l.data[0])]++
+		}
+		return l.to == serverAddress && l.data[0] == byte(session.CRC)
+	}
 	c := n.link(0, connection.ClientConfig{})
 	n.until("the client is open", second, func() bool { return c.State() == session.Open })
 	check.Equal(t, "connections", n.server.Stats().Session.Living, 1)
@@ -332,6 +337,8 @@ func TestHalfOpen(t *testing.T) {
 	check.That(t, errors.Is(err, session.ErrTag) && got.Peer == nil && got.Answer == nil, "it is refused")
 	check.Equal(t, "refused", n.server.Stats().Refused, 1)
 
+	n.Wait(second)
+	check.Equal(t, "what the server sent", answers, map[session.Kind]int{session.KindChallenge: 1, session.KindLinked: 1})
 	c.Client = nil // or it would link again
 	n.until("it is forgotten", 6*second, func() bool { return n.server.Stats().Session.Living == 0 })
 }
