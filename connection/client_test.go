@@ -122,7 +122,8 @@ func TestAnotherAddressChangesNothing(t *testing.T) {
 	check.Equal(t, "message", read(p.Conn, n.Now(), ordered), "once")
 }
 
-// A client that is told so goes on at a new address at once; one that is not, after SILENCE.
+// A client that is told so goes on at a new address at once; one that is not, after SILENCE
+// (CXL-16).
 func TestHowLongAMoveTakes(t *testing.T) {
 	for told, most := range map[bool]machine.Micros{true: 200 * ms, false: 3*second + 200*ms} {
 		n := newNetwork(t, 1, 1, anyone)
@@ -314,7 +315,8 @@ func TestAServerThatHearsNothing(t *testing.T) {
 	check.That(t, errors.Is(c.Err(), session.ErrTimeout), c.Err().Error())
 }
 
-// A handshake that ends before the client sealed anything costs no connection.
+// A handshake that ends before the client sealed anything costs no connection, and draws nothing but
+// LINKED (CXS-15).
 func TestHalfOpen(t *testing.T) {
 	n := newNetwork(t, 1, 1, anyone)
 	n.drop = func(l letter) bool { return l.to == serverAddress && l.data[0] == byte(session.CRC) }

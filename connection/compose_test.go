@@ -168,7 +168,7 @@ func TestTheBudgetInBad(t *testing.T) {
 	check.Equal(t, "records", r.records(t, out[0]), []int{int(channel.TypeReport)})
 }
 
-// A message that goes alone finds its packet while acks of chunks go all the time.
+// A message that goes alone finds its packet while acks of chunks go all the time (CXM-11).
 func TestALargeMessageWhileAChunkArrives(t *testing.T) {
 	for seed := range uint64(20) {
 		a, b := pair(connection.Config{})

@@ -15,7 +15,7 @@ import (
 
 // Messages of all three kinds and a chunk of the largest size, both ways at once, over paths
 // that lose, double and reorder: all that is reliable comes once and whole, in order where that
-// is promised, and then the two ends are still.
+// is promised, and then the two ends are still (CXM-10).
 func TestEverythingAtOnce(t *testing.T) {
 	for _, path := range []netsim.Path{
 		{},
