@@ -98,11 +98,13 @@ func (r *relay) send(d direction, datagram []byte) {
 	}
 }
 
-// filter sets which datagrams go on.
+// filter sets which datagrams go on. The filter before is not called any more when it returns.
 func (r *relay) filter(pass func(d direction, datagram []byte) bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.pass = pass
+	r.mu.Unlock()
+	r.passing.Lock()
+	defer r.passing.Unlock()
 }
 
 // recorded returns what came so far, in order, whether it went on or not.
