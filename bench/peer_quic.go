@@ -25,22 +25,8 @@ func quicConfig() *quic.Config {
 }
 
 func connectQUIC(ctx context.Context, p *path) (*pipe, error) {
-	c, err := dialQUIC(ctx, p, quicConfig())
+	c, out, in, err := quicStream(ctx, p, quicConfig())
 	if err != nil {
-		return nil, err
-	}
-	hello, err := c.client.OpenStreamSync(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := hello.Write([]byte{1}); err != nil {
-		return nil, err
-	}
-	out, err := c.server.AcceptStream(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := readBlock(out, 1); err != nil {
 		return nil, err
 	}
 	return &pipe{
@@ -48,9 +34,27 @@ func connectQUIC(ctx context.Context, p *path) (*pipe, error) {
 			_, err := out.Write(block)
 			return err
 		},
-		fetch: func(n int) ([]byte, error) { return readBlock(hello, n) },
+		fetch: func(n int) ([]byte, error) { return readBlock(in, n) },
 		close: c.close,
 	}, nil
+}
+
+// quicStream connects, and opens a stream: its end at the server and that at the client.
+func quicStream(ctx context.Context, p *path, cfg *quic.Config) (c *quicConn, server, client *quic.Stream, err error) {
+	if c, err = dialQUIC(ctx, p, cfg); err != nil {
+		return nil, nil, nil, err
+	}
+	if client, err = c.client.OpenStreamSync(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	if _, err = client.Write([]byte{1}); err != nil {
+		return nil, nil, nil, err
+	}
+	if server, err = c.server.AcceptStream(ctx); err != nil {
+		return nil, nil, nil, err
+	}
+	_, err = readBlock(server, 1)
+	return c, server, client, err
 }
 
 // quicConn is both ends of a connection.

@@ -8,6 +8,9 @@ type Result struct {
 	Maps   []SliceMap
 }
 
+// block is the size of the blocks that are measured, in bytes.
+const block = 256 << 10
+
 // Row is one peer in one cell of one experiment.
 type Row struct {
 	Experiment string
@@ -17,6 +20,7 @@ type Row struct {
 	Size       int // bytes of a block
 	Summary
 	Messages *MessageFigures `json:",omitempty"`
+	Services *ServiceFigures `json:",omitempty"`
 }
 
 // SliceMap is when each slice of a chunk was sent, in one run of ours.
@@ -42,7 +46,8 @@ const (
 	Together  = "together"  // two transfers on one link
 	Maps      = "maps"      // every slice of a few runs
 	Messages  = "messages"  // small messages, many a second
+	Services  = "services"  // game packets while a block goes out
 )
 
 // Experiments are all of them, in the order in which they run.
-var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages}
+var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages, Services}

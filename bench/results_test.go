@@ -16,8 +16,6 @@ const (
 	onlyEnv  = "CHUNKWIRE_BENCH_ONLY"
 )
 
-const block = 256 << 10
-
 // TestResults measures everything.
 func TestResults(t *testing.T) {
 	out := os.Getenv(outEnv)
@@ -41,6 +39,7 @@ func TestResults(t *testing.T) {
 		{Together, b.together},
 		{Maps, b.maps},
 		{Messages, b.messages},
+		{Services, b.services},
 	}
 	for _, e := range experiments {
 		if only := os.Getenv(onlyEnv); only == "" || only == e.name {

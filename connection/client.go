@@ -121,11 +121,11 @@ func (c *Client) Deadline() machine.Micros {
 }
 
 // Move says that the address of this end has changed: it links again, and the connection goes
-// on. What is known of the path is forgotten.
+// on then. What is known of the path is forgotten.
 func (c *Client) Move(now machine.Micros) {
 	c.session.Move(now)
 	if c.conn != nil {
-		c.conn.forgetPath(now)
+		c.conn.move(now)
 	}
 }
 

@@ -31,8 +31,8 @@ const (
 	MessageBurst = 16384
 
 	// The defaults of section 2.
-	DefaultTick        machine.Micros = 16_667
-	DefaultMessageRate                = 8_000_000
+	DefaultTick        = 16_667 * machine.Micros(1)
+	DefaultMessageRate = 8_000_000
 
 	// NoLanes is the number of lanes of an end that wants no chunks.
 	NoLanes = -1

@@ -36,6 +36,7 @@ type Conn struct {
 	messageAt machine.Micros // the latest with messages; never before, long ago
 	tickAt    machine.Micros // when messages may go that were not sent before
 	ticking   bool           // they go now, in as many packets as it takes
+	moving    bool           // the other end does not know yet where this one is
 	bodies    bodies         // that wait to be sealed: fragments of a large message
 	polledAt  machine.Micros // when Poll had nothing to send, if nothing happened since
 
@@ -46,7 +47,8 @@ type Conn struct {
 	code     uint16
 	text     string
 	closedAt machine.Micros
-	sayAt    machine.Micros // when CLOSE is due, or Never
+	sayAt    machine.Micros // when CLOSE is due in CLOSING, or Never
+	owed     bool           // a CLOSE is to answer that of the other end
 	saidAt   machine.Micros // the latest CLOSE
 	err      error
 	counts   Counts
@@ -283,9 +285,9 @@ func (c *Conn) pollGuard() (guard uint8, in input) {
 		return c.openGuard()
 	case c.state == Closing && c.now >= c.closedAt+CloseTime:
 		return isOver, in
-	case c.now >= c.sayAt && c.state == Closing:
+	case c.state == Closing && c.now >= c.sayAt:
 		return closeDue, in
-	case c.now >= c.sayAt:
+	case c.owed:
 		return closeOwed, in
 	}
 	return nothingDue, in
@@ -296,6 +298,9 @@ func (c *Conn) pollGuard() (guard uint8, in input) {
 func (c *Conn) openGuard() (guard uint8, in input) {
 	if c.now >= c.heardAt+c.timeout {
 		return timedOut, input{err: fmt.Errorf("connection: nothing came for %v: %w", c.timeout.Duration(), session.ErrTimeout)}
+	}
+	if c.moving {
+		return nothingDue, in
 	}
 	if c.failure() == nil && c.compose() {
 		return packetDue, in
@@ -320,12 +325,14 @@ func (c *Conn) failure() error {
 // Deadline returns when Poll has something to do if no event comes before, or machine.Never
 // (CXM-9).
 func (c *Conn) Deadline() machine.Micros {
-	at := c.sayAt
-	switch c.state {
-	case Open:
+	at := machine.Never
+	switch {
+	case c.state == Open:
 		at = c.openDeadline()
-	case Closing:
-		at = min(at, c.closedAt+CloseTime)
+	case c.state == Closing:
+		at = min(c.sayAt, c.closedAt+CloseTime)
+	case c.owed:
+		at = c.now
 	}
 	if c.polledAt == never {
 		return at
@@ -335,7 +342,10 @@ func (c *Conn) Deadline() machine.Micros {
 
 // openDeadline returns Deadline while the connection is open.
 func (c *Conn) openDeadline() machine.Micros {
-	if c.bodies.waiting() || c.failure() != nil {
+	switch {
+	case c.moving:
+		return c.heardAt + c.timeout
+	case c.bodies.waiting() || c.failure() != nil:
 		return c.now
 	}
 	at := min(c.heardAt+c.timeout, c.aliveAt(), c.packets.Deadline(), c.mux.ReportPrompt())
@@ -375,10 +385,17 @@ func checkClose(code uint16, text string) error {
 }
 
 // relinked notes that the handshake was made again: the other end is there. It is no event
-// (CXL-10).
+// (CXL-11).
 func (c *Conn) relinked(now machine.Micros) {
 	c.advance(now)
-	c.heardAt = c.now
+	c.heardAt, c.moving = c.now, false
+}
+
+// move says that this end has another address. The other end refuses what comes from there until
+// the handshake was made again, so nothing is sent before (CXL-16).
+func (c *Conn) move(now machine.Micros) {
+	c.forgetPath(now)
+	c.moving = true
 }
 
 // end ends the connection without a word: the session says that there is none any more.
@@ -399,7 +416,7 @@ func (c *Conn) begin(in input) {
 
 // answer makes one CLOSE due, so that the other end need not repeat its own.
 func (c *Conn) answer(input) {
-	c.code, c.text, c.sayAt = CodeDone, "", c.now
+	c.code, c.text, c.owed = CodeDone, "", true
 	c.bodies = bodies{}
 }
 
@@ -411,10 +428,7 @@ func (c *Conn) say(in input) {
 	c.out.begin(c.memory.payload)
 	c.append(&Record{Type: TypeClose, Code: c.code, Text: []byte(c.text)})
 	c.send(in)
-	c.saidAt, c.sayAt = c.now, machine.Never
-	if c.state == Closed {
-		return
-	}
+	c.saidAt, c.sayAt, c.owed = c.now, machine.Never, false
 	for k := range Closes {
 		if at := c.closedAt + CloseFirst*(1<<k-1); at > c.now {
 			c.sayAt = at
@@ -458,7 +472,8 @@ func (c *Conn) learn() (acked bool) {
 	return acked
 }
 
-// forgetPath makes all estimates begin anew: the other end is at another address, or this one.
+// forgetPath makes all estimates begin anew: the other end is at another address, or this one
+// (CXL-10).
 func (c *Conn) forgetPath(now machine.Micros) {
 	c.advance(now)
 	c.packets.ForgetPath(c.now)

@@ -106,13 +106,6 @@ func newWorld(path netsim.Path, seed uint64, a, b *connection.Conn) *world {
 	return &world{w, a, b, down, up}
 }
 
-// setPath changes the network both ways.
-func (w *world) setPath(t testing.TB, p netsim.Path) {
-	t.Helper()
-	check.Same(t, "error", w.down.SetPath(p), nil)
-	check.Same(t, "error", w.up.SetPath(p), nil)
-}
-
 // read returns the next message of a channel as a text; nothing if there is none.
 func read(c *connection.Conn, now machine.Micros, id uint8) string {
 	m, ok := c.Read(now, id, nil)

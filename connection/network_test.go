@@ -36,15 +36,18 @@ type network struct {
 	clients []*clientEnd
 	random  *rand.Rand
 
-	delay machine.Micros
-	loss  int                 // percent
-	drop  func(l letter) bool // more that is lost, or nil
+	delay  machine.Micros
+	jitter machine.Micros      // what a datagram may take more
+	loss   int                 // percent
+	copies int                 // percent that arrive twice
+	drop   func(l letter) bool // more that is lost, or nil
 }
 
 // clientEnd is a client, if there is one, at an address.
 type clientEnd struct {
 	*connection.Client
-	at session.Address
+	at  session.Address
+	old session.Address // where it can be reached, too
 }
 
 func (c *clientEnd) Handle(now machine.Micros, l letter) {
@@ -133,16 +136,23 @@ func newNetwork(t testing.TB, seed uint64, clients int, cfg connection.ServerCon
 
 // restart begins a new server, which knows nothing of the one before.
 func (n *network) restart(cfg connection.ServerConfig) {
-	cfg.Random = rand.NewChaCha8([32]byte{byte(n.random.Uint32())})
+	cfg.Random = n.randomness()
 	*n.server = serverEnd{Server: check.Must(connection.NewServer(cfg))}
 }
 
 // link begins a new client at a place.
 func (n *network) link(place int, cfg connection.ClientConfig) *clientEnd {
-	cfg.Random = rand.NewChaCha8([32]byte{byte(n.random.Uint32()), byte(place), 1})
+	cfg.Random = n.randomness()
 	c := n.clients[place]
 	c.Client = check.Must(connection.NewClient(cfg, n.Now()))
 	return c
+}
+
+// randomness returns a source of its own for a machine: no two draw the same nonces.
+func (n *network) randomness() *rand.ChaCha8 {
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], n.random.Uint64())
+	return rand.NewChaCha8(seed)
 }
 
 // carry takes a datagram to whoever is at its address when it is sent.
@@ -150,12 +160,19 @@ func (n *network) carry(now time.Duration, _ int, l letter, deliver func(time.Du
 	if n.random.IntN(100) < n.loss || n.drop != nil && n.drop(l) {
 		return
 	}
-	at := now + n.delay.Duration()
+	n.deliver(now, l, deliver)
+	if n.random.IntN(100) < n.copies {
+		n.deliver(now, l, deliver)
+	}
+}
+
+func (n *network) deliver(now time.Duration, l letter, deliver func(time.Duration, int, letter)) {
+	at := now + (n.delay + machine.Micros(n.random.Int64N(int64(n.jitter)+1))).Duration()
 	if l.to == serverAddress {
 		deliver(at, 0, l)
 	}
 	for i, c := range n.clients {
-		if c.at == l.to {
+		if l.to == c.at || l.to == c.old {
 			deliver(at, i+1, l)
 		}
 	}

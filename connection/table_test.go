@@ -1,11 +1,13 @@
 package connection
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/machine/machinetest"
+	"github.com/chunkwire/chunkwire/session"
 )
 
 const data, document = "../spec/connection.json", "../spec/CONNECTION.md"
@@ -63,4 +65,25 @@ func TestBudget(t *testing.T) {
 	check.Same(t, "time", b.at(rate), machine.Micros(3))
 	b.refill(machine.Never-1, rate)
 	check.Same(t, "most", b.left, burst)
+}
+
+// The session ends a connection in any state, without a word (K20 to K22).
+func TestTheSessionEndsIt(t *testing.T) {
+	why := errors.New("replaced")
+	for state, row := range map[State]machine.Row{Open: "K20", Closing: "K21", Closed: "K22"} {
+		link := session.NewLink(session.LinkConfig{Mode: session.CRC, Agreed: session.Agreed{Link: 1, Timeout: machine.Second}})
+		c := check.Must(NewConn(Config{}, link, ServerSide, 0))
+		if state != Open {
+			check.Same(t, "error", c.Close(0, 0, ""), nil)
+		}
+		if state == Closed {
+			c.end(0, nil)
+		}
+		c.end(0, why)
+		check.Same(t, "row", c.Row(), row)
+		check.Same(t, "state", c.State(), Closed)
+		check.Equal(t, "error", c.Err() == why, state == Open)
+		_, ok := c.Poll(0, nil)
+		check.That(t, !ok && c.Deadline() == machine.Never, "nothing is said")
+	}
 }

@@ -25,8 +25,9 @@ type Lanes struct {
 	next     int64   // number of the next chunk to submit
 	finished []int64 // numbers of chunks that were delivered, for Finished
 
-	pacer pacer
-	err   error
+	pacer     pacer
+	heldUntil machine.Micros
+	err       error
 }
 
 // chunk is one that waits to be sent.
@@ -158,7 +159,7 @@ func (l *Lanes) PollSlice(now machine.Micros) (k int, s codec.Slice, ok bool) {
 	l.begin(now)
 	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
 		k := l.bySubmission(i)
-		if now < l.pacer.at && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
+		if now < l.allowedAt() && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
 			continue
 		}
 		if s, ok := l.lanes[k].sender.Poll(now); ok {
@@ -278,7 +279,7 @@ func (l *Lanes) Deadline() machine.Micros { return min(l.AckDeadline(), l.SliceD
 
 // SliceDeadline returns when PollSlice has something to do, or Never.
 func (l *Lanes) SliceDeadline() machine.Micros {
-	first, allowed := machine.Never, l.pacer.at
+	first, allowed := machine.Never, l.allowedAt()
 	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
 		at := l.lanes[i].sender.Deadline()
 		if at < allowed {

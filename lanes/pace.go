@@ -40,6 +40,13 @@ func (l *Lanes) Spend(now machine.Micros, bytes int) {
 	}
 }
 
+// Hold lets no slice go before a time, whatever the rate. A sender that is to give up does. A
+// time that has passed holds nothing.
+func (l *Lanes) Hold(until machine.Micros) { l.heldUntil = until }
+
+// allowedAt returns when the next slice may go.
+func (l *Lanes) allowedAt() machine.Micros { return max(l.pacer.at, l.heldUntil) }
+
 // Yield says whether other packets on the path must not wait for slices. Schedulers that can
 // then have fewer of them in flight.
 func (l *Lanes) Yield(yields bool) {

@@ -22,12 +22,6 @@ type Chunks Peer
 // Delivery is a chunk on its way to the peer.
 type Delivery = driver.Delivery
 
-// sending is a chunk that the peer does not have yet.
-type sending struct {
-	number   int64 // that of connection.Conn
-	delivery *Delivery
-}
-
 func (c *Chunks) peer() *Peer { return (*Peer)(c) }
 
 // deliverer is the service as its deliveries see it.
@@ -82,12 +76,11 @@ func (p *Peer) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err 
 	number, err := p.conn.SendChunk(now, chunk)
 	switch {
 	case errors.Is(err, lanes.ErrBusy):
-		return nil, p.chunkRoom.Wait(), nil
+		return nil, p.sending.Room(), nil
 	case err != nil:
 		return nil, nil, fmt.Errorf("transport: chunk of %d bytes for %v: %w", len(chunk), p.to, err)
 	}
-	d = driver.NewDelivery((*deliverer)(p), chunk)
-	p.sending = append(p.sending, sending{number, d})
+	d = p.sending.Add(number, (*deliverer)(p), chunk)
 	p.updateLocked(now, now)
 	return d, nil, nil
 }
@@ -96,35 +89,22 @@ func (p *Peer) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err 
 func (p *Peer) cancel(d *Delivery, cause error) {
 	p.driver.Lock()
 	defer p.driver.Unlock()
-	i := slices.IndexFunc(p.sending, func(s sending) bool { return s.delivery == d })
-	if i < 0 {
+	number, ok := p.sending.Number(d)
+	if !ok {
 		return
 	}
-	if p.conn.WithdrawChunk(p.sending[i].number) {
-		p.finishChunkLocked(i, cause)
+	if p.conn.WithdrawChunk(number) {
+		p.sending.Finish(number, cause)
 		return
 	}
 	p.closeLocked(0, "canceled", fmt.Errorf("%w (a chunk to %v was in flight)", cause, p.to))
-}
-
-// finishChunkLocked ends a delivery.
-func (p *Peer) finishChunkLocked(i int, err error) {
-	p.sending[i].delivery.FinishLocked(err)
-	p.sending = slices.Delete(p.sending, i, i+1)
-	p.chunkRoom.Give()
 }
 
 // deliverChunksLocked reports the chunks that the peer has, and takes those that came,
 // while there is room for them.
 func (p *Peer) deliverChunksLocked(now machine.Micros) {
 	for number, ok := p.conn.ChunkDone(); ok; number, ok = p.conn.ChunkDone() {
-		i := slices.IndexFunc(p.sending, func(s sending) bool { return s.number == number })
-		if i >= 0 {
-			p.finishChunkLocked(i, nil)
-		}
-	}
-	if len(p.sending) == 0 {
-		p.sending = nil // an idle connection is to cost little
+		p.sending.Finish(number, nil)
 	}
 	for len(p.chunks) < p.config().RecvQueue && p.takeChunkLocked(now) {
 	}
@@ -154,12 +134,9 @@ func (p *Peer) buffersLocked() *driver.Buffers {
 
 // endChunksLocked fails all that is not delivered, and leaves what is complete for Recv.
 func (p *Peer) endChunksLocked() {
-	for len(p.sending) > 0 {
-		p.finishChunkLocked(0, p.err)
-	}
+	p.sending.End(p.err)
 	for p.conn != nil && p.takeChunkLocked(p.driver.Now()) {
 	}
-	p.chunkRoom.Give()
 	p.arrived.Give()
 }
 

@@ -28,16 +28,15 @@ type Peer struct {
 	traffic Traffic
 	heardAt machine.Micros // when something valid came last
 
-	sending []sending // chunks that the peer does not have yet
-	chunks  [][]byte  // complete, for Recv
-	inboxes []inbox   // of channels that somebody waits for
+	sending driver.Deliveries // chunks that the peer does not have yet
+	chunks  [][]byte          // complete, for Recv
+	inboxes []inbox           // of channels that somebody waits for
 
-	chunkRoom driver.Signal // there is room for another chunk
-	arrived   driver.Signal // there is a chunk to receive, or the connection has ended
-	progress  driver.Signal // there may be room for messages, or all may be delivered
-	done      driver.Signal // the connection has ended
-	err       error         // why it has ended; nil while it is active
-	over      bool          // the other end needs nothing more: the driver does not know it
+	arrived  driver.Signal // there is a chunk to receive, or the connection has ended
+	progress driver.Signal // there may be room for messages, or all may be delivered
+	done     driver.Signal // the connection has ended
+	err      error         // why it has ended; nil while it is active
+	over     bool          // the other end needs nothing more: the driver does not know it
 }
 
 // ends is what a Peer drives: a connection.Client or a connection.Peer.

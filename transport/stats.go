@@ -38,7 +38,7 @@ func (p *Peer) Stats() Stats {
 	p.driver.Lock()
 	defer p.driver.Unlock()
 	d := p.driver.StatsLocked()
-	st := Stats{Traffic: p.traffic, Sending: len(p.sending), RecvQueued: len(p.chunks),
+	st := Stats{Traffic: p.traffic, Sending: p.sending.Len(), RecvQueued: len(p.chunks),
 		WriteErrors: d.WriteErrors, LastWriteError: d.LastWriteError}
 	if p.conn != nil {
 		st.Stats = p.conn.Stats()

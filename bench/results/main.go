@@ -1,5 +1,5 @@
-// Command results measures every protocol and writes RESULTS.md and MESSAGES.md with
-// their plots.
+// Command results measures every protocol and writes RESULTS.md, MESSAGES.md and
+// SERVICES.md with their plots.
 package main
 
 import (
@@ -17,12 +17,13 @@ import (
 const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE]
 
 Measures chunkwire and its peers in virtual time, and writes RESULTS.md (blocks),
-MESSAGES.md (messages) and the plots beside them. The figures do not depend on how
+MESSAGES.md (messages), SERVICES.md (both at once) and the plots beside them. The figures do not depend on how
 fast the machine is, and repeat within a few per cent.
 
   go run ./results                      everything, 300 seeds: two hours
   go run ./results --seeds 20           a look, eight minutes
   go run ./results --only messages      MESSAGES.md alone: seven minutes
+  go run ./results --only services      SERVICES.md alone
   go run ./results --save run.json      keeps what was measured
   go run ./results --from run.json      draws it again
 
@@ -30,7 +31,7 @@ fast the machine is, and repeat within a few per cent.
 
 func main() {
 	seeds := flag.Int("seeds", 300, "seeds for each cell; a tenth of them for streams")
-	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together or maps, printed and not written; or messages")
+	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together or maps, printed and not written; or messages, or services")
 	from := flag.String("from", "", "draw what --save kept, instead of measuring")
 	save := flag.String("save", "", "keep what was measured, as JSON")
 	flag.Usage = func() {
@@ -56,7 +57,7 @@ func run(seeds int, only, from, save string) error {
 		}
 		defer func() { _ = os.RemoveAll(filepath.Dir(from)) }()
 	}
-	if only != "" && only != bench.Messages {
+	if only != "" && only != bench.Messages && only != bench.Services {
 		fmt.Println("Columns: experiment, cell, protocol, median, 95th percentile, maximum, bytes both ways over the size.")
 		return nil
 	}
@@ -72,12 +73,21 @@ func run(seeds int, only, from, save string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
+	return errors.Join(write(r, only)...)
+}
+
+// write makes the pages of what was measured.
+func write(r *bench.Result, only string) (errs []error) {
 	if only == "" {
-		if err := errors.Join(plots(r), report(r)); err != nil {
-			return err
-		}
+		errs = append(errs, plots(r), report(r))
 	}
-	return errors.Join(messagePlots(r), messageReport(r))
+	if only != bench.Services {
+		errs = append(errs, messagePlots(r), messageReport(r))
+	}
+	if only != bench.Messages {
+		errs = append(errs, serviceReport(r))
+	}
+	return errs
 }
 
 // read reads what was measured, and notes the commit if it was measured now.

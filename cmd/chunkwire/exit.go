@@ -117,5 +117,5 @@ func sentence(err error) string {
 // brief is an error's text without the names of packages, which each layer adds
 // again.
 func brief(err error) string {
-	return strings.NewReplacer("transport/file: ", "", "transport: ", "", "connection: ", "", "session: ", "", "netsim: ", "", "bad configuration: ", "").Replace(err.Error())
+	return strings.NewReplacer("transport/file: ", "", "transport: ", "", "connection: ", "", "session: ", "", "lanes: ", "", "statemachine: ", "", "netsim: ", "", "bad configuration: ", "").Replace(err.Error())
 }

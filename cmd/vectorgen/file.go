@@ -52,7 +52,7 @@ func generate(docs documents) ([]file, error) {
 // packages are asked, too.
 func hasOracle(group string) bool {
 	protocol, _, named := strings.Cut(group, "-")
-	return named && slices.Contains([]string{"packet", "channel", "session"}, protocol)
+	return named && slices.Contains([]string{"packet", "channel", "session", "connection"}, protocol)
 }
 
 // packetGroups make the vectors of the groups of the kind "packets".
@@ -62,6 +62,7 @@ var packetGroups = map[string]func(*group){
 	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
 	"channel-records": channelRecords, "channel-refuse": channelRefuse, "channel-report": channelReport,
 	"session-messages": sessionMessages, "session-refuse": sessionRefuse, "session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
+	"connection-records": connectionRecords, "connection-refuse": connectionRefuse,
 }
 
 // fill makes a group's vectors.

@@ -19,14 +19,6 @@ type Deliverer interface {
 	Cancel(d *Delivery, cause error)
 }
 
-// NewDelivery returns one that has just begun.
-func NewDelivery(by Deliverer, chunk []byte) *Delivery {
-	return &Delivery{by: by, chunk: chunk, done: make(chan struct{})}
-}
-
-// Chunk returns the chunk; nil once done.
-func (d *Delivery) Chunk() []byte { return d.chunk }
-
 // Done returns a channel that is closed when the peer has the whole chunk, or
 // when that can no longer happen.
 func (d *Delivery) Done() <-chan struct{} { return d.done }
@@ -80,8 +72,8 @@ func (d *Delivery) WaitOrCancel(ctx context.Context) error {
 	return d.Err()
 }
 
-// FinishLocked ends the delivery.
-func (d *Delivery) FinishLocked(err error) {
+// finish ends the delivery.
+func (d *Delivery) finish(err error) {
 	d.err, d.chunk = err, nil
 	close(d.done)
 }

@@ -425,7 +425,7 @@ func kindOf(err error) string {
 	case errors.As(err, &refused):
 		return "refused: " + refused.Reason.String()
 	case errors.Is(err, protocol.ErrFailed):
-		return "failed"
+		return err.Error()
 	}
 	return fmt.Sprint(err)
 }

@@ -4,7 +4,8 @@
 //
 // This file has what all protocols share. Each protocol adds a file with the types
 // of its own operations; the chunk protocol's are in chunk.go and trace.go, the packet
-// layer's in packet.go, those of channels in channel.go, those of sessions in session.go.
+// layer's in packet.go, those of channels in channel.go, those of sessions and
+// connections in session.go and connection.go.
 package contract
 
 import "encoding/json"
@@ -36,7 +37,7 @@ type Operation struct {
 }
 
 // operations are those of all protocols.
-var operations = [][]Operation{chunkOperations, packetOperations, channelOperations, sessionOperations}
+var operations = [][]Operation{chunkOperations, packetOperations, channelOperations, sessionOperations, connectionOperations}
 
 // Find returns an operation by its name, or one without a name.
 func Find(name string) Operation {

@@ -1,7 +1,8 @@
 // Package port answers the port contract for this implementation, as a port in any
 // language does (appendix B of spec/PROTOCOL.md): one JSON object a line. The
 // operations of the chunk protocol are in chunk.go and trace.go, those of the packet
-// layer in packet.go, those of channels in channel.go; another protocol adds a table of its own to operations.
+// layer in packet.go, those of channels in channel.go, those of sessions and connections
+// in session.go and connection.go; another protocol adds a table of its own to operations.
 package port
 
 import (
@@ -20,7 +21,7 @@ import (
 type operation func(q *object) (response any, err error)
 
 // operations are the tables of all protocols.
-var operations = []map[string]operation{chunkOperations, packetOperations, channelOperations, sessionOperations}
+var operations = []map[string]operation{chunkOperations, packetOperations, channelOperations, sessionOperations, connectionOperations}
 
 // The contract's own errors (PRT-3).
 var (

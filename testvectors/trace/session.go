@@ -14,6 +14,9 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
+// modes are the modes by their names.
+var modes = map[string]session.Mode{"crc": session.CRC, "mac": session.MAC, "aead": session.AEAD}
+
 // Tenth is the unit of time-outs.
 const Tenth = 100 * machine.Millisecond
 
@@ -52,7 +55,6 @@ func sessionTerms(cfg contract.SessionConfig) (t session.Terms, r random, err er
 	if err := errors.Join(err1, err2); err != nil || len(format) != 8 {
 		return t, r, ErrBadRequest
 	}
-	modes := map[string]session.Mode{"crc": session.CRC, "mac": session.MAC, "aead": session.AEAD}
 	return session.Terms{
 		Protocol: uint32(cfg.Protocol), Mode: modes[cfg.Mode], Lanes: int(cfg.Lanes), Variants: uint8(cfg.Variants),
 		Extensions: uint16(cfg.Extensions), Timeout: machine.Micros(cfg.Timeout) * Tenth, Format: [8]byte(format),

@@ -7,6 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
@@ -24,37 +25,25 @@ type Conn struct {
 	before, behind *Conn
 	validated      bool // the peer has acked a slice
 
-	lanes   []lane
-	only    [1]lane     // their memory, if there is one alone
-	nextOut int         // lane of the next chunk to submit
-	nextIn  int         // lane of the next chunk to deliver
-	queue   []*Delivery // behind those in flight, at most Config.SendQueue
-	chunks  [][]byte    // complete, for Recv
-	pacer   pacer       // of Config.MaxRate
-	trial   trial       // of a peer that is not validated
-	heardAt machine.Micros
-	slot    driver.Slot
-	traffic Traffic
-	room    driver.Signal // the queue is shorter
-	arrived driver.Signal // there is a chunk to receive, or the connection has ended
-	done    driver.Signal // the connection has ended
-	err     error         // why it has ended; nil while it is active
+	lanes     *lanes.Lanes
+	sending   driver.Deliveries // in flight or queued
+	chunks    [][]byte          // complete, for Recv
+	trialWait machine.Micros    // of a peer that is not validated, before the next slice
+	heardAt   machine.Micros
+	slot      driver.Slot
+	traffic   Traffic
+	arrived   driver.Signal // there is a chunk to receive, or the connection has ended
+	done      driver.Signal // the connection has ended
+	err       error         // why it has ended; nil while it is active
 }
 
 // newConn returns a connection that its endpoint does not know yet. Its machines,
 // one for each direction, are new and begin with chunk 0 (CON-1, CID-1).
 func (e *Endpoint) newConn(peer udp.Peer) (*Conn, error) {
 	c := &Conn{endpoint: e, peer: peer}
-	c.lanes = c.only[:]
-	if e.cfg.Lanes > 1 {
-		c.lanes = make([]lane, e.cfg.Lanes)
-	}
-	for k := range c.lanes {
-		if err := c.lanes[k].init(c); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
+	var err error
+	c.lanes, err = c.newLanes()
+	return c, err
 }
 
 // Endpoint returns the endpoint that the connection belongs to.
@@ -109,11 +98,10 @@ func (c *Conn) handleLocked(now machine.Micros, p *packet, size int) {
 	c.traffic.In(size)
 	ours := false
 	if p.Type == codec.TypeSlice {
-		ours = c.handleSliceLocked(now, p)
+		ours = c.lanes.HandleSlice(now, p.lane, p.Slice)
 	} else {
-		l := &c.lanes[p.lane]
-		ours = l.sender.HandleAck(now, p.Ack)
-		if ours && !c.validated && l.sender.Stats().SlicesAcked > 0 {
+		ours = c.lanes.HandleAck(now, p.lane, p.Ack)
+		if ours && !c.validated && c.lanes.Stats().Sender.SlicesAcked > 0 {
 			c.validateLocked(now)
 		}
 	}
@@ -142,8 +130,20 @@ func (c *polled) PollLocked(now machine.Micros, b *driver.Batch) { (*Conn)(c).po
 // and then gives the connection its next time (SND-3, RCV-1). One that fills the
 // batch is due again at once, behind all that have waited longer.
 func (c *Conn) pollLocked(now machine.Micros, b *driver.Batch) {
-	c.pollAcksLocked(now, b)
-	c.pollSlicesLocked(now, b)
+	for !b.Full() {
+		k, a, ok := c.lanes.PollAck(now)
+		if !ok {
+			break
+		}
+		c.addAck(b, k, a)
+	}
+	for !b.Full() {
+		k, s, ok := c.lanes.PollSlice(now)
+		if !ok {
+			break
+		}
+		c.spendLocked(now, c.addSlice(b, k, s))
+	}
 	earliest := now
 	if !b.Full() {
 		// Nothing is due, so the next time lies ahead, whatever the scheduler says.
@@ -151,32 +151,6 @@ func (c *Conn) pollLocked(now machine.Micros, b *driver.Batch) {
 	}
 	c.settleLocked(now)
 	c.scheduleLocked(earliest)
-}
-
-func (c *Conn) pollAcksLocked(now machine.Micros, b *driver.Batch) {
-	for k := range c.lanes {
-		for !b.Full() {
-			a, ok := c.lanes[k].receiver.Poll(now)
-			if !ok {
-				break
-			}
-			c.addAck(b, k, a)
-		}
-	}
-}
-
-// pollSlicesLocked takes those of the earlier chunks first (LAN-8). A sender that
-// must wait is polled only when it is to give up.
-func (c *Conn) pollSlicesLocked(now machine.Micros, b *driver.Batch) {
-	for k, l := range c.bySubmissionLocked() {
-		for !b.Full() && (now >= c.allowedAtLocked() || now >= l.givesUpAt()) {
-			s, ok := l.sender.Poll(now)
-			if !ok {
-				break
-			}
-			c.spendLocked(now, c.addSlice(b, k, s))
-		}
-	}
 }
 
 func (c *Conn) addAck(b *driver.Batch, lane int, a codec.Ack) {
@@ -201,17 +175,14 @@ func (c *Conn) add(b *driver.Batch, buf []byte, err error) (size int) {
 	return size
 }
 
-// settleLocked delivers finished chunks, starts queued ones, and ends the
-// connection if a machine failed or the idle timeout has passed. A lane that fails
-// ends the others (LAN-6).
+// settleLocked delivers finished chunks, and ends the connection if a machine failed
+// or the idle timeout has passed. A lane that fails ends the others (LAN-6).
 func (c *Conn) settleLocked(now machine.Micros) {
-	c.advanceSendingLocked(now)
+	c.finishSendingLocked()
 	c.advanceReceivingLocked(now)
 	c.trackQuietLocked()
-	for i := range c.lanes {
-		if err := c.lanes[i].failure(); err != nil {
-			c.endLocked(fmt.Errorf("%w: %s%w: no progress for %v", ErrGaveUp, c.laneName(i), err, c.endpoint.cfg.GiveUp))
-		}
+	if err := c.lanes.Err(); err != nil {
+		c.endLocked(fmt.Errorf("%w after %v: connection with %v: %w", ErrGaveUp, c.endpoint.cfg.GiveUp, c.peer, err))
 	}
 	if now >= c.idleAtLocked() {
 		c.endLocked(fmt.Errorf("%w: nothing from %v for %v", ErrIdle, c.peer, c.endpoint.cfg.IdleTimeout))
@@ -223,7 +194,7 @@ func (c *Conn) scheduleLocked(earliest machine.Micros) {
 	if c.err != nil {
 		return
 	}
-	deadline := min(c.deadlineLocked(), c.idleAtLocked())
+	deadline := min(c.lanes.Deadline(), c.idleAtLocked())
 	c.endpoint.driver.ScheduleLocked(&c.slot, max(earliest, deadline))
 }
 
@@ -249,7 +220,7 @@ func (c *Conn) endLocked(cause error) {
 	if len(c.chunks) == 0 {
 		e.waiting.Remove(c)
 	}
-	c.endSendingLocked()
+	c.sending.End(cause)
 	c.done.Give()
 	if e.sole == c {
 		e.driver.EndLocked(cause)

@@ -11,7 +11,7 @@ import (
 // fails with ErrCanceled, or with the error that ended the connection.
 func (c *Conn) Flush(ctx context.Context) error {
 	err := c.endpoint.driver.Flush(ctx, c.Done(), func(now machine.Micros) bool {
-		return c.err == nil && c.ackDeadlineLocked() <= now
+		return c.err == nil && c.lanes.AckDeadline() <= now
 	})
 	if err != nil {
 		return err

@@ -3,16 +3,10 @@ package plain
 import (
 	"fmt"
 	"math"
-	"net/netip"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // No two lanes share a protocol id, whatever their number, and ids wrap (LAN-2).
@@ -32,54 +26,6 @@ func TestLaneIDs(t *testing.T) {
 			}
 		}
 	}
-}
-
-// When slices of two lanes are due, those of the earlier chunk go first, also when
-// the earlier one is on the later lane (LAN-8).
-func TestTheEarlierChunkGoesFirst(t *testing.T) {
-	e := silentEndpoint(t, Config{Lanes: 2, NewScheduler: func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }})
-	c, err := e.newConn(udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.driver.AddLocked(&c.slot, (*polled)(c))
-	poll := func(now machine.Micros) *driver.Batch {
-		b := driver.NewBatch(codec.MaxDatagramSize)
-		c.pollLocked(now, b)
-		return b
-	}
-	for now, first := range []int{0, 1, 0} {
-		at := machine.Micros(now) * 10 * machine.Second
-		for len(c.queue) < 2 {
-			c.queue = append(c.queue, driver.NewDelivery((*deliverer)(c), make([]byte, 10)))
-		}
-		c.nextOut = first
-		c.advanceSendingLocked(at)
-		poll(at) // lets the second chunk begin
-		poll(at + 1)
-		at += 5 * machine.Second // both timers have run out
-		lanes := lanesOf(e, poll(at))
-		if fmt.Sprint(lanes) != fmt.Sprint([]int{first, 1 - first}) {
-			t.Errorf("slices went out by lanes %v, want lane %d first", lanes, first)
-		}
-		for k := range c.lanes {
-			s := c.lanes[k].sender
-			s.HandleAck(at, codec.Ack{ChunkID: s.Vars().ChunkID, NumSlices: 1, Acked: bitset.FirstN(1)})
-		}
-		c.advanceSendingLocked(at)
-	}
-}
-
-// lanesOf returns by which lanes the datagrams of a batch go.
-func lanesOf(e *Endpoint, b *driver.Batch) (lanes []int) {
-	for _, run := range b.Runs() {
-		for datagram := range run.Datagrams() {
-			if p, err := e.decode(datagram); err == nil {
-				lanes = append(lanes, p.lane)
-			}
-		}
-	}
-	return lanes
 }
 
 // silentEndpoint has no goroutines.

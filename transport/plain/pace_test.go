@@ -4,67 +4,28 @@ import (
 	"net/netip"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// Whatever a driver asks for and when, no more goes out in any time than the rate
-// allows, and what 20 ms make.
-func TestPacer(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		rate := rapid.Int64Range(8528, 8_000_000_000).Draw(t, "rate")
-		var p pacer
-		var now machine.Micros
-		type sent struct {
-			at    machine.Micros
-			bytes int64
-		}
-		var all []sent
-		for range rapid.IntRange(1, 50).Draw(t, "slices") {
-			now += machine.Micros(rapid.Int64Range(0, 100_000).Draw(t, "pause"))
-			if rapid.Bool().Draw(t, "idle") {
-				p.restart(now)
-			}
-			now = max(now, p.at)
-			s := sent{now, rapid.Int64Range(42, 1086).Draw(t, "bytes")}
-			p.spend(now, s.bytes, rate)
-			all = append(all, s)
-		}
-		for i := range all {
-			total := int64(0)
-			for j := i; j < len(all); j++ {
-				// The last one's own time comes after it.
-				if micros := int64(all[j].at - all[i].at + catchUp + 2); total*8 > (rate*micros+999_999)/1_000_000 {
-					t.Fatalf("%d bytes in %d us at %d bit/s", total, all[j].at-all[i].at, rate)
-				}
-				total += all[j].bytes
-			}
-		}
-	})
-}
-
-// Nothing is rounded away, however short the time of a slice is.
-func TestPacerIsExact(t *testing.T) {
-	var p pacer
-	p.restart(machine.Second)
-	for range 10_000 {
-		p.spend(machine.Second, 1086, 8_000_000_000)
-	}
-	if took := p.at - machine.Second; took != 10_860 {
-		t.Errorf("10,000 slices of 1,086 ns take %d us", took)
-	}
-}
-
-// Headers count, and those of IPv6 are longer.
-func TestPacerCountsHeaders(t *testing.T) {
+// Headers count, and those of IPv6 are longer (LAN-12).
+func TestRateCountsHeaders(t *testing.T) {
 	for addr, want := range map[string]machine.Micros{"192.0.2.1:9": 1065 * 8, "[2001:db8::1]:9": 1085 * 8} {
-		e := &Endpoint{cfg: Config{MaxRate: 1_000_000}}
-		c := &Conn{endpoint: e, peer: udp.UDPPeer(netip.MustParseAddrPort(addr))}
-		c.pacer.restart(machine.Second)
+		e := silentEndpoint(t, Config{MaxRate: 1_000_000, NewScheduler: func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }})
+		c, err := e.newConn(udp.UDPPeer(netip.MustParseAddrPort(addr)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.lanes.Submit(machine.Second, make([]byte, 2048)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, ok := c.lanes.PollSlice(machine.Second); !ok {
+			t.Fatal("no slice goes out")
+		}
 		c.spendLocked(machine.Second, 1037)
-		if got := c.allowedAtLocked() - machine.Second; got != want {
+		if got := c.lanes.SliceDeadline() - machine.Second; got != want {
 			t.Errorf("%s: the next slice after %d us, want %d", addr, got, want)
 		}
 	}

@@ -43,20 +43,9 @@ func (p *protocol) EndLocked(cause error) {
 func (e *Endpoint) expireLocked(now machine.Micros) {
 	slack := machine.FromDuration(e.cfg.GiveUp / 4)
 	for _, c := range e.conns {
-		for i := range c.lanes {
-			l := &c.lanes[i]
-			if now-slack >= l.givesUpAt() {
-				l.sender.Poll(now) // which gives up
-			}
-			if v := l.receiver.Vars(); l.receiving() && now-slack-machine.FromDuration(e.cfg.GiveUp) >= v.ProgressAt {
-				l.receiver.Poll(now)
-			}
-			if l.failure() != nil {
-				c.settleLocked(now)
-				break
-			}
-		}
-		if idle := c.idleAtLocked(); idle < machine.Never && now-machine.FromDuration(e.cfg.IdleTimeout/4) >= idle {
+		c.lanes.Expire(now - slack)
+		idle := c.idleAtLocked()
+		if c.lanes.Err() != nil || idle < machine.Never && now-machine.FromDuration(e.cfg.IdleTimeout/4) >= idle {
 			c.settleLocked(now)
 		}
 	}
@@ -66,15 +55,9 @@ func (e *Endpoint) expireLocked(now machine.Micros) {
 // them a peer whose chunk is complete would not know.
 func (e *Endpoint) sendLastAcksLocked(c *Conn) {
 	now := e.driver.Now()
-	for k := range c.lanes {
-		for {
-			a, ok := c.lanes[k].receiver.Poll(now)
-			if !ok {
-				break
-			}
-			if data, err := e.framers[k].AppendAck(nil, a); err == nil && e.driver.SendLastLocked(c.peer, data) {
-				c.traffic.Out(len(data))
-			}
+	for k, a, ok := c.lanes.PollAck(now); ok; k, a, ok = c.lanes.PollAck(now) {
+		if data, err := e.framers[k].AppendAck(nil, a); err == nil && e.driver.SendLastLocked(c.peer, data) {
+			c.traffic.Out(len(data))
 		}
 	}
 }

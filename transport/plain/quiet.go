@@ -82,12 +82,7 @@ func (c *Conn) trackQuietLocked() {
 
 // busyLocked reports whether something is in flight or queued, either way.
 func (c *Conn) busyLocked() bool {
-	for i := range c.lanes {
-		if c.lanes[i].receiving() {
-			return true
-		}
-	}
-	return !c.sendsNothingLocked()
+	return c.lanes.Receiving() || c.lanes.Sending()
 }
 
 // validateLocked notes that the peer has acked a slice.
@@ -101,7 +96,10 @@ func (c *Conn) validateLocked(now machine.Micros) {
 	if c.begun {
 		q.unvalidated--
 	}
-	if c.trial.wait > 0 {
-		c.forgetPathLocked(now)
+	if c.trialWait > 0 {
+		// What was learned while slices went one at a time is not the rate of the path, and
+		// the time in which none could go is none to make up for.
+		c.lanes.Hold(0)
+		c.lanes.ForgetPath(now)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // RecvAppend appends the next chunk to dst and returns the result, as append does.
@@ -76,18 +75,6 @@ func (c *Conn) tryRecv() (chunk []byte, arrival <-chan struct{}, err error) {
 	return chunk, nil, nil
 }
 
-// handleSliceLocked gives a slice to its lane's receiver, unless it is of a chunk
-// beyond Config.RecvLimit.
-func (c *Conn) handleSliceLocked(now machine.Micros, p *packet) (ours bool) {
-	receiver, limit := c.lanes[p.lane].receiver, c.endpoint.cfg.RecvLimit
-	if limit > 0 && p.Slice.ChunkID == receiver.Vars().ChunkID {
-		if chunk := receiver.Stats().Chunks*int64(len(c.lanes)) + int64(p.lane); chunk >= limit {
-			return false
-		}
-	}
-	return receiver.HandleSlice(now, p.Slice)
-}
-
 // advanceReceivingLocked takes complete chunks from the receivers, in turn, while
 // there is room, so that the next ones can begin. If there is none a receiver
 // keeps its chunk and asks the peer to wait, which is all the back-pressure that
@@ -100,19 +87,16 @@ func (c *Conn) advanceReceivingLocked(now machine.Micros) {
 
 // takeChunkLocked takes the next chunk, if it is complete.
 func (c *Conn) takeChunkLocked(now machine.Micros) bool {
-	receiver := c.turnLocked()
-	v := receiver.Vars()
-	if v.State != statemachine.ReceiverReady {
+	size := c.lanes.ReadSize()
+	if size == 0 {
 		return false
 	}
-	chunk, err := receiver.Read(now, c.endpoint.buffers.Get(v.ReadSize))
-	if err != nil {
-		return false
+	chunk, ok := c.lanes.Read(now, c.endpoint.buffers.Get(size))
+	if ok {
+		c.chunks = append(c.chunks, chunk)
+		c.arrived.Give()
 	}
-	c.chunks = append(c.chunks, chunk)
-	c.nextIn = c.after(c.nextIn)
-	c.arrived.Give()
-	return true
+	return ok
 }
 
 // endReceivingLocked leaves what is complete for Recv, up to the first chunk that

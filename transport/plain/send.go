@@ -2,12 +2,12 @@ package plain
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/driver"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -68,91 +68,37 @@ func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err 
 	if c.err != nil {
 		return nil, nil, c.err
 	}
-	// The queue only has chunks while one is in flight.
-	if len(c.queue) == c.endpoint.cfg.SendQueue {
-		return nil, c.room.Wait(), nil
-	}
 	now := c.endpoint.driver.Now()
-	if c.sendsNothingLocked() {
-		c.pacer.restart(now)
+	number, err := c.lanes.Submit(now, chunk)
+	if errors.Is(err, lanes.ErrBusy) {
+		return nil, c.sending.Room(), nil
 	}
-	d = driver.NewDelivery((*deliverer)(c), chunk)
-	c.queue = append(c.queue, d)
-	c.advanceSendingLocked(now)
+	if err != nil {
+		return nil, nil, fmt.Errorf("transport: chunk for %v: %w", c.peer, err)
+	}
+	d = c.sending.Add(number, (*deliverer)(c), chunk)
 	c.trackQuietLocked()
 	c.scheduleLocked(now)
 	return d, nil, nil
-}
-
-// finishLocked ends a delivery.
-func (c *Conn) finishLocked(d *Delivery, err error) {
-	d.FinishLocked(err)
-	c.room.Give()
 }
 
 // cancel ends a delivery that is not done.
 func (c *Conn) cancel(d *Delivery, cause error) {
 	c.endpoint.driver.Lock()
 	defer c.endpoint.driver.Unlock()
-	for k, l := range c.bySubmissionLocked() {
-		if d == l.inFlight {
-			c.endLocked(fmt.Errorf("%w (%schunk %d to %v was in flight)", cause, c.laneName(k), l.sender.Vars().ChunkID, c.peer))
-			return
-		}
-	}
-	if i := slices.Index(c.queue, d); i >= 0 {
-		c.queue = slices.Delete(c.queue, i, i+1)
-		c.finishLocked(d, cause)
+	number, ok := c.sending.Number(d)
+	switch {
+	case !ok:
+	case c.lanes.Withdraw(number):
+		c.sending.Finish(number, cause)
+	default:
+		c.endLocked(fmt.Errorf("%w (a chunk to %v was in flight)", cause, c.peer))
 	}
 }
 
-// advanceSendingLocked reports the chunks that have been delivered and starts the
-// next, one a lane (CON-2, CON-3, LAN-4).
-func (c *Conn) advanceSendingLocked(now machine.Micros) {
-	finished := false
-	for _, l := range c.bySubmissionLocked() {
-		if l.inFlight != nil && l.idle() {
-			c.finishLocked(l.inFlight, nil)
-			l.inFlight = nil
-			finished = true
-		}
+// finishSendingLocked reports the chunks that have been delivered.
+func (c *Conn) finishSendingLocked() {
+	for number, ok := c.lanes.Finished(); ok; number, ok = c.lanes.Finished() {
+		c.sending.Finish(number, nil)
 	}
-	for len(c.queue) > 0 && c.mayBeginLocked() {
-		l := &c.lanes[c.nextOut]
-		l.inFlight = c.queue[0]
-		c.queue = slices.Delete(c.queue, 0, 1)
-		c.sharePathLocked(l)
-		l.sender.Submit(now, l.inFlight.Chunk()) // cannot fail: it is idle, and Enqueue checked the size
-		c.nextOut = c.after(c.nextOut)
-	}
-	if finished && c.sendsNothingLocked() {
-		c.queue = nil
-		for i := range c.lanes {
-			c.lanes[i].rest() // an idle connection is to cost little
-		}
-	}
-}
-
-// sendsNothingLocked reports whether nothing is in flight or queued.
-func (c *Conn) sendsNothingLocked() bool {
-	for i := range c.lanes {
-		if c.lanes[i].inFlight != nil {
-			return false
-		}
-	}
-	return len(c.queue) == 0
-}
-
-// endSendingLocked fails all that is not delivered.
-func (c *Conn) endSendingLocked() {
-	for _, l := range c.bySubmissionLocked() {
-		if l.inFlight != nil {
-			c.finishLocked(l.inFlight, c.err)
-			l.inFlight = nil
-		}
-	}
-	for _, d := range c.queue {
-		c.finishLocked(d, c.err)
-	}
-	c.queue = nil
 }

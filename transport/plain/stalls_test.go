@@ -72,10 +72,10 @@ func TestOutageThatIsTooLong(t *testing.T) {
 		wantErr(t, "Recv", <-received, plain.ErrGaveUp)
 		wantErr(t, "Send", <-sent, plain.ErrGaveUp)
 		// Each says what it was about.
-		if err := w.toA.Err(); !strings.Contains(err.Error(), "receiving chunk 0 from a") {
+		if err := w.toA.Err(); !strings.Contains(err.Error(), "connection with a: lanes: receiving chunk 0") {
 			t.Errorf("the receiver says: %v", err)
 		}
-		if err := w.toB.Err(); !strings.Contains(err.Error(), "sending chunk 0 to b") {
+		if err := w.toB.Err(); !strings.Contains(err.Error(), "connection with b: lanes: sending chunk 0") {
 			t.Errorf("the sender says: %v", err)
 		}
 		wantTook(t, "giving up", start, 10*time.Second, 11*time.Second)

@@ -31,26 +31,19 @@ type Stats struct {
 func (c *Conn) Stats() Stats {
 	c.endpoint.driver.Lock()
 	defer c.endpoint.driver.Unlock()
+	l := c.lanes.Stats()
 	st := Stats{
-		Traffic:    c.traffic,
-		Sending:    c.sendingLocked(),
-		Receiving:  c.turnLocked().Vars(),
-		SendQueued: len(c.queue),
-		RecvQueued: len(c.chunks),
-		Validated:  c.validated,
+		Traffic: c.traffic, Sender: l.Sender, Receiver: l.Receiver, Sending: l.Sending, Receiving: l.Receiving,
+		SendQueued: l.Queued, RecvQueued: len(c.chunks), Validated: c.validated,
 	}
-	for i := range c.lanes {
-		st.Sender.Add(c.lanes[i].sender.Stats())
-		st.Receiver.Add(c.lanes[i].receiver.Stats())
-		if c.err == nil && c.lanes[i].ready() {
-			st.RecvQueued++ // one that found no room, or whose turn has not come
-		}
+	if c.err == nil {
+		st.RecvQueued += l.Complete // that found no room, or whose turn has not come
 	}
 	return st
 }
 
 // Lanes returns how many there are.
-func (c *Conn) Lanes() int { return len(c.lanes) }
+func (c *Conn) Lanes() int { return c.lanes.Len() }
 
 // SenderStats returns the sums over all lanes.
 func (c *Conn) SenderStats() statemachine.SenderStats { return c.Stats().Sender }
@@ -60,17 +53,6 @@ func (c *Conn) ReceiverStats() statemachine.ReceiverStats { return c.Stats().Rec
 
 // Receiving returns the variables of the chunk that is received next.
 func (c *Conn) Receiving() statemachine.ReceiverVars { return c.Stats().Receiving }
-
-// sendingLocked returns the variables of the earliest chunk in flight, or of the
-// next one.
-func (c *Conn) sendingLocked() statemachine.SenderVars {
-	for _, l := range c.bySubmissionLocked() {
-		if v := l.sender.Vars(); v.State != statemachine.SenderIdle {
-			return v
-		}
-	}
-	return c.lanes[c.nextOut].sender.Vars()
-}
 
 // EndpointStats is what an endpoint did so far. Later versions may add fields.
 type EndpointStats struct {

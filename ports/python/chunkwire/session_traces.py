@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .envelope import MOST_COUNTER, Envelope, seal
-from .fields import BAD_REQUEST, field, hexadecimal, number, steps
+from .fields import BAD_REQUEST, LAST_TIME, field, hexadecimal, number, steps
 from .refused import Refused
-from .session_client import Client, Terms
+from .session_client import LINKING, Client, Terms
 from .session_server import Limits, Server
 from .sessions import (
+    ANONYMOUS,
     LEAST_TIMEOUT,
     MODES,
     MOST_LANES,
@@ -86,14 +87,17 @@ def session_cookie(request: Answer) -> Answer:
     """CXO-5."""
     address = address_bytes(field(request, "address", str))
     secret, offer = fixed_bytes(request, "secret", 32), fixed_bytes(request, "offer", 48)
-    return {"address": address.hex(), "cookie": cookie_of(secret, number(request, "stamp", 0, U64), address, offer).hex()}
+    return {"address": address.hex(), "cookie": cookie_of(secret, number(request, "stamp", 0, LAST_TIME), address, offer).hex()}
 
 
 def session_proof(request: Answer) -> Answer:
     """CXO-6."""
     key, cookie, offer = fixed_bytes(request, "key", 32), fixed_bytes(request, "cookie", 16), fixed_bytes(request, "offer", 48)
-    stamp = number(request, "stamp", 0, U64)
-    message = decode(hexadecimal(request, "hex"))
+    stamp = number(request, "stamp", 0, LAST_TIME)
+    try:
+        message = decode(hexadecimal(request, "hex"))
+    except Refused:
+        raise Refused(BAD_REQUEST) from None
     if not isinstance(message, (Proof, Linked, Refusal)):
         raise Refused(BAD_REQUEST)
     return {"proof": proof_of(key, message, offer, stamp, cookie).hex()}
@@ -106,7 +110,7 @@ def session_client(request: Answer) -> Answer:
     events = field(request, "events", list)
     if not events:
         return {"steps": []}
-    first = number(events[0] if isinstance(events[0], dict) else {}, "at", 0, (1 << 62) - 1)
+    first = number(events[0] if isinstance(events[0], dict) else {}, "at", 0, LAST_TIME)
     trace = _ClientTrace(make(first))
     names = ("poll", "receive", "data", "sent", "move", "close")
     return {"steps": steps(request, {name: getattr(trace, name) for name in names})}
@@ -133,7 +137,10 @@ def session_server(request: Answer) -> Answer:
         if not isinstance(source, dict):
             raise Refused(BAD_REQUEST)
         keys[fixed_bytes(source, "identity", 8)] = fixed_bytes(source, "key", 32)
-    limits = Limits(number(config, "max_connections", 1, 1 << 24), number(config, "max_per_address", 1, 1 << 62))
+    if ANONYMOUS in keys:
+        raise Refused(BAD_REQUEST)
+    most = number(config, "max_connections", 1, 1 << 24)
+    limits = Limits(most, number(config, "max_per_address", 1, most))
     random = _Random(hexadecimal(config, "random"))
     try:
         server = Server(_terms(config), keys, field(config, "anonymous", bool), random, limits)
@@ -177,8 +184,9 @@ class _ClientTrace:
         return self._step(at, [row] if row else [], begun=before is None and self._client.agreed is not None)
 
     def data(self, at: int, _: Answer) -> Answer:
-        row = self._client.data(at)
-        return self._step(at, [row] if row else [])
+        if self._client.state == LINKING:
+            raise Refused(BAD_REQUEST)
+        return self._step(at, [self._client.data(at)])
 
     def sent(self, at: int, _: Answer) -> Answer:
         self._client.sent(at)
@@ -273,7 +281,7 @@ def _terms(config: Answer) -> Terms:
         number(config, "protocol", 0, U32),
         mode_from(config),
         number(config, "lanes", 0, MOST_LANES),
-        number(config, "variants", 0, U8),
+        number(config, "variants", 1, U8),
         number(config, "extensions", 0, U16),
         number(config, "timeout", LEAST_TIMEOUT, MOST_TIMEOUT),
         fixed_bytes(config, "format", 8),

@@ -157,6 +157,13 @@ var layout = map[string][]struct {
 	Status:     {{"sequence", 2}},
 }
 
+// Write writes one record behind others, and Read reads one, for a layer that adds records of
+// its own.
+func (f Format) Write(s *stream.Stream, r *Record) error { return f.encode(s, r) }
+
+// Read reads one record.
+func (f Format) Read(in *stream.Reader) (Record, error) { return f.decode(reader{in}) }
+
 func (f Format) encode(s *stream.Stream, r *Record) error {
 	at := func() int { return len(*s) / 8 }
 	number, known := numberOf(r.Type)

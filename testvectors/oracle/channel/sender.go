@@ -327,3 +327,28 @@ func (s *Sender) Deadline() (at int64, ok bool) {
 	}
 	return at, true
 }
+
+// Pending reports whether something below limit was never sent.
+func (s *Sender) Pending() bool {
+	return s.state == StateOpen && s.sent < min(s.limit, s.next)
+}
+
+// Prompt returns the prompt deadline of the sender (CHC-10), or never.
+func (s *Sender) Prompt() int64 {
+	if s.state == StateFailed || len(s.entries) == 0 {
+		return never
+	}
+	at := s.heardAt + s.cfg.GiveUp
+	for _, e := range s.entries {
+		if e.due && e.number < s.limit && e.number < s.sent {
+			return s.now
+		}
+		if !e.gone {
+			at = min(at, e.diesAt)
+		}
+	}
+	if s.due() == nil {
+		at = min(at, s.probeAt())
+	}
+	return at
+}

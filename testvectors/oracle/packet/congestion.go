@@ -32,6 +32,17 @@ func (c *Congestion) Good() bool { return c.good }
 // Recovery is how long conditions must be good before GOOD comes back.
 func (c *Congestion) Recovery() int64 { return c.recovery }
 
+// Deadline is PKC-8.
+func (c *Congestion) Deadline() int64 {
+	switch {
+	case c.good && c.recovery > LeastRecovery:
+		return c.halved + Reward
+	case !c.good && c.goodSince != never:
+		return c.goodSince + c.recovery
+	}
+	return never
+}
+
 // Evaluate takes the rows that conditions lead to, and returns them (PKC-2). srtt is
 // nil if nothing is measured.
 func (c *Congestion) Evaluate(now int64, srtt *int64, minRTT int64, silent bool) (rows []string) {

@@ -51,6 +51,39 @@ type Endpoint struct {
 	path       path
 	congestion *Congestion
 	step       *Step
+
+	// Above is what the layer above says of a payload; nil: it takes each.
+	Above func(Arrived) Verdict
+}
+
+// Arrived is a payload that is complete: the number of its packet, and the newest of our own
+// numbers that its header acks, -1 for none.
+type Arrived struct {
+	Number, Ack int64
+	Payload     []byte
+}
+
+// Verdict is what the layer above says of a payload.
+type Verdict string
+
+// The verdicts.
+const (
+	Take    Verdict = "take"
+	Quietly Verdict = "take quietly"
+	Refuse  Verdict = "refuse"
+)
+
+// verdict asks the layer above.
+func (e *Endpoint) verdict(number int64, h Header, payload []byte) Verdict {
+	v := Take
+	if e.Above != nil {
+		ack := e.toSend - 1 - int64(modulo(e.toSend-1-int64(h.Ack))) // PKS-3
+		v = e.Above(Arrived{number, max(ack, -1), payload})
+	}
+	if v == Take && quiet(payload) {
+		return Quietly // PKR-7
+	}
+	return v
 }
 
 // sent is a number that was sent, and is kept.
@@ -137,18 +170,27 @@ func (e *Endpoint) begin(now int64) *Step {
 func (e *Endpoint) row(name string) { e.step.Rows = append(e.step.Rows, name) }
 
 // Send sends a payload (PKF-1 to PKF-3, PKS-1).
-func (e *Endpoint) Send(now int64, payload []byte) *Step {
+func (e *Endpoint) Send(now int64, payload []byte) *Step { return e.give(now, payload, false) }
+
+// SendQuiet sends a payload that the peer will take quietly (PKL-4).
+func (e *Endpoint) SendQuiet(now int64, payload []byte) *Step { return e.give(now, payload, true) }
+
+func (e *Endpoint) give(now int64, payload []byte, isQuiet bool) *Step {
 	step := e.begin(now)
 	if len(payload) < 1 || len(payload) > e.cfg.MaxPacket() {
 		step.Refused = &Error{PayloadSize, "PKF-3", Nowhere}
 		return step
 	}
-	e.send(payload)
+	e.send(payload, isQuiet)
 	return step
 }
 
+// Next is the number that the next packet gets, and AckAt when an ack-only packet is due.
+func (e *Endpoint) Next() int64  { return e.toSend }
+func (e *Endpoint) AckAt() int64 { return e.ackAt }
+
 // send is PKA-4 from step 2 on.
-func (e *Endpoint) send(payload []byte) {
+func (e *Endpoint) send(payload []byte, isQuiet bool) {
 	number, h := e.toSend, e.header()
 	e.toSend++
 	if len(payload) <= e.cfg.FragmentAbove {
@@ -171,7 +213,7 @@ func (e *Endpoint) send(payload []byte) {
 	for _, datagram := range e.step.Datagrams {
 		s.bytes += len(datagram)
 	}
-	if quiet(payload) {
+	if isQuiet || quiet(payload) {
 		s.state = stateQuiet // PKL-4
 	}
 	e.path.count(e.now, countSent, s.bytes)
@@ -241,9 +283,14 @@ func (e *Endpoint) Receive(now int64, datagram []byte) *Step {
 	case e.dead[number]:
 		e.refuse("P4", Dead)
 	case !p.IsFragment:
+		v := e.verdict(number, p.Header, p.Data)
+		if v == Refuse {
+			e.refuse("P5", PayloadRefused)
+			break
+		}
 		e.row("P6")
 		delete(e.parts, number)
-		e.take(number, p.Header, p.Data)
+		e.take(number, p.Header, p.Data, v)
 	default:
 		e.fragment(number, p)
 	}
@@ -261,8 +308,7 @@ func (e *Endpoint) refuse(row, code string) {
 	e.step.Refused = &Error{code, row, Nowhere}
 }
 
-// fragment is rows P7 to P13. The layer above takes every payload here, so that P5 and
-// P12 are not among the rows.
+// fragment is rows P7 to P13.
 func (e *Endpoint) fragment(number int64, p Packet) {
 	part := e.parts[number]
 	here := 0
@@ -282,7 +328,6 @@ func (e *Endpoint) fragment(number int64, p Packet) {
 		e.row("P11")
 		e.store(number, p)
 	default:
-		e.row("P13")
 		e.complete(number, p)
 	}
 }
@@ -342,7 +387,7 @@ func (r *reassembly) add(p Packet) {
 	}
 }
 
-// complete is DROP and TAKE, of the payload that a fragment completes.
+// complete is rows P12 and P13, of the payload that a fragment completes.
 func (e *Endpoint) complete(number int64, p Packet) {
 	part := e.parts[number]
 	part.add(p)
@@ -351,7 +396,13 @@ func (e *Endpoint) complete(number int64, p Packet) {
 		payload = append(payload, part.data[id]...)
 	}
 	delete(e.parts, number)
-	e.take(number, part.head, payload)
+	v := e.verdict(number, part.head, payload)
+	if v == Refuse {
+		e.refuse("P12", PayloadRefused)
+		return
+	}
+	e.row("P13")
+	e.take(number, part.head, payload, v)
 }
 
 // advance moves next to a number that was taken, or of which a fragment was stored, and
@@ -373,11 +424,11 @@ func (e *Endpoint) advance(number int64) {
 }
 
 // take is TAKE (PKR-1).
-func (e *Endpoint) take(number int64, h Header, payload []byte) {
+func (e *Endpoint) take(number int64, h Header, payload []byte, v Verdict) {
 	e.advance(number)
 	e.received[number] = true
 	e.acks(h)
-	if !quiet(payload) {
+	if v == Take {
 		e.unreported++
 		if e.unreported >= AckEvery {
 			e.ackAt = e.now
@@ -440,13 +491,13 @@ func (e *Endpoint) Poll(now int64) *Step {
 		}
 	}
 	if e.now >= e.ackAt {
-		e.send([]byte{0})
+		e.send([]byte{0}, false)
 	}
 	e.evaluate()
 	return step
 }
 
-// Deadline is PKI-4.
+// Deadline is PKI-4 without PKC-8, for who does not use section 9.
 func (e *Endpoint) Deadline() int64 {
 	at := e.ackAt
 	for _, s := range e.sent {

@@ -25,6 +25,7 @@ const (
 	FragmentDuplicate = "fragment_duplicate"
 	ReassemblyFull    = "reassembly_full"
 	PayloadSize       = "payload_size"
+	PayloadRefused    = "refused" // by the layer above
 )
 
 // Nowhere is the place of a fault that lies in no byte.

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
+)
+
+// This file puts the requests about the records of connections to their oracle.
+
+// connectionRecordOf is a record as the contract has it.
+func connectionRecordOf(r connection.Record) contract.ConnectionRecord {
+	if r.Type == "" {
+		return contract.ConnectionRecord{Record: recordOf(r.Channel)}
+	}
+	c := contract.ConnectionRecord{Record: contract.Record{Type: r.Type}}
+	p := newPacket(r.Packet)
+	switch r.Type {
+	case connection.Close:
+		c.Code, c.Text = &r.Code, &r.Text
+	case connection.Slice:
+		c.Lane, c.ChunkID, c.SliceID, c.NumSlices, c.Data = &r.Lane, &p.ChunkID, p.SliceID, p.NumSlices, p.Data
+	case connection.ChunkAck:
+		c.Lane, c.ChunkID, c.Acked = &r.Lane, &p.ChunkID, p.Acked
+	}
+	return c
+}
+
+// connectionRecordFrom is connectionRecordOf the other way round.
+func connectionRecordFrom(c contract.ConnectionRecord) connection.Record {
+	switch c.Type {
+	case connection.Close:
+		return connection.Record{Type: c.Type, Code: *c.Code, Text: *c.Text}
+	case connection.Slice:
+		return connection.Record{Type: c.Type, Lane: *c.Lane, Packet: slice(*c.ChunkID, *c.SliceID, *c.NumSlices, bytesIn(*c.Data))}
+	case connection.ChunkAck:
+		return connection.Record{Type: c.Type, Lane: *c.Lane, Packet: ack(*c.ChunkID, bitsIn(*c.Acked))}
+	}
+	return connection.Record{Channel: recordFrom(c.Record)}
+}
+
+// bitsIn are bits as the contract writes them.
+func bitsIn(text string) []bool {
+	bits := make([]bool, len(text))
+	for i := range bits {
+		bits[i] = text[i] == '1'
+	}
+	return bits
+}
+
+func refusalOfConnection(err error) refusedSession {
+	var e *connection.Error
+	if !errors.As(err, &e) {
+		panic(err) // the oracle returns no other
+	}
+	return refusedSession{contract.Placed{Answer: contract.Answer{Error: e.Code}, At: e.At}, e.Check}
+}
+
+func connectionEncoded(q contract.ConnectionEncodeRequest) any {
+	var list []connection.Record
+	for _, c := range q.Records {
+		list = append(list, connectionRecordFrom(c))
+	}
+	b, err := connection.Encode(connection.Format{Lanes: q.Lanes}, list)
+	if err != nil {
+		return refusalOfConnection(err)
+	}
+	return contract.Response{Answer: ok, Hex: hexOf(b)}
+}
+
+func connectionDecoded(q contract.ConnectionDecodeRequest) any {
+	list, err := connection.Decode(connection.Format{Lanes: q.Lanes}, bytesIn(q.Hex))
+	if err != nil {
+		return refusalOfConnection(err)
+	}
+	a := contract.ConnectionDecodeResponse{Answer: ok}
+	for _, r := range list {
+		a.Records = append(a.Records, connectionRecordOf(r))
+	}
+	return a
+}
+
+// connectionAnswer returns the oracle's response to a request about sessions or connections
+// that a port can read.
+func connectionAnswer(request json.RawMessage) (json.RawMessage, error) {
+	var h contract.Header
+	if err := json.Unmarshal(request, &h); err != nil {
+		return nil, err
+	}
+	switch h.Op {
+	case contract.OpConnectionEncode:
+		return answered(request, connectionEncoded)
+	case contract.OpConnectionDecode:
+		return answered(request, connectionDecoded)
+	}
+	if h.Op == contract.OpConnection {
+		return answered(request, func(q contract.ConnectionRequest) any { return connectionTrace(q.Config, q.Events) })
+	}
+	if strings.HasPrefix(h.Op, "session_") {
+		return sessionAnswer(request)
+	}
+	return nil, fmt.Errorf("no operation of connections: %q", h.Op)
+}
+
+// decodeConnection adds the decoding of a payload. want is accepted, or CODE@PLACE.
+func (g *group) decodeConnection(name string, why about, want string, lanes int64, payload []byte) {
+	q := contract.ConnectionDecodeRequest{Op: contract.OpConnectionDecode, Lanes: lanes, Hex: hex.EncodeToString(payload)}
+	g.addSession(name, why, want, q, connectionDecoded(q))
+}
+
+// encodeConnection adds the encoding of records.
+func (g *group) encodeConnection(name string, why about, want string, lanes int64, list ...connection.Record) {
+	q := contract.ConnectionEncodeRequest{Op: contract.OpConnectionEncode, Lanes: lanes, Records: []contract.ConnectionRecord{}}
+	for _, r := range list {
+		q.Records = append(q.Records, connectionRecordOf(r))
+	}
+	g.addSession(name, why, want, q, connectionEncoded(q))
+}
+
+// connectionBothWays adds the encoding of records and the decoding of what comes of it.
+func (g *group) connectionBothWays(name string, why about, lanes int64, list ...connection.Record) {
+	g.encodeConnection(name+"-encode", why, accepted, lanes, list...)
+	g.decodeConnection(name+"-decode", why, accepted, lanes, connectionPayload(lanes, list...))
+}
+
+// connectionPayload is the bytes of valid records.
+func connectionPayload(lanes int64, list ...connection.Record) []byte {
+	b, err := connection.Encode(connection.Format{Lanes: lanes}, list)
+	if err != nil {
+		panic(err) // a group passes valid records only
+	}
+	return b
+}

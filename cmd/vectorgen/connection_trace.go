@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/hex"
+
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+	"github.com/chunkwire/chunkwire/testvectors/trace"
+)
+
+// This file gives the traces of connections to their oracle. Its chunk machines are the exact
+// models of sim/chunk.
+
+// chunkSender is the model of a chunk sender, and its scheduler.
+type chunkSender struct{ *chunk.SenderModel }
+
+func newChunkSender(p contract.Profile, giveUp int64) func() connection.ChunkSender {
+	return func() connection.ChunkSender {
+		return chunkSender{chunk.NewSenderModel(statemachine.SenderConfig{GiveUp: machine.Micros(giveUp), Scheduler: chunk.NewBaseModel(base.Profile{
+			Rate: 8 * p.Rate, Cap: p.Cap, Burst: p.Burst, AckPays: p.AcksPay, Spacing: machine.Micros(p.SpacingUS), ResendDelay: machine.Micros(p.ResendDelayUS),
+		})})}
+	}
+}
+
+func (s chunkSender) Submit(now int64, data []byte) {
+	if err := s.SenderModel.Submit(machine.Micros(now), data); err != nil {
+		panic(err) // its lane is idle, and the size was checked
+	}
+}
+
+func (s chunkSender) Ack(now int64, p oracle.Packet) {
+	s.HandleAck(machine.Micros(now), codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Acked: setOf(p.Acked)})
+}
+
+func setOf(bits []bool) (set bitset.Set) {
+	for i, bit := range bits {
+		if bit {
+			set.Add(i)
+		}
+	}
+	return set
+}
+
+func (s chunkSender) Poll(now int64) (oracle.Packet, bool) {
+	p, ok := s.SenderModel.Poll(machine.Micros(now))
+	return slice(int64(p.ChunkID), int64(p.SliceID), int64(p.NumSlices), p.Data), ok
+}
+
+func (s chunkSender) Deadline() int64 { return int64(s.SenderModel.Deadline()) }
+func (s chunkSender) Idle() bool      { return s.Vars().State == statemachine.SenderIdle }
+func (s chunkSender) Failed() bool    { return s.Err() != nil }
+func (s chunkSender) AllSent() bool   { return s.Vars().Sent.Count() == s.Vars().NumSlices }
+
+// chunkReceiver is the model of a chunk receiver.
+type chunkReceiver struct{ *chunk.ReceiverModel }
+
+func newChunkReceiver(giveUp int64) func() connection.ChunkReceiver {
+	return func() connection.ChunkReceiver {
+		return chunkReceiver{chunk.NewReceiverModel(statemachine.ReceiverConfig{GiveUp: machine.Micros(giveUp)})}
+	}
+}
+
+func (r chunkReceiver) Slice(now int64, p oracle.Packet) {
+	r.HandleSlice(machine.Micros(now), codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), Data: p.Data})
+}
+
+func (r chunkReceiver) Poll(now int64) (oracle.Packet, bool) {
+	a, ok := r.ReceiverModel.Poll(machine.Micros(now))
+	return ack(int64(a.ChunkID), acked(a.NumSlices, a.Acked.Has)), ok
+}
+
+func (r chunkReceiver) Read(now int64) ([]byte, bool) {
+	data, err := r.ReceiverModel.Read(machine.Micros(now), nil)
+	return data, err == nil
+}
+
+func (r chunkReceiver) Deadline() int64 { return int64(r.ReceiverModel.Deadline()) }
+func (r chunkReceiver) Failed() bool    { return r.Err() != nil }
+
+// newConnection returns the connection of a trace.
+func newConnection(cfg contract.ConnectionConfig) *connection.Connection {
+	giveUp := connection.GiveUp(cfg.Timeout)
+	c := connection.Config{
+		Client: cfg.Side == contract.SideClient, Send: session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link},
+		Open:  session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
+		Lanes: cfg.Lanes, Timeout: cfg.Timeout, Tick: cfg.Tick, MessageRate: cfg.MessageRate,
+		Sender: newChunkSender(cfg.Profile, giveUp), Receiver: newChunkReceiver(giveUp),
+	}
+	for _, ch := range cfg.Channels {
+		one := connection.ChannelConfig{ID: ch.ID, Unreliable: ch.Kind == contract.KindUnreliable, Priority: ch.Priority}
+		if !one.Unreliable {
+			f := channel.Format{Window: *ch.Window, Data: *ch.Data, Group: *ch.Group}
+			one.Sender = channel.SenderConfig{Format: f, SendQueue: *ch.SendQueue, GiveUp: *ch.GiveUp}
+			one.Receiver = channel.ReceiverConfig{Format: f, Ordered: ch.Kind == contract.KindOrdered, GiveUp: *ch.GiveUp}
+		} else {
+			one.Sender.Format = channel.Usual
+		}
+		c.Channels = append(c.Channels, one)
+	}
+	return connection.New(c, cfg.Begin)
+}
+
+// tracedConnection is a connection in a trace.
+type tracedConnection struct {
+	*connection.Connection
+	lanes  int64
+	chunks int64 // that were taken
+	latest int64
+}
+
+// connectionTrace runs the oracle's connection through a trace.
+func connectionTrace(cfg contract.ConnectionConfig, events []contract.ConnectionEvent) contract.ConnectionResponse {
+	k := newTracedConnection(cfg)
+	a := contract.ConnectionResponse{Answer: ok, Steps: []contract.ConnectionStep{}}
+	for _, e := range events {
+		a.Steps = append(a.Steps, k.step(e))
+	}
+	return a
+}
+
+func newTracedConnection(cfg contract.ConnectionConfig) *tracedConnection {
+	return &tracedConnection{Connection: newConnection(cfg), lanes: cfg.Lanes, latest: cfg.Begin}
+}
+
+func (k *tracedConnection) step(e contract.ConnectionEvent) contract.ConnectionStep {
+	k.latest = max(k.latest, e.At)
+	step := contract.ConnectionStep{Rows: []string{}, Datagrams: []string{}}
+	took := func(row string) {
+		if row != "" {
+			step.Rows = append(step.Rows, row)
+		}
+	}
+	refused := func(code string) {
+		if code != "" {
+			step.Refused = &contract.Refused{Error: code, At: -1}
+		}
+	}
+	switch e.Event {
+	case contract.EventReceive:
+		row, err := k.Receive(e.At, bytesIn(*e.Hex))
+		if took(row); err != nil {
+			code, at := connection.RefusalOf(err)
+			step.Refused = &contract.Refused{Error: code, At: at}
+		}
+	case contract.EventPoll:
+		for more := true; more; {
+			rows, datagram := k.Poll(e.At)
+			step.Rows = append(step.Rows, rows...)
+			if more = datagram != nil; more {
+				step.Datagrams = append(step.Datagrams, hex.EncodeToString(datagram))
+			}
+		}
+	case contract.EventSend:
+		lifetime := int64(0)
+		if e.Lifetime.Value != nil {
+			lifetime = *e.Lifetime.Value
+		}
+		refused(k.Send(e.At, *e.Channel, bytesIn(*e.Data), lifetime))
+	case contract.EventRead:
+		if got := k.Read(e.At, *e.Channel); got != nil {
+			step.Read = &contract.ChannelRead{Sequence: uint16(got.Sequence), Skipped: got.Skipped}
+			if !got.Skipped {
+				step.Read.Data = hexOf(got.Data)
+			}
+		}
+	case contract.EventSendChunk:
+		code := k.SendChunk(e.At, trace.Data(uint16(k.chunks/max(k.lanes, 1)), int(*e.Size)))
+		if refused(code); code == "" {
+			k.chunks++
+		}
+	case contract.EventReadChunk:
+		if data, some := k.ReadChunk(e.At); some {
+			c := contentOf(data)
+			step.Chunk = &c
+		}
+	case contract.EventClose:
+		row, code := k.Close(e.At, *e.Code, *e.Text)
+		took(row)
+		refused(code)
+	}
+	step.State = k.State()
+	if why := k.Ended(); why != nil {
+		step.Ended = &contract.ConnectionEnded{Why: why.Why}
+		if why.Why == contract.EndedClosed {
+			step.Ended.Code, step.Ended.Text, step.Ended.Remote = &why.Code, &why.Text, &why.Remote
+		}
+	}
+	at, some := k.Deadline()
+	step.Deadline = notBefore(k.latest, at, some)
+	return step
+}
+
+// contentOf stands for data.
+func contentOf(data []byte) contract.Content {
+	return contract.Content{Size: len(data), CRC32: stream.CRC32(data)}
+}

@@ -1,0 +1,211 @@
+package port
+
+import (
+	"encoding/hex"
+	"errors"
+	"math"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/trace"
+)
+
+// connectionOperations are those of connections, beside those of sessions (CXO-1).
+var connectionOperations = map[string]operation{
+	contract.OpConnectionEncode: connectionEncode, contract.OpConnectionDecode: connectionDecode, contract.OpConnection: connectionEnd,
+}
+
+// connectionEncode encodes a row of records (CXR-8, CXO-11).
+func connectionEncode(q *object) (any, error) {
+	list := q.list("records")
+	w := payloadWriter{format: connection.Format{Lanes: q.small("lanes", 0, 16)}, alone: len(list) == 1}
+	if *q.err != nil {
+		return nil, *q.err
+	}
+	var refused error // the first
+	for _, text := range list {
+		o, err := newObject(text)
+		if err != nil {
+			return nil, err
+		}
+		if err = w.add(o); *o.err != nil {
+			return nil, *o.err
+		}
+		if refused == nil {
+			refused = err
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return nil, placed{string(connection.CodeTruncated), 0}
+	case refused != nil:
+		return nil, refused
+	}
+	return encoded(w.payload, nil)
+}
+
+// payloadWriter writes records behind each other.
+type payloadWriter struct {
+	format  connection.Format
+	payload []byte
+	last    string // the type of the record before
+	alone   bool   // there is one record only
+}
+
+// add reads a record and appends it, or returns why that is refused.
+func (w *payloadWriter) add(o *object) (err error) {
+	kind := o.text("type")
+	last, at := w.last, len(w.payload)
+	w.last = kind
+	var r connection.Record
+	switch kind {
+	case contract.RecordClose:
+		r = connection.Record{Type: connection.TypeClose, Code: uint16(o.within("code", 0, math.MaxUint16)), Text: []byte(o.text("text"))}
+	case contract.TypeSlice:
+		p, invalid := sliceOf(o)
+		r = connection.Record{Type: connection.TypeSlice, Lane: o.anyInt("lane"), Slice: p.Slice}
+		if invalid != nil {
+			r.Slice = codec.Slice{} // which the encoder refuses
+		}
+	case contract.RecordChunkAck:
+		p, invalid := ackOf(o)
+		r = connection.Record{Type: connection.TypeChunkAck, Lane: o.anyInt("lane"), Ack: p.Ack}
+		if invalid != nil {
+			r.Ack = codec.Ack{}
+		}
+	}
+	var ofChannel wanted
+	if r.Type == 0 {
+		ofChannel = o.record()
+	}
+	switch {
+	case *o.err != nil:
+		return *o.err
+	case last == contract.RecordClose:
+		return placed{string(connection.CodeNotAlone), at}
+	case last == contract.TypeSlice:
+		return placed{string(codec.CodeTrailingData), at}
+	case kind == contract.RecordPad && !w.alone:
+		return placed{string(connection.CodeUnknownRecord), at}
+	case r.Type == 0:
+		w.payload, err = ofChannel.append(w.payload)
+		return err
+	}
+	w.payload, err = w.format.Append(w.payload, &r)
+	return refusedByConnection(err)
+}
+
+// refusedByConnection is the refusal of a payload.
+func refusedByConnection(err error) error {
+	var refused *connection.Error
+	if errors.As(err, &refused) {
+		return placed{string(refused.Code()), refused.Place()}
+	}
+	return err
+}
+
+// connectionDecode decodes a payload (CXR-5, CXO-11).
+func connectionDecode(q *object) (any, error) {
+	format, payload := connection.Format{Lanes: q.small("lanes", 0, 16)}, q.hex("hex")
+	if *q.err != nil {
+		return nil, *q.err
+	}
+	response := contract.ConnectionDecodeResponse{Answer: contract.Answer{OK: true}}
+	for at, more := 0, true; more; more = at < len(payload) {
+		c, next, err := decodeRecord(format, payload, at)
+		if err != nil {
+			return nil, refusedByConnection(err)
+		}
+		response.Records = append(response.Records, c)
+		at = next
+	}
+	return response, nil
+}
+
+func decodeRecord(format connection.Format, payload []byte, at int) (c contract.ConnectionRecord, next int, err error) {
+	if !connection.IsRecord(payload, at) {
+		var r channel.Record
+		next, err = anyChannel.Decode(payload, at, &r)
+		c.Record = recordOf(&r)
+		return c, next, err
+	}
+	var r connection.Record
+	next, err = format.Decode(payload, at, &r)
+	switch r.Type {
+	case connection.TypeClose:
+		c.Type, c.Code, c.Text = contract.RecordClose, wide(r.Code), pointerTo(string(r.Text))
+	case connection.TypeSlice:
+		s := &r.Slice
+		c.Type, c.Lane, c.ChunkID, c.SliceID, c.NumSlices = contract.TypeSlice, wide(r.Lane), wide(s.ChunkID), wide(s.SliceID), wide(s.NumSlices)
+		c.Data = pointerTo(hex.EncodeToString(s.Data))
+	case connection.TypeChunkAck:
+		c.Type, c.Lane, c.ChunkID, c.Acked = contract.RecordChunkAck, wide(r.Lane), wide(r.Ack.ChunkID), pointerTo(contract.Bits(r.Ack.Acked, r.Ack.NumSlices))
+	}
+	return c, next, err
+}
+
+// connectionEnd answers a trace of one end of a connection (CXO-12, CXO-13).
+func connectionEnd(q *object) (any, error) {
+	o := q.object("config")
+	cfg := contract.ConnectionConfig{
+		Side: o.text("side"), Mode: o.knownMode("mode").String(), SendKey: *text(o.exactly("send_key", 32)), ReceiveKey: *text(o.exactly("receive_key", 32)),
+		Link: o.within("link", 1, math.MaxUint32), Lanes: o.within("lanes", 0, 16), Timeout: o.within("timeout", 10, 36_000), Begin: o.within("begin", 0, 1<<62-1),
+		Tick: o.within("tick", 5_000, 100_000), MessageRate: o.within("message_rate", 64_000, 8_000_000_000), Profile: *profile(o.object("profile")),
+	}
+	if cfg.Side != contract.SideClient && cfg.Side != contract.SideServer {
+		o.bad()
+	}
+	for _, raw := range o.list("channels") {
+		one, err := newObject(raw)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Channels = append(cfg.Channels, one.channelOfConnection())
+		if *one.err != nil {
+			return nil, *one.err
+		}
+	}
+	return traced(q, connectionEvent, func(events []contract.ConnectionEvent) ([]contract.ConnectionStep, error) {
+		return trace.RunConnection(cfg, events)
+	}, func(steps []contract.ConnectionStep) any {
+		return contract.ConnectionResponse{Answer: contract.Answer{OK: true}, Steps: steps}
+	})
+}
+
+// channelOfConnection reads a channel.
+func (o *object) channelOfConnection() contract.ConnectionChannel {
+	c := contract.ConnectionChannel{ID: o.number("id"), Kind: o.text("kind"), Priority: o.within("priority", 0, math.MaxUint8)}
+	if c.Kind == contract.KindUnreliable {
+		return c
+	}
+	for name, field := range map[string]**int64{"window": &c.Window, "data": &c.Data, "group": &c.Group, "send_queue": &c.SendQueue, "give_up": &c.GiveUp} {
+		*field = pointerTo(o.number(name))
+	}
+	return c
+}
+
+// connectionEvent reads the fields that an event has. What it is decides first.
+func connectionEvent(o *object, e *contract.ConnectionEvent) error {
+	if e.Event = o.text("event"); *o.err != nil {
+		return *o.err
+	}
+	switch e.Event {
+	case contract.EventReceive:
+		e.Hex = o.bytes("hex")
+	case contract.EventSend:
+		e.Channel, e.Data, e.Lifetime = pointerTo(o.number("channel")), o.bytes("data"), o.null("lifetime")
+	case contract.EventRead:
+		e.Channel = pointerTo(o.number("channel"))
+	case contract.EventSendChunk:
+		e.Size = pointerTo(o.number("size"))
+	case contract.EventClose:
+		e.Code, e.Text = pointerTo(o.within("code", 0, math.MaxUint16)), pointerTo(o.text("text"))
+	case contract.EventPoll, contract.EventReadChunk:
+	default:
+		return errUnsupported
+	}
+	e.At = o.at()
+	return nil
+}
