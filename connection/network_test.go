@@ -2,6 +2,7 @@ package connection_test
 
 import (
 	"encoding/binary"
+	"io"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -134,15 +135,23 @@ func newNetwork(t testing.TB, seed uint64, clients int, cfg connection.ServerCon
 	return n
 }
 
+// source returns a source of randomness that no other one repeats: ends with equal nonces would have
+// equal keys.
+func (n *network) source() io.Reader {
+	var seed [32]byte
+	binary.BigEndian.PutUint64(seed[:], n.random.Uint64())
+	return rand.NewChaCha8(seed)
+}
+
 // restart begins a new server, which knows nothing of the one before.
 func (n *network) restart(cfg connection.ServerConfig) {
-	cfg.Random = rand.NewChaCha8([32]byte{byte(n.random.Uint32())})
+	cfg.Random = n.source()
 	*n.server = serverEnd{Server: check.Must(connection.NewServer(cfg))}
 }
 
 // link begins a new client at a place.
 func (n *network) link(place int, cfg connection.ClientConfig) *clientEnd {
-	cfg.Random = rand.NewChaCha8([32]byte{byte(n.random.Uint32()), byte(place), 1})
+	cfg.Random = n.source()
 	c := n.clients[place]
 	c.Client = check.Must(connection.NewClient(cfg, n.Now()))
 	return c

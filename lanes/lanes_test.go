@@ -420,6 +420,23 @@ func TestYield(t *testing.T) {
 	}
 }
 
+// Slices that are held wait, and acks do not; a sender gives up all the same.
+func TestHold(t *testing.T) {
+	w := newWorld(netsim.Path{Delay: 10 * time.Millisecond}, of(1), of(1))
+	w.a.Hold(100 * ms)
+	w.submit(t, w.a, 1, 2000)
+	check.Equal(t, "the first deadline", w.a.SliceDeadline(), 100*ms)
+	w.Wait(90 * ms)
+	check.Equal(t, "slices while they are held", len(w.a.sent), 0)
+	w.Wait(20 * ms)
+	check.Equal(t, "slices after that", len(w.a.sent), 2)
+	check.That(t, w.Run(second, func() bool { return w.a.Stats().Sender.Chunks == 1 }), "the chunk arrives")
+	w.a.Hold(machine.Never)
+	w.submit(t, w.a, 2, 2000)
+	check.That(t, w.Run(60*second, func() bool { return w.a.Err() != nil }), "it gives up")
+	check.Equal(t, "slices", len(w.a.sent), 2)
+}
+
 // A path that is forgotten is learned again: what follows goes at the first pace.
 func TestForgetPath(t *testing.T) {
 	path := netsim.Path{Delay: 50 * time.Millisecond, Rate: million, Queue: 1 << 16}

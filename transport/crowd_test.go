@@ -3,6 +3,7 @@ package transport_test
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"fmt"
 	"net"
 	"runtime"
@@ -26,7 +27,7 @@ type crowd struct {
 
 type crowdSocket struct {
 	conn    *net.UDPConn
-	mu      sync.Mutex
+	mu      sync.Mutex // of the clients, once all are connected
 	clients []*connection.Client
 	byLink  map[uint32]*connection.Client
 	buf     []byte
@@ -60,7 +61,29 @@ func newCrowd(b *testing.B, s *transport.Server, clients, sockets int) *crowd {
 		})
 	}
 	all.Wait()
+	for _, sock := range c.sockets {
+		go c.read(sock)
+	}
 	return c
+}
+
+// read takes what the server sends, until the socket is closed.
+func (c *crowd) read(sock *crowdSocket) {
+	buf := make([]byte, 2048)
+	for {
+		n, err := sock.conn.Read(buf)
+		if err != nil {
+			return
+		}
+		if n < 5 {
+			continue
+		}
+		sock.mu.Lock()
+		if client := sock.byLink[binary.LittleEndian.Uint32(buf[1:])]; client != nil {
+			client.Receive(c.now(), buf[:n])
+		}
+		sock.mu.Unlock()
+	}
 }
 
 // connect does the handshake of one client.
@@ -113,8 +136,10 @@ func (c *crowd) round(over time.Duration) {
 		all.Go(func() {
 			for i, client := range sock.clients {
 				time.Sleep(over*time.Duration(i)/time.Duration(len(sock.clients)) - time.Since(began))
+				sock.mu.Lock()
 				client.Conn().Send(c.now(), 0, message, 0)
 				c.flush(sock, client)
+				sock.mu.Unlock()
 			}
 		})
 	}

@@ -335,3 +335,99 @@ func TestConfigErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A socket that fails ends everything with the reason, and nothing is left.
+func TestTheSocketFails(t *testing.T) {
+	bubble(t, short, transport.Config{}, func(w *world) {
+		pc := w.listen("s2")
+		s, err := transport.New(pc, transport.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := transport.Over(background, w.listen("c"), netsim.Addr("s2"), transport.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := s.Accept(background)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pc.Close()
+		<-server.Done()
+		<-s.Done()
+		if _, err := s.Accept(background); !errors.Is(err, net.ErrClosed) || !errors.Is(server.Err(), net.ErrClosed) {
+			t.Errorf("%v, %v", err, server.Err())
+		}
+		if n := s.Stats().Peers; n != 0 {
+			t.Errorf("%d peers", n)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if <-client.Done(); !errors.Is(client.Err(), transport.ErrTimeout) {
+			t.Error(client.Err())
+		}
+		client.Close(0, "")
+	})
+}
+
+// Who is in the middle of the handshake when the server closes is told as well, or is
+// refused by nobody; Close does not wait for it.
+func TestServerClosesInMidHandshake(t *testing.T) {
+	bubble(t, netsim.Path{Delay: 100 * ms}, transport.Config{}, func(w *world) {
+		dialed := make(chan error)
+		go func() {
+			p, err := w.dial("c", transport.Config{Timeout: 3 * time.Second})
+			if err == nil {
+				<-p.Done()
+				err = p.Err()
+			}
+			dialed <- err
+		}()
+		time.Sleep(450 * ms) // LINKED is on its way
+		start := time.Now()
+		w.server.Close()
+		wantTook(t, "Close", start, 0, 1100*ms)
+		if err := <-dialed; !errors.Is(err, transport.ErrTimeout) && !errors.Is(err, transport.ErrClosedRemotely) {
+			t.Error(err)
+		}
+	})
+}
+
+// What came with the last datagrams of a connection that has ended before Accept is not
+// lost.
+func TestAcceptAfterTheEnd(t *testing.T) {
+	bubble(t, short, transport.Config{}, func(w *world) {
+		for i, send := range []func(p *transport.Peer) error{
+			func(p *transport.Peer) error { return p.Channel(1).Send([]byte("a message")) },
+			func(p *transport.Peer) error { return p.Chunks().Send(background, []byte("a chunk")) },
+			func(p *transport.Peer) error { return nil },
+		} {
+			client, err := w.dial(netsim.Addr(fmt.Sprint("c", i)), transport.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(send(client), client.Flush(background), client.Close(0, "")); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		first, err := w.server.Accept(background)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := first.Channel(1).Recv(background); string(m) != "a message" {
+			t.Error(err)
+		}
+		second, err := w.server.Accept(background)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := second.Chunks().Recv(background); string(m) != "a chunk" {
+			t.Error(err)
+		}
+		if p, err := w.server.Accept(within(w.t, time.Second)); !errors.Is(err, transport.ErrCanceled) {
+			t.Error(p, err)
+		}
+	})
+}

@@ -131,7 +131,11 @@ func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, refuse
 		p.heardLocked(now, size)
 	}
 	p.updateLocked(now, now)
-	if got.Event == connection.Accepted && p.err == nil {
+	switch {
+	case got.Event != connection.Accepted || p.err != nil:
+	case sh.server.closing.Load(): // it began before
+		p.closeLocked(0, "", sh.server.Err())
+	default:
 		sh.server.offer(p)
 	}
 }
@@ -208,6 +212,7 @@ func (sh *shard) ExpireLocked(now machine.Micros) {
 func (sh *shard) EndLocked(cause error) {
 	for p := range sh.peers {
 		p.endLocked(cause)
+		p.leaveLocked()
 	}
 	if !errors.Is(cause, ErrClosed) || !sh.server.closing.Load() {
 		go sh.server.end(cause) // the other sockets have locks of their own

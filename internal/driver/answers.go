@@ -8,8 +8,9 @@ const (
 	// LargestAnswer is the most bytes of an answer.
 	LargestAnswer = 64
 
-	mostAnswers    = 256 // that wait
-	answersAtOnce  = 16  // that go out behind a batch of the connections'
+	mostAnswers    = 1024 // that wait
+	cheapAnswers   = 768  // that wait, with those to who has shown nothing
+	answersAtOnce  = 16   // that go out behind a batch of the connections'
 	answersPlanned = answersAtOnce * LargestAnswer
 )
 
@@ -52,9 +53,10 @@ func (q *answers) moveTo(b *Batch) {
 	}
 }
 
-// AnswersFullLocked reports whether an answer would be dropped: then it need not be
-// made.
-func (d *Driver) AnswersFullLocked() bool { return d.answers.full() }
+// AnswersFullLocked reports whether so many answers wait that who has shown nothing yet
+// should get none: then it need not be made. The places that are left are for who has
+// answered a challenge.
+func (d *Driver) AnswersFullLocked() bool { return d.answers.count >= cheapAnswers }
 
 // AnswerLocked sends a datagram of at most LargestAnswer bytes to an address without
 // a connection, after what connections send. It returns false if it was dropped.

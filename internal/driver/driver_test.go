@@ -182,13 +182,16 @@ func TestAnswersComeLast(t *testing.T) {
 	p.d = New(udp.New(nowhere{closed: make(chan struct{})}), p, StartClock(), 100)
 	p.d.AddLocked(&p.slot, p)
 	answered := 0
-	for i := range 1000 {
+	for i := range 2 * mostAnswers {
+		if p.d.AnswersFullLocked() != (i >= cheapAnswers) {
+			t.Fatalf("after %d answers there is no room for cheap ones: %v", i, p.d.AnswersFullLocked())
+		}
 		if p.d.AnswerLocked(testPeer(uint16(i+1)), fmt.Appendf(nil, "answer %d", i)) {
 			answered++
 		}
 	}
 	if answered != mostAnswers || !p.d.AnswersFullLocked() {
-		t.Errorf("%d answers of 1000 are kept, want %d", answered, mostAnswers)
+		t.Errorf("%d answers are kept, want %d", answered, mostAnswers)
 	}
 	var got []string
 	for batch := range 2 * mostAnswers / answersAtOnce {
