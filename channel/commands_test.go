@@ -15,26 +15,11 @@ import (
 
 var commandWaits = []machine.Micros{0, 1, 4999, 5 * ms, 20 * ms, 60 * ms, 250 * ms, 300 * ms, 2000 * ms, 10_000 * ms}
 
-// clock is the time of a system.
-type clock struct{ now machine.Micros }
-
-// advance lets time pass: one of the waits, to a deadline, or back.
-func (c *clock) advance(arg int, deadline machine.Micros) {
-	switch {
-	case arg < len(commandWaits):
-		c.now += commandWaits[arg]
-	case arg == len(commandWaits):
-		c.now = max(0, c.now-ms)
-	case deadline != machine.Never:
-		c.now = max(c.now, deadline)
-	}
-}
-
 // senderSystem is a sender beside its model.
 type senderSystem struct {
 	stateful.Objections
 	*sim.CheckedSender
-	clock
+	stateful.Clock
 	bits           seq.Space
 	packet, report seq.Number
 }
@@ -62,7 +47,7 @@ func (s *senderSystem) reports(ahead, room int, mask uint32, number, ack seq.Num
 			}
 		}
 	}
-	s.Report(s.now, number, ack, &r)
+	s.Report(s.Now, number, ack, &r)
 	return fmt.Sprintf("report %d, ack %d: base %d, room %d, missing %b: %s", number, ack, base, room, mask, s.Sender.Row())
 }
 
@@ -71,7 +56,7 @@ var senderVerbs = []*stateful.Verb[*senderSystem]{
 		times, lifetime := []int{1, 1, 3, 20, 150}[a[1]], []machine.Micros{0, 0, 1, 300 * ms}[a[2]]
 		size := []int{1, a[0], a[0], a[0], min(a[0], 3)}[a[1]]
 		for range times {
-			_ = s.Send(s.now, bytes.Repeat([]byte{byte(a[0])}, size), lifetime)
+			_ = s.Send(s.Now, bytes.Repeat([]byte{byte(a[0])}, size), lifetime)
 		}
 		return fmt.Sprintf("send %d times %d bytes with lifetime %d: %s", times, size, lifetime, s.Sender.Row())
 	}},
@@ -86,11 +71,11 @@ var senderVerbs = []*stateful.Verb[*senderSystem]{
 		return s.reports(ahead, a[1]/2, mask, s.report, s.packet-seq.Number(a[2]%5))
 	}},
 	{Weight: 8, Limits: stateful.Args{6, 12, 2}, Run: func(s *senderSystem, a stateful.Args) string {
-		s.advance(a[1], s.Deadline())
+		s.Advance(commandWaits, a[1], s.Deadline())
 		space := []int{1160, 1160, 60, 20, 5, 3}[a[0]]
-		text := fmt.Sprintf("poll at %d, packet %d, space %d:", s.now, s.packet, space)
+		text := fmt.Sprintf("poll at %d, packet %d, space %d:", s.Now, s.packet, space)
 		for {
-			r, ok := s.Poll(s.now, s.packet, space)
+			r, ok := s.Poll(s.Now, s.packet, space)
 			text += " " + string(s.Sender.Row())
 			if !ok || s.Any() {
 				break
@@ -101,9 +86,9 @@ var senderVerbs = []*stateful.Verb[*senderSystem]{
 		return text
 	}},
 	{Weight: 2, Limits: stateful.Args{5, 12}, Run: func(s *senderSystem, a stateful.Args) string {
-		s.advance(a[1], s.Deadline())
+		s.Advance(commandWaits, a[1], s.Deadline())
 		s.SetPath(paths[a[0]])
-		return fmt.Sprintf("at %d, path %+v", s.now, paths[a[0]])
+		return fmt.Sprintf("at %d, path %+v", s.Now, paths[a[0]])
 	}},
 }
 
@@ -118,7 +103,7 @@ func TestCommandsToTheSender(t *testing.T) {
 type receiverSystem struct {
 	stateful.Objections
 	*sim.CheckedReceiver
-	clock
+	stateful.Clock
 	cfg channel.Config
 }
 
@@ -145,7 +130,7 @@ func (s *receiverSystem) sequence(arg int) uint16 {
 }
 
 func (s *receiverSystem) handles(r channel.Record) string {
-	s.Handle(s.now, &r)
+	s.Handle(s.Now, &r)
 	return fmt.Sprintf("%v %d, %d of %d: %s; base %d, tail %d", r.Type, r.Sequence, r.Index, r.Count, s.Receiver.Row(), s.Receiver.Base(), s.Receiver.Tail())
 }
 
@@ -180,7 +165,7 @@ var receiverVerbs = []*stateful.Verb[*receiverSystem]{
 	{Weight: 6, Limits: stateful.Args{3}, Run: func(s *receiverSystem, a stateful.Args) string {
 		text := "read:"
 		for range []int{1, 2, 100}[a[0]] {
-			m, ok := s.Read(s.now)
+			m, ok := s.Read(s.Now)
 			if !ok || s.Any() {
 				break
 			}
@@ -189,14 +174,14 @@ var receiverVerbs = []*stateful.Verb[*receiverSystem]{
 		return text
 	}},
 	{Weight: 6, Limits: stateful.Args{4, 12}, Run: func(s *receiverSystem, a stateful.Args) string {
-		s.advance(a[1], s.Deadline())
-		r, ok := s.Poll(s.now, []int{1160, 1160, 14, 6}[a[0]])
-		return fmt.Sprintf("poll at %d: %s %v, base %d, room %d, %x", s.now, s.Receiver.Row(), ok, r.Sequence, r.Room, r.Groups)
+		s.Advance(commandWaits, a[1], s.Deadline())
+		r, ok := s.Poll(s.Now, []int{1160, 1160, 14, 6}[a[0]])
+		return fmt.Sprintf("poll at %d: %s %v, base %d, room %d, %x", s.Now, s.Receiver.Row(), ok, r.Sequence, r.Room, r.Groups)
 	}},
 	{Weight: 1, Limits: stateful.Args{5, 12}, Run: func(s *receiverSystem, a stateful.Args) string {
-		s.advance(a[1], s.Deadline())
+		s.Advance(commandWaits, a[1], s.Deadline())
 		s.SetPath(paths[a[0]])
-		return fmt.Sprintf("at %d, path %+v", s.now, paths[a[0]])
+		return fmt.Sprintf("at %d, path %+v", s.Now, paths[a[0]])
 	}},
 }
 

@@ -136,16 +136,23 @@ func newNetwork(t testing.TB, seed uint64, clients int, cfg connection.ServerCon
 
 // restart begins a new server, which knows nothing of the one before.
 func (n *network) restart(cfg connection.ServerConfig) {
-	cfg.Random = rand.NewChaCha8([32]byte{byte(n.random.Uint32())})
+	cfg.Random = n.randomness()
 	*n.server = serverEnd{Server: check.Must(connection.NewServer(cfg))}
 }
 
 // link begins a new client at a place.
 func (n *network) link(place int, cfg connection.ClientConfig) *clientEnd {
-	cfg.Random = rand.NewChaCha8([32]byte{byte(n.random.Uint32()), byte(place), 1})
+	cfg.Random = n.randomness()
 	c := n.clients[place]
 	c.Client = check.Must(connection.NewClient(cfg, n.Now()))
 	return c
+}
+
+// randomness returns a source of its own for a machine: no two draw the same nonces.
+func (n *network) randomness() *rand.ChaCha8 {
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], n.random.Uint64())
+	return rand.NewChaCha8(seed)
 }
 
 // carry takes a datagram to whoever is at its address when it is sent.

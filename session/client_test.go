@@ -276,12 +276,14 @@ func TestALinkedForAnotherChallenge(t *testing.T) {
 	c.challenges[0].proved = false
 	check.Equal(t, "not proved", c.gets(check.Must(m.Append(nil))), "I9")
 	c.challenges[0].proved = true
+	last := c.challenges[0]
+	c.challenges = []challenge{{takenAt: c.host.now - CookieLife, proved: true}, {takenAt: c.host.now}, last}
 	c.host.now += CookieLife
 	check.Equal(t, "too old", c.gets(check.Must(m.Append(nil))), "I9")
 	c.host.now--
 	c.Client.now--
 	check.Equal(t, "in time", c.gets(check.Must(m.Append(nil))), "I8")
-	_ = proof
+	check.Equal(t, "all are forgotten", []int{len(c.challenges), int(proof.Stamp - last.stamp)}, []int{0, 0})
 }
 
 // A REFUSED that is proven ends the client at once, for its reason; any other does not (I10, I12).
@@ -327,7 +329,7 @@ func TestAMismatchIsAnErrorAtOnce(t *testing.T) {
 		c.challenged()
 		check.Equal(t, reason.String(), []any{c.gets(h.takes(here, c.last)), c.State()}, []any{"I10", Closed})
 		check.That(t, errors.Is(c.Err(), &RefusedError{Reason: reason}), fmt.Sprint(c.Err()))
-		check.Equal(t, "counted", []any{h.event.Kind, h.event.Reason, h.event.Entry, refusedFor(h, reason)}, []any{EventRefused, reason, (*Entry)(nil), int64(1)})
+		check.Equal(t, "counted", []any{h.event.Kind, h.event.Reason, h.event.Entry, refusedFor(h, reason), h.Stats().Living}, []any{EventRefused, reason, (*Entry)(nil), int64(1), 0})
 	}
 }
 
@@ -392,6 +394,47 @@ func TestAnotherVersion(t *testing.T) {
 	h.now += RefuseWait
 	c.talks()
 	check.Equal(t, "state", c.State(), Open)
+}
+
+// A hint is forgotten when the client links: what ends the connection later is something else.
+func TestAHintIsForgotten(t *testing.T) {
+	c, proof, m := proven(t, open, 0)
+	hint := Message{Kind: KindRefused, Version: 1, Reason: UnknownIdentity}
+	hint.Nonce = proof.Nonce
+	check.Equal(t, "rows", c.gets(check.Must(hint.Append(nil)), check.Must(m.Append(nil))), "I11 I8")
+	c.Spoke(c.host.now + ms)
+	check.Equal(t, "time", c.Client.now, c.host.now+ms)
+	c.hear(clientInput{})
+	c.Move(c.host.now + 2*ms)
+	check.Equal(t, "time", []any{c.Client.now, c.Deadline()}, []any{c.host.now + 2*ms, c.host.now + 2*ms})
+	c.host.now += 10*second + ms
+	check.Equal(t, "row", c.polls(), "I24")
+	check.Same(t, "why", c.Err(), ErrTimeout)
+	c.Close(c.host.now + second)
+	check.Equal(t, "time", c.Client.now, c.host.now+second)
+}
+
+// After LINKED nothing is silent: nothing was sent since.
+func TestLinkedIsASignOfLife(t *testing.T) {
+	c, _, m := proven(t, open, 0)
+	c.Spoke(c.host.now)
+	c.gets(check.Must(m.Append(nil)))
+	check.Equal(t, "deadline", c.Deadline()-c.host.now, 10*second)
+}
+
+// A new attempt knows no challenge of the one before (CXC-9).
+func TestANewAttemptForgetsChallenges(t *testing.T) {
+	h := newHost(t, open)
+	c := newCaller(h, here, 0)
+	c.gets(h.takes(here, c.sends()))
+	c.Move(h.now)
+	check.Equal(t, "it asks, and proves nothing", []string{c.polls(), text(c.last)}, []string{"I4 I5", "LINK"})
+}
+
+// Errors of refusals are equal if their reasons are.
+func TestRefusedErrors(t *testing.T) {
+	err := error(&RefusedError{Reason: Full, Proven: true})
+	check.Equal(t, "is", []bool{errors.Is(err, &RefusedError{Reason: Full}), errors.Is(err, &RefusedError{Reason: Replaced}), errors.Is(err, ErrTimeout)}, []bool{true, false, false})
 }
 
 // Hints that cannot be: of identity before a PROOF, of version behind a challenge, of any other
@@ -559,7 +602,7 @@ func TestMovesInMidHandshake(t *testing.T) {
 	c.Move(h.now)
 	check.Equal(t, "row", c.Row(), "I36")
 	c.talks()
-	check.Equal(t, "it goes on elsewhere", []any{c.State(), c.entry().Address(), h.event.Row}, []any{Open, elsewhere, machine.Row("J6")})
+	check.Equal(t, "it goes on elsewhere", []any{c.State(), c.entry().Address(), h.event.Row, h.Stats().Moved}, []any{Open, elsewhere, machine.Row("J6"), int64(1)})
 }
 
 // LINKED of a move is right only if it is of the same connection (I31).

@@ -16,21 +16,6 @@ const ms = machine.Millisecond
 
 var commandWaits = []machine.Micros{0, 0, 1, 20 * ms, 9_999, 10 * ms, 250 * ms, 1000 * ms, 3000 * ms, 4000 * ms, 5000 * ms, 10_000 * ms}
 
-// clock is the time of a system.
-type clock struct{ now machine.Micros }
-
-// advance lets time pass: one of the waits, to a deadline, or back.
-func (c *clock) advance(arg int, deadline machine.Micros) {
-	switch {
-	case arg < len(commandWaits):
-		c.now += commandWaits[arg]
-	case arg == len(commandWaits):
-		c.now = max(0, c.now-ms)
-	case deadline != machine.Never:
-		c.now = max(c.now, deadline)
-	}
-}
-
 const waits = 14
 
 var terms = session.Terms{Mode: session.CRC, Lanes: 2, Variants: 1, Timeout: 10 * machine.Second}
@@ -41,7 +26,7 @@ func keyOf(identity uint64) session.Key { return session.Key{byte(identity), 5} 
 type clientSystem struct {
 	stateful.Objections
 	*sim.CheckedClient
-	clock
+	stateful.Clock
 	server  *session.Server
 	sent    [][]byte // by the client
 	answers [][]byte // to it
@@ -69,7 +54,7 @@ func (s *clientSystem) restart() {
 
 // answered gives a message to the server and keeps its answer.
 func (s *clientSystem) answered(datagram []byte, from session.Address) {
-	if answer, _, err := s.server.Receive(s.now, from, datagram, nil); err == nil {
+	if answer, _, err := s.server.Receive(s.Now, from, datagram, nil); err == nil {
 		s.answers = append(s.answers, answer)
 	}
 }
@@ -91,10 +76,10 @@ func pick(list [][]byte, arg int) []byte { return list[max(0, len(list)-1-arg)] 
 
 var clientVerbs = []*stateful.Verb[*clientSystem]{
 	{Weight: 8, Limits: stateful.Args{waits}, Run: func(s *clientSystem, a stateful.Args) string {
-		s.advance(a[0], s.Client.Deadline())
-		text := fmt.Sprintf("poll at %d:", s.now)
+		s.Advance(commandWaits, a[0], s.Client.Deadline())
+		text := fmt.Sprintf("poll at %d:", s.Now)
 		for {
-			datagram, ok := s.Poll(s.now)
+			datagram, ok := s.Poll(s.Now)
 			text += " " + string(s.Client.Row())
 			if !ok || s.Any() {
 				return text
@@ -124,11 +109,11 @@ var clientVerbs = []*stateful.Verb[*clientSystem]{
 			return "nothing was answered"
 		}
 		datagram := changed(pick(list, a[0]), max(0, a[1]-22))
-		err := s.Receive(s.now, datagram)
+		err := s.Receive(s.Now, datagram)
 		if row := s.Client.Row(); row == "I6" || row == "I28" {
-			s.took = s.now
+			s.took = s.Now
 		}
-		return fmt.Sprintf("receive at %d %x...: %s, %v", s.now, datagram[0], s.Client.Row(), err)
+		return fmt.Sprintf("receive at %d %x...: %s, %v", s.Now, datagram[0], s.Client.Row(), err)
 	}},
 	{Weight: 2, Limits: stateful.Args{9}, Run: func(s *clientSystem, a stateful.Args) string {
 		if len(s.sent) == 0 {
@@ -137,8 +122,8 @@ var clientVerbs = []*stateful.Verb[*clientSystem]{
 		m := check.Must(session.Decode(pick(s.sent, 0)))
 		r := session.Message{Kind: session.KindRefused, Version: session.Version, Reason: session.Reason(1 + a[0])}
 		r.Nonce = m.Nonce
-		_ = s.Receive(s.now, check.Must(r.Append(nil)))
-		return fmt.Sprintf("forged REFUSED %v at %d: %s", r.Reason, s.now, s.Client.Row())
+		_ = s.Receive(s.Now, check.Must(r.Append(nil)))
+		return fmt.Sprintf("forged REFUSED %v at %d: %s", r.Reason, s.Now, s.Client.Row())
 	}},
 	// A forger's CHALLENGE, of any stamp.
 	{Weight: 3, Limits: stateful.Args{3, 6}, Run: func(s *clientSystem, a stateful.Args) string {
@@ -149,43 +134,43 @@ var clientVerbs = []*stateful.Verb[*clientSystem]{
 			c := session.Message{Kind: session.KindChallenge, Stamp: []uint64{0, 1<<62 - 1, s.random.Uint64() >> 2}[a[0]]}
 			c.Nonce = check.Must(session.Decode(pick(s.sent, 0))).Nonce
 			c.Cookie[0] = byte(s.random.Uint32())
-			_ = s.Receive(s.now, check.Must(c.Append(nil)))
+			_ = s.Receive(s.Now, check.Must(c.Append(nil)))
 		}
-		return fmt.Sprintf("forged CHALLENGE at %d: %s", s.now, s.Client.Row())
+		return fmt.Sprintf("forged CHALLENGE at %d: %s", s.Now, s.Client.Row())
 	}},
 	// It gets an answer when a cookie is, or a challenge was taken, about so long ago.
 	{Weight: 2, Limits: stateful.Args{4, 3, 3}, Run: func(s *clientSystem, a stateful.Args) string {
 		if len(s.answers) == 0 {
 			return "nothing was answered"
 		}
-		s.now = max(s.now, s.took+[]machine.Micros{session.CookieUse, session.CookieLife, session.CookieLife}[a[1]]+edges[a[2]])
-		_ = s.Receive(s.now, pick(s.answers, a[0]))
-		return fmt.Sprintf("late at %d: %s", s.now, s.Client.Row())
+		s.Now = max(s.Now, s.took+[]machine.Micros{session.CookieUse, session.CookieLife, session.CookieLife}[a[1]]+edges[a[2]])
+		_ = s.Receive(s.Now, pick(s.answers, a[0]))
+		return fmt.Sprintf("late at %d: %s", s.Now, s.Client.Row())
 	}},
 	{Weight: 3, Limits: stateful.Args{waits, 3}, Run: func(s *clientSystem, a stateful.Args) string {
-		s.advance(a[0], s.Client.Deadline())
+		s.Advance(commandWaits, a[0], s.Client.Deadline())
 		if a[1] > 0 {
-			s.Heard(s.now)
+			s.Heard(s.Now)
 		}
 		if a[1] < 2 {
-			s.Spoke(s.now)
+			s.Spoke(s.Now)
 		}
 		s.Seals()
-		return fmt.Sprintf("data at %d, %d: %s", s.now, a[1], s.Client.Row())
+		return fmt.Sprintf("data at %d, %d: %s", s.Now, a[1], s.Client.Row())
 	}},
 	{Weight: 1, Limits: stateful.Args{3}, Run: func(s *clientSystem, a stateful.Args) string {
 		if a[0] > 0 {
-			s.Move(s.now)
+			s.Move(s.Now)
 		} else {
 			s.restart()
 		}
-		return fmt.Sprintf("move, or a new server, at %d: %s", s.now, s.Client.Row())
+		return fmt.Sprintf("move, or a new server, at %d: %s", s.Now, s.Client.Row())
 	}},
 	{Weight: 1, Limits: stateful.Args{12}, Run: func(s *clientSystem, a stateful.Args) string {
 		if a[0] == 0 {
-			s.Close(s.now)
+			s.Close(s.Now)
 		}
-		return fmt.Sprintf("close at %d: %s", s.now, s.Client.Row())
+		return fmt.Sprintf("close at %d: %s", s.Now, s.Client.Row())
 	}},
 }
 
@@ -200,7 +185,7 @@ func TestCommandsToTheClient(t *testing.T) {
 type serverSystem struct {
 	stateful.Objections
 	*sim.CheckedServer
-	clock
+	stateful.Clock
 	clients [3]*session.Client
 	sent    [][]byte
 	linkAt  machine.Micros // of the latest LINK
@@ -242,7 +227,7 @@ func (s *serverSystem) begin(i, how int) {
 	case 6:
 		cfg.Variants = 2
 	}
-	s.clients[i] = check.Must(session.NewClient(s.now, cfg))
+	s.clients[i] = check.Must(session.NewClient(s.Now, cfg))
 }
 
 // at is an address of a client: some share a prefix.
@@ -254,16 +239,16 @@ func at(arg int) session.Address {
 func (s *serverSystem) says(i, from int, arrives bool) (text string) {
 	c := s.clients[i]
 	for range 4 {
-		datagram, ok := c.Poll(s.now, nil)
+		datagram, ok := c.Poll(s.Now, nil)
 		if !ok {
 			break
 		}
 		s.sent = append(s.sent, datagram)
 		if session.Kind(datagram[0]) == session.KindLink {
-			s.linkAt = s.now
+			s.linkAt = s.Now
 		}
-		if answer := s.Receive(s.now, at(from), datagram); arrives && len(answer) > 0 {
-			_ = c.Receive(s.now, answer)
+		if answer := s.Receive(s.Now, at(from), datagram); arrives && len(answer) > 0 {
+			_ = c.Receive(s.Now, answer)
 		}
 		text += fmt.Sprintf(" %x", datagram[0])
 	}
@@ -272,24 +257,24 @@ func (s *serverSystem) says(i, from int, arrives bool) (text string) {
 
 var serverVerbs = []*stateful.Verb[*serverSystem]{
 	{Weight: 10, Limits: stateful.Args{3, 9, 3}, Run: func(s *serverSystem, a stateful.Args) string {
-		s.now += 60 * ms
-		return fmt.Sprintf("at %d client %d says:%s", s.now, a[0], s.says(a[0], min(a[1], 4), a[2] > 0))
+		s.Now += 60 * ms
+		return fmt.Sprintf("at %d client %d says:%s", s.Now, a[0], s.says(a[0], min(a[1], 4), a[2] > 0))
 	}},
 	{Weight: 6, Limits: stateful.Args{12, 5, 30}, Run: func(s *serverSystem, a stateful.Args) string {
 		if len(s.sent) == 0 {
 			return "nothing was said"
 		}
-		answer := s.Receive(s.now, at(a[1]), changed(pick(s.sent, a[0]), max(0, a[2]-24)))
-		return fmt.Sprintf("at %d an old message from address %d: %d bytes", s.now, a[1], len(answer))
+		answer := s.Receive(s.Now, at(a[1]), changed(pick(s.sent, a[0]), max(0, a[2]-24)))
+		return fmt.Sprintf("at %d an old message from address %d: %d bytes", s.Now, a[1], len(answer))
 	}},
 	// One arrives when a cookie is about as old as it may be.
 	{Weight: 2, Limits: stateful.Args{4, 5, 3}, Run: func(s *serverSystem, a stateful.Args) string {
 		if len(s.sent) == 0 {
 			return "nothing was said"
 		}
-		s.now = max(s.now, s.linkAt+session.CookieLife+edges[a[2]])
-		answer := s.Receive(s.now, at(a[1]), pick(s.sent, a[0]))
-		return fmt.Sprintf("at %d a late message from address %d: %d bytes", s.now, a[1], len(answer))
+		s.Now = max(s.Now, s.linkAt+session.CookieLife+edges[a[2]])
+		answer := s.Receive(s.Now, at(a[1]), pick(s.sent, a[0]))
+		return fmt.Sprintf("at %d a late message from address %d: %d bytes", s.Now, a[1], len(answer))
 	}},
 	// One anonymous client after the other links, and its connection ends.
 	{Weight: 1, Limits: stateful.Args{6, 2}, Run: func(s *serverSystem, a stateful.Args) (text string) {
@@ -297,37 +282,37 @@ var serverVerbs = []*stateful.Verb[*serverSystem]{
 			s.begin(2, 0)
 			text += s.says(2, a[1], true)
 			for _, link := range s.Links() {
-				s.End(s.now, link, session.ConnectionClosed)
+				s.End(s.Now, link, session.ConnectionClosed)
 			}
 		}
-		return fmt.Sprintf("%d link and end at %d:%s", a[0], s.now, text)
+		return fmt.Sprintf("%d link and end at %d:%s", a[0], s.Now, text)
 	}},
 	{Weight: 4, Limits: stateful.Args{8}, Run: func(s *serverSystem, a stateful.Args) string {
 		links := s.Links()
 		if len(links) > 0 {
-			s.Heard(s.now, links[a[0]%len(links)])
+			s.Heard(s.Now, links[a[0]%len(links)])
 		}
-		return fmt.Sprintf("data at %d of one of %d", s.now, len(links))
+		return fmt.Sprintf("data at %d of one of %d", s.Now, len(links))
 	}},
 	{Weight: 2, Limits: stateful.Args{8, 2}, Run: func(s *serverSystem, a stateful.Args) string {
 		links := s.Links()
 		if len(links) > 0 {
-			s.End(s.now, links[a[0]%len(links)], []session.Reason{session.ConnectionClosed, session.Replaced}[a[1]])
+			s.End(s.Now, links[a[0]%len(links)], []session.Reason{session.ConnectionClosed, session.Replaced}[a[1]])
 		}
-		return fmt.Sprintf("end at %d of one of %d", s.now, len(links))
+		return fmt.Sprintf("end at %d of one of %d", s.Now, len(links))
 	}},
 	{Weight: 4, Limits: stateful.Args{waits}, Run: func(s *serverSystem, a stateful.Args) string {
-		s.advance(a[0], s.Deadline())
-		s.Poll(s.now)
-		return fmt.Sprintf("poll at %d", s.now)
+		s.Advance(commandWaits, a[0], s.Deadline())
+		s.Poll(s.Now)
+		return fmt.Sprintf("poll at %d", s.Now)
 	}},
 	{Weight: 3, Limits: stateful.Args{3, 2, 12}, Run: func(s *serverSystem, a stateful.Args) string {
 		if a[1] == 0 {
-			s.clients[a[0]].Move(s.now)
-			return fmt.Sprintf("client %d moves at %d", a[0], s.now)
+			s.clients[a[0]].Move(s.Now)
+			return fmt.Sprintf("client %d moves at %d", a[0], s.Now)
 		}
 		s.begin(a[0], a[2])
-		return fmt.Sprintf("client %d begins again at %d, %d", a[0], s.now, a[2])
+		return fmt.Sprintf("client %d begins again at %d, %d", a[0], s.Now, a[2])
 	}},
 }
 

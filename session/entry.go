@@ -53,47 +53,156 @@ func (e *Entry) Reason() Reason { return e.reason }
 
 func (e *Entry) living() bool { return e.state == Unconfirmed || e.state == Confirmed }
 
-// entryList is a list of entries, the one that waits longest first.
-type entryList struct {
-	first, last *Entry
-	wait        machine.Micros // from since to when its entries are due
-}
-
-// due returns when the first entry is due.
-func (l *entryList) due() machine.Micros {
-	if l.first == nil {
-		return machine.Never
+// proofGuard returns the first guard that holds for a PROOF (CXS-6). What was not checked, since
+// it names a link of which there is no key, changes nothing.
+func (e *Entry) proofGuard(in *arrival) uint8 {
+	m := &in.message
+	switch e.state {
+	case Free:
+		return e.freeGuard(m)
+	case Ended:
+		return e.endedGuard(m)
 	}
-	return l.first.since + l.wait
+	switch {
+	case !in.checked:
+		return proofOther
+	case e.isOld(m):
+		return proofOld
+	case m.Nonce == e.nonce:
+		return proofNonce
+	case m.Resume != 0:
+		return proofResumesIt
+	}
+	return proofBegins
 }
 
-// append moves an entry to the end of the list, out of the one that it is in.
-func (l *entryList) append(e *Entry) {
+// isOld reports whether a newer PROOF was taken. An anonymous client that begins has a nonce of
+// its own, so the first nonce of a connection that went on with another is old, too.
+func (e *Entry) isOld(m *Message) bool {
+	other := m.Nonce != e.nonce
+	return m.Stamp < e.newest || m.Stamp == e.newest && other || e.identity == 0 && m.Resume == 0 && other
+}
+
+func (e *Entry) freeGuard(m *Message) uint8 {
+	switch {
+	case m.Resume != 0:
+		return proofResumes
+	case !e.server.room(&e.server.in.from):
+		return proofNoRoom
+	}
+	return proofOther
+}
+
+func (e *Entry) endedGuard(m *Message) uint8 {
+	switch {
+	case m.Nonce == e.nonce:
+		return proofNonce
+	case e.isOld(m):
+		return proofOld
+	case m.Resume != 0:
+		return proofResumes
+	case !e.server.room(&e.server.in.from):
+		return proofNoRoom
+	}
+	return proofOther
+}
+
+// refuse appends a REFUSED. An entry that has ended is remembered from then on, so that no copy
+// of the PROOF makes a connection later; but not by who has no key.
+func (e *Entry) refuse(in *arrival) {
+	reason := e.refusalReason(in)
+	e.server.refuse(in, reason)
+	if in.checked && reason != Full {
+		e.wait(&e.server.ended)
+	}
+}
+
+// refusalReason returns why an entry refuses a PROOF (CXS-11).
+func (e *Entry) refusalReason(in *arrival) Reason {
+	m := &in.message
+	switch {
+	case e.state == Ended && (m.Nonce == e.nonce || m.Resume != 0):
+		return e.reason
+	case m.Resume == 0:
+		return Full
+	case e.state == Free:
+		return ConnectionClosed
+	}
+	return Replaced
+}
+
+// make makes the connection (CXS-8).
+func (e *Entry) make(in *arrival) {
+	s, m := e.server, &in.message
+	e.leave()
+	in.agreed.Link = s.drawLink()
+	draw(s.random, e.serverNonce[:])
+	keys := DeriveKeys(in.key, &m.Offer, &in.agreed, e.serverNonce)
+	e.agreed, e.resume, e.reason = in.agreed, keys.Resume, 0
+	e.link = NewLink(LinkConfig{Mode: s.terms.Mode, Agreed: e.agreed, Seal: keys.S2C, Open: keys.C2S})
+	e.nonce, e.first, e.newest, e.address, e.home = m.Nonce, m.Nonce, m.Stamp, in.from, in.from.Prefix()
+	s.enter(e)
+	e.wait(&s.halfOpen)
+	in.event.Kind = EventMade
+	s.stats.Made++
+}
+
+// answer appends the LINKED for a PROOF (CXS-10, CXH-6).
+func (e *Entry) answer(in *arrival) {
+	m := Message{Kind: KindLinked, Agreed: e.agreed, ServerNonce: e.serverNonce}
+	m.Nonce = in.message.Nonce
+	m.Proof = in.by.linked(&m, in.message.Stamp, &in.message.Cookie)
+	in.out = m.append(in.out)
+	in.event.Entry = e
+	if in.event.Kind == NoEvent {
+		in.event.Kind = EventAnswered
+	}
+	e.server.stats.Linked++
+}
+
+// place notes where the client is (CXS-9).
+func (e *Entry) place(in *arrival) {
+	s := e.server
+	e.nonce, e.newest = in.message.Nonce, in.message.Stamp
+	if e.address != in.from {
+		e.address = in.from
+		in.event.Kind = EventMoved
+		s.stats.Moved++
+	}
+	if e.state == Unconfirmed {
+		e.wait(&s.halfOpen)
+	}
+}
+
+// confirm notes that the client has the keys (CXS-13): until then nothing but LINKED is sent
+// (CXS-15).
+func (e *Entry) confirm(in *arrival) {
 	e.unlist()
-	e.list, e.prev = l, l.last
-	if l.last != nil {
-		l.last.next = e
-	} else {
-		l.first = e
-	}
-	l.last = e
+	in.event.Kind, in.event.Entry = EventConfirmed, e
 }
 
-// unlist takes an entry out of its list.
-func (e *Entry) unlist() {
-	l := e.list
-	if l == nil {
-		return
+// end ends the connection (CXS-12). No PROOF whose stamp was issued before makes a new one.
+func (e *Entry) end(in *arrival) {
+	s := e.server
+	if e.state != Ended {
+		in.event.Reason = Replaced
+		s.stats.Replaced++
 	}
-	if e.prev != nil {
-		e.prev.next = e.next
-	} else {
-		l.first = e.next
+	in.event.Kind, in.event.Entry, in.event.Ended, in.event.Owner = EventEnded, e, e.ID(), e.Owner
+	e.uncount()
+	e.Owner, e.link = nil, nil
+	e.newest, e.reason = s.nextStamp-1, in.event.Reason
+	e.count()
+	e.wait(&s.ended)
+}
+
+// forget forgets everything about the entry (CXS-14).
+func (e *Entry) forget(in *arrival) {
+	if e.link != nil {
+		in.event.Kind, in.event.Entry, in.event.Reason = EventEnded, e, ConnectionClosed
+		in.event.Ended, in.event.Owner = e.ID(), e.Owner
+		e.server.stats.HalfOpen++
 	}
-	if e.next != nil {
-		e.next.prev = e.prev
-	} else {
-		l.last = e.prev
-	}
-	e.list, e.prev, e.next = nil, nil, nil
+	e.leave()
+	e.Owner, e.link = nil, nil
 }

@@ -277,5 +277,3 @@ var (
 )
 
 var ignoreRefusals = cmpopts.IgnoreUnexported(ServerStats{})
-
-var sameStats = cmp.Comparer(func(a, b ServerStats) bool { return a == b })

@@ -19,8 +19,8 @@ type Keys struct {
 // DeriveKeys returns the keys of a connection: key is that of the identity, offer that of the
 // PROOF that made the connection.
 func DeriveKeys(key Key, offer *Offer, agreed *Agreed, serverNonce Nonce) Keys {
-	b := append(make([]byte, 0, 128), "chunkwire 1 keys"...)
-	b = binary.LittleEndian.AppendUint32(offer.append(b), agreed.Link)
+	b := offer.append([]byte("chunkwire 1 keys"))
+	b = binary.LittleEndian.AppendUint32(b, agreed.Link)
 	b = agreed.append(append(b, serverNonce[:]...))
 	base := mac32(key, b)
 	return Keys{mac32(base, []byte("c2s")), mac32(base, []byte("s2c")), mac32(base, []byte("resume"))}
@@ -41,7 +41,7 @@ type tagger struct {
 }
 
 func newTagger(key Key) tagger {
-	return tagger{mac: hmac.New(sha256.New, key[:]), in: make([]byte, 0, 128)}
+	return tagger{mac: hmac.New(sha256.New, key[:])}
 }
 
 // tag returns the tag of what is in t.in.
@@ -58,20 +58,22 @@ func (t *tagger) cookie(stamp uint64, from *Address, offer *Offer) [16]byte {
 	return t.tag()
 }
 
-// prove returns the proof of a PROOF or of a LINKED, which covers the stamp and the cookie of
-// the PROOF that it answers (CXK-6, CXK-7).
-func (t *tagger) prove(m *Message, stamp uint64, cookie *[16]byte) [16]byte {
-	if m.Kind == KindProof {
-		t.begin("client", m)
-		return t.tag()
-	}
+// proof returns the proof of a PROOF (CXK-6).
+func (t *tagger) proof(m *Message) [16]byte {
+	t.begin("client", m)
+	return t.tag()
+}
+
+// linked returns the proof of a LINKED, which covers the stamp and the cookie of the PROOF that
+// it answers (CXK-7).
+func (t *tagger) linked(m *Message, stamp uint64, cookie *[16]byte) [16]byte {
 	t.begin("server", m)
 	t.covers(stamp, cookie)
 	return t.tag()
 }
 
-// refusal returns the proof of a REFUSED, which covers the PROOF that it answers (CXK-8).
-func (t *tagger) refusal(m *Message, offer *Offer, stamp uint64, cookie *[16]byte) [16]byte {
+// refused returns the proof of a REFUSED, which covers the PROOF that it answers (CXK-8).
+func (t *tagger) refused(m *Message, offer *Offer, stamp uint64, cookie *[16]byte) [16]byte {
 	t.begin("refused", m)
 	t.in = offer.append(t.in)
 	t.covers(stamp, cookie)
@@ -98,10 +100,13 @@ func CookieOf(secret Key, stamp uint64, from Address, offer *Offer) [16]byte {
 // PROOF that they answer, of which answered has the offer, stamp and cookie.
 func ProofOf(key Key, m, answered *Message) [16]byte {
 	t := newTagger(key)
-	if m.Kind == KindRefused {
-		return t.refusal(m, &answered.Offer, answered.Stamp, &answered.Cookie)
+	switch m.Kind {
+	case KindLinked:
+		return t.linked(m, answered.Stamp, &answered.Cookie)
+	case KindRefused:
+		return t.refused(m, &answered.Offer, answered.Stamp, &answered.Cookie)
 	}
-	return t.prove(m, answered.Stamp, &answered.Cookie)
+	return t.proof(m)
 }
 
 // equal compares tags in constant time (CXK-9).

@@ -27,8 +27,8 @@ type LinkConfig struct {
 }
 
 // Link is the envelope of a connection: it seals what this end sends and opens what it gets,
-// each datagram once (section 3.1; SEC-5, PKT-SEC-1, CHT-SEC-1). It lives as long as the connection, whatever becomes of the
-// addresses, and so no counter is ever used twice (CXE-5).
+// each datagram once (section 3.1; SEC-5, PKT-SEC-1, CHT-SEC-1). It lives as long as the
+// connection, whatever becomes of the addresses, and so no counter is ever used twice (CXE-5).
 type Link struct {
 	mode   Mode
 	agreed Agreed

@@ -268,8 +268,8 @@ func (a *Agreed) append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint16(dst, uint16(a.Timeout/timeoutUnit))
 }
 
-// Decode decodes a datagram. The checks and their order are those of section 3.3 (CXH-9). It takes
-// exactly what Append makes, reads nothing beyond the datagram and allocates nothing
+// Decode decodes a datagram. The checks and their order are those of section 3.3 (CXH-9). It
+// takes exactly what Append makes, reads nothing beyond the datagram and allocates nothing
 // (CXH-10, CXH-12). Of data it takes the fields apart and opens nothing.
 func Decode(datagram []byte) (m Message, err error) {
 	if e := m.decode(datagram); e != nil {

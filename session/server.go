@@ -2,7 +2,6 @@ package session
 
 import (
 	"io"
-	"math/bits"
 
 	"github.com/chunkwire/chunkwire/machine"
 )
@@ -31,14 +30,9 @@ type Server struct {
 	halfOpen   entryList
 	ended      entryList
 
-	in    proof // that is being taken; lent to the actions
+	in    arrival // that is being taken; lent to the actions
 	stats ServerStats
 }
-
-// count is how many entries there are of a kind.
-type count struct{ living, ended int }
-
-func (c count) plus(o count) count { return count{c.living + o.living, c.ended + o.ended} }
 
 // NewServer returns a server without connections, and with a secret of its own (CXK-10). It fails
 // with machine.ErrConfig (CXP-2).
@@ -107,29 +101,22 @@ var entryGuards = []machine.Guard{
 	anyEnd:         {Event: "end", Text: machine.Always},
 }
 
-// entryInput is what an event gives to the actions. Those of other events than proof use its
-// event alone.
-type entryInput struct {
-	*proof
-	reason Reason // of END
-}
-
-type entryAction = machine.Action[Entry, entryInput]
+type entryAction = machine.Action[Entry, *arrival]
 
 // The actions of section 6.
 var (
 	refuseProof = entryAction{Name: "REFUSE", Do: (*Entry).refuse}
 	makeLink    = entryAction{Name: "MAKE", Do: (*Entry).make}
 	answerProof = entryAction{Name: "ANSWER", Do: (*Entry).answer}
-	countProof  = entryAction{Name: "COUNT", Do: func(e *Entry, in entryInput) { in.err = proofIsOld.NotAt() }}
+	countProof  = entryAction{Name: "COUNT", Do: func(e *Entry, in *arrival) { in.err = proofIsOld.NotAt() }}
 	place       = entryAction{Name: "PLACE", Do: (*Entry).place}
 	endEntry    = entryAction{Name: "END", Do: (*Entry).end}
 	confirm     = entryAction{Name: "CONFIRM", Do: (*Entry).confirm}
-	hearEntry   = entryAction{Name: "HEAR", Do: func(*Entry, entryInput) {}}
+	hearEntry   = entryAction{Name: "HEAR", Do: func(*Entry, *arrival) {}}
 	forget      = entryAction{Name: "FORGET", Do: (*Entry).forget}
 )
 
-type entryTransition = machine.Transition[EntryState, uint8, Entry, entryInput]
+type entryTransition = machine.Transition[EntryState, uint8, Entry, *arrival]
 
 // entryTable is every transition that there is (section 6).
 var entryTable = machine.NewTable(entryStates, entryGuards, []entryTransition{
@@ -170,7 +157,7 @@ var entryTable = machine.NewTable(entryStates, entryGuards, []entryTransition{
 // ServerTable returns the rows of the table.
 func ServerTable() []machine.Line { return entryTable.Lines() }
 
-func (e *Entry) step(guard uint8, in entryInput) {
+func (e *Entry) step(guard uint8, in *arrival) {
 	entryTable.Step(e, &e.state, &e.row, guard, in)
 }
 
@@ -210,9 +197,9 @@ type Event struct {
 // to be sent where the message came from. It fails with why the message draws no answer; it
 // then has changed nothing but a counter.
 func (s *Server) Receive(now machine.Micros, from Address, datagram, dst []byte) (answer []byte, event Event, err error) {
-	s.advance(now)
-	s.in = proof{from: from, out: dst}
+	s.begin(now)
 	in := &s.in
+	in.from, in.out = from, dst
 	e := in.message.decode(datagram)
 	switch {
 	case e != nil:
@@ -231,313 +218,91 @@ func (s *Server) Receive(now machine.Micros, from Address, datagram, dst []byte)
 	return in.out, in.event, nil
 }
 
-// proof is a message that is being taken, and what was found out about it.
-type proof struct {
-	message Message
-	from    Address
-	key     Key  // of its identity
-	checked bool // its proof was checked, and is right
-	by      tagger
-	agreed  Agreed
-
-	out   []byte
-	event Event
-	err   *Error // why it draws no answer
-}
-
-// undecodable answers a LINK of another version, of which it knows what all have in common (CXH-13),
-// if the answer is smaller (CXS-1, CXS-18).
-func (s *Server) undecodable(in *proof, datagram []byte, err *Error) {
-	if in.message.Kind != KindLink || err.Code() != CodeVersion || len(datagram) < linkSize {
-		in.err = err
-		return
-	}
-	in.message.Nonce = Nonce(datagram[nonceAt:])
-	s.refuseUnproven(in, OtherVersion)
-}
-
-// challenge answers a LINK, with a stamp that no other has (CXK-5, CXH-4). It keeps nothing (CXS-1).
-func (s *Server) challenge(in *proof) {
-	stamp := max(uint64(s.now), s.nextStamp)
-	s.nextStamp = stamp + 1
-	m := Message{Kind: KindChallenge, Stamp: stamp, Cookie: s.secret.cookie(stamp, &in.from, &in.message.Offer)}
-	m.Nonce = in.message.Nonce
-	in.out = m.append(in.out)
-	in.event.Kind = EventChallenged
-	s.stats.Challenges++
-}
-
-// prove checks what needs no entry, then gives a PROOF to its entry (CXS-2).
-func (s *Server) prove(in *proof) {
-	m := &in.message
-	cookie := s.secret.cookie(m.Stamp, &in.from, &m.Offer)
-	switch {
-	case !equal(&cookie, &m.Cookie):
-		in.err = cookieWrong.NotAt()
-		return
-	case s.now-machine.Micros(m.Stamp) >= CookieLife:
-		in.err = cookieTooOld.NotAt()
-		return
-	case !s.known(in):
-		s.refuseUnproven(in, UnknownIdentity)
-		return
-	}
-	e := s.find(m)
-	in.checked = m.Resume == 0 || e != nil && e.ID() == m.Resume
-	if in.checked && !s.right(in, e) {
-		s.refuseUnproven(in, UnknownIdentity)
-		return
-	}
-	if reason := s.disagrees(in); reason != 0 {
-		s.refuse(in, reason)
-		return
-	}
-	if e == nil {
-		e = &Entry{server: s, identity: m.Identity}
-	}
-	e.step(e.proofGuard(in), entryInput{proof: in})
-	in.event.Row = e.row
-}
-
-// known finds the key of a PROOF's identity.
-func (s *Server) known(in *proof) (ok bool) {
-	switch {
-	case in.message.Identity == 0:
-		return s.anonymous
-	case s.keys == nil:
-		return false
-	}
-	in.key, ok = s.keys(in.message.Identity)
-	return ok
-}
-
-// find returns the entry of a PROOF; nil if there is none (CXS-3).
-func (s *Server) find(m *Message) *Entry {
-	switch {
-	case m.Identity != 0:
-		return s.identities[m.Identity]
-	case m.Resume == 0:
-		return s.nonces[m.Nonce]
-	}
-	if e := s.links[m.Resume]; e != nil && e.identity == 0 {
+// Find returns the living connection with a link; nil if there is none.
+func (s *Server) Find(link uint32) *Entry {
+	if e := s.links[link]; e != nil && e.living() {
 		return e
 	}
 	return nil
 }
 
-// right reports whether the proof of a PROOF is (CXK-6).
-func (s *Server) right(in *proof, e *Entry) bool {
-	key := in.key
-	if in.message.Resume != 0 {
-		key = e.resume
+// Route returns the connection that a datagram of data is for; its Link opens it then, and Heard
+// says so. It fails if the datagram is none of data, if there is no such link or it has another
+// mode, or if the datagram comes from another address: before any cryptography, and whatever the
+// tag (CXE-9).
+func (s *Server) Route(from Address, datagram []byte) (*Entry, error) {
+	var m Message
+	err := m.decode(datagram)
+	if err == nil && !m.Kind.isData() {
+		err = notForThisPlace.NotAt()
 	}
-	in.by = newTagger(key)
-	want := in.by.prove(&in.message, 0, nil)
-	return equal(&want, &in.message.Proof)
-}
-
-// disagrees returns why an offer fits no terms of the server; 0 if it does (CXP-3).
-func (s *Server) disagrees(in *proof) Reason {
-	o, t := &in.message.Offer, &s.terms
-	in.agreed = Agreed{Lanes: min(o.Lanes, t.Lanes), Extensions: o.Extensions & t.Extensions, Timeout: min(o.Timeout, t.Timeout)}
-	if in.agreed.Lanes > 0 {
-		in.agreed.Variant = highest(o.Variants & t.Variants)
+	if err != nil {
+		return nil, s.silence(err)
 	}
+	e := s.Find(m.Agreed.Link)
 	switch {
-	case o.Protocol != t.Protocol:
-		return OtherProtocol
-	case o.Mode != t.Mode:
-		return OtherMode
-	case o.Format != t.Format:
-		return OtherFormat
-	case in.agreed.Lanes > 0 && in.agreed.Variant == 0:
-		return NoCommonVariant
+	case e == nil:
+		return nil, s.silence(linkUnknown.At(dataLinkAt))
+	case Mode(m.Kind) != s.terms.Mode:
+		return nil, s.silence(modeDiffers.At(0))
+	case e.address != from:
+		return nil, s.silence(addressDiffers.NotAt())
 	}
-	return 0
+	return e, nil
 }
 
-// highest returns the highest bit of a set alone.
-func highest(set uint8) uint8 { return 0x80 >> bits.LeadingZeros8(set) }
-
-// refuse appends a REFUSED that is proven by the key (CXK-8).
-func (s *Server) refuse(in *proof, reason Reason) {
-	m := s.refusal(in, reason)
-	by := newTagger(in.key)
-	m.Proof = by.refusal(&m, &in.message.Offer, in.message.Stamp, &in.message.Cookie)
-	in.out = m.append(in.out)
+// silence counts a datagram that draws no answer.
+func (s *Server) silence(err *Error) error {
+	s.stats.silent.add(err.Code())
+	return err
 }
 
-// refuseUnproven appends a REFUSED to who may not know the key.
-func (s *Server) refuseUnproven(in *proof, reason Reason) {
-	m := s.refusal(in, reason)
-	in.out = m.append(in.out)
+// Heard says that a datagram arrived at now that the Link of e opened. The first one confirms
+// the connection.
+func (s *Server) Heard(now machine.Micros, e *Entry) Event {
+	s.begin(now)
+	return s.take(e, anyEntryData)
 }
 
-func (s *Server) refusal(in *proof, reason Reason) Message {
-	m := Message{Kind: KindRefused, Version: Version, Reason: reason}
-	m.Nonce = in.message.Nonce
-	in.event.Kind, in.event.Reason = EventRefused, reason
-	s.stats.refused[reason]++
-	return m
+// End ends the connection of e, for a reason that its client is told if it asks.
+func (s *Server) End(now machine.Micros, e *Entry, reason Reason) Event {
+	s.begin(now)
+	s.in.event.Reason = reason
+	return s.take(e, anyEnd)
 }
 
-// proofGuard returns the first guard that holds for a PROOF (CXS-6). What was not checked, since
-// it names a link of which there is no key, changes nothing.
-func (e *Entry) proofGuard(in *proof) uint8 {
-	m := &in.message
-	switch e.state {
-	case Free:
-		return e.freeGuard(m)
-	case Ended:
-		return e.endedGuard(m)
-	}
+// begin begins an event at now. A time before the latest one counts as that one (CXN-3).
+func (s *Server) begin(now machine.Micros) {
+	s.now = max(s.now, now)
+	s.in = arrival{}
+}
+
+// take takes the row of an entry for the guard that holds.
+func (s *Server) take(e *Entry, guard uint8) Event {
+	e.step(guard, &s.in)
+	s.in.event.Row = e.row
+	return s.in.event
+}
+
+// Poll lets one entry be forgotten whose time has come; ok says whether there was one. The driver
+// polls until there is none. The event says if a connection ended by that: one that was half-open.
+func (s *Server) Poll(now machine.Micros) (event Event, ok bool) {
+	s.begin(now)
 	switch {
-	case !in.checked:
-		return proofOther
-	case e.isOld(m):
-		return proofOld
-	case m.Nonce == e.nonce:
-		return proofNonce
-	case m.Resume != 0:
-		return proofResumesIt
+	case s.halfOpen.due() <= s.now:
+		return s.take(s.halfOpen.first, pollHalfOpen), true
+	case s.ended.due() <= s.now:
+		return s.take(s.ended.first, pollRemembered), true
 	}
-	return proofBegins
+	return Event{}, false
 }
 
-// isOld reports whether a newer PROOF was taken. An anonymous client that begins has a nonce of
-// its own, so the first nonce of a connection that went on with another is old, too.
-func (e *Entry) isOld(m *Message) bool {
-	other := m.Nonce != e.nonce
-	return m.Stamp < e.newest || m.Stamp == e.newest && other || e.identity == 0 && m.Resume == 0 && other
-}
+// Deadline returns when Poll has something to do; Never if it has not (CXS-17).
+func (s *Server) Deadline() machine.Micros { return min(s.halfOpen.due(), s.ended.due()) }
 
-func (e *Entry) freeGuard(m *Message) uint8 {
-	switch {
-	case m.Resume != 0:
-		return proofResumes
-	case !e.server.room(&e.server.in.from):
-		return proofNoRoom
-	}
-	return proofOther
-}
-
-func (e *Entry) endedGuard(m *Message) uint8 {
-	switch {
-	case m.Nonce == e.nonce:
-		return proofNonce
-	case m.Stamp <= e.newest || e.isOld(m):
-		return proofOld
-	case m.Resume != 0:
-		return proofResumes
-	case !e.server.room(&e.server.in.from):
-		return proofNoRoom
-	}
-	return proofOther
-}
-
-// refuse appends a REFUSED. An entry that has ended is remembered from then on, so that no copy
-// of the PROOF makes a connection later; but not by who has no key.
-func (e *Entry) refuse(in entryInput) {
-	reason := e.refusalReason(in.proof)
-	e.server.refuse(in.proof, reason)
-	if e.state == Ended && reason != Full && in.checked {
-		e.wait(&e.server.ended)
-	}
-}
-
-// refusalReason returns why an entry refuses a PROOF (CXS-11).
-func (e *Entry) refusalReason(in *proof) Reason {
-	m := &in.message
-	switch {
-	case e.state == Ended && (m.Nonce == e.nonce || m.Resume != 0):
-		return e.reason
-	case m.Resume == 0:
-		return Full
-	case e.state == Free:
-		return ConnectionClosed
-	}
-	return Replaced
-}
-
-// answer appends the LINKED for a PROOF (CXS-10, CXH-6).
-func (e *Entry) answer(in entryInput) {
-	m := Message{Kind: KindLinked, Agreed: e.agreed, ServerNonce: e.serverNonce}
-	m.Nonce = in.message.Nonce
-	m.Proof = in.by.prove(&m, in.message.Stamp, &in.message.Cookie)
-	in.out = m.append(in.out)
-	in.event.Entry = e
-	if in.event.Kind == NoEvent {
-		in.event.Kind = EventAnswered
-	}
-	e.server.stats.Linked++
-}
-
-// make makes the connection (CXS-8).
-func (e *Entry) make(in entryInput) {
-	s, m := e.server, &in.message
-	e.leave()
-	in.agreed.Link = s.drawLink()
-	draw(s.random, e.serverNonce[:])
-	keys := DeriveKeys(in.key, &m.Offer, &in.agreed, e.serverNonce)
-	e.agreed, e.resume, e.reason = in.agreed, keys.Resume, 0
-	e.link = NewLink(LinkConfig{Mode: s.terms.Mode, Agreed: e.agreed, Seal: keys.S2C, Open: keys.C2S})
-	e.nonce, e.first, e.newest, e.address, e.home = m.Nonce, m.Nonce, m.Stamp, in.from, in.from.Prefix()
-	s.enter(e)
-	e.wait(&s.halfOpen)
-	in.event.Kind = EventMade
-	s.stats.Made++
-}
-
-// place notes where the client is (CXS-9).
-func (e *Entry) place(in entryInput) {
-	s := e.server
-	e.nonce, e.newest = in.message.Nonce, in.message.Stamp
-	if e.address != in.from {
-		e.address = in.from
-		in.event.Kind = EventMoved
-		s.stats.Moved++
-	}
-	if e.state == Unconfirmed {
-		e.wait(&s.halfOpen)
-	}
-}
-
-// end ends the connection (CXS-12). No PROOF whose stamp was issued before makes a new one.
-func (e *Entry) end(in entryInput) {
-	s := e.server
-	in.event.Ended, in.event.Owner = e.ID(), e.Owner
-	e.Owner, e.link = nil, nil
-	e.uncount()
-	if e.state != Ended { // it is replaced
-		s.stats.Replaced++
-		return
-	}
-	e.newest, e.reason = s.nextStamp-1, in.reason
-	in.event.Kind, in.event.Entry, in.event.Reason = EventEnded, e, in.reason
-	e.count()
-	e.wait(&s.ended)
-}
-
-// confirm notes that the client has the keys (CXS-13): until then nothing but LINKED is sent
-// (CXS-15).
-func (e *Entry) confirm(in entryInput) {
-	e.unlist()
-	in.event.Kind, in.event.Entry = EventConfirmed, e
-}
-
-// forget forgets everything about the entry (CXS-14).
-func (e *Entry) forget(in entryInput) {
-	if e.link != nil {
-		in.event.Kind, in.event.Entry, in.event.Reason = EventEnded, e, ConnectionClosed
-		in.event.Ended, in.event.Owner = e.ID(), e.Owner
-		e.server.stats.HalfOpen++
-	}
-	e.leave()
-	e.Owner, e.link = nil, nil
-}
-
-// wait puts an entry at the end of a list.
-func (e *Entry) wait(l *entryList) {
-	e.since = e.server.now
-	l.append(e)
+// Stats returns the counts so far.
+func (s *Server) Stats() ServerStats {
+	stats := s.stats
+	stats.Living, stats.Ended = s.all.living, s.all.ended
+	return stats
 }

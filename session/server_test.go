@@ -33,11 +33,12 @@ func TestALinkIsChallenged(t *testing.T) {
 // cannot be decoded is answered (CXH-13, CXS-1, CXS-18).
 func TestWhatIsNotAnswered(t *testing.T) {
 	h := newHost(t, open)
-	link := newCaller(h, here, 0).sends()
+	c := newCaller(h, here, 0)
+	link := c.sends()
 	link[1] = 2
 	check.Equal(t, "another version", h.says(here, link), "REFUSED version unproven")
 	m := check.Must(Decode(h.takes(here, append(link, 1, 2, 3))))
-	check.Equal(t, "refusal", []any{m.Nonce, m.Version}, []any{check.Must(Decode(set(0, 2, hexOf(m.Nonce)))).Nonce, uint8(1)})
+	check.Equal(t, "refusal", []any{m.Nonce, m.Version}, []any{c.offer.Nonce, uint8(1)})
 	check.Equal(t, "event", []any{h.event.Kind, h.event.Reason}, []any{EventRefused, OtherVersion})
 	for name, c := range map[string]struct {
 		datagram []byte
@@ -93,7 +94,7 @@ func TestCookies(t *testing.T) {
 	check.Equal(t, "at another server, or after a restart", other.says(here, proof), "")
 
 	h.now += CookieLife
-	check.Equal(t, "5 s later", []any{h.says(here, proof), silentFor(h, "stale_cookie")}, []any{"", int64(1)})
+	check.Equal(t, "5 s later", []any{h.says(here, proof), silentFor(h, "stale_cookie"), h.Stats().Living}, []any{"", int64(1), 0})
 	c = newCaller(h, here, 7)
 	proof = c.challenged()
 	h.now += CookieLife - 1
@@ -112,6 +113,7 @@ func TestUnknownIdentities(t *testing.T) {
 		"known, with another key": {keyed, 7, keyOf(8)},
 		"known, without a key":    {keyed, 7, Key{}},
 		"no keys at all":          {open, 7, keyOf(7)},
+		"no keys, and none given": {open, 7, Key{}},
 		"anonymous, with a key":   {open, 0, Key{1}},
 	} {
 		h := newHost(t, c.cfg)
@@ -243,17 +245,17 @@ func TestHalfOpenConnections(t *testing.T) {
 	h.now++
 	check.Equal(t, "row", h.polls(), "J10")
 	check.Equal(t, "event", []any{h.event.Kind, h.event.Ended, h.event.Owner == owner, h.event.Reason, e.State()}, []any{EventEnded, link, true, ConnectionClosed, Free})
-	check.Equal(t, "nothing is left", []any{h.Deadline(), h.Stats(), len(h.links) + len(h.identities) + len(h.prefixes)}, []any{machine.Never, h.Stats(), 0}, sameStats)
+	check.Equal(t, "nothing is left", []any{h.Deadline(), h.Stats().HalfOpen, e.Owner, e.Link(), len(h.links) + len(h.identities) + len(h.prefixes)}, []any{machine.Never, int64(1), nil, (*Link)(nil), 0})
 	check.Equal(t, "the PROOF is too old", h.says(here, proof), "")
 	check.Equal(t, "so what happens to it is nothing", []any{h.Heard(h.now, e).Kind, h.End(h.now, e, Replaced).Kind}, []any{NoEvent, NoEvent})
 
 	c = confirmed(h, here, 7)
 	h.now += 100 * second
 	check.Equal(t, "it stays", []any{h.polls(), h.Deadline(), c.entry().State()}, []any{"", machine.Never, Confirmed})
-	c.entry().step(anyEntryPoll, entryInput{})
+	c.entry().step(anyEntryPoll, &arrival{})
 	check.Equal(t, "row", c.entry().Row(), "J19")
 	u := linked(h, there, 8).entry()
-	u.step(pollOther, entryInput{})
+	u.step(pollOther, &arrival{})
 	check.Equal(t, "row", []any{u.Row(), u.State()}, []any{machine.Row("J11"), Unconfirmed})
 }
 
@@ -279,7 +281,7 @@ func TestAnEndedConnection(t *testing.T) {
 		check.Equal(t, "its data", h.hears(here, x.data("y")), "unknown_link")
 		check.Equal(t, "once more", []any{h.End(h.now, e, Replaced).Row, e.Reason()}, []any{machine.Row("J29"), ConnectionClosed})
 		check.Equal(t, "data of before", h.Heard(h.now, e).Row, machine.Row("J26"))
-		e.step(pollOther, entryInput{})
+		e.step(pollOther, &arrival{})
 		check.Equal(t, "row", e.Row(), "J28")
 
 		check.Equal(t, "its PROOF", h.says(here, proof), "J21 REFUSED closed")
@@ -436,7 +438,7 @@ func TestMovingMakesNoRoom(t *testing.T) {
 
 // Links are drawn until one is free, and are those of the server's shard (CXN-5).
 func TestLinksAreDrawn(t *testing.T) {
-	random := &script{unhex("00000000" + "05000000" + "05000000" + "06000000" + "ffffffff" + "01000000")}
+	random := &script{unhex("00000000" + "05000000" + "05000000" + "06000000" + "ffffffff")}
 	h := newHost(t, open)
 	h.random = random
 	check.Equal(t, "not 0", h.drawLink(), 5)
@@ -447,10 +449,35 @@ func TestLinksAreDrawn(t *testing.T) {
 	h = newHost(t, with(open, func(c *ServerConfig) { c.Shard, c.Shards = 2, 3 }))
 	h.random = &script{unhex("00000000" + "07000000" + "ffffffff" + "fcffffff")}
 	check.Equal(t, "the shard", []uint32{h.drawLink(), h.drawLink(), h.drawLink()}, []uint32{2, 8, 1<<32 - 2})
+	h = newHost(t, with(open, func(c *ServerConfig) { c.Shard, c.Shards = 1, 3 }))
+	h.random = &script{unhex("ffffffff" + "02000000")}
+	check.Equal(t, "no link is 2^32", h.drawLink(), 1)
 	h = newHost(t, with(open, func(c *ServerConfig) { c.Shard, c.Shards = 0, 3 }))
 	for range 50 {
 		check.Equal(t, "the shard", h.drawLink()%3, 0)
 	}
+}
+
+// A connection takes its link and its server nonce from the randomness, in this order (CXN-5).
+func TestWhatAConnectionDraws(t *testing.T) {
+	h := newHost(t, open)
+	c := newCaller(h, here, 0)
+	proof := c.challenged()
+	h.random = &script{unhex("01020304" + nonceBytes)}
+	m := check.Must(Decode(h.takes(here, proof)))
+	check.Equal(t, "link and nonce", []any{m.Agreed.Link, m.ServerNonce}, []any{uint32(0x04030201), nonce(0xa0)})
+}
+
+// A client whose nonce is zeros is one like any other.
+func TestANonceOfZeros(t *testing.T) {
+	h := newHost(t, open)
+	c := newCaller(h, here, 0)
+	c.offer.Nonce = Nonce{}
+	check.Equal(t, "row", h.says(here, c.challenged()), "J3 LINKED")
+	e := h.event.Entry
+	linked(h, there, 0)
+	check.That(t, h.nonces[Nonce{}] == e, "it is found")
+	check.Equal(t, "row", h.says(here, c.last), "J5 LINKED")
 }
 
 // script is randomness that is given.
@@ -494,6 +521,8 @@ func TestRoute(t *testing.T) {
 		}
 	}
 	check.Equal(t, "no change", c.entry().Address(), here)
+	_, err = h.Route(here, append([]byte{byte(CRC)}, good[1:]...))
+	check.Equal(t, "place", []any{err.(*Error).Place(), err.(*Error).Rule()}, []any{0, "CXE-21"})
 }
 
 // A datagram from another address uses up nothing: the same one counts from the right address.

@@ -93,5 +93,5 @@ func TestNames(t *testing.T) {
 // Statistics of what does not occur are 0.
 func TestCountsOfNothing(t *testing.T) {
 	var s ServerStats
-	check.Equal(t, "counts", []int64{s.Silent("nonsense"), s.Silent(CodeTag), s.Refused(0), s.Refused(200), s.Refused(Full)}, make([]int64, 5))
+	check.Equal(t, "counts", []int64{s.Silent("nonsense"), s.Silent(CodeTag), s.Refused(0), s.Refused(10), s.Refused(200), s.Refused(Full)}, make([]int64, 6))
 }

@@ -16,11 +16,11 @@ import (
 )
 
 // The examples of CONNECTION.md are requests to a port, each with its response behind it
-// (CXO-1 to CXO-10).
+// (CXO-1 to CXO-13).
 func TestConnectionExamplesAreWhatAPortAnswers(t *testing.T) {
 	checkExamples(t, "CONNECTION.md", map[string]int{
 		"session_encode": 5, "session_decode": 7, "session_cookie": 1, "session_proof": 3, "session_keys": 1, "session_seal": 5, "session_open": 8,
-		"session_client": 1, "session_server": 1,
+		"session_client": 1, "session_server": 1, "connection_encode": 1, "connection_decode": 6, "connection": 1,
 	})
 }
 

@@ -86,6 +86,7 @@ var (
 
 	ofConnections = documentOf{connectionAnswer, aboutConnectionExamples, map[string]testvectors.Level{
 		contract.OpSessionClient: testvectors.SessionClient, contract.OpSessionServer: testvectors.SessionServer,
+		contract.OpConnectionEncode: testvectors.Connection, contract.OpConnectionDecode: testvectors.Connection, contract.OpConnection: testvectors.ConnectionEndpoint,
 	}}
 )
 
@@ -152,4 +153,10 @@ var aboutConnectionExamples = map[string]about{
 	"session_keys":   {"Catches a port that derives other keys than the document shows.", "key-derivation", "CXK-1 CXK-2 CXK-3"},
 	"session_cookie": {"Catches a port that makes another cookie than the document shows.", "cookie", "CXK-4 CXN-7 CXO-5"},
 	"session_proof":  {"Catches a port that makes another proof than the document shows.", "proof", "CXK-6 CXK-7 CXK-8 CXO-6"},
+
+	"session_client":    {"Catches a client that differs from the document's example.", "row", "CXC-2 CXC-4 CXC-6 CXC-7 CXO-7 CXO-8"},
+	"session_server":    {"Catches a server that differs from the document's example.", "row", "CXS-1 CXS-2 CXS-8 CXS-10 CXO-9 CXO-10"},
+	"connection_encode": {"Catches an encoder of other records than the document shows.", "record-row byte-order", "CXR-1 CXR-2 CXR-3 CXR-8 CXO-11"},
+	"connection_decode": {"Catches a decoder that differs from the document's examples, or reports another byte.", "record-row canonical", "CXR-5 CXR-7 CXO-11"},
+	"connection":        {"Catches an end that differs from the document's example.", "row", "CXM-1 CXM-2 CXL-2 CXO-12 CXO-13"},
 }

@@ -20,6 +20,7 @@ var scriptKinds = map[string]func(*group, script.Script) error{
 	"endpoint": (*group).endpoint, "endpoints": (*group).endpoints, "congestion": (*group).congestion,
 	"channel-receiver": (*group).channelReceiver, "channel-sender": (*group).channelSender, "channel-conversation": (*group).channelConversation,
 	"session-client": (*group).sessionClient, "session-server": (*group).sessionServer,
+	"connection-endpoint": (*group).connectionEndpoint, "connection-conversation": (*group).connectionConversation,
 }
 
 // scripts adds the vectors of the scripts of a group.

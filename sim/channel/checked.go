@@ -3,36 +3,24 @@ package channel
 import (
 	"bytes"
 	"errors"
-	"reflect"
-
-	"github.com/google/go-cmp/cmp"
 
 	protocol "github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/sim"
 	"github.com/chunkwire/chunkwire/wire"
 )
-
-// Fail reports a difference, as the Fatalf of a test does.
-type Fail func(format string, args ...any)
-
-// same compares what a machine and its model say.
-func (fail Fail) same(what string, got, model any) {
-	if !reflect.DeepEqual(got, model) {
-		fail("%s (-model +machine):\n%s", what, cmp.Diff(model, got))
-	}
-}
 
 // CheckedSender is a sender beside its model: each event goes to both, and then everything
 // that can be seen of the two must be the same.
 type CheckedSender struct {
 	Sender *protocol.Sender
 	model  *SenderModel
-	fail   Fail
+	fail   sim.Fail
 }
 
 // NewCheckedSender returns a new sender and its model.
-func NewCheckedSender(cfg protocol.Config, fail Fail) (*CheckedSender, error) {
+func NewCheckedSender(cfg protocol.Config, fail sim.Fail) (*CheckedSender, error) {
 	s, err := protocol.NewSender(cfg)
 	if err != nil {
 		return nil, err
@@ -45,8 +33,8 @@ func (c *CheckedSender) Send(now machine.Micros, message []byte, lifetime machin
 	before := bytes.Clone(message)
 	err := c.Sender.Send(now, message, lifetime)
 	row, refused := c.model.Send(now, message, lifetime)
-	c.fail.same("refusal", refusal(err), refused)
-	c.fail.same("the caller's message", message, before)
+	c.fail.Same("refusal", refusal(err), refused)
+	c.fail.Same("the caller's message", message, before)
 	c.compare(row)
 	return err
 }
@@ -77,8 +65,8 @@ func (c *CheckedSender) Poll(now machine.Micros, number seq.Number, space int) (
 	r, ok := c.Sender.Poll(now, number, space)
 	row, model, modelOK := c.model.Poll(now, number, space)
 	r = clone(r)
-	c.fail.same("a record", ok, modelOK)
-	c.fail.same("record", r, clone(model))
+	c.fail.Same("a record", ok, modelOK)
+	c.fail.Same("record", r, clone(model))
 	c.compare(row)
 	return r, ok
 }
@@ -105,12 +93,12 @@ func (c *CheckedSender) Failed() bool { return c.model.failed }
 // compare compares all that can be seen.
 func (c *CheckedSender) compare(row machine.Row) {
 	s, m := c.Sender, c.model
-	c.fail.same("row", s.Row(), row)
-	c.fail.same("state", s.State().String(), stateName(m.failed))
-	c.fail.same("deadline", s.Deadline(), m.Deadline())
-	c.fail.same("base, limit", []seq.Number{s.Base(), s.Limit()}, []seq.Number{m.base, m.limit})
-	c.fail.same("implausible reports", s.Stats().Implausible, m.implausible)
-	c.fail.same("an error", s.Err() != nil, m.failed)
+	c.fail.Same("row", s.Row(), row)
+	c.fail.Same("state", s.State().String(), stateName(m.failed))
+	c.fail.Same("deadline", s.Deadline(), m.Deadline())
+	c.fail.Same("base, limit", []seq.Number{s.Base(), s.Limit()}, []seq.Number{m.base, m.limit})
+	c.fail.Same("implausible reports", s.Stats().Implausible, m.implausible)
+	c.fail.Same("an error", s.Err() != nil, m.failed)
 }
 
 func stateName(failed bool) string {
@@ -124,11 +112,11 @@ func stateName(failed bool) string {
 type CheckedReceiver struct {
 	Receiver *protocol.Receiver
 	model    *ReceiverModel
-	fail     Fail
+	fail     sim.Fail
 }
 
 // NewCheckedReceiver returns a new receiver and its model.
-func NewCheckedReceiver(cfg protocol.Config, fail Fail) (*CheckedReceiver, error) {
+func NewCheckedReceiver(cfg protocol.Config, fail sim.Fail) (*CheckedReceiver, error) {
 	r, err := protocol.NewReceiver(cfg)
 	if err != nil {
 		return nil, err
@@ -141,7 +129,7 @@ func (c *CheckedReceiver) Handle(now machine.Micros, r *protocol.Record) {
 	before := clone(*r)
 	c.Receiver.Handle(now, r)
 	row := c.model.Handle(now, r)
-	c.fail.same("the caller's record", clone(*r), before)
+	c.fail.Same("the caller's record", clone(*r), before)
 	c.compare(row)
 }
 
@@ -150,13 +138,13 @@ func (c *CheckedReceiver) Read(now machine.Micros) (protocol.Message, bool) {
 	head := []byte("head")
 	d, ok := c.Receiver.Read(now, head)
 	row, model, modelOK := c.model.Read(now)
-	c.fail.same("something to read", ok, modelOK)
+	c.fail.Same("something to read", ok, modelOK)
 	c.compare(row)
 	if !ok {
 		return protocol.Message{}, false
 	}
 	model.Data = append(head, model.Data...)
-	c.fail.same("what was read", d, model)
+	c.fail.Same("what was read", d, model)
 	d.Data = bytes.Clone(d.Data[len(head):])
 	return d, true
 }
@@ -166,8 +154,8 @@ func (c *CheckedReceiver) Poll(now machine.Micros, space int) (protocol.Record, 
 	r, ok := c.Receiver.Poll(now, space)
 	row, model, modelOK := c.model.Poll(now, space)
 	r = clone(r)
-	c.fail.same("a report", ok, modelOK)
-	c.fail.same("report", r, clone(model))
+	c.fail.Same("a report", ok, modelOK)
+	c.fail.Same("report", r, clone(model))
 	c.compare(row)
 	return r, ok
 }
@@ -188,11 +176,11 @@ func (c *CheckedReceiver) Failed() bool { return c.model.failed }
 // compare compares all that can be seen.
 func (c *CheckedReceiver) compare(row machine.Row) {
 	r, m := c.Receiver, c.model
-	c.fail.same("row", r.Row(), row)
-	c.fail.same("state", r.State().String(), stateName(m.failed))
-	c.fail.same("deadline", r.Deadline(), m.Deadline())
-	c.fail.same("counted", []int64{r.Stats().Beyond, r.Stats().Conflicts}, []int64{m.beyond, m.conflicts})
-	c.fail.same("an error", r.Err() != nil, m.failed)
+	c.fail.Same("row", r.Row(), row)
+	c.fail.Same("state", r.State().String(), stateName(m.failed))
+	c.fail.Same("deadline", r.Deadline(), m.Deadline())
+	c.fail.Same("counted", []int64{r.Stats().Beyond, r.Stats().Conflicts}, []int64{m.beyond, m.conflicts})
+	c.fail.Same("an error", r.Err() != nil, m.failed)
 }
 
 // Complete returns a configuration with the defaults of section 2.

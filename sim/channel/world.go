@@ -6,6 +6,7 @@ import (
 	protocol "github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/sim"
 )
 
 // The ends of a World.
@@ -30,7 +31,7 @@ type World struct {
 	Judge    *Judge
 	Received int // RECEIVED of the packet layer
 
-	fail Fail
+	fail sim.Fail
 	ends [2]packetEnd
 }
 
@@ -50,7 +51,7 @@ type packetEnd struct {
 }
 
 // NewWorld returns a new channel.
-func NewWorld(cfg protocol.Config, fail Fail) (*World, error) {
+func NewWorld(cfg protocol.Config, fail sim.Fail) (*World, error) {
 	s, err := NewCheckedSender(cfg, fail)
 	if err != nil {
 		return nil, err

@@ -4,36 +4,24 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"reflect"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/chunkwire/chunkwire/channel"
 	protocol "github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/sim"
 )
-
-// Fail reports a difference, as the Fatalf of a test does.
-type Fail func(format string, args ...any)
-
-// same compares what a machine and its model say.
-func (fail Fail) same(what string, got, model any) {
-	if !reflect.DeepEqual(got, model) {
-		fail("%s (-model +machine):\n%s", what, cmp.Diff(model, got))
-	}
-}
 
 // CheckedConn is a connection beside its model: each event goes to both, and then everything
 // that can be seen of the two must be the same.
 type CheckedConn struct {
 	Conn  *protocol.Conn
 	model *ConnModel
-	fail  Fail
+	fail  sim.Fail
 }
 
 // NewCheckedConn returns a new connection over a link, and its model.
-func NewCheckedConn(cfg protocol.Config, link session.LinkConfig, side Side, now machine.Micros, fail Fail) (*CheckedConn, error) {
+func NewCheckedConn(cfg protocol.Config, link session.LinkConfig, side Side, now machine.Micros, fail sim.Fail) (*CheckedConn, error) {
 	complete, err1 := cfg.Complete()
 	c, err2 := protocol.NewConn(cfg, session.NewLink(link), protocol.Side(side), now)
 	m, err3 := NewConnModel(complete, session.NewLink(link), side, now)
@@ -44,8 +32,8 @@ func NewCheckedConn(cfg protocol.Config, link session.LinkConfig, side Side, now
 func (c *CheckedConn) Poll(now machine.Micros) (datagram []byte, ok bool) {
 	datagram, ok = c.Conn.Poll(now, nil)
 	row, model := c.model.Poll(now)
-	c.fail.same("datagram", append([]byte(nil), datagram...), model)
-	c.fail.same("a datagram", ok, model != nil)
+	c.fail.Same("datagram", append([]byte(nil), datagram...), model)
+	c.fail.Same("a datagram", ok, model != nil)
 	c.compare(row)
 	return datagram, ok
 }
@@ -54,7 +42,7 @@ func (c *CheckedConn) Poll(now machine.Micros) (datagram []byte, ok bool) {
 func (c *CheckedConn) Receive(now machine.Micros, datagram []byte) error {
 	before := bytes.Clone(datagram)
 	err := c.Conn.Receive(now, datagram)
-	c.fail.same("the caller's datagram", datagram, before)
+	c.fail.Same("the caller's datagram", datagram, before)
 	c.compare(c.model.Receive(now, datagram))
 	return err
 }
@@ -73,9 +61,9 @@ func (c *CheckedConn) Send(now machine.Micros, id uint8, message []byte, lifetim
 	err := c.Conn.Send(now, id, message, lifetime)
 	c.model.event(now)
 	if c.model.state == "OPEN" {
-		c.fail.same("refusal", err, c.model.mux.Send(c.model.now, id, message, lifetime))
+		c.fail.Same("refusal", err, c.model.mux.Send(c.model.now, id, message, lifetime))
 	} else {
-		c.fail.same("a refusal", err != nil, true)
+		c.fail.Same("a refusal", err != nil, true)
 	}
 	c.compare(c.Conn.Row())
 	return err
@@ -86,8 +74,8 @@ func (c *CheckedConn) Read(now machine.Micros, id uint8) (channel.Message, bool)
 	r, ok := c.Conn.Read(now, id, nil)
 	c.model.event(now)
 	m, modelOK := c.model.mux.Read(c.model.now, id, nil)
-	c.fail.same("something to read", ok, modelOK)
-	c.fail.same("message", r, m)
+	c.fail.Same("something to read", ok, modelOK)
+	c.fail.Same("message", r, m)
 	c.compare(c.Conn.Row())
 	return r, ok
 }
@@ -98,13 +86,13 @@ func (c *CheckedConn) SendChunk(now machine.Micros, chunk []byte) error {
 	c.model.event(now)
 	switch {
 	case c.model.state != "OPEN":
-		c.fail.same("a refusal", err != nil, true)
+		c.fail.Same("a refusal", err != nil, true)
 	case c.model.lanes == nil:
-		c.fail.same("refusal", err, protocol.ErrNoLanes)
+		c.fail.Same("refusal", err, protocol.ErrNoLanes)
 	default:
 		n, refusal := c.model.lanes.Submit(c.model.now, bytes.Clone(chunk))
-		c.fail.same("number", number, n)
-		c.fail.same("refusal", fmt.Sprint(err), fmt.Sprint(refusal))
+		c.fail.Same("number", number, n)
+		c.fail.Same("refusal", fmt.Sprint(err), fmt.Sprint(refusal))
 	}
 	c.compare(c.Conn.Row())
 	return err
@@ -116,8 +104,8 @@ func (c *CheckedConn) ReadChunk(now machine.Micros) ([]byte, bool) {
 	c.model.event(now)
 	if c.model.lanes != nil {
 		m, modelOK := c.model.lanes.Read(c.model.now, nil)
-		c.fail.same("a chunk", ok, modelOK)
-		c.fail.same("chunk", chunk, m)
+		c.fail.Same("a chunk", ok, modelOK)
+		c.fail.Same("chunk", chunk, m)
 	}
 	c.compare(c.Conn.Row())
 	return chunk, ok
@@ -144,9 +132,9 @@ func why(err error) string {
 // compare compares all that can be seen.
 func (c *CheckedConn) compare(row machine.Row) {
 	r, m := c.Conn, c.model
-	c.fail.same("row", r.Row(), row)
-	c.fail.same("state", r.State().String(), m.state)
-	c.fail.same("deadline", max(m.now, r.Deadline()), max(m.now, m.Deadline()))
-	c.fail.same("mode", r.Mode(), m.packets.Mode())
-	c.fail.same("why", why(r.Err()), m.why)
+	c.fail.Same("row", r.Row(), row)
+	c.fail.Same("state", r.State().String(), m.state)
+	c.fail.Same("deadline", max(m.now, r.Deadline()), max(m.now, m.Deadline()))
+	c.fail.Same("mode", r.Mode(), m.packets.Mode())
+	c.fail.Same("why", why(r.Err()), m.why)
 }

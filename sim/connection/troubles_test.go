@@ -27,6 +27,8 @@ type talk struct {
 	move   machine.Micros // when the client's address changes; 0: it does not
 	known  bool           // and it knows
 	closes Side
+	early  int  // after so many messages it closes, whatever is under way; 0: when all was read
+	both   bool // and the other end closes, too
 }
 
 // run lets the conversation take place over a carrier. It returns when all was read, and, after
@@ -52,6 +54,9 @@ func (k talk) run(carry sim.Carrier[Letter]) (end machine.Micros, err error) {
 			}
 		})
 	}
+	if k.early > 0 {
+		return k.closing(world, a, client, server)
+	}
 	if !world.Run(60*machine.Second, func() bool { return a.err != nil || world.Now() >= k.move && a.settled() }) {
 		return world.Now(), fmt.Errorf("not all is read: client %v %v, server %d peers", client.State(), client.Err(), len(server.Peers))
 	}
@@ -68,12 +73,41 @@ func (k talk) run(carry sim.Carrier[Letter]) (end machine.Micros, err error) {
 	return end, a.err
 }
 
+// closing closes in the middle. It returns when both ends have closed, each for a reason.
+func (k talk) closing(world *sim.World[Letter], a *spoken, client *ClientHost, server *ServerHost) (end machine.Micros, err error) {
+	a.after = func() {
+		for side, c := range a.conns {
+			if a.sent == k.early && c != nil && (Side(side) == k.closes || k.both) {
+				_ = c.Close(world.Now(), protocol.FirstCode, "enough")
+			}
+		}
+	}
+	closed := func() bool {
+		for _, c := range a.conns {
+			if c != nil && c.State() != protocol.Closed {
+				return false
+			}
+		}
+		return a.sent >= k.early && client.State() != session.Linking && len(server.Peers) == 0
+	}
+	if !world.Run(60*machine.Second, func() bool { return a.err != nil || closed() }) {
+		return world.Now(), fmt.Errorf("not closed: client %v, %d peers", client.State(), len(server.Peers))
+	}
+	for side, c := range a.conns {
+		if c != nil && c.Err() == nil {
+			return world.Now(), fmt.Errorf("the %v has no reason", Side(side))
+		}
+	}
+	return world.Now(), a.err
+}
+
 // spoken is what was said so far.
 type spoken struct {
 	judge *Judge
 	world *sim.World[Letter]
 	conns [2]*protocol.Conn
 	sent  int
+	after func() // a message was sent; may be nil
 	err   error
 }
 
@@ -102,6 +136,9 @@ func (a *spoken) happened(side Side, c *protocol.Conn) {
 // send sends a message on each channel, and with the third a chunk.
 func (a *spoken) send(side Side, i byte, size int) {
 	c, now := a.conns[side], a.world.Now()
+	if c.State() != protocol.Open {
+		return
+	}
 	link := c.Link().ID()
 	m := make([]byte, size)
 	m[0] = byte(side)<<4 | i
@@ -109,7 +146,11 @@ func (a *spoken) send(side Side, i byte, size int) {
 		a.err = c.Send(now, id, m, 0)
 		a.judge.Sent(link, side, id, m, false)
 	}
-	if a.sent++; i == 2 {
+	a.sent++
+	if a.after != nil {
+		a.after()
+	}
+	if i == 2 && c.State() == protocol.Open {
 		chunk := make([]byte, 2500)
 		chunk[0] = byte(side)
 		_, a.err = c.SendChunk(now, chunk)
@@ -135,6 +176,11 @@ var talks = map[string]talk{
 	"it moves unseen":  {mode: session.MAC, move: 150 * ms, closes: ServerSide},
 	"it moves, known":  {mode: session.AEAD, move: 150 * ms, known: true, closes: ClientSide},
 	"it moves at once": {mode: session.CRC, move: 65 * ms, closes: ServerSide},
+
+	"the client closes early": {mode: session.AEAD, closes: ClientSide, early: 5},
+	"the server closes early": {mode: session.CRC, closes: ServerSide, early: 6},
+	"both close at once":      {mode: session.MAC, both: true, early: 4},
+	"it closes and moves":     {mode: session.AEAD, move: 150 * ms, closes: ServerSide, early: 6},
 }
 
 // searched tries every way to place troubles among the datagrams of a conversation.
@@ -159,6 +205,9 @@ func searched(t *testing.T, most int, within func(k talk) machine.Micros) {
 // soonAfter is how long all takes after the last trouble: a client that moves without knowing
 // first has to be silent for SILENCE.
 func soonAfter(k talk) machine.Micros {
+	if k.early > 0 { // a CLOSE that no one hears is a time-out
+		return 5 * machine.Second
+	}
 	if k.move > 0 && !k.known {
 		return 4 * machine.Second
 	}

@@ -3,23 +3,11 @@ package session
 import (
 	"bytes"
 	"errors"
-	"reflect"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/chunkwire/chunkwire/machine"
 	protocol "github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/sim"
 )
-
-// Fail reports a difference, as the Fatalf of a test does.
-type Fail func(format string, args ...any)
-
-// same compares what a machine and its model say.
-func (fail Fail) same(what string, got, model any) {
-	if !reflect.DeepEqual(got, model) {
-		fail("%s (-model +machine):\n%s", what, cmp.Diff(model, got))
-	}
-}
 
 // bytesOf returns the datagram of a message; nil of none.
 func bytesOf(m *protocol.Message) []byte {
@@ -38,12 +26,12 @@ func bytesOf(m *protocol.Message) []byte {
 type CheckedClient struct {
 	Client *protocol.Client
 	model  *ClientModel
-	fail   Fail
+	fail   sim.Fail
 }
 
 // NewCheckedClient returns a new client and its model, which draw the same from a seed. Of the
 // configuration no field may be missing that has a default.
-func NewCheckedClient(now machine.Micros, cfg protocol.ClientConfig, seed byte, fail Fail) (*CheckedClient, error) {
+func NewCheckedClient(now machine.Micros, cfg protocol.ClientConfig, seed byte, fail sim.Fail) (*CheckedClient, error) {
 	cfg.Random = random(seed)
 	c, err := protocol.NewClient(now, cfg)
 	if err != nil {
@@ -57,8 +45,8 @@ func NewCheckedClient(now machine.Micros, cfg protocol.ClientConfig, seed byte, 
 func (c *CheckedClient) Poll(now machine.Micros) (datagram []byte, ok bool) {
 	datagram, ok = c.Client.Poll(now, nil)
 	row, m := c.model.Poll(now)
-	c.fail.same("datagram", append([]byte(nil), datagram...), bytesOf(m))
-	c.fail.same("a datagram", ok, m != nil)
+	c.fail.Same("datagram", append([]byte(nil), datagram...), bytesOf(m))
+	c.fail.Same("a datagram", ok, m != nil)
 	c.compare(row)
 	return datagram, ok
 }
@@ -68,7 +56,7 @@ func (c *CheckedClient) Poll(now machine.Micros) (datagram []byte, ok bool) {
 func (c *CheckedClient) Receive(now machine.Micros, datagram []byte) error {
 	before := bytes.Clone(datagram)
 	err := c.Client.Receive(now, datagram)
-	c.fail.same("the caller's datagram", datagram, before)
+	c.fail.Same("the caller's datagram", datagram, before)
 	row := c.Client.Row()
 	if m, refusal := protocol.Decode(datagram); refusal == nil {
 		if taken := c.model.Receive(now, &m); taken != "" {
@@ -76,7 +64,7 @@ func (c *CheckedClient) Receive(now machine.Micros, datagram []byte) error {
 		}
 	} else {
 		c.model.now = max(c.model.now, now)
-		c.fail.same("refusal", err, refusal)
+		c.fail.Same("refusal", err, refusal)
 	}
 	c.compare(row)
 	return err
@@ -112,23 +100,23 @@ func (c *CheckedClient) Close(now machine.Micros) {
 // compare compares all that can be seen.
 func (c *CheckedClient) compare(row machine.Row) {
 	r, m := c.Client, c.model
-	c.fail.same("row", r.Row(), row)
-	c.fail.same("state", r.State().String(), m.state)
-	c.fail.same("deadline", max(m.now, r.Deadline()), max(m.now, m.Deadline()))
-	c.fail.same("confirmed", r.Confirmed(), m.confirmed)
+	c.fail.Same("row", r.Row(), row)
+	c.fail.Same("state", r.State().String(), m.state)
+	c.fail.Same("deadline", max(m.now, r.Deadline()), max(m.now, m.Deadline()))
+	c.fail.Same("confirmed", r.Confirmed(), m.confirmed)
 	agreed := protocol.Agreed{}
 	if r.Link() != nil {
 		agreed = r.Link().Agreed()
 	}
-	c.fail.same("agreed", agreed, m.agreed)
+	c.fail.Same("agreed", agreed, m.agreed)
 	var refused *protocol.RefusedError
 	reason, proven := protocol.Reason(0), false
 	if errors.As(r.Err(), &refused) {
 		reason, proven = refused.Reason, refused.Proven
 	}
-	c.fail.same("reason", reason, m.reason)
-	c.fail.same("proven", proven, m.proven)
-	c.fail.same("timed out", errors.Is(r.Err(), protocol.ErrTimeout), m.timedOut)
+	c.fail.Same("reason", reason, m.reason)
+	c.fail.Same("proven", proven, m.proven)
+	c.fail.Same("timed out", errors.Is(r.Err(), protocol.ErrTimeout), m.timedOut)
 }
 
 // Seals checks that both have the same keys: it opens what the client seals.
@@ -138,8 +126,8 @@ func (c *CheckedClient) Seals() {
 	}
 	far := protocol.NewLink(protocol.LinkConfig{Mode: c.Client.Link().Mode(), Agreed: c.model.agreed, Seal: c.model.keys.S2C, Open: c.model.keys.C2S})
 	body, err := far.Open(nil, c.Client.Link().Seal(nil, []byte("body")))
-	c.fail.same("sealed", string(body), "body")
-	c.fail.same("refusal", err, nil)
+	c.fail.Same("sealed", string(body), "body")
+	c.fail.Same("refusal", err, nil)
 }
 
 // CheckedServer is a server beside its model, as CheckedClient is a client. It is told of
@@ -147,12 +135,12 @@ func (c *CheckedClient) Seals() {
 type CheckedServer struct {
 	Server  *protocol.Server
 	model   *ServerModel
-	fail    Fail
+	fail    sim.Fail
 	entries map[uint32]*protocol.Entry
 }
 
 // NewCheckedServer returns a new server and its model, which draw the same from a seed.
-func NewCheckedServer(cfg protocol.ServerConfig, seed byte, fail Fail) (*CheckedServer, error) {
+func NewCheckedServer(cfg protocol.ServerConfig, seed byte, fail sim.Fail) (*CheckedServer, error) {
 	cfg.Random = random(seed)
 	s, err := protocol.NewServer(cfg)
 	if err != nil {
@@ -166,7 +154,7 @@ func NewCheckedServer(cfg protocol.ServerConfig, seed byte, fail Fail) (*Checked
 func (s *CheckedServer) Receive(now machine.Micros, from protocol.Address, datagram []byte) []byte {
 	before := bytes.Clone(datagram)
 	answer, event, err := s.Server.Receive(now, from, datagram, nil)
-	s.fail.same("the caller's datagram", datagram, before)
+	s.fail.Same("the caller's datagram", datagram, before)
 	var o outcome
 	m, refusal := protocol.Decode(datagram)
 	switch {
@@ -175,11 +163,11 @@ func (s *CheckedServer) Receive(now machine.Micros, from protocol.Address, datag
 	case errors.Is(refusal, protocol.ErrVersion) && protocol.Kind(datagram[0]) == protocol.KindLink && len(datagram) >= 64:
 		o.answer = s.model.Version(now, protocol.Nonce(datagram[2:]))
 	default:
-		s.fail.same("refusal", err, refusal)
+		s.fail.Same("refusal", err, refusal)
 	}
-	s.fail.same("answer", append([]byte(nil), answer...), bytesOf(o.answer))
-	s.fail.same("silence", err != nil, o.answer == nil)
-	s.fail.same("row", event.Row, o.row)
+	s.fail.Same("answer", append([]byte(nil), answer...), bytesOf(o.answer))
+	s.fail.Same("silence", err != nil, o.answer == nil)
+	s.fail.Same("row", event.Row, o.row)
 	if e := event.Entry; e != nil {
 		delete(s.entries, event.Ended)
 		s.entries[e.ID()] = e
@@ -199,14 +187,14 @@ func (s *CheckedServer) Links() (links []uint32) {
 // Heard is the event data of an entry.
 func (s *CheckedServer) Heard(now machine.Micros, link uint32) {
 	event := s.Server.Heard(now, s.entries[link])
-	s.fail.same("row", event.Row, s.model.Heard(now, link))
+	s.fail.Same("row", event.Row, s.model.Heard(now, link))
 	s.compare()
 }
 
 // End is the event end of an entry.
 func (s *CheckedServer) End(now machine.Micros, link uint32, reason protocol.Reason) {
 	event := s.Server.End(now, s.entries[link], reason)
-	s.fail.same("row", event.Row, s.model.End(now, link, reason))
+	s.fail.Same("row", event.Row, s.model.End(now, link, reason))
 	s.compare()
 }
 
@@ -217,8 +205,8 @@ func (s *CheckedServer) Poll(now machine.Micros) {
 		rows[event.Row]++
 	}
 	halfOpened, remembered := s.model.Poll(now)
-	s.fail.same("half-open", rows["J10"], halfOpened)
-	s.fail.same("remembered", rows["J27"], remembered)
+	s.fail.Same("half-open", rows["J10"], halfOpened)
+	s.fail.Same("remembered", rows["J27"], remembered)
 	s.compare()
 }
 
@@ -234,21 +222,21 @@ func (s *CheckedServer) compare() {
 			s.fail("link %d is not known", m.agreed.Link)
 			return
 		}
-		s.fail.same("state", e.State().String(), m.state)
-		s.fail.same("link", e.ID(), m.agreed.Link)
-		s.fail.same("address", e.Address(), m.address)
-		s.fail.same("identity", e.Identity(), m.first.Identity)
-		s.fail.same("an envelope", e.Link() != nil, m.living())
-		s.fail.same("found", s.Server.Find(e.ID()) == e, m.living())
+		s.fail.Same("state", e.State().String(), m.state)
+		s.fail.Same("link", e.ID(), m.agreed.Link)
+		s.fail.Same("address", e.Address(), m.address)
+		s.fail.Same("identity", e.Identity(), m.first.Identity)
+		s.fail.Same("an envelope", e.Link() != nil, m.living())
+		s.fail.Same("found", s.Server.Find(e.ID()) == e, m.living())
 		if m.living() {
 			living++
 		} else {
 			ended++
-			s.fail.same("reason", e.Reason(), m.reason)
+			s.fail.Same("reason", e.Reason(), m.reason)
 		}
 	}
 	stats := s.Server.Stats()
-	s.fail.same("living", stats.Living, living)
-	s.fail.same("ended", stats.Ended, ended)
-	s.fail.same("deadline", s.Server.Deadline(), s.model.Deadline())
+	s.fail.Same("living", stats.Living, living)
+	s.fail.Same("ended", stats.Ended, ended)
+	s.fail.Same("deadline", s.Server.Deadline(), s.model.Deadline())
 }

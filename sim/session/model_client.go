@@ -27,21 +27,21 @@ type ClientModel struct {
 	cfg protocol.ClientConfig
 	now machine.Micros
 
-	state                           string
-	offer                           protocol.Offer
-	firstAt, beganAt, linkAt        machine.Micros
-	challenges                      []modelChallenge
-	proved                          bool // there is a proofAt
-	proofAt                         machine.Micros
-	hint                            protocol.Reason // 0: none
-	hintAt                          machine.Micros
-	agreed                          protocol.Agreed
-	serverNonce                     protocol.Nonce
-	keys                            protocol.Keys
-	heardAt                         machine.Micros
-	spoke, confirmed, ended, proven bool
-	reason                          protocol.Reason // why it ended; 0: a time-out, or it was closed
-	timedOut                        bool
+	state                    string
+	offer                    protocol.Offer
+	firstAt, beganAt, linkAt machine.Micros
+	challenges               []modelChallenge
+	proved                   bool // there is a proofAt
+	proofAt                  machine.Micros
+	hint                     protocol.Reason // 0: none
+	hintAt                   machine.Micros
+	agreed                   protocol.Agreed
+	serverNonce              protocol.Nonce
+	keys                     protocol.Keys
+	heardAt                  machine.Micros
+	spoke, confirmed, proven bool
+	reason                   protocol.Reason // why it ended; 0: a time-out, or it was closed
+	timedOut                 bool
 }
 
 type modelChallenge struct {

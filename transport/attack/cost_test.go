@@ -15,6 +15,22 @@ import (
 
 var rng = rand.New(rand.NewPCG(1, 2))
 
+// ownersKinds are datagrams of somebody who owns an address, for which he has a cookie: they cost him a
+// round trip each 5 s.
+func ownersKinds(d *desk) []forgery {
+	proof := func(change func(*session.ClientConfig)) []byte {
+		x := d.guest("192.0.2.1:9000", 1, change)
+		challenge, _ := d.gets(x.at, x.polls1())
+		x.receives(challenge)
+		return x.polls1()
+	}
+	return []forgery{
+		{"PROOF by a wrong key", proof(func(c *session.ClientConfig) { c.Key = session.Key{66} })},
+		{"PROOF of another protocol", proof(func(c *session.ClientConfig) { c.Protocol = 7 })},
+		{"PROOF that was taken before", proof(nil)},
+	}
+}
+
 // forgedKinds are datagrams that an attacker can send at no cost to himself, each by its kind, at a desk with
 // living connections.
 func forgedKinds(d *desk, g *guest) []forgery {
@@ -144,6 +160,17 @@ func BenchmarkForged(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					give(f)
+				}
+			})
+		}
+		for _, f := range ownersKinds(d) {
+			b.Run(f.name+" of "+map[int]string{10: "10", 10_000: "10,000"}[connections], func(b *testing.B) {
+				b.ReportAllocs()
+				answer := make([]byte, 0, 100)
+				for b.Loop() {
+					if answer, _, _ := d.Receive(d.now, session.AddressOfText("192.0.2.1:9000"), f.datagram, answer); len(answer) == 0 {
+						b.Fatal("no answer")
+					}
 				}
 			})
 		}

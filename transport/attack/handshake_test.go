@@ -194,6 +194,17 @@ func TestHijackByResume(t *testing.T) {
 				}
 			}
 		}
+		if identity != 0 { // somebody with another key claims the link as his own
+			x := d.guest(own, 2, nil)
+			m := check.Must(session.Decode(x.polls1()))
+			m.Resume = g.Link().ID()
+			challenge, _ := d.gets(own, encode(m))
+			c := check.Must(session.Decode(challenge))
+			m.Kind, m.Stamp, m.Cookie = session.KindProof, c.Stamp, c.Cookie
+			m.Proof = session.ProofOf(keys[2], &m, &m)
+			_, event := d.gets(own, encode(m))
+			check.Same(t, "what the PROOF of another identity does", event.Kind, session.EventRefused)
+		}
 		check.Same(t, "where it is", g.entry().Address(), session.AddressOfText(g.at))
 		check.Same(t, "data", d.opens(g.at, g.seals()), nil)
 	}

@@ -1,0 +1,305 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/packet"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
+	"github.com/chunkwire/chunkwire/testvectors/script"
+)
+
+// connectionStage is one end of a connection in a script, and a peer that sends what the script
+// says and acks what it gets.
+type connectionStage struct {
+	*tracedConnection
+	cfg    contract.ConnectionConfig
+	events []contract.ConnectionEvent
+	rows   [][]string
+
+	peer   *packet.Endpoint
+	opener *session.Receiver
+	sealer session.Direction
+	sealed int64
+	last   []byte // the datagram that the peer sent last
+}
+
+// connectionEndpoint adds a trace of one end of a connection.
+func (g *group) connectionEndpoint(s script.Script) error {
+	with, lines, err := script.ParseSaid(s.Lines)
+	if err != nil {
+		return err
+	}
+	cfg, err := script.ConnectionConfig(with)
+	if err != nil {
+		return err
+	}
+	if cfg.Side == "" {
+		cfg.Side = contract.SideClient
+	}
+	t := newConnectionStage(sided(cfg, cfg.Side))
+	for _, line := range lines {
+		if err := t.line(line); err != nil {
+			return err
+		}
+	}
+	if err := namesRows(s, t.rows); err != nil {
+		return err
+	}
+	g.addScript(s, "", nil, asJSON(contract.ConnectionRequest{Op: contract.OpConnection, Config: t.cfg, Events: t.events}), asJSON(connectionTrace(t.cfg, t.events)))
+	return nil
+}
+
+func newConnectionStage(cfg contract.ConnectionConfig) *connectionStage {
+	return &connectionStage{
+		tracedConnection: newTracedConnection(cfg), cfg: cfg,
+		peer:   packet.New(packet.Config{Limits: usualLimits, FragmentAbove: connection.Payload, Profile: "default"}),
+		opener: session.NewReceiver(session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link}),
+		sealer: session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
+	}
+}
+
+// line runs a line and compares what comes of it.
+func (t *connectionStage) line(line script.Said) error {
+	var got []string
+	figures := map[string]string{}
+	for i, at := range line.Times {
+		list, err := t.event(at, i, line)
+		if err != nil {
+			return fmt.Errorf("%q: %w", line.Text, err)
+		}
+		for _, e := range list {
+			step := t.step(e)
+			t.events, t.rows = append(t.events, e), append(t.rows, step.Rows)
+			words, err := t.describe(at, step, slices.Contains(line.Args, "lost"))
+			if err != nil {
+				return fmt.Errorf("%q: %w", line.Text, err)
+			}
+			got = append(got, words...)
+			figures["state"], figures["refused"], figures["ended"], figures["@"] = step.State, refusedText(step.Refused), connectionEndedText(step.Ended), never
+			if step.Deadline != nil {
+				figures["@"] = fmt.Sprint(*step.Deadline)
+			}
+		}
+	}
+	return line.Check(got, figures)
+}
+
+func connectionEndedText(e *contract.ConnectionEnded) string {
+	switch {
+	case e == nil:
+		return "no"
+	case e.Code == nil:
+		return e.Why
+	}
+	return fmt.Sprintf("%d:%s:%s", *e.Code, *e.Text, map[bool]string{true: "remote", false: "local"}[*e.Remote])
+}
+
+// event returns the events of a line at a time.
+func (t *connectionStage) event(at int64, i int, line script.Said) ([]contract.ConnectionEvent, error) {
+	number := func(n int) *int64 {
+		v := int64(0)
+		if n < len(line.Args) {
+			v, _ = strconv.ParseInt(line.Args[n], 10, 64)
+		}
+		return &v
+	}
+	e := contract.ConnectionEvent{At: at, Event: line.Event}
+	switch line.Event {
+	case contract.EventSend:
+		e.Channel, e.Data, e.Lifetime.Is = number(0), hexOf(script.Content(len(t.events), int(*number(1)))), true
+		if life, ok := line.With["life"]; ok {
+			us, err := script.Time(life)
+			e.Lifetime.Value = &us
+			return []contract.ConnectionEvent{e}, err
+		}
+	case contract.EventRead:
+		e.Channel = number(0)
+	case contract.EventSendChunk:
+		e.Size = number(0)
+	case contract.EventClose:
+		text := strings.Join(line.Args[min(1, len(line.Args)):], " ")
+		e.Code, e.Text = number(0), &text
+	case contract.EventPoll, contract.EventReadChunk:
+	default:
+		datagrams, err := t.datagrams(at, i, line)
+		var list []contract.ConnectionEvent
+		for _, b := range datagrams {
+			list = append(list, contract.ConnectionEvent{At: at, Event: contract.EventReceive, Hex: hexOf(b)})
+		}
+		return list, err
+	}
+	return []contract.ConnectionEvent{e}, nil
+}
+
+// datagrams is what the peer sends: a packet of records, or something else.
+func (t *connectionStage) datagrams(at int64, i int, line script.Said) ([][]byte, error) {
+	switch line.Event {
+	case "again":
+		return [][]byte{t.last}, nil
+	case "forged":
+		return [][]byte{with(t.last, len(t.last)-1, t.last[len(t.last)-1]^1)}, nil
+	case "raw":
+		b, err := hex.DecodeString(line.Args[0])
+		return [][]byte{b}, err
+	case "body":
+		b, err := hex.DecodeString(line.Args[0])
+		return [][]byte{t.seal(b)}, err
+	case "packet":
+		payload, err := t.payload(i, line.Args)
+		if err != nil {
+			return nil, err
+		}
+		var list [][]byte
+		for _, body := range t.peer.Send(at, payload).Datagrams {
+			list = append(list, t.seal(body))
+		}
+		return list, nil
+	}
+	return nil, fmt.Errorf("no event %q", line.Event)
+}
+
+func (t *connectionStage) seal(body []byte) []byte {
+	t.last = t.sealer.Seal(t.sealed, body)
+	t.sealed++
+	return t.last
+}
+
+// payload reads records: pad, close:CODE:TEXT, m:CHANNEL:SEQUENCE:SIZE, u:CHANNEL:SIZE,
+// r:CHANNEL:BASE/ROOM, st:CHANNEL:NEXT, s:LANE:CHUNK:ID/NUM:SIZE, a:LANE:CHUNK:BITS, or
+// x:PAYLOAD. A # is the number of the event.
+func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
+	var list []connection.Record
+	for _, word := range words {
+		word = strings.ReplaceAll(word, "#", strconv.Itoa(i))
+		part := strings.Split(word, ":")
+		number := func(n int) int64 {
+			v := int64(0)
+			if n < len(part) {
+				v, _ = strconv.ParseInt(strings.Split(part[n], "/")[0], 10, 64)
+			}
+			return v
+		}
+		behind := func(n int) int64 {
+			_, text, _ := strings.Cut(part[n], "/")
+			v, _ := strconv.ParseInt(text, 10, 64)
+			return v
+		}
+		switch part[0] {
+		case "pad":
+			list = append(list, ofChannel(pad))
+		case "close":
+			list = append(list, closeRecord(number(1), part[2]))
+		case "m":
+			list = append(list, ofChannel(message(number(1), number(2), script.Content(int(number(2)), int(number(3))))))
+		case "u":
+			list = append(list, ofChannel(unreliable(number(1), script.Content(i, int(number(2))))))
+		case "r":
+			list = append(list, ofChannel(report(number(1), number(2), behind(2))))
+		case "st":
+			list = append(list, ofChannel(status(number(1), number(2))))
+		case "s":
+			list = append(list, sliceRecord(number(1), slice(number(2), number(3), behind(3), sample(int(number(4))))))
+		case "a":
+			list = append(list, ackRecord(number(1), ack(number(2), bitsIn(part[3]))))
+		case "x":
+			return hex.DecodeString(part[1])
+		default:
+			return nil, fmt.Errorf("no record %q", word)
+		}
+	}
+	return connection.Encode(connection.Format{Lanes: 16}, list)
+}
+
+// describe writes a step as scripts do. What was not lost is given to the peer.
+func (t *connectionStage) describe(at int64, step contract.ConnectionStep, lost bool) (got []string, err error) {
+	sent := step.Datagrams
+	for _, row := range step.Rows {
+		got = append(got, row)
+		if slices.Contains([]string{"K7", "K13", "K18"}, row) {
+			text, err := t.sent(at, bytesIn(sent[0]), lost)
+			if err != nil {
+				return nil, err
+			}
+			sent = sent[1:]
+			got = append(got, ">"+text)
+		}
+	}
+	switch r := step.Read; {
+	case r == nil:
+	case r.Skipped:
+		got = append(got, fmt.Sprintf("!%d", r.Sequence))
+	default:
+		got = append(got, fmt.Sprintf("=%d:%d", r.Sequence, len(*r.Data)/2))
+	}
+	if step.Chunk != nil {
+		got = append(got, fmt.Sprintf("chunk:%d", step.Chunk.Size))
+	}
+	return got, nil
+}
+
+// sent writes a datagram of the end.
+func (t *connectionStage) sent(at int64, datagram []byte, lost bool) (string, error) {
+	_, body, err := t.opener.Open(datagram)
+	if err != nil {
+		return "", err
+	}
+	if !lost {
+		t.peer.Receive(at, body)
+	}
+	p, err := packet.Decode(usualLimits, body)
+	if err != nil {
+		return "", err
+	}
+	if p.IsFragment {
+		return fmt.Sprintf("fragment:%d/%d", p.ID, p.Count), nil
+	}
+	records, err := connection.Decode(connection.Format{Lanes: 16}, p.Data)
+	if err != nil {
+		return "", err
+	}
+	var words []string
+	for _, r := range records {
+		words = append(words, recordWord(r))
+	}
+	return strings.Join(counted(words), "+"), nil
+}
+
+// counted writes words that follow each other and are the same as WORD*COUNT.
+func counted(words []string) (list []string) {
+	for i := 0; i < len(words); {
+		n := 1
+		for i+n < len(words) && words[i+n] == words[i] {
+			n++
+		}
+		if n > 1 {
+			list = append(list, fmt.Sprintf("%s*%d", words[i], n))
+		} else {
+			list = append(list, words[i])
+		}
+		i += n
+	}
+	return list
+}
+
+// recordWord writes a record, with its channel or lane.
+func recordWord(r connection.Record) string {
+	switch r.Type {
+	case connection.Close:
+		return fmt.Sprintf("CLOSE:%d:%s", r.Code, r.Text)
+	case connection.Slice:
+		return fmt.Sprintf("slice%d.%d", r.Lane, r.Packet.SliceID)
+	case connection.ChunkAck:
+		return fmt.Sprintf("ack%d", r.Lane)
+	}
+	if r.Channel.Type == channel.Pad {
+		return "PAD"
+	}
+	return fmt.Sprintf("%s%d", r.Channel.Type, r.Channel.Channel)
+}
