@@ -314,10 +314,17 @@ func TestAServerThatHearsNothing(t *testing.T) {
 	check.That(t, errors.Is(c.Err(), session.ErrTimeout), c.Err().Error())
 }
 
-// A handshake that ends before the client sealed anything costs no connection.
+// A handshake that ends before the client sealed anything costs no connection, and draws nothing
+// but answers (CXS-15).
 func TestHalfOpen(t *testing.T) {
 	n := newNetwork(t, 1, 1, anyone)
-	n.drop = func(l letter) bool { return l.to == serverAddress && l.data[0] == byte(session.CRC) }
+	answers := map[session.Kind]int{}
+	n.drop = func(l letter) bool {
+		if l.to != serverAddress {
+			answers[session.Kind(l.data[0])]++
+		}
+		return l.to == serverAddress && l.data[0] == byte(session.CRC)
+	}
 	c := n.link(0, connection.ClientConfig{})
 	n.until("the client is open", second, func() bool { return c.State() == session.Open })
 	check.Equal(t, "connections", n.server.Stats().Session.Living, 1)
@@ -330,6 +337,8 @@ func TestHalfOpen(t *testing.T) {
 	check.That(t, errors.Is(err, session.ErrTag) && got.Peer == nil && got.Answer == nil, "it is refused")
 	check.Equal(t, "refused", n.server.Stats().Refused, 1)
 
+	n.Wait(second)
+	check.Equal(t, "what the server sent", answers, map[session.Kind]int{session.KindChallenge: 1, session.KindLinked: 1})
 	c.Client = nil // or it would link again
 	n.until("it is forgotten", 6*second, func() bool { return n.server.Stats().Session.Living == 0 })
 }
