@@ -352,9 +352,9 @@ func (o playObjects) encode(v any) error {
 
 func (o playObjects) second(n int, rows []playRow) error {
 	return o.encode(struct {
-		Kind    string    `json:"kind"`
-		Second  int       `json:"second"`
-		Clients []playRow `json:"clients"`
+		Kind   string    `json:"kind"`
+		Second int       `json:"second"`
+		Rows   []playRow `json:"rows"` // one for each client
 	}{"second", n, rows})
 }
 
