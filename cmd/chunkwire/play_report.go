@@ -226,8 +226,7 @@ func (l *gameLink) state() string {
 type playLines struct {
 	screen
 	mu    *sync.Mutex
-	drawn int      // lines of the table that are on the screen
-	said  []string // events, which stay above the table
+	drawn int // lines of the table that are on the screen
 }
 
 func newPlayLines(s screen) playView { return &playLines{screen: s, mu: new(sync.Mutex)} }
