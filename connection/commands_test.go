@@ -148,7 +148,7 @@ var pairVerbs = []*stateful.Verb[*pairSystem]{
 }
 
 // Both ends of a connection do what their models do, whatever is asked of them and whatever
-// comes (sections 8 and 9).
+// comes (sections 8 and 9; CXL-13).
 func TestCommandsToConnections(t *testing.T) {
 	small := connection.Config{Tick: 10 * ms, MessageRate: 64_000, Channels: []channel.Config{
 		{ID: 0, Kind: channel.Unreliable, QueueBytes: 1 << 19},

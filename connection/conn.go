@@ -385,14 +385,14 @@ func checkClose(code uint16, text string) error {
 }
 
 // relinked notes that the handshake was made again: the other end is there. It is no event
-// (CXL-10).
+// (CXL-11).
 func (c *Conn) relinked(now machine.Micros) {
 	c.advance(now)
 	c.heardAt, c.moving = c.now, false
 }
 
 // move says that this end has another address. The other end refuses what comes from there until
-// the handshake was made again, so nothing is sent before (CXL-10).
+// the handshake was made again, so nothing is sent before (CXL-16).
 func (c *Conn) move(now machine.Micros) {
 	c.forgetPath(now)
 	c.moving = true
@@ -472,7 +472,8 @@ func (c *Conn) learn() (acked bool) {
 	return acked
 }
 
-// forgetPath makes all estimates begin anew: the other end is at another address, or this one.
+// forgetPath makes all estimates begin anew: the other end is at another address, or this one
+// (CXL-10).
 func (c *Conn) forgetPath(now machine.Micros) {
 	c.advance(now)
 	c.packets.ForgetPath(c.now)
