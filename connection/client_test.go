@@ -122,8 +122,7 @@ func TestAnotherAddressChangesNothing(t *testing.T) {
 	check.Equal(t, "message", read(p.Conn, n.Now(), ordered), "once")
 }
 
-// A client that is told so goes on at a new address at once; one that is not, after SILENCE
-// (CXL-16).
+// A client that is told so goes on at a new address at once; one that is not, after SILENCE.
 func TestHowLongAMoveTakes(t *testing.T) {
 	for told, most := range map[bool]machine.Micros{true: 200 * ms, false: 3*second + 200*ms} {
 		n := newNetwork(t, 1, 1, anyone)
@@ -168,6 +167,19 @@ func TestAMoveForgetsThePath(t *testing.T) {
 	e := p.Estimates(n.Now())
 	check.That(t, e.Measured && e.SRTT >= 200*ms && e.MinRTT >= 200*ms, "the new path is measured, and nothing else")
 	check.Equal(t, "lost on the new path", e.Lost, 0)
+}
+
+// So do the schedulers of chunks: what follows a move goes at the first pace.
+func TestAMoveForgetsTheSchedulers(t *testing.T) {
+	n := newNetwork(t, 1, 1, anyone)
+	c, p := n.open(0, connection.ClientConfig{})
+	check.Must(p.SendChunk(n.Now(), content(codec.MaxChunkSize, 1)))
+	n.until("the chunk is there", 5*second, func() bool { return p.Delivered() })
+	check.That(t, p.Stats().Chunks.Sender.Schedule.SmoothedRTT > 0, "the round trip is known")
+	c.at = address(5)
+	c.Move(n.Now())
+	n.until("it has moved", second, func() bool { return p.Address() == address(5) })
+	check.Equal(t, "round trip", p.Stats().Chunks.Sender.Schedule.SmoothedRTT, 0)
 }
 
 // Whoever may not come in is told why, and when: with a proof at once, without one after a
@@ -315,11 +327,17 @@ func TestAServerThatHearsNothing(t *testing.T) {
 	check.That(t, errors.Is(c.Err(), session.ErrTimeout), c.Err().Error())
 }
 
-// A handshake that ends before the client sealed anything costs no connection, and draws nothing but
-// LINKED (CXS-15).
+// A handshake that ends before the client sealed anything costs no connection, and draws nothing
+// but answers (CXS-15).
 func TestHalfOpen(t *testing.T) {
 	n := newNetwork(t, 1, 1, anyone)
-	n.drop = func(l letter) bool { return l.to == serverAddress && l.data[0] == byte(session.CRC) }
+	answers := map[session.Kind]int{}
+	n.drop = func(l letter) bool {
+		if l.to != serverAddress {
+			answers[session.Kind(l.data[0])]++
+		}
+		return l.to == serverAddress && l.data[0] == byte(session.CRC)
+	}
 	c := n.link(0, connection.ClientConfig{})
 	n.until("the client is open", second, func() bool { return c.State() == session.Open })
 	check.Equal(t, "connections", n.server.Stats().Session.Living, 1)
@@ -332,6 +350,8 @@ func TestHalfOpen(t *testing.T) {
 	check.That(t, errors.Is(err, session.ErrTag) && got.Peer == nil && got.Answer == nil, "it is refused")
 	check.Equal(t, "refused", n.server.Stats().Refused, 1)
 
+	n.Wait(second)
+	check.Equal(t, "what the server sent", answers, map[session.Kind]int{session.KindChallenge: 1, session.KindLinked: 1})
 	c.Client = nil // or it would link again
 	n.until("it is forgotten", 6*second, func() bool { return n.server.Stats().Session.Living == 0 })
 }

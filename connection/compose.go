@@ -127,7 +127,7 @@ func (c *Conn) compose() bool {
 	} else {
 		c.composeRecords(&r)
 	}
-	if !c.mux.Pending() || r.messages && c.out.messages == 0 {
+	if !c.mux.Pending() || r.messages && len(c.out.payload) == 0 {
 		c.ticking = false
 	}
 	if len(c.out.payload) == 0 && r.alive {

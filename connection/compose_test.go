@@ -67,7 +67,7 @@ func quietClient(t testing.TB, cfg connection.Config) (*connection.Conn, *reader
 }
 
 // A message that was sent between two ticks waits for the next one, unless a packet goes for
-// another reason: then it goes along (CXM-1, CXM-2).
+// another reason: then it goes along. The deadline names each of these times (CXM-1, CXM-2, CXM-9).
 func TestWhatWaitsRides(t *testing.T) {
 	a, r, p := quietClient(t, connection.Config{})
 	check.Same(t, "error", a.Send(10*ms, ordered, []byte("waits"), 0), nil)
@@ -168,7 +168,8 @@ func TestTheBudgetInBad(t *testing.T) {
 	check.Equal(t, "records", r.records(t, out[0]), []int{int(channel.TypeReport)})
 }
 
-// A message that goes alone finds its packet while acks of chunks go all the time (CXM-11).
+// A message that goes alone finds its packet, larger than any other, while acks of chunks go all
+// the time (CXM-1, CXM-11).
 func TestALargeMessageWhileAChunkArrives(t *testing.T) {
 	for seed := range uint64(20) {
 		a, b := pair(connection.Config{})
@@ -189,7 +190,7 @@ func TestALargeMessageWhileAChunkArrives(t *testing.T) {
 	}
 }
 
-// The acks of sixteen lanes do not fit one payload; all go all the same.
+// The acks of sixteen lanes do not fit one payload; all go all the same (CXM-1, CXM-10).
 func TestAcksOfManyLanes(t *testing.T) {
 	agreed := plenty
 	agreed.Lanes = lanes.Most
@@ -212,7 +213,7 @@ func TestAcksOfManyLanes(t *testing.T) {
 	check.Equal(t, "acks", acks, lanes.Most)
 }
 
-// A rate for slices holds, with all headers.
+// A rate for slices holds, with all headers (CXM-5).
 func TestMaxRateOfAConnection(t *testing.T) {
 	const rate = 2_000_000
 	a, b := pair(connection.Config{Chunks: lanes.Config{MaxRate: rate}})
@@ -244,7 +245,7 @@ func TestSlicesYield(t *testing.T) {
 }
 
 // Nothing is lost by a move that the client was told of: what is sent right after it waits until
-// the server knows where the client is, and then goes at once (CXL-10).
+// the server knows where the client is, and then goes at once (CXL-16).
 func TestSentRightAfterAMove(t *testing.T) {
 	n := newNetwork(t, 1, 1, anyone)
 	c, p := n.open(0, connection.ClientConfig{})
@@ -309,4 +310,32 @@ func drawPayload(t *rapid.T) (b []byte) {
 		b[rapid.IntRange(0, len(b)-1).Draw(t, "place")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
 	}
 	return b[:min(len(b), 1160)]
+}
+
+// What the packet layer knows of the path the channels know, too: a message that is lost is
+// repeated soon after a round trip of 40 ms, and not after 250 ms, as on a path of which nothing
+// is known (CXM-6).
+func TestChannelsKnowThePath(t *testing.T) {
+	a, b := pair(connection.Config{})
+	w := newWorld(netsim.Path{Delay: 20 * time.Millisecond}, 1, a, b)
+	for known, most := range map[bool]machine.Micros{false: 400 * ms, true: 200 * ms} {
+		if known {
+			w.Wait(5 * second)
+			for range 10 {
+				check.Same(t, "error", a.Send(w.Now(), ordered, []byte("x"), 0), nil)
+				w.Wait(200 * ms)
+				check.Equal(t, "message", read(b, w.Now(), ordered), "x")
+			}
+		}
+		check.Same(t, "error", w.down.SetPath(netsim.Path{Loss: 100}), nil)
+		at := w.Now()
+		check.Same(t, "error", a.Send(at, ordered, []byte("lost"), 0), nil)
+		w.Wait(30 * ms)
+		check.Same(t, "error", w.down.SetPath(netsim.Path{Delay: 20 * time.Millisecond}), nil)
+		check.That(t, w.Run(at+second, func() bool { return b.Readable() != 0 }), "it comes")
+		check.Equal(t, "message", read(b, w.Now(), ordered), "lost")
+		t.Logf("known %v: after %d us", known, w.Now()-at)
+		check.That(t, w.Now()-at <= most && (known || w.Now()-at > 200*ms), "when it should")
+		w.Wait(second)
+	}
 }

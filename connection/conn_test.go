@@ -3,13 +3,19 @@ package connection_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/session"
 )
 
@@ -26,6 +32,87 @@ func TestEverythingAtOnce(t *testing.T) {
 		for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
 			t.Run(fmt.Sprintf("%v %v%%", mode, path.Loss), func(t *testing.T) { everythingAtOnce(t, path, mode) })
 		}
+	}
+}
+
+// A connection begins with nothing sent and nothing known, and says so at once (K7, CXL-13).
+func TestANewConnection(t *testing.T) {
+	a, b := pair(connection.Config{})
+	for _, c := range []*connection.Conn{a, b} {
+		wantRow(t, c, "", connection.Open)
+		check.Same(t, "error", c.Err(), nil)
+		check.Same(t, "mode", c.Mode(), packet.Bad)
+		check.That(t, c.Delivered() && c.Readable() == 0 && c.ChunkSize() == 0 && !c.Estimates(0).Measured, "nothing was sent, nothing came")
+		check.Same(t, "deadline", c.Deadline(), 0)
+		d, ok := c.Poll(0, []byte("before"))
+		check.That(t, ok && string(d[:6]) == "before", "a pad goes, behind what was given")
+		wantRow(t, c, "K7", connection.Open)
+		_, ok = c.Poll(0, nil)
+		check.That(t, !ok, "and nothing else")
+		wantRow(t, c, "K8", connection.Open)
+		check.Equal(t, "sent", c.Counts().DatagramsSent, 1)
+		check.Equal(t, "bytes", c.Counts().BytesSent, int64(len(d)-6))
+		check.Equal(t, "messages", c.SenderStats(ordered).Messages+c.ReceiverStats(ordered).Received, 0)
+	}
+}
+
+// A configuration that is not allowed is refused, with what is wrong of which layer.
+func TestConfig(t *testing.T) {
+	client, _ := links(session.CRC, plenty)
+	bad := map[string]connection.Config{
+		"lanes":      {Terms: session.Terms{Lanes: 17}},
+		"no lanes":   {Terms: session.Terms{Lanes: -2}},
+		"tick":       {Tick: 4 * ms},
+		"long tick":  {Tick: 101 * ms},
+		"rate":       {MessageRate: 63_999},
+		"high rate":  {MessageRate: 8_000_000_001},
+		"packets":    {Packets: packet.Format{FragmentSize: 1161}},
+		"channels":   {Channels: []channel.Config{{ID: 1}, {ID: 1}}},
+		"slice rate": {Chunks: lanes.Config{MaxRate: 1}},
+	}
+	for name, cfg := range bad {
+		_, err := connection.NewConn(cfg, client, connection.ClientSide, 0)
+		check.That(t, errors.Is(err, machine.ErrConfig), name)
+		_, err = connection.NewClient(connection.ClientConfig{Config: cfg, Random: rand.NewChaCha8([32]byte{})}, 0)
+		check.That(t, errors.Is(err, machine.ErrConfig), name)
+		_, err = connection.NewServer(connection.ServerConfig{Config: cfg, Anonymous: true, Random: rand.NewChaCha8([32]byte{})})
+		check.That(t, errors.Is(err, machine.ErrConfig), name)
+	}
+	_, err := connection.NewClient(connection.ClientConfig{}, 0)
+	check.That(t, errors.Is(err, machine.ErrConfig), "a client without randomness")
+	_, err = connection.NewServer(connection.ServerConfig{Anonymous: true})
+	check.That(t, errors.Is(err, machine.ErrConfig), "a server without randomness")
+
+	for _, lanes := range []int{connection.NoLanes, 0, 16} {
+		cfg := check.Must(connection.Config{Terms: session.Terms{Lanes: lanes}, Channels: []channel.Config{}}.Complete())
+		check.That(t, len(cfg.Channels) == 0 && cfg.Tick == 16_667 && cfg.MessageRate == 8_000_000, "the defaults")
+	}
+}
+
+// What both ends must agree on above the session is summed up, whatever the order and what is
+// left to its default (CXP-4).
+func TestFormat(t *testing.T) {
+	sum := func(cfg connection.Config) [8]byte { return check.Must(cfg.Complete()).Format }
+	standard := sum(connection.Config{})
+	same := connection.DefaultChannels()
+	slices.Reverse(same)
+	same[1].Format = channel.Format{Window: 1024, Data: 1024, Group: 64}
+	same[2].Format.Window = 64 // of an unreliable channel: not used
+	same[0].Priority, same[0].SendQueue = 200, 100
+	check.Equal(t, "format", sum(connection.Config{Channels: same, Packets: packet.Format{FragmentSize: 1024}, Tick: 5 * ms}), standard)
+	for i, change := range []func(*connection.Config){
+		func(cfg *connection.Config) { cfg.Packets.FragmentSize = 1023 },
+		func(cfg *connection.Config) { cfg.Packets.MaxFragments = 17 },
+		func(cfg *connection.Config) { cfg.Channels = connection.DefaultChannels()[1:] },
+		func(cfg *connection.Config) { cfg.Channels[0].ID = 9 },
+		func(cfg *connection.Config) { cfg.Channels[1].Kind = channel.Unordered },
+		func(cfg *connection.Config) { cfg.Channels[1].Window = 512 },
+		func(cfg *connection.Config) { cfg.Channels[1].Data = 1023 },
+		func(cfg *connection.Config) { cfg.Channels[1].Group = 63 },
+	} {
+		cfg := connection.Config{Channels: connection.DefaultChannels()}
+		change(&cfg)
+		check.That(t, sum(cfg) != standard, fmt.Sprint("change ", i, " is seen"))
 	}
 }
 

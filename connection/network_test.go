@@ -2,7 +2,6 @@ package connection_test
 
 import (
 	"encoding/binary"
-	"io"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -135,26 +134,25 @@ func newNetwork(t testing.TB, seed uint64, clients int, cfg connection.ServerCon
 	return n
 }
 
-// source returns a source of randomness that no other one repeats: ends with equal nonces would have
-// equal keys.
-func (n *network) source() io.Reader {
-	var seed [32]byte
-	binary.BigEndian.PutUint64(seed[:], n.random.Uint64())
-	return rand.NewChaCha8(seed)
-}
-
 // restart begins a new server, which knows nothing of the one before.
 func (n *network) restart(cfg connection.ServerConfig) {
-	cfg.Random = n.source()
+	cfg.Random = n.randomness()
 	*n.server = serverEnd{Server: check.Must(connection.NewServer(cfg))}
 }
 
 // link begins a new client at a place.
 func (n *network) link(place int, cfg connection.ClientConfig) *clientEnd {
-	cfg.Random = n.source()
+	cfg.Random = n.randomness()
 	c := n.clients[place]
 	c.Client = check.Must(connection.NewClient(cfg, n.Now()))
 	return c
+}
+
+// randomness returns a source of its own for a machine: no two draw the same nonces.
+func (n *network) randomness() *rand.ChaCha8 {
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], n.random.Uint64())
+	return rand.NewChaCha8(seed)
 }
 
 // carry takes a datagram to whoever is at its address when it is sent.

@@ -374,7 +374,7 @@ func (m *ConnModel) compose() *modelPayload {
 	} else {
 		m.fill(p, chunkAck, report, slice, chunkAck || report || owed || alive || messages)
 	}
-	if !m.mux.Pending() || messages && p.messages == 0 {
+	if !m.mux.Pending() || messages && len(p.bytes) == 0 {
 		m.ticking = false
 	}
 	if len(p.bytes) == 0 && alive {
