@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/chunkwire/chunkwire/connection"
@@ -131,6 +132,7 @@ func TestEverythingForged(t *testing.T) {
 				return true
 			})
 			took := c.talks(t)
+			c.relay.filter(nil)
 			t.Logf("%v: %v with %d forged datagrams", mode, took, forged)
 			time.Sleep(5 * time.Second)
 			check.Same(t, "client", c.client.Err(), nil)
@@ -185,7 +187,7 @@ func TestAHandshakeWithoutData(t *testing.T) {
 		}))
 		client.desk.now = 0
 		victim.says(s.Addr(), client.polls1())
-		time.Sleep(ms)
+		synctest.Wait()
 		client.receives(answer)
 		for range 5 {
 			victim.says(s.Addr(), client.polls1())
@@ -193,6 +195,7 @@ func TestAHandshakeWithoutData(t *testing.T) {
 			client.desk.now += second
 		}
 		time.Sleep(20 * time.Second)
+		synctest.Wait()
 		in, out := victim.traffic()
 		t.Logf("%d datagrams, %d bytes draw %d datagrams, %d bytes: %v", out.datagrams, out.bytes, in.datagrams, in.bytes, answers)
 		check.Equal(t, "answers", answers, map[string]int{"CHALLENGE": 2, "LINKED": 4})

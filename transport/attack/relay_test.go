@@ -30,6 +30,7 @@ type relay struct {
 	remembers bool     // what comes to an address that it had before goes to the client
 	client    net.Addr
 	seen      [2][][]byte
+	passing   sync.Mutex                              // one call of pass at a time
 	pass      func(d direction, datagram []byte) bool // whether a datagram goes on; nil: all do
 }
 
@@ -73,9 +74,16 @@ func (r *relay) carry(d direction, datagram []byte) {
 	r.seen[d] = append(r.seen[d], bytes.Clone(datagram))
 	pass := r.pass
 	r.mu.Unlock()
-	if pass == nil || pass(d, datagram) {
+	if pass == nil || r.passes(pass, d, datagram) {
 		r.send(d, datagram)
 	}
+}
+
+// passes asks a filter, one datagram at a time.
+func (r *relay) passes(pass func(d direction, datagram []byte) bool, d direction, datagram []byte) bool {
+	r.passing.Lock()
+	defer r.passing.Unlock()
+	return pass(d, datagram)
 }
 
 // send sends a datagram as if it came from the other end.
@@ -90,11 +98,13 @@ func (r *relay) send(d direction, datagram []byte) {
 	}
 }
 
-// filter sets which datagrams go on.
+// filter sets which datagrams go on. The filter before is not called any more when it returns.
 func (r *relay) filter(pass func(d direction, datagram []byte) bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.pass = pass
+	r.mu.Unlock()
+	r.passing.Lock()
+	defer r.passing.Unlock()
 }
 
 // recorded returns what came so far, in order, whether it went on or not.
