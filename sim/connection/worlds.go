@@ -381,7 +381,7 @@ func (w *world) replaced(now machine.Micros, p *protocol.Peer) {
 	w.counts.Replaced++
 	w.note("replaced: link %d", w.peers[p].link())
 	if !w.keyed {
-		w.check(errors.New("CXT-SAFE-3: an anonymous client is replaced"))
+		w.check(errors.New("CXT-SAFE-4: an anonymous client is replaced"))
 	}
 }
 
@@ -533,7 +533,7 @@ func (w *world) settled() error {
 		switch {
 		case p.State() == protocol.Closed:
 		case !open[u.link()]:
-			return fmt.Errorf("CXT-LIVE-1: link %d is open at the server alone", u.link())
+			return fmt.Errorf("CXT-LIVE-2: link %d is open at the server alone", u.link())
 		default:
 			delete(open, u.link())
 			if err := w.judge.Settled(u.link(), ServerSide); err != nil {
@@ -542,7 +542,7 @@ func (w *world) settled() error {
 		}
 	}
 	for link := range open {
-		return fmt.Errorf("CXT-LIVE-1: link %d is open at the client alone", link)
+		return fmt.Errorf("CXT-LIVE-2: link %d is open at the client alone", link)
 	}
 	return nil
 }
@@ -587,10 +587,10 @@ func (w *world) end() {
 	}
 	began := w.net.Now()
 	if !w.net.Run(began+worldEnds, func() bool { return w.err != nil || over() }) {
-		w.check(fmt.Errorf("CXT-LIVE-4: %d us after all close: clients and %d peers are not closed", worldEnds, len(w.net.Server.Peers)))
+		w.check(fmt.Errorf("CXT-LIVE-2: %d us after all close: clients and %d peers are not closed", worldEnds, len(w.net.Server.Peers)))
 	}
 	if took := w.net.Now() - began; took > 200*machine.Millisecond {
-		w.check(fmt.Errorf("CXT-LIVE-4: the end takes %d us on a good network", took))
+		w.check(fmt.Errorf("CXT-LIVE-2: the end takes %d us on a good network", took))
 	}
 	w.net.Wait(machine.Second)
 	for _, u := range w.peers {
