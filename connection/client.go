@@ -74,6 +74,7 @@ func (c *Client) receiveMessage(now machine.Micros, datagram []byte) error {
 func (c *Client) linked(now machine.Micros) (err error) {
 	if c.conn != nil {
 		c.conn.relinked(now)
+		c.conn.forgetPath(now)
 		return nil
 	}
 	c.conn, err = newConn(&c.cfg, c.session.Link(), ClientSide, now)

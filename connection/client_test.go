@@ -169,6 +169,19 @@ func TestAMoveForgetsThePath(t *testing.T) {
 	check.Equal(t, "lost on the new path", e.Lost, 0)
 }
 
+// So do the schedulers of chunks: what follows a move goes at the first pace.
+func TestAMoveForgetsTheSchedulers(t *testing.T) {
+	n := newNetwork(t, 1, 1, anyone)
+	c, p := n.open(0, connection.ClientConfig{})
+	check.Must(p.SendChunk(n.Now(), content(codec.MaxChunkSize, 1)))
+	n.until("the chunk is there", 5*second, func() bool { return p.Delivered() })
+	check.That(t, p.Stats().Chunks.Sender.Schedule.SmoothedRTT > 0, "the round trip is known")
+	c.at = address(5)
+	c.Move(n.Now())
+	n.until("it has moved", second, func() bool { return p.Address() == address(5) })
+	check.Equal(t, "round trip", p.Stats().Chunks.Sender.Schedule.SmoothedRTT, 0)
+}
+
 // Whoever may not come in is told why, and when: with a proof at once, without one after a
 // second; where nobody answers, after TIMEOUT.
 func TestRefusedClients(t *testing.T) {

@@ -245,7 +245,7 @@ func TestSlicesYield(t *testing.T) {
 }
 
 // Nothing is lost by a move that the client was told of: what is sent right after it waits until
-// the server knows where the client is, and then goes at once (CXL-10).
+// the server knows where the client is, and then goes at once (CXL-16).
 func TestSentRightAfterAMove(t *testing.T) {
 	n := newNetwork(t, 1, 1, anyone)
 	c, p := n.open(0, connection.ClientConfig{})

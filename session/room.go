@@ -27,7 +27,6 @@ func (e *Entry) count() {
 // uncount takes an entry out of the counts.
 func (e *Entry) uncount() {
 	e.server.recount(e.home, count{-e.counted.living, -e.counted.ended})
-	e.counted = count{}
 }
 
 func (s *Server) recount(prefix Prefix, by count) {

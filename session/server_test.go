@@ -89,7 +89,7 @@ func TestCookies(t *testing.T) {
 	port := here
 	port[16]++
 	check.Equal(t, "from another port", h.says(port, proof), "")
-	check.Equal(t, "counted", []int64{silentFor(h, "cookie"), silentFor(h, "stale_cookie")}, []int64{10, 0})
+	check.Equal(t, "counted", []int64{silentFor(h, "cookie"), silentFor(h, "stale_cookie"), h.Stats().Made}, []int64{10, 0, 0})
 	other := newHost(t, with(keyed, func(c *ServerConfig) { c.Random = source(2) }))
 	check.Equal(t, "at another server, or after a restart", other.says(here, proof), "")
 
@@ -186,7 +186,7 @@ func TestReplacement(t *testing.T) {
 		data := first.data("x")
 		second := newCaller(h, there, 7)
 		check.Equal(t, "row", h.says(there, second.challenged()), c.row)
-		check.Equal(t, "event", []any{h.event.Kind, h.event.Ended, h.event.Owner == owner, h.event.Entry == e, e.Owner}, []any{EventMade, old, true, true, nil})
+		check.Equal(t, "event", []any{h.event.Kind, h.event.Ended, h.event.Reason, h.event.Owner == owner, h.event.Entry == e, e.Owner}, []any{EventMade, old, Replaced, true, true, nil})
 		check.Equal(t, "it is another", []any{e.State(), e.ID() != old, e.Address(), h.Find(old), h.Find(e.ID()) == e}, []any{Unconfirmed, true, there, (*Entry)(nil), true})
 		check.Equal(t, "the old one's data", h.hears(here, data), "unknown_link")
 		check.Equal(t, "counts", h.Stats(), ServerStats{Challenges: 2, Linked: 2, Made: 2, Replaced: 1, Living: 1}, ignoreRefusals)
@@ -478,6 +478,17 @@ func TestANonceOfZeros(t *testing.T) {
 	linked(h, there, 0)
 	check.That(t, h.nonces[Nonce{}] == e, "it is found")
 	check.Equal(t, "row", h.says(here, c.last), "J5 LINKED")
+}
+
+// An event says what it did, and nothing of the one before.
+func TestEventsOfData(t *testing.T) {
+	h := newHost(t, keyed)
+	linked(h, here, 7).entry().Owner = h
+	c := linked(h, here, 7)
+	e := c.entry()
+	check.That(t, h.Heard(h.now+second, e) == Event{Kind: EventConfirmed, Row: "J9", Entry: e}, "it is confirmed")
+	check.That(t, h.Heard(h.now, e) == Event{Row: "J18"}, "nothing else")
+	check.Equal(t, "time", h.Server.now, h.now+second)
 }
 
 // script is randomness that is given.

@@ -101,6 +101,34 @@ func (m *mate) exchange() {
 	}
 }
 
+// An ack that is due when the connection is closed goes out before the CLOSE: who sent
+// the chunk learns that it was received (CXL-5).
+func TestAcksGoBeforeTheClose(t *testing.T) {
+	m := join(t, silentServer(t, Config{}).shards[0], 1, Config{})
+	p := m.peer()
+	now := m.shard.driver.Now()
+	number, err := m.client.Conn().SendChunk(now, make([]byte, 1000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for datagram, ok := m.client.Poll(now, nil); ok; datagram, ok = m.client.Poll(now, nil) {
+		m.shard.Receive(now, datagram, m.addr)
+	}
+	if chunk, err := p.Chunks().Recv(t.Context()); err != nil || len(chunk) != 1000 {
+		t.Fatal(len(chunk), err)
+	}
+	if err := p.Close(0, ""); err != nil {
+		t.Fatal(err)
+	}
+	m.exchange()
+	if got, ok := m.client.Conn().ChunkDone(); !ok || got != number {
+		t.Error("the sender does not know that its chunk was received")
+	}
+	if state := m.client.Conn().State(); state != connection.Closed {
+		t.Errorf("the client is %v", state)
+	}
+}
+
 // Neither a forged datagram of any kind costs an allocation, nor its answer.
 func TestNoAllocationPerForgedDatagram(t *testing.T) {
 	s := silentServer(t, Config{Keys: testKeys, MaxPerAddress: 1024})

@@ -154,7 +154,7 @@ func TestAWriteThatBlocks(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		start := time.Now()
-		err = client.Chunks().Send(background, []byte("never leaves"))
+		err = client.Chunks().Send(within(w.t, time.Minute), []byte("never leaves"))
 		if !errors.Is(err, transport.ErrTimeout) {
 			t.Error(err)
 		}

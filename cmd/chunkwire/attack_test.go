@@ -142,7 +142,7 @@ func TestA4(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			out := filepath.Join(t.TempDir(), "out")
-			addr, ended := startRecv(t, append(kind.flags, "--give-up", "2s", "--out", out)...)
+			addr, ended := startRecv(t, append(kind.flags, "--give-up", "2s", "--wait", "4s", "--out", out)...)
 			between := newForger(t, addr, 10, blindDatagrams(t, []byte("CWR1\x00")))
 			sent := runCommand(t, nil, append([]string{"send", "--give-up", "2s", "--max-rate", "400k", "--profile", "fixed", "--to", between.addr(), inputFile(t, pattern(700_000, 1))}, kind.flags...)...)
 			received := <-ended
@@ -219,12 +219,16 @@ func TestA6(t *testing.T) {
 		if err := p.Chunks().Send(t.Context(), header); err != nil {
 			t.Fatal(err)
 		}
-		received := <-ended
-		got, _ := os.ReadFile(out)
-		t.Logf("a header of 1 TiB with --max-size 1M: recv exit %d, %d bytes are there", received.code, len(got))
-		if received.code != exitFailed || !bytes.Equal(got, before) {
-			t.Errorf("%+v", received)
+		if answer, err := p.Chunks().Recv(t.Context()); err != nil || string(answer) != "CWR1\x02" {
+			t.Errorf("it is answered by %q, %v", answer, err)
 		}
+		got, _ := os.ReadFile(out)
+		t.Logf("a header of 1 TiB with --max-size 1M: refused, %d bytes are there", len(got))
+		if !bytes.Equal(got, before) {
+			t.Error("they are others")
+		}
+		want := pattern(100_000, 3)
+		wantStored(t, out, want, runCommand(t, nil, "send", "--to", addr, inputFile(t, want)), <-ended)
 		if parts, _ := filepath.Glob(filepath.Join(filepath.Dir(out), "*.part")); len(parts) > 0 {
 			t.Errorf("%v is left", parts)
 		}

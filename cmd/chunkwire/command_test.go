@@ -259,18 +259,19 @@ func TestNothingHalfIsLeft(t *testing.T) {
 func TestAPeerThatIsGoneIsATimeout(t *testing.T) {
 	t.Parallel()
 	cfg := plain.Config{ProtocolID: defaultProtocolID}
-	header := append([]byte("CWF1"), make([]byte, 40)...)
-	header[4] = 9 // nine bytes that never come
+	data := make([]byte, codec.MaxChunkSize+9) // of which nine bytes never come
 
-	t.Run("the sender, after the header", func(t *testing.T) {
+	t.Run("the sender, in the middle", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		addr, ended := startRecv(t, "--plain", "--give-up", "100ms", "--out", out)
 		conn, err := plain.Dial(t.Context(), "udp", addr, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.Send(t.Context(), header); err != nil {
-			t.Fatal(err)
+		for _, chunk := range [][]byte{headerOf(data), data[:codec.MaxChunkSize]} {
+			if err := conn.Send(t.Context(), chunk); err != nil {
+				t.Fatal(err)
+			}
 		}
 		_ = conn.Close()
 		if r := <-ended; r.code != exitTimeout {

@@ -23,7 +23,7 @@ type entrance struct {
 	chosen  bool
 	active  map[remote]bool // with --raw: those whose chunk has begun and is not complete
 	others  int             // remotes that sent something else
-	refused int             // remotes whose file came too late
+	refused int             // remotes whose file came too late, or is too large
 }
 
 // arrival is what came from a remote: the header of a file, or with --raw its chunk,
@@ -119,15 +119,24 @@ func (e *entrance) arrive(ctx context.Context, a arrival) {
 	}
 }
 
-// takeHeader waits for the header of a file. The first remote that sends one is
-// chosen; later ones get the receipt that their file is not stored.
+// takeHeader waits for the header of a file, and for the beginning of the file. The
+// first remote that sends both is chosen; later ones, and those whose file is too large,
+// get the receipt that it is not stored.
 func (e *entrance) takeHeader(ctx context.Context, from remote) {
 	info, err := e.header(ctx, from)
+	tooLarge := err == nil && e.flags.maxSize > 0 && info.Size > e.flags.maxSize
+	if err == nil && !tooLarge && info.Size > 0 {
+		err = e.await(ctx, from, func() bool { return from.Receiving().NumSlices > 0 })
+	}
 	switch {
+	case tooLarge:
+		e.noteRefused(fmt.Sprintf("%v sends %s, more than --max-size %s, and is refused; 0 allows any size", from.RemoteAddr(), exactBytes(info.Size), exactBytes(e.flags.maxSize)))
+		file.Refuse(ctx, from)
+		from.part(ctx, farewellTooLarge)
 	case err == nil && e.choose():
 		e.arrive(ctx, arrival{from: from, info: info})
 	case err == nil:
-		e.noteRefused(from)
+		e.noteRefused(fmt.Sprintf("%v wants to send a file, too, and is refused", from.RemoteAddr()))
 		file.Refuse(ctx, from)
 		from.part(ctx, farewellBusy)
 	case ctx.Err() != nil, errors.Is(err, transport.ErrClosed):
@@ -139,27 +148,39 @@ func (e *entrance) takeHeader(ctx context.Context, from remote) {
 }
 
 // header returns the header, or an error as soon as it is clear that what arrives
-// is none: a header has one slice. A remote that says nothing for --give-up leaves its
-// place to another.
+// is none: a header has one slice.
 func (e *entrance) header(ctx context.Context, from remote) (file.Info, error) {
+	err := e.await(ctx, from, func() bool { return from.Receiving().NumSlices > 1 })
+	if err != nil {
+		return file.Info{}, err
+	}
+	select {
+	case <-from.RecvReady():
+		return file.ReceiveHeader(ctx, from)
+	default:
+		return file.Info{}, file.ErrConvention
+	}
+}
+
+// await waits until there is a chunk to receive, or something else is so. A remote that
+// says nothing for --give-up leaves its place to another.
+func (e *entrance) await(ctx context.Context, from remote, is func() bool) error {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	silent := time.NewTimer(e.flags.giveUp)
 	defer silent.Stop()
-	for {
+	for !is() {
 		select {
 		case <-from.RecvReady():
-			return file.ReceiveHeader(ctx, from)
+			return from.Err()
 		case <-tick.C:
-			if from.Receiving().NumSlices > 1 {
-				return file.Info{}, file.ErrConvention
-			}
 		case <-silent.C:
-			return file.Info{}, file.ErrConvention
+			return file.ErrConvention
 		case <-ctx.Done():
-			return file.Info{}, ended(ctx)
+			return ended(ctx)
 		}
 	}
+	return nil
 }
 
 func (e *entrance) choose() bool {
@@ -183,12 +204,15 @@ func (e *entrance) noteOther(from remote) {
 	}
 }
 
-// noteRefused says that a remote's file comes too late, for the first few of them.
-func (e *entrance) noteRefused(from remote) {
+// noteRefused says why a remote's file is refused, for the first few of them.
+func (e *entrance) noteRefused(why string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.refused++; e.refused <= listedPeers {
-		e.note.printf("%v wants to send a file, too, and is refused", from.RemoteAddr())
+	switch e.refused++; {
+	case e.refused <= listedPeers:
+		e.note.printf("%s", why)
+	case e.refused == listedPeers+1:
+		e.note.printf("more files are refused; they are not listed")
 	}
 }
 

@@ -74,7 +74,7 @@ func (p peerProtocol) refusal(r *session.RefusedError) string {
 		if c.key == "" {
 			return "it takes only senders that it knows; give --key FILE with an identity that is in its key file"
 		}
-		return fmt.Sprintf("it does not know the identity %s, or has another key for it; put the line of %s into the key file of recv", identityName(p.cfg.Identity), c.key)
+		return fmt.Sprintf("it does not know the identity %s, or has another key for it; the line of %s must be in the file that recv --key has", identityName(p.cfg.Identity), c.key)
 	case session.OtherVersion:
 		return fmt.Sprintf("it has version %d of the protocol, and this is version %d; use the same chunkwire at both ends", r.Version, session.Version)
 	case session.OtherProtocol:
@@ -116,13 +116,22 @@ func (p peerProtocol) explain(err error, peer net.Addr, far course, st socketSta
 // closing returns the reason that the other end gave. Its text is only shown as it would
 // be written in a program: it is not ours.
 func closing(e *transport.ClosedError) string {
-	for _, why := range []farewell{farewellInterrupted, farewellFailed, farewellBusy, farewellNoFile} {
+	for _, why := range []farewell{farewellInterrupted, farewellFailed, farewellBusy, farewellNoFile, farewellTooLarge} {
 		if e.Code == why.code {
 			return why.text
 		}
 	}
+	switch {
+	case e.Code == farewellDone.code && e.Text == canceledText:
+		return farewellInterrupted.text
+	case e.Code == farewellDone.code:
+		return "it left before the end"
+	}
 	return fmt.Sprintf("code %d, %s", e.Code, strconv.Quote(e.Text))
 }
+
+// canceledText is what the transport says when a chunk in flight is canceled.
+const canceledText = "canceled"
 
 type peerRemote struct {
 	*transport.Chunks
@@ -156,7 +165,7 @@ func (r peerRemote) part(_ context.Context, why farewell) { _ = r.peer.Close(why
 // leftWell reports whether the other end has closed the connection because it was done.
 func leftWell(r remote) bool {
 	var closed *transport.ClosedError
-	return errors.As(r.Err(), &closed) && closed.Remote && closed.Code == farewellDone.code
+	return errors.As(r.Err(), &closed) && closed.Remote && closed.Code == farewellDone.code && closed.Text == farewellDone.text
 }
 
 type peerGate struct{ *transport.Server }
@@ -186,7 +195,7 @@ var misfitHints = []struct {
 	reason session.Reason
 	says   string
 }{
-	{session.UnknownIdentity, "has an identity that is not in the file of --key, or another key for it"},
+	{session.UnknownIdentity, "has no identity and key that are known here; they must be in the file of --key"},
 	{session.OtherMode, "has another --mode"},
 	{session.OtherProtocol, "has another --protocol-id"},
 	{session.OtherVersion, "has another version"},

@@ -211,29 +211,6 @@ func TestRecvSaysThatNothingDecodes(t *testing.T) {
 	}
 }
 
-// With --max-size a larger file is refused before it comes; what is there stays.
-func TestRecvRefusesALargeFile(t *testing.T) {
-	t.Parallel()
-	out := filepath.Join(t.TempDir(), "out")
-	for size, want := range map[int]int{3000: exitOK, 3001: exitFailed} {
-		if err := os.WriteFile(out, []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		addr, ended := startRecv(t, "--plain", "--max-size", "3000", "--out", out)
-		sent := runCommand(t, nil, "send", "--plain", "--to", addr, inputFile(t, pattern(size, 1)))
-		received := <-ended
-		if sent.code != want || received.code != want {
-			t.Errorf("send: %+v\nrecv: %+v", sent, received)
-		}
-		if want == exitFailed && (!strings.Contains(received.stderr, "more than --max-size") || !strings.Contains(sent.stderr, "did not store")) {
-			t.Errorf("send: %s\nrecv: %s", sent.stderr, received.stderr)
-		}
-		if got, _ := os.ReadFile(out); (string(got) == "old") != (want == exitFailed) {
-			t.Errorf("%d bytes: under the name are %d bytes", size, len(got))
-		}
-	}
-}
-
 // recv --raw takes one chunk and acks no other: its sender must not take
 // it as delivered.
 func TestRawAcksOneChunkOnly(t *testing.T) {

@@ -191,16 +191,42 @@ func (rc *receiving) receive(ctx context.Context) (file.Info, error) {
 		return rc.receiveRaw(ctx, show)
 	}
 	info := rc.sender.info
-	if most := rc.flags.maxSize; most > 0 && info.Size > most {
-		file.Refuse(ctx, rc.sender.from)
-		return info, fmt.Errorf("%v sends %s, more than --max-size %s; 0 allows any size", rc.sender.from.RemoteAddr(), exactBytes(info.Size), exactBytes(most))
-	}
 	w, err := rc.out.open(ctx)
 	if err != nil {
 		file.Refuse(ctx, rc.sender.from)
 		return info, err
 	}
-	return info, file.ReceiveContent(ctx, rc.sender.from, info, w, &file.ReceiveOptions{Commit: w.Commit, Progress: rc.far.follow(show)})
+	from := rc.sender.from
+	if !rc.flags.plain { // which ends by itself
+		from = patient{from, idleGiveUps * rc.flags.giveUp}
+	}
+	return info, file.ReceiveContent(ctx, from, info, w, &file.ReceiveOptions{Commit: w.Commit, Progress: rc.far.follow(show)})
+}
+
+// patient is a remote that is left when it sends nothing for too long: a connection that
+// is kept alive does not end by itself.
+type patient struct {
+	remote
+	most time.Duration
+}
+
+func (p patient) RecvAppend(ctx context.Context, dst []byte) ([]byte, error) {
+	tick := time.NewTicker(p.most / 8)
+	defer tick.Stop()
+	for slices, since := p.ReceiverStats().SlicesStored, time.Now(); ; {
+		select {
+		case <-p.RecvReady():
+			return p.remote.RecvAppend(ctx, dst)
+		case <-tick.C:
+		case <-ctx.Done():
+			return dst, ended(ctx)
+		}
+		if now := p.ReceiverStats().SlicesStored; now > slices {
+			slices, since = now, time.Now()
+		} else if time.Since(since) > p.most {
+			return dst, timeoutError(fmt.Sprintf("%v is there, but sends nothing more (waited %v, %d times --give-up)", p.RemoteAddr(), p.most, idleGiveUps))
+		}
+	}
 }
 
 // receiveRaw takes one chunk as the whole file.

@@ -86,7 +86,8 @@ var (
 	farewellInterrupted = farewell{256, "interrupted"}
 	farewellFailed      = farewell{257, "failed"}
 	farewellBusy        = farewell{258, "another sender was first"}
-	farewellNoFile      = farewell{259, "what came is no file"}
+	farewellNoFile      = farewell{259, "no file came"}
+	farewellTooLarge    = farewell{260, "the file is too large"}
 )
 
 // farewellOf returns what to say at the end of a transfer.

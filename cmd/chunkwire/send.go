@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -120,6 +121,9 @@ func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, a ask, nam
 	took := time.Since(began)
 	st := to.socket()
 	err = protocol.explain(err, to.RemoteAddr(), far, st)
+	if errors.Is(err, file.ErrPeerRefused) {
+		err = fmt.Errorf("%w; another sender was first, or the file is larger than its --max-size, or it could not be written there: recv says which", err)
+	}
 	if printed := r.report(newFileReport(to, st, c.info, took, err)); err == nil {
 		err = printed
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -49,8 +50,11 @@ func TestSignalsThatEndARecv(t *testing.T) {
 			recv := process(t, nil, "recv", "--plain", "--listen", loopback, "--out", filepath.Join(dir, "out"))
 			addr := listening(t, &recv.stderr)
 			conn := dialRecv(t, addr, plain.Config{})
-			if err := conn.Send(t.Context(), headerOf(make([]byte, 1000))); err != nil {
-				t.Fatal(err)
+			data := make([]byte, 300_000)
+			for _, chunk := range [][]byte{headerOf(data), data[:codec.MaxChunkSize]} {
+				if err := conn.Send(t.Context(), chunk); err != nil {
+					t.Fatal(err)
+				}
 			}
 			names := func() []string { names, _ := filepath.Glob(filepath.Join(dir, "*")); return names }
 			eventually(t, "the part file is there", func() bool { return len(names()) == 1 })

@@ -221,22 +221,23 @@ func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 func (t *connectionStage) describe(at int64, step contract.ConnectionStep, lost bool) (got []string, err error) {
 	sent := step.Datagrams
 	for _, row := range step.Rows {
-		got = append(got, row)
 		if slices.Contains([]string{"K7", "K13", "K18"}, row) {
 			text, err := t.sent(at, bytesIn(sent[0]), lost)
 			if err != nil {
 				return nil, err
 			}
 			sent = sent[1:]
-			got = append(got, ">"+text)
+			row += ">" + text
 		}
+		got = append(got, row)
 	}
+	got = counted(got)
 	switch r := step.Read; {
 	case r == nil:
 	case r.Skipped:
 		got = append(got, fmt.Sprintf("!%d", r.Sequence))
 	default:
-		got = append(got, fmt.Sprintf("=%d:%d", r.Sequence, len(*r.Data)/2))
+		got = append(got, fmt.Sprintf("<%d:%d", r.Sequence, len(*r.Data)/2))
 	}
 	if step.Chunk != nil {
 		got = append(got, fmt.Sprintf("chunk:%d", step.Chunk.Size))

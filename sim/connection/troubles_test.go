@@ -203,13 +203,10 @@ func searched(t *testing.T, most int, within func(k talk) machine.Micros) {
 }
 
 // soonAfter is how long all takes after the last trouble: a client that moves without knowing
-// first has to be silent for SILENCE.
+// is silent for 1.2 s first. A CLOSE that no one hears is a time-out of 4 s.
 func soonAfter(k talk) machine.Micros {
-	if k.early > 0 { // a CLOSE that no one hears is a time-out
+	if k.early > 0 {
 		return 5 * machine.Second
-	}
-	if k.move > 0 && !k.known {
-		return 4 * machine.Second
 	}
 	return 2 * machine.Second
 }

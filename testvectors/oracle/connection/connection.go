@@ -385,7 +385,7 @@ func (k *Connection) compose() bool {
 	if len(k.bodies) > 0 {
 		return true
 	}
-	if k.channels.waits() && k.now >= k.tickAt && k.budget >= 0 {
+	if !k.ticking && k.channels.waits() && k.now >= k.tickAt && k.budget >= 0 {
 		interval := k.cfg.Tick
 		if !k.packets.Congestion().Good() {
 			interval = max(interval, BadTick)
@@ -424,7 +424,7 @@ func (k *Connection) compose() bool {
 			hasSlice = k.putSlice(w)
 		}
 	}
-	if !k.channels.waits() || len(w.payload) == 0 {
+	if !k.channels.waits() || messages && ofMessages == 0 {
 		k.ticking = false
 	}
 	if len(w.payload) == 0 && alive {
