@@ -35,6 +35,6 @@ var Smallest = []World{
 	{Name: "keyed, begins again", Keyed: true, Clients: 1, Addresses: 1, Offers: 3, Challenges: 2, Crashes: 1, Ends: 1, Ages: true},
 	{Name: "keyed, moves", Keyed: true, Clients: 1, Addresses: 2, Offers: 2, Challenges: 2, Moves: 2},
 	{Name: "two clients with one identity", Keyed: true, Clients: 2, Addresses: 2, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 2, Ends: 1},
-	{Name: "anonymous", Clients: 2, Addresses: 3, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 2, Moves: 1, Attempts: 1},
+	{Name: "anonymous", Clients: 2, Addresses: 2, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 2, Attempts: 1},
 	{Name: "foreign", Keyed: true, Clients: 1, Addresses: 2, Offers: 2, Challenges: 2, Foreign: 1, Ends: 1, Restarts: 1},
 }
