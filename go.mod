@@ -3,6 +3,7 @@ module github.com/chunkwire/chunkwire
 go 1.25.0
 
 require (
+	github.com/flynn/noise v1.1.0
 	github.com/google/go-cmp v0.7.0
 	github.com/leanovate/gopter v0.2.11
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3

@@ -502,7 +502,7 @@ func explored(t *testing.T, worlds []handshake.World) (rows map[machine.Row]bool
 	return rows, states
 }
 
-// Every state of the smallest worlds, and every row that the model has an event for: after each the
+// Every state of the smallest worlds (CXT-SAFE-1 to CXT-SAFE-4), and every row that the model has an event for: after each the
 // machines have the variables of the model (CXC-1, CXS-4).
 func TestExplore(t *testing.T) {
 	rows, _ := explored(t, handshake.Smallest)

@@ -8,7 +8,6 @@ import (
 	"net"
 	"runtime"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -119,12 +118,6 @@ func (c *crowd) flush(sock *crowdSocket, client *connection.Client) {
 		}
 		sock.conn.Write(datagram)
 	}
-}
-
-func cpu() time.Duration {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // round lets every client send a message, evenly over some time.

@@ -20,6 +20,9 @@
 // clients are anonymous, and there is a checksum only: whoever can read what goes
 // between the two ends can forge it.
 //
+// Keys must be random, not passwords: 32 bytes for each identity, or for each session, as
+// a lobby can give them over TLS. The example "noise" gets them by a Noise handshake.
+//
 // A connection ends by Close at either end, which the other end is told, or when
 // nothing was heard for Config.Timeout. It survives a change of the client's address:
 // the client notices silence, and resumes by itself, or at once by [Peer.Rebind].

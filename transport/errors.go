@@ -33,7 +33,8 @@ var (
 	ErrReplaced = driver.NewError("replaced by a newer connection of the same identity")
 
 	// ErrTimeout says that nothing was heard of the other end for Config.Timeout. It
-	// matches os.ErrDeadlineExceeded as well.
+	// matches os.ErrDeadlineExceeded as well. If the system did not take what was sent
+	// last, what wraps it matches that error, too.
 	ErrTimeout = driver.NewError("timed out", os.ErrDeadlineExceeded)
 
 	// ErrUnreachable says that nobody listens at the server's port: its system said so,
@@ -63,8 +64,9 @@ var (
 // ClosedError is why a connection ended that the other end closed.
 type ClosedError = connection.ClosedError
 
-// explain returns why a connection with a peer ended, as errors of this package.
-func explain(err error, peer udp.Peer) error {
+// explain returns why a connection with a peer ended, as errors of this package. Of a
+// time-out it tells if the system did not take what was sent last.
+func explain(err error, peer udp.Peer, writing error) error {
 	var closed *connection.ClosedError
 	var refused *session.RefusedError
 	switch {
@@ -76,6 +78,8 @@ func explain(err error, peer udp.Peer) error {
 		return fmt.Errorf("%w: connection with %v", ErrReplaced, peer)
 	case errors.As(err, &refused):
 		return fmt.Errorf("%w by %v: %w", ErrRefused, peer, err)
+	case errors.Is(err, session.ErrTimeout) && writing != nil:
+		return fmt.Errorf("%w: nothing was heard of %v; sending fails: %w", ErrTimeout, peer, writing)
 	case errors.Is(err, session.ErrTimeout):
 		return fmt.Errorf("%w: nothing was heard of %v", ErrTimeout, peer)
 	case errors.Is(err, connection.ErrFailed):

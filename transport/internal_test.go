@@ -3,9 +3,11 @@ package transport
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"net"
 	"net/netip"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/connection"
@@ -15,24 +17,26 @@ import (
 	"github.com/chunkwire/chunkwire/session"
 )
 
-// silentServer has no goroutines, so that nothing reads its socket.
+// silentServer has no goroutines, so that nothing reads its sockets.
 func silentServer(t testing.TB, cfg Config) *Server {
 	t.Helper()
 	set, err := newSettings(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{settings: set, clock: driver.StartClock(), done: make(chan struct{}), waiting: driver.NewWaiting[*Peer](maxPeers)}
-	pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), done: make(chan struct{}), waiting: driver.NewWaiting[*Peer](maxPeers)}
+	for i := range set.Sockets {
+		pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { pc.Close() })
+		sh, err := newShard(s, udp.New(pc), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.shards = append(s.shards, sh)
 	}
-	t.Cleanup(func() { pc.Close() })
-	sh, err := newShard(s, udp.New(pc), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.shards = []*shard{sh}
 	return s
 }
 
@@ -56,7 +60,7 @@ func join(t testing.TB, sh *shard, i int, cfg Config) *mate {
 	t.Helper()
 	m := &mate{t: t, shard: sh, addr: peerAt(i), batch: driver.NewBatch(session.LargestDatagram)}
 	client := cfg.client()
-	client.Memory = &matesMemory
+	client.Memory = new(connection.Memory)
 	var err error
 	if m.client, err = connection.NewClient(client, sh.driver.Now()); err != nil {
 		t.Fatal(err)
@@ -69,8 +73,6 @@ func join(t testing.TB, sh *shard, i int, cfg Config) *mate {
 	}
 	return m
 }
-
-var matesMemory connection.Memory
 
 // peer returns the server's end.
 func (m *mate) peer() *Peer {
@@ -261,4 +263,43 @@ func BenchmarkReceive(b *testing.B) {
 			}
 		})
 	}
+}
+
+// What a lock costs that several readers share: each processor has connections of its
+// own, whose datagrams it gives to the server, at one socket or at one for each.
+func BenchmarkLocks(b *testing.B) {
+	for _, sockets := range []int{1, runtime.GOMAXPROCS(0)} {
+		b.Run(fmt.Sprintf("%d sockets", sockets), func(b *testing.B) {
+			s := silentServer(b, Config{Sockets: sockets})
+			mates := make([]*mate, runtime.GOMAXPROCS(0))
+			for i := range mates {
+				mates[i] = join(b, s.shards[i%sockets], i, Config{})
+			}
+			var next atomic.Int32
+			b.RunParallel(func(pb *testing.PB) {
+				m := mates[next.Add(1)-1]
+				p := m.shard.server.peerOf(m)
+				now, message := m.shard.driver.Now(), make([]byte, 60)
+				for pb.Next() {
+					now += 16_667
+					m.client.Conn().Send(now, 0, message, 0)
+					datagram, _ := m.client.Poll(now, nil)
+					m.shard.Receive(now, datagram, m.addr)
+					p.Unreliable().TryRecv()
+				}
+			})
+		})
+	}
+}
+
+// peerOf returns the server's end of a client.
+func (s *Server) peerOf(m *mate) *Peer {
+	m.shard.driver.Lock()
+	defer m.shard.driver.Unlock()
+	for p := range m.shard.peers {
+		if p.to.Key == m.addr.Key {
+			return p
+		}
+	}
+	return nil
 }

@@ -246,7 +246,7 @@ func TestServerClose(t *testing.T) {
 	})
 }
 
-// A server whose clients are gone does not wait for them for ever.
+// A server whose clients are gone does not wait for them without end.
 func TestServerCloseAlone(t *testing.T) {
 	bubble(t, short, transport.Config{}, func(w *world) {
 		w.connect("c", transport.Config{})

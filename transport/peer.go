@@ -198,7 +198,7 @@ func (p *Peer) updateLocked(now, earliest machine.Micros) {
 	}
 	if p.err == nil {
 		if err := p.causeLocked(); err != nil {
-			p.endLocked(explain(err, p.to))
+			p.endLocked(explain(err, p.to, p.driver.StatsLocked().WriteError))
 		}
 	}
 	p.driver.ScheduleLocked(&p.slot, max(earliest, due))

@@ -123,6 +123,23 @@ func TestNoSuchChannel(t *testing.T) {
 	})
 }
 
+// mute is a socket that sends nothing, and says so.
+type mute struct{ net.PacketConn }
+
+func (mute) WriteTo([]byte, net.Addr) (int, error) { return 0, errMute }
+
+var errMute = errors.New("no way out")
+
+// If nothing can be sent, that is what a time-out tells, and not the server's fault.
+func TestNothingCanBeSent(t *testing.T) {
+	bubble(t, short, transport.Config{}, func(w *world) {
+		_, err := transport.Over(background, mute{w.listen("c")}, netsim.Addr("s"), transport.Config{})
+		if !errors.Is(err, transport.ErrTimeout) || !errors.Is(err, errMute) {
+			t.Error(err)
+		}
+	})
+}
+
 // stuck is a socket whose writes block from some time on, until it is closed.
 type stuck struct {
 	net.PacketConn

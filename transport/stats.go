@@ -55,9 +55,11 @@ func (p *Peer) Stats() Stats {
 type ServerStats struct {
 	Traffic // all that was read, and given to the sockets
 
-	Peers    int   // connections now
-	Moved    int64 // connections that went on from another address
-	Replaced int64 // by a newer one of the same identity
+	Peers      int   // connections now
+	Moved      int64 // connections that went on from another address
+	Replaced   int64 // by a newer one of the same identity
+	Challenges int64 // handshakes that were begun: addresses that were asked to prove themselves
+	HalfOpen   int64 // handshakes that were proven, and of which no data came
 
 	// Refused counts handshakes that were answered by a refusal, by reason;
 	// RefusedFrom has where the latest of each came from.
@@ -157,6 +159,8 @@ func (sh *shard) addStats(st *ServerStats, first bool) {
 	st.Peers += len(sh.peers)
 	st.Moved += sh.stats.moved
 	st.Replaced += table.Session.Replaced
+	st.Challenges += table.Session.Challenges
+	st.HalfOpen += table.Session.HalfOpen
 	for reason, c := range sh.stats.refused {
 		if c.n > 0 {
 			st.Refused[session.Reason(reason)] += c.n

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/chunkwire/chunkwire/session"
@@ -53,11 +54,14 @@ func (p peerProtocol) listen(address string) (gate, error) {
 // unreached returns why there is no connection with a receiver.
 func (p peerProtocol) unreached(err error, address string) error {
 	var refused *session.RefusedError
+	var local syscall.Errno
 	switch {
 	case errors.As(err, &refused):
 		return fmt.Errorf("%s refuses: %s", address, p.refusal(refused))
 	case errors.Is(err, transport.ErrUnreachable):
 		return timeoutError(fmt.Sprintf("nobody listens at %s (connection refused); start the receiver first, and check host and port", address))
+	case errors.Is(err, transport.ErrTimeout) && errors.As(err, &local):
+		return timeoutError(fmt.Sprintf("cannot send to %s: %v (waited %v, --give-up)", address, local, p.flags.giveUp))
 	case errors.Is(err, transport.ErrTimeout):
 		return timeoutError(fmt.Sprintf("no answer from %s; is it running and reachable? A recv --plain, and other implementations, need --plain here (waited %v, --give-up)", address, p.flags.giveUp))
 	}

@@ -226,8 +226,7 @@ func (l *gameLink) state() string {
 type playLines struct {
 	screen
 	mu    *sync.Mutex
-	drawn int      // lines of the table that are on the screen
-	said  []string // events, which stay above the table
+	drawn int // lines of the table that are on the screen
 }
 
 func newPlayLines(s screen) playView { return &playLines{screen: s, mu: new(sync.Mutex)} }
@@ -352,9 +351,9 @@ func (o playObjects) encode(v any) error {
 
 func (o playObjects) second(n int, rows []playRow) error {
 	return o.encode(struct {
-		Kind    string    `json:"kind"`
-		Second  int       `json:"second"`
-		Clients []playRow `json:"clients"`
+		Kind   string    `json:"kind"`
+		Second int       `json:"second"`
+		Rows   []playRow `json:"rows"` // one for each client
 	}{"second", n, rows})
 }
 

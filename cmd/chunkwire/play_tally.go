@@ -103,18 +103,18 @@ func (t *tally) end() {
 // tallyCounts sum up tallies. Due is what should have arrived: not what was sent to an
 // end that could not be reached.
 type tallyCounts struct {
-	Sent    int `json:"sent"`
-	Due     int `json:"due"`
-	Arrived int `json:"arrived"`     // of all that was sent
-	DueHere int `json:"due_arrived"` // of what was due
+	Sent       int `json:"sent"`
+	Due        int `json:"due"`
+	Arrived    int `json:"arrived"`     // of all that was sent
+	DueArrived int `json:"due_arrived"` // of what was due
 }
 
 // missing is how many of a reliable channel have not arrived. A channel keeps what it
 // has for an end that is away; only the end of the connection excuses it.
-func (c tallyCounts) missing() int { return c.Due - c.DueHere }
+func (c tallyCounts) missing() int { return c.Due - c.DueArrived }
 
 func (c *tallyCounts) add(o tallyCounts) {
-	c.Sent, c.Due, c.Arrived, c.DueHere = c.Sent+o.Sent, c.Due+o.Due, c.Arrived+o.Arrived, c.DueHere+o.DueHere
+	c.Sent, c.Due, c.Arrived, c.DueArrived = c.Sent+o.Sent, c.Due+o.Due, c.Arrived+o.Arrived, c.DueArrived+o.DueArrived
 }
 
 // share returns which part of what was due has arrived, in percent; nil if nothing was.
@@ -122,7 +122,7 @@ func (c tallyCounts) share() *float64 {
 	if c.Due == 0 {
 		return nil
 	}
-	share := 100 * float64(c.DueHere) / float64(c.Due)
+	share := 100 * float64(c.DueArrived) / float64(c.Due)
 	return &share
 }
 
@@ -134,7 +134,7 @@ func (t *tally) counts() tallyCounts {
 		if !m.away {
 			c.Due++
 			if m.arrived {
-				c.DueHere++
+				c.DueArrived++
 			}
 		}
 	}

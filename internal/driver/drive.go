@@ -62,6 +62,7 @@ func (d *Driver) write(socket udp.Socket, runs []udp.Run) {
 	d.Lock()
 	defer d.Unlock()
 	d.watchdog.endLocked()
+	d.stats.WriteError = err
 	if failed > 0 {
 		d.stats.WriteErrors += failed
 		d.stats.LastWriteError = err

@@ -41,6 +41,7 @@ type Stats struct {
 	ReadErrors     int64 // failed reads that were survived
 	WriteErrors    int64 // datagrams that the system did not take
 	LastWriteError error // why it did not take the latest of those
+	WriteError     error // of the latest write; nil if the system took it
 	Buffers        udp.Buffers
 }
 

@@ -140,6 +140,10 @@ const floodRate, floodClients = 50_000, 20
 // A server beside which 50,000 forged datagrams a second arrive serves everybody. How long
 // that takes depends on what else the machine does: it is compared only with -attack.strict.
 func TestFlood(t *testing.T) {
+	rounds := 1
+	if *strict {
+		rounds = 9
+	}
 	for _, p := range []protocol{anonymous, keyed} {
 		var n network
 		s := p.serve(t, n.bind(t, "127.0.0.1:0"))
@@ -147,7 +151,7 @@ func TestFlood(t *testing.T) {
 		crowdOf(t, n, p, s, floodClients)
 		var without, with []crowd
 		var sent []int
-		for range 5 {
+		for range rounds {
 			without = append(without, crowdOf(t, n, p, s, floodClients))
 			f := startFlood(t, n, s.Addr(), floodRate, p.forge)
 			with = append(with, crowdOf(t, n, p, s, floodClients))

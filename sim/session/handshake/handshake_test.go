@@ -58,6 +58,18 @@ func TestARelayIsNotExcluded(t *testing.T) {
 	}
 }
 
+// What a relay does is over when he stops: all else holds, and a good network leads to an end.
+func TestWhatARelayDoesIsOver(t *testing.T) {
+	for _, w := range Small[1:4] {
+		w.Relays, w.Anywhere = true, true
+		w.Addresses = max(w.Addresses, 2)
+		w.Offers, w.Challenges = min(w.Offers, 2), min(w.Challenges, 3)
+		if r := explored(t, w); r.Err != nil {
+			t.Errorf("%s: %v\n%s", w.Name, r.Err, r.Trace)
+		}
+	}
+}
+
 // Each rule is needed: without it the model finds what it is there for.
 func TestHandshakeNeedsItsRules(t *testing.T) {
 	for _, c := range []struct {

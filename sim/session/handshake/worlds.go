@@ -21,7 +21,8 @@ var Largest = []World{
 	{Name: "anonymous, two moves", Clients: 2, Addresses: 3, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 3, Moves: 2, Attempts: 1},
 	{Name: "two clients with one identity", Keyed: true, Clients: 2, Addresses: 2, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 3, Crashes: 1, Ends: 1, Restarts: 1, Ages: true},
 	{Name: "keyed, four challenges", Keyed: true, Clients: 1, Addresses: 2, Offers: 3, Challenges: 4, Moves: 2, Ends: 1},
-	{Name: "anonymous", Clients: 2, Addresses: 3, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 3, Moves: 1, Ends: 1, Restarts: 1, Attempts: 1, Ages: true},
+	{Name: "anonymous, ages", Clients: 2, Addresses: 2, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 3, Ends: 1, Attempts: 1, Ages: true},
+	{Name: "anonymous, restarts", Clients: 2, Addresses: 3, Homes: [2]uint8{0, 1}, Offers: 3, Challenges: 3, Moves: 1, Restarts: 1, Attempts: 1},
 }
 
 // Smallest are for what is slower than the model.
