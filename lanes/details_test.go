@@ -27,7 +27,9 @@ func (r restful) Rest() { *r.rests++ }
 func TestWhenLanesRest(t *testing.T) {
 	rests := 0
 	l := check.Must(lanes.New(of(2, func(cfg *lanes.Config) {
-		cfg.NewScheduler = func() (statemachine.Scheduler, error) { return restful{check.Must(base.New(base.Burst())), &rests}, nil }
+		cfg.NewScheduler = func() (statemachine.Scheduler, error) {
+			return restful{check.Must(base.New(base.Burst())), &rests}, nil
+		}
 	})))
 	check.That(t, !l.Sending(), "nothing is sent")
 	for range 3 {
