@@ -59,7 +59,6 @@ type world struct {
 	counts  WorldCounts
 	err     error
 	good    bool // all troubles are over
-	over    bool // all close
 	keyed   bool
 	one     bool // all clients have one identity
 	cfg     protocol.Config
@@ -155,7 +154,7 @@ func (w *world) begin(seed uint64) error {
 		w.faults[i] = f
 		w.note("path %+v, %v", path, f)
 	}
-	w.net.Server.Events = Events{Accepted: w.accepted, Moved: w.moved, Replaced: w.replaced, Happened: w.heard, Refused: func(error) { w.counts.Refused++ }}
+	w.net.Server.Events = Events{Accepted: w.accepted, Moved: w.moved, Replaced: w.replaced, Refused: func(error) { w.counts.Refused++ }}
 	for i, c := range w.net.Clients {
 		w.clients = append(w.clients, nil)
 		c.Happened = func(now machine.Micros) { w.clientHappened(i) }
@@ -385,8 +384,6 @@ func (w *world) replaced(now machine.Micros, p *protocol.Peer) {
 	}
 }
 
-func (w *world) heard(machine.Micros, *protocol.Peer) {}
-
 func (u *user) link() uint32 { return u.conn.Link().ID() }
 
 // frame sends and reads.
@@ -566,7 +563,6 @@ func (w *world) clientSettled(i int, u *user, open map[uint32]bool) error {
 
 // end closes all, at one end or the other.
 func (w *world) end() {
-	w.over = true
 	for _, p := range w.net.Server.Peers {
 		if w.OneIn(2) {
 			w.peers[p].close()

@@ -10,7 +10,9 @@ import (
 
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -168,39 +170,89 @@ func forgeriesOf(datagram []byte, other [][]byte) (all [][]byte) {
 	return all
 }
 
-// A connection that began but sends no data gets LINKED, once for each PROOF, and nothing else; and no server accepts it. (F7)
+// visitor is a client at a station, whose datagrams go by hand.
+type visitor struct {
+	*station
+	*guest
+	to      net.Addr
+	answer  []byte // the latest
+	answers map[string]int
+}
+
+// visitor returns one that has a cookie.
+func (n network) visitor(t *testing.T, s *transport.Server, address string) *visitor {
+	t.Helper()
+	v := &visitor{to: s.Addr(), answers: map[string]int{}}
+	d := newDesk(t, true, nil)
+	v.guest = d.guest(address, 0, func(c *session.ClientConfig) {
+		c.Format = check.Must(connection.Config{}.Complete()).Format
+	})
+	v.station = n.station(t, address, func(datagram []byte, _ net.Addr) {
+		v.answer = bytes.Clone(datagram)
+		v.answers[kindOf(v.answer)]++
+	})
+	v.asks()
+	v.receives(v.answer)
+	return v
+}
+
+// asks sends what the client sends now.
+func (v *visitor) asks() {
+	for _, datagram := range v.polls() {
+		v.says(v.to, datagram)
+		synctest.Wait()
+	}
+}
+
+// waits lets time pass, here and there.
+func (v *visitor) waits(seconds int) {
+	time.Sleep(time.Duration(seconds) * time.Second)
+	synctest.Wait()
+	v.desk.now += machine.Micros(seconds) * second
+}
+
+// A connection that began but sends no data gets LINKED, once for each PROOF, and nothing
+// else; and no server accepts it (CXS-15).
 func TestAHandshakeWithoutData(t *testing.T) {
 	virtual(t, func(t *testing.T, n network) {
 		s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{}))
 		defer s.Close()
 		delivered := pushes(connectionServer{s}, world, 1)
-		client := newDesk(t, true, nil).guest("", 0, nil) // a client whose datagrams go by hand
-		victim := n.station(t, "127.0.0.2:9000", nil)
-		var answer []byte
-		answers := map[string]int{}
-		victim.heard = func(datagram []byte, _ net.Addr) {
-			answer = bytes.Clone(datagram)
-			answers[kindOf(answer)]++
-		}
-		client.Client = check.Must(session.NewClient(0, session.ClientConfig{
-			Terms: session.Terms{Lanes: 1, Format: check.Must(connection.Config{}.Complete()).Format}, Random: client.desk.random,
-		}))
-		client.desk.now = 0
-		victim.says(s.Addr(), client.polls1())
-		synctest.Wait()
-		client.receives(answer)
+		v := n.visitor(t, s, "127.0.0.2:9000")
 		for range 5 {
-			victim.says(s.Addr(), client.polls1())
-			time.Sleep(time.Second)
-			client.desk.now += second
+			v.asks()
+			v.waits(1)
 		}
-		time.Sleep(20 * time.Second)
-		synctest.Wait()
-		in, out := victim.traffic()
-		t.Logf("%d datagrams, %d bytes draw %d datagrams, %d bytes: %v", out.datagrams, out.bytes, in.datagrams, in.bytes, answers)
-		check.Equal(t, "answers", answers, map[string]int{"CHALLENGE": 2, "LINKED": 4})
+		v.waits(20)
+		in, out := v.traffic()
+		t.Logf("%d datagrams, %d bytes draw %d datagrams, %d bytes: %v", out.datagrams, out.bytes, in.datagrams, in.bytes, v.answers)
+		check.That(t, v.answers["LINKED"] > 1 && v.answers["LINKED"]+v.answers["CHALLENGE"] == in.datagrams, "LINKED, and nothing else")
 		check.That(t, in.bytes < out.bytes, "fewer bytes than were sent")
 		check.Same(t, "delivered", delivered.Load(), 0)
 		check.Same(t, "peers", s.Stats().Peers, 0)
 	})
+}
+
+// What is left: a client that can read at its address, sends one datagram of data, and goes. A server
+// that pushes sends to that address until the connection times out, or until its first chunk does; who
+// has the address then gets that.
+func TestAClientThatGoes(t *testing.T) {
+	for _, timeout := range []time.Duration{time.Second, 10 * time.Second} {
+		virtual(t, func(t *testing.T, n network) {
+			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{Timeout: timeout}))
+			defer s.Close()
+			pushes(connectionServer{s}, world, 1)
+			v := n.visitor(t, s, "127.0.0.2:9000")
+			v.asks()
+			v.receives(v.answer)
+			check.Same(t, "the client", v.State(), session.Open)
+			pad := check.Must(packet.Format{}.WithDefaults().Append(nil, &packet.Packet{Data: []byte{0}}))
+			v.says(s.Addr(), v.Link().Seal(nil, pad))
+			v.waits(20)
+			in, out := v.traffic()
+			t.Logf("time-out %v: %d datagrams, %d bytes draw %d datagrams, %d bytes", timeout, out.datagrams, out.bytes, in.datagrams, in.bytes)
+			check.Same(t, "peers", s.Stats().Peers, 0)
+			check.That(t, in.bytes <= 200_000, "no more than without a connection")
+		})
+	}
 }

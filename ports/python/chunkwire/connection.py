@@ -153,7 +153,7 @@ class Connection:
     def send(self, now: int, channel: int, message: bytes, lifetime: int | None = None) -> str | None:
         """The code of what is refused, or None."""
         now = self._begin(now)
-        return "closed" if self.state != OPEN else self.mux.send(now, channel, message, lifetime)
+        return "ended" if self.state != OPEN else self.mux.send(now, channel, message, lifetime)
 
     def read(self, now: int, channel: int):
         """What a channel delivers, or None."""
@@ -163,7 +163,7 @@ class Connection:
         """The code of what is refused, or None; the chunk waits behind those before it."""
         now = self._begin(now)
         if self.state != OPEN or not self.senders:
-            return "closed" if self.senders else "no_lanes"
+            return "ended" if self.state != OPEN else "no_lanes"
         if not 1 <= len(chunk) <= MAX_CHUNK:
             return "chunk_size"
         self._queue.append(bytes(chunk))
@@ -299,7 +299,7 @@ class Connection:
         messages = self._budget >= 0 and (self._ticking or self.mux.prompt <= now)
         charged, free, slice_ = self._records(now, messages)
         records = [*free, *charged, *([slice_] if slice_ else [])]
-        if not self.mux.is_pending or messages and not charged and self.mux.alone is None:
+        if not self.mux.is_pending or messages and not records:
             self._ticking = False
         if records:
             payload = encode_payload(records, self.mux.channels, self._config.lanes)
