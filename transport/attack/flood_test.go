@@ -246,30 +246,3 @@ func TestForgedDatagramsOverSocketsAllocateNothing(t *testing.T) {
 		}
 	}
 }
-
-// What a forged datagram costs with the system's part, of the forger and of the server: from
-// one socket to another, 64 at a time.
-func BenchmarkForgedOverSockets(b *testing.B) {
-	var n network
-	s := anonymous.serve(b, n.bind(b, "127.0.0.1:0")).(connectionServer)
-	to := s.Addr().(*net.UDPAddr).AddrPort()
-	forger := n.bind(b, "127.5.0.1:0").(*net.UDPConn)
-	f := newFlooder(session.CRC, 0)
-	for _, kind := range []forgery{{"LINK", f.link}, {"PROOF", f.proof}, {"data", f.data}, {"a flood", nil}} {
-		b.Run(kind.name, func(b *testing.B) {
-			rng := rand.New(rand.NewPCG(1, 2))
-			until := s.Stats().DatagramsIn
-			for i := range b.N {
-				datagram := kind.datagram
-				if datagram == nil {
-					datagram = f.next(rng)
-				}
-				forger.WriteToUDPAddrPort(datagram, to)
-				until++
-				for i%64 == 63 && s.Stats().DatagramsIn < until {
-					runtime.Gosched()
-				}
-			}
-		})
-	}
-}
