@@ -233,6 +233,31 @@ func TestAStreamFillsTheLink(t *testing.T) {
 	}
 }
 
+// A chunk does not begin while as many slices are under way as the path holds, or may hold, as
+// long as nothing is known of it (LAN-10).
+func TestNoChunkBeginsOnAFullPath(t *testing.T) {
+	w := newWorld(netsim.Path{Delay: 100 * time.Millisecond}, of(4), of(4))
+	w.submit(t, w.a, 4, 40*codec.SliceSize)
+	w.Wait(50 * ms)
+	sent := map[int]int{} // slices by lane
+	for _, p := range w.a.sent {
+		sent[p.lane]++
+	}
+	check.Equal(t, "slices before an ack", sent, map[int]int{0: 40, 1: 40})
+	check.That(t, w.Run(5*second, func() bool { return w.a.Stats().Sender.Chunks == 4 || w.b.ReadSize() > 0 }), "then they go")
+}
+
+// Lanes leave a thin path no pause in which its queue empties. Unless they empty it themselves,
+// together, they take it for the path's length, and it overflows (LAN-10).
+func TestLanesOnAThinPathKeepTheQueueShort(t *testing.T) {
+	path := netsim.Path{Delay: 50 * time.Millisecond, Rate: million, Queue: 64 << 10, Overhead: codec.HeaderBytes}
+	w := newWorld(path, of(8), of(8))
+	w.stream(t, 16, 60*second, func(int) int { return codec.MaxChunkSize })
+	st := w.a.Stats().Sender
+	t.Logf("%d of %d slices resent, smallest round trip %d us", st.SlicesResent, st.SlicesSent, st.Schedule.MinRTT)
+	check.That(t, st.SlicesResent*20 <= st.SlicesSent && st.Schedule.MinRTT <= 125*ms, "the queue stays short")
+}
+
 // A lane that begins goes on at the pace of the one before (LAN-9).
 func TestALaneTakesOverThePace(t *testing.T) {
 	const rate, slices = million, 10

@@ -66,7 +66,7 @@ func (m Mode) String() string {
 	return [...]string{"crc", "mac", "aead"}[m-CRC]
 }
 
-// Overhead returns how many bytes the envelope adds to a body.
+// Overhead returns how many bytes the envelope of one of the modes adds to a body.
 func (m Mode) Overhead() int { return dataHead + m.tagSize() }
 
 func (m Mode) tagSize() int { return [...]int{crcTag, macTag, aeadTag}[m-CRC] }

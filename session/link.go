@@ -108,7 +108,9 @@ func (l *Link) check(m *Message, datagram []byte) *Error {
 	switch err := m.decode(datagram); {
 	case err != nil:
 		return err
-	case !m.Kind.isData() || m.Agreed.Link != l.agreed.Link:
+	case !m.Kind.isData():
+		return kindUnknown.At(0)
+	case m.Agreed.Link != l.agreed.Link:
 		return linkUnknown.At(dataLinkAt)
 	case Mode(m.Kind) != l.mode:
 		return modeDiffers.At(0)

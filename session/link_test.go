@@ -195,7 +195,7 @@ func TestTheOrderOfOpening(t *testing.T) {
 	bad[1]++
 	check.Equal(t, "and the link", b.refuses(bad), "unknown_link at 1 (CXE-20)")
 	check.Equal(t, "and the size", b.refuses(bad[:13]), "truncated at 13 (CXH-23)")
-	check.Equal(t, "a message", b.refuses(unhex(messages[1].hex)), "unknown_link at 1 (CXE-20)")
+	check.Equal(t, "a message", b.refuses(unhex(messages[1].hex)), "unknown_kind at 0 (CXH-21)")
 	check.Equal(t, "nothing", b.refuses(nil), "truncated at 0 (CXH-20)")
 }
 

@@ -137,7 +137,7 @@ func TestKeysAndAnonymousClients(t *testing.T) {
 }
 
 // The same PROOF draws the same LINKED, byte for byte, while it is the latest; a newer one of its
-// nonce, one of its own (J5, J14).
+// nonce, one of its own (J5, J14). Nothing else is sent before data came (CXS-15).
 func TestAProofTwice(t *testing.T) {
 	h := newHost(t, keyed)
 	c := newCaller(h, here, 7)

@@ -119,32 +119,46 @@ func (e *entrance) arrive(ctx context.Context, a arrival) {
 	}
 }
 
-// takeHeader waits for the header of a file, and for the beginning of the file. The
-// first remote that sends both is chosen; later ones, and those whose file is too large,
-// get the receipt that it is not stored.
+// takeHeader waits for the beginning of a file. The first remote that sends one is
+// chosen; later ones, and those whose file is too large, get the receipt that it is not
+// stored.
 func (e *entrance) takeHeader(ctx context.Context, from remote) {
-	info, err := e.header(ctx, from)
-	tooLarge := err == nil && e.flags.maxSize > 0 && info.Size > e.flags.maxSize
-	if err == nil && !tooLarge && info.Size > 0 {
-		err = e.await(ctx, from, func() bool { return from.Receiving().NumSlices > 0 })
-	}
+	info, err := e.begin(ctx, from)
 	switch {
-	case tooLarge:
-		e.noteRefused(fmt.Sprintf("%v sends %s, more than --max-size %s, and is refused; 0 allows any size", from.RemoteAddr(), exactBytes(info.Size), exactBytes(e.flags.maxSize)))
-		file.Refuse(ctx, from)
-		from.part(ctx, farewellTooLarge)
 	case err == nil && e.choose():
 		e.arrive(ctx, arrival{from: from, info: info})
 	case err == nil:
-		e.noteRefused(fmt.Sprintf("%v wants to send a file, too, and is refused", from.RemoteAddr()))
-		file.Refuse(ctx, from)
-		from.part(ctx, farewellBusy)
+		e.refuse(ctx, from, farewellBusy, "wants to send a file, too")
+	case errors.Is(err, file.ErrTooLarge):
+		e.refuse(ctx, from, farewellTooLarge, fmt.Sprintf("sends %s, more than --max-size %s (0 allows any size)", exactBytes(info.Size), exactBytes(e.flags.maxSize)))
 	case ctx.Err() != nil, errors.Is(err, transport.ErrClosed):
 		from.part(ctx, farewellInterrupted)
 	default:
 		e.noteOther(from)
 		from.part(ctx, farewellNoFile)
 	}
+}
+
+// begin returns the header of a file once some of its content is here: who announces a
+// file and does not send it keeps nobody else out.
+func (e *entrance) begin(ctx context.Context, from remote) (info file.Info, err error) {
+	if info, err = e.header(ctx, from); err != nil {
+		return info, err
+	}
+	switch most := e.flags.maxSize; {
+	case most > 0 && info.Size > most:
+		return info, file.ErrTooLarge
+	case info.Size == 0:
+		return info, nil
+	}
+	return info, e.await(ctx, from, func() bool { return from.Receiving().NumSlices > 0 })
+}
+
+// refuse tells a remote that its file is not stored.
+func (e *entrance) refuse(ctx context.Context, from remote, why farewell, says string) {
+	e.noteRefused(from, says)
+	file.Refuse(ctx, from)
+	from.part(ctx, why)
 }
 
 // header returns the header, or an error as soon as it is clear that what arrives
@@ -205,12 +219,12 @@ func (e *entrance) noteOther(from remote) {
 }
 
 // noteRefused says why a remote's file is refused, for the first few of them.
-func (e *entrance) noteRefused(why string) {
+func (e *entrance) noteRefused(from remote, says string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch e.refused++; {
 	case e.refused <= listedPeers:
-		e.note.printf("%s", why)
+		e.note.printf("%v %s, and is refused", from.RemoteAddr(), says)
 	case e.refused == listedPeers+1:
 		e.note.printf("more files are refused; they are not listed")
 	}

@@ -176,7 +176,7 @@ func TestRecvRefusesALargeFile(t *testing.T) {
 		if r := send(3001); r.code != exitFailed || !strings.Contains(r.stderr, "did not store the file") || !strings.Contains(r.stderr, "larger than its --max-size") {
 			t.Errorf("%s: %+v", kind.name, r)
 		}
-		if got := readFile(t, out); got != "old" || !strings.Contains(stderr.String(), "sends 3001 bytes (2.9 KiB), more than --max-size 3000 bytes (2.9 KiB), and is refused; 0 allows any size") {
+		if got := readFile(t, out); got != "old" || !strings.Contains(stderr.String(), "sends 3001 bytes (2.9 KiB), more than --max-size 3000 bytes (2.9 KiB) (0 allows any size), and is refused") {
 			t.Errorf("%s: %q is there: %s", kind.name, got, stderr.String())
 		}
 		wantStored(t, out, pattern(3000, 1), send(3000), <-ended)

@@ -42,9 +42,9 @@ removes; only kill -9 or a crash may leave it. A file that is there is replaced,
 
 The first sender that begins a file is taken; others are told that they come too late.
 With --key only those are heard whose identity and key are in that file, and what they
-send is encrypted. Without it anyone can be the sender who gets what is sent to his
-address. A file of more than 1 GiB is refused unless --max-size allows it, so that such a
-sender cannot fill the disk; --no-replace keeps what is there.
+send is encrypted. Without it the sender can be anyone who receives at the address that
+he sends from. A file of more than 1 GiB is refused unless --max-size allows it, so that
+such a sender cannot fill the disk; --no-replace keeps what is there.
 
 FILE may be - for standard output, a named pipe or a device. Bytes then appear as they
 come, and only the exit code says whether they are right. With - the report goes to

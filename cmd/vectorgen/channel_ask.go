@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -121,26 +120,11 @@ func reportResponse(q contract.ChannelReportRequest) any {
 	return encodedRecords([]channel.Record{r})
 }
 
-// channelAnswer returns the oracle's response to a request about channels that a port can
-// read.
-func channelAnswer(request json.RawMessage) (json.RawMessage, error) {
-	var h contract.Header
-	if err := json.Unmarshal(request, &h); err != nil {
-		return nil, err
-	}
-	switch h.Op {
-	case contract.OpRecordsEncode:
-		return answered(request, recordsEncoded)
-	case contract.OpRecordsDecode:
-		return answered(request, recordsDecoded)
-	case contract.OpChannelReport:
-		return answered(request, reportResponse)
-	case contract.OpChannelReceiver:
-		return answered(request, func(q contract.ChannelReceiverRequest) any { return receiverResponse(q.Config, q.Events) })
-	case contract.OpChannelSender:
-		return answered(request, func(q contract.ChannelSenderRequest) any { return senderResponse(q.Config, q.Events) })
-	}
-	return nil, fmt.Errorf("no operation of channels: %q", h.Op)
+// channelAnswers are the oracle's responses to requests about channels that a port can read.
+var channelAnswers = answers{
+	contract.OpRecordsEncode: by(recordsEncoded), contract.OpRecordsDecode: by(recordsDecoded), contract.OpChannelReport: by(reportResponse),
+	contract.OpChannelReceiver: by(func(q contract.ChannelReceiverRequest) any { return receiverResponse(q.Config, q.Events) }),
+	contract.OpChannelSender:   by(func(q contract.ChannelSenderRequest) any { return senderResponse(q.Config, q.Events) }),
 }
 
 // addRecords adds a request about records. want is accepted, or CODE@PLACE: if the oracle

@@ -2,10 +2,7 @@ package main
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
@@ -85,26 +82,16 @@ func connectionDecoded(q contract.ConnectionDecodeRequest) any {
 	return a
 }
 
-// connectionAnswer returns the oracle's response to a request about sessions or connections
-// that a port can read.
-func connectionAnswer(request json.RawMessage) (json.RawMessage, error) {
-	var h contract.Header
-	if err := json.Unmarshal(request, &h); err != nil {
-		return nil, err
-	}
-	switch h.Op {
-	case contract.OpConnectionEncode:
-		return answered(request, connectionEncoded)
-	case contract.OpConnectionDecode:
-		return answered(request, connectionDecoded)
-	}
-	if h.Op == contract.OpConnection {
-		return answered(request, func(q contract.ConnectionRequest) any { return connectionTrace(q.Config, q.Events) })
-	}
-	if strings.HasPrefix(h.Op, "session_") {
-		return sessionAnswer(request)
-	}
-	return nil, fmt.Errorf("no operation of connections: %q", h.Op)
+// connectionAnswers are the oracles' responses to requests about sessions and connections that a
+// port can read.
+var connectionAnswers = answers{
+	contract.OpSessionEncode: by(sessionEncoded), contract.OpSessionDecode: by(sessionDecoded), contract.OpSessionSeal: by(sessionSealed),
+	contract.OpSessionOpen: by(sessionOpened), contract.OpSessionKeys: by(sessionKeys), contract.OpSessionCookie: by(sessionCookie),
+	contract.OpSessionProof:     by(sessionProof),
+	contract.OpSessionClient:    by(func(q contract.SessionClientRequest) any { return clientResponse(q.Config, q.Events) }),
+	contract.OpSessionServer:    by(func(q contract.SessionServerRequest) any { return serverResponse(q.Config, q.Events) }),
+	contract.OpConnectionEncode: by(connectionEncoded), contract.OpConnectionDecode: by(connectionDecoded),
+	contract.OpConnection: by(func(q contract.ConnectionRequest) any { return connectionTrace(q.Config, q.Events) }),
 }
 
 // decodeConnection adds the decoding of a payload. want is accepted, or CODE@PLACE.

@@ -114,7 +114,7 @@ func (g *group) refuseLanes() {
 	for _, v := range []struct {
 		lanes int64
 		lane  byte
-	}{{0, 0}, {1, 1}, {1, 255}, {8, 8}, {16, 16}, {16, 128}} {
+	}{{0, 0}, {2, 2}, {1, 255}, {8, 8}, {16, 16}, {16, 128}} {
 		why := about{fmt.Sprintf("Catches a decoder that takes lane %d of %d.", v.lane, v.lanes), "lane", "CXR-5"}
 		g.decodeConnection(fmt.Sprintf("slice-lane-%d-of-%d", v.lane, v.lanes), why, "lane@1", v.lanes, with(connectionPayload(1, s), 1, v.lane))
 		g.decodeConnection(fmt.Sprintf("ack-lane-%d-of-%d", v.lane, v.lanes), why, "lane@1", v.lanes, with(connectionPayload(1, a), 1, v.lane))

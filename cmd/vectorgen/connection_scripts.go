@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,41 +32,29 @@ type connectionStage struct {
 }
 
 // connectionEndpoint adds a trace of one end of a connection.
-func (g *group) connectionEndpoint(s script.Script) error {
-	with, lines, err := script.ParseSaid(s.Lines)
-	if err != nil {
-		return err
-	}
+func (g *group) connectionEndpoint(s script.Script) error { return staged(g, s, newConnectionStage) }
+
+func (t *connectionStage) trace() (request, response json.RawMessage, rows [][]string) {
+	return asJSON(contract.ConnectionRequest{Op: contract.OpConnection, Config: t.cfg, Events: t.events}), asJSON(connectionTrace(t.cfg, t.events)), t.rows
+}
+
+func newConnectionStage(with map[string]string) (*connectionStage, error) {
 	cfg, err := script.ConnectionConfig(with)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if cfg.Side == "" {
 		cfg.Side = contract.SideClient
 	}
-	t := newConnectionStage(sided(cfg, cfg.Side))
-	for _, line := range lines {
-		if err := t.line(line); err != nil {
-			return err
-		}
-	}
-	if err := namesRows(s, t.rows); err != nil {
-		return err
-	}
-	g.addScript(s, "", nil, asJSON(contract.ConnectionRequest{Op: contract.OpConnection, Config: t.cfg, Events: t.events}), asJSON(connectionTrace(t.cfg, t.events)))
-	return nil
-}
-
-func newConnectionStage(cfg contract.ConnectionConfig) *connectionStage {
+	cfg = sided(cfg, cfg.Side)
 	return &connectionStage{
 		tracedConnection: newTracedConnection(cfg), cfg: cfg,
 		peer:   packet.New(packet.Config{Limits: usualLimits, FragmentAbove: connection.Payload, Profile: "default"}),
 		opener: session.NewReceiver(session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link}),
 		sealer: session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
-	}
+	}, nil
 }
 
-// line runs a line and compares what comes of it.
 func (t *connectionStage) line(line script.Said) error {
 	var got []string
 	figures := map[string]string{}

@@ -72,19 +72,19 @@ func withoutID(line []byte) (rest json.RawMessage, op string, err error) {
 
 // documentOf is a document whose examples the oracle must answer in the same way.
 type documentOf struct {
-	answer func(request json.RawMessage) (json.RawMessage, error)
-	about  map[string]about             // by the op
-	level  map[string]testvectors.Level // of the ops that have another one than the group
+	answers
+	about map[string]about             // by the op
+	level map[string]testvectors.Level // of the ops that have another one than the group
 }
 
 var (
-	ofPackets = documentOf{oracleAnswer, aboutPacketExamples, map[string]testvectors.Level{contract.OpPacketEndpoint: testvectors.PacketsEndpoint}}
+	ofPackets = documentOf{packetAnswers, aboutPacketExamples, map[string]testvectors.Level{contract.OpPacketEndpoint: testvectors.PacketsEndpoint}}
 
-	ofChannels = documentOf{channelAnswer, aboutChannelExamples, map[string]testvectors.Level{
+	ofChannels = documentOf{channelAnswers, aboutChannelExamples, map[string]testvectors.Level{
 		contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender,
 	}}
 
-	ofConnections = documentOf{connectionAnswer, aboutConnectionExamples, map[string]testvectors.Level{
+	ofConnections = documentOf{connectionAnswers, aboutConnectionExamples, map[string]testvectors.Level{
 		contract.OpSessionClient: testvectors.SessionClient, contract.OpSessionServer: testvectors.SessionServer,
 		contract.OpConnectionEncode: testvectors.Connection, contract.OpConnectionDecode: testvectors.Connection, contract.OpConnection: testvectors.ConnectionEndpoint,
 	}}

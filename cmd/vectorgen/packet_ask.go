@@ -126,38 +126,45 @@ func congestionSteps(q contract.CongestionRequest) (steps []contract.CongestionS
 	return steps, rows
 }
 
-// oracleAnswer returns the oracle's response to a request of the packet layer that a port
-// can read.
-func oracleAnswer(request json.RawMessage) (json.RawMessage, error) {
+// answers are an oracle's responses to requests that a port can read, by their operations.
+type answers map[string]func(request json.RawMessage) (json.RawMessage, error)
+
+// answer returns the response to a request.
+func (a answers) answer(request json.RawMessage) (json.RawMessage, error) {
 	var h contract.Header
 	if err := json.Unmarshal(request, &h); err != nil {
 		return nil, err
 	}
-	switch h.Op {
-	case contract.OpPacketHeader:
-		return answered(request, func(q contract.PacketHeaderRequest) any { return headerResponse(q) })
-	case contract.OpPacketDecode:
-		return answered(request, func(q contract.PacketDecodeRequest) any {
-			a, _ := decodeResponse(q)
-			return a
-		})
-	case contract.OpPacketEndpoint:
-		return answered(request, func(q contract.EndpointRequest) any { return endpointResponse(endpointSteps(q.Config, q.Events)) })
-	case contract.OpPacketCongestion:
-		return answered(request, func(q contract.CongestionRequest) any {
-			steps, _ := congestionSteps(q)
-			return contract.CongestionResponse{Answer: ok, Steps: steps}
-		})
+	respond, ok := a[h.Op]
+	if !ok {
+		return nil, fmt.Errorf("no oracle of %q", h.Op)
 	}
-	return nil, fmt.Errorf("no operation of the packet layer: %q", h.Op)
+	return respond(request)
 }
 
-func answered[Q any](request json.RawMessage, answer func(Q) any) (json.RawMessage, error) {
-	var q Q
-	if err := json.Unmarshal(request, &q); err != nil {
-		return nil, err
+// by reads a request for what answers it.
+func by[Q any](answer func(Q) any) func(json.RawMessage) (json.RawMessage, error) {
+	return func(request json.RawMessage) (json.RawMessage, error) {
+		var q Q
+		if err := json.Unmarshal(request, &q); err != nil {
+			return nil, err
+		}
+		return asJSON(answer(q)), nil
 	}
-	return asJSON(answer(q)), nil
+}
+
+// packetAnswers are the oracle's responses to requests about the packet layer.
+var packetAnswers = answers{
+	contract.OpPacketHeader: by(func(q contract.PacketHeaderRequest) any { return headerResponse(q) }),
+	contract.OpPacketDecode: by(func(q contract.PacketDecodeRequest) any {
+		a, _ := decodeResponse(q)
+		return a
+	}),
+	contract.OpPacketEndpoint: by(func(q contract.EndpointRequest) any { return endpointResponse(endpointSteps(q.Config, q.Events)) }),
+	contract.OpPacketCongestion: by(func(q contract.CongestionRequest) any {
+		steps, _ := congestionSteps(q)
+		return contract.CongestionResponse{Answer: ok, Steps: steps}
+	}),
 }
 
 // header adds the encoding of a header.

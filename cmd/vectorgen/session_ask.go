@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -135,36 +134,6 @@ func sessionProof(q contract.SessionProofRequest) any {
 		panic(err) // a group passes valid messages only
 	}
 	return contract.SessionProofResponse{Answer: ok, Proof: hex.EncodeToString(session.ProofOf(bytesIn(q.Key), m, bytesIn(q.Offer), q.Stamp, bytesIn(q.Cookie)))}
-}
-
-// sessionAnswer returns the oracle's response to a request about sessions that a port can
-// read.
-func sessionAnswer(request json.RawMessage) (json.RawMessage, error) {
-	var h contract.Header
-	if err := json.Unmarshal(request, &h); err != nil {
-		return nil, err
-	}
-	switch h.Op {
-	case contract.OpSessionEncode:
-		return answered(request, sessionEncoded)
-	case contract.OpSessionDecode:
-		return answered(request, sessionDecoded)
-	case contract.OpSessionSeal:
-		return answered(request, sessionSealed)
-	case contract.OpSessionOpen:
-		return answered(request, sessionOpened)
-	case contract.OpSessionKeys:
-		return answered(request, sessionKeys)
-	case contract.OpSessionCookie:
-		return answered(request, sessionCookie)
-	case contract.OpSessionProof:
-		return answered(request, sessionProof)
-	case contract.OpSessionClient:
-		return answered(request, func(q contract.SessionClientRequest) any { return clientResponse(q.Config, q.Events) })
-	case contract.OpSessionServer:
-		return answered(request, func(q contract.SessionServerRequest) any { return serverResponse(q.Config, q.Events) })
-	}
-	return nil, fmt.Errorf("no operation of sessions: %q", h.Op)
 }
 
 // addSession adds a request about sessions. want is accepted, or CODE@PLACE: if the oracle

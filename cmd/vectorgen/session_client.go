@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,13 +69,19 @@ func identityKey(n int64) []byte {
 	return bytesFrom(byte(0x10*n), 32)
 }
 
-// sessionClient adds a trace of a client.
-func (g *group) sessionClient(s script.Script) error {
+// stage is a machine in a script, and what is around it.
+type stage interface {
+	line(line script.Said) error // runs a line and compares what comes of it
+	trace() (request, response json.RawMessage, rows [][]string)
+}
+
+// staged adds the trace of a stage, which is made by what the first line of its script sets.
+func staged[S stage](g *group, s script.Script, begin func(with map[string]string) (S, error)) error {
 	with, lines, err := script.ParseSaid(s.Lines)
 	if err != nil {
 		return err
 	}
-	t, err := newClientStage(with)
+	t, err := begin(with)
 	if err != nil {
 		return err
 	}
@@ -83,12 +90,20 @@ func (g *group) sessionClient(s script.Script) error {
 			return err
 		}
 	}
-	response := clientResponse(t.cfg, t.events)
-	if err := namesRows(s, rowsOfClient(response)); err != nil {
+	request, response, rows := t.trace()
+	if err := namesRows(s, rows); err != nil {
 		return err
 	}
-	g.addScript(s, "", nil, asJSON(contract.SessionClientRequest{Op: contract.OpSessionClient, Config: t.cfg, Events: t.events}), asJSON(response))
+	g.addScript(s, "", nil, request, response)
 	return nil
+}
+
+// sessionClient adds a trace of a client.
+func (g *group) sessionClient(s script.Script) error { return staged(g, s, newClientStage) }
+
+func (t *clientStage) trace() (request, response json.RawMessage, rows [][]string) {
+	a := clientResponse(t.cfg, t.events)
+	return asJSON(contract.SessionClientRequest{Op: contract.OpSessionClient, Config: t.cfg, Events: t.events}), asJSON(a), rowsOfClient(a)
 }
 
 func rowsOfClient(a contract.SessionClientResponse) (rows [][]string) {
@@ -112,7 +127,6 @@ func newClientStage(with map[string]string) (*clientStage, error) {
 	return t, err
 }
 
-// line runs a line and compares what comes of it.
 func (t *clientStage) line(line script.Said) error {
 	var got []string
 	figures := map[string]string{}

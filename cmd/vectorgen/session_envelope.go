@@ -171,6 +171,9 @@ func (g *group) heads() {
 		g.open(fmt.Sprintf("too-large-%d", size), about{"Catches a port that computes a tag over a datagram which no connection sends.", "size-limit", "CXE-8 CXH-9 CXT-BND-5"}, "trailing_data@1225", usualDirection(session.AEAD), nil, usualDirection(session.AEAD).Seal(9, sample(size)))
 	}
 	g.open("unknown-kind", about{"Catches a port that opens what is no datagram with data.", "message-kind", "CXE-8 CXH-9"}, "unknown_kind@0", d, nil, with(whole, 0, 0x43))
+	for _, m := range messages() {
+		g.open("message-"+m.message.Type, about{"Catches a port that opens a message of the handshake, or asks it for a link.", "message-kind", "CXE-8 CXH-9"}, "unknown_kind@0", d, nil, messageBytes(m.message))
+	}
 	for _, mode := range []string{session.CRC, session.AEAD} {
 		other := session.Direction{Mode: mode, Key: d.Key, Link: d.Link}
 		g.open("mode-"+mode, about{"Catches a port that lets the sender of a datagram choose how it is protected.", "tag", "CXE-8"}, "mode@0", d, nil, other.Seal(9, []byte("genuine body")))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,26 +44,11 @@ func stagedIdentity(name string) int64 {
 }
 
 // sessionServer adds a trace of a server.
-func (g *group) sessionServer(s script.Script) error {
-	with, lines, err := script.ParseSaid(s.Lines)
-	if err != nil {
-		return err
-	}
-	t, err := newServerStage(with)
-	if err != nil {
-		return err
-	}
-	for _, line := range lines {
-		if err := t.line(line); err != nil {
-			return err
-		}
-	}
-	response := serverResponse(t.cfg, t.events)
-	if err := namesRows(s, rowsOfServer(response)); err != nil {
-		return err
-	}
-	g.addScript(s, "", nil, asJSON(contract.SessionServerRequest{Op: contract.OpSessionServer, Config: t.cfg, Events: t.events}), asJSON(response))
-	return nil
+func (g *group) sessionServer(s script.Script) error { return staged(g, s, newServerStage) }
+
+func (t *serverStage) trace() (request, response json.RawMessage, rows [][]string) {
+	a := serverResponse(t.cfg, t.events)
+	return asJSON(contract.SessionServerRequest{Op: contract.OpSessionServer, Config: t.cfg, Events: t.events}), asJSON(a), rowsOfServer(a)
 }
 
 func rowsOfServer(a contract.SessionServerResponse) (rows [][]string) {
@@ -129,7 +115,6 @@ func (c *stagedClient) renew() {
 	c.offer.Nonce = session.HMAC([]byte("nonce"), []byte(fmt.Sprintf("%s %d", c.name, c.nonces)))[:16]
 }
 
-// line runs a line and compares what comes of it.
 func (t *serverStage) line(line script.Said) error {
 	var got []string
 	figures := map[string]string{}

@@ -26,35 +26,32 @@ var Paths = []struct {
 // Load is what a server sends to one client: game packets (unreliable), chat (ordered) and a
 // chunk.
 type Load struct {
-	Path             netsim.Path // each way
-	Game, Chat       bool
-	Chunk            int            // bytes; 0: none
-	Settle           machine.Micros // before the chunk is sent, and before anything is measured
-	Config           protocol.Config
-	BothWays         bool // the client sends game packets, too
-	Limit            machine.Micros
-	MeasureAtLeast   machine.Micros
-	GameSize, ChatMS int
+	Path           netsim.Path // each way
+	Game, Chat     bool
+	Chunk          int            // bytes; 0: none
+	Settle         machine.Micros // before the chunk is sent, and before anything is measured
+	Config         protocol.Config
+	BothWays       bool           // the client sends game packets, too
+	MeasureAtLeast machine.Micros // without a chunk
 }
 
 // Measured is what came of a load, from Settle until the chunk is there, or for MeasureAtLeast
 // without one.
 type Measured struct {
-	Game, Chat    []machine.Micros // from send to read
-	GameSent      int
-	Chunk         machine.Micros // from send to read; 0: none
-	Bad           bool           // the mode of the server was BAD when it began
-	BadTime       machine.Micros // and how long, of what was measured
-	Took          machine.Micros
-	Bytes         int64 // that the server sent
-	Down          netsim.LinkStats
-	MostRoundTrip machine.Micros
+	Game, Chat []machine.Micros // from send to read
+	GameSent   int
+	Chunk      machine.Micros // from send to read; 0: none
+	BadTime    machine.Micros // for how long the mode of the server was BAD
+	Took       machine.Micros
+	Bytes      int64 // that the server sent
 }
 
 const (
 	gameFrame   = machine.Second / 60
 	gameChannel = uint8(0)
 	chatChannel = uint8(1)
+
+	mostMeasured = 120 * machine.Second
 )
 
 // meter is a load under way.
@@ -71,31 +68,19 @@ type meter struct {
 // Run runs a load. The same seed gives the same figures.
 func (l Load) Run(seed uint64) (Measured, error) {
 	m := &meter{Load: &l}
-	links := map[bool]*netsim.Link{}
-	for up, i := range map[bool]uint64{false: 0, true: 1} {
-		link, err := netsim.NewLink(l.Path, 2*seed+i)
-		if err != nil {
-			return m.out, err
-		}
-		links[up] = link
+	carry, err := OverPath(l.Path, seed)
+	if err != nil {
+		return m.out, err
 	}
-	m.net = NewNetwork(1, func(now time.Duration, letter Letter, deliver func(time.Duration, Letter)) {
-		arrivals := links[letter.To == ServerAddress].Send(now, len(letter.Data))
-		for i := range arrivals.Len() {
-			deliver(arrivals.At(i), letter)
-		}
-	})
+	m.net = NewNetwork(1, carry)
 	if err := m.begin(seed); err != nil {
 		return m.out, err
 	}
-	if !m.net.Run(l.limit(), func() bool { return m.done }) {
+	if !m.net.Run(l.Settle+mostMeasured, func() bool { return m.done }) {
 		return m.out, fmt.Errorf("seed %d: not over after %d us: server %v, client %v", seed, m.net.Now(), m.peer, m.net.Clients[0].Err())
 	}
-	m.out.Down = links[false].Stats()
 	return m.out, nil
 }
-
-func (l *Load) limit() machine.Micros { return l.Settle + max(l.Limit, 120*machine.Second) }
 
 func (m *meter) begin(seed uint64) (err error) {
 	s, c := m.net.Server, m.net.Clients[0]
@@ -127,7 +112,6 @@ func (m *meter) begin(seed uint64) (err error) {
 func (m *meter) start() {
 	now := m.net.Now()
 	m.measures, m.chunkAt = true, now
-	m.out.Bad = m.peer.Mode() == packet.Bad
 	m.out.Bytes = -m.peer.Stats().BytesSent
 	if m.Chunk == 0 {
 		m.net.At(now+m.MeasureAtLeast, m.stop)

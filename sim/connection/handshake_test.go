@@ -14,13 +14,7 @@ import (
 
 // linked returns when the server accepts a client, which begins at 0; Never: it does not.
 func linked(path netsim.Path, seed uint64) machine.Micros {
-	links := map[bool]*netsim.Link{true: check.Must(netsim.NewLink(path, 2*seed)), false: check.Must(netsim.NewLink(path, 2*seed+1))}
-	net := NewNetwork(1, func(now time.Duration, l Letter, deliver func(time.Duration, Letter)) {
-		arrivals := links[l.To == ServerAddress].Send(now, len(l.Data))
-		for i := range arrivals.Len() {
-			deliver(arrivals.At(i), l)
-		}
-	})
+	net := NewNetwork(1, check.Must(OverPath(path, seed)))
 	at := machine.Never
 	net.Server.Accepted = func(now machine.Micros, _ *protocol.Peer) { at = now }
 	net.Server.Server = check.Must(protocol.NewServer(protocol.ServerConfig{Anonymous: true, Random: Random(byte(seed), byte(seed>>8), 1)}))

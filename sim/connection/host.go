@@ -2,11 +2,13 @@ package connection
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"time"
 
 	protocol "github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/sim"
 )
@@ -160,6 +162,22 @@ type Network struct {
 
 // Carrier decides what becomes of a datagram: it calls deliver for each copy that arrives.
 type Carrier func(now time.Duration, l Letter, deliver func(at time.Duration, l Letter))
+
+// OverPath returns a carrier with one link to the server and one from it.
+func OverPath(path netsim.Path, seed uint64) (Carrier, error) {
+	up, err1 := netsim.NewLink(path, 2*seed+1)
+	down, err2 := netsim.NewLink(path, 2*seed)
+	return func(now time.Duration, l Letter, deliver func(time.Duration, Letter)) {
+		link := down
+		if l.To == ServerAddress {
+			link = up
+		}
+		arrivals := link.Send(now, len(l.Data))
+		for i := range arrivals.Len() {
+			deliver(arrivals.At(i), l)
+		}
+	}, errors.Join(err1, err2)
+}
 
 // NewNetwork returns a network without a server, and so many places for clients, at addresses 1
 // and so on.

@@ -164,12 +164,12 @@ func (j *Judge) Settled(link uint32, from Side) error {
 	for id, s := range f.messages {
 		for _, m := range s.at {
 			if !m.read && m.first+seq.Number(m.skipped) < m.end {
-				return violates("CXT-LIVE-3", "link %d, channel %d: sequence %d of the %v was not read", link, id, m.first, from)
+				return violates("CXT-SAFE-6", "link %d, channel %d: sequence %d of the %v was not read", link, id, m.first, from)
 			}
 		}
 	}
 	if f.read < len(f.chunks) {
-		return violates("CXT-LIVE-3", "link %d: chunk %d of the %v was not read", link, f.read, from)
+		return violates("CXT-SAFE-6", "link %d: chunk %d of the %v was not read", link, f.read, from)
 	}
 	return nil
 }
@@ -187,12 +187,12 @@ func (j *Judge) Came(from session.Address, size int) { j.balance(from).in += siz
 // Proven says that a connection is at an address: who is there can read what comes.
 func (j *Judge) Proven(a session.Address) { j.balance(a).proven = true }
 
-// Went says that the server sends a datagram to an address. One that is not proven gets no more
-// than came from it.
+// Went says that the server sends a datagram to an address. One that is not proven gets less
+// than came from it (CXT-BND-1).
 func (j *Judge) Went(to session.Address, size int) error {
 	b := j.balance(to)
 	b.out += size
-	if !b.proven && b.out > b.in {
+	if !b.proven && b.out >= b.in {
 		return violates("CXT-BND-1", "%d bytes go to an address that sent %d", b.out, b.in)
 	}
 	return nil

@@ -211,7 +211,8 @@ func soonAfter(k talk) machine.Micros {
 	return 2 * machine.Second
 }
 
-// Whatever one datagram, or two, meet: all is read soon after, and both ends close.
+// Whatever one datagram, or two, meet: all is read soon after, and both ends close (CXT-SAFE-6,
+// CXT-LIVE-2).
 func TestTroubles(t *testing.T) { searched(t, 1, soonAfter) }
 
 func TestTroublesNightly(t *testing.T) {

@@ -59,7 +59,6 @@ type world struct {
 	counts  WorldCounts
 	err     error
 	good    bool // all troubles are over
-	over    bool // all close
 	keyed   bool
 	one     bool // all clients have one identity
 	cfg     protocol.Config
@@ -155,7 +154,7 @@ func (w *world) begin(seed uint64) error {
 		w.faults[i] = f
 		w.note("path %+v, %v", path, f)
 	}
-	w.net.Server.Events = Events{Accepted: w.accepted, Moved: w.moved, Replaced: w.replaced, Happened: w.heard, Refused: func(error) { w.counts.Refused++ }}
+	w.net.Server.Events = Events{Accepted: w.accepted, Moved: w.moved, Replaced: w.replaced, Refused: func(error) { w.counts.Refused++ }}
 	for i, c := range w.net.Clients {
 		w.clients = append(w.clients, nil)
 		c.Happened = func(now machine.Micros) { w.clientHappened(i) }
@@ -381,11 +380,9 @@ func (w *world) replaced(now machine.Micros, p *protocol.Peer) {
 	w.counts.Replaced++
 	w.note("replaced: link %d", w.peers[p].link())
 	if !w.keyed {
-		w.check(errors.New("CXT-SAFE-3: an anonymous client is replaced"))
+		w.check(errors.New("CXT-SAFE-4: an anonymous client is replaced"))
 	}
 }
-
-func (w *world) heard(machine.Micros, *protocol.Peer) {}
 
 func (u *user) link() uint32 { return u.conn.Link().ID() }
 
@@ -533,7 +530,7 @@ func (w *world) settled() error {
 		switch {
 		case p.State() == protocol.Closed:
 		case !open[u.link()]:
-			return fmt.Errorf("CXT-LIVE-1: link %d is open at the server alone", u.link())
+			return fmt.Errorf("CXT-LIVE-2: link %d is open at the server alone", u.link())
 		default:
 			delete(open, u.link())
 			if err := w.judge.Settled(u.link(), ServerSide); err != nil {
@@ -542,7 +539,7 @@ func (w *world) settled() error {
 		}
 	}
 	for link := range open {
-		return fmt.Errorf("CXT-LIVE-1: link %d is open at the client alone", link)
+		return fmt.Errorf("CXT-LIVE-2: link %d is open at the client alone", link)
 	}
 	return nil
 }
@@ -566,7 +563,6 @@ func (w *world) clientSettled(i int, u *user, open map[uint32]bool) error {
 
 // end closes all, at one end or the other.
 func (w *world) end() {
-	w.over = true
 	for _, p := range w.net.Server.Peers {
 		if w.OneIn(2) {
 			w.peers[p].close()
@@ -587,10 +583,10 @@ func (w *world) end() {
 	}
 	began := w.net.Now()
 	if !w.net.Run(began+worldEnds, func() bool { return w.err != nil || over() }) {
-		w.check(fmt.Errorf("CXT-LIVE-4: %d us after all close: clients and %d peers are not closed", worldEnds, len(w.net.Server.Peers)))
+		w.check(fmt.Errorf("CXT-LIVE-2: %d us after all close: clients and %d peers are not closed", worldEnds, len(w.net.Server.Peers)))
 	}
 	if took := w.net.Now() - began; took > 200*machine.Millisecond {
-		w.check(fmt.Errorf("CXT-LIVE-4: the end takes %d us on a good network", took))
+		w.check(fmt.Errorf("CXT-LIVE-2: the end takes %d us on a good network", took))
 	}
 	w.net.Wait(machine.Second)
 	for _, u := range w.peers {

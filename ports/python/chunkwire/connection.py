@@ -153,7 +153,7 @@ class Connection:
     def send(self, now: int, channel: int, message: bytes, lifetime: int | None = None) -> str | None:
         """The code of what is refused, or None."""
         now = self._begin(now)
-        return "closed" if self.state != OPEN else self.mux.send(now, channel, message, lifetime)
+        return "ended" if self.state != OPEN else self.mux.send(now, channel, message, lifetime)
 
     def read(self, now: int, channel: int):
         """What a channel delivers, or None."""
@@ -163,7 +163,7 @@ class Connection:
         """The code of what is refused, or None; the chunk waits behind those before it."""
         now = self._begin(now)
         if self.state != OPEN or not self.senders:
-            return "closed" if self.senders else "no_lanes"
+            return "ended" if self.state != OPEN else "no_lanes"
         if not 1 <= len(chunk) <= MAX_CHUNK:
             return "chunk_size"
         self._queue.append(bytes(chunk))
@@ -296,9 +296,10 @@ class Connection:
         if self._out:
             return self._seal(now, self._out.popleft())
         self._tick(now)
-        charged, free, slice_, number = self._records(now)
+        messages = self._budget >= 0 and (self._ticking or self.mux.prompt <= now)
+        charged, free, slice_ = self._records(now, messages)
         records = [*free, *charged, *([slice_] if slice_ else [])]
-        if not charged and self._ticking:
+        if not self.mux.is_pending or messages and not records:
             self._ticking = False
         if records:
             payload = encode_payload(records, self.mux.channels, self._config.lanes)
@@ -312,8 +313,6 @@ class Connection:
             self._evaluate(now)
             if pad is not None:
                 self._out.append(pad)
-        if not self.mux.is_pending:
-            self._ticking = False
         self._learn(now)
         return self._seal(now, self._out.popleft()) if self._out else None
 
@@ -323,12 +322,11 @@ class Connection:
             self._ticking = True
             self._tick_at = now + (self._config.tick if self._is_good else max(self._config.tick, BAD_TICK))
 
-    def _records(self, now: int):
-        """What goes into a payload: of messages, of acks and reports, a slice; and its number."""
+    def _records(self, now: int, messages: bool):
+        """What goes into a payload: of messages, of acks and reports, and a slice."""
         number = self.endpoint.next_to_send
-        messages = self._budget >= 0 and (self._ticking or self.mux.prompt <= now)
         if messages and self.mux.alone is not None:
-            return self.mux.large(), [], None, number
+            return self.mux.large(), [], None
         free: list = []
         left = PAYLOAD
         for k, receiver in enumerate(self.receivers):
@@ -345,8 +343,8 @@ class Connection:
             charged = self.mux.messages(now, number, left if others else BESIDE_SLICE)
             left -= sum(map(size, charged))
         if len(charged) == 1 and isinstance(charged[0], Unreliable) and left < 0:
-            return charged, free, None, number
-        return charged, free, self._slice(now) if slice_due and left >= LARGEST_SLICE else None, number
+            return charged, free, None
+        return charged, free, self._slice(now) if slice_due and left >= LARGEST_SLICE else None
 
     def _slice(self, now: int) -> OnLane | None:
         """LAN-8: those of earlier chunks first."""

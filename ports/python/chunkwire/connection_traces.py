@@ -78,8 +78,12 @@ def _connection(config: Answer) -> Connection:
     envelope = Envelope(mode_from(config), number(config, "link", 1, (1 << 32) - 1), send, receive)
     profile = field(config, "profile", dict)
     base_scheduler(profile)
+    channels = field(config, "channels", list)
+    setups = {field(c, "id", int): _setup(c) for c in channels if isinstance(c, dict)}
+    if len(setups) != len(channels):
+        raise Refused(BAD_REQUEST)
     limits = Config(
-        {field(c, "id", int): _setup(c) for c in field(config, "channels", list)},
+        setups,
         number(config, "lanes", 0, MOST_LANES),
         number(config, "timeout", 10, 36_000) * 100_000,
         number(config, "tick", 5_000, BAD_TICK),
@@ -89,9 +93,7 @@ def _connection(config: Answer) -> Connection:
     return Connection(number(config, "begin", 0, LAST_TIME), envelope, limits, side == "client")
 
 
-def _setup(source: Any) -> Setup:
-    if not isinstance(source, dict):
-        raise Refused(BAD_REQUEST)
+def _setup(source: Answer) -> Setup:
     number(source, "id", 0, 63)
     kind, priority = field(source, "kind", str), number(source, "priority", 0, 255)
     if kind == "unreliable":
@@ -141,11 +143,11 @@ class _Trace:
         return self._step([], chunk=self._connection.read_chunk(at))
 
     def close(self, at: int, event: Answer) -> Answer:
-        code, text = field(event, "code", int), field(event, "text", str)
+        code, text = number(event, "code", 0, 0xFFFF), field(event, "text", str)
         try:
             return self._step([self._connection.close(at, code, text.encode())])
         except Refused as refused:
-            return self._step([], refused=refused)
+            return self._step([], refused=Refused(refused.code))
 
     def _step(self, rows: list[str], refused: Any = None, datagrams: Any = (), read: Any = None, chunk: Any = None) -> Answer:
         c = self._connection

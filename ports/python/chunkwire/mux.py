@@ -59,7 +59,7 @@ class Mux:
     def read(self, now: int, channel: int) -> Delivered | None:
         if channel in self.receivers:
             return self.receivers[channel].read(now)[1]
-        queue = self.loose[channel].to_read
+        queue = self.loose[channel].to_read if channel in self.loose else None
         return queue.popleft() if queue else None
 
     def take(self, now: int, number: int, ack: int, record: Record) -> None:

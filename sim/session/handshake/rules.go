@@ -38,6 +38,7 @@ type World struct {
 	Restarts    uint8
 	Ages        bool
 	Relays      bool // the attacker sends on to a client what was for his own address
+	Anywhere    bool // a connection may be at an address where its client never was
 	LowerClock  bool // a server that begins again has a clock that begins again
 	Rules
 
@@ -324,7 +325,7 @@ func (w *World) place(s *State, j int, k uint8) error {
 // placed checks that a connection is at an address at which its client was.
 func (w *World) placed(s *State, e *Entry) error {
 	client := s.Offers[s.Links[e.Link].Offer].Client
-	if s.Clients[client].Had>>e.Address&1 == 0 {
+	if s.Clients[client].Had>>e.Address&1 == 0 && !w.Anywhere {
 		return fmt.Errorf("hijack: link %d of client %d is at address %d, where it never was", e.Link, client, e.Address)
 	}
 	return nil

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+)
+
+// connectionVectors are the vectors of sessions and connections.
+func connectionVectors(t *testing.T) []testvectors.Vector {
+	return slices.Concat(vectorsOf(t, "session-"), vectorsOf(t, "connection-"))
+}
+
+// takenByConnections counts the rows that the oracles take, and the checks and codes with which
+// they refuse.
+func takenByConnections(t *testing.T) (rows, codes map[string]int) {
+	t.Helper()
+	rows, codes = map[string]int{}, map[string]int{}
+	for _, v := range connectionVectors(t) {
+		if strings.Contains(v.Name, "-contract/") {
+			continue // about the port
+		}
+		var h contract.Header
+		if err := json.Unmarshal(v.Request, &h); err != nil {
+			t.Fatalf("%s: %v", v.Name, err)
+		}
+		var a any
+		switch h.Op {
+		case contract.OpSessionEncode:
+			a = sessionEncoded(request[contract.SessionEncodeRequest](t, v))
+		case contract.OpSessionDecode:
+			a = sessionDecoded(request[contract.SessionDecodeRequest](t, v))
+		case contract.OpSessionOpen:
+			a = sessionOpened(request[contract.SessionOpenRequest](t, v))
+		case contract.OpConnectionEncode:
+			a = connectionEncoded(request[contract.ConnectionEncodeRequest](t, v))
+		case contract.OpConnectionDecode:
+			a = connectionDecoded(request[contract.ConnectionDecodeRequest](t, v))
+		case contract.OpSessionClient, contract.OpSessionServer, contract.OpConnection:
+			countSteps(t, v, rows, codes)
+		}
+		if e, ok := a.(refusedSession); ok {
+			rows[e.check]++
+			codes[e.Error]++
+		}
+	}
+	return rows, codes
+}
+
+// countSteps counts what the steps of a trace show. They are the oracle's.
+func countSteps(t *testing.T, v testvectors.Vector, rows, codes map[string]int) {
+	t.Helper()
+	var a struct {
+		Steps []struct {
+			Rows    []string
+			Refused *contract.Refused
+			Counted *string
+		}
+	}
+	if err := json.Unmarshal(v.Response, &a); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range a.Steps {
+		count(rows, [][]string{s.Rows})
+		if s.Refused != nil {
+			codes[s.Refused.Error]++
+		}
+		if s.Counted != nil {
+			codes[*s.Counted]++
+		}
+	}
+}
+
+// notTakenByConnections are rows, checks and codes that no vector can take, and why.
+var notTakenByConnections = map[string]string{
+	"J11": "a poll that changes nothing (CXO-10)", "J19": "a poll that changes nothing (CXO-10)", "J28": "a poll that changes nothing (CXO-10)",
+	"K20": "the operation has one end alone: no session ends it", "K21": "the operation has one end alone: no session ends it",
+	"K22":    "the operation has one end alone: no session ends it",
+	"CXE-22": "CXO-4: no address is checked", "address": "CXO-4: no address is checked",
+	"unexpected": "a counter of what is of no use; the contract shows the row, or silence",
+}
+
+// Every row of the three tables, and every check, is taken by a vector: as the oracles run them,
+// not as they say.
+func TestEveryConnectionRowIsTaken(t *testing.T) {
+	rows, _ := takenByConnections(t)
+	ids := idsIn(specification(t).connection, `^\| (?:([IJK]\d+) \||\*\*(CX[HER]-\d+)\*\* \|)`)
+	if len(ids) < 44+29+22+16+6+8 {
+		t.Errorf("%d rows and checks in the document", len(ids))
+	}
+	eachIsTaken(t, rows, ids, notTakenByConnections)
+}
+
+// Every code of the registry comes from a vector.
+func TestEveryConnectionCodeIsGiven(t *testing.T) {
+	_, codes := takenByConnections(t)
+	eachIsTaken(t, codes, codesOf(t, "connection.json"), notTakenByConnections)
+}
+
+// withoutConnectionVector are the sentences on what ports do that no vector can test, and why.
+var withoutConnectionVector = map[string]string{
+	"CXE-22": "CXO-4: no address is checked",
+	"CXH-13": "what later versions must keep",
+	"CXK-9":  "how long a comparison takes",
+	"CXS-4":  "the variables; what depends on them has vectors",
+	"CXS-15": "what a driver sends to an address",
+	"CXL-1":  "what identifies a connection; an end in a trace is one",
+	"CXL-10": "the operation has one end alone: no session moves it",
+	"CXL-15": "the operation has one end alone: no session hears of it",
+	"CXL-16": "the operation has one end alone: no session moves it",
+}
+
+// Every sentence on what vectors can show has one.
+func TestConnectionSentencesHaveVectors(t *testing.T) {
+	ids := idsIn(specification(t).connection, `^(?:- |\| )\*\*(CX[HEKCSRML]-\d+)\*\*`)
+	if len(ids) < 100 {
+		t.Errorf("%d sentences in the document", len(ids))
+	}
+	eachIsTaken(t, sentencesOf(connectionVectors(t)), ids, withoutConnectionVector)
+}
+
+// A vector of connections has one of their levels, by its operation.
+func TestLevelsOfConnectionVectors(t *testing.T) {
+	var known []testvectors.Vector
+	for _, v := range connectionVectors(t) {
+		if !strings.Contains(string(v.Response), contract.Unsupported) {
+			known = append(known, v)
+		}
+	}
+	levelsAreOf(t, known, testvectors.Session, map[string]testvectors.Level{
+		contract.OpSessionClient: testvectors.SessionClient, contract.OpSessionServer: testvectors.SessionServer,
+		contract.OpConnectionEncode: testvectors.Connection, contract.OpConnectionDecode: testvectors.Connection,
+		contract.OpConnection: testvectors.ConnectionEndpoint,
+	})
+	if len(known) < 1000 {
+		t.Errorf("%d vectors", len(known))
+	}
+}
