@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
@@ -190,6 +191,47 @@ func forgeries(t testing.TB, m *mate) map[string][]byte {
 // mostIdle is what a connection that has nothing to do may cost, in bytes of heap.
 const mostIdle = 12 << 10
 
+// Handshakes whose answer could go nowhere, or would go behind too many others, are
+// counted and cost nothing more; who has answered a challenge is heard all the same.
+func TestWhoGetsNoAnswer(t *testing.T) {
+	s := silentServer(t, Config{Keys: testKeys})
+	sh := s.shards[0]
+	m := join(t, sh, 1, Config{Identity: 1, Key: testKey})
+	forged := forgeries(t, m)
+	now := sh.driver.Now()
+	own := udp.UDPPeer(s.Addr().(*net.UDPAddr).AddrPort())
+	for _, from := range []udp.Peer{{}, own, udp.UDPPeer(netip.MustParseAddrPort("10.0.0.1:0")), udp.UDPPeer(netip.MustParseAddrPort("224.0.0.1:9"))} {
+		sh.Receive(now, forged["LINK"], from)
+	}
+	if st := s.Stats(); st.BadSources != 4 || st.Challenges != 1 {
+		t.Errorf("%d from bad sources, %d challenges", st.BadSources, st.Challenges)
+	}
+	const more = 100
+	room := 0
+	for ; s.Stats().AnswersDropped == 0; room++ {
+		sh.Receive(now, forged["LINK"], peerAt(2))
+	}
+	for range more {
+		sh.Receive(now, forged["LINK"], peerAt(2))
+	}
+	st := s.Stats()
+	if st.Challenges != int64(room) || st.AnswersDropped != 1+more {
+		t.Errorf("%d challenges of %d, %d dropped", st.Challenges, room+more, st.AnswersDropped)
+	}
+	sh.Receive(now, forged["PROOF"], peerAt(2))
+	sh.Unreadable(70_000, peerAt(3))
+	st = s.Stats()
+	if st.Undecodable[session.CodeCookie] != 1 || st.Undecodable[session.CodeTrailingData] != 1 {
+		t.Errorf("%v", st.Undecodable)
+	}
+	if from := st.UndecodableFrom[session.CodeTrailingData]; from.String() != peerAt(3).String() {
+		t.Errorf("too large a datagram came from %v", from)
+	}
+	if st.AnswersDropped != 1+more || len(st.Refused) != 0 {
+		t.Errorf("%d dropped, refused %v", st.AnswersDropped, st.Refused)
+	}
+}
+
 // An idle connection costs little.
 func TestMemoryOfAnIdleConnection(t *testing.T) {
 	const crowd = 500
@@ -203,7 +245,7 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := silentServer(t, c.server)
-			before := heapInUse()
+			before := check.Heap()
 			for i := range crowd {
 				cfg := c.client
 				if cfg.Identity != 0 {
@@ -211,7 +253,7 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 				}
 				join(t, s.shards[0], i, cfg)
 			}
-			each := (heapInUse() - before) / crowd
+			each := (check.Heap() - before) / crowd
 			t.Logf("%d bytes a connection", each)
 			if s.Stats().Peers != crowd {
 				t.Fatalf("%d peers", s.Stats().Peers)
@@ -222,15 +264,6 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 			runtime.KeepAlive(s)
 		})
 	}
-}
-
-func heapInUse() int64 {
-	var st runtime.MemStats
-	for range 3 {
-		runtime.GC()
-	}
-	runtime.ReadMemStats(&st)
-	return int64(st.HeapAlloc)
 }
 
 // A datagram of each kind, from the socket to the machines and back.

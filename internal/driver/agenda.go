@@ -13,9 +13,6 @@ type Slot struct {
 	place int            // in the agenda
 }
 
-// Due returns when the driver looks at the connection again.
-func (s *Slot) Due() machine.Micros { return s.due }
-
 // agenda holds the active connections, ordered by when they next have something
 // to do.
 type agenda struct{ list agendaHeap }

@@ -50,9 +50,6 @@ func (b *Batch) Add(to udp.Peer, buf []byte) (size int) {
 	return size
 }
 
-// Runs returns what is in the batch.
-func (b *Batch) Runs() []udp.Run { return b.runs }
-
 // runFor returns the run that a datagram of size bytes continues: the one just
 // before it, if that is to the same peer and its datagrams are all of one size,
 // which is not smaller. Otherwise nil.
