@@ -111,8 +111,8 @@ func TestEndedConnectionsShutNobodyOut(t *testing.T) {
 	}
 }
 
-// Who has no key does not make a server remember an ended connection for longer, and learns nothing
-// of a key's holder but that the identity exists.
+// Who has no key does not make a server remember an ended connection for longer, and learns
+// nothing of a key's holder but that the identity exists.
 func TestNoKeyProlongsNothing(t *testing.T) {
 	d := newDesk(t, false, nil)
 	g := d.opened("192.0.2.1:9000", 1)
@@ -172,8 +172,9 @@ func TestAFloodKeepsNothing(t *testing.T) {
 	check.Same(t, "data", d.opens(g.at, g.seals()), nil)
 }
 
-// What is left to who owns addresses: four of them fill a server without keys, for as long as they say
-// something within the time-out, and a newcomer is told so at once. With keys each identity has one place.
+// What is left to who owns addresses: four of them fill a server without keys, for as long as
+// they say something within the time-out, and a newcomer is told so at once. With keys each
+// identity has one place.
 func TestFourAddressesFillAServer(t *testing.T) {
 	d := newDesk(t, true, small)
 	for i := range 100 {
