@@ -412,7 +412,7 @@ func TestFaultT17(t *testing.T) {
 // A datagram makes no channel.
 func TestFaultT18(t *testing.T) {
 	h := newHost(t, Config{ID: 1})
-	before := held()
+	before := check.Heap()
 	for id := range 64 {
 		if id == 1 {
 			continue
@@ -420,7 +420,7 @@ func TestFaultT18(t *testing.T) {
 		_, err := h.Handle(0, 0, 0, []byte{2, byte(id), 0, 0, 1, 0, 7})
 		check.That(t, errors.Is(err, ErrUnknownChannel), "it is refused")
 	}
-	check.That(t, held() < before+1024, "nothing is kept")
+	check.That(t, check.Heap() < before+1024, "nothing is kept")
 	check.Equal(t, "nothing is due", h.Deadline(), machine.Never)
 }
 

@@ -116,21 +116,13 @@ func TestRefusalsAllocateNothing(t *testing.T) {
 	}), 0)
 }
 
-// held returns the bytes on the heap.
-func held() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
 // A receiver holds at most WINDOW * DATA bytes of data, whatever comes, and less than 64 bytes
 // for each sequence besides (CHT-BND-1).
 func TestTheMemoryOfAReceiver(t *testing.T) {
 	for _, window := range []int{32, 512, 4096} {
 		for _, data := range []int{1, 33, 700, 1024} {
 			f := Format{Window: window, Data: data}
-			before := held()
+			before := check.Heap()
 			v := check.Must(NewReceiver(Config{Kind: Unordered, Format: f}))
 			for size := 1; size <= data; size += max(1, data/7) { // growing messages, again and again
 				for n := range 3 * window {
@@ -148,7 +140,7 @@ func TestTheMemoryOfAReceiver(t *testing.T) {
 			for n := range window {
 				v.Handle(0, &Record{Type: TypeMessage, Sequence: uint16(v.Base()) + uint16(window-1-n), Data: make([]byte, data)})
 			}
-			bytes := int(held() - before)
+			bytes := int(check.Heap() - before)
 			check.That(t, v.Stats().HeldBytes <= window*data, fmt.Sprint("held ", v.Stats().HeldBytes, " of ", window*data))
 			check.That(t, bytes < window*(max(data, leastData)+64)+8192, fmt.Sprint("window ", window, ", data ", data, ": ", bytes, " bytes"))
 			runtime.KeepAlive(v)
@@ -169,16 +161,16 @@ func TestTheMemoryOfData(t *testing.T) {
 
 // A sender holds at most SEND_QUEUE * DATA bytes of data, and nothing of them when it has failed.
 func TestTheMemoryOfASender(t *testing.T) {
-	before := held()
+	before := check.Heap()
 	s := check.Must(NewSender(Config{}))
 	for s.Send(0, make([]byte, 1024), machine.Second) == nil {
 	}
-	full := int(held() - before)
+	full := int(check.Heap() - before)
 	check.Equal(t, "kept", s.Stats().Kept, DefaultSendQueue)
 	check.That(t, full < DefaultSendQueue*(1024+80), fmt.Sprint(full, " bytes"))
 	s.Poll(DefaultGiveUp, 0, LargestPayload)
 	check.Equal(t, "state", s.State(), Failed)
-	check.That(t, int(held()-before) < 4096, "nothing is kept")
+	check.That(t, int(check.Heap()-before) < 4096, "nothing is kept")
 	runtime.KeepAlive(s)
 }
 
@@ -188,9 +180,9 @@ func TestTheMemoryOfIdleChannels(t *testing.T) {
 	for id := range MaxChannels {
 		channels = append(channels, Config{ID: uint8(id)})
 	}
-	before := held()
+	before := check.Heap()
 	m := check.Must(NewMux(MuxConfig{Channels: channels}))
-	bytes := int(held() - before)
+	bytes := int(check.Heap() - before)
 	check.That(t, bytes < MaxChannels*2600, fmt.Sprint(bytes/MaxChannels, " bytes a channel"))
 	runtime.KeepAlive(m)
 }

@@ -76,18 +76,18 @@ func TestAFloodOfReports(t *testing.T) {
 // and the report of it is bounded.
 func TestASequenceNearLimit(t *testing.T) {
 	v := newListener(t, Config{Format: Format{Window: 16384}})
-	before := held()
+	before := check.Heap()
 	v.gets(message(16383, "x"))
-	bytes := int(held() - before)
+	bytes := int(check.Heap() - before)
 	check.That(t, bytes <= 16384*48+4096, fmt.Sprint(bytes, " bytes"))
 	check.Equal(t, "data", v.Stats().HeldBytes, leastData)
 	r, ok := v.Poll(v.now, LargestPayload)
 	check.That(t, ok, "it reports")
 	check.Equal(t, "groups and bytes", []int{len(r.Groups), r.Size()}, []int{32, 199})
 	v2 := newListener(t, Config{Format: Format{Window: 16384}})
-	before = held()
+	before = check.Heap()
 	v2.gets(status(16384), message(16384, "x"), skip(16200, 256), skip(32000, 256))
-	check.That(t, int(held()-before) < 4096, "what is beyond, and what is only announced, holds nothing")
+	check.That(t, int(check.Heap()-before) < 4096, "what is beyond, and what is only announced, holds nothing")
 }
 
 // A flood of sound records draws a report each 5 ms, of at most 199 bytes; after the last one

@@ -27,8 +27,8 @@ func TestLinkTalkAndClose(t *testing.T) {
 
 	check.Same(t, "error", c.Close(n.Now(), 256, "bye"), nil)
 	n.until("both have closed", second, func() bool { return c.State() == session.Closed && p.State() == connection.Closed })
-	check.Equal(t, "error of the server", p.Err().Error(), "connection: closed by the other end, code 256: bye")
-	check.Equal(t, "error of the client", c.Err().Error(), "connection: closed here, code 256: bye")
+	check.Equal(t, "error of the server", p.Err().Error(), `connection: closed by the other end, code 256: "bye"`)
+	check.Equal(t, "error of the client", c.Err().Error(), `connection: closed here, code 256: "bye"`)
 	check.That(t, errors.Is(p.Err(), connection.ErrClosed), "that is closed")
 	check.Equal(t, "connections", n.server.Stats().Session.Living, 0)
 }
@@ -239,7 +239,7 @@ func TestCloseBeforeOpen(t *testing.T) {
 	check.Same(t, "error", c.Close(n.Now(), 257, "again"), nil)
 	check.Same(t, "state", c.State(), session.Closed)
 	check.Same(t, "deadline", c.Deadline(), machine.Never)
-	check.Equal(t, "error", c.Err().Error(), "connection: closed here, code 256: changed my mind")
+	check.Equal(t, "error", c.Err().Error(), `connection: closed here, code 256: "changed my mind"`)
 	c.Move(n.Now())
 	check.That(t, c.Conn() == nil, "there is no connection")
 }

@@ -114,7 +114,7 @@ func (e *ClosedError) Error() string {
 	if e.Text == "" {
 		return fmt.Sprintf("connection: closed %s, code %d", by, e.Code)
 	}
-	return fmt.Sprintf("connection: closed %s, code %d: %s", by, e.Code, e.Text)
+	return fmt.Sprintf("connection: closed %s, code %d: %q", by, e.Code, e.Text) // the other end wrote it
 }
 
 // Is makes errors.Is match ErrClosed.

@@ -98,9 +98,11 @@ func TestAGameWhileAChunkGoes(t *testing.T) {
 				t.Logf("%s, %v %%, positions of %3d bytes: 95th percentile %6d us alone, %6d with a chunk; chat %6d, %6d; chunk %7d alone, %7d with the game", name, path.Loss, size,
 					alone.percentile(unreliable, 95), with.percentile(unreliable, 95), alone.percentile(ordered, 95), with.percentile(ordered, 95), chunk.chunkAt, with.chunkAt)
 				check.That(t, with.chunkAt > 0 && with.chunkAt <= 2*chunk.chunkAt, name+": the chunk takes at most twice as long")
-				if name != "S3" {
-					check.That(t, with.percentile(unreliable, 95) <= alone.percentile(unreliable, 95)+100*ms, name+": positions do not wait for slices")
+				most := 20 * ms
+				if name == "S3" {
+					most = 120 * ms
 				}
+				check.That(t, with.percentile(unreliable, 95) <= alone.percentile(unreliable, 95)+most, name+": positions do not wait long for slices")
 			}
 		}
 	}

@@ -11,15 +11,6 @@ import (
 	"github.com/chunkwire/chunkwire/session"
 )
 
-// heap returns the bytes in use.
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // bytesEach returns how many bytes each of n connections has, of which the other ends are not
 // counted: they are made and run by live, and dropped.
 func bytesEach(n int, live func(a, b *connection.Conn)) int64 {
@@ -33,11 +24,11 @@ func bytesEach(n int, live func(a, b *connection.Conn)) int64 {
 		return a
 	}
 	make() // the shared memory has its size
-	before := heap()
+	before := check.Heap()
 	for i := range kept {
 		kept[i] = make()
 	}
-	each := (heap() - before) / int64(n)
+	each := (check.Heap() - before) / int64(n)
 	runtime.KeepAlive(kept)
 	return each
 }

@@ -127,8 +127,8 @@ func TestCloseIsHeard(t *testing.T) {
 	check.Equal(t, "datagrams", len(poll(a, 25*ms)), 0)
 	wantRow(t, a, "K19", connection.Closed)
 	check.Same(t, "deadline", a.Deadline(), machine.Never)
-	check.Equal(t, "what a says", a.Err().Error(), "connection: closed here, code 65535: good-bye")
-	check.Equal(t, "what b says", b.Err().Error(), "connection: closed by the other end, code 65535: good-bye")
+	check.Equal(t, "what a says", a.Err().Error(), `connection: closed here, code 65535: "good-bye"`)
+	check.Equal(t, "what b says", b.Err().Error(), `connection: closed by the other end, code 65535: "good-bye"`)
 
 	// What comes now changes nothing: K16, K17, K22, K19.
 	check.Same(t, "error", give(b, 4*ms, said...), b.Err())
@@ -215,8 +215,8 @@ func TestBothClose(t *testing.T) {
 	exchange(a, b, ms)
 	wantRow(t, a, "K19", connection.Closed)
 	wantRow(t, b, "K19", connection.Closed)
-	check.Equal(t, "what a says", a.Err().Error(), "connection: closed here, code 300: a")
-	check.Equal(t, "what b says", b.Err().Error(), "connection: closed here, code 400: b")
+	check.Equal(t, "what a says", a.Err().Error(), `connection: closed here, code 300: "a"`)
+	check.Equal(t, "what b says", b.Err().Error(), `connection: closed here, code 400: "b"`)
 }
 
 // An application has the code 0, those from 256 on, and a short text (CXR-4).

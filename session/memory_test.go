@@ -9,21 +9,13 @@ import (
 	"github.com/chunkwire/chunkwire/internal/check"
 )
 
-// held returns the bytes on the heap.
-func held() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
 // each does something for n things and returns how many bytes more are held for each.
 func each(n int, do func(i int)) int {
-	before := held()
+	before := check.Heap()
 	for i := range n {
 		do(i)
 	}
-	return (int(held()) - int(before)) / n
+	return (int(check.Heap()) - int(before)) / n
 }
 
 // anyone is a server that knows everyone, and has room.

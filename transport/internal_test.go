@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
@@ -244,7 +245,7 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := silentServer(t, c.server)
-			before := heapInUse()
+			before := check.Heap()
 			for i := range crowd {
 				cfg := c.client
 				if cfg.Identity != 0 {
@@ -252,7 +253,7 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 				}
 				join(t, s.shards[0], i, cfg)
 			}
-			each := (heapInUse() - before) / crowd
+			each := (check.Heap() - before) / crowd
 			t.Logf("%d bytes a connection", each)
 			if s.Stats().Peers != crowd {
 				t.Fatalf("%d peers", s.Stats().Peers)
@@ -263,15 +264,6 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 			runtime.KeepAlive(s)
 		})
 	}
-}
-
-func heapInUse() int64 {
-	var st runtime.MemStats
-	for range 3 {
-		runtime.GC()
-	}
-	runtime.ReadMemStats(&st)
-	return int64(st.HeapAlloc)
 }
 
 // A message from the client's machines to the server's application, with both ends'

@@ -88,6 +88,9 @@ func TestA3(t *testing.T) {
 				}
 				if kind.flags == nil {
 					stranger(t, addr, 0)
+					if err := stranger(t, addr, 0).Chunks().Send(t.Context(), headerOf(make([]byte, 1_000_000))); err != nil { // and nothing more
+						t.Fatal(err)
+					}
 					if _, err := stranger(t, addr, 64_000).Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
 						t.Fatal(err)
 					}

@@ -164,7 +164,9 @@ func (r peerRemote) linger(ctx context.Context, quiet time.Duration) {
 	}
 }
 
-func (r peerRemote) part(_ context.Context, why farewell) { _ = r.peer.Close(why.code, why.text) }
+func (r peerRemote) part(_ context.Context, why farewell) {
+	_ = r.peer.Close(why.code, why.text)
+}
 
 // leftWell reports whether the other end has closed the connection because it was done.
 func leftWell(r remote) bool {

@@ -46,7 +46,7 @@ func newRoot() *cobra.Command {
 byte. The expected bytes of packets come from testvectors/oracle, which was
 written from the specifications alone, never from the codecs that they test. The
 traces come from the scripts in testvectors/traces; what is expected of those of
-the packet layer comes from its oracle, too.
+the packet layer, of channels and of connections comes from their oracles, too.
 Without a flag it writes all files; accumulated.json takes a minute or two.
 
 Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad usage.`,

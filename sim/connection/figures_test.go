@@ -11,7 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-var seeds = flag.Int("seeds", 5, "runs of each figure")
+var seeds = flag.Int("seeds", 1, "runs of each figure")
 
 const chunkSize = 256 << 10
 

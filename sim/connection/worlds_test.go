@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	worldsFlag = flag.Int("connection.worlds", 100, "how many random worlds TestWorlds runs")
+	worldsFlag = flag.Int("connection.worlds", 25, "how many random worlds TestWorlds runs")
 	fromFlag   = flag.Uint64("connection.from", 1, "the seed of the first of them")
 	replayFlag = flag.Uint64("connection.replay", 0, "run this world alone, and log what happens")
 )

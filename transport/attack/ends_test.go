@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -174,4 +175,19 @@ func TestWhatAnEndLearns(t *testing.T) {
 			s.Close()
 		})
 	}
+}
+
+// What the other end says when it closes is quoted where an error prints it: it writes no lines
+// of a log, and nothing to a terminal.
+func TestTheTextOfAClose(t *testing.T) {
+	virtual(t, func(t *testing.T, n network) {
+		c := companyOf(t, n, session.AEAD)
+		c.client.Close(256, "bye\n\x1b[2Jroot logged in")
+		<-c.peer.Done()
+		text := c.peer.Err().Error()
+		t.Log(text)
+		check.That(t, !strings.ContainsAny(text, "\n\x1b"), "no control characters")
+		var closed *transport.ClosedError
+		check.That(t, errors.As(c.peer.Err(), &closed) && closed.Text == "bye\n\x1b[2Jroot logged in", "the text is there for who wants it")
+	})
 }

@@ -137,14 +137,14 @@ func TestWhatAClientCanMakeAServerKeep(t *testing.T) {
 			for i := range clients {
 				all = append(all, hoarderAt(t, d, s, at(1, 1000+i), lanes))
 			}
-			before := heap()
+			before := check.Heap()
 			sent := 0
 			for _, h := range all {
 				h.bytes = 0
 				hoard.all(h, lanes)
 				sent += h.bytes
 			}
-			kept := (heap() - before) / clients
+			kept := (check.Heap() - before) / clients
 			t.Logf("%2d lanes, %-36s %6d datagrams taken, %9d B sent, %9d B kept for each client", lanes, hoard.name+":", all[0].taken, sent/clients, kept)
 			if kept > int64(lanes)*300_000+2*1_200_000+200_000 {
 				t.Errorf("%s: %d B", hoard.name, kept)
@@ -153,14 +153,6 @@ func TestWhatAClientCanMakeAServerKeep(t *testing.T) {
 			runtime.KeepAlive(s)
 		}
 	}
-}
-
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // Connections that come and go leave nothing, once they are forgotten.
@@ -176,12 +168,12 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 		}
 	}
 	come(0)
-	half := heap()
+	half := check.Heap()
 	for i := range 256 {
 		hoarderAt(t, d, s, at(1+i%200, 20_000+i), 1)
 	}
-	t.Logf("%d B for each of 256 half-open connections, the client's own included", (heap()-half)/256)
-	before := heap()
+	t.Logf("%d B for each of 256 half-open connections, the client's own included", (check.Heap()-half)/256)
+	before := check.Heap()
 	for i := range 3000 {
 		come(i)
 		if i%100 == 0 {
@@ -193,8 +185,8 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 	s.Poll(d.now)
 	st := s.Stats().Session
 	check.Equal(t, "living, ended", []int{st.Living, st.Ended}, []int{0, 0})
-	t.Logf("%d B more after 3,000 connections", heap()-before)
-	check.That(t, heap()-before < 100_000, "nothing is left")
+	t.Logf("%d B more after 3,000 connections", check.Heap()-before)
+	check.That(t, check.Heap()-before < 100_000, "nothing is left")
 	runtime.KeepAlive(s)
 }
 
@@ -208,7 +200,7 @@ func TestAnyPayload(t *testing.T) {
 	s := check.Must(connection.NewServer(cfg))
 	honest := hoarderAt(t, d, s, at(2, 1000), 4)
 	check.Same(t, "the honest client's pad", honest.payload([]byte{0}), nil)
-	before := heap()
+	before := check.Heap()
 	var h *hoarder
 	ended, sent, taken := 0, 0, 0
 	last := []byte{0}
@@ -240,7 +232,7 @@ func TestAnyPayload(t *testing.T) {
 			s.Poll(d.now)
 		}
 	}
-	kept := heap() - before
+	kept := check.Heap() - before
 	t.Logf("%d payloads: %d taken, %d connections ended, %d B kept", sent, taken, ended, kept)
 	check.That(t, taken > 1000 && taken < sent, "some are taken and some refused")
 	check.Same(t, "the honest client", honest.payload([]byte{0}), nil)

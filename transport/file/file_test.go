@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/file"
 	"github.com/chunkwire/chunkwire/transport/plain"
@@ -462,12 +462,12 @@ func TestFileMemoryIsBounded(t *testing.T) {
 		sent := during(func() error {
 			return file.Send(background, w.toB, ahead, &file.SendOptions{Info: &info, Progress: func(done, _ int64) { ahead.done = done }})
 		})
-		var peak uint64
+		var peak int64
 		written := int64(0)
 		_, err = file.Receive(background, w.toA, io.Discard, &file.ReceiveOptions{Progress: func(done, _ int64) {
 			written = done
 			if done%(20*codec.MaxChunkSize) == 0 {
-				peak = max(peak, heap())
+				peak = max(peak, check.Heap())
 			}
 		}})
 		wantErr(t, "Receive", err, nil)
@@ -492,13 +492,6 @@ func (r *aheadReader) Read(b []byte) (int, error) {
 	r.read += int64(n)
 	r.most = max(r.most, r.read-r.done)
 	return n, err
-}
-
-func heap() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 func TestIsFileHeader(t *testing.T) {

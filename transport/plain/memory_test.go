@@ -8,6 +8,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/schedule/base"
@@ -57,7 +58,7 @@ func (c *crowd) slice(peer int, s codec.Slice) {
 // join makes everybody's first chunk begin, and returns the heap before.
 func (c *crowd) join(slices int) (before int64) {
 	c.t.Helper()
-	before = heapInUse()
+	before = check.Heap()
 	for peer := range crowdSize {
 		c.slice(peer, codec.Slice{NumSlices: slices, Data: make([]byte, codec.SliceSize)})
 		conn, err := c.e.Accept(context.Background())
@@ -72,21 +73,12 @@ func (c *crowd) join(slices int) (before int64) {
 // want checks how much the heap has grown for each connection.
 func (c *crowd) want(what string, before, most int64) {
 	c.t.Helper()
-	each := (heapInUse() - before) / crowdSize
+	each := (check.Heap() - before) / crowdSize
 	c.t.Logf("%s: %d bytes a connection", what, each)
 	if each > most {
 		c.t.Errorf("%s: %d bytes a connection, want at most %d", what, each, most)
 	}
 	runtime.KeepAlive(c.conns)
-}
-
-// heapInUse returns the bytes that are reachable.
-func heapInUse() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // A connection costs little while it is idle, whatever it has done before, and
@@ -111,7 +103,7 @@ func memoryOfAConnection(t *testing.T, scheduler func() (statemachine.Scheduler,
 	c.want("idle", began, mostIdle)
 
 	world := make([]byte, codec.MaxChunkSize)
-	before := heapInUse()
+	before := check.Heap()
 	var deliveries []*Delivery
 	for _, conn := range c.conns {
 		d, err := conn.Enqueue(context.Background(), world)
