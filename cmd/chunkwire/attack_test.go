@@ -29,8 +29,8 @@ var kindsOfSend = []struct {
 	flags []string
 }{{"plain", []string{"--plain"}}, {"connections", nil}}
 
-// blindDatagrams are what somebody can send to a recv who has seen nothing: each kind of message of a
-// connection, and what begins a chunk or is a whole one.
+// blindDatagrams are what somebody can send to a recv who has seen nothing: each kind of
+// message of a connection, and what begins a chunk or is a whole one.
 func blindDatagrams(t *testing.T, chunk []byte) (all [][]byte) {
 	t.Helper()
 	offer := session.Offer{Mode: session.CRC, Protocol: defaultProtocolID, Lanes: 8, Variants: 1, Timeout: session.DefaultTimeout}
@@ -49,7 +49,8 @@ func blindDatagrams(t *testing.T, chunk []byte) (all [][]byte) {
 	return append(all, chunkOf(t, chunk), sliceOf(t, 0, 255, 256))
 }
 
-// chunkOf is the datagram of a chunk of one slice, which is the first of its connection with --plain.
+// chunkOf is the datagram of a chunk of one slice, which is the first of its connection with
+// --plain.
 func chunkOf(t *testing.T, chunk []byte) []byte {
 	t.Helper()
 	d, err := codec.NewFramer(defaultProtocolID).AppendSlice(nil, codec.Slice{NumSlices: 1, Data: chunk})
@@ -137,8 +138,8 @@ func TestA3(t *testing.T) {
 	}
 }
 
-// A4: a forged receipt. Whoever is between the ends forges it, all that can be forged, and drops what recv
-// says from some time on: send does not end well.
+// A4: a forged receipt. Whoever is between the ends forges it, all that can be forged, and
+// drops what recv says from some time on: send does not end well.
 func TestA4(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kindsOfSend {
@@ -160,8 +161,9 @@ func TestA4(t *testing.T) {
 	}
 }
 
-// A6: one blind datagram, the header of an empty file, replaces what is there; with connections nothing
-// blind does, with keys nothing of who has none, and --max-size bounds what anyone can store.
+// A6: one blind datagram, the header of an empty file, replaces what is there; with
+// connections nothing blind does, with keys nothing of who has none, and --max-size bounds
+// what anyone can store.
 func TestA6(t *testing.T) {
 	t.Parallel()
 	before := pattern(200_000, 7)
@@ -238,8 +240,8 @@ func TestA6(t *testing.T) {
 	})
 }
 
-// forger is between a send and a recv. It sends everything that can be forged to the send, all the time, and
-// loses what the recv says but for its first datagrams.
+// forger is between a send and a recv. It sends everything that can be forged to the send, all
+// the time, and loses what the recv says but for its first datagrams.
 type forger struct {
 	near, far net.PacketConn
 }

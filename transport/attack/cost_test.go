@@ -15,8 +15,8 @@ import (
 
 var rng = rand.New(rand.NewPCG(1, 2))
 
-// ownersKinds are datagrams of somebody who owns an address, for which he has a cookie: they cost him a
-// round trip each 5 s.
+// ownersKinds are datagrams of somebody who owns an address, for which he has a cookie: they
+// cost him a round trip each 5 s.
 func ownersKinds(d *desk) []forgery {
 	proof := func(change func(*session.ClientConfig)) []byte {
 		x := d.guest("192.0.2.1:9000", 1, change)
@@ -31,8 +31,8 @@ func ownersKinds(d *desk) []forgery {
 	}
 }
 
-// forgedKinds are datagrams that an attacker can send at no cost to himself, each by its kind, at a desk with
-// living connections.
+// forgedKinds are datagrams that an attacker can send at no cost to himself, each by its kind,
+// at a desk with living connections.
 func forgedKinds(d *desk, g *guest) []forgery {
 	f := newFlooder(session.AEAD, 1, g.Link().ID())
 	known := func(counter uint32, body int) []byte {
@@ -151,7 +151,8 @@ func newcomerCosts(t *testing.T, peers int) float64 {
 	return nanoseconds(func() { pc.reads(100) }) / 100
 }
 
-// BenchmarkForged measures one forged datagram of each kind, for a server with few and with many connections.
+// BenchmarkForged measures one forged datagram of each kind, for a server with few and with
+// many connections.
 func BenchmarkForged(b *testing.B) {
 	for _, connections := range []int{10, 10_000} {
 		d, g, give := costs(b, connections)

@@ -209,9 +209,7 @@ func TestFloodInVirtualTime(t *testing.T) {
 // allocates is the forger's garbage.)
 func TestForgedDatagramsOverSocketsAllocateNothing(t *testing.T) {
 	var n network
-	s := check.Must(transport.New(n.bind(t, "127.0.0.1:0"), transport.Config{Anonymous: true, Keys: func(identity uint64) (session.Key, bool) {
-		return keyOf(identity), true
-	}, Mode: session.CRC}))
+	s := check.Must(transport.New(n.bind(t, "127.0.0.1:0"), transport.Config{Anonymous: true, Keys: anyKey, Mode: session.CRC}))
 	defer s.Close()
 	to := s.Addr().(*net.UDPAddr).AddrPort()
 	forger := n.bind(t, "127.5.0.1:0").(*net.UDPConn)

@@ -123,8 +123,8 @@ func message(id uint8, sequence uint16, size int) []byte {
 	}))
 }
 
-// What a client can make a server keep: half-open, and with all that a connection takes. No datagram makes
-// it keep much more than that datagram has, but for the first of its kind.
+// What a client can make a server keep: half-open, and with all that a connection takes. No
+// datagram makes it keep much more than that datagram has, but for the first of its kind.
 func TestWhatAClientCanMakeAServerKeep(t *testing.T) {
 	for _, lanes := range []int{1, 16} {
 		for _, hoard := range append(hoards[:0:0], hoards...) {
@@ -190,9 +190,10 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
-// A client that owns its address, and has its key, seals any payload: random bytes behind each type of
-// record, fields at random, what it did before with bits changed. The server refuses or takes each,
-// keeps a bounded amount, and another client's connection is as it was. (CXA-40)
+// A client that owns its address, and has its key, seals any payload: random bytes behind each
+// type of record, fields at random, what it did before with bits changed. The server refuses
+// or takes each, keeps a bounded amount, and another client's connection is as it was.
+// (CXA-40)
 func TestAnyPayload(t *testing.T) {
 	d := newDesk(t, true, nil)
 	cfg := connection.ServerConfig{Anonymous: true, Random: d.random}

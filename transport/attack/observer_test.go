@@ -13,8 +13,8 @@ import (
 // An observer reads everything and can send anything to both ends with any source, but
 // has no key and stops nothing. His datagrams are there before the true ones.
 
-// observed lets a client and its desk talk until the client is open again or over, at most 12 s, and
-// gives an observer a turn before each message arrives. It returns how long that took.
+// observed lets a client and its desk talk until the client is open again or over, at most 12
+// s, and gives an observer a turn before each message arrives. It returns how long that took.
 func (g *guest) observed(turn func(datagram []byte)) machine.Micros {
 	start := g.desk.now
 	for first := true; first || g.State() == session.Linking || g.State() == session.Relinking; first = false {
@@ -123,8 +123,9 @@ func TestForgedChallenges(t *testing.T) {
 	}
 }
 
-// Challenges all the time, over a path with a round trip of 50 ms, from somebody who sees the nonce
-// and does not stop sending. A client that keeps only the latest ones does not link at 100 a second.
+// Challenges all the time, over a path with a round trip of 50 ms, from somebody who sees the
+// nonce and does not stop sending. A client that keeps only the latest ones does not link at
+// 100 a second.
 func TestAFloodOfForgedChallenges(t *testing.T) {
 	for _, rate := range []int{10, 100, 1000, 10_000} {
 		d := newDesk(t, false, nil)

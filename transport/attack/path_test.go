@@ -17,8 +17,8 @@ import (
 	"github.com/chunkwire/chunkwire/transport"
 )
 
-// session of an attacker on the path: what he repeats, sends back and invents changes nothing that
-// either end delivers.
+// session of an attacker on the path: what he repeats, sends back and invents changes nothing
+// that either end delivers.
 
 // company is a client and a server of connections with a relay between them.
 type company struct {
@@ -30,7 +30,7 @@ type company struct {
 func companyOf(t *testing.T, n network, mode session.Mode) company {
 	t.Helper()
 	s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{
-		Mode: mode, Keys: func(identity uint64) (session.Key, bool) { return keyOf(identity), true },
+		Mode: mode, Keys: anyKey,
 	}))
 	t.Cleanup(func() { s.Close() })
 	r := n.relay(t, s.Addr())
@@ -118,8 +118,9 @@ func TestEverythingRepeatedAndSentBack(t *testing.T) {
 	}
 }
 
-// Whoever sees everything, but has no key, writes everything that he can into the stream: messages of the handshake with
-// the nonces that he saw, data with the link and the next counters.
+// Whoever sees everything, but has no key, writes everything that he can into the stream:
+// messages of the handshake with the nonces that he saw, data with the link and the next
+// counters.
 func TestEverythingForged(t *testing.T) {
 	for _, mode := range modes[1:] { // a checksum protects from nobody who can read
 		virtual(t, func(t *testing.T, n network) {
@@ -143,8 +144,8 @@ func TestEverythingForged(t *testing.T) {
 	}
 }
 
-// forgeriesOf returns what an observer makes of a datagram: bits changed at every place that means something, other
-// counters, all messages of the handshake with nonces of the record.
+// forgeriesOf returns what an observer makes of a datagram: bits changed at every place that
+// means something, other counters, all messages of the handshake with nonces of the record.
 func forgeriesOf(datagram []byte, other [][]byte) (all [][]byte) {
 	for _, at := range []int{0, 1, 5, 6, 8, 9, 10, len(datagram) / 2, len(datagram) - 1} {
 		if at < len(datagram) {
@@ -233,9 +234,9 @@ func TestAHandshakeWithoutData(t *testing.T) {
 	})
 }
 
-// What is left: a client that can read at its address, sends one datagram of data, and goes. A server
-// that pushes sends to that address until the connection times out, or until its first chunk does; who
-// has the address then gets that.
+// What is left: a client that can read at its address, sends one datagram of data, and goes. A
+// server that pushes sends to that address until the connection times out, or until its first
+// chunk does; who has the address then gets that.
 func TestAClientThatGoes(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Second, 10 * time.Second} {
 		virtual(t, func(t *testing.T, n network) {

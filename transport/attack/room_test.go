@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -110,8 +111,8 @@ func TestEndedConnectionsShutNobodyOut(t *testing.T) {
 	}
 }
 
-// Who has no key does not make a server remember an ended connection for longer, and learns nothing
-// of a key's holder but that the identity exists.
+// Who has no key does not make a server remember an ended connection for longer, and learns
+// nothing of a key's holder but that the identity exists.
 func TestNoKeyProlongsNothing(t *testing.T) {
 	d := newDesk(t, false, nil)
 	g := d.opened("192.0.2.1:9000", 1)
@@ -169,4 +170,30 @@ func TestAFloodKeepsNothing(t *testing.T) {
 		n, st.Challenges, allocated/n, max(0, int64(after.HeapAlloc)-int64(before.HeapAlloc)))
 	check.Equal(t, "living, ended, keys asked for", []int{st.Living, st.Ended, d.asked - asked}, []int{1, 0, 0})
 	check.Same(t, "data", d.opens(g.at, g.seals()), nil)
+}
+
+// What is left to who owns addresses: four of them fill a server without keys, for as long as
+// they say something within the time-out, and a newcomer is told so at once. With keys each
+// identity has one place.
+func TestFourAddressesFillAServer(t *testing.T) {
+	d := newDesk(t, true, small)
+	for i := range 100 {
+		for prefix := range 4 {
+			if g, open := d.knocks(at(1+prefix, 1000+i)); open {
+				check.Same(t, "data", d.opens(g.at, g.seals()), nil)
+			}
+		}
+	}
+	check.Same(t, "living", d.Stats().Living, 64)
+	newcomer, open := d.knocks(at(9, 1))
+	check.That(t, !open, "there is no room")
+	check.That(t, errors.Is(newcomer.Err(), &session.RefusedError{Reason: session.Full}), "the newcomer is told so")
+	keyed := newDesk(t, false, small)
+	for i := range 100 {
+		g := keyed.guest(at(1+i%4, 1000+i), 1, nil)
+		check.That(t, g.knocks(), "the client is open")
+		check.Same(t, "data", keyed.opens(g.at, g.seals()), nil)
+		keyed.passes(10 * msec)
+	}
+	check.Same(t, "living with one identity", keyed.Stats().Living, 1)
 }
