@@ -139,7 +139,7 @@ func TestBlindDatagramsToSeveralSockets(t *testing.T) {
 }
 
 // What an end learns of the other one's end: that it closes, that it is gone, that it has
-// begun anew at the same address. The chunk protocol tells nothing, and an idle client never
+// begun anew at the same address. The chunk protocol says nothing, and an idle client never
 // learns it (D4).
 func TestWhatAnEndLearns(t *testing.T) {
 	for _, c := range []struct {
@@ -183,7 +183,7 @@ func TestWhatAnEndLearns(t *testing.T) {
 // of a log, and nothing to a terminal.
 func TestTheTextOfAClose(t *testing.T) {
 	virtual(t, func(t *testing.T, n network) {
-		c := companyOf(t, n, session.AEAD)
+		c := connect(t, n, session.AEAD)
 		c.client.Close(256, "bye\n\x1b[2Jroot logged in")
 		<-c.peer.Done()
 		text := c.peer.Err().Error()
