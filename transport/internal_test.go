@@ -266,7 +266,8 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 	}
 }
 
-// A datagram of each kind, from the socket to the machines and back.
+// A message from the client's machines to the server's application, with both ends'
+// cryptography and the acks, and forged datagrams of each kind.
 func BenchmarkReceive(b *testing.B) {
 	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
 		client, server := Config{Identity: 1, Key: testKey, Mode: mode}, Config{Keys: testKeys, Mode: mode}
@@ -274,14 +275,22 @@ func BenchmarkReceive(b *testing.B) {
 			m := join(b, silentServer(b, server).shards[0], 1, client)
 			p := m.peer()
 			b.ReportAllocs()
-			now := m.shard.driver.Now()
+			now, buf, message := m.shard.driver.Now(), make([]byte, 0, 2048), make([]byte, 60)
+			taken := 0
 			for b.Loop() {
-				now += 16_667
-				m.client.Conn().Send(now, 0, make([]byte, 60), 0)
-				datagram, _ := m.client.Poll(now, nil)
-				m.shard.Receive(now, datagram, m.addr)
-				p.Unreliable().TryRecv()
+				now += connection.BadTick
+				m.client.Conn().Send(now, 0, message, 0)
+				for datagram, ok := m.client.Poll(now, buf); ok; datagram, ok = m.client.Poll(now, buf) {
+					m.shard.Receive(now, datagram, m.addr)
+				}
+				if _, ok := p.Unreliable().TryRecv(); ok {
+					taken++
+				}
+				for _, run := range m.shard.driver.CollectForTest() { // acks
+					m.client.Receive(now, run.Data[:run.Size])
+				}
 			}
+			b.ReportMetric(float64(taken)/float64(b.N), "messages/op")
 		})
 	}
 	s := silentServer(b, Config{Keys: testKeys})
@@ -311,28 +320,14 @@ func BenchmarkLocks(b *testing.B) {
 			var next atomic.Int32
 			b.RunParallel(func(pb *testing.PB) {
 				m := mates[next.Add(1)-1]
-				p := m.shard.server.peerOf(m)
-				now, message := m.shard.driver.Now(), make([]byte, 60)
+				buf, body := make([]byte, 0, 2048), make([]byte, 60) // no packet, but under the right seal
 				for pb.Next() {
-					now += 16_667
-					m.client.Conn().Send(now, 0, message, 0)
-					datagram, _ := m.client.Poll(now, nil)
-					m.shard.Receive(now, datagram, m.addr)
-					p.Unreliable().TryRecv()
+					m.shard.Receive(m.shard.driver.Now(), m.client.Conn().Link().Seal(buf, body), m.addr)
 				}
 			})
+			if st := s.Stats(); st.Peers != len(mates) {
+				b.Errorf("%d peers are left", st.Peers)
+			}
 		})
 	}
-}
-
-// peerOf returns the server's end of a client.
-func (s *Server) peerOf(m *mate) *Peer {
-	m.shard.driver.Lock()
-	defer m.shard.driver.Unlock()
-	for p := range m.shard.peers {
-		if p.to.Key == m.addr.Key {
-			return p
-		}
-	}
-	return nil
 }

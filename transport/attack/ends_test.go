@@ -180,7 +180,7 @@ func TestWhatAnEndLearns(t *testing.T) {
 }
 
 // What the other end says when it closes is quoted where an error prints it: it writes no lines
-// of a log, and nothing to a terminal.
+// of a log, and nothing to a terminal (CXA-7).
 func TestTheTextOfAClose(t *testing.T) {
 	virtual(t, func(t *testing.T, n network) {
 		c := connect(t, n, session.AEAD)
