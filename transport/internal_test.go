@@ -25,7 +25,7 @@ func silentServer(t testing.TB, cfg Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), done: make(chan struct{}), waiting: driver.NewWaiting[*Peer](maxPeers)}
+	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), done: make(chan struct{}), waiting: driver.NewWaiting[*Peer](set.MaxPeers + 1)}
 	for i := range set.Sockets {
 		pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
 		if err != nil {
@@ -39,6 +39,28 @@ func silentServer(t testing.TB, cfg Config) *Server {
 		s.shards = append(s.shards, sh)
 	}
 	return s
+}
+
+// Several sockets share what a server has place for, also where that is the default.
+func TestSocketsShareThePlaces(t *testing.T) {
+	for _, c := range []struct {
+		cfg               Config
+		peers, perAddress int // of each socket
+	}{
+		{Config{}, 1024, 256},
+		{Config{Sockets: 4}, 256, 64},
+		{Config{Sockets: 4, MaxPeers: 40}, 10, 4},
+		{Config{Sockets: 4, MaxPeers: 40, MaxPerAddress: 40}, 10, 10},
+	} {
+		set, err := newSettings(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.server(0); got.MaxConnections != c.peers || got.MaxPerAddress != c.perAddress {
+			t.Errorf("%d sockets, %d peers: %d and %d each, want %d and %d", c.cfg.Sockets, c.cfg.MaxPeers,
+				got.MaxConnections, got.MaxPerAddress, c.peers, c.perAddress)
+		}
+	}
 }
 
 // peerAt returns an address of its own for each number.

@@ -325,4 +325,7 @@ func TestExplainConnections(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
+	if got := (course{begun: true}).String(); got != "0 B" {
+		t.Errorf("of a size that is not known yet: %s", got)
+	}
 }
