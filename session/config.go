@@ -170,11 +170,16 @@ type ServerConfig struct {
 	Random io.Reader
 }
 
+// DefaultMaxPerAddress returns how many of so many connections one address may have by default.
+func DefaultMaxPerAddress(connections int) int {
+	return min(max(connections/4, leastPerAddress), connections)
+}
+
 // complete returns the configuration without fields that are 0, or why it is bad (CXP-2).
 func (c ServerConfig) complete() (ServerConfig, error) {
 	c.setDefaults(c.Keys != nil && !c.Anonymous)
 	setDefault(&c.MaxConnections, DefaultMaxConnections)
-	setDefault(&c.MaxPerAddress, min(max(c.MaxConnections/4, leastPerAddress), c.MaxConnections))
+	setDefault(&c.MaxPerAddress, DefaultMaxPerAddress(c.MaxConnections))
 	setDefault(&c.Shards, 1)
 	if err := c.validate(); err != nil {
 		return c, err

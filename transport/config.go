@@ -128,6 +128,8 @@ func (cfg Config) withDefaults() (Config, error) {
 		{"Config.RecvQueue", cfg.RecvQueue, 1 << 16, "0 to 65536"},
 		{"Config.SocketBuffer", cfg.SocketBuffer, 1 << 30, "0 to 1073741824 bytes"},
 		{"Config.Sockets", cfg.Sockets, maxSockets, "0 to 256"},
+		{"Config.MaxPeers", cfg.MaxPeers, maxPeers, "0 to 16777216"},
+		{"Config.MaxPerAddress", cfg.MaxPerAddress, maxPeers, "0 to MaxPeers"},
 	} {
 		if c.value < 0 || c.value > c.most {
 			return cfg, machine.ConfigError(c.name, c.value, c.allowed)
@@ -136,14 +138,19 @@ func (cfg Config) withDefaults() (Config, error) {
 	setDefault(&cfg.RecvQueue, defaultRecvQueue)
 	setDefault(&cfg.SocketBuffer, defaultSocketBuffer)
 	setDefault(&cfg.Sockets, 1)
+	setDefault(&cfg.MaxPeers, session.DefaultMaxConnections)
+	setDefault(&cfg.MaxPerAddress, session.DefaultMaxPerAddress(cfg.MaxPeers))
 	if cfg.Channels == nil {
 		cfg.Channels = connection.DefaultChannels()
 	}
 	return cfg, nil
 }
 
-// maxSockets is the most that Config.Sockets may be.
-const maxSockets = 256
+// The most that Config.Sockets and Config.MaxPeers may be.
+const (
+	maxSockets = 256
+	maxPeers   = 1 << 24
+)
 
 func setDefault[T comparable](field *T, value T) {
 	var zero T

@@ -25,7 +25,7 @@ func silentServer(t testing.TB, cfg Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), done: make(chan struct{}), waiting: driver.NewWaiting[*Peer](maxPeers)}
+	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), done: make(chan struct{}), waiting: driver.NewWaiting[*Peer](set.MaxPeers + 1)}
 	for i := range set.Sockets {
 		pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
 		if err != nil {
@@ -39,6 +39,28 @@ func silentServer(t testing.TB, cfg Config) *Server {
 		s.shards = append(s.shards, sh)
 	}
 	return s
+}
+
+// Several sockets share what a server has place for, also where that is the default.
+func TestSocketsShareThePlaces(t *testing.T) {
+	for _, c := range []struct {
+		cfg               Config
+		peers, perAddress int // of each socket
+	}{
+		{Config{}, 1024, 256},
+		{Config{Sockets: 4}, 256, 64},
+		{Config{Sockets: 4, MaxPeers: 40}, 10, 4},
+		{Config{Sockets: 4, MaxPeers: 40, MaxPerAddress: 40}, 10, 10},
+	} {
+		set, err := newSettings(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.server(0); got.MaxConnections != c.peers || got.MaxPerAddress != c.perAddress {
+			t.Errorf("%d sockets, %d peers: %d and %d each, want %d and %d", c.cfg.Sockets, c.cfg.MaxPeers,
+				got.MaxConnections, got.MaxPerAddress, c.peers, c.perAddress)
+		}
+	}
 }
 
 // peerAt returns an address of its own for each number.
@@ -266,7 +288,8 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 	}
 }
 
-// A datagram of each kind, from the socket to the machines and back.
+// A message from the client's machines to the server's application, with both ends'
+// cryptography and the acks, and forged datagrams of each kind.
 func BenchmarkReceive(b *testing.B) {
 	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
 		client, server := Config{Identity: 1, Key: testKey, Mode: mode}, Config{Keys: testKeys, Mode: mode}
@@ -274,14 +297,22 @@ func BenchmarkReceive(b *testing.B) {
 			m := join(b, silentServer(b, server).shards[0], 1, client)
 			p := m.peer()
 			b.ReportAllocs()
-			now := m.shard.driver.Now()
+			now, buf, message := m.shard.driver.Now(), make([]byte, 0, 2048), make([]byte, 60)
+			taken := 0
 			for b.Loop() {
-				now += 16_667
-				m.client.Conn().Send(now, 0, make([]byte, 60), 0)
-				datagram, _ := m.client.Poll(now, nil)
-				m.shard.Receive(now, datagram, m.addr)
-				p.Unreliable().TryRecv()
+				now += connection.BadTick
+				m.client.Conn().Send(now, 0, message, 0)
+				for datagram, ok := m.client.Poll(now, buf); ok; datagram, ok = m.client.Poll(now, buf) {
+					m.shard.Receive(now, datagram, m.addr)
+				}
+				if _, ok := p.Unreliable().TryRecv(); ok {
+					taken++
+				}
+				for _, run := range m.shard.driver.CollectForTest() { // acks
+					m.client.Receive(now, run.Data[:run.Size])
+				}
 			}
+			b.ReportMetric(float64(taken)/float64(b.N), "messages/op")
 		})
 	}
 	s := silentServer(b, Config{Keys: testKeys})
@@ -311,28 +342,14 @@ func BenchmarkLocks(b *testing.B) {
 			var next atomic.Int32
 			b.RunParallel(func(pb *testing.PB) {
 				m := mates[next.Add(1)-1]
-				p := m.shard.server.peerOf(m)
-				now, message := m.shard.driver.Now(), make([]byte, 60)
+				buf, body := make([]byte, 0, 2048), make([]byte, 60) // no packet, but under the right seal
 				for pb.Next() {
-					now += 16_667
-					m.client.Conn().Send(now, 0, message, 0)
-					datagram, _ := m.client.Poll(now, nil)
-					m.shard.Receive(now, datagram, m.addr)
-					p.Unreliable().TryRecv()
+					m.shard.Receive(m.shard.driver.Now(), m.client.Conn().Link().Seal(buf, body), m.addr)
 				}
 			})
+			if st := s.Stats(); st.Peers != len(mates) {
+				b.Errorf("%d peers are left", st.Peers)
+			}
 		})
 	}
-}
-
-// peerOf returns the server's end of a client.
-func (s *Server) peerOf(m *mate) *Peer {
-	m.shard.driver.Lock()
-	defer m.shard.driver.Unlock()
-	for p := range m.shard.peers {
-		if p.to.Key == m.addr.Key {
-			return p
-		}
-	}
-	return nil
 }

@@ -313,7 +313,7 @@ func TestConfigErrors(t *testing.T) {
 		"Timeout":      {Timeout: 10 * ms},
 		"Tick":         {Tick: time.Second},
 		"MessageRate":  {MessageRate: 1},
-		"MaxPeers":     {MaxPeers: -1},
+		"MaxPeers":     {MaxPeers: -1, Sockets: 4},
 		"Mode":         {Mode: session.AEAD},
 		"Channels":     {Channels: []channel.Config{{ID: 64}}},
 	} {
@@ -427,6 +427,40 @@ func TestAcceptAfterTheEnd(t *testing.T) {
 		}
 		if m, err := second.Chunks().Recv(background); string(m) != "a chunk" {
 			t.Error(err)
+		}
+		if p, err := w.server.Accept(within(w.t, time.Second)); !errors.Is(err, transport.ErrCanceled) {
+			t.Error(p, err)
+		}
+	})
+}
+
+// Who comes, leaves something and goes does not fill the memory of a server that does not
+// accept: as many wait as can live, and one that lives always has room.
+func TestEndedConnectionsDoNotPileUp(t *testing.T) {
+	bubble(t, short, transport.Config{MaxPeers: 2}, func(w *world) {
+		dial := func(name string) *transport.Peer {
+			client, err := w.dial(netsim.Addr(name), transport.Config{})
+			if err == nil {
+				err = errors.Join(client.Channel(1).Send([]byte(name)), client.Flush(background))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return client
+		}
+		for i := range 5 {
+			dial(fmt.Sprint("c", i)).Close(0, "")
+			time.Sleep(2 * time.Second)
+		}
+		dial("living")
+		for _, want := range []string{"c0", "c1", "living"} {
+			p, err := w.server.Accept(within(w.t, time.Second))
+			if err != nil {
+				t.Fatal(want, err)
+			}
+			if m, err := p.Channel(1).Recv(background); string(m) != want {
+				t.Errorf("%q, %v, want %q", m, err, want)
+			}
 		}
 		if p, err := w.server.Accept(within(w.t, time.Second)); !errors.Is(err, transport.ErrCanceled) {
 			t.Error(p, err)

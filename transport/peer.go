@@ -224,8 +224,8 @@ func (p *Peer) endLocked(cause error) {
 	}
 	p.progress.Give()
 	p.done.Give()
-	if p.shard != nil && len(p.chunks) == 0 && p.conn.Readable() == 0 {
-		p.shard.server.withdraw(p)
+	if p.shard != nil {
+		p.shard.server.withdraw(p, len(p.chunks) == 0 && p.conn.Readable() == 0)
 	}
 }
 

@@ -89,15 +89,15 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 		}
 		s.shards = append(s.shards, sh)
 	}
-	s.waiting = driver.NewWaiting[*Peer](maxPeers)
+	// Living connections always have room. One that ends is kept only while no more wait
+	// than can live, or who comes and goes would fill the memory of a server that does
+	// not accept.
+	s.waiting = driver.NewWaiting[*Peer](set.MaxPeers + 1)
 	for i, sh := range s.shards {
 		sh.driver.Start(conns[i], set.SocketBuffer)
 	}
 	return s, nil
 }
-
-// maxPeers is the most that Config.MaxPeers may be: as many may wait for Accept.
-const maxPeers = 1 << 24
 
 func checkNetwork(network string) error {
 	switch network {
@@ -111,7 +111,7 @@ func checkNetwork(network string) error {
 // address validated and, if it has an identity, that proven. Accept fails with
 // ErrCanceled, or, once the server has ended, with the error that ended it. Of
 // connections that ended meanwhile only those that left something to receive are
-// returned.
+// returned, and not while more than Config.MaxPeers wait.
 func (s *Server) Accept(ctx context.Context) (*Peer, error) {
 	for {
 		if ctx.Err() != nil {
@@ -147,11 +147,13 @@ func (s *Server) offer(p *Peer) {
 	s.waiting.Add(p)
 }
 
-// withdraw takes one back.
-func (s *Server) withdraw(p *Peer) {
+// withdraw takes one back that has ended, if it is empty or too many wait.
+func (s *Server) withdraw(p *Peer, empty bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.waiting.Remove(p)
+	if empty || s.waiting.Full() {
+		s.waiting.Remove(p)
+	}
 }
 
 // Config returns the server's configuration, with what stands for its zeros.

@@ -29,8 +29,8 @@ var kindsOfSend = []struct {
 	flags []string
 }{{"plain", []string{"--plain"}}, {"connections", nil}}
 
-// blindDatagrams are what somebody can send to a recv who has seen nothing: each kind of message of a
-// connection, and what begins a chunk or is a whole one.
+// blindDatagrams are what somebody can send to a recv who has seen nothing: each kind of
+// message of a connection, and what begins a chunk or is a whole one.
 func blindDatagrams(t *testing.T, chunk []byte) (all [][]byte) {
 	t.Helper()
 	offer := session.Offer{Mode: session.CRC, Protocol: defaultProtocolID, Lanes: 8, Variants: 1, Timeout: session.DefaultTimeout}
@@ -49,7 +49,8 @@ func blindDatagrams(t *testing.T, chunk []byte) (all [][]byte) {
 	return append(all, chunkOf(t, chunk), sliceOf(t, 0, 255, 256))
 }
 
-// chunkOf is the datagram of a chunk of one slice, which is the first of its connection with --plain.
+// chunkOf is the datagram of a chunk of one slice, which is the first of its connection with
+// --plain.
 func chunkOf(t *testing.T, chunk []byte) []byte {
 	t.Helper()
 	d, err := codec.NewFramer(defaultProtocolID).AppendSlice(nil, codec.Slice{NumSlices: 1, Data: chunk})
@@ -59,8 +60,8 @@ func chunkOf(t *testing.T, chunk []byte) []byte {
 	return d
 }
 
-// stranger is an anonymous client that owns its address, as a send is one.
-func stranger(t *testing.T, addr string, maxRate int64) *transport.Peer {
+// anonymousClient is an anonymous client that owns its address, as a send is one.
+func anonymousClient(t *testing.T, addr string, maxRate int64) *transport.Peer {
 	t.Helper()
 	p, err := transport.Dial(t.Context(), "udp", addr, transport.Config{
 		ProtocolID: defaultProtocolID, Channels: []channel.Config{}, MaxRate: maxRate,
@@ -87,11 +88,11 @@ func TestA3(t *testing.T) {
 					}
 				}
 				if kind.flags == nil {
-					stranger(t, addr, 0)
-					if err := stranger(t, addr, 0).Chunks().Send(t.Context(), headerOf(make([]byte, 1_000_000))); err != nil { // and nothing more
+					anonymousClient(t, addr, 0)
+					if err := anonymousClient(t, addr, 0).Chunks().Send(t.Context(), headerOf(make([]byte, 1_000_000))); err != nil { // and nothing more
 						t.Fatal(err)
 					}
-					if _, err := stranger(t, addr, 64_000).Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
+					if _, err := anonymousClient(t, addr, 64_000).Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
 						t.Fatal(err)
 					}
 					return
@@ -137,8 +138,8 @@ func TestA3(t *testing.T) {
 	}
 }
 
-// A4: a forged receipt. Whoever is between the ends forges it, all that can be forged, and drops what recv
-// says from some time on: send does not end well.
+// A4: a forged receipt. Whoever is between the ends forges it, all that can be forged, and
+// drops what recv says from some time on: send does not end well.
 func TestA4(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kindsOfSend {
@@ -160,8 +161,9 @@ func TestA4(t *testing.T) {
 	}
 }
 
-// A6: one blind datagram, the header of an empty file, replaces what is there; with connections nothing
-// blind does, with keys nothing of who has none, and --max-size bounds what anyone can store.
+// A6: one blind datagram, the header of an empty file, replaces what is there; with
+// connections nothing blind does, with keys nothing of who has none, and --max-size bounds
+// what anyone can store.
 func TestA6(t *testing.T) {
 	t.Parallel()
 	before := pattern(200_000, 7)
@@ -218,7 +220,7 @@ func TestA6(t *testing.T) {
 		addr, ended := startRecv(t, "--max-size", "1M", "--out", out)
 		sum := sha256.Sum256(nil)
 		header := append(binary.LittleEndian.AppendUint64([]byte("CWF1"), 1<<40), sum[:]...)
-		p := stranger(t, addr, 0)
+		p := anonymousClient(t, addr, 0)
 		if err := p.Chunks().Send(t.Context(), header); err != nil {
 			t.Fatal(err)
 		}
@@ -238,8 +240,8 @@ func TestA6(t *testing.T) {
 	})
 }
 
-// forger is between a send and a recv. It sends everything that can be forged to the send, all the time, and
-// loses what the recv says but for its first datagrams.
+// forger is between a send and a recv. It sends everything that can be forged to the send, all
+// the time, and loses what the recv says but for its first datagrams.
 type forger struct {
 	near, far net.PacketConn
 }

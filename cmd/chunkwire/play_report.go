@@ -239,7 +239,11 @@ func (v *playLines) event(at time.Duration, client int, what string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.erase()
-	fmt.Fprintln(v.w, v.cut(fmt.Sprintf("%.1f s  client %d %s", at.Seconds(), client, what)))
+	line := fmt.Sprintf("%.1f s  client %d %s", at.Seconds(), client, what)
+	if v.live {
+		line = v.cut(line)
+	}
+	fmt.Fprintln(v.w, line)
 }
 
 // erase removes the table.
@@ -254,7 +258,7 @@ func (v *playLines) second(n int, rows []playRow) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.live {
-		_, err := fmt.Fprintln(v.w, v.cut(fmt.Sprintf("%3d s  %s", n, total(rows))))
+		_, err := fmt.Fprintf(v.w, "%3d s  %s\n", n, total(rows))
 		return err
 	}
 	v.erase()

@@ -264,3 +264,18 @@ func TestPlayInterrupted(t *testing.T) {
 		t.Errorf("exit %d after %v: %s", code, time.Since(start), out.String())
 	}
 }
+
+// A line in a pipe is whole, however long: a program may read it.
+func TestPlayLinesInAPipe(t *testing.T) {
+	var out strings.Builder
+	share, age := 91.25, 1080.4
+	rows := make([]playRow, 32)
+	for i := range rows {
+		rows[i] = playRow{Positions: &share, AgeP95: &age, World: true}
+		rows[i].Chat.Arrived, rows[i].Chat.Sent = 12345, 12345
+	}
+	v := newPlayLines(screen{w: &out, width: pipeWidth})
+	if err := v.second(120, rows); err != nil || !strings.HasSuffix(out.String(), "; worlds 32/32\n") {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}

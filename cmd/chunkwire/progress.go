@@ -46,6 +46,9 @@ type course struct {
 }
 
 func (c course) String() string {
+	if c.total == 0 { // not known yet
+		return formatBytes(float64(c.done))
+	}
 	return formatBytes(float64(c.done)) + " of " + formatBytes(float64(c.total))
 }
 

@@ -22,9 +22,9 @@ func TestBlindDatagramsToAClient(t *testing.T) {
 	for _, keyed := range []bool{false, true} {
 		virtual(t, func(t *testing.T, n network) {
 			n.sim.SetDefault(netsim.Path{Delay: 5 * ms})
-			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{Anonymous: true, Mode: session.CRC, Keys: func(identity uint64) (session.Key, bool) {
-				return keyOf(identity), true
-			}}))
+			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{
+				Anonymous: true, Mode: session.CRC, Keys: anyKey,
+			}))
 			defer s.Close()
 			go hosts(connectionServer{s})
 			r := n.relay(t, s.Addr())
@@ -55,7 +55,8 @@ func TestBlindDatagramsToAClient(t *testing.T) {
 	}
 }
 
-// Datagrams with the source of another server, or of the server itself, begin no conversation of servers.
+// Datagrams with the source of another server, or of the server itself, begin no conversation
+// of servers.
 func TestServersDoNotTalkToEachOther(t *testing.T) {
 	virtual(t, func(t *testing.T, n network) {
 		var sent [2]atomic.Int64
@@ -137,8 +138,9 @@ func TestBlindDatagramsToSeveralSockets(t *testing.T) {
 	check.Same(t, "peers", s.Stats().Peers, 0)
 }
 
-// What an end learns of the other one's end: that it closes, that it is gone, that it has begun anew at the same address.
-// The chunk protocol tells nothing, and an idle client never learns it (D4).
+// What an end learns of the other one's end: that it closes, that it is gone, that it has
+// begun anew at the same address. The chunk protocol says nothing, and an idle client never
+// learns it (D4).
 func TestWhatAnEndLearns(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -152,7 +154,7 @@ func TestWhatAnEndLearns(t *testing.T) {
 	} {
 		virtual(t, func(t *testing.T, n network) {
 			n.sim.SetDefault(netsim.Path{Delay: 5 * ms})
-			cfg := transport.Config{Keys: func(identity uint64) (session.Key, bool) { return keyOf(identity), true }}
+			cfg := transport.Config{Keys: anyKey}
 			pc := n.bind(t, "127.0.0.1:9000")
 			s := check.Must(transport.New(pc, cfg))
 			client := check.Must(transport.Over(background, n.bind(t, "127.0.0.5:9000"), s.Addr(), newIdentity()))
@@ -178,10 +180,10 @@ func TestWhatAnEndLearns(t *testing.T) {
 }
 
 // What the other end says when it closes is quoted where an error prints it: it writes no lines
-// of a log, and nothing to a terminal.
+// of a log, and nothing to a terminal (CXA-7).
 func TestTheTextOfAClose(t *testing.T) {
 	virtual(t, func(t *testing.T, n network) {
-		c := companyOf(t, n, session.AEAD)
+		c := connect(t, n, session.AEAD)
 		c.client.Close(256, "bye\n\x1b[2Jroot logged in")
 		<-c.peer.Done()
 		text := c.peer.Err().Error()

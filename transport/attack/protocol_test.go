@@ -141,9 +141,7 @@ func plainEndpoint(t testing.TB, pc net.PacketConn, cfg plain.Config) *plain.End
 // an identity for each client.
 var (
 	anonymous = connections("anonymous", transport.Config{}, func() transport.Config { return transport.Config{} })
-	keyed     = connections("keyed", transport.Config{
-		Keys: func(identity uint64) (session.Key, bool) { return keyOf(identity), true },
-	}, newIdentity)
+	keyed     = connections("keyed", transport.Config{Keys: anyKey}, newIdentity)
 
 	identities atomic.Uint64
 )
@@ -151,6 +149,9 @@ var (
 func keyOf(identity uint64) session.Key {
 	return sha256.Sum256(binary.LittleEndian.AppendUint64(nil, identity))
 }
+
+// anyKey is a server's function that knows everybody.
+func anyKey(identity uint64) (session.Key, bool) { return keyOf(identity), true }
 
 func newIdentity() transport.Config {
 	identity := identities.Add(1)
