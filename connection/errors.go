@@ -106,6 +106,7 @@ type ClosedError struct {
 	Remote bool // the other end closed it
 }
 
+// Error quotes the text, which is the peer's (CXA-7).
 func (e *ClosedError) Error() string {
 	by := "here"
 	if e.Remote {

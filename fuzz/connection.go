@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"

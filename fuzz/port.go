@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/port"
@@ -62,20 +63,25 @@ var (
 		`"truncated"`, `"crc_mismatch"`, `"nonzero_padding"`, `"slice_id_out_of_range"`, `"bad_end_check"`,
 		`"trailing_data"`, `"invalid_field"`, `"unsupported"`, `"bad_request"`,
 	}
-	// placedCodes are those of the packet layer and of channels, which come with a place
-	// (PKO-2, CHO-2).
+	// placedCodes are those of the packet layer, of channels and of connections, which come
+	// with a place (PKO-2, CHO-2, CXO-2).
 	placedCodes = []string{
 		`"truncated"`, `"reserved_bits"`, `"not_minimal"`, `"empty_payload"`, `"too_large"`, `"too_many_fragments"`, `"single_fragment"`,
 		`"fragment_id_out_of_range"`, `"sequence_mismatch"`, `"fragment_size"`, `"invalid_field"`,
 		`"unknown_record"`, `"unknown_channel"`, `"length"`, `"fragment_count"`, `"fragment_index"`, `"room"`,
 		`"group_count"`, `"group_start"`, `"group_order"`, `"group_bits"`, `"group_base"`,
+		`"unknown_kind"`, `"version"`, `"trailing_data"`, `"mode"`, `"lanes"`, `"timeout"`, `"padding"`, `"stamp"`, `"link"`, `"variant"`, `"reason"`,
+		`"unknown_link"`, `"stale"`, `"duplicate"`, `"tag"`, `"not_alone"`, `"text"`, `"lane"`, `"nonzero_padding"`, `"slice_id_out_of_range"`,
 	}
-	// resultOf names the field that an op answers with (PRT-1).
+	// resultOf names the fields that an op answers with (PRT-1).
 	resultOf = map[string]string{
 		"encode_body": "hex", "decode_body": "packet", "encode_packet": "hex", "decode_packet": "packet",
 		"sender": "steps", "receiver": "steps",
 		"packet_header": "hex", "packet_decode": "packet", "packet_endpoint": "steps", "packet_congestion": "steps",
 		"records_encode": "hex", "records_decode": "records", "channel_report": "hex", "channel_receiver": "steps", "channel_sender": "steps",
+		"session_encode": "hex", "session_decode": "message", "session_seal": "hex", "session_open": "counter body", "session_keys": "c2s s2c resume",
+		"session_cookie": "address cookie", "session_proof": "proof", "session_client": "steps", "session_server": "steps",
+		"connection_encode": "hex", "connection_decode": "records", "connection": "steps",
 	}
 )
 
@@ -99,7 +105,7 @@ func checkAnswer(t T, line, answer []byte) {
 	json.Unmarshal(q["op"], &op)
 	switch ok := string(a["ok"]); {
 	case ok == "true":
-		if result := resultOf[op]; len(a) != 3 || result == "" || len(a[result]) == 0 || id == "null" {
+		if !hasResults(a, strings.Fields(resultOf[op])) || id == "null" {
 			t.Fatalf("the answer of op %q is %s", op, answer)
 		}
 		checkInverse(t, op, q, a)
@@ -108,6 +114,17 @@ func checkAnswer(t T, line, answer []byte) {
 	case id == "null" && string(a["error"]) != `"bad_request"`:
 		t.Fatalf("a line without an id is refused by %s", answer)
 	}
+}
+
+// hasResults reports whether an answer has these fields, at least one, and no others but its id
+// and ok.
+func hasResults(a object, fields []string) bool {
+	for _, f := range fields {
+		if len(a[f]) == 0 {
+			return false
+		}
+	}
+	return len(fields) > 0 && len(a) == 2+len(fields)
 }
 
 // isRefusal reports whether an answer has a code, and a place if its code has one, and
@@ -146,6 +163,13 @@ func checkInverse(t T, op string, q, a object) {
 		want = q["hex"]
 	case "records_encode", "channel_report":
 		inverse["op"], inverse["hex"] = json.RawMessage(`"records_decode"`), a["hex"]
+	case "session_encode":
+		inverse["op"], inverse["hex"] = json.RawMessage(`"session_decode"`), a["hex"]
+	case "connection_decode":
+		inverse["op"], inverse["records"], inverse["lanes"] = json.RawMessage(`"connection_encode"`), a["records"], q["lanes"]
+		want = q["hex"]
+	case "connection_encode":
+		inverse["op"], inverse["hex"], inverse["lanes"] = json.RawMessage(`"connection_decode"`), a["hex"], q["lanes"]
 	default:
 		return
 	}

@@ -113,3 +113,182 @@ func TestStatsOfAllLanes(t *testing.T) {
 	check.Equal(t, "slices stored", st.Receiver.SlicesStored, 2)
 	check.Equal(t, "complete", st.Complete, 2)
 }
+
+// scripted is a scheduler that sends all slices at once, and says how many fit into the path.
+type scripted struct {
+	*base.Scheduler
+	fit     int
+	adopted *int
+}
+
+func (s scripted) Adopt(statemachine.Scheduler) { *s.adopted++ }
+
+func (s scripted) PathSlices() int { return s.fit }
+
+// burst makes lanes send all slices at once, if MaxRate lets them.
+func burst(cfg *lanes.Config) {
+	cfg.NewScheduler = func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }
+}
+
+// onAPathOf makes a path that has room for so many slices.
+func onAPathOf(slices int, adopted *int) func(*lanes.Config) {
+	return func(cfg *lanes.Config) {
+		cfg.NewScheduler = func() (statemachine.Scheduler, error) {
+			return scripted{check.Must(base.New(base.Fixed(0))), slices, adopted}, nil
+		}
+	}
+}
+
+// slicesAt polls all slices of a time, and returns by which lanes they go.
+func slicesAt(l *lanes.Lanes, now machine.Micros) (order []int) {
+	for k, _, ok := l.PollSlice(now); ok; k, _, ok = l.PollSlice(now) {
+		order = append(order, k)
+	}
+	return order
+}
+
+// What is just allowed is: the most lanes, the shortest and the longest queue, the largest chunk.
+func TestLimits(t *testing.T) {
+	for _, cfg := range []lanes.Config{{Lanes: lanes.Most}, {SendQueue: 1}, {SendQueue: 1 << 16}} {
+		check.Must(lanes.New(cfg))
+	}
+	l := check.Must(lanes.New(lanes.Config{}))
+	for i := range 9 { // one goes, eight wait
+		check.Same(t, "number", check.Must(l.Submit(0, make([]byte, codec.MaxChunkSize))), int64(i))
+	}
+	_, err := l.Submit(0, []byte("x"))
+	check.Same(t, "refusal", err, lanes.ErrBusy)
+}
+
+// A chunk begins as long as fewer slices are under way than fit into the path (LAN-10). An ack
+// begins the next one at once.
+func TestTheNextChunkBeginsWhenThePathHasRoom(t *testing.T) {
+	adopted := 0
+	l := check.Must(lanes.New(of(4, onAPathOf(2, &adopted))))
+	for range 4 {
+		check.Must(l.Submit(0, []byte("x")))
+	}
+	check.Equal(t, "the lanes that send", slicesAt(l, 0), []int{0, 1})
+	check.Equal(t, "chunks in line", l.Stats().Queued, 2)
+	l.HandleAck(ms, 0, codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)})
+	check.Equal(t, "chunks in line", l.Stats().Queued, 1)
+	check.That(t, l.SliceDeadline() <= ms, "the third one begins")
+	check.Equal(t, "the lanes that send", slicesAt(l, ms), []int{2})
+}
+
+// Each lane that begins takes over what the latest one knows of the path (LAN-9); one alone has
+// nobody to learn from.
+func TestWhoLearnsFromWhom(t *testing.T) {
+	for n, want := range map[int]int{1: 0, 2: 2} {
+		adopted := 0
+		l := check.Must(lanes.New(of(n, onAPathOf(64, &adopted))))
+		for range n {
+			check.Must(l.Submit(0, []byte("x")))
+			slicesAt(l, 0)
+		}
+		check.Equal(t, "lanes that learned", adopted, want)
+	}
+}
+
+// The rate binds whatever the scheduler, and gives nothing for time without anything to send: a
+// driver that is late makes up for 20 ms only while there is (LAN-12).
+func TestARestGivesNothing(t *testing.T) {
+	const rate, aSlice = 1_086_000, 8 * ms
+	l := check.Must(lanes.New(of(1, burst, func(cfg *lanes.Config) { cfg.MaxRate = rate })))
+	send := func(at machine.Micros) (sent int) {
+		for _, _, ok := l.PollSlice(at); ok; _, _, ok = l.PollSlice(at) {
+			l.Spend(at, rate/1000)
+			sent++
+		}
+		return sent
+	}
+	for _, at := range []machine.Micros{5 * second, 9 * second} {
+		check.Must(l.Submit(at, make([]byte, 5*codec.SliceSize)))
+		check.Same(t, "slices at the begin", send(at), 1)
+		check.Same(t, "deadline", l.SliceDeadline(), at+aSlice)
+		check.Same(t, "slices of a late driver", send(at+second), 3)
+		check.Must(l.Submit(at+second+20*ms, make([]byte, codec.SliceSize)))
+		check.Same(t, "the last one", send(at+second+20*ms), 1)
+		l.HandleAck(at+second+20*ms, 0, codec.Ack{ChunkID: uint16(l.Stats().Sender.Chunks), NumSlices: 5, Acked: bitset.FirstN(5)})
+		send(at + 2*second)
+		l.HandleAck(at+2*second, 0, codec.Ack{ChunkID: uint16(l.Stats().Sender.Chunks), NumSlices: 1, Acked: bitset.FirstN(1)})
+		check.That(t, !l.Sending(), "all is there")
+	}
+}
+
+// The schedulers that lanes make themselves keep to the rate, too.
+func TestSchedulersKnowTheRate(t *testing.T) {
+	l := check.Must(lanes.New(lanes.Config{MaxRate: statemachine.MinRate}))
+	check.Must(l.Submit(0, make([]byte, 4*codec.SliceSize)))
+	check.Equal(t, "slices at once, with nothing spent", slicesAt(l, 0), []int{0})
+}
+
+// A sender that is held gives up at its time, whichever lane it is on.
+func TestALaterLaneGivesUpFirst(t *testing.T) {
+	l := check.Must(lanes.New(of(2, burst)))
+	for range 2 {
+		check.Must(l.Submit(0, make([]byte, 2*codec.SliceSize)))
+		slicesAt(l, 0)
+	}
+	l.HandleAck(5*second, 0, codec.Ack{NumSlices: 2, Acked: bitset.FirstN(1)})
+	l.Hold(machine.Never)
+	check.Equal(t, "slices while they are held", slicesAt(l, 10*second-1), []int(nil))
+	check.Same(t, "error", l.Err(), nil)
+	check.Same(t, "deadline", l.SliceDeadline(), 10*second)
+	check.Equal(t, "slices", slicesAt(l, 10*second), []int(nil))
+	check.Equal(t, "error", l.Err().Error(), "lanes: lane 1: sending chunk 0: "+statemachine.ErrGaveUp.Error())
+}
+
+// A receiver gives up when it is asked for acks, too.
+func TestAReceiverGivesUpWhenItIsPolled(t *testing.T) {
+	l := check.Must(lanes.New(of(1)))
+	check.That(t, l.HandleSlice(second, 0, codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}), "a slice comes")
+	for _, _, ok := l.PollAck(11 * second); ok; _, _, ok = l.PollAck(11 * second) {
+	}
+	check.That(t, errors.Is(l.Err(), statemachine.ErrGaveUp), "it gave up")
+}
+
+// To let machines give up takes no ack away that is to be sent.
+func TestExpireLeavesTheAcks(t *testing.T) {
+	l := check.Must(lanes.New(of(1)))
+	l.HandleSlice(20*second, 0, codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)})
+	l.Expire(21 * second)
+	_, a, ok := l.PollAck(21 * second)
+	check.That(t, ok && a.NumSlices == 2, "the ack is due")
+}
+
+// A slice beyond the limit is not of this connection.
+func TestASliceBeyondTheLimitIsNotOurs(t *testing.T) {
+	l := check.Must(lanes.New(of(2, func(cfg *lanes.Config) { cfg.ReceiveLimit = 1 })))
+	slice := codec.Slice{NumSlices: 1, Data: []byte("x")}
+	check.That(t, l.HandleSlice(0, 0, slice), "the first chunk is taken")
+	check.That(t, !l.HandleSlice(0, 1, slice), "the second is not")
+}
+
+// An ack that nobody waits for lets nothing rest.
+func TestAStrayAckChangesNothing(t *testing.T) {
+	rests := 0
+	l := check.Must(lanes.New(of(2, func(cfg *lanes.Config) {
+		cfg.NewScheduler = func() (statemachine.Scheduler, error) {
+			return restful{check.Must(base.New(base.Burst())), &rests}, nil
+		}
+	})))
+	check.That(t, !l.HandleAck(0, 1, codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)}), "it is not ours")
+	check.Equal(t, "rests", rests, 0)
+}
+
+// Lanes whose schedulers can be made no more go on with those that they have.
+func TestAPathThatCannotBeForgotten(t *testing.T) {
+	made := 0
+	l := check.Must(lanes.New(of(1, func(cfg *lanes.Config) {
+		cfg.NewScheduler = func() (statemachine.Scheduler, error) {
+			if made++; made > 1 {
+				return nil, errors.New("no more")
+			}
+			return base.New(base.Burst())
+		}
+	})))
+	l.ForgetPath(0)
+	check.Must(l.Submit(0, []byte("x")))
+	check.Equal(t, "slices", slicesAt(l, 0), []int{0})
+}

@@ -54,3 +54,25 @@ func TestPacerIsExact(t *testing.T) {
 		t.Errorf("10,000 slices of 1,086 ns take %d us", took)
 	}
 }
+
+// A driver that comes late makes up for 20 ms; one that comes at the time loses no nanosecond.
+func TestPacerOfALateDriver(t *testing.T) {
+	var p pacer
+	p.spend(machine.Second, 1000, 8_000_000)
+	if want := (pacer{at: machine.Second - 19*machine.Millisecond}); p != want {
+		t.Errorf("after a slice of 1 ms that is late: %+v, not %+v", p, want)
+	}
+	p = pacer{at: machine.Second, nano: 3}
+	if p.restart(machine.Second); p != (pacer{at: machine.Second, nano: 3}) {
+		t.Errorf("at its time the pacer forgets: %+v", p)
+	}
+	if p.restart(machine.Second + 1); p != (pacer{at: machine.Second + 1}) {
+		t.Errorf("after its time it begins anew, not at %+v", p)
+	}
+	p = pacer{}
+	p.restart(0)
+	p.spend(0, 1086, 8532)
+	if took := int64(p.at)*1000 + p.nano; took != 1018284106 {
+		t.Errorf("a slice takes %d ns", took)
+	}
+}

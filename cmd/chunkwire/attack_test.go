@@ -60,8 +60,8 @@ func chunkOf(t *testing.T, chunk []byte) []byte {
 	return d
 }
 
-// stranger is an anonymous client that owns its address, as a send is one.
-func stranger(t *testing.T, addr string, maxRate int64) *transport.Peer {
+// anonymousClient is an anonymous client that owns its address, as a send is one.
+func anonymousClient(t *testing.T, addr string, maxRate int64) *transport.Peer {
 	t.Helper()
 	p, err := transport.Dial(t.Context(), "udp", addr, transport.Config{
 		ProtocolID: defaultProtocolID, Channels: []channel.Config{}, MaxRate: maxRate,
@@ -88,11 +88,11 @@ func TestA3(t *testing.T) {
 					}
 				}
 				if kind.flags == nil {
-					stranger(t, addr, 0)
-					if err := stranger(t, addr, 0).Chunks().Send(t.Context(), headerOf(make([]byte, 1_000_000))); err != nil { // and nothing more
+					anonymousClient(t, addr, 0)
+					if err := anonymousClient(t, addr, 0).Chunks().Send(t.Context(), headerOf(make([]byte, 1_000_000))); err != nil { // and nothing more
 						t.Fatal(err)
 					}
-					if _, err := stranger(t, addr, 64_000).Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
+					if _, err := anonymousClient(t, addr, 64_000).Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
 						t.Fatal(err)
 					}
 					return
@@ -220,7 +220,7 @@ func TestA6(t *testing.T) {
 		addr, ended := startRecv(t, "--max-size", "1M", "--out", out)
 		sum := sha256.Sum256(nil)
 		header := append(binary.LittleEndian.AppendUint64([]byte("CWF1"), 1<<40), sum[:]...)
-		p := stranger(t, addr, 0)
+		p := anonymousClient(t, addr, 0)
 		if err := p.Chunks().Send(t.Context(), header); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
-// Command chunkwire moves blocks of data over UDP with the chunk protocol:
-// files between machines, a demonstration on one, transfers in virtual time,
-// and the reference answers for people who port the protocol.
+// Command chunkwire moves files between machines over connections or the plain
+// chunk protocol, shows what they do through bad networks, on one machine or in
+// virtual time, and gives the reference answers for people who port the protocols.
 package main
 
 import (
@@ -31,11 +31,14 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "chunkwire",
 		Short: "Move blocks of data over UDP, fast and reliably",
-		Long: `chunkwire moves blocks of data over UDP with the chunk protocol: cut into slices
-of 1 KiB, each sent until an ack says that it arrived.`,
-		Example: `  chunkwire demo
+		Long: `chunkwire moves blocks of data over UDP: cut into slices of 1 KiB, each sent until an
+ack says that it arrived. A connection carries them, encrypted if both ends have a key,
+beside messages and packets; --plain is the chunk protocol by itself.`,
+		Example: `  chunkwire play
+  chunkwire demo
   chunkwire recv --listen :9000 --out world.bin
   chunkwire send --to 192.0.2.7:9000 world.bin
+  chunkwire keygen --out alice.key
   chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K
   chunkwire packets --loss 20
   chunkwire channels --loss 20`,

@@ -192,7 +192,7 @@ func TestSendersThatStop(t *testing.T) {
 		t.Parallel()
 		out := filepath.Join(t.TempDir(), "out")
 		addr, stderr, ended := watchRecv(t, t.Context(), "--give-up", "1s", "--out", out)
-		stopped := stranger(t, addr, 0)
+		stopped := anonymousClient(t, addr, 0)
 		if err := stopped.Chunks().Send(t.Context(), headerOf(data)); err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestSendersThatStop(t *testing.T) {
 		t.Parallel()
 		out := filepath.Join(t.TempDir(), "out")
 		addr, ended := startRecv(t, "--give-up", "1s", "--out", out)
-		stopped := stranger(t, addr, 0)
+		stopped := anonymousClient(t, addr, 0)
 		for _, chunk := range [][]byte{headerOf(data), data[:262_144]} {
 			if err := stopped.Chunks().Send(t.Context(), chunk); err != nil {
 				t.Fatal(err)

@@ -12,18 +12,25 @@ import (
 // channels over the packet layer, a path with faults, then one without. It has judges of its
 // own. A panic is a failure.
 func runChannels(seed uint64, l *log) (c channel.WorldCounts, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	var note func(string, ...any)
-	if l.verbose() {
-		note = func(format string, args ...any) { l.add(0, nil, format, args...) }
-	}
-	c, err = channel.RunWorld(seed, note)
+	defer recovered(&err)
+	c, err = channel.RunWorld(seed, l.note())
 	l.mark(uint64(c.Messages), uint64(c.Records), uint64(c.Read), uint64(c.Datagrams), uint64(c.Lost), uint64(c.Time))
 	return c, err
+}
+
+// recovered makes a panic a failure.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("panic: %v", p)
+	}
+}
+
+// note returns what adds a line of another world to a log; nil if nobody reads it.
+func (l *log) note() func(format string, args ...any) {
+	if !l.verbose() {
+		return nil
+	}
+	return func(format string, args ...any) { l.add(0, nil, format, args...) }
 }
 
 // printChannels prints what happened in all worlds of channels.

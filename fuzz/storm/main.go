@@ -3,7 +3,8 @@
 // of the state machines (section 11 of spec/PROTOCOL.md). A seed decides everything
 // in a world, its faults included, so a failure is repeated by its seed.
 // Each seed also has a world of channels (channels.go, sim/channel), with what section 8
-// of spec/CHANNELS.md promises.
+// of spec/CHANNELS.md promises, and one of whole connections (connections.go,
+// sim/connection), with what section 10 of spec/CONNECTION.md promises.
 //
 // To read it: world.go is the whole, conditions.go and profiles.go what a seed
 // draws. A pair is a server and a peer, an end is what drives the machines there;
@@ -29,9 +30,10 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/sim/channel"
+	"github.com/chunkwire/chunkwire/sim/connection"
 )
 
-const usage = `Storm runs worlds of connections, and of channels, over networks with faults, in virtual time.
+const usage = `Storm runs worlds of chunks, of channels, and of whole connections, over networks with faults, in virtual time.
 
 Usage: go run ./fuzz/storm [flags]
 
@@ -39,7 +41,7 @@ Usage: go run ./fuzz/storm [flags]
   go run ./fuzz/storm --for 1h --from 1000000  those of a nightly run
   go run ./fuzz/storm --worlds 500             as many worlds, however long it takes
   go run ./fuzz/storm --seed 17 --verbose      those of one seed, with a log
-  go run ./fuzz/storm --only channels          without those of chunks; or only chunks
+  go run ./fuzz/storm --only channels          one kind of worlds: chunks, channels or connections
 
 Exit codes: 0 no failure, 1 a failure, 2 bad usage.
 
@@ -57,8 +59,9 @@ type options struct {
 
 // What --only takes.
 const (
-	chunksOnly   = "chunks"
-	channelsOnly = "channels"
+	chunksOnly      = "chunks"
+	channelsOnly    = "channels"
+	connectionsOnly = "connections"
 )
 
 const (
@@ -87,7 +90,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.Uint64Var(&o.from, "from", 1, "`seed` of the first world")
 	f.IntVar(&o.worlds, "worlds", 0, "stop after `n` worlds")
 	f.DurationVar(&o.long, "for", 0, "stop after this time, in the middle of no world (default 20s, unless --worlds is given)")
-	f.StringVar(&o.only, "only", "", "run the worlds of `chunks` or channels only")
+	f.StringVar(&o.only, "only", "", "run one `kind` of worlds only: chunks, channels or connections")
 	f.BoolVar(&o.verbose, "verbose", false, "print the end of a world's log, after a failure what came before it; only with --seed")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -97,8 +100,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		err = fmt.Errorf("there is no argument %q", f.Arg(0))
 	case o.verbose && o.seed == 0:
 		err = errors.New("--verbose wants --seed")
-	case o.only != "" && o.only != chunksOnly && o.only != channelsOnly:
-		err = fmt.Errorf("--only wants %s or %s", chunksOnly, channelsOnly)
+	case o.only != "" && o.only != chunksOnly && o.only != channelsOnly && o.only != connectionsOnly:
+		err = fmt.Errorf("--only wants %s, %s or %s", chunksOnly, channelsOnly, connectionsOnly)
 	case o.worlds < 0 || o.long < 0:
 		err = errors.New("--worlds and --for must not be negative")
 	}
@@ -107,6 +110,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	}
 	return o.withDefaults(), err
 }
+
+// wants reports whether the worlds of a kind are to run.
+func (o *options) wants(kind string) bool { return o.only == "" || o.only == kind }
 
 func (o options) withDefaults() options {
 	if o.seed > 0 {
@@ -120,11 +126,12 @@ func (o options) withDefaults() options {
 // campaign is worlds that were run, and what came of them.
 type campaign struct {
 	options
-	chunks   counts
-	channels channel.WorldCounts
-	failures int
-	hash     *log
-	stdout   io.Writer
+	chunks      counts
+	channels    channel.WorldCounts
+	connections connection.WorldCounts
+	failures    int
+	hash        *log
+	stdout      io.Writer
 }
 
 // campaign runs the worlds of seeds one after the other.
@@ -133,11 +140,14 @@ func (o options) campaign(stdout, stderr io.Writer) int {
 	c := campaign{options: o, hash: newLog(false), stdout: stdout}
 	seed := o.from
 	for ; c.failures < maxFailures && (o.worlds == 0 || seed < o.from+uint64(o.worlds)) && (o.long == 0 || time.Since(began) < o.long); seed++ {
-		if o.only != channelsOnly {
+		if o.wants(chunksOnly) {
 			c.runChunks(seed)
 		}
-		if o.only != chunksOnly {
+		if o.wants(channelsOnly) {
 			c.runChannels(seed)
+		}
+		if o.wants(connectionsOnly) {
+			c.runConnections(seed)
 		}
 		progress(stderr, "seed %d, %d failures, %v", seed, c.failures, time.Since(began).Round(time.Second))
 	}
@@ -145,6 +155,7 @@ func (o options) campaign(stdout, stderr io.Writer) int {
 	fmt.Fprintf(stdout, "seeds         %d to %d, commit %s, trace %016x\n", o.from, seed-1, commit(), c.hash.hash)
 	c.chunks.print(stdout)
 	printChannels(stdout, &c.channels)
+	printConnections(stdout, &c.connections)
 	fmt.Fprintf(stdout, "failures      %d\n", c.failures)
 	fmt.Fprintf(stderr, "took          %v\n", time.Since(began).Round(time.Millisecond))
 	if c.failures > 0 {
@@ -170,6 +181,18 @@ func (c *campaign) runChannels(seed uint64) {
 	l := newLog(c.verbose)
 	counts, err := runChannels(seed, l)
 	c.channels.Add(counts)
+	c.ran(seed, l, err)
+}
+
+func (c *campaign) runConnections(seed uint64) {
+	l := newLog(c.verbose)
+	counts, err := runConnections(seed, l)
+	c.connections.Add(counts)
+	c.ran(seed, l, err)
+}
+
+// ran notes that a world ran that has judges of its own.
+func (c *campaign) ran(seed uint64, l *log, err error) {
 	c.hash.mark(l.hash)
 	if err != nil {
 		c.fails(seed, err)

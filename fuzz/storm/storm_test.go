@@ -52,6 +52,22 @@ func TestWorldsOfChannels(t *testing.T) {
 	}
 }
 
+// Each seed has a world of whole connections; sim/connection tests more of them.
+func TestWorldsOfConnections(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"--worlds", "8", "--only", "connections"}, &stdout, &stderr); code != 0 {
+		t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
+	}
+	if text := stdout.String(); !strings.Contains(text, "channels      0 worlds") || !strings.Contains(text, "whole         8 worlds") {
+		t.Errorf("it prints\n%s", text)
+	}
+	l := newLog(true)
+	if _, err := runConnections(1, l); err != nil || l.count < 10 {
+		t.Errorf("%d lines, %v", l.count, err)
+	}
+}
+
 // The same seed gives the same world, to the last datagram.
 func TestSeedsRepeat(t *testing.T) {
 	t.Parallel()
@@ -82,7 +98,7 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]int{
 		"--help": 0, "--seed x": 2, "--verbose": 2, "--for -1s": 2, "more": 2, "--worlds -1": 2, "--only packets": 2,
-		"--seed 3 --verbose": 0, "--seed 3 --verbose --only channels": 0,
+		"--seed 3 --verbose": 0, "--seed 3 --verbose --only channels": 0, "--seed 3 --verbose --only connections": 0,
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(strings.Fields(args), &stdout, &stderr); code != want {

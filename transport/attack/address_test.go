@@ -55,7 +55,7 @@ func TestD25(t *testing.T) {
 }
 
 // D30: two ends of which one has something else. The chunk protocol is silent until it
-// gives up. Of connections the ends agree, or the client is told why not.
+// gives up. Of connections the ends agree, or the client learns why not.
 func TestD30(t *testing.T) {
 	virtual(t, func(t *testing.T, n network) {
 		s := plainEndpoint(t, n.bind(t, "127.0.0.1:9000"), plain.Config{Lanes: 4})

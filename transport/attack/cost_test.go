@@ -17,9 +17,9 @@ var rng = rand.New(rand.NewPCG(1, 2))
 
 // ownersKinds are datagrams of somebody who owns an address, for which he has a cookie: they
 // cost him a round trip each 5 s.
-func ownersKinds(d *desk) []forgery {
+func ownersKinds(d *testServer) []forgery {
 	proof := func(change func(*session.ClientConfig)) []byte {
-		x := d.guest("192.0.2.1:9000", 1, change)
+		x := d.newClient("192.0.2.1:9000", 1, change)
 		challenge, _ := d.gets(x.at, x.polls1())
 		x.receives(challenge)
 		return x.polls1()
@@ -32,8 +32,8 @@ func ownersKinds(d *desk) []forgery {
 }
 
 // forgedKinds are datagrams that an attacker can send at no cost to himself, each by its kind,
-// at a desk with living connections.
-func forgedKinds(d *desk, g *guest) []forgery {
+// at a server with living connections.
+func forgedKinds(d *testServer, g *testClient) []forgery {
 	f := newFlooder(session.AEAD, 1, g.Link().ID())
 	known := func(counter uint32, body int) []byte {
 		return dataDatagram(session.AEAD, g.Link().ID(), counter, body)
@@ -51,15 +51,15 @@ func forgedKinds(d *desk, g *guest) []forgery {
 	}
 }
 
-// costs makes a desk with so many connections, and what a forged datagram does to it.
-func costs(tb testing.TB, connections int) (*desk, *guest, func(f forgery)) {
-	d := newDesk(tb, false, func(c *session.ServerConfig) {
+// costs makes a server with so many connections, and what a forged datagram does to it.
+func costs(tb testing.TB, connections int) (*testServer, *testClient, func(f forgery)) {
+	d := newTestServer(tb, false, func(c *session.ServerConfig) {
 		c.MaxConnections, c.MaxPerAddress = connections, connections
 		c.Keys = func(identity uint64) (session.Key, bool) { return keys[1], true }
 	})
-	var g *guest
+	var g *testClient
 	for i := range connections {
-		g = d.guest("192.0.2.1:9000", uint64(i+1), func(c *session.ClientConfig) { c.Key = keys[1] })
+		g = d.newClient("192.0.2.1:9000", uint64(i+1), func(c *session.ClientConfig) { c.Key = keys[1] })
 		check.That(tb, g.knocks(), "the client is open")
 		g.sealed = g.seals()
 		check.Same(tb, "data", d.opens(g.at, g.sealed), nil)

@@ -139,7 +139,7 @@ func TestBlindDatagramsToSeveralSockets(t *testing.T) {
 }
 
 // What an end learns of the other one's end: that it closes, that it is gone, that it has
-// begun anew at the same address. The chunk protocol tells nothing, and an idle client never
+// begun anew at the same address. The chunk protocol says nothing, and an idle client never
 // learns it (D4).
 func TestWhatAnEndLearns(t *testing.T) {
 	for _, c := range []struct {
@@ -180,10 +180,10 @@ func TestWhatAnEndLearns(t *testing.T) {
 }
 
 // What the other end says when it closes is quoted where an error prints it: it writes no lines
-// of a log, and nothing to a terminal.
+// of a log, and nothing to a terminal (CXA-7).
 func TestTheTextOfAClose(t *testing.T) {
 	virtual(t, func(t *testing.T, n network) {
-		c := companyOf(t, n, session.AEAD)
+		c := connect(t, n, session.AEAD)
 		c.client.Close(256, "bye\n\x1b[2Jroot logged in")
 		<-c.peer.Done()
 		text := c.peer.Err().Error()

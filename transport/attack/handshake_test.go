@@ -20,7 +20,7 @@ const (
 // nothing is kept (CXS-1, CXS-18, CXA-20, CXA-21).
 func TestBlindDatagrams(t *testing.T) {
 	for _, anonymous := range []bool{true, false} {
-		d := newDesk(t, anonymous, nil)
+		d := newTestServer(t, anonymous, nil)
 		answers := map[string]int{}
 		for _, f := range blind() {
 			if answer, _ := d.gets("192.0.2.1:9000", f.datagram); answer != nil {
@@ -53,12 +53,12 @@ func TestAnAddressOwnerDrawsLess(t *testing.T) {
 			if anonymous && (wrong.name == "key" || wrong.name == "identity") {
 				continue
 			}
-			d := newDesk(t, anonymous, nil)
+			d := newTestServer(t, anonymous, nil)
 			identity := uint64(1)
 			if anonymous {
 				identity = 0
 			}
-			g := d.guest("192.0.2.1:9000", identity, wrong.change)
+			g := d.newClient("192.0.2.1:9000", identity, wrong.change)
 			asked := 0
 			g.goes(3*second, func(datagram []byte) []byte { // of both directions in turn
 				if k := session.Kind(datagram[0]); k == session.KindLink || k == session.KindProof {
@@ -83,8 +83,8 @@ func TestAnAddressOwnerDrawsLess(t *testing.T) {
 
 // A cookie is for one address, one offer and one server, for 5 s (CXK-4).
 func TestACookieOfAnother(t *testing.T) {
-	d := newDesk(t, true, nil)
-	g := d.guest("192.0.2.1:9000", 0, nil)
+	d := newTestServer(t, true, nil)
+	g := d.newClient("192.0.2.1:9000", 0, nil)
 	g.goes(10*msec, nil)
 	g.polls()
 	proof := last(t, g.sent, session.KindProof)
@@ -104,7 +104,7 @@ func TestACookieOfAnother(t *testing.T) {
 			t.Errorf("a PROOF with another %s draws %d bytes", name, len(answer))
 		}
 	}
-	other := newDesk(t, true, func(c *session.ServerConfig) { d.random.Uint64(); c.Random = d.random })
+	other := newTestServer(t, true, func(c *session.ServerConfig) { d.random.Uint64(); c.Random = d.random })
 	if answer, _ := other.gets(g.at, proof); answer != nil {
 		t.Error("another server takes the cookie")
 	}
@@ -119,7 +119,7 @@ func TestACookieOfAnother(t *testing.T) {
 // nothing (CXS-6, CXA-29).
 func TestRepeatedProofs(t *testing.T) {
 	for _, identity := range []uint64{0, 1} {
-		d := newDesk(t, identity == 0, nil)
+		d := newTestServer(t, identity == 0, nil)
 		g := d.opened("192.0.2.1:9000", identity)
 		first := last(t, g.sent, session.KindProof)
 		g.at = "192.0.2.2:9000" // a NAT gives it another address
@@ -156,10 +156,10 @@ func TestRepeatedProofs(t *testing.T) {
 // A PROOF that an observer holds back until its connection, or the one before, has ended, begins
 // nothing. (CXS-12)
 func TestAProofAfterTheEnd(t *testing.T) {
-	d := newDesk(t, false, nil)
+	d := newTestServer(t, false, nil)
 	first := d.opened("192.0.2.1:9000", 1)
 	d.passes(second)
-	again := d.guest("192.0.2.1:9000", 1, nil) // the same client has begun anew
+	again := d.newClient("192.0.2.1:9000", 1, nil) // the same client has begun anew
 	challenge, _ := d.gets(again.at, again.polls1())
 	again.receives(challenge)
 	held := again.polls1()
@@ -176,7 +176,7 @@ func TestAProofAfterTheEnd(t *testing.T) {
 // there, whatever he claims to resume (CXA-34).
 func TestHijackByResume(t *testing.T) {
 	for _, identity := range []uint64{0, 1} {
-		d := newDesk(t, identity == 0, nil)
+		d := newTestServer(t, identity == 0, nil)
 		g := d.opened("192.0.2.1:9000", identity)
 		seen := check.Must(session.Decode(last(t, g.sent, session.KindProof)))
 		const own = "198.51.100.1:9000"
@@ -195,7 +195,7 @@ func TestHijackByResume(t *testing.T) {
 			}
 		}
 		if identity != 0 { // somebody with another key claims the link as his own
-			x := d.guest(own, 2, nil)
+			x := d.newClient(own, 2, nil)
 			m := check.Must(session.Decode(x.polls1()))
 			m.Resume = g.Link().ID()
 			challenge, _ := d.gets(own, encode(m))
@@ -211,10 +211,10 @@ func TestHijackByResume(t *testing.T) {
 }
 
 // polls1 returns the one datagram that is due.
-func (g *guest) polls1() []byte {
+func (g *testClient) polls1() []byte {
 	all := g.polls()
 	if len(all) == 0 {
-		g.Move(g.desk.now)
+		g.Move(g.server.now)
 		all = g.polls()
 	}
 	return all[0]
@@ -222,7 +222,7 @@ func (g *guest) polls1() []byte {
 
 // Data of a connection from any other address is refused, and moves nothing.
 func TestDataFromAnotherAddress(t *testing.T) {
-	d := newDesk(t, false, nil)
+	d := newTestServer(t, false, nil)
 	g := d.opened("192.0.2.1:9000", 1)
 	datagram := g.seals()
 	for _, at := range []string{"192.0.2.2:9000", "192.0.2.1:9001"} {
@@ -239,9 +239,9 @@ func TestDataFromAnotherAddress(t *testing.T) {
 // common: what is sent back, or recorded in one and sent in the other, is refused. (D3, D4)
 func TestDatagramsOfAnother(t *testing.T) {
 	for _, mode := range modes {
-		d := newDesk(t, false, func(c *session.ServerConfig) { c.Mode = mode })
-		dial := func() *guest {
-			g := d.guest("192.0.2.1:9000", 1, func(c *session.ClientConfig) { c.Mode = mode })
+		d := newTestServer(t, false, func(c *session.ServerConfig) { c.Mode = mode })
+		dial := func() *testClient {
+			g := d.newClient("192.0.2.1:9000", 1, func(c *session.ClientConfig) { c.Mode = mode })
 			g.goes(20*msec, nil)
 			check.Same(t, "the client", g.State(), session.Open)
 			check.Same(t, "data", d.opens(g.at, g.seals()), nil)
@@ -287,7 +287,7 @@ func TestDatagramsOfAnother(t *testing.T) {
 
 // A server with the same keys takes nothing of another one's connections (CXK-10).
 func TestTwoServersWithTheSameKeys(t *testing.T) {
-	here, there := newDesk(t, false, nil), newDesk(t, false, nil)
+	here, there := newTestServer(t, false, nil), newTestServer(t, false, nil)
 	there.random.Uint64()
 	there.Server = check.Must(session.NewServer(session.ServerConfig{
 		Terms: session.Terms{Lanes: 1}, Random: there.random,

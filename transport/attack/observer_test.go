@@ -13,12 +13,12 @@ import (
 // An observer reads everything and can send anything to both ends with any source, but
 // has no key and stops nothing. His datagrams are there before the true ones.
 
-// observed lets a client and its desk talk until the client is open again or over, at most 12
+// observed lets a client and its server talk until the client is open again or over, at most 12
 // s, and gives an observer a turn before each message arrives. It returns how long that took.
-func (g *guest) observed(turn func(datagram []byte)) machine.Micros {
-	start := g.desk.now
+func (g *testClient) observed(turn func(datagram []byte)) machine.Micros {
+	start := g.server.now
 	for first := true; first || g.State() == session.Linking || g.State() == session.Relinking; first = false {
-		if g.desk.now-start > 12*second {
+		if g.server.now-start > 12*second {
 			break
 		}
 		g.goes(10*msec, func(datagram []byte) []byte {
@@ -26,13 +26,13 @@ func (g *guest) observed(turn func(datagram []byte)) machine.Micros {
 			return datagram
 		})
 	}
-	return g.desk.now - start
+	return g.server.now - start
 }
 
 // attempts are a client that links, and one that goes on at another address.
-var attempts = map[string]func(d *desk) *guest{
-	"linking": func(d *desk) *guest { return d.guest("192.0.2.1:9000", 1, nil) },
-	"linking again": func(d *desk) *guest {
+var attempts = map[string]func(d *testServer) *testClient{
+	"linking": func(d *testServer) *testClient { return d.newClient("192.0.2.1:9000", 1, nil) },
+	"linking again": func(d *testServer) *testClient {
 		g := d.opened("192.0.2.1:9000", 1)
 		g.at = "192.0.2.2:9000"
 		g.Move(d.now)
@@ -44,7 +44,7 @@ var attempts = map[string]func(d *desk) *guest{
 // (CXA-23, CXA-30, CXA-32).
 func TestForgedRefusals(t *testing.T) {
 	for name, begin := range attempts {
-		g := begin(newDesk(t, false, nil))
+		g := begin(newTestServer(t, false, nil))
 		forged := 0
 		took := g.observed(func(datagram []byte) {
 			m := check.Must(session.Decode(datagram))
@@ -70,7 +70,7 @@ func TestForgedRefusals(t *testing.T) {
 // proves it, and the server's refusal after it (CXA-35).
 func TestARefusalOfAnothersProof(t *testing.T) {
 	for name, begin := range attempts {
-		d := newDesk(t, false, nil)
+		d := newTestServer(t, false, nil)
 		g := begin(d)
 		const own = "198.51.100.1:9000"
 		got := 0
@@ -102,7 +102,7 @@ func TestARefusalOfAnothersProof(t *testing.T) {
 func TestForgedChallenges(t *testing.T) {
 	for name, begin := range attempts {
 		for _, forged := range []int{1, 7, 40} {
-			g := begin(newDesk(t, false, nil))
+			g := begin(newTestServer(t, false, nil))
 			stamp := uint64(1<<62 - 1)
 			took := g.observed(func(datagram []byte) {
 				m := check.Must(session.Decode(datagram))
@@ -128,8 +128,8 @@ func TestForgedChallenges(t *testing.T) {
 // 100 a second.
 func TestAFloodOfForgedChallenges(t *testing.T) {
 	for _, rate := range []int{10, 100, 1000, 10_000} {
-		d := newDesk(t, false, nil)
-		g := d.guest("192.0.2.1:9000", 1, nil)
+		d := newTestServer(t, false, nil)
+		g := d.newClient("192.0.2.1:9000", 1, nil)
 		var path [2][][]byte // what arrives in 25 ms, 24 ms, …
 		var stamp uint64
 		start := d.now
@@ -174,7 +174,7 @@ func TestEveryBitOfTheHandshake(t *testing.T) {
 	for name, begin := range attempts {
 		for _, kind := range []session.Kind{session.KindLink, session.KindChallenge, session.KindProof, session.KindLinked} {
 			for bit := 0; ; bit++ {
-				d := newDesk(t, false, nil)
+				d := newTestServer(t, false, nil)
 				g := begin(d)
 				done := false
 				g.goes(1500*msec, func(datagram []byte) []byte {
@@ -210,8 +210,8 @@ func TestEveryBitOfTheHandshake(t *testing.T) {
 // there; that is what he could do with his cable. He opens none of them, and when he
 // stops the client is back after SILENCE.
 func TestARelayingObserver(t *testing.T) {
-	d := newDesk(t, false, nil)
-	g := d.guest("192.0.2.1:9000", 1, nil)
+	d := newTestServer(t, false, nil)
+	g := d.newClient("192.0.2.1:9000", 1, nil)
 	const own = "198.51.100.1:9000"
 	relayed := *g
 	relayed.at = own

@@ -17,17 +17,17 @@ import (
 	"github.com/chunkwire/chunkwire/transport"
 )
 
-// session of an attacker on the path: what he repeats, sends back and invents changes nothing
+// An attacker on the path: what he repeats, sends back and invents changes nothing
 // that either end delivers.
 
-// company is a client and a server of connections with a relay between them.
-type company struct {
+// connected is a client and a server of connections with a relay between them.
+type connected struct {
 	relay        *relay
 	server       *transport.Server
 	client, peer *transport.Peer
 }
 
-func companyOf(t *testing.T, n network, mode session.Mode) company {
+func connect(t *testing.T, n network, mode session.Mode) connected {
 	t.Helper()
 	s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{
 		Mode: mode, Keys: anyKey,
@@ -38,12 +38,12 @@ func companyOf(t *testing.T, n network, mode session.Mode) company {
 	cfg.Mode = mode
 	c := check.Must(transport.Over(background, n.bind(t, "127.0.0.5:9000"), r.addr(), cfg))
 	t.Cleanup(func() { c.Close(0, "") })
-	return company{r, s, c, check.Must(s.Accept(background))}
+	return connected{r, s, c, check.Must(s.Accept(background))}
 }
 
 // talks sends a chunk and messages both ways, and checks that each arrives once and in order. It
 // returns how long that took.
-func (c company) talks(t *testing.T) time.Duration {
+func (c connected) talks(t *testing.T) time.Duration {
 	t.Helper()
 	const messages = 200
 	start := time.Now()
@@ -94,7 +94,7 @@ func TestEverythingRepeatedAndSentBack(t *testing.T) {
 		for i := range took {
 			virtual(t, func(t *testing.T, n network) {
 				n.sim.SetDefault(netsim.Path{Delay: 5 * ms})
-				c := companyOf(t, n, mode)
+				c := connect(t, n, mode)
 				if i == 1 {
 					c.relay.filter(func(d direction, datagram []byte) bool {
 						copied := bytes.Clone(datagram)
@@ -125,7 +125,7 @@ func TestEverythingForged(t *testing.T) {
 	for _, mode := range modes[1:] { // a checksum protects from nobody who can read
 		virtual(t, func(t *testing.T, n network) {
 			n.sim.SetDefault(netsim.Path{Delay: 5 * ms})
-			c := companyOf(t, n, mode)
+			c := connect(t, n, mode)
 			forged := 0
 			c.relay.filter(func(d direction, datagram []byte) bool {
 				for _, f := range forgeriesOf(datagram, c.relay.recorded(1-d)) {
@@ -171,21 +171,21 @@ func forgeriesOf(datagram []byte, other [][]byte) (all [][]byte) {
 	return all
 }
 
-// visitor is a client at a station, whose datagrams go by hand.
-type visitor struct {
+// manualClient is a client at a station, whose datagrams go by hand.
+type manualClient struct {
 	*station
-	*guest
+	*testClient
 	to      net.Addr
 	answer  []byte // the latest
 	answers map[string]int
 }
 
-// visitor returns one that has a cookie.
-func (n network) visitor(t *testing.T, s *transport.Server, address string) *visitor {
+// manualClient returns one that has a cookie.
+func (n network) manualClient(t *testing.T, s *transport.Server, address string) *manualClient {
 	t.Helper()
-	v := &visitor{to: s.Addr(), answers: map[string]int{}}
-	d := newDesk(t, true, nil)
-	v.guest = d.guest(address, 0, func(c *session.ClientConfig) {
+	v := &manualClient{to: s.Addr(), answers: map[string]int{}}
+	d := newTestServer(t, true, nil)
+	v.testClient = d.newClient(address, 0, func(c *session.ClientConfig) {
 		c.Format = check.Must(connection.Config{}.Complete()).Format
 	})
 	v.station = n.station(t, address, func(datagram []byte, _ net.Addr) {
@@ -198,7 +198,7 @@ func (n network) visitor(t *testing.T, s *transport.Server, address string) *vis
 }
 
 // asks sends what the client sends now.
-func (v *visitor) asks() {
+func (v *manualClient) asks() {
 	for _, datagram := range v.polls() {
 		v.says(v.to, datagram)
 		synctest.Wait()
@@ -206,10 +206,10 @@ func (v *visitor) asks() {
 }
 
 // waits lets time pass, here and there.
-func (v *visitor) waits(seconds int) {
+func (v *manualClient) waits(seconds int) {
 	time.Sleep(time.Duration(seconds) * time.Second)
 	synctest.Wait()
-	v.desk.now += machine.Micros(seconds) * second
+	v.server.now += machine.Micros(seconds) * second
 }
 
 // A connection that began but sends no data gets LINKED, once for each PROOF, and nothing
@@ -219,7 +219,7 @@ func TestAHandshakeWithoutData(t *testing.T) {
 		s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{}))
 		defer s.Close()
 		delivered := pushes(connectionServer{s}, world, 1)
-		v := n.visitor(t, s, "127.0.0.2:9000")
+		v := n.manualClient(t, s, "127.0.0.2:9000")
 		for range 5 {
 			v.asks()
 			v.waits(1)
@@ -243,7 +243,7 @@ func TestAClientThatGoes(t *testing.T) {
 			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{Timeout: timeout}))
 			defer s.Close()
 			pushes(connectionServer{s}, world, 1)
-			v := n.visitor(t, s, "127.0.0.2:9000")
+			v := n.manualClient(t, s, "127.0.0.2:9000")
 			v.asks()
 			v.receives(v.answer)
 			check.Same(t, "the client", v.State(), session.Open)

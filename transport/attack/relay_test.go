@@ -50,7 +50,7 @@ func (n network) relay(t testing.TB, server net.Addr) *relay {
 }
 
 // outlet returns a socket for the server. What comes there goes on to the client for as
-// long as the relay uses it, or, if the relay remembers, for ever.
+// long as the relay uses it, or, if the relay remembers, always.
 func (r *relay) outlet() *station {
 	s := &station{PacketConn: r.net.bind(r.t, "127.0.0.4:0")}
 	s.heard = func(datagram []byte, _ net.Addr) {

@@ -13,14 +13,14 @@ import (
 // What somebody can hold who owns addresses, and has no key or needs none.
 
 // knocks makes an anonymous client at an address link, and returns whether it is open.
-func (d *desk) knocks(at string) (g *guest, open bool) {
-	g = d.guest(at, 0, nil)
+func (d *testServer) knocks(at string) (g *testClient, open bool) {
+	g = d.newClient(at, 0, nil)
 	return g, g.knocks()
 }
 
 // knocks lets a client link, without any time, and returns whether it is open.
-func (g *guest) knocks() (open bool) {
-	d, at := g.desk, g.at
+func (g *testClient) knocks() (open bool) {
+	d, at := g.server, g.at
 	for _, link := range g.polls() {
 		challenge, _ := d.gets(at, link)
 		g.receives(challenge)
@@ -42,7 +42,7 @@ func at(prefix, port int) string { return fmt.Sprintf("192.0.2.%d:%d", prefix, p
 // One address holds its share and no more, half-open or not; half-open ones for 5 s (CXS-7, J10,
 // CXA-26).
 func TestOneAddressHoldsItsShare(t *testing.T) {
-	d := newDesk(t, true, small)
+	d := newTestServer(t, true, small)
 	for i := range 100 {
 		d.knocks(at(1, 1000+i))
 	}
@@ -73,7 +73,7 @@ func TestOneAddressHoldsItsShare(t *testing.T) {
 // Who owns two addresses cannot move connections to one to make room at the other (CXS-7,
 // CXA-26).
 func TestMovingMakesNoRoom(t *testing.T) {
-	d := newDesk(t, true, small)
+	d := newTestServer(t, true, small)
 	for i := range 100 {
 		g, open := d.knocks(at(1, 1000+i))
 		if !open {
@@ -92,7 +92,7 @@ func TestMovingMakesNoRoom(t *testing.T) {
 // (CXA-27).
 // out, although each is remembered for 10 s (CXS-7).
 func TestEndedConnectionsShutNobodyOut(t *testing.T) {
-	d := newDesk(t, true, small)
+	d := newTestServer(t, true, small)
 	most := 0
 	for i := range 15_000 {
 		if g, open := d.knocks(at(1, 1+i)); open {
@@ -114,11 +114,11 @@ func TestEndedConnectionsShutNobodyOut(t *testing.T) {
 // Who has no key does not make a server remember an ended connection for longer, and learns
 // nothing of a key's holder but that the identity exists.
 func TestNoKeyProlongsNothing(t *testing.T) {
-	d := newDesk(t, false, nil)
+	d := newTestServer(t, false, nil)
 	g := d.opened("192.0.2.1:9000", 1)
 	d.End(d.now, g.entry(), session.ConnectionClosed)
 	for range 30 {
-		x := d.guest("198.51.100.1:9000", 1, func(c *session.ClientConfig) { c.Key = session.Key{66} })
+		x := d.newClient("198.51.100.1:9000", 1, func(c *session.ClientConfig) { c.Key = session.Key{66} })
 		for _, link := range x.polls() {
 			link = changed(link, func(m *session.Message) { m.Resume = 7 })
 			challenge, _ := d.gets(x.at, link)
@@ -132,10 +132,10 @@ func TestNoKeyProlongsNothing(t *testing.T) {
 }
 
 // An identity that the server does not know, and one with another key, get the same answer.
-func TestAnIdentityIsNotTold(t *testing.T) {
+func TestAnIdentityIsNotRevealed(t *testing.T) {
 	answer := func(identity uint64) []byte {
-		d := newDesk(t, false, nil)
-		x := d.guest("198.51.100.1:9000", identity, func(c *session.ClientConfig) { c.Key = session.Key{66} })
+		d := newTestServer(t, false, nil)
+		x := d.newClient("198.51.100.1:9000", identity, func(c *session.ClientConfig) { c.Key = session.Key{66} })
 		x.goes(100*msec, nil)
 		return last(t, x.got, session.KindRefused)
 	}
@@ -145,7 +145,7 @@ func TestAnIdentityIsNotTold(t *testing.T) {
 // A flood of forged LINKs, PROOFs and data from 100,000 addresses: no entry, no key asked for, no
 // memory.
 func TestAFloodKeepsNothing(t *testing.T) {
-	d := newDesk(t, false, nil)
+	d := newTestServer(t, false, nil)
 	g := d.opened("192.0.2.1:9000", 1)
 	asked := d.asked
 	f := newFlooder(session.AEAD, 1, g.Link().ID())
@@ -173,10 +173,10 @@ func TestAFloodKeepsNothing(t *testing.T) {
 }
 
 // What is left to who owns addresses: four of them fill a server without keys, for as long as
-// they say something within the time-out, and a newcomer is told so at once. With keys each
+// they say something within the time-out, and a newcomer is refused at once. With keys each
 // identity has one place.
 func TestFourAddressesFillAServer(t *testing.T) {
-	d := newDesk(t, true, small)
+	d := newTestServer(t, true, small)
 	for i := range 100 {
 		for prefix := range 4 {
 			if g, open := d.knocks(at(1+prefix, 1000+i)); open {
@@ -187,10 +187,10 @@ func TestFourAddressesFillAServer(t *testing.T) {
 	check.Same(t, "living", d.Stats().Living, 64)
 	newcomer, open := d.knocks(at(9, 1))
 	check.That(t, !open, "there is no room")
-	check.That(t, errors.Is(newcomer.Err(), &session.RefusedError{Reason: session.Full}), "the newcomer is told so")
-	keyed := newDesk(t, false, small)
+	check.That(t, errors.Is(newcomer.Err(), &session.RefusedError{Reason: session.Full}), "the newcomer is refused")
+	keyed := newTestServer(t, false, small)
 	for i := range 100 {
-		g := keyed.guest(at(1+i%4, 1000+i), 1, nil)
+		g := keyed.newClient(at(1+i%4, 1000+i), 1, nil)
 		check.That(t, g.knocks(), "the client is open")
 		check.Same(t, "data", keyed.opens(g.at, g.seals()), nil)
 		keyed.passes(10 * msec)

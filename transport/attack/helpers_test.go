@@ -9,8 +9,8 @@ import (
 	"github.com/chunkwire/chunkwire/session"
 )
 
-// desk is a server's half of the handshake, without sockets, and the time.
-type desk struct {
+// testServer is the handshake of a server, without sockets, and the time.
+type testServer struct {
 	t testing.TB
 	*session.Server
 	now    machine.Micros
@@ -20,10 +20,10 @@ type desk struct {
 
 var keys = map[uint64]session.Key{1: {1}, 2: {2}}
 
-// newDesk returns a desk whose clients have keys, or none if it is anonymous.
-func newDesk(t testing.TB, anonymous bool, change func(*session.ServerConfig)) *desk {
+// newTestServer returns a server whose clients have keys, or none if it is anonymous.
+func newTestServer(t testing.TB, anonymous bool, change func(*session.ServerConfig)) *testServer {
 	t.Helper()
-	d := &desk{t: t, now: machine.Second, random: rand.NewChaCha8([32]byte{1})}
+	d := &testServer{t: t, now: machine.Second, random: rand.NewChaCha8([32]byte{1})}
 	cfg := session.ServerConfig{Terms: session.Terms{Lanes: 1}, Random: d.random, Anonymous: anonymous}
 	if !anonymous {
 		cfg.Keys = func(identity uint64) (session.Key, bool) {
@@ -39,9 +39,9 @@ func newDesk(t testing.TB, anonymous bool, change func(*session.ServerConfig)) *
 	return d
 }
 
-// gets gives the desk a message, and returns its answer, nil if there is none. No
+// gets gives the server a message, and returns its answer, nil if there is none. No
 // answer is larger than the message (CXS-18).
-func (d *desk) gets(from string, datagram []byte) (answer []byte, event session.Event) {
+func (d *testServer) gets(from string, datagram []byte) (answer []byte, event session.Event) {
 	d.t.Helper()
 	answer, event, _ = d.Receive(d.now, session.AddressOfText(from), datagram, nil)
 	if len(answer) > len(datagram) {
@@ -50,8 +50,8 @@ func (d *desk) gets(from string, datagram []byte) (answer []byte, event session.
 	return answer, event
 }
 
-// opens gives the desk a datagram of data, and returns why it was refused.
-func (d *desk) opens(from string, datagram []byte) error {
+// opens gives the server a datagram of data, and returns why it was refused.
+func (d *testServer) opens(from string, datagram []byte) error {
 	e, err := d.Route(session.AddressOfText(from), datagram)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (d *desk) opens(from string, datagram []byte) error {
 }
 
 // passes lets time pass, in steps of 10 ms.
-func (d *desk) passes(time machine.Micros) {
+func (d *testServer) passes(time machine.Micros) {
 	for end := d.now + time; d.now < end; {
 		d.now += 10 * machine.Millisecond
 		for ok := true; ok; {
@@ -79,29 +79,29 @@ func kindOf(datagram []byte) string {
 	return session.Kind(datagram[0]).String()
 }
 
-// guest is a client of a desk.
-type guest struct {
+// testClient is a client of a server.
+type testClient struct {
 	*session.Client
-	desk *desk
-	at   string
-	sent [][]byte
-	got  [][]byte
+	server *testServer
+	at     string
+	sent   [][]byte
+	got    [][]byte
 
-	sealed []byte // a datagram of data that the desk has opened
+	sealed []byte // a datagram of data that the server has opened
 }
 
-// guest returns a client at an address that begins now.
-func (d *desk) guest(at string, identity uint64, change func(*session.ClientConfig)) *guest {
+// newClient returns a client at an address that begins now.
+func (d *testServer) newClient(at string, identity uint64, change func(*session.ClientConfig)) *testClient {
 	cfg := session.ClientConfig{Terms: session.Terms{Lanes: 1}, Identity: identity, Key: keys[identity], Random: d.random}
 	if change != nil {
 		change(&cfg)
 	}
-	return &guest{Client: check.Must(session.NewClient(d.now, cfg)), desk: d, at: at}
+	return &testClient{Client: check.Must(session.NewClient(d.now, cfg)), server: d, at: at}
 }
 
 // polls returns what the client sends now.
-func (g *guest) polls() (datagrams [][]byte) {
-	for datagram, ok := g.Poll(g.desk.now, nil); ok; datagram, ok = g.Poll(g.desk.now, nil) {
+func (g *testClient) polls() (datagrams [][]byte) {
+	for datagram, ok := g.Poll(g.server.now, nil); ok; datagram, ok = g.Poll(g.server.now, nil) {
 		datagrams = append(datagrams, datagram)
 	}
 	g.sent = append(g.sent, datagrams...)
@@ -109,20 +109,20 @@ func (g *guest) polls() (datagrams [][]byte) {
 }
 
 // receives gives the client a message.
-func (g *guest) receives(datagram []byte) error {
+func (g *testClient) receives(datagram []byte) error {
 	g.got = append(g.got, datagram)
-	return g.Receive(g.desk.now, datagram)
+	return g.Receive(g.server.now, datagram)
 }
 
-// goes lets client and desk talk for some time; pass sees every message, and says what
+// goes lets client and server talk for some time; pass sees every message, and says what
 // arrives in its place; nil: all of it.
-func (g *guest) goes(time machine.Micros, pass func(datagram []byte) []byte) {
-	for end := g.desk.now + time; g.desk.now < end; g.desk.passes(10 * machine.Millisecond) {
+func (g *testClient) goes(time machine.Micros, pass func(datagram []byte) []byte) {
+	for end := g.server.now + time; g.server.now < end; g.server.passes(10 * machine.Millisecond) {
 		for _, datagram := range g.polls() {
 			if pass != nil {
 				datagram = pass(datagram)
 			}
-			answer, _ := g.desk.gets(g.at, datagram)
+			answer, _ := g.server.gets(g.at, datagram)
 			if answer == nil {
 				continue
 			}
@@ -135,9 +135,9 @@ func (g *guest) goes(time machine.Micros, pass func(datagram []byte) []byte) {
 }
 
 // opened returns a client that is open at both ends, after one datagram of data.
-func (d *desk) opened(at string, identity uint64) *guest {
+func (d *testServer) opened(at string, identity uint64) *testClient {
 	d.t.Helper()
-	g := d.guest(at, identity, nil)
+	g := d.newClient(at, identity, nil)
 	g.goes(20*machine.Millisecond, nil)
 	if g.State() != session.Open {
 		d.t.Fatalf("the client is %v: %v", g.State(), g.Err())
@@ -149,20 +149,20 @@ func (d *desk) opened(at string, identity uint64) *guest {
 }
 
 // seals returns a datagram of data.
-func (g *guest) seals() []byte {
-	g.Spoke(g.desk.now)
+func (g *testClient) seals() []byte {
+	g.Spoke(g.server.now)
 	return g.Link().Seal(nil, []byte("data"))
 }
 
 // entry returns the client's entry; nil if there is none.
-func (g *guest) entry() *session.Entry { return g.desk.Find(g.Link().ID()) }
+func (g *testClient) entry() *session.Entry { return g.server.Find(g.Link().ID()) }
 
 // hears seals a datagram of data at the server, gives it to the client, and returns why it
 // was refused.
-func (g *guest) hears(e *session.Entry) error {
+func (g *testClient) hears(e *session.Entry) error {
 	_, err := g.Link().Open(nil, e.Link().Seal(nil, []byte("data")))
 	if err == nil {
-		g.Heard(g.desk.now)
+		g.Heard(g.server.now)
 	}
 	return err
 }

@@ -16,23 +16,23 @@ import (
 	"github.com/chunkwire/chunkwire/session"
 )
 
-// hoarder is a client that owns its address, and sends what makes a server keep as much as it
+// byHand is a client that owns its address, and sends what makes a server keep as much as it
 // can, by hand.
-type hoarder struct {
+type byHand struct {
 	t      testing.TB
 	server *connection.Server
-	*guest
+	*testClient
 	number seq.Number
 	bytes  int // that it sent
 	taken  int // datagrams that the server took
 }
 
-// hoarderAt makes one that has linked.
-func hoarderAt(t testing.TB, d *desk, s *connection.Server, at string, lanes int) *hoarder {
-	g := d.guest(at, 0, func(c *session.ClientConfig) {
+// linkByHand makes one that has linked.
+func linkByHand(t testing.TB, d *testServer, s *connection.Server, at string, lanes int) *byHand {
+	g := d.newClient(at, 0, func(c *session.ClientConfig) {
 		c.Format, c.Lanes = check.Must(connection.Config{}.Complete()).Format, lanes
 	})
-	h := &hoarder{t: t, server: s, guest: g}
+	h := &byHand{t: t, server: s, testClient: g}
 	from := session.AddressOfText(at)
 	for range 2 {
 		for _, datagram := range g.polls() {
@@ -42,16 +42,16 @@ func hoarderAt(t testing.TB, d *desk, s *connection.Server, at string, lanes int
 			}
 		}
 	}
-	check.Same(t, "the hoarder", g.State(), session.Open)
+	check.Same(t, "the client", g.State(), session.Open)
 	return h
 }
 
 // puts sends a packet, or a fragment of one.
-func (h *hoarder) puts(p packet.Packet) error {
+func (h *byHand) puts(p packet.Packet) error {
 	p.Sequence = uint16(h.number)
 	datagram := h.Link().Seal(nil, check.Must(packet.Format{}.WithDefaults().Append(nil, &p)))
 	h.bytes += len(datagram)
-	_, err := h.server.Receive(h.desk.now, session.AddressOfText(h.at), datagram, nil)
+	_, err := h.server.Receive(h.testClient.server.now, session.AddressOfText(h.at), datagram, nil)
 	if err == nil {
 		h.taken++
 	}
@@ -59,24 +59,24 @@ func (h *hoarder) puts(p packet.Packet) error {
 }
 
 // payload sends one as a packet of its own.
-func (h *hoarder) payload(b []byte) error {
+func (h *byHand) payload(b []byte) error {
 	h.number++
 	return h.puts(packet.Packet{Data: b})
 }
 
-var hoards = []struct {
+var loads = []struct {
 	name string
-	all  func(h *hoarder, lanes int)
+	all  func(h *byHand, lanes int)
 }{
-	{"a pad", func(h *hoarder, _ int) { check.Same(h.t, "a pad", h.payload([]byte{0}), nil) }},
-	{"the last slice of each chunk", func(h *hoarder, lanes int) {
+	{"a pad", func(h *byHand, _ int) { check.Same(h.t, "a pad", h.payload([]byte{0}), nil) }},
+	{"the last slice of each chunk", func(h *byHand, lanes int) {
 		for lane := range lanes {
 			h.payload(check.Must(connection.Format{Lanes: lanes}.Append(nil, &connection.Record{
 				Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{SliceID: 255, NumSlices: 256, Data: []byte("x")},
 			})))
 		}
 	}},
-	{"chunks but for a slice", func(h *hoarder, lanes int) {
+	{"chunks but for a slice", func(h *byHand, lanes int) {
 		for lane := range lanes {
 			for id := range 255 {
 				h.payload(check.Must(connection.Format{Lanes: lanes}.Append(nil, &connection.Record{
@@ -85,19 +85,19 @@ var hoards = []struct {
 			}
 		}
 	}},
-	{"a message at the end of each window", func(h *hoarder, _ int) {
+	{"a message at the end of each window", func(h *byHand, _ int) {
 		for id := uint8(1); id <= 2; id++ {
 			h.payload(message(id, 1023, 1))
 		}
 	}},
-	{"windows but for the first message", func(h *hoarder, _ int) {
+	{"windows but for the first message", func(h *byHand, _ int) {
 		for id := uint8(1); id <= 2; id++ {
 			for n := 1; n < 1024; n++ {
 				h.payload(message(id, uint16(n), 1024))
 			}
 		}
 	}},
-	{"unread messages", func(h *hoarder, _ int) {
+	{"unread messages", func(h *byHand, _ int) {
 		for id := uint8(1); id <= 2; id++ {
 			for n := range 4000 {
 				h.payload(message(id, uint16(n), 1024))
@@ -107,7 +107,7 @@ var hoards = []struct {
 			h.payload(check.Must(channel.Format{}.WithDefaults().Append(nil, &channel.Record{Type: channel.TypeUnreliable, Data: world[:1024]})))
 		}
 	}},
-	{"fragments", func(h *hoarder, _ int) {
+	{"fragments", func(h *byHand, _ int) {
 		for range 300 {
 			h.number++
 			for id := range 15 {
@@ -127,27 +127,27 @@ func message(id uint8, sequence uint16, size int) []byte {
 // datagram makes it keep much more than that datagram has, but for the first of its kind.
 func TestWhatAClientCanMakeAServerKeep(t *testing.T) {
 	for _, lanes := range []int{1, 16} {
-		for _, hoard := range append(hoards[:0:0], hoards...) {
-			d := newDesk(t, true, nil)
+		for _, load := range append(loads[:0:0], loads...) {
+			d := newTestServer(t, true, nil)
 			cfg := connection.ServerConfig{Anonymous: true, Random: d.random}
 			cfg.Lanes, cfg.Memory = lanes, new(connection.Memory)
 			s := check.Must(connection.NewServer(cfg))
 			const clients = 10
-			var all []*hoarder
+			var all []*byHand
 			for i := range clients {
-				all = append(all, hoarderAt(t, d, s, at(1, 1000+i), lanes))
+				all = append(all, linkByHand(t, d, s, at(1, 1000+i), lanes))
 			}
 			before := check.Heap()
 			sent := 0
 			for _, h := range all {
 				h.bytes = 0
-				hoard.all(h, lanes)
+				load.all(h, lanes)
 				sent += h.bytes
 			}
 			kept := (check.Heap() - before) / clients
-			t.Logf("%2d lanes, %-36s %6d datagrams taken, %9d B sent, %9d B kept for each client", lanes, hoard.name+":", all[0].taken, sent/clients, kept)
+			t.Logf("%2d lanes, %-36s %6d datagrams taken, %9d B sent, %9d B kept for each client", lanes, load.name+":", all[0].taken, sent/clients, kept)
 			if kept > int64(lanes)*300_000+2*1_200_000+200_000 {
-				t.Errorf("%s: %d B", hoard.name, kept)
+				t.Errorf("%s: %d B", load.name, kept)
 			}
 			runtime.KeepAlive(all)
 			runtime.KeepAlive(s)
@@ -157,11 +157,11 @@ func TestWhatAClientCanMakeAServerKeep(t *testing.T) {
 
 // Connections that come and go leave nothing, once they are forgotten.
 func TestConnectionsLeaveNothing(t *testing.T) {
-	d := newDesk(t, true, nil)
+	d := newTestServer(t, true, nil)
 	cfg := connection.ServerConfig{Anonymous: true, Random: d.random}
 	s := check.Must(connection.NewServer(cfg))
 	come := func(i int) {
-		h := hoarderAt(t, d, s, at(1+i%200, 1000+i), 1)
+		h := linkByHand(t, d, s, at(1+i%200, 1000+i), 1)
 		err := h.payload(check.Must(connection.Format{Lanes: 1}.Append(nil, &connection.Record{Type: connection.TypeClose})))
 		if err != nil && !errors.Is(err, connection.ErrClosed) {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 	come(0)
 	half := check.Heap()
 	for i := range 256 {
-		hoarderAt(t, d, s, at(1+i%200, 20_000+i), 1)
+		linkByHand(t, d, s, at(1+i%200, 20_000+i), 1)
 	}
 	t.Logf("%d B for each of 256 half-open connections, the client's own included", (check.Heap()-half)/256)
 	before := check.Heap()
@@ -195,19 +195,19 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 // or takes each, keeps a bounded amount, and another client's connection is as it was.
 // (CXA-40)
 func TestAnyPayload(t *testing.T) {
-	d := newDesk(t, true, nil)
+	d := newTestServer(t, true, nil)
 	cfg := connection.ServerConfig{Anonymous: true, Random: d.random}
 	cfg.Lanes = 4
 	s := check.Must(connection.NewServer(cfg))
-	honest := hoarderAt(t, d, s, at(2, 1000), 4)
+	honest := linkByHand(t, d, s, at(2, 1000), 4)
 	check.Same(t, "the honest client's pad", honest.payload([]byte{0}), nil)
 	before := check.Heap()
-	var h *hoarder
+	var h *byHand
 	ended, sent, taken := 0, 0, 0
 	last := []byte{0}
 	for i := range 100_000 {
 		if h == nil || i%500 == 0 {
-			h = hoarderAt(t, d, s, at(1, 1+i%60_000), 4)
+			h = linkByHand(t, d, s, at(1, 1+i%60_000), 4)
 		}
 		payload := anyPayload(last)
 		if h.number++; rng.IntN(400) == 0 {
