@@ -483,7 +483,7 @@ func TestAHintDuringAConnection(t *testing.T) {
 	refused := check.Must(m.Append(nil))
 	check.Equal(t, "row", c.gets(refused, refused), "I33 I33")
 	h.now += 2 * RefuseWait
-	c.polls()
+	check.Equal(t, "it goes on to ask", c.polls(), "I25 I26 I27")
 	check.Equal(t, "state", c.State(), Relinking)
 	h.now = c.heardAt + 10*second
 	check.Equal(t, "row", c.polls(), "I24")
@@ -684,6 +684,8 @@ func TestTimesOfAClient(t *testing.T) {
 	c.polls()
 	check.Equal(t, "LINK is not due", c.Row(), "I5")
 	check.Equal(t, "deadline", c.Deadline()-h.now, second+LinkInterval)
+	c.Move(h.now)
+	check.Equal(t, "a new attempt begins at the latest time", c.Deadline()-h.now, second)
 	negative, err := NewClient(-5, ClientConfig{Random: source(1)})
 	check.Same(t, "error", err, nil)
 	check.Equal(t, "before the first time", negative.Deadline(), 0)
