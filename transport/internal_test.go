@@ -63,7 +63,7 @@ func TestSocketsShareThePlaces(t *testing.T) {
 	}
 }
 
-// A key of zeros is none: a map gives it for an identity that it does not have.
+// A key of zeros is none: a map gives it for an identity that it does not have (CXA-2).
 func TestAKeyOfZerosIsNone(t *testing.T) {
 	players := map[uint64]session.Key{7: testKey}
 	set, err := newSettings(Config{Keys: func(id uint64) (session.Key, bool) { return players[id], true }})
