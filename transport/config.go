@@ -46,13 +46,14 @@ type Config struct {
 	// to 8 Gbit/s. 0 means 8 Mbit/s.
 	MessageRate int64
 
-	// Identity and Key are a client's. 0 is anonymous, and has no key.
+	// Identity and Key are a client's. 0 is anonymous, and has no key; any other has one
+	// that is not zero.
 	Identity uint64
 	Key      session.Key
 
 	// Keys returns the key of an identity that may connect to a server. It is called
-	// with locks held: it must be quick, and must not call anything of this package.
-	// Nil means that clients are anonymous.
+	// with locks held: it must be quick, and must not call anything of this package. A
+	// key of zeros is none. Nil means that clients are anonymous.
 	Keys func(identity uint64) (session.Key, bool)
 
 	// Anonymous admits clients without identity beside those that Keys knows. It needs
@@ -135,6 +136,9 @@ func (cfg Config) withDefaults() (Config, error) {
 			return cfg, machine.ConfigError(c.name, c.value, c.allowed)
 		}
 	}
+	if cfg.Identity != 0 && cfg.Key == (session.Key{}) {
+		return cfg, machine.ConfigError("Config.Key", "zeros", "32 random bytes, with an Identity")
+	}
 	setDefault(&cfg.RecvQueue, defaultRecvQueue)
 	setDefault(&cfg.SocketBuffer, defaultSocketBuffer)
 	setDefault(&cfg.Sockets, 1)
@@ -184,8 +188,20 @@ func (cfg *Config) client() connection.ClientConfig {
 func (cfg *Config) server(shard int) connection.ServerConfig {
 	each := func(n int) int { return (n + cfg.Sockets - 1) / cfg.Sockets }
 	return connection.ServerConfig{
-		Config: cfg.connection(new(connection.Memory)), Keys: cfg.Keys, Anonymous: cfg.Anonymous || cfg.Keys == nil,
+		Config: cfg.connection(new(connection.Memory)), Keys: withoutZeros(cfg.Keys), Anonymous: cfg.Anonymous || cfg.Keys == nil,
 		MaxConnections: each(cfg.MaxPeers), MaxPerAddress: each(cfg.MaxPerAddress),
 		Shard: uint32(shard), Shards: uint32(cfg.Sockets), Random: rand.Reader,
+	}
+}
+
+// withoutZeros returns a function that does not give a key of zeros, which everybody knows: it
+// is what a map gives for an identity that it does not have (CXA-2).
+func withoutZeros(keys func(identity uint64) (session.Key, bool)) func(identity uint64) (session.Key, bool) {
+	if keys == nil {
+		return nil
+	}
+	return func(identity uint64) (session.Key, bool) {
+		key, ok := keys(identity)
+		return key, ok && key != session.Key{}
 	}
 }

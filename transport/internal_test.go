@@ -63,6 +63,22 @@ func TestSocketsShareThePlaces(t *testing.T) {
 	}
 }
 
+// A key of zeros is none: a map gives it for an identity that it does not have (CXA-2).
+func TestAKeyOfZerosIsNone(t *testing.T) {
+	players := map[uint64]session.Key{7: testKey}
+	set, err := newSettings(Config{Keys: func(id uint64) (session.Key, bool) { return players[id], true }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := set.server(0).Keys
+	if key, ok := keys(7); !ok || key != testKey {
+		t.Error("a key is not given")
+	}
+	if _, ok := keys(8); ok {
+		t.Error("a key of zeros is one")
+	}
+}
+
 // peerAt returns an address of its own for each number.
 func peerAt(i int) udp.Peer {
 	ip := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})

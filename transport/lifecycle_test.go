@@ -315,6 +315,7 @@ func TestConfigErrors(t *testing.T) {
 		"MessageRate":  {MessageRate: 1},
 		"MaxPeers":     {MaxPeers: -1, Sockets: 4},
 		"Mode":         {Mode: session.AEAD},
+		"Key":          {Identity: identity},
 		"Channels":     {Channels: []channel.Config{{ID: 64}}},
 	} {
 		if s, err := transport.Listen("udp4", "127.0.0.1:0", cfg); !errors.Is(err, machine.ErrConfig) {
