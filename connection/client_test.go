@@ -300,7 +300,7 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// A server that restarts tells a client that its connection is no more, when that asks.
+// A server that restarts informs a client that its connection is no more, when that asks.
 func TestAServerThatForgot(t *testing.T) {
 	n := newNetwork(t, 1, 1, known(connection.Config{}))
 	c, _ := n.open(0, withKey(1, connection.Config{}))

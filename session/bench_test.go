@@ -100,9 +100,9 @@ func BenchmarkHandshake(b *testing.B) {
 func BenchmarkForgedAtServer(b *testing.B) {
 	h := newHost(b, with(keyed, func(c *ServerConfig) { c.Mode = MAC }))
 	c := confirmed(h, here, 7)
-	stranger := newCaller(h, there, 8)
-	link := newLink(stranger)
-	good := stranger.again(there, keyOf(9)) // the cookie is right, the proof is not
+	foreign := newCaller(h, there, 8)
+	link := newLink(foreign)
+	good := foreign.again(there, keyOf(9)) // the cookie is right, the proof is not
 	out := make([]byte, 0, 200)
 	for name, d := range map[string][]byte{
 		"LINK": link, "PROOF with a wrong cookie": altered(good, 8*60), "PROOF with a wrong proof": good, "nonsense": []byte("nonsense"),

@@ -55,8 +55,8 @@ func TestTheMemoryOfConnections(t *testing.T) {
 func TestAFloodOfStrangers(t *testing.T) {
 	h := newHost(t, with(anyone(MAC), func(c *ServerConfig) { c.MaxConnections = 4; c.MaxPerAddress = 4 }))
 	c := confirmed(h, here, 7)
-	stranger := newCaller(h, there, 8)
-	link, proof, data := newLink(stranger), stranger.again(there, keyOf(8)), c.data("x")
+	foreign := newCaller(h, there, 8)
+	link, proof, data := newLink(foreign), foreign.again(there, keyOf(8)), c.data("x")
 	data[len(data)-1]++
 	other := append([]byte(nil), data...)
 	binary.LittleEndian.PutUint32(other[1:], c.Link().ID()+1)

@@ -34,7 +34,7 @@ type inbox struct {
 func (c Channel) Send(message []byte) error { return c.SendFor(message, 0) }
 
 // SendFor is Send of a message that is worth nothing after its lifetime: a reliable
-// channel then does not send it any more, and tells the receiver that it was skipped.
+// channel then does not send it any more, and informs the receiver that it was skipped.
 // 0 means no limit.
 func (c Channel) SendFor(message []byte, lifetime time.Duration) error {
 	p := c.peer

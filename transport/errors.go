@@ -65,7 +65,7 @@ var (
 type ClosedError = connection.ClosedError
 
 // explain returns why a connection with a peer ended, as errors of this package. Of a
-// time-out it tells if the system did not take what was sent last.
+// time-out it says if the system did not take what was sent last.
 func explain(err error, peer udp.Peer, writing error) error {
 	var closed *connection.ClosedError
 	var refused *session.RefusedError

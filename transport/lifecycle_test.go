@@ -219,7 +219,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// A server that closes tells all its clients.
+// A server that closes informs all its clients.
 func TestServerClose(t *testing.T) {
 	bubble(t, short, transport.Config{}, func(w *world) {
 		var clients []*transport.Peer

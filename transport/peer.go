@@ -232,7 +232,7 @@ func (p *Peer) endLocked(cause error) {
 // lastPackets is how many packets with what is due go out before a close.
 const lastPackets = 4
 
-// Close ends the connection with ErrClosed, and tells the other end: a code of the
+// Close ends the connection with ErrClosed, and informs the other end: a code of the
 // application, 0 or 256 and more, and a text of at most 128 bytes. The other end's
 // calls then fail with ErrClosedRemotely. Acks that are due go out before, and what
 // has arrived can still be received; what was not delivered fails, unless Flush came

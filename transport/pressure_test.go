@@ -130,7 +130,7 @@ func (mute) WriteTo([]byte, net.Addr) (int, error) { return 0, errMute }
 
 var errMute = errors.New("no way out")
 
-// If nothing can be sent, that is what a time-out tells, and not the server's fault.
+// If nothing can be sent, that is what a time-out reports, and not the server's fault.
 func TestNothingCanBeSent(t *testing.T) {
 	bubble(t, short, transport.Config{}, func(w *world) {
 		_, err := transport.Over(background, mute{w.listen("c")}, netsim.Addr("s"), transport.Config{})

@@ -154,7 +154,7 @@ func (e *entrance) begin(ctx context.Context, from remote) (info file.Info, err 
 	return info, e.await(ctx, from, func() bool { return from.Receiving().NumSlices > 0 })
 }
 
-// refuse tells a remote that its file is not stored.
+// refuse informs a remote that its file is not stored.
 func (e *entrance) refuse(ctx context.Context, from remote, why farewell, says string) {
 	e.noteRefused(from, says)
 	file.Refuse(ctx, from)
