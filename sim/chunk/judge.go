@@ -68,3 +68,6 @@ func (e *end) ahead(rule string, deadline machine.Micros) *Violation {
 	}
 	return nil
 }
+
+// hasFailed reports whether the machine has given up.
+func (e *end) hasFailed() bool { return e.failed }
