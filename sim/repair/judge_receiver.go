@@ -12,13 +12,11 @@ import (
 // protocol say of acks and times.
 type ReceiverJudge struct {
 	chunk.Reception
-	held      map[int]bool // ids that are here of the current chunk
-	span      *Span        // of them
-	top       int          // of the current chunk
-	previous  int          // that of the chunk before
-	mostHeld  int          // slices that were ever kept at a time
-	mostIDs   int          // ids among them that were repair slices
-	repairIDs int
+	held     map[int]bool // ids that are here of the current chunk
+	span     *Span        // of them
+	top      int          // of the current chunk
+	previous int          // that of the chunk before
+	mostHeld int          // slices that were ever kept at a time
 }
 
 // NewReceiverJudge returns the judge of a new receiver of a stream. slack is how late
