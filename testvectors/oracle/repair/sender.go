@@ -141,8 +141,11 @@ func (*Script) Held(int64)                {}
 
 // Next takes one of those that are due.
 func (s *Script) Next(int64) bool {
+	if s.Due == 0 {
+		return false
+	}
 	s.Due--
-	return s.Due >= 0
+	return true
 }
 
 // Deadline is never.
