@@ -6,6 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/packet"
 )
 
@@ -48,8 +49,8 @@ type Record struct {
 	Code  uint16 // of a close
 	Text  []byte // of a close: UTF-8, 0 to MaxText bytes
 	Lane  int    // of a slice or a chunk ack
-	Slice codec.Slice
-	Ack   codec.Ack
+	Slice lanes.Slice
+	Ack   lanes.Ack
 }
 
 // quiet reports whether the record asks for no ack (CXR-6).
@@ -138,7 +139,7 @@ func (r *Record) decodeSlice(b []byte, at int) (next int, err *Error) {
 	if e != nil {
 		return 0, inBody(e, at)
 	}
-	r.Slice = s
+	r.Slice.Chunk = s
 	return len(b), nil
 }
 
@@ -156,7 +157,7 @@ func (r *Record) decodeAck(b []byte, at int) (next int, err *Error) {
 	if e != nil {
 		return 0, inBody(e, from)
 	}
-	r.Ack = a
+	r.Ack.Chunk = a
 	return next, nil
 }
 
@@ -180,9 +181,9 @@ func (f Format) append(b []byte, r *Record) (out []byte, err error) {
 	case r.Lane < 0 || r.Lane >= f.Lanes:
 		return nil, laneBeyond.At(at + 1)
 	case r.Type == TypeSlice:
-		out, err = codec.AppendSliceBody(append(b, byte(r.Type), byte(r.Lane)), r.Slice)
+		out, err = codec.AppendSliceBody(append(b, byte(r.Type), byte(r.Lane)), r.Slice.Chunk)
 	default:
-		out, err = codec.AppendAckBody(append(b, byte(r.Type), byte(r.Lane), 0), r.Ack)
+		out, err = codec.AppendAckBody(append(b, byte(r.Type), byte(r.Lane), 0), r.Ack.Chunk)
 	}
 	switch {
 	case err != nil && r.Type == TypeSlice:

@@ -74,3 +74,8 @@ func adaptiveAt(rate int64) func() (statemachine.Scheduler, error) {
 	profile.MaxRate = rate
 	return func() (statemachine.Scheduler, error) { return adaptive.New(profile) }
 }
+
+// newSender returns a sender of the variant, with a scheduler of its own.
+func (c *Config) newSender() (sender, error) { return newNamedSender(c) }
+
+func (c *Config) newReceiver() (receiver, error) { return newNamedReceiver(c) }

@@ -234,8 +234,8 @@ func (c *Chunks) SenderStats() statemachine.SenderStats { return c.stats().Sende
 // ReceiverStats returns what was done to receive chunks.
 func (c *Chunks) ReceiverStats() statemachine.ReceiverStats { return c.stats().Receiver }
 
-// Receiving returns the variables of the chunk that is received next.
-func (c *Chunks) Receiving() statemachine.ReceiverVars { return c.stats().Receiving }
+// Receiving returns how far the chunk is that is received next.
+func (c *Chunks) Receiving() lanes.Progress { return c.stats().Receiving }
 
 func (c *Chunks) stats() lanes.Stats {
 	c.driver.Lock()

@@ -15,7 +15,7 @@ import (
 // concurrent use.
 type Endpoint struct {
 	cfg     Config
-	framers []codec.Framer // one a lane
+	framers []framer // one a lane
 	driver  *driver.Driver
 
 	latestLane int // the reader's: the lane of the latest datagram that decoded

@@ -12,20 +12,46 @@ import (
 // that do not agree (LAN-2).
 const MaxLanes = 16
 
+// framer is the codec of a lane's datagrams.
+type framer interface {
+	AppendSlice(dst []byte, s lanes.Slice) ([]byte, error)
+	AppendAck(dst []byte, a lanes.Ack) ([]byte, error)
+	Decode(datagram []byte) (packet, error)
+	ProtocolID() uint32
+}
+
 // laneFramers returns the framer of each lane (LAN-2).
-func laneFramers(protocolID uint32, lanes int) []codec.Framer {
-	framers := make([]codec.Framer, lanes)
+func laneFramers(protocolID uint32, lanes int) []framer {
+	framers := make([]framer, lanes)
 	first := protocolID + uint32(MaxLanes*(lanes-1))
 	for k := range framers {
-		framers[k] = codec.NewFramer(first + uint32(k))
+		framers[k] = namedFramer{codec.NewFramer(first + uint32(k))}
 	}
 	return framers
 }
 
 // packet is one that has arrived, and by which lane.
 type packet struct {
-	codec.Packet
-	lane int
+	Type  codec.Type
+	Slice lanes.Slice
+	Ack   lanes.Ack
+	lane  int
+}
+
+// namedFramer is that of spec/PROTOCOL.md.
+type namedFramer struct{ codec.Framer }
+
+func (f namedFramer) AppendSlice(dst []byte, s lanes.Slice) ([]byte, error) {
+	return f.Framer.AppendSlice(dst, s.Chunk)
+}
+
+func (f namedFramer) AppendAck(dst []byte, a lanes.Ack) ([]byte, error) {
+	return f.Framer.AppendAck(dst, a.Chunk)
+}
+
+func (f namedFramer) Decode(datagram []byte) (packet, error) {
+	p, err := f.Framer.Decode(datagram)
+	return packet{Type: p.Type, Slice: lanes.Slice{Chunk: p.Slice}, Ack: lanes.Ack{Chunk: p.Ack}}, err
 }
 
 // newLanes returns the machines of a connection: for each lane the end, for each
