@@ -3,6 +3,7 @@ package lanes
 import (
 	"errors"
 
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -26,7 +27,7 @@ type sender interface {
 	Rest()
 
 	// submit begins a chunk. The sender is idle, and the chunk's size is right.
-	submit(now machine.Micros, c chunk)
+	submit(now machine.Micros, e *erasure.Encoded)
 	handleAck(now machine.Micros, a Ack) (ours bool)
 	poll(now machine.Micros) (s Slice, ok bool)
 	heardAt() machine.Micros

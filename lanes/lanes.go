@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -16,12 +18,17 @@ var ErrBusy = errors.New("lanes: the queue of chunks is full")
 // Slice is a slice of either variant: of the fields, that of the variant of the connection
 // counts, and the other is zero.
 type Slice struct {
-	Chunk codec.Slice
+	Chunk  codec.Slice
+	Repair repair.Slice
 }
+
+// ChunkID returns the id of its chunk.
+func (s *Slice) ChunkID() uint16 { return s.Chunk.ChunkID | s.Repair.ChunkID } // one of them is 0
 
 // Ack is an ack of either variant, in the same way.
 type Ack struct {
-	Chunk codec.Ack
+	Chunk  codec.Ack
+	Repair repair.Ack
 }
 
 // Lanes is the lanes of one end of a connection. It does nothing between calls.
@@ -44,7 +51,7 @@ type Lanes struct {
 // chunk is one that waits to be sent.
 type chunk struct {
 	number int64
-	data   []byte
+	*erasure.Encoded
 }
 
 // New returns lanes that have sent and received nothing: their machines begin with chunk 0
@@ -85,11 +92,16 @@ func (l *Lanes) latest() *lane { return &l.lanes[l.bySubmission(len(l.lanes)-1)]
 // number. Submit fails with statemachine.ErrChunkSize, with ErrBusy, or with Err; then nothing
 // has changed.
 func (l *Lanes) Submit(now machine.Micros, data []byte) (number int64, err error) {
+	return l.SubmitEncoded(now, erasure.Encode(data))
+}
+
+// SubmitEncoded is Submit for a chunk of which others may send the same slices.
+func (l *Lanes) SubmitEncoded(now machine.Micros, e *erasure.Encoded) (number int64, err error) {
 	switch {
 	case l.err != nil:
 		return none, l.err
-	case len(data) < 1 || len(data) > codec.MaxChunkSize:
-		return none, fmt.Errorf("lanes: chunk of %d bytes: %w", len(data), statemachine.ErrChunkSize)
+	case len(e.Bytes()) < 1 || len(e.Bytes()) > codec.MaxChunkSize:
+		return none, fmt.Errorf("lanes: chunk of %d bytes: %w", len(e.Bytes()), statemachine.ErrChunkSize)
 	case len(l.queue) == l.cfg.SendQueue:
 		return none, ErrBusy
 	}
@@ -98,7 +110,7 @@ func (l *Lanes) Submit(now machine.Micros, data []byte) (number int64, err error
 	}
 	number = l.next
 	l.next++
-	l.queue = append(l.queue, chunk{number, data})
+	l.queue = append(l.queue, chunk{number, e})
 	l.begin(now)
 	return number, nil
 }
@@ -136,7 +148,7 @@ func (l *Lanes) HandleAck(now machine.Micros, k int, a Ack) (ours bool) {
 // HandleSlice takes a slice that came by lane k, and copies its data. It reports whether the
 // slice was of this connection (CON-6).
 func (l *Lanes) HandleSlice(now machine.Micros, k int, s Slice) (ours bool) {
-	if l.beyondLimit(k, s.Chunk.ChunkID) {
+	if l.beyondLimit(k, s.ChunkID()) {
 		return false
 	}
 	return l.lanes[k].receiver.handleSlice(now, s)
@@ -205,7 +217,7 @@ func (l *Lanes) begin(now machine.Micros) {
 		lane, c := &l.lanes[l.nextOut], l.queue[0]
 		l.queue = slices.Delete(l.queue, 0, 1)
 		l.sharePath(lane)
-		lane.sender.submit(now, c)
+		lane.sender.submit(now, c.Encoded)
 		lane.number = c.number
 		l.nextOut = l.after(l.nextOut)
 	}

@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -21,7 +22,7 @@ func newNamedSender(cfg *Config) (sender, error) {
 	return &namedSender{s, sched}, err
 }
 
-func (s *namedSender) submit(now machine.Micros, c chunk) { _ = s.Submit(now, c.data) }
+func (s *namedSender) submit(now machine.Micros, e *erasure.Encoded) { _ = s.Submit(now, e.Bytes()) }
 
 func (s *namedSender) handleAck(now machine.Micros, a Ack) bool { return s.HandleAck(now, a.Chunk) }
 

@@ -1,6 +1,8 @@
 package lanes
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+)
 
 // pacer spaces the slices of all lanes by Config.MaxRate (LAN-12). It counts in nanoseconds,
 // since at a fast rate the microsecond is too coarse.

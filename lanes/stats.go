@@ -1,6 +1,8 @@
 package lanes
 
-import "github.com/chunkwire/chunkwire/statemachine"
+import (
+	"github.com/chunkwire/chunkwire/statemachine"
+)
 
 // Stats is what the lanes did so far, and what they are doing. With several lanes, counts are
 // those of all, and times are the longest, but MinRTT.
@@ -18,8 +20,9 @@ type Stats struct {
 type Progress struct {
 	ChunkID   uint16 // of the chunk, or of the next one: the lane's
 	NumSlices int    // 0 while there is none in flight, or none arrives
-	Sent      int    // of the chunk in flight: slices sent at least once
-	Have      int    // slices that the receiver has, as far as this end knows
+	Sent      int    // of the chunk in flight: slices sent at least once; with repair, sent
+	Have      int    // slices that the receiver has, as far as this end knows; with repair, independent ones
+	Top       int    // with repair, the number of the highest transmission that arrived, and one
 }
 
 // Stats returns the counts so far.

@@ -3,7 +3,7 @@ package plain
 import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -20,12 +20,19 @@ type framer interface {
 	ProtocolID() uint32
 }
 
-// laneFramers returns the framer of each lane (LAN-2).
-func laneFramers(protocolID uint32, lanes int) []framer {
+// repairIDs is how far the protocol ids with repair slices are from those without (RPI-1).
+const repairIDs = MaxLanes * MaxLanes
+
+// laneFramers returns the framer of each lane (LAN-2, RPI-1).
+func laneFramers(protocolID uint32, lanes int, repaired bool) []framer {
 	framers := make([]framer, lanes)
 	first := protocolID + uint32(MaxLanes*(lanes-1))
 	for k := range framers {
-		framers[k] = namedFramer{codec.NewFramer(first + uint32(k))}
+		if repaired {
+			framers[k] = repairFramer{repair.NewFramer(first + repairIDs + uint32(k))}
+		} else {
+			framers[k] = namedFramer{codec.NewFramer(first + uint32(k))}
+		}
 	}
 	return framers
 }
@@ -54,15 +61,29 @@ func (f namedFramer) Decode(datagram []byte) (packet, error) {
 	return packet{Type: p.Type, Slice: lanes.Slice{Chunk: p.Slice}, Ack: lanes.Ack{Chunk: p.Ack}}, err
 }
 
+// repairFramer is that of spec/REPAIR.md.
+type repairFramer struct{ repair.Framer }
+
+func (f repairFramer) AppendSlice(dst []byte, s lanes.Slice) ([]byte, error) {
+	return f.Framer.AppendSlice(dst, s.Repair)
+}
+
+func (f repairFramer) AppendAck(dst []byte, a lanes.Ack) ([]byte, error) {
+	return f.Framer.AppendAck(dst, a.Repair)
+}
+
+func (f repairFramer) Decode(datagram []byte) (packet, error) {
+	p, err := f.Framer.Decode(datagram)
+	return packet{Type: p.Type, Slice: lanes.Slice{Repair: p.Slice}, Ack: lanes.Ack{Repair: p.Ack}}, err
+}
+
 // newLanes returns the machines of a connection: for each lane the end, for each
 // direction, of a connection in the sense of the specification, with a protocol id of
 // its own (LAN-1). Chunk i goes by lane i mod Config.Lanes (LAN-4).
 func (c *Conn) newLanes() (*lanes.Lanes, error) {
 	cfg := &c.endpoint.cfg
-	set := lanes.Config{
-		Lanes: cfg.Lanes, SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
-		GiveUp: machine.FromDuration(cfg.GiveUp), NewScheduler: cfg.NewScheduler, Memory: &c.endpoint.memory,
-	}
+	set := cfg.ofLanes()
+	set.Memory = &c.endpoint.memory
 	if cfg.Observe != nil {
 		set.Observe = func(o statemachine.Observation) { cfg.Observe(c, o) }
 	}

@@ -68,7 +68,7 @@ func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size in
 		return true
 	}
 	switch {
-	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.Chunk.ChunkID != firstChunkID:
+	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID() != firstChunkID:
 		e.stats.UnknownPeers++
 	case !e.driver.CanBeginLocked(from):
 		e.stats.BadSources++
