@@ -48,7 +48,7 @@ func TestWhenLanesRest(t *testing.T) {
 		now := machine.Micros(i) * second
 		for _, _, ok := l.PollSlice(now); ok; _, _, ok = l.PollSlice(now) {
 		}
-		check.That(t, l.HandleAck(now, ack.lane, codec.Ack{ChunkID: ack.id, NumSlices: 1, Acked: bitset.FirstN(1)}), "the ack is ours")
+		check.That(t, l.HandleAck(now, ack.lane, lanes.Ack{Chunk: codec.Ack{ChunkID: ack.id, NumSlices: 1, Acked: bitset.FirstN(1)}}), "the ack is ours")
 		n, ok := l.Finished()
 		check.That(t, ok && n == int64(i), "it is done")
 	}
@@ -65,7 +65,7 @@ func TestSpend(t *testing.T) {
 		at := 5*second + i*second
 		check.Same(t, "deadline", max(l.SliceDeadline(), at), at)
 		_, s, ok := l.PollSlice(at)
-		check.That(t, ok && s.SliceID == int(i), "a slice goes")
+		check.That(t, ok && s.Chunk.SliceID == int(i), "a slice goes")
 		l.Spend(at, codec.MaxDatagramSize+codec.HeaderBytes)
 		_, _, ok = l.PollSlice(at + second - 1)
 		check.That(t, !ok, "the next one waits")
@@ -76,7 +76,7 @@ func TestSpend(t *testing.T) {
 func TestExpireIsExact(t *testing.T) {
 	sending, receiving := check.Must(lanes.New(of(1))), check.Must(lanes.New(of(2)))
 	check.Must(sending.Submit(second, make([]byte, 5000)))
-	receiving.HandleSlice(second, 1, codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)})
+	receiving.HandleSlice(second, 1, lanes.Slice{Chunk: codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}})
 	check.That(t, receiving.Receiving() && !sending.Receiving(), "a chunk arrives")
 	for _, l := range []*lanes.Lanes{sending, receiving} {
 		l.Expire(11*second - 1)
@@ -107,7 +107,7 @@ func TestThePaceOfAForgottenPath(t *testing.T) {
 func TestStatsOfAllLanes(t *testing.T) {
 	l := check.Must(lanes.New(of(2)))
 	for k := range 2 {
-		l.HandleSlice(0, k, codec.Slice{NumSlices: 1, Data: []byte("x")})
+		l.HandleSlice(0, k, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}})
 	}
 	st := l.Stats()
 	check.Equal(t, "slices stored", st.Receiver.SlicesStored, 2)
@@ -170,7 +170,7 @@ func TestTheNextChunkBeginsWhenThePathHasRoom(t *testing.T) {
 	}
 	check.Equal(t, "the lanes that send", slicesAt(l, 0), []int{0, 1})
 	check.Equal(t, "chunks in line", l.Stats().Queued, 2)
-	l.HandleAck(ms, 0, codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)})
+	l.HandleAck(ms, 0, lanes.Ack{Chunk: codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)}})
 	check.Equal(t, "chunks in line", l.Stats().Queued, 1)
 	check.That(t, l.SliceDeadline() <= ms, "the third one begins")
 	check.Equal(t, "the lanes that send", slicesAt(l, ms), []int{2})
@@ -209,9 +209,9 @@ func TestARestGivesNothing(t *testing.T) {
 		check.Same(t, "slices of a late driver", send(at+second), 3)
 		check.Must(l.Submit(at+second+20*ms, make([]byte, codec.SliceSize)))
 		check.Same(t, "the last one", send(at+second+20*ms), 1)
-		l.HandleAck(at+second+20*ms, 0, codec.Ack{ChunkID: uint16(l.Stats().Sender.Chunks), NumSlices: 5, Acked: bitset.FirstN(5)})
+		l.HandleAck(at+second+20*ms, 0, lanes.Ack{Chunk: codec.Ack{ChunkID: uint16(l.Stats().Sender.Chunks), NumSlices: 5, Acked: bitset.FirstN(5)}})
 		send(at + 2*second)
-		l.HandleAck(at+2*second, 0, codec.Ack{ChunkID: uint16(l.Stats().Sender.Chunks), NumSlices: 1, Acked: bitset.FirstN(1)})
+		l.HandleAck(at+2*second, 0, lanes.Ack{Chunk: codec.Ack{ChunkID: uint16(l.Stats().Sender.Chunks), NumSlices: 1, Acked: bitset.FirstN(1)}})
 		check.That(t, !l.Sending(), "all is there")
 	}
 }
@@ -232,7 +232,7 @@ func TestALaterLaneGivesUpFirst(t *testing.T) {
 		check.Must(l.Submit(0, make([]byte, 2*codec.SliceSize)))
 		slicesAt(l, 0)
 	}
-	l.HandleAck(5*second, 0, codec.Ack{NumSlices: 2, Acked: bitset.FirstN(1)})
+	l.HandleAck(5*second, 0, lanes.Ack{Chunk: codec.Ack{NumSlices: 2, Acked: bitset.FirstN(1)}})
 	l.Hold(machine.Never)
 	check.Equal(t, "slices while they are held", slicesAt(l, 10*second-1), []int(nil))
 	check.Same(t, "error", l.Err(), nil)
@@ -244,7 +244,7 @@ func TestALaterLaneGivesUpFirst(t *testing.T) {
 // A receiver gives up when it is asked for acks, too.
 func TestAReceiverGivesUpWhenItIsPolled(t *testing.T) {
 	l := check.Must(lanes.New(of(1)))
-	check.That(t, l.HandleSlice(second, 0, codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}), "a slice comes")
+	check.That(t, l.HandleSlice(second, 0, lanes.Slice{Chunk: codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}}), "a slice comes")
 	for _, _, ok := l.PollAck(11 * second); ok; _, _, ok = l.PollAck(11 * second) {
 	}
 	check.That(t, errors.Is(l.Err(), statemachine.ErrGaveUp), "it gave up")
@@ -253,16 +253,16 @@ func TestAReceiverGivesUpWhenItIsPolled(t *testing.T) {
 // To let machines give up takes no ack away that is to be sent.
 func TestExpireLeavesTheAcks(t *testing.T) {
 	l := check.Must(lanes.New(of(1)))
-	l.HandleSlice(20*second, 0, codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)})
+	l.HandleSlice(20*second, 0, lanes.Slice{Chunk: codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}})
 	l.Expire(21 * second)
 	_, a, ok := l.PollAck(21 * second)
-	check.That(t, ok && a.NumSlices == 2, "the ack is due")
+	check.That(t, ok && a.Chunk.NumSlices == 2, "the ack is due")
 }
 
 // A slice beyond the limit is not of this connection.
 func TestASliceBeyondTheLimitIsNotOurs(t *testing.T) {
 	l := check.Must(lanes.New(of(2, func(cfg *lanes.Config) { cfg.ReceiveLimit = 1 })))
-	slice := codec.Slice{NumSlices: 1, Data: []byte("x")}
+	slice := lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}}
 	check.That(t, l.HandleSlice(0, 0, slice), "the first chunk is taken")
 	check.That(t, !l.HandleSlice(0, 1, slice), "the second is not")
 }
@@ -275,7 +275,7 @@ func TestAStrayAckChangesNothing(t *testing.T) {
 			return restful{check.Must(base.New(base.Burst())), &rests}, nil
 		}
 	})))
-	check.That(t, !l.HandleAck(0, 1, codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)}), "it is not ours")
+	check.That(t, !l.HandleAck(0, 1, lanes.Ack{Chunk: codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)}}), "it is not ours")
 	check.Equal(t, "rests", rests, 0)
 }
 

@@ -31,15 +31,17 @@ const (
 
 // packet is one on its way, and its lane.
 type packet struct {
-	codec.Packet
-	lane int
+	typ   codec.Type
+	slice lanes.Slice
+	ack   lanes.Ack
+	lane  int
 }
 
 func (p packet) size() int {
-	if p.Type == codec.TypeSlice {
-		return p.Slice.DatagramSize()
+	if p.typ == codec.TypeSlice {
+		return p.slice.Chunk.DatagramSize()
 	}
-	return p.Ack.DatagramSize()
+	return p.ack.Chunk.DatagramSize()
 }
 
 // end is the lanes of one end in a world.
@@ -50,10 +52,10 @@ type end struct {
 }
 
 func (e *end) Handle(now machine.Micros, p packet) {
-	if p.Type == codec.TypeSlice {
-		e.HandleSlice(now, p.lane, p.Slice)
+	if p.typ == codec.TypeSlice {
+		e.HandleSlice(now, p.lane, p.slice)
 	} else {
-		e.HandleAck(now, p.lane, p.Ack)
+		e.HandleAck(now, p.lane, p.ack)
 	}
 }
 
@@ -67,11 +69,11 @@ func (e *end) Poll(now machine.Micros) (p packet, ok bool) {
 
 func (e *end) next(now machine.Micros) (p packet, ok bool) {
 	k, a, ok := e.PollAck(now)
-	p = packet{codec.Packet{Type: codec.TypeAck, Ack: a}, k}
+	p = packet{typ: codec.TypeAck, ack: a, lane: k}
 	if !ok {
-		var s codec.Slice
+		var s lanes.Slice
 		k, s, ok = e.PollSlice(now)
-		p = packet{codec.Packet{Type: codec.TypeSlice, Slice: s}, k}
+		p = packet{typ: codec.TypeSlice, slice: s, lane: k}
 		if ok {
 			e.Spend(now, p.size()+codec.HeaderBytes)
 		}
@@ -188,7 +190,7 @@ func TestTheEarlierChunkGoesFirst(t *testing.T) {
 	submit()
 	send()
 	check.Equal(t, "lanes", send(), []int{0, 1})
-	l.HandleAck(at, 0, codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)})
+	l.HandleAck(at, 0, lanes.Ack{Chunk: codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)}})
 	n, ok := l.Finished()
 	check.That(t, ok && n == 0, "the first chunk is done")
 	submit()
@@ -203,14 +205,14 @@ func TestLanesTakeTurnsAtTheLink(t *testing.T) {
 	w.stream(t, 24, 60*second, func(int) int { return codec.MaxChunkSize })
 	sent := map[int]map[int]bool{} // slices of each chunk
 	for _, p := range w.a.sent {
-		i := int(p.Slice.ChunkID)*n + p.lane
+		i := int(p.slice.Chunk.ChunkID)*n + p.lane
 		if sent[i] == nil {
 			sent[i] = map[int]bool{}
 			if i > 0 && len(sent[i-1]) < codec.MaxSlices {
 				t.Fatalf("chunk %d begins when %d slices of the one before were sent", i, len(sent[i-1]))
 			}
 		}
-		sent[i][p.Slice.SliceID] = true
+		sent[i][p.slice.Chunk.SliceID] = true
 	}
 }
 
@@ -322,7 +324,7 @@ func TestAReaderThatIsSlow(t *testing.T) {
 // A lane that fails ends all of them, at both ends; what came before it can be read (LAN-6).
 func TestALaneThatFails(t *testing.T) {
 	w := newWorld(netsim.Path{Delay: 10 * time.Millisecond}, of(3), of(3))
-	w.a.drop = func(p packet) bool { return p.lane == 1 && p.Slice.SliceID > 0 }
+	w.a.drop = func(p packet) bool { return p.lane == 1 && p.slice.Chunk.SliceID > 0 }
 	w.submit(t, w.a, 6, 5000)
 	check.That(t, w.Run(60*second, func() bool { return w.a.Err() != nil && w.b.Err() != nil }), "both ends fail")
 	for _, err := range []error{w.a.Err(), w.b.Err()} {
@@ -351,7 +353,7 @@ func TestOneLaneThatFails(t *testing.T) {
 func TestExpire(t *testing.T) {
 	w := newWorld(netsim.Path{}, of(2), of(2))
 	w.submit(t, w.a, 2, 5000)
-	w.a.drop = func(p packet) bool { return p.Slice.SliceID == 3 }
+	w.a.drop = func(p packet) bool { return p.slice.Chunk.SliceID == 3 }
 	w.Flush()
 	w.Wait(ms)
 	check.That(t, w.b.Receiving(), "a chunk arrives")
@@ -477,12 +479,12 @@ func TestForgetPath(t *testing.T) {
 // Statistics name what is under way.
 func TestStats(t *testing.T) {
 	w := newWorld(netsim.Path{Delay: 10 * time.Millisecond}, of(2), of(2))
-	check.Equal(t, "state", w.a.Stats().Sending.State, statemachine.SenderIdle)
+	check.Equal(t, "sending", w.a.Stats().Sending, lanes.Progress{})
 	w.submit(t, w.a, 1, 5000)
 	w.Flush()
 	check.Equal(t, "slices", w.a.Stats().Sending.NumSlices, 5)
 	w.Wait(10 * ms)
-	check.Equal(t, "slices here", w.b.Stats().Receiving.ReadSize+w.b.Stats().Receiving.NumSlices > 0, true)
+	check.Equal(t, "slices here", w.b.ReadSize()+w.b.Stats().Receiving.NumSlices > 0, true)
 }
 
 // Whatever is submitted, withdrawn and lost, chunks come whole and in order, each submitted one
