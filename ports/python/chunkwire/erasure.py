@@ -76,9 +76,8 @@ class Encoded:
 class Decoder:
     """The slices of a chunk that are here, with their rows in echelon form (RPC-5)."""
 
-    def __init__(self, num_slices: int, last_bytes: int) -> None:
+    def __init__(self, num_slices: int) -> None:
         self._num_slices = num_slices
-        self._last_bytes = last_bytes
         self._held: dict[int, int] = {}
         self._pivots: dict[int, bytes | None] = {}  # by the first column that is not 0; None: 0 in all others
 
@@ -125,7 +124,7 @@ class Decoder:
         return False
 
     def rebuild(self) -> bytes:
-        """The chunk, once the rank is its number of slices."""
+        """The chunk, once the rank is its number of slices, and the zeros that fill its last slice up."""
         k = self._num_slices
         slices = {i: v for i, v in self._held.items() if i < k}
         missing = [i for i in range(k) if i not in slices]
@@ -137,8 +136,7 @@ class Decoder:
             for factor, rest in zip(inverse, rests):
                 total ^= int.from_bytes(rest.to_bytes(SLICE_SIZE, "little").translate(_TIMES[factor]), "little")
             slices[i] = total
-        whole = b"".join(slices[i].to_bytes(SLICE_SIZE, "little") for i in range(k))
-        return whole[: (k - 1) * SLICE_SIZE + self._last_bytes]
+        return b"".join(slices[i].to_bytes(SLICE_SIZE, "little") for i in range(k))
 
 
 def _invert(rows: list[bytes]) -> list[bytes]:

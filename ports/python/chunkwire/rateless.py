@@ -73,13 +73,18 @@ class Rateless:
         self._quota = None
         self._held, self._idle = False, True
         self._sent_at = {}
+        self.path.round_trip.start()
         self.path.end_train()
 
     def news(self, now: int, have: int, top: int) -> None:
         self._now = now
         passed, came = top - self._top, have - self._have
         if passed > 0 and top - 1 in self._sent_at:
-            self.path.round_trip.clean(now, now - self._sent_at[top - 1])
+            r = now - self._sent_at[top - 1]
+            if have < self._k or top > self._gone:
+                self.path.round_trip.clean(now, r)
+            elif not self.path.round_trip.measured:  # the ack may be one that was drawn again
+                self.path.round_trip.limit(r)
         if self._top < self._gone < top:
             passed = top - self._gone
             self.loss.count(passed, min(came, passed))

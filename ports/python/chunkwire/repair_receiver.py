@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .ack_timer import AckTimer
 from .erasure import MAX_IDS, Decoder, Encoded
-from .limits import GIVE_UP, check_config
+from .limits import GIVE_UP, SLICE_SIZE, check_config
 from .repair_codec import RepairAck, RepairSlice, id_of
 from .times import Clock
 
@@ -21,7 +21,7 @@ class RepairReceiver:
         self.top = 0
         self.conflicts = 0
         self.inconsistent = 0
-        self._decoder = Decoder(0, 0)
+        self._decoder = Decoder(0)
         self._give_up = give_up
         self._clock = Clock()
         self._progress_at = 0
@@ -113,12 +113,12 @@ class RepairReceiver:
     def _start(self, s: RepairSlice) -> None:
         self._forget()
         self.num_slices, self.last_bytes = s.num_slices, s.last_bytes
-        self._decoder = Decoder(s.num_slices, s.last_bytes)
+        self._decoder = Decoder(s.num_slices)
         self._acks.start()
 
     def _forget(self) -> None:
         self.num_slices = self.last_bytes = self.top = 0
-        self._decoder = Decoder(0, 0)
+        self._decoder = Decoder(0)
         self._spare = None
 
     def _answer(self, now: int, s: RepairSlice, row: str) -> str:
@@ -142,7 +142,10 @@ class RepairReceiver:
         return complete
 
     def _complete(self, now: int) -> None:
-        self._chunk = self._decoder.rebuild()
+        whole = self._decoder.rebuild()
+        size = (self.num_slices - 1) * SLICE_SIZE + self.last_bytes
+        self._chunk, rest = whole[:size], whole[size:]
+        self.inconsistent += any(rest)
         spare, self._held_then = self._spare, set(self.held)
         self._unchecked = True
         self._previous_slices, self._previous_top = self.num_slices, self.top

@@ -56,11 +56,12 @@ def repair_rebuild(request: Step) -> Step:
         raise Refused(BAD_REQUEST)
     _need(0 <= chunk_id <= 0xFFFF and 1 <= k <= MAX_SLICES and 1 <= last <= SLICE_SIZE)
     _need(all(0 <= i < MAX_IDS for i in ids))
-    encoded = Encoded(content(chunk_id, 0, (k - 1) * SLICE_SIZE + last))
-    decoder = Decoder(k, last)
+    size = (k - 1) * SLICE_SIZE + last
+    encoded = Encoded(content(chunk_id, 0, size))
+    decoder = Decoder(k)
     added = "".join("01"[decoder.rank < k and decoder.add(i, encoded.slice(i))] for i in ids)
     whole = decoder.rank == k
-    return {"added": added, "rank": decoder.rank, "chunk": summary(decoder.rebuild()) if whole else None}
+    return {"added": added, "rank": decoder.rank, "chunk": summary(decoder.rebuild()[:size]) if whole else None}
 
 
 def repair_encode(request: Step) -> Step:
