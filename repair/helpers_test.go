@@ -171,13 +171,6 @@ func failedSender() *Sender {
 	return s
 }
 
-// failedUnacked has failed without an ack.
-func failedUnacked() *Sender {
-	s := sentSender()
-	s.Poll(giveUp)
-	return s
-}
-
 // ackOf is an ack of the chunk of the senders above.
 func ackOf(have, top int) Ack { return Ack{ChunkID: 7, NumSlices: 3, Have: have, Top: top} }
 

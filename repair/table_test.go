@@ -55,6 +55,7 @@ var senderMachine = machinetest.Machine{
 	Impossible: joined(
 		impossible(senderGuards, idle, "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
 		impossible(senderGuards, idle, "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+		impossible(senderGuards, gaveUp, "a failed sender has forgotten what it sent", ackNothingNew, ackNews, ackAll),
 		impossible(senderGuards, gaveUp, "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
 	),
 }
