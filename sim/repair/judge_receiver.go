@@ -4,6 +4,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/sim/repair/code"
 )
 
 // ReceiverJudge watches one receiver from outside: nothing is delivered but what the
@@ -13,7 +14,7 @@ import (
 type ReceiverJudge struct {
 	chunk.Reception
 	held     map[int]bool // ids that are here of the current chunk
-	span     *Span        // of them
+	span     *code.Span        // of them
 	top      int          // of the current chunk
 	previous int          // that of the chunk before
 	mostHeld int          // slices that were ever kept at a time
@@ -30,10 +31,10 @@ func (j *ReceiverJudge) Arrived(now machine.Micros, s protocol.Slice) {
 	form := chunk.Form{NumSlices: s.NumSlices, LastBytes: s.LastBytes}
 	j.Reception.Arrived(now, sliceIsValid(s), s.ChunkID, form, func(begins bool) (added bool, whole []byte) {
 		if begins {
-			j.held, j.span, j.top = map[int]bool{}, NewSpan(s.NumSlices), 0
+			j.held, j.span, j.top = map[int]bool{}, code.NewSpan(s.NumSlices), 0
 		}
-		j.top = max(j.top, numberOf(s.ID, s.NumSlices, j.top)+1)
-		if j.held[s.ID] || !j.span.Add(Row(s.ID, s.NumSlices), filledUp(s.Data)) {
+		j.top = max(j.top, code.Number(s.ID, s.NumSlices, j.top)+1)
+		if j.held[s.ID] || !j.span.Add(code.Row(s.ID, s.NumSlices), code.Filled(s.Data)) {
 			return false, nil
 		}
 		j.held[s.ID] = true
@@ -51,10 +52,10 @@ func (j *ReceiverJudge) Arrived(now machine.Micros, s protocol.Slice) {
 func (j *ReceiverJudge) Sent(now machine.Micros, a protocol.Ack) *violation {
 	said := chunk.Said{
 		Valid: ackIsValid(a), ChunkID: a.ChunkID, NumSlices: a.NumSlices,
-		All: a.Have == a.NumSlices && a.Top == idOf(j.previous, a.NumSlices), Nothing: a.Have == 0 && a.Top == 0,
+		All: a.Have == a.NumSlices && a.Top == code.ID(j.previous, a.NumSlices), Nothing: a.Have == 0 && a.Top == 0,
 	}
 	return j.Reception.Sent(now, said, func() *violation {
-		if a.Have != j.span.Rank() || a.Top != idOf(j.top, a.NumSlices) {
+		if a.Have != j.span.Rank() || a.Top != code.ID(j.top, a.NumSlices) {
 			return chunk.Violates("ACK-2", "says of chunk %d that %d dimensions arrived, below %d: they are %d and %d", a.ChunkID, a.Have, a.Top, j.span.Rank(), j.top)
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/sim/repair/code"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -50,9 +51,9 @@ func (j *SenderJudge) Sent(now machine.Micros, s protocol.Slice, size int, deadl
 		switch k := j.NumSlices; {
 		case s.NumSlices != k || s.LastBytes != len(j.Chunk)-1024*(k-1):
 			return chunk.Violates("LIM-2", "sent id %d of %d slices, the last of %d bytes, of a chunk of %d", s.ID, s.NumSlices, s.LastBytes, len(j.Chunk))
-		case s.ID != idOf(j.sent, k):
-			return chunk.Violates("RPN", "transmission %d of chunk %d has the id %d, not %d", j.sent, s.ChunkID, s.ID, idOf(j.sent, k))
-		case !bytes.Equal(s.Data, SliceOf(j.Chunk, s.ID)):
+		case s.ID != code.ID(j.sent, k):
+			return chunk.Violates("RPN", "transmission %d of chunk %d has the id %d, not %d", j.sent, s.ChunkID, s.ID, code.ID(j.sent, k))
+		case !bytes.Equal(s.Data, code.Slice(j.Chunk, s.ID)):
 			return chunk.Violates("RPC-4", "id %d of chunk %d has other bytes than the code", s.ID, s.ChunkID)
 		}
 		return nil
@@ -74,7 +75,7 @@ func (j *SenderJudge) Acked(now machine.Micros, a protocol.Ack) {
 	if !j.Busy() || a.ChunkID != j.ID() || a.NumSlices != j.NumSlices || !ackIsValid(a) {
 		return
 	}
-	top := topOf(a.Top, j.NumSlices, j.sent)
+	top := code.Top(a.Top, j.NumSlices, j.sent)
 	if a.Have > top {
 		return
 	}
@@ -105,12 +106,12 @@ func (j *SenderJudge) Observed(o statemachine.Observation) *violation {
 	switch o.Kind {
 	case statemachine.Sent, statemachine.Repair:
 		j.outgoing++
-		right = o.SliceID == idOf(j.sent, j.NumSlices) && (o.SliceID < j.NumSlices) == (o.Kind == statemachine.Sent)
+		right = o.SliceID == code.ID(j.sent, j.NumSlices) && (o.SliceID < j.NumSlices) == (o.Kind == statemachine.Sent)
 	case statemachine.Counted:
 		right = j.counted != nil && o == *j.counted
 		j.counted = nil
 	case statemachine.MeasuredRTT:
-		right = o.RTT >= 0 && j.top > 0 && o.SliceID == idOf(j.top-1, j.NumSlices)
+		right = o.RTT >= 0 && j.top > 0 && o.SliceID == code.ID(j.top-1, j.NumSlices)
 	}
 	if !right || o.ChunkID != j.ID() || o.At != j.At(0) {
 		return chunk.Violates("Observe", "observed %+v after %d ids, with %d and %d acked", o, j.sent, j.have, j.top)

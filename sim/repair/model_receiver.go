@@ -7,6 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/sim/repair/code"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -22,7 +23,7 @@ type ReceiverModel struct {
 	numSlices      int
 	lastBytes      int
 	held           []int
-	span           *Span
+	span           *code.Span
 	top            int
 	spare          *protocol.Slice // the first dependent repair slice
 	progressAt     machine.Micros
@@ -87,7 +88,7 @@ func (m *ReceiverModel) take(s protocol.Slice) {
 		m.noteTop(s)
 		m.ackCurrent("U7")
 		m.stats.Duplicates++
-	case m.span.Has(Row(s.ID, s.NumSlices)):
+	case m.span.Has(code.Row(s.ID, s.NumSlices)):
 		m.noteTop(s)
 		m.ackCurrent("U8")
 		m.stats.Dependent++
@@ -114,7 +115,7 @@ func (m *ReceiverModel) conflict(s protocol.Slice) {
 // start is START.
 func (m *ReceiverModel) start(s protocol.Slice) {
 	m.numSlices, m.lastBytes = s.NumSlices, s.LastBytes
-	m.held, m.span, m.top, m.spare = nil, NewSpan(s.NumSlices), 0, nil
+	m.held, m.span, m.top, m.spare = nil, code.NewSpan(s.NumSlices), 0, nil
 	m.heldSlices, m.due.Hold = 0, false
 	m.startedAt = m.now
 	m.acks.Start()
@@ -122,14 +123,14 @@ func (m *ReceiverModel) start(s protocol.Slice) {
 
 // noteTop is NOTE TOP.
 func (m *ReceiverModel) noteTop(s protocol.Slice) {
-	m.top = max(m.top, numberOf(s.ID, s.NumSlices, m.top)+1)
+	m.top = max(m.top, code.Number(s.ID, s.NumSlices, m.top)+1)
 }
 
 // store is NOTE TOP and STORE, and COMPLETE once the rank is num_slices: the row is
 // adds or completes.
 func (m *ReceiverModel) store(s protocol.Slice, adds, completes machine.Row) {
 	m.noteTop(s)
-	m.span.Add(Row(s.ID, s.NumSlices), filledUp(s.Data))
+	m.span.Add(code.Row(s.ID, s.NumSlices), code.Filled(s.Data))
 	m.held = append(m.held, s.ID)
 	m.progressAt = m.now
 	m.due.Current = true
@@ -143,9 +144,6 @@ func (m *ReceiverModel) store(s protocol.Slice, adds, completes machine.Row) {
 	m.row, m.state = completes, statemachine.ReceiverReady
 }
 
-// filledUp returns 1,024 bytes: data, and zeros.
-func filledUp(data []byte) []byte { return append(data[:len(data):len(data)], make([]byte, 1024-len(data))...) }
-
 // complete is COMPLETE.
 func (m *ReceiverModel) complete() {
 	solved := m.span.Solve()
@@ -154,7 +152,7 @@ func (m *ReceiverModel) complete() {
 	if !bytes.Equal(solved[size:], make([]byte, len(solved)-size)) {
 		m.stats.Inconsistent++
 	}
-	if m.spare != nil && !bytes.Equal(m.spare.Data, SliceOf(m.whole, m.spare.ID)) {
+	if m.spare != nil && !bytes.Equal(m.spare.Data, code.Slice(m.whole, m.spare.ID)) {
 		m.stats.Inconsistent++
 	}
 	m.previousSlices, m.previousTop = m.numSlices, m.top
@@ -184,7 +182,7 @@ func (m *ReceiverModel) previous(s protocol.Slice) {
 		return
 	}
 	m.compared = true
-	if !bytes.Equal(s.Data, SliceOf(m.whole, s.ID)) {
+	if !bytes.Equal(s.Data, code.Slice(m.whole, s.ID)) {
 		m.stats.Inconsistent++
 	}
 }
@@ -242,10 +240,10 @@ func (m *ReceiverModel) sendAck() protocol.Ack {
 	switch k := m.previousSlices; {
 	case m.due.Previous:
 		m.due.Previous = false
-		return protocol.Ack{ChunkID: m.chunkID - 1, NumSlices: k, Have: k, Top: idOf(m.previousTop, k)}
+		return protocol.Ack{ChunkID: m.chunkID - 1, NumSlices: k, Have: k, Top: code.ID(m.previousTop, k)}
 	case m.due.Current:
 		m.due.Current = false
-		return protocol.Ack{ChunkID: m.chunkID, NumSlices: m.numSlices, Have: len(m.held), Top: idOf(m.top, m.numSlices)}
+		return protocol.Ack{ChunkID: m.chunkID, NumSlices: m.numSlices, Have: len(m.held), Top: code.ID(m.top, m.numSlices)}
 	}
 	m.due.Hold = false
 	return protocol.Ack{ChunkID: m.chunkID, NumSlices: m.heldSlices}

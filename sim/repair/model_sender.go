@@ -7,6 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/sim/repair/code"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -72,7 +73,7 @@ func (m *SenderModel) start(chunk []byte) {
 func (m *SenderModel) slice(id int) protocol.Slice {
 	return protocol.Slice{
 		ChunkID: m.chunkID, ID: id, NumSlices: m.numSlices,
-		LastBytes: len(m.chunk) - 1024*(m.numSlices-1), Data: SliceOf(m.chunk, id),
+		LastBytes: len(m.chunk) - 1024*(m.numSlices-1), Data: code.Slice(m.chunk, id),
 	}
 }
 
@@ -113,7 +114,7 @@ func (m *SenderModel) number(a protocol.Ack) int {
 	if a.ChunkID != m.chunkID || a.NumSlices != m.numSlices || !ackIsValid(a) {
 		return -1
 	}
-	if top := topOf(a.Top, m.numSlices, m.sent); a.Have <= top {
+	if top := code.Top(a.Top, m.numSlices, m.sent); a.Have <= top {
 		return top
 	}
 	return -1
@@ -178,7 +179,7 @@ func (m *SenderModel) Poll(now machine.Micros) (protocol.Slice, bool) {
 
 // send is SEND.
 func (m *SenderModel) send() protocol.Slice {
-	id := idOf(m.sent, m.numSlices)
+	id := code.ID(m.sent, m.numSlices)
 	m.sent++
 	m.stats.SlicesSent++
 	if id >= m.numSlices {

@@ -1,9 +1,10 @@
-package repair
+// Package code is what models and judges know of the code of repair slices and of the
+// numbers of transmissions: the document's sentences one by one, byte by byte, by plain
+// elimination. It shares nothing with package erasure, and imports no machine, so that
+// the machines' own tests can use it.
+package code
 
 import "slices"
-
-// What models and judges know of the code: sections 1 and 2 of REPAIR.md, in their own
-// words, byte by byte. They share nothing with package erasure.
 
 // mix is RPC-1.
 func mix(h uint32) uint32 {
@@ -64,8 +65,8 @@ func Row(id, numSlices int) []byte {
 	return row
 }
 
-// SliceOf returns the data of the slice with an id of a chunk (RPC-4).
-func SliceOf(chunk []byte, id int) []byte {
+// Slice returns the data of the slice with an id of a chunk (RPC-4).
+func Slice(chunk []byte, id int) []byte {
 	k := (len(chunk) + 1023) / 1024
 	if id < k {
 		return chunk[1024*id : min(1024*id+1024, len(chunk))]
@@ -149,25 +150,26 @@ func (s *Span) Solve() (whole []byte) {
 	return whole
 }
 
-// mostIDs is how many ids there are.
-const mostIDs = 8192
+// MaxIDs is how many ids there are.
+const MaxIDs = 8192
 
-// idOf returns the id of transmission n (section 3 of the draft: numbers).
-func idOf(n, numSlices int) int {
-	if n < mostIDs {
+// ID returns the id of transmission n (RPN-2).
+func ID(n, numSlices int) int {
+	if n < MaxIDs {
 		return n
 	}
-	return numSlices + (n-numSlices)%(mostIDs-numSlices)
+	return numSlices + (n-numSlices)%(MaxIDs-numSlices)
 }
 
-// numberOf returns the number of an id that arrives when top is the largest one and one.
-func numberOf(id, numSlices, top int) int {
+// Number returns the number of an id that arrives when top is the highest number that
+// came, and one (RPN-3).
+func Number(id, numSlices, top int) int {
 	if id < numSlices {
 		return id
 	}
-	r := mostIDs - numSlices
+	r := MaxIDs - numSlices
 	p := max(top, numSlices)
-	d := (id - idOf(p, numSlices)) % r
+	d := (id - ID(p, numSlices)) % r
 	if d < 0 {
 		d += r
 	}
@@ -181,12 +183,18 @@ func numberOf(id, numSlices, top int) int {
 	return n
 }
 
-// topOf returns the largest number of at most sent whose id is the field; -1 if none is.
-func topOf(field, numSlices, sent int) int {
+// Top returns the highest number up to sent whose id is the field of an ack; -1 if there
+// is none (RPN-4).
+func Top(field, numSlices, sent int) int {
 	for n := sent; n >= 0; n-- {
-		if idOf(n, numSlices) == field {
+		if ID(n, numSlices) == field {
 			return n
 		}
 	}
 	return -1
+}
+
+// Filled returns 1,024 bytes: data, and zeros.
+func Filled(data []byte) []byte {
+	return append(data[:len(data):len(data)], make([]byte, 1024-len(data))...)
 }

@@ -1,4 +1,4 @@
-package repair_test
+package code_test
 
 import (
 	"hash/crc32"
@@ -8,7 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/sim/repair"
+	"github.com/chunkwire/chunkwire/sim/repair/code"
 )
 
 // The code of the models is that of the document's figures.
@@ -22,7 +22,7 @@ func TestTheCodeIsTheDocuments(t *testing.T) {
 			chunk[i] = byte(i%1024 + 31*(i/1024))
 		}
 		for n, j := range []int{0, 1, 7935} {
-			check.Equal(t, "crc", crc32.ChecksumIEEE(repair.SliceOf(chunk, k+j)), sums[n])
+			check.Equal(t, "crc", crc32.ChecksumIEEE(code.Slice(chunk, k+j)), sums[n])
 		}
 	}
 }
@@ -37,17 +37,16 @@ func TestPlainEliminationAgrees(t *testing.T) {
 		k := e.NumSlices()
 		var d erasure.Decoder
 		d.Begin(k, e.LastBytes(), pool{})
-		span := repair.NewSpan(k)
+		span := code.NewSpan(k)
 		for span.Rank() < k {
 			id := random.IntN(2 * k)
 			if random.IntN(40) == 0 {
 				id = random.IntN(erasure.MaxIDs)
 			}
-			data := repair.SliceOf(chunk, id)
+			data := code.Slice(chunk, id)
 			check.Bytes(t, "slice", e.Slice(id), data)
-			full := append(data[:len(data):len(data)], make([]byte, 1024-len(data))...)
-			adds := !span.Has(repair.Row(id, k))
-			check.Equal(t, "adds", [2]bool{span.Add(repair.Row(id, k), full), d.Add(id, data)}, [2]bool{adds, adds})
+			adds := !span.Has(code.Row(id, k))
+			check.Equal(t, "adds", [2]bool{span.Add(code.Row(id, k), code.Filled(data)), d.Add(id, data)}, [2]bool{adds, adds})
 		}
 		check.Bytes(t, "chunk", span.Solve()[:size], chunk)
 		for i, s := range d.Rebuild() {
