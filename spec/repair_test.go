@@ -19,6 +19,7 @@ import (
 func TestRepairExamplesAreWhatAPortAnswers(t *testing.T) {
 	checkExamples(t, "REPAIR.md", map[string]int{
 		"repair_row": 1, "repair_slice": 2, "repair_rebuild": 2, "repair_encode": 6, "repair_decode": 4, "repair_receiver": 1, "repair_sender": 1,
+		"connection_encode": 1, "connection_decode": 1,
 	})
 }
 
