@@ -295,7 +295,7 @@ func TestNoChunkBeginsOnAFullPath(t *testing.T) {
 		for _, p := range w.a.sent {
 			sent[p.lane]++
 		}
-		check.Equal(t, "slices before an ack", sent, map[int]int{0: 40, 1: 40})
+		check.That(t, len(sent) == 2 && sent[0] >= 40 && sent[0] == sent[1], fmt.Sprint("two chunks begin before an ack: ", sent))
 		check.That(t, w.Run(5*second, func() bool { return w.a.Stats().Sender.Chunks == 4 || w.b.ReadSize() > 0 }), "then they go")
 	})
 }
@@ -414,7 +414,7 @@ func TestExpire(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		w := newWorld(netsim.Path{}, v.of(2), v.of(2))
 		w.submit(t, w.a, 2, 5000)
-		w.a.drop = func(p packet) bool { return p.id() == 3 }
+		w.a.drop = func(p packet) bool { return p.id() >= 3 }
 		w.Flush()
 		w.Wait(ms)
 		check.That(t, w.b.Receiving(), "a chunk arrives")
@@ -527,12 +527,13 @@ func TestHold(t *testing.T) {
 		w.Wait(90 * ms)
 		check.Equal(t, "slices while they are held", len(w.a.sent), 0)
 		w.Wait(20 * ms)
-		check.Equal(t, "slices after that", len(w.a.sent), 2)
+		after := len(w.a.sent)
+		check.That(t, after >= 2, "then they go")
 		check.That(t, w.Run(second, func() bool { return w.a.Stats().Sender.Chunks == 1 }), "the chunk arrives")
 		w.a.Hold(machine.Never)
 		w.submit(t, w.a, 2, 2000)
 		check.That(t, w.Run(60*second, func() bool { return w.a.Err() != nil }), "it gives up")
-		check.Equal(t, "slices", len(w.a.sent), 2)
+		check.Equal(t, "slices", len(w.a.sent), after)
 	})
 }
 
