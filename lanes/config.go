@@ -57,12 +57,6 @@ func (c Config) complete() (Config, error) {
 	if err := c.Profile.check(); err != nil {
 		return c, err
 	}
-	if c.NewScheduler == nil {
-		c.NewScheduler = c.Profile.named(c.MaxRate)
-	}
-	if c.NewRepairScheduler == nil {
-		c.NewRepairScheduler = c.Profile.repair(c.MaxRate)
-	}
 	switch {
 	case c.Lanes < 1 || c.Lanes > Most:
 		return c, machine.ConfigError("lanes: Lanes", c.Lanes, "1 to 16")

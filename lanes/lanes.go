@@ -133,7 +133,9 @@ func (l *Lanes) Finished() (number int64, ok bool) {
 		return none, false
 	}
 	number = l.finished[0]
-	l.finished = slices.Delete(l.finished, 0, 1)
+	if l.finished = slices.Delete(l.finished, 0, 1); len(l.finished) == 0 {
+		l.finished = nil // an idle connection is to cost little
+	}
 	return number, true
 }
 

@@ -8,54 +8,55 @@ import (
 )
 
 // namedSender sends the slices of spec/PROTOCOL.md, each of which has a name and arrives itself.
-type namedSender struct {
-	*statemachine.Sender
-	sched statemachine.Scheduler
-}
+type namedSender struct{ *statemachine.Sender }
 
 func newNamedSender(cfg *Config) (sender, error) {
-	sched, err := cfg.NewScheduler()
+	newScheduler := cfg.NewScheduler
+	if newScheduler == nil {
+		newScheduler = cfg.newAdaptive
+	}
+	sched, err := newScheduler()
 	if err != nil {
 		return nil, err
 	}
 	s, err := statemachine.NewSender(statemachine.SenderConfig{GiveUp: cfg.GiveUp, Scheduler: sched, Observe: cfg.Observe})
-	return &namedSender{s, sched}, err
+	return namedSender{s}, err
 }
 
-func (s *namedSender) submit(now machine.Micros, e *erasure.Encoded) { _ = s.Submit(now, e.Bytes()) }
+func (s namedSender) submit(now machine.Micros, e *erasure.Encoded) { _ = s.Submit(now, e.Bytes()) }
 
-func (s *namedSender) handleAck(now machine.Micros, a Ack) bool { return s.HandleAck(now, a.Chunk) }
+func (s namedSender) handleAck(now machine.Micros, a Ack) bool { return s.HandleAck(now, a.Chunk) }
 
-func (s *namedSender) poll(now machine.Micros) (out Slice, ok bool) {
+func (s namedSender) poll(now machine.Micros) (out Slice, ok bool) {
 	out.Chunk, ok = s.Poll(now)
 	return out, ok
 }
 
-func (s *namedSender) heardAt() machine.Micros { return s.Vars().HeardAt }
+func (s namedSender) heardAt() machine.Micros { return s.Vars().HeardAt }
 
-func (s *namedSender) progress() Progress {
+func (s namedSender) progress() Progress {
 	v := s.Vars()
 	return Progress{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Sent: v.Sent.Count(), Have: v.Acked.Count()}
 }
 
 // wants reports whether a slice was not sent once.
-func (s *namedSender) wants() bool {
+func (s namedSender) wants() bool {
 	v := s.Vars()
 	return v.Sent.Count() < v.NumSlices
 }
 
-func (s *namedSender) inFlight() int {
+func (s namedSender) inFlight() int {
 	v := s.Vars()
 	return v.Sent.Minus(v.Acked).Count()
 }
 
-func (s *namedSender) scheduler() any { return s.sched }
+func (s namedSender) scheduler() any { return s.Scheduler() }
 
-func (s *namedSender) adopt(from sender) { adopt(s.sched, from.(*namedSender).sched) }
+func (s namedSender) adopt(from sender) { adopt(s.Scheduler(), from.(namedSender).Scheduler()) }
 
-func (s *namedSender) pace(now machine.Micros) {
-	s.sched.Begin(oneSlice(now))
-	s.sched.Next(now)
+func (s namedSender) pace(now machine.Micros) {
+	s.Scheduler().Begin(oneSlice(now))
+	s.Scheduler().Next(now)
 }
 
 // oneSlice is the flight of a chunk of one full slice.

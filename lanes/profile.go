@@ -37,16 +37,15 @@ func (p Profile) check() error {
 	return nil
 }
 
-// named makes the schedulers of slices that have names.
-func (p Profile) named(rate int64) func() (statemachine.Scheduler, error) {
-	profile := [...]adaptive.Profile{adaptive.Adaptive(), adaptive.Redundant(), adaptive.Burst(), adaptive.Fixed(rate)}[p]
-	profile.MaxRate = rate
-	return func() (statemachine.Scheduler, error) { return adaptive.New(profile) }
+// newAdaptive makes a scheduler of the profile without Repair, newRateless one with it.
+func (c *Config) newAdaptive() (statemachine.Scheduler, error) {
+	profile := [...]adaptive.Profile{adaptive.Adaptive(), adaptive.Redundant(), adaptive.Burst(), adaptive.Fixed(c.MaxRate)}[c.Profile]
+	profile.MaxRate = c.MaxRate
+	return adaptive.New(profile)
 }
 
-// repair makes those of repair slices.
-func (p Profile) repair(rate int64) func() (repair.Scheduler, error) {
-	profile := [...]rateless.Profile{rateless.Default(), rateless.Redundant(), rateless.Burst(), rateless.Fixed(rate)}[p]
-	profile.MaxRate = rate
-	return func() (repair.Scheduler, error) { return rateless.New(profile) }
+func (c *Config) newRateless() (repair.Scheduler, error) {
+	profile := [...]rateless.Profile{rateless.Default(), rateless.Redundant(), rateless.Burst(), rateless.Fixed(c.MaxRate)}[c.Profile]
+	profile.MaxRate = c.MaxRate
+	return rateless.New(profile)
 }

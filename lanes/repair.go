@@ -7,32 +7,33 @@ import (
 )
 
 // repairSender sends slices of spec/REPAIR.md, of which any that are enough make the chunk.
-type repairSender struct {
-	*repair.Sender
-	sched repair.Scheduler
-}
+type repairSender struct{ *repair.Sender }
 
 func newRepairSender(cfg *Config) (sender, error) {
-	sched, err := cfg.NewRepairScheduler()
+	newScheduler := cfg.NewRepairScheduler
+	if newScheduler == nil {
+		newScheduler = cfg.newRateless
+	}
+	sched, err := newScheduler()
 	if err != nil {
 		return nil, err
 	}
 	s, err := repair.NewSender(repair.SenderConfig{GiveUp: cfg.GiveUp, Scheduler: sched, Observe: cfg.Observe})
-	return &repairSender{s, sched}, err
+	return repairSender{s}, err
 }
 
-func (s *repairSender) submit(now machine.Micros, e *erasure.Encoded) { _ = s.Submit(now, e) }
+func (s repairSender) submit(now machine.Micros, e *erasure.Encoded) { _ = s.Submit(now, e) }
 
-func (s *repairSender) handleAck(now machine.Micros, a Ack) bool { return s.HandleAck(now, a.Repair) }
+func (s repairSender) handleAck(now machine.Micros, a Ack) bool { return s.HandleAck(now, a.Repair) }
 
-func (s *repairSender) poll(now machine.Micros) (out Slice, ok bool) {
+func (s repairSender) poll(now machine.Micros) (out Slice, ok bool) {
 	out.Repair, ok = s.Poll(now)
 	return out, ok
 }
 
-func (s *repairSender) heardAt() machine.Micros { return s.Vars().HeardAt }
+func (s repairSender) heardAt() machine.Micros { return s.Vars().HeardAt }
 
-func (s *repairSender) progress() Progress {
+func (s repairSender) progress() Progress {
 	v := s.Vars()
 	return Progress{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Sent: v.Sent, Have: v.Have, Top: v.Top}
 }
@@ -46,29 +47,29 @@ type wanter interface {
 }
 
 // wants asks the scheduler, or reports whether fewer slices were sent than the chunk has.
-func (s *repairSender) wants() bool {
-	if w, ok := s.sched.(wanter); ok {
+func (s repairSender) wants() bool {
+	if w, ok := s.Scheduler().(wanter); ok {
 		return w.Wants()
 	}
 	v := s.Vars()
 	return v.Sent < v.NumSlices
 }
 
-func (s *repairSender) inFlight() int {
-	if w, ok := s.sched.(wanter); ok {
+func (s repairSender) inFlight() int {
+	if w, ok := s.Scheduler().(wanter); ok {
 		return w.InFlight()
 	}
 	v := s.Vars()
 	return v.Sent - v.Top
 }
 
-func (s *repairSender) scheduler() any { return s.sched }
+func (s repairSender) scheduler() any { return s.Scheduler() }
 
-func (s *repairSender) adopt(from sender) { adopt(s.sched, from.(*repairSender).sched) }
+func (s repairSender) adopt(from sender) { adopt(s.Scheduler(), from.(repairSender).Scheduler()) }
 
-func (s *repairSender) pace(now machine.Micros) {
-	s.sched.Begin(oneSlice(now))
-	s.sched.Next(now)
+func (s repairSender) pace(now machine.Micros) {
+	s.Scheduler().Begin(oneSlice(now))
+	s.Scheduler().Next(now)
 }
 
 // repairReceiver receives them.

@@ -45,5 +45,5 @@ func (l *Lanes) sending() Progress {
 			return lane.sender.progress()
 		}
 	}
-	return l.lanes[l.nextOut].sender.progress()
+	return Progress{ChunkID: l.lanes[l.nextOut].sender.progress().ChunkID}
 }

@@ -15,7 +15,7 @@ func TestLaneIDs(t *testing.T) {
 	for _, first := range []uint32{0, 0x11223344, math.MaxUint32 - 5} {
 		seen := map[uint32]string{}
 		for n := 1; n <= MaxLanes; n++ {
-			for k, f := range laneFramers(first, n) {
+			for k, f := range laneFramers(first, n, false) {
 				name := fmt.Sprintf("lane %d of %d", k, n)
 				if other := seen[f.ProtocolID()]; other != "" {
 					t.Errorf("%s has the id of %s", name, other)
