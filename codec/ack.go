@@ -3,6 +3,7 @@ package codec
 import (
 	"github.com/chunkwire/chunkwire/bitpack"
 	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/internal/frame"
 )
 
 // Ack reports which slices of a chunk have arrived (section 4.2). It always holds
@@ -20,7 +21,7 @@ func (a *Ack) DatagramSize() int { return (57+a.NumSlices+7)/8 + 4 }
 func (a *Ack) Validate() error {
 	switch {
 	case a.NumSlices < 1 || a.NumSlices > MaxSlices:
-		return numSlicesInvalid.At(16)
+		return frame.NumSlicesInvalid.At(16)
 	case a.Acked.Next(a.NumSlices) >= 0:
 		return ackedInvalid.At(24)
 	}
@@ -38,14 +39,14 @@ func (a *Ack) append(w *bitpack.Writer) {
 }
 
 // ack reads the fields of an ack (DEC-4, DEC-6, DEC-9, DEC-10).
-func (d *decoder) ack() (a Ack) {
-	a.ChunkID = uint16(d.bits(16, chunkIDMissing))
-	a.NumSlices = int(d.bits(8, numSlicesMissing)) + 1
-	d.check(d.Remaining() >= a.NumSlices, ackedMissing, d.Offset())
-	for k := 0; k < a.NumSlices && d.err == nil; k += 32 {
-		a.Acked[k/64] |= uint64(d.bits(min(32, a.NumSlices-k), ackedMissing)) << (k & 32)
+func ack(d *frame.Decoder) (a Ack) {
+	a.ChunkID = uint16(d.Field(16, frame.ChunkIDMissing))
+	a.NumSlices = int(d.Field(8, frame.NumSlicesMissing)) + 1
+	d.Check(d.Remaining() >= a.NumSlices, ackedMissing, d.Offset())
+	for k := 0; k < a.NumSlices && d.Err == nil; k += 32 {
+		a.Acked[k/64] |= uint64(d.Field(min(32, a.NumSlices-k), ackedMissing)) << (k & 32)
 	}
-	d.align()
+	d.Padding()
 	return a
 }
 
@@ -62,10 +63,10 @@ func AppendAckBody(dst []byte, a Ack) ([]byte, error) {
 
 // DecodeAckBody decodes a body that holds an ack and nothing else.
 func DecodeAckBody(body []byte) (Ack, error) {
-	d := newDecoder(body)
-	a := d.ack()
-	if d.end(); d.err != nil {
-		return Ack{}, d.err
+	d := frame.NewDecoder(body)
+	a := ack(&d)
+	if d.End(); d.Err != nil {
+		return Ack{}, d.Err
 	}
 	return a, nil
 }

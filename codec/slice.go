@@ -1,6 +1,9 @@
 package codec
 
-import "github.com/chunkwire/chunkwire/bitpack"
+import (
+	"github.com/chunkwire/chunkwire/bitpack"
+	"github.com/chunkwire/chunkwire/internal/frame"
+)
 
 // Slice is one piece of a chunk (section 4.1).
 type Slice struct {
@@ -26,7 +29,7 @@ func (s *Slice) DatagramSize() int {
 func (s *Slice) Validate() error {
 	switch n := len(s.Data); {
 	case s.NumSlices < 1 || s.NumSlices > MaxSlices:
-		return numSlicesInvalid.At(24)
+		return frame.NumSlicesInvalid.At(24)
 	case s.SliceID < 0 || s.SliceID >= s.NumSlices:
 		return sliceIDInvalid.At(16)
 	case s.Last() && (n < 1 || n > SliceSize):
@@ -49,20 +52,18 @@ func (s *Slice) append(w *bitpack.Writer) {
 }
 
 // slice reads the fields of a slice (DEC-4 to DEC-8, DEC-10, DEC-11).
-func (d *decoder) slice() (s Slice) {
-	s.ChunkID = uint16(d.bits(16, chunkIDMissing))
+func slice(d *frame.Decoder) (s Slice) {
+	s.ChunkID = uint16(d.Field(16, frame.ChunkIDMissing))
 	at := d.Offset()
-	s.SliceID = int(d.bits(8, sliceIDMissing))
-	s.NumSlices = int(d.bits(8, numSlicesMissing)) + 1
-	d.check(s.SliceID < s.NumSlices, sliceIDTooLarge, at)
+	s.SliceID = int(d.Field(8, sliceIDMissing))
+	s.NumSlices = int(d.Field(8, frame.NumSlicesMissing)) + 1
+	d.Check(s.SliceID < s.NumSlices, sliceIDTooLarge, at)
 	size := SliceSize
 	if s.Last() {
-		size = int(d.bits(10, sliceBytesMissing)) + 1
+		size = int(d.Field(10, sliceBytesMissing)) + 1
 	}
-	d.align()
-	var err error
-	s.Data, err = d.Bytes(size)
-	d.check(err == nil, dataMissing, d.Offset())
+	d.Padding()
+	s.Data = d.Data(size)
 	return s
 }
 
@@ -80,10 +81,10 @@ func AppendSliceBody(dst []byte, s Slice) ([]byte, error) {
 // DecodeSliceBody decodes a body that holds a slice and nothing else (DEC-17).
 // Data points into body.
 func DecodeSliceBody(body []byte) (Slice, error) {
-	d := newDecoder(body)
-	s := d.slice()
-	if d.end(); d.err != nil {
-		return Slice{}, d.err
+	d := frame.NewDecoder(body)
+	s := slice(&d)
+	if d.End(); d.Err != nil {
+		return Slice{}, d.Err
 	}
 	return s, nil
 }

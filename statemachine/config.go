@@ -14,8 +14,9 @@ const (
 	MaxGiveUp     machine.Micros = 1 << 61 // no sum of it and a time overflows
 )
 
-// checkGiveUp returns the time that a configured one stands for.
-func checkGiveUp(configured machine.Micros) (machine.Micros, error) {
+// CheckGiveUp returns the time that a configured GiveUp stands for. It fails with
+// machine.ErrConfig.
+func CheckGiveUp(configured machine.Micros) (machine.Micros, error) {
 	switch {
 	case configured == 0:
 		return DefaultGiveUp, nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/acktimer"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/machine/machinetest"
@@ -87,6 +88,6 @@ func TestRatesOutsideTheirLimitsAreRefused(t *testing.T) {
 // The constants are the specification's (SPC-5, LIM-5).
 func TestConstants(t *testing.T) {
 	check.Same(t, "difference", machinetest.CheckConstants("../spec/protocol.json", map[string]int64{
-		"ACK_INTERVAL": int64(ackInterval), "ACK_EVERY": ackEvery, "DEFAULT_GIVE_UP": int64(DefaultGiveUp), "MAX_GIVE_UP": int64(MaxGiveUp),
+		"ACK_INTERVAL": int64(acktimer.Interval), "ACK_EVERY": acktimer.Every, "DEFAULT_GIVE_UP": int64(DefaultGiveUp), "MAX_GIVE_UP": int64(MaxGiveUp),
 	}), nil)
 }

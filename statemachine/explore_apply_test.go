@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/acktimer"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
@@ -46,7 +47,7 @@ func (w *exWorld) applyMove(st *exState, m exMove) error {
 	case moveRead, pokeRead:
 		return w.read(st)
 	case moveWait:
-		foldReceiver(&st.receiver, epoch+ackInterval)
+		foldReceiver(&st.receiver, epoch+acktimer.Interval)
 	case moveHalf:
 		foldReceiver(&st.receiver, epoch+st.receiver.giveUp/2)
 	case moveReceiverRestarts:

@@ -134,8 +134,8 @@ func (w *exWorld) checkDue(st *exState) error {
 		previous = slicesIn(w.chunks[n-1])
 	}
 	switch {
-	case (r.pending == PendingAcks{}) != (r.acks.at == machine.Never):
-		return fmt.Errorf("acks due: %+v, the next one goes out at %d (AKT-5)", r.pending, r.acks.at)
+	case (r.pending == PendingAcks{}) != (r.acks.At == machine.Never):
+		return fmt.Errorf("acks due: %+v, the next one goes out at %d (AKT-5)", r.pending, r.acks.At)
 	case r.pending.Current && r.state != ReceiverReceiving:
 		return fmt.Errorf("an ack of the current chunk is due in %v", r.state)
 	case r.pending.Hold && r.state == ReceiverReceiving:
@@ -144,8 +144,8 @@ func (w *exWorld) checkDue(st *exState) error {
 		return errors.New("an ack of the previous chunk is due, but there is none (RCV-6)")
 	case r.state != ReceiverFailed && r.previousSlices != previous:
 		return fmt.Errorf("the previous chunk had %d slices, not %d (RCV-12)", previous, r.previousSlices)
-	case r.state == ReceiverReceiving && r.acks.unreported > r.received.Count():
-		return fmt.Errorf("%d slices unreported of %v (AKT-3)", r.acks.unreported, r.received)
+	case r.state == ReceiverReceiving && r.acks.Unreported > r.received.Count():
+		return fmt.Errorf("%d slices unreported of %v (AKT-3)", r.acks.Unreported, r.received)
 	}
 	return nil
 }

@@ -132,12 +132,12 @@ func (o *options) ofSender(st *exState) {
 
 func (o *options) ofReceiver(st *exState) {
 	r := &st.receiver
-	if r.acks.due(epoch) {
+	if r.acks.Due(epoch) {
 		o.can(moveAck, 0, st.acks.Len() < o.acks, rankAck)
 	}
 	if waiting(r) {
 		rank := uint8(0)
-		if r.acks.at != machine.Never {
+		if r.acks.At != machine.Never {
 			rank = rankAck
 		}
 		o.can(moveWait, 0, true, rank)
@@ -201,7 +201,7 @@ func (o *options) pokes(st *exState) {
 		o.poke(pokeSubmitBusy)
 	}
 	o.poke(pokeSender)
-	if !st.receiver.acks.due(epoch) {
+	if !st.receiver.acks.Due(epoch) {
 		o.poke(pokeReceiver)
 	}
 	if st.receiver.state != ReceiverReady {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/acktimer"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/sim/explore"
 )
@@ -63,19 +64,19 @@ func foldSender(s *Sender) {
 // with now stays on the same side of it, and the rest goes.
 func foldReceiver(r *Receiver, now machine.Micros) {
 	switch t := &r.acks; {
-	case t.at == machine.Never:
-	case t.at <= now:
-		t.at = epoch
+	case t.At == machine.Never:
+	case t.At <= now:
+		t.At = epoch
 	default:
-		t.at = epoch + ackInterval
+		t.At = epoch + acktimer.Interval
 	}
 	switch t := &r.acks; {
-	case !t.sentOne:
-		t.lastAt = 0
-	case now-t.lastAt >= ackInterval:
-		t.lastAt = epoch - ackInterval
+	case !t.SentOne:
+		t.LastAt = 0
+	case now-t.LastAt >= acktimer.Interval:
+		t.LastAt = epoch - acktimer.Interval
 	default:
-		t.lastAt = epoch
+		t.LastAt = epoch
 	}
 	if r.state == ReceiverReceiving && now-r.progressAt >= r.giveUp/2 {
 		r.progressAt = epoch - r.giveUp/2
@@ -92,7 +93,7 @@ func halfPassed(r *Receiver) bool { return r.progressAt < epoch }
 
 // waiting reports whether 2 ms make a difference to the receiver.
 func waiting(r *Receiver) bool {
-	return r.acks.at == epoch+ackInterval || r.acks.sentOne && r.acks.lastAt == epoch
+	return r.acks.At == epoch+acktimer.Interval || r.acks.SentOne && r.acks.LastAt == epoch
 }
 
 // Key takes everything of a folded state that can make a difference.
@@ -129,8 +130,8 @@ func (w *exWorld) mixReceiver(k *explore.Key, r *Receiver) {
 		k.Mix(uint64(w.pageNumber(page)))
 	}
 	k.Mix(uint64(len(r.slices)), uint64(r.lastBytes)<<32|uint64(r.readSize))
-	k.Mix(uint64(r.acks.at), uint64(r.acks.lastAt), uint64(r.acks.unreported)<<32^uint64(r.acks.lastNew))
-	k.MixBits(r.acks.sentOne, r.acks.afterGap, r.pending.Current, r.pending.Previous, r.pending.Hold)
+	k.Mix(uint64(r.acks.At), uint64(r.acks.LastAt), uint64(r.acks.Unreported)<<32^uint64(r.acks.LastNew))
+	k.MixBits(r.acks.SentOne, r.acks.AfterGap, r.pending.Current, r.pending.Previous, r.pending.Hold)
 	k.Mix(uint64(r.heldSlices))
 }
 

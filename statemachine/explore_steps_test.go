@@ -6,6 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/acktimer"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
@@ -80,7 +81,7 @@ func (w *exWorld) checkSenderStep(st *exState, row machine.Row, a codec.Ack) err
 // afterSlice checks the arrival of a slice.
 func (w *exWorld) afterSlice(st *exState, s codec.Slice) error {
 	r := &st.receiver
-	row, progress, dueAt := r.row, r.progressAt, r.acks.at
+	row, progress, dueAt := r.row, r.progressAt, r.acks.At
 	foldReceiver(r, present)
 	if err := w.took(row, w.before.receiver.state, r.state); err != nil || st.restarted != 0 || w.blind {
 		return err
@@ -172,9 +173,9 @@ func (w *exWorld) checkAnswer(st *exState, want wanted, dueAt machine.Micros) er
 		return nil
 	case want.completes && dueAt > present:
 		return errors.New("the ack of the complete chunk is not due at once (ACQ-3)")
-	case dueAt > present+ackInterval:
+	case dueAt > present+acktimer.Interval:
 		return fmt.Errorf("its ack is due only after %d us (AKT-2)", dueAt-present)
-	case dueAt > before.acks.at:
+	case dueAt > before.acks.At:
 		return errors.New("it puts off an ack that is due (section 8.5)")
 	case acksDue(r.pending) > acksDue(before.pending)+1:
 		return errors.New("it makes two acks due (ACQ-2)")
@@ -196,7 +197,7 @@ func acksDue(p PendingAcks) (n int) {
 func (w *exWorld) undisturbed(r *Receiver) bool {
 	was, is := w.before.receiver, *r
 	for _, r := range []*Receiver{&was, &is} {
-		r.acks, r.pending, r.heldSlices = ackTimer{}, PendingAcks{}, 0
+		r.acks, r.pending, r.heldSlices = acktimer.Timer{}, PendingAcks{}, 0
 	}
 	return w.receiverKey(&was) == w.receiverKey(&is)
 }
@@ -215,11 +216,11 @@ func (w *exWorld) afterReceiverPoll(st *exState, a codec.Ack, ok bool, now machi
 		return err
 	}
 	switch gaveUp := now >= epoch+r.giveUp; {
-	case gaveUp && (ok || r.Err() != ErrGaveUp || r.acks.at != machine.Never || r.pending != PendingAcks{}):
+	case gaveUp && (ok || r.Err() != ErrGaveUp || r.acks.At != machine.Never || r.pending != PendingAcks{}):
 		return errors.New("the receiver does not give up in time (RCV-15)")
 	case gaveUp:
 		return nil
-	case ok != before.acks.due(now):
+	case ok != before.acks.Due(now):
 		return errors.New("an ack is due and does not go out, or the other way round (AKT-5)")
 	case !ok:
 		is := *r
@@ -227,7 +228,7 @@ func (w *exWorld) afterReceiverPoll(st *exState, a codec.Ack, ok bool, now machi
 		return w.receiverUnchanged(&is, r.row)
 	case acksDue(r.pending) != acksDue(before.pending)-1:
 		return errors.New("sending an ack does not make it no longer due (RCV-16, ACQ-2)")
-	case r.pending == PendingAcks{} && (r.acks.at != machine.Never || r.acks.lastAt != now || r.acks.unreported != 0):
+	case r.pending == PendingAcks{} && (r.acks.At != machine.Never || r.acks.LastAt != now || r.acks.Unreported != 0):
 		return errors.New("the last ack that was due does not stop the timer (AKT-5)")
 	}
 	if a != w.wantedAck(before) || a.Validate() != nil || a.NumSlices > 8 {

@@ -18,8 +18,8 @@ const (
 	fewSlices = 32
 )
 
-// take returns a buffer. A receiver without a Memory has a nil one.
-func (m *Memory) take() *[codec.SliceSize]byte {
+// Take returns a buffer with any content. A receiver without a Memory has a nil one.
+func (m *Memory) Take() *[codec.SliceSize]byte {
 	if m == nil || len(m.free) == 0 {
 		return new([codec.SliceSize]byte)
 	}
@@ -30,11 +30,18 @@ func (m *Memory) take() *[codec.SliceSize]byte {
 	return s
 }
 
+// Put takes back a buffer.
+func (m *Memory) Put(s *[codec.SliceSize]byte) {
+	if len(m.free) < mostFree {
+		m.free = append(m.free, s)
+	}
+}
+
 // release takes back the buffers of a table of slices and returns the table, empty.
 func (m *Memory) release(table []*[codec.SliceSize]byte) []*[codec.SliceSize]byte {
 	for _, s := range table {
-		if s != nil && len(m.free) < mostFree {
-			m.free = append(m.free, s)
+		if s != nil {
+			m.Put(s)
 		}
 	}
 	if cap(table) > fewSlices {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/acktimer"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
@@ -43,7 +44,7 @@ type Receiver struct {
 	lastBytes int
 	readSize  int // in READY: the chunk's size in bytes
 
-	acks       ackTimer
+	acks       acktimer.Timer
 	pending    PendingAcks
 	heldSlices int // num_slices of the slice that was held last
 
@@ -60,13 +61,11 @@ type PendingAcks struct{ Current, Previous, Hold bool }
 // NewReceiver returns a receiver that waits for its first chunk (RCV-20). It fails with
 // machine.ErrConfig.
 func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
-	giveUp, err := checkGiveUp(cfg.GiveUp)
+	giveUp, err := CheckGiveUp(cfg.GiveUp)
 	if err != nil {
 		return nil, err
 	}
-	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUp, memory: cfg.Memory}
-	r.acks.at = machine.Never
-	return r, nil
+	return &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUp, memory: cfg.Memory, acks: acktimer.New()}, nil
 }
 
 // ReceiverState is what a receiver is doing (section 8.1).
@@ -272,7 +271,7 @@ func (r *Receiver) Poll(now machine.Micros) (codec.Ack, bool) {
 	switch {
 	case r.state == ReceiverReceiving && r.now-r.progressAt >= r.giveUp:
 		guard = receiverGivesUp
-	case r.state != ReceiverFailed && r.acks.due(r.now):
+	case r.state != ReceiverFailed && r.acks.Due(r.now):
 		guard = ackDue
 	}
 	r.step(guard, receiverInput{})
@@ -289,9 +288,9 @@ func (r *Receiver) Deadline() machine.Micros {
 	case ReceiverFailed:
 		return machine.Never
 	case ReceiverReceiving:
-		return min(r.acks.at, r.progressAt+r.giveUp)
+		return min(r.acks.At, r.progressAt+r.giveUp)
 	}
-	return r.acks.at
+	return r.acks.At
 }
 
 // start begins a chunk; nothing of the one before remains (RCV-10).
@@ -300,7 +299,7 @@ func (r *Receiver) start(in receiverInput) {
 	r.received = bitset.Set{}
 	r.startedAt = r.now
 	r.pending.Hold, r.heldSlices = false, 0
-	r.acks.startChunk()
+	r.acks.StartChunk()
 }
 
 // store copies a slice to its place. Memory comes with each slice, not with what
@@ -311,7 +310,7 @@ func (r *Receiver) store(in receiverInput) {
 		r.slices = append(r.slices, nil)
 	}
 	if r.slices[s.SliceID] == nil {
-		r.slices[s.SliceID] = r.memory.take()
+		r.slices[s.SliceID] = r.memory.Take()
 	}
 	copy(r.slices[s.SliceID][:], s.Data)
 	if s.Last() {
@@ -321,7 +320,7 @@ func (r *Receiver) store(in receiverInput) {
 	r.progressAt = r.now
 	r.stats.SlicesStored++
 	r.pending.Current = true
-	r.acks.newSlice(r.now, s.SliceID)
+	r.acks.NewSlice(r.now, s.SliceID)
 }
 
 // complete makes the current chunk the previous one; what is acked from now on
@@ -332,7 +331,7 @@ func (r *Receiver) complete(receiverInput) {
 	r.received = bitset.Set{}
 	r.chunkID++ // modulo 2^16 (CID-2)
 	r.pending.Current, r.pending.Previous = false, true
-	r.acks.atOnce(r.now)
+	r.acks.AtOnce(r.now)
 	r.stats.Chunks++
 	r.stats.ChunkBytes += int64(r.readSize)
 	r.stats.LastChunkTime = r.now - r.startedAt
@@ -341,12 +340,12 @@ func (r *Receiver) complete(receiverInput) {
 // ackCurrent and ackPrevious answer duplicates (RCV-13).
 func (r *Receiver) ackCurrent(receiverInput) {
 	r.pending.Current = true
-	r.acks.soon(r.now)
+	r.acks.Soon(r.now)
 }
 
 func (r *Receiver) ackPrevious(receiverInput) {
 	r.pending.Previous = true
-	r.acks.soon(r.now)
+	r.acks.Soon(r.now)
 }
 
 // hold answers a slice that comes too early without taking it (RCV-14).
@@ -354,7 +353,7 @@ func (r *Receiver) hold(in receiverInput) {
 	r.stats.Held++
 	r.heldSlices = in.slice.NumSlices
 	r.pending.Hold = true
-	r.acks.soon(r.now)
+	r.acks.Soon(r.now)
 }
 
 // deliver appends the chunk to what Read was given.
@@ -386,7 +385,7 @@ func (r *Receiver) sendAck(receiverInput) {
 		r.out = codec.Ack{ChunkID: r.chunkID, NumSlices: r.heldSlices}
 	}
 	if r.pending == (PendingAcks{}) {
-		r.acks.sent(r.now)
+		r.acks.Sent(r.now)
 	}
 	r.stats.AcksSent++
 }
@@ -396,5 +395,5 @@ func (r *Receiver) drop(receiverInput) {
 	r.slices = nil
 	r.numSlices, r.received = 0, bitset.Set{}
 	r.pending = PendingAcks{}
-	r.acks.at = machine.Never
+	r.acks.At = machine.Never
 }

@@ -63,6 +63,8 @@ type Observation struct {
 	ChunkID uint16
 	SliceID int
 	RTT     machine.Micros // the sample, when Kind is MeasuredRTT
+	Have    int            // when Kind is Counted: how many independent slices have arrived
+	Top     int            // when Kind is Counted: the highest transmission that arrived, and one
 }
 
 // ObservationKind is what happened.
@@ -75,10 +77,12 @@ const (
 	Acked                              // the slice is known to have arrived
 	Spurious                           // a resend turned out not to have been needed
 	MeasuredRTT                        // the slice's ack gave a round-trip time
+	Repair                             // a repair slice went out; SliceID is its id
+	Counted                            // an ack has news of how many arrived (package repair)
 )
 
 func (k ObservationKind) String() string {
-	return [...]string{"sent", "resent", "acked", "spurious", "rtt"}[k]
+	return [...]string{"sent", "resent", "acked", "spurious", "rtt", "repair", "counted"}[k]
 }
 
 // Add adds the counters of t. Of the round trips it keeps the larger smoothed one

@@ -46,7 +46,7 @@ type Sender struct {
 
 // NewSender returns an idle sender (SND-21). It fails with machine.ErrConfig.
 func NewSender(cfg SenderConfig) (*Sender, error) {
-	giveUp, err := checkGiveUp(cfg.GiveUp)
+	giveUp, err := CheckGiveUp(cfg.GiveUp)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,9 @@ func (s *Sender) Vars() SenderVars {
 // State returns the sender's state.
 func (s *Sender) State() SenderState { return s.state }
 
+// Scheduler returns what the sender was made with.
+func (s *Sender) Scheduler() Scheduler { return s.sched }
+
 // Err returns ErrGaveUp once the sender has failed (SND-15).
 func (s *Sender) Err() error {
 	if s.state == SenderFailed {
@@ -39,7 +42,8 @@ type SenderStats struct {
 	ChunkBytes    int64          // their bytes
 	SlicesSent    int64          // slice packets sent, the resent ones among them
 	SlicesResent  int64          // slice packets sent for a slice that was sent before
-	SlicesAcked   int64          // slices that the peer is known to have
+	SlicesRepair  int64          // slice packets sent that were repair slices (package repair)
+	SlicesAcked   int64          // slices that the peer is known to have, repair slices among them
 	BytesSent     int64          // bytes of datagrams sent, without IP and UDP headers
 	AcksReceived  int64          // acks received
 	AcksIgnored   int64          // those of them without a newly acked slice or a hold
@@ -60,6 +64,7 @@ func (s *SenderStats) Add(t SenderStats) {
 	s.ChunkBytes += t.ChunkBytes
 	s.SlicesSent += t.SlicesSent
 	s.SlicesResent += t.SlicesResent
+	s.SlicesRepair += t.SlicesRepair
 	s.SlicesAcked += t.SlicesAcked
 	s.BytesSent += t.BytesSent
 	s.AcksReceived += t.AcksReceived
@@ -109,9 +114,11 @@ type ReceiverStats struct {
 	SlicesReceived int64          // slice packets handled
 	SlicesStored   int64          // those of them that were new
 	Duplicates     int64          // those that were here already, of the current or the previous chunk
+	Dependent      int64          // those that followed from slices that were here (package repair)
 	Held           int64          // those of the next chunk that came while one waited to be read
 	Conflicts      int64          // those that disagreed with the fixed number of slices
 	Replaced       int64          // times that the number of slices was replaced
+	Inconsistent   int64          // those in excess that do not fit the complete chunk (package repair)
 	Ignored        int64          // those of any other chunk
 	AcksSent       int64          // acks sent
 	LastChunkTime  machine.Micros // from the first slice to the last new one, for the last complete chunk
@@ -127,9 +134,11 @@ func (s *ReceiverStats) Add(t ReceiverStats) {
 	s.SlicesReceived += t.SlicesReceived
 	s.SlicesStored += t.SlicesStored
 	s.Duplicates += t.Duplicates
+	s.Dependent += t.Dependent
 	s.Held += t.Held
 	s.Conflicts += t.Conflicts
 	s.Replaced += t.Replaced
+	s.Inconsistent += t.Inconsistent
 	s.Ignored += t.Ignored
 	s.AcksSent += t.AcksSent
 	s.LastChunkTime = max(s.LastChunkTime, t.LastChunkTime)
