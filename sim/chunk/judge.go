@@ -54,8 +54,8 @@ type end struct {
 	failed bool
 }
 
-// at takes a time as the machine does (TIM-1).
-func (e *end) at(now machine.Micros) machine.Micros {
+// At takes a time as the machine does (TIM-1).
+func (e *end) At(now machine.Micros) machine.Micros {
 	e.now = max(e.now, now)
 	return e.now
 }

@@ -28,7 +28,7 @@ type Emission struct {
 // sender's driver may be.
 func NewEmission(s *Stream, p Pace, giveUp, slack machine.Micros) Emission {
 	s.Senders++
-	return Emission{end: end{stream: s, giveUp: giveUpOf(giveUp), slack: slack}, pace: p, meter: NewMeter(p)}
+	return Emission{end: end{stream: s, giveUp: GiveUpOf(giveUp), slack: slack}, pace: p, meter: NewMeter(p)}
 }
 
 // ID returns the id of the chunk in flight, or of the next one.
@@ -39,7 +39,7 @@ func (j *Emission) Busy() bool { return j.Chunk != nil }
 
 // Submitted: the application has given the machine a chunk, which it took or not.
 func (j *Emission) Submitted(now machine.Micros, chunk []byte, taken bool) *Violation {
-	now = j.at(now)
+	now = j.At(now)
 	fits := len(chunk) >= 1 && len(chunk) <= maxChunk
 	switch {
 	case taken && j.failed:
@@ -65,7 +65,7 @@ func (j *Emission) Submitted(now machine.Micros, chunk []byte, taken bool) *Viol
 // Sent: a slice leaves the machine, in a datagram of so many bytes. right looks at
 // what it is. The deadline is what the machine said before it was polled (SCH-3).
 func (j *Emission) Sent(now machine.Micros, chunkID uint16, id, size int, deadline machine.Micros, right func() *Violation) *Violation {
-	now = j.at(now)
+	now = j.At(now)
 	j.atOnce++
 	switch {
 	case j.Chunk == nil:
@@ -89,7 +89,7 @@ func (j *Emission) Sent(now machine.Micros, chunkID uint16, id, size int, deadli
 }
 
 // Heard: an ack with news, or a hold, is about to be handed to the machine.
-func (j *Emission) Heard(now machine.Micros) { j.heardAt, j.lastAt = j.at(now), j.at(now) }
+func (j *Emission) Heard(now machine.Micros) { j.heardAt, j.lastAt = j.At(now), j.At(now) }
 
 // Reported: after an ack the machine either reports the chunk as delivered, or not.
 func (j *Emission) Reported(delivered bool) *Violation {
@@ -112,7 +112,7 @@ func (j *Emission) Reported(delivered bool) *Violation {
 
 // GaveUp: the machine has failed.
 func (j *Emission) GaveUp(now machine.Micros) *Violation {
-	now = j.at(now)
+	now = j.At(now)
 	if j.Chunk == nil {
 		return Violates("S15", "gave up without a chunk in flight")
 	}
@@ -125,7 +125,7 @@ func (j *Emission) GaveUp(now machine.Micros) *Violation {
 
 // Polled: a poll has returned nothing more, and the machine has this deadline.
 func (j *Emission) Polled(now, deadline machine.Micros) *Violation {
-	now = j.at(now)
+	now = j.At(now)
 	j.atOnce = 0
 	switch {
 	case j.Chunk == nil && deadline != machine.Never:

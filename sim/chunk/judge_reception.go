@@ -43,7 +43,7 @@ const (
 func NewReception(s *Stream, giveUp, slack machine.Micros) Reception {
 	s.Receivers++
 	return Reception{
-		end: end{stream: s, giveUp: giveUpOf(giveUp), slack: slack}, id: s.FirstID,
+		end: end{stream: s, giveUp: GiveUpOf(giveUp), slack: slack}, id: s.FirstID,
 		owed: [3]machine.Micros{machine.Never, machine.Never, machine.Never},
 	}
 }
@@ -60,7 +60,7 @@ func (j *Reception) Mixed() int64 { return j.mixed }
 // if the slice begins the chunk; it returns whether the slice brings something new,
 // and the chunk once it is whole.
 func (j *Reception) Arrived(now machine.Micros, valid bool, chunkID uint16, form Form, put func(begins bool) (added bool, whole []byte)) {
-	now = j.at(now)
+	now = j.At(now)
 	j.arrived++
 	switch {
 	case j.failed || !valid:
@@ -111,7 +111,7 @@ type Said struct {
 // Sent: an ack leaves the machine. It says what the receiver has, neither more nor
 // less: right looks at one of the current chunk.
 func (j *Reception) Sent(now machine.Micros, a Said, right func() *Violation) *Violation {
-	j.at(now)
+	j.At(now)
 	if j.acks++; j.acks > j.arrived {
 		return Violates("ACQ-2", "sent %d acks for %d slices", j.acks, j.arrived)
 	}
@@ -142,7 +142,7 @@ func (j *Reception) Sent(now machine.Micros, a Said, right func() *Violation) *V
 
 // Read: the application has asked for a chunk, and got one or none.
 func (j *Reception) Read(now machine.Micros, chunk []byte, got bool) *Violation {
-	j.at(now)
+	j.At(now)
 	switch {
 	case !got && j.isFull:
 		return Violates("SAFE-5", "refused to deliver the complete chunk %d", j.id-1)
@@ -181,7 +181,7 @@ func (j *Reception) genuine(chunk []byte) *Violation {
 
 // GaveUp: the machine has failed.
 func (j *Reception) GaveUp(now machine.Micros) *Violation {
-	now = j.at(now)
+	now = j.At(now)
 	if j.form.NumSlices == 0 {
 		return Violates("R23", "gave up without a chunk that had begun")
 	}
@@ -209,7 +209,7 @@ func (j *Reception) Deadline(deadline machine.Micros) *Violation {
 
 // Polled: a poll has returned nothing more, and the machine has this deadline.
 func (j *Reception) Polled(now, deadline machine.Micros) *Violation {
-	j.at(now)
+	j.At(now)
 	if v := j.Deadline(deadline); v != nil {
 		return v
 	}

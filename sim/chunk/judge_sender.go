@@ -65,7 +65,7 @@ func (j *SenderJudge) Sent(now machine.Micros, s codec.Slice, size int, deadline
 
 // Acked: an ack is about to be handed to the machine.
 func (j *SenderJudge) Acked(now machine.Micros, a codec.Ack) {
-	now = j.at(now)
+	now = j.At(now)
 	j.awaited = bitset.Set{}
 	if !j.Busy() || a.ChunkID != j.ID() || a.NumSlices != j.NumSlices || !ackIsValid(a) {
 		return

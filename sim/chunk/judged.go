@@ -25,7 +25,7 @@ type SenderFront[C, A, S any] struct {
 		GaveUp(now machine.Micros) *Violation
 		Polled(now, deadline machine.Micros) *Violation
 		Waited(now, since machine.Micros) *Violation
-		at(now machine.Micros) machine.Micros
+		At(now machine.Micros) machine.Micros
 		hasFailed() bool
 	}
 	Size func(S) int // of a slice's datagram, in bytes
@@ -53,7 +53,7 @@ func (s *SenderFront[C, A, S]) HandleAck(now machine.Micros, a A) (ours bool) {
 // Poll is the event of the machine.
 func (s *SenderFront[C, A, S]) Poll(now machine.Micros) (S, bool) {
 	s.check(s.Judge.Waited(now, 0))
-	s.Judge.at(now) // observations come before the slice
+	s.Judge.At(now) // observations come before the slice
 	deadline := s.Machine.Deadline()
 	slice, ok := s.Machine.Poll(now)
 	if ok {

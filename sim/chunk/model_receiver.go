@@ -35,7 +35,7 @@ type ReceiverModel struct {
 
 // NewReceiverModel returns the model of a receiver with a valid configuration.
 func NewReceiverModel(cfg statemachine.ReceiverConfig) *ReceiverModel {
-	return &ReceiverModel{chunkID: cfg.FirstChunkID, giveUp: giveUpOf(cfg.GiveUp), acks: NewAckModel()}
+	return &ReceiverModel{chunkID: cfg.FirstChunkID, giveUp: GiveUpOf(cfg.GiveUp), acks: NewAckModel()}
 }
 
 // advance is TIM-1.
