@@ -108,7 +108,7 @@ func (d *demo) run(ctx context.Context, out screen, errOut io.Writer, p pace) er
 func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pace) (result pushed, slices *sliceMap, err error) {
 	ctx, cancel := withTimeout(ctx, d.timeout, fmt.Sprintf("the block did not get through within %v; allow more with --timeout", d.timeout))
 	defer cancel()
-	slices = newSliceMap(int(d.size))
+	slices = newSliceMap(int(d.size), d.repair)
 	stage, err := d.setUp(ctx, slices, p)
 	if err != nil {
 		return result, slices, err

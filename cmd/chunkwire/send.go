@@ -167,7 +167,7 @@ const hintAfter = 2 * time.Second
 // nothing after it.
 func hintAtRaw(n note, to remote) {
 	st := to.SenderStats()
-	if st.Chunks > 0 && st.SlicesAcked == 1 && st.SlicesSent > 1 && to.Err() == nil {
+	if st.Chunks > 0 && st.SlicesAcked == 1 && st.SlicesSent-st.SlicesRepair > 1 && to.Err() == nil {
 		n.printf("%v took the first chunk and nothing after it; a recv --raw and other implementations need --raw here", to.RemoteAddr())
 	}
 }

@@ -198,6 +198,7 @@ type simulationReport struct {
 	Error string `json:"error,omitempty"`
 	Size  int64  `json:"size"`
 	pathReport
+	Variant        string    `json:"variant"` // repair, or slices, which are sent again
 	Profile        string    `json:"profile"`
 	SendRateBits   int64     `json:"send_rate_bits"`
 	Warm           bool      `json:"warm"`
@@ -214,7 +215,7 @@ type simulationReport struct {
 
 func (sim *simulation) report(p pace, transfers []*chunk.Transfer) simulationReport {
 	r := simulationReport{
-		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Profile: sim.profile, SendRateBits: p.rate, Warm: sim.warm,
+		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: variantName(sim.repair), Profile: sim.profile, SendRateBits: p.rate, Warm: sim.warm,
 		Seed: sim.firstSeed, Seeds: sim.seeds, LimitMS: milliseconds(sim.limit),
 	}
 	var deliver, acked, down, up, slices []float64
@@ -250,8 +251,8 @@ func (r simulationReport) print(w io.Writer) error {
 	if r.Warm {
 		block += " after as much,"
 	}
-	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; profile %s, %s\n\n",
-		block, rate, queue, rtt, r.LossPercent, r.Profile, countOf(int64(r.Seeds), "seed"))
+	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; %s, profile %s, %s\n\n",
+		block, rate, queue, rtt, r.LossPercent, variantText[r.Variant], r.Profile, countOf(int64(r.Seeds), "seed"))
 	var table strings.Builder
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmedian\t95th\tmax\t")
