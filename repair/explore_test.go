@@ -84,7 +84,7 @@ var scenarios = []scenario{
 
 // largeScenarios have a million states.
 var largeScenarios = []scenario{
-	{name: "large", first: 65534, sizes: []int{1, 3}, most: 6, slices: 2, acks: 2, doubles: true, limit: 10_000_000},
+	{name: "large", first: 65534, sizes: []int{3, 1}, most: 6, slices: 2, acks: 1, doubles: true, limit: 3_000_000},
 }
 
 // nightlyScenarios have more.
