@@ -39,8 +39,12 @@ type Level string
 
 // The levels.
 const (
-	Required        Level = "required"         // every implementation of the chunk protocol
-	Recommended     Level = "recommended"      // one that follows its sections 8.5 and 9 (TRC-5)
+	Required     Level = "required"      // every implementation of the chunk protocol
+	Recommended  Level = "recommended"   // one that follows its sections 8.5 and 9 (TRC-5)
+	Repair       Level = "repair"        // code, packets and receiver of repair slices
+	RepairSender Level = "repair-sender" // their sender, with a scripted scheduler
+	RepairRule   Level = "repair-rule"   // the sender's rule
+
 	Packets         Level = "packets"          // codec and congestion avoidance of the packet layer
 	PacketsEndpoint Level = "packets-endpoint" // its endpoint
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/file"
 )
@@ -19,7 +20,7 @@ type remote interface {
 	Done() <-chan struct{}
 	Err() error
 	ReceiverStats() statemachine.ReceiverStats
-	Receiving() statemachine.ReceiverVars
+	Receiving() lanes.Progress
 
 	// socket returns what the socket did that it is reached by.
 	socket() socketStats

@@ -52,7 +52,7 @@ func generate(docs documents) ([]file, error) {
 // packages are asked, too.
 func hasOracle(group string) bool {
 	protocol, _, named := strings.Cut(group, "-")
-	return named && slices.Contains([]string{"packet", "channel", "session", "connection"}, protocol)
+	return named && slices.Contains([]string{"packet", "channel", "session", "connection", "repair"}, protocol)
 }
 
 // packetGroups make the vectors of the groups of the kind "packets".
@@ -61,6 +61,7 @@ var packetGroups = map[string]func(*group){
 	"refuse-body": refuseBody, "refuse-frame": refuseFrame, "refuse-encode": refuseEncode,
 	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
 	"channel-records": channelRecords, "channel-refuse": channelRefuse, "channel-report": channelReport,
+	"repair-code": repairCode, "repair-rebuild": repairRebuild, "repair-packets": repairPackets, "repair-refuse": repairRefuse,
 	"session-messages": sessionMessages, "session-refuse": sessionRefuse, "session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
 	"connection-records": connectionRecords, "connection-refuse": connectionRefuse,
 }

@@ -29,8 +29,9 @@ var listPattern = regexp.MustCompile(`"sentences": ?\[[^\]\n]*\]|"sentences: [^"
 // Words of the same form that cite nothing.
 var notCitations = map[string]bool{"SHA": true, "CRC": true, "UTF": true, "AES": true, "BCP": true, "CVE": true, "CWE": true, "IEEE": true, "ISO": true, "RFC": true}
 
-// Words of the form of a row that cite none: percentiles and versions of C.
-var notRows = map[string]bool{"P50": true, "P95": true, "P99": true, "C99": true, "C11": true, "C17": true}
+// Words of the form of a row that cite none: percentiles, versions of C, and widths of
+// integers.
+var notRows = map[string]bool{"P50": true, "P95": true, "P99": true, "C99": true, "C11": true, "C17": true, "U32": true, "U64": true}
 
 // letters is what an id has before its number.
 const letters = `(?:[A-Z]{2,5}-)?[A-Z]{2,5}`

@@ -24,6 +24,10 @@ var sources = map[string]source{
 	"spec/RECOVERY.md": {on: []string{"spec/PROTOCOL.md"}},
 	"spec/PACKETS.md":  {rows: []string{"spec", "packet", "sim", "testvectors", "fuzz", "cmd", "ports"}},
 	"spec/CHANNELS.md": {on: []string{"spec/PACKETS.md"}, rows: []string{"spec", "channel", "sim", "testvectors", "fuzz", "cmd", "ports"}},
+	"spec/REPAIR.md": {
+		on:   []string{"spec/PROTOCOL.md", "spec/RECOVERY.md"},
+		rows: []string{"spec", "repair", "sim", "testvectors", "fuzz", "cmd", "ports"},
+	},
 	"spec/CONNECTION.md": {
 		on:   []string{"spec/PROTOCOL.md", "spec/PACKETS.md", "spec/CHANNELS.md"},
 		rows: []string{"spec", "session", "connection", "sim", "testvectors", "fuzz", "cmd", "ports"},
@@ -65,7 +69,9 @@ var roles = map[string]role{
 	"fuzz/mistakes":      mentioned,
 	"fuzz/mutation":      mentioned,
 	"internal":           mentioned,
+	"internal/acktimer":  implemented,
 	"internal/driver":    implemented,
+	"internal/frame":     implemented,
 	"netsim":             mentioned,
 	"ports":              ported,
 	"sim":                tested,

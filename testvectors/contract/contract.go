@@ -37,7 +37,7 @@ type Operation struct {
 }
 
 // operations are those of all protocols.
-var operations = [][]Operation{chunkOperations, packetOperations, channelOperations, sessionOperations, connectionOperations}
+var operations = [][]Operation{chunkOperations, packetOperations, channelOperations, sessionOperations, connectionOperations, repairOperations}
 
 // Find returns an operation by its name, or one without a name.
 func Find(name string) Operation {

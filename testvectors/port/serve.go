@@ -21,7 +21,7 @@ import (
 type operation func(q *object) (response any, err error)
 
 // operations are the tables of all protocols.
-var operations = []map[string]operation{chunkOperations, packetOperations, channelOperations, sessionOperations, connectionOperations}
+var operations = []map[string]operation{chunkOperations, packetOperations, channelOperations, sessionOperations, connectionOperations, repairOperations}
 
 // The contract's own errors (PRT-3).
 var (

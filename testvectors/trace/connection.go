@@ -161,7 +161,7 @@ func (c *tracedConnection) event(e contract.ConnectionEvent, step *contract.Conn
 		return c.close(now, e, step)
 	case contract.EventReadChunk:
 		if data, ok := c.conn.ReadChunk(now, nil); ok {
-			chunk := content(data)
+			chunk := Content(data)
 			step.Chunk = &chunk
 		}
 	case contract.EventSend, contract.EventRead, contract.EventSendChunk:

@@ -64,7 +64,7 @@ func receiverEvent(r chunk.ReceiverMachine, e contract.Event, step *contract.Ste
 	case "read":
 		chunk, err := r.Read(now, nil)
 		if step.Error = refusal(err); err == nil {
-			c := content(chunk)
+			c := Content(chunk)
 			step.Chunk = &c
 		}
 	case "poll":

@@ -147,7 +147,7 @@ func dueIsValid(v statemachine.SenderVars, script *script, due []int) bool {
 }
 
 func sentSlice(s codec.Slice) contract.Sent {
-	c := content(s.Data)
+	c := Content(s.Data)
 	return contract.Sent{Type: contract.TypeSlice, ChunkID: s.ChunkID, SliceID: &s.SliceID, NumSlices: &s.NumSlices, Size: &c.Size, CRC32: &c.CRC32}
 }
 

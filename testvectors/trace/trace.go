@@ -44,7 +44,8 @@ func sliceData(chunkID uint16, sliceID, size int, fill *byte) []byte {
 	return Data(chunkID, from+size)[from:]
 }
 
-func content(b []byte) contract.Content {
+// Content stands for data in a trace.
+func Content(b []byte) contract.Content {
 	return contract.Content{Size: len(b), CRC32: crc32.ChecksumIEEE(b)}
 }
 

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
+	"github.com/chunkwire/chunkwire/testvectors/trace"
+)
+
+// This file puts the requests about repair slices to their oracle.
+
+// invalidField is the response to a number that no field holds.
+func invalidField() any { return contract.Answer{Error: repair.InvalidField} }
+
+func outside(v, low, high int64) bool { return v < low || v > high }
+
+func repairRowResponse(q contract.RepairRowRequest) any {
+	if outside(q.NumSlices, 1, repair.MaxSlices) || outside(q.SliceID, q.NumSlices, repair.MaxIDs-1) {
+		return invalidField()
+	}
+	a := contract.RepairRowResponse{Answer: ok}
+	for i := range q.NumSlices {
+		a.Exponents = append(a.Exponents, int(repair.Exponent(q.SliceID-q.NumSlices, i)))
+	}
+	return a
+}
+
+func repairSliceResponse(q contract.RepairSliceRequest) any {
+	if outside(q.ChunkID, 0, 65535) || outside(q.Size, 1, repair.MaxChunk) || outside(q.SliceID, 0, repair.MaxIDs-1) {
+		return invalidField()
+	}
+	return contract.RepairSliceResponse{Answer: ok, Slice: contentOf(repair.Slice(trace.Data(uint16(q.ChunkID), int(q.Size)), q.SliceID))}
+}
+
+func repairRebuildResponse(q contract.RepairRebuildRequest) any {
+	if outside(q.ChunkID, 0, 65535) || outside(q.NumSlices, 1, repair.MaxSlices) || outside(q.LastBytes, 1, repair.SliceSize) ||
+		slices.ContainsFunc(q.SliceIDs, func(id int64) bool { return outside(id, 0, repair.MaxIDs-1) }) {
+		return invalidField()
+	}
+	chunk := trace.Data(uint16(q.ChunkID), int(repair.SliceSize*(q.NumSlices-1)+q.LastBytes))
+	d := repair.NewDecoder(q.NumSlices, q.LastBytes)
+	a := contract.RepairRebuildResponse{Answer: ok}
+	for _, id := range q.SliceIDs {
+		if d.Add(id, repair.Slice(chunk, id)) {
+			a.Added += "1"
+		} else {
+			a.Added += "0"
+		}
+	}
+	if a.Rank = int(d.Rank()); d.Rank() == q.NumSlices {
+		rebuilt, _ := d.Rebuild()
+		content := contentOf(rebuilt)
+		a.Chunk = &content
+	}
+	return a
+}
+
+func newRepairPacket(p repair.Packet) *contract.RepairPacket {
+	c := &contract.RepairPacket{Type: p.Type, ChunkID: p.ChunkID, NumSlices: p.NumSlices}
+	switch p.Type {
+	case repair.TypeAck:
+		c.Have, c.Top = &p.Have, &p.Top
+	case repair.TypeSlice:
+		c.SliceID, c.LastBytes, c.Data = &p.SliceID, &p.LastBytes, pointerTo(hex.EncodeToString(p.Data))
+	}
+	return c
+}
+
+// repairPacketOf is newRepairPacket the other way round.
+func repairPacketOf(c contract.RepairPacket) repair.Packet {
+	p := repair.Packet{Type: c.Type, ChunkID: c.ChunkID, NumSlices: c.NumSlices}
+	switch c.Type {
+	case repair.TypeAck:
+		p.Have, p.Top = *c.Have, *c.Top
+	case repair.TypeSlice:
+		p.SliceID, p.LastBytes, p.Data = *c.SliceID, *c.LastBytes, bytesIn(*c.Data)
+	}
+	return p
+}
+
+// refusedRepair is the response to a packet that is refused, with the sentence that does.
+type refusedRepair struct {
+	contract.Answer
+	sentence string
+}
+
+// repairResponse answers a request to encode or decode a packet.
+func repairResponse(q contract.RepairRequest) any {
+	b, p, err := encodedOrDecoded(q)
+	var refused *repair.Error
+	switch {
+	case errors.As(err, &refused):
+		return refusedRepair{contract.Answer{Error: refused.Code}, refused.Sentence}
+	case q.Packet != nil:
+		return contract.RepairResponse{Answer: ok, Hex: pointerTo(hex.EncodeToString(b))}
+	}
+	return contract.RepairResponse{Answer: ok, Packet: newRepairPacket(p)}
+}
+
+func encodedOrDecoded(q contract.RepairRequest) (b []byte, p repair.Packet, err error) {
+	switch {
+	case q.Packet != nil && q.ProtocolID != nil:
+		b, err = repair.EncodeDatagram(*q.ProtocolID, repairPacketOf(*q.Packet))
+	case q.Packet != nil:
+		b, err = repair.EncodeBody(repairPacketOf(*q.Packet))
+	case q.ProtocolID != nil:
+		p, err = repair.DecodeDatagram(*q.ProtocolID, bytesIn(*q.Hex))
+	default:
+		p, err = repair.DecodeBody(q.Type, bytesIn(*q.Hex))
+	}
+	return b, p, err
+}
+
+// repairAnswers are the oracle's responses to requests about repair slices that a port can read.
+var repairAnswers = answers{
+	contract.OpRepairRow: by(repairRowResponse), contract.OpRepairSlice: by(repairSliceResponse), contract.OpRepairRebuild: by(repairRebuildResponse),
+	contract.OpRepairEncode: by(repairResponse), contract.OpRepairDecode: by(repairResponse),
+	contract.OpRepairSender:   by(func(q contract.RepairSenderRequest) any { return repairSenderResponse(q.Config, q.Events) }),
+	contract.OpRepairReceiver: by(func(q contract.RepairReceiverRequest) any { return repairReceiverResponse(q.Config, q.Events) }),
+}
+
+// addRepair adds a request about repair slices. want is accepted or a code: if the oracle
+// answers something else, or refuses by another sentence than one that the group names, that
+// ends the program.
+func (g *group) addRepair(name string, why about, want string, q, a any) {
+	got, sentence := accepted, ""
+	switch a := a.(type) {
+	case contract.Answer:
+		got = a.Error
+	case refusedRepair:
+		got, sentence = a.Error, a.sentence
+	}
+	if got != want {
+		panic(fmt.Sprintf("%s/%s: the oracle answers %s, the group expects %s", g.file.Group, name, got, want))
+	}
+	if sentence != "" && !slices.Contains(strings.Fields(why.sentences), sentence) {
+		panic(fmt.Sprintf("%s/%s: refused by %s, the group names %s", g.file.Group, name, sentence, why.sentences))
+	}
+	g.addPair(name, why, q, a)
+}
