@@ -64,7 +64,6 @@ func TestEveryEventInEveryStateOfTheSender(t *testing.T) {
 		{"T4", sizeValid, failedSender, submitted(1, sizeValid)},
 		{"T4", sizeInvalid, failedSender, submitted(0, sizeInvalid)},
 		{"T11", ackForeign, failedSender, acked(Ack{ChunkID: 6, NumSlices: 3, Have: 3, Top: 3})},
-		{"T11", ackForeign, failedSender, acked(ackOf(3, 3))},
 		{"T11", ackHold, failedSender, acked(ackOf(0, 0))},
 		{"T16", noSliceDue, due(failedSender), polled(0, noSliceDue)},
 	} {
