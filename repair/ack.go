@@ -7,22 +7,22 @@ import (
 	"github.com/chunkwire/chunkwire/internal/frame"
 )
 
-// MaxAckSize is the size of a datagram that holds an ack, in bytes.
+// MaxAckSize is the size of a datagram that holds an ack, in bytes (RPA-3).
 const MaxAckSize = 14
 
-// Ack reports how much of a chunk has arrived. It always holds the whole state, so any
+// Ack reports how much of a chunk has arrived (section 4.2). It always holds the whole state, so any
 // later ack makes up for a lost one.
 type Ack struct {
 	ChunkID   uint16 // all of its values are valid
 	NumSlices int    // 1..codec.MaxSlices
-	Have      int    // how many independent slices are here: 0..NumSlices
-	Top       int    // the id of the transmission behind the highest that arrived: 0..erasure.MaxIDs-1
+	Have      int    // how many independent slices are here: 0..NumSlices (RPA-2)
+	Top       int    // the id of the transmission behind the highest that arrived: 0..erasure.MaxIDs-1 (RPN-4)
 }
 
 // DatagramSize returns the size in bytes of the datagram that carries a.
 func (a *Ack) DatagramSize() int { return MaxAckSize }
 
-// Validate returns codec.ErrInvalidField when a cannot be represented (RPE-4, RPE-5).
+// Validate returns codec.ErrInvalidField when a cannot be represented (RPE-4 to RPE-6).
 func (a *Ack) Validate() error {
 	switch {
 	case a.NumSlices < 1 || a.NumSlices > codec.MaxSlices:
@@ -43,7 +43,7 @@ func (a *Ack) append(w *bitpack.Writer) {
 	w.Bits(uint32(a.Top), 13)
 }
 
-// ack reads the fields of an ack (RPD-3 to RPD-5).
+// ack reads the fields of an ack (RPD-3 to RPD-6).
 func ack(d *frame.Decoder) (a Ack) {
 	a.ChunkID = uint16(d.Field(16, frame.ChunkIDMissing))
 	a.NumSlices = int(d.Field(8, frame.NumSlicesMissing)) + 1

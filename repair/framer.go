@@ -12,7 +12,8 @@ type Packet struct {
 	Ack   Ack
 }
 
-// Framer encodes and decodes the datagrams of one protocol id. It is a small value that
+// Framer encodes and decodes the datagrams of one protocol id (RPN-1: the frame of
+// section 5 of spec/PROTOCOL.md). It is a small value that
 // may be copied and shared.
 type Framer struct{ frame frame.Frame }
 
@@ -56,7 +57,8 @@ func (f Framer) Append(dst []byte, p Packet) ([]byte, error) {
 	return dst, frame.TypeInvalid.At(0)
 }
 
-// Decode decodes a whole datagram. Slice data points into it.
+// Decode decodes a whole datagram. Slice data points into it. The checks and
+// their order are those of section 4.5 (RPD-6).
 func (f Framer) Decode(datagram []byte) (Packet, error) {
 	d, packetType := f.frame.Open(datagram)
 	p := Packet{Type: codec.Type(packetType)}

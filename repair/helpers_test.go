@@ -33,7 +33,9 @@ func (s *scripted) Begin(f statemachine.Flight) {
 	s.note("begin %d: chunk %d, %d slices, datagrams of %d and %d bytes", f.Now, f.ChunkID, f.NumSlices, f.Bytes, f.LastBytes)
 }
 
-func (s *scripted) Acked(now machine.Micros, have, top int) { s.note("acked %d: %d of %d", now, have, top) }
+func (s *scripted) Acked(now machine.Micros, have, top int) {
+	s.note("acked %d: %d of %d", now, have, top)
+}
 
 func (s *scripted) Held(now machine.Micros) { s.note("held %d", now) }
 
@@ -167,13 +169,6 @@ func ackedSender() *Sender {
 
 func failedSender() *Sender {
 	s := ackedSender()
-	s.Poll(giveUp)
-	return s
-}
-
-// failedUnacked has failed without an ack.
-func failedUnacked() *Sender {
-	s := sentSender()
 	s.Poll(giveUp)
 	return s
 }

@@ -33,7 +33,7 @@ func arrivedAs(id, top, k int) int {
 }
 
 // latestWith returns the highest number up to sent that has an id, or false if there is
-// none (RPN-4).
+// none (RPN-5).
 func latestWith(id, sent, k int) (number int, ok bool) {
 	if id > sent {
 		return 0, false

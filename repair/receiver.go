@@ -23,7 +23,7 @@ type ReceiverConfig struct {
 	Memory *statemachine.Memory
 }
 
-// Receiver is the receiving end of one connection.
+// Receiver is the receiving end of one connection (section 6).
 type Receiver struct {
 	state  statemachine.ReceiverState
 	row    machine.Row
@@ -50,7 +50,7 @@ type Receiver struct {
 	spare    spare
 	readSize int // in READY: the chunk's size in bytes
 
-	acks       acktimer.Timer
+	acks       acktimer.Timer // RPK-2
 	pending    statemachine.PendingAcks
 	heldSlices int // num_slices of the slice that was held last
 
@@ -60,7 +60,7 @@ type Receiver struct {
 	stats statemachine.ReceiverStats
 }
 
-// NewReceiver returns a receiver that waits for its first chunk. It fails with
+// NewReceiver returns a receiver that waits for its first chunk (RPR-1). It fails with
 // machine.ErrConfig.
 func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	giveUp, err := statemachine.CheckGiveUp(cfg.GiveUp)
@@ -74,7 +74,7 @@ func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	return r, nil
 }
 
-// The guards of a receiver.
+// The guards of section 6.3, and of PROTOCOL.md.
 const (
 	anySlice uint8 = iota
 	sliceForeign
@@ -113,7 +113,7 @@ var receiverGuards = []machine.Guard{
 	receiverGivesUp:           {Event: "poll", Text: "give up"},
 }
 
-// The actions of a receiver. Those without a name only count.
+// The actions of section 6.4. Those without a name only count.
 type receiverAction = machine.Action[Receiver, receiverInput]
 
 var (
@@ -150,7 +150,7 @@ const (
 	failed    = statemachine.ReceiverFailed
 )
 
-// receiverTable is the receiver: every transition that there is.
+// receiverTable is the receiver: every transition that there is (section 6.2).
 var receiverTable = machine.NewTable(4, receiverGuards, []receiverTransition{
 	receiverRow("U1", waiting, sliceCompletes, ready, receiverStart, noteTop, store, receiverComplete),
 	receiverRow("U2", waiting, sliceAdds, receiving, receiverStart, noteTop, store),
@@ -201,7 +201,7 @@ func (r *Receiver) step(guard uint8, in receiverInput) {
 // advance takes a time before the latest one as that one (TIM-1).
 func (r *Receiver) advance(now machine.Micros) { r.now = max(r.now, now) }
 
-// HandleSlice takes a slice that arrived at now, and copies its data. It reports whether
+// HandleSlice takes a slice that arrived at now (RCV-1), and copies its data. It reports whether
 // the slice was of this connection: of the current chunk or of the one before (CON-6).
 func (r *Receiver) HandleSlice(now machine.Micros, s Slice) (ours bool) {
 	r.advance(now)
@@ -211,8 +211,8 @@ func (r *Receiver) HandleSlice(now machine.Micros, s Slice) (ours bool) {
 	return guard != sliceForeign
 }
 
-// sliceGuard returns the guard of a slice. Ids of chunks are compared for equality only
-// (CID-3).
+// sliceGuard returns the guard of a slice (RPR-3, RPR-5). Ids of chunks are compared for
+// equality only (CID-3).
 func (r *Receiver) sliceGuard(s *Slice) uint8 {
 	switch {
 	case s.Validate() != nil:
@@ -245,7 +245,7 @@ func addsOr(completes bool) uint8 {
 
 // conflictGuard returns the guard of a slice that disagrees with the fixed num_slices or
 // last_bytes. If the slice that fixed them was forged, nothing more will come of it; after
-// half the time to give up the genuine sender still has the other half (RCV-7).
+// half the time to give up the genuine sender still has the other half (RPR-4).
 func (r *Receiver) conflictGuard(s *Slice) uint8 {
 	switch {
 	case r.now-r.progressAt < r.giveUp/2:
@@ -301,7 +301,7 @@ func (r *Receiver) Deadline() machine.Micros {
 	return r.acks.At
 }
 
-// start begins a chunk; nothing of the one before remains (RCV-10).
+// start begins a chunk; nothing of the one before remains (RPR-7).
 func (r *Receiver) start(in receiverInput) {
 	r.numSlices, r.lastBytes = in.slice.NumSlices, in.slice.LastBytes
 	r.held, r.top = r.held[:0], 0
@@ -312,13 +312,14 @@ func (r *Receiver) start(in receiverInput) {
 	r.acks.StartChunk()
 }
 
-// noteTop notes by which transmission a slice came, whether it adds to the chunk or not.
+// noteTop notes by which transmission a slice came, whether it adds to the chunk or not
+// (RPR-6).
 func (r *Receiver) noteTop(in receiverInput) {
 	r.top = max(r.top, arrivedAs(in.slice.ID, r.top, r.numSlices)+1)
 }
 
 // store keeps a slice that adds to the chunk. Memory comes with each slice, not with what
-// it announces (RCV-11, RCV-18).
+// it announces (RPR-8, RPR-14).
 func (r *Receiver) store(in receiverInput) {
 	r.code.Add(in.slice.ID, in.slice.Data)
 	r.held = append(r.held, in.slice.ID)
@@ -329,7 +330,7 @@ func (r *Receiver) store(in receiverInput) {
 }
 
 // complete rebuilds the current chunk and makes it the previous one; what is acked from
-// now on is all of it, at once, whether it was read or not (RCV-12, ACQ-3).
+// now on is all of it, at once, whether it was read or not (RPR-9, RPK-1).
 func (r *Receiver) complete(receiverInput) {
 	r.rebuild()
 	r.readSize = (r.numSlices-1)*codec.SliceSize + r.lastBytes
@@ -375,7 +376,7 @@ func (r *Receiver) deliver(in receiverInput) {
 }
 
 // sendAck makes the next of the acks that are due, the previous chunk's first
-// (RCV-16). It says all that is here.
+// (RCV-16, RPR-12). It says all that is here (RPA-2, RPN-4).
 func (r *Receiver) sendAck(receiverInput) {
 	switch p := &r.pending; {
 	case p.Previous:
@@ -395,7 +396,7 @@ func (r *Receiver) sendAck(receiverInput) {
 	r.stats.AcksSent++
 }
 
-// drop releases everything that a failed receiver no longer needs (RCV-19).
+// drop releases everything that a failed receiver no longer needs (RPR-13).
 func (r *Receiver) drop(receiverInput) {
 	r.spare.forget(r.memory)
 	r.code.Release()

@@ -7,11 +7,12 @@ import (
 
 // Scheduler decides when the next slice of the chunk in flight goes. It is the interface
 // between the sender's transition table, which every implementation shares, and the rule
-// behind it, which each may choose.
+// behind it, which each may choose (section 5.4).
 //
 // The sender calls Begin once a chunk, then Acked, Held and Next in any order, with times
 // that never run backward. A scheduler must go on sending as time passes while the chunk is
-// not complete (SCH-2), and must name a Deadline by which it does (SCH-3). It counts the
+// not complete (RPX-9), must name a Deadline by which it does (RPX-10), and must let the
+// application limit its rate (RPX-11). It counts the
 // transmissions itself: each true of Next is one, from number 0 on. If it is a
 // statemachine.Rester, Sender.Rest releases its memory.
 type Scheduler interface {
@@ -19,7 +20,8 @@ type Scheduler interface {
 	// datagram's size for each id but that of the last source slice, which has LastBytes.
 	Begin(f statemachine.Flight)
 	// Acked reports how many independent slices have arrived, and the highest number of
-	// a transmission that did, and one. Neither ever falls, and one of them has grown.
+	// a transmission that did, and one. Neither ever falls, and one of them has grown
+	// (RPX-6).
 	Acked(now machine.Micros, have, top int)
 	// Held reports that the peer is there but cannot take the chunk yet. Nothing of it has
 	// been stored.

@@ -23,7 +23,7 @@ type SenderConfig struct {
 	Observe func(statemachine.Observation)
 }
 
-// Sender is the sending end of one connection. One chunk is in flight at a time (CON-2).
+// Sender is the sending end of one connection (section 5). One chunk is in flight at a time (CON-2).
 type Sender struct {
 	state   statemachine.SenderState
 	row     machine.Row
@@ -47,7 +47,7 @@ type Sender struct {
 	stats   statemachine.SenderStats
 }
 
-// NewSender returns an idle sender. It fails with machine.ErrConfig.
+// NewSender returns an idle sender (RPX-1). It fails with machine.ErrConfig.
 func NewSender(cfg SenderConfig) (*Sender, error) {
 	giveUp, err := statemachine.CheckGiveUp(cfg.GiveUp)
 	if err != nil {
@@ -59,7 +59,7 @@ func NewSender(cfg SenderConfig) (*Sender, error) {
 	return &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, sched: cfg.Scheduler, observe: cfg.Observe}, nil
 }
 
-// The guards of a sender.
+// The guards of section 5.3.
 const (
 	anySubmit uint8 = iota
 	sizeValid
@@ -92,7 +92,7 @@ var senderGuards = []machine.Guard{
 	senderGivesUp: {Event: "poll", Text: "give up"},
 }
 
-// The actions of a sender. Those without a name only count.
+// The actions of section 5.3. Those without a name only count.
 type senderAction = machine.Action[Sender, senderInput]
 
 var (
@@ -122,7 +122,7 @@ const (
 	gaveUp  = statemachine.SenderFailed
 )
 
-// senderTable is the sender: every transition that there is.
+// senderTable is the sender: every transition that there is (section 5.2).
 var senderTable = machine.NewTable(3, senderGuards, []senderTransition{
 	senderRow("T1", idle, sizeValid, sending, senderStart),
 	senderRow("T2", idle, sizeInvalid, idle, refuseSize),
@@ -161,7 +161,7 @@ func (s *Sender) step(guard uint8, in senderInput) {
 func (s *Sender) advance(now machine.Micros) { s.now = max(s.now, now) }
 
 // Submit starts the transfer of a chunk of 1..codec.MaxChunkSize bytes. Any number of
-// senders may have the same one. The sender does not copy it: its bytes must stay as they
+// senders may have the same one (RPC-7). The sender does not copy it: its bytes must stay as they
 // are until the sender is idle again (SND-18). Submit fails with
 // statemachine.ErrChunkSize, ErrBusy or ErrGaveUp, and then the sender is as it was.
 func (s *Sender) Submit(now machine.Micros, chunk *erasure.Encoded) error {
@@ -175,7 +175,7 @@ func (s *Sender) Submit(now machine.Micros, chunk *erasure.Encoded) error {
 	return s.refusal
 }
 
-// HandleAck takes an ack that arrived at now. It reports whether the ack was of this
+// HandleAck takes an ack that arrived at now (SND-2). It reports whether the ack was of this
 // connection: of the chunk in flight, or of the one before while the sender is idle
 // (CON-6).
 func (s *Sender) HandleAck(now machine.Micros, a Ack) (ours bool) {
@@ -191,7 +191,7 @@ func (s *Sender) HandleAck(now machine.Micros, a Ack) (ours bool) {
 }
 
 // ackGuard returns the guard of an ack, and its top as a number. What was never sent
-// cannot have arrived.
+// cannot have arrived (RPX-3, RPX-4, SND-22).
 func (s *Sender) ackGuard(a *Ack) (guard uint8, top int) {
 	if a.ChunkID != s.chunkID || a.NumSlices != s.numSlices || a.Validate() != nil {
 		return ackForeign, 0
@@ -253,12 +253,12 @@ func (s *Sender) Rest() {
 	}
 }
 
-// slice returns a slice of the chunk in flight: always the same bytes (SLC-4).
+// slice returns a slice of the chunk in flight: always the same bytes (RPS-4).
 func (s *Sender) slice(id int) Slice {
 	return Slice{ChunkID: s.chunkID, ID: id, NumSlices: s.numSlices, LastBytes: s.chunk.LastBytes(), Data: s.chunk.Slice(id)}
 }
 
-// start begins a chunk; nothing of the one before remains (SND-10).
+// start begins a chunk; nothing of the one before remains (RPX-5).
 func (s *Sender) start(in senderInput) {
 	s.chunk = in.chunk
 	s.numSlices = in.chunk.NumSlices()
@@ -278,7 +278,7 @@ func (s *Sender) hear(senderInput) { s.heardAt = s.now }
 func (s *Sender) held(senderInput) { s.sched.Held(s.now) }
 
 // note takes what an ack has counted, and passes it on to the scheduler. Acks may be lost,
-// doubled and late: each count is kept at its maximum.
+// doubled and late: each count is kept at its maximum (RPX-6).
 func (s *Sender) note(in senderInput) {
 	s.hear(in)
 	before := s.have
@@ -306,10 +306,14 @@ func (s *Sender) complete(in senderInput) {
 	s.numSlices = 0
 }
 
-// drop releases the caller's chunk (SND-15, SND-19).
-func (s *Sender) drop(senderInput) { s.chunk = nil }
+// drop releases the caller's chunk, and forgets what was counted of it (RPX-8, SND-15,
+// SND-19).
+func (s *Sender) drop(senderInput) {
+	s.chunk = nil
+	s.sent, s.have, s.top = 0, 0, 0
+}
 
-// send counts the slice that goes out (SND-14).
+// send sends the slice of the next number (RPX-7).
 func (s *Sender) send(senderInput) {
 	s.out = s.slice(idOf(s.sent, s.numSlices))
 	kind := statemachine.Sent

@@ -7,20 +7,20 @@ import (
 	"github.com/chunkwire/chunkwire/internal/frame"
 )
 
-// Slice is a source slice or a repair slice of a chunk.
+// Slice is a source slice or a repair slice of a chunk (section 4.1).
 type Slice struct {
 	ChunkID   uint16 // all of its values are valid
 	ID        int    // 0..erasure.MaxIDs-1; from NumSlices on it is a repair slice
 	NumSlices int    // 1..codec.MaxSlices
-	LastBytes int    // of the chunk's last source slice: 1..codec.SliceSize
-	Data      []byte // as many as size says
+	LastBytes int    // of the chunk's last source slice: 1..codec.SliceSize (RPS-3)
+	Data      []byte // SliceSize bytes; LastBytes of the last source slice, and of all if there is one (RPS-2)
 }
 
 // Source reports whether the slice is part of the chunk itself.
 func (s *Slice) Source() bool { return s.ID < s.NumSlices }
 
 // size returns the length of the slice's data: a repair slice is as long as the chunk's
-// longest slice (RPC-4).
+// longest slice (RPS-2, RPC-4).
 func (s *Slice) size() int {
 	if s.NumSlices == 1 || s.ID == s.NumSlices-1 {
 		return s.LastBytes
@@ -31,7 +31,8 @@ func (s *Slice) size() int {
 // DatagramSize returns the size in bytes of the datagram that carries s.
 func (s *Slice) DatagramSize() int { return 14 + len(s.Data) }
 
-// Validate returns codec.ErrInvalidField when s cannot be represented (RPE-1 to RPE-3).
+// Validate returns codec.ErrInvalidField when s cannot be represented (RPE-1 to RPE-3,
+// RPE-6).
 func (s *Slice) Validate() error {
 	switch {
 	case s.NumSlices < 1 || s.NumSlices > codec.MaxSlices:
@@ -55,7 +56,7 @@ func (s *Slice) append(w *bitpack.Writer) {
 	w.Bytes(s.Data)
 }
 
-// slice reads the fields of a slice (RPD-1, RPD-2).
+// slice reads the fields of a slice (RPD-1, RPD-2, RPD-6).
 func slice(d *frame.Decoder) (s Slice) {
 	s.ChunkID = uint16(d.Field(16, frame.ChunkIDMissing))
 	s.ID = int(d.Field(13, idMissing))

@@ -8,7 +8,7 @@ import (
 
 // spare is a slice that adds nothing to the chunk, but is an equation that the chunk must
 // fulfill. If it does not, some slice was forged or broken. Nobody can know which one, so
-// this only counts (RPR-9).
+// this only counts (RPR-11).
 type spare struct {
 	data    *[codec.SliceSize]byte // none: nil
 	id      int
@@ -31,7 +31,7 @@ func (p *spare) forget(memory *statemachine.Memory) {
 }
 
 // countDependent counts a slice that follows from those that are here, and keeps the
-// chunk's first if it is a repair slice.
+// chunk's first that is a repair slice (RPR-10, RPR-11).
 func (r *Receiver) countDependent(in receiverInput) {
 	r.stats.Dependent++
 	if r.spare.data == nil && !in.slice.Source() {
@@ -39,7 +39,7 @@ func (r *Receiver) countDependent(in receiverInput) {
 	}
 }
 
-// rebuild makes the chunk of what is held. What a rebuilt last slice has behind the
+// rebuild makes the chunk of what is held (RPC-6), and looks for what was forged. What a rebuilt last slice has behind the
 // chunk's end is 0 (RPC-4).
 func (r *Receiver) rebuild() {
 	all := r.code.Rebuild()
@@ -56,7 +56,7 @@ func (r *Receiver) rebuild() {
 }
 
 // compareSpare compares the first repair slice that comes after its chunk was complete, as
-// long as the chunk is here.
+// long as the chunk is here (RPR-11).
 func (r *Receiver) compareSpare(in receiverInput) {
 	s := &in.slice
 	lastBytes := (r.readSize-1)%codec.SliceSize + 1

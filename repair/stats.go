@@ -5,19 +5,19 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// SenderVars are the variables of a sender.
+// SenderVars are the variables of section 5.1.
 type SenderVars struct {
 	State     statemachine.SenderState
 	Row       machine.Row    // of the latest transition; empty before the first
 	ChunkID   uint16         // of the chunk in flight, or of the next one
 	NumSlices int            // of the chunk in flight; 0 while there is none
-	Sent      int            // transmissions of it
+	Sent      int            // transmissions of it; 0 while there is none
 	Have      int            // independent slices that the peer has
 	Top       int            // the highest number that arrived, and one
 	HeardAt   machine.Micros // the latest sign that the peer is there
 }
 
-// Vars returns the sender's variables. Sent, Have and Top stay until the next chunk.
+// Vars returns the sender's variables.
 func (s *Sender) Vars() SenderVars {
 	return SenderVars{s.state, s.row, s.chunkID, s.numSlices, s.sent, s.have, s.top, s.heardAt}
 }
@@ -40,7 +40,7 @@ func (s *Sender) Stats() statemachine.SenderStats {
 	return st
 }
 
-// ReceiverVars are the variables of a receiver.
+// ReceiverVars are the variables of section 6.1.
 type ReceiverVars struct {
 	State          statemachine.ReceiverState
 	Row            machine.Row              // of the latest transition; empty before the first
