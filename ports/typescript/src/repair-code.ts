@@ -184,12 +184,14 @@ export class RepairDecoder {
   /** The chunk, once it is complete, and whether what counts as filled up came out as zeros. */
   rebuild(): { readonly chunk: Uint8Array; readonly isConsistent: boolean } {
     this.#solve();
+    const tail = toBytes(this.#slices[this.numSlices - 1] ?? new Uint32Array(WORDS), SLICE_SIZE).subarray(this.lastBytes);
+    const isConsistent = tail.every((byte) => byte === 0);
+    tail.fill(0);
     const chunk = new Uint8Array(SLICE_SIZE * this.numSlices);
     this.#slices.forEach((words, i) => {
       if (words !== undefined) chunk.set(toBytes(words, SLICE_SIZE), SLICE_SIZE * i);
     });
-    const size = SLICE_SIZE * (this.numSlices - 1) + this.lastBytes;
-    return { chunk: chunk.slice(0, size), isConsistent: chunk.subarray(size).every((byte) => byte === 0) };
+    return { chunk: chunk.slice(0, SLICE_SIZE * (this.numSlices - 1) + this.lastBytes), isConsistent };
   }
 
   /** Whether these are the data of a repair slice of the chunk, once that was rebuilt. */
