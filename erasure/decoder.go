@@ -16,10 +16,11 @@ type Pool interface {
 // Decoder rebuilds a chunk from any k independent ids. The zero value is ready for Begin,
 // and holds no ids before it. It is not safe for concurrent use.
 //
-// While it holds n ids, r of them repair slices that came when m source slices were
-// missing, it has n blocks of its pool, and if r is not 0 one block and the rows: r times
-// m bytes, where m is rounded up to a multiple of 32 and no row crosses a block.
-// [Decoder.Add] takes 8 blocks more at most and gives them back, [Decoder.Rebuild] 72.
+// Of its pool it has a block for each id that is held; and if r of these are repair slices,
+// the first of which came when m source slices were missing, an index of one block and the
+// rows: r times m bytes, m rounded up to a multiple of 32, and no row crosses a block.
+// [Decoder.Add] takes 8 blocks more at most, [Decoder.Rebuild] 32 and one for each repair
+// slice, and both give them back.
 type Decoder struct {
 	pool      Pool
 	numSlices int
@@ -134,8 +135,7 @@ func (d *Decoder) Matches(id int, data []byte) bool {
 	s := d.pool.Take()
 	defer d.pool.Put(s)
 	clear(s[:])
-	all := bitset.FirstN(d.numSlices)
-	d.addSum(s, id-d.numSlices, all)
+	d.addSum(s, id-d.numSlices, bitset.FirstN(d.numSlices))
 	return bytes.Equal(s[:d.size(id)], data)
 }
 

@@ -152,7 +152,7 @@ func (m *matrix) express(j int, d *Decoder, memory *scratch) {
 			next[column] = powers[a[slice]]
 		}
 	}
-	s := sums{memory: [exponents][]byte(memory.vectors[:])}
+	s := memory.sums()
 	for row, column := range m.columnOf() {
 		s.add(int(a[m.sliceOf()[column]]), m.row(row))
 	}
@@ -176,7 +176,7 @@ func (m *matrix) exchange(row, column int, memory *scratch) {
 	r := m.row(row)
 	factor := inverse(r[column])
 	r[column] = 1
-	products := multiples{[16][]byte(memory.vectors[:16]), [16][]byte(memory.vectors[16:])}
+	products := memory.multiples()
 	products.of(r)
 	clear(r)
 	products.addTo(r, factor)

@@ -24,3 +24,11 @@ func (s *scratch) put(p Pool) {
 		p.Put((*[SliceSize]byte)(s.vectors[n][:SliceSize]))
 	}
 }
+
+// multiples returns multiples in this memory.
+func (s *scratch) multiples() multiples {
+	return multiples{[16][]byte(s.vectors[:16]), [16][]byte(s.vectors[16:])}
+}
+
+// sums returns sums in this memory.
+func (s *scratch) sums() sums { return sums{memory: [exponents][]byte(s.vectors[:])} }
