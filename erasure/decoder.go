@@ -6,8 +6,8 @@ import (
 	"github.com/chunkwire/chunkwire/bitset"
 )
 
-// Pool is where a Decoder has all its memory from, rows and scratch included. Blocks may
-// hold anything when they are taken.
+// Pool is where a Decoder has its memory from, rows and scratch included. Blocks may hold
+// anything when they are taken.
 type Pool interface {
 	Take() *[SliceSize]byte
 	Put(*[SliceSize]byte)
@@ -15,25 +15,36 @@ type Pool interface {
 
 // Decoder rebuilds a chunk from any k independent ids. The zero value is ready for Begin,
 // and holds no ids before it. It is not safe for concurrent use.
+//
+// While it holds n ids, r of them repair slices that came when m source slices were
+// missing, it has n blocks of its pool, and if r is not 0 one block and the rows: r times
+// m bytes, where m is rounded up to a multiple of 32 and no row crosses a block.
+// [Decoder.Add] takes 8 blocks more at most and gives them back, [Decoder.Rebuild] 72.
 type Decoder struct {
 	pool      Pool
 	numSlices int
 	lastBytes int
-	sources   bitset.Set         // source slices that are here
-	slices    []*[SliceSize]byte // at the place of each slice: it, or a repair slice for it
+	sources   bitset.Set         // the source slices that are here
+	slices    []*[SliceSize]byte // each source slice, or the repair slice that is held for it
 	matrix    matrix
 	rebuilt   bool
 }
 
+// fewSlices is for how many slices an idle decoder keeps its table.
+const fewSlices = 32
+
 // Begin makes the decoder ready for a chunk of 1 to 256 slices, the last of 1 to 1,024
-// bytes. What it held is given back. With other numbers it holds no ids.
+// bytes, and gives back what it held. With other numbers it does no more than that.
 func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
 	d.Release()
 	if numSlices < 1 || numSlices > MaxSlices || lastBytes < 1 || lastBytes > SliceSize {
 		return
 	}
 	d.pool, d.numSlices, d.lastBytes = p, numSlices, lastBytes
-	d.slices = append(d.slices, make([]*[SliceSize]byte, numSlices)...)
+	if cap(d.slices) < numSlices {
+		d.slices = make([]*[SliceSize]byte, numSlices)
+	}
+	d.slices = d.slices[:numSlices]
 }
 
 // Release gives all memory back. The slices of Rebuild must not be used after it.
@@ -44,8 +55,12 @@ func (d *Decoder) Release() {
 			d.pool.Put(s)
 		}
 	}
+	table := d.slices[:0]
 	clear(d.slices)
-	*d = Decoder{slices: d.slices[:0], matrix: d.matrix}
+	if cap(table) > fewSlices {
+		table = nil
+	}
+	*d = Decoder{slices: table}
 }
 
 // Rank returns how many independent ids are held.
@@ -59,56 +74,38 @@ func (d *Decoder) Has(id int) bool {
 	return d.matrix.has(id)
 }
 
-// Add takes the slice with an id, and copies its data. It returns false, and holds nothing
-// of it, if the rows of the ids that are held determine its own: then it would add nothing.
-// So it does with what is no id. Data that are too short count as filled up with zeros.
+// Add takes the slice with an id, and copies its data: what is too short counts as filled
+// up with zeros. It returns false, and holds nothing of it, if its row follows from those
+// of the ids that are held, as that of an id does that is held; and if it is no id.
 func (d *Decoder) Add(id int, data []byte) bool {
-	switch {
-	case id < 0 || id >= MaxIDs || d.Rank() == d.numSlices:
-		return false
-	case id < d.numSlices:
-		return d.addSource(id, data)
-	}
-	return d.addRepair(id, data)
-}
-
-func (d *Decoder) addSource(id int, data []byte) bool {
-	if d.sources.Has(id) {
+	if id < 0 || id >= MaxIDs || d.Rank() == d.numSlices || d.Has(id) {
 		return false
 	}
-	if d.slices[id] == nil {
-		d.matrix.drop(id)
-	} else {
-		p := d.matrix.move(id, d.slices)
-		if p < 0 {
-			return false
-		}
-		d.slices[p] = d.slices[id]
-	}
-	d.sources.Add(id)
-	d.slices[id] = d.copy(data)
-	return true
-}
-
-func (d *Decoder) addRepair(id int, data []byte) bool {
-	if d.matrix.has(id) {
+	place := d.place(id)
+	if place < 0 {
 		return false
 	}
-	if d.matrix.rows == 0 {
-		d.matrix.begin(d)
-	}
-	p := d.matrix.add(id, d)
-	if p < 0 {
-		return false
-	}
-	d.slices[p] = d.copy(data)
-	return true
-}
-
-func (d *Decoder) copy(data []byte) *[SliceSize]byte {
 	s := d.pool.Take()
 	clear(s[copy(s[:], data):])
-	return s
+	d.slices[place] = s
+	if id < d.numSlices {
+		d.sources.Add(id)
+	}
+	return true
+}
+
+// place returns where the slice with an id is to be held: as a source slice, or for one. It
+// is -1 if its row follows from what is held.
+func (d *Decoder) place(id int) int {
+	switch {
+	case id >= d.numSlices:
+		return d.matrix.add(id, d)
+	case d.slices[id] == nil:
+		d.matrix.know(id)
+	case !d.matrix.move(id, d):
+		return -1
+	}
+	return id
 }
 
 // Rebuild returns all slices in order, the last filled up with zeros, once Rank is their
@@ -125,39 +122,27 @@ func (d *Decoder) Rebuild() []*[SliceSize]byte {
 	return d.slices
 }
 
-// Matches reports whether the slice with an id has these data, in the chunk as it was
-// rebuilt. It is false before Rebuild.
+// Matches reports whether the slice with an id has these data in the chunk that Rebuild
+// returned. It is false before.
 func (d *Decoder) Matches(id int, data []byte) bool {
-	if !d.rebuilt || id < 0 || id >= MaxIDs {
+	switch {
+	case !d.rebuilt || id < 0 || id >= MaxIDs:
 		return false
-	}
-	if id < d.numSlices {
+	case id < d.numSlices:
 		return bytes.Equal(d.slices[id][:d.size(id)], data)
 	}
-	var a [MaxSlices]byte
-	coefficients(a[:d.numSlices], id-d.numSlices)
 	s := d.pool.Take()
 	defer d.pool.Put(s)
 	clear(s[:])
-	d.addSum(s, a[:d.numSlices])
+	all := bitset.FirstN(d.numSlices)
+	d.addSum(s, id-d.numSlices, all)
 	return bytes.Equal(s[:d.size(id)], data)
 }
 
 // size returns the size of the slice with an id.
 func (d *Decoder) size(id int) int {
-	if id == d.numSlices-1 || d.numSlices == 1 {
+	if d.numSlices == 1 || id == d.numSlices-1 {
 		return d.lastBytes
 	}
 	return SliceSize
-}
-
-// addSum adds slice i times x^a[i], for all i that are not absent.
-func (d *Decoder) addSum(dst *[SliceSize]byte, a []byte) {
-	var s sum
-	for i := range a {
-		s.vectors[i] = d.slices[i][:]
-	}
-	var sorted sorting
-	s.sort(&sorted, a)
-	s.addTo(dst[:])
 }

@@ -87,16 +87,18 @@ func (e *Encoded) begin() *repairs {
 
 // sum makes repair slice j (RPC-4).
 func (e *Encoded) sum(r *repairs, j int) *[SliceSize]byte {
-	var s sum
-	last := e.NumSlices() - 1
-	for i := range last {
-		s.vectors[i] = e.chunk[i*SliceSize : (i+1)*SliceSize]
+	var s sums
+	var memory [exponents][SliceSize]byte
+	for n := range memory {
+		s.memory[n] = memory[n][:]
 	}
-	s.vectors[last] = r.last[:]
 	var a [MaxSlices]byte
+	last := e.NumSlices() - 1
 	coefficients(a[:last+1], j)
-	var sorted sorting
-	s.sort(&sorted, a[:last+1])
+	for i, power := range a[:last] {
+		s.add(int(power), e.chunk[i*SliceSize:(i+1)*SliceSize])
+	}
+	s.add(int(a[last]), r.last[:])
 	out := new([SliceSize]byte)
 	s.addTo(out[:])
 	return out

@@ -5,75 +5,53 @@ import (
 	"encoding/binary"
 )
 
-// matrix says what the repair slices that are held say about the source slices that are
+// matrix is what the repair slices that are held say about the source slices that are
 // missing. Its columns are the slices that were missing when the first repair slice came.
-// A column is in one of three states:
+// A column is
 //
-//   - known: the source slice has come since. All its entries are 0.
-//   - free: nothing is held for the slice.
-//   - solved: a repair slice is held for it, and a row belongs to it.
+//   - known, if the source slice has come since: all its entries are 0;
+//   - solved, if a repair slice is held for it, and a row belongs to it;
+//   - free otherwise.
 //
-// A row is the source slice of its column, as a sum: over the free columns of their source
-// slices, and over the solved columns of the repair slices that are held for them. When no
-// column is free the rows are the inverse of the matrix of coefficients.
+// A row says what the source slice of its column is: the sum, over the free columns, of its
+// entries times their source slices, and over the solved columns of its entries times the
+// repair slices that are held for them, without the known source slices in these. When no
+// column is free, the rows are the inverse of the matrix of coefficients.
 type matrix struct {
 	columns int
 	rows    int
-	stride  int                // bytes of a row: columns, rounded up to strips
-	index   *[SliceSize]byte   // ids of the rows, columns of the rows, slices of the columns
+	stride  int // from a row to the next, in bytes
+	index   *[SliceSize]byte
 	blocks  []*[SliceSize]byte // the rows
 }
 
-// The parts of index.
+// index has the id and the column of each row, and the slice of each column.
 const (
-	indexIDs     = 0
-	indexColumns = 2 * MaxSlices
-	indexSlices  = 3 * MaxSlices
+	rowID       = 0
+	rowColumn   = 2 * MaxSlices
+	columnSlice = 3 * MaxSlices
 )
 
 func (m *matrix) id(row int) int {
-	return int(binary.LittleEndian.Uint16(m.index[indexIDs+2*row:]))
+	return int(binary.LittleEndian.Uint16(m.index[rowID+2*row:]))
+}
+
+func (m *matrix) setID(row, id int) {
+	binary.LittleEndian.PutUint16(m.index[rowID+2*row:], uint16(id))
 }
 
 // columnOf returns the columns of the rows.
-func (m *matrix) columnOf() []byte { return m.index[indexColumns:][:m.rows] }
+func (m *matrix) columnOf() []byte { return m.index[rowColumn:][:m.rows] }
 
 // sliceOf returns the slices of the columns.
-func (m *matrix) sliceOf() []byte { return m.index[indexSlices:][:m.columns] }
+func (m *matrix) sliceOf() []byte { return m.index[columnSlice:][:m.columns] }
 
-// row returns a row that has been added, or is the next.
+// row returns a row, or the memory of the next one.
 func (m *matrix) row(n int) []byte {
 	each := SliceSize / m.stride
 	return m.blocks[n/each][n%each*m.stride:][:m.stride]
 }
 
-// begin takes the slices that are missing for columns. There are no rows yet.
-func (m *matrix) begin(d *Decoder) {
-	m.columns = 0
-	if m.index == nil {
-		m.index = d.pool.Take()
-	}
-	for i, s := range d.slices {
-		if s == nil {
-			m.index[indexSlices+m.columns] = byte(i)
-			m.columns++
-		}
-	}
-	m.stride = (m.columns + strip - 1) / strip * strip
-}
-
-func (m *matrix) release(p Pool) {
-	if m.index != nil {
-		p.Put(m.index)
-	}
-	for _, b := range m.blocks {
-		p.Put(b)
-	}
-	clear(m.blocks)
-	*m = matrix{blocks: m.blocks[:0]}
-}
-
-// has reports whether there is a row of a repair slice.
 func (m *matrix) has(id int) bool {
 	for row := range m.rows {
 		if m.id(row) == id {
@@ -83,8 +61,55 @@ func (m *matrix) has(id int) bool {
 	return false
 }
 
-// drop makes a free column known.
-func (m *matrix) drop(slice int) {
+// begin makes the slices that are missing columns.
+func (m *matrix) begin(d *Decoder) {
+	m.index = d.pool.Take()
+	for i, s := range d.slices {
+		if s == nil {
+			m.index[columnSlice+m.columns] = byte(i)
+			m.columns++
+		}
+	}
+	m.stride = (m.columns + wide - 1) / wide * wide
+	each := SliceSize / m.stride
+	m.blocks = make([]*[SliceSize]byte, 0, (m.columns+each-1)/each)
+}
+
+func (m *matrix) release(p Pool) {
+	if m.index != nil {
+		p.Put(m.index)
+	}
+	for _, b := range m.blocks {
+		p.Put(b)
+	}
+	*m = matrix{}
+}
+
+// add adds the row of a repair slice, and returns the source slice for which it is held; or
+// -1 if the row follows from what is held.
+func (m *matrix) add(id int, d *Decoder) int {
+	if m.rows == 0 {
+		m.begin(d)
+	}
+	if m.rows == len(m.blocks)*(SliceSize/m.stride) {
+		m.blocks = append(m.blocks, d.pool.Take())
+	}
+	memory := takeScratch(d.pool, 32, m.stride)
+	defer memory.put(d.pool)
+	m.express(id-d.numSlices, d, &memory)
+	column := m.freeColumn(m.rows, d)
+	if column < 0 {
+		return -1
+	}
+	m.setID(m.rows, id)
+	m.rows++
+	m.columnOf()[m.rows-1] = byte(column)
+	m.exchange(m.rows-1, column, &memory)
+	return int(m.sliceOf()[column])
+}
+
+// know makes a free column known, if the slice is a column.
+func (m *matrix) know(slice int) {
 	if m.rows == 0 {
 		return
 	}
@@ -94,45 +119,30 @@ func (m *matrix) drop(slice int) {
 	}
 }
 
-// move makes a solved column known. Its row, and the repair slice that is held for it, go
-// to a free column whose slice it returns; or it returns -1 if there is none, because the
-// slice follows from what is held.
-func (m *matrix) move(slice int, held []*[SliceSize]byte) int {
+// move makes a solved column known: its row, and the repair slice that is held for it, go to
+// a free column. It returns false if the row has none, because the slice follows from what
+// is held.
+func (m *matrix) move(slice int, d *Decoder) bool {
 	from := bytes.IndexByte(m.sliceOf(), byte(slice))
 	row := bytes.IndexByte(m.columnOf(), byte(from))
-	to := m.pivot(row, held)
+	to := m.freeColumn(row, d)
 	if to < 0 {
-		return -1
+		return false
 	}
-	m.exchange(row, to)
+	memory := takeScratch(d.pool, 32, m.stride)
+	defer memory.put(d.pool)
+	m.exchange(row, to, &memory)
 	for n := range m.rows {
 		r := m.row(n)
 		r[to], r[from] = r[from], 0
 	}
 	m.columnOf()[row] = byte(to)
-	return int(m.sliceOf()[to])
+	d.slices[m.sliceOf()[to]] = d.slices[slice]
+	return true
 }
 
-// add adds the row of a repair slice, and returns the slice for which it is held; or it
-// returns -1 if the row follows from what is held.
-func (m *matrix) add(id int, d *Decoder) int {
-	if m.rows/(SliceSize/m.stride) == len(m.blocks) {
-		m.blocks = append(m.blocks, d.pool.Take())
-	}
-	m.express(id-d.numSlices, d)
-	to := m.pivot(m.rows, d.slices)
-	if to < 0 {
-		return -1
-	}
-	binary.LittleEndian.PutUint16(m.index[indexIDs+2*m.rows:], uint16(id))
-	m.rows++
-	m.columnOf()[m.rows-1] = byte(to)
-	m.exchange(m.rows-1, to)
-	return int(m.sliceOf()[to])
-}
-
-// express makes the next row repair slice j, as a sum of what the columns stand for.
-func (m *matrix) express(j int, d *Decoder) {
+// express makes the next row repair slice j, as a sum over the columns.
+func (m *matrix) express(j int, d *Decoder, memory *scratch) {
 	var a [MaxSlices]byte
 	coefficients(a[:d.numSlices], j)
 	next := m.row(m.rows)
@@ -142,51 +152,40 @@ func (m *matrix) express(j int, d *Decoder) {
 			next[column] = powers[a[slice]]
 		}
 	}
-	var s sum
-	var ofRow [MaxSlices]byte
+	s := sums{memory: [exponents][]byte(memory.vectors[:])}
 	for row, column := range m.columnOf() {
-		s.vectors[row] = m.row(row)
-		ofRow[row] = a[m.sliceOf()[column]]
+		s.add(int(a[m.sliceOf()[column]]), m.row(row))
 	}
-	var sorted sorting
-	s.sort(&sorted, ofRow[:m.rows])
 	s.addTo(next)
 }
 
-// pivot returns a free column in which a row is not 0, or -1.
-func (m *matrix) pivot(row int, held []*[SliceSize]byte) int {
+// freeColumn returns a free column in which a row is not 0, or -1.
+func (m *matrix) freeColumn(row int, d *Decoder) int {
 	r := m.row(row)
 	for column, slice := range m.sliceOf() {
-		if held[slice] == nil && r[column] != 0 {
+		if d.slices[slice] == nil && r[column] != 0 {
 			return column
 		}
 	}
 	return -1
 }
 
-// exchange solves a row for the slice of a column, and puts it into the other rows.
-func (m *matrix) exchange(row, column int) {
+// exchange solves a row for the source slice of a column, and puts it into the other rows:
+// what the row was before is then what the column stands for.
+func (m *matrix) exchange(row, column int, memory *scratch) {
 	r := m.row(row)
 	factor := inverse(r[column])
 	r[column] = 1
-	multiply(r, factor)
+	products := multiples{[16][]byte(memory.vectors[:16]), [16][]byte(memory.vectors[16:])}
+	products.of(r)
+	clear(r)
+	products.addTo(r, factor)
+	products.of(r)
 	for n := range m.rows {
-		if other := m.row(n); n != row && other[column] != 0 {
+		if other := m.row(n); n != row {
 			factor := other[column]
 			other[column] = 0
-			addProduct(other, r, factor)
+			products.addTo(other, factor)
 		}
-	}
-}
-
-func multiply(v []byte, factor byte) {
-	for i := range v {
-		v[i] = times(v[i], factor)
-	}
-}
-
-func addProduct(dst, v []byte, factor byte) {
-	for i := range v {
-		dst[i] ^= times(v[i], factor)
 	}
 }

@@ -17,17 +17,17 @@ const (
 // chooseCopy returns the flying slice to send once more, or none (CPY-1).
 func (s *Scheduler) chooseCopy(now machine.Micros) int {
 	worthy := s.worthy()
-	if worthy.Empty() || s.rtt.Known == rtt.Unknown || !s.profile.has(ruleCopies) {
+	if worthy.Empty() || s.path.RTT.Known == rtt.Unknown || !s.profile.has(ruleCopies) {
 		return none
 	}
 	each := min(mostSent, s.copyBudget()/s.unacked.Count())
-	if delay, _ := s.rtt.Delay(); each < 2 || now-s.newsAt > silence*delay && s.profile.has(ruleQuiet) {
+	if delay, _ := s.path.RTT.Delay(); each < 2 || now-s.newsAt > silence*delay && s.profile.has(ruleQuiet) {
 		return none
 	}
 	best := none
 	for id := range worthy.All() {
 		t := &s.slices[id]
-		if 1+int(t.copies) < min(each, s.worth(t)) && now-t.mainAt < s.rtt.Smoothed/2 &&
+		if 1+int(t.copies) < min(each, s.worth(t)) && now-t.mainAt < s.path.RTT.Smoothed/2 &&
 			(best < 0 || older(t, &s.slices[best])) {
 			best = id
 		}

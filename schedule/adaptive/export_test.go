@@ -1,27 +1,30 @@
 package adaptive
 
+import "github.com/chunkwire/chunkwire/schedule/control"
+
 // Rules that a test can switch off, by what RECOVERY.md calls them.
 var Rules = []struct {
 	ID, Name string
 	rule     rule
+	pace     control.Rule
 }{
-	{"WIN-1", "first window of 64", ruleFirst},
-	{"RAT-3", "what was overtaken counts", ruleOvertaking},
-	{"RAT-4", "no sample while dry", ruleBusy},
-	{"PAC-2", "7/8 of the rate's interval", ruleHeadroom},
-	{"LOS-3", "patience with reordering", rulePatience},
-	{"EST-3", "round trips from resends", ruleResentRTT},
-	{"EST-5", "15/16 of the smallest", ruleSlack},
-	{"PTO-1", "a timer for each slice", ruleEachTimer},
-	{"PTO-2", "newly acked slices put the timer off", ruleSettle},
-	{"PTO-4", "the newest first", ruleNewest},
-	{"CPY-1", "copies", ruleCopies},
-	{"CPY-3", "no copies into silence", ruleQuiet},
-	{"WIN-4", "a look without the queue", ruleDrain},
+	{"WIN-1", "first window of 64", 0, control.First},
+	{"RAT-3", "what was overtaken counts", 0, control.Overtaking},
+	{"RAT-4", "no sample while dry", 0, control.Busy},
+	{"PAC-2", "7/8 of the rate's interval", 0, control.Headroom},
+	{"LOS-3", "patience with reordering", rulePatience, 0},
+	{"EST-3", "round trips from resends", ruleResentRTT, 0},
+	{"EST-5", "15/16 of the smallest", ruleSlack, 0},
+	{"PTO-1", "a timer for each slice", ruleEachTimer, 0},
+	{"PTO-2", "newly acked slices put the timer off", ruleSettle, 0},
+	{"PTO-4", "the newest first", ruleNewest, 0},
+	{"CPY-1", "copies", ruleCopies, 0},
+	{"CPY-3", "no copies into silence", ruleQuiet, 0},
+	{"WIN-4", "a look without the queue", 0, control.Drain},
 }
 
 // Without returns the profile without a rule of Rules.
 func (p Profile) Without(i int) Profile {
-	p.without = Rules[i].rule
+	p.without, p.paceWithout = Rules[i].rule, Rules[i].pace
 	return p
 }

@@ -16,7 +16,7 @@ func (s *Scheduler) arrivedAs(now machine.Micros, id int) uint32 {
 	switch {
 	case t.resends == 0:
 		return t.main
-	case s.rtt.Known != rtt.Measured:
+	case s.path.RTT.Known != rtt.Measured:
 		return uint32(t.first) // it can be either: this one claims less
 	case !s.lost.Has(id) && now-t.mainAt >= s.least():
 		return t.main
@@ -31,7 +31,7 @@ func (s *Scheduler) wasSpurious(now machine.Micros, id int) {
 	s.stats.Spurious++
 	s.report(statemachine.Spurious, now, id, 0)
 	if !s.byTimer.Has(id) && t.resends == 1 && s.profile.has(rulePatience) {
-		s.patience = max(s.patience, min(rtt.Clip(now-t.firstAt)*9/8, s.rtt.Smoothed*3/2))
+		s.patience = max(s.patience, min(rtt.Clip(now-t.firstAt)*9/8, s.path.RTT.Smoothed*3/2))
 	}
 }
 

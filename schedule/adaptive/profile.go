@@ -1,10 +1,6 @@
 package adaptive
 
-import (
-	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/statemachine"
-)
+import "github.com/chunkwire/chunkwire/schedule/control"
 
 // Profile sets the pace of a Scheduler (section 10).
 type Profile struct {
@@ -17,7 +13,8 @@ type Profile struct {
 	spread bool // slices that were sent once are copied, too (PRO-3)
 	fixed  bool // MaxRate is the rate, and nothing is learned of it (PRO-4)
 
-	without rule // for ablation
+	without     rule         // for ablation
+	paceWithout control.Rule // the same
 }
 
 // Adaptive returns the default profile: it learns the rate of the path.
@@ -38,35 +35,19 @@ func Fixed(rate int64) Profile { return Profile{Name: "fixed", MaxRate: rate, fi
 type rule uint16
 
 const (
-	ruleCopies     rule = 1 << iota // CPY-1
-	rulePatience                    // LOS-3
-	ruleOvertaking                  // RAT-3
-	ruleBusy                        // RAT-4
-	ruleResentRTT                   // EST-3
-	ruleSlack                       // EST-5
-	ruleNewest                      // PTO-4
-	ruleEachTimer                   // PTO-1
-	ruleSettle                      // PTO-2
-	ruleHeadroom                    // PAC-2
-	ruleFirst                       // WIN-1
-	ruleQuiet                       // CPY-3
-	ruleDrain                       // WIN-4
+	ruleCopies    rule = 1 << iota // CPY-1
+	rulePatience                   // LOS-3
+	ruleResentRTT                  // EST-3
+	ruleSlack                      // EST-5
+	ruleNewest                     // PTO-4
+	ruleEachTimer                  // PTO-1
+	ruleSettle                     // PTO-2
+	ruleQuiet                      // CPY-3
 )
 
 func (p *Profile) has(r rule) bool { return p.without&r == 0 }
 
-// check returns an error for a figure that is not allowed.
-func (p *Profile) check() error {
-	if p.fixed && p.MaxRate == 0 {
-		return machine.ConfigError("Profile.MaxRate", p.MaxRate, "a rate for the profile fixed")
-	}
-	return statemachine.CheckRate("Profile.MaxRate", p.MaxRate)
-}
-
-// perSlice returns the least nanoseconds between two slices at MaxRate.
-func (p *Profile) perSlice() int64 {
-	if p.MaxRate == 0 {
-		return 0
-	}
-	return (codec.MaxDatagramSize + codec.HeaderBytes) * 8_000_000_000 / p.MaxRate
+// pace returns what the profile says of the pace.
+func (p *Profile) pace() control.Config {
+	return control.Config{MaxRate: p.MaxRate, Burst: p.burst, Fixed: p.fixed, Without: p.paceWithout}
 }

@@ -7,30 +7,14 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// roundTrip is the estimate of PROTOCOL.md, 9.3, with the smallest round trip that
-// section 3 of RECOVERY.md adds.
-type roundTrip struct {
-	rtt.Estimator
-	lowest minRTT // of unambiguous samples
-}
-
-// clean takes a sample of a slice that was sent once (EST-2).
-func (e *roundTrip) clean(now, r machine.Micros) {
-	e.lowest.add(now, max(rtt.Clip(r), 1), e.Smoothed)
-	e.Sample(r)
-}
-
-// min returns the smallest clean sample of late (EST-6); 0 if there is none.
-func (e *roundTrip) min() machine.Micros { return e.lowest.value }
-
 // least returns the shortest time in which an ack can come back. A
 // little less than the smallest sample, since a sample may hold the receiver's
 // delay (EST-5).
 func (s *Scheduler) least() machine.Micros {
 	if !s.profile.has(ruleSlack) {
-		return s.rtt.min()
+		return s.path.RTT.Min()
 	}
-	return s.rtt.min() * 15 / 16
+	return s.path.RTT.Min() * 15 / 16
 }
 
 // sampleRTT takes at most one sample from an ack: of the newest slice that was
@@ -42,7 +26,7 @@ func (s *Scheduler) sampleRTT(now machine.Micros, news bitset.Set) {
 		switch t := &s.slices[id]; {
 		case t.once():
 			once = s.newer(once, id)
-		case s.rtt.Known == rtt.Measured && s.isSample(t, now-t.mainAt):
+		case s.path.RTT.Known == rtt.Measured && s.isSample(t, now-t.mainAt):
 			again = s.newer(again, id)
 		default:
 			bound = s.newer(bound, id)
@@ -51,14 +35,14 @@ func (s *Scheduler) sampleRTT(now machine.Micros, news bitset.Set) {
 	switch {
 	case once >= 0:
 		r := now - s.slices[once].lastAt
-		s.rtt.clean(now, r)
+		s.path.RTT.Clean(now, r)
 		s.report(statemachine.MeasuredRTT, now, once, r)
 	case again >= 0 && s.profile.has(ruleResentRTT):
 		r := now - s.slices[again].mainAt
-		s.rtt.Smooth(r)
+		s.path.RTT.Smooth(r)
 		s.report(statemachine.MeasuredRTT, now, again, r)
 	case bound >= 0: // nothing asks for it once the round trip is measured (RTT-6)
-		s.rtt.Bound(now - s.slices[bound].firstAt)
+		s.path.RTT.Bound(now - s.slices[bound].firstAt)
 	}
 }
 
@@ -66,7 +50,7 @@ func (s *Scheduler) sampleRTT(now machine.Micros, news bitset.Set) {
 // round trip: it can be one, and if there were copies, of which any may have
 // arrived first, it is a bound that lowers the estimate (EST-3).
 func (s *Scheduler) isSample(t *transmissions, r machine.Micros) bool {
-	return r >= s.least() && (t.copies == 0 || r < s.rtt.Smoothed)
+	return r >= s.least() && (t.copies == 0 || r < s.path.RTT.Smoothed)
 }
 
 // newer returns which of two slices was sent later, of which the first may be none.

@@ -21,9 +21,9 @@ func TestAChunkEndsTheTrain(t *testing.T) {
 	check.Equal(t, "fresh, sent, found", []int{f.fresh, int(f.count), int(f.newest)}, []int{0, 0, 0})
 	f.all()
 	f.at(second + 50*ms).acked(chunktest.Range(0, 9)...) // another one
-	check.Equal(t, "rate", f.rate.perSlice(), 0)
+	check.Equal(t, "rate", f.path.PerSlice(), 0)
 	f.at(second + 100*ms).acked(chunktest.Range(10, 14)...)
-	check.Equal(t, "rate", f.rate.perSlice(), 10*int64(ms)*1000)
+	check.Equal(t, "rate", f.path.PerSlice(), 10*int64(ms)*1000)
 }
 
 // REC-1, REC-3: the round trip is known before it is asked which transmission
@@ -76,9 +76,9 @@ func TestAHoldEndsTheTrain(t *testing.T) {
 	f.at(50 * ms).acked(0) // a train begins
 	f.at(60 * ms).Held(f.clock)
 	f.at(second).acked(chunktest.Range(1, 19)...) // another one
-	check.Equal(t, "rate", f.rate.perSlice(), 0)
+	check.Equal(t, "rate", f.path.PerSlice(), 0)
 	f.at(second + 40*ms).acked(chunktest.Range(20, 39)...)
-	check.Equal(t, "rate", f.rate.perSlice(), 2*int64(ms)*1000)
+	check.Equal(t, "rate", f.path.PerSlice(), 2*int64(ms)*1000)
 }
 
 // REC-5: what was lost, then what is fresh, then copies.
@@ -115,7 +115,7 @@ func TestTheDeadlineIsTheEarlierTimer(t *testing.T) {
 		f.sends(0, 1, 2, 3)
 		f.patience = c.patience
 		f.at(10*second + 50*ms).acked(2)
-		f.rtt.Variation = 6_250
+		f.path.RTT.Variation = 6_250
 		f.silentUntil(10*second + c.want)
 	}
 }
@@ -132,7 +132,7 @@ func TestTheRoundTripIsOfTheNewestSentOnce(t *testing.T) {
 	}
 	f.at(50_014).acked(1, 2)
 	check.Equal(t, "sample", sampled(), statemachine.Observation{Kind: statemachine.MeasuredRTT, At: 50_014, SliceID: 2, RTT: 50 * ms})
-	check.Equal(t, "estimate", []machine.Micros{f.rtt.Smoothed, f.rtt.Variation, f.Stats().MinRTT}, []machine.Micros{50 * ms, 6_250, 50 * ms})
+	check.Equal(t, "estimate", []machine.Micros{f.path.RTT.Smoothed, f.path.RTT.Variation, f.Stats().MinRTT}, []machine.Micros{50 * ms, 6_250, 50 * ms})
 	f.sends(0, 0) // 0 is newer now, but not sent once
 	f.at(101_021).acked(0, 3)
 	check.Equal(t, "sample", sampled(), statemachine.Observation{Kind: statemachine.MeasuredRTT, At: 101_021, SliceID: 3, RTT: 101 * ms})

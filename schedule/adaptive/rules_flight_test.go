@@ -40,13 +40,28 @@ func fly(t *testing.T, p Profile, n int) *flight {
 // round trip, and a path of so many nanoseconds a slice.
 func warm(t *testing.T, p Profile, roundTrip machine.Micros, perSlice int64, n int) *flight {
 	t.Helper()
-	f := fly(t, p, 1)
+	f := &flight{t: t, Scheduler: newScheduler(t, p), clock: 10*machine.Second - roundTrip}
+	f.begin(1)
 	f.all()
-	f.at(roundTrip).acked(0)
-	f.rate.lowest.add(f.clock, perSlice, 0)
-	f.at(10 * machine.Second).begin(n)
-	f.rtt.lowest = minRTT{value: f.rtt.min(), at: f.clock, nearAt: f.clock} // as of now
+	f.at(10 * machine.Second).acked(0)
+	f.takes(perSlice)
+	f.begin(n)
 	return f
+}
+
+// takes makes the path known to take so many nanoseconds a slice (RAT-2): 1,000 slices
+// arrive in as many microseconds.
+func (f *flight) takes(perSlice int64) {
+	f.path.EndTrain()
+	f.path.Arrived(f.clock-machine.Micros(perSlice), 1, 0)
+	f.path.Arrived(f.clock, 1000, 1000)
+	f.path.EndTrain()
+}
+
+// far makes the latest near sample of the round trip 10 s old (EST-7).
+func (f *flight) far() {
+	f.path.RTT.Clean(f.clock+5*machine.Second, f.path.RTT.Min()*2)
+	f.clock += 10 * machine.Second
 }
 
 func (f *flight) begin(n int) {

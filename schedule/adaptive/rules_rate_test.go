@@ -49,7 +49,7 @@ func TestSlicesThatComeLateAreNoLoss(t *testing.T) {
 	f.all()
 	f.at(50 * ms).acked(30)
 	f.at(52 * ms).acked(append(chunktest.Range(0, 14), 31)...) // sixteen, and newest grows by one
-	check.Equal(t, "rate", f.rate.perSlice(), 2*int64(ms)*1000/16)
+	check.Equal(t, "rate", f.path.PerSlice(), 2*int64(ms)*1000/16)
 }
 
 // RAT-4: who runs dry has measured himself, for a round trip from then on. The
@@ -74,31 +74,13 @@ func TestASampleCountsARoundTripAfterTheSenderRanDry(t *testing.T) {
 	}
 }
 
-// RAT-4, RAT-5: of a sender that ran dry a sample that equals what is known does not
-// count, so the 10 ms of the epoch before are forgotten with the next one.
-func TestASampleThatOnlyEqualsWhatIsKnown(t *testing.T) {
-	const start = 11 * second
-	f := limited(t)
-	f.rate.lowest.add(f.clock, 10_000_000, 0)
-	f.rate.lowest.add(f.clock, 20_000_000, 0)
-	f.at(start).sends() // it runs dry
-	f.begin(256)
-	f.within(50 * ms)
-	f.at(start + 50*ms).acked(0)
-	f.within(40 * ms)
-	f.at(start+90*ms).acked(1, 2, 3, 4) // 10 ms each
-	check.Equal(t, "path", f.PathSlices(), 5*3/2+8)
-	f.within(50 * ms)
-	f.at(start+140*ms).acked(5, 6, 7, 8) // 12.5 ms each
-	check.Equal(t, "path", f.PathSlices(), 4*3/2+8)
-}
-
 // limited returns a flight with a limit of 10 ms a slice on a path that takes 0.1 ms,
 // after a chunk of which all was acked.
 func limited(t *testing.T) *flight {
 	t.Helper()
-	f := warm(t, Adaptive(), 50*ms, 100_000, 1)
-	f.profile.MaxRate = 852_800
+	p := Adaptive()
+	p.MaxRate = 852_800
+	f := warm(t, p, 50*ms, 100_000, 1)
 	f.sends(0)
 	f.at(10*second + 50*ms).acked(0)
 	return f
@@ -129,19 +111,19 @@ func TestALateDriverMeasuresItself(t *testing.T) {
 // REC-5, step 3: while there is something fresh or lost, the sender is not dry.
 func TestWhenTheSenderRunsDry(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 80_000, 4) // 70 us apart
-	before := f.rate.ranDryAt
+	before := f.path.Vars().RanDryAt
 	f.Next(f.clock)
 	f.after(ms).Next(f.clock)
-	check.Equal(t, "fresh slices are left", f.rate.ranDryAt, before)
+	check.Equal(t, "fresh slices are left", f.path.Vars().RanDryAt, before)
 	f.after(ms).sends(2, 3)
-	dry := f.rate.ranDryAt
+	dry := f.path.Vars().RanDryAt
 	check.Equal(t, "all are sent", dry >= f.clock, true)
 	f.at(10*second+52*ms).acked(2, 3)
 	f.Next(f.clock)
 	f.after(ms).Next(f.clock)
-	check.Equal(t, "lost slices were left", f.rate.ranDryAt, dry)
+	check.Equal(t, "lost slices were left", f.path.Vars().RanDryAt, dry)
 	f.after(ms).Next(f.clock)
-	check.Equal(t, "copies are left", f.rate.ranDryAt, f.clock)
+	check.Equal(t, "copies are left", f.path.Vars().RanDryAt, f.clock)
 }
 
 // PTO-3: the time of a timeout is no rate.
@@ -152,9 +134,9 @@ func TestATimeoutEndsTheTrain(t *testing.T) {
 	f.silentUntil(75*ms + 7)
 	f.sends(62, 63)
 	f.at(second).acked(chunktest.Range(1, 16)...) // another one
-	check.Equal(t, "rate", f.rate.perSlice(), 0)
+	check.Equal(t, "rate", f.path.PerSlice(), 0)
 	f.at(second + 32*ms).acked(chunktest.Range(17, 32)...)
-	check.Equal(t, "rate", f.rate.perSlice(), 2*int64(ms)*1000)
+	check.Equal(t, "rate", f.path.PerSlice(), 2*int64(ms)*1000)
 }
 
 // Section 6: the rest below a microsecond is kept, and the smallest one waits.

@@ -2,7 +2,6 @@ package adaptive
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -52,7 +51,7 @@ func TestResendsIgnoreTheWindow(t *testing.T) {
 
 	f = fly(t, Adaptive(), 100)
 	check.Equal(t, "first flight", len(f.all()), 64)
-	f.rate.lowest.add(f.clock, 5_000_000, 0)
+	f.takes(5_000_000)
 	f.at(50 * ms).acked(30)
 	check.Equal(t, "more than the window still fly", f.flying().Count() > f.window(), true)
 	check.Equal(t, "sent", f.within(20*ms), chunktest.Range(0, 4))
@@ -99,7 +98,7 @@ func TestALateCallerMakesUpForTwentyMilliseconds(t *testing.T) {
 	f.Next(f.clock)
 	f.silentUntil(10*second + 75*ms)
 	f.after(second).Next(f.clock) // time with nothing to send earned nothing
-	check.Equal(t, "pace", f.pace.at, 11*second+76*ms)
+	check.Equal(t, "pace", f.path.Vars().PaceAt, 11*second+76*ms)
 }
 
 // PRO-1
@@ -203,15 +202,15 @@ func TestCopiesMayLowerTheEstimateOnly(t *testing.T) {
 	}{{80 * ms, 100 * ms}, {65 * ms, 100 * ms}, {48 * ms, 87 * ms}} {
 		f := warm(t, Adaptive(), 50*ms, 100_000, 4)
 		f.all()
-		f.rtt.Smoothed = 100 * ms
+		f.path.RTT.Smoothed = 100 * ms
 		f.at(10*second + 50*ms).acked(3) // 100 -> 87.5
-		f.rtt.Smoothed = 100 * ms
+		f.path.RTT.Smoothed = 100 * ms
 		f.within(10 * ms) // 0 and 1, and a copy of each
-		f.rtt.Variation = 0
-		before := f.rtt.Smoothed
+		f.path.RTT.Variation = 0
+		before := f.path.RTT.Smoothed
 		f.after(c.after).acked(0)
-		if c.after < before != (f.rtt.Smoothed < before) {
-			t.Errorf("after %d: %d -> %d", c.after, before, f.rtt.Smoothed)
+		if c.after < before != (f.path.RTT.Smoothed < before) {
+			t.Errorf("after %d: %d -> %d", c.after, before, f.path.RTT.Smoothed)
 		}
 	}
 }
@@ -230,48 +229,10 @@ func TestABoundMendsATimerThatIsTooShort(t *testing.T) {
 	f.silentUntil(second + 500*ms)
 }
 
-// EST-6, EST-7
-func TestTheSmallestRoundTripIsForgotten(t *testing.T) {
-	var m minRTT
-	for _, step := range []struct {
-		at, sample, want machine.Micros
-		drains           bool
-	}{
-		{0, 60 * ms, 60 * ms, false},
-		{ms, 50 * ms, 50 * ms, false},
-		{5 * second, 80 * ms, 50 * ms, false},
-		{8 * second, 56 * ms, 50 * ms, false}, // near: within an eighth
-		{18*second - 1, 57 * ms, 50 * ms, false},
-		{18 * second, 80 * ms, 50 * ms, true}, // nothing was near for 10 s
-		{18*second + 100*ms, 70 * ms, 50 * ms, true},
-		{18*second + 200*ms, 75 * ms, 70 * ms, false},
-		{28*second + 199*ms, 90 * ms, 70 * ms, false},
-		{28*second + 200*ms, 90 * ms, 70 * ms, true},
-		{28*second + 250*ms, 72 * ms, 70 * ms, false}, // near: that was all
-		{38*second + 249*ms, 99 * ms, 70 * ms, false},
-		{48*second + 249*ms, 99 * ms, 99 * ms, false}, // silence
-	} {
-		m.add(step.at, step.sample, 100*ms)
-		check.Equal(t, fmt.Sprintf("smallest at %d", step.at), m.value, step.want)
-		check.Equal(t, fmt.Sprintf("drain at %d", step.at), m.drains(), step.drains)
-	}
-}
-
-// EST-6: 2 ms more is near, too, since an ack may wait that long.
-func TestAnAckThatWaitedIsNear(t *testing.T) {
-	var m minRTT
-	m.add(0, 200, 0)
-	m.add(9*second, 2200, 0)
-	m.add(18*second, 2201, 0)
-	check.Equal(t, "drain", m.drains(), false)
-	m.add(19*second, 2201, 0)
-	check.Equal(t, "drain", m.drains(), true)
-}
-
 // WIN-4, RAT-4
 func TestADrainHasFourSlicesInFlight(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 100_000, 256) // a window of 788
-	f.rtt.lowest = minRTT{value: 50 * ms, at: f.clock, nearAt: 0}
+	f.far()
 	f.all()
 	f.after(80 * ms).acked(0) // the latest near one was 10 s ago
 	check.Equal(t, "window", f.window(), 4)
@@ -279,7 +240,7 @@ func TestADrainHasFourSlicesInFlight(t *testing.T) {
 	f.acked(chunktest.Range(1, sent-5)...)
 	f.within(50 * ms)
 	check.Equal(t, "fresh", f.fresh, sent)
-	check.Equal(t, "ran dry", f.rate.ranDryAt >= f.clock, true)
+	check.Equal(t, "ran dry", f.path.Vars().RanDryAt >= f.clock, true)
 	f.after(20 * ms).acked(sent - 4)
 	f.within(50 * ms)
 	check.Equal(t, "fresh", f.fresh, sent+1)
@@ -296,7 +257,7 @@ func TestTheTimerOfTheOldestSlice(t *testing.T) {
 	f = warm(t, Adaptive(), 100*ms, 100_000, 4)
 	f.all()
 	f.at(10*second + 120*ms).acked(0)
-	f.rtt = &roundTrip{rtt.Estimator{Smoothed: 100 * ms, Variation: 12_500, Known: rtt.Measured}, f.rtt.lowest}
+	f.path.RTT.Estimator = rtt.Estimator{Smoothed: 100 * ms, Variation: 12_500, Known: rtt.Measured}
 	f.silentUntil(10*second + 170*ms) // the latest newly acked slice was 50 ms ago
 }
 
@@ -405,11 +366,11 @@ func TestSixteenSlicesMakeATrain(t *testing.T) {
 	f.all()
 	f.at(50 * ms).acked(0)
 	f.at(51 * ms).acked(chunktest.Range(1, 15)...)
-	check.Equal(t, "after fifteen", f.rate.perSlice(), 0)
+	check.Equal(t, "after fifteen", f.path.PerSlice(), 0)
 	f.at(52 * ms).acked(16)
-	check.Equal(t, "after sixteen", f.rate.perSlice(), 125_000)
+	check.Equal(t, "after sixteen", f.path.PerSlice(), 125_000)
 	f.acked(chunktest.Range(17, 40)...)
-	check.Equal(t, "at once", f.rate.perSlice(), fastest)
+	check.Equal(t, "at once", f.path.PerSlice(), 7000)
 }
 
 // RAT-1
@@ -418,9 +379,9 @@ func TestFourSlicesMakeASlowTrain(t *testing.T) {
 	f.all()
 	f.at(50 * ms).acked(0)
 	f.at(74*ms).acked(1, 2, 3, 4)
-	check.Equal(t, "too soon", f.rate.perSlice(), 0)
+	check.Equal(t, "too soon", f.path.PerSlice(), 0)
 	f.at(75 * ms).acked(5)
-	check.Equal(t, "half a round trip", f.rate.perSlice(), 5_000_000)
+	check.Equal(t, "half a round trip", f.path.PerSlice(), 5_000_000)
 }
 
 // RAT-3
@@ -437,7 +398,7 @@ func TestWhatWasLostBehindTheBottleneckCounts(t *testing.T) {
 			arrived = append(arrived, 1+i*c.step)
 		}
 		f.at(52_560).acked(arrived...)
-		check.Equal(t, "rate", f.rate.perSlice(), c.want)
+		check.Equal(t, "rate", f.path.PerSlice(), c.want)
 	}
 }
 
@@ -448,15 +409,16 @@ func TestASenderThatRanDryMeasuresItself(t *testing.T) {
 	for i := range 4 {
 		f.at(10*second + machine.Micros(60+20*i)*ms).acked(chunktest.Range(16*i, 16*i+15)...)
 	}
-	check.Equal(t, "rate", f.rate.perSlice(), 100_000)
-	f = warm(t, Adaptive(), 50*ms, 100_000, 256)
-	f.profile.MaxRate = 4_000_000 // it never runs dry
+	check.Equal(t, "rate", f.path.PerSlice(), 100_000)
+	p := Adaptive()
+	p.MaxRate = 4_000_000 // it never runs dry
+	f = warm(t, p, 50*ms, 100_000, 256)
 	f.within(120 * ms)
 	f.at(10*second + 120*ms).acked(0)
 	for i := range 3 {
 		f.after(80 * ms).acked(chunktest.Range(16*i+1, 16*i+16)...)
 	}
-	check.Equal(t, "rate", f.rate.perSlice(), 5_000_000)
+	check.Equal(t, "rate", f.path.PerSlice(), 5_000_000)
 }
 
 func TestSpuriousResendsAreObserved(t *testing.T) {

@@ -3,6 +3,7 @@ package adaptive
 import (
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/control"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -16,11 +17,8 @@ type Scheduler struct {
 	stats   statemachine.ScheduleStats
 
 	// Kept across chunks (REC-8).
-	rtt      *roundTrip // one for all lanes, from the first Adopt on (LAN-9)
-	rate     rate
-	pace     pacer
+	path     *control.Controller
 	patience machine.Micros // how old an overtaken slice is before it is lost (LOS-3)
-	yields   bool           // other packets must not wait (WIN-5)
 
 	// Per chunk.
 	chunkID    uint16
@@ -39,7 +37,6 @@ type Scheduler struct {
 	lastSentAt machine.Micros
 	newsAt     machine.Micros
 	probeAt    machine.Micros // no probe before
-	idle       bool           // there was nothing to send
 	held       bool           // the peer cannot take the chunk yet; until the next newly acked slice
 	heldAt     machine.Micros // since when
 }
@@ -49,10 +46,11 @@ var _ statemachine.Scheduler = (*Scheduler)(nil)
 // New returns a scheduler with the profile's pace that knows nothing of the path
 // (REC-8). It fails with machine.ErrConfig.
 func New(p Profile) (*Scheduler, error) {
-	if err := p.check(); err != nil {
+	pace := p.pace()
+	if err := pace.Check(); err != nil {
 		return nil, err
 	}
-	return &Scheduler{profile: p, rtt: new(roundTrip), rate: newRate()}, nil
+	return &Scheduler{profile: p, path: control.New(pace)}, nil
 }
 
 // Begin starts a chunk (REC-2).
@@ -66,9 +64,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	s.fresh, s.oldest, s.count, s.newest = 0, none, 0, 0
 	s.gapAt, s.probeAt = machine.Never, 0
 	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
-	s.rtt.UseBound()
-	s.rate.endTrain()
-	s.idle = true
+	s.path.Begin()
 	s.patience -= s.patience / 16
 }
 
@@ -81,7 +77,7 @@ func (s *Scheduler) Acked(now machine.Micros, news bitset.Set) {
 	}
 	s.unacked, s.lost = s.unacked.Minus(news), s.lost.Minus(news)
 	s.newsAt, s.probeAt, s.held = now, 0, false
-	s.measureRate(now, news.Count())
+	s.path.Arrived(now, news.Count(), s.newest)
 	s.findLost(now)
 }
 
@@ -91,7 +87,7 @@ func (s *Scheduler) Held(now machine.Micros) {
 		s.held, s.heldAt = true, now
 	}
 	s.lost = bitset.Set{}
-	s.rate.endTrain()
+	s.path.EndTrain()
 }
 
 // Next returns the slice that goes out at now, if any (REC-5).
@@ -99,24 +95,12 @@ func (s *Scheduler) Next(now machine.Micros) (int, bool) {
 	s.now = now
 	s.runTimers(now)
 	id, isCopy := s.upNext(now)
-	if s.fresh == s.numSlices && s.lost.Empty() || s.drains() {
-		s.rate.dry(now)
+	if s.fresh == s.numSlices && s.lost.Empty() {
+		s.path.Dry(now)
 	}
-	if id < 0 {
-		s.idle = true
+	if !s.path.Go(now, id >= 0, id == s.fresh) {
 		return none, false
 	}
-	if s.idle {
-		s.pace.wait(now)
-		s.idle = false
-	}
-	if now < s.pace.when() {
-		return none, false
-	}
-	if s.pace.isLate(now) {
-		s.rate.dry(now)
-	}
-	s.pace.spend(now, s.interval(id == s.fresh))
 	s.sent(now, id, isCopy)
 	return id, true
 }
@@ -127,7 +111,7 @@ func (s *Scheduler) Deadline() machine.Micros {
 		return machine.Never
 	}
 	if id, _ := s.upNext(s.now); id >= 0 {
-		return s.pace.when()
+		return s.path.Next()
 	}
 	return min(s.timerAt(), s.gapAt)
 }
@@ -138,7 +122,7 @@ func (s *Scheduler) Rest() { s.slices = nil }
 // Stats returns what the scheduler knows of the path.
 func (s *Scheduler) Stats() statemachine.ScheduleStats {
 	st := s.stats
-	st.SmoothedRTT, st.MinRTT = s.rtt.Smoothed, s.rtt.min()
+	st.SmoothedRTT, st.MinRTT = s.path.RTT.Smoothed, s.path.RTT.Min()
 	return st
 }
 

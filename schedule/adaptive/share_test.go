@@ -13,13 +13,13 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 	f.Adopt(known.Scheduler)
 	check.Equal(t, "window", f.window(), known.window())
 	check.Equal(t, "round trip", f.Stats().MinRTT, known.Stats().MinRTT)
-	check.Equal(t, "pace", f.interval(true), known.interval(true))
+	check.Equal(t, "rate", f.path.PerSlice(), known.path.PerSlice())
 }
 
 // WIN-4: a drain is all lanes', or the next chunk would fill the queue again.
 func TestALaneAdoptsADrain(t *testing.T) {
 	known := warm(t, Adaptive(), 50*ms, 100_000, 1)
-	known.rtt.lowest = minRTT{value: 50 * ms, at: known.clock, nearAt: 0}
+	known.far()
 	known.all()
 	known.after(80 * ms).acked(0)
 	check.Equal(t, "path", known.PathSlices(), 4)

@@ -1,15 +1,8 @@
 package adaptive
 
-import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/rtt"
-)
+import "github.com/chunkwire/chunkwire/machine"
 
-// Figures of section 8.
-const (
-	slowestProbe = 250 * ms // PTO-3
-	probes       = 2        // PTO-4
-)
+const probes = 2 // PTO-4
 
 // findOldest notes which flying slice has waited the longest.
 func (s *Scheduler) findOldest() { s.oldest = s.best(older) }
@@ -17,9 +10,9 @@ func (s *Scheduler) findOldest() { s.oldest = s.best(older) }
 // timerAt returns when the resend timer runs out (PTO-1, PTO-2).
 func (s *Scheduler) timerAt() machine.Micros {
 	if s.held {
-		return max(s.lastSentAt, s.heldAt) + s.holdDelay()
+		return max(s.lastSentAt, s.heldAt) + s.path.HoldDelay(s.lastSentAt-s.heldAt)
 	}
-	delay, margin := s.rtt.Delay()
+	delay, margin := s.path.RTT.Delay()
 	since := s.lastSentAt
 	if s.profile.has(ruleEachTimer) {
 		if s.oldest < 0 {
@@ -34,27 +27,16 @@ func (s *Scheduler) timerAt() machine.Micros {
 	return at
 }
 
-// holdDelay returns how long after a probe the next one follows while the peer
-// cannot take the chunk: a quarter of the time since the hold began (PTO-5).
-func (s *Scheduler) holdDelay() machine.Micros {
-	least := slowestProbe
-	if s.rtt.Known != rtt.Unknown {
-		least = max(s.rtt.Smoothed, ackDelay)
-	}
-	return min(max(least, (s.lastSentAt-s.heldAt)/4), slowestProbe)
-}
-
 // expire gives up two slices, and waits before the next two (PTO-3, PTO-4).
 func (s *Scheduler) expire(now machine.Micros) {
 	s.stats.Timeouts++
-	s.rate.endTrain()
+	s.path.EndTrain()
 	if s.held {
 		// One probe for a peer that cannot take the chunk (PTO-5).
 		s.lose(s.unacked.Prev(s.fresh-1), true)
 		return
 	}
-	delay, _ := s.rtt.Delay()
-	s.probeAt = now + min(max(delay, now-s.newsAt)/8, slowestProbe)
+	s.probeAt = now + s.path.ProbeDelay(now-s.newsAt, 8)
 	for range probes {
 		if id := s.best(s.probeFirst()); id >= 0 {
 			s.lose(id, true)

@@ -69,7 +69,7 @@ func (c *CheckedSender) Poll(now machine.Micros) (codec.Slice, bool) {
 
 func (c *CheckedSender) compare(now machine.Micros, event string) {
 	if c.follow != nil {
-		if differs := c.follow.settle(); differs != "" {
+		if differs := c.follow.Settle(); differs != "" {
 			c.fail("at %d, %s: %s", now, event, differs)
 		}
 	}
@@ -130,17 +130,21 @@ func (c *CheckedReceiver) compare(now machine.Micros, event string) {
 	compare[statemachine.ReceiverVars, statemachine.ReceiverStats](c.fail, now, event, c.Receiver, c.model)
 }
 
-// visible is what can be seen of a machine.
-type visible[V, S comparable] interface {
+// Visible is what can be seen of a machine.
+type Visible[V any, S comparable] interface {
 	Vars() V
 	Deadline() machine.Micros
 	Stats() S
 	Err() error
 }
 
-// compare fails unless a machine and its model look the same.
-func compare[V, S comparable](fail Fail, now machine.Micros, event string, got, want visible[V, S]) {
-	if g, w := got.Vars(), want.Vars(); g != w {
+func compare[V, S comparable](fail Fail, now machine.Micros, event string, got, want Visible[V, S]) {
+	Compare(fail, now, event, got, want, func(a, b V) bool { return a == b })
+}
+
+// Compare fails unless a machine and its model look the same.
+func Compare[V any, S comparable](fail Fail, now machine.Micros, event string, got, want Visible[V, S], same func(a, b V) bool) {
+	if g, w := got.Vars(), want.Vars(); !same(g, w) {
 		fail("at %d, after %s: %+v\nwant %+v", now, event, g, w)
 	}
 	if g, w := got.Deadline(), want.Deadline(); g != w {

@@ -42,6 +42,17 @@ var (
 	_ ReceiverMachine = (*CheckedReceiver)(nil)
 )
 
+// variant is the chunk protocol itself.
+var variant = Variant[codec.Packet, SenderMachine, ReceiverMachine]{
+	Outbound: func(s SenderMachine) Outbound[codec.Packet] { return Sender{s} },
+	Inbound:  func(r ReceiverMachine) Inbound[codec.Packet] { return Receiver{r} },
+	Judged: func(s SenderMachine, r ReceiverMachine, giveUps [2]machine.Micros, pace Pace, fail Fail) (SenderMachine, ReceiverMachine) {
+		stream := &Stream{FirstID: s.Vars().ChunkID}
+		return NewJudgedSender(s, NewSenderJudge(stream, pace, giveUps[0], 0), fail),
+			NewJudgedReceiver(r, NewReceiverJudge(stream, giveUps[1], 0), fail)
+	},
+}
+
 // Sender makes a sim.End of a sender. Packets cross as values: of the codec only
 // the sizes count.
 type Sender struct{ SenderMachine }
@@ -52,6 +63,12 @@ func (s Sender) Handle(now machine.Micros, p codec.Packet) {
 		s.HandleAck(now, p.Ack)
 	}
 }
+
+// Sending reports whether a chunk is in flight.
+func (s Sender) Sending() bool { return s.Vars().State == statemachine.SenderSending }
+
+// SlicesSent returns how many slice packets were sent.
+func (s Sender) SlicesSent() int64 { return s.Stats().SlicesSent }
 
 // Poll returns a slice to send.
 func (s Sender) Poll(now machine.Micros) (codec.Packet, bool) {
@@ -68,6 +85,9 @@ func (r Receiver) Handle(now machine.Micros, p codec.Packet) {
 		r.HandleSlice(now, p.Slice)
 	}
 }
+
+// Ready reports whether a complete chunk waits to be read.
+func (r Receiver) Ready() bool { return r.Vars().State == statemachine.ReceiverReady }
 
 // Poll returns an ack to send.
 func (r Receiver) Poll(now machine.Micros) (codec.Packet, bool) {

@@ -8,55 +8,93 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// tap stands between a sender and its scheduler and records the calls, so that a
-// follower can give a model the same answers: the model is then exact whatever the
-// scheduler is.
-type tap struct {
-	statemachine.Scheduler
-	calls []call
+// Calls are what a sender asks of its scheduler, in order. A tap between the two
+// records them, and a follower then gives a model the same answers: the model is exact
+// whatever the scheduler is.
+type Calls struct {
+	list    []Call
+	differs string // the first call that the sender did not make
 }
 
-// call is what a sender asked of its scheduler, and the answer.
-type call struct {
-	name      string
-	now       machine.Micros
-	chunkID   uint16
-	numSlices int
-	bytes     [2]int
-	news      bitset.Set
-	slice     int // of the answer
-	some      bool
+// Call is what a sender asked of its scheduler, and the answer.
+type Call struct {
+	Name      string
+	Now       machine.Micros
+	ChunkID   uint16
+	NumSlices int
+	Bytes     [2]int
+	News      bitset.Set
+	Counts    [2]int // have and top, with repair slices
+	Slice     int    // of the answer
+	Some      bool
 }
 
-// beginning is the call that starts a chunk. Of a single slice only LastBytes counts.
-func beginning(f statemachine.Flight) call {
-	c := call{name: "Begin", now: f.Now, chunkID: f.ChunkID, numSlices: f.NumSlices, bytes: [2]int{f.Bytes, f.LastBytes}}
+// Beginning is the call that starts a chunk. Of a single slice only LastBytes counts.
+func Beginning(f statemachine.Flight) Call {
+	c := Call{Name: "Begin", Now: f.Now, ChunkID: f.ChunkID, NumSlices: f.NumSlices, Bytes: [2]int{f.Bytes, f.LastBytes}}
 	if f.NumSlices == 1 {
-		c.bytes[0] = 0
+		c.Bytes[0] = 0
 	}
 	return c
 }
 
-func (t *tap) record(c call) { t.calls = append(t.calls, c) }
+// Record puts a call on record.
+func (l *Calls) Record(c Call) { l.list = append(l.list, c) }
+
+// Expect takes the next call off the record. It must be c but for the answer.
+func (l *Calls) Expect(c Call) Call {
+	if len(l.list) == 0 {
+		l.note("the scheduler was not called: %+v", c)
+		return c
+	}
+	got := l.list[0]
+	l.list = l.list[1:]
+	if c.Slice, c.Some = got.Slice, got.Some; got != c {
+		l.note("the scheduler was called with %+v, want %+v", got, c)
+	}
+	return got
+}
+
+func (l *Calls) note(format string, args ...any) {
+	if l.differs == "" {
+		l.differs = fmt.Sprintf(format, args...)
+	}
+}
+
+// Settle ends an event: what is still on record is a call too many. It returns what
+// differed.
+func (l *Calls) Settle() string {
+	for _, c := range l.list {
+		l.note("the scheduler was called once more: %+v", c)
+	}
+	l.list = l.list[:0]
+	return l.differs
+}
+
+// tap stands between a sender and its scheduler.
+type tap struct {
+	statemachine.Scheduler
+	Calls
+}
 
 func (t *tap) Begin(f statemachine.Flight) {
 	t.Scheduler.Begin(f)
-	t.record(beginning(f))
+	t.Record(Beginning(f))
 }
 
 func (t *tap) Acked(now machine.Micros, news bitset.Set) {
 	t.Scheduler.Acked(now, news)
-	t.record(call{name: "Acked", now: now, news: news})
+	t.Record(Call{Name: "Acked", Now: now, News: news})
 }
 
 func (t *tap) Held(now machine.Micros) {
 	t.Scheduler.Held(now)
-	t.record(call{name: "Held", now: now})
+	t.Record(Call{Name: "Held", Now: now})
 }
 
 func (t *tap) Next(now machine.Micros) (sliceID int, ok bool) {
 	sliceID, ok = t.Scheduler.Next(now)
-	t.record(call{name: "Next", now: now, slice: sliceID, some: ok})
+	t.Record(Call{Name: "Next", Now: now, Slice: sliceID, Some: ok})
 	return sliceID, ok
 }
 
@@ -68,50 +106,17 @@ func (t *tap) Rest() {
 }
 
 // follower answers as the scheduler behind a tap has answered, in the same order.
-type follower struct {
-	*tap
-	differs string // the first call that the sender did not make
-}
+type follower struct{ *tap }
 
-// expect takes the next call off the record. It must be c but for the answer.
-func (f *follower) expect(c call) call {
-	if len(f.calls) == 0 {
-		f.note("the scheduler was not called: %+v", c)
-		return c
-	}
-	got := f.calls[0]
-	f.calls = f.calls[1:]
-	if c.slice, c.some = got.slice, got.some; got != c {
-		f.note("the scheduler was called with %+v, want %+v", got, c)
-	}
-	return got
-}
-
-func (f *follower) note(format string, args ...any) {
-	if f.differs == "" {
-		f.differs = fmt.Sprintf(format, args...)
-	}
-}
-
-// settle ends an event: what is still on record is a call too many. It returns what
-// differed.
-func (f *follower) settle() string {
-	for _, c := range f.calls {
-		f.note("the scheduler was called once more: %+v", c)
-	}
-	f.calls = f.calls[:0]
-	return f.differs
-}
-
-func (f *follower) Begin(flight statemachine.Flight) { f.expect(beginning(flight)) }
+func (f *follower) Begin(flight statemachine.Flight) { f.Expect(Beginning(flight)) }
 
 func (f *follower) Acked(now machine.Micros, news bitset.Set) {
-	f.expect(call{name: "Acked", now: now, news: news})
+	f.Expect(Call{Name: "Acked", Now: now, News: news})
 }
 
-func (f *follower) Held(now machine.Micros) { f.expect(call{name: "Held", now: now}) }
+func (f *follower) Held(now machine.Micros) { f.Expect(Call{Name: "Held", Now: now}) }
 
 func (f *follower) Next(now machine.Micros) (sliceID int, ok bool) {
-	c := f.expect(call{name: "Next", now: now})
-	return c.slice, c.some
+	c := f.Expect(Call{Name: "Next", Now: now})
+	return c.Slice, c.Some
 }

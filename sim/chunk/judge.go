@@ -19,8 +19,8 @@ type Violation struct {
 
 func (v *Violation) Error() string { return v.Rule + ": " + v.Text }
 
-// violates returns a violation.
-func violates(rule, format string, args ...any) *Violation {
+// Violates returns a violation.
+func Violates(rule, format string, args ...any) *Violation {
 	return &Violation{rule, fmt.Sprintf(format, args...)}
 }
 
@@ -54,8 +54,8 @@ type end struct {
 	failed bool
 }
 
-// at takes a time as the machine does (TIM-1).
-func (e *end) at(now machine.Micros) machine.Micros {
+// At takes a time as the machine does (TIM-1).
+func (e *end) At(now machine.Micros) machine.Micros {
 	e.now = max(e.now, now)
 	return e.now
 }
@@ -64,7 +64,10 @@ func (e *end) at(now machine.Micros) machine.Micros {
 // future.
 func (e *end) ahead(rule string, deadline machine.Micros) *Violation {
 	if deadline <= e.now {
-		return violates(rule, "has nothing to send at %d, but its deadline is %d", e.now, deadline)
+		return Violates(rule, "has nothing to send at %d, but its deadline is %d", e.now, deadline)
 	}
 	return nil
 }
+
+// hasFailed reports whether the machine has given up.
+func (e *end) hasFailed() bool { return e.failed }

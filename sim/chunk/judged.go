@@ -3,109 +3,182 @@ package chunk
 import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// JudgedSender is a sender in front of a judge, which is shown every call and its
-// result. It is for drivers that are never late.
+// SenderFront shows a judge every call of a sender and its result: C are chunks, A acks
+// and S slices of a variant. It is for drivers that are never late.
+type SenderFront[C, A, S any] struct {
+	Machine interface {
+		Submit(now machine.Micros, chunk C) error
+		HandleAck(now machine.Micros, a A) (ours bool)
+		Poll(now machine.Micros) (S, bool)
+		Deadline() machine.Micros
+		Err() error
+		Stats() statemachine.SenderStats
+	}
+	Judge interface {
+		Submitted(now machine.Micros, chunk C, taken bool) *Violation
+		Acked(now machine.Micros, a A)
+		Reported(delivered bool) *Violation
+		Sent(now machine.Micros, s S, size int, deadline machine.Micros) *Violation
+		GaveUp(now machine.Micros) *Violation
+		Polled(now, deadline machine.Micros) *Violation
+		Waited(now, since machine.Micros) *Violation
+		At(now machine.Micros) machine.Micros
+		hasFailed() bool
+	}
+	Size func(S) int // of a slice's datagram, in bytes
+	Fail Fail        // is called for the first violation
+}
+
+// Submit is the event of the machine.
+func (s *SenderFront[C, A, S]) Submit(now machine.Micros, chunk C) error {
+	s.check(s.Judge.Waited(now, 0))
+	err := s.Machine.Submit(now, chunk)
+	s.check(s.Judge.Submitted(now, chunk, err == nil))
+	return err
+}
+
+// HandleAck is the event of the machine.
+func (s *SenderFront[C, A, S]) HandleAck(now machine.Micros, a A) (ours bool) {
+	s.check(s.Judge.Waited(now, 0))
+	chunks := s.Machine.Stats().Chunks
+	s.Judge.Acked(now, a)
+	ours = s.Machine.HandleAck(now, a)
+	s.check(s.Judge.Reported(s.Machine.Stats().Chunks > chunks))
+	return ours
+}
+
+// Poll is the event of the machine.
+func (s *SenderFront[C, A, S]) Poll(now machine.Micros) (S, bool) {
+	s.check(s.Judge.Waited(now, 0))
+	s.Judge.At(now) // observations come before the slice
+	deadline := s.Machine.Deadline()
+	slice, ok := s.Machine.Poll(now)
+	if ok {
+		s.check(s.Judge.Sent(now, slice, s.Size(slice), deadline))
+		return slice, true
+	}
+	if s.Machine.Err() != nil && !s.Judge.hasFailed() {
+		s.check(s.Judge.GaveUp(now))
+	}
+	s.check(s.Judge.Polled(now, s.Machine.Deadline()))
+	return slice, false
+}
+
+func (s *SenderFront[C, A, S]) check(v *Violation) {
+	if v != nil {
+		s.Fail("the sender violates %v", v)
+	}
+}
+
+// ReceiverFront does the same for a receiver.
+type ReceiverFront[A, S any] struct {
+	Machine interface {
+		HandleSlice(now machine.Micros, s S) (ours bool)
+		Read(now machine.Micros, dst []byte) ([]byte, error)
+		Poll(now machine.Micros) (A, bool)
+		Deadline() machine.Micros
+		Err() error
+	}
+	Judge interface {
+		Arrived(now machine.Micros, s S)
+		Read(now machine.Micros, chunk []byte, got bool) *Violation
+		Sent(now machine.Micros, a A) *Violation
+		GaveUp(now machine.Micros) *Violation
+		Deadline(deadline machine.Micros) *Violation
+		Polled(now, deadline machine.Micros) *Violation
+		Waited(now, since machine.Micros) *Violation
+		hasFailed() bool
+	}
+	Fail Fail
+}
+
+// HandleSlice is the event of the machine.
+func (r *ReceiverFront[A, S]) HandleSlice(now machine.Micros, s S) (ours bool) {
+	r.check(r.Judge.Waited(now, 0))
+	r.Judge.Arrived(now, s)
+	ours = r.Machine.HandleSlice(now, s)
+	r.check(r.Judge.Deadline(r.Machine.Deadline()))
+	return ours
+}
+
+// Read is the event of the machine.
+func (r *ReceiverFront[A, S]) Read(now machine.Micros, dst []byte) ([]byte, error) {
+	chunk, err := r.Machine.Read(now, dst)
+	r.check(r.Judge.Read(now, chunk[len(dst):], err == nil))
+	return chunk, err
+}
+
+// Poll is the event of the machine.
+func (r *ReceiverFront[A, S]) Poll(now machine.Micros) (A, bool) {
+	r.check(r.Judge.Waited(now, 0))
+	ack, ok := r.Machine.Poll(now)
+	if ok {
+		r.check(r.Judge.Sent(now, ack))
+		return ack, true
+	}
+	if r.Machine.Err() != nil && !r.Judge.hasFailed() {
+		r.check(r.Judge.GaveUp(now))
+	}
+	r.check(r.Judge.Polled(now, r.Machine.Deadline()))
+	return ack, false
+}
+
+func (r *ReceiverFront[A, S]) check(v *Violation) {
+	if v != nil {
+		r.Fail("the receiver violates %v", v)
+	}
+}
+
+// JudgedSender is a sender in front of a judge.
 type JudgedSender struct {
 	SenderMachine
-	judge *SenderJudge
-	fail  Fail
+	front SenderFront[[]byte, codec.Ack, codec.Slice]
 }
 
 // NewJudgedSender returns the sender in front of the judge. It calls fail for the
 // first violation.
 func NewJudgedSender(s SenderMachine, judge *SenderJudge, fail Fail) *JudgedSender {
-	return &JudgedSender{s, judge, fail}
+	size := func(s codec.Slice) int { return s.DatagramSize() }
+	return &JudgedSender{s, SenderFront[[]byte, codec.Ack, codec.Slice]{s, judge, size, fail}}
 }
 
 // Submit is the event of the machine.
 func (s *JudgedSender) Submit(now machine.Micros, chunk []byte) error {
-	s.check(s.judge.Waited(now, 0))
-	err := s.SenderMachine.Submit(now, chunk)
-	s.check(s.judge.Submitted(now, chunk, err == nil))
-	return err
+	return s.front.Submit(now, chunk)
 }
 
 // HandleAck is the event of the machine.
 func (s *JudgedSender) HandleAck(now machine.Micros, a codec.Ack) (ours bool) {
-	s.check(s.judge.Waited(now, 0))
-	chunks := s.Stats().Chunks
-	s.judge.Acked(now, a)
-	ours = s.SenderMachine.HandleAck(now, a)
-	s.check(s.judge.Reported(s.Stats().Chunks > chunks))
-	return ours
+	return s.front.HandleAck(now, a)
 }
 
 // Poll is the event of the machine.
-func (s *JudgedSender) Poll(now machine.Micros) (codec.Slice, bool) {
-	s.check(s.judge.Waited(now, 0))
-	s.judge.at(now) // observations come before the slice
-	deadline := s.Deadline()
-	slice, ok := s.SenderMachine.Poll(now)
-	if ok {
-		s.check(s.judge.Sent(now, slice, slice.DatagramSize(), deadline))
-		return slice, true
-	}
-	if s.Err() != nil && !s.judge.failed {
-		s.check(s.judge.GaveUp(now))
-	}
-	s.check(s.judge.Polled(now, s.Deadline()))
-	return slice, false
-}
+func (s *JudgedSender) Poll(now machine.Micros) (codec.Slice, bool) { return s.front.Poll(now) }
 
-func (s *JudgedSender) check(v *Violation) {
-	if v != nil {
-		s.fail("the sender violates %v", v)
-	}
-}
-
-// JudgedReceiver is a receiver in front of a judge, as JudgedSender.
+// JudgedReceiver is a receiver in front of a judge.
 type JudgedReceiver struct {
 	ReceiverMachine
-	judge *ReceiverJudge
-	fail  Fail
+	front ReceiverFront[codec.Ack, codec.Slice]
 }
 
 // NewJudgedReceiver returns the receiver in front of the judge. It calls fail for
 // the first violation.
 func NewJudgedReceiver(r ReceiverMachine, judge *ReceiverJudge, fail Fail) *JudgedReceiver {
-	return &JudgedReceiver{r, judge, fail}
+	return &JudgedReceiver{r, ReceiverFront[codec.Ack, codec.Slice]{r, judge, fail}}
 }
 
 // HandleSlice is the event of the machine.
 func (r *JudgedReceiver) HandleSlice(now machine.Micros, s codec.Slice) (ours bool) {
-	r.check(r.judge.Waited(now, 0))
-	r.judge.Arrived(now, s)
-	ours = r.ReceiverMachine.HandleSlice(now, s)
-	r.check(r.judge.Deadline(r.ReceiverMachine.Deadline()))
-	return ours
+	return r.front.HandleSlice(now, s)
 }
 
 // Read is the event of the machine.
 func (r *JudgedReceiver) Read(now machine.Micros, dst []byte) ([]byte, error) {
-	chunk, err := r.ReceiverMachine.Read(now, dst)
-	r.check(r.judge.Read(now, chunk[len(dst):], err == nil))
-	return chunk, err
+	return r.front.Read(now, dst)
 }
 
 // Poll is the event of the machine.
-func (r *JudgedReceiver) Poll(now machine.Micros) (codec.Ack, bool) {
-	r.check(r.judge.Waited(now, 0))
-	ack, ok := r.ReceiverMachine.Poll(now)
-	if ok {
-		r.check(r.judge.Sent(now, ack))
-		return ack, true
-	}
-	if r.Err() != nil && !r.judge.failed {
-		r.check(r.judge.GaveUp(now))
-	}
-	r.check(r.judge.Polled(now, r.ReceiverMachine.Deadline()))
-	return ack, false
-}
-
-func (r *JudgedReceiver) check(v *Violation) {
-	if v != nil {
-		r.fail("the receiver violates %v", v)
-	}
-}
+func (r *JudgedReceiver) Poll(now machine.Micros) (codec.Ack, bool) { return r.front.Poll(now) }

@@ -91,13 +91,13 @@ func (m *Meter) Sent(now machine.Micros, bytes int) *Violation {
 	early := m.spacedUntil - now
 	m.spacedUntil = max(m.spacedUntil, now-lateness) + m.pace.Spacing
 	if early > 0 {
-		return violates(m.pace.spacingRule, "sent a slice %d us before its spacing allows", early)
+		return Violates(m.pace.spacingRule, "sent a slice %d us before its spacing allows", early)
 	}
 	if m.pace.Rate == 0 {
 		return nil
 	}
 	if m.allowed -= int64(bytes) * 1e6; m.allowed < 0 {
-		return violates(m.pace.bucketRule, "sent %d millionths of a byte more than its budget", -m.allowed)
+		return Violates(m.pace.bucketRule, "sent %d millionths of a byte more than its budget", -m.allowed)
 	}
 	return nil
 }

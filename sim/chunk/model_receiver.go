@@ -27,11 +27,7 @@ type ReceiverModel struct {
 	heldSlices     int
 	whole          []byte // in READY: the chunk to be read
 
-	ackAt, lastAckAt machine.Micros
-	everAcked        bool
-	unreported       int
-	lastNew          int
-	afterGap         bool
+	acks AckModel
 
 	startedAt machine.Micros
 	stats     statemachine.ReceiverStats
@@ -39,7 +35,7 @@ type ReceiverModel struct {
 
 // NewReceiverModel returns the model of a receiver with a valid configuration.
 func NewReceiverModel(cfg statemachine.ReceiverConfig) *ReceiverModel {
-	return &ReceiverModel{chunkID: cfg.FirstChunkID, giveUp: giveUpOf(cfg.GiveUp), ackAt: machine.Never}
+	return &ReceiverModel{chunkID: cfg.FirstChunkID, giveUp: GiveUpOf(cfg.GiveUp), acks: NewAckModel()}
 }
 
 // advance is TIM-1.
@@ -109,7 +105,7 @@ func (m *ReceiverModel) start(s codec.Slice) {
 	m.numSlices = s.NumSlices
 	m.received = bitset.Set{}
 	m.heldSlices, m.due.Hold = 0, false
-	m.unreported, m.lastNew, m.afterGap = 0, -1, false
+	m.acks.Start()
 	m.startedAt = m.now
 }
 
@@ -120,14 +116,7 @@ func (m *ReceiverModel) store(s codec.Slice, adds, completes machine.Row) {
 	m.received.Add(s.SliceID)
 	m.progressAt = m.now
 	m.due.Current = true
-	m.unreported++
-	gap := s.SliceID != m.lastNew+1
-	if gap || m.afterGap || m.unreported >= 16 {
-		m.dueAt(m.now)
-	} else {
-		m.soon()
-	}
-	m.lastNew, m.afterGap = s.SliceID, gap
+	m.acks.New(m.now, s.SliceID)
 	m.stats.SlicesStored++
 	for k := range m.numSlices {
 		if !m.received.Has(k) {
@@ -146,7 +135,7 @@ func (m *ReceiverModel) complete() {
 	m.received = bitset.Set{}
 	m.chunkID = uint16((int(m.chunkID) + 1) % 65536)
 	m.due.Current, m.due.Previous = false, true
-	m.dueAt(m.now)
+	m.acks.By(m.now)
 	m.stats.Chunks++
 	m.stats.ChunkBytes += int64(len(m.whole))
 	m.stats.LastChunkTime = m.now - m.startedAt
@@ -155,36 +144,20 @@ func (m *ReceiverModel) complete() {
 // ackCurrent and ackPrevious are RCV-13, hold is RCV-14.
 func (m *ReceiverModel) ackCurrent() {
 	m.due.Current = true
-	m.soon()
+	m.acks.Soon(m.now)
 	m.stats.Duplicates++
 }
 
 func (m *ReceiverModel) ackPrevious() {
 	m.due.Previous = true
-	m.soon()
+	m.acks.Soon(m.now)
 	m.stats.Duplicates++
 }
 
 func (m *ReceiverModel) hold(s codec.Slice) {
 	m.heldSlices, m.due.Hold = s.NumSlices, true
-	m.soon()
+	m.acks.Soon(m.now)
 	m.stats.Held++
-}
-
-// dueAt is the rule of due times: ack_at becomes the smaller of itself and a time.
-func (m *ReceiverModel) dueAt(at machine.Micros) {
-	if at < m.ackAt {
-		m.ackAt = at
-	}
-}
-
-// soon is AKT-2.
-func (m *ReceiverModel) soon() {
-	if m.everAcked && m.lastAckAt+2000 > m.now {
-		m.dueAt(m.lastAckAt + 2000)
-	} else {
-		m.dueAt(m.now)
-	}
 }
 
 // Read is the event read.
@@ -205,10 +178,10 @@ func (m *ReceiverModel) Poll(now machine.Micros) (a codec.Ack, some bool) {
 	m.advance(now)
 	switch {
 	case m.state == statemachine.ReceiverReceiving && m.now-m.progressAt >= m.giveUp:
-		m.numSlices, m.received, m.due, m.ackAt = 0, bitset.Set{}, statemachine.PendingAcks{}, machine.Never
+		m.numSlices, m.received, m.due, m.acks = 0, bitset.Set{}, statemachine.PendingAcks{}, NewAckModel()
 		m.take("R23", statemachine.ReceiverFailed)
 		return a, false
-	case m.state == statemachine.ReceiverFailed || m.now < m.ackAt: // AKT-5
+	case m.state == statemachine.ReceiverFailed || m.now < m.acks.At: // AKT-5
 		m.stay("R20", "R22", "R25", "R28")
 		return a, false
 	}
@@ -216,7 +189,7 @@ func (m *ReceiverModel) Poll(now machine.Micros) (a codec.Ack, some bool) {
 	m.stats.AcksSent++
 	a = m.sendAck()
 	if m.due == (statemachine.PendingAcks{}) {
-		m.ackAt, m.lastAckAt, m.everAcked, m.unreported = machine.Never, m.now, true, 0
+		m.acks.Sent(m.now)
 	}
 	return a, true
 }
@@ -241,10 +214,10 @@ func (m *ReceiverModel) sendAck() codec.Ack {
 
 // Deadline is RCV-17.
 func (m *ReceiverModel) Deadline() machine.Micros {
-	if m.state == statemachine.ReceiverReceiving && m.progressAt+m.giveUp < m.ackAt {
+	if m.state == statemachine.ReceiverReceiving && m.progressAt+m.giveUp < m.acks.At {
 		return m.progressAt + m.giveUp
 	}
-	return m.ackAt // NEVER in FAILED, by R23
+	return m.acks.At // NEVER in FAILED, by R23
 }
 
 // Err is RCV-15.

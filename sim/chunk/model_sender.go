@@ -33,7 +33,7 @@ type SenderModel struct {
 // NewSenderModel returns the model of a sender with a valid configuration, of which
 // it does not use Observe.
 func NewSenderModel(cfg statemachine.SenderConfig) *SenderModel {
-	return &SenderModel{chunkID: cfg.FirstChunkID, giveUp: giveUpOf(cfg.GiveUp), sched: cfg.Scheduler}
+	return &SenderModel{chunkID: cfg.FirstChunkID, giveUp: GiveUpOf(cfg.GiveUp), sched: cfg.Scheduler}
 }
 
 // advance is TIM-1.

@@ -11,27 +11,36 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// Conversation is a sender and a receiver with a link each way: slices go down,
+// ConversationOf is a sender and a receiver with a link each way: slices go down,
 // acks up.
-type Conversation struct {
-	*sim.World[codec.Packet]
-	Sender   *statemachine.Sender
-	Receiver *statemachine.Receiver
+type ConversationOf[P, S, R any] struct {
+	*sim.World[P]
+	Sender   S
+	Receiver R
 	Down, Up *netsim.Link
+
+	outbound Outbound[P] // Sender
+	inbound  Inbound[P]  // Receiver
 }
+
+// Conversation is one of the chunk protocol.
+type Conversation = ConversationOf[codec.Packet, *statemachine.Sender, *statemachine.Receiver]
 
 // NewConversation returns a conversation of two new machines over these links.
 func NewConversation(sender statemachine.SenderConfig, receiver statemachine.ReceiverConfig, down, up *netsim.Link) (*Conversation, error) {
-	s, err := statemachine.NewSender(sender)
-	if err != nil {
+	s, err1 := statemachine.NewSender(sender)
+	r, err2 := statemachine.NewReceiver(receiver)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	r, err := statemachine.NewReceiver(receiver)
-	if err != nil {
-		return nil, err
-	}
-	world := sim.NewWorld(sim.Links(down, up, Size), sim.End[codec.Packet](Sender{s}), Receiver{r})
-	return &Conversation{World: world, Sender: s, Receiver: r, Down: down, Up: up}, nil
+	return NewConversationOf(s, r, Outbound[codec.Packet](Sender{s}), Inbound[codec.Packet](Receiver{r}), down, up, Size), nil
+}
+
+// NewConversationOf returns a conversation of two new machines, each also as the end
+// that it is. The size of a packet is its datagram's.
+func NewConversationOf[P, S, R any](s S, r R, outbound Outbound[P], inbound Inbound[P], down, up *netsim.Link, size func(P) int) *ConversationOf[P, S, R] {
+	world := sim.NewWorld(sim.Links(down, up, size), sim.End[P](outbound), inbound)
+	return &ConversationOf[P, S, R]{World: world, Sender: s, Receiver: r, Down: down, Up: up, outbound: outbound, inbound: inbound}
 }
 
 // Transfer is what it took to send one chunk.
@@ -52,29 +61,29 @@ var (
 
 // Transfer submits a chunk and runs until the sender knows that it has arrived,
 // or until limit has passed. The receiver's application reads at once.
-func (c *Conversation) Transfer(chunk []byte, limit machine.Micros) (Transfer, error) {
-	start, sent := c.Now(), c.Sender.Stats().SlicesSent
+func (c *ConversationOf[P, S, R]) Transfer(chunk []byte, limit machine.Micros) (Transfer, error) {
+	start, sent := c.Now(), c.outbound.SlicesSent()
 	end := start + min(limit, machine.Never-start)
 	down, up := c.Down.Stats().SentBytes, c.Up.Stats().SentBytes
-	if err := c.Sender.Submit(start, chunk); err != nil {
+	if err := c.outbound.Submit(start, chunk); err != nil {
 		return Transfer{}, err
 	}
 	c.Flush()
 	var t Transfer
 	var got []byte
-	for c.Sender.Vars().State == statemachine.SenderSending && c.Step(end) {
-		if c.Receiver.Vars().State == statemachine.ReceiverReady {
+	for c.outbound.Sending() && c.Step(end) {
+		if c.inbound.Ready() {
 			t.Delivered = c.Now() - start
-			got, _ = c.Receiver.Read(c.Now(), nil)
+			got, _ = c.inbound.Read(c.Now(), nil)
 		}
 	}
 	t.Acked = c.Now() - start
-	t.SlicesSent = c.Sender.Stats().SlicesSent - sent
+	t.SlicesSent = c.outbound.SlicesSent() - sent
 	t.BytesDown, t.BytesUp = c.Down.Stats().SentBytes-down, c.Up.Stats().SentBytes-up
 	switch {
-	case c.Sender.Err() != nil:
-		return t, c.Sender.Err()
-	case c.Sender.Vars().State != statemachine.SenderIdle:
+	case c.outbound.Err() != nil:
+		return t, c.outbound.Err()
+	case c.outbound.Sending():
 		return t, ErrNotDelivered
 	case !bytes.Equal(got, chunk):
 		return t, ErrCorrupt

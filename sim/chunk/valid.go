@@ -7,8 +7,8 @@ import (
 
 // What models and judges both need to know.
 
-// giveUpOf returns GIVE_UP for what was configured (7.2).
-func giveUpOf(configured machine.Micros) machine.Micros {
+// GiveUpOf returns GIVE_UP for what was configured (7.2).
+func GiveUpOf(configured machine.Micros) machine.Micros {
 	if configured == 0 {
 		return 10_000_000
 	}

@@ -13,56 +13,66 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// World is a sender, a receiver, a simple network each way, and an application that
+// WorldOf is a sender, a receiver, a simple network each way, and an application that
 // reads each complete chunk after a while. Machines, network and ReadTime may be
 // changed at any time, so that an end can restart.
-type World struct {
-	*sim.World[codec.Packet]
-	Sender    SenderMachine
-	Receiver  ReceiverMachine
-	Down, Up  sim.Fate[codec.Packet]    // of slices, of acks
-	Carry     sim.Carrier[codec.Packet] // by Down and Up, unless it is changed
-	ReadTime  machine.Micros            // how long a complete chunk waits to be read
-	Submitted [][]byte                  // the chunks that the sender took
-	Delivered [][]byte                  // the chunks that were read
+type WorldOf[P, S, R any] struct {
+	*sim.World[P]
+	Sender    S
+	Receiver  R
+	Down, Up  sim.Fate[P]    // of slices, of acks
+	Carry     sim.Carrier[P] // by Down and Up, unless it is changed
+	ReadTime  machine.Micros // how long a complete chunk waits to be read
+	Submitted [][]byte       // the chunks that the sender took
+	Delivered [][]byte       // the chunks that were read
 
+	variant  *Variant[P, S, R]
 	giveUps  [2]machine.Micros // as configured
 	awaiting bool              // a read is to come
 }
 
+// World is one of the chunk protocol.
+type World = WorldOf[codec.Packet, SenderMachine, ReceiverMachine]
+
 // NewWorld returns a world of two new machines, in which packets take half of a round
 // trip in either direction.
 func NewWorld(sender statemachine.SenderConfig, receiver statemachine.ReceiverConfig, roundTrip machine.Micros) (*World, error) {
-	s, err := statemachine.NewSender(sender)
-	if err != nil {
+	s, err1 := statemachine.NewSender(sender)
+	r, err2 := statemachine.NewReceiver(receiver)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	r, err := statemachine.NewReceiver(receiver)
-	if err != nil {
-		return nil, err
-	}
-	w := &World{Sender: s, Receiver: r, Down: sim.Steady[codec.Packet](roundTrip / 2), Up: sim.Steady[codec.Packet](roundTrip - roundTrip/2)}
-	w.giveUps = [2]machine.Micros{sender.GiveUp, receiver.GiveUp}
-	w.Carry = sim.Fates(&w.Down, &w.Up)
-	w.World = sim.NewWorld(w.carry, sim.End[codec.Packet](sending{w}), receiving{w})
-	return w, nil
+	return NewWorldOf(&variant, SenderMachine(s), ReceiverMachine(r), [2]machine.Micros{sender.GiveUp, receiver.GiveUp}, roundTrip), nil
 }
 
-func (w *World) carry(now time.Duration, from int, p codec.Packet, deliver func(time.Duration, int, codec.Packet)) {
+// NewWorldOf returns a world of two new machines with these times to give up.
+func NewWorldOf[P, S, R any](v *Variant[P, S, R], s S, r R, giveUps [2]machine.Micros, roundTrip machine.Micros) *WorldOf[P, S, R] {
+	w := &WorldOf[P, S, R]{
+		Sender: s, Receiver: r, Down: sim.Steady[P](roundTrip / 2), Up: sim.Steady[P](roundTrip - roundTrip/2),
+		variant: v, giveUps: giveUps,
+	}
+	w.Carry = sim.Fates(&w.Down, &w.Up)
+	w.World = sim.NewWorld(w.carry, sim.End[P](sending[P, S, R]{w}), receiving[P, S, R]{w})
+	return w
+}
+
+func (w *WorldOf[P, S, R]) carry(now time.Duration, from int, p P, deliver func(time.Duration, int, P)) {
 	w.Carry(now, from, p, deliver)
 }
 
+// outbound and inbound are the machines that the world has at the time.
+func (w *WorldOf[P, S, R]) outbound() Outbound[P] { return w.variant.Outbound(w.Sender) }
+func (w *WorldOf[P, S, R]) inbound() Inbound[P]   { return w.variant.Inbound(w.Receiver) }
+
 // Judge puts the machines, which must be new, in front of judges. It calls fail for
 // the first violation.
-func (w *World) Judge(pace Pace, fail Fail) {
-	stream := &Stream{FirstID: w.Sender.Vars().ChunkID}
-	w.Sender = NewJudgedSender(w.Sender, NewSenderJudge(stream, pace, w.giveUps[0], 0), fail)
-	w.Receiver = NewJudgedReceiver(w.Receiver, NewReceiverJudge(stream, w.giveUps[1], 0), fail)
+func (w *WorldOf[P, S, R]) Judge(pace Pace, fail Fail) {
+	w.Sender, w.Receiver = w.variant.Judged(w.Sender, w.Receiver, w.giveUps, pace, fail)
 }
 
 // Submit submits a chunk and sends what the ends have to send.
-func (w *World) Submit(chunk []byte) error {
-	if err := w.Sender.Submit(w.Now(), chunk); err != nil {
+func (w *WorldOf[P, S, R]) Submit(chunk []byte) error {
+	if err := w.outbound().Submit(w.Now(), chunk); err != nil {
 		return err
 	}
 	w.Submitted = append(w.Submitted, chunk)
@@ -71,11 +81,11 @@ func (w *World) Submit(chunk []byte) error {
 }
 
 // Sending reports whether a chunk is in flight.
-func (w *World) Sending() bool { return w.Sender.Vars().State == statemachine.SenderSending }
+func (w *WorldOf[P, S, R]) Sending() bool { return w.outbound().Sending() }
 
 // Transfer submits a chunk, runs until the sender knows that it has arrived, and
 // returns how long that took. It fails if the sender does.
-func (w *World) Transfer(chunk []byte) (machine.Micros, error) {
+func (w *WorldOf[P, S, R]) Transfer(chunk []byte) (machine.Micros, error) {
 	start := w.Now()
 	if err := w.Submit(chunk); err != nil {
 		return 0, err
@@ -83,12 +93,12 @@ func (w *World) Transfer(chunk []byte) (machine.Micros, error) {
 	if !w.Run(machine.Never, func() bool { return !w.Sending() }) {
 		return 0, ErrNotDelivered
 	}
-	return w.Now() - start, w.Sender.Err()
+	return w.Now() - start, w.outbound().Err()
 }
 
 // transferAll sends these chunks, one after the other, and runs until all were read.
 // It returns an error unless they were, as they were sent.
-func (w *World) transferAll(chunks [][]byte) error {
+func (w *WorldOf[P, S, R]) transferAll(chunks [][]byte) error {
 	for _, c := range chunks {
 		if _, err := w.Transfer(c); err != nil {
 			return err
@@ -98,19 +108,29 @@ func (w *World) transferAll(chunks [][]byte) error {
 	if !w.Intact() {
 		return ErrCorrupt
 	}
-	return w.Receiver.Err()
+	return w.inbound().Err()
 }
 
 // Intact reports whether what was delivered is what was submitted.
-func (w *World) Intact() bool { return slices.EqualFunc(w.Delivered, w.Submitted, bytes.Equal) }
+func (w *WorldOf[P, S, R]) Intact() bool {
+	return slices.EqualFunc(w.Delivered, w.Submitted, bytes.Equal)
+}
 
 // Troubled returns the run of a new world for explore.Troubles: chunks are sent one
 // after the other, in front of judges, and each waits for a while to be read.
 func Troubled(scheduler func() (statemachine.Scheduler, error), pace Pace, readTime machine.Micros, chunks ...[]byte) func(sim.Carrier[codec.Packet]) (machine.Micros, error) {
-	return func(carry sim.Carrier[codec.Packet]) (machine.Micros, error) {
+	return TroubledOf(func() (*World, error) {
 		sched, err1 := scheduler()
 		w, err2 := NewWorld(statemachine.SenderConfig{Scheduler: sched}, statemachine.ReceiverConfig{}, 0)
-		if err := errors.Join(err1, err2); err != nil {
+		return w, errors.Join(err1, err2)
+	}, pace, readTime, chunks...)
+}
+
+// TroubledOf does the same for worlds of any variant.
+func TroubledOf[P, S, R any](newWorld func() (*WorldOf[P, S, R], error), pace Pace, readTime machine.Micros, chunks ...[]byte) func(sim.Carrier[P]) (machine.Micros, error) {
+	return func(carry sim.Carrier[P]) (machine.Micros, error) {
+		w, err := newWorld()
+		if err != nil {
 			return 0, err
 		}
 		var violation error
@@ -120,18 +140,18 @@ func Troubled(scheduler func() (statemachine.Scheduler, error), pace Pace, readT
 			}
 		})
 		w.Carry, w.ReadTime = carry, readTime
-		err := w.transferAll(chunks)
+		err = w.transferAll(chunks)
 		return w.Now(), errors.Join(violation, err)
 	}
 }
 
 // Finish runs until nothing is left to do: packets in flight arrive, and the
 // application reads.
-func (w *World) Finish() { w.Run(machine.Never, func() bool { return false }) }
+func (w *WorldOf[P, S, R]) Finish() { w.Run(machine.Never, func() bool { return false }) }
 
-func (w *World) read() {
+func (w *WorldOf[P, S, R]) read() {
 	w.awaiting = false
-	chunk, err := w.Receiver.Read(w.Now(), nil)
+	chunk, err := w.inbound().Read(w.Now(), nil)
 	if err != nil {
 		return // the receiver is another one now
 	}
@@ -139,29 +159,27 @@ func (w *World) read() {
 }
 
 // sending is the sender that the world has at the time.
-type sending struct{ w *World }
+type sending[P, S, R any] struct{ w *WorldOf[P, S, R] }
 
-func (s sending) Handle(now machine.Micros, p codec.Packet) { Sender{s.w.Sender}.Handle(now, p) }
+func (s sending[P, S, R]) Handle(now machine.Micros, p P) { s.w.outbound().Handle(now, p) }
 
-func (s sending) Poll(now machine.Micros) (codec.Packet, bool) { return Sender{s.w.Sender}.Poll(now) }
+func (s sending[P, S, R]) Poll(now machine.Micros) (P, bool) { return s.w.outbound().Poll(now) }
 
-func (s sending) Deadline() machine.Micros { return s.w.Sender.Deadline() }
+func (s sending[P, S, R]) Deadline() machine.Micros { return s.w.outbound().Deadline() }
 
 // receiving is the receiver that the world has at the time, and the application
 // behind it.
-type receiving struct{ w *World }
+type receiving[P, S, R any] struct{ w *WorldOf[P, S, R] }
 
-func (r receiving) Handle(now machine.Micros, p codec.Packet) {
+func (r receiving[P, S, R]) Handle(now machine.Micros, p P) {
 	w := r.w
-	Receiver{w.Receiver}.Handle(now, p)
-	if !w.awaiting && w.Receiver.Vars().State == statemachine.ReceiverReady {
+	w.inbound().Handle(now, p)
+	if !w.awaiting && w.inbound().Ready() {
 		w.awaiting = true
 		w.At(now+min(w.ReadTime, machine.Never-now), w.read)
 	}
 }
 
-func (r receiving) Poll(now machine.Micros) (codec.Packet, bool) {
-	return Receiver{r.w.Receiver}.Poll(now)
-}
+func (r receiving[P, S, R]) Poll(now machine.Micros) (P, bool) { return r.w.inbound().Poll(now) }
 
-func (r receiving) Deadline() machine.Micros { return r.w.Receiver.Deadline() }
+func (r receiving[P, S, R]) Deadline() machine.Micros { return r.w.inbound().Deadline() }

@@ -1,4 +1,4 @@
-package adaptive
+package control
 
 import "github.com/chunkwire/chunkwire/machine"
 
@@ -44,21 +44,21 @@ func (p *pacer) when() machine.Micros {
 }
 
 // interval returns nanoseconds from a slice to the next one.
-func (s *Scheduler) interval(fresh bool) int64 {
+func (c *Controller) interval(fresh bool) int64 {
 	switch {
-	case fresh && s.profile.burst:
-		return max(burstSpacing, s.profile.perSlice())
-	case s.profile.fixed:
-		return s.perSlice() // PRO-4: the limit is all
+	case fresh && c.config.Burst:
+		return max(burstSpacing, c.config.limit())
+	case c.config.Fixed:
+		return c.PerSlice() // PRO-4: the limit is all
 	}
-	return max(s.pathInterval(), fastest, s.profile.perSlice())
+	return max(c.pathInterval(), fastest, c.config.limit())
 }
 
 // pathInterval is what the path is estimated to allow; 0 while nothing is known
 // of it (PAC-1).
-func (s *Scheduler) pathInterval() int64 {
-	ns := s.rate.perSlice()
-	if s.profile.has(ruleHeadroom) {
+func (c *Controller) pathInterval() int64 {
+	ns := c.rate.perSlice()
+	if c.config.has(Headroom) {
 		ns = ns * 7 / 8 // PAC-2
 	}
 	return min(ns, slowest) // PAC-3

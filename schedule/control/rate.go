@@ -1,4 +1,4 @@
-package adaptive
+package control
 
 import (
 	"github.com/chunkwire/chunkwire/machine"
@@ -35,50 +35,54 @@ func newRate() rate { return rate{ranDryAt: -machine.Never} }
 // perSlice returns nanoseconds a slice; 0 while nothing is known.
 func (r *rate) perSlice() int64 { return r.lowest.value() }
 
-// perSlice returns the estimate of the path, in nanoseconds a slice; 0 while
-// nothing is. A fixed rate is taken as given (PRO-4).
-func (s *Scheduler) perSlice() int64 {
-	if s.profile.fixed {
-		return max(s.profile.perSlice(), fastest)
+// PerSlice returns the estimate of the path, in nanoseconds a slice; 0 while
+// nothing is known. A fixed rate is taken as given (PRO-4).
+func (c *Controller) PerSlice() int64 {
+	if c.config.Fixed {
+		return max(c.config.limit(), fastest)
 	}
-	return s.rate.perSlice()
+	return c.rate.perSlice()
 }
 
-// endTrain starts over: what lies between was not the path's rate.
-func (r *rate) endTrain() { r.open = false }
+// EndTrain starts over: what lies between was not the path's rate.
+func (c *Controller) EndTrain() { c.rate.open = false }
 
-// dry notes that something else than the path and the pace held the sender back:
+// Dry notes that something else than the path and the pace held the sender back:
 // there was nothing to send but copies, the window was small for a look at the
 // path (WIN-4), or its caller was late.
-func (r *rate) dry(now machine.Micros) { r.ranDryAt = now }
+func (c *Controller) Dry(now machine.Micros) { c.rate.ranDryAt = now }
 
-// measureRate takes n slices that were newly acked (RAT-1).
-func (s *Scheduler) measureRate(now machine.Micros, n int) {
-	r := &s.rate
+// Arrived takes n slices that were newly acked, and the newest transmission that
+// is known to have arrived (RAT-1).
+func (c *Controller) Arrived(now machine.Micros, n int, newest uint32) {
+	r := &c.rate
 	if r.open {
 		r.arrived += n
 		took := now - r.since
-		if r.arrived < longTrain && (r.arrived < shortTrain || took < max(s.rtt.min()/2, trainTime)) {
+		if r.arrived < longTrain && (r.arrived < shortTrain || took < max(c.RTT.Min()/2, trainTime)) {
 			return
 		}
-		s.addRate(now, int64(rtt.Clip(took))*1000)
+		c.addRate(now, int64(rtt.Clip(took))*1000, int64(newest-r.number))
 	}
-	r.open, r.since, r.number, r.arrived = true, now, s.newest, 0
+	r.open, r.since, r.number, r.arrived = true, now, newest, 0
 }
 
-// addRate takes the train's time in nanoseconds as a sample.
-func (s *Scheduler) addRate(now machine.Micros, took int64) {
-	r := &s.rate
+// addRate takes the train's time in nanoseconds, in which so many transmissions
+// passed, as a sample.
+func (c *Controller) addRate(now machine.Micros, took, passed int64) {
+	r := &c.rate
 	x := took / int64(r.arrived)
 	// What was lost behind the bottleneck took its time there too; but never
 	// assume that more than a third of what was sent was (RAT-3).
-	if overtaken := int64(s.newest - r.number); overtaken > int64(r.arrived) && s.profile.has(ruleOvertaking) {
-		x = max(took/overtaken, x*2/3)
+	if passed > int64(r.arrived) && c.config.has(Overtaking) {
+		x = max(took/passed, x*LimitNum/LimitDen)
 	}
 	x = max(x, fastest)
 	// A sender that ran dry measures itself (RAT-4).
-	busy := r.ranDryAt < r.since-s.rtt.Smoothed || !s.profile.has(ruleBusy)
+	busy := r.ranDryAt < r.since-c.RTT.Smoothed || !c.config.has(Busy)
 	if known := r.perSlice(); known == 0 || x < known || busy {
-		r.lowest.add(now, x, max(s.rtt.Smoothed, rateEpoch))
+		r.lowest.add(now, x, max(c.RTT.Smoothed, rateEpoch))
 	}
 }
+
+var LimitNum, LimitDen int64 = 2, 3

@@ -1,4 +1,4 @@
-package adaptive
+package control
 
 import "github.com/chunkwire/chunkwire/machine"
 

@@ -1,0 +1,13 @@
+// Package rateless is the recommended scheduler of the chunk protocol with repair
+// slices (spec/REPAIR.md): it sends the next id while less is in flight than the
+// rest of the chunk needs, by what was lost of late.
+//
+// A [Scheduler] takes its place behind the sender's seam:
+//
+//	scheduler, err := rateless.New(rateless.Default())
+//	sender, err := repair.NewSender(repair.SenderConfig{Scheduler: scheduler})
+//
+// Everything is integers and virtual time; the same calls give the same
+// transmissions. A Scheduler serves one sender and, like it, is not safe for
+// concurrent use.
+package rateless

@@ -1,0 +1,20 @@
+package rateless
+
+import "github.com/chunkwire/chunkwire/repair"
+
+// Adopt takes over what another Scheduler knows of the path, before a chunk begins: rate
+// and pace as they are, the round trip and the losses as one estimate from then on
+// (RPL-15). Schedulers of another kind have nothing to share.
+func (s *Scheduler) Adopt(from repair.Scheduler) {
+	if known, ok := from.(*Scheduler); ok {
+		s.path.Adopt(known.path)
+		s.losses = known.losses
+	}
+}
+
+// PathSlices returns how many slices may be in flight on all lanes when a chunk begins
+// (LAN-10).
+func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
+
+// Yield says whether other packets on the path must not wait for slices (WIN-5).
+func (s *Scheduler) Yield(yields bool) { s.path.Yield(yields) }

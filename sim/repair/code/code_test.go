@@ -1,0 +1,62 @@
+package code_test
+
+import (
+	"hash/crc32"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/sim/repair/code"
+)
+
+// The code of the models is that of the document's figures.
+func TestTheCodeIsTheDocuments(t *testing.T) {
+	for k, sums := range map[int][3]uint32{
+		1: {0xb70b4c26, 0xd43974aa, 0xb997ddcc}, 2: {0x5ceb63cd, 0x32c86935, 0xf89355c7},
+		3: {0xaf5a4903, 0xceeb9dd4, 0x4ae9cf5c}, 256: {0xdef1082f, 0x1aa4fe7e, 0xc36c7d8e},
+	} {
+		chunk := make([]byte, 1024*k)
+		for i := range chunk {
+			chunk[i] = byte(i%1024 + 31*(i/1024))
+		}
+		for n, j := range []int{0, 1, 7935} {
+			check.Equal(t, "crc", crc32.ChecksumIEEE(code.Slice(chunk, k+j)), sums[n])
+		}
+	}
+}
+
+// Plain elimination and package erasure agree on every slice: on the bytes, on whether
+// it adds, and on the chunk.
+func TestPlainEliminationAgrees(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, size := range []int{1, 700, 1024, 1025, 2500, 20_000, 262_144} {
+		chunk := chunktest.Chunk(size, 5)
+		e := erasure.Encode(chunk)
+		k := e.NumSlices()
+		var d erasure.Decoder
+		d.Begin(k, e.LastBytes(), pool{})
+		span := code.NewSpan(k)
+		for span.Rank() < k {
+			id := random.IntN(2 * k)
+			if random.IntN(40) == 0 {
+				id = random.IntN(erasure.MaxIDs)
+			}
+			data := code.Slice(chunk, id)
+			check.Bytes(t, "slice", e.Slice(id), data)
+			adds := !span.Has(code.Row(id, k))
+			check.Equal(t, "adds", [2]bool{span.Add(code.Row(id, k), code.Filled(data)), d.Add(id, data)}, [2]bool{adds, adds})
+		}
+		check.Bytes(t, "chunk", span.Solve()[:size], chunk)
+		for i, s := range d.Rebuild() {
+			check.Bytes(t, "slice", s[:min(1024, size-1024*i)], chunk[1024*i:min(1024*i+1024, size)])
+		}
+	}
+}
+
+// pool is an erasure.Pool that keeps nothing.
+type pool struct{}
+
+func (pool) Take() *[1024]byte { return new([1024]byte) }
+func (pool) Put(*[1024]byte)   {}

@@ -1,0 +1,120 @@
+package repair
+
+import (
+	"bytes"
+
+	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/machine"
+	protocol "github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/sim/repair/code"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+type violation = chunk.Violation
+
+// SenderJudge watches one sender from outside: each id goes out once and in order until
+// they are used up, with the bytes of the code; a chunk is reported once all of it is
+// acked; and what the judges of the chunk protocol say of times and pace.
+type SenderJudge struct {
+	chunk.Emission
+	sent      int // transmissions of the chunk in flight
+	have, top int // the largest that were acked
+
+	observes bool                      // the machine's observations are given, too
+	counted  *statemachine.Observation // what must be observed of the latest ack
+	outgoing int                       // observed to go out and not seen
+}
+
+// NewSenderJudge returns the judge of a new sender of a stream. slack is how late
+// the sender's driver may be.
+func NewSenderJudge(s *chunk.Stream, p chunk.Pace, giveUp, slack machine.Micros) *SenderJudge {
+	return &SenderJudge{Emission: chunk.NewEmission(s, p, giveUp, slack)}
+}
+
+// InFlight returns how many ids were sent of the chunk in flight.
+func (j *SenderJudge) InFlight() int { return j.sent }
+
+// Submitted: the application has given the machine a chunk, which it took or not.
+func (j *SenderJudge) Submitted(now machine.Micros, e *erasure.Encoded, taken bool) *violation {
+	v := j.Emission.Submitted(now, e.Bytes(), taken)
+	if taken && v == nil {
+		j.sent, j.have, j.top = 0, 0, 0
+	}
+	return v
+}
+
+// Sent: a slice leaves the machine, in a datagram of so many bytes. The deadline is
+// what the machine said before it was polled (SCH-3).
+func (j *SenderJudge) Sent(now machine.Micros, s protocol.Slice, size int, deadline machine.Micros) *violation {
+	v := j.Emission.Sent(now, s.ChunkID, s.ID, size, deadline, func() *violation {
+		switch k := j.NumSlices; {
+		case s.NumSlices != k || s.LastBytes != len(j.Chunk)-1024*(k-1):
+			return chunk.Violates("LIM-2", "sent id %d of %d slices, the last of %d bytes, of a chunk of %d", s.ID, s.NumSlices, s.LastBytes, len(j.Chunk))
+		case s.ID != code.ID(j.sent, k):
+			return chunk.Violates("RPN", "transmission %d of chunk %d has the id %d, not %d", j.sent, s.ChunkID, s.ID, code.ID(j.sent, k))
+		case !bytes.Equal(s.Data, code.Slice(j.Chunk, s.ID)):
+			return chunk.Violates("RPC-4", "id %d of chunk %d has other bytes than the code", s.ID, s.ChunkID)
+		}
+		return nil
+	})
+	if v != nil {
+		return v
+	}
+	if j.outgoing--; j.observes && j.outgoing != 0 {
+		return chunk.Violates("Observe", "sent id %d, but %d other slices were observed", s.ID, j.outgoing)
+	}
+	j.sent++
+	return nil
+}
+
+// Acked: an ack is about to be handed to the machine.
+func (j *SenderJudge) Acked(now machine.Micros, a protocol.Ack) {
+	j.At(now)
+	j.counted = nil
+	if !j.Busy() || a.ChunkID != j.ID() || a.NumSlices != j.NumSlices || !ackIsValid(a) {
+		return
+	}
+	top := code.Top(a.Top, j.NumSlices, j.sent)
+	if a.Have > top {
+		return
+	}
+	news := a.Have > j.have || top > j.top
+	if news || j.have == 0 && j.top == 0 && a.Have == 0 && top == 0 {
+		j.Heard(now)
+	}
+	if news {
+		j.have, j.top = max(j.have, a.Have), max(j.top, top)
+		j.Missing = j.NumSlices - j.have
+		j.counted = &statemachine.Observation{Kind: statemachine.Counted, At: j.At(now), ChunkID: j.ID(), Have: j.have, Top: j.top}
+	}
+}
+
+// Reported: after an ack the machine either reports the chunk as delivered, or not.
+func (j *SenderJudge) Reported(delivered bool) *violation {
+	if j.observes && j.counted != nil {
+		return chunk.Violates("Observe", "%d and %d were not observed", j.counted.Have, j.counted.Top)
+	}
+	return j.Emission.Reported(delivered)
+}
+
+// Observed: the machine has reported an observation, within the event that is being
+// handled. From then on every observation must be given.
+func (j *SenderJudge) Observed(o statemachine.Observation) *violation {
+	j.observes = true
+	right := false
+	switch o.Kind {
+	case statemachine.Sent, statemachine.Repair:
+		j.outgoing++
+		right = o.SliceID == code.ID(j.sent, j.NumSlices) && (o.SliceID < j.NumSlices) == (o.Kind == statemachine.Sent)
+	case statemachine.Counted:
+		right = j.counted != nil && o == *j.counted
+		j.counted = nil
+	case statemachine.MeasuredRTT:
+		right = o.RTT >= 0 && j.top > 0 && o.SliceID == code.ID(j.top-1, j.NumSlices)
+	}
+	if !right || o.ChunkID != j.ID() || o.At != j.At(0) {
+		return chunk.Violates("Observe", "observed %+v after %d ids, with %d and %d acked", o, j.sent, j.have, j.top)
+	}
+	return nil
+}
