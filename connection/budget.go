@@ -1,6 +1,8 @@
 package connection
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+)
 
 // budget bounds messages (CXM-4). It counts in bits times microseconds, so that nothing is
 // rounded away, and may be overdrawn by one packet.

@@ -198,7 +198,7 @@ func TestAcksOfManyLanes(t *testing.T) {
 	p := newPen(func() *session.Link { _, server := links(session.CRC, agreed); return server }())
 	for k := range lanes.Most {
 		for id := range 3 {
-			r := connection.Record{Type: connection.TypeSlice, Lane: k, Slice: codec.Slice{SliceID: id, NumSlices: 256, Data: make([]byte, codec.SliceSize)}}
+			r := connection.Record{Type: connection.TypeSlice, Lane: k, Slice: lanes.Slice{Chunk: codec.Slice{SliceID: id, NumSlices: 256, Data: make([]byte, codec.SliceSize)}}}
 			check.Same(t, "refusal", give(a, 0, p.write(check.Must(connection.Format{Lanes: lanes.Most}.Append(nil, &r))...)), nil)
 		}
 	}

@@ -100,19 +100,27 @@ func (c Config) Complete() (Config, error) {
 	setDefault(&c.MessageRate, DefaultMessageRate)
 	setDefault(&c.Lanes, 1)
 	setDefault(&c.Timeout, session.DefaultTimeout)
+	setDefault(&c.Variants, session.DefaultVariants)
 	if c.Memory == nil {
 		c.Memory = new(Memory)
 	}
 	switch {
 	case c.Lanes < NoLanes || c.Lanes > lanes.Most:
 		return c, machine.ConfigError("connection: Lanes", c.Lanes, "NoLanes, or 0 to 16")
+	case c.Variants > session.DefaultVariants:
+		return c, machine.ConfigError("connection: Variants", c.Variants, "1, 2, 3, or 0 for 3")
 	case c.Tick < leastTick || c.Tick > mostTick:
 		return c, machine.ConfigError("connection: Tick", c.Tick, "5 to 100 ms")
 	case c.MessageRate < leastMessageRate || c.MessageRate > mostMessageRate:
 		return c, machine.ConfigError("connection: MessageRate", c.MessageRate, "64 kbit/s to 8 Gbit/s")
 	}
 	c.Terms.Format = c.format()
-	_, err := c.machines(session.Agreed{Lanes: max(c.Lanes, 0), Timeout: c.Timeout})
+	var err error
+	for variant := uint8(session.VariantSlices); variant <= session.VariantRepair && err == nil; variant *= 2 {
+		if c.Variants&variant != 0 {
+			_, err = c.machines(session.Agreed{Lanes: max(c.Lanes, 0), Variant: variant, Timeout: c.Timeout})
+		}
+	}
 	return c, err
 }
 
@@ -179,6 +187,7 @@ func (c *Config) machines(agreed session.Agreed) (m machines, err error) {
 	if chunks.Memory == nil {
 		chunks.Memory = &c.Memory.slices
 	}
+	chunks.Repair = agreed.Variant == session.VariantRepair
 	m.lanes, err = lanes.New(chunks)
 	return m, err
 }

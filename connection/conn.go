@@ -85,7 +85,7 @@ func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*C
 		return nil, err
 	}
 	c := &Conn{
-		now: now, link: link, memory: cfg.Memory, records: Format{agreed.Lanes}, timeout: agreed.Timeout,
+		now: now, link: link, memory: cfg.Memory, records: Format{agreed.Lanes, agreed.Variant == session.VariantRepair}, timeout: agreed.Timeout,
 		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: machine.Never,

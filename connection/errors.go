@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/wire"
 )
 
@@ -12,8 +13,8 @@ import (
 // bytes, of the field at fault; wire.NoPlace where the fault lies in no byte.
 type Error = wire.Error
 
-// The codes of records 7 to 9 (section 7). The body of a slice or an ack has those of package
-// codec, too.
+// The codes of records 7 to 9 (section 7). The body of a slice or an ack has those of packages
+// codec and repair, too.
 const (
 	CodeTruncated     wire.Code = "truncated"
 	CodeUnknownRecord wire.Code = "unknown_record"
@@ -28,7 +29,7 @@ const (
 // codes are those by which a Conn counts the payloads that it refused itself.
 var codes = [...]wire.Code{
 	CodeTruncated, CodeNotAlone, CodeLength, CodeText, CodeLane,
-	codec.CodeNonzeroPadding, codec.CodeSliceIDOutOfRange, codec.CodeTrailingData,
+	codec.CodeNonzeroPadding, codec.CodeSliceIDOutOfRange, repair.CodeHaveOutOfRange, codec.CodeTrailingData,
 }
 
 var format = &wire.Format{Name: "connection", Unit: "byte"}
@@ -63,6 +64,7 @@ var (
 	bodyFieldsShort = rule("CXR-26", CodeTruncated, "the body ends inside a field")
 	bodyPadding     = rule("CXR-26", codec.CodeNonzeroPadding, "a padding bit of the body is not zero")
 	bodySliceID     = rule("CXR-26", codec.CodeSliceIDOutOfRange, "slice_id is not below num_slices")
+	bodyHave        = rule("CXR-26", repair.CodeHaveOutOfRange, "have is above num_slices")
 	bodyTrailing    = rule("CXR-26", codec.CodeTrailingData, "bytes follow the body")
 	bodyInvalid     = rule("CXR-8", CodeInvalidField, "there is no such slice or ack")
 	codeReserved    = format.Rule("CXR-4", CodeReserved, "the code is not the application's", 1, 0)
@@ -77,6 +79,8 @@ func inBody(err error, from int) *Error {
 		return bodyPadding.At(at)
 	case codec.CodeSliceIDOutOfRange:
 		return bodySliceID.At(at)
+	case repair.CodeHaveOutOfRange:
+		return bodyHave.At(at)
 	case codec.CodeTrailingData:
 		return bodyTrailing.At(at)
 	}

@@ -2,6 +2,7 @@ package connection
 
 import (
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
 )
@@ -105,6 +106,11 @@ func (c *Conn) Readable() uint64 { return c.mux.Readable() }
 // number, or the connection has closed. SendChunk fails with statemachine.ErrChunkSize,
 // lanes.ErrBusy, ErrNoLanes, or with Err; then nothing has changed.
 func (c *Conn) SendChunk(now machine.Micros, chunk []byte) (number int64, err error) {
+	return c.SendEncoded(now, erasure.Encode(chunk))
+}
+
+// SendEncoded is SendChunk for a chunk of which others may send the same slices.
+func (c *Conn) SendEncoded(now machine.Micros, e *erasure.Encoded) (number int64, err error) {
 	c.advance(now)
 	switch {
 	case c.state != Open:
@@ -112,7 +118,7 @@ func (c *Conn) SendChunk(now machine.Micros, chunk []byte) (number int64, err er
 	case c.lanes == nil:
 		return 0, ErrNoLanes
 	}
-	return c.lanes.Submit(c.now, chunk)
+	return c.lanes.SubmitEncoded(c.now, e)
 }
 
 // WithdrawChunk takes a chunk out of the line, and reports whether it did: one that is in flight

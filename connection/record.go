@@ -6,7 +6,9 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/repair"
 )
 
 // The sizes of section 7, in bytes.
@@ -48,15 +50,18 @@ type Record struct {
 	Code  uint16 // of a close
 	Text  []byte // of a close: UTF-8, 0 to MaxText bytes
 	Lane  int    // of a slice or a chunk ack
-	Slice codec.Slice
-	Ack   codec.Ack
+	Slice lanes.Slice
+	Ack   lanes.Ack
 }
 
 // quiet reports whether the record asks for no ack (CXR-6).
 func (r *Record) quiet() bool { return r.Type != TypeSlice }
 
-// Format is the codec of records 7 to 9: how many lanes both ends agreed on.
-type Format struct{ Lanes int }
+// Format is the codec of records 7 to 9: what both ends agreed on.
+type Format struct {
+	Lanes  int
+	Repair bool // the bodies of slices and chunk acks are those of package repair
+}
 
 // IsRecord reports whether the record that begins at a place of a payload is one of a
 // connection, and not of the channels.
@@ -127,23 +132,27 @@ func (f Format) decodeLane(b []byte, at int, r *Record) (next int, err *Error) {
 	case r.Lane >= f.Lanes:
 		return 0, laneBeyond.At(at + 1)
 	case r.Type == TypeSlice:
-		return r.decodeSlice(b, at+sliceTop)
+		return f.decodeSlice(b, at+sliceTop, &r.Slice)
 	}
-	return r.decodeAck(b, at+2)
+	return f.decodeAck(b, at+2, &r.Ack)
 }
 
 // decodeSlice decodes the body of a slice, which is the rest of the payload.
-func (r *Record) decodeSlice(b []byte, at int) (next int, err *Error) {
-	s, e := codec.DecodeSliceBody(b[at:])
+func (f Format) decodeSlice(b []byte, at int, s *lanes.Slice) (next int, err *Error) {
+	var e error
+	if f.Repair {
+		s.Repair, e = repair.DecodeSliceBody(b[at:])
+	} else {
+		s.Chunk, e = codec.DecodeSliceBody(b[at:])
+	}
 	if e != nil {
 		return 0, inBody(e, at)
 	}
-	r.Slice = s
 	return len(b), nil
 }
 
 // decodeAck decodes a length and the body of an ack.
-func (r *Record) decodeAck(b []byte, at int) (next int, err *Error) {
+func (f Format) decodeAck(b []byte, at int, a *lanes.Ack) (next int, err *Error) {
 	if len(b) <= at {
 		return 0, fieldMissing.At(at)
 	}
@@ -152,11 +161,15 @@ func (r *Record) decodeAck(b []byte, at int) (next int, err *Error) {
 	if len(b) < next {
 		return 0, fieldMissing.At(from)
 	}
-	a, e := codec.DecodeAckBody(b[from:next])
+	var e error
+	if f.Repair {
+		a.Repair, e = repair.DecodeAckBody(b[from:next])
+	} else {
+		a.Chunk, e = codec.DecodeAckBody(b[from:next])
+	}
 	if e != nil {
 		return 0, inBody(e, from)
 	}
-	r.Ack = a
 	return next, nil
 }
 
@@ -180,9 +193,9 @@ func (f Format) append(b []byte, r *Record) (out []byte, err error) {
 	case r.Lane < 0 || r.Lane >= f.Lanes:
 		return nil, laneBeyond.At(at + 1)
 	case r.Type == TypeSlice:
-		out, err = codec.AppendSliceBody(append(b, byte(r.Type), byte(r.Lane)), r.Slice)
+		out, err = f.appendSlice(append(b, byte(r.Type), byte(r.Lane)), &r.Slice)
 	default:
-		out, err = codec.AppendAckBody(append(b, byte(r.Type), byte(r.Lane), 0), r.Ack)
+		out, err = f.appendAck(append(b, byte(r.Type), byte(r.Lane), 0), &r.Ack)
 	}
 	switch {
 	case err != nil && r.Type == TypeSlice:
@@ -193,6 +206,20 @@ func (f Format) append(b []byte, r *Record) (out []byte, err error) {
 		out[at+2] = byte(len(out) - at - ackTop)
 	}
 	return out, nil
+}
+
+func (f Format) appendSlice(b []byte, s *lanes.Slice) ([]byte, error) {
+	if f.Repair {
+		return repair.AppendSliceBody(b, s.Repair)
+	}
+	return codec.AppendSliceBody(b, s.Chunk)
+}
+
+func (f Format) appendAck(b []byte, a *lanes.Ack) ([]byte, error) {
+	if f.Repair {
+		return repair.AppendAckBody(b, a.Repair)
+	}
+	return codec.AppendAckBody(b, a.Chunk)
 }
 
 func appendClose(b []byte, r *Record) ([]byte, error) {

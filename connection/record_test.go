@@ -13,6 +13,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/wire"
 )
 
@@ -23,8 +24,8 @@ func TestRecordsOfTheDocument(t *testing.T) {
 	for want, r := range map[string]connection.Record{
 		"07000103627965":       {Type: connection.TypeClose, Code: 256, Text: []byte("bye")},
 		"07000000":             {Type: connection.TypeClose, Text: []byte{}},
-		"08010500020201006869": {Type: connection.TypeSlice, Lane: 1, Slice: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, Data: []byte("hi")}},
-		"09000405000205":       {Type: connection.TypeChunkAck, Ack: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: bitset.Set{5}}},
+		"08010500020201006869": {Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, Data: []byte("hi")}}},
+		"09000405000205":       {Type: connection.TypeChunkAck, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: bitset.Set{5}}}},
 	} {
 		got := check.Must(twoLanes.Append(nil, &r))
 		check.Equal(t, "bytes", hex.EncodeToString(got), want)
@@ -128,14 +129,14 @@ func drawRecord(t *rapid.T) (r connection.Record) {
 		r.Text = []byte(rapid.StringN(0, 30, 120).Draw(t, "text"))
 		return r
 	case connection.TypeSlice:
-		r.Slice = codec.Slice{ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, n-1).Draw(t, "slice"), NumSlices: n}
+		r.Slice = lanes.Slice{Chunk: codec.Slice{ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, n-1).Draw(t, "slice"), NumSlices: n}}
 		size := codec.SliceSize
-		if r.Slice.Last() {
+		if r.Slice.Chunk.Last() {
 			size = rapid.IntRange(1, codec.SliceSize).Draw(t, "size")
 		}
-		r.Slice.Data = content(size, 3)
+		r.Slice.Chunk.Data = content(size, 3)
 	case connection.TypeChunkAck:
-		r.Ack = codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Acked: bitset.FirstN(rapid.IntRange(0, n).Draw(t, "acked"))}
+		r.Ack = lanes.Ack{Chunk: codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Acked: bitset.FirstN(rapid.IntRange(0, n).Draw(t, "acked"))}}
 	}
 	r.Lane = rapid.IntRange(0, 1).Draw(t, "lane")
 	return r

@@ -2,7 +2,7 @@ package lanes
 
 import (
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -33,9 +33,15 @@ type Config struct {
 	// GiveUp is how long a chunk may be without progress before the connection has failed; 0:
 	// statemachine.DefaultGiveUp.
 	GiveUp machine.Micros
-	// NewScheduler makes the scheduler of one lane's sender. Nil makes those of the profile
-	// adaptive.Adaptive, limited to MaxRate.
-	NewScheduler func() (statemachine.Scheduler, error)
+	// Repair is the variant of spec/REPAIR.md, whose slices make up for each other, the same at
+	// both ends. Without it each slice has a name and arrives itself (spec/PROTOCOL.md).
+	Repair bool
+	// Profile sets the pace of either variant; Adaptive by default.
+	Profile Profile
+	// NewScheduler and NewRepairScheduler make the scheduler of one lane's sender, without and
+	// with Repair. Nil makes those of the Profile, limited to MaxRate.
+	NewScheduler       func() (statemachine.Scheduler, error)
+	NewRepairScheduler func() (repair.Scheduler, error)
 	// Memory is a pool of slice buffers that several connections may share; nil: each keeps
 	// its own.
 	Memory *statemachine.Memory
@@ -48,9 +54,6 @@ func (c Config) complete() (Config, error) {
 	setDefault(&c.Lanes, defaultLanes)
 	setDefault(&c.SendQueue, defaultSendQueue)
 	setDefault(&c.GiveUp, statemachine.DefaultGiveUp)
-	if c.NewScheduler == nil {
-		c.NewScheduler = adaptiveAt(c.MaxRate)
-	}
 	switch {
 	case c.Lanes < 1 || c.Lanes > Most:
 		return c, machine.ConfigError("lanes: Lanes", c.Lanes, "1 to 16")
@@ -69,8 +72,32 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-func adaptiveAt(rate int64) func() (statemachine.Scheduler, error) {
-	profile := adaptive.Adaptive()
-	profile.MaxRate = rate
-	return func() (statemachine.Scheduler, error) { return adaptive.New(profile) }
+// scheduler and repairScheduler make that of a lane.
+func (c *Config) scheduler() (statemachine.Scheduler, error) {
+	if c.NewScheduler != nil {
+		return c.NewScheduler()
+	}
+	return c.Profile.NewScheduler(c.MaxRate)
+}
+
+func (c *Config) repairScheduler() (repair.Scheduler, error) {
+	if c.NewRepairScheduler != nil {
+		return c.NewRepairScheduler()
+	}
+	return c.Profile.NewRepairScheduler(c.MaxRate)
+}
+
+// newSender returns a sender of the variant, with a scheduler of its own.
+func (c *Config) newSender() (sender, error) {
+	if c.Repair {
+		return newRepairSender(c)
+	}
+	return newNamedSender(c)
+}
+
+func (c *Config) newReceiver() (receiver, error) {
+	if c.Repair {
+		return newRepairReceiver(c)
+	}
+	return newNamedReceiver(c)
 }

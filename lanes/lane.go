@@ -3,6 +3,7 @@ package lanes
 import (
 	"errors"
 
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -10,23 +11,63 @@ import (
 // lane is one of the pairs of machines: the end, for each direction, of a connection in the
 // sense of spec/PROTOCOL.md (LAN-1). Chunk i goes by lane i mod L (LAN-4).
 type lane struct {
-	sender    *statemachine.Sender
-	receiver  *statemachine.Receiver
-	scheduler statemachine.Scheduler // the sender's
-	number    int64                  // of the chunk in flight; none while there is none
+	sender   sender
+	receiver receiver
+	number   int64 // of the chunk in flight; none while there is none
 }
 
 const none = -1
 
+// sender is the sending machine of either variant, and its scheduler.
+type sender interface {
+	State() statemachine.SenderState
+	Err() error
+	Deadline() machine.Micros
+	Stats() statemachine.SenderStats
+	Rest()
+
+	// submit begins a chunk. The sender is idle, and the chunk's size is right.
+	submit(now machine.Micros, e *erasure.Encoded)
+	handleAck(now machine.Micros, a Ack) (ours bool)
+	poll(now machine.Micros) (s Slice, ok bool)
+	heardAt() machine.Micros
+	progress() Progress
+	// wants reports whether slices of the chunk in flight are to go before the next one begins,
+	// whatever the pace (LAN-7).
+	wants() bool
+	// inFlight returns how many slices were sent and are not known to have arrived (LAN-10).
+	inFlight() int
+
+	// scheduler returns what decides which slice goes next, and when.
+	scheduler() any
+	// adopt gives the scheduler what that of another sender of the variant has learned.
+	adopt(from sender)
+	// pace makes the scheduler one that has sent a slice: it knows nothing but a pace.
+	pace(now machine.Micros)
+}
+
+// receiver is the receiving machine of either variant.
+type receiver interface {
+	State() statemachine.ReceiverState
+	Err() error
+	Deadline() machine.Micros
+	Stats() statemachine.ReceiverStats
+	Read(now machine.Micros, dst []byte) ([]byte, error)
+
+	handleSlice(now machine.Micros, s Slice) (ours bool)
+	poll(now machine.Micros) (a Ack, ok bool)
+	chunkID() uint16
+	progressAt() machine.Micros
+	progress() Progress
+	// readSize returns how many bytes the chunk has that Read delivers, or 0.
+	readSize() int
+}
+
 // init makes the pair of machines.
 func (l *lane) init(cfg *Config) error {
-	scheduler, err := cfg.NewScheduler()
-	if err != nil {
-		return err
-	}
-	sender, err1 := statemachine.NewSender(statemachine.SenderConfig{GiveUp: cfg.GiveUp, Scheduler: scheduler, Observe: cfg.Observe})
-	receiver, err2 := statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: cfg.GiveUp, Memory: cfg.Memory})
-	*l = lane{sender: sender, receiver: receiver, scheduler: scheduler, number: none}
+	s, err1 := cfg.newSender()
+	r, err2 := cfg.newReceiver()
+	*l = lane{sender: s, receiver: r, number: none}
 	return errors.Join(err1, err2)
 }
 
@@ -41,8 +82,7 @@ func (l *lane) inFlight() int {
 	if l.idle() {
 		return 0
 	}
-	v := l.sender.Vars()
-	return v.Sent.Minus(v.Acked).Count()
+	return l.sender.inFlight()
 }
 
 // givesUpAt returns when the sender gives up, or Never.
@@ -50,7 +90,7 @@ func (l *lane) givesUpAt(giveUp machine.Micros) machine.Micros {
 	if l.sender.State() != statemachine.SenderSending {
 		return machine.Never
 	}
-	return l.sender.Vars().HeardAt + giveUp
+	return l.sender.heardAt() + giveUp
 }
 
 // receiverGivesUpAt returns when the receiver gives up, or Never.
@@ -58,14 +98,18 @@ func (l *lane) receiverGivesUpAt(giveUp machine.Micros) machine.Micros {
 	if l.receiver.State() != statemachine.ReceiverReceiving {
 		return machine.Never
 	}
-	return l.receiver.Vars().ProgressAt + giveUp
+	return l.receiver.progressAt() + giveUp
 }
 
-// pathSharer is a scheduler that lets lanes share what one of them has learned about the
-// path.
+// pathSharer is a scheduler that lets lanes share the path.
 type pathSharer interface {
-	// Adopt takes over what the scheduler of another lane knows.
-	Adopt(from statemachine.Scheduler)
 	// PathSlices returns how many slices fit into the path.
 	PathSlices() int
+}
+
+// adopt lets a scheduler take over what another one knows, if it can.
+func adopt[S any](to, from S) {
+	if path, ok := any(to).(interface{ Adopt(from S) }); ok {
+		path.Adopt(from)
+	}
 }

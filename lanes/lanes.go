@@ -6,12 +6,30 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // ErrBusy refuses a chunk while as many wait as may.
 var ErrBusy = errors.New("lanes: the queue of chunks is full")
+
+// Slice is a slice of either variant: of the fields, that of the variant of the connection
+// counts, and the other is zero.
+type Slice struct {
+	Chunk  codec.Slice
+	Repair repair.Slice
+}
+
+// ChunkID returns the id of its chunk.
+func (s *Slice) ChunkID() uint16 { return s.Chunk.ChunkID | s.Repair.ChunkID } // one of them is 0
+
+// Ack is an ack of either variant, in the same way.
+type Ack struct {
+	Chunk  codec.Ack
+	Repair repair.Ack
+}
 
 // Lanes is the lanes of one end of a connection. It does nothing between calls.
 type Lanes struct {
@@ -33,7 +51,7 @@ type Lanes struct {
 // chunk is one that waits to be sent.
 type chunk struct {
 	number int64
-	data   []byte
+	*erasure.Encoded
 }
 
 // New returns lanes that have sent and received nothing: their machines begin with chunk 0
@@ -74,11 +92,16 @@ func (l *Lanes) latest() *lane { return &l.lanes[l.bySubmission(len(l.lanes)-1)]
 // number. Submit fails with statemachine.ErrChunkSize, with ErrBusy, or with Err; then nothing
 // has changed.
 func (l *Lanes) Submit(now machine.Micros, data []byte) (number int64, err error) {
+	return l.SubmitEncoded(now, erasure.Encode(data))
+}
+
+// SubmitEncoded is Submit for a chunk of which others may send the same slices.
+func (l *Lanes) SubmitEncoded(now machine.Micros, e *erasure.Encoded) (number int64, err error) {
 	switch {
 	case l.err != nil:
 		return none, l.err
-	case len(data) < 1 || len(data) > codec.MaxChunkSize:
-		return none, fmt.Errorf("lanes: chunk of %d bytes: %w", len(data), statemachine.ErrChunkSize)
+	case len(e.Bytes()) < 1 || len(e.Bytes()) > codec.MaxChunkSize:
+		return none, fmt.Errorf("lanes: chunk of %d bytes: %w", len(e.Bytes()), statemachine.ErrChunkSize)
 	case len(l.queue) == l.cfg.SendQueue:
 		return none, ErrBusy
 	}
@@ -87,7 +110,7 @@ func (l *Lanes) Submit(now machine.Micros, data []byte) (number int64, err error
 	}
 	number = l.next
 	l.next++
-	l.queue = append(l.queue, chunk{number, data})
+	l.queue = append(l.queue, chunk{number, e})
 	l.begin(now)
 	return number, nil
 }
@@ -110,31 +133,33 @@ func (l *Lanes) Finished() (number int64, ok bool) {
 		return none, false
 	}
 	number = l.finished[0]
-	l.finished = slices.Delete(l.finished, 0, 1)
+	if l.finished = slices.Delete(l.finished, 0, 1); len(l.finished) == 0 {
+		l.finished = nil // an idle connection is to cost little
+	}
 	return number, true
 }
 
 // HandleAck takes an ack that came by lane k. It reports whether the ack was of this
 // connection (CON-6).
-func (l *Lanes) HandleAck(now machine.Micros, k int, a codec.Ack) (ours bool) {
-	ours = l.lanes[k].sender.HandleAck(now, a)
+func (l *Lanes) HandleAck(now machine.Micros, k int, a Ack) (ours bool) {
+	ours = l.lanes[k].sender.handleAck(now, a)
 	l.advance(now)
 	return ours
 }
 
 // HandleSlice takes a slice that came by lane k, and copies its data. It reports whether the
 // slice was of this connection (CON-6).
-func (l *Lanes) HandleSlice(now machine.Micros, k int, s codec.Slice) (ours bool) {
-	if l.beyondLimit(k, s.ChunkID) {
+func (l *Lanes) HandleSlice(now machine.Micros, k int, s Slice) (ours bool) {
+	if l.beyondLimit(k, s.ChunkID()) {
 		return false
 	}
-	return l.lanes[k].receiver.HandleSlice(now, s)
+	return l.lanes[k].receiver.handleSlice(now, s)
 }
 
 // beyondLimit reports whether a slice is of a chunk beyond Config.ReceiveLimit.
 func (l *Lanes) beyondLimit(k int, chunkID uint16) bool {
 	receiver := l.lanes[k].receiver
-	if l.cfg.ReceiveLimit == 0 || chunkID != receiver.Vars().ChunkID {
+	if l.cfg.ReceiveLimit == 0 || chunkID != receiver.chunkID() {
 		return false
 	}
 	return receiver.Stats().Chunks*int64(len(l.lanes))+int64(k) >= l.cfg.ReceiveLimit
@@ -142,32 +167,32 @@ func (l *Lanes) beyondLimit(k int, chunkID uint16) bool {
 
 // PollAck returns an ack to send at now, and its lane, or false when none is due. Call it until
 // it returns false, and before PollSlice.
-func (l *Lanes) PollAck(now machine.Micros) (k int, a codec.Ack, ok bool) {
+func (l *Lanes) PollAck(now machine.Micros) (k int, a Ack, ok bool) {
 	for k := range l.lanes {
-		if a, ok := l.lanes[k].receiver.Poll(now); ok {
+		if a, ok := l.lanes[k].receiver.poll(now); ok {
 			return k, a, true
 		}
 	}
 	l.noteFailure()
-	return none, codec.Ack{}, false
+	return none, Ack{}, false
 }
 
 // PollSlice returns a slice to send at now, and its lane, or false when none is due. Call it
 // until it returns false. The slice's data point into the chunk. Those of the earlier chunks go
 // first (LAN-8). A sender that must wait is polled only when it is to give up.
-func (l *Lanes) PollSlice(now machine.Micros) (k int, s codec.Slice, ok bool) {
+func (l *Lanes) PollSlice(now machine.Micros) (k int, s Slice, ok bool) {
 	l.begin(now)
 	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
 		k := l.bySubmission(i)
 		if now < l.allowedAt() && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
 			continue
 		}
-		if s, ok := l.lanes[k].sender.Poll(now); ok {
+		if s, ok := l.lanes[k].sender.poll(now); ok {
 			return k, s, true
 		}
 	}
 	l.noteFailure()
-	return none, codec.Slice{}, false
+	return none, Slice{}, false
 }
 
 // advance notes the chunks that have been delivered and begins the next, one a lane (CON-2,
@@ -194,14 +219,14 @@ func (l *Lanes) begin(now machine.Micros) {
 		lane, c := &l.lanes[l.nextOut], l.queue[0]
 		l.queue = slices.Delete(l.queue, 0, 1)
 		l.sharePath(lane)
-		_ = lane.sender.Submit(now, c.data) // cannot fail: it is idle, and the size was checked
+		lane.sender.submit(now, c.Encoded)
 		lane.number = c.number
 		l.nextOut = l.after(l.nextOut)
 	}
 }
 
-// mayBegin reports whether the next chunk may begin: its lane is idle, each slice of the chunk
-// before was sent (LAN-7), and the path has room for more (LAN-10). So lanes take turns at the
+// mayBegin reports whether the next chunk may begin: its lane is idle, nothing of the chunk
+// before is to go first (LAN-7), and the path has room for more (LAN-10). So lanes take turns at the
 // link and do not compete for it.
 func (l *Lanes) mayBegin() bool {
 	if !l.lanes[l.nextOut].idle() {
@@ -211,10 +236,10 @@ func (l *Lanes) mayBegin() bool {
 	if before.idle() {
 		return true
 	}
-	if v := before.sender.Vars(); v.Sent.Count() < v.NumSlices {
+	if before.sender.wants() {
 		return false
 	}
-	path, ok := before.scheduler.(pathSharer)
+	path, ok := before.sender.scheduler().(pathSharer)
 	return !ok || l.inFlight() < path.PathSlices()
 }
 
@@ -228,8 +253,8 @@ func (l *Lanes) inFlight() (n int) {
 
 // sharePath gives a lane that is about to begin what the latest one has learned (LAN-9).
 func (l *Lanes) sharePath(to *lane) {
-	if path, ok := to.scheduler.(pathSharer); ok && len(l.lanes) > 1 {
-		path.Adopt(l.latest().scheduler)
+	if len(l.lanes) > 1 {
+		to.sender.adopt(l.latest().sender)
 	}
 }
 
@@ -243,7 +268,7 @@ func (l *Lanes) rest() {
 
 // ReadSize returns how many bytes the chunk has that Read delivers next, or 0 if it is not
 // complete.
-func (l *Lanes) ReadSize() int { return l.lanes[l.nextIn].receiver.Vars().ReadSize }
+func (l *Lanes) ReadSize() int { return l.lanes[l.nextIn].receiver.readSize() }
 
 // Read appends the next chunk to dst, if it is complete. Chunks are delivered in the order in
 // which they were submitted, by reading the lanes in turn (LAN-5). A receiver whose chunk was
@@ -305,10 +330,10 @@ func (l *Lanes) Expire(now machine.Micros) {
 	for i := range l.lanes {
 		lane := &l.lanes[i]
 		if now >= lane.givesUpAt(l.cfg.GiveUp) {
-			lane.sender.Poll(now)
+			lane.sender.poll(now)
 		}
 		if now >= lane.receiverGivesUpAt(l.cfg.GiveUp) {
-			lane.receiver.Poll(now)
+			lane.receiver.poll(now)
 		}
 	}
 	l.noteFailure()
@@ -329,9 +354,9 @@ func (l *Lanes) failure(k int) error {
 	}
 	switch lane := &l.lanes[k]; {
 	case lane.sender.Err() != nil:
-		return fmt.Errorf("lanes: %ssending chunk %d: %w", name, lane.sender.Vars().ChunkID, lane.sender.Err())
+		return fmt.Errorf("lanes: %ssending chunk %d: %w", name, lane.sender.progress().ChunkID, lane.sender.Err())
 	case lane.receiver.Err() != nil:
-		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", name, lane.receiver.Vars().ChunkID, lane.receiver.Err())
+		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", name, lane.receiver.chunkID(), lane.receiver.Err())
 	}
 	return nil
 }

@@ -1,9 +1,7 @@
 package lanes
 
 import (
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // pacer spaces the slices of all lanes by Config.MaxRate (LAN-12). It counts in nanoseconds,
@@ -51,7 +49,7 @@ func (l *Lanes) allowedAt() machine.Micros { return max(l.pacer.at, l.heldUntil)
 // then have fewer of them in flight.
 func (l *Lanes) Yield(yields bool) {
 	for i := range l.lanes {
-		if s, ok := l.lanes[i].scheduler.(interface{ Yield(bool) }); ok {
+		if s, ok := l.lanes[i].sender.scheduler().(interface{ Yield(bool) }); ok {
 			s.Yield(yields)
 		}
 	}
@@ -60,15 +58,12 @@ func (l *Lanes) Yield(yields bool) {
 // ForgetPath makes the schedulers begin anew: the path is another one, or what they learned
 // is not its rate.
 func (l *Lanes) ForgetPath(now machine.Micros) {
-	fresh, err := l.cfg.NewScheduler()
+	fresh, err := l.cfg.newSender()
 	if err != nil {
 		return // it made others before
 	}
-	fresh.Begin(statemachine.Flight{Now: now, NumSlices: 1, Bytes: codec.MaxDatagramSize, LastBytes: codec.MaxDatagramSize})
-	fresh.Next(now) // from now on it has a pace
+	fresh.pace(now)
 	for i := range l.lanes {
-		if path, ok := l.lanes[i].scheduler.(pathSharer); ok {
-			path.Adopt(fresh)
-		}
+		l.lanes[i].sender.adopt(fresh)
 	}
 }

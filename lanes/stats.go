@@ -1,6 +1,8 @@
 package lanes
 
-import "github.com/chunkwire/chunkwire/statemachine"
+import (
+	"github.com/chunkwire/chunkwire/statemachine"
+)
 
 // Stats is what the lanes did so far, and what they are doing. With several lanes, counts are
 // those of all, and times are the longest, but MinRTT.
@@ -8,15 +10,24 @@ type Stats struct {
 	Sender   statemachine.SenderStats
 	Receiver statemachine.ReceiverStats
 
-	Sending   statemachine.SenderVars   // of several lanes, the chunk in flight that was sent first
-	Receiving statemachine.ReceiverVars // of several lanes, the chunk that is delivered next
-	Queued    int                       // chunks that wait behind those in flight
-	Complete  int                       // chunks that are complete and were not read
+	Sending   Progress // of several lanes, the chunk in flight that was sent first
+	Receiving Progress // of several lanes, the chunk that is delivered next
+	Queued    int      // chunks that wait behind those in flight
+	Complete  int      // chunks that are complete and were not read
+}
+
+// Progress is how far a chunk is.
+type Progress struct {
+	ChunkID   uint16 // of the chunk, or of the next one: the lane's
+	NumSlices int    // 0 while there is none in flight, or none arrives
+	Sent      int    // of the chunk in flight: slices sent at least once; with repair, sent
+	Have      int    // slices that the receiver has, as far as this end knows; with repair, independent ones
+	Top       int    // with repair, the number of the highest transmission that arrived, and one
 }
 
 // Stats returns the counts so far.
 func (l *Lanes) Stats() Stats {
-	st := Stats{Sending: l.sending(), Receiving: l.lanes[l.nextIn].receiver.Vars(), Queued: len(l.queue)}
+	st := Stats{Sending: l.sending(), Receiving: l.lanes[l.nextIn].receiver.progress(), Queued: len(l.queue)}
 	for i := range l.lanes {
 		st.Sender.Add(l.lanes[i].sender.Stats())
 		st.Receiver.Add(l.lanes[i].receiver.Stats())
@@ -27,12 +38,12 @@ func (l *Lanes) Stats() Stats {
 	return st
 }
 
-// sending returns the variables of the earliest chunk in flight, or of the next one.
-func (l *Lanes) sending() statemachine.SenderVars {
+// sending returns how far the earliest chunk in flight is, or the next one.
+func (l *Lanes) sending() Progress {
 	for i := range l.lanes {
 		if lane := &l.lanes[l.bySubmission(i)]; !lane.idle() {
-			return lane.sender.Vars()
+			return lane.sender.progress()
 		}
 	}
-	return l.lanes[l.nextOut].sender.Vars()
+	return Progress{ChunkID: l.lanes[l.nextOut].sender.progress().ChunkID}
 }

@@ -46,7 +46,7 @@ func (a *ahead) Next(machine.Micros) bool {
 	return true
 }
 
-// A sender and a receiver over a network that takes 20 ms and loses slices 1 and 2. Two
+// A sender and a receiver over a network that takes 20 ms and loses slices 0 and 3. Two
 // repair slices take their places, and nothing is sent again. The loop is all that a driver
 // has to do.
 func Example() {
@@ -59,7 +59,7 @@ func Example() {
 	_ = sender.Submit(now, erasure.Encode(make([]byte, 5000)))
 	for sender.State() == statemachine.SenderSending {
 		for s, ok := sender.Poll(now); ok; s, ok = sender.Poll(now) {
-			if s.ID != 1 && s.ID != 2 {
+			if s.ID != 0 && s.ID != 3 {
 				slices = append(slices, s)
 			}
 		}

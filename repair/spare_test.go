@@ -64,6 +64,22 @@ func TestTheEndOfARebuiltSliceIsZero(t *testing.T) {
 	}
 }
 
+// The chunk that is compared is that which is delivered, with zeros behind its end: each
+// forged byte is counted once (RPR-11).
+func TestTheChunkThatIsComparedIsThatWhichIsDelivered(t *testing.T) {
+	for _, c := range []struct {
+		at   []int
+		want int64
+	}{{[]int{1023}, 1}, {[]int{0}, 1}, {[]int{0, 1023}, 2}} {
+		bad := sliceOf(0, 3, 3)
+		bad.Data = append([]byte(nil), bad.Data...)
+		for _, at := range c.at {
+			bad.Data[at] ^= 1
+		}
+		inconsistent(t, give(newReceiver(0), bad, sliceOf(0, 5, 3), sliceOf(0, 0, 3), sliceOf(0, 1, 3)), c.want)
+	}
+}
+
 // A chunk of one slice has no such end, since its repair slices are as long as it is.
 func TestTheEndOfOneSlice(t *testing.T) {
 	inconsistent(t, give(newReceiver(0), forged(sliceOf(0, 4, 1))), 0)

@@ -25,6 +25,9 @@ func (s *Sender) Vars() SenderVars {
 // State returns the sender's state.
 func (s *Sender) State() statemachine.SenderState { return s.state }
 
+// Scheduler returns what the sender was made with.
+func (s *Sender) Scheduler() Scheduler { return s.sched }
+
 // Err returns statemachine.ErrGaveUp once the sender has failed (SND-15).
 func (s *Sender) Err() error {
 	if s.state == gaveUp {

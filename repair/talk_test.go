@@ -118,6 +118,7 @@ func (c *talk) rows(sender, receiver machine.Row) {
 	check.Equal(c.t, "rows", []machine.Row{c.s.row, c.r.row}, []machine.Row{sender, receiver})
 }
 
+// Each ack says what is here (RPA-2, RPR-12).
 func TestNothingIsLost(t *testing.T) {
 	c := begin(t, 3)
 	c.pass(2)
@@ -399,7 +400,7 @@ func TestAReplacementThatCompletes(t *testing.T) {
 }
 
 // Neither an ack with nothing new nor a foreign one is a sign of life; news of top alone is
-// one (RPX-6, SND-9, SND-11, SND-15, SND-16).
+// one (RPX-6, RPX-8, SND-9, SND-11, SND-15, SND-16).
 func TestASenderGivesUp(t *testing.T) {
 	for _, limit := range []machine.Micros{1, 3 * machine.Second, statemachine.MaxGiveUp} {
 		s := check.Must(NewSender(SenderConfig{GiveUp: limit, Scheduler: &scripted{deadline: machine.Never}}))

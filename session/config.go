@@ -30,8 +30,14 @@ const (
 
 	// DefaultTimeout is that of Terms.
 	DefaultTimeout = 10 * machine.Second
-	// DefaultVariants is the one variant that there is: slices of PROTOCOL.md.
-	DefaultVariants = 1
+
+	// VariantSlices is the variant of chunks of which each slice has a name and arrives itself
+	// (PROTOCOL.md), VariantRepair that with repair slices (REPAIR.md).
+	VariantSlices = 1
+	VariantRepair = 2
+	// DefaultVariants is both.
+	DefaultVariants = VariantSlices | VariantRepair
+
 	// MostLanes is the largest number of lanes.
 	MostLanes = 16
 	// DefaultMaxConnections is that of a server.
@@ -87,7 +93,7 @@ type Terms struct {
 	// smaller one is agreed.
 	Lanes int
 	// Variants is the set of chunk variants that this end knows; the highest common one is
-	// agreed. 0 is the default, 1.
+	// agreed. 0 is the default, 3: both that there are.
 	Variants uint8
 	// Extensions is a set, too; the common ones are agreed. None are defined.
 	Extensions uint16

@@ -24,6 +24,9 @@ func (s *Sender) Vars() SenderVars {
 // State returns the sender's state.
 func (s *Sender) State() SenderState { return s.state }
 
+// Scheduler returns what the sender was made with.
+func (s *Sender) Scheduler() Scheduler { return s.sched }
+
 // Err returns ErrGaveUp once the sender has failed (SND-15).
 func (s *Sender) Err() error {
 	if s.state == SenderFailed {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
@@ -38,7 +39,18 @@ func (d *deliverer) Cancel(delivery *Delivery, cause error) { (*Peer)(d).cancel(
 // cancels the delivery and returns ErrCanceled, with the consequences that
 // Delivery.Cancel describes; Enqueue and Delivery.Wait leave the chunk alone.
 func (c *Chunks) Send(ctx context.Context, chunk []byte) error {
-	d, err := c.Enqueue(ctx, chunk)
+	return c.SendEncoded(ctx, erasure.Encode(chunk))
+}
+
+// SendEncoded is Send for a chunk that goes to many: each of its repair slices is made once
+// for all connections that send the same Encoded, at the same time or not.
+//
+//	world := erasure.Encode(level)
+//	for _, peer := range peers {
+//		go peer.Chunks().SendEncoded(ctx, world)
+//	}
+func (c *Chunks) SendEncoded(ctx context.Context, e *erasure.Encoded) error {
+	d, err := c.EnqueueEncoded(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -50,11 +62,16 @@ func (c *Chunks) Send(ctx context.Context, chunk []byte) error {
 // done. Once Enqueue has returned, ctx has no effect any more. It fails like Send, and
 // then the chunk was not and will not be sent.
 func (c *Chunks) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
+	return c.EnqueueEncoded(ctx, erasure.Encode(chunk))
+}
+
+// EnqueueEncoded is Enqueue for a chunk that goes to many, as SendEncoded is.
+func (c *Chunks) EnqueueEncoded(ctx context.Context, e *erasure.Encoded) (*Delivery, error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, driver.Canceled(ctx)
 		}
-		d, room, err := c.peer().tryEnqueue(chunk)
+		d, room, err := c.peer().tryEnqueue(e)
 		if room == nil {
 			return d, err
 		}
@@ -66,21 +83,21 @@ func (c *Chunks) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
 }
 
 // tryEnqueue puts a chunk in line, or returns what to wait for.
-func (p *Peer) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err error) {
+func (p *Peer) tryEnqueue(e *erasure.Encoded) (d *Delivery, room <-chan struct{}, err error) {
 	p.driver.Lock()
 	defer p.driver.Unlock()
 	if p.err != nil {
 		return nil, nil, p.err
 	}
 	now := p.driver.Now()
-	number, err := p.conn.SendChunk(now, chunk)
+	number, err := p.conn.SendEncoded(now, e)
 	switch {
 	case errors.Is(err, lanes.ErrBusy):
 		return nil, p.sending.Room(), nil
 	case err != nil:
-		return nil, nil, fmt.Errorf("transport: chunk of %d bytes for %v: %w", len(chunk), p.to, err)
+		return nil, nil, fmt.Errorf("transport: chunk of %d bytes for %v: %w", len(e.Bytes()), p.to, err)
 	}
-	d = p.sending.Add(number, (*deliverer)(p), chunk)
+	d = p.sending.Add(number, (*deliverer)(p), e.Bytes())
 	p.updateLocked(now, now)
 	return d, nil, nil
 }
@@ -234,8 +251,8 @@ func (c *Chunks) SenderStats() statemachine.SenderStats { return c.stats().Sende
 // ReceiverStats returns what was done to receive chunks.
 func (c *Chunks) ReceiverStats() statemachine.ReceiverStats { return c.stats().Receiver }
 
-// Receiving returns the variables of the chunk that is received next.
-func (c *Chunks) Receiving() statemachine.ReceiverVars { return c.stats().Receiving }
+// Receiving returns how far the chunk is that is received next.
+func (c *Chunks) Receiving() lanes.Progress { return c.stats().Receiving }
 
 func (c *Chunks) stats() lanes.Stats {
 	c.driver.Lock()

@@ -9,6 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -28,6 +29,11 @@ type Config struct {
 	// format. Nil means connection.DefaultChannels: 0 is unreliable, 1 ordered, 2
 	// unordered. A list without an element means none.
 	Channels []channel.Config
+
+	// Variants is the set of variants of chunks that this end has, session.VariantSlices and
+	// session.VariantRepair; the ends agree on the higher one that both have. 0 means both,
+	// so that a loss costs no round trip where the other end has that, too.
+	Variants uint8
 
 	// Lanes is how many chunks may be in flight at once, at most 16; the ends agree on
 	// the smaller number. 0 means 1, NoLanes none at all.
@@ -87,9 +93,16 @@ type Config struct {
 	// with IP and UDP headers: statemachine.MinRate to MaxRate, or 0 for no limit.
 	MaxRate int64
 
-	// NewScheduler makes the scheduler of one lane. It may be called with locks held.
-	// Nil makes those of the profile adaptive.Adaptive, limited to MaxRate.
-	NewScheduler func() (statemachine.Scheduler, error)
+	// Profile is how slices are paced, and how many are sent beyond those that are missing:
+	// Adaptive, which is 0, Redundant, Burst, or Fixed, which sends at MaxRate.
+	Profile Profile
+
+	// NewScheduler makes the scheduler of one lane where the ends agreed on
+	// session.VariantSlices, NewRepairScheduler where they agreed on session.VariantRepair.
+	// They may be called with locks held. Nil makes those of the Profile, limited to
+	// MaxRate.
+	NewScheduler       func() (statemachine.Scheduler, error)
+	NewRepairScheduler func() (repair.Scheduler, error)
 
 	// GiveUp is how long a chunk may be without progress before the connection ends
 	// with ErrFailed. 0 means twice the Timeout that the ends agree on.
@@ -104,6 +117,17 @@ type Config struct {
 	// buffer, and for its write buffer. At most 1<<30; 0 means 512 KiB.
 	SocketBuffer int
 }
+
+// Profile is how slices are paced.
+type Profile = lanes.Profile
+
+// The profiles.
+const (
+	Adaptive  = lanes.Adaptive
+	Redundant = lanes.Redundant
+	Burst     = lanes.Burst
+	Fixed     = lanes.Fixed
+)
 
 // NoLanes is the number of lanes of an end that wants no chunks.
 const NoLanes = connection.NoLanes
@@ -167,14 +191,15 @@ func setDefault[T comparable](field *T, value T) {
 func (cfg *Config) connection(memory *connection.Memory) connection.Config {
 	return connection.Config{
 		Terms: session.Terms{
-			Protocol: cfg.ProtocolID, Mode: cfg.Mode, Lanes: cfg.Lanes, Timeout: machine.FromDuration(cfg.Timeout),
+			Protocol: cfg.ProtocolID, Mode: cfg.Mode, Lanes: cfg.Lanes, Variants: cfg.Variants, Timeout: machine.FromDuration(cfg.Timeout),
 		},
 		Channels:    cfg.Channels,
 		Tick:        machine.FromDuration(cfg.Tick),
 		MessageRate: cfg.MessageRate,
 		Chunks: lanes.Config{
 			SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
-			GiveUp: machine.FromDuration(cfg.GiveUp), NewScheduler: cfg.NewScheduler, Observe: cfg.Observe,
+			GiveUp: machine.FromDuration(cfg.GiveUp), Profile: cfg.Profile, NewScheduler: cfg.NewScheduler,
+			NewRepairScheduler: cfg.NewRepairScheduler, Observe: cfg.Observe,
 		},
 		Memory: memory,
 	}

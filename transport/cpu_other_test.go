@@ -2,7 +2,9 @@
 
 package transport_test
 
-import "time"
+import (
+	"time"
+)
 
 // cpu returns 0: the processor time of the process is not known.
 func cpu() time.Duration { return 0 }

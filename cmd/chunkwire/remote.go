@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/file"
 )
@@ -19,8 +20,10 @@ type remote interface {
 	Done() <-chan struct{}
 	Err() error
 	ReceiverStats() statemachine.ReceiverStats
-	Receiving() statemachine.ReceiverVars
+	Receiving() lanes.Progress
 
+	// repaired reports whether chunks go as repair slices.
+	repaired() bool
 	// socket returns what the socket did that it is reached by.
 	socket() socketStats
 	// linger goes on answering an end that may not know that it is done: until it

@@ -53,7 +53,8 @@ func repairRebuildResponse(q contract.RepairRebuildRequest) any {
 		}
 	}
 	if a.Rank = int(d.Rank()); d.Rank() == q.NumSlices {
-		content := contentOf(d.Rebuild())
+		rebuilt, _ := d.Rebuild()
+		content := contentOf(rebuilt)
 		a.Chunk = &content
 	}
 	return a

@@ -139,7 +139,7 @@ func sourceThatFollows() []int64 {
 func (g *group) rebuiltLast() {
 	for _, last := range []int64{1, 2, 511, 1023, 1024} {
 		g.rebuild(fmt.Sprintf("last-of-%d-missing", last), fmt.Sprintf("gives the chunk %d bytes too many or too few, since its last slice was rebuilt", 1024-last), "solve data-length last-slice", 4, 4, last, 0, 1, 2, 4)
-		g.rebuild(fmt.Sprintf("last-of-%d-here", last), "does not take the last slice for one of 1,024 bytes when it takes it out of a repair slice", "solve data-length last-slice", 4, 4, last, 3, 4, 5, 6)
+		g.rebuild(fmt.Sprintf("last-of-%d-here", last), "does not take the last slice for one of 1,024 bytes when it takes it out of a repair slice", "solve data-length last-slice", 4, 4, last, 3, 4, 5, 7)
 		g.rebuild(fmt.Sprintf("one-slice-of-%d", last), "makes the only slice of a chunk longer than it is", "solve data-length", 1, 1, last, 8191)
 	}
 }

@@ -33,7 +33,7 @@ type cutPart struct {
 }
 
 var (
-	sliceParts = []cutPart{{"chunk_id", "DEC-4", 16}, {"the id", "RPD-1", 29}, {"num_slices", "DEC-6", 37}, {"last_bytes", "RPD-2", 47}, {"the data", "DEC-11", 48 + 8*3}}
+	sliceParts = []cutPart{{"chunk_id", "DEC-4", 16}, {"the id", "RPD-1", 29}, {"num_slices", "DEC-6", 37}, {"last_bytes", "RPD-2", 47}, {"the data", "DEC-11", 47 + 8*3}}
 	ackParts   = []cutPart{{"chunk_id", "DEC-4", 16}, {"num_slices", "DEC-6", 24}, {"have", "RPD-3", 33}, {"top", "RPD-5", 46}}
 )
 
@@ -101,7 +101,7 @@ func (g *group) repairLengths() {
 		}
 	}
 	g.repairDecodeBody("ack-a-byte-long", about{"Catches a decoder that ignores a zero byte after an ack.", "trailing-data", "DEC-14 LAW-1"}, repair.TrailingData, repair.TypeAck, joined(repairBody(smallCounted), []byte{0}))
-	g.repairDecodeBody("ack-of-named-slices", about{"Catches a decoder that takes the ack of another variant: 5 bytes, with a bit for each of 9 slices.", "truncation", "RPD-5"}, repair.Truncated, repair.TypeAck, body(ack(7, acked(9, even))))
+	g.repairDecodeBody("ack-of-named-slices", about{"Catches a decoder that takes the ack of another variant: 5 bytes, with a bit for each of 9 slices.", "have", "RPD-4"}, repair.HaveOutOfRange, repair.TypeAck, body(ack(7, acked(9, even))))
 }
 
 func (g *group) repairPadding() {
@@ -146,7 +146,7 @@ func (g *group) repairHave() {
 		why := about{fmt.Sprintf("Catches a decoder that believes an ack of %d of %d slices.", c.have, c.k), "have", "RPD-4"}
 		g.repairDecodeBody(fmt.Sprintf("ack-body-%d-of-%d", c.have, c.k), why, repair.HaveOutOfRange, repair.TypeAck, rawAck(c.k, c.have, 8000))
 		g.repairDecode(fmt.Sprintf("ack-%d-of-%d", c.have, c.k), why, repair.HaveOutOfRange, rawAckDatagram(c.k, c.have, 8000))
-		g.repairDecodeBody(fmt.Sprintf("ack-body-%d-of-%d-whole", c.k, c.k), about{"A twin: have may be num_slices.", "have", "RPD-4 LAW-2"}, accepted, repair.TypeAck, rawAck(c.k, c.k, 8000+c.have))
+		g.repairDecodeBody(fmt.Sprintf("ack-body-%d-not-%d", c.k, c.have), about{"A twin: have may be num_slices.", "have", "RPD-4 LAW-2"}, accepted, repair.TypeAck, rawAck(c.k, c.k, 7000+c.have))
 	}
 }
 
@@ -169,7 +169,7 @@ func (g *group) repairFrame() {
 			g.repairDecode(fmt.Sprintf("%s-end-check-bit-%d", c.name, bit), about{"Catches a decoder that does not compare all of the end check; the crc is right.", "end-check", "DEC-13 FRM-6"}, repair.BadEndCheck, resealed(flipped(whole, bit)))
 		}
 		g.repairDecode(c.name+"-trailing", about{"Catches a decoder that ignores a byte behind the end check.", "trailing-data", "DEC-14"}, repair.TrailingData, resealed(joined(whole, []byte{0})))
-		g.repairDecode(c.name+"-other-type", about{"Catches a decoder that reads a packet of the other type as its own.", "type-bit", "FRM-3"}, outcomeOfFlip(c.p), resealed(flipped(whole, 32)))
+		g.repairDecode(c.name+"-other-type", about{"Catches a decoder that reads a packet of the other type as its own.", "type-bit", "FRM-3 DEC-11 DEC-13"}, outcomeOfFlip(c.p), resealed(flipped(whole, 32)))
 	}
 	g.repairDecode("slice-of-the-other-variant", about{"Catches a decoder that takes a named slice, with a frame that is right: variants have protocol ids of their own, and nothing else tells them apart.", "record-type", "DEC-11"}, repair.Truncated, datagram(slice(7, 2, 3, sample(3))))
 }
@@ -177,7 +177,7 @@ func (g *group) repairFrame() {
 // outcomeOfFlip is what comes of a packet whose type bit is the other one.
 func outcomeOfFlip(p repair.Packet) string {
 	if p.Type == repair.TypeSlice {
-		return repair.HaveOutOfRange
+		return repair.BadEndCheck
 	}
 	return repair.Truncated
 }

@@ -294,6 +294,7 @@ const char *cw_error_name(cw_error e)
     case CW_TRAILING_DATA: return "trailing_data";
     case CW_INVALID_FIELD: return "invalid_field";
     case CW_NO_SPACE: return "no_space";
+    case CW_HAVE_OUT_OF_RANGE: return "have_out_of_range";
     }
     return "unknown";
 }
@@ -352,29 +353,40 @@ static uint32_t frame_crc(uint32_t protocol_id, const uint8_t *rest, size_t n)
     return cw_crc32(cw_crc32(0, head, sizeof head), rest, n);
 }
 
-/* FRM-1, FRM-4 */
+/* FRM-1, FRM-3 */
+void cw_frame_begin(cw_writer *w, cw_type type)
+{
+    cw_put_bits(w, 0, 32);
+    cw_put_bits(w, (uint32_t)type, 1);
+}
+
+/* FRM-1, FRM-2, FRM-6 */
+void cw_frame_end(cw_writer *w, uint32_t protocol_id)
+{
+    cw_writer crc;
+    cw_put_align(w);
+    cw_put_bits(w, END_CHECK, 32);
+    if (!w->full) {
+        cw_writer_init(&crc, w->data, w->capacity);
+        cw_put_bits(&crc, frame_crc(protocol_id, w->data + 4, cw_writer_bytes(w) - 4), 32);
+    }
+}
+
+/* FRM-4 */
 cw_error cw_encode_packet(uint32_t protocol_id, const cw_packet *p, uint8_t *out, size_t capacity,
                           size_t *length)
 {
     cw_writer w;
-    cw_writer crc;
     cw_error e = cw_check(p);
     if (e != CW_OK) {
         return e;
     }
     cw_writer_init(&w, out, capacity);
-    cw_put_bits(&w, 0, 32);
-    cw_put_bits(&w, (uint32_t)p->type, 1);
+    cw_frame_begin(&w, p->type);
     put_body(&w, p);
-    cw_put_align(&w);
-    cw_put_bits(&w, END_CHECK, 32);
+    cw_frame_end(&w, protocol_id);
     *length = cw_writer_bytes(&w);
-    if (w.full) {
-        return CW_NO_SPACE;
-    }
-    cw_writer_init(&crc, out, capacity);
-    cw_put_bits(&crc, frame_crc(protocol_id, out + 4, *length - 4), 32);
-    return CW_OK;
+    return w.full ? CW_NO_SPACE : CW_OK;
 }
 
 /* Each of these leaves the reader at the place of the fault. */
@@ -430,7 +442,7 @@ static cw_error get_body(cw_reader *r, cw_type type, cw_packet *p)
 }
 
 /* DEC-14 */
-static cw_error get_end(const cw_reader *r) { return r->bit == 8 * r->length ? CW_OK : CW_TRAILING_DATA; }
+cw_error cw_get_end(const cw_reader *r) { return r->bit == 8 * r->length ? CW_OK : CW_TRAILING_DATA; }
 
 cw_error cw_decode_body(cw_type type, const uint8_t *in, size_t length, cw_packet *p, size_t *place)
 {
@@ -439,7 +451,7 @@ cw_error cw_decode_body(cw_type type, const uint8_t *in, size_t length, cw_packe
     cw_reader_init(&r, in, length);
     e = get_body(&r, type, p);
     if (e == CW_OK) {
-        e = get_end(&r);
+        e = cw_get_end(&r);
     }
     if (place != NULL) {
         *place = r.bit;
@@ -447,12 +459,10 @@ cw_error cw_decode_body(cw_type type, const uint8_t *in, size_t length, cw_packe
     return e;
 }
 
-static cw_error get_frame(cw_reader *r, uint32_t protocol_id, cw_packet *p)
+cw_error cw_get_frame(cw_reader *r, uint32_t protocol_id, cw_type *type)
 {
     uint32_t crc = 0;
-    uint32_t type = 0;
-    uint32_t end = 0;
-    cw_error e;
+    uint32_t bit = 0;
     if (!cw_get_bits(r, 32, &crc)) { /* DEC-1 */
         return CW_TRUNCATED;
     }
@@ -460,13 +470,16 @@ static cw_error get_frame(cw_reader *r, uint32_t protocol_id, cw_packet *p)
         r->bit = 0;
         return CW_CRC_MISMATCH;
     }
-    if (!cw_get_bits(r, 1, &type)) { /* DEC-3 */
+    if (!cw_get_bits(r, 1, &bit)) { /* DEC-3 */
         return CW_TRUNCATED;
     }
-    e = get_body(r, type == 0 ? CW_SLICE : CW_ACK, p);
-    if (e != CW_OK) {
-        return e;
-    }
+    *type = bit == 0 ? CW_SLICE : CW_ACK;
+    return CW_OK;
+}
+
+cw_error cw_get_frame_end(cw_reader *r)
+{
+    uint32_t end = 0;
     if (!cw_get_bits(r, 32, &end)) { /* DEC-12 */
         return CW_TRUNCATED;
     }
@@ -474,28 +487,103 @@ static cw_error get_frame(cw_reader *r, uint32_t protocol_id, cw_packet *p)
         r->bit -= 32;
         return CW_BAD_END_CHECK;
     }
-    return get_end(r);
+    return cw_get_end(r);
 }
 
 cw_error cw_decode_packet(uint32_t protocol_id, const uint8_t *in, size_t length, cw_packet *p,
                           size_t *place)
 {
     cw_reader r;
+    cw_type type = CW_SLICE;
     cw_error e;
     cw_reader_init(&r, in, length);
-    e = get_frame(&r, protocol_id, p);
+    e = cw_get_frame(&r, protocol_id, &type);
+    if (e == CW_OK) {
+        e = get_body(&r, type, p);
+    }
+    if (e == CW_OK) {
+        e = cw_get_frame_end(&r);
+    }
     if (place != NULL) {
         *place = r.bit;
     }
     return e;
 }
 
-/* ---- Receiver (section 8) --------------------------------------------------- */
-
-enum { DUE_PREVIOUS = 1, DUE_CURRENT = 2, DUE_HOLD = 4 };
+/* ---- When acks go out (section 8.5) ------------------------------------------ */
 
 #define ACK_GAP ((cw_time)2000) /* AKT-2 */
 #define ACK_EVERY 16u           /* AKT-3 */
+
+void cw_acks_init(cw_acks *a)
+{
+    memset(a, 0, sizeof *a);
+    a->at = CW_NEVER;
+}
+
+/* AKT-1; a hold that is due is forgotten (RCV-10). */
+void cw_acks_start(cw_acks *a)
+{
+    a->due &= ~(unsigned)CW_DUE_HOLD;
+    a->unreported = 0;
+    a->last_new = -1;
+    a->after_gap = false;
+}
+
+/* A due time can only be moved forward (AKT-6). */
+void cw_acks_due(cw_acks *a, unsigned which, cw_time at)
+{
+    a->due |= which;
+    a->at = min_i64(a->at, at);
+}
+
+/* AKT-2 */
+void cw_acks_due_soon(cw_acks *a, unsigned which, cw_time now)
+{
+    cw_acks_due(a, which, a->sent_ever ? max_i64(now, a->sent_at + ACK_GAP) : now);
+}
+
+/* AKT-3, AKT-4 */
+void cw_acks_stored(cw_acks *a, cw_time now, uint32_t id)
+{
+    bool gap = (int)id != a->last_new + 1;
+    a->unreported++;
+    if (gap || a->after_gap || a->unreported >= ACK_EVERY) {
+        cw_acks_due(a, CW_DUE_CURRENT, now);
+    } else {
+        cw_acks_due_soon(a, CW_DUE_CURRENT, now);
+    }
+    a->last_new = (int)id;
+    a->after_gap = gap;
+}
+
+/* RCV-12, ACQ-3 */
+void cw_acks_completed(cw_acks *a, cw_time now)
+{
+    a->due &= ~(unsigned)CW_DUE_CURRENT;
+    cw_acks_due(a, CW_DUE_PREVIOUS, now);
+}
+
+/* RCV-16, AKT-5 */
+unsigned cw_acks_take(cw_acks *a, cw_time now)
+{
+    unsigned which = (a->due & CW_DUE_PREVIOUS) != 0  ? (unsigned)CW_DUE_PREVIOUS
+                     : (a->due & CW_DUE_CURRENT) != 0 ? (unsigned)CW_DUE_CURRENT
+                                                      : a->due;
+    if (which == 0 || now < a->at) {
+        return 0;
+    }
+    a->due &= ~which;
+    if (a->due == 0) {
+        a->at = CW_NEVER;
+        a->sent_at = now;
+        a->sent_ever = true;
+        a->unreported = 0;
+    }
+    return which;
+}
+
+/* ---- Receiver (section 8) --------------------------------------------------- */
 
 /* 7.2, 8.2 */
 static bool machine_config_allowed(uint32_t first_id, cw_time give_up)
@@ -536,7 +624,7 @@ bool cw_receiver_init(cw_receiver *r, uint32_t first_id, cw_time give_up, cw_mem
     r->chunk_id = first_id;
     r->give_up = give_up;
     r->memory = memory;
-    r->ack_at = CW_NEVER;
+    cw_acks_init(&r->acks);
     return true;
 }
 
@@ -553,19 +641,6 @@ static void release(cw_receiver *r)
 }
 
 void cw_receiver_end(cw_receiver *r) { release(r); }
-
-/* A due time can only be moved forward (8.5). */
-static void make_due(cw_receiver *r, unsigned which, cw_time at)
-{
-    r->due |= which;
-    r->ack_at = min_i64(r->ack_at, at);
-}
-
-/* AKT-2 */
-static cw_time soon(const cw_receiver *r, cw_time now)
-{
-    return r->acked_ever ? max_i64(now, r->last_ack_at + ACK_GAP) : now;
-}
 
 typedef enum {
     PREVIOUS,
@@ -616,20 +691,7 @@ static void receiver_start(cw_receiver *r, const cw_slice *s)
     cw_set_clear(&r->received);
     r->last_size = 0;
     r->held_slices = 0;
-    r->due &= ~(unsigned)DUE_HOLD;
-    r->unreported = 0;
-    r->last_new = -1;
-    r->after_gap = false;
-}
-
-/* AKT-3, AKT-4 */
-static void time_ack(cw_receiver *r, cw_time now, uint32_t slice_id)
-{
-    bool gap = (int)slice_id != r->last_new + 1;
-    r->unreported++;
-    make_due(r, DUE_CURRENT, gap || r->after_gap || r->unreported >= ACK_EVERY ? now : soon(r, now));
-    r->last_new = (int)slice_id;
-    r->after_gap = gap;
+    cw_acks_start(&r->acks);
 }
 
 /* RCV-11 */
@@ -642,7 +704,7 @@ static void store(cw_receiver *r, cw_time now, const cw_slice *s, uint8_t *block
         r->last_size = s->size;
     }
     r->progress_at = now;
-    time_ack(r, now, s->slice_id);
+    cw_acks_stored(&r->acks, now, s->slice_id);
 }
 
 /* RCV-12, ACQ-3 */
@@ -652,8 +714,7 @@ static void receiver_complete(cw_receiver *r, cw_time now)
     r->num_slices = 0;
     cw_set_clear(&r->received);
     r->chunk_id = (r->chunk_id + 1) & 0xFFFFu;
-    r->due &= ~(unsigned)DUE_CURRENT;
-    make_due(r, DUE_PREVIOUS, now);
+    cw_acks_completed(&r->acks, now);
     r->state = CW_READY;
 }
 
@@ -695,14 +756,14 @@ cw_receiver_row cw_receiver_slice(cw_receiver *r, cw_time now, const cw_slice *s
     g = guard_of(r, now, s);
     switch (g) {
     case PREVIOUS: /* RCV-13 */
-        make_due(r, DUE_PREVIOUS, soon(r, now));
+        cw_acks_due_soon(&r->acks, CW_DUE_PREVIOUS, now);
         break;
     case DUPLICATE:
-        make_due(r, DUE_CURRENT, soon(r, now));
+        cw_acks_due_soon(&r->acks, CW_DUE_CURRENT, now);
         break;
     case EARLY: /* RCV-14 */
         r->held_slices = s->num_slices;
-        make_due(r, DUE_HOLD, soon(r, now));
+        cw_acks_due_soon(&r->acks, CW_DUE_HOLD, now);
         break;
     case CONFLICTS:
         r->conflicts++;
@@ -748,30 +809,20 @@ cw_receiver_row cw_receiver_read(cw_receiver *r, cw_time now, uint8_t *out, size
     return CW_R16;
 }
 
-/* RCV-16, AKT-5 */
-static void send_ack(cw_receiver *r, cw_time now, cw_ack *ack)
+/* RCV-16 */
+static void make_ack(cw_receiver *r, unsigned which, cw_ack *ack)
 {
     cw_set_clear(&ack->acked);
-    if ((r->due & DUE_PREVIOUS) != 0) {
-        r->due &= ~(unsigned)DUE_PREVIOUS;
+    ack->chunk_id = r->chunk_id;
+    if (which == CW_DUE_PREVIOUS) {
         ack->chunk_id = previous_id(r);
         ack->num_slices = r->previous_slices;
         cw_set_fill(&ack->acked, r->previous_slices);
-    } else if ((r->due & DUE_CURRENT) != 0) {
-        r->due &= ~(unsigned)DUE_CURRENT;
-        ack->chunk_id = r->chunk_id;
+    } else if (which == CW_DUE_CURRENT) {
         ack->num_slices = r->num_slices;
         ack->acked = r->received;
     } else {
-        r->due &= ~(unsigned)DUE_HOLD;
-        ack->chunk_id = r->chunk_id;
         ack->num_slices = r->held_slices;
-    }
-    if (r->due == 0) {
-        r->ack_at = CW_NEVER;
-        r->last_ack_at = now;
-        r->acked_ever = true;
-        r->unreported = 0;
     }
 }
 
@@ -781,8 +832,7 @@ static void receiver_fail(cw_receiver *r)
     release(r);
     r->num_slices = 0;
     cw_set_clear(&r->received);
-    r->due = 0;
-    r->ack_at = CW_NEVER;
+    cw_acks_init(&r->acks);
     r->state = CW_RECEIVER_FAILED;
 }
 
@@ -790,6 +840,7 @@ cw_receiver_row cw_receiver_poll(cw_receiver *r, cw_time now, cw_ack *ack)
 {
     static const cw_receiver_row acked[3] = {CW_R19, CW_R21, CW_R24};
     static const cw_receiver_row nothing[3] = {CW_R20, CW_R22, CW_R25};
+    unsigned which;
     now = observe(&r->latest, now);
     if (r->state == CW_RECEIVER_FAILED) {
         return CW_R28;
@@ -798,20 +849,21 @@ cw_receiver_row cw_receiver_poll(cw_receiver *r, cw_time now, cw_ack *ack)
         receiver_fail(r);
         return CW_R23;
     }
-    if (r->due != 0 && now >= r->ack_at) {
-        send_ack(r, now, ack);
-        return acked[r->state];
+    which = cw_acks_take(&r->acks, now);
+    if (which == 0) {
+        return nothing[r->state];
     }
-    return nothing[r->state];
+    make_ack(r, which, ack);
+    return acked[r->state];
 }
 
 /* RCV-17 */
 cw_time cw_receiver_deadline(const cw_receiver *r)
 {
     if (r->state == CW_RECEIVING) {
-        return min_i64(r->ack_at, r->progress_at + r->give_up);
+        return min_i64(r->acks.at, r->progress_at + r->give_up);
     }
-    return r->ack_at;
+    return r->acks.at;
 }
 
 /* ---- Sender (section 7) ----------------------------------------------------- */

@@ -127,7 +127,8 @@ typedef enum {
     CW_BAD_END_CHECK,
     CW_TRAILING_DATA,
     CW_INVALID_FIELD, /* encoder: the packet is none (6.2) */
-    CW_NO_SPACE       /* encoder: out is too small; not a code of the protocol */
+    CW_NO_SPACE,      /* encoder: out is too small; not a code of the protocol */
+    CW_HAVE_OUT_OF_RANGE /* of acks of repair slices, chunkwire_repair.h */
 } cw_error;
 
 /* The code's name as the document writes it, such as "truncated"; "ok" for CW_OK. */
@@ -147,6 +148,37 @@ cw_error cw_encode_packet(uint32_t protocol_id, const cw_packet *p, uint8_t *out
 cw_error cw_decode_body(cw_type type, const uint8_t *in, size_t length, cw_packet *p, size_t *place);
 cw_error cw_decode_packet(uint32_t protocol_id, const uint8_t *in, size_t length, cw_packet *p,
                           size_t *place);
+
+/* The frame around a body (section 5), for packets with other bodies. A writer that is full has
+ * no frame; a reader stays at the place of a fault. */
+void cw_frame_begin(cw_writer *w, cw_type type);
+void cw_frame_end(cw_writer *w, uint32_t protocol_id); /* with the crc */
+cw_error cw_get_frame(cw_reader *r, uint32_t protocol_id, cw_type *type); /* up to the body */
+cw_error cw_get_frame_end(cw_reader *r);                                  /* behind it, nothing left */
+cw_error cw_get_end(const cw_reader *r);                                  /* CW_OK: nothing is left */
+
+/* ---- When acks go out (section 8.5) ------------------------------------------ */
+
+/* For receivers of this protocol and of its variants. */
+enum { CW_DUE_PREVIOUS = 1, CW_DUE_CURRENT = 2, CW_DUE_HOLD = 4 };
+
+typedef struct {
+    unsigned due;    /* of these */
+    cw_time at;      /* ack_at */
+    cw_time sent_at; /* last_ack_at */
+    bool sent_ever;
+    uint32_t unreported;
+    int last_new;
+    bool after_gap;
+} cw_acks;
+
+void cw_acks_init(cw_acks *a);                                       /* nothing is due */
+void cw_acks_start(cw_acks *a);                                      /* START */
+void cw_acks_due(cw_acks *a, unsigned which, cw_time at);            /* at that time at the latest */
+void cw_acks_due_soon(cw_acks *a, unsigned which, cw_time now);      /* AKT-2 */
+void cw_acks_stored(cw_acks *a, cw_time now, uint32_t id);           /* STORE */
+void cw_acks_completed(cw_acks *a, cw_time now);                     /* COMPLETE */
+unsigned cw_acks_take(cw_acks *a, cw_time now); /* the one that goes out now, 0: none */
 
 /* ---- Receiver (section 8) --------------------------------------------------- */
 
@@ -189,14 +221,8 @@ typedef struct {
     size_t last_size; /* bytes of the last slice, once it is here */
     cw_time latest;   /* TIM-1 */
     cw_time progress_at;
-    unsigned due; /* bits, see chunkwire.c */
     uint32_t held_slices;
-    cw_time ack_at; /* section 8.5, from here on */
-    cw_time last_ack_at;
-    bool acked_ever;
-    uint32_t unreported;
-    int last_new;
-    bool after_gap;
+    cw_acks acks;
 } cw_receiver;
 
 /* first_id below 65536; give_up 1 to CW_MAX_GIVE_UP. False: outside these limits; then r

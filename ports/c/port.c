@@ -121,7 +121,7 @@ bool get_bool(const request *q, const json_token *object, const char *name, bool
 }
 
 /* A number of a packet, where what is outside uint32_t becomes a value no packet has. */
-static bool get_field(const request *q, const json_token *object, const char *name, uint32_t *v)
+bool get_field(const request *q, const json_token *object, const char *name, uint32_t *v)
 {
     int64_t n;
     if (!get_int(q, object, name, &n)) {
@@ -307,7 +307,7 @@ typedef struct {
 } config;
 
 /* TRC-1: byte i of chunk id. */
-static uint8_t content(uint32_t id, size_t i)
+uint8_t content(uint32_t id, size_t i)
 {
     return (uint8_t)((i + 31 * (i / 1024) + 7 * (size_t)id) % 256);
 }
@@ -470,7 +470,7 @@ typedef struct {
 } step_end;
 
 /* The packets stand before the rest, in an order of fields that JSON leaves open. */
-static void begin_step(uint32_t position)
+void begin_step(uint32_t position)
 {
     printf("%s{\"event\":%" PRIu32 ",\"packets\":[", position > 0 ? "," : "", position);
 }
@@ -483,7 +483,7 @@ static void end_step(const step_end *s)
     print_deadline("deadline_us", s->deadline);
 }
 
-static void print_error(const char *code)
+void print_error(const char *code)
 {
     if (code != NULL) {
         printf(",\"error\":\"%s\"", code);
@@ -735,6 +735,12 @@ static void heap_give(void *owner, uint32_t slice_id, uint8_t *block)
     free(block);
 }
 
+cw_memory heap_memory(void)
+{
+    cw_memory heap = {heap_take, heap_give, NULL};
+    return heap;
+}
+
 static cw_receiver_row poll_receiver(cw_receiver *r, cw_time now)
 {
     cw_ack ack;
@@ -799,10 +805,9 @@ static void receiver_step(cw_receiver *r, const event *e)
 static void run_receiver(const request *q, const config *c)
 {
     cw_receiver r;
-    cw_memory heap = {heap_take, heap_give, NULL};
     const json_token *events = member(q, q->root, "events");
     const json_token *t = json_first(&q->doc, events);
-    (void)cw_receiver_init(&r, (uint32_t)c->first_chunk_id, c->give_up, heap);
+    (void)cw_receiver_init(&r, (uint32_t)c->first_chunk_id, c->give_up, heap_memory());
     for (uint32_t i = 0; i < events->count; i++) {
         event e;
         (void)get_event(q, c, t, get_receiver_event, &e);
@@ -841,7 +846,10 @@ static const struct {
     {"packet_endpoint", packet_endpoint}, {"packet_congestion", packet_congestion},
     {"records_encode", records_encode}, {"records_decode", records_decode},
     {"channel_report", channel_report}, {"channel_receiver", channel_receiver},
-    {"channel_sender", channel_sender},
+    {"channel_sender", channel_sender}, {"repair_row", repair_row},
+    {"repair_slice", repair_slice}, {"repair_rebuild", repair_rebuild},
+    {"repair_encode", repair_encode}, {"repair_decode", repair_decode},
+    {"repair_receiver", repair_receiver}, {"repair_sender", repair_sender},
 };
 
 static const char *run(const request *q)

@@ -2,6 +2,7 @@
 #ifndef PORT_H
 #define PORT_H
 
+#include "chunkwire.h"
 #include "json.h"
 
 #include <stdbool.h>
@@ -33,8 +34,16 @@ void print_deadline(const char *field, int64_t deadline); /* at the end of a ste
 const json_token *member(const request *q, const json_token *object, const char *name);
 bool get_int(const request *q, const json_token *object, const char *name, int64_t *v);
 bool get_int_in(const request *q, const json_token *object, const char *name, int64_t low, int64_t high, int64_t *v);
+/* A number of a packet: what does not fit becomes UINT32_MAX. */
+bool get_field(const request *q, const json_token *object, const char *name, uint32_t *v);
 bool get_bool(const request *q, const json_token *object, const char *name, bool *v);
 bool get_hex(const request *q, const json_token *object, const char *name, size_t *n); /* into bytes */
+
+/* Traces (appendix B of spec/PROTOCOL.md). */
+uint8_t content(uint32_t id, size_t i); /* TRC-1 */
+void begin_step(uint32_t position);
+void print_error(const char *code);
+cw_memory heap_memory(void); /* so that the sanitizers see every mistake */
 
 /* The operations of the packet layer. Each answers and returns NULL, or returns the code
  * to refuse the request with. */
@@ -49,5 +58,14 @@ const char *records_decode(const request *q);
 const char *channel_report(const request *q);
 const char *channel_receiver(const request *q);
 const char *channel_sender(const request *q);
+
+/* The operations of repair slices. */
+const char *repair_row(const request *q);
+const char *repair_slice(const request *q);
+const char *repair_rebuild(const request *q);
+const char *repair_encode(const request *q);
+const char *repair_decode(const request *q);
+const char *repair_receiver(const request *q);
+const char *repair_sender(const request *q);
 
 #endif

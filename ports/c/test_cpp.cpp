@@ -1,8 +1,9 @@
 // The library from C++: a chunk of one slice goes through codec and machines, a packet from
-// one endpoint to another, and a message through a channel.
+// one endpoint to another, a message through a channel, and a chunk as repair slices.
 #include "chunkwire.h"
 #include "chunkwire_channel.h"
 #include "chunkwire_packet.h"
+#include "chunkwire_repair.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -83,9 +84,40 @@ static bool message_gets_through()
     return ok;
 }
 
+// Of a chunk of two slices, the first and a repair slice.
+static bool repair_gets_through()
+{
+    static uint8_t memory[CWR_MEMORY];
+    static cwr_receiver receiver;
+    uint8_t chunk[1500], out[CW_SLICE_SIZE], datagram[CW_MAX_DATAGRAM], got[sizeof chunk];
+    size_t length = 0, size = 0;
+    cwr_packet sent, arrived;
+    std::memset(chunk, 7, sizeof chunk);
+    sent.type = CW_SLICE;
+    if (!cwr_receiver_init(&receiver, 0, CW_DEFAULT_GIVE_UP, cwr_fixed_memory(memory))) {
+        return false;
+    }
+    for (uint32_t id = 0; id <= 2; id += 2) {
+        sent.as.slice.chunk_id = 0;
+        sent.as.slice.id = id;
+        sent.as.slice.num_slices = 2;
+        sent.as.slice.last_bytes = 476;
+        sent.as.slice.data = out;
+        sent.as.slice.size = cwr_encode_slice(chunk, sizeof chunk, id, out);
+        if (cwr_encode_packet(7, &sent, datagram, sizeof datagram, &length) != CW_OK ||
+            cwr_decode_packet(7, datagram, length, &arrived, nullptr) != CW_OK ||
+            cwr_receiver_slice(&receiver, 1, &arrived.as.slice) != (id == 0 ? CWR_U2 : CWR_U6)) {
+            return false;
+        }
+    }
+    return cwr_receiver_read(&receiver, 2, got, sizeof got, &size) == CWR_U17 && size == sizeof chunk &&
+           std::memcmp(got, chunk, size) == 0;
+}
+
 int main()
 {
-    const bool ok = chunk_gets_through() && packet_gets_through() && message_gets_through();
+    const bool ok = chunk_gets_through() && packet_gets_through() && message_gets_through() &&
+                    repair_gets_through();
     std::puts(ok ? "C++: ok" : "C++: something did not get through");
     return ok ? 0 : 1;
 }

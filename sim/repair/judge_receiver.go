@@ -14,7 +14,7 @@ import (
 type ReceiverJudge struct {
 	chunk.Reception
 	held     map[int]bool // ids that are here of the current chunk
-	span     *code.Span        // of them
+	span     *code.Span   // of them
 	top      int          // of the current chunk
 	previous int          // that of the chunk before
 	mostHeld int          // slices that were ever kept at a time

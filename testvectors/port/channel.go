@@ -275,7 +275,10 @@ func traced[E, S any](q *object, read func(*object, *E) error, run func([]E) ([]
 		events = append(events, e)
 	}
 	steps, err := run(events)
-	if err != nil {
+	switch {
+	case errors.Is(err, trace.ErrUnsupported):
+		return nil, errUnsupported
+	case err != nil:
 		return nil, errBadRequest
 	}
 	return answer(steps), unread

@@ -8,6 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -65,15 +66,15 @@ func (w *payloadWriter) add(o *object) (err error) {
 		r = connection.Record{Type: connection.TypeClose, Code: uint16(o.within("code", 0, math.MaxUint16)), Text: []byte(o.text("text"))}
 	case contract.TypeSlice:
 		p, invalid := sliceOf(o)
-		r = connection.Record{Type: connection.TypeSlice, Lane: o.anyInt("lane"), Slice: p.Slice}
+		r = connection.Record{Type: connection.TypeSlice, Lane: o.anyInt("lane"), Slice: lanes.Slice{Chunk: p.Slice}}
 		if invalid != nil {
-			r.Slice = codec.Slice{} // which the encoder refuses
+			r.Slice = lanes.Slice{} // which the encoder refuses
 		}
 	case contract.RecordChunkAck:
 		p, invalid := ackOf(o)
-		r = connection.Record{Type: connection.TypeChunkAck, Lane: o.anyInt("lane"), Ack: p.Ack}
+		r = connection.Record{Type: connection.TypeChunkAck, Lane: o.anyInt("lane"), Ack: lanes.Ack{Chunk: p.Ack}}
 		if invalid != nil {
-			r.Ack = codec.Ack{}
+			r.Ack = lanes.Ack{}
 		}
 	}
 	var ofChannel wanted
@@ -137,11 +138,11 @@ func decodeRecord(format connection.Format, payload []byte, at int) (c contract.
 	case connection.TypeClose:
 		c.Type, c.Code, c.Text = contract.RecordClose, wide(r.Code), pointerTo(string(r.Text))
 	case connection.TypeSlice:
-		s := &r.Slice
+		s := &r.Slice.Chunk
 		c.Type, c.Lane, c.ChunkID, c.SliceID, c.NumSlices = contract.TypeSlice, wide(r.Lane), wide(s.ChunkID), wide(s.SliceID), wide(s.NumSlices)
 		c.Data = pointerTo(hex.EncodeToString(s.Data))
 	case connection.TypeChunkAck:
-		c.Type, c.Lane, c.ChunkID, c.Acked = contract.RecordChunkAck, wide(r.Lane), wide(r.Ack.ChunkID), pointerTo(contract.Bits(r.Ack.Acked, r.Ack.NumSlices))
+		c.Type, c.Lane, c.ChunkID, c.Acked = contract.RecordChunkAck, wide(r.Lane), wide(r.Ack.Chunk.ChunkID), pointerTo(contract.Bits(r.Ack.Chunk.Acked, r.Ack.Chunk.NumSlices))
 	}
 	return c, next, err
 }

@@ -1,10 +1,13 @@
 package port
 
 import (
+	"encoding/hex"
 	"math"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -12,6 +15,8 @@ import (
 // repairOperations are those of repair slices (RPO-1 to RPO-8).
 var repairOperations = map[string]operation{
 	contract.OpRepairRow: repairRow, contract.OpRepairSlice: repairSlice, contract.OpRepairRebuild: repairRebuild,
+	contract.OpRepairEncode: repairEncode, contract.OpRepairDecode: repairDecode,
+	contract.OpRepairSender: repairSender, contract.OpRepairReceiver: repairReceiver,
 }
 
 // ranged reads numbers of which each must lie in a range of its own. One that does not is no
@@ -71,12 +76,6 @@ func repairSlice(q *object) (any, error) {
 	return contract.RepairSliceResponse{Answer: contract.Answer{OK: true}, Slice: trace.Content(data)}, nil
 }
 
-// blocks is a pool that keeps nothing.
-type blocks struct{}
-
-func (blocks) Take() *[erasure.SliceSize]byte { return new([erasure.SliceSize]byte) }
-func (blocks) Put(*[erasure.SliceSize]byte)   {}
-
 // repairRebuild puts slices to a decoder (RPO-3).
 func repairRebuild(q *object) (any, error) {
 	r := ranged{object: q}
@@ -104,7 +103,7 @@ const maxRebuilt = 1024
 
 func rebuilt(e *erasure.Encoded, ids []int) contract.RepairRebuildResponse {
 	var d erasure.Decoder
-	d.Begin(e.NumSlices(), e.LastBytes(), blocks{})
+	d.Begin(e.NumSlices(), e.LastBytes(), new(statemachine.Memory))
 	defer d.Release()
 	added := make([]byte, len(ids))
 	for i, id := range ids {
@@ -124,4 +123,164 @@ func rebuilt(e *erasure.Encoded, ids []int) contract.RepairRebuildResponse {
 	content := trace.Content(chunk[:len(e.Bytes())])
 	a.Chunk = &content
 	return a
+}
+
+// repairEncode encodes a packet: a datagram if there is a protocol id (RPO-4).
+func repairEncode(q *object) (any, error) {
+	framed, id := q.framed()
+	p, err := repairPacket(q)
+	switch {
+	case err != nil:
+		return nil, err
+	case framed:
+		return encoded(repair.NewFramer(id).Append(nil, p))
+	case p.Type == codec.TypeAck:
+		return encoded(repair.AppendAckBody(nil, p.Ack))
+	}
+	return encoded(repair.AppendSliceBody(nil, p.Slice))
+}
+
+// framed reads the protocol id of a request that may have one.
+func (o *object) framed() (framed bool, id uint32) {
+	if !o.has("protocol_id") {
+		return false, 0
+	}
+	return true, o.protocolID()
+}
+
+// repairDecode decodes a datagram if there is a protocol id, else a body.
+func repairDecode(q *object) (any, error) {
+	framed, id := q.framed()
+	b, kind := q.hex("hex"), ""
+	if !framed {
+		kind = q.text("type")
+		if kind != contract.TypeSlice && kind != contract.TypeAck {
+			q.bad()
+		}
+	}
+	if *q.err != nil {
+		return nil, *q.err
+	}
+	p := repair.Packet{Type: codec.TypeSlice}
+	var err error
+	switch kind {
+	case contract.TypeAck:
+		p.Type = codec.TypeAck
+		p.Ack, err = repair.DecodeAckBody(b)
+	case contract.TypeSlice:
+		p.Slice, err = repair.DecodeSliceBody(b)
+	default:
+		p, err = repair.NewFramer(id).Decode(b)
+	}
+	return contract.RepairResponse{Answer: contract.Answer{OK: true}, Packet: repairPacketOf(p)}, err
+}
+
+// repairPacketOf returns a packet in the contract's form.
+func repairPacketOf(p repair.Packet) *contract.RepairPacket {
+	if p.Type == codec.TypeAck {
+		a := p.Ack
+		return &contract.RepairPacket{Type: contract.TypeAck, ChunkID: int64(a.ChunkID), NumSlices: int64(a.NumSlices), Have: pointerTo(int64(a.Have)), Top: pointerTo(int64(a.Top))}
+	}
+	s := p.Slice
+	return &contract.RepairPacket{
+		Type: contract.TypeSlice, ChunkID: int64(s.ChunkID), NumSlices: int64(s.NumSlices),
+		SliceID: pointerTo(int64(s.ID)), LastBytes: pointerTo(int64(s.LastBytes)), Data: pointerTo(hex.EncodeToString(s.Data)),
+	}
+}
+
+// repairPacket returns the packet of a request. It is a bad request before it is one that
+// cannot be represented.
+func repairPacket(q *object) (p repair.Packet, err error) {
+	r := ranged{object: q.object("packet")}
+	chunkID := func() uint16 { return uint16(r.within("chunk_id", 0, math.MaxUint16)) }
+	switch r.text("type") {
+	case contract.TypeSlice:
+		p.Slice = repair.Slice{ChunkID: chunkID(), ID: r.anyInt("slice_id"), NumSlices: r.anyInt("num_slices"), LastBytes: r.anyInt("last_bytes"), Data: r.hex("data")}
+	case contract.TypeAck:
+		p.Type = codec.TypeAck
+		p.Ack = repair.Ack{ChunkID: chunkID(), NumSlices: r.anyInt("num_slices"), Have: r.anyInt("have"), Top: r.anyInt("top")}
+	default:
+		r.invalid = true
+	}
+	return p, r.err()
+}
+
+// repairReceiver answers a trace of a receiver (RPO-7, RPO-8).
+func repairReceiver(q *object) (any, error) {
+	o := q.object("config")
+	cfg := contract.ReceiverConfig{FirstChunkID: o.chunkID("first_chunk_id"), GiveUpUS: o.number("give_up_us")}
+	return repairTrace(q, repairReceiverEvent, func(events []contract.RepairEvent) ([]contract.RepairStep, error) {
+		return trace.RunRepairReceiver(cfg, events)
+	})
+}
+
+// repairSender answers a trace of a sender (RPO-6, RPO-8).
+func repairSender(q *object) (any, error) {
+	o := q.object("config")
+	cfg := contract.RepairSenderConfig{FirstChunkID: o.chunkID("first_chunk_id"), GiveUpUS: o.number("give_up_us")}
+	if !o.isNull("profile") {
+		cfg.Profile = repairProfile(o.object("profile"))
+	}
+	return repairTrace(q, repairSenderEvent, func(events []contract.RepairEvent) ([]contract.RepairStep, error) {
+		return trace.RunRepairSender(cfg, events)
+	})
+}
+
+func repairProfile(o *object) *contract.RepairProfile {
+	return &contract.RepairProfile{Rate: o.number("rate"), Burst: o.flag("burst"), Fixed: o.flag("fixed"), Redundant: o.flag("redundant")}
+}
+
+// repairTrace answers a trace. What an event is decides before its fields.
+func repairTrace(q *object, read func(*object, *contract.RepairEvent) error, run func([]contract.RepairEvent) ([]contract.RepairStep, error)) (any, error) {
+	return traced(q, func(o *object, e *contract.RepairEvent) error {
+		if e.Event = o.text("event"); *o.err != nil {
+			return *o.err
+		}
+		if err := read(o, e); err != nil {
+			return err
+		}
+		e.At = o.at()
+		return nil
+	}, run, func(steps []contract.RepairStep) any {
+		return contract.RepairTraceResponse{Answer: contract.Answer{OK: true}, Steps: steps}
+	})
+}
+
+// intWithin returns a number that must lie between two others.
+func (o *object) intWithin(name string, low, high int) *int {
+	return pointerTo(int(o.within(name, int64(low), int64(high))))
+}
+
+// repairReceiverEvent reads the fields that an event of a receiver has.
+func repairReceiverEvent(o *object, e *contract.RepairEvent) error {
+	switch e.Event {
+	case "slice":
+		e.ChunkID, e.SliceID = pointerTo(o.chunkID("chunk_id")), o.intWithin("slice_id", 0, erasure.MaxIDs-1)
+		e.NumSlices, e.LastBytes = o.intWithin("num_slices", 1, erasure.MaxSlices), o.intWithin("last_bytes", 1, erasure.SliceSize)
+		if o.has("fill") {
+			e.Fill = pointerTo(byte(o.within("fill", 0, math.MaxUint8)))
+		}
+	case "read", "poll":
+	default:
+		return errUnsupported
+	}
+	return nil
+}
+
+// repairSenderEvent reads the fields that an event of a sender has.
+func repairSenderEvent(o *object, e *contract.RepairEvent) error {
+	switch e.Event {
+	case "submit":
+		e.Size = o.intWithin("size", 0, 2*codec.MaxChunkSize)
+	case "ack":
+		e.ChunkID, e.NumSlices = pointerTo(o.chunkID("chunk_id")), o.intWithin("num_slices", 1, erasure.MaxSlices)
+		e.Have, e.Top = o.intWithin("have", 0, *e.NumSlices), o.intWithin("top", 0, erasure.MaxIDs-1)
+	case "poll":
+		if o.has("due") {
+			e.Due = o.intWithin("due", 0, math.MaxInt32)
+		}
+	default:
+		return errUnsupported
+	}
+	return nil
 }

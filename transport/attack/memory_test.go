@@ -10,6 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/seq"
@@ -69,18 +70,18 @@ var loads = []struct {
 	all  func(h *byHand, lanes int)
 }{
 	{"a pad", func(h *byHand, _ int) { check.Same(h.t, "a pad", h.payload([]byte{0}), nil) }},
-	{"the last slice of each chunk", func(h *byHand, lanes int) {
-		for lane := range lanes {
-			h.payload(check.Must(connection.Format{Lanes: lanes}.Append(nil, &connection.Record{
-				Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{SliceID: 255, NumSlices: 256, Data: []byte("x")},
+	{"the last slice of each chunk", func(h *byHand, n int) {
+		for lane := range n {
+			h.payload(check.Must(connection.Format{Lanes: n}.Append(nil, &connection.Record{
+				Type: connection.TypeSlice, Lane: lane, Slice: lanes.Slice{Chunk: codec.Slice{SliceID: 255, NumSlices: 256, Data: []byte("x")}},
 			})))
 		}
 	}},
-	{"chunks but for a slice", func(h *byHand, lanes int) {
-		for lane := range lanes {
+	{"chunks but for a slice", func(h *byHand, n int) {
+		for lane := range n {
 			for id := range 255 {
-				h.payload(check.Must(connection.Format{Lanes: lanes}.Append(nil, &connection.Record{
-					Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{SliceID: id, NumSlices: 256, Data: world[:1024]},
+				h.payload(check.Must(connection.Format{Lanes: n}.Append(nil, &connection.Record{
+					Type: connection.TypeSlice, Lane: lane, Slice: lanes.Slice{Chunk: codec.Slice{SliceID: id, NumSlices: 256, Data: world[:1024]}},
 				})))
 			}
 		}
@@ -267,11 +268,11 @@ func wellFormed() []byte {
 	switch rng.IntN(6) {
 	case 0:
 		return check.Must(connection.Format{Lanes: 4}.Append(nil, &connection.Record{
-			Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{ChunkID: chunk, SliceID: n - 1, NumSlices: n, Data: world[:1+rng.IntN(1024)]},
+			Type: connection.TypeSlice, Lane: lane, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: chunk, SliceID: n - 1, NumSlices: n, Data: world[:1+rng.IntN(1024)]}},
 		}))
 	case 1:
 		return check.Must(connection.Format{Lanes: 4}.Append(nil, &connection.Record{
-			Type: connection.TypeChunkAck, Lane: lane, Ack: codec.Ack{ChunkID: chunk, NumSlices: n, Acked: bitset.FirstN(rng.IntN(n + 1))},
+			Type: connection.TypeChunkAck, Lane: lane, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: chunk, NumSlices: n, Acked: bitset.FirstN(rng.IntN(n + 1))}},
 		}))
 	case 2:
 		return check.Must(channel.Format{}.WithDefaults().Append(nil, &channel.Record{

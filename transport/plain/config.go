@@ -5,8 +5,9 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -39,12 +40,23 @@ type Config struct {
 	// MaxRate, or 0 for no limit.
 	MaxRate int64
 
-	// NewScheduler makes the scheduler of one connection's sender, or of one
-	// lane's. It is called once more when an endpoint is made, so that a bad
-	// configuration fails there, and may be called with locks held: it must not call
-	// anything of this package. Nil makes those of the profile adaptive.Adaptive,
-	// limited to MaxRate.
-	NewScheduler func() (statemachine.Scheduler, error)
+	// Repair is the variant of spec/REPAIR.md: a loss then costs no round trip. Both ends
+	// must have the same: from an end with the other variant nothing decodes, and what it
+	// sends fails with ErrGaveUp. The 512 protocol ids from ProtocolID on belong to the
+	// connection (RPI-1). False is the article's protocol, as other implementations have it.
+	Repair bool
+
+	// Profile is how slices are paced, and how many are sent beyond those that are missing:
+	// Adaptive, which is 0, Redundant, Burst, or Fixed, which sends at MaxRate.
+	Profile Profile
+
+	// NewScheduler makes the scheduler of one connection's sender, or of one lane's,
+	// without Repair, NewRepairScheduler with it. It is called once more when an endpoint
+	// is made, so that a bad configuration fails there, and may be called with locks held:
+	// it must not call anything of this package. Nil makes those of the Profile, limited
+	// to MaxRate.
+	NewScheduler       func() (statemachine.Scheduler, error)
+	NewRepairScheduler func() (repair.Scheduler, error)
 
 	// GiveUp is how long a chunk in flight may be without progress before its
 	// connection ends with ErrGaveUp. A peer that is there but does not read counts
@@ -62,7 +74,7 @@ type Config struct {
 
 	// Lanes is how many chunks of a connection may be in flight at once, for
 	// streams; 8 fill most paths. Each has machines of its own, which protocol ids
-	// distinguish: the 256 from ProtocolID on belong to the connection
+	// distinguish: those from ProtocolID on belong to the connection
 	// (LAN-2). Chunks are received in the order in which they were sent all the
 	// same, but deliveries may be done in another. Both ends must have the same
 	// number: from an end with another one nothing decodes, and what it sends
@@ -108,6 +120,17 @@ type Config struct {
 	Observe func(*Conn, statemachine.Observation)
 }
 
+// Profile is how slices are paced.
+type Profile = lanes.Profile
+
+// The profiles.
+const (
+	Adaptive  = lanes.Adaptive
+	Redundant = lanes.Redundant
+	Burst     = lanes.Burst
+	Fixed     = lanes.Fixed
+)
+
 // What zero stands for.
 const (
 	defaultLanes        = 1
@@ -129,13 +152,9 @@ func (cfg Config) withDefaults() (Config, error) {
 	setDefault(&cfg.RecvQueue, defaultRecvQueue)
 	setDefault(&cfg.MaxPeers, defaultMaxPeers)
 	setDefault(&cfg.SocketBuffer, defaultSocketBuffer)
-	if cfg.NewScheduler == nil {
-		cfg.NewScheduler = adaptiveAt(cfg.MaxRate)
-	}
-	s, err := cfg.NewScheduler()
-	if err == nil && s == nil {
-		err = machine.ConfigError("Config.NewScheduler", "a function that returns nil", "one that returns a scheduler")
-	}
+	one := cfg.ofLanes()
+	one.Lanes = 1
+	_, err := lanes.New(one)
 	return cfg, err
 }
 
@@ -146,10 +165,13 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-func adaptiveAt(rate int64) func() (statemachine.Scheduler, error) {
-	profile := adaptive.Adaptive()
-	profile.MaxRate = rate
-	return func() (statemachine.Scheduler, error) { return adaptive.New(profile) }
+// ofLanes returns the configuration of a connection's lanes.
+func (cfg *Config) ofLanes() lanes.Config {
+	return lanes.Config{
+		Lanes: cfg.Lanes, SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
+		GiveUp: machine.FromDuration(cfg.GiveUp), Repair: cfg.Repair, Profile: cfg.Profile,
+		NewScheduler: cfg.NewScheduler, NewRepairScheduler: cfg.NewRepairScheduler,
+	}
 }
 
 // check returns an error for a value that is not allowed.

@@ -15,7 +15,7 @@ import (
 // concurrent use.
 type Endpoint struct {
 	cfg     Config
-	framers []codec.Framer // one a lane
+	framers []framer // one a lane
 	driver  *driver.Driver
 
 	latestLane int // the reader's: the lane of the latest datagram that decoded
@@ -61,7 +61,7 @@ func New(pc net.PacketConn, cfg Config) (*Endpoint, error) {
 func newEndpoint(socket udp.Socket, cfg Config) *Endpoint {
 	e := &Endpoint{
 		cfg:     cfg,
-		framers: laneFramers(cfg.ProtocolID, cfg.Lanes),
+		framers: laneFramers(cfg.ProtocolID, cfg.Lanes, cfg.Repair),
 		waiting: driver.NewWaiting[*Conn](min(cfg.MaxPeers, maxWaiting)),
 		conns:   make(map[udp.Key]*Conn),
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/lanes"
 )
 
 // nowhere is a socket on which nothing arrives.
@@ -36,8 +37,8 @@ func TestNoAllocationPerDatagram(t *testing.T) {
 	}
 	defer e.Close()
 	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
-	slice, _ := e.framers[0].AppendSlice(nil, codec.Slice{NumSlices: 2, Data: make([]byte, 1024)})
-	ack, _ := e.framers[0].AppendAck(nil, codec.Ack{NumSlices: 1})
+	slice, _ := e.framers[0].AppendSlice(nil, lanes.Slice{Chunk: codec.Slice{NumSlices: 2, Data: make([]byte, 1024)}})
+	ack, _ := e.framers[0].AppendAck(nil, lanes.Ack{Chunk: codec.Ack{NumSlices: 1}})
 	e.receive(e.driver.Now(), slice, from)
 	for name, datagram := range map[string][]byte{"slice": slice, "ack": ack, "undecodable": make([]byte, 100)} {
 		if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), datagram, from) }); n != 0 {
@@ -77,7 +78,7 @@ func TestNoAllocationPerChunk(t *testing.T) {
 	var c *Conn
 	chunk := func() {
 		for k := range 4 {
-			datagram, _ = e.framers[0].AppendSlice(datagram[:0], codec.Slice{ChunkID: id, SliceID: k, NumSlices: 4, Data: data})
+			datagram, _ = e.framers[0].AppendSlice(datagram[:0], lanes.Slice{Chunk: codec.Slice{ChunkID: id, SliceID: k, NumSlices: 4, Data: data}})
 			e.receive(e.driver.Now(), datagram, from)
 		}
 		id++
@@ -101,13 +102,13 @@ func TestNoAllocationPerChunk(t *testing.T) {
 func TestDecodedDataHasNoRoomBehindIt(t *testing.T) {
 	e := silentEndpoint(t, Config{Lanes: 2})
 	for _, n := range []int{1, 1000, codec.SliceSize} {
-		datagram, err := e.framers[1].AppendSlice(nil, codec.Slice{NumSlices: 1, Data: make([]byte, n)})
+		datagram, err := e.framers[1].AppendSlice(nil, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: make([]byte, n)}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := e.decode(append(datagram, "behind"...)[:len(datagram)])
-		if err != nil || len(p.Slice.Data) != n || cap(p.Slice.Data) != n {
-			t.Errorf("%d bytes: %d with room for %d, %v", n, len(p.Slice.Data), cap(p.Slice.Data), err)
+		if err != nil || len(p.Slice.Chunk.Data) != n || cap(p.Slice.Chunk.Data) != n {
+			t.Errorf("%d bytes: %d with room for %d, %v", n, len(p.Slice.Chunk.Data), cap(p.Slice.Chunk.Data), err)
 		}
 	}
 }

@@ -3,7 +3,7 @@ package plain
 import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -12,20 +12,69 @@ import (
 // that do not agree (LAN-2).
 const MaxLanes = 16
 
-// laneFramers returns the framer of each lane (LAN-2).
-func laneFramers(protocolID uint32, lanes int) []codec.Framer {
-	framers := make([]codec.Framer, lanes)
+// framer is the codec of a lane's datagrams.
+type framer interface {
+	AppendSlice(dst []byte, s lanes.Slice) ([]byte, error)
+	AppendAck(dst []byte, a lanes.Ack) ([]byte, error)
+	Decode(datagram []byte) (packet, error)
+	ProtocolID() uint32
+}
+
+// repairIDs is how far the protocol ids with repair slices are from those without (RPI-1).
+const repairIDs = MaxLanes * MaxLanes
+
+// laneFramers returns the framer of each lane (LAN-2, RPI-1).
+func laneFramers(protocolID uint32, lanes int, repaired bool) []framer {
+	framers := make([]framer, lanes)
 	first := protocolID + uint32(MaxLanes*(lanes-1))
 	for k := range framers {
-		framers[k] = codec.NewFramer(first + uint32(k))
+		if repaired {
+			framers[k] = repairFramer{repair.NewFramer(first + repairIDs + uint32(k))}
+		} else {
+			framers[k] = namedFramer{codec.NewFramer(first + uint32(k))}
+		}
 	}
 	return framers
 }
 
 // packet is one that has arrived, and by which lane.
 type packet struct {
-	codec.Packet
-	lane int
+	Type  codec.Type
+	Slice lanes.Slice
+	Ack   lanes.Ack
+	lane  int
+}
+
+// namedFramer is that of spec/PROTOCOL.md.
+type namedFramer struct{ codec.Framer }
+
+func (f namedFramer) AppendSlice(dst []byte, s lanes.Slice) ([]byte, error) {
+	return f.Framer.AppendSlice(dst, s.Chunk)
+}
+
+func (f namedFramer) AppendAck(dst []byte, a lanes.Ack) ([]byte, error) {
+	return f.Framer.AppendAck(dst, a.Chunk)
+}
+
+func (f namedFramer) Decode(datagram []byte) (packet, error) {
+	p, err := f.Framer.Decode(datagram)
+	return packet{Type: p.Type, Slice: lanes.Slice{Chunk: p.Slice}, Ack: lanes.Ack{Chunk: p.Ack}}, err
+}
+
+// repairFramer is that of spec/REPAIR.md.
+type repairFramer struct{ repair.Framer }
+
+func (f repairFramer) AppendSlice(dst []byte, s lanes.Slice) ([]byte, error) {
+	return f.Framer.AppendSlice(dst, s.Repair)
+}
+
+func (f repairFramer) AppendAck(dst []byte, a lanes.Ack) ([]byte, error) {
+	return f.Framer.AppendAck(dst, a.Repair)
+}
+
+func (f repairFramer) Decode(datagram []byte) (packet, error) {
+	p, err := f.Framer.Decode(datagram)
+	return packet{Type: p.Type, Slice: lanes.Slice{Repair: p.Slice}, Ack: lanes.Ack{Repair: p.Ack}}, err
 }
 
 // newLanes returns the machines of a connection: for each lane the end, for each
@@ -33,10 +82,8 @@ type packet struct {
 // its own (LAN-1). Chunk i goes by lane i mod Config.Lanes (LAN-4).
 func (c *Conn) newLanes() (*lanes.Lanes, error) {
 	cfg := &c.endpoint.cfg
-	set := lanes.Config{
-		Lanes: cfg.Lanes, SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
-		GiveUp: machine.FromDuration(cfg.GiveUp), NewScheduler: cfg.NewScheduler, Memory: &c.endpoint.memory,
-	}
+	set := cfg.ofLanes()
+	set.Memory = &c.endpoint.memory
 	if cfg.Observe != nil {
 		set.Observe = func(o statemachine.Observation) { cfg.Observe(c, o) }
 	}

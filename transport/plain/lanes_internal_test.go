@@ -7,6 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/lanes"
 )
 
 // No two lanes share a protocol id, whatever their number, and ids wrap (LAN-2).
@@ -14,7 +15,7 @@ func TestLaneIDs(t *testing.T) {
 	for _, first := range []uint32{0, 0x11223344, math.MaxUint32 - 5} {
 		seen := map[uint32]string{}
 		for n := 1; n <= MaxLanes; n++ {
-			for k, f := range laneFramers(first, n) {
+			for k, f := range laneFramers(first, n, false) {
 				name := fmt.Sprintf("lane %d of %d", k, n)
 				if other := seen[f.ProtocolID()]; other != "" {
 					t.Errorf("%s has the id of %s", name, other)
@@ -40,9 +41,9 @@ func silentEndpoint(t testing.TB, cfg Config) *Endpoint {
 
 // What it costs to find the lane: the crc of the latest lane is tried first.
 func BenchmarkDecodeLane(b *testing.B) {
-	for _, lanes := range []int{1, 8, 16} {
-		e := silentEndpoint(b, Config{Lanes: lanes})
-		slice := codec.Slice{NumSlices: 256, Data: make([]byte, codec.SliceSize)}
+	for _, n := range []int{1, 8, 16} {
+		e := silentEndpoint(b, Config{Lanes: n})
+		slice := lanes.Slice{Chunk: codec.Slice{NumSlices: 256, Data: make([]byte, codec.SliceSize)}}
 		same, _ := e.framers[0].AppendSlice(nil, slice)
 		garbage := append([]byte(nil), same...)
 		garbage[500] ^= 1
@@ -53,7 +54,7 @@ func BenchmarkDecodeLane(b *testing.B) {
 			{"in a row", func(int) []byte { return same }},
 			{"garbage", func(int) []byte { return garbage }},
 		} {
-			b.Run(fmt.Sprintf("%d lanes, %s", lanes, c.name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%d lanes, %s", n, c.name), func(b *testing.B) {
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
 					_, _ = e.decode(c.choose(i))

@@ -10,6 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -50,7 +51,7 @@ func (c *crowd) from(peer int, datagram []byte, err error) {
 	c.e.receive(c.e.driver.Now(), datagram, udp.UDPPeer(addr))
 }
 
-func (c *crowd) slice(peer int, s codec.Slice) {
+func (c *crowd) slice(peer int, s lanes.Slice) {
 	datagram, err := c.e.framers[0].AppendSlice(nil, s)
 	c.from(peer, datagram, err)
 }
@@ -60,7 +61,7 @@ func (c *crowd) join(slices int) (before int64) {
 	c.t.Helper()
 	before = check.Heap()
 	for peer := range crowdSize {
-		c.slice(peer, codec.Slice{NumSlices: slices, Data: make([]byte, codec.SliceSize)})
+		c.slice(peer, lanes.Slice{Chunk: codec.Slice{NumSlices: slices, Data: make([]byte, codec.SliceSize)}})
 		conn, err := c.e.Accept(context.Background())
 		if err != nil {
 			c.t.Fatal(err)
@@ -113,14 +114,14 @@ func memoryOfAConnection(t *testing.T, scheduler func() (statemachine.Scheduler,
 		deliveries = append(deliveries, d)
 	}
 	for _, conn := range c.conns {
-		for conn.Stats().Sending.Sent.Count() < codec.MaxSlices {
+		for conn.Stats().Sending.Sent < codec.MaxSlices {
 			runtime.Gosched()
 		}
 	}
 	c.want("sending", before, mostSending)
 
 	for peer := range crowdSize {
-		ack, err := c.e.framers[0].AppendAck(nil, codec.Ack{NumSlices: codec.MaxSlices, Acked: bitset.FirstN(codec.MaxSlices)})
+		ack, err := c.e.framers[0].AppendAck(nil, lanes.Ack{Chunk: codec.Ack{NumSlices: codec.MaxSlices, Acked: bitset.FirstN(codec.MaxSlices)}})
 		c.from(peer, ack, err)
 	}
 	for _, d := range deliveries {
@@ -140,7 +141,7 @@ func TestMemoryOfAnArrivingChunk(t *testing.T) {
 	c.want("receiving one slice", before, mostReceiving+codec.SliceSize)
 	for peer := range crowdSize {
 		for id := 1; id < 64; id++ {
-			c.slice(peer, codec.Slice{SliceID: id, NumSlices: 64, Data: make([]byte, codec.SliceSize)})
+			c.slice(peer, lanes.Slice{Chunk: codec.Slice{SliceID: id, NumSlices: 64, Data: make([]byte, codec.SliceSize)}})
 		}
 		if chunk, err := c.conns[peer].Recv(context.Background()); err != nil || len(chunk) != 64*codec.SliceSize {
 			t.Fatal(len(chunk), err)

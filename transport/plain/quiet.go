@@ -1,6 +1,8 @@
 package plain
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+)
 
 // quietConns are the connections that were begun by their peers and have nothing
 // in flight or queued either way: those that may be evicted. Each list is ordered

@@ -10,13 +10,14 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/udp"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
 // beginnings are datagrams with which peers begin, and their addresses.
 func beginningOf(t testing.TB, e *Endpoint, i int) ([]byte, udp.Peer) {
 	t.Helper()
-	datagram, err := e.framers[0].AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("x")})
+	datagram, err := e.framers[0].AppendSlice(nil, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,8 @@ func (e *Endpoint) decode(datagram []byte) (packet, error) {
 		p, err := e.framers[k].Decode(datagram)
 		switch {
 		case err == nil:
-			e.latestLane = k
-			return packet{p, k}, nil
+			e.latestLane, p.lane = k, k
+			return p, nil
 		case !errors.Is(err, codec.ErrCRCMismatch) || i == len(e.framers)-1:
 			refusal = err
 		}
@@ -68,7 +68,7 @@ func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size in
 		return true
 	}
 	switch {
-	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID != firstChunkID:
+	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID() != firstChunkID:
 		e.stats.UnknownPeers++
 	case !e.driver.CanBeginLocked(from):
 		e.stats.BadSources++

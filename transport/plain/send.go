@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -29,7 +30,13 @@ func (c *deliverer) Cancel(d *Delivery, cause error) { (*Conn)(c).cancel(d, caus
 // delivery and returns ErrCanceled, with the consequences that Delivery.Cancel
 // describes; Enqueue and Delivery.Wait leave the chunk alone.
 func (c *Conn) Send(ctx context.Context, chunk []byte) error {
-	d, err := c.Enqueue(ctx, chunk)
+	return c.SendEncoded(ctx, erasure.Encode(chunk))
+}
+
+// SendEncoded is Send for a chunk that goes to many: with Config.Repair each repair slice is
+// made once for all connections that send the same Encoded, at the same time or not.
+func (c *Conn) SendEncoded(ctx context.Context, e *erasure.Encoded) error {
+	d, err := c.EnqueueEncoded(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -42,14 +49,19 @@ func (c *Conn) Send(ctx context.Context, chunk []byte) error {
 //
 // Enqueue fails like Send, and then the chunk was not and will not be sent.
 func (c *Conn) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
-	if n := len(chunk); n < 1 || n > codec.MaxChunkSize {
+	return c.EnqueueEncoded(ctx, erasure.Encode(chunk))
+}
+
+// EnqueueEncoded is Enqueue for a chunk that goes to many, as SendEncoded is.
+func (c *Conn) EnqueueEncoded(ctx context.Context, e *erasure.Encoded) (*Delivery, error) {
+	if n := len(e.Bytes()); n < 1 || n > codec.MaxChunkSize {
 		return nil, fmt.Errorf("transport: chunk of %d bytes for %v: %w", n, c.peer, statemachine.ErrChunkSize)
 	}
 	if ctx.Err() != nil {
 		return nil, driver.Canceled(ctx)
 	}
 	for {
-		d, room, err := c.tryEnqueue(chunk)
+		d, room, err := c.tryEnqueue(e)
 		if room == nil {
 			return d, err
 		}
@@ -62,21 +74,21 @@ func (c *Conn) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
 }
 
 // tryEnqueue puts a chunk in line, or returns what to wait for.
-func (c *Conn) tryEnqueue(chunk []byte) (d *Delivery, room <-chan struct{}, err error) {
+func (c *Conn) tryEnqueue(e *erasure.Encoded) (d *Delivery, room <-chan struct{}, err error) {
 	c.endpoint.driver.Lock()
 	defer c.endpoint.driver.Unlock()
 	if c.err != nil {
 		return nil, nil, c.err
 	}
 	now := c.endpoint.driver.Now()
-	number, err := c.lanes.Submit(now, chunk)
+	number, err := c.lanes.SubmitEncoded(now, e)
 	if errors.Is(err, lanes.ErrBusy) {
 		return nil, c.sending.Room(), nil
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("transport: chunk for %v: %w", c.peer, err)
 	}
-	d = c.sending.Add(number, (*deliverer)(c), chunk)
+	d = c.sending.Add(number, (*deliverer)(c), e.Bytes())
 	c.trackQuietLocked()
 	c.scheduleLocked(now)
 	return d, nil, nil

@@ -4,6 +4,7 @@ import (
 	"net"
 
 	"github.com/chunkwire/chunkwire/internal/driver"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -20,12 +21,15 @@ type Stats struct {
 	Sender   statemachine.SenderStats
 	Receiver statemachine.ReceiverStats
 
-	Sending    statemachine.SenderVars   // of several lanes, the chunk in flight that was sent first
-	Receiving  statemachine.ReceiverVars // of several lanes, the chunk that is received next
-	SendQueued int                       // chunks that wait behind those in flight
-	RecvQueued int                       // complete chunks that wait for Recv
-	Validated  bool                      // the peer has acked a slice
+	Sending    Progress // of several lanes, the chunk in flight that was sent first
+	Receiving  Progress // of several lanes, the chunk that is received next
+	SendQueued int      // chunks that wait behind those in flight
+	RecvQueued int      // complete chunks that wait for Recv
+	Validated  bool     // the peer has acked a slice
 }
+
+// Progress is how far a chunk is.
+type Progress = lanes.Progress
 
 // Stats returns a consistent snapshot. It works on ended connections too.
 func (c *Conn) Stats() Stats {
@@ -51,8 +55,8 @@ func (c *Conn) SenderStats() statemachine.SenderStats { return c.Stats().Sender 
 // ReceiverStats returns the sums over all lanes.
 func (c *Conn) ReceiverStats() statemachine.ReceiverStats { return c.Stats().Receiver }
 
-// Receiving returns the variables of the chunk that is received next.
-func (c *Conn) Receiving() statemachine.ReceiverVars { return c.Stats().Receiving }
+// Receiving returns how far the chunk is that is received next.
+func (c *Conn) Receiving() Progress { return c.Stats().Receiving }
 
 // EndpointStats is what an endpoint did so far. Later versions may add fields.
 type EndpointStats struct {

@@ -62,7 +62,7 @@ class RoundTrip:
 
     def __init__(self) -> None:
         self._known = "nothing"
-        self._srtt = self._rttvar = self._min_rtt = 0
+        self.srtt = self._rttvar = self._min_rtt = 0
         self._bound: int | None = None
 
     @property
@@ -72,22 +72,22 @@ class RoundTrip:
     def start(self) -> None:
         """RTT-6."""
         if not self.measured and self._bound is not None:
-            self._srtt, self._rttvar, self._known = self._bound, self._bound // 16, "bound"
+            self.srtt, self._rttvar, self._known = self._bound, self._bound // 16, "bound"
 
     def sample(self, r: int) -> None:
         """RTT-2, RTT-5 and RTT-7. In the case of RTT-3, `min_rtt` stays as it is."""
         r = min(r, LONGEST_SAMPLE)
         if not self.measured:
-            self._srtt, self._rttvar, self._min_rtt, self._known = r, r // 8, r, "measured"
+            self.srtt, self._rttvar, self._min_rtt, self._known = r, r // 8, r, "measured"
             return
         self._min_rtt = min(self._min_rtt, r)
-        d = min(r, self._srtt * 3 // 2 + MS) - self._srtt
+        d = min(r, self.srtt * 3 // 2 + MS) - self.srtt
         if d >= 0:
             self._rttvar += _quotient(d - self._rttvar, 4)
-            self._srtt += d // 8
+            self.srtt += d // 8
         else:
             self._rttvar += _quotient(min(-d, self._rttvar) - self._rttvar, 4)
-            self._srtt += _quotient(d, 4)
+            self.srtt += _quotient(d, 4)
 
     def limit(self, r: int) -> None:
         """RTT-4, RTT-7."""
@@ -103,13 +103,13 @@ class RoundTrip:
         """The base delay and the margin without a fixed delay (TMR-2, TMR-3)."""
         if self._known == "nothing":
             return 250 * MS, 0
-        v = max(5 * MS, self._srtt // 8, 4 * self._rttvar)
-        delay = min(self._srtt + v, 3_000 * MS)
+        v = max(5 * MS, self.srtt // 8, 4 * self._rttvar)
+        delay = min(self.srtt + v, 3_000 * MS)
         return delay, min(v, delay)
 
     def hold_delay(self, lasted: int) -> int:
         """H of TMR-6 without a fixed delay; `lasted` is `sent_at - held_at`."""
-        least = 250 * MS if self._known == "nothing" else max(self._srtt, 2 * MS)
+        least = 250 * MS if self._known == "nothing" else max(self.srtt, 2 * MS)
         return min(max(least, lasted // 4), 250 * MS)
 
 

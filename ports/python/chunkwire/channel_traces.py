@@ -8,7 +8,7 @@ from .channel_receiver import ChannelReceiver, Delivered
 from .channel_sender import ChannelSender
 from .channels import MOST_FIRST, Channel, check_channel
 from .estimates import LONGEST_SAMPLE
-from .fields import BAD_REQUEST, field, hexadecimal, number, steps
+from .fields import BAD_REQUEST, field, hexadecimal, number, steps, time
 from .records import (
     MOST_CHANNEL,
     Fragment,
@@ -25,7 +25,6 @@ from .records import (
 )
 from .refused import Refused
 from .seq import SPAN, first_from, on_wire
-from .times import NEVER
 
 Answer = dict[str, Any]
 
@@ -164,10 +163,6 @@ def _srtt(event: Answer) -> int | None:
     return None if "srtt" in event and event["srtt"] is None else _figure(event, "srtt")
 
 
-def _time(at: float) -> int | None:
-    return None if at == NEVER else int(at)
-
-
 class _ReceiverTrace:
     def __init__(self, receiver: ChannelReceiver) -> None:
         self._receiver = receiver
@@ -206,7 +201,7 @@ class _ReceiverTrace:
             "state": self._receiver.state,
             "read": read,
             "report": report and _hex(report, self._receiver.channel),
-            "deadline": _time(self._receiver.deadline),
+            "deadline": time(self._receiver.deadline),
         }
 
 
@@ -254,5 +249,5 @@ class _SenderTrace:
             "records": records or [],
             "base": sender.base,
             "limit": sender.limit,
-            "deadline": _time(sender.deadline),
+            "deadline": time(sender.deadline),
         }

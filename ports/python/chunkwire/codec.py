@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import NamedTuple, Union
+from typing import Callable, NamedTuple, TypeVar, Union
 
 from .bits import Reader, Writer
 from .limits import MAX_SLICES, SLICE_SIZE
@@ -30,6 +30,7 @@ class Ack(NamedTuple):
 
 
 Packet = Union[Slice, Ack]
+T = TypeVar("T")
 
 
 def check(packet: Packet) -> None:
@@ -58,34 +59,44 @@ def decode_body(kind: type[Packet], data: bytes) -> Packet:
     """The `Slice` or `Ack` in a bare body: DEC-4 to DEC-11 and DEC-14."""
     r = Reader(data)
     packet = _read_body(r, kind)
-    _read_end(r)
+    read_end(r)
     return packet
 
 
 def encode_packet(protocol_id: int, packet: Packet) -> bytes:
     """The datagram (FRM-1)."""
+    return encode_frame(protocol_id, isinstance(packet, Ack), lambda w: _write_body(w, packet))
+
+
+def decode_packet(protocol_id: int, data: bytes) -> Packet:
+    """The packet in a datagram: DEC-1 to DEC-14."""
+    return decode_frame(protocol_id, data, lambda r, is_ack: _read_body(r, Ack if is_ack else Slice))
+
+
+def encode_frame(protocol_id: int, is_ack: bool, write_body: Callable[[Writer], None]) -> bytes:
+    """The datagram of a body (FRM-1)."""
     w = Writer()
     w.bits(0, 32)
-    w.bits(isinstance(packet, Ack), 1)
-    _write_body(w, packet)
+    w.bits(is_ack, 1)
+    write_body(w)
     w.align()
     w.bits(END_CHECK, 32)
     return seal(protocol_id, w.finish())
 
 
-def decode_packet(protocol_id: int, data: bytes) -> Packet:
-    """The packet in a datagram: DEC-1 to DEC-14."""
+def decode_frame(protocol_id: int, data: bytes, read_body: Callable[[Reader, bool], T]) -> T:
+    """What read_body finds in a datagram: DEC-1 to DEC-3 and DEC-12 to DEC-14."""
     r = Reader(data)
-    _need(r, 32)
+    need(r, 32)
     if r.bits(32) != _crc(protocol_id, data):
         raise Refused("crc_mismatch", 0)
-    _need(r, 1)
-    packet = _read_body(r, Ack if r.bits(1) else Slice)
-    _need(r, 32)
+    need(r, 1)
+    packet = read_body(r, r.bits(1) == 1)
+    need(r, 32)
     place = r.at
     if r.bits(32) != END_CHECK:
         raise Refused("bad_end_check", place)
-    _read_end(r)
+    read_end(r)
     return packet
 
 
@@ -117,49 +128,49 @@ def _write_body(w: Writer, packet: Packet) -> None:
 
 def _read_body(r: Reader, kind: type[Packet]) -> Packet:
     """DEC-4 to DEC-11."""
-    _need(r, 16)
+    need(r, 16)
     chunk_id = r.bits(16)
     return _read_ack(r, chunk_id) if kind is Ack else _read_slice(r, chunk_id)
 
 
 def _read_slice(r: Reader, chunk_id: int) -> Slice:
-    _need(r, 8)
+    need(r, 8)
     place, slice_id = r.at, r.integer(0, MAX_SLICES - 1)
-    _need(r, 8)
+    need(r, 8)
     num_slices = r.integer(1, MAX_SLICES)
     if slice_id >= num_slices:
         raise Refused("slice_id_out_of_range", place)
     size = SLICE_SIZE
     if slice_id == num_slices - 1:
-        _need(r, 10)
+        need(r, 10)
         size = r.integer(1, SLICE_SIZE)
-    _read_align(r)
-    _need(r, 8 * size)
+    read_align(r)
+    need(r, 8 * size)
     return Slice(chunk_id, slice_id, num_slices, r.data(size))
 
 
 def _read_ack(r: Reader, chunk_id: int) -> Ack:
-    _need(r, 8)
+    need(r, 8)
     num_slices = r.integer(1, MAX_SLICES)
-    _need(r, num_slices)
+    need(r, num_slices)
     acked = frozenset(k for k in range(num_slices) if r.bits(1))
-    _read_align(r)
+    read_align(r)
     return Ack(chunk_id, num_slices, acked)
 
 
-def _need(r: Reader, count: int) -> None:
+def need(r: Reader, count: int) -> None:
     if r.left < count:
         raise Refused("truncated", r.at)
 
 
-def _read_align(r: Reader) -> None:
+def read_align(r: Reader) -> None:
     """DEC-10. A stream never ends within its padding, for it has whole bytes."""
     place = r.at
     if r.align():
         raise Refused("nonzero_padding", place)
 
 
-def _read_end(r: Reader) -> None:
+def read_end(r: Reader) -> None:
     """DEC-14."""
     if r.left:
         raise Refused("trailing_data", r.at)

@@ -12,6 +12,8 @@ from .congestion import Congestion
 from .connection_records import (
     LARGEST_CHUNK_ACK,
     LARGEST_SLICE,
+    NAMED,
+    REPAIR,
     Close,
     OnLane,
     check_text,
@@ -24,9 +26,12 @@ from .envelope import Envelope
 from .estimates import Loss, Patience, RoundTrip
 from .limits import MAX_CHUNK, slice_count
 from .mux import PAYLOAD, Mux, Setup
+from .rateless import Rateless
 from .receiver import Receiver
 from .records import Unreliable, size
 from .refused import Refused
+from .repair_receiver import RepairReceiver
+from .repair_sender import RepairSender
 from .sender import Scheduler, Sender
 from .sessions import HEAD, LINK_INTERVAL, TAGS
 from .times import NEVER, Clock
@@ -54,7 +59,8 @@ class Config(NamedTuple):
     tick: int = TICK
     message_rate: int = MESSAGE_RATE
     give_up: int | None = None
-    scheduler: Callable[[], Scheduler] = BaseScheduler
+    scheduler: Callable[[], Scheduler | Rateless] = BaseScheduler
+    variant: int = NAMED
 
 
 class Why(NamedTuple):
@@ -76,8 +82,10 @@ class Connection:
         self.endpoint, self._congestion = Endpoint(), Congestion()
         self.mux = Mux(config.channels)
         give_up = min(2 * config.timeout, 3_600 * SECOND) if config.give_up is None else config.give_up
-        self.senders = [Sender(config.scheduler(), give_up=give_up) for _ in range(config.lanes)]
-        self.receivers = [Receiver(give_up=give_up) for _ in range(config.lanes)]
+        sender, receiver = (RepairSender, RepairReceiver) if config.variant == REPAIR else (Sender, Receiver)
+        self._schedulers = [config.scheduler() for _ in range(config.lanes)]
+        self.senders = [sender(scheduler, give_up=give_up) for scheduler in self._schedulers]
+        self.receivers = [receiver(give_up=give_up) for _ in range(config.lanes)]
         self._queue: deque[bytes] = deque()
         self._begun = self._delivered = 0  # chunks
         self._slices = [(0, 0)] * config.lanes  # of the chunk in flight on each lane: sent, all
@@ -124,7 +132,7 @@ class Connection:
 
         def above(number: int, payload: bytes, known: int | None) -> str:
             try:
-                records = decode_payload(payload, self.mux.channels, self._config.lanes)
+                records = decode_payload(payload, self.mux.channels, self._config.lanes, variant=self._config.variant)
             except Refused as refused:
                 fault.append(refused)
                 return "refuse"
@@ -174,13 +182,25 @@ class Connection:
         """LAN-4, LAN-7: the next chunk begins when its lane is idle and the one before was sent."""
         while self._queue:
             k = self._begun % len(self.senders)
-            before = self._slices[(k - 1) % len(self.senders)]
-            if self.senders[k].state != "IDLE" or self._begun and self.senders[(k - 1) % len(self.senders)].state == "SENDING" and before[0] < before[1]:
+            if self.senders[k].state != "IDLE" or not self._may_follow(k - 1):
                 return
             chunk = self._queue.popleft()
+            if self._config.variant == REPAIR and len(self.senders) > 1:
+                self._schedulers[k].adopt(self._schedulers[k - 1])
             self.senders[k].submit(now, chunk)
             self._slices[k] = (0, slice_count(len(chunk)))
             self._begun += 1
+
+    def _may_follow(self, before: int) -> bool:
+        """LAN-7, and for slices of repair LAN-10."""
+        if self.senders[before].state != "SENDING":
+            return True
+        if self._config.variant == NAMED:
+            sent, all_ = self._slices[before]
+            return sent == all_
+        in_flight = sum(s.in_flight for s, m in zip(self._schedulers, self.senders) if m.state == "SENDING")
+        scheduler = self._schedulers[before]
+        return not scheduler.needed and in_flight < scheduler.path.holds
 
     def read_chunk(self, now: int) -> bytes | None:
         """LAN-5."""
@@ -302,7 +322,7 @@ class Connection:
         if not self.mux.is_pending or messages and not records:
             self._ticking = False
         if records:
-            payload = encode_payload(records, self.mux.channels, self._config.lanes)
+            payload = encode_payload(records, self.mux.channels, self._config.lanes, variant=self._config.variant)
             bodies = self.endpoint.send(now, payload, quiet=is_quiet(records))
             self._charge(charged, free, slice_, bodies)
             self._out.extend(bodies)
@@ -332,7 +352,7 @@ class Connection:
         for k, receiver in enumerate(self.receivers):
             while left >= LARGEST_CHUNK_ACK and receiver.deadline <= now and (ack := receiver.poll(now)[1]) is not None:
                 free.append(OnLane(k, ack))
-                left -= len(encode_payload(free[-1:], {}, self._config.lanes))
+                left -= len(encode_payload(free[-1:], {}, self._config.lanes, variant=self._config.variant))
         for report in self.mux.reports(now, left):
             free.append(report)
             left -= size(report)
@@ -370,7 +390,7 @@ class Connection:
         self._budget -= BIT * cost
 
     def _bytes(self, record) -> int:
-        return len(encode_payload([record], self.mux.channels, self._config.lanes))
+        return len(encode_payload([record], self.mux.channels, self._config.lanes, variant=self._config.variant))
 
     # Time
 

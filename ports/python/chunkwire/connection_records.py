@@ -7,9 +7,12 @@ from typing import Iterable, NamedTuple, Union
 from .codec import Ack, Slice, decode_body, encode_body
 from .records import Channels, Pad, Reader, Record, Report, Writer, read_record, write_record
 from .refused import Refused
+from .repair_codec import RepairAck, RepairSlice, decode_repair_body, encode_repair_body
 
 MOST_TEXT = 128
 CLOSE, SLICE, CHUNK_ACK = 7, 8, 9
+NAMED, REPAIR = 1, 2
+"""The variants: slices of PROTOCOL.md, and those of REPAIR.md."""
 LARGEST_SLICE = 1_032
 LARGEST_CHUNK_ACK = 38
 
@@ -25,13 +28,17 @@ class OnLane(NamedTuple):
     """A SLICE or a CHUNK_ACK (CXR-2, CXR-3)."""
 
     lane: int
-    packet: Union[Slice, Ack]
+    packet: Union[Slice, Ack, RepairSlice, RepairAck]
+
+    @property
+    def is_ack(self) -> bool:
+        return isinstance(self.packet, (Ack, RepairAck))
 
 
 Any = Union[Record, Close, OnLane]
 
 
-def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: bool = False) -> list[Any]:
+def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED) -> list[Any]:
     """All records of a payload, or Refused with code and offset (CXR-5)."""
     _demand(len(payload) > 0, "truncated", 0)
     if payload == b"\x00":
@@ -44,13 +51,13 @@ def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: boo
         if number == CLOSE:
             records.append(_read_close(r, payload, at))
         elif number in (SLICE, CHUNK_ACK):
-            records.append(_read_on_lane(r, payload, number, lanes))
+            records.append(_read_on_lane(r, payload, number, lanes, variant))
         else:
             records.append(read_record(r, number, at, channels, any_kind))
     return records
 
 
-def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_kind: bool = False) -> bytes:
+def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED) -> bytes:
     """The payload, or Refused for what a decoder would refuse (CXR-8)."""
     records = list(records)
     _demand(len(records) > 0, "truncated", 0)
@@ -61,9 +68,9 @@ def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_k
         if isinstance(record, Close):
             _write_close(w, record, len(records))
         elif isinstance(record, OnLane):
-            _write_on_lane(w, record, lanes)
+            _write_on_lane(w, record, lanes, variant)
             last = record is records[-1]
-            _demand(last or isinstance(record.packet, Ack), "trailing_data", w.at)
+            _demand(last or record.is_ack, "trailing_data", w.at)
         else:
             write_record(w, record, channels, any_kind)
     return w.payload
@@ -71,7 +78,7 @@ def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_k
 
 def is_quiet(records: Iterable[Any]) -> bool:
     """CXR-6."""
-    return all(isinstance(r, (Pad, Report, Close)) or isinstance(r, OnLane) and isinstance(r.packet, Ack) for r in records)
+    return all(isinstance(r, (Pad, Report, Close)) or isinstance(r, OnLane) and r.is_ack for r in records)
 
 
 def check_text(text: bytes) -> None:
@@ -104,13 +111,15 @@ def _read_close(r: Reader, payload: bytes, at: int) -> Close:
     return Close(code, text)
 
 
-def _read_on_lane(r: Reader, payload: bytes, number: int, lanes: int) -> OnLane:
+def _read_on_lane(r: Reader, payload: bytes, number: int, lanes: int, variant: int) -> OnLane:
     lane = r.number(1)
     _demand(lane < lanes, "lane", r.at - 1)
     length = len(payload) - r.at if number == SLICE else r.number(1)
     at = r.at
     body = r.take(length)
     try:
+        if variant == REPAIR:
+            return OnLane(lane, decode_repair_body(RepairSlice if number == SLICE else RepairAck, body))
         return OnLane(lane, decode_body(Slice if number == SLICE else Ack, body))
     except Refused as refused:
         raise Refused(refused.code, at + refused.place // 8) from None
@@ -128,14 +137,14 @@ def _write_close(w: Writer, close: Close, count: int) -> None:
     _demand(count == 1, "not_alone", w.at)
 
 
-def _write_on_lane(w: Writer, record: OnLane, lanes: int) -> None:
-    of_slice = isinstance(record.packet, Slice)
+def _write_on_lane(w: Writer, record: OnLane, lanes: int, variant: int) -> None:
+    of_slice = not record.is_ack
     w.put(SLICE if of_slice else CHUNK_ACK, 1)
     _demand(0 <= record.lane < lanes, "lane", w.at)
     w.put(record.lane, 1)
     place = w.at if of_slice else w.at + 1
     try:
-        body = encode_body(record.packet)
+        body = (encode_repair_body if variant == REPAIR else encode_body)(record.packet)
     except Refused:
         raise Refused("invalid_field", place) from None
     if not of_slice:

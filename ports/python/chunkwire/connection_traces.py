@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from .channel_receiver import Delivered
@@ -9,12 +10,14 @@ from .channel_traces import ALL, plain_record, record_from
 from .channels import Channel, check_channel
 from .codec import Ack, Slice
 from .connection import BAD_TICK, MESSAGE_RATE, Config, Connection
-from .connection_records import Close, OnLane, decode_payload, encode_payload
+from .connection_records import NAMED, REPAIR, Close, OnLane, decode_payload, encode_payload
 from .envelope import Envelope
 from .estimates import LONGEST_SAMPLE
 from .fields import BAD_REQUEST, LAST_TIME, ack_from, bit_string, field, hexadecimal, number, steps
 from .mux import Setup
 from .refused import Refused
+from .repair_codec import RepairAck, RepairSlice
+from .repair_traces import packet_fields, packet_from, rule_of
 from .seq import on_wire
 from .session_traces import fixed_bytes, mode_from
 from .sessions import MOST_LANES
@@ -26,23 +29,31 @@ Answer = dict[str, Any]
 
 def connection_encode(request: Answer) -> Answer:
     """CXO-11."""
-    lanes = number(request, "lanes", 0, MOST_LANES)
-    records = [_record(source) for source in field(request, "records", list)]
-    return {"hex": encode_payload(records, ALL, lanes, any_kind=True).hex()}
+    lanes, variant = number(request, "lanes", 0, MOST_LANES), _variant(request)
+    records = [_record(source, variant) for source in field(request, "records", list)]
+    return {"hex": encode_payload(records, ALL, lanes, True, variant).hex()}
 
 
 def connection_decode(request: Answer) -> Answer:
     """CXO-11."""
-    lanes = number(request, "lanes", 0, MOST_LANES)
-    return {"records": [_fields(r) for r in decode_payload(hexadecimal(request, "hex"), ALL, lanes, any_kind=True)]}
+    lanes, variant = number(request, "lanes", 0, MOST_LANES), _variant(request)
+    records = decode_payload(hexadecimal(request, "hex"), ALL, lanes, True, variant)
+    return {"records": [_fields(r) for r in records]}
 
 
-def _record(source: Any) -> Any:
+def _variant(source: Answer) -> int:
+    """RPO-9."""
+    return number(source, "variant", NAMED, REPAIR) if "variant" in source else NAMED
+
+
+def _record(source: Any, variant: int) -> Any:
     if not isinstance(source, dict):
         raise Refused(BAD_REQUEST)
     kind = field(source, "type", str)
     if kind == "close":
         return Close(number(source, "code", 0, 0xFFFF), field(source, "text", str).encode())
+    if kind in ("slice", "chunk_ack") and variant == REPAIR:
+        return OnLane(field(source, "lane", int), packet_from({**source, "type": kind.removeprefix("chunk_")}))
     if kind == "slice":
         ids = [field(source, name, int) for name in ("chunk_id", "slice_id", "num_slices")]
         return OnLane(field(source, "lane", int), Slice(*ids, data=hexadecimal(source, "data")))
@@ -57,6 +68,8 @@ def _fields(record: Any) -> Answer:
     if not isinstance(record, OnLane):
         return plain_record(record)
     packet = record.packet
+    if isinstance(packet, (RepairSlice, RepairAck)):
+        return {**packet_fields(packet), "type": "chunk_ack" if record.is_ack else "slice", "lane": record.lane}
     if isinstance(packet, Ack):
         return {"type": "chunk_ack", "lane": record.lane, "chunk_id": packet.chunk_id, "acked": bit_string(packet.acked, packet.num_slices)}
     return {"type": "slice", "lane": record.lane, **packet._asdict(), "data": packet.data.hex()}
@@ -76,8 +89,9 @@ def _connection(config: Answer) -> Connection:
         raise Refused(BAD_REQUEST)
     send, receive = fixed_bytes(config, "send_key", 32), fixed_bytes(config, "receive_key", 32)
     envelope = Envelope(mode_from(config), number(config, "link", 1, (1 << 32) - 1), send, receive)
-    profile = field(config, "profile", dict)
-    base_scheduler(profile)
+    variant, profile = _variant(config), field(config, "profile", dict)
+    scheduler = partial(rule_of, config) if variant == REPAIR else partial(base_scheduler, profile)
+    scheduler()
     channels = field(config, "channels", list)
     setups = {field(c, "id", int): _setup(c) for c in channels if isinstance(c, dict)}
     if len(setups) != len(channels):
@@ -88,7 +102,8 @@ def _connection(config: Answer) -> Connection:
         number(config, "timeout", 10, 36_000) * 100_000,
         number(config, "tick", 5_000, BAD_TICK),
         number(config, "message_rate", 64_000, 1_000 * MESSAGE_RATE),
-        scheduler=lambda: base_scheduler(profile),
+        scheduler=scheduler,
+        variant=variant,
     )
     return Connection(number(config, "begin", 0, LAST_TIME), envelope, limits, side == "client")
 

@@ -7,6 +7,7 @@ from typing import Any, Callable, TypeVar
 
 from .codec import Ack
 from .refused import Refused
+from .times import NEVER
 
 T = TypeVar("T")
 
@@ -62,3 +63,12 @@ def steps(request: Any, handlers: dict[str, Callable[[int, dict[str, Any]], dict
         except Refused:
             raise Refused(BAD_REQUEST) from None
     return answers
+
+
+def machine_config(config: dict[str, Any]) -> tuple[int, int]:
+    """`FIRST_ID` and `GIVE_UP`, within the limits of ENC-1 and section 7.2."""
+    return number(config, "first_chunk_id", 0, 0xFFFF), number(config, "give_up_us", 1, 1 << 61)
+
+
+def time(at: float) -> int | None:
+    return None if at == NEVER else int(at)

@@ -12,6 +12,15 @@ from .connection_traces import connection, connection_decode, connection_encode
 from .fields import BAD_REQUEST, ack_from, bit_string, field, hexadecimal, number
 from .packet_traces import packet_congestion, packet_decode, packet_endpoint, packet_header
 from .refused import Refused
+from .repair_traces import (
+    repair_decode,
+    repair_encode,
+    repair_rebuild,
+    repair_receiver,
+    repair_row,
+    repair_sender,
+    repair_slice,
+)
 from .session_traces import (
     session_client,
     session_cookie,
@@ -113,6 +122,13 @@ _OPS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "decode_packet": _decode_packet,
     "sender": sender_trace,
     "receiver": receiver_trace,
+    "repair_row": repair_row,
+    "repair_slice": repair_slice,
+    "repair_rebuild": repair_rebuild,
+    "repair_encode": repair_encode,
+    "repair_decode": repair_decode,
+    "repair_sender": repair_sender,
+    "repair_receiver": repair_receiver,
     "packet_header": packet_header,
     "packet_decode": packet_decode,
     "packet_endpoint": packet_endpoint,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from .ack_timer import AckTimer
 from .codec import Ack, Slice
 from .limits import GIVE_UP, check_config
-from .times import NEVER, Clock
-
-ACK_SPACING = 2_000
-ACK_EVERY = 16
+from .times import Clock
 
 
 class Receiver:
@@ -25,13 +23,8 @@ class Receiver:
         self._progress_at = 0
         self._previous_slices = 0
         self._chunk = b""
-        self._due: set[str] = set()
+        self._acks = AckTimer()
         self._held_slices = 0
-        self._ack_at = NEVER
-        self._last_ack_at = -NEVER
-        self._unreported = 0
-        self._last_new = -1
-        self._after_gap = False
 
     def slice(self, now: int, s: Slice) -> str:
         """R1, R6 and R10 complete a chunk, to be read."""
@@ -40,7 +33,7 @@ class Receiver:
             return "R26"
         column = ("WAITING", "RECEIVING", "READY").index(self.state)
         if s.chunk_id == self._previous_id and s.num_slices == self._previous_slices:
-            self._make_due("previous", self._soon(now))
+            self._acks.soon("previous", now)
             return ("R3", "R11", "R14")[column]
         if s.chunk_id != self.chunk_id:
             return ("R4", "R12", "R15")[column]
@@ -49,7 +42,7 @@ class Receiver:
             return "R1" if self._store(now, s) else "R2"
         if self.state == "READY":
             self._held_slices = s.num_slices  # HOLD: RCV-14
-            self._make_due("hold", self._soon(now))
+            self._acks.soon("hold", now)
             return "R13"
         if s.num_slices != self.num_slices:  # RCV-7
             if now - self._progress_at < self._give_up // 2:
@@ -58,7 +51,7 @@ class Receiver:
             self._start(s.num_slices)
             return "R10" if self._store(now, s) else "R9"
         if s.slice_id in self.received:
-            self._make_due("current", self._soon(now))
+            self._acks.soon("current", now)
             return "R7"
         return "R6" if self._store(now, s) else "R5"
 
@@ -82,9 +75,9 @@ class Receiver:
         if self.state == "RECEIVING" and now - self._progress_at >= self._give_up:
             self.state = "FAILED"
             self.num_slices, self.received = 0, {}
-            self._due, self._ack_at = set(), NEVER
+            self._acks.stop()
             return "R23", None
-        due = now >= self._ack_at
+        due = now >= self._acks.at
         row = {"WAITING": ("R20", "R19"), "RECEIVING": ("R22", "R21"), "READY": ("R25", "R24")}[self.state][due]
         return row, self._send_ack(now) if due else None
 
@@ -92,8 +85,8 @@ class Receiver:
     def deadline(self) -> float:
         """When to poll at the latest (RCV-17)."""
         if self.state == "RECEIVING":
-            return min(self._ack_at, self._progress_at + self._give_up)
-        return self._ack_at
+            return min(self._acks.at, self._progress_at + self._give_up)
+        return self._acks.at
 
     @property
     def _previous_id(self) -> int:
@@ -102,8 +95,7 @@ class Receiver:
     def _start(self, num_slices: int) -> None:
         """START: RCV-10, AKT-1."""
         self.num_slices, self.received = num_slices, {}
-        self._due.discard("hold")
-        self._unreported, self._last_new, self._after_gap = 0, -1, False
+        self._acks.start()
 
     def _store(self, now: int, s: Slice) -> bool:
         """STORE: RCV-11, AKT-3, AKT-4; and COMPLETE with the last slice that was missing: RCV-12.
@@ -112,37 +104,21 @@ class Receiver:
         """
         self.received[s.slice_id] = bytes(s.data)
         self._progress_at = now
-        self._unreported += 1
-        gap = s.slice_id != self._last_new + 1
-        at_once = gap or self._after_gap or self._unreported >= ACK_EVERY
-        self._make_due("current", now if at_once else self._soon(now))
-        self._last_new, self._after_gap = s.slice_id, gap
+        self._acks.stored(now, s.slice_id)
         complete = len(self.received) == self.num_slices
         self.state = "READY" if complete else "RECEIVING"
         if complete:
             self._chunk = b"".join(self.received[k] for k in range(self.num_slices))
             self._previous_slices, self.num_slices, self.received = self.num_slices, 0, {}
             self.chunk_id = (self.chunk_id + 1) % 65_536
-            self._due.remove("current")
-            self._make_due("previous", now)
+            self._acks.completed(now)
         return complete
 
     def _send_ack(self, now: int) -> Ack:
         """SEND ACK: RCV-16, AKT-5."""
-        kind = next(kind for kind in ("previous", "current", "hold") if kind in self._due)
-        self._due.remove(kind)
-        if not self._due:
-            self._ack_at, self._last_ack_at, self._unreported = NEVER, now, 0
+        kind = self._acks.take(now)
         if kind == "previous":
             return Ack(self._previous_id, self._previous_slices, frozenset(range(self._previous_slices)))
         if kind == "current":
             return Ack(self.chunk_id, self.num_slices, frozenset(self.received))
         return Ack(self.chunk_id, self._held_slices, frozenset())
-
-    def _soon(self, now: int) -> float:
-        """AKT-2."""
-        return max(now, self._last_ack_at + ACK_SPACING)
-
-    def _make_due(self, kind: str, at: float) -> None:
-        self._due.add(kind)
-        self._ack_at = min(self._ack_at, at)

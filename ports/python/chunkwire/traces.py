@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 from .base import BaseScheduler, Profile
 from .codec import Slice, check
-from .fields import BAD_REQUEST, ack_from, bit_string, field, number, steps
+from .fields import BAD_REQUEST, ack_from, bit_string, field, machine_config, number, steps, time
 from .limits import SLICE_SIZE
 from .receiver import Receiver
 from .refused import Refused
@@ -23,7 +23,7 @@ Step = dict[str, Any]
 def sender_trace(request: dict[str, Any]) -> dict[str, Any]:
     """TRC-2."""
     config = field(request, "config", dict)
-    first_id, give_up = _machine_config(config)
+    first_id, give_up = machine_config(config)
     script = None
     scheduler: Script | BaseScheduler
     if "profile" in config and config["profile"] is None:
@@ -36,7 +36,7 @@ def sender_trace(request: dict[str, Any]) -> dict[str, Any]:
 
 def receiver_trace(request: dict[str, Any]) -> dict[str, Any]:
     """TRC-3."""
-    trace = _ReceiverTrace(Receiver(*_machine_config(field(request, "config", dict))))
+    trace = _ReceiverTrace(Receiver(*machine_config(field(request, "config", dict))))
     return _steps(request, {"slice": trace.slice, "read": trace.read, "poll": trace.poll})
 
 
@@ -120,7 +120,7 @@ class _SenderTrace:
             "state": sender.state,
             "chunk_id": sender.chunk_id,
             "acked": bit_string(sender.acked, sender.num_slices) if sender.state == "SENDING" else "",
-            "deadline_us": _time(sender.deadline),
+            "deadline_us": time(sender.deadline),
             "packets": packets,
         }
 
@@ -160,7 +160,7 @@ class _ReceiverTrace:
             "state": receiver.state,
             "chunk_id": receiver.chunk_id,
             "received": bit_string(receiver.received, receiver.num_slices),
-            "deadline_us": _time(receiver.deadline),
+            "deadline_us": time(receiver.deadline),
             "packets": packets,
         }
 
@@ -168,11 +168,6 @@ class _ReceiverTrace:
 def _steps(request: dict[str, Any], handlers: dict[str, Callable[[int, dict[str, Any]], Step]]) -> dict[str, Any]:
     """Gives the events to their handlers (TRC-4)."""
     return {"steps": [{"event": position, **step} for position, step in enumerate(steps(request, handlers))]}
-
-
-def _machine_config(config: dict[str, Any]) -> tuple[int, int]:
-    """`FIRST_ID` and `GIVE_UP`, within the limits of ENC-1 and section 7.2."""
-    return number(config, "first_chunk_id", 0, 0xFFFF), number(config, "give_up_us", 1, 1 << 61)
 
 
 def base_scheduler(source: dict[str, Any]) -> BaseScheduler:
@@ -191,7 +186,3 @@ def base_scheduler(source: dict[str, Any]) -> BaseScheduler:
 
 def summary(data: bytes) -> Step:
     return {"size": len(data), "crc32": zlib.crc32(data)}
-
-
-def _time(at: float) -> int | None:
-    return None if at == NEVER else int(at)

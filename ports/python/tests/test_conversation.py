@@ -3,17 +3,22 @@
 import heapq
 import random
 import unittest
+from typing import Any
 
 from chunkwire import (
     BURST,
     BaseScheduler,
-    Profile,
+    Path,
+    Rateless,
     Receiver,
+    RepairReceiver,
+    RepairSender,
     Sender,
-    Slice,
     article,
     decode_packet,
+    decode_repair,
     encode_packet,
+    encode_repair,
     fixed,
 )
 
@@ -22,10 +27,12 @@ READ_EVERY = 30_000
 
 
 class Conversation:
-    def __init__(self, profile: Profile, seed: int) -> None:
+    encode, decode = staticmethod(encode_packet), staticmethod(decode_packet)
+    accepted = "S1"
+
+    def __init__(self, sender: Any, receiver: Any, seed: int) -> None:
         self.random = random.Random(seed)
-        self.sender = Sender(BaseScheduler(profile), first_id=65_534)
-        self.receiver = Receiver(first_id=65_534)
+        self.sender, self.receiver = sender, receiver
         self.network: list[tuple[int, int, bytes]] = []
         self.sent = 0
         self.now = 0
@@ -35,7 +42,7 @@ class Conversation:
         waiting, read = list(chunks), []
         next_read = 0
         while waiting or self.sender.state == "SENDING" or len(read) < len(chunks):
-            if waiting and self.sender.submit(self.now, waiting[0]) == "S1":
+            if waiting and self.sender.submit(self.now, waiting[0]) == self.accepted:
                 waiting.pop(0)
             if self.now >= next_read:
                 next_read = self.now + READ_EVERY
@@ -51,7 +58,7 @@ class Conversation:
     def poll(self) -> None:
         for machine in (self.sender, self.receiver):
             while (packet := machine.poll(self.now)[1]) is not None:
-                self.put(encode_packet(PROTOCOL_ID, packet))
+                self.put(self.encode(PROTOCOL_ID, packet))
         if "FAILED" in (self.sender.state, self.receiver.state):
             raise AssertionError("gave up")
 
@@ -64,19 +71,33 @@ class Conversation:
 
     def arrive(self) -> None:
         while self.network and self.network[0][0] <= self.now:
-            packet = decode_packet(PROTOCOL_ID, heapq.heappop(self.network)[-1])
-            if isinstance(packet, Slice):
+            packet = self.decode(PROTOCOL_ID, heapq.heappop(self.network)[-1])
+            if hasattr(packet, "data"):
                 self.receiver.slice(self.now, packet)
             else:
                 self.sender.ack(self.now, packet)
 
 
+class RepairConversation(Conversation):
+    encode, decode = staticmethod(encode_repair), staticmethod(decode_repair)
+    accepted = "T1"
+
+
 class ConversationTest(unittest.TestCase):
+    SIZES = (1, 1_024, 1_025, 100_000, 262_144)
+
+    def run_chunks(self, conversation: Conversation) -> None:
+        chunks = [conversation.random.randbytes(size) for size in self.SIZES]
+        self.assertEqual(conversation.run(chunks), chunks)
+        self.assertEqual(conversation.sender.chunk_id, (65_534 + len(self.SIZES)) % 65_536)
+
     def test_chunks_arrive_in_order_and_whole(self) -> None:
-        sizes = (1, 1_024, 1_025, 100_000, 262_144)
         for seed, profile in enumerate((BURST, fixed(500_000), article(500_000), fixed(0))):
             with self.subTest(profile):
-                conversation = Conversation(profile, seed)
-                chunks = [conversation.random.randbytes(size) for size in sizes]
-                self.assertEqual(conversation.run(chunks), chunks)
-                self.assertEqual(conversation.sender.chunk_id, (65_534 + len(sizes)) % 65_536)
+                self.run_chunks(Conversation(Sender(BaseScheduler(profile), 65_534), Receiver(65_534), seed))
+
+    def test_chunks_with_repair_arrive_in_order_and_whole(self) -> None:
+        rules = (Rateless(), Rateless(redundant=True), Rateless(Path(4_000_000, fixed=True)), Rateless(Path(burst=True)))
+        for seed, rule in enumerate(rules):
+            with self.subTest(seed):
+                self.run_chunks(RepairConversation(RepairSender(rule, 65_534), RepairReceiver(65_534), seed))

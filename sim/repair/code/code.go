@@ -16,7 +16,7 @@ func mix(h uint32) uint32 {
 }
 
 // exponent is a(j, i) of RPC-2.
-func exponent(j, i int) int { return int(mix(uint32(j*32+i/8)) >> (4 * (i % 8)) % 16) }
+func exponent(j, i int) int { return int(mix(uint32(j*32+i/8+6535)) >> (4 * (i % 8)) % 16) }
 
 // times is the product of two bytes (RPC-3).
 func times(a, b byte) (product byte) {
@@ -93,12 +93,14 @@ func addTimes(sum []byte, factor byte, v []byte) {
 // data, to which the same is done.
 type Span struct {
 	numSlices int
-	rows      [256][]byte // the row whose first element that is not 0 is 1, and at this place
+	rows      [][]byte // the row whose first element that is not 0 is 1, and at this place
 	rank      int
 }
 
 // NewSpan returns the span of no row of a chunk of so many slices.
-func NewSpan(numSlices int) *Span { return &Span{numSlices: numSlices} }
+func NewSpan(numSlices int) *Span {
+	return &Span{numSlices: numSlices, rows: make([][]byte, numSlices)}
+}
 
 // Rank returns how many rows are independent.
 func (s *Span) Rank() int { return s.rank }
@@ -144,7 +146,7 @@ func (s *Span) Solve() (whole []byte) {
 			addTimes(s.rows[above], s.rows[above][place], s.rows[place])
 		}
 	}
-	for _, row := range s.rows[:s.numSlices] {
+	for _, row := range s.rows {
 		whole = append(whole, row[s.numSlices:]...)
 	}
 	return whole

@@ -1,5 +1,7 @@
 package repair
 
+import "bytes"
+
 // The limits of the code and of its wire.
 const (
 	SliceSize = 1024
@@ -188,8 +190,9 @@ func (d *Decoder) Add(id int64, data []byte) bool {
 }
 
 // Rebuild solves for the chunk, once the rank is its number of slices: a matrix of a row and
-// the data for each id, which becomes the unit matrix and the source slices.
-func (d *Decoder) Rebuild() []byte {
+// the data for each id, which becomes the unit matrix and the source slices. clean says that
+// what fills the last slice up is zero.
+func (d *Decoder) Rebuild() (chunk []byte, clean bool) {
 	size := DataSize(d.numSlices, d.lastBytes, MaxIDs)
 	var rows [][]byte
 	for n, id := range d.ids {
@@ -216,9 +219,9 @@ func (d *Decoder) Rebuild() []byte {
 			}
 		}
 	}
-	var chunk []byte
 	for i, row := range rows {
 		chunk = append(chunk, row[d.numSlices:][:DataSize(d.numSlices, d.lastBytes, int64(i))]...)
 	}
-	return chunk
+	fill := rows[len(rows)-1][d.numSlices+d.lastBytes:]
+	return chunk, bytes.Count(fill, []byte{0}) == len(fill)
 }

@@ -49,8 +49,8 @@ func TestRebuild(t *testing.T) {
 				t.Fatalf("slice %d of %d: added %v", id, k, !isNew)
 			}
 		}
-		if got := d.Rebuild(); string(got) != string(chunk) {
-			t.Fatalf("%d of %d bytes: ids %v", len(got), len(chunk), d.ids)
+		if got, clean := d.Rebuild(); string(got) != string(chunk) || !clean {
+			t.Fatalf("%d of %d bytes, clean %v: ids %v", len(got), len(chunk), clean, d.ids)
 		}
 	}
 }

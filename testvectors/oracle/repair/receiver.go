@@ -169,7 +169,11 @@ func (r *Receiver) store(s Packet, adds, completes string) string {
 
 // complete is COMPLETE.
 func (r *Receiver) complete() {
-	r.whole, r.wholeHas, r.compared = r.decoder.Rebuild(), r.decoder, false
+	clean := false
+	if r.whole, clean = r.decoder.Rebuild(); !clean {
+		r.inconsistent++
+	}
+	r.wholeHas, r.compared = r.decoder, false
 	if r.spare != nil {
 		r.check(*r.spare)
 	}
