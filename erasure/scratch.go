@@ -2,7 +2,7 @@ package erasure
 
 // scratch is memory for up to 32 vectors, which is taken from a pool for one call.
 type scratch struct {
-	vectors [32][]byte
+	vectors [2 * halves][]byte
 	n, each int // how many there are, in all and in a block
 }
 
@@ -24,3 +24,11 @@ func (s *scratch) put(p Pool) {
 		p.Put((*[SliceSize]byte)(s.vectors[n][:SliceSize]))
 	}
 }
+
+// multiples returns multiples in this memory.
+func (s *scratch) multiples() multiples {
+	return multiples{[halves][]byte(s.vectors[:]), [halves][]byte(s.vectors[halves:])}
+}
+
+// sums returns sums in this memory.
+func (s *scratch) sums() sums { return sums{memory: [exponents][]byte(s.vectors[:])} }

@@ -7,15 +7,6 @@ import (
 	"github.com/chunkwire/chunkwire/erasure"
 )
 
-// pattern is the content of the worked examples: byte t of slice i is t + 31 i.
-func pattern(size int) []byte {
-	chunk := make([]byte, size)
-	for n := range chunk {
-		chunk[n] = byte(n%erasure.SliceSize + n/erasure.SliceSize*31)
-	}
-	return chunk
-}
-
 // The worked examples of the specification.
 func TestExamples(t *testing.T) {
 	for _, e := range []struct {
@@ -30,6 +21,18 @@ func TestExamples(t *testing.T) {
 		s := erasure.Encode(pattern(e.k * erasure.SliceSize)).Slice(e.k + e.j)
 		if got := crc32.ChecksumIEEE(s); got != e.crc {
 			t.Errorf("repair slice %d of %d slices has crc %08x, want %08x", e.j, e.k, got, e.crc)
+		}
+	}
+}
+
+// RPC-1 and RPC-2, for every j there is.
+func TestExponents(t *testing.T) {
+	for j := range erasure.MaxIDs - 1 {
+		for i := range erasure.MaxSlices {
+			want := int(plainMix(uint32(j*32+i/8)) >> (4 * (i % 8)) % 16)
+			if got := erasure.Exponent(j, i); got != want {
+				t.Fatalf("Exponent(%d, %d) = %d, want %d", j, i, got, want)
+			}
 		}
 	}
 }
