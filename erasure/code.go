@@ -24,7 +24,7 @@ func mix(h uint32) uint32 {
 // Exponent returns a(j, i) (RPC-2): the coefficient of source slice i in repair slice j is
 // x to the power of it. It is 0 to 15.
 func Exponent(j, i int) int {
-	return int(mix(uint32(j*32+i/8)) >> (4 * (i % 8)) % exponents)
+	return int(mix(uint32(j*32+i/8+6535)) >> (4 * (i % 8)) % exponents)
 }
 
 // coefficients fills in a(j, i) for i from 0.
@@ -32,7 +32,7 @@ func coefficients(a []byte, j int) {
 	var h uint32
 	for i := range a {
 		if i%8 == 0 {
-			h = mix(uint32(j*32 + i/8))
+			h = mix(uint32(j*32 + i/8 + 6535))
 		}
 		a[i] = byte(h % exponents)
 		h >>= 4
