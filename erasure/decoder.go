@@ -17,10 +17,10 @@ type Pool interface {
 // and holds no ids before it. It is not safe for concurrent use.
 //
 // Of its pool it has a block for each id that is held; and if r of these are repair slices,
-// the first of which came when m source slices were missing, an index of one block and the
-// rows: r times m bytes, m rounded up to a multiple of 32, and no row crosses a block.
-// [Decoder.Add] takes 8 blocks more at most, [Decoder.Rebuild] 32 and one for each repair
-// slice, and both give them back.
+// the first of which came when m source slices were missing, an index of one block and r+1
+// rows, m of them at most. A row is m bytes, rounded up to a multiple of 32, and does not
+// cross a block. For the time of a call [Decoder.Add] takes 8 blocks more at most, and
+// [Decoder.Rebuild] 32 and one for each repair slice.
 type Decoder struct {
 	pool      Pool
 	numSlices int
@@ -75,38 +75,40 @@ func (d *Decoder) Has(id int) bool {
 	return d.matrix.has(id)
 }
 
-// Add takes the slice with an id, and copies its data: what is too short counts as filled
-// up with zeros. It returns false, and holds nothing of it, if its row follows from those
-// of the ids that are held, as that of an id does that is held; and if it is no id.
+// Independent reports whether the row of an id does not follow from those of the ids that
+// are held, so that Add would take its slice. It is false for what is no id.
+func (d *Decoder) Independent(id int) bool {
+	switch {
+	case id < 0 || id >= MaxIDs || d.Rank() == d.numSlices || d.Has(id):
+		return false
+	case id >= d.numSlices:
+		return d.matrix.independent(id, d)
+	}
+	return d.slices[id] == nil || d.matrix.movable(id, d)
+}
+
+// Add takes the slice with an id if it is Independent, and reports whether it is. It copies
+// the data: what is too long is cut, what is too short is filled up with zeros.
 func (d *Decoder) Add(id int, data []byte) bool {
-	if id < 0 || id >= MaxIDs || d.Rank() == d.numSlices || d.Has(id) {
+	if !d.Independent(id) {
 		return false
 	}
-	place := d.place(id)
-	if place < 0 {
-		return false
+	place := id
+	switch {
+	case id >= d.numSlices:
+		place = d.matrix.add(id, d)
+	case d.slices[id] == nil:
+		d.matrix.know(id)
+	default:
+		d.matrix.move(id, d)
 	}
 	s := d.pool.Take()
-	clear(s[copy(s[:], data):])
+	clear(s[copy(s[:d.size(id)], data):])
 	d.slices[place] = s
 	if id < d.numSlices {
 		d.sources.Add(id)
 	}
 	return true
-}
-
-// place returns where the slice with an id is to be held: as a source slice, or for one. It
-// is -1 if its row follows from what is held.
-func (d *Decoder) place(id int) int {
-	switch {
-	case id >= d.numSlices:
-		return d.matrix.add(id, d)
-	case d.slices[id] == nil:
-		d.matrix.know(id)
-	case !d.matrix.move(id, d):
-		return -1
-	}
-	return id
 }
 
 // Rebuild returns all slices in order, the last filled up with zeros, once Rank is their

@@ -1,6 +1,7 @@
 package erasure_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -52,10 +53,13 @@ func TestAnyIndependentIDsRebuild(t *testing.T) {
 				break
 			}
 			independent := want.add(row(k, id))
+			if id%3 > 0 {
+				check.Equal(t, fmt.Sprintf("id %d is independent of %d", id, d.Rank()), d.Independent(id), independent)
+			}
 			check.Equal(t, fmt.Sprintf("id %d adds to %d", id, d.Rank()), d.Add(id, e.Slice(id)), independent)
 			check.Equal(t, "rank", d.Rank(), len(want.rows))
 			check.Equal(t, fmt.Sprintf("has %d", id), d.Has(id), independent)
-			check.That(t, !d.Add(id, e.Slice(id)), "nothing is added twice")
+			check.That(t, !d.Independent(id) && !d.Add(id, e.Slice(id)), "nothing is added twice")
 			if d.Rank() < k {
 				check.That(t, d.Rebuild() == nil, "there is no chunk below its rank")
 			}
@@ -102,6 +106,7 @@ func TestLateSourceSlices(t *testing.T) {
 			if d.Rank() == k {
 				break
 			}
+			d.Independent(order[rng.IntN(len(order))]) // changes nothing
 			added := d.Add(id, e.Slice(id))
 			check.Equal(t, fmt.Sprintf("seed %d: id %d adds", seed, id), added, want.add(row(k, id)))
 			switch {
@@ -167,7 +172,7 @@ func TestRefused(t *testing.T) {
 	nothing := func(what string) {
 		t.Helper()
 		for _, id := range []int{-1, 0, 1, 256, 8191, 8192} {
-			check.That(t, !d.Add(id, []byte{1}) && !d.Has(id) && !d.Matches(id, nil), what+fmt.Sprint(": id ", id))
+			check.That(t, !d.Independent(id) && !d.Add(id, []byte{1}) && !d.Has(id) && !d.Matches(id, nil), what+fmt.Sprint(": id ", id))
 		}
 		check.That(t, d.Rank() == 0 && d.Rebuild() == nil, what)
 	}
@@ -184,7 +189,7 @@ func TestRefused(t *testing.T) {
 	}
 	d.Begin(256, 1024, p)
 	for _, id := range []int{-1, 8192, 1 << 40} {
-		check.That(t, !d.Add(id, nil) && !d.Has(id) && len(p.taken) == 0, fmt.Sprint("no id ", id))
+		check.That(t, !d.Independent(id) && !d.Add(id, nil) && !d.Has(id) && len(p.taken) == 0, fmt.Sprint("no id ", id))
 	}
 	check.That(t, d.Add(8191, nil) && d.Has(8191) && !d.Has(8190), "the last id")
 	d.Release()
@@ -211,12 +216,15 @@ func TestForgedData(t *testing.T) {
 		d.Release()
 		check.Equal(t, "blocks taken after Release", len(p.taken), 0)
 	})
-	d := receiver(newPool(), erasure.Encode(make([]byte, 2048)))
-	data := []byte{1, 2, 3}
-	d.Add(0, data)
-	data[0] = 9
-	d.Add(1, make([]byte, 3000))
-	check.Equal(t, "the data", *d.Rebuild()[0], [1024]byte{1, 2, 3})
+	for _, last := range []int{5, 1024} {
+		d := receiver(newPool(), erasure.Encode(make([]byte, 1024+last)))
+		data := []byte{1, 2, 3}
+		d.Add(0, data)
+		data[0] = 9
+		d.Add(1, bytes.Repeat([]byte{7}, 3000))
+		check.Equal(t, "data that are too short", *d.Rebuild()[0], [1024]byte{1, 2, 3})
+		check.Bytes(t, "data that are too long", d.Rebuild()[1][:], append(bytes.Repeat([]byte{7}, last), make([]byte, 1024-last)...))
+	}
 }
 
 // Matches finds each change of a slice that the chunk determines, wherever the chunk came from.

@@ -18,11 +18,12 @@ import (
 // repair slices that are held for them, without the known source slices in these. When no
 // column is free, the rows are the inverse of the matrix of coefficients.
 type matrix struct {
-	columns int
-	rows    int
-	stride  int // from a row to the next, in bytes
-	index   *[SliceSize]byte
-	blocks  []*[SliceSize]byte // the rows
+	columns   int
+	rows      int
+	stride    int // from a row to the next, in bytes
+	index     *[SliceSize]byte
+	blocks    []*[SliceSize]byte // the rows
+	expressed int                // the id whose row is in the memory of the next one; or 0
 }
 
 // index has the id and the column of each row, and the slice of each column.
@@ -85,26 +86,27 @@ func (m *matrix) release(p Pool) {
 	*m = matrix{}
 }
 
-// add adds the row of a repair slice, and returns the source slice for which it is held; or
-// -1 if the row follows from what is held.
+// independent reports whether the row of a repair slice does not follow from what is held.
+func (m *matrix) independent(id int, d *Decoder) bool {
+	if m.rows == 0 {
+		return true // no coefficient is 0, and a source slice is missing
+	}
+	m.express(id, d)
+	return m.freeColumn(m.rows, d) >= 0
+}
+
+// add adds the row of a repair slice that is independent, and returns the source slice for
+// which it is held.
 func (m *matrix) add(id int, d *Decoder) int {
 	if m.rows == 0 {
 		m.begin(d)
 	}
-	if m.rows == len(m.blocks)*(SliceSize/m.stride) {
-		m.blocks = append(m.blocks, d.pool.Take())
-	}
-	memory := takeScratch(d.pool, 32, m.stride)
-	defer memory.put(d.pool)
-	m.express(id-d.numSlices, d, &memory)
+	m.express(id, d)
 	column := m.freeColumn(m.rows, d)
-	if column < 0 {
-		return -1
-	}
 	m.setID(m.rows, id)
 	m.rows++
 	m.columnOf()[m.rows-1] = byte(column)
-	m.exchange(m.rows-1, column, &memory)
+	m.exchange(m.rows-1, column, d.pool)
 	return int(m.sliceOf()[column])
 }
 
@@ -113,38 +115,51 @@ func (m *matrix) know(slice int) {
 	if m.rows == 0 {
 		return
 	}
+	m.expressed = 0
 	column := bytes.IndexByte(m.sliceOf(), byte(slice))
 	for row := range m.rows {
 		m.row(row)[column] = 0
 	}
 }
 
-// move makes a solved column known: its row, and the repair slice that is held for it, go to
-// a free column. It returns false if the row has none, because the slice follows from what
-// is held.
-func (m *matrix) move(slice int, d *Decoder) bool {
-	from := bytes.IndexByte(m.sliceOf(), byte(slice))
-	row := bytes.IndexByte(m.columnOf(), byte(from))
+// movable reports whether the repair slice that is held for a slice may be held for another
+// one. If not, the slice follows from what is held.
+func (m *matrix) movable(slice int, d *Decoder) bool {
+	row, _ := m.solved(slice)
+	return m.freeColumn(row, d) >= 0
+}
+
+// move makes a solved column known that is movable: its row, and the repair slice that is
+// held for it, go to a free column.
+func (m *matrix) move(slice int, d *Decoder) {
+	row, from := m.solved(slice)
 	to := m.freeColumn(row, d)
-	if to < 0 {
-		return false
-	}
-	memory := takeScratch(d.pool, 32, m.stride)
-	defer memory.put(d.pool)
-	m.exchange(row, to, &memory)
+	m.exchange(row, to, d.pool)
 	for n := range m.rows {
 		r := m.row(n)
 		r[to], r[from] = r[from], 0
 	}
 	m.columnOf()[row] = byte(to)
 	d.slices[m.sliceOf()[to]] = d.slices[slice]
-	return true
 }
 
-// express makes the next row repair slice j, as a sum over the columns.
-func (m *matrix) express(j int, d *Decoder, memory *scratch) {
+// solved returns the row and the column of a slice for which a repair slice is held.
+func (m *matrix) solved(slice int) (row, column int) {
+	column = bytes.IndexByte(m.sliceOf(), byte(slice))
+	return bytes.IndexByte(m.columnOf(), byte(column)), column
+}
+
+// express makes the next row that of a repair slice, as a sum over the columns.
+func (m *matrix) express(id int, d *Decoder) {
+	if m.expressed == id {
+		return
+	}
+	m.expressed = id
+	if m.rows == len(m.blocks)*(SliceSize/m.stride) {
+		m.blocks = append(m.blocks, d.pool.Take())
+	}
 	var a [MaxSlices]byte
-	coefficients(a[:d.numSlices], j)
+	coefficients(a[:d.numSlices], id-d.numSlices)
 	next := m.row(m.rows)
 	clear(next)
 	for column, slice := range m.sliceOf() {
@@ -152,6 +167,8 @@ func (m *matrix) express(j int, d *Decoder, memory *scratch) {
 			next[column] = powers[a[slice]]
 		}
 	}
+	memory := takeScratch(d.pool, exponents, m.stride)
+	defer memory.put(d.pool)
 	s := memory.sums()
 	for row, column := range m.columnOf() {
 		s.add(int(a[m.sliceOf()[column]]), m.row(row))
@@ -172,7 +189,10 @@ func (m *matrix) freeColumn(row int, d *Decoder) int {
 
 // exchange solves a row for the source slice of a column, and puts it into the other rows:
 // what the row was before is then what the column stands for.
-func (m *matrix) exchange(row, column int, memory *scratch) {
+func (m *matrix) exchange(row, column int, p Pool) {
+	m.expressed = 0
+	memory := takeScratch(p, 2*halves, m.stride)
+	defer memory.put(p)
 	r := m.row(row)
 	factor := inverse(r[column])
 	r[column] = 1

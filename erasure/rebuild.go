@@ -34,7 +34,7 @@ func (d *Decoder) solve() {
 		solved[row] = d.pool.Take()
 		clear(solved[row][:])
 	}
-	memory := takeScratch(d.pool, 32, SliceSize)
+	memory := takeScratch(d.pool, 2*halves, SliceSize)
 	defer memory.put(d.pool)
 	products := memory.multiples()
 	for _, column := range m.columnOf() {

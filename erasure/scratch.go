@@ -2,7 +2,7 @@ package erasure
 
 // scratch is memory for up to 32 vectors, which is taken from a pool for one call.
 type scratch struct {
-	vectors [32][]byte
+	vectors [2 * halves][]byte
 	n, each int // how many there are, in all and in a block
 }
 
@@ -27,7 +27,7 @@ func (s *scratch) put(p Pool) {
 
 // multiples returns multiples in this memory.
 func (s *scratch) multiples() multiples {
-	return multiples{[16][]byte(s.vectors[:16]), [16][]byte(s.vectors[16:])}
+	return multiples{[halves][]byte(s.vectors[:]), [halves][]byte(s.vectors[halves:])}
 }
 
 // sums returns sums in this memory.

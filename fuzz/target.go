@@ -38,6 +38,7 @@ func Targets() []*Target {
 		targetReceiver, targetSender, targetConversation, targetTransport, targetVectors, targetPort,
 		targetPacket, targetPacketEndpoint, targetCongestion,
 		targetRecords, targetChannelReceiver, targetChannelSender, targetChannelConversation, targetMux,
+		targetErasure,
 		targetSession, targetHandshake, targetConnectionRecords, targetConnection,
 	}
 }
