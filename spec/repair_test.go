@@ -3,7 +3,10 @@ package spec_test
 import (
 	"fmt"
 	"hash/crc32"
+	"math"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -78,6 +81,50 @@ func TestRepairSlicesAloneHaveTheRankOfTheDocument(t *testing.T) {
 		}
 		d.Release()
 	}
+}
+
+// How often m, m + 1 and m + 2 repair slices do not make up for m slices, by the table of
+// section 9 (RPV-LIVE-4).
+func TestSharesOfTheDocument(t *testing.T) {
+	const runs = 20_000
+	table := rows(t, "REPAIR.md", "| m | m repair slices | m + 1 | m + 2 |")
+	if len(table) < 5 {
+		t.Errorf("%d shares", len(table))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, row := range table {
+		number, _, _ := strings.Cut(row[0], " ")
+		m := int(integer(t, number))
+		var failed [3]int
+		for range runs {
+			more := repairSlicesNeeded(m, random) - m
+			for e := range min(more, len(failed)) {
+				failed[e]++
+			}
+		}
+		for e, n := range failed {
+			want, err := strconv.ParseFloat(strings.TrimSuffix(row[1+e], " %"), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := 100 * float64(n) / runs; math.Abs(got-want) > 0.1+want/8 {
+				t.Errorf("m = %d, %d more: %.3f %%, want %.3f", m, e, got, want)
+			}
+		}
+	}
+}
+
+// repairSlicesNeeded returns how many random repair slices make up for m slices.
+func repairSlicesNeeded(m int, random *rand.Rand) int {
+	var d erasure.Decoder
+	d.Begin(m, codec.SliceSize, new(statemachine.Memory))
+	drawn := map[int]bool{}
+	for d.Rank() < m {
+		id := m + random.IntN(erasure.MaxIDs-m)
+		drawn[id] = true
+		d.Add(id, []byte{0})
+	}
+	return len(drawn)
 }
 
 // Numbers at the receiver (RPN-2, RPN-3) and the field that acks them (RPN-4), by the

@@ -57,7 +57,7 @@ func newConnection(cfg contract.ConnectionConfig) (*tracedConnection, error) {
 	}
 	agreed := session.Agreed{Link: uint32(cfg.Link), Lanes: int(cfg.Lanes), Timeout: machine.Micros(cfg.Timeout) * Tenth}
 	if cfg.Lanes > 0 {
-		agreed.Variant = session.DefaultVariants
+		agreed.Variant = session.VariantSlices
 	}
 	link := session.NewLink(session.LinkConfig{Mode: modes[cfg.Mode], Agreed: agreed, Seal: send, Open: receive})
 	if _, err := NewScheduler(cfg.Profile); err != nil {

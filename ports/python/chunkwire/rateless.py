@@ -56,7 +56,7 @@ class Rateless:
         self._have = self._top = self._gone = self._sent = 0
         self._now = self._main_at = self._last_at = self._news_at = self._probe_at = self._held_at = 0
         self._quota: int | None = None
-        self._held = False
+        self._held = self._was_held = False
         self._idle = True
         self._sent_at: dict[int, int] = {}
 
@@ -70,8 +70,8 @@ class Rateless:
         self._have = self._top = self._gone = self._sent = 0
         self._now = self._main_at = self._last_at = self._news_at = now
         self._probe_at = 0
-        self._quota = None
-        self._held, self._idle = False, True
+        self._quota = 1 if self._was_held else None
+        self._held, self._was_held, self._idle = False, False, True
         self._sent_at = {}
         self.path.round_trip.start()
         self.path.end_train()
@@ -97,6 +97,7 @@ class Rateless:
     def hold(self, now: int) -> None:
         if not self._held:
             self._held, self._held_at = True, now
+        self._was_held = True
         self._gone, self._quota = self._sent, 0
         self.path.end_train()
 
@@ -114,7 +115,7 @@ class Rateless:
             self._idle = False
         if now < self.path.pace_at:
             return False
-        self.path.spend(now)
+        self.path.spend(now, self._sent >= self._k)
         self._send(now)
         return True
 
