@@ -75,7 +75,7 @@ func TestAllocations(t *testing.T) {
 	for _, c := range []struct {
 		k, missing int
 		want       float64
-	}{{32, 0, 0}, {32, 5, 1}, {256, 0, 1}, {256, 13, 2}, {256, 256, 2}} {
+	}{{32, 0, 0}, {32, 5, 1}, {33, 0, 1}, {256, 0, 1}, {256, 13, 2}, {256, 256, 2}} {
 		e := erasure.Encode(pattern(c.k * erasure.SliceSize))
 		var p heap
 		var d erasure.Decoder
