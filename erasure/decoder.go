@@ -88,7 +88,7 @@ func (d *Decoder) Independent(id int) bool {
 }
 
 // Add takes the slice with an id if it is Independent, and reports whether it is. It copies
-// the data: what is too short counts as filled up with zeros.
+// the data: what is too long is cut, what is too short is filled up with zeros.
 func (d *Decoder) Add(id int, data []byte) bool {
 	if !d.Independent(id) {
 		return false
@@ -103,7 +103,7 @@ func (d *Decoder) Add(id int, data []byte) bool {
 		d.matrix.move(id, d)
 	}
 	s := d.pool.Take()
-	clear(s[copy(s[:], data):])
+	clear(s[copy(s[:d.size(id)], data):])
 	d.slices[place] = s
 	if id < d.numSlices {
 		d.sources.Add(id)

@@ -1,6 +1,7 @@
 package erasure_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -215,12 +216,15 @@ func TestForgedData(t *testing.T) {
 		d.Release()
 		check.Equal(t, "blocks taken after Release", len(p.taken), 0)
 	})
-	d := receiver(newPool(), erasure.Encode(make([]byte, 2048)))
-	data := []byte{1, 2, 3}
-	d.Add(0, data)
-	data[0] = 9
-	d.Add(1, make([]byte, 3000))
-	check.Equal(t, "the data", *d.Rebuild()[0], [1024]byte{1, 2, 3})
+	for _, last := range []int{5, 1024} {
+		d := receiver(newPool(), erasure.Encode(make([]byte, 1024+last)))
+		data := []byte{1, 2, 3}
+		d.Add(0, data)
+		data[0] = 9
+		d.Add(1, bytes.Repeat([]byte{7}, 3000))
+		check.Equal(t, "data that are too short", *d.Rebuild()[0], [1024]byte{1, 2, 3})
+		check.Bytes(t, "data that are too long", d.Rebuild()[1][:], append(bytes.Repeat([]byte{7}, last), make([]byte, 1024-last)...))
+	}
 }
 
 // Matches finds each change of a slice that the chunk determines, wherever the chunk came from.

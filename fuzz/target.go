@@ -39,6 +39,7 @@ func Targets() []*Target {
 		targetRepairDatagram, targetRepairReceiver, targetRepairSender, targetRepairConversation, targetTransport, targetVectors, targetPort,
 		targetPacket, targetPacketEndpoint, targetCongestion,
 		targetRecords, targetChannelReceiver, targetChannelSender, targetChannelConversation, targetMux,
+		targetErasure,
 		targetSession, targetHandshake, targetConnectionRecords, targetConnection,
 	}
 }
