@@ -87,12 +87,9 @@ func (d *Decoder) Add(id int, data []byte) bool {
 		return false
 	}
 	place := id
-	switch {
-	case id >= d.numSlices:
+	if id >= d.numSlices {
 		place = d.matrix.add(id, d)
-	case d.slices[id] == nil:
-		d.matrix.know(id)
-	default:
+	} else if d.slices[id] != nil {
 		d.matrix.move(id, d)
 	}
 	s := d.pool.Take()
@@ -129,8 +126,7 @@ func (d *Decoder) Matches(id int, data []byte) bool {
 	}
 	s := d.pool.Take()
 	defer d.pool.Put(s)
-	clear(s[:])
-	d.addSum(s, id-d.numSlices, bitset.FirstN(d.numSlices))
+	d.partOf(s, id-d.numSlices, bitset.FirstN(d.numSlices))
 	return bytes.Equal(s[:d.size(id)], data)
 }
 

@@ -81,27 +81,21 @@ func (e *Encoded) repairSlice(j int) *[SliceSize]byte {
 func (e *Encoded) begin() *repairs {
 	r := &repairs{}
 	copy(r.last[:], e.chunk[(e.NumSlices()-1)*SliceSize:])
-	if e.repair.CompareAndSwap(nil, r) {
-		return r
-	}
-	return e.repair.Load() // another sender was first
+	e.repair.CompareAndSwap(nil, r) // unless another sender was first
+	return e.repair.Load()
 }
 
 // sum makes repair slice j (RPC-4).
 func (e *Encoded) sum(r *repairs, j int) *[SliceSize]byte {
-	var s sums
-	var memory [exponents][SliceSize]byte
-	for n := range memory {
-		s.memory[n] = memory[n][:]
-	}
-	var a [MaxSlices]byte
+	var v vectors
 	last := e.NumSlices() - 1
-	coefficients(a[:last+1], j)
-	for i, power := range a[:last] {
-		s.add(int(power), e.chunk[i*SliceSize:(i+1)*SliceSize])
+	for i := range last {
+		v[i] = e.chunk[i*SliceSize : (i+1)*SliceSize]
 	}
-	s.add(int(a[last]), r.last[:])
+	v[last] = r.last[:]
+	var a [MaxSlices]byte
+	coefficients(a[:last+1], j)
 	out := new([SliceSize]byte)
-	s.addTo(out[:])
+	v.sum(out[:], a[:last+1])
 	return out
 }

@@ -44,6 +44,15 @@ func TestBytes(t *testing.T) {
 	check.Same(t, "protocol id", framed.ProtocolID(), protocolID)
 }
 
+// The body's bits begin behind that of the type, and the end check at the next byte.
+func TestBitsOfABody(t *testing.T) {
+	w := frame.Begin(nil, 0)
+	w.Bits(0x7f, 7)
+	w.Bits(1, 1)
+	d := check.Must(framed.Finish(nil, &w))
+	check.Same(t, "bytes behind the crc", hex.EncodeToString(d[4:]), "fe01e2ac0899")
+}
+
 // A writer that was given what cannot be has no datagram.
 func TestWhatCannotBeWritten(t *testing.T) {
 	w := frame.Begin([]byte("kept"), 0)
@@ -97,6 +106,8 @@ func TestRefusals(t *testing.T) {
 		check.Equal(t, c.name, []any{err.Rule(), err.Place(), err.Code()}, []any{c.rule, c.place, c.code})
 		check.That(t, errors.Is(err, frame.Format.Sentinel(c.code)), c.name+": it is the code's")
 	}
+	_, none := framed.Open(nil)
+	check.Same(t, "type of nothing", none, 0)
 	_, other := frame.New(protocolID + 1).Open(good())
 	d, _ := frame.New(protocolID + 1).Open(good())
 	check.Same(t, "type of what is refused", other, 1)
@@ -121,7 +132,7 @@ func TestRefusalsAreMadeInAdvance(t *testing.T) {
 		rule  *wire.Rule
 		place int
 		want  float64
-	}{{wordBroken, 0, 0}, {wordBroken, 313, 0}, {wordBroken, 315, 1}, {byteBroken, 8 * 1038, 0}, {byteBroken, 8 * 1040, 1}, {byteBroken, 4, 1}} {
+	}{{wordBroken, 0, 0}, {wordBroken, 313, 0}, {wordBroken, 314, 1}, {byteBroken, 8 * 1038, 0}, {byteBroken, 8 * 1039, 1}, {byteBroken, 4, 1}} {
 		check.Equal(t, "allocations", testing.AllocsPerRun(10, func() { sink = c.rule.At(c.place) }), c.want)
 		check.Same(t, "place", sink.Place(), c.place)
 	}

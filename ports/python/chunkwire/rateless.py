@@ -162,5 +162,5 @@ class Rateless:
         self._quota = 1 if self._held else PROBES
         if not self._held:
             delay, _ = self.path.round_trip.delays
-            part = 8 if self.path.round_trip.measured else 4
+            part = 4 if self.path.round_trip.unknown else 8
             self._probe_at = now + min(max(delay, now - self._news_at) // part, PROBE_DELAY)
