@@ -31,9 +31,6 @@ type Decoder struct {
 	rebuilt   bool
 }
 
-// fewSlices is for how many slices an idle decoder keeps its table.
-const fewSlices = 32
-
 // Begin makes the decoder ready for a chunk of 1 to 256 slices, the last of 1 to 1,024
 // bytes, and gives back what it held. With other numbers it does no more than that.
 func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
@@ -48,7 +45,7 @@ func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
 	d.slices = d.slices[:numSlices]
 }
 
-// Release gives all memory back. The slices of Rebuild must not be used after it.
+// Release gives all memory back but for its tables of pointers, for the next chunk. The slices of Rebuild must not be used after it.
 func (d *Decoder) Release() {
 	d.matrix.release(d.pool)
 	for _, s := range d.slices {
@@ -56,12 +53,8 @@ func (d *Decoder) Release() {
 			d.pool.Put(s)
 		}
 	}
-	table := d.slices[:0]
 	clear(d.slices)
-	if cap(table) > fewSlices {
-		table = nil
-	}
-	*d = Decoder{slices: table}
+	*d = Decoder{slices: d.slices[:0], matrix: d.matrix}
 }
 
 // Rank returns how many independent ids are held.
@@ -94,12 +87,9 @@ func (d *Decoder) Add(id int, data []byte) bool {
 		return false
 	}
 	place := id
-	switch {
-	case id >= d.numSlices:
+	if id >= d.numSlices {
 		place = d.matrix.add(id, d)
-	case d.slices[id] == nil:
-		d.matrix.know(id)
-	default:
+	} else if d.slices[id] != nil {
 		d.matrix.move(id, d)
 	}
 	s := d.pool.Take()
@@ -136,8 +126,7 @@ func (d *Decoder) Matches(id int, data []byte) bool {
 	}
 	s := d.pool.Take()
 	defer d.pool.Put(s)
-	clear(s[:])
-	d.addSum(s, id-d.numSlices, bitset.FirstN(d.numSlices))
+	d.partOf(s, id-d.numSlices, bitset.FirstN(d.numSlices))
 	return bytes.Equal(s[:d.size(id)], data)
 }
 
