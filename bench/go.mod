@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/chunkwire/chunkwire v0.0.0
+	github.com/klauspost/reedsolomon v1.12.0
 	github.com/pion/logging v0.2.4
 	github.com/pion/sctp v1.11.3
 	github.com/quic-go/quic-go v0.65.0
@@ -22,7 +23,6 @@ require (
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.2.6 // indirect
-	github.com/klauspost/reedsolomon v1.12.0 // indirect
 	github.com/pion/randutil v0.1.0 // indirect
 	github.com/pion/transport/v5 v5.0.1 // indirect
 	github.com/pkg/errors v0.9.1 // indirect

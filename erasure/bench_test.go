@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/internal/check"
 )
 
-// XOR of 1 KiB is the measure of the bounds below.
+// XOR of 1 KiB is what the other figures are compared with.
 func BenchmarkXOR(b *testing.B) {
-	var dst, src [erasure.SliceSize]byte
+	dst, src := new([erasure.SliceSize]byte), new([erasure.SliceSize]byte)
 	for b.Loop() {
 		subtle.XORBytes(dst[:], dst[:], src[:])
 	}
@@ -19,67 +20,70 @@ func BenchmarkXOR(b *testing.B) {
 // A repair slice that is made anew.
 func BenchmarkEncode(b *testing.B) {
 	for _, k := range []int{256, 32, 1} {
-		b.Run(fmt.Sprint(k), func(b *testing.B) {
+		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) {
 			e := erasure.Encode(pattern(k * erasure.SliceSize))
 			n := 0
 			for b.Loop() {
-				e.Slice(k + 256 + n%7000) // is not kept
+				e.Slice(k + 256 + n%4096) // is not kept
 				n++
 			}
 		})
 	}
 }
 
-// All that a receiver does with repair slices when some of 256 slices are missing.
+// missing begins a decoder for a chunk of 256 slices of which m are missing, all over it.
+func missing(p erasure.Pool, e *erasure.Encoded, m int) *erasure.Decoder {
+	const k = erasure.MaxSlices
+	d := &erasure.Decoder{}
+	d.Begin(k, erasure.SliceSize, p)
+	for id := range k {
+		if id*m/k == (id+1)*m/k {
+			d.Add(id, e.Slice(id))
+		}
+	}
+	return d
+}
+
+// All that a receiver does with repair slices, if some of 256 slices are missing. With 256
+// it is what a peer can make of 256 datagrams.
 func BenchmarkRebuild(b *testing.B) {
-	for _, missing := range []int{1, 13, 51, 128, 256} {
-		b.Run(fmt.Sprint(missing), func(b *testing.B) {
-			const k = erasure.MaxSlices
-			e := erasure.Encode(pattern(k * erasure.SliceSize))
-			for id := range 2 * k {
-				e.Slice(id)
-			}
-			var d erasure.Decoder
-			var p blocks
-			for b.Loop() {
-				b.StopTimer()
-				d.Begin(k, erasure.SliceSize, &p)
-				for id := range k {
-					if id*missing/k == (id+1)*missing/k {
+	e := erasure.Encode(pattern(erasure.MaxSlices * erasure.SliceSize))
+	var p heap
+	for _, m := range []int{1, 13, 51, 128, 256} {
+		b.Run(fmt.Sprintf("%d of 256", m), func(b *testing.B) {
+			check.Events(b, 1, func() func() {
+				d := missing(&p, e, m)
+				for id := 256; id < 256+m; id++ {
+					e.Slice(id)
+				}
+				return func() {
+					for id := 256; d.Rank() < 256; id++ {
 						d.Add(id, e.Slice(id))
 					}
+					d.Rebuild()
+					d.Release()
 				}
-				b.StartTimer()
-				for id := k; d.Rank() < k; id++ {
-					d.Add(id, e.Slice(id))
-				}
-				if d.Rebuild() == nil {
-					b.Fatal("it is not rebuilt")
-				}
-			}
-			d.Release()
+			})
 		})
 	}
 }
 
-// Chunks of which only repair slices arrive, without and with the end.
-func BenchmarkHostile(b *testing.B) {
-	const k = erasure.MaxSlices
-	e := erasure.Encode(pattern(k * erasure.SliceSize))
-	for _, rank := range []int{0, 64, 128, 192, 254} {
-		b.Run(fmt.Sprintf("Add at rank %d", rank), func(b *testing.B) {
-			var p blocks
-			var d erasure.Decoder
-			data := e.Slice(k)
-			for b.Loop() {
-				b.StopTimer()
-				d.Begin(k, erasure.SliceSize, &p)
-				for id := 300; d.Rank() < rank; id++ {
-					d.Add(id, data)
-				}
-				b.StartTimer()
-				d.Add(8000, data)
-			}
-		})
+// One slice more when 256 were missing at first and so many repair slices are held. With
+// 254 it is the dearest Add there is.
+func BenchmarkAdd(b *testing.B) {
+	e := erasure.Encode(pattern(erasure.MaxSlices * erasure.SliceSize))
+	var p heap
+	for _, rows := range []int{0, 64, 128, 254} {
+		for name, id := range map[string]int{"repair": 8000, "source": 0} {
+			b.Run(fmt.Sprintf("%s slice after %d", name, rows), func(b *testing.B) {
+				check.Events(b, 1, func() func() {
+					d := receiver(&p, e, upTo(300, 300+rows)...)
+					return func() {
+						d.Add(id, e.Slice(id))
+						d.Release()
+					}
+				})
+			})
+		}
 	}
 }

@@ -16,10 +16,11 @@ type Pool interface {
 // Decoder rebuilds a chunk from any k independent ids. The zero value is ready for Begin,
 // and holds no ids before it. It is not safe for concurrent use.
 //
-// While it holds n ids, r of them repair slices that came when m source slices were
-// missing, it has n blocks of its pool, and if r is not 0 one block and the rows: r times
-// m bytes, where m is rounded up to a multiple of 32 and no row crosses a block.
-// [Decoder.Add] takes 8 blocks more at most and gives them back, [Decoder.Rebuild] 72.
+// Of its pool it has a block for each id that is held; and if r of these are repair slices,
+// the first of which came when m source slices were missing, an index of one block and r+1
+// rows, m of them at most. A row is m bytes, rounded up to a multiple of 32, and does not
+// cross a block. For the time of a call [Decoder.Add] takes 8 blocks more at most, and
+// [Decoder.Rebuild] 32 and one for each repair slice.
 type Decoder struct {
 	pool      Pool
 	numSlices int
@@ -29,9 +30,6 @@ type Decoder struct {
 	matrix    matrix
 	rebuilt   bool
 }
-
-// fewSlices is for how many slices an idle decoder keeps its table.
-const fewSlices = 32
 
 // Begin makes the decoder ready for a chunk of 1 to 256 slices, the last of 1 to 1,024
 // bytes, and gives back what it held. With other numbers it does no more than that.
@@ -47,7 +45,7 @@ func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
 	d.slices = d.slices[:numSlices]
 }
 
-// Release gives all memory back. The slices of Rebuild must not be used after it.
+// Release gives all memory back but for its tables of pointers, for the next chunk. The slices of Rebuild must not be used after it.
 func (d *Decoder) Release() {
 	d.matrix.release(d.pool)
 	for _, s := range d.slices {
@@ -55,12 +53,8 @@ func (d *Decoder) Release() {
 			d.pool.Put(s)
 		}
 	}
-	table := d.slices[:0]
 	clear(d.slices)
-	if cap(table) > fewSlices {
-		table = nil
-	}
-	*d = Decoder{slices: table}
+	*d = Decoder{slices: d.slices[:0], matrix: d.matrix}
 }
 
 // Rank returns how many independent ids are held.
@@ -74,38 +68,37 @@ func (d *Decoder) Has(id int) bool {
 	return d.matrix.has(id)
 }
 
-// Add takes the slice with an id, and copies its data: what is too short counts as filled
-// up with zeros. It returns false, and holds nothing of it, if its row follows from those
-// of the ids that are held, as that of an id does that is held; and if it is no id.
+// Independent reports whether the row of an id does not follow from those of the ids that
+// are held, so that Add would take its slice. It is false for what is no id.
+func (d *Decoder) Independent(id int) bool {
+	switch {
+	case id < 0 || id >= MaxIDs || d.Rank() == d.numSlices || d.Has(id):
+		return false
+	case id >= d.numSlices:
+		return d.matrix.independent(id, d)
+	}
+	return d.slices[id] == nil || d.matrix.movable(id, d)
+}
+
+// Add takes the slice with an id if it is Independent, and reports whether it is. It copies
+// the data: what is too long is cut, what is too short is filled up with zeros.
 func (d *Decoder) Add(id int, data []byte) bool {
-	if id < 0 || id >= MaxIDs || d.Rank() == d.numSlices || d.Has(id) {
+	if !d.Independent(id) {
 		return false
 	}
-	place := d.place(id)
-	if place < 0 {
-		return false
+	place := id
+	if id >= d.numSlices {
+		place = d.matrix.add(id, d)
+	} else if d.slices[id] != nil {
+		d.matrix.move(id, d)
 	}
 	s := d.pool.Take()
-	clear(s[copy(s[:], data):])
+	clear(s[copy(s[:d.size(id)], data):])
 	d.slices[place] = s
 	if id < d.numSlices {
 		d.sources.Add(id)
 	}
 	return true
-}
-
-// place returns where the slice with an id is to be held: as a source slice, or for one. It
-// is -1 if its row follows from what is held.
-func (d *Decoder) place(id int) int {
-	switch {
-	case id >= d.numSlices:
-		return d.matrix.add(id, d)
-	case d.slices[id] == nil:
-		d.matrix.know(id)
-	case !d.matrix.move(id, d):
-		return -1
-	}
-	return id
 }
 
 // Rebuild returns all slices in order, the last filled up with zeros, once Rank is their
@@ -133,9 +126,7 @@ func (d *Decoder) Matches(id int, data []byte) bool {
 	}
 	s := d.pool.Take()
 	defer d.pool.Put(s)
-	clear(s[:])
-	all := bitset.FirstN(d.numSlices)
-	d.addSum(s, id-d.numSlices, all)
+	d.partOf(s, id-d.numSlices, bitset.FirstN(d.numSlices))
 	return bytes.Equal(s[:d.size(id)], data)
 }
 

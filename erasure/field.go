@@ -1,7 +1,5 @@
 package erasure
 
-import "encoding/binary"
-
 // reduced is x^8 in GF(2^8) (RPC-3).
 const reduced = 0x1D
 
@@ -27,9 +25,3 @@ func timesX(v uint64) uint64 {
 	carry := v & high
 	return (v^carry)<<1 ^ (carry-carry>>7)&reducedEach
 }
-
-// word returns the eight bytes of a vector from a place on.
-func word(v []byte, at int) uint64 { return binary.LittleEndian.Uint64(v[at:]) }
-
-// setWord sets them.
-func setWord(v []byte, at int, w uint64) { binary.LittleEndian.PutUint64(v[at:], w) }

@@ -9,7 +9,7 @@ import (
 // missing. Its columns are the slices that were missing when the first repair slice came.
 // A column is
 //
-//   - known, if the source slice has come since: all its entries are 0;
+//   - known, if the source slice has come since: its entries mean nothing any more;
 //   - solved, if a repair slice is held for it, and a row belongs to it;
 //   - free otherwise.
 //
@@ -18,11 +18,12 @@ import (
 // repair slices that are held for them, without the known source slices in these. When no
 // column is free, the rows are the inverse of the matrix of coefficients.
 type matrix struct {
-	columns int
-	rows    int
-	stride  int // from a row to the next, in bytes
-	index   *[SliceSize]byte
-	blocks  []*[SliceSize]byte // the rows
+	columns   int
+	rows      int
+	stride    int // from a row to the next, in bytes
+	index     *[SliceSize]byte
+	blocks    []*[SliceSize]byte // the rows
+	expressed int                // the id whose row is in the memory of the next one; or 0
 }
 
 // index has the id and the column of each row, and the slice of each column.
@@ -72,7 +73,9 @@ func (m *matrix) begin(d *Decoder) {
 	}
 	m.stride = (m.columns + wide - 1) / wide * wide
 	each := SliceSize / m.stride
-	m.blocks = make([]*[SliceSize]byte, 0, (m.columns+each-1)/each)
+	if need := (m.columns + each - 1) / each; cap(m.blocks) < need {
+		m.blocks = make([]*[SliceSize]byte, 0, need)
+	}
 }
 
 func (m *matrix) release(p Pool) {
@@ -82,101 +85,108 @@ func (m *matrix) release(p Pool) {
 	for _, b := range m.blocks {
 		p.Put(b)
 	}
-	*m = matrix{}
+	clear(m.blocks)
+	*m = matrix{blocks: m.blocks[:0]}
 }
 
-// add adds the row of a repair slice, and returns the source slice for which it is held; or
-// -1 if the row follows from what is held.
+// independent reports whether the row of a repair slice does not follow from what is held.
+func (m *matrix) independent(id int, d *Decoder) bool {
+	if m.rows == 0 {
+		return true // no coefficient is 0, and a source slice is missing
+	}
+	m.express(id, d)
+	_, ok := m.freeColumn(m.rows, d)
+	return ok
+}
+
+// add adds the row of a repair slice that is independent, and returns the source slice for
+// which it is held.
 func (m *matrix) add(id int, d *Decoder) int {
 	if m.rows == 0 {
 		m.begin(d)
 	}
-	if m.rows == len(m.blocks)*(SliceSize/m.stride) {
-		m.blocks = append(m.blocks, d.pool.Take())
-	}
-	memory := takeScratch(d.pool, 32, m.stride)
-	defer memory.put(d.pool)
-	m.express(id-d.numSlices, d, &memory)
-	column := m.freeColumn(m.rows, d)
-	if column < 0 {
-		return -1
-	}
+	m.express(id, d)
+	column, _ := m.freeColumn(m.rows, d)
 	m.setID(m.rows, id)
 	m.rows++
 	m.columnOf()[m.rows-1] = byte(column)
-	m.exchange(m.rows-1, column, &memory)
+	m.exchange(m.rows-1, column, d.pool)
 	return int(m.sliceOf()[column])
 }
 
-// know makes a free column known, if the slice is a column.
-func (m *matrix) know(slice int) {
-	if m.rows == 0 {
-		return
-	}
-	column := bytes.IndexByte(m.sliceOf(), byte(slice))
-	for row := range m.rows {
-		m.row(row)[column] = 0
-	}
+// movable reports whether the repair slice that is held for a slice may be held for another
+// one. If not, the slice follows from what is held.
+func (m *matrix) movable(slice int, d *Decoder) bool {
+	row, _ := m.solved(slice)
+	_, ok := m.freeColumn(row, d)
+	return ok
 }
 
-// move makes a solved column known: its row, and the repair slice that is held for it, go to
-// a free column. It returns false if the row has none, because the slice follows from what
-// is held.
-func (m *matrix) move(slice int, d *Decoder) bool {
-	from := bytes.IndexByte(m.sliceOf(), byte(slice))
-	row := bytes.IndexByte(m.columnOf(), byte(from))
-	to := m.freeColumn(row, d)
-	if to < 0 {
-		return false
-	}
-	memory := takeScratch(d.pool, 32, m.stride)
-	defer memory.put(d.pool)
-	m.exchange(row, to, &memory)
+// move makes a solved column known that is movable: its row, and the repair slice that is
+// held for it, go to a free column.
+func (m *matrix) move(slice int, d *Decoder) {
+	row, from := m.solved(slice)
+	to, _ := m.freeColumn(row, d)
+	m.exchange(row, to, d.pool)
 	for n := range m.rows {
 		r := m.row(n)
-		r[to], r[from] = r[from], 0
+		r[to] = r[from]
 	}
 	m.columnOf()[row] = byte(to)
 	d.slices[m.sliceOf()[to]] = d.slices[slice]
-	return true
 }
 
-// express makes the next row repair slice j, as a sum over the columns.
-func (m *matrix) express(j int, d *Decoder, memory *scratch) {
-	var a [MaxSlices]byte
-	coefficients(a[:d.numSlices], j)
+// solved returns the row and the column of a slice for which a repair slice is held.
+func (m *matrix) solved(slice int) (row, column int) {
+	column = bytes.IndexByte(m.sliceOf(), byte(slice))
+	return bytes.IndexByte(m.columnOf(), byte(column)), column
+}
+
+// express makes the next row that of a repair slice, as a sum over the columns.
+func (m *matrix) express(id int, d *Decoder) {
+	if m.expressed == id {
+		return
+	}
+	m.expressed = id
+	if m.rows == len(m.blocks)*(SliceSize/m.stride) {
+		m.blocks = append(m.blocks, d.pool.Take())
+	}
+	var ofSlice, ofRow [MaxSlices]byte
+	coefficients(ofSlice[:d.numSlices], id-d.numSlices)
+	var v vectors
+	for row, column := range m.columnOf() {
+		v[row], ofRow[row] = m.row(row), ofSlice[m.sliceOf()[column]]
+	}
 	next := m.row(m.rows)
-	clear(next)
+	v.sum(next, ofRow[:m.rows])
 	for column, slice := range m.sliceOf() {
 		if d.slices[slice] == nil {
-			next[column] = powers[a[slice]]
+			next[column] ^= powers[ofSlice[slice]]
 		}
 	}
-	s := sums{memory: [exponents][]byte(memory.vectors[:])}
-	for row, column := range m.columnOf() {
-		s.add(int(a[m.sliceOf()[column]]), m.row(row))
-	}
-	s.addTo(next)
 }
 
-// freeColumn returns a free column in which a row is not 0, or -1.
-func (m *matrix) freeColumn(row int, d *Decoder) int {
+// freeColumn returns a free column in which a row is not 0, if there is one.
+func (m *matrix) freeColumn(row int, d *Decoder) (column int, ok bool) {
 	r := m.row(row)
 	for column, slice := range m.sliceOf() {
 		if d.slices[slice] == nil && r[column] != 0 {
-			return column
+			return column, true
 		}
 	}
-	return -1
+	return 0, false
 }
 
 // exchange solves a row for the source slice of a column, and puts it into the other rows:
 // what the row was before is then what the column stands for.
-func (m *matrix) exchange(row, column int, memory *scratch) {
+func (m *matrix) exchange(row, column int, p Pool) {
+	m.expressed = 0
+	memory := takeScratch(p, m.stride)
+	defer memory.put(p)
 	r := m.row(row)
 	factor := inverse(r[column])
 	r[column] = 1
-	products := multiples{[16][]byte(memory.vectors[:16]), [16][]byte(memory.vectors[16:])}
+	products := memory.multiples()
 	products.of(r)
 	clear(r)
 	products.addTo(r, factor)

@@ -1,15 +1,15 @@
 package erasure
 
-// scratch is memory for up to 32 vectors, which is taken from a pool for one call.
+// scratch is memory for multiples, which is taken from a pool for one call.
 type scratch struct {
-	vectors [32][]byte
-	n, each int // how many there are, in all and in a block
+	vectors [2 * halves][]byte
+	each    int // how many are in a block
 }
 
-func takeScratch(p Pool, n, size int) (s scratch) {
-	s.n, s.each = n, SliceSize/size
+func takeScratch(p Pool, size int) (s scratch) {
+	s.each = SliceSize / size
 	var block *[SliceSize]byte
-	for n := range s.vectors[:s.n] {
+	for n := range s.vectors {
 		if n%s.each == 0 {
 			block = p.Take()
 		}
@@ -20,7 +20,12 @@ func takeScratch(p Pool, n, size int) (s scratch) {
 
 // put gives the memory back.
 func (s *scratch) put(p Pool) {
-	for n := 0; n < s.n; n += s.each {
+	for n := 0; n < len(s.vectors); n += s.each {
 		p.Put((*[SliceSize]byte)(s.vectors[n][:SliceSize]))
 	}
+}
+
+// multiples returns multiples in this memory.
+func (s *scratch) multiples() multiples {
+	return multiples{[halves][]byte(s.vectors[:]), [halves][]byte(s.vectors[halves:])}
 }

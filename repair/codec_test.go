@@ -86,7 +86,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A source slice is as long as in the chunk; a repair slice as the chunk's longest.
+// A source slice is as long as in the chunk; a repair slice as the chunk's longest (RPS-2).
+// An ack has always the same size (RPA-3).
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		name           string

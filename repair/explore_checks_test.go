@@ -173,11 +173,14 @@ func (w *exWorld) afterSender(st *exState, a Ack) error {
 		if s.sent != before.sent+1 || s.have != before.have || s.top != before.top {
 			return errors.New("sending a slice changes more than that (SND-14)")
 		}
-	case "T9", "T10":
+	case "T10", "T15":
+		if s.sent != 0 || s.have != 0 || s.top != 0 || row == "T10" && (a.Have != before.numSlices || a.Top > before.sent) {
+			return fmt.Errorf("%v with an ack of %+v leaves sent %d, acked %d below %d", row, a, s.sent, s.have, s.top)
+		}
+	case "T9":
 		if s.have != max(before.have, a.Have) || s.top != max(before.top, a.Top) || s.sent != before.sent || a.Have > a.Top || a.Top > s.sent {
 			return fmt.Errorf("acked %d below %d and an ack of %+v become %d below %d (SAFE-3)", before.have, before.top, a, s.have, s.top)
 		}
-	case "T15":
 	default:
 		if senderKey(st) != senderKey(&w.before) {
 			return fmt.Errorf("%v changes the sender", row)

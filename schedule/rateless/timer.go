@@ -34,7 +34,7 @@ func (s *Scheduler) probePart() machine.Micros {
 	switch {
 	case !s.profile.has(ruleSoon):
 		return 1
-	case s.path.RTT.Known != rtt.Measured:
+	case s.path.RTT.Known == rtt.Unknown:
 		return 4
 	}
 	return 8

@@ -6,6 +6,7 @@ from typing import Iterable
 
 from .limits import SLICE_SIZE, slice_count
 
+CODE_SEED = 6_535
 MAX_IDS = 8_192
 """Ids of source and repair slices of a chunk are below this."""
 
@@ -31,7 +32,7 @@ def _mix(h: int) -> int:
 
 def exponents(j: int, num_slices: int) -> list[int]:
     """RPC-2: the exponents of the coefficients of repair slice j."""
-    words = [_mix(j * 32 + i) for i in range((num_slices + 7) // 8)]
+    words = [_mix(j * 32 + i + CODE_SEED) for i in range((num_slices + 7) // 8)]
     return [words[i // 8] >> 4 * (i % 8) & 15 for i in range(num_slices)]
 
 

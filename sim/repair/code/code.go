@@ -16,7 +16,7 @@ func mix(h uint32) uint32 {
 }
 
 // exponent is a(j, i) of RPC-2.
-func exponent(j, i int) int { return int(mix(uint32(j*32+i/8)) >> (4 * (i % 8)) % 16) }
+func exponent(j, i int) int { return int(mix(uint32(j*32+i/8+6535)) >> (4 * (i % 8)) % 16) }
 
 // times is the product of two bytes (RPC-3).
 func times(a, b byte) (product byte) {
