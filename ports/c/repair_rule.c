@@ -368,7 +368,10 @@ static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top
     uint32_t gained = have - r->have;
     int64_t passed = (int64_t)(top - r->top);
     sample(r, now, have, top);
-    if (r->top < r->gone && r->gone < top) {
+    if (r->held) {
+        passed = gained;
+    }
+    if (!r->held && r->top < r->gone && r->gone < top) {
         passed = (int64_t)(top - r->gone);
         count_losses(r, passed, min_i64(gained, passed));
     } else {
@@ -380,6 +383,7 @@ static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top
     r->news_at = now;
     r->probe_at = 0;
     r->quota = NO_QUOTA;
+    r->was_held = r->was_held || (r->held && now - r->held_at > 2 * r->srtt);
     r->held = false;
 }
 
@@ -391,7 +395,6 @@ static void rule_hold(cwr_scheduler *s, cw_time now)
         r->held = true;
         r->held_at = now;
     }
-    r->was_held = true;
     r->gone = r->sent;
     r->quota = 0;
     r->train = false;

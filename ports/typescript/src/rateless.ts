@@ -129,7 +129,7 @@ export class RatelessScheduler implements RepairScheduler {
   readonly #rate = new Rate();
   readonly #pace = new Pace();
   #flight: Flight | undefined;
-  /** Whether a hold came during the chunk in flight, or else during the one before. */
+  /** Whether a long hold ended during the chunk in flight, or else during the one before. */
   #wasHeld = false;
 
   /** Whether other packets on the path must not wait behind slices (WIN-5). */
@@ -159,7 +159,8 @@ export class RatelessScheduler implements RepairScheduler {
     const gained = have - flight.have;
     const { top: before, gone } = flight;
     if (top > before) this.#sample(now, flight, top, have);
-    if (before < gone && gone < top) this.#loss.count(top - gone, Math.min(gained, top - gone));
+    if (flight.heldAt !== undefined) this.#loss.count(gained, gained);
+    else if (before < gone && gone < top) this.#loss.count(top - gone, Math.min(gained, top - gone));
     else this.#loss.count(top - before, gained);
     flight.have = have;
     flight.top = top;
@@ -167,6 +168,7 @@ export class RatelessScheduler implements RepairScheduler {
     flight.newsAt = now;
     flight.probeAt = 0n;
     flight.quota = Infinity;
+    if (flight.heldAt !== undefined && now - flight.heldAt > 2n * this.#roundTrip.srtt) this.#wasHeld = true;
     flight.heldAt = undefined;
     if (flight.missing === 0) this.#flight = undefined;
   }
@@ -175,7 +177,6 @@ export class RatelessScheduler implements RepairScheduler {
   hold(now: Micros): void {
     const flight = this.#flight;
     if (flight === undefined) return;
-    this.#wasHeld = true;
     flight.heldAt ??= now;
     flight.gone = flight.sent;
     flight.quota = 0;
