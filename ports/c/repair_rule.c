@@ -361,6 +361,14 @@ static void sample(cwr_rule *r, cw_time now, uint32_t have, uint64_t top)
     }
 }
 
+/* News after a hold: what the peer could not take is not lost, and what is under way may still
+ * be taken. */
+static void release_held(cwr_rule *r, cw_time now)
+{
+    r->gone = 0;
+    r->was_held = r->was_held || now - r->held_at > 2 * r->srtt;
+}
+
 /* RPL-5 */
 static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top)
 {
@@ -369,9 +377,9 @@ static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top
     int64_t passed = (int64_t)(top - r->top);
     sample(r, now, have, top);
     if (r->held) {
-        passed = gained;
-    }
-    if (!r->held && r->top < r->gone && r->gone < top) {
+        count_losses(r, gained, gained);
+        release_held(r, now);
+    } else if (r->top < r->gone && r->gone < top) {
         passed = (int64_t)(top - r->gone);
         count_losses(r, passed, min_i64(gained, passed));
     } else {
@@ -383,7 +391,6 @@ static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top
     r->news_at = now;
     r->probe_at = 0;
     r->quota = NO_QUOTA;
-    r->was_held = r->was_held || (r->held && now - r->held_at > 2 * r->srtt);
     r->held = false;
 }
 

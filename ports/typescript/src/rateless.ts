@@ -157,9 +157,9 @@ export class RatelessScheduler implements RepairScheduler {
     const flight = this.#flight;
     if (flight === undefined) return;
     const gained = have - flight.have;
-    const { top: before, gone } = flight;
+    const { top: before, gone, heldAt } = flight;
     if (top > before) this.#sample(now, flight, top, have);
-    if (flight.heldAt !== undefined) this.#loss.count(gained, gained);
+    if (heldAt !== undefined) this.#release(now, flight, heldAt, gained);
     else if (before < gone && gone < top) this.#loss.count(top - gone, Math.min(gained, top - gone));
     else this.#loss.count(top - before, gained);
     flight.have = have;
@@ -168,7 +168,6 @@ export class RatelessScheduler implements RepairScheduler {
     flight.newsAt = now;
     flight.probeAt = 0n;
     flight.quota = Infinity;
-    if (flight.heldAt !== undefined && now - flight.heldAt > 2n * this.#roundTrip.srtt) this.#wasHeld = true;
     flight.heldAt = undefined;
     if (flight.missing === 0) this.#flight = undefined;
   }
@@ -219,6 +218,13 @@ export class RatelessScheduler implements RepairScheduler {
     }
     this.#smallest.sample(now, r, this.#roundTrip.srtt);
     this.#roundTrip.measure(r);
+  }
+
+  /** News after a hold: what the peer could not take is not lost, and what is under way may still be taken. */
+  #release(now: Micros, flight: Flight, heldAt: Micros, gained: number): void {
+    this.#loss.count(gained, gained);
+    flight.gone = 0;
+    if (now - heldAt > 2n * this.#roundTrip.srtt) this.#wasHeld = true;
   }
 
   /** Whether all that can be needed is under way. */
