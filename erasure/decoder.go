@@ -31,9 +31,6 @@ type Decoder struct {
 	rebuilt   bool
 }
 
-// fewSlices is for how many slices an idle decoder keeps its table.
-const fewSlices = 32
-
 // Begin makes the decoder ready for a chunk of 1 to 256 slices, the last of 1 to 1,024
 // bytes, and gives back what it held. With other numbers it does no more than that.
 func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
@@ -48,7 +45,7 @@ func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
 	d.slices = d.slices[:numSlices]
 }
 
-// Release gives all memory back. The slices of Rebuild must not be used after it.
+// Release gives all memory back but for its tables of pointers, for the next chunk. The slices of Rebuild must not be used after it.
 func (d *Decoder) Release() {
 	d.matrix.release(d.pool)
 	for _, s := range d.slices {
@@ -56,15 +53,11 @@ func (d *Decoder) Release() {
 			d.pool.Put(s)
 		}
 	}
-	table := d.slices[:0]
 	clear(d.slices)
-	if cap(table) > fewSlices {
-		table = nil
-	}
-	*d = Decoder{slices: table}
+	*d = Decoder{slices: d.slices[:0], matrix: d.matrix}
 }
 
-// Rank returns how many independent ids are held.
+// Rank returns how many independent ids are held (RPC-5).
 func (d *Decoder) Rank() int { return d.sources.Count() + d.matrix.rows }
 
 // Has reports whether an id is held. One that Add refused is not.
@@ -88,22 +81,19 @@ func (d *Decoder) Independent(id int) bool {
 }
 
 // Add takes the slice with an id if it is Independent, and reports whether it is. It copies
-// the data: what is too short counts as filled up with zeros.
+// the data: what is too long is cut, what is too short is filled up with zeros.
 func (d *Decoder) Add(id int, data []byte) bool {
 	if !d.Independent(id) {
 		return false
 	}
 	place := id
-	switch {
-	case id >= d.numSlices:
+	if id >= d.numSlices {
 		place = d.matrix.add(id, d)
-	case d.slices[id] == nil:
-		d.matrix.know(id)
-	default:
+	} else if d.slices[id] != nil {
 		d.matrix.move(id, d)
 	}
 	s := d.pool.Take()
-	clear(s[copy(s[:], data):])
+	clear(s[copy(s[:d.size(id)], data):])
 	d.slices[place] = s
 	if id < d.numSlices {
 		d.sources.Add(id)
@@ -136,8 +126,7 @@ func (d *Decoder) Matches(id int, data []byte) bool {
 	}
 	s := d.pool.Take()
 	defer d.pool.Put(s)
-	clear(s[:])
-	d.addSum(s, id-d.numSlices, bitset.FirstN(d.numSlices))
+	d.partOf(s, id-d.numSlices, bitset.FirstN(d.numSlices))
 	return bytes.Equal(s[:d.size(id)], data)
 }
 

@@ -1,7 +1,9 @@
 package erasure_test
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -187,7 +189,7 @@ func TestRefused(t *testing.T) {
 		check.Equal(t, "blocks", len(p.taken), 0)
 	}
 	d.Begin(256, 1024, p)
-	for _, id := range []int{-1, 8192, 1 << 40} {
+	for _, id := range []int{-1, 8192, math.MaxInt} {
 		check.That(t, !d.Independent(id) && !d.Add(id, nil) && !d.Has(id) && len(p.taken) == 0, fmt.Sprint("no id ", id))
 	}
 	check.That(t, d.Add(8191, nil) && d.Has(8191) && !d.Has(8190), "the last id")
@@ -215,19 +217,23 @@ func TestForgedData(t *testing.T) {
 		d.Release()
 		check.Equal(t, "blocks taken after Release", len(p.taken), 0)
 	})
-	d := receiver(newPool(), erasure.Encode(make([]byte, 2048)))
-	data := []byte{1, 2, 3}
-	d.Add(0, data)
-	data[0] = 9
-	d.Add(1, make([]byte, 3000))
-	check.Equal(t, "the data", *d.Rebuild()[0], [1024]byte{1, 2, 3})
+	for _, last := range []int{5, 1024} {
+		d := receiver(newPool(), erasure.Encode(make([]byte, 1024+last)))
+		data := []byte{1, 2, 3}
+		d.Add(0, data)
+		data[0] = 9
+		d.Add(1, bytes.Repeat([]byte{7}, 3000))
+		check.Equal(t, "data that are too short", *d.Rebuild()[0], [1024]byte{1, 2, 3})
+		check.Bytes(t, "data that are too long", d.Rebuild()[1][:], append(bytes.Repeat([]byte{7}, last), make([]byte, 1024-last)...))
+	}
 }
 
 // Matches finds each change of a slice that the chunk determines, wherever the chunk came from.
 func TestMatches(t *testing.T) {
 	for k := 1; k <= 5; k++ {
 		for _, last := range []int{1, 500, 1024} {
-			e, p := erasure.Encode(noise(seeded(uint64(k)), k, last)), newPool()
+			chunk := noise(seeded(uint64(k)), k, last)
+			e, p := erasure.Encode(chunk), newPool()
 			for _, ids := range [][]int{upTo(0, k), upTo(1, k+30), upTo(k, k+30)} {
 				d := receiver(p, e, ids...)
 				check.That(t, !d.Matches(0, e.Slice(0)), "nothing matches before Rebuild")
@@ -239,7 +245,7 @@ func TestMatches(t *testing.T) {
 					s[len(s)-1] ^= 1
 					check.That(t, !d.Matches(id, s), "a change does not")
 				}
-				check.That(t, !d.Matches(-1, nil) && !d.Matches(8192, nil), "what is no id does not")
+				check.That(t, !d.Matches(-1, nil) && !d.Matches(8192, plainRepair(chunk, 8192-k)), "what is no id does not")
 				d.Release()
 				check.Equal(t, "blocks taken after Release", len(p.taken), 0)
 			}

@@ -50,9 +50,11 @@ func (e *Encoded) Slice(id int) []byte {
 	case id < 0 || id >= MaxIDs || k == 0 || k > MaxSlices:
 		return nil
 	case id < k:
-		return e.chunk[id*SliceSize : min((id+1)*SliceSize, len(e.chunk))]
+		end := min((id+1)*SliceSize, len(e.chunk))
+		return e.chunk[id*SliceSize : end : end]
 	}
-	return e.repairSlice(id - k)[:min(SliceSize, len(e.chunk))]
+	size := min(SliceSize, len(e.chunk))
+	return e.repairSlice(id - k)[:size:size]
 }
 
 func (e *Encoded) repairSlice(j int) *[SliceSize]byte {
@@ -79,27 +81,21 @@ func (e *Encoded) repairSlice(j int) *[SliceSize]byte {
 func (e *Encoded) begin() *repairs {
 	r := &repairs{}
 	copy(r.last[:], e.chunk[(e.NumSlices()-1)*SliceSize:])
-	if e.repair.CompareAndSwap(nil, r) {
-		return r
-	}
-	return e.repair.Load() // another sender was first
+	e.repair.CompareAndSwap(nil, r) // unless another sender was first
+	return e.repair.Load()
 }
 
 // sum makes repair slice j (RPC-4).
 func (e *Encoded) sum(r *repairs, j int) *[SliceSize]byte {
-	var s sums
-	var memory [exponents][SliceSize]byte
-	for n := range memory {
-		s.memory[n] = memory[n][:]
-	}
-	var a [MaxSlices]byte
+	var b blocks
 	last := e.NumSlices() - 1
-	coefficients(a[:last+1], j)
-	for i, power := range a[:last] {
-		s.add(int(power), e.chunk[i*SliceSize:(i+1)*SliceSize])
+	for i := range last {
+		b[i] = (*[SliceSize]byte)(e.chunk[i*SliceSize:])
 	}
-	s.add(int(a[last]), r.last[:])
+	b[last] = &r.last
+	var a [MaxSlices]byte
+	coefficients(a[:last+1], j)
 	out := new([SliceSize]byte)
-	s.addTo(out[:])
+	b.sum(out, a[:last+1])
 	return out
 }

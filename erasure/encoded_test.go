@@ -3,6 +3,7 @@ package erasure_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 
@@ -45,7 +46,7 @@ func TestSlices(t *testing.T) {
 func TestNoSlices(t *testing.T) {
 	full := erasure.Encode(make([]byte, erasure.MaxSlices*erasure.SliceSize))
 	check.Equal(t, "sizes of the last ids", []int{len(full.Slice(255)), len(full.Slice(256)), len(full.Slice(8191))}, []int{1024, 1024, 1024})
-	for _, id := range []int{-1, 8192, 1 << 40} {
+	for _, id := range []int{-1, 8192, math.MaxInt} {
 		check.That(t, full.Slice(id) == nil, fmt.Sprint("no slice ", id))
 	}
 	for _, size := range []int{0, erasure.MaxSlices*erasure.SliceSize + 1} {

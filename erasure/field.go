@@ -1,7 +1,5 @@
 package erasure
 
-import "encoding/binary"
-
 // reduced is x^8 in GF(2^8) (RPC-3).
 const reduced = 0x1D
 
@@ -21,15 +19,16 @@ var powers, logs = func() (powers [2 * order]byte, logs [order + 1]byte) {
 // inverse returns 1/b. b is not 0.
 func inverse(b byte) byte { return powers[order-int(logs[b])] }
 
+func product(a, b byte) byte {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return powers[int(logs[a])+int(logs[b])]
+}
+
 // timesX returns x times each of eight bytes.
 func timesX(v uint64) uint64 {
 	const high, reducedEach = 0x8080808080808080, 0x0101010101010101 * reduced
 	carry := v & high
 	return (v^carry)<<1 ^ (carry-carry>>7)&reducedEach
 }
-
-// word returns the eight bytes of a vector from a place on.
-func word(v []byte, at int) uint64 { return binary.LittleEndian.Uint64(v[at:]) }
-
-// setWord sets them.
-func setWord(v []byte, at int, w uint64) { binary.LittleEndian.PutUint64(v[at:], w) }

@@ -9,7 +9,7 @@ import (
 // missing. Its columns are the slices that were missing when the first repair slice came.
 // A column is
 //
-//   - known, if the source slice has come since: all its entries are 0;
+//   - known, if the source slice has come since: its entries mean nothing any more;
 //   - solved, if a repair slice is held for it, and a row belongs to it;
 //   - free otherwise.
 //
@@ -73,7 +73,9 @@ func (m *matrix) begin(d *Decoder) {
 	}
 	m.stride = (m.columns + wide - 1) / wide * wide
 	each := SliceSize / m.stride
-	m.blocks = make([]*[SliceSize]byte, 0, (m.columns+each-1)/each)
+	if need := (m.columns + each - 1) / each; cap(m.blocks) < need {
+		m.blocks = make([]*[SliceSize]byte, 0, need)
+	}
 }
 
 func (m *matrix) release(p Pool) {
@@ -83,7 +85,8 @@ func (m *matrix) release(p Pool) {
 	for _, b := range m.blocks {
 		p.Put(b)
 	}
-	*m = matrix{}
+	clear(m.blocks)
+	*m = matrix{blocks: m.blocks[:0]}
 }
 
 // independent reports whether the row of a repair slice does not follow from what is held.
@@ -92,7 +95,8 @@ func (m *matrix) independent(id int, d *Decoder) bool {
 		return true // no coefficient is 0, and a source slice is missing
 	}
 	m.express(id, d)
-	return m.freeColumn(m.rows, d) >= 0
+	_, ok := m.freeColumn(m.rows, d)
+	return ok
 }
 
 // add adds the row of a repair slice that is independent, and returns the source slice for
@@ -102,7 +106,7 @@ func (m *matrix) add(id int, d *Decoder) int {
 		m.begin(d)
 	}
 	m.express(id, d)
-	column := m.freeColumn(m.rows, d)
+	column, _ := m.freeColumn(m.rows, d)
 	m.setID(m.rows, id)
 	m.rows++
 	m.columnOf()[m.rows-1] = byte(column)
@@ -110,34 +114,23 @@ func (m *matrix) add(id int, d *Decoder) int {
 	return int(m.sliceOf()[column])
 }
 
-// know makes a free column known, if the slice is a column.
-func (m *matrix) know(slice int) {
-	if m.rows == 0 {
-		return
-	}
-	m.expressed = 0
-	column := bytes.IndexByte(m.sliceOf(), byte(slice))
-	for row := range m.rows {
-		m.row(row)[column] = 0
-	}
-}
-
 // movable reports whether the repair slice that is held for a slice may be held for another
 // one. If not, the slice follows from what is held.
 func (m *matrix) movable(slice int, d *Decoder) bool {
 	row, _ := m.solved(slice)
-	return m.freeColumn(row, d) >= 0
+	_, ok := m.freeColumn(row, d)
+	return ok
 }
 
 // move makes a solved column known that is movable: its row, and the repair slice that is
 // held for it, go to a free column.
 func (m *matrix) move(slice int, d *Decoder) {
 	row, from := m.solved(slice)
-	to := m.freeColumn(row, d)
+	to, _ := m.freeColumn(row, d)
 	m.exchange(row, to, d.pool)
 	for n := range m.rows {
 		r := m.row(n)
-		r[to], r[from] = r[from], 0
+		r[to] = r[from]
 	}
 	m.columnOf()[row] = byte(to)
 	d.slices[m.sliceOf()[to]] = d.slices[slice]
@@ -158,40 +151,37 @@ func (m *matrix) express(id int, d *Decoder) {
 	if m.rows == len(m.blocks)*(SliceSize/m.stride) {
 		m.blocks = append(m.blocks, d.pool.Take())
 	}
-	var a [MaxSlices]byte
-	coefficients(a[:d.numSlices], id-d.numSlices)
+	var ofSlice, ofRow [MaxSlices]byte
+	coefficients(ofSlice[:d.numSlices], id-d.numSlices)
+	var v vectors
+	for row, column := range m.columnOf() {
+		v[row], ofRow[row] = m.row(row), ofSlice[m.sliceOf()[column]]
+	}
 	next := m.row(m.rows)
-	clear(next)
+	v.sum(next, ofRow[:m.rows])
 	for column, slice := range m.sliceOf() {
 		if d.slices[slice] == nil {
-			next[column] = powers[a[slice]]
+			next[column] ^= powers[ofSlice[slice]]
 		}
 	}
-	memory := takeScratch(d.pool, exponents, m.stride)
-	defer memory.put(d.pool)
-	s := memory.sums()
-	for row, column := range m.columnOf() {
-		s.add(int(a[m.sliceOf()[column]]), m.row(row))
-	}
-	s.addTo(next)
 }
 
-// freeColumn returns a free column in which a row is not 0, or -1.
-func (m *matrix) freeColumn(row int, d *Decoder) int {
+// freeColumn returns a free column in which a row is not 0, if there is one.
+func (m *matrix) freeColumn(row int, d *Decoder) (column int, ok bool) {
 	r := m.row(row)
 	for column, slice := range m.sliceOf() {
 		if d.slices[slice] == nil && r[column] != 0 {
-			return column
+			return column, true
 		}
 	}
-	return -1
+	return 0, false
 }
 
 // exchange solves a row for the source slice of a column, and puts it into the other rows:
 // what the row was before is then what the column stands for.
 func (m *matrix) exchange(row, column int, p Pool) {
 	m.expressed = 0
-	memory := takeScratch(p, 2*halves, m.stride)
+	memory := takeScratch(p, m.stride)
 	defer memory.put(p)
 	r := m.row(row)
 	factor := inverse(r[column])
@@ -200,12 +190,11 @@ func (m *matrix) exchange(row, column int, p Pool) {
 	products.of(r)
 	clear(r)
 	products.addTo(r, factor)
-	products.of(r)
 	for n := range m.rows {
 		if other := m.row(n); n != row {
-			factor := other[column]
+			entry := other[column]
 			other[column] = 0
-			products.addTo(other, factor)
+			products.addTo(other, product(entry, factor))
 		}
 	}
 }

@@ -38,9 +38,3 @@ func (m *multiples) addTo(dst []byte, factor byte) {
 		subtle.XORBytes(dst, dst, m.high[high])
 	}
 }
-
-func multiplyByX(dst, v []byte) {
-	for at := 0; at < len(v); at += 8 {
-		setWord(dst, at, timesX(word(v, at)))
-	}
-}

@@ -1,26 +1,35 @@
 package erasure
 
-import "github.com/chunkwire/chunkwire/bitset"
+import (
+	"crypto/subtle"
 
-// addSum adds repair slice j, as far as it is of some source slices.
-func (d *Decoder) addSum(dst *[SliceSize]byte, j int, of bitset.Set) {
-	memory := takeScratch(d.pool, exponents, SliceSize)
-	defer memory.put(d.pool)
-	s := memory.sums()
+	"github.com/chunkwire/chunkwire/bitset"
+)
+
+// partOf makes a vector what some source slices are of repair slice j.
+func (d *Decoder) partOf(dst *[SliceSize]byte, j int, sources bitset.Set) {
+	var b blocks
+	copy(b[:], d.slices)
 	var a [MaxSlices]byte
 	coefficients(a[:d.numSlices], j)
-	for i := range of.All() {
-		s.add(int(a[i]), d.slices[i][:])
+	for i := range a[:d.numSlices] {
+		if !sources.Has(i) {
+			a[i] = absent
+		}
 	}
-	s.addTo(dst[:])
+	b.sum(dst, a[:d.numSlices])
 }
 
 // takeOutSources leaves of the repair slices that are held what they are of the slices that
 // are missing.
 func (d *Decoder) takeOutSources() {
+	known := d.pool.Take()
+	defer d.pool.Put(known)
 	m := &d.matrix
 	for row, column := range m.columnOf() {
-		d.addSum(d.slices[m.sliceOf()[column]], m.id(row)-d.numSlices, d.sources)
+		d.partOf(known, m.id(row)-d.numSlices, d.sources)
+		s := d.slices[m.sliceOf()[column]]
+		subtle.XORBytes(s[:], s[:], known[:])
 	}
 }
 
@@ -34,7 +43,7 @@ func (d *Decoder) solve() {
 		solved[row] = d.pool.Take()
 		clear(solved[row][:])
 	}
-	memory := takeScratch(d.pool, 2*halves, SliceSize)
+	memory := takeScratch(d.pool, SliceSize)
 	defer memory.put(d.pool)
 	products := memory.multiples()
 	for _, column := range m.columnOf() {

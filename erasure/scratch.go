@@ -1,15 +1,15 @@
 package erasure
 
-// scratch is memory for up to 32 vectors, which is taken from a pool for one call.
+// scratch is memory for multiples, which is taken from a pool for one call.
 type scratch struct {
 	vectors [2 * halves][]byte
-	n, each int // how many there are, in all and in a block
+	each    int // how many are in a block
 }
 
-func takeScratch(p Pool, n, size int) (s scratch) {
-	s.n, s.each = n, SliceSize/size
+func takeScratch(p Pool, size int) (s scratch) {
+	s.each = SliceSize / size
 	var block *[SliceSize]byte
-	for n := range s.vectors[:s.n] {
+	for n := range s.vectors {
 		if n%s.each == 0 {
 			block = p.Take()
 		}
@@ -20,7 +20,7 @@ func takeScratch(p Pool, n, size int) (s scratch) {
 
 // put gives the memory back.
 func (s *scratch) put(p Pool) {
-	for n := 0; n < s.n; n += s.each {
+	for n := 0; n < len(s.vectors); n += s.each {
 		p.Put((*[SliceSize]byte)(s.vectors[n][:SliceSize]))
 	}
 }
@@ -29,6 +29,3 @@ func (s *scratch) put(p Pool) {
 func (s *scratch) multiples() multiples {
 	return multiples{[halves][]byte(s.vectors[:]), [halves][]byte(s.vectors[halves:])}
 }
-
-// sums returns sums in this memory.
-func (s *scratch) sums() sums { return sums{memory: [exponents][]byte(s.vectors[:])} }

@@ -15,18 +15,18 @@ func inconsistent(t *testing.T, r *Receiver, want int64) {
 }
 
 // A dependent slice is an equation that is not needed: it is compared with the chunk
-// (RPR-11). Here 5 depends on 3.
+// (RPR-11). Here alike[1] depends on alike[0].
 func TestADependentSliceIsCompared(t *testing.T) {
 	for name, c := range map[string]struct {
 		slices []Slice
 		want   int64
 	}{
-		"all is right":                       {ids(0, 3, 3, 5, 0, 1), 0},
-		"the dependent one is forged":        {[]Slice{sliceOf(0, 3, 3), forged(sliceOf(0, 5, 3)), sliceOf(0, 0, 3), sliceOf(0, 1, 3)}, 1},
-		"the one that it depends on is":      {[]Slice{forged(sliceOf(0, 3, 3)), sliceOf(0, 5, 3), sliceOf(0, 0, 3), sliceOf(0, 1, 3)}, 1},
-		"a source slice is":                  {[]Slice{sliceOf(0, 3, 3), sliceOf(0, 5, 3), forged(sliceOf(0, 0, 3)), sliceOf(0, 1, 3)}, 0}, // 3 and 5 say the same
-		"only a second dependent one is":     {[]Slice{sliceOf(0, 3, 3), sliceOf(0, 5, 3), forged(sliceOf(0, 5, 3)), sliceOf(0, 0, 3), sliceOf(0, 1, 3)}, 0},
-		"it came before the chunk was whole": {[]Slice{sliceOf(0, 3, 3), sliceOf(0, 0, 3), forged(sliceOf(0, 5, 3)), sliceOf(0, 1, 3)}, 1},
+		"all is right":                       {ids(0, 3, alike[0], alike[1], 0, 1), 0},
+		"the dependent one is forged":        {[]Slice{sliceOf(0, alike[0], 3), forged(sliceOf(0, alike[1], 3)), sliceOf(0, 0, 3), sliceOf(0, 1, 3)}, 1},
+		"the one that it depends on is":      {[]Slice{forged(sliceOf(0, alike[0], 3)), sliceOf(0, alike[1], 3), sliceOf(0, 0, 3), sliceOf(0, 1, 3)}, 1},
+		"a source slice is":                  {[]Slice{sliceOf(0, alike[0], 3), sliceOf(0, alike[1], 3), forged(sliceOf(0, 0, 3)), sliceOf(0, 1, 3)}, 0}, // those two say the same
+		"only a second dependent one is":     {[]Slice{sliceOf(0, alike[0], 3), sliceOf(0, alike[1], 3), forged(sliceOf(0, alike[1], 3)), sliceOf(0, 0, 3), sliceOf(0, 1, 3)}, 0},
+		"it came before the chunk was whole": {[]Slice{sliceOf(0, alike[0], 3), sliceOf(0, 0, 3), forged(sliceOf(0, alike[1], 3)), sliceOf(0, 1, 3)}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inconsistent(t, give(newReceiver(0), c.slices...), c.want)
@@ -38,8 +38,8 @@ func TestADependentSliceIsCompared(t *testing.T) {
 // acks, the counts and the row are those of a genuine one (RPR-11).
 func TestAForgedSliceChangesNothingElse(t *testing.T) {
 	for _, at := range []int{0, 1, 2, 3} {
-		genuine := ids(0, 3, 3, 5, 0, 1)
-		spoiled := ids(0, 3, 3, 5, 0, 1)
+		genuine := ids(0, 3, alike[0], alike[1], 0, 1)
+		spoiled := ids(0, 3, alike[0], alike[1], 0, 1)
 		spoiled[at] = forged(spoiled[at])
 		a, b := give(newReceiver(0), genuine...), give(newReceiver(0), spoiled...)
 		check.Equal(t, "variables", b.Vars(), a.Vars())
@@ -71,12 +71,12 @@ func TestTheChunkThatIsComparedIsThatWhichIsDelivered(t *testing.T) {
 		at   []int
 		want int64
 	}{{[]int{1023}, 1}, {[]int{0}, 1}, {[]int{0, 1023}, 2}} {
-		bad := sliceOf(0, 3, 3)
+		bad := sliceOf(0, alike[0], 3)
 		bad.Data = append([]byte(nil), bad.Data...)
 		for _, at := range c.at {
 			bad.Data[at] ^= 1
 		}
-		inconsistent(t, give(newReceiver(0), bad, sliceOf(0, 5, 3), sliceOf(0, 0, 3), sliceOf(0, 1, 3)), c.want)
+		inconsistent(t, give(newReceiver(0), bad, sliceOf(0, alike[1], 3), sliceOf(0, 0, 3), sliceOf(0, 1, 3)), c.want)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestEachChunkIsCompared(t *testing.T) {
 	r := newReceiver(0)
 	for n := range int64(3) {
 		id := uint16(n)
-		give(r, sliceOf(id, 3, 3), forged(sliceOf(id, 5, 3)), sliceOf(id, 0, 3), sliceOf(id, 1, 3), forged(sliceOf(id, 9, 3)))
+		give(r, sliceOf(id, alike[0], 3), forged(sliceOf(id, alike[1], 3)), sliceOf(id, 0, 3), sliceOf(id, 1, 3), forged(sliceOf(id, 9, 3)))
 		inconsistent(t, r, 2*(n+1))
 		_, _ = r.Read(0, nil)
 	}
@@ -138,7 +138,7 @@ func TestNothingIsComparedWhenTheChunkWasRead(t *testing.T) {
 
 // A chunk that replaces another forgets the slice that was kept (RPR-7).
 func TestAReplacedChunkForgetsTheSpareSlice(t *testing.T) {
-	other := ids(0, 3, 3, 5)
+	other := ids(0, 3, alike[0], alike[1])
 	for i := range other {
 		other[i].LastBytes++
 	}

@@ -27,11 +27,11 @@ func TestSenderStats(t *testing.T) {
 
 func TestReceiverStats(t *testing.T) {
 	r := newReceiver(0)
-	r.HandleSlice(10*ms, sliceOf(0, 3, 3))
-	r.HandleSlice(11*ms, sliceOf(0, 3, 3))
+	r.HandleSlice(10*ms, sliceOf(0, alike[0], 3))
+	r.HandleSlice(11*ms, sliceOf(0, alike[0], 3))
 	r.HandleSlice(12*ms, sliceOf(0, 0, 2))
 	r.HandleSlice(13*ms, sliceOf(9, 0, 2))
-	r.HandleSlice(14*ms, sliceOf(0, 5, 3))
+	r.HandleSlice(14*ms, sliceOf(0, alike[1], 3))
 	r.HandleSlice(15*ms, sliceOf(0, 0, 3))
 	r.HandleSlice(17*ms, sliceOf(0, 1, 3))
 	r.HandleSlice(18*ms, forged(sliceOf(0, 7, 3)))
@@ -93,7 +93,7 @@ func (o *observing) Begin(f statemachine.Flight) { o.flight = f }
 func TestVars(t *testing.T) {
 	r := almostReceiver()
 	check.Equal(t, "receiver", r.Vars(), ReceiverVars{
-		State: receiving, Row: "U23", ChunkID: 8, NumSlices: 3, LastBytes: lastBytes, Held: []int{3, 2}, Have: 2, Top: 4,
+		State: receiving, Row: "U23", ChunkID: 8, NumSlices: 3, LastBytes: lastBytes, Held: []int{alike[0], 2}, Have: 2, Top: alike[0] + 1,
 		ProgressAt: 2 * ms, PreviousSlices: 2, PreviousTop: 2,
 	})
 	check.Equal(t, "allocations", testing.AllocsPerRun(10, func() { r.Vars() }), 0)

@@ -80,7 +80,9 @@ type documentOf struct {
 var (
 	ofPackets = documentOf{packetAnswers, aboutPacketExamples, map[string]testvectors.Level{contract.OpPacketEndpoint: testvectors.PacketsEndpoint}}
 
-	ofRepair = documentOf{repairAnswers, aboutRepairExamples, map[string]testvectors.Level{contract.OpRepairSender: testvectors.RepairSender}}
+	ofRepair = documentOf{repairAnswers, aboutRepairExamples, map[string]testvectors.Level{
+		contract.OpRepairSender: testvectors.RepairSender, contract.OpConnectionEncode: testvectors.Connection, contract.OpConnectionDecode: testvectors.Connection,
+	}}
 
 	ofChannels = documentOf{channelAnswers, aboutChannelExamples, map[string]testvectors.Level{
 		contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender,
@@ -146,6 +148,9 @@ var aboutRepairExamples = map[string]about{
 	"repair_decode":   {"Catches a decoder that differs from the document's examples.", "canonical check-order", "RPD-6 RPO-4"},
 	"repair_sender":   {"Catches a sender that differs from the document's example.", "row", "RPX-3 RPX-4 RPX-6 RPX-7 RPO-6 RPO-8"},
 	"repair_receiver": {"Catches a receiver that differs from the document's example.", "row", "RPR-3 RPR-6 RPR-8 RPR-9 RPO-7 RPO-8"},
+
+	"connection_encode": {"Catches an encoder of other records with repair slices than the document shows.", "record-row bit-order", "RPI-3 RPO-9 CXR-8"},
+	"connection_decode": {"Catches a decoder of records with repair slices that differs from the document's examples.", "record-row canonical", "RPI-3 RPO-9 CXR-5"},
 }
 
 // aboutChannelExamples is about the examples of channels, by their op.

@@ -9,6 +9,7 @@
 
 enum { SUMS = 16, TILE = 64, WORDS = TILE / 8 };
 
+#define CODE_SEED 6535u /* RPC-2 */
 #define NO_PIVOT ((uint32_t)CW_MAX_SLICES)
 
 /* ---- The field (RPC-3) ------------------------------------------------------ */
@@ -87,7 +88,7 @@ void cwr_row(uint32_t num_slices, uint32_t id, uint8_t exponents[CW_MAX_SLICES])
 {
     uint32_t j = id - num_slices;
     for (uint32_t i = 0; i < num_slices; i += 8) {
-        uint32_t h = mix(j * 32 + i / 8);
+        uint32_t h = mix(j * 32 + i / 8 + CODE_SEED);
         for (uint32_t n = 0; n < 8; n++) {
             exponents[i + n] = (uint8_t)(h >> (4 * n) & 15);
         }

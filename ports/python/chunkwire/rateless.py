@@ -85,19 +85,21 @@ class Rateless:
                 self.path.round_trip.clean(now, r)
             elif not self.path.round_trip.measured:  # the ack may be one that was drawn again
                 self.path.round_trip.limit(r)
-        if self._top < self._gone < top:
+        if self._held:
+            self.loss.count(came, came)
+        elif self._top < self._gone < top:
             passed = top - self._gone
             self.loss.count(passed, min(came, passed))
         else:
             self.loss.count(passed, came)
         self._have, self._top = have, top
         self.path.arrived(now, came, top)
+        self._was_held |= self._held and now - self._held_at > 2 * self.path.round_trip.srtt
         self._news_at, self._probe_at, self._quota, self._held = now, 0, None, False
 
     def hold(self, now: int) -> None:
         if not self._held:
             self._held, self._held_at = True, now
-        self._was_held = True
         self._gone, self._quota = self._sent, 0
         self.path.end_train()
 
@@ -162,5 +164,5 @@ class Rateless:
         self._quota = 1 if self._held else PROBES
         if not self._held:
             delay, _ = self.path.round_trip.delays
-            part = 8 if self.path.round_trip.measured else 4
+            part = 4 if self.path.round_trip.unknown else 8
             self._probe_at = now + min(max(delay, now - self._news_at) // part, PROBE_DELAY)

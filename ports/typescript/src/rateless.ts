@@ -77,7 +77,7 @@ class Flight {
   newsAt: Micros;
   probeAt: Micros = 0n;
   /** How many slices may still go out without news. */
-  quota = Infinity;
+  quota: number;
   heldAt: Micros | undefined = undefined;
   isIdle = true;
   readonly #sentAt: Micros[] = [];
@@ -85,7 +85,9 @@ class Flight {
   constructor(
     now: Micros,
     readonly numSlices: number,
+    wasHeld: boolean,
   ) {
+    this.quota = wasHeld ? 1 : Infinity;
     this.mainAt = this.lastAt = this.newsAt = now;
   }
 
@@ -127,6 +129,8 @@ export class RatelessScheduler implements RepairScheduler {
   readonly #rate = new Rate();
   readonly #pace = new Pace();
   #flight: Flight | undefined;
+  /** Whether a long hold ended during the chunk in flight, or else during the one before. */
+  #wasHeld = false;
 
   /** Whether other packets on the path must not wait behind slices (WIN-5). */
   isYielding = false;
@@ -143,7 +147,8 @@ export class RatelessScheduler implements RepairScheduler {
   /** RPL-2. */
   start(now: Micros, numSlices: number): void {
     this.#roundTrip.start();
-    this.#flight = new Flight(now, numSlices);
+    this.#flight = new Flight(now, numSlices, this.#wasHeld);
+    this.#wasHeld = false;
     this.#rate.endTrain();
   }
 
@@ -152,9 +157,10 @@ export class RatelessScheduler implements RepairScheduler {
     const flight = this.#flight;
     if (flight === undefined) return;
     const gained = have - flight.have;
-    const { top: before, gone } = flight;
+    const { top: before, gone, heldAt } = flight;
     if (top > before) this.#sample(now, flight, top, have);
-    if (before < gone && gone < top) this.#loss.count(top - gone, Math.min(gained, top - gone));
+    if (heldAt !== undefined) this.#release(now, flight, heldAt, gained);
+    else if (before < gone && gone < top) this.#loss.count(top - gone, Math.min(gained, top - gone));
     else this.#loss.count(top - before, gained);
     flight.have = have;
     flight.top = top;
@@ -189,7 +195,7 @@ export class RatelessScheduler implements RepairScheduler {
     if (flight.isIdle) this.#pace.skip(now);
     flight.isIdle = false;
     if (!this.#pace.isReady(now)) return false;
-    if (this.#pace.sent(now, this.#interval)) this.#rate.ranDry(now);
+    if (this.#pace.sent(now, this.#interval(flight))) this.#rate.ranDry(now);
     flight.send(now);
     return true;
   }
@@ -214,6 +220,13 @@ export class RatelessScheduler implements RepairScheduler {
     this.#roundTrip.measure(r);
   }
 
+  /** News after a hold: what the peer could not take is not lost, and what is under way may still be taken. */
+  #release(now: Micros, flight: Flight, heldAt: Micros, gained: number): void {
+    this.#loss.count(gained, gained);
+    flight.gone = 0;
+    if (now - heldAt > 2n * this.#roundTrip.srtt) this.#wasHeld = true;
+  }
+
   /** Whether all that can be needed is under way. */
   #isEnough(flight: Flight): boolean {
     return flight.size >= this.#loss.need(flight.missing);
@@ -235,14 +248,15 @@ export class RatelessScheduler implements RepairScheduler {
   }
 
   /** PAC-1 to PAC-3, PRO-1, PRO-2, PRO-4. */
-  get #interval(): Nanos {
+  #interval({ sent, numSlices }: Flight): Nanos {
+    const measured = measuredInterval(this.#rate.perSlice);
     switch (this.#profile.kind) {
       case "fixed":
         return max(this.#limit, FASTEST);
       case "burst":
-        return max(this.#limit, BURST_INTERVAL);
+        return max(this.#limit, sent < numSlices ? BURST_INTERVAL : measured);
       default:
-        return max(this.#limit, measuredInterval(this.#rate.perSlice));
+        return max(this.#limit, measured);
     }
   }
 
@@ -262,6 +276,6 @@ export class RatelessScheduler implements RepairScheduler {
     }
     flight.quota = PROBES;
     const waited = max(this.#roundTrip.baseDelay, now - flight.newsAt);
-    flight.probeAt = now + min(waited / (this.#roundTrip.isMeasured ? 8n : 4n), PROBE_DELAY);
+    flight.probeAt = now + min(waited / (this.#roundTrip.isKnown ? 8n : 4n), PROBE_DELAY);
   }
 }

@@ -7,6 +7,8 @@ export const MAX_IDS = 8192;
 
 /** Repair slices that an {@link EncodedChunk} keeps. */
 const MOST_KEPT = 256;
+/** RPC-2. */
+const CODE_SEED = 6535;
 /** Exponents are below this (RPC-2). */
 const SUMS = 16;
 const WORDS = SLICE_SIZE / 4;
@@ -23,7 +25,7 @@ function mix(h: number): number {
 
 /** The exponent of source slice i in repair slice j (RPC-2). */
 export function exponent(j: number, i: number): number {
-  return (mix(j * 32 + (i >>> 3)) >>> (4 * (i & 7))) & 15;
+  return (mix(j * 32 + (i >>> 3) + CODE_SEED) >>> (4 * (i & 7))) & 15;
 }
 
 /** Bytes of slice `id` of a chunk whose last source slice has `lastBytes` (RPS-2). */

@@ -16,6 +16,11 @@ export class RoundTrip {
     this.#fixedDelay = fixedDelay;
   }
 
+  /** Whether it is measured, or a bound is known. */
+  get isKnown(): boolean {
+    return this.#known !== "nothing";
+  }
+
   get isMeasured(): boolean {
     return this.#known === "measured";
   }
