@@ -19,9 +19,9 @@ type Scheduler struct {
 	stats   statemachine.ScheduleStats
 
 	// Kept across chunks (RPL-1).
-	path    *control.Controller
-	losses  *losses // one for all lanes, from the first Adopt on (RPL-15)
-	wasHeld bool    // a hold came during the chunk, or the one before when a chunk begins
+	path    *control.Controller // rate, window and pace (RPL-6 to RPL-8)
+	losses  *losses             // one for all lanes, from the first Adopt on (RPL-15)
+	wasHeld bool                // the peer could not take the chunk for two round trips
 
 	// Per chunk (RPL-2).
 	chunkID   uint16
@@ -56,7 +56,7 @@ func New(p Profile) (*Scheduler, error) {
 	return &Scheduler{profile: p, path: control.New(pace), losses: newLosses()}, nil
 }
 
-// Begin starts a chunk (RPL-2). If the peer could not take the one before at first, a
+// Begin starts a chunk (RPL-2). If the peer could not take the one before for long, a
 // single slice asks whether it takes this one.
 func (s *Scheduler) Begin(f statemachine.Flight) {
 	if s.sentAt == nil {
@@ -79,6 +79,7 @@ func (s *Scheduler) Acked(now machine.Micros, have, top int) {
 	s.sampleRTT(now, have, top)
 	s.countLosses(have, top)
 	arrived := have - s.have
+	s.wasHeld = s.wasHeld || s.held && now-s.heldAt > 2*s.path.RTT.Smoothed
 	s.have, s.top = have, top
 	s.path.Arrived(now, arrived, uint32(top))
 	s.newsAt, s.probeAt, s.quota, s.held = now, 0, unlimited, false
@@ -101,11 +102,15 @@ func (s *Scheduler) sampleRTT(now machine.Micros, have, top int) {
 	}
 }
 
-// countLosses counts what arrived, and as lost what has a number below and did not. What
-// the timer has given up is neither: it may have been an outage (RPL-5, step 2).
+// countLosses counts what arrived, and as lost what has a number below and did not; but
+// not what the peer could not take, nor what the timer has given up: that may have been an
+// outage (RPL-5, step 2).
 func (s *Scheduler) countLosses(have, top int) {
 	passed, arrived := top-s.top, have-s.have
-	if s.top < s.gone && s.gone < top && s.profile.has(ruleOutage) {
+	switch {
+	case s.held:
+		passed = arrived
+	case s.top < s.gone && s.gone < top && s.profile.has(ruleOutage):
 		passed = top - s.gone
 		arrived = min(arrived, passed)
 	}
@@ -117,7 +122,7 @@ func (s *Scheduler) countLosses(have, top int) {
 func (s *Scheduler) Held(now machine.Micros) {
 	s.now = now
 	if !s.held {
-		s.held, s.wasHeld, s.heldAt = true, true, now
+		s.held, s.heldAt = true, now
 	}
 	s.gone, s.quota = s.sent, 0
 	s.path.EndTrain()

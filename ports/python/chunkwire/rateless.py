@@ -85,19 +85,21 @@ class Rateless:
                 self.path.round_trip.clean(now, r)
             elif not self.path.round_trip.measured:  # the ack may be one that was drawn again
                 self.path.round_trip.limit(r)
-        if self._top < self._gone < top:
+        if self._held:
+            self.loss.count(came, came)
+        elif self._top < self._gone < top:
             passed = top - self._gone
             self.loss.count(passed, min(came, passed))
         else:
             self.loss.count(passed, came)
         self._have, self._top = have, top
         self.path.arrived(now, came, top)
+        self._was_held |= self._held and now - self._held_at > 2 * self.path.round_trip.srtt
         self._news_at, self._probe_at, self._quota, self._held = now, 0, None, False
 
     def hold(self, now: int) -> None:
         if not self._held:
             self._held, self._held_at = True, now
-        self._was_held = True
         self._gone, self._quota = self._sent, 0
         self.path.end_train()
 
