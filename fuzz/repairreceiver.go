@@ -34,7 +34,7 @@ func runRepairReceiver(t T, data []byte) {
 		T: t, JudgedReceiver: simrepair.NewJudgedReceiver(r, judge, t.Fatalf), judge: judge,
 		giveUp: giveUpOf(cfg.GiveUp), sizes: [3]int{readSize(&s), readSize(&s), readSize(&s)},
 	}
-	for n := 0; s.more() && n < maxOps; n++ {
+	for n := 0; s.more() && n < maxOps; n += 1 + b.Vars().NumSlices/32 { // elimination takes time
 		b.op(&s)
 	}
 	if v := judge.Keeps(sim.Footprint(r.Receiver)); v != nil {

@@ -19,9 +19,9 @@ type Scheduler struct {
 	stats   statemachine.ScheduleStats
 
 	// Kept across chunks (RPL-1).
-	path    *control.Controller
-	losses  *losses // one for all lanes, from the first Adopt on (RPL-15)
-	wasHeld bool    // the peer could not take the chunk for two round trips
+	path    *control.Controller // rate, window and pace (RPL-6 to RPL-8)
+	losses  *losses             // one for all lanes, from the first Adopt on (RPL-15)
+	wasHeld bool                // the peer could not take the chunk for two round trips
 
 	// Per chunk (RPL-2).
 	chunkID   uint16
