@@ -205,7 +205,7 @@ func receiverWithTop(t *testing.T, k, top int) *repair.Receiver {
 	return r
 }
 
-// The constants that code has, and those that follow from others (RPN-6).
+// The constants that code has, and those that follow from others (RPN-6, RPV-BND-2).
 func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 	c, chunks := constantsOf(t, "repair.json"), constantsOf(t, "protocol.json")
 	const idBits, ackBytes = 1 << 13, (33+46+7)/8 + 4
@@ -217,6 +217,7 @@ func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 		{"an id has 13 bits", c["MAX_IDS"] == idBits},
 		{"ACK_SIZE", c["ACK_SIZE"] == repair.MaxAckSize},
 		{"an ack has 79 bits and the end check", c["ACK_SIZE"] == ackBytes},
+		{"a reply is not larger than what drew it", c["ACK_SIZE"] <= (33+47+7)/8+1+4},
 		{"a full slice is the largest datagram", (33+47+7)/8+chunks["SLICE_SIZE"]+4 == chunks["MAX_DATAGRAM"]},
 		{"the ids of named slices and of repair slices", c["REPAIR_IDS"] == 2*chunks["LANE_IDS"]},
 		{"a flight is below half a round of ids", c["MOST_NEED"] < (c["MAX_IDS"]-chunks["MAX_SLICES"])/2},
