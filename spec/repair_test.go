@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +82,51 @@ func TestRepairSlicesAloneHaveTheRankOfTheDocument(t *testing.T) {
 			t.Errorf("k = %d: %d repair slices, want %d", k, j, want)
 		}
 		d.Release()
+	}
+}
+
+// Each pitfall of section 13.3 has its test.
+func TestPitfallsOfRepairHaveTests(t *testing.T) {
+	var tests strings.Builder
+	for _, folder := range []string{".", "../erasure", "../repair", "../schedule/rateless"} {
+		files, err := filepath.Glob(folder + "/*_test.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", folder, files, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(text)
+		}
+	}
+	table := rows(t, "REPAIR.md", "| Pitfall | Excluded by | Test |")
+	if len(table) < 10 {
+		t.Errorf("%d pitfalls", len(table))
+	}
+	for _, row := range table {
+		if !strings.Contains(tests.String(), "\nfunc "+row[2]+"(t *testing.T) {") {
+			t.Errorf("%s: no test %s", row[0], row[2])
+		}
+	}
+}
+
+// The first two repair slices rebuild every pair of up to 16 slices, the first three every
+// pair of up to 32, as section 9 says (RPC-2).
+func TestFirstRepairSlicesRebuildPairs(t *testing.T) {
+	for first, most := range map[int]int{2: 16, 3: 32} {
+		for b := range most {
+			for a := range b {
+				ratios := map[int]bool{}
+				for j := range first {
+					ratios[erasure.Exponent(j, a)-erasure.Exponent(j, b)] = true
+				}
+				if len(ratios) == 1 {
+					t.Errorf("repair slices 0 to %d are dependent at %d and %d", first-1, a, b)
+				}
+			}
+		}
 	}
 }
 
