@@ -7,9 +7,9 @@ import (
 
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/schedule/rateless"
+	repairsim "github.com/chunkwire/chunkwire/sim/repair"
 )
 
 // The bench moves bytes through sockets, goroutines and the codec; `chunkwire
@@ -37,10 +37,10 @@ func TestSimulateAndBenchAgree(t *testing.T) {
 // simulate is the second chunk of a connection, as `chunkwire simulate --warm`
 // measures it.
 func simulate(t *testing.T, c Cell, seed uint64) (r Run) {
-	scheduler, err1 := adaptive.New(adaptive.Adaptive())
+	scheduler, err1 := rateless.New(rateless.Default())
 	down, err2 := netsim.NewLink(c.down(), 2*seed)
 	up, err3 := netsim.NewLink(c.up(), 2*seed+1)
-	conv, err4 := chunk.NewConversation(statemachine.SenderConfig{Scheduler: scheduler}, statemachine.ReceiverConfig{}, down, up)
+	conv, err4 := repairsim.NewConversation(repair.SenderConfig{Scheduler: scheduler}, repair.ReceiverConfig{}, down, up)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}

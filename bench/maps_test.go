@@ -25,11 +25,17 @@ func follow(t *testing.T, p Peer, c Cell) SliceMap {
 	var mu sync.Mutex
 	var start time.Time
 	p = p.observed(func(_ *plain.Conn, o statemachine.Observation) {
-		if kind := o.Kind.String(); kind == "sent" || kind == "resent" || kind == "acked" {
-			mu.Lock()
-			defer mu.Unlock()
-			m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), o.SliceID, kind})
+		slice := o.SliceID
+		switch o.Kind {
+		case statemachine.Sent, statemachine.Resent, statemachine.Acked, statemachine.Repair:
+		case statemachine.Counted:
+			slice = o.Have
+		default:
+			return
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), slice, o.Kind.String()})
 	})
 	synctest.Test(t, func(t *testing.T) {
 		way := newPath(c, 1)

@@ -8,18 +8,14 @@ import (
 )
 
 // chunkwire is this repository, over the same simulated sockets as the others.
-func chunkwire(name, note string, scheduler func() (statemachine.Scheduler, error)) Peer {
-	return chunkwireWith(name, note, plain.Config{ProtocolID: 1, NewScheduler: scheduler})
-}
-
-func chunkwireWith(name, note string, cfg plain.Config) Peer {
+func chunkwire(name, note string, cfg plain.Config) Peer {
 	p := Peer{Name: name, Note: note, Connect: func(ctx context.Context, p *path) (*pipe, error) {
 		return connectChunkwire(ctx, p, cfg)
 	}}
 	p.observed = func(observe func(*plain.Conn, statemachine.Observation)) Peer {
 		cfg := cfg
 		cfg.Observe = observe
-		return chunkwireWith(name, note, cfg)
+		return chunkwire(name, note, cfg)
 	}
 	return p
 }

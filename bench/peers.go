@@ -3,7 +3,7 @@ package bench
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
@@ -14,30 +14,33 @@ func AllPeers() []Peer {
 	return append(Ours(), Others()...)
 }
 
-// Ours are the profiles of this repository, the default first.
+// Ours are what this repository has for a block, the default first. All but the last two
+// are repair slices.
 func Ours() []Peer {
 	return []Peer{
-		chunkwire("adaptive", "our default: follows the rate of the path", of(adaptive.Adaptive())),
-		chunkwire("burst", "ours: the first flight goes out at 100 Mbit/s, whatever the path", of(adaptive.Burst())),
-		chunkwire("redundant", "ours: adaptive with more copies where slices get lost", of(adaptive.Redundant())),
-		chunkwire("base", "ours: the base algorithm that every port has, its profile burst", func() (statemachine.Scheduler, error) {
-			return base.New(base.Burst())
+		chunkwire("repair", "our default: repair slices, at the rate of the path", repaired(lanes.Adaptive)),
+		chunkwire("repair, burst", "ours: the first flight goes out at 100 Mbit/s, whatever the path", repaired(lanes.Burst)),
+		chunkwire("repair, redundant", "ours: more repair slices at once", repaired(lanes.Redundant)),
+		chunkwire("named", "ours, as other implementations have it: slices are resent by name, at the rate of the path", plain.Config{ProtocolID: 1}),
+		chunkwire("base", "ours: the base algorithm that every port has, its profile burst", plain.Config{
+			ProtocolID: 1, NewScheduler: func() (statemachine.Scheduler, error) { return base.New(base.Burst()) },
 		}),
 	}
 }
 
-func of(p adaptive.Profile) func() (statemachine.Scheduler, error) {
-	return func() (statemachine.Scheduler, error) { return adaptive.New(p) }
+func repaired(p lanes.Profile) plain.Config {
+	return plain.Config{ProtocolID: 1, Repair: true, Profile: p}
 }
 
 // OurStreams are those, and the default with several chunks in flight.
 func OurStreams() []Peer {
 	streams := Ours()
 	for _, n := range []int{2, 4, 8} {
-		streams = append(streams, chunkwireWith(fmt.Sprintf("adaptive, %d lanes", n), fmt.Sprintf("ours: %d chunks in flight", n),
-			plain.Config{ProtocolID: 1, NewScheduler: of(adaptive.Adaptive()), Lanes: n}))
+		cfg := repaired(lanes.Adaptive)
+		cfg.Lanes = n
+		streams = append(streams, chunkwire(fmt.Sprintf("repair, %d lanes", n), fmt.Sprintf("ours: %d chunks in flight", n), cfg))
 	}
-	return streams
+	return append(streams, chunkwire("named, 8 lanes", "ours: 8 chunks in flight", plain.Config{ProtocolID: 1, Lanes: 8}))
 }
 
 // Others are the protocols that people use instead.

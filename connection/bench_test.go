@@ -21,8 +21,8 @@ type line struct {
 	bytes     int
 }
 
-func newLine(mode session.Mode, cfg connection.Config) *line {
-	a, b := pairOf(mode, session.Agreed{Lanes: 1, Variant: 1, Timeout: 10 * second}, cfg, cfg)
+func newLine(mode session.Mode, variant uint8, cfg connection.Config) *line {
+	a, b := pairOf(mode, session.Agreed{Lanes: 1, Variant: variant, Timeout: 10 * second}, cfg, cfg)
 	return &line{a: a, b: b, buffer: make([]byte, 0, 2048)}
 }
 
@@ -75,18 +75,20 @@ func (l *line) sendMessages(message, into []byte) {
 // Once it runs, neither a message nor a slice allocates, with any envelope.
 func TestNothingIsAllocated(t *testing.T) {
 	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
-		l := newLine(mode, connection.Config{})
-		chunk, into := content(codec.MaxChunkSize, 1), make([]byte, 0, codec.MaxChunkSize)
-		for range 300 {
-			l.sendMessages(chunk[:100], into)
+		for variant, bit := range variants {
+			l := newLine(mode, bit, connection.Config{})
+			chunk, into := content(codec.MaxChunkSize, 1), make([]byte, 0, codec.MaxChunkSize)
+			for range 300 {
+				l.sendMessages(chunk[:100], into)
+			}
+			check.Equal(t, fmt.Sprint(mode, ": allocations of three messages"), testing.AllocsPerRun(300, func() { l.sendMessages(chunk[:100], into) }), 0)
+			for range 20 {
+				l.sendChunk(chunk, into)
+			}
+			each := testing.AllocsPerRun(20, func() { l.sendChunk(chunk, into) })
+			t.Logf("%v, %s: %v allocations for a chunk of 256 slices", mode, variant, each)
+			check.That(t, each <= 16, "a chunk allocates a few tables, and its slices nothing")
 		}
-		check.Equal(t, fmt.Sprint(mode, ": allocations of three messages"), testing.AllocsPerRun(300, func() { l.sendMessages(chunk[:100], into) }), 0)
-		for range 20 {
-			l.sendChunk(chunk, into)
-		}
-		each := testing.AllocsPerRun(20, func() { l.sendChunk(chunk, into) })
-		t.Logf("%v: %v allocations for a chunk of 256 slices", mode, each)
-		check.That(t, each <= 16, "a chunk allocates a few tables, and its slices nothing")
 	}
 }
 
@@ -94,7 +96,7 @@ func TestNothingIsAllocated(t *testing.T) {
 func BenchmarkSlice(b *testing.B) {
 	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
 		b.Run(mode.String(), func(b *testing.B) {
-			l := newLine(mode, connection.Config{})
+			l := newLine(mode, session.VariantRepair, connection.Config{})
 			chunk, into := content(codec.MaxChunkSize, 1), make([]byte, 0, codec.MaxChunkSize)
 			l.sendChunk(chunk, into)
 			b.ReportAllocs()
@@ -146,7 +148,7 @@ func BenchmarkPlainSlice(b *testing.B) {
 func BenchmarkMessage(b *testing.B) {
 	for _, mode := range []session.Mode{session.CRC, session.MAC, session.AEAD} {
 		b.Run(mode.String(), func(b *testing.B) {
-			l := newLine(mode, connection.Config{})
+			l := newLine(mode, session.VariantSlices, connection.Config{})
 			message, into := content(64, 1), make([]byte, 0, 2048)
 			b.ReportAllocs()
 			for b.Loop() {

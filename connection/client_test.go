@@ -74,6 +74,7 @@ func TestMoveInMidTransfer(t *testing.T) {
 			for i := range sent {
 				wantBytes(t, "chunk", chunks[i], sent[i])
 			}
+			check.Equal(t, "variant", []uint8{c.Conn().Link().Agreed().Variant, p.Link().Agreed().Variant}, []uint8{session.VariantRepair, session.VariantRepair})
 			check.Equal(t, "moves", len(n.server.moved), 1)
 			check.That(t, n.server.moved[0] == p && p.Address() == address(7), "the server knows where")
 			check.Equal(t, "connections", len(n.server.accepted), 1)

@@ -16,6 +16,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/session"
 )
 
@@ -32,7 +33,7 @@ func (r *reader) records(t testing.TB, datagram []byte) (types []int) {
 		if connection.IsRecord(p.Data, at) {
 			types = append(types, int(p.Data[at]))
 			var own connection.Record
-			at = check.Must(connection.Format{Lanes: 16}.Decode(p.Data, at, &own))
+			at = check.Must(connection.Format{Lanes: 16, Repair: r.link.Agreed().Variant == session.VariantRepair}.Decode(p.Data, at, &own))
 			continue
 		}
 		if p.Data[at] == 0 {
@@ -192,14 +193,26 @@ func TestALargeMessageWhileAChunkArrives(t *testing.T) {
 
 // The acks of sixteen lanes do not fit one payload; all go all the same (CXM-1, CXM-10).
 func TestAcksOfManyLanes(t *testing.T) {
-	agreed := plenty
+	for name, variant := range variants {
+		t.Run(name, func(t *testing.T) { acksOfManyLanes(t, variant) })
+	}
+}
+
+func acksOfManyLanes(t *testing.T, variant uint8) {
+	agreed := with(plenty, variant)
 	agreed.Lanes = lanes.Most
+	format := connection.Format{Lanes: lanes.Most, Repair: variant == session.VariantRepair}
 	a, b := pairOf(session.CRC, agreed, connection.Config{}, connection.Config{})
 	p := newPen(func() *session.Link { _, server := links(session.CRC, agreed); return server }())
 	for k := range lanes.Most {
 		for id := range 3 {
-			r := connection.Record{Type: connection.TypeSlice, Lane: k, Slice: lanes.Slice{Chunk: codec.Slice{SliceID: id, NumSlices: 256, Data: make([]byte, codec.SliceSize)}}}
-			check.Same(t, "refusal", give(a, 0, p.write(check.Must(connection.Format{Lanes: lanes.Most}.Append(nil, &r))...)), nil)
+			r := connection.Record{Type: connection.TypeSlice, Lane: k}
+			if data := make([]byte, codec.SliceSize); format.Repair {
+				r.Slice.Repair = repair.Slice{ID: id, NumSlices: 256, LastBytes: codec.SliceSize, Data: data}
+			} else {
+				r.Slice.Chunk = codec.Slice{SliceID: id, NumSlices: 256, Data: data}
+			}
+			check.Same(t, "refusal", give(a, 0, p.write(check.Must(format.Append(nil, &r))...)), nil)
 		}
 	}
 	reads, acks := &reader{b.Link()}, 0
@@ -292,7 +305,7 @@ func drawPayload(t *rapid.T) (b []byte) {
 		case 0:
 			b = append(b, rapid.SliceOfN(rapid.Byte(), 1, 20).Draw(t, "bytes")...)
 		case 1, 2:
-			r := drawRecord(t)
+			r := drawRecord(t, twoLanes)
 			b, _ = twoLanes.Append(b, &r)
 		default:
 			r := channel.Record{

@@ -11,6 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/session"
 )
 
 // game is what a match looks like: each end sends a position in each of 60 frames a second, and
@@ -26,8 +27,8 @@ type game struct {
 const begins = 8 * second
 
 // play runs a match until a second of it was measured, or a chunk was there.
-func play(path netsim.Path, size, chunk int) *game {
-	a, b := pair(connection.Config{})
+func play(variant uint8, path netsim.Path, size, chunk int) *game {
+	a, b := pairOf(session.CRC, with(plenty, variant), connection.Config{}, connection.Config{})
 	g := &game{world: newWorld(path, 1, a, b), size: size}
 	frame := 0
 	var next func()
@@ -85,6 +86,12 @@ func (g *game) percentile(id uint8, percent int) machine.Micros {
 // Positions and a chunk share a path: neither waits long for the other (CXM-1, CXM-5). On a path of 1 Mbit/s the
 // first flight of a chunk fills the queue, which is the scheduler's to avoid, or Yield's.
 func TestAGameWhileAChunkGoes(t *testing.T) {
+	for name, variant := range variants {
+		t.Run(name, func(t *testing.T) { gameWhileAChunkGoes(t, variant) })
+	}
+}
+
+func gameWhileAChunkGoes(t *testing.T, variant uint8) {
 	for name, path := range map[string]netsim.Path{
 		"S1": {Rate: 100e6, Delay: 25 * time.Millisecond, Queue: 1 << 20, Overhead: 28},
 		"S2": {Rate: 10e6, Delay: 25 * time.Millisecond, Queue: 256 << 10, Overhead: 28},
@@ -92,9 +99,9 @@ func TestAGameWhileAChunkGoes(t *testing.T) {
 		"S4": {Delay: 25 * time.Millisecond, Overhead: 28},
 	} {
 		for _, path.Loss = range []float64{0, 5} {
-			chunk := play(path, 0, codec.MaxChunkSize)
+			chunk := play(variant, path, 0, codec.MaxChunkSize)
 			for _, size := range []int{60, 300} {
-				alone, with := play(path, size, 0), play(path, size, codec.MaxChunkSize)
+				alone, with := play(variant, path, size, 0), play(variant, path, size, codec.MaxChunkSize)
 				t.Logf("%s, %v %%, positions of %3d bytes: 95th percentile %6d us alone, %6d with a chunk; chat %6d, %6d; chunk %7d alone, %7d with the game", name, path.Loss, size,
 					alone.percentile(unreliable, 95), with.percentile(unreliable, 95), alone.percentile(ordered, 95), with.percentile(ordered, 95), chunk.chunkAt, with.chunkAt)
 				check.That(t, with.chunkAt > 0 && with.chunkAt <= 2*chunk.chunkAt, name+": the chunk takes at most twice as long")

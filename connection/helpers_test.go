@@ -29,7 +29,16 @@ func links(mode session.Mode, agreed session.Agreed) (client, server *session.Li
 	return client, server
 }
 
-var plenty = session.Agreed{Lanes: 2, Variant: 1, Timeout: 10 * second}
+var plenty = session.Agreed{Lanes: 2, Variant: session.VariantSlices, Timeout: 10 * second}
+
+// variants are those of chunks.
+var variants = map[string]uint8{"named": session.VariantSlices, "repair": session.VariantRepair}
+
+// with returns what was agreed with another variant.
+func with(agreed session.Agreed, variant uint8) session.Agreed {
+	agreed.Variant = variant
+	return agreed
+}
 
 // pair returns the two ends of a connection: a is the client.
 func pair(cfg connection.Config) (a, b *connection.Conn) {

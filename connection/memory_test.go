@@ -13,11 +13,11 @@ import (
 
 // bytesEach returns how many bytes each of n connections has, of which the other ends are not
 // counted: they are made and run by live, and dropped.
-func bytesEach(n int, live func(a, b *connection.Conn)) int64 {
+func bytesEach(n int, variant uint8, live func(a, b *connection.Conn)) int64 {
 	memory := new(connection.Memory)
 	kept := make([]*connection.Conn, n)
 	make := func() *connection.Conn {
-		client, server := links(session.CRC, session.Agreed{Lanes: 1, Variant: 1, Timeout: 10 * second})
+		client, server := links(session.CRC, session.Agreed{Lanes: 1, Variant: variant, Timeout: 10 * second})
 		cfg := connection.Config{Memory: memory}
 		a := check.Must(connection.NewConn(cfg, client, connection.ClientSide, 0))
 		live(a, check.Must(connection.NewConn(cfg, server, connection.ServerSide, 0)))
@@ -73,10 +73,12 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 		{"after a chunk that was sent", 16384, func(a, b *connection.Conn) { talk(t, a, b, 0, codec.MaxChunkSize) }},
 		{"after a chunk that was received", 16384, func(a, b *connection.Conn) { talk(t, b, a, 0, codec.MaxChunkSize) }},
 	} {
-		each := bytesEach(200, c.live)
-		t.Logf("%s: %d bytes", c.name, each)
-		if each > c.most {
-			t.Errorf("%s: %d bytes, more than %d", c.name, each, c.most)
+		for variant, bit := range variants {
+			each := bytesEach(200, bit, c.live)
+			t.Logf("%s, %s: %d bytes", c.name, variant, each)
+			if each > c.most {
+				t.Errorf("%s, %s: %d bytes, more than %d", c.name, variant, each, c.most)
+			}
 		}
 	}
 }

@@ -12,27 +12,39 @@ import (
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/wire"
 )
 
-var twoLanes = connection.Format{Lanes: 2}
+var (
+	twoLanes = connection.Format{Lanes: 2}
+	repaired = connection.Format{Lanes: 2, Repair: true}
+)
 
 // The examples of the document.
 func TestRecordsOfTheDocument(t *testing.T) {
-	for want, r := range map[string]connection.Record{
-		"07000103627965":       {Type: connection.TypeClose, Code: 256, Text: []byte("bye")},
-		"07000000":             {Type: connection.TypeClose, Text: []byte{}},
-		"08010500020201006869": {Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, Data: []byte("hi")}}},
-		"09000405000205":       {Type: connection.TypeChunkAck, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: bitset.Set{5}}}},
+	for _, c := range []struct {
+		format connection.Format
+		want   string
+		r      connection.Record
+	}{
+		{twoLanes, "07000103627965", connection.Record{Type: connection.TypeClose, Code: 256, Text: []byte("bye")}},
+		{twoLanes, "07000000", connection.Record{Type: connection.TypeClose, Text: []byte{}}},
+		{twoLanes, "08010500020201006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, Data: []byte("hi")}}}},
+		{twoLanes, "09000405000205", connection.Record{Type: connection.TypeChunkAck, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: bitset.Set{5}}}}},
+		{repaired, "07000000", connection.Record{Type: connection.TypeClose, Text: []byte{}}},
+		{repaired, "08010500024020006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Repair: repair.Slice{ChunkID: 5, ID: 2, NumSlices: 3, LastBytes: 2, Data: []byte("hi")}}}},
+		{repaired, "090006050002020600", connection.Record{Type: connection.TypeChunkAck, Ack: lanes.Ack{Repair: repair.Ack{ChunkID: 5, NumSlices: 3, Have: 2, Top: 3}}}},
 	} {
-		got := check.Must(twoLanes.Append(nil, &r))
-		check.Equal(t, "bytes", hex.EncodeToString(got), want)
+		got := check.Must(c.format.Append(nil, &c.r))
+		check.Equal(t, "bytes", hex.EncodeToString(got), c.want)
 		var back connection.Record
-		next := check.Must(twoLanes.Decode(got, 0, &back))
+		next := check.Must(c.format.Decode(got, 0, &back))
 		check.Equal(t, "end", next, len(got))
-		check.Equal(t, "record", back, r)
+		check.Equal(t, "record", back, c.r)
 	}
 }
 
@@ -77,18 +89,39 @@ func TestRefusedRecords(t *testing.T) {
 		{"ack with padding", "09000405000285", 0, codec.CodeNonzeroPadding, 6},
 		{"ack with a byte more", "0900050500020500", 0, codec.CodeTrailingData, 7},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			b := check.Must(hex.DecodeString(c.hex))
-			var r connection.Record
-			next, err := twoLanes.Decode(b, c.at, &r)
-			var e *connection.Error
-			check.That(t, errors.As(err, &e), "it is refused")
-			check.Equal(t, "code", e.Code(), c.code)
-			check.Equal(t, "place", e.Place(), c.place)
-			check.Equal(t, "next", next, c.at)
-			check.That(t, strings.HasPrefix(e.Rule(), "CXR-"), "the sentence is named")
-		})
+		t.Run(c.name, func(t *testing.T) { refused(t, twoLanes, c.hex, c.at, c.code, c.place) })
 	}
+	for _, c := range []struct {
+		name, hex string
+		code      wire.Code
+		place     int
+	}{
+		{"slice with half an id", "08010500", connection.CodeTruncated, 4},
+		{"slice with a byte of num_slices missing", "080105000240", connection.CodeTruncated, 5},
+		{"slice without last_bytes", "08010500024020", connection.CodeTruncated, 6},
+		{"slice with padding", "0801050002402080" + "6869", codec.CodeNonzeroPadding, 7},
+		{"slice with data missing", "0801050002402000" + "68", connection.CodeTruncated, 8},
+		{"slice with a byte more", "0801050002402000" + "686921", codec.CodeTrailingData, 10},
+		{"ack of more than there is", "090006050002080600", repair.CodeHaveOutOfRange, 6},
+		{"ack without have", "09000405000202", connection.CodeTruncated, 6},
+		{"ack without top", "0900050500020206", connection.CodeTruncated, 7},
+		{"ack with padding", "090006050002020680", codec.CodeNonzeroPadding, 8},
+		{"ack with a byte more", "09000705000202060000", codec.CodeTrailingData, 9},
+	} {
+		t.Run(c.name+", repair", func(t *testing.T) { refused(t, repaired, c.hex, 0, c.code, c.place) })
+	}
+}
+
+func refused(t *testing.T, format connection.Format, text string, at int, code wire.Code, place int) {
+	b := check.Must(hex.DecodeString(text))
+	var r connection.Record
+	next, err := format.Decode(b, at, &r)
+	var e *connection.Error
+	check.That(t, errors.As(err, &e), "it is refused")
+	check.Equal(t, "code", e.Code(), code)
+	check.Equal(t, "place", e.Place(), place)
+	check.Equal(t, "next", next, at)
+	check.That(t, strings.HasPrefix(e.Rule(), "CXR-"), "the sentence is named")
 }
 
 // An encoder refuses what a decoder would, and changes nothing (CXR-8).
@@ -111,16 +144,18 @@ func TestRecordsThatCannotBeEncoded(t *testing.T) {
 		{"ack", "00", connection.Record{Type: connection.TypeChunkAck}, connection.ErrInvalidField, 4},
 	} {
 		before := check.Must(hex.DecodeString(c.before))
-		got, err := twoLanes.Append(before, &c.r)
-		check.That(t, errors.Is(err, c.want), c.name)
-		var e *connection.Error
-		check.That(t, errors.As(err, &e) && e.Place() == c.place, c.name)
-		check.Bytes(t, c.name, got, before)
+		for _, format := range []connection.Format{twoLanes, repaired} {
+			got, err := format.Append(before, &c.r)
+			check.That(t, errors.Is(err, c.want), c.name)
+			var e *connection.Error
+			check.That(t, errors.As(err, &e) && e.Place() == c.place, c.name)
+			check.Bytes(t, c.name, got, before)
+		}
 	}
 }
 
 // drawRecord draws a record that is sound.
-func drawRecord(t *rapid.T) (r connection.Record) {
+func drawRecord(t *rapid.T, format connection.Format) (r connection.Record) {
 	r.Type = rapid.SampledFrom([]connection.Type{connection.TypeClose, connection.TypeSlice, connection.TypeChunkAck}).Draw(t, "type")
 	n := rapid.IntRange(1, codec.MaxSlices).Draw(t, "slices")
 	switch r.Type {
@@ -129,6 +164,10 @@ func drawRecord(t *rapid.T) (r connection.Record) {
 		r.Text = []byte(rapid.StringN(0, 30, 120).Draw(t, "text"))
 		return r
 	case connection.TypeSlice:
+		if format.Repair {
+			r.Slice.Repair = drawRepair(t, n)
+			break
+		}
 		r.Slice = lanes.Slice{Chunk: codec.Slice{ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, n-1).Draw(t, "slice"), NumSlices: n}}
 		size := codec.SliceSize
 		if r.Slice.Chunk.Last() {
@@ -136,25 +175,43 @@ func drawRecord(t *rapid.T) (r connection.Record) {
 		}
 		r.Slice.Chunk.Data = content(size, 3)
 	case connection.TypeChunkAck:
+		if format.Repair {
+			r.Ack.Repair = repair.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Have: rapid.IntRange(0, n).Draw(t, "have"), Top: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "top")}
+			break
+		}
 		r.Ack = lanes.Ack{Chunk: codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Acked: bitset.FirstN(rapid.IntRange(0, n).Draw(t, "acked"))}}
 	}
 	r.Lane = rapid.IntRange(0, 1).Draw(t, "lane")
 	return r
 }
 
+func drawRepair(t *rapid.T, n int) repair.Slice {
+	s := repair.Slice{
+		ChunkID: rapid.Uint16().Draw(t, "chunk"), ID: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "id"),
+		NumSlices: n, LastBytes: rapid.IntRange(1, codec.SliceSize).Draw(t, "last bytes"),
+	}
+	size := codec.SliceSize
+	if n == 1 || s.ID == n-1 {
+		size = s.LastBytes
+	}
+	s.Data = content(size, 3)
+	return s
+}
+
 // What is encoded decodes to the same record, and nothing but that decodes to it (CXR-7).
 func TestRecordsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := drawRecord(t)
-		b := check.Must(twoLanes.Append(nil, &r))
+		format := rapid.SampledFrom([]connection.Format{twoLanes, repaired}).Draw(t, "format")
+		r := drawRecord(t, format)
+		b := check.Must(format.Append(nil, &r))
 		var back connection.Record
-		next := check.Must(twoLanes.Decode(b, 0, &back))
+		next := check.Must(format.Decode(b, 0, &back))
 		check.Equal(t, "end", next, len(b))
 		check.Equal(t, "record", back, r)
 		damaged := bytes.Clone(b)
 		damaged[rapid.IntRange(0, len(b)-1).Draw(t, "byte")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
-		if next, err := twoLanes.Decode(damaged, 0, &back); err == nil {
-			check.Bytes(t, "its one encoding", check.Must(twoLanes.Append(nil, &back)), damaged[:next])
+		if next, err := format.Decode(damaged, 0, &back); err == nil {
+			check.Bytes(t, "its one encoding", check.Must(format.Append(nil, &back)), damaged[:next])
 		}
 	})
 }
@@ -164,15 +221,16 @@ func TestRecordsRoundTrip(t *testing.T) {
 func TestAnyBytesAreOneRecordOrNone(t *testing.T) {
 	var r connection.Record
 	rapid.Check(t, func(t *rapid.T) {
+		format := rapid.SampledFrom([]connection.Format{twoLanes, repaired}).Draw(t, "format")
 		b := rapid.SliceOfN(rapid.Byte(), 0, 60).Draw(t, "bytes")
 		if len(b) > 0 && rapid.Bool().Draw(t, "plausible") {
 			b[0] = 7 + b[0]%3
 		}
 		at := rapid.IntRange(0, len(b)).Draw(t, "at")
-		next, err := twoLanes.Decode(b, at, &r)
+		next, err := format.Decode(b, at, &r)
 		if err == nil {
-			check.Bytes(t, "its one encoding", check.Must(twoLanes.Append(b[:at:at], &r)), b[:next])
+			check.Bytes(t, "its one encoding", check.Must(format.Append(b[:at:at], &r)), b[:next])
 		}
-		check.Equal(t, "allocations", testing.AllocsPerRun(1, func() { _, _ = twoLanes.Decode(b, at, &r) }), 0)
+		check.Equal(t, "allocations", testing.AllocsPerRun(1, func() { _, _ = format.Decode(b, at, &r) }), 0)
 	})
 }

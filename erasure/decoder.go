@@ -31,9 +31,6 @@ type Decoder struct {
 	rebuilt   bool
 }
 
-// fewSlices is for how many slices an idle decoder keeps its table.
-const fewSlices = 32
-
 // Begin makes the decoder ready for a chunk of 1 to 256 slices, the last of 1 to 1,024
 // bytes, and gives back what it held. With other numbers it does no more than that.
 func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
@@ -48,7 +45,7 @@ func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
 	d.slices = d.slices[:numSlices]
 }
 
-// Release gives all memory back. The slices of Rebuild must not be used after it.
+// Release gives all memory back but for its tables of pointers, for the next chunk. The slices of Rebuild must not be used after it.
 func (d *Decoder) Release() {
 	d.matrix.release(d.pool)
 	for _, s := range d.slices {
@@ -56,15 +53,11 @@ func (d *Decoder) Release() {
 			d.pool.Put(s)
 		}
 	}
-	table := d.slices[:0]
 	clear(d.slices)
-	if cap(table) > fewSlices {
-		table = nil
-	}
-	*d = Decoder{slices: table}
+	*d = Decoder{slices: d.slices[:0], matrix: d.matrix}
 }
 
-// Rank returns how many independent ids are held.
+// Rank returns how many independent ids are held (RPC-5).
 func (d *Decoder) Rank() int { return d.sources.Count() + d.matrix.rows }
 
 // Has reports whether an id is held. One that Add refused is not.

@@ -50,9 +50,11 @@ func (e *Encoded) Slice(id int) []byte {
 	case id < 0 || id >= MaxIDs || k == 0 || k > MaxSlices:
 		return nil
 	case id < k:
-		return e.chunk[id*SliceSize : min((id+1)*SliceSize, len(e.chunk))]
+		end := min((id+1)*SliceSize, len(e.chunk))
+		return e.chunk[id*SliceSize : end : end]
 	}
-	return e.repairSlice(id - k)[:min(SliceSize, len(e.chunk))]
+	size := min(SliceSize, len(e.chunk))
+	return e.repairSlice(id - k)[:size:size]
 }
 
 func (e *Encoded) repairSlice(j int) *[SliceSize]byte {

@@ -118,7 +118,7 @@ func row(k, id int) []byte {
 	}
 	for i := range r {
 		j := id - k
-		r[i] = plainPower(int(plainMix(uint32(32*j+i/8)) >> (4 * (i % 8)) % 16))
+		r[i] = plainPower(int(plainMix(uint32(32*j+i/8+6535)) >> (4 * (i % 8)) % 16))
 	}
 	return r
 }

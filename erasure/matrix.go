@@ -73,7 +73,9 @@ func (m *matrix) begin(d *Decoder) {
 	}
 	m.stride = (m.columns + wide - 1) / wide * wide
 	each := SliceSize / m.stride
-	m.blocks = make([]*[SliceSize]byte, 0, (m.columns+each-1)/each)
+	if need := (m.columns + each - 1) / each; cap(m.blocks) < need {
+		m.blocks = make([]*[SliceSize]byte, 0, need)
+	}
 }
 
 func (m *matrix) release(p Pool) {
@@ -83,6 +85,8 @@ func (m *matrix) release(p Pool) {
 	for _, b := range m.blocks {
 		p.Put(b)
 	}
+	clear(m.blocks)
+	*m = matrix{blocks: m.blocks[:0]}
 }
 
 // independent reports whether the row of a repair slice does not follow from what is held.

@@ -13,10 +13,10 @@ func TestExamples(t *testing.T) {
 		k, j int
 		crc  uint32
 	}{
-		{1, 0, 0xb70b4c26}, {1, 1, 0xd43974aa}, {1, 7935, 0xb997ddcc},
-		{2, 0, 0x5ceb63cd}, {2, 1, 0x32c86935}, {2, 7935, 0xf89355c7},
-		{3, 0, 0xaf5a4903}, {3, 1, 0xceeb9dd4}, {3, 7935, 0x4ae9cf5c},
-		{256, 0, 0xdef1082f}, {256, 1, 0x1aa4fe7e}, {256, 7935, 0xc36c7d8e},
+		{1, 0, 0xb997ddcc}, {1, 1, 0xe9193fa0}, {1, 7935, 0xe785ae4a},
+		{2, 0, 0x9db6d897}, {2, 1, 0xe843c435}, {2, 7935, 0x3af8cc44},
+		{3, 0, 0xb7cdfe8c}, {3, 1, 0xd07c524d}, {3, 7935, 0xd2bee67e},
+		{256, 0, 0xe30b4483}, {256, 1, 0xb85dfb38}, {256, 7935, 0x6a4b8894},
 	} {
 		s := erasure.Encode(pattern(e.k * erasure.SliceSize)).Slice(e.k + e.j)
 		if got := crc32.ChecksumIEEE(s); got != e.crc {
@@ -29,7 +29,7 @@ func TestExamples(t *testing.T) {
 func TestExponents(t *testing.T) {
 	for j := range erasure.MaxIDs - 1 {
 		for i := range erasure.MaxSlices {
-			want := int(plainMix(uint32(j*32+i/8)) >> (4 * (i % 8)) % 16)
+			want := int(plainMix(uint32(j*32+i/8+6535)) >> (4 * (i % 8)) % 16)
 			if got := erasure.Exponent(j, i); got != want {
 				t.Fatalf("Exponent(%d, %d) = %d, want %d", j, i, got, want)
 			}

@@ -47,9 +47,9 @@ func appendBody(dst []byte, p codec.Packet) ([]byte, error) {
 	return codec.AppendSliceBody(dst, p.Slice)
 }
 
-// repair makes the crc of a datagram right, if it has room for one: otherwise no
+// setCRC makes the crc of a datagram right, if it has room for one: otherwise no
 // fuzzer would get past it.
-func repair(protocolID uint32, datagram []byte) {
+func setCRC(protocolID uint32, datagram []byte) {
 	if len(datagram) >= 4 {
 		copy(datagram, oracle.Seal(protocolID, datagram[4:]))
 	}

@@ -17,18 +17,20 @@ import (
 	"github.com/chunkwire/chunkwire/wire"
 )
 
-// An input is the number of lanes, a byte, and a payload: the codec of records 7 to 9, with those
+// An input is the number of lanes and, from 17 on, the variant with repair slices, a byte, and a
+// payload: the codec of records 7 to 9, with those
 // of channels between them, says what its oracle says.
 var targetConnectionRecords = newTarget("ConnectionRecords", "the records of a connection are those of the oracle: values, or code and byte; canonical both ways", runConnectionRecords, seedConnectionRecords)
 
 func runConnectionRecords(t T, data []byte) {
 	s := script{data}
-	f, payload := connection.Format{Lanes: int(s.byte()) % 17}, s.left
+	how := int(s.byte())
+	f, payload := connection.Format{Lanes: how % 17, Repair: how/17%2 == 1}, s.left
 	before := bytes.Clone(payload)
 	again, err := recode(f, payload)
-	list, wantErr := oracle.Decode(oracle.Format{Lanes: int64(f.Lanes)}, before)
+	list, wantErr := oracle.Decode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair}, before)
 	if verbose() {
-		t.Logf("%d lanes, %x: %v", f.Lanes, before, err)
+		t.Logf("%+v, %x: %v", f, before, err)
 	}
 	compareConnectionCodes(t, err, wantErr)
 	if !bytes.Equal(before, payload) {
@@ -40,7 +42,7 @@ func runConnectionRecords(t T, data []byte) {
 	if !bytes.Equal(again, payload) {
 		t.Fatalf("accepted, but it encodes to %x", again)
 	}
-	if theirs, err := oracle.Encode(oracle.Format{Lanes: int64(f.Lanes)}, list); err != nil || !bytes.Equal(theirs, payload) {
+	if theirs, err := oracle.Encode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair}, list); err != nil || !bytes.Equal(theirs, payload) {
 		t.Fatalf("the oracle encodes what it decoded to %x, %v", theirs, err)
 	}
 }
@@ -81,7 +83,7 @@ func compareConnectionCodes(t T, err, want error) {
 
 func seedConnectionRecords(files []testvectors.File) (seeds [][]byte) {
 	for _, q := range requests[contract.ConnectionDecodeRequest](files, contract.OpConnectionDecode) {
-		seeds = append(seeds, append([]byte{byte(q.Lanes)}, bytesOf(&q.Hex)...))
+		seeds = append(seeds, append([]byte{byte(q.Lanes)}, bytesOf(&q.Hex)...), append([]byte{byte(q.Lanes + 17)}, bytesOf(&q.Hex)...))
 	}
 	return seeds
 }
@@ -122,7 +124,7 @@ func runConnection(t T, data []byte) {
 	b.mode = []session.Mode{session.CRC, session.MAC}[setup&1]
 	b.agreed = session.Agreed{Link: fuzzLink, Lanes: int(setup >> 1 & 3), Timeout: 10 * machine.Second}
 	if b.agreed.Lanes > 0 {
-		b.agreed.Variant = 1
+		b.agreed.Variant = session.VariantSlices + setup>>3&1
 	}
 	lanes := b.agreed.Lanes
 	if lanes == 0 {

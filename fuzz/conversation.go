@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -42,18 +43,17 @@ const (
 	receiverEnd
 )
 
-// conversation is a sender and a receiver with the network between them.
-type conversation struct {
+// conversation is a sender and a receiver with the network between them, of the chunk
+// protocol or of its variant.
+type conversation[P any] struct {
 	T
 	*sim.World[[]byte]
-	script   script
-	framer   codec.Framer
-	sender   *chunk.JudgedSender
-	receiver *chunk.JudgedReceiver
-	firstID  uint16
-	giveUp   machine.Micros
-	delay    machine.Micros
-	sizes    []int
+	ends[P]
+	script  script
+	firstID uint16
+	giveUp  machine.Micros
+	delay   machine.Micros
+	sizes   []int
 
 	asleep    [2]machine.Micros // when each end wakes up
 	lose      int               // so many of the next datagrams are lost
@@ -65,12 +65,54 @@ type conversation struct {
 	good      int // datagrams sent when no decision was left
 }
 
+// ends are the machines of a conversation, and their codec.
+type ends[P any] struct {
+	sender   chunk.Outbound[P]
+	receiver chunk.Inbound[P]
+	at       func() (sender, receiver place)
+	append   func(datagram []byte, p P) ([]byte, error)
+	decode   func(datagram []byte) (P, error)
+	describe func(P) string
+}
+
+// place is where a machine is.
+type place struct {
+	state   fmt.Stringer
+	chunkID uint16 // of the current chunk
+	chunks  int64  // that were complete
+}
+
 // mostFaults is how many events there are at most until nothing is lost any more,
 // whatever bytes are left: a byte can lose 255 datagrams, so a few thousand make hours.
 const mostFaults = 50_000
 
 func runConversation(t T, data []byte) {
-	c := readConversation(t, data)
+	c := readConversation[codec.Packet](t, data)
+	scheduler := readScheduler(t, &c.script, boundProfile)
+	sender, err1 := chunk.NewCheckedSender(statemachine.SenderConfig{
+		FirstChunkID: c.firstID, GiveUp: c.giveUp, Scheduler: scheduler.Scheduler,
+	}, scheduler.model, t.Fatalf)
+	receiver, err2 := chunk.NewCheckedReceiver(statemachine.ReceiverConfig{FirstChunkID: c.firstID, GiveUp: c.giveUp}, t.Fatalf)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatalf("%v", err)
+	}
+	stream, framer := &chunk.Stream{FirstID: c.firstID}, codec.NewFramer(conversationID)
+	c.ends = ends[codec.Packet]{
+		sender:   chunk.Sender{SenderMachine: chunk.NewJudgedSender(sender, chunk.NewSenderJudge(stream, scheduler.pace, c.giveUp, anyLate), t.Fatalf)},
+		receiver: chunk.Receiver{ReceiverMachine: chunk.NewJudgedReceiver(receiver, chunk.NewReceiverJudge(stream, c.giveUp, anyLate), t.Fatalf)},
+		at: func() (place, place) {
+			s, r := sender.Vars(), receiver.Vars()
+			return place{s.State, s.ChunkID, sender.Stats().Chunks}, place{r.State, r.ChunkID, receiver.Stats().Chunks}
+		},
+		append: framer.Append, decode: framer.Decode, describe: describe,
+	}
+	c.run()
+}
+
+// run runs until nothing happens any more.
+func (c *conversation[P]) run() {
+	c.readSizes()
+	c.World = sim.NewWorld(c.carry, sim.End[[]byte](sendingEnd[P]{c}), receivingEnd[P]{c})
 	c.At(0, c.submit)
 	for events := 0; c.Step(machine.Never); events++ {
 		if events == mostFaults {
@@ -83,14 +125,19 @@ func runConversation(t T, data []byte) {
 	c.agree()
 }
 
-func readConversation(t T, data []byte) *conversation {
-	c := &conversation{T: t, script: script{data}, framer: codec.NewFramer(conversationID)}
+// readConversation reads the start of a header. A scheduler follows, and then what
+// readSizes reads.
+func readConversation[P any](t T, data []byte) *conversation[P] {
+	c := &conversation[P]{T: t, script: script{data}}
 	s := &c.script
 	c.firstID = s.uint16()
 	c.giveUp = pick(s, []machine.Micros{1 << 61, 1 << 61, 1 << 61, 10_000_000, 1_000_000, 100_000})
 	c.delay = pick(s, []machine.Micros{20_000, 0, 100, 1000, 50_000, 200_000, 400_000})
-	scheduler := readScheduler(t, s, boundProfile)
-	slices := 0
+	return c
+}
+
+func (c *conversation[P]) readSizes() {
+	s, slices := &c.script, 0
 	for range 1 + s.byte()%5 {
 		size := readSize(s)
 		if slices += codec.NumSlices(size); slices > codec.MaxSlices+16 {
@@ -98,18 +145,6 @@ func readConversation(t T, data []byte) *conversation {
 		}
 		c.sizes = append(c.sizes, size)
 	}
-	sender, err1 := chunk.NewCheckedSender(statemachine.SenderConfig{
-		FirstChunkID: c.firstID, GiveUp: c.giveUp, Scheduler: scheduler.Scheduler,
-	}, scheduler.model, t.Fatalf)
-	receiver, err2 := chunk.NewCheckedReceiver(statemachine.ReceiverConfig{FirstChunkID: c.firstID, GiveUp: c.giveUp}, t.Fatalf)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatalf("%v", err)
-	}
-	stream := &chunk.Stream{FirstID: c.firstID}
-	c.sender = chunk.NewJudgedSender(sender, chunk.NewSenderJudge(stream, scheduler.pace, c.giveUp, anyLate), t.Fatalf)
-	c.receiver = chunk.NewJudgedReceiver(receiver, chunk.NewReceiverJudge(stream, c.giveUp, anyLate), t.Fatalf)
-	c.World = sim.NewWorld(c.carry, sim.End[[]byte](sendingEnd{c}), receivingEnd{c})
-	return c
 }
 
 // boundProfile keeps a conversation from taking too long.
@@ -121,12 +156,12 @@ func boundProfile(p *base.Profile) {
 }
 
 // pause is for how long an application lets things wait: mostly not at all.
-func (c *conversation) pause() machine.Micros {
+func (c *conversation[P]) pause() machine.Micros {
 	return max(0, machine.Micros(c.script.byte())-128) * 50_000
 }
 
 // awake calls do now, or when an end wakes up.
-func (c *conversation) awake(end int, do func()) {
+func (c *conversation[P]) awake(end int, do func()) {
 	if until := c.asleep[end]; until > c.Now() {
 		c.At(until, func() { c.awake(end, do) })
 		return
@@ -134,7 +169,7 @@ func (c *conversation) awake(end int, do func()) {
 	do()
 }
 
-func (c *conversation) submit() {
+func (c *conversation[P]) submit() {
 	c.awake(senderEnd, func() {
 		if c.submitted == len(c.sizes) || c.sender.Err() != nil {
 			return
@@ -146,7 +181,7 @@ func (c *conversation) submit() {
 	})
 }
 
-func (c *conversation) read() {
+func (c *conversation[P]) read() {
 	c.awake(receiverEnd, func() {
 		if _, err := c.receiver.Read(c.Now(), nil); err != nil {
 			c.Fatalf("read: %v", err)
@@ -156,12 +191,12 @@ func (c *conversation) read() {
 	})
 }
 
-// decode decodes a datagram that has arrived. One that was changed is refused and
+// arrived decodes a datagram that has arrived. One that was changed is refused and
 // counted (CON-4). A machine keeps nothing of it (RCV-11).
-func (c *conversation) decode(datagram []byte) (p codec.Packet, ok bool) {
-	p, err := c.framer.Decode(datagram)
+func (c *conversation[P]) arrived(datagram []byte) (p P, ok bool) {
+	p, err := c.decode(datagram)
 	if verbose() {
-		c.Logf("at %d, arrived: %s, %v", c.Now(), describe(p), err)
+		c.Logf("at %d, arrived: %s, %v", c.Now(), c.describe(p), err)
 	}
 	if err != nil {
 		c.refused++
@@ -169,8 +204,8 @@ func (c *conversation) decode(datagram []byte) (p codec.Packet, ok bool) {
 	return p, err == nil
 }
 
-func (c *conversation) encode(p codec.Packet) []byte {
-	datagram, err := c.framer.Append(nil, p)
+func (c *conversation[P]) encode(p P) []byte {
+	datagram, err := c.append(nil, p)
 	if err != nil {
 		c.Fatalf("encoding: %v", err)
 	}
@@ -178,70 +213,69 @@ func (c *conversation) encode(p codec.Packet) []byte {
 }
 
 // sendingEnd is the sender and its application, as an end of the world.
-type sendingEnd struct{ *conversation }
+type sendingEnd[P any] struct{ *conversation[P] }
 
-func (e sendingEnd) Handle(now machine.Micros, datagram []byte) {
+func (e sendingEnd[P]) Handle(_ machine.Micros, datagram []byte) {
 	e.awake(senderEnd, func() {
-		p, ok := e.decode(datagram)
+		p, ok := e.arrived(datagram)
 		if !ok {
 			return
 		}
-		e.sender.HandleAck(e.Now(), p.Ack)
-		if e.sender.Vars().Row == "S10" {
+		before, _ := e.at()
+		e.sender.Handle(e.Now(), p)
+		if after, _ := e.at(); after.chunks > before.chunks {
 			e.At(e.Now()+e.pause(), e.submit)
 		}
 	})
 }
 
-func (e sendingEnd) Poll(now machine.Micros) ([]byte, bool) {
-	if e.asleep[senderEnd] > now {
-		return nil, false
-	}
-	s, ok := e.sender.Poll(now)
-	if !ok {
-		return nil, false
-	}
-	return e.encode(codec.Packet{Type: codec.TypeSlice, Slice: s}), true
+func (e sendingEnd[P]) Poll(now machine.Micros) ([]byte, bool) {
+	return e.poll(senderEnd, now, e.sender)
 }
 
-func (e sendingEnd) Deadline() machine.Micros {
+func (e sendingEnd[P]) Deadline() machine.Micros {
 	return max(e.asleep[senderEnd], e.sender.Deadline())
 }
 
 // receivingEnd is the receiver and its application, as an end of the world.
-type receivingEnd struct{ *conversation }
+type receivingEnd[P any] struct{ *conversation[P] }
 
-func (e receivingEnd) Handle(now machine.Micros, datagram []byte) {
+func (e receivingEnd[P]) Handle(_ machine.Micros, datagram []byte) {
 	e.awake(receiverEnd, func() {
-		p, ok := e.decode(datagram)
+		p, ok := e.arrived(datagram)
 		if !ok {
 			return
 		}
-		e.receiver.HandleSlice(e.Now(), p.Slice)
-		if e.receiver.Vars().State == statemachine.ReceiverReady && !e.reading {
+		e.receiver.Handle(e.Now(), p)
+		if e.receiver.Ready() && !e.reading {
 			e.reading = true
 			e.At(e.Now()+e.pause(), e.read)
 		}
 	})
 }
 
-func (e receivingEnd) Poll(now machine.Micros) ([]byte, bool) {
-	if e.asleep[receiverEnd] > now {
-		return nil, false
-	}
-	a, ok := e.receiver.Poll(now)
-	if !ok {
-		return nil, false
-	}
-	return e.encode(codec.Packet{Type: codec.TypeAck, Ack: a}), true
+func (e receivingEnd[P]) Poll(now machine.Micros) ([]byte, bool) {
+	return e.poll(receiverEnd, now, e.receiver)
 }
 
-func (e receivingEnd) Deadline() machine.Micros {
+func (e receivingEnd[P]) Deadline() machine.Micros {
 	return max(e.asleep[receiverEnd], e.receiver.Deadline())
 }
 
+// poll returns the next datagram of an end that is not asleep.
+func (c *conversation[P]) poll(number int, now machine.Micros, end sim.End[P]) ([]byte, bool) {
+	if c.asleep[number] > now {
+		return nil, false
+	}
+	p, ok := end.Poll(now)
+	if !ok {
+		return nil, false
+	}
+	return c.encode(p), true
+}
+
 // carry decides about a datagram.
-func (c *conversation) carry(now time.Duration, from int, datagram []byte, deliver func(at time.Duration, to int, datagram []byte)) {
+func (c *conversation[P]) carry(now time.Duration, from int, datagram []byte, deliver func(at time.Duration, to int, datagram []byte)) {
 	if !c.script.more() && c.lose == 0 {
 		c.good++
 	}
@@ -275,7 +309,7 @@ func (c *conversation) carry(now time.Duration, from int, datagram []byte, deliv
 	deliver(at(late), 1-from, datagram)
 }
 
-func (c *conversation) lost(how byte) {
+func (c *conversation[P]) lost(how byte) {
 	switch how {
 	case 31:
 		c.lose = int(c.script.byte())
@@ -288,7 +322,7 @@ func (c *conversation) lost(how byte) {
 
 // corrupt flips one to three bits that stand together, which no crc misses, or
 // cuts the datagram short.
-func (c *conversation) corrupt(datagram []byte, how byte) []byte {
+func (c *conversation[P]) corrupt(datagram []byte, how byte) []byte {
 	where := int(c.script.uint16())
 	if how >= 28 {
 		return datagram[:where%len(datagram)]
@@ -302,40 +336,40 @@ func (c *conversation) corrupt(datagram []byte, how byte) []byte {
 
 // agree is what must be true when nothing happens any more: all has been delivered
 // and both ends know, or both have given up, where they may.
-func (c *conversation) agree() {
+func (c *conversation[P]) agree() {
 	c.Helper()
-	s, r, n := c.sender, c.receiver, len(c.sizes)
+	n := len(c.sizes)
 	if c.refused != c.corrupted {
 		c.Fatalf("%d datagrams were changed, %d refused", c.corrupted, c.refused)
 	}
-	if s.Err() != nil || r.Err() != nil {
+	if c.sender.Err() != nil || c.receiver.Err() != nil {
 		c.gaveUp()
 		return
 	}
-	sv, rv := s.Vars(), r.Vars()
+	s, r := c.at()
 	switch {
-	case sv.State != statemachine.SenderIdle || rv.State != statemachine.ReceiverWaiting:
-		c.Fatalf("at the end the sender is %v, the receiver %v", sv.State, rv.State)
-	case c.delivered != n || s.Stats().Chunks != int64(n) || r.Stats().Chunks != int64(n):
-		c.Fatalf("%d chunks: %d delivered, %d done at the sender, %d at the receiver", n, c.delivered, s.Stats().Chunks, r.Stats().Chunks)
-	case sv.ChunkID != rv.ChunkID || sv.ChunkID != c.firstID+uint16(n):
-		c.Fatalf("the sender's next chunk is %d, the receiver's %d", sv.ChunkID, rv.ChunkID)
+	case s.state != statemachine.SenderIdle || r.state != statemachine.ReceiverWaiting:
+		c.Fatalf("at the end the sender is %v, the receiver %v", s.state, r.state)
+	case c.delivered != n || s.chunks != int64(n) || r.chunks != int64(n):
+		c.Fatalf("%d chunks: %d delivered, %d done at the sender, %d at the receiver", n, c.delivered, s.chunks, r.chunks)
+	case s.chunkID != r.chunkID || s.chunkID != c.firstID+uint16(n):
+		c.Fatalf("the sender's next chunk is %d, the receiver's %d", s.chunkID, r.chunkID)
 	}
 }
 
 // gaveUp: where the network kept a chunk from progress for GIVE_UP both ends end with
 // that error, unless the receiver was done with the chunk (LIVE-3). Where GIVE_UP is
 // longer than any conversation nobody may.
-func (c *conversation) gaveUp() {
+func (c *conversation[P]) gaveUp() {
 	c.Helper()
-	s, r := c.sender.Vars().State, c.receiver.Vars().State
+	s, r := c.at()
 	switch {
 	case c.giveUp >= 1<<60:
-		c.Fatalf("gave up without a reason: sender %v, receiver %v", s, r)
-	case s != statemachine.SenderFailed:
-		c.Fatalf("the receiver gave up, but the sender is %v", s)
-	case r == statemachine.ReceiverReceiving || r == statemachine.ReceiverReady:
-		c.Fatalf("the sender gave up, but the receiver stays %v", r)
+		c.Fatalf("gave up without a reason: sender %v, receiver %v", s.state, r.state)
+	case s.state != statemachine.SenderFailed:
+		c.Fatalf("the receiver gave up, but the sender is %v", s.state)
+	case r.state == statemachine.ReceiverReceiving || r.state == statemachine.ReceiverReady:
+		c.Fatalf("the sender gave up, but the receiver stays %v", r.state)
 	}
 }
 
@@ -363,9 +397,8 @@ func conversationHead(firstID uint16, giveUp, delay byte, scheduler []byte, size
 }
 
 // seedConversations turns the traces of senders into conversations: the same chunks and
-// pace, and what an ack did not have is lost. Then come stalls that other
-// implementations had: lost last acks, a slow reader, outages long and short, an end
-// that sleeps; at several round trips and schedulers.
+// pace, and what an ack did not have is lost. Then come hard fates, at several round trips
+// and schedulers.
 func seedConversations(files []testvectors.File) (seeds [][]byte) {
 	for _, q := range requests[contract.SenderRequest](files, contract.OpSender) {
 		var sizes []int
@@ -384,15 +417,7 @@ func seedConversations(files []testvectors.File) (seeds [][]byte) {
 			seeds = append(seeds, append(conversationHead(q.Config.FirstChunkID, 0, 0, profileSeed(q.Config.Profile), sizes...), fates...))
 		}
 	}
-	for i, fates := range [][]byte{
-		{fateArrives, fateLost, fateArrives, fateLost, fateLost},
-		{fateArrives, fateArrives, fateArrives, fateLost, fateLost, fateLost, fateLost, 200, 255},
-		{fateOutage, 20, fateArrives, fateOutage, 40},
-		{fateArrives, fateArrives, fateSleep, 200, fateArrives, fateSleep + 1, 200},
-		{fateDuplicated, fateLate, fateDuplicated, fateVeryLate, fateLate, fateDuplicated, fateVeryLate},
-		{fateChanged, 7, 1, fateChanged + 29, 9, 0, fateChanged + 2, 200, 3, fateArrives, fateChanged, 1, 0},
-		{255, 200, 255, 200, 255, 200, 200, 255, 200},
-	} {
+	for i, fates := range hardFates {
 		for k, scheduler := range schedulerSeeds() {
 			seeds = append(seeds,
 				append(conversationHead(65534, byte(i%6), byte(i+k), scheduler, 3000, 1, 1024, 1025), fates...),
@@ -400,4 +425,16 @@ func seedConversations(files []testvectors.File) (seeds [][]byte) {
 		}
 	}
 	return seeds
+}
+
+// hardFates are stalls that other implementations had: lost last acks, a slow reader,
+// outages long and short, an end that sleeps.
+var hardFates = [][]byte{
+	{fateArrives, fateLost, fateArrives, fateLost, fateLost},
+	{fateArrives, fateArrives, fateArrives, fateLost, fateLost, fateLost, fateLost, 200, 255},
+	{fateOutage, 20, fateArrives, fateOutage, 40},
+	{fateArrives, fateArrives, fateSleep, 200, fateArrives, fateSleep + 1, 200},
+	{fateDuplicated, fateLate, fateDuplicated, fateVeryLate, fateLate, fateDuplicated, fateVeryLate},
+	{fateChanged, 7, 1, fateChanged + 29, 9, 0, fateChanged + 2, 200, 3, fateArrives, fateChanged, 1, 0},
+	{255, 200, 255, 200, 255, 200, 200, 255, 200},
 }

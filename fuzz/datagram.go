@@ -18,7 +18,7 @@ func runDatagram(t T, data []byte) {
 	repaired, framer := s.byte()&1 == 1, codec.NewFramer(s.uint32())
 	datagram := bytes.Clone(s.left)
 	if repaired {
-		repair(framer.ProtocolID(), datagram)
+		setCRC(framer.ProtocolID(), datagram)
 	}
 	before := bytes.Clone(datagram)
 	got, err := framer.Decode(datagram)

@@ -219,29 +219,9 @@ func (b *receiverBench) finish() {
 	}
 	sure := b.giveUp >= enough && (v.State == statemachine.ReceiverWaiting ||
 		v.State == statemachine.ReceiverReceiving && b.clock-v.ProgressAt <= b.giveUp/2)
-	b.exchange(sender)
+	exchange(b.T, &b.clock, chunk.Outbound[codec.Packet](chunk.Sender{SenderMachine: sender}), chunk.Inbound[codec.Packet](chunk.Receiver{ReceiverMachine: answering{b}}),
+		func() machine.Micros { return sender.Vars().HeardAt + b.giveUp })
 	b.outcome(sender, data, sure)
-}
-
-// exchange lets both ends do what is due, over a network without delay, until the
-// sender is done. If nobody answers any more, only the end of its patience is left.
-func (b *receiverBench) exchange(sender *chunk.CheckedSender) {
-	b.Helper()
-	ideal := sim.Steady[codec.Packet](0)
-	w := sim.NewWorld(sim.Fates(&ideal, &ideal),
-		sim.End[codec.Packet](shifted{chunk.Sender{SenderMachine: sender}, b, b.clock}),
-		shifted{chunk.Receiver{ReceiverMachine: answering{b}}, b, b.clock})
-	sending := func() bool { return sender.Vars().State == statemachine.SenderSending }
-	w.Run(machine.Never, func() bool {
-		if w.Steps() > 200_000 {
-			b.Fatalf("no end: sender %v, receiver %v", sender.Vars().State, b.Vars().State)
-		}
-		return !sending() || b.Err() != nil
-	})
-	for ok := sending(); ok; {
-		b.clock = max(b.clock, sender.Vars().HeardAt+b.giveUp)
-		_, ok = sender.Poll(b.clock)
-	}
 }
 
 // answering is the receiver to which only genuine slices come now.
@@ -252,25 +232,44 @@ func (r answering) HandleSlice(_ machine.Micros, s codec.Slice) bool {
 	return true
 }
 
+// exchange lets both ends do what is due, over a network without delay, until the
+// sender is done. If nobody answers any more, only the end of its patience is left. It moves
+// the clock.
+func exchange[P any](t T, clock *machine.Micros, sender chunk.Outbound[P], receiver chunk.Inbound[P], givesUpAt func() machine.Micros) {
+	t.Helper()
+	ideal := sim.Steady[P](0)
+	w := sim.NewWorld(sim.Fates(&ideal, &ideal), sim.End[P](shifted[P]{sender, clock, *clock}), shifted[P]{receiver, clock, *clock})
+	w.Run(machine.Never, func() bool {
+		if w.Steps() > 200_000 {
+			t.Fatalf("no end: sending %v", sender.Sending())
+		}
+		return !sender.Sending() || receiver.Err() != nil
+	})
+	for ok := sender.Sending(); ok; {
+		*clock = max(*clock, givesUpAt())
+		_, ok = sender.Poll(*clock)
+	}
+}
+
 // shifted is an end of a world that begins at a time which may be later than worlds
-// can be. It moves the clock of the bench.
-type shifted struct {
-	sim.End[codec.Packet]
-	bench *receiverBench
+// can be. It moves a clock.
+type shifted[P any] struct {
+	sim.End[P]
+	clock *machine.Micros
 	from  machine.Micros
 }
 
-func (e shifted) Handle(now machine.Micros, p codec.Packet) {
-	e.bench.clock = e.from + now
-	e.End.Handle(e.bench.clock, p)
+func (e shifted[P]) Handle(now machine.Micros, p P) {
+	*e.clock = e.from + now
+	e.End.Handle(*e.clock, p)
 }
 
-func (e shifted) Poll(now machine.Micros) (codec.Packet, bool) {
-	e.bench.clock = e.from + now
-	return e.End.Poll(e.bench.clock)
+func (e shifted[P]) Poll(now machine.Micros) (P, bool) {
+	*e.clock = e.from + now
+	return e.End.Poll(*e.clock)
 }
 
-func (e shifted) Deadline() machine.Micros {
+func (e shifted[P]) Deadline() machine.Micros {
 	at := e.End.Deadline()
 	if at == machine.Never {
 		return at

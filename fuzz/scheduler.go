@@ -58,22 +58,32 @@ func baseScheduling(t T, p base.Profile) scheduling {
 	return scheduling{b, chunk.NewBaseModel(p), chunk.BasePace(p)}
 }
 
-// adaptiveScheduling has no model. A limit that PRO-1 does not allow must be refused,
-// and then the nearest one is taken.
+// adaptiveScheduling has no model.
 func adaptiveScheduling(t T, p adaptive.Profile, limit int64) scheduling {
 	t.Helper()
+	a, limit := limited(t, limit, func(limit int64) (*adaptive.Scheduler, error) {
+		p.MaxRate = limit
+		return adaptive.New(p)
+	})
 	p.MaxRate = limit
-	a, err := adaptive.New(p)
+	return scheduling{a, nil, chunk.AdaptivePace(p)}
+}
+
+// limited returns a new scheduler with a limit. One that PRO-1 does not allow must be
+// refused, and then the nearest one is taken.
+func limited[S any](t T, limit int64, newScheduler func(limit int64) (S, error)) (S, int64) {
+	t.Helper()
+	scheduler, err := newScheduler(limit)
 	if allowed := limit == 0 || limit >= leastRate && limit <= mostRate; allowed != (err == nil) {
 		t.Fatalf("a limit of %d bit/s: %v", limit, err)
 	}
 	if err != nil {
-		p.MaxRate = min(max(limit, leastRate), mostRate)
-		if a, err = adaptive.New(p); err != nil {
-			t.Fatalf("refused %+v: %v", p, err)
+		limit = min(max(limit, leastRate), mostRate)
+		if scheduler, err = newScheduler(limit); err != nil {
+			t.Fatalf("refused %d bit/s: %v", limit, err)
 		}
 	}
-	return scheduling{a, nil, chunk.AdaptivePace(p)}
+	return scheduler, limit
 }
 
 // Figures of BUD-1, rates in bits a second.

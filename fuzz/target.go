@@ -35,7 +35,8 @@ func newTarget(name, checks string, run func(T, []byte), seeds func([]testvector
 func Targets() []*Target {
 	return []*Target{
 		targetBits, targetDatagram, targetBody, targetRoundTrip,
-		targetReceiver, targetSender, targetConversation, targetTransport, targetVectors, targetPort,
+		targetReceiver, targetSender, targetConversation,
+		targetRepairDatagram, targetRepairReceiver, targetRepairSender, targetRepairConversation, targetTransport, targetVectors, targetPort,
 		targetPacket, targetPacketEndpoint, targetCongestion,
 		targetRecords, targetChannelReceiver, targetChannelSender, targetChannelConversation, targetMux,
 		targetErasure,

@@ -17,6 +17,7 @@ import (
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -85,13 +86,13 @@ func TestSeedsTakeAllRows(t *testing.T) {
 	defer func() { verbose = before }()
 	var out strings.Builder
 	log := recorder{func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }}
-	for _, target := range []*Target{targetReceiver, targetSender, targetPacketEndpoint, targetCongestion, targetChannelReceiver, targetChannelSender} {
+	for _, target := range []*Target{targetReceiver, targetSender, targetRepairReceiver, targetRepairSender, targetPacketEndpoint, targetCongestion, targetChannelReceiver, targetChannelSender} {
 		for _, seed := range target.Seeds() {
 			target.Run(log, seed)
 		}
 	}
 	text := out.String()
-	for _, line := range slices.Concat(statemachine.ReceiverTable(), statemachine.SenderTable(), channel.ReceiverTable(), channel.SenderTable()) {
+	for _, line := range slices.Concat(statemachine.ReceiverTable(), statemachine.SenderTable(), repair.ReceiverTable(), repair.SenderTable(), channel.ReceiverTable(), channel.SenderTable()) {
 		if !strings.Contains(text, "Row:"+string(line.Row)+" ") {
 			t.Errorf("no seed takes %v", line.Row)
 		}

@@ -168,7 +168,7 @@ func (g *server) op() {
 		g.from(source, s.take(int(s.byte())))
 	case 1: // garbage with a right crc
 		d := append(make([]byte, 4), s.take(int(s.byte()))...)
-		repair(conversationID, d)
+		setCRC(conversationID, d)
 		g.from(source, d)
 	case 2, 3: // a slice with which a connection can begin
 		g.from(source, g.slice(0))

@@ -34,7 +34,7 @@ type Config struct {
 	// statemachine.DefaultGiveUp.
 	GiveUp machine.Micros
 	// Repair is the variant of spec/REPAIR.md, whose slices make up for each other, the same at
-	// both ends. Without it each slice has a name and arrives itself (spec/PROTOCOL.md).
+	// both ends and of all lanes (RPI-4). Without it each slice has a name and arrives itself (spec/PROTOCOL.md).
 	Repair bool
 	// Profile sets the pace of either variant; Adaptive by default.
 	Profile Profile
@@ -54,9 +54,6 @@ func (c Config) complete() (Config, error) {
 	setDefault(&c.Lanes, defaultLanes)
 	setDefault(&c.SendQueue, defaultSendQueue)
 	setDefault(&c.GiveUp, statemachine.DefaultGiveUp)
-	if err := c.Profile.check(); err != nil {
-		return c, err
-	}
 	switch {
 	case c.Lanes < 1 || c.Lanes > Most:
 		return c, machine.ConfigError("lanes: Lanes", c.Lanes, "1 to 16")
@@ -73,6 +70,21 @@ func setDefault[T comparable](field *T, value T) {
 	if *field == zero {
 		*field = value
 	}
+}
+
+// scheduler and repairScheduler make that of a lane.
+func (c *Config) scheduler() (statemachine.Scheduler, error) {
+	if c.NewScheduler != nil {
+		return c.NewScheduler()
+	}
+	return c.Profile.NewScheduler(c.MaxRate)
+}
+
+func (c *Config) repairScheduler() (repair.Scheduler, error) {
+	if c.NewRepairScheduler != nil {
+		return c.NewRepairScheduler()
+	}
+	return c.Profile.NewRepairScheduler(c.MaxRate)
 }
 
 // newSender returns a sender of the variant, with a scheduler of its own.

@@ -140,12 +140,15 @@ type world struct {
 	a, b *end
 }
 
-func newWorld(path netsim.Path, a, b lanes.Config) *world {
+func newWorld(path netsim.Path, a, b lanes.Config) *world { return newWorldOf(1, path, a, b) }
+
+// newWorldOf returns one with a chance of its own.
+func newWorldOf(seed uint64, path netsim.Path, a, b lanes.Config) *world {
 	newEnd := func(cfg lanes.Config) *end {
 		return &end{Lanes: check.Must(lanes.New(cfg)), variant: variant{repair: cfg.Repair}}
 	}
 	w := &world{a: newEnd(a), b: newEnd(b)}
-	down, up := check.Must(netsim.NewLink(path, 1)), check.Must(netsim.NewLink(path, 2))
+	down, up := check.Must(netsim.NewLink(path, 2*seed-1)), check.Must(netsim.NewLink(path, 2*seed))
 	w.World = sim.NewWorld(sim.Links(down, up, packet.size), sim.End[packet](w.a), w.b)
 	return w
 }

@@ -11,11 +11,7 @@ import (
 type namedSender struct{ *statemachine.Sender }
 
 func newNamedSender(cfg *Config) (sender, error) {
-	newScheduler := cfg.NewScheduler
-	if newScheduler == nil {
-		newScheduler = cfg.newAdaptive
-	}
-	sched, err := newScheduler()
+	sched, err := cfg.scheduler()
 	if err != nil {
 		return nil, err
 	}

@@ -37,15 +37,23 @@ func (p Profile) check() error {
 	return nil
 }
 
-// newAdaptive makes a scheduler of the profile without Repair, newRateless one with it.
-func (c *Config) newAdaptive() (statemachine.Scheduler, error) {
-	profile := [...]adaptive.Profile{adaptive.Adaptive(), adaptive.Redundant(), adaptive.Burst(), adaptive.Fixed(c.MaxRate)}[c.Profile]
-	profile.MaxRate = c.MaxRate
+// NewScheduler makes a scheduler of the profile for named slices, limited to a rate in bits a
+// second; 0 is no limit. It fails with machine.ErrConfig.
+func (p Profile) NewScheduler(maxRate int64) (statemachine.Scheduler, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	profile := [...]adaptive.Profile{adaptive.Adaptive(), adaptive.Redundant(), adaptive.Burst(), adaptive.Fixed(maxRate)}[p]
+	profile.MaxRate = maxRate
 	return adaptive.New(profile)
 }
 
-func (c *Config) newRateless() (repair.Scheduler, error) {
-	profile := [...]rateless.Profile{rateless.Default(), rateless.Redundant(), rateless.Burst(), rateless.Fixed(c.MaxRate)}[c.Profile]
-	profile.MaxRate = c.MaxRate
+// NewRepairScheduler makes one for repair slices.
+func (p Profile) NewRepairScheduler(maxRate int64) (repair.Scheduler, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	profile := [...]rateless.Profile{rateless.Default(), rateless.Redundant(), rateless.Burst(), rateless.Fixed(maxRate)}[p]
+	profile.MaxRate = maxRate
 	return rateless.New(profile)
 }

@@ -10,11 +10,7 @@ import (
 type repairSender struct{ *repair.Sender }
 
 func newRepairSender(cfg *Config) (sender, error) {
-	newScheduler := cfg.NewRepairScheduler
-	if newScheduler == nil {
-		newScheduler = cfg.newRateless
-	}
-	sched, err := newScheduler()
+	sched, err := cfg.repairScheduler()
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A source slice is as long as in the chunk; a repair slice as the chunk's longest.
+// A source slice is as long as in the chunk; a repair slice as the chunk's longest (RPS-2).
+// An ack has always the same size (RPA-3).
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -156,7 +157,7 @@ func reseal(datagram []byte) []byte {
 }
 
 // Each case starts from a good datagram and breaks one thing; the first of each kind of
-// packet walk the truncations field by field.
+// packet walk the truncations field by field (RPD-1 to RPD-6).
 func TestDatagramRefusals(t *testing.T) {
 	last := slice(7, 2, 3, 3, []byte("abc"))
 	repaired := slice(7, 3, 3, 3, bytes.Repeat([]byte{0xff}, 1024))
@@ -228,7 +229,7 @@ func TestDatagramRefusals(t *testing.T) {
 	}
 }
 
-// Bodies are refused by the same checks, with places from their first bit.
+// Bodies are refused by the same checks, with places from their first bit (RPD-1 to RPD-6).
 func TestBodyRefusals(t *testing.T) {
 	const aSlice, anAck = codec.TypeSlice, codec.TypeAck
 	for _, c := range []struct {
@@ -262,7 +263,7 @@ func TestBodyRefusals(t *testing.T) {
 }
 
 // What does not fit its field is refused, the first field at fault counts, and nothing is
-// written (RPE-1 to RPE-5).
+// written (RPE-1 to RPE-6).
 func TestEncoderRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -306,7 +307,7 @@ func TestEncoderRefusals(t *testing.T) {
 	}
 }
 
-// The protocol id is not sent, but it counts.
+// The protocol id is not sent, but it counts, as PROTOCOL.md says of its frame (RPN-1).
 func TestAnotherProtocolIDIsRefused(t *testing.T) {
 	d := check.Must(framer.Append(nil, ack(1, 1, 1, 1)))
 	other := repair.NewFramer(protocolID + 256)

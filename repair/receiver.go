@@ -150,7 +150,7 @@ const (
 	failed    = statemachine.ReceiverFailed
 )
 
-// receiverTable is the receiver: every transition that there is (section 6.2).
+// receiverTable is the receiver: every transition that there is (section 6.2, RPR-2).
 var receiverTable = machine.NewTable(4, receiverGuards, []receiverTransition{
 	receiverRow("U1", waiting, sliceCompletes, ready, receiverStart, noteTop, store, receiverComplete),
 	receiverRow("U2", waiting, sliceAdds, receiving, receiverStart, noteTop, store),

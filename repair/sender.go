@@ -122,7 +122,7 @@ const (
 	gaveUp  = statemachine.SenderFailed
 )
 
-// senderTable is the sender: every transition that there is (section 5.2).
+// senderTable is the sender: every transition that there is (section 5.2, RPX-2).
 var senderTable = machine.NewTable(3, senderGuards, []senderTransition{
 	senderRow("T1", idle, sizeValid, sending, senderStart),
 	senderRow("T2", idle, sizeInvalid, idle, refuseSize),

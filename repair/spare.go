@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"bytes"
+
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -39,15 +41,14 @@ func (r *Receiver) countDependent(in receiverInput) {
 	}
 }
 
-// rebuild makes the chunk of what is held (RPC-6), and looks for what was forged. What a rebuilt last slice has behind the
-// chunk's end is 0 (RPC-4).
+// rebuild makes the chunk of what is held (RPC-6), and looks for what was forged
+// (RPR-11). The last slice counts as filled up with zeros (RPC-4), also where the chunk is
+// compared with another slice.
 func (r *Receiver) rebuild() {
-	all := r.code.Rebuild()
-	for _, b := range all[r.numSlices-1][r.lastBytes:] {
-		if b != 0 {
-			r.stats.Inconsistent++
-			break
-		}
+	fill := r.code.Rebuild()[r.numSlices-1][r.lastBytes:]
+	if bytes.Count(fill, []byte{0}) < len(fill) {
+		r.stats.Inconsistent++
+		clear(fill)
 	}
 	if r.spare.data != nil && !r.code.Matches(r.spare.id, r.spare.data[:r.spare.size]) {
 		r.stats.Inconsistent++

@@ -12,6 +12,14 @@ import (
 	"pgregory.net/rapid"
 )
 
+func TestTablesAreTheDocuments(t *testing.T) {
+	const data, document = "../spec/repair.json", "../spec/REPAIR.md"
+	check.Same(t, "sender's rows", machinetest.CheckRows(data, "repair-sender", SenderTable()), nil)
+	check.Same(t, "sender's diagram", machinetest.CheckDiagram(document, "repair-sender", idleSender().state.String(), SenderTable()), nil)
+	check.Same(t, "receiver's rows", machinetest.CheckRows(data, "repair-receiver", ReceiverTable()), nil)
+	check.Same(t, "receiver's diagram", machinetest.CheckDiagram(document, "repair-receiver", firstReceiver().state.String(), ReceiverTable()), nil)
+}
+
 func TestTablesAreTotalAndUnambiguous(t *testing.T) {
 	check.Same(t, "sender", senderMachine.CheckTotal(), nil)
 	check.Same(t, "receiver", receiverMachine.CheckTotal(), nil)

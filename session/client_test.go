@@ -30,7 +30,7 @@ func TestAClientLinks(t *testing.T) {
 
 		e := h.event.Entry
 		check.Equal(t, "states", []any{c.State(), e.State(), c.Confirmed()}, []any{Open, Unconfirmed, false})
-		check.Equal(t, "agreed", c.Link().Agreed(), Agreed{Link: e.ID(), Lanes: 2, Variant: 1, Timeout: 10 * second})
+		check.Equal(t, "agreed", c.Link().Agreed(), Agreed{Link: e.ID(), Lanes: 2, Variant: VariantRepair, Timeout: 10 * second})
 		check.Equal(t, "of the entry", []any{e.Link().Agreed(), e.Identity(), e.Address()}, []any{c.Link().Agreed(), uint64(7), here})
 
 		check.Equal(t, "first data", []any{h.hears(here, c.data("hello")), h.event.Kind, e.State()}, []any{"J9", EventConfirmed, Confirmed})
@@ -47,7 +47,8 @@ func TestWhatIsAgreed(t *testing.T) {
 		want           Agreed
 	}{
 		{Terms{}, Terms{}, Agreed{Timeout: 10 * second}},
-		{Terms{Lanes: 16}, Terms{Lanes: 16}, Agreed{Lanes: 16, Variant: 1, Timeout: 10 * second}},
+		{Terms{Lanes: 16}, Terms{Lanes: 16}, Agreed{Lanes: 16, Variant: VariantRepair, Timeout: 10 * second}},
+		{Terms{Lanes: 1, Variants: VariantSlices}, Terms{Lanes: 1}, Agreed{Lanes: 1, Variant: VariantSlices, Timeout: 10 * second}},
 		{Terms{Lanes: 5}, Terms{}, Agreed{Timeout: 10 * second}},
 		{Terms{}, Terms{Lanes: 5}, Agreed{Timeout: 10 * second}},
 		{Terms{Lanes: 1, Variants: 7}, Terms{Lanes: 2, Variants: 3}, Agreed{Lanes: 1, Variant: 2, Timeout: 10 * second}},
@@ -322,7 +323,7 @@ func TestAMismatchIsAnErrorAtOnce(t *testing.T) {
 		OtherProtocol:   func(c *ClientConfig) { c.Protocol = 1 },
 		OtherMode:       func(c *ClientConfig) { c.Mode = MAC },
 		OtherFormat:     func(c *ClientConfig) { c.Format[7] = 1 },
-		NoCommonVariant: func(c *ClientConfig) { c.Variants = 2 },
+		NoCommonVariant: func(c *ClientConfig) { c.Variants = 4 },
 	} {
 		h := newHost(t, with(keyed, func(c *ServerConfig) { c.Lanes = 1 }))
 		c := newCaller(h, here, 7, change)

@@ -11,7 +11,7 @@ import (
 
 // A field that is 0 has its default; the mode is that of who has a key (CXP-1).
 func TestDefaults(t *testing.T) {
-	terms := func(m Mode) Terms { return Terms{Mode: m, Variants: 1, Timeout: 10 * second} }
+	terms := func(m Mode) Terms { return Terms{Mode: m, Variants: DefaultVariants, Timeout: 10 * second} }
 	client := func(c ClientConfig) Terms {
 		return check.Must(with(c, func(c *ClientConfig) { c.Random = source(1) }).complete()).Terms
 	}

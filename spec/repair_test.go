@@ -3,7 +3,12 @@ package spec_test
 import (
 	"fmt"
 	"hash/crc32"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,7 +66,7 @@ func TestRepairSlicesOfTheDocument(t *testing.T) {
 // The first repair slices alone rebuild every chunk, as section 9 says (RPC-5, RPC-6,
 // RPV-LIVE-2).
 func TestRepairSlicesAloneHaveTheRankOfTheDocument(t *testing.T) {
-	oneMore := []int{3, 95, 142}
+	oneMore := []int{72, 147}
 	for k := 1; k <= codec.MaxSlices; k++ {
 		want := k
 		if slices.Contains(oneMore, k) {
@@ -78,6 +83,95 @@ func TestRepairSlicesAloneHaveTheRankOfTheDocument(t *testing.T) {
 		}
 		d.Release()
 	}
+}
+
+// Each pitfall of section 13.3 has its test.
+func TestPitfallsOfRepairHaveTests(t *testing.T) {
+	var tests strings.Builder
+	for _, folder := range []string{".", "../erasure", "../repair", "../schedule/rateless"} {
+		files, err := filepath.Glob(folder + "/*_test.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", folder, files, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(text)
+		}
+	}
+	table := rows(t, "REPAIR.md", "| Pitfall | Excluded by | Test |")
+	if len(table) < 10 {
+		t.Errorf("%d pitfalls", len(table))
+	}
+	for _, row := range table {
+		if !strings.Contains(tests.String(), "\nfunc "+row[2]+"(t *testing.T) {") {
+			t.Errorf("%s: no test %s", row[0], row[2])
+		}
+	}
+}
+
+// The first two repair slices rebuild every pair of up to 16 slices, the first three every
+// pair of up to 32, as section 9 says (RPC-2).
+func TestFirstRepairSlicesRebuildPairs(t *testing.T) {
+	for first, most := range map[int]int{2: 16, 3: 32} {
+		for b := range most {
+			for a := range b {
+				ratios := map[int]bool{}
+				for j := range first {
+					ratios[erasure.Exponent(j, a)-erasure.Exponent(j, b)] = true
+				}
+				if len(ratios) == 1 {
+					t.Errorf("repair slices 0 to %d are dependent at %d and %d", first-1, a, b)
+				}
+			}
+		}
+	}
+}
+
+// How often m, m + 1 and m + 2 repair slices do not make up for m slices, by the table of
+// section 9 (RPV-LIVE-4).
+func TestSharesOfTheDocument(t *testing.T) {
+	const runs = 20_000
+	table := rows(t, "REPAIR.md", "| m | m repair slices | m + 1 | m + 2 |")
+	if len(table) < 5 {
+		t.Errorf("%d shares", len(table))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, row := range table {
+		number, _, _ := strings.Cut(row[0], " ")
+		m := int(integer(t, number))
+		var failed [3]int
+		for range runs {
+			more := repairSlicesNeeded(m, random) - m
+			for e := range min(more, len(failed)) {
+				failed[e]++
+			}
+		}
+		for e, n := range failed {
+			want, err := strconv.ParseFloat(strings.TrimSuffix(row[1+e], " %"), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := 100 * float64(n) / runs; math.Abs(got-want) > 0.1+want/8 {
+				t.Errorf("m = %d, %d more: %.3f %%, want %.3f", m, e, got, want)
+			}
+		}
+	}
+}
+
+// repairSlicesNeeded returns how many random repair slices make up for m slices.
+func repairSlicesNeeded(m int, random *rand.Rand) int {
+	var d erasure.Decoder
+	d.Begin(m, codec.SliceSize, new(statemachine.Memory))
+	drawn := map[int]bool{}
+	for d.Rank() < m {
+		id := m + random.IntN(erasure.MaxIDs-m)
+		drawn[id] = true
+		d.Add(id, []byte{0})
+	}
+	return len(drawn)
 }
 
 // Numbers at the receiver (RPN-2, RPN-3) and the field that acks them (RPN-4), by the
@@ -158,7 +252,7 @@ func receiverWithTop(t *testing.T, k, top int) *repair.Receiver {
 	return r
 }
 
-// The constants that code has, and those that follow from others (RPN-6).
+// The constants that code has, and those that follow from others (RPN-6, RPV-BND-2).
 func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 	c, chunks := constantsOf(t, "repair.json"), constantsOf(t, "protocol.json")
 	const idBits, ackBytes = 1 << 13, (33+46+7)/8 + 4
@@ -170,6 +264,7 @@ func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 		{"an id has 13 bits", c["MAX_IDS"] == idBits},
 		{"ACK_SIZE", c["ACK_SIZE"] == repair.MaxAckSize},
 		{"an ack has 79 bits and the end check", c["ACK_SIZE"] == ackBytes},
+		{"a reply is not larger than what drew it", c["ACK_SIZE"] <= (33+47+7)/8+1+4},
 		{"a full slice is the largest datagram", (33+47+7)/8+chunks["SLICE_SIZE"]+4 == chunks["MAX_DATAGRAM"]},
 		{"the ids of named slices and of repair slices", c["REPAIR_IDS"] == 2*chunks["LANE_IDS"]},
 		{"a flight is below half a round of ids", c["MOST_NEED"] < (c["MAX_IDS"]-chunks["MAX_SLICES"])/2},

@@ -1,8 +1,6 @@
 package statemachine_test
 
 import (
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,53 +10,13 @@ import (
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/sim/drawn"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // The properties of section 11 over networks that lose, double, delay and reorder. The
 // judges of sim/chunk watch for SAFE-1 to SAFE-5, LIVE-1, LIVE-3, BND-2 and BND-3 and
 // for what sections 6 to 9 require of what goes out; here are the worlds, and LIVE-2.
-
-// network is one direction of a network, which gets good at a time.
-type network struct {
-	loss, doubled float64 // chances of a packet to be lost, or doubled
-	delay         machine.Micros
-	jitter        machine.Micros // added at random, so packets overtake each other
-	goodFrom      machine.Micros
-	random        *rand.Rand
-}
-
-func drawNetwork(t *rapid.T, name string, goodFrom machine.Micros) *network {
-	return &network{
-		loss:     rapid.SampledFrom([]float64{0, 0.01, 0.1, 0.5, 0.9}).Draw(t, name+" loss"),
-		doubled:  rapid.SampledFrom([]float64{0, 0.1, 0.5}).Draw(t, name+" doubled"),
-		delay:    machine.Micros(rapid.SampledFrom([]int64{0, 500, 25_000, 200_000}).Draw(t, name+" delay")),
-		jitter:   machine.Micros(rapid.SampledFrom([]int64{0, 1000, 30_000, 2_000_000}).Draw(t, name+" jitter")),
-		goodFrom: goodFrom,
-		random:   rand.New(rand.NewPCG(rapid.Uint64().Draw(t, name+" seed"), 1)),
-	}
-}
-
-func (n *network) fate(now machine.Micros, _ packet) (arrivals []machine.Micros) {
-	if now >= n.goodFrom {
-		return []machine.Micros{now + n.delay}
-	}
-	if n.random.Float64() < n.loss {
-		return nil
-	}
-	copies := 1
-	if n.random.Float64() < n.doubled {
-		copies = 2
-	}
-	for range copies {
-		at := now + n.delay
-		if n.jitter > 0 {
-			at += machine.Micros(n.random.Int64N(int64(n.jitter)))
-		}
-		arrivals = append(arrivals, at)
-	}
-	return arrivals
-}
 
 func drawProfile(t *rapid.T) base.Profile {
 	return rapid.SampledFrom([]base.Profile{
@@ -86,8 +44,8 @@ func drawWorld(t *rapid.T, c config) *world {
 	c.first = uint16(rapid.SampledFrom([]int{0, 1, 65534, 65535}).Draw(t, "first chunk"))
 	w := &world{config: c, goodFrom: machine.Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "good from"))}
 	w.World = newWorld(t, c)
-	w.Down = drawNetwork(t, "slices", w.goodFrom).fate
-	w.Up = drawNetwork(t, "acks", w.goodFrom).fate
+	w.Down = drawn.Network[packet](t, "slices", w.goodFrom)
+	w.Up = drawn.Network[packet](t, "acks", w.goodFrom)
 	w.ReadTime = machine.Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
 	return w
 }
@@ -149,7 +107,7 @@ func TestNobodyWaitsForever(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		giveUp := machine.Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up"))
 		w := drawWorld(t, config{profile: drawProfile(t), giveUp: giveUp})
-		w.Down, w.Up = drawNetwork(t, "slices", year).fate, drawNetwork(t, "acks", year).fate
+		w.Down, w.Up = drawn.Network[packet](t, "slices", year), drawn.Network[packet](t, "acks", year)
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
 			if _, err := w.Transfer(chunktest.Chunk(drawSize(t), uint32(i))); err != nil {
 				break
@@ -159,40 +117,6 @@ func TestNobodyWaitsForever(t *testing.T) {
 		failed := w.Sender.Err() != nil || w.Receiver.Err() != nil
 		check.That(t, failed || len(w.Delivered) == len(w.Submitted), "all is delivered, or there is an error (LIVE-3)")
 	})
-}
-
-// pattern loses packets by a list that it walks in a circle, and all of them during an
-// outage.
-type pattern struct {
-	survives []bool
-	next     int
-	outages  [][2]machine.Micros
-	over     bool
-}
-
-// drawPattern draws a loss of less than 100 %: any at all that lets one packet of a
-// round survive.
-func drawPattern(t *rapid.T, name string) *pattern {
-	p := &pattern{survives: rapid.SliceOfN(rapid.Bool(), 1, 30).Draw(t, name+" that survive")}
-	p.survives[rapid.IntRange(0, len(p.survives)-1).Draw(t, name+" survivor")] = true
-	return p
-}
-
-func (p *pattern) fate(now machine.Micros, _ packet) []machine.Micros {
-	during := func(o [2]machine.Micros) bool { return o[0] <= now && now < o[1] }
-	p.next = (p.next + 1) % len(p.survives)
-	if !p.over && (!p.survives[p.next] || slices.ContainsFunc(p.outages, during)) {
-		return nil
-	}
-	return []machine.Micros{now + 20*ms}
-}
-
-func (p *pattern) drawOutages(t *rapid.T) {
-	for range rapid.IntRange(0, 2).Draw(t, "outages") {
-		from := machine.Micros(rapid.SampledFrom([]int64{0, 30_000, 300_000, 3_000_000}).Draw(t, "from"))
-		length := machine.Micros(rapid.SampledFrom([]int64{20_000, 500_000, 4_000_000, 20_000_000}).Draw(t, "for"))
-		p.outages = append(p.outages, [2]machine.Micros{from, from + length})
-	}
 }
 
 func drawFastProfile(t *rapid.T) base.Profile {
@@ -205,13 +129,13 @@ func drawFastProfile(t *rapid.T) base.Profile {
 // margin (TMR-3); once it ran out waits are shorter (TMR-5).
 func TestNoStallOnceNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		down, up := drawPattern(t, "slices"), drawPattern(t, "acks")
-		down.drawOutages(t)
-		up.drawOutages(t)
+		down, up := drawn.NewPattern(t, "slices", 20*ms), drawn.NewPattern(t, "acks", 20*ms)
+		down.DrawOutages(t)
+		up.DrawOutages(t)
 		w := newWorld(t, config{profile: drawFastProfile(t), giveUp: year, unjudged: true})
-		w.Down, w.Up = down.fate, up.fate
+		w.Down, w.Up = drawn.Fate[packet](down), drawn.Fate[packet](up)
 		goodFrom := machine.Micros(rapid.SampledFrom([]int64{0, 400_000, 6_000_000, 25_000_000}).Draw(t, "good from"))
-		w.At(goodFrom, func() { down.over, up.over = true, true })
+		w.At(goodFrom, func() { down.Over, up.Over = true, true })
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
 			check.Same(t, "submit", w.Submit(chunktest.Chunk(drawSize(t), uint32(i))), nil)
 			limit := max(w.Now(), goodFrom) + 8*second
@@ -224,11 +148,11 @@ func TestNoStallOnceNothingIsLost(t *testing.T) {
 // one ack of each round survive, whichever they are.
 func TestNoStallUnderArbitraryLoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		down, up := drawPattern(t, "slices"), drawPattern(t, "acks")
+		down, up := drawn.NewPattern(t, "slices", 20*ms), drawn.NewPattern(t, "acks", 20*ms)
 		w := newWorld(t, config{profile: drawFastProfile(t), giveUp: year, unjudged: true})
-		w.Down, w.Up = down.fate, up.fate
+		w.Down, w.Up = drawn.Fate[packet](down), drawn.Fate[packet](up)
 		check.Same(t, "submit", w.Submit(chunktest.Chunk(rapid.IntRange(1, 6*1024).Draw(t, "size"), 1)), nil)
-		limit := 8 * int64(len(down.survives)*len(up.survives)*w.Sender.Vars().NumSlices)
+		limit := 8 * int64(len(down.Survives)*len(up.Survives)*w.Sender.Vars().NumSlices)
 		w.Run(year, func() bool { return !w.Sending() || w.Sender.Stats().SlicesSent > limit })
 		check.That(t, !w.Sending(), "a bounded number of slices is enough (LIVE-2)")
 	})

@@ -50,7 +50,7 @@ func hold(t task) error {
 			return err
 		}
 	}
-	waitUntil(conns, func(s plain.Stats) bool { return !s.Sending.Sent.Empty() })
+	waitUntil(conns, func(s plain.Stats) bool { return s.Sending.Sent > 0 })
 	m.Sending = heapInUse()
 	runtime.KeepAlive(world)
 	if err := report(m); err != nil {

@@ -12,11 +12,19 @@ import (
 const (
 	paceUnlimited = "unlimited"
 	paceBurst     = "base"
-	paceAdaptive  = "adaptive"
+	paceNamed     = "named slices"
+	paceRepair    = "repair slices"
 )
 
-var paces = map[string]func() (statemachine.Scheduler, error){
-	paceUnlimited: func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) },
-	paceBurst:     func() (statemachine.Scheduler, error) { return base.New(base.Burst()) },
-	paceAdaptive:  func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Adaptive()) },
+// pace is how a server sends: a scheduler of named slices, or repair slices.
+type pace struct {
+	scheduler func() (statemachine.Scheduler, error)
+	repair    bool
+}
+
+var paces = map[string]pace{
+	paceUnlimited: {scheduler: func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }},
+	paceBurst:     {scheduler: func() (statemachine.Scheduler, error) { return base.New(base.Burst()) }},
+	paceNamed:     {scheduler: func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Adaptive()) }},
+	paceRepair:    {repair: true},
 }

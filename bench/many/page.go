@@ -60,7 +60,7 @@ Receivers drop so much of what they read, and of the acks that they send.
 const profilesText = `
 ## By profile
 
-%d receivers, one world each, no loss. "burst" spaces a connection's slices by 85 us; "adaptive" learns the path's rate, which here is the rate at which the receivers get their turn.
+%d receivers, one world each, no loss. "burst" spaces a connection's slices by 85 us; the last two learn the path's rate, which here is the rate at which the receivers get their turn.
 
 `
 

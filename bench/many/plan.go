@@ -114,7 +114,7 @@ func (p plan) loss(w io.Writer) error {
 // profiles compares paces.
 func (p plan) profiles(w io.Writer) error {
 	var rows []row
-	for _, pace := range []string{paceUnlimited, paceBurst, paceAdaptive} {
+	for _, pace := range []string{paceUnlimited, paceBurst, paceNamed, paceRepair} {
 		rows = append(rows, row{name: pace, server: server(min(1000, p.most), 1, 0, pace), receivers: roleFetch})
 	}
 	return p.table(w, fmt.Sprintf(profilesText, min(1000, p.most)), "profile", rows)
@@ -146,7 +146,7 @@ func (p plan) memory(w io.Writer) error {
 	fmt.Fprint(w, memoryText)
 	fmt.Fprintln(w, "| connections | profile | idle | sending | receiving |")
 	fmt.Fprintln(w, "|---:|---|---:|---:|---:|")
-	for _, pace := range []string{paceBurst, paceAdaptive} {
+	for _, pace := range []string{paceBurst, paceNamed, paceRepair} {
 		for conns := 1000; conns <= p.most; conns *= 10 {
 			var idle, receiving memory
 			if err := runMemory(task{Role: roleHolder, Conns: conns, Pace: pace}, &idle); err != nil {

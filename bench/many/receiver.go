@@ -12,26 +12,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/repair"
 )
 
-// receiver is a client: the protocol's machines on a socket, in one goroutine.
-// It is lighter than a plain.Endpoint, so that thousands leave most of the
-// machine to the server.
+// receiver is a client: the machines of one lane on a socket, in one goroutine. It is
+// lighter than a plain.Endpoint, so that thousands leave most of the machine to the
+// server.
 type receiver struct {
 	conn     *net.UDPConn // connected
-	sender   *statemachine.Sender
-	receiver *statemachine.Receiver
+	lanes    *lanes.Lanes
+	repair   bool
 	began    time.Time
 	wakeAt   machine.Micros
-	datagram []byte     // to read into
-	out      []byte     // to encode into
-	skip     bitset.Set // slices that it never sends
-	loss     int        // percent
+	datagram []byte // to read into
+	out      []byte // to encode into
+	skipFrom int    // the first slice that it never sends; 0: it sends all
+	loss     int    // percent
 	random   *rand.Rand
 }
 
@@ -44,16 +43,14 @@ func newReceiver(t task, number int) (*receiver, error) {
 		return nil, err
 	}
 	giveUp := machine.FromDuration(patience)
-	scheduler, err1 := base.New(base.Burst())
-	sender, err2 := statemachine.NewSender(statemachine.SenderConfig{GiveUp: giveUp, Scheduler: scheduler})
-	receiving, err3 := statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: giveUp})
-	if err := errors.Join(err1, err2, err3); err != nil {
+	l, err := lanes.New(lanes.Config{Repair: paces[t.Pace].repair, GiveUp: giveUp, Profile: lanes.Burst})
+	if err != nil {
 		return nil, err
 	}
 	return &receiver{
 		conn:     conn,
-		sender:   sender,
-		receiver: receiving,
+		lanes:    l,
+		repair:   paces[t.Pace].repair,
 		began:    time.Now(),
 		wakeAt:   machine.Never,
 		datagram: make([]byte, codec.MaxDatagramSize+1),
@@ -78,27 +75,26 @@ func (r *receiver) now() machine.Micros { return machine.FromDuration(time.Since
 
 // deliver sends a chunk and returns when the server has it.
 func (r *receiver) deliver(chunk []byte) error {
-	if err := r.sender.Submit(r.now(), chunk); err != nil {
+	if _, err := r.lanes.Submit(r.now(), chunk); err != nil {
 		return err
 	}
-	for r.sender.Vars().State == statemachine.SenderSending {
+	for r.lanes.Sending() {
 		if err := r.step(); err != nil {
 			return err
 		}
 	}
-	return r.sender.Err()
+	return r.lanes.Err()
 }
 
 func (r *receiver) sayHello() error { return r.deliver([]byte("hello")) }
 
 // beginChunk sends the first n slices of a chunk of 256 until they are acked.
 func (r *receiver) beginChunk(n int) error {
-	chunk := make([]byte, codec.MaxChunkSize)
-	if err := r.sender.Submit(r.now(), chunk); err != nil {
+	if _, err := r.lanes.Submit(r.now(), make([]byte, codec.MaxChunkSize)); err != nil {
 		return err
 	}
-	r.skip = bitset.FirstN(codec.MaxSlices).Minus(bitset.FirstN(n))
-	for r.sender.Vars().Acked.Count() < n {
+	r.skipFrom = n
+	for r.lanes.Stats().Sending.Have < n {
 		if err := r.step(); err != nil {
 			return err
 		}
@@ -108,18 +104,17 @@ func (r *receiver) beginChunk(n int) error {
 
 // fetch receives a chunk and compares it.
 func (r *receiver) fetch(want []byte, memory *sync.Pool) error {
-	for r.receiver.Vars().State != statemachine.ReceiverReady {
+	for r.lanes.ReadSize() == 0 {
 		if err := r.step(); err != nil {
 			return err
 		}
 	}
 	m := memory.Get().(*[codec.MaxChunkSize]byte)
 	defer memory.Put(m)
-	got, err := r.receiver.Read(r.now(), m[:0])
-	if err == nil && !bytes.Equal(got, want) {
-		err = errors.New("the world is not what was sent")
+	if got, _ := r.lanes.Read(r.now(), m[:0]); !bytes.Equal(got, want) {
+		return errors.New("the world is not what was sent")
 	}
-	return err
+	return nil
 }
 
 // step sends what is due, and takes a datagram or waits for the next timer.
@@ -127,7 +122,7 @@ func (r *receiver) step() error {
 	if err := r.poll(r.now()); err != nil {
 		return err
 	}
-	if at := min(r.sender.Deadline(), r.receiver.Deadline()); at != r.wakeAt {
+	if at := r.lanes.Deadline(); at != r.wakeAt {
 		r.wakeAt = at
 		if err := r.conn.SetReadDeadline(r.began.Add(at.Duration())); err != nil {
 			return err
@@ -140,28 +135,45 @@ func (r *receiver) step() error {
 	if err != nil || r.unlucky() {
 		return err
 	}
-	p, err := framer.Decode(r.datagram[:n])
-	if err != nil {
+	if err := r.handle(r.datagram[:n]); err != nil {
 		return fmt.Errorf("a datagram of %d bytes: %w", n, err)
-	}
-	if p.Type == codec.TypeSlice {
-		r.receiver.HandleSlice(r.now(), p.Slice)
-	} else {
-		r.sender.HandleAck(r.now(), p.Ack)
 	}
 	return nil
 }
 
+// handle takes a datagram of the variant.
+func (r *receiver) handle(datagram []byte) (err error) {
+	var kind codec.Type
+	var s lanes.Slice
+	var a lanes.Ack
+	if r.repair {
+		var p repair.Packet
+		p, err = repairFramer.Decode(datagram)
+		kind, s.Repair, a.Repair = p.Type, p.Slice, p.Ack
+	} else {
+		var p codec.Packet
+		p, err = framer.Decode(datagram)
+		kind, s.Chunk, a.Chunk = p.Type, p.Slice, p.Ack
+	}
+	switch {
+	case err != nil:
+	case kind == codec.TypeSlice:
+		r.lanes.HandleSlice(r.now(), 0, s)
+	default:
+		r.lanes.HandleAck(r.now(), 0, a)
+	}
+	return err
+}
+
 func (r *receiver) poll(now machine.Micros) error {
 	for {
-		r.out = r.out[:0]
-		if a, ok := r.receiver.Poll(now); ok {
-			r.out, _ = framer.AppendAck(r.out, a)
-		} else if s, ok := r.sender.Poll(now); ok {
-			if r.skip.Has(s.SliceID) {
+		if _, a, ok := r.lanes.PollAck(now); ok {
+			r.encodeAck(a)
+		} else if _, s, ok := r.lanes.PollSlice(now); ok {
+			if r.skipFrom > 0 && max(s.Chunk.SliceID, s.Repair.ID) >= r.skipFrom {
 				continue
 			}
-			r.out, _ = framer.AppendSlice(r.out, s)
+			r.encodeSlice(s)
 		} else {
 			return nil
 		}
@@ -171,6 +183,22 @@ func (r *receiver) poll(now machine.Micros) error {
 		if _, err := r.conn.Write(r.out); err != nil {
 			return err
 		}
+	}
+}
+
+func (r *receiver) encodeAck(a lanes.Ack) {
+	if r.repair {
+		r.out, _ = repairFramer.AppendAck(r.out[:0], a.Repair)
+	} else {
+		r.out, _ = framer.AppendAck(r.out[:0], a.Chunk)
+	}
+}
+
+func (r *receiver) encodeSlice(s lanes.Slice) {
+	if r.repair {
+		r.out, _ = repairFramer.AppendSlice(r.out[:0], s.Repair)
+	} else {
+		r.out, _ = framer.AppendSlice(r.out[:0], s.Chunk)
 	}
 }
 

@@ -7,12 +7,16 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 const protocolID = 0x6d616e79
 
-var framer = codec.NewFramer(protocolID)
+var (
+	framer       = codec.NewFramer(protocolID)
+	repairFramer = repair.NewFramer(protocolID + plain.RepairIDs)
+)
 
 // makeWorld returns the 256 KiB that everybody fetches.
 func makeWorld() []byte {
@@ -28,6 +32,6 @@ const patience = 2 * time.Minute
 func config(t task) plain.Config {
 	return plain.Config{
 		ProtocolID: protocolID, MaxPeers: t.Conns, GiveUp: patience,
-		SocketBuffer: 4 << 20, NewScheduler: paces[t.Pace],
+		SocketBuffer: 4 << 20, Repair: paces[t.Pace].repair, NewScheduler: paces[t.Pace].scheduler,
 	}
 }

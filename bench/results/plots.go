@@ -92,6 +92,8 @@ var kinds = []struct {
 	{"acked", color.Gray{190}},
 	{"sent", color.RGBA{B: 200, A: 255}},
 	{"resent", color.RGBA{R: 220, A: 255}},
+	{"repair", color.RGBA{R: 220, A: 255}},
+	{"counted", color.Gray{120}},
 }
 
 // sliceMap draws what happened to each slice over time.

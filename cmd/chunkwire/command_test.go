@@ -387,34 +387,41 @@ func TestHelpHasExamplesAndExitCodes(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	r := runCommand(t, nil, "demo", "--size", "100K", "--rtt", "10ms", "--loss", "10", "--duplicate", "5", "--reorder", "5", "--profile", "fixed", "--rate", "50M")
-	if r.code != exitOK {
-		t.Fatalf("exit %d: %s", r.code, r.stderr)
-	}
-	for _, want := range []string{"RTT 10ms, 10 % loss each way", "100/100 slices acked", "how often each slice was sent", "fragments, expected", "equal"} {
-		if !strings.Contains(r.stdout, want) {
-			t.Errorf("%q is not in:\n%s", want, r.stdout)
+	for variant, says := range map[string][]string{
+		"--repair": {"any 100 slices of those sent", "for repair"},
+		"--plain":  {"how often each slice was sent", "needlessly"},
+	} {
+		r := runCommand(t, nil, "demo", "--size", "100K", "--rtt", "10ms", "--loss", "10", "--duplicate", "5", "--reorder", "5", "--profile", "fixed", "--rate", "50M", variant)
+		if r.code != exitOK {
+			t.Fatalf("exit %d: %s", r.code, r.stderr)
 		}
-	}
-	if strings.Contains(r.stdout, "\x1b") {
-		t.Error("control sequences in a pipe")
+		for _, want := range append(says, "RTT 10ms, 10 % loss each way", "100/100 slices acked", "fragments, expected", "equal") {
+			if !strings.Contains(r.stdout, want) {
+				t.Errorf("%q is not in:\n%s", want, r.stdout)
+			}
+		}
+		if strings.Contains(r.stdout, "\x1b") {
+			t.Error("control sequences in a pipe")
+		}
 	}
 }
 
 func TestSimulate(t *testing.T) {
 	t.Parallel()
-	r := runCommand(t, nil, "simulate", "--rate", "100M", "--rtt", "50ms", "--seeds", "5", "--warm", "--json")
-	var report simulationReport
-	if err := json.Unmarshal([]byte(r.stdout), &report); r.code != exitOK || err != nil {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	// Half a round trip and the link's own time for 256 slices, within 1 %.
-	ideal := 25 + float64((255*1065+1066)*8)/100e3
-	if d := report.DeliverMS.Median; d < ideal-0.001 || d > 1.01*ideal || report.DeliverMS.Max != d {
-		t.Errorf("delivered in %+v ms, ideal %.1f", report.DeliverMS, ideal)
-	}
-	if !report.OK || *report.SlicesSent != 256 || report.Failed != 0 || report.LimitMS != 600_000 || report.SendRateBits != 0 || !report.Warm || report.Profile != "adaptive" {
-		t.Errorf("%s", r.stdout)
+	for variant, most := range map[string]float64{"--repair": 256 * 1.03, "--plain": 256} {
+		r := runCommand(t, nil, "simulate", "--rate", "100M", "--rtt", "50ms", "--seeds", "5", "--warm", "--json", variant)
+		var report simulationReport
+		if err := json.Unmarshal([]byte(r.stdout), &report); r.code != exitOK || err != nil {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		// Half a round trip and the link's own time for 256 slices, within 1 %.
+		ideal := 25 + float64((255*1065+1066)*8)/100e3
+		if d := report.DeliverMS.Median; d < ideal-0.001 || d > 1.01*ideal || report.DeliverMS.Max != d {
+			t.Errorf("%s: delivered in %+v ms, ideal %.1f", variant, report.DeliverMS, ideal)
+		}
+		if !report.OK || *report.SlicesSent < 256 || *report.SlicesSent > most || report.Failed != 0 || report.LimitMS != 600_000 || report.SendRateBits != 0 || !report.Warm || report.Profile != "adaptive" {
+			t.Errorf("%s", r.stdout)
+		}
 	}
 	text := runCommand(t, nil, "simulate", "--rate", "1M", "--queue", "64K", "--seeds", "3", "--rtt", "2h")
 	for _, want := range []string{"over 1.0 Mbit/s, queue 64.0 KiB, RTT 2h0m0s, 0 % loss", "slices sent, median", "failed, of 3"} {

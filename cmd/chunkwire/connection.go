@@ -20,8 +20,8 @@ import (
 
 // connectionFlags are those that send and recv share.
 type connectionFlags struct {
+	variantFlags
 	protocolID uint32
-	plain      bool
 	key, mode  string
 	lanes      int
 	giveUp     time.Duration
@@ -50,7 +50,7 @@ func (c *connectionFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.protocolID = defaultProtocolID
 	f.Var(protocolID{&c.protocolID}, "protocol-id", "number that both ends must share; the default is public, and it is no secret on the wire either")
-	f.BoolVar(&c.plain, "plain", false, "the plain chunk protocol, as other implementations have it: no handshake, no keys, and anyone can forge")
+	c.variantFlags.add(cmd, "the plain chunk protocol, as other implementations have it: no handshake, no keys, and anyone can forge")
 	f.StringVar(&c.key, "key", "", "`FILE` with this end's identity and key, or at recv with those of all senders that it takes; 'chunkwire keygen' makes one")
 	f.StringVar(&c.mode, "mode", "", "what protects the datagrams, the same at both ends: "+strings.Join(modeNames, ", ")+" (default aead with --key, crc without)")
 	f.IntVar(&c.lanes, "lanes", 0, "how many chunks may be in flight at once, 1 to 16; the ends agree on the smaller number; with --plain both must have the same. 0 is 8, with --plain 1")
@@ -61,8 +61,8 @@ func (c *connectionFlags) add(cmd *cobra.Command) {
 	completeFrom(cmd, "mode", modeNames)
 }
 
-// check returns what is wrong with the flags.
-func (c *connectionFlags) check() error {
+// check returns what is wrong with the flags. The profile is empty where nothing is sent.
+func (c *connectionFlags) check(profile string) error {
 	least, most, allowed := minTimeout, maxTimeout, "1s to 1h, or with --plain 1ms to 24h"
 	if c.plain {
 		least, most, allowed = minGiveUp, maxGiveUp, "1ms to 24h"
@@ -78,7 +78,15 @@ func (c *connectionFlags) check() error {
 		return errors.New("--raw is one chunk, so --lanes must be 1")
 	case c.timeout < 0:
 		return errors.New("--timeout must not be negative")
-	case c.mode == "":
+	}
+	if err := c.checkMode(); err != nil {
+		return err
+	}
+	return c.resolve(profile)
+}
+
+func (c *connectionFlags) checkMode() error {
+	if c.mode == "" {
 		return nil
 	}
 	mode, err := modeOf(c.mode)
@@ -90,11 +98,10 @@ func (c *connectionFlags) check() error {
 
 // ask is what a command asks of the protocol, besides the flags that both share.
 type ask struct {
-	lanes        int // if the flags have none
-	maxPeers     int
-	recvLimit    int64
-	maxRate      int64
-	newScheduler func() (statemachine.Scheduler, error)
+	lanes     int // if the flags have none
+	maxPeers  int
+	recvLimit int64
+	pace      pace
 }
 
 // protocol returns what the flags ask for. It reads the key file.
@@ -106,13 +113,18 @@ func (c *connectionFlags) protocol(n note, a ask) (protocol, error) {
 			// Between two chunks, and while a peer stores the file, nothing need be
 			// received; but a peer that has gone then must not be waited for.
 			IdleTimeout: idleGiveUps * c.giveUp,
-			MaxPeers:    a.maxPeers, RecvLimit: a.recvLimit, MaxRate: a.maxRate, NewScheduler: a.newScheduler,
+			MaxPeers:    a.maxPeers, RecvLimit: a.recvLimit, Repair: c.repair,
+			Profile: a.pace.profile, MaxRate: a.pace.limit(), NewScheduler: a.pace.base,
 		}}, nil
 	}
 	cfg := transport.Config{
 		ProtocolID: c.protocolID, Lanes: lanes, Timeout: c.giveUp.Round(timeoutUnit),
 		Channels: []channel.Config{}, // chunks only
-		MaxPeers: a.maxPeers, RecvLimit: a.recvLimit, MaxRate: a.maxRate, NewScheduler: a.newScheduler,
+		MaxPeers: a.maxPeers, RecvLimit: a.recvLimit,
+		Profile: a.pace.profile, MaxRate: a.pace.limit(), NewScheduler: a.pace.base,
+	}
+	if !c.repair {
+		cfg.Variants = session.VariantSlices
 	}
 	err := c.addKeys(n, &cfg)
 	return peerProtocol{c, cfg}, err

@@ -19,6 +19,7 @@ import (
 type demo struct {
 	pathFlags
 	paceFlags
+	variantFlags
 	size    int64
 	seed    uint64
 	timeout time.Duration
@@ -60,6 +61,7 @@ data, and the bytes are compared. On a terminal it shows each slice on its way.
 	d.loss = 5
 	d.pathFlags.add(f)
 	d.paceFlags.add(cmd, "")
+	d.variantFlags.add(cmd, plainSlices)
 	f.Uint64Var(&d.seed, "seed", 1, "seed of the relay's chance and of the block's bytes")
 	f.DurationVar(&d.timeout, "timeout", time.Minute, "how long the transfer may take; 0 is without limit")
 	f.BoolVar(&d.json, "json", false, "print one JSON object, also of a failure, and nothing else")
@@ -74,7 +76,11 @@ func (d *demo) check() (pace, error) {
 	case d.timeout < 0:
 		return pace{}, errors.New("--timeout must not be negative")
 	}
-	if err := d.pathFlags.check(); err != nil {
+	err := d.pathFlags.check()
+	if err == nil {
+		err = d.resolve(d.profile)
+	}
+	if err != nil {
 		return pace{}, err
 	}
 	if d.rate == 0 {
@@ -102,7 +108,7 @@ func (d *demo) run(ctx context.Context, out screen, errOut io.Writer, p pace) er
 func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pace) (result pushed, slices *sliceMap, err error) {
 	ctx, cancel := withTimeout(ctx, d.timeout, fmt.Sprintf("the block did not get through within %v; allow more with --timeout", d.timeout))
 	defer cancel()
-	slices = newSliceMap(int(d.size))
+	slices = newSliceMap(int(d.size), d.repair)
 	stage, err := d.setUp(ctx, slices, p)
 	if err != nil {
 		return result, slices, err

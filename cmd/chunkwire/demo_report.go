@@ -12,9 +12,13 @@ import (
 // report prints the slice map, the table and the relay's losses at the end.
 func (d *demo) report(out screen, slices *sliceMap, p pushed) {
 	fmt.Fprintln(out.w)
-	out.print("how often each slice was sent (· is once):")
-	for _, row := range slices.times(out.mapWidth()) {
-		fmt.Fprintf(out.w, "  %s\n", row)
+	if d.repair {
+		out.print(fmt.Sprintf("any %s of those sent make the block: nothing is sent again", countOf(int64(slices.numSlices), "slice")))
+	} else {
+		out.print("how often each slice was sent (· is once):")
+		for _, row := range slices.times(out.mapWidth()) {
+			fmt.Fprintf(out.w, "  %s\n", row)
+		}
 	}
 	fmt.Fprintln(out.w)
 	d.table(out, slices.totals(), p)
@@ -35,6 +39,10 @@ func (d *demo) table(out screen, sums sliceSums, p pushed) {
 	}
 	f := estimateFragmenting(int(d.size), d.loss, d.rtt, d.rate)
 	size := float64(d.size)
+	beyond := []string{"of them resent", fmt.Sprintf("%d (%d needlessly)", sums.Resent, sums.Spurious), ""}
+	if d.repair {
+		beyond = []string{"of them for repair", fmt.Sprint(sums.Repair), ""}
+	}
 	rows := [][]string{
 		{"", "this run", "one packet in fragments, expected"},
 		{"delivered after", formatSeconds(p.delivered.Seconds()), formatSeconds(f.Seconds)},
@@ -42,7 +50,7 @@ func (d *demo) table(out screen, sums sliceSums, p pushed) {
 		{"rate", formatRate(8 * size / p.delivered.Seconds()), formatRate(8 * size / f.Seconds)},
 		{"attempts at the whole", "1", formatCount(f.Attempts)},
 		{"datagrams sent", fmt.Sprint(sums.Sent), formatCount(f.Datagrams)},
-		{"of them resent", fmt.Sprintf("%d (%d needlessly)", sums.Resent, sums.Spurious), ""},
+		beyond,
 		{"bytes sent / size", fmt.Sprintf("%.2f", float64(p.server.Sender.BytesSent)/size), formatCount(f.Bytes / size)},
 		{"acks sent", fmt.Sprint(p.client.Receiver.AcksSent), ""},
 		{"round trip measured", fmt.Sprint(p.server.Sender.Schedule.SmoothedRTT.Duration().Round(100 * time.Microsecond)), ""},
@@ -70,13 +78,15 @@ type demoReport struct {
 	Error string `json:"error,omitempty"`
 	Size  int64  `json:"size"`
 	pathReport
+	Variant        string  `json:"variant"` // repair, or slices, which are sent again
 	Profile        string  `json:"profile"`
 	Seed           uint64  `json:"seed"`
 	DeliverMS      float64 `json:"deliver_ms"`
 	AckedMS        float64 `json:"acked_ms"`
 	BytesSent      int64   `json:"bytes_sent"`
 	SlicesSent     int     `json:"slices_sent"`
-	SlicesResent   int     `json:"slices_resent"`
+	SlicesResent   int     `json:"slices_resent"` // 0 with repair
+	SlicesRepair   int     `json:"slices_repair"` // of those sent; 0 without repair
 	SlicesSpurious int     `json:"slices_spurious"`
 	AcksSent       int64   `json:"acks_sent"`
 	MeasuredRTTms  float64 `json:"measured_rtt_ms"`
@@ -93,9 +103,9 @@ type demoReport struct {
 func (d *demo) writeJSON(w io.Writer, sums sliceSums, p pushed, err error) error {
 	f := estimateFragmenting(int(d.size), d.loss, d.rtt, d.rate)
 	r := demoReport{
-		OK: err == nil, Size: d.size, pathReport: d.pathFlags.report(), Profile: d.profile, Seed: d.seed,
+		OK: err == nil, Size: d.size, pathReport: d.pathFlags.report(), Variant: variantName(d.repair), Profile: d.profile, Seed: d.seed,
 		DeliverMS: milliseconds(p.delivered), AckedMS: milliseconds(p.acked),
-		BytesSent: p.server.Sender.BytesSent, SlicesSent: sums.Sent, SlicesResent: sums.Resent, SlicesSpurious: sums.Spurious,
+		BytesSent: p.server.Sender.BytesSent, SlicesSent: sums.Sent, SlicesResent: sums.Resent, SlicesRepair: sums.Repair, SlicesSpurious: sums.Spurious,
 		AcksSent: p.client.Receiver.AcksSent, MeasuredRTTms: milliseconds(p.server.Sender.Schedule.SmoothedRTT.Duration()),
 		LostDown: p.down.LostRandom, LostUp: p.up.LostRandom, QueueDropped: p.down.LostQueue + p.up.LostQueue,
 		FragmentedMS: finite(1000 * f.Seconds), FragmentedAttempts: finite(f.Attempts), FragmentedDatagrams: finite(f.Datagrams),

@@ -35,7 +35,7 @@ func TestReportFitsTheScreen(t *testing.T) {
 	d.loss, d.rtt = 40, 50*time.Millisecond
 	p := pushed{got: pattern(262144, 1), delivered: 300 * time.Millisecond, acked: 350 * time.Millisecond}
 	p.down.LostRandom, p.up.LostRandom = 123, 45
-	m := newSliceMap(262144)
+	m := newSliceMap(262144, false)
 	for id := range 256 {
 		m.note(statemachine.Observation{Kind: statemachine.Sent, SliceID: id})
 	}

@@ -147,7 +147,7 @@ func TestExplain(t *testing.T) {
 		st   socketStats
 		want string
 	}{
-		{gaveUp, course{}, answered, "no answer from 192.0.2.7:9; is it running, reachable, and a recv --plain with the same --protocol-id and --lanes? (waited 1s, --give-up)"},
+		{gaveUp, course{}, answered, "no answer from 192.0.2.7:9; is it running, reachable, and a recv --plain with the same --protocol-id, --lanes and --repair? (waited 1s, --give-up)"},
 		{gaveUp, course{true, 1024, 2048}, answered, "192.0.2.7:9 stopped answering after 1.0 KiB of 2.0 KiB (waited 1s, --give-up)"},
 		{plain.ErrIdle, course{true, 1024, 1024}, answered, "192.0.2.7:9 has all 1.0 KiB, but has not said whether it stored them; it may still be writing, or be another implementation, which needs --raw here (waited 3s, 3 times --give-up)"},
 		{gaveUp, course{true, 0, 2048}, answered, "192.0.2.7:9 took the first chunk and nothing after it; is it a recv --raw, or another implementation? They need --raw here (waited 1s, --give-up)"},
@@ -184,6 +184,13 @@ func TestReportLines(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	if got, want := receivedLine(r), "received "+essence+"1 slice received, 2 duplicates"; got != want {
+		t.Errorf("got %s", got)
+	}
+	r.Variant, r.SlicesResent, r.SlicesRepair, r.Dependent = variantRepair, 0, 2, 1
+	if got, want := sentLine(r), "sent "+essence+"258 slices sent, 2 of them for repair"; got != want {
+		t.Errorf("got %s", got)
+	}
+	if got, want := receivedLine(r), "received "+essence+"1 slice received, 3 more than needed"; got != want {
 		t.Errorf("got %s", got)
 	}
 }

@@ -32,11 +32,14 @@ The environment says what the port has to do:
                          for 1 s, and exit with 0
   CHUNKWIRE_ADDRESS      an IPv4 address and a port, such as 127.0.0.1:40000
   CHUNKWIRE_PROTOCOL_ID  the protocol id, in decimal
+  CHUNKWIRE_VARIANT      slices; or with --repair "repair": then datagrams are those of
+                         spec/REPAIR.md, and their protocol id is higher by 256 (RPI-1)
 
 Exit codes: 0 all got through, 1 some did not, 2 bad usage, 5 the port does not start,
 130 interrupted.`,
 		Example: `  chunkwire live -- python3 live.py
   chunkwire live --loss 30 -- ./port --live
+  chunkwire live --repair --loss 30 -- ./port --live
   chunkwire live --with 'node live.js' -- python3 live.py
   chunkwire live -- chunkwire port --live`,
 		Args: cobra.MinimumNArgs(1),
@@ -57,6 +60,7 @@ Exit codes: 0 all got through, 1 some did not, 2 bad usage, 5 the port does not 
 	}
 	f := cmd.Flags()
 	f.SetInterspersed(false)
+	f.BoolVar(&cfg.Repair, "repair", false, "chunks go as repair slices (spec/REPAIR.md)")
 	f.Float64Var(&cfg.Loss, "loss", 10, "`percent` of the datagrams lost each way in the second half; 0 leaves it out")
 	f.StringVar(&with, "with", "", "`command` of a port for the other end, split at spaces, in place of the reference implementation")
 	f.DurationVar(&cfg.Timeout, "timeout", live.DefaultTimeout, "how long each transfer may take, with the ports' start")

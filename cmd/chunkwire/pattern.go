@@ -1,6 +1,8 @@
 package main
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+)
 
 // pattern returns n bytes that only their seed knows, so that a slice in the
 // wrong place shows.

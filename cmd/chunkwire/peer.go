@@ -145,6 +145,10 @@ type peerRemote struct {
 func (r peerRemote) Done() <-chan struct{} { return r.peer.Done() }
 func (r peerRemote) Err() error            { return r.peer.Err() }
 
+func (r peerRemote) repaired() bool {
+	return r.peer.Stats().Agreed.Variant == session.VariantRepair
+}
+
 func (r peerRemote) socket() socketStats {
 	st := r.peer.Stats()
 	return socketStats{

@@ -57,7 +57,7 @@ func (p plainProtocol) silence(peer net.Addr, far course, st socketStats) string
 	case !far.begun && st.nothingSent():
 		return fmt.Sprintf("cannot send to %v: %v", peer, st.lastWriteError)
 	case !far.begun:
-		return fmt.Sprintf("no answer from %v; is it running, reachable, and a recv --plain with the same --protocol-id and --lanes?%s", peer, local)
+		return fmt.Sprintf("no answer from %v; is it running, reachable, and a recv --plain with the same --protocol-id, --lanes and --repair?%s", peer, local)
 	case c.sends && far.done == far.total:
 		return fmt.Sprintf("%v has all %s, but has not said whether it stored them; it may still be writing, or be another implementation, which needs --raw here%s", peer, formatBytes(float64(far.done)), local)
 	case c.sends && far.done == 0 && !c.raw:
@@ -67,6 +67,8 @@ func (p plainProtocol) silence(peer net.Addr, far course, st socketStats) string
 }
 
 type plainRemote struct{ *plain.Conn }
+
+func (r plainRemote) repaired() bool { return r.Endpoint().Config().Repair }
 
 func (r plainRemote) socket() socketStats { return plainGate{r.Endpoint()}.socket() }
 
@@ -103,5 +105,5 @@ func (g plainGate) misfits() string {
 	if st.Undecodable == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s from %v do not decode: another --protocol-id or --lanes, or a send without --plain?", countOf(st.Undecodable, "datagram"), st.UndecodableFrom)
+	return fmt.Sprintf("%s from %v do not decode: another --protocol-id, --lanes or --repair, or a send without --plain?", countOf(st.Undecodable, "datagram"), st.UndecodableFrom)
 }

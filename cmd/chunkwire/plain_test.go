@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,7 +185,7 @@ func TestASecondSenderIsRefused(t *testing.T) {
 // Datagrams that do not decode are reported after a second, and counted.
 func TestRecvSaysThatNothingDecodes(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, flag, value string }{{"protocol id", "--protocol-id", "7"}, {"lanes", "--lanes", "8"}} {
+	for _, c := range []struct{ name, flag, value string }{{"protocol id", "--protocol-id", "7"}, {"lanes", "--lanes", "8"}, {"repair", "--repair", ""}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			ctx, interrupt := context.WithCancel(t.Context())
@@ -193,10 +194,10 @@ func TestRecvSaysThatNothingDecodes(t *testing.T) {
 			defer stop()
 			go func() {
 				var drop lockedBuffer
-				execute(sending, nil, &drop, &drop, "send", "--plain", c.flag, c.value, "--to", addr, inputFile(t, []byte("x")))
+				execute(sending, nil, &drop, &drop, slices.DeleteFunc([]string{"send", "--plain", c.flag, c.value, "--to", addr, inputFile(t, []byte("x"))}, func(arg string) bool { return arg == "" })...)
 			}()
 			eventually(t, "it is noted", func() bool {
-				return strings.Contains(stderr.String(), " do not decode: another --protocol-id or --lanes, or a send without --plain?")
+				return strings.Contains(stderr.String(), " do not decode: another --protocol-id, --lanes or --repair, or a send without --plain?")
 			})
 			if s := stderr.String(); strings.Count(s, "do not decode") != 1 || !strings.Contains(s, "from 127.0.0.1:") {
 				t.Errorf("recv says: %s", s)

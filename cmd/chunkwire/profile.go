@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -61,16 +63,38 @@ func (p *paceFlags) pace(link int64) (pace, error) {
 // pace is what --profile and a rate say: how a sender decides what goes out, and
 // when.
 type pace struct {
-	name string
-	rate int64 // bits a second; 0 is unlimited
-	make func() (statemachine.Scheduler, error)
+	name    string
+	rate    int64 // bits a second; 0 is unlimited
+	profile lanes.Profile
+	base    func() (statemachine.Scheduler, error) // of base and article, which are no such profiles
 }
 
 // needsRate reports whether a profile sends at a rate that must be given.
 func needsRate(profile string) bool { return profile == "fixed" || profile == "article" }
 
-// sharesPath reports whether a profile paces several lanes as one (LAN-9, LAN-10).
-func sharesPath(profile string) bool { return profile != "base" && profile != "article" }
+// isBase reports whether a profile is one of the base algorithm: it has names for slices, and
+// does not pace several lanes as one (LAN-9, LAN-10).
+func isBase(profile string) bool { return profile == "base" || profile == "article" }
+
+// limit returns the rate that limits the sender, if it is one.
+func (p pace) limit() int64 {
+	if p.base != nil {
+		return 0
+	}
+	return p.rate
+}
+
+// scheduler makes one for slices with names, repairScheduler one for repair slices.
+func (p pace) scheduler() (statemachine.Scheduler, error) {
+	if p.base != nil {
+		return p.base()
+	}
+	return p.profile.NewScheduler(p.rate)
+}
+
+func (p pace) repairScheduler() (repair.Scheduler, error) {
+	return p.profile.NewRepairScheduler(p.rate)
+}
 
 // paceOf returns the pace of a profile. The rate is in bits a second: the rate
 // itself of fixed and article, the least of base, and a limit of the others; 0 for
@@ -85,32 +109,24 @@ func paceOf(name string, bits int64) (pace, error) {
 	}
 	switch name {
 	case "adaptive":
-		p.make = adaptiveAt(adaptive.Adaptive(), p.rate)
+		p.profile = lanes.Adaptive
 	case "burst":
-		p.make = adaptiveAt(adaptive.Burst(), p.rate)
+		p.profile = lanes.Burst
 	case "redundant":
-		p.make = adaptiveAt(adaptive.Redundant(), p.rate)
+		p.profile = lanes.Redundant
 	case "fixed":
-		rate := p.rate
-		if rate == 0 {
-			rate = statemachine.MaxRate
-		}
-		p.make = adaptiveAt(adaptive.Fixed(rate), rate)
+		p.profile = lanes.Fixed
+		p.rate = cmp.Or(p.rate, statemachine.MaxRate)
 	case "base":
 		profile := base.Burst()
 		profile.Rate = p.rate
-		p.make = baseAt(profile)
+		p.base = baseAt(profile)
 	case "article":
-		p.make = baseAt(base.Article(p.rate))
+		p.base = baseAt(base.Article(p.rate))
 	default:
 		return pace{}, fmt.Errorf("no profile %q; there are: %s", name, strings.Join(profileNames, ", "))
 	}
 	return p, nil
-}
-
-func adaptiveAt(p adaptive.Profile, rate int64) func() (statemachine.Scheduler, error) {
-	p.MaxRate = rate
-	return func() (statemachine.Scheduler, error) { return adaptive.New(p) }
 }
 
 func baseAt(p base.Profile) func() (statemachine.Scheduler, error) {

@@ -76,7 +76,7 @@ network that you trust.
 
 // check returns what is wrong with the flags.
 func (flags *recvFlags) check(lingerGiven bool) error {
-	err := flags.connectionFlags.check()
+	err := flags.connectionFlags.check("")
 	if err == nil {
 		err = checkAddress("--listen", flags.listen, 0)
 	}

@@ -22,6 +22,8 @@ type remote interface {
 	ReceiverStats() statemachine.ReceiverStats
 	Receiving() lanes.Progress
 
+	// repaired reports whether chunks go as repair slices.
+	repaired() bool
 	// socket returns what the socket did that it is reached by.
 	socket() socketStats
 	// linger goes on answering an end that may not know that it is done: until it

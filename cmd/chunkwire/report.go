@@ -20,10 +20,14 @@ type fileReport struct {
 	SHA256         string  `json:"sha256,omitempty"`
 	Seconds        float64 `json:"seconds"`
 	BitsPerSecond  float64 `json:"bits_per_second"`
+	Variant        string  `json:"variant,omitempty"` // repair, or slices, which are sent again
 	SlicesSent     int64   `json:"slices_sent"`
-	SlicesResent   int64   `json:"slices_resent"`
+	SlicesResent   int64   `json:"slices_resent"` // 0 with repair
+	SlicesRepair   int64   `json:"slices_repair"` // of those sent; 0 without repair
 	SlicesReceived int64   `json:"slices_received"`
-	Duplicates     int64   `json:"duplicates_received"`
+	Duplicates     int64   `json:"duplicates_received"` // also what came when a chunk was whole
+	Dependent      int64   `json:"dependent_received"`  // repair slices that added nothing
+	Inconsistent   int64   `json:"inconsistent"`        // found when chunks were made of repair slices: something was forged
 	AcksSent       int64   `json:"acks_sent"`
 	AcksReceived   int64   `json:"acks_received"`
 	RTTms          float64 `json:"rtt_ms"`
@@ -44,8 +48,10 @@ func newFileReport(from remote, st socketStats, info file.Info, took time.Durati
 	if from != nil {
 		sent, received := from.SenderStats(), from.ReceiverStats()
 		r.Peer = from.RemoteAddr().String()
-		r.SlicesSent, r.SlicesResent = sent.SlicesSent, sent.SlicesResent
+		r.Variant = variantName(from.repaired())
+		r.SlicesSent, r.SlicesResent, r.SlicesRepair = sent.SlicesSent, sent.SlicesResent, sent.SlicesRepair
 		r.SlicesReceived, r.Duplicates = received.SlicesReceived, received.Duplicates
+		r.Dependent, r.Inconsistent = received.Dependent, received.Inconsistent
 		r.AcksSent, r.AcksReceived = received.AcksSent, sent.AcksReceived
 		r.RTTms = float64(sent.Schedule.SmoothedRTT) / 1000
 	}
@@ -85,10 +91,16 @@ func (p *reporter) end(err error) error {
 }
 
 func sentLine(r fileReport) string {
+	if r.Variant == variantRepair {
+		return fmt.Sprintf("sent %s, %s sent, %d of them for repair", r.essence(), countOf(r.SlicesSent, "slice"), r.SlicesRepair)
+	}
 	return fmt.Sprintf("sent %s, %s sent, %d of them again", r.essence(), countOf(r.SlicesSent, "slice"), r.SlicesResent)
 }
 
 func receivedLine(r fileReport) string {
+	if r.Variant == variantRepair {
+		return fmt.Sprintf("received %s, %s received, %d more than needed", r.essence(), countOf(r.SlicesReceived, "slice"), r.Duplicates+r.Dependent)
+	}
 	return fmt.Sprintf("received %s, %s received, %s", r.essence(), countOf(r.SlicesReceived, "slice"), countOf(r.Duplicates, "duplicate"))
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -61,7 +60,7 @@ func oneFile(_ *cobra.Command, args []string) error {
 
 // check returns what the flags ask of the protocol.
 func (flags *sendFlags) check() (ask, error) {
-	err := flags.connectionFlags.check()
+	err := flags.connectionFlags.check(flags.profile)
 	if err == nil {
 		err = checkAddress("--to", flags.to, 1)
 	}
@@ -70,18 +69,14 @@ func (flags *sendFlags) check() (ask, error) {
 		return ask{}, err
 	case needsRate(flags.profile) && flags.maxRate < 0:
 		return ask{}, fmt.Errorf("--profile %s needs --max-rate, such as --max-rate 20M", flags.profile)
-	case flags.lanes > 1 && !sharesPath(flags.profile):
+	case flags.lanes > 1 && isBase(flags.profile):
 		return ask{}, fmt.Errorf("--profile %s allows --lanes 1 only: its lanes would not share what they know of the path, and flood it", flags.profile)
 	}
 	a := ask{lanes: usualLanes}
-	if flags.plain || flags.raw || !sharesPath(flags.profile) {
+	if flags.plain || flags.raw || isBase(flags.profile) {
 		a.lanes = 1
 	}
-	p, err := paceOf(flags.profile, flags.maxRate)
-	a.newScheduler = p.make
-	if cmp.Or(flags.lanes, a.lanes) > 1 {
-		a.maxRate = p.rate // the profile's is each lane's
-	}
+	a.pace, err = paceOf(flags.profile, flags.maxRate)
 	return a, err
 }
 
@@ -172,7 +167,7 @@ const hintAfter = 2 * time.Second
 // nothing after it.
 func hintAtRaw(n note, to remote) {
 	st := to.SenderStats()
-	if st.Chunks > 0 && st.SlicesAcked == 1 && st.SlicesSent > 1 && to.Err() == nil {
+	if st.Chunks > 0 && st.SlicesAcked == 1 && st.SlicesSent-st.SlicesRepair > 1 && to.Err() == nil {
 		n.printf("%v took the first chunk and nothing after it; a recv --raw and other implementations need --raw here", to.RemoteAddr())
 	}
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/sim/chunk"
+	repaired "github.com/chunkwire/chunkwire/sim/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -25,6 +27,7 @@ import (
 type simulation struct {
 	pathFlags
 	paceFlags
+	variantFlags
 	size      int64
 	seeds     int
 	firstSeed uint64
@@ -61,7 +64,7 @@ figures; if all are, that is a time-out.
   chunkwire simulate --loss 20 --seeds 1000 --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := sim.resolve()
+			p, err := sim.checked()
 			if err != nil {
 				return usageError(cmd, err)
 			}
@@ -72,6 +75,7 @@ figures; if all are, that is a time-out.
 	f.Var(byteSize(&sim.size, codec.MaxChunkSize, codec.MaxChunkSize), "size", "size of the block, at most 256K")
 	sim.pathFlags.add(f)
 	sim.paceFlags.add(cmd, "send-rate")
+	sim.variantFlags.add(cmd, plainSlices)
 	f.IntVar(&sim.seeds, "seeds", 100, "number of transfers")
 	f.Uint64Var(&sim.firstSeed, "seed", 1, "seed of the first transfer")
 	f.DurationVar(&sim.limit, "limit", 10*time.Minute, "virtual time that a transfer may take")
@@ -80,9 +84,12 @@ figures; if all are, that is a time-out.
 	return cmd
 }
 
-// resolve checks the flags and returns the pace.
-func (sim *simulation) resolve() (pace, error) {
+// checked checks the flags and returns the pace.
+func (sim *simulation) checked() (pace, error) {
 	err := sim.check()
+	if err == nil {
+		err = sim.resolve(sim.profile)
+	}
 	switch {
 	case err != nil:
 	case sim.size < 1:
@@ -150,15 +157,12 @@ func (sim *simulation) transfers(ctx context.Context, p pace) ([]*chunk.Transfer
 
 func (sim *simulation) transfer(p pace, seed uint64) (chunk.Transfer, error) {
 	limit := machine.FromDuration(sim.limit)
-	scheduler, err1 := p.make()
-	down, err2 := netsim.NewLink(sim.path(), 2*seed)
-	up, err3 := netsim.NewLink(sim.path(), 2*seed+1)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	down, err1 := netsim.NewLink(sim.path(), 2*seed)
+	up, err2 := netsim.NewLink(sim.path(), 2*seed+1)
+	if err := errors.Join(err1, err2); err != nil {
 		return chunk.Transfer{}, err
 	}
-	c, err := chunk.NewConversation(
-		statemachine.SenderConfig{Scheduler: scheduler, GiveUp: limit},
-		statemachine.ReceiverConfig{GiveUp: limit}, down, up)
+	c, err := sim.conversation(p, limit, down, up)
 	if err == nil && sim.warm {
 		_, err = c.Transfer(pattern(int(sim.size), seed+1), limit)
 	}
@@ -168,12 +172,33 @@ func (sim *simulation) transfer(p pace, seed uint64) (chunk.Transfer, error) {
 	return c.Transfer(pattern(int(sim.size), seed), limit)
 }
 
+// conversation is two machines of either variant.
+type conversation interface {
+	Transfer(chunk []byte, limit machine.Micros) (chunk.Transfer, error)
+}
+
+func (sim *simulation) conversation(p pace, giveUp machine.Micros, down, up *netsim.Link) (conversation, error) {
+	if sim.repair {
+		scheduler, err := p.repairScheduler()
+		if err != nil {
+			return nil, err
+		}
+		return repaired.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp}, repair.ReceiverConfig{GiveUp: giveUp}, down, up)
+	}
+	scheduler, err := p.scheduler()
+	if err != nil {
+		return nil, err
+	}
+	return chunk.NewConversation(statemachine.SenderConfig{Scheduler: scheduler, GiveUp: giveUp}, statemachine.ReceiverConfig{GiveUp: giveUp}, down, up)
+}
+
 // simulationReport is what --json prints.
 type simulationReport struct {
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"`
 	Size  int64  `json:"size"`
 	pathReport
+	Variant        string    `json:"variant"` // repair, or slices, which are sent again
 	Profile        string    `json:"profile"`
 	SendRateBits   int64     `json:"send_rate_bits"`
 	Warm           bool      `json:"warm"`
@@ -190,7 +215,7 @@ type simulationReport struct {
 
 func (sim *simulation) report(p pace, transfers []*chunk.Transfer) simulationReport {
 	r := simulationReport{
-		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Profile: sim.profile, SendRateBits: p.rate, Warm: sim.warm,
+		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: variantName(sim.repair), Profile: sim.profile, SendRateBits: p.rate, Warm: sim.warm,
 		Seed: sim.firstSeed, Seeds: sim.seeds, LimitMS: milliseconds(sim.limit),
 	}
 	var deliver, acked, down, up, slices []float64
@@ -226,8 +251,8 @@ func (r simulationReport) print(w io.Writer) error {
 	if r.Warm {
 		block += " after as much,"
 	}
-	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; profile %s, %s\n\n",
-		block, rate, queue, rtt, r.LossPercent, r.Profile, countOf(int64(r.Seeds), "seed"))
+	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; %s, profile %s, %s\n\n",
+		block, rate, queue, rtt, r.LossPercent, variantText[r.Variant], r.Profile, countOf(int64(r.Seeds), "seed"))
 	var table strings.Builder
 	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmedian\t95th\tmax\t")

@@ -15,18 +15,22 @@ import (
 type sliceMap struct {
 	mu        sync.Mutex
 	numSlices int
+	repair    bool // slices make up for each other, so that it counts how many there are
 	sent      [codec.MaxSlices]int
 	acked     [codec.MaxSlices]bool
+	top       int // with repair: that many were sent up to the latest that arrived
 	sums      sliceSums
 }
 
 // sliceSums are the map's totals.
 type sliceSums struct {
-	Sent, Resent, Acked, Spurious int
-	RTT                           time.Duration // the latest sample
+	Sent, Resent, Repair, Acked, Spurious int
+	RTT                                   time.Duration // the latest sample
 }
 
-func newSliceMap(size int) *sliceMap { return &sliceMap{numSlices: codec.NumSlices(size)} }
+func newSliceMap(size int, repair bool) *sliceMap {
+	return &sliceMap{numSlices: codec.NumSlices(size), repair: repair}
+}
 
 // note takes an observation.
 func (m *sliceMap) note(o statemachine.Observation) {
@@ -39,6 +43,11 @@ func (m *sliceMap) note(o statemachine.Observation) {
 			m.sums.Resent++
 		}
 		m.sent[o.SliceID]++
+	case statemachine.Repair:
+		m.sums.Sent++
+		m.sums.Repair++
+	case statemachine.Counted:
+		m.sums.Acked, m.top = o.Have, o.Top
 	case statemachine.Acked:
 		m.acked[o.SliceID] = true
 		m.sums.Acked++
@@ -71,12 +80,24 @@ var (
 	cellArrived = cell{"█", "32"}
 )
 
-const liveLegend = "█ arrived  ▒ on its way  ▓ sent again  · not sent yet"
+// legend explains what live draws.
+func (m *sliceMap) legend() string {
+	if m.repair {
+		return "█ here, whichever they are  ▒ on the way  · to come"
+	}
+	return "█ arrived  ▒ on its way  ▓ sent again  · not sent yet"
+}
 
-// live draws where each slice stands.
+// live draws where each slice stands; of repair slices, how many are here and on the way.
 func (m *sliceMap) live(width int, colors bool) []string {
 	return m.draw(width, colors, func(id int) cell {
 		switch {
+		case m.repair && id < m.sums.Acked:
+			return cellArrived
+		case m.repair && id < m.sums.Acked+m.sums.Sent-m.top:
+			return cellSent
+		case m.repair:
+			return cellUnsent
 		case m.acked[id]:
 			return cellArrived
 		case m.sent[id] > 1:

@@ -29,7 +29,7 @@ func (d *demo) setUp(ctx context.Context, slices *sliceMap, p pace) (_ *stage, e
 			s.close()
 		}
 	}()
-	cfg := plain.Config{ProtocolID: defaultProtocolID, NewScheduler: p.make}
+	cfg := plain.Config{ProtocolID: defaultProtocolID, Repair: d.repair, Profile: p.profile, MaxRate: p.limit(), NewScheduler: p.base}
 	withMap := cfg
 	withMap.Observe = func(_ *plain.Conn, o statemachine.Observation) { slices.note(o) }
 	if s.server, err = plain.Listen("udp", loopback, withMap); err != nil {

@@ -64,12 +64,16 @@ func (v *view) refresh() {
 func (v *view) status(s sliceSums) string {
 	elapsed := time.Since(v.began)
 	rate := 8 * codec.SliceSize * float64(s.Acked) / elapsed.Seconds()
-	return fmt.Sprintf("%6d ms  %3d/%d slices acked  %s  RTT %v  %d resent",
-		elapsed.Milliseconds(), s.Acked, v.slices.numSlices, formatBits(rate), s.RTT.Round(time.Millisecond/10), s.Resent)
+	beyond := fmt.Sprintf("%d resent", s.Resent)
+	if v.slices.repair {
+		beyond = fmt.Sprintf("%d for repair", s.Repair)
+	}
+	return fmt.Sprintf("%6d ms  %3d/%d slices acked  %s  RTT %v  %s",
+		elapsed.Milliseconds(), s.Acked, v.slices.numSlices, formatBits(rate), s.RTT.Round(time.Millisecond/10), beyond)
 }
 
 func (v *view) redraw(s sliceSums) {
-	lines := append(v.slices.live(v.mapWidth(), v.colors), v.cut(liveLegend), v.cut(v.status(s)))
+	lines := append(v.slices.live(v.mapWidth(), v.colors), v.cut(v.slices.legend()), v.cut(v.status(s)))
 	var b strings.Builder
 	if v.lines == 0 {
 		b.WriteString("\x1b[?25l") // the cursor would flicker

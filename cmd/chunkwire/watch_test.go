@@ -15,7 +15,7 @@ import (
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func halfDone() *sliceMap {
-	m := newSliceMap(100 * codec.SliceSize)
+	m := newSliceMap(100*codec.SliceSize, false)
 	for id := range 60 {
 		m.note(statemachine.Observation{Kind: statemachine.Sent, SliceID: id})
 		if id < 30 {

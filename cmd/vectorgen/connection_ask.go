@@ -6,6 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 )
 
 // This file puts the requests about the records of connections to their oracle.
@@ -16,6 +17,12 @@ func connectionRecordOf(r connection.Record) contract.ConnectionRecord {
 		return contract.ConnectionRecord{Record: recordOf(r.Channel)}
 	}
 	c := contract.ConnectionRecord{Record: contract.Record{Type: r.Type}}
+	if r.Repair.Type != "" {
+		p := newRepairPacket(r.Repair)
+		c.Lane, c.ChunkID, c.NumSlices = &r.Lane, &p.ChunkID, &p.NumSlices
+		c.SliceID, c.LastBytes, c.Data, c.Have, c.Top = p.SliceID, p.LastBytes, p.Data, p.Have, p.Top
+		return c
+	}
 	p := newPacket(r.Packet)
 	switch r.Type {
 	case connection.Close:
@@ -34,8 +41,16 @@ func connectionRecordFrom(c contract.ConnectionRecord) connection.Record {
 	case connection.Close:
 		return connection.Record{Type: c.Type, Code: *c.Code, Text: *c.Text}
 	case connection.Slice:
+		if c.LastBytes != nil {
+			return connection.Record{Type: c.Type, Lane: *c.Lane, Repair: repair.Packet{
+				Type: repair.TypeSlice, ChunkID: *c.ChunkID, SliceID: *c.SliceID, NumSlices: *c.NumSlices, LastBytes: *c.LastBytes, Data: bytesIn(*c.Data),
+			}}
+		}
 		return connection.Record{Type: c.Type, Lane: *c.Lane, Packet: slice(*c.ChunkID, *c.SliceID, *c.NumSlices, bytesIn(*c.Data))}
 	case connection.ChunkAck:
+		if c.Have != nil {
+			return connection.Record{Type: c.Type, Lane: *c.Lane, Repair: repair.Packet{Type: repair.TypeAck, ChunkID: *c.ChunkID, NumSlices: *c.NumSlices, Have: *c.Have, Top: *c.Top}}
+		}
 		return connection.Record{Type: c.Type, Lane: *c.Lane, Packet: ack(*c.ChunkID, bitsIn(*c.Acked))}
 	}
 	return connection.Record{Channel: recordFrom(c.Record)}
@@ -58,12 +73,16 @@ func refusalOfConnection(err error) refusedSession {
 	return refusedSession{contract.Placed{Answer: contract.Answer{Error: e.Code}, At: e.At}, e.Check}
 }
 
+func formatOfConnection(lanes, variant int64) connection.Format {
+	return connection.Format{Lanes: lanes, Repair: variant == contract.VariantRepair}
+}
+
 func connectionEncoded(q contract.ConnectionEncodeRequest) any {
 	var list []connection.Record
 	for _, c := range q.Records {
 		list = append(list, connectionRecordFrom(c))
 	}
-	b, err := connection.Encode(connection.Format{Lanes: q.Lanes}, list)
+	b, err := connection.Encode(formatOfConnection(q.Lanes, q.Variant), list)
 	if err != nil {
 		return refusalOfConnection(err)
 	}
@@ -71,7 +90,7 @@ func connectionEncoded(q contract.ConnectionEncodeRequest) any {
 }
 
 func connectionDecoded(q contract.ConnectionDecodeRequest) any {
-	list, err := connection.Decode(connection.Format{Lanes: q.Lanes}, bytesIn(q.Hex))
+	list, err := connection.Decode(formatOfConnection(q.Lanes, q.Variant), bytesIn(q.Hex))
 	if err != nil {
 		return refusalOfConnection(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
@@ -38,7 +37,8 @@ func (s chunkSender) Submit(now int64, data []byte) {
 	}
 }
 
-func (s chunkSender) Ack(now int64, p oracle.Packet) {
+func (s chunkSender) Ack(now int64, r connection.Record) {
+	p := r.Packet
 	s.HandleAck(machine.Micros(now), codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Acked: setOf(p.Acked)})
 }
 
@@ -51,9 +51,9 @@ func setOf(bits []bool) (set bitset.Set) {
 	return set
 }
 
-func (s chunkSender) Poll(now int64) (oracle.Packet, bool) {
+func (s chunkSender) Poll(now int64) (connection.Record, bool) {
 	p, ok := s.SenderModel.Poll(machine.Micros(now))
-	return slice(int64(p.ChunkID), int64(p.SliceID), int64(p.NumSlices), p.Data), ok
+	return connection.Record{Packet: slice(int64(p.ChunkID), int64(p.SliceID), int64(p.NumSlices), p.Data)}, ok
 }
 
 func (s chunkSender) Deadline() int64 { return int64(s.SenderModel.Deadline()) }
@@ -70,13 +70,14 @@ func newChunkReceiver(giveUp int64) func() connection.ChunkReceiver {
 	}
 }
 
-func (r chunkReceiver) Slice(now int64, p oracle.Packet) {
+func (r chunkReceiver) Slice(now int64, record connection.Record) {
+	p := record.Packet
 	r.HandleSlice(machine.Micros(now), codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), Data: p.Data})
 }
 
-func (r chunkReceiver) Poll(now int64) (oracle.Packet, bool) {
+func (r chunkReceiver) Poll(now int64) (connection.Record, bool) {
 	a, ok := r.ReceiverModel.Poll(machine.Micros(now))
-	return ack(int64(a.ChunkID), acked(a.NumSlices, a.Acked.Has)), ok
+	return connection.Record{Packet: ack(int64(a.ChunkID), acked(a.NumSlices, a.Acked.Has))}, ok
 }
 
 func (r chunkReceiver) Read(now int64) ([]byte, bool) {
@@ -94,7 +95,10 @@ func newConnection(cfg contract.ConnectionConfig) *connection.Connection {
 		Client: cfg.Side == contract.SideClient, Send: session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link},
 		Open:  session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
 		Lanes: cfg.Lanes, Timeout: cfg.Timeout, Tick: cfg.Tick, MessageRate: cfg.MessageRate,
-		Sender: newChunkSender(cfg.Profile, giveUp), Receiver: newChunkReceiver(giveUp),
+		Sender: newChunkSender(cfg.Profile.Named, giveUp), Receiver: newChunkReceiver(giveUp),
+	}
+	if p := cfg.Profile.Repair; p != nil {
+		c.Repair, c.Sender, c.Receiver = true, newRepairLane(*p, giveUp), newRepairLaneReceiver(giveUp)
 	}
 	for _, ch := range cfg.Channels {
 		one := connection.ChannelConfig{ID: ch.ID, Unreliable: ch.Kind == contract.KindUnreliable, Priority: ch.Priority}

@@ -53,8 +53,9 @@ func (o *options) write(w io.Writer, list []file, match *regexp.Regexp) error {
 // readDocuments reads the specifications in a folder.
 func readDocuments(dir string) (d documents, err error) {
 	protocol, err1 := os.ReadFile(filepath.Join(dir, "PROTOCOL.md"))
+	repair, err5 := os.ReadFile(filepath.Join(dir, "REPAIR.md"))
 	packets, err2 := os.ReadFile(filepath.Join(dir, "PACKETS.md"))
 	channels, err3 := os.ReadFile(filepath.Join(dir, "CHANNELS.md"))
 	connection, err4 := os.ReadFile(filepath.Join(dir, "CONNECTION.md"))
-	return documents{protocol, packets, channels, connection}, errors.Join(err1, err2, err3, err4)
+	return documents{protocol, repair, packets, channels, connection}, errors.Join(err1, err2, err3, err4, err5)
 }

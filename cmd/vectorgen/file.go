@@ -18,7 +18,7 @@ type file struct {
 }
 
 // documents are the specifications whose examples are vectors.
-type documents struct{ protocol, packets, channels, connection []byte }
+type documents struct{ protocol, repair, packets, channels, connection []byte }
 
 // generate makes all files, in the order of the groups. The long seeded runs are
 // left without their hash, which full adds.
@@ -78,6 +78,8 @@ func (g *group) fill(about testvectors.Group, docs documents) error {
 		return nil
 	case "examples":
 		return g.examples(docs.protocol)
+	case "repair-examples":
+		return g.answeredExamples(docs.repair, ofRepair)
 	case "packet-examples":
 		return g.answeredExamples(docs.packets, ofPackets)
 	case "channel-examples":

@@ -80,6 +80,10 @@ type documentOf struct {
 var (
 	ofPackets = documentOf{packetAnswers, aboutPacketExamples, map[string]testvectors.Level{contract.OpPacketEndpoint: testvectors.PacketsEndpoint}}
 
+	ofRepair = documentOf{repairAnswers, aboutRepairExamples, map[string]testvectors.Level{
+		contract.OpRepairSender: testvectors.RepairSender, contract.OpConnectionEncode: testvectors.Connection, contract.OpConnectionDecode: testvectors.Connection,
+	}}
+
 	ofChannels = documentOf{channelAnswers, aboutChannelExamples, map[string]testvectors.Level{
 		contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender,
 	}}
@@ -133,6 +137,20 @@ var aboutPacketExamples = map[string]about{
 	"packet_decode":     {"Catches a decoder that differs from the document's examples, or reports another byte.", "canonical fragment-head", "PKT-1 PKT-4 PKF-2 PKD-12"},
 	"packet_endpoint":   {"Catches an endpoint that differs from the document's examples.", "row", "PKA-1 PKA-2 PKR-1 PKO-4 PKO-5"},
 	"packet_congestion": {"Catches congestion avoidance that differs from the document's example.", "congestion-mode", "PKC-2 PKC-6 PKO-6"},
+}
+
+// aboutRepairExamples is about the examples of repair slices, by their op.
+var aboutRepairExamples = map[string]about{
+	"repair_row":      {"Catches a generator of other exponents than the document shows.", "generator", "RPC-1 RPC-2 RPO-1"},
+	"repair_slice":    {"Catches a coder of other slices than the document shows.", "repair-slice", "RPC-3 RPC-4 RPO-2"},
+	"repair_rebuild":  {"Catches a decoder that differs from the document's examples.", "solve rank", "RPC-5 RPC-6 RPO-3"},
+	"repair_encode":   {"Catches an encoder of other packets than the document shows.", "bit-order canonical", "RPS-1 RPA-1 RPO-4"},
+	"repair_decode":   {"Catches a decoder that differs from the document's examples.", "canonical check-order", "RPD-6 RPO-4"},
+	"repair_sender":   {"Catches a sender that differs from the document's example.", "row", "RPX-3 RPX-4 RPX-6 RPX-7 RPO-6 RPO-8"},
+	"repair_receiver": {"Catches a receiver that differs from the document's example.", "row", "RPR-3 RPR-6 RPR-8 RPR-9 RPO-7 RPO-8"},
+
+	"connection_encode": {"Catches an encoder of other records with repair slices than the document shows.", "record-row bit-order", "RPI-3 RPO-9 CXR-8"},
+	"connection_decode": {"Catches a decoder of records with repair slices that differs from the document's examples.", "record-row canonical", "RPI-3 RPO-9 CXR-5"},
 }
 
 // aboutChannelExamples is about the examples of channels, by their op.

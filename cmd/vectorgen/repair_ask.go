@@ -122,6 +122,8 @@ var repairAnswers = answers{
 	contract.OpRepairEncode: by(repairResponse), contract.OpRepairDecode: by(repairResponse),
 	contract.OpRepairSender:   by(func(q contract.RepairSenderRequest) any { return repairSenderResponse(q.Config, q.Events) }),
 	contract.OpRepairReceiver: by(func(q contract.RepairReceiverRequest) any { return repairReceiverResponse(q.Config, q.Events) }),
+
+	contract.OpConnectionEncode: by(connectionEncoded), contract.OpConnectionDecode: by(connectionDecoded),
 }
 
 // addRepair adds a request about repair slices. want is accepted or a code: if the oracle

@@ -83,6 +83,9 @@ func repairSenderResponse(cfg contract.RepairSenderConfig, events []contract.Rep
 }
 
 func newRepairSender(cfg contract.RepairSenderConfig) tracedSender {
+	if p := cfg.Profile; p != nil {
+		return tracedSender{Sender: repair.NewSender(int64(cfg.FirstChunkID), cfg.GiveUpUS, newRule(*p))}
+	}
 	t := tracedSender{script: &repair.Script{}}
 	t.Sender = repair.NewSender(int64(cfg.FirstChunkID), cfg.GiveUpUS, t.script)
 	return t

@@ -240,6 +240,56 @@ cwr_sender_row cwr_sender_poll(cwr_sender *s, cw_time now, cwr_slice *slice);
 
 cw_time cwr_sender_deadline(const cwr_sender *s);
 
+/* ---- The sender's rule (section 7) ------------------------------------------- */
+
+enum { CWR_KEPT_TIMES = 1024 };
+
+/* Of the last three at most one is true. */
+typedef struct {
+    int64_t limit; /* bits a second with IP and UDP headers, 8,528 to 8 * 10^9; 0: none, not with fixed */
+    bool burst;
+    bool fixed;
+    bool redundant;
+} cwr_profile;
+
+cwr_profile cwr_profile_adaptive(void); /* the default: no limit */
+
+/* All fields are the rule's own, but yields. */
+typedef struct {
+    cwr_scheduler scheduler; /* give &rule.scheduler to cwr_sender_init */
+    cwr_profile profile;
+    int64_t limit; /* ns a slice, as those below that say so */
+    bool yields;   /* other packets on the path must not wait behind slices (WIN-5) */
+
+    cw_known known; /* the round trip */
+    cw_time srtt, rttvar, bound, min_rtt;
+    bool sampled, draining;
+    cw_time sample_at, near_at, drain_until, drain_min;
+
+    bool train, ran_dry; /* the rate */
+    cw_time train_since, ran_dry_at;
+    uint64_t train_from;
+    int64_t gained;
+    int64_t epoch_smallest, epoch_before; /* ns; 0: none */
+    cw_time epoch_at;
+
+    cw_time pace_at; /* and pace_ns */
+    int64_t pace_ns;
+
+    int64_t lost, arrived; /* sixteenths */
+    bool settled, was_held;
+
+    uint32_t num_slices, have; /* the chunk's, from here on */
+    uint64_t sent, top, gone;
+    cw_time sent_at[CWR_KEPT_TIMES];
+    cw_time main_at, last_at, news_at, probe_at, held_at;
+    int quota; /* -1: none */
+    bool held, idle;
+} cwr_rule;
+
+/* False: a figure is outside its limits; then r must not be used. */
+bool cwr_rule_init(cwr_rule *r, cwr_profile profile);
+
 #ifdef __cplusplus
 }
 #endif

@@ -290,6 +290,8 @@ typedef const char *event_reader(const request *, const json_token *, event *);
 typedef struct {
     int64_t first_chunk_id;
     int64_t give_up;
+    bool scripted;
+    cwr_rule rule;
 } config;
 
 static const char *get_config(const request *q, config *c)
@@ -298,6 +300,22 @@ static const char *get_config(const request *q, config *c)
     bool ok = get_int_in(q, t, "first_chunk_id", 0, 65535, &c->first_chunk_id) &&
               get_int_in(q, t, "give_up_us", 1, CW_MAX_GIVE_UP, &c->give_up);
     return ok ? NULL : BAD;
+}
+
+/* Of a sender, with the rule ready to be used. */
+static const char *get_profile(const request *q, config *c)
+{
+    const json_token *t = member(q, member(q, q->root, "config"), "profile");
+    cwr_profile p;
+    c->scripted = json_is(t, JSON_NULL);
+    if (c->scripted) {
+        return NULL;
+    }
+    if (!get_int(q, t, "rate", &p.limit) || !get_bool(q, t, "burst", &p.burst) || !get_bool(q, t, "fixed", &p.fixed) ||
+        !get_bool(q, t, "redundant", &p.redundant) || !cwr_rule_init(&c->rule, p)) {
+        return BAD;
+    }
+    return NULL;
 }
 
 static const char *get_event(const request *q, const json_token *t, event_reader *get, event *e)
@@ -572,10 +590,12 @@ static const char *check_sender_events(const request *q, const config *c)
         if (fault != NULL) {
             return fault;
         }
-        if (e.kind == POLL && e.due > 0 && s.state != CW_SENDING) {
+        if (e.kind == POLL && e.due > 0 && (!c->scripted || s.state != CW_SENDING)) {
             return BAD;
         }
-        (void)sender_event(&s, &by_script, &e, false);
+        if (c->scripted) {
+            (void)sender_event(&s, &by_script, &e, false);
+        }
     }
     return NULL;
 }
@@ -590,14 +610,15 @@ static const char *sender_error(cwr_sender_row row)
     }
 }
 
-static void run_sender(const request *q, const config *c)
+static void run_sender(const request *q, config *c)
 {
     static const char *const states[] = {"IDLE", "SENDING", "FAILED"};
     static cwr_sender s;
     script by_script = new_script();
     const json_token *events = member(q, q->root, "events");
     const json_token *t = json_first(&q->doc, events);
-    (void)cwr_sender_init(&s, (uint32_t)c->first_chunk_id, c->give_up, &by_script.scheduler);
+    (void)cwr_sender_init(&s, (uint32_t)c->first_chunk_id, c->give_up,
+                          c->scripted ? &by_script.scheduler : &c->rule.scheduler);
     for (uint32_t i = 0; i < events->count; i++, t = json_after(&q->doc, t)) {
         event e;
         cwr_sender_row row;
@@ -610,16 +631,13 @@ static void run_sender(const request *q, const config *c)
     }
 }
 
-/* With the scripted scheduler alone: it has no rule. */
 const char *repair_sender(const request *q)
 {
-    config c;
-    const json_token *profile = member(q, member(q, q->root, "config"), "profile");
-    const char *fault;
-    if (profile == NULL || !json_is(profile, JSON_NULL)) {
-        return profile == NULL ? BAD : "unsupported";
+    static config c;
+    const char *fault = get_config(q, &c);
+    if (fault == NULL) {
+        fault = get_profile(q, &c);
     }
-    fault = get_config(q, &c);
     if (fault == NULL) {
         fault = check_sender_events(q, &c);
     }

@@ -9,6 +9,7 @@
 
 enum { SUMS = 16, TILE = 64, WORDS = TILE / 8 };
 
+#define CODE_SEED 6535u /* RPC-2 */
 #define NO_PIVOT ((uint32_t)CW_MAX_SLICES)
 
 /* ---- The field (RPC-3) ------------------------------------------------------ */
@@ -87,7 +88,7 @@ void cwr_row(uint32_t num_slices, uint32_t id, uint8_t exponents[CW_MAX_SLICES])
 {
     uint32_t j = id - num_slices;
     for (uint32_t i = 0; i < num_slices; i += 8) {
-        uint32_t h = mix(j * 32 + i / 8);
+        uint32_t h = mix(j * 32 + i / 8 + CODE_SEED);
         for (uint32_t n = 0; n < 8; n++) {
             exponents[i + n] = (uint8_t)(h >> (4 * n) & 15);
         }
@@ -491,13 +492,14 @@ static void multiply(const cwr_decoder *d, const uint8_t *equation, uint32_t m)
     }
 }
 
-/* What counts as filled up must have come out as zeros. */
-static bool tail_is_zero(const cwr_decoder *d)
+/* Whether what counts as filled up came out as zeros; then it is zeros in any case. */
+static bool clear_tail(const cwr_decoder *d)
 {
-    const uint8_t *last = cwr_decoder_slice(d, d->num_slices - 1);
+    uint8_t *last = d->block[d->place[d->num_slices - 1]];
     uint8_t any = 0;
     for (uint32_t i = d->last_bytes; i < CW_SLICE_SIZE; i++) {
         any |= last[i];
+        last[i] = 0;
     }
     return any == 0;
 }
@@ -512,7 +514,7 @@ bool cwr_decoder_rebuild(cwr_decoder *d)
         d->place[d->missing[n]] = equation[n];
     }
     d->num_missing = 0;
-    return tail_is_zero(d);
+    return clear_tail(d);
 }
 
 const uint8_t *cwr_decoder_slice(const cwr_decoder *d, uint32_t i) { return d->block[d->place[i]]; }

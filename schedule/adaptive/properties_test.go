@@ -12,6 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/sim/transfers"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -164,12 +165,12 @@ func drawSet(t *rapid.T, n int) (b bitset.Set) {
 // flood. Not by burst: on 1 Mbit/s, with half of all lost, that can take longer.
 func TestEverythingIsDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := scenario{down: drawPath(t, "down"), up: drawPath(t, "up"), warm: rapid.Bool().Draw(t, "warm")}
-		s.size = rapid.SampledFrom([]int{1, 1024, 5000, 40_000, codec.MaxChunkSize}).Draw(t, "size")
+		s := transfers.Scenario{Down: drawPath(t, "down"), Up: drawPath(t, "up"), Before: rapid.IntRange(0, 1).Draw(t, "before")}
+		s.Size = rapid.SampledFrom([]int{1, 1024, 5000, 40_000, codec.MaxChunkSize}).Draw(t, "size")
 		p := rapid.SampledFrom([]adaptive.Profile{adaptive.Adaptive(), adaptive.Redundant()}).Draw(t, "profile")
-		took, bytes := s.transfer(rapid.Uint64Range(0, 1000).Draw(t, "seed"), p)
-		slices := float64((s.size + 1023) / 1024)
-		if took < 0 || bytes*float64(s.size) > 1200*(30*slices+300) {
+		took, bytes := s.Transfer(rapid.Uint64Range(0, 1000).Draw(t, "seed"), with(p))
+		slices := float64((s.Size + 1023) / 1024)
+		if took < 0 || bytes*float64(s.Size) > 1200*(30*slices+300) {
 			t.Fatalf("took %.0f ms, %.2f times the bytes", took, bytes)
 		}
 	})
@@ -178,14 +179,14 @@ func TestEverythingIsDelivered(t *testing.T) {
 func drawPath(t *rapid.T, name string) netsim.Path {
 	return netsim.Path{
 		Overhead: 28,
-		Delay:    rapid.SampledFrom([]time.Duration{0, 500 * time.Microsecond, 25 * millisecond, 200 * millisecond}).Draw(t, name+" delay"),
-		Jitter:   rapid.SampledFrom([]time.Duration{0, 0, 10 * millisecond}).Draw(t, name+" jitter"),
+		Delay:    rapid.SampledFrom([]time.Duration{0, 500 * time.Microsecond, 25 * time.Millisecond, 200 * time.Millisecond}).Draw(t, name+" delay"),
+		Jitter:   rapid.SampledFrom([]time.Duration{0, 0, 10 * time.Millisecond}).Draw(t, name+" jitter"),
 		Loss:     rapid.SampledFrom([]float64{0, 1, 20, 50}).Draw(t, name+" loss"),
 		Rate:     rapid.SampledFrom([]int64{0, 1e6, 10e6, 1e9}).Draw(t, name+" rate"),
 		Queue:    rapid.SampledFrom([]int{0, 16 << 10, 1 << 20}).Draw(t, name+" queue"),
 
 		Duplicate:    rapid.SampledFrom([]float64{0, 10}).Draw(t, name+" doubled"),
 		Reorder:      rapid.SampledFrom([]float64{0, 10}).Draw(t, name+" late"),
-		ReorderDelay: 10 * millisecond,
+		ReorderDelay: 10 * time.Millisecond,
 	}
 }

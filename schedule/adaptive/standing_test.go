@@ -3,14 +3,10 @@ package adaptive_test
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/sim"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/sim/transfers"
 )
 
 // Flows that send one chunk after the other over one link leave it no pause, so
@@ -18,10 +14,10 @@ import (
 // estimate of the round trip would grow with the queue.
 func TestFlowsThatShareALinkForLong(t *testing.T) {
 	for _, n := range []int{2, 3} {
-		fs := newFlows(n, networks["S3"], adaptive.Adaptive())
+		fs := newFlows(n, transfers.Networks["S3"], adaptive.Adaptive())
 		fs.run(t, 60*machine.Second)
 		resent, lowest := fs.sum()
-		without := newFlows(n, networks["S3"], withoutRule("WIN-4"))
+		without := newFlows(n, transfers.Networks["S3"], withoutRule("WIN-4"))
 		without.run(t, 60*machine.Second)
 		more, higher := without.sum()
 		t.Logf("| %d flows | resent %.1f %%, without WIN-4 %.1f %% | smallest round trip %d ms, without %d ms |", n, resent, more, lowest/ms, higher/ms)
@@ -35,28 +31,23 @@ func TestFlowsThatShareALinkForLong(t *testing.T) {
 }
 
 // flows are senders of one chunk after the other, over one link.
-type flows []*chunk.Conversation
+type flows []transfers.Ends
 
-func newFlows(n int, path netsim.Path, p adaptive.Profile) (fs flows) {
-	first := both(path).newConversation(1, p)
-	fs = append(fs, first)
+func newFlows(n int, path netsim.Path, p adaptive.Profile) flows {
+	fs := flows{transfers.Both(path).Ends(1, with(p))}
 	for range n - 1 {
-		fs = append(fs, over(first.Down, first.Up, check.Must(adaptive.New(p))))
+		fs = append(fs, with(p)(fs[0].Links()))
 	}
 	return fs
 }
 
 func (fs flows) run(t *testing.T, until machine.Micros) {
 	t.Helper()
-	var worlds []*sim.World[codec.Packet]
-	for _, c := range fs {
-		worlds = append(worlds, c.World)
-	}
 	over := func() bool {
 		fs.serve(t)
 		return fs[0].Now() >= until
 	}
-	if !sim.Together(until+limit, over, worlds...) {
+	if !transfers.Together(until+transfers.Limit, over, fs...) {
 		t.Fatal("stalled")
 	}
 }
@@ -64,18 +55,16 @@ func (fs flows) run(t *testing.T, until machine.Micros) {
 // serve reads and submits at once.
 func (fs flows) serve(t *testing.T) {
 	t.Helper()
-	for _, c := range fs {
-		if c.Receiver.Vars().State == statemachine.ReceiverReady {
-			if _, err := c.Receiver.Read(c.Now(), nil); err != nil {
+	for _, e := range fs {
+		if e.Ready() {
+			if _, err := e.Read(); err != nil {
 				t.Fatal(err)
 			}
-			c.Flush()
 		}
-		if c.Sender.Vars().State == statemachine.SenderIdle {
-			if err := c.Sender.Submit(c.Now(), fullChunk); err != nil {
+		if !e.Sending() {
+			if err := e.Submit(transfers.FullChunk); err != nil {
 				t.Fatal(err)
 			}
-			c.Flush()
 		}
 	}
 }
@@ -84,8 +73,8 @@ func (fs flows) serve(t *testing.T) {
 // the flows hold for the smallest round trip.
 func (fs flows) sum() (percent float64, lowest machine.Micros) {
 	var sent, resent uint64
-	for _, c := range fs {
-		s := c.Sender.Stats()
+	for _, e := range fs {
+		s := e.Stats()
 		sent += uint64(s.SlicesSent)
 		resent += uint64(s.SlicesResent)
 		lowest = max(lowest, s.Schedule.MinRTT)

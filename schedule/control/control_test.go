@@ -255,7 +255,7 @@ func TestWhatWasLostBehindTheBottleneckCounts(t *testing.T) {
 		newest  uint32
 		without Rule
 		want    int64
-	}{{10, 0, 160_000}, {16, 0, 160_000}, {20, 0, 128_000}, {32, 0, 106_666}, {32, Overtaking, 160_000}} {
+	}{{10, 0, 160_000}, {16, 0, 160_000}, {20, 0, 128_000}, {32, 0, 80_000}, {40, 0, 80_000}, {32, Overtaking, 160_000}} {
 		path := New(Config{Without: c.without})
 		path.Arrived(0, 1, 0)
 		path.Arrived(2560, 16, c.newest)

@@ -73,9 +73,9 @@ func (c *Controller) addRate(now machine.Micros, took, passed int64) {
 	r := &c.rate
 	x := took / int64(r.arrived)
 	// What was lost behind the bottleneck took its time there too; but never
-	// assume that more than a third of what was sent was (RAT-3).
+	// assume that more than half of what was sent was (RAT-3).
 	if passed > int64(r.arrived) && c.config.has(Overtaking) {
-		x = max(took/passed, x*LimitNum/LimitDen)
+		x = max(took/passed, x/2)
 	}
 	x = max(x, fastest)
 	// A sender that ran dry measures itself (RAT-4).
@@ -84,5 +84,3 @@ func (c *Controller) addRate(now machine.Micros, took, passed int64) {
 		r.lowest.add(now, x, max(c.RTT.Smoothed, rateEpoch))
 	}
 }
-
-var LimitNum, LimitDen int64 = 2, 3

@@ -2,53 +2,52 @@ package rateless
 
 import "math"
 
-// Figures of the estimate of the loss.
+// Figures of the losses, in sixteenths of a slice.
 const (
-	firstLost    = 16     // before anything is known: one of 33
-	firstArrived = 512    // in sixteenths of a slice
-	settledAt    = 1536   // what has arrived when the prior has served
-	prior        = 448    // what of it is then forgotten
-	mostCounted  = 16_384 // lost and arrived, before both are halved
-	mostLost     = 32     // of one that arrived
-	maxFlight    = 1024   // transmissions
-	deviations   = 4      // two standard deviations, squared
-	spread       = 9      // three
+	firstLost    = 16     // RPL-1
+	firstArrived = 512    // RPL-1
+	settled      = 1536   // RPL-5: with so many arrived the first ones have served
+	prior        = 448    // RPL-5: how many of them are forgotten
+	mostCounted  = 16_384 // RPL-5
 )
 
-// losses counts what was lost and what arrived of late, in sixteenths of a slice.
+const mostNeed = 1024 // RPL-4: transmissions
+
+// losses counts what was lost and what arrived of late.
 type losses struct {
-	lost, arrived int64
-	settled       bool
+	lost, arrived int64 // arrived is 1 at least
+	settled       bool  // the first values were taken out again
 }
 
 func newLosses() *losses { return &losses{lost: firstLost, arrived: firstArrived} }
 
-// count takes the fate of so many transmissions, of which some arrived: more than all,
-// if some of them were taken for lost before.
-func (l *losses) count(passed, arrived int, settles bool) {
+// count takes so many transmissions, of which some arrived: more than all of them if what
+// was taken for lost came late (RPL-5, steps 3 to 5).
+func (l *losses) count(passed, arrived int, forgets bool) {
 	l.arrived += 16 * int64(arrived)
 	l.lost = max(l.lost+16*int64(passed-arrived), 0)
-	if !l.settled && l.arrived >= settledAt && settles {
+	if !l.settled && l.arrived >= settled && forgets {
 		l.arrived -= prior
 		l.settled = true
 	}
 	if l.lost+l.arrived > mostCounted {
-		l.lost, l.arrived = l.lost/2, max(l.arrived/2, 1)
+		l.lost /= 2
+		l.arrived = max(l.arrived/2, 1)
 	}
 }
 
-// need returns how many transmissions must be in flight so that d of them arrive, but
-// for so many standard deviations, squared: what is expected to be lost of them, and a
-// margin. Of the loss itself only so much is known as was counted.
-func (l *losses) need(d int, squared int64, doubt bool) int {
-	n, lost := int64(d), min(l.lost, mostLost*l.arrived)
-	mean := 256 * n * lost / l.arrived // in 256ths of a slice
+// need returns how many transmissions are to be under way so that d of them arrive, with
+// the profile's certainty: d, what is expected to be lost meanwhile, and some standard
+// deviations. All is in 256ths of a slice (RPL-4).
+func (l *losses) need(d int, p *Profile) int {
+	n, lost := int64(d), min(l.lost, 32*l.arrived)
+	mean := 256 * n * lost / l.arrived
 	variance := mean + mean*lost/l.arrived
-	if doubt {
-		variance += variance * 16 * n / l.arrived
+	if p.has(ruleDoubt) {
+		variance += variance * 16 * n / l.arrived // the estimate itself may be wrong
 	}
-	return int(min(n+(mean+isqrt(256*squared*variance)+128)/256, maxFlight))
+	return int(min(n+(mean+isqrt(256*p.deviations()*variance)+128)/256, mostNeed))
 }
 
-// isqrt returns the square root of n, truncated, for n below 2^52.
+// isqrt returns the largest integer whose square is at most n, which is below 2^52.
 func isqrt(n int64) int64 { return int64(math.Sqrt(float64(n))) }

@@ -8,42 +8,46 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// unlimited stands for no quota.
+// unlimited is the quota of a sender that needs none.
 const unlimited = -1
 
-// Scheduler is the recommended scheduler of a sender of repair slices. Transmissions of a
-// chunk are numbered from 0 on.
+// Scheduler is the recommended scheduler of a sender of repair slices. Transmissions of
+// a chunk are numbered from 0 on.
 type Scheduler struct {
 	profile Profile
 	observe func(statemachine.Observation)
 	stats   statemachine.ScheduleStats
 
-	// Kept across chunks, one for all lanes.
-	path   *control.Controller
-	losses *losses
+	// Kept across chunks (RPL-1).
+	path    *control.Controller // rate, window and pace (RPL-6 to RPL-8)
+	losses  *losses             // one for all lanes, from the first Adopt on (RPL-15)
+	wasHeld bool                // the peer could not take the chunk for two round trips
 
-	// Per chunk.
+	// Per chunk (RPL-2).
 	chunkID   uint16
 	numSlices int
-	now       machine.Micros             // of the latest event
+	now       machine.Micros             // of the latest Acked, Held or Next
 	sent      int                        // transmissions so far
-	have      int                        // of the chunk's slices are known to have arrived
-	top       int                        // one above the latest transmission known to have arrived
-	gone      int                        // transmissions below it are presumed lost
-	sentAt    *[maxFlight]machine.Micros // of the latest
-	mainAt    machine.Micros             // the latest that no quota let go
+	have      int                        // slices that are known to have arrived
+	top       int                        // the highest number that arrived, and one
+	gone      int                        // what has a number below is not under way, by the timer
+	sentAt    *[keptTimes]machine.Micros // of the latest transmissions
+	mainAt    machine.Micros             // the latest that went out without a quota
 	lastAt    machine.Micros             // the latest
 	newsAt    machine.Micros
 	probeAt   machine.Micros // no probe before
-	quota     int            // how many may go out before there is news
+	quota     int            // how many may still go out without news
 	held      bool           // the peer cannot take the chunk yet; until there is news
 	heldAt    machine.Micros // since when
 }
 
+// keptTimes is of how many transmissions it is known when they went out (RPL-2).
+const keptTimes = 1024
+
 var _ repair.Scheduler = (*Scheduler)(nil)
 
-// New returns a scheduler with the profile's pace that knows nothing of the path. It
-// fails with machine.ErrConfig.
+// New returns a scheduler with the profile's pace that knows nothing of the path
+// (RPL-1). It fails with machine.ErrConfig.
 func New(p Profile) (*Scheduler, error) {
 	pace := p.pace()
 	if err := pace.Check(); err != nil {
@@ -52,37 +56,54 @@ func New(p Profile) (*Scheduler, error) {
 	return &Scheduler{profile: p, path: control.New(pace), losses: newLosses()}, nil
 }
 
-// Begin starts a chunk.
+// Begin starts a chunk (RPL-2). If the peer could not take the one before for long, a
+// single slice asks whether it takes this one.
 func (s *Scheduler) Begin(f statemachine.Flight) {
 	if s.sentAt == nil {
-		s.sentAt = new([maxFlight]machine.Micros)
+		s.sentAt = new([keptTimes]machine.Micros)
 	}
-	s.observe, s.chunkID, s.numSlices, s.now = f.Observe, f.ChunkID, f.NumSlices, f.Now
+	s.observe, s.chunkID, s.numSlices = f.Observe, f.ChunkID, f.NumSlices
 	s.sent, s.have, s.top, s.gone = 0, 0, 0, 0
-	s.mainAt, s.lastAt, s.newsAt, s.probeAt = f.Now, f.Now, f.Now, 0
-	s.quota, s.held = unlimited, false
+	s.now, s.mainAt, s.lastAt, s.newsAt, s.probeAt = f.Now, f.Now, f.Now, f.Now, 0
+	s.quota = unlimited
+	if s.wasHeld && s.profile.has(ruleAsk) {
+		s.quota = 1
+	}
+	s.held, s.wasHeld = false, false
 	s.path.Begin()
 }
 
-// Acked takes news: how many of the chunk's slices have arrived, and one above the latest
-// transmission that did.
+// Acked takes news (RPL-5).
 func (s *Scheduler) Acked(now machine.Micros, have, top int) {
 	s.now = now
-	passed, arrived := top-s.top, have-s.have
-	if passed > 0 && top > s.sent-maxFlight {
-		s.sampleRTT(now, have, top)
+	s.sampleRTT(now, have, top)
+	if s.held {
+		s.release(now)
 	}
-	s.countLosses(top, passed, arrived)
+	s.countLosses(have, top)
+	arrived := have - s.have
 	s.have, s.top = have, top
 	s.path.Arrived(now, arrived, uint32(top))
 	s.newsAt, s.probeAt, s.quota, s.held = now, 0, unlimited, false
 }
 
-// sampleRTT takes a sample of the round trip: each transmission is the only one of its id.
-// But the ack of a whole chunk names none that came later, so what answers a probe gives
-// a bound only.
+// release notes that the peer takes the chunk: also what is under way, above the news
+// (RPL-5, step 2).
+func (s *Scheduler) release(now machine.Micros) {
+	s.gone = 0
+	if now-s.heldAt > 2*s.path.RTT.Smoothed {
+		s.wasHeld = true
+	}
+}
+
+// sampleRTT takes a sample of the round trip if a later transmission arrived. Each is
+// the only one of its number; but the ack of a complete chunk says the same however
+// late a probe draws it (RPL-5, step 1).
 func (s *Scheduler) sampleRTT(now machine.Micros, have, top int) {
-	r := now - s.sentAt[(top-1)%maxFlight]
+	if top == s.top || top <= s.sent-keptTimes {
+		return
+	}
+	r := now - s.sentAt[(top-1)%keptTimes]
 	switch {
 	case have < s.numSlices || top > s.gone:
 		s.path.RTT.Clean(now, r)
@@ -92,18 +113,23 @@ func (s *Scheduler) sampleRTT(now machine.Micros, have, top int) {
 	}
 }
 
-// countLosses counts what was passed and did not arrive as lost, but for what the timer
-// has given up: that was the path's only for a while.
-func (s *Scheduler) countLosses(top, passed, arrived int) {
-	if s.top < s.gone && s.gone < top && s.profile.has(ruleGone) {
+// countLosses counts what arrived, and as lost what has a number below and did not; but
+// not what the peer could not take, nor what the timer has given up: that may have been an
+// outage (RPL-5, step 2).
+func (s *Scheduler) countLosses(have, top int) {
+	passed, arrived := top-s.top, have-s.have
+	switch {
+	case s.held:
+		passed = arrived
+	case s.top < s.gone && s.gone < top && s.profile.has(ruleOutage):
 		passed = top - s.gone
 		arrived = min(arrived, passed)
 	}
 	s.stats.Lost += int64(max(passed-arrived, 0))
-	s.losses.count(passed, arrived, s.profile.has(ruleSettle))
+	s.losses.count(passed, arrived, s.profile.has(rulePrior))
 }
 
-// Held stops everything but a probe now and then.
+// Held stops everything but a probe now and then (RPL-12).
 func (s *Scheduler) Held(now machine.Micros) {
 	s.now = now
 	if !s.held {
@@ -113,21 +139,20 @@ func (s *Scheduler) Held(now machine.Micros) {
 	s.path.EndTrain()
 }
 
-// Next reports whether the next id goes out at now, and counts it as sent.
+// Next reports whether the next slice goes out at now, and counts it as sent (RPL-9).
 func (s *Scheduler) Next(now machine.Micros) bool {
 	s.now = now
-	if !s.wants() && now >= s.timerAt() {
+	if !s.wanted() && now >= s.timerAt() {
 		s.expire(now)
 	}
-	if s.InFlight() >= s.need() {
+	if !s.Wants() {
 		s.path.Dry(now)
 	}
-	if !s.path.Go(now, s.wants(), s.sent < s.numSlices) {
+	if !s.path.Go(now, s.wanted(), s.sent < s.numSlices) {
 		return false
 	}
-	s.sentAt[s.sent%maxFlight] = now
+	s.sentAt[s.sent%keptTimes], s.lastAt = now, now
 	s.sent++
-	s.lastAt = now
 	if s.quota == unlimited {
 		s.mainAt = now
 	} else {
@@ -136,52 +161,26 @@ func (s *Scheduler) Next(now machine.Micros) bool {
 	return true
 }
 
-// need returns how many are to be under way.
-func (s *Scheduler) need() int {
-	squared := int64(deviations)
-	if s.profile.spread {
-		squared = spread
-	}
-	return s.losses.need(s.numSlices-s.have, squared, s.profile.has(ruleDoubt))
+// InFlight returns how many transmissions are under way (RPL-3).
+func (s *Scheduler) InFlight() int { return s.sent - max(s.top, s.gone) }
+
+// Wants reports whether fewer are under way than the rest of the chunk needs. Pace, window
+// and timer may still hold the next one back.
+func (s *Scheduler) Wants() bool {
+	return s.have < s.numSlices && s.InFlight() < s.losses.need(s.numSlices-s.have, &s.profile)
 }
 
-// wants reports whether the next id is to go out as soon as the pace lets it.
-func (s *Scheduler) wants() bool { return s.Wants() && s.path.HasRoom(s.InFlight(), s.have) }
-
-// timerAt returns when the timer runs out if nothing is wanted.
-func (s *Scheduler) timerAt() machine.Micros {
-	if s.held {
-		return max(s.lastAt, s.heldAt) + s.path.HoldDelay(s.lastAt-s.heldAt)
-	}
-	delay, margin := s.path.RTT.Delay()
-	return max(s.mainAt+delay, s.newsAt+margin, s.probeAt)
+// wanted reports whether the next slice goes out as soon as the pace lets it (RPL-3).
+func (s *Scheduler) wanted() bool {
+	return s.quota != 0 && s.path.HasRoom(s.InFlight(), s.have) && s.Wants()
 }
 
-// probes go out when the timer has run out.
-const probes = 2
-
-// expire gives up all that is under way, and lets probes go.
-func (s *Scheduler) expire(now machine.Micros) {
-	s.stats.Timeouts++
-	s.path.EndTrain()
-	s.gone, s.quota = s.sent, probes
-	switch part := machine.Micros(8); {
-	case s.held:
-		s.quota = 1
-	default:
-		if s.path.RTT.Known == rtt.Unknown {
-			part = 4
-		}
-		s.probeAt = now + s.path.ProbeDelay(now-s.newsAt, part)
-	}
-}
-
-// Deadline returns when the pace or the timer lets the next id go.
+// Deadline returns when the pace or the timer lets a slice go (RPL-13).
 func (s *Scheduler) Deadline() machine.Micros {
 	switch {
 	case s.have >= s.numSlices:
 		return machine.Never
-	case s.wants():
+	case s.wanted():
 		return s.path.Next()
 	}
 	return s.timerAt()
@@ -197,8 +196,8 @@ func (s *Scheduler) Stats() statemachine.ScheduleStats {
 	return st
 }
 
-func (s *Scheduler) report(kind statemachine.ObservationKind, now machine.Micros, number int, rtt machine.Micros) {
+func (s *Scheduler) report(kind statemachine.ObservationKind, now machine.Micros, id int, rtt machine.Micros) {
 	if s.observe != nil {
-		s.observe(statemachine.Observation{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: number, RTT: rtt})
+		s.observe(statemachine.Observation{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
 	}
 }

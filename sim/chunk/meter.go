@@ -39,15 +39,18 @@ func BasePace(p base.Profile) Pace {
 	return pace
 }
 
-// AdaptivePace returns what RECOVERY.md allows with a profile: no two slices are
-// closer than 7 us (PAC-1) and than the limit asks for (PRO-1). Beside each slice
-// once, half a window of copies may go out at one time (CPY-2).
-func AdaptivePace(p adaptive.Profile) Pace {
+// AdaptivePace returns what RECOVERY.md allows with a profile. Beside each slice once,
+// half a window of copies may go out at one time (CPY-2).
+func AdaptivePace(p adaptive.Profile) Pace { return LimitedPace(p.MaxRate, 256*3/2) }
+
+// LimitedPace returns a pace in which no two slices are closer than 7 us (PAC-1) and than
+// a limit asks for (PRO-1), in bits a second; 0 is none.
+func LimitedPace(maxRate int64, atOnce int) Pace {
 	spacing := machine.Micros(7)
-	if p.MaxRate > 0 {
-		spacing = max(spacing, machine.Micros(sliceBytes*8_000_000/p.MaxRate))
+	if maxRate > 0 {
+		spacing = max(spacing, machine.Micros(sliceBytes*8_000_000/maxRate))
 	}
-	return Pace{Spacing: spacing, Longest: max(longestWait, spacing+1), AtOnce: 256 * 3 / 2, spacingRule: "PAC-4"}
+	return Pace{Spacing: spacing, Longest: max(longestWait, spacing+1), AtOnce: atOnce, spacingRule: "PAC-4"}
 }
 
 // Meter measures what a sender sends against its Pace.

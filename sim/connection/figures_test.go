@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/repair"
 )
 
 var seeds = flag.Int("seeds", 1, "runs of each figure")
@@ -58,9 +58,9 @@ func TestWhatYieldingIsWorth(t *testing.T) {
 	game := measure()
 	l.Chunk = chunkSize
 	both := measure()
-	l.Config.Chunks.NewScheduler = func() (statemachine.Scheduler, error) {
-		s, err := adaptive.New(adaptive.Adaptive())
-		return struct{ statemachine.Scheduler }{s}, err // one that cannot yield
+	l.Config.Chunks.NewRepairScheduler = func() (repair.Scheduler, error) {
+		s, err := lanes.Adaptive.NewRepairScheduler(0)
+		return struct{ repair.Scheduler }{s}, err // one that cannot yield
 	}
 	without := measure()
 	l.Game = false

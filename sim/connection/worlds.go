@@ -132,6 +132,7 @@ func (w *world) config() (cfg protocol.Config) {
 			}
 		}
 	}
+	cfg.Variants = sim.Among[uint8](w.Draw, 0, session.VariantSlices, session.VariantRepair)
 	return cfg
 }
 

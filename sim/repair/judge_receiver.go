@@ -14,7 +14,7 @@ import (
 type ReceiverJudge struct {
 	chunk.Reception
 	held     map[int]bool // ids that are here of the current chunk
-	span     *code.Span        // of them
+	span     *code.Span   // of them
 	top      int          // of the current chunk
 	previous int          // that of the chunk before
 	mostHeld int          // slices that were ever kept at a time
@@ -60,4 +60,15 @@ func (j *ReceiverJudge) Sent(now machine.Micros, a protocol.Ack) *violation {
 		}
 		return nil
 	})
+}
+
+// Keeps: the receiver takes so many bytes of memory (RPV-BND-1, RCV-18): for each slice that
+// was ever held at a time itself, a row of 256 bytes and what is rebuilt in its place, and
+// some blocks of scratch and tables.
+func (j *ReceiverJudge) Keeps(bytes int64) *violation {
+	const scratch, tables = 28 * 1024, 20 * 1024
+	if most := int64(j.mostHeld)*(1024+256+1024) + scratch + tables; bytes > most {
+		return chunk.Violates("BND-1", "keeps %d bytes, though %d slices were held at most", bytes, j.mostHeld)
+	}
+	return nil
 }

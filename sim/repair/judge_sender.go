@@ -52,7 +52,7 @@ func (j *SenderJudge) Sent(now machine.Micros, s protocol.Slice, size int, deadl
 		case s.NumSlices != k || s.LastBytes != len(j.Chunk)-1024*(k-1):
 			return chunk.Violates("LIM-2", "sent id %d of %d slices, the last of %d bytes, of a chunk of %d", s.ID, s.NumSlices, s.LastBytes, len(j.Chunk))
 		case s.ID != code.ID(j.sent, k):
-			return chunk.Violates("RPN", "transmission %d of chunk %d has the id %d, not %d", j.sent, s.ChunkID, s.ID, code.ID(j.sent, k))
+			return chunk.Violates("RPN-2", "transmission %d of chunk %d has the id %d, not %d", j.sent, s.ChunkID, s.ID, code.ID(j.sent, k))
 		case !bytes.Equal(s.Data, code.Slice(j.Chunk, s.ID)):
 			return chunk.Violates("RPC-4", "id %d of chunk %d has other bytes than the code", s.ID, s.ChunkID)
 		}

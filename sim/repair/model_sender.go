@@ -154,8 +154,12 @@ func (m *SenderModel) complete() {
 	m.stats.ChunkBytes += int64(len(m.chunk))
 	m.stats.LastChunkTime = m.now - m.startedAt
 	m.chunkID = uint16((int(m.chunkID) + 1) % 65536)
-	m.chunk, m.numSlices = nil, 0
+	m.numSlices = 0
+	m.forget()
 }
+
+// forget leaves nothing of the chunk in flight.
+func (m *SenderModel) forget() { m.chunk, m.sent, m.have, m.top = nil, 0, 0, 0 }
 
 // Poll is the event poll.
 func (m *SenderModel) Poll(now machine.Micros) (protocol.Slice, bool) {
@@ -167,7 +171,7 @@ func (m *SenderModel) Poll(now machine.Micros) (protocol.Slice, bool) {
 		m.row = "T16"
 	case m.now-m.heardAt >= m.giveUp:
 		m.row, m.state = "T15", statemachine.SenderFailed
-		m.chunk = nil
+		m.forget()
 	case m.sched.Next(m.now):
 		m.row = "T13"
 		return m.send(), true

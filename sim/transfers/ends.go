@@ -4,8 +4,7 @@
 package transfers
 
 import (
-	"errors"
-
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
@@ -96,17 +95,23 @@ func (e *repaired) Stats() statemachine.SenderStats { return e.Sender.Stats() }
 func (e *repaired) Err() error                      { return e.Sender.Err() }
 func (e *repaired) Links() (down, up *netsim.Link)  { return e.Down, e.Up }
 
-// Together runs ends that share links until done, or until the limit has passed.
-func Together(limit machine.Micros, done func() bool, ends ...Ends) (bool, error) {
-	var slices []*sim.World[protocol.Packet]
+// Together runs ends of one variant that share links, until done, or until the limit has
+// passed. It reports whether they were done.
+func Together(limit machine.Micros, done func() bool, ends ...Ends) bool {
+	var ofNamed []*sim.World[codec.Packet]
+	var ofRepaired []*sim.World[protocol.Packet]
 	for _, e := range ends {
-		r, ok := e.(*repaired)
-		if !ok {
-			return false, errors.ErrUnsupported
+		switch e := e.(type) {
+		case *named:
+			ofNamed = append(ofNamed, e.World)
+		case *repaired:
+			ofRepaired = append(ofRepaired, e.World)
 		}
-		slices = append(slices, r.World)
 	}
-	return sim.Together(limit, done, slices...), nil
+	if len(ofNamed) > 0 {
+		return sim.Together(limit, done, ofNamed...)
+	}
+	return sim.Together(limit, done, ofRepaired...)
 }
 
 // fullEncoded is FullChunk, encoded once for all transfers.

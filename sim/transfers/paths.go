@@ -16,6 +16,14 @@ var Networks = map[string]netsim.Path{
 	"S4": {Delay: 25 * time.Millisecond, Overhead: 28},
 }
 
+// Cells are those of the tables, in their order.
+var Cells = []Cell{
+	{"S1", 0}, {"S1", 1}, {"S1", 5}, {"S1", 20},
+	{"S2", 0}, {"S2", 1}, {"S2", 5}, {"S2", 20},
+	{"S3", 0}, {"S3", 1}, {"S3", 5},
+	{"S4", 0}, {"S4", 1}, {"S4", 5}, {"S4", 20}, {"S4", 50},
+}
+
 // Cell is one network at one rate of loss, the same in each direction.
 type Cell struct {
 	Network string
@@ -71,13 +79,6 @@ func (s Scenario) Warm() Scenario {
 func Outage(p netsim.Path, from, to time.Duration) Scenario {
 	s, gone := Both(p), Lossy(p, 100)
 	s.Changes = []Change{{from, gone, gone}, {to, p, p}}
-	return s
-}
-
-// SmallInOutage is a warm transfer of ten slices of which the first 6 s are an outage.
-func SmallInOutage() Scenario {
-	s := Outage(Networks["S2"], 0, 6*time.Second).Warm()
-	s.Size = 10_000
 	return s
 }
 

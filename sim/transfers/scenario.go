@@ -25,7 +25,7 @@ var FullChunk = func() []byte {
 // Scenario is a transfer to measure.
 type Scenario struct {
 	Down, Up netsim.Path
-	Before   int // chunks of the same size that are sent before: 0 is cold, 1 warm
+	Before   int // full chunks that are sent before: 0 is cold, 1 warm
 	Size     int // bytes; 0: a full chunk
 	Changes  []Change
 }
@@ -150,4 +150,50 @@ func OnTheWire(e Ends) int64 {
 	l, r := e.Links()
 	down, up := l.Stats(), r.Stats()
 	return down.SentBytes + up.SentBytes + 28*(down.Sent+up.Sent)
+}
+
+// DelayOfOthers returns the mean time in the queue of a small datagram each 10 ms, during a
+// transfer that nothing changes, in ms.
+func (s Scenario) DelayOfOthers(scheme Scheme) float64 {
+	e := s.Ends(1, scheme)
+	for range s.Before {
+		(Scenario{}).follow(e, FullChunk)
+	}
+	var sum time.Duration
+	n := 0
+	down, _ := e.Links()
+	var other func()
+	other = func() {
+		now := e.Now()
+		sum += down.Send(now.Duration(), 0).At(0) - now.Duration() - s.Down.Delay
+		n++
+		e.At(now+10*machine.Millisecond, other)
+	}
+	e.At(e.Now(), other)
+	s.follow(e, FullChunk)
+	return float64(sum.Microseconds()) / 1000 / float64(n)
+}
+
+// Stream sends so many full chunks one after the other, each as soon as the sender has none,
+// to an application that takes a while to read each. It returns the mean time of a chunk in
+// ms, and the bytes as Figures do.
+func (s Scenario) Stream(seed uint64, scheme Scheme, chunks int, read func(i int) machine.Micros) (ms, bytes float64) {
+	e := s.Ends(seed, scheme)
+	sent, done, waits := 0, 0, false
+	e.Run(Limit*machine.Micros(chunks), func() bool {
+		if !e.Sending() && sent < chunks && e.Submit(FullChunk) == nil {
+			sent++
+		}
+		if e.Ready() && !waits {
+			waits = true
+			e.At(e.Now()+read(done), func() {
+				_, _ = e.Read() // there is one
+				waits = false
+				done++
+			})
+		}
+		return done == chunks
+	})
+	n := float64(chunks)
+	return float64(e.Now()) / 1000 / n, float64(OnTheWire(e)) / n / float64(len(FullChunk))
 }

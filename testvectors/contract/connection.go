@@ -1,5 +1,7 @@
 package contract
 
+import "encoding/json"
+
 // This file has the operations of connections (CONNECTION.md) beside those of sessions.
 
 // The operations.
@@ -25,6 +27,9 @@ type ConnectionRecord struct {
 	SliceID   *int64  `json:"slice_id,omitempty"`
 	NumSlices *int64  `json:"num_slices,omitempty"`
 	Acked     *string `json:"acked,omitempty"`
+	LastBytes *int64  `json:"last_bytes,omitempty"` // in variant 2, as the next two, of a chunk ack
+	Have      *int64  `json:"have,omitempty"`
+	Top       *int64  `json:"top,omitempty"`
 	Code      *int64  `json:"code,omitempty"` // of a close, as the text
 	Text      *string `json:"text,omitempty"`
 }
@@ -34,15 +39,20 @@ type ConnectionRecord struct {
 type ConnectionEncodeRequest struct {
 	Op      string             `json:"op"`
 	Lanes   int64              `json:"lanes"`
+	Variant int64              `json:"variant,omitempty"` // 0: 1
 	Records []ConnectionRecord `json:"records"`
 }
 
 // ConnectionDecodeRequest asks which records a payload has, without its id.
 type ConnectionDecodeRequest struct {
-	Op    string `json:"op"`
-	Lanes int64  `json:"lanes"`
-	Hex   string `json:"hex"`
+	Op      string `json:"op"`
+	Lanes   int64  `json:"lanes"`
+	Variant int64  `json:"variant,omitempty"` // 0: 1
+	Hex     string `json:"hex"`
 }
+
+// VariantRepair is the variant of slices with repair slices.
+const VariantRepair = 2
 
 // ConnectionDecodeResponse is the response to it, without its id.
 type ConnectionDecodeResponse struct {
@@ -85,7 +95,36 @@ type ConnectionConfig struct {
 	Tick        int64               `json:"tick"`
 	MessageRate int64               `json:"message_rate"` // bits a second
 	Channels    []ConnectionChannel `json:"channels"`
-	Profile     Profile             `json:"profile"` // of each lane's scheduler
+	Variant     int64               `json:"variant,omitempty"` // 0: 1
+	Profile     LaneProfile         `json:"profile"`           // of each lane's scheduler
+}
+
+// LaneProfile is the profile of a variant.
+type LaneProfile struct {
+	Named  Profile
+	Repair *RepairProfile // not nil: of variant 2
+}
+
+// MarshalJSON writes the profile of the variant.
+func (p LaneProfile) MarshalJSON() ([]byte, error) {
+	if p.Repair != nil {
+		return json.Marshal(p.Repair)
+	}
+	return json.Marshal(p.Named)
+}
+
+// UnmarshalJSON reads it: only that of repair slices says whether it is fixed.
+func (p *LaneProfile) UnmarshalJSON(text []byte) error {
+	var r struct {
+		RepairProfile
+		Fixed *bool `json:"fixed"`
+	}
+	if json.Unmarshal(text, &r) == nil && r.Fixed != nil {
+		r.RepairProfile.Fixed = *r.Fixed
+		p.Repair = &r.RepairProfile
+		return nil
+	}
+	return json.Unmarshal(text, &p.Named)
 }
 
 // ConnectionChannel is a channel of a connection. An unreliable one has no more than its id,

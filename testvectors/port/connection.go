@@ -9,6 +9,8 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -21,7 +23,7 @@ var connectionOperations = map[string]operation{
 // connectionEncode encodes a row of records (CXR-8, CXO-11).
 func connectionEncode(q *object) (any, error) {
 	list := q.list("records")
-	w := payloadWriter{format: connection.Format{Lanes: q.small("lanes", 0, 16)}, alone: len(list) == 1}
+	w := payloadWriter{format: q.payloadFormat(), alone: len(list) == 1}
 	if *q.err != nil {
 		return nil, *q.err
 	}
@@ -47,6 +49,19 @@ func connectionEncode(q *object) (any, error) {
 	return encoded(w.payload, nil)
 }
 
+// payloadFormat reads the lanes of a connection, and their variant if it is there (RPO-9).
+func (o *object) payloadFormat() connection.Format {
+	return connection.Format{Lanes: o.small("lanes", 0, 16), Repair: o.variant() == session.VariantRepair}
+}
+
+// variant is 1 if it is absent.
+func (o *object) variant() uint8 {
+	if !o.has("variant") {
+		return session.VariantSlices
+	}
+	return uint8(o.within("variant", session.VariantSlices, session.VariantRepair))
+}
+
 // payloadWriter writes records behind each other.
 type payloadWriter struct {
 	format  connection.Format
@@ -65,17 +80,9 @@ func (w *payloadWriter) add(o *object) (err error) {
 	case contract.RecordClose:
 		r = connection.Record{Type: connection.TypeClose, Code: uint16(o.within("code", 0, math.MaxUint16)), Text: []byte(o.text("text"))}
 	case contract.TypeSlice:
-		p, invalid := sliceOf(o)
-		r = connection.Record{Type: connection.TypeSlice, Lane: o.anyInt("lane"), Slice: lanes.Slice{Chunk: p.Slice}}
-		if invalid != nil {
-			r.Slice = lanes.Slice{} // which the encoder refuses
-		}
+		r = connection.Record{Type: connection.TypeSlice, Lane: o.anyInt("lane"), Slice: w.slice(o)}
 	case contract.RecordChunkAck:
-		p, invalid := ackOf(o)
-		r = connection.Record{Type: connection.TypeChunkAck, Lane: o.anyInt("lane"), Ack: lanes.Ack{Chunk: p.Ack}}
-		if invalid != nil {
-			r.Ack = lanes.Ack{}
-		}
+		r = connection.Record{Type: connection.TypeChunkAck, Lane: o.anyInt("lane"), Ack: w.ack(o)}
 	}
 	var ofChannel wanted
 	if r.Type == 0 {
@@ -98,6 +105,36 @@ func (w *payloadWriter) add(o *object) (err error) {
 	return refusedByConnection(err)
 }
 
+// slice and ack read a packet of the variant. One that cannot be is zero, which the encoder
+// refuses.
+func (w *payloadWriter) slice(o *object) (s lanes.Slice) {
+	if w.format.Repair {
+		r := ranged{object: o}
+		if p := r.repairSlice(); !r.invalid {
+			s.Repair = p
+		}
+		return s
+	}
+	if p, err := sliceOf(o); err == nil {
+		s.Chunk = p.Slice
+	}
+	return s
+}
+
+func (w *payloadWriter) ack(o *object) (a lanes.Ack) {
+	if w.format.Repair {
+		r := ranged{object: o}
+		if p := r.repairAck(); !r.invalid {
+			a.Repair = p
+		}
+		return a
+	}
+	if p, err := ackOf(o); err == nil {
+		a.Chunk = p.Ack
+	}
+	return a
+}
+
 // refusedByConnection is the refusal of a payload.
 func refusedByConnection(err error) error {
 	var refused *connection.Error
@@ -109,7 +146,7 @@ func refusedByConnection(err error) error {
 
 // connectionDecode decodes a payload (CXR-5, CXO-11).
 func connectionDecode(q *object) (any, error) {
-	format, payload := connection.Format{Lanes: q.small("lanes", 0, 16)}, q.hex("hex")
+	format, payload := q.payloadFormat(), q.hex("hex")
 	if *q.err != nil {
 		return nil, *q.err
 	}
@@ -138,13 +175,28 @@ func decodeRecord(format connection.Format, payload []byte, at int) (c contract.
 	case connection.TypeClose:
 		c.Type, c.Code, c.Text = contract.RecordClose, wide(r.Code), pointerTo(string(r.Text))
 	case connection.TypeSlice:
+		if format.Repair {
+			c = laneRecord(contract.TypeSlice, r.Lane, repairPacketOf(repair.Packet{Slice: r.Slice.Repair}))
+			break
+		}
 		s := &r.Slice.Chunk
 		c.Type, c.Lane, c.ChunkID, c.SliceID, c.NumSlices = contract.TypeSlice, wide(r.Lane), wide(s.ChunkID), wide(s.SliceID), wide(s.NumSlices)
 		c.Data = pointerTo(hex.EncodeToString(s.Data))
 	case connection.TypeChunkAck:
+		if format.Repair {
+			c = laneRecord(contract.RecordChunkAck, r.Lane, repairPacketOf(repair.Packet{Type: codec.TypeAck, Ack: r.Ack.Repair}))
+			break
+		}
 		c.Type, c.Lane, c.ChunkID, c.Acked = contract.RecordChunkAck, wide(r.Lane), wide(r.Ack.Chunk.ChunkID), pointerTo(contract.Bits(r.Ack.Chunk.Acked, r.Ack.Chunk.NumSlices))
 	}
 	return c, next, err
+}
+
+// laneRecord is a record of the variant with repair slices.
+func laneRecord(kind string, lane int, p *contract.RepairPacket) (c contract.ConnectionRecord) {
+	c.Type, c.Lane, c.ChunkID, c.NumSlices = kind, wide(lane), &p.ChunkID, &p.NumSlices
+	c.SliceID, c.LastBytes, c.Data, c.Have, c.Top = p.SliceID, p.LastBytes, p.Data, p.Have, p.Top
+	return c
 }
 
 // connectionEnd answers a trace of one end of a connection (CXO-12, CXO-13).
@@ -153,7 +205,10 @@ func connectionEnd(q *object) (any, error) {
 	cfg := contract.ConnectionConfig{
 		Side: o.text("side"), Mode: o.knownMode("mode").String(), SendKey: *text(o.exactly("send_key", 32)), ReceiveKey: *text(o.exactly("receive_key", 32)),
 		Link: o.within("link", 1, math.MaxUint32), Lanes: o.within("lanes", 0, 16), Timeout: o.within("timeout", 10, 36_000), Begin: o.within("begin", 0, 1<<62-1),
-		Tick: o.within("tick", 5_000, 100_000), MessageRate: o.within("message_rate", 64_000, 8_000_000_000), Profile: *profile(o.object("profile")),
+		Tick: o.within("tick", 5_000, 100_000), MessageRate: o.within("message_rate", 64_000, 8_000_000_000), Profile: o.laneProfile(),
+	}
+	if o.has("variant") {
+		cfg.Variant = int64(o.variant())
 	}
 	if cfg.Side != contract.SideClient && cfg.Side != contract.SideServer {
 		o.bad()
@@ -173,6 +228,16 @@ func connectionEnd(q *object) (any, error) {
 	}, func(steps []contract.ConnectionStep) any {
 		return contract.ConnectionResponse{Answer: contract.Answer{OK: true}, Steps: steps}
 	})
+}
+
+// laneProfile reads the profile of the variant.
+func (o *object) laneProfile() (p contract.LaneProfile) {
+	if o.variant() == session.VariantRepair {
+		p.Repair = repairProfile(o.object("profile"))
+	} else {
+		p.Named = *profile(o.object("profile"))
+	}
+	return p
 }
 
 // channelOfConnection reads a channel.

@@ -192,17 +192,25 @@ func repairPacketOf(p repair.Packet) *contract.RepairPacket {
 // cannot be represented.
 func repairPacket(q *object) (p repair.Packet, err error) {
 	r := ranged{object: q.object("packet")}
-	chunkID := func() uint16 { return uint16(r.within("chunk_id", 0, math.MaxUint16)) }
 	switch r.text("type") {
 	case contract.TypeSlice:
-		p.Slice = repair.Slice{ChunkID: chunkID(), ID: r.anyInt("slice_id"), NumSlices: r.anyInt("num_slices"), LastBytes: r.anyInt("last_bytes"), Data: r.hex("data")}
+		p.Slice = r.repairSlice()
 	case contract.TypeAck:
-		p.Type = codec.TypeAck
-		p.Ack = repair.Ack{ChunkID: chunkID(), NumSlices: r.anyInt("num_slices"), Have: r.anyInt("have"), Top: r.anyInt("top")}
+		p.Type, p.Ack = codec.TypeAck, r.repairAck()
 	default:
 		r.invalid = true
 	}
 	return p, r.err()
+}
+
+func (r *ranged) repairSlice() repair.Slice {
+	chunkID := uint16(r.within("chunk_id", 0, math.MaxUint16))
+	return repair.Slice{ChunkID: chunkID, ID: r.anyInt("slice_id"), NumSlices: r.anyInt("num_slices"), LastBytes: r.anyInt("last_bytes"), Data: r.hex("data")}
+}
+
+func (r *ranged) repairAck() repair.Ack {
+	chunkID := uint16(r.within("chunk_id", 0, math.MaxUint16))
+	return repair.Ack{ChunkID: chunkID, NumSlices: r.anyInt("num_slices"), Have: r.anyInt("have"), Top: r.anyInt("top")}
 }
 
 // repairReceiver answers a trace of a receiver (RPO-7, RPO-8).

@@ -62,7 +62,7 @@ func ConnectionDefaults() contract.ConnectionConfig {
 		}
 	}
 	return contract.ConnectionConfig{
-		Mode: "crc", Link: 0x55667788, Lanes: 1, Timeout: 100, Tick: 16_667, MessageRate: 8_000_000, Profile: namedProfiles["article"],
+		Mode: "crc", Link: 0x55667788, Lanes: 1, Timeout: 100, Tick: 16_667, MessageRate: 8_000_000, Profile: contract.LaneProfile{Named: namedProfiles["article"]},
 		Channels: []contract.ConnectionChannel{{ID: 0, Kind: contract.KindUnreliable, Priority: 2}, reliable(1, contract.KindOrdered), reliable(2, contract.KindUnordered)},
 	}
 }
@@ -86,7 +86,7 @@ func (w *words) connectionConfig(cfg *contract.ConnectionConfig, with map[string
 			cfg.Begin = w.time(value)
 		case "profile":
 			if p := w.profile(value); p != nil {
-				cfg.Profile = *p
+				cfg.Profile.Named = *p
 			}
 		case "give_up":
 			for i := range cfg.Channels {

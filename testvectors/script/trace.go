@@ -49,7 +49,11 @@ func (t *Trace) Receiver() contract.ReceiverConfig {
 // Check compares a trace's steps with its script.
 func (t *Trace) Check(steps []contract.Step) error {
 	for _, l := range t.lines {
-		if err := l.check(steps[:len(l.events)]); err != nil {
+		var got []outcome
+		for _, s := range steps[:len(l.events)] {
+			got = append(got, ofStep(s))
+		}
+		if err := l.want.check(got); err != nil {
 			return fmt.Errorf("%q: got %w", l.text, err)
 		}
 		steps = steps[len(l.events):]

@@ -18,6 +18,7 @@ type want struct {
 	chunkID *int
 	at      *string // the deadline
 	chunk   string  // the size of the chunk that a read delivers
+	forged  int     // with repair slices
 }
 
 func (w *words) want(list []string) (e want) {
@@ -28,6 +29,8 @@ func (w *words) want(list []string) (e want) {
 			e.row = word
 		case isChunk:
 			e.chunk = size
+		case word[0] == '!':
+			e.forged = w.number(rest)
 		case word[0] == '=':
 			bits := w.bits(rest)
 			e.bits = &bits
@@ -62,61 +65,73 @@ func (w *words) packets(word string) (list []string) {
 	return list
 }
 
-// check compares the steps of a line with what it wants. The packets are those of
-// all its steps, at most one each if there are many.
-func (l *line) check(steps []contract.Step) error {
-	var got []contract.Sent
-	for _, s := range steps {
-		if s.Row != l.want.row {
-			return fmt.Errorf("row %s", s.Row)
-		}
-		if len(steps) > 1 && len(s.Packets) > 1 {
-			return fmt.Errorf("%d packets at once", len(s.Packets))
-		}
-		got = append(got, s.Packets...)
-	}
-	if !slices.EqualFunc(got, l.want.packets, isPacket) {
-		return fmt.Errorf("packets %s", writePackets(got))
-	}
-	return l.want.checkAfter(steps[len(steps)-1])
+// outcome is a step as scripts see it. A packet has a short form, if it has one, and a long one.
+type outcome struct {
+	row     string
+	packets [][2]string
+	bits    string // what is acked or received
+	chunkID uint16
+	at      *int64
+	chunk   *contract.Content
+	forged  int // of a receiver with repair slices: how many it found inconsistent
 }
 
-func (e *want) checkAfter(s contract.Step) error {
-	bits := s.Acked
-	if bits == nil {
-		bits = s.Received
+func ofStep(s contract.Step) outcome {
+	o := outcome{row: s.Row, chunkID: s.ChunkID, at: s.DeadlineUS, chunk: s.Chunk}
+	if s.Acked != nil {
+		o.bits = *s.Acked
+	} else {
+		o.bits = *s.Received
 	}
+	for _, p := range s.Packets {
+		if p.Type == contract.TypeAck {
+			o.packets = append(o.packets, [2]string{"", fmt.Sprintf("%d:%s", p.ChunkID, *p.Acked)})
+		} else {
+			o.packets = append(o.packets, [2]string{strconv.Itoa(*p.SliceID), fmt.Sprintf("%d/%d:%d", *p.SliceID, *p.NumSlices, *p.Size)})
+		}
+	}
+	return o
+}
+
+// check compares the steps of a line with what it wants. The packets are those of
+// all its steps, at most one each if there are many.
+func (e *want) check(steps []outcome) error {
+	var got [][2]string
+	for _, s := range steps {
+		if s.row != e.row {
+			return fmt.Errorf("row %s", s.row)
+		}
+		if len(steps) > 1 && len(s.packets) > 1 {
+			return fmt.Errorf("%d packets at once", len(s.packets))
+		}
+		got = append(got, s.packets...)
+	}
+	if !slices.EqualFunc(got, e.packets, func(p [2]string, want string) bool { return p[0] == want || p[1] == want }) {
+		return fmt.Errorf("packets %s", writePackets(got))
+	}
+	return e.checkAfter(steps[len(steps)-1])
+}
+
+func (e *want) checkAfter(s outcome) error {
 	switch {
-	case e.bits != nil && *e.bits != *bits:
-		return fmt.Errorf("bits %s", *bits)
-	case e.chunkID != nil && *e.chunkID != int(s.ChunkID):
-		return fmt.Errorf("chunk id %d", s.ChunkID)
-	case e.at != nil && *e.at != writeTime(s.DeadlineUS):
-		return fmt.Errorf("deadline %s", writeTime(s.DeadlineUS))
-	case e.chunk != "" && (s.Chunk == nil || strconv.Itoa(s.Chunk.Size) != e.chunk), e.chunk == "" && s.Chunk != nil:
-		return fmt.Errorf("chunk %+v", s.Chunk)
+	case e.bits != nil && *e.bits != s.bits:
+		return fmt.Errorf("bits %s", s.bits)
+	case e.chunkID != nil && *e.chunkID != int(s.chunkID):
+		return fmt.Errorf("chunk id %d", s.chunkID)
+	case e.at != nil && *e.at != writeTime(s.at):
+		return fmt.Errorf("deadline %s", writeTime(s.at))
+	case e.chunk != "" && (s.chunk == nil || strconv.Itoa(s.chunk.Size) != e.chunk), e.chunk == "" && s.chunk != nil:
+		return fmt.Errorf("chunk %+v", s.chunk)
+	case e.forged != s.forged:
+		return fmt.Errorf("inconsistent %d", s.forged)
 	}
 	return nil
 }
 
-func isPacket(p contract.Sent, want string) bool {
-	if p.Type == contract.TypeSlice && !strings.Contains(want, "/") {
-		return strconv.Itoa(*p.SliceID) == want
-	}
-	return writePacket(p) == want
-}
-
-func writePacket(p contract.Sent) string {
-	if p.Type == contract.TypeAck {
-		return fmt.Sprintf("%d:%s", p.ChunkID, *p.Acked)
-	}
-	return fmt.Sprintf("%d/%d:%d", *p.SliceID, *p.NumSlices, *p.Size)
-}
-
-func writePackets(list []contract.Sent) string {
+func writePackets(list [][2]string) string {
 	var b strings.Builder
 	for _, p := range list {
-		b.WriteString(writePacket(p) + " ")
+		b.WriteString(p[1] + " ")
 	}
 	return "[" + b.String() + "]"
 }

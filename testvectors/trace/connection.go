@@ -10,6 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -57,16 +58,17 @@ func newConnection(cfg contract.ConnectionConfig) (*tracedConnection, error) {
 	}
 	agreed := session.Agreed{Link: uint32(cfg.Link), Lanes: int(cfg.Lanes), Timeout: machine.Micros(cfg.Timeout) * Tenth}
 	if cfg.Lanes > 0 {
-		agreed.Variant = session.DefaultVariants
+		agreed.Variant = uint8(max(cfg.Variant, session.VariantSlices))
 	}
 	link := session.NewLink(session.LinkConfig{Mode: modes[cfg.Mode], Agreed: agreed, Seal: send, Open: receive})
-	if _, err := NewScheduler(cfg.Profile); err != nil {
+	chunks, err := lanesConfig(cfg.Profile)
+	if err != nil {
 		return nil, err
 	}
 	c := connection.Config{
 		Terms:    session.Terms{Mode: modes[cfg.Mode], Timeout: agreed.Timeout},
 		Channels: []channel.Config{}, Tick: machine.Micros(cfg.Tick), MessageRate: cfg.MessageRate,
-		Chunks: lanes.Config{NewScheduler: func() (statemachine.Scheduler, error) { return NewScheduler(cfg.Profile) }},
+		Chunks: chunks,
 	}
 	for _, one := range cfg.Channels {
 		ch, err := connectionChannel(one)
@@ -81,6 +83,18 @@ func newConnection(cfg contract.ConnectionConfig) (*tracedConnection, error) {
 		return bad(err)
 	}
 	return &tracedConnection{conn: conn, lanes: cfg.Lanes}, nil
+}
+
+// lanesConfig returns the configuration of lanes with a profile of their variant.
+func lanesConfig(p contract.LaneProfile) (c lanes.Config, err error) {
+	if p.Repair != nil {
+		_, err = NewRule(*p.Repair)
+		c.NewRepairScheduler = func() (repair.Scheduler, error) { return NewRule(*p.Repair) }
+		return c, err
+	}
+	_, err = NewScheduler(p.Named)
+	c.NewScheduler = func() (statemachine.Scheduler, error) { return NewScheduler(p.Named) }
+	return c, err
 }
 
 // connectionChannel returns the configuration of a channel.

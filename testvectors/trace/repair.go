@@ -8,6 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/schedule/rateless"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -96,7 +97,7 @@ func RunRepairSender(cfg contract.RepairSenderConfig, events []contract.RepairEv
 	if scheduler = due; cfg.Profile != nil {
 		due = nil
 		if scheduler, err = NewRule(*cfg.Profile); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: the config", err)
 		}
 	}
 	s, err := repair.NewSender(repair.SenderConfig{FirstChunkID: cfg.FirstChunkID, GiveUp: wait, Scheduler: scheduler})
@@ -185,5 +186,23 @@ func (c *counted) Next(machine.Micros) bool {
 	return true
 }
 
-// NewRule returns the sender's rule with a trace's profile. It fails with ErrBadRequest.
-func NewRule(contract.RepairProfile) (repair.Scheduler, error) { return nil, ErrUnsupported }
+// NewRule returns the sender's rule with a trace's profile (RPO-5). It fails with ErrBadRequest.
+func NewRule(p contract.RepairProfile) (*rateless.Scheduler, error) {
+	profile := rateless.Default()
+	switch {
+	case p.Burst && p.Fixed || p.Burst && p.Redundant || p.Fixed && p.Redundant:
+		return nil, ErrBadRequest
+	case p.Burst:
+		profile = rateless.Burst()
+	case p.Fixed:
+		profile = rateless.Fixed(p.Rate)
+	case p.Redundant:
+		profile = rateless.Redundant()
+	}
+	profile.MaxRate = p.Rate
+	s, err := rateless.New(profile)
+	if err != nil {
+		return nil, ErrBadRequest
+	}
+	return s, nil
+}

@@ -196,7 +196,7 @@ func TestEveryBitOfTheHandshake(t *testing.T) {
 				check.Same(t, "data to the server", d.opens(g.at, g.seals()), nil)
 				check.Same(t, "data to the client", g.hears(g.entry()), nil)
 				check.Equal(t, "agreed", g.Link().Agreed(), session.Agreed{
-					Link: g.Link().ID(), Lanes: 1, Variant: 1, Timeout: session.DefaultTimeout,
+					Link: g.Link().ID(), Lanes: 1, Variant: session.VariantRepair, Timeout: session.DefaultTimeout,
 				})
 				check.Equal(t, "agreed at the server", g.entry().Link().Agreed(), g.Link().Agreed())
 				check.Same(t, "living", d.Stats().Living, 1)

@@ -24,7 +24,7 @@ type sender struct {
 	done   int64     // bytes that the peer has
 	flying []flyingChunk
 	spare  [][]byte // buffers of chunks that are done
-	first  int64    // slices that the connection had sent before, not counting resends
+	first  int64    // slices that the connection had sent before, not counting resends and repair slices
 	slices int64    // slices of all chunks that were put in line
 
 	sourceErr error   // why there is no more content
@@ -32,11 +32,11 @@ type sender struct {
 	answered  bool
 }
 
-// firstTransmissions returns how many slices a connection has sent, each counted
-// once.
+// firstTransmissions returns how many slices of chunks a connection has sent, each
+// counted once.
 func firstTransmissions(c Conn) int64 {
 	st := c.SenderStats()
-	return st.SlicesSent - st.SlicesResent
+	return st.SlicesSent - st.SlicesResent - st.SlicesRepair
 }
 
 // flyingChunk is a chunk that the peer does not have yet.

@@ -472,33 +472,35 @@ func TestDialTwice(t *testing.T) {
 
 // Many peers on one socket do not disturb each other, and none starves.
 func TestManyPeers(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const peers = 40
-		s := serve(t, with(nil))
-		s.net.SetDefault(netsim.Path{Delay: 10 * ms, Loss: 2})
-		var sent []<-chan error
-		for i := range peers {
-			_, e := s.open(netsim.Addr(strconv.Itoa(i)), with(nil))
-			c := s.dial(e, "b")
-			sent = append(sent, during(func() error { return c.Send(background, content(30_000+i, uint64(i))) }))
-		}
-		seen := map[string]bool{}
-		for range peers {
-			c, err := s.b.Accept(background)
-			if err != nil {
-				t.Fatal(err)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			const peers = 40
+			s := serve(t, v.with(nil))
+			s.net.SetDefault(netsim.Path{Delay: 10 * ms, Loss: 2})
+			var sent []<-chan error
+			for i := range peers {
+				_, e := s.open(netsim.Addr(strconv.Itoa(i)), v.with(nil))
+				c := s.dial(e, "b")
+				sent = append(sent, during(func() error { return c.Send(background, content(30_000+i, uint64(i))) }))
 			}
-			i, _ := strconv.Atoi(c.RemoteAddr().String())
-			mustRecv(t, c, content(30_000+i, uint64(i)))
-			seen[c.RemoteAddr().String()] = true
-			back := content(40_000+i, uint64(i))
-			sent = append(sent, during(func() error { return c.Send(background, back) }))
-		}
-		for _, result := range sent {
-			wantErr(t, "Send", <-result, nil)
-		}
-		if len(seen) != peers {
-			t.Errorf("%d different peers, want %d", len(seen), peers)
-		}
+			seen := map[string]bool{}
+			for range peers {
+				c, err := s.b.Accept(background)
+				if err != nil {
+					t.Fatal(err)
+				}
+				i, _ := strconv.Atoi(c.RemoteAddr().String())
+				mustRecv(t, c, content(30_000+i, uint64(i)))
+				seen[c.RemoteAddr().String()] = true
+				back := content(40_000+i, uint64(i))
+				sent = append(sent, during(func() error { return c.Send(background, back) }))
+			}
+			for _, result := range sent {
+				wantErr(t, "Send", <-result, nil)
+			}
+			if len(seen) != peers {
+				t.Errorf("%d different peers, want %d", len(seen), peers)
+			}
+		})
 	})
 }

@@ -20,20 +20,22 @@ import (
 func TestEverySizeAtEveryLoss(t *testing.T) {
 	for _, percent := range []int{0, 1, 5, 20, 50, 80, 90} {
 		for _, size := range []int{1, 1023, 1024, 1025, 261121, 262143, 262144} {
-			t.Run(fmt.Sprintf("%d%%/%d", percent, size), func(t *testing.T) {
-				t.Parallel()
-				bubble(t, func(t *testing.T) { deliverTwo(t, percent, size) })
-			})
+			for _, v := range []variant{{false}, {true}} {
+				t.Run(fmt.Sprintf("%d%%/%d/%t", percent, size, v.repair), func(t *testing.T) {
+					t.Parallel()
+					bubble(t, func(t *testing.T) { deliverTwo(t, v, percent, size) })
+				})
+			}
 		}
 	}
 }
 
-func deliverTwo(t *testing.T, percent, size int) {
+func deliverTwo(t *testing.T, v variant, percent, size int) {
 	bad := netsim.Path{
 		Delay: 20 * ms, Loss: float64(percent),
 		Duplicate: 5, Reorder: 5, ReorderDelay: 3 * ms,
 	}
-	w := connect(t, bad, with(func(cfg *plain.Config) {
+	w := connect(t, bad, v.with(func(cfg *plain.Config) {
 		if percent >= 80 {
 			// Acks that arrive are one in 25 or one in 100.
 			cfg.GiveUp = 10 * time.Minute
@@ -51,41 +53,45 @@ func deliverTwo(t *testing.T, percent, size int) {
 
 // Slices of the one connection and acks of the other travel together (CON-1).
 func TestBothDirectionsAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: 20 * ms, Loss: 5}, with(nil))
-		there := during(func() error { return w.toB.Send(background, content(200_000, 1)) })
-		back := during(func() error { return w.toA.Send(background, content(262_144, 2)) })
-		mustRecv(t, w.toA, content(200_000, 1))
-		mustRecv(t, w.toB, content(262_144, 2))
-		wantErr(t, "there", <-there, nil)
-		wantErr(t, "back", <-back, nil)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, netsim.Path{Delay: 20 * ms, Loss: 5}, v.with(nil))
+			there := during(func() error { return w.toB.Send(background, content(200_000, 1)) })
+			back := during(func() error { return w.toA.Send(background, content(262_144, 2)) })
+			mustRecv(t, w.toA, content(200_000, 1))
+			mustRecv(t, w.toB, content(262_144, 2))
+			wantErr(t, "there", <-there, nil)
+			wantErr(t, "back", <-back, nil)
+		})
 	})
 }
 
 // In order, and each once, although the network doubles and reorders
 // (CON-2, SAFE-1).
 func TestManyChunksInOrder(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const chunks = 300
-		w := connect(t, netsim.Path{
-			Delay: 5 * ms, Loss: 10, Duplicate: 20, Reorder: 20, ReorderDelay: 30 * ms,
-		}, with(nil))
-		sent := during(func() error {
-			var last *plain.Delivery
-			for i := range chunks {
-				d, err := w.toB.Enqueue(background, content(1+i*7, uint64(i)))
-				if err != nil {
-					return err
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			const chunks = 300
+			w := connect(t, netsim.Path{
+				Delay: 5 * ms, Loss: 10, Duplicate: 20, Reorder: 20, ReorderDelay: 30 * ms,
+			}, v.with(nil))
+			sent := during(func() error {
+				var last *plain.Delivery
+				for i := range chunks {
+					d, err := w.toB.Enqueue(background, content(1+i*7, uint64(i)))
+					if err != nil {
+						return err
+					}
+					last = d
 				}
-				last = d
+				return last.Wait(background)
+			})
+			for i := range chunks {
+				mustRecv(t, w.toA, content(1+i*7, uint64(i)))
 			}
-			return last.Wait(background)
+			wantErr(t, "the last delivery", <-sent, nil)
+			wantNothing(t, w.toA)
 		})
-		for i := range chunks {
-			mustRecv(t, w.toA, content(1+i*7, uint64(i)))
-		}
-		wantErr(t, "the last delivery", <-sent, nil)
-		wantNothing(t, w.toA)
 	})
 }
 
@@ -93,15 +99,17 @@ func TestManyChunksInOrder(t *testing.T) {
 // path without delay a chunk takes the time that its spacing takes, and that of the
 // acks which open the first window, whatever the timers (SND-3).
 func TestSendsAtOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		start := time.Now()
-		w := connect(t, netsim.Path{}, with(nil))
-		mustSend(t, w.toB, []byte("now"))
-		wantTook(t, "the first chunk", start, 0, 0)
-		mustRecv(t, w.toA, []byte("now"))
-		start = time.Now()
-		mustSend(t, w.toB, content(262_144, 1))
-		wantTook(t, "a large chunk", start, ms, 5*ms)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			start := time.Now()
+			w := connect(t, netsim.Path{}, v.with(nil))
+			mustSend(t, w.toB, []byte("now"))
+			wantTook(t, "the first chunk", start, 0, 0)
+			mustRecv(t, w.toA, []byte("now"))
+			start = time.Now()
+			mustSend(t, w.toB, content(262_144, 1))
+			wantTook(t, "a large chunk", start, ms, 5*ms)
+		})
 	})
 }
 
@@ -157,31 +165,33 @@ func TestChunkSize(t *testing.T) {
 }
 
 func TestEnqueueBlocksOnlyWhileTheQueueIsFull(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: 50 * ms}, with(func(cfg *plain.Config) { cfg.SendQueue = 2 }))
-		start := time.Now()
-		for i := range 3 { // one in flight, two behind
-			if _, err := w.toB.Enqueue(background, []byte{byte(i)}); err != nil {
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, netsim.Path{Delay: 50 * ms}, v.with(func(cfg *plain.Config) { cfg.SendQueue = 2 }))
+			start := time.Now()
+			for i := range 3 { // one in flight, two behind
+				if _, err := w.toB.Enqueue(background, []byte{byte(i)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			wantTook(t, "three chunks", start, 0, 0)
+			if st := w.toB.Stats(); st.SendQueued != 2 {
+				t.Errorf("%d chunks are queued, want 2", st.SendQueued)
+			}
+			d, err := w.toB.Enqueue(background, []byte{3})
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		wantTook(t, "three chunks", start, 0, 0)
-		if st := w.toB.Stats(); st.SendQueued != 2 {
-			t.Errorf("%d chunks are queued, want 2", st.SendQueued)
-		}
-		d, err := w.toB.Enqueue(background, []byte{3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantTook(t, "the fourth", start, 100*ms, 101*ms)
-		if err := d.Err(); err != nil {
-			t.Errorf("Err before the delivery is done: %v", err)
-		}
-		wantErr(t, "the fourth", d.Wait(background), nil)
-		wantTook(t, "its delivery", start, 400*ms, 401*ms)
-		for i := range 4 {
-			mustRecv(t, w.toA, []byte{byte(i)})
-		}
+			wantTook(t, "the fourth", start, 100*ms, 101*ms)
+			if err := d.Err(); err != nil {
+				t.Errorf("Err before the delivery is done: %v", err)
+			}
+			wantErr(t, "the fourth", d.Wait(background), nil)
+			wantTook(t, "its delivery", start, 400*ms, 401*ms)
+			for i := range 4 {
+				mustRecv(t, w.toA, []byte{byte(i)})
+			}
+		})
 	})
 }
 

@@ -39,9 +39,10 @@
 // segmentation offload, on sockets of type *net.UDPConn); docs/FLEET.md has the
 // figures. The environment variable CHUNKWIRE_NO_OFFLOAD=1 turns it off.
 //
-// An idle connection costs less than 2 KiB: what a chunk needs is allocated when
+// An idle connection costs about 2 KiB: what a chunk needs is allocated when
 // it begins and released when it is done. Chunks that are sent are not copied, so
-// one that goes to thousands is in memory once.
+// one that goes to thousands is in memory once; with Config.Repair send it by
+// [Conn.SendEncoded], so that its repair slices are, too.
 //
 // One mutex guards all machines of an endpoint; methods of Endpoint and Conn that
 // need it end in Locked. An event takes the machines some hundred nanoseconds and a datagram

@@ -35,6 +35,30 @@ func with(change func(*plain.Config)) plain.Config {
 	return cfg
 }
 
+// variant is one of the two, with or without repair slices.
+type variant struct{ repair bool }
+
+// each runs a test for both variants.
+func each(t *testing.T, test func(t *testing.T, v variant)) {
+	for name, v := range map[string]variant{"named": {false}, "repair": {true}} {
+		t.Run(name, func(t *testing.T) { test(t, v) })
+	}
+}
+
+// with returns the good config of the variant with one thing changed.
+func (v variant) with(change func(*plain.Config)) plain.Config {
+	cfg := with(change)
+	cfg.Repair = v.repair
+	return cfg
+}
+
+// lanes returns the good config of the variant with n lanes, and more changed.
+func (v variant) lanes(n int, changes ...func(*plain.Config)) plain.Config {
+	cfg := lanes(n, changes...)
+	cfg.Repair = v.repair
+	return cfg
+}
+
 // bubble runs a test in virtual time. It fails if a goroutine is left.
 func bubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/repair"
 )
 
 // nowhere is a socket on which nothing arrives.
@@ -31,14 +32,20 @@ func (n nowhere) Close() error                              { close(n.closed); r
 // Neither a datagram that arrives nor the answer to it costs an allocation, and
 // one that does not decode does not either.
 func TestNoAllocationPerDatagram(t *testing.T) {
-	e, err := New(nowhere{closed: make(chan struct{})}, Config{})
+	for name, cfg := range map[string]Config{"named": {}, "repair": {Repair: true}} {
+		t.Run(name, func(t *testing.T) { noAllocationPerDatagram(t, cfg) })
+	}
+}
+
+func noAllocationPerDatagram(t *testing.T, cfg Config) {
+	e, err := New(nowhere{closed: make(chan struct{})}, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
-	slice, _ := e.framers[0].AppendSlice(nil, lanes.Slice{Chunk: codec.Slice{NumSlices: 2, Data: make([]byte, 1024)}})
-	ack, _ := e.framers[0].AppendAck(nil, lanes.Ack{Chunk: codec.Ack{NumSlices: 1}})
+	slice, _ := sliceOf(e, nil, 0, 0, 2)
+	ack, _ := e.framers[0].AppendAck(nil, lanes.Ack{Chunk: codec.Ack{NumSlices: 1}, Repair: repair.Ack{NumSlices: 1}})
 	e.receive(e.driver.Now(), slice, from)
 	for name, datagram := range map[string][]byte{"slice": slice, "ack": ack, "undecodable": make([]byte, 100)} {
 		if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), datagram, from) }); n != 0 {
@@ -67,18 +74,24 @@ func TestOversizeIsRefusedBeforeTheCRC(t *testing.T) {
 
 // A stream of chunks that is received by RecvAppend costs no allocations.
 func TestNoAllocationPerChunk(t *testing.T) {
-	e, err := New(nowhere{closed: make(chan struct{})}, Config{})
+	for name, cfg := range map[string]Config{"named": {}, "repair": {Repair: true}} {
+		t.Run(name, func(t *testing.T) { noAllocationPerChunk(t, cfg) })
+	}
+}
+
+func noAllocationPerChunk(t *testing.T, cfg Config) {
+	e, err := New(nowhere{closed: make(chan struct{})}, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
-	data, id := make([]byte, codec.SliceSize), uint16(0)
+	id := uint16(0)
 	datagram, dst := make([]byte, 0, codec.MaxDatagramSize), make([]byte, 0, 4*codec.SliceSize)
 	var c *Conn
 	chunk := func() {
 		for k := range 4 {
-			datagram, _ = e.framers[0].AppendSlice(datagram[:0], lanes.Slice{Chunk: codec.Slice{ChunkID: id, SliceID: k, NumSlices: 4, Data: data}})
+			datagram, _ = sliceOf(e, datagram[:0], id, k, 4)
 			e.receive(e.driver.Now(), datagram, from)
 		}
 		id++

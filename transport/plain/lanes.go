@@ -20,8 +20,8 @@ type framer interface {
 	ProtocolID() uint32
 }
 
-// repairIDs is how far the protocol ids with repair slices are from those without (RPI-1).
-const repairIDs = MaxLanes * MaxLanes
+// RepairIDs is by how much the protocol ids with Config.Repair are above those without (RPI-1).
+const RepairIDs = MaxLanes * MaxLanes
 
 // laneFramers returns the framer of each lane (LAN-2, RPI-1).
 func laneFramers(protocolID uint32, lanes int, repaired bool) []framer {
@@ -29,7 +29,7 @@ func laneFramers(protocolID uint32, lanes int, repaired bool) []framer {
 	first := protocolID + uint32(MaxLanes*(lanes-1))
 	for k := range framers {
 		if repaired {
-			framers[k] = repairFramer{repair.NewFramer(first + repairIDs + uint32(k))}
+			framers[k] = repairFramer{repair.NewFramer(first + RepairIDs + uint32(k))}
 		} else {
 			framers[k] = namedFramer{codec.NewFramer(first + uint32(k))}
 		}

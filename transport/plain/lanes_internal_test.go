@@ -10,19 +10,25 @@ import (
 	"github.com/chunkwire/chunkwire/lanes"
 )
 
-// No two lanes share a protocol id, whatever their number, and ids wrap (LAN-2).
+// No two lanes share a protocol id, whatever their number and variant, ids wrap, and 512 are
+// enough (LAN-2, RPI-1, RPI-2).
 func TestLaneIDs(t *testing.T) {
 	for _, first := range []uint32{0, 0x11223344, math.MaxUint32 - 5} {
 		seen := map[uint32]string{}
 		for n := 1; n <= MaxLanes; n++ {
-			for k, f := range laneFramers(first, n, false) {
-				name := fmt.Sprintf("lane %d of %d", k, n)
-				if other := seen[f.ProtocolID()]; other != "" {
-					t.Errorf("%s has the id of %s", name, other)
-				}
-				seen[f.ProtocolID()] = name
-				if want := uint32((uint64(first) + 16*uint64(n-1) + uint64(k)) % (1 << 32)); f.ProtocolID() != want {
-					t.Errorf("%s of %#x has id %#x, want %#x", name, first, f.ProtocolID(), want)
+			for variant, more := range map[string]uint64{"named": 0, "repair": 256} {
+				for k, f := range laneFramers(first, n, more > 0) {
+					name := fmt.Sprintf("lane %d of %d, %s", k, n, variant)
+					if other := seen[f.ProtocolID()]; other != "" {
+						t.Errorf("%s has the id of %s", name, other)
+					}
+					seen[f.ProtocolID()] = name
+					if f.ProtocolID()-first >= 512 {
+						t.Errorf("%s of %#x has id %#x", name, first, f.ProtocolID())
+					}
+					if want := uint32((uint64(first) + more + 16*uint64(n-1) + uint64(k)) % (1 << 32)); f.ProtocolID() != want {
+						t.Errorf("%s of %#x has id %#x, want %#x", name, first, f.ProtocolID(), want)
+					}
 				}
 			}
 		}

@@ -195,114 +195,126 @@ func (s *stuckSocket) Close() error {
 
 // What is complete can be read after the end, and only then comes the error.
 func TestCompleteChunksSurviveTheEnd(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(func(cfg *plain.Config) { cfg.RecvQueue = 2 }))
-		for i := range 3 { // the third stays in the receiver
-			mustSend(t, w.toB, []byte{byte(i)})
-		}
-		wantErr(t, "Close", w.toA.Close(), nil)
-		for i := range 3 {
-			mustRecv(t, w.toA, []byte{byte(i)})
-		}
-		_, err := w.toA.Recv(background)
-		wantErr(t, "Recv", err, plain.ErrClosed)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(func(cfg *plain.Config) { cfg.RecvQueue = 2 }))
+			for i := range 3 { // the third stays in the receiver
+				mustSend(t, w.toB, []byte{byte(i)})
+			}
+			wantErr(t, "Close", w.toA.Close(), nil)
+			for i := range 3 {
+				mustRecv(t, w.toA, []byte{byte(i)})
+			}
+			_, err := w.toA.Recv(background)
+			wantErr(t, "Recv", err, plain.ErrClosed)
+		})
 	})
 }
 
 // Whoever reads and closes at once has still acked, even if the socket is busy
 // with the ack of the first slice.
 func TestCloseSendsTheLastAck(t *testing.T) {
-	for name, close := range map[string]func(*plain.Conn) error{
-		"connection": (*plain.Conn).Close,
-		"endpoint":   func(c *plain.Conn) error { return c.Endpoint().Close() },
-	} {
-		bubble(t, func(t *testing.T) {
-			w := &world{t: t, net: netsim.NewNetwork(1)}
-			_, a := w.open("a", with(nil))
-			socket, b := w.open("b", with(nil))
-			socket.Takes = ms // there is room for two slices to come meanwhile
-			sent := during(func() error { return w.dial(a, "b").Send(background, content(2000, 1)) })
-			c, err := b.Accept(background)
-			wantErr(t, "Accept", err, nil)
-			mustRecv(t, c, content(2000, 1))
-			wantErr(t, "closing the "+name, close(c), nil)
-			wantErr(t, "Send", <-sent, nil)
-		})
-	}
+	each(t, func(t *testing.T, v variant) {
+		for name, close := range map[string]func(*plain.Conn) error{
+			"connection": (*plain.Conn).Close,
+			"endpoint":   func(c *plain.Conn) error { return c.Endpoint().Close() },
+		} {
+			bubble(t, func(t *testing.T) {
+				w := &world{t: t, net: netsim.NewNetwork(1)}
+				_, a := w.open("a", v.with(nil))
+				socket, b := w.open("b", v.with(nil))
+				socket.Takes = ms // there is room for two slices to come meanwhile
+				sent := during(func() error { return w.dial(a, "b").Send(background, content(2000, 1)) })
+				c, err := b.Accept(background)
+				wantErr(t, "Accept", err, nil)
+				mustRecv(t, c, content(2000, 1))
+				wantErr(t, "closing the "+name, close(c), nil)
+				wantErr(t, "Send", <-sent, nil)
+			})
+		}
+	})
 }
 
 func TestCancelOfAQueuedChunk(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: 50 * ms}, with(nil))
-		first, _ := w.toB.Enqueue(background, []byte("first"))
-		ctx, cancel := context.WithCancelCause(background)
-		second := during(func() error { return w.toB.Send(ctx, []byte("second")) })
-		time.Sleep(ms)
-		third, _ := w.toB.Enqueue(background, []byte("third"))
-		reason := errors.New("canceled by the caller")
-		cancel(reason)
-		wantErr(t, "the second", <-second, plain.ErrCanceled, context.Canceled, reason)
-		wantErr(t, "the first", first.Wait(background), nil)
-		wantErr(t, "the third", third.Wait(background), nil)
-		mustRecv(t, w.toA, []byte("first"))
-		mustRecv(t, w.toA, []byte("third"))
-		wantErr(t, "the connection", w.toB.Err(), nil)
-		wantErr(t, "a canceled start", w.toB.Send(ctx, []byte("x")), plain.ErrCanceled)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, netsim.Path{Delay: 50 * ms}, v.with(nil))
+			first, _ := w.toB.Enqueue(background, []byte("first"))
+			ctx, cancel := context.WithCancelCause(background)
+			second := during(func() error { return w.toB.Send(ctx, []byte("second")) })
+			time.Sleep(ms)
+			third, _ := w.toB.Enqueue(background, []byte("third"))
+			reason := errors.New("canceled by the caller")
+			cancel(reason)
+			wantErr(t, "the second", <-second, plain.ErrCanceled, context.Canceled, reason)
+			wantErr(t, "the first", first.Wait(background), nil)
+			wantErr(t, "the third", third.Wait(background), nil)
+			mustRecv(t, w.toA, []byte("first"))
+			mustRecv(t, w.toA, []byte("third"))
+			wantErr(t, "the connection", w.toB.Err(), nil)
+			wantErr(t, "a canceled start", w.toB.Send(ctx, []byte("x")), plain.ErrCanceled)
+		})
 	})
 }
 
 // The protocol cannot take back a chunk in flight.
 func TestCancelOfAChunkInFlight(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, outage, with(nil))
-		ctx, cancel := context.WithTimeout(background, 2*time.Second)
-		defer cancel()
-		start := time.Now()
-		inFlight := during(func() error { return w.toB.Send(ctx, []byte("in flight")) })
-		time.Sleep(ms)
-		queued, _ := w.toB.Enqueue(background, []byte("queued"))
-		err := <-inFlight
-		wantTook(t, "Send", start, 2*time.Second, 2*time.Second)
-		wantErr(t, "Send", err, plain.ErrCanceled, context.DeadlineExceeded)
-		wantErr(t, "the queued one", queued.Wait(background), plain.ErrCanceled)
-		wantErr(t, "the connection", w.toB.Err(), plain.ErrCanceled, context.DeadlineExceeded)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, outage, v.with(nil))
+			ctx, cancel := context.WithTimeout(background, 2*time.Second)
+			defer cancel()
+			start := time.Now()
+			inFlight := during(func() error { return w.toB.Send(ctx, []byte("in flight")) })
+			time.Sleep(ms)
+			queued, _ := w.toB.Enqueue(background, []byte("queued"))
+			err := <-inFlight
+			wantTook(t, "Send", start, 2*time.Second, 2*time.Second)
+			wantErr(t, "Send", err, plain.ErrCanceled, context.DeadlineExceeded)
+			wantErr(t, "the queued one", queued.Wait(background), plain.ErrCanceled)
+			wantErr(t, "the connection", w.toB.Err(), plain.ErrCanceled, context.DeadlineExceeded)
+		})
 	})
 }
 
 func TestCancelOfWaiting(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, netsim.Path{Delay: time.Second}, with(nil))
-		for range 9 {
-			w.toB.Enqueue(background, []byte("x"))
-		}
-		ctx, cancel := context.WithTimeout(background, 100*ms)
-		defer cancel()
-		calls := map[string]<-chan error{
-			"Enqueue": during(func() error { _, err := w.toB.Enqueue(ctx, []byte("x")); return err }),
-			"Recv":    during(func() error { _, err := w.toB.Recv(ctx); return err }),
-			"Linger":  during(func() error { return w.toB.Linger(ctx, time.Minute) }),
-			"Accept":  during(func() error { _, err := w.a.Accept(ctx); return err }),
-		}
-		for name, result := range calls {
-			wantErr(t, name, <-result, plain.ErrCanceled, context.DeadlineExceeded)
-		}
-		wantErr(t, "the connection", w.toB.Err(), nil)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, netsim.Path{Delay: time.Second}, v.with(nil))
+			for range 9 {
+				w.toB.Enqueue(background, []byte("x"))
+			}
+			ctx, cancel := context.WithTimeout(background, 100*ms)
+			defer cancel()
+			calls := map[string]<-chan error{
+				"Enqueue": during(func() error { _, err := w.toB.Enqueue(ctx, []byte("x")); return err }),
+				"Recv":    during(func() error { _, err := w.toB.Recv(ctx); return err }),
+				"Linger":  during(func() error { return w.toB.Linger(ctx, time.Minute) }),
+				"Accept":  during(func() error { _, err := w.a.Accept(ctx); return err }),
+			}
+			for name, result := range calls {
+				wantErr(t, name, <-result, plain.ErrCanceled, context.DeadlineExceeded)
+			}
+			wantErr(t, "the connection", w.toB.Err(), nil)
+		})
 	})
 }
 
 // When the other end restarts, what is in flight fails.
 func TestRestartOfTheReceiver(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		mustSend(t, w.toB, []byte("before"))
-		w.b.Close()
-		_, again := w.open("b", with(nil))
-		start := time.Now()
-		wantErr(t, "Send", w.toB.Send(background, []byte("after")), plain.ErrGaveUp)
-		wantTook(t, "Send", start, 10*time.Second, 10*time.Second+ms)
-		if st := again.Stats(); st.Peers != 0 || st.UnknownPeers == 0 {
-			t.Errorf("the new endpoint has %d peers and counts %d of unknown peers", st.Peers, st.UnknownPeers)
-		}
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(nil))
+			mustSend(t, w.toB, []byte("before"))
+			w.b.Close()
+			_, again := w.open("b", v.with(nil))
+			start := time.Now()
+			wantErr(t, "Send", w.toB.Send(background, []byte("after")), plain.ErrGaveUp)
+			wantTook(t, "Send", start, 10*time.Second, 10*time.Second+ms)
+			if st := again.Stats(); st.Peers != 0 || st.UnknownPeers == 0 {
+				t.Errorf("the new endpoint has %d peers and counts %d of unknown peers", st.Peers, st.UnknownPeers)
+			}
+		})
 	})
 }
 
@@ -310,47 +322,51 @@ func TestRestartOfTheReceiver(t *testing.T) {
 // not wait for. It fails, and with an idle timeout the other end does first: then
 // the new connection is made, and nothing is lost (CON-5).
 func TestRestartOfTheSender(t *testing.T) {
-	for _, idle := range []time.Duration{0, 5 * time.Second} {
-		bubble(t, func(t *testing.T) {
-			w := connect(t, short, with(func(cfg *plain.Config) { cfg.IdleTimeout = idle }))
-			mustSend(t, w.toB, []byte("zero"))
-			mustSend(t, w.toB, []byte("one"))
-			w.a.Close()
-			_, again := w.open("a", with(nil))
-			err := w.dial(again, "b").Send(background, []byte("zero again"))
-			if idle == 0 {
-				wantErr(t, "the restarted end", err, plain.ErrGaveUp)
-				wantErr(t, "the other end", w.toA.Err(), nil)
-				return
-			}
-			wantErr(t, "the restarted end", err, nil)
-			wantErr(t, "the other end", w.toA.Err(), plain.ErrIdle)
-			c, err := w.b.Accept(background)
-			wantErr(t, "Accept", err, nil)
-			mustRecv(t, c, []byte("zero again"))
-		})
-	}
+	each(t, func(t *testing.T, v variant) {
+		for _, idle := range []time.Duration{0, 5 * time.Second} {
+			bubble(t, func(t *testing.T) {
+				w := connect(t, short, v.with(func(cfg *plain.Config) { cfg.IdleTimeout = idle }))
+				mustSend(t, w.toB, []byte("zero"))
+				mustSend(t, w.toB, []byte("one"))
+				w.a.Close()
+				_, again := w.open("a", v.with(nil))
+				err := w.dial(again, "b").Send(background, []byte("zero again"))
+				if idle == 0 {
+					wantErr(t, "the restarted end", err, plain.ErrGaveUp)
+					wantErr(t, "the other end", w.toA.Err(), nil)
+					return
+				}
+				wantErr(t, "the restarted end", err, nil)
+				wantErr(t, "the other end", w.toA.Err(), plain.ErrIdle)
+				c, err := w.b.Accept(background)
+				wantErr(t, "Accept", err, nil)
+				mustRecv(t, c, []byte("zero again"))
+			})
+		}
+	})
 }
 
 // No idle timeout means none. Traffic of any valid kind keeps a
 // connection alive.
 func TestIdleTimeout(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(func(cfg *plain.Config) { cfg.IdleTimeout = 3 * time.Second }))
-		for range 5 { // a only hears acks, b only slices
-			time.Sleep(2 * time.Second)
-			mustSend(t, w.toB, []byte("tick"))
-			mustRecv(t, w.toA, []byte("tick"))
-		}
-		start := time.Now()
-		_, err := w.toA.Recv(background)
-		wantErr(t, "Recv", err, plain.ErrIdle)
-		wantTook(t, "idling", start, 2900*ms, 3*time.Second)
-	})
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		time.Sleep(365 * 24 * time.Hour)
-		mustSend(t, w.toB, []byte("happy new year"))
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(func(cfg *plain.Config) { cfg.IdleTimeout = 3 * time.Second }))
+			for range 5 { // a only hears acks, b only slices
+				time.Sleep(2 * time.Second)
+				mustSend(t, w.toB, []byte("tick"))
+				mustRecv(t, w.toA, []byte("tick"))
+			}
+			start := time.Now()
+			_, err := w.toA.Recv(background)
+			wantErr(t, "Recv", err, plain.ErrIdle)
+			wantTook(t, "idling", start, 2900*ms, 3*time.Second)
+		})
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(nil))
+			time.Sleep(365 * 24 * time.Hour)
+			mustSend(t, w.toB, []byte("happy new year"))
+		})
 	})
 }
 
@@ -378,18 +394,20 @@ func TestPacketsComeBeforeTimers(t *testing.T) {
 
 // An end that lingers answers what its peer sends again (CON-7).
 func TestLinger(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		lost := 0
-		w.tapB.DropIf(func(packet) bool { lost++; return lost <= 2 })
-		sent := during(func() error { return w.toB.Send(background, []byte("hello")) })
-		mustRecv(t, w.toA, []byte("hello"))
-		start := time.Now()
-		wantErr(t, "Linger", w.toA.Linger(background, 400*ms), nil)
-		wantTook(t, "Linger", start, 800*ms, 1200*ms) // two resends, then quiet
-		w.b.Close()
-		wantErr(t, "Send", <-sent, nil)
-		wantErr(t, "Linger afterwards", w.toA.Linger(background, time.Hour), plain.ErrClosed)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(nil))
+			lost := 0
+			w.tapB.DropIf(func(packet) bool { lost++; return lost <= 2 })
+			sent := during(func() error { return w.toB.Send(background, []byte("hello")) })
+			mustRecv(t, w.toA, []byte("hello"))
+			start := time.Now()
+			wantErr(t, "Linger", w.toA.Linger(background, 400*ms), nil)
+			wantTook(t, "Linger", start, 700*ms, 1200*ms) // two more, then quiet
+			w.b.Close()
+			wantErr(t, "Send", <-sent, nil)
+			wantErr(t, "Linger afterwards", w.toA.Linger(background, time.Hour), plain.ErrClosed)
+		})
 	})
 }
 

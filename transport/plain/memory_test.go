@@ -8,17 +8,18 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/erasure"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // What a connection may cost, in bytes of heap.
 const (
-	mostIdle      = 2 << 10
+	mostIdle      = 2200
 	mostSending   = 11 << 10 // beside the chunk, which all connections share
 	mostReceiving = 3 << 10  // beside the slices that are there
 )
@@ -32,9 +33,10 @@ type crowd struct {
 
 const crowdSize = 500
 
-func newCrowd(t *testing.T, s func() (statemachine.Scheduler, error)) *crowd {
+func newCrowd(t *testing.T, cfg Config) *crowd {
 	t.Helper()
-	e, err := New(nowhere{closed: make(chan struct{})}, Config{MaxPeers: crowdSize, NewScheduler: s})
+	cfg.MaxPeers = crowdSize
+	e, err := New(nowhere{closed: make(chan struct{})}, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +53,27 @@ func (c *crowd) from(peer int, datagram []byte, err error) {
 	c.e.receive(c.e.driver.Now(), datagram, udp.UDPPeer(addr))
 }
 
-func (c *crowd) slice(peer int, s lanes.Slice) {
-	datagram, err := c.e.framers[0].AppendSlice(nil, s)
+// slice is a full one of the first chunk, which has n.
+func (c *crowd) slice(peer, id, n int) {
+	datagram, err := sliceOf(c.e, nil, 0, id, n)
+	c.from(peer, datagram, err)
+}
+
+// sliceOf appends a datagram of a full slice, of the endpoint's variant.
+func sliceOf(e *Endpoint, dst []byte, chunk uint16, id, n int) ([]byte, error) {
+	s := lanes.Slice{Chunk: codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: zeros}}
+	if e.cfg.Repair {
+		s = lanes.Slice{Repair: repair.Slice{ChunkID: chunk, ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: zeros}}
+	}
+	return e.framers[0].AppendSlice(dst, s)
+}
+
+var zeros = make([]byte, codec.SliceSize)
+
+// ack is of all of the first chunk, which has n slices.
+func (c *crowd) ack(peer, n int) {
+	a := lanes.Ack{Chunk: codec.Ack{NumSlices: n, Acked: bitset.FirstN(n)}, Repair: repair.Ack{NumSlices: n, Have: n, Top: n}}
+	datagram, err := c.e.framers[0].AppendAck(nil, a)
 	c.from(peer, datagram, err)
 }
 
@@ -61,7 +82,7 @@ func (c *crowd) join(slices int) (before int64) {
 	c.t.Helper()
 	before = check.Heap()
 	for peer := range crowdSize {
-		c.slice(peer, lanes.Slice{Chunk: codec.Slice{NumSlices: slices, Data: make([]byte, codec.SliceSize)}})
+		c.slice(peer, 0, slices)
 		conn, err := c.e.Accept(context.Background())
 		if err != nil {
 			c.t.Fatal(err)
@@ -85,16 +106,17 @@ func (c *crowd) want(what string, before, most int64) {
 // A connection costs little while it is idle, whatever it has done before, and
 // a chunk that is sent to all is in memory once.
 func TestMemoryOfAConnection(t *testing.T) {
-	for name, scheduler := range map[string]func() (statemachine.Scheduler, error){
-		"base":     func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) },
-		"adaptive": func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Fixed(statemachine.MaxRate)) },
+	for name, cfg := range map[string]Config{
+		"base":     {NewScheduler: func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }},
+		"adaptive": {Profile: Fixed, MaxRate: statemachine.MaxRate},
+		"rateless": {Profile: Fixed, MaxRate: statemachine.MaxRate, Repair: true},
 	} {
-		t.Run(name, func(t *testing.T) { memoryOfAConnection(t, scheduler) })
+		t.Run(name, func(t *testing.T) { memoryOfAConnection(t, cfg) })
 	}
 }
 
-func memoryOfAConnection(t *testing.T, scheduler func() (statemachine.Scheduler, error)) {
-	c := newCrowd(t, scheduler)
+func memoryOfAConnection(t *testing.T, cfg Config) {
+	c := newCrowd(t, cfg)
 	began := c.join(1)
 	for _, conn := range c.conns {
 		if _, err := conn.Recv(context.Background()); err != nil {
@@ -103,11 +125,11 @@ func memoryOfAConnection(t *testing.T, scheduler func() (statemachine.Scheduler,
 	}
 	c.want("idle", began, mostIdle)
 
-	world := make([]byte, codec.MaxChunkSize)
+	world := erasure.Encode(make([]byte, codec.MaxChunkSize))
 	before := check.Heap()
 	var deliveries []*Delivery
 	for _, conn := range c.conns {
-		d, err := conn.Enqueue(context.Background(), world)
+		d, err := conn.EnqueueEncoded(context.Background(), world)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,8 +143,7 @@ func memoryOfAConnection(t *testing.T, scheduler func() (statemachine.Scheduler,
 	c.want("sending", before, mostSending)
 
 	for peer := range crowdSize {
-		ack, err := c.e.framers[0].AppendAck(nil, lanes.Ack{Chunk: codec.Ack{NumSlices: codec.MaxSlices, Acked: bitset.FirstN(codec.MaxSlices)}})
-		c.from(peer, ack, err)
+		c.ack(peer, codec.MaxSlices)
 	}
 	for _, d := range deliveries {
 		if err := d.Wait(context.Background()); err != nil {
@@ -130,18 +151,24 @@ func memoryOfAConnection(t *testing.T, scheduler func() (statemachine.Scheduler,
 		}
 	}
 	deliveries = nil
-	c.want("idle after a chunk was sent", began+int64(len(world)), mostIdle)
+	c.want("idle after a chunk was sent", began+int64(len(world.Bytes())), mostIdle)
 	runtime.KeepAlive(world)
 }
 
 // A chunk that arrives costs what is there of it, and nothing once it was read.
 func TestMemoryOfAnArrivingChunk(t *testing.T) {
-	c := newCrowd(t, nil)
+	for name, cfg := range map[string]Config{"named": {}, "repair": {Repair: true}} {
+		t.Run(name, func(t *testing.T) { memoryOfAnArrivingChunk(t, cfg) })
+	}
+}
+
+func memoryOfAnArrivingChunk(t *testing.T, cfg Config) {
+	c := newCrowd(t, cfg)
 	before := c.join(64)
 	c.want("receiving one slice", before, mostReceiving+codec.SliceSize)
 	for peer := range crowdSize {
 		for id := 1; id < 64; id++ {
-			c.slice(peer, lanes.Slice{Chunk: codec.Slice{SliceID: id, NumSlices: 64, Data: make([]byte, codec.SliceSize)}})
+			c.slice(peer, id, 64)
 		}
 		if chunk, err := c.conns[peer].Recv(context.Background()); err != nil || len(chunk) != 64*codec.SliceSize {
 			t.Fatal(len(chunk), err)

@@ -19,29 +19,31 @@ import (
 
 // RecvAppend appends, leaves what was there before, and returns dst with an error.
 func TestRecvAppend(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		for i := range 3 {
-			mustSend(t, w.toB, content(1000*(i+1), uint64(i)))
-		}
-		dst := []byte("before")
-		for i := range 3 {
-			got, err := w.toA.RecvAppend(background, dst)
-			wantErr(t, "RecvAppend", err, nil)
-			if string(got[:len(dst)]) != string(dst) || string(got[len(dst):]) != string(content(1000*(i+1), uint64(i))) {
-				t.Errorf("chunk %d is not behind what was there", i)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(nil))
+			for i := range 3 {
+				mustSend(t, w.toB, content(1000*(i+1), uint64(i)))
 			}
-		}
-		ctx, cancel := context.WithTimeout(background, time.Second)
-		defer cancel()
-		got, err := w.toA.RecvAppend(ctx, dst)
-		wantErr(t, "RecvAppend", err, plain.ErrCanceled)
-		w.toA.Close()
-		again, err := w.toA.RecvAppend(background, dst)
-		wantErr(t, "RecvAppend", err, plain.ErrClosed)
-		if string(got) != "before" || string(again) != "before" {
-			t.Errorf("with an error: %q, %q", got, again)
-		}
+			dst := []byte("before")
+			for i := range 3 {
+				got, err := w.toA.RecvAppend(background, dst)
+				wantErr(t, "RecvAppend", err, nil)
+				if string(got[:len(dst)]) != string(dst) || string(got[len(dst):]) != string(content(1000*(i+1), uint64(i))) {
+					t.Errorf("chunk %d is not behind what was there", i)
+				}
+			}
+			ctx, cancel := context.WithTimeout(background, time.Second)
+			defer cancel()
+			got, err := w.toA.RecvAppend(ctx, dst)
+			wantErr(t, "RecvAppend", err, plain.ErrCanceled)
+			w.toA.Close()
+			again, err := w.toA.RecvAppend(background, dst)
+			wantErr(t, "RecvAppend", err, plain.ErrClosed)
+			if string(got) != "before" || string(again) != "before" {
+				t.Errorf("with an error: %q, %q", got, again)
+			}
+		})
 	})
 }
 
@@ -73,113 +75,121 @@ func TestRecvAndRecvAppendShareNothing(t *testing.T) {
 
 // RecvReady says when Recv does not wait: for a chunk, and for the end.
 func TestRecvReady(t *testing.T) {
-	isReady := func(c *plain.Conn) bool {
-		select {
-		case <-c.RecvReady():
-			return true
-		default:
-			return false
-		}
-	}
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		if isReady(w.toA) {
-			t.Error("ready before there is anything")
-		}
-		waiting := w.toA.RecvReady()
-		mustSend(t, w.toB, []byte("one"))
-		mustSend(t, w.toB, []byte("two"))
-		<-waiting
-		for _, want := range []string{"one", "two"} {
-			if !isReady(w.toA) {
-				t.Errorf("not ready for %q", want)
+	each(t, func(t *testing.T, v variant) {
+		isReady := func(c *plain.Conn) bool {
+			select {
+			case <-c.RecvReady():
+				return true
+			default:
+				return false
 			}
-			mustRecv(t, w.toA, []byte(want))
 		}
-		if isReady(w.toA) {
-			t.Error("ready after everything was received")
-		}
-		waiting = w.toA.RecvReady()
-		w.toA.Close()
-		<-waiting
-		if !isReady(w.toA) {
-			t.Error("not ready for the end")
-		}
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(nil))
+			if isReady(w.toA) {
+				t.Error("ready before there is anything")
+			}
+			waiting := w.toA.RecvReady()
+			mustSend(t, w.toB, []byte("one"))
+			mustSend(t, w.toB, []byte("two"))
+			<-waiting
+			for _, want := range []string{"one", "two"} {
+				if !isReady(w.toA) {
+					t.Errorf("not ready for %q", want)
+				}
+				mustRecv(t, w.toA, []byte(want))
+			}
+			if isReady(w.toA) {
+				t.Error("ready after everything was received")
+			}
+			waiting = w.toA.RecvReady()
+			w.toA.Close()
+			<-waiting
+			if !isReady(w.toA) {
+				t.Error("not ready for the end")
+			}
+		})
 	})
 }
 
 // Flush returns when what was received is acked, and not before.
 func TestFlush(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := &world{t: t, net: netsim.NewNetwork(1)}
-		_, a := w.open("a", with(nil))
-		pc, _ := w.net.Listen("b")
-		tapped := transporttest.NewTap(pc, &w.mu, 1)
-		tapped.Takes = ms
-		b, err := plain.New(tapped, with(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer b.Close()
-		sent := during(func() error { return w.dial(a, "b").Send(background, []byte("hello")) })
-		c, err := b.Accept(background)
-		wantErr(t, "Accept", err, nil)
-		mustRecv(t, c, []byte("hello"))
-		wantErr(t, "Flush", c.Flush(background), nil)
-		if tapped.Count(isFullAck) == 0 {
-			t.Error("Flush returned before the chunk was acked")
-		}
-		wantErr(t, "Send", <-sent, nil)
-		wantErr(t, "Flush of nothing", c.Flush(background), nil)
-		c.Close()
-		wantErr(t, "Flush after the end", c.Flush(background), plain.ErrClosed)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := &world{t: t, net: netsim.NewNetwork(1)}
+			_, a := w.open("a", v.with(nil))
+			pc, _ := w.net.Listen("b")
+			tapped := transporttest.NewTap(pc, &w.mu, 1)
+			tapped.Takes = ms
+			b, err := plain.New(tapped, v.with(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			sent := during(func() error { return w.dial(a, "b").Send(background, []byte("hello")) })
+			c, err := b.Accept(background)
+			wantErr(t, "Accept", err, nil)
+			mustRecv(t, c, []byte("hello"))
+			wantErr(t, "Flush", c.Flush(background), nil)
+			if tapped.Count(isFullAck) == 0 {
+				t.Error("Flush returned before the chunk was acked")
+			}
+			wantErr(t, "Send", <-sent, nil)
+			wantErr(t, "Flush of nothing", c.Flush(background), nil)
+			c.Close()
+			wantErr(t, "Flush after the end", c.Flush(background), plain.ErrClosed)
+		})
 	})
 }
 
 // With a limit, chunks beyond it are neither received nor answered, on any number
 // of lanes; what came before is answered as long as it is asked for.
 func TestRecvLimit(t *testing.T) {
-	for _, n := range []int{1, 3} {
-		for _, limit := range []int64{1, 2, 5} {
-			t.Run(fmt.Sprintf("%d lanes, limit %d", n, limit), func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					r := connectEnds(t, netsim.Path{Delay: 10 * ms, Loss: 20}, lanes(n), lanes(n, func(cfg *plain.Config) { cfg.RecvLimit = limit }))
-					var all []*plain.Delivery
-					for i := range 7 {
-						all = append(all, enqueue(t, r.toB, content(3000, uint64(i)))...)
-					}
-					for i := range limit {
-						mustRecv(t, r.toA, content(3000, uint64(i)))
-					}
-					<-r.toB.Done()
-					wantErr(t, "the sender", r.toB.Err(), plain.ErrGaveUp)
-					for i, d := range all {
-						if want := int64(i) < limit; (d.Err() == nil) != want {
-							t.Errorf("chunk %d: %v", i, d.Err())
+	each(t, func(t *testing.T, v variant) {
+		for _, n := range []int{1, 3} {
+			for _, limit := range []int64{1, 2, 5} {
+				t.Run(fmt.Sprintf("%d lanes, limit %d", n, limit), func(t *testing.T) {
+					bubble(t, func(t *testing.T) {
+						r := connectEnds(t, netsim.Path{Delay: 10 * ms, Loss: 20}, v.lanes(n), v.lanes(n, func(cfg *plain.Config) { cfg.RecvLimit = limit }))
+						var all []*plain.Delivery
+						for i := range 7 {
+							all = append(all, enqueue(t, r.toB, content(3000, uint64(i)))...)
 						}
-					}
-					wantErr(t, "the receiver", r.toA.Err(), nil)
-					if st := r.toA.Stats(); st.RecvQueued != 0 || st.Receiver.Chunks != limit || st.Receiver.SlicesStored != 3*limit {
-						t.Errorf("%+v", st.Receiver)
-					}
+						for i := range limit {
+							mustRecv(t, r.toA, content(3000, uint64(i)))
+						}
+						<-r.toB.Done()
+						wantErr(t, "the sender", r.toB.Err(), plain.ErrGaveUp)
+						for i, d := range all {
+							if want := int64(i) < limit; (d.Err() == nil) != want {
+								t.Errorf("chunk %d: %v", i, d.Err())
+							}
+						}
+						wantErr(t, "the receiver", r.toA.Err(), nil)
+						if st := r.toA.Stats(); st.RecvQueued != 0 || st.Receiver.Chunks != limit || st.Receiver.SlicesStored != 3*limit {
+							t.Errorf("%+v", st.Receiver)
+						}
+					})
 				})
-			})
+			}
 		}
-	}
+	})
 }
 
 // The last chunk within the limit is answered again if its ack was lost.
 func TestRecvLimitAnswersTheLastChunkAgain(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(func(cfg *plain.Config) { cfg.RecvLimit = 1 }))
-		lost := 0
-		w.tapB.DropIf(func(p packet) bool { lost++; return lost <= 3 })
-		sent := during(func() error { return w.toB.Send(background, []byte("the only one")) })
-		mustRecv(t, w.toA, []byte("the only one"))
-		wantErr(t, "Send", <-sent, nil)
-		if lost < 4 {
-			t.Errorf("%d acks were sent", lost)
-		}
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(func(cfg *plain.Config) { cfg.RecvLimit = 1 }))
+			lost := 0
+			w.tapB.DropIf(func(p packet) bool { lost++; return lost <= 3 })
+			sent := during(func() error { return w.toB.Send(background, []byte("the only one")) })
+			mustRecv(t, w.toA, []byte("the only one"))
+			wantErr(t, "Send", <-sent, nil)
+			if lost < 4 {
+				t.Errorf("%d acks were sent", lost)
+			}
+		})
 	})
 }
 

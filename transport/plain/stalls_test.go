@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
@@ -14,99 +15,108 @@ import (
 
 // The same while the chunk waits to be read.
 func TestStallLastAckWhileTheReaderSleeps(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(func(cfg *plain.Config) { cfg.RecvQueue = 1 }))
-		mustSend(t, w.toB, []byte("fills the queue"))
-		fullAcks := 0
-		w.tapB.DropIf(func(p packet) bool {
-			fullAcks++
-			return fullAcks <= 3
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(func(cfg *plain.Config) { cfg.RecvQueue = 1 }))
+			mustSend(t, w.toB, []byte("fills the queue"))
+			fullAcks := 0
+			w.tapB.DropIf(func(p packet) bool {
+				fullAcks++
+				return fullAcks <= 3
+			})
+			mustSend(t, w.toB, []byte("stays in the receiver"))
+			if fullAcks < 4 || w.toA.Stats().RecvQueued != 2 {
+				t.Errorf("%d full acks, %d chunks wait", fullAcks, w.toA.Stats().RecvQueued)
+			}
+			mustRecv(t, w.toA, []byte("fills the queue"))
+			mustRecv(t, w.toA, []byte("stays in the receiver"))
+			wantNothing(t, w.toA)
 		})
-		mustSend(t, w.toB, []byte("stays in the receiver"))
-		if fullAcks < 4 || w.toA.Stats().RecvQueued != 2 {
-			t.Errorf("%d full acks, %d chunks wait", fullAcks, w.toA.Stats().RecvQueued)
-		}
-		mustRecv(t, w.toA, []byte("fills the queue"))
-		mustRecv(t, w.toA, []byte("stays in the receiver"))
-		wantNothing(t, w.toA)
 	})
 }
 
 // paced makes a large chunk take more than a second.
 func paced(cfg *plain.Config) {
 	cfg.NewScheduler = func() (statemachine.Scheduler, error) { return base.New(base.Fixed(1_600_000)) }
+	cfg.NewRepairScheduler = func() (repair.Scheduler, error) { return plain.Fixed.NewRepairScheduler(1_600_000) }
 }
 
 // A reader that takes longer than the time to give up does not fail (CON-3).
 func TestSlowReader(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(func(cfg *plain.Config) { cfg.RecvQueue = 1 }))
-		sent := during(func() error {
-			for i := range 6 {
-				if err := w.toB.Send(background, content(20_000, uint64(i))); err != nil {
-					return err
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(func(cfg *plain.Config) { cfg.RecvQueue = 1 }))
+			sent := during(func() error {
+				for i := range 6 {
+					if err := w.toB.Send(background, content(20_000, uint64(i))); err != nil {
+						return err
+					}
 				}
+				return nil
+			})
+			for i := range 6 {
+				time.Sleep(time.Minute)
+				if n := w.toA.Stats().RecvQueued; n > 2 {
+					t.Errorf("%d chunks wait to be read, want at most 2", n)
+				}
+				mustRecv(t, w.toA, content(20_000, uint64(i)))
 			}
-			return nil
+			wantErr(t, "sending", <-sent, nil)
 		})
-		for i := range 6 {
-			time.Sleep(time.Minute)
-			if n := w.toA.Stats().RecvQueued; n > 2 {
-				t.Errorf("%d chunks wait to be read, want at most 2", n)
-			}
-			mustRecv(t, w.toA, content(20_000, uint64(i)))
-		}
-		wantErr(t, "sending", <-sent, nil)
 	})
 }
 
 // A longer one ends in an error at both ends, not in a silent wait.
 func TestOutageThatIsTooLong(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(paced))
-		sent := during(func() error { return w.toB.Send(background, content(262_144, 1)) })
-		received := during(func() error { _, err := w.toA.Recv(background); return err })
-		time.Sleep(time.Second)
-		w.setPath(outage)
-		start := time.Now()
-		wantErr(t, "Recv", <-received, plain.ErrGaveUp)
-		wantErr(t, "Send", <-sent, plain.ErrGaveUp)
-		// Each says what it was about.
-		if err := w.toA.Err(); !strings.Contains(err.Error(), "connection with a: lanes: receiving chunk 0") {
-			t.Errorf("the receiver says: %v", err)
-		}
-		if err := w.toB.Err(); !strings.Contains(err.Error(), "connection with b: lanes: sending chunk 0") {
-			t.Errorf("the sender says: %v", err)
-		}
-		wantTook(t, "giving up", start, 10*time.Second, 11*time.Second)
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := connect(t, short, v.with(paced))
+			sent := during(func() error { return w.toB.Send(background, content(262_144, 1)) })
+			received := during(func() error { _, err := w.toA.Recv(background); return err })
+			time.Sleep(time.Second)
+			w.setPath(outage)
+			start := time.Now()
+			wantErr(t, "Recv", <-received, plain.ErrGaveUp)
+			wantErr(t, "Send", <-sent, plain.ErrGaveUp)
+			// Each says what it was about.
+			if err := w.toA.Err(); !strings.Contains(err.Error(), "connection with a: lanes: receiving chunk 0") {
+				t.Errorf("the receiver says: %v", err)
+			}
+			if err := w.toB.Err(); !strings.Contains(err.Error(), "connection with b: lanes: sending chunk 0") {
+				t.Errorf("the sender says: %v", err)
+			}
+			wantTook(t, "giving up", start, 10*time.Second, 11*time.Second)
+		})
 	})
 }
 
 // A process that was stopped for longer than GiveUp finds packets in its socket.
 // They come before the timers, so it goes on where it was.
 func TestStoppedProcess(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := &world{t: t, net: netsim.NewNetwork(1)}
-		w.net.SetDefault(short)
-		_, b := w.open("b", with(func(cfg *plain.Config) { cfg.GiveUp = time.Minute }))
-		pc, err := w.net.Listen("a")
-		if err != nil {
-			t.Fatal(err)
-		}
-		start := time.Now()
-		stopped := &stoppedSocket{pc, start.Add(500 * ms), start.Add(11500 * ms)}
-		a, err := plain.New(stopped, with(paced))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Close()
-		mustSend(t, w.dial(a, "b"), content(262_144, 1))
-		wantTook(t, "the chunk", start, 12*time.Second, 13*time.Second)
-		c, err := b.Accept(background)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mustRecv(t, c, content(262_144, 1))
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			w := &world{t: t, net: netsim.NewNetwork(1)}
+			w.net.SetDefault(short)
+			_, b := w.open("b", v.with(func(cfg *plain.Config) { cfg.GiveUp = time.Minute }))
+			pc, err := w.net.Listen("a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			stopped := &stoppedSocket{pc, start.Add(500 * ms), start.Add(11500 * ms)}
+			a, err := plain.New(stopped, v.with(paced))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			mustSend(t, w.dial(a, "b"), content(262_144, 1))
+			wantTook(t, "the chunk", start, 12*time.Second, 13*time.Second)
+			c, err := b.Accept(background)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustRecv(t, c, content(262_144, 1))
+		})
 	})
 }
 

@@ -46,22 +46,24 @@ func loopback(t testing.TB, cfg plain.Config) (client, server *plain.Conn) {
 }
 
 func TestUDP(t *testing.T) {
-	client, server := loopback(t, with(nil))
-	ctx, cancel := context.WithTimeout(background, 20*time.Second)
-	defer cancel()
-	for i := range 4 {
-		chunk := content(262_144-i, uint64(i))
-		sent := during(func() error { return client.Send(ctx, chunk) })
-		got, err := server.Recv(ctx)
-		wantErr(t, "Recv", err, nil)
-		wantErr(t, "Send", <-sent, nil)
-		if !bytes.Equal(got, chunk) {
-			t.Error("the chunk is not what was sent")
+	each(t, func(t *testing.T, v variant) {
+		client, server := loopback(t, v.with(nil))
+		ctx, cancel := context.WithTimeout(background, 20*time.Second)
+		defer cancel()
+		for i := range 4 {
+			chunk := content(262_144-i, uint64(i))
+			sent := during(func() error { return client.Send(ctx, chunk) })
+			got, err := server.Recv(ctx)
+			wantErr(t, "Recv", err, nil)
+			wantErr(t, "Send", <-sent, nil)
+			if !bytes.Equal(got, chunk) {
+				t.Error("the chunk is not what was sent")
+			}
 		}
-	}
-	if got, want := server.RemoteAddr().String(), client.LocalAddr().String(); got != want {
-		t.Errorf("the peer is %v, and says it is %v", got, want)
-	}
+		if got, want := server.RemoteAddr().String(), client.LocalAddr().String(); got != want {
+			t.Errorf("the peer is %v, and says it is %v", got, want)
+		}
+	})
 }
 
 // Buffers are asked for, and what the system gave is reported.
@@ -150,33 +152,35 @@ func TestUDPPeerThatLeaves(t *testing.T) {
 // A socket for both versions of IP sees IPv4 peers in IPv6 clothes. They are the
 // same peers.
 func TestUDPBothVersions(t *testing.T) {
-	e, err := plain.Listen("udp", ":0", with(nil))
-	if err != nil {
-		t.Skip(err)
-	}
-	defer e.Close()
-	_, port, _ := net.SplitHostPort(e.Addr().String())
-	ctx, cancel := context.WithTimeout(background, 10*time.Second)
-	defer cancel()
-	c, err := plain.Dial(ctx, "udp4", net.JoinHostPort("127.0.0.1", port), with(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if err := c.Send(ctx, []byte("hello")); err != nil {
-		t.Fatal(err)
-	}
-	server, err := e.Accept(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = e.Dial(server.RemoteAddr())
-	wantErr(t, "dialing the same peer", err, plain.ErrExists)
-	for _, addr := range []net.Addr{nil, (*net.UDPAddr)(nil), &net.UDPAddr{}} {
-		if _, err := e.Dial(addr); err == nil {
-			t.Errorf("dialing %v succeeded", addr)
+	each(t, func(t *testing.T, v variant) {
+		e, err := plain.Listen("udp", ":0", v.with(nil))
+		if err != nil {
+			t.Skip(err)
 		}
-	}
+		defer e.Close()
+		_, port, _ := net.SplitHostPort(e.Addr().String())
+		ctx, cancel := context.WithTimeout(background, 10*time.Second)
+		defer cancel()
+		c, err := plain.Dial(ctx, "udp4", net.JoinHostPort("127.0.0.1", port), v.with(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.Send(ctx, []byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+		server, err := e.Accept(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Dial(server.RemoteAddr())
+		wantErr(t, "dialing the same peer", err, plain.ErrExists)
+		for _, addr := range []net.Addr{nil, (*net.UDPAddr)(nil), &net.UDPAddr{}} {
+			if _, err := e.Dial(addr); err == nil {
+				t.Errorf("dialing %v succeeded", addr)
+			}
+		}
+	})
 }
 
 func TestDialErrors(t *testing.T) {

@@ -69,6 +69,10 @@ class RoundTrip:
     def measured(self) -> bool:
         return self._known == "measured"
 
+    @property
+    def unknown(self) -> bool:
+        return self._known == "nothing"
+
     def start(self) -> None:
         """RTT-6."""
         if not self.measured and self._bound is not None:

@@ -6,6 +6,7 @@ from typing import Iterable
 
 from .limits import SLICE_SIZE, slice_count
 
+CODE_SEED = 6_535
 MAX_IDS = 8_192
 """Ids of source and repair slices of a chunk are below this."""
 
@@ -31,7 +32,7 @@ def _mix(h: int) -> int:
 
 def exponents(j: int, num_slices: int) -> list[int]:
     """RPC-2: the exponents of the coefficients of repair slice j."""
-    words = [_mix(j * 32 + i) for i in range((num_slices + 7) // 8)]
+    words = [_mix(j * 32 + i + CODE_SEED) for i in range((num_slices + 7) // 8)]
     return [words[i // 8] >> 4 * (i % 8) & 15 for i in range(num_slices)]
 
 
@@ -107,7 +108,7 @@ class Decoder:
                 return True
             row = bytes(i == slice_id for i in range(self._num_slices))
         else:
-            row = bytes(_POWERS[e] for e in exponents(slice_id - self._num_slices, self._num_slices))
+            row = _row(slice_id - self._num_slices, self._num_slices)
         for column in range(self._num_slices):
             factor = row[column]
             if not factor:
@@ -129,14 +130,19 @@ class Decoder:
         slices = {i: v for i, v in self._held.items() if i < k}
         missing = [i for i in range(k) if i not in slices]
         repair = [i - k for i in self._held if i >= k]
-        rests = [self._held[k + j] ^ _repair(j, k, slices.items()) for j in repair]
-        rows = [bytes(_POWERS[exponents(j, k)[i]] for i in missing) for j in repair]
+        rests = [(self._held[k + j] ^ _repair(j, k, slices.items())).to_bytes(SLICE_SIZE, "little") for j in repair]
+        rows = [bytes(row[i] for i in missing) for row in (_row(j, k) for j in repair)]
         for i, inverse in zip(missing, _invert(rows)):
             total = 0
             for factor, rest in zip(inverse, rests):
-                total ^= int.from_bytes(rest.to_bytes(SLICE_SIZE, "little").translate(_TIMES[factor]), "little")
+                total ^= int.from_bytes(rest.translate(_TIMES[factor]), "little")
             slices[i] = total
         return b"".join(slices[i].to_bytes(SLICE_SIZE, "little") for i in range(k))
+
+
+def _row(j: int, num_slices: int) -> bytes:
+    """The row of a repair slice (RPC-5)."""
+    return bytes(_POWERS[e] for e in exponents(j, num_slices))
 
 
 def _invert(rows: list[bytes]) -> list[bytes]:

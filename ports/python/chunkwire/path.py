@@ -145,17 +145,16 @@ class Path:
         """PAC-5."""
         self.pace_ns = max(self.pace_ns, 1_000 * now)
 
-    def spend(self, now: int) -> None:
-        """PAC-4."""
+    def spend(self, now: int, beyond: bool) -> None:
+        """PAC-4; `beyond` the source slices burst goes at the path's pace."""
         late = 1_000 * (now - CATCH_UP)
         if self.pace_ns // 1_000 < now - CATCH_UP:
             self.ran_dry(now)
-        self.pace_ns = max(self.pace_ns, late) + self._interval
+        self.pace_ns = max(self.pace_ns, late) + self._interval(beyond)
 
-    @property
-    def _interval(self) -> int:
+    def _interval(self, beyond: bool) -> int:
         """PAC-1 to PAC-3, PRO-1, PRO-2 and PRO-4."""
-        if self._burst:
+        if self._burst and not beyond:
             return max(BURST_INTERVAL, self._limit)
         if self._fixed:
             return self.per_slice

@@ -56,7 +56,7 @@ class Rateless:
         self._have = self._top = self._gone = self._sent = 0
         self._now = self._main_at = self._last_at = self._news_at = self._probe_at = self._held_at = 0
         self._quota: int | None = None
-        self._held = False
+        self._held = self._was_held = False
         self._idle = True
         self._sent_at: dict[int, int] = {}
 
@@ -70,8 +70,8 @@ class Rateless:
         self._have = self._top = self._gone = self._sent = 0
         self._now = self._main_at = self._last_at = self._news_at = now
         self._probe_at = 0
-        self._quota = None
-        self._held, self._idle = False, True
+        self._quota = 1 if self._was_held else None
+        self._held, self._was_held, self._idle = False, False, True
         self._sent_at = {}
         self.path.round_trip.start()
         self.path.end_train()
@@ -85,13 +85,17 @@ class Rateless:
                 self.path.round_trip.clean(now, r)
             elif not self.path.round_trip.measured:  # the ack may be one that was drawn again
                 self.path.round_trip.limit(r)
-        if self._top < self._gone < top:
+        if self._held:
+            self.loss.count(came, came)
+            self._gone = 0  # what is under way above top may still be taken
+        elif self._top < self._gone < top:
             passed = top - self._gone
             self.loss.count(passed, min(came, passed))
         else:
             self.loss.count(passed, came)
         self._have, self._top = have, top
         self.path.arrived(now, came, top)
+        self._was_held |= self._held and now - self._held_at > 2 * self.path.round_trip.srtt
         self._news_at, self._probe_at, self._quota, self._held = now, 0, None, False
 
     def hold(self, now: int) -> None:
@@ -114,7 +118,7 @@ class Rateless:
             self._idle = False
         if now < self.path.pace_at:
             return False
-        self.path.spend(now)
+        self.path.spend(now, self._sent >= self._k)
         self._send(now)
         return True
 
@@ -161,5 +165,5 @@ class Rateless:
         self._quota = 1 if self._held else PROBES
         if not self._held:
             delay, _ = self.path.round_trip.delays
-            part = 8 if self.path.round_trip.measured else 4
+            part = 4 if self.path.round_trip.unknown else 8
             self._probe_at = now + min(max(delay, now - self._news_at) // part, PROBE_DELAY)

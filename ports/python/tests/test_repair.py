@@ -34,10 +34,10 @@ def slice_of(encoded: Encoded, slice_id: int, chunk_id: int = 0) -> RepairSlice:
 class CodeTest(unittest.TestCase):
     def test_repair_slices_have_the_checksums_of_the_document(self) -> None:
         for k, crcs in (
-            (1, (0xB70B4C26, 0xD43974AA, 0xB997DDCC)),
-            (2, (0x5CEB63CD, 0x32C86935, 0xF89355C7)),
-            (3, (0xAF5A4903, 0xCEEB9DD4, 0x4AE9CF5C)),
-            (256, (0xDEF1082F, 0x1AA4FE7E, 0xC36C7D8E)),
+            (1, (0xB997DDCC, 0xE9193FA0, 0xE785AE4A)),
+            (2, (0x9DB6D897, 0xE843C435, 0x3AF8CC44)),
+            (3, (0xB7CDFE8C, 0xD07C524D, 0xD2BEE67E)),
+            (256, (0xE30B4483, 0xB85DFB38, 0x6A4B8894)),
         ):
             encoded = Encoded(content(0, 0, 1_024 * k))
             self.assertEqual(tuple(zlib.crc32(encoded.slice(k + j)) for j in (0, 1, 7_935)), crcs)

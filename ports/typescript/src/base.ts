@@ -1,6 +1,7 @@
 /** The base algorithm (section 9), one scheduler for a sender. */
 
 import { HEADER, isWithin, SLICE_SIZE, slicesIn } from "./limits.js";
+import { RoundTrip, since } from "./round-trip.js";
 import type { Scheduler } from "./sender.js";
 import { max, min, MS, NEVER, type Deadline, type Micros } from "./time.js";
 
@@ -64,7 +65,7 @@ function checkProfile({ rate, cap, burst, spacing, resendDelay }: Profile): void
  */
 export class BaseScheduler implements Scheduler {
   readonly #spacing: Micros;
-  readonly #roundTrip: RoundTrip;
+  readonly #roundTrip: Samples;
   readonly #budget: Budget;
   #flight = new Flight(0n, 0);
   #spacedUntil: Micros = 0n;
@@ -72,7 +73,7 @@ export class BaseScheduler implements Scheduler {
   constructor(profile: Profile) {
     checkProfile(profile);
     this.#spacing = profile.spacing;
-    this.#roundTrip = new RoundTrip(profile.resendDelay);
+    this.#roundTrip = new Samples(profile.resendDelay);
     this.#budget = new Budget(profile);
   }
 
@@ -283,101 +284,33 @@ class Flight {
   }
 }
 
-/** The estimates of the round trip, kept across chunks (section 9.3), and the delays that follow (section 9.4). */
-class RoundTrip {
-  readonly #fixedDelay: Micros;
-  #known: "nothing" | "bound" | "measured" = "nothing";
-  #srtt: Micros = 0n;
-  #rttvar: Micros = 0n;
+/** The estimates of the round trip, and how samples are taken (section 9.3). */
+class Samples extends RoundTrip {
   #minRtt: Micros = 0n;
-  /** The smallest found. */
-  #bound: Micros | undefined;
-
-  /** @param fixedDelay - the profile's fixed delay in microseconds, or 0 */
-  constructor(fixedDelay: Micros) {
-    this.#fixedDelay = fixedDelay;
-  }
-
-  /** RTT-6. */
-  start(): void {
-    if (this.#known === "measured" || this.#bound === undefined) return;
-    this.#srtt = this.#bound;
-    this.#rttvar = this.#bound / 16n;
-    this.#known = "bound";
-  }
 
   /** Takes at most one sample from newly acked slices (RTT-1). */
   sample(now: Micros, news: readonly Transmission[]): void {
     const once = latest(news.filter((sent) => !isResent(sent)));
-    if (once !== undefined) return this.#measure(since(now, once.lastAt));
-    if (this.#known === "measured") {
+    if (once !== undefined) return this.#take(since(now, once.lastAt));
+    if (this.isMeasured) {
       const plausible = latest(news.filter((sent) => this.isPlausible(now - sent.lastAt)));
-      if (plausible !== undefined) this.#smooth(since(now, plausible.lastAt)); // RTT-3
+      if (plausible !== undefined) this.measure(since(now, plausible.lastAt)); // RTT-3
       return;
     }
     const any = latest(news);
-    if (any !== undefined) this.#limit(since(now, any.firstAt));
+    if (any !== undefined) this.limit(since(now, any.firstAt));
   }
 
   /** Whether a slice may have taken so long: an ack cannot be faster than any before (GAP-1, RTT-3). */
   isPlausible(elapsed: Micros): boolean {
-    return this.#known === "measured" && elapsed >= this.#minRtt;
-  }
-
-  /** The base delay of the resend timer, in microseconds (TMR-2). */
-  get baseDelay(): Micros {
-    if (this.#fixedDelay > 0n) return this.#fixedDelay;
-    if (this.#known === "nothing") return 250n * MS;
-    return min(this.#srtt + this.#variation, 3000n * MS);
-  }
-
-  /** The margin of the resend timer, in microseconds (TMR-3). */
-  get margin(): Micros {
-    if (this.#fixedDelay > 0n || this.#known === "nothing") return 0n;
-    return min(this.#variation, this.baseDelay);
-  }
-
-  /** How long after a probe of a hold the next one follows; `lasted` is from the hold to that probe (H of TMR-6). */
-  holdDelay(lasted: Micros): Micros {
-    if (this.#fixedDelay > 0n) return this.#fixedDelay;
-    const least = this.#known === "nothing" ? 250n * MS : max(this.#srtt, 2n * MS);
-    return min(max(least, lasted / 4n), 250n * MS);
-  }
-
-  /** V of TMR-2. */
-  get #variation(): Micros {
-    return max(5n * MS, this.#srtt / 8n, 4n * this.#rttvar);
+    return this.isMeasured && elapsed >= this.#minRtt;
   }
 
   /** RTT-2. */
-  #measure(r: Micros): void {
-    if (this.#known === "measured") {
-      this.#minRtt = min(this.#minRtt, r);
-      return this.#smooth(r);
-    }
-    this.#srtt = r;
-    this.#rttvar = r / 8n;
-    this.#minRtt = r;
-    this.#known = "measured";
+  #take(r: Micros): void {
+    this.#minRtt = this.isMeasured ? min(this.#minRtt, r) : r;
+    this.measure(r);
   }
-
-  /** RTT-4. */
-  #limit(elapsed: Micros): void {
-    this.#bound = this.#bound === undefined ? elapsed : min(this.#bound, elapsed);
-  }
-
-  /** RTT-5. */
-  #smooth(r: Micros): void {
-    const d = min(r, (this.#srtt * 3n) / 2n + MS) - this.#srtt;
-    const deviation = d >= 0n ? d : min(-d, this.#rttvar);
-    this.#rttvar += (deviation - this.#rttvar) / 4n;
-    this.#srtt += d / (d >= 0n ? 8n : 4n);
-  }
-}
-
-/** How long ago something was, 2^40 us at the most (RTT-7). */
-function since(now: Micros, at: Micros): Micros {
-  return min(now - at, 1n << 40n);
 }
 
 /** The transmission with the largest latest number. */

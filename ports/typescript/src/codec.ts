@@ -34,6 +34,7 @@ export type DecodeErrorCode =
   | "truncated"
   | "crc_mismatch"
   | "slice_id_out_of_range"
+  | "have_out_of_range"
   | "nonzero_padding"
   | "bad_end_check"
   | "trailing_data";
@@ -63,8 +64,8 @@ export class DecodeError extends Error {
 }
 
 /** What comes of decoding: a packet or the reason why there is none. */
-export type Decoded =
-  | { readonly ok: true; readonly packet: Packet }
+export type Decoded<P = Packet> =
+  | { readonly ok: true; readonly packet: P }
   | { readonly ok: false; readonly error: DecodeError };
 
 const END_CHECK = 0x9908ace2;
@@ -84,10 +85,15 @@ export function encodeBody(packet: Packet): Uint8Array {
  */
 export function encodePacket(protocolId: number, packet: Packet): Uint8Array {
   checkPacket(packet);
+  return writeFrame(protocolId, packet.type, (writer) => writeBody(writer, packet));
+}
+
+/** A datagram with a body inside its frame (FRM-1). */
+export function writeFrame(protocolId: number, type: PacketType, write: (writer: BitWriter) => void): Uint8Array {
   const writer = new BitWriter(MAX_DATAGRAM);
   writer.bits(0, 8 * CRC_SIZE);
-  writer.bool(packet.type === "ack"); // FRM-3
-  writeBody(writer, packet);
+  writer.bool(type === "ack"); // FRM-3
+  write(writer);
   writer.align();
   writer.bits(END_CHECK, 32);
   const datagram = writer.finish();
@@ -105,16 +111,19 @@ export function decodeBody(type: PacketType, body: Uint8Array): Decoded {
  * @param protocolId - the 32-bit number that both ends share (FRM-5)
  */
 export function decodePacket(protocolId: number, datagram: Uint8Array): Decoded {
-  return decode(datagram, (reader) => {
-    need(reader, 8 * CRC_SIZE); // DEC-1
-    check(reader.bits(8 * CRC_SIZE) === frameCrc(protocolId, datagram), "crc_mismatch", 0); // DEC-2
-    need(reader, 1); // DEC-3
-    const packet = readBody(reader, reader.bool() ? "ack" : "slice");
-    need(reader, 32); // DEC-12
-    const at = reader.position;
-    check(reader.bits(32) === END_CHECK, "bad_end_check", at); // DEC-13
-    return packet;
-  });
+  return decode(datagram, (reader) => readFrame(reader, protocolId, datagram, (type) => readBody(reader, type)));
+}
+
+/** Reads the frame of a datagram around its body (DEC-1 to DEC-3, DEC-12, DEC-13). */
+export function readFrame<P>(reader: BitReader, protocolId: number, datagram: Uint8Array, read: (type: PacketType) => P): P {
+  need(reader, 8 * CRC_SIZE); // DEC-1
+  check(reader.bits(8 * CRC_SIZE) === frameCrc(protocolId, datagram), "crc_mismatch", 0); // DEC-2
+  need(reader, 1); // DEC-3
+  const packet = read(reader.bool() ? "ack" : "slice");
+  need(reader, 32); // DEC-12
+  const at = reader.position;
+  check(reader.bits(32) === END_CHECK, "bad_end_check", at); // DEC-13
+  return packet;
 }
 
 /** The crc of a datagram, whose first 4 bytes do not count (FRM-2); `protocolId` is 32 bits. */
@@ -153,7 +162,7 @@ function checkAck({ chunkId, acked }: Ack): void {
   refuseUnless(isWithin(acked.length, 1, MAX_SLICES), "acked"); // ENC-2
 }
 
-function refuseUnless(ok: boolean, field: string): void {
+export function refuseUnless(ok: boolean, field: string): void {
   if (!ok) throw new EncodeError(field);
 }
 
@@ -178,7 +187,8 @@ function writeAck(writer: BitWriter, { chunkId, acked }: Ack): void {
   for (const bit of acked) writer.bool(bit);
 }
 
-function decode(bytes: Uint8Array, read: (reader: BitReader) => Packet): Decoded {
+/** Decodes the whole of some bytes (DEC-14). */
+export function decode<P>(bytes: Uint8Array, read: (reader: BitReader) => P): Decoded<P> {
   try {
     const reader = new BitReader(bytes);
     const packet = read(reader);
@@ -229,16 +239,17 @@ function readAck(reader: BitReader): Ack {
 }
 
 /** DEC-10. */
-function readPadding(reader: BitReader): void {
+export function readPadding(reader: BitReader): void {
   const at = reader.position;
   check(reader.align(), "nonzero_padding", at);
 }
 
 /** Refuses unless `bits` are left. */
-function need(reader: BitReader, bits: number): void {
+export function need(reader: BitReader, bits: number): void {
   check(reader.left >= bits, "truncated", reader.position);
 }
 
-function check(ok: boolean, code: DecodeErrorCode, bitOffset: number): void {
+/** Refuses unless a check holds. */
+export function check(ok: boolean, code: DecodeErrorCode, bitOffset: number): void {
   if (!ok) throw new DecodeError(code, bitOffset);
 }

@@ -35,6 +35,7 @@ import {
 import { parse, stringify, type Json, type JsonObject } from "./json.js";
 import { isChunkId, isSliceSize, isWithin, MAX_CHUNK, MAX_GIVE_UP, MAX_SLICES, SLICE_SIZE } from "./limits.js";
 import { packetCongestion, packetDecode, packetEndpoint, packetHeader, type Answer } from "./packet-port.js";
+import { repairDecode, repairEncode, repairReceiver, repairRebuild, repairRow, repairSender, repairSlice } from "./repair-port.js";
 import {
   content,
   formatBits,
@@ -63,6 +64,13 @@ const OPS = new Map<string, (request: JsonObject) => Answer>([
   ["records_decode", recordsDecode],
   ["channel_report", channelReport],
   ["channel_receiver", channelReceiver],
+  ["repair_row", repairRow],
+  ["repair_slice", repairSlice],
+  ["repair_rebuild", repairRebuild],
+  ["repair_encode", repairEncode],
+  ["repair_decode", repairDecode],
+  ["repair_sender", repairSender],
+  ["repair_receiver", repairReceiver],
 ]);
 
 await main();

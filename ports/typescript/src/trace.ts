@@ -27,7 +27,7 @@ export interface TraceConfig {
 }
 
 /** What a machine did at one event, without its state afterward. */
-interface Outcome {
+export interface Outcome {
   readonly row: string;
   readonly packets?: readonly Json[];
   readonly chunk?: Json;
@@ -125,7 +125,7 @@ function senderOutcome(sender: Sender, event: SenderEvent): Outcome {
     case "ack":
       return { row: sender.ack(event.at, event.ack).row };
     case "poll":
-      return pollAll(() => sender.poll(event.at));
+      return pollAll(() => sender.poll(event.at), describePacket);
   }
 }
 
@@ -140,17 +140,20 @@ function receiverOutcome(receiver: Receiver, event: ReceiverEvent): Outcome {
         : { row: result.row, error: result.refused };
     }
     case "poll":
-      return pollAll(() => receiver.poll(event.at));
+      return pollAll(() => receiver.poll(event.at), describePacket);
   }
 }
 
 /** Polls until no packet comes; the row is that of the last poll. */
-function pollAll(poll: () => { readonly row: string } | { readonly row: string; readonly packet: Packet }): Outcome {
+export function pollAll<P>(
+  poll: () => { readonly row: string } | { readonly row: string; readonly packet: P },
+  describe: (packet: P) => Json,
+): Outcome {
   const packets: Json[] = [];
   for (;;) {
     const result = poll();
     if (!("packet" in result)) return { row: result.row, packets };
-    packets.push(describePacket(result.packet));
+    packets.push(describe(result.packet));
   }
 }
 
@@ -162,6 +165,7 @@ function describePacket(packet: Packet): Json {
   return { type, chunk_id: chunkId, slice_id: sliceId, num_slices: numSlices, ...describeData(data) };
 }
 
-function describeData(data: Uint8Array): { readonly size: number; readonly crc32: number } {
+/** Bytes by their length and crc (TRC-1). */
+export function describeData(data: Uint8Array): { readonly size: number; readonly crc32: number } {
   return { size: data.length, crc32: crc32(data) };
 }

@@ -16,7 +16,7 @@ func mix(h uint32) uint32 {
 }
 
 // exponent is a(j, i) of RPC-2.
-func exponent(j, i int) int { return int(mix(uint32(j*32+i/8)) >> (4 * (i % 8)) % 16) }
+func exponent(j, i int) int { return int(mix(uint32(j*32+i/8+6535)) >> (4 * (i % 8)) % 16) }
 
 // times is the product of two bytes (RPC-3).
 func times(a, b byte) (product byte) {
@@ -89,65 +89,79 @@ func addTimes(sum []byte, factor byte, v []byte) {
 	}
 }
 
-// Span is what some rows span, by plain elimination. Behind each row there may be its
-// data, to which the same is done.
+// Span is what some rows span, by plain elimination.
 type Span struct {
 	numSlices int
-	rows      [256][]byte // the row whose first element that is not 0 is 1, and at this place
-	rank      int
+	rows      [][]byte // each begins with a 1 at its place
+	taken     [][]byte // the rows that were added, as they were, each with its data
 }
 
 // NewSpan returns the span of no row of a chunk of so many slices.
-func NewSpan(numSlices int) *Span { return &Span{numSlices: numSlices} }
+func NewSpan(numSlices int) *Span {
+	return &Span{numSlices: numSlices, rows: make([][]byte, numSlices)}
+}
 
 // Rank returns how many rows are independent.
-func (s *Span) Rank() int { return s.rank }
-
-// reduce returns what is left of a row, and where that begins; -1 if nothing is.
-func (s *Span) reduce(row []byte) (rest []byte, place int) {
-	rest = slices.Clone(row)
-	for place := range s.numSlices {
-		switch {
-		case rest[place] == 0:
-		case s.rows[place] == nil:
-			return rest, place
-		default:
-			addTimes(rest, rest[place], s.rows[place])
-		}
-	}
-	return rest, -1
-}
+func (s *Span) Rank() int { return len(s.taken) }
 
 // Has reports whether the row follows from those that are here.
 func (s *Span) Has(row []byte) bool {
-	_, place := s.reduce(row)
+	_, place := reduce(s.rows, row)
 	return place < 0
 }
 
 // Add adds a row with its data. It reports whether that is independent of the others.
 func (s *Span) Add(row, data []byte) bool {
-	rest, place := s.reduce(slices.Concat(row, data))
-	if place < 0 {
+	if !insert(s.rows, row) {
 		return false
 	}
-	s.rows[place] = make([]byte, len(rest))
-	addTimes(s.rows[place], inverses[rest[place]], rest)
-	s.rank++
+	s.taken = append(s.taken, slices.Concat(row, data))
 	return true
 }
 
 // Solve returns the slices that the rows determine, once the rank is their number, one
 // after the other.
 func (s *Span) Solve() (whole []byte) {
+	rows := make([][]byte, s.numSlices)
+	for _, row := range s.taken {
+		insert(rows, row)
+	}
 	for place := s.numSlices - 1; place >= 0; place-- {
 		for above := range place {
-			addTimes(s.rows[above], s.rows[above][place], s.rows[place])
+			addTimes(rows[above], rows[above][place], rows[place])
 		}
 	}
-	for _, row := range s.rows[:s.numSlices] {
+	for _, row := range rows {
 		whole = append(whole, row[s.numSlices:]...)
 	}
 	return whole
+}
+
+// reduce takes rows out of another one, of which it returns what is left, and where that
+// begins; -1 if nothing is. Behind a row there may be its data, to which the same is done.
+func reduce(rows [][]byte, row []byte) (rest []byte, place int) {
+	rest = slices.Clone(row)
+	for place := range rows {
+		switch {
+		case rest[place] == 0:
+		case rows[place] == nil:
+			return rest, place
+		default:
+			addTimes(rest, rest[place], rows[place])
+		}
+	}
+	return rest, -1
+}
+
+// insert puts what is left of a row at its place. It reports whether something is.
+func insert(rows [][]byte, row []byte) bool {
+	rest, place := reduce(rows, row)
+	if place < 0 {
+		return false
+	}
+	rows[place] = make([]byte, len(rest))
+	addTimes(rows[place], inverses[rest[place]], rest)
+	return true
 }
 
 // MaxIDs is how many ids there are.
@@ -184,7 +198,7 @@ func Number(id, numSlices, top int) int {
 }
 
 // Top returns the highest number up to sent whose id is the field of an ack; -1 if there
-// is none (RPN-4).
+// is none (RPN-5).
 func Top(field, numSlices, sent int) int {
 	for n := sent; n >= 0; n-- {
 		if ID(n, numSlices) == field {

@@ -15,6 +15,7 @@ const (
 	BadTick      = 100_000
 	Burst        = 16_384
 	LinkInterval = 250_000
+	YieldTime    = 1_000_000
 
 	largestAck   = 38
 	largestSlice = 1032
@@ -38,6 +39,7 @@ type Config struct {
 	Client      bool
 	Send, Open  session.Direction
 	Lanes       int64
+	Repair      bool  // the variant of the lanes
 	Timeout     int64 // in units of 100 ms
 	Tick        int64
 	MessageRate int64
@@ -76,6 +78,7 @@ type Connection struct {
 	confirmed bool
 	tickAt    int64
 	ticking   bool
+	messageAt int64 // the latest message, or before all time
 	budget    int64
 	refillAt  int64
 	closeAt   int64
@@ -99,9 +102,9 @@ func New(cfg Config, now int64) *Connection {
 		cfg: cfg, state: StateOpen, now: now, opener: session.NewReceiver(cfg.Open),
 		packets:  packet.New(packet.Config{Limits: packet.Limits{FragmentSize: 1024, MaxFragments: 16}, FragmentAbove: Payload, Profile: "default"}),
 		channels: newChannels(cfg.Channels), lanes: newLanes(int(cfg.Lanes), cfg.Sender, cfg.Receiver),
-		heardAt: now, sentAt: -1, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, refillAt: now, polledAt: -1,
+		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, refillAt: now, polledAt: -1,
 	}
-	k.format = Format{Lanes: cfg.Lanes, Find: k.find}
+	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, Find: k.find}
 	k.packets.Above = k.above
 	return k
 }
@@ -208,9 +211,9 @@ func (k *Connection) apply(a packet.Arrived, records []Record) {
 		case "":
 			k.channels.apply(k.now, a.Number, a.Ack, r.Channel)
 		case Slice:
-			k.lanes.slice(k.now, r.Lane, r.Packet)
+			k.lanes.slice(k.now, r)
 		case ChunkAck:
-			k.lanes.ack(k.now, r.Lane, r.Packet)
+			k.lanes.ack(k.now, r)
 		}
 	}
 }
@@ -392,6 +395,7 @@ func (k *Connection) compose() bool {
 		}
 		k.ticking, k.tickAt = true, k.now+interval
 	}
+	k.lanes.yield(k.now < k.messageAt+YieldTime)
 	chunkAck, report := k.now >= k.lanes.ackAt(), k.now >= k.channels.reportAt()
 	messages := k.budget >= 0 && (k.ticking || k.now >= k.channels.promptAt())
 	slice, owed, alive := k.now >= k.lanes.sliceAt(), k.now >= k.packets.AckAt(), k.now >= k.aliveAt()
@@ -448,6 +452,7 @@ func (k *Connection) pay(payload, ofMessages int, hasSlice bool) {
 	if ofMessages == 0 {
 		return
 	}
+	k.messageAt = k.now
 	bytes := ofMessages
 	if !hasSlice {
 		bytes = ofMessages - payload
@@ -466,19 +471,19 @@ func (k *Connection) overhead() int {
 // putAcks appends the acks of chunks that are due.
 func (k *Connection) putAcks(w *writing) {
 	for w.left >= largestAck {
-		lane, p, ok := k.lanes.pollAck(k.now)
+		r, ok := k.lanes.pollAck(k.now)
 		if !ok {
 			return
 		}
-		k.put(w, Record{Type: ChunkAck, Lane: int64(lane), Packet: p})
+		k.put(w, r)
 	}
 }
 
 // putSlice appends a slice, if there is one.
 func (k *Connection) putSlice(w *writing) bool {
-	lane, p, ok := k.lanes.pollSlice(k.now)
+	r, ok := k.lanes.pollSlice(k.now)
 	if ok {
-		k.put(w, Record{Type: Slice, Lane: int64(lane), Packet: p})
+		k.put(w, r)
 		w.loud = true
 	}
 	return ok

@@ -1,22 +1,30 @@
 package connection
 
-import "github.com/chunkwire/chunkwire/testvectors/oracle"
-
-// ChunkSender and ChunkReceiver are the machines of a lane: sections 7 and 8 of PROTOCOL.md.
+// ChunkSender and ChunkReceiver are the machines of a lane: sections 7 and 8 of PROTOCOL.md, or
+// 5 and 6 of REPAIR.md. Their records need no lane.
 type ChunkSender interface {
 	Submit(now int64, chunk []byte)
-	Ack(now int64, p oracle.Packet)
-	Poll(now int64) (p oracle.Packet, ok bool)
+	Ack(now int64, r Record)
+	Poll(now int64) (r Record, ok bool)
 	Deadline() int64
 	Idle() bool
 	Failed() bool
 	AllSent() bool // each slice of its chunk was sent once
 }
 
+// Sharer is a ChunkSender of which one takes over, before its chunk begins, what the one before
+// knows, and which says what the path holds and what is under way (LAN-9, LAN-10).
+type Sharer interface {
+	Adopt(before ChunkSender)
+	PathSlices() int64
+	InFlight() int64
+	Yield(yields bool)
+}
+
 // ChunkReceiver is the other machine.
 type ChunkReceiver interface {
-	Slice(now int64, p oracle.Packet)
-	Poll(now int64) (p oracle.Packet, ok bool)
+	Slice(now int64, r Record)
+	Poll(now int64) (r Record, ok bool)
 	Read(now int64) (chunk []byte, ok bool)
 	Deadline() int64
 	Failed() bool
@@ -57,12 +65,15 @@ func (l *lanes) submit(now int64, chunk []byte) (refused string) {
 	return ""
 }
 
-// begin begins the chunks that may (LAN-4, LAN-7).
+// begin begins the chunks that may (LAN-4, LAN-7, LAN-9, LAN-10).
 func (l *lanes) begin(now int64) {
 	for len(l.queue) > 0 && l.senders[l.out].Idle() {
 		before := l.senders[(l.out+len(l.senders)-1)%len(l.senders)]
-		if !before.Idle() && !before.AllSent() {
+		if !before.Idle() && (!before.AllSent() || l.pathIsFull(before)) {
 			return
+		}
+		if to, shares := l.senders[l.out].(Sharer); shares && len(l.senders) > 1 {
+			to.Adopt(before)
 		}
 		l.senders[l.out].Submit(now, l.queue[0])
 		l.queue = l.queue[1:]
@@ -70,35 +81,62 @@ func (l *lanes) begin(now int64) {
 	}
 }
 
+// pathIsFull is LAN-10, by what the sender of the chunk before knows.
+func (l *lanes) pathIsFull(before ChunkSender) bool {
+	path, shares := before.(Sharer)
+	if !shares {
+		return false
+	}
+	inFlight := int64(0)
+	for _, s := range l.senders {
+		if !s.Idle() {
+			inFlight += s.(Sharer).InFlight()
+		}
+	}
+	return inFlight >= path.PathSlices()
+}
+
+// yield says whether messages go.
+func (l *lanes) yield(yields bool) {
+	for _, s := range l.senders {
+		if path, shares := s.(Sharer); shares {
+			path.Yield(yields)
+		}
+	}
+}
+
 // ack is an ack that came by a lane.
-func (l *lanes) ack(now int64, lane int64, p oracle.Packet) {
-	l.senders[lane].Ack(now, p)
+func (l *lanes) ack(now int64, r Record) {
+	l.senders[r.Lane].Ack(now, r)
 	l.begin(now)
 }
 
 // slice is a slice that came by a lane.
-func (l *lanes) slice(now int64, lane int64, p oracle.Packet) { l.receivers[lane].Slice(now, p) }
+func (l *lanes) slice(now int64, r Record) { l.receivers[r.Lane].Slice(now, r) }
 
 // pollAck gives an ack that is due, the lowest lane first.
-func (l *lanes) pollAck(now int64) (lane int, p oracle.Packet, ok bool) {
-	for k, r := range l.receivers {
-		if p, ok := r.Poll(now); ok {
-			return k, p, true
+func (l *lanes) pollAck(now int64) (r Record, ok bool) {
+	for k, receiver := range l.receivers {
+		if r, ok = receiver.Poll(now); ok {
+			r.Type, r.Lane = ChunkAck, int64(k)
+			return r, true
 		}
 	}
-	return 0, p, false
+	return r, false
 }
 
 // pollSlice gives a slice that is due, that of the chunk that was submitted first (LAN-8).
-func (l *lanes) pollSlice(now int64) (lane int, p oracle.Packet, ok bool) {
+func (l *lanes) pollSlice(now int64) (r Record, ok bool) {
+	l.begin(now)
 	for i := range l.senders {
 		k := (l.out + i) % len(l.senders)
-		if p, ok := l.senders[k].Poll(now); ok {
+		if r, ok = l.senders[k].Poll(now); ok {
 			l.begin(now)
-			return k, p, true
+			r.Type, r.Lane = Slice, int64(k)
+			return r, true
 		}
 	}
-	return 0, p, false
+	return r, false
 }
 
 // read gives the next chunk (LAN-5).

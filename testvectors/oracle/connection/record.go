@@ -7,6 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/testvectors/oracle"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
 )
 
@@ -52,12 +53,14 @@ type Record struct {
 	Text    string
 	Lane    int64
 	Packet  oracle.Packet // of a slice or a chunk ack
+	Repair  repair.Packet // in its place, in the variant with repair slices
 	Channel channel.Record
 }
 
 // Format is what a decoder must know: the lanes of the connection, and its channels.
 type Format struct {
-	Lanes int64
+	Lanes  int64
+	Repair bool // the variant of slices and chunk acks
 	// Find returns a channel; nil: all 64 exist and each record fits each of them.
 	Find func(id int64) (format channel.Format, unreliable, exists bool)
 }
@@ -78,6 +81,10 @@ func ofChannels(err error) error {
 // inBody is a refusal of the body of a slice or an ack, which begins at a place.
 func inBody(err error, at int) error {
 	var e *oracle.Error
+	var f *repair.Error
+	if errors.As(err, &f) {
+		return &Error{f.Code, "CXR-26", at + f.Bit/8}
+	}
 	errors.As(err, &e)
 	return &Error{e.Code, "CXR-26", at + e.Bit/8}
 }
@@ -119,7 +126,7 @@ func (f Format) encode(s *stream.Stream, r Record) error {
 	}
 	s.Bits(types[r.Type], 8)
 	s.Bits(uint64(r.Lane), 8)
-	body, err := oracle.EncodeBody(r.Packet)
+	body, err := f.encodeBody(r)
 	if r.Type == Slice {
 		if err != nil {
 			return &Error{InvalidField, "CXR-8", at + 2}
@@ -133,6 +140,23 @@ func (f Format) encode(s *stream.Stream, r Record) error {
 	s.Bits(uint64(len(body)), 8)
 	s.Bytes(body)
 	return nil
+}
+
+// encodeBody and decodeBody are the bodies of the variant.
+func (f Format) encodeBody(r Record) ([]byte, error) {
+	if f.Repair {
+		return repair.EncodeBody(r.Repair)
+	}
+	return oracle.EncodeBody(r.Packet)
+}
+
+func (f Format) decodeBody(r *Record, kind string, body []byte) (err error) {
+	if f.Repair {
+		r.Repair, err = repair.DecodeBody(kind, body)
+	} else {
+		r.Packet, err = oracle.DecodeBody(kind, body)
+	}
+	return err
 }
 
 func encodeClose(s *stream.Stream, r Record, at int) error {
@@ -241,7 +265,7 @@ func (f Format) decodeLane(in *stream.Reader, isSlice bool) (r Record, err error
 	at++
 	if isSlice {
 		r.Type = Slice
-		r.Packet, err = oracle.DecodeBody(oracle.TypeSlice, in.Bytes(in.Left()/8))
+		err = f.decodeBody(&r, oracle.TypeSlice, in.Bytes(in.Left()/8))
 	} else {
 		r.Type = ChunkAck
 		if in.Left() < 8 {
@@ -252,7 +276,7 @@ func (f Format) decodeLane(in *stream.Reader, isSlice bool) (r Record, err error
 		if in.Left() < 8*length {
 			return r, &Error{Truncated, "CXR-20", at}
 		}
-		r.Packet, err = oracle.DecodeBody(oracle.TypeAck, in.Bytes(length))
+		err = f.decodeBody(&r, oracle.TypeAck, in.Bytes(length))
 	}
 	if err != nil {
 		return r, inBody(err, at)

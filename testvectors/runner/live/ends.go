@@ -25,7 +25,7 @@ type reference struct {
 func (*reference) isPort() bool { return false }
 
 func (r *reference) config() plain.Config {
-	return plain.Config{ProtocolID: r.protocolID, GiveUp: r.timeout, MaxPeers: 1}
+	return plain.Config{ProtocolID: r.protocolID, Repair: r.variant == Repair, GiveUp: r.timeout, MaxPeers: 1}
 }
 
 func (r *reference) address() (net.Addr, error) {
@@ -116,7 +116,7 @@ func (p *portEnd) send(ctx context.Context, to string) error {
 func (p *portEnd) run(ctx context.Context, mode, address string, input []byte) error {
 	cmd := exec.CommandContext(ctx, p.command[0], p.command[1:]...)
 	cmd.Env = append(os.Environ(),
-		EnvAddress+"="+address, EnvMode+"="+mode,
+		EnvAddress+"="+address, EnvMode+"="+mode, EnvVariant+"="+p.variant,
 		EnvProtocolID+"="+strconv.FormatUint(uint64(p.protocolID), 10))
 	cmd.Stdin = bytes.NewReader(input)
 	cmd.Stdout, cmd.Stderr = &limited{&p.out, codec.MaxChunkSize + 1}, &limited{&p.err, process.MaxStderr}

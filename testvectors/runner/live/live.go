@@ -20,12 +20,20 @@ const (
 	EnvAddress    = "CHUNKWIRE_ADDRESS"     // host:port
 	EnvProtocolID = "CHUNKWIRE_PROTOCOL_ID" // decimal
 	EnvMode       = "CHUNKWIRE_MODE"        // Send or Recv
+	EnvVariant    = "CHUNKWIRE_VARIANT"     // Slices or Repair
 )
 
 // The modes of a live port.
 const (
 	Send = "send"
 	Recv = "recv"
+)
+
+// The variants of a live port. With Repair the protocol id of the datagrams is
+// plain.RepairIDs above that of the environment (RPI-1).
+const (
+	Slices = "slices"
+	Repair = "repair"
 )
 
 const (
@@ -45,6 +53,7 @@ var sizes = []int{1, codec.SliceSize, codec.SliceSize + 1, codec.MaxChunkSize}
 type Config struct {
 	Command []string
 	With    []string      // the command at the other end; nil is the reference
+	Repair  bool          // the variant of spec/REPAIR.md
 	Loss    float64       // percent, in the second half of the transfers; 0 leaves them out
 	Timeout time.Duration // 0 is DefaultTimeout
 }
@@ -63,6 +72,7 @@ type Result struct {
 type Report struct {
 	Command []string  `json:"command"`
 	With    []string  `json:"with,omitempty"`
+	Variant string    `json:"variant"`
 	OK      bool      `json:"ok"`
 	Error   string    `json:"error,omitempty"`
 	Results []*Result `json:"results"`
@@ -74,7 +84,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = DefaultTimeout
 	}
-	report := &Report{Command: cfg.Command, With: cfg.With, OK: true}
+	report := &Report{Command: cfg.Command, With: cfg.With, Variant: cfg.variant(), OK: true}
 	losses := []float64{0, cfg.Loss}
 	if cfg.Loss == 0 {
 		losses = losses[:1]
@@ -94,6 +104,13 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		report.OK, report.Error = false, err.Error()
 	}
 	return report, err
+}
+
+func (cfg *Config) variant() string {
+	if cfg.Repair {
+		return Repair
+	}
+	return Slices
 }
 
 // runAll runs all transfers, some at once, and returns the first error after which it

@@ -45,6 +45,13 @@ func playPort(mode string) error {
 			}
 			return os.Getenv(name)
 		}
+	case "no-repair":
+		getenv = func(name string) string {
+			if name == live.EnvVariant {
+				return ""
+			}
+			return os.Getenv(name)
+		}
 	case "chatty":
 		fmt.Println("working")
 	case "fails":
@@ -56,10 +63,14 @@ func playPort(mode string) error {
 func port(mode string) []string { return []string{os.Args[0], testPort, mode} }
 
 func TestGoodPorts(t *testing.T) {
-	for name, with := range map[string][]string{"with the reference": nil, "port to port": port("good")} {
+	for name, cfg := range map[string]live.Config{
+		"with the reference": {}, "port to port": {With: port("good")},
+		"with the reference, repair": {Repair: true}, "port to port, repair": {With: port("good"), Repair: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report, err := live.Run(t.Context(), live.Config{Command: port("good"), With: with, Loss: 20})
+			cfg.Command, cfg.Loss = port("good"), 20
+			report, err := live.Run(t.Context(), cfg)
 			var out bytes.Buffer
 			report.Print(&out)
 			if err != nil || !report.OK || len(report.Results) != 16 || report.Failed() != 0 || strings.Count(out.String(), "passed") != 16 {
@@ -80,12 +91,13 @@ func TestBadPorts(t *testing.T) {
 		{"idle", 8, 0, []string{"no slice came", "no datagram came from the sender", "no datagram came from the receiver"}},
 		{"stays", 8, 500 * time.Millisecond, []string{"not done within 500ms"}},
 		{"other-id", 8, time.Second, []string{"datagrams came from the sender, all refused: crc_mismatch"}},
+		{"no-repair", 8, time.Second, []string{"datagrams came from the sender, all refused: crc_mismatch"}},
 		{"fails", 8, 0, []string{"exit status 1; its standard error begins with:\nno random bytes"}},
 		{"chatty", 8, 0, []string{"writes on standard output", "they differ from byte 0 on"}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
-			report, err := live.Run(t.Context(), live.Config{Command: port(c.mode), Timeout: c.timeout})
+			report, err := live.Run(t.Context(), live.Config{Command: port(c.mode), Timeout: c.timeout, Repair: c.mode == "no-repair"})
 			var out bytes.Buffer
 			report.Print(&out)
 			if err != nil || report.OK || report.Failed() != c.failed {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,11 @@ func Serve(ctx context.Context, getenv func(string) string, in io.Reader, out io
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrEnvironment, EnvProtocolID, err)
 	}
-	cfg := plain.Config{ProtocolID: uint32(id), MaxPeers: 1}
+	variant := cmp.Or(getenv(EnvVariant), Slices)
+	if variant != Slices && variant != Repair {
+		return fmt.Errorf("%w: %s is %q, not %s or %s", ErrEnvironment, EnvVariant, variant, Slices, Repair)
+	}
+	cfg := plain.Config{ProtocolID: uint32(id), Repair: variant == Repair, MaxPeers: 1}
 	address := getenv(EnvAddress)
 	switch mode := getenv(EnvMode); mode {
 	case Send:

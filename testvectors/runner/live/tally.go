@@ -10,19 +10,31 @@ import (
 	"sync"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // tally counts the datagrams that an end sends, and why they are refused.
 type tally struct {
 	from   string
-	framer codec.Framer
+	decode func(datagram []byte) error
 	mu     *sync.Mutex
 	all    int
 	codes  map[string]int
 }
 
-func newTally(from string, protocolID uint32) tally {
-	return tally{from: from, framer: codec.NewFramer(protocolID), mu: new(sync.Mutex), codes: map[string]int{}}
+func newTally(from string, decode func(datagram []byte) error) tally {
+	return tally{from: from, decode: decode, mu: new(sync.Mutex), codes: map[string]int{}}
+}
+
+// decoder returns what decodes the datagrams of a variant.
+func decoder(protocolID uint32, repaired bool) func(datagram []byte) error {
+	if repaired {
+		framer := repair.NewFramer(protocolID + plain.RepairIDs)
+		return func(datagram []byte) error { _, err := framer.Decode(datagram); return err }
+	}
+	framer := codec.NewFramer(protocolID)
+	return func(datagram []byte) error { _, err := framer.Decode(datagram); return err }
 }
 
 func (t *tally) add(datagram []byte) {
@@ -30,7 +42,7 @@ func (t *tally) add(datagram []byte) {
 	defer t.mu.Unlock()
 	t.all++
 	var refused *codec.Error
-	if _, err := t.framer.Decode(datagram); errors.As(err, &refused) {
+	if errors.As(t.decode(datagram), &refused) {
 		t.codes[string(refused.Code())]++
 	}
 }

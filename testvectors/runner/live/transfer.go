@@ -25,6 +25,7 @@ type transfer struct {
 	timeout    time.Duration
 	chunk      []byte
 	protocolID uint32
+	variant    string
 	seed       uint64
 
 	sender   end
@@ -35,14 +36,15 @@ type transfer struct {
 
 func newTransfer(cfg Config, r *Result, i int) *transfer {
 	t := &transfer{
-		Result: r, timeout: cfg.Timeout, seed: uint64(i) + 1,
+		Result: r, timeout: cfg.Timeout, variant: cfg.variant(), seed: uint64(i) + 1,
 		// Above 2^31, and another one for each connection (CON-5).
 		protocolID: 0xc0ffee00 + uint32(i),
 		chunk:      make([]byte, r.Size),
 	}
 	bytes := rand.NewChaCha8([32]byte{byte(i)})
 	_, _ = bytes.Read(t.chunk)
-	t.down, t.up = newTally("the sender", t.protocolID), newTally("the receiver", t.protocolID)
+	decode := decoder(t.protocolID, cfg.Repair)
+	t.down, t.up = newTally("the sender", decode), newTally("the receiver", decode)
 	port := &portEnd{name: "the port", command: cfg.Command, transfer: t}
 	var other end = &reference{transfer: t}
 	if cfg.With != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -22,19 +23,46 @@ import (
 const ProtocolID = 0x11223344
 
 // LaneFramer returns the framer of lane k of n, by the words of LAN-2.
-func LaneFramer(k, n int) codec.Framer { return codec.NewFramer(uint32(ProtocolID + 16*(n-1) + k)) }
+func LaneFramer(k, n int) codec.Framer { return codec.NewFramer(LaneID(k, n, false)) }
 
-// Packet is one that was seen on the wire, and the lane that it went by.
+// LaneID returns the protocol id of lane k of n, by the words of LAN-2 and RPI-1.
+func LaneID(k, n int, repaired bool) uint32 {
+	id := uint32(ProtocolID + 16*(n-1) + k)
+	if repaired {
+		id += 256
+	}
+	return id
+}
+
+// Packet is one of either variant that was seen on the wire, and the lane that it went by. Of
+// the variant that it is not only the type is known.
 type Packet struct {
 	Lane int
 	codec.Packet
+	Repair *repair.Packet // nil: it has the fields of the other variant
+}
+
+// ChunkID returns that of a slice.
+func (p Packet) ChunkID() uint16 {
+	if p.Repair != nil {
+		return p.Repair.Slice.ChunkID
+	}
+	return p.Slice.ChunkID
+}
+
+// SliceID returns that of a slice; with repair slices from the number of slices on.
+func (p Packet) SliceID() int {
+	if p.Repair != nil {
+		return p.Repair.Slice.ID
+	}
+	return p.Slice.SliceID
 }
 
 // Tap is a socket that sees every datagram before it is sent, and may drop or
 // delay it.
 type Tap struct {
 	net.PacketConn
-	framers []codec.Framer // of the lanes
+	lanes int
 
 	Takes time.Duration // how long a write takes
 	Blind bool          // keeps and drops nothing
@@ -50,12 +78,20 @@ type Tap struct {
 
 // NewTap returns a tap on the socket of an endpoint with so many lanes, or with none.
 func NewTap(pc net.PacketConn, mu *sync.Mutex, lanes int) *Tap {
-	t := &Tap{PacketConn: pc, Mu: mu}
-	n := max(1, lanes)
-	for k := range n {
-		t.framers = append(t.framers, LaneFramer(k, n))
+	return &Tap{PacketConn: pc, Mu: mu, lanes: max(1, lanes)}
+}
+
+// decode returns what a datagram is in one of the lanes, of either variant.
+func (t *Tap) decode(datagram []byte) (Packet, bool) {
+	for k := range t.lanes {
+		if p, err := LaneFramer(k, t.lanes).Decode(datagram); err == nil {
+			return Packet{Lane: k, Packet: p}, true
+		}
+		if p, err := repair.NewFramer(LaneID(k, t.lanes, true)).Decode(datagram); err == nil {
+			return Packet{Lane: k, Packet: codec.Packet{Type: p.Type}, Repair: &p}, true
+		}
 	}
-	return t
+	return Packet{}, false
 }
 
 // WriteTo sends a datagram, unless it is dropped.
@@ -68,13 +104,9 @@ func (t *Tap) WriteTo(b []byte, addr net.Addr) (int, error) {
 	t.Mu.Lock()
 	defer t.Mu.Unlock()
 	t.Raw, t.To = append(t.Raw, raw), append(t.To, addr)
-	for lane, f := range t.framers {
-		p, err := f.Decode(raw)
-		if err != nil {
-			continue
-		}
-		t.Log = append(t.Log, Packet{lane, p})
-		if t.drop != nil && t.drop(Packet{lane, p}) {
+	if p, ok := t.decode(raw); ok {
+		t.Log = append(t.Log, p)
+		if t.drop != nil && t.drop(p) {
 			return len(b), nil
 		}
 	}
@@ -112,6 +144,9 @@ func (t *Tap) Seen() []Packet {
 func IsSlice(p Packet) bool { return p.Type == codec.TypeSlice }
 func IsAck(p Packet) bool   { return p.Type == codec.TypeAck }
 func IsFullAck(p Packet) bool {
+	if p.Repair != nil {
+		return IsAck(p) && p.Repair.Ack.Have == p.Repair.Ack.NumSlices
+	}
 	return IsAck(p) && p.Ack.Acked == bitset.FirstN(p.Ack.NumSlices)
 }
 

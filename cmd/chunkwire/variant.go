@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+// variantFlags say in which of its two variants a chunk is sent: the same in send, recv, demo
+// and simulate.
+type variantFlags struct {
+	plain  bool
+	asked  choice // --repair
+	repair bool   // what resolve found
+}
+
+// plainSlices is what --plain is where both ends are ours.
+const plainSlices = "slices that are sent again, as the article has it; the same as --repair=false"
+
+// add adds the flags to a command; plainly says what --plain is there.
+func (v *variantFlags) add(cmd *cobra.Command, plainly string) {
+	f := cmd.Flags()
+	f.BoolVar(&v.plain, "plain", false, plainly)
+	f.Var(&v.asked, "repair", "repair slices, so that a loss costs no round trip; =false is slices that are sent again, as --plain has without this")
+	f.Lookup("repair").NoOptDefVal = "true"
+	f.Lookup("repair").DefValue = "true"
+}
+
+// resolve finds out what the flags mean with a profile; there is none where nothing is sent.
+func (v *variantFlags) resolve(profile string) error {
+	switch {
+	case !v.asked.given:
+		v.repair = !v.plain && !isBase(profile)
+	case v.asked.on && isBase(profile):
+		return fmt.Errorf("--profile %s has no repair slices; leave out --repair", profile)
+	default:
+		v.repair = v.asked.on
+	}
+	return nil
+}
+
+// choice is a flag that is on or off, or was not given.
+type choice struct{ given, on bool }
+
+func (c *choice) Type() string   { return "bool" }
+func (c *choice) String() string { return strconv.FormatBool(c.on) }
+
+func (c *choice) Set(text string) (err error) {
+	c.given = true
+	c.on, err = strconv.ParseBool(text)
+	return err
+}
+
+// The names of the variants in reports, and what they are.
+const (
+	variantSlices = "slices"
+	variantRepair = "repair"
+)
+
+var variantText = map[string]string{variantSlices: "slices sent again", variantRepair: "repair slices"}
+
+func variantName(repair bool) string {
+	if repair {
+		return variantRepair
+	}
+	return variantSlices
+}

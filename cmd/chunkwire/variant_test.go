@@ -1,0 +1,70 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Files go as repair slices over connections and as slices that are sent again with --plain,
+// unless --repair says something else; a recv takes both over connections.
+func TestVariantsOfFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ recv, send, variant string }{
+		"a connection":           {"", "", variantRepair},
+		"a sender without":       {"", "--repair=false", variantSlices},
+		"a receiver without":     {"--repair=false", "", variantSlices},
+		"plain":                  {"--plain", "--plain", variantSlices},
+		"plain with repair":      {"--plain --repair", "--plain --repair", variantRepair},
+		"with 8 lanes":           {"--plain --repair --lanes 8", "--plain --repair --lanes 8", variantRepair},
+		"redundant":              {"", "--profile redundant", variantRepair},
+		"at a fixed rate":        {"", "--profile fixed --max-rate 50M", variantRepair},
+		"the base algorithm":     {"", "--profile base", variantSlices},
+		"one chunk":              {"--raw --linger 100ms", "--raw", variantRepair},
+		"one chunk, with plain":  {"--plain --raw --linger 100ms", "--plain --raw", variantSlices},
+		"one chunk, with both":   {"--plain --raw --repair --linger 100ms", "--plain --raw --repair", variantRepair},
+		"a rate for all 8 lanes": {"", "--max-rate 80M", variantRepair},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want, out := pattern(200_000, 1), filepath.Join(t.TempDir(), "out")
+			addr, ended := startRecv(t, append([]string{"--json", "--out", out}, strings.Fields(c.recv)...)...)
+			sent := runCommand(t, nil, slices.Concat([]string{"send", "--json", "--to", addr}, strings.Fields(c.send), []string{inputFile(t, want)})...)
+			received := <-ended
+			wantStored(t, out, want, sent, received)
+			for who, r := range map[string]result{"send": sent, "recv": received} {
+				var report fileReport
+				if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != c.variant || report.SlicesResent > 0 && c.variant == variantRepair {
+					t.Errorf("%s: %v: %s", who, err, r.stdout)
+				}
+			}
+		})
+	}
+}
+
+// What is wrong with flags is said: the base algorithm has no repair slices.
+func TestVariantFlags(t *testing.T) {
+	t.Parallel()
+	for args, says := range map[string]string{
+		"simulate --profile article --repair":        "--profile article has no repair slices; leave out --repair",
+		"demo --profile base --repair=true":          "--profile base has no repair slices; leave out --repair",
+		"send --profile base --repair --to a:1 FILE": "--profile base has no repair slices; leave out --repair",
+		"simulate --repair=perhaps":                  "invalid syntax",
+	} {
+		if r := runCommand(t, nil, strings.Fields(args)...); r.code != exitUsage || !strings.Contains(r.stderr, says) {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+	for args, variant := range map[string]string{
+		"": variantRepair, "--plain": variantSlices, "--repair=false": variantSlices, "--plain --repair": variantRepair,
+		"--profile base": variantSlices, "--profile burst": variantRepair,
+	} {
+		r := runCommand(t, nil, strings.Fields("simulate --seeds 1 --loss 5 --json "+args)...)
+		var report simulationReport
+		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != variant {
+			t.Errorf("%q: %v: %+v", args, err, r)
+		}
+	}
+}

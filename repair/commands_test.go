@@ -1,0 +1,132 @@
+package repair_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/internal/stateful"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/schedule/rateless"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	sim "github.com/chunkwire/chunkwire/sim/repair"
+)
+
+// The real machines as stateful systems: a random sequence of commands, whatever users
+// and networks may do, is given to a machine beside its exact model. When the two
+// differ gopter shrinks the sequence, and the shortest one is printed.
+
+// waits are how long a poll waits; beyond them the clock goes back, or to the deadline.
+var waits = []machine.Micros{0, 1, 2 * ms, 300 * ms, 6 * second, 10 * second}
+
+// rarely is 0 most of the time.
+func rarely(arg int) int { return []int{0, 0, 0, 0, 1, -1, -2}[arg] }
+
+type senderSystem struct {
+	stateful.Objections
+	stateful.Clock
+	*sim.CheckedSender
+}
+
+var senderVerbs = []*stateful.Verb[*senderSystem]{
+	{Weight: 3, Limits: stateful.Args{6, 250}, Run: func(s *senderSystem, a stateful.Args) string {
+		size := []int{1, 3000, 1025, 5000, 0, codec.MaxChunkSize + 1}[a[0]]
+		err := s.Submit(s.Now, erasure.Encode(chunktest.Chunk(size, uint32(a[1]))))
+		return fmt.Sprintf("submit %d bytes: %v", size, err)
+	}},
+	{Weight: 6, Limits: stateful.Args{2 * len(waits)}, Run: func(s *senderSystem, a stateful.Args) string {
+		s.Advance(waits, a[0], s.Deadline())
+		text := fmt.Sprintf("polled at %d:", s.Now)
+		for range 100 {
+			slice, ok := s.Poll(s.Now)
+			if !ok || s.Any() {
+				break
+			}
+			text += fmt.Sprintf(" id %d", slice.ID)
+		}
+		return text
+	}},
+	// Of the right chunk and number of slices, mostly; its counts are any, also of ids
+	// that were never sent.
+	{Weight: 6, Limits: stateful.Args{7, 10, 7 * 7}, Run: func(s *senderSystem, a stateful.Args) string {
+		v := s.Vars()
+		ack := repair.Ack{ChunkID: v.ChunkID + uint16(rarely(a[2]/7)), NumSlices: v.NumSlices + rarely(a[2]%7), Have: a[0] - 1, Top: v.Sent + 2 - a[1]}
+		ours := s.HandleAck(s.Now, ack)
+		return fmt.Sprintf("ack %+v: ours %v", ack, ours)
+	}},
+}
+
+// The sender does what its model does, whatever is asked of it and whichever acks come,
+// with any scheduler.
+func TestCommandsToTheSender(t *testing.T) {
+	for _, scheduler := range []func() repair.Scheduler{
+		func() repair.Scheduler { return &sim.Plain{} },
+		func() repair.Scheduler { return check.Must(rateless.New(rateless.Default())) },
+		func() repair.Scheduler { return check.Must(rateless.New(rateless.Fixed(4_000_000))) },
+	} {
+		stateful.Check(t, func() *senderSystem {
+			s := &senderSystem{}
+			s.CheckedSender = check.Must(sim.NewCheckedSender(repair.SenderConfig{FirstChunkID: 65534, Scheduler: scheduler()}, s.Fail))
+			return s
+		}, senderVerbs...)
+	}
+}
+
+type receiverSystem struct {
+	stateful.Objections
+	stateful.Clock
+	*sim.CheckedReceiver
+}
+
+var receiverVerbs = []*stateful.Verb[*receiverSystem]{
+	// Of chunks 2 before to 1 after the current one, of which each has its own form, or a
+	// forged one. Few ids, so that many are dependent, and some that come again.
+	{Weight: 12, Limits: stateful.Args{7, 12, 10}, Run: func(r *receiverSystem, a stateful.Args) string {
+		chunkID := r.Vars().ChunkID + uint16(rarely(a[0]))
+		k := 1 + int(chunkID)%4 + a[2]/9
+		e := erasure.Encode(chunktest.Chunk(1024*k-1000, uint32(chunkID)))
+		id := a[1] % 10
+		if a[1] > 9 {
+			id = 8180 + a[1]
+		}
+		slice := repair.Slice{ChunkID: chunkID, ID: id, NumSlices: k, LastBytes: e.LastBytes(), Data: e.Slice(id)}
+		if a[2] == 8 {
+			slice.Data = chunktest.Chunk(len(slice.Data), 77) // forged
+		}
+		if a[2] == 7 {
+			slice.LastBytes++
+		}
+		ours := r.HandleSlice(r.Now, slice)
+		return fmt.Sprintf("id %d of %d slices of chunk %d, %d, kind %d: ours %v", id, k, chunkID, slice.LastBytes, a[2], ours)
+	}},
+	{Weight: 6, Limits: stateful.Args{2 * len(waits)}, Run: func(r *receiverSystem, a stateful.Args) string {
+		r.Advance(waits, a[0], r.Deadline())
+		text := fmt.Sprintf("polled at %d:", r.Now)
+		for range 100 {
+			ack, ok := r.Poll(r.Now)
+			if !ok || r.Any() {
+				break
+			}
+			text += fmt.Sprintf(" ack %+v", ack)
+		}
+		return text
+	}},
+	{Weight: 2, Limits: stateful.Args{}, Run: func(r *receiverSystem, _ stateful.Args) string {
+		got, err := r.Read(r.Now, nil)
+		return fmt.Sprintf("read: %d bytes, %v", len(got), err)
+	}},
+}
+
+// The receiver does what its model does, whichever slices come and whenever it is read.
+func TestCommandsToTheReceiver(t *testing.T) {
+	for _, first := range []uint16{0, 65534} {
+		stateful.Check(t, func() *receiverSystem {
+			r := &receiverSystem{}
+			r.CheckedReceiver = check.Must(sim.NewCheckedReceiver(repair.ReceiverConfig{FirstChunkID: first}, r.Fail))
+			return r
+		}, receiverVerbs...)
+	}
+}

@@ -1,0 +1,87 @@
+package repair_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+func ExampleFramer() {
+	framer := repair.NewFramer(0x11223344)
+	chunk := erasure.Encode([]byte("hello"))
+	datagram, err := framer.AppendSlice(nil, repair.Slice{ChunkID: 1, ID: 1, NumSlices: 1, LastBytes: 5, Data: chunk.Slice(1)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	packet, err := framer.Decode(datagram)
+	fmt.Printf("%v %d of chunk %d, %d bytes %v\n", packet.Type, packet.Slice.ID, packet.Slice.ChunkID, len(packet.Slice.Data), err)
+	datagram[12] ^= 1 // the network flips a bit
+	_, err = framer.Decode(datagram)
+	fmt.Println(errors.Is(err, codec.ErrCRCMismatch), err)
+	// Output:
+	// slice 1 of chunk 1, 5 bytes <nil>
+	// true codec: crc_mismatch at bit 0: the crc does not match the bytes and the protocol id (DEC-2)
+}
+
+// ahead is a scheduler that keeps two slices more under way than are missing. Package
+// schedule/rateless has a real one.
+type ahead struct{ slices, sent, have, top int }
+
+func (a *ahead) Begin(f statemachine.Flight)              { *a = ahead{slices: f.NumSlices} }
+func (a *ahead) Acked(_ machine.Micros, have, top int)    { a.have, a.top = have, top }
+func (a *ahead) Held(machine.Micros)                      {}
+func (a *ahead) Deadline() machine.Micros                 { return machine.Never }
+func (a *ahead) Stats() (none statemachine.ScheduleStats) { return none }
+func (a *ahead) Next(machine.Micros) bool {
+	if a.sent-a.top >= a.slices-a.have+2 {
+		return false
+	}
+	a.sent++
+	return true
+}
+
+// A sender and a receiver over a network that takes 20 ms and loses slices 0 and 3. Two
+// repair slices take their places, and nothing is sent again. The loop is all that a driver
+// has to do.
+func Example() {
+	sender, _ := repair.NewSender(repair.SenderConfig{Scheduler: &ahead{}})
+	receiver, _ := repair.NewReceiver(repair.ReceiverConfig{})
+	var now machine.Micros
+	var slices []repair.Slice // under way, for 20 ms
+	var acks []repair.Ack
+
+	_ = sender.Submit(now, erasure.Encode(make([]byte, 5000)))
+	for sender.State() == statemachine.SenderSending {
+		for s, ok := sender.Poll(now); ok; s, ok = sender.Poll(now) {
+			if s.ID != 0 && s.ID != 3 {
+				slices = append(slices, s)
+			}
+		}
+		for a, ok := receiver.Poll(now); ok; a, ok = receiver.Poll(now) {
+			acks = append(acks, a)
+		}
+
+		now += 20 * machine.Millisecond
+		for _, s := range slices {
+			receiver.HandleSlice(now, s)
+		}
+		for _, a := range acks {
+			sender.HandleAck(now, a)
+		}
+		slices, acks = nil, nil
+	}
+
+	chunk, err := receiver.Read(now, nil)
+	stats := sender.Stats()
+	fmt.Println(len(chunk), err, now.Duration())
+	fmt.Printf("%d slices sent, %d of them repair slices\n", stats.SlicesSent, stats.SlicesRepair)
+	// Output:
+	// 5000 <nil> 40ms
+	// 7 slices sent, 2 of them repair slices
+}

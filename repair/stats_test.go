@@ -1,0 +1,153 @@
+package repair
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+func TestSenderStats(t *testing.T) {
+	c := begin(t, 3)
+	c.wait(40 * ms)
+	c.send(5)
+	c.hear(Ack{ChunkID: 1, NumSlices: 3}, Ack{NumSlices: 3, Have: 2, Top: 3})
+	c.hear(Ack{NumSlices: 3, Have: 2, Top: 3}, Ack{NumSlices: 3, Have: 2, Top: 4})
+	c.wait(40 * ms)
+	c.hear(Ack{NumSlices: 3, Have: 3, Top: 5}, Ack{NumSlices: 3, Have: 3, Top: 5})
+	check.Equal(t, "stats", c.s.Stats(), statemachine.SenderStats{
+		Chunks: 1, ChunkBytes: 2*1024 + lastBytes, SlicesSent: 5, SlicesRepair: 2, SlicesAcked: 3,
+		BytesSent: 4*1024 + lastBytes + 5*14, AcksReceived: 6, AcksIgnored: 3, LastChunkTime: 80 * ms,
+		Schedule: statemachine.ScheduleStats{Lost: 4},
+	})
+}
+
+func TestReceiverStats(t *testing.T) {
+	r := newReceiver(0)
+	r.HandleSlice(10*ms, sliceOf(0, alike[0], 3))
+	r.HandleSlice(11*ms, sliceOf(0, alike[0], 3))
+	r.HandleSlice(12*ms, sliceOf(0, 0, 2))
+	r.HandleSlice(13*ms, sliceOf(9, 0, 2))
+	r.HandleSlice(14*ms, sliceOf(0, alike[1], 3))
+	r.HandleSlice(15*ms, sliceOf(0, 0, 3))
+	r.HandleSlice(17*ms, sliceOf(0, 1, 3))
+	r.HandleSlice(18*ms, forged(sliceOf(0, 7, 3)))
+	r.HandleSlice(18*ms, sliceOf(1, 0, 2))
+	r.Poll(18 * ms)
+	_, _ = r.Read(18*ms, nil)
+	check.Equal(t, "stats", r.Stats(), statemachine.ReceiverStats{
+		Chunks: 1, ChunkBytes: 2*1024 + lastBytes, SlicesReceived: 9, SlicesStored: 3, Duplicates: 2, Dependent: 1,
+		Held: 1, Conflicts: 1, Inconsistent: 1, Ignored: 1, AcksSent: 1, LastChunkTime: 7 * ms,
+	})
+}
+
+// What an application sees: each slice that goes out, and each ack with news as the two
+// counts that the sender then knows.
+func TestObservations(t *testing.T) {
+	var seen []statemachine.Observation
+	s := check.Must(NewSender(SenderConfig{FirstChunkID: 7, Scheduler: &scripted{}, Observe: func(o statemachine.Observation) { seen = append(seen, o) }}))
+	_ = s.Submit(5, erasure.Encode(chunkOf(7, 3)))
+	sends(s, 5)
+	s.HandleAck(9, ackOf(0, 0))
+	s.HandleAck(9, ackOf(2, 3))
+	s.HandleAck(10, ackOf(2, 3))
+	s.HandleAck(11, ackOf(1, 4))
+	s.HandleAck(12, ackOf(3, 5))
+	at := func(now machine.Micros, kind statemachine.ObservationKind, id int) statemachine.Observation {
+		return statemachine.Observation{Kind: kind, At: now, ChunkID: 7, SliceID: id}
+	}
+	counted := func(now machine.Micros, have, top int) statemachine.Observation {
+		return statemachine.Observation{Kind: statemachine.Counted, At: now, ChunkID: 7, Have: have, Top: top}
+	}
+	check.Equal(t, "observations", seen, []statemachine.Observation{
+		at(5, statemachine.Sent, 0), at(5, statemachine.Sent, 1), at(5, statemachine.Sent, 2),
+		at(5, statemachine.Repair, 3), at(5, statemachine.Repair, 4),
+		counted(9, 2, 3), counted(11, 2, 4), counted(12, 3, 5),
+	})
+	check.Equal(t, "names", []string{statemachine.Repair.String(), statemachine.Counted.String()}, []string{"repair", "counted"})
+}
+
+// The scheduler may observe, too.
+func TestASchedulerIsGivenObserve(t *testing.T) {
+	calls := 0
+	sched := &observing{}
+	s := check.Must(NewSender(SenderConfig{Scheduler: sched, Observe: func(statemachine.Observation) { calls++ }}))
+	_ = s.Submit(3, erasure.Encode(chunkOf(0, 2)))
+	sched.flight.Observe(statemachine.Observation{})
+	sched.flight.Observe = nil
+	check.Same(t, "calls", calls, 1)
+	check.Equal(t, "flight", sched.flight, statemachine.Flight{Now: 3, NumSlices: 2, Bytes: 1038, LastBytes: 14 + lastBytes})
+}
+
+type observing struct {
+	quietly
+	flight statemachine.Flight
+}
+
+func (o *observing) Begin(f statemachine.Flight) { o.flight = f }
+
+// Vars allocates nothing, and says what is held in the order in which it came.
+func TestVars(t *testing.T) {
+	r := almostReceiver()
+	check.Equal(t, "receiver", r.Vars(), ReceiverVars{
+		State: receiving, Row: "U23", ChunkID: 8, NumSlices: 3, LastBytes: lastBytes, Held: []int{alike[0], 2}, Have: 2, Top: alike[0] + 1,
+		ProgressAt: 2 * ms, PreviousSlices: 2, PreviousTop: 2,
+	})
+	check.Equal(t, "allocations", testing.AllocsPerRun(10, func() { r.Vars() }), 0)
+	s := ackedSender()
+	check.Equal(t, "sender", s.Vars(), SenderVars{State: sending, Row: "T9", ChunkID: 7, NumSlices: 3, Sent: 4, Have: 1, Top: 2})
+	check.Equal(t, "allocations", testing.AllocsPerRun(10, func() { s.Vars() }), 0)
+	check.Equal(t, "states", []string{s.State().String(), r.State().String()}, []string{"SENDING", "RECEIVING"})
+	check.That(t, s.Err() == nil && r.Err() == nil, "neither has failed")
+}
+
+// A scheduler rests only while no chunk is in flight.
+func TestRest(t *testing.T) {
+	sched := &resting{}
+	s := newSender(0, sched)
+	s.Rest()
+	check.Same(t, "rests", sched.rests, 1)
+	_ = s.Submit(0, erasure.Encode(chunkOf(0, 1)))
+	s.Rest()
+	check.Same(t, "rests while sending", sched.rests, 1)
+	s.Poll(giveUp)
+	s.Rest()
+	check.Same(t, "rests when it failed", sched.rests, 2)
+	idleSender().Rest() // its scheduler cannot rest
+}
+
+type resting struct {
+	quietly
+	rests int
+}
+
+func (r *resting) Rest() { r.rests++ }
+
+func TestBadConfigurations(t *testing.T) {
+	for _, d := range []machine.Micros{-1, statemachine.MaxGiveUp + 1} {
+		_, err := NewReceiver(ReceiverConfig{GiveUp: d})
+		check.That(t, errors.Is(err, machine.ErrConfig), "the receiver's is refused")
+		_, err = NewSender(SenderConfig{GiveUp: d, Scheduler: &quietly{}})
+		check.That(t, errors.Is(err, machine.ErrConfig), "the sender's is refused")
+	}
+	_, err := NewSender(SenderConfig{})
+	check.That(t, errors.Is(err, machine.ErrConfig), "a sender needs a scheduler")
+}
+
+// Both ends give up after 10 s unless configured (RPX-1, RPR-1).
+func TestTheDefaultTimeToGiveUp(t *testing.T) {
+	s := startedSender()
+	check.Same(t, "sender", s.Deadline(), 10*machine.Second)
+	r := quiet(give(newReceiver(0), sliceOf(0, 0, 2)))
+	check.Same(t, "receiver", r.Deadline(), 10*machine.Second)
+}
+
+// New machines have the variables of RPX-1 and RPR-1.
+func TestNewMachines(t *testing.T) {
+	check.Equal(t, "sender", idleSender().Vars(), SenderVars{ChunkID: 7})
+	check.Equal(t, "receiver", firstReceiver().Vars(), ReceiverVars{ChunkID: 7})
+	check.Same(t, "deadline", firstReceiver().Deadline(), machine.Never)
+}

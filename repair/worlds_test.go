@@ -1,0 +1,230 @@
+package repair_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/schedule/rateless"
+	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/sim/drawn"
+	sim "github.com/chunkwire/chunkwire/sim/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+const (
+	ms     = machine.Millisecond
+	second = machine.Second
+	year   = 365 * 24 * 3600 * second
+)
+
+type packet = repair.Packet
+
+// The properties of sections 8 and 9 over networks that lose, double, delay and reorder. The
+// judges of sim/repair watch for what must hold of what goes out, is acked and delivered;
+// here are the worlds, and that all is delivered at last.
+
+func drawProfile(t *rapid.T) rateless.Profile {
+	return rapid.SampledFrom([]rateless.Profile{
+		rateless.Default(), rateless.Default(), rateless.Redundant(), rateless.Burst(), rateless.Fixed(1_000_000), rateless.Fixed(8_000_000),
+	}).Draw(t, "profile")
+}
+
+func drawSize(t *rapid.T) int {
+	return rapid.OneOf(
+		rapid.IntRange(1, 5000),
+		rapid.IntRange(5000, 60_000),
+		rapid.SampledFrom([]int{1, 1024, 1025, 40 * 1024}),
+	).Draw(t, "size")
+}
+
+// config is a world that is drawn.
+type config struct {
+	profile  rateless.Profile
+	giveUp   machine.Micros
+	goodFrom machine.Micros
+}
+
+func drawWorld(t *rapid.T, c config) (*sim.World, repair.SenderConfig, repair.ReceiverConfig) {
+	first := uint16(rapid.SampledFrom([]int{0, 1, 65534, 65535}).Draw(t, "first chunk"))
+	sender := repair.SenderConfig{FirstChunkID: first, GiveUp: c.giveUp, Scheduler: check.Must(rateless.New(c.profile))}
+	receiver := repair.ReceiverConfig{FirstChunkID: first, GiveUp: c.giveUp}
+	w := check.Must(sim.NewWorld(sender, receiver, 0))
+	w.Down = drawn.Network[packet](t, "slices", c.goodFrom)
+	w.Up = drawn.Network[packet](t, "acks", c.goodFrom)
+	w.ReadTime = machine.Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
+	return w, sender, receiver
+}
+
+func drawConfig(t *rapid.T) config {
+	return config{drawProfile(t), year, machine.Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "good from"))}
+}
+
+// delivers sends some chunks, until all are through and nothing is left to do, or a minute
+// after the network has become good. All must be delivered then.
+func delivers(t *rapid.T, w *sim.World, goodFrom machine.Micros) {
+	limit := goodFrom + 60*second
+	chunks := rapid.IntRange(1, 5).Draw(t, "chunks")
+	for i := range chunks {
+		check.Same(t, "submit", w.Submit(chunktest.Chunk(drawSize(t), uint32(i))), nil)
+		check.That(t, w.Run(limit, func() bool { return !w.Sending() }), "all is reported a minute after the network became good (LIVE-2)")
+	}
+	w.Run(limit, func() bool { return false })
+	check.That(t, w.Intact(), "what is delivered is what was submitted, and all of it (SAFE-1, LIVE-2)")
+}
+
+// In every world the judges of both ends find nothing wrong, and all is delivered once the
+// network is good.
+func TestJudgesInEveryWorld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawConfig(t)
+		w, _, _ := drawWorld(t, c)
+		w.Judge(sim.RatelessPace(c.profile), t.Fatalf)
+		delivers(t, w, c.goodFrom)
+	})
+}
+
+// In every world both ends do exactly what their models do.
+func TestModelsInEveryWorld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawConfig(t)
+		w, sender, receiver := drawWorld(t, c)
+		w.Sender = check.Must(sim.NewCheckedSender(sender, t.Fatalf))
+		w.Receiver = check.Must(sim.NewCheckedReceiver(receiver, t.Fatalf))
+		delivers(t, w, c.goodFrom)
+	})
+}
+
+// In a network that never gets good either end may give up. Then what was delivered until
+// then is right, and nobody waits without end (LIVE-3).
+func TestNobodyWaitsForever(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := config{drawProfile(t), machine.Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up")), year}
+		w, _, _ := drawWorld(t, c)
+		w.Judge(sim.RatelessPace(c.profile), t.Fatalf)
+		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
+			if _, err := w.Transfer(chunktest.Chunk(drawSize(t), uint32(i))); err != nil {
+				break
+			}
+		}
+		w.Finish()
+		failed := w.Sender.Err() != nil || w.Receiver.Err() != nil
+		check.That(t, failed || w.Intact(), "all is delivered, or there is an error (LIVE-3)")
+	})
+}
+
+// No stall (LIVE-2): under any loss below 100 %, with outages of either direction, and
+// then none at all, a chunk is through within what the timers allow.
+func TestNoStallOnceNothingIsLost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		down, up := drawn.NewPattern(t, "slices", 20*ms), drawn.NewPattern(t, "acks", 20*ms)
+		down.DrawOutages(t)
+		up.DrawOutages(t)
+		w, _, _ := drawWorld(t, config{profile: drawProfile(t), giveUp: year})
+		w.Down, w.Up, w.ReadTime = drawn.Fate[packet](down), drawn.Fate[packet](up), 0
+		goodFrom := machine.Micros(rapid.SampledFrom([]int64{0, 400_000, 6_000_000, 25_000_000}).Draw(t, "good from"))
+		w.At(goodFrom, func() { down.Over, up.Over = true, true })
+		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
+			check.Same(t, "submit", w.Submit(chunktest.Chunk(drawSize(t), uint32(i))), nil)
+			limit := max(w.Now(), goodFrom) + 8*second
+			check.That(t, w.Run(limit, func() bool { return !w.Sending() }), "8 s without a loss are enough (LIVE-2)")
+		}
+	})
+}
+
+// No stall (LIVE-2) without any good network either: it is enough that one slice and one ack
+// of each round survive, whichever they are.
+func TestNoStallUnderArbitraryLoss(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		down, up := drawn.NewPattern(t, "slices", 20*ms), drawn.NewPattern(t, "acks", 20*ms)
+		w, _, _ := drawWorld(t, config{profile: drawProfile(t), giveUp: year})
+		w.Down, w.Up = drawn.Fate[packet](down), drawn.Fate[packet](up)
+		check.Same(t, "submit", w.Submit(chunktest.Chunk(rapid.IntRange(1, 6*1024).Draw(t, "size"), 1)), nil)
+		limit := 8 * int64(len(down.Survives)*len(up.Survives)*(w.Sender.Vars().NumSlices+1))
+		w.Run(year, func() bool { return !w.Sending() || w.Sender.Stats().SlicesSent > limit })
+		check.That(t, !w.Sending(), "a bounded number of slices is enough (LIVE-2)")
+	})
+}
+
+// Random and adversarial erasures: whichever slices of a chunk are lost, as soon as those
+// that arrived have the rank of the chunk, it is delivered exactly, and not before.
+func TestErasures(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := chunktest.Chunk(rapid.OneOf(rapid.IntRange(1, 12*1024), rapid.SampledFrom([]int{60_000})).Draw(t, "size"), 9)
+		e := erasure.Encode(data)
+		r := check.Must(sim.NewCheckedReceiver(repair.ReceiverConfig{}, t.Fatalf))
+		ids := drawErasures(t, e.NumSlices())
+		for i, id := range ids {
+			now := machine.Micros(i)
+			r.HandleSlice(now, repair.Slice{ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)})
+			if r.State() == statemachine.ReceiverReady {
+				got, err := r.Read(now, nil)
+				check.Same(t, "error", err, nil)
+				check.Bytes(t, "chunk", got, data)
+				return
+			}
+		}
+		t.Fatalf("%d ids are not enough for %d slices", len(ids), e.NumSlices())
+	})
+}
+
+// drawErasures draws the ids that arrive, in their order: some of the first survive, or
+// none, or only the last, or those that a burst leaves; then repair slices from any place.
+func drawErasures(t *rapid.T, k int) (ids []int) {
+	switch rapid.IntRange(0, 3).Draw(t, "erasures") {
+	case 0: // by chance
+		loss := rapid.IntRange(0, 99).Draw(t, "loss")
+		chance := rapid.SliceOfN(rapid.IntRange(0, 99), k, k).Draw(t, "chances")
+		for id, c := range chance {
+			if c >= loss {
+				ids = append(ids, id)
+			}
+		}
+	case 1: // a burst
+		from := rapid.IntRange(0, k-1).Draw(t, "from")
+		to := rapid.IntRange(from, k).Draw(t, "to")
+		for id := range k {
+			if id < from || id >= to {
+				ids = append(ids, id)
+			}
+		}
+	case 2: // only the last
+		ids = append(ids, k-1)
+	}
+	first := rapid.IntRange(k, erasure.MaxIDs-2*k-20).Draw(t, "first repair slice")
+	for id := first; id < first+k+20; id++ {
+		ids = append(ids, id)
+	}
+	if rapid.Bool().Draw(t, "backward") {
+		for i, j := 0, len(ids)-1; i < j; i, j = i+1, j-1 {
+			ids[i], ids[j] = ids[j], ids[i]
+		}
+	}
+	return ids
+}
+
+// A slice that comes again is acked again, in every state, so a lost ack never stalls.
+func TestEverySliceIsAnswered(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := chunktest.Chunk(rapid.IntRange(1, 6*1024).Draw(t, "size"), 9)
+		e := erasure.Encode(data)
+		r := check.Must(repair.NewReceiver(repair.ReceiverConfig{}))
+		now := machine.Micros(0)
+		for _, id := range rapid.SliceOfN(rapid.IntRange(0, 20), 1, 60).Draw(t, "ids") {
+			now += 3 * ms
+			r.HandleSlice(now, repair.Slice{ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)})
+			a, ok := r.Poll(now)
+			v := r.Vars()
+			want := repair.Ack{NumSlices: e.NumSlices(), Have: v.Have, Top: v.Top}
+			if v.PreviousSlices > 0 {
+				want.Have, want.Top = e.NumSlices(), v.PreviousTop
+			}
+			check.That(t, ok, "an ack goes out at once")
+			check.Equal(t, "ack", a, want)
+		}
+	})
+}

@@ -1,0 +1,27 @@
+package rateless
+
+import "github.com/chunkwire/chunkwire/schedule/control"
+
+// Rules that a test can switch off, by what REPAIR.md and RECOVERY.md call them.
+var Rules = []struct {
+	ID, Name string
+	rule     rule
+	pace     control.Rule
+}{
+	{"RPL-2", "after a long hold one slice asks", ruleAsk, 0},
+	{"RPL-4", "the estimate may be wrong", ruleDoubt, 0},
+	{"RPL-5, step 2", "an outage is no loss", ruleOutage, 0},
+	{"RPL-5, step 4", "the first values are taken out", rulePrior, 0},
+	{"RPL-11", "probes after a part of the silence", ruleSoon, 0},
+	{"WIN-1", "first window of 64", 0, control.First},
+	{"RAT-3", "what was overtaken counts", 0, control.Overtaking},
+	{"RAT-4", "no sample while dry", 0, control.Busy},
+	{"PAC-2", "7/8 of the rate's interval", 0, control.Headroom},
+	{"WIN-4", "a look without the queue", 0, control.Drain},
+}
+
+// Without returns the profile without a rule of Rules.
+func (p Profile) Without(i int) Profile {
+	p.without, p.paceWithout = Rules[i].rule, Rules[i].pace
+	return p
+}

@@ -1,0 +1,124 @@
+package rateless
+
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+const (
+	ms     = machine.Millisecond
+	second = machine.Second
+)
+
+// flight is a Scheduler with a chunk in flight, and a clock. Time stands still
+// unless the test moves it.
+type flight struct {
+	t *testing.T
+	*Scheduler
+	clock machine.Micros
+	seen  []statemachine.Observation
+}
+
+// fly starts the first chunk of a connection, of n full slices, at time 0.
+func fly(t *testing.T, p Profile, n int) *flight {
+	t.Helper()
+	f := &flight{t: t, Scheduler: check.Must(New(p))}
+	f.begin(n)
+	return f
+}
+
+// warm starts a chunk of n slices at 10 s on a connection that has measured a round trip
+// and a path of so many nanoseconds a slice, and has counted no loss.
+func warm(t *testing.T, p Profile, roundTrip machine.Micros, perSlice int64, n int) *flight {
+	t.Helper()
+	f := fly(t, p, 1)
+	f.clock = 10*second - roundTrip
+	f.begin(1)
+	f.within(0)
+	f.at(10*second).acked(1, 1)
+	f.takes(perSlice)
+	f.begin(n)
+	return f.loses(0, 256)
+}
+
+// loses sets what was counted, in slices.
+func (f *flight) loses(lost, arrived int64) *flight {
+	*f.losses = losses{lost: 16 * lost, arrived: 16 * arrived, settled: true}
+	return f
+}
+
+// takes makes the path known to take so many nanoseconds a slice (RAT-2): 1,000 slices
+// arrive in as many microseconds.
+func (f *flight) takes(perSlice int64) {
+	f.path.EndTrain()
+	f.path.Arrived(f.clock-machine.Micros(perSlice), 1, 0)
+	f.path.Arrived(f.clock, 1000, 1000)
+	f.path.EndTrain()
+}
+
+func (f *flight) begin(n int) {
+	f.Begin(statemachine.Flight{
+		Now: f.clock, ChunkID: 7, NumSlices: n, LastBytes: codec.SliceSize,
+		Observe: func(o statemachine.Observation) { f.seen = append(f.seen, o) },
+	})
+}
+
+// at moves the clock.
+func (f *flight) at(now machine.Micros) *flight {
+	f.clock = now
+	return f
+}
+
+// after moves the clock on.
+func (f *flight) after(d machine.Micros) *flight { return f.at(f.clock + d) }
+
+// sends makes sure that exactly so many slices go out, each as soon as the pace lets
+// it, within the next 4 ms.
+func (f *flight) sends(want int) {
+	f.t.Helper()
+	if got := f.within(4 * ms); got != want {
+		f.t.Fatalf("at %d %d slices go out, want %d", f.clock, got, want)
+	}
+}
+
+// within takes what goes out until d has passed. The clock stays.
+func (f *flight) within(d machine.Micros) (sent int) {
+	for now := f.clock; now <= f.clock+d; {
+		if f.Next(now) {
+			sent++
+		} else {
+			now = f.Deadline()
+		}
+	}
+	return sent
+}
+
+// acked takes an ack with news.
+func (f *flight) acked(have, top int) *flight {
+	f.Acked(f.clock, have, top)
+	return f
+}
+
+// silentUntil makes sure that nothing goes out before then, and that the deadline says
+// so.
+func (f *flight) silentUntil(then machine.Micros) {
+	f.t.Helper()
+	if f.Next(f.clock) {
+		f.t.Fatalf("at %d a slice goes out", f.clock)
+	}
+	check.Equal(f.t, "deadline", f.Deadline(), then)
+	if f.Next(then - 1) {
+		f.t.Fatalf("at %d a slice goes out", then-1)
+	}
+	f.at(then)
+}
+
+// counted makes sure of what is counted as lost and as arrived, in slices.
+func (f *flight) counted(lost, arrived int64) {
+	f.t.Helper()
+	check.Equal(f.t, "lost and arrived", []int64{f.losses.lost, f.losses.arrived}, []int64{16 * lost, 16 * arrived})
+}

@@ -1,0 +1,103 @@
+package rateless
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine/machinetest"
+)
+
+// The constants are the specification's.
+func TestConstants(t *testing.T) {
+	err := machinetest.CheckConstants("../../spec/repair.json", map[string]int64{
+		"FIRST_LOST": firstLost, "FIRST_ARRIVED": firstArrived, "SETTLED": settled, "PRIOR": prior,
+		"MOST_COUNTED": mostCounted, "MOST_NEED": mostNeed, "KEPT_TIMES": keptTimes,
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// RPL-4: the examples of the specification.
+func TestNeed(t *testing.T) {
+	for _, c := range []struct {
+		d             int
+		lost, arrived int64
+		want, certain int
+	}{
+		{1, 16, 512, 1, 2}, {2, 16, 512, 3, 3}, {8, 16, 512, 9, 10}, {32, 16, 512, 36, 37}, {256, 16, 512, 281, 290},
+		{256, 0, 4160, 256, 256}, {256, 220, 4096, 281, 286}, {20, 220, 4096, 23, 24}, {256, 4096, 4096, 576, 608},
+		{256, 16_384, 1, 1024, 1024},
+	} {
+		l := losses{lost: c.lost, arrived: c.arrived}
+		simple, redundant := Default(), Redundant()
+		check.Equal(t, "need", []int{l.need(c.d, &simple), l.need(c.d, &redundant)}, []int{c.want, c.certain})
+	}
+}
+
+// RPL-4: the formula in numbers without end, and no estimate makes need smaller than d or
+// larger than 1,024.
+func TestNeedIsItsFormula(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := losses{lost: rapid.Int64Range(0, 1<<15).Draw(t, "lost"), arrived: rapid.Int64Range(1, 1<<15).Draw(t, "arrived")}
+		d, p := rapid.IntRange(1, 256).Draw(t, "d"), Default()
+		if rapid.Bool().Draw(t, "redundant") {
+			p = Redundant()
+		}
+		got, want := l.need(d, &p), literalNeed(int64(d), l.lost, l.arrived, p.deviations())
+		if int64(got) != want || got < d || got > 1024 {
+			t.Fatalf("need(%d) with %d lost and %d arrived is %d, want %d", d, l.lost, l.arrived, got, want)
+		}
+	})
+}
+
+// literalNeed is RPL-4, line by line.
+func literalNeed(d, lost, arrived, z int64) int64 {
+	b := big.NewInt
+	mul := func(xs ...*big.Int) *big.Int {
+		product := b(1)
+		for _, x := range xs {
+			product.Mul(product, x)
+		}
+		return product
+	}
+	div := func(x, y *big.Int) *big.Int { return new(big.Int).Quo(x, y) }
+	add := func(x, y *big.Int) *big.Int { return new(big.Int).Add(x, y) }
+	least := mul(b(32), b(arrived))
+	if b(lost).Cmp(least) < 0 {
+		least = b(lost)
+	}
+	m := div(mul(b(256), b(d), least), b(arrived))
+	v := add(m, div(mul(m, least), b(arrived)))
+	v = add(v, div(mul(v, b(16), b(d)), b(arrived)))
+	root := new(big.Int).Sqrt(mul(b(256), b(z), v))
+	need := add(b(d), div(add(add(m, root), b(128)), b(256)))
+	return min(need.Int64(), 1024)
+}
+
+// RPL-4: the root is truncated, also just below a square.
+func TestRoots(t *testing.T) {
+	for _, n := range []int64{0, 1, 2, 3, 12, 1 << 13, 1<<26 - 1, 1 << 25} {
+		check.Equal(t, "of a square", isqrt(n*n), n)
+		check.Equal(t, "above it", isqrt(n*n+2*n), n)
+		if n > 0 {
+			check.Equal(t, "below it", isqrt(n*n-1), n-1)
+		}
+	}
+}
+
+// RPL-5: whatever is counted, arrived stays above 0, and neither is ever large.
+func TestCountsStaySmall(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLosses()
+		for range rapid.IntRange(1, 100).Draw(t, "acks") {
+			l.count(rapid.IntRange(0, 1<<20).Draw(t, "passed"), rapid.IntRange(0, 256).Draw(t, "arrived"), true)
+			if l.lost < 0 || l.arrived < 1 || l.arrived > mostCounted || l.lost > 16<<20 {
+				t.Fatalf("%+v", *l)
+			}
+		}
+	})
+}

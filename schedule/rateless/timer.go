@@ -1,0 +1,41 @@
+package rateless
+
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/rtt"
+)
+
+// probes go out when the timer has run out (RPL-11).
+const probes = 2
+
+// timerAt returns when the timer runs out; it matters only while nothing is wanted
+// (RPL-10).
+func (s *Scheduler) timerAt() machine.Micros {
+	if s.held {
+		return max(s.lastAt, s.heldAt) + s.path.HoldDelay(s.lastAt-s.heldAt)
+	}
+	delay, margin := s.path.RTT.Delay()
+	return max(s.mainAt+delay, s.newsAt+margin, s.probeAt)
+}
+
+// expire gives up what is under way, and lets probes go (RPL-11).
+func (s *Scheduler) expire(now machine.Micros) {
+	s.stats.Timeouts++
+	s.path.EndTrain()
+	s.gone, s.quota = s.sent, 1
+	if !s.held {
+		s.quota = probes
+		s.probeAt = now + s.path.ProbeDelay(now-s.newsAt, s.probePart())
+	}
+}
+
+// probePart returns what part of the silence the wait for the next probes is.
+func (s *Scheduler) probePart() machine.Micros {
+	switch {
+	case !s.profile.has(ruleSoon):
+		return 1
+	case s.path.RTT.Known == rtt.Unknown:
+		return 4
+	}
+	return 8
+}
