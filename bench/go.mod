@@ -11,6 +11,7 @@ require (
 	github.com/sandertv/go-raknet v1.15.1
 	github.com/xtaci/kcp-go/v5 v5.6.72
 	golang.org/x/net v0.56.0
+	golang.org/x/sys v0.47.0
 	gonum.org/v1/plot v0.17.0
 )
 
@@ -29,7 +30,6 @@ require (
 	github.com/tjfoc/gmsm v1.4.1 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/image v0.30.0 // indirect
-	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 	golang.org/x/time v0.14.0 // indirect
 )

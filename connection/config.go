@@ -187,7 +187,7 @@ func (c *Config) machines(agreed session.Agreed) (m machines, err error) {
 	if chunks.Memory == nil {
 		chunks.Memory = &c.Memory.slices
 	}
-	chunks.Repair = agreed.Variant == session.VariantRepair
+	chunks.Repair = agreed.Variant == session.VariantRepair // RPI-3
 	m.lanes, err = lanes.New(chunks)
 	return m, err
 }

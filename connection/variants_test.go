@@ -18,7 +18,7 @@ func offering(variants uint8) connection.Config {
 }
 
 // Two ends have the higher variant that both know, and chunks go both ways in it, through loss;
-// an end that says nothing knows both.
+// an end that says nothing knows both (RPI-3, CXP-3).
 func TestTheVariantThatIsAgreed(t *testing.T) {
 	for _, c := range []struct{ client, server, agreed uint8 }{
 		{0, 0, session.VariantRepair},

@@ -77,9 +77,9 @@ func BenchmarkAdd(b *testing.B) {
 		for name, id := range map[string]int{"repair": 8000, "source": 0} {
 			b.Run(fmt.Sprintf("%s slice after %d", name, rows), func(b *testing.B) {
 				check.Events(b, 1, func() func() {
-					d := receiver(&p, e, upTo(300, 300+rows)...)
+					d, data := receiver(&p, e, upTo(300, 300+rows)...), e.Slice(id)
 					return func() {
-						d.Add(id, e.Slice(id))
+						d.Add(id, data)
 						d.Release()
 					}
 				})

@@ -5,7 +5,7 @@ const (
 	SliceSize = 1024
 	// MaxSlices is how many slices a chunk can have.
 	MaxSlices = 256
-	// MaxIDs is the number of ids: they are 0 to MaxIDs-1, in each chunk.
+	// MaxIDs is the number of ids: they are 0 to MaxIDs-1, in each chunk (RPN-6).
 	MaxIDs = 8192
 )
 

@@ -57,7 +57,7 @@ func (d *Decoder) Release() {
 	*d = Decoder{slices: d.slices[:0], matrix: d.matrix}
 }
 
-// Rank returns how many independent ids are held.
+// Rank returns how many independent ids are held (RPC-5).
 func (d *Decoder) Rank() int { return d.sources.Count() + d.matrix.rows }
 
 // Has reports whether an id is held. One that Add refused is not.

@@ -87,15 +87,15 @@ func (e *Encoded) begin() *repairs {
 
 // sum makes repair slice j (RPC-4).
 func (e *Encoded) sum(r *repairs, j int) *[SliceSize]byte {
-	var v vectors
+	var b blocks
 	last := e.NumSlices() - 1
 	for i := range last {
-		v[i] = e.chunk[i*SliceSize : (i+1)*SliceSize]
+		b[i] = (*[SliceSize]byte)(e.chunk[i*SliceSize:])
 	}
-	v[last] = r.last[:]
+	b[last] = &r.last
 	var a [MaxSlices]byte
 	coefficients(a[:last+1], j)
 	out := new([SliceSize]byte)
-	v.sum(out[:], a[:last+1])
+	b.sum(out, a[:last+1])
 	return out
 }

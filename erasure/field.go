@@ -19,6 +19,13 @@ var powers, logs = func() (powers [2 * order]byte, logs [order + 1]byte) {
 // inverse returns 1/b. b is not 0.
 func inverse(b byte) byte { return powers[order-int(logs[b])] }
 
+func product(a, b byte) byte {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return powers[int(logs[a])+int(logs[b])]
+}
+
 // timesX returns x times each of eight bytes.
 func timesX(v uint64) uint64 {
 	const high, reducedEach = 0x8080808080808080, 0x0101010101010101 * reduced

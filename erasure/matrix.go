@@ -190,12 +190,11 @@ func (m *matrix) exchange(row, column int, p Pool) {
 	products.of(r)
 	clear(r)
 	products.addTo(r, factor)
-	products.of(r)
 	for n := range m.rows {
 		if other := m.row(n); n != row {
-			factor := other[column]
+			entry := other[column]
 			other[column] = 0
-			products.addTo(other, factor)
+			products.addTo(other, product(entry, factor))
 		}
 	}
 }

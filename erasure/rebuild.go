@@ -8,15 +8,16 @@ import (
 
 // partOf makes a vector what some source slices are of repair slice j.
 func (d *Decoder) partOf(dst *[SliceSize]byte, j int, sources bitset.Set) {
-	var v vectors
+	var b blocks
+	copy(b[:], d.slices)
 	var a [MaxSlices]byte
 	coefficients(a[:d.numSlices], j)
-	for i, s := range d.slices {
-		if v[i] = s[:]; !sources.Has(i) {
+	for i := range a[:d.numSlices] {
+		if !sources.Has(i) {
 			a[i] = absent
 		}
 	}
-	v.sum(dst[:], a[:d.numSlices])
+	b.sum(dst, a[:d.numSlices])
 }
 
 // takeOutSources leaves of the repair slices that are held what they are of the slices that

@@ -34,7 +34,7 @@ type Config struct {
 	// statemachine.DefaultGiveUp.
 	GiveUp machine.Micros
 	// Repair is the variant of spec/REPAIR.md, whose slices make up for each other, the same at
-	// both ends. Without it each slice has a name and arrives itself (spec/PROTOCOL.md).
+	// both ends and of all lanes (RPI-4). Without it each slice has a name and arrives itself (spec/PROTOCOL.md).
 	Repair bool
 	// Profile sets the pace of either variant; Adaptive by default.
 	Profile Profile

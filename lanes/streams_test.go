@@ -23,7 +23,7 @@ var networks = []struct {
 }
 
 // 16 MiB over eight lanes: with repair slices a stream is not slower than with named ones, and
-// chunks are not sent in vain because a lane still waits for its turn.
+// chunks are not sent in vain because a lane still waits for its turn (RPI-4).
 func TestStreamsOfBothVariants(t *testing.T) {
 	const chunks, n = 64, 8
 	for _, network := range networks {

@@ -59,8 +59,8 @@ func encoders() table {
 	for _, k := range []int{256, 32, 1} {
 		e := erasure.Encode(chunk[:k*size])
 		n := 0
-		t.subjects = append(t.subjects, &subject{name: fmt.Sprintf("ours, k = %d", k), count: 8, run: func() {
-			for range 8 {
+		t.subjects = append(t.subjects, &subject{name: fmt.Sprintf("ours, k = %d", k), count: 32, run: func() {
+			for range 32 {
 				e.Slice(k + 256 + n%4096) // these are not kept
 				n++
 			}
@@ -217,7 +217,7 @@ func hostile() table {
 		t.subjects = append(t.subjects, &subject{name: fmt.Sprintf("Add after %d", n), count: 1, prepare: fill(n), run: func() { d.Add(8000, chunk[:size]) }})
 	}
 	whole := rebuild(slices, "")
-	whole.name, whole.count = "all of a chunk, for each of 256 datagrams", slices
+	whole.name, whole.count = "a whole chunk, for each of its 256 datagrams", slices
 	t.subjects = append(t.subjects, whole)
 	return t
 }

@@ -105,8 +105,8 @@ func dependentSet(numSlices int64, have []int64, count int) []int64 {
 }
 
 func (g *group) rebuiltDependent() {
-	g.rebuild("dependent-0-and-2-of-3", "counts a repair slice whose row is another one's", "rank", 1, 3, 1024, 3, 5)
-	g.rebuild("dependent-then-solved", "is spoiled by a dependent repair slice", "rank solve", 3, 3, 1024, 3, 5, 4, 6)
+	g.rebuild("dependent-on-one-source", "counts a repair slice whose row follows from another one and a source slice", "rank", 2, 3, 1024, 1, 4, 6)
+	g.rebuild("dependent-then-solved", "is spoiled by a dependent repair slice", "rank solve", 3, 3, 1024, 1, 4, 6, 5)
 	pair := dependentSet(2, nil, 2)
 	g.rebuild("dependent-of-2", "takes any two repair slices for two dimensions", "rank", 1, 2, 10, pair...)
 	g.rebuild("dependent-of-2-and-source", "does not take the source slice that a dependent pair lacks", "rank solve", 2, 2, 10, append(pair, 1)...)
@@ -139,7 +139,7 @@ func sourceThatFollows() []int64 {
 func (g *group) rebuiltLast() {
 	for _, last := range []int64{1, 2, 511, 1023, 1024} {
 		g.rebuild(fmt.Sprintf("last-of-%d-missing", last), fmt.Sprintf("gives the chunk %d bytes too many or too few, since its last slice was rebuilt", 1024-last), "solve data-length last-slice", 4, 4, last, 0, 1, 2, 4)
-		g.rebuild(fmt.Sprintf("last-of-%d-here", last), "does not take the last slice for one of 1,024 bytes when it takes it out of a repair slice", "solve data-length last-slice", 4, 4, last, 3, 4, 5, 7)
+		g.rebuild(fmt.Sprintf("last-of-%d-here", last), "does not take the last slice for one of 1,024 bytes when it takes it out of a repair slice", "solve data-length last-slice", 4, 4, last, 3, 4, 5, 6)
 		g.rebuild(fmt.Sprintf("one-slice-of-%d", last), "makes the only slice of a chunk longer than it is", "solve data-length", 1, 1, last, 8191)
 	}
 }

@@ -16,7 +16,7 @@ const protocolID = 0x11223344
 
 var (
 	framed     = frame.New(protocolID)
-	wordBroken = frame.FieldRule("TST-1", frame.CodeTruncated, "ends inside a word")
+	wordBroken = frame.FieldRule("first", frame.CodeTruncated, "ends inside a word")
 )
 
 // seal makes a datagram of a type with two bytes in it.
@@ -122,12 +122,12 @@ func TestADecoderOfABody(t *testing.T) {
 	check.Same(t, "number that is cut", d.Field(16, wordBroken), 0)
 	check.Same(t, "place", d.Err.Place(), 16)
 	d.End()
-	check.Same(t, "the first refusal stays", d.Err.Rule(), "TST-1")
+	check.Same(t, "the first refusal stays", d.Err.Rule(), "first")
 }
 
 // No refusal up to the largest place allocates, and the places are exact.
 func TestRefusalsAreMadeInAdvance(t *testing.T) {
-	byteBroken := frame.ByteRule("TST-2", frame.CodeTruncated, "ends inside bytes")
+	byteBroken := frame.ByteRule("second", frame.CodeTruncated, "ends inside bytes")
 	for _, c := range []struct {
 		rule  *wire.Rule
 		place int

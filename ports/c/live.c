@@ -1,11 +1,13 @@
 /*
  * One chunk over UDP, as `chunkwire live --help` asks for: a driver around the machines.
  * POSIX. The environment says what to do: CHUNKWIRE_MODE (send or recv),
- * CHUNKWIRE_ADDRESS (an IPv4 address and a port) and CHUNKWIRE_PROTOCOL_ID (decimal).
+ * CHUNKWIRE_ADDRESS (an IPv4 address and a port), CHUNKWIRE_PROTOCOL_ID (decimal), and
+ * CHUNKWIRE_VARIANT (repair: with repair slices; otherwise without).
  */
 #define _POSIX_C_SOURCE 200112L
 
 #include "chunkwire.h"
+#include "chunkwire_repair.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -26,7 +28,7 @@ typedef struct {
 } link_end;
 
 static uint8_t chunk[CW_MAX_CHUNK + 1];
-static uint8_t memory[CW_MAX_CHUNK];
+static uint8_t memory[CWR_MEMORY]; /* more than CW_MAX_CHUNK */
 
 /* TIM-2 */
 static cw_time now_us(void)
@@ -36,36 +38,45 @@ static cw_time now_us(void)
     return (cw_time)t.tv_sec * SECOND + t.tv_nsec / 1000;
 }
 
+/* A datagram that the system refuses is as good as lost. */
+static void send_datagram(const link_end *l, const uint8_t *b, size_t n)
+{
+    (void)sendto(l->fd, b, n, 0, (const struct sockaddr *)&l->peer, sizeof l->peer);
+}
+
 static void send_packet(const link_end *l, const cw_packet *p)
 {
     uint8_t b[CW_MAX_DATAGRAM];
     size_t n;
     if (cw_encode_packet(l->protocol_id, p, b, sizeof b, &n) == CW_OK) {
-        /* A datagram that the system refuses is as good as lost. */
-        (void)sendto(l->fd, b, n, 0, (const struct sockaddr *)&l->peer, sizeof l->peer);
+        send_datagram(l, b, n);
     }
 }
 
-/* Waits for a datagram until the deadline. True: a packet that the decoder accepts (CON-4),
- * whose data lies in b; *now is the time then. */
-static bool wait_packet(link_end *l, cw_time deadline, uint8_t *b, size_t capacity, cw_packet *p, cw_time *now)
+/* Waits for a datagram until the deadline, and puts it into b; *now is the time then. -1: none. */
+static ssize_t wait_datagram(link_end *l, cw_time deadline, uint8_t *b, size_t capacity, cw_time *now)
 {
     fd_set set;
     struct timeval wait;
     socklen_t size = sizeof l->peer;
-    ssize_t n;
+    ssize_t n = -1;
     cw_time left = deadline - now_us();
     left = left < 0 ? 0 : left < SECOND ? left : SECOND;
     wait.tv_sec = (time_t)(left / SECOND);
     wait.tv_usec = (suseconds_t)(left % SECOND);
     FD_ZERO(&set);
     FD_SET(l->fd, &set);
-    if (select(l->fd + 1, &set, NULL, NULL, &wait) <= 0) {
-        *now = now_us();
-        return false;
+    if (select(l->fd + 1, &set, NULL, NULL, &wait) > 0) {
+        n = recvfrom(l->fd, b, capacity, 0, (struct sockaddr *)&l->peer, &size);
     }
-    n = recvfrom(l->fd, b, capacity, 0, (struct sockaddr *)&l->peer, &size);
     *now = now_us();
+    return n;
+}
+
+/* True: a packet that the decoder accepts (CON-4), whose data lies in b. */
+static bool wait_packet(link_end *l, cw_time deadline, uint8_t *b, size_t capacity, cw_packet *p, cw_time *now)
+{
+    ssize_t n = wait_datagram(l, deadline, b, capacity, now);
     return n >= 0 && cw_decode_packet(l->protocol_id, b, (size_t)n, p, NULL) == CW_OK;
 }
 
@@ -144,6 +155,96 @@ static int run_recv(link_end *l)
     return fwrite(chunk, 1, size, stdout) == size && fflush(stdout) == 0 ? 0 : 1;
 }
 
+/* ---- With repair slices ----------------------------------------------------- */
+
+static void send_repair_packet(const link_end *l, const cwr_packet *p)
+{
+    uint8_t b[CW_MAX_DATAGRAM];
+    size_t n;
+    if (cwr_encode_packet(l->protocol_id, p, b, sizeof b, &n) == CW_OK) {
+        send_datagram(l, b, n);
+    }
+}
+
+static bool wait_repair_packet(link_end *l, cw_time deadline, uint8_t *b, size_t capacity, cwr_packet *p, cw_time *now)
+{
+    ssize_t n = wait_datagram(l, deadline, b, capacity, now);
+    return n >= 0 && cwr_decode_packet(l->protocol_id, b, (size_t)n, p, NULL) == CW_OK;
+}
+
+static cwr_sender_row send_repair_due(const link_end *l, cwr_sender *s, cw_time now)
+{
+    cwr_packet p;
+    cwr_sender_row row;
+    p.type = CW_SLICE;
+    while ((row = cwr_sender_poll(s, now, &p.as.slice)) == CWR_T13) {
+        send_repair_packet(l, &p);
+    }
+    return row;
+}
+
+static int send_repair(link_end *l)
+{
+    static cwr_rule rule;
+    static cwr_sender s;
+    uint8_t b[2048];
+    cwr_packet p;
+    cw_time now = now_us();
+    size_t size = fread(chunk, 1, sizeof chunk, stdin);
+    (void)cwr_rule_init(&rule, cwr_profile_adaptive());
+    (void)cwr_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &rule.scheduler);
+    if (cwr_sender_submit(&s, now, chunk, size) != CWR_T1) {
+        fprintf(stderr, "live: a chunk has 1 to %d bytes\n", CW_MAX_CHUNK);
+        return 1;
+    }
+    while (s.state == CW_SENDING) {
+        if (send_repair_due(l, &s, now) == CWR_T15) {
+            fprintf(stderr, "live: no answer, gave up\n");
+            return 1;
+        }
+        if (wait_repair_packet(l, cwr_sender_deadline(&s), b, sizeof b, &p, &now) && p.type == CW_ACK) {
+            (void)cwr_sender_ack(&s, now, &p.as.ack);
+        }
+    }
+    return 0;
+}
+
+static cwr_receiver_row ack_repair_due(const link_end *l, cwr_receiver *r, cw_time now)
+{
+    cwr_packet p;
+    cwr_receiver_row row;
+    p.type = CW_ACK;
+    while ((row = cwr_receiver_poll(r, now, &p.as.ack)) == CWR_U20 || row == CWR_U22 || row == CWR_U25) {
+        send_repair_packet(l, &p);
+    }
+    return row;
+}
+
+static int recv_repair(link_end *l)
+{
+    static cwr_receiver r;
+    uint8_t b[2048];
+    cwr_packet p;
+    size_t size = 0;
+    cw_time now = now_us();
+    cw_time quiet_since = now;
+    (void)cwr_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cwr_fixed_memory(memory));
+    while (size == 0 || now - quiet_since < SECOND) {
+        if (wait_repair_packet(l, cwr_receiver_deadline(&r), b, sizeof b, &p, &now) && p.type == CW_SLICE) {
+            quiet_since = now;
+            (void)cwr_receiver_slice(&r, now, &p.as.slice);
+        }
+        if (ack_repair_due(l, &r, now) == CWR_U24) {
+            fprintf(stderr, "live: no further slices, gave up\n");
+            return 1;
+        }
+        if (size == 0) {
+            (void)cwr_receiver_read(&r, now, chunk, sizeof chunk, &size);
+        }
+    }
+    return fwrite(chunk, 1, size, stdout) == size && fflush(stdout) == 0 ? 0 : 1;
+}
+
 static bool get_address(const char *text, struct sockaddr_in *a)
 {
     char host[16] = "";
@@ -162,23 +263,28 @@ int main(void)
 {
     const char *mode = getenv("CHUNKWIRE_MODE");
     const char *protocol_id = getenv("CHUNKWIRE_PROTOCOL_ID");
+    const char *variant = getenv("CHUNKWIRE_VARIANT");
+    bool repair = variant != NULL && strcmp(variant, "repair") == 0;
     link_end l;
     if (mode == NULL || protocol_id == NULL || !get_address(getenv("CHUNKWIRE_ADDRESS"), &l.peer)) {
         fprintf(stderr, "live: CHUNKWIRE_MODE, CHUNKWIRE_ADDRESS and CHUNKWIRE_PROTOCOL_ID must be set\n");
         return 2;
     }
     l.protocol_id = (uint32_t)strtoul(protocol_id, NULL, 10);
+    if (repair) {
+        l.protocol_id = cwr_protocol_id(l.protocol_id, 1, 0);
+    }
     l.fd = socket(AF_INET, SOCK_DGRAM, 0);
     if (l.fd < 0) {
         perror("live: socket");
         return 1;
     }
     if (strcmp(mode, "send") == 0) {
-        return run_send(&l);
+        return repair ? send_repair(&l) : run_send(&l);
     }
     if (strcmp(mode, "recv") != 0 || bind(l.fd, (struct sockaddr *)&l.peer, sizeof l.peer) != 0) {
         perror("live: bind, or the mode is neither send nor recv");
         return 1;
     }
-    return run_recv(&l);
+    return repair ? recv_repair(&l) : run_recv(&l);
 }

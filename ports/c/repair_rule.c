@@ -361,6 +361,14 @@ static void sample(cwr_rule *r, cw_time now, uint32_t have, uint64_t top)
     }
 }
 
+/* News after a hold: what the peer could not take is not lost, and what is under way may still
+ * be taken. */
+static void release_held(cwr_rule *r, cw_time now)
+{
+    r->gone = 0;
+    r->was_held = r->was_held || now - r->held_at > 2 * r->srtt;
+}
+
 /* RPL-5 */
 static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top)
 {
@@ -368,7 +376,10 @@ static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top
     uint32_t gained = have - r->have;
     int64_t passed = (int64_t)(top - r->top);
     sample(r, now, have, top);
-    if (r->top < r->gone && r->gone < top) {
+    if (r->held) {
+        count_losses(r, gained, gained);
+        release_held(r, now);
+    } else if (r->top < r->gone && r->gone < top) {
         passed = (int64_t)(top - r->gone);
         count_losses(r, passed, min_i64(gained, passed));
     } else {
@@ -391,7 +402,6 @@ static void rule_hold(cwr_scheduler *s, cw_time now)
         r->held = true;
         r->held_at = now;
     }
-    r->was_held = true;
     r->gone = r->sent;
     r->quota = 0;
     r->train = false;

@@ -82,7 +82,7 @@ func TestRedundantIsMoreCertain(t *testing.T) {
 	}
 }
 
-// RPL-14, PRO-1: what is outside is refused.
+// RPL-14, PRO-1, RPX-11: what is outside is refused.
 func TestARateOutsideIsRefused(t *testing.T) {
 	for _, p := range []Profile{Fixed(0), Fixed(-8), Fixed(statemachine.MinRate - 1), Fixed(statemachine.MaxRate + 1)} {
 		if _, err := New(p); !errors.Is(err, machine.ErrConfig) {

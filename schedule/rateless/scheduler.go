@@ -19,9 +19,9 @@ type Scheduler struct {
 	stats   statemachine.ScheduleStats
 
 	// Kept across chunks (RPL-1).
-	path    *control.Controller
-	losses  *losses // one for all lanes, from the first Adopt on (RPL-15)
-	wasHeld bool    // the peer could not take the chunk for two round trips
+	path    *control.Controller // rate, window and pace (RPL-6 to RPL-8)
+	losses  *losses             // one for all lanes, from the first Adopt on (RPL-15)
+	wasHeld bool                // the peer could not take the chunk for two round trips
 
 	// Per chunk (RPL-2).
 	chunkID   uint16
@@ -77,12 +77,23 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 func (s *Scheduler) Acked(now machine.Micros, have, top int) {
 	s.now = now
 	s.sampleRTT(now, have, top)
+	if s.held {
+		s.release(now)
+	}
 	s.countLosses(have, top)
 	arrived := have - s.have
-	s.wasHeld = s.wasHeld || s.held && now-s.heldAt > 2*s.path.RTT.Smoothed
 	s.have, s.top = have, top
 	s.path.Arrived(now, arrived, uint32(top))
 	s.newsAt, s.probeAt, s.quota, s.held = now, 0, unlimited, false
+}
+
+// release notes that the peer takes the chunk: also what is under way, above the news
+// (RPL-5, step 2).
+func (s *Scheduler) release(now machine.Micros) {
+	s.gone = 0
+	if now-s.heldAt > 2*s.path.RTT.Smoothed {
+		s.wasHeld = true
+	}
 }
 
 // sampleRTT takes a sample of the round trip if a later transmission arrived. Each is

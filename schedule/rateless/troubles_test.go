@@ -14,7 +14,7 @@ import (
 
 // Every packet arrives after 25 ms, but for two that meet trouble. Every way to place the
 // troubles is tried, and whatever they were, once they are over all is delivered within a
-// bounded time (LIVE-2). Most take a few round trips. But after an outage in the first chunk
+// bounded time (RPV-LIVE-2, RPX-9). Most take a few round trips. But after an outage in the first chunk
 // the first ack can be one of a long time ago, which leaves a bound of 6 s for the round trip,
 // and so a timer of 3 s for the next chunk. 32,000 bits a second are 266 ms a slice.
 func TestTroubles(t *testing.T) {

@@ -88,7 +88,7 @@ func (r contextReader) Read(b []byte) (int, error) {
 	return r.source.Read(b)
 }
 
-// check compares content that was read or received (FIL-3, SEC-1).
+// check compares content that was read or received (FIL-3, SEC-1, RPH-1).
 func (info Info) check(size int64, sum []byte) error {
 	switch {
 	case size != info.Size:

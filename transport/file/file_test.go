@@ -92,7 +92,7 @@ type failingWriter struct{ err error }
 func (w failingWriter) Write(b []byte) (int, error) { return len(b), w.err }
 
 // Each case breaks one thing in a transfer of 600,000 bytes that is otherwise
-// good, and both ends say what it was (FIL-3, FIL-4, SEC-1).
+// good, and both ends say what it was (FIL-3, FIL-4, SEC-1, RPH-1).
 func TestFileFaults(t *testing.T) {
 	errDisk := errors.New("disk failed")
 	for _, c := range []struct {

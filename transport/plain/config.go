@@ -43,7 +43,7 @@ type Config struct {
 	// Repair is the variant of spec/REPAIR.md: a loss then costs no round trip. Both ends
 	// must have the same: from an end with the other variant nothing decodes, and what it
 	// sends fails with ErrGaveUp. The 512 protocol ids from ProtocolID on belong to the
-	// connection (RPI-1). False is the article's protocol, as other implementations have it.
+	// connection (RPI-1, RPI-2). False is the article's protocol, as other implementations have it.
 	Repair bool
 
 	// Profile is how slices are paced, and how many are sent beyond those that are missing:

@@ -101,7 +101,7 @@ func (c *Conn) handleLocked(now machine.Micros, p *packet, size int) {
 		ours = c.lanes.HandleSlice(now, p.lane, p.Slice)
 	} else {
 		ours = c.lanes.HandleAck(now, p.lane, p.Ack)
-		if ours && !c.validated && c.lanes.Stats().Sender.SlicesAcked > 0 {
+		if ours && !c.validated && c.lanes.Stats().Sender.SlicesAcked > 0 { // SEC-4, RPX-12
 			c.validateLocked(now)
 		}
 	}

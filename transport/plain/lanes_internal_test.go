@@ -10,7 +10,8 @@ import (
 	"github.com/chunkwire/chunkwire/lanes"
 )
 
-// No two lanes share a protocol id, whatever their number and variant, and ids wrap (LAN-2, RPI-1).
+// No two lanes share a protocol id, whatever their number and variant, ids wrap, and 512 are
+// enough (LAN-2, RPI-1, RPI-2).
 func TestLaneIDs(t *testing.T) {
 	for _, first := range []uint32{0, 0x11223344, math.MaxUint32 - 5} {
 		seen := map[uint32]string{}
@@ -22,6 +23,9 @@ func TestLaneIDs(t *testing.T) {
 						t.Errorf("%s has the id of %s", name, other)
 					}
 					seen[f.ProtocolID()] = name
+					if f.ProtocolID()-first >= 512 {
+						t.Errorf("%s of %#x has id %#x", name, first, f.ProtocolID())
+					}
 					if want := uint32((uint64(first) + more + 16*uint64(n-1) + uint64(k)) % (1 << 32)); f.ProtocolID() != want {
 						t.Errorf("%s of %#x has id %#x, want %#x", name, first, f.ProtocolID(), want)
 					}

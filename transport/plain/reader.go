@@ -52,7 +52,7 @@ const firstChunkID = 0
 
 // deliver gives a packet to its connection. It returns false when the packet is
 // the beginning of a connection that may be made: a slice of the first chunk
-// of any lane (SEC-2, LAN-11). What did not decode changes nothing but counters
+// of any lane, whatever its id (SEC-2, LAN-11, RPI-5). What did not decode changes nothing but counters
 // (CON-4).
 func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size int, from udp.Peer) bool {
 	e.driver.Lock()

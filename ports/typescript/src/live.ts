@@ -2,15 +2,20 @@
 /**
  * One chunk over UDP, as `chunkwire live --help` asks for: a driver around the machines.
  * The environment says what to do: CHUNKWIRE_MODE (send or recv), CHUNKWIRE_ADDRESS (an IPv4
- * address and a port) and CHUNKWIRE_PROTOCOL_ID (decimal).
+ * address and a port), CHUNKWIRE_PROTOCOL_ID (decimal), and CHUNKWIRE_VARIANT (repair: with repair slices; otherwise
+ * without).
  */
 
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { BaseScheduler, BURST } from "./base.js";
-import { decodePacket, encodePacket, type Packet } from "./codec.js";
+import { decodePacket, encodePacket, type Decoded, type Packet } from "./codec.js";
+import { RatelessScheduler } from "./rateless.js";
 import { Receiver } from "./receiver.js";
+import { decodeRepairPacket, encodeRepairPacket, repairProtocolId, type RepairPacket } from "./repair-codec.js";
+import { RepairReceiver } from "./repair-receiver.js";
+import { RepairSender } from "./repair-sender.js";
 import { Sender } from "./sender.js";
 import { NEVER, type Deadline, type Micros } from "./time.js";
 
@@ -24,17 +29,23 @@ function nowUs(): Micros {
   return process.hrtime.bigint() / 1000n;
 }
 
+/** What a protocol makes of a packet, and of a datagram. */
+interface Codec<P> {
+  readonly encode: (packet: P) => Uint8Array;
+  readonly decode: (datagram: Uint8Array) => Decoded<P>;
+}
+
 /** A socket and the peer at its other end. */
-class Link {
+class Link<P> {
   readonly #socket: Socket = createSocket("udp4");
-  readonly #protocolId: number;
+  readonly #codec: Codec<P>;
   #peer: { readonly address: string; readonly port: number };
-  #arrived: Packet[] = [];
+  #arrived: P[] = [];
   #wake = (): void => {};
 
-  constructor(address: string, port: number, protocolId: number) {
+  constructor(address: string, port: number, codec: Codec<P>) {
     this.#peer = { address, port };
-    this.#protocolId = protocolId;
+    this.#codec = codec;
     this.#socket.on("error", () => {}); // a datagram that the system refuses is as good as lost
     this.#socket.on("message", (datagram: Buffer, from: RemoteInfo) => this.#take(datagram, from));
   }
@@ -48,12 +59,12 @@ class Link {
     this.#socket.close();
   }
 
-  send(packet: Packet): void {
-    this.#socket.send(encodePacket(this.#protocolId, packet), this.#peer.port, this.#peer.address, () => {});
+  send(packet: P): void {
+    this.#socket.send(this.#codec.encode(packet), this.#peer.port, this.#peer.address, () => {});
   }
 
   /** Polls until nothing more comes (SND-3, RCV-1), and returns the last row. */
-  sendDue(poll: () => { readonly row: string } | { readonly row: string; readonly packet: Packet }): string {
+  sendDue(poll: () => { readonly row: string } | { readonly row: string; readonly packet: P }): string {
     for (;;) {
       const result = poll();
       if (!("packet" in result)) return result.row;
@@ -62,7 +73,7 @@ class Link {
   }
 
   /** The packets that have come, or come first until the deadline; there may be none. */
-  async wait(deadline: Deadline): Promise<readonly Packet[]> {
+  async wait(deadline: Deadline): Promise<readonly P[]> {
     const left = deadline === NEVER ? SECOND : deadline - nowUs();
     if (this.#arrived.length === 0 && left > 0n) {
       const milliseconds = Math.ceil(Number(left < SECOND ? left : SECOND) / 1000);
@@ -83,7 +94,7 @@ class Link {
 
   /** What does not decode is dropped (CON-4). */
   #take(datagram: Buffer, from: RemoteInfo): void {
-    const decoded = decodePacket(this.#protocolId, datagram);
+    const decoded = this.#codec.decode(datagram);
     if (!decoded.ok) return;
     this.#peer = from;
     this.#arrived.push(decoded.packet);
@@ -91,37 +102,87 @@ class Link {
   }
 }
 
-/** Sends standard input as chunk 0. */
-async function send(link: Link): Promise<void> {
-  const sender = new Sender({ scheduler: new BaseScheduler(BURST) });
-  if (sender.submit(nowUs(), readFileSync(0)).row !== "S1") throw new Failure("a chunk has 1 to 262144 bytes");
-  while (sender.state === "SENDING") {
-    const now = nowUs();
-    if (link.sendDue(() => sender.poll(now)) === "S15") throw new Failure("no answer, gave up");
-    for (const packet of await link.wait(sender.deadline)) {
-      if (packet.type === "ack") sender.ack(nowUs(), packet); // before the poll (SND-4)
-    }
+/** A sender of either variant, at the rows where it differs. */
+interface SendingEnd<P> {
+  readonly state: string;
+  readonly deadline: Deadline;
+  submit(now: Micros, chunk: Uint8Array): { readonly row: string };
+  poll(now: Micros): { readonly row: string } | { readonly row: string; readonly packet: P };
+  take(now: Micros, packet: P): void;
+}
+
+/** A receiver of either variant. */
+interface ReceivingEnd<P> {
+  readonly state: string;
+  readonly deadline: Deadline;
+  poll(now: Micros): { readonly row: string } | { readonly row: string; readonly packet: P };
+  read(now: Micros): { readonly row: string; readonly chunk?: Uint8Array };
+  take(now: Micros, packet: P): boolean;
+}
+
+class NamedSender extends Sender implements SendingEnd<Packet> {
+  take(now: Micros, packet: Packet): void {
+    if (packet.type === "ack") this.ack(now, packet);
   }
 }
 
+class NamedReceiver extends Receiver implements ReceivingEnd<Packet> {
+  take(now: Micros, packet: Packet): boolean {
+    if (packet.type === "slice") this.slice(now, packet);
+    return packet.type === "slice";
+  }
+}
+
+class SenderWithRepair extends RepairSender implements SendingEnd<RepairPacket> {
+  take(now: Micros, packet: RepairPacket): void {
+    if (packet.type === "ack") this.ack(now, packet);
+  }
+}
+
+class ReceiverWithRepair extends RepairReceiver implements ReceivingEnd<RepairPacket> {
+  take(now: Micros, packet: RepairPacket): boolean {
+    if (packet.type === "slice") this.slice(now, packet);
+    return packet.type === "slice";
+  }
+}
+
+/** Sends standard input as chunk 0. */
+async function send<P>(link: Link<P>, sender: SendingEnd<P>): Promise<void> {
+  sender.submit(nowUs(), readFileSync(0));
+  if (sender.state !== "SENDING") throw new Failure("a chunk has 1 to 262144 bytes");
+  while (sender.state === "SENDING") {
+    const now = nowUs();
+    link.sendDue(() => sender.poll(now));
+    for (const packet of await link.wait(sender.deadline)) sender.take(nowUs(), packet); // before the poll (SND-4)
+  }
+  if (sender.state === "FAILED") throw new Failure("no answer, gave up");
+}
+
 /** Writes chunk 0 to standard output, and answers until no slice has come for a second. */
-async function receive(link: Link): Promise<void> {
-  const receiver = new Receiver();
+async function receive<P>(link: Link<P>, receiver: ReceivingEnd<P>): Promise<void> {
   await link.bind();
   let chunk: Uint8Array | undefined;
   let quietSince = nowUs();
   while (chunk === undefined || nowUs() - quietSince < SECOND) {
     for (const packet of await link.wait(receiver.deadline)) {
-      if (packet.type !== "slice") continue;
-      quietSince = nowUs();
-      receiver.slice(quietSince, packet);
+      const now = nowUs();
+      if (receiver.take(now, packet)) quietSince = now;
     }
     const now = nowUs();
-    if (link.sendDue(() => receiver.poll(now)) === "R23") throw new Failure("no further slices, gave up");
-    const result = chunk === undefined ? receiver.read(now) : undefined;
-    if (result?.row === "R16") chunk = result.chunk;
+    link.sendDue(() => receiver.poll(now));
+    if (receiver.state === "FAILED") throw new Failure("no further slices, gave up");
+    chunk ??= receiver.read(now).chunk;
   }
   writeFileSync(1, chunk);
+}
+
+/** Runs one end and closes its socket. */
+async function run<P>(link: Link<P>, end: (link: Link<P>) => Promise<void>): Promise<void> {
+  try {
+    await end(link);
+  } finally {
+    link.close();
+  }
 }
 
 async function main(): Promise<void> {
@@ -130,12 +191,26 @@ async function main(): Promise<void> {
   if ((mode !== "send" && mode !== "recv") || address === "" || !/^\d+$/.test(port) || !/^\d+$/.test(id)) {
     throw new Failure("CHUNKWIRE_MODE, CHUNKWIRE_ADDRESS and CHUNKWIRE_PROTOCOL_ID must be set");
   }
-  const link = new Link(address, Number(port), Number(id));
-  try {
-    await (mode === "send" ? send(link) : receive(link));
-  } finally {
-    link.close();
+  if (process.env["CHUNKWIRE_VARIANT"] === "repair") {
+    const protocolId = repairProtocolId(Number(id));
+    const link = new Link<RepairPacket>(address, Number(port), {
+      encode: (packet) => encodeRepairPacket(protocolId, packet),
+      decode: (datagram) => decodeRepairPacket(protocolId, datagram),
+    });
+    await run(link, (l) =>
+      mode === "send"
+        ? send(l, new SenderWithRepair({ scheduler: new RatelessScheduler() }))
+        : receive(l, new ReceiverWithRepair()),
+    );
+    return;
   }
+  const link = new Link<Packet>(address, Number(port), {
+    encode: (packet) => encodePacket(Number(id), packet),
+    decode: (datagram) => decodePacket(Number(id), datagram),
+  });
+  await run(link, (l) =>
+    mode === "send" ? send(l, new NamedSender({ scheduler: new BaseScheduler(BURST) })) : receive(l, new NamedReceiver()),
+  );
 }
 
 await main().catch((error: unknown) => {

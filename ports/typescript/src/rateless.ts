@@ -129,7 +129,7 @@ export class RatelessScheduler implements RepairScheduler {
   readonly #rate = new Rate();
   readonly #pace = new Pace();
   #flight: Flight | undefined;
-  /** Whether a hold came during the chunk in flight, or else during the one before. */
+  /** Whether a long hold ended during the chunk in flight, or else during the one before. */
   #wasHeld = false;
 
   /** Whether other packets on the path must not wait behind slices (WIN-5). */
@@ -157,9 +157,10 @@ export class RatelessScheduler implements RepairScheduler {
     const flight = this.#flight;
     if (flight === undefined) return;
     const gained = have - flight.have;
-    const { top: before, gone } = flight;
+    const { top: before, gone, heldAt } = flight;
     if (top > before) this.#sample(now, flight, top, have);
-    if (before < gone && gone < top) this.#loss.count(top - gone, Math.min(gained, top - gone));
+    if (heldAt !== undefined) this.#release(now, flight, heldAt, gained);
+    else if (before < gone && gone < top) this.#loss.count(top - gone, Math.min(gained, top - gone));
     else this.#loss.count(top - before, gained);
     flight.have = have;
     flight.top = top;
@@ -175,7 +176,6 @@ export class RatelessScheduler implements RepairScheduler {
   hold(now: Micros): void {
     const flight = this.#flight;
     if (flight === undefined) return;
-    this.#wasHeld = true;
     flight.heldAt ??= now;
     flight.gone = flight.sent;
     flight.quota = 0;
@@ -218,6 +218,13 @@ export class RatelessScheduler implements RepairScheduler {
     }
     this.#smallest.sample(now, r, this.#roundTrip.srtt);
     this.#roundTrip.measure(r);
+  }
+
+  /** News after a hold: what the peer could not take is not lost, and what is under way may still be taken. */
+  #release(now: Micros, flight: Flight, heldAt: Micros, gained: number): void {
+    this.#loss.count(gained, gained);
+    flight.gone = 0;
+    if (now - heldAt > 2n * this.#roundTrip.srtt) this.#wasHeld = true;
   }
 
   /** Whether all that can be needed is under way. */

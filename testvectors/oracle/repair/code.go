@@ -8,6 +8,7 @@ const (
 	MaxSlices = 256
 	MaxIDs    = 8192
 	MaxChunk  = SliceSize * MaxSlices
+	CodeSeed  = 6535
 )
 
 // mix is RPC-1.
@@ -22,7 +23,7 @@ func mix(h uint32) uint32 {
 
 // Exponent is a(j, i), the exponent of source slice i in repair slice j (RPC-2).
 func Exponent(j, i int64) int64 {
-	return int64(mix(uint32(j*32+i/8))>>(4*(i%8))) % 16
+	return int64(mix(uint32(j*32+i/8+CodeSeed))>>(4*(i%8))) % 16
 }
 
 // double is x times a byte (RPC-3): x^8 = x^4 + x^3 + x^2 + 1.

@@ -165,13 +165,16 @@ func (r *Rule) Acked(now, have, top int64) {
 		}
 	}
 	counted := dh
-	if r.top < r.gone && r.gone < top {
+	if r.held {
+		dt = dh
+	} else if r.top < r.gone && r.gone < top {
 		dt = top - r.gone
 		counted = min(dh, dt)
 	}
 	r.count(dt, counted)
 	r.have, r.top = have, top
 	r.rate.take(now, dh, top, r.path)
+	r.wasHeld = r.wasHeld || r.held && now-r.heldAt > 2*r.path.srtt
 	r.newsAt, r.probeAt, r.quota, r.held = now, 0, noQuota, false
 }
 
@@ -193,7 +196,7 @@ func (r *Rule) Held(now int64) {
 	if !r.held {
 		r.held, r.heldAt = true, now
 	}
-	r.gone, r.quota, r.wasHeld, r.rate.train = r.sent, 0, true, false
+	r.gone, r.quota, r.rate.train = r.sent, 0, false
 }
 
 // timer is when the timer runs out (RPL-10).
