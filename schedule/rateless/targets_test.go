@@ -40,7 +40,7 @@ func at(network string, loss int) transfers.Cell {
 // bench/REPAIR-RESULTS.md, which has -seeds 300. The 95th percentile of few seeds says
 // little: it is judged with 300.
 func TestTargets(t *testing.T) {
-	seeds := transferstest.Seeds(20)
+	seeds := transferstest.Seeds(10)
 	for _, c := range cells {
 		line := "| " + c.String() + " |"
 		for _, s := range schemes[:3] {
