@@ -76,7 +76,7 @@ func digits(v float64) string {
 
 const head = `# Repair slices: what the code costs
 
-Made by ` + "`go run ./erasure >ERASURE.md`" + ` in ` + "`bench/`" + `: %d rounds, %s on %s/%s.
+Made by ` + "`go run ./erasure --rounds 60 >ERASURE.md`" + ` in ` + "`bench/`" + `: %d rounds, %s on %s/%s.
 
 All subjects take turns on one thread, and the best time of each counts.
 Compare by ratios: the first column has a time as a multiple of what ` + "`crypto/subtle.XORBytes`" + ` takes for 1 KiB that is in the first cache.
