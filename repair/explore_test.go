@@ -84,7 +84,10 @@ var scenarios = []scenario{
 
 // largeScenarios have a million states.
 var largeScenarios = []scenario{
-	{name: "large", first: 65534, sizes: []int{3, 1}, most: 7, slices: 2, acks: 1, doubles: true, limit: 3_000_000},
+	{name: "more acks", first: 65535, sizes: []int{3}, most: 6, slices: 2, acks: 2, limit: 1_000_000},
+	{name: "doubles", first: 65535, sizes: []int{3}, most: 6, slices: 2, acks: 1, doubles: true, limit: 1_000_000},
+	{name: "two chunks", first: 65534, sizes: []int{2, 3}, most: 5, slices: 2, acks: 1, limit: 1_000_000},
+	{name: "fewer slices", first: 65534, sizes: []int{3, 1}, most: 6, slices: 2, acks: 1, limit: 1_000_000},
 }
 
 // nightlyScenarios have more.

@@ -630,3 +630,10 @@ func TestInvalidSlicesAreIgnored(t *testing.T) {
 		}
 	}
 }
+
+// Nothing of a replaced chunk is left, top included (RPR-7).
+func TestAReplacementForgetsTop(t *testing.T) {
+	r := give(newReceiver(0), sliceOf(0, 300, 4))
+	r.HandleSlice(giveUp/2, sliceOf(0, 1, 3))
+	check.Equal(t, "held, top", []any{r.Vars().Held, r.top}, []any{[]int{1}, 2})
+}

@@ -1,4 +1,4 @@
-/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP; beside it the packet layer, and its channels. */
+/** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP, also with repair slices; beside it the packet layer, and its channels. */
 
 export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
 export { BitReader, BitWriter } from "./bits.js";
@@ -53,6 +53,7 @@ export {
   type PacketErrorCode,
   type Regular,
 } from "./packets.js";
+export { ADAPTIVE, LossEstimate, RatelessScheduler, type RatelessProfile } from "./rateless.js";
 export {
   Receiver,
   type ReadResult,
@@ -80,6 +81,34 @@ export {
   type StatusRecord,
   type UnreliableRecord,
 } from "./records.js";
+export { EncodedChunk, exponent, MAX_IDS, RepairDecoder, repairSliceBytes } from "./repair-code.js";
+export {
+  decodeRepairBody,
+  decodeRepairPacket,
+  encodeRepairBody,
+  encodeRepairPacket,
+  idOf,
+  numberOfArrival,
+  numberOfField,
+  repairProtocolId,
+  type RepairAck,
+  type RepairPacket,
+  type RepairSlice,
+} from "./repair-codec.js";
+export {
+  RepairReceiver,
+  type RepairReadResult,
+  type RepairReceiverPollResult,
+  type RepairSliceRow,
+} from "./repair-receiver.js";
+export {
+  RepairSender,
+  type RepairAckResult,
+  type RepairScheduler,
+  type RepairSenderOptions,
+  type RepairSenderPollResult,
+  type RepairSubmitResult,
+} from "./repair-sender.js";
 export {
   Sender,
   type AckResult,

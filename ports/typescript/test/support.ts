@@ -1,4 +1,13 @@
-import type { Ack, Receiver, Sender, Slice } from "chunkwire";
+import {
+  EncodedChunk,
+  type Ack,
+  type Receiver,
+  type RepairAck,
+  type RepairReceiver,
+  type RepairSlice,
+  type Sender,
+  type Slice,
+} from "chunkwire";
 
 /** An ack with one character for each slice. */
 export function ackOf(chunkId: number, bits: string): Ack {
@@ -40,4 +49,68 @@ export function hex(bytes: Uint8Array): string {
 
 export function unhex(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, "hex"));
+}
+
+/** Byte i of slice s is (i + 31 s) mod 256, as in the examples of REPAIR.md. */
+export function pattern(size: number): Uint8Array {
+  return Uint8Array.from({ length: size }, (_, i) => (i % 1024) + 31 * (i >> 10));
+}
+
+/** The chunk of `numSlices`, the last with `lastBytes`; each id has another one. */
+export function chunkOf(chunkId: number, numSlices: number, lastBytes: number): Uint8Array {
+  return pattern(1024 * (numSlices - 1) + lastBytes).map((byte) => byte + chunkId);
+}
+
+/** Slice `id` of {@link chunkOf}. */
+export function repairSliceOf(chunkId: number, id: number, numSlices: number, lastBytes: number): RepairSlice {
+  const data = new EncodedChunk(chunkOf(chunkId, numSlices, lastBytes)).slice(id);
+  return { type: "slice", chunkId, id, numSlices, lastBytes, data: data.slice() };
+}
+
+export function repairAck(chunkId: number, numSlices: number, have: number, top: number): RepairAck {
+  return { type: "ack", chunkId, numSlices, have, top };
+}
+
+/** Polls a receiver of repair slices until no ack comes. */
+export function pollRepairReceiver(receiver: RepairReceiver, now: bigint): { row: string; acks: string[]; packets: RepairAck[] } {
+  const packets: RepairAck[] = [];
+  for (;;) {
+    const result = receiver.poll(now);
+    if (!("packet" in result)) {
+      const acks = packets.map(({ chunkId, have, numSlices, top }) => `${chunkId}: ${have} of ${numSlices}, top ${top}`);
+      return { row: result.row, acks, packets };
+    }
+    packets.push(result.packet);
+  }
+}
+
+/** Seeded numbers. */
+export class Random {
+  #x: number;
+
+  constructor(seed: number) {
+    this.#x = seed * 2_654_435_761 | 1;
+    for (let i = 0; i < 8; i++) this.next();
+  }
+
+  /** 0 to 1, not 1. */
+  next(): number {
+    this.#x ^= this.#x << 13;
+    this.#x ^= this.#x >>> 17;
+    this.#x ^= this.#x << 5;
+    return (this.#x >>> 0) / 2 ** 32;
+  }
+
+  below(n: number): number {
+    return Math.floor(n * this.next());
+  }
+
+  shuffle<T>(items: readonly T[]): T[] {
+    const shuffled = [...items];
+    shuffled.forEach((item, i) => {
+      const other = this.below(i + 1);
+      [shuffled[i], shuffled[other]] = [shuffled[other]!, item];
+    });
+    return shuffled;
+  }
 }

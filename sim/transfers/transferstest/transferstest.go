@@ -6,8 +6,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/chunkwire/chunkwire/netsim"
 )
 
 var (
@@ -40,5 +44,21 @@ func Grid(t *testing.T, got string) {
 	}
 	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
 		t.Errorf("if this is meant, run the test with -update\n%s", d)
+	}
+}
+
+// DrawPath draws a network with any faults.
+func DrawPath(t *rapid.T, name string) netsim.Path {
+	return netsim.Path{
+		Overhead: 28,
+		Delay:    rapid.SampledFrom([]time.Duration{0, 500 * time.Microsecond, 25 * time.Millisecond, 200 * time.Millisecond}).Draw(t, name+" delay"),
+		Jitter:   rapid.SampledFrom([]time.Duration{0, 0, 10 * time.Millisecond}).Draw(t, name+" jitter"),
+		Loss:     rapid.SampledFrom([]float64{0, 1, 20, 50}).Draw(t, name+" loss"),
+		Rate:     rapid.SampledFrom([]int64{0, 1e6, 10e6, 1e9}).Draw(t, name+" rate"),
+		Queue:    rapid.SampledFrom([]int{0, 16 << 10, 1 << 20}).Draw(t, name+" queue"),
+
+		Duplicate:    rapid.SampledFrom([]float64{0, 10}).Draw(t, name+" doubled"),
+		Reorder:      rapid.SampledFrom([]float64{0, 10}).Draw(t, name+" late"),
+		ReorderDelay: 10 * time.Millisecond,
 	}
 }

@@ -1,0 +1,94 @@
+package rateless_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/schedule/rateless"
+	"github.com/chunkwire/chunkwire/sim/transfers"
+	"github.com/chunkwire/chunkwire/sim/transfers/transferstest"
+)
+
+// worth names, for each rule, a path and a figure that is worse without it.
+var worth = map[string]struct {
+	where   string
+	path    transfers.Scenario
+	what    string // "median", "95th" or "bytes"
+	percent float64
+}{
+	"RPL-4":         {"S1 5 % warm", at("S1", 5).Scenario(1), "95th", 30},
+	"RPL-5, step 2": {"S1, outage for the first 1 s, then the next chunk", afterOutage(), "bytes", 30},
+	"RPL-5, step 4": {"S1 50 % warm", at("S1", 50).Scenario(1), "95th", 10},
+	"RPL-11":        {"8 slices, S1 50 %, cold", small(), "95th", 50},
+	"WIN-1":         {"S3 0 % cold", at("S3", 0).Scenario(0), "bytes", 50},
+	"RAT-3":         {"S2 50 % warm", at("S2", 50).Scenario(1), "median", 200},
+	"RAT-4":         {"S3, a driver of 50 ms, the sixth chunk", at("S3", 0).Scenario(5), "median", 10},
+	"PAC-2":         {"1 Mbit/s that becomes 10, warm", faster(), "median", 80},
+	"WIN-4":         {"50 kbit/s, RTT 100 ms, queue 16 KiB", thin(), "bytes", 10},
+}
+
+// small is a chunk of eight slices of which half are lost.
+func small() transfers.Scenario {
+	s := at("S1", 50).Scenario(0)
+	s.Size = 8 << 10
+	return s
+}
+
+// thin is a path that one chunk keeps busy for 44 s.
+func thin() transfers.Scenario {
+	return transfers.Both(netsim.Path{Rate: 50_000, Delay: 50 * time.Millisecond, Queue: 16 << 10, Overhead: 28})
+}
+
+// faster is a path whose rate grows between two chunks.
+func faster() transfers.Scenario {
+	s := transfers.Both(transfers.PathOf(1e6, 50*time.Millisecond, 256<<10)).Warm()
+	to := transfers.PathOf(10e6, 50*time.Millisecond, 256<<10)
+	s.Changes = []transfers.Change{{Down: to, Up: to}}
+	return s
+}
+
+// afterOutage is a chunk in whose first second nothing arrives.
+func afterOutage() transfers.Scenario {
+	return transfers.HardCase("S1, outage for the first 1 s").Warm()
+}
+
+// TestAblation switches off one rule at a time. Run with -v it prints the table of
+// bench/REPAIR-RESULTS.md; that has -seeds 300.
+func TestAblation(t *testing.T) {
+	for i, r := range rateless.Rules {
+		t.Run(r.ID, func(t *testing.T) { ablate(t, i) })
+	}
+}
+
+func ablate(t *testing.T, i int) {
+	r, profile, seeds := rateless.Rules[i], rateless.Default(), transferstest.Seeds(30)
+	scheme := with
+	switch r.ID {
+	case "RPL-2": // a stream
+		read := func(int) machine.Micros { return 200 * ms }
+		_, left := at("S1", 0).Scenario(0).Stream(1, with(profile), 20, read)
+		_, without := at("S1", 0).Scenario(0).Stream(1, with(profile.Without(i)), 20, read)
+		compare(t, r.ID, r.Name, "S1 0 %, a reader of 200 ms, bytes", left, without, 50)
+		return
+	case "RAT-4":
+		scheme = func(p rateless.Profile) transfers.Scheme { return oncePer(50*ms, p) }
+	}
+	w, ok := worth[r.ID]
+	if !ok {
+		t.Fatalf("%s: not worth anything?", r.Name)
+	}
+	left := w.path.Run(seeds, scheme(profile)).Of(w.what)
+	without := w.path.Run(seeds, scheme(profile.Without(i))).Of(w.what)
+	compare(t, r.ID, r.Name, w.where+", "+w.what, left, without, w.percent)
+}
+
+func compare(t *testing.T, id, name, where string, left, without, percent float64) {
+	t.Helper()
+	more := 100 * (without/left - 1)
+	t.Logf("| %s | %s | %s | %.4g | %.4g | %+.0f %% |", id, name, where, left, without, more)
+	if more < percent {
+		t.Errorf("%s: %.0f %% worse without, want at least %.0f %%", id, more, percent)
+	}
+}
