@@ -124,6 +124,8 @@ func receiptBeforeEverythingWasSent(t *testing.T, repaired bool) {
 	for after, want := range map[int64]error{0: file.ErrConvention, 50: file.ErrConvention, slices - 1: file.ErrConvention, slices: nil} {
 		bubble(t, func(t *testing.T) {
 			w := connect(t, netsim.Path{Delay: 5 * ms}, plain.Config{NewScheduler: slow, Repair: repaired, NewRepairScheduler: slowly})
+			seen := 0
+			w.tapA.DropIf(func(p packet) bool { seen++; return p.Type == codec.TypeSlice && seen%5 == 0 })
 			sent := during(func() error { return file.Send(background, w.toB, bytes.NewReader(content(700_000, 1)), nil) })
 			go func() {
 				for err := error(nil); err == nil; {
