@@ -77,12 +77,23 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 func (s *Scheduler) Acked(now machine.Micros, have, top int) {
 	s.now = now
 	s.sampleRTT(now, have, top)
+	if s.held {
+		s.release(now)
+	}
 	s.countLosses(have, top)
 	arrived := have - s.have
-	s.wasHeld = s.wasHeld || s.held && now-s.heldAt > 2*s.path.RTT.Smoothed
 	s.have, s.top = have, top
 	s.path.Arrived(now, arrived, uint32(top))
 	s.newsAt, s.probeAt, s.quota, s.held = now, 0, unlimited, false
+}
+
+// release notes that the peer takes the chunk: also what is under way, above the news
+// (RPL-5, step 2).
+func (s *Scheduler) release(now machine.Micros) {
+	s.gone = 0
+	if now-s.heldAt > 2*s.path.RTT.Smoothed {
+		s.wasHeld = true
+	}
 }
 
 // sampleRTT takes a sample of the round trip if a later transmission arrived. Each is

@@ -1,0 +1,80 @@
+package rateless_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/schedule/rateless"
+	"github.com/chunkwire/chunkwire/sim/transfers"
+	"github.com/chunkwire/chunkwire/sim/transfers/transferstest"
+)
+
+// worth names, for each rule, a path and a figure that is worse without it.
+var worth = map[string]struct {
+	where   string
+	path    transfers.Scenario
+	what    string // "median", "95th" or "bytes"
+	percent float64
+}{
+	"RPL-4":         {"S1 5 % warm", at("S1", 5).Scenario(1), "95th", 30},
+	"RPL-5, step 2": {"S1, outage for the first 1 s, then the next chunk", afterOutage(), "bytes", 30},
+	"RPL-5, step 4": {"S1 20 % warm", at("S1", 20).Scenario(1), "95th", 10},
+	"RPL-11":        {"S4 50 % cold", at("S4", 50).Scenario(0), "95th", 10},
+	"WIN-1":         {"S3 0 % cold", at("S3", 0).Scenario(0), "bytes", 50},
+	"RAT-3":         {"S2 50 % warm", at("S2", 50).Scenario(1), "median", 200},
+	"RAT-4":         {"S2 50 % warm", at("S2", 50).Scenario(1), "95th", 10},
+	"PAC-2":         {"1 Mbit/s that becomes 10, warm", faster(), "median", 80},
+	"WIN-4":         {"50 kbit/s, RTT 100 ms, queue 16 KiB", thin(), "bytes", 10},
+}
+
+// thin is a path that one chunk keeps busy for 44 s.
+func thin() transfers.Scenario {
+	return transfers.Both(netsim.Path{Rate: 50_000, Delay: 50 * time.Millisecond, Queue: 16 << 10, Overhead: 28})
+}
+
+// faster is a path whose rate grows between two chunks.
+func faster() transfers.Scenario {
+	s := transfers.Both(transfers.PathOf(1e6, 50*time.Millisecond, 256<<10)).Warm()
+	to := transfers.PathOf(10e6, 50*time.Millisecond, 256<<10)
+	s.Changes = []transfers.Change{{Down: to, Up: to}}
+	return s
+}
+
+// afterOutage is a chunk in whose first second nothing arrives.
+func afterOutage() transfers.Scenario {
+	return transfers.HardCase("S1, outage for the first 1 s").Warm()
+}
+
+// TestAblation switches off one rule at a time. Run with -v it prints the table of
+// bench/REPAIR-RESULTS.md; that has -seeds 300.
+func TestAblation(t *testing.T) {
+	for i, r := range rateless.Rules {
+		if r.ID == "RPL-2" { // a stream to a reader of 200 ms
+			read := func(int) machine.Micros { return 200 * ms }
+			_, left := at("S1", 0).Scenario(0).Stream(1, with(rateless.Default()), 20, read)
+			_, without := at("S1", 0).Scenario(0).Stream(1, with(rateless.Default().Without(i)), 20, read)
+			compare(t, r.ID, r.Name, "S1 0 %, a reader of 200 ms, bytes", left, without, 50)
+			continue
+		}
+		w, ok := worth[r.ID]
+		if !ok {
+			t.Errorf("%s %s: not worth anything?", r.ID, r.Name)
+			continue
+		}
+		seeds := transferstest.Seeds(60)
+		left := w.path.Run(seeds, with(rateless.Default())).Of(w.what)
+		without := w.path.Run(seeds, with(rateless.Default().Without(i))).Of(w.what)
+		compare(t, r.ID, r.Name, w.where+", "+w.what, left, without, w.percent)
+	}
+}
+
+func compare(t *testing.T, id, name, where string, left, without, percent float64) {
+	t.Helper()
+	more := 100 * (without/left - 1)
+	t.Logf("| %s | %s | %s | %.4g | %.4g | %+.0f %% |", id, name, where, left, without, more)
+	if more < percent {
+		t.Errorf("%s: %.0f %% worse without, want at least %.0f %%", id, more, percent)
+	}
+}
