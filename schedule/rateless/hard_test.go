@@ -17,9 +17,6 @@ func row(f transfers.Figures) string {
 	return fmt.Sprintf(" %.0f/%.0f/%.0f %.2f |", f.Median, f.P95, f.Max, f.Bytes)
 }
 
-// named1 returns those of named slices.
-func named1(s transfers.Scenario, seeds int) string { return row(s.Run(seeds, named)) }
-
 // worse are the cases in which a transfer may take more time or bytes than named slices do
 // by more than a tenth, and how much more: cold, then warm. REPAIR.md says why.
 var worse = map[string]struct{ time, bytes float64 }{
@@ -49,7 +46,7 @@ var worse = map[string]struct{ time, bytes float64 }{
 // TestHardPaths compares the cases beyond the tables with named slices: none is worse by
 // more than a tenth, but for those of worse.
 func TestHardPaths(t *testing.T) {
-	seeds := transferstest.Seeds(6)
+	seeds, rows := transferstest.Seeds(6), []string(nil)
 	for _, h := range append(transfers.Hard, transfers.Small()...) {
 		line := "| " + h.Name + " |"
 		for before := range 2 {
@@ -65,13 +62,15 @@ func TestHardPaths(t *testing.T) {
 				t.Errorf("%s: %v, and named slices %v", h.Name, got, today)
 			}
 		}
-		t.Log(line)
+		rows = append(rows, line)
 	}
+	transferstest.Table(t, "hard", rows)
 }
 
 // A reader that takes a while for each chunk, or for each fourth: nothing takes longer than
 // with named slices, and a slow reader costs no second flight (RPL-2).
 func TestSlowReaders(t *testing.T) {
+	var rows []string
 	for _, c := range []transfers.Cell{at("S1", 0), at("S1", 5), at("S2", 0), at("S2", 5)} {
 		for _, r := range []struct {
 			read, each machine.Micros
@@ -84,12 +83,13 @@ func TestSlowReaders(t *testing.T) {
 			}
 			today, bytesToday := c.Scenario(0).Stream(1, named, 20, read)
 			took, bytes := c.Scenario(0).Stream(1, with(rateless.Default()), 20, read)
-			t.Logf("| %s | %d ms for one in %d | %.0f ms %.2f | %.0f ms %.2f |", c, r.read, r.each, today, bytesToday, took, bytes)
+			rows = append(rows, fmt.Sprintf("| %s | %d ms for one in %d | %.0f ms %.2f | %.0f ms %.2f |", c, r.read, r.each, today, bytesToday, took, bytes))
 			if took > today*1.1 || bytes > bytesToday*1.4 || r.read >= 200 && r.each == 1 && bytes > 1.35 {
 				t.Errorf("%s, %d ms for one in %d: %.0f ms %.2f, and named slices %.0f ms %.2f", c, r.read, r.each, took, bytes, today, bytesToday)
 			}
 		}
 	}
+	transferstest.Table(t, "readers", rows)
 }
 
 // drowsy is a scheduler whose driver looks only once a frame, as a game's loop may.

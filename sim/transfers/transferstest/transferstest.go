@@ -4,6 +4,7 @@ package transferstest
 import (
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 var (
 	seeds  = flag.Int("seeds", 0, "seeds for each figure, instead of each test's own number; -v prints the tables")
 	update = flag.Bool("update", false, "write testdata/grid.txt anew")
+	page   = flag.String("page", "", "write the tables into this Markdown file, too")
 )
 
 // Seeds returns the number of seeds that was asked for, or else n.
@@ -60,5 +62,31 @@ func DrawPath(t *rapid.T, name string) netsim.Path {
 		Duplicate:    rapid.SampledFrom([]float64{0, 10}).Draw(t, name+" doubled"),
 		Reorder:      rapid.SampledFrom([]float64{0, 10}).Draw(t, name+" late"),
 		ReorderDelay: 10 * time.Millisecond,
+	}
+}
+
+// Table prints rows of a table, and writes them into the page that was asked for: in the
+// place of the rows below the line "<!-- table: name -->" and the two lines of its head.
+func Table(t *testing.T, name string, rows []string) {
+	t.Helper()
+	for _, row := range rows {
+		t.Log(row)
+	}
+	if *page == "" {
+		return
+	}
+	text, err := os.ReadFile(*page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), "<!-- table: "+name+" -->\n")
+	lines := strings.Split(rest, "\n")
+	end := slices.IndexFunc(lines, func(line string) bool { return !strings.HasPrefix(line, "|") })
+	if !found || end < 2 {
+		t.Fatalf("%s has no table %s", *page, name)
+	}
+	table := slices.Concat(lines[:2], rows, lines[end:])
+	if err := os.WriteFile(*page, []byte(before+"<!-- table: "+name+" -->\n"+strings.Join(table, "\n")), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
