@@ -188,6 +188,7 @@ func (l *Lanes) PollSlice(now machine.Micros) (k int, s Slice, ok bool) {
 			continue
 		}
 		if s, ok := l.lanes[k].sender.poll(now); ok {
+			l.begin(now) // so that SliceDeadline knows of the chunk that this slice let begin
 			return k, s, true
 		}
 	}

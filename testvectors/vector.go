@@ -45,6 +45,8 @@ const (
 	RepairSender Level = "repair-sender" // their sender, with a scripted scheduler
 	RepairRule   Level = "repair-rule"   // the sender's rule
 
+	RepairConnection Level = "repair-connection" // a connection whose lanes have repair slices
+
 	Packets         Level = "packets"          // codec and congestion avoidance of the packet layer
 	PacketsEndpoint Level = "packets-endpoint" // its endpoint
 

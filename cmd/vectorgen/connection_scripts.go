@@ -194,8 +194,16 @@ func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 		case "st":
 			list = append(list, ofChannel(status(number(1), number(2))))
 		case "s":
+			if t.cfg.Profile.Repair != nil {
+				list = append(list, arrivingRepairSlice(number(1), number(2), number(3), behind(3), number(4)))
+				continue
+			}
 			list = append(list, sliceRecord(number(1), slice(number(2), number(3), behind(3), sample(int(number(4))))))
 		case "a":
+			if t.cfg.Profile.Repair != nil {
+				list = append(list, repairRecord(number(1), repairAckOf(number(2), behind(3), number(3), number(4))))
+				continue
+			}
 			list = append(list, ackRecord(number(1), ack(number(2), bitsIn(part[3]))))
 		case "x":
 			return hex.DecodeString(part[1])
@@ -203,7 +211,7 @@ func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 			return nil, fmt.Errorf("no record %q", word)
 		}
 	}
-	return connection.Encode(connection.Format{Lanes: 16}, list)
+	return connection.Encode(formatOfConnection(16, t.cfg.Variant), list)
 }
 
 // describe writes a step as scripts do. What was not lost is given to the peer.
@@ -250,7 +258,7 @@ func (t *connectionStage) sent(at int64, datagram []byte, lost bool) (string, er
 	if p.IsFragment {
 		return fmt.Sprintf("fragment:%d/%d", p.ID, p.Count), nil
 	}
-	records, err := connection.Decode(connection.Format{Lanes: 16}, p.Data)
+	records, err := connection.Decode(formatOfConnection(16, t.cfg.Variant), p.Data)
 	if err != nil {
 		return "", err
 	}
@@ -284,7 +292,7 @@ func recordWord(r connection.Record) string {
 	case connection.Close:
 		return fmt.Sprintf("CLOSE:%d:%s", r.Code, r.Text)
 	case connection.Slice:
-		return fmt.Sprintf("slice%d.%d", r.Lane, r.Packet.SliceID)
+		return fmt.Sprintf("slice%d.%d", r.Lane, r.Packet.SliceID+r.Repair.SliceID) // one of them is zero
 	case connection.ChunkAck:
 		return fmt.Sprintf("ack%d", r.Lane)
 	}

@@ -62,7 +62,8 @@ var packetGroups = map[string]func(*group){
 	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
 	"channel-records": channelRecords, "channel-refuse": channelRefuse, "channel-report": channelReport,
 	"repair-code": repairCode, "repair-rebuild": repairRebuild, "repair-packets": repairPackets, "repair-refuse": repairRefuse,
-	"session-messages": sessionMessages, "session-refuse": sessionRefuse, "session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
+	"repair-connection-records": repairRecords,
+	"session-messages":          sessionMessages, "session-refuse": sessionRefuse, "session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
 	"connection-records": connectionRecords, "connection-refuse": connectionRefuse,
 }
 

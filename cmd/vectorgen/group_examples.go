@@ -81,7 +81,7 @@ var (
 	ofPackets = documentOf{packetAnswers, aboutPacketExamples, map[string]testvectors.Level{contract.OpPacketEndpoint: testvectors.PacketsEndpoint}}
 
 	ofRepair = documentOf{repairAnswers, aboutRepairExamples, map[string]testvectors.Level{
-		contract.OpRepairSender: testvectors.RepairSender, contract.OpConnectionEncode: testvectors.Connection, contract.OpConnectionDecode: testvectors.Connection,
+		contract.OpRepairSender: testvectors.RepairSender, contract.OpConnectionEncode: testvectors.RepairConnection, contract.OpConnectionDecode: testvectors.RepairConnection,
 	}}
 
 	ofChannels = documentOf{channelAnswers, aboutChannelExamples, map[string]testvectors.Level{

@@ -68,8 +68,12 @@ func ConnectionDefaults() contract.ConnectionConfig {
 }
 
 func (w *words) connectionConfig(cfg *contract.ConnectionConfig, with map[string]string) {
+	if with["variant"] == "2" {
+		cfg.Variant, cfg.Profile = contract.VariantRepair, contract.LaneProfile{Repair: &contract.RepairProfile{}}
+	}
 	for key, value := range with {
 		switch key {
+		case "variant":
 		case "mode":
 			cfg.Mode = value
 		case "side":
@@ -85,7 +89,9 @@ func (w *words) connectionConfig(cfg *contract.ConnectionConfig, with map[string
 		case "begin":
 			cfg.Begin = w.time(value)
 		case "profile":
-			if p := w.profile(value); p != nil {
+			if cfg.Profile.Repair != nil {
+				cfg.Profile.Repair = w.repairProfile(value)
+			} else if p := w.profile(value); p != nil {
 				cfg.Profile.Named = *p
 			}
 		case "give_up":

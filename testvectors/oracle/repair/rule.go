@@ -166,7 +166,7 @@ func (r *Rule) Acked(now, have, top int64) {
 	}
 	counted := dh
 	if r.held {
-		dt = dh
+		dt, r.gone = dh, 0
 	} else if r.top < r.gone && r.gone < top {
 		dt = top - r.gone
 		counted = min(dh, dt)
