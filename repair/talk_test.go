@@ -319,6 +319,8 @@ func TestTopIsFrozenWhenTheChunkIsComplete(t *testing.T) {
 	slices := c.send(10)
 	c.arrive(slices[1:4]...)
 	check.Same(t, "ack", c.ack(), Ack{NumSlices: 3, Have: 3, Top: 4})
+	v := c.r.Vars()
+	check.Equal(t, "what is left of the current one", []int{v.NumSlices, v.LastBytes, v.Have, v.Top, len(v.Held)}, make([]int, 5))
 	c.arrive(slices[4:]...)
 	check.Same(t, "ack while it waits", c.ack(), Ack{NumSlices: 3, Have: 3, Top: 4})
 	c.read()

@@ -22,7 +22,7 @@ extern "C" {
 
 enum {
     CWR_IDS = 8192,                                  /* ids of slices */
-    CWR_MAX_ACK = 14,                                /* bytes in a datagram that holds an ack */
+    CWR_MAX_ACK = 14,                                /* bytes in a datagram that holds an ack (RPA-3) */
     CWR_BLOCK = CW_SLICE_SIZE + CW_MAX_SLICES,       /* the most bytes of a block */
     CWR_BLOCKS = CW_MAX_SLICES + 1,                  /* a slot for each dimension, and one for a spare equation */
     CWR_MEMORY = CWR_BLOCKS * CWR_BLOCK              /* 328,960 */
@@ -122,8 +122,8 @@ cw_error cwr_decode_packet(uint32_t protocol_id, const uint8_t *in, size_t lengt
 /* The protocol id of a lane with repair slices (RPI-1). */
 uint32_t cwr_protocol_id(uint32_t protocol_id, uint32_t lanes, uint32_t lane);
 
-/* The id of a transmission (section 4.3), and the largest number up to most that has this id;
- * -1 if there is none. */
+/* The id of a transmission (RPN-2), and the largest number up to most that has this id;
+ * -1 if there is none (RPN-5). */
 uint32_t cwr_id(uint32_t num_slices, uint64_t number);
 int64_t cwr_number(uint32_t num_slices, uint32_t id, uint64_t most);
 
@@ -150,7 +150,7 @@ typedef struct {
     uint32_t previous_slices;
     uint64_t previous_top;
     uint64_t conflicts;    /* slices that conflicted (U9) */
-    uint64_t inconsistent; /* spare equations that the chunk rebuilt did not fulfill */
+    uint64_t inconsistent; /* what RPR-11 has counted: some slice was forged */
 
     cw_time give_up;
     cw_time latest; /* TIM-1 */
@@ -187,7 +187,7 @@ cw_time cwr_receiver_deadline(const cwr_receiver *r);
 /* Gives all blocks back; the receiver must not be used any more. */
 void cwr_receiver_end(cwr_receiver *r);
 
-/* ---- Sender (section 7) ----------------------------------------------------- */
+/* ---- Sender (section 5) ----------------------------------------------------- */
 
 /* What decides when the next id goes out: put a cwr_scheduler first in your own struct. The
  * times it is given never go back. */

@@ -138,6 +138,7 @@ static void add_repair(uint32_t num_slices, uint32_t id, const uint8_t *slice[],
     }
 }
 
+/* RPS-2 */
 size_t cwr_slice_bytes(uint32_t num_slices, size_t last_bytes, uint32_t id)
 {
     return num_slices == 1 || id == num_slices - 1 ? last_bytes : (size_t)CW_SLICE_SIZE;
@@ -164,7 +165,7 @@ size_t cwr_encode_slice(const uint8_t *chunk, size_t size, uint32_t id, uint8_t 
     return n;
 }
 
-/* ---- Decoder: the rank ------------------------------------------------------ */
+/* ---- Decoder: the rank (RPC-5) ------------------------------------------------------ */
 
 static bool is_repair(const cwr_decoder *d, uint32_t slot) { return d->id[slot] >= d->num_slices; }
 
@@ -384,7 +385,7 @@ bool cwr_decoder_begin(cwr_decoder *d, uint32_t num_slices, uint32_t last_bytes,
     return true;
 }
 
-/* ---- Decoder: the data ------------------------------------------------------ */
+/* ---- Decoder: the data (section 3.3) ------------------------------------------------------ */
 
 static void known_slices(const cwr_decoder *d, const uint8_t *slice[CW_MAX_SLICES])
 {

@@ -3,6 +3,7 @@
 
 static bool within(uint32_t v, uint32_t low, uint32_t high) { return v >= low && v <= high; }
 
+/* ENC-1, ENC-2, RPE-1 to RPE-3 */
 static bool slice_valid(const cwr_slice *s)
 {
     return s->chunk_id <= 0xFFFF && s->id < CWR_IDS && within(s->num_slices, 1, CW_MAX_SLICES) &&
@@ -10,6 +11,7 @@ static bool slice_valid(const cwr_slice *s)
            s->size == cwr_slice_bytes(s->num_slices, s->last_bytes, s->id);
 }
 
+/* ENC-1, ENC-2, RPE-4, RPE-5 */
 static bool ack_valid(const cwr_ack *a)
 {
     return a->chunk_id <= 0xFFFF && within(a->num_slices, 1, CW_MAX_SLICES) && a->have <= a->num_slices &&
@@ -18,7 +20,7 @@ static bool ack_valid(const cwr_ack *a)
 
 cw_error cwr_check(const cwr_packet *p)
 {
-    bool valid = false;
+    bool valid = false; /* ENC-6 */
     if (p->type == CW_SLICE) {
         valid = slice_valid(&p->as.slice);
     } else if (p->type == CW_ACK) {
@@ -27,6 +29,7 @@ cw_error cwr_check(const cwr_packet *p)
     return valid ? CW_OK : CW_INVALID_FIELD;
 }
 
+/* RPS-1 */
 static void put_slice(cw_writer *w, const cwr_slice *s)
 {
     cw_put_bits(w, s->chunk_id, 16);
@@ -36,6 +39,7 @@ static void put_slice(cw_writer *w, const cwr_slice *s)
     cw_put_bytes(w, s->data, s->size);
 }
 
+/* RPA-1 */
 static void put_ack(cw_writer *w, const cwr_ack *a)
 {
     cw_put_bits(w, a->chunk_id, 16);
@@ -81,8 +85,9 @@ cw_error cwr_encode_packet(uint32_t protocol_id, const cwr_packet *p, uint8_t *o
     return w.full ? CW_NO_SPACE : CW_OK;
 }
 
-/* Each of these leaves the reader at the place of the fault. */
+/* Each of these leaves the reader at the place of the fault (RPD-6). */
 
+/* DEC-4, RPD-1, DEC-6, RPD-2, DEC-10, DEC-11 */
 static cw_error get_slice(cw_reader *r, cwr_slice *s)
 {
     if (!cw_get_bits(r, 16, &s->chunk_id) || !cw_get_bits(r, 13, &s->id) ||
@@ -97,6 +102,7 @@ static cw_error get_slice(cw_reader *r, cwr_slice *s)
     return s->data != NULL ? CW_OK : CW_TRUNCATED;
 }
 
+/* DEC-4, DEC-6, RPD-3 to RPD-5, DEC-10 */
 static cw_error get_ack(cw_reader *r, cwr_ack *a)
 {
     size_t have_at;
@@ -165,7 +171,7 @@ uint32_t cwr_protocol_id(uint32_t protocol_id, uint32_t lanes, uint32_t lane)
     return protocol_id + 256 + 16 * (lanes - 1) + lane;
 }
 
-/* ---- Numbers of transmissions ----------------------------------------------- */
+/* ---- Numbers of transmissions (RPN-2, RPN-5) ----------------------------------------------- */
 
 uint32_t cwr_id(uint32_t num_slices, uint64_t number)
 {

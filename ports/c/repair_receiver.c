@@ -24,7 +24,7 @@ bool cwr_receiver_init(cwr_receiver *r, uint32_t first_id, cw_time give_up, cw_m
     return true;
 }
 
-/* ---- Spare equations -------------------------------------------------------- */
+/* ---- Spare equations (RPR-11) ----------------------------------------------- */
 
 static void drop_spare(cwr_receiver *r)
 {
@@ -81,7 +81,7 @@ typedef enum {
     GUARDS
 } slice_guard;
 
-/* RCV-7, for a slice that is not of the chunk as it is known. */
+/* RPR-4, for a slice that is not of the chunk as it is known. */
 static slice_guard conflict_guard(const cwr_receiver *r, cw_time now, const cwr_slice *s)
 {
     if (now - r->progress_at < r->give_up / 2) {
@@ -90,6 +90,7 @@ static slice_guard conflict_guard(const cwr_receiver *r, cw_time now, const cwr_
     return s->num_slices == 1 ? REPLACES_COMPLETES : REPLACES;
 }
 
+/* RPR-3 */
 static slice_guard guard_of(const cwr_receiver *r, cw_time now, const cwr_slice *s)
 {
     if (s->chunk_id == previous_id(r) && s->num_slices == r->previous_slices) { /* RCV-3, RCV-6 */
@@ -110,7 +111,7 @@ static slice_guard guard_of(const cwr_receiver *r, cw_time now, const cwr_slice 
     return cwr_decoder_has(&r->decoder, s->id) ? DUPLICATE : STORED;
 }
 
-/* NOTE TOP: the number of an id is the one nearest to the top. */
+/* NOTE TOP (RPR-6): the number of an id is the one nearest to the top (RPN-3). */
 static void note_top(cwr_receiver *r, uint32_t id)
 {
     uint32_t k = r->num_slices;
@@ -129,7 +130,7 @@ static void note_top(cwr_receiver *r, uint32_t id)
     }
 }
 
-/* RCV-10 */
+/* RPR-7 */
 static void start(cwr_receiver *r, const cwr_slice *s)
 {
     drop_spare(r);
@@ -149,7 +150,7 @@ static void forget_chunk(cwr_receiver *r)
     r->top = 0;
 }
 
-/* RCV-12 */
+/* RPR-9 */
 static void complete(cwr_receiver *r, cw_time now)
 {
     if (!cwr_decoder_rebuild(&r->decoder)) {
@@ -168,7 +169,7 @@ static void complete(cwr_receiver *r, cw_time now)
     r->state = CW_READY;
 }
 
-/* RCV-11; the decoder has the slice. Completes the chunk if it can. */
+/* RPR-8; the decoder has the slice. Completes the chunk if it can. */
 static void stored(cwr_receiver *r, cw_time now, uint32_t id)
 {
     r->have = r->decoder.count;
@@ -200,7 +201,7 @@ static cwr_receiver_row add(cwr_receiver *r, cw_time now, const cwr_slice *s)
     switch (cwr_decoder_add(&r->decoder, s->id, s->data)) {
     case CWR_NO_MEMORY:
         return CWR_U_NONE;
-    case CWR_DEPENDENT:
+    case CWR_DEPENDENT: /* RPR-10 */
         note_top(r, s->id);
         keep_spare(r, s);
         cw_acks_due_soon(&r->acks, CW_DUE_CURRENT, now);
@@ -286,7 +287,7 @@ cwr_receiver_row cwr_receiver_read(cwr_receiver *r, cw_time now, uint8_t *out, s
     return CWR_U17;
 }
 
-/* RCV-16 */
+/* RPR-12 */
 static void make_ack(const cwr_receiver *r, unsigned which, cwr_ack *ack)
 {
     ack->chunk_id = r->chunk_id;
@@ -306,7 +307,7 @@ static void make_ack(const cwr_receiver *r, unsigned which, cwr_ack *ack)
     }
 }
 
-/* RCV-19 */
+/* RPR-13 */
 static void give_up(cwr_receiver *r)
 {
     cwr_receiver_end(r);

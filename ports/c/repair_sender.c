@@ -1,4 +1,4 @@
-/* The sender of repair slices (section 7). See chunkwire_repair.h. */
+/* The sender of repair slices (section 5). See chunkwire_repair.h. */
 #include "chunkwire_repair.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ cwr_sender_row cwr_sender_submit(cwr_sender *s, cw_time now, const uint8_t *chun
     if (size < 1 || size > CW_MAX_CHUNK) { /* SND-1, LIM-1 */
         return CWR_T2;
     }
-    s->chunk = chunk; /* SND-10 */
+    s->chunk = chunk; /* RPX-5 */
     s->size = size;
     s->num_slices = cw_num_slices(size);
     s->heard_at = now;
@@ -40,6 +40,7 @@ cwr_sender_row cwr_sender_submit(cwr_sender *s, cw_time now, const uint8_t *chun
     return CWR_T1;
 }
 
+/* RPX-8 */
 static void drop_chunk(cwr_sender *s)
 {
     s->chunk = NULL;
@@ -50,7 +51,7 @@ static void drop_chunk(cwr_sender *s)
     s->top = 0;
 }
 
-/* The number of top, or -1 if the ack is foreign (SND-5). */
+/* The number of top, or -1 if the ack is foreign (RPX-3). */
 static int64_t top_of(const cwr_sender *s, const cwr_ack *ack)
 {
     int64_t top;
@@ -61,7 +62,7 @@ static int64_t top_of(const cwr_sender *s, const cwr_ack *ack)
     return (int64_t)ack->have <= top ? top : -1;
 }
 
-/* NOTE and, if nothing is missing any more, COMPLETE (SND-12, SND-13). */
+/* NOTE and, if nothing is missing any more, COMPLETE (RPX-6, RPX-8). */
 static cwr_sender_row note(cwr_sender *s, cw_time now, uint32_t have, uint64_t top)
 {
     s->heard_at = now;
@@ -77,6 +78,7 @@ static cwr_sender_row note(cwr_sender *s, cw_time now, uint32_t have, uint64_t t
     return CWR_T10;
 }
 
+/* RPX-4 */
 cwr_sender_row cwr_sender_ack(cwr_sender *s, cw_time now, const cwr_ack *ack)
 {
     int64_t top;
@@ -99,7 +101,7 @@ cwr_sender_row cwr_sender_ack(cwr_sender *s, cw_time now, const cwr_ack *ack)
     return CWR_T7;
 }
 
-/* SEND */
+/* RPX-7 */
 static void send_slice(cwr_sender *s, cwr_slice *out)
 {
     out->chunk_id = s->chunk_id;

@@ -599,15 +599,15 @@ static void send_all(conversation *c, cw_time now)
 
 static cw_time earlier(cw_time a, cw_time b) { return a < b ? a : b; }
 
-static void transfer(uint32_t loss, uint32_t chunks, size_t size)
+/* Returns when the last chunk was read. */
+static cw_time transfer(cwr_scheduler *scheduler, uint32_t loss, uint32_t chunks, size_t size)
 {
     static conversation c;
-    simple scheduler = new_simple();
     cw_time now = 0;
     uint32_t read = 0;
     c.loss = loss;
     c.flying = 0;
-    CHECK(cwr_sender_init(&c.s, 65535, CW_DEFAULT_GIVE_UP, &scheduler.scheduler));
+    CHECK(cwr_sender_init(&c.s, 65535, CW_DEFAULT_GIVE_UP, scheduler));
     CHECK(cwr_receiver_init(&c.r, 65535, CW_DEFAULT_GIVE_UP, cwr_fixed_memory(memory)));
     while (read < chunks && now < 100000000) {
         size_t got = 0;
@@ -627,10 +627,75 @@ static void transfer(uint32_t loss, uint32_t chunks, size_t size)
     cwr_receiver_end(&c.r);
     printf("%u chunks of %lu bytes, %u%% lost: %.3f s\n", (unsigned)chunks, (unsigned long)size, (unsigned)loss,
            (double)now / 1e6);
+    return now;
+}
+
+static cw_time transfer_by_rule(cwr_profile profile, uint32_t loss, uint32_t chunks, size_t size)
+{
+    static cwr_rule rule;
+    CHECK(cwr_rule_init(&rule, profile));
+    return transfer(&rule.scheduler, loss, chunks, size);
+}
+
+/* A round trip of 20 to 24 ms: a chunk takes half of it, an ack the other half, and loss nothing more. */
+static void test_rule(void)
+{
+    cwr_profile p = cwr_profile_adaptive();
+    CHECK(transfer_by_rule(p, 0, 6, CW_MAX_CHUNK) < 6 * 30000);
+    CHECK(transfer_by_rule(p, 20, 6, CW_MAX_CHUNK) < 6 * 40000);
+    (void)transfer_by_rule(p, 50, 4, 100000);
+    (void)transfer_by_rule(p, 50, 10, 1500);
+    p.redundant = true;
+    (void)transfer_by_rule(p, 50, 4, 100000);
+    p.redundant = false;
+    p.burst = true;
+    (void)transfer_by_rule(p, 20, 4, 100000);
+    p.burst = false;
+    p.fixed = true;
+    p.limit = 8 * 1066 * 1000;
+    CHECK(transfer_by_rule(p, 0, 1, 102400) > 99000); /* 100 slices, one each ms */
+}
+
+/* The values of the table in section 7.3 (RPL-4), by how many slices of a chunk go out at once. */
+static void test_need(void)
+{
+    static const uint32_t expected[][3] = {{1, 1, 2}, {2, 3, 3}, {8, 9, 10}, {32, 36, 37}};
+    for (size_t n = 0; n < 4; n++) {
+        for (int redundant = 0; redundant < 2; redundant++) {
+            static cwr_rule rule;
+            cwr_profile p = cwr_profile_adaptive();
+            uint32_t sent = 0;
+            p.redundant = redundant == 1;
+            CHECK(cwr_rule_init(&rule, p));
+            rule.scheduler.start(&rule.scheduler, 0, expected[n][0]);
+            while (rule.scheduler.next(&rule.scheduler, 7 * (cw_time)sent)) {
+                sent++;
+            }
+            CHECK(sent == expected[n][1 + redundant]);
+            CHECK(rule.scheduler.deadline(&rule.scheduler) == 7 * (cw_time)(sent - 1) + 250000);
+        }
+    }
+}
+
+static void test_profiles(void)
+{
+    static cwr_rule rule;
+    cwr_profile p = cwr_profile_adaptive();
+    p.limit = 8527;
+    CHECK(!cwr_rule_init(&rule, p));
+    p.limit = 8528;
+    p.burst = p.redundant = true;
+    CHECK(!cwr_rule_init(&rule, p));
+    p = cwr_profile_adaptive();
+    p.fixed = true;
+    CHECK(!cwr_rule_init(&rule, p));
+    p.limit = (int64_t)8000000000;
+    CHECK(cwr_rule_init(&rule, p));
 }
 
 int main(void)
 {
+    simple scheduler;
     for (size_t i = 0; i < sizeof pattern; i++) {
         pattern[i] = (uint8_t)(i % CW_SLICE_SIZE + 31 * (i / CW_SLICE_SIZE));
     }
@@ -650,9 +715,11 @@ int main(void)
     test_inconsistent();
     test_top();
     test_sender();
-    transfer(0, 3, 200000);
-    transfer(5, 3, CW_MAX_CHUNK);
-    transfer(50, 2, 50000);
-    transfer(20, 5, 1500);
+    test_need();
+    test_profiles();
+    test_rule();
+    scheduler = new_simple();
+    (void)transfer(&scheduler.scheduler, 5, 3, CW_MAX_CHUNK);
+    (void)transfer(&scheduler.scheduler, 50, 2, 50000);
     return test_result();
 }

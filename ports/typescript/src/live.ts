@@ -84,9 +84,8 @@ class Link<P> {
           resolve();
         };
       });
-    } else {
-      await new Promise(setImmediate); // lets datagrams in
     }
+    await new Promise(setImmediate); // lets datagrams in, also those that came while this process had to wait
     const arrived = this.#arrived;
     this.#arrived = [];
     return arrived;
