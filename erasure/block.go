@@ -25,19 +25,19 @@ func (b *blocks) sum(dst *[SliceSize]byte, a []byte) {
 func hornerStep(dst *[SliceSize]byte, others []*[SliceSize]byte) {
 	for at := 0; at < SliceSize; at += wide {
 		v := dst[at : at+wide]
-		r0, r1 := timesX(word(v[0:8])), timesX(word(v[8:16]))
-		r2, r3 := timesX(word(v[16:24])), timesX(word(v[24:32]))
+		r0, r1 := timesX(word(v)), timesX(word(v[8:]))
+		r2, r3 := timesX(word(v[16:])), timesX(word(v[24:]))
 		for _, other := range others {
 			v := other[at : at+wide]
-			r0 ^= word(v[0:8])
-			r1 ^= word(v[8:16])
-			r2 ^= word(v[16:24])
-			r3 ^= word(v[24:32])
+			r0 ^= word(v)
+			r1 ^= word(v[8:])
+			r2 ^= word(v[16:])
+			r3 ^= word(v[24:])
 		}
-		setWord(v[0:8], r0)
-		setWord(v[8:16], r1)
-		setWord(v[16:24], r2)
-		setWord(v[24:32], r3)
+		setWord(v, r0)
+		setWord(v[8:], r1)
+		setWord(v[16:], r2)
+		setWord(v[24:], r3)
 	}
 }
 

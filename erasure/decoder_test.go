@@ -88,6 +88,15 @@ func TestLargeChunks(t *testing.T) {
 	}
 }
 
+// The most there can be: 256 repair slices in the place of 256 source slices.
+func TestNothingButRepairSlices(t *testing.T) {
+	chunk, p := noise(seeded(1), 256, 1000), newPool()
+	e := erasure.Encode(chunk)
+	for _, ids := range [][]int{upTo(256, 522), upTo(7900, 8192)} {
+		rebuilds(t, receiver(p, e, ids...), p, chunk)
+	}
+}
+
 // Late source slices: those that are missing come in any order after repair slices, at any
 // time, and take away what these were held for.
 func TestLateSourceSlices(t *testing.T) {

@@ -36,6 +36,7 @@ func TestSlices(t *testing.T) {
 		i := rapid.IntRange(0, k-1).Draw(t, "source")
 		check.Bytes(t, "a source slice", e.Slice(i), chunk[i*1024:min(i*1024+1024, len(chunk))])
 		j := rapid.OneOf(rapid.IntRange(0, 300), rapid.IntRange(0, 8191-k)).Draw(t, "repair")
+		check.Equal(t, "room behind slices", cap(e.Slice(i))+cap(e.Slice(k+j)), len(e.Slice(i))+len(e.Slice(k+j)))
 		for range 2 { // made, and kept
 			check.Bytes(t, fmt.Sprintf("repair slice %d", j), e.Slice(k+j), plainRepair(chunk, j))
 		}

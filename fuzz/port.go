@@ -61,7 +61,7 @@ var (
 	integer    = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
 	errorCodes = []string{
 		`"truncated"`, `"crc_mismatch"`, `"nonzero_padding"`, `"slice_id_out_of_range"`, `"bad_end_check"`,
-		`"trailing_data"`, `"invalid_field"`, `"unsupported"`, `"bad_request"`,
+		`"trailing_data"`, `"invalid_field"`, `"have_out_of_range"`, `"unsupported"`, `"bad_request"`,
 	}
 	// placedCodes are those of the packet layer, of channels and of connections, which come
 	// with a place (PKO-2, CHO-2, CXO-2).
@@ -72,6 +72,7 @@ var (
 		`"group_count"`, `"group_start"`, `"group_order"`, `"group_bits"`, `"group_base"`,
 		`"unknown_kind"`, `"version"`, `"trailing_data"`, `"mode"`, `"lanes"`, `"timeout"`, `"padding"`, `"stamp"`, `"link"`, `"variant"`, `"reason"`,
 		`"unknown_link"`, `"stale"`, `"duplicate"`, `"tag"`, `"not_alone"`, `"text"`, `"lane"`, `"nonzero_padding"`, `"slice_id_out_of_range"`,
+		`"have_out_of_range"`,
 	}
 	// resultOf names the fields that an op answers with (PRT-1).
 	resultOf = map[string]string{
@@ -82,6 +83,8 @@ var (
 		"session_encode": "hex", "session_decode": "message", "session_seal": "hex", "session_open": "counter body", "session_keys": "c2s s2c resume",
 		"session_cookie": "address cookie", "session_proof": "proof", "session_client": "steps", "session_server": "steps",
 		"connection_encode": "hex", "connection_decode": "records", "connection": "steps",
+		"repair_row": "exponents", "repair_slice": "slice", "repair_rebuild": "added rank chunk",
+		"repair_encode": "hex", "repair_decode": "packet", "repair_sender": "steps", "repair_receiver": "steps",
 	}
 )
 
@@ -142,20 +145,22 @@ func isRefusal(a object) bool {
 func checkInverse(t T, op string, q, a object) {
 	t.Helper()
 	inverse := object{"id": q["id"]}
-	if id, ok := q["protocol_id"]; ok {
-		inverse["protocol_id"] = id
+	for _, f := range []string{"protocol_id", "variant"} {
+		if v, ok := q[f]; ok {
+			inverse[f] = v
+		}
 	}
 	var want []byte
 	field := "hex"
 	switch op {
-	case "decode_body", "decode_packet":
-		inverse["op"] = json.RawMessage(`"encode_` + op[len("decode_"):] + `"`)
+	case "decode_body", "decode_packet", "repair_decode":
+		inverse["op"] = json.RawMessage(`"` + strings.Replace(op, "decode", "encode", 1) + `"`)
 		inverse["packet"] = a["packet"]
 		want = q["hex"]
-	case "encode_body", "encode_packet":
+	case "encode_body", "encode_packet", "repair_encode":
 		var packet object
 		json.Unmarshal(q["packet"], &packet)
-		inverse["op"] = json.RawMessage(`"decode_` + op[len("encode_"):] + `"`)
+		inverse["op"] = json.RawMessage(`"` + strings.Replace(op, "encode", "decode", 1) + `"`)
 		inverse["hex"], inverse["type"] = a["hex"], packet["type"]
 		field = "packet"
 	case "records_decode":

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -49,7 +50,7 @@ func runRepairDatagram(t T, data []byte) {
 // what is not decodes to the same.
 func encodeRepair(t T, framer repair.Framer, p repair.Packet) {
 	t.Helper()
-	want, wantErr := oracle.EncodeDatagram(framer.ProtocolID(), repairForOracle(p))
+	want, wantErr := oracle.EncodeDatagram(framer.ProtocolID(), agree.RepairForOracle(p))
 	if verbose() {
 		t.Logf("%s: %d bytes, %v", describeRepair(p), len(want), wantErr)
 	}
@@ -69,7 +70,7 @@ func encodeRepair(t T, framer repair.Framer, p repair.Packet) {
 	switch {
 	case !bytes.Equal(out[7:], want):
 		t.Fatalf("encoded %x, the oracle %x", out[7:], want)
-	case err != nil || !sameRepair(back, p):
+	case err != nil || !agree.SameRepair(back, p):
 		t.Fatalf("it decodes to %s, %v, want %s", describeRepair(back), err, describeRepair(p))
 	case p.Type == codec.TypeSlice && p.Slice.DatagramSize() != len(want), p.Type == codec.TypeAck && p.Ack.DatagramSize() != len(want):
 		t.Fatalf("it has %d bytes", len(want))
@@ -92,12 +93,12 @@ func compareRepair(t T, b []byte, got repair.Packet, err error, want oracle.Pack
 	}
 	compareRepairErrors(t, err, wantErr)
 	if err != nil {
-		if e := wantErr.(*oracle.Error); err.(*wire.Error).Place() != e.Bit || !sameRepair(got, repair.Packet{}) || got.Slice.Data != nil {
+		if e := wantErr.(*oracle.Error); err.(*wire.Error).Place() != e.Bit || !agree.SameRepair(got, repair.Packet{}) || got.Slice.Data != nil {
 			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*wire.Error).Place(), describeRepair(got), e.Bit)
 		}
 		return
 	}
-	if !sameRepair(got, repairFromOracle(want)) {
+	if !agree.SameRepair(got, agree.RepairFromOracle(want)) {
 		t.Fatalf("decoded %s, the oracle %+v", describeRepair(got), want)
 	}
 	if data := got.Slice.Data; cap(data) != len(data) {
@@ -118,27 +119,6 @@ func compareRepairErrors(t T, err, want error) {
 	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Sentence {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)
 	}
-}
-
-func sameRepair(a, b repair.Packet) bool {
-	sameData := bytes.Equal(a.Slice.Data, b.Slice.Data)
-	s, z := a.Slice, b.Slice
-	return sameData && a.Type == b.Type && a.Ack == b.Ack && s.ChunkID == z.ChunkID && s.ID == z.ID && s.NumSlices == z.NumSlices && s.LastBytes == z.LastBytes
-}
-
-func repairForOracle(p repair.Packet) oracle.Packet {
-	if p.Type == codec.TypeAck {
-		return oracle.Packet{Type: oracle.TypeAck, ChunkID: int64(p.Ack.ChunkID), NumSlices: int64(p.Ack.NumSlices), Have: int64(p.Ack.Have), Top: int64(p.Ack.Top)}
-	}
-	s := p.Slice
-	return oracle.Packet{Type: oracle.TypeSlice, ChunkID: int64(s.ChunkID), SliceID: int64(s.ID), NumSlices: int64(s.NumSlices), LastBytes: int64(s.LastBytes), Data: s.Data}
-}
-
-func repairFromOracle(p oracle.Packet) repair.Packet {
-	if p.Type == oracle.TypeAck {
-		return repair.Packet{Type: codec.TypeAck, Ack: repair.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Have: int(p.Have), Top: int(p.Top)}}
-	}
-	return repair.Packet{Slice: repair.Slice{ChunkID: uint16(p.ChunkID), ID: int(p.SliceID), NumSlices: int(p.NumSlices), LastBytes: int(p.LastBytes), Data: p.Data}}
 }
 
 // readRepairPacket makes a packet, representable or not: a byte for its type, of which bit 7

@@ -274,3 +274,20 @@ func TestAPathThatCannotBeForgotten(t *testing.T) {
 		check.Equal(t, "slices", slicesAt(l, 0), []int{0})
 	})
 }
+
+// The slice that lets the next chunk begin begins it: a driver that sends one slice at a time knows
+// at once that there is more.
+func TestASliceBeginsTheNextChunk(t *testing.T) {
+	each(t, func(t *testing.T, v variant) {
+		l := check.Must(lanes.New(v.of(2, allAtOnce)))
+		for range 2 {
+			check.Must(l.Submit(second, []byte("x")))
+		}
+		for k := range 2 {
+			check.That(t, l.SliceDeadline() <= second, "a slice is due")
+			lane, _, ok := l.PollSlice(second)
+			check.That(t, ok && lane == k, "it goes")
+		}
+		check.That(t, l.SliceDeadline() > second, "no more")
+	})
+}

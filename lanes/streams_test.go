@@ -1,7 +1,6 @@
 package lanes_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -40,7 +39,7 @@ func TestStreamsOfBothVariants(t *testing.T) {
 					float64(sender.SlicesSent)/(chunks*codec.MaxSlices), receiver.Held, receiver.Dependent, sender.Schedule.Timeouts, sender.Schedule.Lost)
 			}
 			if took[1] > took[0]*105/100 {
-				t.Error(fmt.Sprintf("%s %g %%: %d us with repair, %d without", network.name, loss, took[1], took[0]))
+				t.Errorf("%s %g %%: %d us with repair, %d without", network.name, loss, took[1], took[0])
 			}
 		}
 	}

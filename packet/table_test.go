@@ -1,10 +1,10 @@
 package packet
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/machine/machinetest"
 )
 
@@ -35,20 +35,6 @@ func TestTablesAreTheDocuments(t *testing.T) {
 	}
 }
 
-func impossible(all []machine.Guard, state, why string, guards ...uint8) (list []machinetest.Impossible) {
-	for _, g := range guards {
-		list = append(list, machinetest.Impossible{State: state, Guard: all[g], Why: why})
-	}
-	return list
-}
-
-func joined(lists ...[]machinetest.Impossible) (all []machinetest.Impossible) {
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
-}
-
 const (
 	asksNoAck   = "a number that asks for no ack is never lost"
 	onceOverdue = "a number is overdue once, while it waits"
@@ -65,20 +51,20 @@ func TestTablesAreTotal(t *testing.T) {
 		"endpoint": {States: []string{open.String()}, Guards: endpointGuards, Table: EndpointTable()},
 		"sent": {
 			States: []string{"SENT", "QUIET", "LOST", "ACKED", "FORGOTTEN"}, Guards: sentGuards, Table: SentTable(),
-			Impossible: joined(
-				impossible(sentGuards, "SENT", overdueIs1, isOld),
-				impossible(sentGuards, "QUIET", asksNoAck, isOverdue),
-				impossible(sentGuards, "LOST", onceOverdue, isOverdue),
-				impossible(sentGuards, "ACKED", onceOverdue, isOverdue),
-				impossible(sentGuards, "ACKED", ackedOnce, isAcked),
-				impossible(sentGuards, "FORGOTTEN", notKept, isAcked, isOverdue, isOld, isPushedOut),
+			Impossible: slices.Concat(
+				machinetest.Never(sentGuards, "SENT", overdueIs1, isOld),
+				machinetest.Never(sentGuards, "QUIET", asksNoAck, isOverdue),
+				machinetest.Never(sentGuards, "LOST", onceOverdue, isOverdue),
+				machinetest.Never(sentGuards, "ACKED", onceOverdue, isOverdue),
+				machinetest.Never(sentGuards, "ACKED", ackedOnce, isAcked),
+				machinetest.Never(sentGuards, "FORGOTTEN", notKept, isAcked, isOverdue, isOld, isPushedOut),
 			),
 		},
 		"congestion": {
 			States: []string{"BAD", "GOOD"}, Guards: congestionGuards, Table: CongestionTable(),
-			Impossible: joined(
-				impossible(congestionGuards, "BAD", inGood, rewardDue, badSoon, badLater, notBad),
-				impossible(congestionGuards, "GOOD", inBad, notGood, goodFirst, goodEnough, goodNotYet),
+			Impossible: slices.Concat(
+				machinetest.Never(congestionGuards, "BAD", inGood, rewardDue, badSoon, badLater, notBad),
+				machinetest.Never(congestionGuards, "GOOD", inBad, notGood, goodFirst, goodEnough, goodNotYet),
 			),
 		},
 	} {

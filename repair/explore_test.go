@@ -84,16 +84,19 @@ var scenarios = []scenario{
 
 // largeScenarios have a million states.
 var largeScenarios = []scenario{
-	{name: "large", first: 65534, sizes: []int{3, 1}, most: 7, slices: 2, acks: 1, doubles: true, limit: 3_000_000},
+	{name: "more acks", first: 65535, sizes: []int{3}, most: 6, slices: 2, acks: 2, limit: 1_000_000},
+	{name: "doubles", first: 65535, sizes: []int{3}, most: 6, slices: 2, acks: 1, doubles: true, limit: 1_000_000},
+	{name: "fewer slices", first: 65534, sizes: []int{3, 1}, most: 6, slices: 2, acks: 1, limit: 1_000_000},
 }
 
 // nightlyScenarios have more.
 var nightlyScenarios = []scenario{
-	{name: "three chunks", first: 65534, sizes: []int{3, 1, 3}, most: 7, slices: 2, acks: 1, doubles: true, limit: 40_000_000},
-	{name: "more in flight", first: 65535, sizes: []int{3}, most: 8, slices: 3, acks: 3, doubles: true, limit: 40_000_000},
-	{name: "giving up, doubles", first: 65534, sizes: []int{3, 2}, most: 7, slices: 2, acks: 1, doubles: true, giveUps: true, limit: 40_000_000},
-	{name: "forged slices, doubles", first: 65535, sizes: []int{1, 2}, most: 4, slices: 2, acks: 1, doubles: true, limit: 40_000_000,
+	{name: "two chunks", first: 65534, sizes: []int{2, 3}, most: 5, slices: 2, acks: 1, limit: 20_000_000},
+	{name: "dependent slices", first: 65535, sizes: []int{3}, most: 7, slices: 2, acks: 1, doubles: true, limit: 20_000_000},
+	{name: "forged slices, doubles", first: 65535, sizes: []int{1, 2}, most: 3, slices: 1, acks: 1, doubles: true, limit: 20_000_000,
 		forged: []forgery{{0, 0, 2, 9}, {1, 3, 3, 4}, {1, 1, 2, 9}, {1, 5, 2, 0}}},
+	{name: "giving up, doubles", first: 65534, sizes: []int{3, 1}, most: 5, slices: 2, acks: 1, doubles: true, giveUps: true, limit: 20_000_000},
+	{name: "acks, doubles", first: 65535, sizes: []int{3}, most: 6, slices: 2, acks: 2, doubles: true, limit: 20_000_000},
 }
 
 // exWorld is an explore.World.

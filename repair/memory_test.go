@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"math"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -18,13 +19,17 @@ func garbage(chunkID uint16, id int) Slice {
 // Memory is taken as slices arrive: a slice costs itself, its row and pointers, not what it
 // announces (RPR-14, RPV-BND-1).
 func TestMemoryGrowsWithWhatArrives(t *testing.T) {
+	// The least of three: the heap is that of all that runs.
 	grown := func(slices ...Slice) int64 {
-		r := newReceiver(0)
-		before := check.Heap()
-		give(r, slices...)
-		after := check.Heap()
-		check.Same(t, "state", r.State(), receiving)
-		return after - before
+		least := int64(math.MaxInt64)
+		for range 3 {
+			r := newReceiver(0)
+			before := check.Heap()
+			give(r, slices...)
+			least = min(least, check.Heap()-before)
+			check.Same(t, "state", r.State(), receiving)
+		}
+		return least
 	}
 	source, repair := []Slice{garbage(0, 200)}, []Slice{garbage(0, 8000)}
 	const table = 3 * 1024 // pointers and ids of 256 slices

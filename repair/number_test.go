@@ -38,6 +38,7 @@ func TestNumbersOfThreeSlices(t *testing.T) {
 		{0, 4096, 4096, 4097, 4097}, // the last that is ahead of nothing
 		{0, 4097, 4097, 4098, 4098}, // a round behind is before the first
 		{20_000, 3622, 20_000, 20_001, 3623},
+		{4096, 8190, 8190, 8191, 8191}, // half a round back would be 1, which is a source slice
 	} {
 		number := arrivedAs(c.id, c.top, k)
 		top := max(c.top, number+1)

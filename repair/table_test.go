@@ -2,6 +2,7 @@ package repair
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/erasure"
@@ -41,30 +42,15 @@ func TestTheSenderHasTheRowsOfTheChunkProtocol(t *testing.T) {
 	check.Equal(t, "rows", lines, statemachine.SenderTable())
 }
 
-// impossible lists guards that cannot hold in a state, for one reason.
-func impossible(all []machine.Guard, state fmt.Stringer, why string, guards ...uint8) (list []machinetest.Impossible) {
-	for _, g := range guards {
-		list = append(list, machinetest.Impossible{State: state.String(), Guard: all[g], Why: why})
-	}
-	return list
-}
-
-func joined(lists ...[]machinetest.Impossible) (all []machinetest.Impossible) {
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
-}
-
 var senderMachine = machinetest.Machine{
 	States: []string{idle.String(), sending.String(), gaveUp.String()},
 	Guards: senderGuards,
 	Table:  SenderTable(),
-	Impossible: joined(
-		impossible(senderGuards, idle, "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
-		impossible(senderGuards, idle, "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
-		impossible(senderGuards, gaveUp, "a failed sender has forgotten what it sent", ackNothingNew, ackNews, ackAll),
-		impossible(senderGuards, gaveUp, "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+	Impossible: slices.Concat(
+		machinetest.Never(senderGuards, idle.String(), "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
+		machinetest.Never(senderGuards, idle.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+		machinetest.Never(senderGuards, gaveUp.String(), "a failed sender has forgotten what it sent", ackNothingNew, ackNews, ackAll),
+		machinetest.Never(senderGuards, gaveUp.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
 	),
 }
 
@@ -79,17 +65,17 @@ var receiverMachine = machinetest.Machine{
 	States: []string{waiting.String(), receiving.String(), ready.String(), failed.String()},
 	Guards: receiverGuards,
 	Table:  ReceiverTable(),
-	Impossible: joined(
-		impossible(receiverGuards, waiting, emptyWaiting, sliceDuplicate, sliceDependent, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes),
-		impossible(receiverGuards, waiting, onlyReady, sliceEarly),
-		impossible(receiverGuards, waiting, notReceiving, receiverGivesUp),
-		impossible(receiverGuards, receiving, onlyReady, sliceEarly),
-		impossible(receiverGuards, ready, isEarly, sliceDuplicate, sliceDependent, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, sliceAdds, sliceCompletes),
-		impossible(receiverGuards, ready, notReceiving, receiverGivesUp),
-		impossible(receiverGuards, failed, "a failed receiver keeps no slice", sliceDuplicate, sliceDependent),
-		impossible(receiverGuards, failed, notReceiving, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, receiverGivesUp),
-		impossible(receiverGuards, failed, onlyReady, sliceEarly),
-		impossible(receiverGuards, failed, "a failed receiver has no ack due", ackDue),
+	Impossible: slices.Concat(
+		machinetest.Never(receiverGuards, waiting.String(), emptyWaiting, sliceDuplicate, sliceDependent, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes),
+		machinetest.Never(receiverGuards, waiting.String(), onlyReady, sliceEarly),
+		machinetest.Never(receiverGuards, waiting.String(), notReceiving, receiverGivesUp),
+		machinetest.Never(receiverGuards, receiving.String(), onlyReady, sliceEarly),
+		machinetest.Never(receiverGuards, ready.String(), isEarly, sliceDuplicate, sliceDependent, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, sliceAdds, sliceCompletes),
+		machinetest.Never(receiverGuards, ready.String(), notReceiving, receiverGivesUp),
+		machinetest.Never(receiverGuards, failed.String(), "a failed receiver keeps no slice", sliceDuplicate, sliceDependent),
+		machinetest.Never(receiverGuards, failed.String(), notReceiving, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, receiverGivesUp),
+		machinetest.Never(receiverGuards, failed.String(), onlyReady, sliceEarly),
+		machinetest.Never(receiverGuards, failed.String(), "a failed receiver has no ack due", ackDue),
 	),
 }
 

@@ -319,6 +319,8 @@ func TestTopIsFrozenWhenTheChunkIsComplete(t *testing.T) {
 	slices := c.send(10)
 	c.arrive(slices[1:4]...)
 	check.Same(t, "ack", c.ack(), Ack{NumSlices: 3, Have: 3, Top: 4})
+	v := c.r.Vars()
+	check.Equal(t, "what is left of the current one", []int{v.NumSlices, v.LastBytes, v.Have, v.Top, len(v.Held)}, make([]int, 5))
 	c.arrive(slices[4:]...)
 	check.Same(t, "ack while it waits", c.ack(), Ack{NumSlices: 3, Have: 3, Top: 4})
 	c.read()
@@ -629,4 +631,11 @@ func TestInvalidSlicesAreIgnored(t *testing.T) {
 			check.Same(t, name+": ignored", r.stats.Ignored, stats.Ignored+1)
 		}
 	}
+}
+
+// Nothing of a replaced chunk is left, top included (RPR-7).
+func TestAReplacementForgetsTop(t *testing.T) {
+	r := give(newReceiver(0), sliceOf(0, 300, 4))
+	r.HandleSlice(giveUp/2, sliceOf(0, 1, 3))
+	check.Equal(t, "held, top", []any{r.Vars().Held, r.top}, []any{[]int{1}, 2})
 }

@@ -1,6 +1,7 @@
 package repair_test
 
 import (
+	"bytes"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -10,6 +11,8 @@ import (
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/schedule/rateless"
+	memory "github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/sim/drawn"
 	sim "github.com/chunkwire/chunkwire/sim/repair"
@@ -227,4 +230,98 @@ func TestEverySliceIsAnswered(t *testing.T) {
 			check.Equal(t, "ack", a, want)
 		}
 	})
+}
+
+// One forged slice is noticed by any equation that is not needed and that it breaks; where
+// only source slices were held, by every one (RPR-11). Nothing else is reported.
+func TestAForgedSliceIsNoticed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		data := chunktest.Chunk(rapid.IntRange(1, 8*1024).Draw(t, "size"), 9)
+		e := erasure.Encode(data)
+		k := e.NumSlices()
+		r := check.Must(sim.NewCheckedReceiver(repair.ReceiverConfig{}, t.Fatalf))
+		ids := rapid.Permutation(chunktest.Range(0, rapid.SampledFrom([]int{k - 1, 3 * k}).Draw(t, "largest id"))).Draw(t, "ids")
+		give := func(id int, forged bool) {
+			s := repair.Slice{ID: id, NumSlices: k, LastBytes: e.LastBytes(), Data: e.Slice(id)}
+			if forged {
+				s.Data = append([]byte(nil), s.Data...)
+				s.Data[rapid.IntRange(0, len(s.Data)-1).Draw(t, "at")] ^= byte(rapid.IntRange(1, 255).Draw(t, "bits"))
+			}
+			r.HandleSlice(0, s)
+		}
+		give(ids[0], true)
+		for _, id := range ids[1:] {
+			if r.State() != statemachine.ReceiverReady {
+				give(id, false)
+			}
+		}
+		if r.State() != statemachine.ReceiverReady {
+			t.Skip("the rank is too small")
+		}
+		spare := 3*k + 1 + rapid.IntRange(0, 50).Draw(t, "spare")
+		give(spare, false)
+		got, err := r.Read(0, nil)
+		check.Same(t, "error", err, nil)
+		check.That(t, !bytes.Equal(got, data), "the chunk is spoiled")
+		breaks := len(ids) == k || !bytes.Equal(erasure.Encode(got).Slice(spare), e.Slice(spare))
+		check.That(t, !breaks || r.Stats().Inconsistent > 0, "it is noticed")
+	})
+}
+
+// Whatever is sent to it, genuine or forged, of any form, a receiver does what its model does,
+// keeps the memory that is allowed, and sends no more acks than slices came.
+func TestAnySlices(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		judge := sim.NewReceiverJudge(&chunk.Stream{}, 0, year)
+		checked := check.Must(sim.NewCheckedReceiver(repair.ReceiverConfig{}, t.Fatalf))
+		r := sim.NewJudgedReceiver(checked, judge, t.Fatalf)
+		now := second
+		for range rapid.IntRange(1, 30).Draw(t, "slices") {
+			k := rapid.SampledFrom([]int{1, 2, 3, 20}).Draw(t, "of")
+			s := repair.Slice{
+				ChunkID: r.Vars().ChunkID + uint16(rapid.IntRange(-1, 1).Draw(t, "chunk")), NumSlices: k,
+				ID: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "id"), LastBytes: rapid.SampledFrom([]int{1, 700, 1024}).Draw(t, "last bytes"),
+			}
+			size := 1024
+			if k == 1 || s.ID == k-1 {
+				size = s.LastBytes
+			}
+			s.Data = chunktest.Chunk(size, rapid.Uint32().Draw(t, "content"))
+			now += rapid.SampledFrom([]machine.Micros{0, 1, ms, 5 * second}).Draw(t, "later")
+			for range rapid.IntRange(1, 3).Draw(t, "copies") {
+				r.HandleSlice(now, s)
+			}
+			if rapid.Bool().Draw(t, "polled") {
+				for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
+				}
+				_, _ = r.Read(now, nil)
+			}
+		}
+		if v := judge.Keeps(memory.Footprint(checked.Receiver)); v != nil {
+			t.Fatalf("%v", v)
+		}
+	})
+}
+
+// Ids are used up in a loss that lasts long, and come again: nothing else changes, once
+// slices come through (RPN-2 to RPN-5). The judge knows every number.
+func TestIDsWrap(t *testing.T) {
+	rule := func() repair.Scheduler { return check.Must(rateless.New(rateless.Default())) }
+	w := check.Must(sim.NewWorld(repair.SenderConfig{Scheduler: rule()}, repair.ReceiverConfig{GiveUp: year}, 50*ms))
+	w.Sender = check.Must(sim.NewCheckedSender(repair.SenderConfig{GiveUp: year, Scheduler: rule()}, t.Fatalf))
+	w.Receiver = sim.NewJudgedReceiver(w.Receiver, sim.NewReceiverJudge(&chunk.Stream{}, year, 0), t.Fatalf)
+	n := 0
+	w.Down = func(now machine.Micros, _ packet) []machine.Micros {
+		if n++; n > 1 && now < 1200*second && n%5000 != 0 {
+			return nil
+		}
+		return []machine.Micros{now + 25*ms}
+	}
+	w.Up = memory.Outage(w.Up, 0, 600*second)
+	took, err := w.Transfer(chunktest.Chunk(4*1024, 1))
+	check.Same(t, "error", err, nil)
+	check.That(t, w.Sender.Stats().SlicesSent > erasure.MaxIDs, "ids came again")
+	check.That(t, took > 1200*second && took < 1201*second, "it ended soon after the loss")
+	w.Finish()
+	check.That(t, w.Intact(), "the chunk is what was submitted")
 }

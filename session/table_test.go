@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/internal/check"
@@ -41,18 +42,11 @@ func impossible(all []machine.Guard, why string, guards ...uint8) func(states ..
 	}
 }
 
-func joined(lists ...[]machinetest.Impossible) (all []machinetest.Impossible) {
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
-}
-
 // There is one row for each state and guard that can meet.
 func TestTablesAreTotal(t *testing.T) {
 	client := machinetest.Machine{
 		States: []string{"LINKING", "OPEN", "RELINKING", "CLOSED"}, Guards: clientGuards, Table: ClientTable(),
-		Impossible: joined(
+		Impossible: slices.Concat(
 			impossible(clientGuards, "only what is open falls silent", isSilent)("LINKING", "RELINKING"),
 			impossible(clientGuards, "no attempt to link goes on", refusalStands, proofDue, linkDue)("OPEN"),
 			impossible(clientGuards, "a connection that was open is not ended by a hint", refusalStands)("RELINKING"),
@@ -62,7 +56,7 @@ func TestTablesAreTotal(t *testing.T) {
 	check.Same(t, "client", client.CheckTotal(), nil)
 	server := machinetest.Machine{
 		States: []string{"FREE", "UNCONFIRMED", "CONFIRMED", "ENDED"}, Guards: entryGuards, Table: ServerTable(),
-		Impossible: joined(
+		Impossible: slices.Concat(
 			impossible(entryGuards, "there is no entry", proofOld, proofNonce, proofResumesIt, proofBegins, anyEntryData, pollHalfOpen, pollRemembered, pollOther, anyEnd)("FREE"),
 			impossible(entryGuards, "the guards of a connection that lives are others", proofResumes, proofNoRoom)("UNCONFIRMED", "CONFIRMED"),
 			impossible(entryGuards, "the guards of a connection that lives are others", proofResumesIt, proofBegins)("ENDED"),

@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +82,51 @@ func TestRepairSlicesAloneHaveTheRankOfTheDocument(t *testing.T) {
 			t.Errorf("k = %d: %d repair slices, want %d", k, j, want)
 		}
 		d.Release()
+	}
+}
+
+// Each pitfall of section 13.3 has its test.
+func TestPitfallsOfRepairHaveTests(t *testing.T) {
+	var tests strings.Builder
+	for _, folder := range []string{".", "../erasure", "../repair", "../schedule/rateless"} {
+		files, err := filepath.Glob(folder + "/*_test.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %v", folder, files, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests.Write(text)
+		}
+	}
+	table := rows(t, "REPAIR.md", "| Pitfall | Excluded by | Test |")
+	if len(table) < 10 {
+		t.Errorf("%d pitfalls", len(table))
+	}
+	for _, row := range table {
+		if !strings.Contains(tests.String(), "\nfunc "+row[2]+"(t *testing.T) {") {
+			t.Errorf("%s: no test %s", row[0], row[2])
+		}
+	}
+}
+
+// The first two repair slices rebuild every pair of up to 16 slices, the first three every
+// pair of up to 32, as section 9 says (RPC-2).
+func TestFirstRepairSlicesRebuildPairs(t *testing.T) {
+	for first, most := range map[int]int{2: 16, 3: 32} {
+		for b := range most {
+			for a := range b {
+				ratios := map[int]bool{}
+				for j := range first {
+					ratios[erasure.Exponent(j, a)-erasure.Exponent(j, b)] = true
+				}
+				if len(ratios) == 1 {
+					t.Errorf("repair slices 0 to %d are dependent at %d and %d", first-1, a, b)
+				}
+			}
+		}
 	}
 }
 
@@ -205,7 +252,7 @@ func receiverWithTop(t *testing.T, k, top int) *repair.Receiver {
 	return r
 }
 
-// The constants that code has, and those that follow from others (RPN-6).
+// The constants that code has, and those that follow from others (RPN-6, RPV-BND-2).
 func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 	c, chunks := constantsOf(t, "repair.json"), constantsOf(t, "protocol.json")
 	const idBits, ackBytes = 1 << 13, (33+46+7)/8 + 4
@@ -217,6 +264,7 @@ func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 		{"an id has 13 bits", c["MAX_IDS"] == idBits},
 		{"ACK_SIZE", c["ACK_SIZE"] == repair.MaxAckSize},
 		{"an ack has 79 bits and the end check", c["ACK_SIZE"] == ackBytes},
+		{"a reply is not larger than what drew it", c["ACK_SIZE"] <= (33+47+7)/8+1+4},
 		{"a full slice is the largest datagram", (33+47+7)/8+chunks["SLICE_SIZE"]+4 == chunks["MAX_DATAGRAM"]},
 		{"the ids of named slices and of repair slices", c["REPAIR_IDS"] == 2*chunks["LANE_IDS"]},
 		{"a flight is below half a round of ids", c["MOST_NEED"] < (c["MAX_IDS"]-chunks["MAX_SLICES"])/2},

@@ -2,6 +2,7 @@ package statemachine
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,29 +38,14 @@ func TestTablesAreCopies(t *testing.T) {
 	check.Equal(t, "receiver's next state", ReceiverTable()[0].Next, "READY")
 }
 
-// impossible lists guards that cannot hold in a state, for one reason.
-func impossible(all []machine.Guard, state fmt.Stringer, why string, guards ...uint8) (list []machinetest.Impossible) {
-	for _, g := range guards {
-		list = append(list, machinetest.Impossible{State: state.String(), Guard: all[g], Why: why})
-	}
-	return list
-}
-
-func joined(lists ...[]machinetest.Impossible) (all []machinetest.Impossible) {
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
-}
-
 var senderMachine = machinetest.Machine{
 	States: []string{SenderIdle.String(), SenderSending.String(), SenderFailed.String()},
 	Guards: senderGuards,
 	Table:  SenderTable(),
-	Impossible: joined(
-		impossible(senderGuards, SenderIdle, "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
-		impossible(senderGuards, SenderIdle, "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
-		impossible(senderGuards, SenderFailed, "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+	Impossible: slices.Concat(
+		machinetest.Never(senderGuards, SenderIdle.String(), "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
+		machinetest.Never(senderGuards, SenderIdle.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+		machinetest.Never(senderGuards, SenderFailed.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
 	),
 }
 
@@ -74,17 +60,17 @@ var receiverMachine = machinetest.Machine{
 	States: []string{ReceiverWaiting.String(), ReceiverReceiving.String(), ReceiverReady.String(), ReceiverFailed.String()},
 	Guards: receiverGuards,
 	Table:  ReceiverTable(),
-	Impossible: joined(
-		impossible(receiverGuards, ReceiverWaiting, emptyWaiting, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes),
-		impossible(receiverGuards, ReceiverWaiting, onlyReady, sliceEarly),
-		impossible(receiverGuards, ReceiverWaiting, notReceiving, receiverGivesUp),
-		impossible(receiverGuards, ReceiverReceiving, onlyReady, sliceEarly),
-		impossible(receiverGuards, ReceiverReady, isEarly, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, sliceAdds, sliceCompletes),
-		impossible(receiverGuards, ReceiverReady, notReceiving, receiverGivesUp),
-		impossible(receiverGuards, ReceiverFailed, "a failed receiver keeps no slice", sliceDuplicate),
-		impossible(receiverGuards, ReceiverFailed, notReceiving, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, receiverGivesUp),
-		impossible(receiverGuards, ReceiverFailed, onlyReady, sliceEarly),
-		impossible(receiverGuards, ReceiverFailed, "a failed receiver has no ack due", ackDue),
+	Impossible: slices.Concat(
+		machinetest.Never(receiverGuards, ReceiverWaiting.String(), emptyWaiting, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes),
+		machinetest.Never(receiverGuards, ReceiverWaiting.String(), onlyReady, sliceEarly),
+		machinetest.Never(receiverGuards, ReceiverWaiting.String(), notReceiving, receiverGivesUp),
+		machinetest.Never(receiverGuards, ReceiverReceiving.String(), onlyReady, sliceEarly),
+		machinetest.Never(receiverGuards, ReceiverReady.String(), isEarly, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, sliceAdds, sliceCompletes),
+		machinetest.Never(receiverGuards, ReceiverReady.String(), notReceiving, receiverGivesUp),
+		machinetest.Never(receiverGuards, ReceiverFailed.String(), "a failed receiver keeps no slice", sliceDuplicate),
+		machinetest.Never(receiverGuards, ReceiverFailed.String(), notReceiving, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, receiverGivesUp),
+		machinetest.Never(receiverGuards, ReceiverFailed.String(), onlyReady, sliceEarly),
+		machinetest.Never(receiverGuards, ReceiverFailed.String(), "a failed receiver has no ack due", ackDue),
 	),
 }
 

@@ -23,6 +23,11 @@
 // Keys must be random, not passwords: 32 bytes for each identity, or for each session, as
 // a lobby can give them over TLS. The example "noise" gets them by a Noise handshake.
 //
+// Chunks go as repair slices (spec/REPAIR.md) where both ends have them: any that are
+// enough make the chunk, so that a loss costs no round trip. A chunk that goes to many
+// should be encoded once for all: see [Chunks.SendEncoded]. An end without repair slices
+// is sent slices that have names, which are sent again when they are lost.
+//
 // A connection ends by Close at either end, which the other end is told, or when
 // nothing was heard for Config.Timeout. It survives a change of the client's address:
 // the client notices silence, and resumes by itself, or at once by [Peer.Rebind].

@@ -76,11 +76,11 @@ func digits(v float64) string {
 
 const head = `# Repair slices: what the code costs
 
-Made by ` + "`go run ./erasure >ERASURE.md`" + ` in ` + "`bench/`" + `: %d rounds, %s on %s/%s.
+Made by ` + "`go run ./erasure --rounds %d >ERASURE.md`" + ` in ` + "`bench/`" + ` with %s on %s/%s.
 
 All subjects take turns on one thread, and the best time of each counts.
 Compare by ratios: the first column has a time as a multiple of what ` + "`crypto/subtle.XORBytes`" + ` takes for 1 KiB that is in the first cache.
-On this machine XORBytes itself takes 28 to 51 ns from run to run, so look at the second column, too.
+On this machine XORBytes itself takes 28 to 58 ns from run to run, so look at the second column, too.
 "Plain" is the same code without its SIMD instructions, as it is on other processors.
 Ours has no assembly of its own.
 `

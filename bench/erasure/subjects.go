@@ -216,6 +216,11 @@ func hostile() table {
 	for _, n := range []int{64, 128, 254} {
 		t.subjects = append(t.subjects, &subject{name: fmt.Sprintf("Add after %d", n), count: 1, prepare: fill(n), run: func() { d.Add(8000, chunk[:size]) }})
 	}
+	t.subjects = append(t.subjects, &subject{name: "Independent after 254, of another slice than before", count: 16, prepare: fill(254), run: func() {
+		for n := range 16 {
+			d.Independent(8000 + n)
+		}
+	}})
 	whole := rebuild(slices, "")
 	whole.name, whole.count = "a whole chunk, for each of its 256 datagrams", slices
 	t.subjects = append(t.subjects, whole)

@@ -124,6 +124,6 @@ func sliceMap(m bench.SliceMap) error {
 }
 
 func mapFile(m bench.SliceMap) string {
-	name := strings.NewReplacer(" %", "", " ", "-", "(", "", ")", "").Replace(m.Cell + " " + m.Peer)
+	name := strings.NewReplacer(" %", "", " ", "-", "(", "", ")", "", ",", "").Replace(m.Cell + " " + m.Peer)
 	return "slices-" + name + ".svg"
 }

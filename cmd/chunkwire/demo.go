@@ -37,12 +37,16 @@ func newDemo() *cobra.Command {
 		Short: "Push a world to a player through a bad network, on this machine",
 		Long: `demo runs a server and a client over real UDP sockets on loopback, with a relay in
 between that delays and loses datagrams. The client joins, the server pushes a block of
-data, and the bytes are compared. On a terminal it shows each slice on its way.
+data, and the bytes are compared. On a terminal it shows slices on their way: how many
+are there, since any that are enough make the block, or with --plain which.
 
 --rate is the link's, --max-rate the sender's. The profiles fixed and article send at
 --max-rate, or else at the link's rate, or at 100M if that is unlimited.
+` + variantHelp + `slices_spurious is of those
+that were sent again needlessly.
 ` + exitHelp,
 		Example: `  chunkwire demo
+  chunkwire demo --loss 20 --plain
   chunkwire demo --loss 20 --rtt 120ms
   chunkwire demo --rate 2M --queue 64K --size 100K
   chunkwire demo --loss 1 --duplicate 10 --reorder 10 --profile fixed --seed 7

@@ -31,15 +31,17 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "chunkwire",
 		Short: "Move blocks of data over UDP, fast and reliably",
-		Long: `chunkwire moves blocks of data over UDP: cut into slices of 1 KiB, each sent until an
-ack says that it arrived. A connection carries them, encrypted if both ends have a key,
-beside messages and packets; --plain is the chunk protocol by itself.`,
+		Long: `chunkwire moves blocks of data over UDP: cut into slices of 1 KiB, with as many repair
+slices as the path loses, so that any that are enough make the block and a loss costs no
+round trip. A connection carries them, encrypted if both ends have a key, beside messages
+and packets; --plain is the chunk protocol by itself, whose slices are sent again.`,
 		Example: `  chunkwire play
   chunkwire demo
   chunkwire recv --listen :9000 --out world.bin
   chunkwire send --to 192.0.2.7:9000 world.bin
   chunkwire keygen --out alice.key
   chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K
+  chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K --plain
   chunkwire packets --loss 20
   chunkwire channels --loss 20`,
 		Version:       version(),

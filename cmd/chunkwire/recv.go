@@ -50,6 +50,9 @@ FILE may be - for standard output, a named pipe or a device. Bytes then appear a
 come, and only the exit code says whether they are right. With - the report goes to
 standard error.
 
+It takes repair slices from who sends them, and other slices from who does not; only with
+--plain the sender must have the same --repair.
+
 With --plain anyone who can send datagrams to the address can be the sender, under any
 address, and one datagram is enough to replace a file by an empty one: use that only on a
 network that you trust.
@@ -58,7 +61,8 @@ network that you trust.
   chunkwire recv --listen :9000 --key senders.keys --out world.bin
   chunkwire recv --listen :9000 --out world.bin --max-size 20G --no-replace
   chunkwire recv --listen localhost:9000 --out - | tar x
-  chunkwire recv --listen :9000 --plain --raw --out level.bin`,
+  chunkwire recv --listen :9000 --plain --raw --out level.bin
+  chunkwire recv --listen :9000 --plain --repair --out level.bin`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd) },
 	}

@@ -33,13 +33,23 @@ goes ahead.
 With --key, all is encrypted, and goes only to who has the key. Without it anyone on the
 way can read it, and who can read it can change it.
 
+What is lost costs no round trip: repair slices make up for it, as many as the path has
+lost before. If the receiver does not know them, or with --repair=false, slices that were
+lost are sent again. --profile says how slices are paced, and how many go beyond those
+that are missing: redundant sends more of them.
+
 With --plain whoever can forge a source address can stop a transfer, and make a send end
 well that did not: use that only on networks that you trust.
+` + variantHelp + `duplicates_received,
+dependent_received and inconsistent are of slices that came.
 ` + exitHelp,
 		Example: `  chunkwire send --to 192.0.2.7:9000 world.bin
   tar c saves | chunkwire send --to localhost:9000 -
   chunkwire send --to 192.0.2.7:9000 --key alice.key --max-rate 20M big.bin
-  chunkwire send --to localhost:9000 --plain --raw level.bin`,
+  chunkwire send --to 192.0.2.7:9000 --profile redundant world.bin
+  chunkwire send --to 192.0.2.7:9000 --repair=false --json world.bin
+  chunkwire send --to localhost:9000 --plain --raw level.bin
+  chunkwire send --to localhost:9000 --plain --repair level.bin`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args[0]) },
 	}

@@ -52,6 +52,9 @@ real thing. Loss is random, independent, in each direction, behind the bottlenec
 every datagram costs 28 bytes more on the link, for IP and UDP. With --warm, the block is
 the second one of its connection: the sender knows the path.
 
+Slices go as repair slices, and with --plain are sent again when they were lost: the
+--json of both says how much sooner, in which bytes, a block is there.
+
 --rate is the link's, --max-rate the sender's. The profiles fixed and article send at
 --max-rate, or else at the link's rate.
 
@@ -61,6 +64,8 @@ figures; if all are, that is a time-out.
 		Example: `  chunkwire simulate --rate 100M --rtt 50ms
   chunkwire simulate --rate 1M --queue 64K --loss 5 --profile fixed
   chunkwire simulate --rate 10M --queue 256K --loss 5 --warm
+  chunkwire simulate --rate 10M --queue 256K --loss 5 --warm --plain
+  chunkwire simulate --rate 10M --loss 5 --profile redundant
   chunkwire simulate --loss 20 --seeds 1000 --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -15,6 +15,11 @@ type variantFlags struct {
 	repair bool   // what resolve found
 }
 
+// variantHelp explains what --json has of a variant; the sentence goes on.
+const variantHelp = `
+With --json, variant is "repair" or "slices"; slices_sent counts all that went, of which
+slices_repair are repair slices and slices_resent were sent before; `
+
 // plainSlices is what --plain is where both ends are ours.
 const plainSlices = "slices that are sent again, as the article has it; the same as --repair=false"
 

@@ -58,6 +58,33 @@ func TestColorsOfRuns(t *testing.T) {
 	}
 }
 
+// Of repair slices the map says how many are there and on the way, whichever they are.
+func TestMapOfRepairSlices(t *testing.T) {
+	t.Parallel()
+	m := newSliceMap(10*codec.SliceSize, true)
+	for id := range 10 {
+		m.note(statemachine.Observation{Kind: statemachine.Sent, SliceID: id})
+	}
+	for id := range 2 {
+		m.note(statemachine.Observation{Kind: statemachine.Repair, SliceID: 10 + id})
+	}
+	m.note(statemachine.Observation{Kind: statemachine.Counted, Have: 3, Top: 5})
+	if got := strings.Join(m.live(64, false), ""); got != "███▒▒▒▒▒▒▒" {
+		t.Errorf("3 of 10 are there and 7 on the way: %s", got)
+	}
+	m.note(statemachine.Observation{Kind: statemachine.Counted, Have: 4, Top: 9})
+	if got := strings.Join(m.live(64, false), ""); got != "████▒▒▒···" {
+		t.Errorf("4 of 10 are there and 3 on the way: %s", got)
+	}
+	if sums := m.totals(); sums.Sent != 12 || sums.Repair != 2 || sums.Resent != 0 || sums.Acked != 4 {
+		t.Errorf("%+v", sums)
+	}
+	v := view{slices: m, began: time.Now()}
+	if text := v.status(m.totals()); !strings.Contains(text, "4/10 slices acked") || !strings.HasSuffix(text, "2 for repair") {
+		t.Errorf("%s", text)
+	}
+}
+
 func TestScreenOfAPipe(t *testing.T) {
 	t.Parallel()
 	if s := newScreen(&bytes.Buffer{}); s.live || s.colors || s.mapWidth() != 64 {

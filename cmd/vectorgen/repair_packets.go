@@ -160,6 +160,6 @@ func (g *group) repairAckValues() {
 		{"top-below-k", 200, 100, 120, "adds num_slices to top, or subtracts it"},
 		{"ones", 256, 256, 8191, "mixes fields that lie beside each other"},
 	} {
-		g.repairWays("ack-"+c.name, about{"Catches a port that " + c.why + ".", "ack-content hold", "RPA-1"}, true, repairAckOf(0xabcd, c.k, c.have, c.top))
+		g.repairWays("ack-"+c.name, about{"Catches a port that " + c.why + ".", "ack-content hold", "RPA-1 RPA-2 RPA-3"}, true, repairAckOf(0xabcd, c.k, c.have, c.top))
 	}
 }

@@ -270,6 +270,6 @@ func (g *group) repairEncoders() {
 		{"slice-largest", repairSliceOf(65535, 8191, 256, 1024)}, {"slice-smallest", repairSliceOf(0, 0, 1, 1)},
 		{"ack-largest", repairAckOf(65535, 256, 256, 8191)}, {"ack-smallest", repairAckOf(0, 1, 0, 0)}, {"ack-have-above-top", repairAckOf(0, 9, 9, 0)},
 	} {
-		both("encode-"+c.name, about{"A twin of refused ones: catches an encoder that refuses too much.", "encoder size-limit", "ENC-7"}, accepted, c.p)
+		both("encode-"+c.name, about{"A twin of refused ones: catches an encoder that refuses too much.", "encoder size-limit", "RPE-6"}, accepted, c.p)
 	}
 }

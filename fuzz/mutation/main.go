@@ -21,7 +21,7 @@ import (
 
 // packages are what is mutated.
 var packages = []string{
-	"bitpack", "bitset", "erasure", "seq", "wire", "rtt", "codec", "internal/frame", "internal/acktimer", "machine", "statemachine", "repair", "schedule/base", "schedule/control", "schedule/adaptive", "packet", "channel", "session", "lanes", "connection",
+	"bitpack", "bitset", "erasure", "seq", "wire", "rtt", "codec", "internal/frame", "internal/acktimer", "machine", "statemachine", "repair", "schedule/base", "schedule/control", "schedule/adaptive", "schedule/rateless", "packet", "channel", "session", "lanes", "connection",
 }
 
 // least is the share of mutants, in percent, that must be killed in each package.

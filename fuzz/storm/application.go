@@ -6,7 +6,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // application is what uses an end: it has so many chunks to send, thinks between
@@ -97,11 +96,11 @@ func (e *end) submit() {
 
 // trySubmit submits, and gives the judge the result.
 func (e *end) trySubmit(now machine.Micros, chunk []byte) {
-	err := e.sender.Submit(now, chunk)
+	err := e.machines.submit(now, chunk)
 	if err != nil {
 		e.world.counts.badSubmits++
 	}
-	e.report(e.sending.Submitted(e.since0(now), chunk, err == nil))
+	e.report(e.machines.submitted(e.since0(now), chunk, err == nil))
 }
 
 // fill makes a chunk's content.
@@ -131,7 +130,7 @@ func (e *end) delivered() {
 
 // noticeChunk plans to read a chunk that is complete.
 func (e *end) noticeChunk() {
-	if e.receiver.Vars().State != statemachine.ReceiverReady || e.reading {
+	if !e.receiver.Ready() || e.reading {
 		return
 	}
 	e.reading = true

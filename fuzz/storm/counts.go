@@ -10,7 +10,7 @@ import (
 type counts struct {
 	worlds, connections, reconnected       int64
 	submitted, reported, delivered, gaveUp int64
-	datagrams, arrived, acks, resent       int64
+	datagrams, arrived, acks, extra        int64
 	lost, duplicated, reordered, overflown int64
 	refused, mixed                         int64
 	faults                                 [numFaults]int64
@@ -31,7 +31,7 @@ func (c *counts) add(o counts) {
 func (c *counts) fields() []*int64 {
 	return []*int64{
 		&c.worlds, &c.connections, &c.reconnected, &c.submitted, &c.reported, &c.delivered, &c.gaveUp,
-		&c.datagrams, &c.arrived, &c.acks, &c.resent, &c.lost, &c.duplicated, &c.reordered, &c.overflown,
+		&c.datagrams, &c.arrived, &c.acks, &c.extra, &c.lost, &c.duplicated, &c.reordered, &c.overflown,
 		&c.refused, &c.mixed, &c.corrupted, &c.backward, &c.badSubmits, &c.virtual,
 	}
 }
@@ -54,7 +54,7 @@ func (c *counts) print(w io.Writer) {
 	row("connections", "%d, of them %d begun after another between the same two; %d ended by giving up", c.connections, c.reconnected, c.gaveUp)
 	row("chunks", "%d submitted, %d reported as delivered, %d read; %d refused as they should be", c.submitted, c.reported, c.delivered, c.badSubmits)
 	row("mixed", "%d read that nobody had submitted: the price of a restart with the same id", c.mixed)
-	row("datagrams", "%d sent: %d slices resent, %d acks; %d arrived", c.datagrams, c.resent, c.acks, c.arrived)
+	row("datagrams", "%d sent: %d slices resent or repair slices, %d acks; %d arrived", c.datagrams, c.extra, c.acks, c.arrived)
 	row("network", "%d lost, %d duplicated, %d reordered, %d corrupted, %d met a full buffer", c.lost, c.duplicated, c.reordered, c.corrupted, c.overflown)
 	row("decoders", "%d refused what was changed, foreign or no datagram at all", c.refused)
 	row("clocks", "%d times that went back", c.backward)

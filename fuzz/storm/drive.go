@@ -1,12 +1,6 @@
 package main
 
-import (
-	"bytes"
-
-	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-)
+import "github.com/chunkwire/chunkwire/machine"
 
 // How an end drives its machines: when it polls them, and what it sends.
 
@@ -37,25 +31,16 @@ func (e *end) Poll(now machine.Micros) (*datagram, bool) {
 		return nil, false
 	}
 	given := now + e.world.conditions.origin
-	if a, ok := e.receiver.Poll(given); ok {
-		d, ok := e.packed(codec.Packet{Type: codec.TypeAck, Ack: a})
-		if ok {
-			e.world.counts.acks++
-			e.report(e.receiving.Sent(now, a))
-		}
-		return d, ok
+	if p, ok := e.machines.pollAcks(given); ok {
+		e.world.counts.acks++
+		return e.send(p, 0)
 	}
 	deadline := e.since0(e.sender.Deadline())
-	if s, ok := e.sender.Poll(given); ok {
-		s.Data = bytes.Clone(s.Data) // it is the application's
-		d, ok := e.packed(codec.Packet{Type: codec.TypeSlice, Slice: s})
-		if ok {
-			if e.sending.WasSent(s.SliceID) {
-				e.world.counts.resent++
-			}
-			e.report(e.sending.Sent(now, s, len(d.data), deadline))
+	if p, ok := e.machines.pollSlices(given); ok {
+		if e.machines.isExtra(p) {
+			e.world.counts.extra++
 		}
-		return d, ok
+		return e.send(owned(p), deadline)
 	}
 	e.polled, e.wakeAt = 0, never
 	e.rest(now)
@@ -105,9 +90,9 @@ func (e *end) checkStalled() {
 	}
 }
 
-// packed returns the datagram of a packet that a machine has made.
-func (e *end) packed(p codec.Packet) (*datagram, bool) {
-	data, err := e.framer.Append(make([]byte, 0, chunk.Size(p)), p)
+// send returns the datagram of a packet that a machine has made, past its judge.
+func (e *end) send(p any, deadline machine.Micros) (*datagram, bool) {
+	data, err := e.machines.encode(p)
 	if err != nil {
 		e.violates("ENC", "a machine's packet cannot be encoded: %v", err)
 		return nil, false
@@ -116,7 +101,8 @@ func (e *end) packed(p codec.Packet) (*datagram, bool) {
 		e.checkForm(data, p)
 	}
 	if e.world.log.verbose() {
-		e.note("-> %s", describe(p))
+		e.note("-> %s", e.machines.describe(p))
 	}
+	e.report(e.machines.sent(e.world.Now(), p, len(data), deadline))
 	return &datagram{data: data, packet: p, epoch: e.epoch, genuine: true}, true
 }

@@ -3,13 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/sim"
 	"github.com/chunkwire/chunkwire/sim/chunk"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // end is one end of a pair: the machines under test, what drives them, and the
@@ -32,12 +28,12 @@ type end struct {
 	// The connection. Another replaces all of it.
 	epoch      int
 	beganAt    machine.Micros
-	framer     codec.Framer
-	sender     *statemachine.Sender
-	receiver   *statemachine.Receiver
 	out, in    *chunk.Stream
-	sending    *chunk.SenderJudge
-	receiving  *chunk.ReceiverJudge
+	machines   variant
+	sender     senderEnd // of the machines, as the next three
+	receiver   receiverEnd
+	sending    *chunk.Emission
+	receiving  *chunk.Reception
 	wentBackAt machine.Micros // when a machine was last given a time that had gone back
 	wakeAt     machine.Micros // when they are polled next; never if nothing is planned
 	polled     int            // packets since they last had no more
@@ -54,19 +50,15 @@ func (e *end) connect(epoch int) {
 		w.counts.reconnected++
 	}
 	e.epoch, e.beganAt, e.wentBackAt = epoch, w.Now(), 0
-	e.framer = codec.NewFramer(protocolID(epoch))
-	var err1, err2 error
-	e.sender, err1 = statemachine.NewSender(statemachine.SenderConfig{
-		FirstChunkID: e.pair.firstID, GiveUp: e.giveUp, Scheduler: e.pace.scheduler(),
-	})
-	e.receiver, err2 = statemachine.NewReceiver(statemachine.ReceiverConfig{FirstChunkID: e.pair.firstID, GiveUp: e.giveUp})
-	if err1 != nil || err2 != nil {
-		panic(fmt.Sprint(err1, err2))
-	}
 	e.out, e.in = e.pair.stream(epoch, e.index), e.pair.stream(epoch, 1-e.index)
 	slack := e.tick + millisecond
-	e.sending = chunk.NewSenderJudge(e.out, e.pace.Pace, e.giveUp, slack)
-	e.receiving = chunk.NewReceiverJudge(e.in, e.giveUp, slack)
+	if e.pair.repaired {
+		e.machines = newRepaired(e, slack)
+	} else {
+		e.machines = newNamed(e, slack)
+	}
+	e.sender, e.sending = e.machines.sender()
+	e.receiver, e.receiving = e.machines.receiver()
 	e.begin()
 	e.mark('F', uint64(epoch))
 	if w.log.verbose() {
@@ -102,7 +94,7 @@ func (e *end) abandon(why string) {
 func (e *end) take(d *datagram) {
 	w := e.world
 	w.inbox = append(w.inbox[:0], d.data...) // which the next datagram overwrites
-	p, err := e.framer.Decode(w.inbox)
+	p, err := e.machines.decode(w.inbox)
 	genuine := d.genuine && d.epoch == e.epoch
 	if (err == nil) != genuine {
 		e.violates("LAW-2", "decoding returns %v for a datagram of %d bytes that is genuine: %v", err, len(d.data), genuine)
@@ -112,31 +104,27 @@ func (e *end) take(d *datagram) {
 		w.counts.refused++
 		return
 	}
-	if !agree.Same(p, d.packet) {
-		e.violates("LAW-2", "decodes %s as %s", describe(d.packet), describe(p))
+	if !e.machines.same(p, d.packet) {
+		e.violates("LAW-2", "decodes %s as %s", e.machines.describe(d.packet), e.machines.describe(p))
 		return
 	}
 	w.counts.arrived++
 	if w.log.verbose() {
-		e.note("<- %s", describe(p))
+		e.note("<- %s", e.machines.describe(p))
 	}
 	e.give(p, d.packet)
 	e.wake(w.Now())
 }
 
 // give gives a machine a packet, and its judge what the peer's machine made.
-func (e *end) give(p, made codec.Packet) {
-	now := e.clock()
-	if p.Type == codec.TypeSlice {
-		e.receiving.Arrived(e.since0(now), made.Slice)
-		e.receiver.HandleSlice(now, p.Slice)
+func (e *end) give(p, made any) {
+	now, was := e.clock(), e.sender.Sending()
+	e.report(e.machines.arrive(now, e.since0(now), p, made))
+	if e.machines.isSlice(p) {
 		e.noticeChunk()
-		return
+	} else if was && !e.sender.Sending() && e.sender.Err() == nil {
+		e.delivered()
 	}
-	was := e.sender.Vars().State
-	e.sending.Acked(e.since0(now), made.Ack)
-	e.sender.HandleAck(now, p.Ack)
-	e.noticeDelivery(was)
 }
 
 // clock returns the time that a machine is given with an event: sometimes one that
@@ -160,15 +148,6 @@ func (e *end) since0(at machine.Micros) machine.Micros {
 	return at - e.world.conditions.origin
 }
 
-// noticeDelivery looks whether the sender reports its chunk.
-func (e *end) noticeDelivery(was statemachine.SenderState) {
-	delivered := was == statemachine.SenderSending && e.sender.Vars().State == statemachine.SenderIdle
-	e.report(e.sending.Reported(delivered))
-	if delivered {
-		e.delivered()
-	}
-}
-
 // check looks for what should have happened by now, and sometimes at how much
 // memory is kept.
 func (e *end) check(memory bool) {
@@ -179,7 +158,7 @@ func (e *end) check(memory bool) {
 	e.report(e.sending.Waited(e.world.Now(), since))
 	e.report(e.receiving.Waited(e.world.Now(), since))
 	if memory {
-		e.report(e.receiving.Keeps(sim.Footprint(e.receiver)))
+		e.report(e.machines.keeps())
 	}
 }
 

@@ -5,16 +5,15 @@ import (
 	"encoding/binary"
 	"time"
 
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
 // datagram is one under way. Nothing changes it.
 type datagram struct {
 	data    []byte
-	packet  codec.Packet // as the machine made it, if it is genuine
-	epoch   int          // of the connection that it belongs to
-	genuine bool         // a machine made it, and nothing has changed it
+	packet  any  // as the machine made it, if it is genuine
+	epoch   int  // of the connection that it belongs to
+	genuine bool // a machine made it, and nothing has changed it
 }
 
 // carry is the World's sim.Carrier: it sends a datagram to the peer, through the path

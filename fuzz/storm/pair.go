@@ -30,23 +30,24 @@ func (w *world) newHost(name string) *host {
 // pair is a server and one peer, and the connections between them: one after
 // the other, each with a protocol id of its own (CON-5).
 type pair struct {
-	world   *world
-	firstID uint16
-	ends    [2]*end
-	streams map[streamKey]*chunk.Stream
-	archive archive
+	world    *world
+	firstID  uint16
+	repaired bool // its chunks have repair slices
+	ends     [2]*end
+	streams  map[streamKey]*chunk.Stream
+	archive  archive
 }
 
 type streamKey struct{ epoch, from int }
 
 func (w *world) newPair(d random, server, peer *host) *pair {
-	p := &pair{world: w, firstID: drawFirstID(d), streams: map[streamKey]*chunk.Stream{}}
+	p := &pair{world: w, firstID: drawFirstID(d), repaired: d.oneIn(2), streams: map[streamKey]*chunk.Stream{}}
 	giveUp := drawGiveUp(d)
 	plan := drawPlan(d)
 	for i, h := range []*host{server, peer} {
 		path := drawPath(d)
 		e := &end{
-			world: w, pair: p, host: h, number: len(w.ends), index: i, pace: paces[d.IntN(len(paces))](d), giveUp: giveUp,
+			world: w, pair: p, host: h, number: len(w.ends), index: i, pace: p.drawPace(d), giveUp: giveUp,
 			path: path, link: newLink(path, d.Uint64()), wakeAt: never,
 			application: application{chunks: plan[i], sizes: drawSizes(d)},
 		}
@@ -66,6 +67,15 @@ func (w *world) newPair(d random, server, peer *host) *pair {
 		e.name = fmt.Sprintf("%s>%s", e.host.name, e.peer.host.name)
 	}
 	return p
+}
+
+// drawPace draws how a sender is set up.
+func (p *pair) drawPace(d random) pace {
+	list := paces
+	if p.repaired {
+		list = repairPaces
+	}
+	return list[d.IntN(len(list))](d)
 }
 
 // drawFirstID draws ids of which many wrap.

@@ -2,9 +2,12 @@ package main
 
 import (
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/schedule/rateless"
 	"github.com/chunkwire/chunkwire/sim/chunk"
+	simrepair "github.com/chunkwire/chunkwire/sim/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -13,6 +16,7 @@ type pace struct {
 	chunk.Pace
 	rate      int64                         // bytes a second; 0: no limit
 	scheduler func() statemachine.Scheduler // a new one for each sender
+	rule      func() repair.Scheduler       // the same, with repair slices
 }
 
 // slowest is the lowest rate that is drawn, in bytes a second: so slow that a slice
@@ -41,6 +45,27 @@ var paces = []func(d random) pace{
 	func(d random) pace { return adaptivePace(adaptive.Fixed(max(drawRate(d), 8*slowest))) },
 }
 
+// repairPaces are those of senders with repair slices.
+var repairPaces = []func(d random) pace{
+	func(d random) pace { return ratelessPace(rateless.Default(), d) },
+	func(d random) pace { return ratelessPace(rateless.Default(), d) },
+	func(d random) pace { return ratelessPace(rateless.Redundant(), d) },
+	func(d random) pace { return ratelessPace(rateless.Burst(), d) },
+	func(d random) pace { return ratelessPace(rateless.Fixed(max(drawRate(d), 8*slowest)), d) },
+}
+
+// ratelessPace gives half of the profiles without a rate a limit.
+func ratelessPace(p rateless.Profile, d random) pace {
+	if p.MaxRate == 0 && d.oneIn(2) {
+		p.MaxRate = drawRate(d)
+	}
+	return pace{Pace: simrepair.RatelessPace(p), rate: p.MaxRate / 8, rule: func() repair.Scheduler {
+		s, err := rateless.New(p)
+		mustBe(err)
+		return s
+	}}
+}
+
 // drawRate draws a rate in bits a second, or 0.
 func drawRate(d random) int64 {
 	if d.oneIn(6) {
@@ -50,9 +75,10 @@ func drawRate(d random) int64 {
 }
 
 func basePace(p base.Profile) pace {
-	return pace{chunk.BasePace(p), p.Rate / 8, func() statemachine.Scheduler {
+	return pace{Pace: chunk.BasePace(p), rate: p.Rate / 8, scheduler: func() statemachine.Scheduler {
 		s, err := base.New(p)
-		return mustMake(s, err)
+		mustBe(err)
+		return s
 	}}
 }
 
@@ -65,16 +91,9 @@ func limited(p adaptive.Profile, d random) adaptive.Profile {
 }
 
 func adaptivePace(p adaptive.Profile) pace {
-	return pace{chunk.AdaptivePace(p), p.MaxRate / 8, func() statemachine.Scheduler {
+	return pace{Pace: chunk.AdaptivePace(p), rate: p.MaxRate / 8, scheduler: func() statemachine.Scheduler {
 		s, err := adaptive.New(p)
-		return mustMake(s, err)
+		mustBe(err)
+		return s
 	}}
-}
-
-// mustMake returns a scheduler of a profile that was drawn, and so is valid.
-func mustMake(s statemachine.Scheduler, err error) statemachine.Scheduler {
-	if err != nil {
-		panic(err)
-	}
-	return s
 }

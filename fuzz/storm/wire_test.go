@@ -6,37 +6,52 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/repair"
 )
 
 // A datagram is another's if a bit of it is, or if a field of the packet is.
 func TestCheckForm(t *testing.T) {
 	t.Parallel()
-	w := newWorld(1, false)
-	e := w.ends[0]
 	slice := codec.Packet{Type: codec.TypeSlice, Slice: codec.Slice{ChunkID: 7, NumSlices: 3, SliceID: 2, Data: []byte("the end")}}
 	ack := codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: 7, NumSlices: 3, Acked: bitset.FirstN(2)}}
-	wrong := func(data []byte, p codec.Packet) bool {
+	otherSlice, otherAck := slice, ack
+	otherSlice.Slice.ChunkID++
+	otherAck.Ack.ChunkID++
+	checkForms(t, func(e *end) variant { e.pace = paces[0](newRandom(1, 1)); return newNamed(e, 0) }, slice, otherSlice, ack, otherAck)
+
+	last := repair.Packet{Type: codec.TypeSlice, Slice: repair.Slice{ChunkID: 7, ID: 2, NumSlices: 3, LastBytes: 7, Data: []byte("the end")}}
+	count := repair.Packet{Type: codec.TypeAck, Ack: repair.Ack{ChunkID: 7, NumSlices: 3, Have: 2, Top: 5}}
+	otherLast, otherCount := last, count
+	otherLast.Slice.ID = 1
+	otherCount.Ack.Top++
+	checkForms(t, func(e *end) variant { e.pace = repairPaces[0](newRandom(1, 1)); return newRepaired(e, 0) }, last, otherLast, count, otherCount)
+}
+
+// checkForms checks packets, each with one that is another.
+func checkForms(t *testing.T, machines func(*end) variant, packets ...any) {
+	w := newWorld(1, false)
+	e := w.ends[0]
+	e.machines = machines(e)
+	wrong := func(data []byte, p any) bool {
 		w.failure = nil
 		e.checkForm(data, p)
 		return w.failure != nil && w.failure.Rule == "FRM-1"
 	}
-	for _, p := range []codec.Packet{slice, ack} {
-		data, err := e.framer.Append(nil, p)
+	for i := 0; i < len(packets); i += 2 {
+		p, other := packets[i], packets[i+1]
+		data, err := e.machines.encode(p)
 		if err != nil || wrong(data, p) {
-			t.Fatalf("%s: %v, %v", describe(p), err, w.failure)
+			t.Fatalf("%s: %v, %v", e.machines.describe(p), err, w.failure)
 		}
 		for bit := range 8 * len(data) {
 			b := bytes.Clone(data)
 			b[bit/8] ^= 1 << (bit % 8)
 			if !wrong(b, p) {
-				t.Errorf("%s: nothing is wrong with bit %d", describe(p), bit)
+				t.Errorf("%s: nothing is wrong with bit %d", e.machines.describe(p), bit)
 			}
 		}
-		other := p
-		other.Slice.ChunkID++
-		other.Ack.ChunkID++
 		if !wrong(data, other) {
-			t.Errorf("%s passes for another", describe(p))
+			t.Errorf("%s passes for another", e.machines.describe(p))
 		}
 	}
 }

@@ -23,6 +23,14 @@ type Impossible struct {
 	Why   string
 }
 
+// Never returns guards of all that cannot hold in a state, for one reason.
+func Never(all []machine.Guard, state, why string, guards ...uint8) (list []Impossible) {
+	for _, g := range guards {
+		list = append(list, Impossible{state, all[g], why})
+	}
+	return list
+}
+
 // WhyNot returns why a guard cannot hold in a state; nothing if it can.
 func (m *Machine) WhyNot(state string, g machine.Guard) string {
 	for _, i := range m.Impossible {

@@ -2,7 +2,6 @@ package adaptive_test
 
 import (
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -10,9 +9,9 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/sim/transfers"
+	"github.com/chunkwire/chunkwire/sim/transfers/transferstest"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -165,7 +164,7 @@ func drawSet(t *rapid.T, n int) (b bitset.Set) {
 // flood. Not by burst: on 1 Mbit/s, with half of all lost, that can take longer.
 func TestEverythingIsDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := transfers.Scenario{Down: drawPath(t, "down"), Up: drawPath(t, "up"), Before: rapid.IntRange(0, 1).Draw(t, "before")}
+		s := transfers.Scenario{Down: transferstest.DrawPath(t, "down"), Up: transferstest.DrawPath(t, "up"), Before: rapid.IntRange(0, 1).Draw(t, "before")}
 		s.Size = rapid.SampledFrom([]int{1, 1024, 5000, 40_000, codec.MaxChunkSize}).Draw(t, "size")
 		p := rapid.SampledFrom([]adaptive.Profile{adaptive.Adaptive(), adaptive.Redundant()}).Draw(t, "profile")
 		took, bytes := s.Transfer(rapid.Uint64Range(0, 1000).Draw(t, "seed"), with(p))
@@ -174,19 +173,4 @@ func TestEverythingIsDelivered(t *testing.T) {
 			t.Fatalf("took %.0f ms, %.2f times the bytes", took, bytes)
 		}
 	})
-}
-
-func drawPath(t *rapid.T, name string) netsim.Path {
-	return netsim.Path{
-		Overhead: 28,
-		Delay:    rapid.SampledFrom([]time.Duration{0, 500 * time.Microsecond, 25 * time.Millisecond, 200 * time.Millisecond}).Draw(t, name+" delay"),
-		Jitter:   rapid.SampledFrom([]time.Duration{0, 0, 10 * time.Millisecond}).Draw(t, name+" jitter"),
-		Loss:     rapid.SampledFrom([]float64{0, 1, 20, 50}).Draw(t, name+" loss"),
-		Rate:     rapid.SampledFrom([]int64{0, 1e6, 10e6, 1e9}).Draw(t, name+" rate"),
-		Queue:    rapid.SampledFrom([]int{0, 16 << 10, 1 << 20}).Draw(t, name+" queue"),
-
-		Duplicate:    rapid.SampledFrom([]float64{0, 10}).Draw(t, name+" doubled"),
-		Reorder:      rapid.SampledFrom([]float64{0, 10}).Draw(t, name+" late"),
-		ReorderDelay: 10 * time.Millisecond,
-	}
 }

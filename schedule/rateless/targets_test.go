@@ -40,19 +40,20 @@ func at(network string, loss int) transfers.Cell {
 // bench/REPAIR-RESULTS.md, which has -seeds 300. The 95th percentile of few seeds says
 // little: it is judged with 300.
 func TestTargets(t *testing.T) {
-	seeds := transferstest.Seeds(20)
+	seeds, rows := transferstest.Seeds(10), []string(nil)
 	for _, c := range cells {
 		line := "| " + c.String() + " |"
 		for _, s := range schemes[:3] {
 			if s.name != "fifth" {
-				line += named1(c.Scenario(s.before), seeds)
+				line += row(c.Scenario(s.before).Run(seeds, named))
 			}
 			got := c.Scenario(s.before).Run(seeds, with(s.profile(c)))
 			line += row(got)
 			judge(t, s.name, c, got, seeds)
 		}
-		t.Log(line)
+		rows = append(rows, line)
 	}
+	transferstest.Table(t, "cells", rows)
 }
 
 func judge(t *testing.T, name string, c transfers.Cell, got transfers.Figures, seeds int) {

@@ -62,11 +62,12 @@ func (j *ReceiverJudge) Sent(now machine.Micros, a protocol.Ack) *violation {
 	})
 }
 
-// Keeps: the receiver takes so many bytes of memory (BND-1, RCV-18): the slices that were
-// ever held at a time, a row of 256 bytes for each, some blocks of scratch and tables.
+// Keeps: the receiver takes so many bytes of memory (RPV-BND-1, RCV-18): for each slice that
+// was ever held at a time itself, a row of 256 bytes and what is rebuilt in its place, and
+// some blocks of scratch and tables.
 func (j *ReceiverJudge) Keeps(bytes int64) *violation {
-	const scratch, tables = 28 * 1024, 12 * 1024
-	if most := int64(j.mostHeld)*(1024+256) + scratch + tables; bytes > most {
+	const scratch, tables = 28 * 1024, 20 * 1024
+	if most := int64(j.mostHeld)*(1024+256+1024) + scratch + tables; bytes > most {
 		return chunk.Violates("BND-1", "keeps %d bytes, though %d slices were held at most", bytes, j.mostHeld)
 	}
 	return nil

@@ -40,11 +40,12 @@ func TestFile(t *testing.T) {
 	bad := netsim.Path{
 		Delay: 20 * ms, Loss: 30, Duplicate: 10, Reorder: 10, ReorderDelay: 3 * ms,
 	}
-	for _, size := range []int{0, 1, 262144, 262145, 3_000_000} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
+	for i := range 10 {
+		size, repaired := []int{0, 1, 262144, 262145, 3_000_000}[i/2], i%2 == 1
+		t.Run(fmt.Sprintf("%d/%t", size, repaired), func(t *testing.T) {
 			t.Parallel()
 			bubble(t, func(t *testing.T) {
-				w := connect(t, bad, plain.Config{})
+				w := connect(t, bad, plain.Config{Repair: repaired})
 				data := content(size, 1)
 				info := describe(t, data)
 				var there, here steps

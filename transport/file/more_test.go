@@ -11,6 +11,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/file"
@@ -20,9 +21,9 @@ import (
 // A file over several lanes; the second one begins at whichever lane the first has
 // left.
 func TestFilesByLanes(t *testing.T) {
-	for _, percent := range []float64{0, 10} {
+	for _, repaired := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, netsim.Path{Delay: 20 * ms, Loss: percent}, plain.Config{Lanes: 8})
+			w := connect(t, netsim.Path{Delay: 20 * ms, Loss: 10}, plain.Config{Lanes: 8, Repair: repaired})
 			data := content(3_000_000, 5)
 			for range 2 {
 				var got sink
@@ -111,11 +112,20 @@ func TestTooLarge(t *testing.T) {
 // a lost file look stored.
 // (FIL-7)
 func TestReceiptBeforeEverythingWasSent(t *testing.T) {
+	for name, repaired := range map[string]bool{"named": false, "repair": true} {
+		t.Run(name, func(t *testing.T) { receiptBeforeEverythingWasSent(t, repaired) })
+	}
+}
+
+func receiptBeforeEverythingWasSent(t *testing.T, repaired bool) {
 	slow := func() (statemachine.Scheduler, error) { return base.New(base.Fixed(400_000)) }
+	slowly := func() (repair.Scheduler, error) { return plain.Fixed.NewRepairScheduler(400_000) }
 	const slices = 1 + 684 // the header, and 700,000 bytes in three chunks, all in line from the beginning
 	for after, want := range map[int64]error{0: file.ErrConvention, 50: file.ErrConvention, slices - 1: file.ErrConvention, slices: nil} {
 		bubble(t, func(t *testing.T) {
-			w := connect(t, netsim.Path{Delay: 5 * ms}, plain.Config{NewScheduler: slow})
+			w := connect(t, netsim.Path{Delay: 5 * ms}, plain.Config{NewScheduler: slow, Repair: repaired, NewRepairScheduler: slowly})
+			seen := 0
+			w.tapA.DropIf(func(p packet) bool { seen++; return p.Type == codec.TypeSlice && seen%5 == 0 })
 			sent := during(func() error { return file.Send(background, w.toB, bytes.NewReader(content(700_000, 1)), nil) })
 			go func() {
 				for err := error(nil); err == nil; {
@@ -124,7 +134,7 @@ func TestReceiptBeforeEverythingWasSent(t *testing.T) {
 			}()
 			for first := int64(0); first < after; time.Sleep(ms) {
 				st := w.toB.Stats().Sender
-				first = st.SlicesSent - st.SlicesResent
+				first = st.SlicesSent - st.SlicesResent - st.SlicesRepair
 			}
 			w.toA.Enqueue(background, []byte("CWR1\x00"))
 			wantErr(t, fmt.Sprintf("a receipt after %d slices", after), <-sent, want)

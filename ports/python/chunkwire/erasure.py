@@ -108,7 +108,7 @@ class Decoder:
                 return True
             row = bytes(i == slice_id for i in range(self._num_slices))
         else:
-            row = bytes(_POWERS[e] for e in exponents(slice_id - self._num_slices, self._num_slices))
+            row = _row(slice_id - self._num_slices, self._num_slices)
         for column in range(self._num_slices):
             factor = row[column]
             if not factor:
@@ -130,14 +130,19 @@ class Decoder:
         slices = {i: v for i, v in self._held.items() if i < k}
         missing = [i for i in range(k) if i not in slices]
         repair = [i - k for i in self._held if i >= k]
-        rests = [self._held[k + j] ^ _repair(j, k, slices.items()) for j in repair]
-        rows = [bytes(_POWERS[exponents(j, k)[i]] for i in missing) for j in repair]
+        rests = [(self._held[k + j] ^ _repair(j, k, slices.items())).to_bytes(SLICE_SIZE, "little") for j in repair]
+        rows = [bytes(row[i] for i in missing) for row in (_row(j, k) for j in repair)]
         for i, inverse in zip(missing, _invert(rows)):
             total = 0
             for factor, rest in zip(inverse, rests):
-                total ^= int.from_bytes(rest.to_bytes(SLICE_SIZE, "little").translate(_TIMES[factor]), "little")
+                total ^= int.from_bytes(rest.translate(_TIMES[factor]), "little")
             slices[i] = total
         return b"".join(slices[i].to_bytes(SLICE_SIZE, "little") for i in range(k))
+
+
+def _row(j: int, num_slices: int) -> bytes:
+    """The row of a repair slice (RPC-5)."""
+    return bytes(_POWERS[e] for e in exponents(j, num_slices))
 
 
 def _invert(rows: list[bytes]) -> list[bytes]:

@@ -87,6 +87,7 @@ class Rateless:
                 self.path.round_trip.limit(r)
         if self._held:
             self.loss.count(came, came)
+            self._gone = 0  # what is under way above top may still be taken
         elif self._top < self._gone < top:
             passed = top - self._gone
             self.loss.count(passed, min(came, passed))

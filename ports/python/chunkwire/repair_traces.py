@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from .erasure import MAX_IDS, Decoder, Encoded, exponents
@@ -45,7 +46,7 @@ def repair_slice(request: Step) -> Step:
     """RPO-2."""
     chunk_id, size, slice_id = (field(request, name, int) for name in ("chunk_id", "size", "slice_id"))
     _need(0 <= chunk_id <= 0xFFFF and 1 <= size <= MAX_CHUNK and 0 <= slice_id < MAX_IDS)
-    return {"slice": summary(Encoded(content(chunk_id, 0, size)).slice(slice_id))}
+    return {"slice": summary(encoded(chunk_id, size).slice(slice_id))}
 
 
 def repair_rebuild(request: Step) -> Step:
@@ -57,9 +58,9 @@ def repair_rebuild(request: Step) -> Step:
     _need(0 <= chunk_id <= 0xFFFF and 1 <= k <= MAX_SLICES and 1 <= last <= SLICE_SIZE)
     _need(all(0 <= i < MAX_IDS for i in ids))
     size = (k - 1) * SLICE_SIZE + last
-    encoded = Encoded(content(chunk_id, 0, size))
+    source = encoded(chunk_id, size)
     decoder = Decoder(k)
-    added = "".join("01"[decoder.rank < k and decoder.add(i, encoded.slice(i))] for i in ids)
+    added = "".join("01"[decoder.rank < k and decoder.add(i, source.slice(i))] for i in ids)
     whole = decoder.rank == k
     return {"added": added, "rank": decoder.rank, "chunk": summary(decoder.rebuild()[:size]) if whole else None}
 
@@ -221,7 +222,7 @@ class _ReceiverTrace:
         if "fill" in event:
             data = bytes([number(event, "fill", 0, 255)]) * slice_bytes(slice_id, k, last)
         else:
-            data = Encoded(content(chunk_id, 0, (k - 1) * SLICE_SIZE + last)).slice(slice_id)
+            data = encoded(chunk_id, (k - 1) * SLICE_SIZE + last).slice(slice_id)
         return self._step(self._receiver.slice(at, packet._replace(data=data)), [])
 
     def read(self, at: int, event: Step) -> Step:
@@ -261,6 +262,12 @@ def _valid(packet: RepairPacket) -> None:
         check_repair(packet)
     except Refused:
         raise Refused(BAD_REQUEST) from None
+
+
+@lru_cache(maxsize=4)
+def encoded(chunk_id: int, size: int) -> Encoded:
+    """The chunk of TRC-1, and its repair slices."""
+    return Encoded(content(chunk_id, 0, size))
 
 
 def _need(valid: bool) -> None:

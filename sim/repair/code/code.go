@@ -198,7 +198,7 @@ func Number(id, numSlices, top int) int {
 }
 
 // Top returns the highest number up to sent whose id is the field of an ack; -1 if there
-// is none (RPN-4).
+// is none (RPN-5).
 func Top(field, numSlices, sent int) int {
 	for n := sent; n >= 0; n-- {
 		if ID(n, numSlices) == field {

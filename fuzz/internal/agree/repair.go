@@ -1,0 +1,33 @@
+package agree
+
+import (
+	"bytes"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/repair"
+	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/repair"
+)
+
+// SameRepair reports whether two packets of repair slices are the same.
+func SameRepair(a, b repair.Packet) bool {
+	sameData := bytes.Equal(a.Slice.Data, b.Slice.Data)
+	s, z := a.Slice, b.Slice
+	return sameData && a.Type == b.Type && a.Ack == b.Ack && s.ChunkID == z.ChunkID && s.ID == z.ID && s.NumSlices == z.NumSlices && s.LastBytes == z.LastBytes
+}
+
+// RepairForOracle returns a packet of repair slices in its oracle's terms.
+func RepairForOracle(p repair.Packet) oracle.Packet {
+	if p.Type == codec.TypeAck {
+		return oracle.Packet{Type: oracle.TypeAck, ChunkID: int64(p.Ack.ChunkID), NumSlices: int64(p.Ack.NumSlices), Have: int64(p.Ack.Have), Top: int64(p.Ack.Top)}
+	}
+	s := p.Slice
+	return oracle.Packet{Type: oracle.TypeSlice, ChunkID: int64(s.ChunkID), SliceID: int64(s.ID), NumSlices: int64(s.NumSlices), LastBytes: int64(s.LastBytes), Data: s.Data}
+}
+
+// RepairFromOracle is the inverse, for packets that can be represented.
+func RepairFromOracle(p oracle.Packet) repair.Packet {
+	if p.Type == oracle.TypeAck {
+		return repair.Packet{Type: codec.TypeAck, Ack: repair.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Have: int(p.Have), Top: int(p.Top)}}
+	}
+	return repair.Packet{Slice: repair.Slice{ChunkID: uint16(p.ChunkID), ID: int(p.SliceID), NumSlices: int(p.NumSlices), LastBytes: int(p.LastBytes), Data: p.Data}}
+}
