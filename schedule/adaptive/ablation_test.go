@@ -25,7 +25,7 @@ var worth = map[string]struct {
 	"LOS-3": {"half of S1 10 ms late", transfers.Both(transfers.Late(50)), adaptive.Adaptive(), "bytes", 25},
 	"EST-3": {"S2 50 % cold, burst", transfers.Cell{Network: "S2", Loss: 50}.Scenario(0), adaptive.Burst(), "median", 20},
 	"EST-5": {"S1 50 % cold", transfers.Cell{Network: "S1", Loss: 50}.Scenario(0), adaptive.Adaptive(), "95th", 4},
-	"PTO-1": {"S4 50 % warm", transfers.Cell{Network: "S4", Loss: 50}.Scenario(1), adaptive.Adaptive(), "95th", 15},
+	"PTO-1": {"S4 50 % warm", transfers.Cell{Network: "S4", Loss: 50}.Scenario(1), adaptive.Adaptive(), "95th", 12},
 	"PTO-2": {"5 % of S1 10 ms late, warm", transfers.Both(transfers.Late(5)).Warm(), adaptive.Adaptive(), "bytes", 15},
 	"PTO-4": {"S2, RTT jumps to 400 ms", transfers.HardCase("S2, RTT jumps to 400 ms"), adaptive.Adaptive(), "bytes", 30},
 	"CPY-1": {"S4 50 % warm", transfers.Cell{Network: "S4", Loss: 50}.Scenario(1), adaptive.Adaptive(), "median", 30},
