@@ -106,7 +106,7 @@ func (c *Conn) Readable() uint64 { return c.mux.Readable() }
 // number, or the connection has closed. SendChunk fails with statemachine.ErrChunkSize,
 // lanes.ErrBusy, ErrNoLanes, or with Err; then nothing has changed.
 func (c *Conn) SendChunk(now machine.Micros, chunk []byte) (number int64, err error) {
-	return c.SendEncoded(now, erasure.Encode(chunk))
+	return c.SendEncoded(now, erasure.EncodeForOne(chunk))
 }
 
 // SendEncoded is SendChunk for a chunk of which others may send the same slices.

@@ -45,7 +45,8 @@ func (d *Decoder) Begin(numSlices, lastBytes int, p Pool) {
 	d.slices = d.slices[:numSlices]
 }
 
-// Release gives all memory back but for its tables of pointers, for the next chunk. The slices of Rebuild must not be used after it.
+// Release gives all memory back, but for its tables of pointers, which serve the next chunk.
+// The slices of Rebuild must not be used after it.
 func (d *Decoder) Release() {
 	d.matrix.release(d.pool)
 	for _, s := range d.slices {

@@ -1,4 +1,4 @@
-// Package erasure is the code of spec/REPAIR.md, section 2: repair slices of a chunk, and
+// Package erasure is the code of spec/REPAIR.md, section 3: repair slices of a chunk, and
 // the chunk again from any slices that are enough. It knows no protocol.
 //
 // A chunk is 1 to 256 slices of 1,024 bytes, the last may be shorter. Id i below their

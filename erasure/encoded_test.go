@@ -123,3 +123,27 @@ func served(e *erasure.Encoded, p *pool, n int) (repairs [][]byte, right bool) {
 	}
 	return repairs, n%50 != 0 || bytes.Equal(joined(d.Rebuild(), len(e.Bytes())), e.Bytes())
 }
+
+// What one sender sends once is not kept, however many repair slices false acks make it send;
+// a server's senders of one world would else hold 256 KiB each.
+func TestForOneKeepsNothing(t *testing.T) {
+	chunk := noise(seeded(1), 256, 1024)
+	one, many := erasure.EncodeForOne(chunk), erasure.Encode(chunk)
+	before := check.Heap()
+	for j := range 256 {
+		one.Slice(256 + j)
+	}
+	check.That(t, check.Heap()-before < 64<<10, "nothing is kept")
+	first, kept := one.Slice(256), many.Slice(256)
+	check.Bytes(t, "a repair slice", first, kept)
+	check.That(t, &first[0] != &one.Slice(256)[0], "it is made anew")
+	check.That(t, &kept[0] == &many.Slice(256)[0], "it is kept")
+}
+
+// No Encoded is the code of no bytes.
+func TestNilIsOfNoBytes(t *testing.T) {
+	for _, e := range []*erasure.Encoded{nil, {}} {
+		check.Equal(t, "sizes", [3]int{len(e.Bytes()), e.NumSlices(), e.LastBytes()}, [3]int{})
+		check.That(t, e.Slice(0) == nil, "there is no slice")
+	}
+}

@@ -92,7 +92,7 @@ func (l *Lanes) latest() *lane { return &l.lanes[l.bySubmission(len(l.lanes)-1)]
 // number. Submit fails with statemachine.ErrChunkSize, with ErrBusy, or with Err; then nothing
 // has changed.
 func (l *Lanes) Submit(now machine.Micros, data []byte) (number int64, err error) {
-	return l.SubmitEncoded(now, erasure.Encode(data))
+	return l.SubmitEncoded(now, erasure.EncodeForOne(data))
 }
 
 // SubmitEncoded is Submit for a chunk of which others may send the same slices.

@@ -39,7 +39,7 @@ func (d *deliverer) Cancel(delivery *Delivery, cause error) { (*Peer)(d).cancel(
 // cancels the delivery and returns ErrCanceled, with the consequences that
 // Delivery.Cancel describes; Enqueue and Delivery.Wait leave the chunk alone.
 func (c *Chunks) Send(ctx context.Context, chunk []byte) error {
-	return c.SendEncoded(ctx, erasure.Encode(chunk))
+	return c.SendEncoded(ctx, erasure.EncodeForOne(chunk))
 }
 
 // SendEncoded is Send for a chunk that goes to many: each of its repair slices is made once
@@ -62,7 +62,7 @@ func (c *Chunks) SendEncoded(ctx context.Context, e *erasure.Encoded) error {
 // done. Once Enqueue has returned, ctx has no effect any more. It fails like Send, and
 // then the chunk was not and will not be sent.
 func (c *Chunks) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
-	return c.EnqueueEncoded(ctx, erasure.Encode(chunk))
+	return c.EnqueueEncoded(ctx, erasure.EncodeForOne(chunk))
 }
 
 // EnqueueEncoded is Enqueue for a chunk that goes to many, as SendEncoded is.

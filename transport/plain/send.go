@@ -30,7 +30,7 @@ func (c *deliverer) Cancel(d *Delivery, cause error) { (*Conn)(c).cancel(d, caus
 // delivery and returns ErrCanceled, with the consequences that Delivery.Cancel
 // describes; Enqueue and Delivery.Wait leave the chunk alone.
 func (c *Conn) Send(ctx context.Context, chunk []byte) error {
-	return c.SendEncoded(ctx, erasure.Encode(chunk))
+	return c.SendEncoded(ctx, erasure.EncodeForOne(chunk))
 }
 
 // SendEncoded is Send for a chunk that goes to many: with Config.Repair each repair slice is
@@ -49,7 +49,7 @@ func (c *Conn) SendEncoded(ctx context.Context, e *erasure.Encoded) error {
 //
 // Enqueue fails like Send, and then the chunk was not and will not be sent.
 func (c *Conn) Enqueue(ctx context.Context, chunk []byte) (*Delivery, error) {
-	return c.EnqueueEncoded(ctx, erasure.Encode(chunk))
+	return c.EnqueueEncoded(ctx, erasure.EncodeForOne(chunk))
 }
 
 // EnqueueEncoded is Enqueue for a chunk that goes to many, as SendEncoded is.
