@@ -118,7 +118,7 @@ type ReceiverStats struct {
 	Held           int64          // those of the next chunk that came while one waited to be read
 	Conflicts      int64          // those that disagreed with the fixed number of slices
 	Replaced       int64          // times that the number of slices was replaced
-	Inconsistent   int64          // those in excess that do not fit the complete chunk (package repair; RPH-2)
+	Inconsistent   int64          // signs that a slice was forged, at most 3 a chunk, which is delivered all the same (package repair; RPR-11, RPH-2)
 	Ignored        int64          // those of any other chunk
 	AcksSent       int64          // acks sent
 	LastChunkTime  machine.Micros // from the first slice to the last new one, for the last complete chunk

@@ -388,10 +388,14 @@ static void rule_news(cwr_scheduler *s, cw_time now, uint32_t have, uint64_t top
     r->have = have;
     r->top = top;
     note_train(r, now, gained);
+    r->held = false;
+    if (gained == 0 && top - have > MOST_NEED) {
+        r->quota = 0; /* a peer that denies everything draws probes only */
+        return;
+    }
     r->news_at = now;
     r->probe_at = 0;
     r->quota = NO_QUOTA;
-    r->held = false;
 }
 
 /* RPL-12 */

@@ -269,6 +269,32 @@ func TestTwoProbesThenPatience(t *testing.T) {
 	check.Equal(t, "sent", f.within(20*ms), f.losses.need(99, &f.profile))
 }
 
+// RPL-5, step 9: a peer that denies everything, on and on, makes the sender send MOST_NEED
+// slices, and then what the timer lets go: 2 each 250 ms. What arrives ends that.
+func TestAPeerThatDeniesEverything(t *testing.T) {
+	for _, n := range []int{1, 256} {
+		f := fly(t, Default(), n)
+		for f.top <= mostNeed {
+			f.within(ms)
+			f.after(ms).acked(0, f.sent)
+		}
+		before := f.sent
+		for start := f.clock; f.clock < start+20*second; {
+			f.within(0)
+			if f.after(ms); f.sent > f.top {
+				f.acked(0, f.sent)
+			}
+		}
+		if more := f.sent - before; more < 60 || more > 170 {
+			t.Errorf("%d slices: %d more went out in 20 s", n, more)
+		}
+		if n > 1 {
+			f.acked(1, f.sent)
+			check.Equal(t, "quota after an arrival", f.quota, unlimited)
+		}
+	}
+}
+
 // RPL-11: a quarter while nothing is known of the round trip; half of it when it is
 // bounded.
 func TestProbesOfACoolConnection(t *testing.T) {

@@ -84,7 +84,12 @@ func (s *Scheduler) Acked(now machine.Micros, have, top int) {
 	arrived := have - s.have
 	s.have, s.top = have, top
 	s.path.Arrived(now, arrived, uint32(top))
-	s.newsAt, s.probeAt, s.quota, s.held = now, 0, unlimited, false
+	s.held = false
+	if arrived == 0 && top-have > mostNeed {
+		s.quota = 0 // a peer that denies everything draws probes only
+		return
+	}
+	s.newsAt, s.probeAt, s.quota = now, 0, unlimited
 }
 
 // release notes that the peer takes the chunk: also what is under way, above the news

@@ -47,7 +47,9 @@
 // One mutex guards all machines of an endpoint; methods of Endpoint and Conn that
 // need it end in Locked. An event takes the machines some hundred nanoseconds and a datagram
 // costs the system several microseconds, so there is nothing to win from more
-// locks as long as one goroutine reads and one writes.
+// locks as long as one goroutine reads and one writes. With Config.Repair a repair slice
+// takes some 10 us to make, 24 us to store, and a chunk that comes as repair slices only 12 ms
+// to rebuild, for which the other connections wait (section 10.3 of spec/REPAIR.md).
 //
 // # Limits
 //

@@ -175,7 +175,12 @@ func (r *Rule) Acked(now, have, top int64) {
 	r.have, r.top = have, top
 	r.rate.take(now, dh, top, r.path)
 	r.wasHeld = r.wasHeld || r.held && now-r.heldAt > 2*r.path.srtt
-	r.newsAt, r.probeAt, r.quota, r.held = now, 0, noQuota, false
+	r.held = false
+	if dh == 0 && top-have > MostNeed {
+		r.quota = 0
+	} else {
+		r.newsAt, r.probeAt, r.quota = now, 0, noQuota
+	}
 }
 
 // count is steps 3 to 5 of RPL-5.
