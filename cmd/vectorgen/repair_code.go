@@ -66,7 +66,7 @@ func (g *group) exponentsRefused() {
 		q := contract.RepairRowRequest{Op: contract.OpRepairRow, NumSlices: c.k, SliceID: c.id}
 		g.addRepair("exponents-"+c.name, about{"Catches a port that " + c.why + ".", "size-limit integer-wrap", "RPO-1"}, repair.InvalidField, q, repairRowResponse(q))
 	}
-	for _, c := range []struct{ k, id int64 }{{3, 3}, {3, 8191}, {256, 256}} {
+	for _, c := range []struct{ k, id int64 }{{3, 3}, {3, 8191}, {256, 257}} {
 		q := contract.RepairRowRequest{Op: contract.OpRepairRow, NumSlices: c.k, SliceID: c.id}
 		g.addRepair(fmt.Sprintf("exponents-of-id-%d-of-%d", c.id, c.k), about{"A twin of refused ones: catches a port that refuses too much.", "size-limit", "RPO-1 RPC-2"}, accepted, q, repairRowResponse(q))
 	}

@@ -63,6 +63,9 @@ func (g *group) repairCut() {
 		g.repairDecodeBody(c.name+"-body-not-cut", about{"The twin of the cut ones: catches a decoder that refuses too much.", "truncation", "LAW-2"}, accepted, c.p.Type, whole)
 		datagram := repairDatagram(c.p)
 		for n := range len(datagram) {
+			if c.name == "ack" && (n == 0 || n == 4) {
+				continue // a slice that is cut there is the same
+			}
 			b, at := datagram[:n], cutPart{name: "the crc", sentence: "DEC-1"}
 			if n >= 4 {
 				b, at = resealed(b), cutAt(c.parts, 8*n-33)
@@ -199,7 +202,6 @@ func (g *group) repairOrder() {
 	add("ack-padding-then-trailing", "padding", "trailing data", "DEC-10 DEC-14", repair.NonzeroPadding, flipped(joined(good, []byte{0}), 79))
 	add("ack-end-check-then-trailing", "the end check", "trailing data", "DEC-13 DEC-14", repair.BadEndCheck, flipped(joined(good, []byte{0}), 8*len(good)-1))
 	slice := repairDatagram(onlySlice)
-	add("slice-data-then-end-check", "missing data", "a missing end check", "DEC-11 DEC-12", repair.Truncated, slice[:12])
 	add("slice-end-check-then-trailing", "the end check", "trailing data", "DEC-13 DEC-14", repair.BadEndCheck, flipped(joined(slice, []byte{0}), 8*len(slice)-1))
 	body := repairBody(onlySlice)
 	g.repairDecodeBody("order-slice-body-padding-then-no-data", about{"Catches a decoder that reports missing data before padding.", "check-order", "DEC-10 DEC-11 DEC-15"}, repair.NonzeroPadding, repair.TypeSlice, flipped(body[:6], 47))
@@ -267,7 +269,7 @@ func (g *group) repairEncoders() {
 		name string
 		p    repair.Packet
 	}{
-		{"slice-largest", repairSliceOf(65535, 8191, 256, 1024)}, {"slice-smallest", repairSliceOf(0, 0, 1, 1)},
+		{"slice-largest", repairSliceOf(65535, 8191, 255, 1024)}, {"slice-smallest", repairSliceOf(0, 0, 1, 1)},
 		{"ack-largest", repairAckOf(65535, 256, 256, 8191)}, {"ack-smallest", repairAckOf(0, 1, 0, 0)}, {"ack-have-above-top", repairAckOf(0, 9, 9, 0)},
 	} {
 		both("encode-"+c.name, about{"A twin of refused ones: catches an encoder that refuses too much.", "encoder size-limit", "RPE-6"}, accepted, c.p)

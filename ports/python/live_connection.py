@@ -15,11 +15,14 @@ import socket
 import sys
 import time
 
+from chunkwire.base import BaseScheduler
 from chunkwire.connection import CLOSED, Config, Connection
+from chunkwire.connection_records import NAMED, REPAIR
+from chunkwire.rateless import Rateless
 from chunkwire.refused import Refused
 from chunkwire.session_client import Client, Terms
 from chunkwire.session_server import CONFIRMED, Entry, Server
-from chunkwire.sessions import ANONYMOUS, ENDED, MODES, NO_KEY, TIMEOUT_UNIT, address_bytes, format_of
+from chunkwire.sessions import ANONYMOUS, ENDED, MODES, NO_KEY, TIMEOUT_UNIT, Agreed, address_bytes, format_of
 from chunkwire.times import NEVER
 
 SECOND = 1_000_000
@@ -40,6 +43,12 @@ def wait(sock: socket.socket, deadline: float) -> tuple[bytes, tuple[str, int]] 
         return sock.recvfrom(LARGEST)
     except OSError:
         return None
+
+
+def config_of(agreed: Agreed) -> Config:
+    """A connection without channels."""
+    scheduler = Rateless if agreed.variant == REPAIR else BaseScheduler
+    return Config({}, agreed.lanes, agreed.timeout * TIMEOUT_UNIT, scheduler=scheduler, variant=agreed.variant)
 
 
 def is_data(datagram: bytes) -> bool:
@@ -85,9 +94,7 @@ class Sending:
         except Refused:
             return
         if self.client.envelope and not self.connection:
-            agreed = self.client.agreed
-            config = Config({}, agreed.lanes, agreed.timeout * TIMEOUT_UNIT)
-            self.connection = Connection(now, self.client.envelope, config, is_client=True)
+            self.connection = Connection(now, self.client.envelope, config_of(self.client.agreed), is_client=True)
             self.connection.send_chunk(now, chunk)
         if self.connection and not self.delivered and self.connection.is_delivered:
             self.delivered = True
@@ -153,7 +160,7 @@ class Receiving:
         self.chunk = self.chunk or connection.read_chunk(now)
 
     def begin(self, now: int, entry: Entry) -> Connection:
-        config = Config({}, entry.agreed.lanes, entry.agreed.timeout * TIMEOUT_UNIT)
+        config = config_of(entry.agreed)
         return Connection(now, entry.envelope, config, is_client=False)
 
     def send_due(self, now: int) -> float:
@@ -188,7 +195,7 @@ def main() -> str | None:
     args = parser.parse_args()
     identity, key = args.key
     mode = args.mode or ("crc" if identity == ANONYMOUS else "aead")
-    terms = Terms(args.protocol_id, MODES[mode], args.lanes, format=format_of({}))
+    terms = Terms(args.protocol_id, MODES[mode], args.lanes, variants=NAMED | REPAIR, format=format_of({}))
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     if args.what == "send":
         return Sending(sock, (args.host, args.port), terms, identity, key).run(sys.stdin.buffer.read())

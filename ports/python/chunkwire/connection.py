@@ -7,7 +7,6 @@ from typing import Callable, Mapping, NamedTuple
 
 from .base import BaseScheduler
 from .channels import MS, SECOND
-from .codec import Slice
 from .congestion import Congestion
 from .connection_records import (
     LARGEST_CHUNK_ACK,
@@ -48,6 +47,7 @@ CLOSE_TIMES = tuple(20 * MS * ((1 << k) - 1) for k in range(6))
 CLOSE_TIME = SECOND
 CLOSE_FIRST = 20 * MS
 FAILED_CODE = 1
+YIELD_TIME = SECOND
 
 
 class Config(NamedTuple):
@@ -98,6 +98,7 @@ class Connection:
         self._said, self._said_at = 0, None
         self._again = self._owed = False
         self._out: deque[bytes] = deque()  # fragments that wait to be sealed
+        self._messages_at = -YIELD_TIME  # CXM-5
         self._polled_at = -1  # when a poll gave nothing, and no event came since
 
     # Events
@@ -152,7 +153,7 @@ class Connection:
     def _apply(self, now: int, number: int, ack: int, record) -> None:
         if not isinstance(record, OnLane):
             self.mux.take(now, number, ack, record)
-        elif isinstance(record.packet, Slice):
+        elif not record.is_ack:
             self.receivers[record.lane].slice(now, record.packet)
         else:
             self.senders[record.lane].ack(now, record.packet)
@@ -345,7 +346,11 @@ class Connection:
     def _records(self, now: int, messages: bool):
         """What goes into a payload: of messages, of acks and reports, and a slice."""
         number = self.endpoint.next_to_send
+        if self._config.variant == REPAIR:
+            for scheduler in self._schedulers:
+                scheduler.path.yields = now < self._messages_at + YIELD_TIME
         if messages and self.mux.alone is not None:
+            self._messages_at = now
             return self.mux.large(), [], None
         free: list = []
         left = PAYLOAD
@@ -361,6 +366,8 @@ class Connection:
         charged: list = []
         if self._budget >= 0 and (others or slice_due):
             charged = self.mux.messages(now, number, left if others else BESIDE_SLICE)
+            if charged:
+                self._messages_at = now
             left -= sum(map(size, charged))
         if len(charged) == 1 and isinstance(charged[0], Unreliable) and left < 0:
             return charged, free, None
@@ -368,10 +375,11 @@ class Connection:
 
     def _slice(self, now: int) -> OnLane | None:
         """LAN-8: those of earlier chunks first."""
+        self._submit(now)
         count = len(self.senders)
         for i in range(count):
             k = (self._begun + i) % count
-            found = self.senders[k].poll(now)[1] if self.senders[k].deadline <= now else None
+            found = self.senders[k].poll(now)[1]
             if found is not None:
                 sent, all_ = self._slices[k]
                 self._slices[k] = (min(sent + 1, all_), all_)

@@ -96,7 +96,11 @@ class Rateless:
         self._have, self._top = have, top
         self.path.arrived(now, came, top)
         self._was_held |= self._held and now - self._held_at > 2 * self.path.round_trip.srtt
-        self._news_at, self._probe_at, self._quota, self._held = now, 0, None, False
+        self._held = False
+        if came == 0 and top - have > MAX_FLIGHT:
+            self._quota = 0  # a peer that denies everything draws probes only
+            return
+        self._news_at, self._probe_at, self._quota = now, 0, None
 
     def hold(self, now: int) -> None:
         if not self._held:

@@ -165,10 +165,14 @@ export class RatelessScheduler implements RepairScheduler {
     flight.have = have;
     flight.top = top;
     this.#rate.news(now, gained, top, this.#smallest.value, this.#roundTrip.srtt);
+    flight.heldAt = undefined;
+    if (gained === 0 && top - have > MOST_NEED) {
+      flight.quota = 0; // a peer that denies everything draws probes only
+      return;
+    }
     flight.newsAt = now;
     flight.probeAt = 0n;
     flight.quota = Infinity;
-    flight.heldAt = undefined;
     if (flight.missing === 0) this.#flight = undefined;
   }
 
