@@ -231,8 +231,8 @@ static int recv_repair(link_end *l)
     (void)cwr_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cwr_fixed_memory(memory));
     while (size == 0 || now - quiet_since < SECOND) {
         if (wait_repair_packet(l, cwr_receiver_deadline(&r), b, sizeof b, &p, &now) && p.type == CW_SLICE) {
-            quiet_since = now;
             (void)cwr_receiver_slice(&r, now, &p.as.slice);
+            quiet_since = now_us(); /* to rebuild the chunk may have taken long */
         }
         if (ack_repair_due(l, &r, now) == CWR_U24) {
             fprintf(stderr, "live: no further slices, gave up\n");

@@ -164,8 +164,7 @@ async function receive<P>(link: Link<P>, receiver: ReceivingEnd<P>): Promise<voi
   let quietSince = nowUs();
   while (chunk === undefined || nowUs() - quietSince < SECOND) {
     for (const packet of await link.wait(receiver.deadline)) {
-      const now = nowUs();
-      if (receiver.take(now, packet)) quietSince = now;
+      if (receiver.take(nowUs(), packet)) quietSince = nowUs(); // to rebuild the chunk may have taken long
     }
     const now = nowUs();
     link.sendDue(() => receiver.poll(now));
