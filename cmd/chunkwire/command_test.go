@@ -388,7 +388,7 @@ func TestHelpHasExamplesAndExitCodes(t *testing.T) {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	for variant, says := range map[string][]string{
-		"--repair": {"any 100 slices of those sent", "for repair"},
+		"--repair": {"any 100 independent slices", "for repair"},
 		"--plain":  {"how often each slice was sent", "needlessly"},
 	} {
 		r := runCommand(t, nil, "demo", "--size", "100K", "--rtt", "10ms", "--loss", "10", "--duplicate", "5", "--reorder", "5", "--profile", "fixed", "--rate", "50M", variant)

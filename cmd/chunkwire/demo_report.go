@@ -13,7 +13,7 @@ import (
 func (d *demo) report(out screen, slices *sliceMap, p pushed) {
 	fmt.Fprintln(out.w)
 	if d.repair {
-		out.print(fmt.Sprintf("any %s of those sent make the block: nothing is sent again", countOf(int64(slices.numSlices), "slice")))
+		out.print(fmt.Sprintf("any %d independent slices make the block: nothing is sent again", slices.numSlices))
 	} else {
 		out.print("how often each slice was sent (· is once):")
 		for _, row := range slices.times(out.mapWidth()) {
