@@ -121,8 +121,8 @@ def receive(link: Link) -> str | None:
         packet = link.wait(receiver.deadline)
         now = now_us()
         if hasattr(packet, "data"):
-            quiet_since = now
             receiver.slice(now, packet)
+            quiet_since = now_us()  # to rebuild a chunk takes a while
         if link.send_due(receiver, now) == link.variant.receiver_fails:
             return "no further slices, gave up"
         if chunk is None:
