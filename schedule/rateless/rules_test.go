@@ -270,7 +270,7 @@ func TestTwoProbesThenPatience(t *testing.T) {
 }
 
 // RPL-5, step 9: a peer that denies everything, on and on, makes the sender send MOST_NEED
-// slices, and then what the timer lets go: 2 each 250 ms. What arrives ends that.
+// slices, and then what the timer allows: 2 each 250 ms. What arrives ends that.
 func TestAPeerThatDeniesEverything(t *testing.T) {
 	for _, n := range []int{1, 256} {
 		f := fly(t, Default(), n)
