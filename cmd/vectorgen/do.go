@@ -23,6 +23,11 @@ func (o *options) do(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return o.put(w, list, match)
+}
+
+// put writes or compares.
+func (o *options) put(w io.Writer, list []file, match *regexp.Regexp) error {
 	if o.check {
 		return o.compare(w, list, match)
 	}

@@ -149,10 +149,11 @@ func TestSentencesHaveVectors(t *testing.T) {
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "contract.json")
+	list := generated(t)
 	do := func(o options) (string, error) {
 		var out bytes.Buffer
-		o.dir, o.spec, o.run = dir, specPath, "^contract/"
-		err := o.do(&out)
+		o.dir = dir
+		err := o.put(&out, list, regexp.MustCompile("^contract/"))
 		return out.String(), err
 	}
 	change := func(old, new string) {
