@@ -174,7 +174,7 @@ func (g *group) repairFrame() {
 		g.repairDecode(c.name+"-trailing", about{"Catches a decoder that ignores a byte behind the end check.", "trailing-data", "DEC-14"}, repair.TrailingData, resealed(joined(whole, []byte{0})))
 		g.repairDecode(c.name+"-other-type", about{"Catches a decoder that reads a packet of the other type as its own.", "type-bit", "FRM-3 DEC-11 DEC-13"}, outcomeOfFlip(c.p), resealed(flipped(whole, 32)))
 	}
-	g.repairDecode("slice-of-the-other-variant", about{"Catches a decoder that takes a named slice, with a frame that is right: variants have protocol ids of their own, and nothing else tells them apart.", "record-type", "DEC-11"}, repair.Truncated, datagram(slice(7, 2, 3, sample(3))))
+	g.repairDecode("slice-of-the-other-variant", about{"Catches a decoder that takes a named slice, with a frame that is right: variants have protocol ids of their own, and nothing else distinguishes them.", "record-type", "DEC-11"}, repair.Truncated, datagram(slice(7, 2, 3, sample(3))))
 }
 
 // outcomeOfFlip is what comes of a packet whose type bit is the other one.

@@ -478,11 +478,11 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 	check.Equal(t, "one estimate of the losses", f.losses == known.losses, true)
 	check.Equal(t, "smoothed", f.Stats().SmoothedRTT, known.Stats().SmoothedRTT)
 	before := f.path.Vars()
-	f.Adopt(stranger{})
+	f.Adopt(another{})
 	check.Equal(t, "of another kind", f.path.Vars(), before)
 }
 
-type stranger struct{ repair.Scheduler }
+type another struct{ repair.Scheduler }
 
 // WIN-5
 func TestASenderYields(t *testing.T) {
