@@ -18,6 +18,7 @@ type Scheduler struct {
 
 	// Kept across chunks (REC-8).
 	path     *control.Controller
+	share    control.Share  // of the path
 	patience machine.Micros // how old an overtaken slice is before it is lost (LOS-3)
 
 	// Per chunk.
@@ -72,13 +73,16 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 func (s *Scheduler) Acked(now machine.Micros, news bitset.Set) {
 	s.now = now
 	s.sampleRTT(now, news)
+	newest := s.newest
 	for id := range news.All() {
 		s.newest = max(s.newest, s.arrivedAs(now, id))
 	}
 	s.unacked, s.lost = s.unacked.Minus(news), s.lost.Minus(news)
 	s.newsAt, s.probeAt, s.held = now, 0, false
-	s.path.Arrived(now, news.Count(), s.newest)
+	lost := s.stats.Lost
 	s.findLost(now)
+	s.noteFlight()
+	s.path.Arrived(now, news.Count(), int(s.newest-newest), int(s.stats.Lost-lost))
 }
 
 // Held stops everything but a probe now and then (REC-4).
@@ -87,6 +91,7 @@ func (s *Scheduler) Held(now machine.Micros) {
 		s.held, s.heldAt = true, now
 	}
 	s.lost = bitset.Set{}
+	s.noteFlight()
 	s.path.EndTrain()
 }
 
@@ -98,10 +103,11 @@ func (s *Scheduler) Next(now machine.Micros) (int, bool) {
 	if s.fresh == s.numSlices && s.lost.Empty() {
 		s.path.Dry(now)
 	}
-	if !s.path.Go(now, id >= 0, id == s.fresh) {
+	if !s.path.Go(now, &s.share, id >= 0, id == s.fresh) {
 		return none, false
 	}
 	s.sent(now, id, isCopy)
+	s.noteFlight()
 	return id, true
 }
 
@@ -122,7 +128,7 @@ func (s *Scheduler) Rest() { s.slices = nil }
 // Stats returns what the scheduler knows of the path.
 func (s *Scheduler) Stats() statemachine.ScheduleStats {
 	st := s.stats
-	st.SmoothedRTT, st.MinRTT = s.path.RTT.Smoothed, s.path.RTT.Min()
+	st.SmoothedRTT, st.MinRTT = s.path.RTT.Smoothed, s.path.MinRTT()
 	return st
 }
 
@@ -130,7 +136,10 @@ func (s *Scheduler) Stats() statemachine.ScheduleStats {
 // while nothing else can be sent (PTO-1).
 func (s *Scheduler) runTimers(now machine.Micros) {
 	if now >= s.gapAt {
+		lost := s.stats.Lost
 		s.findLost(now)
+		s.noteFlight()
+		s.path.Arrived(now, 0, 0, int(s.stats.Lost-lost))
 	}
 	if s.due() < 0 && now >= s.timerAt() {
 		s.expire(now)
@@ -150,7 +159,10 @@ func (s *Scheduler) upNext(now machine.Micros) (id int, isCopy bool) {
 // A peer that holds gets no fresh one but the very first (REC-4).
 func (s *Scheduler) due() int {
 	if id := s.lost.Next(0); id >= 0 {
-		return id
+		if s.byTimer.Has(id) || s.path.HasRoom() {
+			return id
+		}
+		return none
 	}
 	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.hasRoom() {
 		return none
@@ -163,3 +175,6 @@ func (s *Scheduler) report(kind statemachine.ObservationKind, now machine.Micros
 		s.observe(statemachine.Observation{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
 	}
 }
+
+// noteFlight notes how many slices are in flight.
+func (s *Scheduler) noteFlight() { s.path.Flight(&s.share, s.flying().Count()) }

@@ -10,7 +10,9 @@ import (
 // knows most (LAN-9). Schedulers of another kind have nothing to share.
 func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	if known, ok := from.(*Scheduler); ok {
-		s.path.Adopt(known.path)
+		s.path.Leave(&s.share)
+		s.path = known.path
+		s.noteFlight()
 		s.patience = known.patience
 	}
 }
@@ -24,15 +26,9 @@ func (s *Scheduler) Yield(yields bool) { s.path.Yield(yields) }
 
 // window returns how many slices may be in flight when a fresh one goes out (WIN-1,
 // WIN-2).
-func (s *Scheduler) window() int {
-	w := s.path.Window(s.numSlices - s.unacked.Count())
-	if s.path.PerSlice() == 0 {
-		return w
-	}
-	return min(w, codec.MaxSlices)
-}
+func (s *Scheduler) window() int { return min(s.path.PathSlices(), codec.MaxSlices) }
 
 // hasRoom reports whether a fresh slice may go out (WIN-3).
 func (s *Scheduler) hasRoom() bool {
-	return s.path.HasRoom(s.flying().Count(), s.numSlices-s.unacked.Count())
+	return s.path.HasRoom()
 }

@@ -30,7 +30,8 @@ func (s *Scheduler) timerAt() machine.Micros {
 // expire gives up two slices, and waits before the next two (PTO-3, PTO-4).
 func (s *Scheduler) expire(now machine.Micros) {
 	s.stats.Timeouts++
-	s.path.EndTrain()
+	s.path.TimedOut(now)
+	defer s.noteFlight()
 	if s.held {
 		// One probe for a peer that cannot take the chunk (PTO-5).
 		s.lose(s.unacked.Prev(s.fresh-1), true)

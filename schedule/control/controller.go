@@ -37,7 +37,7 @@ func (c *Config) limit() int64 {
 }
 
 // Rule is a part of the algorithm that can be left out, to see what it is worth.
-type Rule uint8
+type Rule uint32
 
 // The rules, by what RECOVERY.md calls them.
 const (
@@ -46,54 +46,82 @@ const (
 	Headroom                    // PAC-2
 	First                       // WIN-1
 	Drain                       // WIN-4
+	Limit
+	Contest
+	Look
+	Velocity
+	Fraction
 )
 
 func (c *Config) has(r Rule) bool { return c.Without&r == 0 }
 
-// Controller is what a sender knows of the path, and when that lets a slice go.
+// Controller is what the senders of a connection know of the path, and when that lets
+// a slice go. All lanes share one.
 type Controller struct {
-	RTT    *RoundTrip // one for all lanes, from the first Adopt on (LAN-9)
-	config Config
-	rate   rate
-	pace   pacer
-	yields bool // other packets must not wait (WIN-5)
-	idle   bool // there was nothing to send (REC-5)
+	RTT     rtt.Estimator
+	config  Config
+	base    baseRTT
+	rate    rate
+	limit   limit
+	losses  Losses
+	cap     capped
+	pace    pacer
+	flight  int  // slices in flight, of all lanes
+	yields  bool // other packets must not wait (WIN-5)
+	wanting int  // senders that had something to send at their latest poll (REC-5)
 }
 
 // New returns a controller that knows nothing of the path (REC-8).
 func New(config Config) *Controller {
-	return &Controller{RTT: new(RoundTrip), config: config, rate: newRate()}
+	return &Controller{config: config, rate: newRate(), limit: newLimit(), losses: newLosses()}
 }
 
 // Begin starts a chunk (REC-2).
 func (c *Controller) Begin() {
 	c.RTT.UseBound()
 	c.EndTrain()
-	c.idle = true
 }
 
-// Adopt takes over what another one knows of the path, before a chunk begins. Of
-// the round trip the other may have heard nothing yet, so from then on both learn
-// into one estimate (LAN-9).
-func (c *Controller) Adopt(known *Controller) {
-	c.RTT, c.rate, c.pace = known.RTT, known.rate, known.pace
+// Share is a sender's part in a controller: the zero value has none.
+type Share struct {
+	flight int
+	wants  bool // something was to be sent at the latest poll
+}
+
+// Flight notes that a sender has n slices in flight.
+func (c *Controller) Flight(s *Share, n int) {
+	c.flight += n - s.flight
+	s.flight = n
+	c.limit.most = max(c.limit.most, int64(c.flight)*eighths)
+}
+
+// Leave ends a sender's part.
+func (c *Controller) Leave(s *Share) {
+	c.Flight(s, 0)
+	c.want(s, false)
+}
+
+func (c *Controller) want(s *Share, wants bool) {
+	switch {
+	case wants && !s.wants:
+		c.wanting++
+	case !wants && s.wants:
+		c.wanting--
+	}
+	s.wants = wants
 }
 
 // Go reports whether what the scheduler wants to send goes out at now, and counts
 // it as sent (REC-5, from step 3 on). A fresh slice has the spacing of PRO-2.
-func (c *Controller) Go(now machine.Micros, wants, fresh bool) bool {
+func (c *Controller) Go(now machine.Micros, s *Share, wants, fresh bool) bool {
 	if c.Drains() {
 		c.Dry(now)
 	}
-	if !wants {
-		c.idle = true
-		return false
-	}
-	if c.idle {
+	if c.wanting == 0 {
 		c.pace.wait(now)
-		c.idle = false
 	}
-	if now < c.pace.when() {
+	c.want(s, wants)
+	if !wants || now < c.pace.when() {
 		return false
 	}
 	if c.pace.isLate(now) {
@@ -106,6 +134,20 @@ func (c *Controller) Go(now machine.Micros, wants, fresh bool) bool {
 // Next returns when the pace lets the next slice go, in whole microseconds.
 func (c *Controller) Next() machine.Micros { return c.pace.when() }
 
+// Clean takes a sample of the round trip of which it is known what was acked (EST-2).
+func (c *Controller) Clean(now, r machine.Micros) {
+	r = max(rtt.Clip(r), 1)
+	c.RTT.Sample(r)
+	c.base.add(now, r, c.RTT.Smoothed)
+	c.limit.sampled, c.limit.latest = true, r
+}
+
+// MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.
+func (c *Controller) MinRTT() machine.Micros { return c.base.value }
+
+// Losses returns what was lost and arrived of late.
+func (c *Controller) Losses() *Losses { return &c.losses }
+
 // Vars are the variables of REC-8 that a controller keeps.
 type Vars struct {
 	SmoothedRTT, MinRTT machine.Micros // 0 while nothing is known
@@ -113,25 +155,13 @@ type Vars struct {
 	RanDryAt            machine.Micros
 	PaceAt              machine.Micros
 	PaceNano            int64 // 0 to 999, beyond PaceAt
+	Limit               int64 // in eighths of a slice
+	Flight              int
+	Contested           bool
+	Cap                 int64 // nanoseconds a slice; 0: none
 }
 
 // Vars returns the variables.
 func (c *Controller) Vars() Vars {
-	return Vars{c.RTT.Smoothed, c.RTT.Min(), c.PerSlice(), c.rate.ranDryAt, c.pace.at, c.pace.nano}
+	return Vars{c.RTT.Smoothed, c.MinRTT(), c.PerSlice(), c.rate.ranDryAt, c.pace.at, c.pace.nano, c.limit.eighths, c.flight, c.limit.contested, c.cap.interval}
 }
-
-// RoundTrip is the estimate of PROTOCOL.md, 9.3, with the smallest round trip that
-// section 3 of RECOVERY.md adds.
-type RoundTrip struct {
-	rtt.Estimator
-	lowest minRTT // of unambiguous samples
-}
-
-// Clean takes a sample of which it is known what was acked (EST-2).
-func (e *RoundTrip) Clean(now, r machine.Micros) {
-	e.lowest.add(now, max(rtt.Clip(r), 1), e.Smoothed)
-	e.Sample(r)
-}
-
-// Min returns the smallest clean sample of late (EST-6); 0 if there is none.
-func (e *RoundTrip) Min() machine.Micros { return e.lowest.value }

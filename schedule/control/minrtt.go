@@ -3,43 +3,55 @@ package control
 import "github.com/chunkwire/chunkwire/machine"
 
 const (
-	rttLife    = 10 * machine.Second // EST-6: how long a smallest round trip is trusted
-	drainSlots = 4                   // WIN-4: slices in flight while the queue drains
+	rttLife    = 10 * machine.Second // how long a smallest round trip is trusted
+	drainEvery = 10 * machine.Second
+	drainSlots = 4 // slices in flight while the queue drains
 )
 
-// minRTT is the smallest round trip of late. One flow of chunks pauses between
-// them and sees the path without its queue. Several lanes or flows keep a queue
-// standing: the smallest of late would hold it, the window would grow by it, and
-// so would the queue. So a value is forgotten only after a look at the path with
-// an empty queue (EST-7).
-type minRTT struct {
-	value  machine.Micros // 0: none
-	at     machine.Micros // the latest sample
-	nearAt machine.Micros // the latest sample near the value
-	until  machine.Micros // when the drain ends; 0: there is none
-	found  machine.Micros // the smallest sample of the drain
+// baseRTT is the round trip of the path without its queue.
+type baseRTT struct {
+	value   machine.Micros // 0: none
+	at      machine.Micros // the latest sample
+	drainAt machine.Micros // when the next drain begins
+	until   machine.Micros // when the drain ends; 0: there is none
+	found   machine.Micros // the smallest sample of the drain
+	misses  int            // drains in a row without a sample near
 }
 
-// add takes a sample, at least 1.
-func (m *minRTT) add(now, r, smoothed machine.Micros) {
+func (m *baseRTT) add(now, r, smoothed machine.Micros) {
 	silent := m.value == 0 || now-m.at >= rttLife
 	m.at = now
-	switch {
-	case silent:
-		m.learn(now, r)
-	case r <= m.value+max(m.value/8, ackDelay):
-		m.learn(now, min(r, m.value))
-	case m.drains():
+	if silent {
+		m.value, m.until, m.drainAt, m.misses = r, 0, now+drainEvery, 0
+		return
+	}
+	if m.until != 0 {
 		m.found = min(m.found, r)
 		if now >= m.until {
-			m.learn(now, m.found)
+			m.endDrain(now)
 		}
-	case now-m.nearAt >= rttLife:
+	}
+	if r < m.value {
+		if m.value-r >= ms {
+			m.drainAt = now + drainEvery
+		}
+		m.value = r
+	}
+	if m.until == 0 && now >= m.drainAt {
 		m.until, m.found = now+2*smoothed, r
 	}
 }
 
-func (m *minRTT) learn(now, value machine.Micros) { m.value, m.nearAt, m.until = value, now, 0 }
+func (m *baseRTT) endDrain(now machine.Micros) {
+	m.until, m.drainAt = 0, now+drainEvery
+	if m.found <= m.value+max(m.value/8, ackDelay) {
+		m.misses = 0
+		return
+	}
+	if m.misses++; m.misses == 3 {
+		m.value, m.misses = m.found, 0
+	}
+}
 
 // drains reports whether few slices may be in flight, so that the queue empties.
-func (m *minRTT) drains() bool { return m.until != 0 }
+func (m *baseRTT) drains() bool { return m.until != 0 }

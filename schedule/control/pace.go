@@ -51,7 +51,25 @@ func (c *Controller) interval(fresh bool) int64 {
 	case c.config.Fixed:
 		return c.PerSlice() // PRO-4: the limit is all
 	}
-	return max(c.pathInterval(), fastest, c.config.limit())
+	return max(c.paceInterval(), fastest, c.config.limit())
+}
+
+// paceInterval is what the path and the limit allow.
+func (c *Controller) paceInterval() int64 {
+	ns := max(c.pathInterval(), c.cap.least())
+	if !c.config.has(Limit) {
+		return ns
+	}
+	latest := int64(c.limit.latest) * 1000 * eighths
+	switch {
+	case c.limit.contested:
+		ns = min(ns, latest/c.limit.eighths*3/4)
+		ns = max(ns, c.cap.least())
+	case c.limit.eighths < floor && c.config.has(Fraction):
+		ns = max(ns, latest/c.limit.eighths)
+		c.limit.full = true
+	}
+	return min(ns, slowest)
 }
 
 // pathInterval is what the path is estimated to allow; 0 while nothing is known

@@ -22,8 +22,8 @@ type rate struct {
 
 	open    bool
 	since   machine.Micros // the train's first newly acked slice
-	number  uint32         // the newest transmission that had arrived then
 	arrived int            // slices acked since
+	passed  int            // transmissions that arrived or were overtaken since
 
 	ranDryAt machine.Micros // the last time there was nothing to send but copies, the queue drained, or the caller was late
 }
@@ -52,19 +52,32 @@ func (c *Controller) EndTrain() { c.rate.open = false }
 // path (WIN-4), or its caller was late.
 func (c *Controller) Dry(now machine.Micros) { c.rate.ranDryAt = now }
 
-// Arrived takes n slices that were newly acked, and the newest transmission that
-// is known to have arrived (RAT-1).
-func (c *Controller) Arrived(now machine.Micros, n int, newest uint32) {
+// Arrived takes n slices that were newly acked, so many transmissions that are known
+// to have passed the path, arrived or not, since the last time, and how many of them were
+// found lost (RAT-1).
+func (c *Controller) Arrived(now machine.Micros, n, passed, lost int) {
+	c.losses.count(n+lost, n)
+	c.train(now, n, passed)
+	c.account(now, n, lost)
+	c.decide(now, n, lost)
+}
+
+func (c *Controller) train(now machine.Micros, n, passed int) {
+	if n == 0 {
+		c.rate.passed += passed
+		return
+	}
 	r := &c.rate
 	if r.open {
 		r.arrived += n
+		r.passed += passed
 		took := now - r.since
-		if r.arrived < longTrain && (r.arrived < shortTrain || took < max(c.RTT.Min()/2, trainTime)) {
+		if r.arrived < longTrain && (r.arrived < shortTrain || took < max(c.MinRTT()/2, trainTime)) {
 			return
 		}
-		c.addRate(now, int64(rtt.Clip(took))*1000, int64(newest-r.number))
+		c.addRate(now, int64(rtt.Clip(took))*1000, int64(r.passed))
 	}
-	r.open, r.since, r.number, r.arrived = true, now, newest, 0
+	r.open, r.since, r.passed, r.arrived = true, now, 0, 0
 }
 
 // addRate takes the train's time in nanoseconds, in which so many transmissions
@@ -72,6 +85,7 @@ func (c *Controller) Arrived(now machine.Micros, n int, newest uint32) {
 func (c *Controller) addRate(now machine.Micros, took, passed int64) {
 	r := &c.rate
 	x := took / int64(r.arrived)
+	c.cap.trainInterval = x
 	// What was lost behind the bottleneck took its time there too; but never
 	// assume that more than half of what was sent was (RAT-3).
 	if passed > int64(r.arrived) && c.config.has(Overtaking) {

@@ -7,8 +7,9 @@ import "github.com/chunkwire/chunkwire/repair"
 // (RPL-15). Schedulers of another kind have nothing to share.
 func (s *Scheduler) Adopt(from repair.Scheduler) {
 	if known, ok := from.(*Scheduler); ok {
-		s.path.Adopt(known.path)
-		s.losses = known.losses
+		s.path.Leave(&s.share)
+		s.path = known.path
+		s.noteFlight()
 	}
 }
 

@@ -21,8 +21,9 @@ func (s *Scheduler) timerAt() machine.Micros {
 // expire gives up what is under way, and lets probes go (RPL-11).
 func (s *Scheduler) expire(now machine.Micros) {
 	s.stats.Timeouts++
-	s.path.EndTrain()
+	s.path.TimedOut(now)
 	s.gone, s.quota = s.sent, 1
+	s.noteFlight()
 	if !s.held {
 		s.quota = probes
 		s.probeAt = now + s.path.ProbeDelay(now-s.newsAt, s.probePart())

@@ -1,0 +1,179 @@
+package control
+
+import "github.com/chunkwire/chunkwire/machine"
+
+const (
+	eighths    = 8
+	leastLimit = 2  // eighths of a slice
+	floor      = 16 // eighths
+)
+
+var (
+	targetLeast = 5 * ms
+	targetMost  = 20 * ms
+	firstLimit  = int64(32)
+	openGain    = int64(2)
+	contestRise = 8
+)
+
+// limit is how many slices may be in flight, so that the queue stays short.
+type limit struct {
+	eighths  int64
+	step     int64
+	opening  bool // no queue was seen yet
+	above    int  // samples in a row above the target, while opening
+	aboveRTT machine.Micros
+
+	sampled bool // this event
+	latest  machine.Micros
+
+	roundAt  machine.Micros // when the next decision begins
+	closesAt machine.Micros // when it is made; 0: not begun
+	least    machine.Micros // smallest sample since it began
+
+	most         int64 // the most in flight since the latest decision
+	full         bool  // it held a slice back since
+	lost, passed int   // since
+
+	contested        bool
+	rises            int
+	risesFrom, lastQ machine.Micros
+	calmRounds       int
+}
+
+func newLimit() limit { return limit{eighths: firstLimit * eighths, step: eighths, opening: true} }
+
+// target is the queue that is wanted, as time.
+func (c *Controller) target() machine.Micros {
+	return min(max(c.base.value/4, targetLeast), targetMost)
+}
+
+// decide is called after news.
+func (c *Controller) decide(now machine.Micros, arrived, lost int) {
+	l := &c.limit
+	l.lost += lost
+	l.passed += lost + arrived
+	if !c.config.has(Limit) {
+		return
+	}
+	r, sampled := l.latest, l.sampled
+	l.sampled = false
+	if l.opening {
+		q := r - c.base.value
+		if sampled {
+			if q > c.target() {
+				if l.above == 0 || r < l.aboveRTT {
+					l.aboveRTT = r
+				}
+				l.above++
+			} else {
+				l.above = 0
+			}
+		}
+		if l.above >= 2 {
+			l.least = l.aboveRTT
+			c.judge(now)
+			return
+		}
+		if q <= c.target()/2 {
+			l.eighths += int64(arrived) * eighths * openGain
+		}
+	}
+	if !sampled {
+		return
+	}
+	switch {
+	case l.closesAt == 0 && now >= l.roundAt:
+		l.closesAt, l.least = now+r/4, r
+	case l.closesAt != 0:
+		l.least = min(l.least, r)
+		if now >= l.closesAt {
+			c.judge(now)
+		}
+	}
+}
+
+// judge makes the decision of a round trip.
+func (c *Controller) judge(now machine.Micros) {
+	l := &c.limit
+	q, t := l.least-c.base.value, c.target()
+	f := min(l.most, l.eighths)
+	expected := 5 * int64(l.passed) * c.losses.Lost / (4 * (c.losses.Lost + c.losses.Arrived))
+	lossy := int64(l.lost) > expected+2+2*Isqrt(expected)
+	c.contest(q, f)
+	draining := c.Drains()
+	switch {
+	case draining && !l.contested:
+	case l.contested && lossy, !l.contested && q > t:
+		l.eighths = max(f*int64(c.base.value+t/2)/int64(l.least), leastLimit)
+		l.opening, l.step = false, eighths
+	case !l.contested && lossy && q > t/2:
+		l.eighths = max(f*7/8, leastLimit)
+		l.opening, l.step = false, eighths
+	case l.contested && l.full:
+		l.eighths += 4 * eighths
+	case l.full && !l.opening:
+		if q < t/2 && c.config.has(Velocity) {
+			l.eighths += l.step
+			l.step = min(l.step*2, l.eighths/2)
+		} else {
+			l.step = eighths
+			l.eighths += l.step
+		}
+		l.step = max(l.step, min(eighths, l.eighths/4), 1)
+	}
+	if !c.config.has(Fraction) {
+		l.eighths = max(l.eighths, floor)
+	}
+	l.lastQ = q
+	l.most, l.full, l.lost, l.passed, l.closesAt, l.above = int64(c.flight)*eighths, false, 0, 0, 0, 0
+	l.roundAt = now + l.latest
+}
+
+// contest finds out whether the queue is somebody else's.
+func (c *Controller) contest(q machine.Micros, f int64) {
+	l := &c.limit
+	if !c.config.has(Contest) {
+		return
+	}
+	if l.contested {
+		if q <= 20*ms {
+			if l.calmRounds++; l.calmRounds == 2 {
+				l.contested, l.rises = false, 0
+			}
+		} else {
+			l.calmRounds = 0
+		}
+		return
+	}
+	switch {
+	case q <= c.target():
+		l.rises = 0
+	case l.rises == 0:
+		l.rises, l.risesFrom = 1, q
+	case q > l.lastQ:
+		l.rises++
+	case q < l.lastQ-max(5*ms, q/16):
+		l.rises = 0
+	}
+	if l.rises >= contestRise && q >= l.risesFrom+25*ms {
+		l.contested, l.calmRounds = true, 0
+		l.eighths = max(f, floor)
+		l.base(c)
+	}
+}
+
+func (l *limit) base(c *Controller) { c.base.until = 0 }
+
+// TimedOut notes that a timer ran out.
+func (c *Controller) TimedOut(now machine.Micros) {
+	c.EndTrain()
+	l := &c.limit
+	if c.base.value == 0 && c.config.has(Limit) {
+		if l.lost == 0 && l.eighths > int64(c.flight)*eighths/2 {
+			l.eighths = max(int64(c.flight)*eighths/2, floor)
+		} else {
+			l.eighths = floor
+		}
+	}
+}
