@@ -177,4 +177,10 @@ func (s *Scheduler) report(kind statemachine.ObservationKind, now machine.Micros
 }
 
 // noteFlight notes how many slices are in flight.
-func (s *Scheduler) noteFlight() { s.path.Flight(&s.share, s.flying().Count()) }
+func (s *Scheduler) noteFlight() {
+	if s.unacked.Empty() {
+		s.path.Leave(&s.share)
+		return
+	}
+	s.path.Flight(&s.share, s.flying().Count())
+}

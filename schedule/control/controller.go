@@ -73,8 +73,15 @@ type Controller struct {
 
 // New returns a controller that knows nothing of the path (REC-8).
 func New(config Config) *Controller {
-	return &Controller{config: config, rate: newRate(), limit: newLimit(), losses: newLosses()}
+	c := &Controller{config: config, rate: newRate(), limit: newLimit(), losses: newLosses()}
+	if Debug != nil {
+		Debug(c)
+	}
+	return c
 }
+
+// Debug is temporary.
+var Debug func(*Controller)
 
 // Begin starts a chunk (REC-2).
 func (c *Controller) Begin() {

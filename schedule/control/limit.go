@@ -98,6 +98,9 @@ func (c *Controller) judge(now machine.Micros) {
 	l := &c.limit
 	q, t := l.least-c.base.value, c.target()
 	f := min(l.most, l.eighths)
+	if l.full {
+		f = l.eighths
+	}
 	expected := 5 * int64(l.passed) * c.losses.Lost / (4 * (c.losses.Lost + c.losses.Arrived))
 	lossy := int64(l.lost) > expected+2+2*Isqrt(expected)
 	c.contest(q, f)

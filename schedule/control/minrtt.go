@@ -22,7 +22,7 @@ func (m *baseRTT) add(now, r, smoothed machine.Micros) {
 	silent := m.value == 0 || now-m.at >= rttLife
 	m.at = now
 	if silent {
-		m.value, m.until, m.drainAt, m.misses = r, 0, now+drainEvery, 0
+		m.value, m.until, m.drainAt, m.misses = r, 0, now+FirstDrain, 0
 		return
 	}
 	if m.until != 0 {
@@ -32,7 +32,9 @@ func (m *baseRTT) add(now, r, smoothed machine.Micros) {
 		}
 	}
 	if r < m.value {
-		if m.value-r >= ms {
+		if m.value-r >= ms && m.until == 0 && Join {
+			m.drainAt = now
+		} else if m.value-r >= ms {
 			m.drainAt = now + drainEvery
 		}
 		m.value = r
@@ -55,3 +57,6 @@ func (m *baseRTT) endDrain(now machine.Micros) {
 
 // drains reports whether few slices may be in flight, so that the queue empties.
 func (m *baseRTT) drains() bool { return m.until != 0 }
+
+var Join = true
+var FirstDrain = 3 * machine.Second

@@ -151,11 +151,11 @@ func (s *Scheduler) Held(now machine.Micros) {
 
 // noteFlight notes how many slices are in flight.
 func (s *Scheduler) noteFlight() {
-	n := s.InFlight()
 	if s.have >= s.numSlices {
-		n = 0
+		s.path.Leave(&s.share)
+		return
 	}
-	s.path.Flight(&s.share, n)
+	s.path.Flight(&s.share, s.InFlight())
 }
 
 // Next reports whether the next slice goes out at now, and counts it as sent (RPL-9).
