@@ -30,14 +30,14 @@ func (s *Scheduler) timerAt() machine.Micros {
 // expire gives up two slices, and waits before the next two (PTO-3, PTO-4).
 func (s *Scheduler) expire(now machine.Micros) {
 	s.stats.Timeouts++
-	s.path.TimedOut(now)
 	defer s.noteFlight()
 	if s.held {
+		s.path.EndTrain()
 		// One probe for a peer that cannot take the chunk (PTO-5).
 		s.lose(s.unacked.Prev(s.fresh-1), true)
 		return
 	}
-	s.probeAt = now + s.path.ProbeDelay(now-s.newsAt, 8)
+	s.probeAt = s.path.TimedOut(now)
 	for range probes {
 		if id := s.best(s.probeFirst()); id >= 0 {
 			s.lose(id, true)

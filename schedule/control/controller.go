@@ -58,17 +58,18 @@ func (c *Config) has(r Rule) bool { return c.Without&r == 0 }
 // Controller is what the senders of a connection know of the path, and when that lets
 // a slice go. All lanes share one.
 type Controller struct {
-	RTT     rtt.Estimator
-	config  Config
-	base    baseRTT
-	rate    rate
-	limit   limit
-	losses  Losses
-	cap     capped
-	pace    pacer
-	flight  int  // slices in flight, of all lanes
-	yields  bool // other packets must not wait (WIN-5)
-	wanting int  // senders that had something to send at their latest poll (REC-5)
+	RTT      rtt.Estimator
+	config   Config
+	base     baseRTT
+	rate     rate
+	limit    limit
+	losses   Losses
+	cap      capped
+	pace     pacer
+	flight   int  // slices in flight, of all lanes
+	yields   bool // other packets must not wait (WIN-5)
+	timeouts int  // in a row without news
+	wanting  int  // senders that had something to send at their latest poll (REC-5)
 }
 
 // New returns a controller that knows nothing of the path (REC-8).
@@ -135,6 +136,9 @@ func (c *Controller) Go(now machine.Micros, s *Share, wants, fresh bool) bool {
 		c.Dry(now)
 	}
 	c.pace.spend(now, c.interval(fresh))
+	if c.flight == 0 {
+		c.base.busySince = now
+	}
 	return true
 }
 

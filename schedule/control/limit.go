@@ -58,29 +58,14 @@ func (c *Controller) decide(now machine.Micros, arrived, lost int) {
 	}
 	r, sampled := l.latest, l.sampled
 	l.sampled = false
-	if l.opening {
-		q := r - c.base.value
-		if sampled {
-			if q > c.target() {
-				if l.above == 0 || r < l.aboveRTT {
-					l.aboveRTT = r
-				}
-				l.above++
-			} else {
-				l.above = 0
-			}
-		}
-		if l.above >= 2 {
-			l.least = l.aboveRTT
-			c.judge(now)
-			return
-		}
-		if q <= c.target()/2 {
-			l.eighths += int64(arrived) * eighths * openGain
-		}
+	if q := r - c.base.value; l.opening && q <= c.target()/2 {
+		l.eighths += eighths * max(min(openGain*int64(arrived+lost), 3*int64(arrived)), 0)
 	}
 	if !sampled {
 		return
+	}
+	if l.roundAt == 0 {
+		l.roundAt = now + r
 	}
 	switch {
 	case l.closesAt == 0 && now >= l.roundAt:
@@ -129,7 +114,7 @@ func (c *Controller) judge(now machine.Micros) {
 		l.eighths = max(l.eighths, floor)
 	}
 	l.lastQ = q
-	l.most, l.full, l.lost, l.passed, l.closesAt, l.above = int64(c.flight)*eighths, false, 0, 0, 0, 0
+	l.most, l.full, l.lost, l.passed, l.closesAt = int64(c.flight)*eighths, false, 0, 0, 0
 	l.roundAt = now + l.latest
 }
 
@@ -167,16 +152,3 @@ func (c *Controller) contest(q machine.Micros, f int64) {
 }
 
 func (l *limit) base(c *Controller) { c.base.until = 0 }
-
-// TimedOut notes that a timer ran out.
-func (c *Controller) TimedOut(now machine.Micros) {
-	c.EndTrain()
-	l := &c.limit
-	if c.base.value == 0 && c.config.has(Limit) {
-		if l.lost == 0 && l.eighths > int64(c.flight)*eighths/2 {
-			l.eighths = max(int64(c.flight)*eighths/2, floor)
-		} else {
-			l.eighths = floor
-		}
-	}
-}

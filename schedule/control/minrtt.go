@@ -10,12 +10,14 @@ const (
 
 // baseRTT is the round trip of the path without its queue.
 type baseRTT struct {
-	value   machine.Micros // 0: none
-	at      machine.Micros // the latest sample
-	drainAt machine.Micros // when the next drain begins
-	until   machine.Micros // when the drain ends; 0: there is none
-	found   machine.Micros // the smallest sample of the drain
-	misses  int            // drains in a row without a sample near
+	value     machine.Micros // 0: none
+	at        machine.Micros // the latest sample
+	drainAt   machine.Micros // when the next drain begins
+	until     machine.Micros // when the drain ends; 0: there is none
+	found     machine.Micros // the smallest sample of the drain
+	join      bool
+	busySince machine.Micros
+	misses    int // drains in a row without a sample near
 }
 
 func (m *baseRTT) add(now, r, smoothed machine.Micros) {
@@ -33,13 +35,14 @@ func (m *baseRTT) add(now, r, smoothed machine.Micros) {
 	}
 	if r < m.value {
 		if m.value-r >= ms && m.until == 0 && Join {
-			m.drainAt = now
+			m.drainAt, m.join = now, true
 		} else if m.value-r >= ms {
 			m.drainAt = now + drainEvery
 		}
 		m.value = r
 	}
-	if m.until == 0 && now >= m.drainAt {
+	if m.until == 0 && now >= m.drainAt && (now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second || m.join) {
+		m.join = false
 		m.until, m.found = now+2*smoothed, r
 	}
 }

@@ -7,11 +7,26 @@ import (
 
 const slowestProbe = 250 * ms // PTO-3
 
-// ProbeDelay returns how long after a probe the next one follows: a part of the
-// time since there was news, which was so long ago (PTO-3).
-func (c *Controller) ProbeDelay(silence machine.Micros, part machine.Micros) machine.Micros {
+// longestProbe is the longest wait between two pairs of probes (PTO-3).
+const longestProbe = machine.Second
+
+// TimedOut notes that a timer ran out without news, and returns when the next probes may
+// go: at first an eighth of the delay later, and twice as long each time (PTO-3). A second
+// time without news between, or the first while no round trip is measured, halves the limit.
+func (c *Controller) TimedOut(now machine.Micros) (next machine.Micros) {
+	c.EndTrain()
 	delay, _ := c.RTT.Delay()
-	return min(max(delay, silence)/part, slowestProbe)
+	if c.RTT.Known == rtt.Measured {
+		delay /= 8
+	}
+	next = now + min(delay<<min(c.timeouts, 10), longestProbe)
+	c.timeouts++
+	l := &c.limit
+	if c.config.has(Limit) && (c.timeouts > 2 || c.RTT.Known != rtt.Measured) {
+		l.eighths = max(min(l.eighths, l.most)/2, floor)
+		l.step = max(l.eighths/4, 1)
+	}
+	return next
 }
 
 // HoldDelay returns how long after a probe the next one follows while the peer

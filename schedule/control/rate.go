@@ -56,6 +56,9 @@ func (c *Controller) Dry(now machine.Micros) { c.rate.ranDryAt = now }
 // to have passed the path, arrived or not, since the last time, and how many of them were
 // found lost (RAT-1).
 func (c *Controller) Arrived(now machine.Micros, n, passed, lost int) {
+	if n > 0 {
+		c.timeouts = 0
+	}
 	c.losses.count(n+lost, n)
 	c.train(now, n, passed)
 	c.account(now, n, lost)
