@@ -118,6 +118,8 @@ func main() {
 	stepMS := flag.Int64("step", 1000, "ms")
 	flag.BoolVar(&control.Join, "join", true, "")
 	fd := flag.Int64("fd", 3000, "")
+	flag.BoolFunc("nocontest", "", func(string) error { control.Off |= control.Contest; return nil })
+	flag.BoolFunc("nolook", "", func(string) error { control.Off |= control.Look; return nil })
 	flag.Parse()
 	control.FirstDrain = machine.Micros(*fd) * 1000
 	re := regexp.MustCompile(*only)
@@ -160,8 +162,8 @@ func main() {
 						continue
 					}
 					shown++
-					if shown > 6 { break }
-					fmt.Printf(" | b%3d s%3d L%5.1f f%3d c%v cap%d %dus", v.MinRTT/1000, v.SmoothedRTT/1000, float64(v.Limit)/8, v.Flight, v.Contested, v.Cap/1000, v.PerSlice/1000)
+					if shown > 16 { break }
+					fmt.Printf(" | b%3d s%3d L%5.1f f%3d %.1v %d %d", v.MinRTT/1000, v.SmoothedRTT/1000, float64(v.Limit)/8, v.Flight, v.Contested, v.Cap/1000, v.PerSlice/1000)
 				}
 				fmt.Println()
 			}

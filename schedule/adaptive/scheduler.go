@@ -65,7 +65,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	s.fresh, s.oldest, s.count, s.newest = 0, none, 0, 0
 	s.gapAt, s.probeAt = machine.Never, 0
 	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
-	s.path.Begin()
+	s.path.Begin(f.Now, &s.share)
 	s.patience -= s.patience / 16
 }
 

@@ -53,7 +53,10 @@ const (
 	Fraction
 )
 
-func (c *Config) has(r Rule) bool { return c.Without&r == 0 }
+func (c *Config) has(r Rule) bool { return (c.Without|Off)&r == 0 }
+
+// Off is temporary.
+var Off Rule
 
 // Controller is what the senders of a connection know of the path, and when that lets
 // a slice go. All lanes share one.
@@ -69,6 +72,7 @@ type Controller struct {
 	flight   int  // slices in flight, of all lanes
 	yields   bool // other packets must not wait (WIN-5)
 	timeouts int  // in a row without news
+	active   int  // senders with a chunk in flight
 	wanting  int  // senders that had something to send at their latest poll (REC-5)
 }
 
@@ -85,7 +89,14 @@ func New(config Config) *Controller {
 var Debug func(*Controller)
 
 // Begin starts a chunk (REC-2).
-func (c *Controller) Begin() {
+func (c *Controller) Begin(now machine.Micros, s *Share) {
+	if !s.active {
+		if c.active == 0 {
+			c.base.busySince = now
+		}
+		s.active = true
+		c.active++
+	}
 	c.RTT.UseBound()
 	c.EndTrain()
 }
@@ -93,6 +104,7 @@ func (c *Controller) Begin() {
 // Share is a sender's part in a controller: the zero value has none.
 type Share struct {
 	flight int
+	active bool // a chunk is in flight
 	wants  bool // something was to be sent at the latest poll
 }
 
@@ -107,6 +119,10 @@ func (c *Controller) Flight(s *Share, n int) {
 func (c *Controller) Leave(s *Share) {
 	c.Flight(s, 0)
 	c.want(s, false)
+	if s.active {
+		s.active = false
+		c.active--
+	}
 }
 
 func (c *Controller) want(s *Share, wants bool) {
@@ -136,9 +152,6 @@ func (c *Controller) Go(now machine.Micros, s *Share, wants, fresh bool) bool {
 		c.Dry(now)
 	}
 	c.pace.spend(now, c.interval(fresh))
-	if c.flight == 0 {
-		c.base.busySince = now
-	}
 	return true
 }
 

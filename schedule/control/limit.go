@@ -18,11 +18,9 @@ var (
 
 // limit is how many slices may be in flight, so that the queue stays short.
 type limit struct {
-	eighths  int64
-	step     int64
-	opening  bool // no queue was seen yet
-	above    int  // samples in a row above the target, while opening
-	aboveRTT machine.Micros
+	eighths int64
+	step    int64
+	opening bool // no queue was seen yet
 
 	sampled bool // this event
 	latest  machine.Micros
@@ -60,6 +58,7 @@ func (c *Controller) decide(now machine.Micros, arrived, lost int) {
 	l.sampled = false
 	if q := r - c.base.value; l.opening && q <= c.target()/2 {
 		l.eighths += eighths * max(min(openGain*int64(arrived+lost), 3*int64(arrived)), 0)
+		l.eighths = min(l.eighths, max(3*l.most, firstLimit*eighths))
 	}
 	if !sampled {
 		return

@@ -15,7 +15,7 @@ type baseRTT struct {
 	drainAt   machine.Micros // when the next drain begins
 	until     machine.Micros // when the drain ends; 0: there is none
 	found     machine.Micros // the smallest sample of the drain
-	join      bool
+	fell      bool           // the value fell in this drain
 	busySince machine.Micros
 	misses    int // drains in a row without a sample near
 }
@@ -34,21 +34,26 @@ func (m *baseRTT) add(now, r, smoothed machine.Micros) {
 		}
 	}
 	if r < m.value {
-		if m.value-r >= ms && m.until == 0 && Join {
-			m.drainAt, m.join = now, true
-		} else if m.value-r >= ms {
-			m.drainAt = now + drainEvery
+		if m.value-r >= ms {
+			m.fell = true
+			if m.until == 0 {
+				m.until, m.found = now+2*smoothed, r // others drain: join them
+			}
 		}
 		m.value = r
 	}
-	if m.until == 0 && now >= m.drainAt && (now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second || m.join) {
-		m.join = false
+	if m.until == 0 && now >= m.drainAt && (now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second) {
 		m.until, m.found = now+2*smoothed, r
 	}
 }
 
 func (m *baseRTT) endDrain(now machine.Micros) {
-	m.until, m.drainAt = 0, now+drainEvery
+	fell := m.fell
+	m.until, m.fell = 0, false
+	m.drainAt = now + drainEvery
+	if fell {
+		m.drainAt = now + SoonDrain
+	}
 	if m.found <= m.value+max(m.value/8, ackDelay) {
 		m.misses = 0
 		return
@@ -62,4 +67,5 @@ func (m *baseRTT) endDrain(now machine.Micros) {
 func (m *baseRTT) drains() bool { return m.until != 0 }
 
 var Join = true
+var SoonDrain = machine.Second
 var FirstDrain = 3 * machine.Second

@@ -70,7 +70,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 		s.quota = 1
 	}
 	s.held, s.wasHeld = false, false
-	s.path.Begin()
+	s.path.Begin(f.Now, &s.share)
 }
 
 // Acked takes news (RPL-5).
