@@ -47,7 +47,7 @@ func (w *World) Figures(link int, from, to machine.Micros, flows ...*Flow) (f Fi
 	if rate := w.linkPath(link).Rate; rate > 0 && to > from {
 		f.Use = float64(f.Total.NewsBytes) * 8e6 / float64(rate) / float64(to-from)
 	}
-	f.Resent = over(f.Total.Data-f.Total.News, f.Total.Data)
+	f.Resent = over(max(0, f.Total.Data-f.Total.News), f.Total.Data) // some arrive later than in this time
 	f.LostQueue = over(f.Total.LostQueue+f.Total.LostPolicer, f.Total.Sent)
 	f.Wait = w.wait(link, from, to)
 	return f
