@@ -1,0 +1,162 @@
+package tcp
+
+import "github.com/chunkwire/chunkwire/machine"
+
+// phase is what a sender recovers from.
+type phase uint8
+
+const (
+	open    phase = iota // nothing
+	fast                 // loss that blocks showed: fast recovery
+	timeout              // loss that the timer found
+)
+
+// Sender sends as much as its window lets it.
+type Sender struct {
+	config  Config
+	window  window
+	board   scoreboard
+	rtt     estimate
+	pace    pacer
+	phase   phase
+	point   int64          // RecoveryPoint: the phase ends when all below it is acked
+	timerAt machine.Micros // the retransmission timer
+	inRow   int            // how often it ran out in a row
+	full    bool           // the window has held a datagram back since the last ack
+}
+
+func newSender(c Config) *Sender {
+	return &Sender{config: c, window: c.window(), timerAt: machine.Never}
+}
+
+// Window returns the congestion window in datagrams.
+func (s *Sender) Window() int { return int(s.window.size() / one) }
+
+// Flight returns how many datagrams are under way, as far as the sender knows.
+func (s *Sender) Flight() int { return int(s.board.pipe) }
+
+// Done reports whether all is acked; never so without a Total.
+func (s *Sender) Done() bool { return s.config.Total > 0 && s.board.una == s.config.Total }
+
+// Handle takes an ack.
+func (s *Sender) Handle(now machine.Micros, d Datagram) bool {
+	flight := s.board.pipe
+	s.board.ack(d.Message.(*acks))
+	got := s.board.arrived
+	if got.unambiguous {
+		s.rtt.sample(now - got.first)
+	}
+	if got.cumulatively {
+		s.inRow = 0
+		s.arm(now)
+	}
+	s.turn(now)
+	if got.cumulatively && s.phase != fast && s.limited(flight) {
+		s.window.acked(s.news(now))
+	}
+	s.full = false
+	return false
+}
+
+// limited reports whether the window, and not the pacer, held the sender back; in slow
+// start half a window is enough, as in Linux.
+func (s *Sender) limited(flight int64) bool {
+	return s.full || s.window.inSlowStart() && 2*flight*one > s.window.size()
+}
+
+func (s *Sender) news(now machine.Micros) news {
+	n := news{now: now, n: s.board.arrived.n, smoothed: s.rtt.smoothed, least: s.rtt.least, top: s.board.una, next: s.board.next}
+	if s.board.arrived.unambiguous {
+		n.rtt = now - s.board.arrived.last
+	}
+	return n
+}
+
+// turn ends a recovery and begins one (RFC 6675, 5; RFC 6582).
+func (s *Sender) turn(now machine.Micros) {
+	b := &s.board
+	if s.phase != open && b.una >= s.point {
+		s.phase = open
+	}
+	if _, lost := b.again(); lost && s.phase == open {
+		s.phase, s.point = fast, b.next
+		s.window.lost((b.next - b.una) * one)
+		s.arm(now)
+	}
+}
+
+// arm starts the retransmission timer, or stops it when nothing is missing (RFC 6298, 5).
+func (s *Sender) arm(now machine.Micros) {
+	s.timerAt = machine.Never
+	if s.board.una < s.board.next {
+		s.timerAt = now + s.rtt.timeout(s.inRow)
+	}
+}
+
+// expire is what happens when the retransmission timer runs out.
+func (s *Sender) expire(now machine.Micros) {
+	b := &s.board
+	s.window.expired((b.next-b.una)*one, s.inRow > 0)
+	b.loseAll()
+	s.phase, s.point = timeout, b.next
+	s.inRow++
+	s.arm(now)
+}
+
+// Poll sends what window and pacer allow.
+func (s *Sender) Poll(now machine.Micros) (Datagram, bool) {
+	if now >= s.timerAt {
+		s.expire(now)
+	}
+	n, ok := s.chosen()
+	s.full = s.full || ok && !s.room()
+	if !ok || !s.room() || now < s.paceAt() {
+		return Datagram{}, false
+	}
+	s.board.send(now, n)
+	s.pace.sent(now, s.rate())
+	if s.timerAt == machine.Never {
+		s.arm(now)
+	}
+	return Datagram{Size: s.config.Size, Data: true, Message: &segment{n, n}}, true
+}
+
+// chosen returns what goes next, what is lost before what is new: the first two rules of
+// NextSeg of RFC 6675.
+func (s *Sender) chosen() (n int64, ok bool) {
+	if n, ok = s.board.again(); ok {
+		return n, true
+	}
+	return s.board.next, s.config.Total == 0 || s.board.next < s.config.Total
+}
+
+// room reports whether the window has room for a datagram.
+func (s *Sender) room() bool { return (s.board.pipe+1)*one <= s.window.size() }
+
+// rate is the window a round trip: twice while it doubles, and 6/5 later, as in Linux.
+func (s *Sender) rate() rate {
+	in := s.rtt.smoothed
+	if !s.rtt.known() {
+		in = paceUsual
+	}
+	if s.window.inSlowStart() {
+		return rate{2 * s.window.size(), in}
+	}
+	return rate{6 * s.window.size(), 5 * in}
+}
+
+// paceAt returns when the pacer lets the next datagram go; 0 without one.
+func (s *Sender) paceAt() machine.Micros {
+	if !s.config.Paced || !s.rtt.known() {
+		return 0
+	}
+	return s.pace.next(s.rate())
+}
+
+// Deadline returns when a timer runs out or the pacer lets something go.
+func (s *Sender) Deadline() machine.Micros {
+	if _, ok := s.chosen(); ok && s.room() {
+		return min(s.timerAt, s.paceAt())
+	}
+	return s.timerAt
+}
