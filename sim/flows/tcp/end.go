@@ -1,27 +1,9 @@
 package tcp
 
-import "github.com/chunkwire/chunkwire/machine"
-
-// Datagram is one on its way.
-type Datagram struct {
-	Size    int  // bytes, without headers of IP and UDP
-	Data    bool // it carries data, and not acks alone
-	Marked  bool // a link has marked it; no model here looks at that
-	Message any  // what the other end of the flow understands
-}
-
-// End is one of the two ends of a flow, a sender or a receiver. Its methods are those of
-// an end of package flows, which has a Datagram of the same fields.
-type End interface {
-	// Poll returns a datagram to send at now, or false when none is due. Call it until it
-	// returns false.
-	Poll(now machine.Micros) (Datagram, bool)
-	// Handle takes a datagram that arrived at now. It reports whether that brought data
-	// which the end did not have.
-	Handle(now machine.Micros, d Datagram) (news bool)
-	// Deadline returns when Poll has something to do next, or machine.Never.
-	Deadline() machine.Micros
-}
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/flows"
+)
 
 // segment is the message of a datagram with data.
 type segment struct {
@@ -33,7 +15,6 @@ type segment struct {
 type acks struct {
 	next   int64
 	blocks []span
-	delay  machine.Micros // for which the receiver held back the ack of the newest number
 }
 
 const (
@@ -44,3 +25,26 @@ const (
 
 // size returns how many bytes an ack has.
 func (a *acks) size() int { return ackSize + blockSize*len(a.blocks) }
+
+// during is a sender whose application begins and is gone at a time.
+type during struct {
+	flows.End
+	start, stop machine.Micros
+}
+
+// Poll implements flows.End.
+func (d *during) Poll(now machine.Micros) (flows.Datagram, bool) {
+	if now < d.start || now >= d.stop {
+		return flows.Datagram{}, false
+	}
+	return d.End.Poll(now)
+}
+
+// Deadline implements flows.End.
+func (d *during) Deadline() machine.Micros {
+	at := max(d.start, d.End.Deadline())
+	if at >= d.stop {
+		return machine.Never
+	}
+	return at
+}

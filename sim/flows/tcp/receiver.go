@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/flows"
 )
 
 // Figures of delayed acks (RFC 5681, 4.2; those of QUIC are the same).
@@ -16,7 +17,6 @@ const (
 type ackTimer struct {
 	waiting int            // datagrams without an ack
 	at      machine.Micros // when the next ack goes out
-	heardAt machine.Micros // when the newest number arrived
 }
 
 func (t *ackTimer) arrived(now machine.Micros, atOnce bool) {
@@ -53,8 +53,8 @@ type receiver struct {
 
 func newReceiver() *receiver { return &receiver{ackTimer: ackTimer{at: machine.Never}} }
 
-// Handle implements End.
-func (r *receiver) Handle(now machine.Micros, d Datagram) bool {
+// Handle implements flows.End.
+func (r *receiver) Handle(now machine.Micros, d flows.Datagram) bool {
 	n := d.Message.(*segment).piece
 	inOrder := n == r.got.next && len(r.got.above) == 0
 	news := r.got.add(n)
@@ -62,12 +62,12 @@ func (r *receiver) Handle(now machine.Micros, d Datagram) bool {
 	return news
 }
 
-// Poll implements End.
-func (r *receiver) Poll(now machine.Micros) (Datagram, bool) {
+// Poll implements flows.End.
+func (r *receiver) Poll(now machine.Micros) (flows.Datagram, bool) {
 	if !r.due(now) {
-		return Datagram{}, false
+		return flows.Datagram{}, false
 	}
 	blocks := r.got.above[:min(sackBlocks, len(r.got.above))]
 	a := &acks{next: r.got.next, blocks: slices.Clone(blocks)}
-	return Datagram{Size: a.size(), Message: a}, true
+	return flows.Datagram{Size: a.size(), Message: a}, true
 }

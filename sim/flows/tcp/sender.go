@@ -1,6 +1,9 @@
 package tcp
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/sim/flows"
+)
 
 // phase is what a sender recovers from.
 type phase uint8
@@ -11,8 +14,8 @@ const (
 	timeout              // loss that the timer found
 )
 
-// Sender sends as much as its window lets it.
-type Sender struct {
+// sender sends as much as its window lets it.
+type sender struct {
 	config  Config
 	window  window
 	board   scoreboard
@@ -25,21 +28,12 @@ type Sender struct {
 	full    bool           // the window has held a datagram back since the last ack
 }
 
-func newSender(c Config) *Sender {
-	return &Sender{config: c, window: c.window(), timerAt: machine.Never}
+func newSender(c Config) *sender {
+	return &sender{config: c, window: c.window(), timerAt: machine.Never}
 }
 
-// Window returns the congestion window in datagrams.
-func (s *Sender) Window() int { return int(s.window.size() / one) }
-
-// Flight returns how many datagrams are under way, as far as the sender knows.
-func (s *Sender) Flight() int { return int(s.board.pipe) }
-
-// Done reports whether all is acked; never so without a Total.
-func (s *Sender) Done() bool { return s.config.Total > 0 && s.board.una == s.config.Total }
-
-// Handle takes an ack.
-func (s *Sender) Handle(now machine.Micros, d Datagram) bool {
+// Handle implements flows.End: it takes an ack.
+func (s *sender) Handle(now machine.Micros, d flows.Datagram) bool {
 	flight := s.board.pipe
 	s.board.ack(d.Message.(*acks))
 	got := s.board.arrived
@@ -60,11 +54,11 @@ func (s *Sender) Handle(now machine.Micros, d Datagram) bool {
 
 // limited reports whether the window, and not the pacer, held the sender back; in slow
 // start half a window is enough, as in Linux.
-func (s *Sender) limited(flight int64) bool {
+func (s *sender) limited(flight int64) bool {
 	return s.full || s.window.inSlowStart() && 2*flight*one > s.window.size()
 }
 
-func (s *Sender) news(now machine.Micros) news {
+func (s *sender) news(now machine.Micros) news {
 	n := news{now: now, n: s.board.arrived.n, smoothed: s.rtt.smoothed, least: s.rtt.least, top: s.board.una, next: s.board.next}
 	if s.board.arrived.unambiguous {
 		n.rtt = now - s.board.arrived.last
@@ -73,7 +67,7 @@ func (s *Sender) news(now machine.Micros) news {
 }
 
 // turn ends a recovery and begins one (RFC 6675, 5; RFC 6582).
-func (s *Sender) turn(now machine.Micros) {
+func (s *sender) turn(now machine.Micros) {
 	b := &s.board
 	if s.phase != open && b.una >= s.point {
 		s.phase = open
@@ -86,7 +80,7 @@ func (s *Sender) turn(now machine.Micros) {
 }
 
 // arm starts the retransmission timer, or stops it when nothing is missing (RFC 6298, 5).
-func (s *Sender) arm(now machine.Micros) {
+func (s *sender) arm(now machine.Micros) {
 	s.timerAt = machine.Never
 	if s.board.una < s.board.next {
 		s.timerAt = now + s.rtt.timeout(s.inRow)
@@ -94,7 +88,7 @@ func (s *Sender) arm(now machine.Micros) {
 }
 
 // expire is what happens when the retransmission timer runs out.
-func (s *Sender) expire(now machine.Micros) {
+func (s *sender) expire(now machine.Micros) {
 	b := &s.board
 	s.window.expired((b.next-b.una)*one, s.inRow > 0)
 	b.loseAll()
@@ -103,27 +97,27 @@ func (s *Sender) expire(now machine.Micros) {
 	s.arm(now)
 }
 
-// Poll sends what window and pacer allow.
-func (s *Sender) Poll(now machine.Micros) (Datagram, bool) {
+// Poll implements flows.End: it sends what window and pacer allow.
+func (s *sender) Poll(now machine.Micros) (flows.Datagram, bool) {
 	if now >= s.timerAt {
 		s.expire(now)
 	}
 	n, ok := s.chosen()
 	s.full = s.full || ok && !s.room()
 	if !ok || !s.room() || now < s.paceAt() {
-		return Datagram{}, false
+		return flows.Datagram{}, false
 	}
 	s.board.send(now, n)
 	s.pace.sent(now, s.rate())
 	if s.timerAt == machine.Never {
 		s.arm(now)
 	}
-	return Datagram{Size: s.config.Size, Data: true, Message: &segment{n, n}}, true
+	return flows.Datagram{Size: s.config.Size, Data: true, Message: &segment{n, n}}, true
 }
 
 // chosen returns what goes next, what is lost before what is new: the first two rules of
 // NextSeg of RFC 6675.
-func (s *Sender) chosen() (n int64, ok bool) {
+func (s *sender) chosen() (n int64, ok bool) {
 	if n, ok = s.board.again(); ok {
 		return n, true
 	}
@@ -131,10 +125,10 @@ func (s *Sender) chosen() (n int64, ok bool) {
 }
 
 // room reports whether the window has room for a datagram.
-func (s *Sender) room() bool { return (s.board.pipe+1)*one <= s.window.size() }
+func (s *sender) room() bool { return (s.board.pipe+1)*one <= s.window.size() }
 
 // rate is the window a round trip: twice while it doubles, and 6/5 later, as in Linux.
-func (s *Sender) rate() rate {
+func (s *sender) rate() rate {
 	in := s.rtt.smoothed
 	if !s.rtt.known() {
 		in = paceUsual
@@ -146,15 +140,15 @@ func (s *Sender) rate() rate {
 }
 
 // paceAt returns when the pacer lets the next datagram go; 0 without one.
-func (s *Sender) paceAt() machine.Micros {
+func (s *sender) paceAt() machine.Micros {
 	if !s.config.Paced || !s.rtt.known() {
 		return 0
 	}
 	return s.pace.next(s.rate())
 }
 
-// Deadline returns when a timer runs out or the pacer lets something go.
-func (s *Sender) Deadline() machine.Micros {
+// Deadline implements flows.End.
+func (s *sender) Deadline() machine.Micros {
 	if _, ok := s.chosen(); ok && s.room() {
 		return min(s.timerAt, s.paceAt())
 	}
