@@ -19,6 +19,8 @@ var models = []struct {
 	{"CUBIC", Config{Model: Cubic}},
 	{"CUBIC, HyStart++", Config{Model: Cubic, HyStart: true}},
 	{"CUBIC, HyStart++, paced", Config{Model: Cubic, HyStart: true, Paced: true}},
+	{"quic-go", Config{Model: QuicGo}},
+	{"kcp-go turbo", Config{Model: Turbo}},
 }
 
 // Paths whose queue holds what the link carries in a round trip.
@@ -65,6 +67,10 @@ func TestShares(t *testing.T) {
 		{"two CUBIC", middle, []Config{{Model: Cubic}, {Model: Cubic, Start: 5 * second}}},
 		{"four NewReno", middle, []Config{{}, {Start: second}, {Start: 2 * second}, {Start: 3 * second}}},
 		{"NewReno, CUBIC", large, []Config{{}, {Model: Cubic}}},
+		{"two quic-go", middle, []Config{{Model: QuicGo}, {Model: QuicGo, Start: 5 * second}}},
+		{"NewReno, quic-go", middle, []Config{{}, {Model: QuicGo}}},
+		{"NewReno, turbo", middle, []Config{{}, {Model: Turbo}}},
+		{"CUBIC, turbo", large, []Config{{Model: Cubic}, {Model: Turbo}}},
 		{"NewReno, CUBIC small", middle, []Config{{}, {Model: Cubic}}},
 	} {
 		f := figures(over(c.path, 1, c.flows...), 60*second, 120*second)
