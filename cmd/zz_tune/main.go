@@ -13,6 +13,7 @@ import (
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/control"
 	"github.com/chunkwire/chunkwire/sim/flows"
+	"github.com/chunkwire/chunkwire/sim/flows/tcp"
 )
 
 const ms = time.Millisecond
@@ -77,7 +78,7 @@ func chunks(p flows.Path, k, before, num int, repair bool, size int, read machin
 	var all []*flows.Chunks
 	var fl []*flows.Flow
 	for i := range k {
-		f, err := w.AddChunks("f", flows.Options{Start: machine.Micros(i * 137), Chunks: num, Waiting: 1, ChunkSize: size, ReadEvery: read, Lanes: lanes.Config{Lanes: 1, Repair: repair}})
+		f, err := w.AddChunks("f", flows.Options{Start: machine.Micros(i * 137), Chunks: num, Waiting: 1, Sizes: sizes(size), ReadEvery: read, Lanes: lanes.Config{Lanes: 1, Repair: repair}})
 		if err != nil {
 			panic(err)
 		}
@@ -107,6 +108,36 @@ func chunks(p flows.Path, k, before, num int, repair bool, size int, read machin
 	return fmt.Sprintf("J %.2f lost %5.1f%% bytes %.2f time %7d ms q %4.0f/%4.0f %s", f.Jain, 100*f.LostQueue, float64(f.Total.Data)/float64(max(f.Total.News, 1)), done/1000, f.Wait.Mean, f.Wait.P95, times)
 }
 
+func sizes(n int) []int {
+	if n == 0 {
+		return nil
+	}
+	return []int{n}
+}
+
+func beside(n net, m tcp.Model, oursAt, itsAt machine.Micros, lanesN int, repair bool) string {
+	w, err := flows.NewWorld(n.p, 1)
+	if err != nil {
+		panic(err)
+	}
+	f, err := w.AddChunks("f", flows.Options{Start: oursAt, Lanes: lanes.Config{Lanes: lanesN, Repair: repair}})
+	if err != nil {
+		panic(err)
+	}
+	a, b := tcp.New(tcp.Config{Model: m, Start: itsAt})
+	o := w.Add("tcp", a, b)
+	end := n.dur * 3
+	w.Run(end)
+	g := w.Figures(flows.Down, end/4/flows.Slot*flows.Slot, end, f.Flow, o)
+	secs := float64(end-end/4) / 1e6
+	x, y := float64(g.Shares[0])*8/1e6/secs, float64(g.Shares[1])*8/1e6/secs
+	bad := ""
+	if x*3 < y || y*3 < x {
+		bad = "!"
+	}
+	return fmt.Sprintf("%5.2f : %5.2f%1s lost %4.1f%% q%4.0f", x, y, bad, 100*g.LostQueue, g.Wait.Mean)
+}
+
 func main() {
 	set := flag.String("set", "streams", "")
 	only := flag.String("only", "", "")
@@ -117,9 +148,12 @@ func main() {
 	from := flag.Int64("from", 0, "ms")
 	stepMS := flag.Int64("step", 1000, "ms")
 	flag.BoolVar(&control.Join, "join", true, "")
-	fd := flag.Int64("fd", 3000, "")
+	fd := flag.Int64("fd", 2000, "")
 	flag.BoolFunc("nocontest", "", func(string) error { control.Off |= control.Contest; return nil })
 	flag.BoolFunc("nolook", "", func(string) error { control.Off |= control.Look; return nil })
+	flag.Int64Var(&control.Grow, "grow", 2, "")
+	flag.BoolVar(&control.Deep, "deep", true, "")
+	flag.IntVar(&control.Row, "row", 6, "")
 	flag.Parse()
 	control.FirstDrain = machine.Micros(*fd) * 1000
 	re := regexp.MustCompile(*only)
@@ -131,6 +165,14 @@ func main() {
 		}
 	}
 	switch *set {
+	case "beside":
+		for _, n := range nets[:3] {
+			for i, m := range []tcp.Model{tcp.NewReno, tcp.Cubic, tcp.QuicGo, tcp.Turbo} {
+				add(fmt.Sprintf("%s %s", n.name, []string{"reno", "cubic", "quicgo", "turbo"}[i]), func() string {
+					return "ours first " + beside(n, m, 0, 3*sec, *lanesN, repair) + " | it first " + beside(n, m, 3*sec, 0, *lanesN, repair)
+				})
+			}
+		}
 	case "trace":
 		var cs []*control.Controller
 		control.Debug = func(c *control.Controller) { cs = append(cs, c) }
@@ -142,8 +184,8 @@ func main() {
 			for i := range *kk {
 				w.AddChunks("f", flows.Options{Start: machine.Micros(i)*machine.Micros(*gap)*1000 + machine.Micros(i*137), Lanes: lanes.Config{Lanes: *lanesN, Repair: repair}})
 			}
-			end := machine.Micros(*from)*1000
-			step := machine.Micros(*stepMS)*1000
+			end := machine.Micros(*from) * 1000
+			step := machine.Micros(*stepMS) * 1000
 			if step == 0 {
 				step = 1000000
 			}
@@ -154,7 +196,7 @@ func main() {
 				fmt.Printf("%8d", at/1000)
 				shown := 0
 				for i, c := range cs {
-					if (i/ *lanesN)%2 == 1 {
+					if (i / *lanesN)%2 == 1 {
 						continue
 					}
 					v := c.Vars()
@@ -162,7 +204,9 @@ func main() {
 						continue
 					}
 					shown++
-					if shown > 16 { break }
+					if shown > 16 {
+						break
+					}
 					fmt.Printf(" | b%3d s%3d L%5.1f f%3d %.1v %d %d", v.MinRTT/1000, v.SmoothedRTT/1000, float64(v.Limit)/8, v.Flight, v.Contested, v.Cap/1000, v.PerSlice/1000)
 				}
 				fmt.Println()

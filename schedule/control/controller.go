@@ -162,8 +162,13 @@ func (c *Controller) Next() machine.Micros { return c.pace.when() }
 func (c *Controller) Clean(now, r machine.Micros) {
 	r = max(rtt.Clip(r), 1)
 	c.RTT.Sample(r)
-	c.base.add(now, r, c.RTT.Smoothed)
 	c.limit.sampled, c.limit.latest = true, r
+	drained := c.base.drains()
+	if c.base.add(now, r, c.RTT.Smoothed) {
+		c.missed()
+	} else if drained && !c.base.drains() {
+		c.limit.contested, c.limit.row = false, 0
+	}
 }
 
 // MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.

@@ -33,10 +33,14 @@ type limit struct {
 	full         bool  // it held a slice back since
 	lost, passed int   // since
 
-	contested        bool
-	rises            int
-	risesFrom, lastQ machine.Micros
-	calmRounds       int
+	contested            bool
+	calmLost, calmPassed int64 // in rounds with a short queue
+	row                  int   // decisions in a row with a queue that did not answer
+	rowAt                machine.Micros
+	rowLimit             int64
+	rowLossy             bool
+	lastQ                machine.Micros
+	calmRounds           int
 }
 
 func newLimit() limit { return limit{eighths: firstLimit * eighths, step: eighths, opening: true} }
@@ -85,12 +89,22 @@ func (c *Controller) judge(now machine.Micros) {
 	if l.full {
 		f = l.eighths
 	}
-	expected := 5 * int64(l.passed) * c.losses.Lost / (4 * (c.losses.Lost + c.losses.Arrived))
+	expected := 5 * int64(l.passed) * l.calmLost / (4 * (l.calmPassed + 64))
 	lossy := int64(l.lost) > expected+2+2*Isqrt(expected)
-	c.contest(q, f)
+	if !l.contested && q <= t/2 {
+		l.calmLost += int64(max(l.lost, 0))
+		l.calmPassed += int64(l.passed)
+		if l.calmPassed > 1024 {
+			l.calmLost /= 2
+			l.calmPassed /= 2
+		}
+	}
+	c.contest(now, q, f, lossy)
 	draining := c.Drains()
 	switch {
-	case draining && !l.contested:
+	case draining:
+	case l.contested && lossy && !Deep:
+		l.eighths = max(f*7/10, floor)
 	case l.contested && lossy, !l.contested && q > t:
 		l.eighths = max(f*int64(c.base.value+t/2)/int64(l.least), leastLimit)
 		l.opening, l.step = false, eighths
@@ -98,7 +112,7 @@ func (c *Controller) judge(now machine.Micros) {
 		l.eighths = max(f*7/8, leastLimit)
 		l.opening, l.step = false, eighths
 	case l.contested && l.full:
-		l.eighths += 4 * eighths
+		l.eighths += min(Grow*eighths, l.eighths/4)
 	case l.full && !l.opening:
 		if q < t/2 && c.config.has(Velocity) {
 			l.eighths += l.step
@@ -117,16 +131,17 @@ func (c *Controller) judge(now machine.Micros) {
 	l.roundAt = now + l.latest
 }
 
-// contest finds out whether the queue is somebody else's.
-func (c *Controller) contest(q machine.Micros, f int64) {
+// contest finds out whether the queue is somebody else's: it does not answer to cuts.
+func (c *Controller) contest(now machine.Micros, q machine.Micros, f int64, lossy bool) {
 	l := &c.limit
-	if !c.config.has(Contest) {
+	if !c.config.has(Contest) || c.base.drains() {
 		return
 	}
+	t := c.target()
 	if l.contested {
-		if q <= 20*ms {
+		if q <= max(t, Calm) {
 			if l.calmRounds++; l.calmRounds == 2 {
-				l.contested, l.rises = false, 0
+				l.contested, l.row = false, 0
 			}
 		} else {
 			l.calmRounds = 0
@@ -134,20 +149,35 @@ func (c *Controller) contest(q machine.Micros, f int64) {
 		return
 	}
 	switch {
-	case q <= c.target():
-		l.rises = 0
-	case l.rises == 0:
-		l.rises, l.risesFrom = 1, q
-	case q > l.lastQ:
-		l.rises++
-	case q < l.lastQ-max(5*ms, q/16):
-		l.rises = 0
+	case q <= 2*t:
+		l.row = 0
+		return
+	case l.row == 0 || q < l.lastQ*7/8:
+		l.row, l.rowAt, l.rowLimit, l.rowLossy = 1, now, f, lossy
+		return
 	}
-	if l.rises >= contestRise && q >= l.risesFrom+25*ms {
-		l.contested, l.calmRounds = true, 0
-		l.eighths = max(f, floor)
-		l.base(c)
+	l.row++
+	l.rowLossy = l.rowLossy || lossy
+	if l.row >= Row && l.eighths <= l.rowLimit/2 && (!l.rowLossy || now-l.rowAt >= RowLossy) {
+		c.base.drain(now, c.RTT.Smoothed, l.latest)
 	}
 }
 
-func (l *limit) base(c *Controller) { c.base.until = 0 }
+// missed notes that a drain did not show an empty queue.
+func (c *Controller) missed() {
+	l := &c.limit
+	if !c.config.has(Contest) || l.contested || l.row == 0 {
+		return
+	}
+	l.contested, l.calmRounds = true, 0
+	l.eighths = max(l.rowLimit*7/10, l.eighths, floor)
+	l.step = eighths
+}
+
+var (
+	Row      = 6
+	RowLossy = 6 * machine.Second
+	Calm     = machine.Micros(0)
+	Deep     = true
+	Grow     = int64(2)
+)

@@ -15,52 +15,65 @@ type baseRTT struct {
 	drainAt   machine.Micros // when the next drain begins
 	until     machine.Micros // when the drain ends; 0: there is none
 	found     machine.Micros // the smallest sample of the drain
+	fullAt    machine.Micros // samples are of the drain
 	fell      bool           // the value fell in this drain
 	busySince machine.Micros
 	misses    int // drains in a row without a sample near
 }
 
-func (m *baseRTT) add(now, r, smoothed machine.Micros) {
+// drain begins a drain.
+func (m *baseRTT) drain(now, smoothed, r machine.Micros) {
+	m.until, m.found, m.fullAt = now+2*max(smoothed, r), r, now+r
+}
+
+// add takes a sample, and reports whether a drain has ended without a sample near.
+func (m *baseRTT) add(now, r, smoothed machine.Micros) (missed bool) {
 	silent := m.value == 0 || now-m.at >= rttLife
 	m.at = now
 	if silent {
 		m.value, m.until, m.drainAt, m.misses = r, 0, now+FirstDrain, 0
-		return
-	}
-	if m.until != 0 {
-		m.found = min(m.found, r)
-		if now >= m.until {
-			m.endDrain(now)
-		}
+		return false
 	}
 	if r < m.value {
 		if m.value-r >= ms {
 			m.fell = true
-			if m.until == 0 {
-				m.until, m.found = now+2*smoothed, r // others drain: join them
+			if m.until == 0 && Join {
+				m.drain(now, smoothed, r) // others drain: join them
 			}
 		}
 		m.value = r
 	}
-	if m.until == 0 && now >= m.drainAt && (now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second) {
-		m.until, m.found = now+2*smoothed, r
+	if m.until != 0 {
+		m.found = min(m.found, r)
+		near := m.found <= m.value+max(m.value/8, ackDelay)
+		if now >= m.until || Early && near && !m.fell && now >= m.fullAt {
+			missed = m.endDrain(now, near)
+		}
 	}
+	if m.until == 0 && now >= m.drainAt && (now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second) {
+		m.drain(now, smoothed, r)
+	}
+	return missed
 }
 
-func (m *baseRTT) endDrain(now machine.Micros) {
+var Early = true
+
+func (m *baseRTT) endDrain(now machine.Micros, near bool) (missed bool) {
 	fell := m.fell
 	m.until, m.fell = 0, false
 	m.drainAt = now + drainEvery
 	if fell {
 		m.drainAt = now + SoonDrain
 	}
-	if m.found <= m.value+max(m.value/8, ackDelay) {
+	if near {
 		m.misses = 0
-		return
+		return false
 	}
 	if m.misses++; m.misses == 3 {
 		m.value, m.misses = m.found, 0
+		return false
 	}
+	return true
 }
 
 // drains reports whether few slices may be in flight, so that the queue empties.
@@ -68,4 +81,4 @@ func (m *baseRTT) drains() bool { return m.until != 0 }
 
 var Join = true
 var SoonDrain = machine.Second
-var FirstDrain = 3 * machine.Second
+var FirstDrain = 2 * machine.Second

@@ -22,7 +22,7 @@ func (c *Controller) TimedOut(now machine.Micros) (next machine.Micros) {
 	next = now + min(delay<<min(c.timeouts, 10), longestProbe)
 	c.timeouts++
 	l := &c.limit
-	if c.config.has(Limit) && (c.timeouts > 2 || c.RTT.Known != rtt.Measured) {
+	if c.config.has(Limit) && (c.timeouts == 3 || c.RTT.Known != rtt.Measured) {
 		l.eighths = max(min(l.eighths, l.most)/2, floor)
 		l.step = max(l.eighths/4, 1)
 	}
