@@ -151,9 +151,10 @@ func main() {
 	fd := flag.Int64("fd", 2000, "")
 	flag.BoolFunc("nocontest", "", func(string) error { control.Off |= control.Contest; return nil })
 	flag.BoolFunc("nolook", "", func(string) error { control.Off |= control.Look; return nil })
-	flag.Int64Var(&control.Grow, "grow", 2, "")
+	flag.Int64Var(&control.Grow, "grow", 4, "")
 	flag.BoolVar(&control.Deep, "deep", true, "")
-	flag.IntVar(&control.Row, "row", 6, "")
+	flag.BoolVar(&control.Verbose, "v", false, "")
+	flag.IntVar(&control.Row, "row", 4, "")
 	flag.Parse()
 	control.FirstDrain = machine.Micros(*fd) * 1000
 	re := regexp.MustCompile(*only)

@@ -138,8 +138,9 @@ func (c *Controller) want(s *Share, wants bool) {
 // Go reports whether what the scheduler wants to send goes out at now, and counts
 // it as sent (REC-5, from step 3 on). A fresh slice has the spacing of PRO-2.
 func (c *Controller) Go(now machine.Micros, s *Share, wants, fresh bool) bool {
-	if c.Drains() {
+	if c.Drains() || c.limit.blocked {
 		c.Dry(now)
+		c.limit.blocked = false
 	}
 	if c.wanting == 0 {
 		c.pace.wait(now)
@@ -163,12 +164,7 @@ func (c *Controller) Clean(now, r machine.Micros) {
 	r = max(rtt.Clip(r), 1)
 	c.RTT.Sample(r)
 	c.limit.sampled, c.limit.latest = true, r
-	drained := c.base.drains()
-	if c.base.add(now, r, c.RTT.Smoothed) {
-		c.missed()
-	} else if drained && !c.base.drains() {
-		c.limit.contested, c.limit.row = false, 0
-	}
+	c.base.add(now, r, c.RTT.Smoothed)
 }
 
 // MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.

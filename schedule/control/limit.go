@@ -1,10 +1,17 @@
 package control
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"fmt"
+
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// Verbose is temporary.
+var Verbose bool
 
 const (
 	eighths    = 8
-	leastLimit = 2  // eighths of a slice
+	leastLimit = 4  // eighths of a slice
 	floor      = 16 // eighths
 )
 
@@ -29,6 +36,7 @@ type limit struct {
 	closesAt machine.Micros // when it is made; 0: not begun
 	least    machine.Micros // smallest sample since it began
 
+	blocked      bool  // since the latest poll
 	most         int64 // the most in flight since the latest decision
 	full         bool  // it held a slice back since
 	lost, passed int   // since
@@ -38,8 +46,12 @@ type limit struct {
 	row                  int   // decisions in a row with a queue that did not answer
 	rowAt                machine.Micros
 	rowLimit             int64
+	rowLost, rowPassed   int64
+	flat                 int
 	rowLossy             bool
-	lastQ                machine.Micros
+	rowLeast, lastLeast  machine.Micros
+	rises                int
+	risesFrom            machine.Micros
 	calmRounds           int
 }
 
@@ -106,7 +118,7 @@ func (c *Controller) judge(now machine.Micros) {
 	case l.contested && lossy && !Deep:
 		l.eighths = max(f*7/10, floor)
 	case l.contested && lossy, !l.contested && q > t:
-		l.eighths = max(f*int64(c.base.value+t/2)/int64(l.least), leastLimit)
+		l.eighths = max(f*int64(c.base.value+t/2)/int64(l.least), f/2, leastLimit)
 		l.opening, l.step = false, eighths
 	case !l.contested && lossy && q > t/2:
 		l.eighths = max(f*7/8, leastLimit)
@@ -126,7 +138,10 @@ func (c *Controller) judge(now machine.Micros) {
 	if !c.config.has(Fraction) {
 		l.eighths = max(l.eighths, floor)
 	}
-	l.lastQ = q
+	l.lastLeast = l.least
+	if Verbose {
+		fmt.Printf("%7d least %d base %d q %d t %d F %.1f -> L %.1f step %.1f full %v lost %d/%d lossy %v contested %v row %d rises %d drain %v open %v rate %d\n", now/1000, l.least/1000, c.base.value/1000, q/1000, t/1000, float64(f)/8, float64(l.eighths)/8, float64(l.step)/8, l.full, l.lost, l.passed, lossy, l.contested, l.row, l.rises, draining, l.opening, c.PerSlice()/1000)
+	}
 	l.most, l.full, l.lost, l.passed, l.closesAt = int64(c.flight)*eighths, false, 0, 0, 0
 	l.roundAt = now + l.latest
 }
@@ -148,36 +163,67 @@ func (c *Controller) contest(now machine.Micros, q machine.Micros, f int64, loss
 		}
 		return
 	}
+	// Rising: someone fills the queue.
+	least := l.least
 	switch {
-	case q <= 2*t:
-		l.row = 0
+	case q <= t:
+		l.rises = 0
+	case l.rises == 0:
+		l.rises, l.risesFrom = 1, least
+	case least > l.lastLeast:
+		l.rises++
+	case least < l.lastLeast-max(5*ms, q/16):
+		l.rises = 0
+	}
+	// It does not answer to cuts.
+	band := max(Band, c.base.value/32)
+	switch {
+	case q <= t:
+		l.row, l.flat = 0, 0
 		return
-	case l.row == 0 || q < l.lastQ*7/8:
-		l.row, l.rowAt, l.rowLimit, l.rowLossy = 1, now, f, lossy
-		return
+	case l.row == 0:
+		l.rowAt, l.rowLimit, l.rowLost, l.rowPassed = now, f, 0, 0
+		l.rowLeast = least
 	}
 	l.row++
-	l.rowLossy = l.rowLossy || lossy
-	if l.row >= Row && l.eighths <= l.rowLimit/2 && (!l.rowLossy || now-l.rowAt >= RowLossy) {
-		c.base.drain(now, c.RTT.Smoothed, l.latest)
+	l.rowLost += int64(l.lost)
+	l.rowPassed += int64(l.passed)
+	if abs(least-l.rowLeast) <= band {
+		l.flat++
+	} else {
+		l.flat, l.rowLeast = 1, least
+	}
+	yielded := l.eighths <= max(l.rowLimit/2, floor)
+	heavy := l.rowLost*4 >= l.rowPassed && l.rowLost > 8
+	none := l.rowLost*64 <= l.rowPassed+128
+	switch {
+	case l.rises >= 8 && least >= l.risesFrom+2*t:
+		c.startContest(f)
+	case yielded && none && (l.flat >= Row || now-l.rowAt >= RowLossy):
+		c.base.value = least
+		l.eighths = max(l.eighths, l.rowLimit)
+		l.row, l.opening = 0, true
+	case yielded && heavy && now-l.rowAt >= RowLossy:
+		c.startContest(max(f, l.rowLimit/2))
 	}
 }
 
-// missed notes that a drain did not show an empty queue.
-func (c *Controller) missed() {
+func abs(x machine.Micros) machine.Micros { return max(x, -x) }
+
+var Band = 2 * ms
+
+func (c *Controller) startContest(f int64) {
 	l := &c.limit
-	if !c.config.has(Contest) || l.contested || l.row == 0 {
-		return
-	}
-	l.contested, l.calmRounds = true, 0
-	l.eighths = max(l.rowLimit*7/10, l.eighths, floor)
-	l.step = eighths
+	l.contested, l.calmRounds, l.row, l.rises = true, 0, 0, 0
+	l.eighths = max(f, floor)
+	c.base.until = 0
 }
 
 var (
-	Row      = 6
-	RowLossy = 6 * machine.Second
-	Calm     = machine.Micros(0)
+	Row      = 4
+	RowLossy = 5 * machine.Second
+	Calm     = 20 * ms
 	Deep     = true
-	Grow     = int64(2)
+	Grow     = int64(4)
+	Rise     = 25 * ms
 )

@@ -68,6 +68,9 @@ func (c *Controller) paceInterval() int64 {
 	case c.limit.eighths < floor && c.config.has(Fraction):
 		ns = max(ns, latest/c.limit.eighths)
 		c.limit.full = true
+		c.limit.blocked = true
+	case !c.limit.opening:
+		ns = max(ns, latest/c.limit.eighths/2)
 	}
 	return min(ns, slowest)
 }
