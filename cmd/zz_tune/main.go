@@ -151,11 +151,13 @@ func main() {
 	fd := flag.Int64("fd", 2000, "")
 	flag.BoolFunc("nocontest", "", func(string) error { control.Off |= control.Contest; return nil })
 	flag.BoolFunc("nolook", "", func(string) error { control.Off |= control.Look; return nil })
-	flag.Int64Var(&control.Grow, "grow", 4, "")
-	flag.BoolVar(&control.Deep, "deep", true, "")
+	flag.Int64Var(&control.Grow, "grow", 1, "")
+	flag.BoolVar(&control.Deep, "deep", false, "")
 	flag.BoolVar(&control.Verbose, "v", false, "")
+	rq := flag.Int64("rq", 8000, "")
 	flag.IntVar(&control.Row, "row", 4, "")
 	flag.Parse()
+	control.RowQuiet, control.RowLossy = machine.Micros(*rq)*1000, machine.Micros(*rq)*1000
 	control.FirstDrain = machine.Micros(*fd) * 1000
 	re := regexp.MustCompile(*only)
 	repair := !*named
@@ -208,7 +210,9 @@ func main() {
 					if shown > 16 {
 						break
 					}
-					fmt.Printf(" | b%3d s%3d L%5.1f f%3d %.1v %d %d", v.MinRTT/1000, v.SmoothedRTT/1000, float64(v.Limit)/8, v.Flight, v.Contested, v.Cap/1000, v.PerSlice/1000)
+					ct := " "
+					if v.Contested { ct = "C" }
+					fmt.Printf("|b%d s%d L%.0f%s%d c%d", v.MinRTT/1000, v.SmoothedRTT/1000, float64(v.Limit)/8, ct, v.Flight, v.Cap/1000)
 				}
 				fmt.Println()
 			}

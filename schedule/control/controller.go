@@ -164,7 +164,7 @@ func (c *Controller) Clean(now, r machine.Micros) {
 	r = max(rtt.Clip(r), 1)
 	c.RTT.Sample(r)
 	c.limit.sampled, c.limit.latest = true, r
-	c.base.add(now, r, c.RTT.Smoothed)
+	c.base.add(now, r, c.RTT.Smoothed, c.limit.contested)
 }
 
 // MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.

@@ -42,12 +42,14 @@ type limit struct {
 	lost, passed int   // since
 
 	contested            bool
+	sumLost, sumPassed   int64 // since the latest cut for loss
 	calmLost, calmPassed int64 // in rounds with a short queue
 	row                  int   // decisions in a row with a queue that did not answer
 	rowAt                machine.Micros
 	rowLimit             int64
 	rowLost, rowPassed   int64
 	flat                 int
+	abrupt               bool
 	rowLossy             bool
 	rowLeast, lastLeast  machine.Micros
 	rises                int
@@ -101,8 +103,18 @@ func (c *Controller) judge(now machine.Micros) {
 	if l.full {
 		f = l.eighths
 	}
-	expected := 5 * int64(l.passed) * l.calmLost / (4 * (l.calmPassed + 64))
-	lossy := int64(l.lost) > expected+2+2*Isqrt(expected)
+	l.sumLost, l.sumPassed = l.sumLost+int64(l.lost), l.sumPassed+int64(l.passed)
+	expected := 5 * l.sumPassed * l.calmLost / (4 * (l.calmPassed + 64))
+	spare := Spare
+	if l.contested {
+		spare = 0
+	}
+	lossy := l.sumLost > expected+spare+2*Isqrt(expected)
+	if lossy {
+		l.sumLost, l.sumPassed = 0, 0
+	} else if l.sumPassed > 256 {
+		l.sumLost, l.sumPassed = l.sumLost/2, l.sumPassed/2
+	}
 	if !l.contested && q <= t/2 {
 		l.calmLost += int64(max(l.lost, 0))
 		l.calmPassed += int64(l.passed)
@@ -116,7 +128,7 @@ func (c *Controller) judge(now machine.Micros) {
 	switch {
 	case draining:
 	case l.contested && lossy && !Deep:
-		l.eighths = max(f*7/10, floor)
+		l.eighths = max(f*7/10, leastLimit)
 	case l.contested && lossy, !l.contested && q > t:
 		l.eighths = max(f*int64(c.base.value+t/2)/int64(l.least), f/2, leastLimit)
 		l.opening, l.step = false, eighths
@@ -157,6 +169,7 @@ func (c *Controller) contest(now machine.Micros, q machine.Micros, f int64, loss
 		if q <= max(t, Calm) {
 			if l.calmRounds++; l.calmRounds == 2 {
 				l.contested, l.row = false, 0
+				c.base.drainAt = now + SoonDrain
 			}
 		} else {
 			l.calmRounds = 0
@@ -182,7 +195,7 @@ func (c *Controller) contest(now machine.Micros, q machine.Micros, f int64, loss
 		l.row, l.flat = 0, 0
 		return
 	case l.row == 0:
-		l.rowAt, l.rowLimit, l.rowLost, l.rowPassed = now, f, 0, 0
+		l.rowAt, l.rowLimit, l.rowLost, l.rowPassed, l.abrupt = now, f, 0, 0, q > 2*t
 		l.rowLeast = least
 	}
 	l.row++
@@ -195,18 +208,24 @@ func (c *Controller) contest(now machine.Micros, q machine.Micros, f int64, loss
 	}
 	yielded := l.eighths <= max(l.rowLimit/2, floor)
 	heavy := l.rowLost*4 >= l.rowPassed && l.rowLost > 8
-	none := l.rowLost*64 <= l.rowPassed+128
+	none := l.rowLost == 0
 	switch {
 	case l.rises >= 8 && least >= l.risesFrom+2*t:
-		c.startContest(f)
-	case yielded && none && (l.flat >= Row || now-l.rowAt >= RowLossy):
+		c.startContest(max(f, l.rowLimit/2))
+	case yielded && none && l.flat >= Row && l.abrupt:
 		c.base.value = least
 		l.eighths = max(l.eighths, l.rowLimit)
 		l.row, l.opening = 0, true
+	case yielded && none && now-l.rowAt >= RowQuiet:
+		c.startContest(max(f, l.rowLimit))
 	case yielded && heavy && now-l.rowAt >= RowLossy:
-		c.startContest(max(f, l.rowLimit/2))
+		l.calmLost, l.calmPassed = l.rowLost, l.rowPassed
+		c.startContest(max(f, l.rowLimit))
 	}
 }
+
+var Spare = int64(2)
+var RowQuiet = 8 * machine.Second
 
 func abs(x machine.Micros) machine.Micros { return max(x, -x) }
 
@@ -221,9 +240,9 @@ func (c *Controller) startContest(f int64) {
 
 var (
 	Row      = 4
-	RowLossy = 5 * machine.Second
+	RowLossy = 8 * machine.Second
 	Calm     = 20 * ms
-	Deep     = true
-	Grow     = int64(4)
+	Deep     = false
+	Grow     = int64(1)
 	Rise     = 25 * ms
 )

@@ -27,7 +27,7 @@ func (m *baseRTT) drain(now, smoothed, r machine.Micros) {
 }
 
 // add takes a sample, and reports whether a drain has ended without a sample near.
-func (m *baseRTT) add(now, r, smoothed machine.Micros) (missed bool) {
+func (m *baseRTT) add(now, r, smoothed machine.Micros, contested bool) (missed bool) {
 	silent := m.value == 0 || now-m.at >= rttLife
 	m.at = now
 	if silent {
@@ -37,7 +37,7 @@ func (m *baseRTT) add(now, r, smoothed machine.Micros) (missed bool) {
 	if r < m.value {
 		if m.value-r >= ms {
 			m.fell = true
-			if m.until == 0 && Join {
+			if m.until == 0 && Join && !contested {
 				m.drain(now, smoothed, r) // others drain: join them
 			}
 		}
@@ -50,7 +50,7 @@ func (m *baseRTT) add(now, r, smoothed machine.Micros) (missed bool) {
 			missed = m.endDrain(now, near)
 		}
 	}
-	if m.until == 0 && now >= m.drainAt && (now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second) {
+	if m.until == 0 && !contested && now >= m.drainAt && (now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second) {
 		m.drain(now, smoothed, r)
 	}
 	return missed
@@ -80,5 +80,5 @@ func (m *baseRTT) endDrain(now machine.Micros, near bool) (missed bool) {
 func (m *baseRTT) drains() bool { return m.until != 0 }
 
 var Join = true
-var SoonDrain = machine.Second
+var SoonDrain = machine.Second / 2
 var FirstDrain = 2 * machine.Second
