@@ -1,6 +1,10 @@
 package control
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"fmt"
+
+	"github.com/chunkwire/chunkwire/machine"
+)
 
 // capped finds out whether what is lost is lost because of the rate.
 type capped struct {
@@ -40,21 +44,31 @@ func (c *Controller) account(now machine.Micros, arrived, lost int) {
 		k.interval = max(k.interval*4*srtt/(4*srtt+k.interval), 1)
 	}
 	n, s := k.arrived+k.lost, c.RTT.Smoothed
-	enough := n >= 64 || now-k.from >= 8*s
+	enough := n >= Enough || now-k.from >= 8*s
+	if k.looks > 0 {
+		enough = n >= 64 || now-k.from >= 8*s
+	}
 	if k.interval > 0 && k.looks == 0 {
 		enough = n >= 32 || now-k.from >= 4*s
 	}
-	if !enough || now-k.from < s/2 || n == 0 {
+	if !enough || now-k.from < s || n == 0 {
 		return
 	}
 	p := k.lost * 1024 / n
 	dev := Isqrt(k.lost + 1)
+	if Verbose {
+		fmt.Printf("%7d account %d ms: arrived %d lost %d calm %d interval %d looks %d before %d inRow %d delivered %d rate %d lookAt %d L %d\n", now/1000, (now-k.from)/1000, k.arrived, k.lost, k.calm, k.interval/1000, k.looks/1000, k.lossBefore, k.inRow, c.delivered(now)/1000, c.PerSlice()/1000, k.lookAt/1000, c.limit.eighths/8)
+	}
 	switch {
 	case k.looks > 0:
 		expected := k.lossBefore * n / 1024
-		if k.lost*2 < expected && k.lost+3*dev < expected {
-			k.interval, k.probing, k.badRow = k.looks, true, 0
+		if k.lost*4 < 3*expected && k.lost+3*dev < expected {
+			k.interval, k.probing, k.badRow = max(k.looks, int64(now-k.from)*1000/max(k.arrived, 1)), true, 0
 			c.losses.Lost = min(c.losses.Lost, c.losses.Arrived*(k.calm+8)/(1024-min(k.calm, 1000)))
+		} else if took := int64(now-k.from) * 1000 / max(k.arrived, 1); p >= 768 && took >= 2*k.looks && took < slowest {
+			k.looks = took // it was not slow enough to say
+			c.startAccount(now + c.limit.latest)
+			return
 		} else {
 			k.calm = p
 			k.wait = min(max(k.wait*2, 24), 384)
@@ -84,10 +98,13 @@ func (c *Controller) account(now machine.Micros, arrived, lost int) {
 		if k.interval < c.PerSlice()*5/8 {
 			k.interval = 0
 		}
-	case p >= 256 && k.lost >= 8 && p > k.calm*5/4+16:
+	case p >= Lossy && k.lost >= 16 && p > k.calm*5/4+16:
 		k.inRow++
-		if k.inRow >= lookAfter && now >= k.lookAt && k.trainInterval > 0 {
-			k.looks, k.lossBefore = max(k.trainInterval, c.pathInterval()), p
+		if k.inRow >= lookAfter && now >= k.lookAt && c.delivered(now) > 0 {
+			k.looks, k.lossBefore = max(c.delivered(now), c.pathInterval()), p
+			if p >= 768 {
+				k.looks = max(k.looks, int64(now-k.from)*1000/max(k.arrived, 1))
+			}
 			c.startAccount(now + c.limit.latest)
 			return
 		}
@@ -97,7 +114,8 @@ func (c *Controller) account(now machine.Micros, arrived, lost int) {
 	c.startAccount(now)
 }
 
-var lookAfter = 2
+var lookAfter = 1
+var Enough, Lossy = int64(128), int64(128)
 
 // least returns the shortest interval that the cap allows.
 func (k *capped) least() int64 { return max(k.interval, k.looks) }

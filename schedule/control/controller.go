@@ -61,19 +61,21 @@ var Off Rule
 // Controller is what the senders of a connection know of the path, and when that lets
 // a slice go. All lanes share one.
 type Controller struct {
-	RTT      rtt.Estimator
-	config   Config
-	base     baseRTT
-	rate     rate
-	limit    limit
-	losses   Losses
-	cap      capped
-	pace     pacer
-	flight   int  // slices in flight, of all lanes
-	yields   bool // other packets must not wait (WIN-5)
-	timeouts int  // in a row without news
-	active   int  // senders with a chunk in flight
-	wanting  int  // senders that had something to send at their latest poll (REC-5)
+	RTT           rtt.Estimator
+	config        Config
+	base          baseRTT
+	rate          rate
+	limit         limit
+	losses        Losses
+	cap           capped
+	pace          pacer
+	flight        int  // slices in flight, of all lanes
+	yields        bool // other packets must not wait (WIN-5)
+	timeouts      int  // in a row without news
+	unanswered    int  // slices sent since there was news
+	cutForSilence bool
+	active        int // senders with a chunk in flight
+	wanting       int // senders that had something to send at their latest poll (REC-5)
 }
 
 // New returns a controller that knows nothing of the path (REC-8).
@@ -93,6 +95,8 @@ func (c *Controller) Begin(now machine.Micros, s *Share) {
 	if !s.active {
 		if c.active == 0 {
 			c.base.busySince = now
+			c.startAccount(now)
+			c.cap.looks = 0
 		}
 		s.active = true
 		c.active++
@@ -152,6 +156,7 @@ func (c *Controller) Go(now machine.Micros, s *Share, wants, fresh bool) bool {
 	if c.pace.isLate(now) {
 		c.Dry(now)
 	}
+	c.unanswered++
 	c.pace.spend(now, c.interval(fresh))
 	return true
 }

@@ -123,6 +123,13 @@ func (c *Controller) judge(now machine.Micros) {
 			l.calmPassed /= 2
 		}
 	}
+	heavy := l.lost >= 3 && l.lost*8 >= l.passed
+	if heavy && !l.contested && q <= t && c.base.mayDrainEarly(now) {
+		c.base.drain(now, c.RTT.Smoothed, l.latest)
+	}
+	if l.opening && l.lost > 2 && l.lost*4 >= l.passed && q >= t/8 {
+		l.opening, l.step = false, max(f/4, 1)
+	}
 	c.contest(now, q, f, lossy)
 	draining := c.Drains()
 	switch {

@@ -10,15 +10,16 @@ const (
 
 // baseRTT is the round trip of the path without its queue.
 type baseRTT struct {
-	value     machine.Micros // 0: none
-	at        machine.Micros // the latest sample
-	drainAt   machine.Micros // when the next drain begins
-	until     machine.Micros // when the drain ends; 0: there is none
-	found     machine.Micros // the smallest sample of the drain
-	fullAt    machine.Micros // samples are of the drain
-	fell      bool           // the value fell in this drain
-	busySince machine.Micros
-	misses    int // drains in a row without a sample near
+	value        machine.Micros // 0: none
+	at           machine.Micros // the latest sample
+	drainAt      machine.Micros // when the next drain begins
+	until        machine.Micros // when the drain ends; 0: there is none
+	found        machine.Micros // the smallest sample of the drain
+	fullAt       machine.Micros // samples are of the drain
+	endedAt, gap machine.Micros
+	fell         bool // the value fell in this drain
+	busySince    machine.Micros
+	misses       int // drains in a row without a sample near
 }
 
 // drain begins a drain.
@@ -62,8 +63,14 @@ func (m *baseRTT) endDrain(now machine.Micros, near bool) (missed bool) {
 	fell := m.fell
 	m.until, m.fell = 0, false
 	m.drainAt = now + drainEvery
+	m.endedAt = now
+	if m.gap == 0 {
+		m.gap = machine.Second
+	}
+	m.gap = min(2*m.gap, drainEvery)
 	if fell {
 		m.drainAt = now + SoonDrain
+		m.gap = SoonDrain
 	}
 	if near {
 		m.misses = 0
@@ -81,4 +88,9 @@ func (m *baseRTT) drains() bool { return m.until != 0 }
 
 var Join = true
 var SoonDrain = machine.Second / 2
-var FirstDrain = 2 * machine.Second
+var FirstDrain = 5 * machine.Second / 2
+
+// mayDrainEarly reports whether much loss may begin a drain.
+func (m *baseRTT) mayDrainEarly(now machine.Micros) bool {
+	return m.until == 0 && now-m.busySince >= machine.Second && now >= m.endedAt+m.gap
+}

@@ -22,11 +22,22 @@ func (c *Controller) TimedOut(now machine.Micros) (next machine.Micros) {
 	next = now + min(delay<<min(c.timeouts, 10), longestProbe)
 	c.timeouts++
 	l := &c.limit
-	if c.config.has(Limit) && (c.timeouts == 3 || c.RTT.Known != rtt.Measured) {
-		l.eighths = max(min(l.eighths, l.most)/2, floor)
+	if c.config.has(Limit) && (c.RTT.Known != rtt.Measured || c.timeouts >= 3 && !c.cutForSilence && c.isTooSilent()) {
+		c.cutForSilence = true
+		l.eighths = max(l.eighths/2, floor)
+		if c.RTT.Known != rtt.Measured {
+			l.eighths = max(min(l.eighths, l.most/2), floor)
+		}
 		l.step = max(l.eighths/4, 1)
 	}
 	return next
+}
+
+// isTooSilent reports whether it is not the loss that is known which explains why nothing
+// came back: eight acks were to be expected.
+func (c *Controller) isTooSilent() bool {
+	sent, a := int64(c.unanswered), c.losses.Arrived
+	return sent*a/(a+c.losses.Lost)*a/(a+c.losses.Lost) >= 8
 }
 
 // HoldDelay returns how long after a probe the next one follows while the peer

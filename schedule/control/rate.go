@@ -20,10 +20,11 @@ const (
 type rate struct {
 	lowest lowest // nanoseconds a slice
 
-	open    bool
-	since   machine.Micros // the train's first newly acked slice
-	arrived int            // slices acked since
-	passed  int            // transmissions that arrived or were overtaken since
+	open          bool
+	since         machine.Micros // the train's first newly acked slice
+	arrived       int            // slices acked since
+	pause, newsAt machine.Micros // the longest time without news since
+	passed        int            // transmissions that arrived or were overtaken since
 
 	ranDryAt machine.Micros // the last time there was nothing to send but copies, the queue drained, or the caller was late
 }
@@ -57,7 +58,7 @@ func (c *Controller) Dry(now machine.Micros) { c.rate.ranDryAt = now }
 // found lost (RAT-1).
 func (c *Controller) Arrived(now machine.Micros, n, passed, lost int) {
 	if n > 0 {
-		c.timeouts = 0
+		c.timeouts, c.unanswered, c.cutForSilence = 0, 0, false
 	}
 	c.losses.count(n+lost, n)
 	c.train(now, n, passed)
@@ -74,13 +75,26 @@ func (c *Controller) train(now machine.Micros, n, passed int) {
 	if r.open {
 		r.arrived += n
 		r.passed += passed
+		r.pause = max(r.pause, now-r.newsAt)
+		r.newsAt = now
 		took := now - r.since
 		if r.arrived < longTrain && (r.arrived < shortTrain || took < max(c.MinRTT()/2, trainTime)) {
 			return
 		}
 		c.addRate(now, int64(rtt.Clip(took))*1000, int64(r.passed))
 	}
-	r.open, r.since, r.passed, r.arrived = true, now, 0, 0
+	r.open, r.since, r.passed, r.arrived, r.pause, r.newsAt = true, now, 0, 0, 0, now
+}
+
+// delivered returns in how many nanoseconds a slice arrived of late, without the longest
+// pause; 0 if that is not known.
+func (c *Controller) delivered(now machine.Micros) int64 {
+	r := &c.rate
+	ns := c.cap.trainInterval
+	if r.open && r.arrived >= 2 {
+		ns = max(ns, int64(now-r.since-r.pause)*1000/int64(r.arrived))
+	}
+	return ns
 }
 
 // addRate takes the train's time in nanoseconds, in which so many transmissions
@@ -88,11 +102,11 @@ func (c *Controller) train(now machine.Micros, n, passed int) {
 func (c *Controller) addRate(now machine.Micros, took, passed int64) {
 	r := &c.rate
 	x := took / int64(r.arrived)
-	c.cap.trainInterval = x
+	c.cap.trainInterval = max(took-int64(r.pause)*1000, 0) / int64(r.arrived)
 	// What was lost behind the bottleneck took its time there too; but never
 	// assume that more than half of what was sent was (RAT-3).
 	if passed > int64(r.arrived) && c.config.has(Overtaking) {
-		x = max(took/passed, x/2)
+		x = max(took/passed, x*3/4)
 	}
 	x = max(x, fastest)
 	// A sender that ran dry measures itself (RAT-4).
