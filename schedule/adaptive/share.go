@@ -2,6 +2,7 @@ package adaptive
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -32,3 +33,6 @@ func (s *Scheduler) window() int { return min(s.path.PathSlices(), codec.MaxSlic
 func (s *Scheduler) hasRoom() bool {
 	return s.path.HasRoom()
 }
+
+// Marked takes so many marks of congestion (section 13).
+func (s *Scheduler) Marked(_ machine.Micros, n int) { s.path.Marked(n) }

@@ -169,7 +169,14 @@ func (c *Controller) Clean(now, r machine.Micros) {
 	r = max(rtt.Clip(r), 1)
 	c.RTT.Sample(r)
 	c.limit.sampled, c.limit.latest = true, r
-	c.base.add(now, r, c.RTT.Smoothed, c.limit.contested)
+	drained := c.base.drains()
+	missed := c.base.add(now, r, c.RTT.Smoothed, c.limit.contested)
+	if drained && !c.base.drains() {
+		c.limit.noise = c.limit.noise * 3 / 4
+		if c.limit.contested && !missed {
+			c.endContest(now)
+		}
+	}
 }
 
 // MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.

@@ -41,6 +41,8 @@ type limit struct {
 	full         bool  // it held a slice back since
 	lost, passed int   // since
 
+	noise                machine.Micros // beside base: what cuts do not change
+	marked               int            // since the latest decision
 	contested            bool
 	sumLost, sumPassed   int64 // since the latest cut for loss
 	calmLost, calmPassed int64 // in rounds with a short queue
@@ -74,7 +76,7 @@ func (c *Controller) decide(now machine.Micros, arrived, lost int) {
 	}
 	r, sampled := l.latest, l.sampled
 	l.sampled = false
-	if q := r - c.base.value; l.opening && q <= c.target()/2 {
+	if q := r - c.base.value - l.noise; l.opening && q <= c.target()/2 {
 		l.eighths += eighths * max(min(openGain*int64(arrived+lost), 3*int64(arrived)), 0)
 		l.eighths = min(l.eighths, max(3*l.most, firstLimit*eighths))
 	}
@@ -98,7 +100,7 @@ func (c *Controller) decide(now machine.Micros, arrived, lost int) {
 // judge makes the decision of a round trip.
 func (c *Controller) judge(now machine.Micros) {
 	l := &c.limit
-	q, t := l.least-c.base.value, c.target()
+	q, t := l.least-c.base.value-l.noise, c.target()
 	f := min(l.most, l.eighths)
 	if l.full {
 		f = l.eighths
@@ -110,6 +112,9 @@ func (c *Controller) judge(now machine.Micros) {
 		spare = 0
 	}
 	lossy := l.sumLost > expected+spare+2*Isqrt(expected)
+	if l.marked > 0 {
+		lossy = true
+	}
 	if lossy {
 		l.sumLost, l.sumPassed = 0, 0
 	} else if l.sumPassed > 256 {
@@ -137,9 +142,9 @@ func (c *Controller) judge(now machine.Micros) {
 	case l.contested && lossy && !Deep:
 		l.eighths = max(f*7/10, leastLimit)
 	case l.contested && lossy, !l.contested && q > t:
-		l.eighths = max(f*int64(c.base.value+t/2)/int64(l.least), f/2, leastLimit)
+		l.eighths = max(f*int64(c.base.value+l.noise+t/2)/int64(l.least), f/2, leastLimit)
 		l.opening, l.step = false, eighths
-	case !l.contested && lossy && q > t/2:
+	case !l.contested && (lossy && q > t/2 || l.marked > 0):
 		l.eighths = max(f*7/8, leastLimit)
 		l.opening, l.step = false, eighths
 	case l.contested && l.full:
@@ -161,7 +166,7 @@ func (c *Controller) judge(now machine.Micros) {
 	if Verbose {
 		fmt.Printf("%7d least %d base %d q %d t %d F %.1f -> L %.1f step %.1f full %v lost %d/%d lossy %v contested %v row %d rises %d drain %v open %v rate %d\n", now/1000, l.least/1000, c.base.value/1000, q/1000, t/1000, float64(f)/8, float64(l.eighths)/8, float64(l.step)/8, l.full, l.lost, l.passed, lossy, l.contested, l.row, l.rises, draining, l.opening, c.PerSlice()/1000)
 	}
-	l.most, l.full, l.lost, l.passed, l.closesAt = int64(c.flight)*eighths, false, 0, 0, 0
+	l.most, l.full, l.lost, l.passed, l.closesAt, l.marked = int64(c.flight)*eighths, false, 0, 0, 0, 0
 	l.roundAt = now + l.latest
 }
 
@@ -173,13 +178,10 @@ func (c *Controller) contest(now machine.Micros, q machine.Micros, f int64, loss
 	}
 	t := c.target()
 	if l.contested {
-		if q <= max(t, Calm) {
-			if l.calmRounds++; l.calmRounds == 2 {
-				l.contested, l.row = false, 0
-				c.base.drainAt = now + SoonDrain
-			}
-		} else {
+		if q > max(t, Calm) {
 			l.calmRounds = 0
+		} else if l.calmRounds++; l.calmRounds == 2 {
+			c.endContest(now)
 		}
 		return
 	}
@@ -202,34 +204,51 @@ func (c *Controller) contest(now machine.Micros, q machine.Micros, f int64, loss
 		l.row, l.flat = 0, 0
 		return
 	case l.row == 0:
-		l.rowAt, l.rowLimit, l.rowLost, l.rowPassed, l.abrupt = now, f, 0, 0, q > 2*t
-		l.rowLeast = least
+		l.rowAt, l.rowLimit, l.rowLost, l.rowPassed, l.abrupt, l.flat = now, f, 0, 0, false, 0
 	}
 	l.row++
 	l.rowLost += int64(l.lost)
 	l.rowPassed += int64(l.passed)
-	if abs(least-l.rowLeast) <= band {
+	l.abrupt = l.abrupt || q > 2*t
+	switch {
+	case l.lost > 0:
+	case l.flat > 0 && abs(least-l.rowLeast) <= band:
 		l.flat++
-	} else {
+	default:
 		l.flat, l.rowLeast = 1, least
 	}
 	yielded := l.eighths <= max(l.rowLimit/2, floor)
 	heavy := l.rowLost*4 >= l.rowPassed && l.rowLost > 8
-	none := l.rowLost == 0
 	switch {
-	case l.rises >= 8 && least >= l.risesFrom+2*t:
-		c.startContest(max(f, l.rowLimit/2))
-	case yielded && none && l.flat >= Row && l.abrupt:
-		c.base.value = least
+	case l.rises >= Rises && least >= l.risesFrom+max(t*RiseT/2, Rise):
+		c.startContest(now, max(f, l.rowLimit/2))
+	case yielded && l.flat >= Row && l.abrupt:
+		if least-c.base.value <= c.base.value {
+			l.noise = least - c.base.value
+		} else {
+			c.base.value, l.noise = least, 0
+		}
 		l.eighths = max(l.eighths, l.rowLimit)
 		l.row, l.opening = 0, true
-	case yielded && none && now-l.rowAt >= RowQuiet:
-		c.startContest(max(f, l.rowLimit))
+	case yielded && l.rowLost == 0 && now-l.rowAt >= RowQuiet:
+		c.startContest(now, max(f, l.rowLimit))
 	case yielded && heavy && now-l.rowAt >= RowLossy:
 		l.calmLost, l.calmPassed = l.rowLost, l.rowPassed
-		c.startContest(max(f, l.rowLimit))
+		c.startContest(now, max(f, l.rowLimit))
 	}
 }
+
+// endContest: the queue was seen empty.
+func (c *Controller) endContest(now machine.Micros) {
+	c.limit.contested, c.limit.row, c.limit.rises = false, 0, 0
+	c.base.drainAt = now + SoonDrain
+}
+
+// Marked takes so many marks of congestion (ECN).
+func (c *Controller) Marked(n int) { c.limit.marked += n }
+
+var Rises = 8
+var RiseT = machine.Micros(3)
 
 var Spare = int64(2)
 var RowQuiet = 8 * machine.Second
@@ -238,18 +257,19 @@ func abs(x machine.Micros) machine.Micros { return max(x, -x) }
 
 var Band = 2 * ms
 
-func (c *Controller) startContest(f int64) {
+func (c *Controller) startContest(now machine.Micros, f int64) {
 	l := &c.limit
 	l.contested, l.calmRounds, l.row, l.rises = true, 0, 0, 0
 	l.eighths = max(f, floor)
-	c.base.until = 0
+	c.base.until, c.base.drainAt = 0, now+contestDrain
 }
 
 var (
-	Row      = 4
-	RowLossy = 8 * machine.Second
-	Calm     = 20 * ms
-	Deep     = false
-	Grow     = int64(1)
-	Rise     = 25 * ms
+	contestDrain = 10 * machine.Second
+	Row          = 4
+	RowLossy     = 8 * machine.Second
+	Calm         = 20 * ms
+	Deep         = false
+	Grow         = int64(1)
+	Rise         = 25 * ms
 )

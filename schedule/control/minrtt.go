@@ -48,10 +48,10 @@ func (m *baseRTT) add(now, r, smoothed machine.Micros, contested bool) (missed b
 		m.found = min(m.found, r)
 		near := m.found <= m.value+max(m.value/8, ackDelay)
 		if now >= m.until || Early && near && !m.fell && now >= m.fullAt {
-			missed = m.endDrain(now, near)
+			missed = m.endDrain(now, near, contested)
 		}
 	}
-	if m.until == 0 && !contested && now >= m.drainAt && (now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second) {
+	if m.until == 0 && now >= m.drainAt && (contested || now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second) {
 		m.drain(now, smoothed, r)
 	}
 	return missed
@@ -59,7 +59,7 @@ func (m *baseRTT) add(now, r, smoothed machine.Micros, contested bool) (missed b
 
 var Early = true
 
-func (m *baseRTT) endDrain(now machine.Micros, near bool) (missed bool) {
+func (m *baseRTT) endDrain(now machine.Micros, near, contested bool) (missed bool) {
 	fell := m.fell
 	m.until, m.fell = 0, false
 	m.drainAt = now + drainEvery
@@ -75,6 +75,9 @@ func (m *baseRTT) endDrain(now machine.Micros, near bool) (missed bool) {
 	if near {
 		m.misses = 0
 		return false
+	}
+	if contested {
+		return true
 	}
 	if m.misses++; m.misses == 3 {
 		m.value, m.misses = m.found, 0

@@ -106,7 +106,7 @@ func (c *Controller) addRate(now machine.Micros, took, passed int64) {
 	// What was lost behind the bottleneck took its time there too; but never
 	// assume that more than half of what was sent was (RAT-3).
 	if passed > int64(r.arrived) && c.config.has(Overtaking) {
-		x = max(took/passed, x*3/4)
+		x = max(took/passed, x*(1024-min(max(c.cap.calm, 256), 512))/1024)
 	}
 	x = max(x, fastest)
 	// A sender that ran dry measures itself (RAT-4).

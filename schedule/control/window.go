@@ -68,5 +68,5 @@ func (c *Controller) Yield(yields bool) { c.yields = yields }
 // Drains reports whether the window is small, to see the path without a queue
 // (WIN-4).
 func (c *Controller) Drains() bool {
-	return c.base.drains() && !c.limit.contested && c.config.has(Drain)
+	return c.base.drains() && c.config.has(Drain)
 }

@@ -192,7 +192,7 @@ func (s *Scheduler) Wants() bool {
 
 // wanted reports whether the next slice goes out as soon as the pace lets it (RPL-3).
 func (s *Scheduler) wanted() bool {
-	return s.quota != 0 && s.path.HasRoom() && s.Wants()
+	return s.Wants() && (s.quota > 0 || s.quota == unlimited && s.path.HasRoom())
 }
 
 // Deadline returns when the pace or the timer lets a slice go (RPL-13).

@@ -1,6 +1,9 @@
 package rateless
 
-import "github.com/chunkwire/chunkwire/repair"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
+)
 
 // Adopt takes over what another Scheduler knows of the path, before a chunk begins: rate
 // and pace as they are, the round trip and the losses as one estimate from then on
@@ -19,3 +22,6 @@ func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
 
 // Yield says whether other packets on the path must not wait for slices (WIN-5).
 func (s *Scheduler) Yield(yields bool) { s.path.Yield(yields) }
+
+// Marked takes so many marks of congestion (section 13).
+func (s *Scheduler) Marked(_ machine.Micros, n int) { s.path.Marked(n) }
