@@ -158,6 +158,8 @@ func main() {
 	flag.Int64Var((*int64)(&control.Rise), "rise", 25000, "")
 	flag.Int64Var((*int64)(&control.Calm), "calm", 20000, "")
 	flag.IntVar(&control.Rises, "rises", 8, "")
+	flag.Int64Var((*int64)(&control.Restore), "restore", 8, "")
+	flag.BoolVar(&control.Reopen, "reopen", true, "")
 	rq := flag.Int64("rq", 8000, "")
 	flag.IntVar(&control.Row, "row", 4, "")
 	flag.Parse()

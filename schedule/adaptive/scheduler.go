@@ -37,7 +37,6 @@ type Scheduler struct {
 	gapAt      machine.Micros // when an overtaken slice is lost
 	lastSentAt machine.Micros
 	newsAt     machine.Micros
-	probeAt    machine.Micros // no probe before
 	held       bool           // the peer cannot take the chunk yet; until the next newly acked slice
 	heldAt     machine.Micros // since when
 }
@@ -63,7 +62,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	clear(s.slices)
 	s.unacked, s.lost, s.resent = bitset.FirstN(f.NumSlices), bitset.Set{}, bitset.Set{}
 	s.fresh, s.oldest, s.count, s.newest = 0, none, 0, 0
-	s.gapAt, s.probeAt = machine.Never, 0
+	s.gapAt = machine.Never
 	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
 	s.path.Begin(f.Now, &s.share)
 	s.patience -= s.patience / 16
@@ -78,7 +77,7 @@ func (s *Scheduler) Acked(now machine.Micros, news bitset.Set) {
 		s.newest = max(s.newest, s.arrivedAs(now, id))
 	}
 	s.unacked, s.lost = s.unacked.Minus(news), s.lost.Minus(news)
-	s.newsAt, s.probeAt, s.held = now, 0, false
+	s.newsAt, s.held = now, false
 	lost := s.stats.Lost
 	s.findLost(now)
 	s.noteFlight()

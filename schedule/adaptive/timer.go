@@ -20,7 +20,7 @@ func (s *Scheduler) timerAt() machine.Micros {
 		}
 		since = s.slices[s.oldest].lastAt
 	}
-	at := max(since+delay, s.probeAt)
+	at := max(since+delay, s.path.ProbeAt())
 	if s.profile.has(ruleSettle) {
 		at = max(at, s.newsAt+margin)
 	}
@@ -37,7 +37,7 @@ func (s *Scheduler) expire(now machine.Micros) {
 		s.lose(s.unacked.Prev(s.fresh-1), true)
 		return
 	}
-	s.probeAt = s.path.TimedOut(now)
+	s.path.TimedOut(now)
 	for range probes {
 		if id := s.best(s.probeFirst()); id >= 0 {
 			s.lose(id, true)

@@ -69,10 +69,11 @@ type Controller struct {
 	losses        Losses
 	cap           capped
 	pace          pacer
-	flight        int  // slices in flight, of all lanes
-	yields        bool // other packets must not wait (WIN-5)
-	timeouts      int  // in a row without news
-	unanswered    int  // slices sent since there was news
+	flight        int            // slices in flight, of all lanes
+	yields        bool           // other packets must not wait (WIN-5)
+	timeouts      int            // in a row without news
+	probeAt       machine.Micros // no probes before
+	unanswered    int            // slices sent since there was news
 	cutForSilence bool
 	active        int // senders with a chunk in flight
 	wanting       int // senders that had something to send at their latest poll (REC-5)

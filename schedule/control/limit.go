@@ -222,14 +222,14 @@ func (c *Controller) contest(now machine.Micros, q machine.Micros, f int64, loss
 	switch {
 	case l.rises >= Rises && least >= l.risesFrom+max(t*RiseT/2, Rise):
 		c.startContest(now, max(f, l.rowLimit/2))
-	case yielded && l.flat >= Row && l.abrupt:
+	case yielded && l.flat >= Row && l.abrupt && int64(q)*1000*eighths > Crowd*max(f, floor)*c.PerSlice():
 		if least-c.base.value <= c.base.value {
 			l.noise = least - c.base.value
 		} else {
 			c.base.value, l.noise = least, 0
 		}
-		l.eighths = max(l.eighths, l.rowLimit)
-		l.row, l.opening = 0, true
+		l.eighths = max(l.eighths, l.rowLimit*Restore/8)
+		l.row, l.opening, l.step = 0, Reopen, max(l.eighths/4, 1)
 	case yielded && l.rowLost == 0 && now-l.rowAt >= RowQuiet:
 		c.startContest(now, max(f, l.rowLimit))
 	case yielded && heavy && now-l.rowAt >= RowLossy:
@@ -247,6 +247,9 @@ func (c *Controller) endContest(now machine.Micros) {
 // Marked takes so many marks of congestion (ECN).
 func (c *Controller) Marked(n int) { c.limit.marked += n }
 
+var Reopen = true
+var Restore = int64(8)
+var Crowd = int64(64)
 var Rises = 8
 var RiseT = machine.Micros(3)
 

@@ -13,13 +13,13 @@ const longestProbe = machine.Second
 // TimedOut notes that a timer ran out without news, and returns when the next probes may
 // go: at first an eighth of the delay later, and twice as long each time (PTO-3). A second
 // time without news between, or the first while no round trip is measured, halves the limit.
-func (c *Controller) TimedOut(now machine.Micros) (next machine.Micros) {
+func (c *Controller) TimedOut(now machine.Micros) {
 	c.EndTrain()
 	delay, _ := c.RTT.Delay()
 	if c.RTT.Known == rtt.Measured {
 		delay /= 8
 	}
-	next = now + min(delay<<min(c.timeouts, 10), longestProbe)
+	c.probeAt = now + min(delay<<min(c.timeouts, 10), longestProbe)
 	c.timeouts++
 	l := &c.limit
 	if c.config.has(Limit) && (c.RTT.Known != rtt.Measured || c.timeouts >= 3 && !c.cutForSilence && c.isTooSilent()) {
@@ -30,8 +30,10 @@ func (c *Controller) TimedOut(now machine.Micros) (next machine.Micros) {
 		}
 		l.step = max(l.eighths/4, 1)
 	}
-	return next
 }
+
+// ProbeAt returns when the next probes may go, of whatever lane.
+func (c *Controller) ProbeAt() machine.Micros { return c.probeAt }
 
 // isTooSilent reports whether it is not the loss that is known which explains why nothing
 // came back: eight acks were to be expected.

@@ -58,7 +58,7 @@ func (c *Controller) Dry(now machine.Micros) { c.rate.ranDryAt = now }
 // found lost (RAT-1).
 func (c *Controller) Arrived(now machine.Micros, n, passed, lost int) {
 	if n > 0 {
-		c.timeouts, c.unanswered, c.cutForSilence = 0, 0, false
+		c.timeouts, c.unanswered, c.cutForSilence, c.probeAt = 0, 0, false, 0
 	}
 	c.losses.count(n+lost, n)
 	c.train(now, n, passed)

@@ -35,7 +35,6 @@ type Scheduler struct {
 	mainAt    machine.Micros             // the latest that went out without a quota
 	lastAt    machine.Micros             // the latest
 	newsAt    machine.Micros
-	probeAt   machine.Micros // no probe before
 	quota     int            // how many may still go out without news
 	held      bool           // the peer cannot take the chunk yet; until there is news
 	heldAt    machine.Micros // since when
@@ -64,7 +63,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	}
 	s.observe, s.chunkID, s.numSlices = f.Observe, f.ChunkID, f.NumSlices
 	s.sent, s.have, s.top, s.gone = 0, 0, 0, 0
-	s.now, s.mainAt, s.lastAt, s.newsAt, s.probeAt = f.Now, f.Now, f.Now, f.Now, 0
+	s.now, s.mainAt, s.lastAt, s.newsAt = f.Now, f.Now, f.Now, f.Now
 	s.quota = unlimited
 	if s.wasHeld && s.profile.has(ruleAsk) {
 		s.quota = 1
@@ -92,7 +91,7 @@ func (s *Scheduler) Acked(now machine.Micros, have, top int) {
 		s.quota = 0 // a peer that denies everything draws probes only
 		return
 	}
-	s.newsAt, s.probeAt, s.quota = now, 0, unlimited
+	s.newsAt, s.quota = now, unlimited
 }
 
 // release notes that the peer takes the chunk: also what is under way, above the news

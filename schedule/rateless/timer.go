@@ -14,7 +14,7 @@ func (s *Scheduler) timerAt() machine.Micros {
 		return max(s.lastAt, s.heldAt) + s.path.HoldDelay(s.lastAt-s.heldAt)
 	}
 	delay, margin := s.path.RTT.Delay()
-	return max(s.mainAt+delay, s.newsAt+margin, s.probeAt)
+	return max(s.mainAt+delay, s.newsAt+margin, s.path.ProbeAt())
 }
 
 // expire gives up what is under way, and lets probes go (RPL-11).
@@ -26,6 +26,6 @@ func (s *Scheduler) expire(now machine.Micros) {
 		s.path.EndTrain()
 	} else {
 		s.quota = probes
-		s.probeAt = s.path.TimedOut(now)
+		s.path.TimedOut(now)
 	}
 }
