@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/schedule/control"
 	"github.com/chunkwire/chunkwire/schedule/rateless"
 	"github.com/chunkwire/chunkwire/sim/transfers"
 )
@@ -16,10 +15,7 @@ func main() {
 	seeds := flag.Int("seeds", 20, "")
 	hard := flag.Bool("hard", false, "")
 	only := flag.String("only", "", "")
-	flag.BoolVar(&control.Verbose, "v", false, "")
-	nl := flag.Bool("nolook", false, "")
 	flag.Parse()
-	if *nl { control.Off |= control.Look }
 	re := regexp.MustCompile(*only)
 	r := transfers.Repaired(func() (*rateless.Scheduler, error) { return rateless.New(rateless.Default()) })
 	n := transfers.Named(func() (*adaptive.Scheduler, error) { return adaptive.New(adaptive.Adaptive()) })

@@ -11,7 +11,6 @@ import (
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/schedule/control"
 	"github.com/chunkwire/chunkwire/sim/flows"
 	"github.com/chunkwire/chunkwire/sim/flows/tcp"
 )
@@ -144,27 +143,7 @@ func main() {
 	lanesN := flag.Int("lanes", 8, "")
 	named := flag.Bool("named", false, "")
 	gap := flag.Int64("gap", 0, "ms")
-	kk := flag.Int("k", 2, "")
-	from := flag.Int64("from", 0, "ms")
-	stepMS := flag.Int64("step", 1000, "ms")
-	flag.BoolVar(&control.Join, "join", true, "")
-	fd := flag.Int64("fd", 2000, "")
-	flag.BoolFunc("nocontest", "", func(string) error { control.Off |= control.Contest; return nil })
-	flag.BoolFunc("nolook", "", func(string) error { control.Off |= control.Look; return nil })
-	flag.Int64Var(&control.Grow, "grow", 1, "")
-	flag.BoolVar(&control.Deep, "deep", false, "")
-	flag.BoolVar(&control.Verbose, "v", false, "")
-	flag.Int64Var((*int64)(&control.RiseT), "riset", 4, "")
-	flag.Int64Var((*int64)(&control.Rise), "rise", 25000, "")
-	flag.Int64Var((*int64)(&control.Calm), "calm", 20000, "")
-	flag.IntVar(&control.Rises, "rises", 8, "")
-	flag.Int64Var((*int64)(&control.Restore), "restore", 8, "")
-	flag.BoolVar(&control.Reopen, "reopen", true, "")
-	rq := flag.Int64("rq", 8000, "")
-	flag.IntVar(&control.Row, "row", 4, "")
 	flag.Parse()
-	control.RowQuiet, control.RowLossy = machine.Micros(*rq)*1000, machine.Micros(*rq)*1000
-	control.FirstDrain = machine.Micros(*fd) * 1000
 	re := regexp.MustCompile(*only)
 	repair := !*named
 	var cells []cell
@@ -180,47 +159,6 @@ func main() {
 				add(fmt.Sprintf("%s %s", n.name, []string{"reno", "cubic", "quicgo", "turbo"}[i]), func() string {
 					return "ours first " + beside(n, m, 0, 3*sec, *lanesN, repair) + " | it first " + beside(n, m, 3*sec, 0, *lanesN, repair)
 				})
-			}
-		}
-	case "trace":
-		var cs []*control.Controller
-		control.Debug = func(c *control.Controller) { cs = append(cs, c) }
-		for _, n := range nets {
-			if !re.MatchString(n.name) {
-				continue
-			}
-			w, _ := flows.NewWorld(n.p, 1)
-			for i := range *kk {
-				w.AddChunks("f", flows.Options{Start: machine.Micros(i)*machine.Micros(*gap)*1000 + machine.Micros(i*137), Lanes: lanes.Config{Lanes: *lanesN, Repair: repair}})
-			}
-			end := machine.Micros(*from) * 1000
-			step := machine.Micros(*stepMS) * 1000
-			if step == 0 {
-				step = 1000000
-			}
-			last := make([]int64, *kk)
-			_ = last
-			for at := end; at < end+40*step; at += step {
-				w.Run(at)
-				fmt.Printf("%8d", at/1000)
-				shown := 0
-				for i, c := range cs {
-					if (i / *lanesN)%2 == 1 {
-						continue
-					}
-					v := c.Vars()
-					if v.SmoothedRTT == 0 || v.Flight == 0 {
-						continue
-					}
-					shown++
-					if shown > 16 {
-						break
-					}
-					ct := " "
-					if v.Contested { ct = "C" }
-					fmt.Printf("|b%d s%d L%.0f%s%d c%d", v.MinRTT/1000, v.SmoothedRTT/1000, float64(v.Limit)/8, ct, v.Flight, v.Cap/1000)
-				}
-				fmt.Println()
 			}
 		}
 	case "streams":

@@ -148,7 +148,7 @@ func (s *Scheduler) runTimers(now machine.Micros) {
 // upNext returns the slice that goes out next, if the pace allows, and whether
 // it is a copy; or none (REC-5, REC-9).
 func (s *Scheduler) upNext(now machine.Micros) (id int, isCopy bool) {
-	if id := s.due(); id >= 0 || s.fresh < s.numSlices || s.held {
+	if id := s.due(); id >= 0 || s.fresh < s.numSlices || s.held || !s.path.HasRoom() {
 		return id, false
 	}
 	return s.chooseCopy(now), true

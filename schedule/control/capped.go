@@ -1,121 +1,142 @@
 package control
 
-import (
-	"fmt"
+import "github.com/chunkwire/chunkwire/machine"
 
-	"github.com/chunkwire/chunkwire/machine"
+// Figures of section 8 (REC-10). Losses are in 1024ths.
+const (
+	accountSlices = 128 // CAP-1
+	lookSlices    = 64  // CAP-3
+	capSlices     = 32  // CAP-5
+	accountRounds = 8   // CAP-1
+	capRounds     = 4   // CAP-5
+	muchLost      = 128 // CAP-2: an eighth
+	leastLost     = 16  // CAP-2: slices
+	mostLost      = 768 // CAP-2: three quarters
+	firstWait     = 24  // CAP-4: round trips
+	longestWait   = 384 // CAP-4
+	capBad        = 4   // CAP-6
 )
 
-// capped finds out whether what is lost is lost because of the rate.
-type capped struct {
-	interval   int64 // nanoseconds a slice; 0: none
-	probing    bool  // no cut since it was set
-	calm       int64 // loss that does not depend on the rate, in 1024ths
-	looks      int64 // interval of the look; 0: none
-	lossBefore int64 // in 1024ths
-	inRow      int
-	badRow     int
-	lookAt     machine.Micros
-	wait       machine.Micros // in srtt
+// rateCap finds out whether slices are lost because of the rate, though there is no queue to
+// be seen: a policer drops what is above its rate, and a short queue overflows. It sends
+// slower for a while, and looks whether less is lost. If so, the cap holds the rate.
+type rateCap struct {
+	interval int64 // the shortest, in nanoseconds; 0: no cap
+	seeking  bool  // the cap was not found to be too fast yet
+	bad      int   // accounts in a row with loss under the cap
+	raisedAt machine.Micros
 
-	from          machine.Micros // accounts begin
+	look   int64 // the interval of the look; 0: there is none
+	before int64 // the loss before it
+
+	calm   int64          // loss that does not depend on the rate
+	lookAt machine.Micros // no look before
+	wait   machine.Micros // round trips to the next one
+
+	since         machine.Micros // the account counts from then on
 	arrived, lost int64
-	trainInterval int64
-	grownAt       machine.Micros
 }
 
-func (c *Controller) startAccount(now machine.Micros) {
-	c.cap.arrived, c.cap.lost = 0, 0
-	c.cap.from = now
-}
+// start begins an account.
+func (k *rateCap) start(at machine.Micros) { k.since, k.arrived, k.lost = at, 0, 0 }
 
-// account takes what arrived and was lost.
-func (c *Controller) account(now machine.Micros, arrived, lost int) {
-	k := &c.cap
-	if !c.config.has(Look) || c.RTT.Smoothed == 0 || now < k.from {
+// least returns the shortest interval, in nanoseconds.
+func (k *rateCap) least() int64 { return max(k.interval, k.look) }
+
+// account takes what arrived and was lost (CAP-1).
+func (c *Controller) account(now machine.Micros, arrived, lost int64) {
+	k, s := &c.cap, c.RTT.Smoothed
+	if !c.config.has(Look) || s == 0 || now < k.since {
 		return
 	}
-	k.arrived += int64(arrived)
-	k.lost = max(k.lost+int64(lost), 0)
-	if k.interval > 0 && k.looks == 0 && !k.probing && now-k.grownAt >= c.RTT.Smoothed {
-		k.grownAt = now
-		// a quarter of a slice a round trip faster
-		srtt := int64(c.RTT.Smoothed) * 1000
-		k.interval = max(k.interval*4*srtt/(4*srtt+k.interval), 1)
-	}
-	n, s := k.arrived+k.lost, c.RTT.Smoothed
-	enough := n >= Enough || now-k.from >= 8*s
-	if k.looks > 0 {
-		enough = n >= 64 || now-k.from >= 8*s
-	}
-	if k.interval > 0 && k.looks == 0 {
-		enough = n >= 32 || now-k.from >= 4*s
-	}
-	if !enough || now-k.from < s || n == 0 {
-		return
-	}
-	p := k.lost * 1024 / n
-	dev := Isqrt(k.lost + 1)
-	if Verbose {
-		fmt.Printf("%7d account %d ms: arrived %d lost %d calm %d interval %d looks %d before %d inRow %d delivered %d rate %d lookAt %d L %d\n", now/1000, (now-k.from)/1000, k.arrived, k.lost, k.calm, k.interval/1000, k.looks/1000, k.lossBefore, k.inRow, c.delivered(now)/1000, c.PerSlice()/1000, k.lookAt/1000, c.limit.eighths/8)
-	}
+	k.arrived += arrived
+	k.lost = max(k.lost+lost, 0)
+	c.raise(now)
+	slices, rounds := int64(accountSlices), machine.Micros(accountRounds)
 	switch {
-	case k.looks > 0:
-		expected := k.lossBefore * n / 1024
-		if k.lost*4 < 3*expected && k.lost+3*dev < expected {
-			k.interval, k.probing, k.badRow = max(k.looks, int64(now-k.from)*1000/max(k.arrived, 1)), true, 0
-			c.losses.Lost = min(c.losses.Lost, c.losses.Arrived*(k.calm+8)/(1024-min(k.calm, 1000)))
-		} else if took := int64(now-k.from) * 1000 / max(k.arrived, 1); p >= 768 && took >= 2*k.looks && took < slowest {
-			k.looks = took // it was not slow enough to say
-			c.startAccount(now + c.limit.latest)
-			return
-		} else {
-			k.calm = p
-			k.wait = min(max(k.wait*2, 24), 384)
-			k.lookAt = now + k.wait*s
-		}
-		k.looks, k.inRow = 0, 0
-		c.startAccount(now + c.limit.latest)
-		return
+	case k.look > 0:
+		slices = lookSlices
 	case k.interval > 0:
-		expected := 5 * k.calm * n / 4096
-		if k.lost > expected+2+2*Isqrt(expected) {
-			k.badRow++
-			if k.badRow >= 4 && p*2 > k.lossBefore {
-				k.interval, k.calm = 0, p
-			} else {
-				took := int64(now-k.from) * 1000 / max(k.arrived, 1)
-				k.interval = max(k.interval*8/7, min(took, 2*k.interval))
-				k.probing = false
-			}
-			c.startAccount(now + c.limit.latest)
-			return
-		}
-		k.badRow = 0
-		if k.probing {
+		slices, rounds = capSlices, capRounds
+	}
+	n, took := k.arrived+k.lost, now-k.since
+	if n == 0 || took < s || n < slices && took < rounds*s {
+		return
+	}
+	interval := int64(took) * 1000 / max(k.arrived, 1)
+	switch p := k.lost * 1024 / n; {
+	case k.look > 0:
+		c.judgeLook(now, n, p, interval)
+	case k.interval > 0:
+		c.judgeCap(now, n, p, interval)
+	default:
+		c.suspect(now, p, interval)
+	}
+}
+
+// suspect begins a look if much is lost (CAP-2).
+func (c *Controller) suspect(now machine.Micros, p, interval int64) {
+	k := &c.cap
+	delivered := c.delivered(now)
+	if p < muchLost || k.lost < leastLost || p <= k.calm*5/4+16 || now < k.lookAt || delivered == 0 {
+		k.start(now)
+		return
+	}
+	k.look, k.before = max(delivered, c.pathInterval()), p
+	if p >= mostLost {
+		k.look = min(max(k.look, interval), slowest)
+	}
+	k.start(now + c.limit.latest)
+}
+
+// judgeLook ends a look, or makes it slower (CAP-3, CAP-4).
+func (c *Controller) judgeLook(now machine.Micros, n, p, interval int64) {
+	k := &c.cap
+	expected := k.before * n / 1024
+	switch {
+	case 4*k.lost < 3*expected && k.lost+3*Isqrt(k.lost+1) < expected:
+		k.interval, k.seeking, k.bad = min(max(k.look, interval), slowest), true, 0
+		c.losses.forget(k.calm)
+		k.look = 0
+	case p >= mostLost && interval >= 2*k.look && interval < slowest:
+		k.look = interval
+	default:
+		k.calm, k.look = p, 0
+		k.wait = min(max(2*k.wait, firstWait), longestWait)
+		k.lookAt = now + k.wait*c.RTT.Smoothed
+	}
+	k.start(now + c.limit.latest)
+}
+
+// judgeCap moves the cap (CAP-5, CAP-6).
+func (c *Controller) judgeCap(now machine.Micros, n, p, interval int64) {
+	k := &c.cap
+	expected := 5 * k.calm * n / 4096
+	if k.lost <= expected+2+2*Isqrt(expected) {
+		k.bad = 0
+		if k.seeking {
 			k.interval = k.interval * 3 / 4
 		}
 		if k.interval < c.PerSlice()*5/8 {
 			k.interval = 0
 		}
-	case p >= Lossy && k.lost >= 16 && p > k.calm*5/4+16:
-		k.inRow++
-		if k.inRow >= lookAfter && now >= k.lookAt && c.delivered(now) > 0 {
-			k.looks, k.lossBefore = max(c.delivered(now), c.pathInterval()), p
-			if p >= 768 {
-				k.looks = max(k.looks, int64(now-k.from)*1000/max(k.arrived, 1))
-			}
-			c.startAccount(now + c.limit.latest)
-			return
-		}
-	default:
-		k.inRow = 0
+		k.start(now)
+		return
 	}
-	c.startAccount(now)
+	if k.bad++; k.bad >= capBad && 2*p > k.before {
+		k.interval, k.calm = 0, p
+	} else {
+		k.interval, k.seeking = min(max(k.interval*8/7, min(interval, 2*k.interval)), slowest), false
+	}
+	k.start(now + c.limit.latest)
 }
 
-var lookAfter = 1
-var Enough, Lossy = int64(128), int64(128)
-
-// least returns the shortest interval that the cap allows.
-func (k *capped) least() int64 { return max(k.interval, k.looks) }
+// raise makes the cap faster by a quarter of a slice a round trip, each round trip (CAP-7).
+func (c *Controller) raise(now machine.Micros) {
+	k, s := &c.cap, int64(c.RTT.Smoothed)*1000
+	if k.interval == 0 || k.look > 0 || k.seeking || now-k.raisedAt < c.RTT.Smoothed {
+		return
+	}
+	k.raisedAt = now
+	k.interval = max(k.interval*4*s/(4*s+k.interval), 1)
+}

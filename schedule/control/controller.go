@@ -44,60 +44,55 @@ const (
 	Overtaking Rule = 1 << iota // RAT-3
 	Busy                        // RAT-4
 	Headroom                    // PAC-2
-	First                       // WIN-1
 	Drain                       // WIN-4
-	Limit
-	Contest
-	Look
-	Velocity
-	Fraction
+	Join                        // EST-8: others drain
+	Limit                       // section 6
+	Velocity                    // LIM-7: a step that doubles
+	Fraction                    // LIM-9: less than two slices a round trip
+	Alarm                       // LIM-4: much loss begins a drain
+	Silence                     // PTO-7
+	Contest                     // CTD-1, CTD-2
+	Noise                       // CTD-4
+	Look                        // section 8
 )
 
-func (c *Config) has(r Rule) bool { return (c.Without|Off)&r == 0 }
-
-// Off is temporary.
-var Off Rule
+func (c *Config) has(r Rule) bool { return c.Without&r == 0 }
 
 // Controller is what the senders of a connection know of the path, and when that lets
 // a slice go. All lanes share one.
 type Controller struct {
-	RTT           rtt.Estimator
-	config        Config
-	base          baseRTT
-	rate          rate
-	limit         limit
-	losses        Losses
-	cap           capped
-	pace          pacer
-	flight        int            // slices in flight, of all lanes
-	yields        bool           // other packets must not wait (WIN-5)
-	timeouts      int            // in a row without news
-	probeAt       machine.Micros // no probes before
-	unanswered    int            // slices sent since there was news
-	cutForSilence bool
-	active        int // senders with a chunk in flight
-	wanting       int // senders that had something to send at their latest poll (REC-5)
+	RTT    rtt.Estimator
+	config Config
+	base   base
+	rate   rate
+	limit  limit
+	losses Losses
+	cap    rateCap
+	pace   pacer
+	yields bool // other packets must not wait (WIN-5)
+
+	flight  int // slices in flight, of all senders
+	active  int // senders with a chunk in flight
+	wanting int // senders that had something to send at their latest poll (REC-5)
+
+	timeouts   int            // in a row without news
+	unanswered int            // slices sent since there was news
+	silenced   bool           // the limit was halved for this silence
+	probeAt    machine.Micros // no probes before
 }
 
 // New returns a controller that knows nothing of the path (REC-8).
 func New(config Config) *Controller {
-	c := &Controller{config: config, rate: newRate(), limit: newLimit(), losses: newLosses()}
-	if Debug != nil {
-		Debug(c)
-	}
-	return c
+	return &Controller{config: config, rate: newRate(), limit: newLimit(), losses: newLosses()}
 }
 
-// Debug is temporary.
-var Debug func(*Controller)
-
-// Begin starts a chunk (REC-2).
+// Begin starts a chunk of a sender (REC-2).
 func (c *Controller) Begin(now machine.Micros, s *Share) {
 	if !s.active {
 		if c.active == 0 {
 			c.base.busySince = now
-			c.startAccount(now)
-			c.cap.looks = 0
+			c.cap.look = 0
+			c.cap.start(now)
 		}
 		s.active = true
 		c.active++
@@ -117,7 +112,7 @@ type Share struct {
 func (c *Controller) Flight(s *Share, n int) {
 	c.flight += n - s.flight
 	s.flight = n
-	c.limit.most = max(c.limit.most, int64(c.flight)*eighths)
+	c.limit.most = max(c.limit.most, int64(c.flight)*whole)
 }
 
 // Leave ends a sender's part.
@@ -170,15 +165,18 @@ func (c *Controller) Clean(now, r machine.Micros) {
 	r = max(rtt.Clip(r), 1)
 	c.RTT.Sample(r)
 	c.limit.sampled, c.limit.latest = true, r
-	drained := c.base.drains()
-	missed := c.base.add(now, r, c.RTT.Smoothed, c.limit.contested)
-	if drained && !c.base.drains() {
-		c.limit.noise = c.limit.noise * 3 / 4
-		if c.limit.contested && !missed {
-			c.endContest(now)
-		}
+	ended, near := c.base.add(now, r, c.RTT.Smoothed, &c.config, c.limit.contested)
+	if !ended {
+		return
+	}
+	c.limit.noise = c.limit.noise * 3 / 4 // CTD-5
+	if c.limit.contested && near {
+		c.endContest(now) // CTD-3
 	}
 }
+
+// Marked takes so many new marks of congestion (ECN-1).
+func (c *Controller) Marked(n int) { c.limit.marked += n }
 
 // MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.
 func (c *Controller) MinRTT() machine.Micros { return c.base.value }
@@ -201,5 +199,5 @@ type Vars struct {
 
 // Vars returns the variables.
 func (c *Controller) Vars() Vars {
-	return Vars{c.RTT.Smoothed, c.MinRTT(), c.PerSlice(), c.rate.ranDryAt, c.pace.at, c.pace.nano, c.limit.eighths, c.flight, c.limit.contested, c.cap.interval}
+	return Vars{c.RTT.Smoothed, c.MinRTT(), c.PerSlice(), c.rate.ranDryAt, c.pace.at, c.pace.nano, c.limit.size, c.flight, c.limit.contested, c.cap.interval}
 }

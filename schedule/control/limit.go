@@ -1,278 +1,205 @@
 package control
 
-import (
-	"fmt"
+import "github.com/chunkwire/chunkwire/machine"
 
-	"github.com/chunkwire/chunkwire/machine"
-)
-
-// Verbose is temporary.
-var Verbose bool
-
+// Figures of sections 6 and 7 (REC-10). A limit is in eighths of a slice.
 const (
-	eighths    = 8
-	leastLimit = 4  // eighths of a slice
-	floor      = 16 // eighths
+	whole       = 8                   // eighths of a slice
+	firstLimit  = 32 * whole          // LIM-1
+	leastLimit  = whole / 2           // LIM-9
+	twoSlices   = 2 * whole           // LIM-9: below, the pace holds the limit
+	targetLeast = 5 * ms              // LIM-2
+	targetMost  = 20 * ms             // LIM-2
+	spare       = 2                   // LIM-3: slices
+	sumMost     = 256                 // LIM-3: slices
+	calmMost    = 1024                // LIM-3: slices
+	calmPrior   = 64                  // LIM-3: slices
+	riseRounds  = 8                   // CTD-1
+	riseLeast   = 25 * ms             // CTD-1
+	riseSlack   = 5 * ms              // CTD-1
+	calmQueue   = 20 * ms             // CTD-3
+	calmRounds  = 2                   // CTD-3
+	quiet       = 12 * machine.Second // CTD-2
+	steadyBand  = 2 * ms              // CTD-4
+	steady      = 4                   // CTD-4: decisions
+	crowd       = 64                  // CTD-4: flows
 )
 
-var (
-	targetLeast = 5 * ms
-	targetMost  = 20 * ms
-	firstLimit  = int64(32)
-	openGain    = int64(2)
-	contestRise = 8
-)
-
-// limit is how many slices may be in flight, so that the queue stays short.
+// limit is how much may be in flight, so that the queue stays short.
 type limit struct {
-	eighths int64
-	step    int64
-	opening bool // no queue was seen yet
+	size    int64 // in eighths of a slice
+	step    int64 // by which it grows next, in the same
+	opening bool  // no queue was seen yet: it grows with each slice that arrives
 
-	sampled bool // this event
-	latest  machine.Micros
+	sampled bool           // by the event at hand
+	latest  machine.Micros // sample of the round trip
 
-	roundAt  machine.Micros // when the next decision begins
-	closesAt machine.Micros // when it is made; 0: not begun
-	least    machine.Micros // smallest sample since it began
+	// A decision: the smallest sample of a quarter of a round trip, once a round trip.
+	roundAt  machine.Micros // when the next one begins; 0: never yet
+	closesAt machine.Micros // when it is made; 0: it has not begun
+	least    machine.Micros // the smallest sample since it began
 
-	blocked      bool  // since the latest poll
-	most         int64 // the most in flight since the latest decision
-	full         bool  // it held a slice back since
-	lost, passed int   // since
+	// Since the latest decision.
+	most         int64 // the most in flight, in eighths
+	full         bool  // it held a slice back
+	lost, passed int64
+	marked       int
 
-	noise                machine.Micros // beside base: what cuts do not change
-	marked               int            // since the latest decision
-	contested            bool
+	blocked bool // it held a slice back at the latest question (RAT-4)
+
 	sumLost, sumPassed   int64 // since the latest cut for loss
-	calmLost, calmPassed int64 // in rounds with a short queue
-	row                  int   // decisions in a row with a queue that did not answer
-	rowAt                machine.Micros
-	rowLimit             int64
-	rowLost, rowPassed   int64
-	flat                 int
-	abrupt               bool
-	rowLossy             bool
-	rowLeast, lastLeast  machine.Micros
-	rises                int
-	risesFrom            machine.Micros
-	calmRounds           int
+	calmLost, calmPassed int64 // in decisions with a short queue
+
+	// Is the queue somebody else's?
+	contested bool
+	calm      int            // decisions in a row that showed a short queue
+	noise     machine.Micros // beside the base: what cuts do not change
+	before    machine.Micros // the smallest sample of the latest decision
+	rises     int
+	risesFrom machine.Micros
+	row       row
 }
 
-func newLimit() limit { return limit{eighths: firstLimit * eighths, step: eighths, opening: true} }
+// row is a run of decisions with a queue above the target.
+type row struct {
+	n         int
+	at        machine.Micros // of the first
+	limit     int64          // before the first cut
+	lost      int64
+	abrupt    bool // the queue was more than twice the target
+	flat      int  // decisions in a row, without loss, that showed the same
+	flatLeast machine.Micros
+}
 
-// target is the queue that is wanted, as time.
+func newLimit() limit { return limit{size: firstLimit, step: whole, opening: true} }
+
+// target is how long a queue is wanted at most (LIM-2).
 func (c *Controller) target() machine.Micros {
 	return min(max(c.base.value/4, targetLeast), targetMost)
 }
 
-// decide is called after news.
-func (c *Controller) decide(now machine.Micros, arrived, lost int) {
+// queue is how long a slice waited, by a sample (LIM-2).
+func (c *Controller) queue(r machine.Micros) machine.Micros { return r - c.base.value - c.limit.noise }
+
+// decide takes what arrived and was lost, after the sample, and makes the decision of a
+// round trip when it is due (LIM-1, LIM-2).
+func (c *Controller) decide(now machine.Micros, arrived, lost int64) {
 	l := &c.limit
 	l.lost += lost
 	l.passed += lost + arrived
-	if !c.config.has(Limit) {
+	if l.opening && c.queue(l.latest) <= c.target()/2 {
+		l.size += whole * max(min(2*(arrived+lost), 3*arrived), 0)
+		l.size = min(l.size, max(3*l.most, firstLimit))
+	}
+	if !l.sampled {
 		return
 	}
-	r, sampled := l.latest, l.sampled
 	l.sampled = false
-	if q := r - c.base.value - l.noise; l.opening && q <= c.target()/2 {
-		l.eighths += eighths * max(min(openGain*int64(arrived+lost), 3*int64(arrived)), 0)
-		l.eighths = min(l.eighths, max(3*l.most, firstLimit*eighths))
-	}
-	if !sampled {
-		return
-	}
 	if l.roundAt == 0 {
-		l.roundAt = now + r
+		l.roundAt = now + l.latest
 	}
 	switch {
-	case l.closesAt == 0 && now >= l.roundAt:
-		l.closesAt, l.least = now+r/4, r
 	case l.closesAt != 0:
-		l.least = min(l.least, r)
-		if now >= l.closesAt {
-			c.judge(now)
-		}
+		l.least = min(l.least, l.latest)
+	case now >= l.roundAt:
+		l.closesAt, l.least = now+l.latest/4, l.latest
+		return
+	}
+	if l.closesAt == 0 || now < l.closesAt {
+		return
+	}
+	if c.config.has(Limit) {
+		c.judge(now)
+	}
+	l.before = l.least
+	l.most, l.full, l.lost, l.passed, l.marked = int64(c.flight)*whole, false, 0, 0, 0
+	l.closesAt, l.roundAt = 0, now+l.latest
+}
+
+// judge makes a decision (LIM-3 to LIM-8).
+func (c *Controller) judge(now machine.Micros) {
+	l := &c.limit
+	q, t := c.queue(l.least), c.target()
+	used := min(l.most, l.size)
+	if l.full {
+		used = l.size
+	}
+	lossy := c.isLossy(q, t)
+	c.alarm(now, used, q, t)
+	c.judgeContest(now, used, q, t)
+	switch {
+	case c.Drains():
+	case l.contested:
+		c.compete(used, lossy)
+	case q > t:
+		c.cut(max(used*int64(c.base.value+l.noise+t/2)/int64(l.least), used/2)) // LIM-5
+	case l.marked > 0, lossy && q > t/2:
+		c.cut(used * 7 / 8) // LIM-6
+	case l.full && !l.opening:
+		c.grow(q < t/2)
 	}
 }
 
-// judge makes the decision of a round trip.
-func (c *Controller) judge(now machine.Micros) {
+// cut sets the limit, and ends the opening.
+func (c *Controller) cut(size int64) {
 	l := &c.limit
-	q, t := l.least-c.base.value-l.noise, c.target()
-	f := min(l.most, l.eighths)
-	if l.full {
-		f = l.eighths
+	l.size, l.step, l.opening = max(size, c.floor()), whole, false
+}
+
+// floor is the least limit (LIM-9).
+func (c *Controller) floor() int64 {
+	if !c.config.has(Fraction) {
+		return twoSlices
 	}
-	l.sumLost, l.sumPassed = l.sumLost+int64(l.lost), l.sumPassed+int64(l.passed)
-	expected := 5 * l.sumPassed * l.calmLost / (4 * (l.calmPassed + 64))
-	spare := Spare
-	if l.contested {
-		spare = 0
+	return leastLimit
+}
+
+// grow lets the limit grow by a step, which doubles while there is no queue (LIM-7).
+func (c *Controller) grow(empty bool) {
+	l := &c.limit
+	if !empty || !c.config.has(Velocity) {
+		l.step = whole
 	}
-	lossy := l.sumLost > expected+spare+2*Isqrt(expected)
-	if l.marked > 0 {
-		lossy = true
+	l.size += l.step
+	if empty {
+		l.step = min(2*l.step, l.size/2)
 	}
-	if lossy {
+	l.step = max(l.step, min(whole, l.size/4), 1)
+}
+
+// isLossy reports whether more is lost than while the queue is short, and counts (LIM-3).
+func (c *Controller) isLossy(q, t machine.Micros) bool {
+	l := &c.limit
+	l.sumLost, l.sumPassed = l.sumLost+l.lost, l.sumPassed+l.passed
+	expected := 5 * l.sumPassed * l.calmLost / (4 * (l.calmPassed + calmPrior))
+	beyond := l.sumLost - expected - 2*Isqrt(expected)
+	lossy := beyond > spare || l.contested && beyond > 0 || l.marked > 0
+	switch {
+	case lossy:
 		l.sumLost, l.sumPassed = 0, 0
-	} else if l.sumPassed > 256 {
+	case l.sumPassed > sumMost:
 		l.sumLost, l.sumPassed = l.sumLost/2, l.sumPassed/2
 	}
 	if !l.contested && q <= t/2 {
-		l.calmLost += int64(max(l.lost, 0))
-		l.calmPassed += int64(l.passed)
-		if l.calmPassed > 1024 {
-			l.calmLost /= 2
-			l.calmPassed /= 2
+		l.calmLost, l.calmPassed = l.calmLost+max(l.lost, 0), l.calmPassed+max(l.passed, 0)
+		if l.calmPassed > calmMost {
+			l.calmLost, l.calmPassed = l.calmLost/2, l.calmPassed/2
 		}
 	}
-	heavy := l.lost >= 3 && l.lost*8 >= l.passed
-	if heavy && !l.contested && q <= t && c.base.mayDrainEarly(now) {
+	return lossy
+}
+
+// alarm acts on much loss without a queue: the base may be wrong, so that there is one; and
+// the opening ends if there is any (LIM-4).
+func (c *Controller) alarm(now machine.Micros, used int64, q, t machine.Micros) {
+	l := &c.limit
+	if l.lost < 3 || q > t {
+		return
+	}
+	if 8*l.lost >= l.passed && !l.contested && c.base.mayAlarm(now) && c.config.has(Alarm) {
 		c.base.drain(now, c.RTT.Smoothed, l.latest)
 	}
-	if l.opening && l.lost > 2 && l.lost*4 >= l.passed && q >= t/8 {
-		l.opening, l.step = false, max(f/4, 1)
-	}
-	c.contest(now, q, f, lossy)
-	draining := c.Drains()
-	switch {
-	case draining:
-	case l.contested && lossy && !Deep:
-		l.eighths = max(f*7/10, leastLimit)
-	case l.contested && lossy, !l.contested && q > t:
-		l.eighths = max(f*int64(c.base.value+l.noise+t/2)/int64(l.least), f/2, leastLimit)
-		l.opening, l.step = false, eighths
-	case !l.contested && (lossy && q > t/2 || l.marked > 0):
-		l.eighths = max(f*7/8, leastLimit)
-		l.opening, l.step = false, eighths
-	case l.contested && l.full:
-		l.eighths += min(Grow*eighths, l.eighths/4)
-	case l.full && !l.opening:
-		if q < t/2 && c.config.has(Velocity) {
-			l.eighths += l.step
-			l.step = min(l.step*2, l.eighths/2)
-		} else {
-			l.step = eighths
-			l.eighths += l.step
-		}
-		l.step = max(l.step, min(eighths, l.eighths/4), 1)
-	}
-	if !c.config.has(Fraction) {
-		l.eighths = max(l.eighths, floor)
-	}
-	l.lastLeast = l.least
-	if Verbose {
-		fmt.Printf("%7d least %d base %d q %d t %d F %.1f -> L %.1f step %.1f full %v lost %d/%d lossy %v contested %v row %d rises %d drain %v open %v rate %d\n", now/1000, l.least/1000, c.base.value/1000, q/1000, t/1000, float64(f)/8, float64(l.eighths)/8, float64(l.step)/8, l.full, l.lost, l.passed, lossy, l.contested, l.row, l.rises, draining, l.opening, c.PerSlice()/1000)
-	}
-	l.most, l.full, l.lost, l.passed, l.closesAt, l.marked = int64(c.flight)*eighths, false, 0, 0, 0, 0
-	l.roundAt = now + l.latest
-}
-
-// contest finds out whether the queue is somebody else's: it does not answer to cuts.
-func (c *Controller) contest(now machine.Micros, q machine.Micros, f int64, lossy bool) {
-	l := &c.limit
-	if !c.config.has(Contest) || c.base.drains() {
-		return
-	}
-	t := c.target()
-	if l.contested {
-		if q > max(t, Calm) {
-			l.calmRounds = 0
-		} else if l.calmRounds++; l.calmRounds == 2 {
-			c.endContest(now)
-		}
-		return
-	}
-	// Rising: someone fills the queue.
-	least := l.least
-	switch {
-	case q <= t:
-		l.rises = 0
-	case l.rises == 0:
-		l.rises, l.risesFrom = 1, least
-	case least > l.lastLeast:
-		l.rises++
-	case least < l.lastLeast-max(5*ms, q/16):
-		l.rises = 0
-	}
-	// It does not answer to cuts.
-	band := max(Band, c.base.value/32)
-	switch {
-	case q <= t:
-		l.row, l.flat = 0, 0
-		return
-	case l.row == 0:
-		l.rowAt, l.rowLimit, l.rowLost, l.rowPassed, l.abrupt, l.flat = now, f, 0, 0, false, 0
-	}
-	l.row++
-	l.rowLost += int64(l.lost)
-	l.rowPassed += int64(l.passed)
-	l.abrupt = l.abrupt || q > 2*t
-	switch {
-	case l.lost > 0:
-	case l.flat > 0 && abs(least-l.rowLeast) <= band:
-		l.flat++
-	default:
-		l.flat, l.rowLeast = 1, least
-	}
-	yielded := l.eighths <= max(l.rowLimit/2, floor)
-	heavy := l.rowLost*4 >= l.rowPassed && l.rowLost > 8
-	switch {
-	case l.rises >= Rises && least >= l.risesFrom+max(t*RiseT/2, Rise):
-		c.startContest(now, max(f, l.rowLimit/2))
-	case yielded && l.flat >= Row && l.abrupt && int64(q)*1000*eighths > Crowd*max(f, floor)*c.PerSlice():
-		if least-c.base.value <= c.base.value {
-			l.noise = least - c.base.value
-		} else {
-			c.base.value, l.noise = least, 0
-		}
-		l.eighths = max(l.eighths, l.rowLimit*Restore/8)
-		l.row, l.opening, l.step = 0, Reopen, max(l.eighths/4, 1)
-	case yielded && l.rowLost == 0 && now-l.rowAt >= RowQuiet:
-		c.startContest(now, max(f, l.rowLimit))
-	case yielded && heavy && now-l.rowAt >= RowLossy:
-		l.calmLost, l.calmPassed = l.rowLost, l.rowPassed
-		c.startContest(now, max(f, l.rowLimit))
+	if l.opening && 4*l.lost >= l.passed && q >= t/8 {
+		l.opening, l.step = false, max(used/4, 1)
 	}
 }
-
-// endContest: the queue was seen empty.
-func (c *Controller) endContest(now machine.Micros) {
-	c.limit.contested, c.limit.row, c.limit.rises = false, 0, 0
-	c.base.drainAt = now + SoonDrain
-}
-
-// Marked takes so many marks of congestion (ECN).
-func (c *Controller) Marked(n int) { c.limit.marked += n }
-
-var Reopen = true
-var Restore = int64(8)
-var Crowd = int64(64)
-var Rises = 8
-var RiseT = machine.Micros(3)
-
-var Spare = int64(2)
-var RowQuiet = 8 * machine.Second
-
-func abs(x machine.Micros) machine.Micros { return max(x, -x) }
-
-var Band = 2 * ms
-
-func (c *Controller) startContest(now machine.Micros, f int64) {
-	l := &c.limit
-	l.contested, l.calmRounds, l.row, l.rises = true, 0, 0, 0
-	l.eighths = max(f, floor)
-	c.base.until, c.base.drainAt = 0, now+contestDrain
-}
-
-var (
-	contestDrain = 10 * machine.Second
-	Row          = 4
-	RowLossy     = 8 * machine.Second
-	Calm         = 20 * ms
-	Deep         = false
-	Grow         = int64(1)
-	Rise         = 25 * ms
-)

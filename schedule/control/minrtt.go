@@ -2,98 +2,104 @@ package control
 
 import "github.com/chunkwire/chunkwire/machine"
 
+// Figures of section 3 (REC-10).
 const (
-	rttLife    = 10 * machine.Second // how long a smallest round trip is trusted
-	drainEvery = 10 * machine.Second
-	drainSlots = 4 // slices in flight while the queue drains
+	rttLife    = 10 * machine.Second // how long the smallest round trip is trusted without a sample
+	drainEvery = 10 * machine.Second // EST-7
+	drainLate  = 7 * machine.Second  // EST-7: more, while the sender pauses
+	drainFirst = 2500 * ms           // EST-7
+	drainSoon  = 500 * ms            // EST-9: after a drain that has lowered the base
+	alarmFirst = machine.Second      // LIM-4
+	fall       = ms                  // EST-8
+	drainMiss  = 3                   // EST-10
+	drainSlots = 4                   // WIN-4: slices in flight while the queue drains
 )
 
-// baseRTT is the round trip of the path without its queue.
-type baseRTT struct {
-	value        machine.Micros // 0: none
-	at           machine.Micros // the latest sample
-	drainAt      machine.Micros // when the next drain begins
-	until        machine.Micros // when the drain ends; 0: there is none
-	found        machine.Micros // the smallest sample of the drain
-	fullAt       machine.Micros // samples are of the drain
-	endedAt, gap machine.Micros
-	fell         bool // the value fell in this drain
-	busySince    machine.Micros
-	misses       int // drains in a row without a sample near
+// base is the round trip of the path without its queue: the smallest sample. A sender that
+// began while there was a queue has it too long, and its queue would stay; so all slow down
+// now and then, and at the same time: who sees a sample below its base joins the drain of
+// others (EST-6 to EST-10).
+type base struct {
+	value     machine.Micros // 0: none
+	at        machine.Micros // the latest sample
+	busySince machine.Micros // since when there always was a chunk in flight
+
+	drainAt machine.Micros // when the next drain begins
+	endedAt machine.Micros // when the latest one ended
+	gap     machine.Micros // until much loss may begin the next one (LIM-4)
+	misses  int            // drains in a row without a sample near
+
+	until  machine.Micros // when the drain ends; 0: there is none
+	fullAt machine.Micros // from then on samples are of the drain
+	found  machine.Micros // the smallest sample of the drain
+	fell   bool           // the base fell in it, or just before
 }
 
 // drain begins a drain.
-func (m *baseRTT) drain(now, smoothed, r machine.Micros) {
-	m.until, m.found, m.fullAt = now+2*max(smoothed, r), r, now+r
+func (b *base) drain(now, smoothed, r machine.Micros) {
+	b.until, b.fullAt, b.found = now+2*max(smoothed, r), now+r, r
 }
 
-// add takes a sample, and reports whether a drain has ended without a sample near.
-func (m *baseRTT) add(now, r, smoothed machine.Micros, contested bool) (missed bool) {
-	silent := m.value == 0 || now-m.at >= rttLife
-	m.at = now
+// add takes a sample, at least 1. It reports whether a drain has ended, and with a sample
+// near the base.
+func (b *base) add(now, r, smoothed machine.Micros, config *Config, contested bool) (ended, near bool) {
+	silent := b.value == 0 || now-b.at >= rttLife
+	b.at = now
 	if silent {
-		m.value, m.until, m.drainAt, m.misses = r, 0, now+FirstDrain, 0
-		return false
+		b.value, b.until, b.drainAt, b.misses = r, 0, now+drainFirst, 0 // EST-6
+		return false, false
 	}
-	if r < m.value {
-		if m.value-r >= ms {
-			m.fell = true
-			if m.until == 0 && Join && !contested {
-				m.drain(now, smoothed, r) // others drain: join them
+	if r < b.value {
+		if b.value-r >= fall {
+			b.fell = true
+			if b.until == 0 && !contested && config.has(Join) {
+				b.drain(now, smoothed, r) // EST-8
 			}
 		}
-		m.value = r
+		b.value = r
 	}
-	if m.until != 0 {
-		m.found = min(m.found, r)
-		near := m.found <= m.value+max(m.value/8, ackDelay)
-		if now >= m.until || Early && near && !m.fell && now >= m.fullAt {
-			missed = m.endDrain(now, near, contested)
+	if b.until != 0 {
+		b.found = min(b.found, r)
+		near = b.found <= b.value+max(b.value/8, ackDelay)
+		if now >= b.until || near && !b.fell && now >= b.fullAt {
+			b.end(now, near, contested)
+			ended = true
 		}
 	}
-	if m.until == 0 && now >= m.drainAt && (contested || now-m.busySince >= FirstDrain || now >= m.drainAt+7*machine.Second) {
-		m.drain(now, smoothed, r)
+	if b.until == 0 && b.isDue(now, contested) {
+		b.drain(now, smoothed, r)
 	}
-	return missed
+	return ended, near
 }
 
-var Early = true
+// isDue reports whether a drain begins (EST-7).
+func (b *base) isDue(now machine.Micros, contested bool) bool {
+	return now >= b.drainAt && (contested || now-b.busySince >= drainFirst || now-b.drainAt >= drainLate)
+}
 
-func (m *baseRTT) endDrain(now machine.Micros, near, contested bool) (missed bool) {
-	fell := m.fell
-	m.until, m.fell = 0, false
-	m.drainAt = now + drainEvery
-	m.endedAt = now
-	if m.gap == 0 {
-		m.gap = machine.Second
+// end ends a drain (EST-9, EST-10).
+func (b *base) end(now machine.Micros, near, contested bool) {
+	b.until, b.endedAt, b.drainAt = 0, now, now+drainEvery
+	b.gap = min(2*max(b.gap, alarmFirst), drainEvery)
+	if b.fell {
+		b.drainAt, b.gap = now+drainSoon, drainSoon
 	}
-	m.gap = min(2*m.gap, drainEvery)
-	if fell {
-		m.drainAt = now + SoonDrain
-		m.gap = SoonDrain
+	b.fell = false
+	switch {
+	case near:
+		b.misses = 0
+	case contested:
+	default:
+		if b.misses++; b.misses == drainMiss {
+			b.value, b.misses = b.found, 0
+		}
 	}
-	if near {
-		m.misses = 0
-		return false
-	}
-	if contested {
-		return true
-	}
-	if m.misses++; m.misses == 3 {
-		m.value, m.misses = m.found, 0
-		return false
-	}
-	return true
+}
+
+// mayAlarm reports whether much loss begins a drain (LIM-4).
+func (b *base) mayAlarm(now machine.Micros) bool {
+	return b.until == 0 && now-b.busySince >= alarmFirst && now-b.endedAt >= b.gap
 }
 
 // drains reports whether few slices may be in flight, so that the queue empties.
-func (m *baseRTT) drains() bool { return m.until != 0 }
-
-var Join = true
-var SoonDrain = machine.Second / 2
-var FirstDrain = 5 * machine.Second / 2
-
-// mayDrainEarly reports whether much loss may begin a drain.
-func (m *baseRTT) mayDrainEarly(now machine.Micros) bool {
-	return m.until == 0 && now-m.busySince >= machine.Second && now >= m.endedAt+m.gap
-}
+func (b *base) drains() bool { return b.until != 0 }

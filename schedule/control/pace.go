@@ -54,25 +54,21 @@ func (c *Controller) interval(fresh bool) int64 {
 	return max(c.paceInterval(), fastest, c.config.limit())
 }
 
-// paceInterval is what the path and the limit allow.
+// paceInterval is what the path, the cap and the limit allow (PAC-2, PAC-6, PAC-7).
 func (c *Controller) paceInterval() int64 {
-	ns := max(c.pathInterval(), c.cap.least())
-	if !c.config.has(Limit) {
-		return ns
-	}
-	latest := int64(c.limit.latest) * 1000 * eighths
+	l, ns := &c.limit, c.pathInterval()
+	round := int64(l.latest) * 1000 * whole / l.size // the interval at a limit a round trip
 	switch {
-	case c.limit.contested:
-		ns = min(ns, latest/c.limit.eighths*3/4)
-		ns = max(ns, c.cap.least())
-	case c.limit.eighths < floor && c.config.has(Fraction):
-		ns = max(ns, latest/c.limit.eighths)
-		c.limit.full = true
-		c.limit.blocked = true
-	case !c.limit.opening:
-		ns = max(ns, latest/c.limit.eighths/2)
+	case !c.config.has(Limit):
+	case l.contested:
+		ns = min(ns, round*3/4)
+	case l.size < twoSlices:
+		ns = max(ns, round)
+		l.full, l.blocked = true, true
+	case !l.opening:
+		ns = max(ns, round/2)
 	}
-	return min(ns, slowest)
+	return min(max(ns, c.cap.least()), slowest)
 }
 
 // pathInterval is what the path is estimated to allow; 0 while nothing is known

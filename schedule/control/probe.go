@@ -5,31 +5,39 @@ import (
 	"github.com/chunkwire/chunkwire/rtt"
 )
 
-const slowestProbe = 250 * ms // PTO-3
+// Figures of section 10 (REC-10).
+const (
+	slowestProbe = 250 * ms       // PTO-5
+	longestProbe = machine.Second // PTO-3
+	mostDoubled  = 10             // PTO-3: more makes no difference
+	silentTimers = 3              // PTO-7
+	silentAcks   = 8              // PTO-7
+)
 
-// longestProbe is the longest wait between two pairs of probes (PTO-3).
-const longestProbe = machine.Second
-
-// TimedOut notes that a timer ran out without news, and returns when the next probes may
-// go: at first an eighth of the delay later, and twice as long each time (PTO-3). A second
-// time without news between, or the first while no round trip is measured, halves the limit.
+// TimedOut notes that a timer ran out without news: the next probes wait, twice as long each
+// time (PTO-3), and the limit is halved for a silence that loss does not explain, or for
+// each while no round trip is measured (PTO-7).
 func (c *Controller) TimedOut(now machine.Micros) {
 	c.EndTrain()
 	delay, _ := c.RTT.Delay()
-	if c.RTT.Known == rtt.Measured {
+	measured := c.RTT.Known == rtt.Measured
+	if measured {
 		delay /= 8
 	}
-	c.probeAt = now + min(delay<<min(c.timeouts, 10), longestProbe)
+	c.probeAt = now + min(delay<<min(c.timeouts, mostDoubled), longestProbe)
 	c.timeouts++
 	l := &c.limit
-	if c.config.has(Limit) && (c.RTT.Known != rtt.Measured || c.timeouts >= 3 && !c.cutForSilence && c.isTooSilent()) {
-		c.cutForSilence = true
-		l.eighths = max(l.eighths/2, floor)
-		if c.RTT.Known != rtt.Measured {
-			l.eighths = max(min(l.eighths, l.most/2), floor)
-		}
-		l.step = max(l.eighths/4, 1)
+	switch {
+	case !c.config.has(Silence):
+	case !measured:
+		l.size = max(min(l.size, l.most)/2, twoSlices)
+	case !c.silenced && c.timeouts >= silentTimers && c.isTooSilent():
+		l.size = max(l.size/2, min(l.size, twoSlices))
+	default:
+		return
 	}
+	c.silenced = true
+	l.step = max(l.size/4, 1)
 }
 
 // ProbeAt returns when the next probes may go, of whatever lane.
@@ -39,7 +47,7 @@ func (c *Controller) ProbeAt() machine.Micros { return c.probeAt }
 // came back: eight acks were to be expected.
 func (c *Controller) isTooSilent() bool {
 	sent, a := int64(c.unanswered), c.losses.Arrived
-	return sent*a/(a+c.losses.Lost)*a/(a+c.losses.Lost) >= 8
+	return sent*a/(a+c.losses.Lost)*a/(a+c.losses.Lost) >= silentAcks
 }
 
 // HoldDelay returns how long after a probe the next one follows while the peer

@@ -20,11 +20,14 @@ const (
 type rate struct {
 	lowest lowest // nanoseconds a slice
 
-	open          bool
-	since         machine.Micros // the train's first newly acked slice
-	arrived       int            // slices acked since
-	pause, newsAt machine.Micros // the longest time without news since
-	passed        int            // transmissions that arrived or were overtaken since
+	open    bool
+	since   machine.Micros // the train's first newly acked slice
+	arrived int64          // slices acked since
+	passed  int64          // transmissions that arrived or were overtaken since
+	newsAt  machine.Micros // the latest newly acked slice
+	pause   machine.Micros // the longest time between two of them since
+
+	whole int64 // nanoseconds a slice of the latest whole train, without its pause (CAP-2)
 
 	ranDryAt machine.Micros // the last time there was nothing to send but copies, the queue drained, or the caller was late
 }
@@ -53,65 +56,64 @@ func (c *Controller) EndTrain() { c.rate.open = false }
 // path (WIN-4), or its caller was late.
 func (c *Controller) Dry(now machine.Micros) { c.rate.ranDryAt = now }
 
-// Arrived takes n slices that were newly acked, so many transmissions that are known
-// to have passed the path, arrived or not, since the last time, and how many of them were
-// found lost (RAT-1).
+// Arrived takes n slices that were newly acked, so many transmissions that are known to
+// have passed the path since the last time, arrived or not, and how many slices were found
+// lost, or fewer than none if some came late.
 func (c *Controller) Arrived(now machine.Micros, n, passed, lost int) {
 	if n > 0 {
-		c.timeouts, c.unanswered, c.cutForSilence, c.probeAt = 0, 0, false, 0
+		c.timeouts, c.unanswered, c.silenced, c.probeAt = 0, 0, false, 0 // PTO-6
 	}
 	c.losses.count(n+lost, n)
-	c.train(now, n, passed)
-	c.account(now, n, lost)
-	c.decide(now, n, lost)
+	c.train(now, int64(n), int64(passed))
+	c.account(now, int64(n), int64(lost))
+	c.decide(now, int64(n), int64(lost))
 }
 
-func (c *Controller) train(now machine.Micros, n, passed int) {
+// train counts a train (RAT-1).
+func (c *Controller) train(now machine.Micros, n, passed int64) {
+	r := &c.rate
+	r.passed += passed
 	if n == 0 {
-		c.rate.passed += passed
 		return
 	}
-	r := &c.rate
 	if r.open {
 		r.arrived += n
-		r.passed += passed
-		r.pause = max(r.pause, now-r.newsAt)
-		r.newsAt = now
+		r.pause, r.newsAt = max(r.pause, now-r.newsAt), now
 		took := now - r.since
 		if r.arrived < longTrain && (r.arrived < shortTrain || took < max(c.MinRTT()/2, trainTime)) {
 			return
 		}
-		c.addRate(now, int64(rtt.Clip(took))*1000, int64(r.passed))
+		c.addRate(now, int64(rtt.Clip(took))*1000)
 	}
-	r.open, r.since, r.passed, r.arrived, r.pause, r.newsAt = true, now, 0, 0, 0, now
+	r.open, r.since, r.newsAt, r.pause, r.arrived, r.passed = true, now, now, 0, 0, 0
+}
+
+// addRate takes a whole train's time in nanoseconds as a sample (RAT-2).
+func (c *Controller) addRate(now machine.Micros, took int64) {
+	r := &c.rate
+	short := max(took-int64(rtt.Clip(r.pause))*1000, 0)
+	r.whole = short / r.arrived
+	// A sender that ran dry measures itself (RAT-4).
+	busy := r.ranDryAt < r.since-c.RTT.Smoothed || !c.config.has(Busy)
+	known := r.perSlice()
+	x := took / r.arrived
+	// What was lost behind the bottleneck took its time there too; but no more of it than
+	// is known not to depend on the rate, or a quarter (RAT-3).
+	if r.passed > r.arrived && c.config.has(Overtaking) {
+		x = max(took/r.passed, x*(1024-min(max(c.cap.calm, 256), 512))/1024)
+	}
+	x = max(x, fastest)
+	if known == 0 || x < known || busy {
+		r.lowest.add(now, x, max(c.RTT.Smoothed, rateEpoch))
+	}
 }
 
 // delivered returns in how many nanoseconds a slice arrived of late, without the longest
-// pause; 0 if that is not known.
+// pause; 0 if that is not known (CAP-2).
 func (c *Controller) delivered(now machine.Micros) int64 {
 	r := &c.rate
-	ns := c.cap.trainInterval
-	if r.open && r.arrived >= 2 {
-		ns = max(ns, int64(now-r.since-r.pause)*1000/int64(r.arrived))
+	if !r.open || r.arrived < 2 {
+		return r.whole
 	}
-	return ns
-}
-
-// addRate takes the train's time in nanoseconds, in which so many transmissions
-// passed, as a sample.
-func (c *Controller) addRate(now machine.Micros, took, passed int64) {
-	r := &c.rate
-	x := took / int64(r.arrived)
-	c.cap.trainInterval = max(took-int64(r.pause)*1000, 0) / int64(r.arrived)
-	// What was lost behind the bottleneck took its time there too; but never
-	// assume that more than half of what was sent was (RAT-3).
-	if passed > int64(r.arrived) && c.config.has(Overtaking) {
-		x = max(took/passed, x*(1024-min(max(c.cap.calm, 256), 512))/1024)
-	}
-	x = max(x, fastest)
-	// A sender that ran dry measures itself (RAT-4).
-	busy := r.ranDryAt < r.since-c.RTT.Smoothed || !c.config.has(Busy)
-	if known := r.perSlice(); known == 0 || x < known || busy {
-		r.lowest.add(now, x, max(c.RTT.Smoothed, rateEpoch))
-	}
+	return max(r.whole, int64(rtt.Clip(now-r.since-r.pause))*1000/r.arrived)
 }

@@ -26,36 +26,35 @@ func (c *Controller) Window() int {
 	return int(min(inPath+leastWindow, math.MaxInt32))
 }
 
-// HasRoom reports whether the window and the limit let a slice go (WIN-3).
+// HasRoom reports whether the window and the limit let a slice go (WIN-3, LIM-9).
 func (c *Controller) HasRoom() bool {
-	if c.config.Burst || c.config.Fixed {
+	l := &c.limit
+	switch {
+	case c.config.Burst || c.config.Fixed:
 		return true
-	}
-	if c.config.has(Limit) && c.flight >= c.limitSlices() {
-		c.limit.full, c.limit.blocked = true, true
+	case c.config.has(Limit) && c.flight >= c.limitSlices():
+		l.full, l.blocked = true, true
 		return false
 	}
-	if c.limit.contested && !c.Drains() {
-		return true
-	}
-	return c.flight < c.Window()
+	return l.contested && !c.Drains() || c.flight < c.Window()
 }
 
-// limitSlices is the limit in whole slices.
+// limitSlices is the limit in slices (LIM-9, WIN-5).
 func (c *Controller) limitSlices() int {
+	n := int(max(c.limit.size, twoSlices) / whole)
 	if c.yields && c.PerSlice() == 0 {
-		return min(yieldWindow, int(c.limit.eighths/eighths))
+		return min(n, yieldWindow)
 	}
-	return int(max(c.limit.eighths, floor) / eighths)
+	return n
 }
 
 // PathSlices returns how many slices may be in flight on all lanes when a chunk
-// begins: the window, for a chunk without end (LAN-10).
+// begins: the smaller of window and limit (LAN-10).
 func (c *Controller) PathSlices() int {
-	if !c.config.has(Limit) {
+	switch {
+	case !c.config.has(Limit):
 		return c.Window()
-	}
-	if c.limit.contested {
+	case c.limit.contested && !c.Drains():
 		return c.limitSlices()
 	}
 	return min(c.Window(), c.limitSlices())
