@@ -158,7 +158,7 @@ func (s *Scheduler) upNext(now machine.Micros) (id int, isCopy bool) {
 // A peer that holds gets no fresh one but the very first (REC-4).
 func (s *Scheduler) due() int {
 	if id := s.lost.Next(0); id >= 0 {
-		if s.byTimer.Has(id) || s.path.HasRoom() {
+		if s.byTimer.Has(id) && (s.held || s.path.IsSilent(s.now)) || s.path.HasRoom() {
 			return id
 		}
 		return none

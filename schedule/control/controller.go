@@ -75,6 +75,7 @@ type Controller struct {
 	active  int // senders with a chunk in flight
 	wanting int // senders that had something to send at their latest poll (REC-5)
 
+	newsAt     machine.Micros // the latest newly acked slice, of any sender
 	timeouts   int            // in a row without news
 	unanswered int            // slices sent since there was news
 	silenced   bool           // the limit was halved for this silence

@@ -40,6 +40,13 @@ func (c *Controller) TimedOut(now machine.Micros) {
 	l.step = max(l.size/4, 1)
 }
 
+// IsSilent reports whether there was no news for as long as an ack may take: then what a
+// timer found lost goes whatever the limit says (LIM-10).
+func (c *Controller) IsSilent(now machine.Micros) bool {
+	delay, _ := c.RTT.Delay()
+	return now-c.newsAt >= delay
+}
+
 // ProbeAt returns when the next probes may go, of whatever lane.
 func (c *Controller) ProbeAt() machine.Micros { return c.probeAt }
 

@@ -61,7 +61,7 @@ func (c *Controller) Dry(now machine.Micros) { c.rate.ranDryAt = now }
 // lost, or fewer than none if some came late.
 func (c *Controller) Arrived(now machine.Micros, n, passed, lost int) {
 	if n > 0 {
-		c.timeouts, c.unanswered, c.silenced, c.probeAt = 0, 0, false, 0 // PTO-6
+		c.newsAt, c.timeouts, c.unanswered, c.silenced, c.probeAt = now, 0, 0, false, 0 // PTO-6
 	}
 	c.losses.count(n+lost, n)
 	c.train(now, int64(n), int64(passed))
