@@ -45,13 +45,24 @@ func (w *World) Figures(link int, from, to machine.Micros, flows ...*Flow) (f Fi
 		f.Shares = append(f.Shares, c.NewsBytes)
 	}
 	f.Jain = Jain(f.Shares)
-	if carries := w.carries(link, from, to); carries > 0 {
-		f.Use = float64(f.Total.NewsBytes) / carries
-	}
+	f.Use = w.Use(link, from, to, flows...)
 	f.Resent = over(max(0, f.Total.Data-f.Total.News), f.Total.Data) // some arrive later than in this time
 	f.LostQueue = over(f.Total.LostQueue+f.Total.LostPolicer, f.Total.Sent)
-	f.Wait = w.wait(link, from, to)
+	f.Wait = w.Wait(link, from, to)
 	return f
+}
+
+// Use returns the bytes of distinct data of some flows, with headers, over what a link carried
+// from one time to another; 0 if that is not limited.
+func (w *World) Use(link int, from, to machine.Micros, flows ...*Flow) float64 {
+	carries, bytes := w.carries(link, from, to), int64(0)
+	if carries == 0 {
+		return 0
+	}
+	for _, f := range flows {
+		bytes += f.Counts(link, from, to).NewsBytes
+	}
+	return float64(bytes) / carries
 }
 
 // carries returns how many bytes a link can carry from one time to another; an outage carries
@@ -80,8 +91,8 @@ func over(n, of int64) float64 {
 	return float64(n) / float64(of)
 }
 
-// wait returns how long datagrams waited for a link.
-func (w *World) wait(link int, from, to machine.Micros) (q Quantiles) {
+// Wait returns how long datagrams waited for a link from one time to another.
+func (w *World) Wait(link int, from, to machine.Micros) (q Quantiles) {
 	waits := slices.Clone(w.waits[link][w.waitsBefore(link, from):w.waitsBefore(link, to)])
 	if len(waits) == 0 {
 		return q
