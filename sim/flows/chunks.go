@@ -17,13 +17,14 @@ type Options struct {
 	// Start and Stop are when the application begins and when it is gone, at both ends and
 	// without a word to the other. Stop 0: never.
 	Start, Stop machine.Micros
-	ChunkSize   int // bytes, or a full chunk
-	Chunks      int // so many; 0: without end
+	Sizes       []int // bytes of each chunk; the last one's is that of all further; none: full chunks
+	Chunks      int   // so many; 0: without end
 	// Waiting is how many chunks the application has submitted, at most, that the peer is not
 	// known to have. 0: two more than there are lanes, so that the next one always waits.
 	Waiting int
-	// Every is the least time from one submission to the next.
-	Every machine.Micros
+	// Every is the least time from one submission to the next, Pause that from when the peer
+	// was known to have a chunk to the next submission.
+	Every, Pause machine.Micros
 	// ReadEvery is the least time from one chunk that the application reads to the next: it
 	// is busy between.
 	ReadEvery machine.Micros
@@ -31,8 +32,8 @@ type Options struct {
 }
 
 func (o Options) complete() Options {
-	if o.ChunkSize == 0 {
-		o.ChunkSize = codec.MaxChunkSize
+	if len(o.Sizes) == 0 {
+		o.Sizes = []int{codec.MaxChunkSize}
 	}
 	if o.Waiting == 0 {
 		o.Waiting = max(o.Lanes.Lanes, 1) + 2
@@ -43,6 +44,9 @@ func (o Options) complete() Options {
 	o.Lanes.SendQueue = o.Waiting
 	return o
 }
+
+// size returns that of chunk i.
+func (o *Options) size(i int) int { return o.Sizes[min(i, len(o.Sizes)-1)] }
 
 // Chunk is when one was submitted, and when its receiver had it whole and in order.
 type Chunk struct{ Submitted, Delivered machine.Micros }
@@ -65,8 +69,8 @@ func (w *World) AddChunks(name string, o Options) (*Chunks, error) {
 		return nil, err
 	}
 	c := &Chunks{
-		a: peer{Lanes: a, options: o, sends: true, chunk: chunkOf(o.ChunkSize)},
-		b: peer{Lanes: b, options: o, sends: o.BothWays, chunk: chunkOf(o.ChunkSize)},
+		a: peer{Lanes: a, options: o, sends: true},
+		b: peer{Lanes: b, options: o, sends: o.BothWays},
 	}
 	c.a.other, c.b.other = &c.b, &c.a
 	c.Flow = w.Add(name, &c.a, &c.b)
@@ -116,7 +120,6 @@ type peer struct {
 	options Options
 	other   *peer
 	sends   bool
-	chunk   *erasure.Encoded
 
 	chunks    []Chunk // submitted here
 	finished  int     // that the other end is known to have
@@ -203,13 +206,14 @@ func (p *peer) wantsToSubmit() bool {
 func (p *peer) submit(now machine.Micros) {
 	for _, ok := p.Finished(); ok; _, ok = p.Finished() {
 		p.finished++
+		p.nextAt = max(p.nextAt, now+p.options.Pause)
 	}
 	for p.wantsToSubmit() && now >= p.nextAt {
-		if _, err := p.SubmitEncoded(now, p.chunk); err != nil {
+		if _, err := p.SubmitEncoded(now, chunkOf(p.options.size(len(p.chunks)))); err != nil {
 			return // it has just failed
 		}
 		p.chunks = append(p.chunks, Chunk{Submitted: now, Delivered: machine.Never})
-		p.nextAt = now + p.options.Every
+		p.nextAt = max(p.nextAt, now+p.options.Every)
 	}
 }
 
@@ -217,7 +221,7 @@ func (p *peer) submit(now machine.Micros) {
 func (p *peer) read(now machine.Micros) {
 	for p.ReadSize() > 0 && now >= p.readAt {
 		p.buffer, _ = p.Read(now, p.buffer[:0])
-		if !bytes.Equal(p.buffer, p.chunk.Bytes()) {
+		if !bytes.Equal(p.buffer, chunkOf(p.options.size(p.other.delivered)).Bytes()) {
 			panic(fmt.Sprintf("flows: another chunk than was sent, at %d us", now))
 		}
 		p.other.chunks[p.other.delivered].Delivered = now

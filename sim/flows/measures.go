@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/netsim"
 )
 
 // The two links of a path.
@@ -44,13 +45,32 @@ func (w *World) Figures(link int, from, to machine.Micros, flows ...*Flow) (f Fi
 		f.Shares = append(f.Shares, c.NewsBytes)
 	}
 	f.Jain = Jain(f.Shares)
-	if rate := w.linkPath(link).Rate; rate > 0 && to > from {
-		f.Use = float64(f.Total.NewsBytes) * 8e6 / float64(rate) / float64(to-from)
+	if carries := w.carries(link, from, to); carries > 0 {
+		f.Use = float64(f.Total.NewsBytes) / carries
 	}
-	f.Resent = over(f.Total.Data-f.Total.News, f.Total.Data)
+	f.Resent = over(max(0, f.Total.Data-f.Total.News), f.Total.Data) // some arrive later than in this time
 	f.LostQueue = over(f.Total.LostQueue+f.Total.LostPolicer, f.Total.Sent)
 	f.Wait = w.wait(link, from, to)
 	return f
+}
+
+// carries returns how many bytes a link can carry from one time to another; an outage carries
+// none. It returns 0 if that is not limited.
+func (w *World) carries(link int, from, to machine.Micros) (sum float64) {
+	path, since := w.path.link(link), from
+	for _, c := range w.path.Changes {
+		sum += carried(path, min(max(c.At, from), to)-since)
+		path, since = [2]*netsim.Path{&c.Down, &c.Up}[link], min(max(c.At, from), to)
+	}
+	return sum + carried(path, to-since)
+}
+
+// carried returns how many bytes a path carries in a time.
+func carried(p *netsim.Path, d machine.Micros) float64 {
+	if p.Loss == 100 {
+		return 0
+	}
+	return float64(p.Rate) / 8e6 * float64(d)
 }
 
 func over(n, of int64) float64 {

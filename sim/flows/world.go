@@ -13,8 +13,11 @@ import (
 // Path is what all flows of a world share.
 type Path struct {
 	Down, Up netsim.Path
-	Changes  []Change // in any order
+	Changes  []Change // in order of time
 }
+
+// link returns that of one direction, before any change.
+func (p *Path) link(side int) *netsim.Path { return [2]*netsim.Path{&p.Down, &p.Up}[side] }
 
 // Change sets both links anew at a time.
 type Change struct {
@@ -137,19 +140,12 @@ func (w *World) handle(e event) {
 	}
 	end := &w.ends[e.to]
 	if news := end.Handle(w.Now(), e.d); news {
-		end.flow.arrived(w.slot(), 1-end.side, e.d.Size+w.linkPath(1-end.side).Overhead)
+		end.flow.arrived(w.slot(), 1-end.side, e.d.Size+w.path.link(1-end.side).Overhead)
 	}
 	w.due[e.to] = w.Now()
 }
 
 func (w *World) slot() int { return int(w.Now() / Slot) }
-
-func (w *World) linkPath(side int) *netsim.Path {
-	if side == 0 {
-		return &w.path.Down
-	}
-	return &w.path.Up
-}
 
 // mostAtOnce is more than any end sends at one time.
 const mostAtOnce = 1 << 16

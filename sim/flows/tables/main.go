@@ -5,49 +5,43 @@
 //	go run ./sim/flows/tables --set together --seeds 3 --only 'S2.*repair'
 //	go run ./sim/flows/tables --set chunks --json
 //
-// A figure is the median of the seeds; the worst follows in parentheses, if it is another.
+// A figure is the median of the seeds; the worst follows in parentheses, if it is another; in
+// the set alone, the 95th percentile.
 package main
 
 import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/chunkwire/chunkwire/schedule/control"
 )
 
-// set is cells that are measured alike.
+// set is situations that are measured alike.
 type set struct {
-	name    string
-	columns []column
-	cells   func() []cell
+	name       string
+	columns    []column
+	situations func() []situation
+	tail       int // percent: what follows in parentheses, if it is not the worst
 }
 
-// column is a figure of each cell.
-type column struct {
-	name   string
-	format string // of fmt
-	low    bool   // the lowest is the worst
-}
-
-// cell is one row of a table.
-type cell struct {
-	name    string
-	measure func(seed uint64) []float64 // a figure for each column
-}
-
-var sets = []set{together, chunks, alone}
+var sets = []set{together, chunks, alone, families}
 
 func main() {
 	name := flag.String("set", "", "only this set: "+names()+"; all of them by default")
 	seeds := flag.Int("seeds", 1, "runs of each cell")
 	only := flag.String("only", "", "only cells whose name matches this regular expression")
+	mask := flag.Uint("without", 0, "rules to leave out: bits of control.Rule")
 	asJSON := flag.Bool("json", false, "print a JSON object a cell, with the figures of each seed")
 	flag.Parse()
+	without = control.Rule(*mask)
 	if err := run(*name, *seeds, *only, *asJSON); err != nil {
 		fmt.Fprintln(os.Stderr, "tables:", err)
 		os.Exit(1)
@@ -73,11 +67,11 @@ func run(name string, seeds int, only string, asJSON bool) error {
 			continue
 		}
 		known = true
-		cells := slices.DeleteFunc(s.cells(), func(c cell) bool { return !pattern.MatchString(c.name) })
+		cells := slices.DeleteFunc(s.situations(), func(c situation) bool { return !pattern.MatchString(c.name) })
 		if len(cells) == 0 {
 			continue
 		}
-		results := measureAll(cells, seeds)
+		results := s.measure(cells, seeds)
 		if asJSON {
 			err = s.printJSON(cells, results)
 		} else {
@@ -93,15 +87,15 @@ func run(name string, seeds int, only string, asJSON bool) error {
 	return nil
 }
 
-// measureAll returns the figures of each cell and seed, measured on all processors.
-func measureAll(cells []cell, seeds int) [][][]float64 {
+// measure returns the figures of each cell and seed, measured on all processors.
+func (s *set) measure(cells []situation, seeds int) [][][]float64 {
 	results := make([][][]float64, len(cells))
 	jobs := make(chan [2]int)
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for job := range jobs {
-				results[job[0]][job[1]] = cells[job[0]].measure(uint64(job[1] + 1))
+				results[job[0]][job[1]] = s.figures(cells[job[0]].run(uint64(job[1] + 1)))
 			}
 		})
 	}
@@ -116,8 +110,16 @@ func measureAll(cells []cell, seeds int) [][][]float64 {
 	return results
 }
 
+// figures returns those of the columns.
+func (s *set) figures(o *outcome) (all []float64) {
+	for _, c := range s.columns {
+		all = append(all, c.of(o))
+	}
+	return all
+}
+
 // print prints the set as a table.
-func (s *set) print(cells []cell, results [][][]float64) {
+func (s *set) print(cells []situation, results [][][]float64) {
 	head, line := "| "+s.name, "|---"
 	for _, c := range s.columns {
 		head += " | " + c.name
@@ -127,49 +129,67 @@ func (s *set) print(cells []cell, results [][][]float64) {
 	for i, c := range cells {
 		fmt.Print("| ", c.name)
 		for k, column := range s.columns {
-			fmt.Print(" | ", column.of(results[i], k))
+			fmt.Print(" | ", column.text(results[i], k, s.tail))
 		}
 		fmt.Println(" |")
 	}
 	fmt.Println()
 }
 
-// of returns the median of the seeds and the worst.
-func (c *column) of(seeds [][]float64, k int) string {
+// text returns the median of the seeds, and the worst or a percentile toward it.
+func (c *column) text(seeds [][]float64, k, tail int) string {
 	var values []float64
 	for _, figures := range seeds {
 		values = append(values, figures[k])
 	}
-	slices.Sort(values)
+	slices.Sort(values) // what is not a number comes first
 	median, worst := values[(len(values)-1)/2], values[len(values)-1]
-	if c.low {
+	switch {
+	case c.worst == lowest || math.IsNaN(values[0]):
 		worst = values[0]
+	case tail > 0:
+		worst = values[(len(values)*tail+99)/100-1]
 	}
-	text, at := fmt.Sprintf(c.format, median), fmt.Sprintf(c.format, worst)
+	text, at := c.print(median), c.print(worst)
 	if text == at {
 		return text
 	}
 	return text + " (" + at + ")"
 }
 
+func (c *column) print(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return fmt.Sprintf(c.format, v)
+}
+
 // printJSON prints an object a cell and a line.
-func (s *set) printJSON(cells []cell, results [][][]float64) error {
+func (s *set) printJSON(cells []situation, results [][][]float64) error {
 	out := json.NewEncoder(os.Stdout)
 	for i, c := range cells {
-		figures := map[string][]float64{}
+		figures := map[string][]any{}
 		for k, column := range s.columns {
 			for _, seed := range results[i] {
-				figures[column.name] = append(figures[column.name], seed[k])
+				figures[column.name] = append(figures[column.name], orNull(seed[k]))
 			}
 		}
 		err := out.Encode(struct {
-			Set     string               `json:"set"`
-			Cell    string               `json:"cell"`
-			Figures map[string][]float64 `json:"figures"` // of each seed
+			Set     string           `json:"set"`
+			Cell    string           `json:"cell"`
+			Figures map[string][]any `json:"figures"` // of each seed
 		}{s.name, c.name, figures})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// orNull returns null for what is not a number: JSON has none.
+func orNull(v float64) any {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return v
 }
