@@ -1,14 +1,20 @@
 package crowd
 
 import (
+	"flag"
 	"testing"
-	"time"
 )
 
+var worlds = flag.Int("crowd.worlds", 16, "worlds of several flows")
+
+// Random worlds; the command fuzz/storm runs more of them.
 func TestWorlds(t *testing.T) {
-	for seed := range uint64(24) {
-		began := time.Now()
-		c, err := RunWorld(seed, nil)
-		t.Logf("seed %d: %v, %d datagrams, %d ours, %v", seed, time.Since(began).Round(time.Millisecond), c.Datagrams, c.Ours, err)
+	var all WorldCounts
+	for seed := range uint64(*worlds) {
+		counts, err := RunWorld(seed, nil)
+		if all.Add(counts); err != nil {
+			t.Errorf("%v\nrepeat: go run ./fuzz/storm --only flows --seed %d --verbose", err, seed)
+		}
 	}
+	t.Logf("%+v", all)
 }

@@ -1,8 +1,8 @@
 package crowd
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/sim/flows"
@@ -15,8 +15,34 @@ const (
 	leastPlaces = 4    // of the queue for each flow, so that it is judged
 	leastJain   = 0.80 // of flows that are alike
 	leastSpeed  = 0.90 // of what the same flows have that begin when the path is good
-	leastUse    = 0.60 // of the link, with a queue of a round trip
+	leastUse    = 0.60 // of the link, with a queue of a round trip, if nothing goes the other way
 )
+
+// Violation is what a judge found.
+type Violation struct {
+	Judge string // delivery, load, shares or speed
+	Text  string
+}
+
+func (v *Violation) Error() string { return v.Judge + ": " + v.Text }
+
+// together joins violations in one line.
+func together(errs ...error) (all error) {
+	for _, err := range errs {
+		switch {
+		case all == nil:
+			all = err
+		case err != nil:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
+}
+
+// finds returns a violation.
+func finds(judge, format string, args ...any) error {
+	return &Violation{judge, fmt.Sprintf(format, args...)}
+}
 
 // alive returns the flows that have not failed while the path was bad.
 func (w *world) alive() (all []*flows.Flow) {
@@ -38,7 +64,7 @@ func (w *world) judge(log func(format string, args ...any)) error {
 	}
 	last := w.Figures(flows.Down, end-late, end, w.alive()...)
 	log("the last half minute: use %.3f, Jain %.3f, shares %v", last.Use, last.Jain, last.Shares)
-	return errors.Join(w.judgeDelivery(), w.judgeLoad(flows.Down, load[0]), w.judgeLoad(flows.Up, load[1]), w.judgeShares(last), w.judgeSpeed(last, log))
+	return together(w.judgeDelivery(), w.judgeLoad(flows.Down, load[0]), w.judgeLoad(flows.Up, load[1]), w.judgeShares(last), w.judgeSpeed(last, log))
 }
 
 // judgeDelivery: no flow fails on a good path, or hangs there.
@@ -48,9 +74,9 @@ func (w *world) judgeDelivery() error {
 		case w.failed[i]:
 			continue
 		case f.Err() != nil:
-			return fmt.Errorf("flow %d failed on a good path: %w", i, f.Err())
+			return finds("delivery", "flow %d failed on a good path: %v", i, f.Err())
 		case !w.delivers(i):
-			return fmt.Errorf("flow %d has delivered no chunk for %d s", i, w.patience(i)/second)
+			return finds("delivery", "flow %d has delivered no chunk for %d s", i, w.patience(i)/second)
 		}
 		w.counts.ByDelivery++
 	}
@@ -86,9 +112,12 @@ func (w *world) delivers(i int) bool {
 	return true
 }
 
+// roomy reports whether the queue has room for all of ours.
+func (w *world) roomy() bool { return w.Good.Queue >= leastPlaces*len(w.Ours)*full }
+
 // judgeLoad: what is sent is not dropped in heaps.
 func (w *world) judgeLoad(side int, f flows.Figures) error {
-	if w.Good.Queue < leastPlaces*len(w.Ours)*full || f.Total.Sent == 0 {
+	if !w.roomy() || f.Total.Sent == 0 {
 		return nil
 	}
 	w.counts.ByLoad++
@@ -96,21 +125,21 @@ func (w *world) judgeLoad(side int, f flows.Figures) error {
 	policed := float64(f.Total.LostPolicer) / float64(f.Total.Sent)
 	switch {
 	case lost > mostLost:
-		return fmt.Errorf("the queue of link %d drops %.1f %% of what is sent", side, 100*lost)
+		return finds("load", "the queue of link %d drops %.1f %% of what is sent", side, 100*lost)
 	case policed > mostPoliced:
-		return fmt.Errorf("the policer of link %d drops %.1f %% of what is sent", side, 100*policed)
+		return finds("load", "the policer of link %d drops %.1f %% of what is sent", side, 100*policed)
 	}
 	return nil
 }
 
 // judgeShares: flows that are alike get alike.
 func (w *world) judgeShares(f flows.Figures) error {
-	if !w.Alike || len(f.Shares) < 2 || w.Ours[0].Every > 0 || w.Good.PoliceRate > 0 || w.Good.Queue < leastPlaces*len(w.Ours)*full {
+	if !w.Alike || len(f.Shares) < 2 || w.Ours[0].Every > 0 || w.Good.PoliceRate > 0 || !w.roomy() {
 		return nil
 	}
-	w.counts.ByShare++
+	w.counts.ByShares++
 	if f.Jain < leastJain {
-		return fmt.Errorf("shares %v: Jain's index is %.3f", f.Shares, f.Jain)
+		return finds("shares", "%v: Jain's index is %.3f", f.Shares, f.Jain)
 	}
 	return nil
 }
@@ -118,18 +147,12 @@ func (w *world) judgeShares(f flows.Figures) error {
 // judgeSpeed: what a path carries is used, and what was before is forgotten.
 func (w *world) judgeSpeed(f flows.Figures, log func(format string, args ...any)) error {
 	bytes := int(w.Good.Rate * int64(2*w.Good.Delay) / 8e9) // a round trip
-	greedy := 0
-	for i, o := range w.Ours {
-		if o.greedy(bytes+w.Good.Queue) && !w.failed[i] {
-			greedy++
-		}
-	}
-	if greedy == 0 {
+	if !w.roomy() || !w.greedy(bytes+w.Good.Queue) {
 		return nil
 	}
 	w.counts.BySpeed++
-	if w.Good.Queue >= bytes && w.Good.Jitter == 0 && w.Good.PoliceRate == 0 && f.Use < leastUse {
-		return fmt.Errorf("use of the link is %.3f", f.Use)
+	if w.steady() && w.Good.Queue >= bytes && f.Use < leastUse {
+		return finds("speed", "use of the link is %.3f", f.Use)
 	}
 	if w.from == 0 {
 		return nil
@@ -140,9 +163,24 @@ func (w *world) judgeSpeed(f flows.Figures, log func(format string, args ...any)
 	}
 	log("use of flows that begin on the good path: %.3f", fresh)
 	if f.Use < leastSpeed*fresh {
-		return fmt.Errorf("use of the link is %.3f, that of flows that begin on the good path %.3f", f.Use, fresh)
+		return finds("speed", "use of the link is %.3f, that of flows that begin on the good path %.3f", f.Use, fresh)
 	}
 	return nil
+}
+
+// greedy reports whether a flow always has something to send.
+func (w *world) greedy(bytes int) bool {
+	for i, o := range w.Ours {
+		if o.greedy(bytes) && !w.failed[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// steady reports whether nothing but ours one way is on the good path.
+func (w *world) steady() bool {
+	return w.Good.Jitter == 0 && w.Good.PoliceRate == 0 && !slices.ContainsFunc(w.Ours, func(o Ours) bool { return o.BothWays })
 }
 
 // fresh returns the use of the link by the flows that are left, if they had begun when the

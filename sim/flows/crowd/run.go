@@ -12,7 +12,7 @@ import (
 type WorldCounts struct {
 	Worlds, Ours, Beside, Stretches, Failed   int64
 	Chunks, Datagrams, LostQueue, LostPolicer int64
-	ByLoad, ByShare, BySpeed, ByDelivery      int64 // worlds or flows that this judge looked at
+	ByLoad, ByShares, BySpeed, ByDelivery     int64 // worlds or flows that this judge looked at
 	LeastJain, LeastUse, MostLost             float64
 	Time                                      machine.Micros
 }
@@ -22,7 +22,7 @@ func (c *WorldCounts) Add(o WorldCounts) {
 	for _, p := range []struct{ to, from *int64 }{
 		{&c.Worlds, &o.Worlds}, {&c.Ours, &o.Ours}, {&c.Beside, &o.Beside}, {&c.Stretches, &o.Stretches}, {&c.Failed, &o.Failed},
 		{&c.Chunks, &o.Chunks}, {&c.Datagrams, &o.Datagrams}, {&c.LostQueue, &o.LostQueue}, {&c.LostPolicer, &o.LostPolicer},
-		{&c.ByLoad, &o.ByLoad}, {&c.ByShare, &o.ByShare}, {&c.BySpeed, &o.BySpeed}, {&c.ByDelivery, &o.ByDelivery},
+		{&c.ByLoad, &o.ByLoad}, {&c.ByShares, &o.ByShares}, {&c.BySpeed, &o.BySpeed}, {&c.ByDelivery, &o.ByDelivery},
 	} {
 		*p.to += *p.from
 	}
@@ -96,6 +96,7 @@ func (s *Scenario) world() (*world, error) {
 		w.ours = append(w.ours, c)
 	}
 	for _, c := range s.Beside {
+		c.Stop = from
 		sends, receives := tcp.New(c)
 		f.Add(c.Model.String(), sends, receives)
 	}

@@ -16,6 +16,7 @@ import (
 
 const (
 	second  = machine.Second
+	slowest = 50_000                          // bits a second that a good path has for each flow
 	headers = 28                              // of IP and UDP
 	full    = codec.MaxDatagramSize + headers // bytes of a datagram on the link
 	settles = 30 * second                     // of the good path before anything is judged
@@ -123,7 +124,7 @@ func Draw(seed uint64) *Scenario {
 	}
 	if len(s.Bad) > 0 {
 		for range sim.Among(d.Draw, 0, 0, 1, 2) {
-			s.Beside = append(s.Beside, d.beside(s.goodFrom()))
+			s.Beside = append(s.Beside, d.beside(s.goodFrom()/2))
 		}
 	}
 	return s
@@ -131,7 +132,7 @@ func Draw(seed uint64) *Scenario {
 
 // good draws a path for n flows.
 func (d drawn) good(n int) netsim.Path {
-	rate := d.spread(250_000, 8_000_000)
+	rate := max(d.spread(250_000, 8_000_000), n*slowest)
 	trip := time.Duration(d.spread(2_000, 300_000)) * time.Microsecond
 	bytes := max(int(int64(rate)*int64(trip)/8e9), 4*full)
 	p := netsim.Path{Rate: int64(rate), Delay: trip / 2, Overhead: headers, Queue: max(d.spread(bytes/4, 8*bytes), sim.Among(d.Draw, 1, 4, 4, 8)*n*full)}
@@ -139,7 +140,8 @@ func (d drawn) good(n int) netsim.Path {
 	case 0:
 		p.Jitter = time.Duration(d.spread(500, 30_000)) * time.Microsecond
 	case 1:
-		p.PoliceRate, p.PoliceBurst = p.Rate/int64(d.Between(2, 8)), max(d.spread(full, 64<<10), 2*n*full)
+		p.PoliceRate = max(p.Rate/int64(d.Between(2, 8)), int64(n*slowest))
+		p.PoliceBurst = max(d.spread(full, 64<<10), 2*n*full)
 	}
 	return p
 }
@@ -185,9 +187,12 @@ func (d drawn) ours() Ours {
 	return o
 }
 
-// beside draws a model that leaves at a time.
-func (d drawn) beside(until machine.Micros) tcp.Config {
-	c := tcp.Config{Model: sim.Among(d.Draw, tcp.NewReno, tcp.NewReno, tcp.Cubic, tcp.Cubic, tcp.QuicGo, tcp.QuicGo, tcp.Turbo), HyStart: d.OneIn(2), Paced: d.OneIn(2), Stop: until}
-	c.Start = d.Time(0, until/2)
-	return c
+// beside draws a model that comes before a time, and leaves when the path is good.
+func (d drawn) beside(before machine.Micros) tcp.Config {
+	return tcp.Config{
+		Model:   sim.Among(d.Draw, tcp.NewReno, tcp.NewReno, tcp.Cubic, tcp.Cubic, tcp.QuicGo, tcp.QuicGo, tcp.Turbo),
+		HyStart: d.OneIn(2),
+		Paced:   d.OneIn(2),
+		Start:   d.Time(0, before),
+	}
 }
