@@ -82,18 +82,49 @@ var latecomers = set{"latecomers", []column{turnOf(0), turnOf(1), turnOf(2), tur
 	for _, p := range places[:3] {
 		for _, k := range kinds(8, 1) {
 			all = append(all, situation{
-				name: p.name + ", " + k.name, path: both(p.path), from: 30 * second, until: 30*second + 6*turn,
-				flows: []flows.Options{{Lanes: k.lanes}, {Lanes: k.lanes, Start: 30 * second}},
+				name: p.name + ", " + k.name, path: both(p.path), from: late, until: late + 6*turn,
+				flows: []flows.Options{{Lanes: k.lanes}, {Lanes: k.lanes, Start: late}},
 			})
 		}
 	}
 	return all
 }, 0}
 
-func turnOf(i int) column {
-	return column{fmt.Sprintf("%d-%d s", 20*i, 20*i+20), "%.2f", lowest, func(o *outcome) float64 {
-		from := o.from + machine.Micros(i)*turn
-		early, late := o.all[0].Counts(flows.Down, from, from+turn), o.all[1].Counts(flows.Down, from, from+turn)
-		return float64(late.NewsBytes) / float64(max(1, early.NewsBytes))
+const late = 30 * second
+
+func turnOf(i machine.Micros) column {
+	return ratioIn(fmt.Sprintf("%d-%d s", 20*i, 20*i+20), late+i*turn, late+(i+1)*turn)
+}
+
+// hour is two streams for an hour, which others visit for 20 s of each minute, all in their
+// turn: what the first ten minutes and the last are like.
+var hour = set{"hour", []column{
+	useIn("use, first 10 min", 0, 600*second), useIn("last", 3000*second, 3600*second),
+	ratioIn("second:first, first 10 min", 0, 600*second), ratioIn("last", 3000*second, 3600*second),
+	waitIn("95th wait, first", 0, 600*second), waitIn("last", 3000*second, 3600*second), drops, resent, gaveUp,
+}, func() (all []situation) {
+	for _, p := range places[:3] {
+		for _, k := range kinds(8, 1) {
+			s := situation{name: p.name + ", " + k.name, path: both(p.path), until: 3600 * second, flows: []flows.Options{{Lanes: k.lanes}, {Lanes: k.lanes}}}
+			for i := machine.Micros(0); i < 59; i++ {
+				start, stop := (60*i+30)*second, (60*i+50)*second
+				if other := models[i%4].config; i%2 == 0 {
+					other.Start, other.Stop = start, stop
+					s.others = append(s.others, other)
+				} else {
+					s.flows = append(s.flows, flows.Options{Lanes: k.lanes, Start: start, Stop: stop})
+				}
+			}
+			all = append(all, s)
+		}
+	}
+	return all
+}, 0}
+
+// ratioIn is what the second flow has over what the first one has.
+func ratioIn(name string, from, to machine.Micros) column {
+	return column{name, "%.2f", lowest, func(o *outcome) float64 {
+		first, second := o.all[0].Counts(flows.Down, from, to), o.all[1].Counts(flows.Down, from, to)
+		return float64(second.NewsBytes) / float64(max(1, first.NewsBytes))
 	}}
 }
