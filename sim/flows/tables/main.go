@@ -116,7 +116,7 @@ func (s *set) measure(cells []situation, seeds int) [][][]float64 {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for job := range jobs {
-				results[job[0]][job[1]] = s.figures(cells[job[0]].run(uint64(job[1] + 1)))
+				results[job[0]][job[1]] = s.figures(&cells[job[0]], uint64(job[1]+1))
 			}
 		})
 	}
@@ -131,8 +131,16 @@ func (s *set) measure(cells []situation, seeds int) [][][]float64 {
 	return results
 }
 
-// figures returns those of the columns.
-func (s *set) figures(o *outcome) (all []float64) {
+// figures runs a situation and returns those of the columns. If machines misbehave so that the
+// world cannot go on, it says so, and there are none.
+func (s *set) figures(cell *situation, seed uint64) (all []float64) {
+	defer func() {
+		if says := recover(); says != nil {
+			fmt.Fprintf(os.Stderr, "tables: %s, seed %d: %v\n", cell.name, seed, says)
+			all = slices.Repeat([]float64{math.NaN()}, len(s.columns))
+		}
+	}()
+	o := cell.run(seed)
 	for _, c := range s.columns {
 		all = append(all, c.of(o))
 	}

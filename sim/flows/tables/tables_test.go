@@ -146,3 +146,13 @@ func printed(t *testing.T, do func() error) string {
 	}
 	return string(check.Must(os.ReadFile(name)))
 }
+
+// A cell in which machines misbehave has no figures, and the others have theirs.
+func TestCellThatCannotGoOn(t *testing.T) {
+	bad := column{of: func(*outcome) float64 { panic("it never stops") }}
+	s := set{columns: []column{use, bad}}
+	cell := atOnce(places[0], kinds(1)[0], 1)
+	for _, v := range s.figures(&cell, 1) {
+		check.That(t, math.IsNaN(v), "no figure")
+	}
+}
