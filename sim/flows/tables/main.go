@@ -6,7 +6,7 @@
 //	go run ./sim/flows/tables --set chunks --json
 //	go run ./sim/flows/tables --set beside --only '^M, .*newreno' --series 1s    # CSV for pictures
 //
-// A figure is the median of the seeds; the worst follows in parentheses, if it is another; in
+// With other seeds than the first, flows begin up to 20 ms later. A figure is the median of the seeds; the worst follows in parentheses, if it is another; in
 // the set alone, the 95th percentile.
 package main
 
