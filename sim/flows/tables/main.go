@@ -6,8 +6,9 @@
 //	go run ./sim/flows/tables --set chunks --json
 //	go run ./sim/flows/tables --set beside --only '^M, .*newreno' --series 1s    # CSV for pictures
 //
-// With other seeds than the first, flows begin up to 20 ms later. A figure is the median of the seeds; the worst follows in parentheses, if it is another; in
-// the set alone, the 95th percentile.
+// With other seeds than the first, flows begin up to 20 ms later. A figure is the median of the
+// seeds; the worst follows in parentheses, if it is another; in the set alone, the 95th
+// percentile.
 package main
 
 import (
