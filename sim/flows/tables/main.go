@@ -37,7 +37,7 @@ type set struct {
 	tail       int // percent: what follows in parentheses, if it is not the worst
 }
 
-var sets = []set{together, chunks, alone, families, changes, beside, latecomers, hour}
+var sets = []set{together, chunks, alone, families, changes, beside, latecomers, hour, ablation}
 
 func main() {
 	name := flag.String("set", "", "only this set: "+names()+"; all of them by default")

@@ -88,13 +88,15 @@ func kinds(numbers ...int) (all []kind) {
 var without control.Rule
 
 func leaveOut(c *lanes.Config) {
-	if without != 0 {
-		c.NewScheduler = func() (statemachine.Scheduler, error) {
-			return adaptive.New(adaptive.Adaptive().WithoutPace(without))
-		}
-		c.NewRepairScheduler = func() (repair.Scheduler, error) {
-			return rateless.New(rateless.Default().WithoutPace(without))
-		}
+	rules := without
+	if rules == 0 {
+		return
+	}
+	c.NewScheduler = func() (statemachine.Scheduler, error) {
+		return adaptive.New(adaptive.Adaptive().WithoutPace(rules))
+	}
+	c.NewRepairScheduler = func() (repair.Scheduler, error) {
+		return rateless.New(rateless.Default().WithoutPace(rules))
 	}
 }
 

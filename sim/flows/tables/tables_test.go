@@ -12,6 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/schedule/control"
 	"github.com/chunkwire/chunkwire/sim/flows"
 	"github.com/chunkwire/chunkwire/sim/transfers"
 	"github.com/chunkwire/chunkwire/sim/transfers/transferstest"
@@ -33,6 +34,24 @@ func TestSets(t *testing.T) {
 		}
 		check.That(t, len(seen) > 5 && len(s.columns) > 3, s.name)
 	}
+}
+
+// What is left out is left out of each scheduler, and of no situation that says nothing of it.
+func TestAblation(t *testing.T) {
+	for _, s := range ablation.situations() {
+		_, _, leaves := strings.Cut(s.name, "without")
+		for _, f := range s.flows {
+			check.Equal(t, s.name, f.Lanes.NewScheduler != nil && f.Lanes.NewRepairScheduler != nil, leaves)
+		}
+	}
+	named := place{name: "S2", path: transfers.Networks["S2"], time: 10 * second}
+	run := func(rule control.Rule) float64 {
+		without = rule
+		defer func() { without = 0 }()
+		s := streams(named, kinds(8)[0], 1, 0)
+		return wait.of(s.run(1))
+	}
+	check.That(t, run(0) != run(control.Headroom), "it matters")
 }
 
 // A few cells, so that a change of behavior is a diff.
