@@ -14,7 +14,9 @@ import (
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/schedule/control"
 	"github.com/chunkwire/chunkwire/schedule/rateless"
+	"github.com/chunkwire/chunkwire/sim"
 	"github.com/chunkwire/chunkwire/sim/flows"
+	"github.com/chunkwire/chunkwire/sim/flows/tcp"
 	"github.com/chunkwire/chunkwire/sim/transfers"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -27,21 +29,32 @@ const (
 
 // situation is flows over a path: a row of a table.
 type situation struct {
-	name  string
-	path  flows.Path
-	flows []flows.Options
-	from  machine.Micros // what flows share is measured from here on
-	until machine.Micros // the end
+	name   string
+	path   flows.Path
+	flows  []flows.Options
+	others []tcp.Config
+	from   machine.Micros // what flows share is measured from here on
+	until  machine.Micros // the end
 
 	idealEach, idealAll float64 // ms that a chunk, and all of them, take at least; NaN: unknown
 }
 
-// run lets the flows go.
+// run lets the flows go. With the first seed they begin exactly when they are to, with others up
+// to 20 ms later: without loss by chance nothing else differs.
 func (s *situation) run(seed uint64) *outcome {
 	o := &outcome{situation: s, world: check.Must(flows.NewWorld(s.path, seed))}
+	draw := sim.NewDraw(seed, 0)
 	for i, options := range s.flows {
+		if seed > 1 {
+			options.Start += draw.Time(0, machine.FromDuration(20*ms))
+		}
 		c := check.Must(o.world.AddChunks(fmt.Sprint("flow ", i), options))
 		o.chunks, o.all = append(o.chunks, c), append(o.all, c.Flow)
+	}
+	for i, config := range s.others {
+		sends, receives := tcp.New(config)
+		f := o.world.Add(fmt.Sprint("other ", i), sends, receives)
+		o.others, o.all = append(o.others, f), append(o.all, f)
 	}
 	o.world.Run(s.until)
 	return o
