@@ -68,19 +68,19 @@ func TestWorldsOfConnections(t *testing.T) {
 	}
 }
 
-// Some seeds have a world of several flows; sim/flows/crowd tests more of them.
+// Worlds of several flows; sim/flows/crowd tests more of them, and its judges.
 func TestWorldsOfFlows(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
-	if code := run([]string{"--worlds", "4", "--only", "flows"}, &stdout, &stderr); code != 0 {
+	if code := run([]string{"--from", "19", "--worlds", "2", "--only", "flows"}, &stdout, &stderr); code == 2 {
 		t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
 	}
-	if text := stdout.String(); !strings.Contains(text, "flows         4 worlds") {
+	if text := stdout.String(); !strings.Contains(text, "flows         2 worlds") || !strings.Contains(text, "worlds        0,") {
 		t.Errorf("it prints\n%s", text)
 	}
 	l := newLog(true)
-	if _, err := runFlows(3, l); err != nil || l.count < 4 {
-		t.Errorf("%d lines, %v", l.count, err)
+	if _, _ = runFlows(19, l); l.count < 4 {
+		t.Errorf("%d lines", l.count)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]int{
 		"--help": 0, "--seed x": 2, "--verbose": 2, "--for -1s": 2, "more": 2, "--worlds -1": 2, "--only packets": 2,
-		"--seed 3 --verbose": 0, "--seed 3 --verbose --only channels": 0, "--seed 3 --verbose --only connections": 0, "--seed 3 --verbose --only flows": 0,
+		"--seed 3 --verbose": 0, "--seed 3 --verbose --only channels": 0, "--seed 3 --verbose --only connections": 0,
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(strings.Fields(args), &stdout, &stderr); code != want {
