@@ -103,6 +103,11 @@ type Received struct {
 // Receive takes a datagram that arrived at now from an address. It fails with why it was
 // refused, or drew no answer.
 func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst []byte) (got Received, err error) {
+	return s.ReceiveECN(now, from, datagram, NotECT, dst)
+}
+
+// ReceiveECN is Receive for a datagram that came with a value of the field ECN.
+func (s *Server) ReceiveECN(now machine.Micros, from session.Address, datagram []byte, ecn ECN, dst []byte) (got Received, err error) {
 	if !isData(datagram) {
 		return s.receiveMessage(now, from, datagram, dst)
 	}
@@ -112,10 +117,10 @@ func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst
 	}
 	p, ok := entry.Owner.(*Peer)
 	if !ok {
-		return s.accept(now, entry, datagram)
+		return s.accept(now, entry, datagram, ecn)
 	}
 	got.Peer = p
-	h, err := p.receive(now, datagram)
+	h, err := p.receive(now, datagram, ecn)
 	if h.opened {
 		s.session.Heard(now, entry)
 	}
@@ -125,7 +130,7 @@ func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst
 
 // accept makes the connection of a client if a datagram shows that it has the keys (CXL-9,
 // PKT-SEC-2, CHT-SEC-2).
-func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byte) (got Received, err error) {
+func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byte, ecn ECN) (got Received, err error) {
 	body, err := entry.Link().Open(s.cfg.Memory.body[:0], datagram)
 	if err != nil {
 		s.stats.Refused++
@@ -141,7 +146,7 @@ func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byt
 	entry.Owner = p
 	s.session.Heard(now, entry)
 	s.stats.Accepted++
-	_, err = p.takeBody(body)
+	_, err = p.takeBody(body, ecn)
 	s.settle(now, p)
 	return Received{Peer: p, Event: Accepted}, err
 }

@@ -25,7 +25,7 @@ var targetConnectionRecords = newTarget("ConnectionRecords", "the records of a c
 func runConnectionRecords(t T, data []byte) {
 	s := script{data}
 	how := int(s.byte())
-	f, payload := connection.Format{Lanes: how % 17, Repair: how/17%2 == 1}, s.left
+	f, payload := connection.Format{Lanes: how % 17, Repair: how/17%2 == 1, ECN: how/34%2 == 1}, s.left
 	before := bytes.Clone(payload)
 	again, err := recode(f, payload)
 	list, wantErr := oracle.Decode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair}, before)
@@ -55,7 +55,7 @@ func recode(f connection.Format, payload []byte) (again []byte, err error) {
 	for at, more := 0, true; more; more = at < len(payload) {
 		var ours connection.Record
 		var theirs channel.Record
-		if !connection.IsRecord(payload, at) {
+		if !f.IsRecord(payload, at) {
 			if at, err = anyWindow.Decode(payload, at, &theirs); err == nil {
 				again, err = anyWindow.Append(again, &theirs)
 			}

@@ -172,7 +172,7 @@ type part struct {
 func (m *ConnModel) take(payload []byte) (parts []part, quiet bool, err error) {
 	quiet = true
 	for at := 0; at == 0 || at < len(payload); {
-		p := part{at: at, own: protocol.IsRecord(payload, at)}
+		p := part{at: at, own: m.records.IsRecord(payload, at)}
 		isQuiet := true
 		if p.own {
 			at, err = m.records.Decode(payload, at, &p.record)
