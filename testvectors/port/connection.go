@@ -163,7 +163,7 @@ func connectionDecode(q *object) (any, error) {
 }
 
 func decodeRecord(format connection.Format, payload []byte, at int) (c contract.ConnectionRecord, next int, err error) {
-	if !connection.IsRecord(payload, at) {
+	if !format.IsRecord(payload, at) {
 		var r channel.Record
 		next, err = anyChannel.Decode(payload, at, &r)
 		c.Record = recordOf(&r)
