@@ -17,9 +17,9 @@ import (
 	"github.com/chunkwire/chunkwire/wire"
 )
 
-// An input is the number of lanes and, from 17 on, the variant with repair slices, a byte, and a
-// payload: the codec of records 7 to 9, with those
-// of channels between them, says what its oracle says.
+// An input is the number of lanes, from 17 on with the variant of repair slices, and from 34 on
+// the same with marks, a byte, and a payload: the codec of records 7 to 10, with those of channels
+// between them, says what its oracle says.
 var targetConnectionRecords = newTarget("ConnectionRecords", "the records of a connection are those of the oracle: values, or code and byte; canonical both ways", runConnectionRecords, seedConnectionRecords)
 
 func runConnectionRecords(t T, data []byte) {
@@ -28,7 +28,7 @@ func runConnectionRecords(t T, data []byte) {
 	f, payload := connection.Format{Lanes: how % 17, Repair: how/17%2 == 1, ECN: how/34%2 == 1}, s.left
 	before := bytes.Clone(payload)
 	again, err := recode(f, payload)
-	list, wantErr := oracle.Decode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair}, before)
+	list, wantErr := oracle.Decode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, before)
 	if verbose() {
 		t.Logf("%+v, %x: %v", f, before, err)
 	}
@@ -42,7 +42,7 @@ func runConnectionRecords(t T, data []byte) {
 	if !bytes.Equal(again, payload) {
 		t.Fatalf("accepted, but it encodes to %x", again)
 	}
-	if theirs, err := oracle.Encode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair}, list); err != nil || !bytes.Equal(theirs, payload) {
+	if theirs, err := oracle.Encode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, list); err != nil || !bytes.Equal(theirs, payload) {
 		t.Fatalf("the oracle encodes what it decoded to %x, %v", theirs, err)
 	}
 }
@@ -83,7 +83,7 @@ func compareConnectionCodes(t T, err, want error) {
 
 func seedConnectionRecords(files []testvectors.File) (seeds [][]byte) {
 	for _, q := range requests[contract.ConnectionDecodeRequest](files, contract.OpConnectionDecode) {
-		seeds = append(seeds, append([]byte{byte(q.Lanes)}, bytesOf(&q.Hex)...), append([]byte{byte(q.Lanes + 17)}, bytesOf(&q.Hex)...))
+		seeds = append(seeds, append([]byte{byte(q.Lanes)}, bytesOf(&q.Hex)...), append([]byte{byte(q.Lanes + 17)}, bytesOf(&q.Hex)...), append([]byte{byte(q.Lanes + 34)}, bytesOf(&q.Hex)...))
 	}
 	return seeds
 }
