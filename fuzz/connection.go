@@ -103,6 +103,11 @@ var fuzzChannels = []channel.Config{
 	{ID: 2, Kind: channel.Unordered, Format: channel.Format{Window: 64}},
 }
 
+// fuzzPaths are paths that leave the field ECN as it is, mark, take it away, and make another of it.
+var fuzzPaths = [...][4]connection.ECN{
+	{0, connection.ECT1, connection.ECT0, connection.CE}, {0, connection.ECT1, connection.CE, connection.CE}, {}, {0, 0, connection.ECT1, connection.CE},
+}
+
 type connectionBench struct {
 	T
 	script
@@ -111,7 +116,8 @@ type connectionBench struct {
 	keys   [2]session.Key // with which each seals
 	agreed session.Agreed
 	mode   session.Mode
-	flight [2][][]byte       // to each end
+	flight [2][][]byte       // to each end: the field ECN, and the datagram
+	path   [4]connection.ECN // what comes of a field
 	said   [2]map[string]int // by each end, and not read yet: channel and message
 	chunks [2][][]byte       // that each end sent, and the other has not read
 	lies   bool              // a peer said what is not true
@@ -122,7 +128,8 @@ func runConnection(t T, data []byte) {
 	b := &connectionBench{T: t, script: script{data}, keys: [2]session.Key{{1}, {2}}}
 	setup := b.byte()
 	b.mode = []session.Mode{session.CRC, session.MAC}[setup&1]
-	b.agreed = session.Agreed{Link: fuzzLink, Lanes: int(setup >> 1 & 3), Timeout: 10 * machine.Second}
+	b.agreed = session.Agreed{Link: fuzzLink, Lanes: int(setup >> 1 & 3), Extensions: uint16(setup >> 4 & 1), Timeout: 10 * machine.Second}
+	b.path = fuzzPaths[setup>>5&3]
 	if b.agreed.Lanes > 0 {
 		b.agreed.Variant = session.VariantSlices + setup>>3&1
 	}
@@ -198,7 +205,11 @@ func (b *connectionBench) poll(end int) {
 		if len(d) > session.LargestDatagram {
 			b.Fatalf("a datagram of %d bytes", len(d))
 		}
-		b.flight[1-end] = append(b.flight[1-end], bytes.Clone(d))
+		field := connection.NotECT
+		if b.ends[end].Conn.ECT() {
+			field = connection.ECT0
+		}
+		b.flight[1-end] = append(b.flight[1-end], append([]byte{byte(field)}, d...))
 	}
 	b.Fatalf("end %d never stops sending", end)
 }
@@ -211,13 +222,14 @@ func (b *connectionBench) arrive(end, which int, change uint16) {
 		return
 	}
 	which %= len(b.flight[end])
-	d := bytes.Clone(b.flight[end][which])
+	field, d := connection.ECN(b.flight[end][which][0]), bytes.Clone(b.flight[end][which][1:])
 	b.flight[end] = slices.Delete(b.flight[end], which, which+1)
+	field = b.path[field]
 	if change > 0 {
 		at := int(change) % (8 * len(d))
 		d[at/8] ^= 1 << (at % 8)
 	}
-	err := b.ends[end].Receive(b.clock, d)
+	err := b.ends[end].Receive(b.clock, d, field)
 	if change > 0 && err == nil && b.ends[end].Conn.State() == connection.Open {
 		b.Fatalf("a changed datagram is taken: %x", d)
 	}
@@ -303,7 +315,7 @@ func (b *connectionBench) lie(end int, payload []byte) {
 		return
 	}
 	for _, d := range datagrams {
-		_ = b.ends[end].Receive(b.clock, liar.Seal(nil, d))
+		_ = b.ends[end].Receive(b.clock, liar.Seal(nil, d), connection.CE)
 	}
 }
 
@@ -371,7 +383,7 @@ func seedConnections([]testvectors.File) (seeds [][]byte) {
 		{0, 2, 0, 14, 4, 7, 0, 1, 0, 13}, {0, 14, 5, 2, 1, 0, 0, 1, 14, 9, 5, 1, 0, 0, 0, 4, 0, 0, 0, 14, 6, 8, 0, 0, 0, 0, 0, 14, 7, 9, 0, 4, 0, 0, 0, 1},
 		{7, 1, 9, 12, 255, 12, 255, 12, 255, 12, 255, 13, 12, 255, 12, 255, 12, 255, 13, 0x8d, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 13},
 	}
-	for setup := range byte(8) {
+	for _, setup := range []byte{0, 1, 2, 3, 4, 5, 6, 7, 0x12, 0x14, 0x33, 0x52, 0x72} {
 		for _, talk := range talks {
 			seeds = append(seeds, append([]byte{setup}, talk...))
 		}
