@@ -177,7 +177,7 @@ func TestCommandsToConnections(t *testing.T) {
 	}{
 		{session.CRC, connection.Config{}, session.Agreed{Lanes: 2, Variant: 1, Timeout: 10 * second}},
 		{session.AEAD, small, session.Agreed{Lanes: 1, Variant: 1, Timeout: 2 * second}},
-		{session.CRC, connection.Config{}, session.Agreed{Lanes: 2, Variant: 1, Extensions: session.ExtensionECN, Timeout: 10 * second}},
+		{session.CRC, connection.Config{}, session.Agreed{Lanes: 2, Variant: session.VariantRepair, Extensions: session.ExtensionECN, Timeout: 10 * second}},
 		{session.MAC, small, session.Agreed{Timeout: second}},
 	} {
 		stateful.Check(t, func() *pairSystem { return newPairSystem(c.mode, c.cfg, c.agreed) }, pairVerbs...)

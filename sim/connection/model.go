@@ -77,7 +77,7 @@ type modelPayload struct {
 func NewConnModel(cfg protocol.Config, link *session.Link, side Side, now machine.Micros) (*ConnModel, error) {
 	m := &ConnModel{
 		cfg: cfg, link: link, agreed: link.Agreed(), now: now, state: "OPEN", heardAt: now, tickAt: now,
-		confirmed: side == ServerSide, budget: burst * aByte, records: protocol.Format{Lanes: link.Agreed().Lanes},
+		confirmed: side == ServerSide, budget: burst * aByte, records: protocol.Format{Lanes: link.Agreed().Lanes, Repair: link.Agreed().Variant == session.VariantRepair},
 	}
 	m.marks = marksModel{is: m.agreed.Extensions&session.ExtensionECN != 0, acked: map[seq.Number]bool{}}
 	m.records.ECN = m.marks.is
@@ -94,7 +94,7 @@ func NewConnModel(cfg protocol.Config, link *session.Link, side Side, now machin
 	m.mux, err2 = channel.NewMux(channel.MuxConfig{Channels: channels, MaxPacket: cfg.Packets.MaxPacket()})
 	if m.agreed.Lanes > 0 {
 		chunks := cfg.Chunks
-		chunks.Lanes, chunks.Memory = m.agreed.Lanes, nil
+		chunks.Lanes, chunks.Memory, chunks.Repair = m.agreed.Lanes, nil, m.records.Repair
 		if chunks.GiveUp == 0 {
 			chunks.GiveUp = giveUp
 		}
