@@ -168,7 +168,7 @@ func TestMarksReachTheScheduler(t *testing.T) {
 
 // A path that takes the mark away, all or one of ten, or makes another of it, is not trusted: at
 // the first ack of a chunk that shows it nothing is marked any more, and the connection goes on
-// (CXM-16).
+// (CXM-16, CXA-41).
 func TestABleachedPathIsNotTrusted(t *testing.T) {
 	count := 0
 	for name, onPath := range map[string]func(connection.ECN) connection.ECN{
@@ -196,7 +196,7 @@ func TestABleachedPathIsNotTrusted(t *testing.T) {
 }
 
 // A mark on what was not sent so, counts that fall, and more arrivals than there were datagrams
-// cannot be: no mark is told, and none is asked for (CXM-16).
+// cannot be: no mark is told, and none is asked for (CXM-16, CXA-41).
 func TestCountsThatCannotBe(t *testing.T) {
 	for _, c := range []struct {
 		name string
