@@ -239,16 +239,22 @@ func TestWhatAnOlderPacketCountedIsOver(t *testing.T) {
 	_, server := links(session.CRC, marking)
 	p := newPen(server)
 	check.Must(r.a.SendChunk(0, make([]byte, 4*codec.SliceSize)))
-	for r.a.Counts().ECTSent < 4 {
-		poll(r.a, r.now)
-		r.now += ms
+	sendUntil := func(n int64) {
+		for r.a.Counts().ECTSent < n && r.now < 5*second {
+			poll(r.a, r.now)
+			r.now += ms
+		}
+		check.Equal(t, "sent with ECT", r.a.Counts().ECTSent, n)
 	}
+	sendUntil(4)
 	say := func(m connection.Marks) []byte {
 		return p.write(check.Must(marked.Append(nil, &connection.Record{Type: connection.TypeECN, Marks: m}))...)
 	}
 	first, second := say(connection.Marks{Arrived: 2, Congested: 1}), say(connection.Marks{Arrived: 4, Congested: 3})
 	give(r.a, r.now, second, first)
 	check.Equal(t, "told", r.marked, []int{3})
+	check.Must(r.a.SendChunk(r.now, make([]byte, codec.SliceSize)))
+	sendUntil(5)
 }
 
 // A path that drops what could be marked costs 32 datagrams, at first or later; then chunks
