@@ -349,17 +349,21 @@ func (l *Lanes) noteFailure() {
 
 // failure returns which machine of a lane has failed, or nil.
 func (l *Lanes) failure(k int) error {
-	name := ""
-	if len(l.lanes) > 1 { // chunk ids are each lane's own
-		name = fmt.Sprintf("lane %d: ", k)
-	}
 	switch lane := &l.lanes[k]; {
 	case lane.sender.Err() != nil:
-		return fmt.Errorf("lanes: %ssending chunk %d: %w", name, lane.sender.progress().ChunkID, lane.sender.Err())
+		return fmt.Errorf("lanes: %ssending chunk %d: %w", l.nameOf(k), lane.sender.progress().ChunkID, lane.sender.Err())
 	case lane.receiver.Err() != nil:
-		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", name, lane.receiver.chunkID(), lane.receiver.Err())
+		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", l.nameOf(k), lane.receiver.chunkID(), lane.receiver.Err())
 	}
 	return nil
+}
+
+// nameOf returns how an error names a lane: chunk ids are each lane's own.
+func (l *Lanes) nameOf(k int) string {
+	if len(l.lanes) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("lane %d: ", k)
 }
 
 // Err returns which machine gave up, or nil; it wraps statemachine.ErrGaveUp. All lanes have
