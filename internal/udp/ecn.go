@@ -15,7 +15,8 @@ const (
 )
 
 // ECNConn is a net.PacketConn that reads the field ECN of what it reads, and sets that of what
-// it writes.
+// it writes. What embeds one has these methods, too: they are used in place of ReadFrom and
+// WriteTo.
 type ECNConn interface {
 	net.PacketConn
 	// ReadFromECN is ReadFrom, and returns the field: 0 to 3.
