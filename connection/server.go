@@ -3,6 +3,7 @@ package connection
 import (
 	"io"
 
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/session"
 )
@@ -32,9 +33,11 @@ type ServerConfig struct {
 // Server is the handshake of many clients, and a connection for each. It does nothing between
 // calls.
 type Server struct {
-	cfg     Config
-	session *session.Server
-	stats   ServerStats
+	cfg      Config
+	unproven Config // of clients without an identity
+	rebuilds lanes.Rebuilds
+	session  *session.Server
+	stats    ServerStats
 }
 
 // NewServer returns a server without connections. It fails with machine.ErrConfig.
@@ -50,7 +53,9 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{cfg: complete, session: s}, nil
+	server := &Server{cfg: complete, unproven: complete, session: s}
+	server.unproven.Chunks.Rebuilds = &server.rebuilds // RPH-3
+	return server, nil
 }
 
 // Peer is the connection with one client, whatever its address (CXL-1). It exists from the first datagram that the client
@@ -137,7 +142,11 @@ func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byt
 		return got, err
 	}
 	s.cfg.Memory.body = body
-	conn, err := newConn(&s.cfg, entry.Link(), ServerSide, now)
+	cfg := &s.cfg
+	if entry.Identity() == 0 {
+		cfg = &s.unproven
+	}
+	conn, err := newConn(cfg, entry.Link(), ServerSide, now)
 	if err != nil {
 		s.session.End(now, entry, session.ConnectionClosed)
 		return got, err
