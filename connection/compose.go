@@ -164,14 +164,18 @@ func (c *Conn) room() int { return largestPayload - len(c.out.payload) }
 // composeChunkAcks appends the acks of chunks that are due, and beside them what was counted of
 // marks (CXM-14).
 func (c *Conn) composeChunkAcks() {
-	for c.room() >= largestAck {
+	beside := 0
+	if c.marks.tells() {
+		beside = ecnSize
+	}
+	for c.room() >= largestAck+beside {
 		k, a, ok := c.lanes.PollAck(c.now)
 		if !ok {
 			break
 		}
 		c.append(&Record{Type: TypeChunkAck, Lane: k, Ack: a})
 	}
-	if len(c.out.payload) > 0 && c.marks.tells() {
+	if len(c.out.payload) > 0 && beside > 0 {
 		c.append(&Record{Type: TypeECN, Marks: c.marks.here})
 	}
 }

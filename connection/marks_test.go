@@ -8,6 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -285,4 +286,40 @@ func TestMarksAfterSilence(t *testing.T) {
 	before := r.ect
 	r.send(t, 200)
 	check.That(t, r.ect-before > 100, "marked again")
+}
+
+// Acks of chunks leave room for what was counted: here one more would leave 4 bytes (CXM-1,
+// CXM-14).
+func TestAcksLeaveRoomForCounts(t *testing.T) {
+	agreed := marking
+	agreed.Lanes = lanes.Most
+	format := connection.Format{Lanes: lanes.Most, ECN: true}
+	a, b := pairOf(session.CRC, agreed, connection.Config{}, connection.Config{})
+	p := newPen(func() *session.Link { _, server := links(session.CRC, agreed); return server }())
+	slice := func(lane int, chunk uint16, id, n int) {
+		r := connection.Record{Type: connection.TypeSlice, Lane: lane, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: make([]byte, codec.SliceSize)}}}
+		check.Same(t, "refusal", a.ReceiveECN(0, p.write(check.Must(format.Append(nil, &r))...), connection.ECT0), nil)
+	}
+	for k := range lanes.Most {
+		for id := range codec.MaxSlices {
+			slice(k, 0, id, codec.MaxSlices)
+		}
+	}
+	for range lanes.Most {
+		_, ok := a.ReadChunk(0, nil)
+		check.That(t, ok, "a chunk is read")
+	}
+	for k := range lanes.Most {
+		slice(k, 1, 0, map[bool]int{true: 80, false: codec.MaxSlices}[k == 14])
+	}
+	reads, acks := &reader{b.Link()}, 0
+	for i, d := range poll(a, 5*ms) {
+		types := reads.records(t, d)
+		check.Equal(t, "the last record", types[len(types)-1], anECN)
+		check.That(t, len(d) <= packet.MaxHeader+1160+session.CRC.Overhead(), "it fits")
+		if acks += len(types) - 1; i == 0 {
+			check.Equal(t, "acks in the first", acks, 30)
+		}
+	}
+	check.Equal(t, "acks", acks, 2*lanes.Most)
 }

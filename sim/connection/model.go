@@ -417,14 +417,20 @@ func (m *ConnModel) fill(p *modelPayload, chunkAck, report, slice, others bool) 
 			panic(err)
 		}
 	}
-	for chunkAck && payloadSize-len(p.bytes) >= ackSize {
+	here, some := m.marks.here()
+	some = some && m.marks.is
+	left := payloadSize
+	if some {
+		left -= ecnSize
+	}
+	for chunkAck && left-len(p.bytes) >= ackSize {
 		k, a, ok := m.lanes.PollAck(m.now)
 		if !ok {
 			break
 		}
 		put(&protocol.Record{Type: protocol.TypeChunkAck, Lane: k, Ack: a})
 	}
-	if here, some := m.marks.here(); some && m.marks.is && len(p.bytes) > 0 {
+	if some && len(p.bytes) > 0 {
 		put(&protocol.Record{Type: protocol.TypeECN, Marks: here})
 	}
 	if report {

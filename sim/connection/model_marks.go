@@ -14,6 +14,7 @@ const (
 	ecnProbes  = 32
 	ecnTime    = machine.Second
 	ecnNumbers = 1024
+	ecnSize    = 5
 )
 
 // marksModel is section 8.2. It keeps everything that ever happened, and counts it anew.

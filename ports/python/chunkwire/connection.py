@@ -370,13 +370,15 @@ class Connection:
             return self.mux.large(), [], None
         free: list = []
         left = PAYLOAD
+        marks = self.marks.record if self.marks else None
+        beside = ECN_BYTES if marks else 0
         for k, receiver in enumerate(self.receivers):
-            while left >= LARGEST_CHUNK_ACK and receiver.deadline <= now and (ack := receiver.poll(now)[1]) is not None:
+            while left >= LARGEST_CHUNK_ACK + beside and receiver.deadline <= now and (ack := receiver.poll(now)[1]) is not None:
                 free.append(OnLane(k, ack))
                 left -= len(encode_payload(free[-1:], {}, self._config.lanes, variant=self._config.variant))
-        if free and self.marks and self.marks.record:
-            free.append(self.marks.record)
-            left -= ECN_BYTES
+        if free and marks:
+            free.append(marks)
+            left -= beside
         for report in self.mux.reports(now, left):
             free.append(report)
             left -= size(report)

@@ -496,8 +496,8 @@ func (k *Connection) overhead() int {
 
 // putAcks appends the acks of chunks that are due, and what was counted of marks.
 func (k *Connection) putAcks(w *writing) {
-	hasAcks := false
-	for w.left >= largestAck {
+	hasAcks, tells := false, k.marks != nil && k.marks.arrived > 0
+	for w.left >= largestAck+map[bool]int{true: sizeOfECN}[tells] {
 		r, ok := k.lanes.pollAck(k.now)
 		if !ok {
 			break
@@ -505,7 +505,7 @@ func (k *Connection) putAcks(w *writing) {
 		k.put(w, r)
 		hasAcks = true
 	}
-	if hasAcks && k.marks != nil && k.marks.arrived > 0 {
+	if hasAcks && tells {
 		k.put(w, k.marks.record())
 	}
 }

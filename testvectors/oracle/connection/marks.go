@@ -12,6 +12,7 @@ const (
 	ecnProbes  = 32
 	ecnTime    = 1_000_000
 	ecnNumbers = 1024
+	sizeOfECN  = 5
 )
 
 // marks are the variables of section 8.2, and what became of the event.
