@@ -45,6 +45,7 @@ type Lanes struct {
 
 	pacer     pacer
 	heldUntil machine.Micros
+	deferred  int64 // slices that were left out for Config.Rebuilds
 	err       error
 }
 
@@ -153,7 +154,12 @@ func (l *Lanes) HandleSlice(now machine.Micros, k int, s Slice) (ours bool) {
 	if l.beyondLimit(k, s.ChunkID()) {
 		return false
 	}
-	return l.lanes[k].receiver.handleSlice(now, s)
+	receiver := l.lanes[k].receiver
+	if l.cfg.Rebuilds != nil && !l.cfg.Rebuilds.take(now, receiver.rebuilds(s)) {
+		l.deferred++
+		return true
+	}
+	return receiver.handleSlice(now, s)
 }
 
 // beyondLimit reports whether a slice is of a chunk beyond Config.ReceiveLimit.

@@ -99,7 +99,7 @@ func (n *Network) Listen(addr Addr) (*Conn, error) {
 
 // send puts a datagram on its link. If nobody listens at the far end when it is
 // sent, it crosses the link and vanishes.
-func (n *Network) send(c *Conn, payload []byte, to Addr) error {
+func (n *Network) send(c *Conn, payload []byte, to Addr, ecn uint8) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := n.clock.now() // under the lock: links must not see time go back
@@ -114,7 +114,10 @@ func (n *Network) send(c *Conn, payload []byte, to Addr) error {
 	if receiver == nil || arrivals.Len() == 0 {
 		return nil
 	}
-	p := packet{data: bytes.Clone(payload), peer: c.netAddr}
+	if arrivals.Marked() && ecn != 0 {
+		ecn = congested
+	}
+	p := packet{data: bytes.Clone(payload), peer: c.netAddr, ecn: ecn}
 	for i := range arrivals.Len() {
 		receiver.line.push(now, arrivals.At(i), p)
 	}
