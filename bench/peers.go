@@ -43,6 +43,12 @@ func OurStreams() []Peer {
 	return append(streams, chunkwire("named, 8 lanes", "ours: 8 chunks in flight", plain.Config{ProtocolID: 1, Lanes: 8}))
 }
 
+// ourFlows are the two variants of ours, with one chunk and with eight in flight.
+func ourFlows() []Peer {
+	streams := OurStreams()
+	return []Peer{streams[0], streams[7], streams[3], streams[8]}
+}
+
 // Others are the protocols that people use instead.
 func Others() []Peer {
 	return append(kcpPeers(), quicPeer(), raknetPeer(), sctpPeer())

@@ -21,6 +21,8 @@ type Row struct {
 	Summary
 	Messages *MessageFigures `json:",omitempty"`
 	Services *ServiceFigures `json:",omitempty"`
+	Family   *FamilyFigures  `json:",omitempty"`
+	Beside   *BesideFigures  `json:",omitempty"`
 }
 
 // SliceMap is when each slice of a chunk was sent, in one run of ours.
@@ -47,7 +49,9 @@ const (
 	Maps      = "maps"      // every slice of a few runs
 	Messages  = "messages"  // small messages, many a second
 	Services  = "services"  // game packets while a block goes out
+	Families  = "families"  // paths and loads on which a sender can do harm
+	Beside    = "beside"    // two long streams, or one and single chunks, on one link
 )
 
 // Experiments are all of them, in the order in which they run.
-var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages, Services}
+var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages, Services, Families, Beside}

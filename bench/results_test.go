@@ -40,6 +40,8 @@ func TestResults(t *testing.T) {
 		{Maps, b.maps},
 		{Messages, b.messages},
 		{Services, b.services},
+		{Families, b.families},
+		{Beside, b.beside},
 	}
 	for _, e := range experiments {
 		if only := os.Getenv(onlyEnv); only == "" || only == e.name {

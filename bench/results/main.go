@@ -57,7 +57,7 @@ func run(seeds int, only, from, save string) error {
 		}
 		defer func() { _ = os.RemoveAll(filepath.Dir(from)) }()
 	}
-	if only != "" && only != bench.Messages && only != bench.Services {
+	if only != "" && only != bench.Messages && only != bench.Services && save == "" {
 		fmt.Println("Columns: experiment, cell, protocol, median, 95th percentile, maximum, bytes both ways over the size.")
 		return nil
 	}
