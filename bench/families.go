@@ -35,12 +35,14 @@ const (
 type FamilyFigures struct {
 	Family   string
 	Counts   Figure
-	Least    time.Duration
-	Sequence []time.Duration // the median of each block, of the first flow
+	Least    time.Duration   `json:",omitempty"`
+	Loss     float64         `json:",omitempty"` // of the path, at random; 0.5 is half of what is sent
+	Policed  bool            `json:",omitempty"`
+	Sequence []time.Duration `json:",omitempty"` // the median of each block, of the first flow
 	All      time.Duration   // the median of the time until everything has arrived
 	Dropped  float64         // datagrams that queues and policers dropped, over those sent; the median
-	Mbits    float64         // of all flows, after the first quarter; the median
-	Jain     float64         // of the flows; the median
+	Mbits    float64         `json:",omitempty"` // of all flows, after the first quarter; the median
+	Jain     float64         `json:",omitempty"` // of the flows; the median
 	Mean     time.Duration   // in the queue on the way down
 }
 
@@ -292,7 +294,7 @@ const leastBytes = 1.04
 // summarizeFamily sums up runs of one situation by one peer.
 func summarizeFamily(s Situation, plan FlowPlan, runs []FlowsRun) (Summary, *FamilyFigures) {
 	sum := Summary{Runs: len(runs)}
-	f := &FamilyFigures{Family: s.Family, Counts: s.Counts, Least: s.least()}
+	f := &FamilyFigures{Family: s.Family, Counts: s.Counts, Least: s.least(), Loss: float64(s.Cell.Loss) / 100, Policed: s.Cell.Police > 0}
 	var times, alls, waits []time.Duration
 	var ratios, dropped, mbits, fair []float64
 	sequence := make([][]time.Duration, len(s.Sizes))

@@ -43,9 +43,12 @@ func milliseconds(times []time.Duration) (all []int64) {
 	return all
 }
 
+// mostFlowSeeds is the most seeds for each plan of several flows: many are long.
+const mostFlowSeeds = 10
+
 // runs runs a plan with every seed.
 func (b *bench) runs(plan FlowPlan, name string) []FlowsRun {
-	runs := make([]FlowsRun, b.seeds)
+	runs := make([]FlowsRun, min(b.seeds, mostFlowSeeds))
 	for i := range runs {
 		runs[i] = runFlows(b.t, plan, uint64(i+1))
 		if _, err := runs[i].failures(); err != nil {
@@ -68,4 +71,18 @@ func (b *bench) beside() {
 		b.t.Logf("%-24s %-44s %6.2f : %6.2f ratio %.2f worst %.2f dropped %4.1f %% bytes %.2f wait %4d ms block %v / %v failed %d (%.1f s)", c.Cell.Network, c, f.First, f.Second, f.Ratio, f.Worst,
 			100*f.Dropped, sum.Bytes, f.Wait.Milliseconds(), sum.Median.Round(ms), sum.P95.Round(ms), sum.Failed, time.Since(began).Seconds())
 	}
+}
+
+// shares follows a few couples, with one seed.
+func (b *bench) shares() {
+	for _, c := range sharing() {
+		if wanted(c.Cell.Network, c.String()) {
+			b.result.Shares = append(b.result.Shares, share(c, runFlows(b.t, c.plan(), 1).Samples))
+		}
+	}
+}
+
+// isCitizen reports whether an experiment is one of those of CITIZEN-RESULTS.md.
+func isCitizen(experiment string) bool {
+	return experiment == Families || experiment == Beside || experiment == Shares
 }

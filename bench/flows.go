@@ -243,7 +243,9 @@ func (m *mover) push() (err error) {
 			return err
 		}
 		if !m.load.Queued {
-			<-m.taken
+			if _, ok := <-m.taken; !ok {
+				return nil // the client has failed
+			}
 			time.Sleep(m.load.Gap)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/xtaci/kcp-go/v5"
 )
@@ -50,6 +51,9 @@ func connectKCP(p *path, data, parity int, tune func(*kcp.UDPSession)) (*kcpConn
 		return nil, err
 	}
 	return &kcpConn{server, client, sync.OnceFunc(func() {
+		// Its listener makes a session, which nobody would close, of what comes late.
+		p.close()
+		time.Sleep(time.Millisecond)
 		_ = server.Close()
 		_ = client.Close()
 		_ = listener.Close()
