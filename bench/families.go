@@ -11,7 +11,8 @@ type Situation struct {
 	Family string
 	Name   string // the figures of this one
 	Cell   Cell
-	Conns  int // at once; 0 is 1
+	Conns  int           // at once; 0 is 1
+	Apart  time.Duration // between their beginnings
 	Load
 	For     time.Duration // as of a [FlowPlan]
 	Trouble func(p *path)
@@ -107,6 +108,14 @@ func severalStreams() (all []Situation) {
 		all = append(all, Situation{Family: "several streams", Name: fmt.Sprintf("%d, %s", of.n, of.c.figures()), Cell: of.c, Conns: of.n,
 			Load: endless(), For: 40 * time.Second, Counts: Rates})
 	}
+	for _, of := range []struct {
+		n int
+		c Cell
+	}{{4, link(5, 40, 64)}, {3, link(2, 100, 64)}} {
+		apart := 4 * time.Second
+		all = append(all, Situation{Family: "several streams", Name: fmt.Sprintf("%d, %v apart, %s", of.n, apart, of.c.figures()), Cell: of.c, Conns: of.n, Apart: apart,
+			Load: endless(), For: 80 * time.Second, Counts: Rates})
+	}
 	return all
 }
 
@@ -164,7 +173,7 @@ func slowReaders() (all []Situation) {
 		n     int
 		pause time.Duration
 		c     Cell
-	}{{40, 200 * ms, link(100, 50, 1024)}, {100, 10 * ms, link(1000, 1, 1024)}, {20, 300 * ms, link(20, 30, 128)}} {
+	}{{40, 200 * ms, link(100, 50, 1024)}, {100, 10 * ms, link(1000, 1, 1024)}, {20, 300 * ms, link(20, 30, 128)}, {100, 10 * ms, link(10000, 1, 8192)}} {
 		load := stream(of.n * block)
 		load.Pause = of.pause
 		all = append(all, Situation{Family: "slow reader", Name: fmt.Sprintf("%d chunks, %v before each is taken, %s", of.n, of.pause, of.c.figures()), Cell: of.c, Load: load,
@@ -266,8 +275,8 @@ func kept() []Situation {
 // plan makes the plan of a situation for one peer.
 func (s Situation) plan(p Peer) FlowPlan {
 	plan := FlowPlan{Cell: s.Cell, For: s.For, Trouble: s.Trouble, Sample: 20 * ms}
-	for range max(1, s.Conns) {
-		plan.Flows = append(plan.Flows, Flow{Peer: p, Load: s.Load})
+	for i := range max(1, s.Conns) {
+		plan.Flows = append(plan.Flows, Flow{Peer: p, Begin: time.Duration(i) * s.Apart, Load: s.Load})
 	}
 	return plan
 }
