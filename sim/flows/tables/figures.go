@@ -34,12 +34,17 @@ const (
 // The figures while all flows are there.
 var (
 	jain = column{"Jain", "%.2f", lowest, func(o *outcome) float64 {
-		if len(o.all) == 1 {
+		if len(o.all) == 1 || !o.endless() {
 			return math.NaN()
 		}
 		return o.shared().Jain
 	}}
-	use     = column{"use", "%.2f", lowest, func(o *outcome) float64 { return o.shared().Use }}
+	use = column{"use", "%.2f", lowest, func(o *outcome) float64 {
+		if !o.endless() {
+			return math.NaN()
+		}
+		return o.shared().Use
+	}}
 	drops   = column{"dropped %", "%.1f", highest, func(o *outcome) float64 { return 100 * o.shared().LostQueue }}
 	resent  = column{"resent %", "%.1f", highest, func(o *outcome) float64 { return 100 * o.shared().Resent }}
 	wait    = column{"wait ms", "%.0f", highest, func(o *outcome) float64 { return o.shared().Wait.Mean }}
@@ -102,10 +107,13 @@ func (o *outcome) failed() (n int) {
 	return n
 }
 
-// missing counts the flows that have not delivered all of their chunks.
+// endless reports whether the flows are those that have no end.
+func (s *situation) endless() bool { return s.flows[0].Chunks == 0 }
+
+// missing counts the flows that have not delivered all of their chunks, or have failed.
 func (o *outcome) missing() (n int) {
 	for _, c := range o.chunks {
-		if c.Done() == machine.Never {
+		if c.Err() != nil || !o.endless() && c.Done() == machine.Never {
 			n++
 		}
 	}

@@ -32,7 +32,7 @@ type set struct {
 	tail       int // percent: what follows in parentheses, if it is not the worst
 }
 
-var sets = []set{together, chunks, alone}
+var sets = []set{together, chunks, alone, families}
 
 func main() {
 	name := flag.String("set", "", "only this set: "+names()+"; all of them by default")

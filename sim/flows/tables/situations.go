@@ -177,6 +177,7 @@ func streams(p place, k kind, n int, later machine.Micros) situation {
 	for i := range n {
 		s.flows = append(s.flows, flows.Options{Lanes: k.lanes, Start: later * machine.Micros(i)})
 	}
+	s.idealEach, s.idealAll = math.NaN(), math.NaN()
 	all := later * machine.Micros(n-1)
 	s.from, s.until = all+p.time/6/flows.Slot*flows.Slot, all+p.time
 	return s
