@@ -80,6 +80,11 @@ func (b *bench) shares() {
 			b.result.Shares = append(b.result.Shares, share(c, runFlows(b.t, c.plan(), 1).Samples))
 		}
 	}
+	shares, err := modelShares()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.result.Shares = append(b.result.Shares, shares...)
 }
 
 // isCitizen reports whether an experiment is one of those of CITIZEN-RESULTS.md.

@@ -196,7 +196,8 @@ func missed(r *bench.Result) string {
 	var lines []line
 	add := func(row bench.Row, what string, figure, limit float64) {
 		if figure > limit {
-			lines = append(lines, line{figure / limit, fmt.Sprintf("| %.2f | %s, %s | %s | %s | %.2f | %.2f |", figure/limit, row.Experiment, row.Cell, row.Peer, what, figure, limit)})
+			where := cmp.Or(row.FamilyName(), row.Experiment) + ": " + row.Cell
+			lines = append(lines, line{figure / limit, fmt.Sprintf("| %.2f | %s | %s | %s | %.2f | %.2f |", figure/limit, where, row.Peer, what, figure, limit)})
 		}
 	}
 	for _, row := range r.Rows {
@@ -272,7 +273,7 @@ func sharePlots(r *bench.Result) error {
 		rates, queue := plot.New(), plot.New()
 		rates.Title.Text = fmt.Sprintf("%s, at %s: %s", s.Name, r.Commit, strings.Join(s.Flows, ", then "))
 		rates.Y.Label.Text, queue.Y.Label.Text, queue.X.Label.Text = "Mbit/s", "queue, ms", "s"
-		rates.Legend.Top = true
+		rates.Legend.Top, rates.Legend.TextStyle.Font.Size = true, 8
 		for i, flow := range s.Flows {
 			if err := secondLine(rates, s, i, fmt.Sprintf("%d: %s", i+1, flow), func(p bench.SharePoint) float64 { return p.Mbits[i] }); err != nil {
 				return err
@@ -281,6 +282,7 @@ func sharePlots(r *bench.Result) error {
 		if err := secondLine(queue, s, 2, "", func(p bench.SharePoint) float64 { return p.Wait }); err != nil {
 			return err
 		}
+		rates.Y.Max *= 1.2 // below the legend
 		if err := saveAbove(rates, queue, filepath.Join(folder, shareFile(r, s))); err != nil {
 			return err
 		}
@@ -320,4 +322,4 @@ func saveAbove(upper, lower *plot.Plot, file string) error {
 	return errors.Join(err, f.Close())
 }
 
-var citizenPage = template.Must(template.ParseFiles("results/citizen.md.tmpl"))
+var citizenPage = template.Must(template.ParseFS(templates, "citizen.md.tmpl"))

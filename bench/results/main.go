@@ -3,6 +3,7 @@
 package main
 
 import (
+	"embed"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -31,6 +32,9 @@ is, and repeat within a few per cent.
   go run ./results --from run.json      draws it again
 
 `
+
+//go:embed *.tmpl
+var templates embed.FS
 
 func main() {
 	seeds := flag.Int("seeds", 300, "seeds for each cell; a tenth of them for streams")
