@@ -34,8 +34,8 @@ func (s *serializer) serve(now time.Duration, size int) time.Duration {
 	return s.end()
 }
 
-// end is when all is out, rounded up to a nanosecond: no
-// datagram is faster than the rate allows.
+// end is when all is out, rounded up to a nanosecond: no datagram is faster
+// than the rate allows.
 func (s *serializer) end() time.Duration {
 	if s.fraction > 0 {
 		return s.free + 1

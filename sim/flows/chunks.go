@@ -107,11 +107,18 @@ func (c *Chunks) Done() (at machine.Micros) {
 // Ends returns the lanes of both ends, to look at.
 func (c *Chunks) Ends() (a, b *lanes.Lanes) { return c.a.Lanes, c.b.Lanes }
 
-// packet is a slice or an ack, and its lane.
+// packet is a slice or an ack, and its lane. Any of them says how many datagrams with marks have
+// come, as the packets of a connection do.
 type packet struct {
 	lane  int
 	slice lanes.Slice
 	ack   lanes.Ack
+	marks int64
+}
+
+// marker is lanes that take marks as what they say of the path.
+type marker interface {
+	Marked(now machine.Micros, n int)
 }
 
 // peer is the lanes of one end and the application there.
@@ -127,6 +134,8 @@ type peer struct {
 	nextAt    machine.Micros
 	readAt    machine.Micros
 	buffer    []byte
+	marks     int64 // datagrams that came with a mark
+	told      int64 // marks of the other end that are known here
 }
 
 // Poll submits and reads what can be, and returns what is to be sent.
@@ -137,13 +146,13 @@ func (p *peer) Poll(now machine.Micros) (d Datagram, ok bool) {
 	p.submit(now)
 	p.read(now)
 	if lane, ack, ok := p.PollAck(now); ok {
-		return Datagram{Size: p.sizeOfAck(&ack), Message: &packet{lane: lane, ack: ack}}, true
+		return Datagram{Size: p.sizeOfAck(&ack), Message: &packet{lane: lane, ack: ack, marks: p.marks}}, true
 	}
 	lane, slice, ok := p.PollSlice(now)
 	if !ok {
 		return d, false
 	}
-	d = Datagram{Size: p.sizeOfSlice(&slice), Data: true, Message: &packet{lane: lane, slice: slice}}
+	d = Datagram{Size: p.sizeOfSlice(&slice), Data: true, Message: &packet{lane: lane, slice: slice, marks: p.marks}}
 	p.Spend(now, d.Size+codec.HeaderBytes)
 	return d, true
 }
@@ -173,6 +182,7 @@ func (p *peer) Handle(now machine.Micros, d Datagram) (news bool) {
 		return false
 	}
 	in := d.Message.(*packet)
+	p.takeMarks(now, in, d.Marked)
 	if !d.Data {
 		p.HandleAck(now, in.lane, in.ack)
 		return false
@@ -180,6 +190,20 @@ func (p *peer) Handle(now machine.Micros, d Datagram) (news bool) {
 	before := p.Stats().Receiver.SlicesStored
 	p.HandleSlice(now, in.lane, in.slice)
 	return p.Stats().Receiver.SlicesStored > before
+}
+
+// takeMarks counts the mark of a datagram, and takes what it says of those that came there.
+func (p *peer) takeMarks(now machine.Micros, in *packet, marked bool) {
+	if marked {
+		p.marks++
+	}
+	if in.marks <= p.told {
+		return
+	}
+	if l, ok := any(p.Lanes).(marker); ok {
+		l.Marked(now, int(in.marks-p.told))
+	}
+	p.told = in.marks
 }
 
 // Deadline returns when the lanes or the application have something to do.

@@ -25,7 +25,7 @@ func (f *Flow) Counts(link int, from, to machine.Micros) (sum Counts) {
 
 // Figures are what flows did together, on one link, in a stretch of time.
 type Figures struct {
-	Use       float64 // bytes of distinct data with headers, over what the link carries; 0 without a rate
+	Use       float64 // see World.Use
 	Jain      float64 // of the flows' bytes of distinct data: 1 if all have the same, 1/n if one has all
 	Resent    float64 // of the data sent, what was not news, 0 to 1
 	LostQueue float64 // of all that was sent, what the queue or the policer dropped, 0 to 1
@@ -45,17 +45,29 @@ func (w *World) Figures(link int, from, to machine.Micros, flows ...*Flow) (f Fi
 		f.Shares = append(f.Shares, c.NewsBytes)
 	}
 	f.Jain = Jain(f.Shares)
-	if carries := w.carries(link, from, to); carries > 0 {
-		f.Use = float64(f.Total.NewsBytes) / carries
-	}
+	f.Use = w.Use(link, from, to, flows...)
 	f.Resent = over(max(0, f.Total.Data-f.Total.News), f.Total.Data) // some arrive later than in this time
 	f.LostQueue = over(f.Total.LostQueue+f.Total.LostPolicer, f.Total.Sent)
-	f.Wait = w.wait(link, from, to)
+	f.Wait = w.Wait(link, from, to)
 	return f
 }
 
-// carries returns how many bytes a link can carry from one time to another; an outage carries
-// none. It returns 0 if that is not limited.
+// Use returns the bytes of distinct data of some flows, with headers, over what a link and its
+// policer could carry from one time to another, without what is lost by chance; 0 if that is not
+// limited.
+func (w *World) Use(link int, from, to machine.Micros, flows ...*Flow) float64 {
+	carries, bytes := w.carries(link, from, to), int64(0)
+	if carries == 0 {
+		return 0
+	}
+	for _, f := range flows {
+		bytes += f.Counts(link, from, to).NewsBytes
+	}
+	return float64(bytes) / carries
+}
+
+// carries returns how many bytes a link can carry from one time to another, what it loses taken
+// away. It returns 0 if that is not limited.
 func (w *World) carries(link int, from, to machine.Micros) (sum float64) {
 	path, since := w.path.link(link), from
 	for _, c := range w.path.Changes {
@@ -65,12 +77,13 @@ func (w *World) carries(link int, from, to machine.Micros) (sum float64) {
 	return sum + carried(path, to-since)
 }
 
-// carried returns how many bytes a path carries in a time.
+// carried returns how many bytes a path carries in a time, and does not lose by chance.
 func carried(p *netsim.Path, d machine.Micros) float64 {
-	if p.Loss == 100 {
-		return 0
+	rate := p.Rate
+	if p.PoliceRate > 0 {
+		rate = min(rate, p.PoliceRate)
 	}
-	return float64(p.Rate) / 8e6 * float64(d)
+	return float64(rate) / 8e6 * (1 - p.Loss/100) * float64(d)
 }
 
 func over(n, of int64) float64 {
@@ -80,8 +93,8 @@ func over(n, of int64) float64 {
 	return float64(n) / float64(of)
 }
 
-// wait returns how long datagrams waited for a link.
-func (w *World) wait(link int, from, to machine.Micros) (q Quantiles) {
+// Wait returns how long datagrams waited for a link from one time to another.
+func (w *World) Wait(link int, from, to machine.Micros) (q Quantiles) {
 	waits := slices.Clone(w.waits[link][w.waitsBefore(link, from):w.waitsBefore(link, to)])
 	if len(waits) == 0 {
 		return q

@@ -13,7 +13,8 @@ type outcome struct {
 	*situation
 	world  *flows.World
 	chunks []*flows.Chunks
-	all    []*flows.Flow // those, and those of other protocols
+	others []*flows.Flow // of other protocols
+	all    []*flows.Flow
 }
 
 // column is a figure of an outcome; NaN where there is none.
@@ -43,12 +44,12 @@ var (
 		if !o.endless() {
 			return math.NaN()
 		}
-		return o.shared().Use
+		return o.world.Use(flows.Down, o.from, o.until, o.all...)
 	}}
 	drops   = column{"dropped %", "%.1f", highest, func(o *outcome) float64 { return 100 * o.shared().LostQueue }}
 	resent  = column{"resent %", "%.1f", highest, func(o *outcome) float64 { return 100 * o.shared().Resent }}
-	wait    = column{"wait ms", "%.0f", highest, func(o *outcome) float64 { return o.shared().Wait.Mean }}
-	wait95  = column{"95th", "%.0f", highest, func(o *outcome) float64 { return o.shared().Wait.P95 }}
+	wait    = column{"wait ms", "%.0f", highest, func(o *outcome) float64 { return o.world.Wait(flows.Down, o.from, o.until).Mean }}
+	wait95  = column{"95th", "%.0f", highest, func(o *outcome) float64 { return o.world.Wait(flows.Down, o.from, o.until).P95 }}
 	gaveUp  = column{"gave up", "%.0f", highest, func(o *outcome) float64 { return float64(o.failed()) }}
 	missing = column{"missing", "%.0f", highest, func(o *outcome) float64 { return float64(o.missing()) }}
 )

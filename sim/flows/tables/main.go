@@ -32,7 +32,7 @@ type set struct {
 	tail       int // percent: what follows in parentheses, if it is not the worst
 }
 
-var sets = []set{together, chunks, alone, families}
+var sets = []set{together, chunks, alone, families, changes, beside, latecomers, hour}
 
 func main() {
 	name := flag.String("set", "", "only this set: "+names()+"; all of them by default")
@@ -158,8 +158,11 @@ func (c *column) text(seeds [][]float64, k, tail int) string {
 }
 
 func (c *column) print(v float64) string {
-	if math.IsNaN(v) {
+	switch {
+	case math.IsNaN(v):
 		return "-"
+	case math.IsInf(v, 1):
+		return "never"
 	}
 	return fmt.Sprintf(c.format, v)
 }
@@ -186,9 +189,9 @@ func (s *set) printJSON(cells []situation, results [][][]float64) error {
 	return nil
 }
 
-// orNull returns null for what is not a number: JSON has none.
+// orNull returns null for what is no number: JSON has none.
 func orNull(v float64) any {
-	if math.IsNaN(v) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return v

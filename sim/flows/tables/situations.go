@@ -15,6 +15,7 @@ import (
 	"github.com/chunkwire/chunkwire/schedule/control"
 	"github.com/chunkwire/chunkwire/schedule/rateless"
 	"github.com/chunkwire/chunkwire/sim/flows"
+	"github.com/chunkwire/chunkwire/sim/flows/tcp"
 	"github.com/chunkwire/chunkwire/sim/transfers"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -27,11 +28,12 @@ const (
 
 // situation is flows over a path: a row of a table.
 type situation struct {
-	name  string
-	path  flows.Path
-	flows []flows.Options
-	from  machine.Micros // what flows share is measured from here on
-	until machine.Micros // the end
+	name   string
+	path   flows.Path
+	flows  []flows.Options
+	others []tcp.Config
+	from   machine.Micros // what flows share is measured from here on
+	until  machine.Micros // the end
 
 	idealEach, idealAll float64 // ms that a chunk, and all of them, take at least; NaN: unknown
 }
@@ -42,6 +44,11 @@ func (s *situation) run(seed uint64) *outcome {
 	for i, options := range s.flows {
 		c := check.Must(o.world.AddChunks(fmt.Sprint("flow ", i), options))
 		o.chunks, o.all = append(o.chunks, c), append(o.all, c.Flow)
+	}
+	for i, config := range s.others {
+		sends, receives := tcp.New(config)
+		f := o.world.Add(fmt.Sprint("other ", i), sends, receives)
+		o.others, o.all = append(o.others, f), append(o.all, f)
 	}
 	o.world.Run(s.until)
 	return o

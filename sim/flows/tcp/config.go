@@ -22,6 +22,11 @@ const (
 	Turbo                // kcp-go with NoDelay(1, 10, 2, 1): a window of 1024 without congestion control
 )
 
+// String returns the model's name.
+func (m Model) String() string {
+	return [...]string{"NewReno", "CUBIC", "quic-go", "kcp-go turbo"}[m]
+}
+
 // Config is a bulk sender. The zero value of a field is what the RFCs recommend, or the
 // project that a model is of. HyStart and Paced are for TCP alone; Turbo has no window and no
 // beta to set.
@@ -52,7 +57,7 @@ func New(c Config) (sends, receives flows.End) {
 
 // during returns a sender that is active from Start to Stop.
 func (c *Config) during(sender flows.End) flows.End {
-	return &during{sender, c.Start, c.Stop}
+	return &during{End: sender, start: c.Start, stop: c.Stop}
 }
 
 // usual are the figures of each model.

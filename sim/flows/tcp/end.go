@@ -30,11 +30,13 @@ func (a *acks) size() int { return ackSize + blockSize*len(a.blocks) }
 type during struct {
 	flows.End
 	start, stop machine.Micros
+	gone        bool
 }
 
 // Poll implements flows.End.
 func (d *during) Poll(now machine.Micros) (flows.Datagram, bool) {
-	if now < d.start || now >= d.stop {
+	d.gone = now >= d.stop
+	if d.gone || now < d.start {
 		return flows.Datagram{}, false
 	}
 	return d.End.Poll(now)
@@ -43,7 +45,7 @@ func (d *during) Poll(now machine.Micros) (flows.Datagram, bool) {
 // Deadline implements flows.End.
 func (d *during) Deadline() machine.Micros {
 	at := max(d.start, d.End.Deadline())
-	if at >= d.stop {
+	if d.gone || at >= d.stop {
 		return machine.Never
 	}
 	return at

@@ -25,7 +25,7 @@ type sender struct {
 	point   int64          // RecoveryPoint: the phase ends when all below it is acked
 	timerAt machine.Micros // the retransmission timer
 	inRow   int            // how often it ran out in a row
-	full    bool           // the window has held a datagram back since the last ack
+	full    bool           // the window, and nothing else, holds a datagram back
 }
 
 func newSender(c Config) *sender {
@@ -44,11 +44,11 @@ func (s *sender) Handle(now machine.Micros, d flows.Datagram) bool {
 		s.inRow = 0
 		s.arm(now)
 	}
+	recovers := s.phase == fast
 	s.turn(now)
-	if got.cumulatively && s.phase != fast && s.limited(flight) {
+	if got.cumulatively && !recovers && s.phase != fast && s.limited(flight) {
 		s.window.acked(s.news(now))
 	}
-	s.full = false
 	return false
 }
 
@@ -103,8 +103,8 @@ func (s *sender) Poll(now machine.Micros) (flows.Datagram, bool) {
 		s.expire(now)
 	}
 	n, ok := s.chosen()
-	s.full = s.full || ok && !s.room()
-	if !ok || !s.room() || now < s.paceAt() {
+	s.full = ok && !s.room()
+	if !ok || s.full || now < s.paceAt() {
 		return flows.Datagram{}, false
 	}
 	s.board.send(now, n)
