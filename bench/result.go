@@ -8,6 +8,7 @@ type Result struct {
 	Rows   []Row
 	Maps   []SliceMap `json:",omitempty"`
 	Shares []Share    `json:",omitempty"`
+	Flows  []FlowCell `json:",omitempty"`
 }
 
 // block is the size of the blocks that are measured, in bytes.
@@ -25,6 +26,12 @@ type Row struct {
 	Services *ServiceFigures `json:",omitempty"`
 	Family   *FamilyFigures  `json:",omitempty"`
 	Beside   *BesideFigures  `json:",omitempty"`
+}
+
+// FlowCell is a line of sim/flows/tables: many flows, without sockets.
+type FlowCell struct {
+	Set, Name string
+	Figures   map[string]float64
 }
 
 // FamilyName returns the family of a situation, or nothing.

@@ -46,7 +46,7 @@ func citizenReport(r *bench.Result) error {
 	var b strings.Builder
 	if err := citizenPage.Execute(&b, map[string]any{
 		"Seeds": r.Seeds, "Commit": r.Commit, "Versions": versions, "Peers": bench.FamilyPeers(), "Old": c.old,
-		"Missed": missed(r), "Families": c.families(), "Beside": c.beside(), "Shares": c.shares(),
+		"Missed": missed(r), "Families": c.families(), "Beside": c.beside(), "Shares": c.shares(), "Flows": c.flows(),
 	}); err != nil {
 		return err
 	}

@@ -73,3 +73,23 @@ func TestBefore(t *testing.T) {
 		}
 	}
 }
+
+// A line of sim/flows/tables becomes the median of its seeds, beside what was before.
+func TestFlowTables(t *testing.T) {
+	read := func(lines string) []bench.FlowCell {
+		cells, err := readFlows([]byte(lines))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cells
+	}
+	now := read(`{"set":"together","cell":"S2, 2","figures":{"Jain":[0.5,1,0.75],"use":[0.9,null],"dropped %":[null]}}` + "\n")
+	then := read(`{"set":"together","cell":"S2, 2","figures":{"Jain":[0.25],"use":[0.9],"dropped %":[61.23]}}` + "\n")
+	c := citizen{now: &bench.Result{Flows: now}, old: []*bench.Result{{}, {Flows: then}}}
+	if got, want := c.flows(), "| S2, 2 | 0.75 (0.25) | 0.90 |  (61.2) |  |  |  |\n"; !strings.Contains(got, want) {
+		t.Errorf("%s has no %s", got, want)
+	}
+	if _, err := readFlows([]byte("| S2 |")); err == nil {
+		t.Error("a table is read")
+	}
+}

@@ -59,7 +59,8 @@ func main() {
 
 func run(seeds int, only, part, from, save string) error {
 	var err error
-	if from == "" {
+	measured := from == ""
+	if measured {
 		if from, err = measure(seeds, only, part); err != nil {
 			return err
 		}
@@ -68,6 +69,11 @@ func run(seeds int, only, part, from, save string) error {
 	r, err := read(from)
 	if err != nil {
 		return err
+	}
+	if measured && (only == "" || only == bench.Citizen) && part == "" {
+		if r.Flows, err = measureFlows(min(seeds, mostFlowSeeds)); err != nil {
+			return err
+		}
 	}
 	if save != "" {
 		if err := keep(save, r); err != nil {
