@@ -89,24 +89,22 @@ func (c Couple) plan() FlowPlan {
 // summarizeCouple sums up the runs of a couple.
 func summarizeCouple(plan FlowPlan, runs []FlowsRun) (Summary, *BesideFigures) {
 	s, f := Summary{Runs: len(runs)}, &BesideFigures{Worst: 1}
-	var firsts, seconds, ratios, dropped, bytes []float64
-	var waits, blocks []time.Duration
+	rates := func(r FlowsRun) []float64 { return r.rates(plan, plan.For/4, plan.For) }
+	ratio := func(r FlowsRun) float64 { return slices.Min(rates(r)) / max(slices.Max(rates(r)), 0.001) }
+	var blocks []time.Duration
 	for _, r := range runs {
 		if failed, _ := r.failures(); failed > 0 {
 			s.Failed++
 		}
-		rates := r.rates(plan, plan.For/4, plan.For)
-		ratio := min(rates[0], rates[1]) / max(rates[0], rates[1])
-		firsts, seconds, ratios = append(firsts, rates[0]), append(seconds, rates[1]), append(ratios, ratio)
-		f.Worst = min(f.Worst, ratio)
-		dropped, bytes = append(dropped, float64(r.Dropped)/float64(r.Sent)), append(bytes, r.ratio(plan))
-		waits, blocks = append(waits, r.meanWait()), append(blocks, r.Flows[1].Took...)
+		f.Worst = min(f.Worst, ratio(r))
+		blocks = append(blocks, r.Flows[1].Took...)
 	}
-	f.First, f.Second, f.Ratio = median(firsts), median(seconds), median(ratios)
-	f.Dropped, f.Wait, s.Bytes = median(dropped), median(waits), median(bytes)
-	if !plan.Flows[1].Queued && len(blocks) > 0 {
-		slices.Sort(blocks)
-		s.Median, s.P95, s.Max = quantile(blocks, 50), quantile(blocks, 95), blocks[len(blocks)-1]
+	f.First = medianOf(runs, func(r FlowsRun) float64 { return rates(r)[0] })
+	f.Second = medianOf(runs, func(r FlowsRun) float64 { return rates(r)[1] })
+	f.Ratio, f.Dropped, f.Wait = medianOf(runs, ratio), medianOf(runs, FlowsRun.dropped), medianOf(runs, FlowsRun.meanWait)
+	s.Bytes = medianOf(runs, func(r FlowsRun) float64 { return r.ratio(plan) })
+	if !plan.Flows[1].Queued {
+		s.times(blocks)
 		f.Block = s.Median
 	}
 	return s, f

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -304,38 +305,44 @@ const leastBytes = 1.04
 func summarizeFamily(s Situation, plan FlowPlan, runs []FlowsRun) (Summary, *FamilyFigures) {
 	sum := Summary{Runs: len(runs)}
 	f := &FamilyFigures{Family: s.Family, Counts: s.Counts, Least: s.least(), Loss: float64(s.Cell.Loss) / 100, Policed: s.Cell.Police > 0}
-	var times, alls, waits []time.Duration
-	var ratios, dropped, mbits, fair []float64
-	sequence := make([][]time.Duration, len(s.Sizes))
+	var times []time.Duration
 	for _, r := range runs {
-		failed, _ := r.failures()
-		if failed > 0 {
+		times = append(times, r.counted(s.Counts)...)
+		if failed, _ := r.failures(); failed > 0 {
 			sum.Failed++
 		}
-		times, alls = append(times, r.counted(s.Counts)...), append(alls, r.All)
-		ratios, dropped = append(ratios, r.ratio(plan)), append(dropped, float64(r.Dropped)/float64(r.Sent))
-		for i, took := range r.Flows[0].Took {
-			if i < len(sequence) {
-				sequence[i] = append(sequence[i], took)
-			}
-		}
-		if s.Counts == Rates {
-			rates := r.rates(plan, plan.For/4, plan.For)
-			mbits, fair = append(mbits, total(rates)), append(fair, jain(rates))
-		}
-		waits = append(waits, r.meanWait())
 	}
-	slices.Sort(times)
-	if len(times) > 0 {
-		sum.Median, sum.P95, sum.Max = quantile(times, 50), quantile(times, 95), times[len(times)-1]
+	sum.times(times)
+	sum.Bytes = medianOf(runs, func(r FlowsRun) float64 { return r.ratio(plan) })
+	f.Dropped = medianOf(runs, FlowsRun.dropped)
+	f.All = medianOf(runs, func(r FlowsRun) time.Duration { return r.All })
+	f.Mean = medianOf(runs, FlowsRun.meanWait)
+	if s.Counts == Rates {
+		rates := func(r FlowsRun) []float64 { return r.rates(plan, plan.For/4, plan.For) }
+		f.Mbits = medianOf(runs, func(r FlowsRun) float64 { return total(rates(r)) })
+		f.Jain = medianOf(runs, func(r FlowsRun) float64 { return jain(rates(r)) })
 	}
-	sum.Bytes, f.All, f.Dropped, f.Mbits, f.Jain, f.Mean = median(ratios), median(alls), median(dropped), median(mbits), median(fair), median(waits)
-	if n := len(s.Sizes); n > 1 && n <= 10 && !s.Queued {
-		for _, took := range sequence {
-			f.Sequence = append(f.Sequence, median(took))
-		}
+	if n := len(s.Sizes); n > 1 && n <= mostSequence && !s.Queued {
+		f.Sequence = sequence(n, runs)
 	}
 	return sum, f
+}
+
+// mostSequence is the most blocks whose times are listed.
+const mostSequence = 10
+
+// sequence returns the median time of each of the n blocks of the first flow.
+func sequence(n int, runs []FlowsRun) (medians []time.Duration) {
+	for i := range n {
+		var times []time.Duration
+		for _, r := range runs {
+			if took := r.Flows[0].Took; i < len(took) {
+				times = append(times, took[i])
+			}
+		}
+		medians = append(medians, median(times))
+	}
+	return medians
 }
 
 // counted returns the times that are compared, of flows that did not fail.
@@ -372,6 +379,8 @@ func (r FlowsRun) ratio(plan FlowPlan) float64 {
 	return float64(r.Bytes) / float64(arrived)
 }
 
+func (r FlowsRun) dropped() float64 { return float64(r.Dropped) / float64(r.Sent) }
+
 func (r FlowsRun) meanWait() time.Duration {
 	var sum int64
 	for _, s := range r.Samples {
@@ -387,10 +396,19 @@ func total[T int | float64 | time.Duration](values []T) (sum T) {
 	return sum
 }
 
-func median[T int64 | float64 | time.Duration](values []T) T {
-	if len(values) == 0 {
-		return 0
+// medianOf returns the median of a figure of many runs.
+func medianOf[R any, T cmp.Ordered](runs []R, of func(R) T) T {
+	var values []T
+	for _, r := range runs {
+		values = append(values, of(r))
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	return quantile(sorted, 50)
+	return median(values)
+}
+
+// median returns the middle value, or zero if there is none.
+func median[T cmp.Ordered](values []T) (middle T) {
+	if len(values) == 0 {
+		return middle
+	}
+	return quantile(slices.Sorted(slices.Values(values)), 50)
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/schedule/base"
@@ -43,10 +44,13 @@ func OurStreams() []Peer {
 	return append(streams, chunkwire("named, 8 lanes", "ours: 8 chunks in flight", plain.Config{ProtocolID: 1, Lanes: 8}))
 }
 
-// ourFlows are the two variants of ours, with one chunk and with eight in flight.
-func ourFlows() []Peer {
-	streams := OurStreams()
-	return []Peer{streams[0], streams[7], streams[3], streams[8]}
+// ourFlows are the two variants of ours, each with one chunk and with eight in flight.
+func ourFlows() (peers []Peer) {
+	all := OurStreams()
+	for _, name := range []string{"repair", "repair, 8 lanes", "named", "named, 8 lanes"} {
+		peers = append(peers, all[slices.IndexFunc(all, func(p Peer) bool { return p.Name == name })])
+	}
+	return peers
 }
 
 // Others are the protocols that people use instead.
