@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 )
 
 // Network connects any number of endpoints in memory. Each ordered pair of
@@ -66,6 +67,22 @@ func (n *Network) SetPath(from, to Addr, p Path) error {
 		l.setPath(p)
 	}
 	return nil
+}
+
+// Share makes a route use the link of another: what goes either way waits in one
+// queue. It replaces the link that the route has had.
+func (n *Network) Share(from, to, otherFrom, otherTo Addr) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.links[route{from, to}] = n.link(route{otherFrom, otherTo})
+}
+
+// Wait returns how long a datagram that is sent now, from one address to another,
+// waits in the queue of their link.
+func (n *Network) Wait(from, to Addr) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.link(route{from, to}).Wait(n.clock.now())
 }
 
 // Stats returns the counts of the link from one address to another.

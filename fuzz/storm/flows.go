@@ -7,10 +7,6 @@ import (
 	"github.com/chunkwire/chunkwire/sim/flows/crowd"
 )
 
-// crowdEvery is how many seeds have one world of several flows: it takes as long as many of
-// the others.
-const crowdEvery = 8
-
 // runFlows runs the world of several flows of a seed (sim/flows/crowd): ours, and models of
 // other protocols, over one path that changes, and is good in the end. It has judges of its
 // own. A panic is a failure. With a log, a world that fails is made smaller.

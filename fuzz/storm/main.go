@@ -4,9 +4,9 @@
 // in a world, its faults included, so a failure is repeated by its seed.
 // Each seed also has a world of channels (channels.go, sim/channel), with what section 8
 // of spec/CHANNELS.md promises, and one of whole connections (connections.go,
-// sim/connection), with what section 10 of spec/CONNECTION.md promises. Each eighth seed has
-// one of several flows over one path (flows.go, sim/flows/crowd), with what a sender must be
-// to others.
+// sim/connection), with what section 10 of spec/CONNECTION.md promises. With
+// --only flows it has one of several flows over one path instead (flows.go, sim/flows/crowd),
+// with what a sender must be to others: its judges ask for more than the rules keep everywhere.
 //
 // To read it: world.go is the whole, conditions.go and profiles.go what a seed
 // draws. A pair is a server and a peer, an end is what drives the machines there;
@@ -157,7 +157,7 @@ func (o options) campaign(stdout, stderr io.Writer) int {
 		if o.wants(connectionsOnly) {
 			c.runConnections(seed)
 		}
-		if o.wants(flowsOnly) && (seed%crowdEvery == 0 || o.only == flowsOnly || o.seed > 0) {
+		if o.only == flowsOnly {
 			c.runFlows(seed)
 		}
 		progress(stderr, "seed %d, %d failures, %v", seed, c.failures, time.Since(began).Round(time.Second))

@@ -134,6 +134,7 @@ type peer struct {
 	nextAt    machine.Micros
 	readAt    machine.Micros
 	buffer    []byte
+	stored    int64 // slices that were new here
 	marks     int64 // datagrams that came with a mark
 	told      int64 // marks of the other end that are known here
 }
@@ -187,9 +188,10 @@ func (p *peer) Handle(now machine.Micros, d Datagram) (news bool) {
 		p.HandleAck(now, in.lane, in.ack)
 		return false
 	}
-	before := p.Stats().Receiver.SlicesStored
 	p.HandleSlice(now, in.lane, in.slice)
-	return p.Stats().Receiver.SlicesStored > before
+	before := p.stored
+	p.stored = p.Stats().Receiver.SlicesStored
+	return p.stored > before
 }
 
 // takeMarks counts the mark of a datagram, and takes what it says of those that came there.

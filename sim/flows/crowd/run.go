@@ -13,7 +13,6 @@ type WorldCounts struct {
 	Worlds, Ours, Beside, Stretches, Failed   int64
 	Chunks, Datagrams, LostQueue, LostPolicer int64
 	ByLoad, ByShares, BySpeed, ByDelivery     int64 // worlds or flows that this judge looked at
-	LeastJain, LeastUse, MostLost             float64
 	Time                                      machine.Micros
 }
 

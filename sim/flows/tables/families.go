@@ -16,14 +16,20 @@ import (
 // families are paths and loads on which a sender can do harm, an example of each and others
 // like it; and those on which senders did none.
 var families = set{"families", []column{first, each, last, idealEach, whole, idealAll, bytesDown, dropsAll, jain, use, wait, wait95, missing}, func() []situation {
-	return slices.Concat(shortQueues(), severalStreams(), severalChunks(), bothWays(), policed(), smallChunks(), slowReaders(), clumps(),
+	return slices.Concat(shortQueues(), severalStreams(), severalChunks(), bothWays(), policed(), policedTogether(), smallChunks(), slowReaders(), clumps(),
 		longerTrips(), muchLoss(), thinBacks(), coldChunks(), risingRates(), harmless())
 }, 0}
 
-// of names a situation of a family.
-func of(family string, s situation) situation {
-	s.name = family + ": " + s.name
-	return s
+// family makes the situations of its examples with each kind of lanes.
+func family[E any](name string, all []kind, examples []E, of func(e E, k kind) situation) (made []situation) {
+	for _, e := range examples {
+		for _, k := range all {
+			s := of(e, k)
+			s.name = name + ": " + s.name
+			made = append(made, s)
+		}
+	}
+	return made
 }
 
 // at returns a place whose name is its figures and what else is to be said of it.
@@ -38,6 +44,12 @@ func at(p netsim.Path, also ...any) place {
 	return place{name, p, limit}
 }
 
+// with returns a path with one thing changed.
+func with(p netsim.Path, change func(*netsim.Path)) netsim.Path {
+	change(&p)
+	return p
+}
+
 // stream is so many chunks, of which the next is always waiting.
 func stream(p place, k kind, n int) situation {
 	return situation{
@@ -47,230 +59,201 @@ func stream(p place, k kind, n int) situation {
 	}
 }
 
-func shortQueues() (all []situation) {
-	jitter := link(20, 30, 64)
-	jitter.Jitter = 10 * ms
-	for _, p := range []place{at(link(20, 30, 64)), at(jitter, "10 ms of jitter"), at(link(50, 40, 64)), at(link(10, 80, 32)), at(link(100, 20, 48))} {
-		for _, k := range kinds(8, 1) {
-			all = append(all, of("short queue", stream(p, k, 64)))
-		}
-	}
-	return all
+func shortQueues() []situation {
+	jitter := with(link(20, 30, 64), func(p *netsim.Path) { p.Jitter = 10 * ms })
+	places := []place{at(link(20, 30, 64)), at(jitter, "10 ms of jitter"), at(link(50, 40, 64)), at(link(10, 80, 32)), at(link(100, 20, 48))}
+	return family("short queue", kinds(8, 1), places, func(p place, k kind) situation { return stream(p, k, 64) })
 }
 
-func severalStreams() (all []situation) {
-	for _, one := range []struct {
-		n int
-		p netsim.Path
-	}{{4, link(5, 40, 64)}, {8, link(5, 40, 64)}, {6, link(8, 60, 48)}, {3, link(50, 20, 128)}} {
-		p := at(one.p)
+// crowd is so many at a path.
+type crowd struct {
+	n    int
+	path netsim.Path
+}
+
+func severalStreams() []situation {
+	return family("streams", kinds(8), []crowd{{4, link(5, 40, 64)}, {8, link(5, 40, 64)}, {6, link(8, 60, 48)}, {3, link(50, 20, 128)}}, func(c crowd, k kind) situation {
+		p := at(c.path)
 		p.time = 60 * second
-		for _, k := range kinds(8) {
-			all = append(all, of("streams", streams(p, k, one.n, 0)))
-		}
-	}
-	return all
+		return streams(p, k, c.n, 0)
+	})
 }
 
-func severalChunks() (all []situation) {
-	for _, one := range []struct {
-		n int
-		p netsim.Path
-	}{{4, link(5, 40, 64)}, {8, link(5, 40, 64)}, {16, link(20, 30, 64)}, {6, link(10, 80, 48)}} {
-		for _, k := range kinds(1) {
-			all = append(all, of("chunks at once", atOnce(at(one.p), k, one.n)))
-		}
-	}
-	return all
+func severalChunks() []situation {
+	return family("chunks at once", kinds(1), []crowd{{4, link(5, 40, 64)}, {8, link(5, 40, 64)}, {16, link(20, 30, 64)}, {6, link(10, 80, 48)}}, func(c crowd, k kind) situation {
+		return atOnce(at(c.path), k, c.n)
+	})
 }
 
-func bothWays() (all []situation) {
-	for _, one := range []struct {
-		n int
-		p netsim.Path
-	}{{8, link(2, 40, 64)}, {4, link(1, 100, 64)}, {8, link(10, 50, 48)}} {
-		for _, k := range kinds(1, 8) {
-			s := stream(at(one.p), k, one.n)
-			s.flows[0].BothWays = true
-			all = append(all, of("both ways", s))
-		}
-	}
-	return all
+func bothWays() []situation {
+	return family("both ways", kinds(1, 8), []crowd{{8, link(2, 40, 64)}, {4, link(1, 100, 64)}, {8, link(10, 50, 48)}}, func(c crowd, k kind) situation {
+		s := stream(at(c.path), k, c.n)
+		s.flows[0].BothWays = true
+		return s
+	})
 }
 
-func policed() (all []situation) {
-	for _, one := range []struct {
-		mbits  float64
-		burst  int
-		chunks int
-	}{{1, 32, 1}, {1, 32, 16}, {5, 16, 16}, {8, 8, 40}, {2, 128, 16}, {10, 64, 64}} {
-		p := link(100, 30, 1024)
-		p.PoliceRate, p.PoliceBurst = int64(one.mbits*1e6), one.burst*kib
-		for _, k := range kinds(8, 1) {
-			s := stream(at(p, fmt.Sprintf("policed to %v with %d KiB", one.mbits, one.burst)), k, one.chunks)
-			at := link(one.mbits, 30, 0)
-			s.idealAll = ideal(at, codec.MaxChunkSize, one.chunks) - float64(p.PoliceBurst)*8e3/float64(p.PoliceRate)
-			all = append(all, of("policer", s))
-		}
-	}
-	return all
+// police is a policer, and so many chunks.
+type police struct {
+	mbits  float64
+	burst  int // KiB
+	chunks int
 }
 
-func smallChunks() (all []situation) {
-	for _, one := range []struct {
-		size int
+// place is behind 100 Mbit/s.
+func (e police) place() place {
+	p := with(link(100, 30, 1024), func(p *netsim.Path) { p.PoliceRate, p.PoliceBurst = int64(e.mbits*1e6), e.burst*kib })
+	return at(p, fmt.Sprintf("policed to %v with %d KiB", e.mbits, e.burst))
+}
+
+func policed() []situation {
+	return family("policer", kinds(8, 1), []police{{1, 32, 1}, {1, 32, 16}, {5, 16, 16}, {8, 8, 40}, {2, 128, 16}, {10, 64, 64}}, func(e police, k kind) situation {
+		s := stream(e.place(), k, e.chunks)
+		s.idealAll = ideal(link(e.mbits, 30, 0), codec.MaxChunkSize, e.chunks) - float64(e.burst*kib)*8/1000/e.mbits
+		return s
+	})
+}
+
+// policedTogether are several streams behind one policer.
+func policedTogether() []situation {
+	return family("one policer", kinds(8), []police{{2, 32, 2}, {5, 64, 4}, {10, 16, 8}}, func(e police, k kind) situation {
+		p := e.place()
+		p.time = 60 * second
+		return streams(p, k, e.chunks, 0)
+	})
+}
+
+func smallChunks() []situation {
+	type small struct {
+		kib  int
 		loss float64
-		p    netsim.Path
-	}{{8, 1, link(20, 60, 256)}, {16, 2, link(10, 100, 256)}, {4, 1, link(50, 20, 256)}} {
-		p := one.p
-		p.Loss = one.loss
-		where := at(p, fmt.Sprintf("%v %% lost", one.loss))
-		sizes := slices.Repeat([]int{one.size * kib}, 20)
-		for _, k := range kinds(1) {
-			small, large := oneByOne(where, k, 200, 100_000, one.size*kib), oneByOne(where, k, 21, 100_000, append(sizes, codec.MaxChunkSize)...)
-			small.name = fmt.Sprintf("200 of %d KiB, %s", one.size, small.name)
-			large.name = fmt.Sprintf("256 KiB after 20 of %d KiB, %s", one.size, large.name)
-			all = append(all, of("small chunks", small), of("small chunks", large))
-		}
+		path netsim.Path
 	}
-	return all
+	examples := []small{{8, 1, link(20, 60, 256)}, {16, 2, link(10, 100, 256)}, {4, 1, link(50, 20, 256)}}
+	place := func(e small) place { return at(with(e.path, loss(e.loss)), e.loss, " % lost") }
+	return slices.Concat(
+		family("small chunks", kinds(1), examples, func(e small, k kind) situation {
+			s := oneByOne(place(e), k, 200, second/10, e.kib*kib)
+			s.name = fmt.Sprintf("200 of %d KiB, %s", e.kib, s.name)
+			return s
+		}),
+		family("small chunks", kinds(1), examples, func(e small, k kind) situation {
+			s := oneByOne(place(e), k, 21, second/10, append(slices.Repeat([]int{e.kib * kib}, 20), codec.MaxChunkSize)...)
+			s.name = fmt.Sprintf("256 KiB after 20 of %d KiB, %s", e.kib, s.name)
+			return s
+		}))
 }
 
-func slowReaders() (all []situation) {
-	for _, one := range []struct {
+func slowReaders() []situation {
+	type slow struct {
 		chunks int
-		every  machine.Micros
-		p      netsim.Path
-	}{{40, 200_000, link(100, 50, 1024)}, {100, 10_000, link(1000, 1, 1024)}, {20, 300_000, link(20, 30, 128)}} {
-		for _, k := range kinds(1, 8) {
-			s := stream(at(one.p, "read each ", one.every.Duration()), k, one.chunks)
-			s.flows[0].ReadEvery = one.every
-			s.idealAll = max(s.idealAll, float64(one.every)/1000*float64(one.chunks-1)+ideal(one.p, codec.MaxChunkSize, 1))
-			all = append(all, of("slow reader", s))
-		}
+		every  time.Duration
+		path   netsim.Path
 	}
-	return all
+	examples := []slow{{40, 200 * ms, link(100, 50, 1024)}, {100, 10 * ms, link(1000, 1, 1024)}, {20, 300 * ms, link(20, 30, 128)}}
+	return family("slow reader", kinds(1, 8), examples, func(e slow, k kind) situation {
+		s := stream(at(e.path, "read each ", e.every), k, e.chunks)
+		s.flows[0].ReadEvery = machine.FromDuration(e.every)
+		s.idealAll = max(s.idealAll, float64(e.every.Milliseconds())*float64(e.chunks-1)+ideal(e.path, codec.MaxChunkSize, 1))
+		return s
+	})
 }
 
-func clumps() (all []situation) {
-	for _, one := range []struct {
+func clumps() []situation {
+	type clump struct {
 		tick time.Duration
-		p    netsim.Path
-	}{{20 * ms, link(20, 40, 256)}, {30 * ms, link(50, 30, 512)}, {10 * ms, link(10, 50, 256)}} {
-		up := one.p
-		up.Tick = one.tick
-		for _, k := range kinds(1) {
-			s := oneByOne(at(one.p, "acks each ", one.tick), k, 6, second)
-			s.path.Up = up
-			all = append(all, of("clumps", s))
-		}
+		path netsim.Path
 	}
-	return all
+	return family("clumps", kinds(1), []clump{{20 * ms, link(20, 40, 256)}, {30 * ms, link(50, 30, 512)}, {10 * ms, link(10, 50, 256)}}, func(e clump, k kind) situation {
+		s := oneByOne(at(e.path, "acks each ", e.tick), k, 6, second)
+		s.path.Up.Tick = e.tick
+		return s
+	})
 }
 
-func longerTrips() (all []situation) {
-	for _, one := range []struct {
-		rtt time.Duration
-		p   netsim.Path
-	}{{100, link(20, 10, 256)}, {200, link(50, 20, 512)}, {150, link(10, 50, 256)}} {
-		longer := one.p
-		longer.Delay = one.rtt * ms / 2
-		for _, k := range kinds(1) {
-			s := oneByOne(at(one.p, "then ", one.rtt*ms), k, 10, second)
-			s.path.Changes = []flows.Change{{At: 5 * second / 2, Down: longer, Up: longer}}
-			s.idealEach = ideal(longer, codec.MaxChunkSize, 1)
-			all = append(all, of("longer round trip", s))
-		}
-	}
-	return all
+// then makes the path of a situation another one, for good.
+func (s *situation) then(after machine.Micros, p netsim.Path) {
+	s.path.Changes = []flows.Change{{At: after, Down: p, Up: p}}
+	s.idealEach = ideal(p, codec.MaxChunkSize, 1)
 }
 
-func muchLoss() (all []situation) {
-	for _, one := range []struct {
-		loss float64
-		p    netsim.Path
-	}{{55, link(5, 50, 256)}, {60, link(20, 50, 256)}, {50, link(10, 100, 256)}, {70, link(10, 50, 256)}} {
-		p := one.p
-		p.Loss = one.loss
-		for _, k := range kinds(1) {
-			all = append(all, of("much loss", oneByOne(at(p, one.loss, " % lost"), k, 8, second)))
-		}
+func longerTrips() []situation {
+	type longer struct {
+		rtt  time.Duration
+		path netsim.Path
 	}
-	return all
+	return family("longer round trip", kinds(1), []longer{{100, link(20, 10, 256)}, {200, link(50, 20, 512)}, {150, link(10, 50, 256)}}, func(e longer, k kind) situation {
+		s := oneByOne(at(e.path, "then ", e.rtt*ms), k, 10, second)
+		s.then(5*second/2, with(e.path, trip(e.rtt)))
+		return s
+	})
 }
 
-func thinBacks() (all []situation) {
-	for _, one := range []struct {
+func muchLoss() []situation {
+	type lossy struct {
+		percent float64
+		path    netsim.Path
+	}
+	return family("much loss", kinds(1), []lossy{{55, link(5, 50, 256)}, {60, link(20, 50, 256)}, {50, link(10, 100, 256)}, {70, link(10, 50, 256)}}, func(e lossy, k kind) situation {
+		return oneByOne(at(with(e.path, loss(e.percent)), e.percent, " % lost"), k, 8, second)
+	})
+}
+
+func thinBacks() []situation {
+	type thin struct {
 		kbits int64
-		p     netsim.Path
-	}{{128, link(50, 40, 512)}, {64, link(20, 40, 256)}, {256, link(100, 20, 512)}} {
-		up := one.p
-		up.Rate = one.kbits * 1000
-		for _, k := range kinds(1) {
-			s := oneByOne(at(one.p, one.kbits, " kbit/s back"), k, 6, second)
-			s.path.Up = up
-			all = append(all, of("thin acks", s))
-		}
+		path  netsim.Path
 	}
-	return all
+	return family("thin acks", kinds(1), []thin{{128, link(50, 40, 512)}, {64, link(20, 40, 256)}, {256, link(100, 20, 512)}}, func(e thin, k kind) situation {
+		s := oneByOne(at(e.path, e.kbits, " kbit/s back"), k, 6, second)
+		s.path.Up.Rate = e.kbits * 1000
+		return s
+	})
 }
 
-func coldChunks() (all []situation) {
-	for _, one := range []struct {
-		size int
-		p    netsim.Path
-	}{{64, link(1, 50, 48)}, {64, link(2, 100, 32)}, {128, link(1, 100, 64)}, {256, link(5, 40, 16)}} {
-		for _, k := range kinds(1) {
-			s := oneByOne(at(one.p), k, 1, 0, one.size*kib)
-			s.name = fmt.Sprintf("%d KiB, %s", one.size, s.name)
-			all = append(all, of("cold", s))
-		}
+func coldChunks() []situation {
+	type cold struct {
+		kib  int
+		path netsim.Path
 	}
-	return all
+	return family("cold", kinds(1), []cold{{64, link(1, 50, 48)}, {64, link(2, 100, 32)}, {128, link(1, 100, 64)}, {256, link(5, 40, 16)}}, func(e cold, k kind) situation {
+		s := oneByOne(at(e.path), k, 1, 0, e.kib*kib)
+		s.name = fmt.Sprintf("%d KiB, %s", e.kib, s.name)
+		return s
+	})
 }
 
-func risingRates() (all []situation) {
-	for _, one := range []struct {
+func risingRates() []situation {
+	type rising struct {
 		mbits int64
-		p     netsim.Path
-	}{{100, link(1, 50, 256)}, {50, link(2, 30, 128)}, {10, link(1, 100, 128)}} {
-		faster := one.p
-		faster.Rate = one.mbits * 1e6
-		first := machine.Micros(1000*ideal(one.p, codec.MaxChunkSize, 1)) + second/2
-		for _, k := range kinds(1) {
-			s := oneByOne(at(one.p, "then ", one.mbits), k, 7, second)
-			s.path.Changes = []flows.Change{{At: first, Down: faster, Up: faster}}
-			s.idealEach = ideal(faster, codec.MaxChunkSize, 1)
-			all = append(all, of("rising rate", s))
-		}
+		path  netsim.Path
 	}
-	return all
+	return family("rising rate", kinds(1), []rising{{100, link(1, 50, 256)}, {50, link(2, 30, 128)}, {10, link(1, 100, 128)}}, func(e rising, k kind) situation {
+		s := oneByOne(at(e.path, "then ", e.mbits), k, 7, second)
+		s.then(machine.Micros(1000*s.idealEach)+second/2, with(e.path, rate(e.mbits*1e6)))
+		return s
+	})
 }
 
 // harmless are those on which nothing was wrong, and is to stay so.
-func harmless() (all []situation) {
-	bursts, doubled, late, jitter, marked := link(20, 40, 256), link(20, 40, 256), link(20, 40, 256), link(10, 50, 256), link(20, 40, 256)
-	bursts.Loss, bursts.LossRun = 3, 4
-	doubled.Duplicate = 10
-	late.Reorder, late.ReorderDelay = 20, 10*ms
-	jitter.Jitter = 30 * ms
-	marked.MarkAbove = 24 * kib
-	for _, k := range kinds(1) {
-		for _, p := range []place{
-			at(link(100, 2, 1024)), at(link(100, 600, 2048)), at(transfers.PathOf(0, 400*ms, 0)), at(bursts, "3 % lost in runs of 4"), at(doubled, "10 % doubled"),
-			at(late, "20 % late by 10 ms"), at(jitter, "30 ms of jitter"), at(marked, "marked above 24 KiB"),
-		} {
-			all = append(all, of("others", oneByOne(p, k, 6, second)))
-		}
-		acks := oneByOne(at(link(20, 40, 256), "70 % of acks lost"), k, 6, second)
-		acks.path.Up.Loss = 70
-		all = append(all, of("others", acks))
+func harmless() []situation {
+	path := link(20, 40, 256)
+	jitter := at(with(link(10, 50, 256), func(p *netsim.Path) { p.Jitter = 30 * ms }), "30 ms of jitter")
+	places := []place{
+		at(link(100, 2, 1024)), at(link(100, 600, 2048)), at(transfers.PathOf(0, 400*ms, 0)), jitter,
+		at(with(path, func(p *netsim.Path) { p.Loss, p.LossRun = 3, 4 }), "3 % lost in runs of 4"),
+		at(with(path, func(p *netsim.Path) { p.Duplicate = 10 }), "10 % doubled"),
+		at(with(path, func(p *netsim.Path) { p.Reorder, p.ReorderDelay = 20, 10*ms }), "20 % late by 10 ms"),
+		at(with(path, func(p *netsim.Path) { p.MarkAbove = 24 * kib }), "marked above 24 KiB"),
 	}
-	for _, k := range kinds(1, 8) {
-		all = append(all, of("others", stream(at(link(2, 50, 2048)), k, 16)))
-		p := at(jitter, "30 ms of jitter")
-		p.time = 60 * second
-		all = append(all, of("others", streams(p, k, 1, 0)))
-	}
-	return all
+	jitter.time = 60 * second
+	return slices.Concat(
+		family("others", kinds(1), places, func(p place, k kind) situation { return oneByOne(p, k, 6, second) }),
+		family("others", kinds(1), []place{at(path, "70 % of acks lost")}, func(p place, k kind) situation {
+			s := oneByOne(p, k, 6, second)
+			s.path.Up.Loss = 70
+			return s
+		}),
+		family("others", kinds(1, 8), []place{at(link(2, 50, 2048))}, func(p place, k kind) situation { return stream(p, k, 16) }),
+		family("others", kinds(1, 8), []place{jitter}, func(p place, k kind) situation { return streams(p, k, 1, 0) }))
 }

@@ -4,13 +4,16 @@
 //	go run ./sim/flows/tables                                   # all sets, one seed
 //	go run ./sim/flows/tables --set together --seeds 3 --only 'S2.*repair'
 //	go run ./sim/flows/tables --set chunks --json
+//	go run ./sim/flows/tables --set beside --only '^M, .*newreno' --series 1s    # CSV for pictures
 //
-// A figure is the median of the seeds; the worst follows in parentheses, if it is another; in
-// the set alone, the 95th percentile.
+// With other seeds than the first, flows begin up to 20 ms later. A figure is the median of the
+// seeds; the worst follows in parentheses, if it is another; in the set alone, the 95th
+// percentile.
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -21,7 +24,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/schedule/control"
+	"github.com/chunkwire/chunkwire/sim/flows"
 )
 
 // set is situations that are measured alike.
@@ -32,17 +37,19 @@ type set struct {
 	tail       int // percent: what follows in parentheses, if it is not the worst
 }
 
-var sets = []set{together, chunks, alone, families, changes, beside, latecomers, hour}
+var sets = []set{together, chunks, alone, families, changes, beside, latecomers, hour, ablation}
 
 func main() {
 	name := flag.String("set", "", "only this set: "+names()+"; all of them by default")
 	seeds := flag.Int("seeds", 1, "runs of each cell")
 	only := flag.String("only", "", "only cells whose name matches this regular expression")
 	mask := flag.Uint("without", 0, "rules to leave out: bits of control.Rule")
+	series := flag.Duration("series", 0, "print CSV: what each flow has in each so long time, a multiple of 100ms, such as 1s; of seed 1")
 	asJSON := flag.Bool("json", false, "print a JSON object a cell, with the figures of each seed")
 	flag.Parse()
 	without = control.Rule(*mask)
-	if err := run(*name, *seeds, *only, *asJSON); err != nil {
+	how := printer{seeds: *seeds, json: *asJSON, series: machine.FromDuration(*series)}
+	if err := run(*name, *only, how); err != nil {
 		fmt.Fprintln(os.Stderr, "tables:", err)
 		os.Exit(1)
 	}
@@ -56,10 +63,20 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-func run(name string, seeds int, only string, asJSON bool) error {
+// printer is how sets are measured and printed.
+type printer struct {
+	seeds  int
+	json   bool
+	series machine.Micros // 0: none
+}
+
+func run(name, only string, how printer) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return err
+	}
+	if how.seeds < 1 || how.series < 0 || how.series%flows.Slot != 0 {
+		return errors.New("--seeds must be above 0, and --series a multiple of 100ms")
 	}
 	known := false
 	for _, s := range sets {
@@ -67,23 +84,28 @@ func run(name string, seeds int, only string, asJSON bool) error {
 			continue
 		}
 		known = true
-		cells := slices.DeleteFunc(s.situations(), func(c situation) bool { return !pattern.MatchString(c.name) })
-		if len(cells) == 0 {
-			continue
-		}
-		results := s.measure(cells, seeds)
-		if asJSON {
-			err = s.printJSON(cells, results)
-		} else {
-			s.print(cells, results)
-		}
-		if err != nil {
+		if err := how.print(&s, pattern); err != nil {
 			return err
 		}
 	}
 	if !known {
 		return fmt.Errorf("no set %q: there are %s", name, names())
 	}
+	return nil
+}
+
+// print measures and prints the situations of a set whose names match.
+func (p *printer) print(s *set, only *regexp.Regexp) error {
+	cells := slices.DeleteFunc(s.situations(), func(c situation) bool { return !only.MatchString(c.name) })
+	switch {
+	case len(cells) == 0:
+		return nil
+	case p.series > 0:
+		return s.printSeries(cells, p.series)
+	case p.json:
+		return s.printJSON(cells, s.measure(cells, p.seeds))
+	}
+	s.print(cells, s.measure(cells, p.seeds))
 	return nil
 }
 
@@ -95,7 +117,7 @@ func (s *set) measure(cells []situation, seeds int) [][][]float64 {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for job := range jobs {
-				results[job[0]][job[1]] = s.figures(cells[job[0]].run(uint64(job[1] + 1)))
+				results[job[0]][job[1]] = s.figures(&cells[job[0]], uint64(job[1]+1))
 			}
 		})
 	}
@@ -110,8 +132,16 @@ func (s *set) measure(cells []situation, seeds int) [][][]float64 {
 	return results
 }
 
-// figures returns those of the columns.
-func (s *set) figures(o *outcome) (all []float64) {
+// figures runs a situation and returns those of the columns. If machines misbehave so that the
+// world cannot go on, it says so, and there are none.
+func (s *set) figures(cell *situation, seed uint64) (all []float64) {
+	defer func() {
+		if says := recover(); says != nil {
+			fmt.Fprintf(os.Stderr, "tables: %s, seed %d: %v\n", cell.name, seed, says)
+			all = slices.Repeat([]float64{math.NaN()}, len(s.columns))
+		}
+	}()
+	o := cell.run(seed)
 	for _, c := range s.columns {
 		all = append(all, c.of(o))
 	}
