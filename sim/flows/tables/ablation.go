@@ -10,8 +10,16 @@ var rules = []struct {
 	{"RAT-3", control.Overtaking},
 	{"RAT-4", control.Busy},
 	{"PAC-2", control.Headroom},
-	{"WIN-1", control.First},
 	{"WIN-4", control.Drain},
+	{"EST-8", control.Join},
+	{"LIM", control.Limit},
+	{"LIM-7", control.Velocity},
+	{"LIM-9", control.Fraction},
+	{"LIM-4", control.Alarm},
+	{"PTO-7", control.Silence},
+	{"CTD", control.Contest},
+	{"CTD-4", control.Noise},
+	{"CAP", control.Look},
 }
 
 // ablation is what each rule is worth to four streams, the last of which is 6 s later, and to a
