@@ -25,6 +25,7 @@ type pipe struct {
 	push  func(block []byte) error    // at the server; may return early
 	fetch func(n int) ([]byte, error) // at the client; returns with all of it
 	close func()
+	back  *pipe // the other way; nil where nothing measures it
 }
 
 // readBlock reads n bytes as they come.
@@ -32,4 +33,15 @@ func readBlock(r io.Reader, n int) ([]byte, error) {
 	block := make([]byte, n)
 	_, err := io.ReadFull(r, block)
 	return block, err
+}
+
+// streamPipe pushes blocks into one end of a stream, and fetches them from the other.
+func streamPipe(out io.Writer, in io.Reader) *pipe {
+	return &pipe{
+		push: func(block []byte) error {
+			_, err := out.Write(block)
+			return err
+		},
+		fetch: func(n int) ([]byte, error) { return readBlock(in, n) },
+	}
 }

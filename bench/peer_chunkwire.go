@@ -40,6 +40,10 @@ func connectChunkwire(ctx context.Context, p *path, cfg plain.Config) (*pipe, er
 	return &pipe{
 		push:  func(block []byte) error { return pushChunks(ctx, toClient, block) },
 		fetch: func(n int) ([]byte, error) { return fetchChunks(ctx, toServer, n) },
+		back: &pipe{
+			push:  func(block []byte) error { return pushChunks(ctx, toServer, block) },
+			fetch: func(n int) ([]byte, error) { return fetchChunks(ctx, toClient, n) },
+		},
 		close: func() {
 			_ = server.Close()
 			_ = client.Close()

@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"runtime"
+	"sync"
+	"time"
 
 	"github.com/xtaci/kcp-go/v5"
 )
@@ -14,14 +16,9 @@ func kcpPeer(name, note string, data, parity int, tune func(*kcp.UDPSession)) Pe
 		if err != nil {
 			return nil, err
 		}
-		return &pipe{
-			push: func(block []byte) error {
-				_, err := c.server.Write(block)
-				return err
-			},
-			fetch: func(n int) ([]byte, error) { return readBlock(c.client, n) },
-			close: c.close,
-		}, nil
+		way := streamPipe(c.server, c.client)
+		way.back, way.close = streamPipe(c.client, c.server), c.close
+		return way, nil
 	}}
 }
 
@@ -32,8 +29,7 @@ type kcpConn struct {
 }
 
 func connectKCP(p *path, data, parity int, tune func(*kcp.UDPSession)) (*kcpConn, error) {
-	// Its timers are global; they must live in the same virtual time.
-	kcp.SystemTimedSched = kcp.NewTimedSched(runtime.NumCPU())
+	beginKCP()
 	listener, err := kcp.ServeConn(nil, data, parity, p.server)
 	if err != nil {
 		return nil, err
@@ -54,12 +50,33 @@ func connectKCP(p *path, data, parity int, tune func(*kcp.UDPSession)) (*kcpConn
 	if _, err := readBlock(server, 1); err != nil {
 		return nil, err
 	}
-	return &kcpConn{server, client, func() {
+	return &kcpConn{server, client, sync.OnceFunc(func() {
+		// Its listener makes a session, which nobody would close, of what comes late.
+		p.close()
+		time.Sleep(time.Millisecond)
 		_ = server.Close()
 		_ = client.Close()
 		_ = listener.Close()
+		endKCP()
+	})}, nil
+}
+
+// kcpConns is how many connections there are.
+var kcpConns int
+
+// beginKCP makes the timers of kcp-go, which are global, for the first connection of a
+// run: they must live in the same virtual time as all of its connections.
+func beginKCP() {
+	if kcpConns == 0 {
+		kcp.SystemTimedSched = kcp.NewTimedSched(runtime.NumCPU())
+	}
+	kcpConns++
+}
+
+func endKCP() {
+	if kcpConns--; kcpConns == 0 {
 		kcp.SystemTimedSched.Close()
-	}}, nil
+	}
 }
 
 func kcpTurbo(s *kcp.UDPSession) {

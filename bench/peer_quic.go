@@ -29,14 +29,9 @@ func connectQUIC(ctx context.Context, p *path) (*pipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pipe{
-		push: func(block []byte) error {
-			_, err := out.Write(block)
-			return err
-		},
-		fetch: func(n int) ([]byte, error) { return readBlock(in, n) },
-		close: c.close,
-	}, nil
+	way := streamPipe(out, in)
+	way.back, way.close = streamPipe(in, out), c.close
+	return way, nil
 }
 
 // quicStream connects, and opens a stream: its end at the server and that at the client.

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/schedule/base"
@@ -41,6 +42,15 @@ func OurStreams() []Peer {
 		streams = append(streams, chunkwire(fmt.Sprintf("repair, %d lanes", n), fmt.Sprintf("ours: %d chunks in flight", n), cfg))
 	}
 	return append(streams, chunkwire("named, 8 lanes", "ours: 8 chunks in flight", plain.Config{ProtocolID: 1, Lanes: 8}))
+}
+
+// ourFlows are the two variants of ours, each with one chunk and with eight in flight.
+func ourFlows() (peers []Peer) {
+	all := OurStreams()
+	for _, name := range []string{"repair", "repair, 8 lanes", "named", "named, 8 lanes"} {
+		peers = append(peers, all[slices.IndexFunc(all, func(p Peer) bool { return p.Name == name })])
+	}
+	return peers
 }
 
 // Others are the protocols that people use instead.

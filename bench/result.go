@@ -3,9 +3,12 @@ package bench
 // Result is what one command measured: everything that RESULTS.md shows.
 type Result struct {
 	Commit string // what was measured
+	Note   string `json:",omitempty"` // how, where it was not as this module is
 	Seeds  int
 	Rows   []Row
-	Maps   []SliceMap
+	Maps   []SliceMap `json:",omitempty"`
+	Shares []Share    `json:",omitempty"`
+	Flows  []FlowCell `json:",omitempty"`
 }
 
 // block is the size of the blocks that are measured, in bytes.
@@ -21,6 +24,22 @@ type Row struct {
 	Summary
 	Messages *MessageFigures `json:",omitempty"`
 	Services *ServiceFigures `json:",omitempty"`
+	Family   *FamilyFigures  `json:",omitempty"`
+	Beside   *BesideFigures  `json:",omitempty"`
+}
+
+// FlowCell is a line of sim/flows/tables: many flows, without sockets.
+type FlowCell struct {
+	Set, Name string
+	Figures   map[string]float64
+}
+
+// FamilyName returns the family of a situation, or nothing.
+func (r Row) FamilyName() string {
+	if r.Family == nil {
+		return ""
+	}
+	return r.Family.Family
 }
 
 // SliceMap is when each slice of a chunk was sent, in one run of ours.
@@ -47,7 +66,11 @@ const (
 	Maps      = "maps"      // every slice of a few runs
 	Messages  = "messages"  // small messages, many a second
 	Services  = "services"  // game packets while a block goes out
+	Citizen   = "citizen"   // all of the following
+	Families  = "families"  // paths and loads on which a sender can do harm
+	Beside    = "beside"    // two long streams, or one and single chunks, on one link
+	Shares    = "shares"    // the same over time, in a few runs
 )
 
 // Experiments are all of them, in the order in which they run.
-var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages, Services}
+var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages, Services, Citizen, Families, Beside, Shares}

@@ -40,9 +40,12 @@ func TestResults(t *testing.T) {
 		{Maps, b.maps},
 		{Messages, b.messages},
 		{Services, b.services},
+		{Families, b.families},
+		{Beside, b.beside},
+		{Shares, b.shares},
 	}
 	for _, e := range experiments {
-		if only := os.Getenv(onlyEnv); only == "" || only == e.name {
+		if only := os.Getenv(onlyEnv); only == "" || only == e.name || only == Citizen && isCitizen(e.name) {
 			e.run()
 		}
 	}

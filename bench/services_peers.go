@@ -89,8 +89,8 @@ func quicServices(ctx context.Context, p *path) (*services, error) {
 
 // kcpServices has two flows on one path: kcp-go, and datagrams as they are.
 func kcpServices(_ context.Context, p *path) (*services, error) {
-	reliable, bare := p.fork()
-	c, err := connectKCP(reliable, 0, 0, kcpTurboAckAtOnce)
+	bare := p.beside(1)
+	c, err := connectKCP(p, 0, 0, kcpTurboAckAtOnce)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func kcpServices(_ context.Context, p *path) (*services, error) {
 			fetch: func(n int) ([]byte, error) { return readBlock(c.client, n) },
 			close: func() {
 				c.close()
-				_, _ = bare.server.Close(), bare.client.Close()
+				bare.close()
 			},
 		},
 		say: func(packet []byte) error {

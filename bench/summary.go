@@ -28,11 +28,19 @@ func summarize(runs []Run, size int) Summary {
 	if len(times) == 0 {
 		return s
 	}
-	slices.Sort(times)
+	s.times(times)
 	slices.Sort(sent)
-	s.Median, s.P95, s.Max = quantile(times, 50), quantile(times, 95), times[len(times)-1]
 	s.Bytes = float64(quantile(sent, 50)) / float64(size)
 	return s
+}
+
+// times sums up times, if there are any.
+func (s *Summary) times(times []time.Duration) {
+	if len(times) == 0 {
+		return
+	}
+	slices.Sort(times)
+	s.Median, s.P95, s.Max = quantile(times, 50), quantile(times, 95), times[len(times)-1]
 }
 
 // quantile returns the smallest value that percent of the sorted values do not

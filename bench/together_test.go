@@ -28,13 +28,11 @@ func measureBoth(t *testing.T, couple [2]Peer, c Cell, seed uint64) (first, seco
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		way := newPath(c, seed)
-		defer way.close()
+		ways := newPaths(c, seed, 2)
 		var conns [2]*pipe
-		ways := [2]*path{}
-		ways[0], ways[1] = way.fork()
-		for i := range conns {
-			conn, err := couple[i].Connect(ctx, ways[i])
+		for i, way := range ways {
+			defer way.close()
+			conn, err := couple[i].Connect(ctx, way)
 			if err != nil {
 				t.Fatalf("%s: %v", couple[i].Name, err)
 			}

@@ -23,6 +23,7 @@ type Client struct {
 	session *session.Client
 	conn    *Conn
 	err     error // closed before there was a connection
+	ect     bool  // the datagram that was polled last goes with ECT0
 }
 
 // NewClient returns a client that begins to link at now. It fails with machine.ErrConfig.
@@ -41,10 +42,15 @@ func NewClient(cfg ClientConfig, now machine.Micros) (*Client, error) {
 // Receive takes a datagram of the server that arrived at now. It fails with why it was refused,
 // or was of no use.
 func (c *Client) Receive(now machine.Micros, datagram []byte) error {
+	return c.ReceiveECN(now, datagram, NotECT)
+}
+
+// ReceiveECN is Receive for a datagram that came with a value of the field ECN.
+func (c *Client) ReceiveECN(now machine.Micros, datagram []byte, ecn ECN) error {
 	if !isData(datagram) || c.conn == nil {
 		return c.receiveMessage(now, datagram)
 	}
-	h, err := c.conn.receive(now, datagram)
+	h, err := c.conn.receive(now, datagram, ecn)
 	if h.news { // a server that does not hear this end is none that is there
 		c.session.Heard(now)
 	}
@@ -98,6 +104,7 @@ func (c *Client) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
 	for changed := true; changed; { // a client that links again has something to send at once
 		before := c.session.State()
 		if out, ok = c.session.Poll(now, dst); ok {
+			c.ect = false
 			return out, true
 		}
 		changed = c.session.State() != before
@@ -106,12 +113,16 @@ func (c *Client) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
 	if c.conn == nil {
 		return dst, false
 	}
-	if out, ok = c.conn.Poll(now, dst); ok {
+	out, ok = c.conn.Poll(now, dst)
+	if c.ect = c.conn.ECT(); ok {
 		c.session.Spoke(now)
 	}
 	c.settle(now)
 	return out, ok
 }
+
+// ECT reports whether the datagram that Poll returned last is to go with ECT0.
+func (c *Client) ECT() bool { return c.ect }
 
 // Deadline returns when Poll has something to do if no event comes before, or machine.Never.
 func (c *Client) Deadline() machine.Micros {

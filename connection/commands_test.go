@@ -21,12 +21,19 @@ type pairSystem struct {
 	stateful.Objections
 	now    machine.Micros
 	ends   [2]*sim.CheckedConn
-	flight [2][][]byte // to each end; what arrived can arrive again
+	flight [2][]flying    // to each end; what arrived can arrive again
+	path   connection.ECN // what comes of ECT(0)
 	serial byte
 }
 
+// flying is a datagram, and the field ECN that it comes with.
+type flying struct {
+	data  []byte
+	field connection.ECN
+}
+
 func newPairSystem(mode session.Mode, cfg connection.Config, agreed session.Agreed) *pairSystem {
-	s := &pairSystem{}
+	s := &pairSystem{path: connection.ECT0}
 	agreed.Link = 7
 	keys := [2]session.Key{{1}, {2}}
 	for i := range s.ends {
@@ -53,17 +60,21 @@ func (s *pairSystem) polls(end int) (text string) {
 		if !ok || s.Any() {
 			return text
 		}
-		s.flight[1-end] = append(s.flight[1-end], d)
+		f := flying{data: d}
+		if s.ends[end].Conn.ECT() {
+			f.field = s.path
+		}
+		s.flight[1-end] = append(s.flight[1-end], f)
 	}
 	s.Fail("end %d never stops sending", end)
 	return text
 }
 
 // next takes a datagram out of those on the way to an end; some stay there for another time.
-func (s *pairSystem) next(end, arg, stay int) (d []byte, ok bool) {
+func (s *pairSystem) next(end, arg, stay int) (d flying, ok bool) {
 	f := s.flight[end]
 	if len(f) == 0 {
-		return nil, false
+		return d, false
 	}
 	i := min(arg, len(f)-1)
 	d = f[i]
@@ -92,17 +103,17 @@ var pairVerbs = []*stateful.Verb[*pairSystem]{
 			return "nothing is on the way"
 		}
 		if a[2] == 1 {
-			d = bytes.Clone(d)
-			d[a[1]*7%len(d)] ^= 4
+			d.data = bytes.Clone(d.data)
+			d.data[a[1]*7%len(d.data)] ^= 4
 		}
-		err := s.ends[a[0]].Receive(s.now, d)
-		return fmt.Sprintf("at %d end %d gets %d bytes: %s, %v", s.now, a[0], len(d), s.ends[a[0]].Conn.Row(), err)
+		err := s.ends[a[0]].Receive(s.now, d.data, d.field)
+		return fmt.Sprintf("at %d end %d gets %d bytes with %v: %s, %v", s.now, a[0], len(d.data), d.field, s.ends[a[0]].Conn.Row(), err)
 	}},
 	// All that is on the way arrives.
 	{Weight: 5, Limits: stateful.Args{2}, Run: func(s *pairSystem, a stateful.Args) string {
 		n := len(s.flight[a[0]])
 		for _, d := range s.flight[a[0]] {
-			_ = s.ends[a[0]].Receive(s.now, d)
+			_ = s.ends[a[0]].Receive(s.now, d.data, d.field)
 		}
 		s.flight[a[0]] = nil
 		return fmt.Sprintf("at %d end %d gets %d datagrams: %s", s.now, a[0], n, s.ends[a[0]].Conn.Row())
@@ -138,6 +149,10 @@ var pairVerbs = []*stateful.Verb[*pairSystem]{
 		}
 		return fmt.Sprintf("at %d end %d reads %d times from %d", s.now, a[0], n, a[1])
 	}},
+	{Weight: 1, Limits: stateful.Args{6}, Run: func(s *pairSystem, a stateful.Args) string {
+		s.path = []connection.ECN{connection.ECT0, connection.ECT0, connection.CE, connection.CE, connection.NotECT, connection.ECT1}[a[0]]
+		return fmt.Sprintf("the path makes %v of ECT(0)", s.path)
+	}},
 	{Weight: 1, Limits: stateful.Args{2, 8}, Run: func(s *pairSystem, a stateful.Args) string {
 		if a[1] > 2 {
 			return "no close"
@@ -162,6 +177,7 @@ func TestCommandsToConnections(t *testing.T) {
 	}{
 		{session.CRC, connection.Config{}, session.Agreed{Lanes: 2, Variant: 1, Timeout: 10 * second}},
 		{session.AEAD, small, session.Agreed{Lanes: 1, Variant: 1, Timeout: 2 * second}},
+		{session.CRC, connection.Config{}, session.Agreed{Lanes: 2, Variant: session.VariantRepair, Extensions: session.ExtensionECN, Timeout: 10 * second}},
 		{session.MAC, small, session.Agreed{Timeout: second}},
 	} {
 		stateful.Check(t, func() *pairSystem { return newPairSystem(c.mode, c.cfg, c.agreed) }, pairVerbs...)

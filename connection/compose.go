@@ -19,6 +19,7 @@ type outgoing struct {
 
 	datagram []byte // what Poll appends to
 	sent     bool
+	ect      bool // the datagram goes with ECT0
 }
 
 // begin begins an empty payload in the memory of one before.
@@ -160,14 +161,22 @@ func (c *Conn) composeRecords(r *reasons) {
 // room returns how many bytes the payload has room for.
 func (c *Conn) room() int { return largestPayload - len(c.out.payload) }
 
-// composeChunkAcks appends the acks of chunks that are due.
+// composeChunkAcks appends the acks of chunks that are due, and beside them what was counted of
+// marks (CXM-14).
 func (c *Conn) composeChunkAcks() {
-	for c.room() >= largestAck {
+	beside := 0
+	if c.marks.tells() {
+		beside = ecnSize
+	}
+	for c.room() >= largestAck+beside {
 		k, a, ok := c.lanes.PollAck(c.now)
 		if !ok {
-			return
+			break
 		}
 		c.append(&Record{Type: TypeChunkAck, Lane: k, Ack: a})
+	}
+	if len(c.out.payload) > 0 && beside > 0 {
+		c.append(&Record{Type: TypeECN, Marks: c.marks.here})
 	}
 }
 
@@ -221,11 +230,15 @@ func (c *Conn) number() {
 	if c.out.quiet {
 		give = c.packets.SendQuiet
 	}
-	bodies, _, err := give(c.now, c.out.payload)
+	bodies, number, err := give(c.now, c.out.payload)
 	if err != nil {
 		panic(err) // a payload of records is neither empty nor too large
 	}
 	c.bodies.set(bodies...)
+	if c.out.slice && c.marks.mark(c.now, number) {
+		c.out.ect = true
+		c.counts.ECTSent++
+	}
 	c.pay(bodies)
 }
 

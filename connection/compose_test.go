@@ -30,10 +30,10 @@ func (r *reader) records(t testing.TB, datagram []byte) (types []int) {
 	p := check.Must(packet.Format{}.Decode(body))
 	var record channel.Record
 	for at := 0; at < len(p.Data); {
-		if connection.IsRecord(p.Data, at) {
+		if format := (connection.Format{Lanes: 16, Repair: r.link.Agreed().Variant == session.VariantRepair, ECN: true}); format.IsRecord(p.Data, at) {
 			types = append(types, int(p.Data[at]))
 			var own connection.Record
-			at = check.Must(connection.Format{Lanes: 16, Repair: r.link.Agreed().Variant == session.VariantRepair}.Decode(p.Data, at, &own))
+			at = check.Must(format.Decode(p.Data, at, &own))
 			continue
 		}
 		if p.Data[at] == 0 {
@@ -51,6 +51,7 @@ const (
 	aMessage    = int(channel.TypeMessage)
 	aSlice      = int(connection.TypeSlice)
 	aChunkAck   = int(connection.TypeChunkAck)
+	anECN       = int(connection.TypeECN)
 )
 
 // quietClient returns a client that has ticked and said its pad, and who reads what it sends.

@@ -109,6 +109,8 @@ func (c Config) Complete() (Config, error) {
 		return c, machine.ConfigError("connection: Lanes", c.Lanes, "NoLanes, or 0 to 16")
 	case c.Variants > session.DefaultVariants:
 		return c, machine.ConfigError("connection: Variants", c.Variants, "1, 2, 3, or 0 for 3")
+	case c.Extensions&^session.ExtensionECN != 0:
+		return c, machine.ConfigError("connection: Extensions", c.Extensions, "0 or session.ExtensionECN")
 	case c.Tick < leastTick || c.Tick > mostTick:
 		return c, machine.ConfigError("connection: Tick", c.Tick, "5 to 100 ms")
 	case c.MessageRate < leastMessageRate || c.MessageRate > mostMessageRate:

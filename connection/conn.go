@@ -38,6 +38,7 @@ type Conn struct {
 	ticking   bool           // they go now, in as many packets as it takes
 	moving    bool           // the other end does not know yet where this one is
 	bodies    bodies         // that wait to be sealed: fragments of a large message
+	marks     *marks         // nil: the ends do not have them
 	polledAt  machine.Micros // when Poll had nothing to send, if nothing happened since
 
 	in  incoming
@@ -85,13 +86,19 @@ func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*C
 		return nil, err
 	}
 	c := &Conn{
-		now: now, link: link, memory: cfg.Memory, records: Format{agreed.Lanes, agreed.Variant == session.VariantRepair}, timeout: agreed.Timeout,
+		now: now, link: link, memory: cfg.Memory, records: recordsOf(agreed), timeout: agreed.Timeout,
 		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: machine.Never,
+		marks: newMarks(agreed),
 	}
 	c.above = c.takePayload
 	return c, nil
+}
+
+// recordsOf returns the codec of the records of a connection.
+func recordsOf(agreed session.Agreed) Format {
+	return Format{agreed.Lanes, agreed.Variant == session.VariantRepair, agreed.Extensions&session.ExtensionECN != 0}
 }
 
 // State is that of a Conn (section 9).
@@ -212,7 +219,12 @@ func (c *Conn) advance(now machine.Micros) {
 // was refused; nothing else has then changed but counters, and what the packet layer knows of
 // fragments. A datagram whose envelope opens is a sign of life all the same (CXL-11).
 func (c *Conn) Receive(now machine.Micros, datagram []byte) error {
-	_, err := c.receive(now, datagram)
+	return c.ReceiveECN(now, datagram, NotECT)
+}
+
+// ReceiveECN is Receive for a datagram that came with a value of the field ECN.
+func (c *Conn) ReceiveECN(now machine.Micros, datagram []byte, ecn ECN) error {
+	_, err := c.receive(now, datagram, ecn)
 	return err
 }
 
@@ -222,8 +234,8 @@ type heard struct {
 	news   bool // and a packet of this end was acked that none had acked before (CXL-15)
 }
 
-// receive does what Receive does.
-func (c *Conn) receive(now machine.Micros, datagram []byte) (h heard, err error) {
+// receive does what ReceiveECN does.
+func (c *Conn) receive(now machine.Micros, datagram []byte, ecn ECN) (h heard, err error) {
 	c.advance(now)
 	if c.state == Closed {
 		c.step(anyDatagram, input{})
@@ -235,12 +247,16 @@ func (c *Conn) receive(now machine.Micros, datagram []byte) (h heard, err error)
 		return h, err
 	}
 	c.memory.body = body
-	return c.takeBody(body)
+	return c.takeBody(body, ecn)
 }
 
 // takeBody takes what an envelope held (CXM-7).
-func (c *Conn) takeBody(body []byte) (h heard, err error) {
+func (c *Conn) takeBody(body []byte, ecn ECN) (h heard, err error) {
+	c.marks.opened(ecn)
 	c.counts.DatagramsReceived++
+	if ecn == CE {
+		c.counts.CEReceived++
+	}
 	c.counts.BytesReceived += int64(len(body) + c.link.Overhead())
 	c.in = incoming{}
 	err = c.packets.Receive(c.now, body, c.above)
@@ -263,7 +279,7 @@ func (c *Conn) takeBody(body []byte) (h heard, err error) {
 // it until it returns false; also when the connection has closed, which the other end is told.
 func (c *Conn) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
 	c.advance(now)
-	c.out.datagram, c.out.sent = dst, false
+	c.out.datagram, c.out.sent, c.out.ect = dst, false, false
 	for {
 		guard, in := c.pollGuard()
 		c.step(guard, in)
@@ -277,6 +293,10 @@ func (c *Conn) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
 	out, c.out.datagram = c.out.datagram, nil
 	return out, c.out.sent
 }
+
+// ECT reports whether the datagram that Poll returned last is to go with ECT0, and not with
+// NotECT (CXM-15).
+func (c *Conn) ECT() bool { return c.out.ect }
 
 // pollGuard returns the first guard that holds for a poll.
 func (c *Conn) pollGuard() (guard uint8, in input) {
@@ -463,10 +483,15 @@ func (c *Conn) path() (p channel.Path) {
 }
 
 // learn ends an event: it gives the channels what the packet layer knows of the path (CXM-6), and
-// reports whether a packet was acked.
+// the lanes the marks that are new. It reports whether a packet was acked.
 func (c *Conn) learn() (acked bool) {
 	for _, e := range c.packets.Events() {
 		acked = acked || e.Kind == packet.EventAcked
+		c.marks.settle(e)
+	}
+	if marked := c.marks.judge(c.now); marked > 0 {
+		c.counts.CEReported += int64(marked)
+		c.lanes.Marked(c.now, marked)
 	}
 	c.mux.SetPath(c.path())
 	return acked
@@ -480,5 +505,6 @@ func (c *Conn) forgetPath(now machine.Micros) {
 	if c.lanes != nil {
 		c.lanes.ForgetPath(c.now)
 	}
+	c.marks.forgetPath(c.packets.Next())
 	c.learn()
 }

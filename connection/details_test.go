@@ -269,7 +269,7 @@ func TestRecordsAtTheirLimits(t *testing.T) {
 	r := connection.Record{Lane: 1, Slice: lanes.Slice{Chunk: codec.Slice{NumSlices: 7}}}
 	check.Equal(t, "next", check.Must(twoLanes.Decode(closes, 0, &r)), len(closes))
 	check.Equal(t, "record", r, connection.Record{Type: connection.TypeClose, Code: 300, Text: text})
-	check.That(t, !connection.IsRecord(closes, len(closes)), "the payload has ended")
+	check.That(t, !twoLanes.IsRecord(closes, len(closes)), "the payload has ended")
 	var refusal *connection.Error
 	_, err := twoLanes.Decode([]byte{0, 7, 0, 0, 0}, 1, &r)
 	check.That(t, errors.As(err, &refusal) && errors.Is(err, connection.ErrNotAlone) && refusal.Place() == 1, "a close is the first record")

@@ -35,7 +35,7 @@ func (c *Conn) check(payload []byte) (quiet bool, err error) {
 	quiet = true
 	for at, more := 0, true; more; more = at < len(payload) {
 		var isQuiet bool
-		if !IsRecord(payload, at) {
+		if !c.records.IsRecord(payload, at) {
 			at, isQuiet, err = c.mux.Check(payload, at)
 		} else {
 			at, isQuiet, err = c.checkRecord(payload, at)
@@ -64,16 +64,20 @@ func (c *Conn) checkRecord(payload []byte, at int) (next int, quiet bool, err er
 // apply gives the records of a payload that is sound to the machines that they are for (CXM-10).
 func (c *Conn) apply(d *packet.Delivery) {
 	for at := 0; at < len(d.Payload); {
-		if !IsRecord(d.Payload, at) {
+		if !c.records.IsRecord(d.Payload, at) {
 			at = c.mux.Apply(c.now, d.Number, d.Ack, d.Payload, at)
 			continue
 		}
 		r := &c.memory.record
 		at, _ = c.records.decode(d.Payload, at, r)
-		if r.Type == TypeSlice {
+		switch r.Type {
+		case TypeSlice:
 			c.lanes.HandleSlice(c.now, r.Lane, r.Slice)
-		} else {
+		case TypeChunkAck:
 			c.lanes.HandleAck(c.now, r.Lane, r.Ack)
+			c.marks.hear(d.Number, r)
+		case TypeECN:
+			c.marks.hear(d.Number, r)
 		}
 	}
 }

@@ -22,6 +22,7 @@ const (
 	closeTop       = 4 // before the text
 	sliceTop       = 2 // before the body
 	ackTop         = 3
+	ecnSize        = 5
 	largestSlice   = sliceTop + 6 + codec.SliceSize // the record of a last slice that is full
 	largestAck     = ackTop + 3 + codec.MaxSlices/8
 )
@@ -29,22 +30,23 @@ const (
 // Type is the first byte of a record. Those below TypeClose are of package channel.
 type Type uint8
 
-// The types of records (CXR-1 to CXR-3).
+// The types of records (CXR-1 to CXR-3, CXR-9).
 const (
 	TypeClose Type = 7 + iota
 	TypeSlice
 	TypeChunkAck
+	TypeECN
 )
 
 func (t Type) String() string {
-	if t < TypeClose || t > TypeChunkAck {
+	if t < TypeClose || t > TypeECN {
 		return "unknown"
 	}
-	return [...]string{"close", "slice", "chunk ack"}[t-TypeClose]
+	return [...]string{"close", "slice", "chunk ack", "ECN"}[t-TypeClose]
 }
 
 // Record is a record that a connection adds to those of the channels. It has the fields of its
-// type, the others are 0 (CXR-1 to CXR-3).
+// type, the others are 0 (CXR-1 to CXR-3, CXR-9).
 type Record struct {
 	Type  Type
 	Code  uint16 // of a close
@@ -52,21 +54,27 @@ type Record struct {
 	Lane  int    // of a slice or a chunk ack
 	Slice lanes.Slice
 	Ack   lanes.Ack
+	Marks Marks // of an ECN
 }
 
 // quiet reports whether the record asks for no ack (CXR-6).
 func (r *Record) quiet() bool { return r.Type != TypeSlice }
 
-// Format is the codec of records 7 to 9: what both ends agreed on.
+// Format is the codec of records 7 to 10: what both ends agreed on.
 type Format struct {
 	Lanes  int
 	Repair bool // the bodies of slices and chunk acks are those of package repair
+	ECN    bool // there are records of marks
 }
 
 // IsRecord reports whether the record that begins at a place of a payload is one of a
 // connection, and not of the channels.
-func IsRecord(payload []byte, at int) bool {
-	return at < len(payload) && Type(payload[at]) >= TypeClose && Type(payload[at]) <= TypeChunkAck
+func (f Format) IsRecord(payload []byte, at int) bool {
+	last := TypeChunkAck
+	if f.ECN {
+		last = TypeECN
+	}
+	return at < len(payload) && Type(payload[at]) >= TypeClose && Type(payload[at]) <= last
 }
 
 // Decode decodes the record that begins at a place of a payload. It returns where the next one
@@ -87,11 +95,13 @@ func (f Format) decode(b []byte, at int, r *Record) (next int, err *Error) {
 		return 0, fieldMissing.At(at)
 	}
 	r.Type = Type(b[at])
-	switch r.Type {
-	case TypeClose:
+	switch {
+	case r.Type == TypeClose:
 		return r.decodeClose(b, at)
-	case TypeSlice, TypeChunkAck:
+	case r.Type == TypeSlice || r.Type == TypeChunkAck:
 		return f.decodeLane(b, at, r)
+	case r.Type == TypeECN && f.ECN:
+		return r.decodeECN(b, at)
 	}
 	return 0, typeUnknown.At(at)
 }
@@ -120,6 +130,17 @@ func (r *Record) decodeClose(b []byte, at int) (next int, err *Error) {
 	}
 	r.Text = b[closeTop:end:end]
 	return end, nil
+}
+
+// decodeECN decodes what an end counted of marks (CXR-9).
+func (r *Record) decodeECN(b []byte, at int) (next int, err *Error) {
+	for field := at + 1; field < at+ecnSize; field += 2 {
+		if len(b) < field+2 {
+			return 0, fieldMissing.At(field)
+		}
+	}
+	r.Marks = Marks{binary.LittleEndian.Uint16(b[at+1:]), binary.LittleEndian.Uint16(b[at+3:])}
+	return at + ecnSize, nil
 }
 
 // decodeLane decodes a slice or a chunk ack (CXR-2, CXR-3).
@@ -188,6 +209,8 @@ func (f Format) append(b []byte, r *Record) (out []byte, err error) {
 	switch {
 	case r.Type == TypeClose:
 		return appendClose(b, r)
+	case r.Type == TypeECN && f.ECN:
+		return appendECN(b, r.Marks), nil
 	case r.Type != TypeSlice && r.Type != TypeChunkAck:
 		return nil, typeUnknown.At(at)
 	case r.Lane < 0 || r.Lane >= f.Lanes:
@@ -233,4 +256,9 @@ func appendClose(b []byte, r *Record) ([]byte, error) {
 	}
 	b = binary.LittleEndian.AppendUint16(append(b, byte(TypeClose)), r.Code)
 	return append(append(b, byte(len(r.Text))), r.Text...), nil
+}
+
+func appendECN(b []byte, m Marks) []byte {
+	b = binary.LittleEndian.AppendUint16(append(b, byte(TypeECN)), m.Arrived)
+	return binary.LittleEndian.AppendUint16(b, m.Congested)
 }

@@ -22,6 +22,7 @@ import (
 var (
 	twoLanes = connection.Format{Lanes: 2}
 	repaired = connection.Format{Lanes: 2, Repair: true}
+	marked   = connection.Format{Lanes: 2, ECN: true}
 )
 
 // The examples of the document.
@@ -35,6 +36,7 @@ func TestRecordsOfTheDocument(t *testing.T) {
 		{twoLanes, "07000000", connection.Record{Type: connection.TypeClose, Text: []byte{}}},
 		{twoLanes, "08010500020201006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, Data: []byte("hi")}}}},
 		{twoLanes, "09000405000205", connection.Record{Type: connection.TypeChunkAck, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: bitset.Set{5}}}}},
+		{marked, "0a34120100", connection.Record{Type: connection.TypeECN, Marks: connection.Marks{Arrived: 0x1234, Congested: 1}}},
 		{repaired, "07000000", connection.Record{Type: connection.TypeClose, Text: []byte{}}},
 		{repaired, "08010500024020006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Repair: repair.Slice{ChunkID: 5, ID: 2, NumSlices: 3, LastBytes: 2, Data: []byte("hi")}}}},
 		{repaired, "090006050002020600", connection.Record{Type: connection.TypeChunkAck, Ack: lanes.Ack{Repair: repair.Ack{ChunkID: 5, NumSlices: 3, Have: 2, Top: 3}}}},
@@ -93,6 +95,12 @@ func TestRefusedRecords(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, hex string
+		place     int
+	}{{"ecn without counts", "0a", 1}, {"ecn with half a count", "0a34", 1}, {"ecn with one count", "0a3412", 3}, {"ecn with a count and a half", "0a341201", 3}} {
+		t.Run(c.name, func(t *testing.T) { refused(t, marked, c.hex, 0, connection.CodeTruncated, c.place) })
+	}
+	for _, c := range []struct {
+		name, hex string
 		code      wire.Code
 		place     int
 	}{
@@ -135,6 +143,7 @@ func TestRecordsThatCannotBeEncoded(t *testing.T) {
 		place  int
 	}{
 		{"type", "", connection.Record{Type: 6}, connection.ErrUnknownRecord, 0},
+		{"marks that were not agreed", "", connection.Record{Type: connection.TypeECN}, connection.ErrUnknownRecord, 0},
 		{"close behind another", "0000", close, connection.ErrNotAlone, 2},
 		{"text too long", "", connection.Record{Type: connection.TypeClose, Text: make([]byte, 129)}, connection.ErrLength, 3},
 		{"text not UTF-8", "", connection.Record{Type: connection.TypeClose, Text: []byte{0xc3}}, connection.ErrText, 4},
@@ -156,12 +165,19 @@ func TestRecordsThatCannotBeEncoded(t *testing.T) {
 
 // drawRecord draws a record that is sound.
 func drawRecord(t *rapid.T, format connection.Format) (r connection.Record) {
-	r.Type = rapid.SampledFrom([]connection.Type{connection.TypeClose, connection.TypeSlice, connection.TypeChunkAck}).Draw(t, "type")
+	types := []connection.Type{connection.TypeClose, connection.TypeSlice, connection.TypeChunkAck}
+	if format.ECN {
+		types = append(types, connection.TypeECN)
+	}
+	r.Type = rapid.SampledFrom(types).Draw(t, "type")
 	n := rapid.IntRange(1, codec.MaxSlices).Draw(t, "slices")
 	switch r.Type {
 	case connection.TypeClose:
 		r.Code = rapid.Uint16().Draw(t, "code")
 		r.Text = []byte(rapid.StringN(0, 30, 120).Draw(t, "text"))
+		return r
+	case connection.TypeECN:
+		r.Marks = connection.Marks{Arrived: rapid.Uint16().Draw(t, "arrived"), Congested: rapid.Uint16().Draw(t, "congested")}
 		return r
 	case connection.TypeSlice:
 		if format.Repair {
@@ -201,7 +217,7 @@ func drawRepair(t *rapid.T, n int) repair.Slice {
 // What is encoded decodes to the same record, and nothing but that decodes to it (CXR-7).
 func TestRecordsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		format := rapid.SampledFrom([]connection.Format{twoLanes, repaired}).Draw(t, "format")
+		format := rapid.SampledFrom([]connection.Format{twoLanes, repaired, marked}).Draw(t, "format")
 		r := drawRecord(t, format)
 		b := check.Must(format.Append(nil, &r))
 		var back connection.Record
@@ -221,10 +237,10 @@ func TestRecordsRoundTrip(t *testing.T) {
 func TestAnyBytesAreOneRecordOrNone(t *testing.T) {
 	var r connection.Record
 	rapid.Check(t, func(t *rapid.T) {
-		format := rapid.SampledFrom([]connection.Format{twoLanes, repaired}).Draw(t, "format")
+		format := rapid.SampledFrom([]connection.Format{twoLanes, repaired, marked}).Draw(t, "format")
 		b := rapid.SliceOfN(rapid.Byte(), 0, 60).Draw(t, "bytes")
 		if len(b) > 0 && rapid.Bool().Draw(t, "plausible") {
-			b[0] = 7 + b[0]%3
+			b[0] = 7 + b[0]%4
 		}
 		at := rapid.IntRange(0, len(b)).Draw(t, "at")
 		next, err := format.Decode(b, at, &r)

@@ -3,6 +3,7 @@ package connection
 import (
 	"io"
 
+	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/session"
 )
@@ -32,9 +33,11 @@ type ServerConfig struct {
 // Server is the handshake of many clients, and a connection for each. It does nothing between
 // calls.
 type Server struct {
-	cfg     Config
-	session *session.Server
-	stats   ServerStats
+	cfg      Config
+	unproven Config // of clients without an identity
+	rebuilds lanes.Rebuilds
+	session  *session.Server
+	stats    ServerStats
 }
 
 // NewServer returns a server without connections. It fails with machine.ErrConfig.
@@ -50,7 +53,9 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{cfg: complete, session: s}, nil
+	server := &Server{cfg: complete, unproven: complete, session: s}
+	server.unproven.Chunks.Rebuilds = &server.rebuilds // RPH-3
+	return server, nil
 }
 
 // Peer is the connection with one client, whatever its address (CXL-1). It exists from the first datagram that the client
@@ -103,6 +108,11 @@ type Received struct {
 // Receive takes a datagram that arrived at now from an address. It fails with why it was
 // refused, or drew no answer.
 func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst []byte) (got Received, err error) {
+	return s.ReceiveECN(now, from, datagram, NotECT, dst)
+}
+
+// ReceiveECN is Receive for a datagram that came with a value of the field ECN.
+func (s *Server) ReceiveECN(now machine.Micros, from session.Address, datagram []byte, ecn ECN, dst []byte) (got Received, err error) {
 	if !isData(datagram) {
 		return s.receiveMessage(now, from, datagram, dst)
 	}
@@ -112,10 +122,10 @@ func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst
 	}
 	p, ok := entry.Owner.(*Peer)
 	if !ok {
-		return s.accept(now, entry, datagram)
+		return s.accept(now, entry, datagram, ecn)
 	}
 	got.Peer = p
-	h, err := p.receive(now, datagram)
+	h, err := p.receive(now, datagram, ecn)
 	if h.opened {
 		s.session.Heard(now, entry)
 	}
@@ -125,14 +135,18 @@ func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst
 
 // accept makes the connection of a client if a datagram shows that it has the keys (CXL-9,
 // PKT-SEC-2, CHT-SEC-2).
-func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byte) (got Received, err error) {
+func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byte, ecn ECN) (got Received, err error) {
 	body, err := entry.Link().Open(s.cfg.Memory.body[:0], datagram)
 	if err != nil {
 		s.stats.Refused++
 		return got, err
 	}
 	s.cfg.Memory.body = body
-	conn, err := newConn(&s.cfg, entry.Link(), ServerSide, now)
+	cfg := &s.cfg
+	if entry.Identity() == 0 {
+		cfg = &s.unproven
+	}
+	conn, err := newConn(cfg, entry.Link(), ServerSide, now)
 	if err != nil {
 		s.session.End(now, entry, session.ConnectionClosed)
 		return got, err
@@ -141,7 +155,7 @@ func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byt
 	entry.Owner = p
 	s.session.Heard(now, entry)
 	s.stats.Accepted++
-	_, err = p.takeBody(body)
+	_, err = p.takeBody(body, ecn)
 	s.settle(now, p)
 	return Received{Peer: p, Event: Accepted}, err
 }

@@ -24,6 +24,8 @@ type Counts struct {
 	BytesSent, BytesReceived         int64 // of them
 	Refused                          int64 // datagrams whose envelope or payload was refused
 
+	ECTSent, CEReceived, CEReported int64 // datagrams that went with ECT0, came with CE, and came there with it
+
 	refused [len(codes)]int64
 }
 

@@ -17,18 +17,18 @@ import (
 	"github.com/chunkwire/chunkwire/wire"
 )
 
-// An input is the number of lanes and, from 17 on, the variant with repair slices, a byte, and a
-// payload: the codec of records 7 to 9, with those
-// of channels between them, says what its oracle says.
+// An input is the number of lanes, from 17 on with the variant of repair slices, and from 34 on
+// the same with marks, a byte, and a payload: the codec of records 7 to 10, with those of channels
+// between them, says what its oracle says.
 var targetConnectionRecords = newTarget("ConnectionRecords", "the records of a connection are those of the oracle: values, or code and byte; canonical both ways", runConnectionRecords, seedConnectionRecords)
 
 func runConnectionRecords(t T, data []byte) {
 	s := script{data}
 	how := int(s.byte())
-	f, payload := connection.Format{Lanes: how % 17, Repair: how/17%2 == 1}, s.left
+	f, payload := connection.Format{Lanes: how % 17, Repair: how/17%2 == 1, ECN: how/34%2 == 1}, s.left
 	before := bytes.Clone(payload)
 	again, err := recode(f, payload)
-	list, wantErr := oracle.Decode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair}, before)
+	list, wantErr := oracle.Decode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, before)
 	if verbose() {
 		t.Logf("%+v, %x: %v", f, before, err)
 	}
@@ -42,7 +42,7 @@ func runConnectionRecords(t T, data []byte) {
 	if !bytes.Equal(again, payload) {
 		t.Fatalf("accepted, but it encodes to %x", again)
 	}
-	if theirs, err := oracle.Encode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair}, list); err != nil || !bytes.Equal(theirs, payload) {
+	if theirs, err := oracle.Encode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, list); err != nil || !bytes.Equal(theirs, payload) {
 		t.Fatalf("the oracle encodes what it decoded to %x, %v", theirs, err)
 	}
 }
@@ -55,7 +55,7 @@ func recode(f connection.Format, payload []byte) (again []byte, err error) {
 	for at, more := 0, true; more; more = at < len(payload) {
 		var ours connection.Record
 		var theirs channel.Record
-		if !connection.IsRecord(payload, at) {
+		if !f.IsRecord(payload, at) {
 			if at, err = anyWindow.Decode(payload, at, &theirs); err == nil {
 				again, err = anyWindow.Append(again, &theirs)
 			}
@@ -83,7 +83,7 @@ func compareConnectionCodes(t T, err, want error) {
 
 func seedConnectionRecords(files []testvectors.File) (seeds [][]byte) {
 	for _, q := range requests[contract.ConnectionDecodeRequest](files, contract.OpConnectionDecode) {
-		seeds = append(seeds, append([]byte{byte(q.Lanes)}, bytesOf(&q.Hex)...), append([]byte{byte(q.Lanes + 17)}, bytesOf(&q.Hex)...))
+		seeds = append(seeds, append([]byte{byte(q.Lanes)}, bytesOf(&q.Hex)...), append([]byte{byte(q.Lanes + 17)}, bytesOf(&q.Hex)...), append([]byte{byte(q.Lanes + 34)}, bytesOf(&q.Hex)...))
 	}
 	return seeds
 }
@@ -103,6 +103,11 @@ var fuzzChannels = []channel.Config{
 	{ID: 2, Kind: channel.Unordered, Format: channel.Format{Window: 64}},
 }
 
+// fuzzPaths are paths that leave the field ECN as it is, mark, take it away, and make another of it.
+var fuzzPaths = [...][4]connection.ECN{
+	{0, connection.ECT1, connection.ECT0, connection.CE}, {0, connection.ECT1, connection.CE, connection.CE}, {}, {0, 0, connection.ECT1, connection.CE},
+}
+
 type connectionBench struct {
 	T
 	script
@@ -111,7 +116,8 @@ type connectionBench struct {
 	keys   [2]session.Key // with which each seals
 	agreed session.Agreed
 	mode   session.Mode
-	flight [2][][]byte       // to each end
+	flight [2][][]byte       // to each end: the field ECN, and the datagram
+	path   [4]connection.ECN // what comes of a field
 	said   [2]map[string]int // by each end, and not read yet: channel and message
 	chunks [2][][]byte       // that each end sent, and the other has not read
 	lies   bool              // a peer said what is not true
@@ -122,7 +128,8 @@ func runConnection(t T, data []byte) {
 	b := &connectionBench{T: t, script: script{data}, keys: [2]session.Key{{1}, {2}}}
 	setup := b.byte()
 	b.mode = []session.Mode{session.CRC, session.MAC}[setup&1]
-	b.agreed = session.Agreed{Link: fuzzLink, Lanes: int(setup >> 1 & 3), Timeout: 10 * machine.Second}
+	b.agreed = session.Agreed{Link: fuzzLink, Lanes: int(setup >> 1 & 3), Extensions: uint16(setup >> 4 & 1), Timeout: 10 * machine.Second}
+	b.path = fuzzPaths[setup>>5&3]
 	if b.agreed.Lanes > 0 {
 		b.agreed.Variant = session.VariantSlices + setup>>3&1
 	}
@@ -198,7 +205,11 @@ func (b *connectionBench) poll(end int) {
 		if len(d) > session.LargestDatagram {
 			b.Fatalf("a datagram of %d bytes", len(d))
 		}
-		b.flight[1-end] = append(b.flight[1-end], bytes.Clone(d))
+		field := connection.NotECT
+		if b.ends[end].Conn.ECT() {
+			field = connection.ECT0
+		}
+		b.flight[1-end] = append(b.flight[1-end], append([]byte{byte(field)}, d...))
 	}
 	b.Fatalf("end %d never stops sending", end)
 }
@@ -211,13 +222,14 @@ func (b *connectionBench) arrive(end, which int, change uint16) {
 		return
 	}
 	which %= len(b.flight[end])
-	d := bytes.Clone(b.flight[end][which])
+	field, d := connection.ECN(b.flight[end][which][0]), bytes.Clone(b.flight[end][which][1:])
 	b.flight[end] = slices.Delete(b.flight[end], which, which+1)
+	field = b.path[field]
 	if change > 0 {
 		at := int(change) % (8 * len(d))
 		d[at/8] ^= 1 << (at % 8)
 	}
-	err := b.ends[end].Receive(b.clock, d)
+	err := b.ends[end].Receive(b.clock, d, field)
 	if change > 0 && err == nil && b.ends[end].Conn.State() == connection.Open {
 		b.Fatalf("a changed datagram is taken: %x", d)
 	}
@@ -303,7 +315,7 @@ func (b *connectionBench) lie(end int, payload []byte) {
 		return
 	}
 	for _, d := range datagrams {
-		_ = b.ends[end].Receive(b.clock, liar.Seal(nil, d))
+		_ = b.ends[end].Receive(b.clock, liar.Seal(nil, d), connection.CE)
 	}
 }
 
@@ -371,7 +383,7 @@ func seedConnections([]testvectors.File) (seeds [][]byte) {
 		{0, 2, 0, 14, 4, 7, 0, 1, 0, 13}, {0, 14, 5, 2, 1, 0, 0, 1, 14, 9, 5, 1, 0, 0, 0, 4, 0, 0, 0, 14, 6, 8, 0, 0, 0, 0, 0, 14, 7, 9, 0, 4, 0, 0, 0, 1},
 		{7, 1, 9, 12, 255, 12, 255, 12, 255, 12, 255, 13, 12, 255, 12, 255, 12, 255, 13, 0x8d, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 12, 255, 13},
 	}
-	for setup := range byte(8) {
+	for _, setup := range []byte{0, 1, 2, 3, 4, 5, 6, 7, 0x0a, 0x12, 0x1c, 0x33, 0x52, 0x7a} {
 		for _, talk := range talks {
 			seeds = append(seeds, append([]byte{setup}, talk...))
 		}

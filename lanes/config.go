@@ -45,6 +45,9 @@ type Config struct {
 	// Memory is a pool of slice buffers that several connections may share; nil: each keeps
 	// its own.
 	Memory *statemachine.Memory
+	// Rebuilds bounds rebuilding, together with other connections that share it: a slice that
+	// completes a chunk beyond it counts as one that did not arrive. Nil: there is no bound.
+	Rebuilds *Rebuilds
 	// Observe, when not nil, is called for what happens to each slice that is sent.
 	Observe func(statemachine.Observation)
 }

@@ -55,6 +55,8 @@ type receiver interface {
 	Read(now machine.Micros, dst []byte) ([]byte, error)
 
 	handleSlice(now machine.Micros, s Slice) (ours bool)
+	// rebuilds returns how many slices must be rebuilt if a slice comes, or 0.
+	rebuilds(s Slice) int
 	poll(now machine.Micros) (a Ack, ok bool)
 	chunkID() uint16
 	progressAt() machine.Micros

@@ -45,6 +45,7 @@ type Lanes struct {
 
 	pacer     pacer
 	heldUntil machine.Micros
+	deferred  int64 // slices that were left out for Config.Rebuilds
 	err       error
 }
 
@@ -153,7 +154,12 @@ func (l *Lanes) HandleSlice(now machine.Micros, k int, s Slice) (ours bool) {
 	if l.beyondLimit(k, s.ChunkID()) {
 		return false
 	}
-	return l.lanes[k].receiver.handleSlice(now, s)
+	receiver := l.lanes[k].receiver
+	if l.cfg.Rebuilds != nil && !l.cfg.Rebuilds.take(now, receiver.rebuilds(s)) {
+		l.deferred++
+		return true
+	}
+	return receiver.handleSlice(now, s)
 }
 
 // beyondLimit reports whether a slice is of a chunk beyond Config.ReceiveLimit.
@@ -349,17 +355,21 @@ func (l *Lanes) noteFailure() {
 
 // failure returns which machine of a lane has failed, or nil.
 func (l *Lanes) failure(k int) error {
-	name := ""
-	if len(l.lanes) > 1 { // chunk ids are each lane's own
-		name = fmt.Sprintf("lane %d: ", k)
-	}
 	switch lane := &l.lanes[k]; {
 	case lane.sender.Err() != nil:
-		return fmt.Errorf("lanes: %ssending chunk %d: %w", name, lane.sender.progress().ChunkID, lane.sender.Err())
+		return fmt.Errorf("lanes: %ssending chunk %d: %w", l.nameOf(k), lane.sender.progress().ChunkID, lane.sender.Err())
 	case lane.receiver.Err() != nil:
-		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", name, lane.receiver.chunkID(), lane.receiver.Err())
+		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", l.nameOf(k), lane.receiver.chunkID(), lane.receiver.Err())
 	}
 	return nil
+}
+
+// nameOf returns how an error names a lane: chunk ids are each lane's own.
+func (l *Lanes) nameOf(k int) string {
+	if len(l.lanes) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("lane %d: ", k)
 }
 
 // Err returns which machine gave up, or nil; it wraps statemachine.ErrGaveUp. All lanes have

@@ -72,6 +72,8 @@ func (r namedReceiver) handleSlice(now machine.Micros, s Slice) bool {
 	return r.HandleSlice(now, s.Chunk)
 }
 
+func (r namedReceiver) rebuilds(Slice) int { return 0 }
+
 func (r namedReceiver) poll(now machine.Micros) (a Ack, ok bool) {
 	a.Chunk, ok = r.Poll(now)
 	return a, ok

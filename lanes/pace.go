@@ -55,6 +55,17 @@ func (l *Lanes) Yield(yields bool) {
 	}
 }
 
+// Marked says that the path has marked n datagrams with slices, since it is about to be too full
+// (RFC 3168). Schedulers that can then send less. What one lane is told is for all that share its
+// path (LAN-9): it is the lane whose chunk began last.
+func (l *Lanes) Marked(now machine.Micros, n int) {
+	if s, ok := l.latest().sender.scheduler().(interface {
+		Marked(now machine.Micros, n int)
+	}); ok {
+		s.Marked(now, n)
+	}
+}
+
 // ForgetPath makes the schedulers begin anew: the path is another one, or what they learned
 // is not its rate.
 func (l *Lanes) ForgetPath(now machine.Micros) {

@@ -80,6 +80,8 @@ func (r repairReceiver) handleSlice(now machine.Micros, s Slice) bool {
 	return r.HandleSlice(now, s.Repair)
 }
 
+func (r repairReceiver) rebuilds(s Slice) int { return r.Rebuilds(s.Repair) }
+
 func (r repairReceiver) poll(now machine.Micros) (a Ack, ok bool) {
 	a.Repair, ok = r.Poll(now)
 	return a, ok

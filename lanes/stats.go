@@ -14,6 +14,7 @@ type Stats struct {
 	Receiving Progress // of several lanes, the chunk that is delivered next
 	Queued    int      // chunks that wait behind those in flight
 	Complete  int      // chunks that are complete and were not read
+	Deferred  int64    // slices that would have completed a chunk, beyond Config.Rebuilds
 }
 
 // Progress is how far a chunk is.
@@ -27,7 +28,7 @@ type Progress struct {
 
 // Stats returns the counts so far.
 func (l *Lanes) Stats() Stats {
-	st := Stats{Sending: l.sending(), Receiving: l.lanes[l.nextIn].receiver.progress(), Queued: len(l.queue)}
+	st := Stats{Sending: l.sending(), Receiving: l.lanes[l.nextIn].receiver.progress(), Queued: len(l.queue), Deferred: l.deferred}
 	for i := range l.lanes {
 		st.Sender.Add(l.lanes[i].sender.Stats())
 		st.Receiver.Add(l.lanes[i].receiver.Stats())

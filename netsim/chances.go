@@ -21,10 +21,10 @@ type chances struct {
 // draw takes the same five draws for every datagram, whether or not they
 // matter. A datagram that skipped some would shift the draws of all that
 // follow: one more loss would then be a wholly different run.
-func draw(random *rand.PCG, p *Path) chances {
+func draw(random *rand.PCG, p *Path, afterLoss bool) chances {
 	return chances{
 		jitter:     time.Duration(below(random, uint64(p.Jitter)+1)),
-		lost:       hit(random, p.Loss),
+		lost:       hit(random, p.lossAfter(afterLoss)),
 		duplicated: hit(random, p.Duplicate),
 		held:       hit(random, p.Reorder),
 		copyHeld:   hit(random, p.Reorder),

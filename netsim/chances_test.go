@@ -1,6 +1,7 @@
 package netsim_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -24,6 +25,36 @@ func TestFrequencies(t *testing.T) {
 	wantStats(t, s, netsim.LinkStats{Sent: million, SentBytes: million,
 		Delivered:  million - s.LostRandom + s.Duplicated,
 		LostRandom: s.LostRandom, Duplicated: s.Duplicated, Reordered: s.Reordered})
+}
+
+func TestLossesInRuns(t *testing.T) {
+	tests := []struct {
+		loss, run        float64
+		lost, runs       int64 // of a million, as the two say
+		offLost, offRuns int64 // about three standard deviations
+	}{
+		{loss: 5, run: 0, lost: 50_000, runs: 47_500, offLost: 650, offRuns: 620},
+		{loss: 5, run: 1, lost: 50_000, runs: 47_500, offLost: 650, offRuns: 620},
+		{loss: 5, run: 4, lost: 50_000, runs: 12_500, offLost: 1_750, offRuns: 330},
+		{loss: 60, run: 3, lost: 600_000, runs: 200_000, offLost: 2_100, offRuns: 800},
+		{loss: 90, run: 2, lost: 666_667, runs: 333_333, offLost: 1_000, offRuns: 600}, // no room for gaps
+		{loss: 100, run: 2, lost: million, runs: 1},
+		{loss: 0, run: 50},
+	}
+	for _, test := range tests {
+		link := newLink(netsim.Path{Loss: test.loss, LossRun: test.run}, 1)
+		runs, before := int64(0), false
+		for range million {
+			lost := link.Send(0, 1).Len() == 0
+			if lost && !before {
+				runs++
+			}
+			before = lost
+		}
+		what := fmt.Sprintf("%v %% in runs of %v", test.loss, test.run)
+		near(t, what+": lost", link.Stats().LostRandom, test.lost, test.offLost)
+		near(t, what+": runs", runs, test.runs, test.offRuns)
+	}
 }
 
 func TestNeverAndAlways(t *testing.T) {
@@ -89,6 +120,8 @@ func TestDrawsAreIndependent(t *testing.T) {
 			func(a, b fate, i int) bool { return len(b) == 0 || slices.Equal(a, b) }},
 		{"no loss brings back the lost", func(p *netsim.Path) { p.Loss = 0 },
 			func(a, b fate, i int) bool { return len(a) == 0 || slices.Equal(a, b) }},
+		{"losses in runs hit others", func(p *netsim.Path) { p.LossRun = 4 },
+			func(a, b fate, i int) bool { return len(a) == 0 || len(b) == 0 || slices.Equal(a, b) }},
 		{"no copies", func(p *netsim.Path) { p.Duplicate = 0 },
 			func(a, b fate, i int) bool {
 				return len(a) == 0 && len(b) == 0 || len(b) == 1 && slices.Contains(a, b[0])

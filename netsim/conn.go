@@ -41,18 +41,27 @@ var _ net.PacketConn = (*Conn)(nil)
 // ReadFrom fails with [net.ErrClosed], or with [os.ErrDeadlineExceeded] from the
 // instant of the deadline on, even if a datagram is there.
 func (c *Conn) ReadFrom(b []byte) (int, net.Addr, error) {
+	n, from, _, err := c.read(b)
+	return n, from, err
+}
+
+// read does what ReadFromECN does.
+func (c *Conn) read(b []byte) (n int, from net.Addr, ecn uint8, err error) {
 	p, err := c.line.receive()
 	if err != nil {
-		return 0, nil, c.fail("read", nil, err)
+		return 0, nil, 0, c.fail("read", nil, err)
 	}
-	return copy(b, p.data), p.peer, nil
+	return copy(b, p.data), p.peer, p.ecn, nil
 }
 
 // WriteTo sends a copy of b to an [Addr] and returns len(b). It never waits. It
 // fails with [net.ErrClosed], with [os.ErrDeadlineExceeded], if b is longer than
 // 65507 bytes or if addr is not an Addr. There is no error if nobody listens at
 // addr or if the datagram gets lost.
-func (c *Conn) WriteTo(b []byte, addr net.Addr) (int, error) {
+func (c *Conn) WriteTo(b []byte, addr net.Addr) (int, error) { return c.write(b, addr, 0) }
+
+// write does what WriteToECN does.
+func (c *Conn) write(b []byte, addr net.Addr, ecn uint8) (int, error) {
 	to, ok := addr.(Addr)
 	if !ok {
 		return 0, c.fail("write", addr, errNoAddr)
@@ -60,7 +69,7 @@ func (c *Conn) WriteTo(b []byte, addr net.Addr) (int, error) {
 	if len(b) > maxDatagram {
 		return 0, c.fail("write", addr, errTooLong)
 	}
-	if err := c.network.send(c, b, to); err != nil {
+	if err := c.network.send(c, b, to, ecn&congested); err != nil {
 		return 0, c.fail("write", addr, err)
 	}
 	return len(b), nil

@@ -439,3 +439,23 @@ func BenchmarkConn(b *testing.B) {
 		to.ReadFrom(buf)
 	}
 }
+
+// The field ECN arrives as it was sent, unless the link marks the datagram and its sender allows
+// that.
+func TestFieldECN(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := pair(t, netsim.Path{Rate: 8000, MarkAbove: 10}, perfect)
+		a, b := netsim.ECNConn{Conn: first}, netsim.ECNConn{Conn: second}
+		sent := []struct{ sent, want uint8 }{{2, 2}, {2, 3}, {0, 0}, {1, 3}, {3, 3}, {0xfe, 3}}
+		for _, c := range sent {
+			if _, err := a.WriteToECN(make([]byte, 100), b.LocalAddr(), c.sent); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, c := range sent {
+			if _, _, ecn, err := b.ReadFromECN(make([]byte, 100)); err != nil || ecn != c.want {
+				t.Errorf("datagram %d comes with %d, not %d: %v", i, ecn, c.want, err)
+			}
+		}
+	})
+}

@@ -151,4 +151,5 @@ type packet struct {
 	data []byte         // never written to, so copies may share it
 	peer net.Addr       // in a Conn: who sent it; in a Relay: who gets it
 	out  net.PacketConn // in a Relay: the socket to send it on
+	ecn  uint8          // in a Conn: the field ECN
 }

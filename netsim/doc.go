@@ -24,9 +24,10 @@
 // has no clock, no goroutine and does not touch the datagram, so a simulation
 // can make millions of steps a second.
 //
-// A datagram crosses a Link in this order: the drop-tail queue, the bottleneck,
-// delay and jitter, then loss, duplication and reordering. [Path] holds the
-// figures of all of them; its zero value is a perfect wire.
+// A datagram crosses a Link in this order: the policer, the drop-tail queue,
+// which may mark it, the bottleneck, delay and jitter, then loss, duplication,
+// reordering and the tick. [Path] holds the figures of all of them; its zero
+// value is a perfect wire.
 //
 // # Repeatable runs
 //

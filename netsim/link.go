@@ -9,8 +9,8 @@ import (
 // maxPayload keeps serialization times far from overflow.
 const maxPayload = 1 << 24
 
-// Link is one direction of a network path: a bottleneck with a drop-tail queue,
-// then delay, then random faults. The same seed and the same calls give the
+// Link is one direction of a network path: a policer, a bottleneck with a
+// drop-tail queue, then delay, then random faults. The same seed and the same calls give the
 // same results.
 //
 // A Link has no clock: the caller says what time it is. Send does not allocate,
@@ -19,7 +19,9 @@ const maxPayload = 1 << 24
 type Link struct {
 	path       Path
 	random     rand.PCG
+	policer    policer
 	bottleneck bottleneck
+	lost       bool          // the fate of the last datagram behind the bottleneck
 	now        time.Duration // time of the last Send
 	last       time.Duration // latest arrival of a datagram not held back
 	stats      LinkStats
@@ -54,7 +56,8 @@ func (l *Link) SetPath(p Path) error {
 
 func (l *Link) setPath(p Path) {
 	l.path = p
-	l.bottleneck.set(p.Rate, p.Queue)
+	l.policer.set(p.PoliceRate, p.PoliceBurst)
+	l.bottleneck.set(p.Rate, p.Queue, p.MarkAbove)
 }
 
 // Send puts a datagram of payload bytes on the link at time now and returns when
@@ -68,10 +71,10 @@ func (l *Link) Send(now time.Duration, payload int) Arrivals {
 	l.stats.Sent++
 	l.stats.SentBytes += int64(payload)
 
-	chance := draw(&l.random, &l.path)
-	out, ok := l.bottleneck.pass(now, payload+l.path.Overhead)
+	chance := draw(&l.random, &l.path, l.lost)
+	l.lost = chance.lost
+	out, marked, ok := l.queue(now, payload+l.path.Overhead)
 	if !ok {
-		l.stats.LostQueue++
 		return Arrivals{}
 	}
 	// A lost datagram holds its place in the order too. Otherwise a change of
@@ -81,7 +84,26 @@ func (l *Link) Send(now time.Duration, payload int) Arrivals {
 		l.stats.LostRandom++
 		return Arrivals{}
 	}
-	return l.arrive(chance)
+	return l.arrive(chance, marked)
+}
+
+// queue returns when a datagram of size bytes has left the bottleneck, and
+// whether it is marked; or false if it does not get there.
+func (l *Link) queue(now time.Duration, size int) (out time.Duration, marked, ok bool) {
+	if !l.policer.pass(now, size) {
+		l.stats.LostPolicer++
+		return 0, false, false
+	}
+	if out, marked, ok = l.bottleneck.pass(now, size); !ok {
+		l.stats.LostQueue++
+	}
+	return out, marked, ok
+}
+
+// Wait returns how long a datagram that is sent at time now waits in the queue
+// for those ahead of it.
+func (l *Link) Wait(now time.Duration) time.Duration {
+	return max(0, l.bottleneck.end()-now)
 }
 
 func (l *Link) check(now time.Duration, payload int) {
@@ -94,25 +116,28 @@ func (l *Link) check(now time.Duration, payload int) {
 }
 
 // arrive lists the arrivals of a datagram that gets through.
-func (l *Link) arrive(chance chances) Arrivals {
+func (l *Link) arrive(chance chances, marked bool) Arrivals {
 	first := l.hold(chance.held)
 	l.stats.Delivered++
+	if marked {
+		l.stats.Marked++
+	}
 	if !chance.duplicated {
-		return Arrivals{at: [2]time.Duration{first}, n: 1}
+		return Arrivals{at: [2]time.Duration{first}, n: 1, marked: marked}
 	}
 	second := l.hold(chance.copyHeld)
 	l.stats.Delivered++
 	l.stats.Duplicated++
-	return Arrivals{at: [2]time.Duration{min(first, second), max(first, second)}, n: 2}
+	return Arrivals{at: [2]time.Duration{min(first, second), max(first, second)}, n: 2, marked: marked}
 }
 
 // hold returns the arrival of the datagram at hand or of its copy.
 func (l *Link) hold(held bool) time.Duration {
 	if !held {
-		return l.last
+		return l.path.onTick(l.last)
 	}
 	l.stats.Reordered++
-	return l.last + l.path.holdBack()
+	return l.path.onTick(l.last + l.path.holdBack())
 }
 
 // Stats returns what has happened on the link so far.

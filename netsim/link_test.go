@@ -152,6 +152,62 @@ func TestEarlierArrivalComesFirst(t *testing.T) {
 	}
 }
 
+func TestArrivalsOnATick(t *testing.T) {
+	link := newLink(netsim.Path{Delay: 5 * ms, Reorder: 100, ReorderDelay: 20 * ms, Tick: 10 * ms}, 1)
+	for _, test := range []struct{ now, at time.Duration }{
+		{0, 30 * ms}, {4 * ms, 30 * ms}, {5 * ms, 30 * ms}, {5*ms + 1, 40 * ms}, {36 * ms, 70 * ms},
+	} {
+		if got := times(link.Send(test.now, 1)); !slices.Equal(got, []time.Duration{test.at}) {
+			t.Errorf("sent at %v: arrives at %v, want %v", test.now, got, test.at)
+		}
+	}
+}
+
+// A tick only puts arrivals off, by less than itself.
+func TestTickPutsArrivalsOff(t *testing.T) {
+	p := full
+	p.Tick = 0
+	plain, ticking := newLink(p, 1), newLink(full, 1)
+	for i := range 20_000 {
+		now := time.Duration(i) * 200 * time.Microsecond
+		a, b := times(plain.Send(now, 1000)), times(ticking.Send(now, 1000))
+		if len(a) != len(b) {
+			t.Fatalf("datagram %d: %d arrivals, %d with a tick", i, len(a), len(b))
+		}
+		for k := range a {
+			if late := b[k] - a[k]; b[k]%full.Tick != 0 || late < 0 || late >= full.Tick {
+				t.Fatalf("datagram %d: at %v, %v with a tick", i, a[k], b[k])
+			}
+		}
+	}
+}
+
+func TestWaitIsThatOfTheNext(t *testing.T) {
+	link := newLink(netsim.Path{Rate: 8000, Delay: 50 * ms}, 1) // a byte a millisecond
+	random := rand.New(rand.NewPCG(1, 2))
+	var now time.Duration
+	waited := false
+	for range 1000 {
+		size := 1 + random.IntN(100)
+		wait := link.Wait(now)
+		if again := link.Wait(now); again != wait {
+			t.Fatalf("at %v: waits %v, then %v", now, wait, again)
+		}
+		want := now + wait + time.Duration(size)*ms + 50*ms
+		if got := link.Send(now, size).At(0); got != want {
+			t.Fatalf("sent at %v: arrives at %v, want %v after waiting %v", now, got, want, wait)
+		}
+		waited = waited || wait > 0
+		now += time.Duration(random.IntN(100)) * ms
+	}
+	if !waited {
+		t.Error("nothing ever waited")
+	}
+	if wait := newLink(netsim.Path{Delay: ms}, 1).Wait(0); wait != 0 {
+		t.Errorf("without a rate: waits %v", wait)
+	}
+}
+
 func TestOutage(t *testing.T) {
 	link := newLink(netsim.Path{Delay: 10 * ms}, 1)
 	before := link.Send(0, 100)

@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"time"
 )
 
 // Network connects any number of endpoints in memory. Each ordered pair of
@@ -68,6 +69,22 @@ func (n *Network) SetPath(from, to Addr, p Path) error {
 	return nil
 }
 
+// Share makes a route use the link of another: what goes either way waits in one
+// queue. It replaces the link that the route has had.
+func (n *Network) Share(from, to, otherFrom, otherTo Addr) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.links[route{from, to}] = n.link(route{otherFrom, otherTo})
+}
+
+// Wait returns how long a datagram that is sent now, from one address to another,
+// waits in the queue of their link.
+func (n *Network) Wait(from, to Addr) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.link(route{from, to}).Wait(n.clock.now())
+}
+
 // Stats returns the counts of the link from one address to another.
 func (n *Network) Stats(from, to Addr) LinkStats {
 	n.mu.Lock()
@@ -99,7 +116,7 @@ func (n *Network) Listen(addr Addr) (*Conn, error) {
 
 // send puts a datagram on its link. If nobody listens at the far end when it is
 // sent, it crosses the link and vanishes.
-func (n *Network) send(c *Conn, payload []byte, to Addr) error {
+func (n *Network) send(c *Conn, payload []byte, to Addr, ecn uint8) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	now := n.clock.now() // under the lock: links must not see time go back
@@ -114,7 +131,10 @@ func (n *Network) send(c *Conn, payload []byte, to Addr) error {
 	if receiver == nil || arrivals.Len() == 0 {
 		return nil
 	}
-	p := packet{data: bytes.Clone(payload), peer: c.netAddr}
+	if arrivals.Marked() && ecn != 0 {
+		ecn = congested
+	}
+	p := packet{data: bytes.Clone(payload), peer: c.netAddr, ecn: ecn}
 	for i := range arrivals.Len() {
 		receiver.line.push(now, arrivals.At(i), p)
 	}

@@ -144,3 +144,30 @@ func wantClock(t *testing.T, start time.Time, want time.Duration) {
 		t.Fatalf("it is %v, want %v", got, want)
 	}
 }
+
+// Two routes on one link wait for each other, and a change of either is one of both.
+func TestRoutesShareALink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := netsim.NewNetwork(1)
+		a, b, c, d := listen(t, n, "a"), listen(t, n, "b"), listen(t, n, "c"), listen(t, n, "d")
+		n.SetPath("a", "b", netsim.Path{Rate: 8000}) // a byte a millisecond
+		n.Share("c", "d", "a", "b")
+		start := time.Now()
+
+		send(t, a, b.LocalAddr(), "first")
+		if wait := n.Wait("c", "d"); wait != 5*ms {
+			t.Errorf("the next one waits for %v", wait)
+		}
+		send(t, c, d.LocalAddr(), "second")
+		want(t, b, a.LocalAddr(), "first")
+		wantClock(t, start, 5*ms)
+		want(t, d, c.LocalAddr(), "second")
+		wantClock(t, start, 11*ms)
+
+		n.SetPath("c", "d", outage)
+		send(t, a, b.LocalAddr(), "lost")
+		wantNothing(t, b)
+		wantStats(t, n.Stats("a", "b"), n.Stats("c", "d"))
+		wantStats(t, n.Stats("c", "d"), netsim.LinkStats{Sent: 3, SentBytes: 15, Delivered: 2, LostRandom: 1})
+	})
+}

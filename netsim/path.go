@@ -13,6 +13,8 @@ const (
 	maxDelay    = 24 * time.Hour
 	maxRate     = 1_000_000_000_000_000 // bits per second
 	maxOverhead = 1 << 16
+	maxBurst    = 1 << 30
+	maxLossRun  = 1_000_000
 
 	// defaultReorderDelay stands in for a ReorderDelay of zero. It is enough
 	// for about ten full datagrams to overtake at 100 Mbit/s.
@@ -34,8 +36,15 @@ type Path struct {
 	Jitter time.Duration
 
 	// Loss is the chance, in percent, that a datagram is lost behind the
-	// bottleneck. Losses are independent. 100 is an outage.
+	// bottleneck. Losses are independent, unless LossRun says otherwise. 100 is
+	// an outage.
 	Loss float64
+
+	// LossRun is how many datagrams in a row are lost, on average, where one is:
+	// losses come in bursts (Gilbert), as many as Loss says. Zero means that they
+	// are independent. The most is a million. If Loss leaves no room for gaps,
+	// they are of one datagram, and Loss is less than it says.
+	LossRun float64
 
 	// Duplicate is the chance, in percent, that a datagram arrives twice. The
 	// copy is right behind the original, unless one of the two is held back.
@@ -60,6 +69,27 @@ type Path struct {
 	// accepted.
 	Queue int
 
+	// MarkAbove is how many bytes wait in the queue when a datagram that comes is
+	// marked, as congestion experienced of RFC 3168: more than that. Zero means
+	// that none is. A link does not know which datagrams allow it: the caller
+	// does.
+	MarkAbove int
+
+	// PoliceRate is the rate in bits per second above which a policer drops
+	// datagrams before they come to the bottleneck. Zero means that there is
+	// none.
+	PoliceRate int64
+
+	// PoliceBurst is how many bytes, including Overhead, the policer lets through
+	// at once. What was used comes back at PoliceRate. A datagram that finds all
+	// of it there is always accepted.
+	PoliceBurst int
+
+	// Tick is the time between two moments at which datagrams arrive: those that
+	// come between, for whatever reason, wait for the next, a multiple of Tick.
+	// Zero means that they arrive at any time.
+	Tick time.Duration
+
 	// Overhead is the number of bytes each datagram takes on the wire in
 	// addition to its payload: 28 for IPv4 and UDP.
 	Overhead int
@@ -72,11 +102,16 @@ func (p Path) Validate() error {
 		within("Delay", p.Delay, maxDelay),
 		within("Jitter", p.Jitter, maxDelay),
 		within("Loss", p.Loss, 100),
+		within("LossRun", p.LossRun, maxLossRun),
 		within("Duplicate", p.Duplicate, 100),
 		within("Reorder", p.Reorder, 100),
 		within("ReorderDelay", p.ReorderDelay, maxDelay),
 		within("Rate", p.Rate, maxRate),
 		within("Queue", p.Queue, math.MaxInt32),
+		within("MarkAbove", p.MarkAbove, math.MaxInt32),
+		within("PoliceRate", p.PoliceRate, maxRate),
+		within("PoliceBurst", p.PoliceBurst, maxBurst),
+		within("Tick", p.Tick, maxDelay),
 		within("Overhead", p.Overhead, maxOverhead),
 	)
 }
@@ -94,4 +129,24 @@ func (p Path) holdBack() time.Duration {
 		return defaultReorderDelay
 	}
 	return p.ReorderDelay
+}
+
+// lossAfter returns the chance, in percent, that a datagram is lost behind one
+// that was lost, or was not.
+func (p *Path) lossAfter(lost bool) float64 {
+	switch {
+	case p.LossRun <= 1 || p.Loss == 100:
+		return p.Loss
+	case lost:
+		return 100 - 100/p.LossRun
+	}
+	return min(100, 100*p.Loss/(100-p.Loss)/p.LossRun)
+}
+
+// onTick returns when what would arrive at a time does.
+func (p *Path) onTick(at time.Duration) time.Duration {
+	if p.Tick == 0 {
+		return at
+	}
+	return (at + p.Tick - 1) / p.Tick * p.Tick
 }

@@ -19,6 +19,11 @@ var full = netsim.Path{
 	ReorderDelay: 5 * ms,
 	Rate:         100_000_000,
 	Queue:        256 << 10,
+	LossRun:      3,
+	MarkAbove:    64 << 10,
+	PoliceRate:   50_000_000,
+	PoliceBurst:  100_000,
+	Tick:         ms / 2,
 	Overhead:     28,
 }
 
@@ -42,6 +47,13 @@ func TestValidate(t *testing.T) {
 		{"held back below zero", func(p *netsim.Path) { p.ReorderDelay = -1 }, "ReorderDelay"},
 		{"rate below zero", func(p *netsim.Path) { p.Rate = -1 }, "Rate"},
 		{"queue below zero", func(p *netsim.Path) { p.Queue = -1 }, "Queue"},
+		{"runs of losses below zero", func(p *netsim.Path) { p.LossRun = -1 }, "LossRun"},
+		{"runs of losses that are no number", func(p *netsim.Path) { p.LossRun = math.NaN() }, "LossRun"},
+		{"marks below zero", func(p *netsim.Path) { p.MarkAbove = -1 }, "MarkAbove"},
+		{"policer's rate below zero", func(p *netsim.Path) { p.PoliceRate = -1 }, "PoliceRate"},
+		{"policer's burst below zero", func(p *netsim.Path) { p.PoliceBurst = -1 }, "PoliceBurst"},
+		{"policer's burst of gigabytes", func(p *netsim.Path) { p.PoliceBurst = 1<<30 + 1 }, "PoliceBurst"},
+		{"tick below zero", func(p *netsim.Path) { p.Tick = -1 }, "Tick"},
 		{"overhead below zero", func(p *netsim.Path) { p.Overhead = -1 }, "Overhead"},
 	}
 	for _, test := range tests {

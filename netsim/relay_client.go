@@ -23,7 +23,7 @@ type client struct {
 func (r *Relay) readClients() {
 	r.read(r.cfg.Listen, func(data []byte, from net.Addr) {
 		if c := r.client(from); c != nil {
-			r.forward(c.up, packet{data, r.cfg.Server, c.upstream})
+			r.forward(c.up, packet{data: data, peer: r.cfg.Server, out: c.upstream})
 		}
 	})
 }
@@ -31,7 +31,7 @@ func (r *Relay) readClients() {
 // readServer forwards from the server to one client until the relay closes.
 func (r *Relay) readServer(c *client) {
 	r.read(c.upstream, func(data []byte, _ net.Addr) {
-		r.forward(c.down, packet{data, c.addr, r.cfg.Listen})
+		r.forward(c.down, packet{data: data, peer: c.addr, out: r.cfg.Listen})
 	})
 }
 

@@ -3,17 +3,19 @@ package netsim
 // LinkStats counts what happened on a [Link]. All but SentBytes are numbers of
 // datagrams. At any time
 //
-//	Delivered = Sent - LostQueue - LostRandom + Duplicated
+//	Delivered = Sent - LostPolicer - LostQueue - LostRandom + Duplicated
 //
 // A datagram counts as delivered at once, though it may still be under way.
 type LinkStats struct {
-	Sent       int64 // datagrams handed to the link
-	SentBytes  int64 // their payload in bytes, without overhead
-	Delivered  int64 // arrivals, including those of copies
-	LostQueue  int64 // dropped because the queue was full
-	LostRandom int64 // lost behind the bottleneck
-	Duplicated int64 // copies made
-	Reordered  int64 // datagrams and copies held back
+	Sent        int64 // datagrams handed to the link
+	SentBytes   int64 // their payload in bytes, without overhead
+	Delivered   int64 // arrivals, including those of copies
+	LostPolicer int64 // dropped by the policer
+	LostQueue   int64 // dropped because the queue was full
+	LostRandom  int64 // lost behind the bottleneck
+	Duplicated  int64 // copies made
+	Reordered   int64 // datagrams and copies held back
+	Marked      int64 // datagrams delivered with a mark
 }
 
 // add adds the counts of t.
@@ -21,8 +23,10 @@ func (s *LinkStats) add(t LinkStats) {
 	s.Sent += t.Sent
 	s.SentBytes += t.SentBytes
 	s.Delivered += t.Delivered
+	s.LostPolicer += t.LostPolicer
 	s.LostQueue += t.LostQueue
 	s.LostRandom += t.LostRandom
 	s.Duplicated += t.Duplicated
 	s.Reordered += t.Reordered
+	s.Marked += t.Marked
 }

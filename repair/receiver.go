@@ -235,6 +235,23 @@ func (r *Receiver) sliceGuard(s *Slice) uint8 {
 	return addsOr(len(r.held)+1 == r.numSlices)
 }
 
+// Rebuilds returns how many slices of the current chunk must be rebuilt if a slice comes now: 0
+// unless that completes it.
+func (r *Receiver) Rebuilds(s Slice) (missing int) {
+	if r.state != receiving || len(r.held)+1 < r.numSlices || r.sliceGuard(&s) != sliceCompletes {
+		return 0
+	}
+	for _, id := range r.held {
+		if id >= r.numSlices {
+			missing++
+		}
+	}
+	if s.ID >= r.numSlices {
+		missing++
+	}
+	return missing
+}
+
 // addsOr returns the guard of a slice that adds to the chunk, and may complete it.
 func addsOr(completes bool) uint8 {
 	if completes {

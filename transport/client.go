@@ -84,7 +84,7 @@ func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Peer, conn a
 	c.peer = p
 	p.driver = driver.New(socket, c, driver.StartClock(), session.LargestDatagram)
 	var err error
-	if c.machine, err = connection.NewClient(set.client(), p.driver.Now()); err != nil {
+	if c.machine, err = connection.NewClient(set.client(socket.Marks()), p.driver.Now()); err != nil {
 		socket.Close()
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (c *client) awaitEnd() error {
 	return c.peer.driver.Close(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer.to))
 }
 
-func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
+func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
 	p := c.peer
 	d := p.driver
 	d.Lock()
@@ -144,7 +144,7 @@ func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
 	if d.ErrLocked() != nil || from.Key != p.to.Key {
 		return
 	}
-	if err := c.machine.Receive(now, datagram); err == nil {
+	if err := c.machine.ReceiveECN(now, datagram, connection.ECN(ecn)); err == nil {
 		p.heardLocked(now, len(datagram))
 	}
 	if p.conn == nil {

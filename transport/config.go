@@ -7,6 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
@@ -113,10 +114,19 @@ type Config struct {
 	// of this package.
 	Observe func(statemachine.Observation)
 
+	// NoECN turns explicit congestion notification off. It is used where both ends have it: a
+	// router then marks slices instead of dropping them, and the sender slows down. It needs
+	// Linux, or a socket that is an ECNConn.
+	NoECN bool
+
 	// SocketBuffer is how many bytes are asked of the system for each socket's read
 	// buffer, and for its write buffer. At most 1<<30; 0 means 512 KiB.
 	SocketBuffer int
 }
+
+// ECNConn is a net.PacketConn for New and Over that reads the field ECN of IP headers, and sets
+// it: explicit congestion notification (RFC 3168).
+type ECNConn = udp.ECNConn
 
 // Profile is how slices are paced.
 type Profile = lanes.Profile
@@ -187,11 +197,17 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// connection returns what both kinds of end have in common.
-func (cfg *Config) connection(memory *connection.Memory) connection.Config {
+// connection returns what both kinds of end have in common. An end whose socket reads and sets
+// the field ECN offers that (CXM-12).
+func (cfg *Config) connection(marks bool, memory *connection.Memory) connection.Config {
+	extensions := uint16(0)
+	if !cfg.NoECN && marks {
+		extensions = session.ExtensionECN
+	}
 	return connection.Config{
 		Terms: session.Terms{
 			Protocol: cfg.ProtocolID, Mode: cfg.Mode, Lanes: cfg.Lanes, Variants: cfg.Variants, Timeout: machine.FromDuration(cfg.Timeout),
+			Extensions: extensions,
 		},
 		Channels:    cfg.Channels,
 		Tick:        machine.FromDuration(cfg.Tick),
@@ -205,15 +221,15 @@ func (cfg *Config) connection(memory *connection.Memory) connection.Config {
 	}
 }
 
-func (cfg *Config) client() connection.ClientConfig {
-	return connection.ClientConfig{Config: cfg.connection(nil), Identity: cfg.Identity, Key: cfg.Key, Random: rand.Reader}
+func (cfg *Config) client(marks bool) connection.ClientConfig {
+	return connection.ClientConfig{Config: cfg.connection(marks, nil), Identity: cfg.Identity, Key: cfg.Key, Random: rand.Reader}
 }
 
 // server returns the configuration of one of a server's sockets.
-func (cfg *Config) server(shard int) connection.ServerConfig {
+func (cfg *Config) server(shard int, marks bool) connection.ServerConfig {
 	each := func(n int) int { return (n + cfg.Sockets - 1) / cfg.Sockets }
 	return connection.ServerConfig{
-		Config: cfg.connection(new(connection.Memory)), Keys: withoutZeros(cfg.Keys), Anonymous: cfg.Anonymous || cfg.Keys == nil,
+		Config: cfg.connection(marks, new(connection.Memory)), Keys: withoutZeros(cfg.Keys), Anonymous: cfg.Anonymous || cfg.Keys == nil,
 		MaxConnections: each(cfg.MaxPeers), MaxPerAddress: each(cfg.MaxPerAddress),
 		Shard: uint32(shard), Shards: uint32(cfg.Sockets), Random: rand.Reader,
 	}

@@ -28,6 +28,11 @@
 // should be encoded once for all: see [Chunks.SendEncoded]. An end without repair slices
 // is sent slices that have names, which are sent again when they are lost.
 //
+// Where both ends' sockets read and set the field ECN of IP headers, which UDP sockets of
+// Linux do, slices go with it: a router whose queue becomes long marks them instead of
+// dropping some, and the sender is told. [Config].NoECN turns that off; any other
+// net.PacketConn has it if it is an [ECNConn].
+//
 // A connection ends by Close at either end, which the other end is told, or when
 // nothing was heard for Config.Timeout. It survives a change of the client's address:
 // the client notices silence, and resumes by itself, or at once by [Peer.Rebind].

@@ -56,7 +56,7 @@ func TestSocketsShareThePlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := set.server(0); got.MaxConnections != c.peers || got.MaxPerAddress != c.perAddress {
+		if got := set.server(0, false); got.MaxConnections != c.peers || got.MaxPerAddress != c.perAddress {
 			t.Errorf("%d sockets, %d peers: %d and %d each, want %d and %d", c.cfg.Sockets, c.cfg.MaxPeers,
 				got.MaxConnections, got.MaxPerAddress, c.peers, c.perAddress)
 		}
@@ -70,7 +70,7 @@ func TestAKeyOfZerosIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys := set.server(0).Keys
+	keys := set.server(0, false).Keys
 	if key, ok := keys(7); !ok || key != testKey {
 		t.Error("a key is not given")
 	}
@@ -98,7 +98,7 @@ type mate struct {
 func join(t testing.TB, sh *shard, i int, cfg Config) *mate {
 	t.Helper()
 	m := &mate{t: t, shard: sh, addr: peerAt(i), batch: driver.NewBatch(session.LargestDatagram)}
-	client := cfg.client()
+	client := cfg.client(false)
 	client.Memory = new(connection.Memory)
 	var err error
 	if m.client, err = connection.NewClient(client, sh.driver.Now()); err != nil {
@@ -133,7 +133,7 @@ func (m *mate) exchange() {
 		if !ok {
 			break
 		}
-		m.shard.Receive(now, datagram, m.addr)
+		m.shard.Receive(now, datagram, m.addr, udp.NotECT)
 	}
 	for _, run := range m.shard.driver.CollectForTest() {
 		for datagram := range run.Datagrams() {
@@ -153,7 +153,7 @@ func TestAcksGoBeforeTheClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	for datagram, ok := m.client.Poll(now, nil); ok; datagram, ok = m.client.Poll(now, nil) {
-		m.shard.Receive(now, datagram, m.addr)
+		m.shard.Receive(now, datagram, m.addr, udp.NotECT)
 	}
 	if chunk, err := p.Chunks().Recv(t.Context()); err != nil || len(chunk) != 1000 {
 		t.Fatal(len(chunk), err)
@@ -179,7 +179,7 @@ func TestNoAllocationPerForgedDatagram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := sh.driver.Now()
 			receive := func() {
-				sh.Receive(now, datagram, peerAt(2))
+				sh.Receive(now, datagram, peerAt(2), udp.NotECT)
 				sh.driver.CollectForTest()
 			}
 			receive()
@@ -239,7 +239,7 @@ func TestWhoGetsNoAnswer(t *testing.T) {
 	now := sh.driver.Now()
 	own := udp.UDPPeer(s.Addr().(*net.UDPAddr).AddrPort())
 	for _, from := range []udp.Peer{{}, own, udp.UDPPeer(netip.MustParseAddrPort("10.0.0.1:0")), udp.UDPPeer(netip.MustParseAddrPort("224.0.0.1:9"))} {
-		sh.Receive(now, forged["LINK"], from)
+		sh.Receive(now, forged["LINK"], from, udp.NotECT)
 	}
 	if st := s.Stats(); st.BadSources != 4 || st.Challenges != 1 {
 		t.Errorf("%d from bad sources, %d challenges", st.BadSources, st.Challenges)
@@ -247,16 +247,16 @@ func TestWhoGetsNoAnswer(t *testing.T) {
 	const more = 100
 	room := 0
 	for ; s.Stats().AnswersDropped == 0; room++ {
-		sh.Receive(now, forged["LINK"], peerAt(2))
+		sh.Receive(now, forged["LINK"], peerAt(2), udp.NotECT)
 	}
 	for range more {
-		sh.Receive(now, forged["LINK"], peerAt(2))
+		sh.Receive(now, forged["LINK"], peerAt(2), udp.NotECT)
 	}
 	st := s.Stats()
 	if st.Challenges != int64(room) || st.AnswersDropped != 1+more {
 		t.Errorf("%d challenges of %d, %d dropped", st.Challenges, room+more, st.AnswersDropped)
 	}
-	sh.Receive(now, forged["PROOF"], peerAt(2))
+	sh.Receive(now, forged["PROOF"], peerAt(2), udp.NotECT)
 	sh.Unreadable(70_000, peerAt(3))
 	st = s.Stats()
 	if st.Undecodable[session.CodeCookie] != 1 || st.Undecodable[session.CodeTrailingData] != 1 {
@@ -319,7 +319,7 @@ func BenchmarkReceive(b *testing.B) {
 				now += connection.BadTick
 				m.client.Conn().Send(now, 0, message, 0)
 				for datagram, ok := m.client.Poll(now, buf); ok; datagram, ok = m.client.Poll(now, buf) {
-					m.shard.Receive(now, datagram, m.addr)
+					m.shard.Receive(now, datagram, m.addr, udp.NotECT)
 				}
 				if _, ok := p.Unreliable().TryRecv(); ok {
 					taken++
@@ -338,7 +338,7 @@ func BenchmarkReceive(b *testing.B) {
 			b.ReportAllocs()
 			now := m.shard.driver.Now()
 			for b.Loop() {
-				m.shard.Receive(now, datagram, peerAt(2))
+				m.shard.Receive(now, datagram, peerAt(2), udp.NotECT)
 				m.shard.driver.CollectForTest()
 			}
 		})
@@ -360,7 +360,7 @@ func BenchmarkLocks(b *testing.B) {
 				m := mates[next.Add(1)-1]
 				buf, body := make([]byte, 0, 2048), make([]byte, 60) // no packet, but under the right seal
 				for pb.Next() {
-					m.shard.Receive(m.shard.driver.Now(), m.client.Conn().Link().Seal(buf, body), m.addr)
+					m.shard.Receive(m.shard.driver.Now(), m.client.Conn().Link().Seal(buf, body), m.addr, udp.NotECT)
 				}
 			})
 			if st := s.Stats(); st.Peers != len(mates) {

@@ -42,6 +42,7 @@ type Peer struct {
 // ends is what a Peer drives: a connection.Client or a connection.Peer.
 type ends interface {
 	Poll(now machine.Micros, dst []byte) (out []byte, ok bool)
+	ECT() bool
 	Deadline() machine.Micros
 	Close(now machine.Micros, code uint16, text string) error
 }
@@ -151,7 +152,7 @@ func (p *Peer) pollLocked(now machine.Micros, b *driver.Batch) {
 			}
 			return
 		}
-		p.traffic.Out(b.Add(p.to, buf))
+		p.traffic.Out(b.Add(p.to, buf, p.ends.ECT()))
 	}
 	p.updateLocked(now, now)
 }

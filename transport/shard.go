@@ -31,7 +31,7 @@ type shard struct {
 }
 
 func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
-	table, err := connection.NewServer(s.settings.server(i))
+	table, err := connection.NewServer(s.settings.server(i, socket.Marks()))
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +75,12 @@ func isData(datagram []byte) bool {
 	return len(datagram) >= dataLinkAt+4 && datagram[0] >= byte(session.CRC) && datagram[0] <= byte(session.AEAD)
 }
 
-func (sh *shard) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
-	sh.of(datagram).take(now, datagram, from)
+func (sh *shard) Receive(now machine.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+	sh.of(datagram).take(now, datagram, from, ecn)
 }
 
 // take handles a datagram, at whatever socket it arrived.
-func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer) {
+func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
 	d := sh.driver
 	d.Lock()
 	defer d.Unlock()
@@ -91,7 +91,7 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer) {
 	case !isData(datagram) && !sh.answersLocked(datagram, from):
 		return
 	}
-	got, err := sh.table.Receive(now, addressOf(from), datagram, sh.answer[:0])
+	got, err := sh.table.ReceiveECN(now, addressOf(from), datagram, connection.ECN(ecn), sh.answer[:0])
 	if err != nil {
 		sh.stats.undecodable(codeOf(err), from)
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"embed"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -17,21 +18,28 @@ import (
 const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE]
 
 Measures chunkwire and its peers in virtual time, and writes RESULTS.md (blocks),
-MESSAGES.md (messages), SERVICES.md (both at once) and the plots beside them. The figures do not depend on how
-fast the machine is, and repeat within a few per cent.
+MESSAGES.md (messages), SERVICES.md (both at once), CITIZEN-RESULTS.md (several flows on
+one path) and the plots beside them. The figures do not depend on how fast the machine
+is, and repeat within a few per cent.
 
   go run ./results                      everything, 300 seeds: two hours
   go run ./results --seeds 20           a look, eight minutes
   go run ./results --only messages      MESSAGES.md alone: seven minutes
   go run ./results --only services      SERVICES.md alone
+  go run ./results --only citizen       CITIZEN-RESULTS.md alone, at most 10 seeds
+  go run ./results --only families --part 'policer&repair' --seeds 3   a look at some of it
   go run ./results --save run.json      keeps what was measured
   go run ./results --from run.json      draws it again
 
 `
 
+//go:embed *.tmpl
+var templates embed.FS
+
 func main() {
 	seeds := flag.Int("seeds", 300, "seeds for each cell; a tenth of them for streams")
-	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together or maps, printed and not written; or messages, or services")
+	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together, maps, families, beside or shares, printed and not written; or messages, services or citizen, with its page")
+	part := flag.String("part", "", "of families, beside and shares: only those whose name has this, and each other part behind &")
 	from := flag.String("from", "", "draw what --save kept, instead of measuring")
 	save := flag.String("save", "", "keep what was measured, as JSON")
 	flag.Usage = func() {
@@ -43,32 +51,39 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*seeds, *only, *from, *save); err != nil {
+	if err := run(*seeds, *only, *part, *from, *save); err != nil {
 		fmt.Fprintln(os.Stderr, "results:", err)
 		os.Exit(1)
 	}
 }
 
-func run(seeds int, only, from, save string) error {
+func run(seeds int, only, part, from, save string) error {
 	var err error
-	if from == "" {
-		if from, err = measure(seeds, only); err != nil {
+	measured := from == ""
+	if measured {
+		if from, err = measure(seeds, only, part); err != nil {
 			return err
 		}
 		defer func() { _ = os.RemoveAll(filepath.Dir(from)) }()
-	}
-	if only != "" && only != bench.Messages && only != bench.Services {
-		fmt.Println("Columns: experiment, cell, protocol, median, 95th percentile, maximum, bytes both ways over the size.")
-		return nil
 	}
 	r, err := read(from)
 	if err != nil {
 		return err
 	}
+	if measured && (only == "" || only == bench.Citizen) && part == "" {
+		if r.Flows, err = measureFlows(min(seeds, mostFlowSeeds)); err != nil {
+			return err
+		}
+	}
 	if save != "" {
 		if err := keep(save, r); err != nil {
 			return err
 		}
+	}
+	if !hasPage(only) {
+		fmt.Println("Columns: experiment, cell, protocol, median, 95th percentile, maximum, bytes both ways over the size.")
+		fmt.Print(missed(r))
+		return nil
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -81,13 +96,21 @@ func write(r *bench.Result, only string) (errs []error) {
 	if only == "" {
 		errs = append(errs, plots(r), report(r))
 	}
-	if only != bench.Services {
+	if only == "" || only == bench.Messages {
 		errs = append(errs, messagePlots(r), messageReport(r))
 	}
-	if only != bench.Messages {
+	if only == "" || only == bench.Services {
 		errs = append(errs, serviceReport(r))
 	}
+	if only == "" || only == bench.Citizen {
+		errs = append(errs, citizenReport(r))
+	}
 	return errs
+}
+
+// hasPage reports whether an experiment has a page of its own, or is all of them.
+func hasPage(only string) bool {
+	return slices.Contains([]string{"", bench.Messages, bench.Services, bench.Citizen}, only)
 }
 
 // read reads what was measured, and notes the commit if it was measured now.

@@ -196,4 +196,4 @@ func delays(rows []bench.Row, title, file string) error {
 	return p.Save(width, height, filepath.Join(folder, file))
 }
 
-var messagePage = template.Must(template.ParseFiles("results/messages.md.tmpl"))
+var messagePage = template.Must(template.ParseFS(templates, "messages.md.tmpl"))

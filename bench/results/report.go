@@ -215,4 +215,4 @@ func isOurs(peer string) bool {
 
 func ms(d time.Duration) string { return fmt.Sprint((d + time.Millisecond/2).Milliseconds()) }
 
-var page = template.Must(template.ParseFiles("results/page.md.tmpl"))
+var page = template.Must(template.ParseFS(templates, "page.md.tmpl"))

@@ -77,4 +77,4 @@ func servicesBehind(r *bench.Result) string {
 	return b.String()
 }
 
-var servicePage = template.Must(template.ParseFiles("results/services.md.tmpl"))
+var servicePage = template.Must(template.ParseFS(templates, "services.md.tmpl"))

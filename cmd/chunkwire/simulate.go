@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +26,7 @@ type simulation struct {
 	pathFlags
 	paceFlags
 	variantFlags
+	flowFlags
 	size      int64
 	seeds     int
 	firstSeed uint64
@@ -45,7 +44,7 @@ func newSimulate() *cobra.Command {
 	sim := simulation{}
 	cmd := &cobra.Command{
 		Use:   "simulate",
-		Short: "Transfer one block many times in virtual time, and report how long it takes",
+		Short: "Transfer one block many times in virtual time, or let streams share a path, and report how long it takes",
 		Long: `simulate transfers one block from a sender to a receiver over a simulated network,
 once for each seed, in virtual time: exact, repeatable, and much faster than the
 real thing. Loss is random, independent, in each direction, behind the bottleneck;
@@ -60,18 +59,32 @@ Slices go as repair slices, and with --plain are sent again when they were lost:
 
 Transfers that are not done within --limit count as failed, and are in none of the other
 figures; if all are, that is a time-out.
+
+With --flows, so many streams of blocks share the path for a while, each of a connection of
+its own with --lanes blocks under way, and the report says what each of them got, and what all
+of them did to the queue. --beside adds a model of another protocol's sender. Rates count
+each slice once, with all headers. A stream that gave up is a time-out.
 ` + exitHelp,
 		Example: `  chunkwire simulate --rate 100M --rtt 50ms
   chunkwire simulate --rate 1M --queue 64K --loss 5 --profile fixed
   chunkwire simulate --rate 10M --queue 256K --loss 5 --warm
   chunkwire simulate --rate 10M --queue 256K --loss 5 --warm --plain
   chunkwire simulate --rate 10M --loss 5 --profile redundant
-  chunkwire simulate --loss 20 --seeds 1000 --json`,
+  chunkwire simulate --loss 20 --seeds 1000 --json
+  chunkwire simulate --flows 4 --rate 10M --queue 256K --for 30s --every 5s
+  chunkwire simulate --flows 1 --lanes 1 --beside cubic --rate 20M --rtt 30ms --queue 64K
+  chunkwire simulate --flows 8 --apart 2s --rate 5M --queue 64K --every 1s --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := sim.checked()
-			if err != nil {
+			if err == nil {
+				err = sim.flowFlags.check(cmd, sim.rate)
+			}
+			switch {
+			case err != nil:
 				return usageError(cmd, err)
+			case sim.flows > 0:
+				return sim.runFlows(cmd.Context(), cmd.OutOrStdout(), p)
 			}
 			return sim.run(cmd.Context(), cmd.OutOrStdout(), p)
 		},
@@ -81,6 +94,7 @@ figures; if all are, that is a time-out.
 	sim.pathFlags.add(f)
 	sim.paceFlags.add(cmd, "send-rate")
 	sim.variantFlags.add(cmd, plainSlices)
+	sim.flowFlags.add(cmd)
 	f.IntVar(&sim.seeds, "seeds", 100, "number of transfers")
 	f.Uint64Var(&sim.firstSeed, "seed", 1, "seed of the first transfer")
 	f.DurationVar(&sim.limit, "limit", 10*time.Minute, "virtual time that a transfer may take")
@@ -91,7 +105,7 @@ figures; if all are, that is a time-out.
 
 // checked checks the flags and returns the pace.
 func (sim *simulation) checked() (pace, error) {
-	err := sim.check()
+	err := sim.pathFlags.check()
 	if err == nil {
 		err = sim.resolve(sim.profile)
 	}
@@ -256,22 +270,15 @@ func (r simulationReport) print(w io.Writer) error {
 	if r.Warm {
 		block += " after as much,"
 	}
-	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; %s, profile %s, %s\n\n",
+	fmt.Fprintf(w, "%s over %s%s, RTT %v, %g %% loss each way; %s, profile %s, %s\n",
 		block, rate, queue, rtt, r.LossPercent, variantText[r.Variant], r.Profile, countOf(int64(r.Seeds), "seed"))
-	var table strings.Builder
-	t := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "\tmedian\t95th\tmax\t")
-	fmt.Fprintf(t, "delivered, ms\t%s\t\n", r.DeliverMS.cells())
-	fmt.Fprintf(t, "acked, ms\t%s\t\n", r.AckedMS.cells())
-	fmt.Fprintf(t, "slices sent, median\t%s\t\t\t\n", figure("%g", r.SlicesSent))
-	fmt.Fprintf(t, "bytes down / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesDownRatio))
-	fmt.Fprintf(t, "bytes up / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesUpRatio))
-	fmt.Fprintf(t, "failed, of %d\t%d\t\t\t\n", r.Seeds, r.Failed)
-	_ = t.Flush() // into memory
-	for line := range strings.Lines(table.String()) {
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
-			return err
-		}
-	}
-	return nil
+	return printTable(w, func(t io.Writer) {
+		fmt.Fprintln(t, "\tmedian\t95th\tmax\t")
+		fmt.Fprintf(t, "delivered, ms\t%s\t\n", r.DeliverMS.cells())
+		fmt.Fprintf(t, "acked, ms\t%s\t\n", r.AckedMS.cells())
+		fmt.Fprintf(t, "slices sent, median\t%s\t\t\t\n", figure("%g", r.SlicesSent))
+		fmt.Fprintf(t, "bytes down / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesDownRatio))
+		fmt.Fprintf(t, "bytes up / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesUpRatio))
+		fmt.Fprintf(t, "failed, of %d\t%d\t\t\t\n", r.Seeds, r.Failed)
+	})
 }

@@ -68,6 +68,7 @@ func TestEveryPhaseCanBeInterrupted(t *testing.T) {
 		"waiting":           {"recv", "--listen", loopback, "--out", filepath.Join(t.TempDir(), "out")},
 		"simulating":        {"simulate", "--seeds", "1000000", "--loss", "50"},
 		"one simulation":    {"simulate", "--seeds", "1", "--loss", "100", "--limit", "50h"},
+		"streams":           {"simulate", "--flows", "64", "--rate", "1000M", "--for", "1h"},
 		"answering as port": {"port"},
 		"demonstrating":     {"demo", "--loss", "100"},
 		"exchanging":        {"packets", "--for", "0"},

@@ -27,6 +27,8 @@ func connectionRecordOf(r connection.Record) contract.ConnectionRecord {
 	switch r.Type {
 	case connection.Close:
 		c.Code, c.Text = &r.Code, &r.Text
+	case connection.ECN:
+		c.Arrived, c.Congested = &r.Arrived, &r.Congested
 	case connection.Slice:
 		c.Lane, c.ChunkID, c.SliceID, c.NumSlices, c.Data = &r.Lane, &p.ChunkID, p.SliceID, p.NumSlices, p.Data
 	case connection.ChunkAck:
@@ -40,6 +42,8 @@ func connectionRecordFrom(c contract.ConnectionRecord) connection.Record {
 	switch c.Type {
 	case connection.Close:
 		return connection.Record{Type: c.Type, Code: *c.Code, Text: *c.Text}
+	case connection.ECN:
+		return connection.Record{Type: c.Type, Arrived: *c.Arrived, Congested: *c.Congested}
 	case connection.Slice:
 		if c.LastBytes != nil {
 			return connection.Record{Type: c.Type, Lane: *c.Lane, Repair: repair.Packet{
@@ -73,8 +77,8 @@ func refusalOfConnection(err error) refusedSession {
 	return refusedSession{contract.Placed{Answer: contract.Answer{Error: e.Code}, At: e.At}, e.Check}
 }
 
-func formatOfConnection(lanes, variant int64) connection.Format {
-	return connection.Format{Lanes: lanes, Repair: variant == contract.VariantRepair}
+func formatOfConnection(lanes, variant, extensions int64) connection.Format {
+	return connection.Format{Lanes: lanes, Repair: variant == contract.VariantRepair, ECN: extensions&contract.ExtensionECN != 0}
 }
 
 func connectionEncoded(q contract.ConnectionEncodeRequest) any {
@@ -82,7 +86,7 @@ func connectionEncoded(q contract.ConnectionEncodeRequest) any {
 	for _, c := range q.Records {
 		list = append(list, connectionRecordFrom(c))
 	}
-	b, err := connection.Encode(formatOfConnection(q.Lanes, q.Variant), list)
+	b, err := connection.Encode(formatOfConnection(q.Lanes, q.Variant, q.Extensions), list)
 	if err != nil {
 		return refusalOfConnection(err)
 	}
@@ -90,7 +94,7 @@ func connectionEncoded(q contract.ConnectionEncodeRequest) any {
 }
 
 func connectionDecoded(q contract.ConnectionDecodeRequest) any {
-	list, err := connection.Decode(formatOfConnection(q.Lanes, q.Variant), bytesIn(q.Hex))
+	list, err := connection.Decode(formatOfConnection(q.Lanes, q.Variant, q.Extensions), bytesIn(q.Hex))
 	if err != nil {
 		return refusalOfConnection(err)
 	}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/oracle"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
 	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
@@ -20,6 +22,10 @@ func sliceRecord(lane int64, p oracle.Packet) connection.Record {
 
 func ackRecord(lane int64, p oracle.Packet) connection.Record {
 	return connection.Record{Type: connection.ChunkAck, Lane: lane, Packet: p}
+}
+
+func ecnRecord(arrived, congested int64) connection.Record {
+	return connection.Record{Type: connection.ECN, Arrived: arrived, Congested: congested}
 }
 
 // ofChannel is a record of a channel in a payload of a connection.
@@ -192,4 +198,45 @@ func (g *group) refuseToEncodeConnection() {
 	} {
 		g.encodeConnection(one.name, about{"Catches an encoder that writes what its own decoder would refuse.", "encoder", "CXR-8"}, one.want, one.lanes, one.list...)
 	}
+}
+
+// connectionMarks is the record of marks of congestion, and what is refused of it.
+func connectionMarks(g *group) {
+	encode := func(name string, why about, want string, list ...connection.Record) {
+		q := contract.ConnectionEncodeRequest{Op: contract.OpConnectionEncode, Lanes: 2, Extensions: contract.ExtensionECN, Records: []contract.ConnectionRecord{}}
+		for _, r := range list {
+			q.Records = append(q.Records, connectionRecordOf(r))
+		}
+		g.addSession(name, why, want, q, connectionEncoded(q))
+	}
+	decode := func(name string, why about, want string, payload []byte) {
+		q := contract.ConnectionDecodeRequest{Op: contract.OpConnectionDecode, Lanes: 2, Extensions: contract.ExtensionECN, Hex: hex.EncodeToString(payload)}
+		g.addSession(name, why, want, q, connectionDecoded(q))
+	}
+	both := func(name string, why about, list ...connection.Record) {
+		b, err := connection.Encode(connection.Format{Lanes: 2, ECN: true}, list)
+		if err != nil {
+			panic(err) // these are valid
+		}
+		encode(name+"-encode", why, accepted, list...)
+		decode(name+"-decode", why, accepted, b)
+	}
+	why := about{"Catches a port that has the counters in another order or size, or big-endian.", "byte-order", "CXR-9"}
+	for _, m := range []struct{ arrived, congested int64 }{{0, 0}, {1, 0}, {1, 1}, {0x1234, 0x0102}, {65535, 255}, {3, 65535}} {
+		both(fmt.Sprintf("ecn-%d-%d", m.arrived, m.congested), why, ecnRecord(m.arrived, m.congested))
+	}
+	a, s, e := ackRecord(0, ack(5, acked(3, all))), sliceRecord(1, slice(7, 0, 1, []byte("end"))), ecnRecord(300, 2)
+	why = about{"Catches a port that begins a record elsewhere than behind the one before.", "record-row", "CXR-9 CXR-5 CXM-1 CXM-14"}
+	both("ack-ecn-slice", why, a, e, s)
+	both("two-ecns", why, e, ecnRecord(301, 3))
+	whole := []byte{10, 0x2c, 1, 2, 0}
+	why = about{"Catches a decoder that reads past the bytes that are there, or reports another byte than the first of the field that is not whole.", "truncation", "CXR-9 CXR-5"}
+	for _, cut := range []struct{ n, at int }{{1, 1}, {2, 1}, {3, 3}, {4, 3}} {
+		decode(fmt.Sprintf("ecn-cut-to-%d", cut.n), why, fmt.Sprintf("truncated@%d", cut.at), whole[:cut.n])
+	}
+	decode("type-11", about{"Catches a decoder that takes the type 11.", "record-type", "CXR-5"}, "unknown_record@0", []byte{11, 0, 0, 0, 0})
+	decode("ecn-and-type-0", about{"Catches a decoder that takes a PAD behind a record.", "record-type", "CXR-5"}, "unknown_record@5", joined(whole, []byte{0}))
+	encode("encode-behind-a-slice", about{"Catches an encoder that writes what its own decoder would refuse.", "encoder", "CXR-8"}, "trailing_data@11", s, e)
+	g.encodeConnection("encode-not-agreed", about{"Catches an encoder that writes what its peer does not know.", "encoder", "CXR-8 CXR-9 CXP-3"}, "unknown_record@7", 1, a, e)
+	g.decodeConnection("decode-not-agreed", about{"Catches a decoder that takes what was not agreed on.", "record-type", "CXR-5 CXR-9 CXP-3"}, "unknown_record@0", 1, whole)
 }

@@ -72,6 +72,9 @@ func (t *connectionStage) line(line script.Said) error {
 			}
 			got = append(got, words...)
 			figures["state"], figures["refused"], figures["ended"], figures["@"] = step.State, refusedText(step.Refused), connectionEndedText(step.Ended), never
+			if step.ECN != nil {
+				figures["marked"] = fmt.Sprint(step.ECN.Marked)
+			}
 			if step.Deadline != nil {
 				figures["@"] = fmt.Sprint(*step.Deadline)
 			}
@@ -120,7 +123,7 @@ func (t *connectionStage) event(at int64, i int, line script.Said) ([]contract.C
 		datagrams, err := t.datagrams(at, i, line)
 		var list []contract.ConnectionEvent
 		for _, b := range datagrams {
-			list = append(list, contract.ConnectionEvent{At: at, Event: contract.EventReceive, Hex: hexOf(b)})
+			list = append(list, contract.ConnectionEvent{At: at, Event: contract.EventReceive, Hex: hexOf(b), ECN: line.With["ecn"]})
 		}
 		return list, err
 	}
@@ -161,8 +164,8 @@ func (t *connectionStage) seal(body []byte) []byte {
 }
 
 // payload reads records: pad, close:CODE:TEXT, m:CHANNEL:SEQUENCE:SIZE, u:CHANNEL:SIZE,
-// r:CHANNEL:BASE/ROOM, st:CHANNEL:NEXT, s:LANE:CHUNK:ID/NUM:SIZE, a:LANE:CHUNK:BITS, or
-// x:PAYLOAD. A # is the number of the event.
+// r:CHANNEL:BASE/ROOM, st:CHANNEL:NEXT, s:LANE:CHUNK:ID/NUM:SIZE, a:LANE:CHUNK:BITS,
+// e:ARRIVED:CONGESTED, or x:PAYLOAD. A # is the number of the event.
 func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 	var list []connection.Record
 	for _, word := range words {
@@ -205,25 +208,33 @@ func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 				continue
 			}
 			list = append(list, ackRecord(number(1), ack(number(2), bitsIn(part[3]))))
+		case "e":
+			list = append(list, ecnRecord(number(1), number(2)))
 		case "x":
 			return hex.DecodeString(part[1])
 		default:
 			return nil, fmt.Errorf("no record %q", word)
 		}
 	}
-	return connection.Encode(formatOfConnection(16, t.cfg.Variant), list)
+	return connection.Encode(formatOfConnection(16, t.cfg.Variant, t.cfg.Extensions), list)
 }
 
 // describe writes a step as scripts do. What was not lost is given to the peer.
 func (t *connectionStage) describe(at int64, step contract.ConnectionStep, lost bool) (got []string, err error) {
-	sent := step.Datagrams
+	sent, ect := step.Datagrams, make([]bool, len(step.Datagrams))
+	if step.ECN != nil {
+		ect = step.ECN.ECT
+	}
 	for _, row := range step.Rows {
 		if slices.Contains([]string{"K7", "K13", "K18"}, row) {
 			text, err := t.sent(at, bytesIn(sent[0]), lost)
 			if err != nil {
 				return nil, err
 			}
-			sent = sent[1:]
+			if ect[0] {
+				text = "ect:" + text
+			}
+			sent, ect = sent[1:], ect[1:]
 			row += ">" + text
 		}
 		got = append(got, row)
@@ -258,7 +269,7 @@ func (t *connectionStage) sent(at int64, datagram []byte, lost bool) (string, er
 	if p.IsFragment {
 		return fmt.Sprintf("fragment:%d/%d", p.ID, p.Count), nil
 	}
-	records, err := connection.Decode(formatOfConnection(16, t.cfg.Variant), p.Data)
+	records, err := connection.Decode(formatOfConnection(16, t.cfg.Variant, t.cfg.Extensions), p.Data)
 	if err != nil {
 		return "", err
 	}
@@ -295,6 +306,8 @@ func recordWord(r connection.Record) string {
 		return fmt.Sprintf("slice%d.%d", r.Lane, r.Packet.SliceID+r.Repair.SliceID) // one of them is zero
 	case connection.ChunkAck:
 		return fmt.Sprintf("ack%d", r.Lane)
+	case connection.ECN:
+		return fmt.Sprintf("ecn:%d:%d", r.Arrived, r.Congested)
 	}
 	if r.Channel.Type == channel.Pad {
 		return "PAD"

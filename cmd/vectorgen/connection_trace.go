@@ -94,7 +94,7 @@ func newConnection(cfg contract.ConnectionConfig) *connection.Connection {
 	c := connection.Config{
 		Client: cfg.Side == contract.SideClient, Send: session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link},
 		Open:  session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
-		Lanes: cfg.Lanes, Timeout: cfg.Timeout, Tick: cfg.Tick, MessageRate: cfg.MessageRate,
+		Lanes: cfg.Lanes, ECN: cfg.Extensions&contract.ExtensionECN != 0, Timeout: cfg.Timeout, Tick: cfg.Tick, MessageRate: cfg.MessageRate,
 		Sender: newChunkSender(cfg.Profile.Named, giveUp), Receiver: newChunkReceiver(giveUp),
 	}
 	if p := cfg.Profile.Repair; p != nil {
@@ -118,6 +118,7 @@ func newConnection(cfg contract.ConnectionConfig) *connection.Connection {
 type tracedConnection struct {
 	*connection.Connection
 	lanes  int64
+	ecn    bool
 	chunks int64 // that were taken
 	latest int64
 }
@@ -133,12 +134,15 @@ func connectionTrace(cfg contract.ConnectionConfig, events []contract.Connection
 }
 
 func newTracedConnection(cfg contract.ConnectionConfig) *tracedConnection {
-	return &tracedConnection{Connection: newConnection(cfg), lanes: cfg.Lanes, latest: cfg.Begin}
+	return &tracedConnection{Connection: newConnection(cfg), lanes: cfg.Lanes, ecn: cfg.Extensions&contract.ExtensionECN != 0, latest: cfg.Begin}
 }
 
 func (k *tracedConnection) step(e contract.ConnectionEvent) contract.ConnectionStep {
 	k.latest = max(k.latest, e.At)
 	step := contract.ConnectionStep{Rows: []string{}, Datagrams: []string{}}
+	if k.ecn {
+		step.ECN = &contract.ConnectionECN{ECT: []bool{}, Marked: -k.Told()}
+	}
 	took := func(row string) {
 		if row != "" {
 			step.Rows = append(step.Rows, row)
@@ -151,7 +155,7 @@ func (k *tracedConnection) step(e contract.ConnectionEvent) contract.ConnectionS
 	}
 	switch e.Event {
 	case contract.EventReceive:
-		row, err := k.Receive(e.At, bytesIn(*e.Hex))
+		row, err := k.Receive(e.At, bytesIn(*e.Hex), e.ECN)
 		if took(row); err != nil {
 			code, at := connection.RefusalOf(err)
 			step.Refused = &contract.Refused{Error: code, At: at}
@@ -162,6 +166,9 @@ func (k *tracedConnection) step(e contract.ConnectionEvent) contract.ConnectionS
 			step.Rows = append(step.Rows, rows...)
 			if more = datagram != nil; more {
 				step.Datagrams = append(step.Datagrams, hex.EncodeToString(datagram))
+				if k.ecn {
+					step.ECN.ECT = append(step.ECN.ECT, k.ECT())
+				}
 			}
 		}
 	case contract.EventSend:
@@ -191,6 +198,9 @@ func (k *tracedConnection) step(e contract.ConnectionEvent) contract.ConnectionS
 		row, code := k.Close(e.At, *e.Code, *e.Text)
 		took(row)
 		refused(code)
+	}
+	if k.ecn {
+		step.ECN.Marked += k.Told()
 	}
 	step.State = k.State()
 	if why := k.Ended(); why != nil {

@@ -64,7 +64,7 @@ var packetGroups = map[string]func(*group){
 	"repair-code": repairCode, "repair-rebuild": repairRebuild, "repair-packets": repairPackets, "repair-refuse": repairRefuse,
 	"repair-connection-records": repairRecords,
 	"session-messages":          sessionMessages, "session-refuse": sessionRefuse, "session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
-	"connection-records": connectionRecords, "connection-refuse": connectionRefuse,
+	"connection-records": connectionRecords, "connection-refuse": connectionRefuse, "connection-marks-records": connectionMarks,
 }
 
 // fill makes a group's vectors.

@@ -119,7 +119,7 @@ func (g *group) encodeLanes(name string, why about, want string, lanes int64, li
 
 // lanesPayload is the bytes of valid records.
 func lanesPayload(list ...connection.Record) []byte {
-	b, err := connection.Encode(formatOfConnection(16, contract.VariantRepair), list)
+	b, err := connection.Encode(formatOfConnection(16, contract.VariantRepair, 0), list)
 	if err != nil {
 		panic(err) // a group passes valid records only
 	}

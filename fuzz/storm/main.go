@@ -4,7 +4,9 @@
 // in a world, its faults included, so a failure is repeated by its seed.
 // Each seed also has a world of channels (channels.go, sim/channel), with what section 8
 // of spec/CHANNELS.md promises, and one of whole connections (connections.go,
-// sim/connection), with what section 10 of spec/CONNECTION.md promises.
+// sim/connection), with what section 10 of spec/CONNECTION.md promises. With
+// --only flows it has one of several flows over one path instead (flows.go, sim/flows/crowd),
+// with what a sender must be to others: its judges ask for more than the rules keep everywhere.
 //
 // To read it: world.go is the whole, conditions.go and profiles.go what a seed
 // draws. A pair is a server and a peer, an end is what drives the machines there;
@@ -26,14 +28,16 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/chunkwire/chunkwire/sim/channel"
 	"github.com/chunkwire/chunkwire/sim/connection"
+	"github.com/chunkwire/chunkwire/sim/flows/crowd"
 )
 
-const usage = `Storm runs worlds of chunks, of channels, and of whole connections, over networks with faults, in virtual time.
+const usage = `Storm runs worlds of chunks, of channels, of whole connections, and of several flows, over networks with faults, in virtual time.
 
 Usage: go run ./fuzz/storm [flags]
 
@@ -41,7 +45,7 @@ Usage: go run ./fuzz/storm [flags]
   go run ./fuzz/storm --for 1h --from 1000000  those of a nightly run
   go run ./fuzz/storm --worlds 500             as many worlds, however long it takes
   go run ./fuzz/storm --seed 17 --verbose      those of one seed, with a log
-  go run ./fuzz/storm --only channels          one kind of worlds: chunks, channels or connections
+  go run ./fuzz/storm --only channels          one kind of worlds: chunks, channels, connections or flows
 
 Exit codes: 0 no failure, 1 a failure, 2 bad usage.
 
@@ -62,7 +66,10 @@ const (
 	chunksOnly      = "chunks"
 	channelsOnly    = "channels"
 	connectionsOnly = "connections"
+	flowsOnly       = "flows"
 )
+
+var kinds = []string{chunksOnly, channelsOnly, connectionsOnly, flowsOnly}
 
 const (
 	defaultTime = 20 * time.Second
@@ -90,7 +97,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	f.Uint64Var(&o.from, "from", 1, "`seed` of the first world")
 	f.IntVar(&o.worlds, "worlds", 0, "stop after `n` worlds")
 	f.DurationVar(&o.long, "for", 0, "stop after this time, in the middle of no world (default 20s, unless --worlds is given)")
-	f.StringVar(&o.only, "only", "", "run one `kind` of worlds only: chunks, channels or connections")
+	f.StringVar(&o.only, "only", "", "run one `kind` of worlds only: chunks, channels, connections or flows")
 	f.BoolVar(&o.verbose, "verbose", false, "print the end of a world's log, after a failure what came before it; only with --seed")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -100,8 +107,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		err = fmt.Errorf("there is no argument %q", f.Arg(0))
 	case o.verbose && o.seed == 0:
 		err = errors.New("--verbose wants --seed")
-	case o.only != "" && o.only != chunksOnly && o.only != channelsOnly && o.only != connectionsOnly:
-		err = fmt.Errorf("--only wants %s, %s or %s", chunksOnly, channelsOnly, connectionsOnly)
+	case o.only != "" && !slices.Contains(kinds, o.only):
+		err = fmt.Errorf("--only wants one of %s", strings.Join(kinds, ", "))
 	case o.worlds < 0 || o.long < 0:
 		err = errors.New("--worlds and --for must not be negative")
 	}
@@ -129,6 +136,7 @@ type campaign struct {
 	chunks      counts
 	channels    channel.WorldCounts
 	connections connection.WorldCounts
+	flows       crowd.WorldCounts
 	failures    int
 	hash        *log
 	stdout      io.Writer
@@ -149,6 +157,9 @@ func (o options) campaign(stdout, stderr io.Writer) int {
 		if o.wants(connectionsOnly) {
 			c.runConnections(seed)
 		}
+		if o.only == flowsOnly {
+			c.runFlows(seed)
+		}
 		progress(stderr, "seed %d, %d failures, %v", seed, c.failures, time.Since(began).Round(time.Second))
 	}
 	progress(stderr, "")
@@ -156,6 +167,7 @@ func (o options) campaign(stdout, stderr io.Writer) int {
 	c.chunks.print(stdout)
 	printChannels(stdout, &c.channels)
 	printConnections(stdout, &c.connections)
+	printFlows(stdout, &c.flows)
 	fmt.Fprintf(stdout, "failures      %d\n", c.failures)
 	fmt.Fprintf(stderr, "took          %v\n", time.Since(began).Round(time.Millisecond))
 	if c.failures > 0 {
@@ -188,6 +200,13 @@ func (c *campaign) runConnections(seed uint64) {
 	l := newLog(c.verbose)
 	counts, err := runConnections(seed, l)
 	c.connections.Add(counts)
+	c.ran(seed, l, err)
+}
+
+func (c *campaign) runFlows(seed uint64) {
+	l := newLog(c.verbose)
+	counts, err := runFlows(seed, l)
+	c.flows.Add(counts)
 	c.ran(seed, l, err)
 }
 

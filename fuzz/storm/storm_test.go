@@ -68,6 +68,22 @@ func TestWorldsOfConnections(t *testing.T) {
 	}
 }
 
+// Worlds of several flows; sim/flows/crowd tests more of them, and its judges.
+func TestWorldsOfFlows(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"--from", "19", "--worlds", "2", "--only", "flows"}, &stdout, &stderr); code == 2 {
+		t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
+	}
+	if text := stdout.String(); !strings.Contains(text, "flows         2 worlds") || !strings.Contains(text, "worlds        0,") {
+		t.Errorf("it prints\n%s", text)
+	}
+	l := newLog(true)
+	if _, _ = runFlows(19, l); l.count < 4 {
+		t.Errorf("%d lines", l.count)
+	}
+}
+
 // The same seed gives the same world, to the last datagram.
 func TestSeedsRepeat(t *testing.T) {
 	t.Parallel()

@@ -36,30 +36,31 @@ func (b *Batch) Full() bool { return b.encoded >= b.most }
 // Room returns where the next datagram is to be appended.
 func (b *Batch) Room() []byte { return b.buf }
 
-// Add keeps a datagram that was appended to Room, and returns its size.
-func (b *Batch) Add(to udp.Peer, buf []byte) (size int) {
+// Add keeps a datagram that was appended to Room, and returns its size. It goes with ECT(0), or
+// without.
+func (b *Batch) Add(to udp.Peer, buf []byte, ect bool) (size int) {
 	start := len(b.buf)
 	size = len(buf) - start
 	b.buf = buf
 	b.encoded++
-	if run := b.runFor(to, size); run != nil {
+	if run := b.runFor(to, size, ect); run != nil {
 		run.Data = buf[start-len(run.Data):]
 		return size
 	}
-	b.runs = append(b.runs, udp.Run{Data: buf[start:], Size: size, To: to})
+	b.runs = append(b.runs, udp.Run{Data: buf[start:], Size: size, To: to, ECT: ect})
 	return size
 }
 
 // runFor returns the run that a datagram of size bytes continues: the one just
-// before it, if that is to the same peer and its datagrams are all of one size,
-// which is not smaller. Otherwise nil.
-func (b *Batch) runFor(to udp.Peer, size int) *udp.Run {
+// before it, if that is to the same peer, with the same mark, and its datagrams are all of
+// one size, which is not smaller. Otherwise nil.
+func (b *Batch) runFor(to udp.Peer, size int, ect bool) *udp.Run {
 	last := len(b.runs) - 1
 	if last < b.taken {
 		return nil
 	}
 	r := &b.runs[last]
-	if r.To.Key != to.Key || size > r.Size || len(r.Data)%r.Size != 0 {
+	if r.To.Key != to.Key || r.ECT != ect || size > r.Size || len(r.Data)%r.Size != 0 {
 		return nil
 	}
 	return r

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"fmt"
 	"net/netip"
 	"testing"
 
@@ -24,21 +25,22 @@ func TestRuns(t *testing.T) {
 		for !b.Full() && rapid.IntRange(0, 50).Draw(t, "more") > 0 {
 			to := rapid.SampledFrom(peers).Draw(t, "peer")
 			datagram := bytes.Repeat([]byte{byte(len(want))}, rapid.SampledFrom([]int{1, 500, largest}).Draw(t, "size"))
-			if size := b.Add(to, append(b.Room(), datagram...)); size != len(datagram) {
+			ect := rapid.Bool().Draw(t, "ECT")
+			if size := b.Add(to, append(b.Room(), datagram...), ect); size != len(datagram) {
 				t.Fatalf("a datagram of %d bytes, not %d", size, len(datagram))
 			}
-			want = append(want, append([]byte(to.String()), datagram...))
+			want = append(want, append(fmt.Append(nil, to.String(), ect), datagram...))
 		}
 		var got [][]byte
 		for i, r := range b.runs[1:] {
 			if len(r.Data) > udp.MaxRun || r.Count() > udp.MaxRun/largest {
 				t.Fatalf("a run of %d datagrams, %d bytes", r.Count(), len(r.Data))
 			}
-			if i > 0 && b.runs[i].To == r.To && b.runs[i].Size == r.Size && len(b.runs[i].Data)%r.Size == 0 {
+			if i > 0 && b.runs[i].To == r.To && b.runs[i].ECT == r.ECT && b.runs[i].Size == r.Size && len(b.runs[i].Data)%r.Size == 0 {
 				t.Fatalf("runs %d and %d could be one", i-1, i)
 			}
 			for datagram := range r.Datagrams() {
-				got = append(got, append([]byte(r.To.String()), datagram...))
+				got = append(got, append(fmt.Append(nil, r.To.String(), r.ECT), datagram...))
 			}
 		}
 		if len(got) != len(want) || !bytes.Equal(bytes.Join(got, nil), bytes.Join(want, nil)) {

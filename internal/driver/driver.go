@@ -20,7 +20,7 @@ type Conn interface {
 // Protocol is what the connections of a driver speak.
 type Protocol interface {
 	// Receive takes a datagram. It is called by the reader, without the lock.
-	Receive(now machine.Micros, datagram []byte, from udp.Peer)
+	Receive(now machine.Micros, datagram []byte, from udp.Peer, ecn udp.ECN)
 	// Unreadable notes a datagram of which the socket could not give all. It is
 	// called like Receive.
 	Unreadable(size int, from udp.Peer)

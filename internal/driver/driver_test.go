@@ -77,7 +77,7 @@ type talker struct {
 	ended   error
 }
 
-func (p *talker) Receive(_ machine.Micros, datagram []byte, _ udp.Peer) { p.got <- string(datagram) }
+func (p *talker) Receive(_ machine.Micros, datagram []byte, _ udp.Peer, _ udp.ECN) { p.got <- string(datagram) }
 func (p *talker) Unreadable(int, udp.Peer)                              { p.t.Error("a datagram that was cut") }
 func (p *talker) PortUnreachableLocked(err error)                       { p.t.Error(err) }
 func (p *talker) ExpireLocked(machine.Micros)                           { p.expired++ }
@@ -85,7 +85,7 @@ func (p *talker) EndLocked(cause error)                                 { p.ende
 
 func (p *talker) PollLocked(_ machine.Micros, b *Batch) {
 	for len(p.send) > 0 && !b.Full() {
-		b.Add(p.to, append(b.Room(), p.send[0]...))
+		b.Add(p.to, append(b.Room(), p.send[0]...), false)
 		p.send = p.send[1:]
 	}
 	due := machine.Never

@@ -18,11 +18,11 @@ func (d *Driver) read(socket udp.Socket, number int) {
 	var trouble readTrouble
 	for {
 		began := d.Now()
-		n, from, err := socket.Read(buf)
+		n, from, ecn, err := socket.Read(buf)
 		now := d.Now()
 		if err == nil {
 			trouble = readTrouble{}
-			d.protocol.Receive(now, buf[:n], from)
+			d.protocol.Receive(now, buf[:n], from, ecn)
 			continue
 		}
 		if tookDatagram(n, err) {

@@ -11,25 +11,19 @@ type connected struct {
 	peer Peer
 }
 
-func (s *connected) Read(buf []byte) (int, Peer, error) {
+func (s *connected) Read(buf []byte) (int, Peer, ECN, error) {
 	n, err := s.Conn.Read(buf)
-	return n, s.peer, err
+	return n, s.peer, NotECT, err
 }
+
+func (s *connected) Marks() bool { return false }
 
 func (s *connected) Write(runs []Run) (failed int64, last error) {
 	for i := range runs {
-		f, err := s.writeEach(&runs[i])
-		if failed += f; err != nil {
-			last = err
-		}
-	}
-	return failed, last
-}
-
-func (s *connected) writeEach(r *Run) (failed int64, last error) {
-	for datagram := range r.Datagrams() {
-		if _, err := s.Conn.Write(datagram); err != nil {
-			failed, last = failed+1, err
+		for datagram := range runs[i].Datagrams() {
+			if _, err := s.Conn.Write(datagram); err != nil {
+				failed, last = failed+1, err
+			}
 		}
 	}
 	return failed, last
@@ -50,13 +44,22 @@ type connectedUDP struct {
 	connected
 	udp     *net.UDPConn
 	offload offload
+	marker  *marker
 }
+
+func (s *connectedUDP) Read(buf []byte) (int, Peer, ECN, error) {
+	n, _, ecn, err := s.marker.read(s.udp, buf)
+	return n, s.peer, ecn, err
+}
+
+func (s *connectedUDP) Marks() bool { return s.marker.works }
 
 func (s *connectedUDP) Write(runs []Run) (failed int64, last error) {
 	for i := range runs {
 		r := &runs[i]
+		control := s.marker.controlOf(r, s.peer.IPv6())
 		if r.Size < len(r.Data) {
-			err := s.offload.write(s.udp, r, netip.AddrPort{})
+			err := s.offload.write(s.udp, r, control, netip.AddrPort{})
 			if err == nil {
 				continue
 			}
@@ -64,9 +67,10 @@ func (s *connectedUDP) Write(runs []Run) (failed int64, last error) {
 				last = err // about a datagram before; the next call does not return it again
 			}
 		}
-		f, err := s.writeEach(r)
-		if failed += f; err != nil {
-			last = err
+		for datagram := range r.Datagrams() {
+			if err := writeMessage(s.udp, datagram, control, netip.AddrPort{}); err != nil {
+				failed, last = failed+1, err
+			}
 		}
 	}
 	return failed, last

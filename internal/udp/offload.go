@@ -12,8 +12,7 @@ import (
 // goroutine that writes.
 type offload struct {
 	works   bool
-	refused int    // runs refused in a row for a reason that may be the peer's path
-	control []byte // of the latest call, used again
+	refused int // runs refused in a row for a reason that may be the peer's path
 }
 
 const (
@@ -32,20 +31,24 @@ func newOffload(conn *net.UDPConn) offload {
 
 var errNoOffload = errors.New("no segmentation offload")
 
-// write sends a run in one call. If it fails, nothing of the run was sent. The
-// address is not valid for a connected socket.
-func (o *offload) write(conn *net.UDPConn, run *Run, to netip.AddrPort) error {
+// write sends a run in one call, with control messages. If it fails, nothing of the run was
+// sent. The address is not valid for a connected socket.
+func (o *offload) write(conn *net.UDPConn, run *Run, control []byte, to netip.AddrPort) error {
 	if !o.works {
 		return errNoOffload
 	}
-	o.control = appendSegmentSize(o.control[:0], run.Size)
-	var err error
-	if to.IsValid() {
-		_, _, err = conn.WriteMsgUDPAddrPort(run.Data, o.control, to)
-	} else {
-		_, _, err = conn.WriteMsgUDP(run.Data, o.control, nil)
-	}
+	err := writeMessage(conn, run.Data, appendSegmentSize(control, run.Size), to)
 	o.note(err)
+	return err
+}
+
+// writeMessage sends bytes with control messages.
+func writeMessage(conn *net.UDPConn, data, control []byte, to netip.AddrPort) (err error) {
+	if to.IsValid() {
+		_, _, err = conn.WriteMsgUDPAddrPort(data, control, to)
+	} else {
+		_, _, err = conn.WriteMsgUDP(data, control, nil)
+	}
 	return err
 }
 

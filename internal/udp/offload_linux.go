@@ -27,19 +27,27 @@ func canOffload(conn *net.UDPConn) (can bool) {
 	return can
 }
 
-// appendSegmentSize appends the control message UDP_SEGMENT: a cmsghdr, whose
-// length is as wide as a pointer, and a number of 16 bits.
+// appendSegmentSize appends the control message UDP_SEGMENT, a number of 16 bits.
 func appendSegmentSize(b []byte, size int) []byte {
-	const header, payload = strconv.IntSize/8 + 8, 2
+	var number [2]byte
+	binary.NativeEndian.PutUint16(number[:], uint16(size))
+	return appendControl(b, solUDP, udpSegment, number[:])
+}
+
+// appendControl appends a control message: a cmsghdr, whose length is as wide as a pointer, and
+// its data.
+func appendControl(b []byte, level, kind uint32, data []byte) []byte {
+	const header = strconv.IntSize/8 + 8
+	end := len(b) + syscall.CmsgSpace(len(data))
 	if strconv.IntSize == 64 {
-		b = binary.NativeEndian.AppendUint64(b, header+payload)
+		b = binary.NativeEndian.AppendUint64(b, uint64(header+len(data)))
 	} else {
-		b = binary.NativeEndian.AppendUint32(b, header+payload)
+		b = binary.NativeEndian.AppendUint32(b, uint32(header+len(data)))
 	}
-	b = binary.NativeEndian.AppendUint32(b, solUDP)
-	b = binary.NativeEndian.AppendUint32(b, udpSegment)
-	b = binary.NativeEndian.AppendUint16(b, uint16(size))
-	for len(b) < syscall.CmsgSpace(payload) {
+	b = binary.NativeEndian.AppendUint32(b, level)
+	b = binary.NativeEndian.AppendUint32(b, kind)
+	b = append(b, data...)
+	for len(b) < end {
 		b = append(b, 0)
 	}
 	return b

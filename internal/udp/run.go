@@ -15,6 +15,7 @@ type Run struct {
 	Data []byte
 	Size int
 	To   Peer
+	ECT  bool // they go with ECT(0), where the socket can
 }
 
 // Count returns how many datagrams the run has.

@@ -12,7 +12,7 @@ import (
 func sendRun(t *testing.T, sender Socket, receiver *net.UDPConn, bytes, size int) (sizes []int, failed int64) {
 	t.Helper()
 	to := UDPPeer(receiver.LocalAddr().(*net.UDPAddr).AddrPort())
-	failed, err := sender.Write([]Run{{make([]byte, bytes), size, to}})
+	failed, err := sender.Write([]Run{{Data: make([]byte, bytes), Size: size, To: to}})
 	if (err != nil) != (failed > 0) {
 		t.Errorf("%d datagrams failed, %v", failed, err)
 	}
@@ -114,7 +114,10 @@ func TestNoAllocationPerRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sender, receiver, _ := open()
 			to := UDPPeer(receiver.LocalAddr().(*net.UDPAddr).AddrPort())
-			runs := []Run{{make([]byte, 20*1037), 1037, to}, {make([]byte, 1000), 1000, to}}
+			runs := []Run{
+				{Data: make([]byte, 20*1037), Size: 1037, To: to}, {Data: make([]byte, 1000), Size: 1000, To: to},
+				{Data: make([]byte, 20*1037), Size: 1037, To: to, ECT: true}, {Data: make([]byte, 1000), Size: 1000, To: to, ECT: true},
+			}
 			if n := testing.AllocsPerRun(100, func() { sender.Write(runs) }); n != 0 {
 				t.Errorf("%v allocations", n)
 			}

@@ -9,7 +9,7 @@ import (
 // goroutine at a time may call Read, and one Write.
 type Socket interface {
 	// Read waits for a datagram.
-	Read(buf []byte) (int, Peer, error)
+	Read(buf []byte) (int, Peer, ECN, error)
 	// Write sends runs. It returns how many datagrams the system did not take, and
 	// the latest of its errors.
 	Write(runs []Run) (failed int64, err error)
@@ -18,6 +18,8 @@ type Socket interface {
 	// CanBegin reports whether a datagram's source can be a peer: not port 0, no
 	// multicast or broadcast address, and not this socket itself.
 	CanBegin(from Peer) bool
+	// Marks reports whether the socket reads and sets the field ECN.
+	Marks() bool
 	// LocalAddr returns the address of the socket.
 	LocalAddr() net.Addr
 	// Close ends Read and Write.
@@ -30,9 +32,10 @@ type Socket interface {
 func New(pc net.PacketConn) Socket {
 	pc.SetDeadline(time.Time{}) // a deadline left over would look like a failure
 	if conn, ok := pc.(*net.UDPConn); ok {
-		return &udpSocket{UDPConn: conn, offload: newOffload(conn), own: newOwnAddr(conn.LocalAddr())}
+		return &udpSocket{UDPConn: conn, offload: newOffload(conn), marker: newMarker(conn), own: newOwnAddr(conn.LocalAddr())}
 	}
-	return packetSocket{pc}
+	marks, _ := pc.(ECNConn)
+	return packetSocket{pc, marks}
 }
 
 // Connected returns the socket for a net.Conn whose Read and Write move one
@@ -41,7 +44,7 @@ func Connected(conn net.Conn) Socket {
 	conn.SetDeadline(time.Time{})
 	if udp, ok := conn.(*net.UDPConn); ok {
 		to, _ := udp.RemoteAddr().(*net.UDPAddr)
-		return &connectedUDP{connected{conn, UDPPeer(to.AddrPort())}, udp, newOffload(udp)}
+		return &connectedUDP{connected{conn, UDPPeer(to.AddrPort())}, udp, newOffload(udp), newMarker(udp)}
 	}
 	return &connected{conn, Peer{Key{name: "peer"}, conn.RemoteAddr()}}
 }

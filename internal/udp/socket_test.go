@@ -137,18 +137,18 @@ func TestConnected(t *testing.T) {
 		t.Errorf("the peer: %v, %v", peer, err)
 	}
 	buf := make([]byte, 100)
-	for _, r := range []Run{{[]byte("abcde"), 5, peer}, {[]byte("fgh"), 3, peer}, {[]byte("ij"), 2, peer}} {
+	for _, r := range []Run{{Data: []byte("abcde"), Size: 5, To: peer}, {Data: []byte("fgh"), Size: 3, To: peer}, {Data: []byte("ij"), Size: 2, To: peer}} {
 		if failed, err := s.Write([]Run{r}); failed != 0 || err != nil {
 			t.Fatal(failed, err)
 		}
-		if n, from, err := s.Read(buf); err != nil || string(buf[:n]) != string(r.Data) || from.Key != peer.Key {
+		if n, from, _, err := s.Read(buf); err != nil || string(buf[:n]) != string(r.Data) || from.Key != peer.Key {
 			t.Errorf("read %q from %v, %v", buf[:n], from, err)
 		}
 	}
-	if _, _, err := s.Read(buf); err != io.EOF {
+	if _, _, _, err := s.Read(buf); err != io.EOF {
 		t.Errorf("at the end: %v", err)
 	}
-	if failed, err := s.Write([]Run{{[]byte("abcdef"), 2, peer}}); failed != 3 || err == nil {
+	if failed, err := s.Write([]Run{{Data: []byte("abcdef"), Size: 2, To: peer}}); failed != 3 || err == nil {
 		t.Errorf("%d failed, %v", failed, err)
 	}
 	if _, err := s.Locate(&net.UDPAddr{IP: net.IP{192, 0, 2, 1}, Port: 1}); err == nil {
@@ -167,17 +167,17 @@ func TestPortUnreachable(t *testing.T) {
 	defer conn.Close()
 	s := Connected(conn)
 	peer, _ := s.Locate(nil)
-	if failed, err := s.Write([]Run{{[]byte("x"), 1, peer}}); failed != 0 || err != nil {
+	if failed, err := s.Write([]Run{{Data: []byte("x"), Size: 1, To: peer}}); failed != 0 || err != nil {
 		t.Fatal(failed, err)
 	}
 	conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if runtime.GOOS == "linux" {
-		if _, _, err := s.Read(make([]byte, 10)); !PortUnreachable(err) {
+		if _, _, _, err := s.Read(make([]byte, 10)); !PortUnreachable(err) {
 			t.Errorf("reading fails with %v", err)
 		}
-		s.Write([]Run{{[]byte("x"), 1, peer}})
+		s.Write([]Run{{Data: []byte("x"), Size: 1, To: peer}})
 		time.Sleep(10 * time.Millisecond)
-		if _, err := s.Write([]Run{{make([]byte, 2000), 1000, peer}}); !PortUnreachable(err) {
+		if _, err := s.Write([]Run{{Data: make([]byte, 2000), Size: 1000, To: peer}}); !PortUnreachable(err) {
 			t.Errorf("a run fails with %v", err)
 		}
 	}

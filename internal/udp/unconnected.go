@@ -12,22 +12,23 @@ import (
 type udpSocket struct {
 	*net.UDPConn
 	offload offload
+	marker  *marker
 	own     ownAddr
 }
 
-func (s *udpSocket) Read(buf []byte) (int, Peer, error) {
-	n, from, err := s.ReadFromUDPAddrPort(buf)
-	return n, UDPPeer(from), err
-}
+func (s *udpSocket) Read(buf []byte) (int, Peer, ECN, error) { return s.marker.read(s.UDPConn, buf) }
+
+func (s *udpSocket) Marks() bool { return s.marker.works }
 
 func (s *udpSocket) Write(runs []Run) (failed int64, last error) {
 	for i := range runs {
 		r := &runs[i]
-		if r.Size < len(r.Data) && s.offload.write(s.UDPConn, r, r.To.Key.port) == nil {
+		control := s.marker.controlOf(r, r.To.IPv6())
+		if r.Size < len(r.Data) && s.offload.write(s.UDPConn, r, control, r.To.Key.port) == nil {
 			continue
 		}
 		for datagram := range r.Datagrams() {
-			if _, err := s.WriteToUDPAddrPort(datagram, r.To.Key.port); err != nil {
+			if err := writeMessage(s.UDPConn, datagram, control, r.To.Key.port); err != nil {
 				failed, last = failed+1, err
 			}
 		}
@@ -89,25 +90,47 @@ func systemAddrs() (all []netip.Addr) {
 }
 
 // packetSocket works with every PacketConn.
-type packetSocket struct{ net.PacketConn }
-
-func (s packetSocket) Read(buf []byte) (int, Peer, error) {
-	n, from, err := s.ReadFrom(buf)
-	if err != nil || from == nil {
-		return n, Peer{}, err
-	}
-	return n, namedPeer(from), nil
+type packetSocket struct {
+	net.PacketConn
+	marks ECNConn // the same, if it can; otherwise nil
 }
+
+func (s packetSocket) Read(buf []byte) (n int, peer Peer, ecn ECN, err error) {
+	var from net.Addr
+	if s.marks != nil {
+		var field uint8
+		n, from, field, err = s.marks.ReadFromECN(buf)
+		ecn = ECN(field) & CE
+	} else {
+		n, from, err = s.ReadFrom(buf)
+	}
+	if err != nil || from == nil {
+		return n, Peer{}, NotECT, err
+	}
+	return n, namedPeer(from), ecn, nil
+}
+
+func (s packetSocket) Marks() bool { return s.marks != nil }
 
 func (s packetSocket) Write(runs []Run) (failed int64, last error) {
 	for i := range runs {
 		for datagram := range runs[i].Datagrams() {
-			if _, err := s.WriteTo(datagram, runs[i].To.addr); err != nil {
+			if err := s.writeTo(datagram, &runs[i]); err != nil {
 				failed, last = failed+1, err
 			}
 		}
 	}
 	return failed, last
+}
+
+// writeTo writes a datagram of a run.
+func (s packetSocket) writeTo(datagram []byte, r *Run) (err error) {
+	if s.marks != nil && r.ECT {
+		_, err = s.marks.WriteToECN(datagram, r.To.addr, uint8(ECT0))
+	} else {
+		_, err = s.WriteTo(datagram, r.To.addr)
+	}
+	return err
 }
 
 func (s packetSocket) Locate(addr net.Addr) (Peer, error) {

@@ -12,9 +12,9 @@ import (
 // delay (EST-5).
 func (s *Scheduler) least() machine.Micros {
 	if !s.profile.has(ruleSlack) {
-		return s.path.RTT.Min()
+		return s.path.MinRTT()
 	}
-	return s.path.RTT.Min() * 15 / 16
+	return s.path.MinRTT() * 15 / 16
 }
 
 // sampleRTT takes at most one sample from an ack: of the newest slice that was
@@ -35,7 +35,7 @@ func (s *Scheduler) sampleRTT(now machine.Micros, news bitset.Set) {
 	switch {
 	case once >= 0:
 		r := now - s.slices[once].lastAt
-		s.path.RTT.Clean(now, r)
+		s.path.Clean(now, r)
 		s.report(statemachine.MeasuredRTT, now, once, r)
 	case again >= 0 && s.profile.has(ruleResentRTT):
 		r := now - s.slices[again].mainAt

@@ -18,6 +18,7 @@ type Scheduler struct {
 
 	// Kept across chunks (REC-8).
 	path     *control.Controller
+	share    control.Share  // of the path
 	patience machine.Micros // how old an overtaken slice is before it is lost (LOS-3)
 
 	// Per chunk.
@@ -36,7 +37,6 @@ type Scheduler struct {
 	gapAt      machine.Micros // when an overtaken slice is lost
 	lastSentAt machine.Micros
 	newsAt     machine.Micros
-	probeAt    machine.Micros // no probe before
 	held       bool           // the peer cannot take the chunk yet; until the next newly acked slice
 	heldAt     machine.Micros // since when
 }
@@ -62,9 +62,9 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	clear(s.slices)
 	s.unacked, s.lost, s.resent = bitset.FirstN(f.NumSlices), bitset.Set{}, bitset.Set{}
 	s.fresh, s.oldest, s.count, s.newest = 0, none, 0, 0
-	s.gapAt, s.probeAt = machine.Never, 0
+	s.gapAt = machine.Never
 	s.lastSentAt, s.newsAt, s.held = f.Now, f.Now, false
-	s.path.Begin()
+	s.path.Begin(f.Now, &s.share)
 	s.patience -= s.patience / 16
 }
 
@@ -72,13 +72,16 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 func (s *Scheduler) Acked(now machine.Micros, news bitset.Set) {
 	s.now = now
 	s.sampleRTT(now, news)
+	newest := s.newest
 	for id := range news.All() {
 		s.newest = max(s.newest, s.arrivedAs(now, id))
 	}
 	s.unacked, s.lost = s.unacked.Minus(news), s.lost.Minus(news)
-	s.newsAt, s.probeAt, s.held = now, 0, false
-	s.path.Arrived(now, news.Count(), s.newest)
+	s.newsAt, s.held = now, false
+	lost := s.stats.Lost
 	s.findLost(now)
+	s.noteFlight()
+	s.path.Arrived(now, news.Count(), int(s.newest-newest), int(s.stats.Lost-lost))
 }
 
 // Held stops everything but a probe now and then (REC-4).
@@ -87,6 +90,7 @@ func (s *Scheduler) Held(now machine.Micros) {
 		s.held, s.heldAt = true, now
 	}
 	s.lost = bitset.Set{}
+	s.noteFlight()
 	s.path.EndTrain()
 }
 
@@ -98,10 +102,11 @@ func (s *Scheduler) Next(now machine.Micros) (int, bool) {
 	if s.fresh == s.numSlices && s.lost.Empty() {
 		s.path.Dry(now)
 	}
-	if !s.path.Go(now, id >= 0, id == s.fresh) {
+	if !s.path.Go(now, &s.share, id >= 0, id == s.fresh) {
 		return none, false
 	}
 	s.sent(now, id, isCopy)
+	s.noteFlight()
 	return id, true
 }
 
@@ -122,7 +127,7 @@ func (s *Scheduler) Rest() { s.slices = nil }
 // Stats returns what the scheduler knows of the path.
 func (s *Scheduler) Stats() statemachine.ScheduleStats {
 	st := s.stats
-	st.SmoothedRTT, st.MinRTT = s.path.RTT.Smoothed, s.path.RTT.Min()
+	st.SmoothedRTT, st.MinRTT = s.path.RTT.Smoothed, s.path.MinRTT()
 	return st
 }
 
@@ -130,7 +135,10 @@ func (s *Scheduler) Stats() statemachine.ScheduleStats {
 // while nothing else can be sent (PTO-1).
 func (s *Scheduler) runTimers(now machine.Micros) {
 	if now >= s.gapAt {
+		lost := s.stats.Lost
 		s.findLost(now)
+		s.noteFlight()
+		s.path.Arrived(now, 0, 0, int(s.stats.Lost-lost))
 	}
 	if s.due() < 0 && now >= s.timerAt() {
 		s.expire(now)
@@ -140,7 +148,7 @@ func (s *Scheduler) runTimers(now machine.Micros) {
 // upNext returns the slice that goes out next, if the pace allows, and whether
 // it is a copy; or none (REC-5, REC-9).
 func (s *Scheduler) upNext(now machine.Micros) (id int, isCopy bool) {
-	if id := s.due(); id >= 0 || s.fresh < s.numSlices || s.held {
+	if id := s.due(); id >= 0 || s.fresh < s.numSlices || s.held || !s.path.HasRoom() {
 		return id, false
 	}
 	return s.chooseCopy(now), true
@@ -150,7 +158,10 @@ func (s *Scheduler) upNext(now machine.Micros) (id int, isCopy bool) {
 // A peer that holds gets no fresh one but the very first (REC-4).
 func (s *Scheduler) due() int {
 	if id := s.lost.Next(0); id >= 0 {
-		return id
+		if s.byTimer.Has(id) && (s.held || s.path.IsSilent(s.now)) || s.path.HasRoom() {
+			return id
+		}
+		return none
 	}
 	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.hasRoom() {
 		return none
@@ -162,4 +173,13 @@ func (s *Scheduler) report(kind statemachine.ObservationKind, now machine.Micros
 	if s.observe != nil {
 		s.observe(statemachine.Observation{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
 	}
+}
+
+// noteFlight notes how many slices are in flight.
+func (s *Scheduler) noteFlight() {
+	if s.unacked.Empty() {
+		s.path.Leave(&s.share)
+		return
+	}
+	s.path.Flight(&s.share, s.flying().Count())
 }

@@ -2,6 +2,7 @@ package adaptive
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -10,7 +11,9 @@ import (
 // knows most (LAN-9). Schedulers of another kind have nothing to share.
 func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	if known, ok := from.(*Scheduler); ok {
-		s.path.Adopt(known.path)
+		s.path.Leave(&s.share)
+		s.path = known.path
+		s.noteFlight()
 		s.patience = known.patience
 	}
 }
@@ -24,15 +27,12 @@ func (s *Scheduler) Yield(yields bool) { s.path.Yield(yields) }
 
 // window returns how many slices may be in flight when a fresh one goes out (WIN-1,
 // WIN-2).
-func (s *Scheduler) window() int {
-	w := s.path.Window(s.numSlices - s.unacked.Count())
-	if s.path.PerSlice() == 0 {
-		return w
-	}
-	return min(w, codec.MaxSlices)
-}
+func (s *Scheduler) window() int { return min(s.path.PathSlices(), codec.MaxSlices) }
 
 // hasRoom reports whether a fresh slice may go out (WIN-3).
 func (s *Scheduler) hasRoom() bool {
-	return s.path.HasRoom(s.flying().Count(), s.numSlices-s.unacked.Count())
+	return s.path.HasRoom()
 }
+
+// Marked takes so many marks of congestion (section 13).
+func (s *Scheduler) Marked(_ machine.Micros, n int) { s.path.Marked(n) }

@@ -20,7 +20,7 @@ func (s *Scheduler) timerAt() machine.Micros {
 		}
 		since = s.slices[s.oldest].lastAt
 	}
-	at := max(since+delay, s.probeAt)
+	at := max(since+delay, s.path.ProbeAt())
 	if s.profile.has(ruleSettle) {
 		at = max(at, s.newsAt+margin)
 	}
@@ -30,13 +30,14 @@ func (s *Scheduler) timerAt() machine.Micros {
 // expire gives up two slices, and waits before the next two (PTO-3, PTO-4).
 func (s *Scheduler) expire(now machine.Micros) {
 	s.stats.Timeouts++
-	s.path.EndTrain()
+	defer s.noteFlight()
 	if s.held {
+		s.path.EndTrain()
 		// One probe for a peer that cannot take the chunk (PTO-5).
 		s.lose(s.unacked.Prev(s.fresh-1), true)
 		return
 	}
-	s.probeAt = now + s.path.ProbeDelay(now-s.newsAt, 8)
+	s.path.TimedOut(now)
 	for range probes {
 		if id := s.best(s.probeFirst()); id >= 0 {
 			s.lose(id, true)

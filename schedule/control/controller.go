@@ -37,74 +37,153 @@ func (c *Config) limit() int64 {
 }
 
 // Rule is a part of the algorithm that can be left out, to see what it is worth.
-type Rule uint8
+type Rule uint32
 
 // The rules, by what RECOVERY.md calls them.
 const (
 	Overtaking Rule = 1 << iota // RAT-3
 	Busy                        // RAT-4
 	Headroom                    // PAC-2
-	First                       // WIN-1
 	Drain                       // WIN-4
+	Join                        // EST-8: others drain
+	Limit                       // section 6
+	Velocity                    // LIM-7: a step that doubles
+	Fraction                    // LIM-9: less than two slices a round trip
+	Alarm                       // LIM-4: much loss begins a drain
+	Silence                     // PTO-7
+	Contest                     // CTD-1, CTD-2
+	Noise                       // CTD-4
+	Look                        // section 8
 )
 
 func (c *Config) has(r Rule) bool { return c.Without&r == 0 }
 
-// Controller is what a sender knows of the path, and when that lets a slice go.
+// Controller is what the senders of a connection know of the path, and when that lets
+// a slice go. All lanes share one.
 type Controller struct {
-	RTT    *RoundTrip // one for all lanes, from the first Adopt on (LAN-9)
+	RTT    rtt.Estimator
 	config Config
+	base   base
 	rate   rate
+	limit  limit
+	losses Losses
+	cap    rateCap
 	pace   pacer
 	yields bool // other packets must not wait (WIN-5)
-	idle   bool // there was nothing to send (REC-5)
+
+	flight  int // slices in flight, of all senders
+	active  int // senders with a chunk in flight
+	wanting int // senders that had something to send at their latest poll (REC-5)
+
+	newsAt     machine.Micros // the latest newly acked slice, of any sender
+	timeouts   int            // in a row without news
+	unanswered int            // slices sent since there was news
+	silenced   bool           // the limit was halved for this silence
+	probeAt    machine.Micros // no probes before
 }
 
 // New returns a controller that knows nothing of the path (REC-8).
 func New(config Config) *Controller {
-	return &Controller{RTT: new(RoundTrip), config: config, rate: newRate()}
+	return &Controller{config: config, rate: newRate(), limit: newLimit(), losses: newLosses()}
 }
 
-// Begin starts a chunk (REC-2).
-func (c *Controller) Begin() {
+// Begin starts a chunk of a sender (REC-2).
+func (c *Controller) Begin(now machine.Micros, s *Share) {
+	if !s.active {
+		if c.active == 0 {
+			c.base.busySince = now
+			c.cap.look = 0
+			c.cap.start(now)
+		}
+		s.active = true
+		c.active++
+	}
 	c.RTT.UseBound()
 	c.EndTrain()
-	c.idle = true
 }
 
-// Adopt takes over what another one knows of the path, before a chunk begins. Of
-// the round trip the other may have heard nothing yet, so from then on both learn
-// into one estimate (LAN-9).
-func (c *Controller) Adopt(known *Controller) {
-	c.RTT, c.rate, c.pace = known.RTT, known.rate, known.pace
+// Share is a sender's part in a controller: the zero value has none.
+type Share struct {
+	flight int
+	active bool // a chunk is in flight
+	wants  bool // something was to be sent at the latest poll
+}
+
+// Flight notes that a sender has n slices in flight.
+func (c *Controller) Flight(s *Share, n int) {
+	c.flight += n - s.flight
+	s.flight = n
+	c.limit.most = max(c.limit.most, int64(c.flight)*whole)
+}
+
+// Leave ends a sender's part.
+func (c *Controller) Leave(s *Share) {
+	c.Flight(s, 0)
+	c.want(s, false)
+	if s.active {
+		s.active = false
+		c.active--
+	}
+}
+
+func (c *Controller) want(s *Share, wants bool) {
+	switch {
+	case wants && !s.wants:
+		c.wanting++
+	case !wants && s.wants:
+		c.wanting--
+	}
+	s.wants = wants
 }
 
 // Go reports whether what the scheduler wants to send goes out at now, and counts
 // it as sent (REC-5, from step 3 on). A fresh slice has the spacing of PRO-2.
-func (c *Controller) Go(now machine.Micros, wants, fresh bool) bool {
-	if c.Drains() {
+func (c *Controller) Go(now machine.Micros, s *Share, wants, fresh bool) bool {
+	if c.Drains() || c.limit.blocked {
 		c.Dry(now)
+		c.limit.blocked = false
 	}
-	if !wants {
-		c.idle = true
-		return false
-	}
-	if c.idle {
+	if c.wanting == 0 {
 		c.pace.wait(now)
-		c.idle = false
 	}
-	if now < c.pace.when() {
+	c.want(s, wants)
+	if !wants || now < c.pace.when() {
 		return false
 	}
 	if c.pace.isLate(now) {
 		c.Dry(now)
 	}
+	c.unanswered++
 	c.pace.spend(now, c.interval(fresh))
 	return true
 }
 
 // Next returns when the pace lets the next slice go, in whole microseconds.
 func (c *Controller) Next() machine.Micros { return c.pace.when() }
+
+// Clean takes a sample of the round trip of which it is known what was acked (EST-2).
+func (c *Controller) Clean(now, r machine.Micros) {
+	r = max(rtt.Clip(r), 1)
+	c.RTT.Sample(r)
+	c.limit.sampled, c.limit.latest = true, r
+	ended, near := c.base.add(now, r, c.RTT.Smoothed, &c.config, c.limit.contested)
+	if !ended {
+		return
+	}
+	c.limit.noise = c.limit.noise * 3 / 4 // CTD-5
+	if c.limit.contested && near {
+		c.endContest(now) // CTD-3
+	}
+}
+
+// Marked takes so many new marks of congestion (ECN-1).
+func (c *Controller) Marked(n int) { c.limit.marked += n }
+
+// MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.
+func (c *Controller) MinRTT() machine.Micros { return c.base.value }
+
+// Losses returns what was lost and arrived of late.
+func (c *Controller) Losses() *Losses { return &c.losses }
 
 // Vars are the variables of REC-8 that a controller keeps.
 type Vars struct {
@@ -113,25 +192,13 @@ type Vars struct {
 	RanDryAt            machine.Micros
 	PaceAt              machine.Micros
 	PaceNano            int64 // 0 to 999, beyond PaceAt
+	Limit               int64 // in eighths of a slice
+	Flight              int
+	Contested           bool
+	Cap                 int64 // nanoseconds a slice; 0: none
 }
 
 // Vars returns the variables.
 func (c *Controller) Vars() Vars {
-	return Vars{c.RTT.Smoothed, c.RTT.Min(), c.PerSlice(), c.rate.ranDryAt, c.pace.at, c.pace.nano}
+	return Vars{c.RTT.Smoothed, c.MinRTT(), c.PerSlice(), c.rate.ranDryAt, c.pace.at, c.pace.nano, c.limit.size, c.flight, c.limit.contested, c.cap.interval}
 }
-
-// RoundTrip is the estimate of PROTOCOL.md, 9.3, with the smallest round trip that
-// section 3 of RECOVERY.md adds.
-type RoundTrip struct {
-	rtt.Estimator
-	lowest minRTT // of unambiguous samples
-}
-
-// Clean takes a sample of which it is known what was acked (EST-2).
-func (e *RoundTrip) Clean(now, r machine.Micros) {
-	e.lowest.add(now, max(rtt.Clip(r), 1), e.Smoothed)
-	e.Sample(r)
-}
-
-// Min returns the smallest clean sample of late (EST-6); 0 if there is none.
-func (e *RoundTrip) Min() machine.Micros { return e.lowest.value }

@@ -2,44 +2,104 @@ package control
 
 import "github.com/chunkwire/chunkwire/machine"
 
+// Figures of section 3 (REC-10).
 const (
-	rttLife    = 10 * machine.Second // EST-6: how long a smallest round trip is trusted
+	rttLife    = 10 * machine.Second // how long the smallest round trip is trusted without a sample
+	drainEvery = 10 * machine.Second // EST-7
+	drainLate  = 7 * machine.Second  // EST-7: more, while the sender pauses
+	drainFirst = 2500 * ms           // EST-7
+	drainSoon  = 500 * ms            // EST-9: after a drain that has lowered the base
+	alarmFirst = machine.Second      // LIM-4
+	fall       = ms                  // EST-8
+	drainMiss  = 3                   // EST-10
 	drainSlots = 4                   // WIN-4: slices in flight while the queue drains
 )
 
-// minRTT is the smallest round trip of late. One flow of chunks pauses between
-// them and sees the path without its queue. Several lanes or flows keep a queue
-// standing: the smallest of late would hold it, the window would grow by it, and
-// so would the queue. So a value is forgotten only after a look at the path with
-// an empty queue (EST-7).
-type minRTT struct {
-	value  machine.Micros // 0: none
-	at     machine.Micros // the latest sample
-	nearAt machine.Micros // the latest sample near the value
+// base is the round trip of the path without its queue: the smallest sample. A sender that
+// began while there was a queue has it too long, and its queue would stay; so all slow down
+// now and then, and at the same time: who sees a sample below its base joins the drain of
+// others (EST-6 to EST-10).
+type base struct {
+	value     machine.Micros // 0: none
+	at        machine.Micros // the latest sample
+	busySince machine.Micros // since when there always was a chunk in flight
+
+	drainAt machine.Micros // when the next drain begins
+	endedAt machine.Micros // when the latest one ended
+	gap     machine.Micros // until much loss may begin the next one (LIM-4)
+	misses  int            // drains in a row without a sample near
+
 	until  machine.Micros // when the drain ends; 0: there is none
+	fullAt machine.Micros // from then on samples are of the drain
 	found  machine.Micros // the smallest sample of the drain
+	fell   bool           // the base fell in it, or just before
 }
 
-// add takes a sample, at least 1.
-func (m *minRTT) add(now, r, smoothed machine.Micros) {
-	silent := m.value == 0 || now-m.at >= rttLife
-	m.at = now
-	switch {
-	case silent:
-		m.learn(now, r)
-	case r <= m.value+max(m.value/8, ackDelay):
-		m.learn(now, min(r, m.value))
-	case m.drains():
-		m.found = min(m.found, r)
-		if now >= m.until {
-			m.learn(now, m.found)
+// drain begins a drain.
+func (b *base) drain(now, smoothed, r machine.Micros) {
+	b.until, b.fullAt, b.found = now+2*max(smoothed, r), now+r, r
+}
+
+// add takes a sample, at least 1. It reports whether a drain has ended, and with a sample
+// near the base.
+func (b *base) add(now, r, smoothed machine.Micros, config *Config, contested bool) (ended, near bool) {
+	silent := b.value == 0 || now-b.at >= rttLife
+	b.at = now
+	if silent {
+		b.value, b.until, b.drainAt, b.misses = r, 0, now+drainFirst, 0 // EST-6
+		return false, false
+	}
+	if r < b.value {
+		if b.value-r >= fall {
+			b.fell = true
+			if b.until == 0 && !contested && config.has(Join) {
+				b.drain(now, smoothed, r) // EST-8
+			}
 		}
-	case now-m.nearAt >= rttLife:
-		m.until, m.found = now+2*smoothed, r
+		b.value = r
+	}
+	if b.until != 0 {
+		b.found = min(b.found, r)
+		near = b.found <= b.value+max(b.value/8, ackDelay)
+		if now >= b.until || near && !b.fell && now >= b.fullAt {
+			b.end(now, near, contested)
+			ended = true
+		}
+	}
+	if b.until == 0 && b.isDue(now, contested) {
+		b.drain(now, smoothed, r)
+	}
+	return ended, near
+}
+
+// isDue reports whether a drain begins (EST-7).
+func (b *base) isDue(now machine.Micros, contested bool) bool {
+	return now >= b.drainAt && (contested || now-b.busySince >= drainFirst || now-b.drainAt >= drainLate)
+}
+
+// end ends a drain (EST-9, EST-10).
+func (b *base) end(now machine.Micros, near, contested bool) {
+	b.until, b.endedAt, b.drainAt = 0, now, now+drainEvery
+	b.gap = min(2*max(b.gap, alarmFirst), drainEvery)
+	if b.fell {
+		b.drainAt, b.gap = now+drainSoon, drainSoon
+	}
+	b.fell = false
+	switch {
+	case near:
+		b.misses = 0
+	case contested:
+	default:
+		if b.misses++; b.misses == drainMiss {
+			b.value, b.misses = b.found, 0
+		}
 	}
 }
 
-func (m *minRTT) learn(now, value machine.Micros) { m.value, m.nearAt, m.until = value, now, 0 }
+// mayAlarm reports whether much loss begins a drain (LIM-4).
+func (b *base) mayAlarm(now machine.Micros) bool {
+	return b.until == 0 && now-b.busySince >= alarmFirst && now-b.endedAt >= b.gap
+}
 
 // drains reports whether few slices may be in flight, so that the queue empties.
-func (m *minRTT) drains() bool { return m.until != 0 }
+func (b *base) drains() bool { return b.until != 0 }

@@ -51,7 +51,24 @@ func (c *Controller) interval(fresh bool) int64 {
 	case c.config.Fixed:
 		return c.PerSlice() // PRO-4: the limit is all
 	}
-	return max(c.pathInterval(), fastest, c.config.limit())
+	return max(c.paceInterval(), fastest, c.config.limit())
+}
+
+// paceInterval is what the path, the cap and the limit allow (PAC-2, PAC-6, PAC-7).
+func (c *Controller) paceInterval() int64 {
+	l, ns := &c.limit, c.pathInterval()
+	round := int64(l.latest) * 1000 * whole / l.size // the interval at a limit a round trip
+	switch {
+	case !c.config.has(Limit):
+	case l.contested:
+		ns = min(ns, round*3/4)
+	case l.size < twoSlices:
+		ns = max(ns, round)
+		l.full, l.blocked = true, true
+	case !l.opening:
+		ns = max(ns, round/2)
+	}
+	return min(max(ns, c.cap.least()), slowest)
 }
 
 // pathInterval is what the path is estimated to allow; 0 while nothing is known

@@ -5,13 +5,56 @@ import (
 	"github.com/chunkwire/chunkwire/rtt"
 )
 
-const slowestProbe = 250 * ms // PTO-3
+// Figures of section 10 (REC-10).
+const (
+	slowestProbe = 250 * ms       // PTO-5
+	longestProbe = machine.Second // PTO-3
+	mostDoubled  = 10             // PTO-3: more makes no difference
+	silentTimers = 3              // PTO-7
+	silentAcks   = 8              // PTO-7
+)
 
-// ProbeDelay returns how long after a probe the next one follows: a part of the
-// time since there was news, which was so long ago (PTO-3).
-func (c *Controller) ProbeDelay(silence machine.Micros, part machine.Micros) machine.Micros {
+// TimedOut notes that a timer ran out without news: the next probes wait, twice as long each
+// time (PTO-3), and the limit is halved for a silence that loss does not explain, or for
+// each while no round trip is measured (PTO-7).
+func (c *Controller) TimedOut(now machine.Micros) {
+	c.EndTrain()
 	delay, _ := c.RTT.Delay()
-	return min(max(delay, silence)/part, slowestProbe)
+	measured := c.RTT.Known == rtt.Measured
+	if measured {
+		delay /= 8
+	}
+	c.probeAt = now + min(delay<<min(c.timeouts, mostDoubled), longestProbe)
+	c.timeouts++
+	l := &c.limit
+	switch {
+	case !c.config.has(Silence):
+	case !measured:
+		l.size = max(min(l.size, l.most)/2, twoSlices)
+	case !c.silenced && c.timeouts >= silentTimers && c.isTooSilent():
+		l.size = max(l.size/2, min(l.size, twoSlices))
+	default:
+		return
+	}
+	c.silenced = true
+	l.step = max(l.size/4, 1)
+}
+
+// IsSilent reports whether there was no news for as long as an ack may take: then what a
+// timer found lost goes whatever the limit says (LIM-10).
+func (c *Controller) IsSilent(now machine.Micros) bool {
+	delay, _ := c.RTT.Delay()
+	return now-c.newsAt >= delay
+}
+
+// ProbeAt returns when the next probes may go, of whatever lane.
+func (c *Controller) ProbeAt() machine.Micros { return c.probeAt }
+
+// isTooSilent reports whether it is not the loss that is known which explains why nothing
+// came back: eight acks were to be expected.
+func (c *Controller) isTooSilent() bool {
+	sent, a := int64(c.unanswered), c.losses.Arrived
+	return sent*a/(a+c.losses.Lost)*a/(a+c.losses.Lost) >= silentAcks
 }
 
 // HoldDelay returns how long after a probe the next one follows while the peer

@@ -22,8 +22,12 @@ type rate struct {
 
 	open    bool
 	since   machine.Micros // the train's first newly acked slice
-	number  uint32         // the newest transmission that had arrived then
-	arrived int            // slices acked since
+	arrived int64          // slices acked since
+	passed  int64          // transmissions that arrived or were overtaken since
+	newsAt  machine.Micros // the latest newly acked slice
+	pause   machine.Micros // the longest time between two of them since
+
+	whole int64 // nanoseconds a slice of the latest whole train, without its pause (CAP-2)
 
 	ranDryAt machine.Micros // the last time there was nothing to send but copies, the queue drained, or the caller was late
 }
@@ -52,35 +56,64 @@ func (c *Controller) EndTrain() { c.rate.open = false }
 // path (WIN-4), or its caller was late.
 func (c *Controller) Dry(now machine.Micros) { c.rate.ranDryAt = now }
 
-// Arrived takes n slices that were newly acked, and the newest transmission that
-// is known to have arrived (RAT-1).
-func (c *Controller) Arrived(now machine.Micros, n int, newest uint32) {
-	r := &c.rate
-	if r.open {
-		r.arrived += n
-		took := now - r.since
-		if r.arrived < longTrain && (r.arrived < shortTrain || took < max(c.RTT.Min()/2, trainTime)) {
-			return
-		}
-		c.addRate(now, int64(rtt.Clip(took))*1000, int64(newest-r.number))
+// Arrived takes n slices that were newly acked, so many transmissions that are known to
+// have passed the path since the last time, arrived or not, and how many slices were found
+// lost, or fewer than none if some came late.
+func (c *Controller) Arrived(now machine.Micros, n, passed, lost int) {
+	if n > 0 {
+		c.newsAt, c.timeouts, c.unanswered, c.silenced, c.probeAt = now, 0, 0, false, 0 // PTO-6
 	}
-	r.open, r.since, r.number, r.arrived = true, now, newest, 0
+	c.losses.count(n+lost, n)
+	c.train(now, int64(n), int64(passed))
+	c.account(now, int64(n), int64(lost))
+	c.decide(now, int64(n), int64(lost))
 }
 
-// addRate takes the train's time in nanoseconds, in which so many transmissions
-// passed, as a sample.
-func (c *Controller) addRate(now machine.Micros, took, passed int64) {
+// train counts a train (RAT-1).
+func (c *Controller) train(now machine.Micros, n, passed int64) {
 	r := &c.rate
-	x := took / int64(r.arrived)
-	// What was lost behind the bottleneck took its time there too; but never
-	// assume that more than half of what was sent was (RAT-3).
-	if passed > int64(r.arrived) && c.config.has(Overtaking) {
-		x = max(took/passed, x/2)
+	r.passed += passed
+	if n == 0 {
+		return
 	}
-	x = max(x, fastest)
+	if r.open {
+		r.arrived += n
+		r.pause, r.newsAt = max(r.pause, now-r.newsAt), now
+		took := now - r.since
+		if r.arrived < longTrain && (r.arrived < shortTrain || took < max(c.MinRTT()/2, trainTime)) {
+			return
+		}
+		c.addRate(now, int64(rtt.Clip(took))*1000)
+	}
+	r.open, r.since, r.newsAt, r.pause, r.arrived, r.passed = true, now, now, 0, 0, 0
+}
+
+// addRate takes a whole train's time in nanoseconds as a sample (RAT-2).
+func (c *Controller) addRate(now machine.Micros, took int64) {
+	r := &c.rate
+	short := max(took-int64(rtt.Clip(r.pause))*1000, 0)
+	r.whole = short / r.arrived
 	// A sender that ran dry measures itself (RAT-4).
 	busy := r.ranDryAt < r.since-c.RTT.Smoothed || !c.config.has(Busy)
-	if known := r.perSlice(); known == 0 || x < known || busy {
+	known := r.perSlice()
+	x := took / r.arrived
+	// What was lost behind the bottleneck took its time there too; but no more of it than
+	// is known not to depend on the rate, or a quarter (RAT-3).
+	if r.passed > r.arrived && c.config.has(Overtaking) {
+		x = max(took/r.passed, x*(1024-min(max(c.cap.calm, 256), 512))/1024)
+	}
+	x = max(x, fastest)
+	if known == 0 || x < known || busy {
 		r.lowest.add(now, x, max(c.RTT.Smoothed, rateEpoch))
 	}
+}
+
+// delivered returns in how many nanoseconds a slice arrived of late, without the longest
+// pause; 0 if that is not known (CAP-2).
+func (c *Controller) delivered(now machine.Micros) int64 {
+	r := &c.rate
+	if !r.open || r.arrived < 2 {
+		return r.whole
+	}
+	return max(r.whole, int64(rtt.Clip(now-r.since-r.pause))*1000/r.arrived)
 }

@@ -20,7 +20,7 @@ type Scheduler struct {
 
 	// Kept across chunks (RPL-1).
 	path    *control.Controller // rate, window and pace (RPL-6 to RPL-8)
-	losses  *losses             // one for all lanes, from the first Adopt on (RPL-15)
+	share   control.Share       // of the path
 	wasHeld bool                // the peer could not take the chunk for two round trips
 
 	// Per chunk (RPL-2).
@@ -35,7 +35,6 @@ type Scheduler struct {
 	mainAt    machine.Micros             // the latest that went out without a quota
 	lastAt    machine.Micros             // the latest
 	newsAt    machine.Micros
-	probeAt   machine.Micros // no probe before
 	quota     int            // how many may still go out without news
 	held      bool           // the peer cannot take the chunk yet; until there is news
 	heldAt    machine.Micros // since when
@@ -53,7 +52,7 @@ func New(p Profile) (*Scheduler, error) {
 	if err := pace.Check(); err != nil {
 		return nil, err
 	}
-	return &Scheduler{profile: p, path: control.New(pace), losses: newLosses()}, nil
+	return &Scheduler{profile: p, path: control.New(pace)}, nil
 }
 
 // Begin starts a chunk (RPL-2). If the peer could not take the one before for long, a
@@ -64,13 +63,13 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	}
 	s.observe, s.chunkID, s.numSlices = f.Observe, f.ChunkID, f.NumSlices
 	s.sent, s.have, s.top, s.gone = 0, 0, 0, 0
-	s.now, s.mainAt, s.lastAt, s.newsAt, s.probeAt = f.Now, f.Now, f.Now, f.Now, 0
+	s.now, s.mainAt, s.lastAt, s.newsAt = f.Now, f.Now, f.Now, f.Now
 	s.quota = unlimited
 	if s.wasHeld && s.profile.has(ruleAsk) {
 		s.quota = 1
 	}
 	s.held, s.wasHeld = false, false
-	s.path.Begin()
+	s.path.Begin(f.Now, &s.share)
 }
 
 // Acked takes news (RPL-5).
@@ -80,22 +79,26 @@ func (s *Scheduler) Acked(now machine.Micros, have, top int) {
 	if s.held {
 		s.release(now)
 	}
-	s.countLosses(have, top)
-	arrived := have - s.have
+	passed, arrived := s.news(have, top)
+	lost := passed - arrived
+	n, p := have-s.have, top-s.top
 	s.have, s.top = have, top
-	s.path.Arrived(now, arrived, uint32(top))
+	s.noteFlight()
+	s.path.Arrived(now, n, p, lost)
 	s.held = false
+	arrived = n
 	if arrived == 0 && top-have > mostNeed {
 		s.quota = 0 // a peer that denies everything draws probes only
 		return
 	}
-	s.newsAt, s.probeAt, s.quota = now, 0, unlimited
+	s.newsAt, s.quota = now, unlimited
 }
 
 // release notes that the peer takes the chunk: also what is under way, above the news
 // (RPL-5, step 2).
 func (s *Scheduler) release(now machine.Micros) {
 	s.gone = 0
+	s.noteFlight()
 	if now-s.heldAt > 2*s.path.RTT.Smoothed {
 		s.wasHeld = true
 	}
@@ -111,18 +114,18 @@ func (s *Scheduler) sampleRTT(now machine.Micros, have, top int) {
 	r := now - s.sentAt[(top-1)%keptTimes]
 	switch {
 	case have < s.numSlices || top > s.gone:
-		s.path.RTT.Clean(now, r)
+		s.path.Clean(now, r)
 		s.report(statemachine.MeasuredRTT, now, top-1, r)
 	case s.path.RTT.Known != rtt.Measured:
 		s.path.RTT.Bound(r)
 	}
 }
 
-// countLosses counts what arrived, and as lost what has a number below and did not; but
+// news counts what arrived, and as lost what has a number below and did not; but
 // not what the peer could not take, nor what the timer has given up: that may have been an
 // outage (RPL-5, step 2).
-func (s *Scheduler) countLosses(have, top int) {
-	passed, arrived := top-s.top, have-s.have
+func (s *Scheduler) news(have, top int) (passed, arrived int) {
+	passed, arrived = top-s.top, have-s.have
 	switch {
 	case s.held:
 		passed = arrived
@@ -131,7 +134,7 @@ func (s *Scheduler) countLosses(have, top int) {
 		arrived = min(arrived, passed)
 	}
 	s.stats.Lost += int64(max(passed-arrived, 0))
-	s.losses.count(passed, arrived, s.profile.has(rulePrior))
+	return passed, arrived
 }
 
 // Held stops everything but a probe now and then (RPL-12).
@@ -141,7 +144,17 @@ func (s *Scheduler) Held(now machine.Micros) {
 		s.held, s.heldAt = true, now
 	}
 	s.gone, s.quota = s.sent, 0
+	s.noteFlight()
 	s.path.EndTrain()
+}
+
+// noteFlight notes how many slices are in flight.
+func (s *Scheduler) noteFlight() {
+	if s.have >= s.numSlices {
+		s.path.Leave(&s.share)
+		return
+	}
+	s.path.Flight(&s.share, s.InFlight())
 }
 
 // Next reports whether the next slice goes out at now, and counts it as sent (RPL-9).
@@ -153,11 +166,12 @@ func (s *Scheduler) Next(now machine.Micros) bool {
 	if !s.Wants() {
 		s.path.Dry(now)
 	}
-	if !s.path.Go(now, s.wanted(), s.sent < s.numSlices) {
+	if !s.path.Go(now, &s.share, s.wanted(), s.sent < s.numSlices) {
 		return false
 	}
 	s.sentAt[s.sent%keptTimes], s.lastAt = now, now
 	s.sent++
+	s.noteFlight()
 	if s.quota == unlimited {
 		s.mainAt = now
 	} else {
@@ -172,12 +186,12 @@ func (s *Scheduler) InFlight() int { return s.sent - max(s.top, s.gone) }
 // Wants reports whether fewer are under way than the rest of the chunk needs. Pace, window
 // and timer may still hold the next one back.
 func (s *Scheduler) Wants() bool {
-	return s.have < s.numSlices && s.InFlight() < s.losses.need(s.numSlices-s.have, &s.profile)
+	return s.have < s.numSlices && s.InFlight() < need(s.path.Losses(), s.numSlices-s.have, &s.profile)
 }
 
 // wanted reports whether the next slice goes out as soon as the pace lets it (RPL-3).
 func (s *Scheduler) wanted() bool {
-	return s.quota != 0 && s.path.HasRoom(s.InFlight(), s.have) && s.Wants()
+	return s.Wants() && (s.quota > 0 || s.quota == unlimited && s.path.HasRoom())
 }
 
 // Deadline returns when the pace or the timer lets a slice go (RPL-13).
@@ -197,7 +211,7 @@ func (s *Scheduler) Rest() { s.sentAt = nil }
 // Stats returns what the scheduler knows of the path.
 func (s *Scheduler) Stats() statemachine.ScheduleStats {
 	st := s.stats
-	st.SmoothedRTT, st.MinRTT = s.path.RTT.Smoothed, s.path.RTT.Min()
+	st.SmoothedRTT, st.MinRTT = s.path.RTT.Smoothed, s.path.MinRTT()
 	return st
 }
 

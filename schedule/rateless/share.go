@@ -1,14 +1,18 @@
 package rateless
 
-import "github.com/chunkwire/chunkwire/repair"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/repair"
+)
 
 // Adopt takes over what another Scheduler knows of the path, before a chunk begins: rate
 // and pace as they are, the round trip and the losses as one estimate from then on
 // (RPL-15). Schedulers of another kind have nothing to share.
 func (s *Scheduler) Adopt(from repair.Scheduler) {
 	if known, ok := from.(*Scheduler); ok {
-		s.path.Adopt(known.path)
-		s.losses = known.losses
+		s.path.Leave(&s.share)
+		s.path = known.path
+		s.noteFlight()
 	}
 }
 
@@ -18,3 +22,6 @@ func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
 
 // Yield says whether other packets on the path must not wait for slices (WIN-5).
 func (s *Scheduler) Yield(yields bool) { s.path.Yield(yields) }
+
+// Marked takes so many marks of congestion (section 13).
+func (s *Scheduler) Marked(_ machine.Micros, n int) { s.path.Marked(n) }

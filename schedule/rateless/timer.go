@@ -2,7 +2,6 @@ package rateless
 
 import (
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/rtt"
 )
 
 // probes go out when the timer has run out (RPL-11).
@@ -15,27 +14,18 @@ func (s *Scheduler) timerAt() machine.Micros {
 		return max(s.lastAt, s.heldAt) + s.path.HoldDelay(s.lastAt-s.heldAt)
 	}
 	delay, margin := s.path.RTT.Delay()
-	return max(s.mainAt+delay, s.newsAt+margin, s.probeAt)
+	return max(s.mainAt+delay, s.newsAt+margin, s.path.ProbeAt())
 }
 
 // expire gives up what is under way, and lets probes go (RPL-11).
 func (s *Scheduler) expire(now machine.Micros) {
 	s.stats.Timeouts++
-	s.path.EndTrain()
 	s.gone, s.quota = s.sent, 1
-	if !s.held {
+	s.noteFlight()
+	if s.held {
+		s.path.EndTrain()
+	} else {
 		s.quota = probes
-		s.probeAt = now + s.path.ProbeDelay(now-s.newsAt, s.probePart())
+		s.path.TimedOut(now)
 	}
-}
-
-// probePart returns what part of the silence the wait for the next probes is.
-func (s *Scheduler) probePart() machine.Micros {
-	switch {
-	case !s.profile.has(ruleSoon):
-		return 1
-	case s.path.RTT.Known == rtt.Unknown:
-		return 4
-	}
-	return 8
 }

@@ -39,11 +39,11 @@ func (c *CheckedConn) Poll(now machine.Micros) (datagram []byte, ok bool) {
 }
 
 // Receive is the event datagram of the connection.
-func (c *CheckedConn) Receive(now machine.Micros, datagram []byte) error {
+func (c *CheckedConn) Receive(now machine.Micros, datagram []byte, ecn protocol.ECN) error {
 	before := bytes.Clone(datagram)
-	err := c.Conn.Receive(now, datagram)
+	err := c.Conn.ReceiveECN(now, datagram, ecn)
 	c.fail.Same("the caller's datagram", datagram, before)
-	c.compare(c.model.Receive(now, datagram))
+	c.compare(c.model.Receive(now, datagram, ecn))
 	return err
 }
 
@@ -136,5 +136,8 @@ func (c *CheckedConn) compare(row machine.Row) {
 	c.fail.Same("state", r.State().String(), m.state)
 	c.fail.Same("deadline", max(m.now, r.Deadline()), max(m.now, m.Deadline()))
 	c.fail.Same("mode", r.Mode(), m.packets.Mode())
+	_, marked := m.marks.counted()
+	c.fail.Same("ECT", r.ECT(), m.marks.ect)
+	c.fail.Same("marks that were told", r.Counts().CEReported, int64(marked))
 	c.fail.Same("why", why(r.Err()), m.why)
 }

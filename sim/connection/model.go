@@ -9,6 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/seq"
 	"github.com/chunkwire/chunkwire/session"
 )
 
@@ -39,6 +40,7 @@ type ConnModel struct {
 	mux     *channel.Mux
 	lanes   *lanes.Lanes // nil without lanes
 	records protocol.Format
+	marks   marksModel
 
 	now        machine.Micros
 	state      string
@@ -75,8 +77,10 @@ type modelPayload struct {
 func NewConnModel(cfg protocol.Config, link *session.Link, side Side, now machine.Micros) (*ConnModel, error) {
 	m := &ConnModel{
 		cfg: cfg, link: link, agreed: link.Agreed(), now: now, state: "OPEN", heardAt: now, tickAt: now,
-		confirmed: side == ServerSide, budget: burst * aByte, records: protocol.Format{Lanes: link.Agreed().Lanes},
+		confirmed: side == ServerSide, budget: burst * aByte, records: protocol.Format{Lanes: link.Agreed().Lanes, Repair: link.Agreed().Variant == session.VariantRepair},
 	}
+	m.marks = marksModel{is: m.agreed.Extensions&session.ExtensionECN != 0, acked: map[seq.Number]bool{}}
+	m.records.ECN = m.marks.is
 	giveUp := min(2*m.agreed.Timeout, 3600*machine.Second)
 	var channels []channel.Config
 	for _, c := range cfg.Channels {
@@ -90,7 +94,7 @@ func NewConnModel(cfg protocol.Config, link *session.Link, side Side, now machin
 	m.mux, err2 = channel.NewMux(channel.MuxConfig{Channels: channels, MaxPacket: cfg.Packets.MaxPacket()})
 	if m.agreed.Lanes > 0 {
 		chunks := cfg.Chunks
-		chunks.Lanes, chunks.Memory = m.agreed.Lanes, nil
+		chunks.Lanes, chunks.Memory, chunks.Repair = m.agreed.Lanes, nil, m.records.Repair
 		if chunks.GiveUp == 0 {
 			chunks.GiveUp = giveUp
 		}
@@ -122,14 +126,17 @@ func (m *ConnModel) event(now machine.Micros) {
 
 // learn ends an event (CXM-6).
 func (m *ConnModel) learn() {
-	m.packets.Events()
+	for _, e := range m.packets.Events() {
+		m.marks.event(e)
+	}
+	m.marks.judge(m.now)
 	var p channel.Path
 	p.Measured, p.SRTT, p.Patience = m.packets.RoundTrip(m.now)
 	m.mux.SetPath(p)
 }
 
 // Receive is the event of rows K1 to K3, K9 to K11 and K16.
-func (m *ConnModel) Receive(now machine.Micros, datagram []byte) (row machine.Row) {
+func (m *ConnModel) Receive(now machine.Micros, datagram []byte, ecn protocol.ECN) (row machine.Row) {
 	m.event(now)
 	if m.state == "CLOSED" {
 		return "K16"
@@ -138,6 +145,7 @@ func (m *ConnModel) Receive(now machine.Micros, datagram []byte) (row machine.Ro
 	if err != nil {
 		return m.pick("K1", "K9", "")
 	}
+	m.marks.came = append(m.marks.came, ecn)
 	var peer *protocol.Record // the CLOSE of a packet that is taken
 	_ = m.packets.Receive(m.now, body, func(d packet.Delivery) packet.Verdict { return m.verdict(&d, &peer) })
 	switch {
@@ -172,7 +180,7 @@ type part struct {
 func (m *ConnModel) take(payload []byte) (parts []part, quiet bool, err error) {
 	quiet = true
 	for at := 0; at == 0 || at < len(payload); {
-		p := part{at: at, own: protocol.IsRecord(payload, at)}
+		p := part{at: at, own: m.records.IsRecord(payload, at)}
 		isQuiet := true
 		if p.own {
 			at, err = m.records.Decode(payload, at, &p.record)
@@ -214,8 +222,11 @@ func (m *ConnModel) give(p *part, d *packet.Delivery) {
 		m.mux.Apply(m.now, d.Number, d.Ack, d.Payload, p.at)
 	case r.Type == protocol.TypeSlice:
 		m.lanes.HandleSlice(m.now, r.Lane, r.Slice)
-	default:
+	case r.Type == protocol.TypeChunkAck:
 		m.lanes.HandleAck(m.now, r.Lane, r.Ack)
+		m.marks.hear(d.Number, r)
+	default:
+		m.marks.hear(d.Number, r)
 	}
 }
 
@@ -237,6 +248,7 @@ func (m *ConnModel) failed() bool {
 // is nothing left to do.
 func (m *ConnModel) Poll(now machine.Micros) (row machine.Row, datagram []byte) {
 	m.event(now)
+	m.marks.ect = false
 	for again := true; again; {
 		row, datagram, again = m.pollOnce()
 	}
@@ -328,9 +340,12 @@ func (m *ConnModel) packet() []byte {
 	if p.quiet {
 		send = m.packets.SendQuiet
 	}
-	bodies, _, err := send(m.now, p.bytes)
+	bodies, number, err := send(m.now, p.bytes)
 	if err != nil {
 		panic(err)
+	}
+	if p.slice {
+		m.marks.slice(m.now, number)
 	}
 	m.bodies = nil
 	for _, b := range bodies {
@@ -402,12 +417,21 @@ func (m *ConnModel) fill(p *modelPayload, chunkAck, report, slice, others bool) 
 			panic(err)
 		}
 	}
-	for chunkAck && payloadSize-len(p.bytes) >= ackSize {
+	here, some := m.marks.here()
+	some = some && m.marks.is
+	left := payloadSize
+	if some {
+		left -= ecnSize
+	}
+	for chunkAck && left-len(p.bytes) >= ackSize {
 		k, a, ok := m.lanes.PollAck(m.now)
 		if !ok {
 			break
 		}
 		put(&protocol.Record{Type: protocol.TypeChunkAck, Lane: k, Ack: a})
+	}
+	if some && len(p.bytes) > 0 {
+		put(&protocol.Record{Type: protocol.TypeECN, Marks: here})
 	}
 	if report {
 		p.bytes = m.mux.ComposeReports(p.bytes, m.now, payloadSize-len(p.bytes))

@@ -17,6 +17,7 @@ var connectionOperations = []Operation{{Name: OpConnectionEncode}, {Name: OpConn
 const (
 	RecordClose    = "close"
 	RecordChunkAck = "chunk_ack"
+	RecordECN      = "ecn"
 )
 
 // ConnectionRecord is a record of a payload: fields that only some types have are pointers.
@@ -32,24 +33,38 @@ type ConnectionRecord struct {
 	Top       *int64  `json:"top,omitempty"`
 	Code      *int64  `json:"code,omitempty"` // of a close, as the text
 	Text      *string `json:"text,omitempty"`
+	Arrived   *int64  `json:"arrived,omitempty"` // of an ECN, as the next
+	Congested *int64  `json:"congested,omitempty"`
 }
 
 // ConnectionEncodeRequest asks for the payload of records, without its id. The response is a
 // Response with Hex.
 type ConnectionEncodeRequest struct {
-	Op      string             `json:"op"`
-	Lanes   int64              `json:"lanes"`
-	Variant int64              `json:"variant,omitempty"` // 0: 1
-	Records []ConnectionRecord `json:"records"`
+	Op         string             `json:"op"`
+	Lanes      int64              `json:"lanes"`
+	Variant    int64              `json:"variant,omitempty"` // 0: 1
+	Extensions int64              `json:"extensions,omitempty"`
+	Records    []ConnectionRecord `json:"records"`
 }
 
 // ConnectionDecodeRequest asks which records a payload has, without its id.
 type ConnectionDecodeRequest struct {
-	Op      string `json:"op"`
-	Lanes   int64  `json:"lanes"`
-	Variant int64  `json:"variant,omitempty"` // 0: 1
-	Hex     string `json:"hex"`
+	Op         string `json:"op"`
+	Lanes      int64  `json:"lanes"`
+	Variant    int64  `json:"variant,omitempty"` // 0: 1
+	Extensions int64  `json:"extensions,omitempty"`
+	Hex        string `json:"hex"`
 }
+
+// ExtensionECN is the extension of marks of congestion.
+const ExtensionECN = 1
+
+// The values of the field ECN but not-ECT.
+const (
+	ECT1 = "ect1"
+	ECT0 = "ect0"
+	CE   = "ce"
+)
 
 // VariantRepair is the variant of slices with repair slices.
 const VariantRepair = 2
@@ -95,8 +110,9 @@ type ConnectionConfig struct {
 	Tick        int64               `json:"tick"`
 	MessageRate int64               `json:"message_rate"` // bits a second
 	Channels    []ConnectionChannel `json:"channels"`
-	Variant     int64               `json:"variant,omitempty"` // 0: 1
-	Profile     LaneProfile         `json:"profile"`           // of each lane's scheduler
+	Variant     int64               `json:"variant,omitempty"`    // 0: 1
+	Extensions  int64               `json:"extensions,omitempty"` // that were agreed
+	Profile     LaneProfile         `json:"profile"`              // of each lane's scheduler
 }
 
 // LaneProfile is the profile of a variant.
@@ -145,6 +161,7 @@ type ConnectionEvent struct {
 	At       int64   `json:"at"`
 	Event    string  `json:"event"`
 	Hex      *string `json:"hex,omitempty"`     // of a receive
+	ECN      string  `json:"ecn,omitempty"`     // of a receive; empty: not-ECT
 	Channel  *int64  `json:"channel,omitempty"` // of a send or a read
 	Data     *string `json:"data,omitempty"`    // of a send
 	Lifetime Null    `json:"lifetime,omitzero"` // of a send
@@ -169,6 +186,14 @@ type ConnectionStep struct {
 	Chunk     *Content         `json:"chunk"`
 	Ended     *ConnectionEnded `json:"ended"`
 	Deadline  *int64           `json:"deadline"`
+	ECN       *ConnectionECN   `json:"ecn,omitempty"` // where marks were agreed on
+}
+
+// ConnectionECN is which of the datagrams are to be sent with ECT(0), and how many marks the
+// schedulers were told of.
+type ConnectionECN struct {
+	ECT    []bool `json:"ect"` // never nil
+	Marked int64  `json:"marked"`
 }
 
 // ConnectionEnded is why a connection is CLOSED, or will be. Only one that was closed has a

@@ -49,9 +49,10 @@ func connectionEncode(q *object) (any, error) {
 	return encoded(w.payload, nil)
 }
 
-// payloadFormat reads the lanes of a connection, and their variant if it is there (RPO-9).
+// payloadFormat reads the lanes of a connection, and their variant and the extensions if they are
+// there (RPO-9).
 func (o *object) payloadFormat() connection.Format {
-	return connection.Format{Lanes: o.small("lanes", 0, 16), Repair: o.variant() == session.VariantRepair}
+	return connection.Format{Lanes: o.small("lanes", 0, 16), Repair: o.variant() == session.VariantRepair, ECN: o.extensions()&session.ExtensionECN != 0}
 }
 
 // variant is 1 if it is absent.
@@ -60,6 +61,14 @@ func (o *object) variant() uint8 {
 		return session.VariantSlices
 	}
 	return uint8(o.within("variant", session.VariantSlices, session.VariantRepair))
+}
+
+// extensions are 0 if they are absent.
+func (o *object) extensions() uint16 {
+	if !o.has("extensions") {
+		return 0
+	}
+	return uint16(o.within("extensions", 0, math.MaxUint16))
 }
 
 // payloadWriter writes records behind each other.
@@ -83,6 +92,8 @@ func (w *payloadWriter) add(o *object) (err error) {
 		r = connection.Record{Type: connection.TypeSlice, Lane: o.anyInt("lane"), Slice: w.slice(o)}
 	case contract.RecordChunkAck:
 		r = connection.Record{Type: connection.TypeChunkAck, Lane: o.anyInt("lane"), Ack: w.ack(o)}
+	case contract.RecordECN:
+		r = connection.Record{Type: connection.TypeECN, Marks: connection.Marks{Arrived: uint16(o.within("arrived", 0, math.MaxUint16)), Congested: uint16(o.within("congested", 0, math.MaxUint16))}}
 	}
 	var ofChannel wanted
 	if r.Type == 0 {
@@ -163,7 +174,7 @@ func connectionDecode(q *object) (any, error) {
 }
 
 func decodeRecord(format connection.Format, payload []byte, at int) (c contract.ConnectionRecord, next int, err error) {
-	if !connection.IsRecord(payload, at) {
+	if !format.IsRecord(payload, at) {
 		var r channel.Record
 		next, err = anyChannel.Decode(payload, at, &r)
 		c.Record = recordOf(&r)
@@ -188,6 +199,8 @@ func decodeRecord(format connection.Format, payload []byte, at int) (c contract.
 			break
 		}
 		c.Type, c.Lane, c.ChunkID, c.Acked = contract.RecordChunkAck, wide(r.Lane), wide(r.Ack.Chunk.ChunkID), pointerTo(contract.Bits(r.Ack.Chunk.Acked, r.Ack.Chunk.NumSlices))
+	case connection.TypeECN:
+		c.Type, c.Arrived, c.Congested = contract.RecordECN, wide(r.Marks.Arrived), wide(r.Marks.Congested)
 	}
 	return c, next, err
 }
@@ -210,6 +223,7 @@ func connectionEnd(q *object) (any, error) {
 	if o.has("variant") {
 		cfg.Variant = int64(o.variant())
 	}
+	cfg.Extensions = int64(o.extensions())
 	if cfg.Side != contract.SideClient && cfg.Side != contract.SideServer {
 		o.bad()
 	}
@@ -259,7 +273,9 @@ func connectionEvent(o *object, e *contract.ConnectionEvent) error {
 	}
 	switch e.Event {
 	case contract.EventReceive:
-		e.Hex = o.bytes("hex")
+		if e.Hex = o.bytes("hex"); o.has("ecn") {
+			e.ECN = o.text("ecn")
+		}
 	case contract.EventSend:
 		e.Channel, e.Data, e.Lifetime = pointerTo(o.number("channel")), o.bytes("data"), o.null("lifetime")
 	case contract.EventRead:

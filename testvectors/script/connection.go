@@ -78,6 +78,8 @@ func (w *words) connectionConfig(cfg *contract.ConnectionConfig, with map[string
 			cfg.Mode = value
 		case "side":
 			cfg.Side = value
+		case "extensions":
+			cfg.Extensions = w.time(value)
 		case "lanes":
 			cfg.Lanes = w.time(value)
 		case "timeout":

@@ -35,8 +35,15 @@ func RunConnection(cfg contract.ConnectionConfig, events []contract.ConnectionEv
 	latest := cfg.Begin
 	for i, e := range events {
 		latest = max(latest, e.At)
+		told := c.conn.Counts().CEReported
+		if cfg.Extensions&session.ExtensionECN != 0 {
+			steps[i].ECN = &contract.ConnectionECN{ECT: []bool{}}
+		}
 		if err := c.event(e, &steps[i]); err != nil {
 			return nil, fmt.Errorf("%w: event %d, %q", err, i, e.Event)
+		}
+		if steps[i].ECN != nil {
+			steps[i].ECN.Marked = c.conn.Counts().CEReported - told
 		}
 		steps[i].State, steps[i].Ended, steps[i].Deadline = c.conn.State().String(), connectionEnded(c.conn.Err()), notBefore(latest, c.conn.Deadline())
 	}
@@ -56,7 +63,7 @@ func newConnection(cfg contract.ConnectionConfig) (*tracedConnection, error) {
 	if cfg.Begin < 0 || cfg.Begin >= maxTime || cfg.Tick < 1 || cfg.MessageRate < 1 {
 		return nil, ErrBadRequest
 	}
-	agreed := session.Agreed{Link: uint32(cfg.Link), Lanes: int(cfg.Lanes), Timeout: machine.Micros(cfg.Timeout) * Tenth}
+	agreed := session.Agreed{Link: uint32(cfg.Link), Lanes: int(cfg.Lanes), Extensions: uint16(cfg.Extensions), Timeout: machine.Micros(cfg.Timeout) * Tenth}
 	if cfg.Lanes > 0 {
 		agreed.Variant = uint8(max(cfg.Variant, session.VariantSlices))
 	}
@@ -161,11 +168,12 @@ func (c *tracedConnection) event(e contract.ConnectionEvent, step *contract.Conn
 	switch e.Event {
 	case contract.EventReceive:
 		datagram, err := bytesOf(e.Hex)
-		if err != nil {
-			return err
+		ecn, known := fieldECN[e.ECN]
+		if err != nil || !known {
+			return ErrBadRequest
 		}
 		wasClosed := c.conn.State() == connection.Closed
-		if err := c.conn.Receive(now, datagram); !wasClosed {
+		if err := c.conn.ReceiveECN(now, datagram, ecn); !wasClosed {
 			step.Refused = connectionRefused(err)
 		}
 		step.Rows = append(step.Rows, string(c.conn.Row()))
@@ -186,6 +194,9 @@ func (c *tracedConnection) event(e contract.ConnectionEvent, step *contract.Conn
 	return nil
 }
 
+// fieldECN is the field by its name.
+var fieldECN = map[string]connection.ECN{"": connection.NotECT, contract.ECT1: connection.ECT1, contract.ECT0: connection.ECT0, contract.CE: connection.CE}
+
 // rowTo is the row by which a poll goes from a state to another one; it is not the last of the
 // poll.
 var rowTo = map[[2]connection.State]string{
@@ -199,6 +210,9 @@ func (c *tracedConnection) poll(now machine.Micros, step *contract.ConnectionSte
 		before := c.conn.State()
 		if datagram, more = c.conn.Poll(now, nil); more {
 			step.Datagrams = append(step.Datagrams, hex.EncodeToString(datagram))
+			if step.ECN != nil {
+				step.ECN.ECT = append(step.ECN.ECT, c.conn.ECT())
+			}
 		}
 		if row, ok := rowTo[[2]connection.State{before, c.conn.State()}]; ok {
 			step.Rows = append(step.Rows, row)

@@ -170,7 +170,7 @@ func (c *Conn) add(b *driver.Batch, buf []byte, err error) (size int) {
 	if err != nil {
 		return 0
 	}
-	size = b.Add(c.peer, buf)
+	size = b.Add(c.peer, buf, false)
 	c.traffic.Out(size)
 	return size
 }

@@ -503,8 +503,8 @@ func TestOversizeDatagrams(t *testing.T) {
 		pretend int64
 	}{
 		{"they fit the buffer", 0, errBroken, 0},
-		{"they do not, and the error says so", 0, tooLong, million},
-		{"they do not, and some of it was read", 1500, errBroken, million},
+		{"they do not, and the error says so", 0, tooLong, 100_000},
+		{"they do not, and some of it was read", 1500, errBroken, 100_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ type protocol Endpoint
 
 func (p *protocol) endpoint() *Endpoint { return (*Endpoint)(p) }
 
-func (p *protocol) Receive(now machine.Micros, datagram []byte, from udp.Peer) {
+func (p *protocol) Receive(now machine.Micros, datagram []byte, from udp.Peer, _ udp.ECN) {
 	p.endpoint().receive(now, datagram, from)
 }
 

@@ -46,13 +46,15 @@ func TestMaxRateIsThatOfAllLanes(t *testing.T) {
 						})
 						start := time.Now()
 						stream(t, r.toB, r.toA, chunks, func(int) int { return size })
-						for i := range all {
-							total := int64(0)
-							for j := i; j < len(all); j++ {
-								if took := all[j].at.Sub(all[i].at) + 21*ms; total > rate*int64(took)/int64(time.Second) {
-									t.Fatalf("%d bits in %v", total, took-21*ms)
-								}
-								total += all[j].bits
+						// From any slice to any later one no more goes than the rate and 21 ms of it allow:
+						// what went beyond the rate until the later one is no more than that above the least.
+						beyond, least := int64(0), int64(0)
+						for i, s := range all {
+							if i > 0 {
+								beyond += all[i-1].bits*int64(time.Second) - rate*int64(s.at.Sub(all[i-1].at))
+							}
+							if least = min(least, beyond); beyond-least > rate*int64(21*ms) {
+								t.Fatalf("%d bits too many until %v", (beyond-least)/int64(time.Second), s.at.Sub(start))
 							}
 						}
 						// 1.2 MB take a second, and what is lost a little more.

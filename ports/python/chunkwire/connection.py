@@ -14,6 +14,7 @@ from .connection_records import (
     NAMED,
     REPAIR,
     Close,
+    Marks,
     OnLane,
     check_text,
     decode_payload,
@@ -24,6 +25,7 @@ from .endpoint import PAD, Endpoint
 from .envelope import Envelope
 from .estimates import Loss, Patience, RoundTrip
 from .limits import MAX_CHUNK, slice_count
+from .marks import NOT_ECT, MarkBook
 from .mux import PAYLOAD, Mux, Setup
 from .rateless import Rateless
 from .receiver import Receiver
@@ -42,6 +44,7 @@ BURST = 16_384
 BIT = 8_000_000
 """One byte, in millionths of a bit (CXM-4)."""
 HEADERS = 28
+ECN_BYTES = 5
 BESIDE_SLICE = PAYLOAD - LARGEST_SLICE
 CLOSE_TIMES = tuple(20 * MS * ((1 << k) - 1) for k in range(6))
 CLOSE_TIME = SECOND
@@ -61,6 +64,7 @@ class Config(NamedTuple):
     give_up: int | None = None
     scheduler: Callable[[], Scheduler | Rateless] = BaseScheduler
     variant: int = NAMED
+    ecn: bool = False
 
 
 class Why(NamedTuple):
@@ -99,11 +103,13 @@ class Connection:
         self._again = self._owed = False
         self._out: deque[bytes] = deque()  # fragments that wait to be sealed
         self._messages_at = -YIELD_TIME  # CXM-5
+        self.marks = MarkBook() if config.ecn else None
+        self.ect = False  # whether the datagram of the latest poll goes with ECT(0)
         self._polled_at = -1  # when a poll gave nothing, and no event came since
 
     # Events
 
-    def receive(self, now: int, datagram: bytes) -> tuple[str, Refused | None]:
+    def receive(self, now: int, datagram: bytes, ecn: int = NOT_ECT) -> tuple[str, Refused | None]:
         """A datagram of data: the row, and why it, its packet or its payload was refused."""
         now = self._begin(now)
         if self.state == CLOSED:
@@ -113,6 +119,8 @@ class Connection:
             body = self._envelope.open(datagram)
         except Refused as refused:
             return "K9" if closing else "K1", refused
+        if self.marks:
+            self.marks.came(ecn)
         close, refused = self._take(now, body)
         if not closing:
             self.heard_at, self.confirmed = now, True
@@ -133,7 +141,7 @@ class Connection:
 
         def above(number: int, payload: bytes, known: int | None) -> str:
             try:
-                records = decode_payload(payload, self.mux.channels, self._config.lanes, variant=self._config.variant)
+                records = decode_payload(payload, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn)
             except Refused as refused:
                 fault.append(refused)
                 return "refuse"
@@ -151,13 +159,17 @@ class Connection:
         return (found[0] if found else None), (fault[0] if fault else receipt.error)
 
     def _apply(self, now: int, number: int, ack: int, record) -> None:
-        if not isinstance(record, OnLane):
+        if isinstance(record, Marks):
+            self.marks.hear(number, record)
+        elif not isinstance(record, OnLane):
             self.mux.take(now, number, ack, record)
         elif not record.is_ack:
             self.receivers[record.lane].slice(now, record.packet)
         else:
             self.senders[record.lane].ack(now, record.packet)
             self._submit(now)
+            if self.marks:
+                self.marks.hear(number, None)
 
     def send(self, now: int, channel: int, message: bytes, lifetime: int | None = None) -> str | None:
         """The code of what is refused, or None."""
@@ -243,12 +255,15 @@ class Connection:
         e = self.endpoint
         e.round_trip, e.patience, e.loss = RoundTrip(), Patience(), Loss()
         self._congestion = Congestion()
+        if self.marks:
+            self.marks.forget_path()
 
     # Polls
 
     def poll(self, now: int) -> tuple[list[str], bytes | None]:
         """The rows, and the datagram that the last one gives (CXL-14)."""
         now = self._begin(now)
+        self.ect = False
         rows: list[str] = []
         while True:
             row, datagram, ends = self._poll(now)
@@ -323,7 +338,8 @@ class Connection:
         if not self.mux.is_pending or messages and not records:
             self._ticking = False
         if records:
-            payload = encode_payload(records, self.mux.channels, self._config.lanes, variant=self._config.variant)
+            payload = encode_payload(records, self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn)
+            self.ect = bool(self.marks and slice_) and self.marks.sends(now, self.endpoint.next_to_send)
             bodies = self.endpoint.send(now, payload, quiet=is_quiet(records))
             self._charge(charged, free, slice_, bodies)
             self._out.extend(bodies)
@@ -354,10 +370,15 @@ class Connection:
             return self.mux.large(), [], None
         free: list = []
         left = PAYLOAD
+        marks = self.marks.record if self.marks else None
+        beside = ECN_BYTES if marks else 0
         for k, receiver in enumerate(self.receivers):
-            while left >= LARGEST_CHUNK_ACK and receiver.deadline <= now and (ack := receiver.poll(now)[1]) is not None:
+            while left >= LARGEST_CHUNK_ACK + beside and receiver.deadline <= now and (ack := receiver.poll(now)[1]) is not None:
                 free.append(OnLane(k, ack))
                 left -= len(encode_payload(free[-1:], {}, self._config.lanes, variant=self._config.variant))
+        if free and marks:
+            free.append(marks)
+            left -= beside
         for report in self.mux.reports(now, left):
             free.append(report)
             left -= size(report)
@@ -398,7 +419,7 @@ class Connection:
         self._budget -= BIT * cost
 
     def _bytes(self, record) -> int:
-        return len(encode_payload([record], self.mux.channels, self._config.lanes, variant=self._config.variant))
+        return len(encode_payload([record], self.mux.channels, self._config.lanes, variant=self._config.variant, ecn=self._config.ecn))
 
     # Time
 
@@ -423,7 +444,9 @@ class Connection:
 
     def _learn(self, now: int) -> None:
         """CXM-6."""
-        self.endpoint.take_events()
+        events = self.endpoint.take_events()
+        if self.marks:
+            self.marks.end(now, [number for kind, number in events if kind == "acked"])
         trip = self.endpoint.round_trip
         self.mux.set_path(trip.srtt if trip.measured else None, self.endpoint.patience.at(now))
 

@@ -1,4 +1,4 @@
-"""The records of a connection, as bytes (spec/CONNECTION.md, section 7): those of channels, and three more."""
+"""The records of a connection, as bytes (spec/CONNECTION.md, section 7): those of channels, and four more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .refused import Refused
 from .repair_codec import RepairAck, RepairSlice, decode_repair_body, encode_repair_body
 
 MOST_TEXT = 128
-CLOSE, SLICE, CHUNK_ACK = 7, 8, 9
+CLOSE, SLICE, CHUNK_ACK, ECN = 7, 8, 9, 10
 NAMED, REPAIR = 1, 2
 """The variants: slices of PROTOCOL.md, and those of REPAIR.md."""
 LARGEST_SLICE = 1_032
@@ -35,10 +35,19 @@ class OnLane(NamedTuple):
         return isinstance(self.packet, (Ack, RepairAck))
 
 
-Any = Union[Record, Close, OnLane]
+class Marks(NamedTuple):
+    """An ECN (CXR-9), which there is only where the ends agreed on it."""
+
+    arrived: int
+    congested: int
 
 
-def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED) -> list[Any]:
+EXTENSION_ECN = 1
+
+Any = Union[Record, Close, OnLane, Marks]
+
+
+def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED, ecn: bool = False) -> list[Any]:
     """All records of a payload, or Refused with code and offset (CXR-5)."""
     _demand(len(payload) > 0, "truncated", 0)
     if payload == b"\x00":
@@ -52,12 +61,14 @@ def decode_payload(payload: bytes, channels: Channels, lanes: int, any_kind: boo
             records.append(_read_close(r, payload, at))
         elif number in (SLICE, CHUNK_ACK):
             records.append(_read_on_lane(r, payload, number, lanes, variant))
+        elif number == ECN and ecn:
+            records.append(Marks(r.number(2), r.number(2)))
         else:
             records.append(read_record(r, number, at, channels, any_kind))
     return records
 
 
-def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED) -> bytes:
+def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_kind: bool = False, variant: int = NAMED, ecn: bool = False) -> bytes:
     """The payload, or Refused for what a decoder would refuse (CXR-8)."""
     records = list(records)
     _demand(len(records) > 0, "truncated", 0)
@@ -71,6 +82,8 @@ def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_k
             _write_on_lane(w, record, lanes, variant)
             last = record is records[-1]
             _demand(last or record.is_ack, "trailing_data", w.at)
+        elif isinstance(record, Marks):
+            _write_marks(w, record, ecn)
         else:
             write_record(w, record, channels, any_kind)
     return w.payload
@@ -78,7 +91,7 @@ def encode_payload(records: Iterable[Any], channels: Channels, lanes: int, any_k
 
 def is_quiet(records: Iterable[Any]) -> bool:
     """CXR-6."""
-    return all(isinstance(r, (Pad, Report, Close)) or isinstance(r, OnLane) and r.is_ack for r in records)
+    return all(isinstance(r, (Pad, Report, Close, Marks)) or isinstance(r, OnLane) and r.is_ack for r in records)
 
 
 def check_text(text: bytes) -> None:
@@ -135,6 +148,13 @@ def _write_close(w: Writer, close: Close, count: int) -> None:
     _demand(_is_text(close.text), "text", w.at)
     w.payload += close.text
     _demand(count == 1, "not_alone", w.at)
+
+
+def _write_marks(w: Writer, marks: Marks, ecn: bool) -> None:
+    _demand(ecn, "unknown_record", w.at)
+    w.put(ECN, 1)
+    w.put(marks.arrived, 2)
+    w.put(marks.congested, 2)
 
 
 def _write_on_lane(w: Writer, record: OnLane, lanes: int, variant: int) -> None:

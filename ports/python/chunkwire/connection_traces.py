@@ -10,10 +10,11 @@ from .channel_traces import ALL, plain_record, record_from
 from .channels import Channel, check_channel
 from .codec import Ack, Slice
 from .connection import BAD_TICK, MESSAGE_RATE, Config, Connection
-from .connection_records import NAMED, REPAIR, Close, OnLane, decode_payload, encode_payload
+from .connection_records import EXTENSION_ECN, NAMED, REPAIR, Close, Marks, OnLane, decode_payload, encode_payload
 from .envelope import Envelope
 from .estimates import LONGEST_SAMPLE
 from .fields import BAD_REQUEST, LAST_TIME, ack_from, bit_string, field, hexadecimal, number, steps
+from .marks import CE, ECT0, ECT1, NOT_ECT
 from .mux import Setup
 from .refused import Refused
 from .repair_codec import RepairAck, RepairSlice
@@ -26,24 +27,41 @@ from .traces import base_scheduler, content, summary
 
 Answer = dict[str, Any]
 
+FIELD = {"ect1": ECT1, "ect0": ECT0, "ce": CE}
+"""The field ECN by its names."""
+
 
 def connection_encode(request: Answer) -> Answer:
     """CXO-11."""
     lanes, variant = number(request, "lanes", 0, MOST_LANES), _variant(request)
+    ecn = _has_ecn(request)
     records = [_record(source, variant) for source in field(request, "records", list)]
-    return {"hex": encode_payload(records, ALL, lanes, True, variant).hex()}
+    return {"hex": encode_payload(records, ALL, lanes, True, variant, ecn).hex()}
 
 
 def connection_decode(request: Answer) -> Answer:
     """CXO-11."""
     lanes, variant = number(request, "lanes", 0, MOST_LANES), _variant(request)
-    records = decode_payload(hexadecimal(request, "hex"), ALL, lanes, True, variant)
+    records = decode_payload(hexadecimal(request, "hex"), ALL, lanes, True, variant, _has_ecn(request))
     return {"records": [_fields(r) for r in records]}
 
 
 def _variant(source: Answer) -> int:
     """RPO-9."""
     return number(source, "variant", NAMED, REPAIR) if "variant" in source else NAMED
+
+
+def _has_ecn(source: Answer) -> bool:
+    """CXO-11, CXO-12."""
+    return bool("extensions" in source and number(source, "extensions", 0, 0xFFFF) & EXTENSION_ECN)
+
+
+def _field_of(event: Answer) -> int:
+    if "ecn" not in event:
+        return NOT_ECT
+    if (name := field(event, "ecn", str)) not in FIELD:
+        raise Refused(BAD_REQUEST)
+    return FIELD[name]
 
 
 def _record(source: Any, variant: int) -> Any:
@@ -59,12 +77,16 @@ def _record(source: Any, variant: int) -> Any:
         return OnLane(field(source, "lane", int), Slice(*ids, data=hexadecimal(source, "data")))
     if kind == "chunk_ack":
         return OnLane(field(source, "lane", int), ack_from(source))
+    if kind == "ecn":
+        return Marks(number(source, "arrived", 0, 0xFFFF), number(source, "congested", 0, 0xFFFF))
     return record_from(source)
 
 
 def _fields(record: Any) -> Answer:
     if isinstance(record, Close):
         return {"type": "close", "code": record.code, "text": record.text.decode()}
+    if isinstance(record, Marks):
+        return {"type": "ecn", **record._asdict()}
     if not isinstance(record, OnLane):
         return plain_record(record)
     packet = record.packet
@@ -104,6 +126,7 @@ def _connection(config: Answer) -> Connection:
         number(config, "message_rate", 64_000, 1_000 * MESSAGE_RATE),
         scheduler=scheduler,
         variant=variant,
+        ecn=_has_ecn(config),
     )
     return Connection(number(config, "begin", 0, LAST_TIME), envelope, limits, side == "client")
 
@@ -127,17 +150,23 @@ class _Trace:
         self._submitted = 0
 
     def receive(self, at: int, event: Answer) -> Answer:
-        row, refused = self._connection.receive(at, hexadecimal(event, "hex"))
-        return self._step([row], refused=refused)
+        told = self._told
+        row, refused = self._connection.receive(at, hexadecimal(event, "hex"), _field_of(event))
+        return self._step([row], refused=refused, marked=self._told - told)
+
+    @property
+    def _told(self) -> int:
+        return self._connection.marks.told if self._connection.marks else 0
 
     def poll(self, at: int, _: Answer) -> Answer:
-        rows, datagrams = [], []
+        rows, datagrams, ect = [], [], []
         while True:
             more, datagram = self._connection.poll(at)
             rows += more
             if datagram is None:
-                return self._step(rows, datagrams=datagrams)
+                return self._step(rows, datagrams=datagrams, ect=ect)
             datagrams.append(datagram.hex())
+            ect.append(self._connection.ect)
 
     def send(self, at: int, event: Answer) -> Answer:
         lifetime = None if event.get("lifetime", 0) is None else number(event, "lifetime", 1, LONGEST_SAMPLE)
@@ -164,8 +193,11 @@ class _Trace:
         except Refused as refused:
             return self._step([], refused=Refused(refused.code))
 
-    def _step(self, rows: list[str], refused: Any = None, datagrams: Any = (), read: Any = None, chunk: Any = None) -> Answer:
+    def _step(
+        self, rows: list[str], refused: Any = None, datagrams: Any = (), read: Any = None, chunk: Any = None, ect: Any = (), marked: int = 0
+    ) -> Answer:
         c = self._connection
+        marks = {"ecn": {"ect": list(ect), "marked": marked}} if c.marks else {}
         return {
             "rows": rows,
             "state": c.state,
@@ -175,6 +207,7 @@ class _Trace:
             "chunk": None if chunk is None else summary(chunk),
             "ended": c.ended and _ended(c.ended),
             "deadline": None if c.deadline == NEVER else int(c.deadline),
+            **marks,
         }
 
 

@@ -40,6 +40,7 @@ type Config struct {
 	Send, Open  session.Direction
 	Lanes       int64
 	Repair      bool  // the variant of the lanes
+	ECN         bool  // there are marks of congestion
 	Timeout     int64 // in units of 100 ms
 	Tick        int64
 	MessageRate int64
@@ -72,6 +73,7 @@ type Connection struct {
 	channels *channels
 	lanes    *lanes
 	format   Format
+	marks    *marks // nil: there are none
 
 	heardAt   int64
 	sentAt    int64 // -1: nothing was
@@ -104,7 +106,10 @@ func New(cfg Config, now int64) *Connection {
 		channels: newChannels(cfg.Channels), lanes: newLanes(int(cfg.Lanes), cfg.Sender, cfg.Receiver),
 		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, refillAt: now, polledAt: -1,
 	}
-	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, Find: k.find}
+	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, ECN: cfg.ECN, Find: k.find}
+	if cfg.ECN {
+		k.marks = newMarks()
+	}
 	k.packets.Above = k.above
 	return k
 }
@@ -143,8 +148,14 @@ func (k *Connection) learn() {
 	k.channels.setPath(channel.Path{Measured: e.Measured, SRTT: e.SRTT, Patience: e.Patience})
 }
 
-// Receive is the event datagram. refused is why the datagram, its packet or its records are.
-func (k *Connection) Receive(now int64, datagram []byte) (row string, refused error) {
+// ECT reports whether the datagram that was polled last is to be sent with ECT(0), and Told how
+// many marks the schedulers were told of.
+func (k *Connection) ECT() bool   { return k.marks != nil && k.marks.ect }
+func (k *Connection) Told() int64 { return k.marks.told }
+
+// Receive is the event datagram, which came with a value of the field ECN. refused is why the
+// datagram, its packet or its records are.
+func (k *Connection) Receive(now int64, datagram []byte, ecn string) (row string, refused error) {
 	k.begin(now)
 	if k.state == StateClosed {
 		return "K16", nil
@@ -154,7 +165,13 @@ func (k *Connection) Receive(now int64, datagram []byte) (row string, refused er
 		return map[string]string{StateOpen: "K1", StateClosing: "K9"}[k.state], err
 	}
 	k.refusal, k.closes = nil, nil
+	if k.marks != nil {
+		k.marks.came(ecn)
+	}
 	step := k.packets.Receive(k.now, body)
+	if k.marks != nil {
+		k.marks.end(k.now, step.Acked)
+	}
 	k.learn()
 	switch {
 	case k.refusal != nil:
@@ -214,6 +231,9 @@ func (k *Connection) apply(a packet.Arrived, records []Record) {
 			k.lanes.slice(k.now, r)
 		case ChunkAck:
 			k.lanes.ack(k.now, r)
+		}
+		if k.marks != nil && (r.Type == ChunkAck || r.Type == ECN) {
+			k.marks.take(a.Number, r)
 		}
 	}
 }
@@ -319,6 +339,9 @@ func (k *Connection) seal() []byte {
 // Poll is the event poll: the rows, and the datagram, nil if there is none.
 func (k *Connection) Poll(now int64) (rows []string, datagram []byte) {
 	k.begin(now)
+	if k.marks != nil {
+		k.marks.ect = false
+	}
 	for {
 		row, b := k.poll()
 		rows = append(rows, row)
@@ -442,6 +465,9 @@ func (k *Connection) compose() bool {
 	if w.loud {
 		give = k.packets.Send
 	}
+	if hasSlice && k.marks != nil {
+		k.marks.slice(k.now, k.packets.Next())
+	}
 	k.bodies = give(k.now, w.payload).Datagrams
 	k.pay(len(w.payload), ofMessages, hasSlice)
 	return true
@@ -468,14 +494,19 @@ func (k *Connection) overhead() int {
 	return map[string]int{session.CRC: 13, session.MAC: 17, session.AEAD: 25}[k.cfg.Send.Mode]
 }
 
-// putAcks appends the acks of chunks that are due.
+// putAcks appends the acks of chunks that are due, and what was counted of marks.
 func (k *Connection) putAcks(w *writing) {
-	for w.left >= largestAck {
+	hasAcks, tells := false, k.marks != nil && k.marks.arrived > 0
+	for w.left >= largestAck+map[bool]int{true: sizeOfECN}[tells] {
 		r, ok := k.lanes.pollAck(k.now)
 		if !ok {
-			return
+			break
 		}
 		k.put(w, r)
+		hasAcks = true
+	}
+	if hasAcks && tells {
+		k.put(w, k.marks.record())
 	}
 }
 

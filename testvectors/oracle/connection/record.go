@@ -12,14 +12,15 @@ import (
 )
 
 // The types of the records that a connection adds, by the contract's names. Their numbers are
-// 7 to 9.
+// 7 to 10.
 const (
 	Close    = "close"
 	Slice    = "slice"
 	ChunkAck = "chunk_ack"
+	ECN      = "ecn"
 )
 
-var types = map[string]uint64{Close: 7, Slice: 8, ChunkAck: 9}
+var types = map[string]uint64{Close: 7, Slice: 8, ChunkAck: 9, ECN: 10}
 
 // MostText is the longest text of a CLOSE.
 const MostText = 128
@@ -55,12 +56,15 @@ type Record struct {
 	Packet  oracle.Packet // of a slice or a chunk ack
 	Repair  repair.Packet // in its place, in the variant with repair slices
 	Channel channel.Record
+
+	Arrived, Congested int64 // of an ECN
 }
 
 // Format is what a decoder must know: the lanes of the connection, and its channels.
 type Format struct {
 	Lanes  int64
 	Repair bool // the variant of slices and chunk acks
+	ECN    bool // there are marks of congestion
 	// Find returns a channel; nil: all 64 exist and each record fits each of them.
 	Find func(id int64) (format channel.Format, unreliable, exists bool)
 }
@@ -120,6 +124,14 @@ func (f Format) encode(s *stream.Stream, r Record) error {
 		return ofChannels(channel.Usual.Write(s, &r.Channel))
 	case Close:
 		return encodeClose(s, r, at)
+	case ECN:
+		if !f.ECN {
+			return &Error{UnknownRecord, "CXR-27", at}
+		}
+		s.Bits(types[ECN], 8)
+		s.Bits(uint64(r.Arrived), 16)
+		s.Bits(uint64(r.Congested), 16)
+		return nil
 	}
 	if r.Lane < 0 || r.Lane >= f.Lanes {
 		return &Error{BadLane, "CXR-25", at + 1}
@@ -201,6 +213,11 @@ func (f Format) decode(in *stream.Reader, payload []byte) (Record, error) {
 		return decodeClose(in, at)
 	case 8, 9:
 		return f.decodeLane(in, payload[at] == 8)
+	case 10:
+		if f.ECN {
+			in.Bits(8)
+			return decodeECN(in, at)
+		}
 	case 1, 2, 3, 4, 5, 6:
 		return f.decodeChannel(in, payload, at)
 	}
@@ -253,6 +270,17 @@ func decodeClose(in *stream.Reader, at int) (Record, error) {
 	return r, nil
 }
 
+func decodeECN(in *stream.Reader, at int) (Record, error) {
+	r := Record{Type: ECN}
+	for i, field := range []*int64{&r.Arrived, &r.Congested} {
+		if in.Left() < 16 {
+			return r, &Error{Truncated, "CXR-20", at + 1 + 2*i}
+		}
+		*field = int64(in.Bits(16))
+	}
+	return r, nil
+}
+
 func (f Format) decodeLane(in *stream.Reader, isSlice bool) (r Record, err error) {
 	in.Bits(8)
 	at := in.At() / 8
@@ -288,7 +316,7 @@ func (f Format) decodeLane(in *stream.Reader, isSlice bool) (r Record, err error
 func isQuiet(records []Record) bool {
 	for _, r := range records {
 		isReport := r.Type == "" && (r.Channel.Type == channel.Report || r.Channel.Type == channel.Pad)
-		if !isReport && r.Type != ChunkAck && r.Type != Close {
+		if !isReport && r.Type != ChunkAck && r.Type != Close && r.Type != ECN {
 			return false
 		}
 	}

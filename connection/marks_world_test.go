@@ -1,0 +1,147 @@
+package connection_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// fielded is a datagram with the field ECN.
+type fielded struct {
+	data  []byte
+	field connection.ECN
+}
+
+// fieldedEnd is a connection in a world of such datagrams.
+type fieldedEnd struct{ *connection.Conn }
+
+func (e fieldedEnd) Handle(now machine.Micros, d fielded) {
+	_ = e.ReceiveECN(now, d.data, d.field)
+	e.ReadChunk(now, nil)
+}
+
+func (e fieldedEnd) Poll(now machine.Micros) (d fielded, ok bool) {
+	if d.data, ok = e.Conn.Poll(now, nil); e.ECT() {
+		d.field = connection.ECT0
+	}
+	return d, ok
+}
+
+// answering halves its rate for marks, at most once in 100 ms, and else lets it grow by a slice a
+// second for each that arrives.
+type answering struct {
+	statemachine.Scheduler
+	rate       int64 // slices a second
+	at, marked machine.Micros
+}
+
+func (s *answering) Acked(now machine.Micros, news bitset.Set) {
+	s.rate += int64(news.Count())
+	s.Scheduler.Acked(now, news)
+}
+
+func (s *answering) Marked(now machine.Micros, _ int) {
+	if now >= s.marked+100*ms {
+		s.rate, s.marked = max(s.rate/2, 1), now
+	}
+}
+
+func (s *answering) Next(now machine.Micros) (id int, ok bool) {
+	if now < s.at {
+		return 0, false
+	}
+	if id, ok = s.Scheduler.Next(now); ok {
+		s.at = max(now, s.at) + machine.Second/machine.Micros(s.rate)
+	}
+	return id, ok
+}
+
+func (s *answering) Deadline() machine.Micros { return max(s.at, s.Scheduler.Deadline()) }
+
+// crossing is two connections that send chunks without end over one link of 10 Mbit/s, whose queue
+// holds 100 ms and marks above 10 ms.
+type crossing struct {
+	senders [2]*connection.Conn
+	link    *netsim.Link
+	longest time.Duration // that a datagram has waited, from the fifth second on
+	done    [2]int        // chunks
+}
+
+func cross(agreed session.Agreed, onPath func(connection.ECN) connection.ECN) *crossing {
+	const bytesPerMS = 1250
+	path := netsim.Path{Delay: 20 * time.Millisecond, Rate: 10e6, Queue: 100 * bytesPerMS, MarkAbove: 10 * bytesPerMS, Overhead: codec.HeaderBytes}
+	c := &crossing{link: check.Must(netsim.NewLink(path, 1))}
+	back := check.Must(netsim.NewLink(netsim.Path{Delay: 20 * time.Millisecond}, 2))
+	var ends []sim.End[fielded]
+	for i := range c.senders {
+		cfg := connection.Config{Chunks: lanes.Config{NewScheduler: func() (statemachine.Scheduler, error) {
+			s, err := lanes.Adaptive.NewScheduler(0)
+			return &answering{Scheduler: s, rate: 200}, err
+		}}}
+		agreed.Lanes = 1
+		a, b := pairOf(session.CRC, agreed, cfg, connection.Config{})
+		c.senders[i] = a
+		ends = append(ends, fieldedEnd{a}, fieldedEnd{b})
+	}
+	w := sim.NewWorld(func(now time.Duration, from int, d fielded, deliver func(time.Duration, int, fielded)) {
+		through, to := c.link, from^1
+		if from%2 == 1 {
+			through = back
+		}
+		arrivals := through.Send(now, len(d.data))
+		if d.field = onPath(d.field); arrivals.Marked() && d.field == connection.ECT0 {
+			d.field = connection.CE
+		}
+		for i := range arrivals.Len() {
+			deliver(arrivals.At(i), to, d)
+		}
+		if from%2 == 0 && now > 5*time.Second {
+			c.longest = max(c.longest, c.link.Wait(now))
+		}
+	}, ends...)
+	chunk := make([]byte, codec.MaxChunkSize)
+	for _, a := range c.senders {
+		check.Must(a.SendChunk(0, chunk))
+		check.Must(a.SendChunk(0, chunk))
+	}
+	w.Run(20*second, func() bool {
+		for i, a := range c.senders {
+			if _, ok := a.ChunkDone(); ok {
+				c.done[i]++
+				check.Must(a.SendChunk(w.Now(), chunk))
+			}
+		}
+		return false
+	})
+	return c
+}
+
+// Two connections that answer marks keep the queue of a link that marks short, and lose nothing;
+// where the marks are taken away they fill it, as they do without, and are told nothing (CXM-16).
+func TestMarksKeepAQueueShort(t *testing.T) {
+	with, without, taken := cross(marking, asSent), cross(plenty, asSent), cross(marking, bleached)
+	for name, c := range map[string]*crossing{"with marks": with, "without": without, "taken away": taken} {
+		stats := c.link.Stats()
+		t.Logf("%s: at most %v in the queue, %d of %d lost, %v chunks, %d and %d told", name, c.longest, stats.LostQueue, stats.Sent, c.done,
+			c.senders[0].Counts().CEReported, c.senders[1].Counts().CEReported)
+	}
+	check.Equal(t, "lost with marks", with.link.Stats().LostQueue, 0)
+	check.That(t, with.longest < 50*time.Millisecond, "the queue is short")
+	check.That(t, without.link.Stats().LostQueue > 0 && taken.link.Stats().LostQueue > 0, "without marks it is full")
+	for i, a := range taken.senders {
+		check.That(t, with.senders[i].Counts().CEReported > 0, "marks are told")
+		check.Equal(t, "told, where they are taken away", a.Counts().CEReported, 0)
+		check.That(t, a.Counts().ECTSent <= 2*connection.ECNProbes, "where they are taken away nothing is marked any more")
+		check.That(t, 10*with.done[i] >= 7*without.done[i], "as many chunks come")
+	}
+}

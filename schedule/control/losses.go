@@ -1,0 +1,44 @@
+package control
+
+import "math"
+
+// Figures of the losses, in sixteenths of a slice.
+const (
+	firstLost    = 16     // RPL-1
+	firstArrived = 512    // RPL-1
+	settled      = 1536   // RPL-5: with so many arrived the first ones have served
+	prior        = 448    // RPL-5: how many of them are forgotten
+	mostCounted  = 16_384 // RPL-5
+)
+
+// Losses counts what was lost and what arrived of late.
+type Losses struct {
+	Lost, Arrived int64 // in sixteenths of a slice; Arrived is 1 at least
+	settled       bool  // the first values were taken out again
+}
+
+func newLosses() Losses { return Losses{Lost: firstLost, Arrived: firstArrived} }
+
+// count takes so many transmissions, of which some arrived: more than all of them if what
+// was taken for lost came late (RPL-5, steps 3 to 5).
+func (l *Losses) count(passed, arrived int) {
+	l.Arrived += 16 * int64(arrived)
+	l.Lost = max(l.Lost+16*int64(passed-arrived), 0)
+	if !l.settled && l.Arrived >= settled {
+		l.Arrived -= prior
+		l.settled = true
+	}
+	if l.Lost+l.Arrived > mostCounted {
+		l.Lost /= 2
+		l.Arrived = max(l.Arrived/2, 1)
+	}
+}
+
+// Isqrt returns the largest integer whose square is at most n, which is below 2^52.
+func Isqrt(n int64) int64 { return int64(math.Sqrt(float64(n))) }
+
+// forget leaves no more loss than does not depend on the rate, in 1024ths, and eight more
+// (CAP-3).
+func (l *Losses) forget(calm int64) {
+	l.Lost = min(l.Lost, l.Arrived*(calm+8)/(1024-min(calm, 1000)))
+}
