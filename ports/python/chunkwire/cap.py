@@ -6,8 +6,8 @@ from math import isqrt
 
 from .base import LONGEST_SAMPLE
 from .drains import PathRoundTrip
+from .limit import SLOWEST
 
-SLOWEST = 10**9
 MUCH_LOST = 128
 MOST_LOST = 768
 LEAST_LOST = 16
@@ -133,5 +133,5 @@ class Cap:
         if not self._cap or self._look or self._seeking or now - self._raised_at < self._rtt.srtt:
             return
         self._raised_at = now
-        s = 4_000 * self._rtt.srtt
-        self._cap = max(self._cap * s // (s + self._cap), 1)
+        d = 4_000 * self._rtt.srtt + self._cap
+        self._cap = max(self._cap - (self._cap * self._cap + d - 1) // d, 1)

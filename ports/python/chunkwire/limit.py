@@ -24,6 +24,7 @@ QUIET = 12_000 * MS
 STEADY = 4
 STEADY_BAND = 2 * MS
 CROWD = 64
+SLOWEST = 10**9
 
 
 class Row:
@@ -192,9 +193,10 @@ class Limit:
     def _judge_row(self, now: int, row: Row, used: int, q: int, t: int, per_slice: int) -> None:
         """CTD-1, CTD-4 and CTD-2."""
         yielded = self.size <= max(row.limit // 2, TWO_SLICES)
+        others = CROWD * max(used, TWO_SLICES) * min(per_slice, SLOWEST)
         if self._rises >= RISES and self._low >= self._rises_from + max(2 * t, LEAST_RISE):
             self._contest(now, max(used, row.limit // 2))
-        elif yielded and row.flat >= STEADY and row.abrupt and 8_000 * q > CROWD * max(used, TWO_SLICES) * per_slice:
+        elif yielded and row.flat >= STEADY and row.abrupt and 8_000 * q > others:
             self._take_for_path(row)
         elif yielded and row.lost == 0 and now - row.at >= QUIET:
             self._contest(now, max(used, row.limit))

@@ -1,11 +1,11 @@
-"""The controller of spec/RECOVERY.md, sections 3 to 10, where every sample is clean. The lanes of a connection share one."""
+"""The controller of spec/RECOVERY.md, sections 3 to 10, where every sample is clean. Lanes share one."""
 
 from __future__ import annotations
 
 from .base import LONGEST_SAMPLE, MS
-from .cap import SLOWEST, Cap, Losses
+from .cap import Cap, Losses
 from .drains import ACK_DELAY, PathRoundTrip
-from .limit import TWO_SLICES, Limit
+from .limit import SLOWEST, TWO_SLICES, Limit
 from .times import NEVER
 
 LONG_TRAIN = 16
@@ -134,11 +134,8 @@ class Path:
     def _sample_rate(self, now: int, train: Train) -> None:
         """RAT-2 to RAT-5."""
         took = 1_000 * min(now - train.since, LONGEST_SAMPLE)
-        short = max(took - 1_000 * min(train.pause, LONGEST_SAMPLE), 0)
-        self._arrival = short // train.gained
+        self._arrival = max(took - 1_000 * min(train.pause, LONGEST_SAMPLE), 0) // train.gained
         dry = self._ran_dry_at >= train.since - self.round_trip.srtt
-        if not self._rate and dry:
-            took = short
         x = took // train.gained
         if train.gone_by > train.gained:
             x = max(took // train.gone_by, x * (1_024 - min(max(self._cap.calm, 256), 512)) // 1_024)
