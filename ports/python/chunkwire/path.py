@@ -1,43 +1,58 @@
-"""The controller of spec/RECOVERY.md, sections 3 to 10, where every sample is clean. Lanes share one."""
+"""Sections 3 to 6 of spec/RECOVERY.md, where every sample is clean: round trip, rate, window and pace of a path."""
 
 from __future__ import annotations
 
-from .base import LONGEST_SAMPLE, MS
-from .cap import Cap, Losses
-from .drains import ACK_DELAY, PathRoundTrip
-from .limit import SLOWEST, TWO_SLICES, Limit
+from .base import LONGEST_SAMPLE, MS, RoundTrip
 from .times import NEVER
 
+ACK_DELAY = 2 * MS
+MIN_RTT_LIFE = 10_000 * MS
 LONG_TRAIN = 16
 SHORT_TRAIN = 4
 TRAIN_TIME = 20 * MS
 RATE_EPOCH = 10 * MS
 FASTEST = 7_000
+SLOWEST = 10**9
+FIRST_WINDOW = 64
 YIELD_WINDOW = 16
 DRAIN_WINDOW = 4
-LEAST_WINDOW = 8
-MOST_WINDOW = 2**31 - 1
 CATCH_UP = 20 * MS
 BURST_INTERVAL = 85_000
-LONGEST_PROBE = 1_000 * MS
-SILENT_TIMERS = 3
-SILENT_ACKS = 8
+LEAST_WINDOW = 8
 
 
-class Train:
-    """A run of news (RAT-1)."""
-
-    def __init__(self, now: int) -> None:
-        self.since = self.news_at = now
-        self.pause = self.gained = self.gone_by = 0
-
-
-class Share:
-    """The part that a lane has in a path."""
+class PathRoundTrip(RoundTrip):
+    """Section 3: the estimate of PROTOCOL.md, 9.3, with the smallest sample of late."""
 
     def __init__(self) -> None:
-        self.flight = 0
-        self.active = self.wants = False
+        super().__init__()
+        self.smallest = 0
+        self._sample_at = self._near_at = -NEVER
+        self._drain_until: int | None = None
+        self._drain_min = 0
+
+    @property
+    def drains(self) -> bool:
+        return self._drain_until is not None
+
+    def clean(self, now: int, r: int) -> None:
+        """EST-6, EST-7 and RTT-2."""
+        clipped, before = max(min(r, LONGEST_SAMPLE), 1), self.smallest
+        if now - self._sample_at >= MIN_RTT_LIFE:
+            self._learn(now, clipped)
+        elif clipped <= before + max(before // 8, ACK_DELAY):
+            self._learn(now, min(clipped, before))
+        elif self._drain_until is not None:
+            self._drain_min = min(self._drain_min, clipped)
+            if now >= self._drain_until:
+                self._learn(now, self._drain_min)
+        elif now - self._near_at >= MIN_RTT_LIFE:
+            self._drain_until, self._drain_min = now + 2 * self.srtt, clipped
+        self._sample_at = now
+        self.sample(r)
+
+    def _learn(self, now: int, value: int) -> None:
+        self.smallest, self._near_at, self._drain_until = value, now, None
 
 
 class Path:
@@ -45,52 +60,22 @@ class Path:
 
     def __init__(self, rate: int = 0, fixed: bool = False, burst: bool = False) -> None:
         self.round_trip = PathRoundTrip()
-        self.losses = Losses()
-        self.limit = Limit(self.round_trip)
         self.pace_ns = 0
-        self.probe_at = 0
         self.yields = False
-        self.flight = 0
-        self._cap = Cap(self.round_trip, self.losses)
-        self._limit_ns = 1_066 * 8 * 10**9 // rate if rate else 0
+        self._limit = 1_066 * 8 * 10**9 // rate if rate else 0
         self._fixed = fixed
         self._burst = burst
         self._epochs: list[int] = []  # the smallest sample of this epoch, and of the one before
         self._epoch_at = 0
         self._ran_dry_at: float = -NEVER
-        self._train: Train | None = None
-        self._arrival = 0
-        self._timeouts = self._unanswered = 0
-        self._silenced = False
-        self._active = self._wanting = 0
+        self._train: tuple[int, int] | None = None
+        self._gained = 0
 
-    def begin(self, now: int, share: Share) -> None:
-        """REC-2."""
-        if not share.active:
-            if self._active == 0:
-                self.round_trip.busy_since = now
-                self._cap.start(now)
-            share.active = True
-            self._active += 1
-        self.round_trip.start()
-        self.end_train()
-
-    def leave(self, share: Share) -> None:
-        """A lane has no chunk in flight any more."""
-        self.note_flight(share, 0)
-        self._want(share, False)
-        if share.active:
-            share.active = False
-            self._active -= 1
-
-    def note_flight(self, share: Share, flight: int) -> None:
-        self.flight += flight - share.flight
-        share.flight = flight
-        self.limit.note_flight(self.flight)
-
-    def _want(self, share: Share, wants: bool) -> None:
-        self._wanting += wants - share.wants
-        share.wants = wants
+    def adopt(self, other: Path) -> None:
+        """LAN-9: the estimate of the round trip is one for all lanes, rate and pace are taken over."""
+        self.round_trip, self.pace_ns = other.round_trip, other.pace_ns
+        self._epochs, self._epoch_at = list(other._epochs), other._epoch_at
+        self._ran_dry_at, self._train, self._gained = other._ran_dry_at, other._train, other._gained
 
     def end_train(self) -> None:
         self._train = None
@@ -98,60 +83,29 @@ class Path:
     def ran_dry(self, now: int) -> None:
         self._ran_dry_at = now
 
-    def clean(self, now: int, r: int) -> None:
-        """EST-2."""
-        ended, near = self.round_trip.clean(now, r, self.limit.contested)
-        self.limit.sampled = True
-        if ended:
-            self.limit.end_drain(now, near)
-
-    def news(self, now: int, n: int, passed: int, missing: int) -> None:
-        """REC-11."""
-        if n:
-            self._timeouts = self._unanswered = self.probe_at = 0
-            self._silenced = False
-        self.losses.count(n, missing)
-        self._add(now, n, passed)
-        self._cap.news(now, n, missing, self._delivered(now), self.per_slice)
-        self.limit.news(now, n, missing, self.flight, self.per_slice)
-
-    def _add(self, now: int, n: int, passed: int) -> None:
-        """RAT-1."""
-        train = self._train
-        if train is not None:
-            train.gone_by += passed
-        if n == 0:
-            return
-        if train is not None:
-            train.gained += n
-            train.pause, train.news_at = max(train.pause, now - train.news_at), now
-            lasts = now - train.since >= max(self.round_trip.smallest // 2, TRAIN_TIME)
-            if train.gained < LONG_TRAIN and not (train.gained >= SHORT_TRAIN and lasts):
+    def arrived(self, now: int, n: int, newest: int) -> None:
+        """RAT-1; `newest` counts transmissions."""
+        if self._train is not None:
+            self._gained += n
+            since, first = self._train
+            lasts = now - since >= max(self.round_trip.smallest // 2, TRAIN_TIME)
+            if self._gained < LONG_TRAIN and not (self._gained >= SHORT_TRAIN and lasts):
                 return
-            self._sample_rate(now, train)
-        self._train = Train(now)
+            self._sample_rate(now, since, newest - first)
+        self._train, self._gained = (now, newest), 0
 
-    def _sample_rate(self, now: int, train: Train) -> None:
+    def _sample_rate(self, now: int, since: int, overtaken: int) -> None:
         """RAT-2 to RAT-5."""
-        took = 1_000 * min(now - train.since, LONGEST_SAMPLE)
-        self._arrival = max(took - 1_000 * min(train.pause, LONGEST_SAMPLE), 0) // train.gained
-        dry = self._ran_dry_at >= train.since - self.round_trip.srtt
-        x = took // train.gained
-        if train.gone_by > train.gained:
-            x = max(took // train.gone_by, x * (1_024 - min(max(self._cap.calm, 256), 512)) // 1_024)
+        took = 1_000 * min(now - since, LONGEST_SAMPLE)
+        x = took // self._gained
+        if overtaken > self._gained:
+            x = max(took // overtaken, x // 2)
         x = max(x, FASTEST)
-        if self._rate and x >= self._rate and dry:
+        if not (self._rate == 0 or x < self._rate or self._ran_dry_at < since - self.round_trip.srtt):
             return
         if not self._epochs or now - self._epoch_at >= max(self.round_trip.srtt, RATE_EPOCH):
             self._epochs, self._epoch_at = [x, *self._epochs[:1]], now
         self._epochs[0] = min(self._epochs[0], x)
-
-    def _delivered(self, now: int) -> int:
-        """How long a slice took to arrive of late (CAP-2); 0 if that is not known."""
-        train = self._train
-        if train is None or train.gained < 2:
-            return self._arrival
-        return max(self._arrival, 1_000 * min(now - train.since - train.pause, LONGEST_SAMPLE) // train.gained)
 
     @property
     def _rate(self) -> int:
@@ -160,95 +114,48 @@ class Path:
     @property
     def per_slice(self) -> int:
         """0 while nothing is known of the rate."""
-        return max(self._limit_ns, FASTEST) if self._fixed else self._rate
+        return max(self._limit, FASTEST) if self._fixed else self._rate
 
-    def has_room(self) -> bool:
-        """WIN-3 and LMT-9."""
-        if self._burst or self._fixed:
-            return True
-        if self.flight >= self._limit_slices:
-            self.limit.full = self.limit.blocked = True
-            return False
-        if self.limit.contested and not self.round_trip.drains:
-            return True
-        return self.flight < self._window
+    def has_room(self, flight: int, have: int) -> bool:
+        """WIN-3."""
+        return self._burst or self._fixed or flight < self._window(have)
 
-    @property
-    def _limit_slices(self) -> int:
-        """LMT-9 and WIN-5."""
-        n = max(self.limit.size, TWO_SLICES) // 8
-        return min(n, YIELD_WINDOW) if self.yields and not self.per_slice else n
-
-    @property
-    def _window(self) -> int:
+    def _window(self, have: int) -> int:
         """WIN-1, WIN-2, WIN-4 and WIN-5."""
         if not self.per_slice:
-            return MOST_WINDOW
-        if self.round_trip.drains:
-            return DRAIN_WINDOW
-        window = (self.round_trip.smallest + ACK_DELAY) * 1_000 // self.per_slice
-        return min((window if self.yields else window * 3 // 2) + LEAST_WINDOW, MOST_WINDOW)
+            return (YIELD_WINDOW if self.yields else FIRST_WINDOW) + have
+        return self.holds
 
     @property
     def holds(self) -> int:
-        """How many slices all lanes may have in flight when a chunk begins (WIN-6)."""
-        if self.limit.contested and not self.round_trip.drains:
-            return self._limit_slices
-        return min(self._window, self._limit_slices)
+        """How many slices of all lanes the path holds (LAN-10)."""
+        if not self.per_slice:
+            return YIELD_WINDOW if self.yields else FIRST_WINDOW
+        if self.round_trip.drains:
+            return DRAIN_WINDOW
+        window = (self.round_trip.smallest + ACK_DELAY) * 1_000 // self.per_slice
+        return (window if self.yields else window * 3 // 2) + LEAST_WINDOW
 
     @property
     def pace_at(self) -> int:
         """When the next slice may go, rounded up to a microsecond."""
         return -(-self.pace_ns // 1_000)
 
-    def go(self, now: int, share: Share, wants: bool, beyond: bool) -> bool:
-        """REC-5, from step 3 on; `beyond` the source slices burst goes at the path's pace."""
-        if self.round_trip.drains or self.limit.blocked:
-            self.ran_dry(now)
-            self.limit.blocked = False
-        if self._wanting == 0:
-            self.pace_ns = max(self.pace_ns, 1_000 * now)
-        self._want(share, wants)
-        if not wants or now < self.pace_at:
-            return False
+    def restart(self, now: int) -> None:
+        """PAC-5."""
+        self.pace_ns = max(self.pace_ns, 1_000 * now)
+
+    def spend(self, now: int, beyond: bool) -> None:
+        """PAC-4; `beyond` the source slices burst goes at the path's pace."""
+        late = 1_000 * (now - CATCH_UP)
         if self.pace_ns // 1_000 < now - CATCH_UP:
             self.ran_dry(now)
-        self._unanswered += 1
-        self.pace_ns = max(self.pace_ns, 1_000 * (now - CATCH_UP)) + self._interval(beyond)
-        return True
+        self.pace_ns = max(self.pace_ns, late) + self._interval(beyond)
 
     def _interval(self, beyond: bool) -> int:
-        """PAC-1 to PAC-3, PAC-6, PAC-7, PRO-1, PRO-2 and PRO-4."""
+        """PAC-1 to PAC-3, PRO-1, PRO-2 and PRO-4."""
         if self._burst and not beyond:
-            return max(BURST_INTERVAL, self._limit_ns)
+            return max(BURST_INTERVAL, self._limit)
         if self._fixed:
             return self.per_slice
-        ns = min(self._rate * 7 // 8, SLOWEST)
-        round_ns = 8_000 * self.round_trip.latest // self.limit.size
-        if self.limit.contested:
-            ns = min(ns, round_ns * 3 // 4)
-        elif self.limit.size < TWO_SLICES:
-            ns = max(ns, round_ns)
-            self.limit.full = self.limit.blocked = True
-        elif not self.limit.opening:
-            ns = max(ns, round_ns // 2)
-        return max(min(max(ns, self._cap.least), SLOWEST), FASTEST, self._limit_ns)
-
-    def timed_out(self, now: int) -> None:
-        """PTO-3 and PTO-7."""
-        self.end_train()
-        delay, _ = self.round_trip.delays
-        measured = self.round_trip.measured
-        if measured:
-            delay //= 8
-        self.probe_at = now + min(delay << min(self._timeouts, 10), LONGEST_PROBE)
-        self._timeouts += 1
-        if measured and (self._silenced or self._timeouts < SILENT_TIMERS or not self._is_too_silent):
-            return
-        self._silenced = True
-        self.limit.silence(measured)
-
-    @property
-    def _is_too_silent(self) -> bool:
-        lost, arrived = self.losses.lost, self.losses.arrived
-        return self._unanswered * arrived // (arrived + lost) * arrived // (arrived + lost) >= SILENT_ACKS
+        return max(min(self._rate * 7 // 8, SLOWEST), FASTEST, self._limit)
