@@ -144,7 +144,7 @@ func TestAChunkThatWasGivenUpLeavesNoTimer(t *testing.T) {
 		f.at(f.Deadline())
 		f.within(0)
 	}
-	check.Equal(t, "no probe before", f.probeAt, f.clock+250*ms)
+	check.Equal(t, "no probe before", f.path.ProbeAt(), f.clock+250*ms)
 	f.begin(1)
 	f.after(ms).Next(f.clock)
 	f.silentUntil(f.clock + 75*ms) // PTO-1

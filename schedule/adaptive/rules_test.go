@@ -257,7 +257,7 @@ func TestTheTimerOfTheOldestSlice(t *testing.T) {
 	f = warm(t, Adaptive(), 100*ms, 100_000, 4)
 	f.all()
 	f.at(10*second + 120*ms).acked(0)
-	f.path.RTT.Estimator = rtt.Estimator{Smoothed: 100 * ms, Variation: 12_500, Known: rtt.Measured}
+	f.path.RTT = rtt.Estimator{Smoothed: 100 * ms, Variation: 12_500, Known: rtt.Measured}
 	f.silentUntil(10*second + 170*ms) // the latest newly acked slice was 50 ms ago
 }
 
@@ -273,9 +273,9 @@ func TestTwoProbesThenPatience(t *testing.T) {
 		f.clock = f.Deadline()
 		f.within(0)
 	}
-	check.Equal(t, "wait after 5 s", f.probeAt-f.clock, 250*ms)
+	check.Equal(t, "wait after 5 s", f.path.ProbeAt()-f.clock, 250*ms)
 	f.acked(99)
-	check.Equal(t, "after an ack", f.probeAt, 0)
+	check.Equal(t, "after an ack", f.path.ProbeAt(), 0)
 }
 
 // PTO-5, REC-4
