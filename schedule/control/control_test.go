@@ -8,10 +8,31 @@ import (
 
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/machine/machinetest"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 const second = machine.Second
+
+// The constants are the specification's (REC-10).
+func TestConstants(t *testing.T) {
+	err := machinetest.CheckConstants("../../spec/recovery.json", map[string]int64{
+		"ACK_DELAY": int64(ackDelay), "MIN_RTT_LIFE": int64(rttLife), "DRAIN_FIRST": int64(drainFirst), "DRAIN_EVERY": int64(drainEvery),
+		"DRAIN_LATE": int64(drainLate), "DRAIN_SOON": int64(drainSoon), "DRAIN_MISSES": drainMiss, "FALL": int64(fall),
+		"LONG_TRAIN": longTrain, "SHORT_TRAIN": shortTrain, "TRAIN_TIME": int64(trainTime), "RATE_EPOCH": int64(rateEpoch),
+		"FASTEST": fastest, "SLOWEST": slowest, "YIELD_WINDOW": yieldWindow, "DRAIN_WINDOW": drainSlots,
+		"FIRST_LIMIT": firstLimit, "LEAST_LIMIT": leastLimit, "TWO_SLICES": twoSlices, "TARGET_LEAST": int64(targetLeast), "TARGET_MOST": int64(targetMost),
+		"SUM_MOST": sumMost, "CALM_MOST": calmMost, "CALM_PRIOR": calmPrior, "ALARM_FIRST": int64(alarmFirst),
+		"RISES": riseRounds, "RISE_SLACK": int64(riseSlack), "LEAST_RISE": int64(riseLeast), "CALM_QUEUE": int64(calmQueue), "CALM_ROUNDS": calmRounds,
+		"QUIET": int64(quiet), "STEADY": steady, "STEADY_BAND": int64(steadyBand), "CROWD": crowd, "MUCH_LOST": muchLost, "MOST_LOST": mostLost,
+		"FIRST_WAIT": firstWait, "LONGEST_WAIT": longestWait, "FIRST_LOST": firstLost, "FIRST_ARRIVED": firstArrived, "SETTLED": settled,
+		"PRIOR": prior, "MOST_COUNTED": mostCounted, "LONGEST_PROBE": int64(longestProbe), "SILENT_TIMERS": silentTimers, "SILENT_ACKS": silentAcks,
+		"BURST_INTERVAL": burstSpacing,
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
 
 // sending is a controller with one sender that has a chunk in flight.
 type sending struct {
