@@ -77,13 +77,13 @@ func (c *Controller) account(now machine.Micros, arrived, lost int64) {
 // suspect begins a look if much is lost (CAP-2).
 func (c *Controller) suspect(now machine.Micros, p, interval int64) {
 	k := &c.cap
-	delivered := c.delivered(now)
-	if p < muchLost || k.lost < leastLost || p <= k.calm*5/4+16 || now < k.lookAt || delivered == 0 {
+	if p < muchLost || k.lost < leastLost || p <= k.calm*5/4+16 || now < k.lookAt {
 		k.start(now)
 		return
 	}
+	delivered := c.delivered(now)
 	k.look, k.before = max(delivered, c.pathInterval()), p
-	if p >= mostLost {
+	if p >= mostLost || delivered == 0 {
 		k.look = min(max(k.look, interval), slowest)
 	}
 	k.start(now + c.limit.latest)

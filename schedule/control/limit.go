@@ -127,6 +127,7 @@ func (c *Controller) judge(now machine.Micros) {
 	lossy := c.isLossy(q, t)
 	c.alarm(now, used, q, t)
 	c.judgeContest(now, used, q, t)
+	q, t = c.queue(l.least), c.target() // CTD-4 may have changed them
 	switch {
 	case c.Drains():
 	case l.contested:
