@@ -9,7 +9,7 @@ import (
 
 const ms = machine.Millisecond
 
-// Config is what a profile says of the pace (section 10).
+// Config is what a profile says of the pace (section 14).
 type Config struct {
 	// MaxRate limits what is sent, in bits a second with IP and UDP headers:
 	// statemachine.MinRate to MaxRate, or 0 for no limit (PRO-1).
@@ -176,7 +176,7 @@ func (c *Controller) Clean(now, r machine.Micros) {
 	}
 }
 
-// Marked takes so many new marks of congestion (ECN-1).
+// Marked takes so many new marks of congestion (ECN-1); nothing is sent again for them (ECN-2).
 func (c *Controller) Marked(n int) { c.limit.marked += n }
 
 // MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.

@@ -6,7 +6,7 @@ import "github.com/chunkwire/chunkwire/machine"
 const (
 	whole       = 8                   // eighths of a slice
 	firstLimit  = 32 * whole          // LMT-1
-	leastLimit  = whole / 2           // LMT-9
+	leastLimit  = whole / 2           // LMT-5, BRK-1
 	twoSlices   = 2 * whole           // LMT-9: below, the pace holds the limit
 	targetLeast = 5 * ms              // LMT-2
 	targetMost  = 20 * ms             // LMT-2
@@ -19,7 +19,7 @@ const (
 	riseSlack   = 5 * ms              // CTD-1
 	calmQueue   = 20 * ms             // CTD-3
 	calmRounds  = 2                   // CTD-3
-	quiet       = 12 * machine.Second // CTD-2
+	quiet       = 20 * machine.Second // CTD-2
 	steadyBand  = 2 * ms              // CTD-4
 	steady      = 4                   // CTD-4: decisions
 	crowd       = 64                  // CTD-4: flows
@@ -116,7 +116,7 @@ func (c *Controller) decide(now machine.Micros, arrived, lost int64) {
 	l.closesAt, l.roundAt = 0, now+l.latest
 }
 
-// judge makes a decision (LMT-3 to LMT-8).
+// judge makes a decision (LMT-3, LMT-4, CTD-7, LMT-8).
 func (c *Controller) judge(now machine.Micros) {
 	l := &c.limit
 	q, t := c.queue(l.least), c.target()
@@ -147,7 +147,7 @@ func (c *Controller) cut(size int64) {
 	l.size, l.step, l.opening = max(size, c.floor()), whole, false
 }
 
-// floor is the least limit (LMT-9).
+// floor is the least limit (BRK-1).
 func (c *Controller) floor() int64 {
 	if !c.config.has(Fraction) {
 		return twoSlices

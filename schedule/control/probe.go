@@ -8,7 +8,7 @@ import (
 // Figures of section 10 (REC-10).
 const (
 	slowestProbe = 250 * ms       // PTO-5
-	longestProbe = machine.Second // PTO-3
+	longestProbe = machine.Second // PTO-3, BRK-2
 	mostDoubled  = 10             // PTO-3: more makes no difference
 	silentTimers = 3              // PTO-7
 	silentAcks   = 8              // PTO-7

@@ -49,7 +49,7 @@ func (c *Controller) limitSlices() int {
 }
 
 // PathSlices returns how many slices may be in flight on all lanes when a chunk
-// begins: the smaller of window and limit (LAN-10).
+// begins: the smaller of window and limit (LAN-10, WIN-6).
 func (c *Controller) PathSlices() int {
 	switch {
 	case !c.config.has(Limit):
