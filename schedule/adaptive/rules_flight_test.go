@@ -63,7 +63,7 @@ func (f *flight) takes(perSlice int64) {
 
 // far moves the clock to where a drain is due (EST-7).
 func (f *flight) far() {
-	f.path.Clean(f.clock+5*machine.Second, f.path.MinRTT())
+	f.path.Clean(f.clock+2*machine.Second, f.path.MinRTT())
 	f.clock += 10 * machine.Second
 }
 
