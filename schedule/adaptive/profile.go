@@ -2,7 +2,7 @@ package adaptive
 
 import "github.com/chunkwire/chunkwire/schedule/control"
 
-// Profile sets the pace of a Scheduler (section 10).
+// Profile sets the pace of a Scheduler (section 14).
 type Profile struct {
 	Name string
 	// MaxRate limits what is sent, in bits a second with IP and UDP headers:

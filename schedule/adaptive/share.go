@@ -34,5 +34,5 @@ func (s *Scheduler) hasRoom() bool {
 	return s.path.HasRoom()
 }
 
-// Marked takes so many marks of congestion (section 13).
+// Marked takes so many new marks of congestion (ECN-1).
 func (s *Scheduler) Marked(_ machine.Micros, n int) { s.path.Marked(n) }

@@ -2,7 +2,7 @@ package control
 
 import "github.com/chunkwire/chunkwire/machine"
 
-// judgeContest finds out whether the queue is somebody else's, or was (CTD-1 to CTD-4). It
+// judgeContest finds out whether the queue is somebody else's, or was (CTD-7). It
 // is, if it rises or stays although this sender has given way.
 func (c *Controller) judgeContest(now machine.Micros, used int64, q, t machine.Micros) {
 	l := &c.limit
@@ -22,7 +22,7 @@ func (c *Controller) judgeContest(now machine.Micros, used int64, q, t machine.M
 	}
 }
 
-// noteRow counts a decision with a queue above the target.
+// noteRow counts a decision with a queue above the target (CTD-8).
 func (c *Controller) noteRow(now machine.Micros, used int64, q, t machine.Micros) {
 	l, r := &c.limit, &c.limit.row
 	switch {
@@ -48,14 +48,14 @@ func (c *Controller) noteRow(now machine.Micros, used int64, q, t machine.Micros
 	}
 }
 
-// judgeRow says whose the queue is.
+// judgeRow says whose the queue is (CTD-1, CTD-4, CTD-2).
 func (c *Controller) judgeRow(now machine.Micros, used int64, q, t machine.Micros) {
 	l, r := &c.limit, &c.limit.row
 	yielded := l.size <= max(r.limit/2, twoSlices)
 	switch {
 	case l.rises >= riseRounds && l.least >= l.risesFrom+max(2*t, riseLeast) && c.config.has(Contest):
 		c.contest(now, max(used, r.limit/2)) // CTD-1
-	case yielded && r.flat >= steady && r.abrupt && c.config.has(Noise) && int64(q)*1000*whole > crowd*max(used, twoSlices)*c.PerSlice():
+	case yielded && r.flat >= steady && r.abrupt && c.config.has(Noise) && int64(q)*1000*whole > crowd*max(used, twoSlices)*min(c.PerSlice(), slowest):
 		c.reopen() // CTD-4
 	case yielded && r.lost == 0 && now-r.at >= quiet && c.config.has(Contest):
 		c.contest(now, max(used, r.limit)) // CTD-2

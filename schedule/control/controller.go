@@ -9,7 +9,7 @@ import (
 
 const ms = machine.Millisecond
 
-// Config is what a profile says of the pace (section 10).
+// Config is what a profile says of the pace (section 14).
 type Config struct {
 	// MaxRate limits what is sent, in bits a second with IP and UDP headers:
 	// statemachine.MinRate to MaxRate, or 0 for no limit (PRO-1).
@@ -47,9 +47,9 @@ const (
 	Drain                       // WIN-4
 	Join                        // EST-8: others drain
 	Limit                       // section 6
-	Velocity                    // LIM-7: a step that doubles
-	Fraction                    // LIM-9: less than two slices a round trip
-	Alarm                       // LIM-4: much loss begins a drain
+	Velocity                    // LMT-7: a step that doubles
+	Fraction                    // LMT-9: less than two slices a round trip
+	Alarm                       // LMT-4: much loss begins a drain
 	Silence                     // PTO-7
 	Contest                     // CTD-1, CTD-2
 	Noise                       // CTD-4
@@ -176,7 +176,7 @@ func (c *Controller) Clean(now, r machine.Micros) {
 	}
 }
 
-// Marked takes so many new marks of congestion (ECN-1).
+// Marked takes so many new marks of congestion (ECN-1); nothing is sent again for them (ECN-2).
 func (c *Controller) Marked(n int) { c.limit.marked += n }
 
 // MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.

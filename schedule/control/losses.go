@@ -4,11 +4,11 @@ import "math"
 
 // Figures of the losses, in sixteenths of a slice.
 const (
-	firstLost    = 16     // RPL-1
-	firstArrived = 512    // RPL-1
-	settled      = 1536   // RPL-5: with so many arrived the first ones have served
-	prior        = 448    // RPL-5: how many of them are forgotten
-	mostCounted  = 16_384 // RPL-5
+	firstLost    = 16     // CAP-8
+	firstArrived = 512    // CAP-8
+	settled      = 1536   // CAP-8: with so many arrived the first ones have served
+	prior        = 448    // CAP-8: how many of them are forgotten
+	mostCounted  = 16_384 // CAP-8
 )
 
 // Losses counts what was lost and what arrived of late.
@@ -20,7 +20,7 @@ type Losses struct {
 func newLosses() Losses { return Losses{Lost: firstLost, Arrived: firstArrived} }
 
 // count takes so many transmissions, of which some arrived: more than all of them if what
-// was taken for lost came late (RPL-5, steps 3 to 5).
+// was taken for lost came late (CAP-8).
 func (l *Losses) count(passed, arrived int) {
 	l.Arrived += 16 * int64(arrived)
 	l.Lost = max(l.Lost+16*int64(passed-arrived), 0)

@@ -2,7 +2,7 @@ package control
 
 import "github.com/chunkwire/chunkwire/machine"
 
-// Figures of section 6.
+// Figures of section 9 (REC-10).
 const (
 	catchUp      = 20 * ms       // PAC-4: how much a late caller may make up for
 	slowest      = 1_000_000_000 // PAC-3: nanoseconds a slice, so that a wrong estimate cannot stall

@@ -8,7 +8,7 @@ import (
 // Figures of section 10 (REC-10).
 const (
 	slowestProbe = 250 * ms       // PTO-5
-	longestProbe = machine.Second // PTO-3
+	longestProbe = machine.Second // PTO-3, BRK-2
 	mostDoubled  = 10             // PTO-3: more makes no difference
 	silentTimers = 3              // PTO-7
 	silentAcks   = 8              // PTO-7
@@ -41,7 +41,7 @@ func (c *Controller) TimedOut(now machine.Micros) {
 }
 
 // IsSilent reports whether there was no news for as long as an ack may take: then what a
-// timer found lost goes whatever the limit says (LIM-10).
+// timer found lost goes whatever the limit says (LMT-10).
 func (c *Controller) IsSilent(now machine.Micros) bool {
 	delay, _ := c.RTT.Delay()
 	return now-c.newsAt >= delay

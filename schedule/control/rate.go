@@ -58,7 +58,7 @@ func (c *Controller) Dry(now machine.Micros) { c.rate.ranDryAt = now }
 
 // Arrived takes n slices that were newly acked, so many transmissions that are known to
 // have passed the path since the last time, arrived or not, and how many slices were found
-// lost, or fewer than none if some came late.
+// lost, or fewer than none if some came late (REC-11).
 func (c *Controller) Arrived(now machine.Micros, n, passed, lost int) {
 	if n > 0 {
 		c.newsAt, c.timeouts, c.unanswered, c.silenced, c.probeAt = now, 0, 0, false, 0 // PTO-6

@@ -23,5 +23,5 @@ func (s *Scheduler) PathSlices() int { return s.path.PathSlices() }
 // Yield says whether other packets on the path must not wait for slices (WIN-5).
 func (s *Scheduler) Yield(yields bool) { s.path.Yield(yields) }
 
-// Marked takes so many marks of congestion (section 13).
+// Marked takes so many new marks of congestion (ECN-1).
 func (s *Scheduler) Marked(_ machine.Micros, n int) { s.path.Marked(n) }
