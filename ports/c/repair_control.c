@@ -21,7 +21,7 @@
 #define LEAST_RISE (25 * MS)
 #define RISE_SLACK (5 * MS)
 #define CALM_QUEUE (20 * MS)
-#define QUIET (12000 * MS)
+#define QUIET (20000 * MS)
 #define STEADY_BAND (2 * MS)
 #define SLOWEST_PROBE (250 * MS)
 #define LONGEST_PROBE (1000 * MS)
@@ -516,10 +516,10 @@ static void note_row(cwr_control *c, cw_time now, int64_t used, cw_time q, cw_ti
     }
 }
 
-/* Whether no crowd made the queue (CTD-4): 8000 * q > CROWD * F * per_slice, within 64 bits. */
+/* Whether no crowd made the queue (CTD-4). */
 static bool beyond_crowd(const cwr_control *c, cw_time q, int64_t used)
 {
-    return (1000 * WHOLE * q - 1) / (CROWD * max_i64(used, TWO_SLICES)) >= per_slice(c);
+    return 1000 * WHOLE * q > CROWD * max_i64(used, TWO_SLICES) * min_i64(per_slice(c), SLOWEST);
 }
 
 /* CTD-1, CTD-4, CTD-2 */
@@ -574,6 +574,8 @@ static void judge(cwr_control *c, cw_time now)
     bool lossy = is_lossy(c, q, t);
     alarm_drain(c, now, used, q, t);
     judge_contest(c, now, used, q, t);
+    q = queue(c, c->low); /* CTD-4 may have changed them */
+    t = target(c);
     if (drains(c)) {
         return;
     }
@@ -660,7 +662,7 @@ static void start_account(cwr_control *c, cw_time at)
     c->account_arrived = c->account_lost = 0;
 }
 
-/* CAP-7: i * 4s / (4s + i), with no product above 10^18 */
+/* CAP-7 */
 static void raise_cap(cwr_control *c, cw_time now)
 {
     int64_t i = c->cap;
@@ -679,14 +681,13 @@ static int64_t path_interval(const cwr_control *c) { return min_i64(measured_rat
 static void suspect(cwr_control *c, cw_time now, int64_t p, int64_t interval)
 {
     int64_t arrives = arrival(c, now);
-    if (p < MUCH_LOST || c->account_lost < LEAST_LOST || p <= c->cap_calm * 5 / 4 + 16 || now < c->look_at ||
-        arrives == 0) {
+    if (p < MUCH_LOST || c->account_lost < LEAST_LOST || p <= c->cap_calm * 5 / 4 + 16 || now < c->look_at) {
         start_account(c, now);
         return;
     }
     c->look = max_i64(arrives, path_interval(c));
     c->before = p;
-    if (p >= MOST_LOST) {
+    if (p >= MOST_LOST || arrives == 0) {
         c->look = min_i64(max_i64(c->look, interval), SLOWEST);
     }
     start_account(c, now + c->latest);
@@ -897,6 +898,7 @@ void cwr_control_flight(cwr_control *c, int64_t slices)
 /* REC-2 */
 void cwr_control_start(cwr_control *c, cw_time now)
 {
+    c->flight = 0;
     c->busy_since = now;
     c->look = 0;
     start_account(c, now);
