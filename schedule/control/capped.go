@@ -1,6 +1,9 @@
 package control
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/rtt"
+)
 
 // Figures of section 8 (REC-10). Losses are in 1024ths.
 const (
@@ -63,7 +66,7 @@ func (c *Controller) account(now machine.Micros, arrived, lost int64) {
 	if n == 0 || took < s || n < slices && took < rounds*s {
 		return
 	}
-	interval := int64(took) * 1000 / max(k.arrived, 1)
+	interval := int64(rtt.Clip(took)) * 1000 / max(k.arrived, 1)
 	switch p := k.lost * 1024 / n; {
 	case k.look > 0:
 		c.judgeLook(now, n, p, interval)
@@ -138,5 +141,6 @@ func (c *Controller) raise(now machine.Micros) {
 		return
 	}
 	k.raisedAt = now
-	k.interval = max(k.interval*4*s/(4*s+k.interval), 1)
+	d := 4*s + k.interval // in place of interval * 4s / d, which may not fit
+	k.interval = max(k.interval-(k.interval*k.interval+d-1)/d, 1)
 }

@@ -8,10 +8,31 @@ import (
 
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/machine/machinetest"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 const second = machine.Second
+
+// The constants are the specification's (REC-10).
+func TestConstants(t *testing.T) {
+	err := machinetest.CheckConstants("../../spec/recovery.json", map[string]int64{
+		"ACK_DELAY": int64(ackDelay), "MIN_RTT_LIFE": int64(rttLife), "DRAIN_FIRST": int64(drainFirst), "DRAIN_EVERY": int64(drainEvery),
+		"DRAIN_LATE": int64(drainLate), "DRAIN_SOON": int64(drainSoon), "DRAIN_MISSES": drainMiss, "FALL": int64(fall),
+		"LONG_TRAIN": longTrain, "SHORT_TRAIN": shortTrain, "TRAIN_TIME": int64(trainTime), "RATE_EPOCH": int64(rateEpoch),
+		"FASTEST": fastest, "SLOWEST": slowest, "YIELD_WINDOW": yieldWindow, "DRAIN_WINDOW": drainSlots,
+		"FIRST_LIMIT": firstLimit, "LEAST_LIMIT": leastLimit, "TWO_SLICES": twoSlices, "TARGET_LEAST": int64(targetLeast), "TARGET_MOST": int64(targetMost),
+		"SUM_MOST": sumMost, "CALM_MOST": calmMost, "CALM_PRIOR": calmPrior, "ALARM_FIRST": int64(alarmFirst),
+		"RISES": riseRounds, "RISE_SLACK": int64(riseSlack), "LEAST_RISE": int64(riseLeast), "CALM_QUEUE": int64(calmQueue), "CALM_ROUNDS": calmRounds,
+		"QUIET": int64(quiet), "STEADY": steady, "STEADY_BAND": int64(steadyBand), "CROWD": crowd, "MUCH_LOST": muchLost, "MOST_LOST": mostLost,
+		"FIRST_WAIT": firstWait, "LONGEST_WAIT": longestWait, "FIRST_LOST": firstLost, "FIRST_ARRIVED": firstArrived, "SETTLED": settled,
+		"PRIOR": prior, "MOST_COUNTED": mostCounted, "LONGEST_PROBE": int64(longestProbe), "SILENT_TIMERS": silentTimers, "SILENT_ACKS": silentAcks,
+		"BURST_INTERVAL": burstSpacing,
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
 
 // sending is a controller with one sender that has a chunk in flight.
 type sending struct {
@@ -169,7 +190,7 @@ func TestAPathThatGotLonger(t *testing.T) {
 	t.Error("the base stays")
 }
 
-// LIM-1: while no queue was seen the limit grows by two for each slice that passed, by three
+// LMT-1: while no queue was seen the limit grows by two for each slice that passed, by three
 // at most for each that arrived, and not beyond three times what was in flight.
 func TestTheOpening(t *testing.T) {
 	s := begin(Config{})
@@ -185,7 +206,7 @@ func TestTheOpening(t *testing.T) {
 	check.Equal(t, "and opening", s.limit.opening, true)
 }
 
-// LIM-2: a decision is made a quarter of a round trip after its first sample, by the smallest.
+// LMT-2: a decision is made a quarter of a round trip after its first sample, by the smallest.
 func TestADecisionIsByTheSmallestSample(t *testing.T) {
 	s := limited(Config{}, 100*whole)
 	s.acked(ms, 90*ms, 100, 1, 0)
@@ -199,7 +220,7 @@ func TestADecisionIsByTheSmallestSample(t *testing.T) {
 	check.Equal(t, "no decision within a round trip", s.limit.size, 101*whole)
 }
 
-// LIM-5, LIM-6, LIM-7
+// LMT-5, LMT-6, LMT-7
 func TestDecisions(t *testing.T) {
 	// The target is 10 ms.
 	for _, c := range []struct {
@@ -230,7 +251,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// LIM-3: what is lost while the queue is short is expected.
+// LMT-3: what is lost while the queue is short is expected.
 func TestLossThatIsKnown(t *testing.T) {
 	s := limited(Config{Without: Look | Alarm}, 100*whole)
 	for range 20 {
@@ -244,7 +265,7 @@ func TestLossThatIsKnown(t *testing.T) {
 	check.Equal(t, "more", s.limit.size, 100*whole*7/8)
 }
 
-// LIM-7: without a queue the step doubles, up to half of the limit.
+// LMT-7: without a queue the step doubles, up to half of the limit.
 func TestTheStepDoubles(t *testing.T) {
 	for without, want := range map[Rule][]int64{
 		0: {24, 26, 30, 38, 54, 81}, Velocity: {24, 25, 26, 27, 28, 29},
@@ -259,7 +280,7 @@ func TestTheStepDoubles(t *testing.T) {
 	}
 }
 
-// LIM-9: below two slices the pace holds the limit; half a slice is the least.
+// LMT-9: below two slices the pace holds the limit; half a slice is the least.
 func TestAFractionOfASlice(t *testing.T) {
 	s := limited(Config{Without: Noise}, twoSlices)
 	for range 10 {
@@ -275,7 +296,7 @@ func TestAFractionOfASlice(t *testing.T) {
 	check.Equal(t, "limit", s.limit.size, twoSlices)
 }
 
-// LIM-4: much loss without a queue begins a drain, after a second, and each next one later
+// LMT-4: much loss without a queue begins a drain, after a second, and each next one later
 // if it does not show a lower base.
 func TestMuchLossBeginsADrain(t *testing.T) {
 	for without, want := range map[Rule]bool{0: true, Alarm: false} {
@@ -298,7 +319,7 @@ func TestMuchLossBeginsADrain(t *testing.T) {
 	check.That(t, len(began) >= 4 && len(began) <= 6, fmt.Sprintf("fewer and fewer: %v", began))
 }
 
-// LIM-4: loss and a queue, be it a short one, end the opening.
+// LMT-4: loss and a queue, be it a short one, end the opening.
 func TestLossEndsTheOpening(t *testing.T) {
 	for _, c := range []struct {
 		r    machine.Micros
@@ -516,7 +537,7 @@ func TestSilenceHalvesTheLimit(t *testing.T) {
 	check.Equal(t, "without the rule", s.limit.size, 100*whole)
 }
 
-// LIM-10: silence is as long as an ack may take.
+// LMT-10: silence is as long as an ack may take.
 func TestSilence(t *testing.T) {
 	s := known(Config{}, 40*ms, 7000)
 	s.Arrived(s.now, 1, 1, 0)

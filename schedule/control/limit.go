@@ -19,7 +19,7 @@ const (
 	riseSlack   = 5 * ms              // CTD-1
 	calmQueue   = 20 * ms             // CTD-3
 	calmRounds  = 2                   // CTD-3
-	quiet       = 12 * machine.Second // CTD-2
+	quiet       = 20 * machine.Second // CTD-2
 	steadyBand  = 2 * ms              // CTD-4
 	steady      = 4                   // CTD-4: decisions
 	crowd       = 64                  // CTD-4: flows

@@ -11,9 +11,9 @@ from .channel_sender import ChannelSender
 from .channels import Channel
 from .codec import Ack, Slice, decode_body, decode_packet, encode_body, encode_packet
 from .congestion import Congestion
+from .controller import Controller
 from .endpoint import Config, Endpoint, Receipt
 from .limits import HEADER, MAX_ACK, MAX_CHUNK, MAX_DATAGRAM, MAX_SLICES, SLICE_SIZE
-from .path import Path
 from .rateless import Rateless
 from .receiver import Receiver
 from .records import decode_records, encode_records
@@ -40,9 +40,9 @@ __all__ = [
     "ChannelSender",
     "Config",
     "Congestion",
+    "Controller",
     "Delivered",
     "Endpoint",
-    "Path",
     "Profile",
     "Rateless",
     "Receipt",

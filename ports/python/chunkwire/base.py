@@ -52,7 +52,7 @@ def check_profile(profile: Profile) -> None:
         raise ValueError("spacing_us or resend_delay_us is negative")
 
 
-def _quotient(a: int, b: int) -> int:
+def quotient(a: int, b: int) -> int:
     """a / b as section 2.2 has it, truncated toward zero; b is positive."""
     return a // b if a >= 0 else -(-a // b)
 
@@ -87,11 +87,11 @@ class RoundTrip:
         self._min_rtt = min(self._min_rtt, r)
         d = min(r, self.srtt * 3 // 2 + MS) - self.srtt
         if d >= 0:
-            self._rttvar += _quotient(d - self._rttvar, 4)
+            self._rttvar += quotient(d - self._rttvar, 4)
             self.srtt += d // 8
         else:
-            self._rttvar += _quotient(min(-d, self._rttvar) - self._rttvar, 4)
-            self.srtt += _quotient(d, 4)
+            self._rttvar += quotient(min(-d, self._rttvar) - self._rttvar, 4)
+            self.srtt += quotient(d, 4)
 
     def limit(self, r: int) -> None:
         """RTT-4, RTT-7."""

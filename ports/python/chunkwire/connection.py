@@ -213,7 +213,7 @@ class Connection:
             return sent == all_
         in_flight = sum(s.in_flight for s, m in zip(self._schedulers, self.senders) if m.state == "SENDING")
         scheduler = self._schedulers[before]
-        return not scheduler.needed and in_flight < scheduler.path.holds
+        return not scheduler.needed and in_flight < scheduler.path.path_slices
 
     def read_chunk(self, now: int) -> bytes | None:
         """LAN-5."""
@@ -446,7 +446,10 @@ class Connection:
         """CXM-6."""
         events = self.endpoint.take_events()
         if self.marks:
+            told = self.marks.told
             self.marks.end(now, [number for kind, number in events if kind == "acked"])
+            if self._config.variant == REPAIR and self.marks.told > told:
+                self._schedulers[(self._begun - 1) % len(self._schedulers)].path.marked(self.marks.told - told)
         trip = self.endpoint.round_trip
         self.mux.set_path(trip.srtt if trip.measured else None, self.endpoint.patience.at(now))
 

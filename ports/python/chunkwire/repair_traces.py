@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from .controller import Controller
 from .erasure import MAX_IDS, Decoder, Encoded, exponents
 from .fields import BAD_REQUEST, field, hexadecimal, machine_config, number, steps, time
 from .limits import MAX_CHUNK, MAX_SLICES, SLICE_SIZE
-from .path import Path
 from .rateless import Rateless
 from .refused import Refused
 from .repair_codec import (
@@ -130,7 +130,7 @@ def rule_of(config: Step) -> Rateless:
     burst, fixed, redundant = (field(profile, name, bool) for name in ("burst", "fixed", "redundant"))
     if burst + fixed + redundant > 1 or (fixed and not rate) or (rate and not MIN_RATE <= rate <= MAX_RATE):
         raise Refused(BAD_REQUEST)
-    return Rateless(Path(rate, fixed, burst), redundant)
+    return Rateless(Controller(rate, fixed, burst), redundant)
 
 
 def repair_receiver(request: Step) -> Step:

@@ -8,7 +8,7 @@ from typing import Any
 from chunkwire import (
     BURST,
     BaseScheduler,
-    Path,
+    Controller,
     Rateless,
     Receiver,
     RepairReceiver,
@@ -97,7 +97,7 @@ class ConversationTest(unittest.TestCase):
                 self.run_chunks(Conversation(Sender(BaseScheduler(profile), 65_534), Receiver(65_534), seed))
 
     def test_chunks_with_repair_arrive_in_order_and_whole(self) -> None:
-        rules = (Rateless(), Rateless(redundant=True), Rateless(Path(4_000_000, fixed=True)), Rateless(Path(burst=True)))
+        rules = (Rateless(), Rateless(redundant=True), Rateless(Controller(4_000_000, fixed=True)), Rateless(Controller(burst=True)))
         for seed, rule in enumerate(rules):
             with self.subTest(seed):
                 self.run_chunks(RepairConversation(RepairSender(rule, 65_534), RepairReceiver(65_534), seed))

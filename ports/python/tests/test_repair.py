@@ -5,7 +5,7 @@ import zlib
 from chunkwire import (
     MAX_CHUNK,
     NEVER,
-    Path,
+    Controller,
     Rateless,
     Refused,
     RepairAck,
@@ -17,8 +17,9 @@ from chunkwire import (
     encode_repair,
     encode_repair_body,
 )
+from chunkwire.controller import Loss
 from chunkwire.erasure import Decoder, Encoded, exponents
-from chunkwire.rateless import Loss
+from chunkwire.rateless import need
 from chunkwire.repair_codec import id_of
 from chunkwire.repair_receiver import number_of
 from chunkwire.traces import content
@@ -110,7 +111,7 @@ class SenderTest(unittest.TestCase):
         return out
 
     def test_a_loss_is_repaired_without_a_resend(self) -> None:
-        sender = RepairSender(Rateless(Path(8_000_000_000, fixed=True)))
+        sender = RepairSender(Rateless(Controller(8_000_000_000, fixed=True)))
         self.assertEqual(sender.submit(0, bytes(10 * 1_024)), "T1")
         out = self.send_until(sender, 0, 10 * MS)
         self.assertEqual(out, list(range(len(out))))
@@ -131,11 +132,11 @@ class SenderTest(unittest.TestCase):
 
     def test_need_grows_with_the_loss(self) -> None:
         loss = Loss()
-        without = loss.need(256, 4)
+        without = need(loss, 256, 4)
         loss.count(200, 100)
-        self.assertGreater(loss.need(256, 4), without + 60)
+        self.assertGreater(need(loss, 256, 4), without + 60)
         loss.count(100_000, 0)
-        self.assertEqual(loss.need(256, 4), 1_024)
+        self.assertEqual(need(loss, 256, 4), 1_024)
 
 
 class ReceiverTest(unittest.TestCase):

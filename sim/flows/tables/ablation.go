@@ -12,7 +12,7 @@ var rules = []struct {
 	{"PAC-2", control.Headroom},
 	{"WIN-4", control.Drain},
 	{"EST-8", control.Join},
-	{"LIM", control.Limit},
+	{"LMT", control.Limit},
 	{"LMT-7", control.Velocity},
 	{"LMT-9", control.Fraction},
 	{"LMT-4", control.Alarm},
