@@ -37,12 +37,17 @@ func (e fieldedEnd) Poll(now machine.Micros) (d fielded, ok bool) {
 	return d, ok
 }
 
-// answering halves its rate for marks, at most once in 100 ms, and else lets it grow by a slice a
-// second for each that arrives.
+// answering is a scheduler that knows nothing of the path but marks: it halves its rate for them, at
+// most once in 100 ms, and else lets it grow by a slice a second for each that arrives.
 type answering struct {
 	statemachine.Scheduler
 	rate       int64 // slices a second
 	at, marked machine.Micros
+}
+
+func newAnswering() (statemachine.Scheduler, error) {
+	s, err := lanes.Burst.NewScheduler(0)
+	return &answering{Scheduler: s, rate: 200}, err
 }
 
 func (s *answering) Acked(now machine.Micros, news bitset.Set) {
@@ -77,18 +82,15 @@ type crossing struct {
 	done    [2]int        // chunks
 }
 
-func cross(agreed session.Agreed, onPath func(connection.ECN) connection.ECN) *crossing {
+func cross(agreed session.Agreed, newScheduler func() (statemachine.Scheduler, error), onPath func(connection.ECN) connection.ECN) *crossing {
 	const bytesPerMS = 1250
 	path := netsim.Path{Delay: 20 * time.Millisecond, Rate: 10e6, Queue: 100 * bytesPerMS, MarkAbove: 10 * bytesPerMS, Overhead: codec.HeaderBytes}
 	c := &crossing{link: check.Must(netsim.NewLink(path, 1))}
 	back := check.Must(netsim.NewLink(netsim.Path{Delay: 20 * time.Millisecond}, 2))
 	var ends []sim.End[fielded]
 	for i := range c.senders {
-		cfg := connection.Config{Chunks: lanes.Config{NewScheduler: func() (statemachine.Scheduler, error) {
-			s, err := lanes.Adaptive.NewScheduler(0)
-			return &answering{Scheduler: s, rate: 200}, err
-		}}}
 		agreed.Lanes = 1
+		cfg := connection.Config{Chunks: lanes.Config{NewScheduler: newScheduler}}
 		a, b := pairOf(session.CRC, agreed, cfg, connection.Config{})
 		c.senders[i] = a
 		ends = append(ends, fieldedEnd{a}, fieldedEnd{b})
@@ -129,14 +131,18 @@ func cross(agreed session.Agreed, onPath func(connection.ECN) connection.ECN) *c
 // Two connections that answer marks keep the queue of a link that marks short, and lose nothing;
 // where the marks are taken away they fill it, as they do without, and are told nothing (CXM-16).
 func TestMarksKeepAQueueShort(t *testing.T) {
-	with, without, taken := cross(marking, asSent), cross(plenty, asSent), cross(marking, bleached)
-	for name, c := range map[string]*crossing{"with marks": with, "without": without, "taken away": taken} {
+	with, without, taken := cross(marking, newAnswering, asSent), cross(plenty, newAnswering, asSent), cross(marking, newAnswering, bleached)
+	usual := cross(marking, nil, asSent)
+	for name, c := range map[string]*crossing{"with marks": with, "without": without, "taken away": taken, "with marks and the usual scheduler": usual} {
 		stats := c.link.Stats()
 		t.Logf("%s: at most %v in the queue, %d of %d lost, %v chunks, %d and %d told", name, c.longest, stats.LostQueue, stats.Sent, c.done,
 			c.senders[0].Counts().CEReported, c.senders[1].Counts().CEReported)
 	}
-	check.Equal(t, "lost with marks", with.link.Stats().LostQueue, 0)
-	check.That(t, with.longest < 50*time.Millisecond, "the queue is short")
+	for _, c := range []*crossing{with, usual} {
+		check.Equal(t, "lost with marks", c.link.Stats().LostQueue, 0)
+		check.That(t, c.longest < 50*time.Millisecond, "the queue is short")
+		check.That(t, c.senders[0].Counts().CEReported > 0, "marks are told")
+	}
 	check.That(t, without.link.Stats().LostQueue > 0 && taken.link.Stats().LostQueue > 0, "without marks it is full")
 	for i, a := range taken.senders {
 		check.That(t, with.senders[i].Counts().CEReported > 0, "marks are told")

@@ -1,6 +1,9 @@
 package control
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/rtt"
+)
 
 // Figures of section 8 (REC-10). Losses are in 1024ths.
 const (
@@ -63,7 +66,7 @@ func (c *Controller) account(now machine.Micros, arrived, lost int64) {
 	if n == 0 || took < s || n < slices && took < rounds*s {
 		return
 	}
-	interval := int64(took) * 1000 / max(k.arrived, 1)
+	interval := int64(rtt.Clip(took)) * 1000 / max(k.arrived, 1)
 	switch p := k.lost * 1024 / n; {
 	case k.look > 0:
 		c.judgeLook(now, n, p, interval)
@@ -77,13 +80,13 @@ func (c *Controller) account(now machine.Micros, arrived, lost int64) {
 // suspect begins a look if much is lost (CAP-2).
 func (c *Controller) suspect(now machine.Micros, p, interval int64) {
 	k := &c.cap
-	delivered := c.delivered(now)
-	if p < muchLost || k.lost < leastLost || p <= k.calm*5/4+16 || now < k.lookAt || delivered == 0 {
+	if p < muchLost || k.lost < leastLost || p <= k.calm*5/4+16 || now < k.lookAt {
 		k.start(now)
 		return
 	}
+	delivered := c.delivered(now)
 	k.look, k.before = max(delivered, c.pathInterval()), p
-	if p >= mostLost {
+	if p >= mostLost || delivered == 0 {
 		k.look = min(max(k.look, interval), slowest)
 	}
 	k.start(now + c.limit.latest)
@@ -138,5 +141,6 @@ func (c *Controller) raise(now machine.Micros) {
 		return
 	}
 	k.raisedAt = now
-	k.interval = max(k.interval*4*s/(4*s+k.interval), 1)
+	d := 4*s + k.interval // in place of interval * 4s / d, which may not fit
+	k.interval = max(k.interval-(k.interval*k.interval+d-1)/d, 1)
 }

@@ -55,7 +55,7 @@ func (c *Controller) judgeRow(now machine.Micros, used int64, q, t machine.Micro
 	switch {
 	case l.rises >= riseRounds && l.least >= l.risesFrom+max(2*t, riseLeast) && c.config.has(Contest):
 		c.contest(now, max(used, r.limit/2)) // CTD-1
-	case yielded && r.flat >= steady && r.abrupt && c.config.has(Noise) && int64(q)*1000*whole > crowd*max(used, twoSlices)*c.PerSlice():
+	case yielded && r.flat >= steady && r.abrupt && c.config.has(Noise) && int64(q)*1000*whole > crowd*max(used, twoSlices)*min(c.PerSlice(), slowest):
 		c.reopen() // CTD-4
 	case yielded && r.lost == 0 && now-r.at >= quiet && c.config.has(Contest):
 		c.contest(now, max(used, r.limit)) // CTD-2

@@ -47,9 +47,9 @@ const (
 	Drain                       // WIN-4
 	Join                        // EST-8: others drain
 	Limit                       // section 6
-	Velocity                    // LIM-7: a step that doubles
-	Fraction                    // LIM-9: less than two slices a round trip
-	Alarm                       // LIM-4: much loss begins a drain
+	Velocity                    // LMT-7: a step that doubles
+	Fraction                    // LMT-9: less than two slices a round trip
+	Alarm                       // LMT-4: much loss begins a drain
 	Silence                     // PTO-7
 	Contest                     // CTD-1, CTD-2
 	Noise                       // CTD-4

@@ -5,15 +5,15 @@ import "github.com/chunkwire/chunkwire/machine"
 // Figures of sections 6 and 7 (REC-10). A limit is in eighths of a slice.
 const (
 	whole       = 8                   // eighths of a slice
-	firstLimit  = 32 * whole          // LIM-1
-	leastLimit  = whole / 2           // LIM-9
-	twoSlices   = 2 * whole           // LIM-9: below, the pace holds the limit
-	targetLeast = 5 * ms              // LIM-2
-	targetMost  = 20 * ms             // LIM-2
-	spare       = 2                   // LIM-3: slices
-	sumMost     = 256                 // LIM-3: slices
-	calmMost    = 1024                // LIM-3: slices
-	calmPrior   = 64                  // LIM-3: slices
+	firstLimit  = 32 * whole          // LMT-1
+	leastLimit  = whole / 2           // LMT-9
+	twoSlices   = 2 * whole           // LMT-9: below, the pace holds the limit
+	targetLeast = 5 * ms              // LMT-2
+	targetMost  = 20 * ms             // LMT-2
+	spare       = 2                   // LMT-3: slices
+	sumMost     = 256                 // LMT-3: slices
+	calmMost    = 1024                // LMT-3: slices
+	calmPrior   = 64                  // LMT-3: slices
 	riseRounds  = 8                   // CTD-1
 	riseLeast   = 25 * ms             // CTD-1
 	riseSlack   = 5 * ms              // CTD-1
@@ -73,16 +73,16 @@ type row struct {
 
 func newLimit() limit { return limit{size: firstLimit, step: whole, opening: true} }
 
-// target is how long a queue is wanted at most (LIM-2).
+// target is how long a queue is wanted at most (LMT-2).
 func (c *Controller) target() machine.Micros {
 	return min(max(c.base.value/4, targetLeast), targetMost)
 }
 
-// queue is how long a slice waited, by a sample (LIM-2).
+// queue is how long a slice waited, by a sample (LMT-2).
 func (c *Controller) queue(r machine.Micros) machine.Micros { return r - c.base.value - c.limit.noise }
 
 // decide takes what arrived and was lost, after the sample, and makes the decision of a
-// round trip when it is due (LIM-1, LIM-2).
+// round trip when it is due (LMT-1, LMT-2).
 func (c *Controller) decide(now machine.Micros, arrived, lost int64) {
 	l := &c.limit
 	l.lost += lost
@@ -116,7 +116,7 @@ func (c *Controller) decide(now machine.Micros, arrived, lost int64) {
 	l.closesAt, l.roundAt = 0, now+l.latest
 }
 
-// judge makes a decision (LIM-3 to LIM-8).
+// judge makes a decision (LMT-3 to LMT-8).
 func (c *Controller) judge(now machine.Micros) {
 	l := &c.limit
 	q, t := c.queue(l.least), c.target()
@@ -127,14 +127,15 @@ func (c *Controller) judge(now machine.Micros) {
 	lossy := c.isLossy(q, t)
 	c.alarm(now, used, q, t)
 	c.judgeContest(now, used, q, t)
+	q, t = c.queue(l.least), c.target() // CTD-4 may have changed them
 	switch {
 	case c.Drains():
 	case l.contested:
 		c.compete(used, lossy)
 	case q > t:
-		c.cut(max(used*int64(c.base.value+l.noise+t/2)/int64(l.least), used/2)) // LIM-5
+		c.cut(max(used*int64(c.base.value+l.noise+t/2)/int64(l.least), used/2)) // LMT-5
 	case l.marked > 0, lossy && q > t/2:
-		c.cut(used * 7 / 8) // LIM-6
+		c.cut(used * 7 / 8) // LMT-6
 	case l.full && !l.opening:
 		c.grow(q < t/2)
 	}
@@ -146,7 +147,7 @@ func (c *Controller) cut(size int64) {
 	l.size, l.step, l.opening = max(size, c.floor()), whole, false
 }
 
-// floor is the least limit (LIM-9).
+// floor is the least limit (LMT-9).
 func (c *Controller) floor() int64 {
 	if !c.config.has(Fraction) {
 		return twoSlices
@@ -154,7 +155,7 @@ func (c *Controller) floor() int64 {
 	return leastLimit
 }
 
-// grow lets the limit grow by a step, which doubles while there is no queue (LIM-7).
+// grow lets the limit grow by a step, which doubles while there is no queue (LMT-7).
 func (c *Controller) grow(empty bool) {
 	l := &c.limit
 	if !empty || !c.config.has(Velocity) {
@@ -167,7 +168,7 @@ func (c *Controller) grow(empty bool) {
 	l.step = max(l.step, min(whole, l.size/4), 1)
 }
 
-// isLossy reports whether more is lost than while the queue is short, and counts (LIM-3).
+// isLossy reports whether more is lost than while the queue is short, and counts (LMT-3).
 func (c *Controller) isLossy(q, t machine.Micros) bool {
 	l := &c.limit
 	l.sumLost, l.sumPassed = l.sumLost+l.lost, l.sumPassed+l.passed
@@ -190,7 +191,7 @@ func (c *Controller) isLossy(q, t machine.Micros) bool {
 }
 
 // alarm acts on much loss without a queue: the base may be wrong, so that there is one; and
-// the opening ends if there is any (LIM-4).
+// the opening ends if there is any (LMT-4).
 func (c *Controller) alarm(now machine.Micros, used int64, q, t machine.Micros) {
 	l := &c.limit
 	if l.lost < 3 || q > t {

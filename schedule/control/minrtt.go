@@ -9,7 +9,7 @@ const (
 	drainLate  = 7 * machine.Second  // EST-7: more, while the sender pauses
 	drainFirst = 2500 * ms           // EST-7
 	drainSoon  = 500 * ms            // EST-9: after a drain that has lowered the base
-	alarmFirst = machine.Second      // LIM-4
+	alarmFirst = machine.Second      // LMT-4
 	fall       = ms                  // EST-8
 	drainMiss  = 3                   // EST-10
 	drainSlots = 4                   // WIN-4: slices in flight while the queue drains
@@ -26,7 +26,7 @@ type base struct {
 
 	drainAt machine.Micros // when the next drain begins
 	endedAt machine.Micros // when the latest one ended
-	gap     machine.Micros // until much loss may begin the next one (LIM-4)
+	gap     machine.Micros // until much loss may begin the next one (LMT-4)
 	misses  int            // drains in a row without a sample near
 
 	until  machine.Micros // when the drain ends; 0: there is none
@@ -96,7 +96,7 @@ func (b *base) end(now machine.Micros, near, contested bool) {
 	}
 }
 
-// mayAlarm reports whether much loss begins a drain (LIM-4).
+// mayAlarm reports whether much loss begins a drain (LMT-4).
 func (b *base) mayAlarm(now machine.Micros) bool {
 	return b.until == 0 && now-b.busySince >= alarmFirst && now-b.endedAt >= b.gap
 }

@@ -41,7 +41,7 @@ func (c *Controller) TimedOut(now machine.Micros) {
 }
 
 // IsSilent reports whether there was no news for as long as an ack may take: then what a
-// timer found lost goes whatever the limit says (LIM-10).
+// timer found lost goes whatever the limit says (LMT-10).
 func (c *Controller) IsSilent(now machine.Micros) bool {
 	delay, _ := c.RTT.Delay()
 	return now-c.newsAt >= delay

@@ -26,7 +26,7 @@ func (c *Controller) Window() int {
 	return int(min(inPath+leastWindow, math.MaxInt32))
 }
 
-// HasRoom reports whether the window and the limit let a slice go (WIN-3, LIM-9).
+// HasRoom reports whether the window and the limit let a slice go (WIN-3, LMT-9).
 func (c *Controller) HasRoom() bool {
 	l := &c.limit
 	switch {
@@ -39,7 +39,7 @@ func (c *Controller) HasRoom() bool {
 	return l.contested && !c.Drains() || c.flight < c.Window()
 }
 
-// limitSlices is the limit in slices (LIM-9, WIN-5).
+// limitSlices is the limit in slices (LMT-9, WIN-5).
 func (c *Controller) limitSlices() int {
 	n := int(max(c.limit.size, twoSlices) / whole)
 	if c.yields && c.PerSlice() == 0 {

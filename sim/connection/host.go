@@ -17,6 +17,15 @@ import (
 type Letter struct {
 	From, To session.Address
 	Data     []byte
+	ECN      protocol.ECN // the field of its IP header
+}
+
+// ect is the field of a datagram that is to go with ECT(0), or not.
+func ect(is bool) protocol.ECN {
+	if is {
+		return protocol.ECT0
+	}
+	return protocol.NotECT
 }
 
 // Address returns the n-th address of a network. Each has a prefix of its own.
@@ -45,7 +54,7 @@ func (c *ClientHost) Handle(now machine.Micros, l Letter) {
 	if c.Client == nil || l.To != c.At {
 		return
 	}
-	if err := c.Receive(now, l.Data); err != nil && c.Refused != nil {
+	if err := c.ReceiveECN(now, l.Data, l.ECN); err != nil && c.Refused != nil {
 		c.Refused(err)
 	}
 	if c.Happened != nil {
@@ -59,7 +68,7 @@ func (c *ClientHost) Poll(now machine.Micros) (Letter, bool) {
 		return Letter{}, false
 	}
 	data, ok := c.Client.Poll(now, nil)
-	return Letter{c.At, ServerAddress, data}, ok
+	return Letter{c.At, ServerAddress, data, ect(c.ECT())}, ok
 }
 
 // Deadline returns when Poll has something to do.
@@ -93,9 +102,9 @@ func (s *ServerHost) Handle(now machine.Micros, l Letter) {
 	if s.Server == nil || l.To != ServerAddress {
 		return
 	}
-	got, err := s.Receive(now, l.From, l.Data, nil)
+	got, err := s.ReceiveECN(now, l.From, l.Data, l.ECN, nil)
 	if got.Answer != nil {
-		s.answers = append(s.answers, Letter{ServerAddress, l.From, got.Answer})
+		s.answers = append(s.answers, Letter{From: ServerAddress, To: l.From, Data: got.Answer})
 	}
 	if err != nil && s.Refused != nil {
 		s.Refused(err)
@@ -130,7 +139,7 @@ func (s *ServerHost) Poll(now machine.Micros) (Letter, bool) {
 	for i := 0; i < len(s.Peers); {
 		p := s.Peers[i]
 		if data, ok := p.Poll(now, nil); ok {
-			return Letter{ServerAddress, p.Address(), data}, true
+			return Letter{ServerAddress, p.Address(), data, ect(p.ECT())}, true
 		}
 		if p.State() == protocol.Closed {
 			s.Peers = append(s.Peers[:i], s.Peers[i+1:]...)

@@ -29,8 +29,11 @@ type Judge struct {
 	drawn    map[session.Address]*balance
 }
 
-// judged is a connection: what each side sends.
-type judged struct{ flows [2]*flow }
+// judged is a connection: what each side sends, and how much of it the network has marked.
+type judged struct {
+	flows  [2]*flow
+	marked [2]int64
+}
 
 // flow is what one side has accepted and the other has read.
 type flow struct {
@@ -71,11 +74,15 @@ func NewJudge(channels []channel.Config) *Judge {
 	return j
 }
 
-func (j *Judge) flow(link uint32, from Side) *flow {
-	if j.links[link] == nil {
-		j.links[link] = &judged{}
+func (j *Judge) link(number uint32) *judged {
+	if j.links[number] == nil {
+		j.links[number] = &judged{}
 	}
-	c := j.links[link]
+	return j.links[number]
+}
+
+func (j *Judge) flow(link uint32, from Side) *flow {
+	c := j.link(link)
 	if c.flows[from] == nil {
 		c.flows[from] = &flow{messages: map[uint8]*sentMessages{}}
 	}
@@ -106,6 +113,17 @@ func (j *Judge) Sent(link uint32, from Side, id uint8, message []byte, mortal bo
 	for ; s.next < m.end; s.next++ {
 		s.at[s.next] = m
 	}
+}
+
+// Marked says that the network has marked a datagram of a side.
+func (j *Judge) Marked(link uint32, from Side) { j.link(link).marked[from]++ }
+
+// Told says how many marks a side was told of. There are no more than the network has made (CXM-16).
+func (j *Judge) Told(link uint32, side Side, marks int64) error {
+	if most := j.link(link).marked[side]; marks > most {
+		return violates("CXM-16", "link %d: the %v was told of %d marks, and there were %d", link, side, marks, most)
+	}
+	return nil
 }
 
 // Read says that the other side read a message, or was told that one is skipped.

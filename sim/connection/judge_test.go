@@ -34,6 +34,8 @@ func TestJudge(t *testing.T) {
 	came := func(size int) step { return func(j *Judge) error { j.Came(Address(3), size); return nil } }
 	went := func(size int) step { return func(j *Judge) error { return j.Went(Address(3), size) } }
 	proven := func(j *Judge) error { j.Proven(Address(3)); return nil }
+	marked := func(j *Judge) error { j.Marked(7, ClientSide); return nil }
+	told := func(side Side, n int64) step { return func(j *Judge) error { return j.Told(7, side, n) } }
 	long := strings.Repeat("x", 1500) // two sequences
 	for name, c := range map[string]struct {
 		steps []step
@@ -59,6 +61,9 @@ func TestJudge(t *testing.T) {
 		"fewer bytes than came":          {steps: []step{came(64), went(41), came(20), went(42)}},
 		"as many bytes as came":          {steps: []step{came(64), went(41), went(23)}, want: "CXT-BND-1"},
 		"more bytes to a proven address": {steps: []step{came(64), proven, went(4100)}},
+		"marks are told":                 {steps: []step{marked, marked, told(ClientSide, 1), told(ClientSide, 2), told(ServerSide, 0)}},
+		"more marks than there were":     {steps: []step{marked, told(ClientSide, 2)}, want: "CXM-16"},
+		"marks of the other side":        {steps: []step{marked, told(ServerSide, 1)}, want: "CXM-16"},
 	} {
 		j := NewJudge(protocol.DefaultChannels())
 		for i, do := range c.steps {

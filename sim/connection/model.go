@@ -129,7 +129,9 @@ func (m *ConnModel) learn() {
 	for _, e := range m.packets.Events() {
 		m.marks.event(e)
 	}
-	m.marks.judge(m.now)
+	if marked := m.marks.judge(m.now); marked > 0 {
+		m.lanes.Marked(m.now, marked)
+	}
 	var p channel.Path
 	p.Measured, p.SRTT, p.Patience = m.packets.RoundTrip(m.now)
 	m.mux.SetPath(p)

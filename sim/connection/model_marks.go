@@ -91,21 +91,22 @@ func (m *marksModel) event(e packet.Event) {
 	}
 }
 
-// judge is CXM-16 from step 2 on.
-func (m *marksModel) judge(now machine.Micros) {
+// judge is CXM-16 from step 2 on: it returns how many marks the schedulers are told of.
+func (m *marksModel) judge(now machine.Micros) (marked int) {
 	if !m.heard {
-		return
+		return 0
 	}
 	m.heard = false
 	a, c := int(m.said.Arrived-m.before.Arrived), int(m.said.Congested-m.before.Congested)
 	a, c, m.before = a&0xffff, c&0xffff, m.said
 	counted, _ := m.counted()
 	if m.failed = m.failed || c > a || a > len(m.sent)-counted; m.failed {
-		return
+		return 0
 	}
 	m.counts = append(m.counts, countedMarks{a, c})
 	if a > 0 {
 		m.since, m.grew, m.grewAt = len(m.sent), true, now
 	}
 	m.failed = len(m.acked) > counted+a
+	return c
 }

@@ -19,6 +19,7 @@ type WorldCounts struct {
 	Worlds, Clients, Connections, Moves, Moved, Restarts, Replaced, Crashes, Closes int64
 	Messages, Read, Chunks, ChunksRead                                              int64
 	Datagrams, Lost, Forged, Refused                                                int64
+	Marked, Told                                                                    int64            // datagrams, and marks
 	Ends                                                                            map[string]int64 // of clients, by the kind of their error
 	Time, LongestEnd                                                                machine.Micros
 }
@@ -29,6 +30,7 @@ func (c *WorldCounts) Add(o WorldCounts) {
 		{&c.Worlds, &o.Worlds}, {&c.Clients, &o.Clients}, {&c.Connections, &o.Connections}, {&c.Moves, &o.Moves}, {&c.Moved, &o.Moved},
 		{&c.Restarts, &o.Restarts}, {&c.Replaced, &o.Replaced}, {&c.Crashes, &o.Crashes}, {&c.Closes, &o.Closes}, {&c.Messages, &o.Messages}, {&c.Read, &o.Read},
 		{&c.Chunks, &o.Chunks}, {&c.ChunksRead, &o.ChunksRead}, {&c.Datagrams, &o.Datagrams}, {&c.Lost, &o.Lost}, {&c.Forged, &o.Forged}, {&c.Refused, &o.Refused},
+		{&c.Marked, &o.Marked}, {&c.Told, &o.Told},
 	} {
 		*p.to += *p.from
 	}
@@ -66,6 +68,9 @@ type world struct {
 	peers   map[*protocol.Peer]*user
 	serial  uint64
 	random  byte
+	marks   sim.Draw // what the network does with the field ECN
+	field   [4]protocol.ECN
+	marksIn uint64 // one in so many of what can be marked is; 0: none
 }
 
 // user is an application at an end: it sends and reads.
@@ -139,6 +144,7 @@ func (w *world) config() (cfg protocol.Config) {
 func (w *world) begin(seed uint64) error {
 	w.keyed = !w.OneIn(3)
 	w.cfg = w.config()
+	w.markedOrNot(seed)
 	clients := w.Between(1, 3)
 	w.one = w.keyed && w.OneIn(4)
 	channels := w.cfg.Channels
@@ -166,6 +172,32 @@ func (w *world) begin(seed uint64) error {
 	w.counts.Worlds, w.counts.Clients = 1, int64(clients)
 	w.plan()
 	return nil
+}
+
+// markedOrNot draws whether the ends have marks, and what the network does with them. It has a
+// source of its own.
+func (w *world) markedOrNot(seed uint64) {
+	w.marks = sim.NewDraw(seed, 23)
+	w.cfg.Extensions = sim.Among[uint16](w.marks, 0, session.ExtensionECN, session.ExtensionECN)
+	w.marksIn = sim.Among[uint64](w.marks, 0, 1, 2, 20)
+	w.field = [4]protocol.ECN{protocol.NotECT, protocol.ECT1, protocol.ECT0, protocol.CE}
+	if w.marks.OneIn(4) {
+		w.field[protocol.ECT0] = sim.Among(w.marks, protocol.NotECT, protocol.ECT1)
+	}
+}
+
+// onPath is what becomes of the field of a datagram.
+func (w *world) onPath(l Letter) protocol.ECN {
+	from := ClientSide
+	if l.From == ServerAddress {
+		from = ServerSide
+	}
+	if l.ECN != protocol.ECT0 || w.marksIn == 0 || w.marks.Uint64()%w.marksIn > 0 {
+		return w.field[l.ECN]
+	}
+	w.counts.Marked++
+	w.judge.Marked(binary.LittleEndian.Uint32(l.Data[1:]), from)
+	return protocol.CE
 }
 
 // plan draws the troubles.
@@ -204,6 +236,7 @@ func (w *world) carry(now time.Duration, l Letter, deliver func(time.Duration, L
 	if w.forger != nil && !w.good {
 		w.forger.See(l)
 	}
+	l.ECN = w.onPath(l)
 	f := w.faults[direction]
 	if f.Lost(at) && !w.good {
 		w.counts.Lost++
@@ -398,8 +431,10 @@ func (u *user) frame() {
 		u.send(now)
 	}
 	u.read(now)
+	w.check(w.judge.Told(u.link(), u.side, u.conn.Counts().CEReported))
 	if u.conn.State() == protocol.Closed && !u.ended {
 		u.ended = true
+		w.counts.Told += u.conn.Counts().CEReported
 		w.note("link %d ends at the %v: %v", u.link(), u.side, u.conn.Err())
 		w.check(w.judge.Ended(u.link(), u.side, u.conn.Err()))
 		if u.side == ClientSide {

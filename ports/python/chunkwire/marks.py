@@ -23,6 +23,7 @@ class MarkBook:
         self._has_failed = False
         self._sent = self._acked = self._counted = 0
         self._marked: set[int] = set()
+        self._oldest = 0  # of those that count
         self._probes, self._grew_at = 0, None
         self._said = self._judged = Marks(0, 0)
         self._newest, self._heard = -1, False
@@ -46,7 +47,10 @@ class MarkBook:
             return False
         self._sent += 1
         self._probes += 1
-        self._marked = {n for n in self._marked if n > number - NUMBERS} | {number}
+        self._marked.add(number)
+        self._oldest = number - NUMBERS + 1
+        if len(self._marked) > 2 * NUMBERS:
+            self._marked = {n for n in self._marked if n >= self._oldest}
         return True
 
     def hear(self, number: int, marks: Marks | None) -> None:
@@ -57,7 +61,7 @@ class MarkBook:
 
     def end(self, now: int, acked: Iterable[int]) -> None:
         """The end of an event (CXM-16)."""
-        self._acked += len(self._marked.intersection(acked))
+        self._acked += sum(n >= self._oldest for n in self._marked.intersection(acked))
         if not self._heard:
             return
         arrived = (self._said.arrived - self._judged.arrived) % MODULO

@@ -6,9 +6,10 @@ from typing import Callable
 
 from chunkwire.channels import MS, SECOND, Channel
 from chunkwire.connection import CLOSED, Config, Connection
-from chunkwire.connection_records import Close, OnLane, decode_payload, encode_payload
+from chunkwire.connection_records import Close, Marks, OnLane, decode_payload, encode_payload
 from chunkwire.codec import Ack
 from chunkwire.envelope import Envelope
+from chunkwire.marks import CE, MarkBook
 from chunkwire.mux import Setup
 from chunkwire.refused import Refused
 from chunkwire.sessions import CRC, MAC
@@ -95,6 +96,31 @@ class ConnectionTest(unittest.TestCase):
         network = Network((a, b), 0.2, 5)
         network.run(120 * SECOND)
         self.assertEqual((a.state, b.state), ("OPEN", "OPEN"))
+
+
+class MarksTest(unittest.TestCase):
+    def test_a_new_path_is_tried_again(self) -> None:
+        book = MarkBook()
+        self.assertTrue(all(book.sends(0, n) for n in range(4)))
+        book.hear(0, Marks(1, 1))
+        book.end(1, [0, 1])
+        self.assertEqual((book.told, book.sends(1, 4)), (1, False))
+        book.forget_path()
+        self.assertEqual(sum(book.sends(2, 5 + n) for n in range(40)), 32)
+        book.hear(1, Marks(1, 1))
+        book.end(3, [2, 3])
+        book.hear(2, Marks(2, 2))
+        book.end(4, [5])
+        self.assertEqual((book.told, book.sends(4, 50)), (2, True))
+
+    def test_counts_wrap(self) -> None:
+        book = MarkBook()
+        for n in range(70_000):
+            book.sends(0, n)
+            book.came(CE)
+            book.hear(n, book.record)
+            book.end(0, [n])
+        self.assertEqual(book.told, 70_000)
 
 
 class RecordsTest(unittest.TestCase):

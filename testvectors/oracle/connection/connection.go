@@ -170,7 +170,9 @@ func (k *Connection) Receive(now int64, datagram []byte, ecn string) (row string
 	}
 	step := k.packets.Receive(k.now, body)
 	if k.marks != nil {
-		k.marks.end(k.now, step.Acked)
+		if told := k.marks.end(k.now, step.Acked); told > 0 {
+			k.lanes.marked(k.now, told)
+		}
 	}
 	k.learn()
 	switch {

@@ -105,6 +105,14 @@ func (l *lanes) yield(yields bool) {
 	}
 }
 
+// marked tells the scheduler of the lane whose chunk began last of marks, if it answers them.
+func (l *lanes) marked(now, n int64) {
+	latest := l.senders[(l.out+len(l.senders)-1)%len(l.senders)]
+	if s, answers := latest.(interface{ Marked(now, n int64) }); answers {
+		s.Marked(now, n)
+	}
+}
+
 // ack is an ack that came by a lane.
 func (l *lanes) ack(now int64, r Record) {
 	l.senders[r.Lane].Ack(now, r)

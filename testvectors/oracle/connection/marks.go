@@ -76,25 +76,26 @@ func (m *marks) take(number int64, r Record) {
 	}
 }
 
-// end ends an event, in which these numbers were acked.
-func (m *marks) end(now int64, acked []int64) {
+// end ends an event, in which these numbers were acked. It returns how many marks the schedulers
+// are told of.
+func (m *marks) end(now int64, acked []int64) (told int64) {
 	for _, number := range acked {
 		if m.numbers[number] {
 			m.acked++
 		}
 	}
 	if !m.judged {
-		return
+		return 0
 	}
 	m.judged = false
 	a, c := (m.said.Arrived-m.saidArrived+65536)%65536, (m.said.Congested-m.saidMark+65536)%65536
 	m.saidArrived, m.saidMark = m.said.Arrived, m.said.Congested
 	switch {
 	case m.failed:
-		return
+		return 0
 	case c > a || a > m.sent-m.counted:
 		m.failed = true
-		return
+		return 0
 	}
 	m.counted += a
 	if a > 0 {
@@ -102,4 +103,5 @@ func (m *marks) end(now int64, acked []int64) {
 	}
 	m.failed = m.acked > m.counted
 	m.told += c
+	return c
 }
