@@ -254,37 +254,118 @@ typedef struct {
 
 cwr_profile cwr_profile_adaptive(void); /* the default: no limit */
 
-/* All fields are the rule's own, but yields. */
+/* What a sender knows of the path, and when that lets a slice go: the controller of
+ * spec/RECOVERY.md. All fields are its own, but yields. Limits and flights that are no slices are
+ * eighths of one; ns: nanoseconds a slice. */
 typedef struct {
-    cwr_scheduler scheduler; /* give &rule.scheduler to cwr_sender_init */
     cwr_profile profile;
-    int64_t limit; /* ns a slice, as those below that say so */
-    bool yields;   /* other packets on the path must not wait behind slices (WIN-5) */
+    int64_t limit_interval; /* of the profile's limit, ns; 0: none */
+    bool yields;            /* other packets on the path must not wait behind slices (WIN-5) */
 
     cw_known known; /* the round trip */
-    cw_time srtt, rttvar, bound, min_rtt;
-    bool sampled, draining;
-    cw_time sample_at, near_at, drain_until, drain_min;
+    cw_time srtt, rttvar, bound, latest;
+    bool sampled; /* in the event at hand */
 
-    bool train, ran_dry; /* the rate */
-    cw_time train_since, ran_dry_at;
-    uint64_t train_from;
-    int64_t gained;
+    cw_time min_rtt; /* without a queue; 0: none */
+    cw_time sample_at, busy_since, drain_at, ended_at, gap;
+    cw_time drain_until; /* 0: there is no drain */
+    cw_time drain_full_at, drain_min;
+    int misses;
+    bool fell;
+
+    bool train; /* the rate */
+    cw_time train_since, train_news_at, train_pause;
+    int64_t gained, passed;
     int64_t epoch_smallest, epoch_before; /* ns; 0: none */
     cw_time epoch_at;
+    int64_t arrival; /* ns, of the latest whole train */
+    cw_time ran_dry_at;
+
+    int64_t limit, step, most;
+    bool opening, full, blocked;
+    cw_time round_at, closes_at; /* of a decision; 0: none */
+    cw_time low, low_before;
+    int64_t round_lost, round_passed, sum_lost, sum_passed, calm_lost, calm_passed;
+
+    bool contested;
+    int calm, rises;
+    cw_time rises_from, noise;
+    struct { /* decisions with a queue above the target */
+        int n, flat;
+        cw_time at, flat_low;
+        int64_t limit, lost;
+        bool abrupt;
+    } row;
+
+    int64_t cap, look; /* ns; 0: none */
+    int64_t before, cap_calm; /* losses in 1024ths */
+    int64_t wait;
+    int bad;
+    bool seeking;
+    cw_time raised_at, look_at, account_at;
+    int64_t account_arrived, account_lost;
+
+    int64_t lost, arrived; /* sixteenths */
+    bool settled;
 
     cw_time pace_at; /* and pace_ns */
     int64_t pace_ns;
+    bool idle;
 
-    int64_t lost, arrived; /* sixteenths */
-    bool settled, was_held;
+    int64_t flight; /* slices */
+    int64_t timeouts, unanswered;
+    bool silenced;
+    cw_time probe_at;
+} cwr_control;
+
+/* False: a figure is outside its limits; then c must not be used. */
+bool cwr_control_init(cwr_control *c, cwr_profile profile);
+
+/* A chunk begins; so many slices are in flight (REC-2). */
+void cwr_control_start(cwr_control *c, cw_time now);
+void cwr_control_flight(cwr_control *c, int64_t slices);
+
+/* What went out at a time has arrived: that one, or perhaps a later one of the same number. */
+void cwr_control_sample(cwr_control *c, cw_time now, cw_time at);
+void cwr_control_bound(cwr_control *c, cw_time now, cw_time at);
+
+/* So many slices are new, so many transmissions passed, so many slices are lost; missing is
+ * negative if some came late (REC-11). */
+void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t passed, int64_t missing);
+
+/* What lies between is not the path's rate (RAT-1, RAT-4). */
+void cwr_control_end_train(cwr_control *c);
+void cwr_control_dry(cwr_control *c, cw_time now);
+
+/* Whether window and limit let a slice go. If not, it counts as held back (LMT-9). */
+bool cwr_control_has_room(cwr_control *c);
+
+/* Whether what is wanted goes out: then it counts as sent. And from when on it may. */
+bool cwr_control_go(cwr_control *c, cw_time now, bool wants, bool fresh);
+cw_time cwr_control_next(const cwr_control *c);
+
+/* The delays of the timer, which ran out without news. */
+cw_time cwr_control_delay(const cwr_control *c);
+cw_time cwr_control_margin(const cwr_control *c);
+cw_time cwr_control_hold_delay(const cwr_control *c, cw_time lasted);
+void cwr_control_timed_out(cwr_control *c, cw_time now);
+
+/* The square root of 0 to 2^60, rounded down. */
+int64_t cwr_root(int64_t x);
+
+/* All fields are the rule's own, but control.yields. */
+typedef struct {
+    cwr_scheduler scheduler; /* give &rule.scheduler to cwr_sender_init */
+    cwr_control control;
+    bool was_held;
 
     uint32_t num_slices, have; /* the chunk's, from here on */
     uint64_t sent, top, gone;
     cw_time sent_at[CWR_KEPT_TIMES];
-    cw_time main_at, last_at, news_at, probe_at, held_at;
+    cw_time main_at, last_at, news_at, held_at;
     int quota; /* -1: none */
-    bool held, idle;
+    bool held;
+    bool wanted; /* after the latest event */
 } cwr_rule;
 
 /* False: a figure is outside its limits; then r must not be used. */
