@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 	"runtime"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/xtaci/kcp-go/v5"
@@ -50,7 +50,11 @@ func connectKCP(p *path, data, parity int, tune func(*kcp.UDPSession)) (*kcpConn
 	if _, err := readBlock(server, 1); err != nil {
 		return nil, err
 	}
-	return &kcpConn{server, client, sync.OnceFunc(func() {
+	var closed atomic.Bool // two may close at once, and who waited for a lock would stop virtual time
+	return &kcpConn{server, client, func() {
+		if closed.Swap(true) {
+			return
+		}
 		// Its listener makes a session, which nobody would close, of what comes late.
 		p.close()
 		time.Sleep(time.Millisecond)
@@ -58,7 +62,7 @@ func connectKCP(p *path, data, parity int, tune func(*kcp.UDPSession)) (*kcpConn
 		_ = client.Close()
 		_ = listener.Close()
 		endKCP()
-	})}, nil
+	}}, nil
 }
 
 // kcpConns is how many connections there are.

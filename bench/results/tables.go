@@ -25,10 +25,12 @@ var flowSets = []struct {
 	{"chunks", "Single cold chunks at once", []string{"median", "all ms", "ideal", "bytes", "dropped %"}},
 	{"beside", "Streams beside models of TCP", []string{"ours", "theirs", "dropped %", "wait ms"}},
 	{"latecomers", "A second stream, 30 s later: what it has over the first", []string{"0-20 s", "20-40 s", "40-60 s", "100-120 s", "wait ms"}},
+	{"changes", "A stream whose path becomes another after 20 s, and the first again after 50", []string{"80 % after s", "use then", "80 % again s", "use again", "dropped %", "resent %"}},
+	{"ablation", "A rule left out", []string{"Jain", "use", "dropped %", "resent %", "wait ms", "95th"}},
 }
 
-// mostFlowSeeds is the most seeds for each cell: together they take minutes.
-const mostFlowSeeds = 3
+// mostFlowSeeds is the most seeds for each cell: all cells take minutes.
+const mostFlowSeeds = 1
 
 // measureFlows runs sim/flows/tables, without sockets.
 func measureFlows(seeds int) (cells []bench.FlowCell, err error) {

@@ -28,8 +28,10 @@ func TestSentences(t *testing.T) {
 	for _, m := range bold.FindAllStringSubmatch(protocol, -1) {
 		known[m[1]] = true
 	}
-	for _, m := range bold.FindAllStringSubmatch(read(t, "../../spec/REPAIR.md"), -1) {
-		known[m[1]] = true
+	for _, other := range []string{"../../spec/REPAIR.md", "../../spec/CONNECTION.md"} {
+		for _, m := range bold.FindAllStringSubmatch(read(t, other), -1) {
+			known[m[1]] = true
+		}
 	}
 	for _, m := range bold.FindAllStringSubmatch(document, -1) {
 		if known[m[1]] || strings.Contains(protocol, "**"+m[2]+"-") {

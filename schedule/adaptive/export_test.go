@@ -8,7 +8,6 @@ var Rules = []struct {
 	rule     rule
 	pace     control.Rule
 }{
-	{"WIN-1", "first window of 64", 0, control.First},
 	{"RAT-3", "what was overtaken counts", 0, control.Overtaking},
 	{"RAT-4", "no sample while dry", 0, control.Busy},
 	{"PAC-2", "7/8 of the rate's interval", 0, control.Headroom},

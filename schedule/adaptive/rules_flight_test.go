@@ -50,17 +50,20 @@ func warm(t *testing.T, p Profile, roundTrip machine.Micros, perSlice int64, n i
 }
 
 // takes makes the path known to take so many nanoseconds a slice (RAT-2): 1,000 slices
-// arrive in as many microseconds.
+// arrive in as many microseconds. They were in flight, so the limit is larger than the
+// window (LIM-1).
 func (f *flight) takes(perSlice int64) {
 	f.path.EndTrain()
-	f.path.Arrived(f.clock-machine.Micros(perSlice), 1, 0)
-	f.path.Arrived(f.clock, 1000, 1000)
+	f.path.Flight(&f.share, 1000)
+	f.path.Arrived(f.clock-machine.Micros(perSlice), 1, 0, 0)
+	f.path.Arrived(f.clock, 1000, 1000, 0)
 	f.path.EndTrain()
+	f.noteFlight()
 }
 
-// far makes the latest near sample of the round trip 10 s old (EST-7).
+// far moves the clock to where a drain is due (EST-7).
 func (f *flight) far() {
-	f.path.RTT.Clean(f.clock+5*machine.Second, f.path.RTT.Min()*2)
+	f.path.Clean(f.clock+2*machine.Second, f.path.MinRTT())
 	f.clock += 10 * machine.Second
 }
 

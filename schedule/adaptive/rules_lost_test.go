@@ -136,7 +136,8 @@ func TestProbesOfWhatWasResentAsOften(t *testing.T) {
 	check.Equal(t, "timeouts", f.Stats().Timeouts, 19)
 }
 
-// REC-2: a chunk that was given up leaves no timer.
+// REC-2: a chunk that was given up leaves no timer, but the wait between the probes is the
+// path's (PTO-3).
 func TestAChunkThatWasGivenUpLeavesNoTimer(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 80_000, 1)
 	f.sends(0)
@@ -144,10 +145,10 @@ func TestAChunkThatWasGivenUpLeavesNoTimer(t *testing.T) {
 		f.at(f.Deadline())
 		f.within(0)
 	}
-	check.Equal(t, "no probe before", f.probeAt, f.clock+250*ms)
+	check.Equal(t, "no probe before", f.path.ProbeAt(), f.clock+second)
 	f.begin(1)
 	f.after(ms).Next(f.clock)
-	f.silentUntil(f.clock + 75*ms) // PTO-1
+	f.silentUntil(f.path.ProbeAt())
 
 	f = warm(t, Adaptive(), 50*ms, 80_000, 4)
 	f.patience = 60 * ms

@@ -5,11 +5,12 @@ import (
 
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/control"
 	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 )
 
 // Sections 4 and 6, where a microsecond or a slice decides. What is known of the
-// rate shows in what the path may have in flight: half as much again as it holds, and 8
+// rate shows in the window: half as much again as it holds, and 8
 // (WIN-2).
 
 // RAT-5: a sample counts for one to two epochs of 10 ms. A sender that never ran dry
@@ -22,15 +23,17 @@ func TestARateIsForgottenAfterTwoEpochs(t *testing.T) {
 		{10 * ms, 4*3/2 + 8},    // 16 slices in 10 ms, so 4 in 3 ms: the fast train was two epochs ago
 		{10*ms - 1, 24*3/2 + 8}, // 16 in 2 ms
 	} {
-		f := fly(t, Adaptive(), 256)
-		f.within(ms / 2) // the 64 slices of WIN-1, 7 us apart
+		p := Adaptive().WithoutPace(control.Limit) // it never holds the sender back
+		p.MaxRate = 85_280_000                     // a slice in 100 us
+		f := fly(t, p, 256)
+		f.within(3 * ms)
 		f.at(ms).acked(0)
 		f.at(3 * ms).acked(chunktest.Range(1, 16)...) // 2 ms
 		f.within(ms)
 		f.after(c.epoch).acked(chunktest.Range(17, 32)...)
 		f.within(ms)
 		f.after(c.epoch).acked(chunktest.Range(33, 48)...)
-		check.Equal(t, "path", f.PathSlices(), c.want)
+		check.Equal(t, "path", f.path.Window(), c.want)
 	}
 }
 
@@ -40,7 +43,7 @@ func TestARateInTheFirstMilliseconds(t *testing.T) {
 	f.within(ms / 2)
 	f.at(ms).acked(0)
 	f.at(3 * ms).acked(chunktest.Range(1, 16)...)
-	check.Equal(t, "path", f.PathSlices(), 24*3/2+8)
+	check.Equal(t, "path", f.path.Window(), 24*3/2+8)
 }
 
 // RAT-3: what comes late was not lost, so what arrived is all that counts.
@@ -70,7 +73,7 @@ func TestASampleCountsARoundTripAfterTheSenderRanDry(t *testing.T) {
 		f.at(start+90*ms).acked(1, 2, 3, 4)
 		f.within(50 * ms)
 		f.at(start+140*ms).acked(5, 6, 7, 8, 9)
-		check.Equal(t, "path", f.PathSlices(), c.want)
+		check.Equal(t, "path", f.path.Window(), c.want)
 	}
 }
 
@@ -104,7 +107,7 @@ func TestALateDriverMeasuresItself(t *testing.T) {
 		f.after(40*ms).acked(1, 2, 3, 4)
 		f.within(50 * ms)
 		f.after(50*ms).acked(5, 6, 7, 8, 9)
-		check.Equal(t, "path", f.PathSlices(), c.want)
+		check.Equal(t, "path", f.path.Window(), c.want)
 	}
 }
 
@@ -128,7 +131,7 @@ func TestWhenTheSenderRunsDry(t *testing.T) {
 
 // PTO-3: the time of a timeout is no rate.
 func TestATimeoutEndsTheTrain(t *testing.T) {
-	f := fly(t, Adaptive(), 64)
+	f := fly(t, Adaptive().WithoutPace(control.Limit), 64)
 	f.all()
 	f.at(50 * ms).acked(0) // a train begins
 	f.silentUntil(75*ms + 7)

@@ -26,7 +26,7 @@ func TestAPathWithoutARoundTrip(t *testing.T) {
 	f := fly(t, Adaptive(), 1)
 	f.sends(0)
 	f.at(0).acked(0)
-	check.Equal(t, "smoothed, smallest", []machine.Micros{f.Stats().SmoothedRTT, f.Stats().MinRTT}, []machine.Micros{0, 1})
+	check.Equal(t, "smoothed, smallest", []machine.Micros{f.Stats().SmoothedRTT, f.Stats().MinRTT}, []machine.Micros{1, 1})
 }
 
 // EST-3, EST-5: what was resent gives a sample from 15/16 of 50 ms on. With copies

@@ -15,14 +15,14 @@ import (
 
 const second = machine.Second
 
-// WIN-1
+// LIM-1
 // A scheduler begins without an estimate (REC-8), and with the figures of the
 // document (REC-10).
-func TestTheFirstWindowGrowsByWhatArrives(t *testing.T) {
+func TestTheFirstLimitGrowsByTwiceWhatArrives(t *testing.T) {
 	f := fly(t, Adaptive(), 256)
-	check.Equal(t, "first flight", len(f.all()), 64)
+	check.Equal(t, "first flight", len(f.all()), 32)
 	f.at(50 * ms).acked(chunktest.Range(0, 9)...)
-	check.Equal(t, "then", len(f.all()), 20) // ten have left, and it is larger by ten
+	check.Equal(t, "then", len(f.all()), 30) // ten have left, and it is larger by twenty
 }
 
 // WIN-2, WIN-3
@@ -41,20 +41,22 @@ func TestTheWindowOfAShortPath(t *testing.T) {
 	check.Equal(t, "window", f.window(), 24*3/2+8)
 }
 
-// WIN-3
-func TestResendsIgnoreTheWindow(t *testing.T) {
+// WIN-3, PRO-2
+func TestResendsWaitForTheWindow(t *testing.T) {
 	f := warm(t, Burst(), 50*ms, 5_000_000, 100) // the path holds ten, the window 23
-	check.Equal(t, "fresh slices do too", len(f.all()), 100)
+	check.Equal(t, "a burst has none", len(f.all()), 100)
 	f.at(10*second + 60*ms).acked(99)
 	check.Equal(t, "lost", f.Stats().Lost, 98)
 	check.Equal(t, "sent", len(f.within(20*ms)), 5) // 4.375 ms apart
 
 	f = fly(t, Adaptive(), 100)
-	check.Equal(t, "first flight", len(f.all()), 64)
-	f.takes(5_000_000)
-	f.at(50 * ms).acked(30)
-	check.Equal(t, "more than the window still fly", f.flying().Count() > f.window(), true)
-	check.Equal(t, "sent", f.within(20*ms), chunktest.Range(0, 4))
+	check.Equal(t, "first flight", len(f.all()), 32)
+	f.takes(10_000_000)
+	f.at(50 * ms).acked(15)
+	check.Equal(t, "lost, in flight, window", []int{f.lost.Count(), f.flying().Count(), f.window()}, []int{14, 17, 15})
+	check.Equal(t, "sent", f.within(20*ms), nil)
+	f.acked(31, 30, 16) // one is in flight still, and all others are lost
+	check.Equal(t, "sent", f.within(20*ms), chunktest.Range(0, 2))
 }
 
 // PAC-1, PAC-2
@@ -108,7 +110,7 @@ func TestTheApplicationLimitsTheRate(t *testing.T) {
 		f := fly(t, p, 256)
 		f.Next(0)
 		f.silentUntil(10 * ms)
-		check.Equal(t, p.Name, len(f.within(600*ms)), 61)
+		check.Equal(t, p.Name, len(f.within(200*ms)), 21)
 	}
 	for _, c := range []struct{ rate, wait int64 }{{statemachine.MinRate, 1_000_000}, {statemachine.MaxRate, 7}} {
 		f := fly(t, Fixed(c.rate), 2)
@@ -156,8 +158,8 @@ func TestAFixedRateHoldsOnASlowerPath(t *testing.T) {
 
 // LOS-2
 func TestASliceOvertakenByTwoIsLost(t *testing.T) {
-	f := fly(t, Adaptive(), 40)
-	f.sends(chunktest.Range(0, 39)...)
+	f := fly(t, Adaptive(), 32)
+	f.sends(chunktest.Range(0, 31)...)
 	f.at(50 * ms).acked(1)
 	f.sends() // 0 was overtaken by one
 	f.acked(2)
@@ -171,8 +173,8 @@ func TestAnAckThatIsTooSoonIsOfTheOriginal(t *testing.T) {
 		after    machine.Micros
 		spurious int64
 	}{{46_874, 1}, {46_875, 0}} { // 15/16 of 50 ms
-		f := fly(t, Adaptive(), 40)
-		f.sends(chunktest.Range(0, 39)...)
+		f := fly(t, Adaptive(), 32)
+		f.sends(chunktest.Range(0, 31)...)
 		f.at(50*ms + 21).acked(3) // sent at 21 us: a round trip of 50 ms
 		f.sends(0, 1)
 		f.at(50*ms + 21 + c.after).acked(0) // resent at once
@@ -182,8 +184,8 @@ func TestAnAckThatIsTooSoonIsOfTheOriginal(t *testing.T) {
 
 // LOS-3, LOS-4
 func TestPatienceWithAPathThatReorders(t *testing.T) {
-	f := fly(t, Adaptive(), 40)
-	f.sends(chunktest.Range(0, 39)...)
+	f := fly(t, Adaptive(), 32)
+	f.sends(chunktest.Range(0, 31)...)
 	f.at(50 * ms).acked(3)
 	f.sends(0, 1)
 	f.at(56 * ms).acked(0) // not lost, but 6 ms late
@@ -241,7 +243,7 @@ func TestADrainHasFourSlicesInFlight(t *testing.T) {
 	f.within(50 * ms)
 	check.Equal(t, "fresh", f.fresh, sent)
 	check.Equal(t, "ran dry", f.path.Vars().RanDryAt >= f.clock, true)
-	f.after(20 * ms).acked(sent - 4)
+	f.after(60 * ms).acked(sent - 4)
 	f.within(50 * ms)
 	check.Equal(t, "fresh", f.fresh, sent+1)
 	f.after(51 * ms).acked(sent)
@@ -257,7 +259,7 @@ func TestTheTimerOfTheOldestSlice(t *testing.T) {
 	f = warm(t, Adaptive(), 100*ms, 100_000, 4)
 	f.all()
 	f.at(10*second + 120*ms).acked(0)
-	f.path.RTT.Estimator = rtt.Estimator{Smoothed: 100 * ms, Variation: 12_500, Known: rtt.Measured}
+	f.path.RTT = rtt.Estimator{Smoothed: 100 * ms, Variation: 12_500, Known: rtt.Measured}
 	f.silentUntil(10*second + 170*ms) // the latest newly acked slice was 50 ms ago
 }
 
@@ -273,9 +275,9 @@ func TestTwoProbesThenPatience(t *testing.T) {
 		f.clock = f.Deadline()
 		f.within(0)
 	}
-	check.Equal(t, "wait after 5 s", f.probeAt-f.clock, 250*ms)
+	check.Equal(t, "wait after 5 s", f.path.ProbeAt()-f.clock, second)
 	f.acked(99)
-	check.Equal(t, "after an ack", f.probeAt, 0)
+	check.Equal(t, "after an ack", f.path.ProbeAt(), 0)
 }
 
 // PTO-5, REC-4
@@ -389,7 +391,7 @@ func TestWhatWasLostBehindTheBottleneckCounts(t *testing.T) {
 	for _, c := range []struct {
 		step int
 		want int64
-	}{{1, 160_000}, {3, 80_000}} { // at most twice as much
+	}{{1, 160_000}, {3, 120_000}} { // at most a quarter less, until a look finds loss that is the path's (CAP-4)
 		f := fly(t, Adaptive(), 256)
 		f.all()
 		f.at(50 * ms).acked(0)
@@ -422,8 +424,8 @@ func TestASenderThatRanDryMeasuresItself(t *testing.T) {
 }
 
 func TestSpuriousResendsAreObserved(t *testing.T) {
-	f := fly(t, Adaptive(), 40)
-	f.sends(chunktest.Range(0, 39)...)
+	f := fly(t, Adaptive(), 32)
+	f.sends(chunktest.Range(0, 31)...)
 	f.at(50 * ms).acked(3)
 	f.sends(0, 1)
 	f.seen = nil

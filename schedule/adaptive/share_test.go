@@ -51,7 +51,7 @@ func TestLanesHaveOnePace(t *testing.T) {
 
 // LAN-10: what all lanes may have in flight is the window of a chunk without end.
 func TestThePathHoldsMoreThanAChunk(t *testing.T) {
-	check.Equal(t, "nothing known", newScheduler(t, Adaptive()).PathSlices(), 64)
+	check.Equal(t, "nothing known", newScheduler(t, Adaptive()).PathSlices(), 32)
 	f := warm(t, Adaptive(), 50*ms, 900_000, 256)
 	check.Equal(t, "a slow path", f.PathSlices(), f.window())
 	f = warm(t, Adaptive(), 48*ms, 50_000, 256)

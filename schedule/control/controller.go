@@ -98,6 +98,7 @@ func (c *Controller) Begin(now machine.Micros, s *Share) {
 		s.active = true
 		c.active++
 	}
+	c.Flight(s, 0) // what is left of one that was given up
 	c.RTT.UseBound()
 	c.EndTrain()
 }

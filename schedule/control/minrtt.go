@@ -77,6 +77,16 @@ func (b *base) isDue(now machine.Micros, contested bool) bool {
 	return now >= b.drainAt && (contested || now-b.busySince >= drainFirst || now-b.drainAt >= drainLate)
 }
 
+// expire ends a drain whose time is over, if no sample did: it says nothing of the path,
+// since only slices that were sent once give samples.
+func (b *base) expire(now machine.Micros) {
+	if b.until != 0 && now >= b.until {
+		misses := b.misses
+		b.end(now, true, false)
+		b.misses = misses
+	}
+}
+
 // end ends a drain (EST-9, EST-10).
 func (b *base) end(now machine.Micros, near, contested bool) {
 	b.until, b.endedAt, b.drainAt = 0, now, now+drainEvery

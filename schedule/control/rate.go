@@ -63,6 +63,7 @@ func (c *Controller) Arrived(now machine.Micros, n, passed, lost int) {
 	if n > 0 {
 		c.newsAt, c.timeouts, c.unanswered, c.silenced, c.probeAt = now, 0, 0, false, 0 // PTO-6
 	}
+	c.base.expire(now)
 	c.losses.count(n+lost, n)
 	c.train(now, int64(n), int64(passed))
 	c.account(now, int64(n), int64(lost))

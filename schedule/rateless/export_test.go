@@ -13,7 +13,6 @@ var Rules = []struct {
 	{"RPL-5, step 2", "an outage is no loss", ruleOutage, 0},
 	{"RPL-5, step 4", "the first values are taken out", rulePrior, 0},
 	{"RPL-11", "probes after a part of the silence", ruleSoon, 0},
-	{"WIN-1", "first window of 64", 0, control.First},
 	{"RAT-3", "what was overtaken counts", 0, control.Overtaking},
 	{"RAT-4", "no sample while dry", 0, control.Busy},
 	{"PAC-2", "7/8 of the rate's interval", 0, control.Headroom},

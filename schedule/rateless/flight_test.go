@@ -47,17 +47,21 @@ func warm(t *testing.T, p Profile, roundTrip machine.Micros, perSlice int64, n i
 
 // loses sets what was counted, in slices.
 func (f *flight) loses(lost, arrived int64) *flight {
-	*f.losses = losses{lost: 16 * lost, arrived: 16 * arrived, settled: true}
+	l := f.path.Losses()
+	l.Lost, l.Arrived = 16*lost, 16*arrived
 	return f
 }
 
 // takes makes the path known to take so many nanoseconds a slice (RAT-2): 1,000 slices
-// arrive in as many microseconds.
+// arrive in as many microseconds. They were in flight, so the limit is larger than the
+// window (LIM-1).
 func (f *flight) takes(perSlice int64) {
 	f.path.EndTrain()
-	f.path.Arrived(f.clock-machine.Micros(perSlice), 1, 0)
-	f.path.Arrived(f.clock, 1000, 1000)
+	f.path.Flight(&f.share, 1000)
+	f.path.Arrived(f.clock-machine.Micros(perSlice), 1, 0, 0)
+	f.path.Arrived(f.clock, 1000, 1000, 0)
 	f.path.EndTrain()
+	f.noteFlight()
 }
 
 func (f *flight) begin(n int) {
@@ -120,5 +124,5 @@ func (f *flight) silentUntil(then machine.Micros) {
 // counted makes sure of what is counted as lost and as arrived, in slices.
 func (f *flight) counted(lost, arrived int64) {
 	f.t.Helper()
-	check.Equal(f.t, "lost and arrived", []int64{f.losses.lost, f.losses.arrived}, []int64{16 * lost, 16 * arrived})
+	check.Equal(f.t, "lost and arrived", []int64{f.path.Losses().Lost, f.path.Losses().Arrived}, []int64{16 * lost, 16 * arrived})
 }

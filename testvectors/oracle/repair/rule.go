@@ -1,5 +1,7 @@
 package repair
 
+import "slices"
+
 // The constants of the rule.
 const (
 	FirstLost    = 16
@@ -32,9 +34,7 @@ const noQuota = -1
 // Rule is the sender's rule (section 7).
 type Rule struct {
 	profile Profile
-	path    *RoundTrip
-	rate    rate
-	yields  bool
+	path    *Controller
 	wasHeld bool
 
 	numSlices       int64
@@ -42,7 +42,7 @@ type Rule struct {
 	gone            int64
 	sentAt          map[int64]int64
 	mainAt, lastAt  int64
-	newsAt, probeAt int64
+	newsAt          int64
 	quota           int64
 	held            bool
 	heldAt          int64
@@ -50,15 +50,18 @@ type Rule struct {
 }
 
 // NewRule returns the rule of a sender that knows nothing.
-func NewRule(p Profile) *Rule { return &Rule{profile: p, path: NewRoundTrip()} }
+func NewRule(p Profile) *Rule {
+	r := &Rule{profile: p, path: NewController(p), idle: true}
+	r.path.lanes = []*Rule{r}
+	return r
+}
 
 // Begin is START (RPL-2).
 func (r *Rule) Begin(now int64, chunk []byte) {
-	r.path.start()
-	r.rate.train = false
+	r.path.onBegin(now)
 	r.numSlices = NumSlices(len(chunk))
 	r.sent, r.have, r.top, r.gone, r.sentAt = 0, 0, 0, 0, map[int64]int64{}
-	r.mainAt, r.lastAt, r.newsAt, r.probeAt = now, now, now, 0
+	r.mainAt, r.lastAt, r.newsAt = now, now, now
 	r.quota = noQuota
 	if r.wasHeld {
 		r.quota = 1
@@ -75,10 +78,9 @@ func (r *Rule) complete() bool { return r.have == r.numSlices }
 // Enough says that what is in flight covers what is needed.
 func (r *Rule) Enough() bool { return r.complete() || r.InFlight() >= r.need(r.numSlices-r.have) }
 
-// wanted is RPL-3.
+// wanted is RPL-3: what WIN-3 finds is asked for only where it matters.
 func (r *Rule) wanted() bool {
-	inWindow := r.profile.Burst || r.profile.Fixed || r.InFlight() < r.window()
-	return !r.Enough() && inWindow && r.quota != 0
+	return !r.Enough() && (r.quota > 0 || r.quota == noQuota && r.path.hasRoom())
 }
 
 // need is RPL-4.
@@ -108,49 +110,21 @@ func isqrt(x int64) int64 {
 	return low
 }
 
-// window is RPL-7.
-func (r *Rule) window() int64 {
-	if r.perSlice() == 0 {
-		return r.first() + r.have
-	}
-	return r.PathSlices()
+// PathSlices is what may be in flight when a chunk begins (LAN-10).
+func (r *Rule) PathSlices() int64 { return r.path.pathSlices() }
+
+// Yield says that other packets must not wait behind slices.
+func (r *Rule) Yield(yields bool) { r.path.yields = yields }
+
+// Marked is ECN-1.
+func (r *Rule) Marked(n int64) { r.path.onMarks(n) }
+
+// Adopt makes the controller of the rule of the chunk before that of this one (RPL-15).
+func (r *Rule) Adopt(before *Rule) {
+	r.path.lanes = slices.DeleteFunc(r.path.lanes, func(other *Rule) bool { return other == r })
+	r.path = before.path
+	r.path.lanes = append(r.path.lanes, r)
 }
-
-func (r *Rule) first() int64 {
-	if r.yields {
-		return YieldWindow
-	}
-	return FirstWindow
-}
-
-// perSlice is what the path takes for a slice, in ns; 0 while it is unknown (PRO-4).
-func (r *Rule) perSlice() int64 {
-	if r.profile.Fixed {
-		return max(r.profile.interval(), Fastest)
-	}
-	return r.rate.perSlice()
-}
-
-// PathSlices is what the path holds (WIN-2, WIN-4, LAN-10).
-func (r *Rule) PathSlices() int64 {
-	switch {
-	case r.perSlice() == 0:
-		return r.first()
-	case r.path.drains:
-		return DrainWindow
-	}
-	n := (r.path.minRTT + AckDelay) * 1000 / r.perSlice()
-	if !r.yields {
-		n = n * 3 / 2
-	}
-	return n + 8
-}
-
-// Yield says that other packets must not wait behind slices (WIN-5).
-func (r *Rule) Yield(yields bool) { r.yields = yields }
-
-// Adopt takes over what the rule of the chunk before knows (RPL-15).
-func (r *Rule) Adopt(before *Rule) { r.path, r.rate = before.path, before.rate }
 
 // Acked is news (RPL-5).
 func (r *Rule) Acked(now, have, top int64) {
@@ -164,35 +138,21 @@ func (r *Rule) Acked(now, have, top int64) {
 			r.path.findBound(took)
 		}
 	}
-	counted := dh
+	missing := dt - dh
 	if r.held {
-		dt, r.gone = dh, 0
+		missing, r.gone = 0, 0
+		r.path.onFlight()
+		r.wasHeld = r.wasHeld || now-r.heldAt > 2*r.path.srtt
 	} else if r.top < r.gone && r.gone < top {
-		dt = top - r.gone
-		counted = min(dh, dt)
+		missing = max(top-r.gone-dh, 0)
 	}
-	r.count(dt, counted)
-	r.have, r.top = have, top
-	r.rate.take(now, dh, top, r.path)
-	r.wasHeld = r.wasHeld || r.held && now-r.heldAt > 2*r.path.srtt
-	r.held = false
+	r.have, r.top, r.held = have, top, false
+	r.path.onFlight()
+	r.path.onNews(now, dh, dt, missing)
 	if dh == 0 && top-have > MostNeed {
 		r.quota = 0
 	} else {
-		r.newsAt, r.probeAt, r.quota = now, 0, noQuota
-	}
-}
-
-// count is steps 3 to 5 of RPL-5.
-func (r *Rule) count(dt, dh int64) {
-	e := r.path
-	e.arrived += 16 * dh
-	e.lost = max(e.lost+16*(dt-dh), 0)
-	if !e.settled && e.arrived >= Settled {
-		e.arrived, e.settled = e.arrived-Prior, true
-	}
-	if e.lost+e.arrived > MostCounted {
-		e.lost, e.arrived = e.lost/2, max(e.arrived/2, 1)
+		r.newsAt, r.quota = now, noQuota
 	}
 }
 
@@ -201,40 +161,27 @@ func (r *Rule) Held(now int64) {
 	if !r.held {
 		r.held, r.heldAt = true, now
 	}
-	r.gone, r.quota, r.rate.train = r.sent, 0, false
+	r.gone, r.quota, r.path.train = r.sent, 0, false
 }
 
 // timer is when the timer runs out (RPL-10).
 func (r *Rule) timer() int64 {
 	if r.held {
-		return max(r.lastAt, r.heldAt) + r.holdDelay()
+		return max(r.lastAt, r.heldAt) + r.path.holdDelay(r.lastAt-r.heldAt)
 	}
 	delay, margin := r.path.delays()
-	return max(r.mainAt+delay, r.newsAt+margin, r.probeAt)
-}
-
-// holdDelay is H of TMR-6.
-func (r *Rule) holdDelay() int64 {
-	if r.path.known == nothing {
-		return HoldDelay
-	}
-	return min(max(r.path.srtt, ShortestHoldDelay, (r.lastAt-r.heldAt)/4), HoldDelay)
+	return max(r.mainAt+delay, r.newsAt+margin, r.path.probeAt)
 }
 
 // expire is RPL-11.
 func (r *Rule) expire(now int64) {
-	r.rate.train = false
 	r.gone = r.sent
 	if r.held {
-		r.quota = 1
+		r.quota, r.path.train = 1, false
 		return
 	}
-	part := int64(8)
-	if r.path.known == nothing {
-		part = 4
-	}
-	delay, _ := r.path.delays()
-	r.quota, r.probeAt = Probes, now+min(max(delay, now-r.newsAt)/part, ProbeDelay)
+	r.quota = Probes
+	r.path.onTimer(now)
 }
 
 // Next is RPL-9: whether the next slice goes out.
@@ -242,23 +189,12 @@ func (r *Rule) Next(now int64) bool {
 	if !r.wanted() && now >= r.timer() {
 		r.expire(now)
 	}
-	if !r.complete() && r.Enough() || r.path.drains {
-		r.rate.ranDry(now)
+	if r.Enough() {
+		r.path.ranDry(now)
 	}
-	if !r.wanted() {
-		r.idle = true
+	if !r.path.goes(now, r, r.wanted(), r.sent < r.numSlices) {
 		return false
 	}
-	if r.idle {
-		r.rate.paceAt, r.idle = max(r.rate.paceAt, 1000*now), false
-	}
-	if 1000*now < r.rate.paceAt {
-		return false
-	}
-	if r.rate.paceAt < 1000*now-CatchUp { // PAC-4
-		r.rate.ranDry(now)
-	}
-	r.rate.paceAt = max(r.rate.paceAt, 1000*now-CatchUp) + r.interval()
 	r.sentAt[r.sent], r.lastAt = now, now
 	if r.quota == noQuota {
 		r.mainAt = now
@@ -266,21 +202,8 @@ func (r *Rule) Next(now int64) bool {
 		r.quota--
 	}
 	r.sent++
+	r.path.onFlight()
 	return true
-}
-
-// interval is the pace behind the next slice, in ns (RPL-8, RPL-14).
-func (r *Rule) interval() int64 {
-	limit := r.profile.interval()
-	switch {
-	case r.profile.Burst && r.sent < r.numSlices:
-		return max(BurstInterval, limit)
-	case r.profile.Fixed:
-		return max(limit, Fastest)
-	case r.rate.perSlice() == 0:
-		return max(Fastest, limit)
-	}
-	return max(min(r.rate.perSlice()*7/8, Slowest), Fastest, limit)
 }
 
 // Deadline is RPL-13.
@@ -289,7 +212,7 @@ func (r *Rule) Deadline() int64 {
 	case r.complete():
 		return never
 	case r.wanted():
-		return (r.rate.paceAt + 999) / 1000
+		return (r.path.paceAt + 999) / 1000
 	}
 	return r.timer()
 }
