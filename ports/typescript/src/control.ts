@@ -191,14 +191,24 @@ export class SmallestRoundTrip {
     return { isNear };
   }
 
-  /** EST-9, EST-10. */
-  #end(now: Micros, smallest: Micros, isNear: boolean, isContested: boolean): void {
+  /** A drain whose time is over says nothing of the path if no sample ended it (EST-9). */
+  expire(now: Micros): void {
+    if (this.#drain !== undefined && now >= this.#drain.until) this.#stop(now);
+  }
+
+  /** EST-9. */
+  #stop(now: Micros): void {
     this.#drain = undefined;
     this.#endedAt = now;
     this.#drainAt = now + (this.#fell ? SmallestRoundTrip.#SOON : SmallestRoundTrip.#EVERY);
     const longer = min(2n * max(this.#gap, SmallestRoundTrip.#ALARM_FIRST), SmallestRoundTrip.#EVERY);
     this.#gap = this.#fell ? SmallestRoundTrip.#SOON : longer;
     this.#fell = false;
+  }
+
+  /** EST-10. */
+  #end(now: Micros, smallest: Micros, isNear: boolean, isContested: boolean): void {
+    this.#stop(now);
     if (isNear) this.#misses = 0;
     else if (!isContested && ++this.#misses === SmallestRoundTrip.#MISSES) {
       this.#value = smallest;
@@ -913,6 +923,7 @@ export class Controller {
       this.#isSilenced = false;
       this.#probeAt = 0n;
     }
+    this.#smallest.expire(now);
     this.loss.count(gained, missing);
     this.#rate.news(now, gained, passed, this.#smallest.value, this.roundTrip.srtt, this.#cap.calm);
     this.#cap.news(now, gained, missing, this.#limit.latest);
