@@ -230,7 +230,7 @@ func TestWithoutMessagesSlicesDoNotYield(t *testing.T) {
 	for now := machine.Micros(0); now < 20*ms; now += 10 {
 		slices += len(poll(b, now))
 	}
-	check.Equal(t, "slices", slices, 64)
+	check.Equal(t, "slices", slices, 32)
 }
 
 // What is just allowed is; what is left out has its default (CXP-2, CXP-4).

@@ -84,7 +84,9 @@ func (g *game) percentile(id uint8, percent int) machine.Micros {
 }
 
 // Positions and a chunk share a path: neither waits long for the other (CXM-1, CXM-5). On a path of 1 Mbit/s the
-// first flight of a chunk fills the queue, which is the scheduler's to avoid, or Yield's.
+// first flight of a chunk fills the queue, which is the scheduler's to avoid, or Yield's. The flight of a
+// scheduler that yields is one slice short of a train (WIN-5, RAT-1), so that a fast path looks slow at first: there the
+// chunk takes up to five times as long, while on a slow one it takes at most twice as long.
 func TestAGameWhileAChunkGoes(t *testing.T) {
 	for name, variant := range variants {
 		t.Run(name, func(t *testing.T) { gameWhileAChunkGoes(t, variant) })
@@ -104,11 +106,14 @@ func gameWhileAChunkGoes(t *testing.T, variant uint8) {
 				alone, with := play(variant, path, size, 0), play(variant, path, size, codec.MaxChunkSize)
 				t.Logf("%s, %v %%, positions of %3d bytes: 95th percentile %6d us alone, %6d with a chunk; chat %6d, %6d; chunk %7d alone, %7d with the game", name, path.Loss, size,
 					alone.percentile(unreliable, 95), with.percentile(unreliable, 95), alone.percentile(ordered, 95), with.percentile(ordered, 95), chunk.chunkAt, with.chunkAt)
-				check.That(t, with.chunkAt > 0 && with.chunkAt <= 2*chunk.chunkAt, name+": the chunk takes at most twice as long")
-				most := 20 * ms
-				if name == "S3" {
+				most, times := 20*ms, machine.Micros(2)
+				switch name {
+				case "S1", "S4":
+					times = 5
+				case "S3":
 					most = 120 * ms
 				}
+				check.That(t, with.chunkAt > 0 && with.chunkAt <= times*chunk.chunkAt, name+": the chunk does not wait long for messages")
 				check.That(t, with.percentile(unreliable, 95) <= alone.percentile(unreliable, 95)+most, name+": positions do not wait long for slices")
 			}
 		}

@@ -68,7 +68,7 @@ func TestMemoryOfAnIdleConnection(t *testing.T) {
 		live func(a, b *connection.Conn)
 	}{
 		{"new", 8192, func(a, b *connection.Conn) {}},
-		{"after the handshake", 8192, func(a, b *connection.Conn) { talk(t, a, b, 0, 0) }},
+		{"after the handshake", 9216, func(a, b *connection.Conn) { talk(t, a, b, 0, 0) }},
 		{"after messages", 16384, func(a, b *connection.Conn) { talk(t, a, b, 100, 0) }},
 		{"after a chunk that was sent", 16384, func(a, b *connection.Conn) { talk(t, a, b, 0, codec.MaxChunkSize) }},
 		{"after a chunk that was received", 16384, func(a, b *connection.Conn) { talk(t, b, a, 0, codec.MaxChunkSize) }},
