@@ -41,6 +41,7 @@ func (s repairLane) Adopt(before connection.ChunkSender) { s.rule.Adopt(before.(
 func (s repairLane) PathSlices() int64                   { return s.rule.PathSlices() }
 func (s repairLane) InFlight() int64                     { return s.rule.InFlight() }
 func (s repairLane) Yield(yields bool)                   { s.rule.Yield(yields) }
+func (s repairLane) Marked(_, n int64)                   { s.rule.Marked(n) }
 
 func (s repairLane) Poll(now int64) (r connection.Record, ok bool) {
 	_, p := s.Sender.Poll(now)

@@ -139,7 +139,7 @@ func (c *Controller) judgeContest(now, f, q, t int64) {
 	yielded := c.limit <= max(c.rowLimit/2, TwoSlices)
 	if c.rises >= Rises && c.low >= c.risesFrom+max(2*t, LeastRise) {
 		c.contest(now, max(f, c.rowLimit/2)) // CTD-1
-	} else if yielded && c.flat >= Steady && c.abrupt && 8000*q > Crowd*max(f, TwoSlices)*c.perSlice() {
+	} else if yielded && c.flat >= Steady && c.abrupt && 8000*q > Crowd*max(f, TwoSlices)*min(c.perSlice(), Slowest) {
 		c.reopen() // CTD-4
 	} else if yielded && c.rowLost == 0 && now-c.rowAt >= Quiet {
 		c.contest(now, max(f, c.rowLimit)) // CTD-2
