@@ -313,7 +313,7 @@ func TestIDsWrap(t *testing.T) {
 	w.Receiver = sim.NewJudgedReceiver(w.Receiver, sim.NewReceiverJudge(&chunk.Stream{}, year, 0), t.Fatalf)
 	n := 0
 	w.Down = func(now machine.Micros, _ packet) []machine.Micros {
-		if n++; n > 1 && now < 40_000*second && n%5000 != 0 {
+		if n++; n > 1 && now < 35_000*second && n%5000 != 0 {
 			return nil
 		}
 		return []machine.Micros{now + 25*ms}

@@ -118,7 +118,11 @@ func (s *Scheduler) Deadline() machine.Micros {
 	if id, _ := s.upNext(s.now); id >= 0 {
 		return s.path.Next()
 	}
-	return min(s.timerAt(), s.gapAt)
+	at := min(s.timerAt(), s.gapAt)
+	if id := s.lost.Next(0); id >= 0 && s.byTimer.Has(id) {
+		at = min(at, s.path.SilentAt())
+	}
+	return at
 }
 
 // Rest releases what only a chunk in flight needs; there must be none.
@@ -158,7 +162,7 @@ func (s *Scheduler) upNext(now machine.Micros) (id int, isCopy bool) {
 // A peer that holds gets no fresh one but the very first (REC-4).
 func (s *Scheduler) due() int {
 	if id := s.lost.Next(0); id >= 0 {
-		if s.byTimer.Has(id) && (s.held || s.path.IsSilent(s.now)) || s.path.HasRoom() {
+		if s.byTimer.Has(id) && (s.held || s.now >= s.path.SilentAt()) || s.path.HasRoom() {
 			return id
 		}
 		return none

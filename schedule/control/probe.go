@@ -40,11 +40,11 @@ func (c *Controller) TimedOut(now machine.Micros) {
 	l.step = max(l.size/4, 1)
 }
 
-// IsSilent reports whether there was no news for as long as an ack may take: then what a
-// timer found lost goes whatever the limit says (LMT-10).
-func (c *Controller) IsSilent(now machine.Micros) bool {
+// SilentAt returns when there has been no news for as long as an ack may take: from then on
+// what a timer found lost goes whatever the limit says (LMT-10).
+func (c *Controller) SilentAt() machine.Micros {
 	delay, _ := c.RTT.Delay()
-	return now-c.newsAt >= delay
+	return c.newsAt + delay
 }
 
 // ProbeAt returns when the next probes may go, of whatever lane.

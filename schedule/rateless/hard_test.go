@@ -23,7 +23,10 @@ var worse = map[string]struct{ time, bytes float64 }{
 	"RTT 400 ms, no limit":     {1.1, 1.12}, // two repair slices for each probe of the first 250 ms
 	"RTT 400 ms, 3 slices":     {1.1, 1.65}, // the same
 	"10 slices, outage of 6 s": {1.1, 1.1},  //
-	"S1, acks lose 50 %":       {1.75, 1.1}, // a timer for all, not for each slice
+	"S1, acks lose 50 %":       {2.9, 1.1},  // a timer for all, not for each slice
+	"S2, queue 16 KiB":         {1.1, 1.4},  // more goes out for what the queue dropped
+	"S2, RTT jumps to 400 ms":  {1.1, 1.2},  // all of it is sent again
+	"S1 20 %, 8 slices":        {1.1, 1.3},  // a repair slice that was not needed
 	"S1, half late by 10 ms":   {1.1, 1.5},  // what is late counts as lost until it comes
 	"S1  1 %, 1 slices":        {1.1, 1.15}, // a repair slice that was not needed, from here on
 	"S1  5 %, 1 slices":        {1.1, 2.15}, //
@@ -41,6 +44,7 @@ var worse = map[string]struct{ time, bytes float64 }{
 	"S1  5 %, 8 slices":        {1.1, 1.35}, //
 	"S1  0 %, 32 slices":       {1.1, 1.2},  //
 	"S1  1 %, 32 slices":       {1.1, 1.2},  //
+	"S1  5 %, 32 slices":       {1.1, 1.2},  //
 }
 
 // TestHardPaths compares the cases beyond the tables with named slices: none is worse by
@@ -125,9 +129,10 @@ func oncePer(frame machine.Micros, p rateless.Profile) transfers.Scheme {
 }
 
 // A driver that comes late is not taken for a slow path: chunk after chunk takes the same
-// time (PAC-4, RAT-4).
+// time (PAC-4, RAT-4). But the first sample of the rate is of a sender that ran dry (RAT-4),
+// and lasts: with 50 ms eight slices a frame.
 func TestADriverThatCallsOnceAFrame(t *testing.T) {
-	for name, most := range map[string]float64{"S1": 200, "S2": 600, "S3": 3400, "S4": 500} {
+	for name, most := range map[string]float64{"S1": 1750, "S2": 650, "S3": 4600, "S4": 900} {
 		for _, frame := range []machine.Micros{16 * ms, 33 * ms, 50 * ms} {
 			late := oncePer(frame, rateless.Default())
 			for before := range 6 {

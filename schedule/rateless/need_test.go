@@ -8,13 +8,13 @@ import (
 
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine/machinetest"
+	"github.com/chunkwire/chunkwire/schedule/control"
 )
 
-// The constants are the specification's.
+// The constants are the specification's; those of the losses are in package control.
 func TestConstants(t *testing.T) {
 	err := machinetest.CheckConstants("../../spec/repair.json", map[string]int64{
-		"FIRST_LOST": firstLost, "FIRST_ARRIVED": firstArrived, "SETTLED": settled, "PRIOR": prior,
-		"MOST_COUNTED": mostCounted, "MOST_NEED": mostNeed, "KEPT_TIMES": keptTimes,
+		"MOST_NEED": mostNeed, "KEPT_TIMES": keptTimes,
 	})
 	if err != nil {
 		t.Error(err)
@@ -32,9 +32,9 @@ func TestNeed(t *testing.T) {
 		{256, 0, 4160, 256, 256}, {256, 220, 4096, 281, 286}, {20, 220, 4096, 23, 24}, {256, 4096, 4096, 576, 608},
 		{256, 16_384, 1, 1024, 1024},
 	} {
-		l := losses{lost: c.lost, arrived: c.arrived}
+		l := control.Losses{Lost: c.lost, Arrived: c.arrived}
 		simple, redundant := Default(), Redundant()
-		check.Equal(t, "need", []int{l.need(c.d, &simple), l.need(c.d, &redundant)}, []int{c.want, c.certain})
+		check.Equal(t, "need", []int{need(&l, c.d, &simple), need(&l, c.d, &redundant)}, []int{c.want, c.certain})
 	}
 }
 
@@ -42,14 +42,14 @@ func TestNeed(t *testing.T) {
 // larger than 1,024.
 func TestNeedIsItsFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := losses{lost: rapid.Int64Range(0, 1<<15).Draw(t, "lost"), arrived: rapid.Int64Range(1, 1<<15).Draw(t, "arrived")}
+		l := control.Losses{Lost: rapid.Int64Range(0, 1<<15).Draw(t, "lost"), Arrived: rapid.Int64Range(1, 1<<15).Draw(t, "arrived")}
 		d, p := rapid.IntRange(1, 256).Draw(t, "d"), Default()
 		if rapid.Bool().Draw(t, "redundant") {
 			p = Redundant()
 		}
-		got, want := l.need(d, &p), literalNeed(int64(d), l.lost, l.arrived, p.deviations())
+		got, want := need(&l, d, &p), literalNeed(int64(d), l.Lost, l.Arrived, p.deviations())
 		if int64(got) != want || got < d || got > 1024 {
-			t.Fatalf("need(%d) with %d lost and %d arrived is %d, want %d", d, l.lost, l.arrived, got, want)
+			t.Fatalf("need(%d) with %d lost and %d arrived is %d, want %d", d, l.Lost, l.Arrived, got, want)
 		}
 	})
 }
@@ -81,23 +81,10 @@ func literalNeed(d, lost, arrived, z int64) int64 {
 // RPL-4: the root is truncated, also just below a square.
 func TestRoots(t *testing.T) {
 	for _, n := range []int64{0, 1, 2, 3, 12, 1 << 13, 1<<26 - 1, 1 << 25} {
-		check.Equal(t, "of a square", isqrt(n*n), n)
-		check.Equal(t, "above it", isqrt(n*n+2*n), n)
+		check.Equal(t, "of a square", control.Isqrt(n*n), n)
+		check.Equal(t, "above it", control.Isqrt(n*n+2*n), n)
 		if n > 0 {
-			check.Equal(t, "below it", isqrt(n*n-1), n-1)
+			check.Equal(t, "below it", control.Isqrt(n*n-1), n-1)
 		}
 	}
-}
-
-// RPL-5: whatever is counted, arrived stays above 0, and neither is ever large.
-func TestCountsStaySmall(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		l := newLosses()
-		for range rapid.IntRange(1, 100).Draw(t, "acks") {
-			l.count(rapid.IntRange(0, 1<<20).Draw(t, "passed"), rapid.IntRange(0, 256).Draw(t, "arrived"), true)
-			if l.lost < 0 || l.arrived < 1 || l.arrived > mostCounted || l.lost > 16<<20 {
-				t.Fatalf("%+v", *l)
-			}
-		}
-	})
 }

@@ -15,20 +15,20 @@ type target struct{ median, p95, bytes float64 }
 const slack = 1.05
 
 // targets are near what an ideal code takes, which is sent at the link's rate until enough
-// has arrived, without an ack. A cold chunk pays a round trip more where the path holds
-// more than the first window, and nothing for what is lost.
+// has arrived, without an ack. A cold chunk pays two round trips more where the path holds
+// more than the first limit (LIM-1), and nothing for what is lost.
 var targets = map[string]map[transfers.Cell]target{
 	"warm": {
 		at("S1", 0): {47, 47, 1.06}, at("S1", 1): {47, 48, 1.09}, at("S1", 5): {48, 49, 1.16}, at("S1", 20): {52, 54, 1.43},
 		at("S2", 0): {243, 243, 1.06}, at("S2", 1): {246, 248, 1.09}, at("S2", 5): {255, 261, 1.16}, at("S2", 20): {298, 312, 1.43},
-		at("S3", 0): {2233, 2233, 1.06}, at("S3", 1): {2259, 2284, 1.09}, at("S3", 5): {2353, 2404, 1.16}, at("S3", 20): {2779, 2907, 1.43},
+		at("S3", 0): {2233, 2233, 1.06}, at("S3", 1): {2259, 2284, 1.09}, at("S3", 5): {2353, 2404, 1.16}, at("S3", 20): {2981, 3120, 1.43}, // the loss keeps the limit low
 		at("S4", 0): {27, 27, 1.06}, at("S4", 1): {27, 27, 1.09}, at("S4", 5): {27, 27, 1.16}, at("S4", 20): {27, 27, 1.43}, at("S4", 50): {29, 30, 0},
 	},
 	"cold": {
-		at("S1", 0): {93, 93, 1.08}, at("S1", 1): {93, 93, 1.11}, at("S1", 5): {94, 125, 1.18}, at("S1", 20): {98, 129, 1.46},
-		at("S2", 0): {243, 243, 1.07}, at("S2", 1): {246, 248, 1.09}, at("S2", 5): {255, 260, 1.16}, at("S2", 20): {299, 312, 1.43},
+		at("S1", 0): {138, 138, 1.08}, at("S1", 1): {138, 139, 1.11}, at("S1", 5): {139, 140, 1.18}, at("S1", 20): {142, 181, 1.46},
+		at("S2", 0): {277, 277, 1.07}, at("S2", 1): {279, 284, 1.09}, at("S2", 5): {288, 452, 1.16}, at("S2", 20): {338, 491, 1.43},
 		at("S3", 0): {2233, 2233, 1.10}, at("S3", 1): {2259, 2284, 1.11}, at("S3", 5): {2353, 2404, 1.16}, at("S3", 20): {2779, 2907, 1.43},
-		at("S4", 0): {76, 76, 1.08}, at("S4", 1): {76, 77, 1.11}, at("S4", 5): {77, 125, 1.18}, at("S4", 20): {77, 125, 1.46}, at("S4", 50): {126, 126, 0},
+		at("S4", 0): {126, 126, 1.08}, at("S4", 1): {126, 127, 1.11}, at("S4", 5): {126, 127, 1.18}, at("S4", 20): {126, 177, 1.46}, at("S4", 50): {178, 1860, 0},
 	},
 }
 

@@ -117,7 +117,7 @@ class Base:
         self.drains = True
         self._until, self._full_at, self._found = now + 2 * max(srtt, r), now + r, r
 
-    def stop(self, now: int) -> None:
+    def postpone(self, now: int) -> None:
         """CTD-1: no drain for now."""
         self.drains, self.drain_at = False, now + DRAIN_EVERY
 
@@ -154,12 +154,21 @@ class Base:
         busy = now - self.busy_since >= DRAIN_FIRST
         return now >= self.drain_at and (contested or busy or now - self.drain_at >= DRAIN_LATE)
 
-    def _end(self, now: int, near: bool, contested: bool) -> None:
-        """EST-9, EST-10."""
+    def expire(self, now: int) -> None:
+        """EST-9: a drain without a sample says nothing of the path."""
+        if self.drains and now >= self._until:
+            self._stop(now)
+
+    def _stop(self, now: int) -> None:
+        """EST-9."""
         self.drains, self._ended_at = False, now
         self.drain_at, self._gap = now + DRAIN_EVERY, min(2 * max(self._gap, ALARM_FIRST), DRAIN_EVERY)
         if self._fell:
             self.drain_at, self._gap, self._fell = now + DRAIN_SOON, DRAIN_SOON, False
+
+    def _end(self, now: int, near: bool, contested: bool) -> None:
+        """EST-9, EST-10."""
+        self._stop(now)
         if near:
             self._misses = 0
         elif not contested:
@@ -505,7 +514,7 @@ class Limit:
     def _contest(self, base: Base, now: int, size: int) -> None:
         self.contested, self._calm, self._rises, self._row = True, 0, 0, None
         self.size = max(size, TWO_SLICES)
-        base.stop(now)
+        base.postpone(now)
 
     def _end_contest(self, now: int, base: Base) -> None:
         """CTD-3."""
@@ -563,6 +572,7 @@ class Controller:
                 self.cap.begin(now)
             share.active = True
             self._active += 1
+        self.in_flight(share, 0)  # what is left of one that was given up
         self.round_trip.start()
         self.end_train()
 
@@ -613,6 +623,7 @@ class Controller:
         if n > 0:
             self._timeouts = self._unanswered = self.probe_at = 0  # PTO-6
             self._silenced = False
+        self.base.expire(now)
         self.loss.count(n + lost, n)
         self.rate.arrived(now, n, passed, self.round_trip, self.base.value, self.cap.calm)
         self.cap.account(self, now, n, lost)
