@@ -145,7 +145,7 @@ func isRefusal(a object) bool {
 func checkInverse(t T, op string, q, a object) {
 	t.Helper()
 	inverse := object{"id": q["id"]}
-	for _, f := range []string{"protocol_id", "variant"} {
+	for _, f := range []string{"protocol_id", "variant", "extensions"} {
 		if v, ok := q[f]; ok {
 			inverse[f] = v
 		}

@@ -34,7 +34,7 @@ const (
 	LeastRise         = 25_000
 	CalmQueue         = 20_000
 	CalmRounds        = 2
-	Quiet             = 12_000_000
+	Quiet             = 20_000_000
 	Steady            = 4
 	SteadyBand        = 2000
 	Crowd             = 64
@@ -154,6 +154,11 @@ func (c *Controller) onBegin(now int64) {
 func (c *Controller) onNews(now, n, passed, missing int64) {
 	if n > 0 { // PTO-6
 		c.timeouts, c.unanswered, c.probeAt, c.silenced = 0, 0, 0, false
+	}
+	if c.drainUntil != 0 && now >= c.drainUntil { // a drain that no sample has ended says nothing of the path
+		misses := c.misses
+		c.endDrain(now, true)
+		c.misses = misses
 	}
 	c.count(n, missing)
 	c.onTrain(now, n, passed)
