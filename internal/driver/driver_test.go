@@ -77,11 +77,13 @@ type talker struct {
 	ended   error
 }
 
-func (p *talker) Receive(_ machine.Micros, datagram []byte, _ udp.Peer, _ udp.ECN) { p.got <- string(datagram) }
-func (p *talker) Unreadable(int, udp.Peer)                              { p.t.Error("a datagram that was cut") }
-func (p *talker) PortUnreachableLocked(err error)                       { p.t.Error(err) }
-func (p *talker) ExpireLocked(machine.Micros)                           { p.expired++ }
-func (p *talker) EndLocked(cause error)                                 { p.ended = cause }
+func (p *talker) Receive(_ machine.Micros, datagram []byte, _ udp.Peer, _ udp.ECN) {
+	p.got <- string(datagram)
+}
+func (p *talker) Unreadable(int, udp.Peer)        { p.t.Error("a datagram that was cut") }
+func (p *talker) PortUnreachableLocked(err error) { p.t.Error(err) }
+func (p *talker) ExpireLocked(machine.Micros)     { p.expired++ }
+func (p *talker) EndLocked(cause error)           { p.ended = cause }
 
 func (p *talker) PollLocked(_ machine.Micros, b *Batch) {
 	for len(p.send) > 0 && !b.Full() {

@@ -18,9 +18,9 @@
 #define RATE_EPOCH (10 * MS)
 #define TARGET_LEAST (5 * MS)
 #define TARGET_MOST (20 * MS)
-#define LEAST_RISE (25 * MS)
+#define LEAST_RISE (10 * MS)
 #define RISE_SLACK (5 * MS)
-#define CALM_QUEUE (20 * MS)
+#define CALM_QUEUE (5 * MS)
 #define QUIET (20000 * MS)
 #define STEADY_BAND (2 * MS)
 #define SLOWEST_PROBE (250 * MS)
@@ -540,7 +540,7 @@ static bool beyond_crowd(const cwr_control *c, cw_time q, int64_t used)
 static void judge_row(cwr_control *c, cw_time now, int64_t used, cw_time q, cw_time t)
 {
     bool yielded = c->limit <= max_i64(c->row.limit / 2, TWO_SLICES);
-    if (c->rises >= RISES && c->low >= c->rises_from + max_i64(2 * t, LEAST_RISE)) {
+    if (c->rises >= RISES && c->low >= c->rises_from + max_i64(t * 3 / 2, LEAST_RISE)) {
         contest(c, now, max_i64(used, c->row.limit / 2));
     } else if (yielded && c->row.flat >= STEADY && c->row.abrupt && beyond_crowd(c, q, used)) {
         reopen(c);

@@ -53,7 +53,7 @@ func (c *Controller) judgeRow(now machine.Micros, used int64, q, t machine.Micro
 	l, r := &c.limit, &c.limit.row
 	yielded := l.size <= max(r.limit/2, twoSlices)
 	switch {
-	case l.rises >= riseRounds && l.least >= l.risesFrom+max(2*t, riseLeast) && c.config.has(Contest):
+	case l.rises >= riseRounds && l.least >= l.risesFrom+max(t*3/2, riseLeast) && c.config.has(Contest):
 		c.contest(now, max(used, r.limit/2)) // CTD-1
 	case yielded && r.flat >= steady && r.abrupt && c.config.has(Noise) && int64(q)*1000*whole > crowd*max(used, twoSlices)*min(c.PerSlice(), slowest):
 		c.reopen() // CTD-4

@@ -384,12 +384,12 @@ func TestCompeting(t *testing.T) {
 // CTD-3, CTD-7: two decisions with a short queue end it, and so does a drain that shows none.
 func TestTheEndOfAContest(t *testing.T) {
 	s := contested(t, Config{}, 100)
-	s.round(60*ms, 50, 10, 0)
+	s.round(50*ms, 50, 10, 0)
 	check.Equal(t, "one", s.limit.contested, true)
-	s.round(61*ms, 50, 10, 0)
-	s.round(60*ms, 50, 10, 0)
+	s.round(51*ms, 50, 10, 0)
+	s.round(50*ms, 50, 10, 0)
 	check.Equal(t, "not in a row", s.limit.contested, true)
-	s.round(60*ms, 50, 10, 0)
+	s.round(50*ms, 50, 10, 0)
 	check.Equal(t, "two", s.limit.contested, false)
 
 	s = contested(t, Config{}, 100)

@@ -15,9 +15,9 @@ const (
 	calmMost    = 1024                // LMT-3: slices
 	calmPrior   = 64                  // LMT-3: slices
 	riseRounds  = 8                   // CTD-1
-	riseLeast   = 25 * ms             // CTD-1
+	riseLeast   = 10 * ms             // CTD-1
 	riseSlack   = 5 * ms              // CTD-1
-	calmQueue   = 20 * ms             // CTD-3
+	calmQueue   = 5 * ms              // CTD-3
 	calmRounds  = 2                   // CTD-3
 	quiet       = 20 * machine.Second // CTD-2
 	steadyBand  = 2 * ms              // CTD-4

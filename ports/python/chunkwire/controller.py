@@ -47,9 +47,9 @@ MOST_CALM = 1_024
 CALM_PRIOR = 64
 
 RISE_ROUNDS = 8
-RISE_LEAST = 25 * MS
+RISE_LEAST = 10 * MS
 RISE_SLACK = 5 * MS
-CALM_QUEUE = 20 * MS
+CALM_QUEUE = 5 * MS
 CALM_ROUNDS = 2
 QUIET = 20 * SECOND
 STEADY_BAND = 2 * MS
@@ -504,7 +504,7 @@ class Limit:
     def _judge_row(self, c: Controller, now: int, row: Row, used: int, q: int, t: int) -> None:
         yielded = self.size <= max(row.limit // 2, TWO_SLICES)
         steady = yielded and row.flat >= STEADY and row.abrupt
-        if self._rises >= RISE_ROUNDS and self._least >= self._rises_from + max(2 * t, RISE_LEAST):
+        if self._rises >= RISE_ROUNDS and self._least >= self._rises_from + max(t * 3 // 2, RISE_LEAST):
             self._contest(c.base, now, max(used, row.limit // 2))  # CTD-1
         elif steady and q * 1_000 * WHOLE > CROWD * max(used, TWO_SLICES) * min(c.per_slice, SLOWEST):
             self._reopen(c.base, row)  # CTD-4

@@ -483,9 +483,9 @@ export class Limit {
   static readonly #CALM_MOST = 1024;
   static readonly #CALM_PRIOR = 64;
   static readonly #RISES = 8;
-  static readonly #LEAST_RISE: Micros = 25n * MS;
+  static readonly #LEAST_RISE: Micros = 10n * MS;
   static readonly #RISE_SLACK: Micros = 5n * MS;
-  static readonly #CALM_QUEUE: Micros = 20n * MS;
+  static readonly #CALM_QUEUE: Micros = 5n * MS;
   static readonly #CALM_ROUNDS = 2;
   static readonly #QUIET: Micros = 20_000n * MS;
   static readonly #STEADY = 4;
@@ -752,7 +752,7 @@ export class Limit {
   /** CTD-1, CTD-4, CTD-2. */
   #judgeRow(now: Micros, row: Row, used: number, low: Micros, q: Micros): void {
     const hasYielded = this.#size <= Math.max(quotient(row.limit, 2), Limit.TWO_SLICES);
-    const rose = low >= this.#risesFrom + max(2n * this.#target, Limit.#LEAST_RISE);
+    const rose = low >= this.#risesFrom + max((this.#target * 3n) / 2n, Limit.#LEAST_RISE);
     if (this.#rises >= Limit.#RISES && rose) {
       this.#contest(now, Math.max(used, quotient(row.limit, 2)));
     } else if (hasYielded && row.flat >= Limit.#STEADY && row.isAbrupt && this.#isBeyondCrowd(used, q)) {

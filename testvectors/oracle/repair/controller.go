@@ -31,8 +31,8 @@ const (
 	AlarmFirst        = 1_000_000
 	Rises             = 8
 	RiseSlack         = 5000
-	LeastRise         = 25_000
-	CalmQueue         = 20_000
+	LeastRise         = 10_000
+	CalmQueue         = 5_000
 	CalmRounds        = 2
 	Quiet             = 20_000_000
 	Steady            = 4

@@ -137,7 +137,7 @@ func (c *Controller) judgeContest(now, f, q, t int64) {
 	}
 	c.noteRow(now, f, q, t)
 	yielded := c.limit <= max(c.rowLimit/2, TwoSlices)
-	if c.rises >= Rises && c.low >= c.risesFrom+max(2*t, LeastRise) {
+	if c.rises >= Rises && c.low >= c.risesFrom+max(t*3/2, LeastRise) {
 		c.contest(now, max(f, c.rowLimit/2)) // CTD-1
 	} else if yielded && c.flat >= Steady && c.abrupt && 8000*q > Crowd*max(f, TwoSlices)*min(c.perSlice(), Slowest) {
 		c.reopen() // CTD-4
