@@ -168,8 +168,8 @@ static bool drain_due(const cwr_control *c, cw_time now)
            (c->contested || now - c->busy_since >= DRAIN_FIRST || now - c->drain_at >= DRAIN_LATE);
 }
 
-/* EST-9, EST-10 */
-static void end_drain(cwr_control *c, cw_time now, bool near)
+/* EST-9 */
+static void stop_drain(cwr_control *c, cw_time now)
 {
     c->drain_until = 0;
     c->ended_at = now;
@@ -180,6 +180,20 @@ static void end_drain(cwr_control *c, cw_time now, bool near)
         c->gap = DRAIN_SOON;
     }
     c->fell = false;
+}
+
+/* A drain whose time is over says nothing of the path if no sample ended it. */
+static void expire_drain(cwr_control *c, cw_time now)
+{
+    if (drains(c) && now >= c->drain_until) {
+        stop_drain(c, now);
+    }
+}
+
+/* EST-10 */
+static void end_drain(cwr_control *c, cw_time now, bool near)
+{
+    stop_drain(c, now);
     if (near) {
         c->misses = 0;
     } else if (!c->contested && ++c->misses == DRAIN_MISSES) {
@@ -916,6 +930,7 @@ void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t passe
         c->silenced = false;
         c->probe_at = 0;
     }
+    expire_drain(c, now);
     count_losses(c, gained, missing);
     note_train(c, now, gained, passed);
     account(c, now, gained, missing);

@@ -18,7 +18,6 @@ var worth = map[string]struct {
 	what    string // "median", "95th" or "bytes"
 	percent float64
 }{
-	"WIN-1": {"S3 0 % cold", transfers.Cell{Network: "S3", Loss: 0}.Scenario(0), adaptive.Adaptive(), "bytes", 50},
 	"RAT-3": {"S2 50 % warm", transfers.Cell{Network: "S2", Loss: 50}.Scenario(1), adaptive.Adaptive(), "median", 200},
 	"RAT-4": {"S2 50 % warm", transfers.Cell{Network: "S2", Loss: 50}.Scenario(1), adaptive.Adaptive(), "95th", 10},
 	"PAC-2": {"1 Mbit/s that becomes 10, warm", faster(), adaptive.Adaptive(), "median", 80},
@@ -30,7 +29,7 @@ var worth = map[string]struct {
 	"PTO-4": {"S2, RTT jumps to 400 ms", transfers.HardCase("S2, RTT jumps to 400 ms"), adaptive.Adaptive(), "bytes", 30},
 	"CPY-1": {"S4 50 % warm", transfers.Cell{Network: "S4", Loss: 50}.Scenario(1), adaptive.Adaptive(), "median", 30},
 	"CPY-3": {"10 slices, outage of 6 s", transfers.HardCase("10 slices, outage of 6 s"), adaptive.Adaptive(), "bytes", 50},
-	"WIN-4": {"50 kbit/s, RTT 100 ms, queue 16 KiB", thin(), adaptive.Adaptive(), "bytes", 10},
+	"LMT-1": {"50 kbit/s, RTT 100 ms, queue 16 KiB", thin(), adaptive.Adaptive(), "bytes", 10},
 }
 
 // thin is a path that one chunk keeps busy for 44 s.
@@ -47,7 +46,8 @@ func faster() transfers.Scenario {
 }
 
 // TestAblation switches off one rule at a time. Run with -v it prints the table
-// of RECOVERY.md; that has -seeds 300.
+// of RECOVERY.md; that has -seeds 300. What the
+// rules of the pace are worth among several senders, sim/flows/tables measures.
 func TestAblation(t *testing.T) {
 	for i, r := range adaptive.Rules {
 		w, ok := worth[r.ID]

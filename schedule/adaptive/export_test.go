@@ -19,7 +19,7 @@ var Rules = []struct {
 	{"PTO-4", "the newest first", ruleNewest, 0},
 	{"CPY-1", "copies", ruleCopies, 0},
 	{"CPY-3", "no copies into silence", ruleQuiet, 0},
-	{"WIN-4", "a look without the queue", 0, control.Drain},
+	{"LMT-1", "a limit that keeps the queue short", 0, control.Limit},
 }
 
 // Without returns the profile without a rule of Rules.

@@ -30,7 +30,7 @@ func TestTroubles(t *testing.T) {
 		{adaptive.Adaptive(), []int{2, 1, 1}, 2, 3200 * ms},
 		{adaptive.Burst(), []int{3, 2}, 2, 1200 * ms},
 		{adaptive.Redundant(), []int{3, 2}, 2, 1200 * ms},
-		{adaptive.Fixed(32_000), []int{3, 2}, 2, 1600 * ms},
+		{adaptive.Fixed(32_000), []int{3, 2}, 2, 1800 * ms},
 	} {
 		var chunks [][]byte
 		for i, n := range c.slices {

@@ -20,21 +20,11 @@ var worth = map[string]struct {
 	percent float64
 }{
 	"RPL-4":         {"S1 5 % warm", at("S1", 5).Scenario(1), "95th", 30},
-	"RPL-5, step 2": {"S1, outage for the first 1 s, then the next chunk", afterOutage(), "bytes", 30},
-	"RPL-5, step 4": {"S1 50 % warm", at("S1", 50).Scenario(1), "95th", 10},
-	"RPL-11":        {"8 slices, S1 50 %, cold", small(), "95th", 50},
-	"WIN-1":         {"S3 0 % cold", at("S3", 0).Scenario(0), "bytes", 50},
+	"RPL-5, step 2": {"S1, outage for the first 1 s, then the next chunk", afterOutage(), "bytes", 15},
 	"RAT-3":         {"S2 50 % warm", at("S2", 50).Scenario(1), "median", 200},
 	"RAT-4":         {"S3, a driver of 50 ms, the sixth chunk", at("S3", 0).Scenario(5), "median", 10},
 	"PAC-2":         {"1 Mbit/s that becomes 10, warm", faster(), "median", 80},
-	"WIN-4":         {"50 kbit/s, RTT 100 ms, queue 16 KiB", thin(), "bytes", 10},
-}
-
-// small is a chunk of eight slices of which half are lost.
-func small() transfers.Scenario {
-	s := at("S1", 50).Scenario(0)
-	s.Size = 8 << 10
-	return s
+	"LMT-1":         {"50 kbit/s, RTT 100 ms, queue 16 KiB", thin(), "bytes", 10},
 }
 
 // thin is a path that one chunk keeps busy for 44 s.

@@ -11,12 +11,10 @@ var Rules = []struct {
 	{"RPL-2", "after a long hold one slice asks", ruleAsk, 0},
 	{"RPL-4", "the estimate may be wrong", ruleDoubt, 0},
 	{"RPL-5, step 2", "an outage is no loss", ruleOutage, 0},
-	{"RPL-5, step 4", "the first values are taken out", rulePrior, 0},
-	{"RPL-11", "probes after a part of the silence", ruleSoon, 0},
 	{"RAT-3", "what was overtaken counts", 0, control.Overtaking},
 	{"RAT-4", "no sample while dry", 0, control.Busy},
 	{"PAC-2", "7/8 of the rate's interval", 0, control.Headroom},
-	{"WIN-4", "a look without the queue", 0, control.Drain},
+	{"LMT-1", "a limit that keeps the queue short", 0, control.Limit},
 }
 
 // Without returns the profile without a rule of Rules.

@@ -45,9 +45,7 @@ type rule uint8
 
 const (
 	ruleDoubt  rule = 1 << iota // RPL-4: the last term of v
-	rulePrior                   // RPL-5, step 4
 	ruleOutage                  // RPL-5, step 2
-	ruleSoon                    // RPL-11: a part of the silence
 	ruleAsk                     // RPL-2: after a hold
 )
 

@@ -30,7 +30,7 @@ func TestTroubles(t *testing.T) {
 		{rateless.Default(), []int{2, 1, 1}, 2, 3200 * ms},
 		{rateless.Burst(), []int{3, 2}, 2, 1200 * ms},
 		{rateless.Redundant(), []int{3, 2}, 2, 1200 * ms},
-		{rateless.Fixed(32_000), []int{3, 2}, 2, 1800 * ms},
+		{rateless.Fixed(32_000), []int{3, 2}, 2, 1900 * ms},
 	} {
 		var chunks [][]byte
 		for i, n := range c.slices {

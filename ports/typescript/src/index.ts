@@ -53,7 +53,8 @@ export {
   type PacketErrorCode,
   type Regular,
 } from "./packets.js";
-export { ADAPTIVE, LossEstimate, RatelessScheduler, type RatelessProfile } from "./rateless.js";
+export { LossEstimate, type RatelessProfile } from "./control.js";
+export { ADAPTIVE, RatelessScheduler } from "./rateless.js";
 export {
   Receiver,
   type ReadResult,
