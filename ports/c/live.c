@@ -139,7 +139,7 @@ static int run_recv(link_end *l)
     cw_time now = now_us();
     cw_time quiet_since = now;
     (void)cw_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cw_fixed_memory(memory));
-    while (size == 0 || now - quiet_since < SECOND) {
+    while (size == 0 || now - quiet_since < 3 * SECOND) {
         if (wait_packet(l, cw_receiver_deadline(&r), b, sizeof b, &p, &now) && p.type == CW_SLICE) {
             quiet_since = now;
             (void)cw_receiver_slice(&r, now, &p.as.slice);
@@ -229,7 +229,7 @@ static int recv_repair(link_end *l)
     cw_time now = now_us();
     cw_time quiet_since = now;
     (void)cwr_receiver_init(&r, 0, CW_DEFAULT_GIVE_UP, cwr_fixed_memory(memory));
-    while (size == 0 || now - quiet_since < SECOND) {
+    while (size == 0 || now - quiet_since < 3 * SECOND) {
         if (wait_repair_packet(l, cwr_receiver_deadline(&r), b, sizeof b, &p, &now) && p.type == CW_SLICE) {
             (void)cwr_receiver_slice(&r, now, &p.as.slice);
             quiet_since = now_us(); /* to rebuild the chunk may have taken long */

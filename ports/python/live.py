@@ -117,7 +117,7 @@ def receive(link: Link) -> str | None:
     link.socket.bind(link.peer)
     chunk = None
     quiet_since = now = now_us()
-    while chunk is None or now - quiet_since < SECOND:
+    while chunk is None or now - quiet_since < 3 * SECOND:
         packet = link.wait(receiver.deadline)
         now = now_us()
         if hasattr(packet, "data"):

@@ -19,9 +19,9 @@ import (
 
 // What a connection may cost, in bytes of heap.
 const (
-	mostIdle      = 2200
+	mostIdle      = 2816
 	mostSending   = 11 << 10 // beside the chunk, which all connections share
-	mostReceiving = 3 << 10  // beside the slices that are there
+	mostReceiving = 3584     // beside the slices that are there
 )
 
 // crowd is an endpoint and its peers, who are played by the test.

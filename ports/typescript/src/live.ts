@@ -162,7 +162,7 @@ async function receive<P>(link: Link<P>, receiver: ReceivingEnd<P>): Promise<voi
   await link.bind();
   let chunk: Uint8Array | undefined;
   let quietSince = nowUs();
-  while (chunk === undefined || nowUs() - quietSince < SECOND) {
+  while (chunk === undefined || nowUs() - quietSince < 3n * SECOND) {
     for (const packet of await link.wait(receiver.deadline)) {
       if (receiver.take(nowUs(), packet)) quietSince = nowUs(); // to rebuild the chunk may have taken long
     }

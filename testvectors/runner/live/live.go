@@ -37,8 +37,8 @@ const (
 )
 
 const (
-	// Quiet is how long a live port that received goes on answering.
-	Quiet = time.Second
+	// Quiet is how long a live port that received goes on answering: no scheduler is silent for longer (SND-20).
+	Quiet = 3 * time.Second
 	// DefaultTimeout is how long one transfer may take, with the ports' start.
 	DefaultTimeout = 30 * time.Second
 	// atOnce is how many transfers run at the same time: a receiving port mostly
