@@ -51,7 +51,7 @@ func warm(t *testing.T, p Profile, roundTrip machine.Micros, perSlice int64, n i
 
 // takes makes the path known to take so many nanoseconds a slice (RAT-2): 1,000 slices
 // arrive in as many microseconds. They were in flight, so the limit is larger than the
-// window (LIM-1).
+// window (LMT-1).
 func (f *flight) takes(perSlice int64) {
 	f.path.EndTrain()
 	f.path.Flight(&f.share, 1000)

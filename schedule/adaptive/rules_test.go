@@ -15,7 +15,7 @@ import (
 
 const second = machine.Second
 
-// LIM-1
+// LMT-1
 // A scheduler begins without an estimate (REC-8), and with the figures of the
 // document (REC-10).
 func TestTheFirstLimitGrowsByTwiceWhatArrives(t *testing.T) {

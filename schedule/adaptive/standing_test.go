@@ -10,7 +10,7 @@ import (
 )
 
 // Flows that send one chunk after the other over one link leave it no pause, so
-// the queue never empties by itself. EST-7 and WIN-4 empty it, or else the
+// the queue never empties by itself. The limit keeps it short (LMT-1), or else the
 // link's queue would drop a tenth of all.
 func TestFlowsThatShareALinkForLong(t *testing.T) {
 	for _, n := range []int{2, 3} {

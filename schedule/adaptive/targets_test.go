@@ -60,7 +60,7 @@ var ideal = []transfers.Figures{
 
 // targets by profile, in the order of transfers.Cells; a zero is not a target.
 var targets = map[string][]target{
-	"adaptive cold": { // 32 slices at first (LIM-1), so a round trip more than with 64
+	"adaptive cold": { // 32 slices at first (LMT-1), so a round trip more than with 64
 		{2.95, 2.95, 1.05}, {2.05, 1.95, 1.05}, {1.93, 1.34, 1.05}, {1.28, 1.08, 1.05},
 		{1.14, 1.14, 1.05}, {1.16, 1.12, 1.05}, {1.13, 1.18, 1.05}, {1.05, 1.16, 1.05},
 		{1.02, 1.03, 1.05}, {1.02, 1.03, 1.05}, {1.02, 1.10, 1.05},

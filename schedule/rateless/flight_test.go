@@ -54,7 +54,7 @@ func (f *flight) loses(lost, arrived int64) *flight {
 
 // takes makes the path known to take so many nanoseconds a slice (RAT-2): 1,000 slices
 // arrive in as many microseconds. They were in flight, so the limit is larger than the
-// window (LIM-1).
+// window (LMT-1).
 func (f *flight) takes(perSlice int64) {
 	f.path.EndTrain()
 	f.path.Flight(&f.share, 1000)

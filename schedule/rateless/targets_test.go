@@ -16,7 +16,7 @@ const slack = 1.05
 
 // targets are near what an ideal code takes, which is sent at the link's rate until enough
 // has arrived, without an ack. A cold chunk pays two round trips more where the path holds
-// more than the first limit (LIM-1), and nothing for what is lost.
+// more than the first limit (LMT-1), and nothing for what is lost.
 var targets = map[string]map[transfers.Cell]target{
 	"warm": {
 		at("S1", 0): {47, 47, 1.06}, at("S1", 1): {47, 48, 1.09}, at("S1", 5): {48, 49, 1.16}, at("S1", 20): {52, 54, 1.43},
