@@ -119,7 +119,7 @@ func (s *Scheduler) Deadline() machine.Micros {
 		return s.path.Next()
 	}
 	at := min(s.timerAt(), s.gapAt)
-	if id := s.lost.Next(0); id >= 0 && s.byTimer.Has(id) {
+	if !s.lost.Intersect(s.byTimer).Empty() {
 		at = min(at, s.path.SilentAt())
 	}
 	return at
@@ -162,7 +162,10 @@ func (s *Scheduler) upNext(now machine.Micros) (id int, isCopy bool) {
 // A peer that holds gets no fresh one but the very first (REC-4).
 func (s *Scheduler) due() int {
 	if id := s.lost.Next(0); id >= 0 {
-		if s.byTimer.Has(id) && (s.held || s.now >= s.path.SilentAt()) || s.path.HasRoom() {
+		if s.path.HasRoom() {
+			return id
+		}
+		if id = s.lost.Intersect(s.byTimer).Next(0); id >= 0 && (s.held || s.now >= s.path.SilentAt()) {
 			return id
 		}
 		return none
