@@ -553,7 +553,7 @@ func TestDelaysOfHolds(t *testing.T) {
 	check.Equal(t, "on a short path", known(Config{}, 0, 7000).HoldDelay(0), 2*ms)
 }
 
-// WIN-2, WIN-5
+// WIN-1, WIN-2, WIN-5: without a rate the limit alone holds.
 func TestWindows(t *testing.T) {
 	c := New(Config{})
 	check.Equal(t, "nothing known", c.PathSlices(), 32)

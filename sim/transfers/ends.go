@@ -17,7 +17,7 @@ import (
 )
 
 // Limit is far more virtual time than any transfer takes.
-const Limit = 60 * machine.Second
+const Limit = 180 * machine.Second
 
 // Ends are a sender and a receiver with a link each way, of either variant.
 type Ends interface {
