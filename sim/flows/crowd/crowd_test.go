@@ -15,10 +15,10 @@ import (
 
 var worlds = flag.Int("crowd.worlds", 16, "worlds of several flows")
 
-// Worlds that fail, 3 of the first 16: a flow gives up on a good path in world 0,
-// Jain's index is 0.328 in world 7, and a queue drops 30.0 % in world 8. These are
-// open faults. One that is mended leaves the list, and none joins it.
-var mayFail = map[uint64]bool{0: true, 7: true, 8: true}
+// Worlds that fail, 2 of the first 16: a flow gives up on a good path in world 0, and
+// Jain's index is 0.328 in world 7. These are open faults. One that is mended leaves
+// the list, and none joins it.
+var mayFail = map[uint64]bool{0: true, 7: true}
 
 // Random worlds; the command fuzz/storm runs more of them.
 func TestWorlds(t *testing.T) {
