@@ -929,13 +929,13 @@ local function configured()
   return ids
 end
 
--- lane_of returns protocol id, lane and number of lanes if an id is one of the preferences, or
--- one of its lanes (LAN-2).
+-- lane_of returns protocol id, lane, number of lanes and variant if an id is one of the
+-- preferences, or one of its lanes (LAN-2, RPI-1).
 local function lane_of(id)
   for _, p in ipairs(configured()) do
     local n = (id - p) % 2 ^ 32
-    local count, k = floor(n / 16) + 1, n % 16
-    if count <= 16 and k < count then return p, k, count end
+    local count, k = floor(n % 256 / 16) + 1, n % 16
+    if n < 512 and k < count then return p, k, count, n < 256 and SLICES or REPAIR end
   end
 end
 
@@ -1037,18 +1037,21 @@ end
 -- ---------------------------------------------------------------------------
 -- Decoding, with what is known
 
--- plain decodes a datagram of plain chunks by its variant, or by the one that takes it.
+-- plain decodes a datagram of plain chunks by the variant of its protocol id, or by the one that
+-- takes it.
 local function plain(b, from, to, stream)
   local id = to - from >= 4 and protocol_id_of(b, from, to)
-  local known = id and known_id(stream, id)
-  local want = proto.prefs.variant ~= AUTO and proto.prefs.variant or stream.variant
-  local out = decode_frame(b, from, to, want or SLICES, known)
-  if out.refused and proto.prefs.variant == AUTO then
-    local other = want == REPAIR and SLICES or REPAIR
+  local known, variant = id and known_id(stream, id), id and select(4, lane_of(id))
+  if proto.prefs.variant ~= AUTO then variant = proto.prefs.variant end
+  local out = decode_frame(b, from, to, variant or stream.variant or SLICES, known)
+  if known and not variant then
+    local other = SLICES + REPAIR - (stream.variant or SLICES)
     local second = decode_frame(b, from, to, other, known)
-    if not second.refused then out, stream.variant = second, other end
-  elseif not want and known and decode_frame(b, from, to, REPAIR, known).refused then
-    stream.variant = SLICES
+    if out.refused and not second.refused then
+      out, stream.variant = second, other
+    elseif second.refused and not out.refused then
+      stream.variant = stream.variant or SLICES
+    end
   end
   out.id, out.known = id, known
   return out

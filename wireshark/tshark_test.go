@@ -138,6 +138,7 @@ func (n tree) bytes(name string) string { return strings.ReplaceAll(n.text(name)
 
 // frame is what tshark says of one.
 type frame struct {
+	ports     []int
 	payload   []byte // of UDP
 	datagrams []tree
 }
@@ -193,6 +194,10 @@ func framesOf(t *testing.T, out []byte) (list []frame) {
 			t.Fatal(err)
 		}
 		f := frame{payload: payload}
+		for _, p := range layers.UDP.values["udp.port"] {
+			number, _ := strconv.Atoi(p)
+			f.ports = append(f.ports, number)
+		}
 		if layers.Chunkwire != nil {
 			f.datagrams, _ = oneOrMore[tree](layers.Chunkwire)
 		}

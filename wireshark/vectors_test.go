@@ -21,7 +21,7 @@ import (
 	"github.com/chunkwire/chunkwire/wire"
 )
 
-const port = 9000 // of the preference, so that what is not recognized is dissected, too
+const udpPort = 9000 // of the preference, so that what is not recognized is dissected, too
 
 // request is one that decodes a datagram, or a payload.
 type request struct {
@@ -87,9 +87,9 @@ func dissectVectors(t *testing.T, list [][]byte, preferences ...string) (out [][
 	t.Helper()
 	var all []datagram
 	for i, b := range list {
-		all = append(all, datagram{uint16(10000 + i), port, b})
+		all = append(all, datagram{uint16(10000 + i), udpPort, b})
 	}
-	for _, f := range dissect(t, capture(t, all), append(preferences, fmt.Sprintf("port:%d", port))...) {
+	for _, f := range dissect(t, capture(t, all), append(preferences, fmt.Sprintf("port:%d", udpPort))...) {
 		out = append(out, f.datagrams)
 	}
 	if len(out) != len(list) {
