@@ -1197,7 +1197,7 @@ end
 local function plural(n, one) return string.format(n == 1 and "%d " .. one or "%d " .. one .. "s", n) end
 
 local function show_generated(tree, name, value)
-  if value then return tree:add(F[name], value):set_generated() end
+  if value ~= nil then return tree:add(F[name], value):set_generated() end
 end
 
 local function show_items(tree, range, list)

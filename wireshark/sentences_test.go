@@ -97,16 +97,16 @@ func sentences(t *testing.T) map[string]string {
 		}
 		for _, s := range document.Sentences {
 			if refusing.MatchString(s.ID) {
-				texts[s.ID] = check(s.Text)
+				texts[s.ID] = demand(s.Text)
 			}
 		}
 	}
 	return texts
 }
 
-// check returns what a row of a table of checks demands: all but its last columns, code and
+// demand returns what a row of a table of checks demands: all but its last columns, code and
 // place.
-func check(row string) string {
+func demand(row string) string {
 	columns := strings.Split(strings.TrimSuffix(row, " |"), " | ")
 	if len(columns) > 2 {
 		columns = columns[:len(columns)-2]

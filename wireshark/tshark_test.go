@@ -65,7 +65,7 @@ func packetOf(d datagram) []byte {
 	be := binary.BigEndian
 	ip := []byte{0x45, 0}
 	ip = be.AppendUint16(ip, uint16(28+len(d.data)))
-	ip = append(ip, 0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2)
+	ip = append(ip, 0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 1)
 	for _, v := range []uint16{d.from, d.to, uint16(8 + len(d.data)), 0} {
 		ip = be.AppendUint16(ip, v)
 	}
