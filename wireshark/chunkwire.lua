@@ -141,7 +141,7 @@ local function define()
   field("uint16", "slice.bytes", "Slice bytes", dec)
   field("uint16", "slice.last_bytes", "Last bytes", dec)
   field("bytes", "slice.data", "Data")
-  frame("slice.acked_in", "Acked in")
+  frame("slice.acked_in", "Slice acked in")
   frame("resend", "Resend of")
   frame("resend_after_ack", "Sent again though acked in")
   field("string", "ack.acked", "Acked")
@@ -149,7 +149,7 @@ local function define()
   bool("ack.complete", "Complete")
   field("uint16", "ack.have", "Have", dec)
   field("uint16", "ack.top", "Top", dec)
-  frame("ack.first", "Acks first")
+  frame("ack.first", "Acks first the slices of")
   frame("ack.newest", "Newest slice that arrived")
 
   -- The envelope, and the handshake
@@ -187,8 +187,8 @@ local function define()
   field("uint8", "packet.fragment_id", "Fragment id", dec)
   field("uint16", "packet.num_fragments", "Number of fragments", dec)
   field("bytes", "packet.payload", "Payload")
-  frame("packet.acked_in", "Acked in")
-  frame("packet.acks", "Acks first")
+  frame("packet.acked_in", "Packet acked in")
+  frame("packet.acks", "Acks first the packets of")
 
   -- The records of a payload
   field("uint8", "record", "Record", dec, { [0] = "PAD", "UNRELIABLE", "MESSAGE", "FRAGMENT", "SKIP", "REPORT", "STATUS",
@@ -320,6 +320,12 @@ end
 
 -- last is the item that was noted last.
 function Decoder:last() return self.list[#self.list] end
+
+-- remark notes what the last item means, by its value.
+function Decoder:remark(meanings)
+  local item = self:last()
+  if not self.refused and meanings[item.value] then item.note = " (" .. meanings[item.value] .. ")" end
+end
 
 -- bytes notes bytes.
 function Decoder:bytes(name, n, sentence, extra)
@@ -620,6 +626,7 @@ end
 records[7] = function(d, out)
   if d.at - 8 > d.origin then return d:refuse("not_alone", "CXR-21", d.at - 8) end
   out.code = d:field("record.code", 16, "CXR-20")
+  d:remark({ [0] = "done", "failed" })
   local at = d.at
   local n = d:field("record.length", 8, "CXR-20")
   d:check(n <= 128, "length", "CXR-22", at)
@@ -731,7 +738,7 @@ local function timeout(d, sentence)
   local at = d.at
   local t = d:field("timeout", 16, "CXH-23")
   d:check(t >= 10 and t <= 36000, "timeout", sentence, at)
-  if not d.refused then d:last().note = string.format(" * 100 ms") end
+  if not d.refused then d:last().note = string.format(" (%.1f s)", t / 10) end
 end
 
 local function lanes(d, sentence)
@@ -767,11 +774,14 @@ local function offer(d, m, size)
   d:check(tags[m.mode], "mode", "CXH-25", at)
   m.lanes = lanes(d, "CXH-26")
   d:field("variants", 8, "CXH-23")
+  d:remark({ "slices", "repair slices", "slices, repair slices" })
   d:field("extensions", 16, "CXH-23")
+  d:remark({ "ECN" })
   timeout(d, "CXH-27")
   d:bytes("format", 8, "CXH-23")
   d:bytes("identity", 8, "CXH-23", { low = true })
   d:field("resume", 32, "CXH-23")
+  d:remark({ [0] = "a new connection" })
 end
 
 local messages = {}
@@ -813,6 +823,7 @@ messages[0x4b] = function(d, m)
   local one = m.variant ~= 0 and band(m.variant, m.variant - 1) == 0
   d:check(m.lanes == 0 and m.variant == 0 or m.lanes > 0 and one, "variant", "CXH-32", at)
   m.extensions = d:field("extensions", 16, "CXH-23")
+  d:remark({ "ECN" })
   timeout(d, "CXH-33")
   d:bytes("proof", 16, "CXH-23")
 end
@@ -849,7 +860,7 @@ local function data(d, out, find_link)
     if out.packet.whole then payload(d, out) end
     d.stop, d.at = whole, stop
   end
-  d:add("tag", stop, 8 * tag)
+  d:add("tag", stop, 8 * tag, nil, { note = " (not verified)" })
 end
 
 -- decode_session decodes a datagram of a connection. find_link returns what is known of a link.
@@ -885,11 +896,14 @@ end
 -- What is known of the capture. It grows in the first pass over the frames.
 
 local streams, number_of_streams -- by the pair of ends
+local waiting                    -- counters of what may be data of a connection
 local links                      -- by their number
 local nonces                     -- of handshakes
 local frames                     -- by number: what was found out of each datagram
 
-local function forget() streams, number_of_streams, links, nonces, frames = {}, 0, {}, {}, {} end
+local function forget()
+  streams, number_of_streams, waiting, links, nonces, frames = {}, 0, {}, {}, {}, {}
+end
 proto.init = forget
 forget()
 
@@ -1007,7 +1021,6 @@ local function is_offer(b, size)
 end
 
 -- is_next reports whether a datagram of data follows one from the same end to the same link.
-local waiting = {}
 local function is_next(b, from, to)
   if #b <= HEAD + tags[b:byte(1)] or u32(b, 1) == 0 then return false end
   local key = from .. " " .. to .. b:sub(1, 5)
@@ -1054,6 +1067,9 @@ local function plain(b, from, to, stream)
     end
   end
   out.id, out.known = id, known
+  local _, k, count = lane_of(id or 0)
+  local x = out.slice or out.ack
+  if x and known and count and count > 1 then x.lane = k end
   return out
 end
 
@@ -1107,21 +1123,24 @@ local function link_slice(e, key, s, frame, same)
   return rel
 end
 
+-- first_ack notes that something sent is acked for the first time, in a list of frames.
+local function first_ack(list, sent, frame)
+  if not sent or sent.acked then return end
+  sent.acked = frame
+  local last = list[#list]
+  if last and last.frame == sent.frame then
+    last.count = last.count + 1
+  else
+    list[#list + 1] = { frame = sent.frame, count = 1 }
+  end
+end
+
 local function link_ack(peer, key, a, frame)
   local chunk = chunk_of(peer.lanes, key, a.chunk, a.num)
   local rel = { first = {} }
   if a.acked then
     for i = 0, a.num - 1 do
-      local sent = chunk.slices[i]
-      if a.acked[i] and sent and not sent.acked then
-        sent.acked = frame
-        local last = rel.first[#rel.first]
-        if last and last.frame == sent.frame then
-          last.count = last.count + 1
-        else
-          rel.first[#rel.first + 1] = { frame = sent.frame, count = 1 }
-        end
-      end
+      if a.acked[i] then first_ack(rel.first, chunk.slices[i], frame) end
     end
   elseif a.top and a.top > 0 then
     local sent = chunk.slices[a.top - 1]
@@ -1138,12 +1157,8 @@ local function link_packet(e, peer, p, frame)
     e.packets[p.sequence] = rel.sent
     e.packets[(p.sequence + 32768) % 65536] = nil
   end
-  for i = 0, p.bits and 31 or -1 do
-    local sent = floor(p.bits / 2 ^ i) % 2 == 1 and peer.packets[(p.ack - i) % 65536]
-    if sent and not sent.acked then
-      sent.acked = frame
-      rel.acks[#rel.acks + 1] = sent.frame
-    end
+  for i = p.bits and 31 or -1, 0, -1 do
+    if floor(p.bits / 2 ^ i) % 2 == 1 then first_ack(rel.acks, peer.packets[(p.ack - i) % 65536], frame) end
   end
   return rel
 end
@@ -1200,6 +1215,13 @@ local function show_generated(tree, name, value)
   if value ~= nil then return tree:add(F[name], value):set_generated() end
 end
 
+-- show_acked shows which frames had what is acked here for the first time.
+local function show_acked(tree, name, list, what)
+  for _, first in ipairs(list) do
+    show_generated(tree, name, first.frame):append_text(" (" .. plural(first.count, what) .. ")")
+  end
+end
+
 local function show_items(tree, range, list)
   for _, item in ipairs(list) do
     local first = floor(item.at / 8)
@@ -1235,9 +1257,7 @@ end
 local function show_ack(tree, a, rel)
   show_generated(tree, "ack.complete", a.count == a.num)
   if not rel then return end
-  for _, first in ipairs(rel.first) do
-    show_generated(tree, "ack.first", first.frame):append_text(" (" .. plural(first.count, "slice") .. ")")
-  end
+  show_acked(tree, "ack.first", rel.first, "slice")
   show_generated(tree, "ack.newest", rel.newest)
 end
 
@@ -1262,13 +1282,17 @@ local function show_message(tree, out, rel)
 end
 
 -- what_slice and what_ack return the text of a line.
+local function of_chunk(x)
+  return string.format(x.lane and "chunk %d on lane %d" or "chunk %d", x.chunk, x.lane or 0)
+end
+
 local function what_slice(s, rel)
-  local text = string.format("%s %d/%d of chunk %d, %s", s.repair and "Repair slice" or "Slice", s.id, s.num, s.chunk, plural(s.size, "byte"))
+  local text = string.format("%s %d/%d of %s, %s", s.repair and "Repair slice" or "Slice", s.id, s.num, of_chunk(s), plural(s.size, "byte"))
   return rel and rel.resend and text .. ", resend" or text
 end
 
 local function what_ack(a)
-  return string.format("Ack of chunk %d, %d/%d%s", a.chunk, a.count, a.num, a.count == a.num and ", complete" or "")
+  return string.format("Ack of %s, %d/%d%s", of_chunk(a), a.count, a.num, a.count == a.num and ", complete" or "")
 end
 
 local record_names = { [0] = "PAD", "UNRELIABLE", "MESSAGE", "FRAGMENT", "SKIP", "REPORT", "STATUS", "CLOSE", "SLICE", "CHUNK_ACK", "ECN" }
@@ -1288,6 +1312,8 @@ local function what_records(out, rel)
     elseif item.value == 9 then
       a = a + 1
       parts[#parts + 1] = what_ack(out.acks[a])
+    elseif item.value == 7 then
+      parts[#parts + 1] = string.format("CLOSE %d", out.code)
     else
       parts[#parts + 1] = record_names[item.value]
     end
@@ -1340,7 +1366,7 @@ local function show(tree, range, out, rel, text)
     end
   end
   if rel.packet then
-    for _, frame in ipairs(rel.packet.acks) do show_generated(tree, "packet.acks", frame) end
+    show_acked(tree, "packet.acks", rel.packet.acks, "packet")
     if rel.packet.sent then show_generated(tree, "packet.acked_in", rel.packet.sent.acked) end
   end
   if rel.message then show_message(tree, out, rel.message) end

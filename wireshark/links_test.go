@@ -167,6 +167,20 @@ func TestWithoutHandshake(t *testing.T) {
 	check.Same(t, "slice", frames[1].datagrams[0].parts["record"][0].number("slice.id"), "1")
 }
 
+// What a capture has not is no fault of a datagram.
+func TestShortCaptures(t *testing.T) {
+	need(t, "tshark")
+	for _, list := range [][]datagram{plainTalk(protocolID), connectionTalk()} {
+		for _, most := range []int{28, 40, 70, 96} {
+			for i, f := range dissect(t, captureShort(t, list, most), fmt.Sprintf("port:%d", server)) {
+				for _, d := range f.datagrams {
+					check.Same(t, fmt.Sprintf("frame %d of %d bytes, refused", i+1, most), d.text("refused"), "")
+				}
+			}
+		}
+	}
+}
+
 // Whatever the bytes are, the dissector has no error: dissect fails if it has one.
 func TestMutatedCaptures(t *testing.T) {
 	need(t, "tshark")
