@@ -12,8 +12,8 @@ import (
 func newMan() *cobra.Command {
 	out := ""
 	cmd := &cobra.Command{
-		Use:     "man",
-		Short:   "Write the manual pages",
+		Use:   "man",
+		Short: "Write the manual pages",
 		Long: `man writes a manual page for each command into a folder, which it makes. The date on them is
 that of SOURCE_DATE_EPOCH, or today's.`,
 		Example: "  chunkwire man --out man1",
