@@ -279,7 +279,7 @@ func (c *channels) report(figures []simulated.Figures, err error) channelsReport
 		r.Error = sentence(err)
 	}
 	in := func(q simulated.Quantiles) quantile {
-		return quantile{milliseconds(q.Median.Duration()), milliseconds(q.P95.Duration()), milliseconds(q.Max.Duration())}
+		return quantile{Median: milliseconds(q.Median.Duration()), P95: milliseconds(q.P95.Duration()), Max: milliseconds(q.Max.Duration())}
 	}
 	for i, f := range figures {
 		r.Channels = append(r.Channels, channelReport{

@@ -411,7 +411,7 @@ func TestSimulate(t *testing.T) {
 	t.Parallel()
 	for variant, most := range map[string]float64{"--repair": 256 * 1.03, "--plain": 256} {
 		r := runCommand(t, nil, "simulate", "--rate", "100M", "--rtt", "50ms", "--seeds", "5", "--warm", "--json", variant)
-		var report simulationReport
+		var report simulation.Report
 		if err := json.Unmarshal([]byte(r.stdout), &report); r.code != exitOK || err != nil {
 			t.Fatalf("%+v, %v", r, err)
 		}
@@ -445,7 +445,7 @@ func TestSimulateEveryProfile(t *testing.T) {
 			}
 		}
 		limited := runCommand(t, nil, "simulate", "--seeds", "1", "--profile", name, "--send-rate", "1M", "--json")
-		var report simulationReport
+		var report simulation.Report
 		if err := json.Unmarshal([]byte(limited.stdout), &report); err != nil || report.SendRateBits != 1e6 {
 			t.Errorf("%s at 1 Mbit/s: %+v, %v", name, limited, err)
 		}

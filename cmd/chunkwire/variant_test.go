@@ -64,7 +64,7 @@ func TestVariantFlags(t *testing.T) {
 		"--profile base": simulation.VariantSlices, "--profile burst": simulation.VariantRepair,
 	} {
 		r := runCommand(t, nil, strings.Fields("simulate --seeds 1 --loss 5 --json "+args)...)
-		var report simulationReport
+		var report simulation.Report
 		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != variant {
 			t.Errorf("%q: %v: %+v", args, err, r)
 		}
