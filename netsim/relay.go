@@ -83,6 +83,8 @@ type RelayCounts struct {
 	Ignored     int64 // datagrams of clients that found no place
 	DialErrors  int64 // datagrams of clients that got no socket
 	WriteErrors int64 // datagrams that a socket did not take; they are lost
+	ReadErrors  int64 // failed reads: a connected socket says so that nobody listens
+	LastError   error // the latest of them all
 }
 
 // NewRelay starts a relay. If it fails, cfg.Listen is left open.

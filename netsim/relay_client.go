@@ -47,8 +47,13 @@ func (r *Relay) read(socket net.PacketConn, handle func(data []byte, from net.Ad
 		switch {
 		case err == nil:
 			handle(buf[:n], from)
-		case errors.Is(err, net.ErrClosed) || !r.pause():
+		case errors.Is(err, net.ErrClosed):
 			return
+		default:
+			r.count(&r.counts.ReadErrors, err)
+			if !r.pause() {
+				return
+			}
 		}
 	}
 }
@@ -73,7 +78,7 @@ func (r *Relay) client(addr net.Addr) *client {
 	}
 	upstream, err := r.cfg.Dial() // may take time: not under the lock
 	if err != nil {
-		r.count(&r.counts.DialErrors)
+		r.count(&r.counts.DialErrors, err)
 		return nil
 	}
 	return r.addClient(key, addr, upstream)
@@ -111,11 +116,12 @@ func (r *Relay) giveUpIdle() {
 	}
 }
 
-// count counts one more of something.
-func (r *Relay) count(n *int64) {
+// count counts one more error of a kind.
+func (r *Relay) count(n *int64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	*n++
+	r.counts.LastError = err
 }
 
 func (r *Relay) addClient(key string, addr net.Addr, upstream net.PacketConn) *client {
@@ -165,7 +171,7 @@ func (r *Relay) deliver() {
 			return
 		}
 		if _, err := p.out.WriteTo(p.data, p.peer); err != nil {
-			r.count(&r.counts.WriteErrors)
+			r.count(&r.counts.WriteErrors, err)
 		}
 	}
 }
