@@ -5,6 +5,7 @@ use crate::round_trip::RoundTrip;
 use crate::sender::Scheduler;
 use crate::set::{PerSlice, SliceSet};
 use crate::time::{Micros, MAX_GIVE_UP, MS};
+use core::num::NonZeroU64;
 
 const GAP_SIZE: u64 = 2;
 const PROBES: u16 = 2;
@@ -414,9 +415,12 @@ impl Budget {
 
     /// BUD-4.
     fn covers_at(&self, cost: i64) -> Micros {
-        if self.rate == 0 || self.left >= cost {
-            return self.paid_at;
+        match NonZeroU64::new(self.rate as u64) {
+            Some(rate) if self.left < cost => {
+                let short = (cost - self.left) as u64;
+                self.paid_at + ((short + rate.get() - 1) / rate) as Micros
+            }
+            _ => self.paid_at,
         }
-        self.paid_at + (cost - self.left + self.rate - 1) / self.rate
     }
 }

@@ -35,7 +35,7 @@ impl<'a> Writer<'a> {
         self.align();
         let place = self.len()..self.len() + b.len();
         if let Some(to) = self.out.get_mut(place) {
-            to.copy_from_slice(b);
+            to.iter_mut().zip(b).for_each(|(to, from)| *to = *from);
         }
         self.bit += 8 * b.len();
     }

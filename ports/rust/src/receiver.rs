@@ -180,7 +180,8 @@ impl<M: AsRef<[u8]> + AsMut<[u8]>> Receiver<M> {
         if memory.len() <= start_of(slice.num_slices().last()) {
             return None;
         }
-        memory.get_mut(start..start + slice.data().len())?.copy_from_slice(slice.data());
+        let place = memory.get_mut(start..start + slice.data().len())?;
+        place.iter_mut().zip(slice.data()).for_each(|(to, from)| *to = *from);
         Some(())
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Clock(Micros);
 impl Clock {
     /// A time before the latest one counts as that; one outside TIM-3 as the last one inside.
     pub(crate) fn observe(&mut self, now: Micros) -> Micros {
-        self.0 = now.clamp(self.0, LATEST);
+        self.0 = now.min(LATEST).max(self.0);
         self.0
     }
 }
