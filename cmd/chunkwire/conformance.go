@@ -48,7 +48,8 @@ vectors against it: one JSON request a line on its standard input, one JSON resp
 on its standard output. It first asks for an op that does not exist, which a port must answer
 with "unsupported"; a vector that is answered so is skipped.
 
-Each protocol has levels of its own: required and recommended are those of chunks, repair,
+Each protocol has levels of its own: required and recommended are those of chunks, optional is that of
+its recommended scheduler, repair,
 repair-sender, repair-rule and repair-connection those of repair slices, packets
 and packets-endpoint those of the packet layer, channels (records), channels-receiver and
 channels-sender those of channels. The report says which of them the port passes. A port that has nothing of a protocol fails none of its levels.
@@ -75,8 +76,8 @@ not work (does not start, does not answer the first question, keeps crashing),
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&flags.match, "run", "", "run only vectors whose name matches this regular expression")
-	f.StringVar(&flags.level, "level", "all", "run only vectors of this level: required, recommended, chunks (both of them), repair, repair-sender, repair-rule, repair-connection, packets, packets-endpoint, channels, channels-receiver, channels-sender, all")
-	completeFrom(cmd, "level", []string{"required", "recommended", "chunks", "repair", "repair-sender", "repair-rule", "repair-connection", "packets", "packets-endpoint", "channels", "channels-receiver", "channels-sender", "all"})
+	f.StringVar(&flags.level, "level", "all", "run only vectors of this level: required, recommended, chunks (both of them), optional, repair, repair-sender, repair-rule, repair-connection, packets, packets-endpoint, channels, channels-receiver, channels-sender, all")
+	completeFrom(cmd, "level", []string{"required", "recommended", "chunks", "optional", "repair", "repair-sender", "repair-rule", "repair-connection", "packets", "packets-endpoint", "channels", "channels-receiver", "channels-sender", "all"})
 	f.StringVar(&flags.known, "known-failures", "", "file of vectors that may fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")

@@ -43,6 +43,9 @@ func hosts(list ...statemachine.Scheduler) (told []hosted) {
 	return told
 }
 
+// Tell takes an event that a host tells a scheduler. It fails as RunSender.
+func Tell(s statemachine.Scheduler, e contract.Event) error { return hostEvent(hosts(s), e) }
+
 // mostMarks is the most marks of an event (RVO-3).
 const mostMarks = math.MaxUint16
 
