@@ -3,7 +3,10 @@ package wireshark_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/bitset"
@@ -165,6 +168,50 @@ func TestWithoutHandshake(t *testing.T) {
 	need(t, "tshark")
 	frames := dissect(t, capture(t, connectionTalk()[4:]))
 	check.Same(t, "slice", frames[1].datagrams[0].parts["record"][0].number("slice.id"), "1")
+}
+
+// Datagrams of others are not taken for ours.
+func TestLeavesOthersAlone(t *testing.T) {
+	need(t, "tshark")
+	r := rand.New(rand.NewPCG(1, 0))
+	var list []datagram
+	for i := range 2000 {
+		b := make([]byte, 1+r.IntN(1400))
+		for k := range b {
+			b[k] = byte(r.Uint32())
+		}
+		if i%2 == 0 { // also such as begin as ours do
+			b[0] = []byte{0x40, 0x41, 0x42, 0x48, 0x49, 0x4a, 0x4b, 0x4c}[r.IntN(8)]
+		}
+		list = append(list, datagram{client, server, b})
+	}
+	for i, f := range dissect(t, capture(t, list)) {
+		check.Same(t, fmt.Sprintf("frame %d: datagrams", i+1), len(f.datagrams), 0)
+	}
+}
+
+// The filters of README are such as tshark takes, and each of the talks has what most of them find.
+func TestFiltersOfReadme(t *testing.T) {
+	need(t, "tshark")
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "## Filters")
+	table, _, _ = strings.Cut(table, "## Fields")
+	var filters []string
+	for _, m := range regexp.MustCompile("`(chunkwire[^`]+)`").FindAllStringSubmatch(table, -1) {
+		filters = append(filters, "("+m[1]+")")
+	}
+	if len(filters) < 12 {
+		t.Fatalf("%d filters", len(filters))
+	}
+	name := capture(t, append(plainTalk(protocolID), plainTalk(0xdead)[0]))
+	out, err := tshark(t, name, "-2", "-Y", strings.Join(filters, " or "), "-T", "fields", "-e", "frame.number")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check.Equal(t, "frames", strings.Fields(string(out)), strings.Fields("1 2 3 4 5 6 7 8"))
 }
 
 // What a capture has not is no fault of a datagram.

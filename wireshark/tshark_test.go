@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,32 +154,41 @@ type frame struct {
 // dissect returns what tshark says of a capture, and checks that the dissector had no error.
 func dissect(t *testing.T, name string, preferences ...string) []frame {
 	t.Helper()
-	lua, err := filepath.Abs(dissector)
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"-X", "lua_script:" + lua, "-r", name, "-2", "-n", "-T", "json", "--no-duplicate-keys", "-J", "udp chunkwire"}
+	args := []string{"-2", "-T", "json", "--no-duplicate-keys", "-J", "udp chunkwire"}
 	for _, p := range preferences {
 		args = append(args, "-o", prefix+p)
 	}
-	cmd := exec.Command("tshark", args...)
-	// Nothing that a user has configured counts, and no plugin is loaded twice.
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
-	out, err := cmd.Output()
+	out, err := tshark(t, name, args...)
 	if err != nil {
-		t.Fatalf("%v: %s", err, complaints.Bytes())
-	}
-	for line := range strings.Lines(complaints.String()) {
-		if !strings.HasPrefix(line, "Running as user \"root\"") {
-			t.Fatalf("tshark says: %s", line)
-		}
+		t.Fatal(err)
 	}
 	if i := bytes.Index(out, []byte("Lua Error")); i >= 0 {
 		t.Fatalf("%.500s", out[i:])
 	}
 	return framesOf(t, out)
+}
+
+// tshark reads a capture with the dissector. It fails if there is a word on standard error.
+func tshark(t *testing.T, name string, args ...string) (out []byte, err error) {
+	t.Helper()
+	lua, err := filepath.Abs(dissector)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("tshark", append([]string{"-X", "lua_script:" + lua, "-r", name, "-n"}, args...)...)
+	// Nothing that a user has configured counts, and no plugin is loaded twice.
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	if out, err = cmd.Output(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, complaints.Bytes())
+	}
+	for line := range strings.Lines(complaints.String()) {
+		if !strings.HasPrefix(line, "Running as user \"root\"") {
+			return nil, fmt.Errorf("tshark says: %s", line)
+		}
+	}
+	return out, nil
 }
 
 func framesOf(t *testing.T, out []byte) (list []frame) {
