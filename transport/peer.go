@@ -59,6 +59,13 @@ func (p *Peer) Channel(id uint8) Channel { return Channel{p, id} }
 // none, its methods fail with ErrNoChannel.
 func (p *Peer) Unreliable() Channel { return Channel{p, p.config().unreliable} }
 
+func (p *Peer) loggerLocked() *logger {
+	if p.client != nil {
+		return p.client.log
+	}
+	return p.shard.log
+}
+
 func (p *Peer) config() *settings {
 	if p.client != nil {
 		return &p.client.settings
@@ -222,6 +229,9 @@ func (p *Peer) endLocked(cause error) {
 	p.err = cause
 	if p.shard != nil {
 		p.shard.stats.endedAs(cause)
+	}
+	if p.shard != nil || p.conn != nil {
+		p.loggerLocked().ended(p.to, cause)
 	}
 	p.endChunksLocked()
 	for i := range p.inboxes {

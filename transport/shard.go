@@ -28,6 +28,7 @@ type shard struct {
 	answer  []byte        // of the datagram that is handled
 	emptied driver.Signal // there is no peer left
 	stats   shardStats
+	log     *logger
 }
 
 func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
@@ -35,8 +36,9 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
+	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats(), log: newLogger(s.settings.Logger)}
 	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)
+	sh.driver.OffloadEnded = sh.log.offloadEnded()
 	sh.driver.AddLocked(&sh.slot, (*handshakes)(sh))
 	return sh, nil
 }
@@ -93,7 +95,8 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer, ecn ud
 	}
 	got, err := sh.table.ReceiveECN(now, addressOf(from), datagram, connection.ECN(ecn), sh.answer[:0])
 	if err != nil {
-		sh.stats.undecodable(codeOf(err), from)
+		code := codeOf(err)
+		sh.log.undecodable(now, from, code, sh.stats.undecodable(code, from))
 	}
 	if got.Answer != nil {
 		sh.answer = got.Answer
@@ -110,7 +113,9 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer, ecn ud
 
 // answerLocked answers a message of a handshake.
 func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
-	sh.stats.answered(answer, to)
+	if reason, count := sh.stats.answered(answer, to); count > 0 {
+		sh.log.refused(to, reason, count)
+	}
 	if !sh.driver.AnswerLocked(to, answer) {
 		sh.stats.answersDropped++
 	}
@@ -123,7 +128,9 @@ func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, refuse
 	case connection.Accepted:
 		sh.acceptLocked(got.Peer, from)
 	case connection.Moved:
-		got.Peer.Owner.(*Peer).to = from
+		p := got.Peer.Owner.(*Peer)
+		sh.log.moved(p.to, from)
+		p.to = from
 		sh.stats.moved++
 	}
 	p := got.Peer.Owner.(*Peer)
@@ -171,6 +178,7 @@ func (sh *shard) acceptLocked(remote *connection.Peer, from udp.Peer) {
 	remote.Owner = p
 	sh.peers[p] = struct{}{}
 	sh.stats.accepted++
+	sh.log.begun(from)
 	sh.driver.AddLocked(&p.slot, (*polled)(p))
 }
 
@@ -197,7 +205,7 @@ func (sh *shard) Unreadable(size int, from udp.Peer) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)
-	sh.stats.undecodable(session.CodeTrailingData, from)
+	sh.log.undecodable(sh.driver.Now(), from, session.CodeTrailingData, sh.stats.undecodable(session.CodeTrailingData, from))
 }
 
 // PortUnreachableLocked does nothing: no socket of a server is connected.

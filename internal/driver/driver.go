@@ -37,11 +37,16 @@ type Protocol interface {
 type Driver struct {
 	Clock
 	protocol Protocol
-	batch    *Batch
-	tasks    sync.WaitGroup // the readers and the driver
-	wake     chan struct{}  // ends the driver's sleep; one is enough
-	done     chan struct{}  // closed when the driver has ended
-	driven   chan struct{}  // closed when its goroutine has
+
+	// OffloadEnded, when not nil, is called with the lock when the system has ended the segmentation offload. It
+	// is set before Start.
+	OffloadEnded func(refusal error)
+
+	batch  *Batch
+	tasks  sync.WaitGroup // the readers and the driver
+	wake   chan struct{}  // ends the driver's sleep; one is enough
+	done   chan struct{}  // closed when the driver has ended
+	driven chan struct{}  // closed when its goroutine has
 
 	sync.Mutex // guards all below, and the connections
 
