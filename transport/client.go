@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
 	"time"
 
@@ -22,7 +21,6 @@ type client struct {
 	routeAt  machine.Micros                          // when the route is to be looked at
 	machine  *connection.Client
 	buffers  driver.Buffers
-	log      *logger
 	opened   driver.Signal // the handshake is done, or the connection has ended
 }
 
@@ -84,7 +82,6 @@ func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Peer, conn a
 	set := &c.settings
 	p := &Peer{client: c, identity: set.Identity, to: to}
 	c.peer = p
-	c.log = newLogger(set.Logger)
 	p.driver = driver.New(socket, c, driver.StartClock(), session.LargestDatagram)
 	var err error
 	if c.machine, err = connection.NewClient(set.client(socket.Marks()), p.driver.Now()); err != nil {
@@ -92,11 +89,10 @@ func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Peer, conn a
 		return nil, err
 	}
 	p.ends = c.machine
-	p.driver.OffloadEnded = c.log.offloadEnded()
+	p.driver.Log = driver.NewLog(set.Logger)
 	p.driver.AddLocked(&p.slot, (*polled)(p))
 	p.driver.ScheduleLocked(&p.slot, 0)
 	p.driver.Start(conn, set.SocketBuffer)
-	c.log.watch(p.driver, set.SocketBuffer)
 	if err := c.awaitOpen(ctx); err != nil {
 		p.driver.Close(err)
 		return nil, err
@@ -154,7 +150,7 @@ func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer, ecn
 	}
 	if p.conn == nil {
 		if p.conn = c.machine.Conn(); p.conn != nil {
-			c.log.begun(p.to)
+			d.Log.Begun(p.to)
 		}
 	}
 	p.updateLocked(now, now)
@@ -255,9 +251,7 @@ func (p *Peer) rebind(socket udp.Socket, conn any) error {
 	p.driver.Lock()
 	defer p.driver.Unlock()
 	now := p.driver.Now()
-	if l := p.client.log; l != nil {
-		l.write(slog.LevelInfo, "connection goes on with a new socket", remote(p.to))
-	}
+	p.driver.Log.Rebound(p.to)
 	p.client.machine.Move(now)
 	p.updateLocked(now, now)
 	return p.err

@@ -110,7 +110,7 @@ func TestLoggerIsLimited(t *testing.T) {
 		}
 		var refusals []string
 		for _, line := range r.take() {
-			if strings.Contains(line, "handshake refused") {
+			if strings.Contains(line, "connection refused") {
 				refusals = append(refusals, line[strings.Index(line, "reason"):])
 			}
 		}

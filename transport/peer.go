@@ -59,13 +59,6 @@ func (p *Peer) Channel(id uint8) Channel { return Channel{p, id} }
 // none, its methods fail with ErrNoChannel.
 func (p *Peer) Unreliable() Channel { return Channel{p, p.config().unreliable} }
 
-func (p *Peer) loggerLocked() *logger {
-	if p.client != nil {
-		return p.client.log
-	}
-	return p.shard.log
-}
-
 func (p *Peer) config() *settings {
 	if p.client != nil {
 		return &p.client.settings
@@ -221,18 +214,23 @@ func (p *Peer) causeLocked() error {
 	return p.conn.Err()
 }
 
+// noteEndLocked counts how the connection ended, and logs it: a client has none before its handshake is done.
+func (p *Peer) noteEndLocked(end End) {
+	if p.shard != nil {
+		p.shard.stats.ended[end]++
+	}
+	if p.conn != nil {
+		p.driver.Log.Ended(p.to, string(end), end.wanted(), p.err)
+	}
+}
+
 // endLocked ends the connection for the application, unless it has ended.
 func (p *Peer) endLocked(cause error) {
 	if p.err != nil {
 		return
 	}
 	p.err = cause
-	if p.shard != nil {
-		p.shard.stats.endedAs(cause)
-	}
-	if p.shard != nil || p.conn != nil {
-		p.loggerLocked().ended(p.to, cause)
-	}
+	p.noteEndLocked(endOf(cause))
 	p.endChunksLocked()
 	for i := range p.inboxes {
 		p.inboxes[i].arrived.Give()

@@ -95,9 +95,6 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 	s.waiting = driver.NewWaiting[*Peer](set.MaxPeers + 1)
 	for i, sh := range s.shards {
 		sh.driver.Start(conns[i], set.SocketBuffer)
-		if i == 0 {
-			sh.log.watch(sh.driver, set.SocketBuffer)
-		}
 	}
 	return s, nil
 }

@@ -28,7 +28,6 @@ type shard struct {
 	answer  []byte        // of the datagram that is handled
 	emptied driver.Signal // there is no peer left
 	stats   shardStats
-	log     *logger
 }
 
 func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
@@ -36,9 +35,9 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats(), log: newLogger(s.settings.Logger)}
+	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
 	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)
-	sh.driver.OffloadEnded = sh.log.offloadEnded()
+	sh.driver.Log = driver.NewLog(s.settings.Logger)
 	sh.driver.AddLocked(&sh.slot, (*handshakes)(sh))
 	return sh, nil
 }
@@ -96,7 +95,7 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer, ecn ud
 	got, err := sh.table.ReceiveECN(now, addressOf(from), datagram, connection.ECN(ecn), sh.answer[:0])
 	if err != nil {
 		code := codeOf(err)
-		sh.log.undecodable(now, from, code, sh.stats.undecodable(code, from))
+		d.Log.Undecodable(now, from, string(code), sh.stats.undecodable(code, from))
 	}
 	if got.Answer != nil {
 		sh.answer = got.Answer
@@ -114,7 +113,7 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer, ecn ud
 // answerLocked answers a message of a handshake.
 func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
 	if reason, count := sh.stats.answered(answer, to); count > 0 {
-		sh.log.refused(to, reason, count)
+		sh.driver.Log.Refused(to, reason.String(), count)
 	}
 	if !sh.driver.AnswerLocked(to, answer) {
 		sh.stats.answersDropped++
@@ -129,7 +128,7 @@ func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, refuse
 		sh.acceptLocked(got.Peer, from)
 	case connection.Moved:
 		p := got.Peer.Owner.(*Peer)
-		sh.log.moved(p.to, from)
+		sh.driver.Log.Moved(p.to, from)
 		p.to = from
 		sh.stats.moved++
 	}
@@ -178,7 +177,7 @@ func (sh *shard) acceptLocked(remote *connection.Peer, from udp.Peer) {
 	remote.Owner = p
 	sh.peers[p] = struct{}{}
 	sh.stats.accepted++
-	sh.log.begun(from)
+	sh.driver.Log.Begun(from)
 	sh.driver.AddLocked(&p.slot, (*polled)(p))
 }
 
@@ -205,7 +204,7 @@ func (sh *shard) Unreadable(size int, from udp.Peer) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)
-	sh.log.undecodable(sh.driver.Now(), from, session.CodeTrailingData, sh.stats.undecodable(session.CodeTrailingData, from))
+	sh.driver.Log.Undecodable(sh.driver.Now(), from, string(session.CodeTrailingData), sh.stats.undecodable(session.CodeTrailingData, from))
 }
 
 // PortUnreachableLocked does nothing: no socket of a server is connected.

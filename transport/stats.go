@@ -119,9 +119,6 @@ func newShardStats() shardStats {
 	return shardStats{codes: make(map[wire.Code]*counted), ended: make(map[End]int64)}
 }
 
-// endedAs counts how a connection ended.
-func (st *shardStats) endedAs(cause error) { st.ended[endOf(cause)]++ }
-
 // codeOf returns the code of what a layer below refused.
 func codeOf(err error) wire.Code {
 	if e, ok := err.(*wire.Error); ok { // of most, and without an allocation

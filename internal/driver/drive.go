@@ -64,8 +64,8 @@ func (d *Driver) write(socket udp.Socket, runs []udp.Run) {
 	defer d.Unlock()
 	d.watchdog.endLocked()
 	d.stats.WriteError = err
-	if refusal != nil && d.stats.OffloadRefusal == nil && d.OffloadEnded != nil {
-		d.OffloadEnded(refusal)
+	if refusal != nil && d.stats.OffloadRefusal == nil {
+		d.Log.logOffload(refusal)
 	}
 	d.stats.OffloadRefusal = refusal
 	if failed > 0 {

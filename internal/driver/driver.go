@@ -38,9 +38,8 @@ type Driver struct {
 	Clock
 	protocol Protocol
 
-	// OffloadEnded, when not nil, is called with the lock when the system has ended the segmentation offload. It
-	// is set before Start.
-	OffloadEnded func(refusal error)
+	// Log is told of the socket. It is set before Start.
+	Log *Log
 
 	batch  *Batch
 	tasks  sync.WaitGroup // the readers and the driver
@@ -96,6 +95,7 @@ func New(socket udp.Socket, protocol Protocol, clock Clock, largest int) *Driver
 // the goroutines.
 func (d *Driver) Start(conn any, bufferBytes int) {
 	d.stats.Buffers = udp.SizeBuffers(conn, bufferBytes)
+	d.Log.logBuffers(d.stats.Buffers, bufferBytes)
 	d.tasks.Go(func() { d.read(d.socket, d.sockets) })
 	d.tasks.Go(d.drive)
 }
