@@ -116,7 +116,9 @@ func two[N int | int64](one string, first get[N], other string, second get[N]) f
 	}
 }
 
-func inOut(in, out get[int64]) func(*transport.ServerStats) []Sample { return two("in", in, "out", out) }
+func inOut(in, out get[int64]) func(*transport.ServerStats) []Sample {
+	return two("in", in, "out", out)
+}
 
 // byKey are samples of all keys that there are.
 func byKey[K comparable](values func(*transport.ServerStats) map[K]int64, name func(K) string) func(*transport.ServerStats) []Sample {

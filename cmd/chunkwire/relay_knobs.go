@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // way is one direction of a relay.
@@ -247,7 +248,7 @@ func setDuration(d *time.Duration, text string) error {
 	if text == "off" {
 		v, err = 0, nil
 	}
-	if err != nil || v < 0 || v > maxDelay {
+	if err != nil || v < 0 || v > simulation.MaxDelay {
 		return errors.New("want a duration such as 20ms or 1.5s, at most 24h")
 	}
 	*d = v

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // relayProcess is a relay that runs in this process.
@@ -83,7 +85,7 @@ func TestFilesThroughARelay(t *testing.T) {
 	for name, flags := range map[string][]string{"crc": nil, "aead": {"--key", keys}, "plain": {"--plain"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want := pattern(1_000_000, 1)
+			want := simulation.Pattern(1_000_000, 1)
 			out := filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append(flags, "--out", out)...)
 			relay := startRelay(t, addr, "--loss", "5", "--corrupt", "5", "--duplicate", "3", "--reorder", "2", "--rtt", "10ms")

@@ -51,7 +51,7 @@ func TestPrometheusScrapesARecv(t *testing.T) {
 	}
 	listening := recv.says("listening on ")
 	api := startPrometheus(t, server, dir, target.Host)
-	api.until(`up`, 1) // it looks for targets every five seconds
+	api.until(`up`, 1)                                                                                   // it looks for targets every five seconds
 	send := start(t, chunkwire, "send", "--to", listening, "--profile", "fixed", "--max-rate", "3M", in) // 3 s
 
 	api.until(`chunkwire_connections`, 1)
