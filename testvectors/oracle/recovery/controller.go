@@ -22,7 +22,7 @@ const (
 	RateEpoch         = 10_000
 	Fastest           = 7000          // ns
 	Slowest           = 1_000_000_000 // ns
-	YieldWindow       = 16
+	YieldWindow       = 20
 	DrainWindow       = 4
 	MostWindow        = 1<<31 - 1
 	FirstLimit        = 256
