@@ -49,7 +49,7 @@ namespace Chunkwire.Live
             var input = new MemoryStream();
             Console.OpenStandardInput().CopyTo(input);
             byte[] chunk = input.ToArray();
-            var sender = new Sender(new BaseScheduler(Profile.AllAtOnce));
+            var sender = new Sender(new AdaptiveScheduler());
             if (!sender.TrySubmit(Now, chunk, 0, chunk.Length)) return Fail("a chunk has 1 to 262144 bytes");
             using (var link = new UdpLink(protocolId, new IPEndPoint(IPAddress.Any, 0), peer))
             {

@@ -99,18 +99,20 @@ namespace Chunkwire.Port
         private const int MaxSubmit = 2 * Limits.MaxChunk;
         private const long LongestDelay = 1000000000;
 
+        /// <summary>In the order of <see cref="RecoveryMode"/>.</summary>
+        private static readonly string[] Modes = { "adaptive", "redundant", "burst", "fixed" };
+
         private readonly JsonWriter answer;
-        private readonly Script script;
         private readonly Sender sender;
+        private Script script;
+        private AdaptiveScheduler adaptive;
 
         private SenderTrace(Fields config, JsonWriter answer)
         {
             this.answer = answer;
             int firstChunkId = Trace.FirstChunkId(config);
             long giveUp = Trace.GiveUp(config);
-            if (config.IsNull("profile")) script = new Script();
-            IScheduler scheduler = script != null ? (IScheduler)script : new BaseScheduler(ReadProfile(config.Object("profile")));
-            sender = new Sender(scheduler, firstChunkId, giveUp);
+            sender = new Sender(ReadScheduler(config), firstChunkId, giveUp);
         }
 
         public static void Answer(Fields request, JsonWriter answer)
@@ -126,8 +128,22 @@ namespace Chunkwire.Port
                 case "submit": return Submit;
                 case "ack": return Take;
                 case "poll": return Poll;
+                case "marks": return adaptive != null ? Marks : (Action<Fields, long>)null;
+                case "yield": return adaptive != null ? Yield : (Action<Fields, long>)null;
                 default: return null;
             }
+        }
+
+        /// <summary>TRC-2, and RVO-1 of RECOVERY.md.</summary>
+        private IScheduler ReadScheduler(Fields config)
+        {
+            if (config.IsNull("profile")) return script = new Script();
+            Fields profile = config.Object("profile");
+            if (!profile.Has("recovery")) return new BaseScheduler(ReadProfile(profile));
+            int mode = Array.IndexOf(Modes, profile.String("recovery"));
+            long rate = profile.Number("rate");
+            Fields.Demand(mode >= 0 && AdaptiveScheduler.IsRate((RecoveryMode)mode, rate));
+            return adaptive = new AdaptiveScheduler((RecoveryMode)mode, rate);
         }
 
         private static Profile ReadProfile(Fields profile)
@@ -165,13 +181,27 @@ namespace Chunkwire.Port
             EndStep(() => PollAll(at));
         }
 
+        /// <summary>RVO-3; it takes no row.</summary>
+        private void Marks(Fields fields, long at)
+        {
+            adaptive.Marks((int)fields.Number("count", 0, 65535));
+            EndStep(NoPackets);
+        }
+
+        /// <summary>RVO-3; it takes no row.</summary>
+        private void Yield(Fields fields, long at)
+        {
+            adaptive.Yields = fields.Flag("yields");
+            EndStep(NoPackets);
+        }
+
         /// <summary>Writes the packets and then, with the last row, what the machine is.</summary>
         private void EndStep(Action packets)
         {
             answer.Name("packets").Begin('[');
             packets();
             answer.End(']');
-            Trace.State(answer, sender.Row.ToString(), sender.State.ToString(), sender.ChunkId);
+            Trace.State(answer, sender.Row == SenderRow.None ? "" : sender.Row.ToString(), sender.State.ToString(), sender.ChunkId);
             answer.String("acked", Fields.FormatBits(sender.Acked, sender.NumSlices));
             Trace.Deadline(answer, sender.Deadline);
         }

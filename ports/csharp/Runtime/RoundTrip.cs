@@ -43,8 +43,20 @@ namespace Chunkwire
             get { return known == Knowledge.Measured; }
         }
 
+        /// <summary>Whether it is measured, or a bound is known.</summary>
+        public bool IsKnown
+        {
+            get { return known != Knowledge.Nothing; }
+        }
+
+        /// <summary>The estimate, 0 while nothing is known.</summary>
+        public long Srtt
+        {
+            get { return srtt; }
+        }
+
         /// <summary>TMR-2.</summary>
-        private long BaseDelay
+        public long BaseDelay
         {
             get
             {
@@ -65,6 +77,12 @@ namespace Chunkwire
             get { return Math.Max(LeastMargin, Math.Max(srtt / 8, 4 * rttvar)); }
         }
 
+        /// <summary>RTT-7.</summary>
+        public static long Clip(long r)
+        {
+            return Math.Min(r, LongestSample);
+        }
+
         /// <summary>RTT-6.</summary>
         public void Start()
         {
@@ -77,7 +95,7 @@ namespace Chunkwire
         /// <summary>RTT-2: a sample that is sure.</summary>
         public void Measure(long r)
         {
-            r = Math.Min(r, LongestSample); // RTT-7
+            r = Clip(r);
             if (IsMeasured)
             {
                 minRtt = Math.Min(minRtt, r);
@@ -93,7 +111,7 @@ namespace Chunkwire
         /// <summary>RTT-5.</summary>
         public void Smooth(long r)
         {
-            long d = Math.Min(Math.Min(r, LongestSample), srtt * 3 / 2 + SampleSlack) - srtt;
+            long d = Math.Min(Clip(r), srtt * 3 / 2 + SampleSlack) - srtt;
             if (d >= 0)
             {
                 rttvar += (d - rttvar) / 4;
@@ -107,7 +125,7 @@ namespace Chunkwire
         /// <summary>RTT-4: the round trip is not longer.</summary>
         public void Limit(long r)
         {
-            bound = Math.Min(bound, Math.Min(r, LongestSample));
+            bound = Math.Min(bound, Clip(r));
         }
 
         /// <summary>Whether an ack may have taken so long: none is faster than every one before (RTT-3, GAP-1).</summary>

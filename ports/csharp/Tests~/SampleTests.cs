@@ -40,8 +40,8 @@ namespace Chunkwire.Tests
             Check.That(loaded != null && delivered, "no level after 3,000 frames");
             Check.Equal(Convert.ToBase64String(level), Convert.ToBase64String(loaded), "the level");
             Check.Equal(1f, screen.Progress, "the bar");
-            Check.That(moved > 10, "the bar moved " + moved + " times");
-            Check.That(frames < 60, "it took " + frames + " frames"); // 262,144 bytes at 1 MB/s
+            Check.That(moved > 5, "the bar moved " + moved + " times");
+            Check.That(frames < 30, "it took " + frames + " frames");
         }
 
         public static void ALevelThatIsTooLargeIsRefused()
@@ -64,7 +64,7 @@ namespace Chunkwire.Tests
                 nobody.Dispose();
                 Check.That(server.Send(address, Ends.Chunk(5000)), "the level was refused");
             }
-            for (int frame = 0; frame < 60 * 30 && !failed; frame++)
+            for (int frame = 0; frame < 60 * 30 - 1 && !failed; frame++)
             {
                 Time.realtimeSinceStartupAsDouble += 1.0 / 60;
                 Call(server, "Update");

@@ -12,8 +12,8 @@ namespace Chunkwire.Samples
         [SerializeField, Tooltip("The same number at both ends, and another one for each connection.")]
         private uint protocolId = 0x4c564c31;
 
-        [SerializeField, Tooltip("Bytes a second that the path carries, with headers.")]
-        private int rate = 1000000;
+        [SerializeField, Tooltip("The most bits a second, with headers; 0: what the path carries.")]
+        private long rate = 0;
 
         [SerializeField, Tooltip("Longer than the main thread is ever blocked, and the same at both ends.")]
         private float giveUpSeconds = 30;
@@ -54,7 +54,7 @@ namespace Chunkwire.Samples
         {
             Close();
             link = new UdpLink(protocolId, new IPEndPoint(IPAddress.Any, 0), player);
-            sender = new Sender(new BaseScheduler(Profile.Fixed(rate)), giveUp: (long)(giveUpSeconds * Microseconds));
+            sender = new Sender(new AdaptiveScheduler(RecoveryMode.Adaptive, rate), giveUp: (long)(giveUpSeconds * Microseconds));
             return sender.TrySubmit(Now, level, 0, level.Length);
         }
 
