@@ -247,7 +247,8 @@ local function bytes32(v)
   return string.char(v % 256, floor(v / 256) % 256, floor(v / 65536) % 256, floor(v / 16777216) % 256)
 end
 
-local table_of_byte, byte_of_top = {}, {} -- of CRC-32, forward, and by the top byte of an entry
+-- What a step of the crc back over a byte takes away, by the top byte of the register.
+local back_of_top = {}
 
 for i = 0, 255 do
   local c = i
@@ -256,21 +257,32 @@ for i = 0, 255 do
     c = rshift(c, 1)
     if low == 1 then c = bxor(c, 0xEDB88320) end
   end
-  table_of_byte[i] = c
-  byte_of_top[rshift(c, 24)] = i
+  back_of_top[rshift(c, 24)] = bxor(lshift(c, 8), i)
 end
+
+-- back runs the register of a crc back over bytes, the last first.
+local function back(c, b, from, to)
+  for i = to, from + 1, -1 do
+    c = bxor(lshift(c, 8), back_of_top[rshift(c, 24)], b:byte(i))
+  end
+  return c
+end
+
+local ZEROS = string.rep("\0", 8)
+local ids_of, ids_by_place -- of the frame that was looked at last
 
 -- protocol_id_of returns the one protocol id that makes the crc of a datagram right (FRM-2):
 -- the register of the crc is run back over the bytes, the zero field and the place of the id.
 local function protocol_id_of(b, from, to)
-  local c = bxor(u32(b, from), 0xFFFFFFFF)
-  local function back(byte)
-    local i = byte_of_top[rshift(c, 24)]
-    c = bxor(lshift(bxor(c, table_of_byte[i]), 8), bxor(i, byte))
+  if ids_of ~= b then ids_of, ids_by_place = b, {} end
+  local place = from * 65536 + to
+  local id = ids_by_place[place]
+  if not id then
+    local c = back(bxor(u32(b, from), 0xFFFFFFFF), b, from + 4, to)
+    id = bxor(back(c, ZEROS, 0, 8), 0xFFFFFFFF) % 2 ^ 32
+    ids_by_place[place] = id
   end
-  for i = to, from + 5, -1 do back(b:byte(i)) end
-  for _ = 1, 8 do back(0) end
-  return bxor(c, 0xFFFFFFFF) % 2 ^ 32
+  return id
 end
 
 -- ---------------------------------------------------------------------------
