@@ -315,13 +315,14 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// The functions of three languages, by indentation.
+// The functions of four languages, by indentation.
 func TestFunctionsOfPorts(t *testing.T) {
 	for _, c := range []struct{ text, name, body string }{
 		{"static int f(int a);\nint f(int a,\n      int b)\n{\n  g(a);\n}\nint g(void) { return 1; }\n", "f", "int f(int a,\n      int b)\n{\n  g(a);\n"},
 		{"int f(void)\n{\n  g(a);\n}\nint g(void) { return 1; }\n", "g", "int g(void) { return 1; }\n"},
 		{"class A:\n    def f(self) -> int:\n\n        return g(1)\n\n    def g(self) -> int:\n        return 1\n", "f", "    def f(self) -> int:\n\n        return g(1)\n\n"},
 		{"class A {\n  #f(n: number): void {\n    this.f(1);\n  }\n\n  g(): void {}\n}\n", "f", "  #f(n: number): void {\n    this.f(1);\n"},
+		{"impl A {\n    pub(crate) fn f<'a>(\n        &self,\n    ) -> &'a u8 {\n        self.f(1)\n    }\n\n    fn g() {}\n}\n", "f", "    pub(crate) fn f<'a>(\n        &self,\n    ) -> &'a u8 {\n        self.f(1)\n"},
 	} {
 		found := portFunctions([]byte(c.text), c.name)
 		if len(found) != 1 || c.text[found[0][0]:found[0][1]] != c.body {
