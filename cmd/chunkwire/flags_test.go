@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // Flags that had another name are taken by it, without a word, and are not in the
@@ -23,7 +26,7 @@ func TestFormerFlagNames(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--out", out)
-	want := pattern(30_000, 1)
+	want := simulation.Pattern(30_000, 1)
 	sent := runCommand(t, nil, "send", "--json", "--profile", "fixed", "--rate", "400k", "--to", addr, inputFile(t, want))
 	wantStored(t, out, want, sent, <-ended)
 	var report fileReport
@@ -83,7 +86,36 @@ func TestCompletions(t *testing.T) {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}
-	if r := runCommand(t, nil, "__complete", "conformance", "--level", ""); !strings.HasPrefix(r.stdout, "required\nrecommended\n") || !strings.Contains(r.stdout, "\npackets\n") || !strings.Contains(r.stdout, "\nall\n") {
-		t.Errorf("--level: %+v", r)
+	r := runCommand(t, nil, "__complete", "conformance", "--level", "")
+	for _, name := range []string{"required", "chunks", "packets", "session-client", "connections", "all"} {
+		if !strings.Contains("\n"+r.stdout, "\n"+name+"\n") {
+			t.Errorf("--level does not complete %s: %+v", name, r)
+		}
+	}
+	for _, name := range strings.Split(strings.TrimSpace(r.stdout[:strings.Index(r.stdout, ":")]), "\n") {
+		if _, err := levels(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Each command has a page, and all say what they are.
+func TestManualPages(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "man1")
+	if r := runCommand(t, nil, "man", "--out", dir); r.code != exitOK || r.stdout != "" {
+		t.Fatalf("%+v", r)
+	}
+	for _, cmd := range newRoot().Commands() {
+		if !cmd.IsAvailableCommand() {
+			continue
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "chunkwire-"+cmd.Name()+".1"))
+		if err != nil || !strings.Contains(string(page), cmd.Short) || strings.Contains(string(page), "Auto generated") {
+			t.Errorf("%s: %v\n%.300s", cmd.Name(), err, page)
+		}
+	}
+	if r := runCommand(t, nil, "man"); r.code != exitUsage {
+		t.Errorf("without --out: %+v", r)
 	}
 }
