@@ -104,7 +104,7 @@ impl Controller {
         } else {
             self.look = 0;
             self.calm = loss;
-            self.wait = (2 * self.wait).max(FIRST_WAIT).min(LONGEST_WAIT);
+            self.wait = (2 * self.wait).clamp(FIRST_WAIT, LONGEST_WAIT);
             self.look_at = now + self.wait * self.round_trip.srtt();
         }
         self.begin_account(now + self.latest);

@@ -34,7 +34,7 @@ pub(super) struct Row {
 
 /// The largest integer whose square is at most x.
 pub(super) fn isqrt(x: Number) -> Number {
-    let (mut rest, mut root, mut bit) = (x.max(0), 0, 1 << 62);
+    let (mut rest, mut root, mut bit) = (x.max(0) as u64, 0, 1 << 62);
     while bit > 0 {
         if rest >= root + bit {
             rest -= root + bit;
@@ -43,7 +43,7 @@ pub(super) fn isqrt(x: Number) -> Number {
         root /= 2;
         bit /= 4;
     }
-    root
+    root as Number
 }
 
 impl Controller {
@@ -94,7 +94,7 @@ impl Controller {
 
     /// LMT-2.
     fn target(&self) -> Micros {
-        (self.min_rtt / 4).max(TARGET_LEAST).min(TARGET_MOST)
+        (self.min_rtt / 4).clamp(TARGET_LEAST, TARGET_MOST)
     }
 
     /// LMT-1, LMT-2.

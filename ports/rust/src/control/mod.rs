@@ -423,7 +423,7 @@ impl Controller {
         self.arrival = (took - 1000 * clip(train.pause)).max(0) / gained;
         let mut x = took / gained;
         if self.gone_by > gained {
-            let slower = x * (1024 - self.calm.max(256).min(512)) / 1024;
+            let slower = x * (1024 - self.calm.clamp(256, 512)) / 1024;
             x = (took / self.gone_by.max(1)).max(slower); // RAT-3
         }
         x = x.max(FASTEST);
