@@ -40,6 +40,9 @@ var endErrors = []struct {
 	{ErrClosed, EndClosed},
 }
 
+// wanted reports whether one of the ends, or a newer connection, wanted it.
+func (e End) wanted() bool { return e == EndClosed || e == EndClosedRemotely || e == EndReplaced }
+
 // endOf returns how a connection ended that has an error.
 func endOf(err error) End {
 	for _, e := range endErrors {

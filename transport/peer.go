@@ -214,15 +214,23 @@ func (p *Peer) causeLocked() error {
 	return p.conn.Err()
 }
 
+// noteEndLocked counts how the connection ended, and logs it: a client has none before its handshake is done.
+func (p *Peer) noteEndLocked(end End) {
+	if p.shard != nil {
+		p.shard.stats.ended[end]++
+	}
+	if p.conn != nil {
+		p.driver.Log.Ended(p.to, string(end), end.wanted(), p.err)
+	}
+}
+
 // endLocked ends the connection for the application, unless it has ended.
 func (p *Peer) endLocked(cause error) {
 	if p.err != nil {
 		return
 	}
 	p.err = cause
-	if p.shard != nil {
-		p.shard.stats.endedAs(cause)
-	}
+	p.noteEndLocked(endOf(cause))
 	p.endChunksLocked()
 	for i := range p.inboxes {
 		p.inboxes[i].arrived.Give()

@@ -119,9 +119,6 @@ func newShardStats() shardStats {
 	return shardStats{codes: make(map[wire.Code]*counted), ended: make(map[End]int64)}
 }
 
-// endedAs counts how a connection ended.
-func (st *shardStats) endedAs(cause error) { st.ended[endOf(cause)]++ }
-
 // codeOf returns the code of what a layer below refused.
 func codeOf(err error) wire.Code {
 	if e, ok := err.(*wire.Error); ok { // of most, and without an allocation
@@ -134,8 +131,8 @@ func codeOf(err error) wire.Code {
 	return ""
 }
 
-// undecodable counts a datagram that was refused without an answer.
-func (st *shardStats) undecodable(code wire.Code, from udp.Peer) {
+// undecodable counts a datagram that was refused without an answer, and returns how many of its code there are.
+func (st *shardStats) undecodable(code wire.Code, from udp.Peer) int64 {
 	c := st.codes[code]
 	if c == nil {
 		c = &counted{}
@@ -143,18 +140,21 @@ func (st *shardStats) undecodable(code wire.Code, from udp.Peer) {
 	}
 	c.n++
 	c.from = from
+	return c.n
 }
 
 // reasonAt is where a REFUSED has its reason (CXH-7).
 const reasonAt = 18
 
-// answered counts an answer to a handshake.
-func (st *shardStats) answered(answer []byte, from udp.Peer) {
+// answered counts an answer to a handshake. Of a refusal it returns the reason, and how many of it there are.
+func (st *shardStats) answered(answer []byte, from udp.Peer) (reason session.Reason, count int64) {
 	if answer[0] == byte(session.KindRefused) && len(answer) > reasonAt {
 		c := &st.refused[answer[reasonAt]]
 		c.n++
 		c.from = from
+		return session.Reason(answer[reasonAt]), c.n
 	}
+	return 0, 0
 }
 
 // Stats returns a snapshot, of each socket a consistent one.

@@ -141,7 +141,7 @@ local function define()
   field("uint16", "slice.bytes", "Slice bytes", dec)
   field("uint16", "slice.last_bytes", "Last bytes", dec)
   field("bytes", "slice.data", "Data")
-  frame("slice.acked_in", "Acked in")
+  frame("slice.acked_in", "Slice acked in")
   frame("resend", "Resend of")
   frame("resend_after_ack", "Sent again though acked in")
   field("string", "ack.acked", "Acked")
@@ -149,7 +149,7 @@ local function define()
   bool("ack.complete", "Complete")
   field("uint16", "ack.have", "Have", dec)
   field("uint16", "ack.top", "Top", dec)
-  frame("ack.first", "Acks first")
+  frame("ack.first", "Acks first the slices of")
   frame("ack.newest", "Newest slice that arrived")
 
   -- The envelope, and the handshake
@@ -187,8 +187,8 @@ local function define()
   field("uint8", "packet.fragment_id", "Fragment id", dec)
   field("uint16", "packet.num_fragments", "Number of fragments", dec)
   field("bytes", "packet.payload", "Payload")
-  frame("packet.acked_in", "Acked in")
-  frame("packet.acks", "Acks first")
+  frame("packet.acked_in", "Packet acked in")
+  frame("packet.acks", "Acks first the packets of")
 
   -- The records of a payload
   field("uint8", "record", "Record", dec, { [0] = "PAD", "UNRELIABLE", "MESSAGE", "FRAGMENT", "SKIP", "REPORT", "STATUS",
@@ -247,7 +247,8 @@ local function bytes32(v)
   return string.char(v % 256, floor(v / 256) % 256, floor(v / 65536) % 256, floor(v / 16777216) % 256)
 end
 
-local table_of_byte, byte_of_top = {}, {} -- of CRC-32, forward, and by the top byte of an entry
+-- What a step of the crc back over a byte takes away, by the top byte of the register.
+local back_of_top = {}
 
 for i = 0, 255 do
   local c = i
@@ -256,21 +257,32 @@ for i = 0, 255 do
     c = rshift(c, 1)
     if low == 1 then c = bxor(c, 0xEDB88320) end
   end
-  table_of_byte[i] = c
-  byte_of_top[rshift(c, 24)] = i
+  back_of_top[rshift(c, 24)] = bxor(lshift(c, 8), i)
 end
+
+-- back runs the register of a crc back over bytes, the last first.
+local function back(c, b, from, to)
+  for i = to, from + 1, -1 do
+    c = bxor(lshift(c, 8), back_of_top[rshift(c, 24)], b:byte(i))
+  end
+  return c
+end
+
+local ZEROS = string.rep("\0", 8)
+local ids_of, ids_by_place -- of the frame that was looked at last
 
 -- protocol_id_of returns the one protocol id that makes the crc of a datagram right (FRM-2):
 -- the register of the crc is run back over the bytes, the zero field and the place of the id.
 local function protocol_id_of(b, from, to)
-  local c = bxor(u32(b, from), 0xFFFFFFFF)
-  local function back(byte)
-    local i = byte_of_top[rshift(c, 24)]
-    c = bxor(lshift(bxor(c, table_of_byte[i]), 8), bxor(i, byte))
+  if ids_of ~= b then ids_of, ids_by_place = b, {} end
+  local place = from * 65536 + to
+  local id = ids_by_place[place]
+  if not id then
+    local c = back(bxor(u32(b, from), 0xFFFFFFFF), b, from + 4, to)
+    id = bxor(back(c, ZEROS, 0, 8), 0xFFFFFFFF) % 2 ^ 32
+    ids_by_place[place] = id
   end
-  for i = to, from + 5, -1 do back(b:byte(i)) end
-  for _ = 1, 8 do back(0) end
-  return bxor(c, 0xFFFFFFFF) % 2 ^ 32
+  return id
 end
 
 -- ---------------------------------------------------------------------------
@@ -320,6 +332,12 @@ end
 
 -- last is the item that was noted last.
 function Decoder:last() return self.list[#self.list] end
+
+-- remark notes what the last item means, by its value.
+function Decoder:remark(meanings)
+  local item = self:last()
+  if not self.refused and meanings[item.value] then item.note = " (" .. meanings[item.value] .. ")" end
+end
 
 -- bytes notes bytes.
 function Decoder:bytes(name, n, sentence, extra)
@@ -620,6 +638,7 @@ end
 records[7] = function(d, out)
   if d.at - 8 > d.origin then return d:refuse("not_alone", "CXR-21", d.at - 8) end
   out.code = d:field("record.code", 16, "CXR-20")
+  d:remark({ [0] = "done", "failed" })
   local at = d.at
   local n = d:field("record.length", 8, "CXR-20")
   d:check(n <= 128, "length", "CXR-22", at)
@@ -731,7 +750,7 @@ local function timeout(d, sentence)
   local at = d.at
   local t = d:field("timeout", 16, "CXH-23")
   d:check(t >= 10 and t <= 36000, "timeout", sentence, at)
-  if not d.refused then d:last().note = string.format(" * 100 ms") end
+  if not d.refused then d:last().note = string.format(" (%.1f s)", t / 10) end
 end
 
 local function lanes(d, sentence)
@@ -767,11 +786,14 @@ local function offer(d, m, size)
   d:check(tags[m.mode], "mode", "CXH-25", at)
   m.lanes = lanes(d, "CXH-26")
   d:field("variants", 8, "CXH-23")
+  d:remark({ "slices", "repair slices", "slices, repair slices" })
   d:field("extensions", 16, "CXH-23")
+  d:remark({ "ECN" })
   timeout(d, "CXH-27")
   d:bytes("format", 8, "CXH-23")
   d:bytes("identity", 8, "CXH-23", { low = true })
   d:field("resume", 32, "CXH-23")
+  d:remark({ [0] = "a new connection" })
 end
 
 local messages = {}
@@ -813,6 +835,7 @@ messages[0x4b] = function(d, m)
   local one = m.variant ~= 0 and band(m.variant, m.variant - 1) == 0
   d:check(m.lanes == 0 and m.variant == 0 or m.lanes > 0 and one, "variant", "CXH-32", at)
   m.extensions = d:field("extensions", 16, "CXH-23")
+  d:remark({ "ECN" })
   timeout(d, "CXH-33")
   d:bytes("proof", 16, "CXH-23")
 end
@@ -849,7 +872,7 @@ local function data(d, out, find_link)
     if out.packet.whole then payload(d, out) end
     d.stop, d.at = whole, stop
   end
-  d:add("tag", stop, 8 * tag)
+  d:add("tag", stop, 8 * tag, nil, { note = " (not verified)" })
 end
 
 -- decode_session decodes a datagram of a connection. find_link returns what is known of a link.
@@ -885,11 +908,14 @@ end
 -- What is known of the capture. It grows in the first pass over the frames.
 
 local streams, number_of_streams -- by the pair of ends
+local waiting                    -- counters of what may be data of a connection
 local links                      -- by their number
 local nonces                     -- of handshakes
 local frames                     -- by number: what was found out of each datagram
 
-local function forget() streams, number_of_streams, links, nonces, frames = {}, 0, {}, {}, {} end
+local function forget()
+  streams, number_of_streams, waiting, links, nonces, frames = {}, 0, {}, {}, {}, {}
+end
 proto.init = forget
 forget()
 
@@ -929,13 +955,13 @@ local function configured()
   return ids
 end
 
--- lane_of returns protocol id, lane and number of lanes if an id is one of the preferences, or
--- one of its lanes (LAN-2).
+-- lane_of returns protocol id, lane, number of lanes and variant if an id is one of the
+-- preferences, or one of its lanes (LAN-2, RPI-1).
 local function lane_of(id)
   for _, p in ipairs(configured()) do
     local n = (id - p) % 2 ^ 32
-    local count, k = floor(n / 16) + 1, n % 16
-    if count <= 16 and k < count then return p, k, count end
+    local count, k = floor(n % 256 / 16) + 1, n % 16
+    if n < 512 and k < count then return p, k, count, n < 256 and SLICES or REPAIR end
   end
 end
 
@@ -1007,7 +1033,6 @@ local function is_offer(b, size)
 end
 
 -- is_next reports whether a datagram of data follows one from the same end to the same link.
-local waiting = {}
 local function is_next(b, from, to)
   if #b <= HEAD + tags[b:byte(1)] or u32(b, 1) == 0 then return false end
   local key = from .. " " .. to .. b:sub(1, 5)
@@ -1037,20 +1062,26 @@ end
 -- ---------------------------------------------------------------------------
 -- Decoding, with what is known
 
--- plain decodes a datagram of plain chunks by its variant, or by the one that takes it.
+-- plain decodes a datagram of plain chunks by the variant of its protocol id, or by the one that
+-- takes it.
 local function plain(b, from, to, stream)
   local id = to - from >= 4 and protocol_id_of(b, from, to)
-  local known = id and known_id(stream, id)
-  local want = proto.prefs.variant ~= AUTO and proto.prefs.variant or stream.variant
-  local out = decode_frame(b, from, to, want or SLICES, known)
-  if out.refused and proto.prefs.variant == AUTO then
-    local other = want == REPAIR and SLICES or REPAIR
+  local known, variant = id and known_id(stream, id), id and select(4, lane_of(id))
+  if proto.prefs.variant ~= AUTO then variant = proto.prefs.variant end
+  local out = decode_frame(b, from, to, variant or stream.variant or SLICES, known)
+  if known and not variant then
+    local other = SLICES + REPAIR - (stream.variant or SLICES)
     local second = decode_frame(b, from, to, other, known)
-    if not second.refused then out, stream.variant = second, other end
-  elseif not want and known and decode_frame(b, from, to, REPAIR, known).refused then
-    stream.variant = SLICES
+    if out.refused and not second.refused then
+      out, stream.variant = second, other
+    elseif second.refused and not out.refused then
+      stream.variant = stream.variant or SLICES
+    end
   end
   out.id, out.known = id, known
+  local _, k, count = lane_of(id or 0)
+  local x = out.slice or out.ack
+  if x and known and count and count > 1 then x.lane = k end
   return out
 end
 
@@ -1104,21 +1135,24 @@ local function link_slice(e, key, s, frame, same)
   return rel
 end
 
+-- first_ack notes that something sent is acked for the first time, in a list of frames.
+local function first_ack(list, sent, frame)
+  if not sent or sent.acked then return end
+  sent.acked = frame
+  local last = list[#list]
+  if last and last.frame == sent.frame then
+    last.count = last.count + 1
+  else
+    list[#list + 1] = { frame = sent.frame, count = 1 }
+  end
+end
+
 local function link_ack(peer, key, a, frame)
   local chunk = chunk_of(peer.lanes, key, a.chunk, a.num)
   local rel = { first = {} }
   if a.acked then
     for i = 0, a.num - 1 do
-      local sent = chunk.slices[i]
-      if a.acked[i] and sent and not sent.acked then
-        sent.acked = frame
-        local last = rel.first[#rel.first]
-        if last and last.frame == sent.frame then
-          last.count = last.count + 1
-        else
-          rel.first[#rel.first + 1] = { frame = sent.frame, count = 1 }
-        end
-      end
+      if a.acked[i] then first_ack(rel.first, chunk.slices[i], frame) end
     end
   elseif a.top and a.top > 0 then
     local sent = chunk.slices[a.top - 1]
@@ -1135,12 +1169,8 @@ local function link_packet(e, peer, p, frame)
     e.packets[p.sequence] = rel.sent
     e.packets[(p.sequence + 32768) % 65536] = nil
   end
-  for i = 0, p.bits and 31 or -1 do
-    local sent = floor(p.bits / 2 ^ i) % 2 == 1 and peer.packets[(p.ack - i) % 65536]
-    if sent and not sent.acked then
-      sent.acked = frame
-      rel.acks[#rel.acks + 1] = sent.frame
-    end
+  for i = p.bits and 31 or -1, 0, -1 do
+    if floor(p.bits / 2 ^ i) % 2 == 1 then first_ack(rel.acks, peer.packets[(p.ack - i) % 65536], frame) end
   end
   return rel
 end
@@ -1194,7 +1224,14 @@ end
 local function plural(n, one) return string.format(n == 1 and "%d " .. one or "%d " .. one .. "s", n) end
 
 local function show_generated(tree, name, value)
-  if value then return tree:add(F[name], value):set_generated() end
+  if value ~= nil then return tree:add(F[name], value):set_generated() end
+end
+
+-- show_acked shows which frames had what is acked here for the first time.
+local function show_acked(tree, name, list, what)
+  for _, first in ipairs(list) do
+    show_generated(tree, name, first.frame):append_text(" (" .. plural(first.count, what) .. ")")
+  end
 end
 
 local function show_items(tree, range, list)
@@ -1232,9 +1269,7 @@ end
 local function show_ack(tree, a, rel)
   show_generated(tree, "ack.complete", a.count == a.num)
   if not rel then return end
-  for _, first in ipairs(rel.first) do
-    show_generated(tree, "ack.first", first.frame):append_text(" (" .. plural(first.count, "slice") .. ")")
-  end
+  show_acked(tree, "ack.first", rel.first, "slice")
   show_generated(tree, "ack.newest", rel.newest)
 end
 
@@ -1259,13 +1294,17 @@ local function show_message(tree, out, rel)
 end
 
 -- what_slice and what_ack return the text of a line.
+local function of_chunk(x)
+  return string.format(x.lane and "chunk %d on lane %d" or "chunk %d", x.chunk, x.lane or 0)
+end
+
 local function what_slice(s, rel)
-  local text = string.format("%s %d/%d of chunk %d, %s", s.repair and "Repair slice" or "Slice", s.id, s.num, s.chunk, plural(s.size, "byte"))
+  local text = string.format("%s %d/%d of %s, %s", s.repair and "Repair slice" or "Slice", s.id, s.num, of_chunk(s), plural(s.size, "byte"))
   return rel and rel.resend and text .. ", resend" or text
 end
 
 local function what_ack(a)
-  return string.format("Ack of chunk %d, %d/%d%s", a.chunk, a.count, a.num, a.count == a.num and ", complete" or "")
+  return string.format("Ack of %s, %d/%d%s", of_chunk(a), a.count, a.num, a.count == a.num and ", complete" or "")
 end
 
 local record_names = { [0] = "PAD", "UNRELIABLE", "MESSAGE", "FRAGMENT", "SKIP", "REPORT", "STATUS", "CLOSE", "SLICE", "CHUNK_ACK", "ECN" }
@@ -1285,6 +1324,8 @@ local function what_records(out, rel)
     elseif item.value == 9 then
       a = a + 1
       parts[#parts + 1] = what_ack(out.acks[a])
+    elseif item.value == 7 then
+      parts[#parts + 1] = string.format("CLOSE %d", out.code)
     else
       parts[#parts + 1] = record_names[item.value]
     end
@@ -1337,7 +1378,7 @@ local function show(tree, range, out, rel, text)
     end
   end
   if rel.packet then
-    for _, frame in ipairs(rel.packet.acks) do show_generated(tree, "packet.acks", frame) end
+    show_acked(tree, "packet.acks", rel.packet.acks, "packet")
     if rel.packet.sent then show_generated(tree, "packet.acked_in", rel.packet.sent.acked) end
   end
   if rel.message then show_message(tree, out, rel.message) end

@@ -2,15 +2,15 @@ package wireshark_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chunkwire/chunkwire/spec"
 )
 
 var update = flag.Bool("update", false, "write the sentences into chunkwire.lua")
@@ -47,7 +47,7 @@ func TestSentences(t *testing.T) {
 
 // luaTable returns the sentences that a program names as a table in Lua.
 func luaTable(t *testing.T, program []byte) string {
-	texts := sentences(t)
+	texts := sentences()
 	var ids []string
 	for _, m := range quoted.FindAllSubmatch(program, -1) {
 		ids = append(ids, string(m[1]))
@@ -80,33 +80,21 @@ func byNumber(a, b string) int {
 }
 
 // sentences returns the checks of all documents by their ids.
-func sentences(t *testing.T) map[string]string {
-	names, err := filepath.Glob("../spec/*.json")
-	if err != nil || len(names) < 6 {
-		t.Fatal(names, err)
-	}
+func sentences() map[string]string {
 	texts := map[string]string{}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var document struct{ Sentences []struct{ ID, Text string } }
-		if err = json.Unmarshal(text, &document); err != nil {
-			t.Fatal(name, err)
-		}
+	for _, document := range spec.Documents() {
 		for _, s := range document.Sentences {
 			if refusing.MatchString(s.ID) {
-				texts[s.ID] = check(s.Text)
+				texts[s.ID] = demand(s.Text)
 			}
 		}
 	}
 	return texts
 }
 
-// check returns what a row of a table of checks demands: all but its last columns, code and
+// demand returns what a row of a table of checks demands: all but its last columns, code and
 // place.
-func check(row string) string {
+func demand(row string) string {
 	columns := strings.Split(strings.TrimSuffix(row, " |"), " | ")
 	if len(columns) > 2 {
 		columns = columns[:len(columns)-2]

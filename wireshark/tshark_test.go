@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +40,12 @@ type datagram struct {
 // capture writes datagrams to a pcap file, one a millisecond, as raw IP.
 func capture(t *testing.T, list []datagram) string {
 	t.Helper()
+	return captureShort(t, list, 1<<16)
+}
+
+// captureShort is capture for one that has only the first bytes of each frame.
+func captureShort(t *testing.T, list []datagram, most int) string {
+	t.Helper()
 	const rawIP = 101
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, 0xa1b2c3d4)
@@ -48,10 +55,11 @@ func capture(t *testing.T, list []datagram) string {
 	}
 	for i, d := range list {
 		ip := packetOf(d)
-		for _, v := range []uint32{uint32(i / 1000), uint32(i % 1000 * 1000), uint32(len(ip)), uint32(len(ip))} {
+		here := min(len(ip), most)
+		for _, v := range []uint32{uint32(i / 1000), uint32(i % 1000 * 1000), uint32(here), uint32(len(ip))} {
 			b = le.AppendUint32(b, v)
 		}
-		b = append(b, ip...)
+		b = append(b, ip[:here]...)
 	}
 	name := filepath.Join(t.TempDir(), "capture.pcap")
 	if err := os.WriteFile(name, b, 0o644); err != nil {
@@ -65,7 +73,7 @@ func packetOf(d datagram) []byte {
 	be := binary.BigEndian
 	ip := []byte{0x45, 0}
 	ip = be.AppendUint16(ip, uint16(28+len(d.data)))
-	ip = append(ip, 0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2)
+	ip = append(ip, 0, 0, 0x40, 0, 64, 17, 0, 0, 192, 0, 2, 1, 192, 0, 2, 1)
 	for _, v := range []uint16{d.from, d.to, uint16(8 + len(d.data)), 0} {
 		ip = be.AppendUint16(ip, v)
 	}
@@ -138,6 +146,7 @@ func (n tree) bytes(name string) string { return strings.ReplaceAll(n.text(name)
 
 // frame is what tshark says of one.
 type frame struct {
+	ports     []int
 	payload   []byte // of UDP
 	datagrams []tree
 }
@@ -145,32 +154,41 @@ type frame struct {
 // dissect returns what tshark says of a capture, and checks that the dissector had no error.
 func dissect(t *testing.T, name string, preferences ...string) []frame {
 	t.Helper()
-	lua, err := filepath.Abs(dissector)
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"-X", "lua_script:" + lua, "-r", name, "-2", "-n", "-T", "json", "--no-duplicate-keys", "-J", "udp chunkwire"}
+	args := []string{"-2", "-T", "json", "--no-duplicate-keys", "-J", "udp chunkwire"}
 	for _, p := range preferences {
 		args = append(args, "-o", prefix+p)
 	}
-	cmd := exec.Command("tshark", args...)
-	// Nothing that a user has configured counts, and no plugin is loaded twice.
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
-	var complaints bytes.Buffer
-	cmd.Stderr = &complaints
-	out, err := cmd.Output()
+	out, err := tshark(t, name, args...)
 	if err != nil {
-		t.Fatalf("%v: %s", err, complaints.Bytes())
-	}
-	for line := range strings.Lines(complaints.String()) {
-		if !strings.HasPrefix(line, "Running as user \"root\"") {
-			t.Fatalf("tshark says: %s", line)
-		}
+		t.Fatal(err)
 	}
 	if i := bytes.Index(out, []byte("Lua Error")); i >= 0 {
 		t.Fatalf("%.500s", out[i:])
 	}
 	return framesOf(t, out)
+}
+
+// tshark reads a capture with the dissector. It fails if there is a word on standard error.
+func tshark(t *testing.T, name string, args ...string) (out []byte, err error) {
+	t.Helper()
+	lua, err := filepath.Abs(dissector)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command("tshark", append([]string{"-X", "lua_script:" + lua, "-r", name, "-n"}, args...)...)
+	// Nothing that a user has configured counts, and no plugin is loaded twice.
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	if out, err = cmd.Output(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, complaints.Bytes())
+	}
+	for line := range strings.Lines(complaints.String()) {
+		if !strings.HasPrefix(line, "Running as user \"root\"") {
+			return nil, fmt.Errorf("tshark says: %s", line)
+		}
+	}
+	return out, nil
 }
 
 func framesOf(t *testing.T, out []byte) (list []frame) {
@@ -193,6 +211,10 @@ func framesOf(t *testing.T, out []byte) (list []frame) {
 			t.Fatal(err)
 		}
 		f := frame{payload: payload}
+		for _, p := range layers.UDP.values["udp.port"] {
+			number, _ := strconv.Atoi(p)
+			f.ports = append(f.ports, number)
+		}
 		if layers.Chunkwire != nil {
 			f.datagrams, _ = oneOrMore[tree](layers.Chunkwire)
 		}

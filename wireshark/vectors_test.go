@@ -21,7 +21,7 @@ import (
 	"github.com/chunkwire/chunkwire/wire"
 )
 
-const port = 9000 // of the preference, so that what is not recognized is dissected, too
+const udpPort = 9000 // of the preference, so that what is not recognized is dissected, too
 
 // request is one that decodes a datagram, or a payload.
 type request struct {
@@ -87,9 +87,9 @@ func dissectVectors(t *testing.T, list [][]byte, preferences ...string) (out [][
 	t.Helper()
 	var all []datagram
 	for i, b := range list {
-		all = append(all, datagram{uint16(10000 + i), port, b})
+		all = append(all, datagram{uint16(10000 + i), udpPort, b})
 	}
-	for _, f := range dissect(t, capture(t, all), append(preferences, fmt.Sprintf("port:%d", port))...) {
+	for _, f := range dissect(t, capture(t, all), append(preferences, fmt.Sprintf("port:%d", udpPort))...) {
 		out = append(out, f.datagrams)
 	}
 	if len(out) != len(list) {
@@ -152,6 +152,7 @@ func bytesOf(list []vector) (out [][]byte) {
 }
 
 func TestVectorsOfChunks(t *testing.T) {
+	t.Parallel()
 	need(t, "tshark")
 	byID := map[uint32][]vector{}
 	for _, v := range vectorsOf(t, "decode_packet") {
@@ -167,6 +168,7 @@ func TestVectorsOfChunks(t *testing.T) {
 }
 
 func TestVectorsOfRepairSlices(t *testing.T) {
+	t.Parallel()
 	need(t, "tshark")
 	list := vectorsOf(t, "repair_decode")
 	said := dissectVectors(t, bytesOf(list), "protocol:plain chunks", "variant:repair slices")
@@ -177,6 +179,7 @@ func TestVectorsOfRepairSlices(t *testing.T) {
 }
 
 func TestVectorsOfPackets(t *testing.T) {
+	t.Parallel()
 	need(t, "tshark")
 	byFormat := map[packet.Format][]vector{}
 	for _, v := range vectorsOf(t, "packet_decode") {
@@ -193,6 +196,7 @@ func TestVectorsOfPackets(t *testing.T) {
 }
 
 func TestVectorsOfSessions(t *testing.T) {
+	t.Parallel()
 	need(t, "tshark")
 	// The handshakes and the data of the vectors have nothing to do with each other.
 	var messages, data []vector
@@ -219,6 +223,7 @@ func TestVectorsOfSessions(t *testing.T) {
 
 // Payloads go in envelopes of the mode crc, behind a LINKED that has what the ends agreed on.
 func TestVectorsOfPayloads(t *testing.T) {
+	t.Parallel()
 	need(t, "tshark")
 	channels := vectorsOf(t, "records_decode")
 	for i := range channels {
