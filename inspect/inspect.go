@@ -46,9 +46,8 @@ type Options struct {
 	Lanes       int      // of plain chunks; 0: any number
 	// Keys are those of identities. Identity 0, the anonymous one, has a key of zeros.
 	Keys map[uint64]session.Key
-	// Records is what the ends of a connection agreed on; the zero value: a handshake says it, or
-	// it is found out.
-	Records connection.Format
+	// Records is what the ends of a connection agreed on; nil: a handshake says it, or it is found out.
+	Records *connection.Format
 	Packets packet.Format
 	// Channels is the format of channels; a field that is 0 is the largest that there is, since no datagram
 	// says it.
@@ -365,12 +364,13 @@ func (h *holding) add(m *message) {
 
 // formats returns what the records of a payload have: what was agreed, or what fits.
 func (in *Inspector) formats(l *link, payload []byte) formats {
-	f := formats{in.opts.Records, in.opts.Channels}
+	f := formats{connection.Format{Lanes: session.MostLanes, Repair: true, ECN: true}, in.opts.Channels}
 	switch {
 	case l != nil:
 		f.records = connection.Format{Lanes: l.agreed.Lanes, Repair: l.agreed.Variant == session.VariantRepair, ECN: l.agreed.Extensions&session.ExtensionECN != 0}
-	case f.records == connection.Format{}:
-		f.records = connection.Format{Lanes: session.MostLanes, Repair: true, ECN: true}
+	case in.opts.Records != nil:
+		f.records = *in.opts.Records
+	default:
 		if _, err := f.decodeRecords(payload, true); err != nil {
 			other := f
 			other.records.Repair = false
