@@ -65,6 +65,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused, 130 interrup
   tcpdump -i lo -w - udp port 9000 | chunkwire inspect
   chunkwire inspect --file world.pcap --key senders.keys --json
   chunkwire inspect --file world.pcap --protocol-id 7 --each`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
 	}
 	f := cmd.Flags()
