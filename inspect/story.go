@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/session"
 )
 
@@ -38,6 +39,7 @@ type Story struct {
 	refused     bool
 	closed      bool
 	encrypted   int
+	large       [2]int // encrypted datagrams that are large enough for a full slice
 	trips       []time.Duration
 	open        map[chunkKey]*Chunk
 }
@@ -258,6 +260,9 @@ func (s *Story) count(c *Captured, end int) {
 	e := &s.Ends[end]
 	if !h.opened && len(h.chunks) == 0 && h.message.Kind == session.KindAEAD {
 		s.encrypted++
+		if c.Result.Size > codec.SliceSize {
+			s.large[end]++
+		}
 	}
 	switch {
 	case s.seen[end][counter]:
@@ -398,7 +403,8 @@ func (s *Story) openEnd() string {
 	}
 	switch {
 	case s.encrypted > 0:
-		return "the capture ends; what was said is encrypted, and no key was given"
+		return fmt.Sprintf("the capture ends; %d datagrams are encrypted, and no key was given; by their sizes %s sent %d full slices, and %s %d",
+			s.encrypted, s.name(0), s.large[0], s.name(1), s.large[1])
 	case part > 0:
 		return fmt.Sprintf("the capture ends with %d chunks complete and %d under way", whole, part)
 	case whole > 0:
