@@ -22,8 +22,9 @@ type Story struct {
 	Ends     [2]End     `json:"ends"` // the first to speak is 0
 	Seconds  float64    `json:"seconds"`
 	Protocol Protocol   `json:"protocol"`
-	Lines    []Line     `json:"lines"`  // what happened, in order
-	Chunks   []*Chunk   `json:"chunks"` // in the order in which they began
+	Plain    *Lane      `json:"plain,omitempty"` // of plain chunks: the lane of the first datagram that is taken
+	Lines    []Line     `json:"lines"`           // what happened, in order
+	Chunks   []*Chunk   `json:"chunks"`          // in the order in which they began
 	RTT      Trips      `json:"round_trip"`
 	Silences []Silence  `json:"silences,omitempty"`
 	Refused  []Refusals `json:"refused,omitempty"`
@@ -188,6 +189,9 @@ func (s *Story) add(c *Captured, end int) {
 		return
 	case c.Result.Protocol == Unknown:
 		return
+	}
+	if s.Plain == nil {
+		s.Plain = c.Result.Lane
 	}
 	if h.message != nil {
 		s.message(c, end)

@@ -234,7 +234,11 @@ func (s *inspectShow) captureHead(c *capture) {
 
 // story prints a story.
 func (s *inspectShow) story(t *inspect.Story) {
-	s.printf("\nA %s, B %s: %s, %.3f s\n", t.Ends[0].Address, t.Ends[1].Address, t.Protocol, t.Seconds)
+	s.printf("\nA %s, B %s: %s", t.Ends[0].Address, t.Ends[1].Address, t.Protocol)
+	if p := t.Plain; p != nil {
+		s.printf(", protocol id 0x%08x, %s", p.Base, countOf(int64(p.Lanes), "lane"))
+	}
+	s.printf(", %.3f s\n", t.Seconds)
 	for _, line := range t.Lines {
 		s.printf("  %9.3f  %c %s\n", line.Seconds, 'A'+line.End, line.Text)
 	}
