@@ -48,7 +48,7 @@ func readCapture(b []byte) (*capture, error) {
 	c := &capture{}
 	in := bufio.NewReader(bytes.NewReader(b))
 	var source captureSource
-	link := func(gopacket.CaptureInfo) layers.LinkType { return 0 }
+	var link func(gopacket.CaptureInfo) layers.LinkType
 	if binary.LittleEndian.Uint32(b) == 0x0a0d0d0a {
 		r, err := pcapgo.NewNgReader(in, pcapgo.NgReaderOptions{WantMixedLinkType: true})
 		if err != nil {
