@@ -60,6 +60,7 @@ and packets; --plain is the chunk protocol by itself, whose slices are sent agai
 		newSend(),
 		newRecv(),
 		newRelay(),
+		newInspect(),
 		newKeygen(),
 		newSimulate(),
 		newPort(),
