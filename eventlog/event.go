@@ -103,6 +103,9 @@ const (
 // Overtaken is why a slice is taken as lost, beside Timeout.
 const Overtaken = "overtaken"
 
+// GaveUp is why a chunk failed.
+const GaveUp = "gave_up"
+
 // What a slice that arrived was: Event.As of SliceReceived.
 const (
 	New       = "new"

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -31,7 +30,7 @@ func (d *demo) setUp(ctx context.Context, slices *sliceMap, p pace) (_ *stage, e
 	}()
 	cfg := plain.Config{ProtocolID: defaultProtocolID, Repair: d.repair, Profile: p.profile, MaxRate: p.limit(), NewScheduler: p.base}
 	withMap := cfg
-	withMap.Observe = func(_ *plain.Conn, o statemachine.Observation) { slices.note(o) }
+	withMap.Log = slices.note
 	if s.server, err = plain.Listen("udp", loopback, withMap); err != nil {
 		return nil, err
 	}
