@@ -8,6 +8,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // A8: a reader that is slow at the end. Both ends say the same of the file.
@@ -17,7 +19,7 @@ func TestA8(t *testing.T) {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
 			fifo := makeFIFO(t)
-			want := pattern(2_000_000, 5)
+			want := simulation.Pattern(2_000_000, 5)
 			done := make(chan []byte, 1)
 			go func() {
 				f, err := os.Open(fifo)

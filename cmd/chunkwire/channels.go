@@ -12,6 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/machine"
 	simulated "github.com/chunkwire/chunkwire/sim/channel"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // channels is what the flags of channels say.
@@ -99,9 +100,9 @@ func (c *channels) check() error {
 		return errors.New("--size must be 4 bytes to 64K")
 	case c.fps < 1 || c.fps > mostFPS:
 		return fmt.Errorf("--fps must be 1 to %d", mostFPS)
-	case c.seeds < 1 || c.seeds > maxSeeds:
-		return fmt.Errorf("--seeds must be 1 to %d", maxSeeds)
-	case c.limit <= 0 || c.limit > maxLimit:
+	case c.seeds < 1 || c.seeds > simulation.MaxSeeds:
+		return fmt.Errorf("--seeds must be 1 to %d", simulation.MaxSeeds)
+	case c.limit <= 0 || c.limit > simulation.MaxLimit:
 		return errors.New("--limit must be above 0, and at most 1000h")
 	}
 	if _, err := channel.NewSender(c.workload(channel.Ordered).Channel); err != nil {
@@ -278,7 +279,7 @@ func (c *channels) report(figures []simulated.Figures, err error) channelsReport
 		r.Error = sentence(err)
 	}
 	in := func(q simulated.Quantiles) quantile {
-		return quantile{milliseconds(q.Median.Duration()), milliseconds(q.P95.Duration()), milliseconds(q.Max.Duration())}
+		return quantile{Median: milliseconds(q.Median.Duration()), P95: milliseconds(q.P95.Duration()), Max: milliseconds(q.Max.Duration())}
 	}
 	for i, f := range figures {
 		r.Channels = append(r.Channels, channelReport{

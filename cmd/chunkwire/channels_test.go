@@ -28,7 +28,7 @@ func TestChannelsDelay(t *testing.T) {
 		t.Fatalf("%d: %+v", code, clean)
 	}
 	for _, c := range clean.Channels {
-		if c.DelayMS != (quantile{20, 20, 20}) || c.AgainPercent != 0 || c.Records != 4096 || c.LastMS.Max != 20 || c.BytesDown < 64*4096 {
+		if c.DelayMS != (quantile{Median: 20, P95: 20, Max: 20}) || c.AgainPercent != 0 || c.Records != 4096 || c.LastMS.Max != 20 || c.BytesDown < 64*4096 {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
@@ -101,7 +102,7 @@ type ask struct {
 	lanes     int // if the flags have none
 	maxPeers  int
 	recvLimit int64
-	pace      pace
+	pace      pace.Pace
 }
 
 // protocol returns what the flags ask for. It reads the key file.
@@ -114,14 +115,14 @@ func (c *connectionFlags) protocol(n note, a ask) (protocol, error) {
 			// received; but a peer that has gone then must not be waited for.
 			IdleTimeout: idleGiveUps * c.giveUp,
 			MaxPeers:    a.maxPeers, RecvLimit: a.recvLimit, Repair: c.repair,
-			Profile: a.pace.profile, MaxRate: a.pace.limit(), NewScheduler: a.pace.base,
+			Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base,
 		}}, nil
 	}
 	cfg := transport.Config{
 		ProtocolID: c.protocolID, Lanes: lanes, Timeout: c.giveUp.Round(timeoutUnit),
 		Channels: []channel.Config{}, // chunks only
 		MaxPeers: a.maxPeers, RecvLimit: a.recvLimit,
-		Profile: a.pace.profile, MaxRate: a.pace.limit(), NewScheduler: a.pace.base,
+		Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base,
 	}
 	if !c.repair {
 		cfg.Variants = session.VariantSlices

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/lanes/pace"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -73,19 +75,19 @@ that were sent again needlessly.
 }
 
 // check returns the sender's pace.
-func (d *demo) check() (pace, error) {
+func (d *demo) check() (pace.Pace, error) {
 	switch {
 	case d.size < 1:
-		return pace{}, fmt.Errorf("--size must be 1 to %d", codec.MaxChunkSize)
+		return pace.Pace{}, fmt.Errorf("--size must be 1 to %d", codec.MaxChunkSize)
 	case d.timeout < 0:
-		return pace{}, errors.New("--timeout must not be negative")
+		return pace.Pace{}, errors.New("--timeout must not be negative")
 	}
 	err := d.pathFlags.check()
 	if err == nil {
 		err = d.resolve(d.profile)
 	}
 	if err != nil {
-		return pace{}, err
+		return pace.Pace{}, err
 	}
 	if d.rate == 0 {
 		return d.pace(demoRate)
@@ -93,7 +95,7 @@ func (d *demo) check() (pace, error) {
 	return d.pace(d.rate)
 }
 
-func (d *demo) run(ctx context.Context, out screen, errOut io.Writer, p pace) error {
+func (d *demo) run(ctx context.Context, out screen, errOut io.Writer, p pace.Pace) error {
 	report := io.Discard
 	if d.json {
 		report, out.w, out.live = out.w, io.Discard, false
@@ -109,7 +111,7 @@ func (d *demo) run(ctx context.Context, out screen, errOut io.Writer, p pace) er
 }
 
 // transfer shows the transfer and returns what came of it.
-func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pace) (result pushed, slices *sliceMap, err error) {
+func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pace.Pace) (result pushed, slices *sliceMap, err error) {
 	ctx, cancel := withTimeout(ctx, d.timeout, fmt.Sprintf("the block did not get through within %v; allow more with --timeout", d.timeout))
 	defer cancel()
 	slices = newSliceMap(int(d.size), d.repair)
@@ -121,7 +123,7 @@ func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pac
 	warnOfSmallBuffers(errOut, plainGate{stage.server}.socket())
 	out.print(fmt.Sprintf("server %v → relay %v → client %v", stage.server.Addr(), stage.relayAddr, stage.client.LocalAddr()))
 	out.print(d.headline(p))
-	world := pattern(int(d.size), d.seed)
+	world := simulation.Pattern(int(d.size), d.seed)
 	stop := watch(out, slices)
 	result, err = stage.push(ctx, world)
 	stop()
@@ -135,16 +137,16 @@ func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pac
 }
 
 // headline says what is sent, and over what.
-func (d *demo) headline(p pace) string {
+func (d *demo) headline(p pace.Pace) string {
 	line := fmt.Sprintf("%s, RTT %v, %g %% loss each way", countOf(d.size, "byte"), d.rtt, d.loss)
 	if d.rate > 0 {
 		line += ", " + formatBits(float64(d.rate))
 	}
 	switch {
-	case needsRate(d.profile) && p.rate != d.rate:
-		line += ", sent at " + formatBits(float64(p.rate))
+	case pace.NeedsRate(d.profile) && p.Rate != d.rate:
+		line += ", sent at " + formatBits(float64(p.Rate))
 	case d.maxRate > 0:
-		line += ", sent at no more than " + formatBits(float64(p.rate))
+		line += ", sent at no more than " + formatBits(float64(p.Rate))
 	}
 	return line
 }

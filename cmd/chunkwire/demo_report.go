@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"time"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // report prints the slice map, the table and the relay's losses at the end.
@@ -28,7 +30,9 @@ func (d *demo) report(out screen, slices *sliceMap, p pushed) {
 	}
 }
 
-func (d *demo) equal(p pushed) bool { return bytes.Equal(p.got, pattern(int(d.size), d.seed)) }
+func (d *demo) equal(p pushed) bool {
+	return bytes.Equal(p.got, simulation.Pattern(int(d.size), d.seed))
+}
 
 // table prints the figures of the run beside those of one packet in fragments, or
 // above them where the screen is narrow.
@@ -103,7 +107,7 @@ type demoReport struct {
 func (d *demo) writeJSON(w io.Writer, sums sliceSums, p pushed, err error) error {
 	f := estimateFragmenting(int(d.size), d.loss, d.rtt, d.rate)
 	r := demoReport{
-		OK: err == nil, Size: d.size, pathReport: d.pathFlags.report(), Variant: variantName(d.repair), Profile: d.profile, Seed: d.seed,
+		OK: err == nil, Size: d.size, pathReport: d.pathFlags.report(), Variant: simulation.VariantName(d.repair), Profile: d.profile, Seed: d.seed,
 		DeliverMS: milliseconds(p.delivered), AckedMS: milliseconds(p.acked),
 		BytesSent: p.server.Sender.BytesSent, SlicesSent: sums.Sent, SlicesResent: sums.Resent, SlicesRepair: sums.Repair, SlicesSpurious: sums.Spurious,
 		AcksSent: p.client.Receiver.AcksSent, MeasuredRTTms: milliseconds(p.server.Sender.Schedule.SmoothedRTT.Duration()),

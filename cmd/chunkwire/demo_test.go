@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 func TestDemoAsJSON(t *testing.T) {
@@ -34,11 +34,11 @@ func TestReportFitsTheScreen(t *testing.T) {
 	t.Parallel()
 	d := &demo{size: 262144, seed: 1}
 	d.loss, d.rtt = 40, 50*time.Millisecond
-	p := pushed{got: pattern(262144, 1), delivered: 300 * time.Millisecond, acked: 350 * time.Millisecond}
+	p := pushed{got: simulation.Pattern(262144, 1), delivered: 300 * time.Millisecond, acked: 350 * time.Millisecond}
 	p.down.LostRandom, p.up.LostRandom = 123, 45
 	m := newSliceMap(262144, false)
 	for id := range 256 {
-		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: id})
+		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: id, Times: 1})
 	}
 	for _, width := range []int{40, 45, 50, 60, 80, 200} {
 		var b bytes.Buffer

@@ -14,6 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // exchange is two ends of the packet layer, the relay between them, and the loop that
@@ -116,7 +117,7 @@ func (p *packets) newEnd(seed uint64) (*packetEnd, error) {
 		return nil, err
 	}
 	e := &packetEnd{
-		filler: pattern(int(max(p.size, p.large))+fillers, seed),
+		filler: simulation.Pattern(int(max(p.size, p.large))+fillers, seed),
 		sent:   map[seq.Number]*sentPayload{},
 	}
 	if e.endpoint, err = packet.NewEndpoint(cfg); err != nil {

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 func makeFIFO(t *testing.T) string {
@@ -34,7 +36,7 @@ func TestRecvWritesToANamedPipe(t *testing.T) {
 				t.Skip(err)
 			}
 		}
-		want := pattern(600_000, 3)
+		want := simulation.Pattern(600_000, 3)
 		addr, ended := startRecv(t, "--out", out)
 		read := make(chan []byte, 1)
 		go func() {
@@ -60,7 +62,7 @@ func TestRecvWritesToANamedPipe(t *testing.T) {
 
 func TestSendReadsANamedPipe(t *testing.T) {
 	t.Parallel()
-	fifo, want := makeFIFO(t), pattern(300_000, 4)
+	fifo, want := makeFIFO(t), simulation.Pattern(300_000, 4)
 	go func() { _ = os.WriteFile(fifo, want, 0) }()
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--out", out)

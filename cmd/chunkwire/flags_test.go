@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // Flags that had another name are taken by it, without a word, and are not in the
@@ -23,7 +25,7 @@ func TestFormerFlagNames(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	addr, ended := startRecv(t, "--out", out)
-	want := pattern(30_000, 1)
+	want := simulation.Pattern(30_000, 1)
 	sent := runCommand(t, nil, "send", "--json", "--profile", "fixed", "--rate", "400k", "--to", addr, inputFile(t, want))
 	wantStored(t, out, want, sent, <-ended)
 	var report fileReport

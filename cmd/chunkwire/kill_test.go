@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 var killSeed = flag.Uint64("kill.seed", 0, "`seed` of the tests that kill processes; 0 draws one")
@@ -89,7 +91,7 @@ func drawRound(t *testing.T, seed, i uint64, binary string) *killRound {
 	dir := t.TempDir()
 	r := &killRound{
 		t: t, binary: binary, in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out"),
-		want: pattern(killSize, random.Uint64()), victim: "recv", signal: syscall.SIGKILL,
+		want: simulation.Pattern(killSize, random.Uint64()), victim: "recv", signal: syscall.SIGKILL,
 		moment: time.Duration(random.Int64N(int64(killLatest))),
 	}
 	if i%2 == 1 {

@@ -13,6 +13,7 @@ import (
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // The original implementation as it behaves on the wire, as far as the facts
@@ -143,7 +144,7 @@ func TestRawReceivesFromTheOriginal(t *testing.T) {
 	for _, n := range originalSizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			want := pattern(n, uint64(n))
+			want := simulation.Pattern(n, uint64(n))
 			out := filepath.Join(t.TempDir(), "out")
 			addr, result := startRecv(t, "--plain", "--raw", "--linger", "300ms", "--out", out)
 			to, err := net.ResolveUDPAddr("udp", badRelay(t, addr, 10))
@@ -171,7 +172,7 @@ func TestRawSendsToTheOriginal(t *testing.T) {
 	for _, n := range originalSizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
-			want := pattern(n, uint64(n))
+			want := simulation.Pattern(n, uint64(n))
 			pc := originalSocket(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			received := make(chan []byte, 1)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // A link stays one, and what it leads to keeps its mode.
@@ -24,7 +26,7 @@ func TestRecvFollowsLinks(t *testing.T) {
 		t.Skip(err)
 	}
 	addr, ended := startRecv(t, "--out", link)
-	want := pattern(3000, 8)
+	want := simulation.Pattern(3000, 8)
 	sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, want))
 	if received := <-ended; sent.code != exitOK || received.code != exitOK {
 		t.Fatalf("send: %+v\nrecv: %+v", sent, received)

@@ -2,13 +2,12 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // pathFlags are the network of the commands that have one. What is set before add is the default.
@@ -17,8 +16,6 @@ type pathFlags struct {
 	loss, duplicate, reorder float64 // percent
 	rate, queue              int64
 }
-
-const maxDelay = 24 * time.Hour
 
 func (p *pathFlags) add(f *pflag.FlagSet) {
 	f.DurationVar(&p.rtt, "rtt", cmp.Or(p.rtt, 50*time.Millisecond), "round-trip time, half of it each way")
@@ -30,38 +27,14 @@ func (p *pathFlags) add(f *pflag.FlagSet) {
 	f.Var(byteSize(&p.queue, 0, 1<<30), "queue", "with --rate, bytes that wait before the link; 0 is unlimited")
 }
 
-func (p *pathFlags) check() error {
-	switch {
-	case p.rtt < 0 || p.rtt > maxDelay:
-		return errors.New("--rtt must be 0 to 24h")
-	case p.jitter < 0 || p.jitter > maxDelay:
-		return errors.New("--jitter must be 0 to 24h")
-	case p.queue > 0 && p.rate == 0:
-		return errors.New("--queue needs --rate: an unlimited link has no queue")
-	}
-	return p.path().Validate()
+// simulated returns what is simulated.
+func (p *pathFlags) simulated() simulation.Path {
+	return simulation.Path{RTT: p.rtt, Jitter: p.jitter, Loss: p.loss, Duplicate: p.duplicate, Reorder: p.reorder, Rate: p.rate, Queue: p.queue}
 }
 
-func (p *pathFlags) path() netsim.Path {
-	return netsim.Path{
-		Delay: p.rtt / 2, Jitter: p.jitter,
-		Loss: p.loss, Duplicate: p.duplicate,
-		Reorder: p.reorder, ReorderDelay: 10 * time.Millisecond,
-		Rate: p.rate, Queue: int(p.queue), Overhead: codec.HeaderBytes,
-	}
-}
+func (p *pathFlags) check() error       { return p.simulated().Check() }
+func (p *pathFlags) path() netsim.Path  { return p.simulated().OneWay() }
+func (p *pathFlags) report() pathReport { return p.simulated().Report() }
 
 // pathReport is what --json prints of the network.
-type pathReport struct {
-	RTTms            float64 `json:"rtt_ms"`
-	JitterMS         float64 `json:"jitter_ms"`
-	LossPercent      float64 `json:"loss_percent"`
-	DuplicatePercent float64 `json:"duplicate_percent"`
-	ReorderPercent   float64 `json:"reorder_percent"`
-	RateBits         int64   `json:"rate_bits"`
-	QueueBytes       int64   `json:"queue_bytes"`
-}
-
-func (p *pathFlags) report() pathReport {
-	return pathReport{milliseconds(p.rtt), milliseconds(p.jitter), p.loss, p.duplicate, p.reorder, p.rate, p.queue}
-}
+type pathReport = simulation.PathReport

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/netsim"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -144,7 +145,7 @@ func (l *gameLink) isAway() bool {
 }
 
 func (p *play) setUp(view playView) (_ *game, err error) {
-	g := &game{flags: p, view: view, world: pattern(int(p.world), p.seed), start: time.Now()}
+	g := &game{flags: p, view: view, world: simulation.Pattern(int(p.world), p.seed), start: time.Now()}
 	g.stopped, g.stop = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // leastShare is the part of the positions that the network lets through which must
@@ -85,9 +86,9 @@ func (g *game) judge() playReport {
 		}
 	}
 	for on, service := range []*serviceReport{&r.Positions, &r.Chat, &r.Inventory} {
-		service.SharePercent, service.AgeMS = service.share(), quantiles(ages[on])
+		service.SharePercent, service.AgeMS = service.share(), simulation.Quantiles(ages[on])
 	}
-	r.WorldsWhole, r.WorldMS = len(worlds), quantiles(worlds)
+	r.WorldsWhole, r.WorldMS = len(worlds), simulation.Quantiles(worlds)
 	g.judgePath(&r)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -193,7 +194,7 @@ func (g *game) rows(seen map[*tally]int) (rows []playRow) {
 			ages = append(ages, latest...)
 		}
 		row.Positions = positions.share()
-		if q := quantiles(ages); q != nil {
+		if q := simulation.Quantiles(ages); q != nil {
 			row.AgeP95 = &q.P95
 		}
 		for _, t := range []*tally{l.up[onChat], l.down[onChat]} {
@@ -318,10 +319,10 @@ func (v *playLines) summary(g *game, r playReport, err error) error {
 		serviceReport
 	}{{"positions", r.Positions}, {"chat", r.Chat}, {"inventory", r.Inventory}} {
 		row := []string{s.name, fmt.Sprint(s.Sent), fmt.Sprint(s.Due), figure("%.1f %%", s.SharePercent)}
-		rows = append(rows, append(row, strings.Split(s.AgeMS.cells(), "\t")...))
+		rows = append(rows, append(row, strings.Split(cells(s.AgeMS), "\t")...))
 	}
 	world := []string{"world", fmt.Sprint(r.Worlds), fmt.Sprint(r.Worlds), fmt.Sprint(r.WorldsWhole)}
-	rows = append(rows, append(world, strings.Split(r.WorldMS.cells(), "\t")...))
+	rows = append(rows, append(world, strings.Split(cells(r.WorldMS), "\t")...))
 	fmt.Fprintln(v.w)
 	if !v.table(rows) {
 		for _, row := range rows[1:] {

@@ -2,36 +2,15 @@ package main
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // quantile sums up a set of figures.
-type quantile struct {
-	Median float64 `json:"median"`
-	P95    float64 `json:"p95"`
-	Max    float64 `json:"max"`
-}
-
-// quantiles sorts values and picks by nearest rank; nil when there are none.
-func quantiles(values []float64) *quantile {
-	if len(values) == 0 {
-		return nil
-	}
-	slices.Sort(values)
-	rank := func(percent int) float64 { return values[(len(values)*percent+99)/100-1] }
-	return &quantile{rank(50), rank(95), rank(100)}
-}
-
-// median returns the median alone.
-func (q *quantile) median() *float64 {
-	if q == nil {
-		return nil
-	}
-	return &q.Median
-}
+type quantile = simulation.Quantile
 
 // cells returns the three figures for a table, or that there are none.
-func (q *quantile) cells() string {
+func cells(q *quantile) string {
 	if q == nil {
 		return "-\t-\t-"
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/transport/file"
 )
 
@@ -77,16 +78,16 @@ func (flags *sendFlags) check() (ask, error) {
 	switch {
 	case err != nil:
 		return ask{}, err
-	case needsRate(flags.profile) && flags.maxRate < 0:
+	case pace.NeedsRate(flags.profile) && flags.maxRate < 0:
 		return ask{}, fmt.Errorf("--profile %s needs --max-rate, such as --max-rate 20M", flags.profile)
-	case flags.lanes > 1 && isBase(flags.profile):
+	case flags.lanes > 1 && pace.IsBase(flags.profile):
 		return ask{}, fmt.Errorf("--profile %s allows --lanes 1 only: its lanes would not share what they know of the path, and flood it", flags.profile)
 	}
 	a := ask{lanes: usualLanes}
-	if flags.plain || flags.raw || isBase(flags.profile) {
+	if flags.plain || flags.raw || pace.IsBase(flags.profile) {
 		a.lanes = 1
 	}
-	a.pace, err = paceOf(flags.profile, flags.maxRate)
+	a.pace, err = pace.Of(flags.profile, flags.maxRate)
 	return a, err
 }
 

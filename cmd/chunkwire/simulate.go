@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -13,16 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/sim/chunk"
-	repaired "github.com/chunkwire/chunkwire/sim/repair"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
-// simulation is what the flags of simulate say.
-type simulation struct {
+// simulateFlags are what the flags of simulate say.
+type simulateFlags struct {
 	pathFlags
 	paceFlags
 	variantFlags
@@ -33,15 +31,11 @@ type simulation struct {
 	limit     time.Duration
 	warm      bool
 	json      bool
+	log       string
 }
 
-const (
-	maxSeeds = 1_000_000
-	maxLimit = 1000 * time.Hour
-)
-
 func newSimulate() *cobra.Command {
-	sim := simulation{}
+	sim := simulateFlags{}
 	cmd := &cobra.Command{
 		Use:   "simulate",
 		Short: "Transfer one block many times in virtual time, or let streams share a path, and report how long it takes",
@@ -76,17 +70,19 @@ each slice once, with all headers. A stream that gave up is a time-out.
   chunkwire simulate --flows 8 --apart 2s --rate 5M --queue 64K --every 1s --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := sim.checked()
+			settings, err := sim.settings()
 			if err == nil {
 				err = sim.flowFlags.check(cmd, sim.rate)
 			}
 			switch {
 			case err != nil:
 				return usageError(cmd, err)
+			case sim.flows > 0 && sim.log != "":
+				return usageError(cmd, errors.New("--log is of one transfer: it does not go with --flows"))
 			case sim.flows > 0:
-				return sim.runFlows(cmd.Context(), cmd.OutOrStdout(), p)
+				return sim.runFlows(cmd.Context(), cmd.OutOrStdout(), settings.Pace)
 			}
-			return sim.run(cmd.Context(), cmd.OutOrStdout(), p)
+			return sim.run(cmd.Context(), cmd.OutOrStdout(), settings)
 		},
 	}
 	f := cmd.Flags()
@@ -99,39 +95,36 @@ each slice once, with all headers. A stream that gave up is a time-out.
 	f.Uint64Var(&sim.firstSeed, "seed", 1, "seed of the first transfer")
 	f.DurationVar(&sim.limit, "limit", 10*time.Minute, "virtual time that a transfer may take")
 	f.BoolVar(&sim.warm, "warm", false, "measure the second block of a connection")
+	f.StringVar(&sim.log, "log", "", "write the events of the transfer with the first seed to this file")
 	f.BoolVar(&sim.json, "json", false, "print one JSON object")
 	return cmd
 }
 
-// checked checks the flags and returns the pace.
-func (sim *simulation) checked() (pace, error) {
-	err := sim.pathFlags.check()
+// settings checks the flags and returns what they ask for.
+func (sim *simulateFlags) settings() (simulation.Settings, error) {
+	settings := simulation.Settings{Path: sim.simulated(), Size: sim.size, Seeds: sim.seeds, Seed: sim.firstSeed, Limit: sim.limit, Warm: sim.warm}
+	err := settings.Check()
 	if err == nil {
 		err = sim.resolve(sim.profile)
 	}
-	switch {
-	case err != nil:
-	case sim.size < 1:
-		err = fmt.Errorf("--size must be 1 to %d", codec.MaxChunkSize)
-	case sim.seeds < 1 || sim.seeds > maxSeeds:
-		err = fmt.Errorf("--seeds must be 1 to %d", maxSeeds)
-	case sim.limit <= 0 || sim.limit > maxLimit:
-		err = errors.New("--limit must be above 0, and at most 1000h")
+	if err == nil {
+		settings.Repair = sim.repair
+		settings.Pace, err = sim.pace(sim.rate)
 	}
-	if err != nil {
-		return pace{}, err
-	}
-	return sim.pace(sim.rate)
+	return settings, err
 }
 
-func (sim *simulation) run(ctx context.Context, w io.Writer, p pace) error {
-	transfers, err := sim.transfers(ctx, p)
-	report := sim.report(p, transfers)
-	if err == nil && report.Failed == sim.seeds {
-		err = timeoutError(fmt.Sprintf("none of %s was done within %v of virtual time; allow more with --limit", countOf(int64(sim.seeds), "transfer"), sim.limit))
+func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings simulation.Settings) error {
+	transfers, err := transfers(ctx, settings)
+	if err == nil && sim.log != "" {
+		err = writeTransfer(sim.log, settings)
 	}
-	if err != nil {
+	report := settings.Report(transfers)
+	switch {
+	case err != nil:
 		report.OK, report.Error = false, sentence(err)
+	case !report.OK:
+		err = timeoutError(report.Error)
 	}
 	switch {
 	case sim.json:
@@ -139,20 +132,29 @@ func (sim *simulation) run(ctx context.Context, w io.Writer, p pace) error {
 	case ctx.Err() != nil:
 		return err
 	}
-	return errors.Join(err, report.print(w))
+	return errors.Join(err, printSimulation(w, report))
+}
+
+// writeTransfer writes the log of the first seed's transfer: it is run once more, which gives
+// the same.
+func writeTransfer(path string, settings simulation.Settings) error {
+	file := eventlog.AppendHeader(nil, logHeader("simulate", eventlog.Network))
+	settings.Log = func(e eventlog.Event) { file = eventlog.Append(file, &e) }
+	_, _ = settings.Transfer(settings.Seed) // one that fails has a log, too
+	return os.WriteFile(path, file, 0o644)
 }
 
 // transfers runs all seeds, as many at once as there are processors. A failed
 // one is nil. When the context ends there are none.
-func (sim *simulation) transfers(ctx context.Context, p pace) ([]*chunk.Transfer, error) {
-	results := make([]*chunk.Transfer, sim.seeds)
+func transfers(ctx context.Context, settings simulation.Settings) ([]*chunk.Transfer, error) {
+	results := make([]*chunk.Transfer, settings.Seeds)
 	err := orEnd(ctx, func() error {
 		next := make(chan int)
 		var workers sync.WaitGroup
 		for range runtime.GOMAXPROCS(0) {
 			workers.Go(func() {
 				for i := range next {
-					if t, err := sim.transfer(p, sim.firstSeed+uint64(i)); err == nil {
+					if t, err := settings.Transfer(settings.Seed + uint64(i)); err == nil {
 						results[i] = &t
 					}
 				}
@@ -174,90 +176,9 @@ func (sim *simulation) transfers(ctx context.Context, p pace) ([]*chunk.Transfer
 	return results, nil
 }
 
-func (sim *simulation) transfer(p pace, seed uint64) (chunk.Transfer, error) {
-	limit := machine.FromDuration(sim.limit)
-	down, err1 := netsim.NewLink(sim.path(), 2*seed)
-	up, err2 := netsim.NewLink(sim.path(), 2*seed+1)
-	if err := errors.Join(err1, err2); err != nil {
-		return chunk.Transfer{}, err
-	}
-	c, err := sim.conversation(p, limit, down, up)
-	if err == nil && sim.warm {
-		_, err = c.Transfer(pattern(int(sim.size), seed+1), limit)
-	}
-	if err != nil {
-		return chunk.Transfer{}, err
-	}
-	return c.Transfer(pattern(int(sim.size), seed), limit)
-}
-
-// conversation is two machines of either variant.
-type conversation interface {
-	Transfer(chunk []byte, limit machine.Micros) (chunk.Transfer, error)
-}
-
-func (sim *simulation) conversation(p pace, giveUp machine.Micros, down, up *netsim.Link) (conversation, error) {
-	if sim.repair {
-		scheduler, err := p.repairScheduler()
-		if err != nil {
-			return nil, err
-		}
-		return repaired.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp}, repair.ReceiverConfig{GiveUp: giveUp}, down, up)
-	}
-	scheduler, err := p.scheduler()
-	if err != nil {
-		return nil, err
-	}
-	return chunk.NewConversation(statemachine.SenderConfig{Scheduler: scheduler, GiveUp: giveUp}, statemachine.ReceiverConfig{GiveUp: giveUp}, down, up)
-}
-
-// simulationReport is what --json prints.
-type simulationReport struct {
-	OK    bool   `json:"ok"`
-	Error string `json:"error,omitempty"`
-	Size  int64  `json:"size"`
-	pathReport
-	Variant        string    `json:"variant"` // repair, or slices, which are sent again
-	Profile        string    `json:"profile"`
-	SendRateBits   int64     `json:"send_rate_bits"`
-	Warm           bool      `json:"warm"`
-	Seed           uint64    `json:"seed"`
-	Seeds          int       `json:"seeds"`
-	LimitMS        float64   `json:"limit_ms"`
-	Failed         int       `json:"failed"`
-	DeliverMS      *quantile `json:"deliver_ms"` // nil, as the others, when all failed
-	AckedMS        *quantile `json:"acked_ms"`
-	BytesDownRatio *float64  `json:"bytes_down_ratio"`
-	BytesUpRatio   *float64  `json:"bytes_up_ratio"`
-	SlicesSent     *float64  `json:"slices_sent"`
-}
-
-func (sim *simulation) report(p pace, transfers []*chunk.Transfer) simulationReport {
-	r := simulationReport{
-		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: variantName(sim.repair), Profile: sim.profile, SendRateBits: p.rate, Warm: sim.warm,
-		Seed: sim.firstSeed, Seeds: sim.seeds, LimitMS: milliseconds(sim.limit),
-	}
-	var deliver, acked, down, up, slices []float64
-	for _, t := range transfers {
-		if t == nil {
-			r.Failed++
-			continue
-		}
-		deliver = append(deliver, float64(t.Delivered)/1000)
-		acked = append(acked, float64(t.Acked)/1000)
-		down = append(down, float64(t.BytesDown)/float64(sim.size))
-		up = append(up, float64(t.BytesUp)/float64(sim.size))
-		slices = append(slices, float64(t.SlicesSent))
-	}
-	r.DeliverMS, r.AckedMS = quantiles(deliver), quantiles(acked)
-	r.BytesDownRatio, r.BytesUpRatio = quantiles(down).median(), quantiles(up).median()
-	r.SlicesSent = quantiles(slices).median()
-	return r
-}
-
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-func (r simulationReport) print(w io.Writer) error {
+func printSimulation(w io.Writer, r simulation.Report) error {
 	rate, queue := "an unlimited link", ""
 	if r.RateBits > 0 {
 		rate, queue = formatBits(float64(r.RateBits)), ", queue unlimited"
@@ -274,8 +195,8 @@ func (r simulationReport) print(w io.Writer) error {
 		block, rate, queue, rtt, r.LossPercent, variantText[r.Variant], r.Profile, countOf(int64(r.Seeds), "seed"))
 	return printTable(w, func(t io.Writer) {
 		fmt.Fprintln(t, "\tmedian\t95th\tmax\t")
-		fmt.Fprintf(t, "delivered, ms\t%s\t\n", r.DeliverMS.cells())
-		fmt.Fprintf(t, "acked, ms\t%s\t\n", r.AckedMS.cells())
+		fmt.Fprintf(t, "delivered, ms\t%s\t\n", cells(r.DeliverMS))
+		fmt.Fprintf(t, "acked, ms\t%s\t\n", cells(r.AckedMS))
 		fmt.Fprintf(t, "slices sent, median\t%s\t\t\t\n", figure("%g", r.SlicesSent))
 		fmt.Fprintf(t, "bytes down / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesDownRatio))
 		fmt.Fprintf(t, "bytes up / size, median\t%s\t\t\t\n", figure("%.3f", r.BytesUpRatio))

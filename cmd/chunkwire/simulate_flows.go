@@ -14,9 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/sim/flows"
 	"github.com/chunkwire/chunkwire/sim/flows/tcp"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // flowFlags are those of simulate for streams that share a path.
@@ -142,7 +144,7 @@ type intervalReport struct {
 
 // streams is a world of flows and what is known of each.
 type streams struct {
-	sim    *simulation
+	sim    *simulateFlags
 	world  *flows.World
 	chunks []*flows.Chunks // of ours
 	all    []*flows.Flow
@@ -150,7 +152,7 @@ type streams struct {
 }
 
 // runFlows lets streams share the path, and reports what they did.
-func (sim *simulation) runFlows(ctx context.Context, w io.Writer, p pace) error {
+func (sim *simulateFlags) runFlows(ctx context.Context, w io.Writer, p pace.Pace) error {
 	s, err := sim.newStreams(p)
 	if err != nil {
 		return err
@@ -169,14 +171,14 @@ func (sim *simulation) runFlows(ctx context.Context, w io.Writer, p pace) error 
 	return errors.Join(err, report.print(w))
 }
 
-func (sim *simulation) newStreams(p pace) (*streams, error) {
+func (sim *simulateFlags) newStreams(p pace.Pace) (*streams, error) {
 	path := sim.path()
 	world, err := flows.NewWorld(flows.Path{Down: path, Up: path}, sim.firstSeed)
 	if err != nil {
 		return nil, err
 	}
 	s := &streams{sim: sim, world: world}
-	config := lanes.Config{Lanes: sim.lanes, Repair: sim.repair, MaxRate: p.limit(), NewScheduler: p.scheduler, NewRepairScheduler: p.repairScheduler}
+	config := lanes.Config{Lanes: sim.lanes, Repair: sim.repair, MaxRate: p.Limit(), NewScheduler: p.Scheduler, NewRepairScheduler: p.RepairScheduler}
 	for i := range sim.flows {
 		start := machine.FromDuration(sim.apart) * machine.Micros(i)
 		c, err := world.AddChunks(fmt.Sprint("stream ", i+1), flows.Options{Lanes: config, Start: start, Sizes: []int{int(sim.size)}})
@@ -218,11 +220,11 @@ func (s *streams) failure() error {
 	return timeoutError(fmt.Sprintf("%d of %s gave up", failed, countOf(int64(len(s.chunks)), "stream")))
 }
 
-func (s *streams) report(p pace) flowsReport {
+func (s *streams) report(p pace.Pace) flowsReport {
 	sim := s.sim
 	end := machine.FromDuration(sim.length)
 	r := flowsReport{
-		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: variantName(sim.repair), Profile: sim.profile, SendRateBits: p.rate, Lanes: sim.lanes,
+		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: simulation.VariantName(sim.repair), Profile: sim.profile, SendRateBits: p.Rate, Lanes: sim.lanes,
 		Seed: sim.firstSeed, ForMS: milliseconds(sim.length), ApartMS: milliseconds(sim.apart),
 	}
 	var rates []int64
@@ -252,7 +254,7 @@ func (s *streams) flow(i int, end machine.Micros) flowReport {
 		for _, chunk := range s.chunks[i].Delivered(flows.Down) {
 			took = append(took, float64(chunk.Delivered-chunk.Submitted)/1000)
 		}
-		r.Blocks, r.BlockMS, r.GaveUp = len(took), quantiles(took), s.chunks[i].Err() != nil
+		r.Blocks, r.BlockMS, r.GaveUp = len(took), simulation.Quantiles(took), s.chunks[i].Err() != nil
 	}
 	return r
 }
@@ -319,7 +321,7 @@ func (r flowsReport) printFlows(t io.Writer) {
 		if f.GaveUp {
 			gaveUp = "gave up"
 		}
-		fmt.Fprintf(t, "%s\t%.2f\t%.1f\t%s\t%s\t%s\n", f.Name, f.RateBits/1e6, f.ResentPercent, blocks, f.BlockMS.cells(), gaveUp)
+		fmt.Fprintf(t, "%s\t%.2f\t%.1f\t%s\t%s\t%s\n", f.Name, f.RateBits/1e6, f.ResentPercent, blocks, cells(f.BlockMS), gaveUp)
 	}
 }
 

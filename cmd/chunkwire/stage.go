@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -21,14 +22,14 @@ type stage struct {
 
 const loopback = "127.0.0.1:0"
 
-func (d *demo) setUp(ctx context.Context, slices *sliceMap, p pace) (_ *stage, err error) {
+func (d *demo) setUp(ctx context.Context, slices *sliceMap, p pace.Pace) (_ *stage, err error) {
 	s := &stage{}
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	cfg := plain.Config{ProtocolID: defaultProtocolID, Repair: d.repair, Profile: p.profile, MaxRate: p.limit(), NewScheduler: p.base}
+	cfg := plain.Config{ProtocolID: defaultProtocolID, Repair: d.repair, Profile: p.Profile, MaxRate: p.Limit(), NewScheduler: p.Base}
 	withMap := cfg
 	withMap.Log = slices.note
 	if s.server, err = plain.Listen("udp", loopback, withMap); err != nil {

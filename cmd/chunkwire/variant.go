@@ -5,6 +5,9 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/chunkwire/chunkwire/lanes/pace"
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // variantFlags say in which of its two variants a chunk is sent: the same in send, recv, demo
@@ -36,8 +39,8 @@ func (v *variantFlags) add(cmd *cobra.Command, plainly string) {
 func (v *variantFlags) resolve(profile string) error {
 	switch {
 	case !v.asked.given:
-		v.repair = !v.plain && !isBase(profile)
-	case v.asked.on && isBase(profile):
+		v.repair = !v.plain && !pace.IsBase(profile)
+	case v.asked.on && pace.IsBase(profile):
 		return fmt.Errorf("--profile %s has no repair slices; leave out --repair", profile)
 	default:
 		v.repair = v.asked.on
@@ -57,17 +60,5 @@ func (c *choice) Set(text string) (err error) {
 	return err
 }
 
-// The names of the variants in reports, and what they are.
-const (
-	variantSlices = "slices"
-	variantRepair = "repair"
-)
-
-var variantText = map[string]string{variantSlices: "slices sent again", variantRepair: "repair slices"}
-
-func variantName(repair bool) string {
-	if repair {
-		return variantRepair
-	}
-	return variantSlices
-}
+// variantText says what the variants are.
+var variantText = map[string]string{simulation.VariantSlices: "slices sent again", simulation.VariantRepair: "repair slices"}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // Files go as repair slices over connections and as slices that are sent again with --plain,
@@ -13,30 +15,30 @@ import (
 func TestVariantsOfFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ recv, send, variant string }{
-		"a connection":           {"", "", variantRepair},
-		"a sender without":       {"", "--repair=false", variantSlices},
-		"a receiver without":     {"--repair=false", "", variantSlices},
-		"plain":                  {"--plain", "--plain", variantSlices},
-		"plain with repair":      {"--plain --repair", "--plain --repair", variantRepair},
-		"with 8 lanes":           {"--plain --repair --lanes 8", "--plain --repair --lanes 8", variantRepair},
-		"redundant":              {"", "--profile redundant", variantRepair},
-		"at a fixed rate":        {"", "--profile fixed --max-rate 50M", variantRepair},
-		"the base algorithm":     {"", "--profile base", variantSlices},
-		"one chunk":              {"--raw --linger 100ms", "--raw", variantRepair},
-		"one chunk, with plain":  {"--plain --raw --linger 100ms", "--plain --raw", variantSlices},
-		"one chunk, with both":   {"--plain --raw --repair --linger 100ms", "--plain --raw --repair", variantRepair},
-		"a rate for all 8 lanes": {"", "--max-rate 80M", variantRepair},
+		"a connection":           {"", "", simulation.VariantRepair},
+		"a sender without":       {"", "--repair=false", simulation.VariantSlices},
+		"a receiver without":     {"--repair=false", "", simulation.VariantSlices},
+		"plain":                  {"--plain", "--plain", simulation.VariantSlices},
+		"plain with repair":      {"--plain --repair", "--plain --repair", simulation.VariantRepair},
+		"with 8 lanes":           {"--plain --repair --lanes 8", "--plain --repair --lanes 8", simulation.VariantRepair},
+		"redundant":              {"", "--profile redundant", simulation.VariantRepair},
+		"at a fixed rate":        {"", "--profile fixed --max-rate 50M", simulation.VariantRepair},
+		"the base algorithm":     {"", "--profile base", simulation.VariantSlices},
+		"one chunk":              {"--raw --linger 100ms", "--raw", simulation.VariantRepair},
+		"one chunk, with plain":  {"--plain --raw --linger 100ms", "--plain --raw", simulation.VariantSlices},
+		"one chunk, with both":   {"--plain --raw --repair --linger 100ms", "--plain --raw --repair", simulation.VariantRepair},
+		"a rate for all 8 lanes": {"", "--max-rate 80M", simulation.VariantRepair},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want, out := pattern(200_000, 1), filepath.Join(t.TempDir(), "out")
+			want, out := simulation.Pattern(200_000, 1), filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append([]string{"--json", "--out", out}, strings.Fields(c.recv)...)...)
 			sent := runCommand(t, nil, slices.Concat([]string{"send", "--json", "--to", addr}, strings.Fields(c.send), []string{inputFile(t, want)})...)
 			received := <-ended
 			wantStored(t, out, want, sent, received)
 			for who, r := range map[string]result{"send": sent, "recv": received} {
 				var report fileReport
-				if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != c.variant || report.SlicesResent > 0 && c.variant == variantRepair {
+				if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != c.variant || report.SlicesResent > 0 && c.variant == simulation.VariantRepair {
 					t.Errorf("%s: %v: %s", who, err, r.stdout)
 				}
 			}
@@ -58,11 +60,11 @@ func TestVariantFlags(t *testing.T) {
 		}
 	}
 	for args, variant := range map[string]string{
-		"": variantRepair, "--plain": variantSlices, "--repair=false": variantSlices, "--plain --repair": variantRepair,
-		"--profile base": variantSlices, "--profile burst": variantRepair,
+		"": simulation.VariantRepair, "--plain": simulation.VariantSlices, "--repair=false": simulation.VariantSlices, "--plain --repair": simulation.VariantRepair,
+		"--profile base": simulation.VariantSlices, "--profile burst": simulation.VariantRepair,
 	} {
 		r := runCommand(t, nil, strings.Fields("simulate --seeds 1 --loss 5 --json "+args)...)
-		var report simulationReport
+		var report simulation.Report
 		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != variant {
 			t.Errorf("%q: %v: %+v", args, err, r)
 		}
