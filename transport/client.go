@@ -89,6 +89,7 @@ func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Peer, conn a
 		return nil, err
 	}
 	p.ends = c.machine
+	p.driver.Log = driver.NewLog(set.Logger)
 	p.driver.AddLocked(&p.slot, (*polled)(p))
 	p.driver.ScheduleLocked(&p.slot, 0)
 	p.driver.Start(conn, set.SocketBuffer)
@@ -148,7 +149,9 @@ func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer, ecn
 		p.heardLocked(now, len(datagram))
 	}
 	if p.conn == nil {
-		p.conn = c.machine.Conn()
+		if p.conn = c.machine.Conn(); p.conn != nil {
+			d.Log.Begun(p.to)
+		}
 	}
 	p.updateLocked(now, now)
 	if p.conn != nil || p.err != nil {
@@ -248,6 +251,7 @@ func (p *Peer) rebind(socket udp.Socket, conn any) error {
 	p.driver.Lock()
 	defer p.driver.Unlock()
 	now := p.driver.Now()
+	p.driver.Log.Rebound(p.to)
 	p.client.machine.Move(now)
 	p.updateLocked(now, now)
 	return p.err

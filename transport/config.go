@@ -2,6 +2,7 @@ package transport
 
 import (
 	"crypto/rand"
+	"log/slog"
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
@@ -113,6 +114,12 @@ type Config struct {
 	// Log, when not nil, is given what happens, event by event (package eventlog). It is called
 	// with locks held: it must be quick, and must not call anything of this package.
 	Log eventlog.Log
+
+	// Logger, when not nil, is told of connections that begin, move and end, of refusals, and of sockets that do
+	// less than they were asked for. It gets no contents, no keys and no identities, and only so much that nobody
+	// can fill a disk. It is called with locks held: its handler must be quick, and must not call anything of
+	// this package.
+	Logger *slog.Logger
 
 	// NoECN turns explicit congestion notification off. It is used where both ends have it: a
 	// router then marks slices instead of dropping them, and the sender slows down. It needs

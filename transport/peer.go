@@ -22,11 +22,12 @@ type Peer struct {
 
 	// Guarded by driver.
 
-	conn    *connection.Conn // at a client nil until the handshake is done
-	to      udp.Peer
-	slot    driver.Slot
-	traffic Traffic
-	heardAt machine.Micros // when something valid came last
+	conn     *connection.Conn // at a client nil until the handshake is done
+	to       udp.Peer
+	slot     driver.Slot
+	traffic  Traffic
+	heardAt  machine.Micros // when something valid came last
+	sampleAt machine.Micros // when the round trip is to be counted again
 
 	sending driver.Deliveries // chunks that the peer does not have yet
 	chunks  [][]byte          // complete, for Recv
@@ -213,12 +214,23 @@ func (p *Peer) causeLocked() error {
 	return p.conn.Err()
 }
 
+// noteEndLocked counts how the connection ended, and logs it: a client has none before its handshake is done.
+func (p *Peer) noteEndLocked(end End) {
+	if p.shard != nil {
+		p.shard.stats.ended[end]++
+	}
+	if p.conn != nil {
+		p.driver.Log.Ended(p.to, string(end), end.wanted(), p.err)
+	}
+}
+
 // endLocked ends the connection for the application, unless it has ended.
 func (p *Peer) endLocked(cause error) {
 	if p.err != nil {
 		return
 	}
 	p.err = cause
+	p.noteEndLocked(endOf(cause))
 	p.endChunksLocked()
 	for i := range p.inboxes {
 		p.inboxes[i].arrived.Give()
@@ -288,6 +300,7 @@ func (p *Peer) closeLocked(code uint16, text string, cause error) error {
 func (p *Peer) heardLocked(now machine.Micros, size int) {
 	p.heardAt = max(p.heardAt, now)
 	p.traffic.In(size)
+	p.sampleLocked(now)
 }
 
 // expireLocked ends the connection if its time is over, while a write blocks. It

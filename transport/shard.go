@@ -37,6 +37,7 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	}
 	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
 	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)
+	sh.driver.Log = driver.NewLog(s.settings.Logger)
 	sh.driver.AddLocked(&sh.slot, (*handshakes)(sh))
 	return sh, nil
 }
@@ -93,7 +94,8 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer, ecn ud
 	}
 	got, err := sh.table.ReceiveECN(now, addressOf(from), datagram, connection.ECN(ecn), sh.answer[:0])
 	if err != nil {
-		sh.stats.undecodable(codeOf(err), from)
+		code := codeOf(err)
+		d.Log.Undecodable(now, from, string(code), sh.stats.undecodable(code, from))
 	}
 	if got.Answer != nil {
 		sh.answer = got.Answer
@@ -110,7 +112,9 @@ func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer, ecn ud
 
 // answerLocked answers a message of a handshake.
 func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
-	sh.stats.answered(answer, to)
+	if reason, count := sh.stats.answered(answer, to); count > 0 {
+		sh.driver.Log.Refused(to, reason.String(), count)
+	}
 	if !sh.driver.AnswerLocked(to, answer) {
 		sh.stats.answersDropped++
 	}
@@ -123,7 +127,9 @@ func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, refuse
 	case connection.Accepted:
 		sh.acceptLocked(got.Peer, from)
 	case connection.Moved:
-		got.Peer.Owner.(*Peer).to = from
+		p := got.Peer.Owner.(*Peer)
+		sh.driver.Log.Moved(p.to, from)
+		p.to = from
 		sh.stats.moved++
 	}
 	p := got.Peer.Owner.(*Peer)
@@ -170,11 +176,14 @@ func (sh *shard) acceptLocked(remote *connection.Peer, from udp.Peer) {
 	p := &Peer{driver: sh.driver, shard: sh, identity: remote.Identity(), ends: remote, conn: remote.Conn, to: from}
 	remote.Owner = p
 	sh.peers[p] = struct{}{}
+	sh.stats.accepted++
+	sh.driver.Log.Begun(from)
 	sh.driver.AddLocked(&p.slot, (*polled)(p))
 }
 
 // forgetLocked takes a peer out that has ended.
 func (sh *shard) forgetLocked(p *Peer) {
+	sh.stats.gone.addPeer(p)
 	delete(sh.peers, p)
 	if len(sh.peers) == 0 {
 		sh.emptied.Give()
@@ -195,7 +204,7 @@ func (sh *shard) Unreadable(size int, from udp.Peer) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)
-	sh.stats.undecodable(session.CodeTrailingData, from)
+	sh.driver.Log.Undecodable(sh.driver.Now(), from, string(session.CodeTrailingData), sh.stats.undecodable(session.CodeTrailingData, from))
 }
 
 // PortUnreachableLocked does nothing: no socket of a server is connected.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ type connectionFlags struct {
 	giveUp     time.Duration
 	timeout    time.Duration
 	raw        bool
+	verbose    bool
 	json       bool
 	sends      bool // the command is send
 }
@@ -58,6 +60,7 @@ func (c *connectionFlags) add(cmd *cobra.Command) {
 	f.DurationVar(&c.giveUp, "give-up", statemachine.DefaultGiveUp.Duration(), "how long the other end may be silent; with --plain, within a chunk, and 3 times that between chunks")
 	f.DurationVar(&c.timeout, "timeout", 0, "how long it may take in all; 0 is without limit")
 	f.BoolVar(&c.raw, "raw", false, "exactly one chunk of at most 256 KiB and nothing else: no name, no size, no hash")
+	f.BoolVar(&c.verbose, "verbose", false, "write to standard error when a connection begins, moves or ends, and what is refused")
 	f.BoolVar(&c.json, "json", false, "print the final statistics as one JSON object, also of a failure")
 	completeFrom(cmd, "mode", modeNames)
 }
@@ -115,20 +118,28 @@ func (c *connectionFlags) protocol(n note, a ask) (protocol, error) {
 			// received; but a peer that has gone then must not be waited for.
 			IdleTimeout: idleGiveUps * c.giveUp,
 			MaxPeers:    a.maxPeers, RecvLimit: a.recvLimit, Repair: c.repair,
-			Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base,
+			Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base, Logger: c.log(n),
 		}}, nil
 	}
 	cfg := transport.Config{
 		ProtocolID: c.protocolID, Lanes: lanes, Timeout: c.giveUp.Round(timeoutUnit),
 		Channels: []channel.Config{}, // chunks only
 		MaxPeers: a.maxPeers, RecvLimit: a.recvLimit,
-		Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base,
+		Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base, Logger: c.log(n),
 	}
 	if !c.repair {
 		cfg.Variants = session.VariantSlices
 	}
 	err := c.addKeys(n, &cfg)
 	return peerProtocol{c, cfg}, err
+}
+
+// log returns the logger of --verbose; nil without.
+func (c *connectionFlags) log(n note) *slog.Logger {
+	if !c.verbose {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(n.w, nil))
 }
 
 // timeoutUnit is that of a connection's time-out (CXP-5).

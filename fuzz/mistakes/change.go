@@ -164,7 +164,7 @@ func applyToPort(m *mistake) (map[string][]byte, error) {
 	return map[string][]byte{file: text}, nil
 }
 
-// portFunctions returns where the functions of a name stand in C, Python or
+// portFunctions returns where the functions of a name stand in C, C#, Python or
 // TypeScript: each from the line that begins its definition to the next one that is
 // indented no more.
 func portFunctions(text []byte, name string) (found [][2]int) {

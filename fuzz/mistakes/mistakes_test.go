@@ -315,12 +315,13 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// The functions of three languages, by indentation.
+// The functions of four languages, by indentation.
 func TestFunctionsOfPorts(t *testing.T) {
 	for _, c := range []struct{ text, name, body string }{
 		{"static int f(int a);\nint f(int a,\n      int b)\n{\n  g(a);\n}\nint g(void) { return 1; }\n", "f", "int f(int a,\n      int b)\n{\n  g(a);\n"},
 		{"int f(void)\n{\n  g(a);\n}\nint g(void) { return 1; }\n", "g", "int g(void) { return 1; }\n"},
 		{"class A:\n    def f(self) -> int:\n\n        return g(1)\n\n    def g(self) -> int:\n        return 1\n", "f", "    def f(self) -> int:\n\n        return g(1)\n\n"},
+		{"class A\n{\n    private static int F(in B b)\n    {\n        G(b);\n    }\n\n    void G(B b)\n    {\n    }\n}\n", "F", "    private static int F(in B b)\n    {\n        G(b);\n"},
 		{"class A {\n  #f(n: number): void {\n    this.f(1);\n  }\n\n  g(): void {}\n}\n", "f", "  #f(n: number): void {\n    this.f(1);\n"},
 	} {
 		found := portFunctions([]byte(c.text), c.name)

@@ -17,6 +17,7 @@ import (
 // are no errors: a mistake may well leave something unused.
 var ports = map[string]struct{ build, start []string }{
 	"ports/c":          {[]string{"make", "-B", "port", "CFLAGS=-std=c99 -O1 -w"}, []string{"./port"}},
+	"ports/csharp":     {[]string{"make", "-B", "build~/port.exe", "CSFLAGS=-langversion:7.2 -warn:0"}, []string{"mono", "build~/port.exe"}},
 	"ports/python":     {nil, []string{"python3", "-B", "-m", "chunkwire"}},
 	"ports/typescript": {[]string{"node", "node_modules/typescript/bin/tsc"}, []string{"node", "dist/port.js"}},
 }

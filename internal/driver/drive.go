@@ -59,10 +59,15 @@ func (d *Driver) collect(b *Batch) (socket udp.Socket, next machine.Micros, acti
 // write gives runs to the socket.
 func (d *Driver) write(socket udp.Socket, runs []udp.Run) {
 	failed, err := socket.Write(runs)
+	refusal := udp.OffloadRefusal(socket)
 	d.Lock()
 	defer d.Unlock()
 	d.watchdog.endLocked()
 	d.stats.WriteError = err
+	if refusal != nil && d.stats.OffloadRefusal == nil {
+		d.Log.logOffload(refusal)
+	}
+	d.stats.OffloadRefusal = refusal
 	if failed > 0 {
 		d.stats.WriteErrors += failed
 		d.stats.LastWriteError = err

@@ -37,11 +37,15 @@ type Protocol interface {
 type Driver struct {
 	Clock
 	protocol Protocol
-	batch    *Batch
-	tasks    sync.WaitGroup // the readers and the driver
-	wake     chan struct{}  // ends the driver's sleep; one is enough
-	done     chan struct{}  // closed when the driver has ended
-	driven   chan struct{}  // closed when its goroutine has
+
+	// Log is told of the socket. It is set before Start.
+	Log *Log
+
+	batch  *Batch
+	tasks  sync.WaitGroup // the readers and the driver
+	wake   chan struct{}  // ends the driver's sleep; one is enough
+	done   chan struct{}  // closed when the driver has ended
+	driven chan struct{}  // closed when its goroutine has
 
 	sync.Mutex // guards all below, and the connections
 
@@ -91,6 +95,7 @@ func New(socket udp.Socket, protocol Protocol, clock Clock, largest int) *Driver
 // the goroutines.
 func (d *Driver) Start(conn any, bufferBytes int) {
 	d.stats.Buffers = udp.SizeBuffers(conn, bufferBytes)
+	d.Log.logBuffers(d.stats.Buffers, bufferBytes)
 	d.tasks.Go(func() { d.read(d.socket, d.sockets) })
 	d.tasks.Go(d.drive)
 }

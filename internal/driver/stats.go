@@ -43,6 +43,7 @@ type Stats struct {
 	LastWriteError error // why it did not take the latest of those
 	WriteError     error // of the latest write; nil if the system took it
 	Buffers        udp.Buffers
+	OffloadRefusal error // why the system has ended the segmentation offload of the present socket; nil if it has not
 }
 
 // StatsLocked returns a snapshot.

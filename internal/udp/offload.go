@@ -12,7 +12,8 @@ import (
 // goroutine that writes.
 type offload struct {
 	works   bool
-	refused int // runs refused in a row for a reason that may be the peer's path
+	why     error // it does not work any more: the refusal that ended it
+	refused int   // runs refused in a row for a reason that may be the peer's path
 }
 
 const (
@@ -56,11 +57,25 @@ func writeMessage(conn *net.UDPConn, data, control []byte, to netip.AddrPort) (e
 func (o *offload) note(err error) {
 	switch {
 	case deviceCannot(err):
-		o.works = false
+		o.works, o.why = false, err
 	case segmentsRefused(err):
 		o.refused++
-		o.works = o.refused < mostRefused
+		if o.refused == mostRefused {
+			o.works, o.why = false, err
+		}
 	default:
 		o.refused = 0
 	}
+}
+
+// OffloadRefusal returns why the system has ended the offload of a socket; nil if it has not, or if there never
+// was one. It is for the goroutine that writes.
+func OffloadRefusal(s Socket) error {
+	switch s := s.(type) {
+	case *udpSocket:
+		return s.offload.why
+	case *connectedUDP:
+		return s.offload.why
+	}
+	return nil
 }

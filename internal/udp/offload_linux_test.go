@@ -28,6 +28,9 @@ func TestOffloadIsTurnedOff(t *testing.T) {
 			o.note(c.first)
 		}
 		o.note(c.then)
+		if (o.why == nil) != c.works {
+			t.Errorf("after %s the reason is %v", c.name, o.why)
+		}
 		if o.works != c.works {
 			t.Errorf("after %s the offload works: %v", c.name, o.works)
 		}

@@ -285,6 +285,7 @@ typedef struct {
     bool opening, full, blocked;
     cw_time round_at, closes_at; /* of a decision; 0: none */
     cw_time low, low_before;
+    int64_t marked;
     int64_t round_lost, round_passed, sum_lost, sum_passed, calm_lost, calm_passed;
 
     bool contested;
@@ -313,6 +314,7 @@ typedef struct {
     bool idle;
 
     int64_t flight; /* slices */
+    cw_time heard_at;
     int64_t timeouts, unanswered;
     bool silenced;
     cw_time probe_at;
@@ -329,9 +331,15 @@ void cwr_control_flight(cwr_control *c, int64_t slices);
 void cwr_control_sample(cwr_control *c, cw_time now, cw_time at);
 void cwr_control_bound(cwr_control *c, cw_time now, cw_time at);
 
+/* What was sent again at a time has arrived: it moves the estimate, and nothing else (EST-3). */
+void cwr_control_resample(cwr_control *c, cw_time now, cw_time at);
+
 /* So many slices are new, so many transmissions passed, so many slices are lost; missing is
  * negative if some came late (REC-11). */
 void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t passed, int64_t missing);
+
+/* So many new marks of congestion (ECN-1). */
+void cwr_control_marks(cwr_control *c, int64_t count);
 
 /* What lies between is not the path's rate (RAT-1, RAT-4). */
 void cwr_control_end_train(cwr_control *c);
@@ -339,6 +347,9 @@ void cwr_control_dry(cwr_control *c, cw_time now);
 
 /* Whether window and limit let a slice go. If not, it counts as held back (LMT-9). */
 bool cwr_control_has_room(cwr_control *c);
+
+/* How many slices may be in flight when a chunk begins (WIN-6). */
+int64_t cwr_control_path_slices(const cwr_control *c);
 
 /* Whether what is wanted goes out: then it counts as sent. And from when on it may. */
 bool cwr_control_go(cwr_control *c, cw_time now, bool wants, bool fresh);
@@ -349,6 +360,7 @@ cw_time cwr_control_delay(const cwr_control *c);
 cw_time cwr_control_margin(const cwr_control *c);
 cw_time cwr_control_hold_delay(const cwr_control *c, cw_time lasted);
 void cwr_control_timed_out(cwr_control *c, cw_time now);
+cw_time cwr_control_silent_at(const cwr_control *c); /* from then on LMT-10 holds */
 
 /* The square root of 0 to 2^60, rounded down. */
 int64_t cwr_root(int64_t x);

@@ -4,7 +4,7 @@
  *
  * A trace is checked as a whole before its first step, so that an answer is never half.
  */
-#include "chunkwire.h"
+#include "chunkwire_recovery.h"
 #include "port.h"
 
 #include <inttypes.h>
@@ -290,20 +290,23 @@ static const char *decode_packet(const request *q)
 /* ---- Traces (appendix B) ---------------------------------------------------- */
 
 typedef struct {
-    enum { SUBMIT, ACK, POLL, SLICE, READ } kind;
+    enum { SUBMIT, ACK, POLL, SLICE, READ, MARKS, YIELD } kind;
     int64_t at;
     int64_t size;
     cw_ack ack;
     cw_slice slice;
     int64_t fill;          /* -1: the chunk's own bytes */
+    int64_t count;         /* of marks */
+    bool yields;
     const json_token *due; /* of a scripted scheduler, else NULL */
 } event;
 
 typedef struct {
     int64_t first_chunk_id;
     int64_t give_up;
-    bool scripted;
-    cw_profile profile;
+    enum { SCRIPT, BASE, RECOVERY } scheduler;
+    cw_profile profile;    /* of BASE */
+    cw_recovery recovery;  /* of RECOVERY, as it begins */
 } config;
 
 /* TRC-1: byte i of chunk id. */
@@ -320,15 +323,35 @@ static const char *get_config(const request *q, config *c)
     return ok ? NULL : BAD;
 }
 
+/* RVO-1 */
+static const char *get_recovery(const request *q, const json_token *t, config *c)
+{
+    cwr_profile p = cwr_profile_adaptive();
+    const json_token *name = member(q, t, "recovery");
+    c->scheduler = RECOVERY;
+    p.redundant = json_equals(&q->doc, name, "redundant");
+    p.burst = json_equals(&q->doc, name, "burst");
+    p.fixed = json_equals(&q->doc, name, "fixed");
+    if (!(p.redundant || p.burst || p.fixed || json_equals(&q->doc, name, "adaptive")) ||
+        !get_int(q, t, "rate", &p.limit) || !cw_recovery_init(&c->recovery, p)) {
+        return BAD;
+    }
+    return NULL;
+}
+
 /* TRC-2, BUD-1 */
 static const char *get_profile(const request *q, config *c)
 {
     const json_token *t = member(q, member(q, q->root, "config"), "profile");
     cw_profile *p = &c->profile;
-    c->scripted = json_is(t, JSON_NULL);
-    if (c->scripted) {
+    c->scheduler = SCRIPT;
+    if (json_is(t, JSON_NULL)) {
         return NULL;
     }
+    if (member(q, t, "recovery") != NULL) {
+        return get_recovery(q, t, c);
+    }
+    c->scheduler = BASE;
     if (!get_int_in(q, t, "rate", 0, 1000000000, &p->rate) || (p->rate > 0 && p->rate < 1066) ||
         !get_int_in(q, t, "cap", 1066, 1000000000, &p->cap) || !get_int_in(q, t, "burst", 0, p->cap, &p->burst) ||
         !get_int_in(q, t, "spacing_us", 0, LONGEST_DELAY, &p->spacing) ||
@@ -347,7 +370,7 @@ static const char *get_due(const request *q, const config *c, const json_token *
     if (e->due == NULL) {
         return NULL;
     }
-    if (!json_is(e->due, JSON_ARRAY) || (!c->scripted && e->due->count > 0)) {
+    if (!json_is(e->due, JSON_ARRAY) || (c->scheduler != SCRIPT && e->due->count > 0)) {
         return BAD;
     }
     k = json_first(&q->doc, e->due);
@@ -385,6 +408,14 @@ static const char *get_sender_event(const request *q, const config *c, const jso
     if (json_equals(&q->doc, name, "poll")) {
         e->kind = POLL;
         return get_due(q, c, t, e);
+    }
+    if (c->scheduler == RECOVERY && json_equals(&q->doc, name, "marks")) {
+        e->kind = MARKS;
+        return get_int_in(q, t, "count", 0, 65535, &e->count) ? NULL : BAD;
+    }
+    if (c->scheduler == RECOVERY && json_equals(&q->doc, name, "yield")) {
+        e->kind = YIELD;
+        return get_bool(q, t, "yields", &e->yields) ? NULL : BAD;
     }
     return json_is(name, JSON_STRING) ? "unsupported" : BAD;
 }
@@ -477,8 +508,11 @@ void begin_step(uint32_t position)
 
 static void end_step(const step_end *s)
 {
-    printf(",\"row\":\"%s%d\",\"state\":\"%s\",\"chunk_id\":%" PRIu32 ",\"%s\":", s->row_letter, s->row, s->state,
-           s->chunk_id, s->set_name);
+    printf(",\"row\":\"");
+    if (s->row != 0) { /* RVO-4: none before the first */
+        printf("%s%d", s->row_letter, s->row);
+    }
+    printf("\",\"state\":\"%s\",\"chunk_id\":%" PRIu32 ",\"%s\":", s->state, s->chunk_id, s->set_name);
     print_set(s->set, s->set_size);
     print_deadline("deadline_us", s->deadline);
 }
@@ -591,7 +625,7 @@ static const char *sender_error(cw_sender_row row)
     }
 }
 
-static void end_sender_step(const cw_sender *s, cw_sender_row row)
+static void end_sender_step(const cw_sender *s, cw_sender_row row, const char *error)
 {
     static const char *const states[] = {"IDLE", "SENDING", "FAILED"};
     step_end end = {"S", 0, NULL, 0, "acked", NULL, 0, 0};
@@ -602,13 +636,23 @@ static void end_sender_step(const cw_sender *s, cw_sender_row row)
     end.set_size = s->num_slices;
     end.deadline = cw_sender_deadline(s);
     putchar(']');
-    print_error(sender_error(row));
+    print_error(error);
     end_step(&end);
 }
 
-static void sender_step(cw_sender *s, script *c, const event *e)
+/* RVO-3 */
+static void tell(cw_recovery *recovery, const event *e)
 {
-    cw_sender_row row = CW_S12;
+    if (e->kind == MARKS) {
+        cw_recovery_marks(recovery, e->count);
+    } else {
+        cw_recovery_yield(recovery, e->yields);
+    }
+}
+
+/* Returns the row, which is that of the step before where the event takes none. */
+static cw_sender_row sender_step(cw_sender *s, script *by_script, config *c, const event *e, cw_sender_row row)
+{
     switch (e->kind) {
     case SUBMIT:
         row = submit(s, e);
@@ -616,30 +660,36 @@ static void sender_step(cw_sender *s, script *c, const event *e)
     case ACK:
         row = cw_sender_ack(s, e->at, &e->ack);
         break;
-    default:
-        set_due(c, e);
+    case POLL:
+        set_due(by_script, e);
         row = poll_sender(s, e->at);
         break;
+    default:
+        tell(&c->recovery, e);
+        break;
     }
-    end_sender_step(s, row);
+    end_sender_step(s, row, e->kind == SUBMIT ? sender_error(row) : NULL);
+    return row;
 }
 
-static void run_sender(const request *q, const config *c)
+static void run_sender(const request *q, config *c)
 {
     static cw_base base;
     cw_sender s;
+    cw_sender_row row = (cw_sender_row)0;
     script by_script = new_script(&q->doc);
+    cw_scheduler *schedulers[] = {&by_script.scheduler, &base.scheduler, &c->recovery.scheduler};
     const json_token *events = member(q, q->root, "events");
     const json_token *t = json_first(&q->doc, events);
-    if (!c->scripted) {
+    if (c->scheduler == BASE) {
         (void)cw_base_init(&base, c->profile);
     }
-    (void)cw_sender_init(&s, (uint32_t)c->first_chunk_id, c->give_up, c->scripted ? &by_script.scheduler : &base.scheduler);
+    (void)cw_sender_init(&s, (uint32_t)c->first_chunk_id, c->give_up, schedulers[c->scheduler]);
     for (uint32_t i = 0; i < events->count; i++) {
         event e;
         (void)get_event(q, c, t, get_sender_event, &e);
         begin_step(i);
-        sender_step(&s, &by_script, &e);
+        row = sender_step(&s, &by_script, c, &e, row);
         t = json_after(&q->doc, t);
     }
 }
@@ -694,7 +744,7 @@ static const char *check_sender_events(const request *q, const config *c)
         if (fault != NULL) {
             return fault;
         }
-        if (c->scripted && !follow_script(&s, &by_script, &e)) {
+        if (c->scheduler == SCRIPT && !follow_script(&s, &by_script, &e)) {
             return BAD;
         }
         t = json_after(&q->doc, t);
@@ -704,7 +754,7 @@ static const char *check_sender_events(const request *q, const config *c)
 
 static const char *sender(const request *q)
 {
-    config c = {0, 0, false, {0, 0, 0, false, 0, 0}};
+    static config c; /* as long as a scheduler */
     const char *fault = get_config(q, &c);
     if (fault == NULL) {
         fault = get_profile(q, &c);
@@ -820,7 +870,7 @@ static void run_receiver(const request *q, const config *c)
 
 static const char *receiver(const request *q)
 {
-    config c = {0, 0, false, {0, 0, 0, false, 0, 0}};
+    static config c;
     const char *fault = get_config(q, &c);
     if (fault == NULL) {
         fault = check_receiver_events(q, &c);

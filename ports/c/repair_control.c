@@ -1,5 +1,5 @@
-/* The controller of a sender of repair slices: when what is known of the path lets a slice go
- * (spec/RECOVERY.md, sections 3 to 10). See chunkwire_repair.h. */
+/* The controller of a sender, of repair slices or of others (recovery.c): when what is known of
+ * the path lets a slice go (spec/RECOVERY.md, sections 3 to 10). See chunkwire_repair.h. */
 #include "chunkwire_repair.h"
 
 #include <string.h>
@@ -268,6 +268,8 @@ void cwr_control_sample(cwr_control *c, cw_time now, cw_time at)
     sample_min_rtt(c, now, r);
 }
 
+void cwr_control_resample(cwr_control *c, cw_time now, cw_time at) { smooth(c, since(now, at)); }
+
 /* ---- The rate (section 4) --------------------------------------------------- */
 
 void cwr_control_end_train(cwr_control *c) { c->train = false; }
@@ -381,6 +383,12 @@ bool cwr_control_has_room(cwr_control *c)
     return (c->contested && !drains(c)) || c->flight < window(c);
 }
 
+int64_t cwr_control_path_slices(const cwr_control *c)
+{
+    int64_t limit = limit_slices(c);
+    return c->contested && !drains(c) ? limit : min_i64(limit, window(c));
+}
+
 /* LMT-2 */
 static cw_time target(const cwr_control *c) { return min_i64(max_i64(c->min_rtt / 4, TARGET_LEAST), TARGET_MOST); }
 
@@ -426,7 +434,7 @@ static bool is_lossy(cwr_control *c, cw_time q, cw_time t)
     c->sum_passed += c->round_passed;
     expected = 5 * c->sum_passed * c->calm_lost / (4 * (c->calm_passed + CALM_PRIOR));
     beyond = c->sum_lost - expected - 2 * cwr_root(expected);
-    lossy = beyond > SPARE || (c->contested && beyond > 0);
+    lossy = beyond > SPARE || (c->contested && beyond > 0) || c->marked > 0;
     if (lossy) {
         c->sum_lost = c->sum_passed = 0;
     } else if (c->sum_passed > SUM_MOST) {
@@ -597,7 +605,7 @@ static void judge(cwr_control *c, cw_time now)
         compete(c, used, lossy);
     } else if (q > t) {
         cut(c, max_i64(used * (c->min_rtt + c->noise + t / 2) / c->low, used / 2)); /* LMT-5 */
-    } else if (lossy && q > t / 2) {
+    } else if (c->marked > 0 || (lossy && q > t / 2)) {
         cut(c, used * 7 / 8); /* LMT-6 */
     } else if (c->full && !c->opening) {
         grow(c, q < t / 2);
@@ -641,7 +649,7 @@ static void decide(cwr_control *c, cw_time now, int64_t gained, int64_t missing)
     c->low_before = c->low;
     c->most = WHOLE * c->flight;
     c->full = false;
-    c->round_lost = c->round_passed = 0;
+    c->round_lost = c->round_passed = c->marked = 0;
     c->closes_at = 0;
     c->round_at = now + c->latest;
 }
@@ -901,6 +909,9 @@ void cwr_control_timed_out(cwr_control *c, cw_time now)
     lower_limit(c);
 }
 
+/* LMT-10 */
+cw_time cwr_control_silent_at(const cwr_control *c) { return c->heard_at + cwr_control_delay(c); }
+
 /* ---- A chunk, and news ------------------------------------------------------ */
 
 void cwr_control_flight(cwr_control *c, int64_t slices)
@@ -921,10 +932,13 @@ void cwr_control_start(cwr_control *c, cw_time now)
     cwr_control_end_train(c);
 }
 
+void cwr_control_marks(cwr_control *c, int64_t count) { c->marked += count; }
+
 /* REC-11, PTO-6 */
 void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t passed, int64_t missing)
 {
     if (gained > 0) {
+        c->heard_at = now;
         c->timeouts = 0;
         c->unanswered = 0;
         c->silenced = false;

@@ -25,6 +25,7 @@ func (w *words) want(list []string) (e want) {
 	for i, word := range list {
 		size, isChunk := strings.CutPrefix(word, "chunk=")
 		switch rest := word[1:]; {
+		case i == 0 && word == noRow:
 		case i == 0:
 			e.row = word
 		case isChunk:
@@ -50,7 +51,10 @@ func (w *words) want(list []string) (e want) {
 	return e
 }
 
-const never = "never"
+const (
+	never = "never"
+	noRow = "-" // before the first one
+)
 
 func (w *words) packets(word string) (list []string) {
 	if id, bits, ok := strings.Cut(word, ":"); ok {

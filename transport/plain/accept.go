@@ -70,6 +70,7 @@ func (e *Endpoint) evictableLocked(now machine.Micros) *Conn {
 func (e *Endpoint) beginLocked(now machine.Micros, p *packet, size int, c *Conn) {
 	if e.driver.ErrLocked() != nil || e.crowdedLocked(now) {
 		e.stats.Full++
+		e.driver.Log.Refused(c.peer, "full", e.stats.Full)
 		return
 	}
 	if len(e.conns) >= e.cfg.MaxPeers {

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"log/slog"
 	"net"
 	"time"
 
@@ -118,6 +119,12 @@ type Config struct {
 	// Log, when not nil, is given what happens, event by event (package eventlog). It is called
 	// with locks held: it must be quick, and must not call anything of this package.
 	Log eventlog.Log
+
+	// Logger, when not nil, is told of connections that begin and end, of datagrams and beginnings that are
+	// refused, and of sockets that do less than they were asked for. It gets no contents, and only so much that
+	// nobody can fill a disk. It is called with locks held: its handler must be quick, and must not call anything
+	// of this package.
+	Logger *slog.Logger
 }
 
 // Profile is how slices are paced.

@@ -219,6 +219,7 @@ func (c *Conn) endLocked(cause error) {
 	}
 	c.err = cause
 	e := c.endpoint
+	e.logEndLocked(c)
 	e.removeLocked(c)
 	e.sendLastAcksLocked(c)
 	c.endReceivingLocked()

@@ -68,6 +68,7 @@ func newEndpoint(socket udp.Socket, cfg Config) *Endpoint {
 		conns:   make(map[udp.Key]*Conn),
 	}
 	e.driver = driver.New(socket, (*protocol)(e), driver.StartClock(), codec.MaxDatagramSize)
+	e.driver.Log = driver.NewLog(cfg.Logger)
 	return e
 }
 
@@ -121,6 +122,7 @@ func (e *Endpoint) addLocked(c *Conn) {
 	now := e.driver.Now()
 	c.heardAt = now
 	e.conns[c.peer.Key] = c
+	e.driver.Log.Begun(c.peer)
 	e.driver.AddLocked(&c.slot, (*polled)(c))
 	if c.begun {
 		e.quiet.unvalidated++
