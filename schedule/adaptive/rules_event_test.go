@@ -125,7 +125,10 @@ func TestTheRoundTripIsOfTheNewestSentOnce(t *testing.T) {
 	f := fly(t, Adaptive(), 4)
 	f.sends(0, 1, 2, 3) // 7 us apart
 	sampled := func() (o eventlog.Event) {
-		for _, o = range f.seen {
+		for _, e := range f.seen {
+			if e.Kind == eventlog.RTTSampled {
+				o = e
+			}
 		}
 		f.seen = nil
 		return o

@@ -62,6 +62,9 @@ func TestSenderJudge(t *testing.T) {
 	logged := func(kind eventlog.Kind, k int) eventlog.Event {
 		return eventlog.Event{Kind: kind, ChunkID: firstID, SliceID: k}
 	}
+	again := func(k int) eventlog.Event {
+		return eventlog.Event{Kind: eventlog.SliceSent, ChunkID: firstID, SliceID: k, Times: 2, Why: eventlog.Lost}
+	}
 	for name, c := range map[string]struct {
 		rule string // that must be violated; empty: none
 		do   func(j *chunk.SenderJudge) *violation
@@ -109,13 +112,13 @@ func TestSenderJudge(t *testing.T) {
 			j.Acked(1, ackOf(firstID, 2, 0, 1))
 			return j.Reported(true)
 		}},
-		"logs a wrong slice":  {"Log", func(j *chunk.SenderJudge) *violation { return j.Logged(logged(eventlog.SliceSent, 2)) }},
+		"logs a wrong slice":  {"Log", func(j *chunk.SenderJudge) *violation { return j.Logged(again(2)) }},
 		"logs a second first": {"Log", func(j *chunk.SenderJudge) *violation { return j.Logged(logged(eventlog.SliceSent, 1)) }},
 		"logs an acked one":   {"Log", func(j *chunk.SenderJudge) *violation { return j.Logged(logged(eventlog.SliceAcked, 1)) }},
-		"logs a resent one":   {"", func(j *chunk.SenderJudge) *violation { return j.Logged(logged(eventlog.SliceSent, 1)) }},
+		"logs a resent one":   {"", func(j *chunk.SenderJudge) *violation { return j.Logged(again(1)) }},
 		"logs, sends another": {"Log", func(j *chunk.SenderJudge) *violation {
-			j.Logged(logged(eventlog.SliceSent, 1))
-			j.Logged(logged(eventlog.SliceSent, 1))
+			j.Logged(again(1))
+			j.Logged(again(1))
 			return sent(j, 0, two, firstID, 1)
 		}},
 		"logs a round trip": {"", func(j *chunk.SenderJudge) *violation { return j.Logged(logged(eventlog.RTTSampled, 1)) }},
