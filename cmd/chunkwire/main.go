@@ -51,7 +51,7 @@ and packets; --plain is the chunk protocol by itself, whose slices are sent agai
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	root.AddCommand(newDemo(), newPlay(), newPackets(), newChannels(), newSend(), newRecv(), newKeygen(), newSimulate(), newPort(), newConformance(), newLive(), newVersion())
+	root.AddCommand(newDemo(), newPlay(), newPackets(), newChannels(), newSend(), newRecv(), newKeygen(), newSimulate(), newView(), newPort(), newConformance(), newLive(), newVersion())
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Args = usageArgs(cmd.Args)
 	}
