@@ -243,7 +243,7 @@ func TestMaxRateOfAConnection(t *testing.T) {
 // A chunk that goes while messages do begins with fewer slices, and one that goes alone a second
 // after the last message does not (CXM-5).
 func TestSlicesYield(t *testing.T) {
-	for wait, want := range map[machine.Micros]int{500 * ms: 16, second + ms: 32} {
+	for wait, want := range map[machine.Micros]int{500 * ms: 20, second + ms: 32} {
 		a, r, _ := quietClient(t, connection.Config{})
 		check.Must(a.SendChunk(wait, make([]byte, codec.MaxChunkSize)))
 		slices := 0

@@ -156,6 +156,10 @@ func (c *Conn) ReadChunk(now machine.Micros, dst []byte) (chunk []byte, ok bool)
 	return c.lanes.Read(c.now, dst)
 }
 
+// ChunkReadTime returns how long the chunk took that ReadChunk returned last, from its first slice to the last
+// new one.
+func (c *Conn) ChunkReadTime() machine.Micros { return c.lanes.ReadTime() }
+
 // Delivered reports whether all that was given to the connection was sent, and what is reliable
 // is at the other end.
 func (c *Conn) Delivered() bool {

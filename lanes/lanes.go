@@ -290,6 +290,11 @@ func (l *Lanes) Read(now machine.Micros, dst []byte) (data []byte, ok bool) {
 	return data, true
 }
 
+// ReadTime returns how long the chunk took that Read returned last, from its first slice to the last new one.
+func (l *Lanes) ReadTime() machine.Micros {
+	return l.lanes[(l.nextIn+len(l.lanes)-1)%len(l.lanes)].receiver.Stats().LastChunkTime
+}
+
 // Sending reports whether a chunk is in flight or in line.
 func (l *Lanes) Sending() bool {
 	for i := range l.lanes {

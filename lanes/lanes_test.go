@@ -509,7 +509,7 @@ func TestMaxRate(t *testing.T) {
 // Lanes that yield begin with fewer slices.
 func TestYield(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
-		for yields, first := range map[bool]int{false: 32, true: 16} {
+		for yields, first := range map[bool]int{false: 32, true: 20} {
 			w := newWorld(netsim.Path{Delay: 50 * time.Millisecond}, v.of(2), v.of(2))
 			w.a.Yield(yields)
 			w.submit(t, w.a, 1, 100_000)

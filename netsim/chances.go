@@ -21,14 +21,37 @@ type chances struct {
 // draw takes the same five draws for every datagram, whether or not they
 // matter. A datagram that skipped some would shift the draws of all that
 // follow: one more loss would then be a wholly different run.
-func draw(random *rand.PCG, p *Path, afterLoss bool) chances {
+func draw(random *rand.PCG, p *Path, afterLoss, bad bool) chances {
 	return chances{
 		jitter:     time.Duration(below(random, uint64(p.Jitter)+1)),
-		lost:       hit(random, p.lossAfter(afterLoss)),
+		lost:       hit(random, p.lossAfter(afterLoss, bad)),
 		duplicated: hit(random, p.Duplicate),
 		held:       hit(random, p.Reorder),
 		copyHeld:   hit(random, p.Reorder),
 	}
+}
+
+// blemishes is what chance decides about one datagram beside its chances: from draws of their own, so
+// that the worlds of a seed are what they were before there were these.
+type blemishes struct {
+	bad     bool // the link is in its bad state for the next datagram
+	corrupt bool
+	bit     uint64 // which bit is flipped: a fraction of all bits, in units of 2^-64
+}
+
+// blemish takes the same three draws for every datagram, as draw does.
+func blemish(random *rand.PCG, p *Path, bad bool) blemishes {
+	return blemishes{
+		bad:     hit(random, p.badAfter(bad)),
+		corrupt: hit(random, p.Corrupt),
+		bit:     random.Uint64(),
+	}
+}
+
+// among returns which of so many bits is flipped.
+func (b blemishes) among(n int) int {
+	hi, _ := bits.Mul64(b.bit, uint64(n))
+	return int(hi)
 }
 
 // million is the resolution of a chance.

@@ -12,7 +12,7 @@ import (
 const million = 1_000_000
 
 func TestFrequencies(t *testing.T) {
-	p := netsim.Path{Loss: 2, Duplicate: 1, Reorder: 3, ReorderDelay: ms}
+	p := netsim.Path{Loss: 2, Duplicate: 1, Reorder: 3, ReorderDelay: ms, Corrupt: 4}
 	link := newLink(p, 1)
 	for range million {
 		link.Send(0, 1)
@@ -22,9 +22,102 @@ func TestFrequencies(t *testing.T) {
 	near(t, "lost", s.LostRandom, 20_000, 420)
 	near(t, "twice", s.Duplicated, 9_800, 300)
 	near(t, "held back", s.Reordered, 29_694, 510)
+	near(t, "corrupted", s.Corrupted, 39_200, 590)
 	wantStats(t, s, netsim.LinkStats{Sent: million, SentBytes: million,
 		Delivered:  million - s.LostRandom + s.Duplicated,
-		LostRandom: s.LostRandom, Duplicated: s.Duplicated, Reordered: s.Reordered})
+		LostRandom: s.LostRandom, Duplicated: s.Duplicated, Reordered: s.Reordered, Corrupted: s.Corrupted})
+}
+
+func TestBadState(t *testing.T) {
+	bad := func(enter, leave, loss float64) netsim.BadState {
+		return netsim.BadState{Enter: enter, Leave: leave, Loss: loss}
+	}
+	tests := []struct {
+		good       float64
+		bad        netsim.BadState
+		lost, runs int64 // of a million, as the model says
+		off        int64 // of both, about three standard deviations
+	}{
+		{good: 5, lost: 50_000, runs: 47_500, off: 650},
+		{bad: bad(1, 25, 100), lost: 38_462, runs: 9_615, off: 1_600}, // Gilbert's first
+		{good: 1, bad: bad(2, 18, 60), lost: 69_000, runs: 39_176, off: 2_200},
+		{bad: bad(100, 100, 100), lost: 500_000, runs: 500_000}, // every second one
+		{bad: bad(100, 0, 100), lost: million - 1, runs: 1},
+		{bad: bad(50, 50, 0)},
+		{good: 20, bad: bad(50, 50, 20), lost: 200_000, runs: 160_000, off: 1_200},
+	}
+	for _, test := range tests {
+		link := newLink(netsim.Path{Loss: test.good, Bad: test.bad}, 1)
+		lost, runs := countRuns(link, million)
+		what := fmt.Sprintf("%v %% and %+v", test.good, test.bad)
+		near(t, what+": lost", lost, test.lost, test.off)
+		near(t, what+": runs", runs, test.runs, test.off)
+	}
+}
+
+// countRuns sends datagrams, and returns how many are lost, and in how many runs.
+func countRuns(link *netsim.Link, datagrams int) (lost, runs int64) {
+	before := false
+	for range datagrams {
+		now := link.Send(0, 1).Len() == 0
+		if now {
+			lost++
+		}
+		if now && !before {
+			runs++
+		}
+		before = now
+	}
+	return lost, runs
+}
+
+// A link without a bad state is in the good one at once, whatever it was in.
+func TestBadStateEndsWithItsPath(t *testing.T) {
+	link := newLink(netsim.Path{Bad: netsim.BadState{Enter: 100, Loss: 100}}, 1)
+	link.Send(0, 1)
+	if n := link.Send(0, 1).Len(); n != 0 {
+		t.Fatalf("%d arrivals in the bad state", n)
+	}
+	link.SetPath(netsim.Path{Loss: 50})
+	lost, _ := countRuns(link, 10_000)
+	near(t, "lost", lost, 5_000, 150)
+}
+
+func TestOutagesAreCountedApart(t *testing.T) {
+	with, without := newLink(netsim.Path{Loss: 30}, 1), newLink(netsim.Path{Loss: 30}, 1)
+	for i := range 300 {
+		out := i/100 == 1
+		with.SetPath(netsim.Path{Loss: 30, Outage: out})
+		got, want := with.Send(0, 1).Len(), without.Send(0, 1).Len()
+		if out {
+			want = 0
+		}
+		if got != want {
+			t.Fatalf("datagram %d: %d arrivals, want %d", i, got, want)
+		}
+	}
+	wantStats(t, with.Stats(), netsim.LinkStats{Sent: 300, SentBytes: 300, Delivered: with.Stats().Delivered,
+		LostOutage: 100, LostRandom: with.Stats().LostRandom})
+}
+
+// Each bit of a datagram is flipped as often as any other, and one at a time.
+func TestCorruptBitsAreUniform(t *testing.T) {
+	const size = 3
+	link := newLink(netsim.Path{Corrupt: 100, Duplicate: 50}, 1)
+	var count [8 * size]int64
+	for range 240_000 {
+		bit, ok := link.Send(0, size).Flipped()
+		if !ok {
+			t.Fatal("a datagram without a fault")
+		}
+		count[bit]++
+	}
+	for bit, n := range count {
+		near(t, fmt.Sprint("bit ", bit), n, 10_000, 300)
+	}
+	if bit, ok := link.Send(0, 0).Flipped(); ok {
+		t.Errorf("bit %d of an empty datagram", bit)
+	}
 }
 
 func TestLossesInRuns(t *testing.T) {
@@ -43,14 +136,7 @@ func TestLossesInRuns(t *testing.T) {
 	}
 	for _, test := range tests {
 		link := newLink(netsim.Path{Loss: test.loss, LossRun: test.run}, 1)
-		runs, before := int64(0), false
-		for range million {
-			lost := link.Send(0, 1).Len() == 0
-			if lost && !before {
-				runs++
-			}
-			before = lost
-		}
+		_, runs := countRuns(link, million)
 		what := fmt.Sprintf("%v %% in runs of %v", test.loss, test.run)
 		near(t, what+": lost", link.Stats().LostRandom, test.lost, test.offLost)
 		near(t, what+": runs", runs, test.runs, test.offRuns)
@@ -122,6 +208,10 @@ func TestDrawsAreIndependent(t *testing.T) {
 			func(a, b fate, i int) bool { return len(a) == 0 || slices.Equal(a, b) }},
 		{"losses in runs hit others", func(p *netsim.Path) { p.LossRun = 4 },
 			func(a, b fate, i int) bool { return len(a) == 0 || len(b) == 0 || slices.Equal(a, b) }},
+		{"losses in a bad state hit others", func(p *netsim.Path) { p.Bad = netsim.BadState{Enter: 3, Leave: 30, Loss: 80} },
+			func(a, b fate, i int) bool { return len(a) == 0 || len(b) == 0 || slices.Equal(a, b) }},
+		{"an outage loses all", func(p *netsim.Path) { p.Outage = true },
+			func(a, b fate, i int) bool { return len(b) == 0 }},
 		{"no copies", func(p *netsim.Path) { p.Duplicate = 0 },
 			func(a, b fate, i int) bool {
 				return len(a) == 0 && len(b) == 0 || len(b) == 1 && slices.Contains(a, b[0])
@@ -149,6 +239,32 @@ func TestDrawsAreIndependent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCorruptionIsApart adds faults, which change neither what arrives nor when, and changes chances,
+// which change nothing of what is flipped.
+func TestCorruptionIsApart(t *testing.T) {
+	base := netsim.Path{Delay: 10 * ms, Jitter: ms, Loss: 5, Duplicate: 5, Corrupt: 20}
+	one := newLink(base, 3)
+	without := newLink(with(base, func(p *netsim.Path) { p.Corrupt = 0 }), 3)
+	other := newLink(with(base, func(p *netsim.Path) { p.Loss, p.LossRun, p.Duplicate, p.Jitter = 10, 3, 0, 0 }), 3)
+	flipped := 0
+	for i := range 20_000 {
+		now := time.Duration(i) * ms
+		a, b, c := one.Send(now, 1000), without.Send(now, 1000), other.Send(now, 1000)
+		if !slices.Equal(times(a), times(b)) {
+			t.Fatalf("datagram %d: %v, and %v without corruption", i, times(a), times(b))
+		}
+		bitA, okA := a.Flipped()
+		bitC, okC := c.Flipped()
+		if a.Len() > 0 && c.Len() > 0 && (bitA != bitC || okA != okC) {
+			t.Fatalf("datagram %d: bit %d %v, and %d %v with other chances", i, bitA, okA, bitC, okC)
+		}
+		if okA {
+			flipped++
+		}
+	}
+	near(t, "flipped", int64(flipped), 3_800, 160)
 }
 
 func TestQueueDropsUseTheirDraws(t *testing.T) {

@@ -3,6 +3,7 @@ package netsim_test
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"net"
 	"os"
 	"sync"
@@ -61,6 +62,32 @@ func TestPayloadIsCopied(t *testing.T) {
 		b.ReadFrom(buf)
 		copy(buf, "YYYYY")
 		want(t, b, a.LocalAddr(), "hello")
+	})
+}
+
+func TestCorruption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := pair(t, netsim.Path{Corrupt: 100, Duplicate: 100}, netsim.Path{})
+		text := "0123456789"
+		send(t, a, b.LocalAddr(), text)
+		var got [2]string
+		for i := range got {
+			buf := make([]byte, 100)
+			n, _, err := b.ReadFrom(buf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[i] = string(buf[:n])
+		}
+		flipped := 0
+		for i := range text {
+			flipped += bits.OnesCount8(got[0][i] ^ text[i])
+		}
+		if flipped != 1 || got[0] != got[1] {
+			t.Errorf("%q arrives as %q and %q", text, got[0], got[1])
+		}
+		send(t, b, a.LocalAddr(), text)
+		want(t, a, netsim.Addr("b"), text)
 	})
 }
 

@@ -6,7 +6,7 @@
 //
 // [Relay] stands between clients and a server that talk over real packet
 // sockets, and makes a poor path out of a good one. It is meant for
-// demonstrations: real time and real sockets are never quite repeatable.
+// demonstrations, and for tests of any program: real time and real sockets are never quite repeatable.
 //
 // # Sockets in memory
 //
@@ -21,12 +21,13 @@
 //
 // [Link] is one direction of a path as plain arithmetic. [Link.Send] takes the
 // time and the size of a datagram and answers when it arrives, if it does. It
-// has no clock, no goroutine and does not touch the datagram, so a simulation
-// can make millions of steps a second.
+// has no clock, no goroutine and does not touch the datagram ([Arrivals.Flipped]
+// says what whoever has it must do), so a simulation can make millions of steps a
+// second.
 //
 // A datagram crosses a Link in this order: the policer, the drop-tail queue,
 // which may mark it, the bottleneck, delay and jitter, then loss, duplication,
-// reordering and the tick. [Path] holds the figures of all of them; its zero
+// corruption, reordering and the tick. [Path] holds the figures of all of them; its zero
 // value is a perfect wire.
 //
 // # Repeatable runs

@@ -44,7 +44,7 @@ func ExampleLink_SetPath() {
 	// Output:
 	// 0
 	// 2.02s
-	// {Sent:2 SentBytes:200 Delivered:1 LostPolicer:0 LostQueue:0 LostRandom:1 Duplicated:0 Reordered:0 Marked:0}
+	// {Sent:2 SentBytes:200 Delivered:1 LostPolicer:0 LostQueue:0 LostOutage:0 LostRandom:1 Duplicated:0 Reordered:0 Marked:0 Corrupted:0}
 }
 
 // Two endpoints in memory. In a test, do the same inside synctest.Test, and the

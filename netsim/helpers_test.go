@@ -32,7 +32,7 @@ func wantStats(t *testing.T, got, want netsim.LinkStats) {
 	if got != want {
 		t.Errorf("stats are\n%+v, want\n%+v", got, want)
 	}
-	if got.Delivered != got.Sent-got.LostPolicer-got.LostQueue-got.LostRandom+got.Duplicated {
+	if got.Delivered != got.Sent-got.LostPolicer-got.LostQueue-got.LostOutage-got.LostRandom+got.Duplicated {
 		t.Errorf("stats do not add up: %+v", got)
 	}
 }

@@ -19,9 +19,11 @@ const maxPayload = 1 << 24
 type Link struct {
 	path       Path
 	random     rand.PCG
+	blemish    rand.PCG
 	policer    policer
 	bottleneck bottleneck
 	lost       bool          // the fate of the last datagram behind the bottleneck
+	bad        bool          // the state for the next datagram (Path.Bad)
 	now        time.Duration // time of the last Send
 	last       time.Duration // latest arrival of a datagram not held back
 	stats      LinkStats
@@ -39,6 +41,7 @@ func NewLink(p Path, seed uint64) (*Link, error) {
 func newLink(p Path, seed uint64) *Link {
 	l := new(Link)
 	l.random.Seed(seed, 0)
+	l.blemish.Seed(seed, 1)
 	l.setPath(p)
 	return l
 }
@@ -56,6 +59,7 @@ func (l *Link) SetPath(p Path) error {
 
 func (l *Link) setPath(p Path) {
 	l.path = p
+	l.bad = l.bad && p.Bad != (BadState{})
 	l.policer.set(p.PoliceRate, p.PoliceBurst)
 	l.bottleneck.set(p.Rate, p.Queue, p.MarkAbove)
 }
@@ -71,8 +75,9 @@ func (l *Link) Send(now time.Duration, payload int) Arrivals {
 	l.stats.Sent++
 	l.stats.SentBytes += int64(payload)
 
-	chance := draw(&l.random, &l.path, l.lost)
-	l.lost = chance.lost
+	chance := draw(&l.random, &l.path, l.lost, l.bad)
+	fault := blemish(&l.blemish, &l.path, l.bad)
+	l.lost, l.bad = chance.lost, fault.bad
 	out, marked, ok := l.queue(now, payload+l.path.Overhead)
 	if !ok {
 		return Arrivals{}
@@ -80,11 +85,20 @@ func (l *Link) Send(now time.Duration, payload int) Arrivals {
 	// A lost datagram holds its place in the order too. Otherwise a change of
 	// Loss would move the arrivals of those that survive.
 	l.last = max(l.last, out+l.path.Delay+chance.jitter)
-	if chance.lost {
+	switch {
+	case l.path.Outage:
+		l.stats.LostOutage++
+		return Arrivals{}
+	case chance.lost:
 		l.stats.LostRandom++
 		return Arrivals{}
 	}
-	return l.arrive(chance, marked)
+	arrivals := l.arrive(chance, marked)
+	if fault.corrupt && payload > 0 {
+		arrivals.flip = 1 + fault.among(8*payload)
+		l.stats.Corrupted++
+	}
+	return arrivals
 }
 
 // queue returns when a datagram of size bytes has left the bottleneck, and

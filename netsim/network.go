@@ -135,6 +135,7 @@ func (n *Network) send(c *Conn, payload []byte, to Addr, ecn uint8) error {
 		ecn = congested
 	}
 	p := packet{data: bytes.Clone(payload), peer: c.netAddr, ecn: ecn}
+	arrivals.apply(p.data)
 	for i := range arrivals.Len() {
 		receiver.line.push(now, arrivals.At(i), p)
 	}

@@ -36,8 +36,7 @@ type Path struct {
 	Jitter time.Duration
 
 	// Loss is the chance, in percent, that a datagram is lost behind the
-	// bottleneck. Losses are independent, unless LossRun says otherwise. 100 is
-	// an outage.
+	// bottleneck. Losses are independent, unless LossRun says otherwise.
 	Loss float64
 
 	// LossRun is how many datagrams in a row are lost, on average, where one is:
@@ -45,6 +44,19 @@ type Path struct {
 	// are independent. The most is a million. If Loss leaves no room for gaps,
 	// they are of one datagram, and Loss is less than it says.
 	LossRun float64
+
+	// Bad makes the link change between two states (Gilbert-Elliott): the good one,
+	// in which Loss is the chance of a loss, and a bad one with a chance of its own.
+	// It excludes LossRun.
+	Bad BadState
+
+	// Outage means that every datagram is lost behind the bottleneck, as with a Loss
+	// of 100, but counted apart.
+	Outage bool
+
+	// Corrupt is the chance, in percent, that one bit of a datagram is flipped. A copy
+	// made by Duplicate has the same fault.
+	Corrupt float64
 
 	// Duplicate is the chance, in percent, that a datagram arrives twice. The
 	// copy is right behind the original, unless one of the two is held back.
@@ -95,6 +107,23 @@ type Path struct {
 	Overhead int
 }
 
+// BadState is the bad state of a link whose losses follow the model of Gilbert and Elliott. All are
+// chances in percent. A link begins in the good state, and each datagram may change it for the next.
+// The link is bad for Enter/(Enter+Leave) of the datagrams, 100/Leave of them in a row on average.
+type BadState struct {
+	Enter float64 // that the link goes from good to bad; 0 for never
+	Leave float64 // that it goes from bad to good
+	Loss  float64 // that a datagram is lost while the link is bad
+}
+
+func (b BadState) validate() error {
+	return errors.Join(
+		within("Bad.Enter", b.Enter, 100),
+		within("Bad.Leave", b.Leave, 100),
+		within("Bad.Loss", b.Loss, 100),
+	)
+}
+
 // Validate returns an error that names every field that is negative or too large,
 // and what is allowed.
 func (p Path) Validate() error {
@@ -103,6 +132,9 @@ func (p Path) Validate() error {
 		within("Jitter", p.Jitter, maxDelay),
 		within("Loss", p.Loss, 100),
 		within("LossRun", p.LossRun, maxLossRun),
+		p.Bad.validate(),
+		p.oneModel(),
+		within("Corrupt", p.Corrupt, 100),
 		within("Duplicate", p.Duplicate, 100),
 		within("Reorder", p.Reorder, 100),
 		within("ReorderDelay", p.ReorderDelay, maxDelay),
@@ -114,6 +146,14 @@ func (p Path) Validate() error {
 		within("Tick", p.Tick, maxDelay),
 		within("Overhead", p.Overhead, maxOverhead),
 	)
+}
+
+// oneModel returns an error if there are two models of bursts.
+func (p Path) oneModel() error {
+	if p.LossRun != 0 && p.Bad != (BadState{}) {
+		return fmt.Errorf("netsim: Path.LossRun is %v, allowed is 0 with Bad", p.LossRun)
+	}
+	return nil
 }
 
 func within[T ~int | ~int64 | ~float64](name string, value, most T) error {
@@ -131,10 +171,12 @@ func (p Path) holdBack() time.Duration {
 	return p.ReorderDelay
 }
 
-// lossAfter returns the chance, in percent, that a datagram is lost behind one
-// that was lost, or was not.
-func (p *Path) lossAfter(lost bool) float64 {
+// lossAfter returns the chance, in percent, that a datagram is lost in a state of the link, behind
+// one that was lost, or was not.
+func (p *Path) lossAfter(lost, bad bool) float64 {
 	switch {
+	case bad:
+		return p.Bad.Loss
 	case p.LossRun <= 1 || p.Loss == 100:
 		return p.Loss
 	case lost:
@@ -149,4 +191,13 @@ func (p *Path) onTick(at time.Duration) time.Duration {
 		return at
 	}
 	return (at + p.Tick - 1) / p.Tick * p.Tick
+}
+
+// badAfter returns the chance, in percent, that the link is bad for the datagram behind one for which
+// it was bad, or was not.
+func (p *Path) badAfter(bad bool) float64 {
+	if bad {
+		return 100 - p.Bad.Leave
+	}
+	return p.Bad.Enter
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 )
 
 // defaultMaxClients is the limit when RelayConfig.MaxClients is zero.
@@ -32,9 +33,14 @@ type RelayConfig struct {
 	// first appear.
 	Seed uint64
 
-	// MaxClients is how many clients the relay serves until it is closed.
-	// Zero means 64. Datagrams of further ones are ignored.
+	// MaxClients is how many clients the relay serves at once. Zero means 64.
+	// Datagrams of further ones are ignored.
 	MaxClients int
+
+	// Idle is how long nothing must have come to or from a client before a new one
+	// may take its place, where there is no other. Zero means that none is given up
+	// until the relay is closed.
+	Idle time.Duration
 }
 
 func (c *RelayConfig) validate() error {
@@ -47,6 +53,8 @@ func (c *RelayConfig) validate() error {
 		return errors.New("netsim: relay without Dial")
 	case c.MaxClients < 0:
 		return fmt.Errorf("netsim: MaxClients is %d", c.MaxClients)
+	case c.Idle < 0:
+		return fmt.Errorf("netsim: Idle is %v", c.Idle)
 	}
 	return errors.Join(c.Up.Validate(), c.Down.Validate())
 }
@@ -63,6 +71,20 @@ type Relay struct {
 	mu      sync.Mutex
 	closed  bool
 	clients map[string]*client // by address
+	counts  RelayCounts
+	up      LinkStats // of clients that were given up
+	down    LinkStats
+}
+
+// RelayCounts counts what happened at a [Relay] beside its links.
+type RelayCounts struct {
+	Clients     int   // that have a place now
+	Served      int64 // clients so far
+	Ignored     int64 // datagrams of clients that found no place
+	DialErrors  int64 // datagrams of clients that got no socket
+	WriteErrors int64 // datagrams that a socket did not take; they are lost
+	ReadErrors  int64 // failed reads: a connected socket says so that nobody listens
+	LastError   error // the latest of them all
 }
 
 // NewRelay starts a relay. If it fails, cfg.Listen is left open.
@@ -90,11 +112,37 @@ func NewRelay(cfg RelayConfig) (*Relay, error) {
 func (r *Relay) Stats() (up, down LinkStats) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	up, down = r.up, r.down
 	for _, c := range r.clients {
 		up.add(c.up.Stats())
 		down.add(c.down.Stats())
 	}
 	return up, down
+}
+
+// Counts returns what happened beside the links.
+func (r *Relay) Counts() RelayCounts {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counts := r.counts
+	counts.Clients = len(r.clients)
+	return counts
+}
+
+// SetPaths changes the paths of all clients, as by [Link.SetPath], and of those to come. It fails if one
+// is not valid, and then changes nothing.
+func (r *Relay) SetPaths(up, down Path) error {
+	if err := errors.Join(up.Validate(), down.Validate()); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cfg.Up, r.cfg.Down = up, down
+	for _, c := range r.clients {
+		c.up.setPath(up)
+		c.down.setPath(down)
+	}
+	return nil
 }
 
 // Close closes Listen and the sockets made by Dial, and waits for all

@@ -132,6 +132,72 @@ func TestRelayRefusesTooManyClients(t *testing.T) {
 	}
 }
 
+func TestRelayGivesUpIdleClients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRelayed(t, func(cfg *netsim.RelayConfig) { cfg.MaxClients, cfg.Idle = 2, time.Minute })
+		one, two, three := listen(t, r.network, "one"), listen(t, r.network, "two"), listen(t, r.network, "three")
+		send(t, one, r.addr, "hello")
+		time.Sleep(time.Second)
+		send(t, two, r.addr, "hello")
+		time.Sleep(58 * time.Second)
+		send(t, three, r.addr, "ignored")
+		want(t, r.server, netsim.Addr("up1"), "hello")
+		want(t, r.server, netsim.Addr("up2"), "hello")
+		time.Sleep(time.Second)
+		send(t, three, r.addr, "hello")
+		want(t, r.server, netsim.Addr("up3"), "hello")
+		send(t, r.server, netsim.Addr("up2"), "to two") // which has its place still
+		want(t, two, r.addr, "to two")
+		send(t, one, r.addr, "ignored")
+		wantNothing(t, r.server)
+		if got, want := r.Counts(), (netsim.RelayCounts{Clients: 2, Served: 3, Ignored: 2}); got != want {
+			t.Errorf("counts are %+v, want %+v", got, want)
+		}
+		up, _ := r.Stats()
+		wantStats(t, up, netsim.LinkStats{Sent: 3, SentBytes: 15, Delivered: 3}) // with those of one
+	})
+}
+
+func TestRelaySetPaths(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRelayed(t, func(*netsim.RelayConfig) {})
+		one, two := listen(t, r.network, "one"), listen(t, r.network, "two")
+		send(t, one, r.addr, "hello")
+		want(t, r.server, netsim.Addr("up1"), "hello")
+		if err := r.SetPaths(netsim.Path{Delay: 50 * ms}, netsim.Path{Delay: -1}); err == nil {
+			t.Error("a path that is not valid")
+		}
+		if err := r.SetPaths(netsim.Path{Delay: 50 * ms}, netsim.Path{Outage: true}); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		send(t, one, r.addr, "hello") // which has a link
+		send(t, two, r.addr, "hello") // which gets one
+		want(t, r.server, netsim.Addr("up1"), "hello")
+		want(t, r.server, netsim.Addr("up2"), "hello")
+		wantClock(t, start, 50*ms)
+		send(t, r.server, netsim.Addr("up1"), "lost")
+		wantNothing(t, one)
+		_, down := r.Stats()
+		wantStats(t, down, netsim.LinkStats{Sent: 1, SentBytes: 4, LostOutage: 1})
+	})
+}
+
+func TestRelayCorrupts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRelayed(t, func(cfg *netsim.RelayConfig) { cfg.Up.Corrupt = 100 })
+		one := listen(t, r.network, "one")
+		send(t, one, r.addr, "hello")
+		buf := make([]byte, 100)
+		n, _, err := r.server.ReadFrom(buf)
+		if err != nil || n != 5 || string(buf[:n]) == "hello" {
+			t.Errorf("%q, %v", buf[:n], err)
+		}
+		send(t, r.server, netsim.Addr("up1"), "answer")
+		want(t, one, r.addr, "answer")
+	})
+}
+
 func TestRelayDialsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fail := true
@@ -149,6 +215,9 @@ func TestRelayDialsAgain(t *testing.T) {
 		send(t, one, r.addr, "lost")
 		send(t, one, r.addr, "hello")
 		want(t, r.server, netsim.Addr("up1"), "hello")
+		if c := r.Counts(); c.Clients != 1 || c.Served != 1 || c.DialErrors != 1 || c.LastError == nil {
+			t.Errorf("counts are %+v", c)
+		}
 	})
 }
 
@@ -226,6 +295,7 @@ func TestRelayConfig(t *testing.T) {
 		{"no Server", func(cfg *netsim.RelayConfig) { cfg.Server = nil }, false},
 		{"no Dial", func(cfg *netsim.RelayConfig) { cfg.Dial = nil }, false},
 		{"MaxClients below zero", func(cfg *netsim.RelayConfig) { cfg.MaxClients = -1 }, false},
+		{"Idle below zero", func(cfg *netsim.RelayConfig) { cfg.Idle = -1 }, false},
 		{"bad Up", func(cfg *netsim.RelayConfig) { cfg.Up.Delay = -1 }, false},
 		{"bad Down", func(cfg *netsim.RelayConfig) { cfg.Down.Delay = -1 }, false},
 	}

@@ -3,7 +3,7 @@ package netsim
 // LinkStats counts what happened on a [Link]. All but SentBytes are numbers of
 // datagrams. At any time
 //
-//	Delivered = Sent - LostPolicer - LostQueue - LostRandom + Duplicated
+//	Delivered = Sent - LostPolicer - LostQueue - LostOutage - LostRandom + Duplicated
 //
 // A datagram counts as delivered at once, though it may still be under way.
 type LinkStats struct {
@@ -12,10 +12,12 @@ type LinkStats struct {
 	Delivered   int64 // arrivals, including those of copies
 	LostPolicer int64 // dropped by the policer
 	LostQueue   int64 // dropped because the queue was full
-	LostRandom  int64 // lost behind the bottleneck
+	LostOutage  int64 // lost behind the bottleneck in an outage
+	LostRandom  int64 // lost behind the bottleneck by chance
 	Duplicated  int64 // copies made
 	Reordered   int64 // datagrams and copies held back
 	Marked      int64 // datagrams delivered with a mark
+	Corrupted   int64 // datagrams delivered with a bit flipped
 }
 
 // add adds the counts of t.
@@ -25,8 +27,10 @@ func (s *LinkStats) add(t LinkStats) {
 	s.Delivered += t.Delivered
 	s.LostPolicer += t.LostPolicer
 	s.LostQueue += t.LostQueue
+	s.LostOutage += t.LostOutage
 	s.LostRandom += t.LostRandom
 	s.Duplicated += t.Duplicated
 	s.Reordered += t.Reordered
 	s.Marked += t.Marked
+	s.Corrupted += t.Corrupted
 }

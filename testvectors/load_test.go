@@ -62,7 +62,7 @@ func TestLoadRefuses(t *testing.T) {
 		"another group":     {`"group":"g"`, `"group":"h"`, "group"},
 		"name of elsewhere": {`"g/a"`, `"h/a"`, "does not begin"},
 		"no comment":        {`"comment":"c"`, `"comment":""`, "no comment"},
-		"unknown level":     {`"required"`, `"optional"`, "level"},
+		"unknown level":     {`"required"`, `"perhaps"`, "level"},
 		"an id":             {`{"op"`, `{"id":1,"op"`, "has an id"},
 		"no object":         {`{"op":"x"}`, `[]`, "no object"},
 		"two values":        {`{"format"`, `{} {"format"`, "more than one"},

@@ -57,7 +57,7 @@ func (f *File) faults() (errs []error) {
 
 func (l Level) known() bool {
 	return slices.Contains([]Level{
-		Required, Recommended, Repair, RepairSender, RepairRule, RepairConnection, Packets, PacketsEndpoint, Channels, ChannelsReceiver, ChannelsSender,
+		Required, Recommended, Optional, Repair, RepairSender, RepairRule, RepairConnection, Packets, PacketsEndpoint, Channels, ChannelsReceiver, ChannelsSender,
 		Session, SessionClient, SessionServer, Connection, ConnectionEndpoint, ConnectionMarks,
 	}, l)
 }

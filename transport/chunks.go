@@ -97,7 +97,7 @@ func (p *Peer) tryEnqueue(e *erasure.Encoded) (d *Delivery, room <-chan struct{}
 	case err != nil:
 		return nil, nil, fmt.Errorf("transport: chunk of %d bytes for %v: %w", len(e.Bytes()), p.to, err)
 	}
-	d = p.sending.Add(number, (*deliverer)(p), e.Bytes())
+	d = p.sending.Add(number, now, (*deliverer)(p), e.Bytes())
 	p.updateLocked(now, now)
 	return d, nil, nil
 }
@@ -121,7 +121,9 @@ func (p *Peer) cancel(d *Delivery, cause error) {
 // while there is room for them.
 func (p *Peer) deliverChunksLocked(now machine.Micros) {
 	for number, ok := p.conn.ChunkDone(); ok; number, ok = p.conn.ChunkDone() {
-		p.sending.Finish(number, nil)
+		if begun, ok := p.sending.Finish(number, nil); ok && p.shard != nil {
+			p.shard.stats.chunkOut.note(now - begun)
+		}
 	}
 	for len(p.chunks) < p.config().RecvQueue && p.takeChunkLocked(now) {
 	}
@@ -135,6 +137,9 @@ func (p *Peer) takeChunkLocked(now machine.Micros) bool {
 	}
 	chunk, ok := p.conn.ReadChunk(now, p.buffersLocked().Get(size))
 	if ok {
+		if p.shard != nil {
+			p.shard.stats.chunkIn.note(p.conn.ChunkReadTime())
+		}
 		p.chunks = append(p.chunks, chunk)
 		p.arrived.Give()
 	}

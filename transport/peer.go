@@ -22,11 +22,12 @@ type Peer struct {
 
 	// Guarded by driver.
 
-	conn    *connection.Conn // at a client nil until the handshake is done
-	to      udp.Peer
-	slot    driver.Slot
-	traffic Traffic
-	heardAt machine.Micros // when something valid came last
+	conn     *connection.Conn // at a client nil until the handshake is done
+	to       udp.Peer
+	slot     driver.Slot
+	traffic  Traffic
+	heardAt  machine.Micros // when something valid came last
+	sampleAt machine.Micros // when the round trip is to be counted again
 
 	sending driver.Deliveries // chunks that the peer does not have yet
 	chunks  [][]byte          // complete, for Recv
@@ -219,6 +220,9 @@ func (p *Peer) endLocked(cause error) {
 		return
 	}
 	p.err = cause
+	if p.shard != nil {
+		p.shard.stats.endedAs(cause)
+	}
 	p.endChunksLocked()
 	for i := range p.inboxes {
 		p.inboxes[i].arrived.Give()
@@ -288,6 +292,7 @@ func (p *Peer) closeLocked(code uint16, text string, cause error) error {
 func (p *Peer) heardLocked(now machine.Micros, size int) {
 	p.heardAt = max(p.heardAt, now)
 	p.traffic.In(size)
+	p.sampleLocked(now)
 }
 
 // expireLocked ends the connection if its time is over, while a write blocks. It

@@ -170,11 +170,13 @@ func (sh *shard) acceptLocked(remote *connection.Peer, from udp.Peer) {
 	p := &Peer{driver: sh.driver, shard: sh, identity: remote.Identity(), ends: remote, conn: remote.Conn, to: from}
 	remote.Owner = p
 	sh.peers[p] = struct{}{}
+	sh.stats.accepted++
 	sh.driver.AddLocked(&p.slot, (*polled)(p))
 }
 
 // forgetLocked takes a peer out that has ended.
 func (sh *shard) forgetLocked(p *Peer) {
+	sh.stats.gone.addPeer(p)
 	delete(sh.peers, p)
 	if len(sh.peers) == 0 {
 		sh.emptied.Give()

@@ -56,10 +56,20 @@ type ServerStats struct {
 	Traffic // all that was read, and given to the sockets
 
 	Peers      int   // connections now
+	Accepted   int64 // connections that began
 	Moved      int64 // connections that went on from another address
 	Replaced   int64 // by a newer one of the same identity
 	Challenges int64 // handshakes that were begun: addresses that were asked to prove themselves
 	HalfOpen   int64 // handshakes that were proven, and of which no data came
+
+	// Ended counts connections that ended, by how they did: all of Ends are in it.
+	Ended map[End]int64
+
+	Totals
+
+	RoundTrip Histogram // the latest of each connection, ten times a second while it hears something
+	ChunkOut  Histogram // chunks that were sent, from Send to the last ack
+	ChunkIn   Histogram // chunks that came, from the first slice to the last new one
 
 	// Refused counts handshakes that were answered by a refusal, by reason;
 	// RefusedFrom has where the latest of each came from.
@@ -92,6 +102,11 @@ type shardStats struct {
 	badSources     int64
 	answersDropped int64
 	moved          int64
+	accepted       int64
+	ended          map[End]int64
+	gone           Totals // of connections that are not there any more
+
+	roundTrip, chunkOut, chunkIn Histogram
 }
 
 // counted is how often something happened, and where the latest came from.
@@ -100,7 +115,12 @@ type counted struct {
 	from udp.Peer
 }
 
-func newShardStats() shardStats { return shardStats{codes: make(map[wire.Code]*counted)} }
+func newShardStats() shardStats {
+	return shardStats{codes: make(map[wire.Code]*counted), ended: make(map[End]int64)}
+}
+
+// endedAs counts how a connection ended.
+func (st *shardStats) endedAs(cause error) { st.ended[endOf(cause)]++ }
 
 // codeOf returns the code of what a layer below refused.
 func codeOf(err error) wire.Code {
@@ -142,7 +162,11 @@ func (s *Server) Stats() ServerStats {
 	st := ServerStats{
 		Refused: map[session.Reason]int64{}, RefusedFrom: map[session.Reason]net.Addr{},
 		Undecodable: map[wire.Code]int64{}, UndecodableFrom: map[wire.Code]net.Addr{},
+		Ended:        make(map[End]int64, len(Ends)),
 		BufferWanted: s.settings.SocketBuffer,
+	}
+	for _, end := range Ends {
+		st.Ended[end] = 0
 	}
 	for i, sh := range s.shards {
 		sh.addStats(&st, i == 0)
@@ -158,6 +182,7 @@ func (sh *shard) addStats(st *ServerStats, first bool) {
 	st.Traffic.Add(d.Traffic)
 	st.Peers += len(sh.peers)
 	st.Moved += sh.stats.moved
+	sh.addMeasured(st)
 	st.Replaced += table.Session.Replaced
 	st.Challenges += table.Session.Challenges
 	st.HalfOpen += table.Session.HalfOpen
@@ -181,4 +206,19 @@ func (sh *shard) addStats(st *ServerStats, first bool) {
 	if first {
 		st.ReadBuffer, st.WriteBuffer, st.BufferError = d.Buffers.Read, d.Buffers.Write, d.Buffers.Err
 	}
+}
+
+// addMeasured adds what a shard has measured of its connections.
+func (sh *shard) addMeasured(st *ServerStats) {
+	st.Accepted += sh.stats.accepted
+	for end, n := range sh.stats.ended {
+		st.Ended[end] += n
+	}
+	st.Totals.add(&sh.stats.gone)
+	for p := range sh.peers {
+		st.Totals.addPeer(p)
+	}
+	st.RoundTrip.add(&sh.stats.roundTrip)
+	st.ChunkOut.add(&sh.stats.chunkOut)
+	st.ChunkIn.add(&sh.stats.chunkIn)
 }

@@ -264,7 +264,7 @@ func TestAPeerThatIsGoneIsATimeout(t *testing.T) {
 
 	t.Run("the sender, in the middle", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
-		addr, ended := startRecv(t, "--plain", "--give-up", "100ms", "--out", out)
+		addr, ended := startRecv(t, "--plain", "--give-up", "500ms", "--out", out)
 		conn, err := plain.Dial(t.Context(), "udp", addr, cfg)
 		if err != nil {
 			t.Fatal(err)

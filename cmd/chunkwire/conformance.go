@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,10 +49,11 @@ vectors against it: one JSON request a line on its standard input, one JSON resp
 on its standard output. It first asks for an op that does not exist, which a port must answer
 with "unsupported"; a vector that is answered so is skipped.
 
-Each protocol has levels of its own: required and recommended are those of chunks, repair,
-repair-sender, repair-rule and repair-connection those of repair slices, packets
-and packets-endpoint those of the packet layer, channels (records), channels-receiver and
-channels-sender those of channels. The report says which of them the port passes. A port that has nothing of a protocol fails none of its levels.
+Each protocol has levels of its own; the report says which of them the port passes. A port
+that has nothing of a protocol fails none of its levels. They are, with --level of one of
+them, or of the protocol in front for all of its:
+
+` + levelsHelp() + `
 
 A wrong answer, a crash, a hang, a line too many or too few fail the vector. After a crash
 or a hang the port is started again, up to 20 times.
@@ -75,8 +77,8 @@ not work (does not start, does not answer the first question, keeps crashing),
 	f := cmd.Flags()
 	f.SetInterspersed(false)
 	f.StringVar(&flags.match, "run", "", "run only vectors whose name matches this regular expression")
-	f.StringVar(&flags.level, "level", "all", "run only vectors of this level: required, recommended, chunks (both of them), repair, repair-sender, repair-rule, repair-connection, packets, packets-endpoint, channels, channels-receiver, channels-sender, all")
-	completeFrom(cmd, "level", []string{"required", "recommended", "chunks", "repair", "repair-sender", "repair-rule", "repair-connection", "packets", "packets-endpoint", "channels", "channels-receiver", "channels-sender", "all"})
+	f.StringVar(&flags.level, "level", "all", "run only vectors of this level, or of this protocol")
+	completeFrom(cmd, "level", levelNames())
 	f.StringVar(&flags.known, "known-failures", "", "file of vectors that may fail, a name on each line, # begins a comment; one that passes is an error")
 	f.StringVar(&flags.junit, "junit", "", "write a JUnit report to this file")
 	f.StringVar(&flags.vectors, "vectors", "", "folder of vectors to run instead of those built in")
@@ -148,7 +150,6 @@ func levels(name string) (list []testvectors.Level, err error) {
 	if err != nil || name == "all" {
 		return nil, err
 	}
-	names := []string{"all"}
 	for _, l := range all {
 		if string(l.Name) == name {
 			return []testvectors.Level{l.Name}, nil
@@ -156,12 +157,50 @@ func levels(name string) (list []testvectors.Level, err error) {
 		if l.Protocol == name {
 			list = append(list, l.Name)
 		}
-		names = append(names, string(l.Name))
 	}
 	if list == nil {
-		return nil, fmt.Errorf("--level must be one of %s, or a protocol", strings.Join(names, ", "))
+		return nil, fmt.Errorf("--level must be one of %s", strings.Join(levelNames(), ", "))
 	}
 	return list, nil
+}
+
+// builtInLevels returns the levels of the vectors that are built in.
+func builtInLevels() []testvectors.AboutLevel {
+	all, err := testvectors.Levels()
+	if err != nil {
+		panic(err) // a test loads them
+	}
+	return all
+}
+
+// levelNames returns what --level may be: levels, protocols whose name no level has, and all.
+func levelNames() (names []string) {
+	var protocols []string
+	for _, l := range builtInLevels() {
+		names, protocols = append(names, string(l.Name)), append(protocols, l.Protocol)
+	}
+	for _, p := range append(slices.Compact(protocols), "all") {
+		if !slices.Contains(names, p) {
+			names = append(names, p)
+		}
+	}
+	return names
+}
+
+// levelsHelp returns the protocols with their levels, a line for each.
+func levelsHelp() string {
+	var b strings.Builder
+	protocol := ""
+	for _, l := range builtInLevels() {
+		if l.Protocol != protocol {
+			fmt.Fprintf(&b, "\n  %-13s", l.Protocol)
+			protocol = l.Protocol
+		} else {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(l.Name))
+	}
+	return strings.TrimPrefix(b.String(), "\n")
 }
 
 // readNames returns the lines of a file, without comments and blank ones.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -85,7 +86,36 @@ func TestCompletions(t *testing.T) {
 			t.Errorf("%s: %+v", command, r)
 		}
 	}
-	if r := runCommand(t, nil, "__complete", "conformance", "--level", ""); !strings.HasPrefix(r.stdout, "required\nrecommended\n") || !strings.Contains(r.stdout, "\npackets\n") || !strings.Contains(r.stdout, "\nall\n") {
-		t.Errorf("--level: %+v", r)
+	r := runCommand(t, nil, "__complete", "conformance", "--level", "")
+	for _, name := range []string{"required", "chunks", "packets", "session-client", "connections", "all"} {
+		if !strings.Contains("\n"+r.stdout, "\n"+name+"\n") {
+			t.Errorf("--level does not complete %s: %+v", name, r)
+		}
+	}
+	for _, name := range strings.Split(strings.TrimSpace(r.stdout[:strings.Index(r.stdout, ":")]), "\n") {
+		if _, err := levels(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Each command has a page, and all say what they are.
+func TestManualPages(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "man1")
+	if r := runCommand(t, nil, "man", "--out", dir); r.code != exitOK || r.stdout != "" {
+		t.Fatalf("%+v", r)
+	}
+	for _, cmd := range newRoot().Commands() {
+		if !cmd.IsAvailableCommand() {
+			continue
+		}
+		page, err := os.ReadFile(filepath.Join(dir, "chunkwire-"+cmd.Name()+".1"))
+		if err != nil || !strings.Contains(string(page), cmd.Short) || strings.Contains(string(page), "Auto generated") {
+			t.Errorf("%s: %v\n%.300s", cmd.Name(), err, page)
+		}
+	}
+	if r := runCommand(t, nil, "man"); r.code != exitUsage {
+		t.Errorf("without --out: %+v", r)
 	}
 }

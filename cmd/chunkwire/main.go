@@ -40,6 +40,7 @@ and packets; --plain is the chunk protocol by itself, whose slices are sent agai
   chunkwire recv --listen :9000 --out world.bin
   chunkwire send --to 192.0.2.7:9000 world.bin
   chunkwire keygen --out alice.key
+  chunkwire relay --listen :9001 --to 192.0.2.7:9000 --loss 5 --rtt 80ms
   chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K
   chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K --plain
   chunkwire packets --loss 20
@@ -51,7 +52,23 @@ and packets; --plain is the chunk protocol by itself, whose slices are sent agai
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError(cmd, err) })
-	root.AddCommand(newDemo(), newPlay(), newPackets(), newChannels(), newSend(), newRecv(), newKeygen(), newSimulate(), newView(), newPort(), newConformance(), newLive(), newVersion())
+	root.AddCommand(
+		newDemo(),
+		newPlay(),
+		newPackets(),
+		newChannels(),
+		newSend(),
+		newRecv(),
+		newRelay(),
+		newKeygen(),
+		newSimulate(),
+		newView(),
+		newPort(),
+		newConformance(),
+		newLive(),
+		newVersion(),
+		newMan(),
+	)
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Args = usageArgs(cmd.Args)
 	}

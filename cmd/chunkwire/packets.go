@@ -88,10 +88,7 @@ With --json each second is one object ("kind":"second"), and the end another one
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the relay's chance and of the payloads' bytes")
 	f.DurationVar(&p.duration, "for", 10*time.Second, "how long to send; 0 is until interrupted")
 	f.BoolVar(&p.json, "json", false, "print one JSON object a second and one at the end, and nothing else")
-	complete := cobra.FixedCompletions(packetProfiles, cobra.ShellCompDirectiveNoFileComp)
-	if err := cmd.RegisterFlagCompletionFunc("profile", complete); err != nil {
-		panic(err) // there is no such flag
-	}
+	completeFrom(cmd, "profile", packetProfiles)
 	return cmd
 }
 

@@ -21,6 +21,7 @@ type play struct {
 	clients  int
 	world    int64
 	mode     string
+	metrics  string
 	seed     uint64
 	duration time.Duration
 	json     bool
@@ -68,7 +69,7 @@ some point.
 			if err := p.check(); err != nil {
 				return usageError(cmd, err)
 			}
-			return p.run(cmd.Context(), newScreen(cmd.OutOrStdout()))
+			return p.run(cmd.Context(), newScreen(cmd.OutOrStdout()), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -79,6 +80,7 @@ some point.
 	f.StringVar(&p.mode, "mode", modeNames[0], "what protects the datagrams: "+strings.Join(modeNames, ", "))
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the relay's chance and of the world's bytes")
 	f.DurationVar(&p.duration, "for", 10*time.Second, "how long to play, 1s to 10m")
+	f.StringVar(&p.metrics, "metrics", "", "address where the server's metrics are served by HTTP meanwhile, `HOST:PORT`: /metrics for Prometheus, and /debug/vars")
 	f.BoolVar(&p.json, "json", false, "print one JSON object a second and for each event, and one at the end, and nothing else")
 	completeFrom(cmd, "mode", modeNames)
 	return cmd
@@ -96,10 +98,15 @@ func (p *play) check() error {
 	if _, err := modeOf(p.mode); err != nil {
 		return err
 	}
+	if p.metrics != "" {
+		if err := checkAddress("--metrics", p.metrics, 0); err != nil {
+			return err
+		}
+	}
 	return p.pathFlags.check()
 }
 
-func (p *play) run(ctx context.Context, out screen) error {
+func (p *play) run(ctx context.Context, out screen, stderr io.Writer) error {
 	view := newPlayLines(out)
 	if p.json {
 		view = newPlayObjects(out.w)
@@ -110,6 +117,11 @@ func (p *play) run(ctx context.Context, out screen) error {
 		return err
 	}
 	defer g.close()
+	stop, err := serveMetrics(p.metrics, g.server, stderr)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	out.print(fmt.Sprintf("%s → relay %v → server %v", countOf(int64(p.clients), "client"), g.relayAddr, g.server.Addr()))
 	out.print(p.headline())
 	err = g.run(ctx)

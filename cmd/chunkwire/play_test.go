@@ -100,7 +100,7 @@ func TestPlayWithoutANetwork(t *testing.T) {
 	}
 	p.pathFlags.rtt = 10 * time.Millisecond
 	var out strings.Builder
-	err := p.run(t.Context(), screen{w: &out, width: pipeWidth})
+	err := p.run(t.Context(), screen{w: &out, width: pipeWidth}, io.Discard)
 	if err == nil || !strings.Contains(out.String(), `"ok":false`) {
 		t.Errorf("%v: %s", err, out.String())
 	}

@@ -17,6 +17,7 @@ import (
 type recvFlags struct {
 	connectionFlags
 	listen    string
+	metrics   string
 	out       string
 	noReplace bool
 	maxSize   int64
@@ -73,6 +74,7 @@ network that you trust.
 	f.Var(byteSize(&flags.maxSize, defaultMaxSize, 1<<62), "max-size", "refuse a file that is larger; 0 is any size")
 	f.DurationVar(&flags.wait, "wait", 0, "how long to wait for a sender; 0 is without limit")
 	f.DurationVar(&flags.linger, "linger", 2*time.Second, "with --raw, how long to go on answering a sender that may not know that it is done")
+	f.StringVar(&flags.metrics, "metrics", "", "address where metrics are served by HTTP meanwhile, `HOST:PORT`: /metrics for Prometheus, and /debug/vars")
 	flags.add(cmd)
 	f.Lookup("timeout").Usage = "how long the transfer may take once it has begun; 0 is without limit"
 	return cmd
@@ -86,6 +88,10 @@ func (flags *recvFlags) check(lingerGiven bool) error {
 	}
 	switch {
 	case err != nil:
+	case flags.metrics != "" && flags.plain:
+		err = errors.New("--metrics is of connections; --plain has none")
+	case flags.metrics != "" && checkAddress("--metrics", flags.metrics, 0) != nil:
+		err = checkAddress("--metrics", flags.metrics, 0)
 	case flags.out == "":
 		err = errors.New("--out FILE is needed")
 	case flags.wait < 0 || flags.linger < 0:
@@ -135,6 +141,13 @@ func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, r *reporter) error 
 		return err
 	}
 	defer g.Close()
+	if source, ok := g.(peerGate); ok {
+		stop, err := serveMetrics(flags.metrics, source.Server, cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	warnOfSmallBuffers(cmd.ErrOrStderr(), g.socket())
 	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %v\n", g.Addr())
 

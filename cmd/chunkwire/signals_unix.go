@@ -18,6 +18,10 @@ func endingSignals() []os.Signal {
 	return signals
 }
 
+// ignoreBackgroundReads makes a read of the terminal fail in the background, instead of stopping the
+// process.
+func ignoreBackgroundReads() { signal.Ignore(syscall.SIGTTIN) }
+
 // ignoreBrokenPipe makes a reader that goes away an error of the write, to be
 // reported to the peer, instead of the end of the process.
 func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/chunkwire/chunkwire/view"
+	pages "github.com/chunkwire/chunkwire/view"
 )
 
 func newView() *cobra.Command {
@@ -41,7 +41,7 @@ axis, by the wall clocks of the two.
 }
 
 func runView(w io.Writer, names []string, out string) error {
-	var logs []view.Log
+	var logs []pages.Log
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -50,13 +50,13 @@ func runView(w io.Writer, names []string, out string) error {
 		if !bytes.HasPrefix(data, []byte{'\x1e'}) {
 			return fmt.Errorf("%s is no event log: --log of send, recv, simulate, demo and play writes one", name)
 		}
-		logs = append(logs, view.Log{Name: filepath.Base(name), Data: data})
+		logs = append(logs, pages.Log{Name: filepath.Base(name), Data: data})
 	}
 	if out == "" {
-		return view.Page(w, logs...)
+		return pages.Page(w, logs...)
 	}
 	var page bytes.Buffer
-	if err := view.Page(&page, logs...); err != nil {
+	if err := pages.Page(&page, logs...); err != nil {
 		return err
 	}
 	return os.WriteFile(out, page.Bytes(), 0o644)

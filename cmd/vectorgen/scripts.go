@@ -94,7 +94,7 @@ func (g *group) conversation(s script.Script) error {
 
 // senderTrace runs a sender beside its model, and checks by the script what it does.
 func (g *group) senderTrace(s script.Script, suffix string, cfg contract.SenderConfig, events []contract.Event, check func([]contract.Step) error) error {
-	if (cfg.Profile == nil) != (s.Level == testvectors.Required) {
+	if levelOf(cfg) != s.Level {
 		return fmt.Errorf("a trace with this scheduler is not %s (TRC-5)", s.Level)
 	}
 	steps, err := trace.CheckSender(cfg, events)
@@ -106,6 +106,17 @@ func (g *group) senderTrace(s script.Script, suffix string, cfg contract.SenderC
 	}
 	g.addScript(s, suffix, begin(s.Sentences, "RCV- ACQ- AKT- R"), asJSON(contract.SenderRequest{Op: contract.OpSender, Config: cfg, Events: events}), traceResponse(steps))
 	return nil
+}
+
+// levelOf is the level of a sender's traces, by its scheduler (TRC-5).
+func levelOf(cfg contract.SenderConfig) testvectors.Level {
+	switch {
+	case cfg.Recovery != nil:
+		return testvectors.Optional
+	case cfg.Profile != nil:
+		return testvectors.Recommended
+	}
+	return testvectors.Required
 }
 
 // receiverTrace is senderTrace for a receiver.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -28,12 +29,28 @@ func (g *group) simulation(s script.Script) error {
 	if err := spec.Check(run.log, run.sent[0]); err != nil {
 		return err
 	}
+	if spec.Config.Recovery != nil {
+		return g.senderTrace(s, "", spec.Config, run.ends[0].events, run.sentTheSame)
+	}
 	rcfg := contract.ReceiverConfig{FirstChunkID: spec.Config.FirstChunkID, GiveUpUS: spec.Config.GiveUpUS}
 	unchecked := func([]contract.Step) error { return nil }
 	return errors.Join(
 		g.senderTrace(s, "-sender", spec.Config, run.ends[0].events, unchecked),
 		g.receiverTrace(s, "-receiver", rcfg, run.ends[1].events, unchecked),
 	)
+}
+
+// sentTheSame fails if a trace sends something else than the simulation that it comes from:
+// then it is no conversation.
+func (run *simulated) sentTheSame(steps []contract.Step) error {
+	sent := 0
+	for _, s := range steps {
+		sent += len(s.Packets)
+	}
+	if sent != run.sent[0] {
+		return fmt.Errorf("%d slices, %d in the conversation", sent, run.sent[0])
+	}
+	return nil
 }
 
 // simulated is a simulation that runs.
@@ -43,7 +60,9 @@ type simulated struct {
 	sender   *statemachine.Sender
 	receiver *statemachine.Receiver
 	ends     [2]*recorder
-	sent     [2]int // packets, by the end
+	sent     [2]int  // packets, by the end
+	departs  []int64 // when what waits leaves the network's queue, or has left it
+	policed  int64   // the policer's time (a leaky bucket)
 	log      []string
 }
 
@@ -51,7 +70,7 @@ type simulated struct {
 const maxSteps = 20_000
 
 func simulate(spec *script.Simulation) (*simulated, error) {
-	scheduler, err := trace.NewScheduler(*spec.Config.Profile)
+	scheduler, err := newScheduler(spec.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +84,12 @@ func simulate(spec *script.Simulation) (*simulated, error) {
 	run.ends[0] = &recorder{deadline: s.Deadline, handle: run.handleAck, poll: run.pollSender}
 	run.ends[1] = &recorder{deadline: r.Deadline, handle: run.handleSlice, poll: run.pollReceiver}
 	run.world = sim.NewWorld(run.carrier(), sim.End[codec.Packet](run.ends[0]), run.ends[1])
+	for _, e := range spec.Tell {
+		run.world.At(machine.Micros(e.At), func() {
+			run.ends[0].record(e)
+			_ = trace.Tell(scheduler, e) // a refusal shows in the trace
+		})
+	}
 	run.submit()
 	run.world.Flush()
 	if !run.world.Run(machine.Never, func() bool { return run.world.Steps() > maxSteps }) {
@@ -73,15 +98,73 @@ func simulate(spec *script.Simulation) (*simulated, error) {
 	return nil, errors.New("does not end")
 }
 
-// carrier keeps every packet for the same time or loses it.
+// newScheduler returns the scheduler of a config.
+func newScheduler(cfg contract.SenderConfig) (statemachine.Scheduler, error) {
+	if cfg.Recovery != nil {
+		return trace.NewRecovery(*cfg.Recovery)
+	}
+	return trace.NewScheduler(*cfg.Profile)
+}
+
+// carrier keeps packets for some time or loses them; slices may wait for each other.
 func (run *simulated) carrier() sim.Carrier[codec.Packet] {
 	lost := [2]func(int, int64) bool{run.LoseSlices.Fate(), run.LoseAcks.Fate()}
+	late, twice := run.Late.Fate(), run.Duplicate.Fate()
 	return func(now time.Duration, from int, p codec.Packet, deliver func(time.Duration, int, codec.Packet)) {
 		run.sent[from]++
-		if !lost[from](run.sent[from], int64(machine.FromDuration(now))) {
-			deliver(now+machine.Micros(run.DelayUS).Duration(), 1-from, p)
+		at, n := int64(machine.FromDuration(now)), run.sent[from]
+		delay := script.At(at, run.DelayUS, run.Longer)
+		isLost := lost[from](n, at)
+		arrives := func(after int64) { deliver(machine.Micros(after+delay).Duration(), 1-from, p) }
+		if from == 1 {
+			if !isLost {
+				arrives(at)
+			}
+			return
+		}
+		isLate, comesTwice := late(n, at), twice(n, at)
+		leaves, carried := run.carry(at)
+		if isLate {
+			leaves += run.LateUS
+		}
+		if !carried || isLost {
+			return
+		}
+		arrives(leaves)
+		if comesTwice {
+			arrives(leaves + run.LateUS)
 		}
 	}
+}
+
+// carry puts a slice behind those that wait, and returns when it leaves; or it is dropped.
+func (run *simulated) carry(at int64) (leaves int64, carried bool) {
+	for len(run.Others) > 0 && run.Others[0] <= at {
+		run.wait(run.Others[0])
+		run.Others = run.Others[1:]
+	}
+	if run.PoliceUS > 0 && (run.PoliceEnd == 0 || at < run.PoliceEnd) {
+		next := max(run.policed, at)
+		if next-at > (run.Depth-1)*run.PoliceUS {
+			return 0, false
+		}
+		run.policed = next + run.PoliceUS
+	}
+	return run.wait(at)
+}
+
+// wait puts something into the queue, unless it is full.
+func (run *simulated) wait(at int64) (leaves int64, carried bool) {
+	run.departs = slices.DeleteFunc(run.departs, func(leaves int64) bool { return leaves <= at })
+	if n := len(run.departs); n > 0 {
+		if run.Queue > 0 && n > run.Queue { // one of them is on the link
+			return 0, false
+		}
+		leaves = run.departs[n-1]
+	}
+	leaves = max(leaves, at) + script.At(at, run.CarryUS, run.Carries)
+	run.departs = append(run.departs, leaves)
+	return leaves, true
 }
 
 func (run *simulated) note(what string, id uint16) {
@@ -103,7 +186,7 @@ func (run *simulated) handleAck(now machine.Micros, p codec.Packet) contract.Eve
 	acked := contract.Bits(p.Ack.Acked, p.Ack.NumSlices)
 	if run.sender.HandleAck(now, p.Ack); run.sender.Vars().Row == "S10" {
 		run.note("complete", p.Ack.ChunkID)
-		run.world.At(now, run.submit)
+		run.world.At(now+machine.Micros(run.PauseUS), run.submit)
 	}
 	return contract.Event{Event: "ack", ChunkID: &p.Ack.ChunkID, Acked: &acked}
 }

@@ -35,7 +35,7 @@ enum {
     DRAIN_MISSES = 3,
     DRAIN_WINDOW = 4,
     LEAST_WINDOW = 8,
-    YIELD_WINDOW = 16,
+    YIELD_WINDOW = 20,
     LONG_TRAIN = 16,
     SHORT_TRAIN = 4,
     WHOLE = 8, /* eighths of a slice, as the three below */

@@ -558,7 +558,7 @@ func TestWindows(t *testing.T) {
 	c := New(Config{})
 	check.Equal(t, "nothing known", c.PathSlices(), 32)
 	c.Yield(true)
-	check.Equal(t, "it yields", c.PathSlices(), 16)
+	check.Equal(t, "it yields", c.PathSlices(), 20)
 	c = known(Config{Without: Limit}, 50*ms, 900_000).Controller // 57 slices, with the 2 ms of an ack
 	check.Equal(t, "half as much again", c.PathSlices(), 57*3/2+8)
 	c.Yield(true)

@@ -4,7 +4,7 @@ import "math"
 
 // Figures of section 5 (REC-10).
 const (
-	yieldWindow = 16     // WIN-5
+	yieldWindow = 20     // WIN-5
 	leastWindow = 8      // WIN-2
 	ackDelay    = 2 * ms // WIN-2: how long the receiver may wait with an ack (AKT-2)
 )

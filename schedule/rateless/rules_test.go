@@ -472,8 +472,8 @@ type another struct{ repair.Scheduler }
 func TestASenderYields(t *testing.T) {
 	f := fly(t, Default(), 256)
 	f.Yield(true)
-	f.sends(16)
-	check.Equal(t, "path", f.PathSlices(), 16)
+	f.sends(20)
+	check.Equal(t, "path", f.PathSlices(), 20)
 }
 
 // LAN-7: pace, window and quota do not make a chunk want less.

@@ -16,14 +16,15 @@ type Path struct {
 	Queue                    int64   // bytes, 0 for unlimited
 }
 
-const maxDelay = 24 * time.Hour
+// MaxDelay is the longest delay that a path may have.
+const MaxDelay = 24 * time.Hour
 
 // Check returns why the path is bad, in the words of the command's flags.
 func (p Path) Check() error {
 	switch {
-	case p.RTT < 0 || p.RTT > maxDelay:
+	case p.RTT < 0 || p.RTT > MaxDelay:
 		return errors.New("--rtt must be 0 to 24h")
-	case p.Jitter < 0 || p.Jitter > maxDelay:
+	case p.Jitter < 0 || p.Jitter > MaxDelay:
 		return errors.New("--jitter must be 0 to 24h")
 	case p.Queue > 0 && p.Rate == 0:
 		return errors.New("--queue needs --rate: an unlimited link has no queue")

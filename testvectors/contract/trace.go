@@ -1,5 +1,7 @@
 package contract
 
+import "encoding/json"
+
 // SenderRequest is a trace of a sender, without its id.
 type SenderRequest struct {
 	Op     string       `json:"op"`
@@ -20,11 +22,51 @@ type TraceResponse struct {
 	Steps []Step `json:"steps"`
 }
 
-// SenderConfig sets up a sender for a trace (TRC-2).
+// SenderConfig sets up a sender for a trace (TRC-2). It has one of the profiles, or none: then
+// the scheduler is a script. In JSON both are its profile.
 type SenderConfig struct {
-	FirstChunkID uint16   `json:"first_chunk_id"`
-	GiveUpUS     int64    `json:"give_up_us"`
-	Profile      *Profile `json:"profile"` // nil: the scheduler is a script
+	FirstChunkID uint16
+	GiveUpUS     int64
+	Profile      *Profile         // the base algorithm
+	Recovery     *RecoveryProfile // the recommended scheduler (RVO-1)
+}
+
+// senderConfig is a SenderConfig in JSON, whose profile is of either kind.
+type senderConfig[P any] struct {
+	FirstChunkID uint16 `json:"first_chunk_id"`
+	GiveUpUS     int64  `json:"give_up_us"`
+	Profile      P      `json:"profile"`
+}
+
+// MarshalJSON is json.Marshaler's.
+func (c SenderConfig) MarshalJSON() ([]byte, error) {
+	if c.Recovery != nil {
+		return json.Marshal(senderConfig[*RecoveryProfile]{c.FirstChunkID, c.GiveUpUS, c.Recovery})
+	}
+	return json.Marshal(senderConfig[*Profile]{c.FirstChunkID, c.GiveUpUS, c.Profile})
+}
+
+// UnmarshalJSON is json.Unmarshaler's.
+func (c *SenderConfig) UnmarshalJSON(text []byte) error {
+	var recovery senderConfig[*RecoveryProfile]
+	if err := json.Unmarshal(text, &recovery); err != nil {
+		return err
+	}
+	*c = SenderConfig{FirstChunkID: recovery.FirstChunkID, GiveUpUS: recovery.GiveUpUS}
+	if p := recovery.Profile; p != nil && p.Recovery != "" {
+		c.Recovery = p
+		return nil
+	}
+	var base senderConfig[*Profile]
+	err := json.Unmarshal(text, &base)
+	c.Profile = base.Profile
+	return err
+}
+
+// RecoveryProfile is the profile of the recommended scheduler (RVO-1).
+type RecoveryProfile struct {
+	Recovery string `json:"recovery"` // adaptive, redundant, burst or fixed
+	Rate     int64  `json:"rate"`     // the limit in bits a second, 0 for none
 }
 
 // Profile is the pace of the base algorithm (section 9.6), in bytes, bytes a
@@ -56,6 +98,8 @@ type Event struct {
 	Fill      *byte   `json:"fill,omitempty"`
 	Acked     *string `json:"acked,omitempty"`
 	Due       []int   `json:"due,omitempty"`
+	Count     *int    `json:"count,omitempty"`  // of marks (RVO-3)
+	Yields    *bool   `json:"yields,omitempty"` // of yield (RVO-3)
 }
 
 // Step is what a machine did at an event, and its state after it (TRC-4).

@@ -15,9 +15,17 @@ func sender(q *object) (any, error) {
 	o := q.object("config")
 	cfg := contract.SenderConfig{FirstChunkID: o.chunkID("first_chunk_id"), GiveUpUS: o.number("give_up_us")}
 	if !o.isNull("profile") {
-		cfg.Profile = profile(o.object("profile"))
+		if p := o.object("profile"); p.has("recovery") {
+			cfg.Recovery = &contract.RecoveryProfile{Recovery: p.text("recovery"), Rate: p.number("rate")}
+		} else {
+			cfg.Profile = profile(p)
+		}
 	}
-	return run(q, senderEvent, func(events []contract.Event) ([]contract.Step, error) { return trace.RunSender(cfg, events) })
+	read := senderEvent
+	if cfg.Recovery != nil {
+		read = recoveryEvent
+	}
+	return run(q, read, func(events []contract.Event) ([]contract.Step, error) { return trace.RunSender(cfg, events) })
 }
 
 // receiver answers a trace of a receiver (TRC-3).
@@ -94,6 +102,19 @@ func senderEvent(o *object, e *contract.Event) error {
 		}
 	default:
 		return errUnsupported
+	}
+	return nil
+}
+
+// recoveryEvent reads the fields that an event of a sender with the recommended scheduler has.
+func recoveryEvent(o *object, e *contract.Event) error {
+	switch e.Event {
+	case "marks":
+		e.Count = pointerTo(o.small("count", 0, math.MaxUint16))
+	case "yield":
+		e.Yields = pointerTo(o.flag("yields"))
+	default:
+		return senderEvent(o, e)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestLevelsOfAProtocolThatAPortDoesNotHave(t *testing.T) {
 	r.judgeLevels(levels, nil)
 	var out bytes.Buffer
 	r.printLevels(&out)
-	want := "levels of chunks: required passed, recommended not run\nlevels of repair: repair not run, repair-sender not run, repair-rule not run, repair-connection not run\n" +
+	want := "levels of chunks: required passed, recommended not run\nlevels of recovery: optional not run\nlevels of repair: repair not run, repair-sender not run, repair-rule not run, repair-connection not run\n" +
 		"levels of packets: packets skipped, packets-endpoint skipped\n" +
 		"levels of channels: channels not run, channels-receiver not run, channels-sender not run\n" +
 		"levels of connections: session not run, session-client not run, session-server not run, connection not run, connection-endpoint not run, connection-marks not run\n"
@@ -73,7 +73,7 @@ func TestLevelsAsData(t *testing.T) {
 		known[l.Name] = l.Protocol != "" && l.Description != ""
 	}
 	want := map[testvectors.Level]bool{
-		testvectors.Required: true, testvectors.Recommended: true, testvectors.Repair: true, testvectors.RepairSender: true, testvectors.RepairRule: true, testvectors.RepairConnection: true, testvectors.Packets: true, testvectors.PacketsEndpoint: true,
+		testvectors.Required: true, testvectors.Recommended: true, testvectors.Optional: true, testvectors.Repair: true, testvectors.RepairSender: true, testvectors.RepairRule: true, testvectors.RepairConnection: true, testvectors.Packets: true, testvectors.PacketsEndpoint: true,
 		testvectors.Channels: true, testvectors.ChannelsReceiver: true, testvectors.ChannelsSender: true,
 		testvectors.Session: true, testvectors.SessionClient: true, testvectors.SessionServer: true, testvectors.Connection: true, testvectors.ConnectionEndpoint: true, testvectors.ConnectionMarks: true,
 	}

@@ -8,15 +8,11 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// RepairSimulation is a conversation of the machines with repair slices. Beside what a
-// Simulation has, its network carries slices one after the other and may reorder them.
+// RepairSimulation is a conversation of the machines with repair slices. What it has of a
+// network is delay, carry, loss, late and duplicate.
 type RepairSimulation struct {
 	Simulation
-	Config    contract.RepairSenderConfig
-	CarryUS   int64 // what the network takes for a slice, 0 for nothing
-	Late      Loss  // slices that come later than others
-	LateUS    int64
-	Duplicate Loss
+	Config contract.RepairSenderConfig
 }
 
 // ParseRepairSimulation reads the lines of a simulated conversation.
@@ -36,17 +32,4 @@ func ParseRepairSimulation(lines []string) (*RepairSimulation, error) {
 		return nil, errors.New("no profile, chunks, delay or milestones")
 	}
 	return s, nil
-}
-
-func (s *RepairSimulation) set(w *words, fields []string) {
-	switch args := fields[1:]; {
-	case fields[0] == "carry" && len(args) == 1:
-		s.CarryUS = w.time(args[0])
-	case fields[0] == "late" && len(args) > 2 && args[0] == "by":
-		s.LateUS, s.Late = w.time(args[1]), w.loss(args[2:])
-	case fields[0] == "duplicate" && len(args) > 1 && args[0] == "slices":
-		s.Duplicate = w.loss(args[1:])
-	default:
-		s.Simulation.set(w, fields)
-	}
 }

@@ -29,8 +29,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 30 {
-		t.Errorf("%d archives, want 30", read)
+	if read != 32 {
+		t.Errorf("%d archives, want 32", read)
 	}
 }
 

@@ -11,16 +11,42 @@ import (
 )
 
 // Simulation is a conversation of the machines themselves, with a network between
-// them that keeps every packet for the same time or loses it. What must come of it
-// is stated by milestones.
+// them that keeps every packet for the same time or loses it, and may carry slices one
+// after the other. What must come of it is stated by milestones.
 type Simulation struct {
 	Config     contract.SenderConfig
 	Chunks     []int // sizes; each is submitted when the one before is acked
+	PauseUS    int64 // and after this time
 	DelayUS    int64 // each way
-	ReadUS     int64 // how long a complete chunk waits for its reader
+	Longer     []Change
+	CarryUS    int64 // what the network takes for a slice, 0 for nothing
+	Carries    []Change
+	Queue      int     // how many slices may wait for it, 0 for any number
+	Others     []int64 // when slices of others come, which wait as well
+	PoliceUS   int64   // a slice each time is let through, 0 for all of them
+	Depth      int64   // of the policer: how many of them at once
+	PoliceEnd  int64   // when it goes, 0 for never
+	ReadUS     int64   // how long a complete chunk waits for its reader
 	LoseSlices Loss
 	LoseAcks   Loss
-	milestones []string // "TIME WHAT CHUNK", "<TIME WHAT CHUNK" or "FROM-TO slices"
+	Late       Loss // slices that come later than others
+	LateUS     int64
+	Duplicate  Loss             // slices that come twice
+	Tell       []contract.Event // what the sender's host tells it
+	milestones []string         // "TIME WHAT CHUNK", "<TIME WHAT CHUNK" or "FROM-TO slices"
+}
+
+// Change is another time, from a time on.
+type Change struct{ AtUS, US int64 }
+
+// At returns a time as it is at a time.
+func At(now, us int64, changes []Change) int64 {
+	for _, c := range changes {
+		if now >= c.AtUS {
+			us = c.US
+		}
+	}
+	return us
 }
 
 // Loss is which packets of a direction are lost. The zero value is none.
@@ -49,7 +75,7 @@ func ParseSimulation(lines []string) (*Simulation, error) {
 			return nil, fmt.Errorf("%q: %w", text, w.err)
 		}
 	}
-	if cfg.Profile == nil || len(s.Chunks) == 0 || s.DelayUS < 1 || len(s.milestones) == 0 {
+	if cfg.Profile == nil && cfg.Recovery == nil || len(s.Chunks) == 0 || s.DelayUS < 1 || len(s.milestones) == 0 {
 		return nil, errors.New("no profile, chunks, delay or milestones")
 	}
 	return s, nil
@@ -60,21 +86,62 @@ func (s *Simulation) set(w *words, fields []string) {
 	case fields[0] == ":" && len(args) > 1:
 		w.milestone(args)
 		s.milestones = append(s.milestones, strings.Join(args, " "))
-	case fields[0] == "chunks":
-		for _, size := range args {
-			s.Chunks = append(s.Chunks, w.number(size))
-		}
-	case fields[0] == "delay" && len(args) == 1:
-		s.DelayUS = w.time(args[0])
-	case fields[0] == "read" && len(args) == 2 && args[0] == "after":
-		s.ReadUS = w.time(args[1])
 	case fields[0] == "lose" && len(args) > 1 && args[0] == "slices":
 		s.LoseSlices = w.loss(args[1:])
 	case fields[0] == "lose" && len(args) > 1 && args[0] == "acks":
 		s.LoseAcks = w.loss(args[1:])
+	case fields[0] == "late" && len(args) > 2 && args[0] == "by":
+		s.LateUS, s.Late = w.time(args[1]), w.loss(args[2:])
+	case fields[0] == "duplicate" && len(args) > 1 && args[0] == "slices":
+		s.Duplicate = w.loss(args[1:])
+	case fields[0] == "chunks":
+		for _, size := range args {
+			s.Chunks = append(s.Chunks, w.sizes(size)...)
+		}
+	case fields[0] == "read" && len(args) == 2 && args[0] == "after":
+		s.ReadUS = w.time(args[1])
+	case fields[0] == "tell" && len(args) == 3:
+		for i, at := range w.times(args[0]) {
+			s.Tell = append(s.Tell, w.event(at, i, args[1:]))
+		}
+	default:
+		s.setPath(w, fields)
+	}
+}
+
+// setPath reads what carries slices.
+func (s *Simulation) setPath(w *words, fields []string) {
+	switch args := fields[1:]; {
+	case fields[0] == "delay" && len(args) == 1:
+		s.DelayUS = w.time(args[0])
+	case fields[0] == "delay" && len(args) == 3 && args[1] == "from":
+		s.Longer = append(s.Longer, Change{w.time(args[2]), w.time(args[0])})
+	case fields[0] == "carry" && len(args) == 1:
+		s.CarryUS = w.time(args[0])
+	case fields[0] == "carry" && len(args) == 3 && args[1] == "from":
+		s.Carries = append(s.Carries, Change{w.time(args[2]), w.time(args[0])})
+	case fields[0] == "queue" && len(args) == 1:
+		s.Queue = w.number(args[0])
+	case fields[0] == "police" && len(args) == 2:
+		s.PoliceUS, s.Depth = w.time(args[0]), int64(w.number(args[1]))
+	case fields[0] == "police" && len(args) == 4 && args[2] == "until":
+		s.PoliceUS, s.Depth, s.PoliceEnd = w.time(args[0]), int64(w.number(args[1])), w.time(args[3])
+	case fields[0] == "others" && len(args) == 1:
+		s.Others = append(s.Others, w.times(args[0])...)
+	case fields[0] == "pause" && len(args) == 1:
+		s.PauseUS = w.time(args[0])
 	default:
 		w.bad("line of a simulation", strings.Join(fields, " "))
 	}
+}
+
+// sizes reads SIZE or SIZE*COUNT.
+func (w *words) sizes(text string) []int {
+	size, times, many := strings.Cut(text, "*")
+	if !many {
+		times = "1"
+	}
+	return slices.Repeat([]int{w.number(size)}, w.number(times))
 }
 
 // loss reads "4-20", "10% seed 1", "from 15ms" or "from 21ms until 400ms".

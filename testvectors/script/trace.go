@@ -73,6 +73,8 @@ func config(with map[string]string) (contract.SenderConfig, error) {
 			cfg.GiveUpUS = w.time(value)
 		case "profile":
 			cfg.Profile = w.profile(value)
+		case "recovery":
+			cfg.Recovery = w.recovery(value)
 		default:
 			w.bad("setting", key)
 		}
@@ -105,6 +107,16 @@ func (w *words) profile(text string) *contract.Profile {
 	}
 }
 
+// recovery reads the profile of the recommended scheduler, NAME or NAME,RATE.
+func (w *words) recovery(text string) *contract.RecoveryProfile {
+	name, rate, limited := strings.Cut(text, ",")
+	p := &contract.RecoveryProfile{Recovery: name}
+	if limited {
+		p.Rate = int64(w.number(rate))
+	}
+	return p
+}
+
 func parseLine(text string) (line, error) {
 	event, wanted, found := strings.Cut(text, " : ")
 	fields := strings.Fields(event)
@@ -123,9 +135,14 @@ func parseLine(text string) (line, error) {
 func (w *words) event(at int64, i int, fields []string) contract.Event {
 	e := contract.Event{At: at, Event: fields[0]}
 	args := fields[1:]
-	switch need := map[string]int{"submit": 1, "ack": 2, "slice": 2}[e.Event]; {
+	switch need := map[string]int{"submit": 1, "ack": 2, "slice": 2, "marks": 1, "yield": 1}[e.Event]; {
 	case len(args) < need:
 		w.bad("event", strings.Join(fields, " "))
+	case e.Event == "marks":
+		e.Count = w.pointer(args[0])
+	case e.Event == "yield":
+		yields := args[0] == "yes"
+		e.Yields = &yields
 	case e.Event == "submit":
 		size := w.number(args[0])
 		e.Size = &size

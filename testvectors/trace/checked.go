@@ -26,8 +26,8 @@ func differs(err *error) {
 	}
 }
 
-// CheckSender is RunSender for a sender beside its exact model, base algorithm
-// included. It also fails where they differ.
+// CheckSender is RunSender for a sender beside its exact model, base algorithm and
+// recommended scheduler included. It also fails where they differ.
 func CheckSender(cfg contract.SenderConfig, events []contract.Event) (steps []contract.Step, err error) {
 	script := &script{}
 	c, err := senderConfig(cfg, script)
@@ -35,7 +35,10 @@ func CheckSender(cfg contract.SenderConfig, events []contract.Event) (steps []co
 		return nil, err
 	}
 	var model statemachine.Scheduler
-	if cfg.Profile != nil {
+	switch {
+	case cfg.Recovery != nil:
+		model = NewRecoveryModel(*cfg.Recovery)
+	case cfg.Profile != nil:
 		model = chunk.NewBaseModel(profile(*cfg.Profile))
 	}
 	defer differs(&err)
@@ -43,7 +46,7 @@ func CheckSender(cfg contract.SenderConfig, events []contract.Event) (steps []co
 	if err != nil {
 		return nil, err
 	}
-	return runSender(s, script, events)
+	return runSender(s, script, hosts(c.Scheduler, model), events)
 }
 
 // CheckReceiver is RunReceiver for a receiver beside its exact model.

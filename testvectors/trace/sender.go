@@ -40,16 +40,20 @@ func takenThrough(cfg contract.SenderConfig, events []contract.Event) (*statemac
 	if err != nil {
 		return nil, nil, err
 	}
-	steps, err := runSender(s, script, events)
+	steps, err := runSender(s, script, hosts(c.Scheduler), events)
 	return s, steps, err
 }
 
-func runSender(s chunk.SenderMachine, script *script, events []contract.Event) ([]contract.Step, error) {
+func runSender(s chunk.SenderMachine, script *script, hosts []hosted, events []contract.Event) ([]contract.Step, error) {
 	steps := make([]contract.Step, len(events))
 	for i, e := range events {
 		step := &steps[i]
 		step.Event, step.Packets = i, []contract.Sent{}
-		if err := senderEvent(s, script, e, step); err != nil {
+		err := hostEvent(hosts, e)
+		if errors.Is(err, ErrUnsupported) {
+			err = senderEvent(s, script, e, step)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%w: event %d, %q", err, i, e.Event)
 		}
 		v := s.Vars()
@@ -64,11 +68,16 @@ func runSender(s chunk.SenderMachine, script *script, events []contract.Event) (
 	return steps, nil
 }
 
-// senderConfig returns the configuration of a sender with the base algorithm, or
-// without a profile with the script.
+// senderConfig returns the configuration of a sender with the scheduler of its profile, or
+// without one with the script.
 func senderConfig(cfg contract.SenderConfig, script *script) (c statemachine.SenderConfig, err error) {
 	c.FirstChunkID, c.Scheduler = cfg.FirstChunkID, script
-	if c.GiveUp, err = giveUp(cfg.GiveUpUS); err == nil && cfg.Profile != nil {
+	c.GiveUp, err = giveUp(cfg.GiveUpUS)
+	switch {
+	case err != nil:
+	case cfg.Recovery != nil:
+		c.Scheduler, err = NewRecovery(*cfg.Recovery)
+	case cfg.Profile != nil:
 		c.Scheduler, err = NewScheduler(*cfg.Profile)
 	}
 	if err != nil {

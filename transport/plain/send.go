@@ -88,7 +88,7 @@ func (c *Conn) tryEnqueue(e *erasure.Encoded) (d *Delivery, room <-chan struct{}
 	if err != nil {
 		return nil, nil, fmt.Errorf("transport: chunk for %v: %w", c.peer, err)
 	}
-	d = c.sending.Add(number, (*deliverer)(c), e.Bytes())
+	d = c.sending.Add(number, now, (*deliverer)(c), e.Bytes())
 	c.trackQuietLocked()
 	c.scheduleLocked(now)
 	return d, nil, nil

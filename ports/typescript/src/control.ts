@@ -845,7 +845,7 @@ export class Controller {
   static readonly #SILENT_TIMERS = 3;
   static readonly #SILENT_ACKS = 8;
   static readonly #DRAIN_WINDOW = 4;
-  static readonly #YIELD_WINDOW = 16;
+  static readonly #YIELD_WINDOW = 20;
 
   readonly roundTrip = new RoundTrip();
   readonly loss: LossEstimate;

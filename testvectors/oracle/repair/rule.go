@@ -1,32 +1,16 @@
 package repair
 
-import "slices"
+import "github.com/chunkwire/chunkwire/testvectors/oracle/recovery"
 
 // The constants of the rule.
 const (
-	FirstLost    = 16
-	FirstArrived = 512
-	Settled      = 1536
-	Prior        = 448
-	MostCounted  = 16_384
-	MostNeed     = 1024
-	KeptTimes    = 1024
-	Probes       = 2
+	MostNeed  = 1024
+	KeptTimes = 1024
+	Probes    = 2
 )
 
 // Profile sets the rule up (RPL-14).
-type Profile struct {
-	Rate                    int64 // the limit in bits a second, 0 for none
-	Burst, Fixed, Redundant bool
-}
-
-// interval is the limit's interval (PRO-1), in ns.
-func (p Profile) interval() int64 {
-	if p.Rate == 0 {
-		return 0
-	}
-	return 8 * 1066 * 1_000_000_000 / p.Rate
-}
+type Profile = recovery.Profile
 
 // noQuota is the quota that is none.
 const noQuota = -1
@@ -34,7 +18,7 @@ const noQuota = -1
 // Rule is the sender's rule (section 7).
 type Rule struct {
 	profile Profile
-	path    *Controller
+	path    *recovery.Controller
 	wasHeld bool
 
 	numSlices       int64
@@ -51,14 +35,14 @@ type Rule struct {
 
 // NewRule returns the rule of a sender that knows nothing.
 func NewRule(p Profile) *Rule {
-	r := &Rule{profile: p, path: NewController(p), idle: true}
-	r.path.lanes = []*Rule{r}
+	r := &Rule{profile: p, path: recovery.NewController(p), idle: true}
+	r.path.Join(r)
 	return r
 }
 
 // Begin is START (RPL-2).
 func (r *Rule) Begin(now int64, chunk []byte) {
-	r.path.onBegin(now)
+	r.path.OnBegin(now)
 	r.numSlices = NumSlices(len(chunk))
 	r.sent, r.have, r.top, r.gone, r.sentAt = 0, 0, 0, 0, map[int64]int64{}
 	r.mainAt, r.lastAt, r.newsAt = now, now, now
@@ -69,18 +53,26 @@ func (r *Rule) Begin(now int64, chunk []byte) {
 	r.wasHeld, r.held, r.idle = false, false, true
 }
 
-// InFlight is RPL-3's flight.
-func (r *Rule) InFlight() int64 { return r.sent - max(r.top, r.gone) }
+// InFlight is RPL-3's flight, 0 without a chunk.
+func (r *Rule) InFlight() int64 {
+	if !r.Busy() {
+		return 0
+	}
+	return r.sent - max(r.top, r.gone)
+}
 
-// complete says that no chunk is in flight.
-func (r *Rule) complete() bool { return r.have == r.numSlices }
+// Busy says that a chunk is in flight.
+func (r *Rule) Busy() bool { return r.have < r.numSlices }
+
+// Idle says that there was nothing to send at the latest poll.
+func (r *Rule) Idle() bool { return r.idle || !r.Busy() }
 
 // Enough says that what is in flight covers what is needed.
-func (r *Rule) Enough() bool { return r.complete() || r.InFlight() >= r.need(r.numSlices-r.have) }
+func (r *Rule) Enough() bool { return !r.Busy() || r.InFlight() >= r.need(r.numSlices-r.have) }
 
 // wanted is RPL-3: what WIN-3 finds is asked for only where it matters.
 func (r *Rule) wanted() bool {
-	return !r.Enough() && (r.quota > 0 || r.quota == noQuota && r.path.hasRoom())
+	return !r.Enough() && (r.quota > 0 || r.quota == noQuota && r.path.HasRoom())
 }
 
 // need is RPL-4.
@@ -89,41 +81,28 @@ func (r *Rule) need(d int64) int64 {
 	if r.profile.Redundant {
 		z = 9
 	}
-	a := r.path.arrived
-	l := min(r.path.lost, 32*a)
+	a := r.path.Arrived
+	l := min(r.path.Lost, 32*a)
 	m := 256 * d * l / a
 	v := m + m*l/a
 	v += v * 16 * d / a
-	return min(d+(m+isqrt(256*z*v)+128)/256, MostNeed)
-}
-
-// isqrt is the largest integer whose square is at most x.
-func isqrt(x int64) int64 {
-	low, high := int64(0), int64(3_037_000_499)
-	for low < high {
-		if middle := (low + high + 1) / 2; middle*middle <= x {
-			low = middle
-		} else {
-			high = middle - 1
-		}
-	}
-	return low
+	return min(d+(m+recovery.Isqrt(256*z*v)+128)/256, MostNeed)
 }
 
 // PathSlices is what may be in flight when a chunk begins (LAN-10).
-func (r *Rule) PathSlices() int64 { return r.path.pathSlices() }
+func (r *Rule) PathSlices() int64 { return r.path.PathSlices() }
 
 // Yield says that other packets must not wait behind slices.
-func (r *Rule) Yield(yields bool) { r.path.yields = yields }
+func (r *Rule) Yield(yields bool) { r.path.Yield(yields) }
 
 // Marked is ECN-1.
-func (r *Rule) Marked(n int64) { r.path.onMarks(n) }
+func (r *Rule) Marked(n int64) { r.path.OnMarks(n) }
 
 // Adopt makes the controller of the rule of the chunk before that of this one (RPL-15).
 func (r *Rule) Adopt(before *Rule) {
-	r.path.lanes = slices.DeleteFunc(r.path.lanes, func(other *Rule) bool { return other == r })
+	r.path.Leave(r)
 	r.path = before.path
-	r.path.lanes = append(r.path.lanes, r)
+	r.path.Join(r)
 }
 
 // Acked is news (RPL-5).
@@ -133,22 +112,22 @@ func (r *Rule) Acked(now, have, top int64) {
 		took := now - r.sentAt[top-1]
 		switch {
 		case have < r.numSlices || top > r.gone:
-			r.path.sample(now, took)
-		case r.path.known != measured:
-			r.path.findBound(took)
+			r.path.OnCleanSample(now, took)
+		case !r.path.IsMeasured():
+			r.path.FindBound(took)
 		}
 	}
 	missing := dt - dh
 	if r.held {
 		missing, r.gone = 0, 0
-		r.path.onFlight()
-		r.wasHeld = r.wasHeld || now-r.heldAt > 2*r.path.srtt
+		r.path.OnFlight()
+		r.wasHeld = r.wasHeld || now-r.heldAt > 2*r.path.SRTT()
 	} else if r.top < r.gone && r.gone < top {
 		missing = max(top-r.gone-dh, 0)
 	}
 	r.have, r.top, r.held = have, top, false
-	r.path.onFlight()
-	r.path.onNews(now, dh, dt, missing)
+	r.path.OnFlight()
+	r.path.OnNews(now, dh, dt, missing)
 	if dh == 0 && top-have > MostNeed {
 		r.quota = 0
 	} else {
@@ -161,27 +140,29 @@ func (r *Rule) Held(now int64) {
 	if !r.held {
 		r.held, r.heldAt = true, now
 	}
-	r.gone, r.quota, r.path.train = r.sent, 0, false
+	r.gone, r.quota = r.sent, 0
+	r.path.EndTrain()
 }
 
 // timer is when the timer runs out (RPL-10).
 func (r *Rule) timer() int64 {
 	if r.held {
-		return max(r.lastAt, r.heldAt) + r.path.holdDelay(r.lastAt-r.heldAt)
+		return max(r.lastAt, r.heldAt) + r.path.HoldDelay(r.lastAt-r.heldAt)
 	}
-	delay, margin := r.path.delays()
-	return max(r.mainAt+delay, r.newsAt+margin, r.path.probeAt)
+	delay, margin := r.path.Delays()
+	return max(r.mainAt+delay, r.newsAt+margin, r.path.ProbeAt())
 }
 
 // expire is RPL-11.
 func (r *Rule) expire(now int64) {
 	r.gone = r.sent
 	if r.held {
-		r.quota, r.path.train = 1, false
+		r.quota = 1
+		r.path.EndTrain()
 		return
 	}
 	r.quota = Probes
-	r.path.onTimer(now)
+	r.path.OnTimer(now)
 }
 
 // Next is RPL-9: whether the next slice goes out.
@@ -190,9 +171,11 @@ func (r *Rule) Next(now int64) bool {
 		r.expire(now)
 	}
 	if r.Enough() {
-		r.path.ranDry(now)
+		r.path.RanDry(now)
 	}
-	if !r.path.goes(now, r, r.wanted(), r.sent < r.numSlices) {
+	wanted := r.wanted()
+	goes := r.path.Goes(now, wanted, r.sent < r.numSlices)
+	if r.idle = !wanted; !goes {
 		return false
 	}
 	r.sentAt[r.sent], r.lastAt = now, now
@@ -202,17 +185,17 @@ func (r *Rule) Next(now int64) bool {
 		r.quota--
 	}
 	r.sent++
-	r.path.onFlight()
+	r.path.OnFlight()
 	return true
 }
 
 // Deadline is RPL-13.
 func (r *Rule) Deadline() int64 {
 	switch {
-	case r.complete():
+	case !r.Busy():
 		return never
 	case r.wanted():
-		return (r.path.paceAt + 999) / 1000
+		return r.path.PaceAt()
 	}
 	return r.timer()
 }

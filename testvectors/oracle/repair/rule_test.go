@@ -10,7 +10,7 @@ func TestNeed(t *testing.T) {
 	} {
 		for _, redundant := range []bool{false, true} {
 			r := NewRule(Profile{Redundant: redundant})
-			r.path.lost, r.path.arrived = c.lost, c.arrived
+			r.path.Lost, r.path.Arrived = c.lost, c.arrived
 			want := c.four
 			if redundant {
 				want = c.nine

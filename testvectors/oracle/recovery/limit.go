@@ -1,4 +1,4 @@
-package repair
+package recovery
 
 // This file is the decisions of each round trip: the limit (RECOVERY.md, section 6), whose the
 // queue is (section 7), and losses that the rate causes (section 8).
@@ -101,7 +101,7 @@ func (c *Controller) isLossy(q, t int64) bool {
 	c.sumLost += c.roundLost
 	c.sumPassed += c.roundPassed
 	e := 5 * c.sumPassed * c.calmLost / (4 * (c.calmPassed + CalmPrior))
-	beyond := c.sumLost - e - 2*isqrt(e)
+	beyond := c.sumLost - e - 2*Isqrt(e)
 	lossy := beyond > 2 || c.contested && beyond > 0 || c.marked > 0
 	if lossy {
 		c.sumLost, c.sumPassed = 0, 0
@@ -257,9 +257,9 @@ func (c *Controller) suspect(now, p, i int64) {
 // judgeLook is CAP-3 and CAP-4.
 func (c *Controller) judgeLook(now, n, p, i int64) {
 	e := c.lossBefore * n / 1024
-	if 4*c.accountLost < 3*e && c.accountLost+3*isqrt(c.accountLost+1) < e {
+	if 4*c.accountLost < 3*e && c.accountLost+3*Isqrt(c.accountLost+1) < e {
 		c.cap, c.seeking, c.bad, c.look = min(max(c.look, i), Slowest), true, 0, 0
-		c.lost = min(c.lost, c.arrived*(c.calm+8)/(1024-min(c.calm, 1000)))
+		c.Lost = min(c.Lost, c.Arrived*(c.calm+8)/(1024-min(c.calm, 1000)))
 	} else if p >= MostLost && i >= 2*c.look && i < Slowest {
 		c.look = i
 	} else {
@@ -273,7 +273,7 @@ func (c *Controller) judgeLook(now, n, p, i int64) {
 // judgeCap is CAP-5 and CAP-6.
 func (c *Controller) judgeCap(now, n, p, i int64) {
 	e := 5 * c.calm * n / 4096
-	if c.accountLost <= e+2+2*isqrt(e) {
+	if c.accountLost <= e+2+2*Isqrt(e) {
 		c.bad = 0
 		if c.seeking {
 			c.cap = c.cap * 3 / 4
@@ -291,4 +291,17 @@ func (c *Controller) judgeCap(now, n, p, i int64) {
 		c.cap, c.seeking = min(max(c.cap*8/7, min(i, 2*c.cap)), Slowest), false
 	}
 	c.beginAccount(now + c.latest)
+}
+
+// Isqrt is the largest integer whose square is at most x.
+func Isqrt(x int64) int64 {
+	low, high := int64(0), int64(3_037_000_499)
+	for low < high {
+		if middle := (low + high + 1) / 2; middle*middle <= x {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return low
 }

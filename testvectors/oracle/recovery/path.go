@@ -1,4 +1,4 @@
-package repair
+package recovery
 
 // The constants of the round trip: microseconds (PROTOCOL.md, 9.7).
 const (
@@ -26,15 +26,24 @@ type roundTrip struct {
 // limited is RTT-7.
 func limited(r int64) int64 { return min(r, LongestSample) }
 
-// start is RTT-6.
-func (e *roundTrip) start() {
+// useBound is RTT-6.
+func (e *roundTrip) useBound() {
 	if e.known != measured && e.bound != never {
 		e.known, e.srtt, e.rttvar = aBound, e.bound, e.bound/16
 	}
 }
 
-// findBound is RTT-4.
-func (e *roundTrip) findBound(r int64) { e.bound = min(e.bound, limited(r)) }
+// FindBound is RTT-4.
+func (e *roundTrip) FindBound(r int64) { e.bound = min(e.bound, limited(r)) }
+
+// SRTT is the estimate, 0 while nothing is known.
+func (e *roundTrip) SRTT() int64 { return e.srtt }
+
+// IsMeasured says that the round trip was measured.
+func (e *roundTrip) IsMeasured() bool { return e.known == measured }
+
+// IsUnknown says that nothing is known.
+func (e *roundTrip) IsUnknown() bool { return e.known == nothing }
 
 // smooth is the rest of RTT-2.
 func (e *roundTrip) smooth(r int64) {
@@ -42,6 +51,12 @@ func (e *roundTrip) smooth(r int64) {
 		e.known, e.srtt, e.rttvar = measured, r, r/8
 		return
 	}
+	e.Follow(r)
+}
+
+// Follow is RTT-5.
+func (e *roundTrip) Follow(r int64) {
+	r = limited(r)
 	d := min(r, e.srtt*3/2+SampleSlack) - e.srtt
 	if d >= 0 {
 		e.rttvar += (d - e.rttvar) / 4
@@ -52,8 +67,8 @@ func (e *roundTrip) smooth(r int64) {
 	}
 }
 
-// delays are the base delay and the margin (TMR-2, TMR-3).
-func (e *roundTrip) delays() (delay, margin int64) {
+// Delays are the base delay and the margin (TMR-2, TMR-3).
+func (e *roundTrip) Delays() (delay, margin int64) {
 	if e.known == nothing {
 		return InitialDelay, 0
 	}

@@ -1,4 +1,9 @@
-package repair
+package recovery
+
+import (
+	"math"
+	"slices"
+)
 
 // The constants of the controller (RECOVERY.md, section 17): microseconds, slices, and for
 // limits eighths of a slice; nanoseconds where it says ns.
@@ -17,7 +22,7 @@ const (
 	RateEpoch         = 10_000
 	Fastest           = 7000          // ns
 	Slowest           = 1_000_000_000 // ns
-	YieldWindow       = 16
+	YieldWindow       = 20
 	DrainWindow       = 4
 	MostWindow        = 1<<31 - 1
 	FirstLimit        = 256
@@ -52,13 +57,43 @@ const (
 	ShortestHoldDelay = 2000
 	CatchUp           = 20_000_000 // ns
 	BurstInterval     = 85_000     // ns
+	FirstLost         = 16
+	FirstArrived      = 512
+	Settled           = 1536
+	Prior             = 448
+	MostCounted       = 16_384
 )
+
+// never is the time of what does not happen.
+const never = math.MaxInt64
+
+// Profile sets a controller up (RECOVERY.md, section 14).
+type Profile struct {
+	Rate         int64 // the limit in bits a second, 0 for none
+	Burst, Fixed bool
+	Redundant    bool // what the scheduler makes of it is its own
+}
+
+// interval is the limit's interval (PRO-1), in ns.
+func (p Profile) interval() int64 {
+	if p.Rate == 0 {
+		return 0
+	}
+	return 8 * 1066 * 1_000_000_000 / p.Rate
+}
+
+// Lane is a sender that uses a controller.
+type Lane interface {
+	Busy() bool      // it has a chunk in flight
+	InFlight() int64 // how many slices it has in flight, 0 without a chunk
+	Idle() bool      // it had nothing to send at its latest poll, or has no chunk in flight
+}
 
 // Controller is what the senders of a connection know of the path: the variables are those of
 // RECOVERY.md. 0 is no time and no interval.
 type Controller struct {
 	profile Profile
-	lanes   []*Rule // those that use it
+	lanes   []Lane // those that use it
 	yields  bool
 
 	// The round trip (EST-1 to EST-10).
@@ -105,11 +140,12 @@ type Controller struct {
 	lossBefore, calm                       int64
 	lookAt, wait                           int64
 	accountAt, accountArrived, accountLost int64
-	lost, arrived                          int64 // in sixteenths
+	Lost, Arrived                          int64 // in sixteenths
 	settled                                bool
 
 	// Pace and timers.
 	paceAt               int64 // ns
+	heardAt              int64
 	timeouts, unanswered int64
 	silenced             bool
 	probeAt              int64
@@ -119,40 +155,43 @@ type Controller struct {
 func NewController(p Profile) *Controller {
 	return &Controller{
 		profile: p, roundTrip: roundTrip{known: nothing, bound: never}, ranDryAt: -never,
-		limit: FirstLimit, step: 8, opening: true, lost: FirstLost, arrived: FirstArrived,
+		limit: FirstLimit, step: 8, opening: true, Lost: FirstLost, Arrived: FirstArrived,
 	}
+}
+
+// Join makes a sender one of those that use the controller, and Leave takes it away.
+func (c *Controller) Join(l Lane) { c.lanes = append(c.lanes, l) }
+
+// Leave ends a sender's part.
+func (c *Controller) Leave(l Lane) {
+	c.lanes = slices.DeleteFunc(c.lanes, func(other Lane) bool { return other == l })
 }
 
 // flight is what all lanes have in flight.
 func (c *Controller) flight() (n int64) {
-	for _, r := range c.lanes {
-		if !r.complete() {
-			n += r.InFlight()
-		}
+	for _, l := range c.lanes {
+		n += l.InFlight()
 	}
 	return n
 }
 
-// onFlight is what follows when the flight changes (LMT-1).
-func (c *Controller) onFlight() { c.most = max(c.most, 8*c.flight()) }
+// OnFlight is what follows when the flight changes (LMT-1).
+func (c *Controller) OnFlight() { c.most = max(c.most, 8*c.flight()) }
 
-// onBegin is the controller's part of REC-2, before the chunk is in flight.
-func (c *Controller) onBegin(now int64) {
-	busy := false
-	for _, r := range c.lanes {
-		busy = busy || !r.complete()
-	}
-	if !busy {
+// OnBegin is the controller's part of REC-2, before the chunk is in flight.
+func (c *Controller) OnBegin(now int64) {
+	if !slices.ContainsFunc(c.lanes, Lane.Busy) {
 		c.busySince, c.look = now, 0
 		c.beginAccount(now)
 	}
-	c.start()
-	c.train = false
+	c.useBound()
+	c.EndTrain()
 }
 
-// onNews is REC-11.
-func (c *Controller) onNews(now, n, passed, missing int64) {
+// OnNews is REC-11.
+func (c *Controller) OnNews(now, n, passed, missing int64) {
 	if n > 0 { // PTO-6
+		c.heardAt = now
 		c.timeouts, c.unanswered, c.probeAt, c.silenced = 0, 0, 0, false
 	}
 	if c.drainUntil != 0 && now >= c.drainUntil { // a drain that no sample has ended says nothing of the path
@@ -166,13 +205,16 @@ func (c *Controller) onNews(now, n, passed, missing int64) {
 	c.onRound(now, n, missing)
 }
 
-// onMarks is ECN-1.
-func (c *Controller) onMarks(n int64) { c.marked += n }
+// EndTrain forgets the train.
+func (c *Controller) EndTrain() { c.train = false }
 
-// onTimer is PTO-3 and PTO-7.
-func (c *Controller) onTimer(now int64) {
+// OnMarks is ECN-1.
+func (c *Controller) OnMarks(n int64) { c.marked += n }
+
+// OnTimer is PTO-3 and PTO-7.
+func (c *Controller) OnTimer(now int64) {
 	c.train = false
-	x, _ := c.delays()
+	x, _ := c.Delays()
 	if c.known == measured {
 		x /= 8
 	}
@@ -184,7 +226,7 @@ func (c *Controller) onTimer(now int64) {
 	if c.known != measured {
 		c.limit = max(min(c.limit, c.most)/2, TwoSlices)
 	} else {
-		expected := c.unanswered * c.arrived / (c.arrived + c.lost) * c.arrived / (c.arrived + c.lost)
+		expected := c.unanswered * c.Arrived / (c.Arrived + c.Lost) * c.Arrived / (c.Arrived + c.Lost)
 		if c.silenced || c.timeouts < SilentTimers || expected < SilentAcks {
 			return
 		}
@@ -195,18 +237,18 @@ func (c *Controller) onTimer(now int64) {
 
 // count is CAP-8.
 func (c *Controller) count(n, missing int64) {
-	c.arrived += 16 * n
-	c.lost = max(c.lost+16*missing, 0)
-	if !c.settled && c.arrived >= Settled {
-		c.arrived, c.settled = c.arrived-Prior, true
+	c.Arrived += 16 * n
+	c.Lost = max(c.Lost+16*missing, 0)
+	if !c.settled && c.Arrived >= Settled {
+		c.Arrived, c.settled = c.Arrived-Prior, true
 	}
-	if c.lost+c.arrived > MostCounted {
-		c.lost, c.arrived = c.lost/2, max(c.arrived/2, 1)
+	if c.Lost+c.Arrived > MostCounted {
+		c.Lost, c.Arrived = c.Lost/2, max(c.Arrived/2, 1)
 	}
 }
 
-// sample is a clean sample of the round trip (EST-2).
-func (c *Controller) sample(now, r int64) {
+// OnCleanSample is a clean sample of the round trip (EST-2).
+func (c *Controller) OnCleanSample(now, r int64) {
 	r = max(limited(r), 1)
 	c.smooth(r)
 	c.latest, c.sampled = r, true
@@ -279,8 +321,14 @@ func (c *Controller) perSlice() int64 {
 	return min(c.rateOfEpoch, c.rateBefore)
 }
 
-// ranDry notes that something else than the path and the pace held the sender back.
-func (c *Controller) ranDry(now int64) { c.ranDryAt = now }
+// MinRTT is the smallest clean sample of late, 0 before there is one.
+func (c *Controller) MinRTT() int64 { return c.minRTT }
+
+// Yield says whether other packets must not wait behind slices (WIN-5).
+func (c *Controller) Yield(yields bool) { c.yields = yields }
+
+// RanDry notes that something else than the path and the pace held the sender back.
+func (c *Controller) RanDry(now int64) { c.ranDryAt = now }
 
 // onTrain is RAT-1.
 func (c *Controller) onTrain(now, n, passed int64) {
@@ -321,8 +369,8 @@ func (c *Controller) onWholeTrain(now, took int64) {
 	c.rateOfEpoch = min(c.rateOfEpoch, x)
 }
 
-// hasRoom is WIN-3 and LMT-9.
-func (c *Controller) hasRoom() bool {
+// HasRoom is WIN-3 and LMT-9.
+func (c *Controller) HasRoom() bool {
 	if c.profile.Burst || c.profile.Fixed {
 		return true
 	}
@@ -357,46 +405,54 @@ func (c *Controller) window() int64 {
 	return min(held+8, MostWindow)
 }
 
-// pathSlices is WIN-6.
-func (c *Controller) pathSlices() int64 {
+// PathSlices is WIN-6.
+func (c *Controller) PathSlices() int64 {
 	if c.contested && c.drainUntil == 0 {
 		return c.slices()
 	}
 	return min(c.window(), c.slices())
 }
 
-// holdDelay is H of TMR-6, for a hold that is so old.
-func (c *Controller) holdDelay(since int64) int64 {
+// HoldDelay is H of TMR-6, for a hold that is so old.
+func (c *Controller) HoldDelay(since int64) int64 {
 	if c.known == nothing {
 		return HoldDelay
 	}
 	return min(max(c.srtt, ShortestHoldDelay, since/4), HoldDelay)
 }
 
-// goes is REC-5 from step 3 on, for what a lane wants to send: whether it goes out.
-func (c *Controller) goes(now int64, r *Rule, wanted, fresh bool) bool {
+// Goes is REC-5 from step 3 on, for what a lane wants to send: whether it goes out.
+func (c *Controller) Goes(now int64, wanted, fresh bool) bool {
 	if c.drainUntil != 0 || c.blocked {
-		c.ranDry(now)
+		c.RanDry(now)
 		c.blocked = false
 	}
-	allIdle := true
-	for _, other := range c.lanes {
-		allIdle = allIdle && (other.idle || other.complete())
-	}
-	if allIdle { // PAC-5
+	busy := slices.ContainsFunc(c.lanes, func(l Lane) bool { return !l.Idle() })
+	if !busy { // PAC-5
 		c.paceAt = max(c.paceAt, 1000*now)
 	}
-	r.idle = !wanted
 	if !wanted || 1000*now < c.paceAt {
 		return false
 	}
 	if c.paceAt < 1000*now-CatchUp { // PAC-4
-		c.ranDry(now)
+		c.RanDry(now)
 	}
 	c.unanswered++
 	c.paceAt = max(c.paceAt, 1000*now-CatchUp) + c.interval(fresh)
 	return true
 }
+
+// ProbeAt is the time before which no probe goes (PTO-2).
+func (c *Controller) ProbeAt() int64 { return c.probeAt }
+
+// SilentAt is the time from which LMT-10 holds.
+func (c *Controller) SilentAt() int64 {
+	delay, _ := c.Delays()
+	return c.heardAt + delay
+}
+
+// PaceAt is when the pace lets the next slice go, in us.
+func (c *Controller) PaceAt() int64 { return (c.paceAt + 999) / 1000 }
 
 // interval is in ns (PRO-1, PRO-2, PRO-4, and the end of PAC-7).
 func (c *Controller) interval(fresh bool) int64 {

@@ -1,0 +1,55 @@
+//! A program without std and alloc, for which `ci` makes object code alone: a driver's two ends in
+//! one loop, over machines in static memory. That it compiles shows that the library needs
+//! neither; a panic handler of its own would be the second one if std were linked.
+//! `ci` also looks into the object code: nothing in it may call a function that panics.
+
+#![no_std]
+#![no_main]
+
+use chunkwire::{decode_packet, encode_packet, Base, Config, Packet, Profile, Receiver, Sender};
+use core::panic::PanicInfo;
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    loop {}
+}
+
+type Tx<'a> = Sender<&'a [u8], Base>;
+type Rx<'a> = Receiver<&'a mut [u8]>;
+
+/// A sender in IDLE, `None` if a figure is outside its limits.
+#[no_mangle]
+pub fn begin<'a>(give_up: i64, profile: Profile) -> Option<Tx<'a>> {
+    Some(Sender::new(Config::new(0, give_up).ok()?, Base::new(profile).ok()?))
+}
+
+/// Takes a chunk.
+#[no_mangle]
+pub fn submit<'a>(tx: &mut Tx<'a>, now: i64, chunk: &'a [u8]) -> bool {
+    tx.submit(now, chunk).is_ok()
+}
+
+/// Whatever arrives at a sender, and what it sends.
+#[no_mangle]
+pub fn send(tx: &mut Tx<'_>, now: i64, id: u32, arrived: &[u8], out: fn(&[u8])) -> Option<i64> {
+    if let Ok(Packet::Ack(ack)) = decode_packet(id, arrived) {
+        tx.ack(now, &ack);
+    }
+    while let Some(slice) = tx.poll(now).packet {
+        out(&encode_packet(id, &slice.into()));
+    }
+    tx.deadline()
+}
+
+/// Whatever arrives at a receiver, and what it answers.
+#[no_mangle]
+pub fn receive(rx: &mut Rx<'_>, now: i64, id: u32, arrived: &[u8], out: fn(&[u8])) -> Option<i64> {
+    if let Ok(Packet::Slice(slice)) = decode_packet(id, arrived) {
+        rx.slice(now, &slice);
+    }
+    while let Some(ack) = rx.poll(now).packet {
+        out(&encode_packet(id, &ack.into()));
+    }
+    rx.read(now).map(out).ok();
+    rx.deadline()
+}

@@ -1,0 +1,121 @@
+package trace
+
+import (
+	"math"
+
+	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/oracle/recovery"
+)
+
+// NewRecovery returns the recommended scheduler with a trace's profile (RVO-1). It fails with
+// ErrBadRequest.
+func NewRecovery(p contract.RecoveryProfile) (*adaptive.Scheduler, error) {
+	profile, ok := map[string]adaptive.Profile{
+		"adaptive": adaptive.Adaptive(), "redundant": adaptive.Redundant(), "burst": adaptive.Burst(), "fixed": adaptive.Fixed(p.Rate),
+	}[p.Recovery]
+	profile.MaxRate = p.Rate
+	s, err := adaptive.New(profile)
+	if !ok || err != nil {
+		return nil, ErrBadRequest
+	}
+	return s, nil
+}
+
+// hosted is a scheduler that its host tells of marks, and whether other packets must not wait
+// (RVO-3).
+type hosted interface {
+	Marked(now machine.Micros, n int)
+	Yield(yields bool)
+	Deadline() machine.Micros
+}
+
+// hosts returns those of the schedulers that a host tells something.
+func hosts(list ...statemachine.Scheduler) (told []hosted) {
+	for _, s := range list {
+		if h, ok := s.(hosted); ok {
+			told = append(told, h)
+		}
+	}
+	return told
+}
+
+// Tell takes an event that a host tells a scheduler. It fails as RunSender.
+func Tell(s statemachine.Scheduler, e contract.Event) error { return hostEvent(hosts(s), e) }
+
+// mostMarks is the most marks of an event (RVO-3).
+const mostMarks = math.MaxUint16
+
+// hostEvent takes an event that the host tells the schedulers. It fails with ErrUnsupported for
+// all others.
+func hostEvent(list []hosted, e contract.Event) error {
+	isMarks := e.Event == "marks"
+	switch {
+	case len(list) == 0 || !isMarks && e.Event != "yield":
+		return ErrUnsupported
+	case e.At < 0 || e.At >= maxTime, isMarks && (e.Count == nil || *e.Count < 0 || *e.Count > mostMarks), !isMarks && e.Yields == nil:
+		return ErrBadRequest
+	}
+	for _, s := range list {
+		if isMarks {
+			s.Marked(machine.Micros(e.At), *e.Count)
+		} else {
+			s.Yield(*e.Yields)
+		}
+		if at := s.Deadline(); at != list[0].Deadline() {
+			fail("after %s: deadline %d, want %d", e.Event, list[0].Deadline(), at)
+		}
+	}
+	return nil
+}
+
+// RecoveryModel is the oracle of the recommended scheduler, as a scheduler.
+type RecoveryModel struct{ *recovery.Scheduler }
+
+var _ statemachine.Scheduler = RecoveryModel{}
+
+// NewRecoveryModel returns the oracle with a valid profile.
+func NewRecoveryModel(p contract.RecoveryProfile) RecoveryModel {
+	return RecoveryModel{recovery.NewScheduler(recovery.Profile{
+		Rate: p.Rate, Burst: p.Recovery == "burst", Fixed: p.Recovery == "fixed", Redundant: p.Recovery == "redundant",
+	})}
+}
+
+// Begin is statemachine.Scheduler's, as all that follow.
+func (m RecoveryModel) Begin(f statemachine.Flight) {
+	m.Scheduler.Begin(int64(f.Now), int64(f.NumSlices))
+}
+
+// Acked takes newly acked slices.
+func (m RecoveryModel) Acked(now machine.Micros, news bitset.Set) {
+	var list []int
+	for id := range news.All() {
+		list = append(list, id)
+	}
+	m.Scheduler.Acked(int64(now), list)
+}
+
+// Held takes a hold.
+func (m RecoveryModel) Held(now machine.Micros) { m.Scheduler.Held(int64(now)) }
+
+// Next returns what goes out.
+func (m RecoveryModel) Next(now machine.Micros) (int, bool) { return m.Scheduler.Next(int64(now)) }
+
+// Deadline returns when something is to be done.
+func (m RecoveryModel) Deadline() machine.Micros { return machine.Micros(m.Scheduler.Deadline()) }
+
+// Marked takes new marks.
+func (m RecoveryModel) Marked(_ machine.Micros, n int) { m.Path().OnMarks(int64(n)) }
+
+// Yield says whether other packets must not wait.
+func (m RecoveryModel) Yield(yields bool) { m.Path().Yield(yields) }
+
+// Stats returns what it knows of the path.
+func (m RecoveryModel) Stats() (s statemachine.ScheduleStats) {
+	s.Lost, s.Timeouts, s.Spurious = m.Found()
+	s.SmoothedRTT, s.MinRTT = machine.Micros(m.Path().SRTT()), machine.Micros(m.Path().MinRTT())
+	return s
+}

@@ -1,0 +1,115 @@
+package wireshark_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the sentences into chunkwire.lua")
+
+const dissector = "chunkwire.lua"
+
+// refusing matches the ids of the sentences by which a decoder refuses.
+var refusing = regexp.MustCompile(`^(DEC|RPD|PKD|CHR|CXH|CXR|CXE)-[0-9]+$`)
+
+// quoted matches the ids that the dissector names.
+var quoted = regexp.MustCompile(`"((?:DEC|RPD|PKD|CHR|CXH|CXR|CXE)-[0-9]+)"`)
+
+// The sentences in the dissector are those of the documents.
+func TestSentences(t *testing.T) {
+	lua, err := os.ReadFile(dissector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "-- BEGIN sentences\n", "-- END sentences\n"
+	head, rest, ok1 := bytes.Cut(lua, []byte(begin))
+	_, tail, ok2 := bytes.Cut(rest, []byte(end))
+	if !ok1 || !ok2 {
+		t.Fatal("chunkwire.lua has no place for the sentences")
+	}
+	want := slices.Concat(head, []byte(begin), []byte(luaTable(t, slices.Concat(head, tail))), []byte(end), tail)
+	if *update {
+		if err = os.WriteFile(dissector, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if !bytes.Equal(lua, want) {
+		t.Fatal("the sentences in chunkwire.lua are not those of spec/*.json: go test ./wireshark -run TestSentences -update")
+	}
+}
+
+// luaTable returns the sentences that a program names as a table in Lua.
+func luaTable(t *testing.T, program []byte) string {
+	texts := sentences(t)
+	var ids []string
+	for _, m := range quoted.FindAllSubmatch(program, -1) {
+		ids = append(ids, string(m[1]))
+	}
+	slices.SortFunc(ids, byNumber)
+	var b strings.Builder
+	b.WriteString("local sentences = {\n")
+	for _, id := range slices.Compact(ids) {
+		text, ok := texts[id]
+		if !ok {
+			t.Fatalf("no document has %s", id)
+		}
+		fmt.Fprintf(&b, "  [%q] = %q,\n", id, text)
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// byNumber orders ids as documents do.
+func byNumber(a, b string) int {
+	nameA, numberA, _ := strings.Cut(a, "-")
+	nameB, numberB, _ := strings.Cut(b, "-")
+	if c := strings.Compare(nameA, nameB); c != 0 {
+		return c
+	}
+	if c := len(numberA) - len(numberB); c != 0 {
+		return c
+	}
+	return strings.Compare(numberA, numberB)
+}
+
+// sentences returns the checks of all documents by their ids.
+func sentences(t *testing.T) map[string]string {
+	names, err := filepath.Glob("../spec/*.json")
+	if err != nil || len(names) < 6 {
+		t.Fatal(names, err)
+	}
+	texts := map[string]string{}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var document struct{ Sentences []struct{ ID, Text string } }
+		if err = json.Unmarshal(text, &document); err != nil {
+			t.Fatal(name, err)
+		}
+		for _, s := range document.Sentences {
+			if refusing.MatchString(s.ID) {
+				texts[s.ID] = check(s.Text)
+			}
+		}
+	}
+	return texts
+}
+
+// check returns what a row of a table of checks demands: all but its last columns, code and
+// place.
+func check(row string) string {
+	columns := strings.Split(strings.TrimSuffix(row, " |"), " | ")
+	if len(columns) > 2 {
+		columns = columns[:len(columns)-2]
+	}
+	return strings.ReplaceAll(strings.Join(columns, ": "), "`", "")
+}
