@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -24,11 +25,11 @@ func follow(t *testing.T, p Peer, c Cell) SliceMap {
 	m := SliceMap{Cell: c.String(), Peer: p.Name}
 	var mu sync.Mutex
 	var start time.Time
-	p = p.observed(func(_ *plain.Conn, o statemachine.Observation) {
+	p = p.observed(func(o eventlog.Event) {
 		slice := o.SliceID
 		switch o.Kind {
-		case statemachine.Sent, statemachine.Resent, statemachine.Acked, statemachine.Repair:
-		case statemachine.Counted:
+		case eventlog.SliceSent, eventlog.SliceSent, eventlog.SliceAcked, eventlog.SliceSent:
+		case eventlog.SlicesCounted:
 			slice = o.Have
 		default:
 			return

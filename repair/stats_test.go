@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -47,8 +48,8 @@ func TestReceiverStats(t *testing.T) {
 // What an application sees: each slice that goes out, and each ack with news as the two
 // counts that the sender then knows.
 func TestObservations(t *testing.T) {
-	var seen []statemachine.Observation
-	s := check.Must(NewSender(SenderConfig{FirstChunkID: 7, Scheduler: &scripted{}, Observe: func(o statemachine.Observation) { seen = append(seen, o) }}))
+	var seen []eventlog.Event
+	s := check.Must(NewSender(SenderConfig{FirstChunkID: 7, Scheduler: &scripted{}, Log: func(o eventlog.Event) { seen = append(seen, o) }}))
 	_ = s.Submit(5, erasure.Encode(chunkOf(7, 3)))
 	sends(s, 5)
 	s.HandleAck(9, ackOf(0, 0))
@@ -56,28 +57,28 @@ func TestObservations(t *testing.T) {
 	s.HandleAck(10, ackOf(2, 3))
 	s.HandleAck(11, ackOf(1, 4))
 	s.HandleAck(12, ackOf(3, 5))
-	at := func(now machine.Micros, kind statemachine.ObservationKind, id int) statemachine.Observation {
-		return statemachine.Observation{Kind: kind, At: now, ChunkID: 7, SliceID: id}
+	at := func(now machine.Micros, kind eventlog.Kind, id int) eventlog.Event {
+		return eventlog.Event{Kind: kind, At: now, ChunkID: 7, SliceID: id}
 	}
-	counted := func(now machine.Micros, have, top int) statemachine.Observation {
-		return statemachine.Observation{Kind: statemachine.Counted, At: now, ChunkID: 7, Have: have, Top: top}
+	counted := func(now machine.Micros, have, top int) eventlog.Event {
+		return eventlog.Event{Kind: eventlog.SlicesCounted, At: now, ChunkID: 7, Have: have, Top: top}
 	}
-	check.Equal(t, "observations", seen, []statemachine.Observation{
-		at(5, statemachine.Sent, 0), at(5, statemachine.Sent, 1), at(5, statemachine.Sent, 2),
-		at(5, statemachine.Repair, 3), at(5, statemachine.Repair, 4),
+	check.Equal(t, "observations", seen, []eventlog.Event{
+		at(5, eventlog.SliceSent, 0), at(5, eventlog.SliceSent, 1), at(5, eventlog.SliceSent, 2),
+		at(5, eventlog.SliceSent, 3), at(5, eventlog.SliceSent, 4),
 		counted(9, 2, 3), counted(11, 2, 4), counted(12, 3, 5),
 	})
-	check.Equal(t, "names", []string{statemachine.Repair.String(), statemachine.Counted.String()}, []string{"repair", "counted"})
+	check.Equal(t, "names", []string{eventlog.SliceSent.String(), eventlog.SlicesCounted.String()}, []string{"repair", "counted"})
 }
 
 // The scheduler may observe, too.
 func TestASchedulerIsGivenObserve(t *testing.T) {
 	calls := 0
 	sched := &observing{}
-	s := check.Must(NewSender(SenderConfig{Scheduler: sched, Observe: func(statemachine.Observation) { calls++ }}))
+	s := check.Must(NewSender(SenderConfig{Scheduler: sched, Log: func(eventlog.Event) { calls++ }}))
 	_ = s.Submit(3, erasure.Encode(chunkOf(0, 2)))
-	sched.flight.Observe(statemachine.Observation{})
-	sched.flight.Observe = nil
+	sched.flight.Log(eventlog.Event{})
+	sched.flight.Log = nil
 	check.Same(t, "calls", calls, 1)
 	check.Equal(t, "flight", sched.flight, statemachine.Flight{Now: 3, NumSlices: 2, Bytes: 1038, LastBytes: 14 + lastBytes})
 }

@@ -10,9 +10,9 @@ import (
 )
 
 func TestWhatIsObserved(t *testing.T) {
-	var seen []Observation
+	var seen []eventlog.Event
 	sched := &inTurn{}
-	s := check.Must(NewSender(SenderConfig{FirstChunkID: 5, Scheduler: sched, Observe: func(o Observation) { seen = append(seen, o) }}))
+	s := check.Must(NewSender(SenderConfig{FirstChunkID: 5, Scheduler: sched, Log: func(o eventlog.Event) { seen = append(seen, o) }}))
 	_ = s.Submit(0, chunktest.Chunk(2000, 1))
 	s.Poll(0)
 	s.Poll(0)
@@ -20,7 +20,7 @@ func TestWhatIsObserved(t *testing.T) {
 	sched.due = bitset.Of(0)
 	s.Poll(40 * ms)
 	s.HandleAck(41*ms, chunktest.Ack(5, "11"))
-	check.Equal(t, "observed", seen, []Observation{
+	check.Equal(t, "observed", seen, []eventlog.Event{
 		{Kind: Sent, At: 0, ChunkID: 5, SliceID: 0},
 		{Kind: Sent, At: 0, ChunkID: 5, SliceID: 1},
 		{Kind: Acked, At: 40 * ms, ChunkID: 5, SliceID: 1},
@@ -29,9 +29,9 @@ func TestWhatIsObserved(t *testing.T) {
 	})
 }
 
-func TestNamesOfObservations(t *testing.T) {
+func TestNamesOfeventlog.Events(t *testing.T) {
 	var got []string
-	for _, k := range []ObservationKind{Sent, Resent, Acked, Spurious, MeasuredRTT} {
+	for _, k := range []eventlog.EventKind{Sent, Resent, Acked, Spurious, MeasuredRTT} {
 		got = append(got, k.String())
 	}
 	check.Equal(t, "names", got, []string{"sent", "resent", "acked", "spurious", "rtt"})

@@ -7,6 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
@@ -109,10 +110,9 @@ type Config struct {
 	// with ErrFailed. 0 means twice the Timeout that the ends agree on.
 	GiveUp time.Duration
 
-	// Observe, when not nil, is called for what happens to each slice that a connection
-	// sends. It is called with locks held: it must be quick, and must not call anything
-	// of this package.
-	Observe func(statemachine.Observation)
+	// Log, when not nil, is given what happens, event by event (package eventlog). It is called
+	// with locks held: it must be quick, and must not call anything of this package.
+	Log eventlog.Log
 
 	// NoECN turns explicit congestion notification off. It is used where both ends have it: a
 	// router then marks slices instead of dropping them, and the sender slows down. It needs
@@ -215,7 +215,7 @@ func (cfg *Config) connection(marks bool, memory *connection.Memory) connection.
 		Chunks: lanes.Config{
 			SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
 			GiveUp: machine.FromDuration(cfg.GiveUp), Profile: cfg.Profile, NewScheduler: cfg.NewScheduler,
-			NewRepairScheduler: cfg.NewRepairScheduler, Observe: cfg.Observe,
+			NewRepairScheduler: cfg.NewRepairScheduler, Log: cfg.Log,
 		},
 		Memory: memory,
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
@@ -29,6 +30,7 @@ type Settings struct {
 	Seed   uint64        // of the first one
 	Limit  time.Duration // of virtual time for a transfer
 	Warm   bool          // measure the second block of a connection
+	Log    eventlog.Log  // of the transfers, or nil
 }
 
 // The most that a command takes.
@@ -79,13 +81,13 @@ func (s *Settings) conversation(giveUp machine.Micros, down, up *netsim.Link) (c
 		if err != nil {
 			return nil, err
 		}
-		return repaired.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp}, repair.ReceiverConfig{GiveUp: giveUp}, down, up)
+		return repaired.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp, Log: s.Log.Of(0, eventlog.Sender)}, repair.ReceiverConfig{GiveUp: giveUp, Log: s.Log.Of(0, eventlog.Receiver)}, down, up)
 	}
 	scheduler, err := s.Pace.Scheduler()
 	if err != nil {
 		return nil, err
 	}
-	return chunk.NewConversation(statemachine.SenderConfig{Scheduler: scheduler, GiveUp: giveUp}, statemachine.ReceiverConfig{GiveUp: giveUp}, down, up)
+	return chunk.NewConversation(statemachine.SenderConfig{Scheduler: scheduler, GiveUp: giveUp, Log: s.Log.Of(0, eventlog.Sender)}, statemachine.ReceiverConfig{GiveUp: giveUp, Log: s.Log.Of(0, eventlog.Receiver)}, down, up)
 }
 
 // Pattern returns n bytes that only their seed knows, so that a slice in the
