@@ -71,17 +71,24 @@ func read(name string) string {
 }
 
 var (
-	imports = regexp.MustCompile(`(?m)^import .*\n`)
-	exports = regexp.MustCompile(`(?m)^export `)
+	imports = regexp.MustCompile(`(?m)^import (\{.*\}) from '\./(\w+)\.js';$`)
+	exports = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|class|const) (\w+))`)
 )
 
-// join returns the modules as one: what they import is before them, under the same name. Each is
-// a block, so that what it does not export is its own.
+// join returns the modules as one script: each is a function that returns what it exports, and
+// takes what it imports from those before it.
 func join() string {
 	var all strings.Builder
+	all.WriteString("const modules = {};\n")
 	for _, name := range modules {
-		text := imports.ReplaceAllString(read(name+".js"), "")
-		all.WriteString(exports.ReplaceAllString(text, ""))
+		text := read(name + ".js")
+		var names []string
+		for _, export := range exports.FindAllStringSubmatch(text, -1) {
+			names = append(names, export[2])
+		}
+		text = imports.ReplaceAllString(text, "const $1 = modules.$2;")
+		text = exports.ReplaceAllString(text, "$1")
+		fmt.Fprintf(&all, "modules.%s = (() => {\n%s\nreturn { %s };\n})();\n", name, text, strings.Join(names, ", "))
 	}
 	return all.String()
 }
