@@ -3,9 +3,8 @@
 import { escapeXML } from './pen.js';
 
 const line = 15;
-const boxWidth = 208;
-const between = 58;
-const charWidth = 6.3;
+const between = 34;
+const charWidth = 6.7;
 
 // rowText returns a row in words.
 function rowText(r) {
@@ -16,7 +15,13 @@ function rowText(r) {
 // layOutDiagram returns the boxes and arrows of a table and the size of them all.
 export function layOutDiagram(table) {
   const states = [...new Set(table.rows.flatMap((r) => [r.state, r.next]))];
-  const boxes = states.map((name, i) => ({ name, x: 10 + i * (boxWidth + between), w: boxWidth, rows: table.rows.filter((r) => r.state === name && r.next === name) }));
+  const boxes = [];
+  for (const name of states) {
+    const rows = table.rows.filter((r) => r.state === name && r.next === name);
+    const w = Math.max(118, ...rows.map((r) => rowText(r).length * charWidth + 22));
+    const before = boxes[boxes.length - 1];
+    boxes.push({ name, x: before ? before.x + before.w + between : 10, w, rows });
+  }
   const inner = Math.max(1, ...boxes.map((b) => b.rows.length));
   const arrows = [];
   for (const r of table.rows) {
@@ -28,30 +33,33 @@ export function layOutDiagram(table) {
   const at = (name) => states.indexOf(name);
   const above = arrows.filter((a) => at(a.from) < at(a.to));
   const below = arrows.filter((a) => at(a.from) > at(a.to));
-  const topHeight = stack(above, at);
-  const bottomHeight = stack(below, at);
+  const topHeight = stack(above, boxes, at);
+  const bottomHeight = stack(below, boxes, at);
   const boxTop = topHeight + 12;
   const boxHeight = 30 + inner * line + 6;
   for (const b of boxes) Object.assign(b, { y: boxTop, h: boxHeight });
   route(boxes, above, at, (a) => boxTop - a.level, boxTop);
   route(boxes, below, at, (a) => boxTop + boxHeight + a.level, boxTop + boxHeight);
-  return { boxes, arrows, width: states.length * (boxWidth + between) - between + 20, height: boxTop + boxHeight + bottomHeight + 12 };
+  return { boxes, arrows, width: boxes[boxes.length - 1].x + boxes[boxes.length - 1].w + 10, height: boxTop + boxHeight + bottomHeight + 12 };
 }
 
 // stack gives each arrow a level, short ones nearest to the boxes, so that those whose spans
 // overlap do not meet. It returns the height of all.
-function stack(arrows, at) {
+function stack(arrows, boxes, at) {
   const placed = [];
   let most = 0;
   const span = (a) => Math.abs(at(a.from) - at(a.to));
+  const middle = (name) => boxes[at(name)].x + boxes[at(name)].w / 2;
   for (const a of [...arrows].sort((p, q) => span(p) - span(q))) {
-    const [lo, hi] = [Math.min(at(a.from), at(a.to)), Math.max(at(a.from), at(a.to))];
-    const height = a.rows.length * line + 8;
+    const text = Math.max(...a.rows.map((r) => rowText(r).length)) * charWidth;
+    const [from, to] = [Math.min(middle(a.from), middle(a.to)), Math.max(middle(a.from), middle(a.to))];
+    const lo = Math.min(from, (from + to - text) / 2 - 6);
+    const hi = Math.max(to, (from + to + text) / 2 + 6);
     let level = 16;
     for (const p of placed) if (p.lo < hi && lo < p.hi) level = Math.max(level, p.top + 6);
     a.level = level;
-    placed.push({ lo, hi, top: level + height });
-    most = Math.max(most, level + height);
+    placed.push({ lo, hi, top: level + a.rows.length * line + 8 });
+    most = Math.max(most, level + a.rows.length * line + 8);
   }
   return most;
 }

@@ -45,9 +45,21 @@ function parseRecord(record) {
   }
 }
 
+// The largest values of members that are numbers: what is more, or no number, is no event.
+const limits = {
+  lane: 255, chunk: 65535, slice: 1 << 20, slices: 1 << 20, have: 1 << 20, top: 1 << 20, times: 2 ** 31, bytes: 2 ** 40, size: 2 ** 40, count: 2 ** 53,
+  rate: 2 ** 53, window: 2 ** 53, limit: 2 ** 53, in_flight: 2 ** 53, rtt_ms: 2 ** 53, min_rtt_ms: 2 ** 53, elapsed_ms: 2 ** 53, lanes: 2 ** 53,
+};
+
 function isEvent(v) {
-  return v && typeof v.time === 'number' && Number.isFinite(v.time) && typeof v.name === 'string' &&
-    (v.data === undefined || (typeof v.data === 'object' && v.data !== null));
+  if (!v || typeof v.time !== 'number' || !Number.isFinite(v.time) || typeof v.name !== 'string') return false;
+  if (v.data === undefined) return true;
+  if (typeof v.data !== 'object' || v.data === null) return false;
+  for (const name in v.data) {
+    const n = v.data[name];
+    if (Object.hasOwn(limits, name) && !(typeof n === 'number' && n >= 0 && n <= limits[name])) return false;
+  }
+  return true;
 }
 
 function readHeader(log, header) {

@@ -172,6 +172,13 @@ function of(c, slice) {
   return c.bySlice.get(slice);
 }
 
+// most returns the largest of what a function finds in a list, or 0.
+export function most(list, of) {
+  let m = 0;
+  for (const x of list) m = Math.max(m, of(x));
+  return m;
+}
+
 // latest returns the index of the last entry that is not after t, or -1.
 export function latest(list, t) {
   let lo = 0;
@@ -184,11 +191,13 @@ export function latest(list, t) {
   return lo - 1;
 }
 
+const mostCells = 8192;
+
 // sliceStates returns for each slice of a chunk what has become of it by a time: none, flying,
 // lost, arrived or known; with repair, of each transmission.
 export function sliceStates(stream, chunk, t) {
-  const n = stream.repair ? Math.max(chunk.slices, ...chunk.sent.filter((s) => s.t <= t).map((s) => s.slice + 1)) : chunk.slices || stream.top;
-  const states = new Array(Math.max(n, 0)).fill('none');
+  const n = stream.repair ? Math.max(chunk.slices, most(chunk.sent, (s) => (s.t <= t ? s.slice + 1 : 0))) : chunk.slices || stream.top;
+  const states = new Array(Math.min(n, mostCells)).fill('none');
   const rank = { none: 0, flying: 1, lost: 2, arrived: 3, known: 4 };
   const raise = (slice, state) => {
     if (states[slice] !== undefined && rank[state] > rank[states[slice]]) states[slice] = state;
@@ -205,8 +214,13 @@ export function sliceStates(stream, chunk, t) {
     if (m.mark === 'received') raise(m.slice, 'arrived');
   }
   if (stream.repair) markCounted(chunk, states, t);
-  if (chunk.end !== null && chunk.end <= t) states.forEach((s, i) => { if (!stream.repair || i < 0) states[i] = 'known'; });
+  if (chunk.end !== null && chunk.end <= t) markKnown(stream, states);
   return states;
+}
+
+// markKnown takes a chunk's slices as known: what arrived of them, where any of them will do.
+function markKnown(stream, states) {
+  states.forEach((s, i) => { if (!stream.repair || s === 'arrived') states[i] = 'known'; });
 }
 
 // markCounted takes what arrived below the top that an ack counted as known.

@@ -1,17 +1,17 @@
 // The page: what was read or simulated, its tracks, and what is at the cursor.
 import { parseLog, mergeLogs, unpackText } from './log.js';
-import { buildModel, latest } from './model.js';
+import { buildModel, latest, most } from './model.js';
 import { readSpec } from './spec.js';
 import { explain, ms, bytes, count } from './words.js';
 import { CanvasPen, SVGPen } from './pen.js';
 import { layOut, draw, nearest, machinesOf, looks, gutter } from './tracks.js';
 import { diagram } from './diagram.js';
 import { drawMap, cells } from './map.js';
-import { Controls, readFragment, startMachines, writeFragment } from './playground.js';
+import { Controls, command, readFragment, startMachines, writeFragment } from './playground.js';
 
 const font = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 const $ = (id) => document.getElementById(id);
-const page = { model: null, spec: null, layout: null, view: { t0: 0, t1: 1 }, shown: [], cursor: 0, at: -1, hover: null, theme: null, context: {}, drag: null, playing: 0, signature: '' };
+const page = { model: null, spec: null, layout: null, view: { t0: 0, t1: 1 }, told: [], shown: [], cursor: 0, at: -1, hover: null, theme: null, context: {}, drag: null, playing: 0, signature: '' };
 
 function element(name, properties = {}, ...children) {
   const e = Object.assign(document.createElement(name), properties);
@@ -33,16 +33,22 @@ function show(events, keep) {
   const before = page.model;
   page.model = buildModel(events);
   const { model } = page;
+  page.told = events.filter(isTold);
+  page.told.forEach((e, i) => { e.place = i; });
   page.shown = chooseStreams(model, keep ? $('stream').value : '');
   const modes = events.filter((e) => e.kind === 'metrics').map((e) => e.data.mode);
   page.context = { base: modes.length > 0 && modes.every((m) => m === 'base' || m === 'burst') && modes.includes('base') };
   page.view = { t0: model.t0, t1: model.t1 };
   if (!keep || !before || page.cursor > model.t1) page.cursor = firstTrouble(model);
-  page.at = latest(model.events, page.cursor);
+  page.at = latest(page.told, page.cursor);
   page.hover = null;
   resize();
   showFigures();
 }
+
+// isTold reports whether an event is one to step through: not figures, nor rows that change
+// no state, which the diagrams show.
+function isTold(e) { return e.kind !== 'metrics' && e.kind !== 'rtt_sampled' && !(e.kind === 'state' && e.data.from === e.data.to); }
 
 // firstTrouble returns the time of the first slice that was sent again or dropped, where there
 // is something to see; else the middle.
@@ -101,11 +107,11 @@ function drawOverview() {
   const n = Math.max(1, Math.floor(plotWidth() / 2));
   const bins = [new Array(n).fill(0), new Array(n).fill(0)];
   for (const s of page.shown) for (const k of s.chunks) for (const x of k.sent) bins[x.why === 'first' ? 0 : 1][Math.min(n - 1, Math.floor(((x.t - model.t0) / (model.t1 - model.t0)) * n))]++;
-  const most = Math.max(1, ...bins[0].map((v, i) => v + bins[1][i]));
+  const top = Math.max(1, most(bins[0].keys(), (i) => bins[0][i] + bins[1][i]));
   c.fillStyle = theme.page;
   c.fillRect(gutter, 0, plotWidth(), 28);
   for (let i = 0; i < n; i++) {
-    const [a, b] = [bins[0][i], bins[1][i]].map((v) => (Math.sqrt(v / most) * 25));
+    const [a, b] = [bins[0][i], bins[1][i]].map((v) => (Math.sqrt(v / top) * 25));
     c.fillStyle = theme.first;
     c.fillRect(gutter + i * 2, 28 - a, 1.6, a);
     c.fillStyle = theme.again;
@@ -210,7 +216,7 @@ function said(e) {
 // showAt shows the event, the map, the events around and the machines at the cursor's time.
 function showAt() {
   const { model, cursor } = page;
-  const e = page.hover?.e ?? model.events[page.at];
+  const e = page.hover?.e ?? page.told[page.at];
   $('time').textContent = ms(cursor);
   $('said').replaceChildren(...(e ? said(e) : [element('p', { textContent: model.events.length ? 'Nothing has happened yet.' : 'The log has no events.' })]));
   const plot = $('plot');
@@ -236,19 +242,19 @@ function showMap() {
 
 // activeStream returns the stream of the event at the cursor, else the first that is shown.
 function activeStream() {
-  const e = page.model.events[page.at];
+  const e = page.told[page.at];
   const lane = e?.data.lane;
   return page.shown.find((s) => e && s.group === e.group && s.lane === lane && s.events.includes(e)) ?? page.shown[0];
 }
 
 function showEvents() {
-  const { events } = page.model;
-  const now = page.hover ? page.hover.e.index : page.at;
+  const events = page.told;
+  const now = page.hover ? page.hover.e.place : page.at;
   const from = Math.max(0, Math.min(now - 4, events.length - 10));
   $('events').replaceChildren(...events.slice(from, from + 10).map((e) => {
     const text = explain(e, contextOf(e)).text;
-    const li = element('li', { className: e.index === now ? 'now' : '', title: text }, element('time', { textContent: e.t.toFixed(3) }), element('span', { textContent: text }));
-    if (e.index === now) li.setAttribute('aria-current', 'true');
+    const li = element('li', { className: e.place === now ? 'now' : '', title: text }, element('time', { textContent: e.t.toFixed(3) }), element('span', { textContent: text }));
+    if (e.place === now) li.setAttribute('aria-current', 'true');
     return li;
   }));
 }
@@ -334,7 +340,7 @@ function summary() {
 // moveTo moves the cursor to a time, or to an event.
 function moveTo(t, index) {
   page.cursor = Math.min(Math.max(t, page.model.t0), page.model.t1);
-  page.at = index ?? latest(page.model.events, page.cursor);
+  page.at = index ?? latest(page.told, page.cursor);
   page.hover = null;
   const span = page.view.t1 - page.view.t0;
   if (page.cursor < page.view.t0 || page.cursor > page.view.t1) zoomTo(page.cursor - span / 2, page.cursor + span / 2);
@@ -342,14 +348,14 @@ function moveTo(t, index) {
 }
 
 function moveBy(n) {
-  const { events } = page.model;
+  const events = page.told;
   const i = Math.min(Math.max(page.at + n, 0), events.length - 1);
   if (events[i]) moveTo(events[i].t, i);
 }
 
 // moveToTrouble moves to the next loss or resend, or to the one before.
 function moveToTrouble(step) {
-  const { events } = page.model;
+  const events = page.told;
   for (let i = page.at + step; i >= 0 && i < events.length; i += step) {
     const e = events[i];
     if (e.kind === 'slice_lost' || e.kind === 'datagram_dropped' || e.kind === 'datagram_refused' || (e.kind === 'slice_sent' && e.data.why !== 'first')) return moveTo(e.t, i);
@@ -358,8 +364,8 @@ function moveToTrouble(step) {
 
 function zoomTo(t0, t1) {
   const { model } = page;
-  const most = model.t1 - model.t0;
-  const span = Math.min(Math.max(t1 - t0, Math.min(0.05, most)), most);
+  const all = model.t1 - model.t0;
+  const span = Math.min(Math.max(t1 - t0, Math.min(0.05, all)), all);
   const from = Math.min(Math.max(t0 + (t1 - t0 - span) / 2, model.t0), model.t1 - span);
   page.view = { t0: from, t1: from + span };
   requestDraw();
@@ -504,7 +510,7 @@ function unhover() {
 // pin puts the cursor where the pointer is, or at the event that is near.
 function pin(x, y) {
   const near = nearest(page.layout, page.view, x, y);
-  moveTo(near ? near.e.t : timeAt(x), near?.e.index);
+  moveTo(near ? near.e.t : timeAt(x), near?.e.place);
 }
 
 // saveSVG saves the tracks as a picture.
@@ -547,8 +553,8 @@ async function openPlayground(block) {
     note(result.error || result.report.error || '');
     if (result.error) return;
     page.result = result;
-    show(mergeLogs([parseLog(result.log, '')]), page.model !== null);
-    document.body.dataset.report = result.text;
+    show(mergeLogs([parseLog(result.log, '')]), page.told.length > 0);
+    Object.assign(document.body.dataset, { report: result.text, command: command(settings) });
   };
   const controls = new Controls($('controls'), readFragment(location.hash), run);
   addEventListener('hashchange', () => controls.set(readFragment(location.hash)));

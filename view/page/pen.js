@@ -51,6 +51,12 @@ export class CanvasPen {
     c.globalAlpha = 1;
   }
 
+  // width returns how wide a text is.
+  width(text, size) {
+    this.c.font = `${size}px ${this.font}`;
+    return this.c.measureText(text).width;
+  }
+
   clip(x, y, w, h, draw) {
     this.c.save();
     this.c.beginPath();
@@ -64,7 +70,7 @@ export class CanvasPen {
 // SVGPen collects an SVG picture.
 export class SVGPen {
   constructor(width, height, background, font) {
-    Object.assign(this, { width, height, font, parts: [], clips: 0 });
+    Object.assign(this, { w: width, h: height, font, parts: [], clips: 0 });
     this.rect(0, 0, width, height, background);
   }
 
@@ -90,6 +96,8 @@ export class SVGPen {
     this.parts.push(`<text x="${n(x)}" y="${n(y)}" dy="0.35em" fill="${color}" font-size="${size}"${bold ? ' font-weight="600"' : ''} text-anchor="${anchor}"${opacity(alpha)}>${escapeXML(text)}</text>`);
   }
 
+  width(text, size) { return text.length * size * 0.56; }
+
   clip(x, y, w, h, draw) {
     const id = `clip${this.clips++}`;
     this.parts.push(`<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"/></clipPath><g clip-path="url(#${id})">`);
@@ -98,7 +106,7 @@ export class SVGPen {
   }
 
   toString() {
-    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${this.width} ${this.height}" width="${this.width}" height="${this.height}" font-family="${escapeXML(this.font)}">\n${this.parts.join('\n')}\n</svg>\n`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${this.w} ${this.h}" width="${this.w}" height="${this.h}" font-family="${escapeXML(this.font)}">\n${this.parts.join('\n')}\n</svg>\n`;
   }
 }
 

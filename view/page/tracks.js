@@ -1,5 +1,5 @@
 // Tracks: what happened, one under the other over one axis of time.
-import { latest } from './model.js';
+import { latest, most } from './model.js';
 import { bits } from './words.js';
 
 export const gutter = 72; // left of the plot, for the axes
@@ -75,7 +75,7 @@ function drawTime(pen, layout, view, x, area, theme) {
     for (const track of layout.tracks) pen.path([[x(t), track.area.y], [x(t), track.area.y + track.area.h]], theme.grid);
     for (const y of [axisHeight / 2, layout.height - axisHeight / 2]) pen.text(x(t), y, t.toFixed(digits), theme.soft, { align: 'center' });
   }
-  for (const y of [axisHeight / 2, layout.height - axisHeight / 2]) pen.text(8, y, 'time, ms', theme.soft);
+  pen.text(8, layout.height - axisHeight / 2, 'time, ms', theme.soft);
 }
 
 // ticks returns round numbers from lo to hi, about n of them, and the digits that they need.
@@ -102,7 +102,7 @@ function streamName(s) {
 }
 
 function slicesTrack(stream, height) {
-  const k = stream.repair ? Math.max(...stream.chunks.map((c) => c.slices)) : 0;
+  const k = stream.repair ? most(stream.chunks, (c) => c.slices) : 0;
   return {
     kind: 'slices', stream, height, title: `Slices, by number · ${streamName(stream)}`,
     y: (a, slice) => a.y + a.h - ((slice + 0.5) / stream.top) * a.h,
@@ -112,7 +112,7 @@ function slicesTrack(stream, height) {
       if (k > 0 && stream.top > k) {
         const y = a.y + a.h - (k / stream.top) * a.h;
         pen.path([[a.x, y], [a.x + a.w, y]], theme.repair, { dash: [5, 4] });
-        pen.text(a.x + a.w - 6, y - 8, `repair slices: ${k} and above`, theme.repair, { align: 'right' });
+        pen.text(a.x + 8, y - 8, `repair slices: ${k} and above`, theme.repair);
       }
       drawSlices(pen, this, a, x, view, theme);
     },
@@ -125,9 +125,9 @@ function drawChunks(pen, a, x, stream, theme) {
     const [from, to] = [x(c.start), x(c.until)];
     pen.rect(from, a.y, Math.max(to - from, 1), a.h, theme.chunk, i % 2 === 0 ? 1 : 0.5);
     if (c.failed !== null) pen.path([[x(c.failed), a.y], [x(c.failed), a.y + a.h]], theme.lost, { width: 2 });
-    if (c.delivered !== null) flag(pen, a, x(c.delivered), 'arrived', theme.arrived, 8);
-    if (c.end !== null) flag(pen, a, x(c.end), 'acked', theme.acked, 22);
-    if (c.failed !== null) flag(pen, a, x(c.failed), 'failed', theme.lost, 8);
+    if (c.delivered !== null) flag(pen, a, x(c.delivered), 'all arrived', theme.arrived, a.h - 24);
+    if (c.end !== null) flag(pen, a, x(c.end), 'sender knows', theme.acked, a.h - 10);
+    if (c.failed !== null) flag(pen, a, x(c.failed), 'failed', theme.lost, a.h - 10);
     if (stream.chunks.length > 1 && to - from > 50) pen.text(from + 4, a.y + 8, `chunk ${c.id}`, theme.soft);
   });
 }
@@ -199,17 +199,17 @@ function names(...list) {
     let x = a.x + a.w;
     for (const [text, color] of [...list].reverse()) {
       pen.text(x, a.y - 9, text, theme[color], { align: 'right' });
-      x -= text.length * 6.2 + 8;
-      pen.rect(x - 9, a.y - 10.5, 12, 3, theme[color]);
-      x -= 20;
+      x -= pen.width(text, 11) + 6;
+      pen.rect(x - 14, a.y - 10.5, 14, 3, theme[color]);
+      x -= 30;
     }
   };
 }
 
 function progressTrack(s) {
-  const top = Math.max(1, ...s.chunks.map((c) => c.slices));
+  const top = Math.max(1, most(s.chunks, (c) => c.slices));
   return {
-    kind: 'progress', height: 64, title: 'Slices of the chunk that count',
+    kind: 'progress', height: 64, title: 'Progress, slices',
     names: names(['at the receiver', 'arrived'], ['that the sender knows of', 'acked']),
     axis(pen, a, theme) { valueAxis(pen, a, theme, top, String, 2); },
     draw(pen, a, x, view, theme) {
@@ -226,16 +226,16 @@ function progressTrack(s) {
 
 function controllerTracks(c, of) {
   const list = c.metrics;
-  const most = (...names) => Math.max(0, ...names.map((n) => list.reduce((m, e) => Math.max(m, e.data[n] ?? 0), 0)));
+  const peak = (...names) => most(names, (n) => most(list, (e) => e.data[n] ?? 0));
   const tracks = [];
-  const rate = most('rate');
+  const rate = peak('rate');
   if (rate > 0) tracks.push(lineTrack('rate', `Rate${of}`, list, rate * 1.08, [['estimate of the path', 'rate', 'first']], (v) => (v === 0 ? '0' : bits(v))));
-  const flight = most('window', 'in_flight');
+  const flight = peak('window', 'in_flight');
   if (list.length > 0) {
-    const top = Math.max(flight, Math.min(most('limit'), flight * 1.6), 4) * 1.08;
+    const top = Math.max(flight, Math.min(peak('limit'), flight * 1.6), 4) * 1.08;
     tracks.push(lineTrack('window', `Window and in flight, slices${of}`, list, top, [['in flight', 'in_flight', 'acked'], ['window', 'window', 'again'], ['limit', 'limit', 'repair']]));
   }
-  const rtt = Math.max(most('rtt_ms'), c.samples.reduce((m, e) => Math.max(m, e.data.rtt_ms), 0));
+  const rtt = Math.max(peak('rtt_ms'), most(c.samples, (e) => e.data.rtt_ms));
   if (rtt > 0) tracks.push(rttTrack(c, of, rtt * 1.1));
   if (list.length > 0) tracks.push(bandTrack('mode', `Mode of the controller${of}`, [{ label: '', changes: list.map((e) => ({ t: e.t, to: String(e.data.mode) })) }]));
   return tracks;
@@ -300,9 +300,8 @@ function drawBand(pen, a, x, view, theme, band, y) {
 }
 
 // stateColor returns the color of a state or mode, the same for the same name.
-const palette = ['IDLE', 'SENDING', 'WAITING', 'RECEIVING', 'READY', 'FAILED', 'opening', 'steady', 'drain', 'contest'];
 const paletteOf = { IDLE: 0, WAITING: 0, CLOSED: 0, FREE: 0, SENDING: 1, RECEIVING: 1, LINKING: 1, UNCONFIRMED: 1, opening: 1, READY: 2, OPEN: 2, CONFIRMED: 2, steady: 2, FAILED: 3, ENDED: 3, contest: 3, CLOSING: 4, RELINKING: 4, drain: 4 };
-export function stateColor(name) { return paletteOf[name] ?? palette.length % 5; }
+export function stateColor(name) { return paletteOf[name] ?? 0; }
 
 function statesTrack(machines) {
   return bandTrack('states', 'States of the machines', machines.map((m) => ({
@@ -324,7 +323,7 @@ function otherTrack(model) {
     if (list) list[Math.min(bins - 1, Math.floor((e.t - model.t0) / width))]++;
   }
   const rate = (n) => (n * 1000) / width;
-  const top = Math.max(...[...lists.values()].flat().map(rate), 1) * 1.08;
+  const top = Math.max(1, rate(most([...lists.values()], (l) => most(l, (v) => v)))) * 1.08;
   return {
     kind: 'other', height: 64, title: 'Packets and messages a second', names: names(...present.map(([name, , color]) => [name, color])),
     axis(pen, a, theme) { valueAxis(pen, a, theme, top, (v) => String(Math.round(v)), 3); },
