@@ -108,6 +108,7 @@ class Stream {
     for (const c of this.chunks) {
       this.top = Math.max(this.top, c.slices);
       c.until = c.end ?? c.failed ?? t1;
+      c.first = c.sent.filter((x) => x.why === 'first').length;
     }
   }
 

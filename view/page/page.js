@@ -38,12 +38,18 @@ function show(events, keep) {
   page.shown = chooseStreams(model, keep ? $('stream').value : '');
   const modes = events.filter((e) => e.kind === 'metrics').map((e) => e.data.mode);
   page.context = { base: modes.length > 0 && modes.every((m) => m === 'base' || m === 'burst') && modes.includes('base') };
-  page.view = { t0: model.t0, t1: model.t1 };
+  page.view = firstView(model);
   if (!keep || !before || page.cursor > model.t1) page.cursor = firstTrouble(model);
   page.at = latest(page.told, page.cursor);
   page.hover = null;
   resize();
   showFigures();
+}
+
+// firstView returns the window of time to begin with: all, or of many chunks the first ones.
+function firstView(model) {
+  const { chunks } = page.shown.reduce((m, s) => (s.chunks.length > m.chunks.length ? s : m), { chunks: [] });
+  return { t0: model.t0, t1: chunks.length > 12 ? chunks[5].until : model.t1 };
 }
 
 // isTold reports whether an event is one to step through: not figures, nor rows that change
@@ -147,7 +153,7 @@ function drawLegend() {
     canvas.style.width = canvas.style.height = '14px';
     const c = canvas.getContext('2d');
     c.scale(2, 2);
-    new CanvasPen(c, font).mark(look.shape, 7, 7, look.shape === 'dot' ? 3.2 : 4, theme[look.color]);
+    new CanvasPen(c, font).marks(look.shape, [[7, 7]], look.shape === 'dot' ? 3.2 : 4, theme[look.color]);
     return element('li', {}, canvas, text);
   }));
 }

@@ -27,15 +27,36 @@ export class CanvasPen {
     c.globalAlpha = 1;
   }
 
-  mark(shape, x, y, r, color) {
+  // lines draws many lines in one stroke.
+  lines(list, color, { width = 1, alpha = 1 } = {}) {
     const c = this.c;
-    c.fillStyle = c.strokeStyle = color;
-    c.lineWidth = Math.max(1, Math.min(1.6, r * 0.6));
+    if (list.length === 0) return;
+    c.globalAlpha = alpha;
+    c.strokeStyle = color;
+    c.lineWidth = width;
     c.beginPath();
-    outline(shape, x, y, r).forEach((stroke) => {
-      if (stroke.circle) c.arc(x, y, r, 0, 2 * Math.PI);
-      else stroke.forEach(([px, py], i) => (i === 0 ? c.moveTo(px, py) : c.lineTo(px, py)));
-    });
+    for (const points of list) points.forEach(([x, y], i) => (i === 0 ? c.moveTo(x, y) : c.lineTo(x, y)));
+    c.stroke();
+    c.globalAlpha = 1;
+  }
+
+  // marks draws many marks of one shape.
+  marks(shape, list, r, color) {
+    const c = this.c;
+    if (list.length === 0) return;
+    c.fillStyle = c.strokeStyle = color;
+    c.lineWidth = markWidth(r);
+    c.beginPath();
+    for (const [x, y] of list) {
+      for (const stroke of outline(shape, x, y, r)) {
+        if (stroke.circle) {
+          c.moveTo(x + r, y);
+          c.arc(x, y, r, 0, 2 * Math.PI);
+        } else {
+          stroke.forEach(([px, py], i) => (i === 0 ? c.moveTo(px, py) : c.lineTo(px, py)));
+        }
+      }
+    }
     if (filled.has(shape)) c.fill();
     else c.stroke();
   }
@@ -83,12 +104,16 @@ export class SVGPen {
     this.parts.push(`<polyline points="${points.map(([x, y]) => `${n(x)},${n(y)}`).join(' ')}" fill="none" stroke="${color}" stroke-width="${width}"${opacity(alpha)}${dashes}/>`);
   }
 
-  mark(shape, x, y, r, color) {
-    const paint = filled.has(shape) ? `fill="${color}"` : `fill="none" stroke="${color}" stroke-width="${Math.max(1, Math.min(1.6, r * 0.6))}"`;
-    for (const stroke of outline(shape, x, y, r)) {
-      if (stroke.circle) this.parts.push(`<circle cx="${n(x)}" cy="${n(y)}" r="${n(r)}" ${paint}/>`);
-      else this.parts.push(`<path d="M${stroke.map(([px, py]) => `${n(px)} ${n(py)}`).join('L')}" ${paint}/>`);
-    }
+  lines(list, color, { width = 1, alpha = 1 } = {}) {
+    if (list.length === 0) return;
+    this.parts.push(`<path d="${list.map(pathOf).join('')}" fill="none" stroke="${color}" stroke-width="${n(width)}"${opacity(alpha)}/>`);
+  }
+
+  marks(shape, list, r, color) {
+    if (list.length === 0) return;
+    const paint = filled.has(shape) ? `fill="${color}"` : `fill="none" stroke="${color}" stroke-width="${n(markWidth(r))}"`;
+    const strokes = list.flatMap(([x, y]) => outline(shape, x, y, r).map((s) => (s.circle ? circlePath(x, y, r) : pathOf(s))));
+    this.parts.push(`<path d="${strokes.join('')}" ${paint}/>`);
   }
 
   text(x, y, text, color, { align = 'left', bold = false, size = 11, alpha = 1 } = {}) {
@@ -124,7 +149,10 @@ function outline(shape, x, y, r) {
   }
 }
 
+const markWidth = (r) => Math.max(1, Math.min(1.6, r * 0.6));
 const n = (v) => Number(v.toFixed(1));
+const pathOf = (points) => `M${points.map(([x, y]) => `${n(x)} ${n(y)}`).join('L')}`;
+const circlePath = (x, y, r) => `M${n(x + r)} ${n(y)}a${n(r)} ${n(r)} 0 1 0 ${n(-2 * r)} 0a${n(r)} ${n(r)} 0 1 0 ${n(2 * r)} 0`;
 const opacity = (alpha) => (alpha === 1 ? '' : ` opacity="${alpha}"`);
 
 // escapeXML makes text safe in XML.

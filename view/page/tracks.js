@@ -119,58 +119,73 @@ function slicesTrack(stream, height) {
   };
 }
 
+// A chunk whose time is less wide than this is drawn as a block.
+const blockWidth = 12;
+
 // drawChunks marks when chunks begin and are done.
 function drawChunks(pen, a, x, stream, theme) {
   stream.chunks.forEach((c, i) => {
     const [from, to] = [x(c.start), x(c.until)];
     pen.rect(from, a.y, Math.max(to - from, 1), a.h, theme.chunk, i % 2 === 0 ? 1 : 0.5);
+    if (to - from < blockWidth) return drawBlock(pen, a, from, to, stream, c, theme);
     if (c.failed !== null) pen.path([[x(c.failed), a.y], [x(c.failed), a.y + a.h]], theme.lost, { width: 2 });
-    if (c.delivered !== null) flag(pen, a, x(c.delivered), 'all arrived', theme.arrived, a.h - 24);
-    if (c.end !== null) flag(pen, a, x(c.end), 'sender knows', theme.acked, a.h - 10);
-    if (c.failed !== null) flag(pen, a, x(c.failed), 'failed', theme.lost, a.h - 10);
+    if (c.delivered !== null) flag(pen, a, theme, x(c.delivered), 'all arrived', theme.arrived, a.h - 24);
+    if (c.end !== null) flag(pen, a, theme, x(c.end), 'sender knows', theme.acked, a.h - 10);
+    if (c.failed !== null) flag(pen, a, theme, x(c.failed), 'failed', theme.lost, a.h - 10);
     if (stream.chunks.length > 1 && to - from > 50) pen.text(from + 4, a.y + 8, `chunk ${c.id}`, theme.soft);
   });
 }
 
-function flag(pen, a, x, text, color, dy) {
+// drawBlock draws a chunk that is too narrow for its slices: how many it has, and how many were
+// sent beyond the first time.
+function drawBlock(pen, a, from, to, stream, c, theme) {
+  const w = Math.max(to - from - 1, 1);
+  const h = (n) => Math.min(1, n / stream.top) * a.h;
+  const beyond = c.sent.length - c.first;
+  pen.rect(from, a.y + a.h - h(c.slices), w, h(c.slices), theme.first, 0.4);
+  pen.rect(from, a.y + a.h - h(beyond), w, h(beyond), theme[stream.repair ? 'repair' : 'again'], 0.9);
+  if (c.failed !== null) pen.rect(from, a.y, Math.max(w, 2), a.h, theme.lost, 0.8);
+}
+
+function flag(pen, a, theme, x, text, color, dy) {
   pen.path([[x, a.y], [x, a.y + a.h]], color, { dash: [2, 3] });
+  const w = pen.width(text, 10);
+  pen.rect(x - w - 7, a.y + dy - 7, w + 6, 14, theme.chunk, 0.85);
   pen.text(x - 4, a.y + dy, text, color, { align: 'right', size: 10 });
 }
 
+// drawSlices draws what was under way, what arrived, what was acked, and what was sent, in this
+// order. What falls on the same pixel is drawn once, and what looks the same in one stroke.
 function drawSlices(pen, track, a, x, view, theme) {
-  const seen = new Set();
-  const fresh = (px, py, layer) => {
-    const key = ((px | 0) * 4096 + (py | 0)) * 8 + layer;
-    return seen.has(key) ? false : seen.add(key) && true;
-  };
   const r = Math.max(1.5, Math.min(4, (a.h / track.stream.top) * 0.8));
-  const within = (t) => t >= view.t0 && t <= view.t1;
-  const each = (visit) => {
-    for (const c of track.stream.chunks) if (c.start <= view.t1 && c.until >= view.t0 - 1) visit(c);
+  const layers = new Map();
+  const add = (layer, t, slice, item) => {
+    if (!layers.has(layer)) layers.set(layer, { seen: new Set(), items: [] });
+    const { seen, items } = layers.get(layer);
+    const key = (x(t) | 0) * 8192 + (track.y(a, slice) | 0);
+    if (!seen.has(key)) items.push(item(x(t), track.y(a, slice)));
+    seen.add(key);
   };
-  each((c) => {
+  const within = (t) => t >= view.t0 && t <= view.t1;
+  const mark = (layer, t, slice) => { if (within(t)) add(layer, t, slice, (px, py) => [px, py]); };
+  for (const c of track.stream.chunks) {
+    if (c.start > view.t1 || c.until < view.t0 || x(c.until) - x(c.start) < blockWidth) continue;
     for (const s of c.sent) {
-      if (s.arrived === null || s.arrived.t < view.t0 || s.t > view.t1) continue;
-      const y = track.y(a, s.slice);
-      if (fresh(x(s.t), y, 0)) pen.path([[x(s.t), y], [x(s.arrived.t), y]], theme[looks[s.why]?.color ?? 'first'], { alpha: 0.22, width: Math.max(1, r * 0.7) });
-      if (fresh(x(s.arrived.t), y, 1)) pen.mark('tick', x(s.arrived.t), y, Math.max(r, 2), theme.arrived);
+      const why = looks[s.why] ? s.why : 'first';
+      if (s.arrived && s.arrived.t >= view.t0 && s.t <= view.t1) add(`way ${why}`, s.t, s.slice, (px, py) => [[px, py], [x(s.arrived.t), py]]);
+      if (s.arrived) mark('arrived', s.arrived.t, s.slice);
+      mark(why, s.t, s.slice);
+      if (s.dropped) mark('dropped', s.t, s.slice);
     }
-  });
-  each((c) => {
-    for (const m of c.marks) {
-      if (!within(m.t) || m.mark === 'lost') continue;
-      if (fresh(x(m.t), track.y(a, m.slice), 2)) pen.mark(m.mark === 'received' ? 'tick' : 'ring', x(m.t), track.y(a, m.slice), Math.max(r * 0.9, 1.4), theme[m.mark === 'acked' ? 'acked' : m.mark === 'received' ? 'arrived' : 'lost']);
-    }
-  });
-  each((c) => {
-    for (const s of c.sent) {
-      if (!within(s.t)) continue;
-      const look = looks[s.why] ?? looks.first;
-      const y = track.y(a, s.slice);
-      if (fresh(x(s.t), y, 3 + Object.keys(looks).indexOf(s.why) % 3)) pen.mark(look.shape, x(s.t), y, look.shape === 'dot' ? r : Math.max(r, 2.5), theme[look.color]);
-      if (s.dropped && fresh(x(s.t), y, 6)) pen.mark('cross', x(s.t) + r + 4, y, Math.max(r, 2.2), theme.lost);
-    }
-  });
+    for (const m of c.marks) if (m.mark !== 'lost') mark(m.mark === 'received' ? 'arrived' : m.mark, m.t, m.slice);
+  }
+  const items = (layer) => layers.get(layer)?.items ?? [];
+  for (const why in looks) pen.lines(items(`way ${why}`), theme[looks[why].color], { alpha: 0.22, width: Math.max(1, r * 0.7) });
+  pen.marks('tick', items('arrived'), Math.max(r, 2), theme.arrived);
+  pen.marks('ring', items('acked'), Math.max(r * 0.9, 1.4), theme.acked);
+  pen.marks('ring', items('spurious'), Math.max(r * 0.9, 2), theme.lost);
+  for (const why in looks) pen.marks(looks[why].shape, items(why), why === 'first' ? r : Math.max(r, 2.5), theme[looks[why].color]);
+  pen.marks('cross', items('dropped').map(([px, py]) => [px + r + 4, py]), Math.max(r, 2.2), theme.lost);
 }
 
 // steps returns the corners of a line that keeps each value until the next.
@@ -260,13 +275,8 @@ function rttTrack(c, of, top) {
   const drawLines = lines.draw;
   lines.names = names(['sample', 'again'], ['smoothed', 'first'], ['smallest', 'acked']);
   lines.draw = (pen, a, x, view, theme) => {
-    let last = '';
-    for (const s of c.samples) {
-      const [px, py] = [x(s.t), a.y + a.h - (s.data.rtt_ms / top) * a.h];
-      const at = `${px | 0},${py | 0}`;
-      if (s.t >= view.t0 && s.t <= view.t1 && at !== last) pen.mark('dot', px, py, 1.6, theme.again);
-      last = at;
-    }
+    const samples = c.samples.filter((s) => s.t >= view.t0 && s.t <= view.t1);
+    pen.marks('dot', samples.map((s) => [x(s.t), a.y + a.h - (s.data.rtt_ms / top) * a.h]), 1.6, theme.again);
     drawLines(pen, a, x, view, theme);
   };
   return lines;
