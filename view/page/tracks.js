@@ -129,9 +129,9 @@ function drawChunks(pen, a, x, stream, theme) {
     pen.rect(from, a.y, Math.max(to - from, 1), a.h, theme.chunk, i % 2 === 0 ? 1 : 0.5);
     if (to - from < blockWidth) return drawBlock(pen, a, from, to, stream, c, theme);
     if (c.failed !== null) pen.path([[x(c.failed), a.y], [x(c.failed), a.y + a.h]], theme.lost, { width: 2 });
-    if (c.delivered !== null) flag(pen, a, theme, x(c.delivered), 'all arrived', theme.arrived, a.h - 24);
-    if (c.end !== null) flag(pen, a, theme, x(c.end), 'sender knows', theme.acked, a.h - 10);
-    if (c.failed !== null) flag(pen, a, theme, x(c.failed), 'failed', theme.lost, a.h - 10);
+    if (c.delivered !== null) flag(pen, a, theme, x(c.delivered), to - from, 'all arrived', theme.arrived, a.h - 24);
+    if (c.end !== null) flag(pen, a, theme, x(c.end), to - from, 'sender knows', theme.acked, a.h - 10);
+    if (c.failed !== null) flag(pen, a, theme, x(c.failed), to - from, 'failed', theme.lost, a.h - 10);
     if (stream.chunks.length > 1 && to - from > 50) pen.text(from + 4, a.y + 8, `chunk ${c.id}`, theme.soft);
   });
 }
@@ -147,8 +147,9 @@ function drawBlock(pen, a, from, to, stream, c, theme) {
   if (c.failed !== null) pen.rect(from, a.y, Math.max(w, 2), a.h, theme.lost, 0.8);
 }
 
-function flag(pen, a, theme, x, text, color, dy) {
+function flag(pen, a, theme, x, room, text, color, dy) {
   pen.path([[x, a.y], [x, a.y + a.h]], color, { dash: [2, 3] });
+  if (room < 90) return;
   const w = pen.width(text, 10);
   pen.rect(x - w - 7, a.y + dy - 7, w + 6, 14, theme.chunk, 0.85);
   pen.text(x - 4, a.y + dy, text, color, { align: 'right', size: 10 });
