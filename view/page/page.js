@@ -213,7 +213,7 @@ function said(e) {
   for (const id of ids) {
     const sentence = page.spec.sentences.get(id);
     if (!sentence) continue;
-    const words = sentence.text.length > 300 ? `${sentence.text.slice(0, 300).replace(/\s\S*$/, '')} …` : sentence.text;
+    const words = sentence.text.length > 170 ? `${sentence.text.slice(0, 170).replace(/\s\S*$/, '')} …` : sentence.text;
     parts.push(element('p', { className: 'sentence' }, element('b', { textContent: `${id} ` }), `${sentence.document}: ${words.replace(/[*`]/g, '')}`));
   }
   return parts;
@@ -237,7 +237,7 @@ function showAt() {
 
 function showMap() {
   const stream = page.hover?.stream ?? activeStream();
-  const { counts, chunk } = drawMap($('map'), stream, page.cursor, page.theme, 264);
+  const { counts, chunk } = drawMap($('map'), stream, page.cursor, page.theme, $('at').clientWidth - 30);
   $('map-title').textContent = chunk ? `Slices of chunk ${chunk.id}${page.model.streams.size > 1 ? `, lane ${stream.lane}` : ''}` : 'Map of slices';
   $('map-counts').replaceChildren(...Object.entries(counts).map(([state, n]) => {
     const swatch = element('i');
@@ -331,6 +331,7 @@ function logFigures() {
 }
 
 function summary() {
+  if (page.result) return resultSummary(page.result.report);
   const chunks = page.shown.flatMap((s) => s.chunks);
   const failed = chunks.filter((c) => c.failed !== null).length;
   if (chunks.length === 0) return page.model.events.length ? `${count(page.model.events.length, 'event')}, and no chunk among them` : 'The log has no events.';
@@ -341,6 +342,12 @@ function summary() {
   const what = `${c.bytes ? bytes(c.bytes) : 'A chunk'} in ${count(c.slices, 'slice')}`;
   const sent = `${count(c.sent.length, 'slice')} sent${lost ? `, ${lost} of them dropped` : ''}`;
   return c.delivered !== null ? `${what}: there after ${ms(c.delivered - c.start, 1)}, with ${sent}` : `${what}, with ${sent}`;
+}
+
+function resultSummary(r) {
+  const block = `${r.warm ? 'The second block of a connection, ' : ''}${bytes(r.size)}`;
+  if (!r.ok) return `${block}: not there within ${ms(r.limit_ms, 0)} of virtual time`;
+  return `${block}${r.warm ? ',' : ''} is there after ${ms(r.deliver_ms.median, 1)}, with ${count(r.slices_sent, 'slice')} sent`;
 }
 
 // moveTo moves the cursor to a time, or to an event.

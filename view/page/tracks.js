@@ -6,7 +6,7 @@ export const gutter = 72; // left of the plot, for the axes
 const right = 14;
 const axisHeight = 26;
 const gap = 14;
-const head = 18; // a track's title
+const head = 18; // a track's title, and as much for its names where they have a line of their own
 
 // looks are the shapes and colors of what was sent, by why.
 export const looks = {
@@ -35,8 +35,9 @@ export function layOut(model, streams, width) {
   if (other) tracks.push(other);
   let y = axisHeight;
   for (const t of tracks) {
-    t.area = { x: gutter, y: y + head, w: Math.max(width - gutter - right, 10), h: t.height };
-    y += head + t.height + gap;
+    t.head = t.names && width < 560 ? 2 * head : head;
+    t.area = { x: gutter, y: y + t.head, w: Math.max(width - gutter - right, 10), h: t.height };
+    y += t.head + t.height + gap;
   }
   return { tracks, height: y + axisHeight - gap, width };
 }
@@ -61,7 +62,7 @@ export function draw(pen, layout, view, theme) {
   drawTime(pen, layout, view, x, area, theme);
   for (const track of layout.tracks) {
     const a = track.area;
-    pen.text(a.x, a.y - 9, track.title, theme.text, { bold: true, size: 12 });
+    pen.text(layout.width < 560 ? 8 : a.x, a.y - track.head + 9, track.title, theme.text, { bold: true, size: 12 });
     track.names?.(pen, a, theme);
     track.axis?.(pen, a, theme, view);
     pen.path([[a.x, a.y], [a.x, a.y + a.h], [a.x + a.w, a.y + a.h]], theme.axis);
@@ -104,7 +105,7 @@ function streamName(s) {
 function slicesTrack(stream, height) {
   const k = stream.repair ? most(stream.chunks, (c) => c.slices) : 0;
   return {
-    kind: 'slices', stream, height, title: `Slices, by number · ${streamName(stream)}`,
+    kind: 'slices', stream, height, title: `Slices by number · ${streamName(stream)}`,
     y: (a, slice) => a.y + a.h - ((slice + 0.5) / stream.top) * a.h,
     axis(pen, a, theme) { valueAxis(pen, a, theme, stream.top, String, 6); },
     draw(pen, a, x, view, theme) {
@@ -158,7 +159,7 @@ function flag(pen, a, theme, x, room, text, color, dy) {
 // drawSlices draws what was under way, what arrived, what was acked, and what was sent, in this
 // order. What falls on the same pixel is drawn once, and what looks the same in one stroke.
 function drawSlices(pen, track, a, x, view, theme) {
-  const r = Math.max(1.5, Math.min(4, (a.h / track.stream.top) * 0.8));
+  const r = Math.max(1.5, Math.min(3.2, (a.h / track.stream.top) * 0.8));
   const layers = new Map();
   const add = (layer, t, slice, item) => {
     if (!layers.has(layer)) layers.set(layer, { seen: new Set(), items: [] });
