@@ -118,6 +118,17 @@ const (
 	Deferred  = "deferred"  // it would complete a chunk, and too many are being rebuilt
 )
 
+// Why the network dropped a datagram, and what that carried.
+const (
+	Loss      = "loss"
+	QueueFull = "queue" // or the policer was
+	Outage    = "outage"
+
+	Slice = "slice"
+	Ack   = "ack"
+	Other = "other"
+)
+
 // Event.Direction.
 const (
 	Out  = "out"

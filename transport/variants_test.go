@@ -13,7 +13,6 @@ import (
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/session"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -85,7 +84,7 @@ func TestOneChunkForClientsOfBothVariants(t *testing.T) {
 func TestWhatIsSeenOfBothVariants(t *testing.T) {
 	for variant, want := range map[uint8][]eventlog.Kind{
 		session.VariantSlices: {eventlog.SliceSent, eventlog.SliceAcked, eventlog.RTTSampled},
-		session.VariantRepair: {eventlog.SliceSent, eventlog.SliceSent, eventlog.RTTSampled, eventlog.SlicesCounted},
+		session.VariantRepair: {eventlog.SliceSent, eventlog.RTTSampled, eventlog.SlicesCounted},
 	} {
 		bubble(t, netsim.Path{Delay: 10 * ms}, transport.Config{}, func(w *world) {
 			var kinds []eventlog.Kind

@@ -17,7 +17,7 @@ var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func halfDone() *sliceMap {
 	m := newSliceMap(100*codec.SliceSize, false)
 	for id := range 60 {
-		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: id})
+		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: id, Times: 1})
 		if id < 30 {
 			m.note(eventlog.Event{Kind: eventlog.SliceAcked, SliceID: id})
 		}
@@ -63,10 +63,10 @@ func TestMapOfRepairSlices(t *testing.T) {
 	t.Parallel()
 	m := newSliceMap(10*codec.SliceSize, true)
 	for id := range 10 {
-		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: id})
+		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: id, Times: 1})
 	}
 	for id := range 2 {
-		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: 10 + id})
+		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: 10 + id, Times: 1, Why: eventlog.Repair})
 	}
 	m.note(eventlog.Event{Kind: eventlog.SlicesCounted, Have: 3, Top: 5})
 	if got := strings.Join(m.live(64, false), ""); got != "███▒▒▒▒▒▒▒" {

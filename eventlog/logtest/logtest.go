@@ -3,6 +3,8 @@ package logtest
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -63,4 +65,34 @@ func File(h eventlog.Header, events ...eventlog.Event) []byte {
 		file = eventlog.Append(file, &events[i])
 	}
 	return file
+}
+
+// Text is a log as lines of text, for tests that compare one with what they expect.
+type Text struct{ Lines []string }
+
+// Add is the log.
+func (t *Text) Add(e eventlog.Event) { t.Lines = append(t.Lines, Line(e)) }
+
+// Without returns the lines but those of some events.
+func (t *Text) Without(names ...string) (lines []string) {
+	for _, line := range t.Lines {
+		if !slices.Contains(names, strings.Fields(line)[1]) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Line returns an event as text: its time, its name, and its members.
+func Line(e eventlog.Event) string {
+	record := eventlog.Append(nil, &e)
+	at, rest, _ := strings.Cut(strings.TrimPrefix(string(record), "\x1e{\"time\":"), ",\"name\":\"chunkwire:")
+	name, data, _ := strings.Cut(rest, "\"")
+	_, data, _ = strings.Cut(data, "\"data\":{")
+	data = strings.NewReplacer(`":`, "=", `,"`, " ", `"`, "").Replace(strings.TrimSuffix(data, "}}\n"))
+	where := string(e.End)
+	if e.Group > 0 {
+		where = fmt.Sprintf("%s %d", where, e.Group)
+	}
+	return strings.Join(strings.Fields(strings.Join([]string{at, where, name, data}, " ")), " ")
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/sim/chunk"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // The judges are shown histories that no machine of today makes.

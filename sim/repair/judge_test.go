@@ -13,7 +13,6 @@ import (
 	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/sim/repair"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // The judges are shown histories that no machine of today makes. What they share with those
