@@ -17,8 +17,9 @@ export function buildModel(events) {
     take(model, e);
   });
   if (events.length > 0) {
-    model.t0 = Math.min(0, events[0].t);
-    model.t1 = Math.max(events[events.length - 1].t, model.t0 + 0.001);
+    const [from, to] = [events[0].t, events[events.length - 1].t];
+    model.t0 = from > to / 20 ? from : Math.min(0, from); // what is long before is not in the log
+    model.t1 = Math.max(to, model.t0 + 0.001);
   }
   for (const s of model.streams.values()) s.finish(model.t1);
   return model;
@@ -104,6 +105,7 @@ class Stream {
   }
 
   finish(t1) {
+    this.chunks = this.chunks.filter((c) => c.begun || c.sent.length + c.have.length > 0); // late acks are no chunk
     this.chunks.sort((a, b) => a.start - b.start);
     for (const c of this.chunks) {
       this.top = Math.max(this.top, c.slices);
@@ -126,6 +128,7 @@ class Stream {
 // takers say what the events of a chunk do to it.
 const takers = {
   chunk_started(s, c, e, d) {
+    c.begun = true;
     c.start = Math.min(c.start, e.t);
     if (typeof d.bytes === 'number') c.bytes = d.bytes;
   },

@@ -1,8 +1,8 @@
 // The pages in a browser, opened from files: what they show, that they ask for nothing, and that
 // no script or request of a log's gets anywhere.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -80,6 +80,17 @@ async function simulated(page) {
   return report;
 }
 
+// logged checks that the page has the events that --log writes.
+async function logged(page) {
+  const file = join(folder, 'simulated');
+  const command = `${await page.textContent('#controls code')} --log ${file}`;
+  spawnSync(chunkwire, command.split(' ').slice(1));
+  const written = readFileSync(file, 'utf8').split('\n').slice(1);
+  const shown = (await page.evaluate(() => window.chunkwire.page.result.log)).split('\n').slice(1);
+  assert.ok(shown.length > 10, command);
+  assert.equal(shown.join('\n'), written.join('\n'), command);
+}
+
 test('the playground shows what simulate --json prints', async () => {
   const page = await open(playground);
   const first = await simulated(page);
@@ -94,6 +105,7 @@ test('the playground shows what simulate --json prints', async () => {
     }, fragment);
     await page.waitForFunction((b) => document.body.dataset.command !== b, before);
     await simulated(page);
+    await logged(page);
   }
   await close(page);
 });
@@ -113,6 +125,16 @@ test('sliders and keys change what is simulated, and the link repeats it', async
   const again = await open(playground, { fragment: await page.evaluate(() => location.hash) });
   assert.deepEqual(await simulated(again), last);
   await close(again);
+  await close(page);
+});
+
+test('the second block alone is shown, from its beginning', async () => {
+  const page = await open(playground, { fragment: '#loss=20&warm=1' });
+  await simulated(page);
+  assert.equal(await page.textContent('#map-title'), 'Slices of chunk 1');
+  const { t0, start } = await page.evaluate(() => ({ t0: window.chunkwire.page.model.t0, start: window.chunkwire.page.shown[0].chunks[0].start }));
+  assert.equal(t0, start);
+  assert.match(await page.textContent('#legend'), /dropped on the way/);
   await close(page);
 });
 
