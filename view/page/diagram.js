@@ -14,7 +14,7 @@ function rowText(r) {
 
 // layOutDiagram returns the boxes and arrows of a table and the size of them all.
 export function layOutDiagram(table) {
-  const states = [...new Set(table.rows.flatMap((r) => [r.state, r.next]))];
+  const states = [...new Set([...table.rows.map((r) => r.state), ...table.rows.map((r) => r.next)])];
   const boxes = [];
   for (const name of states) {
     const rows = table.rows.filter((r) => r.state === name && r.next === name);
@@ -87,7 +87,7 @@ function route(boxes, arrows, at, yOf, edge) {
 export function diagram(table, { state = '', row = '', standalone = false, theme = null } = {}) {
   const d = layOutDiagram(table);
   const parts = [...d.arrows.map((a) => arrowSVG(a, row)), ...d.boxes.map((b) => boxSVG(b, state, row))];
-  const style = standalone ? `<style>${standaloneStyle(theme)}</style>` : '';
+  const style = standalone ? `<style>${standaloneStyle(theme)}</style><rect width="100%" height="100%" fill="${theme.panel}"/>` : '';
   const title = `Diagram of the machine ${table.name}: ${state ? `it is in ${state}, and row ${row || 'none'} was the last` : 'all states and rows'}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" class="diagram" viewBox="0 0 ${d.width} ${d.height}" width="${d.width}" height="${d.height}" role="img" aria-label="${escapeXML(title)}">${style}${parts.join('')}</svg>`;
 }
