@@ -86,7 +86,8 @@ function route(boxes, arrows, at, yOf, edge) {
 // diagram returns the SVG of a table, with a state and a row that are highlighted.
 export function diagram(table, { state = '', row = '', standalone = false, theme = null } = {}) {
   const d = layOutDiagram(table);
-  const parts = [...d.arrows.map((a) => arrowSVG(a, row)), ...d.boxes.map((b) => boxSVG(b, state, row))];
+  const arrows = d.arrows.map((a) => arrowSVG(a, row)); // all lines are behind all texts
+  const parts = [...arrows.map(([lines]) => lines), ...arrows.map(([, texts]) => texts), ...d.boxes.map((b) => boxSVG(b, state, row))];
   const style = standalone ? `<style>${standaloneStyle(theme)}</style><rect width="100%" height="100%" fill="${theme.panel}"/>` : '';
   const title = `Diagram of the machine ${table.name}: ${state ? `it is in ${state}, and row ${row || 'none'} was the last` : 'all states and rows'}`;
   return `<svg xmlns="http://www.w3.org/2000/svg" class="diagram" viewBox="0 0 ${d.width} ${d.height}" width="${d.width}" height="${d.height}" role="img" aria-label="${escapeXML(title)}">${style}${parts.join('')}</svg>`;
@@ -122,10 +123,10 @@ function arrowSVG(a, row) {
     const lit = x.row === row;
     return `${lit ? `<rect class="lit" x="${middle - width / 2}" y="${y - 11}" width="${width}" height="${line}" rx="3"/>` : ''}<text class="row${lit ? ' on' : ''}" x="${middle}" y="${y}" text-anchor="middle">${escapeXML(rowText(x))}<title>${escapeXML(`${rowText(x)}${x.actions.length ? ` / ${x.actions.join(', ')}` : ''}`)}</title></text>`;
   });
-  return `<g class="arrow${on ? ' current' : ''}"><path class="line" d="${path}"/><path class="head" d="${head}"/>${texts.join('')}</g>`;
+  return [`<g class="arrow${on ? ' current' : ''}"><path class="line" d="${path}"/><path class="head" d="${head}"/></g>`, `<g class="labels">${texts.join('')}</g>`];
 }
 
 // standaloneStyle is what the page's style sheet says of diagrams, for a picture alone.
 function standaloneStyle(t) {
-  return `text{font:11px ui-monospace,Menlo,Consolas,monospace;fill:${t.text}}.name{font:600 13px system-ui,sans-serif}.state rect{fill:${t.panel};stroke:${t.axis}}.arrow .line{fill:none;stroke:${t.soft};stroke-width:1.3}.arrow .head{fill:${t.soft}}`;
+  return `text{font:11px ui-monospace,Menlo,Consolas,monospace;fill:${t.text}}.name{font:600 13px system-ui,sans-serif}.state rect{fill:${t.panel};stroke:${t.axis}}.arrow .line{fill:none;stroke:${t.soft};stroke-width:1.3}.arrow .head{fill:${t.soft}}.labels text{paint-order:stroke;stroke:${t.panel};stroke-width:4px}`;
 }
