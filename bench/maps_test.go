@@ -1,13 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -26,17 +26,21 @@ func follow(t *testing.T, p Peer, c Cell) SliceMap {
 	var mu sync.Mutex
 	var start time.Time
 	p = p.observed(func(o eventlog.Event) {
-		slice := o.SliceID
+		slice, kind := o.SliceID, ""
 		switch o.Kind {
-		case eventlog.SliceSent, eventlog.SliceSent, eventlog.SliceAcked, eventlog.SliceSent:
+		case eventlog.SliceSent:
+			kind = map[string]string{eventlog.First: "sent", eventlog.Repair: "repair"}[o.Why]
+			kind = cmp.Or(kind, "resent")
+		case eventlog.SliceAcked:
+			kind = "acked"
 		case eventlog.SlicesCounted:
-			slice = o.Have
+			slice, kind = o.Have, "counted"
 		default:
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), slice, o.Kind.String()})
+		m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), slice, kind})
 	})
 	synctest.Test(t, func(t *testing.T) {
 		way := newPath(c, 1)

@@ -5,8 +5,6 @@ import (
 	"io"
 
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // Peer is a protocol that moves a block from a server to a client.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
