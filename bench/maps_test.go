@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // maps follows every slice of a few runs.
