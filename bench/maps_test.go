@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // maps follows every slice of a few runs.
@@ -25,18 +23,21 @@ func follow(t *testing.T, p Peer, c Cell) SliceMap {
 	m := SliceMap{Cell: c.String(), Peer: p.Name}
 	var mu sync.Mutex
 	var start time.Time
-	p = p.observed(func(o eventlog.Event) {
-		slice := o.SliceID
-		switch o.Kind {
-		case eventlog.SliceSent, eventlog.SliceSent, eventlog.SliceAcked, eventlog.SliceSent:
+	p = p.logged(func(e eventlog.Event) {
+		slice, name := e.SliceID, ""
+		switch e.Kind {
+		case eventlog.SliceSent:
+			name = sentAs(e)
+		case eventlog.SliceAcked:
+			name = "acked"
 		case eventlog.SlicesCounted:
-			slice = o.Have
+			slice, name = e.Have, "counted"
 		default:
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), slice, o.Kind.String()})
+		m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), slice, name})
 	})
 	synctest.Test(t, func(t *testing.T) {
 		way := newPath(c, 1)
@@ -52,4 +53,15 @@ func follow(t *testing.T, p Peer, c Cell) SliceMap {
 		}
 	})
 	return m
+}
+
+// sentAs returns what the map calls a slice that goes out.
+func sentAs(e eventlog.Event) string {
+	switch {
+	case e.Times == 1 && e.Why != eventlog.First: // with repair: it is no source slice, or asks whether there is room
+		return "repair"
+	case e.Times > 1:
+		return "resent"
+	}
+	return "sent"
 }

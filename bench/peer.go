@@ -5,8 +5,6 @@ import (
 	"io"
 
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // Peer is a protocol that moves a block from a server to a client.
@@ -16,9 +14,8 @@ type Peer struct {
 	// Connect makes a connection over the path.
 	Connect func(ctx context.Context, p *path) (*pipe, error)
 
-	// observed returns the same peer with an observer of its slices; nil but for
-	// ours.
-	observed func(eventlog.Log) Peer
+	// logged returns the same peer with a log; nil but for ours.
+	logged func(eventlog.Log) Peer
 }
 
 // pipe is a connection that is ready to push blocks.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -13,9 +12,9 @@ func chunkwire(name, note string, cfg plain.Config) Peer {
 	p := Peer{Name: name, Note: note, Connect: func(ctx context.Context, p *path) (*pipe, error) {
 		return connectChunkwire(ctx, p, cfg)
 	}}
-	p.observed = func(observe eventlog.Log) Peer {
+	p.logged = func(log eventlog.Log) Peer {
 		cfg := cfg
-		cfg.Log = observe
+		cfg.Log = log
 		return chunkwire(name, note, cfg)
 	}
 	return p
