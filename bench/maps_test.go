@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,21 +24,22 @@ func follow(t *testing.T, p Peer, c Cell) SliceMap {
 	m := SliceMap{Cell: c.String(), Peer: p.Name}
 	var mu sync.Mutex
 	var start time.Time
-	p = p.logged(func(e eventlog.Event) {
-		slice, name := e.SliceID, ""
-		switch e.Kind {
+	p = p.observed(func(o eventlog.Event) {
+		slice, kind := o.SliceID, ""
+		switch o.Kind {
 		case eventlog.SliceSent:
-			name = sentAs(e)
+			kind = map[string]string{eventlog.First: "sent", eventlog.Repair: "repair"}[o.Why]
+			kind = cmp.Or(kind, "resent")
 		case eventlog.SliceAcked:
-			name = "acked"
+			kind = "acked"
 		case eventlog.SlicesCounted:
-			slice, name = e.Have, "counted"
+			slice, kind = o.Have, "counted"
 		default:
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), slice, name})
+		m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), slice, kind})
 	})
 	synctest.Test(t, func(t *testing.T) {
 		way := newPath(c, 1)
@@ -53,15 +55,4 @@ func follow(t *testing.T, p Peer, c Cell) SliceMap {
 		}
 	})
 	return m
-}
-
-// sentAs returns what the map calls a slice that goes out.
-func sentAs(e eventlog.Event) string {
-	switch {
-	case e.Times == 1 && e.Why != eventlog.First: // with repair: it is no source slice, or asks whether there is room
-		return "repair"
-	case e.Times > 1:
-		return "resent"
-	}
-	return "sent"
 }

@@ -14,8 +14,9 @@ type Peer struct {
 	// Connect makes a connection over the path.
 	Connect func(ctx context.Context, p *path) (*pipe, error)
 
-	// logged returns the same peer with a log; nil but for ours.
-	logged func(eventlog.Log) Peer
+	// observed returns the same peer with an observer of its slices; nil but for
+	// ours.
+	observed func(eventlog.Log) Peer
 }
 
 // pipe is a connection that is ready to push blocks.

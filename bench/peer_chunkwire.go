@@ -12,9 +12,9 @@ func chunkwire(name, note string, cfg plain.Config) Peer {
 	p := Peer{Name: name, Note: note, Connect: func(ctx context.Context, p *path) (*pipe, error) {
 		return connectChunkwire(ctx, p, cfg)
 	}}
-	p.logged = func(log eventlog.Log) Peer {
+	p.observed = func(observe eventlog.Log) Peer {
 		cfg := cfg
-		cfg.Log = log
+		cfg.Log = observe
 		return chunkwire(name, note, cfg)
 	}
 	return p

@@ -41,6 +41,7 @@ func Targets() []*Target {
 		targetRecords, targetChannelReceiver, targetChannelSender, targetChannelConversation, targetMux,
 		targetErasure,
 		targetSession, targetHandshake, targetConnectionRecords, targetConnection,
+		targetInspect,
 	}
 }
 

@@ -38,8 +38,8 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindNothing(t *testing.T) {
-	_, sentence := spec.Find("DEC-0")
-	_, row := spec.FindRow("S0")
-	_, table := spec.FindTable("nobody")
+	_, sentence := spec.Find("nothing")
+	_, row := spec.FindRow("nothing")
+	_, table := spec.FindTable("nothing")
 	check.That(t, !sentence && !row && !table, "what is not there is not found")
 }

@@ -42,7 +42,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitOK
 	case errors.Is(err, errUsage):
 		return exitUsage
-	case errors.Is(err, errMismatch), errors.Is(err, errPromise), errors.Is(err, file.ErrMismatch), errors.Is(err, file.ErrPeerMismatch):
+	case errors.Is(err, errMismatch), errors.Is(err, errPromise), errors.Is(err, errRefused), errors.Is(err, file.ErrMismatch), errors.Is(err, file.ErrPeerMismatch):
 		return exitMismatch
 	case errors.Is(err, runner.ErrPort):
 		return exitPort

@@ -164,13 +164,13 @@ func applyToPort(m *mistake) (map[string][]byte, error) {
 	return map[string][]byte{file: text}, nil
 }
 
-// portFunctions returns where the functions of a name stand in C, C#, Python or
+// portFunctions returns where the functions of a name stand in C, C#, Python, Rust or
 // TypeScript: each from the line that begins its definition to the next one that is
 // indented no more.
 func portFunctions(text []byte, name string) (found [][2]int) {
-	begin := regexp.MustCompile(`(?m)^([ \t]*)(?:[\w \t*]*[ \t*])?#?` + name + `\(.*[^;\n]$`)
+	begin := regexp.MustCompile(`(?m)^([ \t]*)(?:pub\(crate\) )?(?:[\w \t*]*[ \t*])?#?` + name + `(?:<.*>)?\((?:.*[^;\n])?$`)
 	for _, m := range begin.FindAllSubmatchIndex(text, -1) {
-		end := regexp.MustCompile(fmt.Sprintf(`(?m)^[ \t]{0,%d}[^\s{]`, m[3]-m[2])).FindIndex(text[m[1]:])
+		end := regexp.MustCompile(fmt.Sprintf(`(?m)^[ \t]{0,%d}[^\s{)]`, m[3]-m[2])).FindIndex(text[m[1]:])
 		if end == nil {
 			end = []int{len(text) - m[1]}
 		}

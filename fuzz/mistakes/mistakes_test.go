@@ -323,6 +323,7 @@ func TestFunctionsOfPorts(t *testing.T) {
 		{"class A:\n    def f(self) -> int:\n\n        return g(1)\n\n    def g(self) -> int:\n        return 1\n", "f", "    def f(self) -> int:\n\n        return g(1)\n\n"},
 		{"class A\n{\n    private static int F(in B b)\n    {\n        G(b);\n    }\n\n    void G(B b)\n    {\n    }\n}\n", "F", "    private static int F(in B b)\n    {\n        G(b);\n"},
 		{"class A {\n  #f(n: number): void {\n    this.f(1);\n  }\n\n  g(): void {}\n}\n", "f", "  #f(n: number): void {\n    this.f(1);\n"},
+		{"impl A {\n    pub(crate) fn f<'a>(\n        &self,\n    ) -> &'a u8 {\n        self.f(1)\n    }\n\n    fn g() {}\n}\n", "f", "    pub(crate) fn f<'a>(\n        &self,\n    ) -> &'a u8 {\n        self.f(1)\n"},
 	} {
 		found := portFunctions([]byte(c.text), c.name)
 		if len(found) != 1 || c.text[found[0][0]:found[0][1]] != c.body {

@@ -16,7 +16,7 @@ from typing import Any
 
 from chunkwire import (
     MAX_CHUNK,
-    BaseScheduler,
+    Adaptive,
     Rateless,
     Receiver,
     Refused,
@@ -42,7 +42,7 @@ class Named:
 
     @staticmethod
     def sender() -> Sender:
-        return Sender(BaseScheduler())
+        return Sender(Adaptive())
 
 
 class Repair:

@@ -68,6 +68,7 @@ var roles = map[string]role{
 	"fuzz":               tested,
 	"fuzz/mistakes":      mentioned,
 	"fuzz/mutation":      mentioned,
+	"inspect":            mentioned, // shows sentences
 	"internal":           mentioned,
 	"internal/acktimer":  implemented,
 	"internal/driver":    implemented,

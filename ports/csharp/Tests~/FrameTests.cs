@@ -8,12 +8,12 @@ namespace Chunkwire.Tests
         private const long Frame = 16667;
         private const int Slots = 1024;
 
-        /// <summary>SAFE-1 in 5,000 frames, for each profile.</summary>
+        /// <summary>SAFE-1 in 5,000 frames, for each scheduler.</summary>
         public static void EveryChunkArrivesAsItWasSent()
         {
-            foreach (Profile profile in new[] { Profile.AllAtOnce, Profile.Fixed(2000000), Profile.Article(500000) })
+            foreach (IScheduler scheduler in Schedulers())
             {
-                var game = new Game(profile, 42, Limits.MaxChunk);
+                var game = new Game(scheduler, 42, Limits.MaxChunk);
                 for (int i = 0; i < 5000; i++) game.Update();
                 Check.That(game.Delivered > 50, "only " + game.Delivered + " chunks in 5,000 frames");
             }
@@ -22,13 +22,16 @@ namespace Chunkwire.Tests
         /// <summary>Nothing is allocated in 100,000 frames, after a second in which everything was used once.</summary>
         public static void AFrameAllocatesNothing()
         {
-            var game = new Game(Profile.AllAtOnce, 1, 16 * Limits.SliceSize);
-            for (int i = 0; i < 1000; i++) game.Update();
-            long before = GC.GetAllocatedBytesForCurrentThread();
-            for (int i = 0; i < 100000; i++) game.Update();
-            long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
-            Check.Equal(0L, allocated, "bytes allocated in 100,000 frames with " + game.Delivered + " chunks");
-            Check.That(game.Delivered > 1000, "only " + game.Delivered + " chunks");
+            foreach (IScheduler scheduler in new IScheduler[] { new BaseScheduler(Profile.AllAtOnce), new AdaptiveScheduler() })
+            {
+                var game = new Game(scheduler, 1, 4 * Limits.SliceSize);
+                for (int i = 0; i < 1000; i++) game.Update();
+                long before = GC.GetAllocatedBytesForCurrentThread();
+                for (int i = 0; i < 100000; i++) game.Update();
+                long allocated = GC.GetAllocatedBytesForCurrentThread() - before;
+                Check.Equal(0L, allocated, "bytes allocated in 100,000 frames with " + game.Delivered + " chunks");
+                Check.That(game.Delivered > 1000, "only " + game.Delivered + " chunks");
+            }
         }
 
         /// <summary>The measurement itself can fail: it sees one small object.</summary>
@@ -41,6 +44,20 @@ namespace Chunkwire.Tests
                 if (i == 50000) kept = new object();
             }
             Check.That(GC.GetAllocatedBytesForCurrentThread() - before > 0 && kept != null, "one object is not seen");
+        }
+
+        private static IScheduler[] Schedulers()
+        {
+            return new IScheduler[]
+            {
+                new BaseScheduler(Profile.AllAtOnce),
+                new BaseScheduler(Profile.Fixed(2000000)),
+                new BaseScheduler(Profile.Article(500000)),
+                new AdaptiveScheduler(),
+                new AdaptiveScheduler(RecoveryMode.Redundant),
+                new AdaptiveScheduler(RecoveryMode.Burst),
+                new AdaptiveScheduler(RecoveryMode.Fixed, 10000000),
+            };
         }
 
         /// <summary>Both ends, and a path between them that itself allocates nothing.</summary>
@@ -59,10 +76,10 @@ namespace Chunkwire.Tests
             private int size;
             private long now;
 
-            public Game(Profile profile, int seed, int maxSize)
+            public Game(IScheduler scheduler, int seed, int maxSize)
             {
                 this.maxSize = maxSize;
-                sender = new Sender(new BaseScheduler(profile));
+                sender = new Sender(scheduler);
                 random = new Random(seed);
                 for (int i = 0; i < Slots; i++) slots[i] = new byte[Limits.MaxDatagram];
             }

@@ -1,10 +1,11 @@
 """The chunk protocol: blocks of up to 256 KiB that reach a peer whole; beside it the packet layer, and its channels.
 
-Written from the specifications, spec/PROTOCOL.md, spec/REPAIR.md, spec/PACKETS.md and spec/CHANNELS.md, whose sentences
+Written from the specifications, spec/PROTOCOL.md, spec/RECOVERY.md, spec/REPAIR.md, spec/PACKETS.md and spec/CHANNELS.md, whose sentences
 the docstrings cite by their ids. The records of channels are in chunkwire.records.
 Codec and machines touch neither sockets nor clocks; times are integers in microseconds.
 """
 
+from .adaptive import Adaptive
 from .base import BURST, BaseScheduler, Profile, article, fixed
 from .channel_receiver import ChannelReceiver, Delivered
 from .channel_sender import ChannelSender
@@ -34,6 +35,7 @@ __all__ = [
     "NEVER",
     "SLICE_SIZE",
     "Ack",
+    "Adaptive",
     "BaseScheduler",
     "Channel",
     "ChannelReceiver",

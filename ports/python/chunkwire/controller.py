@@ -555,6 +555,7 @@ class Controller:
         self.yields = False
         self.flight = 0
         self.probe_at = 0
+        self._heard_at = 0
         self._least_interval = 1_066 * 8 * 10**9 // rate if rate else 0
         self._fixed = fixed
         self._burst = burst
@@ -621,6 +622,7 @@ class Controller:
     def arrived(self, now: int, n: int, passed: int, lost: int) -> None:
         """`n` slices were newly acked, `passed` transmissions left the path, and `lost` were found lost."""
         if n > 0:
+            self._heard_at = now
             self._timeouts = self._unanswered = self.probe_at = 0  # PTO-6
             self._silenced = False
         self.base.expire(now)
@@ -649,6 +651,11 @@ class Controller:
         else:
             return
         self._silenced = True
+
+    @property
+    def silent_at(self) -> int:
+        """From when on LMT-10 holds."""
+        return self._heard_at + self.round_trip.delays[0]
 
     @property
     def _is_too_silent(self) -> bool:

@@ -25,10 +25,8 @@ from .repair_codec import (
 from .repair_receiver import RepairReceiver
 from .repair_sender import RepairSender
 from .times import NEVER
-from .traces import MAX_SUBMIT, content, summary
+from .traces import MAX_RATE, MAX_SUBMIT, MIN_RATE, content, summary
 
-MIN_RATE = 8_528
-MAX_RATE = 8 * 10**9
 MOST_SLICES = 1_024
 MOST_DUE = 16_384
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import zlib
 from typing import Any, Callable
 
+from .adaptive import Adaptive
 from .base import BaseScheduler, Profile
 from .codec import Slice, check
+from .controller import Controller
 from .fields import BAD_REQUEST, ack_from, bit_string, field, machine_config, number, steps, time
 from .limits import SLICE_SIZE
 from .receiver import Receiver
@@ -15,6 +17,9 @@ from .sender import Sender
 from .times import NEVER
 
 MAX_SUBMIT = 524_288
+MIN_RATE = 8_528
+MAX_RATE = 8 * 10**9
+"""The limits of PRO-1, in bits a second."""
 LONGEST_DELAY = 10**9
 
 Step = dict[str, Any]
@@ -24,14 +29,17 @@ def sender_trace(request: dict[str, Any]) -> dict[str, Any]:
     """TRC-2."""
     config = field(request, "config", dict)
     first_id, give_up = machine_config(config)
-    script = None
-    scheduler: Script | BaseScheduler
+    scheduler: Script | BaseScheduler | Adaptive
     if "profile" in config and config["profile"] is None:
-        scheduler = script = Script()
+        scheduler = Script()
     else:
-        scheduler = base_scheduler(field(config, "profile", dict))
-    trace = _SenderTrace(Sender(scheduler, first_id, give_up), script)
-    return _steps(request, {"submit": trace.submit, "ack": trace.ack, "poll": trace.poll})
+        profile = field(config, "profile", dict)
+        scheduler = adaptive_scheduler(profile) if "recovery" in profile else base_scheduler(profile)
+    trace = _SenderTrace(Sender(scheduler, first_id, give_up), scheduler)
+    handlers = {"submit": trace.submit, "ack": trace.ack, "poll": trace.poll}
+    if isinstance(scheduler, Adaptive):
+        handlers.update(marks=trace.marks, **{"yield": trace.yields})
+    return _steps(request, handlers)
 
 
 def receiver_trace(request: dict[str, Any]) -> dict[str, Any]:
@@ -69,9 +77,10 @@ class Script:
 class _SenderTrace:
     _ERRORS = {"S2": "chunk_size", "S3": "busy", "S4": "gave_up"}
 
-    def __init__(self, sender: Sender, script: Script | None) -> None:
+    def __init__(self, sender: Sender, scheduler: Script | BaseScheduler | Adaptive) -> None:
         self._sender = sender
-        self._script = script
+        self._scheduler = scheduler
+        self._row = ""
 
     def submit(self, at: int, event: dict[str, Any]) -> Step:
         size = number(event, "size", 0, MAX_SUBMIT)
@@ -108,12 +117,26 @@ class _SenderTrace:
         sender = self._sender
         in_flight = range(sender.num_slices) if sender.state == "SENDING" else range(0)
         valid = all(type(k) is int and k in in_flight and k not in sender.acked for k in due)
-        if not valid or (due and self._script is None):
+        if not valid or (due and not isinstance(self._scheduler, Script)):
             raise Refused(BAD_REQUEST)
-        if self._script is not None:
-            self._script.due = due
+        if isinstance(self._scheduler, Script):
+            self._scheduler.due = due
+
+    def marks(self, _at: int, event: dict[str, Any]) -> Step:
+        """RVO-3."""
+        assert isinstance(self._scheduler, Adaptive)
+        self._scheduler.marked(number(event, "count", 0, 0xFFFF))
+        return self._step(self._row, [])
+
+    def yields(self, _at: int, event: dict[str, Any]) -> Step:
+        """RVO-3."""
+        assert isinstance(self._scheduler, Adaptive)
+        self._scheduler.path.yields = field(event, "yields", bool)
+        return self._step(self._row, [])
 
     def _step(self, row: str, packets: list[Step]) -> Step:
+        """RVO-4: what the host tells takes no row."""
+        self._row = row
         sender = self._sender
         return {
             "row": row,
@@ -182,6 +205,15 @@ def base_scheduler(source: dict[str, Any]) -> BaseScheduler:
         return BaseScheduler(profile)
     except ValueError:
         raise Refused(BAD_REQUEST) from None
+
+
+def adaptive_scheduler(source: dict[str, Any]) -> Adaptive:
+    """The recommended scheduler with a profile (RVO-1)."""
+    name, rate = field(source, "recovery", str), field(source, "rate", int)
+    known = name in ("adaptive", "redundant", "burst", "fixed")
+    if not known or (rate and not MIN_RATE <= rate <= MAX_RATE) or (name == "fixed" and not rate):
+        raise Refused(BAD_REQUEST)
+    return Adaptive(Controller(rate, fixed=name == "fixed", burst=name == "burst"), redundant=name == "redundant")
 
 
 def summary(data: bytes) -> Step:

@@ -11,8 +11,6 @@ const GAP_SIZE: u64 = 2;
 const PROBES: u16 = 2;
 const MAX_BACKOFF: u32 = 3;
 const REPEAT_DELAY: Micros = 250 * MS;
-const HOLD_DELAY: Micros = 250 * MS;
-const SHORTEST_HOLD_DELAY: Micros = 2 * MS;
 const BUDGET_MIN: u32 = 1066;
 const BUDGET_MAX: u32 = 1_000_000_000;
 const LONGEST_PAY: Micros = 1_000_000 * MS;
@@ -236,10 +234,9 @@ impl Base {
 
     /// H of TMR-6.
     fn hold_delay(&self, held_at: Micros) -> Micros {
-        match (self.profile.resend_delay, self.round_trip.srtt()) {
-            (0, None) => HOLD_DELAY,
-            (0, Some(srtt)) => srtt.max(SHORTEST_HOLD_DELAY).max((self.sent_at - held_at) / 4).min(HOLD_DELAY),
-            (fixed, _) => fixed,
+        match self.profile.resend_delay {
+            0 => self.round_trip.hold_delay(self.sent_at - held_at),
+            fixed => fixed,
         }
     }
 

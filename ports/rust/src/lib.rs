@@ -17,9 +17,11 @@
 extern crate std;
 
 mod ack_timer;
+mod adaptive;
 mod base;
 mod bits;
 mod codec;
+mod control;
 mod crc32;
 mod limits;
 mod packet;
@@ -29,6 +31,7 @@ mod sender;
 mod set;
 mod time;
 
+pub use adaptive::{Adaptive, Recovery};
 pub use base::{Base, Profile};
 pub use codec::{decode_body, decode_packet, encode_body, encode_packet, Check, Code, DecodeError, Encoded};
 pub use crc32::crc32;

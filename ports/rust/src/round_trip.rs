@@ -3,10 +3,12 @@
 use crate::time::{Micros, MS};
 
 const SAMPLE_SLACK: Micros = MS;
-const LONGEST_SAMPLE: Micros = 1 << 40;
+pub(crate) const LONGEST_SAMPLE: Micros = 1 << 40;
 const INITIAL_DELAY: Micros = 250 * MS;
 const LONGEST_DELAY: Micros = 3000 * MS;
 const LEAST_MARGIN: Micros = 5 * MS;
+const HOLD_DELAY: Micros = 250 * MS;
+const SHORTEST_HOLD_DELAY: Micros = 2 * MS;
 
 /// What is known of the round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,9 +32,19 @@ impl RoundTrip {
         RoundTrip { known: Known::Nothing, srtt: 0, rttvar: 0, min_rtt: 0, bound: None }
     }
 
-    /// The smoothed round trip, once something is known of it.
-    pub(crate) fn srtt(&self) -> Option<Micros> {
-        (self.known != Known::Nothing).then_some(self.srtt)
+    /// The smoothed round trip, 0 while nothing is known of it.
+    pub(crate) fn srtt(&self) -> Micros {
+        self.srtt
+    }
+
+    /// Whether there was a sample.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.known == Known::Measured
+    }
+
+    /// Whether there is neither a sample nor a bound.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.known == Known::Nothing
     }
 
     /// The shortest one that was measured.
@@ -91,6 +103,14 @@ impl RoundTrip {
         match self.known {
             Known::Nothing => 0,
             _ => self.variation().min(self.base_delay()),
+        }
+    }
+
+    /// H of TMR-6, without a fixed delay; a hold that is so old.
+    pub(crate) fn hold_delay(&self, since: Micros) -> Micros {
+        match self.known {
+            Known::Nothing => HOLD_DELAY,
+            _ => self.srtt.max(SHORTEST_HOLD_DELAY).max(since / 4).min(HOLD_DELAY),
         }
     }
 

@@ -512,6 +512,7 @@ export class Limit {
   #passed = 0;
   /** Whether it held a slice back since the latest poll. */
   #isBlocked = false;
+  #marked = 0;
   #sum = { lost: 0, passed: 0 };
   #calm = { lost: 0, passed: 0 };
   #isContested = false;
@@ -548,6 +549,11 @@ export class Limit {
   set flight(slices: number) {
     this.#flight = slices;
     this.#most = Math.max(this.#most, 8 * slices);
+  }
+
+  /** ECN-1. */
+  marks(count: number): void {
+    this.#marked += count;
   }
 
   /** It holds a slice back (LMT-9). */
@@ -608,7 +614,7 @@ export class Limit {
     this.#lowBefore = low;
     this.#most = 8 * this.#flight;
     this.#isFull = false;
-    this.#lost = this.#passed = 0;
+    this.#lost = this.#passed = this.#marked = 0;
     this.#roundAt = now + this.#latest;
   }
 
@@ -652,7 +658,7 @@ export class Limit {
     if (this.smallest.isDraining) return;
     if (this.#isContested) this.#compete(used, isLossy);
     else if (q > t) this.#cutByDelay(used, low, t);
-    else if (isLossy && q > t / 2n) this.#cut(quotient(used * 7, 8)); // LMT-6
+    else if (this.#marked > 0 || (isLossy && q > t / 2n)) this.#cut(quotient(used * 7, 8)); // LMT-6
     else if (this.#isFull && !this.#isOpening) this.#grow(q < t / 2n);
   }
 
@@ -682,7 +688,7 @@ export class Limit {
     sum.lost += this.#lost;
     sum.passed += this.#passed;
     const expected = quotient(5 * sum.passed * this.#calm.lost, 4 * (this.#calm.passed + Limit.#CALM_PRIOR));
-    const isLossy = sum.lost - expected - 2 * root(expected) > (this.#isContested ? 0 : 2);
+    const isLossy = this.#marked > 0 || sum.lost - expected - 2 * root(expected) > (this.#isContested ? 0 : 2);
     if (isLossy) this.#sum = { lost: 0, passed: 0 };
     else if (sum.passed > Limit.#SUM_MOST) this.#sum = { lost: quotient(sum.lost, 2), passed: quotient(sum.passed, 2) };
     if (!this.#isContested && this.#queue(low) <= this.#target / 2n) this.#countCalm();
@@ -862,6 +868,7 @@ export class Controller {
   #unanswered = 0;
   #isSilenced = false;
   #probeAt: Micros = 0n;
+  #heardAt: Micros = 0n;
 
   /** Whether other packets on the path must not wait behind slices (WIN-5). */
   isYielding = false;
@@ -880,6 +887,27 @@ export class Controller {
   /** No probe before (PTO-3). */
   get probeAt(): Micros {
     return this.#probeAt;
+  }
+
+  /** From when on there is a silence (LMT-10). */
+  get silentAt(): Micros {
+    return this.#heardAt + this.roundTrip.baseDelay;
+  }
+
+  /** The smallest clean sample of late, 0 before there is one. */
+  get smallestRoundTrip(): Micros {
+    return this.#smallest.value;
+  }
+
+  /** How many slices may be in flight when a chunk begins (WIN-6). */
+  get pathSlices(): number {
+    const isOpen = this.#limit.isContested && !this.#smallest.isDraining;
+    return isOpen ? this.#limitSlices : Math.min(this.#limitSlices, this.#window);
+  }
+
+  /** So many new marks of congestion (ECN-1). */
+  marks(count: number): void {
+    this.#limit.marks(count);
   }
 
   /** When the pace lets the next slice go. */
@@ -919,6 +947,7 @@ export class Controller {
   /** REC-11, PTO-6: `missing` slices were lost, or fewer than none if some came late. */
   news(now: Micros, gained: number, passed: number, missing: number): void {
     if (gained > 0) {
+      this.#heardAt = now;
       this.#timeouts = this.#unanswered = 0;
       this.#isSilenced = false;
       this.#probeAt = 0n;

@@ -1,5 +1,6 @@
 /** The chunk protocol: blocks of up to 256 KiB that reach a peer whole, over UDP, also with repair slices; beside it the packet layer, and its channels. */
 
+export { AdaptiveScheduler } from "./adaptive.js";
 export { article, BaseScheduler, BURST, fixed, type Profile } from "./base.js";
 export { BitReader, BitWriter } from "./bits.js";
 export { ChannelReceiver, type ArrivalRow, type ChannelPoll, type ChannelRead } from "./channel-receiver.js";

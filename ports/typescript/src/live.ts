@@ -9,7 +9,7 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { BaseScheduler, BURST } from "./base.js";
+import { AdaptiveScheduler } from "./adaptive.js";
 import { decodePacket, encodePacket, type Decoded, type Packet } from "./codec.js";
 import { RatelessScheduler } from "./rateless.js";
 import { Receiver } from "./receiver.js";
@@ -207,7 +207,7 @@ async function main(): Promise<void> {
     decode: (datagram) => decodePacket(Number(id), datagram),
   });
   await run(link, (l) =>
-    mode === "send" ? send(l, new NamedSender({ scheduler: new BaseScheduler(BURST) })) : receive(l, new NamedReceiver()),
+    mode === "send" ? send(l, new NamedSender({ scheduler: new AdaptiveScheduler() })) : receive(l, new NamedReceiver()),
   );
 }
 

@@ -4,7 +4,6 @@
  * At end of input the process exits with 0.
  */
 
-import type { Profile } from "./base.js";
 import { channelReceiver, channelReport, recordsDecode, recordsEncode } from "./channel-port.js";
 import {
   decodeBody,
@@ -32,6 +31,7 @@ import {
   toNumber,
   within,
 } from "./fields.js";
+import type { RatelessProfile } from "./control.js";
 import { parse, stringify, type Json, type JsonObject } from "./json.js";
 import { isChunkId, isSliceSize, isWithin, MAX_CHUNK, MAX_GIVE_UP, MAX_SLICES, SLICE_SIZE } from "./limits.js";
 import { packetCongestion, packetDecode, packetEndpoint, packetHeader, type Answer } from "./packet-port.js";
@@ -44,6 +44,7 @@ import {
   type ReceiverEvent,
   type SenderEvent,
   type TraceConfig,
+  type TraceProfile,
 } from "./trace.js";
 
 /** The longest spacing and resend delay of a trace, in microseconds (TRC-2). */
@@ -180,7 +181,7 @@ function answerSender(request: JsonObject): Answer {
   const config = readObject(request["config"]);
   const traceConfig = readConfig(config);
   const profile = readProfile(config);
-  return { steps: traceSender(traceConfig, profile, readEvents(request, (event) => readSenderEvent(event, profile === null))) };
+  return { steps: traceSender(traceConfig, profile, readEvents(request, (event) => readSenderEvent(event, profile))) };
 }
 
 function answerReceiver(request: JsonObject): Answer {
@@ -200,10 +201,11 @@ function readConfig(config: JsonObject): TraceConfig {
   return { firstChunkId: readChunkId(config, "first_chunk_id"), giveUp };
 }
 
-/** TRC-2: null is the scripted scheduler. The scheduler checks the limits of BUD-1. */
-function readProfile(config: JsonObject): Profile | null {
+/** TRC-2, RVO-1: null is the scripted scheduler. The scheduler checks the limits of BUD-1 or PRO-1. */
+function readProfile(config: JsonObject): TraceProfile {
   if (config["profile"] === null) return null;
   const object = readObject(config["profile"]);
+  if ("recovery" in object) return readRecovery(object);
   return {
     rate: number(object, "rate"),
     cap: number(object, "cap"),
@@ -214,9 +216,24 @@ function readProfile(config: JsonObject): Profile | null {
   };
 }
 
-/** TRC-2; `scripted` is whether events may say what is due. */
-function readSenderEvent(event: JsonObject, scripted: boolean): SenderEvent {
+/** RVO-1. */
+function readRecovery(object: JsonObject): RatelessProfile {
+  const name = text(object, "recovery");
+  const kind = (["adaptive", "redundant", "burst", "fixed"] as const).find((known) => known === name);
+  if (kind === undefined) throw new Refusal("bad_request");
+  return { kind, limit: number(object, "rate") };
+}
+
+/** RVO-3: what only the recommended scheduler has. */
+function readHostEvent(event: JsonObject, name: "marks" | "yield"): SenderEvent {
+  if (name === "marks") return { event: name, at: micros(event, "at"), count: within(event, "count", 0, 0xffff) };
+  return { event: name, at: micros(event, "at"), yields: flag(event, "yields") };
+}
+
+/** TRC-2; only with a script events may say what is due. */
+function readSenderEvent(event: JsonObject, profile: TraceProfile): SenderEvent {
   const name = text(event, "event");
+  if ((name === "marks" || name === "yield") && profile !== null && "kind" in profile) return readHostEvent(event, name);
   switch (name) {
     case "submit":
       return { event: name, at: micros(event, "at"), size: within(event, "size", 0, 2 * MAX_CHUNK) };
@@ -226,7 +243,7 @@ function readSenderEvent(event: JsonObject, scripted: boolean): SenderEvent {
       return { event: name, at: micros(event, "at"), ack: { type: "ack", chunkId: readChunkId(event, "chunk_id"), acked: parseBits(bits) } };
     }
     case "poll":
-      return { event: name, at: micros(event, "at"), due: readDue(event, scripted) };
+      return { event: name, at: micros(event, "at"), due: readDue(event, profile === null) };
     default:
       throw new Refusal("unsupported");
   }

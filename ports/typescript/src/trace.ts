@@ -1,7 +1,9 @@
 /** Traces: a machine's answers to a list of events (appendix B). */
 
+import { AdaptiveScheduler } from "./adaptive.js";
 import { BaseScheduler, type Profile } from "./base.js";
 import type { Ack, Packet, Slice } from "./codec.js";
+import type { RatelessProfile } from "./control.js";
 import { crc32 } from "./crc32.js";
 import type { Json } from "./json.js";
 import { SLICE_SIZE } from "./limits.js";
@@ -13,7 +15,16 @@ import { NEVER, type Deadline, type Micros } from "./time.js";
 export type SenderEvent =
   | { readonly event: "submit"; readonly at: Micros; readonly size: number }
   | { readonly event: "ack"; readonly at: Micros; readonly ack: Ack }
-  | { readonly event: "poll"; readonly at: Micros; readonly due: readonly number[] };
+  | { readonly event: "poll"; readonly at: Micros; readonly due: readonly number[] }
+  | HostEvent;
+
+/** What the host tells the recommended scheduler (RVO-3). */
+export type HostEvent =
+  | { readonly event: "marks"; readonly at: Micros; readonly count: number }
+  | { readonly event: "yield"; readonly at: Micros; readonly yields: boolean };
+
+/** Of which scheduler: the recommended one if it has a kind, the base algorithm, or null for a script. */
+export type TraceProfile = RatelessProfile | Profile | null;
 
 /** An event of a receiver's trace (TRC-3); `at` is in microseconds. */
 export type ReceiverEvent =
@@ -46,17 +57,20 @@ export function content(chunkId: number, start: number, size: number): Uint8Arra
  * The steps of a sender (TRC-4); without a profile its scheduler is a script.
  * Throws RangeError for figures outside their limits, and where an event lets the script return what no scheduler may.
  */
-export function traceSender(config: TraceConfig, profile: Profile | null, events: Iterable<SenderEvent>): Json[] {
+export function traceSender(config: TraceConfig, profile: TraceProfile, events: Iterable<SenderEvent>): Json[] {
   const script = new Script();
-  const scheduler = profile === null ? script : new BaseScheduler(profile);
+  const scheduler = profile === null ? script : schedulerOf(profile);
   const sender = new Sender({ ...config, scheduler });
+  let latest = "";
   return Array.from(events, (event, position) => {
     if (event.event === "poll") {
       const acked = sender.acked;
       if (event.due.some((id) => acked[id] !== false)) throw new RangeError("due: not in flight, or acked");
       script.due = event.due;
     }
-    const { row, packets = [], error } = senderOutcome(sender, event);
+    if (scheduler instanceof AdaptiveScheduler && isOfHost(event)) tell(scheduler, event);
+    const { row, packets = [], error } = isOfHost(event) ? { row: latest } : senderOutcome(sender, event); // RVO-4
+    latest = row;
     return {
       event: position,
       row,
@@ -116,7 +130,20 @@ class Script implements Scheduler {
   }
 }
 
-function senderOutcome(sender: Sender, event: SenderEvent): Outcome {
+function schedulerOf(profile: RatelessProfile | Profile): Scheduler {
+  return "kind" in profile ? new AdaptiveScheduler(profile) : new BaseScheduler(profile);
+}
+
+function isOfHost(event: SenderEvent): event is HostEvent {
+  return event.event === "marks" || event.event === "yield";
+}
+
+function tell(scheduler: AdaptiveScheduler, event: HostEvent): void {
+  if (event.event === "marks") scheduler.marks(event.count);
+  else scheduler.isYielding = event.yields;
+}
+
+function senderOutcome(sender: Sender, event: Exclude<SenderEvent, HostEvent>): Outcome {
   switch (event.event) {
     case "submit": {
       const result = sender.submit(event.at, content(sender.chunkId, 0, event.size));

@@ -136,6 +136,19 @@ fn an_estimate_survives_a_chunk_and_a_bound_begins_one() {
     );
 }
 
+/// The vectors do not see this one: with numbers of the chunk before, slices count as sent.
+#[test]
+fn what_a_hold_kept_back_goes_out_in_the_second_chunk_too() {
+    let mut s = sender(Profile { spacing: MS, ..FREE }, 3);
+    assert_eq!(sent_until(&mut s, 3 * MS).len(), 3);
+    assert_eq!(s.ack(4 * MS, &ack(0, "111")), S10);
+    s.submit(5 * MS, bytes(3072)).unwrap();
+    assert_eq!(sent(&mut s, 5 * MS), [0]);
+    s.ack(5 * MS, &ack(1, "000"));
+    s.ack(9 * MS, &ack(1, "100"));
+    assert_eq!(sent_until(&mut s, 11 * MS), [(9 * MS, vec![1]), (10 * MS, vec![2])]);
+}
+
 #[test]
 fn figures_outside_their_limits_are_refused() {
     for (name, profile) in [

@@ -1,5 +1,6 @@
 //! Tests, as conversations: send, lose, let time pass, expect.
 
+mod adaptive;
 mod base;
 mod codec;
 mod receiver;

@@ -6,7 +6,9 @@
 #![no_std]
 #![no_main]
 
-use chunkwire::{decode_packet, encode_packet, Base, Config, Packet, Profile, Receiver, Sender};
+use chunkwire::{
+    decode_packet, encode_packet, Adaptive, Base, Config, Packet, Profile, Receiver, Recovery, Scheduler, Sender,
+};
 use core::panic::PanicInfo;
 
 #[panic_handler]
@@ -14,12 +16,19 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     loop {}
 }
 
-type Tx<'a> = Sender<&'a [u8], Base>;
+type Tx<'a> = Sender<&'a [u8], Adaptive>;
+type TxBase<'a> = Sender<&'a [u8], Base>;
 type Rx<'a> = Receiver<&'a mut [u8]>;
 
 /// A sender in IDLE, `None` if a figure is outside its limits.
 #[no_mangle]
-pub fn begin<'a>(give_up: i64, profile: Profile) -> Option<Tx<'a>> {
+pub fn begin<'a>(give_up: i64, limit: u64) -> Option<Tx<'a>> {
+    Some(Sender::new(Config::new(0, give_up).ok()?, Adaptive::new(Recovery::Adaptive, limit).ok()?))
+}
+
+/// The same with the base algorithm.
+#[no_mangle]
+pub fn begin_base<'a>(give_up: i64, profile: Profile) -> Option<TxBase<'a>> {
     Some(Sender::new(Config::new(0, give_up).ok()?, Base::new(profile).ok()?))
 }
 
@@ -29,9 +38,32 @@ pub fn submit<'a>(tx: &mut Tx<'a>, now: i64, chunk: &'a [u8]) -> bool {
     tx.submit(now, chunk).is_ok()
 }
 
+/// The same.
+#[no_mangle]
+pub fn submit_base<'a>(tx: &mut TxBase<'a>, now: i64, chunk: &'a [u8]) -> bool {
+    tx.submit(now, chunk).is_ok()
+}
+
+/// What is beside the chunks.
+#[no_mangle]
+pub fn path(tx: &mut Tx<'_>, marks: u16, yields: bool) {
+    tx.scheduler().marks(marks);
+    tx.scheduler().yields(yields);
+}
+
 /// Whatever arrives at a sender, and what it sends.
 #[no_mangle]
 pub fn send(tx: &mut Tx<'_>, now: i64, id: u32, arrived: &[u8], out: fn(&[u8])) -> Option<i64> {
+    answer(tx, now, id, arrived, out)
+}
+
+/// The same.
+#[no_mangle]
+pub fn send_base(tx: &mut TxBase<'_>, now: i64, id: u32, arrived: &[u8], out: fn(&[u8])) -> Option<i64> {
+    answer(tx, now, id, arrived, out)
+}
+
+fn answer<S: Scheduler>(tx: &mut Sender<&[u8], S>, now: i64, id: u32, arrived: &[u8], out: fn(&[u8])) -> Option<i64> {
     if let Ok(Packet::Ack(ack)) = decode_packet(id, arrived) {
         tx.ack(now, &ack);
     }

@@ -15,8 +15,14 @@ pub fn sender(request: Fields<'_>) -> Result<Json, Refused> {
     let fields = request.object("config")?;
     let config = read_config(fields)?;
     let mut sender = Sender::new(config, read_scheduler(fields)?);
+    let mut latest = None;
     steps(request, |position, name, event| {
-        let (row, packets, error) = sender_event(&mut sender, name, event)?;
+        let (row, packets, error) = match path_event(&mut sender, name, event)? {
+            Some(()) => (latest, vec![], None),
+            None => sender_event(&mut sender, name, event).map(|(row, packets, error)| (Some(row), packets, error))?,
+        };
+        latest = row;
+        let row = row.map_or(String::new(), name_of_row);
         let acked = sender.acked().map_or(String::new(), |(size, acked)| bits(size.num_slices(), acked));
         let machine = (name_of(sender.state()), sender.chunk_id(), ("acked", acked), sender.deadline());
         Ok(step(position, row, machine, packets, None, error))
@@ -31,7 +37,7 @@ pub fn receiver(request: Fields<'_>) -> Result<Json, Refused> {
         let (row, packets, chunk, error) = receiver_event(&mut receiver, name, event)?;
         let received = receiver.received().map_or(String::new(), |(n, received)| bits(n, received));
         let machine = (name_of(receiver.state()), receiver.chunk_id(), ("received", received), receiver.deadline());
-        Ok(step(position, row, machine, packets, chunk, error))
+        Ok(step(position, name_of_row(row), machine, packets, chunk, error))
     })
 }
 
@@ -52,7 +58,7 @@ type Machine<'a> = (String, u16, (&'a str, String), Option<Micros>);
 
 fn step(
     position: usize,
-    row: impl Debug,
+    row: String,
     (state, chunk_id, (slices, have), deadline): Machine<'_>,
     packets: Vec<Json>,
     chunk: Option<Json>,
@@ -60,7 +66,7 @@ fn step(
 ) -> Json {
     object([
         ("event", Some(int(position as u64))),
-        ("row", Some(name_of_row(row))),
+        ("row", Some(Json::Text(row))),
         ("state", Some(text(state))),
         ("chunk_id", Some(int(chunk_id))),
         (slices, Some(text(have))),
@@ -69,6 +75,21 @@ fn step(
         ("chunk", chunk),
         ("error", error.map(text)),
     ])
+}
+
+/// What the scheduler of RECOVERY.md alone is told, which takes no row (RVO-3, RVO-4); `None`: it
+/// is another event.
+fn path_event(sender: &mut Sender<Vec<u8>, Choice>, name: &str, event: Fields<'_>) -> Result<Option<()>, Refused> {
+    let adaptive = match sender.scheduler() {
+        Choice::Adaptive(adaptive) => adaptive,
+        _ => return Ok(None),
+    };
+    match name {
+        "marks" => adaptive.marks(read_at(event).and(event.number("count"))?),
+        "yield" => adaptive.yields(read_at(event).and(event.flag("yields"))?),
+        _ => return Ok(None),
+    }
+    Ok(Some(()))
 }
 
 type SenderOutcome = (SenderRow, Vec<Json>, Option<&'static str>);
@@ -144,6 +165,9 @@ fn read_scheduler(config: Fields<'_>) -> Result<Choice, Refused> {
         return Ok(Choice::Script(VecDeque::new()));
     }
     let figures = config.object("profile")?;
+    if figures.optional("recovery").is_some() {
+        return read_recovery(figures);
+    }
     let profile = Profile {
         rate: figures.number("rate")?,
         cap: figures.number("cap")?,
@@ -153,6 +177,19 @@ fn read_scheduler(config: Fields<'_>) -> Result<Choice, Refused> {
         resend_delay: figures.within("resend_delay_us", 0..=LONGEST_DELAY)?,
     };
     Base::new(profile).map(|base| Choice::Base(Box::new(base))).map_err(|_| BAD_REQUEST)
+}
+
+/// RVO-1.
+fn read_recovery(profile: Fields<'_>) -> Result<Choice, Refused> {
+    let recovery = match profile.text("recovery")? {
+        "adaptive" => Recovery::Adaptive,
+        "redundant" => Recovery::Redundant,
+        "burst" => Recovery::Burst,
+        "fixed" => Recovery::Fixed,
+        _ => return Err(BAD_REQUEST),
+    };
+    let adaptive = Adaptive::new(recovery, profile.number("rate")?).map_err(|_| BAD_REQUEST)?;
+    Ok(Choice::Adaptive(Box::new(adaptive)))
 }
 
 /// Gives the script the slices that a poll names.
@@ -172,8 +209,8 @@ fn read_due(sender: &mut Sender<Vec<u8>, Choice>, event: Fields<'_>) -> Result<(
     let due: VecDeque<u8> = due.collect::<Result<_, _>>()?;
     match sender.scheduler() {
         Choice::Script(script) => *script = due,
-        Choice::Base(_) if due.is_empty() => {}
-        Choice::Base(_) => return Err(BAD_REQUEST),
+        _ if due.is_empty() => {}
+        _ => return Err(BAD_REQUEST),
     }
     Ok(())
 }
@@ -203,8 +240,8 @@ fn name_of(state: impl Debug) -> String {
     format!("{state:?}").to_uppercase()
 }
 
-fn name_of_row(row: impl Debug) -> Json {
-    Json::Text(format!("{row:?}"))
+fn name_of_row(row: impl Debug) -> String {
+    format!("{row:?}")
 }
 
 /// One character a slice, slice 0 first.
@@ -241,24 +278,31 @@ enum Choice {
     /// Returns what the events say, and nothing else (TRC-2).
     Script(VecDeque<u8>),
     Base(Box<Base>),
+    Adaptive(Box<Adaptive>),
 }
 
 impl Scheduler for Choice {
     fn start(&mut self, now: Micros, chunk: ChunkSize) {
-        if let Choice::Base(base) = self {
-            base.start(now, chunk);
+        match self {
+            Choice::Script(_) => {}
+            Choice::Base(base) => base.start(now, chunk),
+            Choice::Adaptive(adaptive) => adaptive.start(now, chunk),
         }
     }
 
     fn newly_acked(&mut self, now: Micros, slices: &SliceSet) {
-        if let Choice::Base(base) = self {
-            base.newly_acked(now, slices);
+        match self {
+            Choice::Script(_) => {}
+            Choice::Base(base) => base.newly_acked(now, slices),
+            Choice::Adaptive(adaptive) => adaptive.newly_acked(now, slices),
         }
     }
 
     fn hold(&mut self, now: Micros) {
-        if let Choice::Base(base) = self {
-            base.hold(now);
+        match self {
+            Choice::Script(_) => {}
+            Choice::Base(base) => base.hold(now),
+            Choice::Adaptive(adaptive) => adaptive.hold(now),
         }
     }
 
@@ -266,6 +310,7 @@ impl Scheduler for Choice {
         match self {
             Choice::Script(due) => due.pop_front(),
             Choice::Base(base) => base.next(now),
+            Choice::Adaptive(adaptive) => adaptive.next(now),
         }
     }
 
@@ -273,6 +318,7 @@ impl Scheduler for Choice {
         match self {
             Choice::Script(_) => None,
             Choice::Base(base) => base.deadline(),
+            Choice::Adaptive(adaptive) => adaptive.deadline(),
         }
     }
 }

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chunkwire/chunkwire/inspect"
+	"github.com/chunkwire/chunkwire/session"
+)
+
+// errRefused is the end of an inspect that refused a datagram.
+var errRefused = errors.New("refused")
+
+// largestInspected bounds what is read: a capture of half an hour at 5 Mbit/s.
+const largestInspected = 1 << 30
+
+type inspectFlags struct {
+	file        string
+	as          string
+	protocolIDs []string
+	lanes       int
+	key         string
+	bits        bool
+	json        bool
+	explain     bool
+	fields      []string
+	each        bool
+}
+
+func newInspect() *cobra.Command {
+	var flags inspectFlags
+	cmd := &cobra.Command{
+		Use:   "inspect [HEX...]",
+		Short: "Show what datagrams and captures hold",
+		Long: `inspect takes datagrams apart: each field with its bits, its value and the sentence of
+the specification that it comes from, or why the datagram is refused, where, and by which
+sentence. It knows chunks, repair slices, packets, channels and connections, and finds out
+which of them a datagram is.
+
+HEX is one datagram; spaces, colons and 0x do not matter. Without HEX and --file, standard
+input is read: a datagram a line in hexadecimal, or a capture. --file is a capture (pcap or
+pcapng, found by its first bytes), or one datagram as it is.
+
+Of a capture it tells what the ends of each pair of addresses said to each other: handshake,
+chunks, what was sent again and why, round trip, silence, refusals, and who was at fault.
+Datagrams that segmentation offload has joined are cut.
+
+The protocol id of chunks is not sent, but the crc has it: where no candidate fits, inspect
+says which one would. What is encrypted is opened with --key, if the handshake is in the capture.
+
+Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused, 130 interrupted.`,
+		Example: `  chunkwire inspect 608465cbbd810100e2ac0899
+  chunkwire inspect --as records --explain 06010200ff
+  chunkwire inspect --file world.pcap
+  tcpdump -i lo -w - udp port 9000 | chunkwire inspect
+  chunkwire inspect --file world.pcap --key senders.keys --json
+  chunkwire inspect --file world.pcap --protocol-id 7 --each`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.file, "file", "", "the `FILE` to read: a capture, or one datagram as it is")
+	f.StringVar(&flags.as, "as", "", "take datagrams as this `PROTOCOL`: "+protocolNames())
+	f.StringSliceVar(&flags.protocolIDs, "protocol-id", nil, "candidates for the protocol id of chunks, besides the default one")
+	f.IntVar(&flags.lanes, "lanes", 0, "how many lanes plain chunks have; 0 is any number")
+	f.StringVar(&flags.key, "key", "", "key `FILE`, to open what is sealed; see keygen")
+	f.BoolVar(&flags.bits, "bits", false, "draw the bits of each byte, the lowest first")
+	f.BoolVar(&flags.json, "json", false, "print JSON: an object a datagram, or one for a capture")
+	f.BoolVar(&flags.explain, "explain", false, "print the text of the sentence of each refusal")
+	f.StringSliceVar(&flags.fields, "field", nil, "print the text of the sentences of these fields, too; all: of every field")
+	f.BoolVar(&flags.each, "each", false, "list each datagram of a capture, too")
+	return cmd
+}
+
+func protocolNames() string {
+	var names []string
+	for _, p := range inspect.Protocols() {
+		names = append(names, string(p))
+	}
+	return strings.Join(names, ", ")
+}
+
+// options returns what the flags say of the datagrams.
+func (flags *inspectFlags) options() (o inspect.Options, err error) {
+	o = inspect.Options{As: inspect.Protocol(flags.as), Lanes: flags.lanes, Keys: map[uint64]session.Key{}}
+	if o.As != inspect.Auto && !slices.Contains(inspect.Protocols(), o.As) {
+		return o, fmt.Errorf("--as is one of %s, not %q", protocolNames(), flags.as)
+	}
+	if flags.lanes < 0 || flags.lanes > session.MostLanes {
+		return o, errors.New("--lanes is 0 to 16")
+	}
+	for _, text := range flags.protocolIDs {
+		var id uint32
+		if err := (protocolID{&id}).Set(text); err != nil {
+			return o, fmt.Errorf("--protocol-id %s: %w", text, err)
+		}
+		o.ProtocolIDs = append(o.ProtocolIDs, id)
+	}
+	o.ProtocolIDs = append(o.ProtocolIDs, defaultProtocolID)
+	return o, nil
+}
+
+func (flags *inspectFlags) run(cmd *cobra.Command, args []string) error {
+	opts, err := flags.options()
+	if err == nil && flags.file != "" && len(args) > 0 {
+		err = errors.New("HEX and --file do not go together")
+	}
+	if err != nil {
+		return usageError(cmd, err)
+	}
+	if flags.key != "" {
+		all, err := readCredentials(flags.key)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			opts.Keys[c.identity] = c.key
+		}
+	}
+	show := &inspectShow{inspectFlags: flags, w: bufio.NewWriter(cmd.OutOrStdout())}
+	err = show.input(cmd.InOrStdin(), args, opts)
+	if usage := (*hexError)(nil); errors.As(err, &usage) {
+		err = usageError(cmd, err)
+	}
+	return errors.Join(err, show.w.Flush())
+}
+
+// input shows what the arguments, a file or standard input have.
+func (s *inspectShow) input(stdin io.Reader, args []string, opts inspect.Options) error {
+	if len(args) > 0 {
+		return s.lines([]byte(strings.Join(args, " ")), opts)
+	}
+	from := stdin
+	if s.file != "" {
+		f, err := os.Open(s.file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		from = f
+	}
+	b, err := io.ReadAll(io.LimitReader(from, largestInspected+1))
+	switch {
+	case err != nil:
+		return err
+	case len(b) > largestInspected:
+		return fmt.Errorf("there is more than %d bytes", largestInspected)
+	case isCapture(b):
+		c, err := readCapture(b)
+		if err != nil {
+			return err
+		}
+		c.inspect(opts)
+		return s.capture(c)
+	case s.file != "":
+		return s.datagrams([][]byte{b}, opts)
+	}
+	return s.lines(b, opts)
+}
+
+// hexError is a line that is no datagram.
+type hexError struct{ line int }
+
+func (e *hexError) Error() string {
+	return fmt.Sprintf("line %d is not hexadecimal digits, two for each byte", e.line)
+}
+
+// lines shows a datagram a line.
+func (s *inspectShow) lines(text []byte, opts inspect.Options) error {
+	var list [][]byte
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		digits := strings.NewReplacer("0x", "", "0X", "", " ", "", "\t", "", "\r", "", ":", "", ",", "").Replace(string(line))
+		b, err := hex.DecodeString(digits)
+		if err != nil {
+			return &hexError{i + 1}
+		}
+		if len(b) > 0 {
+			list = append(list, b)
+		}
+	}
+	if len(list) == 0 {
+		return s.datagrams([][]byte{nil}, opts)
+	}
+	return s.datagrams(list, opts)
+}
+
+// datagrams shows datagrams one after the other.
+func (s *inspectShow) datagrams(list [][]byte, opts inspect.Options) error {
+	in := inspect.New(opts)
+	refused := 0
+	for _, joined := range list {
+		for _, b := range inspect.Cut(joined) {
+			var at inspect.Captured
+			at.Result = in.Datagram(at.From, b)
+			if at.Result.Refused != nil || at.Result.Protocol == inspect.Unknown {
+				refused++
+			}
+			if err := s.datagram(&at.Result, b); err != nil {
+				return err
+			}
+		}
+	}
+	return refusedError(refused)
+}
+
+func refusedError(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s %w", countOf(int64(n), "datagram"), errRefused)
+}
+
+func (s *inspectShow) encode(v any) error {
+	e := json.NewEncoder(s.w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

@@ -1,0 +1,105 @@
+//! The pace (RECOVERY.md, section 9), and what profiles change of it (section 14).
+
+use super::*;
+
+const CATCH_UP: Micros = 20 * MS;
+const BURST_INTERVAL: Number = 85_000;
+
+/// What a profile sets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Speed {
+    /// The limit's interval (PRO-1), 0 for none.
+    pub(crate) interval: Number,
+    pub(crate) burst: bool,
+    pub(crate) fixed: bool,
+}
+
+/// `pace_at`, in microseconds and a rest of nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub(super) struct Pace {
+    micros: Micros,
+    nanos: Number, // below 1000
+}
+
+impl Pace {
+    fn at(micros: Micros) -> Pace {
+        Pace { micros, nanos: 0 }
+    }
+
+    fn plus(self, interval: Number) -> Pace {
+        let nanos = self.nanos + interval;
+        Pace { micros: self.micros + nanos / 1000, nanos: nanos % 1000 }
+    }
+}
+
+impl Controller {
+    /// When the pace lets the next slice go, rounded up to a microsecond.
+    pub(crate) fn pace_at(&self) -> Micros {
+        self.pace.micros + Micros::from(self.pace.nanos > 0)
+    }
+
+    /// REC-5, steps 3 and 4, of a sender that was `idle`.
+    pub(crate) fn polled(&mut self, now: Micros, idle: bool) {
+        if self.draining() || self.blocked.get() {
+            self.ran_dry(now);
+        }
+        self.blocked.set(false);
+        if idle {
+            self.pace = self.pace.max(Pace::at(now)); // PAC-5
+        }
+    }
+
+    /// REC-5, steps 6 and 7: whether a slice goes out (PAC-4, PTO-6).
+    pub(crate) fn lets_go(&mut self, now: Micros, fresh: bool) -> bool {
+        if Pace::at(now) < self.pace {
+            return false;
+        }
+        let earliest = Pace::at(now - CATCH_UP);
+        if self.pace < earliest {
+            self.ran_dry(now);
+        }
+        self.unanswered += 1;
+        self.pace = self.pace.max(earliest).plus(self.interval(fresh));
+        true
+    }
+
+    /// Before it no probe goes (PTO-2).
+    pub(crate) fn probe_at(&self) -> Micros {
+        self.probe_at
+    }
+
+    /// From then on LMT-10 holds.
+    pub(crate) fn silent_at(&self) -> Micros {
+        self.heard_at + self.round_trip.base_delay()
+    }
+
+    /// PAC-1, PAC-2, PAC-3.
+    pub(super) fn path_interval(&self) -> Number {
+        (self.per_slice() * 7 / 8).min(SLOWEST)
+    }
+
+    /// The end of PAC-7, PRO-1, PRO-2 and PRO-4.
+    fn interval(&self, fresh: bool) -> Number {
+        if fresh && self.speed.burst {
+            return BURST_INTERVAL.max(self.speed.interval);
+        }
+        let path = if self.speed.fixed { 0 } else { self.controlled_interval() };
+        path.max(FASTEST).max(self.speed.interval)
+    }
+
+    /// PAC-6, PAC-7.
+    fn controlled_interval(&self) -> Number {
+        let mut interval = self.path_interval();
+        let round = 8000 * self.latest / self.limit.max(1);
+        if self.contested {
+            interval = interval.min(round * 3 / 4);
+        } else if self.limit < TWO_SLICES {
+            interval = interval.max(round);
+            self.full.set(true);
+            self.blocked.set(true);
+        } else if !self.opening {
+            interval = interval.max(round / 2);
+        }
+        interval.max(self.cap).max(self.look).min(SLOWEST)
+    }
+}
