@@ -3,6 +3,7 @@ package connection
 import (
 	"io"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/session"
 )
@@ -24,6 +25,7 @@ type Client struct {
 	conn    *Conn
 	err     error // closed before there was a connection
 	ect     bool  // the datagram that was polled last goes with ECT0
+	log     eventlog.Log
 }
 
 // NewClient returns a client that begins to link at now. It fails with machine.ErrConfig.
@@ -36,7 +38,7 @@ func NewClient(cfg ClientConfig, now machine.Micros) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{cfg: complete, session: s}, nil
+	return &Client{cfg: complete, session: s, log: complete.Log.Of(0, eventlog.Client)}, nil
 }
 
 // Receive takes a datagram of the server that arrived at now. It fails with why it was refused,
@@ -67,6 +69,8 @@ func isData(datagram []byte) bool {
 func (c *Client) receiveMessage(now machine.Micros, datagram []byte) error {
 	before := c.session.State()
 	err := c.session.Receive(now, datagram)
+	logRefused(c.log, now, datagram, err)
+	c.logState(now, before)
 	if before != session.Open && c.session.State() == session.Open {
 		if err := c.linked(now); err != nil {
 			return err
@@ -84,6 +88,9 @@ func (c *Client) linked(now machine.Micros) (err error) {
 		return nil
 	}
 	c.conn, err = newConn(&c.cfg, c.session.Link(), ClientSide, now)
+	if err == nil {
+		c.log = c.conn.log
+	}
 	return err
 }
 
@@ -103,7 +110,9 @@ func (c *Client) settle(now machine.Micros) {
 func (c *Client) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
 	for changed := true; changed; { // a client that links again has something to send at once
 		before := c.session.State()
-		if out, ok = c.session.Poll(now, dst); ok {
+		out, ok = c.session.Poll(now, dst)
+		c.logState(now, before)
+		if ok {
 			c.ect = false
 			return out, true
 		}
@@ -135,7 +144,9 @@ func (c *Client) Deadline() machine.Micros {
 // Move says that the address of this end has changed: it links again, and the connection goes
 // on then. What is known of the path is forgotten.
 func (c *Client) Move(now machine.Micros) {
+	before := c.session.State()
 	c.session.Move(now)
+	c.logState(now, before)
 	if c.conn != nil {
 		c.conn.move(now)
 	}

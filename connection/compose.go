@@ -2,6 +2,7 @@ package connection
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/session"
@@ -234,6 +235,7 @@ func (c *Conn) number() {
 	if err != nil {
 		panic(err) // a payload of records is neither empty nor too large
 	}
+	c.logPacket(eventlog.PacketSent, int(number), len(c.out.payload))
 	c.bodies.set(bodies...)
 	if c.out.slice && c.marks.mark(c.now, number) {
 		c.out.ect = true

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
@@ -66,6 +67,9 @@ type Config struct {
 	// Chunks sets up the lanes; how many there are is agreed. A GiveUp of 0 is as that of
 	// channels.
 	Chunks lanes.Config
+	// Log, when not nil, is given what happens to connections, packets, messages and chunks
+	// (package eventlog); that of Chunks is not used. A connection has the number of its link.
+	Log eventlog.Log
 	// Memory is buffers that many connections may share that one goroutine runs; nil: each has
 	// its own.
 	Memory *Memory
@@ -120,7 +124,7 @@ func (c Config) Complete() (Config, error) {
 	var err error
 	for variant := uint8(session.VariantSlices); variant <= session.VariantRepair && err == nil; variant *= 2 {
 		if c.Variants&variant != 0 {
-			_, err = c.machines(session.Agreed{Lanes: max(c.Lanes, 0), Variant: variant, Timeout: c.Timeout})
+			_, err = c.machines(session.Agreed{Lanes: max(c.Lanes, 0), Variant: variant, Timeout: c.Timeout}, nil)
 		}
 	}
 	return c, err
@@ -168,7 +172,7 @@ type machines struct {
 }
 
 // machines makes those of a connection whose ends agreed (CXP-6).
-func (c *Config) machines(agreed session.Agreed) (m machines, err error) {
+func (c *Config) machines(agreed session.Agreed, log eventlog.Log) (m machines, err error) {
 	giveUp := min(2*agreed.Timeout, mostGiveUp)
 	channels := slices.Clone(c.Channels)
 	for i := range channels {
@@ -184,7 +188,7 @@ func (c *Config) machines(agreed session.Agreed) (m machines, err error) {
 		return m, nil
 	}
 	chunks := c.Chunks
-	chunks.Lanes = agreed.Lanes
+	chunks.Lanes, chunks.Log = agreed.Lanes, log
 	setDefault(&chunks.GiveUp, giveUp)
 	if chunks.Memory == nil {
 		chunks.Memory = &c.Memory.slices

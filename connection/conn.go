@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/session"
@@ -53,6 +54,7 @@ type Conn struct {
 	saidAt   machine.Micros // the latest CLOSE
 	err      error
 	counts   Counts
+	log      eventlog.Log // nil: there is none
 }
 
 const never machine.Micros = -1
@@ -80,8 +82,9 @@ func NewConn(cfg Config, link *session.Link, side Side, now machine.Micros) (*Co
 
 // newConn makes one of a configuration that is complete.
 func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*Conn, error) {
+	log := logOf(cfg.Log, side, link)
 	agreed := link.Agreed()
-	m, err := cfg.machines(agreed)
+	m, err := cfg.machines(agreed, log)
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +93,10 @@ func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*C
 		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
 		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: machine.Never,
-		marks: newMarks(agreed),
+		marks: newMarks(agreed), log: log,
 	}
 	c.above = c.takePayload
+	c.logStarted(cfg, agreed, side)
 	return c, nil
 }
 
@@ -206,7 +210,11 @@ var table = machine.NewTable(states, guards, []transition{
 // Table returns the rows of the table.
 func Table() []machine.Line { return table.Lines() }
 
-func (c *Conn) step(guard uint8, in input) { table.Step(c, &c.state, &c.row, guard, in) }
+func (c *Conn) step(guard uint8, in input) {
+	from := c.state
+	table.Step(c, &c.state, &c.row, guard, in)
+	c.logStep(from)
+}
 
 // advance begins an event at now.
 func (c *Conn) advance(now machine.Micros) {
@@ -244,6 +252,7 @@ func (c *Conn) receive(now machine.Micros, datagram []byte, ecn ECN) (h heard, e
 	body, err := c.link.Open(c.memory.body[:0], datagram)
 	if err != nil {
 		c.step(isRefused, input{})
+		logRefused(c.log, c.now, datagram, err)
 		return h, err
 	}
 	c.memory.body = body
@@ -271,6 +280,7 @@ func (c *Conn) takeBody(body []byte, ecn ECN) (h heard, err error) {
 	}
 	if err != nil {
 		c.counts.Refused++
+		logRefused(c.log, c.now, body, err)
 	}
 	return h, err
 }
@@ -487,6 +497,7 @@ func (c *Conn) path() (p channel.Path) {
 func (c *Conn) learn() (acked bool) {
 	for _, e := range c.packets.Events() {
 		acked = acked || e.Kind == packet.EventAcked
+		c.logFate(e)
 		c.marks.settle(e)
 	}
 	if marked := c.marks.judge(c.now); marked > 0 {

@@ -3,6 +3,7 @@ package connection
 import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
 )
@@ -16,6 +17,7 @@ type incoming struct {
 // takePayload takes the payload of a packet (CXM-7). It is decoded whole before anything of it
 // counts (CXR-5). An end that closes gives nothing to channels and chunk machines any more.
 func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
+	c.logPacket(eventlog.PacketReceived, int(d.Number), len(d.Payload))
 	quiet, err := c.check(d.Payload)
 	if err != nil {
 		c.in.refusal = err
@@ -91,14 +93,22 @@ func (c *Conn) Send(now machine.Micros, id uint8, message []byte, lifetime machi
 	if c.state != Open {
 		return c.err
 	}
-	return c.mux.Send(c.now, id, message, lifetime)
+	err := c.mux.Send(c.now, id, message, lifetime)
+	if err == nil {
+		c.logMessage(eventlog.MessageSent, id, 0, len(message))
+	}
+	return err
 }
 
 // Read delivers one message of a channel, or says that one was skipped. The message is appended
 // to dst. If nothing is ready ok is false. What came can be read also after the end (CXL-12).
 func (c *Conn) Read(now machine.Micros, id uint8, dst []byte) (message channel.Message, ok bool) {
 	c.advance(now)
-	return c.mux.Read(c.now, id, dst)
+	message, ok = c.mux.Read(c.now, id, dst)
+	if ok && !message.Skipped {
+		c.logMessage(eventlog.MessageDelivered, id, int(message.Sequence), len(message.Data)-len(dst))
+	}
+	return message, ok
 }
 
 // Readable returns the channels of which Read delivers something, as a set of their ids: bit n

@@ -3,6 +3,7 @@ package connection
 import (
 	"io"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/session"
@@ -113,6 +114,14 @@ func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst
 
 // ReceiveECN is Receive for a datagram that came with a value of the field ECN.
 func (s *Server) ReceiveECN(now machine.Micros, from session.Address, datagram []byte, ecn ECN, dst []byte) (got Received, err error) {
+	got, err = s.receive(now, from, datagram, ecn, dst)
+	if got.Peer == nil {
+		logRefused(s.cfg.Log.Of(0, eventlog.Server), now, datagram, err)
+	}
+	return got, err
+}
+
+func (s *Server) receive(now machine.Micros, from session.Address, datagram []byte, ecn ECN, dst []byte) (got Received, err error) {
 	if !isData(datagram) {
 		return s.receiveMessage(now, from, datagram, dst)
 	}
@@ -179,6 +188,9 @@ func (s *Server) receiveMessage(now machine.Micros, from session.Address, datagr
 		p.relinked(now)
 		if event.Kind == session.EventMoved {
 			p.address = from
+			if p.log != nil {
+				p.log(eventlog.Event{Kind: eventlog.ConnectionMoved, At: now, Remote: remote(from)})
+			}
 			p.forgetPath(now)
 			got.Event = Moved
 		}

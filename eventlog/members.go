@@ -41,7 +41,7 @@ var kinds = [...]kind{
 	PacketReceived:    list("packet_received", "number bytes"),
 	PacketAcked:       list("packet_acked", "number"),
 	PacketLost:        list("packet_lost", "number"),
-	MessageSent:       list("message_sent", "channel sequence bytes"),
+	MessageSent:       list("message_sent", "channel bytes"),
 	MessageDelivered:  list("message_delivered", "channel sequence bytes"),
 	DatagramDropped:   list("datagram_dropped", "direction why bytes carried? lane? chunk? slice?"),
 	LogDropped:        list("log_dropped", "count"),

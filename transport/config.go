@@ -222,9 +222,9 @@ func (cfg *Config) connection(marks bool, memory *connection.Memory) connection.
 		Chunks: lanes.Config{
 			SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
 			GiveUp: machine.FromDuration(cfg.GiveUp), Profile: cfg.Profile, NewScheduler: cfg.NewScheduler,
-			NewRepairScheduler: cfg.NewRepairScheduler, Log: cfg.Log,
+			NewRepairScheduler: cfg.NewRepairScheduler,
 		},
-		Memory: memory,
+		Log: cfg.Log, Memory: memory,
 	}
 }
 

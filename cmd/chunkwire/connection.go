@@ -23,6 +23,7 @@ import (
 // connectionFlags are those that send and recv share.
 type connectionFlags struct {
 	variantFlags
+	logFlag
 	protocolID uint32
 	key, mode  string
 	lanes      int
@@ -30,6 +31,7 @@ type connectionFlags struct {
 	timeout    time.Duration
 	raw        bool
 	verbose    bool
+	events     *eventLog // of --log
 	json       bool
 	sends      bool // the command is send
 }
@@ -61,6 +63,7 @@ func (c *connectionFlags) add(cmd *cobra.Command) {
 	f.DurationVar(&c.timeout, "timeout", 0, "how long it may take in all; 0 is without limit")
 	f.BoolVar(&c.raw, "raw", false, "exactly one chunk of at most 256 KiB and nothing else: no name, no size, no hash")
 	f.BoolVar(&c.verbose, "verbose", false, "write to standard error when a connection begins, moves or ends, and what is refused")
+	c.logFlag.add(f)
 	f.BoolVar(&c.json, "json", false, "print the final statistics as one JSON object, also of a failure")
 	completeFrom(cmd, "mode", modeNames)
 }
@@ -118,14 +121,14 @@ func (c *connectionFlags) protocol(n note, a ask) (protocol, error) {
 			// received; but a peer that has gone then must not be waited for.
 			IdleTimeout: idleGiveUps * c.giveUp,
 			MaxPeers:    a.maxPeers, RecvLimit: a.recvLimit, Repair: c.repair,
-			Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base, Logger: c.log(n),
+			Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base, Logger: c.logger(n), Log: c.events.fromNow(),
 		}}, nil
 	}
 	cfg := transport.Config{
 		ProtocolID: c.protocolID, Lanes: lanes, Timeout: c.giveUp.Round(timeoutUnit),
 		Channels: []channel.Config{}, // chunks only
 		MaxPeers: a.maxPeers, RecvLimit: a.recvLimit,
-		Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base, Logger: c.log(n),
+		Profile: a.pace.Profile, MaxRate: a.pace.Limit(), NewScheduler: a.pace.Base, Logger: c.logger(n), Log: c.events.fromNow(),
 	}
 	if !c.repair {
 		cfg.Variants = session.VariantSlices
@@ -134,8 +137,8 @@ func (c *connectionFlags) protocol(n note, a ask) (protocol, error) {
 	return peerProtocol{c, cfg}, err
 }
 
-// log returns the logger of --verbose; nil without.
-func (c *connectionFlags) log(n note) *slog.Logger {
+// logger returns the logger of --verbose; nil without.
+func (c *connectionFlags) logger(n note) *slog.Logger {
 	if !c.verbose {
 		return nil
 	}

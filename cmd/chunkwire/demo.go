@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/sim/simulation"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -22,10 +23,12 @@ type demo struct {
 	pathFlags
 	paceFlags
 	variantFlags
+	logFlag
 	size    int64
 	seed    uint64
 	timeout time.Duration
 	json    bool
+	events  *eventLog // of --log
 }
 
 // demoRate is how fast the profiles of a fixed rate send over an unlimited link,
@@ -70,6 +73,7 @@ that were sent again needlessly.
 	d.variantFlags.add(cmd, plainSlices)
 	f.Uint64Var(&d.seed, "seed", 1, "seed of the relay's chance and of the block's bytes")
 	f.DurationVar(&d.timeout, "timeout", time.Minute, "how long the transfer may take; 0 is without limit")
+	d.logFlag.add(f)
 	f.BoolVar(&d.json, "json", false, "print one JSON object, also of a failure, and nothing else")
 	return cmd
 }
@@ -115,6 +119,10 @@ func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pac
 	ctx, cancel := withTimeout(ctx, d.timeout, fmt.Sprintf("the block did not get through within %v; allow more with --timeout", d.timeout))
 	defer cancel()
 	slices = newSliceMap(int(d.size), d.repair)
+	if d.events, err = d.logFlag.open("demo", eventlog.Network); err != nil {
+		return result, slices, err
+	}
+	defer d.events.close(note{errOut})
 	stage, err := d.setUp(ctx, slices, p)
 	if err != nil {
 		return result, slices, err

@@ -12,12 +12,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
 // play is what the flags of play say.
 type play struct {
 	pathFlags
+	logFlag
 	clients  int
 	world    int64
 	mode     string
@@ -26,6 +28,7 @@ type play struct {
 	duration time.Duration
 	json     bool
 
+	events *eventLog                      // of --log
 	listen func() (net.PacketConn, error) // opens a socket
 }
 
@@ -81,6 +84,7 @@ some point.
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the relay's chance and of the world's bytes")
 	f.DurationVar(&p.duration, "for", 10*time.Second, "how long to play, 1s to 10m")
 	f.StringVar(&p.metrics, "metrics", "", "address where the server's metrics are served by HTTP meanwhile, `HOST:PORT`: /metrics for Prometheus, and /debug/vars")
+	p.logFlag.add(f)
 	f.BoolVar(&p.json, "json", false, "print one JSON object a second and for each event, and one at the end, and nothing else")
 	completeFrom(cmd, "mode", modeNames)
 	return cmd
@@ -106,7 +110,11 @@ func (p *play) check() error {
 	return p.pathFlags.check()
 }
 
-func (p *play) run(ctx context.Context, out screen, stderr io.Writer) error {
+func (p *play) run(ctx context.Context, out screen, stderr io.Writer) (err error) {
+	if p.events, err = p.logFlag.open("play", eventlog.Network); err != nil {
+		return err
+	}
+	defer p.events.close(note{stderr})
 	view := newPlayLines(out)
 	if p.json {
 		view = newPlayObjects(out.w)
@@ -145,5 +153,5 @@ func (p *play) headline() string {
 // config is what both ends have in common.
 func (p *play) config() transport.Config {
 	mode, _ := modeOf(p.mode) // it was checked
-	return transport.Config{ProtocolID: defaultProtocolID, Mode: mode, Timeout: playTimeout}
+	return transport.Config{ProtocolID: defaultProtocolID, Mode: mode, Timeout: playTimeout, Log: p.events.fromNow()}
 }

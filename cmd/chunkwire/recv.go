@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/transport/file"
 )
 
@@ -125,8 +126,12 @@ func (flags *recvFlags) run(cmd *cobra.Command) error {
 	return r.end(flags.listenAndReceive(cmd, r))
 }
 
-func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, r *reporter) error {
+func (flags *recvFlags) listenAndReceive(cmd *cobra.Command, r *reporter) (err error) {
 	n := note{cmd.ErrOrStderr()}
+	if flags.events, err = flags.logFlag.open("recv", eventlog.Server); err != nil {
+		return err
+	}
+	defer flags.events.close(n)
 	protocol, err := flags.protocol(n, flags.ask())
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/transport/file"
 )
@@ -103,8 +104,13 @@ func (flags *sendFlags) run(cmd *cobra.Command, name string) error {
 }
 
 // open opens the file and sends it.
-func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, a ask, name string, r *reporter) error {
-	protocol, err := flags.protocol(note{cmd.ErrOrStderr()}, a)
+func (flags *sendFlags) open(ctx context.Context, cmd *cobra.Command, a ask, name string, r *reporter) (err error) {
+	n := note{cmd.ErrOrStderr()}
+	if flags.events, err = flags.logFlag.open("send", eventlog.Client); err != nil {
+		return err
+	}
+	defer flags.events.close(n)
+	protocol, err := flags.protocol(n, a)
 	if err != nil {
 		return err
 	}

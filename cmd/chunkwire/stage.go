@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/plain"
@@ -32,6 +33,9 @@ func (d *demo) setUp(ctx context.Context, slices *sliceMap, p pace.Pace) (_ *sta
 	cfg := plain.Config{ProtocolID: defaultProtocolID, Repair: d.repair, Profile: p.Profile, MaxRate: p.Limit(), NewScheduler: p.Base}
 	withMap := cfg
 	withMap.Log = slices.note
+	if events := d.events.fromNow(); events != nil {
+		withMap.Log = func(e eventlog.Event) { slices.note(e); events(e) }
+	}
 	if s.server, err = plain.Listen("udp", loopback, withMap); err != nil {
 		return nil, err
 	}
@@ -48,6 +52,7 @@ func (d *demo) setUp(ctx context.Context, slices *sliceMap, p pace.Pace) (_ *sta
 	if err != nil {
 		return nil, errors.Join(err, front.Close())
 	}
+	cfg.Log = d.events.fromNow()
 	s.client, err = plain.Dial(ctx, "udp", s.relayAddr.String(), cfg)
 	return s, err
 }

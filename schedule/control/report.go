@@ -8,6 +8,8 @@ import (
 
 // The modes of eventlog.Metrics: the first of these that is so, in the terms of RECOVERY.md.
 const (
+	modeFixed     = "fixed"     // the profile has the rate (PRO-4)
+	modeBurst     = "burst"     // and this one does not wait for it (PRO-2)
 	modeSilent    = "silent"    // the limit was halved, since nothing is heard (PTO-7)
 	modeDrain     = "drain"     // the queue empties (WIN-4)
 	modeLook      = "look"      // is less lost at a lower rate? (CAP-3)
@@ -19,6 +21,10 @@ const (
 
 func (c *Controller) mode() string {
 	switch {
+	case c.config.Fixed:
+		return modeFixed
+	case c.config.Burst:
+		return modeBurst
 	case c.silenced:
 		return modeSilent
 	case c.Drains():

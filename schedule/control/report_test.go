@@ -54,4 +54,6 @@ func TestModes(t *testing.T) {
 		x.set()
 		check.Equal(t, "mode", c.mode(), x.mode)
 	}
+	check.Equal(t, "a profile", New(Config{Fixed: true}).mode(), modeFixed)
+	check.Equal(t, "another", New(Config{Burst: true}).mode(), modeBurst)
 }
