@@ -72,6 +72,7 @@ type holding struct {
 	message *session.Message // of a connection
 	counter uint64           // of data that was opened
 	opened  bool
+	packet  *packet.Packet // without its payload
 	chunks  []laneChunk
 	closed  *connection.Record
 	others  int // records of channels
@@ -326,6 +327,7 @@ func (in *Inspector) packetOf(r *Result, w *walker, payload func()) {
 		return
 	}
 	r.Summary = packetSummary(&p)
+	r.holds.packet = &packet.Packet{Header: p.Header, FragmentID: p.FragmentID, NumFragments: p.NumFragments}
 	walkPacket(w, payload)
 }
 

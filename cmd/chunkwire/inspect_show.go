@@ -232,6 +232,26 @@ func (s *inspectShow) captureHead(c *capture) {
 	s.printf("\n")
 }
 
+// path prints what the path lost, and how long it is.
+func (s *inspectShow) path(t *inspect.Story) {
+	for i, e := range t.Ends {
+		s.lost('A'+i, 'A'+i, e.Loss.Before)
+		s.lost('A'+i, 'A'+1-i, e.Loss.After)
+	}
+	for i, e := range t.Ends {
+		if e.Trips.Samples > 0 {
+			s.printf("  round trip between the capture and %c: %.1f ms (%.1f to %.1f, %s)\n", 'A'+1-i, e.Trips.Median, e.Trips.Least, e.Trips.Most, countOf(int64(e.Trips.Samples), "sample"))
+		}
+	}
+}
+
+// lost prints what was lost, of what an end sent, between the capture and an end.
+func (s *inspectShow) lost(sender, side int, part inspect.Share) {
+	if part.Lost > 0 {
+		s.printf("  lost between the capture and %c: %d of %d %s of %c (%.1f %%)\n", side, part.Lost, part.Of, part.What, sender, part.Percent())
+	}
+}
+
 // story prints a story.
 func (s *inspectShow) story(t *inspect.Story) {
 	s.printf("\nA %s, B %s: %s", t.Ends[0].Address, t.Ends[1].Address, t.Protocol)
@@ -242,19 +262,17 @@ func (s *inspectShow) story(t *inspect.Story) {
 	for _, line := range t.Lines {
 		s.printf("  %9.3f  %c %s\n", line.Seconds, 'A'+line.End, line.Text)
 	}
+	if t.LeftOut > 0 {
+		s.printf("  and %s more\n", countOf(int64(t.LeftOut), "line"))
+	}
 	for i, e := range t.Ends {
 		s.printf("  %c sent %s, %d bytes", 'A'+i, countOf(int64(e.Datagrams), "datagram"), e.Bytes)
-		if e.Missing > 0 {
-			s.printf("; %d more that the capture does not have", e.Missing)
-		}
 		if e.Duplicates > 0 {
 			s.printf("; %d twice", e.Duplicates)
 		}
 		s.printf("\n")
 	}
-	if t.RTT.Samples > 0 {
-		s.printf("  round trip %.1f ms (%.1f to %.1f, %s), seen from where it was captured\n", t.RTT.Median, t.RTT.Least, t.RTT.Most, countOf(int64(t.RTT.Samples), "sample"))
-	}
+	s.path(t)
 	for _, q := range t.Silences {
 		s.printf("  %c silent for %.3f s from %.3f s on, while %c sent %s\n", 'A'+q.End, q.Seconds, q.From, 'A'+1-q.End, countOf(int64(q.Ignored), "datagram"))
 	}

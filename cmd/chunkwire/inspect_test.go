@@ -144,7 +144,7 @@ func TestInspectCaptures(t *testing.T) {
 				check.Same(t, "cut", report.Joined == 1, joined)
 				s := report.Stories[0]
 				check.Equal(t, "why slices were sent again", s.Chunks[0].Resent, inspect.Resent{Lost: 1})
-				check.Same(t, "verdict", s.Verdict, "nobody was at fault; the path lost 1 of 5 slices (20.0 %).")
+				check.Same(t, "verdict", s.Verdict, "nobody was at fault; the path lost 20.0 % of what 192.0.2.1:1000 sent.")
 			}
 		}
 	}
