@@ -153,8 +153,8 @@ func (s *Story) add(c *Captured, end int) {
 	if s.Plain == nil {
 		s.Plain = c.Result.Lane
 	}
-	if h.message != nil {
-		s.message(c, end)
+	if h.message != nil && !s.message(c, end) {
+		return
 	}
 	if h.packet != nil {
 		s.packet(c.At, end, h.packet)
@@ -204,8 +204,8 @@ func (s *Story) refuse(c *Captured, end int) {
 	s.line(c.At, end, "sends what is refused: %s", r.Text)
 }
 
-// message takes a message of the handshake, or counts an envelope.
-func (s *Story) message(c *Captured, end int) {
+// message takes a message of the handshake, or counts an envelope, and reports whether it is new.
+func (s *Story) message(c *Captured, end int) (isNew bool) {
 	m := c.Result.holds.message
 	switch m.Kind {
 	case session.KindLinked:
@@ -216,8 +216,7 @@ func (s *Story) message(c *Captured, end int) {
 		s.refused = true
 		s.Ended = fmt.Sprintf("%s refused the connection: %v", s.name(end), m.Reason)
 	case session.KindCRC, session.KindMAC, session.KindAEAD:
-		s.count(c, end)
-		return
+		return s.count(c, end)
 	}
 	text := c.Result.Summary
 	if key := fmt.Sprint(end, text); s.said[key] {
@@ -226,10 +225,11 @@ func (s *Story) message(c *Captured, end int) {
 		s.said[key] = true
 	}
 	s.line(c.At, end, "%s", text)
+	return true
 }
 
 // count looks at the counter of an envelope, of which the low bits are enough here.
-func (s *Story) count(c *Captured, end int) {
+func (s *Story) count(c *Captured, end int) (isNew bool) {
 	h := &c.Result.holds
 	if !h.opened && len(h.chunks) == 0 && h.message.Kind == session.KindAEAD {
 		s.encrypted++
@@ -237,7 +237,7 @@ func (s *Story) count(c *Captured, end int) {
 			s.large[end]++
 		}
 	}
-	s.counters[end].add(c.At, uint64(h.message.Counter), 32, s.linked)
+	return s.counters[end].add(c.At, uint64(h.message.Counter), 32, s.linked)
 }
 
 // finish makes what needs the whole capture.

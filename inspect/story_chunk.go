@@ -31,7 +31,7 @@ type Chunk struct {
 	judged  int          // below it, the fate of each transmission is known
 	acked   map[int]bool // slices that an ack had
 	top     int
-	highest int // slice id
+	highest int  // slice id
 	whole   bool // its beginning is here
 	key     chunkKey
 }

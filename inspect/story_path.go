@@ -71,8 +71,9 @@ func (n *numbers) whole(low uint64, bits int) int64 {
 	return n.newest + d
 }
 
-// add takes the next number. The first one is where they begin, unless that is known to be 0.
-func (n *numbers) add(at time.Time, low uint64, bits int, fromZero bool) {
+// add takes the next number, and reports whether it is new. The first one is where they begin, unless that is
+// known to be 0.
+func (n *numbers) add(at time.Time, low uint64, bits int, fromZero bool) (isNew bool) {
 	if n.seen == nil {
 		n.seen, n.arrived = map[int64]time.Time{}, map[int64]bool{}
 		n.first, n.newest = int64(low), int64(low)
@@ -82,14 +83,15 @@ func (n *numbers) add(at time.Time, low uint64, bits int, fromZero bool) {
 	}
 	k := n.whole(low, bits)
 	if k-n.newest > farthest || n.newest-k > farthest {
-		return // it is forged
+		return true // it is forged
 	}
 	if _, had := n.seen[k]; had {
 		n.again++
-		return
+		return false
 	}
 	n.seen[k] = at
 	n.first, n.newest = min(n.first, k), max(n.newest, k)
+	return true
 }
 
 // share returns how many numbers the capture does not have.
@@ -102,17 +104,18 @@ func (n *numbers) share(what string) Share {
 }
 
 // acked takes what a header says of the packets, and returns the round trip of the newest, if it is new.
-// A packet that an ack does not have, though it has later ones, is lost until another has it.
+// A packet that went by before the newest one, and that the ack does not have, is lost until another has it.
 func (n *numbers) acked(at time.Time, h packet.Header) (trip time.Duration, ok bool) {
 	if len(n.seen) == 0 {
 		return 0, false
 	}
 	ack := n.whole(uint64(h.Ack), 16)
+	newest := n.seen[ack]
 	for i := range 32 {
 		k, has := ack-int64(i), h.AckBits>>i&1 == 1
 		sent, seen := n.seen[k]
 		before, known := n.arrived[k]
-		if !seen || !has && (i == 0 || known) {
+		if !seen || !has && (known || !sent.Before(newest)) {
 			continue
 		}
 		n.arrived[k] = has
