@@ -483,9 +483,13 @@ func (in *Inspector) open(r *Result, l *link, from netip.AddrPort, m *session.Me
 		return clear, nil
 	}
 	for _, i := range l.sides(from) {
-		if body, err = l.open[i].Open(nil, b); err == nil {
+		var why error
+		if body, why = l.open[i].Open(nil, b); why == nil {
 			r.holds.opened, r.holds.counter = true, l.open[i].Opened()
 			return body, nil
+		}
+		if err == nil || errors.Is(err, session.ErrTag) { // with the other direction's key the tag is wrong
+			err = why
 		}
 	}
 	return clear, err
@@ -495,6 +499,8 @@ func (in *Inspector) open(r *Result, l *link, from netip.AddrPort, m *session.Me
 // known.
 func (l *link) sides(from netip.AddrPort) []int {
 	switch {
+	case l.open[1] == nil:
+		return []int{0}
 	case !from.IsValid():
 		return []int{0, 1}
 	case from == l.client:

@@ -23,7 +23,7 @@ func (s *inspectShow) datagram(r *inspect.Result, b []byte) error {
 	if s.json {
 		return s.encode(r)
 	}
-	s.printf("%s, %d bytes: %s\n", r.Protocol, r.Size, r.Summary)
+	s.printf("%s, %s: %s\n", r.Protocol, countOf(int64(r.Size), "byte"), r.Summary)
 	if r.Lane != nil {
 		s.printf("  %v\n", r.Lane)
 	}

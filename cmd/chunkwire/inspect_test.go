@@ -27,12 +27,12 @@ func TestInspectDatagrams(t *testing.T) {
 		code  int
 		want  string // each line of it is in what is printed
 	}{
-		{"an ack", "60:84:65:cb bd810100 0xe2ac0899", "", exitOK, `chunks, 12 bytes: ack: chunk 49374, 0 of 1 slices
+		{"an ack", "60:84:65:cb bd810100 0xe2ac0899", "", exitOK, `chunks, 12 bytes: ack: chunk 49374, 0 of 1 slice
   protocol id 0x11223344, lane 0 of 1
       33    16  chunk_id               49374                         ACK-1
       57     1  acked                  0  (0 of 1)                   ACK-2
       64    32  end_check              0x9908ace2                    FRM-6`},
-		{"lines", "", "608465cbbd810100e2ac0899\n\n2064000178\n", exitOK, "chunks, 12 bytes\npackets, 5 bytes: packet 100, 1 bytes"},
+		{"lines", "", "608465cbbd810100e2ac0899\n\n2064000178\n", exitOK, "chunks, 12 bytes\npackets, 5 bytes: packet 100, 1 byte"},
 		{"another protocol id", "--protocol-id 7 9e3c8bab0300040ee2ac0899", "", exitMismatch, "crc_mismatch at bit 0"},
 		{"a record", "--as records --explain 06010200ff", "", exitMismatch, "unknown_record at byte 4\nCHR-21 (required, spec/CHANNELS.md"},
 		{"bits", "--bits 608465cbbd810100e2ac0899", "", exitOK, "       4  bd   10111101  type | chunk_id"},
