@@ -70,6 +70,7 @@ type Silence struct {
 	From    float64 `json:"from_seconds"`
 	Seconds float64 `json:"seconds"`
 	Ignored int     `json:"datagrams_of_the_other"`
+	Unseen  int     `json:"unseen"` // numbers of its datagrams that it sent meanwhile, but that did not come here
 }
 
 // Refusals counts the datagrams of an end that no decoder takes.
@@ -135,14 +136,23 @@ func (s *Story) add(c *Captured, end int) {
 	e := &s.Ends[end]
 	e.Datagrams++
 	e.Bytes += int64(c.Result.Size)
+	silences, newest := len(s.Silences), s.newest(end)
 	s.hear(c.At, end)
+	s.take(c, end)
+	if len(s.Silences) > silences && newest >= 0 {
+		s.Silences[silences].Unseen = int(max(0, s.newest(end)-newest-1))
+	}
+}
+
+// take takes what a datagram holds.
+func (s *Story) take(c *Captured, end int) {
 	h := &c.Result.holds
 	if s.Protocol == Unknown {
 		s.Protocol = c.Result.Protocol
 	}
 	switch {
 	case c.Result.Refused != nil && c.Result.Refused.Sentence == "CXE-24":
-		e.Duplicates++
+		s.Ends[end].Duplicates++
 		return
 	case c.Result.Refused != nil:
 		s.refuse(c, end)
@@ -178,6 +188,16 @@ func quoted(text []byte) string {
 
 func (s *Story) name(end int) string { return s.Ends[end].Address }
 
+// newest returns the newest number of an end, or -1 if it has none.
+func (s *Story) newest(end int) int64 {
+	for _, n := range []*numbers{&s.counters[end], &s.packets[end]} {
+		if len(n.seen) > 0 {
+			return n.newest
+		}
+	}
+	return -1
+}
+
 // hear notes a silence that ends, and counts for the other end.
 func (s *Story) hear(at time.Time, end int) {
 	s.endSilence(at, end)
@@ -187,7 +207,7 @@ func (s *Story) hear(at time.Time, end int) {
 
 func (s *Story) endSilence(at time.Time, end int) {
 	if quiet := at.Sub(s.heard[end]); quiet >= silent && s.unanswered[end] >= 2 {
-		s.Silences = append(s.Silences, Silence{end, s.since(s.heard[end]), quiet.Seconds(), s.unanswered[end]})
+		s.Silences = append(s.Silences, Silence{End: end, From: s.since(s.heard[end]), Seconds: quiet.Seconds(), Ignored: s.unanswered[end]})
 	}
 }
 

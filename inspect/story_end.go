@@ -35,7 +35,7 @@ func (s *Story) verdict() string {
 	case s.refused:
 		return s.Ended + "."
 	case b.Datagrams == 0:
-		return fmt.Sprintf("%s never answered %s, which sent %d datagrams: it is not there, hears another address, or refuses what comes.", b.Address, a.Address, a.Datagrams)
+		return fmt.Sprintf("%s never answered %s, which sent %d datagrams: it is not there, has another address, or refuses what comes%s.", b.Address, a.Address, a.Datagrams, s.idText())
 	case s.mostlyRefused() >= 0:
 		end := s.mostlyRefused()
 		return fmt.Sprintf("most of what %s sent is refused: see what is refused above; a wrong --protocol-id, --lanes or protocol is likely.", s.name(end))
@@ -44,12 +44,32 @@ func (s *Story) verdict() string {
 		return fmt.Sprintf("%s fell silent and said nothing more, while %s went on.", s.name(end), s.name(1-end))
 	case len(s.Silences) > 0:
 		worst := slices.MaxFunc(s.Silences, func(x, y Silence) int { return int(1e6 * (x.Seconds - y.Seconds)) })
-		return fmt.Sprintf("%s was silent for %.1f s, and then went on: it, or the path from it, stopped.", s.name(worst.End), worst.Seconds)
+		return s.silenceText(&worst)
 	}
 	if lost := s.lostText(); lost != "" {
 		return "nobody was at fault; the path lost " + lost + "."
 	}
 	return "nobody was at fault."
+}
+
+// silenceText says what stopped in a silence that ended.
+func (s *Story) silenceText(q *Silence) string {
+	switch name := s.name(q.End); {
+	case q.Unseen > 0:
+		return fmt.Sprintf("nothing came from %s for %.1f s, though it sent at least %s meanwhile: the path from it stopped.", name, q.Seconds, count(q.Unseen, "datagram"))
+	case s.newest(q.End) >= 0:
+		return fmt.Sprintf("%s sent nothing for %.1f s, as its numbers show, and then went on: it, or the path to it, stopped.", name, q.Seconds)
+	default:
+		return fmt.Sprintf("nothing came from %s for %.1f s, and then it went on: it, or the path to it or from it, stopped.", name, q.Seconds)
+	}
+}
+
+// idText says which protocol id plain chunks have.
+func (s *Story) idText() string {
+	if s.Plain == nil {
+		return ""
+	}
+	return fmt.Sprintf("; it must have the protocol id 0x%08x and %s, too", s.Plain.Base, count(s.Plain.Lanes, "lane"))
 }
 
 // lostText says what the path lost each way.

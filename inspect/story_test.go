@@ -10,6 +10,8 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/inspect"
 	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/session"
 )
 
 const protocolID = 0x11223344
@@ -100,8 +102,34 @@ func TestSilence(t *testing.T) {
 	check.That(t, strings.HasPrefix(dead.story().Verdict, "192.0.2.2:9000 fell silent"), dead.story().Verdict)
 
 	s := dead.after(time.Second).ack(0, 1).story()
-	check.That(t, strings.HasPrefix(s.Verdict, "192.0.2.2:9000 was silent for 6.0 s"), s.Verdict)
+	check.That(t, strings.HasPrefix(s.Verdict, "nothing came from 192.0.2.2:9000 for 6.0 s, and then it went on"), s.Verdict)
 	check.Equal(t, "silences", s.Silences, []inspect.Silence{{End: 1, From: 0, Seconds: 6, Ignored: 5}})
+}
+
+// The numbers of datagrams say whether an end that was silent sent something meanwhile.
+func TestWhatStoppedInASilence(t *testing.T) {
+	for unseen, want := range map[uint64]string{
+		0: "192.0.2.2:9000 sent nothing for 6.0 s, as its numbers show, and then went on: it, or the path to it, stopped.",
+		8: "nothing came from 192.0.2.2:9000 for 6.0 s, though it sent at least 8 datagrams meanwhile: the path from it stopped.",
+	} {
+		agreed := session.Agreed{Link: 5}
+		mine := session.NewLink(session.LinkConfig{Mode: session.CRC, Agreed: agreed})
+		its := session.NewLink(session.LinkConfig{Mode: session.CRC, Agreed: agreed, Next: 7})
+		body := check.Must(packet.Format{}.Append(nil, &packet.Packet{Data: []byte{0}}))
+		k := newTalk(t, 1)
+		k.send(alice, bob, mine.Seal(nil, body))
+		k.send(bob, alice, its.Seal(nil, body))
+		for range 3 {
+			k.after(2*time.Second).send(alice, bob, mine.Seal(nil, body))
+		}
+		for range unseen {
+			its.Seal(nil, body)
+		}
+		k.send(bob, alice, its.Seal(nil, body))
+		s := k.story()
+		check.Same(t, "silences", len(s.Silences), 1)
+		check.Same(t, "verdict", s.Verdict, want)
+	}
 }
 
 // The protocol id that a crc has is found without candidates, and the lane of one.

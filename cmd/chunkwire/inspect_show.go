@@ -215,16 +215,22 @@ func (c *capture) seconds(i int) float64 { return c.list[i].At.Sub(c.list[0].At)
 
 func (s *inspectShow) captureHead(c *capture) {
 	s.printf("%s", countOf(int64(len(c.list)), "datagram"))
+	if c.joined > 0 {
+		s.printf("; %s of segmentation offload cut", countOf(int64(c.joined), "packet"))
+	}
+	var out []string
 	for _, what := range []struct {
-		n    int
-		text string
+		n           int
+		thing, that string
 	}{
-		{c.joined, "packets of segmentation offload cut"}, {c.fragments, "IP fragments left out"},
-		{c.others, "packets that are no UDP left out"}, {c.cutShort, "packets that the capture has in part left out"},
+		{c.fragments, "IP fragment", ""}, {c.others, "packet", " without UDP"}, {c.cutShort, "packet", " that the capture has in part"},
 	} {
 		if what.n > 0 {
-			s.printf("; %d %s", what.n, what.text)
+			out = append(out, countOf(int64(what.n), what.thing)+what.that)
 		}
+	}
+	if len(out) > 0 {
+		s.printf("; left out: %s", strings.Join(out, ", "))
 	}
 	if c.damaged != "" {
 		s.printf("; the file ends early: %s", c.damaged)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -50,27 +51,44 @@ func TestInspectDatagrams(t *testing.T) {
 	}
 }
 
-// wrap puts bytes into UDP, IP and what a link has around it.
+// wrap puts bytes into UDP, IP and what a link has around it: IPv6 if the link has it, or is Linux's second kind
+// of cooked ones.
 func wrap(t testing.TB, link layers.LinkType, from, to int, b []byte) []byte {
 	t.Helper()
-	ip := &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolUDP, SrcIP: net.IP{192, 0, 2, byte(from)}, DstIP: net.IP{192, 0, 2, byte(to)}}
 	udp := &layers.UDP{SrcPort: layers.UDPPort(1000 * from), DstPort: layers.UDPPort(1000 * to)}
-	if err := udp.SetNetworkLayerForChecksum(ip); err != nil {
-		t.Fatal(err)
+	var ip interface {
+		gopacket.SerializableLayer
+		gopacket.NetworkLayer
 	}
-	list := []gopacket.SerializableLayer{ip, udp, gopacket.Payload(b)}
+	ip = &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolUDP, SrcIP: net.IP{192, 0, 2, byte(from)}, DstIP: net.IP{192, 0, 2, byte(to)}}
+	if link == layers.LinkTypeIPv6 || link == layers.LinkTypeLinuxSLL2 {
+		address := func(n int) net.IP { return net.ParseIP(fmt.Sprintf("2001:db8::%d", n)) }
+		ip = &layers.IPv6{Version: 6, HopLimit: 64, NextHeader: layers.IPProtocolUDP, SrcIP: address(from), DstIP: address(to)}
+	}
+	check.Must(0, udp.SetNetworkLayerForChecksum(ip))
+	return serialize(append(around(link), ip, udp, gopacket.Payload(b)))
+}
+
+// around returns what a link has around IP.
+func around(link layers.LinkType) []gopacket.SerializableLayer {
 	switch link {
 	case layers.LinkTypeEthernet:
 		mac := net.HardwareAddr{0, 0, 0, 0, 0, 0}
 		vlan := &layers.Dot1Q{VLANIdentifier: 5, Type: layers.EthernetTypeIPv4}
-		list = append([]gopacket.SerializableLayer{&layers.Ethernet{SrcMAC: mac, DstMAC: mac, EthernetType: layers.EthernetTypeDot1Q}, vlan}, list...)
+		return []gopacket.SerializableLayer{&layers.Ethernet{SrcMAC: mac, DstMAC: mac, EthernetType: layers.EthernetTypeDot1Q}, vlan}
 	case layers.LinkTypeNull:
-		list = append([]gopacket.SerializableLayer{&layers.Loopback{Family: layers.ProtocolFamilyIPv4}}, list...)
+		return []gopacket.SerializableLayer{&layers.Loopback{Family: layers.ProtocolFamilyIPv4}}
+	case layers.LinkTypeLinuxSLL: // type, kind of address, its length, address, protocol
+		return []gopacket.SerializableLayer{gopacket.Payload{0, 0, 0x03, 0x04, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0x08, 0x00}}
+	case layers.LinkTypeLinuxSLL2: // protocol, reserved, interface, kind of address, type, length, address
+		return []gopacket.SerializableLayer{gopacket.Payload{0x86, 0xDD, 0, 0, 0, 0, 0, 1, 0x03, 0x04, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0}}
 	}
+	return nil
+}
+
+func serialize(list []gopacket.SerializableLayer) []byte {
 	out := gopacket.NewSerializeBuffer()
-	if err := gopacket.SerializeLayers(out, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, list...); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(0, gopacket.SerializeLayers(out, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, list...))
 	return out.Bytes()
 }
 
@@ -129,9 +147,12 @@ func captureOf(t testing.TB, link layers.LinkType, ng, joined bool) []byte {
 	return file.Bytes()
 }
 
+// captureLinks are the links of captures.
+var captureLinks = []layers.LinkType{layers.LinkTypeEthernet, layers.LinkTypeNull, layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6, layers.LinkTypeLinuxSLL, layers.LinkTypeLinuxSLL2}
+
 // A capture of any kind tells the same story, whether datagrams were joined or not.
 func TestInspectCaptures(t *testing.T) {
-	for _, link := range []layers.LinkType{layers.LinkTypeEthernet, layers.LinkTypeNull, layers.LinkTypeRaw} {
+	for _, link := range captureLinks {
 		for _, ng := range []bool{false, true} {
 			for _, joined := range []bool{false, true} {
 				r := runCommand(t, bytes.NewReader(captureOf(t, link, ng, joined)), "inspect", "--json")
@@ -144,10 +165,39 @@ func TestInspectCaptures(t *testing.T) {
 				check.Same(t, "cut", report.Joined == 1, joined)
 				s := report.Stories[0]
 				check.Equal(t, "why slices were sent again", s.Chunks[0].Resent, inspect.Resent{Lost: 1})
-				check.Same(t, "verdict", s.Verdict, "nobody was at fault; the path lost 20.0 % of what 192.0.2.1:1000 sent.")
+				check.Same(t, "verdict", s.Verdict, "nobody was at fault; the path lost 20.0 % of what "+s.Ends[0].Address+" sent.")
 			}
 		}
 	}
+}
+
+// IP fragments, other packets, and those that the capture has in part are counted.
+func TestInspectLeavesOut(t *testing.T) {
+	var file bytes.Buffer
+	w := pcapgo.NewWriter(&file)
+	check.Must(0, w.WriteFileHeader(65536, layers.LinkTypeRaw))
+	write := func(b []byte, size int) {
+		info := gopacket.CaptureInfo{Timestamp: time.Unix(1, 0), CaptureLength: len(b), Length: size}
+		check.Must(0, w.WritePacket(info, b))
+	}
+	ack := check.Must(codec.NewFramer(defaultProtocolID).AppendAck(nil, codec.Ack{NumSlices: 4}))
+	whole := wrap(t, layers.LinkTypeRaw, 1, 2, ack)
+	write(whole, len(whole))
+	write(whole[:36], len(whole))
+	ip := layers.IPv4{Version: 4, TTL: 64, SrcIP: net.IP{192, 0, 2, 1}, DstIP: net.IP{192, 0, 2, 2}}
+	for _, part := range []struct {
+		protocol layers.IPProtocol
+		flags    layers.IPv4Flag
+		offset   uint16
+	}{{layers.IPProtocolUDP, layers.IPv4MoreFragments, 0}, {layers.IPProtocolUDP, 0, 185}, {layers.IPProtocolTCP, 0, 0}} {
+		ip.Protocol, ip.Flags, ip.FragOffset = part.protocol, part.flags, part.offset
+		b := serialize([]gopacket.SerializableLayer{&ip, gopacket.Payload(make([]byte, 64))})
+		write(b, len(b))
+	}
+	r := runCommand(t, &file, "inspect")
+	check.Same(t, "exit code", r.code, exitOK)
+	head, _, _ := strings.Cut(r.stdout, "\n")
+	check.Same(t, "what is left out", head, "1 datagram; left out: 2 IP fragments, 1 packet without UDP, 1 packet that the capture has in part")
 }
 
 // Any bytes that begin as a capture are read as far as they are sound.
