@@ -87,7 +87,13 @@ func (b *bench) shares() {
 	b.result.Shares = append(b.result.Shares, shares...)
 }
 
-// isCitizen reports whether an experiment is one of those of CITIZEN-RESULTS.md.
-func isCitizen(experiment string) bool {
-	return experiment == Families || experiment == Beside || experiment == Shares
+// groupOf returns what an experiment is run with, for one page.
+func groupOf(experiment string) string {
+	switch experiment {
+	case Messages, Services:
+		return experiment
+	case Families, Beside, Shares:
+		return Citizen
+	}
+	return Blocks
 }

@@ -1,13 +1,13 @@
 package bench
 
 import (
+	"cmp"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport/plain"
+	"github.com/chunkwire/chunkwire/eventlog"
 )
 
 // maps follows every slice of a few runs.
@@ -24,18 +24,22 @@ func follow(t *testing.T, p Peer, c Cell) SliceMap {
 	m := SliceMap{Cell: c.String(), Peer: p.Name}
 	var mu sync.Mutex
 	var start time.Time
-	p = p.observed(func(_ *plain.Conn, o statemachine.Observation) {
-		slice := o.SliceID
+	p = p.observed(func(o eventlog.Event) {
+		slice, kind := o.SliceID, ""
 		switch o.Kind {
-		case statemachine.Sent, statemachine.Resent, statemachine.Acked, statemachine.Repair:
-		case statemachine.Counted:
-			slice = o.Have
+		case eventlog.SliceSent:
+			kind = map[string]string{eventlog.First: "sent", eventlog.Repair: "repair"}[o.Why]
+			kind = cmp.Or(kind, "resent")
+		case eventlog.SliceAcked:
+			kind = "acked"
+		case eventlog.SlicesCounted:
+			slice, kind = o.Have, "counted"
 		default:
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), slice, o.Kind.String()})
+		m.Events = append(m.Events, SliceEvent{time.Since(start).Microseconds(), slice, kind})
 	})
 	synctest.Test(t, func(t *testing.T) {
 		way := newPath(c, 1)

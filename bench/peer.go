@@ -4,8 +4,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/transport/plain"
+	"github.com/chunkwire/chunkwire/eventlog"
 )
 
 // Peer is a protocol that moves a block from a server to a client.
@@ -17,7 +16,7 @@ type Peer struct {
 
 	// observed returns the same peer with an observer of its slices; nil but for
 	// ours.
-	observed func(func(*plain.Conn, statemachine.Observation)) Peer
+	observed func(eventlog.Log) Peer
 }
 
 // pipe is a connection that is ready to push blocks.

@@ -3,7 +3,7 @@ package bench
 import (
 	"context"
 
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -12,9 +12,9 @@ func chunkwire(name, note string, cfg plain.Config) Peer {
 	p := Peer{Name: name, Note: note, Connect: func(ctx context.Context, p *path) (*pipe, error) {
 		return connectChunkwire(ctx, p, cfg)
 	}}
-	p.observed = func(observe func(*plain.Conn, statemachine.Observation)) Peer {
+	p.observed = func(observe eventlog.Log) Peer {
 		cfg := cfg
-		cfg.Observe = observe
+		cfg.Log = observe
 		return chunkwire(name, note, cfg)
 	}
 	return p

@@ -57,6 +57,7 @@ type SliceEvent struct {
 
 // The experiments.
 const (
+	Blocks    = "blocks"    // all of the following up to maps
 	Cold      = "cold"      // the first block of a connection
 	Warm      = "warm"      // the second one
 	ByRTT     = "rtt"       // S1 at 1 % loss, over round trips
@@ -73,4 +74,4 @@ const (
 )
 
 // Experiments are all of them, in the order in which they run.
-var Experiments = []string{Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages, Services, Citizen, Families, Beside, Shares}
+var Experiments = []string{Blocks, Cold, Warm, ByRTT, Streaming, Trouble, Together, Maps, Messages, Services, Citizen, Families, Beside, Shares}

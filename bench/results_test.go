@@ -45,7 +45,7 @@ func TestResults(t *testing.T) {
 		{Shares, b.shares},
 	}
 	for _, e := range experiments {
-		if only := os.Getenv(onlyEnv); only == "" || only == e.name || only == Citizen && isCitizen(e.name) {
+		if only := os.Getenv(onlyEnv); only == "" || only == e.name || only == groupOf(e.name) {
 			e.run()
 		}
 	}

@@ -3,11 +3,11 @@ package fuzz
 import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/sim/chunk"
 	simrepair "github.com/chunkwire/chunkwire/sim/repair"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -26,8 +26,8 @@ func runRepairSender(t T, data []byte) {
 	scheduler := readRepairScheduler(t, &s)
 	judge := simrepair.NewSenderJudge(&chunk.Stream{FirstID: cfg.FirstChunkID}, scheduler.pace, cfg.GiveUp, anyLate)
 	cfg.Scheduler = scheduler.Scheduler
-	cfg.Observe = func(o statemachine.Observation) {
-		if v := judge.Observed(o); v != nil {
+	cfg.Log = func(e eventlog.Event) {
+		if v := judge.Logged(e); v != nil {
 			t.Fatalf("%v", v)
 		}
 	}

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/sim/chunk"
@@ -25,8 +26,8 @@ func runSender(t T, data []byte) {
 	scheduler := readScheduler(t, &s, func(*base.Profile) {})
 	judge := chunk.NewSenderJudge(&chunk.Stream{FirstID: cfg.FirstChunkID}, scheduler.pace, cfg.GiveUp, anyLate)
 	cfg.Scheduler = scheduler.Scheduler
-	cfg.Observe = func(o statemachine.Observation) {
-		if v := judge.Observed(o); v != nil {
+	cfg.Log = func(e eventlog.Event) {
+		if v := judge.Logged(e); v != nil {
 			t.Fatalf("%v", v)
 		}
 	}

@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -48,8 +49,9 @@ type Config struct {
 	// Rebuilds bounds rebuilding, together with other connections that share it: a slice that
 	// completes a chunk beyond it counts as one that did not arrive. Nil: there is no bound.
 	Rebuilds *Rebuilds
-	// Observe, when not nil, is called for what happens to each slice that is sent.
-	Observe func(statemachine.Observation)
+	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows of
+	// the machines, each with its lane.
+	Log eventlog.Log
 }
 
 // complete returns the configuration without fields that are 0, or why it is bad.
@@ -91,16 +93,16 @@ func (c *Config) repairScheduler() (repair.Scheduler, error) {
 }
 
 // newSender returns a sender of the variant, with a scheduler of its own.
-func (c *Config) newSender() (sender, error) {
+func (c *Config) newSender(log eventlog.Log) (sender, error) {
 	if c.Repair {
-		return newRepairSender(c)
+		return newRepairSender(c, log)
 	}
-	return newNamedSender(c)
+	return newNamedSender(c, log)
 }
 
-func (c *Config) newReceiver() (receiver, error) {
+func (c *Config) newReceiver(log eventlog.Log) (receiver, error) {
 	if c.Repair {
-		return newRepairReceiver(c)
+		return newRepairReceiver(c, log)
 	}
-	return newNamedReceiver(c)
+	return newNamedReceiver(c, log)
 }

@@ -65,10 +65,11 @@ type receiver interface {
 	readSize() int
 }
 
-// init makes the pair of machines.
-func (l *lane) init(cfg *Config) error {
-	s, err1 := cfg.newSender()
-	r, err2 := cfg.newReceiver()
+// init makes the pair of machines of lane k.
+func (l *lane) init(cfg *Config, k int) error {
+	log := cfg.Log.In(k)
+	s, err1 := cfg.newSender(log)
+	r, err2 := cfg.newReceiver(log)
 	*l = lane{sender: s, receiver: r, number: none}
 	return errors.Join(err1, err2)
 }

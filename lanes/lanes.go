@@ -7,6 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -68,7 +69,7 @@ func New(cfg Config) (*Lanes, error) {
 		l.lanes = make([]lane, cfg.Lanes)
 	}
 	for k := range l.lanes {
-		if err := l.lanes[k].init(&l.cfg); err != nil {
+		if err := l.lanes[k].init(&l.cfg, k); err != nil {
 			return nil, err
 		}
 	}
@@ -156,10 +157,21 @@ func (l *Lanes) HandleSlice(now machine.Micros, k int, s Slice) (ours bool) {
 	}
 	receiver := l.lanes[k].receiver
 	if l.cfg.Rebuilds != nil && !l.cfg.Rebuilds.take(now, receiver.rebuilds(s)) {
-		l.deferred++
+		l.leaveOut(now, k, &s.Repair)
 		return true
 	}
 	return receiver.handleSlice(now, s)
+}
+
+// leaveOut counts a slice that would complete a chunk, beyond Config.Rebuilds.
+func (l *Lanes) leaveOut(now machine.Micros, k int, s *repair.Slice) {
+	l.deferred++
+	if l.cfg.Log != nil {
+		l.cfg.Log(eventlog.Event{
+			Kind: eventlog.SliceReceived, At: now, Lane: k, ChunkID: s.ChunkID, SliceID: s.ID,
+			Bytes: s.DatagramSize(), As: eventlog.Deferred,
+		})
+	}
 }
 
 // beyondLimit reports whether a slice is of a chunk beyond Config.ReceiveLimit.

@@ -3,6 +3,7 @@ package lanes
 import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -10,12 +11,12 @@ import (
 // namedSender sends the slices of spec/PROTOCOL.md, each of which has a name and arrives itself.
 type namedSender struct{ *statemachine.Sender }
 
-func newNamedSender(cfg *Config) (sender, error) {
+func newNamedSender(cfg *Config, log eventlog.Log) (sender, error) {
 	sched, err := cfg.scheduler()
 	if err != nil {
 		return nil, err
 	}
-	s, err := statemachine.NewSender(statemachine.SenderConfig{GiveUp: cfg.GiveUp, Scheduler: sched, Observe: cfg.Observe})
+	s, err := statemachine.NewSender(statemachine.SenderConfig{GiveUp: cfg.GiveUp, Scheduler: sched, Log: log})
 	return namedSender{s}, err
 }
 
@@ -63,8 +64,8 @@ func oneSlice(now machine.Micros) statemachine.Flight {
 // namedReceiver receives them.
 type namedReceiver struct{ *statemachine.Receiver }
 
-func newNamedReceiver(cfg *Config) (receiver, error) {
-	r, err := statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: cfg.GiveUp, Memory: cfg.Memory})
+func newNamedReceiver(cfg *Config, log eventlog.Log) (receiver, error) {
+	r, err := statemachine.NewReceiver(statemachine.ReceiverConfig{GiveUp: cfg.GiveUp, Memory: cfg.Memory, Log: log})
 	return namedReceiver{r}, err
 }
 

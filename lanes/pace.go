@@ -69,7 +69,7 @@ func (l *Lanes) Marked(now machine.Micros, n int) {
 // ForgetPath makes the schedulers begin anew: the path is another one, or what they learned
 // is not its rate.
 func (l *Lanes) ForgetPath(now machine.Micros) {
-	fresh, err := l.cfg.newSender()
+	fresh, err := l.cfg.newSender(nil)
 	if err != nil {
 		return // it made others before
 	}

@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
 )
@@ -9,12 +10,12 @@ import (
 // repairSender sends slices of spec/REPAIR.md, of which any that are enough make the chunk.
 type repairSender struct{ *repair.Sender }
 
-func newRepairSender(cfg *Config) (sender, error) {
+func newRepairSender(cfg *Config, log eventlog.Log) (sender, error) {
 	sched, err := cfg.repairScheduler()
 	if err != nil {
 		return nil, err
 	}
-	s, err := repair.NewSender(repair.SenderConfig{GiveUp: cfg.GiveUp, Scheduler: sched, Observe: cfg.Observe})
+	s, err := repair.NewSender(repair.SenderConfig{GiveUp: cfg.GiveUp, Scheduler: sched, Log: log})
 	return repairSender{s}, err
 }
 
@@ -71,8 +72,8 @@ func (s repairSender) pace(now machine.Micros) {
 // repairReceiver receives them.
 type repairReceiver struct{ *repair.Receiver }
 
-func newRepairReceiver(cfg *Config) (receiver, error) {
-	r, err := repair.NewReceiver(repair.ReceiverConfig{GiveUp: cfg.GiveUp, Memory: cfg.Memory})
+func newRepairReceiver(cfg *Config, log eventlog.Log) (receiver, error) {
+	r, err := repair.NewReceiver(repair.ReceiverConfig{GiveUp: cfg.GiveUp, Memory: cfg.Memory, Log: log})
 	return repairReceiver{r}, err
 }
 

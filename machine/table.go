@@ -78,16 +78,18 @@ func NewTable[S State, G ~uint8, M, In any](states int, guards []Guard, rows []T
 }
 
 // Step takes the transition for the guard that holds: it sets the state and the
-// row, then does the row's actions.
-func (t *Table[S, G, M, In]) Step(m *M, state *S, row *Row, guard G, in In) {
+// row, then does the row's actions. It reports whether the row has any or goes to another
+// state; one without both only says that there was nothing to do.
+func (t *Table[S, G, M, In]) Step(m *M, state *S, row *Row, guard G, in In) (does bool) {
 	cell := t.cells[*state][guard]
 	if cell == nil {
-		return
+		return false
 	}
 	*state, *row = cell.To, cell.Row
 	for _, a := range cell.Do {
 		a.Do(m, in)
 	}
+	return cell.From != cell.To || len(cell.Do) > 0
 }
 
 // Line is a row of a table in the words of the specification.

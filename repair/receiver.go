@@ -5,6 +5,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -21,6 +22,8 @@ type ReceiverConfig struct {
 	// Memory is a pool of slice buffers that several receivers share. If nil, the
 	// receiver reuses its own.
 	Memory *statemachine.Memory
+	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows.
+	Log eventlog.Log
 }
 
 // Receiver is the receiving end of one connection (section 6).
@@ -58,6 +61,7 @@ type Receiver struct {
 	read []byte // and for Read
 
 	stats statemachine.ReceiverStats
+	log   eventlog.Log
 }
 
 // NewReceiver returns a receiver that waits for its first chunk (RPR-1). It fails with
@@ -67,7 +71,7 @@ func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUp, memory: cfg.Memory, shared: cfg.Memory != nil, acks: acktimer.New()}
+	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUp, memory: cfg.Memory, shared: cfg.Memory != nil, acks: acktimer.New(), log: cfg.Log}
 	if !r.shared {
 		r.memory = new(statemachine.Memory)
 	}
@@ -126,7 +130,7 @@ var (
 	hold             = receiverAction{Name: "HOLD", Do: (*Receiver).hold}
 	deliver          = receiverAction{Name: "deliver the chunk", Do: (*Receiver).deliver}
 	sendAck          = receiverAction{Name: "SEND ACK", Do: (*Receiver).sendAck}
-	receiverGiveUp   = receiverAction{Name: "GIVE UP", Do: (*Receiver).drop}
+	receiverGiveUp   = receiverAction{Name: "GIVE UP", Do: (*Receiver).fail}
 	countConflict    = receiverAction{Name: "count it", Do: func(r *Receiver, _ receiverInput) { r.stats.Conflicts++ }}
 	refuseRead       = receiverAction{Name: "refuse: nothing to read", Do: func(*Receiver, receiverInput) {}}
 	countReplaced    = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Replaced++ }}
@@ -195,7 +199,10 @@ type receiverInput struct {
 // step takes the transition for the guard that holds. Nothing else changes the
 // state.
 func (r *Receiver) step(guard uint8, in receiverInput) {
-	receiverTable.Step(r, &r.state, &r.row, guard, in)
+	from := r.state
+	if does := receiverTable.Step(r, &r.state, &r.row, guard, in); does && r.log != nil {
+		r.log(eventlog.Event{Kind: eventlog.State, At: r.now, Machine: "repair-receiver", From: from.String(), To: r.state.String(), Row: r.row})
+	}
 }
 
 // advance takes a time before the latest one as that one (TIM-1).
@@ -207,6 +214,12 @@ func (r *Receiver) HandleSlice(now machine.Micros, s Slice) (ours bool) {
 	r.advance(now)
 	r.stats.SlicesReceived++
 	guard := r.sliceGuard(&s)
+	if r.log != nil {
+		r.log(eventlog.Event{
+			Kind: eventlog.SliceReceived, At: r.now, ChunkID: s.ChunkID, SliceID: s.ID,
+			Bytes: s.DatagramSize(), As: r.takenAs(guard),
+		})
+	}
 	r.step(guard, receiverInput{slice: s})
 	return guard != sliceForeign
 }
@@ -233,6 +246,23 @@ func (r *Receiver) sliceGuard(s *Slice) uint8 {
 		return sliceDependent
 	}
 	return addsOr(len(r.held)+1 == r.numSlices)
+}
+
+// takenAs returns what a slice is for the log.
+func (r *Receiver) takenAs(guard uint8) string {
+	if r.state == failed {
+		return eventlog.Foreign
+	}
+	if as := takenAs[guard]; as != "" {
+		return as
+	}
+	return eventlog.New
+}
+
+// takenAs is what slices are that are not new, by their guard.
+var takenAs = [receiverGivesUp + 1]string{
+	sliceForeign: eventlog.Foreign, slicePrevious: eventlog.Late, sliceDuplicate: eventlog.Duplicate,
+	sliceDependent: eventlog.Dependent, sliceConflicts: eventlog.Conflict, sliceEarly: eventlog.Early,
 }
 
 // Rebuilds returns how many slices of the current chunk must be rebuilt if a slice comes now: 0
@@ -327,6 +357,9 @@ func (r *Receiver) start(in receiverInput) {
 	r.startedAt = r.now
 	r.pending.Hold, r.heldSlices = false, 0
 	r.acks.StartChunk()
+	if r.log != nil {
+		r.log(eventlog.Event{Kind: eventlog.ChunkStarted, At: r.now, ChunkID: r.chunkID, NumSlices: r.numSlices, Direction: eventlog.In})
+	}
 }
 
 // noteTop notes by which transmission a slice came, whether it adds to the chunk or not
@@ -359,6 +392,12 @@ func (r *Receiver) complete(receiverInput) {
 	r.stats.Chunks++
 	r.stats.ChunkBytes += int64(r.readSize)
 	r.stats.LastChunkTime = r.now - r.startedAt
+	if r.log != nil {
+		r.log(eventlog.Event{
+			Kind: eventlog.ChunkCompleted, At: r.now, ChunkID: r.chunkID - 1, Bytes: r.readSize,
+			Direction: eventlog.In, Elapsed: r.stats.LastChunkTime,
+		})
+	}
 }
 
 // ackCurrent and ackPrevious answer slices that add nothing (RCV-13).
@@ -411,6 +450,17 @@ func (r *Receiver) sendAck(receiverInput) {
 		r.acks.Sent(r.now)
 	}
 	r.stats.AcksSent++
+	if r.log != nil {
+		r.log(ackEvent(eventlog.AckSent, r.now, &r.out))
+	}
+}
+
+// fail gives up the chunk that arrives (RCV-15).
+func (r *Receiver) fail(in receiverInput) {
+	if r.log != nil {
+		r.log(eventlog.Event{Kind: eventlog.ChunkFailed, At: r.now, ChunkID: r.chunkID, Direction: eventlog.In, Why: eventlog.GaveUp})
+	}
+	r.drop(in)
 }
 
 // drop releases everything that a failed receiver no longer needs (RPR-13).

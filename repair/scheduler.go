@@ -33,3 +33,10 @@ type Scheduler interface {
 	// Stats returns what it knows of the path.
 	Stats() statemachine.ScheduleStats
 }
+
+// Explainer is a Scheduler that says why it sent a slice, for the event log.
+type Explainer interface {
+	// Why returns for what the slice goes out of the Next that was true: eventlog.First,
+	// Repair, Timeout or Probe.
+	Why() string
+}

@@ -3,6 +3,7 @@ package repair
 import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -18,19 +19,18 @@ type SenderConfig struct {
 	GiveUp machine.Micros
 	// Scheduler decides when the next slice goes. It is required, and serves one sender.
 	Scheduler Scheduler
-	// Observe, when not nil, is called for each slice that goes out (statemachine.Sent and
-	// Repair) and each ack with news (Counted).
-	Observe func(statemachine.Observation)
+	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows.
+	Log eventlog.Log
 }
 
 // Sender is the sending end of one connection (section 5). One chunk is in flight at a time (CON-2).
 type Sender struct {
-	state   statemachine.SenderState
-	row     machine.Row
-	now     machine.Micros
-	giveUp  machine.Micros
-	sched   Scheduler
-	observe func(statemachine.Observation)
+	state  statemachine.SenderState
+	row    machine.Row
+	now    machine.Micros
+	giveUp machine.Micros
+	sched  Scheduler
+	log    eventlog.Log
 
 	// The chunk in flight, or the next one's id when there is none.
 	chunkID   uint16
@@ -56,7 +56,7 @@ func NewSender(cfg SenderConfig) (*Sender, error) {
 	if cfg.Scheduler == nil {
 		return nil, machine.ConfigError("Scheduler", nil, "a scheduler, such as rateless.New returns")
 	}
-	return &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, sched: cfg.Scheduler, observe: cfg.Observe}, nil
+	return &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, sched: cfg.Scheduler, log: cfg.Log}, nil
 }
 
 // The guards of section 5.3.
@@ -102,7 +102,7 @@ var (
 	note           = senderAction{Name: "NOTE", Do: (*Sender).note}
 	senderComplete = senderAction{Name: "COMPLETE", Do: (*Sender).complete}
 	send           = senderAction{Name: "SEND", Do: (*Sender).send}
-	senderGiveUp   = senderAction{Name: "GIVE UP", Do: (*Sender).drop}
+	senderGiveUp   = senderAction{Name: "GIVE UP", Do: (*Sender).fail}
 	refuseSize     = senderAction{Name: "refuse: chunk size", Do: func(s *Sender, _ senderInput) { s.refusal = statemachine.ErrChunkSize }}
 	refuseBusy     = senderAction{Name: "refuse: busy", Do: func(s *Sender, _ senderInput) { s.refusal = statemachine.ErrBusy }}
 	refuseGaveUp   = senderAction{Name: "refuse: gave up", Do: func(s *Sender, _ senderInput) { s.refusal = statemachine.ErrGaveUp }}
@@ -154,7 +154,10 @@ type senderInput struct {
 // step takes the transition for the guard that holds. Nothing else changes the
 // state.
 func (s *Sender) step(guard uint8, in senderInput) {
-	senderTable.Step(s, &s.state, &s.row, guard, in)
+	from := s.state
+	if does := senderTable.Step(s, &s.state, &s.row, guard, in); does && s.log != nil {
+		s.log(eventlog.Event{Kind: eventlog.State, At: s.now, Machine: "repair-sender", From: from.String(), To: s.state.String(), Row: s.row})
+	}
 }
 
 // advance takes a time before the latest one as that one (TIM-1).
@@ -181,6 +184,9 @@ func (s *Sender) Submit(now machine.Micros, chunk *erasure.Encoded) error {
 func (s *Sender) HandleAck(now machine.Micros, a Ack) (ours bool) {
 	s.advance(now)
 	s.stats.AcksReceived++
+	if s.log != nil {
+		s.log(ackEvent(eventlog.AckReceived, s.now, &a))
+	}
 	guard, top := s.ackGuard(&a)
 	ours = guard != ackForeign
 	if s.state == idle {
@@ -264,10 +270,16 @@ func (s *Sender) start(in senderInput) {
 	s.numSlices = in.chunk.NumSlices()
 	s.sent, s.have, s.top = 0, 0, 0
 	s.startedAt, s.heardAt = s.now, s.now
+	if s.log != nil {
+		s.log(eventlog.Event{
+			Kind: eventlog.ChunkStarted, At: s.now, ChunkID: s.chunkID, Bytes: len(s.chunk.Bytes()),
+			NumSlices: s.numSlices, Direction: eventlog.Out,
+		})
+	}
 	first, last := s.slice(0), s.slice(s.numSlices-1)
 	s.sched.Begin(statemachine.Flight{
 		Now: s.now, ChunkID: s.chunkID, NumSlices: s.numSlices,
-		Bytes: first.DatagramSize(), LastBytes: last.DatagramSize(), Observe: s.observe,
+		Bytes: first.DatagramSize(), LastBytes: last.DatagramSize(), Log: s.log,
 	})
 }
 
@@ -284,16 +296,10 @@ func (s *Sender) note(in senderInput) {
 	before := s.have
 	s.have, s.top = max(s.have, in.have), max(s.top, in.top)
 	s.stats.SlicesAcked += int64(s.have - before)
-	s.report(statemachine.Observation{Kind: statemachine.Counted, Have: s.have, Top: s.top})
-	s.sched.Acked(s.now, s.have, s.top)
-}
-
-// report calls Observe.
-func (s *Sender) report(o statemachine.Observation) {
-	if s.observe != nil {
-		o.At, o.ChunkID = s.now, s.chunkID
-		s.observe(o)
+	if s.log != nil {
+		s.log(eventlog.Event{Kind: eventlog.SlicesCounted, At: s.now, ChunkID: s.chunkID, Have: s.have, Top: s.top})
 	}
+	s.sched.Acked(s.now, s.have, s.top)
 }
 
 // complete counts the chunk as delivered and goes on to the next id (SND-13).
@@ -301,9 +307,23 @@ func (s *Sender) complete(in senderInput) {
 	s.stats.Chunks++
 	s.stats.ChunkBytes += int64(len(s.chunk.Bytes()))
 	s.stats.LastChunkTime = s.now - s.startedAt
+	if s.log != nil {
+		s.log(eventlog.Event{
+			Kind: eventlog.ChunkCompleted, At: s.now, ChunkID: s.chunkID, Bytes: len(s.chunk.Bytes()),
+			Direction: eventlog.Out, Elapsed: s.stats.LastChunkTime,
+		})
+	}
 	s.drop(in)
 	s.chunkID++ // modulo 2^16 (CID-2)
 	s.numSlices = 0
+}
+
+// fail gives up the chunk in flight (SND-15).
+func (s *Sender) fail(in senderInput) {
+	if s.log != nil {
+		s.log(eventlog.Event{Kind: eventlog.ChunkFailed, At: s.now, ChunkID: s.chunkID, Direction: eventlog.Out, Why: eventlog.GaveUp})
+	}
+	s.drop(in)
 }
 
 // drop releases the caller's chunk, and forgets what was counted of it (RPX-8, SND-15,
@@ -316,13 +336,41 @@ func (s *Sender) drop(senderInput) {
 // send sends the slice of the next number (RPX-7).
 func (s *Sender) send(senderInput) {
 	s.out = s.slice(idOf(s.sent, s.numSlices))
-	kind := statemachine.Sent
 	if !s.out.Source() {
-		kind = statemachine.Repair
 		s.stats.SlicesRepair++
+	}
+	if s.log != nil {
+		s.log(eventlog.Event{
+			Kind: eventlog.SliceSent, At: s.now, ChunkID: s.chunkID, SliceID: s.out.ID,
+			Bytes: s.out.DatagramSize(), Times: s.times(), Why: s.why(),
+		})
 	}
 	s.sent++
 	s.stats.SlicesSent++
 	s.stats.BytesSent += int64(s.out.DatagramSize())
-	s.report(statemachine.Observation{Kind: kind, SliceID: s.out.ID})
+}
+
+// times returns how often the slice of the next number was sent, with that one: ids begin
+// anew when there are no more (RPN-2).
+func (s *Sender) times() int {
+	if s.sent < erasure.MaxIDs {
+		return 1
+	}
+	return 1 + (s.sent-s.numSlices)/(erasure.MaxIDs-s.numSlices)
+}
+
+// why returns what the slice that goes out is sent for.
+func (s *Sender) why() string {
+	if e, ok := s.sched.(Explainer); ok {
+		return e.Why()
+	}
+	if s.out.Source() {
+		return eventlog.First
+	}
+	return eventlog.Repair
+}
+
+// ackEvent is an ack in the log.
+func ackEvent(kind eventlog.Kind, now machine.Micros, a *Ack) eventlog.Event {
+	return eventlog.Event{Kind: kind, At: now, ChunkID: a.ChunkID, Have: a.Have, NumSlices: a.NumSlices, Complete: a.Have == a.NumSlices}
 }

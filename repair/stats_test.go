@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/eventlog/logtest"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -46,9 +48,9 @@ func TestReceiverStats(t *testing.T) {
 
 // What an application sees: each slice that goes out, and each ack with news as the two
 // counts that the sender then knows.
-func TestObservations(t *testing.T) {
-	var seen []statemachine.Observation
-	s := check.Must(NewSender(SenderConfig{FirstChunkID: 7, Scheduler: &scripted{}, Observe: func(o statemachine.Observation) { seen = append(seen, o) }}))
+func TestLogOfASender(t *testing.T) {
+	var log logtest.Text
+	s := check.Must(NewSender(SenderConfig{FirstChunkID: 7, Scheduler: &scripted{}, Log: log.Add}))
 	_ = s.Submit(5, erasure.Encode(chunkOf(7, 3)))
 	sends(s, 5)
 	s.HandleAck(9, ackOf(0, 0))
@@ -56,29 +58,29 @@ func TestObservations(t *testing.T) {
 	s.HandleAck(10, ackOf(2, 3))
 	s.HandleAck(11, ackOf(1, 4))
 	s.HandleAck(12, ackOf(3, 5))
-	at := func(now machine.Micros, kind statemachine.ObservationKind, id int) statemachine.Observation {
-		return statemachine.Observation{Kind: kind, At: now, ChunkID: 7, SliceID: id}
-	}
-	counted := func(now machine.Micros, have, top int) statemachine.Observation {
-		return statemachine.Observation{Kind: statemachine.Counted, At: now, ChunkID: 7, Have: have, Top: top}
-	}
-	check.Equal(t, "observations", seen, []statemachine.Observation{
-		at(5, statemachine.Sent, 0), at(5, statemachine.Sent, 1), at(5, statemachine.Sent, 2),
-		at(5, statemachine.Repair, 3), at(5, statemachine.Repair, 4),
-		counted(9, 2, 3), counted(11, 2, 4), counted(12, 3, 5),
+	check.Equal(t, "log", log.Without("state", "ack_received"), []string{
+		"0.005 chunk_started lane=0 chunk=7 bytes=2148 slices=3 direction=out",
+		"0.005 slice_sent lane=0 chunk=7 slice=0 bytes=1038 times=1 why=first",
+		"0.005 slice_sent lane=0 chunk=7 slice=1 bytes=1038 times=1 why=first",
+		"0.005 slice_sent lane=0 chunk=7 slice=2 bytes=114 times=1 why=first",
+		"0.005 slice_sent lane=0 chunk=7 slice=3 bytes=1038 times=1 why=repair",
+		"0.005 slice_sent lane=0 chunk=7 slice=4 bytes=1038 times=1 why=repair",
+		"0.009 slices_counted lane=0 chunk=7 have=2 top=3",
+		"0.011 slices_counted lane=0 chunk=7 have=2 top=4",
+		"0.012 slices_counted lane=0 chunk=7 have=3 top=5",
+		"0.012 chunk_completed lane=0 chunk=7 bytes=2148 direction=out elapsed_ms=0.007",
 	})
-	check.Equal(t, "names", []string{statemachine.Repair.String(), statemachine.Counted.String()}, []string{"repair", "counted"})
 }
 
-// The scheduler may observe, too.
-func TestASchedulerIsGivenObserve(t *testing.T) {
+// The scheduler logs, too.
+func TestASchedulerIsGivenTheLog(t *testing.T) {
 	calls := 0
 	sched := &observing{}
-	s := check.Must(NewSender(SenderConfig{Scheduler: sched, Observe: func(statemachine.Observation) { calls++ }}))
+	s := check.Must(NewSender(SenderConfig{Scheduler: sched, Log: func(eventlog.Event) { calls++ }}))
 	_ = s.Submit(3, erasure.Encode(chunkOf(0, 2)))
-	sched.flight.Observe(statemachine.Observation{})
-	sched.flight.Observe = nil
-	check.Same(t, "calls", calls, 1)
+	sched.flight.Log(eventlog.Event{})
+	sched.flight.Log = nil
+	check.Same(t, "calls", calls, 3) // two are the sender's: the chunk and the row
 	check.Equal(t, "flight", sched.flight, statemachine.Flight{Now: 3, NumSlices: 2, Bytes: 1038, LastBytes: 14 + lastBytes})
 }
 

@@ -174,12 +174,22 @@ func (w *World[P]) Wait(d machine.Micros) {
 // Links returns the carrier of two ends with a link each way: down from end 0 to
 // end 1, up from 1 to 0. The size of a packet is its datagram's, in bytes.
 func Links[P any](down, up *netsim.Link, size func(P) int) Carrier[P] {
+	return LinksWithLosses(down, up, size, func(time.Duration, int, P, netsim.LinkStats, netsim.LinkStats) {})
+}
+
+// LinksWithLosses is Links, which calls lost for each packet that does not arrive, with the
+// link's counts before and after it.
+func LinksWithLosses[P any](down, up *netsim.Link, size func(P) int, lost func(now time.Duration, from int, p P, before, after netsim.LinkStats)) Carrier[P] {
 	return func(now time.Duration, from int, p P, deliver func(time.Duration, int, P)) {
 		link := down
 		if from == 1 {
 			link = up
 		}
+		before := link.Stats()
 		arrivals := link.Send(now, size(p))
+		if arrivals.Len() == 0 {
+			lost(now, from, p, before, link.Stats())
+		}
 		for i := range arrivals.Len() {
 			deliver(arrivals.At(i), 1-from, p)
 		}

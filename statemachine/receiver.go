@@ -5,6 +5,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
 	"github.com/chunkwire/chunkwire/machine"
 )
@@ -19,6 +20,8 @@ type ReceiverConfig struct {
 	// Memory is a pool of slice buffers that several receivers share. If nil, the
 	// receiver reuses its own.
 	Memory *Memory
+	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows.
+	Log eventlog.Log
 }
 
 // Receiver is the receiving end of one connection (section 8).
@@ -52,6 +55,7 @@ type Receiver struct {
 	read []byte    // and for Read
 
 	stats ReceiverStats
+	log   eventlog.Log
 }
 
 // PendingAcks says for which chunks an ack is due: at most one for each, so that a
@@ -65,7 +69,7 @@ func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUp, memory: cfg.Memory, acks: acktimer.New()}, nil
+	return &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUp, memory: cfg.Memory, acks: acktimer.New(), log: cfg.Log}, nil
 }
 
 // ReceiverState is what a receiver is doing (section 8.1).
@@ -137,7 +141,7 @@ var (
 	hold             = receiverAction{Name: "HOLD", Do: (*Receiver).hold}
 	deliver          = receiverAction{Name: "deliver the chunk", Do: (*Receiver).deliver}
 	sendAck          = receiverAction{Name: "SEND ACK", Do: (*Receiver).sendAck}
-	receiverGiveUp   = receiverAction{Name: "GIVE UP", Do: (*Receiver).drop}
+	receiverGiveUp   = receiverAction{Name: "GIVE UP", Do: (*Receiver).fail}
 	countConflict    = receiverAction{Name: "count it", Do: func(r *Receiver, _ receiverInput) { r.stats.Conflicts++ }}
 	refuseRead       = receiverAction{Name: "refuse: nothing to read", Do: func(*Receiver, receiverInput) {}}
 	countReplaced    = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Replaced++ }}
@@ -195,7 +199,10 @@ type receiverInput struct {
 // step takes the transition for the guard that holds. Nothing else changes the
 // state.
 func (r *Receiver) step(guard uint8, in receiverInput) {
-	receiverTable.Step(r, &r.state, &r.row, guard, in)
+	from := r.state
+	if does := receiverTable.Step(r, &r.state, &r.row, guard, in); does && r.log != nil {
+		r.log(eventlog.Event{Kind: eventlog.State, At: r.now, Machine: "receiver", From: from.String(), To: r.state.String(), Row: r.row})
+	}
 }
 
 // advance takes a time before the latest one as that one (TIM-1).
@@ -208,6 +215,12 @@ func (r *Receiver) HandleSlice(now machine.Micros, s codec.Slice) (ours bool) {
 	r.advance(now)
 	r.stats.SlicesReceived++
 	guard := r.sliceGuard(s)
+	if r.log != nil {
+		r.log(eventlog.Event{
+			Kind: eventlog.SliceReceived, At: r.now, ChunkID: s.ChunkID, SliceID: s.SliceID,
+			Bytes: s.DatagramSize(), As: r.takenAs(guard),
+		})
+	}
 	r.step(guard, receiverInput{slice: s})
 	return guard != sliceForeign
 }
@@ -232,6 +245,23 @@ func (r *Receiver) sliceGuard(s codec.Slice) uint8 {
 		return sliceCompletes
 	}
 	return sliceAdds
+}
+
+// takenAs returns what a slice is for the log.
+func (r *Receiver) takenAs(guard uint8) string {
+	if r.state == ReceiverFailed {
+		return eventlog.Foreign
+	}
+	if as := takenAs[guard]; as != "" {
+		return as
+	}
+	return eventlog.New
+}
+
+// takenAs is what slices are that are not new, by their guard.
+var takenAs = [receiverGivesUp + 1]string{
+	sliceForeign: eventlog.Foreign, slicePrevious: eventlog.Late, sliceDuplicate: eventlog.Duplicate,
+	sliceConflicts: eventlog.Conflict, sliceEarly: eventlog.Early,
 }
 
 // conflictGuard returns the guard of a slice that disagrees with the fixed
@@ -300,6 +330,9 @@ func (r *Receiver) start(in receiverInput) {
 	r.startedAt = r.now
 	r.pending.Hold, r.heldSlices = false, 0
 	r.acks.StartChunk()
+	if r.log != nil {
+		r.log(eventlog.Event{Kind: eventlog.ChunkStarted, At: r.now, ChunkID: r.chunkID, NumSlices: r.numSlices, Direction: eventlog.In})
+	}
 }
 
 // store copies a slice to its place. Memory comes with each slice, not with what
@@ -335,6 +368,12 @@ func (r *Receiver) complete(receiverInput) {
 	r.stats.Chunks++
 	r.stats.ChunkBytes += int64(r.readSize)
 	r.stats.LastChunkTime = r.now - r.startedAt
+	if r.log != nil {
+		r.log(eventlog.Event{
+			Kind: eventlog.ChunkCompleted, At: r.now, ChunkID: r.chunkID - 1, Bytes: r.readSize,
+			Direction: eventlog.In, Elapsed: r.stats.LastChunkTime,
+		})
+	}
 }
 
 // ackCurrent and ackPrevious answer duplicates (RCV-13).
@@ -388,6 +427,17 @@ func (r *Receiver) sendAck(receiverInput) {
 		r.acks.Sent(r.now)
 	}
 	r.stats.AcksSent++
+	if r.log != nil {
+		r.log(ackEvent(eventlog.AckSent, r.now, &r.out))
+	}
+}
+
+// fail gives up the chunk that arrives (RCV-15).
+func (r *Receiver) fail(in receiverInput) {
+	if r.log != nil {
+		r.log(eventlog.Event{Kind: eventlog.ChunkFailed, At: r.now, ChunkID: r.chunkID, Direction: eventlog.In, Why: eventlog.GaveUp})
+	}
+	r.drop(in)
 }
 
 // drop releases everything that a failed receiver no longer needs (RCV-19).

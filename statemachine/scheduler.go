@@ -3,6 +3,7 @@ package statemachine
 import (
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
@@ -33,6 +34,13 @@ type Scheduler interface {
 	Stats() ScheduleStats
 }
 
+// Explainer is a Scheduler that says why it sent a slice, for the event log.
+type Explainer interface {
+	// Why returns for what the slice went out again that Next returned last:
+	// eventlog.Lost, Timeout, Probe or Extra.
+	Why(sliceID int) string
+}
+
 // Rester is a Scheduler that can release memory that only a chunk in flight
 // needs.
 type Rester interface{ Rest() }
@@ -42,9 +50,9 @@ type Flight struct {
 	Now       machine.Micros
 	ChunkID   uint16
 	NumSlices int
-	Bytes     int               // of the datagram of each slice but the last
-	LastBytes int               // of the datagram of the last slice
-	Observe   func(Observation) // may be nil
+	Bytes     int          // of the datagram of each slice but the last
+	LastBytes int          // of the datagram of the last slice
+	Log       eventlog.Log // may be nil
 }
 
 // ScheduleStats is what a scheduler knows of the path.
@@ -54,35 +62,6 @@ type ScheduleStats struct {
 	Lost        int64          // slices found lost because later ones arrived
 	Timeouts    int64          // times that the timer ran out
 	Spurious    int64          // resends that turned out not to have been needed
-}
-
-// Observation is one thing that happened to a slice.
-type Observation struct {
-	Kind    ObservationKind
-	At      machine.Micros
-	ChunkID uint16
-	SliceID int
-	RTT     machine.Micros // the sample, when Kind is MeasuredRTT
-	Have    int            // when Kind is Counted: how many independent slices have arrived
-	Top     int            // when Kind is Counted: the highest transmission that arrived, and one
-}
-
-// ObservationKind is what happened.
-type ObservationKind uint8
-
-// What can be observed.
-const (
-	Sent        ObservationKind = iota // the slice went out for the first time
-	Resent                             // the slice went out again
-	Acked                              // the slice is known to have arrived
-	Spurious                           // a resend turned out not to have been needed
-	MeasuredRTT                        // the slice's ack gave a round-trip time
-	Repair                             // a repair slice went out; SliceID is its id
-	Counted                            // an ack has news of how many arrived (package repair)
-)
-
-func (k ObservationKind) String() string {
-	return [...]string{"sent", "resent", "acked", "spurious", "rtt", "repair", "counted"}[k]
 }
 
 // Add adds the counters of t. Of the round trips it keeps the larger smoothed one

@@ -3,6 +3,7 @@ package statemachine
 import (
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
@@ -17,19 +18,20 @@ type SenderConfig struct {
 	// Scheduler decides which slice goes next, and when. It is required, and serves
 	// one sender.
 	Scheduler Scheduler
-	// Observe, when not nil, is called for what happens to each slice.
-	Observe func(Observation)
+	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows.
+	Log eventlog.Log
 }
 
 // Sender is the sending end of one connection (section 7). One chunk is in
 // flight at a time (CON-2).
 type Sender struct {
-	state   SenderState
-	row     machine.Row
-	now     machine.Micros
-	giveUp  machine.Micros
-	sched   Scheduler
-	observe func(Observation)
+	state  SenderState
+	row    machine.Row
+	now    machine.Micros
+	giveUp machine.Micros
+	sched  Scheduler
+	log    eventlog.Log
+	times  *[codec.MaxSlices]int // with a log: transmissions of each slice
 
 	// The chunk in flight, or the next one's id when there is none.
 	chunkID   uint16
@@ -53,7 +55,11 @@ func NewSender(cfg SenderConfig) (*Sender, error) {
 	if cfg.Scheduler == nil {
 		return nil, machine.ConfigError("Scheduler", nil, "a scheduler, such as adaptive.New returns")
 	}
-	return &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, sched: cfg.Scheduler, observe: cfg.Observe}, nil
+	s := &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, sched: cfg.Scheduler, log: cfg.Log}
+	if s.log != nil {
+		s.times = new([codec.MaxSlices]int)
+	}
+	return s, nil
 }
 
 // SenderState is what a sender is doing (section 7.1).
@@ -115,7 +121,7 @@ var (
 	note           = senderAction{Name: "NOTE", Do: (*Sender).note}
 	senderComplete = senderAction{Name: "COMPLETE", Do: (*Sender).complete}
 	send           = senderAction{Name: "SEND", Do: (*Sender).send}
-	senderGiveUp   = senderAction{Name: "GIVE UP", Do: (*Sender).drop}
+	senderGiveUp   = senderAction{Name: "GIVE UP", Do: (*Sender).fail}
 	refuseSize     = senderAction{Name: "refuse: chunk size", Do: func(s *Sender, _ senderInput) { s.refusal = ErrChunkSize }}
 	refuseBusy     = senderAction{Name: "refuse: busy", Do: func(s *Sender, _ senderInput) { s.refusal = ErrBusy }}
 	refuseGaveUp   = senderAction{Name: "refuse: gave up", Do: func(s *Sender, _ senderInput) { s.refusal = ErrGaveUp }}
@@ -161,7 +167,10 @@ type senderInput struct {
 // step takes the transition for the guard that holds. Nothing else changes the
 // state.
 func (s *Sender) step(guard uint8, in senderInput) {
-	senderTable.Step(s, &s.state, &s.row, guard, in)
+	from := s.state
+	if does := senderTable.Step(s, &s.state, &s.row, guard, in); does && s.log != nil {
+		s.log(eventlog.Event{Kind: eventlog.State, At: s.now, Machine: "sender", From: from.String(), To: s.state.String(), Row: s.row})
+	}
 }
 
 // advance takes a time before the latest one as that one (TIM-1).
@@ -188,6 +197,9 @@ func (s *Sender) Submit(now machine.Micros, chunk []byte) error {
 func (s *Sender) HandleAck(now machine.Micros, a codec.Ack) (ours bool) {
 	s.advance(now)
 	s.stats.AcksReceived++
+	if s.log != nil {
+		s.log(ackEvent(eventlog.AckReceived, s.now, &a))
+	}
 	// A slice that was never sent cannot have arrived (SND-7).
 	news := a.Acked.Intersect(s.sent).Minus(s.acked)
 	guard := s.ackGuard(a, news)
@@ -270,10 +282,17 @@ func (s *Sender) start(in senderInput) {
 	s.numSlices = codec.NumSlices(len(in.chunk))
 	s.sent, s.acked = bitset.Set{}, bitset.Set{}
 	s.startedAt, s.heardAt = s.now, s.now
+	if s.log != nil {
+		*s.times = [codec.MaxSlices]int{}
+		s.log(eventlog.Event{
+			Kind: eventlog.ChunkStarted, At: s.now, ChunkID: s.chunkID, Bytes: len(s.chunk),
+			NumSlices: s.numSlices, Direction: eventlog.Out,
+		})
+	}
 	first, last := s.slice(0), s.slice(s.numSlices-1)
 	s.sched.Begin(Flight{
 		Now: s.now, ChunkID: s.chunkID, NumSlices: s.numSlices,
-		Bytes: first.DatagramSize(), LastBytes: last.DatagramSize(), Observe: s.observe,
+		Bytes: first.DatagramSize(), LastBytes: last.DatagramSize(), Log: s.log,
 	})
 }
 
@@ -288,9 +307,9 @@ func (s *Sender) note(in senderInput) {
 	s.hear(in)
 	s.acked = s.acked.Union(in.news)
 	s.stats.SlicesAcked += int64(in.news.Count())
-	if s.observe != nil {
+	if s.log != nil {
 		for id := range in.news.All() {
-			s.observe(Observation{Kind: Acked, At: s.now, ChunkID: s.chunkID, SliceID: id})
+			s.log(eventlog.Event{Kind: eventlog.SliceAcked, At: s.now, ChunkID: s.chunkID, SliceID: id})
 		}
 	}
 	s.sched.Acked(s.now, in.news)
@@ -301,9 +320,23 @@ func (s *Sender) complete(in senderInput) {
 	s.stats.Chunks++
 	s.stats.ChunkBytes += int64(len(s.chunk))
 	s.stats.LastChunkTime = s.now - s.startedAt
+	if s.log != nil {
+		s.log(eventlog.Event{
+			Kind: eventlog.ChunkCompleted, At: s.now, ChunkID: s.chunkID, Bytes: len(s.chunk),
+			Direction: eventlog.Out, Elapsed: s.stats.LastChunkTime,
+		})
+	}
 	s.drop(in)
 	s.chunkID++ // modulo 2^16 (CID-2)
 	s.numSlices = 0
+}
+
+// fail gives up the chunk in flight (SND-15).
+func (s *Sender) fail(in senderInput) {
+	if s.log != nil {
+		s.log(eventlog.Event{Kind: eventlog.ChunkFailed, At: s.now, ChunkID: s.chunkID, Direction: eventlog.Out, Why: eventlog.GaveUp})
+	}
+	s.drop(in)
 }
 
 // drop releases the caller's chunk (SND-15, SND-19).
@@ -311,16 +344,35 @@ func (s *Sender) drop(senderInput) { s.chunk = nil }
 
 // send counts the slice that goes out (SND-14).
 func (s *Sender) send(in senderInput) {
-	kind := Sent
 	if s.sent.Has(in.sliceID) {
-		kind = Resent
 		s.stats.SlicesResent++
 	}
 	s.sent.Add(in.sliceID)
 	s.stats.SlicesSent++
 	out := s.slice(in.sliceID)
 	s.stats.BytesSent += int64(out.DatagramSize())
-	if s.observe != nil {
-		s.observe(Observation{Kind: kind, At: s.now, ChunkID: s.chunkID, SliceID: in.sliceID})
+	if s.log != nil {
+		s.times[in.sliceID]++
+		s.log(eventlog.Event{
+			Kind: eventlog.SliceSent, At: s.now, ChunkID: s.chunkID, SliceID: in.sliceID,
+			Bytes: out.DatagramSize(), Times: s.times[in.sliceID], Why: s.why(in.sliceID),
+		})
 	}
+}
+
+// why returns what the slice that goes out is sent for.
+func (s *Sender) why(id int) string {
+	if s.times[id] == 1 {
+		return eventlog.First
+	}
+	if e, ok := s.sched.(Explainer); ok {
+		return e.Why(id)
+	}
+	return eventlog.Lost
+}
+
+// ackEvent is an ack in the log.
+func ackEvent(kind eventlog.Kind, now machine.Micros, a *codec.Ack) eventlog.Event {
+	have := a.Acked.Count()
+	return eventlog.Event{Kind: kind, At: now, ChunkID: a.ChunkID, Have: have, NumSlices: a.NumSlices, Complete: have == a.NumSlices}
 }

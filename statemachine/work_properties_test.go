@@ -7,6 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/schedule/base"
@@ -49,7 +50,7 @@ func newWorkbench(t *rapid.T) *workbench {
 	b := &workbench{T: t, largest: chunktest.Chunk(codec.MaxChunkSize, 1), receiver: check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{}))}
 	b.sched = &countingScheduler{Scheduler: check.Must(base.New(drawProfile(t)))}
 	b.sender = check.Must(statemachine.NewSender(statemachine.SenderConfig{
-		Scheduler: b.sched, Observe: func(statemachine.Observation) { b.observed++ },
+		Scheduler: b.sched, Log: func(eventlog.Event) { b.observed++ },
 	}))
 	for _, s := range chunktest.Slices(0, b.largest) {
 		b.receiver.HandleSlice(0, s)
@@ -142,7 +143,7 @@ func TestBoundedWorkPerEvent(t *testing.T) {
 // it (BND-3).
 func TestNothingIsAllocatedOnceRunning(t *testing.T) {
 	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{
-		Scheduler: check.Must(base.New(base.Fixed(0))), Observe: func(statemachine.Observation) {},
+		Scheduler: check.Must(base.New(base.Fixed(0))), Log: func(eventlog.Event) {},
 	}))
 	r := check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{}))
 	chunk := chunktest.Chunk(20_000, 1)

@@ -36,7 +36,7 @@ func Flags() (flags map[string]Flag, err error) {
 	return flags, err
 }
 
-// Levels returns the conformance levels, those of a protocol together (RPO-11).
+// Levels returns the conformance levels, those of a protocol together (RPO-11, RVO-5).
 func Levels() (list []AboutLevel, err error) {
 	err = read(data, "levels.json", &list)
 	return list, err

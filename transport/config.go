@@ -8,6 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
@@ -110,10 +111,9 @@ type Config struct {
 	// with ErrFailed. 0 means twice the Timeout that the ends agree on.
 	GiveUp time.Duration
 
-	// Observe, when not nil, is called for what happens to each slice that a connection
-	// sends. It is called with locks held: it must be quick, and must not call anything
-	// of this package.
-	Observe func(statemachine.Observation)
+	// Log, when not nil, is given what happens, event by event (package eventlog). It is called
+	// with locks held: it must be quick, and must not call anything of this package.
+	Log eventlog.Log
 
 	// Logger, when not nil, is told of connections that begin, move and end, of refusals, and of sockets that do
 	// less than they were asked for. It gets no contents, no keys and no identities, and only so much that nobody
@@ -222,7 +222,7 @@ func (cfg *Config) connection(marks bool, memory *connection.Memory) connection.
 		Chunks: lanes.Config{
 			SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
 			GiveUp: machine.FromDuration(cfg.GiveUp), Profile: cfg.Profile, NewScheduler: cfg.NewScheduler,
-			NewRepairScheduler: cfg.NewRepairScheduler, Observe: cfg.Observe,
+			NewRepairScheduler: cfg.NewRepairScheduler, Log: cfg.Log,
 		},
 		Memory: memory,
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/session"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -82,13 +82,17 @@ func TestOneChunkForClientsOfBothVariants(t *testing.T) {
 
 // Statistics and observations of either variant say how far a chunk is.
 func TestWhatIsSeenOfBothVariants(t *testing.T) {
-	for variant, want := range map[uint8][]statemachine.ObservationKind{
-		session.VariantSlices: {statemachine.Sent, statemachine.Acked, statemachine.MeasuredRTT},
-		session.VariantRepair: {statemachine.Sent, statemachine.Repair, statemachine.MeasuredRTT, statemachine.Counted},
+	for variant, want := range map[uint8][]eventlog.Kind{
+		session.VariantSlices: {eventlog.SliceSent, eventlog.SliceAcked, eventlog.RTTSampled},
+		session.VariantRepair: {eventlog.SliceSent, eventlog.RTTSampled, eventlog.SlicesCounted},
 	} {
 		bubble(t, netsim.Path{Delay: 10 * ms}, transport.Config{}, func(w *world) {
-			var kinds []statemachine.ObservationKind
-			client, server := w.connect("c", transport.Config{Variants: variant, Observe: func(o statemachine.Observation) { kinds = append(kinds, o.Kind) }})
+			var kinds []eventlog.Kind
+			client, server := w.connect("c", transport.Config{Variants: variant, Log: func(e eventlog.Event) {
+				if e.Kind == eventlog.SliceSent || e.Kind >= eventlog.SliceAcked && e.Kind <= eventlog.RTTSampled {
+					kinds = append(kinds, e.Kind)
+				}
+			}})
 			d, err := client.Chunks().Enqueue(background, content(100_000, 1))
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +119,7 @@ func TestWhatIsSeenOfBothVariants(t *testing.T) {
 	}
 }
 
-func sorted(kinds []statemachine.ObservationKind) []statemachine.ObservationKind {
+func sorted(kinds []eventlog.Kind) []eventlog.Kind {
 	slices.Sort(kinds)
 	return kinds
 }

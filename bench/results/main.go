@@ -24,6 +24,7 @@ is, and repeat within a few per cent.
 
   go run ./results                      everything, 300 seeds: two hours
   go run ./results --seeds 20           a look, eight minutes
+  go run ./results --only blocks        RESULTS.md alone
   go run ./results --only messages      MESSAGES.md alone: seven minutes
   go run ./results --only services      SERVICES.md alone
   go run ./results --only citizen       CITIZEN-RESULTS.md alone, at most 10 seeds
@@ -38,7 +39,7 @@ var templates embed.FS
 
 func main() {
 	seeds := flag.Int("seeds", 300, "seeds for each cell; a tenth of them for streams")
-	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together, maps, families, beside or shares, printed and not written; or messages, services or citizen, with its page")
+	only := flag.String("only", "", "one experiment alone: cold, warm, rtt, streaming, trouble, together, maps, families, beside or shares, printed and not written; or blocks, messages, services or citizen, with its page")
 	part := flag.String("part", "", "of families, beside and shares: only those whose name has this, and each other part behind &")
 	from := flag.String("from", "", "draw what --save kept, instead of measuring")
 	save := flag.String("save", "", "keep what was measured, as JSON")
@@ -93,7 +94,7 @@ func run(seeds int, only, part, from, save string) error {
 
 // write makes the pages of what was measured.
 func write(r *bench.Result, only string) (errs []error) {
-	if only == "" {
+	if only == "" || only == bench.Blocks {
 		errs = append(errs, plots(r), report(r))
 	}
 	if only == "" || only == bench.Messages {
@@ -110,7 +111,7 @@ func write(r *bench.Result, only string) (errs []error) {
 
 // hasPage reports whether an experiment has a page of its own, or is all of them.
 func hasPage(only string) bool {
-	return slices.Contains([]string{"", bench.Messages, bench.Services, bench.Citizen}, only)
+	return slices.Contains([]string{"", bench.Blocks, bench.Messages, bench.Services, bench.Citizen}, only)
 }
 
 // read reads what was measured, and notes the commit if it was measured now.

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/sim/simulation"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 func TestDemoAsJSON(t *testing.T) {
@@ -38,7 +38,7 @@ func TestReportFitsTheScreen(t *testing.T) {
 	p.down.LostRandom, p.up.LostRandom = 123, 45
 	m := newSliceMap(262144, false)
 	for id := range 256 {
-		m.note(statemachine.Observation{Kind: statemachine.Sent, SliceID: id})
+		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: id, Times: 1})
 	}
 	for _, width := range []int{40, 45, 50, 60, 80, 200} {
 		var b bytes.Buffer

@@ -63,6 +63,7 @@ and packets; --plain is the chunk protocol by itself, whose slices are sent agai
 		newInspect(),
 		newKeygen(),
 		newSimulate(),
+		newView(),
 		newPort(),
 		newConformance(),
 		newLive(),

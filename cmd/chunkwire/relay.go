@@ -27,11 +27,11 @@ type relay struct {
 }
 
 const (
-	relayBuffer   = 4 << 20 // of the relay's sockets: it must not lose anything itself
-	defaultIdle   = time.Minute
-	mostRelayed   = 10_000
-	ipv6Header    = 20 // more than one of IPv4
-	statusSeconds = time.Second
+	relayBuffer = 4 << 20 // of the relay's sockets: it must not lose anything itself
+	defaultIdle = time.Minute
+	mostRelayed = 10_000
+	ipv6Header  = 20 // more than one of IPv4
+	statusEvery = time.Second
 )
 
 func newRelay() *cobra.Command {
@@ -207,7 +207,7 @@ func (r *relaying) loop(ctx context.Context, stdin io.Reader) error {
 	done := make(chan struct{})
 	defer close(done)
 	lines := readLines(stdin, done)
-	status := time.NewTicker(statusSeconds)
+	status := time.NewTicker(statusEvery)
 	defer status.Stop()
 	change := time.NewTimer(0)
 	defer change.Stop()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/sim/simulation"
 )
@@ -29,6 +31,7 @@ type simulateFlags struct {
 	limit     time.Duration
 	warm      bool
 	json      bool
+	log       string
 }
 
 func newSimulate() *cobra.Command {
@@ -74,6 +77,8 @@ each slice once, with all headers. A stream that gave up is a time-out.
 			switch {
 			case err != nil:
 				return usageError(cmd, err)
+			case sim.flows > 0 && sim.log != "":
+				return usageError(cmd, errors.New("--log is of one transfer: it does not go with --flows"))
 			case sim.flows > 0:
 				return sim.runFlows(cmd.Context(), cmd.OutOrStdout(), settings.Pace)
 			}
@@ -90,6 +95,7 @@ each slice once, with all headers. A stream that gave up is a time-out.
 	f.Uint64Var(&sim.firstSeed, "seed", 1, "seed of the first transfer")
 	f.DurationVar(&sim.limit, "limit", 10*time.Minute, "virtual time that a transfer may take")
 	f.BoolVar(&sim.warm, "warm", false, "measure the second block of a connection")
+	f.StringVar(&sim.log, "log", "", "write the events of the transfer with the first seed to this file")
 	f.BoolVar(&sim.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -110,6 +116,9 @@ func (sim *simulateFlags) settings() (simulation.Settings, error) {
 
 func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings simulation.Settings) error {
 	transfers, err := transfers(ctx, settings)
+	if err == nil && sim.log != "" {
+		err = writeTransfer(sim.log, settings)
+	}
 	report := settings.Report(transfers)
 	switch {
 	case err != nil:
@@ -124,6 +133,15 @@ func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings simulat
 		return err
 	}
 	return errors.Join(err, printSimulation(w, report))
+}
+
+// writeTransfer writes the log of the first seed's transfer: it is run once more, which gives
+// the same.
+func writeTransfer(path string, settings simulation.Settings) error {
+	file := eventlog.AppendHeader(nil, logHeader("simulate", eventlog.Network))
+	settings.Log = func(e eventlog.Event) { file = eventlog.Append(file, &e) }
+	_, _ = settings.Transfer(settings.Seed) // one that fails has a log, too
+	return os.WriteFile(path, file, 0o644)
 }
 
 // transfers runs all seeds, as many at once as there are processors. A failed

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/eventlog"
 )
 
 // sliceMap keeps what the sender's observations say of each slice of a chunk. It is
@@ -32,30 +32,35 @@ func newSliceMap(size int, repair bool) *sliceMap {
 	return &sliceMap{numSlices: codec.NumSlices(size), repair: repair}
 }
 
-// note takes an observation.
-func (m *sliceMap) note(o statemachine.Observation) {
+// note takes an event.
+func (m *sliceMap) note(e eventlog.Event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch o.Kind {
-	case statemachine.Sent, statemachine.Resent:
-		m.sums.Sent++
-		if o.Kind == statemachine.Resent {
-			m.sums.Resent++
-		}
-		m.sent[o.SliceID]++
-	case statemachine.Repair:
-		m.sums.Sent++
-		m.sums.Repair++
-	case statemachine.Counted:
-		m.sums.Acked, m.top = o.Have, o.Top
-	case statemachine.Acked:
-		m.acked[o.SliceID] = true
+	switch e.Kind {
+	case eventlog.SliceSent:
+		m.noteSent(e)
+	case eventlog.SlicesCounted:
+		m.sums.Acked, m.top = e.Have, e.Top
+	case eventlog.SliceAcked:
+		m.acked[e.SliceID] = true
 		m.sums.Acked++
-	case statemachine.Spurious:
+	case eventlog.SliceSpurious:
 		m.sums.Spurious++
-	case statemachine.MeasuredRTT:
-		m.sums.RTT = o.RTT.Duration()
+	case eventlog.RTTSampled:
+		m.sums.RTT = e.RTT.Duration()
 	}
+}
+
+func (m *sliceMap) noteSent(e eventlog.Event) {
+	m.sums.Sent++
+	switch {
+	case m.repair && e.SliceID >= m.numSlices:
+		m.sums.Repair++
+		return
+	case e.Times > 1:
+		m.sums.Resent++
+	}
+	m.sent[e.SliceID]++
 }
 
 func (m *sliceMap) totals() sliceSums {

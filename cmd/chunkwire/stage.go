@@ -9,7 +9,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -32,7 +31,7 @@ func (d *demo) setUp(ctx context.Context, slices *sliceMap, p pace.Pace) (_ *sta
 	}()
 	cfg := plain.Config{ProtocolID: defaultProtocolID, Repair: d.repair, Profile: p.Profile, MaxRate: p.Limit(), NewScheduler: p.Base}
 	withMap := cfg
-	withMap.Observe = func(_ *plain.Conn, o statemachine.Observation) { slices.note(o) }
+	withMap.Log = slices.note
 	if s.server, err = plain.Listen("udp", loopback, withMap); err != nil {
 		return nil, err
 	}

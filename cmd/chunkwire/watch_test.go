@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/eventlog"
 )
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -17,9 +17,9 @@ var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func halfDone() *sliceMap {
 	m := newSliceMap(100*codec.SliceSize, false)
 	for id := range 60 {
-		m.note(statemachine.Observation{Kind: statemachine.Sent, SliceID: id})
+		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: id, Times: 1})
 		if id < 30 {
-			m.note(statemachine.Observation{Kind: statemachine.Acked, SliceID: id})
+			m.note(eventlog.Event{Kind: eventlog.SliceAcked, SliceID: id})
 		}
 	}
 	return m
@@ -63,16 +63,16 @@ func TestMapOfRepairSlices(t *testing.T) {
 	t.Parallel()
 	m := newSliceMap(10*codec.SliceSize, true)
 	for id := range 10 {
-		m.note(statemachine.Observation{Kind: statemachine.Sent, SliceID: id})
+		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: id, Times: 1})
 	}
 	for id := range 2 {
-		m.note(statemachine.Observation{Kind: statemachine.Repair, SliceID: 10 + id})
+		m.note(eventlog.Event{Kind: eventlog.SliceSent, SliceID: 10 + id, Times: 1, Why: eventlog.Repair})
 	}
-	m.note(statemachine.Observation{Kind: statemachine.Counted, Have: 3, Top: 5})
+	m.note(eventlog.Event{Kind: eventlog.SlicesCounted, Have: 3, Top: 5})
 	if got := strings.Join(m.live(64, false), ""); got != "███▒▒▒▒▒▒▒" {
 		t.Errorf("3 of 10 are there and 7 on the way: %s", got)
 	}
-	m.note(statemachine.Observation{Kind: statemachine.Counted, Have: 4, Top: 9})
+	m.note(eventlog.Event{Kind: eventlog.SlicesCounted, Have: 4, Top: 9})
 	if got := strings.Join(m.live(64, false), ""); got != "████▒▒▒···" {
 		t.Errorf("4 of 10 are there and 3 on the way: %s", got)
 	}

@@ -108,7 +108,7 @@ func (g *group) senderTrace(s script.Script, suffix string, cfg contract.SenderC
 	return nil
 }
 
-// levelOf is the level of a sender's traces, by its scheduler (TRC-5).
+// levelOf is the level of a sender's traces, by its scheduler (TRC-5, RVO-5).
 func levelOf(cfg contract.SenderConfig) testvectors.Level {
 	switch {
 	case cfg.Recovery != nil:

@@ -7,7 +7,7 @@
 #define _POSIX_C_SOURCE 200112L
 
 #include "chunkwire.h"
-#include "chunkwire_repair.h"
+#include "chunkwire_recovery.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -93,14 +93,14 @@ static cw_sender_row send_due(const link_end *l, cw_sender *s, cw_time now)
 
 static int run_send(link_end *l)
 {
-    static cw_base base;
+    static cw_recovery recovery;
     uint8_t b[2048];
     cw_sender s;
     cw_packet p;
     cw_time now = now_us();
     size_t size = fread(chunk, 1, sizeof chunk, stdin);
-    (void)cw_base_init(&base, cw_profile_burst());
-    (void)cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &base.scheduler);
+    (void)cw_recovery_init(&recovery, cwr_profile_adaptive());
+    (void)cw_sender_init(&s, 0, CW_DEFAULT_GIVE_UP, &recovery.scheduler);
     if (cw_sender_submit(&s, now, chunk, size) != CW_S1) {
         fprintf(stderr, "live: a chunk has 1 to %d bytes\n", CW_MAX_CHUNK);
         return 1;

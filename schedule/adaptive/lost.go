@@ -1,9 +1,9 @@
 package adaptive
 
 import (
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/rtt"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // gapThreshold is by how many later transmissions a lost one is overtaken (LOS-2).
@@ -29,7 +29,7 @@ func (s *Scheduler) arrivedAs(now machine.Micros, id int) uint32 {
 func (s *Scheduler) wasSpurious(now machine.Micros, id int) {
 	t := &s.slices[id]
 	s.stats.Spurious++
-	s.report(statemachine.Spurious, now, id, 0)
+	s.report(eventlog.SliceSpurious, now, id, 0)
 	if !s.byTimer.Has(id) && t.resends == 1 && s.profile.has(rulePatience) {
 		s.patience = max(s.patience, min(rtt.Clip(now-t.firstAt)*9/8, s.path.RTT.Smoothed*3/2))
 	}
@@ -48,16 +48,21 @@ func (s *Scheduler) findLost(now machine.Micros) {
 			s.gapAt = min(s.gapAt, lostAt)
 		default:
 			s.stats.Lost++
-			s.lose(id, false)
+			s.lose(now, id, false)
 		}
 	}
 	s.findOldest()
 }
 
-func (s *Scheduler) lose(id int, byTimer bool) {
+func (s *Scheduler) lose(now machine.Micros, id int, byTimer bool) {
+	why := eventlog.Overtaken
 	s.byTimer.Remove(id)
 	if byTimer {
+		why = eventlog.Timeout
 		s.byTimer.Add(id)
+	}
+	if s.log != nil {
+		s.log(eventlog.Event{Kind: eventlog.SliceLost, At: now, ChunkID: s.chunkID, SliceID: id, Why: why})
 	}
 	s.lost.Add(id)
 }

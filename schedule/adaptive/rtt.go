@@ -2,9 +2,9 @@ package adaptive
 
 import (
 	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/rtt"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // least returns the shortest time in which an ack can come back. A
@@ -36,11 +36,11 @@ func (s *Scheduler) sampleRTT(now machine.Micros, news bitset.Set) {
 	case once >= 0:
 		r := now - s.slices[once].lastAt
 		s.path.Clean(now, r)
-		s.report(statemachine.MeasuredRTT, now, once, r)
+		s.report(eventlog.RTTSampled, now, once, r)
 	case again >= 0 && s.profile.has(ruleResentRTT):
 		r := now - s.slices[again].mainAt
 		s.path.RTT.Smooth(r)
-		s.report(statemachine.MeasuredRTT, now, again, r)
+		s.report(eventlog.RTTSampled, now, again, r)
 	case bound >= 0: // nothing asks for it once the round trip is measured (RTT-6)
 		s.path.RTT.Bound(now - s.slices[bound].firstAt)
 	}

@@ -3,10 +3,10 @@ package adaptive
 import (
 	"testing"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Section 2, event by event. What is learned of each is in rules_test.go.
@@ -124,16 +124,19 @@ func TestTheDeadlineIsTheEarlierTimer(t *testing.T) {
 func TestTheRoundTripIsOfTheNewestSentOnce(t *testing.T) {
 	f := fly(t, Adaptive(), 4)
 	f.sends(0, 1, 2, 3) // 7 us apart
-	sampled := func() (o statemachine.Observation) {
-		for _, o = range f.seen {
+	sampled := func() (o eventlog.Event) {
+		for _, e := range f.seen {
+			if e.Kind == eventlog.RTTSampled {
+				o = e
+			}
 		}
 		f.seen = nil
 		return o
 	}
 	f.at(50_014).acked(1, 2)
-	check.Equal(t, "sample", sampled(), statemachine.Observation{Kind: statemachine.MeasuredRTT, At: 50_014, SliceID: 2, RTT: 50 * ms})
+	check.Equal(t, "sample", sampled(), eventlog.Event{Kind: eventlog.RTTSampled, At: 50_014, SliceID: 2, RTT: 50 * ms})
 	check.Equal(t, "estimate", []machine.Micros{f.path.RTT.Smoothed, f.path.RTT.Variation, f.Stats().MinRTT}, []machine.Micros{50 * ms, 6_250, 50 * ms})
 	f.sends(0, 0) // 0 is newer now, but not sent once
 	f.at(101_021).acked(0, 3)
-	check.Equal(t, "sample", sampled(), statemachine.Observation{Kind: statemachine.MeasuredRTT, At: 101_021, SliceID: 3, RTT: 101 * ms})
+	check.Equal(t, "sample", sampled(), eventlog.Event{Kind: eventlog.RTTSampled, At: 101_021, SliceID: 3, RTT: 101 * ms})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -17,7 +18,7 @@ type flight struct {
 	t *testing.T
 	*Scheduler
 	clock machine.Micros
-	seen  []statemachine.Observation
+	seen  []eventlog.Event
 }
 
 func newScheduler(t *testing.T, p Profile) *Scheduler {
@@ -70,7 +71,7 @@ func (f *flight) far() {
 func (f *flight) begin(n int) {
 	f.Begin(statemachine.Flight{
 		Now: f.clock, NumSlices: n, LastBytes: codec.SliceSize,
-		Observe: func(o statemachine.Observation) { f.seen = append(f.seen, o) },
+		Log: func(o eventlog.Event) { f.seen = append(f.seen, o) },
 	})
 }
 

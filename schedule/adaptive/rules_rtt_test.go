@@ -3,17 +3,17 @@ package adaptive
 import (
 	"testing"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Section 3, where a microsecond or a slice decides.
 
 // samples returns the samples that were observed since the last call.
-func (f *flight) samples() (taken []statemachine.Observation) {
+func (f *flight) samples() (taken []eventlog.Event) {
 	for _, o := range f.seen {
-		if o.Kind == statemachine.MeasuredRTT {
+		if o.Kind == eventlog.RTTSampled {
 			taken = append(taken, o)
 		}
 	}
@@ -47,9 +47,9 @@ func TestWhichResendsAreSamples(t *testing.T) {
 		f.within(10 * ms) // at once slice 0; with four in flight also a copy of it
 		f.samples()
 		f.after(c.after).acked(0)
-		var want []statemachine.Observation
+		var want []eventlog.Event
 		if c.is {
-			want = append(want, statemachine.Observation{Kind: statemachine.MeasuredRTT, At: f.clock, SliceID: 0, RTT: c.after})
+			want = append(want, eventlog.Event{Kind: eventlog.RTTSampled, At: f.clock, SliceID: 0, RTT: c.after})
 		}
 		check.Equal(t, "samples", f.samples(), want)
 	}
@@ -65,7 +65,7 @@ func TestTheSampleIsOfTheLatestResend(t *testing.T) {
 	f.sends(0) // overtaken by two, 1 only by one
 	f.samples()
 	f.at(10*second+180*ms).acked(0, 1)
-	check.Equal(t, "samples", f.samples(), []statemachine.Observation{{Kind: statemachine.MeasuredRTT, At: f.clock, SliceID: 0, RTT: 60 * ms}})
+	check.Equal(t, "samples", f.samples(), []eventlog.Event{{Kind: eventlog.RTTSampled, At: f.clock, SliceID: 0, RTT: 60 * ms}})
 }
 
 // EST-4: the bound is the time since the first transmission, whenever that was.
@@ -92,7 +92,7 @@ func TestAChunkForgetsTheResendsOfTheOneBefore(t *testing.T) {
 	f.sends(0, 1, 2, 3)
 	f.samples()
 	f.at(11*second + 60*ms).acked(0)
-	check.Equal(t, "samples", f.samples(), []statemachine.Observation{{Kind: statemachine.MeasuredRTT, At: f.clock, SliceID: 0, RTT: 60 * ms}})
+	check.Equal(t, "samples", f.samples(), []eventlog.Event{{Kind: eventlog.RTTSampled, At: f.clock, SliceID: 0, RTT: 60 * ms}})
 }
 
 // REC-6: resends are counted up to 255, so that a slice that was resent 256 times is

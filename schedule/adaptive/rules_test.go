@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/rtt"
@@ -430,7 +431,7 @@ func TestSpuriousResendsAreObserved(t *testing.T) {
 	f.sends(0, 1)
 	f.seen = nil
 	f.at(60 * ms).acked(0)
-	check.Equal(t, "observed", f.seen[0], statemachine.Observation{Kind: statemachine.Spurious, At: 60 * ms, SliceID: 0})
+	check.Equal(t, "observed", f.seen[0], eventlog.Event{Kind: eventlog.SliceSpurious, At: 60 * ms, SliceID: 0})
 }
 
 // An idle or a finished scheduler waits for nothing.

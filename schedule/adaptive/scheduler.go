@@ -2,6 +2,7 @@ package adaptive
 
 import (
 	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/schedule/control"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -13,7 +14,7 @@ const ms = machine.Millisecond
 // does what section 2 says of its event, in that order (REC-1).
 type Scheduler struct {
 	profile Profile
-	observe func(statemachine.Observation)
+	log     eventlog.Log
 	stats   statemachine.ScheduleStats
 
 	// Kept across chunks (REC-8).
@@ -55,7 +56,7 @@ func New(p Profile) (*Scheduler, error) {
 
 // Begin starts a chunk (REC-2).
 func (s *Scheduler) Begin(f statemachine.Flight) {
-	s.observe, s.chunkID, s.numSlices = f.Observe, f.ChunkID, f.NumSlices
+	s.log, s.chunkID, s.numSlices = f.Log, f.ChunkID, f.NumSlices
 	if len(s.slices) < f.NumSlices {
 		s.slices = make([]transmissions, f.NumSlices)
 	}
@@ -176,9 +177,22 @@ func (s *Scheduler) due() int {
 	return s.fresh
 }
 
-func (s *Scheduler) report(kind statemachine.ObservationKind, now machine.Micros, id int, rtt machine.Micros) {
-	if s.observe != nil {
-		s.observe(statemachine.Observation{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
+// Why returns for what a slice went out again.
+func (s *Scheduler) Why(id int) string {
+	switch {
+	case s.slices[id].copies > 0:
+		return eventlog.Extra
+	case !s.byTimer.Has(id):
+		return eventlog.Lost
+	case s.held:
+		return eventlog.Probe
+	}
+	return eventlog.Timeout
+}
+
+func (s *Scheduler) report(kind eventlog.Kind, now machine.Micros, id int, rtt machine.Micros) {
+	if s.log != nil {
+		s.log(eventlog.Event{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
 	}
 }
 

@@ -34,13 +34,13 @@ func (s *Scheduler) expire(now machine.Micros) {
 	if s.held {
 		s.path.EndTrain()
 		// One probe for a peer that cannot take the chunk (PTO-5).
-		s.lose(s.unacked.Prev(s.fresh-1), true)
+		s.lose(now, s.unacked.Prev(s.fresh-1), true)
 		return
 	}
 	s.path.TimedOut(now)
 	for range probes {
 		if id := s.best(s.probeFirst()); id >= 0 {
-			s.lose(id, true)
+			s.lose(now, id, true)
 		}
 	}
 }

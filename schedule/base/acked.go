@@ -2,9 +2,9 @@ package base
 
 import (
 	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/rtt"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Acked takes newly acked slices (SCH-8): the round trip first, since it decides
@@ -68,7 +68,7 @@ func (b *Scheduler) sampleRTT(now machine.Micros, news bitset.Set) {
 		b.sampleClean(now, once)
 	case again >= 0:
 		b.rtt.Smooth(now - b.slices[again].lastAt)
-		b.report(statemachine.MeasuredRTT, now, again, now-b.slices[again].lastAt)
+		b.report(eventlog.RTTSampled, now, again, now-b.slices[again].lastAt)
 	case b.rtt.Known != rtt.Measured:
 		b.rtt.Bound(now - b.slices[bound].firstAt)
 	}
@@ -81,7 +81,7 @@ func (b *Scheduler) sampleClean(now machine.Micros, id int) {
 		b.minRTT = clipped
 	}
 	b.rtt.Sample(r)
-	b.report(statemachine.MeasuredRTT, now, id, r)
+	b.report(eventlog.RTTSampled, now, id, r)
 }
 
 // newer returns which of two slices was sent later; -1 stands for none.
@@ -105,7 +105,7 @@ func (b *Scheduler) arrivedAs(now machine.Micros, id int) uint32 {
 	case now-t.lastAt < b.minRTT:
 		// An ack cannot be faster than any before: the resend was not needed.
 		b.stats.Spurious++
-		b.report(statemachine.Spurious, now, id, 0)
+		b.report(eventlog.SliceSpurious, now, id, 0)
 		return t.first
 	}
 	return t.last
@@ -118,7 +118,7 @@ func (b *Scheduler) findLost(now machine.Micros) {
 	for id := range flying.All() {
 		if b.slices[id].last+gapThreshold <= b.arrived {
 			b.stats.Lost++
-			b.makeDue(now, id)
+			b.lose(now, id, eventlog.Overtaken)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -24,7 +25,7 @@ type flight struct {
 	t *testing.T
 	*Scheduler
 	now  machine.Micros
-	seen []statemachine.Observation
+	seen []eventlog.Event
 }
 
 // atOnce is a pace without limits, so that only losses decide what is sent.
@@ -40,7 +41,7 @@ func fly(t *testing.T, p Profile, n int) *flight {
 func (f *flight) begin(n int) {
 	f.Begin(statemachine.Flight{
 		Now: f.now, NumSlices: n, Bytes: fullDatagram, LastBytes: codec.MaxDatagramSize,
-		Observe: func(o statemachine.Observation) { f.seen = append(f.seen, o) },
+		Log: func(o eventlog.Event) { f.seen = append(f.seen, o) },
 	})
 }
 
@@ -80,7 +81,7 @@ func (f *flight) acked(arrived ...int) {
 // sampled returns the round-trip times that were measured.
 func (f *flight) sampled() (rtt []machine.Micros) {
 	for _, o := range f.seen {
-		if o.Kind == statemachine.MeasuredRTT {
+		if o.Kind == eventlog.RTTSampled {
 			rtt = append(rtt, o.RTT)
 		}
 	}

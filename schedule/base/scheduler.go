@@ -8,6 +8,7 @@ package base
 import (
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/rtt"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -19,7 +20,7 @@ type Scheduler struct {
 	budget  budget
 	rtt     rtt.Estimator
 	minRTT  machine.Micros // of unambiguous samples only; 0 while there is none
-	observe func(statemachine.Observation)
+	log     eventlog.Log
 	stats   statemachine.ScheduleStats
 
 	// Per chunk.
@@ -28,6 +29,7 @@ type Scheduler struct {
 	due     bitset.Set // those of them to be sent: never sent yet, or lost
 	cursor  int        // where the search for the next due slice starts, upward
 	probe   int        // where the search for the next probe starts, downward
+	byTimer bitset.Set // with a log: those that the timer made due, the last time
 	slices  []transmissions
 
 	count    uint32 // transmissions so far; each gets the next number, from 1 on
@@ -72,7 +74,7 @@ func New(p Profile) (*Scheduler, error) {
 
 // Begin starts a chunk (SCH-5).
 func (b *Scheduler) Begin(f statemachine.Flight) {
-	b.observe, b.flight = f.Observe, f
+	b.log, b.flight = f.Log, f
 	b.unacked = bitset.FirstN(f.NumSlices)
 	b.due = b.unacked
 	b.cursor, b.probe = 0, f.NumSlices
@@ -81,6 +83,7 @@ func (b *Scheduler) Begin(f statemachine.Flight) {
 	}
 	b.slices = b.slices[:f.NumSlices]
 	clear(b.slices)
+	b.byTimer = bitset.Set{}
 	b.count, b.arrived, b.atBest = 0, 0, 0
 	b.rtt.UseBound()
 	b.sentAt, b.newsAt = f.Now, f.Now
@@ -157,6 +160,29 @@ func (b *Scheduler) sent(now machine.Micros, id int) {
 	b.spacedAt = max(b.spacedAt, now-catchUp) + b.profile.Spacing
 }
 
+// Why returns for what a slice went out again.
+func (b *Scheduler) Why(id int) string {
+	switch {
+	case !b.byTimer.Has(id):
+		return eventlog.Lost
+	case b.held:
+		return eventlog.Probe
+	}
+	return eventlog.Timeout
+}
+
+// lose makes a slice due that is taken as lost, or that asks whether a hold is over.
+func (b *Scheduler) lose(now machine.Micros, id int, why string) {
+	if b.log != nil && b.slices[id].first != 0 {
+		b.log(eventlog.Event{Kind: eventlog.SliceLost, At: now, ChunkID: b.flight.ChunkID, SliceID: id, Why: why})
+		b.byTimer.Remove(id)
+		if why == eventlog.Timeout {
+			b.byTimer.Add(id)
+		}
+	}
+	b.makeDue(now, id)
+}
+
 // makeDue puts a slice in line. Time without a slice to send earns no spacing
 // (SPC-3).
 func (b *Scheduler) makeDue(now machine.Micros, id int) {
@@ -166,8 +192,8 @@ func (b *Scheduler) makeDue(now machine.Micros, id int) {
 	b.due.Add(id)
 }
 
-func (b *Scheduler) report(kind statemachine.ObservationKind, now machine.Micros, id int, sample machine.Micros) {
-	if b.observe != nil {
-		b.observe(statemachine.Observation{Kind: kind, At: now, ChunkID: b.flight.ChunkID, SliceID: id, RTT: sample})
+func (b *Scheduler) report(kind eventlog.Kind, now machine.Micros, id int, sample machine.Micros) {
+	if b.log != nil {
+		b.log(eventlog.Event{Kind: kind, At: now, ChunkID: b.flight.ChunkID, SliceID: id, RTT: sample})
 	}
 }

@@ -3,6 +3,7 @@ package base
 import (
 	"testing"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
@@ -28,7 +29,7 @@ func TestSpuriousResendsAreObserved(t *testing.T) {
 	f.sends(0)
 	f.seen = nil
 	f.at(60 * ms).acked(0)
-	check.Equal(t, "observed", f.seen, []statemachine.Observation{{Kind: statemachine.Spurious, At: 60 * ms, SliceID: 0}})
+	check.Equal(t, "observed", f.seen, []eventlog.Event{{Kind: eventlog.SliceSpurious, At: 60 * ms, SliceID: 0}})
 }
 
 // One sample for three slices (RTT-1, RTT-2).

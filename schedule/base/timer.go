@@ -1,6 +1,7 @@
 package base
 
 import (
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/rtt"
 )
@@ -64,6 +65,6 @@ func (b *Scheduler) expire(now machine.Micros) {
 		if b.probe = b.unacked.Prev(b.probe - 1); b.probe < 0 {
 			b.probe = b.unacked.Prev(b.flight.NumSlices - 1)
 		}
-		b.makeDue(now, b.probe)
+		b.lose(now, b.probe, eventlog.Timeout)
 	}
 }

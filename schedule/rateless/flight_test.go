@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -20,7 +21,7 @@ type flight struct {
 	t *testing.T
 	*Scheduler
 	clock machine.Micros
-	seen  []statemachine.Observation
+	seen  []eventlog.Event
 }
 
 // fly starts the first chunk of a connection, of n full slices, at time 0.
@@ -67,7 +68,7 @@ func (f *flight) takes(perSlice int64) {
 func (f *flight) begin(n int) {
 	f.Begin(statemachine.Flight{
 		Now: f.clock, ChunkID: 7, NumSlices: n, LastBytes: codec.SliceSize,
-		Observe: func(o statemachine.Observation) { f.seen = append(f.seen, o) },
+		Log: func(o eventlog.Event) { f.seen = append(f.seen, o) },
 	})
 }
 

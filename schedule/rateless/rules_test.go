@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
@@ -102,7 +103,7 @@ func TestSamplesOfTheRoundTrip(t *testing.T) {
 	f.sends(9)
 	f.seen = nil
 	f.at(50_014).acked(1, 3)
-	check.Equal(t, "observed", f.seen, []statemachine.Observation{{Kind: statemachine.MeasuredRTT, At: 50_014, ChunkID: 7, SliceID: 2, RTT: 50 * ms}})
+	check.Equal(t, "observed", f.seen, []eventlog.Event{{Kind: eventlog.RTTSampled, At: 50_014, ChunkID: 7, SliceID: 2, RTT: 50 * ms}})
 	f.seen = nil
 	f.at(55*ms).acked(2, 3)
 	check.Equal(t, "what comes late gives none", len(f.seen), 0)

@@ -1,6 +1,7 @@
 package rateless
 
 import (
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/rtt"
@@ -15,7 +16,7 @@ const unlimited = -1
 // a chunk are numbered from 0 on.
 type Scheduler struct {
 	profile Profile
-	observe func(statemachine.Observation)
+	log     eventlog.Log
 	stats   statemachine.ScheduleStats
 
 	// Kept across chunks (RPL-1).
@@ -35,6 +36,7 @@ type Scheduler struct {
 	mainAt    machine.Micros             // the latest that went out without a quota
 	lastAt    machine.Micros             // the latest
 	newsAt    machine.Micros
+	limited   bool           // the latest transmission went out with a quota
 	quota     int            // how many may still go out without news
 	held      bool           // the peer cannot take the chunk yet; until there is news
 	heldAt    machine.Micros // since when
@@ -61,7 +63,7 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 	if s.sentAt == nil {
 		s.sentAt = new([keptTimes]machine.Micros)
 	}
-	s.observe, s.chunkID, s.numSlices = f.Observe, f.ChunkID, f.NumSlices
+	s.log, s.chunkID, s.numSlices = f.Log, f.ChunkID, f.NumSlices
 	s.sent, s.have, s.top, s.gone = 0, 0, 0, 0
 	s.now, s.mainAt, s.lastAt, s.newsAt = f.Now, f.Now, f.Now, f.Now
 	s.quota = unlimited
@@ -115,7 +117,7 @@ func (s *Scheduler) sampleRTT(now machine.Micros, have, top int) {
 	switch {
 	case have < s.numSlices || top > s.gone:
 		s.path.Clean(now, r)
-		s.report(statemachine.MeasuredRTT, now, top-1, r)
+		s.report(eventlog.RTTSampled, now, top-1, r)
 	case s.path.RTT.Known != rtt.Measured:
 		s.path.RTT.Bound(r)
 	}
@@ -172,12 +174,26 @@ func (s *Scheduler) Next(now machine.Micros) bool {
 	s.sentAt[s.sent%keptTimes], s.lastAt = now, now
 	s.sent++
 	s.noteFlight()
-	if s.quota == unlimited {
-		s.mainAt = now
-	} else {
+	s.limited = s.quota != unlimited
+	if s.limited {
 		s.quota--
+	} else {
+		s.mainAt = now
 	}
 	return true
+}
+
+// Why returns for what the latest transmission goes out.
+func (s *Scheduler) Why() string {
+	switch {
+	case s.limited && (s.held || s.sent == 1):
+		return eventlog.Probe
+	case s.limited:
+		return eventlog.Timeout
+	case s.sent <= s.numSlices:
+		return eventlog.First
+	}
+	return eventlog.Repair
 }
 
 // InFlight returns how many transmissions are under way (RPL-3).
@@ -215,8 +231,8 @@ func (s *Scheduler) Stats() statemachine.ScheduleStats {
 	return st
 }
 
-func (s *Scheduler) report(kind statemachine.ObservationKind, now machine.Micros, id int, rtt machine.Micros) {
-	if s.observe != nil {
-		s.observe(statemachine.Observation{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
+func (s *Scheduler) report(kind eventlog.Kind, now machine.Micros, id int, rtt machine.Micros) {
+	if s.log != nil {
+		s.log(eventlog.Event{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
 	}
 }

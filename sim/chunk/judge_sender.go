@@ -5,8 +5,8 @@ import (
 
 	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // SenderJudge watches one sender from outside: SAFE-2, SAFE-3, LIVE-3, SCH-1 to
@@ -15,9 +15,9 @@ type SenderJudge struct {
 	Emission
 	sent, acked [256]bool
 
-	observes bool       // the machine's observations are given, too
-	awaited  bitset.Set // slices of the latest ack that must be observed as acked
-	outgoing int        // slices that were observed to go out and have not been seen
+	logs     bool       // the events that the machine logs are given, too
+	awaited  bitset.Set // slices of the latest ack that must be logged as acked
+	outgoing int        // slices that were logged to go out and have not been seen
 }
 
 // NewSenderJudge returns the judge of a new sender of a stream. slack is how late
@@ -56,8 +56,8 @@ func (j *SenderJudge) Sent(now machine.Micros, s codec.Slice, size int, deadline
 	if v != nil {
 		return v
 	}
-	if j.outgoing--; j.observes && j.outgoing != 0 {
-		return Violates("Observe", "sent slice %d, but %d other slices were observed", k, j.outgoing)
+	if j.outgoing--; j.logs && j.outgoing != 0 {
+		return Violates("Log", "sent slice %d, but %d other slices were logged", k, j.outgoing)
 	}
 	j.sent[k] = true
 	return nil
@@ -86,33 +86,35 @@ func (j *SenderJudge) Acked(now machine.Micros, a codec.Ack) {
 
 // Reported: after an ack the machine either reports the chunk as delivered, or not.
 func (j *SenderJudge) Reported(delivered bool) *Violation {
-	if j.observes && !j.awaited.Empty() {
-		return Violates("Observe", "%d newly acked slices were not observed", j.awaited.Count())
+	if j.logs && !j.awaited.Empty() {
+		return Violates("Log", "%d newly acked slices were not logged", j.awaited.Count())
 	}
 	return j.Emission.Reported(delivered)
 }
 
-// Observed: the machine has reported an observation, within the event that is being
-// handled. From then on every observation must be given.
-func (j *SenderJudge) Observed(o statemachine.Observation) *Violation {
-	j.observes = true
-	inRange := o.SliceID >= 0 && o.SliceID < j.NumSlices
-	known := inRange && j.sent[o.SliceID]
+// Logged: the machine has logged an event of its slices, within the event that is being
+// handled. From then on every one must be given.
+func (j *SenderJudge) Logged(e eventlog.Event) *Violation {
+	j.logs = true
+	inRange := e.SliceID >= 0 && e.SliceID < j.NumSlices
+	known := inRange && j.sent[e.SliceID]
 	right := false
-	switch o.Kind {
-	case statemachine.Sent, statemachine.Resent:
+	switch e.Kind {
+	case eventlog.SliceSent:
 		j.outgoing++
-		right = o.RTT == 0 && inRange && !j.acked[o.SliceID] && known == (o.Kind == statemachine.Resent)
-	case statemachine.Acked:
-		right = o.RTT == 0 && j.awaited.Has(o.SliceID)
-		j.awaited.Remove(o.SliceID)
-	case statemachine.MeasuredRTT:
-		right = o.RTT >= 0 && known
-	case statemachine.Spurious:
-		right = o.RTT == 0 && known
+		right = e.RTT == 0 && inRange && !j.acked[e.SliceID] && known == (e.Times > 1) && known == (e.Why != eventlog.First)
+	case eventlog.SliceAcked:
+		right = e.RTT == 0 && j.awaited.Has(e.SliceID)
+		j.awaited.Remove(e.SliceID)
+	case eventlog.RTTSampled:
+		right = e.RTT >= 0 && known
+	case eventlog.SliceSpurious, eventlog.SliceLost:
+		right = e.RTT == 0 && known
+	default:
+		return nil
 	}
-	if !right || o.At != j.now || o.ChunkID != j.ID() {
-		return Violates("Observe", "observed at %d: %+v; the slice was sent before: %v", j.now, o, known)
+	if !right || e.At != j.now || e.ChunkID != j.ID() {
+		return Violates("Log", "logged at %d: %+v; the slice was sent before: %v", j.now, e, known)
 	}
 	return nil
 }

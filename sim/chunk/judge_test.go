@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/sim/chunk"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // The judges are shown histories that no machine of today makes.
@@ -59,8 +59,11 @@ func sent(j *chunk.SenderJudge, at machine.Micros, data []byte, id uint16, k int
 
 func TestSenderJudge(t *testing.T) {
 	three, lent := block(3000), bytes.Clone(two)
-	observed := func(kind statemachine.ObservationKind, k int) statemachine.Observation {
-		return statemachine.Observation{Kind: kind, ChunkID: firstID, SliceID: k}
+	logged := func(kind eventlog.Kind, k int) eventlog.Event {
+		return eventlog.Event{Kind: kind, ChunkID: firstID, SliceID: k}
+	}
+	again := func(k int) eventlog.Event {
+		return eventlog.Event{Kind: eventlog.SliceSent, ChunkID: firstID, SliceID: k, Times: 2, Why: eventlog.Lost}
 	}
 	for name, c := range map[string]struct {
 		rule string // that must be violated; empty: none
@@ -109,19 +112,19 @@ func TestSenderJudge(t *testing.T) {
 			j.Acked(1, ackOf(firstID, 2, 0, 1))
 			return j.Reported(true)
 		}},
-		"observes a wrong slice":  {"Observe", func(j *chunk.SenderJudge) *violation { return j.Observed(observed(statemachine.Resent, 2)) }},
-		"observes a second first": {"Observe", func(j *chunk.SenderJudge) *violation { return j.Observed(observed(statemachine.Sent, 1)) }},
-		"observes an acked one":   {"Observe", func(j *chunk.SenderJudge) *violation { return j.Observed(observed(statemachine.Acked, 1)) }},
-		"observes a resent one":   {"", func(j *chunk.SenderJudge) *violation { return j.Observed(observed(statemachine.Resent, 1)) }},
-		"observes, sends another": {"Observe", func(j *chunk.SenderJudge) *violation {
-			j.Observed(observed(statemachine.Resent, 1))
-			j.Observed(observed(statemachine.Resent, 1))
+		"logs a wrong slice":  {"Log", func(j *chunk.SenderJudge) *violation { return j.Logged(again(2)) }},
+		"logs a second first": {"Log", func(j *chunk.SenderJudge) *violation { return j.Logged(logged(eventlog.SliceSent, 1)) }},
+		"logs an acked one":   {"Log", func(j *chunk.SenderJudge) *violation { return j.Logged(logged(eventlog.SliceAcked, 1)) }},
+		"logs a resent one":   {"", func(j *chunk.SenderJudge) *violation { return j.Logged(again(1)) }},
+		"logs, sends another": {"Log", func(j *chunk.SenderJudge) *violation {
+			j.Logged(again(1))
+			j.Logged(again(1))
 			return sent(j, 0, two, firstID, 1)
 		}},
-		"observes a round trip": {"", func(j *chunk.SenderJudge) *violation { return j.Observed(observed(statemachine.MeasuredRTT, 1)) }},
-		"observes too few as acked": {"Observe", func(j *chunk.SenderJudge) *violation {
+		"logs a round trip": {"", func(j *chunk.SenderJudge) *violation { return j.Logged(logged(eventlog.RTTSampled, 1)) }},
+		"logs too few as acked": {"Log", func(j *chunk.SenderJudge) *violation {
 			j.Acked(0, ackOf(firstID, 2, 0, 1))
-			j.Observed(observed(statemachine.Acked, 1))
+			j.Logged(logged(eventlog.SliceAcked, 1))
 			return j.Reported(true)
 		}},
 	} {

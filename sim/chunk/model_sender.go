@@ -31,7 +31,7 @@ type SenderModel struct {
 }
 
 // NewSenderModel returns the model of a sender with a valid configuration, of which
-// it does not use Observe.
+// it does not use Log.
 func NewSenderModel(cfg statemachine.SenderConfig) *SenderModel {
 	return &SenderModel{chunkID: cfg.FirstChunkID, giveUp: GiveUpOf(cfg.GiveUp), sched: cfg.Scheduler}
 }

@@ -3,8 +3,10 @@ package chunk
 import (
 	"bytes"
 	"errors"
+	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/sim"
@@ -18,6 +20,9 @@ type ConversationOf[P, S, R any] struct {
 	Sender   S
 	Receiver R
 	Down, Up *netsim.Link
+
+	// Log, when not nil, is given what the links drop. The machines have logs of their own.
+	Log eventlog.Log
 
 	outbound Outbound[P] // Sender
 	inbound  Inbound[P]  // Receiver
@@ -33,14 +38,38 @@ func NewConversation(sender statemachine.SenderConfig, receiver statemachine.Rec
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	return NewConversationOf(s, r, Outbound[codec.Packet](Sender{s}), Inbound[codec.Packet](Receiver{r}), down, up, Size), nil
+	return NewConversationOf(s, r, Outbound[codec.Packet](Sender{s}), Inbound[codec.Packet](Receiver{r}), down, up, Size, event), nil
 }
 
 // NewConversationOf returns a conversation of two new machines, each also as the end
-// that it is. The size of a packet is its datagram's.
-func NewConversationOf[P, S, R any](s S, r R, outbound Outbound[P], inbound Inbound[P], down, up *netsim.Link, size func(P) int) *ConversationOf[P, S, R] {
-	world := sim.NewWorld(sim.Links(down, up, size), sim.End[P](outbound), inbound)
-	return &ConversationOf[P, S, R]{World: world, Sender: s, Receiver: r, Down: down, Up: up, outbound: outbound, inbound: inbound}
+// that it is. The size of a packet is its datagram's; event is what the log says of one that was
+// dropped.
+func NewConversationOf[P, S, R any](s S, r R, outbound Outbound[P], inbound Inbound[P], down, up *netsim.Link, size func(P) int, event func(P) eventlog.Event) *ConversationOf[P, S, R] {
+	c := &ConversationOf[P, S, R]{Sender: s, Receiver: r, Down: down, Up: up, outbound: outbound, inbound: inbound}
+	c.World = sim.NewWorld(sim.LinksWithLosses(down, up, size, func(now time.Duration, from int, p P, before, after netsim.LinkStats) {
+		if c.Log != nil {
+			c.Log(dropped(machine.FromDuration(now), from, event(p), before, after))
+		}
+	}), sim.End[P](outbound), inbound)
+	return c
+}
+
+// dropped is a packet that a link has dropped, in the log.
+func dropped(now machine.Micros, from int, e eventlog.Event, before, after netsim.LinkStats) eventlog.Event {
+	e.Kind, e.At, e.End = eventlog.DatagramDropped, now, eventlog.Network
+	e.Direction, e.Why = [...]string{eventlog.Down, eventlog.Up}[from], eventlog.Loss
+	if after.LostRandom == before.LostRandom {
+		e.Why = eventlog.QueueFull
+	}
+	return e
+}
+
+// event is what the log says of a packet that was dropped.
+func event(p codec.Packet) eventlog.Event {
+	if p.Type == codec.TypeSlice {
+		return eventlog.Event{Bytes: p.Slice.DatagramSize(), Carried: eventlog.Slice, ChunkID: p.Slice.ChunkID, SliceID: p.Slice.SliceID}
+	}
+	return eventlog.Event{Bytes: p.Ack.DatagramSize(), Carried: eventlog.Ack, ChunkID: p.Ack.ChunkID}
 }
 
 // Transfer is what it took to send one chunk.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	protocol "github.com/chunkwire/chunkwire/repair"
@@ -112,6 +113,14 @@ func Text(_ int, p protocol.Packet) string {
 	return fmt.Sprintf("receiver -- ack of %d of %d slices of chunk %d, below %d", p.Ack.Have, p.Ack.NumSlices, p.Ack.ChunkID, p.Ack.Top)
 }
 
+// event is what the log says of a packet that was dropped.
+func event(p protocol.Packet) eventlog.Event {
+	if p.Type == codec.TypeSlice {
+		return eventlog.Event{Bytes: p.Slice.DatagramSize(), Carried: eventlog.Slice, ChunkID: p.Slice.ChunkID, SliceID: p.Slice.ID}
+	}
+	return eventlog.Event{Bytes: p.Ack.DatagramSize(), Carried: eventlog.Ack, ChunkID: p.Ack.ChunkID}
+}
+
 // variant is how these machines are used.
 var variant = chunk.Variant[protocol.Packet, SenderMachine, ReceiverMachine]{
 	Outbound: func(s SenderMachine) chunk.Outbound[protocol.Packet] { return Sender{s} },
@@ -158,5 +167,5 @@ func NewConversation(sender protocol.SenderConfig, receiver protocol.ReceiverCon
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	return chunk.NewConversationOf(s, r, chunk.Outbound[protocol.Packet](Sender{s}), chunk.Inbound[protocol.Packet](Receiver{r}), down, up, Size), nil
+	return chunk.NewConversationOf(s, r, chunk.Outbound[protocol.Packet](Sender{s}), chunk.Inbound[protocol.Packet](Receiver{r}), down, up, Size, event), nil
 }

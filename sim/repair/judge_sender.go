@@ -4,11 +4,11 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/sim/repair/code"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 type violation = chunk.Violation
@@ -21,9 +21,9 @@ type SenderJudge struct {
 	sent      int // transmissions of the chunk in flight
 	have, top int // the largest that were acked
 
-	observes bool                      // the machine's observations are given, too
-	counted  *statemachine.Observation // what must be observed of the latest ack
-	outgoing int                       // observed to go out and not seen
+	logs     bool            // the events that the machine logs are given, too
+	counted  *eventlog.Event // what must be logged of the latest ack
+	outgoing int             // logged to go out and not seen
 }
 
 // NewSenderJudge returns the judge of a new sender of a stream. slack is how late
@@ -61,8 +61,8 @@ func (j *SenderJudge) Sent(now machine.Micros, s protocol.Slice, size int, deadl
 	if v != nil {
 		return v
 	}
-	if j.outgoing--; j.observes && j.outgoing != 0 {
-		return chunk.Violates("Observe", "sent id %d, but %d other slices were observed", s.ID, j.outgoing)
+	if j.outgoing--; j.logs && j.outgoing != 0 {
+		return chunk.Violates("Log", "sent id %d, but %d other slices were logged", s.ID, j.outgoing)
 	}
 	j.sent++
 	return nil
@@ -86,35 +86,37 @@ func (j *SenderJudge) Acked(now machine.Micros, a protocol.Ack) {
 	if news {
 		j.have, j.top = max(j.have, a.Have), max(j.top, top)
 		j.Missing = j.NumSlices - j.have
-		j.counted = &statemachine.Observation{Kind: statemachine.Counted, At: j.At(now), ChunkID: j.ID(), Have: j.have, Top: j.top}
+		j.counted = &eventlog.Event{Kind: eventlog.SlicesCounted, At: j.At(now), ChunkID: j.ID(), Have: j.have, Top: j.top}
 	}
 }
 
 // Reported: after an ack the machine either reports the chunk as delivered, or not.
 func (j *SenderJudge) Reported(delivered bool) *violation {
-	if j.observes && j.counted != nil {
-		return chunk.Violates("Observe", "%d and %d were not observed", j.counted.Have, j.counted.Top)
+	if j.logs && j.counted != nil {
+		return chunk.Violates("Log", "%d and %d were not logged", j.counted.Have, j.counted.Top)
 	}
 	return j.Emission.Reported(delivered)
 }
 
-// Observed: the machine has reported an observation, within the event that is being
-// handled. From then on every observation must be given.
-func (j *SenderJudge) Observed(o statemachine.Observation) *violation {
-	j.observes = true
+// Logged: the machine has logged an event of its slices, within the event that is being
+// handled. From then on every one must be given.
+func (j *SenderJudge) Logged(e eventlog.Event) *violation {
+	j.logs = true
 	right := false
-	switch o.Kind {
-	case statemachine.Sent, statemachine.Repair:
+	switch e.Kind {
+	case eventlog.SliceSent:
 		j.outgoing++
-		right = o.SliceID == code.ID(j.sent, j.NumSlices) && (o.SliceID < j.NumSlices) == (o.Kind == statemachine.Sent)
-	case statemachine.Counted:
-		right = j.counted != nil && o == *j.counted
+		right = e.SliceID == code.ID(j.sent, j.NumSlices) && (e.SliceID < j.NumSlices || e.Why != eventlog.First)
+	case eventlog.SlicesCounted:
+		right = j.counted != nil && e == *j.counted
 		j.counted = nil
-	case statemachine.MeasuredRTT:
-		right = o.RTT >= 0 && j.top > 0 && o.SliceID == code.ID(j.top-1, j.NumSlices)
+	case eventlog.RTTSampled:
+		right = e.RTT >= 0 && j.top > 0 && e.SliceID == code.ID(j.top-1, j.NumSlices)
+	default:
+		return nil
 	}
-	if !right || o.ChunkID != j.ID() || o.At != j.At(0) {
-		return chunk.Violates("Observe", "observed %+v after %d ids, with %d and %d acked", o, j.sent, j.have, j.top)
+	if !right || e.ChunkID != j.ID() || e.At != j.At(0) {
+		return chunk.Violates("Log", "logged %+v after %d ids, with %d and %d acked", e, j.sent, j.have, j.top)
 	}
 	return nil
 }

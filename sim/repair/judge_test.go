@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/machine"
 	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/sim/repair"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // The judges are shown histories that no machine of today makes. What they share with those
@@ -44,8 +44,8 @@ func TestSenderJudge(t *testing.T) {
 	type judge = repair.SenderJudge
 	sent := func(j *judge, s protocol.Slice) *chunk.Violation { return j.Sent(1, s, s.DatagramSize(), 1) }
 	acked := func(j *judge, have, top int) { j.Acked(1, ackOf(firstID, 2, have, top)) }
-	observed := func(kind statemachine.ObservationKind, id, have, top int) statemachine.Observation {
-		return statemachine.Observation{Kind: kind, At: 1, ChunkID: firstID, SliceID: id, Have: have, Top: top}
+	logged := func(kind eventlog.Kind, id, have, top int) eventlog.Event {
+		return eventlog.Event{Kind: kind, At: 1, ChunkID: firstID, SliceID: id, Have: have, Top: top}
 	}
 	other := erasure.Encode(chunktest.Chunk(2000, 4))
 	for name, c := range map[string]struct {
@@ -72,38 +72,38 @@ func TestSenderJudge(t *testing.T) {
 			j.Acked(5, ackOf(firstID, 2, 0, 1))
 			return j.GaveUp(patience + 1)
 		}},
-		"observes another id":     {"Observe", func(j *judge) *chunk.Violation { return j.Observed(observed(statemachine.Repair, 3, 0, 0)) }},
-		"observes a source slice": {"Observe", func(j *judge) *chunk.Violation { return j.Observed(observed(statemachine.Sent, 2, 0, 0)) }},
-		"observes a repair slice": {"", func(j *judge) *chunk.Violation {
+		"logs another id":     {"Log", func(j *judge) *chunk.Violation { return j.Logged(logged(eventlog.SliceSent, 3, 0, 0)) }},
+		"logs a source slice": {"Log", func(j *judge) *chunk.Violation { return j.Logged(logged(eventlog.SliceSent, 2, 0, 0)) }},
+		"logs a repair slice": {"", func(j *judge) *chunk.Violation {
 			acked(j, 0, 0)
-			return j.Observed(observed(statemachine.Repair, 2, 0, 0))
+			return j.Logged(logged(eventlog.SliceSent, 2, 0, 0))
 		}},
-		"observes too much": {"Observe", func(j *judge) *chunk.Violation {
+		"logs too much": {"Log", func(j *judge) *chunk.Violation {
 			acked(j, 1, 2)
-			return j.Observed(observed(statemachine.Counted, 0, 2, 2))
+			return j.Logged(logged(eventlog.SlicesCounted, 0, 2, 2))
 		}},
-		"observes what is counted": {"", func(j *judge) *chunk.Violation {
+		"logs what is counted": {"", func(j *judge) *chunk.Violation {
 			acked(j, 1, 2)
-			return j.Observed(observed(statemachine.Counted, 0, 1, 2))
+			return j.Logged(logged(eventlog.SlicesCounted, 0, 1, 2))
 		}},
-		"does not observe": {"Observe", func(j *judge) *chunk.Violation {
+		"does not log": {"Log", func(j *judge) *chunk.Violation {
 			acked(j, 1, 2)
-			j.Observed(observed(statemachine.Counted, 0, 1, 2))
+			j.Logged(logged(eventlog.SlicesCounted, 0, 1, 2))
 			j.Acked(1, ackOf(firstID, 2, 2, 2))
 			return j.Reported(true)
 		}},
-		"observes a round trip": {"", func(j *judge) *chunk.Violation {
+		"logs a round trip": {"", func(j *judge) *chunk.Violation {
 			acked(j, 1, 2)
-			return j.Observed(observed(statemachine.MeasuredRTT, 1, 0, 0))
+			return j.Logged(logged(eventlog.RTTSampled, 1, 0, 0))
 		}},
-		"observes a wrong round trip": {"Observe", func(j *judge) *chunk.Violation {
+		"logs a wrong round trip": {"Log", func(j *judge) *chunk.Violation {
 			acked(j, 1, 2)
-			return j.Observed(observed(statemachine.MeasuredRTT, 0, 0, 0))
+			return j.Logged(logged(eventlog.RTTSampled, 0, 0, 0))
 		}},
-		"observes and sends another": {"Observe", func(j *judge) *chunk.Violation {
+		"logs and sends another": {"Log", func(j *judge) *chunk.Violation {
 			acked(j, 0, 0)
-			j.Observed(observed(statemachine.Repair, 2, 0, 0))
-			j.Observed(observed(statemachine.Repair, 2, 0, 0))
+			j.Logged(logged(eventlog.SliceSent, 2, 0, 0))
+			j.Logged(logged(eventlog.SliceSent, 2, 0, 0))
 			return sent(j, sliceOf(two, firstID, 2))
 		}},
 	} {

@@ -32,7 +32,7 @@ type SenderModel struct {
 }
 
 // NewSenderModel returns the model of a sender with a valid configuration, of which
-// it does not use Observe.
+// it does not use Log.
 func NewSenderModel(cfg protocol.SenderConfig) *SenderModel {
 	return &SenderModel{chunkID: cfg.FirstChunkID, giveUp: chunk.GiveUpOf(cfg.GiveUp), sched: cfg.Scheduler}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/lanes/pace"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
@@ -29,6 +30,10 @@ type Settings struct {
 	Seed   uint64        // of the first one
 	Limit  time.Duration // of virtual time for a transfer
 	Warm   bool          // measure the second block of a connection
+
+	// Log, when not nil, is given what happens in the transfers that are measured, at both
+	// ends and on the links. It is for one transfer at a time.
+	Log eventlog.Log
 }
 
 // The most that a command takes.
@@ -63,29 +68,48 @@ func (s *Settings) Transfer(seed uint64) (chunk.Transfer, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return chunk.Transfer{}, err
 	}
-	c, err := s.conversation(limit, down, up)
+	measured := !s.Warm
+	var log eventlog.Log
+	if s.Log != nil {
+		log = func(e eventlog.Event) {
+			if measured {
+				s.Log(e)
+			}
+		}
+	}
+	c, err := s.conversation(limit, down, up, log)
 	if err == nil && s.Warm {
 		_, err = c.Transfer(Pattern(int(s.Size), seed+1), limit)
 	}
 	if err != nil {
 		return chunk.Transfer{}, err
 	}
+	measured = true
 	return c.Transfer(Pattern(int(s.Size), seed), limit)
 }
 
-func (s *Settings) conversation(giveUp machine.Micros, down, up *netsim.Link) (conversation, error) {
+func (s *Settings) conversation(giveUp machine.Micros, down, up *netsim.Link, log eventlog.Log) (conversation, error) {
+	sender, receiver := log.Of(0, eventlog.Sender), log.Of(0, eventlog.Receiver)
 	if s.Repair {
 		scheduler, err := s.Pace.RepairScheduler()
 		if err != nil {
 			return nil, err
 		}
-		return repaired.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp}, repair.ReceiverConfig{GiveUp: giveUp}, down, up)
+		c, err := repaired.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp, Log: sender}, repair.ReceiverConfig{GiveUp: giveUp, Log: receiver}, down, up)
+		if err == nil {
+			c.Log = log
+		}
+		return c, err
 	}
 	scheduler, err := s.Pace.Scheduler()
 	if err != nil {
 		return nil, err
 	}
-	return chunk.NewConversation(statemachine.SenderConfig{Scheduler: scheduler, GiveUp: giveUp}, statemachine.ReceiverConfig{GiveUp: giveUp}, down, up)
+	c, err := chunk.NewConversation(statemachine.SenderConfig{Scheduler: scheduler, GiveUp: giveUp, Log: sender}, statemachine.ReceiverConfig{GiveUp: giveUp, Log: receiver}, down, up)
+	if err == nil {
+		c.Log = log
+	}
+	return c, err
 }
 
 // Pattern returns n bytes that only their seed knows, so that a slice in the

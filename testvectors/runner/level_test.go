@@ -62,7 +62,7 @@ func TestLevelsOfAProtocolThatAPortDoesNotHave(t *testing.T) {
 	}
 }
 
-// The levels as data are those that vectors may have, and each group has one (RPO-11).
+// The levels as data are those that vectors may have, and each group has one (RPO-11, RVO-5).
 func TestLevelsAsData(t *testing.T) {
 	levels, err := testvectors.Levels()
 	if err != nil {

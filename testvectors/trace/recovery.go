@@ -49,8 +49,8 @@ func Tell(s statemachine.Scheduler, e contract.Event) error { return hostEvent(h
 // mostMarks is the most marks of an event (RVO-3).
 const mostMarks = math.MaxUint16
 
-// hostEvent takes an event that the host tells the schedulers. It fails with ErrUnsupported for
-// all others.
+// hostEvent takes an event that the host tells the schedulers: it is none of the sender's, which
+// takes no row and no time by it (RVO-4). It fails with ErrUnsupported for all others.
 func hostEvent(list []hosted, e contract.Event) error {
 	isMarks := e.Event == "marks"
 	switch {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
@@ -115,10 +116,9 @@ type Config struct {
 	// 1<<30; 0 means 512 KiB, two chunks.
 	SocketBuffer int
 
-	// Observe, when not nil, is called for what happens to each slice that a
-	// connection sends. It is called with locks held: it must be quick, and must not
-	// call anything of this package.
-	Observe func(*Conn, statemachine.Observation)
+	// Log, when not nil, is given what happens, event by event (package eventlog). It is called
+	// with locks held: it must be quick, and must not call anything of this package.
+	Log eventlog.Log
 
 	// Logger, when not nil, is told of connections that begin and end, of datagrams and beginnings that are
 	// refused, and of sockets that do less than they were asked for. It gets no contents, and only so much that

@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/lanes"
@@ -18,6 +19,7 @@ type Conn struct {
 	endpoint *Endpoint
 	peer     udp.Peer
 	begun    bool // by the peer
+	log      eventlog.Log
 
 	// Guarded by endpoint.driver.
 
@@ -39,8 +41,11 @@ type Conn struct {
 
 // newConn returns a connection that its endpoint does not know yet. Its machines,
 // one for each direction, are new and begin with chunk 0 (CON-1, CID-1).
-func (e *Endpoint) newConn(peer udp.Peer) (*Conn, error) {
+func (e *Endpoint) newConn(peer udp.Peer, end eventlog.End) (*Conn, error) {
 	c := &Conn{endpoint: e, peer: peer}
+	if e.cfg.Log != nil {
+		c.log = e.cfg.Log.Of(int(e.logged.Add(1)), end)
+	}
 	var err error
 	c.lanes, err = c.newLanes()
 	return c, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/schedule/base"
@@ -226,16 +227,19 @@ func TestStats(t *testing.T) {
 	})
 }
 
-func TestObserve(t *testing.T) {
+func TestLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		seen := map[statemachine.ObservationKind]int{}
-		var who *plain.Conn
+		seen := map[eventlog.Kind]int{}
 		w := connect(t, netsim.Path{Delay: 10 * ms}, with(func(cfg *plain.Config) {
-			cfg.Observe = func(c *plain.Conn, o statemachine.Observation) { who = c; seen[o.Kind]++ }
+			cfg.Log = func(e eventlog.Event) {
+				if e.End == eventlog.Client {
+					seen[e.Kind]++
+				}
+			}
 		}))
 		mustSend(t, w.toB, content(5000, 1))
-		if who != w.toB || seen[statemachine.Sent] != 5 || seen[statemachine.Acked] != 5 || seen[statemachine.MeasuredRTT] == 0 {
-			t.Errorf("observed %v of %v", seen, who)
+		if seen[eventlog.SliceSent] != 5 || seen[eventlog.SliceAcked] != 5 || seen[eventlog.RTTSampled] == 0 {
+			t.Errorf("logged %v", seen)
 		}
 	})
 }

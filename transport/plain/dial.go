@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
@@ -81,7 +82,7 @@ func (e *Endpoint) dial(addr net.Addr, sole bool) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.newConn(peer)
+	c, err := e.newConn(peer, eventlog.Client)
 	if err != nil {
 		return nil, err
 	}

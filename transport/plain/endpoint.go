@@ -3,6 +3,7 @@ package plain
 import (
 	"fmt"
 	"net"
+	"sync/atomic"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/internal/driver"
@@ -18,7 +19,8 @@ type Endpoint struct {
 	framers []framer // one a lane
 	driver  *driver.Driver
 
-	latestLane int // the reader's: the lane of the latest datagram that decoded
+	logged     atomic.Int64 // connections that have a number in the log
+	latestLane int          // the reader's: the lane of the latest datagram that decoded
 
 	// Guarded by driver, as the connections are.
 

@@ -4,7 +4,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // MaxLanes is the most that Config.Lanes may be. So many protocol ids lie between
@@ -84,8 +83,6 @@ func (c *Conn) newLanes() (*lanes.Lanes, error) {
 	cfg := &c.endpoint.cfg
 	set := cfg.ofLanes()
 	set.Memory = &c.endpoint.memory
-	if cfg.Observe != nil {
-		set.Observe = func(o statemachine.Observation) { cfg.Observe(c, o) }
-	}
+	set.Log = c.log
 	return lanes.New(set)
 }

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/schedule/base"
@@ -14,7 +15,7 @@ import (
 func TestRateCountsHeaders(t *testing.T) {
 	for addr, want := range map[string]machine.Micros{"192.0.2.1:9": 1065 * 8, "[2001:db8::1]:9": 1085 * 8} {
 		e := silentEndpoint(t, Config{MaxRate: 1_000_000, NewScheduler: func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }})
-		c, err := e.newConn(udp.UDPPeer(netip.MustParseAddrPort(addr)))
+		c, err := e.newConn(udp.UDPPeer(netip.MustParseAddrPort(addr)), eventlog.Server)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
 )
@@ -20,7 +21,7 @@ func (e *Endpoint) receive(now machine.Micros, datagram []byte, from udp.Peer) {
 		e.count(&e.stats.Refused)
 		return
 	}
-	c, err := e.newConn(from)
+	c, err := e.newConn(from, eventlog.Server)
 	if err != nil { // a scheduler that could be made before
 		e.count(&e.stats.Refused)
 		return

@@ -20,6 +20,7 @@ type tally struct {
 	decode func(datagram []byte) error
 	mu     *sync.Mutex
 	all    int
+	bytes  int // with IP and UDP headers
 	codes  map[string]int
 }
 
@@ -41,10 +42,18 @@ func (t *tally) add(datagram []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all++
+	t.bytes += len(datagram) + codec.HeaderBytes
 	var refused *codec.Error
 	if errors.As(t.decode(datagram), &refused) {
 		t.codes[string(refused.Code())]++
 	}
+}
+
+// times returns how many times a chunk's bytes came.
+func (t *tally) times(size int) float64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return float64(t.bytes) / float64(size)
 }
 
 func (t *tally) refused() int {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
@@ -81,7 +82,7 @@ func (t *transfer) run(ctx context.Context) error {
 		return err
 	}
 	got, err := t.move(ctx, front)
-	if err == nil {
+	if t.Bytes = t.down.times(t.Size); err == nil {
 		err = t.check(got)
 	}
 	if err != nil {
@@ -150,7 +151,10 @@ func (t *transfer) relayTo(server net.Addr) (string, error) {
 		return "", err
 	}
 	path := netsim.Path{}
-	if t.Loss > 0 {
+	switch {
+	case t.Slow:
+		path = netsim.Path{Delay: slowDelay, Loss: t.Loss, Rate: slowRate, Queue: slowQueue, Overhead: codec.HeaderBytes}
+	case t.Loss > 0:
 		path = netsim.Path{Delay: time.Millisecond, Loss: t.Loss, Duplicate: 10, Reorder: 10, ReorderDelay: 5 * time.Millisecond}
 	}
 	t.relay, err = netsim.NewRelay(netsim.RelayConfig{
@@ -175,8 +179,11 @@ func (t *transfer) check(got []byte) error {
 		}
 		return fmt.Errorf("%d bytes were received, not the %d that were sent; they differ from byte %d on", len(got), len(t.chunk), at)
 	}
-	if t.down.refused()+t.up.refused() > 0 {
+	switch {
+	case t.down.refused()+t.up.refused() > 0:
 		return errors.New("the chunk got through, but not every datagram decodes")
+	case t.Slow && t.Bytes > mostBytes:
+		return fmt.Errorf("the chunk got through, but with %.2f times its bytes, more than %.2f", t.Bytes, mostBytes)
 	}
 	return nil
 }

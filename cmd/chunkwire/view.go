@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	pages "github.com/chunkwire/chunkwire/view"
+)
+
+func newView() *cobra.Command {
+	out := ""
+	cmd := &cobra.Command{
+		Use:   "view FILE [FILE OF THE OTHER END]",
+		Short: "Make a page that shows what an event log says",
+		Long: `view makes one HTML file from the event log that --log wrote: slices over time, the map,
+rate, window and round trip, and the states of the machines on their diagrams. Point at a slice
+that was sent again, and the page says why, with the sentence of the specification.
+
+The file needs no server and asks for nothing. With the logs of both ends, it shows both on one
+axis, by the wall clocks of the two.
+` + exitHelp,
+		Example: `  chunkwire simulate --seeds 1 --loss 5 --log transfer.jsonl && chunkwire view transfer.jsonl -o transfer.html
+  chunkwire view sent.jsonl received.jsonl > both.html`,
+		Args: usageArgs(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f, ok := cmd.OutOrStdout().(*os.File); out == "" && ok && term.IsTerminal(int(f.Fd())) {
+				return usageError(cmd, errors.New("the page would go to the terminal: say where with -o page.html"))
+			}
+			return runView(cmd.OutOrStdout(), args, out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write; standard output if it is not given")
+	return cmd
+}
+
+func runView(w io.Writer, names []string, out string) error {
+	var logs []pages.Log
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(data, []byte{'\x1e'}) {
+			return fmt.Errorf("%s is no event log: --log of send, recv, simulate, demo and play writes one", name)
+		}
+		logs = append(logs, pages.Log{Name: filepath.Base(name), Data: data})
+	}
+	if out == "" {
+		return pages.Page(w, logs...)
+	}
+	var page bytes.Buffer
+	if err := pages.Page(&page, logs...); err != nil {
+		return err
+	}
+	return os.WriteFile(out, page.Bytes(), 0o644)
+}
