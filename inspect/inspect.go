@@ -67,6 +67,9 @@ type Result struct {
 	holds holding
 }
 
+// Again reports whether the datagram is a copy of one that came before: it is refused, but nothing is wrong with it.
+func (r *Result) Again() bool { return r.Refused != nil && r.Refused.Sentence == "CXE-24" }
+
 // holding is what the story of a transfer needs of a datagram.
 type holding struct {
 	message *session.Message // of a connection

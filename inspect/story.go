@@ -151,7 +151,7 @@ func (s *Story) take(c *Captured, end int) {
 		s.Protocol = c.Result.Protocol
 	}
 	switch {
-	case c.Result.Refused != nil && c.Result.Refused.Sentence == "CXE-24":
+	case c.Result.Again():
 		s.Ends[end].Duplicates++
 		return
 	case c.Result.Refused != nil:

@@ -25,6 +25,7 @@ type Chunk struct {
 	LostBefore int     `json:"lost_before"`      // slices that did not come here when they were first sent
 	Acks       int     `json:"acks"`             //
 	AcksSame   int     `json:"acks_that_repeat"` // that say nothing new
+	Again      []Again `json:"again,omitempty"`  // each slice that was sent again
 
 	of      map[int][]int // of each slice, its transmissions
 	order   []transmission
@@ -42,6 +43,14 @@ type Resent struct {
 	Timeout    int `json:"timeout"`     // no ack had what was sent later, for longer than a round trip
 	Copies     int `json:"copies"`      // sooner than an ack could come: made in advance
 	HadAlready int `json:"had_already"` // an ack that has it had gone by: that ack was lost or late
+}
+
+// Again is a slice that was sent again.
+type Again struct {
+	Seconds float64 `json:"seconds"`
+	Slice   int     `json:"slice"`
+	After   float64 `json:"after_ms"` // since it was sent last
+	Why     string  `json:"why"`      // as the members of Resent
 }
 
 func (r *Resent) sum() int { return r.Lost + r.Timeout + r.Copies + r.HadAlready }
@@ -90,27 +99,36 @@ func (s *Story) chunk(at time.Time, end int, c *laneChunk) {
 		s.Chunks = append(s.Chunks, k)
 		s.line(at, end, "begins chunk %d on lane %d, %s", k.ID, k.Lane, count(k.Slices, "slice"))
 	}
-	k.send(at, c.slice, s.shortest())
+	s.send(at, k, c.slice)
+}
+
+// again counts a slice that was sent again, and says why.
+func (k *Chunk) again(at time.Time, last *transmission, shortest time.Duration) (why string) {
+	switch {
+	case k.Complete || k.acked[last.slice]:
+		k.Resent.HadAlready++
+		return "had_already"
+	case last.fate == gone:
+		k.Resent.Lost++
+		return "lost"
+	case at.Sub(last.at) < shortest:
+		k.Resent.Copies++
+		return "copies"
+	}
+	k.Resent.Timeout++
+	return "timeout"
 }
 
 // send counts a transmission of a slice, and why it is not the first.
-func (k *Chunk) send(at time.Time, slice int, shortest time.Duration) {
+func (s *Story) send(at time.Time, k *Chunk, slice int) {
 	k.Sent++
 	if slice >= k.Slices {
 		k.Extra++
 	}
 	if before := k.of[slice]; len(before) > 0 {
 		last := &k.order[before[len(before)-1]]
-		switch {
-		case k.Complete || k.acked[slice]:
-			k.Resent.HadAlready++
-		case last.fate == gone:
-			k.Resent.Lost++
-		case at.Sub(last.at) < shortest:
-			k.Resent.Copies++
-		default:
-			k.Resent.Timeout++
-		}
+		why := k.again(at, last, s.shortest())
+		k.Again = append(k.Again, Again{s.since(at), slice, at.Sub(last.at).Seconds() * 1000, why})
 	} else if k.whole && !k.Repair && k.highest-slice >= overtaken {
 		k.LostBefore++
 	}

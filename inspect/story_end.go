@@ -34,6 +34,8 @@ func (s *Story) verdict() string {
 	switch {
 	case s.refused:
 		return s.Ended + "."
+	case s.Protocol == Unknown:
+		return "no protocol of the family takes what they sent."
 	case b.Datagrams == 0:
 		return fmt.Sprintf("%s never answered %s, which sent %d datagrams: it is not there, has another address, or refuses what comes%s.", b.Address, a.Address, a.Datagrams, s.idText())
 	case s.mostlyRefused() >= 0:

@@ -226,6 +226,7 @@ func TestStoriesTellWhySlicesWereSentAgain(t *testing.T) {
 		sendSlices(t, k)
 		here, there := k.story(t, 0, worldOptions).Chunks[0], k.story(t, 1, worldOptions).Chunks[0]
 		r := here.Resent
+		check.Same(t, "reasons", len(here.Again), here.Sent-here.Slices)
 		check.Same(t, "slices that alice sent again", r.Lost+r.Timeout+r.Copies+r.HadAlready, here.Sent-here.Slices)
 		near(t, "those that were lost", int64(r.Lost+r.Timeout), lostBy(k.links[0]))
 		r = there.Resent

@@ -183,7 +183,7 @@ func (s *inspectShow) capture(c *capture) error {
 	stories := inspect.Stories(c.list)
 	refused := 0
 	for i := range c.list {
-		if c.list[i].Result.Refused != nil {
+		if r := &c.list[i].Result; r.Refused != nil && !r.Again() {
 			refused++
 		}
 	}

@@ -220,3 +220,31 @@ func FuzzCapture(f *testing.F) {
 		}
 	})
 }
+
+// The JSON in the help has only members that there are, and those of the examples that are there have these values.
+func TestInspectHelpShowsJSON(t *testing.T) {
+	text := newInspect().Long
+	object := func(begins, ends string, into any) {
+		_, b, _ := strings.Cut(text, begins)
+		b, _, _ = strings.Cut(b, ends)
+		d := json.NewDecoder(strings.NewReader(begins + b + ends))
+		d.DisallowUnknownFields()
+		check.Must(0, d.Decode(into))
+	}
+	var said, is inspect.Result
+	object(`{"protocol"`, `]}`, &said)
+	r := runCommand(t, nil, "inspect", "--json", "608465cbbd810100e2ac0899")
+	check.Must(0, json.Unmarshal([]byte(r.stdout), &is))
+	said.Fields, is.Fields = said.Fields[:1], is.Fields[:1]
+	said.Notes, is.Notes = nil, nil
+	check.Equal(t, "a datagram", check.Must(json.Marshal(said)), check.Must(json.Marshal(is)))
+
+	var told, was captureReport
+	object(`{"datagrams"`, `"..."}]}`, &told)
+	r = runCommand(t, bytes.NewReader(captureOf(t, layers.LinkTypeRaw, false, true)), "inspect", "--json")
+	check.Must(0, json.Unmarshal([]byte(r.stdout), &was))
+	a, b := told.Stories[0], was.Stories[0]
+	check.Equal(t, "an end", a.Ends[0], b.Ends[0])
+	b.Chunks[0].Judged, b.Chunks[0].Have, b.Chunks[0].Began, b.Chunks[0].Completed = 0, 0, 0, 0
+	check.Equal(t, "a chunk", check.Must(json.Marshal(a.Chunks[0])), check.Must(json.Marshal(b.Chunks[0])))
+}
