@@ -21,7 +21,9 @@ func (s *Story) openEnd() string {
 		return fmt.Sprintf("the capture ends; %d datagrams are encrypted, and no key was given; by their sizes %s sent %d full slices, and %s %d",
 			s.encrypted, s.name(0), s.large[0], s.name(1), s.large[1])
 	case part > 0:
-		return fmt.Sprintf("the capture ends with %d chunks complete and %d under way", whole, part)
+		return fmt.Sprintf("the capture ends with %s complete and %d under way", count(whole, "chunk"), part)
+	case whole == 1:
+		return "the capture ends with its chunk complete"
 	case whole > 0:
 		return fmt.Sprintf("the capture ends with all %d chunks complete", whole)
 	}

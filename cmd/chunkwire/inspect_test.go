@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -92,34 +93,29 @@ func serialize(list []gopacket.SerializableLayer) []byte {
 	return out.Bytes()
 }
 
+// captureWriter writes a pcap or pcapng file.
+func captureWriter(t testing.TB, file io.Writer, link layers.LinkType, ng bool) (w interface {
+	WritePacket(gopacket.CaptureInfo, []byte) error
+}, flush func() error) {
+	t.Helper()
+	if ng {
+		w := check.Must(pcapgo.NewNgWriter(file, link))
+		return w, w.Flush
+	}
+	old := pcapgo.NewWriter(file)
+	check.Must(0, old.WriteFileHeader(65536, link))
+	return old, func() error { return nil }
+}
+
 // captureOf makes a capture of a chunk of 4 slices, of which the second is lost and sent again after one
 // that came later.
 func captureOf(t testing.TB, link layers.LinkType, ng, joined bool) []byte {
 	t.Helper()
 	var file bytes.Buffer
 	now := time.Unix(1_700_000_000, 0)
-	var write func(b []byte)
-	if ng {
-		w, err := pcapgo.NewNgWriter(&file, link)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write = func(b []byte) {
-			err = w.WritePacket(gopacket.CaptureInfo{Timestamp: now, CaptureLength: len(b), Length: len(b)}, b)
-			if err = w.Flush(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	} else {
-		w := pcapgo.NewWriter(&file)
-		if err := w.WriteFileHeader(65536, link); err != nil {
-			t.Fatal(err)
-		}
-		write = func(b []byte) {
-			if err := w.WritePacket(gopacket.CaptureInfo{Timestamp: now, CaptureLength: len(b), Length: len(b)}, b); err != nil {
-				t.Fatal(err)
-			}
-		}
+	w, flush := captureWriter(t, &file, link, ng)
+	write := func(b []byte) {
+		check.Must(0, w.WritePacket(gopacket.CaptureInfo{Timestamp: now, CaptureLength: len(b), Length: len(b)}, b))
 	}
 	framer := codec.NewFramer(defaultProtocolID)
 	slice := func(b []byte, id int) []byte {
@@ -144,7 +140,32 @@ func captureOf(t testing.TB, link layers.LinkType, ng, joined bool) []byte {
 	ack(bitset.Set{0b1101})
 	write(wrap(t, link, 1, 2, slice(nil, 1)))
 	ack(bitset.Set{0b1111})
+	check.Must(0, flush())
 	return file.Bytes()
+}
+
+// What inspect prints of a capture.
+func TestInspectPrintsAStory(t *testing.T) {
+	r := runCommand(t, bytes.NewReader(captureOf(t, layers.LinkTypeRaw, false, true)), "inspect", "--each")
+	check.Same(t, "what is printed", r.stdout, `7 datagrams; 1 packet of segmentation offload cut
+  0.000000  192.0.2.1:1000 > 192.0.2.2:2000  slice 0 of chunk 0, which has 4 slices; 1024 bytes
+  0.000000  192.0.2.1:1000 > 192.0.2.2:2000  slice 1 of chunk 0, which has 4 slices; 1024 bytes
+  0.000000  192.0.2.1:1000 > 192.0.2.2:2000  slice 2 of chunk 0, which has 4 slices; 1024 bytes
+  0.001000  192.0.2.1:1000 > 192.0.2.2:2000  slice 3 of chunk 0, which has 4 slices; 1024 bytes
+  0.041000  192.0.2.2:2000 > 192.0.2.1:1000  ack: chunk 0, 3 of 4 slices
+  0.041000  192.0.2.1:1000 > 192.0.2.2:2000  slice 1 of chunk 0, which has 4 slices; 1024 bytes
+  0.081000  192.0.2.2:2000 > 192.0.2.1:1000  ack: chunk 0 complete, 4 slices
+
+A 192.0.2.1:1000, B 192.0.2.2:2000: chunks, protocol id 0x11223344, 1 lane, 0.081 s
+      0.000  A begins chunk 0 on lane 0, 4 slices
+      0.081  B has all of chunk 0 on lane 0 after 0.081 s; 5 slices for 4; 1 again: 1 lost
+  A sent 5 datagrams, 5186 bytes
+  B sent 2 datagrams, 24 bytes
+  lost between the capture and B: 1 of 5 slices of A (20.0 %)
+  round trip between the capture and B: 41.0 ms (40.0 to 41.0, 3 samples)
+  end: the capture ends with its chunk complete
+  verdict: nobody was at fault; the path lost 20.0 % of what 192.0.2.1:1000 sent.
+`)
 }
 
 // captureLinks are the links of captures.
