@@ -140,7 +140,7 @@ func (s *Story) send(at time.Time, k *Chunk, slice int) {
 // gaps counts what is missing of repair slices, of which each is sent only once.
 func (k *Chunk) gaps() {
 	if k.Repair && k.whole {
-		k.LostBefore = k.missing(k.highest)
+		k.LostBefore = k.highest + 1 - len(k.of)
 	}
 }
 
@@ -153,13 +153,14 @@ func (k *Chunk) different() int {
 }
 
 // missing returns how many of the slices below one the capture does not have.
-func (k *Chunk) missing(below int) (n int) {
-	for slice := range min(below, k.highest+1) {
-		if len(k.of[slice]) == 0 {
-			n++
+func (k *Chunk) missing(below int) int {
+	have := len(k.of)
+	for slice := below; slice <= k.highest; slice++ { // those that are under way
+		if len(k.of[slice]) > 0 {
+			have--
 		}
 	}
-	return n
+	return max(0, min(below, k.highest+1)-have)
 }
 
 // ack takes an ack of a chunk.
