@@ -83,6 +83,7 @@ func (s *Scheduler) Acked(now machine.Micros, news bitset.Set) {
 	s.findLost(now)
 	s.noteFlight()
 	s.path.Arrived(now, news.Count(), int(s.newest-newest), int(s.stats.Lost-lost))
+	s.path.Report(now, s.log)
 }
 
 // Held stops everything but a probe now and then (REC-4).
@@ -108,6 +109,7 @@ func (s *Scheduler) Next(now machine.Micros) (int, bool) {
 	}
 	s.sent(now, id, isCopy)
 	s.noteFlight()
+	s.path.Report(now, s.log)
 	return id, true
 }
 

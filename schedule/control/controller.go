@@ -80,6 +80,9 @@ type Controller struct {
 	unanswered int            // slices sent since there was news
 	silenced   bool           // the limit was halved for this silence
 	probeAt    machine.Micros // no probes before
+
+	reportedMode string         // to the log
+	reportAt     machine.Micros // the next report, unless the mode changes
 }
 
 // New returns a controller that knows nothing of the path (REC-8).

@@ -91,9 +91,10 @@ func (s *Scheduler) Acked(now machine.Micros, have, top int) {
 	arrived = n
 	if arrived == 0 && top-have > mostNeed {
 		s.quota = 0 // a peer that denies everything draws probes only
-		return
+	} else {
+		s.newsAt, s.quota = now, unlimited
 	}
-	s.newsAt, s.quota = now, unlimited
+	s.path.Report(now, s.log)
 }
 
 // release notes that the peer takes the chunk: also what is under way, above the news
@@ -180,6 +181,7 @@ func (s *Scheduler) Next(now machine.Micros) bool {
 	} else {
 		s.mainAt = now
 	}
+	s.path.Report(now, s.log)
 	return true
 }
 

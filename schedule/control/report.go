@@ -1,0 +1,57 @@
+package control
+
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// The modes of eventlog.Metrics: the first of these that is so, in the terms of RECOVERY.md.
+const (
+	modeSilent    = "silent"    // the limit was halved, since nothing is heard (PTO-7)
+	modeDrain     = "drain"     // the queue empties (WIN-4)
+	modeLook      = "look"      // is less lost at a lower rate? (CAP-3)
+	modeCapped    = "capped"    // the rate is held below what is lost (CAP-5)
+	modeContested = "contested" // others fill the queue (CTD-1)
+	modeOpening   = "opening"   // no queue was seen yet (LMT-1)
+	modeSteady    = "steady"    // none of these
+)
+
+func (c *Controller) mode() string {
+	switch {
+	case c.silenced:
+		return modeSilent
+	case c.Drains():
+		return modeDrain
+	case c.cap.look > 0:
+		return modeLook
+	case c.cap.interval > 0:
+		return modeCapped
+	case c.limit.contested:
+		return modeContested
+	case c.limit.opening:
+		return modeOpening
+	}
+	return modeSteady
+}
+
+// Report gives the figures to a log: at most once a round trip, and when the mode is another.
+func (c *Controller) Report(now machine.Micros, log eventlog.Log) {
+	if log == nil {
+		return
+	}
+	mode := c.mode()
+	if mode == c.reportedMode && now < c.reportAt {
+		return
+	}
+	c.reportedMode, c.reportAt = mode, now+max(c.RTT.Smoothed, machine.Millisecond)
+	e := eventlog.Event{
+		Kind: eventlog.Metrics, At: now, Limit: int((c.limit.size + whole - 1) / whole), InFlight: c.flight,
+		RTT: c.RTT.Smoothed, MinRTT: c.MinRTT(), Mode: mode,
+	}
+	if p := c.PerSlice(); p > 0 {
+		e.Rate = (codec.MaxDatagramSize + codec.HeaderBytes) * 8_000_000_000 / p
+		e.Window = c.Window()
+	}
+	log(e)
+}

@@ -1,0 +1,57 @@
+package control
+
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/machine"
+)
+
+// The figures are reported at most once a round trip, and when the mode changes.
+func TestReport(t *testing.T) {
+	c := known(Config{}, 50*ms, 900_000).Controller
+	c.limit.opening = false
+	var seen []eventlog.Event
+	log := func(e eventlog.Event) { seen = append(seen, e) }
+	trip := c.RTT.Smoothed
+	now := machine.Second
+	for range 10 {
+		c.Report(now, log)
+	}
+	check.Equal(t, "at one time", len(seen), 1)
+	e := seen[0]
+	check.Equal(t, "rate", e.Rate, 1066*8_000_000_000/c.PerSlice())
+	check.Equal(t, "window", e.Window, c.Window())
+	check.Equal(t, "round trip", []machine.Micros{e.RTT, e.MinRTT}, []machine.Micros{trip, c.MinRTT()})
+	check.Equal(t, "mode", e.Mode, modeSteady)
+
+	c.Report(now+trip-1, log)
+	check.Equal(t, "within a round trip", len(seen), 1)
+	c.silenced = true
+	c.Report(now+trip-1, log)
+	check.Equal(t, "another mode", len(seen), 2)
+	check.Equal(t, "which", seen[1].Mode, modeSilent)
+	c.Report(now+2*trip-1, log)
+	check.Equal(t, "a round trip later", len(seen), 3)
+	c.Report(now+9*trip, nil)
+}
+
+// Each mode has its condition, and those that come first hide the others.
+func TestModes(t *testing.T) {
+	c := New(Config{})
+	check.Equal(t, "at first", c.mode(), modeOpening)
+	for _, x := range []struct {
+		set  func()
+		mode string
+	}{
+		{func() { c.limit.opening = false }, modeSteady},
+		{func() { c.limit.contested = true }, modeContested},
+		{func() { c.cap.interval = 1 }, modeCapped},
+		{func() { c.cap.look = 1 }, modeLook},
+		{func() { c.silenced = true }, modeSilent},
+	} {
+		x.set()
+		check.Equal(t, "mode", c.mode(), x.mode)
+	}
+}
