@@ -97,7 +97,11 @@ func (s *Story) chunk(at time.Time, end int, c *laneChunk) {
 		k.whole = c.slice < early
 		s.open[key] = k
 		s.Chunks = append(s.Chunks, k)
-		s.line(at, end, "begins chunk %d on lane %d, %s", k.ID, k.Lane, count(k.Slices, "slice"))
+		does := "begins"
+		if !k.whole {
+			does = "goes on with"
+		}
+		s.line(at, end, "%s chunk %d on lane %d, %s", does, k.ID, k.Lane, count(k.Slices, "slice"))
 	}
 	s.send(at, k, c.slice)
 }
@@ -144,9 +148,12 @@ func (k *Chunk) gaps() {
 	}
 }
 
-// different returns how many slices there should be here, each counted once.
+// different returns how many slices there should be here, each counted once, of a chunk whose beginning is here.
 func (k *Chunk) different() int {
-	if k.Repair {
+	switch {
+	case !k.whole:
+		return 0
+	case k.Repair:
 		return k.highest + 1
 	}
 	return len(k.of)

@@ -218,6 +218,23 @@ func TestStoriesTellWhatTheNetworkLost(t *testing.T) {
 	}
 }
 
+// A capture that begins in the middle says the same of the rest.
+func TestStoriesBeginInTheMiddle(t *testing.T) {
+	for _, c := range conversations {
+		k := newTaps(t, lossy, 1)
+		c.run(t, k)
+		whole := k.story(t, 1, worldOptions)
+		k.sides[1] = k.sides[1][len(k.sides[1])/2:]
+		s := k.story(t, 1, worldOptions)
+		if s.Ends[0].Address != alice.String() {
+			s.Ends[0], s.Ends[1] = s.Ends[1], s.Ends[0]
+		}
+		lost := s.Ends[0].Loss.Before
+		check.That(t, lost.Lost <= whole.Ends[0].Loss.Before.Lost && lost.Of <= s.Ends[0].Datagrams+lost.Lost, c.name+": nothing is lost that was before")
+		check.That(t, s.Ends[0].Loss.After.Lost == 0 && len(s.Refused) == 0, c.name+": nothing is lost elsewhere, or refused")
+	}
+}
+
 // Each slice that was sent again has a reason. On the sender's side nearly all were lost; on the receiver's,
 // only those are seen twice that it had.
 func TestStoriesTellWhySlicesWereSentAgain(t *testing.T) {
