@@ -117,13 +117,13 @@ func ofRepair(p repair.Packet) chunkPacket {
 func (c *chunkPacket) String() string {
 	switch {
 	case c.ack && c.have == c.slices:
-		return fmt.Sprintf("ack: chunk %d complete, all %d slices", c.id, c.slices)
+		return fmt.Sprintf("ack: chunk %d complete, %s", c.id, count(c.slices, "slice"))
 	case c.ack:
-		return fmt.Sprintf("ack: chunk %d, %d of %d slices", c.id, c.have, c.slices)
+		return fmt.Sprintf("ack: chunk %d, %d of %s", c.id, c.have, count(c.slices, "slice"))
 	case c.slice >= c.slices:
-		return fmt.Sprintf("repair slice %d of chunk %d, which has %d slices; %d bytes", c.slice, c.id, c.slices, c.bytes)
+		return fmt.Sprintf("repair slice %d of chunk %d, which has %s; %s", c.slice, c.id, count(c.slices, "slice"), count(c.bytes, "byte"))
 	}
-	return fmt.Sprintf("slice %d of chunk %d, which has %d slices; %d bytes", c.slice, c.id, c.slices, c.bytes)
+	return fmt.Sprintf("slice %d of chunk %d, which has %s; %s", c.slice, c.id, count(c.slices, "slice"), count(c.bytes, "byte"))
 }
 
 // walkFrame walks along a datagram in the frame of chunks.
@@ -151,10 +151,10 @@ func (w *walker) body(withRepair, ack bool) {
 
 func (w *walker) plainSlice() {
 	w.bits("chunk_id", 16, "SLC-1")
-	id, f := w.bits("slice_id", 8, "SLC-2")
+	id, _ := w.bits("slice_id", 8, "SLC-2")
 	slices := w.numSlices("SLC-1")
 	size := codec.SliceSize
-	f.Meaning = sliceMeaning(int(id), slices)
+	w.mean("slice_id", sliceMeaning(int(id), slices))
 	if int(id) == slices-1 {
 		size = w.count("slice_bytes", 10, "SLC-1")
 	}
@@ -174,9 +174,9 @@ func sliceMeaning(id, slices int) string {
 
 func (w *walker) repairSlice() {
 	w.bits("chunk_id", 16, "RPS-1")
-	id, f := w.bits("id", 13, "RPS-1")
+	id, _ := w.bits("id", 13, "RPS-1")
 	slices := w.numSlices("RPS-1")
-	f.Meaning = sliceMeaning(int(id), slices)
+	w.mean("id", sliceMeaning(int(id), slices))
 	size := codec.SliceSize
 	if last := w.count("last_bytes", 10, "RPS-3"); slices == 1 || int(id) == slices-1 {
 		size = last

@@ -67,11 +67,15 @@ type Result struct {
 	holds holding
 }
 
+// Again reports whether the datagram is a copy of one that came before: it is refused, but nothing is wrong with it.
+func (r *Result) Again() bool { return r.Refused != nil && r.Refused.Sentence == "CXE-24" }
+
 // holding is what the story of a transfer needs of a datagram.
 type holding struct {
 	message *session.Message // of a connection
 	counter uint64           // of data that was opened
 	opened  bool
+	packet  *packet.Packet // without its payload
 	chunks  []laneChunk
 	closed  *connection.Record
 	others  int // records of channels
@@ -326,6 +330,7 @@ func (in *Inspector) packetOf(r *Result, w *walker, payload func()) {
 		return
 	}
 	r.Summary = packetSummary(&p)
+	r.holds.packet = &packet.Packet{Header: p.Header, FragmentID: p.FragmentID, NumFragments: p.NumFragments}
 	walkPacket(w, payload)
 }
 
@@ -481,9 +486,13 @@ func (in *Inspector) open(r *Result, l *link, from netip.AddrPort, m *session.Me
 		return clear, nil
 	}
 	for _, i := range l.sides(from) {
-		if body, err = l.open[i].Open(nil, b); err == nil {
+		var why error
+		if body, why = l.open[i].Open(nil, b); why == nil {
 			r.holds.opened, r.holds.counter = true, l.open[i].Opened()
 			return body, nil
+		}
+		if err == nil || errors.Is(err, session.ErrTag) { // with the other direction's key the tag is wrong
+			err = why
 		}
 	}
 	return clear, err
@@ -493,6 +502,8 @@ func (in *Inspector) open(r *Result, l *link, from netip.AddrPort, m *session.Me
 // known.
 func (l *link) sides(from netip.AddrPort) []int {
 	switch {
+	case l.open[1] == nil:
+		return []int{0}
 	case !from.IsValid():
 		return []int{0, 1}
 	case from == l.client:

@@ -93,13 +93,13 @@ func messageSummary(m *session.Message) string {
 		if m.Resume != 0 {
 			again = fmt.Sprintf(", goes on with link %08x", m.Resume)
 		}
-		return fmt.Sprintf("%v: %v, protocol id 0x%08x, %d lanes%s", m.Kind, m.Mode, m.Protocol, m.Lanes, again)
+		return fmt.Sprintf("%v: %v, protocol id 0x%08x, %s%s", m.Kind, m.Mode, m.Protocol, count(int(m.Lanes), "lane"), again)
 	case session.KindLinked:
-		return fmt.Sprintf("LINKED: link %08x, %d lanes, %s", m.Agreed.Link, m.Agreed.Lanes, variantNames(m.Agreed.Variant))
+		return fmt.Sprintf("LINKED: link %08x, %s, %s", m.Agreed.Link, count(int(m.Agreed.Lanes), "lane"), variantNames(m.Agreed.Variant))
 	case session.KindRefused:
 		return fmt.Sprintf("REFUSED: %v", m.Reason)
 	case session.KindChallenge:
 		return "CHALLENGE"
 	}
-	return fmt.Sprintf("%v data, link %08x, counter %d, %d bytes", session.Mode(m.Kind), m.Agreed.Link, m.Counter, len(m.Body))
+	return fmt.Sprintf("%v data, link %08x, counter %d, %s", session.Mode(m.Kind), m.Agreed.Link, m.Counter, count(len(m.Body), "byte"))
 }

@@ -20,9 +20,9 @@ func walkPacket(w *walker, payload func()) {
 	w.bits("fragment", 1, "PKF-2")
 	w.bits("reserved", 7, "PKD-2")
 	w.bits("sequence", 16, "PKF-2")
-	id, f := w.bits("fragment_id", 8, "PKF-1")
+	id, _ := w.bits("fragment_id", 8, "PKF-1")
 	n := w.count("num_fragments", 8, "PKF-1")
-	f.Meaning = fmt.Sprintf("fragment %d of 0 to %d", id, n-1)
+	w.mean("fragment_id", fmt.Sprintf("of 0 to %d", n-1))
 	if id == 0 {
 		w.group("header", "PKF-2", func() string { w.packetHeader(); return "" })
 	}
@@ -34,13 +34,11 @@ func (w *walker) packetHeader() {
 	if w.left() == 0 {
 		return
 	}
-	from := w.at
 	w.bits("fragment", 1, "PKT-1")
 	present, _ := w.bits("ack_bits_present", 4, "PKT-2")
 	distance, f := w.bits("distance", 1, "PKT-2")
 	f.Meaning = map[uint64]string{0: "ack has 2 bytes", 1: "ack is a distance of 1 byte"}[distance]
 	w.bits("reserved", 2, "PKD-2")
-	w.done = w.done || from >= w.stop // the prefix is one field
 	sequence, _ := w.bits("sequence", 16, "PKT-1")
 	if distance == 1 {
 		v, f := w.bits("ack_distance", 8, "PKT-2")
@@ -57,7 +55,7 @@ func (w *walker) packetHeader() {
 
 func packetSummary(p *packet.Packet) string {
 	if p.NumFragments > 0 {
-		return fmt.Sprintf("packet %d, fragment %d of %d, %d bytes", p.Sequence, p.FragmentID, p.NumFragments, len(p.Data))
+		return fmt.Sprintf("packet %d, fragment %d of %d, %s", p.Sequence, p.FragmentID, p.NumFragments, count(len(p.Data), "byte"))
 	}
-	return fmt.Sprintf("packet %d, %d bytes", p.Sequence, len(p.Data))
+	return fmt.Sprintf("packet %d, %s", p.Sequence, count(len(p.Data), "byte"))
 }

@@ -57,13 +57,13 @@ func channelSummary(r *channel.Record) string {
 	case channel.TypePad:
 		return "pad"
 	case channel.TypeUnreliable:
-		return fmt.Sprintf("channel %d unreliable, %d bytes", r.Channel, len(r.Data))
+		return fmt.Sprintf("channel %d unreliable, %s", r.Channel, count(len(r.Data), "byte"))
 	case channel.TypeFragment:
-		return fmt.Sprintf("channel %d fragment %d of %d (sequence %d), %d bytes", r.Channel, r.Index, r.Count, r.Sequence, len(r.Data))
+		return fmt.Sprintf("channel %d fragment %d of %d (sequence %d), %s", r.Channel, r.Index, r.Count, r.Sequence, count(len(r.Data), "byte"))
 	case channel.TypeMessage:
-		return fmt.Sprintf("channel %d message %d, %d bytes", r.Channel, r.Sequence, len(r.Data))
+		return fmt.Sprintf("channel %d message %d, %s", r.Channel, r.Sequence, count(len(r.Data), "byte"))
 	case channel.TypeReport:
-		return fmt.Sprintf("channel %d report: all below %d came, %d groups missing", r.Channel, r.Sequence, len(r.Groups))
+		return fmt.Sprintf("channel %d report: all below %d came, %s of missing ones", r.Channel, r.Sequence, count(len(r.Groups), "group"))
 	}
 	return fmt.Sprintf("channel %d %v %d", r.Channel, r.Type, r.Sequence)
 }
@@ -96,11 +96,11 @@ func walkRecords(w *walker, f *formats, inConnection bool) {
 	for w.left() > 0 && !w.done {
 		t := connection.Type(w.b[w.at/8])
 		of := inConnection && f.records.IsRecord(w.b, w.at/8)
-		name := channel.Type(t).String()
+		name, sentence := channel.Type(t).String(), "CHR-8"
 		if of {
-			name = t.String()
+			name, sentence = t.String(), "CXR-9"
 		}
-		w.group(name, "", func() string {
+		w.group(name, sentence, func() string {
 			if of {
 				w.connectionRecord(f)
 			} else {

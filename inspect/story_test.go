@@ -10,6 +10,8 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/inspect"
 	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/session"
 )
 
 const protocolID = 0x11223344
@@ -72,9 +74,9 @@ func TestWhySlicesAreSentAgain(t *testing.T) {
 	s := k.after(50*time.Millisecond).ack(0, 1, 2, 3).story()
 	check.Same(t, "chunks", len(s.Chunks), 1)
 	c := s.Chunks[0]
-	check.Equal(t, "why", c.Resent, inspect.Resent{Timeout: 2, HadAlready: 1})
-	check.That(t, c.Complete && c.Sent == 7 && c.Acks == 2 && c.Lost == 2, "it is complete after 7 slices")
-	check.Same(t, "least round trip, ms", s.RTT.Least, 50)
+	check.Equal(t, "why", c.Resent, inspect.Resent{Lost: 1, Timeout: 1, HadAlready: 1})
+	check.That(t, c.Complete && c.Sent == 7 && c.Acks == 2 && c.Lost == 1, "it is complete after 7 slices")
+	check.Same(t, "least round trip, ms", s.Ends[0].Trips.Least, 50)
 }
 
 func TestALostSliceIsOvertaken(t *testing.T) {
@@ -82,7 +84,7 @@ func TestALostSliceIsOvertaken(t *testing.T) {
 	k.slice(0).after(time.Millisecond).slice(1).after(20 * time.Millisecond).ack(1)
 	s := k.after(time.Millisecond).slice(0).after(20*time.Millisecond).ack(0, 1).story()
 	check.Equal(t, "why", s.Chunks[0].Resent, inspect.Resent{Lost: 1})
-	check.Same(t, "verdict", s.Verdict, "nobody was at fault; the path lost 1 of 3 slices (33.3 %).")
+	check.Same(t, "verdict", s.Verdict, "nobody was at fault; the path lost 33.3 % of what 192.0.2.1:1000 sent.")
 }
 
 // Who says nothing is at fault: from the beginning, for a time, or from then on.
@@ -100,8 +102,34 @@ func TestSilence(t *testing.T) {
 	check.That(t, strings.HasPrefix(dead.story().Verdict, "192.0.2.2:9000 fell silent"), dead.story().Verdict)
 
 	s := dead.after(time.Second).ack(0, 1).story()
-	check.That(t, strings.HasPrefix(s.Verdict, "192.0.2.2:9000 was silent for 6.0 s"), s.Verdict)
+	check.That(t, strings.HasPrefix(s.Verdict, "nothing came from 192.0.2.2:9000 for 6.0 s, and then it went on"), s.Verdict)
 	check.Equal(t, "silences", s.Silences, []inspect.Silence{{End: 1, From: 0, Seconds: 6, Ignored: 5}})
+}
+
+// The numbers of datagrams say whether an end that was silent sent something meanwhile.
+func TestWhatStoppedInASilence(t *testing.T) {
+	for unseen, want := range map[uint64]string{
+		0: "192.0.2.2:9000 sent nothing for 6.0 s, as its numbers show, and then went on: it, or the path to it, stopped.",
+		8: "nothing came from 192.0.2.2:9000 for 6.0 s, though it sent at least 8 datagrams meanwhile: the path from it stopped.",
+	} {
+		agreed := session.Agreed{Link: 5}
+		mine := session.NewLink(session.LinkConfig{Mode: session.CRC, Agreed: agreed})
+		its := session.NewLink(session.LinkConfig{Mode: session.CRC, Agreed: agreed, Next: 7})
+		body := check.Must(packet.Format{}.Append(nil, &packet.Packet{Data: []byte{0}}))
+		k := newTalk(t, 1)
+		k.send(alice, bob, mine.Seal(nil, body))
+		k.send(bob, alice, its.Seal(nil, body))
+		for range 3 {
+			k.after(2*time.Second).send(alice, bob, mine.Seal(nil, body))
+		}
+		for range unseen {
+			its.Seal(nil, body)
+		}
+		k.send(bob, alice, its.Seal(nil, body))
+		s := k.story()
+		check.Same(t, "silences", len(s.Silences), 1)
+		check.Same(t, "verdict", s.Verdict, want)
+	}
 }
 
 // The protocol id that a crc has is found without candidates, and the lane of one.

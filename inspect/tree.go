@@ -43,12 +43,8 @@ type Refusal struct {
 func refusalOf(err error, unit, layer string, from int) *Refusal {
 	e := err.(*wire.Error) // decoders return no error of another type
 	r := &Refusal{Code: e.Code(), Place: e.Place(), Unit: unit, Layer: layer, Sentence: e.Rule(), Text: e.Error(), Bit: -1}
-	switch {
-	case e.Place() == wire.NoPlace:
-	case unit == "byte":
-		r.Bit = from + 8*e.Place()
-	default:
-		r.Bit = from + e.Place()
+	if e.Place() != wire.NoPlace {
+		r.Bit = from + unitBits(unit)*e.Place()
 	}
 	return r
 }
@@ -58,7 +54,8 @@ func refusalOf(err error, unit, layer string, from int) *Refusal {
 type walker struct {
 	b    []byte
 	at   int // the next bit
-	stop int // the place of the refusal, in bits; the field that begins there is the last
+	stop int // the place of the refusal, in bits
+	unit int // the size of that place; the field that begins in it and reaches its end is the last
 	end  int // no field goes beyond it
 	done bool
 	list *[]Field
@@ -70,9 +67,16 @@ func newWalker(b []byte, list *[]Field) *walker {
 
 // refuse makes the walk end at the place of a refusal.
 func (w *walker) refuse(r *Refusal) {
-	if r != nil && r.Bit >= 0 {
-		w.stop = min(w.stop, r.Bit)
+	if r.Bit >= 0 {
+		w.stop, w.unit = r.Bit, unitBits(r.Unit)
 	}
+}
+
+func unitBits(unit string) int {
+	if unit == "byte" {
+		return 8
+	}
+	return 1
 }
 
 // take moves behind the next n bits, and reports whether they are there.
@@ -83,7 +87,7 @@ func (w *walker) take(n int) (from int, ok bool) {
 	}
 	from = w.at
 	w.at += n
-	w.done = from >= w.stop
+	w.done = from >= w.stop && w.at >= w.stop+w.unit
 	return from, true
 }
 
@@ -95,6 +99,19 @@ func (w *walker) leaf(f Field) *Field {
 
 // nothing takes what is said of a field that is not there.
 var nothing = func() *Field { return &Field{} }
+
+// mean gives the latest field of a name a meaning that only fields behind it decide, if they were read.
+func (w *walker) mean(name, meaning string) {
+	if w.done {
+		return
+	}
+	for i := len(*w.list) - 1; i >= 0; i-- {
+		if f := &(*w.list)[i]; f.Name == name {
+			f.Meaning = meaning
+			return
+		}
+	}
+}
 
 // bits reads a number of n bits, at most 64.
 func (w *walker) bits(name string, n int, sentence string) (v uint64, f *Field) {

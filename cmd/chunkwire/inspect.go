@@ -52,13 +52,37 @@ input is read: a datagram a line in hexadecimal, or a capture. --file is a captu
 pcapng, found by its first bytes), or one datagram as it is.
 
 Of a capture it tells what the ends of each pair of addresses said to each other: handshake,
-chunks, what was sent again and why, round trip, silence, refusals, and who was at fault.
-Datagrams that segmentation offload has joined are cut.
+chunks, what was sent again and why, what the path lost on each side of where the capture was
+made, round trip, silence, refusals, and who was at fault. Datagrams that segmentation offload
+has joined are cut. Acks of plain chunks have no numbers: how many of them were lost, only
+packets and connections show. A slice was sent again since it was
+  lost                  acks had later ones and not this one
+  after a time-out      no ack had what was sent later, for longer than a round trip
+  copies in advance     sooner than an ack could come
+  though an ack had it  that ack was lost or late
 
 The protocol id of chunks is not sent, but the crc has it: where no candidate fits, inspect
 says which one would. What is encrypted is opened with --key, if the handshake is in the capture.
 
-Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused, 130 interrupted.`,
+With --json a datagram is an object with its fields, bits counted from its first one, the lowest
+of a byte first; here a part of it:
+  {"protocol":"chunks","size":12,"summary":"ack: chunk 49374, 0 of 1 slice",
+   "lane":{"base":287454020,"lanes":1,"lane":0,"repair":false},
+   "fields":[{"name":"crc","bit":0,"bits":32,"value":3412427872,"sentence":"FRM-2"}]}
+and "refused" has code, place, unit, layer, bit, sentence and text. A capture is one object:
+  {"datagrams":7,"joined":1,"ip_fragments":0,"other_packets":0,"cut_short":0,"stories":[
+   {"ends":[{"address":"192.0.2.1:1000","datagrams":5,"bytes":5186,"duplicates":0,
+     "loss":{"before":{"what":"slices","lost":0,"of":4},"after":{"what":"slices","lost":1,"of":5}},
+     "round_trip":{"samples":3,"least_ms":40,"median_ms":41,"most_ms":41}}],
+    "chunks":[{"end":0,"lane":0,"chunk":0,"slices":4,"sent":5,"resent":{"lost":1,"timeout":0,
+     "copies":0,"had_already":0},"lost":1,"acks":2,"acks_that_repeat":0,"complete":true,
+     "again":[{"seconds":0.041,"slice":1,"after_ms":41,"why":"lost"}]}],
+    "silences":[],"refused":[],"ended":"...","verdict":"..."}]}
+and with --each "each" has every datagram with seconds, from and to. Before is between its
+sender and the capture, after is behind the capture. A number of an end is its place in "ends".
+
+Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused (not since it came twice),
+130 interrupted.`,
 		Example: `  chunkwire inspect 608465cbbd810100e2ac0899
   chunkwire inspect --as records --explain 06010200ff
   chunkwire inspect --file world.pcap

@@ -23,7 +23,7 @@ func (s *inspectShow) datagram(r *inspect.Result, b []byte) error {
 	if s.json {
 		return s.encode(r)
 	}
-	s.printf("%s, %d bytes: %s\n", r.Protocol, r.Size, r.Summary)
+	s.printf("%s, %s: %s\n", r.Protocol, countOf(int64(r.Size), "byte"), r.Summary)
 	if r.Lane != nil {
 		s.printf("  %v\n", r.Lane)
 	}
@@ -183,7 +183,7 @@ func (s *inspectShow) capture(c *capture) error {
 	stories := inspect.Stories(c.list)
 	refused := 0
 	for i := range c.list {
-		if c.list[i].Result.Refused != nil {
+		if r := &c.list[i].Result; r.Refused != nil && !r.Again() {
 			refused++
 		}
 	}
@@ -215,21 +215,47 @@ func (c *capture) seconds(i int) float64 { return c.list[i].At.Sub(c.list[0].At)
 
 func (s *inspectShow) captureHead(c *capture) {
 	s.printf("%s", countOf(int64(len(c.list)), "datagram"))
+	if c.joined > 0 {
+		s.printf("; %s of segmentation offload cut", countOf(int64(c.joined), "packet"))
+	}
+	var out []string
 	for _, what := range []struct {
-		n    int
-		text string
+		n           int
+		thing, that string
 	}{
-		{c.joined, "packets of segmentation offload cut"}, {c.fragments, "IP fragments left out"},
-		{c.others, "packets that are no UDP left out"}, {c.cutShort, "packets that the capture has in part left out"},
+		{c.fragments, "IP fragment", ""}, {c.others, "packet", " without UDP"}, {c.cutShort, "packet", " that the capture has in part"},
 	} {
 		if what.n > 0 {
-			s.printf("; %d %s", what.n, what.text)
+			out = append(out, countOf(int64(what.n), what.thing)+what.that)
 		}
+	}
+	if len(out) > 0 {
+		s.printf("; left out: %s", strings.Join(out, ", "))
 	}
 	if c.damaged != "" {
 		s.printf("; the file ends early: %s", c.damaged)
 	}
 	s.printf("\n")
+}
+
+// path prints what the path lost, and how long it is.
+func (s *inspectShow) path(t *inspect.Story) {
+	for i, e := range t.Ends {
+		s.lost('A'+i, 'A'+i, e.Loss.Before)
+		s.lost('A'+i, 'A'+1-i, e.Loss.After)
+	}
+	for i, e := range t.Ends {
+		if e.Trips.Samples > 0 {
+			s.printf("  round trip between the capture and %c: %.1f ms (%.1f to %.1f, %s)\n", 'A'+1-i, e.Trips.Median, e.Trips.Least, e.Trips.Most, countOf(int64(e.Trips.Samples), "sample"))
+		}
+	}
+}
+
+// lost prints what was lost, of what an end sent, between the capture and an end.
+func (s *inspectShow) lost(sender, side int, part inspect.Share) {
+	if part.Lost > 0 {
+		s.printf("  lost between the capture and %c: %d of %d %s of %c (%.1f %%)\n", side, part.Lost, part.Of, part.What, sender, part.Percent())
+	}
 }
 
 // story prints a story.
@@ -242,19 +268,17 @@ func (s *inspectShow) story(t *inspect.Story) {
 	for _, line := range t.Lines {
 		s.printf("  %9.3f  %c %s\n", line.Seconds, 'A'+line.End, line.Text)
 	}
+	if t.LeftOut > 0 {
+		s.printf("  and %s more\n", countOf(int64(t.LeftOut), "line"))
+	}
 	for i, e := range t.Ends {
 		s.printf("  %c sent %s, %d bytes", 'A'+i, countOf(int64(e.Datagrams), "datagram"), e.Bytes)
-		if e.Missing > 0 {
-			s.printf("; %d more that the capture does not have", e.Missing)
-		}
 		if e.Duplicates > 0 {
 			s.printf("; %d twice", e.Duplicates)
 		}
 		s.printf("\n")
 	}
-	if t.RTT.Samples > 0 {
-		s.printf("  round trip %.1f ms (%.1f to %.1f, %s), seen from where it was captured\n", t.RTT.Median, t.RTT.Least, t.RTT.Most, countOf(int64(t.RTT.Samples), "sample"))
-	}
+	s.path(t)
 	for _, q := range t.Silences {
 		s.printf("  %c silent for %.3f s from %.3f s on, while %c sent %s\n", 'A'+q.End, q.Seconds, q.From, 'A'+1-q.End, countOf(int64(q.Ignored), "datagram"))
 	}
