@@ -312,7 +312,7 @@ function drawBand(pen, a, x, view, theme, band, y) {
 }
 
 // stateColor returns the color of a state or mode, the same for the same name.
-const paletteOf = { IDLE: 0, WAITING: 0, CLOSED: 0, FREE: 0, SENDING: 1, RECEIVING: 1, LINKING: 1, UNCONFIRMED: 1, opening: 1, READY: 2, OPEN: 2, CONFIRMED: 2, steady: 2, FAILED: 3, ENDED: 3, contest: 3, CLOSING: 4, RELINKING: 4, drain: 4 };
+const paletteOf = { IDLE: 0, WAITING: 0, CLOSED: 0, FREE: 0, SENDING: 1, RECEIVING: 1, LINKING: 1, UNCONFIRMED: 1, opening: 1, READY: 2, OPEN: 2, CONFIRMED: 2, steady: 2, FAILED: 3, ENDED: 3, contested: 3, capped: 3, silent: 0, look: 4, CLOSING: 4, RELINKING: 4, drain: 4 };
 export function stateColor(name) { return paletteOf[name] ?? 0; }
 
 function statesTrack(machines) {
