@@ -89,9 +89,13 @@ export function ticks(lo, hi, n) {
   return { list, digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) };
 }
 
-// valueAxis draws ticks of a track's values from 0 to top.
-function valueAxis(pen, a, theme, top, text = String, n = 4) {
-  for (const v of ticks(0, top, Math.min(n, Math.max(1, Math.floor(a.h / 24)))).list) {
+// valueAxis draws ticks of a track's values from 0 to top, at least one above 0.
+function valueAxis(pen, a, theme, top, text, n = 4) {
+  const about = Math.min(n, Math.max(1, Math.floor(a.h / 24)));
+  let { list, digits } = ticks(0, top, about);
+  if (list.length < 2) ({ list, digits } = ticks(0, top, 2 * about));
+  text ??= (v) => v.toFixed(digits);
+  for (const v of list) {
     const y = a.y + a.h - (v / top) * a.h;
     if (v > 0) pen.path([[a.x, y], [a.x + a.w, y]], theme.grid);
     pen.text(a.x - 6, y, text(v), theme.soft, { align: 'right' });
@@ -107,7 +111,7 @@ function slicesTrack(stream, height) {
   return {
     kind: 'slices', stream, height, title: `Slices by number · ${streamName(stream)}`,
     y: (a, slice) => a.y + a.h - ((slice + 0.5) / stream.top) * a.h,
-    axis(pen, a, theme) { valueAxis(pen, a, theme, stream.top, String, 6); },
+    axis(pen, a, theme) { valueAxis(pen, a, theme, stream.top, (v) => (Number.isInteger(v) ? String(v) : ''), 6); },
     draw(pen, a, x, view, theme) {
       drawChunks(pen, a, x, stream, theme);
       if (k > 0 && stream.top > k) {
@@ -228,7 +232,7 @@ function progressTrack(s) {
   return {
     kind: 'progress', height: 64, title: 'Progress, slices',
     names: names(['at the receiver', 'arrived'], ['that the sender knows of', 'acked']),
-    axis(pen, a, theme) { valueAxis(pen, a, theme, top, String, 2); },
+    axis(pen, a, theme) { valueAxis(pen, a, theme, top, undefined, 2); },
     draw(pen, a, x, view, theme) {
       const y = (v) => a.y + a.h - (Math.min(v, top) / top) * a.h;
       for (const c of s.chunks) {
