@@ -97,7 +97,7 @@ func newStory(c *Captured) *Story {
 	return s
 }
 
-// Stories tells what the ends of each pair of addresses said to each other, in the order in which they began.
+// Stories returns what the ends of each pair of addresses said to each other, in the order in which they began.
 func Stories(list []Captured) (all []*Story) {
 	of := map[[2]netip.AddrPort]*Story{}
 	for i := range list {

@@ -58,7 +58,7 @@ func (k *taps) send(now time.Duration, from int, b []byte, deliver func(at time.
 	}
 }
 
-// story tells the story of one side's capture.
+// story returns the story of one side's capture.
 func (k *taps) story(t *testing.T, side int, opts inspect.Options) *inspect.Story {
 	slices.SortStableFunc(k.sides[side], func(a, b tapped) int { return cmp.Compare(a.at, b.at) })
 	in := inspect.New(opts)

@@ -51,7 +51,7 @@ HEX is one datagram; spaces, colons and 0x do not matter. Without HEX and --file
 input is read: a datagram a line in hexadecimal, or a capture. --file is a capture (pcap or
 pcapng, found by its first bytes), or one datagram as it is.
 
-Of a capture it tells what the ends of each pair of addresses said to each other: handshake,
+Of a capture it says what the ends of each pair of addresses said to each other: handshake,
 chunks, what was sent again and why, what the path lost on each side of where the capture was
 made, round trip, silence, refusals, and who was at fault. Datagrams that segmentation offload
 has joined are cut. Acks of plain chunks have no numbers: how many of them were lost, only

@@ -171,7 +171,7 @@ A 192.0.2.1:1000, B 192.0.2.2:2000: chunks, protocol id 0x11223344, 1 lane, 0.08
 // captureLinks are the links of captures.
 var captureLinks = []layers.LinkType{layers.LinkTypeEthernet, layers.LinkTypeNull, layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6, layers.LinkTypeLinuxSLL, layers.LinkTypeLinuxSLL2}
 
-// A capture of any kind tells the same story, whether datagrams were joined or not.
+// A capture of any kind has the same story, whether datagrams were joined or not.
 func TestInspectCaptures(t *testing.T) {
 	for _, link := range captureLinks {
 		for _, ng := range []bool{false, true} {

@@ -116,7 +116,7 @@ namespace Chunkwire
             return Bits((8 - Position % 8) % 8, out uint padding) && Check(padding == 0, DecodeCode.NonzeroPadding, place);
         }
 
-        /// <summary>Passes bytes and tells where in the array they lie.</summary>
+        /// <summary>Passes bytes and returns where in the array they lie.</summary>
         public bool Bytes(int count, out int offset)
         {
             offset = start + Position / 8;
