@@ -42,6 +42,7 @@ func Targets() []*Target {
 		targetErasure,
 		targetSession, targetHandshake, targetConnectionRecords, targetConnection,
 		targetInspect,
+		targetEventLog,
 	}
 }
 
