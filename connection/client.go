@@ -90,6 +90,7 @@ func (c *Client) linked(now machine.Micros) (err error) {
 	c.conn, err = newConn(&c.cfg, c.session.Link(), ClientSide, now)
 	if err == nil {
 		c.log = c.conn.log
+		c.conn.logStarted(&c.cfg, ClientSide, nil)
 	}
 	return err
 }
@@ -101,8 +102,15 @@ func (c *Client) settle(now machine.Micros) {
 	case c.session.State() == session.Closed:
 		c.conn.end(now, c.session.Err())
 	case c.conn.State() == Closed:
-		c.session.Close(now)
+		c.closeSession(now)
 	}
+}
+
+// closeSession ends the handshake.
+func (c *Client) closeSession(now machine.Micros) {
+	before := c.session.State()
+	c.session.Close(now)
+	c.logState(now, before)
 }
 
 // Poll appends a datagram to send at now to dst, or returns false when none is due. Call it
@@ -162,8 +170,8 @@ func (c *Client) Close(now machine.Micros, code uint16, text string) error {
 		return err
 	}
 	if c.session.State() != session.Closed {
-		c.session.Close(now)
 		c.err = &ClosedError{Code: code, Text: text}
+		c.closeSession(now)
 	}
 	return nil
 }

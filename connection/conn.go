@@ -77,7 +77,11 @@ func NewConn(cfg Config, link *session.Link, side Side, now machine.Micros) (*Co
 	if err != nil {
 		return nil, err
 	}
-	return newConn(&cfg, link, side, now)
+	c, err := newConn(&cfg, link, side, now)
+	if err == nil {
+		c.logStarted(&cfg, side, nil)
+	}
+	return c, err
 }
 
 // newConn makes one of a configuration that is complete.
@@ -96,7 +100,6 @@ func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*C
 		marks: newMarks(agreed), log: log,
 	}
 	c.above = c.takePayload
-	c.logStarted(cfg, agreed, side)
 	return c, nil
 }
 

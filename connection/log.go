@@ -23,11 +23,12 @@ func logOf(log eventlog.Log, side Side, link *session.Link) eventlog.Log {
 	return log.Of(int(link.ID()), eventlog.Server)
 }
 
-// logStarted logs that the connection has begun.
-func (c *Conn) logStarted(cfg *Config, agreed session.Agreed, side Side) {
+// logStarted logs that the connection has begun, and with whom if that is known here.
+func (c *Conn) logStarted(cfg *Config, side Side, peer *session.Address) {
 	if c.log == nil {
 		return
 	}
+	agreed := c.link.Agreed()
 	e := eventlog.Event{
 		Kind: eventlog.ConnectionStarted, At: c.now, Role: string(eventlog.Client), Mode: c.link.Mode().String(),
 		Variant: "slices", Lanes: agreed.Lanes, ProtocolID: fmt.Sprintf("%016x", cfg.Protocol),
@@ -38,6 +39,9 @@ func (c *Conn) logStarted(cfg *Config, agreed session.Agreed, side Side) {
 	if c.records.Repair {
 		e.Variant = "repair"
 	}
+	if peer != nil {
+		e.Remote = remote(*peer)
+	}
 	c.log(e)
 }
 
@@ -47,14 +51,22 @@ func (c *Conn) logStep(from State) {
 		return
 	}
 	c.log(eventlog.Event{Kind: eventlog.State, At: c.now, Machine: "connection", From: from.String(), To: c.state.String(), Row: c.row})
-	if c.state != Closed {
-		return
+	if c.state == Closed {
+		c.log(endedEvent(c.now, c.err))
 	}
-	e := eventlog.Event{Kind: eventlog.ConnectionEnded, At: c.now, Why: whyEnded(c.err)}
-	if closed := new(ClosedError); errors.As(c.err, &closed) {
+}
+
+// endedEvent says why a connection has ended.
+func endedEvent(now machine.Micros, err error) eventlog.Event {
+	e := eventlog.Event{Kind: eventlog.ConnectionEnded, At: now, Why: whyEnded(err)}
+	closed, refused := new(ClosedError), new(session.RefusedError)
+	switch {
+	case errors.As(err, &closed):
 		e.Code, e.Text = fmt.Sprint(closed.Code), closed.Text
+	case errors.As(err, &refused):
+		e.Text = refused.Reason.String()
 	}
-	c.log(e)
+	return e
 }
 
 // remote returns an address as text.
@@ -118,9 +130,15 @@ func (c *Conn) logMessage(kind eventlog.Kind, id uint8, sequence, size int) {
 	}
 }
 
-// logState logs that the handshake of a client is in another state.
+// logState logs that the handshake of a client is in another state, and why it ended before
+// there was a connection.
 func (c *Client) logState(now machine.Micros, from session.ClientState) {
-	if to := c.session.State(); c.log != nil && to != from {
-		c.log(eventlog.Event{Kind: eventlog.State, At: now, Machine: "session-client", From: from.String(), To: to.String(), Row: c.session.Row()})
+	to := c.session.State()
+	if c.log == nil || to == from {
+		return
+	}
+	c.log(eventlog.Event{Kind: eventlog.State, At: now, Machine: "session-client", From: from.String(), To: to.String(), Row: c.session.Row()})
+	if to == session.Closed && c.conn == nil {
+		c.log(endedEvent(now, c.Err()))
 	}
 }

@@ -50,6 +50,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	s, err := session.NewServer(session.ServerConfig{
 		Terms: complete.terms(), Keys: cfg.Keys, Anonymous: cfg.Anonymous,
 		MaxConnections: cfg.MaxConnections, MaxPerAddress: cfg.MaxPerAddress, Shard: cfg.Shard, Shards: cfg.Shards, Random: cfg.Random,
+		Log: complete.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -161,6 +162,7 @@ func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byt
 		return got, err
 	}
 	p := &Peer{Conn: conn, server: s, entry: entry, identity: entry.Identity(), address: entry.Address()}
+	conn.logStarted(cfg, ServerSide, &p.address)
 	entry.Owner = p
 	s.session.Heard(now, entry)
 	s.stats.Accepted++

@@ -3,6 +3,7 @@ package session
 import (
 	"io"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
@@ -177,6 +178,8 @@ type ServerConfig struct {
 	Shard, Shards uint32
 	// Random gives the secret, links and nonces. It must not be predictable, and not fail.
 	Random io.Reader
+	// Log, when not nil, is given the rows that change the state of an entry.
+	Log eventlog.Log
 }
 
 // DefaultMaxPerAddress returns how many of so many connections one address may have by default.

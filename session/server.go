@@ -3,6 +3,7 @@ package session
 import (
 	"io"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/machine"
 )
 
@@ -21,6 +22,7 @@ type Server struct {
 	shard, shards uint32
 	random        io.Reader
 	secret        tagger
+	log           eventlog.Log
 
 	links      map[uint32]*Entry
 	identities map[uint64]*Entry
@@ -45,7 +47,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	draw(cfg.Random, secret[:])
 	return &Server{
 		terms: cfg.Terms, keys: cfg.Keys, anonymous: cfg.Anonymous, most: cfg.MaxConnections, mostPerPrefix: cfg.MaxPerAddress,
-		shard: cfg.Shard, shards: cfg.Shards, random: cfg.Random, secret: newTagger(secret),
+		shard: cfg.Shard, shards: cfg.Shards, random: cfg.Random, secret: newTagger(secret), log: cfg.Log,
 		links: map[uint32]*Entry{}, identities: map[uint64]*Entry{}, nonces: map[Nonce]*Entry{}, prefixes: map[Prefix]count{},
 		halfOpen: entryList{wait: HalfOpen}, ended: entryList{wait: Remember},
 	}, nil
@@ -158,7 +160,14 @@ var entryTable = machine.NewTable(entryStates, entryGuards, []entryTransition{
 func ServerTable() []machine.Line { return entryTable.Lines() }
 
 func (e *Entry) step(guard uint8, in *arrival) {
+	from := e.state
 	entryTable.Step(e, &e.state, &e.row, guard, in)
+	if log := e.server.log; log != nil && e.state != from {
+		log(eventlog.Event{
+			Kind: eventlog.State, At: e.server.now, Group: int(e.ID()), End: eventlog.Server,
+			Machine: "session-server", From: from.String(), To: e.state.String(), Row: e.row,
+		})
+	}
 }
 
 // EventKind says what a call of a Server did.

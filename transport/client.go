@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
@@ -179,7 +180,24 @@ func (c *client) ExpireLocked(now machine.Micros) { c.peer.expireLocked(now) }
 // EndLocked ends the connection: the socket is closed, or broken.
 func (c *client) EndLocked(cause error) {
 	c.peer.endLocked(cause)
+	c.logEndLocked()
 	c.opened.Give()
+}
+
+// logEndLocked logs the end of a connection whose socket ended before it did.
+func (c *client) logEndLocked() {
+	log := c.settings.Log
+	if log == nil || c.machine.State() == session.Closed {
+		return
+	}
+	p := c.peer
+	e := eventlog.Event{
+		Kind: eventlog.ConnectionEnded, At: p.driver.Now(), End: eventlog.Client, Why: string(endOf(p.err)), Text: p.err.Error(),
+	}
+	if p.conn != nil {
+		e.Group = int(p.conn.Link().ID())
+	}
+	log(e)
 }
 
 // Rebind makes a dialed peer go on with a new socket, and so perhaps another address:

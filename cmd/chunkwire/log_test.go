@@ -66,10 +66,10 @@ func TestLogsOfBothEnds(t *testing.T) {
 			check.Same(t, "the report", json.Unmarshal([]byte(sent.stdout), &report), nil)
 			n := countKinds(s.Events)
 			check.Equal(t, "slices sent", n[eventlog.SliceSent], report.SlicesSent)
-			if name == "plain" {
-				return
-			}
-			check.Equal(t, "begun and ended", []int{n[eventlog.ConnectionStarted], n[eventlog.ConnectionEnded]}, []int{1, 1})
+			at := countKinds(r.Events)
+			check.Equal(t, "begun and ended", []int{
+				n[eventlog.ConnectionStarted], n[eventlog.ConnectionEnded], at[eventlog.ConnectionStarted], at[eventlog.ConnectionEnded],
+			}, []int{1, 1, 1, 1})
 			groups := map[int]bool{}
 			for _, e := range append(s.Events, r.Events...) {
 				if e.Group != 0 {

@@ -123,6 +123,7 @@ func (e *Endpoint) addLocked(c *Conn) {
 	c.heardAt = now
 	e.conns[c.peer.Key] = c
 	e.driver.Log.Begun(c.peer)
+	c.logStarted(now)
 	e.driver.AddLocked(&c.slot, (*polled)(c))
 	if c.begun {
 		e.quiet.unvalidated++

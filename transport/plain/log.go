@@ -2,7 +2,9 @@ package plain
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/wire"
@@ -22,28 +24,62 @@ var endNames = []struct {
 	{ErrClosed, "closed", true},
 }
 
-// logEndLocked logs why a connection has ended.
-func (e *Endpoint) logEndLocked(c *Conn) {
-	if e.driver.Log == nil {
+// logStarted logs that the connection has begun.
+func (c *Conn) logStarted(now machine.Micros) {
+	if c.log == nil {
 		return
 	}
+	cfg := &c.endpoint.cfg
+	e := eventlog.Event{
+		Kind: eventlog.ConnectionStarted, At: now, Role: string(eventlog.Client), Remote: c.peer.String(), Mode: "plain",
+		Variant: "slices", Lanes: cfg.Lanes, ProtocolID: fmt.Sprintf("%016x", cfg.ProtocolID),
+	}
+	if c.begun {
+		e.Role = string(eventlog.Server)
+	}
+	if cfg.Repair {
+		e.Variant = "repair"
+	}
+	c.log(e)
+}
+
+// logEndLocked logs why a connection has ended.
+func (e *Endpoint) logEndLocked(c *Conn) {
+	if e.driver.Log == nil && c.log == nil {
+		return
+	}
+	name, wanted := endName(c.err)
+	e.driver.Log.Ended(c.peer, name, wanted, c.err)
+	if c.log != nil {
+		c.log(eventlog.Event{Kind: eventlog.ConnectionEnded, At: e.driver.Now(), Why: name})
+	}
+}
+
+// endName returns why a connection ended, and whether somebody wanted that.
+func endName(err error) (name string, wanted bool) {
 	for _, end := range endNames {
-		if errors.Is(c.err, end.err) {
-			e.driver.Log.Ended(c.peer, end.name, end.wanted, c.err)
-			return
+		if errors.Is(err, end.err) {
+			return end.name, end.wanted
 		}
 	}
-	e.driver.Log.Ended(c.peer, "other", false, c.err)
+	return "other", false
 }
 
 // logUndecodableLocked logs a datagram that did not decode.
-func (e *Endpoint) logUndecodableLocked(now machine.Micros, invalid error, from udp.Peer) {
-	if e.driver.Log == nil {
+func (e *Endpoint) logUndecodableLocked(now machine.Micros, invalid error, size int, from udp.Peer) {
+	if e.driver.Log == nil && e.cfg.Log == nil {
 		return
 	}
-	code := "other"
+	code, sentence := "other", ""
 	if refusal := new(wire.Error); errors.As(invalid, &refusal) {
-		code = string(refusal.Code())
+		code, sentence = string(refusal.Code()), refusal.Rule()
 	}
 	e.driver.Log.Undecodable(now, from, code, e.stats.Undecodable)
+	log := e.cfg.Log
+	if c := e.conns[from.Key]; c != nil {
+		log = c.log
+	}
+	if log != nil {
+		log(eventlog.Event{Kind: eventlog.DatagramRefused, At: now, End: eventlog.Server, Code: code, Sentence: sentence, Bytes: size})
+	}
 }

@@ -62,7 +62,7 @@ func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size in
 	if invalid != nil {
 		e.stats.Undecodable++
 		e.undecodableFrom = from
-		e.logUndecodableLocked(now, invalid, from)
+		e.logUndecodableLocked(now, invalid, size, from)
 		return true
 	}
 	if c := e.conns[from.Key]; c != nil {
