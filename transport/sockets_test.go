@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	eventlogtest "github.com/chunkwire/chunkwire/eventlog/logtest"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -25,8 +27,12 @@ func TestNobodyListens(t *testing.T) {
 	address := pc.LocalAddr().String()
 	pc.Close()
 	start := time.Now()
-	if _, err := transport.Dial(soon(t), "udp4", address, transport.Config{}); !errors.Is(err, transport.ErrUnreachable) {
+	var log eventlogtest.Text
+	if _, err := transport.Dial(soon(t), "udp4", address, transport.Config{Log: log.Add}); !errors.Is(err, transport.ErrUnreachable) {
 		t.Error(err)
+	}
+	if len(log.Lines) != 1 || !strings.Contains(log.Lines[0], "client connection_ended why=other text=transport: nobody listens at "+address) {
+		t.Errorf("logged %q", log.Lines)
 	}
 	wantTook(t, "Dial", start, 0, 2*time.Second)
 }

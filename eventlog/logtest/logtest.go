@@ -76,7 +76,8 @@ func (t *Text) Add(e eventlog.Event) { t.Lines = append(t.Lines, Line(e)) }
 // Without returns the lines but those of some events.
 func (t *Text) Without(names ...string) (lines []string) {
 	for _, line := range t.Lines {
-		if !slices.Contains(names, strings.Fields(line)[1]) {
+		named := func(name string) bool { return strings.Contains(line+" ", " "+name+" ") }
+		if !slices.ContainsFunc(names, named) {
 			lines = append(lines, line)
 		}
 	}

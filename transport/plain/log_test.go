@@ -1,13 +1,60 @@
 package plain_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	eventlogtest "github.com/chunkwire/chunkwire/eventlog/logtest"
 	"github.com/chunkwire/chunkwire/internal/logtest"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
+
+// What a log has of a connection of chunks alone, besides its chunks: its beginning and end at
+// both ends, and datagrams that do not decode.
+func TestLogOfConnections(t *testing.T) {
+	each(t, func(t *testing.T, v variant) {
+		bubble(t, func(t *testing.T) {
+			var at [2]eventlogtest.Text
+			cfg := v.with(nil)
+			logged := func(i int) plain.Config {
+				cfg := cfg
+				cfg.Log = at[i].Add
+				return cfg
+			}
+			w := &world{t: t, net: netsim.NewNetwork(1)}
+			_, w.a = w.open("a", logged(0))
+			_, w.b = w.open("b", logged(1))
+			w.toB = w.dial(w.a, "b")
+			mustSend(t, w.toB, content(10, 1))
+			junk, err := w.net.Listen("junk")
+			if err != nil {
+				t.Fatal(err)
+			}
+			junk.WriteTo(make([]byte, 100), netsim.Addr("b"))
+			time.Sleep(time.Second)
+			w.toB.Close()
+			w.b.Close()
+			for i, want := range [][]string{
+				{"client 1 connection_started role=client remote=b", "client 1 connection_ended why=closed"},
+				{"server 1 connection_started role=server remote=a", "server datagram_refused code=crc_mismatch sentence=DEC-2 size=100", "server 1 connection_ended why=closed"},
+			} {
+				var got []string
+				for _, line := range at[i].Lines {
+					_, line, _ = strings.Cut(line, " ")
+					if strings.Contains(line, "connection_") || strings.Contains(line, "refused") {
+						got = append(got, line)
+					}
+				}
+				if !slices.EqualFunc(got, want, strings.HasPrefix) {
+					t.Errorf("%q", got)
+				}
+			}
+		})
+	})
+}
 
 func TestLogger(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
