@@ -250,7 +250,8 @@ function controllerTracks(c, of) {
   const peak = (...names) => most(names, (n) => most(list, (e) => e.data[n] ?? 0));
   const tracks = [];
   const rate = peak('rate');
-  if (rate > 0) tracks.push(lineTrack('rate', `Rate${of}`, list, rate * 1.08, [['estimate of the path', 'rate', 'first']], (v) => (v === 0 ? '0' : bits(v))));
+  const given = list.every((e) => e.data.mode === 'fixed' || e.data.mode === 'base');
+  if (rate > 0) tracks.push(lineTrack('rate', `Rate${of}`, list, rate * 1.08, [[given ? 'of the profile' : 'estimate of the path', 'rate', 'first']], (v) => (v === 0 ? '0' : bits(v))));
   if (list.length > 0) {
     const flight = Math.max(most(c.flight, (p) => p.v), peak('in_flight'), 4);
     const top = Math.min(Math.max(flight, peak('window', 'limit')), 3 * flight) * 1.08;
