@@ -197,9 +197,9 @@ func (b *Scheduler) makeDue(now machine.Micros, id int) {
 	b.due.Add(id)
 }
 
-// reportFigures gives the figures to a log, at most once a round trip.
+// reportFigures gives the figures to a log: at most once a round trip, and once before it is known.
 func (b *Scheduler) reportFigures(now machine.Micros) {
-	if b.log == nil || now < b.reportAt {
+	if b.log == nil || now < b.reportAt || b.reportAt > 0 && b.rtt.Smoothed == 0 {
 		return
 	}
 	b.reportAt = now + max(b.rtt.Smoothed, machine.Millisecond)

@@ -41,14 +41,15 @@ func (c *Controller) mode() string {
 	return modeSteady
 }
 
-// Report gives the figures to a log: at most once a round trip, and when the mode is another.
+// Report gives the figures to a log: at most once a round trip, once before it is known, and
+// when the mode is another.
 // Window and limit are left out where they hold nothing back.
 func (c *Controller) Report(now machine.Micros, log eventlog.Log) {
 	if log == nil {
 		return
 	}
 	mode := c.mode()
-	if mode == c.reportedMode && now < c.reportAt {
+	if mode == c.reportedMode && (now < c.reportAt || c.RTT.Smoothed == 0) {
 		return
 	}
 	c.reportedMode, c.reportAt = mode, now+max(c.RTT.Smoothed, machine.Millisecond)

@@ -37,6 +37,20 @@ func TestReport(t *testing.T) {
 	c.Report(now+9*trip, nil)
 }
 
+// Before the round trip is known there is one report.
+func TestReportBeforeTheRoundTripIsKnown(t *testing.T) {
+	c := New(Config{})
+	n := 0
+	log := func(eventlog.Event) { n++ }
+	for at := range machine.Micros(100) {
+		c.Report(at*ms, log)
+	}
+	check.Equal(t, "reports", n, 1)
+	c.RTT.Sample(50 * ms)
+	c.Report(100*ms, log)
+	check.Equal(t, "once it is known", n, 2)
+}
+
 // What does not hold slices back is not reported.
 func TestReportOfWhatHoldsNothingBack(t *testing.T) {
 	report := func(config Config, contested bool) (e eventlog.Event) {
