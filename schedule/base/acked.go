@@ -23,6 +23,7 @@ func (b *Scheduler) Acked(now machine.Micros, news bitset.Set) {
 	b.findLost(now)
 	b.budget.refill(now)
 	b.budget.acked(bytes)
+	b.reportFigures(now)
 }
 
 // Held stops everything but a single probe each time the timer runs out: what is

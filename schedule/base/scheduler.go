@@ -41,6 +41,7 @@ type Scheduler struct {
 	held     bool           // the peer could not take the chunk; until the next newly acked slice
 	heldAt   machine.Micros // since when
 	spacedAt machine.Micros // no slice goes out before
+	reportAt machine.Micros // the next figures for the log
 }
 
 var _ statemachine.Scheduler = (*Scheduler)(nil)
@@ -52,6 +53,9 @@ type transmissions struct {
 }
 
 func (t *transmissions) resent() bool { return t.first != t.last }
+
+// modeBase is the mode of eventlog.Metrics: this algorithm has no other.
+const modeBase = "base"
 
 // Figures of section 9 (SPC-5).
 const (
@@ -108,6 +112,7 @@ func (b *Scheduler) Next(now machine.Micros) (int, bool) {
 		return 0, false
 	}
 	b.sent(now, id)
+	b.reportFigures(now)
 	return id, true
 }
 
@@ -190,6 +195,24 @@ func (b *Scheduler) makeDue(now machine.Micros, id int) {
 		b.spacedAt = max(b.spacedAt, now)
 	}
 	b.due.Add(id)
+}
+
+// reportFigures gives the figures to a log: at most once a round trip, and once before it is known.
+func (b *Scheduler) reportFigures(now machine.Micros) {
+	if b.log == nil || now < b.reportAt || b.reportAt > 0 && b.rtt.Smoothed == 0 {
+		return
+	}
+	b.reportAt = now + max(b.rtt.Smoothed, machine.Millisecond)
+	flying := 0
+	for id := range b.unacked.All() {
+		if b.slices[id].first != 0 && !b.due.Has(id) {
+			flying++
+		}
+	}
+	b.log(eventlog.Event{
+		Kind: eventlog.Metrics, At: now, Rate: b.profile.Rate, InFlight: flying,
+		RTT: b.rtt.Smoothed, MinRTT: b.minRTT, Mode: modeBase,
+	})
 }
 
 func (b *Scheduler) report(kind eventlog.Kind, now machine.Micros, id int, sample machine.Micros) {

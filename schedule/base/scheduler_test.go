@@ -114,3 +114,22 @@ func TestASenderRests(t *testing.T) {
 	other := check.Must(statemachine.NewSender(statemachine.SenderConfig{Scheduler: struct{ statemachine.Scheduler }{b}}))
 	other.Rest() // its scheduler cannot: nothing happens
 }
+
+// The log gets the figures at most once a round trip, and what was lost is not in flight.
+func TestFiguresOfTheLog(t *testing.T) {
+	f := fly(t, Profile{Rate: 8_000_000, Cap: 10 * maxCost, Burst: 10 * maxCost}, 5)
+	f.sends(0, 1, 2, 3, 4)
+	f.at(50 * ms).acked(4)
+	f.at(100*ms - 1).acked(0)
+	f.at(100 * ms).acked(1)
+	var at []machine.Micros
+	var flying []int
+	for _, e := range f.seen {
+		if e.Kind == eventlog.Metrics {
+			check.Equal(t, "rate and mode", []any{e.Rate, e.Mode}, []any{int64(8_000_000), modeBase})
+			at, flying = append(at, e.At), append(flying, e.InFlight)
+		}
+	}
+	check.Equal(t, "times", at, []machine.Micros{0, 50 * ms, 100 * ms})
+	check.Equal(t, "in flight", flying, []int{1, 1, 1}) // slice 0, the first; then 3, as the others are lost
+}

@@ -41,23 +41,33 @@ func (c *Controller) mode() string {
 	return modeSteady
 }
 
-// Report gives the figures to a log: at most once a round trip, and when the mode is another.
+// Report gives the figures to a log: at most once a round trip, once before it is known, and
+// when the mode is another.
+// Window and limit are left out where they hold nothing back.
 func (c *Controller) Report(now machine.Micros, log eventlog.Log) {
 	if log == nil {
 		return
 	}
 	mode := c.mode()
-	if mode == c.reportedMode && now < c.reportAt {
+	if mode == c.reportedMode && (now < c.reportAt || c.RTT.Smoothed == 0) {
 		return
 	}
 	c.reportedMode, c.reportAt = mode, now+max(c.RTT.Smoothed, machine.Millisecond)
 	e := eventlog.Event{
-		Kind: eventlog.Metrics, At: now, Limit: int((c.limit.size + whole - 1) / whole), InFlight: c.flight,
+		Kind: eventlog.Metrics, At: now, InFlight: c.flight,
 		RTT: c.RTT.Smoothed, MinRTT: c.MinRTT(), Mode: mode,
 	}
-	if p := c.PerSlice(); p > 0 {
+	p := c.PerSlice()
+	if p > 0 {
 		e.Rate = (codec.MaxDatagramSize + codec.HeaderBytes) * 8_000_000_000 / p
-		e.Window = c.Window()
+	}
+	if bounded := !c.config.Fixed && !c.config.Burst; bounded { // as HasRoom has it
+		if p > 0 && (!c.limit.contested || c.Drains()) {
+			e.Window = c.Window()
+		}
+		if c.config.has(Limit) {
+			e.Limit = c.limitSlices()
+		}
 	}
 	log(e)
 }

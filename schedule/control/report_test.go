@@ -22,7 +22,7 @@ func TestReport(t *testing.T) {
 	check.Equal(t, "at one time", len(seen), 1)
 	e := seen[0]
 	check.Equal(t, "rate", e.Rate, 1066*8_000_000_000/c.PerSlice())
-	check.Equal(t, "window", e.Window, c.Window())
+	check.Equal(t, "window and limit", []int{e.Window, e.Limit}, []int{c.Window(), c.limitSlices()})
 	check.Equal(t, "round trip", []machine.Micros{e.RTT, e.MinRTT}, []machine.Micros{trip, c.MinRTT()})
 	check.Equal(t, "mode", e.Mode, modeSteady)
 
@@ -35,6 +35,36 @@ func TestReport(t *testing.T) {
 	c.Report(now+2*trip-1, log)
 	check.Equal(t, "a round trip later", len(seen), 3)
 	c.Report(now+9*trip, nil)
+}
+
+// Before the round trip is known there is one report.
+func TestReportBeforeTheRoundTripIsKnown(t *testing.T) {
+	c := New(Config{})
+	n := 0
+	log := func(eventlog.Event) { n++ }
+	for at := range machine.Micros(100) {
+		c.Report(at*ms, log)
+	}
+	check.Equal(t, "reports", n, 1)
+	c.RTT.Sample(50 * ms)
+	c.Report(100*ms, log)
+	check.Equal(t, "once it is known", n, 2)
+}
+
+// What does not hold slices back is not reported.
+func TestReportOfWhatHoldsNothingBack(t *testing.T) {
+	report := func(config Config, contested bool) (e eventlog.Event) {
+		c := known(config, 50*ms, 900_000).Controller
+		c.limit.contested = contested
+		c.Report(machine.Second, func(x eventlog.Event) { e = x })
+		return e
+	}
+	e := report(Config{}, true)
+	check.Equal(t, "contested: window, limit", []bool{e.Window > 0, e.Limit > 0}, []bool{false, true})
+	for _, config := range []Config{{Burst: true}, {Fixed: true}} {
+		e := report(config, false)
+		check.Equal(t, "a profile: window, limit", []int{e.Window, e.Limit}, []int{0, 0})
+	}
 }
 
 // Each mode has its condition, and those that come first hide the others.

@@ -27,7 +27,11 @@ export function buildModel(events) {
 
 function take(model, e) {
   const from = senderOf(e);
-  if (from) streamOf(model, e, from).take(e);
+  if (from) {
+    const stream = streamOf(model, e, from);
+    stream.take(e);
+    if (flights[e.kind] && typeof e.data.chunk === 'number') noteFlight(model, e, stream);
+  }
   if (e.kind === 'state') machineOf(model, e).changes.push(e);
   if (e.kind === 'metrics') controllerOf(model, e).metrics.push(e);
   if (e.kind === 'rtt_sampled') controllerOf(model, e).samples.push(e);
@@ -73,8 +77,42 @@ function machineOf(model, e) {
 
 function controllerOf(model, e) {
   const key = `${e.group}/${e.end}`;
-  if (!model.controllers.has(key)) model.controllers.set(key, { key, group: e.group, end: e.end, metrics: [], samples: [] });
+  if (!model.controllers.has(key)) model.controllers.set(key, { key, group: e.group, end: e.end, metrics: [], samples: [], flight: [] });
   return model.controllers.get(key);
+}
+
+// flights say what the events of a sender do to the slices of a chunk that are in flight, as
+// its scheduler counts them: metrics come once a round trip, these at each change.
+const flights = {
+  slice_sent(s, c, e) {
+    // With repair no event says that the timer ran out; what it lets go first has its time.
+    if (s.repair && (e.data.why === 'timeout' || e.data.why === 'probe') && c.timerAt !== e.t) {
+      c.flying.clear();
+      c.timerAt = e.t;
+    }
+    c.flying.add(e.data.slice);
+  },
+  slice_acked(s, c, e) { c.flying.delete(e.data.slice); },
+  slice_lost(s, c, e) { c.flying.delete(e.data.slice); },
+  slices_counted(s, c, e) {
+    for (const id of c.flying) {
+      if (id >= e.data.top) break;
+      c.flying.delete(id);
+    }
+  },
+  chunk_completed(s, c, e) { if (e.data.direction !== 'in') c.flying.clear(); },
+  chunk_failed(s, c, e) { if (e.data.direction !== 'in') c.flying.clear(); },
+};
+
+function noteFlight(model, e, stream) {
+  const c = stream.chunk(e.data.chunk, e.t);
+  const before = c.flying.size;
+  flights[e.kind](stream, c, e);
+  if (c.flying.size === before) return;
+  const list = controllerOf(model, { group: stream.group, end: stream.from }).flight;
+  const v = (list.at(-1)?.v ?? 0) + c.flying.size - before;
+  if (list.at(-1)?.t === e.t) list.at(-1).v = v;
+  else list.push({ t: e.t, v });
 }
 
 // Stream is what one end sends over one lane: chunk after chunk.
@@ -87,7 +125,7 @@ class Stream {
   chunk(id, t) {
     let c = this.byID.get(id);
     if (!c) {
-      c = { id, start: t, end: null, delivered: null, failed: null, slices: 0, bytes: 0, sent: [], bySlice: new Map(), have: [], known: [], marks: [] };
+      c = { id, start: t, end: null, delivered: null, failed: null, slices: 0, bytes: 0, sent: [], bySlice: new Map(), have: [], known: [], marks: [], flying: new Set(), timerAt: null };
       this.byID.set(id, c);
       this.chunks.push(c);
     }

@@ -250,11 +250,12 @@ function controllerTracks(c, of) {
   const peak = (...names) => most(names, (n) => most(list, (e) => e.data[n] ?? 0));
   const tracks = [];
   const rate = peak('rate');
-  if (rate > 0) tracks.push(lineTrack('rate', `Rate${of}`, list, rate * 1.08, [['estimate of the path', 'rate', 'first']], (v) => (v === 0 ? '0' : bits(v))));
-  const flight = peak('window', 'in_flight');
+  const given = list.every((e) => e.data.mode === 'fixed' || e.data.mode === 'base');
+  if (rate > 0) tracks.push(lineTrack('rate', `Rate${of}`, list, rate * 1.08, [[given ? 'of the profile' : 'estimate of the path', 'rate', 'first']], (v) => (v === 0 ? '0' : bits(v))));
   if (list.length > 0) {
-    const top = Math.max(flight, Math.min(peak('limit'), flight * 1.6), 4) * 1.08;
-    tracks.push(lineTrack('window', `Window and in flight, slices${of}`, list, top, [['in flight', 'in_flight', 'acked'], ['window', 'window', 'again'], ['limit', 'limit', 'repair']]));
+    const flight = Math.max(most(c.flight, (p) => p.v), peak('in_flight'), 4);
+    const top = Math.min(Math.max(flight, peak('window', 'limit')), 3 * flight) * 1.08;
+    tracks.push(windowTrack(c, of, top));
   }
   const rtt = Math.max(peak('rtt_ms'), most(c.samples, (e) => e.data.rtt_ms));
   if (rtt > 0) tracks.push(rttTrack(c, of, rtt * 1.1));
@@ -274,6 +275,19 @@ function lineTrack(kind, title, list, top, lines, text) {
       }
     },
   };
+}
+
+function windowTrack(c, of, top) {
+  const members = [['window', 'window', 'again'], ['limit', 'limit', 'repair']].filter(([, member]) => c.metrics.some((e) => e.data[member] !== undefined));
+  const title = members.length > 0 ? 'Window and in flight, slices' : 'In flight, slices';
+  const lines = lineTrack('window', `${title}${of}`, c.metrics, top, members);
+  const drawLines = lines.draw;
+  lines.names = names(['in flight', 'acked'], ...members.map(([name, , color]) => [name, color]));
+  lines.draw = (pen, a, x, view, theme) => {
+    pen.path(steps(c.flight, (p) => p.v, x, (v) => a.y + a.h - (v / top) * a.h, view), theme.acked, { width: 1.6 });
+    drawLines(pen, a, x, view, theme);
+  };
+  return lines;
 }
 
 function rttTrack(c, of, top) {

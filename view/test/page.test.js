@@ -230,6 +230,22 @@ test('what a log says stays text', async () => {
   await close(page);
 });
 
+test('what is in flight at each change is what the controller counts', async () => {
+  for (const variant of [[], ['--plain'], ['--plain', '--profile', 'base']]) {
+    const log = join(folder, `flight${variant.length}.log`);
+    execFileSync(chunkwire, ['simulate', ...variant, '--seeds', '1', '--rate', '1M', '--queue', '16K', '--loss', '20', '--log', log], { stdio: 'ignore' });
+    const page = await open(view(log));
+    const pairs = await page.evaluate(() => {
+      const [c] = window.chunkwire.page.model.controllers.values();
+      // A figure can be of before or after another change at the same time.
+      return c.metrics.map((e) => [e.data.in_flight, c.flight.findLast((p) => p.t < e.t)?.v ?? 0, c.flight.findLast((p) => p.t <= e.t).v]);
+    });
+    assert.ok(pairs.length > 5, `${pairs.length} figures`);
+    for (const [told, before, at] of pairs) assert.ok(told >= Math.min(before, at) - 1 && told <= Math.max(before, at) + 1, `${told} in flight, counted ${before} and ${at}`);
+    await close(page);
+  }
+});
+
 test('200,000 events open within seconds', async () => {
   const events = [];
   for (let chunk = 0; events.length < 200_000; chunk++) for (const e of transfer({ chunk, slices: 256, start: chunk * 170, lost: [1, 50, 200] })) events.push(e);
