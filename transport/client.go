@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -193,6 +194,9 @@ func (c *client) logEndLocked() {
 	p := c.peer
 	e := eventlog.Event{
 		Kind: eventlog.ConnectionEnded, At: p.driver.Now(), End: eventlog.Client, Why: string(endOf(p.err)), Text: p.err.Error(),
+	}
+	if errors.Is(p.err, ErrUnreachable) {
+		e.Why = "unreachable"
 	}
 	if p.conn != nil {
 		e.Group = int(p.conn.Link().ID())

@@ -31,7 +31,7 @@ func TestNobodyListens(t *testing.T) {
 	if _, err := transport.Dial(soon(t), "udp4", address, transport.Config{Log: log.Add}); !errors.Is(err, transport.ErrUnreachable) {
 		t.Error(err)
 	}
-	if len(log.Lines) != 1 || !strings.Contains(log.Lines[0], "client connection_ended why=other text=transport: nobody listens at "+address) {
+	if len(log.Lines) != 1 || !strings.Contains(log.Lines[0], "client connection_ended why=unreachable text=transport: nobody listens at "+address) {
 		t.Errorf("logged %q", log.Lines)
 	}
 	wantTook(t, "Dial", start, 0, 2*time.Second)

@@ -26,8 +26,10 @@ export function layOut(model, streams, width) {
   for (const s of streams) tracks.push(slicesTrack(s, height));
   if (streams.length === 1) tracks.push(progressTrack(streams[0]));
   const senders = new Set(streams.map((s) => `${s.group}/${s.from}`));
+  const several = new Set(streams.map((s) => s.group)).size > 1;
   for (const c of model.controllers.values()) {
-    if (senders.has(c.key)) tracks.push(...controllerTracks(c, senders.size > 1 ? ` · ${c.end}` : ''));
+    const who = several ? ` · connection ${c.group}, ${c.end}` : senders.size > 1 ? ` · ${c.end}` : '';
+    if (senders.has(c.key)) tracks.push(...controllerTracks(c, who));
   }
   const machines = machinesOf(model, streams);
   if (machines.length > 0) tracks.push(statesTrack(machines));
@@ -333,9 +335,11 @@ function drawBand(pen, a, x, view, theme, band, y) {
 const paletteOf = { IDLE: 0, WAITING: 0, CLOSED: 0, FREE: 0, SENDING: 1, RECEIVING: 1, LINKING: 1, UNCONFIRMED: 1, opening: 1, READY: 2, OPEN: 2, CONFIRMED: 2, steady: 2, FAILED: 3, ENDED: 3, contested: 3, capped: 3, silent: 0, look: 4, CLOSING: 4, RELINKING: 4, drain: 4 };
 export function stateColor(name) { return paletteOf[name] ?? 0; }
 
+// statesTrack has a band a machine; those of several lanes have the lane behind their name.
 function statesTrack(machines) {
+  const lanes = machines.some((m) => m.lane > 0);
   return bandTrack('states', 'States of the machines', machines.map((m) => ({
-    label: m.table.replace('repair-', '').replace('session-', ''),
+    label: m.table.replace('repair-', '').replace('session-', '') + (lanes && m.lane !== undefined ? ` ${m.lane}` : ''),
     machine: m, changes: [{ t: m.changes[0].t - 1e9, to: m.changes[0].data.from }, ...m.changes.map((e) => ({ t: e.t, to: e.data.to, e }))],
   })));
 }
