@@ -117,9 +117,9 @@ func (e *Event) lacks(m *member) bool {
 	case m.name == "lane" && e.Kind == State:
 		return !ofLanes[e.Machine]
 	case m.name == "lane" || m.name == "chunk":
-		return e.Carried != "slice" && e.Carried != "ack"
+		return e.Carried != Slice && e.Carried != Ack
 	case m.name == "slice":
-		return e.Carried != "slice"
+		return e.Carried != Slice
 	}
 	return isZero(m.of(e))
 }

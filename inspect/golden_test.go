@@ -17,7 +17,7 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-var update = flag.Bool("update", false, "write what is told of the worked examples into testdata")
+var update = flag.Bool("update", false, "write the trees of the worked examples into testdata")
 
 // exampleGroups are the worked examples of the documents.
 var exampleGroups = []string{"examples", "repair-examples", "packet-examples", "channel-examples", "session-examples"}
@@ -81,8 +81,8 @@ func sealed(e *encodeRequest, b []byte) inspect.Result {
 	return in.Datagram(alice, b)
 }
 
-// told is what there is to say of a datagram, a line a field.
-func told(r *inspect.Result) string {
+// treeText is the tree of a datagram, a line a field.
+func treeText(r *inspect.Result) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s, size %d: %s\n", r.Protocol, r.Size, r.Summary)
 	for _, note := range r.Notes {
@@ -112,7 +112,7 @@ func told(r *inspect.Result) string {
 	return s.String()
 }
 
-// What is told of the worked examples of the documents is what the files in testdata have.
+// The trees of the worked examples of the documents are those of the files in testdata.
 func TestWorkedExamples(t *testing.T) {
 	files := check.Must(testvectors.Load())
 	for _, group := range exampleGroups {
@@ -123,7 +123,7 @@ func TestWorkedExamples(t *testing.T) {
 			v := &files[i].Vectors[j]
 			if r, b, ok := example(v); ok {
 				covers(t, v.Name, b, &r)
-				fmt.Fprintf(&got, "%s: %x\n%s\n", v.Name, b, told(&r))
+				fmt.Fprintf(&got, "%s: %x\n%s\n", v.Name, b, treeText(&r))
 			}
 		}
 		name := filepath.Join("testdata", group+".txt")

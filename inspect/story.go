@@ -83,10 +83,8 @@ type Refusals struct {
 }
 
 const (
-	// silent is the shortest silence that is told.
-	silent = 500 * time.Millisecond
-	// told is how many lines a story has at most.
-	told = 200
+	leastSilence = 500 * time.Millisecond // what is shorter is left out
+	mostLines    = 200                    // of a story
 )
 
 // newStory returns the story that begins with a datagram.
@@ -123,7 +121,7 @@ func Stories(list []Captured) (all []*Story) {
 func (s *Story) since(at time.Time) float64 { return at.Sub(s.began).Seconds() }
 
 func (s *Story) line(at time.Time, end int, format string, args ...any) {
-	if len(s.Lines) == told {
+	if len(s.Lines) == mostLines {
 		s.LeftOut++
 		return
 	}
@@ -206,7 +204,7 @@ func (s *Story) hear(at time.Time, end int) {
 }
 
 func (s *Story) endSilence(at time.Time, end int) {
-	if quiet := at.Sub(s.heard[end]); quiet >= silent && s.unanswered[end] >= 2 {
+	if quiet := at.Sub(s.heard[end]); quiet >= leastSilence && s.unanswered[end] >= 2 {
 		s.Silences = append(s.Silences, Silence{End: end, From: s.since(s.heard[end]), Seconds: quiet.Seconds(), Ignored: s.unanswered[end]})
 	}
 }

@@ -170,7 +170,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// A writer that fails is told of.
+// The error of a writer is returned.
 func TestWriteTextFails(t *testing.T) {
 	r, w := io.Pipe()
 	_ = r.Close()

@@ -9,6 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
+	"sync"
 )
 
 //go:embed files/*.json
@@ -22,10 +24,17 @@ var Schema []byte
 // License is the license of every file.
 const License = "CC0-1.0"
 
-// Load returns the files of vectors, checked, in the order of Groups.
-func Load() ([]File, error) { return LoadFS(files, "files") }
+// load reads the files once: they are 26 MB, and each target of package fuzz asks for them.
+var load = sync.OnceValues(func() ([]File, error) { return LoadFS(files, "files") })
 
-// LoadFS is Load for the files of a folder.
+// Load returns the files of vectors, checked, in the order of Groups. What they hold is shared and must not
+// be changed.
+func Load() ([]File, error) {
+	list, err := load()
+	return slices.Clone(list), err
+}
+
+// LoadFS reads the files of a folder.
 func LoadFS(fsys fs.FS, dir string) ([]File, error) {
 	names, err := fs.Glob(fsys, path.Join(dir, "*.json"))
 	if err != nil {

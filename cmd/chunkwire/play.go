@@ -28,8 +28,9 @@ type play struct {
 	duration time.Duration
 	json     bool
 
-	events *eventLog                      // of --log
-	listen func() (net.PacketConn, error) // opens a socket
+	events  *eventLog                      // of --log
+	listen  func() (net.PacketConn, error) // opens a socket
+	linkFor time.Duration                  // how long a client may take to connect
 }
 
 const (
@@ -38,11 +39,11 @@ const (
 	mostPlay     = 10 * time.Minute
 	settleLimit  = 20 * time.Second // after the end, for what is on its way
 	playTimeout  = 5 * time.Second  // of the connections
-	playLinkTime = 30 * time.Second // to connect
+	playLinkTime = 30 * time.Second
 )
 
 func newPlay() *cobra.Command {
-	p := play{listen: func() (net.PacketConn, error) { return net.ListenPacket("udp", loopback) }}
+	p := play{linkFor: playLinkTime, listen: func() (net.PacketConn, error) { return net.ListenPacket("udp", loopback) }}
 	cmd := &cobra.Command{
 		Use:   "play",
 		Short: "Play a small game over connections through a bad network, and check what each service promises",

@@ -283,7 +283,7 @@ func (g *game) join(ctx context.Context, p *player) error {
 
 // connect tries until there is a connection: with much loss a handshake may fail.
 func (g *game) connect(ctx context.Context, l *gameLink, cfg transport.Config) (*transport.Peer, error) {
-	limited, cancel := withTimeout(ctx, playLinkTime, fmt.Sprintf("no connection within %v", playLinkTime))
+	limited, cancel := withTimeout(ctx, g.flags.linkFor, fmt.Sprintf("no connection within %v", g.flags.linkFor))
 	defer cancel()
 	for {
 		socket, err := newMovingSocket(g.flags.listen)

@@ -92,7 +92,7 @@ func TestPlayWithoutANetwork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes the time-out of the connections")
 	}
-	p := play{clients: 1, world: 1000, mode: "crc", duration: time.Second, json: true}
+	p := play{clients: 1, world: 1000, mode: "crc", duration: time.Second, linkFor: playTimeout + time.Second, json: true}
 	cut := time.Now().Add(600 * time.Millisecond)
 	p.listen = func() (net.PacketConn, error) {
 		pc, err := net.ListenPacket("udp", loopback)

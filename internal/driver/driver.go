@@ -38,7 +38,7 @@ type Driver struct {
 	Clock
 	protocol Protocol
 
-	// Log is told of the socket. It is set before Start.
+	// Log takes what happens to the socket; nil is none. It is set before Start.
 	Log *Log
 
 	batch  *Batch

@@ -1,4 +1,4 @@
-// Package logtest keeps what a logger is told, for tests.
+// Package logtest keeps the records of a logger, for tests.
 package logtest
 
 import (

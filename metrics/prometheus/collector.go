@@ -17,7 +17,7 @@ type Collector struct {
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// NewCollector returns a collector of a source: a transport.Server. Constant labels tell several of them apart.
+// NewCollector returns a collector of a source: a transport.Server. Constant labels distinguish several of them.
 func NewCollector(source metrics.Source, constLabels prometheus.Labels) *Collector {
 	c := &Collector{source: source}
 	for _, m := range metrics.Table {

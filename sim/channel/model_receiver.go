@@ -158,7 +158,7 @@ func (m *ReceiverModel) conflict(n seq.Number, c *modelCame) bool {
 
 // around returns the held fragments, which are not read, of groups that have n.
 func (m *ReceiverModel) around(n seq.Number) (held []seq.Number) {
-	for i := m.tail(); i < m.limit(); i++ {
+	for i, limit := m.tail(), m.limit(); i < limit; i++ { // both are searches
 		c := m.came[i]
 		if c != nil && !c.skipped && !c.read && c.count > 1 && n >= c.group && n < c.group+seq.Number(c.count) {
 			held = append(held, i)

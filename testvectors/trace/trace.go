@@ -28,10 +28,25 @@ const maxTime = 1 << 62
 // Data returns the bytes of a chunk in a trace (TRC-1).
 func Data(chunkID uint16, size int) []byte {
 	b := make([]byte, size)
-	for i := range b {
-		b[i] = byte(i + 31*(i/codec.SliceSize) + 7*int(chunkID))
+	for id := range codec.NumSlices(size) {
+		copy(b[id*codec.SliceSize:], fullSlice(chunkID, id))
 	}
 	return b
+}
+
+// ramp is byte i of which is i: each slice of a chunk in a trace is a part of it (TRC-1), which is copied
+// since traces of large chunks ask for a slice at each event.
+var ramp = func() (r [256 + codec.SliceSize]byte) {
+	for i := range r {
+		r[i] = byte(i)
+	}
+	return r
+}()
+
+// fullSlice returns the bytes of a slice of the full size. They are shared.
+func fullSlice(chunkID uint16, sliceID int) []byte {
+	first := byte(codec.SliceSize*sliceID + 31*sliceID + 7*int(chunkID))
+	return ramp[first:][:codec.SliceSize]
 }
 
 // sliceData returns the bytes of a slice in a trace: those of its chunk, or all
@@ -40,8 +55,7 @@ func sliceData(chunkID uint16, sliceID, size int, fill *byte) []byte {
 	if fill != nil {
 		return bytes.Repeat([]byte{*fill}, size)
 	}
-	from := sliceID * codec.SliceSize
-	return Data(chunkID, from+size)[from:]
+	return bytes.Clone(fullSlice(chunkID, sliceID)[:size])
 }
 
 // Content stands for data in a trace.

@@ -67,6 +67,7 @@ func TestD2(t *testing.T) {
 	if slowdown > 1 {
 		t.Skip("196,608 chunks take a minute with the race detector; TestD4 sends some")
 	}
+	t.Parallel()
 	figures := inVirtualTime(t, func(t *testing.T, n network, p protocol) (old int) {
 		a := meet(t, n, p)
 		before := len(a.relay.recorded(toServer))
