@@ -36,6 +36,7 @@ type Story struct {
 	counters    [2]numbers   // of envelopes
 	packets     [2]numbers
 	said        map[string]bool // messages of the handshake
+	nonce       session.Nonce   // of the latest LINK
 	linked      bool            // here: the numbers of both ends begin with 0
 	resumed     bool            // a connection that began elsewhere
 	refused     bool
@@ -98,6 +99,7 @@ func newStory(c *Captured) *Story {
 }
 
 // Stories returns what the ends of each pair of addresses said to each other, in the order in which they began.
+// A connection that begins anew has a story of its own.
 func Stories(list []Captured) (all []*Story) {
 	of := map[[2]netip.AddrPort]*Story{}
 	for i := range list {
@@ -106,8 +108,9 @@ func Stories(list []Captured) (all []*Story) {
 		if s == nil {
 			s, end = of[[2]netip.AddrPort{c.To, c.From}], 1
 		}
-		if s == nil {
+		if s == nil || s.endsWith(c) {
 			s, end = newStory(c), 0
+			delete(of, [2]netip.AddrPort{c.To, c.From})
 			of[[2]netip.AddrPort{c.From, c.To}] = s
 			all = append(all, s)
 		}
@@ -117,6 +120,13 @@ func Stories(list []Captured) (all []*Story) {
 		s.finish()
 	}
 	return all
+}
+
+// endsWith reports whether a datagram begins another connection: it asks for one, not for this one again, and
+// this one has had data.
+func (s *Story) endsWith(c *Captured) bool {
+	m := c.Result.holds.message
+	return m != nil && m.Kind == session.KindLink && m.Resume == 0 && m.Nonce != s.nonce && len(s.counters[0].seen)+len(s.counters[1].seen) > 0
 }
 
 // since returns a time in seconds from the beginning.
@@ -228,6 +238,8 @@ func (s *Story) refuse(c *Captured, end int) {
 func (s *Story) message(c *Captured, end int) (isNew bool) {
 	m := c.Result.holds.message
 	switch m.Kind {
+	case session.KindLink:
+		s.nonce = m.Nonce
 	case session.KindLinked:
 		s.linked = s.linked || !s.resumed
 	case session.KindProof:
