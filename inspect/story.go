@@ -41,6 +41,8 @@ type Story struct {
 	resumed     bool            // a connection that began elsewhere
 	refused     bool
 	closed      bool
+	unknown     int  // datagrams
+	sure        bool // a datagram has what does not fit by chance: a crc, a message of the handshake, a record of a chunk
 	encrypted   int
 	large       [2]int // encrypted datagrams that are large enough for a full slice
 	trips       [2][]time.Duration
@@ -168,8 +170,10 @@ func (s *Story) take(c *Captured, end int) {
 		s.refuse(c, end)
 		return
 	case c.Result.Protocol == Unknown:
+		s.unknown++
 		return
 	}
+	s.sure = s.sure || h.opened || len(h.chunks) > 0 || h.closed != nil || h.message != nil && h.message.Kind >= session.KindLink
 	if s.Plain == nil {
 		s.Plain = c.Result.Lane
 	}
@@ -272,9 +276,26 @@ func (s *Story) count(c *Captured, end int) (isNew bool) {
 	return s.counters[end].add(c.At, uint64(h.message.Counter), 32, s.linked)
 }
 
+// foreign reports whether most of what the ends sent is of another protocol: a part of that looks like packets or
+// data by chance.
+func (s *Story) foreign() bool {
+	other := s.unknown
+	for end := range s.packets {
+		if len(s.counters[end].seen) == 0 { // numbers of packets that do not go on are no numbers
+			other += s.packets[end].again
+		}
+	}
+	return !s.sure && 2*other > s.Ends[0].Datagrams+s.Ends[1].Datagrams
+}
+
 // finish makes what needs the whole capture.
 func (s *Story) finish() {
 	s.Seconds = s.since(s.last)
+	if s.foreign() {
+		s.Protocol, s.Plain, s.Refused, s.Silences = Unknown, nil, nil, nil
+		s.Lines, s.LeftOut, s.Ended, s.Verdict = []Line{}, 0, "the capture ends", s.unknownText()
+		return
+	}
 	for end := range s.heard {
 		s.endSilence(s.last, end)
 	}
