@@ -190,7 +190,7 @@ func (w *walker) plainAck() {
 	slices, have := w.numSlices("ACK-1"), 0
 	w.group("acked", "ACK-2", func() string {
 		for k := range slices {
-			v, _ := w.bits(fmt.Sprintf("acked[%d]", k), 1, "ACK-2")
+			v, _ := w.bits(w.indexed("acked", k), 1, "ACK-2")
 			have += int(v)
 		}
 		return fmt.Sprintf("%d of %d", have, slices)

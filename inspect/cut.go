@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/session"
@@ -10,26 +11,21 @@ import (
 // shortest is the size of the shortest datagram of data, with the shortest tag.
 const shortest = 14
 
+// mostJoined is how many datagrams a system joins at most: Linux has 128, and had 64.
+const mostJoined = 128
+
 // Cut returns the datagrams of what a capture has as one because the system sends or takes several
 // of one size, and one that may be shorter, at once (segmentation offload). What is one datagram is
 // returned as it is. The parts point into b.
 func Cut(b []byte) [][]byte {
 	for _, joined := range []func(b []byte, size int) bool{joinedChunks, joinedData, joinedPackets} {
-		for size := shortest; size < len(b) && size <= session.LargestDatagram; size++ {
+		for size := max(shortest, (len(b)+mostJoined-1)/mostJoined); size < len(b) && size <= session.LargestDatagram; size++ {
 			if joined(b, size) {
-				return parts(b, size)
+				return slices.Collect(slices.Chunk(b, size))
 			}
 		}
 	}
 	return [][]byte{b}
-}
-
-// parts cuts b into parts of a size; the last may be shorter.
-func parts(b []byte, size int) (list [][]byte) {
-	for len(b) > size {
-		list, b = append(list, b[:size:size]), b[size:]
-	}
-	return append(list, b)
 }
 
 // joinedChunks reports whether each part has the frame of chunks, and the protocol ids that their crcs have
@@ -39,7 +35,7 @@ func joinedChunks(b []byte, size int) bool {
 		return false
 	}
 	first := protocolIDOf(b[:size])
-	for _, part := range parts(b, size)[1:] {
+	for part := range slices.Chunk(b[size:], size) {
 		if !hasEndCheck(part) || protocolIDOf(part)&^15 != first&^15 && protocolIDOf(part)-first+15 > 30 {
 			return false
 		}
@@ -52,11 +48,12 @@ func joinedData(b []byte, size int) bool {
 	if b[0] < byte(session.KindCRC) || b[0] > byte(session.KindAEAD) {
 		return false
 	}
-	list := parts(b, size)
-	for i, part := range list {
-		if len(part) < shortest || [5]byte(part) != [5]byte(b) || binary.LittleEndian.Uint32(part[5:]) != binary.LittleEndian.Uint32(b[5:])+uint32(i) {
+	next := binary.LittleEndian.Uint32(b[5:])
+	for part := range slices.Chunk(b, size) {
+		if len(part) < shortest || [5]byte(part) != [5]byte(b) || binary.LittleEndian.Uint32(part[5:]) != next {
 			return false
 		}
+		next++
 	}
 	return true
 }
@@ -67,10 +64,12 @@ func joinedPackets(b []byte, size int) bool {
 	if len(b) <= packet.MaxDatagram {
 		return false
 	}
-	for i, part := range parts(b, size) {
-		if h, _, err := packet.DecodeHeader(part); err != nil || h.Sequence != binary.LittleEndian.Uint16(b[1:])+uint16(i) {
+	next := binary.LittleEndian.Uint16(b[1:])
+	for part := range slices.Chunk(b, size) {
+		if h, _, err := packet.DecodeHeader(part); err != nil || h.Sequence != next {
 			return false
 		}
+		next++
 	}
 	return true
 }

@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -52,6 +54,7 @@ type Options struct {
 	// Channels is the format of channels; a field that is 0 is the largest that there is, since no datagram
 	// says it.
 	Channels channel.Format
+	Brief    bool // results have no fields: those of a whole capture can be kept
 }
 
 // Result is what a datagram holds.
@@ -98,8 +101,13 @@ type Inspector struct {
 	opts   Options
 	offers map[session.Nonce]offered
 	links  map[uint32]*link
-	ids    map[uint32]int // how many datagrams have a crc that fits a protocol id
+	ids    map[uint32]*fitting
 }
+
+// fitting counts the datagrams whose crc fits a protocol id, and that nothing else speaks against.
+type fitting struct{ slices, repair int }
+
+func (f *fitting) sum() int { return f.slices + f.repair }
 
 // offered is the PROOF of an attempt.
 type offered struct {
@@ -123,7 +131,7 @@ func New(opts Options) *Inspector {
 	if opts.Channels.Window == 0 {
 		opts.Channels.Window = largestWindow
 	}
-	return &Inspector{opts: opts, offers: map[session.Nonce]offered{}, links: map[uint32]*link{}, ids: map[uint32]int{}}
+	return &Inspector{opts: opts, offers: map[session.Nonce]offered{}, links: map[uint32]*link{}, ids: map[uint32]*fitting{}}
 }
 
 // Datagram inspects one datagram of which nothing else is known.
@@ -140,21 +148,21 @@ func (in *Inspector) Datagram(from netip.AddrPort, b []byte) Result {
 	case Chunks, Repair:
 		in.framed(&r, b)
 	case SliceBody, AckBody, RepairSliceBody, RepairAckBody:
-		bare(&r, b)
+		in.bare(&r, b)
 	case Packets, Channels:
-		w := newWalker(b, &r.Fields)
+		w := in.walker(&r, b)
 		in.packet(&r, w, p == Channels)
 		w.rest("rest")
 	case Records, ConnectionRecords:
 		f := in.formats(nil, b)
-		w := newWalker(b, &r.Fields)
+		w := in.walker(&r, b)
 		in.payload(&r, w, f, p == ConnectionRecords)
 		w.rest("rest")
 	case Connection:
 		in.session(&r, from, b)
 	default:
 		r.Summary = "no protocol of the family takes it"
-		newWalker(b, &r.Fields).rest("bytes")
+		in.walker(&r, b).rest("bytes")
 	}
 	if r.Refused != nil {
 		r.Summary = "refused: " + r.Refused.Text
@@ -206,7 +214,7 @@ func (in *Inspector) framed(r *Result, b []byte) {
 	withRepair := r.Protocol == Repair
 	id, given := in.protocolID(r, b)
 	c, err := frame(b, id, withRepair)
-	w := newWalker(b, &r.Fields)
+	w := in.walker(r, b)
 	if err != nil {
 		r.Refused = refusalOf(err, "bit", "datagram", 0)
 		w.refuse(r.Refused)
@@ -222,8 +230,9 @@ func (in *Inspector) framed(r *Result, b []byte) {
 	lane := 0
 	if r.Lane != nil {
 		lane = r.Lane.Lane
+	} else {
+		in.fits(id, withRepair)
 	}
-	in.ids[id]++
 	r.Summary = c.String()
 	r.holds.chunks = []laneChunk{{lane, c}}
 }
@@ -242,7 +251,7 @@ func (in *Inspector) protocolID(r *Result, b []byte) (id uint32, given bool) {
 	if slices.Contains(in.opts.ProtocolIDs, id) {
 		return id, true
 	}
-	if len(in.opts.ProtocolIDs) == 0 || in.ids[id] >= 3 {
+	if f := in.ids[id]; len(in.opts.ProtocolIDs) == 0 || f != nil && f.sum() >= 3 {
 		r.note("the crc is right with the protocol id 0x%08x, and with no other; nothing else confirms it", id)
 		return id, false
 	}
@@ -253,29 +262,70 @@ func (in *Inspector) protocolID(r *Result, b []byte) (id uint32, given bool) {
 func (in *Inspector) hint(r *Result, b []byte, withRepair bool) {
 	id := protocolIDOf(b)
 	if _, err := frame(b, id, withRepair); err == nil {
-		in.ids[id]++
+		in.fits(id, withRepair)
 		r.note("all else is right, and with the protocol id 0x%08x the crc is, too: another --protocol-id or --lanes, or a changed bit", id)
 	}
 }
 
-// ProtocolIDs returns the protocol ids that most likely are those of datagrams that were refused for
-// their crc: each fits several.
-func (in *Inspector) ProtocolIDs() (ids []uint32) {
-	for id, n := range in.ids {
-		if n >= 2 {
-			ids = append(ids, id)
-		}
+func (in *Inspector) fits(id uint32, withRepair bool) {
+	f := in.ids[id]
+	if f == nil {
+		f = &fitting{}
+		in.ids[id] = f
 	}
-	slices.Sort(ids)
-	return ids
+	if withRepair {
+		f.repair++
+	} else {
+		f.slices++
+	}
+}
+
+// mostFound is how many protocol ids are found at most: with each of them all datagrams are compared.
+const mostFound = 64
+
+// ProtocolIDs returns the protocol ids that most likely are those of datagrams whose crc fits no candidate.
+// What fits several datagrams is taken for the lanes of one connection, from the first to the last: who knows
+// how many there are says it in Options.Lanes.
+func (in *Inspector) ProtocolIDs() (bases []uint32) {
+	of := map[uint32]int{} // datagrams
+	ids := slices.Sorted(maps.Keys(in.ids))
+	for len(ids) > 0 {
+		n := 1
+		for n < len(ids) && ids[n]-ids[0] < session.MostLanes {
+			n++
+		}
+		base, datagrams := in.connectionOf(ids[:n])
+		if datagrams >= 2 {
+			bases = append(bases, base)
+		}
+		of[base] += datagrams
+		ids = ids[n:]
+	}
+	slices.SortFunc(bases, func(a, b uint32) int { return cmp.Or(of[b]-of[a], cmp.Compare(a, b)) })
+	return bases[:min(len(bases), mostFound)]
+}
+
+// connectionOf returns the protocol id of the connection that has lanes with these (LAN-2, RPI-1), and how many
+// datagrams fit.
+func (in *Inspector) connectionOf(lanes []uint32) (base uint32, datagrams int) {
+	repaired := 0
+	for _, id := range lanes {
+		datagrams, repaired = datagrams+in.ids[id].sum(), repaired+in.ids[id].repair
+	}
+	n := int(lanes[len(lanes)-1]-lanes[0]) + 1
+	base = lanes[0] - uint32(16*(max(n, in.opts.Lanes)-1))
+	if 2*repaired > datagrams {
+		base -= laneIDs
+	}
+	return base, datagrams
 }
 
 // bare inspects a bare body.
-func bare(r *Result, b []byte) {
+func (in *Inspector) bare(r *Result, b []byte) {
 	ack := r.Protocol == AckBody || r.Protocol == RepairAckBody
 	withRepair := r.Protocol == RepairSliceBody || r.Protocol == RepairAckBody
 	c, err := decodeBody(b, withRepair, ack)
-	w := newWalker(b, &r.Fields)
+	w := in.walker(r, b)
 	if err != nil {
 		r.Refused = refusalOf(err, "bit", "body", 0)
 		w.refuse(r.Refused)
@@ -390,7 +440,7 @@ func (in *Inspector) formats(l *link, payload []byte) formats {
 // session inspects a datagram of a connection.
 func (in *Inspector) session(r *Result, from netip.AddrPort, b []byte) {
 	m, err := session.Decode(b)
-	w := newWalker(b, &r.Fields)
+	w := in.walker(r, b)
 	if err != nil {
 		r.Refused = refusalOf(err, "byte", "datagram", 0)
 		w.refuse(r.Refused)
@@ -454,7 +504,7 @@ func (in *Inspector) data(r *Result, from netip.AddrPort, m *session.Message, b 
 	if body == nil {
 		shown = b
 	}
-	w := newWalker(shown, &r.Fields)
+	w := in.walker(r, shown)
 	if err != nil {
 		r.Refused = refusalOf(err, "byte", "datagram", 0)
 	}

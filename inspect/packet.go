@@ -48,7 +48,7 @@ func (w *walker) packetHeader() {
 	}
 	for i := range 4 {
 		if present>>i&1 == 1 {
-			w.bits(fmt.Sprintf("ack_bits[%d]", i), 8, "PKT-2")
+			w.bits(w.indexed("ack_bits", i), 8, "PKT-2")
 		}
 	}
 }

@@ -36,10 +36,13 @@ type Story struct {
 	counters    [2]numbers   // of envelopes
 	packets     [2]numbers
 	said        map[string]bool // messages of the handshake
+	nonce       session.Nonce   // of the latest LINK
 	linked      bool            // here: the numbers of both ends begin with 0
 	resumed     bool            // a connection that began elsewhere
 	refused     bool
 	closed      bool
+	unknown     int  // datagrams
+	sure        bool // a datagram has what does not fit by chance: a crc, a message of the handshake, a record of a chunk
 	encrypted   int
 	large       [2]int // encrypted datagrams that are large enough for a full slice
 	trips       [2][]time.Duration
@@ -96,6 +99,7 @@ func newStory(c *Captured) *Story {
 }
 
 // Stories returns what the ends of each pair of addresses said to each other, in the order in which they began.
+// A connection that begins anew has a story of its own.
 func Stories(list []Captured) (all []*Story) {
 	of := map[[2]netip.AddrPort]*Story{}
 	for i := range list {
@@ -104,8 +108,9 @@ func Stories(list []Captured) (all []*Story) {
 		if s == nil {
 			s, end = of[[2]netip.AddrPort{c.To, c.From}], 1
 		}
-		if s == nil {
+		if s == nil || s.endsWith(c) {
 			s, end = newStory(c), 0
+			delete(of, [2]netip.AddrPort{c.To, c.From})
 			of[[2]netip.AddrPort{c.From, c.To}] = s
 			all = append(all, s)
 		}
@@ -115,6 +120,13 @@ func Stories(list []Captured) (all []*Story) {
 		s.finish()
 	}
 	return all
+}
+
+// endsWith reports whether a datagram begins another connection: it asks for one, not for this one again, and
+// this one has had data.
+func (s *Story) endsWith(c *Captured) bool {
+	m := c.Result.holds.message
+	return m != nil && m.Kind == session.KindLink && m.Resume == 0 && m.Nonce != s.nonce && len(s.counters[0].seen)+len(s.counters[1].seen) > 0
 }
 
 // since returns a time in seconds from the beginning.
@@ -156,8 +168,10 @@ func (s *Story) take(c *Captured, end int) {
 		s.refuse(c, end)
 		return
 	case c.Result.Protocol == Unknown:
+		s.unknown++
 		return
 	}
+	s.sure = s.sure || h.opened || len(h.chunks) > 0 || h.closed != nil || h.message != nil && h.message.Kind >= session.KindLink
 	if s.Plain == nil {
 		s.Plain = c.Result.Lane
 	}
@@ -226,6 +240,8 @@ func (s *Story) refuse(c *Captured, end int) {
 func (s *Story) message(c *Captured, end int) (isNew bool) {
 	m := c.Result.holds.message
 	switch m.Kind {
+	case session.KindLink:
+		s.nonce = m.Nonce
 	case session.KindLinked:
 		s.linked = s.linked || !s.resumed
 	case session.KindProof:
@@ -258,9 +274,26 @@ func (s *Story) count(c *Captured, end int) (isNew bool) {
 	return s.counters[end].add(c.At, uint64(h.message.Counter), 32, s.linked)
 }
 
+// foreign reports whether most of what the ends sent is of another protocol: a part of that looks like packets or
+// data by chance.
+func (s *Story) foreign() bool {
+	other := s.unknown
+	for end := range s.packets {
+		if len(s.counters[end].seen) == 0 { // numbers of packets that do not go on are no numbers
+			other += s.packets[end].again
+		}
+	}
+	return !s.sure && 2*other > s.Ends[0].Datagrams+s.Ends[1].Datagrams
+}
+
 // finish makes what needs the whole capture.
 func (s *Story) finish() {
 	s.Seconds = s.since(s.last)
+	if s.foreign() {
+		s.Protocol, s.Plain, s.Refused, s.Silences = Unknown, nil, nil, nil
+		s.Lines, s.LeftOut, s.Ended, s.Verdict = []Line{}, 0, "the capture ends", s.unknownText()
+		return
+	}
 	for end := range s.heard {
 		s.endSilence(s.last, end)
 	}

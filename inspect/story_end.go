@@ -37,7 +37,7 @@ func (s *Story) verdict() string {
 	case s.refused:
 		return s.Ended + "."
 	case s.Protocol == Unknown:
-		return "no protocol of the family takes what they sent."
+		return s.unknownText()
 	case b.Datagrams == 0:
 		return fmt.Sprintf("%s never answered %s, which sent %d datagrams: it is not there, has another address, or refuses what comes%s.", b.Address, a.Address, a.Datagrams, s.idText())
 	case s.mostlyRefused() >= 0:
@@ -55,6 +55,8 @@ func (s *Story) verdict() string {
 	}
 	return "nobody was at fault."
 }
+
+func (s *Story) unknownText() string { return "no protocol of the family takes what they sent." }
 
 // silenceText says what stopped in a silence that ended.
 func (s *Story) silenceText(q *Silence) string {

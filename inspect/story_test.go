@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"math/rand/v2"
 	"net/netip"
 	"strings"
 	"testing"
@@ -165,5 +166,37 @@ func TestCut(t *testing.T) {
 	for i, size := range []int{1037, 1037, 1037, 114} {
 		check.Same(t, "size", len(parts[i]), size)
 		check.Same(t, "datagrams in one", len(inspect.Cut(parts[i])), 1)
+	}
+}
+
+// Datagrams of other protocols, of which some look like packets or data by chance, are not of the family, and
+// are not refused.
+func TestForeignTraffic(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	random := func(b []byte) {
+		for i := range b {
+			b[i] = byte(chance.Uint32())
+		}
+	}
+	for name, next := range map[string]func() []byte{
+		"random": func() []byte { b := make([]byte, 1+chance.IntN(1100)); random(b); return b },
+		"DNS": func() []byte {
+			b := []byte("\x00\x00\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x03www\x07example\x03com\x00\x00\x01\x00\x01")
+			random(b[:2])
+			return b
+		},
+		"QUIC":      func() []byte { b := make([]byte, 30+chance.IntN(1100)); random(b); b[0] = b[0]&0x3f | 0x40; return b },
+		"STUN":      func() []byte { b := []byte("\x00\x01\x00\x00\x21\x12\xa4\x42............"); random(b[8:]); return b },
+		"WireGuard": func() []byte { b := make([]byte, 96); random(b); copy(b, "\x04\x00\x00\x00\x05\x00\x00\x00"); return b },
+	} {
+		k := newTalk(t, 1)
+		for range 500 {
+			k.after(time.Millisecond).send(alice, bob, next())
+			k.after(time.Millisecond).send(bob, alice, next())
+		}
+		s := k.story()
+		check.Same(t, name, s.Protocol, inspect.Unknown)
+		check.Same(t, name+": refused", len(s.Refused), 0)
+		check.Same(t, name, s.Verdict, "no protocol of the family takes what they sent.")
 	}
 }

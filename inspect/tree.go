@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/hex"
+	"fmt"
 
 	"github.com/chunkwire/chunkwire/wire"
 )
@@ -58,11 +59,17 @@ type walker struct {
 	unit int // the size of that place; the field that begins in it and reaches its end is the last
 	end  int // no field goes beyond it
 	done bool
-	list *[]Field
+	list *[]Field // nil: no fields are made
+	last Field    // the latest one, if they are not kept
 }
 
-func newWalker(b []byte, list *[]Field) *walker {
-	return &walker{b: b, stop: 8*len(b) + 1, end: 8 * len(b), list: list}
+// walker returns what walks along a datagram for a result.
+func (in *Inspector) walker(r *Result, b []byte) *walker {
+	w := &walker{b: b, stop: 8*len(b) + 1, end: 8 * len(b)}
+	if !in.opts.Brief {
+		w.list = &r.Fields
+	}
+	return w
 }
 
 // refuse makes the walk end at the place of a refusal.
@@ -93,6 +100,10 @@ func (w *walker) take(n int) (from int, ok bool) {
 
 // leaf adds a field that has been taken.
 func (w *walker) leaf(f Field) *Field {
+	if w.list == nil {
+		w.last = f
+		return &w.last
+	}
 	*w.list = append(*w.list, f)
 	return &(*w.list)[len(*w.list)-1]
 }
@@ -102,7 +113,7 @@ var nothing = func() *Field { return &Field{} }
 
 // mean gives the latest field of a name a meaning that only fields behind it decide, if they were read.
 func (w *walker) mean(name, meaning string) {
-	if w.done {
+	if w.done || w.list == nil {
 		return
 	}
 	for i := len(*w.list) - 1; i >= 0; i-- {
@@ -126,6 +137,14 @@ func (w *walker) bits(name string, n int, sentence string) (v uint64, f *Field) 
 	return v, w.leaf(Field{Name: name, Bit: from, Bits: n, Value: v, Sentence: sentence})
 }
 
+// indexed returns the name of one of several fields.
+func (w *walker) indexed(name string, i int) string {
+	if w.list == nil {
+		return name
+	}
+	return fmt.Sprintf("%s[%d]", name, i)
+}
+
 // bytes reads n bytes. The next bit is the first one of a byte.
 func (w *walker) bytes(name string, n int, sentence string) ([]byte, *Field) {
 	if n == 0 {
@@ -136,6 +155,9 @@ func (w *walker) bytes(name string, n int, sentence string) ([]byte, *Field) {
 		return nil, nothing()
 	}
 	b := w.b[from/8 : from/8+n]
+	if w.list == nil {
+		return b, w.leaf(Field{})
+	}
 	return b, w.leaf(Field{Name: name, Bit: from, Bits: 8 * n, Value: hex.EncodeToString(b), Sentence: sentence})
 }
 
@@ -149,6 +171,10 @@ func (w *walker) align(sentence string) {
 // group makes a group of the fields that walk reads.
 func (w *walker) group(name, sentence string, walk func() (meaning string)) {
 	if w.done {
+		return
+	}
+	if w.list == nil {
+		walk()
 		return
 	}
 	var inside []Field

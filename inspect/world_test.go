@@ -35,6 +35,8 @@ var lossy = netsim.Path{Delay: 20 * time.Millisecond, Loss: 10, Rate: 10e6, Queu
 type taps struct {
 	sides [2][]tapped
 	links [2]*netsim.Link // from alice, from bob
+	// attempt makes the chance of a connection another one.
+	attempt byte
 }
 
 type tapped struct {
@@ -60,6 +62,12 @@ func (k *taps) send(now time.Duration, from int, b []byte, deliver func(at time.
 
 // story returns the story of one side's capture.
 func (k *taps) story(t *testing.T, side int, opts inspect.Options) *inspect.Story {
+	all := k.stories(side, opts)
+	check.Same(t, "stories", len(all), 1)
+	return all[0]
+}
+
+func (k *taps) stories(side int, opts inspect.Options) []*inspect.Story {
 	slices.SortStableFunc(k.sides[side], func(a, b tapped) int { return cmp.Compare(a.at, b.at) })
 	in := inspect.New(opts)
 	var list []inspect.Captured
@@ -70,9 +78,7 @@ func (k *taps) story(t *testing.T, side int, opts inspect.Options) *inspect.Stor
 		}
 		list = append(list, c)
 	}
-	all := inspect.Stories(list)
-	check.Same(t, "stories", len(all), 1)
-	return all[0]
+	return inspect.Stories(list)
 }
 
 // over returns the carrier of a conversation whose packets have an encoding.
@@ -126,8 +132,8 @@ func connect(mode session.Mode) conversation {
 		})
 		cfg := protocol.Config{Terms: session.Terms{Mode: mode}}
 		keys := func(uint64) (session.Key, bool) { return worldKey, true }
-		serves := protocol.ServerConfig{Config: cfg, Keys: keys, Random: connection.Random(1)}
-		asks := protocol.ClientConfig{Config: cfg, Identity: alicesIdentity, Key: worldKey, Random: connection.Random(2)}
+		serves := protocol.ServerConfig{Config: cfg, Keys: keys, Random: connection.Random(1 + 2*k.attempt)}
+		asks := protocol.ClientConfig{Config: cfg, Identity: alicesIdentity, Key: worldKey, Random: connection.Random(2 + 2*k.attempt)}
 		if mode == session.CRC {
 			serves.Anonymous, asks.Identity, asks.Key = true, 0, session.Key{}
 		}
@@ -267,6 +273,33 @@ func TestStoriesTellCopies(t *testing.T) {
 			}
 			if came := k.story(t, 1, worldOptions); came.Protocol == inspect.Connection {
 				near(t, name+": copies", int64(came.Ends[0].Duplicates), k.links[0].Stats().Duplicated)
+			}
+		}
+	}
+}
+
+// A connection that begins anew from the same addresses has a story of its own.
+func TestStoriesOfTwoConnectionsOfTheSameAddresses(t *testing.T) {
+	for _, mode := range []session.Mode{session.CRC, session.AEAD} {
+		first, second := newTaps(t, lossy, 1), newTaps(t, lossy, 2)
+		second.attempt = 1
+		connect(mode)(t, first)
+		connect(mode)(t, second)
+		both := newTaps(t, lossy, 3)
+		for side := range both.sides {
+			both.sides[side] = first.sides[side]
+			for _, d := range second.sides[side] {
+				d.at += time.Minute
+				both.sides[side] = append(both.sides[side], d)
+			}
+		}
+		for side := range both.sides {
+			two := both.stories(side, worldOptions)
+			check.Same(t, "stories", len(two), 2)
+			for i, k := range []*taps{first, second} {
+				alone := k.story(t, side, worldOptions)
+				check.Equal(t, "ends", two[i].Ends, alone.Ends)
+				check.Equal(t, "verdict", two[i].Verdict, alone.Verdict)
 			}
 		}
 	}

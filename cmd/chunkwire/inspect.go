@@ -62,7 +62,8 @@ packets and connections show. A slice was sent again since it was
   though an ack had it  that ack was lost or late
 
 The protocol id of chunks is not sent, but the crc has it: where no candidate fits, inspect
-says which one would. What is encrypted is opened with --key, if the handshake is in the capture.
+says which one would. Of a capture it takes what several datagrams have; with lanes, it takes
+the highest one that was used for the last: with --lanes the protocol id is exact. What is encrypted is opened with --key, if the handshake is in the capture.
 
 With --json a datagram is an object with its fields, bits counted from its first one, the lowest
 of a byte first; here a part of it:
@@ -184,6 +185,7 @@ func (s *inspectShow) input(stdin io.Reader, args []string, opts inspect.Options
 		if err != nil {
 			return err
 		}
+		opts.Brief = !s.json || !s.each
 		c.inspect(opts)
 		return s.capture(c)
 	case s.file != "":

@@ -182,9 +182,9 @@ type eachDatagram struct {
 func (s *inspectShow) capture(c *capture) error {
 	stories := inspect.Stories(c.list)
 	refused := 0
-	for i := range c.list {
-		if r := &c.list[i].Result; r.Refused != nil && !r.Again() {
-			refused++
+	for _, story := range stories {
+		for _, r := range story.Refused {
+			refused += r.Datagrams
 		}
 	}
 	if s.json {

@@ -215,10 +215,17 @@ func TestInspectLeavesOut(t *testing.T) {
 		b := serialize([]gopacket.SerializableLayer{&ip, gopacket.Payload(make([]byte, 64))})
 		write(b, len(b))
 	}
+	ip.Protocol, ip.Flags, ip.FragOffset = layers.IPProtocolUDP, layers.IPv4MoreFragments, 0
+	vxlan := &layers.UDP{SrcPort: 1000, DstPort: 4789} // a port of which more is known is as good as another
+	check.Must(0, vxlan.SetNetworkLayerForChecksum(&ip))
+	inside := serialize([]gopacket.SerializableLayer{&layers.VXLAN{}, &layers.Ethernet{EthernetType: layers.EthernetTypeIPv4, SrcMAC: make([]byte, 6), DstMAC: make([]byte, 6)}, &ip, gopacket.Payload(make([]byte, 64))})
+	ip.Flags = 0
+	outside := serialize([]gopacket.SerializableLayer{&ip, vxlan, gopacket.Payload(inside)})
+	write(outside, len(outside))
 	r := runCommand(t, &file, "inspect")
 	check.Same(t, "exit code", r.code, exitOK)
 	head, _, _ := strings.Cut(r.stdout, "\n")
-	check.Same(t, "what is left out", head, "1 datagram; left out: 2 IP fragments, 1 packet without UDP, 1 packet that the capture has in part")
+	check.Same(t, "what is left out", head, "2 datagrams; left out: 2 IP fragments, 1 packet without UDP, 1 packet that the capture has in part")
 }
 
 // Any bytes that begin as a capture are read as far as they are sound.

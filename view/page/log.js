@@ -26,7 +26,7 @@ export function parseLog(text, name) {
       readHeader(log, value);
     } else if (isEvent(value)) {
       log.events.push({
-        t: value.time, kind: value.name.replace(/^chunkwire:/, ''),
+        t: value.time, kind: kindOf(value),
         group: String(value.group_id ?? ''), end: String(value.end ?? ''), data: value.data ?? {},
       });
     } else {
@@ -45,29 +45,53 @@ function parseRecord(record) {
   }
 }
 
-// The largest values of members that are numbers: what is more, or no number, is no event.
+// The largest values of members that are numbers: what is more, or no number, is no event. Times may have decimals.
 const limits = {
   lane: 255, chunk: 65535, slice: 1 << 20, slices: 1 << 20, have: 1 << 20, top: 1 << 20, times: 2 ** 31, bytes: 2 ** 40, size: 2 ** 40, count: 2 ** 53,
   rate: 2 ** 53, window: 2 ** 53, limit: 2 ** 53, in_flight: 2 ** 53, rtt_ms: 2 ** 53, min_rtt_ms: 2 ** 53, elapsed_ms: 2 ** 53, lanes: 2 ** 53,
 };
 
+// The farthest time, in ms: 34 years.
+const farthest = 2 ** 40;
+
+// The members without which an event of a kind cannot be drawn.
+const slice = ['lane', 'chunk', 'slice'];
+const needed = new Map(Object.entries({
+  state: ['machine', 'from', 'to', 'row'], metrics: ['mode'],
+  chunk_started: ['lane', 'chunk', 'slices', 'direction'], chunk_completed: ['lane', 'chunk', 'direction'], chunk_failed: ['lane', 'chunk', 'direction'],
+  slice_sent: [...slice, 'why'], slice_acked: slice, slice_lost: slice, slice_spurious: slice, slice_received: [...slice, 'as'], rtt_sampled: [...slice, 'rtt_ms'],
+  slices_counted: ['lane', 'chunk', 'have', 'top'], ack_sent: ['lane', 'chunk', 'have'], ack_received: ['lane', 'chunk', 'have'],
+  datagram_dropped: ['direction'],
+}));
+
 function isEvent(v) {
-  if (!v || typeof v.time !== 'number' || !Number.isFinite(v.time) || typeof v.name !== 'string') return false;
-  if (v.data === undefined) return true;
-  if (typeof v.data !== 'object' || v.data === null) return false;
-  for (const name in v.data) {
-    const n = v.data[name];
-    if (Object.hasOwn(limits, name) && !(typeof n === 'number' && n >= 0 && n <= limits[name])) return false;
-  }
-  return true;
+  if (!v || typeof v.time !== 'number' || !(Math.abs(v.time) <= farthest) || !isText(v.name)) return false;
+  if (!isText(v.group_id ?? '') || !isText(v.end ?? '')) return false;
+  const data = v.data ?? {};
+  if (typeof data !== 'object') return false;
+  return Object.keys(data).every((name) => isValue(name, data[name])) && (needed.get(kindOf(v)) ?? []).every((name) => Object.hasOwn(data, name));
 }
+
+const kindOf = (v) => v.name.replace(/^chunkwire:/, '');
+
+// isText reports whether a value is a text, and none with which a table of names finds what each object has.
+function isText(v) {
+  return typeof v === 'string' && !(v.replace(/^chunkwire:/, '') in Object.prototype);
+}
+
+function isValue(name, v) {
+  if (!Object.hasOwn(limits, name)) return isText(v) || typeof v === 'number' || typeof v === 'boolean';
+  return typeof v === 'number' && v >= 0 && v <= limits[name] && (Number.isInteger(v) || name.endsWith('_ms'));
+}
+
+const textOf = (v) => (typeof v === 'string' ? v : '');
 
 function readHeader(log, header) {
   const trace = header.trace ?? {};
   if (typeof header.title === 'string') log.title = header.title;
-  log.vantage = String(trace.vantage_point?.type ?? '');
-  log.by = String(trace.vantage_point?.name ?? '');
-  const wall = Date.parse(trace.common_fields?.reference_time?.wall_clock_time ?? '');
+  log.vantage = textOf(trace.vantage_point?.type);
+  log.by = textOf(trace.vantage_point?.name);
+  const wall = Date.parse(textOf(trace.common_fields?.reference_time?.wall_clock_time));
   if (!Number.isNaN(wall)) log.wall = wall;
 }
 

@@ -230,6 +230,27 @@ test('what a log says stays text', async () => {
   await close(page);
 });
 
+// Each of these records made a page that showed nothing but "Cannot convert object to primitive value" and the like.
+test('a record that is no event is left out, and the rest is shown', async () => {
+  const object = { toString: 1, valueOf: 1 };
+  const sent = { lane: 0, chunk: 0, slice: 1, bytes: 1024, times: 1, why: 'first' };
+  for (const [time, name, end, data, group] of [
+    [1, 'slice_sent', object, sent], [1, 'slice_sent', '__proto__', sent], [1, 'slice_sent', 'client', sent, object],
+    [1, 'slice_sent', 'client', { ...sent, why: object }], [1, 'slice_sent', 'client', { ...sent, why: null }],
+    [1, 'slice_sent', 'client', { ...sent, why: 'constructor' }], [1, 'slice_received', 'server', { ...sent, as: '__proto__' }],
+    [1, 'slice_sent', 'client', { ...sent, slice: 0.5 }], [1, 'slice_received', 'server', { lane: 0, chunk: 0 }],
+    [1, 'state', 'client', { lane: 0, machine: object, from: 'IDLE', to: 'IDLE', row: 'S1' }], [1, 'state', 'client'], [1, 'metrics', 'client'],
+    [1, 'rtt_sampled', 'client', {}], [1, '__defineGetter__', 'client', sent], [1e300, 'slice_sent', 'client', sent], [-1e300, 'slice_sent', 'client', sent],
+  ]) {
+    const events = [...transfer({ slices: 8 }), [time, name, end, data]];
+    const page = await open(view(writeLog(join(folder, 'odd.log'), events, group === undefined ? {} : { group })));
+    const left = JSON.stringify([time, name, end, data]);
+    if (group === undefined) assert.match(await page.textContent('#summary'), /8 slices/, left);
+    assert.doesNotMatch(await page.textContent('#note'), /could not be shown/, left);
+    await close(page);
+  }
+});
+
 test('what is in flight at each change is what the controller counts', async () => {
   for (const variant of [[], ['--plain'], ['--plain', '--profile', 'base']]) {
     const log = join(folder, `flight${variant.length}.log`);
