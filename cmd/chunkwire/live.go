@@ -32,7 +32,7 @@ The environment says what the port has to do:
                          CHUNKWIRE_ADDRESS, and exit with 0 once all of it is acked
   CHUNKWIRE_MODE=recv    bind a UDP socket to CHUNKWIRE_ADDRESS, receive chunk 0, write
                          it to standard output, go on answering until no slice has come
-                         for 1 s, and exit with 0
+                         for 3 s, and exit with 0
   CHUNKWIRE_ADDRESS      an IPv4 address and a port, such as 127.0.0.1:40000
   CHUNKWIRE_PROTOCOL_ID  the protocol id, in decimal
   CHUNKWIRE_VARIANT      slices; or with --repair "repair": then datagrams are those of

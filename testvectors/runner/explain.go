@@ -30,6 +30,9 @@ func (q *question) explain(want, got any) []string {
 			return append(lines, q.explainSteps(request, want, got, w, g)...)
 		}
 	}
+	if events := get(request, "events"); events != nil && wanted == nil { // no step shows the event at fault
+		lines = append(lines, indented(rows("events", events))...)
+	}
 	lines = append(lines, legend)
 	return append(lines, compare(responseRows(request, want), responseRows(request, got))...)
 }

@@ -77,6 +77,19 @@ func TestDeadlinesOfRequiredReceivers(t *testing.T) {
 	}
 }
 
+// A trace that should have been refused has no step that shows the event at fault.
+func TestTheEventsOfARefusedTraceAreShown(t *testing.T) {
+	q := question{op: "sender", level: testvectors.Required,
+		request:  []byte(`{"id":1,"op":"sender","events":[{"at":0,"event":"poll","due":[0]}]}`),
+		response: []byte(`{"id":1,"ok":false,"error":"bad_request"}`)}
+	for answer, want := range map[string]bool{`{"id":1,"ok":true,"steps":[]}`: true, `{"id":1,"ok":false,"error":"bad_request"}`: false} {
+		_, f := q.judge([]byte(answer))
+		if got := strings.Contains(strings.Join(f.Lines, "\n"), `"due":[0]`); got != want {
+			t.Errorf("%s: shown %t, want %t:\n%s", answer, got, want, strings.Join(f.Lines, "\n"))
+		}
+	}
+}
+
 // Whatever a port sends can be drawn.
 func TestDrawWireTakesEverything(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -216,7 +216,9 @@ func (r *Report) table(w io.Writer) {
 		line(c)
 	}
 	for _, l := range r.Levels {
-		line(r.Total(l.Name))
+		if c := r.Total(l.Name); c.Passed+c.Failed+c.Known+c.Skipped+c.NotRun > 0 {
+			line(c)
+		}
 	}
 	_ = t.Flush()
 	r.printLevels(w)
