@@ -73,3 +73,8 @@ func TestCutOfTooMany(t *testing.T) {
 		check.Same(t, "datagrams", len(inspect.Cut(joined)), want)
 	}
 }
+
+// A capture without datagrams has an empty list of stories.
+func TestNoStories(t *testing.T) {
+	check.Same(t, "JSON", string(check.Must(json.Marshal(inspect.Stories(nil)))), "[]")
+}

@@ -101,6 +101,7 @@ func newStory(c *Captured) *Story {
 // Stories returns what the ends of each pair of addresses said to each other, in the order in which they began.
 // A connection that begins anew has a story of its own.
 func Stories(list []Captured) (all []*Story) {
+	all = []*Story{} // in JSON none are a list, too
 	of := map[[2]netip.AddrPort]*Story{}
 	for i := range list {
 		c := &list[i]

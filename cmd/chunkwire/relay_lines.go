@@ -9,15 +9,25 @@ import (
 	"time"
 )
 
-// readLines gives what is read line by line to the returned channel, which it closes at the end.
+// readLines gives what is read line by line to the returned channel, which it closes at the end. Of a line that is
+// longer than any that means something, it gives the beginning.
 func readLines(r io.Reader, done <-chan struct{}) <-chan string {
 	ignoreBackgroundReads()
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
-		for s := bufio.NewScanner(r); s.Scan(); {
+		in := bufio.NewReader(r)
+		for {
+			begin, more, err := in.ReadLine()
+			line := string(begin)
+			for more && err == nil {
+				_, more, err = in.ReadLine()
+			}
+			if err != nil {
+				return
+			}
 			select {
-			case lines <- s.Text():
+			case lines <- line:
 			case <-done:
 				return
 			}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
@@ -292,6 +293,15 @@ func TestRelayChangesWhileItRuns(t *testing.T) {
 	if r := relay.quit(); r.Up.LostOutage < 5 || r.Down.LostOutage != 0 {
 		t.Errorf("%+v", r)
 	}
+}
+
+// A line of any length is one line, and does not end them.
+func TestRelayReadsLongLines(t *testing.T) {
+	var got []string
+	for line := range readLines(strings.NewReader("loss 5\n"+strings.Repeat("x", 1<<20)+"\r\nloss 6\nquit"), nil) {
+		got = append(got, line[:min(len(line), 6)])
+	}
+	check.Equal(t, "lines", got, []string{"loss 5", "xxxxxx", "loss 6", "quit"})
 }
 
 func TestRelayOutages(t *testing.T) {
