@@ -6,7 +6,6 @@ package spec
 import (
 	"embed"
 	"encoding/json"
-	"io/fs"
 	"sync"
 )
 
@@ -94,7 +93,7 @@ var load = sync.OnceValue(func() *content {
 
 // read decodes a file. They are part of the program: one that cannot be read is a mistake of it.
 func read(name string) (d Document) {
-	text, err := fs.ReadFile(Files, name)
+	text, err := Files.ReadFile(name)
 	if err == nil {
 		err = json.Unmarshal(text, &d)
 	}

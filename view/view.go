@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"io/fs"
 	"regexp"
 	"strings"
 
@@ -23,9 +24,6 @@ var files embed.FS
 
 // modules are the page's scripts, each behind those that it imports.
 var modules = []string{"pen", "words", "log", "model", "spec", "tracks", "diagram", "map", "playground", "page"}
-
-// documents are the specifications whose sentences and tables the page knows.
-var documents = []string{"protocol", "repair", "recovery", "connection", "packets", "channels"}
 
 // Log is an event log, as package eventlog writes it.
 type Log struct {
@@ -95,9 +93,10 @@ func join() string {
 
 // specification returns the documents as one JSON array.
 func specification() []byte {
-	all := make([]json.RawMessage, 0, len(documents))
-	for _, name := range documents {
-		text, err := spec.Files.ReadFile(name + ".json")
+	names, _ := fs.Glob(spec.Files, "*.json") // the pattern is well formed
+	var all []json.RawMessage
+	for _, name := range names {
+		text, err := spec.Files.ReadFile(name)
 		if err != nil {
 			panic(err) // it is embedded
 		}

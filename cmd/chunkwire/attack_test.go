@@ -133,6 +133,7 @@ func TestA3(t *testing.T) {
 			addr, ended = startRecv(t, append(kind.flags, "--timeout", "2s", "--out", out)...)
 			strays(addr)
 			time.Sleep(2500 * time.Millisecond)
+			want = want[:300_000] // in 2 s on a machine that does much else: it is the beginning of the time-out that counts
 			sent = runCommand(t, nil, append([]string{"send", "--to", addr, inputFile(t, want)}, kind.flags...)...)
 			wantStored(t, out, want, sent, <-ended)
 		})
