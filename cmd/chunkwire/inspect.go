@@ -58,7 +58,7 @@ has joined are cut. Acks of plain chunks have no numbers: how many of them were 
 packets and connections show. A slice was sent again since it was
   lost                  acks had later ones and not this one
   after a time-out      no ack had what was sent later, for longer than a round trip
-  copies in advance     sooner than an ack could come
+  in advance            sooner than an ack could come
   though an ack had it  that ack was lost or late
 
 The protocol id of chunks is not sent, but the crc has it: where no candidate fits, inspect
