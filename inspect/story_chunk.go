@@ -276,7 +276,7 @@ func (r Resent) String() string {
 	for _, why := range []struct {
 		n    int
 		text string
-	}{{r.Lost, "lost"}, {r.Timeout, "after a time-out"}, {r.Copies, "copies in advance"}, {r.HadAlready, "though an ack had it"}} {
+	}{{r.Lost, "lost"}, {r.Timeout, "after a time-out"}, {r.Copies, "in advance"}, {r.HadAlready, "though an ack had it"}} {
 		if why.n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", why.n, why.text))
 		}

@@ -45,7 +45,7 @@ func newInspect() *cobra.Command {
 		Long: `inspect takes datagrams apart: each field with its bits, its value and the sentence of
 the specification that it comes from, or why the datagram is refused, where, and by which
 sentence. It knows chunks, repair slices, packets, channels and connections, and finds out
-which of them a datagram is.
+which of them a datagram is; where none takes it, --as PROTOCOL says why that one does not.
 
 HEX is one datagram; spaces, colons and 0x do not matter. Without HEX and --file, standard
 input is read: a datagram a line in hexadecimal, or a capture. --file is a capture (pcap or
@@ -58,7 +58,7 @@ has joined are cut. Acks of plain chunks have no numbers: how many of them were 
 packets and connections show. A slice was sent again since it was
   lost                  acks had later ones and not this one
   after a time-out      no ack had what was sent later, for longer than a round trip
-  copies in advance     sooner than an ack could come
+  in advance            sooner than an ack could come
   though an ack had it  that ack was lost or late
 
 The protocol id of chunks is not sent, but the crc has it: where no candidate fits, inspect
@@ -88,7 +88,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 4 a datagram is refused (not since it
   chunkwire inspect --as records --explain 06010200ff
   chunkwire inspect --file world.pcap
   tcpdump -i lo -w - udp port 9000 | chunkwire inspect
-  chunkwire inspect --file world.pcap --key senders.keys --json
+  chunkwire inspect --file world.pcap --key senders.key --json
   chunkwire inspect --file world.pcap --protocol-id 7 --each`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args) },

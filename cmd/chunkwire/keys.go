@@ -145,8 +145,8 @@ it: keep it where only you can read it, and bring it to the other end over a saf
 as ssh.
 ` + exitHelp,
 		Example: `  chunkwire keygen --out alice.key
-  cat alice.key bob.key > senders.keys
-  chunkwire recv --key senders.keys --listen :9000 --out world.bin
+  (umask 077; cat alice.key bob.key > senders.key)
+  chunkwire recv --key senders.key --listen :9000 --out world.bin
   chunkwire send --key alice.key --to 192.0.2.7:9000 world.bin`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

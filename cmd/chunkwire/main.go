@@ -42,7 +42,8 @@ and packets; --plain is the chunk protocol by itself, whose slices are sent agai
   chunkwire keygen --out alice.key
   chunkwire relay --listen :9001 --to 192.0.2.7:9000 --loss 5 --rtt 80ms
   chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K
-  chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K --plain
+  chunkwire inspect --file world.pcap
+  chunkwire view transfer.log -o transfer.html
   chunkwire packets --loss 20
   chunkwire channels --loss 20`,
 		Version:       version(),

@@ -60,7 +60,7 @@ address, and one datagram is enough to replace a file by an empty one: use that 
 network that you trust.
 ` + exitHelp,
 		Example: `  chunkwire recv --listen :9000 --out world.bin
-  chunkwire recv --listen :9000 --key senders.keys --out world.bin
+  chunkwire recv --listen :9000 --key senders.key --out world.bin
   chunkwire recv --listen :9000 --out world.bin --max-size 20G --no-replace
   chunkwire recv --listen localhost:9000 --out - | tar x
   chunkwire recv --listen :9000 --plain --raw --out level.bin

@@ -26,9 +26,14 @@ that was sent again, and the page says why, with the sentence of the specificati
 The file needs no server and asks for nothing. With the logs of both ends, it shows both on one
 axis, by the wall clocks of the two.
 ` + exitHelp,
-		Example: `  chunkwire simulate --seeds 1 --loss 5 --log transfer.jsonl && chunkwire view transfer.jsonl -o transfer.html
-  chunkwire view sent.jsonl received.jsonl > both.html`,
-		Args: usageArgs(cobra.RangeArgs(1, 2)),
+		Example: `  chunkwire simulate --seeds 1 --loss 5 --log transfer.log && chunkwire view transfer.log -o transfer.html
+  chunkwire view sent.log received.log > both.html`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 {
+				return fmt.Errorf("view wants one FILE or two, and there are %d", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f, ok := cmd.OutOrStdout().(*os.File); out == "" && ok && term.IsTerminal(int(f.Fd())) {
 				return usageError(cmd, errors.New("the page would go to the terminal: say where with -o page.html"))

@@ -41,8 +41,8 @@ func TestViewFailures(t *testing.T) {
 		code int
 		says string
 	}{
-		{nil, exitUsage, "accepts between 1 and 2 arg"},
-		{[]string{"a", "b", "c"}, exitUsage, "accepts between 1 and 2 arg"},
+		{nil, exitUsage, "usage: view wants one FILE or two"},
+		{[]string{"a", "b", "c"}, exitUsage, "usage: view wants one FILE or two"},
 		{[]string{filepath.Join(t.TempDir(), "missing")}, exitFailed, "no such file"},
 		{[]string{logFile(t, "no log")}, exitFailed, "is no event log"},
 		{[]string{logFile(t, "")}, exitFailed, "is no event log"},

@@ -67,7 +67,7 @@ const kinds = {
   packet_received: (d) => [`Packet ${d.number} arrived, ${count(d.bytes, 'byte')}`],
   packet_acked: (d) => [`Packet ${d.number} was acked`],
   packet_lost: (d) => [`Packet ${d.number} counts as lost`],
-  message_sent: (d) => [`Message ${d.sequence} of channel ${d.channel} was sent, ${count(d.bytes, 'byte')}`],
+  message_sent: (d) => [`A message for channel ${d.channel} was sent, ${count(d.bytes, 'byte')}`],
   message_delivered: (d) => [`Message ${d.sequence} of channel ${d.channel} was delivered, ${count(d.bytes, 'byte')}`],
   datagram_dropped: (d) => [`${d.carried === 'ack' ? 'An ack' : d.slice !== undefined ? `Slice ${d.slice}` : 'A datagram'} was ${dropped[d.why] ?? `dropped: ${d.why}`}`],
   log_dropped: (d) => [`The log left out ${count(d.count ?? 0, 'event')}: they came faster than they could be written`],
