@@ -7,13 +7,12 @@ const outward = new Set(['slice_sent', 'slice_acked', 'slices_counted', 'slice_l
 const inward = new Set(['slice_received', 'ack_sent']);
 const chunkEvents = new Set(['chunk_started', 'chunk_completed', 'chunk_failed']);
 
-// buildModel sorts events into streams (the chunks that one end sends over one lane), machines,
-// figures of the controllers, and counts.
+// buildModel sorts events into streams (the chunks that one end sends over one lane), machines
+// and figures of the controllers.
 export function buildModel(events) {
-  const model = { events, streams: new Map(), machines: new Map(), controllers: new Map(), counts: new Map(), t0: 0, t1: 1 };
+  const model = { events, streams: new Map(), machines: new Map(), controllers: new Map(), t0: 0, t1: 1 };
   events.forEach((e, index) => {
     e.index = index;
-    model.counts.set(e.kind, (model.counts.get(e.kind) ?? 0) + 1);
     take(model, e);
   });
   if (events.length > 0) {

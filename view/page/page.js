@@ -4,14 +4,14 @@ import { buildModel, latest, most } from './model.js';
 import { readSpec } from './spec.js';
 import { explain, ms, bytes, count } from './words.js';
 import { CanvasPen, SVGPen } from './pen.js';
-import { layOut, draw, nearest, machinesOf, looks, gutter } from './tracks.js';
+import { layOut, draw, nearest, machinesOf, looks, gutter, streamName } from './tracks.js';
 import { diagram } from './diagram.js';
 import { drawMap, cells } from './map.js';
 import { Controls, command, readFragment, startMachines, writeFragment } from './playground.js';
 
 const font = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 const $ = (id) => document.getElementById(id);
-const page = { model: null, spec: null, layout: null, view: { t0: 0, t1: 1 }, told: [], shown: [], cursor: 0, at: -1, hover: null, theme: null, context: {}, drag: null, playing: 0, signature: '' };
+const page = { model: null, spec: null, layout: null, view: { t0: 0, t1: 1 }, told: [], shown: [], events: [], cursor: 0, at: -1, hover: null, theme: null, context: {}, drag: null, playing: 0, signature: '' };
 
 function element(name, properties = {}, ...children) {
   const e = Object.assign(document.createElement(name), properties);
@@ -33,14 +33,13 @@ function show(events, keep) {
   const before = page.model;
   page.model = buildModel(events);
   const { model } = page;
-  page.told = events.filter(isTold);
-  page.told.forEach((e, i) => { e.place = i; });
-  page.shown = chooseStreams(model, keep ? $('stream').value : '');
+  chooseStreams(model, keep ? $('stream').value : null);
   const modes = events.filter((e) => e.kind === 'metrics').map((e) => e.data.mode);
   page.context = { base: modes.length > 0 && modes.every((m) => m === 'base' || m === 'burst') && modes.includes('base') };
   page.view = firstView(model);
-  if (!keep || !before || page.cursor > model.t1) page.cursor = firstTrouble(model);
-  page.at = latest(page.told, page.cursor);
+  const first = keep && before && page.cursor <= model.t1 ? null : firstTrouble();
+  page.cursor = first ? first.t : page.cursor;
+  page.at = first?.place ?? latest(page.told, page.cursor);
   page.hover = null;
   resize();
   showFigures();
@@ -56,28 +55,39 @@ function firstView(model) {
 // no state, which the diagrams show.
 function isTold(e) { return e.kind !== 'metrics' && e.kind !== 'rtt_sampled' && !(e.kind === 'state' && e.data.from === e.data.to); }
 
-// firstTrouble returns the time of the first slice that was sent again or dropped, where there
-// is something to see; else the middle.
-function firstTrouble(model) {
-  const e = model.events.find((x) => x.kind === 'slice_sent' && x.data.why !== 'first') ?? model.events.find((x) => x.kind === 'slice_lost' || x.kind === 'datagram_dropped');
-  return e ? e.t : (model.t0 + model.t1) / 2;
+// firstTrouble returns the first slice that was sent again or dropped, where there is something
+// to see; else the middle.
+function firstTrouble() {
+  const { told, model } = page;
+  return told.find((e) => e.kind === 'slice_sent' && e.data.why !== 'first') ?? told.find((e) => e.kind === 'slice_lost' || e.kind === 'datagram_dropped') ?? { t: (model.t0 + model.t1) / 2 };
 }
 
+// chooseStreams offers all lanes, each connection and each lane, and shows what is chosen: of
+// several connections the first one to begin with.
 function chooseStreams(model, chosen) {
   const streams = [...model.streams.values()].sort((a, b) => a.group.localeCompare(b.group, 'en', { numeric: true }) || a.from.localeCompare(b.from) || a.lane - b.lane);
+  const groups = [...new Set(streams.map((s) => s.group))];
+  const several = groups.length > 1;
+  const choices = new Map([['', [`all ${streams.length} lanes`, streams]]]);
+  if (several) for (const g of groups) choices.set(`connection ${g}`, [`connection ${g}`, streams.filter((s) => s.group === g)]);
+  for (const s of streams) choices.set(s.key, [streamName(s), [s]]);
+  if (!choices.has(chosen)) chosen = several ? `connection ${groups[0]}` : '';
   const select = $('stream');
-  select.replaceChildren(new Option(`all ${streams.length} lanes`, ''), ...streams.map((s) => new Option(`${s.group ? `connection ${s.group}, ` : ''}lane ${s.lane}, ${s.from} to ${s.to}`, s.key)));
+  select.replaceChildren(...[...choices].map(([value, [text]]) => new Option(text, value)));
+  select.value = chosen;
   $('stream-label').hidden = streams.length < 2;
-  const only = streams.filter((s) => s.key === chosen);
-  select.value = only.length ? chosen : '';
-  return only.length ? only : streams.slice(0, 24);
+  page.shown = choices.get(chosen)[1].slice(0, 24);
+  const of = new Set(page.shown.map((s) => s.group));
+  page.events = model.events.filter((e) => !several || e.group === '' || of.has(e.group));
+  page.told = page.events.filter(isTold);
+  page.told.forEach((e, i) => { e.place = i; });
 }
 
 // resize lays the tracks out anew and draws everything.
 function resize() {
   page.theme = readTheme();
   const width = $('plot').clientWidth;
-  page.layout = layOut(page.model, page.shown, width);
+  page.layout = layOut(page.model, page.shown, page.events, width);
   for (const id of ['tracks', 'cursor']) size($(id), width, page.layout.height);
   size($('overview'), width, 28);
   drawLegend();
@@ -238,7 +248,7 @@ function showAt() {
 function showMap() {
   const stream = page.hover?.stream ?? activeStream();
   const { counts, chunk } = drawMap($('map'), stream, page.cursor, page.theme, $('at').clientWidth - 30);
-  $('map-title').textContent = chunk ? `Slices of chunk ${chunk.id}${page.model.streams.size > 1 ? `, lane ${stream.lane}` : ''}` : 'Map of slices';
+  $('map-title').textContent = chunk ? `Slices of chunk ${chunk.id}${page.shown.length > 1 ? `, ${streamName(stream)}` : ''}` : 'Map of slices';
   $('map-counts').replaceChildren(...Object.entries(counts).map(([state, n]) => {
     const swatch = element('i');
     swatch.style.background = page.theme[cells[state][1]];
@@ -318,7 +328,7 @@ function logFigures() {
   const chunks = page.shown.flatMap((s) => s.chunks);
   const sent = chunks.flatMap((c) => c.sent);
   const again = sent.filter((s) => s.why !== 'first');
-  const n = (kind) => model.counts.get(kind) ?? 0;
+  const n = (kind) => page.events.filter((e) => e.kind === kind).length;
   const list = [
     ['Time', ms(model.t1 - model.t0).replace(' ms', ''), 'ms'], ['Chunks', chunks.length.toLocaleString('en-US')],
     ['Slices sent', sent.length.toLocaleString('en-US')], ['Beyond the first', again.length.toLocaleString('en-US'), sent.length ? `${((100 * again.length) / sent.length).toFixed(1)} %` : ''],
@@ -326,7 +336,7 @@ function logFigures() {
   if (n('datagram_dropped')) list.push(['Dropped on the way', n('datagram_dropped').toLocaleString('en-US')]);
   if (n('packet_sent')) list.push(['Packets sent', n('packet_sent').toLocaleString('en-US'), `${n('packet_lost')} lost`]);
   if (n('message_sent')) list.push(['Messages', n('message_sent').toLocaleString('en-US')]);
-  list.push(['Events', model.events.length.toLocaleString('en-US')]);
+  list.push(['Events', page.events.length.toLocaleString('en-US')]);
   return list;
 }
 
@@ -471,7 +481,8 @@ function listen() {
   $('play').addEventListener('click', play);
   $('save-svg').addEventListener('click', saveSVG);
   $('stream').addEventListener('change', () => {
-    page.shown = chooseStreams(page.model, $('stream').value);
+    chooseStreams(page.model, $('stream').value);
+    moveTo(page.cursor);
     resize();
     showFigures();
   });
@@ -581,9 +592,9 @@ async function main() {
   page.model = buildModel([]);
   page.layout = { tracks: [], width: 0, height: 0 };
   const machines = $('machines-wasm');
-  listen();
   if (machines) await openPlayground(machines);
   else await openLogs([...document.querySelectorAll('script[data-log]')]);
+  listen();
   Object.assign(window, { chunkwire: { page, svgOfTracks, diagram: (name) => diagram(page.spec.tables.get(name), { standalone: true, theme: page.theme }) } });
   document.body.dataset.ready = 'true';
 }

@@ -18,12 +18,12 @@ export const looks = {
   repair: { shape: 'diamond', color: 'repair' },
 };
 
-// layOut returns the tracks of the streams that are shown, with their places, and the height
-// of them all.
-export function layOut(model, streams, width) {
+// layOut returns the tracks of the streams that are shown and of the events of their
+// connections, with their places, and the height of them all.
+export function layOut(model, streams, events, width) {
   const tracks = [];
   const height = streams.length > 4 ? 120 : streams.length > 1 ? 180 : 320;
-  for (const s of streams) tracks.push(slicesTrack(s, height));
+  for (const s of streams) tracks.push(slicesTrack(s, s.top < 8 ? 56 : height));
   if (streams.length === 1) tracks.push(progressTrack(streams[0]));
   const senders = new Set(streams.map((s) => `${s.group}/${s.from}`));
   const several = new Set(streams.map((s) => s.group)).size > 1;
@@ -32,8 +32,8 @@ export function layOut(model, streams, width) {
     if (senders.has(c.key)) tracks.push(...controllerTracks(c, who));
   }
   const machines = machinesOf(model, streams);
-  if (machines.length > 0) tracks.push(statesTrack(machines));
-  const other = otherTrack(model);
+  for (const group of new Set(machines.map((m) => m.group))) tracks.push(statesTrack(machines.filter((m) => m.group === group), several ? ` · connection ${group}` : ''));
+  const other = otherTrack(model, events);
   if (other) tracks.push(other);
   let y = axisHeight;
   for (const t of tracks) {
@@ -104,7 +104,8 @@ function valueAxis(pen, a, theme, top, text, n = 4) {
   }
 }
 
-function streamName(s) {
+// streamName says which lane it is, and of which connection.
+export function streamName(s) {
   return `${s.group ? `connection ${s.group}, ` : ''}lane ${s.lane}, ${s.from} to ${s.to}`;
 }
 
@@ -119,7 +120,7 @@ function slicesTrack(stream, height) {
       if (k > 0 && stream.top > k) {
         const y = a.y + a.h - (k / stream.top) * a.h;
         pen.path([[a.x, y], [a.x + a.w, y]], theme.repair, { dash: [5, 4] });
-        pen.text(a.x + 8, y - 8, `repair slices: ${k} and above`, theme.repair);
+        pen.text(a.x + 8, y - 8 < a.y + 4 ? y + 9 : y - 8, `repair slices: ${k} and above`, theme.repair);
       }
       drawSlices(pen, this, a, x, view, theme);
     },
@@ -336,23 +337,23 @@ const paletteOf = { IDLE: 0, WAITING: 0, CLOSED: 0, FREE: 0, SENDING: 1, RECEIVI
 export function stateColor(name) { return paletteOf[name] ?? 0; }
 
 // statesTrack has a band a machine; those of several lanes have the lane behind their name.
-function statesTrack(machines) {
+function statesTrack(machines, of) {
   const lanes = machines.some((m) => m.lane > 0);
-  return bandTrack('states', 'States of the machines', machines.map((m) => ({
-    label: m.table.replace('repair-', '').replace('session-', '') + (lanes && m.lane !== undefined ? ` ${m.lane}` : ''),
+  return bandTrack('states', `States of the machines${of}`, machines.map((m) => ({
+    label: (m.table === 'connection' ? `conn. ${m.end}` : m.table.replace('repair-', '').replace('session-', '')) + (lanes && m.lane !== undefined ? ` ${m.lane}` : ''),
     machine: m, changes: [{ t: m.changes[0].t - 1e9, to: m.changes[0].data.from }, ...m.changes.map((e) => ({ t: e.t, to: e.data.to, e }))],
   })));
 }
 
 // otherTrack counts packets and messages over time, if there are any.
-function otherTrack(model) {
+function otherTrack(model, events) {
   const kinds = [['packets sent', 'packet_sent', 'first'], ['lost', 'packet_lost', 'lost'], ['messages', 'message_sent', 'repair'], ['refused', 'datagram_refused', 'again']];
-  const present = kinds.filter(([, kind]) => model.counts.has(kind));
+  const present = kinds.filter(([, kind]) => events.some((e) => e.kind === kind));
   if (present.length === 0) return null;
   const bins = 200;
   const width = (model.t1 - model.t0) / bins;
   const lists = new Map(present.map(([, kind]) => [kind, new Array(bins).fill(0)]));
-  for (const e of model.events) {
+  for (const e of events) {
     const list = lists.get(e.kind);
     if (list) list[Math.min(bins - 1, Math.floor((e.t - model.t0) / width))]++;
   }

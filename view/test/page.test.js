@@ -188,6 +188,19 @@ test('lanes, both ends, a failure, nothing', async () => {
   assert.match(await lanes.textContent('#summary'), /2 chunks over 1 lane/);
   await close(lanes);
 
+  const message = [15, 'message_sent', 'client', { channel: 1, bytes: 9 }];
+  const several = await open(view(log('seven', transfer({ lost: [3] }), { group: '7' }), log('nine', [...transfer({ lost: [1, 2], slices: 6 }), message], { group: '9' })));
+  assert.equal(await several.$eval('#stream', (s) => s.value), 'connection 7');
+  assert.match(await several.textContent('#summary'), /64.0 KiB in 64 slices: there after .* with 65 slices sent/);
+  assert.match(await several.textContent('#said'), /Slice 3 was sent for the second time/);
+  await several.selectOption('#stream', 'connection 9');
+  assert.match(await several.textContent('#summary'), /6.0 KiB in 6 slices: there after .* with 8 slices sent/);
+  assert.match(await several.textContent('#figures'), /Messages1/);
+  await several.selectOption('#stream', '');
+  assert.match(await several.textContent('#summary'), /2 chunks over 2 lanes/);
+  assert.deepEqual(await several.evaluate(() => window.chunkwire.page.layout.tracks.filter((t) => t.kind === 'states').map((t) => t.title)), ['States of the machines · connection 7', 'States of the machines · connection 9']);
+  await close(several);
+
   const ends = await open(view(log('client', transfer({ ends: ['client'], lost: [3] }), { title: 'chunkwire send', type: 'client' }), log('server', transfer({ ends: ['server'], lost: [3] }), { title: 'chunkwire recv', type: 'server' })));
   assert.equal(await ends.textContent('#title'), 'chunkwire send and chunkwire recv');
   assert.match(await ends.textContent('#summary'), /64.0 KiB in 64 slices: there after/);
