@@ -153,7 +153,7 @@ function drawLegend() {
   const repair = page.shown.some((s) => s.repair);
   const kinds = new Set(page.shown.flatMap((s) => s.chunks.flatMap((c) => c.sent.map((x) => x.why))));
   const items = [['first', 'sent for the first time', looks.first]];
-  if (!repair || kinds.has('lost') || kinds.has('timeout')) items.push(['lost', 'sent again', looks.lost]);
+  if (!repair || kinds.has('lost') || kinds.has('timeout')) items.push(['lost', repair ? 'sent as the timer ran out' : 'sent again', looks.lost]);
   if (repair) items.push(['repair', 'repair slice', looks.repair]);
   if (kinds.has('probe') || kinds.has('extra')) items.push(['probe', 'probe or copy', looks.probe]);
   items.push(['cross', 'dropped on the way', { shape: 'cross', color: 'lost' }], ['tick', 'arrived', { shape: 'tick', color: 'arrived' }]);

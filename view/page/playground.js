@@ -9,7 +9,7 @@ const sizes = steps(1000, 4096, 16384, 32768, 65536, 131072, 262144);
 
 // The controls: those with steps choose one of a list, the others a number.
 const controls = [
-  { name: 'loss', label: 'Loss, each way', min: 0, max: 60, step: 0.5, preset: 5, show: (v) => `${v} %`, flag: (v) => `--loss ${v}` },
+  { name: 'loss', label: 'Loss, each way', min: 0, max: 90, step: 0.5, preset: 5, show: (v) => `${v} %`, flag: (v) => `--loss ${v}` },
   { name: 'rtt_ms', label: 'Round trip', min: 0, max: 400, step: 2, preset: 50, show: (v) => `${v} ms`, flag: (v) => `--rtt ${v}ms` },
   { name: 'jitter_ms', label: 'Jitter, each way', min: 0, max: 100, step: 1, preset: 0, show: (v) => `${v} ms`, flag: (v) => `--jitter ${v}ms` },
   { name: 'rate', label: 'Rate of the link', steps: rates, preset: 10e6, show: (v) => (v === 0 ? 'unlimited' : bits(v)), flag: (v) => `--rate ${v}` },

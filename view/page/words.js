@@ -27,7 +27,7 @@ const nth = (n) => ordinals[n] ?? `${n}th`;
 const whySent = {
   first: { text: () => 'for the first time', named: [], repair: ['RPX-7'] },
   lost: { text: (d) => `for the ${nth(d.times)} time, because it counts as lost: slices that were sent after it have been acked, and it has not`, named: ['LOS-2', 'GAP-2'], repair: [] },
-  timeout: { text: (d) => `for the ${nth(d.times)} time, because the probe timer ran out: no ack came for so long that it counts as lost`, named: ['PTO-4', 'TMR-4'], repair: ['RPL-11'] },
+  timeout: { text: (d) => `for the ${nth(d.times)} time, because the probe timer ran out: no ack came for so long that ${d.times > 1 ? 'it' : 'what is under way'} counts as lost`, named: ['PTO-4', 'TMR-4'], repair: ['RPL-11'] },
   probe: { text: () => 'to ask whether the receiver can take the chunk now: it holds one that was not read yet', named: ['PTO-5', 'TMR-6'], repair: ['RPL-11'] },
   repair: { text: () => 'as a repair slice: it makes up for any slice that was lost', named: [], repair: ['RPC-4'] },
   extra: { text: (d) => `for the ${nth(d.times)} time, as a copy, before there was a sign that it was lost`, named: ['CPY-2'], repair: ['RPL-14'] },
