@@ -55,9 +55,9 @@ const kinds = {
   chunk_started: (d) => [`Chunk ${d.chunk} began${d.direction === 'in' ? ' to arrive' : ''}: ${count(d.slices, 'slice')}${d.bytes ? `, ${bytes(d.bytes)}` : ''}`],
   slice_acked: (d) => [`Slice ${d.slice} was acked`, 'SND-9'],
   slices_counted: (d) => [`An ack counted ${count(d.have, 'independent slice')} here; the highest id below ${d.top}`, 'RPX-6'],
-  slice_lost: (d) => [d.why === 'timeout' ? `Slice ${d.slice} counts as lost: the probe timer ran out` : `Slice ${d.slice} counts as lost: slices that were sent after it were acked`, d.why === 'timeout' ? 'PTO-4' : 'LOS-2'],
-  slice_spurious: (d) => [`Slice ${d.slice} had arrived after all: it was sent again for nothing`, 'LOS-1'],
-  rtt_sampled: (d) => [`The round trip of slice ${d.slice} was ${ms(d.rtt_ms)}`, 'EST-2'],
+  slice_lost: (d, base) => [d.why === 'timeout' ? `Slice ${d.slice} counts as lost: the probe timer ran out` : `Slice ${d.slice} counts as lost: slices that were sent after it were acked`, (d.why === 'timeout' ? whySent.timeout : whySent.lost).named[base ? 1 : 0]],
+  slice_spurious: (d, base) => [`Slice ${d.slice} had arrived after all: it was sent again for nothing`, base ? '' : 'LOS-1'],
+  rtt_sampled: (d, base) => [`The round trip of slice ${d.slice} was ${ms(d.rtt_ms)}`, base ? '' : 'EST-2'],
   ack_sent: (d) => [`The receiver sent an ack: ${d.complete ? 'it has the whole chunk' : `it has ${d.have} of ${count(d.slices, 'slice')}`}`, 'RCV-16'],
   ack_received: (d) => [`An ack came back: ${d.complete ? 'the receiver has the whole chunk' : `the receiver has ${d.have} of ${count(d.slices, 'slice')}`}`],
   chunk_completed: (d) => [`${d.direction === 'in' ? 'The receiver has all of' : 'The sender knows that the receiver has all of'} chunk ${d.chunk}, ${ms(d.elapsed_ms ?? 0)} after it began`],
@@ -96,6 +96,6 @@ export function explain(e, { repair = false, base = false } = {}) {
     const [text, named, ofRepair] = received[d.as] ?? [String(d.as ?? ''), '', ''];
     return { text: `Slice ${d.slice} arrived: it ${text}.`, ids: [repair ? ofRepair : named].filter(Boolean) };
   }
-  const [text, ...ids] = kinds[e.kind]?.(d) ?? [`${e.kind.replace(/_/g, ' ')}: ${JSON.stringify(d)}`];
+  const [text, ...ids] = kinds[e.kind]?.(d, base) ?? [`${e.kind.replace(/_/g, ' ')}: ${JSON.stringify(d)}`];
   return { text: `${text}.`, ids: ids.filter(Boolean) };
 }
