@@ -333,7 +333,8 @@ function logFigures() {
     ['Time', ms(model.t1 - model.t0).replace(' ms', ''), 'ms'], ['Chunks', chunks.length.toLocaleString('en-US')],
     ['Slices sent', sent.length.toLocaleString('en-US')], ['Beyond the first', again.length.toLocaleString('en-US'), sent.length ? `${((100 * again.length) / sent.length).toFixed(1)} %` : ''],
   ];
-  if (n('datagram_dropped')) list.push(['Dropped on the way', n('datagram_dropped').toLocaleString('en-US')]);
+  const acks = page.events.filter((e) => e.kind === 'datagram_dropped' && e.data.carried === 'ack').length;
+  if (n('datagram_dropped')) list.push(['Dropped on the way', n('datagram_dropped').toLocaleString('en-US'), acks ? count(acks, 'ack') : '']);
   if (n('packet_sent')) list.push(['Packets sent', n('packet_sent').toLocaleString('en-US'), `${n('packet_lost')} lost`]);
   if (n('message_sent')) list.push(['Messages', n('message_sent').toLocaleString('en-US')]);
   list.push(['Events', page.events.length.toLocaleString('en-US')]);
