@@ -174,6 +174,56 @@ func TestTheDrainOfOthersIsJoined(t *testing.T) {
 	check.Equal(t, "again", s.Drains(), true)
 }
 
+// EST-6: after 10 s without a sample there is no drain, and what drains missed is forgotten.
+func TestASilenceEndsADrain(t *testing.T) {
+	s := begin(Config{})
+	s.Clean(s.now, 40*ms)
+	s.base.misses = 2
+	s.Clean(s.now+drainFirst, 60*ms)
+	check.Equal(t, "drains", s.Drains(), true)
+	s.Clean(s.now+drainFirst+rttLife, 60*ms)
+	check.Equal(t, "drains", s.Drains(), false)
+	check.Equal(t, "misses", s.base.misses, 0)
+}
+
+// EST-9: near is within the delay of an ack, or within an eighth of a base that is longer
+// than eight of them.
+func TestNearTheBase(t *testing.T) {
+	for _, c := range []struct{ base, sample machine.Micros }{{8 * ms, 8*ms + ackDelay}, {40 * ms, 45 * ms}} {
+		for more, near := range []bool{true, false} {
+			s := begin(Config{})
+			s.Clean(s.now, c.base)
+			s.Clean(s.now+drainFirst, 2*c.base)
+			s.Clean(s.now+drainFirst+2*c.base, c.sample+machine.Micros(more))
+			check.Equal(t, fmt.Sprintf("drains, with %d for %d us", c.sample+machine.Micros(more), c.base), s.Drains(), !near)
+		}
+	}
+}
+
+// EST-7, EST-8: on a contested path a sender drains when it is due, be it busy or not, and
+// does not join the drains of others.
+func TestDrainsOfAContestedPath(t *testing.T) {
+	for _, contested := range []bool{false, true} {
+		s := begin(Config{Without: Contest})
+		s.Clean(s.now, 60*ms)
+		s.limit.contested = contested
+		s.Clean(s.now+ms, 50*ms)
+		check.Equal(t, "joins", s.Drains(), !contested)
+		s.base.until, s.base.drainAt, s.base.busySince = 0, s.now+second, s.now
+		s.Clean(s.now+second, 60*ms)
+		check.Equal(t, "drains", s.Drains(), contested)
+	}
+}
+
+// EST-9: each drain doubles the time until much loss may begin the next one, to 10 s at most.
+func TestTheIntervalForMuchLoss(t *testing.T) {
+	s := begin(Config{})
+	for _, want := range []machine.Micros{2 * second, 4 * second, 8 * second, 10 * second, 10 * second} {
+		s.base.end(s.now, true, false)
+		check.Equal(t, "interval", s.base.gap, want)
+	}
+}
+
 // EST-10: what three drains in a row do not empty is no queue.
 func TestAPathThatGotLonger(t *testing.T) {
 	s := begin(Config{Without: Contest | Noise})
@@ -296,6 +346,25 @@ func TestAFractionOfASlice(t *testing.T) {
 	check.Equal(t, "limit", s.limit.size, twoSlices)
 }
 
+// LMT-5: what is known to be noise is no queue, and a cut leaves it.
+func TestACutLeavesTheNoise(t *testing.T) {
+	s := limited(Config{Without: Contest}, 100*whole)
+	s.limit.noise = 10 * ms
+	s.round(70*ms, 100, 100, 0)
+	check.Equal(t, "limit", s.limit.size, 100*whole*(40+10+5)/70)
+}
+
+// LMT-4: who competes for a queue does not take its losses for a base that is wrong.
+func TestMuchLossOfAContestedPath(t *testing.T) {
+	for _, contested := range []bool{false, true} {
+		s := limited(Config{Without: Look | Contest}, 100*whole)
+		s.limit.contested = contested
+		s.now += second
+		s.round(40*ms, 100, 70, 10)
+		check.Equal(t, "drains", s.Drains(), !contested)
+	}
+}
+
 // LMT-4: much loss without a queue begins a drain, after a second, and each next one later
 // if it does not show a lower base.
 func TestMuchLossBeginsADrain(t *testing.T) {
@@ -363,6 +432,93 @@ func TestAQueueThatStays(t *testing.T) {
 	}
 	check.Equal(t, "contested", s.limit.contested, true)
 	check.That(t, s.limit.size >= 100*whole, "as much as before")
+}
+
+// CTD-1, CTD-2, CTD-4: each condition for which a queue is that of others, or the path's, is
+// needed, to the microsecond and to the eighth of a slice.
+func TestWhoseTheQueueIs(t *testing.T) {
+	const (
+		nobody = "nobody's"
+		others = "that of others"
+		path   = "the path's"
+	)
+	judged := func(change func(s *sending, r *row) (used int64, q, target machine.Micros)) string {
+		s := limited(Config{}, 50*whole)
+		s.limit.row = row{n: 1, at: s.now, limit: 100 * whole, lost: 1}
+		used, q, target := change(s, &s.limit.row)
+		s.judgeRow(s.now, used, q, target)
+		switch {
+		case s.limit.contested:
+			return others
+		case s.limit.opening:
+			return path
+		}
+		return nobody
+	}
+	rises := func(target, by machine.Micros) string {
+		return judged(func(s *sending, r *row) (int64, machine.Micros, machine.Micros) {
+			s.limit.rises, s.limit.risesFrom, s.limit.least = riseRounds, 50*ms, 50*ms+by
+			return 20 * whole, by, target
+		})
+	}
+	check.Equal(t, "it rose by 3/2 targets", []string{rises(10*ms, 15*ms), rises(10*ms, 15*ms-1)}, []string{others, nobody})
+	check.Equal(t, "it rose, with a short target", []string{rises(4*ms, riseLeast), rises(4*ms, riseLeast-1)}, []string{others, nobody})
+
+	stays := func(size int64, since machine.Micros) string {
+		return judged(func(s *sending, r *row) (int64, machine.Micros, machine.Micros) {
+			s.limit.size, r.lost, r.at = size, 0, s.now-since
+			return 20 * whole, 20 * ms, 10 * ms
+		})
+	}
+	check.Equal(t, "it stayed", []string{stays(50*whole, quiet), stays(50*whole, quiet-1), stays(50*whole+1, quiet)}, []string{others, nobody, nobody})
+
+	steadily := func(size int64, abrupt bool, used int64, more machine.Micros) string {
+		return judged(func(s *sending, r *row) (int64, machine.Micros, machine.Micros) {
+			s.limit.size, r.flat, r.abrupt = size, steady, abrupt
+			return used, machine.Micros(crowd*twoSlices*min(s.PerSlice(), slowest)/(1000*whole)) + more, 10 * ms
+		})
+	}
+	check.Equal(t, "it is more than a crowd's", []string{steadily(50*whole, true, 1, 1), steadily(50*whole, true, 1, 0)}, []string{path, nobody})
+	check.Equal(t, "gave way", []string{steadily(50*whole+1, true, 1, 1), steadily(50*whole, false, 1, 1)}, []string{nobody, nobody})
+}
+
+// CTD-1, CTD-3: a contest begins with two slices at least, and with nothing counted; after it
+// a drain follows soon.
+func TestAContestCountsAnew(t *testing.T) {
+	s := limited(Config{}, whole)
+	s.limit.calm, s.limit.rises, s.limit.row.n = 1, 2, 3
+	s.contest(s.now, 1)
+	check.Equal(t, "counts", []int{s.limit.calm, s.limit.rises, s.limit.row.n}, []int{0, 0, 0})
+	check.Equal(t, "limit", s.limit.size, twoSlices)
+	check.Equal(t, "next drain", s.base.drainAt, s.now+drainEvery)
+	s.limit.rises, s.limit.row.n = 2, 3
+	s.endContest(s.now)
+	check.Equal(t, "counts", []int{s.limit.rises, s.limit.row.n}, []int{0, 0})
+	check.Equal(t, "next drain", s.base.drainAt, s.now+drainSoon)
+}
+
+// CTD-4: a path that is longer by its base at most has noise, another one a new base and none;
+// it opens again from the limit of before the cuts.
+func TestALongerPathOpensAgain(t *testing.T) {
+	for _, c := range []struct{ least, base, noise machine.Micros }{{80 * ms, 40 * ms, 40 * ms}, {80*ms + 1, 80*ms + 1, 0}} {
+		s := limited(Config{}, 10*whole)
+		s.limit.noise, s.limit.least = 5*ms, c.least
+		s.limit.row = row{n: 3, limit: 50 * whole}
+		s.reopen()
+		check.Equal(t, "base and noise", []machine.Micros{s.base.value, s.limit.noise}, []machine.Micros{c.base, c.noise})
+		check.Equal(t, "opens", s.limit.opening, true)
+		check.Equal(t, "limit", s.limit.size, 50*whole)
+		check.That(t, s.limit.row == (row{}), "the row goes on")
+	}
+}
+
+// CTD-6, BRK-1: a limit that is not in use does not grow, and loss leaves half a slice.
+func TestCompetingAtTheLeast(t *testing.T) {
+	s := limited(Config{}, whole)
+	s.compete(whole, false)
+	check.Equal(t, "not in use", s.limit.size, whole)
+	s.compete(1, true)
+	check.Equal(t, "least", s.limit.size, leastLimit)
 }
 
 // CTD-6: then it grows by a slice a round trip, and loss makes it smaller; nothing else.
