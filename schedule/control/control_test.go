@@ -620,6 +620,66 @@ func TestACapThatDoesNotHelp(t *testing.T) {
 	check.Equal(t, "cap", s.cap.interval, 0)
 }
 
+// CAP-2: a look begins if an eighth is lost, 16 slices at least, and more than what does not
+// depend on the rate; and not before its time.
+func TestWhatBeginsALook(t *testing.T) {
+	for _, c := range []struct {
+		why           string
+		lost, p, calm int64
+		early         machine.Micros
+		look          bool
+	}{
+		{why: "enough", lost: 16, p: 128, calm: 89, look: true},
+		{why: "not 16 slices", lost: 15, p: 128, calm: 89},
+		{why: "not an eighth", lost: 16, p: 127},
+		{why: "as ever", lost: 16, p: 128, calm: 90},
+		{why: "too early", lost: 16, p: 128, calm: 89, early: 1},
+	} {
+		s := limited(Config{}, 100*whole)
+		s.limit.latest = 40 * ms
+		s.cap.lost, s.cap.calm, s.cap.lookAt = c.lost, c.calm, s.now+c.early
+		s.suspect(s.now, c.p, 7_000_000)
+		check.Equal(t, c.why, s.cap.look, map[bool]int64{true: 7_000_000}[c.look]) // nothing was delivered: as slow as what arrived
+		check.Equal(t, "next account", s.cap.since, s.now+map[bool]machine.Micros{true: 40 * ms}[c.look])
+	}
+}
+
+// CAP-5, CAP-6: an account with little loss makes a cap that seeks faster, one with more makes
+// it slower; four in a row of these end a cap that has not halved the loss.
+func TestAccountsOfACap(t *testing.T) {
+	begin := func(before int64) *sending {
+		s := limited(Config{}, 100*whole)
+		s.limit.latest = 40 * ms
+		s.cap.interval, s.cap.before, s.cap.seeking = 4_000_000, before, true
+		return s
+	}
+	account := func(s *sending, lost, interval int64) int64 {
+		s.cap.lost = lost
+		s.judgeCap(s.now, 100, lost*1024/100, interval)
+		return s.cap.interval
+	}
+	s := begin(500)
+	check.Equal(t, "2 lost, seeking", account(s, 2, 1_000_000), 3_000_000)
+	check.Equal(t, "next account", s.cap.since, s.now)
+	check.Equal(t, "3 lost", account(s, 3, 1_000_000), 3_000_000*8/7)
+	check.Equal(t, "next account", s.cap.since, s.now+40*ms)
+	check.Equal(t, "more slowly than an eighth", account(s, 25, 4_000_000), 4_000_000)
+	check.Equal(t, "twice at most", account(s, 25, 9_000_000), 8_000_000)
+	check.Equal(t, "little loss, not seeking", account(s, 0, 1_000_000), 8_000_000)
+	for range 3 {
+		account(s, 25, 1_000_000)
+	}
+	check.That(t, s.cap.interval > 8_000_000, "three in a row")
+	check.Equal(t, "four in a row", account(s, 25, 1_000_000), 0)
+	check.Equal(t, "calm", s.cap.calm, 25*1024/100)
+
+	s = begin(512)
+	for range 10 {
+		account(s, 25, 1_000_000)
+	}
+	check.That(t, s.cap.interval > 4_000_000, "half as much is lost as before")
+}
+
 // CAP-7: a cap is raised a little each round trip, and given up beside the path's rate.
 func TestACapIsRaised(t *testing.T) {
 	s := limited(Config{}, 100*whole)
@@ -628,6 +688,14 @@ func TestACapIsRaised(t *testing.T) {
 	check.Equal(t, "not yet", s.cap.interval, 5_000_000)
 	s.acked(ms, 40*ms, 100, 8, 0)
 	check.Equal(t, "a quarter of a slice a round trip", s.cap.interval, 5_000_000*160/165)
+	s.acked(39*ms, 40*ms, 100, 8, 0)
+	check.Equal(t, "not yet again", s.cap.interval, 5_000_000*160/165)
+	for _, held := range []rateCap{{interval: 5_000_000, look: 1}, {interval: 5_000_000, seeking: true}} {
+		s.cap = held
+		s.raise(s.now)
+		check.Equal(t, "in a look, and while it seeks", s.cap.interval, 5_000_000)
+	}
+	s.cap = rateCap{interval: 5_000_000, raisedAt: s.now}
 	for range 400 {
 		s.acked(40*ms, 40*ms, 100, 30, 0)
 	}
