@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/bitpack"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Results go here, so that the compiler keeps the work.
@@ -14,7 +14,7 @@ var (
 	sinkRecord Record
 	sinkOK     bool
 	sinkErr    error
-	sinkTime   machine.Micros
+	sinkTime   core.Micros
 )
 
 // What a message costs from Send to Read at the other end, with its part of payloads, reports and

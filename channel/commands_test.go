@@ -6,22 +6,21 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/internal/stateful"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
-	sim "github.com/chunkwire/chunkwire/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/check"
+	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/stateful"
+	"github.com/chunkwire/chunkwire/core"
 )
 
-var commandWaits = []machine.Micros{0, 1, 4999, 5 * ms, 20 * ms, 60 * ms, 250 * ms, 300 * ms, 2000 * ms, 10_000 * ms}
+var commandWaits = []core.Micros{0, 1, 4999, 5 * ms, 20 * ms, 60 * ms, 250 * ms, 300 * ms, 2000 * ms, 10_000 * ms}
 
 // senderSystem is a sender beside its model.
 type senderSystem struct {
 	stateful.Objections
 	*sim.CheckedSender
 	stateful.Clock
-	bits           seq.Space
-	packet, report seq.Number
+	bits           core.Space
+	packet, report core.Number
 }
 
 func newSenderSystem(cfg channel.Config) *senderSystem {
@@ -32,17 +31,17 @@ func newSenderSystem(cfg channel.Config) *senderSystem {
 
 // reports lets a report arrive whose base is so far from the sender's, which names what a
 // mask says.
-func (s *senderSystem) reports(ahead, room int, mask uint32, number, ack seq.Number) string {
-	base := s.Sender.Base() + seq.Number(ahead)
+func (s *senderSystem) reports(ahead, room int, mask uint32, number, ack core.Number) string {
+	base := s.Sender.Base() + core.Number(ahead)
 	r := channel.Record{Type: channel.TypeReport, Sequence: s.bits.Wire(base), Room: room}
-	for at := range seq.Number(32) {
+	for at := range core.Number(32) {
 		if mask>>at&1 == 1 {
 			r.Groups = []channel.Group{{Start: s.bits.Wire(base + at)}}
 		}
 	}
 	for i := range r.Groups {
-		for at := range seq.Number(32) {
-			if d := seq.Number(s.bits.Wire(seq.Number(r.Groups[i].Start)-base)) - 1 - at; d >= 0 && mask>>d&1 == 1 {
+		for at := range core.Number(32) {
+			if d := core.Number(s.bits.Wire(core.Number(r.Groups[i].Start)-base)) - 1 - at; d >= 0 && mask>>d&1 == 1 {
 				r.Groups[i].Bits |= 1 << at
 			}
 		}
@@ -53,7 +52,7 @@ func (s *senderSystem) reports(ahead, room int, mask uint32, number, ack seq.Num
 
 var senderVerbs = []*stateful.Verb[*senderSystem]{
 	{Weight: 8, Limits: stateful.Args{40, 5, 4}, Run: func(s *senderSystem, a stateful.Args) string {
-		times, lifetime := []int{1, 1, 3, 20, 150}[a[1]], []machine.Micros{0, 0, 1, 300 * ms}[a[2]]
+		times, lifetime := []int{1, 1, 3, 20, 150}[a[1]], []core.Micros{0, 0, 1, 300 * ms}[a[2]]
 		size := []int{1, a[0], a[0], a[0], min(a[0], 3)}[a[1]]
 		for range times {
 			_ = s.Send(s.Now, bytes.Repeat([]byte{byte(a[0])}, size), lifetime)
@@ -61,14 +60,14 @@ var senderVerbs = []*stateful.Verb[*senderSystem]{
 		return fmt.Sprintf("send %d times %d bytes with lifetime %d: %s", times, size, lifetime, s.Sender.Row())
 	}},
 	{Weight: 8, Limits: stateful.Args{9, 64, 12}, Run: func(s *senderSystem, a stateful.Args) string {
-		s.report += []seq.Number{1, 1, 1, 1, 2, 0, -1}[min(a[2], 6)%7]
+		s.report += []core.Number{1, 1, 1, 1, 2, 0, -1}[min(a[2], 6)%7]
 		sent := int(s.Sender.Sent() - s.Sender.Base())
 		ahead := []int{0, 0, 1, 2, 3, sent, sent, sent + 1, -1}[a[0]]
 		mask := uint32(a[1]) << (a[2] % 3)
 		if a[2] < 10 {
 			mask &= 1<<max(0, min(31, sent-ahead)) - 1
 		}
-		return s.reports(ahead, a[1]/2, mask, s.report, s.packet-seq.Number(a[2]%5))
+		return s.reports(ahead, a[1]/2, mask, s.report, s.packet-core.Number(a[2]%5))
 	}},
 	{Weight: 8, Limits: stateful.Args{6, 12, 2}, Run: func(s *senderSystem, a stateful.Args) string {
 		s.Advance(commandWaits, a[1], s.Deadline())
@@ -82,7 +81,7 @@ var senderVerbs = []*stateful.Verb[*senderSystem]{
 			}
 			space -= r.Size()
 		}
-		s.packet += seq.Number(a[2])
+		s.packet += core.Number(a[2])
 		return text
 	}},
 	{Weight: 2, Limits: stateful.Args{5, 12}, Run: func(s *senderSystem, a stateful.Args) string {
@@ -117,7 +116,7 @@ func newReceiverSystem(cfg channel.Config, kind channel.Kind) *receiverSystem {
 // sequence returns one near the base, or near the limit.
 func (s *receiverSystem) sequence(arg int) uint16 {
 	r := s.Receiver
-	n := r.Base() + []seq.Number{0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 9, 13, 33, 70, -1, -2, -7, 0, 0, 0, 1 << 15}[arg]
+	n := r.Base() + []core.Number{0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 9, 13, 33, 70, -1, -2, -7, 0, 0, 0, 1 << 15}[arg]
 	switch arg {
 	case 22:
 		n = r.Limit() - 1
@@ -152,7 +151,7 @@ var receiverVerbs = []*stateful.Verb[*receiverSystem]{
 			if a[2] == 1 {
 				index = count - 1 - i
 			}
-			text += s.handles(channel.Record{Type: channel.TypeFragment, Sequence: s.cfg.SequenceBits.Wire(seq.Number(first) + seq.Number(index)), Index: index, Count: count, Data: bytes.Repeat([]byte{byte(index)}, s.cfg.Data)}) + "; "
+			text += s.handles(channel.Record{Type: channel.TypeFragment, Sequence: s.cfg.SequenceBits.Wire(core.Number(first) + core.Number(index)), Index: index, Count: count, Data: bytes.Repeat([]byte{byte(index)}, s.cfg.Data)}) + "; "
 		}
 		return text
 	}},

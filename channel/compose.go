@@ -3,14 +3,13 @@ package channel
 import (
 	"math/bits"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // compose is the payload that is being composed.
 type compose struct {
 	payload []byte
-	number  seq.Number
+	number  core.Number
 	left    int // bytes that it has room for
 	quiet   bool
 }
@@ -24,7 +23,7 @@ type compose struct {
 //
 // An unreliable message of more than 1,156 bytes goes alone, if dst is empty and space is
 // LargestPayload: the payload is then longer than that (CHU-3, CHC-2).
-func (m *Mux) Compose(dst []byte, now machine.Micros, number seq.Number, space int) (payload []byte, quiet bool) {
+func (m *Mux) Compose(dst []byte, now core.Micros, number core.Number, space int) (payload []byte, quiet bool) {
 	m.now = max(m.now, now)
 	m.compose = compose{payload: dst, number: number, left: space, quiet: true}
 	if !m.composeLarge() {
@@ -40,7 +39,7 @@ func (m *Mux) Compose(dst []byte, now machine.Micros, number seq.Number, space i
 }
 
 // ComposeReports appends only the reports that are due, as many as fit space bytes.
-func (m *Mux) ComposeReports(dst []byte, now machine.Micros, space int) (payload []byte) {
+func (m *Mux) ComposeReports(dst []byte, now core.Micros, space int) (payload []byte) {
 	m.now = max(m.now, now)
 	m.compose = compose{payload: dst, left: space, quiet: true}
 	m.composeReports()

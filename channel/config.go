@@ -1,16 +1,15 @@
 package channel
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // What is the same in every channel (CHP-5).
 const (
 	// ReportDelay is how long a report waits when nothing is missing (CHV-1, CHV-3).
-	ReportDelay = 20 * machine.Millisecond
+	ReportDelay = 20 * core.Millisecond
 	// ReportSpacing is the least time between two reports of a channel (CHV-4).
-	ReportSpacing = 5 * machine.Millisecond
+	ReportSpacing = 5 * core.Millisecond
 	// Overtaken is by how many packets one must be overtaken to count as lost, if it carried a
 	// record for the first time (CHS-3).
 	Overtaken = 2
@@ -23,18 +22,18 @@ const (
 	DefaultData      = 1024
 	DefaultGroup     = 64
 	DefaultSendQueue = 4096
-	DefaultGiveUp    = 10 * machine.Second
+	DefaultGiveUp    = 10 * core.Second
 	DefaultQueue     = 1 << 16
 	DefaultMaxPacket = 16384
 
 	backoffMost      = 16 // doublings of a wait
-	holdMargin       = 10 * machine.Millisecond
-	holdUnmeasured   = 250 * machine.Millisecond
-	probeMargin      = 20 * machine.Millisecond
-	probeSoon        = 20 * machine.Millisecond
-	leastCap         = 250 * machine.Millisecond
-	repeatLeast      = 20 * machine.Millisecond
-	repeatUnmeasured = 50 * machine.Millisecond
+	holdMargin       = 10 * core.Millisecond
+	holdUnmeasured   = 250 * core.Millisecond
+	probeMargin      = 20 * core.Millisecond
+	probeSoon        = 20 * core.Millisecond
+	leastCap         = 250 * core.Millisecond
+	repeatLeast      = 20 * core.Millisecond
+	repeatUnmeasured = 50 * core.Millisecond
 
 	defaultReceived = 256
 	mostPriority    = 255
@@ -45,8 +44,8 @@ const (
 	mostSendQueue   = 1 << 15
 	mostQueue       = 1 << 24
 	mostMaxPacket   = 1160 * 256
-	leastGiveUp     = machine.Second
-	mostGiveUp      = 3600 * machine.Second
+	leastGiveUp     = core.Second
+	mostGiveUp      = 3600 * core.Second
 	smallestSpace   = 2
 	largestFirst    = 1 << 32
 )
@@ -105,9 +104,9 @@ type Config struct {
 	SendQueue int
 	// GiveUp is after how long without progress a reliable channel fails: 1 s to 1 hour;
 	// 10 s by default.
-	GiveUp machine.Micros
+	GiveUp core.Micros
 	// First is the sequence with which a reliable channel begins; the same at both ends.
-	First seq.Number
+	First core.Number
 	// QueueBytes is how much an unreliable channel keeps of messages to send, and as much of
 	// messages to read, 10 bytes for each included: the largest message or more, to 2^24;
 	// 65,536 by default.
@@ -116,7 +115,7 @@ type Config struct {
 	// SequenceBits is how many bits of a sequence are used: 16 by default. Fewer, from 2
 	// on, make a search of all states possible, and have no other use: Window may then be
 	// 2 to half the space, and Fresh 1 to 128. Records go as values then, not as bytes.
-	SequenceBits seq.Space
+	SequenceBits core.Space
 	Fresh        int
 }
 
@@ -124,11 +123,11 @@ type Config struct {
 func (c Config) complete() (Config, error) {
 	c.setDefaults()
 	least, most := leastWindow, mostWindow
-	if c.SequenceBits < seq.Wire16 {
+	if c.SequenceBits < core.Wire16 {
 		least, most = 2, 1<<c.SequenceBits/2
 	}
 	bad := func(field string, got any, allowed string) (Config, error) {
-		return c, machine.ConfigError("channel: "+field, got, allowed)
+		return c, core.ConfigError("channel: "+field, got, allowed)
 	}
 	switch {
 	case c.ID >= MaxChannels:
@@ -137,9 +136,9 @@ func (c Config) complete() (Config, error) {
 		return bad("Kind", int(c.Kind), "one of this package")
 	case c.Priority < 0 || c.Priority > mostPriority:
 		return bad("Priority", c.Priority, "0 to 255")
-	case c.SequenceBits < smallestSpace || c.SequenceBits > seq.Wire16:
+	case c.SequenceBits < smallestSpace || c.SequenceBits > core.Wire16:
 		return bad("SequenceBits", int(c.SequenceBits), "2 to 16")
-	case c.Fresh < 1 || c.Fresh > Fresh || c.SequenceBits == seq.Wire16 && c.Fresh != Fresh:
+	case c.Fresh < 1 || c.Fresh > Fresh || c.SequenceBits == core.Wire16 && c.Fresh != Fresh:
 		return bad("Fresh", c.Fresh, "128; with fewer bits 1 to 128")
 	case c.Window < least || c.Window > most || c.Window&(c.Window-1) != 0:
 		return bad("Window", c.Window, "a power of two, 32 to 16384")
@@ -161,7 +160,7 @@ func (c Config) complete() (Config, error) {
 
 func (c *Config) setDefaults() {
 	c.Format = c.Format.WithDefaults()
-	setDefault(&c.SequenceBits, seq.Wire16)
+	setDefault(&c.SequenceBits, core.Wire16)
 	setDefault(&c.Fresh, Fresh)
 	setDefault(&c.SendQueue, DefaultSendQueue)
 	setDefault(&c.GiveUp, DefaultGiveUp)
@@ -172,7 +171,7 @@ func (c *Config) setDefaults() {
 func (c Config) reliable() (Config, error) {
 	c, err := c.complete()
 	if err == nil && c.Kind == Unreliable {
-		err = machine.ConfigError("channel: Kind", c.Kind, "ordered or unordered")
+		err = core.ConfigError("channel: Kind", c.Kind, "ordered or unordered")
 	}
 	return c, err
 }
@@ -183,7 +182,7 @@ func (c *Config) unambiguous(received int) bool {
 	return 2*c.Window+(received-1)*c.Fresh <= int(c.SequenceBits.Size())
 }
 
-func setDefault[V int | seq.Space | machine.Micros](field *V, value V) {
+func setDefault[V int | core.Space | core.Micros](field *V, value V) {
 	if *field == 0 {
 		*field = value
 	}
@@ -191,15 +190,15 @@ func setDefault[V int | seq.Space | machine.Micros](field *V, value V) {
 
 // Path is what the packet layer knows of the path (CHP-3).
 type Path struct {
-	Measured bool           // there is a round trip; else both times are 0
-	SRTT     machine.Micros // the smoothed round trip
+	Measured bool        // there is a round trip; else both times are 0
+	SRTT     core.Micros // the smoothed round trip
 	// Patience is how old a packet must be before an ack of a newer one means that it is
 	// lost, and not overtaken.
-	Patience machine.Micros
+	Patience core.Micros
 }
 
 // hold returns after how long a record that was not heard of counts as lost (CHS-3).
-func (p *Path) hold() machine.Micros {
+func (p *Path) hold() core.Micros {
 	if !p.Measured {
 		return holdUnmeasured
 	}
@@ -207,7 +206,7 @@ func (p *Path) hold() machine.Micros {
 }
 
 // longest returns the longest time between two probes, or two reports (CHS-4, CHV-5).
-func (p *Path) longest() machine.Micros { return max(2*p.SRTT, leastCap) }
+func (p *Path) longest() core.Micros { return max(2*p.SRTT, leastCap) }
 
 // State is that of a machine.
 type State uint8
@@ -227,7 +226,7 @@ func (s State) String() string { return [...]string{"OPEN", "FAILED"}[s] }
 type Message struct {
 	// Sequence is that of the message, or of its first fragment; on an unreliable channel
 	// the number of the packet that it came with (CHU-5).
-	Sequence seq.Number
+	Sequence core.Number
 	Data     []byte // the message, appended to the memory that was given
 	Skipped  bool   // there is no message: the sequence expired at the sender (CHX-3)
 }

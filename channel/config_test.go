@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // What is allowed is taken (CHP-1).
@@ -15,7 +15,7 @@ func TestConfigurationsThatAreGood(t *testing.T) {
 		{}, small, unordered, {ID: 63, Priority: 255},
 		{Format: Format{32, 1, 2}, SendQueue: 2}, {Format: Format{16384, 1024, 64}, SendQueue: 32768},
 		{Format: Format{Window: 32, Group: 64}, SendQueue: 32},
-		{GiveUp: machine.Second, First: 1 << 32}, {GiveUp: 3600 * machine.Second}, {QueueBytes: 11}, {QueueBytes: 1 << 24},
+		{GiveUp: core.Second, First: 1 << 32}, {GiveUp: 3600 * core.Second}, {QueueBytes: 11}, {QueueBytes: 1 << 24},
 		{SequenceBits: 2, Fresh: 1, Format: Format{2, 1, 2}}, {SequenceBits: 3, Format: Format{4, 1024, 4}}, {SequenceBits: 15, Format: Format{Window: 16384}},
 	} {
 		_, err := NewSender(cfg)
@@ -30,7 +30,7 @@ func TestConfigurationsThatAreGood(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	got, err := Config{}.complete()
 	check.Same(t, "error", err, nil)
-	check.Equal(t, "configuration", got, Config{Format: Format{1024, 1024, 64}, SendQueue: 4096, GiveUp: 10 * machine.Second, QueueBytes: 65536, SequenceBits: 16, Fresh: 128})
+	check.Equal(t, "configuration", got, Config{Format: Format{1024, 1024, 64}, SendQueue: 4096, GiveUp: 10 * core.Second, QueueBytes: 65536, SequenceBits: 16, Fresh: 128})
 }
 
 // What is not allowed is refused, and the error names the field (CHP-2).
@@ -45,7 +45,7 @@ func TestConfigurationsThatAreBad(t *testing.T) {
 		{"Data", Config{Format: Format{Data: -1}}}, {"Data", Config{Format: Format{Data: 1025}}},
 		{"Group", Config{Format: Format{Group: 1}}}, {"Group", Config{Format: Format{Group: 65}}},
 		{"SendQueue", Config{SendQueue: 63}}, {"SendQueue", Config{SendQueue: 32769}}, {"SendQueue", Config{Format: Format{Window: 32}, SendQueue: 31}},
-		{"GiveUp", Config{GiveUp: machine.Second - 1}}, {"GiveUp", Config{GiveUp: 3600*machine.Second + 1}},
+		{"GiveUp", Config{GiveUp: core.Second - 1}}, {"GiveUp", Config{GiveUp: 3600*core.Second + 1}},
 		{"First", Config{First: -1}}, {"First", Config{First: 1<<32 + 1}},
 		{"QueueBytes", Config{QueueBytes: 10}}, {"QueueBytes", Config{QueueBytes: 1<<24 + 1}},
 		{"SequenceBits", Config{SequenceBits: 1}}, {"SequenceBits", Config{SequenceBits: 17}},
@@ -55,7 +55,7 @@ func TestConfigurationsThatAreBad(t *testing.T) {
 		s, err := NewSender(c.Config)
 		v, err2 := NewReceiver(c.Config)
 		for _, err := range []error{err, err2} {
-			if s != nil || v != nil || !errors.Is(err, machine.ErrConfig) || !strings.Contains(err.Error(), "channel: "+c.field+" is ") {
+			if s != nil || v != nil || !errors.Is(err, core.ErrConfig) || !strings.Contains(err.Error(), "channel: "+c.field+" is ") {
 				t.Errorf("%s: %v", c.field, err)
 			}
 		}
@@ -87,7 +87,7 @@ func TestConfigurationsOfAMux(t *testing.T) {
 		m, err := NewMux(c.MuxConfig)
 		if c.field == "" {
 			check.That(t, err == nil && m != nil, "it is good")
-		} else if m != nil || !errors.Is(err, machine.ErrConfig) || !strings.Contains(err.Error(), "channel: "+c.field+" is ") {
+		} else if m != nil || !errors.Is(err, core.ErrConfig) || !strings.Contains(err.Error(), "channel: "+c.field+" is ") {
 			t.Errorf("%s: %v", c.field, err)
 		}
 	}

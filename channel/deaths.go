@@ -1,15 +1,14 @@
 package channel
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // death is when the lifetime of a message ends. The message is named by its last sequence,
 // because the others may be released before.
 type death struct {
-	at   machine.Micros
-	last seq.Number
+	at   core.Micros
+	last core.Number
 }
 
 // deaths is a heap, the earliest first. Each entry of the sender knows its place in it, so
@@ -17,14 +16,14 @@ type death struct {
 type deaths []death
 
 // earliest returns when the next lifetime ends, or Never (CHS-5).
-func (d deaths) earliest() machine.Micros {
+func (d deaths) earliest() core.Micros {
 	if len(d) == 0 {
-		return machine.Never
+		return core.Never
 	}
 	return d[0].at
 }
 
-func (s *Sender) addDeath(at machine.Micros, last seq.Number) {
+func (s *Sender) addDeath(at core.Micros, last core.Number) {
 	s.deaths = append(s.deaths, death{})
 	s.rise(len(s.deaths)-1, death{at, last})
 }

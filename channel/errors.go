@@ -1,40 +1,40 @@
 package channel
 
-import "github.com/chunkwire/chunkwire/wire"
+import "github.com/chunkwire/chunkwire/core"
 
 // Error says why a payload, a record or a message was refused. Its place is the offset in
-// the payload, in bytes, of the field at fault; wire.NoPlace where the fault lies in no byte.
-type Error = wire.Error
+// the payload, in bytes, of the field at fault; core.NoPlace where the fault lies in no byte.
+type Error = core.Error
 
 // The codes of sections 3 and 4.
 const (
-	CodeTruncated      wire.Code = "truncated"
-	CodeUnknownRecord  wire.Code = "unknown_record"
-	CodeUnknownChannel wire.Code = "unknown_channel"
-	CodeChannelKind    wire.Code = "channel_kind"
-	CodeLength         wire.Code = "length"
-	CodeFragmentCount  wire.Code = "fragment_count"
-	CodeFragmentIndex  wire.Code = "fragment_index"
-	CodeRoom           wire.Code = "room"
-	CodeGroupCount     wire.Code = "group_count"
-	CodeGroupStart     wire.Code = "group_start"
-	CodeGroupOrder     wire.Code = "group_order"
-	CodeGroupBits      wire.Code = "group_bits"
-	CodeGroupBase      wire.Code = "group_base"
-	CodeInvalidField   wire.Code = "invalid_field" // of an encoder: no field can hold it
+	CodeTruncated      core.Code = "truncated"
+	CodeUnknownRecord  core.Code = "unknown_record"
+	CodeUnknownChannel core.Code = "unknown_channel"
+	CodeChannelKind    core.Code = "channel_kind"
+	CodeLength         core.Code = "length"
+	CodeFragmentCount  core.Code = "fragment_count"
+	CodeFragmentIndex  core.Code = "fragment_index"
+	CodeRoom           core.Code = "room"
+	CodeGroupCount     core.Code = "group_count"
+	CodeGroupStart     core.Code = "group_start"
+	CodeGroupOrder     core.Code = "group_order"
+	CodeGroupBits      core.Code = "group_bits"
+	CodeGroupBase      core.Code = "group_base"
+	CodeInvalidField   core.Code = "invalid_field" // of an encoder: no field can hold it
 
-	CodeMessageSize wire.Code = "message_size"
-	CodeQueueFull   wire.Code = "queue_full"
-	CodeFailed      wire.Code = "failed"
+	CodeMessageSize core.Code = "message_size"
+	CodeQueueFull   core.Code = "queue_full"
+	CodeFailed      core.Code = "failed"
 )
 
 // codes are those by which a Mux counts the payloads that it refused.
-var codes = [...]wire.Code{
+var codes = [...]core.Code{
 	CodeTruncated, CodeUnknownRecord, CodeUnknownChannel, CodeChannelKind, CodeLength, CodeFragmentCount, CodeFragmentIndex,
 	CodeRoom, CodeGroupCount, CodeGroupStart, CodeGroupOrder, CodeGroupBits, CodeGroupBase,
 }
 
-var format = &wire.Format{Name: "channel", Unit: "byte"}
+var format = &core.Format{Name: "channel", Unit: "byte"}
 
 // Sentinels for errors.Is: each matches every [*Error] of its code.
 var (
@@ -60,12 +60,12 @@ var (
 
 // rule returns the rule of a sentence, with its errors made in advance for all places of a
 // payload of records.
-func rule(id string, code wire.Code, why string) *wire.Rule {
+func rule(id string, code core.Code, why string) *core.Rule {
 	return format.Rule(id, code, why, 1, LargestPayload)
 }
 
 // placeless returns the rule of what lies in no byte.
-func placeless(id string, code wire.Code, why string) *wire.Rule {
+func placeless(id string, code core.Code, why string) *core.Rule {
 	return format.Rule(id, code, why, 1, 0)
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 )
 
@@ -23,7 +23,7 @@ func newNode() *node {
 }
 
 // send returns the datagrams of all that is due: a driver does so at its tick, and at Prompt.
-func (n *node) send(now machine.Micros) (datagrams [][]byte) {
+func (n *node) send(now core.Micros) (datagrams [][]byte) {
 	for {
 		payload, quiet := n.Compose(nil, now, n.Next(), channel.LargestPayload)
 		if len(payload) == 0 {
@@ -41,7 +41,7 @@ func (n *node) send(now machine.Micros) (datagrams [][]byte) {
 }
 
 // receive takes a datagram.
-func (n *node) receive(now machine.Micros, datagram []byte) {
+func (n *node) receive(now core.Micros, datagram []byte) {
 	_ = n.Receive(now, datagram, func(d packet.Delivery) packet.Verdict {
 		switch quiet, err := n.Handle(now, d.Number, d.Ack, d.Payload); {
 		case err != nil:
@@ -60,16 +60,16 @@ func (n *node) receive(now machine.Micros, datagram []byte) {
 func ExampleMux() {
 	client, server := newNode(), newNode()
 	for i, text := range []string{"one", "two", "three", "four"} {
-		now := machine.Micros(i) * 10 * machine.Millisecond
+		now := core.Micros(i) * 10 * core.Millisecond
 		_ = client.Mux.Send(now, 0, []byte(text), 0)
 		_ = client.Mux.Send(now, 1, []byte("position"), 0)
 		for _, d := range client.send(now) {
 			if text != "two" {
-				server.receive(now+30*machine.Millisecond, d)
+				server.receive(now+30*core.Millisecond, d)
 			}
 		}
 	}
-	for now := 60 * machine.Millisecond; now < machine.Second; now += 10 * machine.Millisecond {
+	for now := 60 * core.Millisecond; now < core.Second; now += 10 * core.Millisecond {
 		for _, d := range server.send(now) {
 			client.receive(now, d)
 		}
@@ -79,13 +79,13 @@ func ExampleMux() {
 		}
 	}
 	for {
-		m, ok := server.Read(machine.Second, 0, nil)
+		m, ok := server.Read(core.Second, 0, nil)
 		if !ok {
 			break
 		}
 		fmt.Printf("%d: %s\n", m.Sequence, m.Data)
 	}
-	m, _ := server.Read(machine.Second, 1, nil)
+	m, _ := server.Read(core.Second, 1, nil)
 	fmt.Printf("packet %d: %s\n", m.Sequence, m.Data)
 	// Output:
 	// the client sends again after 60ms

@@ -1,7 +1,7 @@
 package channel
 
 // The explorer drives a real sender and a real receiver through every state that they can
-// reach together, and checks each. The engine is package sim/explore:
+// reach together, and checks each. The engine is package conform/sim/explore:
 //
 //	go test ./channel -run TestExplore -v                                  # in every run
 //	go test ./channel -run TestExplore -explore.ci -v                      # larger ones
@@ -32,10 +32,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
-	"github.com/chunkwire/chunkwire/sim/explore"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 var (
@@ -44,8 +43,8 @@ var (
 )
 
 const (
-	exTime  = 7200 * machine.Second // it is always now
-	exHour  = 3600 * machine.Second
+	exTime  = 7200 * core.Second // it is always now
+	exHour  = 3600 * core.Second
 	exFirst = 1000
 	exMost  = 4 // sequences in a window
 	exKept  = 8 // sequences that were accepted and are not both released and read
@@ -87,23 +86,23 @@ const (
 	exSkip = exOf3 + 3
 )
 
-func newExPacket(number, low seq.Number) exPacket { return exPacket(number)<<44 | exPacket(low)<<24 }
+func newExPacket(number, low core.Number) exPacket { return exPacket(number)<<44 | exPacket(low)<<24 }
 
-func (p exPacket) number() seq.Number { return seq.Number(p >> 44) }
-func (p exPacket) low() seq.Number    { return seq.Number(p >> 24 & 0xfffff) }
+func (p exPacket) number() core.Number { return core.Number(p >> 44) }
+func (p exPacket) low() core.Number    { return core.Number(p >> 24 & 0xfffff) }
 
 // renumbered returns the packet with another number.
-func (p exPacket) renumbered(n seq.Number) exPacket { return p&(1<<44-1) | exPacket(n)<<44 }
+func (p exPacket) renumbered(n core.Number) exPacket { return p&(1<<44-1) | exPacket(n)<<44 }
 
-func (p *exPacket) put(n seq.Number, kind uint8) { *p |= exPacket(kind) << (3 * (n - p.low())) }
-func (p exPacket) kind(i seq.Number) uint8       { return uint8(p >> (3 * i) & 7) }
+func (p *exPacket) put(n core.Number, kind uint8) { *p |= exPacket(kind) << (3 * (n - p.low())) }
+func (p exPacket) kind(i core.Number) uint8       { return uint8(p >> (3 * i) & 7) }
 
-func (p *exPacket) putStatus(next seq.Number) { *p |= exPacket(next-p.low()+1) << 12 }
-func (p exPacket) status() (next seq.Number, has bool) {
+func (p *exPacket) putStatus(next core.Number) { *p |= exPacket(next-p.low()+1) << 12 }
+func (p exPacket) status() (next core.Number, has bool) {
 	n := p >> 12 & 15
-	return p.low() + seq.Number(n) - 1, n > 0
+	return p.low() + core.Number(n) - 1, n > 0
 }
-func newExReport(number, base seq.Number, room int, missing uint8) exPacket {
+func newExReport(number, base core.Number, room int, missing uint8) exPacket {
 	return newExPacket(number, base) | exPacket(room)<<8 | exPacket(missing)
 }
 func (p exPacket) room() int      { return int(p >> 8 & 15) }
@@ -112,22 +111,22 @@ func (p exPacket) missing() uint8 { return uint8(p) }
 // exState is both machines, without what no guard reads, and what an observer knows.
 type exState struct {
 	// The sender.
-	base, sent, next, limit seq.Number
-	number                  seq.Number // of its next packet
-	heard                   seq.Number // 0: no report; their numbers begin at 1
+	base, sent, next, limit core.Number
+	number                  core.Number // of its next packet
+	heard                   core.Number // 0: no report; their numbers begin at 1
 	senderFailed            bool
 
 	// What was accepted, from low to next: low is the lower of base and tail.
-	low   seq.Number
+	low   core.Number
 	truth [exKept]exTruth
 
 	// The receiver.
-	tail, lowest, top seq.Number // lowest is its base
+	tail, lowest, top core.Number // lowest is its base
 	have              [exMost]exSlot
 	chain             [exMost]uint8 // what is ready, as distances to tail
 	chained           uint8
-	owes              bool       // a report
-	newest            seq.Number // that its packet layer has taken
+	owes              bool        // a report
+	newest            core.Number // that its packet layer has taken
 	receiverFailed    bool
 
 	flight [2]explore.Bag[exPacket] // to the sender, to the receiver
@@ -138,7 +137,7 @@ const (
 	toReceiver = 1
 )
 
-func (st *exState) at(n seq.Number) *exTruth { return &st.truth[n-st.low] }
+func (st *exState) at(n core.Number) *exTruth { return &st.truth[n-st.low] }
 
 type exVerb uint8
 
@@ -170,14 +169,14 @@ type exMove struct {
 type exScenario struct {
 	name     string
 	kind     Kind
-	bits     seq.Space
+	bits     core.Space
 	window   int
 	fresh    int
-	received seq.Number // RECEIVED of the packet layer
+	received core.Number // RECEIVED of the packet layer
 	queue    int
 	flight   [2]int // packets to the sender, to the receiver
 	messages []exMessage
-	lag      seq.Number // packets that are lost in a row
+	lag      core.Number // packets that are lost in a row
 	givesUp  bool
 	pokes    bool
 	shifts   bool // numbers are made those of the start again after each move
@@ -188,7 +187,7 @@ type exScenario struct {
 
 type exWorld struct {
 	exScenario
-	rows map[machine.Row]bool
+	rows map[core.Row]bool
 }
 
 func (w *exWorld) config() Config {
@@ -199,14 +198,14 @@ func (w *exWorld) config() Config {
 
 func (w *exWorld) Start() exState {
 	return exState{
-		base: exFirst, sent: exFirst, next: exFirst, limit: exFirst + seq.Number(w.window), number: exFirst,
+		base: exFirst, sent: exFirst, next: exFirst, limit: exFirst + core.Number(w.window), number: exFirst,
 		low: exFirst, tail: exFirst, lowest: exFirst, top: exFirst, newest: exFirst - 1,
 	}
 }
 
 // loadSender returns the sender of a state. The message that ends with expires, if it is
 // there, is at the end of its lifetime; what of the sent entries the mask says is old.
-func (w *exWorld) loadSender(st *exState, expires seq.Number, old uint8) *Sender {
+func (w *exWorld) loadSender(st *exState, expires core.Number, old uint8) *Sender {
 	s := check.Must(NewSender(w.config()))
 	s.now, s.heardAt, s.saidAt, s.backoff = exTime, exTime, exTime, 1 // else the next probe can be early
 	s.base, s.sent, s.next, s.limit, s.heard, s.low = st.base, st.sent, st.next, st.limit, st.heard, st.base
@@ -271,15 +270,15 @@ func (w *exWorld) loadReceiver(st *exState) *Receiver {
 		v.reportAt = exTime
 	}
 	v.tail, v.base, v.top = st.tail, st.lowest, st.top
-	v.have = seq.NewWindow(w.window, st.tail+seq.Number(w.window))
-	v.slots.reach(v.tail, v.tail+seq.Number(w.window))
-	for i := range seq.Number(w.window) {
+	v.have = core.NewWindow(w.window, st.tail+core.Number(w.window))
+	v.slots.reach(v.tail, v.tail+core.Number(w.window))
+	for i := range core.Number(w.window) {
 		h, n := st.have[i], st.tail+i
 		if h.holds == nothing {
 			continue
 		}
 		v.have.Add(n)
-		*v.slots.at(n) = slot{holds: h.holds, index: h.index, count: h.count, ready: h.ready, done: h.done, next: seq.None}
+		*v.slots.at(n) = slot{holds: h.holds, index: h.index, count: h.count, ready: h.ready, done: h.done, next: core.NoNumber}
 		if h.holds != skipped {
 			v.slots.at(n).data = []byte{byte(n)}
 		}
@@ -288,7 +287,7 @@ func (w *exWorld) loadReceiver(st *exState) *Receiver {
 		}
 	}
 	for _, at := range st.chain[:st.chained] {
-		v.push(st.tail + seq.Number(at))
+		v.push(st.tail + core.Number(at))
 	}
 	if st.receiverFailed {
 		v.state = Failed
@@ -299,23 +298,23 @@ func (w *exWorld) loadReceiver(st *exState) *Receiver {
 // saveReceiver makes a state what the receiver is.
 func (w *exWorld) saveReceiver(st *exState, v *Receiver) {
 	w.took(v.row)
-	st.tail, st.lowest, st.top, st.owes = v.tail, v.base, v.top, v.reportAt != machine.Never
+	st.tail, st.lowest, st.top, st.owes = v.tail, v.base, v.top, v.reportAt != core.Never
 	st.receiverFailed = v.state == Failed
 	st.have, st.chain, st.chained = [exMost]exSlot{}, [exMost]uint8{}, 0
-	for i := range seq.Number(w.window) {
+	for i := range core.Number(w.window) {
 		if n := st.tail + i; v.have.Has(n) {
 			s := v.slots.at(n)
 			st.have[i] = exSlot{s.holds, s.index, s.count, s.ready, s.done}
 		}
 	}
-	for n := v.ready.head; n != seq.None; n = v.slots.at(n).next {
+	for n := v.ready.head; n != core.NoNumber; n = v.slots.at(n).next {
 		st.chain[st.chained] = uint8(n - st.tail)
 		st.chained++
 	}
 	st.settle()
 }
 
-func (w *exWorld) took(row machine.Row) {
+func (w *exWorld) took(row core.Row) {
 	if row != "" {
 		w.rows[row] = true
 	}
@@ -323,7 +322,7 @@ func (w *exWorld) took(row machine.Row) {
 
 // Key mixes everything relative to low, and numbers relative to the newest.
 func (w *exWorld) Key(st *exState) (k explore.Key) {
-	for _, n := range []seq.Number{st.base, st.sent, st.next, st.limit, st.tail, st.lowest, st.top} {
+	for _, n := range []core.Number{st.base, st.sent, st.next, st.limit, st.tail, st.lowest, st.top} {
 		k.Mix(uint64(n - st.low))
 	}
 	k.Mix(uint64(st.number - st.newest))
@@ -376,11 +375,11 @@ func (st *exState) due() bool {
 }
 
 // outstanding is how many packets the sender has sent since the newest that was taken.
-func (st *exState) outstanding() seq.Number { return st.number - st.newest - 1 }
+func (st *exState) outstanding() core.Number { return st.number - st.newest - 1 }
 
 // mayLose reports whether another packet to the receiver may be lost, of those with these
 // numbers, and others are still to be sent.
-func (w *exWorld) mayLose(st *exState, number seq.Number, outstanding seq.Number) bool {
+func (w *exWorld) mayLose(st *exState, number core.Number, outstanding core.Number) bool {
 	if outstanding < w.lag {
 		return true
 	}
@@ -509,7 +508,7 @@ func (w *exWorld) Apply(st *exState, m exMove) error {
 	case exLose:
 		st.flight[m.end].Take(int(m.i))
 	case exExpire:
-		w.expire(&f, st, st.base+seq.Number(m.i))
+		w.expire(&f, st, st.base+core.Number(m.i))
 	case exRead:
 		w.read(&f, st)
 	case exGiveUp:
@@ -525,10 +524,10 @@ func (w *exWorld) send(f *exFault, st *exState, m exMessage) {
 	s := w.loadSender(st, 0, 0)
 	message := make([]byte, m.count)
 	for i := range m.count {
-		st.truth[st.next-st.low+seq.Number(i)] = exTruth{index: i, count: m.count, mortal: m.mortal}
+		st.truth[st.next-st.low+core.Number(i)] = exTruth{index: i, count: m.count, mortal: m.mortal}
 		message[i] = byte(st.next) + i
 	}
-	lifetime := machine.Micros(0)
+	lifetime := core.Micros(0)
 	if m.mortal {
 		lifetime = exHour
 	}
@@ -547,7 +546,7 @@ func (w *exWorld) compose(f *exFault, st *exState, m exMove) {
 		if m.i == 0 { // an early one
 			s.backoff, s.resent, space = 0, s.base+1, exSpace
 		}
-		for n := s.base; n < s.base+seq.Number(m.i); n++ {
+		for n := s.base; n < s.base+core.Number(m.i); n++ {
 			space += s.entries.at(n).size()
 		}
 	}
@@ -579,7 +578,7 @@ func (w *exWorld) compose(f *exFault, st *exState, m exMove) {
 }
 
 // put puts a record into a packet, if it is true.
-func (w *exWorld) put(f *exFault, st *exState, p *exPacket, n seq.Number, r *Record) {
+func (w *exWorld) put(f *exFault, st *exState, p *exPacket, n core.Number, r *Record) {
 	if r.Type == TypeStatus {
 		f.that(n == st.sent, "STATUS says %d, not %d", n, st.sent)
 		p.putStatus(n)
@@ -592,7 +591,7 @@ func (w *exWorld) put(f *exFault, st *exState, p *exPacket, n seq.Number, r *Rec
 	t := *st.at(n)
 	switch r.Type {
 	case TypeSkip:
-		for end := n + seq.Number(r.Count); n < end; n++ {
+		for end := n + core.Number(r.Count); n < end; n++ {
 			f.that(n < st.next && st.at(n).gone, "CHT-SAFE-6: %d is skipped, and its lifetime has not ended", n)
 			p.put(n, exSkip)
 		}
@@ -615,15 +614,15 @@ func exFragment(index, count uint8) uint8 {
 }
 
 // records returns the records of a packet, and which sequences they mean.
-func (w *exWorld) records(p exPacket) (records []Record, means []seq.Number) {
-	add := func(n seq.Number, r Record) {
+func (w *exWorld) records(p exPacket) (records []Record, means []core.Number) {
+	add := func(n core.Number, r Record) {
 		r.Sequence = w.bits.Wire(n)
 		records, means = append(records, r), append(means, n)
 	}
 	if next, has := p.status(); has {
 		add(next, Record{Type: TypeStatus})
 	}
-	for i := range seq.Number(exMost) {
+	for i := range core.Number(exMost) {
 		n, kind := p.low()+i, p.kind(i)
 		data := []byte{byte(n)}
 		switch {
@@ -669,7 +668,7 @@ func (w *exWorld) arrives(f *exFault, st *exState, p exPacket) {
 func (w *exWorld) heard(f *exFault, st *exState, p exPacket, old uint8) {
 	r := w.reportOf(p)
 	s := w.loadSender(st, 0, old<<(p.low()-min(p.low(), st.base)))
-	s.Report(exTime, p.number(), seq.None, &r)
+	s.Report(exTime, p.number(), core.NoNumber, &r)
 	f.that(s.row != "D5", "an honest report is implausible: %+v", r)
 	f.that(s.row != "D6" || s.base == p.low(), "CHN-5: the sender takes %d for %d", p.low(), s.base)
 	w.saveSender(f, st, s)
@@ -685,9 +684,9 @@ func (w *exWorld) reportOf(p exPacket) Record {
 }
 
 // exGroup returns the group that names some of the sequences from base on.
-func exGroup(bits seq.Space, base seq.Number, missing uint8) (g Group) {
-	start := seq.Number(0)
-	for i := range seq.Number(8) {
+func exGroup(bits core.Space, base core.Number, missing uint8) (g Group) {
+	start := core.Number(0)
+	for i := range core.Number(8) {
 		if missing>>i&1 == 1 {
 			start = i
 		}
@@ -726,9 +725,9 @@ func (w *exWorld) report(f *exFault, st *exState) {
 }
 
 // expire ends the lifetime of the message whose last sequence is given.
-func (w *exWorld) expire(f *exFault, st *exState, last seq.Number) {
+func (w *exWorld) expire(f *exFault, st *exState, last core.Number) {
 	s := w.loadSender(st, last, 0)
-	for n := max(st.low, last-seq.Number(st.at(last).index)); n <= last; n++ {
+	for n := max(st.low, last-core.Number(st.at(last).index)); n <= last; n++ {
 		st.at(n).gone = true
 	}
 	s.Poll(exTime, st.number, 0)
@@ -795,7 +794,7 @@ var exPokes = []struct {
 		}
 	}},
 	{"a report of what was not sent", true, func(w *exWorld, s *Sender, _ *Receiver) {
-		s.Report(exTime, s.heard+9, seq.None, &Record{Type: TypeReport, Sequence: w.bits.Wire(s.sent + 1)})
+		s.Report(exTime, s.heard+9, core.NoNumber, &Record{Type: TypeReport, Sequence: w.bits.Wire(s.sent + 1)})
 	}},
 	{"a poll without space", true, func(_ *exWorld, s *Sender, v *Receiver) {
 		s.Poll(exTime, 0, 0)
@@ -841,7 +840,7 @@ func (w *exWorld) tidy(st *exState) {
 		}
 	}
 	var ordered explore.Bag[exPacket]
-	last, number := st.heard, seq.Number(0)
+	last, number := st.heard, core.Number(0)
 	for i := range st.flight[toSender].Len() { // ascending
 		p := st.flight[toSender].At(i)
 		if p.number() > last {
@@ -864,7 +863,7 @@ func (w *exWorld) tidy(st *exState) {
 // apart: states with one key become the same.
 func (st *exState) shift() {
 	sequences, numbers := st.low-exFirst, st.newest-(exFirst-1)
-	for _, n := range []*seq.Number{&st.low, &st.base, &st.sent, &st.next, &st.limit, &st.tail, &st.lowest, &st.top} {
+	for _, n := range []*core.Number{&st.low, &st.base, &st.sent, &st.next, &st.limit, &st.tail, &st.lowest, &st.top} {
 		*n -= sequences
 	}
 	st.number -= numbers
@@ -886,11 +885,11 @@ func (st *exState) shift() {
 func (w *exWorld) Check(st *exState) error {
 	var f exFault
 	f.that(st.base <= st.lowest, "CHT-SAFE-4: released is all below %d, but %d has not come", st.base, st.lowest)
-	f.that(st.tail <= st.lowest && st.lowest <= st.top && st.top <= st.tail+seq.Number(w.window), "CHV-8: tail %d, base %d, top %d", st.tail, st.lowest, st.top)
-	f.that(st.base <= st.sent && st.sent <= st.next && st.sent <= st.limit && st.limit <= st.tail+seq.Number(w.window), "CHS-7: base %d, sent %d, next %d, limit %d", st.base, st.sent, st.next, st.limit)
+	f.that(st.tail <= st.lowest && st.lowest <= st.top && st.top <= st.tail+core.Number(w.window), "CHV-8: tail %d, base %d, top %d", st.tail, st.lowest, st.top)
+	f.that(st.base <= st.sent && st.sent <= st.next && st.sent <= st.limit && st.limit <= st.tail+core.Number(w.window), "CHS-7: base %d, sent %d, next %d, limit %d", st.base, st.sent, st.next, st.limit)
 	f.that(st.top <= st.sent, "CHV-14: %d is known to exist, sent are those below %d", st.top-1, st.sent)
 	for i, h := range st.have[:w.window] {
-		n := st.tail + seq.Number(i)
+		n := st.tail + core.Number(i)
 		if h.holds == nothing || n >= st.next {
 			f.that(h.holds == nothing, "CHT-SAFE-2: %d came, which was not sent", n)
 			continue
@@ -1000,9 +999,9 @@ var nightlyScenarios = []exScenario{
 }
 
 // explored explores a scenario. It returns the rows that were taken.
-func explored(t *testing.T, sc exScenario) (*explore.Result, map[machine.Row]bool) {
+func explored(t *testing.T, sc exScenario) (*explore.Result, map[core.Row]bool) {
 	t.Helper()
-	w := &exWorld{exScenario: sc, rows: map[machine.Row]bool{}}
+	w := &exWorld{exScenario: sc, rows: map[core.Row]bool{}}
 	r := explore.Run[exState, exMove](w, explore.Limits{States: sc.limit, Livelocks: true})
 	if r.Err != nil {
 		t.Fatalf("%v\n%s\nafter %v", r.Err, r.Trace, r)
@@ -1013,8 +1012,8 @@ func explored(t *testing.T, sc exScenario) (*explore.Result, map[machine.Row]boo
 
 // exploredBoth explores scenarios of both kinds, and returns all rows that were taken, and how
 // many states there were.
-func exploredBoth(t *testing.T, scenarios []exScenario) (rows map[machine.Row]bool, states int) {
-	rows = map[machine.Row]bool{}
+func exploredBoth(t *testing.T, scenarios []exScenario) (rows map[core.Row]bool, states int) {
+	rows = map[core.Row]bool{}
 	for _, sc := range scenarios {
 		for _, sc.kind = range []Kind{Ordered, Unordered} {
 			t.Run(fmt.Sprint(sc.name, " ", sc.kind), func(t *testing.T) {
@@ -1031,7 +1030,7 @@ func exploredBoth(t *testing.T, scenarios []exScenario) (rows map[machine.Row]bo
 // can be settled if nothing is lost any more (CHT-LIVE-1), and every row is taken.
 func TestExplore(t *testing.T) {
 	rows, _ := exploredBoth(t, exScenarios)
-	for _, table := range [][]machine.Line{SenderTable(), ReceiverTable()} {
+	for _, table := range [][]core.Line{SenderTable(), ReceiverTable()} {
 		for _, line := range table {
 			if !rows[line.Row] && !t.Failed() {
 				t.Errorf("no exploration takes row %s", line.Row)
@@ -1073,7 +1072,7 @@ func TestExploreFindsThatNoLessWillDo(t *testing.T) {
 // foundOld makes sure that an exploration finds old data in the stream.
 func foundOld(t *testing.T, sc exScenario) {
 	t.Helper()
-	w := &exWorld{exScenario: sc, rows: map[machine.Row]bool{}}
+	w := &exWorld{exScenario: sc, rows: map[core.Row]bool{}}
 	r := explore.Run[exState, exMove](w, explore.Limits{States: sc.limit})
 	if r.Err == nil || !strings.Contains(r.Err.Error(), "CHN-6") {
 		t.Fatalf("%v after %v", r.Err, r)
@@ -1089,7 +1088,7 @@ func TestExploreTakesNoTwoStatesForOne(t *testing.T) {
 		narrow(exScenario{queue: 2, flight: [2]int{1, 1}, messages: exGroup2, limit: 200_000}),
 	} {
 		sc.shifts = true
-		w := &exWorld{exScenario: sc, rows: map[machine.Row]bool{}}
+		w := &exWorld{exScenario: sc, rows: map[core.Row]bool{}}
 		if r := explore.RunComparing[exState, exMove](w, explore.Limits{States: sc.limit}); r.Err != nil {
 			t.Fatalf("%v\n%s\nafter %v", r.Err, r.Trace, r)
 		}

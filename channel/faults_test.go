@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // The faults of section 10, one test each. None can be made here without its test failing.
@@ -18,7 +17,7 @@ import (
 type path struct {
 	t       testing.TB
 	ends    [2]*host
-	now     machine.Micros
+	now     core.Micros
 	transit []flight
 	loses   func(from int, payload []byte) bool
 	sent    [2]int
@@ -26,9 +25,9 @@ type path struct {
 }
 
 type flight struct {
-	at          machine.Micros
+	at          core.Micros
 	to          int
-	number, ack seq.Number
+	number, ack core.Number
 	payload     []byte
 }
 
@@ -50,7 +49,7 @@ func (p *path) random(perMille int) {
 }
 
 // run lets time pass: ends compose, what has arrived is taken, and channel 1 is read.
-func (p *path) run(d machine.Micros) {
+func (p *path) run(d core.Micros) {
 	p.t.Helper()
 	for until := p.now + d; p.now < until; p.now += ms {
 		for i, h := range p.ends {
@@ -85,7 +84,7 @@ func (p *path) frames(messages, each int) {
 			p.run(16 * ms)
 		}
 	}
-	p.run(5 * machine.Second)
+	p.run(5 * core.Second)
 }
 
 // exactly makes sure that end 1 got each message once; in order if the channel is ordered.
@@ -251,7 +250,7 @@ func TestFaultT10(t *testing.T) {
 	s.goes()
 	s.now = 100 * ms
 	for i := range 6 { // what was on the way when the resend went
-		s.hearsOf(seq.Number(i), 2, 0, 32, 0)
+		s.hearsOf(core.Number(i), 2, 0, 32, 0)
 		s.packs(LargestPayload)
 		s.now += 16 * ms
 	}
@@ -306,7 +305,7 @@ func TestFaultT12(t *testing.T) {
 	}
 	buffer := append(bytes.Clone(whole), whole...)
 	for n := range whole {
-		_, err := h.Handle(0, seq.Number(n), 0, buffer[:n])
+		_, err := h.Handle(0, core.Number(n), 0, buffer[:n])
 		check.Equal(t, fmt.Sprint("refused at ", n), err != nil, !ends[n])
 	}
 	_, err := h.Handle(0, 99, 0, nil)
@@ -382,7 +381,7 @@ func TestFaultT16(t *testing.T) {
 	h.says(1, "x")
 	for b := 1; b < 256; b++ {
 		for _, rest := range []string{"", "\x40", "\x40\x00\x00"} {
-			_, err := h.Handle(0, seq.Number(b), 0, append([]byte{byte(b)}, rest...))
+			_, err := h.Handle(0, core.Number(b), 0, append([]byte{byte(b)}, rest...))
 			check.That(t, err != nil, fmt.Sprint("type ", b, " is refused"))
 			check.Equal(t, fmt.Sprint(err), errors.Is(err, ErrUnknownRecord), b > int(TypeStatus))
 		}
@@ -402,7 +401,7 @@ func TestFaultT17(t *testing.T) {
 			h.says(1, fmt.Sprint(i, " ", n))
 		}
 	}
-	p.run(machine.Second)
+	p.run(core.Second)
 	for i := range p.ends {
 		check.Equal(t, "messages", len(p.got[i]), 100)
 		check.Equal(t, "first and last", []string{p.got[i][0], p.got[i][99]}, []string{fmt.Sprint(1-i, " 0"), fmt.Sprint(1-i, " 99")})
@@ -421,7 +420,7 @@ func TestFaultT18(t *testing.T) {
 		check.That(t, errors.Is(err, ErrUnknownChannel), "it is refused")
 	}
 	check.That(t, check.Heap() < before+1024, "nothing is kept")
-	check.Equal(t, "nothing is due", h.Deadline(), machine.Never)
+	check.Equal(t, "nothing is due", h.Deadline(), core.Never)
 }
 
 // Sequences wrap at 65,536, for both machines; a nack that starts at 0 is one.

@@ -6,12 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
-const ms = machine.Millisecond
+const ms = core.Millisecond
 
 func unhex(s string) []byte { return check.Must(hex.DecodeString(strings.ReplaceAll(s, " ", ""))) }
 
@@ -63,8 +62,8 @@ func named(r Record) (list []string) {
 type talker struct {
 	t testing.TB
 	*Sender
-	now    machine.Micros
-	number seq.Number // of the next packet
+	now    core.Micros
+	number core.Number // of the next packet
 }
 
 func newTalker(t testing.TB, cfg Config) *talker {
@@ -77,7 +76,7 @@ func newTalker(t testing.TB, cfg Config) *talker {
 func (s *talker) says(messages ...string) string { return s.saysFor(0, messages...) }
 
 // saysFor sends messages with a lifetime.
-func (s *talker) saysFor(lifetime machine.Micros, messages ...string) string {
+func (s *talker) saysFor(lifetime core.Micros, messages ...string) string {
 	s.t.Helper()
 	for _, m := range messages {
 		next := s.Next()
@@ -126,7 +125,7 @@ func (s *talker) hears(base uint16, room int, missing ...uint16) string {
 }
 
 // hearsOf takes a report of a packet that acks another.
-func (s *talker) hearsOf(number, ack seq.Number, base uint16, room int, missing ...uint16) string {
+func (s *talker) hearsOf(number, ack core.Number, base uint16, room int, missing ...uint16) string {
 	s.t.Helper()
 	r := NewReport(0, base, room, missing)
 	s.Report(s.now, number, ack, &r)
@@ -137,7 +136,7 @@ func (s *talker) hearsOf(number, ack seq.Number, base uint16, room int, missing 
 type listener struct {
 	t testing.TB
 	*Receiver
-	now machine.Micros
+	now core.Micros
 }
 
 func newListener(t testing.TB, cfg Config) *listener {

@@ -6,17 +6,16 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // exchange is two ends that send each other messages over a path that loses every nth payload.
 type exchange struct {
 	ends    [2]*Mux
-	numbers [2]seq.Number
-	newest  [2]seq.Number
-	now     machine.Micros
+	numbers [2]core.Number
+	newest  [2]core.Number
+	now     core.Micros
 	payload []byte
 	read    []byte
 	lose    int
@@ -24,7 +23,7 @@ type exchange struct {
 }
 
 func newExchange(lose int, channels ...Config) *exchange {
-	x := &exchange{newest: [2]seq.Number{seq.None, seq.None}, lose: lose}
+	x := &exchange{newest: [2]core.Number{core.NoNumber, core.NoNumber}, lose: lose}
 	for i := range x.ends {
 		x.ends[i] = check.Must(NewMux(MuxConfig{Channels: channels}))
 	}
@@ -55,7 +54,7 @@ func (x *exchange) frame(messages ...[]byte) {
 	x.now += 16667
 	for i, m := range messages {
 		for id := uint8(1); id <= 3; id++ {
-			lifetime := machine.Micros(i%2) * 200 * ms
+			lifetime := core.Micros(i%2) * 200 * ms
 			if err := x.ends[0].Send(x.now, id, m, lifetime); err != nil && id != 3 {
 				panic(err)
 			}
@@ -163,7 +162,7 @@ func TestTheMemoryOfData(t *testing.T) {
 func TestTheMemoryOfASender(t *testing.T) {
 	before := check.Heap()
 	s := check.Must(NewSender(Config{}))
-	for s.Send(0, make([]byte, 1024), machine.Second) == nil {
+	for s.Send(0, make([]byte, 1024), core.Second) == nil {
 	}
 	full := int(check.Heap() - before)
 	check.Equal(t, "kept", s.Stats().Kept, DefaultSendQueue)

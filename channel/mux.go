@@ -4,8 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // MuxConfig sets up a Mux. A field that is 0 has its default.
@@ -22,8 +21,8 @@ type MuxConfig struct {
 // Mux is all channels of one end of a connection: it takes payloads apart and composes them
 // (section 7). It does nothing between calls.
 type Mux struct {
-	now           machine.Micros // the latest that was given (CHN-3)
-	maxUnreliable int            // bytes in a message of an unreliable channel
+	now           core.Micros // the latest that was given (CHN-3)
+	maxUnreliable int         // bytes in a message of an unreliable channel
 	byID          [MaxChannels]*end
 	order         []*end // higher priorities first; equal ones take turns (CHC-8)
 
@@ -64,12 +63,12 @@ func (c *end) err() error {
 }
 
 // NewMux returns the channels of one end, to which nothing has come: a connection begins with a
-// new one at both ends (CHP-4). It fails with machine.ErrConfig (CHP-2).
+// new one at both ends (CHP-4). It fails with core.ErrConfig (CHP-2).
 func NewMux(cfg MuxConfig) (*Mux, error) {
 	setDefault(&cfg.MaxPacket, DefaultMaxPacket)
 	setDefault(&cfg.Received, defaultReceived)
 	if cfg.MaxPacket < LargestPayload || cfg.MaxPacket > mostMaxPacket {
-		return nil, machine.ConfigError("channel: MaxPacket", cfg.MaxPacket, "1160 to 296960")
+		return nil, core.ConfigError("channel: MaxPacket", cfg.MaxPacket, "1160 to 296960")
 	}
 	m := &Mux{maxUnreliable: min(cfg.MaxPacket-unreliableTop, mostUnreliable)}
 	for _, c := range cfg.Channels {
@@ -87,14 +86,14 @@ func (m *Mux) add(cfg Config, received int) error {
 	switch {
 	case err != nil:
 		return err
-	case cfg.SequenceBits != seq.Wire16:
-		return machine.ConfigError("channel: SequenceBits", int(cfg.SequenceBits), "16 in a Mux")
+	case cfg.SequenceBits != core.Wire16:
+		return core.ConfigError("channel: SequenceBits", int(cfg.SequenceBits), "16 in a Mux")
 	case m.byID[cfg.ID] != nil:
-		return machine.ConfigError("channel: ID", cfg.ID, "another one for each channel")
+		return core.ConfigError("channel: ID", cfg.ID, "another one for each channel")
 	case received < 1 || !cfg.unambiguous(received):
-		return machine.ConfigError("channel: Received", received, "1 to 256, or more with a small Window: 2 * Window + (Received - 1) * 128 is at most 65536")
+		return core.ConfigError("channel: Received", received, "1 to 256, or more with a small Window: 2 * Window + (Received - 1) * 128 is at most 65536")
 	case cfg.Kind == Unreliable && cfg.QueueBytes < queueTop+m.maxUnreliable:
-		return machine.ConfigError("channel: QueueBytes", cfg.QueueBytes, "the largest message and 10 bytes, to 2^24")
+		return core.ConfigError("channel: QueueBytes", cfg.QueueBytes, "the largest message and 10 bytes, to 2^24")
 	}
 	c := &end{id: cfg.ID, priority: cfg.Priority, kind: cfg.Kind, format: cfg.Format, toSend: queue{most: cfg.QueueBytes}, toRead: queue{most: cfg.QueueBytes}}
 	if cfg.Kind != Unreliable {
@@ -118,7 +117,7 @@ func (m *Mux) find(id uint8) *end {
 // Sender.Send does. On an unreliable one the message goes in one of the next packets, whatever
 // its lifetime. Send fails with ErrMessageSize, ErrQueueFull, ErrFailed or ErrUnknownChannel;
 // then nothing has changed.
-func (m *Mux) Send(now machine.Micros, channel uint8, message []byte, lifetime machine.Micros) error {
+func (m *Mux) Send(now core.Micros, channel uint8, message []byte, lifetime core.Micros) error {
 	m.now = max(m.now, now)
 	c := m.find(channel)
 	switch {
@@ -133,14 +132,14 @@ func (m *Mux) Send(now machine.Micros, channel uint8, message []byte, lifetime m
 	case !c.toSend.fits(len(message)):
 		return unreliableFull.NotAt()
 	}
-	c.toSend.push(seq.None, message)
+	c.toSend.push(core.NoNumber, message)
 	m.waiting |= c.bit()
 	return nil
 }
 
 // Read delivers one message of a channel, or says that one was skipped. The message is
 // appended to dst. If nothing is ready ok is false.
-func (m *Mux) Read(now machine.Micros, channel uint8, dst []byte) (message Message, ok bool) {
+func (m *Mux) Read(now core.Micros, channel uint8, dst []byte) (message Message, ok bool) {
 	m.now = max(m.now, now)
 	c := m.find(channel)
 	switch {
@@ -168,7 +167,7 @@ func (m *Mux) Readable() uint64 { return m.readable }
 // counts (CHR-1): Handle fails with why it is refused, and has then changed nothing but a
 // counter. Quiet says that nothing in it asks for an ack (CHR-4). So the verdict of the layer
 // above is Refuse, TakeQuietly or Take (CHC-3).
-func (m *Mux) Handle(now machine.Micros, number, ack seq.Number, payload []byte) (quiet bool, err error) {
+func (m *Mux) Handle(now core.Micros, number, ack core.Number, payload []byte) (quiet bool, err error) {
 	m.now = max(m.now, now)
 	quiet, refusal := m.check(payload)
 	if refusal != nil {
@@ -209,7 +208,7 @@ func (m *Mux) Check(payload []byte, at int) (next int, quiet bool, err error) {
 }
 
 // Apply takes a record that Check found right; number and ack are those of Handle.
-func (m *Mux) Apply(now machine.Micros, number, ack seq.Number, payload []byte, at int) (next int) {
+func (m *Mux) Apply(now core.Micros, number, ack core.Number, payload []byte, at int) (next int) {
 	m.now = max(m.now, now)
 	next, refusal := m.decode(payload, at)
 	if refusal == nil {
@@ -235,7 +234,7 @@ func (m *Mux) decode(b []byte, at int) (next int, err *Error) {
 }
 
 // apply gives a record to the machine that it is for.
-func (m *Mux) apply(number, ack seq.Number, r *Record) {
+func (m *Mux) apply(number, ack core.Number, r *Record) {
 	if r.Type == TypePad {
 		return
 	}
@@ -254,7 +253,7 @@ func (m *Mux) apply(number, ack seq.Number, r *Record) {
 
 // take puts an unreliable message where it waits to be read; the oldest ones make room for it
 // (CHU-6).
-func (m *Mux) take(c *end, number seq.Number, data []byte) {
+func (m *Mux) take(c *end, number core.Number, data []byte) {
 	for !c.toRead.fits(len(data)) && !c.toRead.empty() {
 		c.toRead.drop()
 		m.stats.Dropped++
@@ -270,7 +269,7 @@ func (m *Mux) take(c *end, number seq.Number, data []byte) {
 // note remembers what a reliable channel waits for after an event, and its failure.
 func (m *Mux) note(c *end) {
 	set(&m.sending, c.bit(), c.sender.state == Open && c.sender.base < c.sender.next)
-	set(&m.reporting, c.bit(), c.receiver.Deadline() != machine.Never)
+	set(&m.reporting, c.bit(), c.receiver.Deadline() != core.Never)
 	set(&m.readable, c.bit(), c.receiver.hasReady())
 	if m.err == nil {
 		m.err = c.err()
@@ -299,11 +298,11 @@ func (m *Mux) SetPath(p Path) {
 
 // Prompt returns when Compose has something that does not wait for the application's tick, or
 // Never: a report, a record that was marked, a probe, a failure (CHC-10).
-func (m *Mux) Prompt() machine.Micros { return min(m.ReportPrompt(), m.DataPrompt()) }
+func (m *Mux) Prompt() core.Micros { return min(m.ReportPrompt(), m.DataPrompt()) }
 
 // ReportPrompt returns when a report is due, or Never.
-func (m *Mux) ReportPrompt() machine.Micros {
-	at := machine.Never
+func (m *Mux) ReportPrompt() core.Micros {
+	at := core.Never
 	for set := m.reporting; set != 0; set &= set - 1 {
 		at = min(at, m.byID[bits.TrailingZeros64(set)].receiver.Deadline())
 	}
@@ -311,8 +310,8 @@ func (m *Mux) ReportPrompt() machine.Micros {
 }
 
 // DataPrompt returns Prompt without the reports.
-func (m *Mux) DataPrompt() machine.Micros {
-	at := machine.Never
+func (m *Mux) DataPrompt() core.Micros {
+	at := core.Never
 	for set := m.sending; set != 0; set &= set - 1 {
 		at = min(at, m.byID[bits.TrailingZeros64(set)].sender.Prompt())
 	}
@@ -339,7 +338,7 @@ func (m *Mux) Alone() bool { return m.large != nil }
 func (m *Mux) Delivered() bool { return m.sending == 0 && m.waiting == 0 }
 
 // Deadline returns Prompt, or now if something is pending.
-func (m *Mux) Deadline() machine.Micros {
+func (m *Mux) Deadline() core.Micros {
 	if m.Pending() {
 		return m.now
 	}

@@ -8,25 +8,23 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
-	"github.com/chunkwire/chunkwire/wire"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // host is all channels of one end with their driver.
 type host struct {
 	t testing.TB
 	*Mux
-	now    machine.Micros
-	number seq.Number // of the next packet
-	newest seq.Number // of the peer's packets
+	now    core.Micros
+	number core.Number // of the next packet
+	newest core.Number // of the peer's packets
 }
 
 func newHost(t testing.TB, channels ...Config) *host {
 	m, err := NewMux(MuxConfig{Channels: channels})
 	check.Same(t, "error", err, nil)
-	return &host{t: t, Mux: m, newest: seq.None}
+	return &host{t: t, Mux: m, newest: core.NoNumber}
 }
 
 // pair returns two ends with the same channels.
@@ -217,7 +215,7 @@ func TestAPayloadWithAFault(t *testing.T) {
 	good := "02010000010061 0202000001006204020100000103010063"
 	for _, c := range []struct {
 		name, hex string
-		code      wire.Code
+		code      core.Code
 		place     int
 	}{
 		{"nothing", "", CodeTruncated, 0},
@@ -232,13 +230,13 @@ func TestAPayloadWithAFault(t *testing.T) {
 		{"a pad at the end", good + "00", CodeUnknownRecord, 24},
 	} {
 		h := newHost(t, threeKinds...)
-		quiet, err := h.Handle(0, 0, seq.None, unhex(c.hex))
+		quiet, err := h.Handle(0, 0, core.NoNumber, unhex(c.hex))
 		var e *Error
 		check.That(t, !quiet && errors.As(err, &e), c.name)
 		check.Equal(t, c.name, []any{e.Code(), e.Place()}, []any{c.code, c.place})
 		check.Equal(t, "machines", h.byID[1].receiver.Row()+h.byID[2].receiver.Row(), "")
 		check.Equal(t, "read", h.reads(1)+h.reads(2)+h.reads(3), "")
-		check.Equal(t, "nothing is due", h.Deadline(), machine.Never)
+		check.Equal(t, "nothing is due", h.Deadline(), core.Never)
 		stats := h.Stats()
 		check.Equal(t, "counts", []int64{stats.Payloads, stats.Refused(c.code), stats.Refused("none")}, []int64{0, 1, 0})
 	}
@@ -250,27 +248,27 @@ func TestAPayloadWithAFault(t *testing.T) {
 // Two deadlines: what is prompt, and what may wait for the application's tick (CHC-9, CHC-10).
 func TestTwoDeadlines(t *testing.T) {
 	a, b := pair(t, threeKinds...)
-	both := func(h *host) []machine.Micros { return []machine.Micros{h.Prompt(), h.Deadline()} }
-	check.Equal(t, "at rest", both(a), []machine.Micros{machine.Never, machine.Never})
+	both := func(h *host) []core.Micros { return []core.Micros{h.Prompt(), h.Deadline()} }
+	check.Equal(t, "at rest", both(a), []core.Micros{core.Never, core.Never})
 	a.now = ms
 	a.says(1, "x", "y", "z")
-	check.Equal(t, "new messages", both(a), []machine.Micros{ms + 10*machine.Second, ms})
+	check.Equal(t, "new messages", both(a), []core.Micros{ms + 10*core.Second, ms})
 	p := a.packs()
-	check.Equal(t, "sent: the probe", both(a), []machine.Micros{ms + 250*ms, ms + 250*ms})
+	check.Equal(t, "sent: the probe", both(a), []core.Micros{ms + 250*ms, ms + 250*ms})
 	a.says(3, "u")
-	check.Equal(t, "an unreliable message", both(a), []machine.Micros{ms + 250*ms, ms})
+	check.Equal(t, "an unreliable message", both(a), []core.Micros{ms + 250*ms, ms})
 	a.packs()
 	b.now = 51 * ms
 	b.gets(a.some(p, 0, 2))
-	check.Equal(t, "a report of a gap", both(b), []machine.Micros{51 * ms, 51 * ms})
+	check.Equal(t, "a report of a gap", both(b), []core.Micros{51 * ms, 51 * ms})
 	report := b.packs()
-	check.Equal(t, "its repetition", both(b), []machine.Micros{101 * ms, 101 * ms})
+	check.Equal(t, "its repetition", both(b), []core.Micros{101 * ms, 101 * ms})
 	a.now = 101 * ms
 	a.gets(report)
-	check.Equal(t, "not marked yet", both(a), []machine.Micros{ms + 250*ms, ms + 250*ms})
+	check.Equal(t, "not marked yet", both(a), []core.Micros{ms + 250*ms, ms + 250*ms})
 	a.number = 9
 	a.gets(report)
-	check.Equal(t, "marked", both(a), []machine.Micros{101 * ms, 101 * ms})
+	check.Equal(t, "marked", both(a), []core.Micros{101 * ms, 101 * ms})
 	check.Equal(t, "again", a.words(a.packs()), "1:message 1 y")
 }
 
@@ -307,7 +305,7 @@ func TestAProbeBesideABulkChannel(t *testing.T) {
 	a.says(2, "lost")
 	a.packs()
 	for i := range 50 { // one packet each 20 ms
-		a.now, b.now = machine.Micros(i)*20*ms, machine.Micros(i)*20*ms
+		a.now, b.now = core.Micros(i)*20*ms, core.Micros(i)*20*ms
 		for range 40 {
 			a.says(1, fill)
 		}
@@ -424,7 +422,7 @@ func TestUnreliableMessagesThatAreNotRead(t *testing.T) {
 	}
 	check.Equal(t, "dropped", b.Stats().Dropped, 4)
 	m, _ := b.Read(0, 3, []byte("kept "))
-	check.Equal(t, "the oldest that is left", []any{m.Sequence, string(m.Data[:7])}, []any{seq.Number(4), "kept 4x"})
+	check.Equal(t, "the oldest that is left", []any{m.Sequence, string(m.Data[:7])}, []any{core.Number(4), "kept 4x"})
 	send(strings.Repeat("y", 16380))
 	check.Equal(t, "a large one takes all", b.Stats().Dropped, 4+15)
 	m, _ = b.Read(0, 3, nil)
@@ -445,10 +443,10 @@ func TestTwoReportsInOnePayload(t *testing.T) {
 
 // A channel that fails is said; the others go on (CHC-6).
 func TestAFailureOfOneChannel(t *testing.T) {
-	a, b := pair(t, Config{ID: 1, GiveUp: machine.Second}, Config{ID: 2})
+	a, b := pair(t, Config{ID: 1, GiveUp: core.Second}, Config{ID: 2})
 	a.says(1, "x")
 	a.packs()
-	a.now = machine.Second
+	a.now = core.Second
 	a.says(2, "y")
 	check.Equal(t, "payload", a.words(a.packs()), "2:message 0 y")
 	check.That(t, errors.Is(a.Err(), ErrFailed) && strings.Contains(a.Err().Error(), "channel 1: sender"), "it says which")
@@ -459,10 +457,10 @@ func TestAFailureOfOneChannel(t *testing.T) {
 
 	b.gets(unhex("0201 0100 0100 77 0202 0200 0100 77"))
 	b.packs()
-	b.now = machine.Second
+	b.now = core.Second
 	b.packs()
 	check.That(t, errors.Is(b.Err(), ErrFailed) && strings.Contains(b.Err().Error(), "channel 1: receiver"), "a receiver fails, too")
-	a.now = 20 * machine.Second
+	a.now = 20 * core.Second
 	a.packs()
 	check.Same(t, "the first failure stays", a.Err(), first)
 	check.Same(t, "that of a channel", a.ChannelErr(1), first)
@@ -522,7 +520,7 @@ func TestAQueueOfBytes(t *testing.T) {
 			check.Bytes(t, "message", q.pop([]byte("x"))[1:], want[0])
 			want = want[1:]
 		}
-		q.push(seq.Number(i), m)
+		q.push(core.Number(i), m)
 		want = append(want, m)
 		check.That(t, len(q.ring) <= 3000, "it is bounded")
 	}

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	sim "github.com/chunkwire/chunkwire/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/check"
+	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 const (
@@ -17,7 +17,7 @@ const (
 )
 
 // lossless loses nothing.
-func lossless(int, machine.Micros) bool { return false }
+func lossless(int, core.Micros) bool { return false }
 
 // connected returns a conversation on a path with a round trip of 50 ms, in which messages
 // have been sent, lost and read.
@@ -27,9 +27,9 @@ func connected(t *testing.T, s setting, kind channel.Kind) *conversation {
 	c.SetPath(channel.Path{Measured: true, SRTT: roundTrip})
 	for i := range 3 {
 		check.Same(t, "send", c.send(5, 0), nil)
-		c.Run(10*ms, roundTrip/2, func(int, machine.Micros) bool { return i == 1 })
+		c.Run(10*ms, roundTrip/2, func(int, core.Micros) bool { return i == 1 })
 	}
-	c.Run(machine.Second, roundTrip/2, lossless)
+	c.Run(core.Second, roundTrip/2, lossless)
 	for c.readOne() {
 	}
 	check.Equal(t, "read", len(c.read), 3)
@@ -38,7 +38,7 @@ func connected(t *testing.T, s setting, kind channel.Kind) *conversation {
 
 // outage sends a message that arrives, one that is lost and one behind it, and lets an outage
 // begin: the receiver knows that something is missing.
-func outage(t *testing.T, c *conversation, d machine.Micros) {
+func outage(t *testing.T, c *conversation, d core.Micros) {
 	t.Helper()
 	for i := range 3 {
 		check.Same(t, "send", c.send(5, 0), nil)
@@ -48,17 +48,17 @@ func outage(t *testing.T, c *conversation, d machine.Micros) {
 		}
 	}
 	c.Run(roundTrip/2, roundTrip/2, lossless)
-	c.Run(d, roundTrip/2, func(int, machine.Micros) bool { return true })
+	c.Run(d, roundTrip/2, func(int, core.Micros) bool { return true })
 }
 
 // An outage of GIVE_UP less the time between two probes and a round trip is survived, in any
 // phase of the probes: both ends go on, and nothing is lost (CHT-LIVE-1, CHT-LIVE-2).
 func TestAnOutageShorterThanGiveUp(t *testing.T) {
 	for _, kind := range kinds {
-		for phase := machine.Micros(0); phase <= probeWait; phase += 10 * ms {
+		for phase := core.Micros(0); phase <= probeWait; phase += 10 * ms {
 			c := connected(t, settings[1], kind)
 			outage(t, c, channel.DefaultGiveUp-probeWait-roundTrip-phase)
-			c.Run(machine.Second, roundTrip/2, lossless)
+			c.Run(core.Second, roundTrip/2, lossless)
 			for c.readOne() {
 			}
 			check.That(t, !c.Sender.Failed() && !c.Receiver.Failed(), "nobody has failed")
@@ -75,15 +75,15 @@ func TestAnOutageLongerThanGiveUp(t *testing.T) {
 		c := connected(t, settings[1], kind)
 		outage(t, c, channel.DefaultGiveUp-roundTrip/2-ms)
 		check.That(t, !c.Sender.Failed() && !c.Receiver.Failed(), "nobody has failed yet")
-		c.Run(roundTrip+ms, roundTrip/2, func(int, machine.Micros) bool { return true })
+		c.Run(roundTrip+ms, roundTrip/2, func(int, core.Micros) bool { return true })
 		for what, err := range map[string]error{"sender": c.Sender.Sender.Err(), "receiver": c.Receiver.Receiver.Err(), "send": c.send(1, 0)} {
 			check.That(t, errors.Is(err, channel.ErrFailed), fmt.Sprintf("%s: %v", what, err))
 		}
 		for c.readOne() {
 		}
 		check.Equal(t, "read", len(c.read), map[channel.Kind]int{channel.Ordered: 4, channel.Unordered: 5}[kind])
-		check.Equal(t, "deadlines", [2]machine.Micros{c.Deadline(0), c.Deadline(1)}, [2]machine.Micros{machine.Never, machine.Never})
-		c.Run(machine.Second, roundTrip/2, lossless)
+		check.Equal(t, "deadlines", [2]core.Micros{c.Deadline(0), c.Deadline(1)}, [2]core.Micros{core.Never, core.Never})
+		c.Run(core.Second, roundTrip/2, lossless)
 		check.Equal(t, "in flight", len(c.Flight[0])+len(c.Flight[1]), 0)
 	}
 }
@@ -92,7 +92,7 @@ func TestAnOutageLongerThanGiveUp(t *testing.T) {
 func TestAnOutageOfWhichTheReceiverKnowsNothing(t *testing.T) {
 	c := connected(t, settings[1], channel.Ordered)
 	check.Same(t, "send", c.send(5, 0), nil)
-	c.Run(2*channel.DefaultGiveUp, roundTrip/2, func(int, machine.Micros) bool { return true })
+	c.Run(2*channel.DefaultGiveUp, roundTrip/2, func(int, core.Micros) bool { return true })
 	check.Equal(t, "failed", [2]bool{c.Sender.Failed(), c.Receiver.Failed()}, [2]bool{true, false})
 }
 
@@ -104,7 +104,7 @@ func TestAnOutageOfReports(t *testing.T) {
 		for range 5 {
 			check.Same(t, "send", c.send(5, 0), nil)
 		}
-		c.Run(channel.DefaultGiveUp+roundTrip, roundTrip/2, func(to int, _ machine.Micros) bool { return to == sim.SendingEnd })
+		c.Run(channel.DefaultGiveUp+roundTrip, roundTrip/2, func(to int, _ core.Micros) bool { return to == sim.SendingEnd })
 		for c.readOne() {
 		}
 		check.Equal(t, "failed", [2]bool{c.Sender.Failed(), c.Receiver.Failed()}, [2]bool{true, false})

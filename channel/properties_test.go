@@ -9,13 +9,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
-	sim "github.com/chunkwire/chunkwire/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/check"
+	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/core"
 )
 
-const ms = machine.Millisecond
+const ms = core.Millisecond
 
 // setting is a channel, and the packet layer below it.
 type setting struct {
@@ -30,7 +29,7 @@ var small = setting{channel.Config{SequenceBits: 3, Format: channel.Format{Windo
 var settings = []setting{
 	{channel.Config{}, 256},
 	{channel.Config{Format: channel.Format{Window: 32, Data: 4, Group: 4}, SendQueue: 40, First: 65530}, 64},
-	{channel.Config{Format: channel.Format{Window: 32, Data: 3, Group: 32}, SendQueue: 32, GiveUp: machine.Second, First: 1<<32 - 20}, 256},
+	{channel.Config{Format: channel.Format{Window: 32, Data: 3, Group: 32}, SendQueue: 32, GiveUp: core.Second, First: 1<<32 - 20}, 256},
 	{channel.Config{SequenceBits: 4, Format: channel.Format{Window: 4, Data: 1, Group: 3}, SendQueue: 6, Fresh: 2, First: 13}, 5},
 	small,
 }
@@ -58,7 +57,7 @@ func newConversation(t check.T, s setting, kind channel.Kind) *conversation {
 }
 
 // send sends the next message, of which no two are the same if there is room for that.
-func (c *conversation) send(size int, lifetime machine.Micros) error {
+func (c *conversation) send(size int, lifetime core.Micros) error {
 	message := []byte(fmt.Sprintf("%d", len(c.sent)%10))
 	for len(message) < size {
 		message = fmt.Appendf(message, ", %d", len(c.sent))
@@ -83,7 +82,7 @@ var paths = []channel.Path{
 	{}, {Measured: true}, {Measured: true, SRTT: ms, Patience: 10 * ms}, {Measured: true, SRTT: 50 * ms}, {Measured: true, SRTT: 400 * ms, Patience: 500 * ms},
 }
 
-var lifetimes = []machine.Micros{0, 0, 0, 1, 5 * ms, 100 * ms, 400 * ms, 3000 * ms}
+var lifetimes = []core.Micros{0, 0, 0, 1, 5 * ms, 100 * ms, 400 * ms, 3000 * ms}
 
 // anyStep draws what happens next: a send, packets that go out, arrive in any order and
 // again, or are lost, a read, and time.
@@ -92,7 +91,7 @@ func (c *conversation) anyStep(t *rapid.T) {
 	switch rapid.IntRange(0, 11).Draw(t, "step") {
 	case 0, 1:
 		for range rapid.SampledFrom([]int{1, 1, 2, 9, 40}).Draw(t, "messages") {
-			lifetime := machine.Micros(0)
+			lifetime := core.Micros(0)
 			if c.mortal {
 				lifetime = rapid.SampledFrom(lifetimes).Draw(t, "lifetime")
 			}
@@ -114,7 +113,7 @@ func (c *conversation) anyStep(t *rapid.T) {
 		for rapid.IntRange(0, 3).Draw(t, "more") > 0 && c.readOne() {
 		}
 	case 10:
-		c.Wait(rapid.SampledFrom([]machine.Micros{0, 1, 5 * ms, 20 * ms, 100 * ms, 300 * ms, 900 * ms, 3000 * ms, 11_000 * ms}).Draw(t, "time"))
+		c.Wait(rapid.SampledFrom([]core.Micros{0, 1, 5 * ms, 20 * ms, 100 * ms, 300 * ms, 900 * ms, 3000 * ms, 11_000 * ms}).Draw(t, "time"))
 	case 11:
 		c.Pad(end)
 		c.SetPath(rapid.SampledFrom(paths).Draw(t, "path"))
@@ -212,7 +211,7 @@ func TestReleasedIsTruth(t *testing.T) {
 			c.anyRun(t, 40)
 			for c.readOne() {
 			}
-			released, group := c.Sender.Sender.Base(), seq.Number(sim.Complete(s.Config).Group)
+			released, group := c.Sender.Sender.Base(), core.Number(sim.Complete(s.Config).Group)
 			check.That(t, c.Receiver.Receiver.Base() >= released, "what is released has come")
 			check.That(t, c.Receiver.Receiver.Tail() > released-group, "what is released was read, but the beginning of a group")
 		})
@@ -229,13 +228,13 @@ func TestAGroupComesWholeOrNot(t *testing.T) {
 			return
 		}
 		cfg := sim.Complete(c.setting.Config)
-		told := map[seq.Number]channel.Message{}
+		told := map[core.Number]channel.Message{}
 		for _, m := range c.read {
 			told[m.Sequence] = m
 		}
 		n, skipped := cfg.First, int64(0)
 		for _, message := range c.sent {
-			first, end := n, n+seq.Number((len(message)+cfg.Data-1)/cfg.Data)
+			first, end := n, n+core.Number((len(message)+cfg.Data-1)/cfg.Data)
 			if !told[first].Skipped {
 				check.Equal(t, "a message", string(told[first].Data), message)
 				n = end
@@ -258,7 +257,7 @@ func TestASlowReaderIsNoFailure(t *testing.T) {
 		for _, kind := range kinds {
 			c := newConversation(t, s, kind)
 			c.SetPath(channel.Path{Measured: true, SRTT: 50 * ms})
-			never := func(int, machine.Micros) bool { return false }
+			never := func(int, core.Micros) bool { return false }
 			full := 0
 			for range 5 * 60 {
 				for range 3 {
@@ -266,7 +265,7 @@ func TestASlowReaderIsNoFailure(t *testing.T) {
 						full++
 					}
 				}
-				c.Run(machine.Second, 25*ms, never)
+				c.Run(core.Second, 25*ms, never)
 			}
 			cfg := sim.Complete(s.Config)
 			check.That(t, !c.Sender.Failed() && !c.Receiver.Failed(), "nobody fails")
@@ -289,7 +288,7 @@ func TestReportsMayBeOvertaken(t *testing.T) {
 	anyConversations(t, func(t *rapid.T, c *conversation) {
 		c.anyRun(t, 30)
 		s, bits := c.Sender.Sender, sim.Complete(c.setting.Config).SequenceBits
-		for last := seq.None; len(c.Flight[sim.SendingEnd]) > 0 && !c.Sender.Failed(); {
+		for last := core.NoNumber; len(c.Flight[sim.SendingEnd]) > 0 && !c.Sender.Failed(); {
 			i := rapid.IntRange(0, len(c.Flight[sim.SendingEnd])-1).Draw(t, "which")
 			p := c.Flight[sim.SendingEnd][i]
 			base, limit := s.Base(), s.Limit()
@@ -312,9 +311,9 @@ func TestRepliesAreBounded(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			cfg := sim.Complete(s.Config)
 			v := check.Must(sim.NewCheckedReceiver(s.Config, t.Fatalf))
-			now, last := machine.Micros(0), -machine.Second
+			now, last := core.Micros(0), -core.Second
 			for range rapid.IntRange(1, 200).Draw(t, "records") {
-				now += rapid.SampledFrom([]machine.Micros{0, 0, 100, ms, 5 * ms}).Draw(t, "later")
+				now += rapid.SampledFrom([]core.Micros{0, 0, 100, ms, 5 * ms}).Draw(t, "later")
 				r := anyRecord(t, cfg, v.Receiver.Base())
 				v.Handle(now, &r)
 				report, ok := v.Poll(now, sim.WholePacket)
@@ -329,8 +328,8 @@ func TestRepliesAreBounded(t *testing.T) {
 }
 
 // anyRecord draws a record for a receiver with a base.
-func anyRecord(t *rapid.T, cfg channel.Config, base seq.Number) channel.Record {
-	n := base + seq.Number(rapid.OneOf(rapid.IntRange(-3, 40), rapid.IntRange(-40000, 40000)).Draw(t, "sequence"))
+func anyRecord(t *rapid.T, cfg channel.Config, base core.Number) channel.Record {
+	n := base + core.Number(rapid.OneOf(rapid.IntRange(-3, 40), rapid.IntRange(-40000, 40000)).Draw(t, "sequence"))
 	r := channel.Record{Type: channel.TypeMessage, Sequence: cfg.SequenceBits.Wire(n), Data: []byte{byte(n)}}
 	switch rapid.IntRange(0, 4).Draw(t, "type") {
 	case 0:
@@ -350,13 +349,13 @@ func TestWithoutLossNothingIsSentAgain(t *testing.T) {
 	for _, kind := range kinds {
 		rapid.Check(t, func(t *rapid.T) {
 			c := newConversation(t, setting{channel.Config{}, 256}, kind)
-			delay := rapid.SampledFrom([]machine.Micros{ms, 20 * ms, 100 * ms}).Draw(t, "delay")
+			delay := rapid.SampledFrom([]core.Micros{ms, 20 * ms, 100 * ms}).Draw(t, "delay")
 			c.SetPath(channel.Path{Measured: true, SRTT: 2 * delay})
 			for range rapid.IntRange(1, 8).Draw(t, "frames") {
 				for range rapid.IntRange(1, 64).Draw(t, "messages") {
 					check.Same(t, "send", c.send(rapid.IntRange(1, 3000).Draw(t, "size"), 0), nil)
 				}
-				c.Run(16_667, delay, func(int, machine.Micros) bool { return false })
+				c.Run(16_667, delay, func(int, core.Micros) bool { return false })
 				for c.readOne() {
 				}
 			}
@@ -369,14 +368,14 @@ func TestWithoutLossNothingIsSentAgain(t *testing.T) {
 // What is sent last and lost is asked for by a probe (CHT-LIVE-4): one lost datagram costs at
 // most PROBE_WAIT and a round trip.
 func TestALostTailIsAskedFor(t *testing.T) {
-	for _, srtt := range []machine.Micros{10 * ms, 100 * ms, 400 * ms} {
+	for _, srtt := range []core.Micros{10 * ms, 100 * ms, 400 * ms} {
 		c := newConversation(t, settings[0], channel.Ordered)
 		c.SetPath(channel.Path{Measured: true, SRTT: srtt})
 		check.Same(t, "send", c.send(100, 0), nil)
 		c.Compose(sim.SendingEnd, sim.WholePacket)
 		c.Drop(sim.ReceivingEnd, 0)
 		for !c.readOne() {
-			c.Run(ms, srtt/2, func(int, machine.Micros) bool { return false })
+			c.Run(ms, srtt/2, func(int, core.Micros) bool { return false })
 		}
 		hold := srtt + max(srtt/4, 10*ms)
 		check.That(t, c.Now <= min(hold+20*ms, max(2*srtt, 250*ms))+srtt/2+ms, fmt.Sprintf("%d us are soon enough", c.Now))

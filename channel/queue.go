@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // queueTop is how many bytes a message in a queue has before its data.
@@ -27,7 +27,7 @@ func (q *queue) empty() bool { return q.used == 0 }
 func (q *queue) fits(size int) bool { return q.used+queueTop+size <= q.most }
 
 // push puts a message that fits at the end.
-func (q *queue) push(n seq.Number, data []byte) {
+func (q *queue) push(n core.Number, data []byte) {
 	q.reach(q.used + queueTop + len(data))
 	var top [queueTop]byte
 	binary.LittleEndian.PutUint64(top[:], uint64(n))
@@ -64,10 +64,10 @@ func (q *queue) copyTo(dst []byte, from int) {
 }
 
 // first returns the number of the oldest message and how many bytes it has. There must be one.
-func (q *queue) first() (n seq.Number, size int) {
+func (q *queue) first() (n core.Number, size int) {
 	var top [queueTop]byte
 	q.copyTo(top[:], 0)
-	return seq.Number(binary.LittleEndian.Uint64(top[:])), int(binary.LittleEndian.Uint16(top[8:]))
+	return core.Number(binary.LittleEndian.Uint64(top[:])), int(binary.LittleEndian.Uint16(top[8:]))
 }
 
 // pop appends the oldest message to dst and takes it out.

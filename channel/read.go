@@ -1,18 +1,18 @@
 package channel
 
-import "github.com/chunkwire/chunkwire/seq"
+import "github.com/chunkwire/chunkwire/core"
 
 // chain is the sequences that can be read from an unordered channel, in the order in which
 // they became so (CHV-2). Each slot has the next one.
 type chain struct {
-	head, last seq.Number // None if it is empty
+	head, last core.Number // None if it is empty
 }
 
 // push makes ready a message, a group by its first sequence, or what was skipped.
-func (v *Receiver) push(n seq.Number) {
+func (v *Receiver) push(n core.Number) {
 	s := v.slots.at(n)
-	s.ready, s.next = true, seq.None
-	if v.ready.head == seq.None {
+	s.ready, s.next = true, core.NoNumber
+	if v.ready.head == core.NoNumber {
 		v.ready.head = n
 	} else {
 		v.slots.at(v.ready.last).next = n
@@ -21,7 +21,7 @@ func (v *Receiver) push(n seq.Number) {
 }
 
 // pushSkipped makes ready what is skipped between two sequences, ascending.
-func (v *Receiver) pushSkipped(low, high seq.Number) {
+func (v *Receiver) pushSkipped(low, high core.Number) {
 	for n := low; n < high; n++ {
 		if v.holds(n) == skipped && !v.slots.at(n).ready {
 			v.push(n)
@@ -32,7 +32,7 @@ func (v *Receiver) pushSkipped(low, high seq.Number) {
 // hasReady reports whether there is something to read (CHV-2).
 func (v *Receiver) hasReady() bool {
 	if !v.ordered {
-		return v.ready.head != seq.None
+		return v.ready.head != core.NoNumber
 	}
 	// All of a group is here if nothing is missing below its end: what is here of its
 	// sequences is its own (CHG-2).
@@ -40,7 +40,7 @@ func (v *Receiver) hasReady() bool {
 }
 
 // nextReady returns what is read next, and takes it out of the chain.
-func (v *Receiver) nextReady() seq.Number {
+func (v *Receiver) nextReady() core.Number {
 	if v.ordered {
 		return v.tail
 	}
@@ -61,7 +61,7 @@ func (v *Receiver) deliver(in receiverInput) {
 		v.fragments -= count
 	}
 	for i := range count {
-		s := v.slots.at(n + seq.Number(i))
+		s := v.slots.at(n + core.Number(i))
 		v.got.Data = append(v.got.Data, s.data...)
 		s.done = true
 	}
@@ -81,7 +81,7 @@ func (v *Receiver) move(receiverInput) {
 		v.tail++
 	}
 	if v.tail > from {
-		v.have.Move(v.tail + seq.Number(v.format.Window))
+		v.have.Move(v.tail + core.Number(v.format.Window))
 		v.reportBy(v.now + ReportDelay)
 	}
 }

@@ -3,34 +3,34 @@ package channel
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // group is the sequences of one message (CHG-1).
 type group struct {
-	begin seq.Number
+	begin core.Number
 	count int
 }
 
 // end returns the first sequence behind the group.
-func (g group) end() seq.Number { return g.begin + seq.Number(g.count) }
+func (g group) end() core.Number { return g.begin + core.Number(g.count) }
 
 // groupOf returns the group of data that came.
 func groupOf(in receiverInput) group {
 	if in.record.Type == TypeMessage {
 		return group{in.n, 1}
 	}
-	return group{in.n - seq.Number(in.record.Index), in.record.Count}
+	return group{in.n - core.Number(in.record.Index), in.record.Count}
 }
 
 // groupAt returns the group of data that is held.
-func (v *Receiver) groupAt(n seq.Number) group {
+func (v *Receiver) groupAt(n core.Number) group {
 	s := v.slots.at(n)
-	return group{n - seq.Number(s.index), int(s.count)}
+	return group{n - core.Number(s.index), int(s.count)}
 }
 
 // holds reports what a sequence came as; nothing if it is not kept.
-func (v *Receiver) holds(n seq.Number) content {
+func (v *Receiver) holds(n core.Number) content {
 	if !v.have.Has(n) {
 		return nothing
 	}
@@ -40,7 +40,7 @@ func (v *Receiver) holds(n seq.Number) content {
 // compare compares data with what is held of its group and around it: it conflicts (CHG-2),
 // or its group has lost a sequence (CHG-4). Groups of which a fragment is held and was not read
 // have no other data in them, and nothing that was skipped (CHG-3).
-func (v *Receiver) compare(n seq.Number, g group) (conflicts, lost bool) {
+func (v *Receiver) compare(n core.Number, g group) (conflicts, lost bool) {
 	if g.begin < v.first || v.insideOther(n, g) {
 		return true, false
 	}
@@ -60,11 +60,11 @@ func (v *Receiver) compare(n seq.Number, g group) (conflicts, lost bool) {
 
 // insideOther reports whether a sequence lies in a group of which a fragment is held that was
 // not read, and which is not g (CHG-2).
-func (v *Receiver) insideOther(n seq.Number, g group) bool {
+func (v *Receiver) insideOther(n core.Number, g group) bool {
 	if v.fragments == 0 {
 		return false
 	}
-	reach := seq.Number(v.format.mostFragments())
+	reach := core.Number(v.format.mostFragments())
 	for m := max(n-reach+1, v.tail); m < min(n+reach, v.top); m++ {
 		if !v.isPart(m) {
 			continue
@@ -96,7 +96,7 @@ func (v *Receiver) add(in receiverInput) {
 }
 
 // keep puts a sequence into have and returns its slot.
-func (v *Receiver) keep(n seq.Number) *slot {
+func (v *Receiver) keep(n core.Number) *slot {
 	v.slots.reach(v.tail, n+1)
 	v.have.Add(n)
 	v.top = max(v.top, n+1)
@@ -126,7 +126,7 @@ func (v *Receiver) lose(in receiverInput) {
 	missing := v.base < v.top
 	low, end := in.n, in.n+1
 	if in.record.Type == TypeSkip {
-		end = in.n + seq.Number(in.record.Count)
+		end = in.n + core.Number(in.record.Count)
 	}
 	for n := max(low, v.base); n < end; n = v.have.FirstMissing(n, end) {
 		if !v.came(n) {
@@ -135,7 +135,7 @@ func (v *Receiver) lose(in receiverInput) {
 	}
 	low, high := max(low, v.tail), end
 	if v.fragments > 0 {
-		reach := seq.Number(v.format.mostFragments())
+		reach := core.Number(v.format.mostFragments())
 		low, high = max(low-reach+1, v.tail), min(end+reach-1, v.top)
 		v.giveUpGroups(low, high)
 	}
@@ -151,7 +151,7 @@ func (s *slot) skip() { s.holds, s.data = skipped, s.data[:0] }
 // giveUpGroups makes skipped what is held between low and high of groups in which a sequence
 // was skipped (CHG-3). Two passes find it: it is the last one below the fragment, or the next
 // one above.
-func (v *Receiver) giveUpGroups(low, high seq.Number) {
+func (v *Receiver) giveUpGroups(low, high core.Number) {
 	last, next := v.tail-1, v.Limit()+mostGroup
 	for n := low; n < high; n++ {
 		if v.isPart(n) && v.groupAt(n).begin <= last {
@@ -172,11 +172,11 @@ func (v *Receiver) giveUpGroups(low, high seq.Number) {
 }
 
 // isPart reports whether a sequence is a fragment that is held and was not read.
-func (v *Receiver) isPart(n seq.Number) bool {
+func (v *Receiver) isPart(n core.Number) bool {
 	return v.holds(n) == aFragment && !v.slots.at(n).done
 }
 
-func (v *Receiver) giveUpPart(n seq.Number) {
+func (v *Receiver) giveUpPart(n core.Number) {
 	v.slots.at(n).skip()
 	v.fragments--
 }

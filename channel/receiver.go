@@ -1,8 +1,8 @@
 package channel
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/table"
 )
 
 // Receiver is the receiving end of a reliable channel (section 5). It keeps what came until
@@ -10,28 +10,28 @@ import (
 // those of CHV-8.
 type Receiver struct {
 	state State
-	row   machine.Row
-	now   machine.Micros // the latest that was given, in microseconds (CHN-2, CHN-3)
+	row   core.Row
+	now   core.Micros // the latest that was given, in microseconds (CHN-2, CHN-3)
 
 	// What does not change.
 	id      uint8
 	ordered bool
 	format  Format
-	space   seq.Space
-	first   seq.Number
-	giveUp  machine.Micros
+	space   core.Space
+	first   core.Number
+	giveUp  core.Micros
 
-	have      seq.Window // from tail up to limit
-	slots     ring[slot] // from tail up to top
-	tail      seq.Number // the lowest that is not done with
-	base      seq.Number // the lowest that has not come
-	top       seq.Number // 1 + the highest that is known to exist
-	fragments int        // that are held and were not read
-	ready     chain      // what can be read, if unordered
+	have      core.Window // from tail up to limit
+	slots     ring[slot]  // from tail up to top
+	tail      core.Number // the lowest that is not done with
+	base      core.Number // the lowest that has not come
+	top       core.Number // 1 + the highest that is known to exist
+	fragments int         // that are held and were not read
+	ready     chain       // what can be read, if unordered
 
-	progressAt machine.Micros
-	reportAt   machine.Micros
-	lastReport machine.Micros // noReport before the first
+	progressAt core.Micros
+	reportAt   core.Micros
+	lastReport core.Micros // noReport before the first
 	wait       uint
 	path       Path
 
@@ -44,12 +44,12 @@ type Receiver struct {
 }
 
 // noReport is when the last report was while there was none.
-const noReport machine.Micros = -1
+const noReport core.Micros = -1
 
 // slot is what is kept of a sequence (CHV-15).
 type slot struct {
-	data  []byte     // its memory is the slot's
-	next  seq.Number // in the chain of what is ready
+	data  []byte      // its memory is the slot's
+	next  core.Number // in the chain of what is ready
 	holds content
 	index uint8 // of a fragment
 	count uint8 // of a fragment: how many its group has
@@ -68,7 +68,7 @@ const (
 )
 
 // NewReceiver returns the receiver of a reliable channel to which nothing has come. It fails
-// with machine.ErrConfig (CHP-2).
+// with core.ErrConfig (CHP-2).
 func NewReceiver(cfg Config) (*Receiver, error) {
 	cfg, err := cfg.reliable()
 	if err != nil {
@@ -77,9 +77,9 @@ func NewReceiver(cfg Config) (*Receiver, error) {
 	first := cfg.First
 	return &Receiver{
 		id: cfg.ID, ordered: cfg.Kind == Ordered, format: cfg.Format, space: cfg.SequenceBits, first: first, giveUp: cfg.GiveUp,
-		have: seq.NewWindow(cfg.Window, first+seq.Number(cfg.Window)),
-		tail: first, base: first, top: first, ready: chain{seq.None, seq.None},
-		reportAt: machine.Never, lastReport: noReport,
+		have: core.NewWindow(cfg.Window, first+core.Number(cfg.Window)),
+		tail: first, base: first, top: first, ready: chain{core.NoNumber, core.NoNumber},
+		reportAt: core.Never, lastReport: noReport,
 	}, nil
 }
 
@@ -106,37 +106,37 @@ const (
 	anyReceiverPoll
 )
 
-var receiverGuards = []machine.Guard{
+var receiverGuards = []table.Guard{
 	dataIsKnown:     {Event: "data", Text: "known"},
 	dataIsBeyond:    {Event: "data", Text: "beyond"},
 	dataConflicts:   {Event: "data", Text: "conflicts"},
 	groupIsLost:     {Event: "data", Text: "group is lost"},
 	dataIsNew:       {Event: "data", Text: "new"},
-	anyData:         {Event: "data", Text: machine.Always},
+	anyData:         {Event: "data", Text: table.Always},
 	skipIsKnown:     {Event: "skip", Text: "nothing new"},
 	skipIsBeyond:    {Event: "skip", Text: "beyond"},
 	skipIsNew:       {Event: "skip", Text: "new"},
-	anySkip:         {Event: "skip", Text: machine.Always},
+	anySkip:         {Event: "skip", Text: table.Always},
 	statusIsWithin:  {Event: "status", Text: "within"},
 	statusIsBeyond:  {Event: "status", Text: "beyond"},
-	anyStatus:       {Event: "status", Text: machine.Always},
+	anyStatus:       {Event: "status", Text: table.Always},
 	somethingReady:  {Event: "read", Text: "something ready"},
 	nothingReady:    {Event: "read", Text: "otherwise"},
 	receiverGivesUp: {Event: "poll", Text: "given up"},
 	reportFits:      {Event: "poll", Text: "due and fits"},
 	nothingToReport: {Event: "poll", Text: "otherwise"},
-	anyReceiverPoll: {Event: "poll", Text: machine.Always},
+	anyReceiverPoll: {Event: "poll", Text: table.Always},
 }
 
 // receiverInput is what an event gives to the actions.
 type receiverInput struct {
-	record *Record    // of data, skip, status
-	n      seq.Number // its sequence, unwrapped
-	dst    []byte     // of read
-	space  int        // of poll
+	record *Record     // of data, skip, status
+	n      core.Number // its sequence, unwrapped
+	dst    []byte      // of read
+	space  int         // of poll
 }
 
-type receiverAction = machine.Action[Receiver, receiverInput]
+type receiverAction = table.Action[Receiver, receiverInput]
 
 // The actions of section 5.
 var (
@@ -153,14 +153,14 @@ var (
 	report        = receiverAction{Name: "REPORT", Do: (*Receiver).report}
 )
 
-type receiverTransition = machine.Transition[State, uint8, Receiver, receiverInput]
+type receiverTransition = table.Transition[State, uint8, Receiver, receiverInput]
 
-func receiverRow(row machine.Row, from State, guard uint8, to State, does ...receiverAction) receiverTransition {
+func receiverRow(row core.Row, from State, guard uint8, to State, does ...receiverAction) receiverTransition {
 	return receiverTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
 // receiverTable is the machine: every transition that there is (CHV-9).
-var receiverTable = machine.NewTable(states, receiverGuards, []receiverTransition{
+var receiverTable = table.New(states, receiverGuards, []receiverTransition{
 	receiverRow("V1", Open, dataIsKnown, Open, countKnown, soon),
 	receiverRow("V2", Open, dataIsBeyond, Open, countBeyond, soon),
 	receiverRow("V3", Open, dataConflicts, Open, countConflict),
@@ -185,7 +185,7 @@ var receiverTable = machine.NewTable(states, receiverGuards, []receiverTransitio
 })
 
 // ReceiverTable returns the rows of the table.
-func ReceiverTable() []machine.Line { return receiverTable.Lines() }
+func ReceiverTable() []core.Line { return receiverTable.Lines() }
 
 func (v *Receiver) step(guard uint8, in receiverInput) {
 	receiverTable.Step(v, &v.state, &v.row, guard, in)
@@ -193,7 +193,7 @@ func (v *Receiver) step(guard uint8, in receiverInput) {
 
 // Handle takes a MESSAGE, FRAGMENT, SKIP or STATUS that was decoded. Its data are copied.
 // Other records are no event.
-func (v *Receiver) Handle(now machine.Micros, r *Record) {
+func (v *Receiver) Handle(now core.Micros, r *Record) {
 	v.advance(now)
 	in := receiverInput{record: r, n: v.nearest(r.Sequence)}
 	switch r.Type {
@@ -230,7 +230,7 @@ func (v *Receiver) dataGuard(in receiverInput) uint8 {
 
 // skipGuard returns the first guard that holds for a skip.
 func (v *Receiver) skipGuard(in receiverInput) uint8 {
-	end := in.n + seq.Number(in.record.Count)
+	end := in.n + core.Number(in.record.Count)
 	if v.have.FirstMissing(max(in.n, v.base), end) == end {
 		return skipIsKnown
 	}
@@ -241,17 +241,17 @@ func (v *Receiver) skipGuard(in receiverInput) uint8 {
 }
 
 // nearest returns the sequence that a receiver takes these bits for (CHN-4).
-func (v *Receiver) nearest(wire uint16) seq.Number {
+func (v *Receiver) nearest(wire uint16) core.Number {
 	return v.space.UpTo(v.base+v.space.Size()/2, wire)
 }
 
 // came reports whether a sequence is known.
-func (v *Receiver) came(n seq.Number) bool { return n < v.base || v.have.Has(n) }
+func (v *Receiver) came(n core.Number) bool { return n < v.base || v.have.Has(n) }
 
 // Read delivers one message, or says that one was skipped (CHV-2, CHX-3). The message is
 // appended to dst. If nothing is ready ok is false. A receiver that has failed still delivers
 // what was ready.
-func (v *Receiver) Read(now machine.Micros, dst []byte) (m Message, ok bool) {
+func (v *Receiver) Read(now core.Micros, dst []byte) (m Message, ok bool) {
 	v.advance(now)
 	guard := nothingReady
 	if v.hasReady() {
@@ -265,7 +265,7 @@ func (v *Receiver) Read(now machine.Micros, dst []byte) (m Message, ok bool) {
 
 // Poll returns a REPORT for a packet that has room for space bytes, if one is due. Its groups
 // are lent until the next call.
-func (v *Receiver) Poll(now machine.Micros, space int) (r Record, ok bool) {
+func (v *Receiver) Poll(now core.Micros, space int) (r Record, ok bool) {
 	v.advance(now)
 	v.out = Record{}
 	v.step(v.pollGuard(space), receiverInput{space: space})
@@ -283,17 +283,17 @@ func (v *Receiver) pollGuard(space int) uint8 {
 }
 
 // advance begins an event at now. A time before the latest one counts as that one (CHN-3).
-func (v *Receiver) advance(now machine.Micros) { v.now = max(v.now, now) }
+func (v *Receiver) advance(now core.Micros) { v.now = max(v.now, now) }
 
 // SetPath takes what the packet layer knows of the path. It is no event (CHP-3).
 func (v *Receiver) SetPath(p Path) { v.path = p }
 
 // Deadline returns when Poll has something to do next if no event comes before, or Never
 // (CHV-11).
-func (v *Receiver) Deadline() machine.Micros {
+func (v *Receiver) Deadline() core.Micros {
 	switch {
 	case v.state == Failed:
-		return machine.Never
+		return core.Never
 	case v.base == v.top:
 		return v.reportAt
 	}

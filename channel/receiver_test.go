@@ -9,9 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 var unordered = with(small, func(c *Config) { c.Kind = Unordered })
@@ -21,7 +20,7 @@ var unordered = with(small, func(c *Config) { c.Kind = Unordered })
 func TestAReceiverAndItsReports(t *testing.T) {
 	v := newListener(t, small)
 	check.Equal(t, "row", v.Row(), "")
-	check.Equal(t, "nothing to say", []any{v.reports(), v.Deadline()}, []any{"", machine.Never})
+	check.Equal(t, "nothing to say", []any{v.reports(), v.Deadline()}, []any{"", core.Never})
 	check.Equal(t, "rows", v.gets(message(0, "a"), message(3, "d"), message(2, "c")), "V5 V5 V5")
 	check.Equal(t, "read", v.reads(), "0 a")
 	check.Equal(t, "report", v.reports(), "report 1+32 1")
@@ -31,7 +30,7 @@ func TestAReceiverAndItsReports(t *testing.T) {
 	check.Equal(t, "not before 5 ms", []any{v.reports(), v.Deadline()}, []any{"", ReportSpacing})
 	v.now += ReportSpacing
 	check.Equal(t, "report", v.reports(), "report 4+32")
-	check.Equal(t, "at rest", v.Deadline(), machine.Never)
+	check.Equal(t, "at rest", v.Deadline(), core.Never)
 	check.Equal(t, "counts", v.Stats(), ReceiverStats{Received: 4, Delivered: 4, Reports: 2, HeldBytes: 16})
 }
 
@@ -113,22 +112,22 @@ func TestRowsOfTheReceiver(t *testing.T) {
 		}, "V5V12"},
 		{"V13", "10 s after the last that was new", func(v *listener) string {
 			v.gets(message(0, "a"))
-			v.now = 5 * machine.Second
+			v.now = 5 * core.Second
 			v.gets(message(2, "c"), message(2, "c"))
-			v.now = 15*machine.Second - 1
+			v.now = 15*core.Second - 1
 			before := v.reports()
 			v.now++
 			return before + " " + v.reports() + string(v.Row())
 		}, "report 1+31 1 V13"},
 		{"V13", "10 s after something began to be missing", func(v *listener) string {
 			v.gets(message(0, "a"))
-			v.now = 4 * machine.Second
+			v.now = 4 * core.Second
 			v.gets(status(1))
-			v.now = 5 * machine.Second
+			v.now = 5 * core.Second
 			v.gets(status(2))
-			v.now = 6 * machine.Second
+			v.now = 6 * core.Second
 			v.gets(status(3))
-			v.now = 15*machine.Second - 1
+			v.now = 15*core.Second - 1
 			before := v.reports()
 			v.now++
 			return before + " " + v.reports() + string(v.Row())
@@ -183,7 +182,7 @@ func TestAFailedReceiver(t *testing.T) {
 	check.Equal(t, "report", v.reports(), "")
 	check.That(t, errors.Is(v.Err(), ErrFailed), "it wraps the sentinel")
 	check.Equal(t, "text", v.Err().Error(), "channel 0: receiver: 5 sequences are missing, from 1 on: channel: failed: the channel was given up (D11)")
-	check.Equal(t, "state and deadline", []any{v.State().String(), v.Deadline()}, []any{"FAILED", machine.Never})
+	check.Equal(t, "state and deadline", []any{v.State().String(), v.Deadline()}, []any{"FAILED", core.Never})
 	check.Equal(t, "what is behind the gap is not read", v.reads(), "0 a")
 }
 
@@ -194,14 +193,14 @@ func TestWhenAReportIsDue(t *testing.T) {
 		name   string
 		before []Record
 		now    Record
-		want   machine.Micros // after the arrival
+		want   core.Micros // after the arrival
 	}{
 		{"the next", nil, message(0, "a"), 20 * ms},
 		{"behind a gap", nil, message(1, "a"), 0},
 		{"into the gap", []Record{message(1, "a")}, message(0, "b"), 0},
 		{"a copy", []Record{message(0, "a")}, message(0, "a"), 0},
 		{"beyond", nil, message(32, "a"), 0},
-		{"a conflict", nil, fragment(0, 1, 2, "a"), machine.Never},
+		{"a conflict", nil, fragment(0, 1, 2, "a"), core.Never},
 		{"a skip of the next", nil, skip(0, 1), 20 * ms},
 		{"a skip behind a gap", nil, skip(1, 1), 0},
 		{"a skip of what is here", []Record{message(0, "a")}, skip(0, 1), 0},
@@ -215,8 +214,8 @@ func TestWhenAReportIsDue(t *testing.T) {
 		v.reports()
 		v.now += ReportSpacing
 		v.gets(c.now)
-		want := machine.Never
-		if c.want != machine.Never {
+		want := core.Never
+		if c.want != core.Never {
 			want = v.now + c.want
 		}
 		check.Equal(t, c.name, v.reportAt, want)
@@ -252,7 +251,7 @@ func TestNoReportWithoutAReason(t *testing.T) {
 
 // A report in the first microseconds is one like others: the next waits (CHV-4).
 func TestTheFirstReportMayBeAtAnyTime(t *testing.T) {
-	for now := range machine.Micros(3) {
+	for now := range core.Micros(3) {
 		v := newListener(t, small)
 		v.now = now
 		v.gets(status(0))
@@ -299,17 +298,17 @@ func TestReadingMakesRoom(t *testing.T) {
 func TestReportsAreRepeated(t *testing.T) {
 	for _, c := range []struct {
 		path  Path
-		waits []machine.Micros
+		waits []core.Micros
 	}{
-		{Path{}, []machine.Micros{50 * ms, 100 * ms, 200 * ms, 250 * ms, 250 * ms}},
-		{Path{Measured: true, SRTT: 4 * ms}, []machine.Micros{20 * ms, 40 * ms, 80 * ms, 160 * ms, 250 * ms}},
-		{Path{Measured: true, SRTT: 200 * ms}, []machine.Micros{200 * ms, 400 * ms, 400 * ms, 400 * ms, 400 * ms}},
+		{Path{}, []core.Micros{50 * ms, 100 * ms, 200 * ms, 250 * ms, 250 * ms}},
+		{Path{Measured: true, SRTT: 4 * ms}, []core.Micros{20 * ms, 40 * ms, 80 * ms, 160 * ms, 250 * ms}},
+		{Path{Measured: true, SRTT: 200 * ms}, []core.Micros{200 * ms, 400 * ms, 400 * ms, 400 * ms, 400 * ms}},
 	} {
 		v := newListener(t, small)
 		v.SetPath(c.path)
 		v.gets(message(1, "b"))
 		check.Equal(t, "first", v.reports(), "report 0+32 0")
-		var waits []machine.Micros
+		var waits []core.Micros
 		for range 5 {
 			last := v.now
 			v.now = v.Deadline() - 1
@@ -332,7 +331,7 @@ func TestReportsAreRepeated(t *testing.T) {
 
 // Doublings end.
 func TestRepetitionsEndTheirDoublings(t *testing.T) {
-	v := newListener(t, with(small, func(c *Config) { c.GiveUp = 3600 * machine.Second }))
+	v := newListener(t, with(small, func(c *Config) { c.GiveUp = 3600 * core.Second }))
 	v.SetPath(Path{Measured: true, SRTT: 1 << 40})
 	v.gets(message(1, "b"))
 	v.reports()
@@ -349,7 +348,7 @@ func TestUnordered(t *testing.T) {
 	v := newListener(t, unordered)
 	v.gets(message(2, "c"), fragment(4, 1, 2, "y"), message(0, "a"), fragment(3, 0, 2, "xxxx"), message(1, "b"))
 	check.Equal(t, "read", v.reads(), "2 c, 0 a, 3 xxxxy, 1 b")
-	check.Equal(t, "all is done", []seq.Number{v.Tail(), v.Base(), v.Top()}, []seq.Number{5, 5, 5})
+	check.Equal(t, "all is done", []core.Number{v.Tail(), v.Base(), v.Top()}, []core.Number{5, 5, 5})
 	check.Equal(t, "known", v.gets(message(2, "c")), "V1")
 	check.Equal(t, "once", v.reads(), "")
 }
@@ -361,12 +360,12 @@ func TestUnorderedBehindAGap(t *testing.T) {
 	check.Equal(t, "report", v.reports(), "report 0+32 0")
 	check.Equal(t, "read", v.reads(), "1 b, 2 xxxxy")
 	check.Equal(t, "tail", v.Tail(), 0)
-	check.Equal(t, "no room was made, and there is nothing to say", v.reportAt, machine.Never)
+	check.Equal(t, "no room was made, and there is nothing to say", v.reportAt, core.Never)
 	check.Equal(t, "rows", v.gets(message(1, "b"), fragment(0, 0, 2, "xxxx"), fragment(4, 2, 3, "z"), fragment(3, 1, 2, "y")), "V1 V3 V3 V1")
 	check.Equal(t, "limit", v.Limit(), 32)
 	v.gets(message(0, "a"))
 	check.Equal(t, "read", v.reads(), "0 a")
-	check.Equal(t, "tail and limit", []seq.Number{v.Tail(), v.Limit()}, []seq.Number{4, 36})
+	check.Equal(t, "tail and limit", []core.Number{v.Tail(), v.Limit()}, []core.Number{4, 36})
 }
 
 // A skip is told in its place, and gives up the groups that it lies in, from both sides
@@ -448,7 +447,7 @@ func TestGroups(t *testing.T) {
 
 // Sequences wrap on the wire and nowhere else (CHN-4).
 func TestAReceiverAtTheWrap(t *testing.T) {
-	for _, first := range []seq.Number{65530, 131066, 1 << 32} {
+	for _, first := range []core.Number{65530, 131066, 1 << 32} {
 		v := newListener(t, with(unordered, func(c *Config) { c.First = first }))
 		wire := func(n int) int { return int(uint16(first)) + n }
 		check.Equal(t, "rows", v.gets(message(wire(8), "x"), fragment(wire(5), 0, 3, "aaaa"), message(wire(-1), "y"), fragment(wire(0), 1, 2, "z")), "V5 V5 V1 V3")
@@ -502,7 +501,7 @@ func TestReportsOfAnySet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		window := 1 << rapid.IntRange(5, 11).Draw(t, "window")
 		first := rapid.SampledFrom([]int{0, 1, 31, 63, 64, 65000, 65535, 131000}).Draw(t, "first")
-		v, _ := NewReceiver(Config{Format: Format{Window: window}, Kind: Unordered, First: seq.Number(first)})
+		v, _ := NewReceiver(Config{Format: Format{Window: window}, Kind: Unordered, First: core.Number(first)})
 		density := rapid.IntRange(1, 9).Draw(t, "density")
 		length := rapid.IntRange(1, window).Draw(t, "length")
 		missing, base, top := map[int]bool{}, -1, first

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/wire"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // port is the format of a port's codec (CHO-3).
@@ -110,7 +110,7 @@ func reportHex(groups string) string {
 // refusals are payloads with the rule that refuses them, the code and the place (CHR-2).
 var refusals = []struct {
 	name, hex, rule string
-	code            wire.Code
+	code            core.Code
 	place           int
 }{
 	{"nothing", "", "CHR-20", "truncated", 0},

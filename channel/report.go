@@ -3,8 +3,7 @@ package channel
 import (
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // soon makes a report due as soon as one may go (CHV-4).
@@ -17,13 +16,13 @@ func (v *Receiver) soon() {
 }
 
 // reportBy makes a report due at a time, if none is due before (CHV-4).
-func (v *Receiver) reportBy(at machine.Micros) { v.reportAt = min(v.reportAt, at) }
+func (v *Receiver) reportBy(at core.Micros) { v.reportAt = min(v.reportAt, at) }
 
 // repeatAt returns when a report goes again if something is still missing, or Never (CHV-5).
 // Without one before, and a missing sequence, there is nothing to repeat (CHV-7).
-func (v *Receiver) repeatAt() machine.Micros {
+func (v *Receiver) repeatAt() core.Micros {
 	if v.base == v.top || v.lastReport == noReport {
-		return machine.Never
+		return core.Never
 	}
 	wait := repeatUnmeasured
 	if v.path.Measured {
@@ -38,7 +37,7 @@ func (v *Receiver) report(in receiverInput) {
 	if v.now < v.reportAt {
 		v.wait = min(v.wait+1, backoffMost)
 	}
-	v.reportAt, v.lastReport = machine.Never, v.now
+	v.reportAt, v.lastReport = core.Never, v.now
 	most := min((in.space-reportSize)/groupSize, MostGroups)
 	v.groups = missingGroups(v.groups[:0], v.space, &v.have, v.base, v.top, most)
 	v.out = Record{Type: TypeReport, Channel: v.id, Sequence: v.space.Wire(v.base), Room: int(v.Limit() - v.base), Groups: v.groups}
@@ -48,7 +47,7 @@ func (v *Receiver) report(in receiverInput) {
 // missingGroups appends to none the groups of what is missing from a set between base and top,
 // ascending: from the newest missing sequence down, each group names one and what is missing
 // of the 32 below. If there are more than most, those of the lowest sequences stay (CHV-6).
-func missingGroups(none []Group, space seq.Space, have *seq.Window, base, top seq.Number, most int) []Group {
+func missingGroups(none []Group, space core.Space, have *core.Window, base, top core.Number, most int) []Group {
 	groups, n := none, 0
 	for start := have.LastMissing(base, top); start >= base && most > 0; start = have.LastMissing(base, start-groupSpan+1) {
 		bits := ^have.Below(start)
@@ -80,11 +79,11 @@ func rotate(groups []Group, first int) {
 // NewReport returns the REPORT that names these sequences, which ascend from base, by the way
 // of CHV-6. Format.Append says what is wrong with it if they do not fit the room.
 func NewReport(channel uint8, base uint16, room int, missing []uint16) Record {
-	low := seq.Wire16.Size() + seq.Number(base)
-	have := seq.NewWindow(1<<16, low+seq.Wire16.Size())
+	low := core.Wire16.Size() + core.Number(base)
+	have := core.NewWindow(1<<16, low+core.Wire16.Size())
 	top := low
 	for _, wire := range missing {
-		n, _ := seq.Wire16.From(low, wire)
+		n, _ := core.Wire16.From(low, wire)
 		for ; top < n; top++ {
 			have.Add(top)
 		}
@@ -92,6 +91,6 @@ func NewReport(channel uint8, base uint16, room int, missing []uint16) Record {
 	}
 	return Record{
 		Type: TypeReport, Channel: channel, Sequence: base, Room: room,
-		Groups: missingGroups(nil, seq.Wire16, &have, low, top, MostGroups),
+		Groups: missingGroups(nil, core.Wire16, &have, low, top, MostGroups),
 	}
 }

@@ -3,7 +3,7 @@ package channel
 import (
 	"math/bits"
 
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // firstRing is how many slots a ring has at first.
@@ -16,16 +16,16 @@ type ring[T any] struct {
 }
 
 // at returns the slot of a sequence.
-func (r *ring[T]) at(n seq.Number) *T { return &r.slots[n&seq.Number(len(r.slots)-1)] }
+func (r *ring[T]) at(n core.Number) *T { return &r.slots[n&core.Number(len(r.slots)-1)] }
 
 // reach makes the ring large enough for the sequences from low up to high, which it keeps.
-func (r *ring[T]) reach(low, high seq.Number) {
+func (r *ring[T]) reach(low, high core.Number) {
 	need := int(high - low)
 	if need <= len(r.slots) {
 		return
 	}
 	bigger := ring[T]{make([]T, max(firstRing, 1<<bits.Len(uint(need-1))))}
-	for n := low; n < low+seq.Number(len(r.slots)); n++ {
+	for n := low; n < low+core.Number(len(r.slots)); n++ {
 		*bigger.at(n) = *r.at(n)
 	}
 	*r = bigger

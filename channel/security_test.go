@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // The figures of section 9: what one payload can draw, hold and cost.
@@ -48,7 +47,7 @@ func TestAPayloadOfReportsMarksOnce(t *testing.T) {
 func TestAFloodOfReports(t *testing.T) {
 	for _, c := range []struct {
 		acks bool
-		wait machine.Micros
+		wait core.Micros
 	}{{false, 125 * ms}, {true, 50 * ms}} {
 		s := newTalker(t, Config{})
 		s.SetPath(measured)
@@ -61,11 +60,11 @@ func TestAFloodOfReports(t *testing.T) {
 		for i := range 9_000 { // one each ms, 9 s
 			s.now += ms
 			s.number++ // a packet with nothing of this channel
-			ack := seq.None
+			ack := core.NoNumber
 			if c.acks {
 				ack = s.number - 1
 			}
-			s.hearsOf(seq.Number(i), ack, 0, 512, missing...)
+			s.hearsOf(core.Number(i), ack, 0, 512, missing...)
 			s.goes()
 		}
 		check.Equal(t, "sent again", s.Stats().Resent, int64(100*(9_000*ms/c.wait)))
@@ -115,7 +114,7 @@ func TestAFloodOfRecords(t *testing.T) {
 	v = newListener(t, Config{})
 	v.gets(status(1024))
 	reports = 0
-	for v.State() == Open && v.Deadline() != machine.Never {
+	for v.State() == Open && v.Deadline() != core.Never {
 		v.now = v.Deadline()
 		poll()
 	}
@@ -189,7 +188,7 @@ func TestForgedRecords(t *testing.T) {
 		}
 		p, err := Format{Window: 32, Data: 4, Group: 8}.Append(nil, &r)
 		check.Same(t, "error", err, nil)
-		h.now += machine.Micros(random(3000))
+		h.now += core.Micros(random(3000))
 		h.gets(p)
 		if random(4) == 0 {
 			h.reads(r.Channel)

@@ -3,8 +3,7 @@ package channel
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // numFragments returns how many records a message of size bytes has (CHS-10).
@@ -17,14 +16,14 @@ func (s *Sender) appendMessage(in senderInput) {
 		s.heardAt, s.saidAt = s.now, s.now
 	}
 	count := s.numFragments(len(in.message))
-	s.entries.reach(s.base, s.next+seq.Number(count))
+	s.entries.reach(s.base, s.next+core.Number(count))
 	for i := range count {
 		e := s.entries.at(s.next)
 		part := in.message[i*s.format.Data : min((i+1)*s.format.Data, len(in.message))]
 		*e = entry{data: store(e.data, part, s.format.Data), death: noDeath, index: uint8(i), count: uint8(count)}
 		s.next++
 	}
-	if in.lifetime > 0 && in.lifetime < machine.Never-s.now {
+	if in.lifetime > 0 && in.lifetime < core.Never-s.now {
 		s.addDeath(s.now+in.lifetime, s.next-1)
 	}
 	s.stats.Messages++
@@ -35,7 +34,7 @@ func (s *Sender) appendMessage(in senderInput) {
 func (s *Sender) expire() {
 	last := s.deaths[0].last
 	s.dropDeath(0)
-	first := last + 1 - seq.Number(s.entries.at(last).count)
+	first := last + 1 - core.Number(s.entries.at(last).count)
 	for n := max(first, s.base); n <= last; n++ {
 		e := s.entries.at(n)
 		e.gone, e.data = true, e.data[:0]
@@ -46,7 +45,7 @@ func (s *Sender) expire() {
 // lowestDue returns the lowest sequence that is due and below limit; ok is false if there is
 // none. Between base and low nothing is due, and from sent on everything is, so that no call
 // looks at what is not.
-func (s *Sender) lowestDue() (n seq.Number, ok bool) {
+func (s *Sender) lowestDue() (n core.Number, ok bool) {
 	n = s.sent
 	if s.marked > 0 {
 		for !s.entries.at(s.low).due {
@@ -59,7 +58,7 @@ func (s *Sender) lowestDue() (n seq.Number, ok bool) {
 
 // fits reports whether the record of a sequence goes into the rest of the packet (CHS-1,
 // CHS-13).
-func (s *Sender) fits(n seq.Number, space int) bool {
+func (s *Sender) fits(n core.Number, space int) bool {
 	return s.entries.at(n).size() <= space && (n < s.sent || s.freshInIt < s.fresh)
 }
 
@@ -97,7 +96,7 @@ func (s *Sender) send(in senderInput) {
 }
 
 // skippable reports whether a sequence can be the next of a SKIP (CHS-1, CHS-13).
-func (s *Sender) skippable(n seq.Number) bool {
+func (s *Sender) skippable(n core.Number) bool {
 	if n >= min(s.limit, s.next) || n >= s.sent && s.freshInIt == s.fresh {
 		return false
 	}
@@ -106,7 +105,7 @@ func (s *Sender) skippable(n seq.Number) bool {
 }
 
 // transmit notes that a sequence goes out with a packet (CHS-1).
-func (s *Sender) transmit(n, number seq.Number) {
+func (s *Sender) transmit(n, number core.Number) {
 	e := s.entries.at(n)
 	e.packet, e.at, s.saidAt = number, s.now, s.now
 	s.stats.Sent++
@@ -142,7 +141,7 @@ func (s *Sender) release(in senderInput) {
 
 // makeRoom lets limit grow (CHS-2). It never falls.
 func (s *Sender) makeRoom(in senderInput) {
-	if limit := in.base + seq.Number(in.report.Room); limit > s.limit {
+	if limit := in.base + core.Number(in.report.Room); limit > s.limit {
 		s.limit, s.backoff = limit, 0
 	}
 }
@@ -162,12 +161,12 @@ func (s *Sender) mark(in senderInput) {
 	}
 }
 
-func (s *Sender) markNamed(n, ack seq.Number) {
+func (s *Sender) markNamed(n, ack core.Number) {
 	if n < s.base || n >= s.sent {
 		return // only in a report that was not decoded
 	}
 	e := s.entries.at(n)
-	by, age := seq.Number(Overtaken), s.now-e.at
+	by, age := core.Number(Overtaken), s.now-e.at
 	if e.again {
 		by = 1 // less may go behind it
 	}
@@ -177,7 +176,7 @@ func (s *Sender) markNamed(n, ack seq.Number) {
 }
 
 // setDue marks an entry that was sent.
-func (s *Sender) setDue(n seq.Number) {
+func (s *Sender) setDue(n core.Number) {
 	e := s.entries.at(n)
 	if e.due {
 		return
@@ -194,7 +193,7 @@ func (s *Sender) setDue(n seq.Number) {
 func (s *Sender) probesEarly() bool { return s.backoff == 0 && s.resent > s.base }
 
 // probeAt returns when the sender asks for a report if nothing is due (CHS-4).
-func (s *Sender) probeAt() machine.Micros {
+func (s *Sender) probeAt() core.Micros {
 	if s.probesEarly() {
 		return s.saidAt + probeSoon
 	}

@@ -1,8 +1,8 @@
 package channel
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/table"
 )
 
 // Sender is the sending end of a reliable channel (section 4). It keeps what was sent until a
@@ -10,58 +10,58 @@ import (
 // Its variables are those of CHS-7.
 type Sender struct {
 	state State
-	row   machine.Row
-	now   machine.Micros // the latest that was given, in microseconds (CHN-2, CHN-3)
+	row   core.Row
+	now   core.Micros // the latest that was given, in microseconds (CHN-2, CHN-3)
 
 	// What does not change.
 	id        uint8
 	format    Format
-	space     seq.Space
+	space     core.Space
 	sendQueue int
-	giveUp    machine.Micros
+	giveUp    core.Micros
 	fresh     int
 
 	entries ring[entry] // from base up to next
-	base    seq.Number  // all below is released
-	sent    seq.Number  // the first that was never sent
-	next    seq.Number  // the next to be given out
-	limit   seq.Number  // the receiver takes nothing from here on
-	resent  seq.Number  // 1 + the highest that was sent more than once
-	heard   seq.Number  // the packet of the newest report that counted
+	base    core.Number // all below is released
+	sent    core.Number // the first that was never sent
+	next    core.Number // the next to be given out
+	limit   core.Number // the receiver takes nothing from here on
+	resent  core.Number // 1 + the highest that was sent more than once
+	heard   core.Number // the packet of the newest report that counted
 	deaths  deaths
-	marked  int        // entries below sent that are due
-	low     seq.Number // no entry below it is due
+	marked  int         // entries below sent that are due
+	low     core.Number // no entry below it is due
 
-	saidAt  machine.Micros
-	heardAt machine.Micros
+	saidAt  core.Micros
+	heardAt core.Micros
 	backoff uint
 	path    Path
 
-	packet    seq.Number // that is being composed
-	freshInIt int        // sequences that it carries for the first time
-	out       Record     // lent to the caller of Poll
-	refused   *Error     // why the message of the latest Send was refused
+	packet    core.Number // that is being composed
+	freshInIt int         // sequences that it carries for the first time
+	out       Record      // lent to the caller of Poll
+	refused   *Error      // why the message of the latest Send was refused
 	err       error
 	stats     SenderStats
 }
 
 // entry is one sequence that is kept. An entry that was never sent is always due (CHS-14).
 type entry struct {
-	data   []byte         // none if gone; its memory is the slot's
-	packet seq.Number     // of the latest transmission
-	at     machine.Micros // of the latest transmission
-	death  int32          // of the message, in its last entry: its place in the heap
-	index  uint8          // of the fragment
-	count  uint8          // fragments of the message; 1: it is whole
-	due    bool           // marked to be sent again
-	again  bool           // it was sent more than once
-	gone   bool           // its lifetime is over
+	data   []byte      // none if gone; its memory is the slot's
+	packet core.Number // of the latest transmission
+	at     core.Micros // of the latest transmission
+	death  int32       // of the message, in its last entry: its place in the heap
+	index  uint8       // of the fragment
+	count  uint8       // fragments of the message; 1: it is whole
+	due    bool        // marked to be sent again
+	again  bool        // it was sent more than once
+	gone   bool        // its lifetime is over
 }
 
 const noDeath = -1
 
 // NewSender returns the sender of a reliable channel that has sent nothing. It fails with
-// machine.ErrConfig (CHP-2).
+// core.ErrConfig (CHP-2).
 func NewSender(cfg Config) (*Sender, error) {
 	cfg, err := cfg.reliable()
 	if err != nil {
@@ -70,7 +70,7 @@ func NewSender(cfg Config) (*Sender, error) {
 	first := cfg.First
 	return &Sender{
 		id: cfg.ID, format: cfg.Format, space: cfg.SequenceBits, sendQueue: cfg.SendQueue, giveUp: cfg.GiveUp, fresh: cfg.Fresh,
-		base: first, sent: first, next: first, limit: first + seq.Number(cfg.Window), resent: first, heard: seq.None, low: first, packet: seq.None,
+		base: first, sent: first, next: first, limit: first + core.Number(cfg.Window), resent: first, heard: core.NoNumber, low: first, packet: core.NoNumber,
 	}, nil
 }
 
@@ -91,35 +91,35 @@ const (
 	anySenderPoll
 )
 
-var senderGuards = []machine.Guard{
+var senderGuards = []table.Guard{
 	sizeIsBad:      {Event: "send", Text: "size not allowed"},
 	queueIsFull:    {Event: "send", Text: "queue full"},
 	messageIsTaken: {Event: "send", Text: "otherwise"},
-	anySend:        {Event: "send", Text: machine.Always},
+	anySend:        {Event: "send", Text: table.Always},
 	isOvertaken:    {Event: "report", Text: "overtaken"},
 	isImplausible:  {Event: "report", Text: "implausible"},
 	reportCounts:   {Event: "report", Text: "otherwise"},
-	anyReport:      {Event: "report", Text: machine.Always},
+	anyReport:      {Event: "report", Text: table.Always},
 	senderGivesUp:  {Event: "poll", Text: "given up"},
 	dueFits:        {Event: "poll", Text: "due and fits"},
 	probeTime:      {Event: "poll", Text: "probe time"},
 	nothingToSend:  {Event: "poll", Text: "otherwise"},
-	anySenderPoll:  {Event: "poll", Text: machine.Always},
+	anySenderPoll:  {Event: "poll", Text: table.Always},
 }
 
 // senderInput is what an event gives to the actions.
 type senderInput struct {
-	refusal  *Error         // of send
-	message  []byte         // of send
-	lifetime machine.Micros // of send
-	number   seq.Number     // of report: of its packet; of poll: of the packet that is composed
-	ack      seq.Number     // of report
-	base     seq.Number     // of report, unwrapped
-	report   *Record        // of report
-	space    int            // of poll
+	refusal  *Error      // of send
+	message  []byte      // of send
+	lifetime core.Micros // of send
+	number   core.Number // of report: of its packet; of poll: of the packet that is composed
+	ack      core.Number // of report
+	base     core.Number // of report, unwrapped
+	report   *Record     // of report
+	space    int         // of poll
 }
 
-type senderAction = machine.Action[Sender, senderInput]
+type senderAction = table.Action[Sender, senderInput]
 
 // The actions of section 4.
 var (
@@ -136,14 +136,14 @@ var (
 	countOvertaken = senderAction{Do: func(s *Sender, _ senderInput) { s.stats.Overtaken++ }}
 )
 
-type senderTransition = machine.Transition[State, uint8, Sender, senderInput]
+type senderTransition = table.Transition[State, uint8, Sender, senderInput]
 
-func senderRow(row machine.Row, from State, guard uint8, to State, does ...senderAction) senderTransition {
+func senderRow(row core.Row, from State, guard uint8, to State, does ...senderAction) senderTransition {
 	return senderTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
 // senderTable is the machine: every transition that there is (CHS-8).
-var senderTable = machine.NewTable(states, senderGuards, []senderTransition{
+var senderTable = table.New(states, senderGuards, []senderTransition{
 	senderRow("D1", Open, sizeIsBad, Open, refuse),
 	senderRow("D2", Open, queueIsFull, Open, refuse),
 	senderRow("D3", Open, messageIsTaken, Open, appendMessage),
@@ -160,12 +160,12 @@ var senderTable = machine.NewTable(states, senderGuards, []senderTransition{
 })
 
 // SenderTable returns the rows of the table.
-func SenderTable() []machine.Line { return senderTable.Lines() }
+func SenderTable() []core.Line { return senderTable.Lines() }
 
 // Send gives the channel a message of 1 to Format.MaxMessage bytes, of which it keeps a copy.
 // If lifetime is not 0 the message expires that much later, unless it was released before.
 // Send fails with ErrMessageSize, ErrQueueFull or ErrFailed; then nothing has changed.
-func (s *Sender) Send(now machine.Micros, message []byte, lifetime machine.Micros) error {
+func (s *Sender) Send(now core.Micros, message []byte, lifetime core.Micros) error {
 	s.advance(now)
 	guard, refusal := s.sendGuard(len(message))
 	s.refused = nil
@@ -190,7 +190,7 @@ func (s *Sender) sendGuard(size int) (guard uint8, refusal *Error) {
 
 // Report takes a REPORT that was decoded from the packet number of the peer, whose header
 // acked ack, the newest of our packets that the peer knew of; None if it knew of none.
-func (s *Sender) Report(now machine.Micros, number, ack seq.Number, r *Record) {
+func (s *Sender) Report(now core.Micros, number, ack core.Number, r *Record) {
 	s.advance(now)
 	in := senderInput{number: number, ack: ack, report: r, base: s.unwrap(s.base, r.Sequence)}
 	senderTable.Step(s, &s.state, &s.row, s.reportGuard(&in), in)
@@ -212,7 +212,7 @@ func (s *Sender) reportGuard(in *senderInput) uint8 {
 }
 
 // unwrap returns the first sequence at or after base that has these bits (CHN-5).
-func (s *Sender) unwrap(base seq.Number, wire uint16) seq.Number {
+func (s *Sender) unwrap(base core.Number, wire uint16) core.Number {
 	n, _ := s.space.From(base, wire)
 	return n
 }
@@ -220,7 +220,7 @@ func (s *Sender) unwrap(base seq.Number, wire uint16) seq.Number {
 // Poll returns a record for the packet that is being composed, which has this number, and
 // room for space bytes. Call it until it returns none. The data are lent until the next call
 // (CHS-12).
-func (s *Sender) Poll(now machine.Micros, number seq.Number, space int) (r Record, ok bool) {
+func (s *Sender) Poll(now core.Micros, number core.Number, space int) (r Record, ok bool) {
 	s.advance(now)
 	if number != s.packet {
 		s.packet, s.freshInIt = number, 0
@@ -248,7 +248,7 @@ func (s *Sender) pollGuard(space int) uint8 {
 
 // advance begins an event at now. A time before the latest one counts as that one (CHN-3).
 // What expires by then is gone before the event (CHX-1).
-func (s *Sender) advance(now machine.Micros) {
+func (s *Sender) advance(now core.Micros) {
 	s.now = max(s.now, now)
 	for s.state == Open && s.deaths.earliest() <= s.now {
 		s.expire()
@@ -260,7 +260,7 @@ func (s *Sender) SetPath(p Path) { s.path = p }
 
 // Deadline returns when Poll has something to do next if no event comes before, or Never
 // (CHS-5).
-func (s *Sender) Deadline() machine.Micros {
+func (s *Sender) Deadline() core.Micros {
 	if s.Pending() {
 		return s.now
 	}
@@ -269,10 +269,10 @@ func (s *Sender) Deadline() machine.Micros {
 
 // Prompt returns what Deadline does if nothing waits to be sent for the first time: such
 // messages may wait for the application's tick (CHC-9, CHC-10).
-func (s *Sender) Prompt() machine.Micros {
+func (s *Sender) Prompt() core.Micros {
 	switch {
 	case s.state == Failed || s.base == s.next:
-		return machine.Never
+		return core.Never
 	case s.marked > 0:
 		return s.now
 	}

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Messages go in order, large ones in fragments; a report releases them (CHS-1, CHS-2, CHS-7, CHS-10,
@@ -22,14 +21,14 @@ func TestASenderAndItsReports(t *testing.T) {
 	check.Equal(t, "second packet", s.packs(LargestPayload), "message 1 bcde, fragment 2 0/2 fghi, fragment 3 1/2 j")
 	check.Equal(t, "nothing more", s.goes(), "")
 	check.Equal(t, "row", s.hears(3, 32, 3), "D6")
-	check.Equal(t, "base and limit", []seq.Number{s.Base(), s.Limit()}, []seq.Number{3, 35})
+	check.Equal(t, "base and limit", []core.Number{s.Base(), s.Limit()}, []core.Number{3, 35})
 	check.Equal(t, "too early", s.goes(), "")
 	s.now += holdUnmeasured
 	check.Equal(t, "row", s.hears(3, 32, 3), "D6")
 	check.Equal(t, "again", s.goes(), "fragment 3 1/2 j")
 	check.Equal(t, "row", s.hears(4, 32), "D6")
 	check.Equal(t, "kept", s.Stats(), SenderStats{Messages: 3, Sent: 5, Resent: 1, Released: 4})
-	check.Equal(t, "deadline", s.Deadline(), machine.Never)
+	check.Equal(t, "deadline", s.Deadline(), core.Never)
 }
 
 // Every row of the table by its guards, and what it counts (CHS-8, CHS-9).
@@ -81,7 +80,7 @@ func TestRowsOfTheSender(t *testing.T) {
 		{"D6", "of the first packet", func(s *talker) string {
 			s.says("a")
 			s.goes()
-			return s.hearsOf(0, seq.None, 0, 32)
+			return s.hearsOf(0, core.NoNumber, 0, 32)
 		}, "D6"},
 		{"D6", "names the newest", func(s *talker) string {
 			s.says("a", "b")
@@ -98,12 +97,12 @@ func TestRowsOfTheSender(t *testing.T) {
 			return before + " " + s.State().String()
 		}, "OPEN FAILED"},
 		{"D7", "10 s after the first message that waits, at any time", func(s *talker) string {
-			s.now = 60 * machine.Second
+			s.now = 60 * core.Second
 			s.says("a")
 			s.goes()
-			s.now += 5 * machine.Second
+			s.now += 5 * core.Second
 			s.says("b")
-			s.now += 5*machine.Second - 1
+			s.now += 5*core.Second - 1
 			s.goes()
 			before := s.State().String()
 			s.now++
@@ -134,7 +133,7 @@ func TestRowsOfTheSender(t *testing.T) {
 			s.says("a")
 			s.goes()
 			s.hears(1, 32)
-			s.now = 60 * machine.Second
+			s.now = 60 * core.Second
 			return s.goes() + string(s.Row())
 		}, "D10"},
 		{"D10", "it does not fit", func(s *talker) string {
@@ -197,7 +196,7 @@ func TestWhatSendRefuses(t *testing.T) {
 	check.That(t, errors.Is(s.Send(0, []byte("x"), 0), ErrFailed), "D11")
 	check.That(t, errors.Is(s.Err(), ErrFailed), "FAIL")
 	check.Equal(t, "text", s.Err().Error(), "channel 0: sender: 39 records were not released, from 1 on: channel: failed: the channel was given up (D11)")
-	check.Equal(t, "deadline", s.Deadline(), machine.Never)
+	check.Equal(t, "deadline", s.Deadline(), core.Never)
 	check.Equal(t, "memory", len(s.entries.slots)+len(s.deaths), 0)
 }
 
@@ -207,22 +206,22 @@ func TestWhenAReportMarks(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		path Path
-		age  machine.Micros
-		ack  seq.Number // of packets; the entry went with packet 0
+		age  core.Micros
+		ack  core.Number // of packets; the entry went with packet 0
 		due  bool
 	}{
 		{"unmeasured, overtaken by one", Path{}, 0, 1, false},
 		{"unmeasured, overtaken by two", Path{}, 0, 2, true},
-		{"no ack, before HOLD", Path{}, 250*ms - 1, seq.None, false},
-		{"no ack, at HOLD", Path{}, 250 * ms, seq.None, true},
+		{"no ack, before HOLD", Path{}, 250*ms - 1, core.NoNumber, false},
+		{"no ack, at HOLD", Path{}, 250 * ms, core.NoNumber, true},
 		{"before patience", Path{Measured: true, SRTT: 100 * ms, Patience: 60 * ms}, 60*ms - 1, 5, false},
 		{"at patience", Path{Measured: true, SRTT: 100 * ms, Patience: 60 * ms}, 60 * ms, 2, true},
 		{"before half a round trip", measured, 50*ms - 1, 5, false},
 		{"after half a round trip", measured, 50 * ms, 2, true},
 		{"patience without overtaking", measured, 125*ms - 1, 1, false},
 		{"HOLD is 5/4 of the round trip", measured, 125 * ms, 1, true},
-		{"HOLD is 10 ms more at least", Path{Measured: true, SRTT: 4 * ms}, 14*ms - 1, seq.None, false},
-		{"and that is enough", Path{Measured: true, SRTT: 4 * ms}, 14 * ms, seq.None, true},
+		{"HOLD is 10 ms more at least", Path{Measured: true, SRTT: 4 * ms}, 14*ms - 1, core.NoNumber, false},
+		{"and that is enough", Path{Measured: true, SRTT: 4 * ms}, 14 * ms, core.NoNumber, true},
 	} {
 		s := newTalker(t, small)
 		s.SetPath(c.path)
@@ -268,7 +267,7 @@ func TestAMarkEndsWithItsRelease(t *testing.T) {
 	check.Equal(t, "row", s.hears(2, 32), "D6")
 	check.Equal(t, "the other goes", s.goes(), "message 2 c")
 	check.Equal(t, "then an early probe", s.Prompt()-s.now, 20*ms)
-	check.Equal(t, "numbers", []seq.Number{s.Base(), s.Sent(), s.Next()}, []seq.Number{2, 3, 3})
+	check.Equal(t, "numbers", []core.Number{s.Base(), s.Sent(), s.Next()}, []core.Number{2, 3, 3})
 }
 
 // What is lost goes before what is new, and nothing overtakes what does not fit (CHS-1).
@@ -295,7 +294,7 @@ func TestRoom(t *testing.T) {
 	check.That(t, !s.Pending(), "what is beyond limit does not wait for a tick")
 	check.Equal(t, "rows", s.hears(10, 22)+s.hears(10, 25), "D6D6")
 	check.That(t, s.Pending(), "three may go")
-	check.Equal(t, "deadlines", []machine.Micros{s.Deadline(), s.Prompt()}, []machine.Micros{0, 10 * machine.Second})
+	check.Equal(t, "deadlines", []core.Micros{s.Deadline(), s.Prompt()}, []core.Micros{0, 10 * core.Second})
 	check.Equal(t, "more room", s.goes(), "message 32 x, message 33 x, message 34 x")
 	check.Equal(t, "row", s.hears(20, 5), "D6")
 	check.Equal(t, "limit", s.Limit(), 35)
@@ -308,7 +307,7 @@ func TestProbes(t *testing.T) {
 	s.SetPath(Path{Measured: true, SRTT: 20 * ms})
 	s.says("aaaa", "bbbb", "cccc")
 	s.goes()
-	var waits []machine.Micros
+	var waits []core.Micros
 	said := s.now
 	for range 6 {
 		s.now = s.Deadline()
@@ -316,7 +315,7 @@ func TestProbes(t *testing.T) {
 		said = s.now
 		check.Equal(t, "probe", s.packs(24), "status 3, message 0 aaaa, message 1 bbbb")
 	}
-	check.Equal(t, "waits", waits, []machine.Micros{50 * ms, 50 * ms, 100 * ms, 200 * ms, 250 * ms, 250 * ms})
+	check.Equal(t, "waits", waits, []core.Micros{50 * ms, 50 * ms, 100 * ms, 200 * ms, 250 * ms, 250 * ms})
 	check.Equal(t, "row", s.hears(0, 32), "D6")
 	check.Equal(t, "nothing has moved", s.Deadline()-s.now, 250*ms)
 	check.Equal(t, "row", s.hears(2, 30), "D6")
@@ -428,7 +427,7 @@ func TestAProbeOfAClosedWindow(t *testing.T) {
 
 // Doublings end: after any number of probes the wait is what it may be at most (CHS-4).
 func TestBackoffEnds(t *testing.T) {
-	s := newTalker(t, with(small, func(c *Config) { c.GiveUp = 3600 * machine.Second }))
+	s := newTalker(t, with(small, func(c *Config) { c.GiveUp = 3600 * core.Second }))
 	s.SetPath(Path{Measured: true, SRTT: 1 << 40})
 	s.says("x")
 	s.goes()
@@ -460,19 +459,19 @@ func TestExpiry(t *testing.T) {
 func TestManyLifetimes(t *testing.T) {
 	s := newTalker(t, small)
 	for i := range 32 {
-		s.saysFor(machine.Micros(1+i*7%32)*ms, fmt.Sprint(i%10))
+		s.saysFor(core.Micros(1+i*7%32)*ms, fmt.Sprint(i%10))
 	}
 	s.goes()
 	check.Equal(t, "row", s.hears(13, 32), "D6")
 	s.heap()
 	check.Equal(t, "lifetimes", len(s.deaths), 19)
-	for d := machine.Micros(1); d <= 32; d++ {
+	for d := core.Micros(1); d <= 32; d++ {
 		s.now = d * ms
 		s.Poll(s.now, s.number, 0)
 		gone := 0
 		for n := s.Base(); n < s.Next(); n++ {
 			e := s.entries.at(n)
-			check.Equal(t, "gone", e.gone, machine.Micros(1+n*7%32) <= d)
+			check.Equal(t, "gone", e.gone, core.Micros(1+n*7%32) <= d)
 			if e.gone {
 				gone++
 			}
@@ -488,7 +487,7 @@ func TestTheHeapOfLifetimes(t *testing.T) {
 	for range 200 {
 		s := newTalker(t, small)
 		for range 1 + random.IntN(30) {
-			s.saysFor(machine.Micros(1+random.IntN(40))*ms, "x")
+			s.saysFor(core.Micros(1+random.IntN(40))*ms, "x")
 			s.heap()
 		}
 		for len(s.deaths) > 0 {
@@ -561,9 +560,9 @@ func TestASkipOverSentAndUnsent(t *testing.T) {
 func TestALifetimeWithoutEnd(t *testing.T) {
 	s := newTalker(t, small)
 	s.now = 5
-	s.saysFor(machine.Never, "a")
+	s.saysFor(core.Never, "a")
 	s.saysFor(-1, "b")
-	s.saysFor(machine.Never-s.now, "c")
+	s.saysFor(core.Never-s.now, "c")
 	check.Equal(t, "lifetimes", len(s.deaths), 0)
 }
 
@@ -619,7 +618,7 @@ func TestFresh(t *testing.T) {
 
 // Sequences wrap on the wire and nowhere else (CHR-5, CHN-5).
 func TestASenderAtTheWrap(t *testing.T) {
-	for _, first := range []seq.Number{65530, 131066, 1 << 32} {
+	for _, first := range []core.Number{65530, 131066, 1 << 32} {
 		s := newTalker(t, with(small, func(c *Config) { c.First = first }))
 		for range 12 {
 			s.says("x")
@@ -631,7 +630,7 @@ func TestASenderAtTheWrap(t *testing.T) {
 		check.Equal(t, "base", s.Base(), first+5)
 		check.Equal(t, "again", s.goes(), fmt.Sprintf("message %d x, message %d x", wire+5, wire+7))
 		check.Equal(t, "row", s.hears(wire+12, 32), "D6")
-		check.Equal(t, "base and limit", []seq.Number{s.Base(), s.Limit()}, []seq.Number{first + 12, first + 44})
+		check.Equal(t, "base and limit", []core.Number{s.Base(), s.Limit()}, []core.Number{first + 12, first + 44})
 	}
 }
 

@@ -3,9 +3,7 @@ package channel
 import (
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
-	"github.com/chunkwire/chunkwire/wire"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // SenderStats counts what a Sender did. A sequence that goes in a SKIP counts as sent.
@@ -45,7 +43,7 @@ type MuxStats struct {
 }
 
 // Refused returns how many payloads were refused with a code.
-func (s *MuxStats) Refused(code wire.Code) int64 {
+func (s *MuxStats) Refused(code core.Code) int64 {
 	if i := slices.Index(codes[:], code); i >= 0 {
 		return s.refused[i]
 	}
@@ -56,22 +54,22 @@ func (s *MuxStats) Refused(code wire.Code) int64 {
 func (s *Sender) State() State { return s.state }
 
 // Row returns the row that was taken last; it is empty before the first event.
-func (s *Sender) Row() machine.Row { return s.row }
+func (s *Sender) Row() core.Row { return s.row }
 
 // Err returns why the sender failed; it wraps ErrFailed.
 func (s *Sender) Err() error { return s.err }
 
 // Base returns the lowest sequence that is not released.
-func (s *Sender) Base() seq.Number { return s.base }
+func (s *Sender) Base() core.Number { return s.base }
 
 // Sent returns the lowest sequence that was never sent.
-func (s *Sender) Sent() seq.Number { return s.sent }
+func (s *Sender) Sent() core.Number { return s.sent }
 
 // Next returns the sequence of the next message.
-func (s *Sender) Next() seq.Number { return s.next }
+func (s *Sender) Next() core.Number { return s.next }
 
 // Limit returns the lowest sequence that the receiver does not take.
-func (s *Sender) Limit() seq.Number { return s.limit }
+func (s *Sender) Limit() core.Number { return s.limit }
 
 // Stats returns the counts so far.
 func (s *Sender) Stats() SenderStats {
@@ -84,22 +82,22 @@ func (s *Sender) Stats() SenderStats {
 func (v *Receiver) State() State { return v.state }
 
 // Row returns the row that was taken last; it is empty before the first event.
-func (v *Receiver) Row() machine.Row { return v.row }
+func (v *Receiver) Row() core.Row { return v.row }
 
 // Err returns why the receiver failed; it wraps ErrFailed.
 func (v *Receiver) Err() error { return v.err }
 
 // Tail returns the lowest sequence that is not done with.
-func (v *Receiver) Tail() seq.Number { return v.tail }
+func (v *Receiver) Tail() core.Number { return v.tail }
 
 // Base returns the lowest sequence that has not come.
-func (v *Receiver) Base() seq.Number { return v.base }
+func (v *Receiver) Base() core.Number { return v.base }
 
 // Top returns 1 + the highest sequence that is known to exist.
-func (v *Receiver) Top() seq.Number { return v.top }
+func (v *Receiver) Top() core.Number { return v.top }
 
 // Limit returns the lowest sequence that is not taken.
-func (v *Receiver) Limit() seq.Number { return v.have.Next() }
+func (v *Receiver) Limit() core.Number { return v.have.Next() }
 
 // Stats returns the counts so far.
 func (v *Receiver) Stats() ReceiverStats {

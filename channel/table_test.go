@@ -3,8 +3,8 @@ package channel
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine/machinetest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/tabletest"
 )
 
 const data, document = "../spec/channels.json", "../spec/CHANNELS.md"
@@ -12,11 +12,11 @@ const data, document = "../spec/channels.json", "../spec/CHANNELS.md"
 // Rows, diagrams and constants are the document's (CHP-5).
 func TestTablesAreTheDocuments(t *testing.T) {
 	for _, err := range []error{
-		machinetest.CheckRows(data, "channel-sender", SenderTable()),
-		machinetest.CheckRows(data, "channel-receiver", ReceiverTable()),
-		machinetest.CheckDiagram(document, "channel-sender", Open.String(), SenderTable()),
-		machinetest.CheckDiagram(document, "channel-receiver", Open.String(), ReceiverTable()),
-		machinetest.CheckConstants(data, map[string]int64{
+		tabletest.CheckRows(data, "channel-sender", SenderTable()),
+		tabletest.CheckRows(data, "channel-receiver", ReceiverTable()),
+		tabletest.CheckDiagram(document, "channel-sender", Open.String(), SenderTable()),
+		tabletest.CheckDiagram(document, "channel-receiver", Open.String(), ReceiverTable()),
+		tabletest.CheckConstants(data, map[string]int64{
 			"WINDOW": DefaultWindow, "DATA": DefaultData, "GROUP": DefaultGroup, "SEND_QUEUE": DefaultSendQueue, "GIVE_UP": int64(DefaultGiveUp),
 			"FRESH": Fresh, "MOST_GROUPS": MostGroups, "MOST_SKIP": mostSkipped, "PAYLOAD": LargestPayload, "OVERTAKEN": Overtaken,
 			"HOLD_MARGIN": int64(holdMargin), "HOLD_UNMEASURED": int64(holdUnmeasured), "PROBE_MARGIN": int64(probeMargin), "PROBE_SOON": int64(probeSoon), "LEAST_CAP": int64(leastCap),
@@ -33,7 +33,7 @@ func TestTablesAreTheDocuments(t *testing.T) {
 // There is one row for each state and guard.
 func TestTablesAreTotal(t *testing.T) {
 	both := []string{"OPEN", "FAILED"}
-	for name, m := range map[string]machinetest.Machine{
+	for name, m := range map[string]tabletest.Machine{
 		"sender":   {States: both, Guards: senderGuards, Table: SenderTable()},
 		"receiver": {States: both, Guards: receiverGuards, Table: ReceiverTable()},
 	} {

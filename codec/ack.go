@@ -2,16 +2,16 @@ package codec
 
 import (
 	"github.com/chunkwire/chunkwire/bitpack"
-	"github.com/chunkwire/chunkwire/bitset"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/frame"
 )
 
 // Ack reports which slices of a chunk have arrived (section 4.2). It always holds
 // the whole state, so any later ack makes up for a lost one.
 type Ack struct {
-	ChunkID   uint16     // all of its values are valid (ENC-1)
-	NumSlices int        // 1..MaxSlices
-	Acked     bitset.Set // no id of NumSlices or above
+	ChunkID   uint16   // all of its values are valid (ENC-1)
+	NumSlices int      // 1..MaxSlices
+	Acked     core.Set // no id of NumSlices or above
 }
 
 // DatagramSize returns the size in bytes of the datagram that carries a.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -317,7 +317,7 @@ func TestEncoderRefusals(t *testing.T) {
 		{"full slice too long", slice(0, 0, 2, make([]byte, 1025)), refusal{codec.ErrInvalidField, "ENC-4", 32}},
 		{"ack of no slices", ack(0, ""), refusal{codec.ErrInvalidField, "ENC-2", 16}},
 		{"ack of 257 slices", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 257}}, refusal{codec.ErrInvalidField, "ENC-2", 16}},
-		{"ack of a slice that is not there", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 8, Acked: bitset.FirstN(9)}}, refusal{codec.ErrInvalidField, "ENC-5", 24}},
+		{"ack of a slice that is not there", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 8, Acked: core.FirstN(9)}}, refusal{codec.ErrInvalidField, "ENC-5", 24}},
 		{"neither slice nor ack", codec.Packet{Type: 2}, refusal{codec.ErrInvalidField, "ENC-6", 0}},
 	}
 	for _, c := range cases {
@@ -398,7 +398,7 @@ func drawPacket(t *rapid.T) codec.Packet {
 		for i := range a.Acked {
 			a.Acked[i] = rapid.Uint64().Draw(t, "acked")
 		}
-		a.Acked = a.Acked.Intersect(bitset.FirstN(n))
+		a.Acked = a.Acked.Intersect(core.FirstN(n))
 		return codec.Packet{Type: codec.TypeAck, Ack: a}
 	}
 	id, size := rapid.IntRange(0, n-1).Draw(t, "slice_id"), codec.SliceSize

@@ -1,22 +1,22 @@
 package codec
 
 import (
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/frame"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // Error says why bytes or a value were refused. Decoders and encoders return no
 // error of another type. Its place is the offset in bits of the field at fault,
 // counted from the start of the datagram or of the bare body; for an encoder it
 // is where the field would stand in the bare body (DEC-15).
-type Error = wire.Error
+type Error = core.Error
 
 // The codes of section 6.
 const (
 	CodeTruncated                   = frame.CodeTruncated
 	CodeCRCMismatch                 = frame.CodeCRCMismatch
 	CodeNonzeroPadding              = frame.CodeNonzeroPadding
-	CodeSliceIDOutOfRange wire.Code = "slice_id_out_of_range"
+	CodeSliceIDOutOfRange core.Code = "slice_id_out_of_range"
 	CodeBadEndCheck                 = frame.CodeBadEndCheck
 	CodeTrailingData                = frame.CodeTrailingData
 	CodeInvalidField                = frame.CodeInvalidField

@@ -3,16 +3,16 @@ package connection_test
 import (
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // lives lets two ends without a path between them live for a time: what one sends arrives at once.
 // It returns what each has sent.
-func lives(a, b *connection.Conn, from, to machine.Micros) (sent [2][][]byte) {
+func lives(a, b *connection.Conn, from, to core.Micros) (sent [2][][]byte) {
 	for now := from; now < to; now = max(now+1, min(a.Deadline(), b.Deadline())) {
 		for more := true; more; {
 			fromA, fromB := poll(a, now), poll(b, now)
@@ -27,7 +27,7 @@ func lives(a, b *connection.Conn, from, to machine.Micros) (sent [2][][]byte) {
 // Two ends that have nothing to say send one small datagram each KEEP_ALIVE, an eighth of the
 // time-out, and nothing else (CXL-8, CXT-LIVE-5, CXT-BND-6).
 func TestKeepAlive(t *testing.T) {
-	for _, timeout := range []machine.Micros{second, 10 * second, 3600 * second} {
+	for _, timeout := range []core.Micros{second, 10 * second, 3600 * second} {
 		agreed := plenty
 		agreed.Timeout = timeout
 		a, b := pairOf(session.AEAD, agreed, connection.Config{}, connection.Config{})
@@ -46,13 +46,13 @@ func TestKeepAlive(t *testing.T) {
 // heard keeps itself alive (CXC-15, CXM-2).
 func TestAClientThatIsNotConfirmed(t *testing.T) {
 	a, p := alone(connection.Config{})
-	var at []machine.Micros
-	for now := machine.Micros(0); now < second; now += ms {
+	var at []core.Micros
+	for now := core.Micros(0); now < second; now += ms {
 		for range poll(a, now) {
 			at = append(at, now)
 		}
 	}
-	check.Equal(t, "times", at, []machine.Micros{0, 250 * ms, 500 * ms, 750 * ms})
+	check.Equal(t, "times", at, []core.Micros{0, 250 * ms, 500 * ms, 750 * ms})
 	check.Same(t, "refusal", give(a, second, p.write(0)), nil)
 	check.Equal(t, "datagrams", len(poll(a, second)), 0)
 	check.Equal(t, "alive at", a.Deadline(), 750*ms+1250*ms)
@@ -62,7 +62,7 @@ func TestAClientThatIsNotConfirmed(t *testing.T) {
 // often the application sends (CXM-2, CXM-3).
 func TestTick(t *testing.T) {
 	a, b := pair(connection.Config{})
-	count := func(from, to machine.Micros) (packets int) {
+	count := func(from, to core.Micros) (packets int) {
 		for now := from; now < to; now += ms {
 			check.Same(t, "error", a.Send(now, unreliable, []byte{1}, 0), nil)
 			packets += len(lives(a, b, now, now+ms)[0])

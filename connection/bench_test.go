@@ -5,17 +5,17 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // line is two ends on a path without delay, and one buffer for all datagrams.
 type line struct {
 	a, b      *connection.Conn
-	now       machine.Micros
+	now       core.Micros
 	buffer    []byte
 	datagrams int
 	bytes     int
@@ -40,7 +40,7 @@ func (l *line) pass(from, to *connection.Conn) (any bool) {
 	}
 }
 
-func (l *line) step(d machine.Micros) {
+func (l *line) step(d core.Micros) {
 	l.now += d
 	for l.pass(l.a, l.b) || l.pass(l.b, l.a) {
 	}
@@ -118,7 +118,7 @@ func BenchmarkPlainSlice(b *testing.B) {
 	send, receive := check.Must(lanes.New(lanes.Config{})), check.Must(lanes.New(lanes.Config{}))
 	framer := codec.NewFramer(1)
 	chunk, into := content(codec.MaxChunkSize, 1), make([]byte, 0, codec.MaxChunkSize)
-	buffer, now, bytes := make([]byte, 0, 2048), machine.Micros(0), 0
+	buffer, now, bytes := make([]byte, 0, 2048), core.Micros(0), 0
 	b.ReportAllocs()
 	for b.Loop() {
 		check.Must(send.Submit(now, chunk))

@@ -1,24 +1,24 @@
 package connection
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // budget bounds messages (CXM-4). It counts in bits times microseconds, so that nothing is
 // rounded away, and may be overdrawn by one packet.
 type budget struct {
 	left int64
-	now  machine.Micros
+	now  core.Micros
 }
 
 // aByte is what a byte costs.
 const (
-	aByte = 8 * int64(machine.Second)
+	aByte = 8 * int64(core.Second)
 	burst = MessageBurst * aByte
 )
 
 // refill adds what the time since the latest event gives, at a rate in bits a second.
-func (b *budget) refill(now machine.Micros, rate int64) {
+func (b *budget) refill(now core.Micros, rate int64) {
 	if elapsed := int64(now - b.now); elapsed > (burst-b.left)/rate {
 		b.left = burst
 	} else {
@@ -31,11 +31,11 @@ func (b *budget) refill(now machine.Micros, rate int64) {
 func (b *budget) some() bool { return b.left >= 0 }
 
 // at returns when messages may go.
-func (b *budget) at(rate int64) machine.Micros {
+func (b *budget) at(rate int64) core.Micros {
 	if b.some() {
 		return b.now
 	}
-	return b.now + machine.Micros((-b.left+rate-1)/rate)
+	return b.now + core.Micros((-b.left+rate-1)/rate)
 }
 
 // spend charges so many bytes.

@@ -3,9 +3,9 @@ package connection
 import (
 	"io"
 
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // ClientConfig sets up a Client.
@@ -28,8 +28,8 @@ type Client struct {
 	log     eventlog.Log
 }
 
-// NewClient returns a client that begins to link at now. It fails with machine.ErrConfig.
-func NewClient(cfg ClientConfig, now machine.Micros) (*Client, error) {
+// NewClient returns a client that begins to link at now. It fails with core.ErrConfig.
+func NewClient(cfg ClientConfig, now core.Micros) (*Client, error) {
 	complete, err := cfg.Complete()
 	if err != nil {
 		return nil, err
@@ -43,12 +43,12 @@ func NewClient(cfg ClientConfig, now machine.Micros) (*Client, error) {
 
 // Receive takes a datagram of the server that arrived at now. It fails with why it was refused,
 // or was of no use.
-func (c *Client) Receive(now machine.Micros, datagram []byte) error {
+func (c *Client) Receive(now core.Micros, datagram []byte) error {
 	return c.ReceiveECN(now, datagram, NotECT)
 }
 
 // ReceiveECN is Receive for a datagram that came with a value of the field ECN.
-func (c *Client) ReceiveECN(now machine.Micros, datagram []byte, ecn ECN) error {
+func (c *Client) ReceiveECN(now core.Micros, datagram []byte, ecn ECN) error {
 	if !isData(datagram) || c.conn == nil {
 		return c.receiveMessage(now, datagram)
 	}
@@ -66,7 +66,7 @@ func isData(datagram []byte) bool {
 }
 
 // receiveMessage takes a message of the handshake.
-func (c *Client) receiveMessage(now machine.Micros, datagram []byte) error {
+func (c *Client) receiveMessage(now core.Micros, datagram []byte) error {
 	before := c.session.State()
 	err := c.session.Receive(now, datagram)
 	logRefused(c.log, now, datagram, err)
@@ -81,7 +81,7 @@ func (c *Client) receiveMessage(now machine.Micros, datagram []byte) error {
 }
 
 // linked makes the connection, or notes that the server knows where this end is.
-func (c *Client) linked(now machine.Micros) (err error) {
+func (c *Client) linked(now core.Micros) (err error) {
 	if c.conn != nil {
 		c.conn.relinked(now)
 		c.conn.forgetPath(now)
@@ -96,7 +96,7 @@ func (c *Client) linked(now machine.Micros) (err error) {
 }
 
 // settle ends what must end with the other.
-func (c *Client) settle(now machine.Micros) {
+func (c *Client) settle(now core.Micros) {
 	switch {
 	case c.conn == nil:
 	case c.session.State() == session.Closed:
@@ -107,7 +107,7 @@ func (c *Client) settle(now machine.Micros) {
 }
 
 // closeSession ends the handshake.
-func (c *Client) closeSession(now machine.Micros) {
+func (c *Client) closeSession(now core.Micros) {
 	before := c.session.State()
 	c.session.Close(now)
 	c.logState(now, before)
@@ -115,7 +115,7 @@ func (c *Client) closeSession(now machine.Micros) {
 
 // Poll appends a datagram to send at now to dst, or returns false when none is due. Call it
 // until it returns false.
-func (c *Client) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
+func (c *Client) Poll(now core.Micros, dst []byte) (out []byte, ok bool) {
 	for changed := true; changed; { // a client that links again has something to send at once
 		before := c.session.State()
 		out, ok = c.session.Poll(now, dst)
@@ -141,8 +141,8 @@ func (c *Client) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
 // ECT reports whether the datagram that Poll returned last is to go with ECT0.
 func (c *Client) ECT() bool { return c.ect }
 
-// Deadline returns when Poll has something to do if no event comes before, or machine.Never.
-func (c *Client) Deadline() machine.Micros {
+// Deadline returns when Poll has something to do if no event comes before, or core.Never.
+func (c *Client) Deadline() core.Micros {
 	if c.conn == nil {
 		return c.session.Deadline()
 	}
@@ -151,7 +151,7 @@ func (c *Client) Deadline() machine.Micros {
 
 // Move says that the address of this end has changed: it links again, and the connection goes
 // on then. What is known of the path is forgotten.
-func (c *Client) Move(now machine.Micros) {
+func (c *Client) Move(now core.Micros) {
 	before := c.session.State()
 	c.session.Move(now)
 	c.logState(now, before)
@@ -162,7 +162,7 @@ func (c *Client) Move(now machine.Micros) {
 
 // Close begins to close the connection, as Conn.Close does; a client that has none yet ends at
 // once.
-func (c *Client) Close(now machine.Micros, code uint16, text string) error {
+func (c *Client) Close(now core.Micros, code uint16, text string) error {
 	if c.conn != nil {
 		return c.conn.Close(now, code, text)
 	}

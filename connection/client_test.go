@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // A client links, says something, is answered, and closes; the other end hears why (CXL-7, CXL-9).
@@ -125,7 +125,7 @@ func TestAnotherAddressChangesNothing(t *testing.T) {
 
 // A client that is told so goes on at a new address at once; one that is not, after SILENCE.
 func TestHowLongAMoveTakes(t *testing.T) {
-	for told, most := range map[bool]machine.Micros{true: 200 * ms, false: 3*second + 200*ms} {
+	for told, most := range map[bool]core.Micros{true: 200 * ms, false: 3*second + 200*ms} {
 		n := newNetwork(t, 1, 1, anyone)
 		c, p := n.open(0, connection.ClientConfig{})
 		n.Wait(second)
@@ -145,7 +145,7 @@ func TestHowLongAMoveTakes(t *testing.T) {
 func TestAMoveForgetsThePath(t *testing.T) {
 	n := newNetwork(t, 1, 1, anyone)
 	c, p := n.open(0, connection.ClientConfig{})
-	talkFor := func(d machine.Micros) {
+	talkFor := func(d core.Micros) {
 		for until := n.Now() + d; n.Now() < until; n.Wait(50 * ms) {
 			for _, from := range []*connection.Conn{c.Conn(), p.Conn} {
 				check.Same(t, "error", from.Send(n.Now(), unordered, []byte("x"), 0), nil)
@@ -194,7 +194,7 @@ func TestRefusedClients(t *testing.T) {
 		client connection.ClientConfig
 		reason session.Reason
 		proven bool
-		after  machine.Micros
+		after  core.Micros
 	}{
 		{"another protocol", anyone, connection.ClientConfig{Config: connection.Config{Terms: session.Terms{Protocol: 7}}}, session.OtherProtocol, true, 80 * ms},
 		{"another tick is none", anyone, connection.ClientConfig{Config: connection.Config{Tick: 50 * ms}}, 0, false, 0},
@@ -239,7 +239,7 @@ func TestCloseBeforeOpen(t *testing.T) {
 	check.Same(t, "error", c.Close(n.Now(), 256, "changed my mind"), nil)
 	check.Same(t, "error", c.Close(n.Now(), 257, "again"), nil)
 	check.Same(t, "state", c.State(), session.Closed)
-	check.Same(t, "deadline", c.Deadline(), machine.Never)
+	check.Same(t, "deadline", c.Deadline(), core.Never)
 	check.Equal(t, "error", c.Err().Error(), `connection: closed here, code 256: "changed my mind"`)
 	c.Move(n.Now())
 	check.That(t, c.Conn() == nil, "there is no connection")
@@ -276,14 +276,14 @@ func TestRestarts(t *testing.T) {
 		n.loss = 10
 		n.open(0, withKey(1, connection.Config{}))
 		for range 3 {
-			n.Wait(machine.Micros(n.random.IntN(4_000_000)))
+			n.Wait(core.Micros(n.random.IntN(4_000_000)))
 			if n.random.IntN(2) == 0 {
 				n.restart(known(connection.Config{}))
 			} else {
 				n.link(0, withKey(1, connection.Config{}))
 			}
 		}
-		n.Wait(machine.Micros(n.random.IntN(4_000_000)))
+		n.Wait(core.Micros(n.random.IntN(4_000_000)))
 		n.loss = 0
 		if c := n.clients[0]; c.State() == session.Open || c.State() == session.Relinking {
 			// It either goes on, or is told that its server knows nothing of it.

@@ -6,20 +6,20 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform/check"
+	sim "github.com/chunkwire/chunkwire/conform/sim/connection"
+	"github.com/chunkwire/chunkwire/conform/stateful"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/internal/stateful"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
-	sim "github.com/chunkwire/chunkwire/sim/connection"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
-var commandWaits = []machine.Micros{0, 0, 1, 5 * ms, 20 * ms, 20 * ms, 50 * ms, 100 * ms, 250 * ms, 620 * ms, 1000 * ms, 1250 * ms, 10_000 * ms}
+var commandWaits = []core.Micros{0, 0, 1, 5 * ms, 20 * ms, 20 * ms, 50 * ms, 100 * ms, 250 * ms, 620 * ms, 1000 * ms, 1250 * ms, 10_000 * ms}
 
 // pairSystem is both ends of a connection, each beside its model, and what is between them.
 type pairSystem struct {
 	stateful.Objections
-	now    machine.Micros
+	now    core.Micros
 	ends   [2]*sim.CheckedConn
 	flight [2][]flying    // to each end; what arrived can arrive again
 	path   connection.ECN // what comes of ECT(0)
@@ -47,7 +47,7 @@ func newPairSystem(mode session.Mode, cfg connection.Config, agreed session.Agre
 func (s *pairSystem) advance(arg, end int) {
 	if arg < len(commandWaits) {
 		s.now += commandWaits[arg]
-	} else if at := s.ends[end].Conn.Deadline(); at != machine.Never {
+	} else if at := s.ends[end].Conn.Deadline(); at != core.Never {
 		s.now = max(s.now, at)
 	}
 }
@@ -129,7 +129,7 @@ var pairVerbs = []*stateful.Verb[*pairSystem]{
 		size, times := []int{1, 60, 60, 300, 1500, 1500, 1, 40}[a[2]], []int{1, 1, 1, 1, 1, 20, 60, 10}[a[2]]
 		var err error
 		for range times {
-			err = s.ends[a[0]].Send(s.now, uint8(a[1]/2), s.content(size), []machine.Micros{0, 0, 100 * ms}[a[1]%3])
+			err = s.ends[a[0]].Send(s.now, uint8(a[1]/2), s.content(size), []core.Micros{0, 0, 100 * ms}[a[1]%3])
 		}
 		return fmt.Sprintf("at %d end %d sends %d times %d bytes on %d: %v", s.now, a[0], times, size, a[1]/2, err)
 	}},

@@ -2,10 +2,10 @@ package connection
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // besideSlice is how many bytes a payload has for the rest when a slice goes with it.
@@ -87,7 +87,7 @@ func (c *Conn) messageRate() int64 {
 }
 
 // interval returns the time between two ticks (CXM-3).
-func (c *Conn) interval() machine.Micros {
+func (c *Conn) interval() core.Micros {
 	if c.packets.Mode() == packet.Bad {
 		return max(c.tick, BadTick)
 	}
@@ -95,7 +95,7 @@ func (c *Conn) interval() machine.Micros {
 }
 
 // aliveAt returns when a pad is due if nothing is sent before (CXM-2, CXC-15).
-func (c *Conn) aliveAt() machine.Micros {
+func (c *Conn) aliveAt() core.Micros {
 	switch {
 	case c.spokeAt == never:
 		return 0
@@ -106,7 +106,7 @@ func (c *Conn) aliveAt() machine.Micros {
 }
 
 // dataAt returns when messages make a packet due, if the budget allows it.
-func (c *Conn) dataAt() machine.Micros {
+func (c *Conn) dataAt() core.Micros {
 	at := c.mux.DataPrompt()
 	switch {
 	case c.ticking:

@@ -10,14 +10,14 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // reader opens what an end sends, and says which records it has.
@@ -92,7 +92,7 @@ func TestBesideASlice(t *testing.T) {
 	check.Same(t, "error", a.Send(ms, unreliable, make([]byte, 125), 0), nil)
 	check.Must(a.SendChunk(ms, make([]byte, 4*codec.SliceSize)))
 	var got [][]int
-	for now := machine.Micros(ms); now < 100*ms; now += 10 {
+	for now := core.Micros(ms); now < 100*ms; now += 10 {
 		for _, d := range poll(a, now) {
 			got = append(got, r.records(t, d))
 			check.That(t, len(d) <= packet.MaxHeader+1160+session.CRC.Overhead(), "it fits")
@@ -110,7 +110,7 @@ func TestMessagesAndSlicesShare(t *testing.T) {
 		path := netsim.Path{Delay: 20 * time.Millisecond, Rate: 100e6, Queue: 1 << 20, Overhead: codec.HeaderBytes}
 		a, b := pair(connection.Config{MessageRate: rate})
 		w := newWorld(path, 1, a, b)
-		read, chunkAt := int64(0), machine.Micros(0)
+		read, chunkAt := int64(0), core.Micros(0)
 		var next func()
 		next = func() {
 			for a.Send(w.Now(), unreliable, make([]byte, 1000), 0) == nil {
@@ -145,7 +145,7 @@ func TestTheBudgetInBad(t *testing.T) {
 	const rate = 64_000
 	a, r, p := quietClient(t, connection.Config{MessageRate: rate})
 	sent := 0
-	for now := machine.Micros(0); now < 9*second; now += 10 * ms {
+	for now := core.Micros(0); now < 9*second; now += 10 * ms {
 		for a.Send(now, unreliable, make([]byte, 1000), 0) == nil {
 		}
 		for _, d := range poll(a, now) {
@@ -243,7 +243,7 @@ func TestMaxRateOfAConnection(t *testing.T) {
 // A chunk that goes while messages do begins with fewer slices, and one that goes alone a second
 // after the last message does not (CXM-5).
 func TestSlicesYield(t *testing.T) {
-	for wait, want := range map[machine.Micros]int{500 * ms: 20, second + ms: 32} {
+	for wait, want := range map[core.Micros]int{500 * ms: 20, second + ms: 32} {
 		a, r, _ := quietClient(t, connection.Config{})
 		check.Must(a.SendChunk(wait, make([]byte, codec.MaxChunkSize)))
 		slices := 0
@@ -280,9 +280,9 @@ func TestSentRightAfterAMove(t *testing.T) {
 func TestAnyPayload(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, p := alone(connection.Config{})
-		now := machine.Micros(0)
+		now := core.Micros(0)
 		for range rapid.IntRange(1, 20).Draw(t, "payloads") {
-			now += machine.Micros(rapid.IntRange(0, 50_000).Draw(t, "pause"))
+			now += core.Micros(rapid.IntRange(0, 50_000).Draw(t, "pause"))
 			before := a.Readable()
 			err := give(a, now, p.write(drawPayload(t)...))
 			if err != nil {

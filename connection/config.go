@@ -7,44 +7,44 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // What is the same in every connection (CXP-5).
 const (
 	// CloseTime is for how long an end that closes answers.
-	CloseTime = machine.Second
+	CloseTime = core.Second
 	// CloseFirst is the time from the first CLOSE to the second; it doubles from one to the
 	// next.
-	CloseFirst = 20 * machine.Millisecond
+	CloseFirst = 20 * core.Millisecond
 	// Closes is how often CLOSE is sent without being asked for.
 	Closes = 6
 	// BadTick is the least time between two ticks in the mode BAD.
 	BadTick = packet.BadInterval
 	// YieldTime is for how long slices yield to messages after one was sent (CXM-5).
-	YieldTime = machine.Second
+	YieldTime = core.Second
 	// MessageBurst is how many bytes may go at once, whatever the rate.
 	MessageBurst = 16384
 
 	// The defaults of section 2.
-	DefaultTick        = 16_667 * machine.Micros(1)
+	DefaultTick        = 16_667 * core.Micros(1)
 	DefaultMessageRate = 8_000_000
 
 	// NoLanes is the number of lanes of an end that wants no chunks.
 	NoLanes = -1
 
-	leastTick        = 5 * machine.Millisecond
-	mostTick         = 100 * machine.Millisecond
+	leastTick        = 5 * core.Millisecond
+	mostTick         = 100 * core.Millisecond
 	leastMessageRate = 64_000
 	mostMessageRate  = 8_000_000_000
 	keepAlivePart    = 8 // of the time-out
 	badShare         = 4 // of the rate, while the mode is BAD
-	mostGiveUp       = 3600 * machine.Second
+	mostGiveUp       = 3600 * core.Second
 )
 
 // Config sets up a connection. A field that is 0 has its default.
@@ -60,7 +60,7 @@ type Config struct {
 
 	// Tick is the time between two packets that messages make due: 5 to 100 ms; 16,667 us by
 	// default.
-	Tick machine.Micros
+	Tick core.Micros
 	// MessageRate bounds messages, in bits a second with all headers: 64 kbit/s to 8 Gbit/s;
 	// 8 Mbit/s by default. It is a quarter of that while the mode is BAD.
 	MessageRate int64
@@ -94,7 +94,7 @@ func DefaultChannels() []channel.Config {
 }
 
 // Complete returns the configuration without fields that are 0, with the format of what is
-// above the session, or why it is bad: an error that wraps machine.ErrConfig (CXP-2).
+// above the session, or why it is bad: an error that wraps core.ErrConfig (CXP-2).
 func (c Config) Complete() (Config, error) {
 	c.Packets = c.Packets.WithDefaults()
 	if c.Channels == nil {
@@ -110,15 +110,15 @@ func (c Config) Complete() (Config, error) {
 	}
 	switch {
 	case c.Lanes < NoLanes || c.Lanes > lanes.Most:
-		return c, machine.ConfigError("connection: Lanes", c.Lanes, "NoLanes, or 0 to 16")
+		return c, core.ConfigError("connection: Lanes", c.Lanes, "NoLanes, or 0 to 16")
 	case c.Variants > session.DefaultVariants:
-		return c, machine.ConfigError("connection: Variants", c.Variants, "1, 2, 3, or 0 for 3")
+		return c, core.ConfigError("connection: Variants", c.Variants, "1, 2, 3, or 0 for 3")
 	case c.Extensions&^session.ExtensionECN != 0:
-		return c, machine.ConfigError("connection: Extensions", c.Extensions, "0 or session.ExtensionECN")
+		return c, core.ConfigError("connection: Extensions", c.Extensions, "0 or session.ExtensionECN")
 	case c.Tick < leastTick || c.Tick > mostTick:
-		return c, machine.ConfigError("connection: Tick", c.Tick, "5 to 100 ms")
+		return c, core.ConfigError("connection: Tick", c.Tick, "5 to 100 ms")
 	case c.MessageRate < leastMessageRate || c.MessageRate > mostMessageRate:
-		return c, machine.ConfigError("connection: MessageRate", c.MessageRate, "64 kbit/s to 8 Gbit/s")
+		return c, core.ConfigError("connection: MessageRate", c.MessageRate, "64 kbit/s to 8 Gbit/s")
 	}
 	c.Terms.Format = c.format()
 	var err error

@@ -5,10 +5,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/internal/table"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // Conn is one end of a connection that both ends have the keys of (section 9). Its variables are
@@ -16,31 +17,31 @@ import (
 // before the latest counts as that one.
 type Conn struct {
 	state State
-	row   machine.Row
-	now   machine.Micros // the latest that was given
+	row   core.Row
+	now   core.Micros // the latest that was given
 
 	// What does not change.
 	link      *session.Link
 	memory    *Memory
 	records   Format
-	timeout   machine.Micros
-	keepAlive machine.Micros
-	tick      machine.Micros
+	timeout   core.Micros
+	keepAlive core.Micros
+	tick      core.Micros
 	rate      int64                                // MESSAGE_RATE
 	above     func(packet.Delivery) packet.Verdict // c.takePayload
 
 	machines
 	budget    budget
 	confirmed bool // a datagram of the link came
-	heardAt   machine.Micros
-	spokeAt   machine.Micros // never before something was sent
-	messageAt machine.Micros // the latest with messages; never before, long ago
-	tickAt    machine.Micros // when messages may go that were not sent before
-	ticking   bool           // they go now, in as many packets as it takes
-	moving    bool           // the other end does not know yet where this one is
-	bodies    bodies         // that wait to be sealed: fragments of a large message
-	marks     *marks         // nil: the ends do not have them
-	polledAt  machine.Micros // when Poll had nothing to send, if nothing happened since
+	heardAt   core.Micros
+	spokeAt   core.Micros // never before something was sent
+	messageAt core.Micros // the latest with messages; never before, long ago
+	tickAt    core.Micros // when messages may go that were not sent before
+	ticking   bool        // they go now, in as many packets as it takes
+	moving    bool        // the other end does not know yet where this one is
+	bodies    bodies      // that wait to be sealed: fragments of a large message
+	marks     *marks      // nil: the ends do not have them
+	polledAt  core.Micros // when Poll had nothing to send, if nothing happened since
 
 	in  incoming
 	out outgoing
@@ -48,16 +49,16 @@ type Conn struct {
 	// Closing.
 	code     uint16
 	text     string
-	closedAt machine.Micros
-	sayAt    machine.Micros // when CLOSE is due in CLOSING, or Never
-	owed     bool           // a CLOSE is to answer that of the other end
-	saidAt   machine.Micros // the latest CLOSE
+	closedAt core.Micros
+	sayAt    core.Micros // when CLOSE is due in CLOSING, or Never
+	owed     bool        // a CLOSE is to answer that of the other end
+	saidAt   core.Micros // the latest CLOSE
 	err      error
 	counts   Counts
 	log      eventlog.Log // nil: there is none
 }
 
-const never machine.Micros = -1
+const never core.Micros = -1
 
 // Side is which end of a connection a Conn is.
 type Side uint8
@@ -71,8 +72,8 @@ const (
 
 // NewConn returns a connection that has begun at now: no channel has sent or received anything
 // (CXL-9).
-// It fails with machine.ErrConfig.
-func NewConn(cfg Config, link *session.Link, side Side, now machine.Micros) (*Conn, error) {
+// It fails with core.ErrConfig.
+func NewConn(cfg Config, link *session.Link, side Side, now core.Micros) (*Conn, error) {
 	cfg, err := cfg.Complete()
 	if err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func NewConn(cfg Config, link *session.Link, side Side, now machine.Micros) (*Co
 }
 
 // newConn makes one of a configuration that is complete.
-func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*Conn, error) {
+func newConn(cfg *Config, link *session.Link, side Side, now core.Micros) (*Conn, error) {
 	log := logOf(cfg.Log, side, link)
 	agreed := link.Agreed()
 	m, err := cfg.machines(agreed, log)
@@ -96,7 +97,7 @@ func newConn(cfg *Config, link *session.Link, side Side, now machine.Micros) (*C
 		now: now, link: link, memory: cfg.Memory, records: recordsOf(agreed), timeout: agreed.Timeout,
 		keepAlive: agreed.Timeout / keepAlivePart, tick: cfg.Tick, rate: cfg.MessageRate, machines: m,
 		budget: budget{left: burst, now: now}, confirmed: side == ServerSide,
-		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: machine.Never,
+		heardAt: now, spokeAt: never, messageAt: -YieldTime, tickAt: now, polledAt: never, sayAt: core.Never,
 		marks: newMarks(agreed), log: log,
 	}
 	c.above = c.takePayload
@@ -141,13 +142,13 @@ const (
 	nothingDue
 )
 
-var guards = []machine.Guard{
+var guards = []table.Guard{
 	isRefused:   {Event: "datagram", Text: "refused"},
 	closes:      {Event: "datagram", Text: "closes"},
 	isTaken:     {Event: "datagram", Text: "otherwise"},
-	anyDatagram: {Event: "datagram", Text: machine.Always},
-	anyClose:    {Event: "close", Text: machine.Always},
-	anyEnd:      {Event: "end", Text: machine.Always},
+	anyDatagram: {Event: "datagram", Text: table.Always},
+	anyClose:    {Event: "close", Text: table.Always},
+	anyEnd:      {Event: "end", Text: table.Always},
 	timedOut:    {Event: "poll", Text: "timed out"},
 	hasFailed:   {Event: "poll", Text: "failed"},
 	packetDue:   {Event: "poll", Text: "packet due"},
@@ -164,7 +165,7 @@ type input struct {
 	err  error // of end, of a time-out, of a failure, of a CLOSE that came
 }
 
-type action = machine.Action[Conn, input]
+type action = table.Action[Conn, input]
 
 // The actions of section 9 (CXL-4 to CXL-8).
 var (
@@ -178,14 +179,14 @@ var (
 	say    = action{Name: "SAY", Do: (*Conn).say}
 )
 
-type transition = machine.Transition[State, uint8, Conn, input]
+type transition = table.Transition[State, uint8, Conn, input]
 
-func row(row machine.Row, from State, guard uint8, to State, does ...action) transition {
+func row(row core.Row, from State, guard uint8, to State, does ...action) transition {
 	return transition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
-// table is the machine: every transition that there is (CXL-2).
-var table = machine.NewTable(states, guards, []transition{
+// transitions is the machine: every transition that there is (CXL-2).
+var transitions = table.New(states, guards, []transition{
 	row("K1", Open, isRefused, Open, count),
 	row("K2", Open, closes, Closed, hear, answer, fail),
 	row("K3", Open, isTaken, Open, hear),
@@ -211,16 +212,16 @@ var table = machine.NewTable(states, guards, []transition{
 })
 
 // Table returns the rows of the table.
-func Table() []machine.Line { return table.Lines() }
+func Table() []core.Line { return transitions.Lines() }
 
 func (c *Conn) step(guard uint8, in input) {
 	from := c.state
-	table.Step(c, &c.state, &c.row, guard, in)
+	transitions.Step(c, &c.state, &c.row, guard, in)
 	c.logStep(from)
 }
 
 // advance begins an event at now.
-func (c *Conn) advance(now machine.Micros) {
+func (c *Conn) advance(now core.Micros) {
 	c.now = max(c.now, now)
 	c.budget.refill(c.now, c.messageRate())
 	c.polledAt = never
@@ -229,12 +230,12 @@ func (c *Conn) advance(now machine.Micros) {
 // Receive takes a datagram that arrived at now. It fails with why the datagram, or its payload,
 // was refused; nothing else has then changed but counters, and what the packet layer knows of
 // fragments. A datagram whose envelope opens is a sign of life all the same (CXL-11).
-func (c *Conn) Receive(now machine.Micros, datagram []byte) error {
+func (c *Conn) Receive(now core.Micros, datagram []byte) error {
 	return c.ReceiveECN(now, datagram, NotECT)
 }
 
 // ReceiveECN is Receive for a datagram that came with a value of the field ECN.
-func (c *Conn) ReceiveECN(now machine.Micros, datagram []byte, ecn ECN) error {
+func (c *Conn) ReceiveECN(now core.Micros, datagram []byte, ecn ECN) error {
 	_, err := c.receive(now, datagram, ecn)
 	return err
 }
@@ -246,7 +247,7 @@ type heard struct {
 }
 
 // receive does what ReceiveECN does.
-func (c *Conn) receive(now machine.Micros, datagram []byte, ecn ECN) (h heard, err error) {
+func (c *Conn) receive(now core.Micros, datagram []byte, ecn ECN) (h heard, err error) {
 	c.advance(now)
 	if c.state == Closed {
 		c.step(anyDatagram, input{})
@@ -290,7 +291,7 @@ func (c *Conn) takeBody(body []byte, ecn ECN) (h heard, err error) {
 
 // Poll appends a datagram to send at now to dst, or returns false when none is due (CXL-14). Call
 // it until it returns false; also when the connection has closed, which the other end is told.
-func (c *Conn) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
+func (c *Conn) Poll(now core.Micros, dst []byte) (out []byte, ok bool) {
 	c.advance(now)
 	c.out.datagram, c.out.sent, c.out.ect = dst, false, false
 	for {
@@ -355,10 +356,10 @@ func (c *Conn) failure() error {
 	return nil
 }
 
-// Deadline returns when Poll has something to do if no event comes before, or machine.Never
+// Deadline returns when Poll has something to do if no event comes before, or core.Never
 // (CXM-9).
-func (c *Conn) Deadline() machine.Micros {
-	at := machine.Never
+func (c *Conn) Deadline() core.Micros {
+	at := core.Never
 	switch {
 	case c.state == Open:
 		at = c.openDeadline()
@@ -374,7 +375,7 @@ func (c *Conn) Deadline() machine.Micros {
 }
 
 // openDeadline returns Deadline while the connection is open.
-func (c *Conn) openDeadline() machine.Micros {
+func (c *Conn) openDeadline() core.Micros {
 	switch {
 	case c.moving:
 		return c.heardAt + c.timeout
@@ -395,7 +396,7 @@ func (c *Conn) openDeadline() machine.Micros {
 // more, and a text of at most MaxText bytes of UTF-8. What waits to be sent is not sent any
 // more; see Delivered. Close fails with ErrReserved, ErrLength or ErrText, and then has done
 // nothing. A connection that closed before stays as it is.
-func (c *Conn) Close(now machine.Micros, code uint16, text string) error {
+func (c *Conn) Close(now core.Micros, code uint16, text string) error {
 	if err := checkClose(code, text); err != nil {
 		return err
 	}
@@ -419,20 +420,20 @@ func checkClose(code uint16, text string) error {
 
 // relinked notes that the handshake was made again: the other end is there. It is no event
 // (CXL-11).
-func (c *Conn) relinked(now machine.Micros) {
+func (c *Conn) relinked(now core.Micros) {
 	c.advance(now)
 	c.heardAt, c.moving = c.now, false
 }
 
 // move says that this end has another address. The other end refuses what comes from there until
 // the handshake was made again, so nothing is sent before (CXL-16).
-func (c *Conn) move(now machine.Micros) {
+func (c *Conn) move(now core.Micros) {
 	c.forgetPath(now)
 	c.moving = true
 }
 
 // end ends the connection without a word: the session says that there is none any more.
-func (c *Conn) end(now machine.Micros, err error) {
+func (c *Conn) end(now core.Micros, err error) {
 	c.advance(now)
 	c.step(anyEnd, input{err: err})
 }
@@ -461,7 +462,7 @@ func (c *Conn) say(in input) {
 	c.out.begin(c.memory.payload)
 	c.append(&Record{Type: TypeClose, Code: c.code, Text: []byte(c.text)})
 	c.send(in)
-	c.saidAt, c.sayAt, c.owed = c.now, machine.Never, false
+	c.saidAt, c.sayAt, c.owed = c.now, core.Never, false
 	for k := range Closes {
 		if at := c.closedAt + CloseFirst*(1<<k-1); at > c.now {
 			c.sayAt = at
@@ -474,7 +475,7 @@ func (c *Conn) say(in input) {
 func (c *Conn) State() State { return c.state }
 
 // Row returns the row that was taken last; it is empty before the first event.
-func (c *Conn) Row() machine.Row { return c.row }
+func (c *Conn) Row() core.Row { return c.row }
 
 // Err returns why the connection closes or has closed, or nil: a *ClosedError, an error that
 // wraps ErrFailed or session.ErrTimeout, or what the session ended it with.
@@ -487,7 +488,7 @@ func (c *Conn) Link() *session.Link { return c.link }
 func (c *Conn) Mode() packet.Mode { return c.packets.Mode() }
 
 // Estimates returns what is known of the path.
-func (c *Conn) Estimates(now machine.Micros) packet.Estimates { return c.packets.Estimates(now) }
+func (c *Conn) Estimates(now core.Micros) packet.Estimates { return c.packets.Estimates(now) }
 
 // path returns what the channels need to know of the path (CHP-3).
 func (c *Conn) path() (p channel.Path) {
@@ -513,7 +514,7 @@ func (c *Conn) learn() (acked bool) {
 
 // forgetPath makes all estimates begin anew: the other end is at another address, or this one
 // (CXL-10).
-func (c *Conn) forgetPath(now machine.Micros) {
+func (c *Conn) forgetPath(now core.Micros) {
 	c.advance(now)
 	c.packets.ForgetPath(c.now)
 	if c.lanes != nil {

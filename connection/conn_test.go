@@ -10,13 +10,13 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // Messages of all three kinds and a chunk of the largest size, both ways at once, over paths
@@ -72,16 +72,16 @@ func TestConfig(t *testing.T) {
 	}
 	for name, cfg := range bad {
 		_, err := connection.NewConn(cfg, client, connection.ClientSide, 0)
-		check.That(t, errors.Is(err, machine.ErrConfig), name)
+		check.That(t, errors.Is(err, core.ErrConfig), name)
 		_, err = connection.NewClient(connection.ClientConfig{Config: cfg, Random: rand.NewChaCha8([32]byte{})}, 0)
-		check.That(t, errors.Is(err, machine.ErrConfig), name)
+		check.That(t, errors.Is(err, core.ErrConfig), name)
 		_, err = connection.NewServer(connection.ServerConfig{Config: cfg, Anonymous: true, Random: rand.NewChaCha8([32]byte{})})
-		check.That(t, errors.Is(err, machine.ErrConfig), name)
+		check.That(t, errors.Is(err, core.ErrConfig), name)
 	}
 	_, err := connection.NewClient(connection.ClientConfig{}, 0)
-	check.That(t, errors.Is(err, machine.ErrConfig), "a client without randomness")
+	check.That(t, errors.Is(err, core.ErrConfig), "a client without randomness")
 	_, err = connection.NewServer(connection.ServerConfig{Anonymous: true})
-	check.That(t, errors.Is(err, machine.ErrConfig), "a server without randomness")
+	check.That(t, errors.Is(err, core.ErrConfig), "a server without randomness")
 
 	for _, lanes := range []int{connection.NoLanes, 0, 16} {
 		cfg := check.Must(connection.Config{Terms: session.Terms{Lanes: lanes}, Channels: []channel.Config{}}.Complete())

@@ -8,13 +8,13 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // serverAlone returns a server's end that has said its pad, and who reads what it sends.
@@ -27,7 +27,7 @@ func serverAlone(cfg connection.Config) (*connection.Conn, *reader, *pen) {
 }
 
 // once polls a connection that has something to send, and returns that.
-func once(c *connection.Conn, now machine.Micros) []byte {
+func once(c *connection.Conn, now core.Micros) []byte {
 	d, ok := c.Poll(now, nil)
 	if !ok {
 		panic("nothing is due")
@@ -71,7 +71,7 @@ func TestWhatMessagesPay(t *testing.T) {
 		}
 		left := connection.MessageBurst - sizeOf(out...) + c.free
 		check.That(t, left < 0, "the budget is overdrawn")
-		due := at + machine.Micros(-left*8*int(second)/(rate/4))
+		due := at + core.Micros(-left*8*int(second)/(rate/4))
 		check.Same(t, c.name+": deadline", b.Deadline(), due)
 		check.Equal(t, c.name+": datagrams before", len(poll(b, due-1)), 0)
 		check.That(t, len(poll(b, due)) > 0, "messages go on")
@@ -89,7 +89,7 @@ func TestWhatASlicePays(t *testing.T) {
 	out := poll(b, at)
 	check.Equal(t, "datagrams", len(out), 1)
 	check.Equal(t, "records", r.records(t, out[0]), []int{aUnreliable, aSlice})
-	check.Same(t, "deadline", b.Deadline(), at+machine.Micros((sizeOf(out...)-128)*8*int(second)/rate))
+	check.Same(t, "deadline", b.Deadline(), at+core.Micros((sizeOf(out...)-128)*8*int(second)/rate))
 	out = poll(b, b.Deadline())
 	check.Equal(t, "records", r.records(t, out[0]), []int{aSlice})
 }
@@ -168,10 +168,10 @@ func TestCloseComesFirst(t *testing.T) {
 
 // What happens after a poll can be due at the same time; what is due a microsecond later is so.
 func TestDeadlinesAfterAPoll(t *testing.T) {
-	for name, event := range map[string]func(c *connection.Conn, now machine.Micros){
-		"Send":      func(c *connection.Conn, now machine.Micros) { _ = c.Send(now, ordered, []byte("x"), 0) },
-		"SendChunk": func(c *connection.Conn, now machine.Micros) { check.Must(c.SendChunk(now, []byte("x"))) },
-		"Close":     func(c *connection.Conn, now machine.Micros) { _ = c.Close(now, 0, "") },
+	for name, event := range map[string]func(c *connection.Conn, now core.Micros){
+		"Send":      func(c *connection.Conn, now core.Micros) { _ = c.Send(now, ordered, []byte("x"), 0) },
+		"SendChunk": func(c *connection.Conn, now core.Micros) { check.Must(c.SendChunk(now, []byte("x"))) },
+		"Close":     func(c *connection.Conn, now core.Micros) { _ = c.Close(now, 0, "") },
 	} {
 		b, _, _ := serverAlone(connection.Config{})
 		check.Equal(t, name, len(poll(b, second)), 0)
@@ -211,7 +211,7 @@ func TestWhenMachinesGiveUp(t *testing.T) {
 	} {
 		a, b := pairOf(session.CRC, agreed, connection.Config{}, connection.Config{})
 		begin(a)
-		p, now := newPen(b.Link()), machine.Micros(0)
+		p, now := newPen(b.Link()), core.Micros(0)
 		for ; now < 4*second; now += 100 * ms {
 			poll(a, now)
 			give(a, now, p.write(0))
@@ -227,7 +227,7 @@ func TestWithoutMessagesSlicesDoNotYield(t *testing.T) {
 	b, _, _ := serverAlone(connection.Config{})
 	check.Must(b.SendChunk(0, make([]byte, codec.MaxChunkSize)))
 	slices := 0
-	for now := machine.Micros(0); now < 20*ms; now += 10 {
+	for now := core.Micros(0); now < 20*ms; now += 10 {
 		slices += len(poll(b, now))
 	}
 	check.Equal(t, "slices", slices, 32)

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // toServer gives the server a datagram of the client at address 1.
@@ -136,5 +136,5 @@ func TestNothing(t *testing.T) {
 	check.Equal(t, "refused by the connection", c.Conn().Counts().Refused-before, 1)
 	check.That(t, c.Receive(n.Now(), []byte{0}) != nil, "no envelope")
 	check.Equal(t, "refused by the connection", c.Conn().Counts().Refused-before, 1)
-	check.That(t, c.Deadline() < machine.Never, "it goes on")
+	check.That(t, c.Deadline() < core.Never, "it goes on")
 }

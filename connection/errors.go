@@ -5,34 +5,34 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // Error says why a payload or a record was refused. Its place is the offset in the payload, in
-// bytes, of the field at fault; wire.NoPlace where the fault lies in no byte.
-type Error = wire.Error
+// bytes, of the field at fault; core.NoPlace where the fault lies in no byte.
+type Error = core.Error
 
 // The codes of records 7 to 9 (section 7). The body of a slice or an ack has those of packages
 // codec and repair, too.
 const (
-	CodeTruncated     wire.Code = "truncated"
-	CodeUnknownRecord wire.Code = "unknown_record"
-	CodeNotAlone      wire.Code = "not_alone"
-	CodeLength        wire.Code = "length"
-	CodeText          wire.Code = "text"
-	CodeLane          wire.Code = "lane"
-	CodeReserved      wire.Code = "reserved"      // of Close: an application has no such code
-	CodeInvalidField  wire.Code = "invalid_field" // of an encoder: no body holds it
+	CodeTruncated     core.Code = "truncated"
+	CodeUnknownRecord core.Code = "unknown_record"
+	CodeNotAlone      core.Code = "not_alone"
+	CodeLength        core.Code = "length"
+	CodeText          core.Code = "text"
+	CodeLane          core.Code = "lane"
+	CodeReserved      core.Code = "reserved"      // of Close: an application has no such code
+	CodeInvalidField  core.Code = "invalid_field" // of an encoder: no body holds it
 )
 
 // codes are those by which a Conn counts the payloads that it refused itself.
-var codes = [...]wire.Code{
+var codes = [...]core.Code{
 	CodeTruncated, CodeNotAlone, CodeLength, CodeText, CodeLane,
 	codec.CodeNonzeroPadding, codec.CodeSliceIDOutOfRange, repair.CodeHaveOutOfRange, codec.CodeTrailingData,
 }
 
-var format = &wire.Format{Name: "connection", Unit: "byte"}
+var format = &core.Format{Name: "connection", Unit: "byte"}
 
 // Sentinels for errors.Is: each matches every [*Error] of its code.
 var (
@@ -48,7 +48,7 @@ var (
 
 // rule returns the rule of a sentence, with its errors made in advance for all places of a
 // payload of records.
-func rule(id string, code wire.Code, why string) *wire.Rule {
+func rule(id string, code core.Code, why string) *core.Rule {
 	return format.Rule(id, code, why, 1, largestPayload)
 }
 

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // game is what a match looks like: each end sends a position in each of 60 frames a second, and
@@ -19,8 +19,8 @@ import (
 type game struct {
 	*world
 	size    int // of a position; 0: nothing is sent
-	delays  [3][]machine.Micros
-	chunkAt machine.Micros // how long a chunk took
+	delays  [3][]core.Micros
+	chunkAt core.Micros // how long a chunk took
 }
 
 // begins is when the mode is GOOD, what is measured begins, and the chunk.
@@ -35,7 +35,7 @@ func play(variant uint8, path netsim.Path, size, chunk int) *game {
 	next = func() {
 		g.frame(frame)
 		frame++
-		g.At(machine.Micros(frame)*second/60, next)
+		g.At(core.Micros(frame)*second/60, next)
 	}
 	g.At(0, next)
 	if chunk > 0 {
@@ -64,7 +64,7 @@ func (g *game) frame(n int) {
 func (g *game) read() {
 	for id := unreliable; id <= unordered; id++ {
 		for m, ok := g.b.Read(g.Now(), id, nil); ok; m, ok = g.b.Read(g.Now(), id, nil) {
-			if sent := machine.Micros(binary.LittleEndian.Uint64(m.Data)); sent >= begins {
+			if sent := core.Micros(binary.LittleEndian.Uint64(m.Data)); sent >= begins {
 				g.delays[id] = append(g.delays[id], g.Now()-sent)
 			}
 		}
@@ -75,7 +75,7 @@ func (g *game) read() {
 }
 
 // percentile returns a percentile of the delays of a channel.
-func (g *game) percentile(id uint8, percent int) machine.Micros {
+func (g *game) percentile(id uint8, percent int) core.Micros {
 	d := slices.Sorted(slices.Values(g.delays[id]))
 	if len(d) == 0 {
 		return -1

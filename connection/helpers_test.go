@@ -5,17 +5,17 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/session"
-	"github.com/chunkwire/chunkwire/sim"
 )
 
 const (
-	ms     = machine.Millisecond
-	second = machine.Second
+	ms     = core.Millisecond
+	second = core.Second
 
 	unreliable, ordered, unordered uint8 = 0, 1, 2 // the default channels
 )
@@ -53,7 +53,7 @@ func pairOf(mode session.Mode, agreed session.Agreed, cfgA, cfgB connection.Conf
 }
 
 // poll returns all that a connection sends at a time.
-func poll(c *connection.Conn, now machine.Micros) (datagrams [][]byte) {
+func poll(c *connection.Conn, now core.Micros) (datagrams [][]byte) {
 	for range 10_000 {
 		d, ok := c.Poll(now, nil)
 		if !ok {
@@ -65,7 +65,7 @@ func poll(c *connection.Conn, now machine.Micros) (datagrams [][]byte) {
 }
 
 // give lets datagrams arrive, and returns the first refusal.
-func give(c *connection.Conn, now machine.Micros, datagrams ...[]byte) (refusal error) {
+func give(c *connection.Conn, now core.Micros, datagrams ...[]byte) (refusal error) {
 	for _, d := range datagrams {
 		if err := c.Receive(now, d); refusal == nil {
 			refusal = err
@@ -75,7 +75,7 @@ func give(c *connection.Conn, now machine.Micros, datagrams ...[]byte) (refusal 
 }
 
 // exchange lets both ends say all they have, until neither has more.
-func exchange(a, b *connection.Conn, now machine.Micros) {
+func exchange(a, b *connection.Conn, now core.Micros) {
 	for range 100 {
 		fromA, fromB := poll(a, now), poll(b, now)
 		if len(fromA)+len(fromB) == 0 {
@@ -98,9 +98,9 @@ func content(size int, seed uint64) []byte {
 // end is a connection in a world.
 type end struct{ *connection.Conn }
 
-func (e end) Handle(now machine.Micros, datagram []byte) { _ = e.Receive(now, datagram) }
+func (e end) Handle(now core.Micros, datagram []byte) { _ = e.Receive(now, datagram) }
 
-func (e end) Poll(now machine.Micros) ([]byte, bool) { return e.Conn.Poll(now, nil) }
+func (e end) Poll(now core.Micros) ([]byte, bool) { return e.Conn.Poll(now, nil) }
 
 // world is two ends and a network.
 type world struct {
@@ -116,7 +116,7 @@ func newWorld(path netsim.Path, seed uint64, a, b *connection.Conn) *world {
 }
 
 // read returns the next message of a channel as a text; nothing if there is none.
-func read(c *connection.Conn, now machine.Micros, id uint8) string {
+func read(c *connection.Conn, now core.Micros, id uint8) string {
 	m, ok := c.Read(now, id, nil)
 	if !ok {
 		return ""

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // Each function of this file does nothing without a log.
@@ -57,7 +56,7 @@ func (c *Conn) logStep(from State) {
 }
 
 // endedEvent says why a connection has ended.
-func endedEvent(now machine.Micros, err error) eventlog.Event {
+func endedEvent(now core.Micros, err error) eventlog.Event {
 	e := eventlog.Event{Kind: eventlog.ConnectionEnded, At: now, Why: whyEnded(err)}
 	closed, refused := new(ClosedError), new(session.RefusedError)
 	switch {
@@ -94,12 +93,12 @@ func whyEnded(err error) string {
 }
 
 // logRefused logs a datagram that was refused.
-func logRefused(log eventlog.Log, now machine.Micros, datagram []byte, err error) {
+func logRefused(log eventlog.Log, now core.Micros, datagram []byte, err error) {
 	if log == nil || err == nil {
 		return
 	}
 	e := eventlog.Event{Kind: eventlog.DatagramRefused, At: now, Code: "other", Bytes: len(datagram)}
-	if refusal := new(wire.Error); errors.As(err, &refusal) {
+	if refusal := new(core.Error); errors.As(err, &refusal) {
 		e.Code, e.Sentence = string(refusal.Code()), refusal.Rule()
 	}
 	log(e)
@@ -132,7 +131,7 @@ func (c *Conn) logMessage(kind eventlog.Kind, id uint8, sequence, size int) {
 
 // logState logs that the handshake of a client is in another state, and why it ended before
 // there was a connection.
-func (c *Client) logState(now machine.Micros, from session.ClientState) {
+func (c *Client) logState(now core.Micros, from session.ClientState) {
 	to := c.session.State()
 	if c.log == nil || to == from {
 		return

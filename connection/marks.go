@@ -1,10 +1,9 @@
 package connection
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // ECN is the field of an IP header by which the path says that a queue has become long
@@ -27,7 +26,7 @@ const (
 	// arrive.
 	ECNProbes = 32
 	// ECNTime is for how long what it said is believed.
-	ECNTime = machine.Second
+	ECNTime = core.Second
 	// ECNNumbers is of how many packets it is kept whether they went with ECT0.
 	ECNNumbers = 1024
 )
@@ -45,18 +44,18 @@ type marks struct {
 	some bool  // something was counted
 
 	// Of what went out.
-	failed  bool       // what the other end says cannot be: nothing is marked
-	numbers seq.Window // of packets that went with ECT0
-	from    seq.Number // the first that counts for acked
-	sent    int64      // datagrams with ECT0
-	counted int64      // of these, those of which the other end said that they arrived with it
-	acked   int64      // of these, those whose packets were acked
-	probes  int        // of these, those sent since counted grew
-	grewAt  machine.Micros
-	said    Marks      // by the other end, latest
-	before  Marks      // what it had said when it was judged
-	newest  seq.Number // of its packets that said something, or acked chunks
-	heard   bool       // in this event it did
+	failed  bool        // what the other end says cannot be: nothing is marked
+	numbers core.Window // of packets that went with ECT0
+	from    core.Number // the first that counts for acked
+	sent    int64       // datagrams with ECT0
+	counted int64       // of these, those of which the other end said that they arrived with it
+	acked   int64       // of these, those whose packets were acked
+	probes  int         // of these, those sent since counted grew
+	grewAt  core.Micros
+	said    Marks       // by the other end, latest
+	before  Marks       // what it had said when it was judged
+	newest  core.Number // of its packets that said something, or acked chunks
+	heard   bool        // in this event it did
 }
 
 // newMarks returns those of a connection.
@@ -64,7 +63,7 @@ func newMarks(agreed session.Agreed) *marks {
 	if agreed.Extensions&session.ExtensionECN == 0 {
 		return nil
 	}
-	return &marks{numbers: seq.NewWindow(ECNNumbers, 0), grewAt: never, newest: seq.None}
+	return &marks{numbers: core.NewWindow(ECNNumbers, 0), grewAt: never, newest: core.NoNumber}
 }
 
 // opened counts a datagram that was opened (CXM-13).
@@ -84,7 +83,7 @@ func (m *marks) tells() bool { return m != nil && m.some }
 
 // mark reports whether the datagram of a packet with a slice goes with ECT0, and notes it
 // (CXM-15).
-func (m *marks) mark(now machine.Micros, number seq.Number) bool {
+func (m *marks) mark(now core.Micros, number core.Number) bool {
 	if m == nil || m.failed || m.probes >= ECNProbes && (m.grewAt == never || now >= m.grewAt+ECNTime) {
 		return false
 	}
@@ -96,7 +95,7 @@ func (m *marks) mark(now machine.Micros, number seq.Number) bool {
 
 // hear takes a record of a packet: an ack of a chunk, or what the other end counted. That of an
 // older packet says nothing new (CXM-16).
-func (m *marks) hear(number seq.Number, r *Record) {
+func (m *marks) hear(number core.Number, r *Record) {
 	if m == nil || number < m.newest {
 		return
 	}
@@ -115,7 +114,7 @@ func (m *marks) settle(e packet.Event) {
 
 // judge ends an event: it compares what the other end said with what went out, and returns how
 // many marks are new (CXM-16).
-func (m *marks) judge(now machine.Micros) (marked int) {
+func (m *marks) judge(now core.Micros) (marked int) {
 	if m == nil || !m.heard {
 		return 0
 	}
@@ -133,7 +132,7 @@ func (m *marks) judge(now machine.Micros) (marked int) {
 }
 
 // forgetPath makes the path one of which nothing is known (CXM-17).
-func (m *marks) forgetPath(next seq.Number) {
+func (m *marks) forgetPath(next core.Number) {
 	if m != nil {
 		m.failed, m.acked, m.from, m.probes, m.grewAt = false, m.counted, next, 0, never
 	}

@@ -3,17 +3,16 @@ package connection
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 func agreedMarks() *marks { return newMarks(session.Agreed{Extensions: session.ExtensionECN}) }
 
 // says lets the other end say what it counted, in a packet, which acks packets of this end.
-func (m *marks) says(now machine.Micros, number seq.Number, said Marks, acked ...seq.Number) (marked int) {
+func (m *marks) says(now core.Micros, number core.Number, said Marks, acked ...core.Number) (marked int) {
 	m.hear(number, &Record{Type: TypeECN, Marks: said})
 	for _, n := range acked {
 		m.settle(packet.Event{Number: n, Kind: packet.EventAcked})
@@ -25,13 +24,13 @@ func (m *marks) says(now machine.Micros, number seq.Number, said Marks, acked ..
 // and arrives late, says nothing (CXM-17, CXL-10).
 func TestANewPathIsTriedAgain(t *testing.T) {
 	m := agreedMarks()
-	for n := range seq.Number(4) {
+	for n := range core.Number(4) {
 		check.That(t, m.mark(0, n), "a probe")
 	}
 	check.Equal(t, "told", m.says(1, 0, Marks{Arrived: 1, Congested: 1}, 0, 1), 1)
 	check.That(t, !m.mark(1, 4), "one did not arrive as it went")
 	m.forgetPath(5)
-	for n := range seq.Number(ECNProbes) {
+	for n := range core.Number(ECNProbes) {
 		check.That(t, m.mark(2, 5+n), "a probe of the new path")
 	}
 	check.That(t, !m.mark(2, 5+ECNProbes), "no more than those")
@@ -47,7 +46,7 @@ func TestANewPathIsTriedAgain(t *testing.T) {
 func TestCountsWrap(t *testing.T) {
 	sender, receiver := agreedMarks(), agreedMarks()
 	told := 0
-	for n := range seq.Number(100_000) {
+	for n := range core.Number(100_000) {
 		check.That(t, sender.mark(0, n), "it is trusted")
 		receiver.opened([]ECN{ECT0, CE}[n%2])
 		told += sender.says(0, n, receiver.here, n)

@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -19,7 +19,7 @@ var marking = session.Agreed{Lanes: 2, Variant: session.VariantSlices, Extension
 // road is two ends, and a path that does something to the field ECN. A round trip is 20 ms.
 type road struct {
 	a, b   *connection.Conn
-	now    machine.Micros
+	now    core.Micros
 	onPath func(connection.ECN) connection.ECN // from a to b
 	lost   func(connection.ECN) bool           // from a to b
 	ect    int                                 // datagrams of a that were marked
@@ -32,7 +32,7 @@ type markedScheduler struct {
 	road *road
 }
 
-func (s markedScheduler) Marked(_ machine.Micros, n int) { s.road.marked = append(s.road.marked, n) }
+func (s markedScheduler) Marked(_ core.Micros, n int) { s.road.marked = append(s.road.marked, n) }
 
 func newRoad(agreed session.Agreed, onPath func(connection.ECN) connection.ECN) *road {
 	r := &road{onPath: onPath, lost: func(connection.ECN) bool { return false }}
@@ -45,7 +45,7 @@ func newRoad(agreed session.Agreed, onPath func(connection.ECN) connection.ECN) 
 }
 
 // run lets time pass.
-func (r *road) run(time machine.Micros) {
+func (r *road) run(time core.Micros) {
 	for end := r.now + time; r.now < end; r.now += 10 * ms {
 		var back [][]byte
 		for {
@@ -102,7 +102,7 @@ func TestOnlySlicesGoWithECT(t *testing.T) {
 		check.Same(t, "error", a.Send(0, ordered, make([]byte, 5000), 0), nil)
 		check.Must(a.SendChunk(0, make([]byte, 3*codec.SliceSize)))
 		seen := 0
-		for now := machine.Micros(0); now < 100*ms; now += ms {
+		for now := core.Micros(0); now < 100*ms; now += ms {
 			for d, ok := a.Poll(now, nil); ok; d, ok = a.Poll(now, nil) {
 				types := r.records(t, d)
 				isSlice := types[len(types)-1] == aSlice
@@ -128,7 +128,7 @@ func TestCountsGoBesideChunkAcks(t *testing.T) {
 	give(a, 0, poll(b, 0)...)
 	check.Must(a.SendChunk(0, make([]byte, 4*codec.SliceSize)))
 	out := poll(a, 0)
-	for now := machine.Micros(0); len(out) < 4; now += ms {
+	for now := core.Micros(0); len(out) < 4; now += ms {
 		out = append(out, poll(a, now)...)
 	}
 	for i, ecn := range []connection.ECN{connection.ECT0, connection.CE, connection.ECT1, connection.NotECT} {

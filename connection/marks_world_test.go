@@ -4,15 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/session"
-	"github.com/chunkwire/chunkwire/sim"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -25,12 +24,12 @@ type fielded struct {
 // fieldedEnd is a connection in a world of such datagrams.
 type fieldedEnd struct{ *connection.Conn }
 
-func (e fieldedEnd) Handle(now machine.Micros, d fielded) {
+func (e fieldedEnd) Handle(now core.Micros, d fielded) {
 	_ = e.ReceiveECN(now, d.data, d.field)
 	e.ReadChunk(now, nil)
 }
 
-func (e fieldedEnd) Poll(now machine.Micros) (d fielded, ok bool) {
+func (e fieldedEnd) Poll(now core.Micros) (d fielded, ok bool) {
 	if d.data, ok = e.Conn.Poll(now, nil); e.ECT() {
 		d.field = connection.ECT0
 	}
@@ -42,7 +41,7 @@ func (e fieldedEnd) Poll(now machine.Micros) (d fielded, ok bool) {
 type answering struct {
 	statemachine.Scheduler
 	rate       int64 // slices a second
-	at, marked machine.Micros
+	at, marked core.Micros
 }
 
 func newAnswering() (statemachine.Scheduler, error) {
@@ -50,28 +49,28 @@ func newAnswering() (statemachine.Scheduler, error) {
 	return &answering{Scheduler: s, rate: 200}, err
 }
 
-func (s *answering) Acked(now machine.Micros, news bitset.Set) {
+func (s *answering) Acked(now core.Micros, news core.Set) {
 	s.rate += int64(news.Count())
 	s.Scheduler.Acked(now, news)
 }
 
-func (s *answering) Marked(now machine.Micros, _ int) {
+func (s *answering) Marked(now core.Micros, _ int) {
 	if now >= s.marked+100*ms {
 		s.rate, s.marked = max(s.rate/2, 1), now
 	}
 }
 
-func (s *answering) Next(now machine.Micros) (id int, ok bool) {
+func (s *answering) Next(now core.Micros) (id int, ok bool) {
 	if now < s.at {
 		return 0, false
 	}
 	if id, ok = s.Scheduler.Next(now); ok {
-		s.at = max(now, s.at) + machine.Second/machine.Micros(s.rate)
+		s.at = max(now, s.at) + core.Second/core.Micros(s.rate)
 	}
 	return id, ok
 }
 
-func (s *answering) Deadline() machine.Micros { return max(s.at, s.Scheduler.Deadline()) }
+func (s *answering) Deadline() core.Micros { return max(s.at, s.Scheduler.Deadline()) }
 
 // crossing is two connections that send chunks without end over one link of 10 Mbit/s, whose queue
 // holds 100 ms and marks above 10 ms.

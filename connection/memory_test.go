@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // bytesEach returns how many bytes each of n connections has, of which the other ends are not
@@ -35,7 +35,7 @@ func bytesEach(n int, variant uint8, live func(a, b *connection.Conn)) int64 {
 
 // talk exchanges messages and a chunk, and then both ends are idle for a time.
 func talk(t testing.TB, a, b *connection.Conn, messages, chunk int) {
-	at := machine.Micros(0)
+	at := core.Micros(0)
 	for range messages {
 		for id := unreliable; id <= unordered; id++ {
 			check.Same(t, "refusal", a.Send(at, id, content(100, 1), 0), nil)

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
-	"github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // letter is a datagram on its way.
@@ -36,8 +36,8 @@ type network struct {
 	clients []*clientEnd
 	random  *rand.Rand
 
-	delay  machine.Micros
-	jitter machine.Micros      // what a datagram may take more
+	delay  core.Micros
+	jitter core.Micros         // what a datagram may take more
 	loss   int                 // percent
 	copies int                 // percent that arrive twice
 	drop   func(l letter) bool // more that is lost, or nil
@@ -50,13 +50,13 @@ type clientEnd struct {
 	old session.Address // where it can be reached, too
 }
 
-func (c *clientEnd) Handle(now machine.Micros, l letter) {
+func (c *clientEnd) Handle(now core.Micros, l letter) {
 	if c.Client != nil {
 		_ = c.Receive(now, l.data)
 	}
 }
 
-func (c *clientEnd) Poll(now machine.Micros) (letter, bool) {
+func (c *clientEnd) Poll(now core.Micros) (letter, bool) {
 	if c.Client == nil {
 		return letter{}, false
 	}
@@ -64,9 +64,9 @@ func (c *clientEnd) Poll(now machine.Micros) (letter, bool) {
 	return letter{c.at, serverAddress, data}, ok
 }
 
-func (c *clientEnd) Deadline() machine.Micros {
+func (c *clientEnd) Deadline() core.Micros {
 	if c.Client == nil {
-		return machine.Never
+		return core.Never
 	}
 	return c.Client.Deadline()
 }
@@ -81,7 +81,7 @@ type serverEnd struct {
 	ended    []*connection.Peer // that were replaced
 }
 
-func (s *serverEnd) Handle(now machine.Micros, l letter) {
+func (s *serverEnd) Handle(now core.Micros, l letter) {
 	got, _ := s.Receive(now, l.from, l.data, nil)
 	if got.Answer != nil {
 		s.answers = append(s.answers, letter{serverAddress, l.from, got.Answer})
@@ -97,7 +97,7 @@ func (s *serverEnd) Handle(now machine.Micros, l letter) {
 	}
 }
 
-func (s *serverEnd) Poll(now machine.Micros) (letter, bool) {
+func (s *serverEnd) Poll(now core.Micros) (letter, bool) {
 	s.Server.Poll(now)
 	if len(s.answers) > 0 {
 		l := s.answers[0]
@@ -112,7 +112,7 @@ func (s *serverEnd) Poll(now machine.Micros) (letter, bool) {
 	return letter{}, false
 }
 
-func (s *serverEnd) Deadline() machine.Micros {
+func (s *serverEnd) Deadline() core.Micros {
 	at := s.Server.Deadline()
 	for _, p := range s.peers {
 		at = min(at, p.Deadline())
@@ -167,7 +167,7 @@ func (n *network) carry(now time.Duration, _ int, l letter, deliver func(time.Du
 }
 
 func (n *network) deliver(now time.Duration, l letter, deliver func(time.Duration, int, letter)) {
-	at := now + (n.delay + machine.Micros(n.random.Int64N(int64(n.jitter)+1))).Duration()
+	at := now + (n.delay + core.Micros(n.random.Int64N(int64(n.jitter)+1))).Duration()
 	if l.to == serverAddress {
 		deliver(at, 0, l)
 	}
@@ -179,7 +179,7 @@ func (n *network) deliver(now time.Duration, l letter, deliver func(time.Duratio
 }
 
 // until runs until something holds.
-func (n *network) until(what string, limit machine.Micros, holds func() bool) {
+func (n *network) until(what string, limit core.Micros, holds func() bool) {
 	n.t.Helper()
 	if !n.Run(n.Now()+limit, holds) {
 		n.t.Fatalf("at %d us: still not: %s", n.Now(), what)

@@ -6,10 +6,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // conversation is one direction of a connection: what was sent, and what came.
@@ -27,14 +27,14 @@ func newConversation(from, to *connection.Conn) *conversation {
 }
 
 // send sends a message, if the channel takes it.
-func (c *conversation) send(now machine.Micros, id uint8, size int) {
+func (c *conversation) send(now core.Micros, id uint8, size int) {
 	message := binary.LittleEndian.AppendUint32(make([]byte, 0, size+4), c.sent[id])
 	if c.from.Send(now, id, message[:size+4], 0) == nil {
 		c.sent[id]++
 	}
 }
 
-func (c *conversation) sendChunk(now machine.Micros, size int) {
+func (c *conversation) sendChunk(now core.Micros, size int) {
 	chunk := content(size, uint64(len(c.chunks)))
 	if _, err := c.from.SendChunk(now, chunk); err == nil {
 		c.chunks = append(c.chunks, chunk)
@@ -42,7 +42,7 @@ func (c *conversation) sendChunk(now machine.Micros, size int) {
 }
 
 // read reads what came, and checks it.
-func (c *conversation) read(t check.T, now machine.Micros) {
+func (c *conversation) read(t check.T, now core.Micros) {
 	for id := unreliable; id <= unordered; id++ {
 		for m, ok := c.to.Read(now, id, nil); ok; m, ok = c.to.Read(now, id, nil) {
 			n := binary.LittleEndian.Uint32(m.Data)
@@ -75,7 +75,7 @@ func TestAnyNetwork(t *testing.T) {
 		c := n.link(0, withKey(1, cfg))
 		check.That(t, n.Run(5*second, func() bool { return len(n.server.accepted) == 1 }), "the client is accepted")
 		p := n.server.accepted[0]
-		n.delay, n.jitter = machine.Micros(rapid.IntRange(0, 80_000).Draw(t, "delay")), machine.Micros(rapid.IntRange(0, 40_000).Draw(t, "jitter"))
+		n.delay, n.jitter = core.Micros(rapid.IntRange(0, 80_000).Draw(t, "delay")), core.Micros(rapid.IntRange(0, 40_000).Draw(t, "jitter"))
 		n.loss, n.copies = rapid.IntRange(0, 25).Draw(t, "loss"), rapid.IntRange(0, 20).Draw(t, "copies")
 		both := []*conversation{newConversation(c.Conn(), p.Conn), newConversation(p.Conn, c.Conn())}
 		look := func() bool {
@@ -101,7 +101,7 @@ func TestAnyNetwork(t *testing.T) {
 					one.send(n.Now(), rapid.Uint8Range(unreliable, unordered).Draw(t, "channel"), rapid.IntRange(0, 3000).Draw(t, "size"))
 				}
 			}
-			until := n.Now() + machine.Micros(rapid.IntRange(0, 300_000).Draw(t, "pause"))
+			until := n.Now() + core.Micros(rapid.IntRange(0, 300_000).Draw(t, "pause"))
 			n.Flush()
 			n.Run(until, func() bool { look(); return false })
 		}

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/repair"
 )
@@ -88,9 +88,9 @@ func TestUnprovenClientsCompleteAtOnce(t *testing.T) {
 func TestHonestClientsAreNotStarved(t *testing.T) {
 	for _, c := range []struct {
 		loss int
-		most machine.Micros // that the last one comes later
+		most core.Micros // that the last one comes later
 	}{{0, 0}, {20, 0}, {50, 600 * ms}} {
-		var done [2]machine.Micros
+		var done [2]core.Micros
 		deferred := int64(0)
 		for i, client := range []func(int) connection.ClientConfig{keyed, anonymous} {
 			n := crowd(t, client)

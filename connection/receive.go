@@ -2,9 +2,9 @@ package connection
 
 import (
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/packet"
 )
 
@@ -88,7 +88,7 @@ func (c *Conn) apply(d *packet.Delivery) {
 // end in the end, or fails the connection; if lifetime is not 0 the message expires that much
 // later. Send fails with channel.ErrMessageSize, channel.ErrQueueFull, channel.ErrUnknownChannel,
 // or with Err; then nothing has changed.
-func (c *Conn) Send(now machine.Micros, id uint8, message []byte, lifetime machine.Micros) error {
+func (c *Conn) Send(now core.Micros, id uint8, message []byte, lifetime core.Micros) error {
 	c.advance(now)
 	if c.state != Open {
 		return c.err
@@ -102,7 +102,7 @@ func (c *Conn) Send(now machine.Micros, id uint8, message []byte, lifetime machi
 
 // Read delivers one message of a channel, or says that one was skipped. The message is appended
 // to dst. If nothing is ready ok is false. What came can be read also after the end (CXL-12).
-func (c *Conn) Read(now machine.Micros, id uint8, dst []byte) (message channel.Message, ok bool) {
+func (c *Conn) Read(now core.Micros, id uint8, dst []byte) (message channel.Message, ok bool) {
 	c.advance(now)
 	message, ok = c.mux.Read(c.now, id, dst)
 	if ok && !message.Skipped {
@@ -119,12 +119,12 @@ func (c *Conn) Readable() uint64 { return c.mux.Readable() }
 // count from 0. The chunk is not copied: it must stay as it is until ChunkDone returned its
 // number, or the connection has closed. SendChunk fails with statemachine.ErrChunkSize,
 // lanes.ErrBusy, ErrNoLanes, or with Err; then nothing has changed.
-func (c *Conn) SendChunk(now machine.Micros, chunk []byte) (number int64, err error) {
+func (c *Conn) SendChunk(now core.Micros, chunk []byte) (number int64, err error) {
 	return c.SendEncoded(now, erasure.EncodeForOne(chunk))
 }
 
 // SendEncoded is SendChunk for a chunk of which others may send the same slices.
-func (c *Conn) SendEncoded(now machine.Micros, e *erasure.Encoded) (number int64, err error) {
+func (c *Conn) SendEncoded(now core.Micros, e *erasure.Encoded) (number int64, err error) {
 	c.advance(now)
 	switch {
 	case c.state != Open:
@@ -158,7 +158,7 @@ func (c *Conn) ChunkSize() int {
 
 // ReadChunk appends the next chunk to dst, if it is complete. They come in the order in which
 // they were sent. A chunk that is not read makes the other end wait.
-func (c *Conn) ReadChunk(now machine.Micros, dst []byte) (chunk []byte, ok bool) {
+func (c *Conn) ReadChunk(now core.Micros, dst []byte) (chunk []byte, ok bool) {
 	c.advance(now)
 	if c.lanes == nil {
 		return dst, false
@@ -168,7 +168,7 @@ func (c *Conn) ReadChunk(now machine.Micros, dst []byte) (chunk []byte, ok bool)
 
 // ChunkReadTime returns how long the chunk took that ReadChunk returned last, from its first slice to the last
 // new one.
-func (c *Conn) ChunkReadTime() machine.Micros { return c.lanes.ReadTime() }
+func (c *Conn) ChunkReadTime() core.Micros { return c.lanes.ReadTime() }
 
 // Delivered reports whether all that was given to the connection was sent, and what is reliable
 // is at the other end.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/repair"
 )

@@ -9,14 +9,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 var (
@@ -35,7 +34,7 @@ func TestRecordsOfTheDocument(t *testing.T) {
 		{twoLanes, "07000103627965", connection.Record{Type: connection.TypeClose, Code: 256, Text: []byte("bye")}},
 		{twoLanes, "07000000", connection.Record{Type: connection.TypeClose, Text: []byte{}}},
 		{twoLanes, "08010500020201006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, Data: []byte("hi")}}}},
-		{twoLanes, "09000405000205", connection.Record{Type: connection.TypeChunkAck, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: bitset.Set{5}}}}},
+		{twoLanes, "09000405000205", connection.Record{Type: connection.TypeChunkAck, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: core.Set{5}}}}},
 		{marked, "0a34120100", connection.Record{Type: connection.TypeECN, Marks: connection.Marks{Arrived: 0x1234, Congested: 1}}},
 		{repaired, "07000000", connection.Record{Type: connection.TypeClose, Text: []byte{}}},
 		{repaired, "08010500024020006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Repair: repair.Slice{ChunkID: 5, ID: 2, NumSlices: 3, LastBytes: 2, Data: []byte("hi")}}}},
@@ -56,7 +55,7 @@ func TestRefusedRecords(t *testing.T) {
 	for _, c := range []struct {
 		name, hex string
 		at        int // where the record begins
-		code      wire.Code
+		code      core.Code
 		place     int
 	}{
 		{"no byte", "", 0, connection.CodeTruncated, 0},
@@ -101,7 +100,7 @@ func TestRefusedRecords(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, hex string
-		code      wire.Code
+		code      core.Code
 		place     int
 	}{
 		{"slice with half an id", "08010500", connection.CodeTruncated, 4},
@@ -120,7 +119,7 @@ func TestRefusedRecords(t *testing.T) {
 	}
 }
 
-func refused(t *testing.T, format connection.Format, text string, at int, code wire.Code, place int) {
+func refused(t *testing.T, format connection.Format, text string, at int, code core.Code, place int) {
 	b := check.Must(hex.DecodeString(text))
 	var r connection.Record
 	next, err := format.Decode(b, at, &r)
@@ -195,7 +194,7 @@ func drawRecord(t *rapid.T, format connection.Format) (r connection.Record) {
 			r.Ack.Repair = repair.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Have: rapid.IntRange(0, n).Draw(t, "have"), Top: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "top")}
 			break
 		}
-		r.Ack = lanes.Ack{Chunk: codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Acked: bitset.FirstN(rapid.IntRange(0, n).Draw(t, "acked"))}}
+		r.Ack = lanes.Ack{Chunk: codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Acked: core.FirstN(rapid.IntRange(0, n).Draw(t, "acked"))}}
 	}
 	r.Lane = rapid.IntRange(0, 1).Draw(t, "lane")
 	return r

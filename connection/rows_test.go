@@ -7,12 +7,12 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -40,7 +40,7 @@ func alone(cfg connection.Config) (*connection.Conn, *pen) {
 	return check.Must(connection.NewConn(cfg, client, connection.ClientSide, 0)), newPen(server)
 }
 
-func wantRow(t testing.TB, c *connection.Conn, row machine.Row, state connection.State) {
+func wantRow(t testing.TB, c *connection.Conn, row core.Row, state connection.State) {
 	t.Helper()
 	check.Same(t, "row", c.Row(), row)
 	check.Same(t, "state", c.State(), state)
@@ -53,7 +53,7 @@ func TestSignsOfLife(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		makes func(p *pen) []byte
-		row   machine.Row
+		row   core.Row
 		alive bool
 	}{
 		{"a pad", func(p *pen) []byte { return p.write(0) }, "K3", true},
@@ -121,12 +121,12 @@ func TestCloseIsHeard(t *testing.T) {
 	answer := poll(b, 2*ms)
 	check.Equal(t, "datagrams", len(answer), 1)
 	wantRow(t, b, "K19", connection.Closed)
-	check.Same(t, "deadline", b.Deadline(), machine.Never)
+	check.Same(t, "deadline", b.Deadline(), core.Never)
 	check.Same(t, "refusal", give(a, 3*ms, answer...), nil)
 	wantRow(t, a, "K10", connection.Closed)
 	check.Equal(t, "datagrams", len(poll(a, 25*ms)), 0)
 	wantRow(t, a, "K19", connection.Closed)
-	check.Same(t, "deadline", a.Deadline(), machine.Never)
+	check.Same(t, "deadline", a.Deadline(), core.Never)
 	check.Equal(t, "what a says", a.Err().Error(), `connection: closed here, code 65535: "good-bye"`)
 	check.Equal(t, "what b says", b.Err().Error(), `connection: closed by the other end, code 65535: "good-bye"`)
 
@@ -145,7 +145,7 @@ func TestCloseThatNobodyHears(t *testing.T) {
 	exchange(a, b, 0)
 	at := second
 	check.Same(t, "error", a.Close(at, connection.CodeDone, ""), nil)
-	var times []machine.Micros
+	var times []core.Micros
 	for now := at; a.State() != connection.Closed; now = max(now+1, a.Deadline()) {
 		for range poll(a, now) {
 			times = append(times, now-at)
@@ -154,7 +154,7 @@ func TestCloseThatNobodyHears(t *testing.T) {
 			check.Same(t, "time of the end", now-at, connection.CloseTime)
 		}
 	}
-	check.Equal(t, "times", times, []machine.Micros{0, 20 * ms, 60 * ms, 140 * ms, 300 * ms, 620 * ms})
+	check.Equal(t, "times", times, []core.Micros{0, 20 * ms, 60 * ms, 140 * ms, 300 * ms, 620 * ms})
 	check.Equal(t, "what it says", a.Err().Error(), "connection: closed here, code 0")
 }
 
@@ -164,7 +164,7 @@ func TestCloseIsSaidAgain(t *testing.T) {
 	a, p := alone(connection.Config{})
 	poll(a, 0)
 	check.Same(t, "error", a.Close(second, 300, ""), nil)
-	at := func(d machine.Micros) machine.Micros { return second + d }
+	at := func(d core.Micros) core.Micros { return second + d }
 	check.Equal(t, "datagrams", len(poll(a, at(400*ms))), 1)
 	check.Same(t, "deadline", a.Deadline(), at(620*ms))
 	for _, d := range [][]byte{p.write(0), p.write(0)} {
@@ -240,7 +240,7 @@ func TestAChannelFails(t *testing.T) {
 	a, b := pair(cfg)
 	exchange(a, b, 0)
 	check.Same(t, "error", a.Send(0, 0, []byte("x"), 0), nil)
-	p, now := newPen(b.Link()), machine.Micros(0)
+	p, now := newPen(b.Link()), core.Micros(0)
 	for ; a.State() == connection.Open; now += 500 * ms {
 		poll(a, now)
 		give(a, now, p.write(0)) // the other end is there, but has no such channel any more
@@ -258,7 +258,7 @@ func TestALaneFails(t *testing.T) {
 	exchange(a, b, 0)
 	check.Must(a.SendChunk(0, make([]byte, 5000)))
 	p := newPen(b.Link())
-	for now := machine.Micros(0); a.State() == connection.Open; now += 500 * ms {
+	for now := core.Micros(0); a.State() == connection.Open; now += 500 * ms {
 		poll(a, now)
 		give(a, now, p.write(0))
 		if now > 5*second {
@@ -274,7 +274,7 @@ func TestAnOutageEndsByTimeout(t *testing.T) {
 	exchange(a, b, 0)
 	check.Same(t, "error", a.Send(0, ordered, []byte("x"), 0), nil)
 	check.Must(a.SendChunk(0, make([]byte, 5000)))
-	for now := machine.Micros(0); a.State() == connection.Open; now = max(now+1, a.Deadline()) {
+	for now := core.Micros(0); a.State() == connection.Open; now = max(now+1, a.Deadline()) {
 		poll(a, now)
 	}
 	check.That(t, errors.Is(a.Err(), session.ErrTimeout), a.Err().Error())

@@ -3,10 +3,10 @@ package connection
 import (
 	"io"
 
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // ErrReplaced is why a connection ends when its identity begins another one. A client whose
@@ -41,7 +41,7 @@ type Server struct {
 	stats    ServerStats
 }
 
-// NewServer returns a server without connections. It fails with machine.ErrConfig.
+// NewServer returns a server without connections. It fails with core.ErrConfig.
 func NewServer(cfg ServerConfig) (*Server, error) {
 	complete, err := cfg.Complete()
 	if err != nil {
@@ -79,7 +79,7 @@ func (p *Peer) Identity() uint64 { return p.identity }
 func (p *Peer) Address() session.Address { return p.address }
 
 // Poll does what Conn.Poll does. Nothing else polls a Peer's connection.
-func (p *Peer) Poll(now machine.Micros, dst []byte) (out []byte, ok bool) {
+func (p *Peer) Poll(now core.Micros, dst []byte) (out []byte, ok bool) {
 	out, ok = p.Conn.Poll(now, dst)
 	p.server.settle(now, p)
 	return out, ok
@@ -109,12 +109,12 @@ type Received struct {
 
 // Receive takes a datagram that arrived at now from an address. It fails with why it was
 // refused, or drew no answer.
-func (s *Server) Receive(now machine.Micros, from session.Address, datagram, dst []byte) (got Received, err error) {
+func (s *Server) Receive(now core.Micros, from session.Address, datagram, dst []byte) (got Received, err error) {
 	return s.ReceiveECN(now, from, datagram, NotECT, dst)
 }
 
 // ReceiveECN is Receive for a datagram that came with a value of the field ECN.
-func (s *Server) ReceiveECN(now machine.Micros, from session.Address, datagram []byte, ecn ECN, dst []byte) (got Received, err error) {
+func (s *Server) ReceiveECN(now core.Micros, from session.Address, datagram []byte, ecn ECN, dst []byte) (got Received, err error) {
 	got, err = s.receive(now, from, datagram, ecn, dst)
 	if got.Peer == nil {
 		logRefused(s.cfg.Log.Of(0, eventlog.Server), now, datagram, err)
@@ -122,7 +122,7 @@ func (s *Server) ReceiveECN(now machine.Micros, from session.Address, datagram [
 	return got, err
 }
 
-func (s *Server) receive(now machine.Micros, from session.Address, datagram []byte, ecn ECN, dst []byte) (got Received, err error) {
+func (s *Server) receive(now core.Micros, from session.Address, datagram []byte, ecn ECN, dst []byte) (got Received, err error) {
 	if !isData(datagram) {
 		return s.receiveMessage(now, from, datagram, dst)
 	}
@@ -145,7 +145,7 @@ func (s *Server) receive(now machine.Micros, from session.Address, datagram []by
 
 // accept makes the connection of a client if a datagram shows that it has the keys (CXL-9,
 // PKT-SEC-2, CHT-SEC-2).
-func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byte, ecn ECN) (got Received, err error) {
+func (s *Server) accept(now core.Micros, entry *session.Entry, datagram []byte, ecn ECN) (got Received, err error) {
 	body, err := entry.Link().Open(s.cfg.Memory.body[:0], datagram)
 	if err != nil {
 		s.stats.Refused++
@@ -172,7 +172,7 @@ func (s *Server) accept(now machine.Micros, entry *session.Entry, datagram []byt
 }
 
 // receiveMessage takes a message of the handshake.
-func (s *Server) receiveMessage(now machine.Micros, from session.Address, datagram, dst []byte) (got Received, err error) {
+func (s *Server) receiveMessage(now core.Micros, from session.Address, datagram, dst []byte) (got Received, err error) {
 	answer, event, err := s.session.Receive(now, from, datagram, dst)
 	if len(answer) > len(dst) {
 		got.Answer = answer
@@ -201,7 +201,7 @@ func (s *Server) receiveMessage(now machine.Micros, from session.Address, datagr
 }
 
 // settle ends the entry of a connection that has closed.
-func (s *Server) settle(now machine.Micros, p *Peer) {
+func (s *Server) settle(now core.Micros, p *Peer) {
 	if p.entry != nil && p.State() == Closed {
 		s.session.End(now, p.entry, session.ConnectionClosed)
 		p.entry = nil
@@ -210,14 +210,14 @@ func (s *Server) settle(now machine.Micros, p *Peer) {
 
 // Poll forgets what need not be remembered any more of clients that did not go on, and of
 // connections that ended. It sends nothing; connections are polled each by itself.
-func (s *Server) Poll(now machine.Micros) {
+func (s *Server) Poll(now core.Micros) {
 	for ok := true; ok; {
 		_, ok = s.session.Poll(now)
 	}
 }
 
-// Deadline returns when Poll has something to do, or machine.Never.
-func (s *Server) Deadline() machine.Micros { return s.session.Deadline() }
+// Deadline returns when Poll has something to do, or core.Never.
+func (s *Server) Deadline() core.Micros { return s.session.Deadline() }
 
 // ServerStats counts what a Server did.
 type ServerStats struct {

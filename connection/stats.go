@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // Stats is what a connection did so far.
@@ -33,7 +33,7 @@ func (s *Counts) refuse(err *Error) { s.refused[slices.Index(codes[:], err.Code(
 
 // RefusedRecords returns how many payloads were refused for a record of the connection with a
 // code; for those of channels see MuxStats.
-func (s *Counts) RefusedRecords(code wire.Code) int64 {
+func (s *Counts) RefusedRecords(code core.Code) int64 {
 	if i := slices.Index(codes[:], code); i >= 0 {
 		return s.refused[i]
 	}

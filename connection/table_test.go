@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/machine/machinetest"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/tabletest"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 const data, document = "../spec/connection.json", "../spec/CONNECTION.md"
@@ -15,9 +15,9 @@ const data, document = "../spec/connection.json", "../spec/CONNECTION.md"
 // Rows, diagram and constants are the document's (CXP-5).
 func TestTableIsTheDocuments(t *testing.T) {
 	for _, err := range []error{
-		machinetest.CheckRows(data, "connection", Table()),
-		machinetest.CheckDiagram(document, "connection", Open.String(), Table()),
-		machinetest.CheckConstants(data, map[string]int64{
+		tabletest.CheckRows(data, "connection", Table()),
+		tabletest.CheckDiagram(document, "connection", Open.String(), Table()),
+		tabletest.CheckConstants(data, map[string]int64{
 			"CLOSE_FIRST": int64(CloseFirst), "CLOSE_TIME": int64(CloseTime), "BAD_TICK": int64(BadTick), "BURST": MessageBurst, "TICK": int64(DefaultTick),
 		}),
 	} {
@@ -29,16 +29,16 @@ func TestTableIsTheDocuments(t *testing.T) {
 
 // There is one row for each state and guard (CXL-2).
 func TestTableIsTotal(t *testing.T) {
-	var impossible []machinetest.Impossible
+	var impossible []tabletest.Impossible
 	not := func(why string, state State, which ...uint8) {
 		for _, g := range which {
-			impossible = append(impossible, machinetest.Impossible{State: state.String(), Guard: guards[g], Why: why})
+			impossible = append(impossible, tabletest.Impossible{State: state.String(), Guard: guards[g], Why: why})
 		}
 	}
 	not("it has not closed", Open, isOver, closeDue, closeOwed)
 	not("nothing else is sent", Closing, timedOut, hasFailed, packetDue, closeOwed)
 	not("its end has come", Closed, timedOut, hasFailed, packetDue, isOver, closeDue)
-	m := machinetest.Machine{States: []string{"OPEN", "CLOSING", "CLOSED"}, Guards: guards, Table: Table(), Impossible: impossible}
+	m := tabletest.Machine{States: []string{"OPEN", "CLOSING", "CLOSED"}, Guards: guards, Table: Table(), Impossible: impossible}
 	check.Same(t, "error", m.CheckTotal(), nil)
 }
 
@@ -57,21 +57,21 @@ func TestBudget(t *testing.T) {
 	b.spend(1)
 	check.That(t, !b.some(), "it is overdrawn")
 	const rate = 3_000_000
-	check.Same(t, "time", b.at(rate), machine.Micros(3)) // 8 bits at 3 bits a microsecond
+	check.Same(t, "time", b.at(rate), core.Micros(3)) // 8 bits at 3 bits a microsecond
 	b.refill(2, rate)
 	check.That(t, !b.some(), "not yet")
 	b.refill(3, rate)
 	check.That(t, b.some() && b.left == 1_000_000, "a bit is left")
-	check.Same(t, "time", b.at(rate), machine.Micros(3))
-	b.refill(machine.Never-1, rate)
+	check.Same(t, "time", b.at(rate), core.Micros(3))
+	b.refill(core.Never-1, rate)
 	check.Same(t, "most", b.left, burst)
 }
 
 // The session ends a connection in any state, without a word (K20 to K22).
 func TestTheSessionEndsIt(t *testing.T) {
 	why := errors.New("replaced")
-	for state, row := range map[State]machine.Row{Open: "K20", Closing: "K21", Closed: "K22"} {
-		link := session.NewLink(session.LinkConfig{Mode: session.CRC, Agreed: session.Agreed{Link: 1, Timeout: machine.Second}})
+	for state, row := range map[State]core.Row{Open: "K20", Closing: "K21", Closed: "K22"} {
+		link := session.NewLink(session.LinkConfig{Mode: session.CRC, Agreed: session.Agreed{Link: 1, Timeout: core.Second}})
 		c := check.Must(NewConn(Config{}, link, ServerSide, 0))
 		if state != Open {
 			check.Same(t, "error", c.Close(0, 0, ""), nil)
@@ -84,6 +84,6 @@ func TestTheSessionEndsIt(t *testing.T) {
 		check.Same(t, "state", c.State(), Closed)
 		check.Equal(t, "error", c.Err() == why, state == Open)
 		_, ok := c.Poll(0, nil)
-		check.That(t, !ok && c.Deadline() == machine.Never, "nothing is said")
+		check.That(t, !ok && c.Deadline() == core.Never, "nothing is said")
 	}
 }

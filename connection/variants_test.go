@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // offering returns the terms of an end that has some of the variants; 0 is both.
@@ -71,6 +71,6 @@ func TestNoVariantInCommon(t *testing.T) {
 func TestVariantsThatThereAre(t *testing.T) {
 	for variants := range 8 {
 		_, err := offering(uint8(variants)).Complete()
-		check.Equal(t, fmt.Sprint(variants), errors.Is(err, machine.ErrConfig), variants > 3)
+		check.Equal(t, fmt.Sprint(variants), errors.Is(err, core.ErrConfig), variants > 3)
 	}
 }

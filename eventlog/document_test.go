@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/internal/check"
 )
 
 // docs/EVENTS.md has the events and the members of the schema, and no others, and says of each

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // The frame of a record (RFC 7464).
@@ -59,7 +59,7 @@ func appendValue(dst []byte, value any) []byte {
 		return strconv.AppendInt(dst, *v, 10)
 	case *uint16:
 		return strconv.AppendUint(dst, uint64(*v), 10)
-	case *machine.Micros:
+	case *core.Micros:
 		return appendMillis(dst, *v)
 	case *bool:
 		return strconv.AppendBool(dst, *v)
@@ -75,14 +75,14 @@ func isZero(value any) bool {
 		return *v == 0
 	case *int64:
 		return *v == 0
-	case *machine.Micros:
+	case *core.Micros:
 		return *v == 0
 	}
 	return false
 }
 
 // appendMillis appends a time in milliseconds with three decimals, which is exact.
-func appendMillis(dst []byte, at machine.Micros) []byte {
+func appendMillis(dst []byte, at core.Micros) []byte {
 	if at < 0 {
 		dst, at = append(dst, '-'), -at
 	}

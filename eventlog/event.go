@@ -1,6 +1,6 @@
 package eventlog
 
-import "github.com/chunkwire/chunkwire/machine"
+import "github.com/chunkwire/chunkwire/core"
 
 // Log is given each event when it happens, within the call that made it happen. It must
 // not call back, and not block. A nil Log is one that nobody reads.
@@ -43,7 +43,7 @@ const (
 // Event is one thing that happened. Which fields count, its Kind says (docs/EVENTS.md).
 type Event struct {
 	Kind  Kind
-	At    machine.Micros
+	At    core.Micros
 	Group int // number of the connection; 0: none
 	End   End
 
@@ -59,14 +59,14 @@ type Event struct {
 	As        string
 	Why       string
 	Direction string
-	RTT       machine.Micros // a sample, or smoothed
-	MinRTT    machine.Micros
-	Elapsed   machine.Micros
+	RTT       core.Micros // a sample, or smoothed
+	MinRTT    core.Micros
+	Elapsed   core.Micros
 
 	Machine string // the name of its table in the specification's JSON
 	From    string
 	To      string
-	Row     machine.Row
+	Row     core.Row
 
 	Rate     int64 // bits a second; 0 while it is not known
 	Window   int   // slices; 0 while there is none

@@ -10,9 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/eventlog/logtest"
-	"github.com/chunkwire/chunkwire/internal/check"
 )
 
 var header = eventlog.Header{Title: "chunkwire simulate", By: "chunkwire 0.1.0", View: eventlog.Network}

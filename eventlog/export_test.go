@@ -3,7 +3,7 @@ package eventlog
 import (
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Members returns the members of each event, and whether they are required.
@@ -23,7 +23,7 @@ func Drawn() *rapid.Generator[Event] {
 	return rapid.Custom(func(t *rapid.T) Event {
 		e := Event{
 			Kind:  Kind(rapid.IntRange(1, len(kinds)-1).Draw(t, "kind")),
-			At:    machine.Micros(rapid.Int64Range(0, 1<<40).Draw(t, "at")),
+			At:    core.Micros(rapid.Int64Range(0, 1<<40).Draw(t, "at")),
 			Group: rapid.IntRange(0, 1000).Draw(t, "group"),
 			End:   rapid.SampledFrom([]End{"", Client, Server, Sender, Receiver, Network}).Draw(t, "end"),
 		}
@@ -56,8 +56,8 @@ func draw(t *rapid.T, m *member, e *Event) {
 		*to = rapid.Uint16().Draw(t, m.name)
 	case *bool:
 		*to = rapid.Bool().Draw(t, m.name)
-	case *machine.Micros:
-		*to = machine.Micros(rapid.Int64Range(0, 1<<40).Draw(t, m.name))
+	case *core.Micros:
+		*to = core.Micros(rapid.Int64Range(0, 1<<40).Draw(t, m.name))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // ErrFormat is what Read fails with when its input is no event log.
@@ -139,7 +139,7 @@ func (f *File) readEvent(record []byte) error {
 }
 
 func readValue(to any, text json.RawMessage) error {
-	if to, ok := to.(*machine.Micros); ok {
+	if to, ok := to.(*core.Micros); ok {
 		at, err := micros(string(text))
 		*to = at
 		return err
@@ -151,10 +151,10 @@ func readValue(to any, text json.RawMessage) error {
 }
 
 // micros returns a time that is given in milliseconds.
-func micros(text string) (machine.Micros, error) {
+func micros(text string) (core.Micros, error) {
 	ms, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.Abs(ms) > 1<<50 { // of 2^53, 1024 parts are left for the decimals
 		return 0, fmt.Errorf("no time: %.40q", text)
 	}
-	return machine.Micros(math.Round(ms * 1000)), nil
+	return core.Micros(math.Round(ms * 1000)), nil
 }

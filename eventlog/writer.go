@@ -4,7 +4,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Writer writes a file while connections run. Log never waits for the disk: a goroutine
@@ -13,7 +13,7 @@ type Writer struct {
 	mu      sync.Mutex
 	pending []byte
 	dropped int64
-	last    machine.Micros // time of the latest event
+	last    core.Micros // time of the latest event
 	closed  bool
 	err     error
 

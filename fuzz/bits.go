@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/chunkwire/chunkwire/bitpack"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
 )
 
 // An input is a byte for how many bytes stand in the writer's buffer before; a script

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/bitpack"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
 // bitReader is a bitpack.Reader beside the oracle's.

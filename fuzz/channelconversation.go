@@ -4,9 +4,8 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
-	sim "github.com/chunkwire/chunkwire/sim/channel"
+	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -24,7 +23,7 @@ var targetChannelConversation = newTarget("ChannelConversation", "both ends of a
 // smallChannels are windows and spaces of sequences that a short script passes, with
 // RECEIVED of the packet layer: each as tight as CHN-6 allows. The first is the configuration's.
 var smallChannels = []struct {
-	bits                    seq.Space
+	bits                    core.Space
 	window, fresh, received int
 }{
 	{0, 0, 0, 256},
@@ -62,7 +61,7 @@ type channelBench struct {
 	cfg          channel.Config
 	most         int // bytes of a message
 	sent, events int
-	latest       machine.Micros
+	latest       core.Micros
 }
 
 // op does one operation of the script.
@@ -80,7 +79,7 @@ func (b *channelBench) op() {
 			b.send(1, 0)
 		}
 	case 4: // with a lifetime
-		b.send(1+int(b.byte())%b.most, machine.Micros(b.byte())*10*machine.Millisecond+1)
+		b.send(1+int(b.byte())%b.most, core.Micros(b.byte())*10*core.Millisecond+1)
 	case 5:
 		b.compose(end, sim.WholePacket)
 	case 6:
@@ -106,18 +105,18 @@ func (b *channelBench) op() {
 		}
 		b.done("reads")
 	case 13: // as a driver does
-		b.Wait(machine.Micros(b.byte()) * 10 * machine.Millisecond)
+		b.Wait(core.Micros(b.byte()) * 10 * core.Millisecond)
 		b.done("wait")
 	case 14:
 		if end == 1 {
 			b.Pad(int(b.byte() & 1))
 			b.done("pad")
 		} else {
-			b.Now = max(0, b.Now-machine.Micros(b.uint32()))
+			b.Now = max(0, b.Now-core.Micros(b.uint32()))
 		}
 	case 15:
 		p := readPath(&b.script)
-		p.SRTT, p.Patience = p.SRTT%(10*machine.Second), p.Patience%(10*machine.Second)
+		p.SRTT, p.Patience = p.SRTT%(10*core.Second), p.Patience%(10*core.Second)
 		b.SetPath(p)
 	}
 }
@@ -133,7 +132,7 @@ func (b *channelBench) done(event string) {
 	}
 }
 
-func (b *channelBench) send(size int, lifetime machine.Micros) {
+func (b *channelBench) send(size int, lifetime core.Micros) {
 	b.Helper()
 	if b.sent++; b.sent > mostPackets {
 		return

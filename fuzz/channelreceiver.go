@@ -5,12 +5,11 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
-	sim "github.com/chunkwire/chunkwire/sim/channel"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/channel"
+	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/channel"
 )
 
 // The receiver of a channel is given records of any kind, most of them near its window,
@@ -34,8 +33,8 @@ func readChannelConfig(s *script) channel.Config {
 	c.Group = 2 + int(s.byte())%63
 	least := min(c.Group, c.Window)
 	c.SendQueue = least + int(s.uint16())%(32769-least)
-	c.GiveUp = machine.Second + machine.Micros(s.uint16()%35991)*100*machine.Millisecond
-	c.First = seq.Number(s.uint32())
+	c.GiveUp = core.Second + core.Micros(s.uint16()%35991)*100*core.Millisecond
+	c.First = core.Number(s.uint32())
 	return c
 }
 
@@ -58,9 +57,9 @@ func channelScript(kind string, f contract.ChannelFormat, sendQueue, first, give
 // patience, 4 each.
 func readPath(s *script) channel.Path {
 	if s.byte()&1 == 0 {
-		return channel.Path{Patience: machine.Micros(s.uint32())}
+		return channel.Path{Patience: core.Micros(s.uint32())}
 	}
-	return channel.Path{Measured: true, SRTT: machine.Micros(s.uint32()), Patience: machine.Micros(s.uint32())}
+	return channel.Path{Measured: true, SRTT: core.Micros(s.uint32()), Patience: core.Micros(s.uint32())}
 }
 
 func pathScript(srtt, patience *int64) []byte {
@@ -79,7 +78,7 @@ func oraclePath(p channel.Path) oracle.Path {
 }
 
 func runChannelReceiver(t T, data []byte) {
-	b := &channelReceiverBench{T: t, script: script{data}, lastReport: -machine.Second}
+	b := &channelReceiverBench{T: t, script: script{data}, lastReport: -core.Second}
 	b.cfg = readChannelConfig(&b.script)
 	var err error
 	if b.CheckedReceiver, err = sim.NewCheckedReceiver(b.cfg, t.Fatalf); err != nil {
@@ -101,11 +100,11 @@ type channelReceiverBench struct {
 	script
 	cfg     channel.Config
 	oracle  *oracle.Receiver
-	clock   machine.Micros // of the next event; it may go back
-	latest  machine.Micros
+	clock   core.Micros // of the next event; it may go back
+	latest  core.Micros
 	reports int // since a record came, or something was read
 
-	lastReport machine.Micros
+	lastReport core.Micros
 }
 
 // op does one operation of the script.
@@ -137,15 +136,15 @@ func (b *channelReceiverBench) op() {
 		b.poll(pick(&b.script, []int{1160, 7, 6, 13, 19, 30, 0, 200}))
 	case 14: // as a driver does
 		if at := b.Deadline(); at <= 1<<61 {
-			b.clock = max(b.clock, at-machine.Micros(b.byte()&1))
+			b.clock = max(b.clock, at-core.Micros(b.byte()&1))
 		}
 		b.poll(1160)
 	case 15:
-		b.clock += machine.Micros(b.byte()) * machine.Millisecond
+		b.clock += core.Micros(b.byte()) * core.Millisecond
 	case 16:
-		b.clock = min(b.clock+machine.Micros(b.uint32()), 1<<61)
+		b.clock = min(b.clock+core.Micros(b.uint32()), 1<<61)
 	case 17:
-		b.clock = max(0, b.clock-machine.Micros(b.uint32()))
+		b.clock = max(0, b.clock-core.Micros(b.uint32()))
 	case 18:
 		p := readPath(&b.script)
 		b.SetPath(p)
@@ -241,7 +240,7 @@ func (b *channelReceiverBench) reported(r *channel.Record, space int) {
 	if since < channel.ReportSpacing {
 		b.Fatalf("CHT-BND-2: a report %d us after another", since)
 	}
-	if most := 5 + int(b.cfg.GiveUp/(250*machine.Millisecond)); b.reports > most {
+	if most := 5 + int(b.cfg.GiveUp/(250*core.Millisecond)); b.reports > most {
 		b.Fatalf("CHT-BND-3: %d reports since something came", b.reports)
 	}
 	if _, err := b.cfg.Append(nil, r); err != nil {
@@ -250,7 +249,7 @@ func (b *channelReceiverBench) reported(r *channel.Record, space int) {
 }
 
 // compare compares what can be seen after an event.
-func (b *channelReceiverBench) compare(event, row string, got machine.Row) {
+func (b *channelReceiverBench) compare(event, row string, got core.Row) {
 	b.Helper()
 	b.latest = max(b.latest, b.clock)
 	v := b.Receiver
@@ -259,7 +258,7 @@ func (b *channelReceiverBench) compare(event, row string, got machine.Row) {
 	}
 	at, due := b.oracle.Deadline()
 	if !due {
-		at = int64(machine.Never)
+		at = int64(core.Never)
 	}
 	if string(got) != row || v.State().String() != b.oracle.State() || int64(v.Deadline()) != at {
 		b.Fatalf("%s takes %s, is %v and due at %d; the oracle %s, %s, %d", event, got, v.State(), v.Deadline(), row, b.oracle.State(), at)
@@ -299,10 +298,10 @@ func (b *channelReceiverBench) finish() {
 		b.Fatalf("all that is missing is skipped, but tail %d, base %d, top %d, limit %d", v.Tail(), v.Base(), v.Top(), v.Limit())
 	}
 	for range 3 {
-		b.clock = min(b.clock+10*machine.Second, 1<<62)
+		b.clock = min(b.clock+10*core.Second, 1<<62)
 		b.poll(1160)
 	}
-	if at := b.Deadline(); at != machine.Never || b.poll(1160) {
+	if at := b.Deadline(); at != core.Never || b.poll(1160) {
 		b.Fatalf("nothing is left, but something is due at %d", at)
 	}
 }

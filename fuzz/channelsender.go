@@ -6,13 +6,11 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
-	sim "github.com/chunkwire/chunkwire/sim/channel"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/channel"
+	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/channel"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // The sender of a channel is given messages, and reports that are true, late, forged or
@@ -39,7 +37,7 @@ func runChannelSender(t T, data []byte) {
 		Format: oracleFormat(b.cfg.Format), SendQueue: int64(b.cfg.SendQueue), First: int64(b.cfg.First), GiveUp: int64(b.cfg.GiveUp),
 	})
 	b.judge = sim.NewJudge(sim.Complete(b.cfg))
-	b.next, b.tail, b.sent = b.cfg.First, b.cfg.First, map[seq.Number]*sentMessage{}
+	b.next, b.tail, b.sent = b.cfg.First, b.cfg.First, map[core.Number]*sentMessage{}
 	for n := 0; b.more() && n < maxOps; n++ {
 		b.op()
 	}
@@ -54,18 +52,18 @@ type channelSenderBench struct {
 	cfg    channel.Config
 	oracle *oracle.Sender
 	judge  *sim.Judge
-	clock  machine.Micros // of the next event; it may go back
-	latest machine.Micros
-	number seq.Number // of the next packet
-	next   seq.Number // of the next message
-	heard  seq.Number // of the next packet of the peer
-	tail   seq.Number // what the judge's receiver reads next
-	sent   map[seq.Number]*sentMessage
+	clock  core.Micros // of the next event; it may go back
+	latest core.Micros
+	number core.Number // of the next packet
+	next   core.Number // of the next message
+	heard  core.Number // of the next packet of the peer
+	tail   core.Number // what the judge's receiver reads next
+	sent   map[core.Number]*sentMessage
 }
 
 // sentMessage is a message that was accepted, by each of its sequences.
 type sentMessage struct {
-	first, end seq.Number
+	first, end core.Number
 	data       []byte
 	lost       bool // some of it went as skipped
 }
@@ -81,12 +79,12 @@ func (b *channelSenderBench) op() {
 		b.send(b.bytes(int(b.uint16())%(most+1)), 0)
 	case 3: // many
 		for range b.byte() {
-			b.send(b.bytes(1), machine.Micros(op&1)*0)
+			b.send(b.bytes(1), core.Micros(op&1)*0)
 		}
 	case 4:
-		b.send(b.bytes(1+int(b.byte())), machine.Micros(b.byte())*10*machine.Millisecond+1)
+		b.send(b.bytes(1+int(b.byte())), core.Micros(b.byte())*10*core.Millisecond+1)
 	case 5: // many of one lifetime
-		lifetime := machine.Micros(b.byte()) * machine.Millisecond
+		lifetime := core.Micros(b.byte()) * core.Millisecond
 		for range b.byte() {
 			b.send(b.bytes(1), lifetime)
 		}
@@ -97,23 +95,23 @@ func (b *channelSenderBench) op() {
 	case 10: // a report of what has come, with some that is missing
 		b.report(b.heard, b.number-1, b.honest())
 	case 11: // a late one, whose packet knew less
-		b.report(b.heard-seq.Number(b.byte()%8), b.number-1-seq.Number(b.byte()), b.honest())
+		b.report(b.heard-core.Number(b.byte()%8), b.number-1-core.Number(b.byte()), b.honest())
 	case 12: // any that a decoder takes
-		b.report(b.heard, seq.Number(b.byte())-1, b.any())
+		b.report(b.heard, core.Number(b.byte())-1, b.any())
 	case 13: // as traces have them
-		number, ack := seq.Number(b.uint32()), seq.Number(b.uint32())-1
+		number, ack := core.Number(b.uint32()), core.Number(b.uint32())-1
 		b.reportBytes(number, ack, b.take(int(b.uint16())))
 	case 14: // as a driver does
 		if at := b.Deadline(); at <= 1<<61 {
-			b.clock = max(b.clock, at-machine.Micros(b.byte()&1))
+			b.clock = max(b.clock, at-core.Micros(b.byte()&1))
 		}
 		b.packet(1160)
 	case 15:
-		b.clock += machine.Micros(b.byte()) * machine.Millisecond
+		b.clock += core.Micros(b.byte()) * core.Millisecond
 	case 16:
-		b.clock = min(b.clock+machine.Micros(b.uint32()), 1<<61)
+		b.clock = min(b.clock+core.Micros(b.uint32()), 1<<61)
 	case 17:
-		b.clock = max(0, b.clock-machine.Micros(b.uint32()))
+		b.clock = max(0, b.clock-core.Micros(b.uint32()))
 	case 18:
 		p := readPath(&b.script)
 		b.judge.Path(p)
@@ -121,7 +119,7 @@ func (b *channelSenderBench) op() {
 		b.oracle.SetPath(oraclePath(p))
 		b.compare("path", b.Sender.Row(), string(b.Sender.Row()))
 	case 19: // as traces have them
-		lifetime := machine.Micros(b.uint32())
+		lifetime := core.Micros(b.uint32())
 		b.send(b.take(int(b.uint16())), lifetime)
 	}
 }
@@ -141,16 +139,16 @@ func (b *channelSenderBench) check(err error) {
 	}
 }
 
-func (b *channelSenderBench) send(message []byte, lifetime machine.Micros) {
+func (b *channelSenderBench) send(message []byte, lifetime core.Micros) {
 	b.Helper()
 	if b.Sender.Next()-b.cfg.First > mostEntries {
 		return
 	}
 	err := b.Send(b.clock, message, lifetime)
 	row, refused := b.oracle.Send(int64(b.clock), message, int64(lifetime))
-	code := wire.Code("")
+	code := core.Code("")
 	if err != nil {
-		var e *wire.Error
+		var e *core.Error
 		if errors.As(err, &e) {
 			code = e.Code()
 		}
@@ -198,12 +196,12 @@ func (b *channelSenderBench) packet(space int) (records int) {
 
 // arrives says to the judge that a record has come at a receiver that reads at once. So all
 // that was sent has come.
-func (b *channelSenderBench) arrives(base seq.Number, r *channel.Record) {
+func (b *channelSenderBench) arrives(base core.Number, r *channel.Record) {
 	b.Helper()
-	n := base + seq.Number(r.Sequence-uint16(base))
+	n := base + core.Number(r.Sequence-uint16(base))
 	b.judge.Arrived(b.clock, n, r)
 	if r.Type == channel.TypeSkip {
-		for end := n + seq.Number(r.Count); n < end; n++ {
+		for end := n + core.Number(r.Count); n < end; n++ {
 			b.sent[n].lost = b.sent[n].lost || n >= b.tail
 		}
 	}
@@ -226,11 +224,11 @@ func (b *channelSenderBench) arrives(base seq.Number, r *channel.Record) {
 // beyond, a byte; and bits of what is missing, 4.
 func (b *channelSenderBench) honest() channel.Record {
 	s := b.Sender
-	base := s.Base() + min(seq.Number(b.byte()), s.Sent()-s.Base())
+	base := s.Base() + min(core.Number(b.byte()), s.Sent()-s.Base())
 	room := min(int(s.Limit()-base)+int(b.byte()), b.cfg.Window)
 	var missing []uint16
 	bits := b.uint32()
-	for n := base; n < s.Sent() && n < base+seq.Number(room) && bits != 0; n++ {
+	for n := base; n < s.Sent() && n < base+core.Number(room) && bits != 0; n++ {
 		if len(missing) == 0 || bits>>((n-base)%32)&1 == 1 {
 			missing = append(missing, uint16(n))
 		}
@@ -253,7 +251,7 @@ func (b *channelSenderBench) any() channel.Record {
 	return channel.NewReport(0, base, room, missing)
 }
 
-func (b *channelSenderBench) reportBytes(number, ack seq.Number, payload []byte) {
+func (b *channelSenderBench) reportBytes(number, ack core.Number, payload []byte) {
 	b.Helper()
 	var r channel.Record
 	if next, err := b.cfg.Decode(payload, 0, &r); err == nil && next == len(payload) && r.Type == channel.TypeReport {
@@ -261,7 +259,7 @@ func (b *channelSenderBench) reportBytes(number, ack seq.Number, payload []byte)
 	}
 }
 
-func (b *channelSenderBench) report(number, ack seq.Number, r channel.Record) {
+func (b *channelSenderBench) report(number, ack core.Number, r channel.Record) {
 	b.Helper()
 	if _, err := b.cfg.Append(nil, &r); err != nil {
 		b.Fatalf("%+v: %v", r, err)
@@ -274,12 +272,12 @@ func (b *channelSenderBench) report(number, ack seq.Number, r channel.Record) {
 		b.check(b.judge.Released(b.Sender.Base()))
 		b.heard = max(b.heard, number+1)
 	} else {
-		b.judge.Heard(b.clock, seq.None, ack, &r) // it learns the time, and nothing else
+		b.judge.Heard(b.clock, core.NoNumber, ack, &r) // it learns the time, and nothing else
 	}
 }
 
 // compare compares what can be seen after an event.
-func (b *channelSenderBench) compare(event string, got machine.Row, row string) {
+func (b *channelSenderBench) compare(event string, got core.Row, row string) {
 	b.Helper()
 	b.latest = max(b.latest, b.clock)
 	s := b.Sender
@@ -288,7 +286,7 @@ func (b *channelSenderBench) compare(event string, got machine.Row, row string) 
 	}
 	at, due := b.oracle.Deadline()
 	if !due {
-		at = int64(machine.Never)
+		at = int64(core.Never)
 	}
 	if string(got) != row || s.State().String() != b.oracle.State() || int64(s.Deadline()) != at {
 		b.Fatalf("%s takes %s, is %v and due at %d; the oracle %s, %s, %d", event, got, s.State(), s.Deadline(), row, b.oracle.State(), at)
@@ -313,8 +311,8 @@ func (b *channelSenderBench) finish() {
 		}
 		b.report(b.heard, b.number-1, channel.NewReport(0, uint16(b.Sender.Sent()), b.cfg.Window, nil))
 	}
-	b.clock = min(b.clock+100*machine.Second, 1<<62)
-	if at := b.Deadline(); at != machine.Never || b.packet(sim.WholePacket) > 0 {
+	b.clock = min(b.clock+100*core.Second, 1<<62)
+	if at := b.Deadline(); at != core.Never || b.packet(sim.WholePacket) > 0 {
 		b.Fatalf("nothing is left, but something is due at %d", at)
 	}
 }

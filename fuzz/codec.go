@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/oracle"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
 // What the targets of the codec share: packets, and the oracle's view of them.
@@ -111,7 +111,7 @@ func readPacket(s *script) codec.Packet {
 			a.Acked[w] = s.uint64()
 		}
 		if kind&0x80 != 0 {
-			a.Acked = a.Acked.Intersect(bitset.FirstN(num))
+			a.Acked = a.Acked.Intersect(core.FirstN(num))
 		}
 		return codec.Packet{Type: codec.TypeAck, Ack: a}
 	case 7:

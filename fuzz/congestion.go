@@ -3,12 +3,12 @@ package fuzz
 import (
 	"strings"
 
-	"github.com/chunkwire/chunkwire/machine"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/packet"
+	sim "github.com/chunkwire/chunkwire/conform/sim/packet"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	sim "github.com/chunkwire/chunkwire/sim/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/packet"
 )
 
 // Congestion avoidance beside its model and its oracle, under any conditions, at times
@@ -25,7 +25,7 @@ func runCongestion(t T, data []byte) {
 	b := &congestionBench{
 		T: t, script: s, machine: packet.NewCongestion(packet.Profile(profile)), model: sim.NewCongestionModel(packet.Profile(profile)),
 		oracle: oracle.NewCongestion([]string{contract.ProfileDefault, contract.ProfileArticle}[profile]), profile: packet.Profile(profile),
-		goodSince: machine.Never,
+		goodSince: core.Never,
 	}
 	for n := 0; b.more() && n < maxOps; n++ {
 		b.op()
@@ -41,11 +41,11 @@ type congestionBench struct {
 	model   *sim.CongestionModel
 	oracle  *oracle.Congestion
 	profile packet.Profile
-	clock   machine.Micros // the time of the next event, which may go back
-	latest  machine.Micros
+	clock   core.Micros // the time of the next event, which may go back
+	latest  core.Micros
 	is      packet.Conditions
 
-	goodSince machine.Micros // since when every evaluation found good conditions, or Never
+	goodSince core.Micros // since when every evaluation found good conditions, or Never
 }
 
 // op does one operation of the script.
@@ -53,26 +53,26 @@ func (b *congestionBench) op() {
 	b.Helper()
 	switch b.byte() % 10 {
 	case 0: // as traces have it
-		b.conditions(machine.Micros(b.uint32()), machine.Micros(b.uint32()))
+		b.conditions(core.Micros(b.uint32()), core.Micros(b.uint32()))
 		b.evaluate()
 	case 1: // near the limit
-		least := machine.Micros(b.byte()) * 2 * machine.Millisecond
+		least := core.Micros(b.byte()) * 2 * core.Millisecond
 		limit := packet.BadRTT
 		if b.profile == packet.ProfileDefault {
 			limit = max(limit, least*3/2)
 		}
-		b.conditions(limit+machine.Micros(b.byte())-128, least)
+		b.conditions(limit+core.Micros(b.byte())-128, least)
 		b.evaluate()
 	case 2:
 		b.evaluate()
 	case 3: // as a driver does, to the microsecond
-		if at := b.machine.Deadline(); at != machine.Never {
-			b.clock = max(at-machine.Micros(b.byte()&1), 0)
+		if at := b.machine.Deadline(); at != core.Never {
+			b.clock = max(at-core.Micros(b.byte()&1), 0)
 		}
 		b.evaluate()
 	case 4:
 		for range b.byte() {
-			b.pass(100 * machine.Millisecond)
+			b.pass(100 * core.Millisecond)
 			b.evaluate()
 		}
 	case 5:
@@ -83,23 +83,23 @@ func (b *congestionBench) op() {
 			b.sent()
 		}
 	case 7:
-		b.pass(machine.Micros(b.uint32()))
+		b.pass(core.Micros(b.uint32()))
 	case 8:
-		b.pass(machine.Micros(b.byte()) * 250 * machine.Millisecond)
+		b.pass(core.Micros(b.byte()) * 250 * core.Millisecond)
 	case 9:
-		b.clock = max(0, b.clock-machine.Micros(b.uint32()))
+		b.clock = max(0, b.clock-core.Micros(b.uint32()))
 	}
 }
 
 // conditions reads a byte of what holds: bit 0 says that the round trip is measured, bit 1
 // that the path is silent.
-func (b *congestionBench) conditions(srtt, least machine.Micros) {
+func (b *congestionBench) conditions(srtt, least core.Micros) {
 	b.is = packet.Conditions{SRTT: max(srtt, 0), MinRTT: least}
 	flags := b.byte()
 	b.is.Measured, b.is.Silent = flags&1 == 1, flags&2 == 2
 }
 
-func (b *congestionBench) pass(d machine.Micros) { b.clock = min(b.clock+max(d, 0), 1<<61) }
+func (b *congestionBench) pass(d core.Micros) { b.clock = min(b.clock+max(d, 0), 1<<61) }
 
 func (b *congestionBench) sent() {
 	b.Helper()
@@ -130,8 +130,8 @@ func (b *congestionBench) evaluate() {
 	good := row == "C4" || row >= "C6"
 	switch {
 	case !good || before == packet.Good:
-		b.goodSince = machine.Never
-	case b.goodSince == machine.Never:
+		b.goodSince = core.Never
+	case b.goodSince == core.Never:
 		b.goodSince = b.latest
 	}
 	if before == packet.Bad && b.machine.Mode() == packet.Good && b.latest-b.goodSince < recovery {

@@ -6,15 +6,14 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/connection"
+	sim "github.com/chunkwire/chunkwire/conform/sim/connection"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
-	sim "github.com/chunkwire/chunkwire/sim/connection"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/connection"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // An input is the number of lanes, from 17 on with the variant of repair slices, and from 34 on
@@ -75,7 +74,7 @@ func compareConnectionCodes(t T, err, want error) {
 		return
 	}
 	code, at := oracle.RefusalOf(want)
-	var got *wire.Error
+	var got *core.Error
 	if !errors.As(err, &got) || want == nil || string(got.Code()) != code || got.Place() != at {
 		t.Fatalf("connection says %v, the oracle %v", err, want)
 	}
@@ -111,7 +110,7 @@ var fuzzPaths = [...][4]connection.ECN{
 type connectionBench struct {
 	T
 	script
-	clock  machine.Micros
+	clock  core.Micros
 	ends   [2]*sim.CheckedConn
 	keys   [2]session.Key // with which each seals
 	agreed session.Agreed
@@ -128,7 +127,7 @@ func runConnection(t T, data []byte) {
 	b := &connectionBench{T: t, script: script{data}, keys: [2]session.Key{{1}, {2}}}
 	setup := b.byte()
 	b.mode = []session.Mode{session.CRC, session.MAC}[setup&1]
-	b.agreed = session.Agreed{Link: fuzzLink, Lanes: int(setup >> 1 & 3), Extensions: uint16(setup >> 4 & 1), Timeout: 10 * machine.Second}
+	b.agreed = session.Agreed{Link: fuzzLink, Lanes: int(setup >> 1 & 3), Extensions: uint16(setup >> 4 & 1), Timeout: 10 * core.Second}
 	b.path = fuzzPaths[setup>>5&3]
 	if b.agreed.Lanes > 0 {
 		b.agreed.Variant = session.VariantSlices + setup>>3&1
@@ -174,15 +173,15 @@ func (b *connectionBench) op() {
 	case 7, 8:
 		b.send(end, b.byte()%3, 1+int(b.byte()), 0)
 	case 9:
-		b.send(end, b.byte()%3, 1+int(b.uint16())%5000, machine.Micros(b.byte())*10*machine.Millisecond)
+		b.send(end, b.byte()%3, 1+int(b.uint16())%5000, core.Micros(b.byte())*10*core.Millisecond)
 	case 10:
 		b.chunk(end, 1+int(b.uint16())%9000)
 	case 11:
 		b.read(end)
 	case 12:
-		b.clock += machine.Micros(b.byte()) * machine.Millisecond
+		b.clock += core.Micros(b.byte()) * core.Millisecond
 	case 13:
-		if at := b.ends[end].Conn.Deadline(); at != machine.Never {
+		if at := b.ends[end].Conn.Deadline(); at != core.Never {
 			b.clock = max(b.clock, at)
 		}
 		b.poll(end)
@@ -247,7 +246,7 @@ func (b *connectionBench) either(end, which int) {
 	}
 }
 
-func (b *connectionBench) send(end int, id uint8, size int, lifetime machine.Micros) {
+func (b *connectionBench) send(end int, id uint8, size int, lifetime core.Micros) {
 	b.Helper()
 	b.serial++
 	m := append([]byte{id, b.serial}, slice(size)...)
@@ -336,7 +335,7 @@ func (b *connectionBench) finish() {
 			return
 		}
 		at := min(b.ends[0].Conn.Deadline(), b.ends[1].Conn.Deadline())
-		if at == machine.Never {
+		if at == core.Never {
 			b.Fatalf("something is left, but nothing is due")
 		}
 		b.clock = max(b.clock+1, at)

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim"
-	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -51,13 +51,13 @@ type conversation[P any] struct {
 	ends[P]
 	script  script
 	firstID uint16
-	giveUp  machine.Micros
-	delay   machine.Micros
+	giveUp  core.Micros
+	delay   core.Micros
 	sizes   []int
 
-	asleep    [2]machine.Micros // when each end wakes up
-	lose      int               // so many of the next datagrams are lost
-	reading   bool              // a read is planned
+	asleep    [2]core.Micros // when each end wakes up
+	lose      int            // so many of the next datagrams are lost
+	reading   bool           // a read is planned
 	submitted int
 	delivered int
 	corrupted int64
@@ -114,7 +114,7 @@ func (c *conversation[P]) run() {
 	c.readSizes()
 	c.World = sim.NewWorld(c.carry, sim.End[[]byte](sendingEnd[P]{c}), receivingEnd[P]{c})
 	c.At(0, c.submit)
-	for events := 0; c.Step(machine.Never); events++ {
+	for events := 0; c.Step(core.Never); events++ {
 		if events == mostFaults {
 			c.script.left, c.lose = nil, 0
 		}
@@ -131,8 +131,8 @@ func readConversation[P any](t T, data []byte) *conversation[P] {
 	c := &conversation[P]{T: t, script: script{data}}
 	s := &c.script
 	c.firstID = s.uint16()
-	c.giveUp = pick(s, []machine.Micros{1 << 61, 1 << 61, 1 << 61, 10_000_000, 1_000_000, 100_000})
-	c.delay = pick(s, []machine.Micros{20_000, 0, 100, 1000, 50_000, 200_000, 400_000})
+	c.giveUp = pick(s, []core.Micros{1 << 61, 1 << 61, 1 << 61, 10_000_000, 1_000_000, 100_000})
+	c.delay = pick(s, []core.Micros{20_000, 0, 100, 1000, 50_000, 200_000, 400_000})
 	return c
 }
 
@@ -156,8 +156,8 @@ func boundProfile(p *base.Profile) {
 }
 
 // pause is for how long an application lets things wait: mostly not at all.
-func (c *conversation[P]) pause() machine.Micros {
-	return max(0, machine.Micros(c.script.byte())-128) * 50_000
+func (c *conversation[P]) pause() core.Micros {
+	return max(0, core.Micros(c.script.byte())-128) * 50_000
 }
 
 // awake calls do now, or when an end wakes up.
@@ -215,7 +215,7 @@ func (c *conversation[P]) encode(p P) []byte {
 // sendingEnd is the sender and its application, as an end of the world.
 type sendingEnd[P any] struct{ *conversation[P] }
 
-func (e sendingEnd[P]) Handle(_ machine.Micros, datagram []byte) {
+func (e sendingEnd[P]) Handle(_ core.Micros, datagram []byte) {
 	e.awake(senderEnd, func() {
 		p, ok := e.arrived(datagram)
 		if !ok {
@@ -229,18 +229,18 @@ func (e sendingEnd[P]) Handle(_ machine.Micros, datagram []byte) {
 	})
 }
 
-func (e sendingEnd[P]) Poll(now machine.Micros) ([]byte, bool) {
+func (e sendingEnd[P]) Poll(now core.Micros) ([]byte, bool) {
 	return e.poll(senderEnd, now, e.sender)
 }
 
-func (e sendingEnd[P]) Deadline() machine.Micros {
+func (e sendingEnd[P]) Deadline() core.Micros {
 	return max(e.asleep[senderEnd], e.sender.Deadline())
 }
 
 // receivingEnd is the receiver and its application, as an end of the world.
 type receivingEnd[P any] struct{ *conversation[P] }
 
-func (e receivingEnd[P]) Handle(_ machine.Micros, datagram []byte) {
+func (e receivingEnd[P]) Handle(_ core.Micros, datagram []byte) {
 	e.awake(receiverEnd, func() {
 		p, ok := e.arrived(datagram)
 		if !ok {
@@ -254,16 +254,16 @@ func (e receivingEnd[P]) Handle(_ machine.Micros, datagram []byte) {
 	})
 }
 
-func (e receivingEnd[P]) Poll(now machine.Micros) ([]byte, bool) {
+func (e receivingEnd[P]) Poll(now core.Micros) ([]byte, bool) {
 	return e.poll(receiverEnd, now, e.receiver)
 }
 
-func (e receivingEnd[P]) Deadline() machine.Micros {
+func (e receivingEnd[P]) Deadline() core.Micros {
 	return max(e.asleep[receiverEnd], e.receiver.Deadline())
 }
 
 // poll returns the next datagram of an end that is not asleep.
-func (c *conversation[P]) poll(number int, now machine.Micros, end sim.End[P]) ([]byte, bool) {
+func (c *conversation[P]) poll(number int, now core.Micros, end sim.End[P]) ([]byte, bool) {
 	if c.asleep[number] > now {
 		return nil, false
 	}
@@ -286,12 +286,12 @@ func (c *conversation[P]) carry(now time.Duration, from int, datagram []byte, de
 		c.lose--
 		return
 	}
-	fate, late := c.script.byte(), machine.Micros(0)
-	much := machine.Micros(fate & 31)
+	fate, late := c.script.byte(), core.Micros(0)
+	much := core.Micros(fate & 31)
 	if verbose() {
 		c.Logf("at %d, end %d sends %d bytes, fate %d", c.Now(), from, len(datagram), fate)
 	}
-	at := func(late machine.Micros) time.Duration { return now + (c.delay + late).Duration() }
+	at := func(late core.Micros) time.Duration { return now + (c.delay + late).Duration() }
 	switch fate >> 5 {
 	case 3:
 		late = much * 1000
@@ -314,9 +314,9 @@ func (c *conversation[P]) lost(how byte) {
 	case 31:
 		c.lose = int(c.script.byte())
 	case 30:
-		c.asleep[senderEnd] = c.Now() + machine.Micros(c.script.byte())*20_000
+		c.asleep[senderEnd] = c.Now() + core.Micros(c.script.byte())*20_000
 	case 29:
-		c.asleep[receiverEnd] = c.Now() + machine.Micros(c.script.byte())*20_000
+		c.asleep[receiverEnd] = c.Now() + core.Micros(c.script.byte())*20_000
 	}
 }
 

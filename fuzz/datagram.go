@@ -4,9 +4,9 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
 // An input is a byte, of which bit 0 asks to make the crc right; a protocol id, 4

@@ -3,9 +3,9 @@ package fuzz
 import (
 	"bytes"
 
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 )
 
 // An input is the size of a chunk, and a script of slices that arrive, genuine or forged.

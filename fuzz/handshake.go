@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
-	sim "github.com/chunkwire/chunkwire/sim/session"
+	sim "github.com/chunkwire/chunkwire/conform/sim/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -29,7 +29,7 @@ type handshakeBench struct {
 	server *sim.CheckedServer
 	client *sim.CheckedClient
 	at     session.Address // where the client is
-	clock  machine.Micros
+	clock  core.Micros
 	made   byte
 	sent   []letter // of both, at any time
 }
@@ -42,7 +42,7 @@ type letter struct {
 	answer  bool
 }
 
-var fuzzTerms = session.Terms{Mode: session.CRC, Lanes: 2, Variants: 1, Timeout: 10 * machine.Second}
+var fuzzTerms = session.Terms{Mode: session.CRC, Lanes: 2, Variants: 1, Timeout: 10 * core.Second}
 
 func runHandshake(t T, data []byte) {
 	b := &handshakeBench{T: t, script: script{data}, at: session.Address{1}}
@@ -52,7 +52,7 @@ func runHandshake(t T, data []byte) {
 		b.cfg.Identity, b.cfg.Key = 7, session.Key{7}
 	}
 	if setup&2 != 0 {
-		b.cfg.Lanes, b.cfg.Timeout = 16, machine.Second
+		b.cfg.Lanes, b.cfg.Timeout = 16, core.Second
 	}
 	if setup&4 != 0 {
 		b.cfg.Protocol++ // refused, proven
@@ -107,9 +107,9 @@ func (b *handshakeBench) op() {
 		which := b.byte()
 		b.deliver(which&1 == 1, which>>1, 1+b.uint16())
 	case 10:
-		b.clock += machine.Micros(b.byte()) * 40 * machine.Millisecond
+		b.clock += core.Micros(b.byte()) * 40 * core.Millisecond
 	case 11:
-		if at := min(b.client.Client.Deadline(), b.server.Deadline()); at != machine.Never {
+		if at := min(b.client.Client.Deadline(), b.server.Deadline()); at != core.Never {
 			b.clock = max(b.clock, at)
 		}
 		b.server.Poll(b.clock)
@@ -258,7 +258,7 @@ func (b *handshakeBench) finish(fits bool) {
 		case state == session.Closed:
 			return
 		}
-		if at := b.client.Client.Deadline(); at != machine.Never {
+		if at := b.client.Client.Deadline(); at != core.Never {
 			b.clock = max(b.clock+1, at)
 		}
 		b.server.Poll(b.clock)

@@ -6,9 +6,9 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/chunkwire/chunkwire/inspect"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/tools/inspect"
 )
 
 // An input is a byte that says as which protocol datagrams are taken, 0 for any; and datagrams, each

@@ -5,10 +5,9 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/channel"
 )
 
 // All channels of two ends talk: payloads are composed in any space, come in any order, or
@@ -36,9 +35,9 @@ func runMux(t T, data []byte) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		b.ends[i] = muxEnd{Mux: m, newest: seq.None, taken: map[seq.Number]bool{}, flows: map[uint8]*muxFlow{}}
+		b.ends[i] = muxEnd{Mux: m, newest: core.NoNumber, taken: map[core.Number]bool{}, flows: map[uint8]*muxFlow{}}
 		for _, c := range muxChannels {
-			b.ends[i].flows[c.ID] = &muxFlow{kind: c.Kind, next: c.First, read: c.First, sent: map[seq.Number]muxMessage{}, loose: map[string]int{}}
+			b.ends[i].flows[c.ID] = &muxFlow{kind: c.Kind, next: c.First, read: c.First, sent: map[core.Number]muxMessage{}, loose: map[string]int{}}
 		}
 	}
 	for n := 0; b.more() && n < maxOps; n++ {
@@ -53,35 +52,35 @@ type muxBench struct {
 	script
 	ends   [2]muxEnd
 	flight [2][]muxPacket // to each end
-	now    machine.Micros // of the next event; it may go back
-	latest machine.Micros
+	now    core.Micros    // of the next event; it may go back
+	latest core.Micros
 }
 
 type muxEnd struct {
 	*channel.Mux
-	number seq.Number // of its next packet
-	newest seq.Number // of the peer's that it has
-	taken  map[seq.Number]bool
+	number core.Number // of its next packet
+	newest core.Number // of the peer's that it has
+	taken  map[core.Number]bool
 	flows  map[uint8]*muxFlow // what it sends
 }
 
 // muxFlow is what one end sends on a channel.
 type muxFlow struct {
 	kind       channel.Kind
-	next, read seq.Number // of the next message; of an ordered channel, what is read next
-	sent       map[seq.Number]muxMessage
+	next, read core.Number // of the next message; of an ordered channel, what is read next
+	sent       map[core.Number]muxMessage
 	loose      map[string]int // on an unreliable channel, what is not read
 }
 
 // muxMessage is a message by its first sequence.
 type muxMessage struct {
 	data   string
-	count  seq.Number
+	count  core.Number
 	mortal bool
 }
 
 type muxPacket struct {
-	number, ack seq.Number
+	number, ack core.Number
 	payload     []byte
 	quiet       bool
 }
@@ -95,7 +94,7 @@ func (b *muxBench) op() {
 	case 0, 1, 2:
 		b.send(end, pick(&b.script, muxChannels), 1+int(b.byte()), 0)
 	case 3:
-		b.send(end, pick(&b.script, muxChannels), int(b.uint16()), machine.Micros(b.byte())*10*machine.Millisecond)
+		b.send(end, pick(&b.script, muxChannels), int(b.uint16()), core.Micros(b.byte())*10*core.Millisecond)
 	case 4: // many
 		c := pick(&b.script, muxChannels)
 		for range b.byte() {
@@ -121,19 +120,19 @@ func (b *muxBench) op() {
 		if at := b.ends[end].Deadline(); b.byte()&1 == 1 && at <= 1<<61 {
 			b.now = max(b.now, at)
 		} else {
-			b.now += machine.Micros(b.byte()) * machine.Millisecond
+			b.now += core.Micros(b.byte()) * core.Millisecond
 		}
 	case 14:
-		b.now = max(0, b.now-machine.Micros(b.uint16()))
+		b.now = max(0, b.now-core.Micros(b.uint16()))
 	case 15:
 		p := readPath(&b.script)
-		p.SRTT, p.Patience = p.SRTT%machine.Second, p.Patience%machine.Second
+		p.SRTT, p.Patience = p.SRTT%core.Second, p.Patience%core.Second
 		b.ends[end].SetPath(p)
 	}
 	b.latest = max(b.latest, b.now)
 }
 
-func (b *muxBench) send(end int, c channel.Config, size int, lifetime machine.Micros) {
+func (b *muxBench) send(end int, c channel.Config, size int, lifetime core.Micros) {
 	b.Helper()
 	e, f := &b.ends[end], b.ends[end].flows[c.ID]
 	data := bytes.Repeat([]byte{byte(f.next), byte(size)}, size/2+1)[:size]
@@ -144,7 +143,7 @@ func (b *muxBench) send(end int, c channel.Config, size int, lifetime machine.Mi
 		f.loose[string(data)]++
 		return
 	}
-	count := seq.Number((size + channel.DefaultData - 1) / channel.DefaultData)
+	count := core.Number((size + channel.DefaultData - 1) / channel.DefaultData)
 	f.sent[f.next] = muxMessage{string(data), count, lifetime > 0}
 	f.next += count
 }
@@ -254,7 +253,7 @@ func (b *muxBench) took(f *muxFlow, m channel.Message) {
 		}
 		return
 	}
-	n, count := m.Sequence, seq.Number(1)
+	n, count := m.Sequence, core.Number(1)
 	known, isFirst := f.sent[n]
 	if !m.Skipped {
 		if !isFirst || known.data != string(m.Data) {
@@ -281,7 +280,7 @@ func (b *muxBench) finish() {
 	b.read(1, maxOps)
 	for n := 0; ; n++ {
 		next := min(b.ends[0].Deadline(), b.ends[1].Deadline())
-		if next == machine.Never {
+		if next == core.Never {
 			break
 		}
 		if n > 20_000 {

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"math"
 
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/packet"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/packet"
 )
 
 // An input is FRAGMENT_SIZE - 1, 2 bytes, and MAX_FRAGMENTS - 1, a byte; a byte that says

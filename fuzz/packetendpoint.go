@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
+	sim "github.com/chunkwire/chunkwire/conform/sim/packet"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
-	sim "github.com/chunkwire/chunkwire/sim/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -53,7 +52,7 @@ type endpointBench struct {
 	cfg, full    packet.Config
 	forged       bool
 	sent, events int
-	latest       machine.Micros // the latest time of an event
+	latest       core.Micros // the latest time of an event
 }
 
 // smallRings are windows that a short script passes. The first are those of all traces.
@@ -79,7 +78,7 @@ func readEndpointConfig(s *script) packet.Config {
 	if extra := s.byte(); extra > 0 {
 		c.ReassemblyBytes = c.MaxPacket() + int(extra) - 1
 	}
-	c.NextToSend, c.NextToReceive = seq.Number(s.uint32()), seq.Number(s.uint32())
+	c.NextToSend, c.NextToReceive = core.Number(s.uint32()), core.Number(s.uint32())
 	return c
 }
 
@@ -115,21 +114,21 @@ func (b *endpointBench) op() {
 			b.Drop(end, 0)
 		}
 	case 13: // as a driver does
-		b.Wait(machine.Micros(b.byte()) * 10 * machine.Millisecond)
+		b.Wait(core.Micros(b.byte()) * 10 * core.Millisecond)
 		b.done("wait")
 	case 14: // to the microsecond
 		if at := b.Ends[end].Deadline(); at <= 1<<61 {
-			b.pass(at - b.Now - machine.Micros(b.byte()&1))
+			b.pass(at - b.Now - core.Micros(b.byte()&1))
 		}
 		b.poll(end)
 	case 15:
 		b.poll(end)
 	case 16:
-		b.pass(machine.Micros(b.uint32()))
+		b.pass(core.Micros(b.uint32()))
 	case 17:
-		b.pass(machine.Micros(b.byte()) * machine.Millisecond)
+		b.pass(core.Micros(b.byte()) * core.Millisecond)
 	case 18:
-		b.Now = max(0, b.Now-machine.Micros(b.uint32()))
+		b.Now = max(0, b.Now-core.Micros(b.uint32()))
 	case 19:
 		b.Verdict(end, pick(&b.script, []packet.Verdict{packet.Take, packet.Refuse, packet.TakeQuietly}))
 	case 20:
@@ -158,7 +157,7 @@ func (b *endpointBench) done(event string) {
 	}
 }
 
-func (b *endpointBench) pass(d machine.Micros) { b.Now = min(b.Now+max(d, 0), 1<<61) }
+func (b *endpointBench) pass(d core.Micros) { b.Now = min(b.Now+max(d, 0), 1<<61) }
 
 func (b *endpointBench) send(end, times int, payload []byte, quiet bool) {
 	b.Helper()
@@ -255,7 +254,7 @@ func (b *endpointBench) numbers(end int) (peer, own uint16, sent int) {
 	for i := range next {
 		next[i], _, _, _ = b.Judge.Counts(i)
 	}
-	first := [2]seq.Number{b.cfg.NextToSend, b.cfg.NextToReceive}
+	first := [2]core.Number{b.cfg.NextToSend, b.cfg.NextToReceive}
 	return uint16(first[1-end]) + uint16(next[1-end]), uint16(first[end]) + uint16(next[end]), next[0] + next[1]
 }
 
@@ -283,9 +282,9 @@ func (b *endpointBench) finish() {
 		}
 	}
 	_, _, before := b.numbers(0)
-	b.Wait(1000 * machine.Second)
+	b.Wait(1000 * core.Second)
 	for end, e := range b.Ends {
-		if at := e.Deadline(); at != machine.Never {
+		if at := e.Deadline(); at != core.Never {
 			b.Fatalf("end %d is due at %d, with nothing to do", end, at)
 		}
 	}

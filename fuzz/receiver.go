@@ -4,11 +4,11 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim"
-	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -26,7 +26,7 @@ var targetReceiver = newTarget("Receiver", "a receiver does what the specificati
 const maxOps = 400
 
 // anyLate is how late the driver of a machine may be: as late as it likes.
-const anyLate machine.Micros = 1 << 61
+const anyLate core.Micros = 1 << 61
 
 func runReceiver(t T, data []byte) {
 	s := script{data}
@@ -54,13 +54,13 @@ type receiverBench struct {
 	T
 	*chunk.JudgedReceiver
 	judge  *chunk.ReceiverJudge
-	giveUp machine.Micros
+	giveUp core.Micros
 	sizes  [3]int // of genuine chunks, by their id
 
-	clock  machine.Micros // the time of the next event, which may run backward
-	latest machine.Micros // the latest time that the receiver was given
-	next   int            // the genuine slice that is next in line
-	forged bool           // something forged is stored in the current chunk
+	clock  core.Micros // the time of the next event, which may run backward
+	latest core.Micros // the latest time that the receiver was given
+	next   int         // the genuine slice that is next in line
+	forged bool        // something forged is stored in the current chunk
 }
 
 func (b *receiverBench) genuine(chunkID uint16) []byte {
@@ -87,11 +87,11 @@ func (b *receiverBench) op(s *script) {
 	case 16, 17:
 		b.poll()
 	case 18:
-		b.clock += machine.Micros(s.byte())
+		b.clock += core.Micros(s.byte())
 	case 19:
-		b.clock += machine.Micros(s.byte()) * 1000
+		b.clock += core.Micros(s.byte()) * 1000
 	case 20:
-		b.clock = min(b.clock+machine.Micros(s.uint32()), 1<<61)
+		b.clock = min(b.clock+core.Micros(s.uint32()), 1<<61)
 	case 21: // as a driver does
 		if at := b.Deadline(); at <= 1<<61 {
 			b.clock = max(b.clock, at)
@@ -99,11 +99,11 @@ func (b *receiverBench) op(s *script) {
 		b.poll()
 	case 22: // the clock runs backward
 		later := b.clock
-		b.clock = max(0, b.clock-machine.Micros(s.byte())*1000)
+		b.clock = max(0, b.clock-core.Micros(s.byte())*1000)
 		b.poll()
 		b.clock = later
 	case 23: // half of GIVE_UP, when num_slices may be replaced, or just before
-		b.clock = min(max(b.clock, v.ProgressAt+b.giveUp/2-machine.Micros(s.byte()&1)), 1<<61)
+		b.clock = min(max(b.clock, v.ProgressAt+b.giveUp/2-core.Micros(s.byte()&1)), 1<<61)
 	}
 }
 
@@ -220,14 +220,14 @@ func (b *receiverBench) finish() {
 	sure := b.giveUp >= enough && (v.State == statemachine.ReceiverWaiting ||
 		v.State == statemachine.ReceiverReceiving && b.clock-v.ProgressAt <= b.giveUp/2)
 	exchange(b.T, &b.clock, chunk.Outbound[codec.Packet](chunk.Sender{SenderMachine: sender}), chunk.Inbound[codec.Packet](chunk.Receiver{ReceiverMachine: answering{b}}),
-		func() machine.Micros { return sender.Vars().HeardAt + b.giveUp })
+		func() core.Micros { return sender.Vars().HeardAt + b.giveUp })
 	b.outcome(sender, data, sure)
 }
 
 // answering is the receiver to which only genuine slices come now.
 type answering struct{ *receiverBench }
 
-func (r answering) HandleSlice(_ machine.Micros, s codec.Slice) bool {
+func (r answering) HandleSlice(_ core.Micros, s codec.Slice) bool {
 	r.give(s, false)
 	return true
 }
@@ -235,11 +235,11 @@ func (r answering) HandleSlice(_ machine.Micros, s codec.Slice) bool {
 // exchange lets both ends do what is due, over a network without delay, until the
 // sender is done. If nobody answers any more, only the end of its patience is left. It moves
 // the clock.
-func exchange[P any](t T, clock *machine.Micros, sender chunk.Outbound[P], receiver chunk.Inbound[P], givesUpAt func() machine.Micros) {
+func exchange[P any](t T, clock *core.Micros, sender chunk.Outbound[P], receiver chunk.Inbound[P], givesUpAt func() core.Micros) {
 	t.Helper()
 	ideal := sim.Steady[P](0)
 	w := sim.NewWorld(sim.Fates(&ideal, &ideal), sim.End[P](shifted[P]{sender, clock, *clock}), shifted[P]{receiver, clock, *clock})
-	w.Run(machine.Never, func() bool {
+	w.Run(core.Never, func() bool {
 		if w.Steps() > 200_000 {
 			t.Fatalf("no end: sending %v", sender.Sending())
 		}
@@ -255,23 +255,23 @@ func exchange[P any](t T, clock *machine.Micros, sender chunk.Outbound[P], recei
 // can be. It moves a clock.
 type shifted[P any] struct {
 	sim.End[P]
-	clock *machine.Micros
-	from  machine.Micros
+	clock *core.Micros
+	from  core.Micros
 }
 
-func (e shifted[P]) Handle(now machine.Micros, p P) {
+func (e shifted[P]) Handle(now core.Micros, p P) {
 	*e.clock = e.from + now
 	e.End.Handle(*e.clock, p)
 }
 
-func (e shifted[P]) Poll(now machine.Micros) (P, bool) {
+func (e shifted[P]) Poll(now core.Micros) (P, bool) {
 	*e.clock = e.from + now
 	return e.End.Poll(*e.clock)
 }
 
-func (e shifted[P]) Deadline() machine.Micros {
+func (e shifted[P]) Deadline() core.Micros {
 	at := e.End.Deadline()
-	if at == machine.Never {
+	if at == core.Never {
 		return at
 	}
 	return at - e.from

@@ -5,12 +5,10 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/channel"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // An input is a format as readFormat reads it, and a byte that says what the rest is, by its
@@ -97,21 +95,21 @@ func checkMux(t T, f channel.Format, payload []byte, wantErr error) {
 	if err != nil {
 		t.Fatalf("%+v: %v", f, err)
 	}
-	_, err = m.Handle(0, 0, seq.None, payload)
+	_, err = m.Handle(0, 0, core.NoNumber, payload)
 	if err == nil {
 		if wantErr != nil {
 			t.Fatalf("the channels take what the oracle refuses: %v", wantErr)
 		}
 		return
 	}
-	refused := err.(*wire.Error)
+	refused := err.(*core.Error)
 	own := refused.Code() == channel.CodeChannelKind || refused.Code() == channel.CodeUnknownChannel
 	w, _ := wantErr.(*oracle.Error)
 	stats := m.Stats()
 	switch {
 	case w == nil && !own, w != nil && refused.Place() > w.At, w != nil && !own && (refused.Place() != w.At || string(refused.Code()) != w.Code):
 		t.Fatalf("the channels refuse it with %v, the oracle with %v", err, wantErr)
-	case m.Deadline() != machine.Never || stats.Payloads != 0 || stats.Refused(refused.Code()) != 1:
+	case m.Deadline() != core.Never || stats.Payloads != 0 || stats.Refused(refused.Code()) != 1:
 		t.Fatalf("refused with %v, but something is due at %d: %+v", err, m.Deadline(), stats)
 	}
 }
@@ -122,7 +120,7 @@ func compareCodes(t T, err, want error) {
 	if err == nil && want == nil {
 		return
 	}
-	got, isOurs := err.(*wire.Error)
+	got, isOurs := err.(*core.Error)
 	w, refused := want.(*oracle.Error)
 	if !isOurs || !refused || string(got.Code()) != w.Code || got.Place() != w.At {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)

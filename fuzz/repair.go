@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/schedule/rateless"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	sim "github.com/chunkwire/chunkwire/sim/repair"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 

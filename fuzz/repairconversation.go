@@ -4,9 +4,9 @@ import (
 	"errors"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	sim "github.com/chunkwire/chunkwire/sim/repair"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )

@@ -4,12 +4,12 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/repair"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // An input is a byte, of which bit 0 asks to make the crc right, and bits 1 and 2 say what
@@ -93,8 +93,8 @@ func compareRepair(t T, b []byte, got repair.Packet, err error, want oracle.Pack
 	}
 	compareRepairErrors(t, err, wantErr)
 	if err != nil {
-		if e := wantErr.(*oracle.Error); err.(*wire.Error).Place() != e.Bit || !agree.SameRepair(got, repair.Packet{}) || got.Slice.Data != nil {
-			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*wire.Error).Place(), describeRepair(got), e.Bit)
+		if e := wantErr.(*oracle.Error); err.(*core.Error).Place() != e.Bit || !agree.SameRepair(got, repair.Packet{}) || got.Slice.Data != nil {
+			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describeRepair(got), e.Bit)
 		}
 		return
 	}
@@ -114,7 +114,7 @@ func compareRepairErrors(t T, err, want error) {
 	if err == nil && want == nil {
 		return
 	}
-	got, isOurs := err.(*wire.Error)
+	got, isOurs := err.(*core.Error)
 	w, refused := want.(*oracle.Error)
 	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Sentence {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)

@@ -4,12 +4,12 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/sim"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	simrepair "github.com/chunkwire/chunkwire/sim/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -48,13 +48,13 @@ type repairReceiverBench struct {
 	T
 	*simrepair.JudgedReceiver
 	judge  *simrepair.ReceiverJudge
-	giveUp machine.Micros
+	giveUp core.Micros
 	sizes  [3]int // of genuine chunks, by their id
 
-	clock  machine.Micros // the time of the next event, which may run backward
-	latest machine.Micros // the latest time that the receiver was given
-	next   int            // the genuine id that is next in line
-	forged bool           // something forged is stored in the current chunk
+	clock  core.Micros // the time of the next event, which may run backward
+	latest core.Micros // the latest time that the receiver was given
+	next   int         // the genuine id that is next in line
+	forged bool        // something forged is stored in the current chunk
 }
 
 func (b *repairReceiverBench) genuine(chunkID uint16) *erasure.Encoded {
@@ -80,11 +80,11 @@ func (b *repairReceiverBench) op(s *script) {
 	case 16, 17:
 		b.poll()
 	case 18:
-		b.clock += machine.Micros(s.byte())
+		b.clock += core.Micros(s.byte())
 	case 19:
-		b.clock += machine.Micros(s.byte()) * 1000
+		b.clock += core.Micros(s.byte()) * 1000
 	case 20:
-		b.clock = min(b.clock+machine.Micros(s.uint32()), 1<<61)
+		b.clock = min(b.clock+core.Micros(s.uint32()), 1<<61)
 	case 21: // as a driver does
 		if at := b.Deadline(); at <= 1<<61 {
 			b.clock = max(b.clock, at)
@@ -92,11 +92,11 @@ func (b *repairReceiverBench) op(s *script) {
 		b.poll()
 	case 22: // the clock runs backward
 		later := b.clock
-		b.clock = max(0, b.clock-machine.Micros(s.byte())*1000)
+		b.clock = max(0, b.clock-core.Micros(s.byte())*1000)
 		b.poll()
 		b.clock = later
 	case 23: // half of GIVE_UP, when the form may be replaced, or just before
-		b.clock = min(max(b.clock, v.ProgressAt+b.giveUp/2-machine.Micros(s.byte()&1)), 1<<61)
+		b.clock = min(max(b.clock, v.ProgressAt+b.giveUp/2-core.Micros(s.byte()&1)), 1<<61)
 	case 25: // the line goes on elsewhere
 		b.next = int(s.uint16()) % erasure.MaxIDs
 	case 26: // the line begins anew, or behind the source slices
@@ -208,14 +208,14 @@ func (b *repairReceiverBench) finish() {
 	}
 	sure := b.giveUp >= enough && v.State == statemachine.ReceiverWaiting
 	exchange(b.T, &b.clock, chunk.Outbound[repair.Packet](simrepair.Sender{SenderMachine: sender}), chunk.Inbound[repair.Packet](simrepair.Receiver{ReceiverMachine: answeringRepair{b}}),
-		func() machine.Micros { return sender.Vars().HeardAt + b.giveUp })
+		func() core.Micros { return sender.Vars().HeardAt + b.giveUp })
 	b.outcome(sender, e.Bytes(), sure)
 }
 
 // answeringRepair is the receiver to which only genuine slices come now.
 type answeringRepair struct{ *repairReceiverBench }
 
-func (r answeringRepair) HandleSlice(_ machine.Micros, s repair.Slice) bool {
+func (r answeringRepair) HandleSlice(_ core.Micros, s repair.Slice) bool {
 	r.give(s, false)
 	return true
 }

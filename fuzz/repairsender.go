@@ -2,12 +2,12 @@ package fuzz
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	simrepair "github.com/chunkwire/chunkwire/sim/repair"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -51,9 +51,9 @@ type repairSenderBench struct {
 	*simrepair.JudgedSender
 	judge  *simrepair.SenderJudge
 	rest   func()
-	giveUp machine.Micros
+	giveUp core.Micros
 	pace   chunk.Pace
-	clock  machine.Micros // the time of the next event, which may run backward
+	clock  core.Micros // the time of the next event, which may run backward
 }
 
 // op does one operation of the script.
@@ -82,11 +82,11 @@ func (b *repairSenderBench) op(s *script) {
 	case 10, 11, 12:
 		b.poll()
 	case 13:
-		b.pass(machine.Micros(s.byte()))
+		b.pass(core.Micros(s.byte()))
 	case 14:
-		b.pass(machine.Micros(s.byte()) * 1000)
+		b.pass(core.Micros(s.byte()) * 1000)
 	case 15:
-		b.pass(machine.Micros(s.uint32()))
+		b.pass(core.Micros(s.uint32()))
 	case 16, 17: // as a driver does
 		if at := b.Deadline(); at <= 1<<61 {
 			b.pass(at - b.clock)
@@ -94,7 +94,7 @@ func (b *repairSenderBench) op(s *script) {
 		b.poll()
 	case 18: // the clock runs backward for one event
 		later := b.clock
-		b.clock = max(0, later-machine.Micros(s.byte())*1000)
+		b.clock = max(0, later-core.Micros(s.byte())*1000)
 		b.poll()
 		b.clock = later
 	case 19: // an ack as traces have it
@@ -111,7 +111,7 @@ func all(v repair.SenderVars) repair.Ack {
 	return a
 }
 
-func (b *repairSenderBench) pass(d machine.Micros) { b.clock = min(b.clock+max(d, 0), 1<<61) }
+func (b *repairSenderBench) pass(d core.Micros) { b.clock = min(b.clock+max(d, 0), 1<<61) }
 
 // done ends an event.
 func (b *repairSenderBench) done(event string) {
@@ -168,7 +168,7 @@ func (b *repairSenderBench) finish() {
 		if v = b.Vars(); v.Sent > v.Top {
 			b.ack(all(v))
 		}
-		if at := b.Deadline(); at != machine.Never {
+		if at := b.Deadline(); at != core.Never {
 			b.pass(at - b.clock)
 		}
 	}

@@ -4,10 +4,10 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
 // An input is a protocol id, 4 bytes; a byte each for the length of what stands

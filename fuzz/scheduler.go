@@ -3,11 +3,11 @@ package fuzz
 import (
 	"errors"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -100,7 +100,7 @@ func readFigures(t T, s *script) base.Profile {
 	t.Helper()
 	p := base.Profile{
 		Name: "any", Rate: 8 * int64(s.uint32()), Cap: int64(s.uint32()), Burst: int64(s.uint32()), AckPays: s.byte()&1 == 1,
-		Spacing: machine.Micros(s.uint32() % 1_000_000_001), ResendDelay: machine.Micros(s.uint32() % 1_000_000_001),
+		Spacing: core.Micros(s.uint32() % 1_000_000_001), ResendDelay: core.Micros(s.uint32() % 1_000_000_001),
 	}
 	within := p
 	if p.Rate != 0 {
@@ -108,7 +108,7 @@ func readFigures(t T, s *script) base.Profile {
 	}
 	within.Cap = min(max(p.Cap, leastCap), mostCap)
 	within.Burst = min(p.Burst, within.Cap)
-	if _, err := base.New(p); (err == nil) != (p == within) || err != nil && !errors.Is(err, machine.ErrConfig) {
+	if _, err := base.New(p); (err == nil) != (p == within) || err != nil && !errors.Is(err, core.ErrConfig) {
 		t.Fatalf("%+v: %v", p, err)
 	}
 	return within
@@ -158,12 +158,12 @@ func schedulerSeeds() [][]byte {
 }
 
 // readGiveUp reads a GIVE_UP: mostly a usual one.
-func readGiveUp(s *script) machine.Micros {
-	return pick(s, []machine.Micros{0, 10_000_000, 2_000_000, 1_000_000, 60_000_000, 100_000, 1000, 1, 2, 3, 1 << 61})
+func readGiveUp(s *script) core.Micros {
+	return pick(s, []core.Micros{0, 10_000_000, 2_000_000, 1_000_000, 60_000_000, 100_000, 1000, 1, 2, 3, 1 << 61})
 }
 
 // giveUpOf is GIVE_UP for what was configured (7.2).
-func giveUpOf(configured machine.Micros) machine.Micros {
+func giveUpOf(configured core.Micros) core.Micros {
 	if configured == 0 {
 		return 10_000_000
 	}

@@ -1,13 +1,12 @@
 package fuzz
 
 import (
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim/chunk"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -51,9 +50,9 @@ type senderBench struct {
 	*chunk.JudgedSender
 	judge  *chunk.SenderJudge
 	rest   func()
-	giveUp machine.Micros
+	giveUp core.Micros
 	pace   chunk.Pace
-	clock  machine.Micros // the time of the next event, which may run backward
+	clock  core.Micros // the time of the next event, which may run backward
 }
 
 // op does one operation of the script.
@@ -73,7 +72,7 @@ func (b *senderBench) op(s *script) {
 		a.Acked = v.Sent
 		b.ack(a)
 	case 7: // forged: also what was never sent
-		a.Acked = readBits(s).Intersect(bitset.FirstN(a.NumSlices))
+		a.Acked = readBits(s).Intersect(core.FirstN(a.NumSlices))
 		b.ack(a)
 	case 8: // foreign, valid or not
 		b.ack(codec.Ack{ChunkID: v.ChunkID + s.uint16(), NumSlices: int(int16(s.uint16())), Acked: readBits(s)})
@@ -82,11 +81,11 @@ func (b *senderBench) op(s *script) {
 	case 10, 11, 12:
 		b.poll()
 	case 13:
-		b.pass(machine.Micros(s.byte()))
+		b.pass(core.Micros(s.byte()))
 	case 14:
-		b.pass(machine.Micros(s.byte()) * 1000)
+		b.pass(core.Micros(s.byte()) * 1000)
 	case 15:
-		b.pass(machine.Micros(s.uint32()))
+		b.pass(core.Micros(s.uint32()))
 	case 16, 17: // as a driver does
 		if at := b.Deadline(); at <= 1<<61 {
 			b.pass(at - b.clock)
@@ -94,19 +93,19 @@ func (b *senderBench) op(s *script) {
 		b.poll()
 	case 18: // the clock runs backward for one event
 		later := b.clock
-		b.clock = max(0, later-machine.Micros(s.byte())*1000)
+		b.clock = max(0, later-core.Micros(s.byte())*1000)
 		b.poll()
 		b.clock = later
 	case 19: // an ack as traces have it
 		a = codec.Ack{ChunkID: s.uint16(), NumSlices: 1 + int(s.byte()), Acked: readBits(s)}
-		a.Acked = a.Acked.Intersect(bitset.FirstN(a.NumSlices))
+		a.Acked = a.Acked.Intersect(core.FirstN(a.NumSlices))
 		b.ack(a)
 	}
 }
 
 // readBits reads a set: its first 64 by 8 bytes, and the others by a byte of
 // which each bit stands for 24.
-func readBits(s *script) (set bitset.Set) {
+func readBits(s *script) (set core.Set) {
 	set[0] = s.uint64()
 	rest := s.byte()
 	for id := 64; id < codec.MaxSlices; id++ {
@@ -117,7 +116,7 @@ func readBits(s *script) (set bitset.Set) {
 	return set
 }
 
-func (b *senderBench) pass(d machine.Micros) { b.clock = min(b.clock+max(d, 0), 1<<61) }
+func (b *senderBench) pass(d core.Micros) { b.clock = min(b.clock+max(d, 0), 1<<61) }
 
 // done ends an event.
 func (b *senderBench) done(event string) {
@@ -174,7 +173,7 @@ func (b *senderBench) finish() {
 		if v = b.Vars(); v.Sent != v.Acked {
 			b.ack(codec.Ack{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Acked: v.Sent})
 		}
-		if at := b.Deadline(); at != machine.Never {
+		if at := b.Deadline(); at != core.Never {
 			b.pass(at - b.clock)
 		}
 	}

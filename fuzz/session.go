@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 
-	"github.com/chunkwire/chunkwire/session"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/session"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // An input is a byte that says what the rest is: 0 a datagram; from 1 on, by its remainder of
@@ -55,7 +55,7 @@ func compareSessionCodes(t T, err, want error) {
 	if err == nil && want == nil {
 		return
 	}
-	var got *wire.Error
+	var got *core.Error
 	var w *oracle.Error
 	if !errors.As(err, &got) || !errors.As(want, &w) || string(got.Code()) != w.Code || got.Place() != w.At {
 		t.Fatalf("session says %v, the oracle %v", err, want)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
-	"github.com/chunkwire/chunkwire/internal/check"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -176,7 +176,7 @@ func (g *server) op() {
 		g.from(source, g.slice(s.uint16()))
 	case 5:
 		a := codec.Ack{ChunkID: uint16(s.byte()), NumSlices: 1 + int(s.byte())}
-		a.Acked = readBits(s).Intersect(bitset.FirstN(a.NumSlices))
+		a.Acked = readBits(s).Intersect(core.FirstN(a.NumSlices))
 		d, _ := g.framer.AppendAck(nil, a)
 		g.from(source, d)
 	case 6: // too long by a byte or more

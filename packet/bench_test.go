@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 )
 
@@ -84,7 +84,7 @@ func BenchmarkHeader(b *testing.B) {
 // pair is two endpoints that send each other packets of 200 bytes, 60 times a second.
 type pair struct {
 	ends    [2]*packet.Endpoint
-	now     machine.Micros
+	now     core.Micros
 	payload []byte
 	turn    int
 }
@@ -183,7 +183,7 @@ func BenchmarkMemory(b *testing.B) {
 		}
 		busy := held()
 		for _, p := range list {
-			p.now += 5 * machine.Second
+			p.now += 5 * core.Second
 			for _, e := range p.ends {
 				e.Poll(p.now)
 				e.Events()

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // Chunks go over packets: a slice, or an ack of slices, is the payload of a packet, and
@@ -34,7 +34,7 @@ func TestChunksOverPackets(t *testing.T) {
 		}
 	}
 
-	var now machine.Micros
+	var now core.Micros
 	sent := 0
 	carry := func(from, to *packet.Endpoint, payload []byte, err error, take func([]byte)) {
 		t.Helper()
@@ -56,7 +56,7 @@ func TestChunksOverPackets(t *testing.T) {
 	if err := sender.Submit(now, world); err != nil {
 		t.Fatal(err)
 	}
-	for ; sender.Vars().State == statemachine.SenderSending && now < 10*machine.Second; now += 5 * machine.Millisecond {
+	for ; sender.Vars().State == statemachine.SenderSending && now < 10*core.Second; now += 5 * core.Millisecond {
 		for s, ok := sender.Poll(now); ok; s, ok = sender.Poll(now) {
 			body, err := codec.AppendSliceBody(nil, s)
 			carry(server, client, body, err, func(b []byte) {

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/wire"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 const allSet = 0xffffffff
@@ -87,7 +87,7 @@ func TestPrefixesThatAreNone(t *testing.T) {
 // them, the code and the place (section 3.3).
 var refusalCases = []struct {
 	name, hex, rule string
-	code            wire.Code
+	code            core.Code
 	place           int
 }{
 	{"nothing", "", "PKD-1", "truncated", 0},

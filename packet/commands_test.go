@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/internal/stateful"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/check"
+	sim "github.com/chunkwire/chunkwire/conform/sim/packet"
+	"github.com/chunkwire/chunkwire/conform/stateful"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
-	sim "github.com/chunkwire/chunkwire/sim/packet"
 )
 
 // endpointSystem is an endpoint beside its model.
@@ -18,9 +17,9 @@ type endpointSystem struct {
 	stateful.Objections
 	*sim.Checked
 	cfg  packet.Config
-	now  machine.Micros
-	sent seq.Number // the next number that is sent
-	peer seq.Number // a number that a genuine peer would be at
+	now  core.Micros
+	sent core.Number // the next number that is sent
+	peer core.Number // a number that a genuine peer would be at
 }
 
 func newEndpointSystem(cfg packet.Config) *endpointSystem {
@@ -40,14 +39,14 @@ func (s *endpointSystem) gets(p packet.Packet, ack int, verdict packet.Verdict) 
 
 // number returns a number near that of the peer, mostly the next one.
 func (s *endpointSystem) number(arg int) uint16 {
-	n := s.peer + []seq.Number{0, 0, 0, 0, 1, -1, -2, -5, 3, 9, -70, 300, 32000, 32768}[arg]
+	n := s.peer + []core.Number{0, 0, 0, 0, 1, -1, -2, -5, 3, 9, -70, 300, 32000, 32768}[arg]
 	if arg < 9 {
 		s.peer = max(s.peer, n+1)
 	}
 	return uint16(n)
 }
 
-var endpointWaits = []machine.Micros{0, 1, 5 * ms, 20 * ms, 300 * ms, 1000 * ms, 4000 * ms, 11_000 * ms}
+var endpointWaits = []core.Micros{0, 1, 5 * ms, 20 * ms, 300 * ms, 1000 * ms, 4000 * ms, 11_000 * ms}
 
 var endpointVerbs = []*stateful.Verb[*endpointSystem]{
 	{Weight: 6, Limits: stateful.Args{40, 6, 4}, Run: func(s *endpointSystem, a stateful.Args) string {
@@ -76,7 +75,7 @@ var endpointVerbs = []*stateful.Verb[*endpointSystem]{
 	{Weight: 6, Limits: stateful.Args{2 * len(endpointWaits)}, Run: func(s *endpointSystem, a stateful.Args) string {
 		if a[0] < len(endpointWaits) {
 			s.now += endpointWaits[a[0]]
-		} else if d := s.Deadline(); d != machine.Never {
+		} else if d := s.Deadline(); d != core.Never {
 			s.now = max(s.now, d)
 		}
 		_, ok := s.Poll(s.now)
@@ -103,7 +102,7 @@ type congestionSystem struct {
 	stateful.Objections
 	machine packet.Congestion
 	model   *sim.CongestionModel
-	now     machine.Micros
+	now     core.Micros
 }
 
 func (s *congestionSystem) compare() {
@@ -117,14 +116,14 @@ func (s *congestionSystem) compare() {
 
 var congestionVerbs = []*stateful.Verb[*congestionSystem]{
 	{Weight: 8, Limits: stateful.Args{8, 16, 8}, Run: func(s *congestionSystem, a stateful.Args) string {
-		if a[0] == 7 && s.machine.Deadline() != machine.Never {
+		if a[0] == 7 && s.machine.Deadline() != core.Never {
 			s.now = s.machine.Deadline()
 		} else {
-			s.now += []machine.Micros{0, 1, 100 * ms, 999 * ms, 4000 * ms, 9999 * ms, 10_001 * ms, 61_000 * ms}[a[0]]
+			s.now += []core.Micros{0, 1, 100 * ms, 999 * ms, 4000 * ms, 9999 * ms, 10_001 * ms, 61_000 * ms}[a[0]]
 		}
-		is := packet.Conditions{Measured: a[1] > 0, Silent: a[1] > 13, SRTT: 100 * ms, MinRTT: machine.Micros(a[2]) * 50 * ms}
+		is := packet.Conditions{Measured: a[1] > 0, Silent: a[1] > 13, SRTT: 100 * ms, MinRTT: core.Micros(a[2]) * 50 * ms}
 		if a[1] > 10 {
-			is.SRTT = []machine.Micros{250 * ms, 250*ms + 1, 500 * ms}[a[1]%3]
+			is.SRTT = []core.Micros{250 * ms, 250*ms + 1, 500 * ms}[a[1]%3]
 		}
 		s.machine.Evaluate(s.now, is)
 		s.model.Evaluate(s.now, is)
@@ -132,7 +131,7 @@ var congestionVerbs = []*stateful.Verb[*congestionSystem]{
 		return fmt.Sprintf("at %d: %+v: %v", s.now, is, s.machine.Mode())
 	}},
 	{Weight: 2, Limits: stateful.Args{5}, Run: func(s *congestionSystem, a stateful.Args) string {
-		s.now = max(s.now, []machine.Micros{s.now, s.now, s.now + ms, s.machine.NextAt(), s.now + 500*ms}[a[0]])
+		s.now = max(s.now, []core.Micros{s.now, s.now, s.now + ms, s.machine.NextAt(), s.now + 500*ms}[a[0]])
 		s.machine.Sent(s.now)
 		s.model.Sent(s.now)
 		s.compare()

@@ -1,22 +1,21 @@
 package packet
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Times and sizes that are the same in every endpoint (PKP-5).
 const (
 	// LostAfter is after how long a packet without an ack counts as lost (L2).
-	LostAfter = machine.Second
+	LostAfter = core.Second
 	// Kept is for how long a late ack of a packet still counts (L5).
-	Kept = 4 * machine.Second
+	Kept = 4 * core.Second
 	// AckDelay is how long an ack waits for a packet to go with (PKA-3).
-	AckDelay = 20 * machine.Millisecond
+	AckDelay = 20 * core.Millisecond
 	// AckEvery is after how many packets an ack waits no longer (PKA-3).
 	AckEvery = 16
 	// ReassemblyTime is how long a packet may stay incomplete (PKX-2).
-	ReassemblyTime = machine.Second
+	ReassemblyTime = core.Second
 
 	defaultReceived   = 256
 	defaultSentMax    = 8192
@@ -51,31 +50,31 @@ type Config struct {
 
 	// NextToSend and NextToReceive are the numbers with which the two directions begin;
 	// the peer's must fit them (PKS-1).
-	NextToSend, NextToReceive seq.Number
+	NextToSend, NextToReceive core.Number
 	// Profile is that of Congestion.
 	Profile Profile
 
 	// SequenceBits is how many bits of a number are used: 16 by default. Fewer, from 5
 	// on, make a search of all states possible, and have no other use: both rings may
 	// then have 4 numbers and up to a quarter of the space.
-	SequenceBits seq.Space
+	SequenceBits core.Space
 }
 
 // complete returns the configuration without fields that are 0, or why it is bad (PKP-3).
 func (c Config) complete() (Config, error) {
 	c.setDefaults()
 	least, leastSent, most := 64, 256, 1<<14
-	if c.SequenceBits < seq.Wire16 {
+	if c.SequenceBits < core.Wire16 {
 		least, leastSent, most = 4, 4, 1<<c.SequenceBits/4
 	}
 	if err := c.Format.validate(); err != nil {
 		return c, err
 	}
 	bad := func(field string, got any, allowed string) (Config, error) {
-		return c, machine.ConfigError("packet: "+field, got, allowed)
+		return c, core.ConfigError("packet: "+field, got, allowed)
 	}
 	switch {
-	case c.SequenceBits < smallestSpace || c.SequenceBits > seq.Wire16:
+	case c.SequenceBits < smallestSpace || c.SequenceBits > core.Wire16:
 		return bad("SequenceBits", int(c.SequenceBits), "5 to 16")
 	case c.FragmentAbove < c.FragmentSize || c.FragmentAbove > largestAbove:
 		return bad("FragmentAbove", c.FragmentAbove, "FragmentSize to 1160")
@@ -101,7 +100,7 @@ func (c Config) complete() (Config, error) {
 
 func (c *Config) setDefaults() {
 	c.Format = c.Format.WithDefaults()
-	setDefault(&c.SequenceBits, seq.Wire16)
+	setDefault(&c.SequenceBits, core.Wire16)
 	setDefault(&c.FragmentAbove, largestAbove)
 	setDefault(&c.Received, defaultReceived)
 	setDefault(&c.SentMax, defaultSentMax)
@@ -110,7 +109,7 @@ func (c *Config) setDefaults() {
 	setDefault(&c.ReassemblyBytes, 2*c.MaxPacket())
 }
 
-func setDefault[V int | seq.Space](field *V, value V) {
+func setDefault[V int | core.Space](field *V, value V) {
 	if *field == 0 {
 		*field = value
 	}

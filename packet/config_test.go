@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 func TestConfigurationsThatAreGood(t *testing.T) {
@@ -65,7 +65,7 @@ func TestConfigurationsThatAreBad(t *testing.T) {
 		{"Received", Config{SequenceBits: 5, Received: 16, SentMax: 4}}, {"SentMax", Config{SequenceBits: 5, Received: 4, SentMax: 2}},
 	} {
 		e, err := NewEndpoint(c.Config)
-		if e != nil || !errors.Is(err, machine.ErrConfig) || !strings.Contains(err.Error(), "packet: "+c.field+" is ") {
+		if e != nil || !errors.Is(err, core.ErrConfig) || !strings.Contains(err.Error(), "packet: "+c.field+" is ") {
 			t.Errorf("%s: %v", c.field, err)
 		}
 	}

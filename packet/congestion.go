@@ -1,17 +1,20 @@
 package packet
 
-import "github.com/chunkwire/chunkwire/machine"
+import (
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/table"
+)
 
 // The constants of section 9 (PKP-5).
 const (
-	BadRTT        = 250 * machine.Millisecond // a longer round trip is bad
-	FirstRecovery = 4 * machine.Second        // how long conditions must first be good
-	LeastRecovery = machine.Second            // of a recovery
-	MostRecovery  = 60 * machine.Second       // of a recovery
-	ShortGood     = 10 * machine.Second       // a GOOD that was shorter doubles the recovery
-	Reward        = 10 * machine.Second       // of GOOD halve the recovery
-	GoodInterval  = machine.Micros(33_333)
-	BadInterval   = 100 * machine.Millisecond
+	BadRTT        = 250 * core.Millisecond // a longer round trip is bad
+	FirstRecovery = 4 * core.Second        // how long conditions must first be good
+	LeastRecovery = core.Second            // of a recovery
+	MostRecovery  = 60 * core.Second       // of a recovery
+	ShortGood     = 10 * core.Second       // a GOOD that was shorter doubles the recovery
+	Reward        = 10 * core.Second       // of GOOD halve the recovery
+	GoodInterval  = core.Micros(33_333)
+	BadInterval   = 100 * core.Millisecond
 )
 
 // Profile says what counts as bad conditions (PKC-4).
@@ -27,33 +30,33 @@ const (
 
 // Conditions are what is known of the path (PKC-1).
 type Conditions struct {
-	Measured bool           // there is a round trip
-	SRTT     machine.Micros // the smoothed one
-	MinRTT   machine.Micros // the smallest of late
-	Silent   bool           // what was sent since the newest ack is being lost
+	Measured bool        // there is a round trip
+	SRTT     core.Micros // the smoothed one
+	MinRTT   core.Micros // the smallest of late
+	Silent   bool        // what was sent since the newest ack is being lost
 }
 
 // Congestion decides between two modes of sending (section 9). It is a machine of its
 // own; an Endpoint has one. Its variables are those of PKC-5.
 type Congestion struct {
 	state    Mode
-	row      machine.Row
-	now      machine.Micros
+	row      core.Row
+	now      core.Micros
 	profile  Profile
-	recovery machine.Micros // how long conditions must be good before GOOD comes back
+	recovery core.Micros // how long conditions must be good before GOOD comes back
 
-	goodSince machine.Micros // in BAD: since when they are good, or Never
-	entered   machine.Micros // in GOOD: when it began
-	halved    machine.Micros // in GOOD: when the recovery was halved last
+	goodSince core.Micros // in BAD: since when they are good, or Never
+	entered   core.Micros // in GOOD: when it began
+	halved    core.Micros // in GOOD: when the recovery was halved last
 
-	nextAt   machine.Micros // when a packet of the regular cadence may go (PKC-3)
-	lastSent machine.Micros
+	nextAt   core.Micros // when a packet of the regular cadence may go (PKC-3)
+	lastSent core.Micros
 	anySent  bool
 }
 
 // NewCongestion returns a machine that is BAD (PKC-2).
 func NewCongestion(p Profile) Congestion {
-	return Congestion{profile: p, recovery: FirstRecovery, goodSince: machine.Never}
+	return Congestion{profile: p, recovery: FirstRecovery, goodSince: core.Never}
 }
 
 // Mode is how much may be sent.
@@ -70,7 +73,7 @@ const (
 func (m Mode) String() string { return [...]string{"BAD", "GOOD"}[m] }
 
 // Interval returns the time between two packets of the regular cadence.
-func (m Mode) Interval() machine.Micros { return [...]machine.Micros{BadInterval, GoodInterval}[m] }
+func (m Mode) Interval() core.Micros { return [...]core.Micros{BadInterval, GoodInterval}[m] }
 
 // The guards of section 9 (PKC-6).
 const (
@@ -84,7 +87,7 @@ const (
 	goodNotYet
 )
 
-var congestionGuards = []machine.Guard{
+var congestionGuards = []table.Guard{
 	rewardDue:  {Event: "time", Text: "reward"},
 	badSoon:    {Event: "conditions", Text: "bad, within SHORT"},
 	badLater:   {Event: "conditions", Text: "bad, after SHORT"},
@@ -96,25 +99,25 @@ var congestionGuards = []machine.Guard{
 }
 
 // The actions of section 9 (PKC-7).
-type congestionAction = machine.Action[Congestion, struct{}]
+type congestionAction = table.Action[Congestion, struct{}]
 
 var (
 	lengthen = congestionAction{Name: "LENGTHEN", Do: func(c *Congestion, _ struct{}) { c.recovery = min(2*c.recovery, MostRecovery) }}
-	forget   = congestionAction{Name: "FORGET", Do: func(c *Congestion, _ struct{}) { c.goodSince = machine.Never }}
+	forget   = congestionAction{Name: "FORGET", Do: func(c *Congestion, _ struct{}) { c.goodSince = core.Never }}
 	begin    = congestionAction{Name: "BEGIN", Do: func(c *Congestion, _ struct{}) { c.goodSince = c.now }}
 	reward   = congestionAction{Name: "REWARD", Do: (*Congestion).reward}
 	enter    = congestionAction{Name: "ENTER", Do: func(c *Congestion, _ struct{}) { c.entered, c.halved = c.now, c.now }}
 	slow     = congestionAction{Name: "SLOW", Do: (*Congestion).slow}
 )
 
-type congestionTransition = machine.Transition[Mode, uint8, Congestion, struct{}]
+type congestionTransition = table.Transition[Mode, uint8, Congestion, struct{}]
 
-func congestionRow(row machine.Row, from Mode, guard uint8, to Mode, does ...congestionAction) congestionTransition {
+func congestionRow(row core.Row, from Mode, guard uint8, to Mode, does ...congestionAction) congestionTransition {
 	return congestionTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
 // congestionTable is the machine: every transition that there is (section 9).
-var congestionTable = machine.NewTable(2, congestionGuards, []congestionTransition{
+var congestionTable = table.New(2, congestionGuards, []congestionTransition{
 	congestionRow("C1", Good, badSoon, Bad, lengthen, forget, slow),
 	congestionRow("C2", Good, badLater, Bad, forget, slow),
 	congestionRow("C3", Good, rewardDue, Good, reward),
@@ -126,7 +129,7 @@ var congestionTable = machine.NewTable(2, congestionGuards, []congestionTransiti
 })
 
 // CongestionTable returns the rows of the table.
-func CongestionTable() []machine.Line { return congestionTable.Lines() }
+func CongestionTable() []core.Line { return congestionTable.Lines() }
 
 func (c *Congestion) step(guard uint8) {
 	congestionTable.Step(c, &c.state, &c.row, guard, struct{}{})
@@ -134,7 +137,7 @@ func (c *Congestion) step(guard uint8) {
 
 // Evaluate takes the conditions as they are at now (PKC-2). A time before the latest one
 // counts as that one (PKN-3).
-func (c *Congestion) Evaluate(now machine.Micros, is Conditions) {
+func (c *Congestion) Evaluate(now core.Micros, is Conditions) {
 	c.now = max(c.now, now)
 	for c.rewardAt() <= c.now {
 		c.step(rewardDue)
@@ -155,7 +158,7 @@ func (c *Congestion) guard(is Conditions) uint8 {
 		return badLater
 	case !good:
 		return notGood
-	case c.goodSince == machine.Never:
+	case c.goodSince == core.Never:
 		return goodFirst
 	case c.now-c.goodSince >= c.recovery:
 		return goodEnough
@@ -164,7 +167,7 @@ func (c *Congestion) guard(is Conditions) uint8 {
 }
 
 // limit returns the round trip above which conditions are bad (PKC-4).
-func (c *Congestion) limit(least machine.Micros) machine.Micros {
+func (c *Congestion) limit(least core.Micros) core.Micros {
 	if c.profile == ProfileArticle {
 		return BadRTT
 	}
@@ -172,9 +175,9 @@ func (c *Congestion) limit(least machine.Micros) machine.Micros {
 }
 
 // rewardAt returns when the recovery is halved next, or Never.
-func (c *Congestion) rewardAt() machine.Micros {
+func (c *Congestion) rewardAt() core.Micros {
 	if c.state != Good || c.recovery <= LeastRecovery {
-		return machine.Never
+		return core.Never
 	}
 	return c.halved + Reward
 }
@@ -192,25 +195,25 @@ func (c *Congestion) slow(struct{}) {
 }
 
 // Sent says that a packet of the regular cadence went out at now (PKC-3).
-func (c *Congestion) Sent(now machine.Micros) {
+func (c *Congestion) Sent(now core.Micros) {
 	c.now = max(c.now, now)
 	c.nextAt = max(c.nextAt+c.state.Interval(), c.now)
 	c.lastSent, c.anySent = c.now, true
 }
 
 // NextAt returns when the next packet of the regular cadence may go (PKC-3).
-func (c *Congestion) NextAt() machine.Micros { return c.nextAt }
+func (c *Congestion) NextAt() core.Micros { return c.nextAt }
 
 // Mode returns the mode as of the latest evaluation.
 func (c *Congestion) Mode() Mode { return c.state }
 
 // Recovery returns how long conditions must be good before GOOD comes back.
-func (c *Congestion) Recovery() machine.Micros { return c.recovery }
+func (c *Congestion) Recovery() core.Micros { return c.recovery }
 
 // Deadline returns when time alone changes something, if conditions stay as they are
 // (PKC-8).
-func (c *Congestion) Deadline() machine.Micros {
-	if c.state == Bad && c.goodSince != machine.Never {
+func (c *Congestion) Deadline() core.Micros {
+	if c.state == Bad && c.goodSince != core.Never {
 		return c.goodSince + c.recovery
 	}
 	return c.rewardAt()

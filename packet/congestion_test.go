@@ -5,11 +5,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
-const second = machine.Second
+const second = core.Second
 
 var (
 	goodPath = Conditions{Measured: true, SRTT: BadRTT}
@@ -31,7 +31,7 @@ func badMachine() Congestion { return NewCongestion(ProfileArticle) }
 // Every row, to the microsecond (C1 to C8).
 func TestRowsOfCongestion(t *testing.T) {
 	type step struct {
-		at machine.Micros
+		at core.Micros
 		is Conditions
 	}
 	for _, c := range []struct {
@@ -39,18 +39,18 @@ func TestRowsOfCongestion(t *testing.T) {
 		start    func() Congestion
 		steps    []step
 		mode     Mode
-		recovery machine.Micros
-		deadline machine.Micros
+		recovery core.Micros
+		deadline core.Micros
 	}{
-		{"C1", goodMachine, []step{{4*second + ShortGood - 1, badPath}}, Bad, 8 * second, machine.Never},
-		{"C1", goodMachine, []step{{5 * second, silent}}, Bad, 8 * second, machine.Never},
-		{"C2", goodMachine, []step{{4*second + ShortGood, badPath}}, Bad, 2 * second, machine.Never},
+		{"C1", goodMachine, []step{{4*second + ShortGood - 1, badPath}}, Bad, 8 * second, core.Never},
+		{"C1", goodMachine, []step{{5 * second, silent}}, Bad, 8 * second, core.Never},
+		{"C2", goodMachine, []step{{4*second + ShortGood, badPath}}, Bad, 2 * second, core.Never},
 		{"C4", goodMachine, []step{{4*second + Reward - 1, goodPath}}, Good, 4 * second, 14 * second},
 		{"C4", goodMachine, []step{{4*second + Reward, goodPath}}, Good, 2 * second, 24 * second},
-		{"C4", goodMachine, []step{{4*second + 2*Reward, unknown}}, Good, second, machine.Never},
-		{"C4", goodMachine, []step{{4000 * second, goodPath}}, Good, second, machine.Never},
-		{"C5", badMachine, []step{{0, unknown}}, Bad, 4 * second, machine.Never},
-		{"C5", badMachine, []step{{0, goodPath}, {1, badPath}}, Bad, 4 * second, machine.Never},
+		{"C4", goodMachine, []step{{4*second + 2*Reward, unknown}}, Good, second, core.Never},
+		{"C4", goodMachine, []step{{4000 * second, goodPath}}, Good, second, core.Never},
+		{"C5", badMachine, []step{{0, unknown}}, Bad, 4 * second, core.Never},
+		{"C5", badMachine, []step{{0, goodPath}, {1, badPath}}, Bad, 4 * second, core.Never},
 		{"C6", badMachine, []step{{7, goodPath}}, Bad, 4 * second, 4*second + 7},
 		{"C6", badMachine, []step{{0, goodPath}, {1, silent}, {2, goodPath}}, Bad, 4 * second, 4*second + 2},
 		{"C7", badMachine, []step{{7, goodPath}, {4*second + 7, goodPath}}, Good, 4 * second, 14*second + 7},
@@ -72,8 +72,8 @@ func TestRowsOfCongestion(t *testing.T) {
 func TestRewards(t *testing.T) {
 	m := goodMachine()
 	m.recovery = MostRecovery
-	for i, want := range []machine.Micros{30_000_000, 15_000_000, 7_500_000, 3_750_000, 1_875_000, 1_000_000, 1_000_000} {
-		m.Evaluate(4*second+Reward*machine.Micros(i+1), goodPath)
+	for i, want := range []core.Micros{30_000_000, 15_000_000, 7_500_000, 3_750_000, 1_875_000, 1_000_000, 1_000_000} {
+		m.Evaluate(4*second+Reward*core.Micros(i+1), goodPath)
 		check.Equal(t, "recovery", m.Recovery(), want)
 	}
 	m = goodMachine()
@@ -86,8 +86,8 @@ func TestRewards(t *testing.T) {
 // Each GOOD that is short doubles the time of BAD: 4, 8, 16, 32, 60, 60 s (PKT-BND-3).
 func TestBadLastsLonger(t *testing.T) {
 	m := badMachine()
-	now := machine.Micros(0)
-	for _, want := range []machine.Micros{4, 8, 16, 32, 60, 60} {
+	now := core.Micros(0)
+	for _, want := range []core.Micros{4, 8, 16, 32, 60, 60} {
 		m.Evaluate(now, goodPath)
 		check.Equal(t, "deadline", m.Deadline(), now+want*second)
 		m.Evaluate(m.Deadline()-1, goodPath)
@@ -104,7 +104,7 @@ func TestBadLastsLonger(t *testing.T) {
 func TestProfiles(t *testing.T) {
 	for _, c := range []struct {
 		profile     Profile
-		srtt, least machine.Micros
+		srtt, least core.Micros
 		bad         bool
 	}{
 		{ProfileArticle, 250 * ms, 0, false},
@@ -117,7 +117,7 @@ func TestProfiles(t *testing.T) {
 	} {
 		m := NewCongestion(c.profile)
 		m.Evaluate(0, Conditions{Measured: true, SRTT: c.srtt, MinRTT: c.least})
-		check.Equal(t, "bad", m.Deadline() == machine.Never, c.bad)
+		check.Equal(t, "bad", m.Deadline() == core.Never, c.bad)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestTheCadence(t *testing.T) {
 	m.Sent(4 * second)
 	m.Evaluate(5*second, badPath)
 	check.Equal(t, "it is later anyhow", m.NextAt(), 9*second+33_333)
-	check.Equal(t, "a second", []machine.Micros{Good.Interval() * 30, Bad.Interval() * 10}, []machine.Micros{999_990, second})
+	check.Equal(t, "a second", []core.Micros{Good.Interval() * 30, Bad.Interval() * 10}, []core.Micros{999_990, second})
 }
 
 // Times that go back count as the latest (PKN-3).
@@ -176,13 +176,13 @@ func TestCongestionsTimeGoesBack(t *testing.T) {
 func TestModesInAnyRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := badMachine()
-		now, since := machine.Micros(0), machine.Never
+		now, since := core.Micros(0), core.Never
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
-			now += rapid.SampledFrom([]machine.Micros{0, 1, 500 * ms, second, 4 * second, 10*second - 1, 61 * second}).Draw(t, "later")
+			now += rapid.SampledFrom([]core.Micros{0, 1, 500 * ms, second, 4 * second, 10*second - 1, 61 * second}).Draw(t, "later")
 			is := rapid.SampledFrom([]Conditions{goodPath, goodPath, goodPath, badPath, silent, unknown}).Draw(t, "conditions")
 			before, recovery := m.Mode(), m.Recovery()
 			if is != goodPath {
-				since = machine.Never
+				since = core.Never
 			} else {
 				since = min(since, now)
 			}
@@ -215,7 +215,7 @@ func TestSilence(t *testing.T) {
 	e.sends("x") // 3
 	later(LostAfter, e)
 	e.polls()
-	check.That(t, isSilent() && e.congestion.goodSince == machine.Never, "the newest is lost")
+	check.That(t, isSilent() && e.congestion.goodSince == core.Never, "the newest is lost")
 	later(100*second, e)
 	e.polls()
 	check.That(t, isSilent() && e.Mode() == Bad, "it stays silent")
@@ -241,7 +241,7 @@ func TestALateAckEndsSilence(t *testing.T) {
 func TestAnEndpointBecomesGood(t *testing.T) {
 	e := newEnd(t, Config{})
 	roundTrips(e, 100*ms)
-	for e.Deadline() != machine.Never {
+	for e.Deadline() != core.Never {
 		e.now = e.Deadline()
 		e.polls()
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/conform/check"
 )
 
 // A header alone is refused as in a packet, and so is what begins as no header (PKD-1 to

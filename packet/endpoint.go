@@ -1,42 +1,42 @@
 package packet
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/table"
 )
 
 // Endpoint is one end of a connection: it numbers and sends packets, takes those of the
 // peer, and says which of its own arrived. It does nothing between calls (PKI-1).
 type Endpoint struct {
 	state endpointState
-	row   machine.Row
-	now   machine.Micros // the latest that was given, in microseconds (PKN-2, PKN-3)
+	row   core.Row
+	now   core.Micros // the latest that was given, in microseconds (PKN-2, PKN-3)
 
 	// What does not change.
 	format            Format
-	space             seq.Space
+	space             core.Space
 	fragmentAbove     int
 	sentMax           int
-	reassemblyWindow  seq.Number
+	reassemblyWindow  core.Number
 	reassemblyPackets int
 	reassemblyBytes   int
 
 	// Receiving (PKR-6). All windows move together.
-	received seq.Window
-	dead     seq.Window // given up in reassembly
+	received core.Window
+	dead     core.Window // given up in reassembly
 	parts    reassembly
 	arrival  arrival // the datagram that is being received
 
 	// Acks that are owed (section 6).
 	unreported int
-	ackAt      machine.Micros
+	ackAt      core.Micros
 
 	// Sending (section 7).
 	sent        sentRing
-	sentRow     machine.Row
-	waiting     seq.Number // no number before it waits for an ack
-	newestAcked seq.Number // PKL-7
-	newestLost  seq.Number
+	sentRow     core.Row
+	waiting     core.Number // no number before it waits for an ack
+	newestAcked core.Number // PKL-7
+	newestLost  core.Number
 	events      []Event
 	out         []byte // the datagram that was sent last; lent
 	datagrams   [][]byte
@@ -46,13 +46,13 @@ type Endpoint struct {
 	history    history
 	seconds    seconds
 	congestion Congestion
-	pathFrom   seq.Number // the first that was sent on this path
+	pathFrom   core.Number // the first that was sent on this path
 
 	stats Stats
 }
 
 // NewEndpoint returns an endpoint that has sent and received nothing (PKE-8). It fails with
-// machine.ErrConfig.
+// core.ErrConfig.
 func NewEndpoint(cfg Config) (*Endpoint, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -60,12 +60,12 @@ func NewEndpoint(cfg Config) (*Endpoint, error) {
 	}
 	return &Endpoint{
 		format: cfg.Format, space: cfg.SequenceBits, fragmentAbove: cfg.FragmentAbove, sentMax: cfg.SentMax,
-		reassemblyWindow: seq.Number(cfg.Reassembly), reassemblyPackets: cfg.ReassemblyPackets, reassemblyBytes: cfg.ReassemblyBytes,
-		received: seq.NewWindow(cfg.Received, cfg.NextToReceive),
-		dead:     seq.NewWindow(cfg.Received, cfg.NextToReceive),
-		ackAt:    machine.Never,
+		reassemblyWindow: core.Number(cfg.Reassembly), reassemblyPackets: cfg.ReassemblyPackets, reassemblyBytes: cfg.ReassemblyBytes,
+		received: core.NewWindow(cfg.Received, cfg.NextToReceive),
+		dead:     core.NewWindow(cfg.Received, cfg.NextToReceive),
+		ackAt:    core.Never,
 		sent:     sentRing{oldest: cfg.NextToSend, next: cfg.NextToSend},
-		waiting:  cfg.NextToSend, newestAcked: seq.None, newestLost: seq.None,
+		waiting:  cfg.NextToSend, newestAcked: core.NoNumber, newestLost: core.NoNumber,
 		congestion: NewCongestion(cfg.Profile),
 	}, nil
 }
@@ -94,7 +94,7 @@ const (
 	completesTaken
 )
 
-var endpointGuards = []machine.Guard{
+var endpointGuards = []table.Guard{
 	notDecodable:     {Event: "datagram", Text: "not decodable"},
 	isStale:          {Event: "datagram", Text: "stale"},
 	isReceived:       {Event: "datagram", Text: "received"},
@@ -111,7 +111,7 @@ var endpointGuards = []machine.Guard{
 }
 
 // The actions of section 5 (PKR-1, PKR-2, PKR-10).
-type endpointAction = machine.Action[Endpoint, *arrival]
+type endpointAction = table.Action[Endpoint, *arrival]
 
 var (
 	count = endpointAction{Name: "COUNT", Do: (*Endpoint).count}
@@ -120,14 +120,14 @@ var (
 	take  = endpointAction{Name: "TAKE", Do: (*Endpoint).take}
 )
 
-type endpointTransition = machine.Transition[endpointState, uint8, Endpoint, *arrival]
+type endpointTransition = table.Transition[endpointState, uint8, Endpoint, *arrival]
 
-func endpointRow(row machine.Row, guard uint8, does ...endpointAction) endpointTransition {
+func endpointRow(row core.Row, guard uint8, does ...endpointAction) endpointTransition {
 	return endpointTransition{Row: row, From: open, If: guard, To: open, Do: does}
 }
 
 // endpointTable is what becomes of a datagram: every transition that there is (section 5).
-var endpointTable = machine.NewTable(1, endpointGuards, []endpointTransition{
+var endpointTable = table.New(1, endpointGuards, []endpointTransition{
 	endpointRow("P1", notDecodable, count),
 	endpointRow("P2", isStale, count),
 	endpointRow("P3", isReceived, count),
@@ -144,17 +144,17 @@ var endpointTable = machine.NewTable(1, endpointGuards, []endpointTransition{
 })
 
 // EndpointTable returns the rows of the table.
-func EndpointTable() []machine.Line { return endpointTable.Lines() }
+func EndpointTable() []core.Line { return endpointTable.Lines() }
 
 // arrival is a datagram that arrived, and what was found out about it.
 type arrival struct {
-	Packet             // what it holds
-	size    int        // of the datagram
-	number  seq.Number // of its packet
-	partial *partial   // the reassembly of its packet, if there is one
-	quiet   bool       // its payload asks for no ack
-	sampled bool       // its header gave a sample
-	err     *Error     // why it is refused
+	Packet              // what it holds
+	size    int         // of the datagram
+	number  core.Number // of its packet
+	partial *partial    // the reassembly of its packet, if there is one
+	quiet   bool        // its payload asks for no ack
+	sampled bool        // its header gave a sample
+	err     *Error      // why it is refused
 }
 
 // Verdict is what the layer above says of a payload.
@@ -171,10 +171,10 @@ const (
 
 // Delivery is a payload for the layer above.
 type Delivery struct {
-	Number seq.Number // of the peer's packet
+	Number core.Number // of the peer's packet
 	// Ack is the newest of our packets that the peer knew of when it sent this one; None
 	// if it knew none.
-	Ack     seq.Number
+	Ack     core.Number
 	Payload []byte // lent until the call returns
 }
 
@@ -189,7 +189,7 @@ func (a *arrival) refuse(guard uint8, err *Error) uint8 {
 // Receive fails with why the datagram was refused; it then has changed nothing but
 // counters, and dropped the fragments of a payload that above refused (PKR-4). Nothing in
 // a datagram ends more than that (PKR-5).
-func (e *Endpoint) Receive(now machine.Micros, datagram []byte, above func(Delivery) Verdict) error {
+func (e *Endpoint) Receive(now core.Micros, datagram []byte, above func(Delivery) Verdict) error {
 	e.advance(now)
 	e.stats.DatagramsReceived++
 	a := &e.arrival
@@ -265,7 +265,7 @@ func isPad(payload []byte) bool { return len(payload) == 1 && payload[0] == 0 }
 // offer asks the layer above for its verdict.
 func (e *Endpoint) offer(a *arrival, payload []byte, above func(Delivery) Verdict) Verdict {
 	ack := e.space.UpTo(e.sent.next-1, a.Ack)
-	verdict := above(Delivery{Number: a.number, Ack: max(ack, seq.None), Payload: payload})
+	verdict := above(Delivery{Number: a.number, Ack: max(ack, core.NoNumber), Payload: payload})
 	a.quiet = verdict == TakeQuietly || isPad(payload)
 	return verdict
 }
@@ -306,7 +306,7 @@ func (e *Endpoint) store(a *arrival) {
 
 // moveTo lets next grow; what leaves a window ends (PKR-3). The window of dead moves when a
 // number enters it: no older ones are asked for.
-func (e *Endpoint) moveTo(next seq.Number) {
+func (e *Endpoint) moveTo(next core.Number) {
 	e.received.Move(next)
 	for len(e.parts.list) > 0 && e.parts.list[0].number < next-e.reassemblyWindow {
 		e.parts.remove(0)
@@ -332,7 +332,7 @@ func (e *Endpoint) expireParts() {
 
 // advance begins an event at now. A time before the latest one counts as that one
 // (PKN-3, PKI-2).
-func (e *Endpoint) advance(now machine.Micros) {
+func (e *Endpoint) advance(now core.Micros) {
 	e.now = max(e.now, now)
 	e.expireParts()
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Two ends greet each other: each packet acks what has arrived (PKS-1, PKA-1, PKA-2).
@@ -24,11 +23,11 @@ func TestAConversation(t *testing.T) {
 	later(50*ms, a, b)
 	check.Equal(t, "row", a.gets(answer), "P6")
 	check.Equal(t, "acked", a.said(), []string{"acked 0"})
-	check.Equal(t, "number", a.numbers, []seq.Number{0})
-	check.Equal(t, "its ack", a.acks, []seq.Number{0})
-	check.Equal(t, "ack of the first packet", b.acks, []seq.Number{seq.None})
+	check.Equal(t, "number", a.numbers, []core.Number{0})
+	check.Equal(t, "its ack", a.acks, []core.Number{0})
+	check.Equal(t, "ack of the first packet", b.acks, []core.Number{core.NoNumber})
 	est := a.Estimates(a.now)
-	check.Equal(t, "round trip", []machine.Micros{est.SRTT, est.Latest, est.MinRTT, est.Jitter}, []machine.Micros{110 * ms, 110 * ms, 110 * ms, 0})
+	check.Equal(t, "round trip", []core.Micros{est.SRTT, est.Latest, est.MinRTT, est.Jitter}, []core.Micros{110 * ms, 110 * ms, 110 * ms, 0})
 }
 
 // A layer above can ask for the number before it sends; what is refused uses up none (PKS-1,
@@ -96,7 +95,7 @@ func TestRowsOfTheEndpoint(t *testing.T) {
 		{"P9", "the same fragment", func(e *end) string { return e.gets(part(t, 1, 0, 2), part(t, 1, 0, 2)) }, "P11 P9", "fragment_duplicate"},
 		{"P10", "older than all that are begun", func(e *end) string {
 			rows := ""
-			for n := range seq.Number(8) {
+			for n := range core.Number(8) {
 				rows += e.gets(part(t, 10+n, 0, 2))[:1]
 			}
 			return rows + " " + e.gets(part(t, 9, 0, 2))
@@ -179,7 +178,7 @@ func TestAcksOfAFragmentedPacket(t *testing.T) {
 		check.Equal(t, "events", a.said(), nil)
 		check.Equal(t, "row", a.gets(d[last]), "P13")
 		check.Equal(t, "events", a.said(), []string{"acked 0"})
-		check.Equal(t, "its ack", a.acks, []seq.Number{0})
+		check.Equal(t, "its ack", a.acks, []core.Number{0})
 	}
 }
 
@@ -188,10 +187,10 @@ func TestAcksOfDeliveries(t *testing.T) {
 	e := newEnd(t, Config{NextToSend: 65534})
 	sendMany(e, 4) // 65534 to 65537
 	e.gets(acking(t, 0, 65537, 0), acking(t, 1, 65535, 0), acking(t, 2, 65533, 0), acking(t, 3, 65538, 0), acking(t, 4, 0, 1))
-	check.Equal(t, "acks", e.acks, []seq.Number{65537, 65535, 65533, 2, 65536})
+	check.Equal(t, "acks", e.acks, []core.Number{65537, 65535, 65533, 2, 65536})
 	e = newEnd(t, Config{})
 	e.gets(acking(t, 0, 65535, 0), acking(t, 1, 0, 0), acking(t, 2, 7, 0))
-	check.Equal(t, "none of ours", e.acks, []seq.Number{-1, -1, -1})
+	check.Equal(t, "none of ours", e.acks, []core.Number{-1, -1, -1})
 }
 
 // A payload is cut above FragmentAbove, at the sizes around every multiple (PKF-1, PKF-2).
@@ -216,9 +215,9 @@ func TestPayloadsOfEverySize(t *testing.T) {
 func TestPayloadsThatAreNone(t *testing.T) {
 	e := newEnd(t, fragmenting)
 	for _, size := range []int{0, 65, 1000} {
-		for _, send := range []func(machine.Micros, []byte) ([][]byte, seq.Number, error){e.Send, e.SendQuiet} {
+		for _, send := range []func(core.Micros, []byte) ([][]byte, core.Number, error){e.Send, e.SendQuiet} {
 			d, n, err := send(0, make([]byte, size))
-			check.That(t, errors.Is(err, ErrPayloadSize) && d == nil && n == seq.None, "refused")
+			check.That(t, errors.Is(err, ErrPayloadSize) && d == nil && n == core.NoNumber, "refused")
 		}
 	}
 	check.Equal(t, "row", newEnd(t, fragmenting).gets(e.sends(strings.Repeat("x", 64))...), strings.Repeat("P11 ", 15)+"P13")
@@ -228,7 +227,7 @@ func TestPayloadsThatAreNone(t *testing.T) {
 // The number of a payload is the next, whatever was sent before (PKS-1).
 func TestNumbersAreCounted(t *testing.T) {
 	e := newEnd(t, Config{NextToSend: 65534, NextToReceive: 65534})
-	for want := seq.Number(65534); want < 65540; want++ {
+	for want := core.Number(65534); want < 65540; want++ {
 		d, n, err := e.Send(0, []byte("x"))
 		check.Same(t, "error", err, nil)
 		check.Equal(t, "number", n, want)
@@ -257,7 +256,7 @@ func TestOneWayTrafficIsAckedInFull(t *testing.T) {
 	check.Equal(t, "acked", len(a.said()), 160)
 	for _, x := range []*end{a, b} {
 		x.polls()
-		check.That(t, x.ackAt == machine.Never, "no ack is due")
+		check.That(t, x.ackAt == core.Never, "no ack is due")
 	}
 	later(Kept, a, b)
 	a.polls()
@@ -284,11 +283,11 @@ func TestWhatAsksForNoAck(t *testing.T) {
 	e := newEnd(t, Config{})
 	e.gets(regular(t, 0, "x"))
 	e.sends("y")
-	check.That(t, e.ackAt == machine.Never && e.unreported == 0, "the packet carries the ack")
+	check.That(t, e.ackAt == core.Never && e.unreported == 0, "the packet carries the ack")
 	e.gets(regular(t, 1, "\x00"))
 	e.verdict = TakeQuietly
 	e.gets(regular(t, 2, "x"))
-	check.That(t, e.ackAt == machine.Never, "quiet")
+	check.That(t, e.ackAt == core.Never, "quiet")
 	e.verdict = Take
 	e.gets(regular(t, 3, "\x00\x00"), regular(t, 4, "\x01"))
 	check.Equal(t, "unreported", e.unreported, 2)

@@ -1,44 +1,44 @@
 package packet
 
-import "github.com/chunkwire/chunkwire/wire"
+import "github.com/chunkwire/chunkwire/core"
 
 // Error says why a datagram or a payload was refused. Nothing in this package returns an
 // error of another type, but for a bad configuration. Its place is the offset in bytes of
-// the field at fault; wire.NoPlace where the fault lies in no byte.
-type Error = wire.Error
+// the field at fault; core.NoPlace where the fault lies in no byte.
+type Error = core.Error
 
 // The codes of sections 3.3, 5 and 3.2.
 const (
-	CodeTruncated            wire.Code = "truncated"
-	CodeReservedBits         wire.Code = "reserved_bits"
-	CodeNotMinimal           wire.Code = "not_minimal"
-	CodeEmptyPayload         wire.Code = "empty_payload"
-	CodeTooLarge             wire.Code = "too_large"
-	CodeTooManyFragments     wire.Code = "too_many_fragments"
-	CodeSingleFragment       wire.Code = "single_fragment"
-	CodeFragmentIDOutOfRange wire.Code = "fragment_id_out_of_range"
-	CodeSequenceMismatch     wire.Code = "sequence_mismatch"
-	CodeFragmentSize         wire.Code = "fragment_size"
+	CodeTruncated            core.Code = "truncated"
+	CodeReservedBits         core.Code = "reserved_bits"
+	CodeNotMinimal           core.Code = "not_minimal"
+	CodeEmptyPayload         core.Code = "empty_payload"
+	CodeTooLarge             core.Code = "too_large"
+	CodeTooManyFragments     core.Code = "too_many_fragments"
+	CodeSingleFragment       core.Code = "single_fragment"
+	CodeFragmentIDOutOfRange core.Code = "fragment_id_out_of_range"
+	CodeSequenceMismatch     core.Code = "sequence_mismatch"
+	CodeFragmentSize         core.Code = "fragment_size"
 
-	CodeStale             wire.Code = "stale"
-	CodeDuplicate         wire.Code = "duplicate"
-	CodeDead              wire.Code = "dead"
-	CodeRefused           wire.Code = "refused"
-	CodeFragmentCount     wire.Code = "fragment_count"
-	CodeFragmentDuplicate wire.Code = "fragment_duplicate"
-	CodeReassemblyFull    wire.Code = "reassembly_full"
+	CodeStale             core.Code = "stale"
+	CodeDuplicate         core.Code = "duplicate"
+	CodeDead              core.Code = "dead"
+	CodeRefused           core.Code = "refused"
+	CodeFragmentCount     core.Code = "fragment_count"
+	CodeFragmentDuplicate core.Code = "fragment_duplicate"
+	CodeReassemblyFull    core.Code = "reassembly_full"
 
-	CodePayloadSize wire.Code = "payload_size"
+	CodePayloadSize core.Code = "payload_size"
 )
 
 // codes are those by which an endpoint counts what it refused to receive.
-var codes = [...]wire.Code{
+var codes = [...]core.Code{
 	CodeTruncated, CodeReservedBits, CodeNotMinimal, CodeEmptyPayload, CodeTooLarge,
 	CodeTooManyFragments, CodeSingleFragment, CodeFragmentIDOutOfRange, CodeSequenceMismatch, CodeFragmentSize,
 	CodeStale, CodeDuplicate, CodeDead, CodeRefused, CodeFragmentCount, CodeFragmentDuplicate, CodeReassemblyFull,
 }
 
-var format = &wire.Format{Name: "packet", Unit: "byte"}
+var format = &core.Format{Name: "packet", Unit: "byte"}
 
 // Sentinels for errors.Is: each matches every [*Error] of its code.
 var (
@@ -66,12 +66,12 @@ var (
 
 // rule returns the rule of a sentence or a row, with its errors up to a place made in
 // advance.
-func rule(id string, code wire.Code, why string, last int) *wire.Rule {
+func rule(id string, code core.Code, why string, last int) *core.Rule {
 	return format.Rule(id, code, why, 1, last)
 }
 
 // placeless returns the rule of what lies in no byte.
-func placeless(id string, code wire.Code, why string) *wire.Rule { return rule(id, code, why, 0) }
+func placeless(id string, code core.Code, why string) *core.Rule { return rule(id, code, why, 0) }
 
 // What a decoder refuses (section 3.3). The last number is the largest place.
 var (

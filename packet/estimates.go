@@ -1,33 +1,32 @@
 package packet
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 const (
 	longestSample = 1 << 40 // in microseconds, about 12 days; keeps sums within 64 bits
-	minPeriod     = 5 * machine.Second
+	minPeriod     = 5 * core.Second
 	overtaken     = 2 // numbers
 )
 
 // roundTrip is what samples say of the round trip (PKE-2 to PKE-4).
 type roundTrip struct {
 	measured             bool
-	srtt, jitter, latest machine.Micros
-	least                [2]machine.Micros // the smallest of this period and of the one before
-	periodAt             machine.Micros    // when this period began
-	patience             machine.Micros
-	decayedAt            machine.Micros // the whole second up to which patience has fallen
+	srtt, jitter, latest core.Micros
+	least                [2]core.Micros // the smallest of this period and of the one before
+	periodAt             core.Micros    // when this period began
+	patience             core.Micros
+	decayedAt            core.Micros // the whole second up to which patience has fallen
 }
 
 // add takes a sample (PKE-2, PKE-3).
-func (t *roundTrip) add(now, r machine.Micros) {
+func (t *roundTrip) add(now, r core.Micros) {
 	switch {
 	case !t.measured:
-		t.measured, t.srtt, t.periodAt, t.least = true, r, now, [2]machine.Micros{r, r}
+		t.measured, t.srtt, t.periodAt, t.least = true, r, now, [2]core.Micros{r, r}
 	case now-t.periodAt >= minPeriod:
-		t.periodAt, t.least = now, [2]machine.Micros{r, t.least[0]}
+		t.periodAt, t.least = now, [2]core.Micros{r, t.least[0]}
 	default:
 		t.least[0] = min(t.least[0], r)
 	}
@@ -37,18 +36,18 @@ func (t *roundTrip) add(now, r machine.Micros) {
 }
 
 // minRTT returns the smallest sample of late (PKE-3).
-func (t *roundTrip) minRTT() machine.Micros { return min(t.least[0], t.least[1]) }
+func (t *roundTrip) minRTT() core.Micros { return min(t.least[0], t.least[1]) }
 
 // overtook takes the age of a packet that was acked after a newer one (PKE-4).
-func (t *roundTrip) overtook(now, age machine.Micros) {
+func (t *roundTrip) overtook(now, age core.Micros) {
 	t.decay(now)
 	t.patience = max(t.patience, min(age*9/8, t.srtt*3/2))
 }
 
 // decay lets patience fall by a sixteenth for each whole second that began.
-func (t *roundTrip) decay(now machine.Micros) {
-	seconds := (now - t.decayedAt) / machine.Second
-	t.decayedAt += seconds * machine.Second
+func (t *roundTrip) decay(now core.Micros) {
+	seconds := (now - t.decayedAt) / core.Second
+	t.decayedAt += seconds * core.Second
 	for ; seconds > 0 && t.patience >= 16; seconds-- {
 		t.patience -= t.patience / 16
 	}
@@ -82,15 +81,15 @@ func (e *Endpoint) evaluate() {
 
 // ForgetPath makes estimates and mode begin anew: the peer is at another address, or this end
 // is. Packets that were sent before give no sample, and their loss says nothing.
-func (e *Endpoint) ForgetPath(now machine.Micros) {
+func (e *Endpoint) ForgetPath(now core.Micros) {
 	e.advance(now)
 	e.trip, e.history, e.seconds = roundTrip{}, history{}, seconds{}
 	e.congestion = NewCongestion(e.congestion.profile)
-	e.pathFrom, e.newestLost = e.sent.next, seq.None
+	e.pathFrom, e.newestLost = e.sent.next, core.NoNumber
 }
 
 // RoundTrip returns of Estimates what the layer above needs all the time.
-func (e *Endpoint) RoundTrip(now machine.Micros) (measured bool, srtt, patience machine.Micros) {
+func (e *Endpoint) RoundTrip(now core.Micros) (measured bool, srtt, patience core.Micros) {
 	e.now = max(e.now, now)
 	e.trip.decay(e.now)
 	return e.trip.measured, e.trip.srtt, e.trip.patience
@@ -98,14 +97,14 @@ func (e *Endpoint) RoundTrip(now machine.Micros) (measured bool, srtt, patience 
 
 // Estimates are what an endpoint knows of its path (section 8).
 type Estimates struct {
-	Measured bool           // there was a sample; else the next four are 0
-	SRTT     machine.Micros // the smoothed round trip
-	Jitter   machine.Micros // the smoothed distance of samples from it
-	Latest   machine.Micros // the latest sample
-	MinRTT   machine.Micros // the smallest of the last 5 to 10 s
+	Measured bool        // there was a sample; else the next four are 0
+	SRTT     core.Micros // the smoothed round trip
+	Jitter   core.Micros // the smoothed distance of samples from it
+	Latest   core.Micros // the latest sample
+	MinRTT   core.Micros // the smallest of the last 5 to 10 s
 	// Patience is how old a packet must be before an ack of a newer one means that it is
 	// lost, and not overtaken.
-	Patience machine.Micros
+	Patience core.Micros
 
 	Settled int // packets acked in time or lost, in the last ten whole seconds
 	Lost    int // of these
@@ -124,7 +123,7 @@ func (e Estimates) LossPerMille() (loss int, known bool) {
 
 // Estimates returns what is known at now. Later events are not before now (PKN-3), but
 // nothing else that is due is done.
-func (e *Endpoint) Estimates(now machine.Micros) Estimates {
+func (e *Endpoint) Estimates(now core.Micros) Estimates {
 	e.now = max(e.now, now)
 	e.trip.decay(e.now)
 	sum := e.seconds.sum(e.now)

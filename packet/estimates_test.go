@@ -3,13 +3,12 @@ package packet
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // roundTrips sends a packet at a time and lets its ack come after each round trip.
-func roundTrips(e *end, trips ...machine.Micros) {
+func roundTrips(e *end, trips ...core.Micros) {
 	for _, r := range trips {
 		n := e.sent.next
 		e.sends("x")
@@ -18,9 +17,9 @@ func roundTrips(e *end, trips ...machine.Micros) {
 	}
 }
 
-func trip(e *end) [5]machine.Micros {
+func trip(e *end) [5]core.Micros {
 	est := e.Estimates(e.now)
-	return [5]machine.Micros{est.SRTT, est.Jitter, est.Latest, est.MinRTT, est.Patience}
+	return [5]core.Micros{est.SRTT, est.Jitter, est.Latest, est.MinRTT, est.Patience}
 }
 
 // The first sample is the estimate; then a tenth, and a sixteenth of the distance (PKE-2).
@@ -28,11 +27,11 @@ func TestTheRoundTripIsSmoothed(t *testing.T) {
 	e := newEnd(t, Config{})
 	check.Equal(t, "at first", e.Estimates(0), Estimates{})
 	roundTrips(e, 100*ms)
-	check.Equal(t, "first", trip(e), [5]machine.Micros{100 * ms, 0, 100 * ms, 100 * ms, 0})
+	check.Equal(t, "first", trip(e), [5]core.Micros{100 * ms, 0, 100 * ms, 100 * ms, 0})
 	roundTrips(e, 150*ms)
-	check.Equal(t, "slower", trip(e), [5]machine.Micros{105 * ms, 3125, 150 * ms, 100 * ms, 0})
+	check.Equal(t, "slower", trip(e), [5]core.Micros{105 * ms, 3125, 150 * ms, 100 * ms, 0})
 	roundTrips(e, 5*ms)
-	check.Equal(t, "faster", trip(e), [5]machine.Micros{95 * ms, 3125 + (100_000-3125)/16, 5 * ms, 5 * ms, 0})
+	check.Equal(t, "faster", trip(e), [5]core.Micros{95 * ms, 3125 + (100_000-3125)/16, 5 * ms, 5 * ms, 0})
 	check.That(t, e.Estimates(e.now).Measured, "measured")
 }
 
@@ -48,7 +47,7 @@ func Test29SamplesCoverAStep(t *testing.T) {
 
 // Truncated toward zero, the estimate rests within 9 us of a constant sample, from either side.
 func TestTheEstimateRests(t *testing.T) {
-	for _, first := range []machine.Micros{0, 100 * ms} {
+	for _, first := range []core.Micros{0, 100 * ms} {
 		var trip roundTrip
 		trip.add(0, first)
 		for range 400 {
@@ -61,7 +60,7 @@ func TestTheEstimateRests(t *testing.T) {
 // The smallest of this period of 5 s and of the one before (PKE-3).
 func TestTheSmallestRoundTripIsForgotten(t *testing.T) {
 	var trip roundTrip
-	for _, c := range []struct{ at, r, want machine.Micros }{
+	for _, c := range []struct{ at, r, want core.Micros }{
 		{0, 30, 30}, {1, 20, 20}, {4_999_999, 25, 20},
 		{5_000_000, 40, 20}, {9_999_999, 35, 20},
 		{10_000_000, 50, 35}, {10_000_001, 60, 35},
@@ -79,7 +78,7 @@ func TestWhatGivesASample(t *testing.T) {
 	sendMany(e, 3)
 	later(100*ms, e)
 	e.gets(acking(t, 0, 2, 0b110))
-	check.Equal(t, "none of bits 1 and 2", trip(e), [5]machine.Micros{})
+	check.Equal(t, "none of bits 1 and 2", trip(e), [5]core.Micros{})
 	check.Equal(t, "but they are displayed", e.Samples().Count, 2)
 	e.gets(acking(t, 1, 2, 0b111))
 	check.Equal(t, "of bit 0", e.Estimates(e.now).SRTT, 100*ms)
@@ -104,7 +103,7 @@ func TestLongSamplesAreClipped(t *testing.T) {
 	sendMany(e, 3)
 	e.now = 1 << 61
 	e.gets(acking(t, 0, 2, 1))
-	check.Equal(t, "sample", trip(e), [5]machine.Micros{1 << 40, 0, 1 << 40, 1 << 40, 0})
+	check.Equal(t, "sample", trip(e), [5]core.Micros{1 << 40, 0, 1 << 40, 1 << 40, 0})
 	e.gets(acking(t, 1, 0, 1))
 	check.Equal(t, "patience", e.Estimates(e.now).Patience, 1<<40*9/8)
 	check.Equal(t, "displayed", e.Samples(), Samples{Count: 2, Min: longestShown, Max: longestShown, Avg: longestShown})
@@ -122,14 +121,14 @@ func TestPatience(t *testing.T) {
 	e.gets(acking(t, 2, 4, 0b100))
 	check.Equal(t, "3 is only one newer", e.Estimates(e.now).Patience, 0)
 	e.gets(acking(t, 3, 4, 0b1001))
-	want := machine.Micros(80*ms) * 9 / 8
+	want := core.Micros(80*ms) * 9 / 8
 	check.Equal(t, "3 is two newer", e.Estimates(e.now).Patience, want)
-	later(machine.Second-e.now-1, e)
+	later(core.Second-e.now-1, e)
 	check.Equal(t, "in the same second", e.Estimates(e.now).Patience, want)
 	later(1, e)
 	want -= want / 16
 	check.Equal(t, "in the next", e.Estimates(e.now).Patience, want)
-	later(2*machine.Second, e)
+	later(2*core.Second, e)
 	want -= want / 16
 	want -= want / 16
 	check.Equal(t, "two later", e.Estimates(e.now).Patience, want)
@@ -178,27 +177,27 @@ func TestLoss(t *testing.T) {
 	e.sends("\x00")
 	e.gets(acking(t, 0, 4, 0b11111), acking(t, 1, 7, 1))
 	check.Equal(t, "this second does not count yet", loss(), [3]int{})
-	later(machine.Second, e)
+	later(core.Second, e)
 	e.polls() // 5 and 6 are lost in second 1
 	check.Equal(t, "in second 1", loss(), [3]int{5, 0, 0})
-	later(machine.Second, e)
+	later(core.Second, e)
 	check.Equal(t, "in second 2", loss(), [3]int{7, 2, 285})
 	e.gets(acking(t, 2, 6, 0b11))
-	later(8*machine.Second, e)
+	later(8*core.Second, e)
 	check.Equal(t, "in second 10", loss(), [3]int{7, 2, 285})
-	later(machine.Second, e)
+	later(core.Second, e)
 	check.Equal(t, "in second 11", loss(), [3]int{2, 2, 1000})
-	later(machine.Second, e)
+	later(core.Second, e)
 	check.Equal(t, "in second 12", loss(), [3]int{})
 }
 
 // The same with a pause of any length between.
 func TestSecondsArePassed(t *testing.T) {
-	for begin := range machine.Micros(24) {
-		for gap := range machine.Micros(30) {
+	for begin := range core.Micros(24) {
+		for gap := range core.Micros(30) {
 			var s seconds
-			s.add(begin*machine.Second, lostCount, 7)
-			sum := s.sum((begin + gap) * machine.Second)
+			s.add(begin*core.Second, lostCount, 7)
+			sum := s.sum((begin + gap) * core.Second)
 			want := int64(0)
 			if gap >= 1 && gap <= 10 {
 				want = 7
@@ -221,7 +220,7 @@ func TestRates(t *testing.T) {
 	later(ms, a, b)
 	a.gets(b.sends("x")...)
 	check.Equal(t, "acked", a.said(), []string{"acked 0"})
-	later(5*machine.Second, a, b)
+	later(5*core.Second, a, b)
 	est := a.Estimates(a.now)
 	check.Equal(t, "of a", [3]int64{est.SentRate, est.ReceivedRate, est.AckedRate}, [3]int64{int64(bytes) * 8 / 10, 9 * 8 / 10, int64(bytes) * 8 / 10})
 	est = b.Estimates(b.now)
@@ -235,7 +234,7 @@ func TestSamplesForDisplay(t *testing.T) {
 	var one history
 	one.add(5)
 	check.Equal(t, "one", one.figures(), Samples{1, 5, 5, 5, 0, 0, 0})
-	for _, r := range []machine.Micros{30, 10, 20, 41} {
+	for _, r := range []core.Micros{30, 10, 20, 41} {
 		h.add(r)
 	}
 	// avg 101/4 = 25; squares 25 + 225 + 25 + 256 = 531; 531/4 = 132; root 11
@@ -247,7 +246,7 @@ func TestSamplesForDisplay(t *testing.T) {
 	h.add(519)
 	check.Equal(t, "one of 512", h.figures(), Samples{512, 7, 519, 8, 1, 512, 22})
 	for i := range mostSamples {
-		h.add(machine.Micros(i%2) * longestShown)
+		h.add(core.Micros(i%2) * longestShown)
 	}
 	check.Equal(t, "the largest", h.figures(), Samples{512, 0, longestShown, longestShown / 2, longestShown / 2, longestShown, longestShown / 2})
 }
@@ -262,11 +261,11 @@ func TestSquareRoots(t *testing.T) {
 
 // No estimate depends on how often an endpoint is polled, if it is polled in time (PKE-8).
 func TestPollingChangesNothing(t *testing.T) {
-	run := func(every machine.Micros) (Estimates, []string) {
+	run := func(every core.Micros) (Estimates, []string) {
 		e := newEnd(t, Config{})
-		peer := seq.Number(0)
+		peer := core.Number(0)
 		next := every
-		for i := range machine.Micros(400) {
+		for i := range core.Micros(400) {
 			at := i * 33 * ms
 			for e.Deadline() <= at || next <= at {
 				e.now = min(e.Deadline(), next)
@@ -285,8 +284,8 @@ func TestPollingChangesNothing(t *testing.T) {
 		}
 		return e.Estimates(e.now), e.said()
 	}
-	est, events := run(machine.Second * 1000)
-	for _, every := range []machine.Micros{ms, 17 * ms, 100 * ms} {
+	est, events := run(core.Second * 1000)
+	for _, every := range []core.Micros{ms, 17 * ms, 100 * ms} {
 		est2, events2 := run(every)
 		check.Equal(t, "estimates", est2, est)
 		check.Equal(t, "events", events2, events)

@@ -3,7 +3,7 @@ package packet_test
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 )
 
@@ -19,16 +19,16 @@ func ExampleEndpoint() {
 	datagrams, number, _ := client.Send(0, []byte("jump"))
 	fmt.Println("the client sends packet", number)
 	for _, d := range datagrams {
-		_ = server.Receive(30*machine.Millisecond, d, above)
+		_ = server.Receive(30*core.Millisecond, d, above)
 	}
 
 	// The server has nothing to say, so after 20 ms only the ack goes back.
 	ack, _ := server.Poll(server.Deadline())
-	_ = client.Receive(80*machine.Millisecond, ack, func(packet.Delivery) packet.Verdict { return packet.Take })
+	_ = client.Receive(80*core.Millisecond, ack, func(packet.Delivery) packet.Verdict { return packet.Take })
 	for _, event := range client.Events() {
 		fmt.Println("packet", event.Number, event.Kind)
 	}
-	fmt.Println("round trip", client.Estimates(80*machine.Millisecond).SRTT.Duration())
+	fmt.Println("round trip", client.Estimates(80*core.Millisecond).SRTT.Duration())
 	// Output:
 	// the client sends packet 0
 	// packet 0: jump

@@ -1,7 +1,7 @@
 package packet
 
 // The explorer drives two real endpoints over small windows through every state that they
-// can reach together, and checks each. The engine is package sim/explore:
+// can reach together, and checks each. The engine is package conform/sim/explore:
 //
 //	go test ./packet -run TestExplore -v                                  # in every run
 //	go test ./packet -run TestExploreNightly -explore.nightly -v          # larger networks
@@ -26,16 +26,15 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
-	"github.com/chunkwire/chunkwire/sim/explore"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 var exploreNightly = flag.Bool("explore.nightly", false, "let TestExploreNightly visit far more states")
 
 const (
-	exTime     = 10 * machine.Second
+	exTime     = 10 * core.Second
 	exFirst    = 1000
 	exWindow   = 4
 	exLag      = 11 // how far a sender can be ahead of what its receiver knows
@@ -62,17 +61,17 @@ const (
 // exDatagram is a datagram in flight: its number, its acks as numbers, what it is.
 type exDatagram uint64
 
-func newExDatagram(n, ack seq.Number, bits uint32, kind exKind) exDatagram {
+func newExDatagram(n, ack core.Number, bits uint32, kind exKind) exDatagram {
 	return exDatagram(n)<<40 | exDatagram(ack)<<16 | exDatagram(bits)<<8 | exDatagram(kind)
 }
 
-func (d exDatagram) number() seq.Number { return seq.Number(d >> 40) }
-func (d exDatagram) ack() seq.Number    { return seq.Number(d >> 16 & 0xffffff) }
-func (d exDatagram) bits() uint32       { return uint32(d >> 8 & 0xff) }
-func (d exDatagram) kind() exKind       { return exKind(d & 0xff) }
+func (d exDatagram) number() core.Number { return core.Number(d >> 40) }
+func (d exDatagram) ack() core.Number    { return core.Number(d >> 16 & 0xffffff) }
+func (d exDatagram) bits() uint32        { return uint32(d >> 8 & 0xff) }
+func (d exDatagram) kind() exKind        { return exKind(d & 0xff) }
 
 // exContent is the payload of a packet: it has the number.
-func exContent(n seq.Number, kind exKind) []byte {
+func exContent(n core.Number, kind exKind) []byte {
 	switch kind {
 	case exPad:
 		return []byte{0}
@@ -101,20 +100,20 @@ func (d exDatagram) bytes() []byte {
 
 // exPart is a packet in reassembly of which one fragment is here.
 type exPart struct {
-	number seq.Number
+	number core.Number
 	kind   exKind
-	ack    seq.Number // of fragment 0
+	ack    core.Number // of fragment 0
 	bits   uint32
 }
 
 // exEnd is what an endpoint knows, without what no guard reads.
 type exEnd struct {
-	next           seq.Number
+	next           core.Number
 	received, dead uint8 // bit i: next - 1 - i
 	parts          [2]exPart
 	numParts       uint8
 	owes           bool // an ack
-	oldest, toSend seq.Number
+	oldest, toSend core.Number
 	states         [exWindow]sentState // from oldest on
 	taken          uint32              // bit i: the peer took toSend - 1 - i
 }
@@ -174,15 +173,15 @@ type exScenario struct {
 // exForgery is a datagram of nobody that arrives at end 1 once, at any time: its number is
 // so far from the receiver's next one.
 type exForgery struct {
-	ahead seq.Number
+	ahead core.Number
 	kind  exKind
 	bits  uint32
 }
 
 type exWorld struct {
 	exScenario
-	life seq.Number // how many packets a datagram outlives
-	rows map[machine.Row]bool
+	life core.Number // how many packets a datagram outlives
+	rows map[core.Row]bool
 }
 
 func (w *exWorld) Start() (st exState) {
@@ -200,8 +199,8 @@ func (w *exWorld) load(c *exEnd) *Endpoint {
 	}
 	e := check.Must(NewEndpoint(cfg))
 	e.now = exTime
-	e.received, e.dead = seq.NewWindow(exWindow, c.next), seq.NewWindow(exWindow, c.next)
-	for i := range seq.Number(exWindow) {
+	e.received, e.dead = core.NewWindow(exWindow, c.next), core.NewWindow(exWindow, c.next)
+	for i := range core.Number(exWindow) {
 		if c.received>>i&1 == 1 {
 			e.received.Add(c.next - 1 - i)
 		}
@@ -227,9 +226,9 @@ func (w *exWorld) load(c *exEnd) *Endpoint {
 // save makes an end what an endpoint is.
 func (c *exEnd) save(e *Endpoint) {
 	taken, toSend := c.taken, c.toSend
-	*c = exEnd{next: e.received.Next(), owes: e.ackAt != machine.Never, oldest: e.sent.oldest, toSend: e.sent.next}
+	*c = exEnd{next: e.received.Next(), owes: e.ackAt != core.Never, oldest: e.sent.oldest, toSend: e.sent.next}
 	c.taken = taken << (c.toSend - toSend)
-	for i := range seq.Number(exWindow) {
+	for i := range core.Number(exWindow) {
 		if e.received.Has(c.next - 1 - i) {
 			c.received |= 1 << i
 		}
@@ -467,7 +466,7 @@ func (w *exWorld) arrives(f *exFault, c, peer *exEnd, e *Endpoint, d exDatagram,
 }
 
 // expected returns the row for a datagram, by its unwrapped number.
-func (c *exEnd) expected(d exDatagram, refuse, alone bool) machine.Row {
+func (c *exEnd) expected(d exDatagram, refuse, alone bool) core.Row {
 	n, whole := d.number(), d.kind() <= exPad
 	var begun *exPart
 	for i := range c.parts[:c.numParts] {
@@ -475,7 +474,7 @@ func (c *exEnd) expected(d exDatagram, refuse, alone bool) machine.Row {
 			begun = &c.parts[i]
 		}
 	}
-	choose := func(refused, taken machine.Row) machine.Row {
+	choose := func(refused, taken core.Row) core.Row {
 		if refuse {
 			return refused
 		}
@@ -507,7 +506,7 @@ func (c *exEnd) expected(d exDatagram, refuse, alone bool) machine.Row {
 
 // forgetTaken drops what nothing asks for any more: which numbers were taken that neither
 // this end keeps nor the other's window has.
-func (c *exEnd) forgetTaken(next seq.Number) {
+func (c *exEnd) forgetTaken(next core.Number) {
 	if keep := c.toSend - min(c.oldest, next-exWindow); keep < 32 {
 		c.taken &= 1<<keep - 1
 	}
@@ -595,11 +594,11 @@ var nightlyScenarios = []exScenario{
 }
 
 // explored explores a scenario. It returns the rows that were taken.
-func explored(t *testing.T, sc exScenario) map[machine.Row]bool {
+func explored(t *testing.T, sc exScenario) map[core.Row]bool {
 	t.Helper()
-	w := &exWorld{exScenario: sc, life: exLifetime, rows: map[machine.Row]bool{}}
+	w := &exWorld{exScenario: sc, life: exLifetime, rows: map[core.Row]bool{}}
 	if w.lag < exLag {
-		w.life = seq.Number(w.lag + exWindow)
+		w.life = core.Number(w.lag + exWindow)
 	}
 	r := explore.Run[exState, exMove](w, explore.Limits{States: sc.limit})
 	if r.Err != nil {
@@ -612,8 +611,8 @@ func explored(t *testing.T, sc exScenario) map[machine.Row]bool {
 // Every state of two endpoints is right, from each all can be settled, and every row is taken
 // but those for datagrams that do not decode.
 func TestExplore(t *testing.T) {
-	missing := map[machine.Row]bool{}
-	for _, table := range [][]machine.Line{EndpointTable(), SentTable()} {
+	missing := map[core.Row]bool{}
+	for _, table := range [][]core.Line{EndpointTable(), SentTable()} {
 		for _, line := range table {
 			missing[line.Row] = line.Row != "P1"
 		}

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // The faults of section 13, each excluded by a test of its number.
@@ -64,7 +63,7 @@ func TestF03(t *testing.T) {
 func TestF04(t *testing.T) {
 	e := newEnd(t, Config{})
 	var all [][]byte
-	for n := range seq.Number(400) {
+	for n := range core.Number(400) {
 		d := regular(t, n, "x")
 		all = append(all, d)
 		e.gets(d)
@@ -100,7 +99,7 @@ func TestF06(t *testing.T) {
 // A reassembly leaked when a regular packet moved the window.
 func TestF07(t *testing.T) {
 	e := newEnd(t, fragmenting)
-	for n := seq.Number(0); n < 20_000; n += 1000 {
+	for n := core.Number(0); n < 20_000; n += 1000 {
 		e.gets(part(t, n, 0, 2), part(t, n+1, 0, 2), regular(t, n+500, "x"))
 		check.Equal(t, "in reassembly", e.partials(), nil)
 	}
@@ -128,7 +127,7 @@ func TestF09(t *testing.T) {
 	cfg := Config{Format: Format{MaxFragments: 256}}
 	e := newEnd(t, cfg)
 	attack := func() {
-		for n := range seq.Number(64) {
+		for n := range core.Number(64) {
 			check.Equal(t, "row", e.gets([]byte{1, byte(n), 0, 255, 255, 7}), "P11")
 		}
 	}
@@ -146,7 +145,7 @@ func TestF09(t *testing.T) {
 // A full buffer of acks lost events: here all come, whatever the caller does.
 func TestF10(t *testing.T) {
 	e := newEnd(t, Config{})
-	for n := range seq.Number(5000) {
+	for n := range core.Number(5000) {
 		_, _, err := e.Send(0, []byte("x"))
 		check.Same(t, "error", err, nil)
 		check.Same(t, "error", e.Receive(0, acking(t, n, n, 1), func(Delivery) Verdict { return Take }), nil)
@@ -172,9 +171,9 @@ func TestF11(t *testing.T) {
 func TestF12(t *testing.T) {
 	for _, n := range []int{63, 65, 100, 300, 48, 32768} {
 		_, err := NewEndpoint(Config{Received: n})
-		check.That(t, errors.Is(err, machine.ErrConfig), "Received")
+		check.That(t, errors.Is(err, core.ErrConfig), "Received")
 		_, err = NewEndpoint(Config{SentMax: n})
-		check.That(t, errors.Is(err, machine.ErrConfig), "SentMax")
+		check.That(t, errors.Is(err, core.ErrConfig), "SentMax")
 	}
 	a, b := couple(t, Config{NextToSend: 65536 - 100, NextToReceive: 65536 - 100})
 	var d [][]byte
@@ -207,7 +206,7 @@ func TestF14(t *testing.T) {
 	e := newEnd(t, Config{})
 	check.Equal(t, "forged", e.gets(regular(t, 28_800, "x")), "P6")
 	stale := 0
-	for n := range seq.Number(28_800) {
+	for n := range core.Number(28_800) {
 		if err := e.Receive(0, regular(t, n, "x"), func(Delivery) Verdict { return Take }); errors.Is(err, ErrStale) {
 			stale++
 		}
@@ -220,9 +219,9 @@ func TestF14(t *testing.T) {
 // moves all windows.
 func TestF15(t *testing.T) {
 	e := newEnd(t, fragmenting)
-	for n := seq.Number(0); n < 200_000; n += 32_000 {
+	for n := core.Number(0); n < 200_000; n += 32_000 {
 		check.Equal(t, "rows", e.gets(part(t, n, 0, 2), part(t, n, 1, 2)), "P11 P13")
-		for i := seq.Number(1); i < 32_000; i += 200 {
+		for i := core.Number(1); i < 32_000; i += 200 {
 			check.Equal(t, "row", e.gets(regular(t, n+i, "x")), "P6")
 		}
 	}
@@ -232,7 +231,7 @@ func TestF15(t *testing.T) {
 func TestF16(t *testing.T) {
 	e := newEnd(t, Config{})
 	sendMany(e, 40)
-	for n := range seq.Number(200) {
+	for n := range core.Number(200) {
 		e.gets(acking(t, n, n*337, allSet))
 	}
 	check.Equal(t, "taken", e.Stats().Received, 200)
@@ -338,7 +337,7 @@ func TestF24(t *testing.T) {
 			continue
 		}
 		e := newEnd(t, Config{NextToReceive: 65536 + 256, Received: 256})
-		err := e.Receive(0, regular(t, seq.Number(65536+d), "x"), func(Delivery) Verdict { return Take })
+		err := e.Receive(0, regular(t, core.Number(65536+d), "x"), func(Delivery) Verdict { return Take })
 		check.Equal(t, fmt.Sprint("stale at ", d), errors.Is(err, ErrStale), d >= 32768)
 	}
 }
@@ -356,7 +355,7 @@ func TestF25(t *testing.T) {
 func TestF26(t *testing.T) {
 	for fragmentSize, want := range map[int]int{1024: 1169, 1155: 1169, 1156: 1170, 1160: MaxDatagram} {
 		e := newEnd(t, Config{Format: Format{FragmentSize: fragmentSize}, NextToReceive: 1000})
-		for n := seq.Number(1001); n < 1033; n += 5 {
+		for n := core.Number(1001); n < 1033; n += 5 {
 			e.gets(regular(t, n, "x"))
 		}
 		largest := 0

@@ -3,7 +3,7 @@ package packet
 import (
 	"encoding/binary"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // The sizes of section 2, in bytes where not said.
@@ -41,9 +41,9 @@ func (f Format) WithDefaults() Format {
 func (f Format) validate() error {
 	switch {
 	case f.FragmentSize < 1 || f.FragmentSize > largestAbove:
-		return machine.ConfigError("packet: FragmentSize", f.FragmentSize, "1 to 1160")
+		return core.ConfigError("packet: FragmentSize", f.FragmentSize, "1 to 1160")
 	case f.MaxFragments < 2 || f.MaxFragments > mostFragments:
-		return machine.ConfigError("packet: MaxFragments", f.MaxFragments, "2 to 256")
+		return core.ConfigError("packet: MaxFragments", f.MaxFragments, "2 to 256")
 	}
 	return nil
 }

@@ -7,22 +7,21 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
-const ms = machine.Millisecond
+const ms = core.Millisecond
 
 // end is an endpoint with a layer above that notes everything.
 type end struct {
 	t testing.TB
 	*Endpoint
-	now      machine.Micros
+	now      core.Micros
 	verdict  Verdict // what the layer above says
 	payloads []string
-	acks     []seq.Number // of the deliveries
-	numbers  []seq.Number
+	acks     []core.Number // of the deliveries
+	numbers  []core.Number
 	events   []string
 }
 
@@ -39,7 +38,7 @@ func couple(t testing.TB, cfg Config) (a, b *end) { return newEnd(t, cfg), newEn
 var fragmenting = Config{Format: small, FragmentAbove: 4}
 
 // later lets time pass for ends.
-func later(d machine.Micros, ends ...*end) {
+func later(d core.Micros, ends ...*end) {
 	for _, e := range ends {
 		e.now += d
 	}
@@ -148,7 +147,7 @@ func (e *end) states() (list []string) {
 
 // sum makes sure that the reassembly's count of bytes is right, and that its list is in
 // order, and returns the numbers in it.
-func (e *end) partials() (numbers []seq.Number) {
+func (e *end) partials() (numbers []core.Number) {
 	e.t.Helper()
 	bytes := 0
 	for _, p := range e.parts.list {
@@ -174,13 +173,13 @@ func encoded(t testing.TB, f Format, p Packet) []byte {
 }
 
 // regular returns a whole packet that acks nothing.
-func regular(t testing.TB, sequence seq.Number, payload string) []byte {
+func regular(t testing.TB, sequence core.Number, payload string) []byte {
 	t.Helper()
 	return encoded(t, Format{}, Packet{Header: header(uint16(sequence), 65535, 0), Data: []byte(payload)})
 }
 
 // part returns a fragment of 4 bytes of a packet that acks nothing.
-func part(t testing.TB, sequence seq.Number, id, count int) []byte {
+func part(t testing.TB, sequence core.Number, id, count int) []byte {
 	t.Helper()
 	h := Header{Sequence: uint16(sequence)}
 	if id == 0 {

@@ -1,8 +1,8 @@
 package packet
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/table"
 )
 
 // sentState is what is known of a sent number (section 7).
@@ -33,15 +33,15 @@ const (
 	isPushedOut
 )
 
-var sentGuards = []machine.Guard{
-	isAcked:     {Event: "ack", Text: machine.Always},
-	isOverdue:   {Event: "overdue", Text: machine.Always},
-	isOld:       {Event: "old", Text: machine.Always},
-	isPushedOut: {Event: "pushed out", Text: machine.Always},
+var sentGuards = []table.Guard{
+	isAcked:     {Event: "ack", Text: table.Always},
+	isOverdue:   {Event: "overdue", Text: table.Always},
+	isOld:       {Event: "old", Text: table.Always},
+	isPushedOut: {Event: "pushed out", Text: table.Always},
 }
 
 // The actions of section 7 (PKL-6, PKL-8).
-type sentAction = machine.Action[Endpoint, sentInput]
+type sentAction = table.Action[Endpoint, sentInput]
 
 var (
 	sample     = sentAction{Name: "SAMPLE", Do: (*Endpoint).sample}
@@ -52,15 +52,15 @@ var (
 	countLate  = sentAction{Do: func(e *Endpoint, _ sentInput) { e.stats.Late++ }}
 )
 
-type sentTransition = machine.Transition[sentState, uint8, Endpoint, sentInput]
+type sentTransition = table.Transition[sentState, uint8, Endpoint, sentInput]
 
-func sentRow(row machine.Row, from sentState, guard uint8, to sentState, does ...sentAction) sentTransition {
+func sentRow(row core.Row, from sentState, guard uint8, to sentState, does ...sentAction) sentTransition {
 	return sentTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
 // sentTable is the life of a sent number: every transition that there is (section 7). An
 // ack of a lost one counts (PKL-2).
-var sentTable = machine.NewTable(5, sentGuards, []sentTransition{
+var sentTable = table.New(5, sentGuards, []sentTransition{
 	sentRow("L1", waits, isAcked, acked, sample, settle, sayAcked),
 	sentRow("L2", waits, isOverdue, lost, settleLost, sayLost),
 	sentRow("L3", lost, isAcked, acked, sample, sayAcked, countLate),
@@ -75,14 +75,14 @@ var sentTable = machine.NewTable(5, sentGuards, []sentTransition{
 })
 
 // SentTable returns the rows of the table of sent numbers.
-func SentTable() []machine.Line { return sentTable.Lines() }
+func SentTable() []core.Line { return sentTable.Lines() }
 
 // sentInput is what an event gives to the actions.
 type sentInput struct {
-	number seq.Number
+	number core.Number
 	sent   *sentPacket
-	newest bool       // the number is that of the ack field itself
-	before seq.Number // the newest number that was acked by an earlier packet
+	newest bool        // the number is that of the ack field itself
+	before core.Number // the newest number that was acked by an earlier packet
 }
 
 func (e *Endpoint) stepSent(guard uint8, in sentInput) {
@@ -91,7 +91,7 @@ func (e *Endpoint) stepSent(guard uint8, in sentInput) {
 
 // Event says what became of a sent number (PKL-1).
 type Event struct {
-	Number seq.Number
+	Number core.Number
 	Kind   EventKind
 }
 
@@ -111,10 +111,10 @@ func (k EventKind) String() string { return [...]string{"acked", "lost"}[k] }
 // was never sent or was acked before does not count.
 func (e *Endpoint) acks(h *Header) {
 	ring, before, mask := &e.sent, e.newestAcked, uint16(e.space.Size()-1)
-	kept := seq.Number(ring.len())
+	kept := core.Number(ring.len())
 	behind := (e.space.Wire(ring.next-1) - h.Ack) & mask // how far ack is behind the newest
 	for bits, n := h.AckBits, uint16(0); bits != 0; bits, n = bits>>1, n+1 {
-		d := seq.Number((behind + n) & mask)
+		d := core.Number((behind + n) & mask)
 		if bits&1 == 0 || d >= kept {
 			continue
 		}
@@ -148,10 +148,10 @@ func (e *Endpoint) findWaiting() {
 }
 
 // lostDeadline returns when checkLost has something to do, or Never.
-func (e *Endpoint) lostDeadline() machine.Micros {
+func (e *Endpoint) lostDeadline() core.Micros {
 	ring := &e.sent
 	if ring.len() == 0 {
-		return machine.Never
+		return core.Never
 	}
 	at := ring.get(ring.oldest).at + Kept
 	if e.findWaiting(); e.waiting < ring.next {

@@ -5,13 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // acking returns a packet that does nothing but ack.
-func acking(t testing.TB, sequence seq.Number, ack seq.Number, bits uint32) []byte {
+func acking(t testing.TB, sequence core.Number, ack core.Number, bits uint32) []byte {
 	return encoded(t, Format{}, Packet{Header: header(uint16(sequence), uint16(ack), bits), Data: pad})
 }
 
@@ -83,7 +82,7 @@ func TestLostToTheMicrosecond(t *testing.T) {
 	later(1, e)
 	e.polls()
 	check.Equal(t, "states", e.states(), nil)
-	check.Equal(t, "deadline", e.lostDeadline(), machine.Never)
+	check.Equal(t, "deadline", e.lostDeadline(), core.Never)
 }
 
 // A poll that comes very late loses and forgets at once, in order.
@@ -120,7 +119,7 @@ func TestAcksOfWhatIsNotKept(t *testing.T) {
 
 // All 32 bits count, each for its number, over a wrap (the trap: bit n is ack - n).
 func TestEveryBitAcksItsNumber(t *testing.T) {
-	for n := range seq.Number(32) {
+	for n := range core.Number(32) {
 		e := newEnd(t, Config{NextToSend: 65520})
 		sendMany(e, 32)
 		e.gets(acking(t, 0, 65551, 1<<n))
@@ -139,14 +138,14 @@ func TestTheRingGrows(t *testing.T) {
 		check.That(t, len(e.sent.slots) >= i+1 && len(e.sent.slots) <= max(32, 2*i), "it is no larger than it must be")
 	}
 	for n := e.sent.oldest; n < e.sent.next; n++ {
-		check.Equal(t, "time of sending", e.sent.get(n).at, machine.Micros(n-65500)*ms)
+		check.Equal(t, "time of sending", e.sent.get(n).at, core.Micros(n-65500)*ms)
 	}
 	later(Kept-20*ms, e)
 	e.polls()
 	check.Equal(t, "kept", e.sent.len(), 19)
 	check.Equal(t, "when few are kept", len(e.sent.slots), 128)
 	for n := e.sent.oldest; n < e.sent.next; n++ {
-		check.Equal(t, "time of sending", e.sent.get(n).at, machine.Micros(n-65500)*ms)
+		check.Equal(t, "time of sending", e.sent.get(n).at, core.Micros(n-65500)*ms)
 	}
 	later(20*ms, e)
 	e.polls()

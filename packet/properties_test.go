@@ -6,14 +6,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/check"
+	sim "github.com/chunkwire/chunkwire/conform/sim/packet"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
-	sim "github.com/chunkwire/chunkwire/sim/packet"
 )
 
-const ms = machine.Millisecond
+const ms = core.Millisecond
 
 // configs are small enough that windows are passed and rings are full in a short run.
 var configs = []packet.Config{
@@ -23,7 +22,7 @@ var configs = []packet.Config{
 	{Format: packet.Format{FragmentSize: 3, MaxFragments: 5}, FragmentAbove: 3, SequenceBits: 8, Received: 8, SentMax: 16, Reassembly: 4, ReassemblyPackets: 2, ReassemblyBytes: 16},
 }
 
-func payload(n seq.Number, size int) []byte {
+func payload(n core.Number, size int) []byte {
 	p := bytes.Repeat([]byte{byte(n)}, size)
 	p[size-1] = byte(size)
 	return p
@@ -38,7 +37,7 @@ func anyRun(t *rapid.T, w *sim.World, cfg packet.Config, steps int) {
 		switch rapid.IntRange(0, 9).Draw(t, "step") {
 		case 0, 1, 2:
 			for range rapid.SampledFrom([]int{1, 1, 1, 3, 20}).Draw(t, "times") {
-				w.Send(end, payload(seq.Number(w.Now), size.Draw(t, "size")), rapid.IntRange(0, 9).Draw(t, "quiet") == 0)
+				w.Send(end, payload(core.Number(w.Now), size.Draw(t, "size")), rapid.IntRange(0, 9).Draw(t, "quiet") == 0)
 			}
 		case 3, 4, 5, 6:
 			for range rapid.IntRange(1, 6).Draw(t, "arrivals") {
@@ -51,9 +50,9 @@ func anyRun(t *rapid.T, w *sim.World, cfg packet.Config, steps int) {
 				w.Drop(end, 0)
 			}
 		case 8:
-			w.Wait(rapid.SampledFrom([]machine.Micros{0, 1, ms, 19 * ms, 20 * ms, 300 * ms, 999 * ms, 1000 * ms, 4000 * ms}).Draw(t, "time"))
+			w.Wait(rapid.SampledFrom([]core.Micros{0, 1, ms, 19 * ms, 20 * ms, 300 * ms, 999 * ms, 1000 * ms, 4000 * ms}).Draw(t, "time"))
 		case 9:
-			w.Now += rapid.SampledFrom([]machine.Micros{0, ms, 2000 * ms}).Draw(t, "late")
+			w.Now += rapid.SampledFrom([]core.Micros{0, ms, 2000 * ms}).Draw(t, "late")
 			w.Verdict(end, rapid.SampledFrom([]packet.Verdict{packet.Take, packet.Take, packet.TakeQuietly, packet.Refuse}).Draw(t, "verdict"))
 			w.Poll(end)
 		}
@@ -77,7 +76,7 @@ func TestAnyRunOfTwoEnds(t *testing.T) {
 				w.Verdict(end, packet.Take)
 			}
 			w.Flight = [2][][]byte{}
-			w.Wait(5 * machine.Second)
+			w.Wait(5 * core.Second)
 			for end := range w.Ends {
 				sent, _, acked, lost := w.Judge.Counts(end)
 				check.That(t, acked+lost <= 2*sent, "each at most once")
@@ -119,9 +118,9 @@ func TestForgedDatagrams(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			full := sim.Complete(cfg)
 			e := check.Must(sim.NewChecked(cfg, t.Fatalf))
-			now := machine.Micros(0)
+			now := core.Micros(0)
 			for range rapid.IntRange(1, 60).Draw(t, "events") {
-				now += rapid.SampledFrom([]machine.Micros{0, 0, 1, 20 * ms, 500 * ms, 1000 * ms}).Draw(t, "later")
+				now += rapid.SampledFrom([]core.Micros{0, 0, 1, 20 * ms, 500 * ms, 1000 * ms}).Draw(t, "later")
 				switch rapid.IntRange(0, 6).Draw(t, "event") {
 				case 0:
 					_, _ = e.Send(now, payload(1, rapid.IntRange(1, full.MaxPacket()+1).Draw(t, "size")), false)
@@ -181,9 +180,9 @@ func TestEndsFallSilent(t *testing.T) {
 				_ = w.Arrive(end, 0, false)
 			}
 		}
-		w.Wait(1000 * machine.Second)
+		w.Wait(1000 * core.Second)
 		check.Equal(t, "in flight", [2]int{len(w.Flight[0]), len(w.Flight[1])}, [2]int{})
-		check.Equal(t, "deadlines", [2]machine.Micros{w.Ends[0].Deadline(), w.Ends[1].Deadline()}, [2]machine.Micros{machine.Never, machine.Never})
+		check.Equal(t, "deadlines", [2]core.Micros{w.Ends[0].Deadline(), w.Ends[1].Deadline()}, [2]core.Micros{core.Never, core.Never})
 	})
 }
 

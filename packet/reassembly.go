@@ -3,18 +3,17 @@ package packet
 import (
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // partial is a packet of which fragments are missing.
 type partial struct {
-	number seq.Number
-	since  machine.Micros // when its first fragment came
-	header Header         // once fragment 0 is here
-	parts  [][]byte       // by fragment id; nil: missing
-	here   int            // how many are here
-	bytes  int            // of those that are here
+	number core.Number
+	since  core.Micros // when its first fragment came
+	header Header      // once fragment 0 is here
+	parts  [][]byte    // by fragment id; nil: missing
+	here   int         // how many are here
+	bytes  int         // of those that are here
 }
 
 // reassembly is all packets in reassembly, the smallest number first. There are a few at
@@ -25,7 +24,7 @@ type reassembly struct {
 }
 
 // find returns the packet of a number, or nil.
-func (r *reassembly) find(n seq.Number) *partial {
+func (r *reassembly) find(n core.Number) *partial {
 	for _, p := range r.list {
 		if p.number == n {
 			return p
@@ -41,7 +40,7 @@ func (r *reassembly) remove(i int) {
 }
 
 // end ends the reassembly of a number, if there is one.
-func (r *reassembly) end(n seq.Number) {
+func (r *reassembly) end(n core.Number) {
 	for i, p := range r.list {
 		if p.number == n {
 			r.remove(i)
@@ -51,7 +50,7 @@ func (r *reassembly) end(n seq.Number) {
 }
 
 // begin adds an empty packet of so many fragments at its place in the list.
-func (r *reassembly) begin(n seq.Number, fragments int, now machine.Micros) *partial {
+func (r *reassembly) begin(n core.Number, fragments int, now core.Micros) *partial {
 	p := &partial{number: n, since: now, parts: make([][]byte, fragments)}
 	r.list = append(r.list, p)
 	for i := len(r.list) - 1; i > 0 && r.list[i-1].number > n; i-- {
@@ -75,7 +74,7 @@ func (r *reassembly) store(p *partial, f *Packet) {
 
 // fits reports whether there would be room for size more bytes of a packet if all older
 // ones were dropped (PKX-3).
-func (r *reassembly) fits(n seq.Number, size, packets, bytes int) bool {
+func (r *reassembly) fits(n core.Number, size, packets, bytes int) bool {
 	for _, p := range r.list {
 		if p.number >= n {
 			size += p.bytes

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Fragments come in every order, with a duplicate between (P9, P11, P13).
@@ -56,13 +56,13 @@ func TestARegularPacketEndsAReassembly(t *testing.T) {
 // What leaves the window of fragments is gone, but not dead: a whole packet may still come
 // (PKX-2, PKR-3).
 func TestAReassemblyLeavesItsWindow(t *testing.T) {
-	for _, jump := range []seq.Number{63, 64, 300, 30000} {
+	for _, jump := range []core.Number{63, 64, 300, 30000} {
 		e := newEnd(t, fragmenting)
 		e.gets(part(t, 3, 1, 2), part(t, 4, 1, 2))
 		e.gets(regular(t, 3+jump, "a"))
-		want := []seq.Number{3, 4}
+		want := []core.Number{3, 4}
 		if jump == 64 {
-			want = []seq.Number{4}
+			want = []core.Number{4}
 		} else if jump > 64 {
 			want = nil
 		}
@@ -84,21 +84,21 @@ func TestAReassemblyTakesASecond(t *testing.T) {
 	check.Equal(t, "deadline", e.Deadline() <= ReassemblyTime, true)
 	later(ReassemblyTime/2-1, e)
 	e.polls()
-	check.Equal(t, "in reassembly", e.partials(), []seq.Number{3, 5})
+	check.Equal(t, "in reassembly", e.partials(), []core.Number{3, 5})
 	later(1, e)
 	e.polls()
-	check.Equal(t, "in reassembly", e.partials(), []seq.Number{5})
+	check.Equal(t, "in reassembly", e.partials(), []core.Number{5})
 	check.Equal(t, "row", e.gets(part(t, 3, 2, 3)), "P4")
 }
 
 // The newest first: the oldest makes room, and what is older than all is refused (PKX-3).
 func TestTheOldestMakesRoom(t *testing.T) {
 	e := newEnd(t, fragmenting)
-	for n := range seq.Number(8) {
+	for n := range core.Number(8) {
 		e.gets(part(t, 10+2*n, 0, 2))
 	}
 	check.Equal(t, "rows", e.gets(part(t, 9, 0, 2), part(t, 13, 0, 2), part(t, 10, 1, 2), part(t, 11, 0, 2)), "P10 P11 P4 P10")
-	check.Equal(t, "in reassembly", e.partials(), []seq.Number{12, 13, 14, 16, 18, 20, 22, 24})
+	check.Equal(t, "in reassembly", e.partials(), []core.Number{12, 13, 14, 16, 18, 20, 22, 24})
 	check.Equal(t, "rows", e.gets(part(t, 30, 0, 2), part(t, 12, 1, 2)), "P11 P4")
 	check.Equal(t, "the last fragment needs no room", e.gets(part(t, 13, 1, 2)), "P13")
 }
@@ -109,7 +109,7 @@ func TestBytesAreBounded(t *testing.T) {
 	cfg := fragmenting
 	cfg.ReassemblyBytes = 64
 	e := newEnd(t, cfg)
-	fill := func(n seq.Number, fragments int) {
+	fill := func(n core.Number, fragments int) {
 		for id := range fragments {
 			check.Equal(t, "row", e.gets(part(t, n, id, 16)), "P11")
 		}
@@ -120,17 +120,17 @@ func TestBytesAreBounded(t *testing.T) {
 	check.Equal(t, "bytes", e.parts.bytes, 64)
 	check.Equal(t, "an older one", e.gets(part(t, 5, 0, 16)), "P10")
 	check.Equal(t, "one that has begun, the oldest", e.gets(part(t, 10, 2, 16)), "P10")
-	check.Equal(t, "in reassembly", e.partials(), []seq.Number{10, 20, 30})
+	check.Equal(t, "in reassembly", e.partials(), []core.Number{10, 20, 30})
 	check.Equal(t, "one that has begun", e.gets(part(t, 20, 4, 16)), "P11")
-	check.Equal(t, "in reassembly", e.partials(), []seq.Number{20, 30})
+	check.Equal(t, "in reassembly", e.partials(), []core.Number{20, 30})
 	fill(30, 0)
 	for id := 10; id < 15; id++ {
 		check.Equal(t, "row", e.gets(part(t, 30, id, 16)), "P11")
 	}
-	check.Equal(t, "in reassembly", e.partials(), []seq.Number{30})
+	check.Equal(t, "in reassembly", e.partials(), []core.Number{30})
 	check.Equal(t, "older than what is left", e.gets(part(t, 25, 0, 16)), "P11")
 	check.Equal(t, "its last one", e.gets(part(t, 30, 15, 16)), "P13")
-	check.Equal(t, "in reassembly", e.partials(), []seq.Number{25})
+	check.Equal(t, "in reassembly", e.partials(), []core.Number{25})
 }
 
 // A fragment that would not fit even alone with what is newer drops nothing.
@@ -143,9 +143,9 @@ func TestWhatFindsNoRoomDropsNothing(t *testing.T) {
 		e.gets(part(t, 30, id, 16))
 	}
 	check.Equal(t, "row", e.gets(part(t, 20, 0, 16)), "P11")
-	check.Equal(t, "in reassembly", e.partials(), []seq.Number{20, 30})
+	check.Equal(t, "in reassembly", e.partials(), []core.Number{20, 30})
 	check.Equal(t, "row", e.gets(part(t, 20, 1, 16)), "P10")
-	check.Equal(t, "in reassembly", e.partials(), []seq.Number{20, 30})
+	check.Equal(t, "in reassembly", e.partials(), []core.Number{20, 30})
 }
 
 // A fragment has memory of its own: the datagram may be overwritten (PKX-1).

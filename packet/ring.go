@@ -1,8 +1,7 @@
 package packet
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // firstRing is how many numbers a ring of sent packets has at first.
@@ -10,7 +9,7 @@ const firstRing = 32
 
 // sentPacket is what is kept of a packet that went out.
 type sentPacket struct {
-	at    machine.Micros
+	at    core.Micros
 	bytes uint32 // of its datagrams
 	state sentState
 }
@@ -19,13 +18,13 @@ type sentPacket struct {
 // kept than it holds, and shrinks when few are.
 type sentRing struct {
 	slots  []sentPacket // number n is slot n modulo their count, a power of two
-	oldest seq.Number   // the first that is kept
-	next   seq.Number   // the next to be sent
+	oldest core.Number  // the first that is kept
+	next   core.Number  // the next to be sent
 }
 
 // get returns the packet of a number that is kept.
-func (r *sentRing) get(n seq.Number) *sentPacket {
-	return &r.slots[n&seq.Number(len(r.slots)-1)]
+func (r *sentRing) get(n core.Number) *sentPacket {
+	return &r.slots[n&core.Number(len(r.slots)-1)]
 }
 
 // len returns how many numbers are kept.

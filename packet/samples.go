@@ -1,6 +1,6 @@
 package packet
 
-import "github.com/chunkwire/chunkwire/machine"
+import "github.com/chunkwire/chunkwire/core"
 
 const (
 	longestShown = 1 << 26 // in microseconds, 67 s; keeps sums of squares within 64 bits
@@ -14,7 +14,7 @@ type history struct {
 	at   int      // where the next one goes once the ring has mostSamples
 }
 
-func (h *history) add(r machine.Micros) {
+func (h *history) add(r core.Micros) {
 	v := uint32(min(r, longestShown))
 	if len(h.ring) < mostSamples {
 		if h.ring == nil {
@@ -30,11 +30,11 @@ func (h *history) add(r machine.Micros) {
 // Samples are figures over the round trips of the last 512 packets that were acked (PKE-6).
 type Samples struct {
 	Count         int
-	Min, Max, Avg machine.Micros
+	Min, Max, Avg core.Micros
 	// JitterAvg is the mean distance from the smallest, JitterMax the largest.
-	JitterAvg, JitterMax machine.Micros
+	JitterAvg, JitterMax core.Micros
 	// JitterDev is the standard deviation.
-	JitterDev machine.Micros
+	JitterDev core.Micros
 }
 
 func (h *history) figures() Samples {
@@ -53,10 +53,10 @@ func (h *history) figures() Samples {
 		squares += d * d
 	}
 	return Samples{
-		Count: n, Min: machine.Micros(least), Max: machine.Micros(most), Avg: machine.Micros(avg),
-		JitterAvg: machine.Micros((sum - uint64(n)*uint64(least)) / uint64(n)),
-		JitterMax: machine.Micros(most - least),
-		JitterDev: machine.Micros(isqrt(squares / uint64(n))),
+		Count: n, Min: core.Micros(least), Max: core.Micros(most), Avg: core.Micros(avg),
+		JitterAvg: core.Micros((sum - uint64(n)*uint64(least)) / uint64(n)),
+		JitterMax: core.Micros(most - least),
+		JitterDev: core.Micros(isqrt(squares / uint64(n))),
 	}
 }
 

@@ -1,6 +1,6 @@
 package packet
 
-import "github.com/chunkwire/chunkwire/machine"
+import "github.com/chunkwire/chunkwire/core"
 
 // window is over how many whole seconds loss and rates are taken (PKE-5, PKE-7, PKE-9).
 const window = 10
@@ -17,13 +17,13 @@ const (
 
 // seconds counts by whole seconds: the one that goes on, and those before.
 type seconds struct {
-	second machine.Micros // the number of the one that goes on
+	second core.Micros // the number of the one that goes on
 	slots  [window + 1][counts]uint32
 }
 
 // move makes the second of now the one that goes on.
-func (s *seconds) move(now machine.Micros) {
-	second := now / machine.Second
+func (s *seconds) move(now core.Micros) {
+	second := now / core.Second
 	if second-s.second > window {
 		s.slots, s.second = [window + 1][counts]uint32{}, second
 	}
@@ -34,13 +34,13 @@ func (s *seconds) move(now machine.Micros) {
 }
 
 // add counts n of something.
-func (s *seconds) add(now machine.Micros, what int, n uint32) {
+func (s *seconds) add(now core.Micros, what int, n uint32) {
 	s.move(now)
 	s.slots[s.second%(window+1)][what] += n
 }
 
 // sum returns the counts of the last whole seconds, without the one that goes on.
-func (s *seconds) sum(now machine.Micros) (sum [counts]int64) {
+func (s *seconds) sum(now core.Micros) (sum [counts]int64) {
 	s.move(now)
 	for i := range s.slots {
 		if i == int(s.second%(window+1)) {

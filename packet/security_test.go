@@ -3,9 +3,8 @@ package packet
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // The figures of section 12: what a forger, a replayer, a reflector and a flooder can do.
@@ -25,12 +24,12 @@ func TestWhatOneDatagramDraws(t *testing.T) {
 	answer := e.polls()
 	check.Equal(t, "bytes in and out", [2]int{len(smallest) + 1, len(answer)}, [2]int{5, 10})
 	check.Equal(t, "tenths, with headers", 10*(len(answer)+overhead)/(len(smallest)+1+overhead), 11)
-	later(100*machine.Second, e)
+	later(100*core.Second, e)
 	check.Equal(t, "nothing more", e.polls(), nil)
 
 	peer := newEnd(t, Config{NextToReceive: 1000})
 	check.Equal(t, "row", peer.gets(answer), "P6")
-	check.Equal(t, "nothing is due", peer.ackAt, machine.Never)
+	check.Equal(t, "nothing is due", peer.ackAt, core.Never)
 }
 
 // A flood of new numbers draws one answer for each 16; one of old numbers, of fragments and
@@ -38,7 +37,7 @@ func TestWhatOneDatagramDraws(t *testing.T) {
 func TestWhatAFloodDraws(t *testing.T) {
 	e := newEnd(t, Config{})
 	answers, in, out := 0, 0, 0
-	for n := range seq.Number(32_000) {
+	for n := range core.Number(32_000) {
 		d := regular(t, n, "x")
 		in += len(d) + overhead
 		check.Equal(t, "row", e.gets(d), "P6")
@@ -49,7 +48,7 @@ func TestWhatAFloodDraws(t *testing.T) {
 	}
 	check.Equal(t, "answers", answers, 2000)
 	check.That(t, out < in/15, "less comes out than in")
-	for n := range seq.Number(1000) {
+	for n := range core.Number(1000) {
 		e.gets(regular(t, 31_990, "x"), part(t, 32_000+n, 1, 3), []byte{0xff}, nil)
 	}
 	later(AckDelay, e)
@@ -70,7 +69,7 @@ func TestAReplay(t *testing.T) {
 	e := newEnd(t, Config{})
 	recorded := regular(t, 0, "x")
 	last := ""
-	for n := range seq.Number(33_025) {
+	for n := range core.Number(33_025) {
 		e.gets(regular(t, n, "y"))
 		want := "P3"
 		if n >= 256 {
@@ -96,7 +95,7 @@ func TestAReflection(t *testing.T) {
 	check.Equal(t, "acked by itself", e.said(), []string{"acked 1", "acked 0"})
 	later(AckDelay, e)
 	check.Equal(t, "row", e.gets(e.polls()), "P6")
-	later(10*machine.Second, e)
+	later(10*core.Second, e)
 	check.Equal(t, "no second one", e.polls(), nil)
 }
 
@@ -126,7 +125,7 @@ func TestWhatForgedFragmentsHold(t *testing.T) {
 	e := newEnd(t, Config{})
 	data := make([]byte, DefaultFragmentSize)
 	most := 0
-	for n := range seq.Number(64) {
+	for n := range core.Number(64) {
 		for id := 1; id < DefaultMaxFragments-1; id++ { // the first and the last are missing
 			e.gets(encoded(t, Format{}, Packet{Header: Header{Sequence: uint16(n)}, FragmentID: id, NumFragments: DefaultMaxFragments, Data: data}))
 			most = max(most, e.parts.bytes)

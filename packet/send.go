@@ -1,8 +1,7 @@
 package packet
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // pad is the payload of a packet that only acks (PKA-3).
@@ -11,7 +10,7 @@ var pad = []byte{0}
 // Send makes the datagrams of a payload of 1 to Config.MaxPacket bytes, and gives it the
 // next number (PKS-1). They are lent until the next call. Send fails with ErrPayloadSize,
 // and then uses up no number (PKF-3). A payload that only pads asks for no ack (PKL-4).
-func (e *Endpoint) Send(now machine.Micros, payload []byte) (datagrams [][]byte, number seq.Number, err error) {
+func (e *Endpoint) Send(now core.Micros, payload []byte) (datagrams [][]byte, number core.Number, err error) {
 	state := waits
 	if isPad(payload) {
 		state = quiet
@@ -21,15 +20,15 @@ func (e *Endpoint) Send(now machine.Micros, payload []byte) (datagrams [][]byte,
 
 // SendQuiet does what Send does with a payload of which the peer's layer above will say
 // that it asks for no ack. The packet is never lost.
-func (e *Endpoint) SendQuiet(now machine.Micros, payload []byte) (datagrams [][]byte, number seq.Number, err error) {
+func (e *Endpoint) SendQuiet(now core.Micros, payload []byte) (datagrams [][]byte, number core.Number, err error) {
 	return e.send(now, payload, quiet)
 }
 
 // send takes the steps of PKA-4.
-func (e *Endpoint) send(now machine.Micros, payload []byte, state sentState) ([][]byte, seq.Number, error) {
+func (e *Endpoint) send(now core.Micros, payload []byte, state sentState) ([][]byte, core.Number, error) {
 	e.advance(now)
 	if len(payload) < 1 || len(payload) > e.format.MaxPacket() {
-		return nil, seq.None, payloadSize.NotAt()
+		return nil, core.NoNumber, payloadSize.NotAt()
 	}
 	p := Packet{Header: e.header(), Data: payload}
 	clear(e.datagrams) // or fragments would be kept in memory behind the end
@@ -44,7 +43,7 @@ func (e *Endpoint) send(now machine.Micros, payload []byte, state sentState) ([]
 	}
 	number := e.sent.next
 	e.keep(state, bytes)
-	e.unreported, e.ackAt = 0, machine.Never
+	e.unreported, e.ackAt = 0, core.Never
 	e.seconds.add(e.now, sentBytes, uint32(bytes))
 	e.stats.Sent++
 	e.stats.DatagramsSent += int64(len(e.datagrams))
@@ -57,7 +56,7 @@ func (e *Endpoint) send(now machine.Micros, payload []byte, state sentState) ([]
 
 // Next returns the number of the next packet that is sent (PKS-1). A layer above that must
 // know it composes the payload with it and then calls Send.
-func (e *Endpoint) Next() seq.Number { return e.sent.next }
+func (e *Endpoint) Next() core.Number { return e.sent.next }
 
 // header returns what the next packet says (PKA-1).
 func (e *Endpoint) header() Header {
@@ -87,7 +86,7 @@ func (e *Endpoint) cut(p *Packet) (bytes int) {
 // Poll does what is due at now, in the order of PKI-2, and returns an ack-only packet if one
 // is due (PKA-3). No other call does what time makes due, but for reassemblies (PKI-3).
 // Call it until it returns false. The datagram is lent until the next call.
-func (e *Endpoint) Poll(now machine.Micros) (datagram []byte, ok bool) {
+func (e *Endpoint) Poll(now core.Micros) (datagram []byte, ok bool) {
 	e.advance(now)
 	e.checkLost()
 	e.evaluate()
@@ -100,12 +99,12 @@ func (e *Endpoint) Poll(now machine.Micros) (datagram []byte, ok bool) {
 }
 
 // AckDeadline returns when an ack is due that goes alone if no packet goes before, or
-// machine.Never (PKA-3). A layer above that has something to send lets it go with that.
-func (e *Endpoint) AckDeadline() machine.Micros { return e.ackAt }
+// core.Never (PKA-3). A layer above that has something to send lets it go with that.
+func (e *Endpoint) AckDeadline() core.Micros { return e.ackAt }
 
 // Deadline returns when Poll has something to do next if no event comes before, or
-// machine.Never (PKI-4).
-func (e *Endpoint) Deadline() machine.Micros {
+// core.Never (PKI-4).
+func (e *Endpoint) Deadline() core.Micros {
 	at := min(e.ackAt, e.lostDeadline(), e.congestion.Deadline())
 	for _, p := range e.parts.list {
 		at = min(at, p.since+ReassemblyTime)
@@ -131,8 +130,8 @@ func (e *Endpoint) Events() []Event {
 func (e *Endpoint) Mode() Mode { return e.congestion.Mode() }
 
 // Recovery returns how long conditions must be good before the mode is Good again.
-func (e *Endpoint) Recovery() machine.Micros { return e.congestion.Recovery() }
+func (e *Endpoint) Recovery() core.Micros { return e.congestion.Recovery() }
 
 // NextAt returns when the next packet of the regular cadence may go (PKC-3). It is the
 // caller's to keep to it.
-func (e *Endpoint) NextAt() machine.Micros { return e.congestion.NextAt() }
+func (e *Endpoint) NextAt() core.Micros { return e.congestion.NextAt() }

@@ -3,7 +3,7 @@ package packet
 import (
 	"slices"
 
-	"github.com/chunkwire/chunkwire/wire"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Stats counts what an endpoint did.
@@ -30,10 +30,10 @@ type Stats struct {
 // refusals counts by code, in the order of codes.
 type refusals [len(codes)]int64
 
-func (r *refusals) add(code wire.Code) { r[slices.Index(codes[:], code)]++ }
+func (r *refusals) add(code core.Code) { r[slices.Index(codes[:], code)]++ }
 
 // Refused returns how many datagrams were refused with a code.
-func (s *Stats) Refused(code wire.Code) int64 {
+func (s *Stats) Refused(code core.Code) int64 {
 	if i := slices.Index(codes[:], code); i >= 0 {
 		return s.refused[i]
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine/machinetest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/tabletest"
 )
 
 const data, document = "../spec/packets.json", "../spec/PACKETS.md"
@@ -13,12 +13,12 @@ const data, document = "../spec/packets.json", "../spec/PACKETS.md"
 // Rows, diagrams and constants are the document's (PKP-5).
 func TestTablesAreTheDocuments(t *testing.T) {
 	for _, err := range []error{
-		machinetest.CheckRows(data, "endpoint", EndpointTable()),
-		machinetest.CheckRows(data, "sent", SentTable()),
-		machinetest.CheckRows(data, "congestion", CongestionTable()),
-		machinetest.CheckDiagram(document, "sent", waits.String(), SentTable()),
-		machinetest.CheckDiagram(document, "congestion", Bad.String(), CongestionTable()),
-		machinetest.CheckConstants(data, map[string]int64{
+		tabletest.CheckRows(data, "endpoint", EndpointTable()),
+		tabletest.CheckRows(data, "sent", SentTable()),
+		tabletest.CheckRows(data, "congestion", CongestionTable()),
+		tabletest.CheckDiagram(document, "sent", waits.String(), SentTable()),
+		tabletest.CheckDiagram(document, "congestion", Bad.String(), CongestionTable()),
+		tabletest.CheckConstants(data, map[string]int64{
 			"FRAGMENT_SIZE": DefaultFragmentSize, "MAX_FRAGMENTS": DefaultMaxFragments, "MAX_PACKET": int64(Format{}.MaxPacket()),
 			"FRAGMENT_ABOVE": largestAbove, "RECEIVED": defaultReceived, "SENT_MAX": defaultSentMax,
 			"REASSEMBLY": defaultReassembly, "REASSEMBLY_PACKETS": defaultPackets, "REASSEMBLY_BYTES": int64(2 * Format{}.MaxPacket()),
@@ -47,24 +47,24 @@ const (
 
 // There is one row for each state and guard that can meet.
 func TestTablesAreTotal(t *testing.T) {
-	for name, m := range map[string]machinetest.Machine{
+	for name, m := range map[string]tabletest.Machine{
 		"endpoint": {States: []string{open.String()}, Guards: endpointGuards, Table: EndpointTable()},
 		"sent": {
 			States: []string{"SENT", "QUIET", "LOST", "ACKED", "FORGOTTEN"}, Guards: sentGuards, Table: SentTable(),
 			Impossible: slices.Concat(
-				machinetest.Never(sentGuards, "SENT", overdueIs1, isOld),
-				machinetest.Never(sentGuards, "QUIET", asksNoAck, isOverdue),
-				machinetest.Never(sentGuards, "LOST", onceOverdue, isOverdue),
-				machinetest.Never(sentGuards, "ACKED", onceOverdue, isOverdue),
-				machinetest.Never(sentGuards, "ACKED", ackedOnce, isAcked),
-				machinetest.Never(sentGuards, "FORGOTTEN", notKept, isAcked, isOverdue, isOld, isPushedOut),
+				tabletest.Never(sentGuards, "SENT", overdueIs1, isOld),
+				tabletest.Never(sentGuards, "QUIET", asksNoAck, isOverdue),
+				tabletest.Never(sentGuards, "LOST", onceOverdue, isOverdue),
+				tabletest.Never(sentGuards, "ACKED", onceOverdue, isOverdue),
+				tabletest.Never(sentGuards, "ACKED", ackedOnce, isAcked),
+				tabletest.Never(sentGuards, "FORGOTTEN", notKept, isAcked, isOverdue, isOld, isPushedOut),
 			),
 		},
 		"congestion": {
 			States: []string{"BAD", "GOOD"}, Guards: congestionGuards, Table: CongestionTable(),
 			Impossible: slices.Concat(
-				machinetest.Never(congestionGuards, "BAD", inGood, rewardDue, badSoon, badLater, notBad),
-				machinetest.Never(congestionGuards, "GOOD", inBad, notGood, goodFirst, goodEnough, goodNotYet),
+				tabletest.Never(congestionGuards, "BAD", inGood, rewardDue, badSoon, badLater, notBad),
+				tabletest.Never(congestionGuards, "GOOD", inBad, notGood, goodFirst, goodEnough, goodNotYet),
 			),
 		},
 	} {

@@ -5,9 +5,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -34,7 +34,7 @@ func TestAcksOfSlicesInOrder(t *testing.T) {
 // it and the next one. A repair slice behind the last source slice makes none (RPK-2,
 // AKT-4).
 func TestAcksAroundAGap(t *testing.T) {
-	at := machine.Micros(0)
+	at := core.Micros(0)
 	r := newReceiver(0)
 	for _, c := range []struct {
 		id   int
@@ -93,7 +93,7 @@ func TestACompleteChunkIsAckedAtOnce(t *testing.T) {
 	r.HandleSlice(20, sliceOf(0, 2, 3))
 	check.Same(t, "ack", nextAck(t, r, 20), Ack{NumSlices: 3, Have: 3, Top: 3})
 	noAck(t, r, 20)
-	check.Same(t, "deadline", r.Deadline(), machine.Never)
+	check.Same(t, "deadline", r.Deadline(), core.Never)
 }
 
 // START forgets a hold that is due, and what was held; the ack of the chunk before stays
@@ -136,7 +136,7 @@ func TestPendingAcksDoNotPileUp(t *testing.T) {
 	r.Poll(r.Deadline())
 	r.Poll(r.now)
 	noAck(t, r, r.now)
-	check.Equal(t, "deadline", r.Deadline(), machine.Never)
+	check.Equal(t, "deadline", r.Deadline(), core.Never)
 }
 
 // A flood of duplicates and dependent slices does not make a flood of acks (AKT-2).
@@ -144,7 +144,7 @@ func TestAFloodOfDuplicates(t *testing.T) {
 	r := receivingReceiver()
 	double, dependent := sliceOf(8, alike[0], 3), sliceOf(8, alike[1], 3)
 	before, start := r.Stats().AcksSent, r.now
-	for now := start; now < start+machine.Second; now += 50 {
+	for now := start; now < start+core.Second; now += 50 {
 		r.HandleSlice(now, double)
 		r.HandleSlice(now, dependent)
 		for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
@@ -159,14 +159,14 @@ func TestAFloodOfDuplicates(t *testing.T) {
 // microsecond before yields nothing (RCV-17).
 func TestAReceiversDeadlineIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		r := check.Must(NewReceiver(ReceiverConfig{GiveUp: machine.Micros(rapid.SampledFrom([]int64{1, 1500, 10_000_000}).Draw(t, "give up"))}))
-		now := machine.Micros(rapid.Int64Range(0, 1_000_000).Draw(t, "start"))
+		r := check.Must(NewReceiver(ReceiverConfig{GiveUp: core.Micros(rapid.SampledFrom([]int64{1, 1500, 10_000_000}).Draw(t, "give up"))}))
+		now := core.Micros(rapid.Int64Range(0, 1_000_000).Draw(t, "start"))
 		for range 80 {
 			switch rapid.IntRange(0, 5).Draw(t, "event") {
 			case 0:
 				_, _ = r.Read(now, nil)
 			case 1:
-				now += machine.Micros(rapid.Int64Range(0, 3000).Draw(t, "later"))
+				now += core.Micros(rapid.Int64Range(0, 3000).Draw(t, "later"))
 			default:
 				chunkID := r.chunkID + uint16(rapid.IntRange(-1, 1).Draw(t, "chunk"))
 				r.HandleSlice(now, sliceOf(chunkID, rapid.IntRange(0, 6).Draw(t, "slice"), 3))
@@ -180,13 +180,13 @@ func TestAReceiversDeadlineIsExact(t *testing.T) {
 }
 
 // checkReceiverDeadline goes on to the deadline, if there is one, and returns it.
-func checkReceiverDeadline(t *rapid.T, r *Receiver, now machine.Micros) machine.Micros {
+func checkReceiverDeadline(t *rapid.T, r *Receiver, now core.Micros) core.Micros {
 	d := r.Deadline()
 	check.That(t, d > now, "the deadline has not passed")
-	if d == machine.Never {
+	if d == core.Never {
 		return now
 	}
-	idle := func(at machine.Micros) bool {
+	idle := func(at core.Micros) bool {
 		_, ok := r.Poll(at)
 		return !ok && r.state != failed
 	}
@@ -199,9 +199,9 @@ func checkReceiverDeadline(t *rapid.T, r *Receiver, now machine.Micros) machine.
 // A sender's deadline is the scheduler's, or the end if that is earlier (SND-16, RPX-10).
 func TestASendersDeadline(t *testing.T) {
 	s := idleSender()
-	check.Same(t, "idle", s.Deadline(), machine.Never)
+	check.Same(t, "idle", s.Deadline(), core.Never)
 	s = sentSender()
-	for _, at := range []machine.Micros{0, 5, giveUp - 1, giveUp, giveUp + 1, machine.Never} {
+	for _, at := range []core.Micros{0, 5, giveUp - 1, giveUp, giveUp + 1, core.Never} {
 		s.sched.(*scripted).deadline = at
 		check.Same(t, "sending", s.Deadline(), min(at, giveUp))
 	}

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -15,11 +15,11 @@ import (
 type counting struct{ due int }
 
 func (*counting) Begin(statemachine.Flight)         {}
-func (*counting) Acked(machine.Micros, int, int)    {}
-func (*counting) Held(machine.Micros)               {}
-func (*counting) Deadline() machine.Micros          { return machine.Never }
+func (*counting) Acked(core.Micros, int, int)       {}
+func (*counting) Held(core.Micros)                  {}
+func (*counting) Deadline() core.Micros             { return core.Never }
 func (*counting) Stats() statemachine.ScheduleStats { return statemachine.ScheduleStats{} }
-func (c *counting) Next(machine.Micros) bool {
+func (c *counting) Next(core.Micros) bool {
 	c.due--
 	return c.due >= 0
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/internal/stateful"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
+	"github.com/chunkwire/chunkwire/conform/stateful"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/schedule/rateless"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
-	sim "github.com/chunkwire/chunkwire/sim/repair"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
 // The real machines as stateful systems: a random sequence of commands, whatever users
@@ -20,7 +20,7 @@ import (
 // differ gopter shrinks the sequence, and the shortest one is printed.
 
 // waits are how long a poll waits; beyond them the clock goes back, or to the deadline.
-var waits = []machine.Micros{0, 1, 2 * ms, 300 * ms, 6 * second, 10 * second}
+var waits = []core.Micros{0, 1, 2 * ms, 300 * ms, 6 * second, 10 * second}
 
 // rarely is 0 most of the time.
 func rarely(arg int) int { return []int{0, 0, 0, 0, 1, -1, -2}[arg] }

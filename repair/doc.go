@@ -13,7 +13,7 @@
 //
 // Each machine is one page, sender.go and receiver.go, as in package statemachine. When
 // the next slice goes is not in the table: the [Scheduler] decides it. Package
-// schedule/rateless has the recommended one.
+// statemachine/schedule/rateless has the recommended one.
 //
 // Encoders and decoders hold no state, and allocate nothing, as those of package codec.
 // Once a machine is running no event allocates, but for memory that later chunks use again.

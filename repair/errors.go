@@ -1,13 +1,13 @@
 package repair
 
 import (
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/frame"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // CodeHaveOutOfRange is the code of an ack for more slices than the chunk has. All others
 // are those of package codec, whose sentinels match the errors of this package.
-const CodeHaveOutOfRange wire.Code = "have_out_of_range"
+const CodeHaveOutOfRange core.Code = "have_out_of_range"
 
 // ErrHaveOutOfRange is for errors.Is: it matches every error of its code.
 var ErrHaveOutOfRange = frame.Format.Sentinel(CodeHaveOutOfRange)

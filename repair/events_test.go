@@ -3,10 +3,10 @@ package repair
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/machine/machinetest"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/tabletest"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // senderEvent applies an event, and returns the guard that held for it: of an ack what
@@ -25,7 +25,7 @@ func acked(a Ack) senderEvent {
 	}
 }
 
-func polled(now machine.Micros, guard uint8) senderEvent {
+func polled(now core.Micros, guard uint8) senderEvent {
 	return func(s *Sender) uint8 { s.Poll(now); return guard }
 }
 
@@ -40,9 +40,9 @@ func due(from func() *Sender) func() *Sender {
 
 // Whatever can hold, in each state (RPX-2 to RPX-4).
 func TestEveryEventInEveryStateOfTheSender(t *testing.T) {
-	var driven []machinetest.Driven
+	var driven []tabletest.Driven
 	for _, d := range []struct {
-		row   machine.Row
+		row   core.Row
 		guard uint8
 		from  func() *Sender
 		event senderEvent
@@ -50,7 +50,7 @@ func TestEveryEventInEveryStateOfTheSender(t *testing.T) {
 		{"T1", sizeValid, idleSender, submitted(3000, sizeValid)},
 		{"T2", sizeInvalid, idleAgainSender, submitted(0, sizeInvalid)},
 		{"T5", ackForeign, idleAgainSender, acked(Ack{ChunkID: 7, NumSlices: 1, Have: 1, Top: 1})},
-		{"T12", noSliceDue, idleAgainSender, polled(machine.Second, noSliceDue)},
+		{"T12", noSliceDue, idleAgainSender, polled(core.Second, noSliceDue)},
 		{"T3", sizeValid, startedSender, submitted(3000, sizeValid)},
 		{"T3", sizeInvalid, ackedSender, submitted(262145, sizeInvalid)},
 		{"T6", ackForeign, sentSender, acked(Ack{ChunkID: 8, NumSlices: 3, Have: 3, Top: 3})},
@@ -71,7 +71,7 @@ func TestEveryEventInEveryStateOfTheSender(t *testing.T) {
 		state := s.state.String()
 		check.Equal(t, string(d.row)+" in "+state+": guard", d.event(s), d.guard)
 		check.Equal(t, state+": row", s.Vars().Row, d.row)
-		driven = append(driven, machinetest.Driven{State: state, Guard: senderGuards[d.guard], Row: s.row, Next: s.state.String()})
+		driven = append(driven, tabletest.Driven{State: state, Guard: senderGuards[d.guard], Row: s.row, Next: s.state.String()})
 	}
 	check.Same(t, "what is wrong", senderMachine.CheckDriven(driven), nil)
 }
@@ -93,7 +93,7 @@ func asked(r *Receiver) uint8 {
 }
 
 // after polls after a while. What must hold then is for Deadline to say.
-func after(d machine.Micros, guard uint8) receiverEvent {
+func after(d core.Micros, guard uint8) receiverEvent {
 	return func(r *Receiver) uint8 {
 		due := r.now+d >= r.Deadline()
 		r.Poll(r.now + d)
@@ -116,10 +116,10 @@ func owing(from func() *Receiver, s Slice) func() *Receiver {
 // Whatever can hold, in each state (RPR-2 to RPR-5). One of the slices
 // that are alike is dependent.
 func TestEveryEventInEveryStateOfTheReceiver(t *testing.T) {
-	var driven []machinetest.Driven
+	var driven []tabletest.Driven
 	old, first := sliceOf(7, 0, 2), sliceOf(8, alike[0], 3)
 	for _, d := range []struct {
-		row   machine.Row
+		row   core.Row
 		guard uint8
 		from  func() *Receiver
 		event receiverEvent
@@ -164,7 +164,7 @@ func TestEveryEventInEveryStateOfTheReceiver(t *testing.T) {
 		state := r.state.String()
 		check.Equal(t, string(d.row)+" in "+state+": guard", d.event(r), d.guard)
 		check.Equal(t, state+": row", r.Vars().Row, d.row)
-		driven = append(driven, machinetest.Driven{State: state, Guard: receiverGuards[d.guard], Row: r.row, Next: r.state.String()})
+		driven = append(driven, tabletest.Driven{State: state, Guard: receiverGuards[d.guard], Row: r.row, Next: r.state.String()})
 	}
 	check.Same(t, "what is wrong", receiverMachine.CheckDriven(driven), nil)
 }

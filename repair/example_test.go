@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -30,15 +30,15 @@ func ExampleFramer() {
 }
 
 // ahead is a scheduler that keeps two slices more under way than are missing. Package
-// schedule/rateless has a real one.
+// statemachine/schedule/rateless has a real one.
 type ahead struct{ slices, sent, have, top int }
 
 func (a *ahead) Begin(f statemachine.Flight)              { *a = ahead{slices: f.NumSlices} }
-func (a *ahead) Acked(_ machine.Micros, have, top int)    { a.have, a.top = have, top }
-func (a *ahead) Held(machine.Micros)                      {}
-func (a *ahead) Deadline() machine.Micros                 { return machine.Never }
+func (a *ahead) Acked(_ core.Micros, have, top int)       { a.have, a.top = have, top }
+func (a *ahead) Held(core.Micros)                         {}
+func (a *ahead) Deadline() core.Micros                    { return core.Never }
 func (a *ahead) Stats() (none statemachine.ScheduleStats) { return none }
-func (a *ahead) Next(machine.Micros) bool {
+func (a *ahead) Next(core.Micros) bool {
 	if a.sent-a.top >= a.slices-a.have+2 {
 		return false
 	}
@@ -52,7 +52,7 @@ func (a *ahead) Next(machine.Micros) bool {
 func Example() {
 	sender, _ := repair.NewSender(repair.SenderConfig{Scheduler: &ahead{}})
 	receiver, _ := repair.NewReceiver(repair.ReceiverConfig{})
-	var now machine.Micros
+	var now core.Micros
 	var slices []repair.Slice // under way, for 20 ms
 	var acks []repair.Ack
 
@@ -67,7 +67,7 @@ func Example() {
 			acks = append(acks, a)
 		}
 
-		now += 20 * machine.Millisecond
+		now += 20 * core.Millisecond
 		for _, s := range slices {
 			receiver.HandleSlice(now, s)
 		}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -179,7 +179,7 @@ func (w *exWorld) ackArrives(st *exState, a Ack) error {
 }
 
 // pollSender polls a sender whose scheduler has nothing to send.
-func (w *exWorld) pollSender(st *exState, now machine.Micros, want error) error {
+func (w *exWorld) pollSender(st *exState, now core.Micros, want error) error {
 	_, ok := st.sender.Poll(now)
 	err := w.afterSender(st, Ack{})
 	if is := st.sender.Err(); ok || is != want {
@@ -202,7 +202,7 @@ func (w *exWorld) sliceArrives(st *exState, s Slice, forged bool) error {
 }
 
 // pollReceiver has the receiver send an ack, or not. A full network loses it.
-func (w *exWorld) pollReceiver(st *exState, now machine.Micros) error {
+func (w *exWorld) pollReceiver(st *exState, now core.Micros) error {
 	r := &st.receiver
 	givesUp := now >= epoch+r.giveUp
 	if givesUp {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -15,8 +15,8 @@ import (
 // was submitted, not by the machines' own guards.
 
 // exRows are the rows of both tables.
-var exRows = func() map[machine.Row]machine.Line {
-	rows := map[machine.Row]machine.Line{}
+var exRows = func() map[core.Row]core.Line {
+	rows := map[core.Row]core.Line{}
 	for _, l := range append(SenderTable(), ReceiverTable()...) {
 		rows[l.Row] = l
 	}
@@ -24,7 +24,7 @@ var exRows = func() map[machine.Row]machine.Line {
 }()
 
 // took notes that a row was taken, which must lead from the one state to the other.
-func (w *exWorld) took(row machine.Row, from, to fmt.Stringer) error {
+func (w *exWorld) took(row core.Row, from, to fmt.Stringer) error {
 	w.rows[row] = true
 	if l := exRows[row]; l.State != from.String() || l.Next != to.String() {
 		return fmt.Errorf("%v leads from %v to %v", row, from, to)
@@ -137,7 +137,7 @@ func (w *exWorld) checkDue(st *exState) error {
 		previous = w.sizes[n-1]
 	}
 	switch {
-	case (r.pending == statemachine.PendingAcks{}) != (r.acks.At == machine.Never):
+	case (r.pending == statemachine.PendingAcks{}) != (r.acks.At == core.Never):
 		return fmt.Errorf("acks due: %+v, the next one goes out at %d (AKT-5)", r.pending, r.acks.At)
 	case r.pending.Current && r.state != receiving:
 		return fmt.Errorf("an ack of the current chunk is due in %v", r.state)
@@ -313,7 +313,7 @@ func (w *exWorld) rebuilt(st *exState, s Slice) bool {
 }
 
 // checkAnswer: a slice makes the ack due that it must, in time, and no other.
-func (w *exWorld) checkAnswer(st *exState, want wanted, dueAt machine.Micros) error {
+func (w *exWorld) checkAnswer(st *exState, want wanted, dueAt core.Micros) error {
 	before, r := &w.before.receiver, &st.receiver
 	answered := [...]bool{
 		noAnswer:   r.pending == before.pending && r.heldSlices == before.heldSlices && r.acks == before.acks,
@@ -357,7 +357,7 @@ func undisturbed(a, b *exState) bool {
 	return receiverKey(&was) == receiverKey(&is)
 }
 
-func (w *exWorld) receiverUnchanged(st *exState, event machine.Row) error {
+func (w *exWorld) receiverUnchanged(st *exState, event core.Row) error {
 	if receiverKey(st) != receiverKey(&w.before) {
 		return fmt.Errorf("%v changes the receiver", event)
 	}
@@ -365,13 +365,13 @@ func (w *exWorld) receiverUnchanged(st *exState, event machine.Row) error {
 }
 
 // afterReceiverPoll checks what a poll of the receiver answered. It does not fold.
-func (w *exWorld) afterReceiverPoll(st *exState, a Ack, ok bool, now machine.Micros) error {
+func (w *exWorld) afterReceiverPoll(st *exState, a Ack, ok bool, now core.Micros) error {
 	before, r := &w.before.receiver, &st.receiver
 	if err := w.took(r.row, before.state, r.state); err != nil || st.restarted != 0 || w.blind {
 		return err
 	}
 	switch gave := now >= epoch+r.giveUp; {
-	case gave && (ok || r.Err() != statemachine.ErrGaveUp || r.acks.At != machine.Never || r.pending != statemachine.PendingAcks{}):
+	case gave && (ok || r.Err() != statemachine.ErrGaveUp || r.acks.At != core.Never || r.pending != statemachine.PendingAcks{}):
 		return errors.New("the receiver does not give up in time (RCV-15)")
 	case gave:
 		return nil
@@ -381,7 +381,7 @@ func (w *exWorld) afterReceiverPoll(st *exState, a Ack, ok bool, now machine.Mic
 		return nil
 	case acksDue(r.pending) != acksDue(before.pending)-1:
 		return errors.New("sending an ack does not make it no longer due (RCV-16, ACQ-2)")
-	case r.pending == statemachine.PendingAcks{} && (r.acks.At != machine.Never || r.acks.LastAt != now || r.acks.Unreported != 0):
+	case r.pending == statemachine.PendingAcks{} && (r.acks.At != core.Never || r.acks.LastAt != now || r.acks.Unreported != 0):
 		return errors.New("the last ack that was due does not stop the timer (AKT-5)")
 	case a != w.wantedAck() || a.Validate() != nil:
 		return fmt.Errorf("the ack says %+v, and should %+v (RCV-16)", a, w.wantedAck())

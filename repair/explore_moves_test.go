@@ -3,8 +3,8 @@ package repair
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/explore"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // exPacket is a packet in flight, as one number: its chunk's id, and the id of a slice or
@@ -141,7 +141,7 @@ func (o *options) ofReceiver(st *exState) {
 	}
 	if mayWait(r) {
 		rank := uint8(0)
-		if r.acks.At != machine.Never {
+		if r.acks.At != core.Never {
 			rank = rankAck
 		}
 		o.can(moveWait, 0, true, rank)

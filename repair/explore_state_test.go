@@ -3,11 +3,11 @@ package repair
 import (
 	"slices"
 
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/sim/explore"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -63,12 +63,12 @@ func (h *heldIDs) has(id int) bool { return slices.Contains(h.ids[:h.n], uint16(
 type anyScheduler struct{ numSlices, sent, have, top, next int }
 
 func (s *anyScheduler) Begin(f statemachine.Flight)              { *s = anyScheduler{numSlices: f.NumSlices} }
-func (s *anyScheduler) Acked(_ machine.Micros, have, top int)    { s.have, s.top = have, top }
-func (s *anyScheduler) Held(machine.Micros)                      {}
-func (s *anyScheduler) Deadline() machine.Micros                 { return machine.Never }
+func (s *anyScheduler) Acked(_ core.Micros, have, top int)       { s.have, s.top = have, top }
+func (s *anyScheduler) Held(core.Micros)                         {}
+func (s *anyScheduler) Deadline() core.Micros                    { return core.Never }
 func (s *anyScheduler) Stats() (none statemachine.ScheduleStats) { return none }
 
-func (s *anyScheduler) Next(machine.Micros) bool {
+func (s *anyScheduler) Next(core.Micros) bool {
 	due := s.next
 	s.next = 0
 	s.sent += due
@@ -76,7 +76,7 @@ func (s *anyScheduler) Next(machine.Micros) bool {
 }
 
 // epoch is the present, at both ends, in every state. See foldReceiver.
-const epoch = 100 * machine.Second
+const epoch = 100 * core.Second
 
 // foldSender brings a sender to which it is now into the form in which states are compared.
 func foldSender(s *Sender) {
@@ -86,9 +86,9 @@ func foldSender(s *Sender) {
 
 // foldReceiver does the same for a receiver to which it is now: what its code compares with
 // now stays on the same side of it, and the rest goes.
-func foldReceiver(r *Receiver, now machine.Micros) {
+func foldReceiver(r *Receiver, now core.Micros) {
 	switch t := &r.acks; {
-	case t.At == machine.Never:
+	case t.At == core.Never:
 	case t.At <= now:
 		t.At = epoch
 	default:

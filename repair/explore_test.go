@@ -1,7 +1,7 @@
 package repair
 
 // The explorer drives the real Sender and Receiver, with the real code, through every state
-// that they can reach together, and checks each. The engine is package sim/explore, and what
+// that they can reach together, and checks each. The engine is package conform/sim/explore, and what
 // is said in package statemachine's explorer of times, of schedulers and of what is compared
 // holds here, too. This is the world of repair slices:
 //
@@ -28,11 +28,11 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/sim/explore"
-	"github.com/chunkwire/chunkwire/sim/repair/code"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/conform/sim/repair/code"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -104,7 +104,7 @@ type exWorld struct {
 	scenario
 	chunks  [][]byte
 	encoded []*erasure.Encoded
-	rows    map[machine.Row]bool // rows taken
+	rows    map[core.Row]bool // rows taken
 
 	// Scratch.
 	sched  *anyScheduler
@@ -115,7 +115,7 @@ type exWorld struct {
 }
 
 func newExWorld(sc scenario) *exWorld {
-	w := &exWorld{scenario: sc, sched: &anyScheduler{}, rows: map[machine.Row]bool{}, memory: &statemachine.Memory{}}
+	w := &exWorld{scenario: sc, sched: &anyScheduler{}, rows: map[core.Row]bool{}, memory: &statemachine.Memory{}}
 	for i, n := range sc.sizes {
 		w.chunks = append(w.chunks, chunktest.Chunk((n-1)*erasure.SliceSize+2+n, uint32(i+1)))
 		w.encoded = append(w.encoded, erasure.Encode(w.chunks[i]))
@@ -142,7 +142,7 @@ func (w *exWorld) Ended(st *exState) bool {
 }
 
 // explored explores a scenario. It returns the rows that were taken.
-func explored(t *testing.T, sc scenario) (*explore.Result, map[machine.Row]bool) {
+func explored(t *testing.T, sc scenario) (*explore.Result, map[core.Row]bool) {
 	t.Helper()
 	w := newExWorld(sc)
 	r := explore.Run[exState, exMove](w, explore.Limits{States: sc.limit, Livelocks: !sc.restarts}) // restarts end only by giving up
@@ -154,7 +154,7 @@ func explored(t *testing.T, sc scenario) (*explore.Result, map[machine.Row]bool)
 }
 
 func TestExplore(t *testing.T) {
-	missing := map[machine.Row]bool{}
+	missing := map[core.Row]bool{}
 	for row := range exRows {
 		missing[row] = true
 	}

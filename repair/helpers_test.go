@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 const (
-	ms     = machine.Millisecond
+	ms     = core.Millisecond
 	giveUp = statemachine.DefaultGiveUp
 )
 
@@ -21,7 +21,7 @@ const (
 // calls. Its deadline is now while it is allowed to.
 type scripted struct {
 	due      int
-	deadline machine.Micros // when nothing is due
+	deadline core.Micros // when nothing is due
 	log      []string
 }
 
@@ -33,13 +33,13 @@ func (s *scripted) Begin(f statemachine.Flight) {
 	s.note("begin %d: chunk %d, %d slices, datagrams of %d and %d bytes", f.Now, f.ChunkID, f.NumSlices, f.Bytes, f.LastBytes)
 }
 
-func (s *scripted) Acked(now machine.Micros, have, top int) {
+func (s *scripted) Acked(now core.Micros, have, top int) {
 	s.note("acked %d: %d of %d", now, have, top)
 }
 
-func (s *scripted) Held(now machine.Micros) { s.note("held %d", now) }
+func (s *scripted) Held(now core.Micros) { s.note("held %d", now) }
 
-func (s *scripted) Next(machine.Micros) bool {
+func (s *scripted) Next(core.Micros) bool {
 	if s.due == 0 {
 		return false
 	}
@@ -47,7 +47,7 @@ func (s *scripted) Next(machine.Micros) bool {
 	return true
 }
 
-func (s *scripted) Deadline() machine.Micros {
+func (s *scripted) Deadline() core.Micros {
 	if s.due > 0 {
 		return 0
 	}
@@ -122,7 +122,7 @@ func quiet(r *Receiver) *Receiver {
 }
 
 // nextAck polls once.
-func nextAck(t *testing.T, r *Receiver, now machine.Micros) Ack {
+func nextAck(t *testing.T, r *Receiver, now core.Micros) Ack {
 	t.Helper()
 	a, ok := r.Poll(now)
 	if !ok {
@@ -131,7 +131,7 @@ func nextAck(t *testing.T, r *Receiver, now machine.Micros) Ack {
 	return a
 }
 
-func noAck(t *testing.T, r *Receiver, now machine.Micros) {
+func noAck(t *testing.T, r *Receiver, now core.Micros) {
 	t.Helper()
 	if a, ok := r.Poll(now); ok {
 		t.Fatalf("at %d the ack %v, want none", now, a)
@@ -141,10 +141,10 @@ func noAck(t *testing.T, r *Receiver, now machine.Micros) {
 // A sender in each of its states, reached by events only. The chunk has three slices and
 // the id 7.
 
-func idleSender() *Sender { return newSender(7, &scripted{deadline: machine.Never}) }
+func idleSender() *Sender { return newSender(7, &scripted{deadline: core.Never}) }
 
 func idleAgainSender() *Sender {
-	s := newSender(6, &scripted{due: 1, deadline: machine.Never})
+	s := newSender(6, &scripted{due: 1, deadline: core.Never})
 	_ = s.Submit(0, erasure.Encode(chunkOf(6, 1)))
 	s.Poll(0)
 	s.HandleAck(0, Ack{ChunkID: 6, NumSlices: 1, Have: 1, Top: 1})

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -69,7 +69,7 @@ func TestWhatSlicesAreLoggedAs(t *testing.T) {
 // What slices are sent for, how often, and how a chunk ends at the sender.
 func TestWhatIsLoggedOfASender(t *testing.T) {
 	log, seen := logged(eventlog.SliceSent, eventlog.SlicesCounted, eventlog.ChunkCompleted, eventlog.ChunkFailed)
-	sched := &scripted{deadline: machine.Never}
+	sched := &scripted{deadline: core.Never}
 	s := check.Must(NewSender(SenderConfig{Scheduler: sched, Log: log}))
 	check.Same(t, "submit", s.Submit(0, erasure.Encode(chunkOf(0, 2))), nil)
 	sends(s, 3)

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -113,7 +113,7 @@ func TestNothingIsAllocatedOnceItIsRunning(t *testing.T) {
 	s, r := newSender(0, sched), newReceiver(0)
 	chunk := erasure.Encode(chunkOf(0, 100))
 	dst := make([]byte, 0, codec.MaxChunkSize)
-	var now machine.Micros
+	var now core.Micros
 	transfer := func() {
 		check.Same(t, "submit", s.Submit(now, chunk), nil)
 		for n := 0; s.State() == sending; n++ {
@@ -139,10 +139,10 @@ func TestNothingIsAllocatedOnceItIsRunning(t *testing.T) {
 type quietly struct{}
 
 func (*quietly) Begin(statemachine.Flight)         {}
-func (*quietly) Acked(machine.Micros, int, int)    {}
-func (*quietly) Held(machine.Micros)               {}
-func (*quietly) Next(machine.Micros) bool          { return true }
-func (*quietly) Deadline() machine.Micros          { return 0 }
+func (*quietly) Acked(core.Micros, int, int)       {}
+func (*quietly) Held(core.Micros)                  {}
+func (*quietly) Next(core.Micros) bool             { return true }
+func (*quietly) Deadline() core.Micros             { return 0 }
 func (*quietly) Stats() statemachine.ScheduleStats { return statemachine.ScheduleStats{} }
 
 // A read without a buffer allocates one of the chunk's size, and not by doubling.

@@ -1,6 +1,6 @@
 package repair
 
-import "github.com/chunkwire/chunkwire/erasure"
+import "github.com/chunkwire/chunkwire/codec/erasure"
 
 // Transmissions of a chunk of k slices have the numbers 0, 1, 2, … The id of a number is
 // the number itself up to 8,191; from there on the 8,192 - k ids of the repair slices come

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/conform/check"
 )
 
 // The ids of the first 40,000 transmissions: from 8,191 on those of the repair slices come

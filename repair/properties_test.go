@@ -5,9 +5,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -37,7 +37,7 @@ func (w *network) step(t *rapid.T) {
 			w.hearAny(t, w.acks[rapid.IntRange(0, n-1).Draw(t, "which")])
 		}
 	case 6:
-		w.wait(machine.Micros(rapid.IntRange(0, 3000).Draw(t, "later")))
+		w.wait(core.Micros(rapid.IntRange(0, 3000).Draw(t, "later")))
 	}
 }
 
@@ -61,7 +61,7 @@ func (w *network) hearAny(t *rapid.T, a Ack) {
 func TestChunksOverAnyNetwork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := rapid.SampledFrom([]uint16{0, 65535}).Draw(t, "first chunk")
-		w := &network{talk: talk{t: t, s: newSender(first, &scripted{deadline: machine.Never}), r: newReceiver(first)}}
+		w := &network{talk: talk{t: t, s: newSender(first, &scripted{deadline: core.Never}), r: newReceiver(first)}}
 		for range rapid.IntRange(1, 3).Draw(t, "chunks") {
 			w.next(rapid.SampledFrom([]int{1, 2, 3, 5}).Draw(t, "slices"))
 			for range rapid.IntRange(0, 60).Draw(t, "events") {

@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/internal/table"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -18,7 +19,7 @@ type ReceiverConfig struct {
 	// GiveUp is how long a chunk that has begun may stay without a slice that adds to it
 	// before the receiver fails: 1 us to statemachine.MaxGiveUp, or 0 for
 	// statemachine.DefaultGiveUp.
-	GiveUp machine.Micros
+	GiveUp core.Micros
 	// Memory is a pool of slice buffers that several receivers share. If nil, the
 	// receiver reuses its own.
 	Memory *statemachine.Memory
@@ -29,18 +30,18 @@ type ReceiverConfig struct {
 // Receiver is the receiving end of one connection (section 6).
 type Receiver struct {
 	state  statemachine.ReceiverState
-	row    machine.Row
-	now    machine.Micros
-	giveUp machine.Micros
+	row    core.Row
+	now    core.Micros
+	giveUp core.Micros
 
 	// The current chunk: the one that is arriving, or that is to come next.
 	chunkID    uint16
-	numSlices  int            // fixed by the first slice; 0 but in RECEIVING
-	lastBytes  int            // fixed by the first slice; 0 but in RECEIVING
-	held       []int          // ids in the order in which they came; their rows are independent
-	top        int            // the highest number that came, and one
-	progressAt machine.Micros // when the latest slice came that added to the chunk
-	startedAt  machine.Micros
+	numSlices  int         // fixed by the first slice; 0 but in RECEIVING
+	lastBytes  int         // fixed by the first slice; 0 but in RECEIVING
+	held       []int       // ids in the order in which they came; their rows are independent
+	top        int         // the highest number that came, and one
+	progressAt core.Micros // when the latest slice came that added to the chunk
+	startedAt  core.Micros
 
 	// The chunk before: it is complete. It may still wait to be read.
 	previousSlices int // its number of slices; 0 while no chunk is complete (RCV-6)
@@ -65,7 +66,7 @@ type Receiver struct {
 }
 
 // NewReceiver returns a receiver that waits for its first chunk (RPR-1). It fails with
-// machine.ErrConfig.
+// core.ErrConfig.
 func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	giveUp, err := statemachine.CheckGiveUp(cfg.GiveUp)
 	if err != nil {
@@ -98,8 +99,8 @@ const (
 	receiverGivesUp
 )
 
-var receiverGuards = []machine.Guard{
-	anySlice:                  {Event: "slice", Text: machine.Always},
+var receiverGuards = []table.Guard{
+	anySlice:                  {Event: "slice", Text: table.Always},
 	sliceForeign:              {Event: "slice", Text: "foreign"},
 	slicePrevious:             {Event: "slice", Text: "previous"},
 	sliceDuplicate:            {Event: "slice", Text: "duplicate"},
@@ -110,15 +111,15 @@ var receiverGuards = []machine.Guard{
 	sliceAdds:                 {Event: "slice", Text: "adds"},
 	sliceCompletes:            {Event: "slice", Text: "completes"},
 	sliceEarly:                {Event: "slice", Text: "early"},
-	anyRead:                   {Event: "read", Text: machine.Always},
-	anyReceiverPoll:           {Event: "poll", Text: machine.Always},
+	anyRead:                   {Event: "read", Text: table.Always},
+	anyReceiverPoll:           {Event: "poll", Text: table.Always},
 	ackDue:                    {Event: "poll", Text: "ack due"},
 	noAckDue:                  {Event: "poll", Text: "nothing due"},
 	receiverGivesUp:           {Event: "poll", Text: "give up"},
 }
 
 // The actions of section 6.4. Those without a name only count.
-type receiverAction = machine.Action[Receiver, receiverInput]
+type receiverAction = table.Action[Receiver, receiverInput]
 
 var (
 	receiverStart    = receiverAction{Name: "START", Do: (*Receiver).start}
@@ -140,9 +141,9 @@ var (
 	ignoreSlice      = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Ignored++ }}
 )
 
-type receiverTransition = machine.Transition[statemachine.ReceiverState, uint8, Receiver, receiverInput]
+type receiverTransition = table.Transition[statemachine.ReceiverState, uint8, Receiver, receiverInput]
 
-func receiverRow(row machine.Row, from statemachine.ReceiverState, guard uint8, to statemachine.ReceiverState, does ...receiverAction) receiverTransition {
+func receiverRow(row core.Row, from statemachine.ReceiverState, guard uint8, to statemachine.ReceiverState, does ...receiverAction) receiverTransition {
 	return receiverTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
@@ -155,7 +156,7 @@ const (
 )
 
 // receiverTable is the receiver: every transition that there is (section 6.2, RPR-2).
-var receiverTable = machine.NewTable(4, receiverGuards, []receiverTransition{
+var receiverTable = table.New(4, receiverGuards, []receiverTransition{
 	receiverRow("U1", waiting, sliceCompletes, ready, receiverStart, noteTop, store, receiverComplete),
 	receiverRow("U2", waiting, sliceAdds, receiving, receiverStart, noteTop, store),
 	receiverRow("U3", waiting, slicePrevious, waiting, countDuplicate, ackPrevious),
@@ -188,7 +189,7 @@ var receiverTable = machine.NewTable(4, receiverGuards, []receiverTransition{
 })
 
 // ReceiverTable returns the rows of the receiver's table.
-func ReceiverTable() []machine.Line { return receiverTable.Lines() }
+func ReceiverTable() []core.Line { return receiverTable.Lines() }
 
 // receiverInput is what an event gives to the actions.
 type receiverInput struct {
@@ -206,11 +207,11 @@ func (r *Receiver) step(guard uint8, in receiverInput) {
 }
 
 // advance takes a time before the latest one as that one (TIM-1).
-func (r *Receiver) advance(now machine.Micros) { r.now = max(r.now, now) }
+func (r *Receiver) advance(now core.Micros) { r.now = max(r.now, now) }
 
 // HandleSlice takes a slice that arrived at now (RCV-1), and copies its data. It reports whether
 // the slice was of this connection: of the current chunk or of the one before (CON-6).
-func (r *Receiver) HandleSlice(now machine.Micros, s Slice) (ours bool) {
+func (r *Receiver) HandleSlice(now core.Micros, s Slice) (ours bool) {
 	r.advance(now)
 	r.stats.SlicesReceived++
 	guard := r.sliceGuard(&s)
@@ -306,7 +307,7 @@ func (r *Receiver) conflictGuard(s *Slice) uint8 {
 // Read appends the complete chunk to dst and returns the result, as append
 // does; the receiver then takes the next chunk. It fails with
 // statemachine.ErrNothingToRead, and then returns dst as it was.
-func (r *Receiver) Read(now machine.Micros, dst []byte) ([]byte, error) {
+func (r *Receiver) Read(now core.Micros, dst []byte) ([]byte, error) {
 	r.advance(now)
 	if r.state != ready {
 		r.step(anyRead, receiverInput{})
@@ -320,7 +321,7 @@ func (r *Receiver) Read(now machine.Micros, dst []byte) ([]byte, error) {
 
 // Poll returns an ack to send at now, or false when none is due. Call it until
 // it returns false (RCV-9).
-func (r *Receiver) Poll(now machine.Micros) (Ack, bool) {
+func (r *Receiver) Poll(now core.Micros) (Ack, bool) {
 	r.advance(now)
 	guard := noAckDue
 	switch {
@@ -338,10 +339,10 @@ func (r *Receiver) Poll(now machine.Micros) (Ack, bool) {
 
 // Deadline returns when Poll has something to do next if no event comes before
 // (RCV-17).
-func (r *Receiver) Deadline() machine.Micros {
+func (r *Receiver) Deadline() core.Micros {
 	switch r.state {
 	case failed:
-		return machine.Never
+		return core.Never
 	case receiving:
 		return min(r.acks.At, r.progressAt+r.giveUp)
 	}
@@ -470,5 +471,5 @@ func (r *Receiver) drop(receiverInput) {
 	r.code, r.memory, r.held = erasure.Decoder{}, nil, nil
 	r.numSlices, r.lastBytes, r.top = 0, 0, 0
 	r.pending = statemachine.PendingAcks{}
-	r.acks.At = machine.Never
+	r.acks.At = core.Never
 }

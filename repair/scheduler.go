@@ -1,7 +1,7 @@
 package repair
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -22,14 +22,14 @@ type Scheduler interface {
 	// Acked reports how many independent slices have arrived, and the highest number of
 	// a transmission that did, and one. Neither ever falls, and one of them has grown
 	// (RPX-6).
-	Acked(now machine.Micros, have, top int)
+	Acked(now core.Micros, have, top int)
 	// Held reports that the peer is there but cannot take the chunk yet. Nothing of it has
 	// been stored.
-	Held(now machine.Micros)
+	Held(now core.Micros)
 	// Next reports whether the next slice goes out at now, and counts it as sent.
-	Next(now machine.Micros) bool
+	Next(now core.Micros) bool
 	// Deadline returns when Next will be true if no ack arrives before.
-	Deadline() machine.Micros
+	Deadline() core.Micros
 	// Stats returns what it knows of the path.
 	Stats() statemachine.ScheduleStats
 }

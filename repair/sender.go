@@ -2,9 +2,10 @@ package repair
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/internal/table"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -16,7 +17,7 @@ type SenderConfig struct {
 	// fails: 1 us to statemachine.MaxGiveUp, or 0 for statemachine.DefaultGiveUp. It
 	// should be three times the scheduler's longest interval between slices, and 100 ms
 	// (SND-20).
-	GiveUp machine.Micros
+	GiveUp core.Micros
 	// Scheduler decides when the next slice goes. It is required, and serves one sender.
 	Scheduler Scheduler
 	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows.
@@ -26,9 +27,9 @@ type SenderConfig struct {
 // Sender is the sending end of one connection (section 5). One chunk is in flight at a time (CON-2).
 type Sender struct {
 	state  statemachine.SenderState
-	row    machine.Row
-	now    machine.Micros
-	giveUp machine.Micros
+	row    core.Row
+	now    core.Micros
+	giveUp core.Micros
 	sched  Scheduler
 	log    eventlog.Log
 
@@ -39,22 +40,22 @@ type Sender struct {
 	sent      int // transmissions so far
 	have      int // independent slices that have arrived; never falls within a chunk (SAFE-3)
 	top       int // the highest number that arrived, and one; never falls within a chunk
-	startedAt machine.Micros
-	heardAt   machine.Micros // the latest sign of the peer: START, an ack with news, a hold
+	startedAt core.Micros
+	heardAt   core.Micros // the latest sign of the peer: START, an ack with news, a hold
 
 	refusal error // of the last Submit
 	out     Slice // what the last step has for Poll
 	stats   statemachine.SenderStats
 }
 
-// NewSender returns an idle sender (RPX-1). It fails with machine.ErrConfig.
+// NewSender returns an idle sender (RPX-1). It fails with core.ErrConfig.
 func NewSender(cfg SenderConfig) (*Sender, error) {
 	giveUp, err := statemachine.CheckGiveUp(cfg.GiveUp)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Scheduler == nil {
-		return nil, machine.ConfigError("Scheduler", nil, "a scheduler, such as rateless.New returns")
+		return nil, core.ConfigError("Scheduler", nil, "a scheduler, such as rateless.New returns")
 	}
 	return &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, sched: cfg.Scheduler, log: cfg.Log}, nil
 }
@@ -76,24 +77,24 @@ const (
 	senderGivesUp
 )
 
-var senderGuards = []machine.Guard{
-	anySubmit:     {Event: "submit", Text: machine.Always},
+var senderGuards = []table.Guard{
+	anySubmit:     {Event: "submit", Text: table.Always},
 	sizeValid:     {Event: "submit", Text: "size valid"},
 	sizeInvalid:   {Event: "submit", Text: "size invalid"},
-	anyAck:        {Event: "ack", Text: machine.Always},
+	anyAck:        {Event: "ack", Text: table.Always},
 	ackForeign:    {Event: "ack", Text: "foreign"},
 	ackNothingNew: {Event: "ack", Text: "nothing new"},
 	ackHold:       {Event: "ack", Text: "hold"},
 	ackNews:       {Event: "ack", Text: "news"},
 	ackAll:        {Event: "ack", Text: "all acked"},
-	anySenderPoll: {Event: "poll", Text: machine.Always},
+	anySenderPoll: {Event: "poll", Text: table.Always},
 	sliceDue:      {Event: "poll", Text: "slice due"},
 	noSliceDue:    {Event: "poll", Text: "nothing due"},
 	senderGivesUp: {Event: "poll", Text: "give up"},
 }
 
 // The actions of section 5.3. Those without a name only count.
-type senderAction = machine.Action[Sender, senderInput]
+type senderAction = table.Action[Sender, senderInput]
 
 var (
 	senderStart    = senderAction{Name: "START", Do: (*Sender).start}
@@ -109,9 +110,9 @@ var (
 	ignoreAck      = senderAction{Do: func(s *Sender, _ senderInput) { s.stats.AcksIgnored++ }}
 )
 
-type senderTransition = machine.Transition[statemachine.SenderState, uint8, Sender, senderInput]
+type senderTransition = table.Transition[statemachine.SenderState, uint8, Sender, senderInput]
 
-func senderRow(row machine.Row, from statemachine.SenderState, guard uint8, to statemachine.SenderState, does ...senderAction) senderTransition {
+func senderRow(row core.Row, from statemachine.SenderState, guard uint8, to statemachine.SenderState, does ...senderAction) senderTransition {
 	return senderTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
@@ -123,7 +124,7 @@ const (
 )
 
 // senderTable is the sender: every transition that there is (section 5.2, RPX-2).
-var senderTable = machine.NewTable(3, senderGuards, []senderTransition{
+var senderTable = table.New(3, senderGuards, []senderTransition{
 	senderRow("T1", idle, sizeValid, sending, senderStart),
 	senderRow("T2", idle, sizeInvalid, idle, refuseSize),
 	senderRow("T3", sending, anySubmit, sending, refuseBusy),
@@ -143,7 +144,7 @@ var senderTable = machine.NewTable(3, senderGuards, []senderTransition{
 })
 
 // SenderTable returns the rows of the sender's table.
-func SenderTable() []machine.Line { return senderTable.Lines() }
+func SenderTable() []core.Line { return senderTable.Lines() }
 
 // senderInput is what an event gives to the actions.
 type senderInput struct {
@@ -161,13 +162,13 @@ func (s *Sender) step(guard uint8, in senderInput) {
 }
 
 // advance takes a time before the latest one as that one (TIM-1).
-func (s *Sender) advance(now machine.Micros) { s.now = max(s.now, now) }
+func (s *Sender) advance(now core.Micros) { s.now = max(s.now, now) }
 
 // Submit starts the transfer of a chunk of 1..codec.MaxChunkSize bytes. Any number of
 // senders may have the same one (RPC-7). The sender does not copy it: its bytes must stay as they
 // are until the sender is idle again (SND-18). Submit fails with
 // statemachine.ErrChunkSize, ErrBusy or ErrGaveUp, and then the sender is as it was.
-func (s *Sender) Submit(now machine.Micros, chunk *erasure.Encoded) error {
+func (s *Sender) Submit(now core.Micros, chunk *erasure.Encoded) error {
 	s.advance(now)
 	s.refusal = nil
 	guard := sizeValid
@@ -181,7 +182,7 @@ func (s *Sender) Submit(now machine.Micros, chunk *erasure.Encoded) error {
 // HandleAck takes an ack that arrived at now (SND-2). It reports whether the ack was of this
 // connection: of the chunk in flight, or of the one before while the sender is idle
 // (CON-6).
-func (s *Sender) HandleAck(now machine.Micros, a Ack) (ours bool) {
+func (s *Sender) HandleAck(now core.Micros, a Ack) (ours bool) {
 	s.advance(now)
 	s.stats.AcksReceived++
 	if s.log != nil {
@@ -218,7 +219,7 @@ func (s *Sender) ackGuard(a *Ack) (guard uint8, top int) {
 
 // Poll returns a slice to send at now, or false when none is due. Call it until
 // it returns false (SND-3, SND-9). The slice's data are the chunk's.
-func (s *Sender) Poll(now machine.Micros) (Slice, bool) {
+func (s *Sender) Poll(now core.Micros) (Slice, bool) {
 	s.advance(now)
 	guard := s.pollGuard()
 	s.step(guard, senderInput{})
@@ -244,9 +245,9 @@ func (s *Sender) pollGuard() uint8 {
 
 // Deadline returns when Poll has something to do next if no event comes before:
 // Never unless a chunk is in flight (SND-16).
-func (s *Sender) Deadline() machine.Micros {
+func (s *Sender) Deadline() core.Micros {
 	if s.state != sending {
-		return machine.Never
+		return core.Never
 	}
 	return min(s.sched.Deadline(), s.heardAt+s.giveUp)
 }
@@ -371,6 +372,6 @@ func (s *Sender) why() string {
 }
 
 // ackEvent is an ack in the log.
-func ackEvent(kind eventlog.Kind, now machine.Micros, a *Ack) eventlog.Event {
+func ackEvent(kind eventlog.Kind, now core.Micros, a *Ack) eventlog.Event {
 	return eventlog.Event{Kind: kind, At: now, ChunkID: a.ChunkID, Have: a.Have, NumSlices: a.NumSlices, Complete: a.Have == a.NumSlices}
 }

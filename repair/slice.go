@@ -3,7 +3,7 @@ package repair
 import (
 	"github.com/chunkwire/chunkwire/bitpack"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/internal/frame"
 )
 

@@ -3,7 +3,7 @@ package repair
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/conform/check"
 )
 
 // inconsistent expects how many differences were counted, and that the chunk is delivered

@@ -1,20 +1,20 @@
 package repair
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // SenderVars are the variables of section 5.1.
 type SenderVars struct {
 	State     statemachine.SenderState
-	Row       machine.Row    // of the latest transition; empty before the first
-	ChunkID   uint16         // of the chunk in flight, or of the next one
-	NumSlices int            // of the chunk in flight; 0 while there is none
-	Sent      int            // transmissions of it; 0 while there is none
-	Have      int            // independent slices that the peer has
-	Top       int            // the highest number that arrived, and one
-	HeardAt   machine.Micros // the latest sign that the peer is there
+	Row       core.Row    // of the latest transition; empty before the first
+	ChunkID   uint16      // of the chunk in flight, or of the next one
+	NumSlices int         // of the chunk in flight; 0 while there is none
+	Sent      int         // transmissions of it; 0 while there is none
+	Have      int         // independent slices that the peer has
+	Top       int         // the highest number that arrived, and one
+	HeardAt   core.Micros // the latest sign that the peer is there
 }
 
 // Vars returns the sender's variables.
@@ -46,14 +46,14 @@ func (s *Sender) Stats() statemachine.SenderStats {
 // ReceiverVars are the variables of section 6.1.
 type ReceiverVars struct {
 	State          statemachine.ReceiverState
-	Row            machine.Row              // of the latest transition; empty before the first
+	Row            core.Row                 // of the latest transition; empty before the first
 	ChunkID        uint16                   // of the chunk that arrives, or of the next one
 	NumSlices      int                      // of the chunk that arrives; 0 while none does
 	LastBytes      int                      // of its last slice; 0 while none arrives
 	Held           []int                    // the ids that are here in the order in which they came; read-only, until the next event
 	Have           int                      // how many they are
 	Top            int                      // the highest number that came, and one
-	ProgressAt     machine.Micros           // when the latest slice came that added to it
+	ProgressAt     core.Micros              // when the latest slice came that added to it
 	PreviousSlices int                      // of the chunk completed last; 0 while there is none
 	PreviousTop    int                      // its top when it was complete
 	Due            statemachine.PendingAcks // for which chunks an ack is due

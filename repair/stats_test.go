@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/eventlog/logtest"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -129,27 +129,27 @@ type resting struct {
 func (r *resting) Rest() { r.rests++ }
 
 func TestBadConfigurations(t *testing.T) {
-	for _, d := range []machine.Micros{-1, statemachine.MaxGiveUp + 1} {
+	for _, d := range []core.Micros{-1, statemachine.MaxGiveUp + 1} {
 		_, err := NewReceiver(ReceiverConfig{GiveUp: d})
-		check.That(t, errors.Is(err, machine.ErrConfig), "the receiver's is refused")
+		check.That(t, errors.Is(err, core.ErrConfig), "the receiver's is refused")
 		_, err = NewSender(SenderConfig{GiveUp: d, Scheduler: &quietly{}})
-		check.That(t, errors.Is(err, machine.ErrConfig), "the sender's is refused")
+		check.That(t, errors.Is(err, core.ErrConfig), "the sender's is refused")
 	}
 	_, err := NewSender(SenderConfig{})
-	check.That(t, errors.Is(err, machine.ErrConfig), "a sender needs a scheduler")
+	check.That(t, errors.Is(err, core.ErrConfig), "a sender needs a scheduler")
 }
 
 // Both ends give up after 10 s unless configured (RPX-1, RPR-1).
 func TestTheDefaultTimeToGiveUp(t *testing.T) {
 	s := startedSender()
-	check.Same(t, "sender", s.Deadline(), 10*machine.Second)
+	check.Same(t, "sender", s.Deadline(), 10*core.Second)
 	r := quiet(give(newReceiver(0), sliceOf(0, 0, 2)))
-	check.Same(t, "receiver", r.Deadline(), 10*machine.Second)
+	check.Same(t, "receiver", r.Deadline(), 10*core.Second)
 }
 
 // New machines have the variables of RPX-1 and RPR-1.
 func TestNewMachines(t *testing.T) {
 	check.Equal(t, "sender", idleSender().Vars(), SenderVars{ChunkID: 7})
 	check.Equal(t, "receiver", firstReceiver().Vars(), ReceiverVars{ChunkID: 7})
-	check.Same(t, "deadline", firstReceiver().Deadline(), machine.Never)
+	check.Same(t, "deadline", firstReceiver().Deadline(), core.Never)
 }

@@ -5,20 +5,21 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/machine/machinetest"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/tabletest"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/table"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"pgregory.net/rapid"
 )
 
 func TestTablesAreTheDocuments(t *testing.T) {
 	const data, document = "../spec/repair.json", "../spec/REPAIR.md"
-	check.Same(t, "sender's rows", machinetest.CheckRows(data, "repair-sender", SenderTable()), nil)
-	check.Same(t, "sender's diagram", machinetest.CheckDiagram(document, "repair-sender", idleSender().state.String(), SenderTable()), nil)
-	check.Same(t, "receiver's rows", machinetest.CheckRows(data, "repair-receiver", ReceiverTable()), nil)
-	check.Same(t, "receiver's diagram", machinetest.CheckDiagram(document, "repair-receiver", firstReceiver().state.String(), ReceiverTable()), nil)
+	check.Same(t, "sender's rows", tabletest.CheckRows(data, "repair-sender", SenderTable()), nil)
+	check.Same(t, "sender's diagram", tabletest.CheckDiagram(document, "repair-sender", idleSender().state.String(), SenderTable()), nil)
+	check.Same(t, "receiver's rows", tabletest.CheckRows(data, "repair-receiver", ReceiverTable()), nil)
+	check.Same(t, "receiver's diagram", tabletest.CheckDiagram(document, "repair-receiver", firstReceiver().state.String(), ReceiverTable()), nil)
 }
 
 func TestTablesAreTotalAndUnambiguous(t *testing.T) {
@@ -42,15 +43,15 @@ func TestTheSenderHasTheRowsOfTheChunkProtocol(t *testing.T) {
 	check.Equal(t, "rows", lines, statemachine.SenderTable())
 }
 
-var senderMachine = machinetest.Machine{
+var senderMachine = tabletest.Machine{
 	States: []string{idle.String(), sending.String(), gaveUp.String()},
 	Guards: senderGuards,
 	Table:  SenderTable(),
 	Impossible: slices.Concat(
-		machinetest.Never(senderGuards, idle.String(), "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
-		machinetest.Never(senderGuards, idle.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
-		machinetest.Never(senderGuards, gaveUp.String(), "a failed sender has forgotten what it sent", ackNothingNew, ackNews, ackAll),
-		machinetest.Never(senderGuards, gaveUp.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+		tabletest.Never(senderGuards, idle.String(), "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
+		tabletest.Never(senderGuards, idle.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+		tabletest.Never(senderGuards, gaveUp.String(), "a failed sender has forgotten what it sent", ackNothingNew, ackNews, ackAll),
+		tabletest.Never(senderGuards, gaveUp.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
 	),
 }
 
@@ -61,40 +62,40 @@ const (
 	onlyReady    = "only a chunk that waits to be read makes slices early"
 )
 
-var receiverMachine = machinetest.Machine{
+var receiverMachine = tabletest.Machine{
 	States: []string{waiting.String(), receiving.String(), ready.String(), failed.String()},
 	Guards: receiverGuards,
 	Table:  ReceiverTable(),
 	Impossible: slices.Concat(
-		machinetest.Never(receiverGuards, waiting.String(), emptyWaiting, sliceDuplicate, sliceDependent, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes),
-		machinetest.Never(receiverGuards, waiting.String(), onlyReady, sliceEarly),
-		machinetest.Never(receiverGuards, waiting.String(), notReceiving, receiverGivesUp),
-		machinetest.Never(receiverGuards, receiving.String(), onlyReady, sliceEarly),
-		machinetest.Never(receiverGuards, ready.String(), isEarly, sliceDuplicate, sliceDependent, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, sliceAdds, sliceCompletes),
-		machinetest.Never(receiverGuards, ready.String(), notReceiving, receiverGivesUp),
-		machinetest.Never(receiverGuards, failed.String(), "a failed receiver keeps no slice", sliceDuplicate, sliceDependent),
-		machinetest.Never(receiverGuards, failed.String(), notReceiving, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, receiverGivesUp),
-		machinetest.Never(receiverGuards, failed.String(), onlyReady, sliceEarly),
-		machinetest.Never(receiverGuards, failed.String(), "a failed receiver has no ack due", ackDue),
+		tabletest.Never(receiverGuards, waiting.String(), emptyWaiting, sliceDuplicate, sliceDependent, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes),
+		tabletest.Never(receiverGuards, waiting.String(), onlyReady, sliceEarly),
+		tabletest.Never(receiverGuards, waiting.String(), notReceiving, receiverGivesUp),
+		tabletest.Never(receiverGuards, receiving.String(), onlyReady, sliceEarly),
+		tabletest.Never(receiverGuards, ready.String(), isEarly, sliceDuplicate, sliceDependent, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, sliceAdds, sliceCompletes),
+		tabletest.Never(receiverGuards, ready.String(), notReceiving, receiverGivesUp),
+		tabletest.Never(receiverGuards, failed.String(), "a failed receiver keeps no slice", sliceDuplicate, sliceDependent),
+		tabletest.Never(receiverGuards, failed.String(), notReceiving, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, receiverGivesUp),
+		tabletest.Never(receiverGuards, failed.String(), onlyReady, sliceEarly),
+		tabletest.Never(receiverGuards, failed.String(), "a failed receiver has no ack due", ackDue),
 	),
 }
 
 // rows are those of both tables.
-var rows = func() map[machine.Row]machine.Line {
-	all := map[machine.Row]machine.Line{}
+var rows = func() map[core.Row]core.Line {
+	all := map[core.Row]core.Line{}
 	for _, l := range append(SenderTable(), ReceiverTable()...) {
 		all[l.Row] = l
 	}
 	return all
 }()
 
-func possible(t *rapid.T, m *machinetest.Machine, state fmt.Stringer, g machine.Guard) {
+func possible(t *rapid.T, m *tabletest.Machine, state fmt.Stringer, g table.Guard) {
 	if why := m.WhyNot(state.String(), g); why != "" {
 		t.Fatalf("%v, %v occurred, though: %s", state, g.Text, why)
 	}
 }
 
-func leads(t *rapid.T, row machine.Row, from, to fmt.Stringer) {
+func leads(t *rapid.T, row core.Row, from, to fmt.Stringer) {
 	if l := rows[row]; l.State != from.String() || l.Next != to.String() {
 		t.Fatalf("row %v from %v to %v, want %v to %v", row, from, to, l.State, l.Next)
 	}
@@ -104,12 +105,12 @@ func leads(t *rapid.T, row machine.Row, from, to fmt.Stringer) {
 // one of the state that the sender was in.
 func TestSenderMeetsNothingImpossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sched := &scripted{deadline: machine.Never}
+		sched := &scripted{deadline: core.Never}
 		s := newSender(65535, sched)
-		now := machine.Micros(0)
+		now := core.Micros(0)
 		for range rapid.IntRange(1, 60).Draw(t, "events") {
 			before := s.state
-			now += rapid.SampledFrom([]machine.Micros{0, 1, 300 * ms, 4 * machine.Second}).Draw(t, "later")
+			now += rapid.SampledFrom([]core.Micros{0, 1, 300 * ms, 4 * core.Second}).Draw(t, "later")
 			switch rapid.IntRange(0, 3).Draw(t, "event") {
 			case 0:
 				_ = s.Submit(now, erasure.Encode(make([]byte, rapid.SampledFrom([]int{0, 1, 3000, 262145}).Draw(t, "size"))))
@@ -138,10 +139,10 @@ func TestSenderMeetsNothingImpossible(t *testing.T) {
 func TestReceiverMeetsNothingImpossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newReceiver(65535)
-		now := machine.Micros(0)
+		now := core.Micros(0)
 		for range rapid.IntRange(1, 60).Draw(t, "events") {
 			before, due := r.state, r.pending
-			now += rapid.SampledFrom([]machine.Micros{0, 1, 5 * machine.Second, 9 * machine.Second}).Draw(t, "later")
+			now += rapid.SampledFrom([]core.Micros{0, 1, 5 * core.Second, 9 * core.Second}).Draw(t, "later")
 			switch rapid.IntRange(0, 4).Draw(t, "event") {
 			case 0:
 				_, _ = r.Read(now, nil)

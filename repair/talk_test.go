@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -15,13 +15,13 @@ type talk struct {
 	t     check.T
 	s     *Sender
 	r     *Receiver
-	now   machine.Micros
+	now   core.Micros
 	chunk []byte
 }
 
 // begin makes both ends begin with a chunk of k slices.
 func begin(t check.T, k int) *talk {
-	return (&talk{t: t, s: newSender(0, &scripted{deadline: machine.Never}), r: newReceiver(0)}).next(k)
+	return (&talk{t: t, s: newSender(0, &scripted{deadline: core.Never}), r: newReceiver(0)}).next(k)
 }
 
 // next submits another chunk.
@@ -33,7 +33,7 @@ func (c *talk) next(k int) *talk {
 }
 
 // wait lets time pass.
-func (c *talk) wait(d machine.Micros) { c.now += d }
+func (c *talk) wait(d core.Micros) { c.now += d }
 
 // send makes the sender send n slices.
 func (c *talk) send(n int) []Slice {
@@ -113,9 +113,9 @@ func (c *talk) read() {
 }
 
 // rowsOf expects the latest rows of both.
-func (c *talk) rows(sender, receiver machine.Row) {
+func (c *talk) rows(sender, receiver core.Row) {
 	c.t.Helper()
-	check.Equal(c.t, "rows", []machine.Row{c.s.row, c.r.row}, []machine.Row{sender, receiver})
+	check.Equal(c.t, "rows", []core.Row{c.s.row, c.r.row}, []core.Row{sender, receiver})
 }
 
 // Each ack says what is here (RPA-2, RPR-12).
@@ -404,9 +404,9 @@ func TestAReplacementThatCompletes(t *testing.T) {
 // Neither an ack with nothing new nor a foreign one is a sign of life; news of top alone is
 // one (RPX-6, RPX-8, SND-9, SND-11, SND-15, SND-16).
 func TestASenderGivesUp(t *testing.T) {
-	for _, limit := range []machine.Micros{1, 3 * machine.Second, statemachine.MaxGiveUp} {
-		s := check.Must(NewSender(SenderConfig{GiveUp: limit, Scheduler: &scripted{deadline: machine.Never}}))
-		start, end := machine.Second, machine.Second+limit
+	for _, limit := range []core.Micros{1, 3 * core.Second, statemachine.MaxGiveUp} {
+		s := check.Must(NewSender(SenderConfig{GiveUp: limit, Scheduler: &scripted{deadline: core.Never}}))
+		start, end := core.Second, core.Second+limit
 		_ = s.Submit(0, erasure.Encode(chunkOf(0, 3)))
 		s.sched.(*scripted).due = 2
 		s.Poll(0)
@@ -428,7 +428,7 @@ func TestASenderGivesUp(t *testing.T) {
 		_, ok := s.Poll(end)
 		check.That(t, !ok, "nothing goes out any more")
 		check.Same(t, "error", s.Err(), statemachine.ErrGaveUp)
-		check.Same(t, "deadline", s.Deadline(), machine.Never)
+		check.Same(t, "deadline", s.Deadline(), core.Never)
 		check.Same(t, "submit", s.Submit(end, erasure.Encode([]byte{1})), statemachine.ErrGaveUp)
 		check.That(t, s.chunk == nil, "the chunk is released")
 		check.Equal(t, "what was counted", s.Vars(), SenderVars{State: gaveUp, Row: "T4", NumSlices: 3, HeardAt: start})
@@ -438,7 +438,7 @@ func TestASenderGivesUp(t *testing.T) {
 // Only a slice that is stored is progress: neither a duplicate nor a dependent one is
 // (RPR-10, RPR-13, RCV-9).
 func TestAReceiverGivesUp(t *testing.T) {
-	for _, limit := range []machine.Micros{1, 3 * machine.Second, statemachine.MaxGiveUp} {
+	for _, limit := range []core.Micros{1, 3 * core.Second, statemachine.MaxGiveUp} {
 		r := check.Must(NewReceiver(ReceiverConfig{GiveUp: limit}))
 		r.HandleSlice(0, sliceOf(0, alike[0], 3))
 		quiet(r)
@@ -450,10 +450,10 @@ func TestAReceiverGivesUp(t *testing.T) {
 		check.Same(t, "error before", r.Err(), nil)
 		noAck(t, r, limit)
 		check.Same(t, "error", r.Err(), statemachine.ErrGaveUp)
-		check.Same(t, "deadline", r.Deadline(), machine.Never)
+		check.Same(t, "deadline", r.Deadline(), core.Never)
 		check.Equal(t, "what is left", r.Vars(), ReceiverVars{State: failed, Row: "U24", ProgressAt: 0})
 		check.That(t, r.memory == nil && r.spare.data == nil && !r.code.Has(alike[0]), "all memory is released")
-		noAck(t, r, limit+machine.Second)
+		noAck(t, r, limit+core.Second)
 	}
 }
 
@@ -484,13 +484,13 @@ func TestForeignAcksChangeNothing(t *testing.T) {
 		s := sentSender()
 		before, a := s.Vars(), ackOf(2, 4)
 		wrong(&a)
-		check.That(t, !s.HandleAck(machine.Second, a), name+": it is not ours")
+		check.That(t, !s.HandleAck(core.Second, a), name+": it is not ours")
 		before.Row = "T6"
 		check.Equal(t, name+": variables", s.Vars(), before)
 		check.Same(t, name+": ignored", s.Stats().AcksIgnored, 1)
 	}
 	s := sentSender()
-	check.That(t, s.HandleAck(machine.Second, ackOf(2, 4)), "the good one is ours")
+	check.That(t, s.HandleAck(core.Second, ackOf(2, 4)), "the good one is ours")
 	check.Same(t, "row of the good one", s.row, "T9")
 }
 
@@ -508,7 +508,7 @@ func TestWhichAcksOfAnIdleSenderAreOurs(t *testing.T) {
 // neither the current nor the previous one (CID-3, RCV-3, RCV-4).
 func TestOnlyEqualityOfIDsCounts(t *testing.T) {
 	for _, first := range []uint16{0, 1, 32767, 32768, 65535} {
-		want := map[uint16]machine.Row{first: "U3", first + 1: "U1"}
+		want := map[uint16]core.Row{first: "U3", first + 1: "U1"}
 		for _, away := range []uint16{0, 1, 2, 32767, 32768, 32769, 65534, 65535} {
 			r := give(newReceiver(first), sliceOf(first, 0, 1))
 			_, _ = r.Read(0, nil)
@@ -525,7 +525,7 @@ func TestOnlyEqualityOfIDsCounts(t *testing.T) {
 // At the start there is no chunk before (RCV-6), and ids of chunks go on from 65,535 with 0.
 func TestIDsOfChunksWrap(t *testing.T) {
 	c := begin(t, 1)
-	c.s, c.r = newSender(65535, &scripted{deadline: machine.Never}), newReceiver(65535)
+	c.s, c.r = newSender(65535, &scripted{deadline: core.Never}), newReceiver(65535)
 	c.r.HandleSlice(0, sliceOf(65534, 0, 1))
 	check.Same(t, "row", c.r.row, "U4")
 	for _, id := range []uint16{0, 1} {

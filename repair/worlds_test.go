@@ -7,29 +7,29 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	memory "github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/sim/drawn"
+	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/schedule/rateless"
-	memory "github.com/chunkwire/chunkwire/sim"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/sim/drawn"
-	sim "github.com/chunkwire/chunkwire/sim/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
 const (
-	ms     = machine.Millisecond
-	second = machine.Second
+	ms     = core.Millisecond
+	second = core.Second
 	year   = 365 * 24 * 3600 * second
 )
 
 type packet = repair.Packet
 
 // The properties of sections 8 and 9 over networks that lose, double, delay and reorder. The
-// judges of sim/repair watch for what must hold of what goes out, is acked and delivered;
+// judges of conform/sim/repair watch for what must hold of what goes out, is acked and delivered;
 // here are the worlds, and that all is delivered at last.
 
 func drawProfile(t *rapid.T) rateless.Profile {
@@ -49,8 +49,8 @@ func drawSize(t *rapid.T) int {
 // config is a world that is drawn.
 type config struct {
 	profile  rateless.Profile
-	giveUp   machine.Micros
-	goodFrom machine.Micros
+	giveUp   core.Micros
+	goodFrom core.Micros
 }
 
 func drawWorld(t *rapid.T, c config) (*sim.World, repair.SenderConfig, repair.ReceiverConfig) {
@@ -60,17 +60,17 @@ func drawWorld(t *rapid.T, c config) (*sim.World, repair.SenderConfig, repair.Re
 	w := check.Must(sim.NewWorld(sender, receiver, 0))
 	w.Down = drawn.Network[packet](t, "slices", c.goodFrom)
 	w.Up = drawn.Network[packet](t, "acks", c.goodFrom)
-	w.ReadTime = machine.Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
+	w.ReadTime = core.Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
 	return w, sender, receiver
 }
 
 func drawConfig(t *rapid.T) config {
-	return config{drawProfile(t), year, machine.Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "good from"))}
+	return config{drawProfile(t), year, core.Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "good from"))}
 }
 
 // delivers sends some chunks, until all are through and nothing is left to do, or a minute
 // after the network has become good. All must be delivered then.
-func delivers(t *rapid.T, w *sim.World, goodFrom machine.Micros) {
+func delivers(t *rapid.T, w *sim.World, goodFrom core.Micros) {
 	limit := goodFrom + 60*second
 	chunks := rapid.IntRange(1, 5).Draw(t, "chunks")
 	for i := range chunks {
@@ -107,7 +107,7 @@ func TestModelsInEveryWorld(t *testing.T) {
 // then is right, and nobody waits without end (LIVE-3).
 func TestNobodyWaitsForever(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := config{drawProfile(t), machine.Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up")), year}
+		c := config{drawProfile(t), core.Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up")), year}
 		w, _, _ := drawWorld(t, c)
 		w.Judge(sim.RatelessPace(c.profile), t.Fatalf)
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
@@ -130,7 +130,7 @@ func TestNoStallOnceNothingIsLost(t *testing.T) {
 		up.DrawOutages(t)
 		w, _, _ := drawWorld(t, config{profile: drawProfile(t), giveUp: year})
 		w.Down, w.Up, w.ReadTime = drawn.Fate[packet](down), drawn.Fate[packet](up), 0
-		goodFrom := machine.Micros(rapid.SampledFrom([]int64{0, 400_000, 6_000_000, 25_000_000}).Draw(t, "good from"))
+		goodFrom := core.Micros(rapid.SampledFrom([]int64{0, 400_000, 6_000_000, 25_000_000}).Draw(t, "good from"))
 		w.At(goodFrom, func() { down.Over, up.Over = true, true })
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
 			check.Same(t, "submit", w.Submit(chunktest.Chunk(drawSize(t), uint32(i))), nil)
@@ -163,7 +163,7 @@ func TestErasures(t *testing.T) {
 		r := check.Must(sim.NewCheckedReceiver(repair.ReceiverConfig{}, t.Fatalf))
 		ids := drawErasures(t, e.NumSlices())
 		for i, id := range ids {
-			now := machine.Micros(i)
+			now := core.Micros(i)
 			r.HandleSlice(now, repair.Slice{ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)})
 			if r.State() == statemachine.ReceiverReady {
 				got, err := r.Read(now, nil)
@@ -217,7 +217,7 @@ func TestEverySliceIsAnswered(t *testing.T) {
 		data := chunktest.Chunk(rapid.IntRange(1, 6*1024).Draw(t, "size"), 9)
 		e := erasure.Encode(data)
 		r := check.Must(repair.NewReceiver(repair.ReceiverConfig{}))
-		now := machine.Micros(0)
+		now := core.Micros(0)
 		for _, id := range rapid.SliceOfN(rapid.IntRange(0, 20), 1, 60).Draw(t, "ids") {
 			now += 3 * ms
 			r.HandleSlice(now, repair.Slice{ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)})
@@ -289,7 +289,7 @@ func TestAnySlices(t *testing.T) {
 				size = s.LastBytes
 			}
 			s.Data = chunktest.Chunk(size, rapid.Uint32().Draw(t, "content"))
-			now += rapid.SampledFrom([]machine.Micros{0, 1, ms, 5 * second}).Draw(t, "later")
+			now += rapid.SampledFrom([]core.Micros{0, 1, ms, 5 * second}).Draw(t, "later")
 			for range rapid.IntRange(1, 3).Draw(t, "copies") {
 				r.HandleSlice(now, s)
 			}
@@ -313,11 +313,11 @@ func TestIDsWrap(t *testing.T) {
 	w.Sender = check.Must(sim.NewCheckedSender(repair.SenderConfig{GiveUp: year, Scheduler: rule()}, t.Fatalf))
 	w.Receiver = sim.NewJudgedReceiver(w.Receiver, sim.NewReceiverJudge(&chunk.Stream{}, year, 0), t.Fatalf)
 	n := 0
-	w.Down = func(now machine.Micros, _ packet) []machine.Micros {
+	w.Down = func(now core.Micros, _ packet) []core.Micros {
 		if n++; n > 1 && now < 35_000*second && n%5000 != 0 {
 			return nil
 		}
-		return []machine.Micros{now + 25*ms}
+		return []core.Micros{now + 25*ms}
 	}
 	w.Up = memory.Outage(w.Up, 0, 35_000*second)
 	took, err := w.Transfer(chunktest.Chunk(4*1024, 1))

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/conform/check"
 )
 
 // After id 8,191 the repair slices come again, with the bytes that they had (RPX-7, RPN-2).

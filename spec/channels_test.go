@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 )
 
@@ -69,10 +69,10 @@ func TestNearestSequencesOfTheDocument(t *testing.T) {
 		t.Errorf("%d sequences", len(table))
 	}
 	for _, row := range table {
-		base := seq.Number(integer(t, row[0]))
+		base := core.Number(integer(t, row[0]))
 		means, is, _ := strings.Cut(row[2], ":")
-		n := seq.Wire16.UpTo(base+seq.Wire16.Size()/2, uint16(integer(t, row[1])))
-		if n != seq.Number(integer(t, means)) || (n < base) != strings.Contains(is, "below") {
+		n := core.Wire16.UpTo(base+core.Wire16.Size()/2, uint16(integer(t, row[1])))
+		if n != core.Number(integer(t, means)) || (n < base) != strings.Contains(is, "below") {
 			t.Errorf("%v: %d", row, n)
 		}
 	}

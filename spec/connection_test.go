@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // The examples of CONNECTION.md are requests to a port, each with its response behind it
@@ -45,7 +45,7 @@ func TestKeysOfTheDocument(t *testing.T) {
 	}
 	proof := exampleProof(t)
 	from := session.AddressOfText("192.0.2.1:40000")
-	linked := session.Message{Kind: session.KindLinked, Agreed: session.Agreed{Link: 0x5eed1234, Lanes: 2, Variant: 1, Timeout: 10 * machine.Second}}
+	linked := session.Message{Kind: session.KindLinked, Agreed: session.Agreed{Link: 0x5eed1234, Lanes: 2, Variant: 1, Timeout: 10 * core.Second}}
 	refused := session.Message{Kind: session.KindRefused, Version: session.Version, Reason: session.Full}
 	linked.Nonce, refused.Nonce = proof.Nonce, proof.Nonce
 	for i := range linked.ServerNonce {
@@ -142,14 +142,14 @@ func TestRecordsOfConnections(t *testing.T) {
 // The registry of CONNECTION.md has the codes of packages session and connection; those of the
 // bodies of slices and acks are PROTOCOL.md's.
 func TestCodesOfConnectionsAreTheCodes(t *testing.T) {
-	of := codesOf(t, "../session/errors.go")
+	of := codesOf(t, "../connection/session/errors.go")
 	others := slices.DeleteFunc(codesOf(t, "../connection/errors.go"), func(code string) bool { return slices.Contains(of, code) })
-	checkCodes(t, "connection.json", "../session/errors.go", others...)
+	checkCodes(t, "connection.json", "../connection/session/errors.go", others...)
 }
 
 // Each attacker of section 11.2 and each fault of section 12 has its tests.
 func TestAttackersHaveTests(t *testing.T) {
-	known := testNames(t, "../transport/attack", "../session", "../connection", "../sim/session/handshake", "../cmd/chunkwire")
+	known := testNames(t, "../transport/attack", "../connection/session", "../connection", "../conform/sim/session/handshake", "../cmd/chunkwire")
 	attackers := rows(t, "CONNECTION.md", "| Id | Attack | What happens | By | Test |")
 	faults := rows(t, "CONNECTION.md", "| Id | Fault of the chunk protocol alone | In a connection | Excluded by | Test |")
 	if len(attackers) != 22 || len(faults) != 14 {

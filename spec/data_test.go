@@ -12,9 +12,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/rtt"
-	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/internal/rtt"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // The specification as data meets its schema.

@@ -141,7 +141,7 @@ func codesOf(t *testing.T, file string) (codes []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`wire\.Code += "([a-z_]+)"`).FindAllSubmatch(code, -1) {
+	for _, m := range regexp.MustCompile(`core\.Code += "([a-z_]+)"`).FindAllSubmatch(code, -1) {
 		codes = append(codes, string(m[1]))
 	}
 	return codes

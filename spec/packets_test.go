@@ -8,9 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
 )
 
 // The examples of PACKETS.md are requests to a port, each with its response behind it
@@ -45,12 +44,12 @@ func TestSequencesOfTheDocument(t *testing.T) {
 		t.Errorf("%d sequences", len(table))
 	}
 	for _, row := range table {
-		low := seq.Number(integer(t, row[0]) - 256)
-		n, fresh := seq.Wire16.From(low, uint16(integer(t, row[1])))
-		if n-low != seq.Number(integer(t, row[2])) {
+		low := core.Number(integer(t, row[0]) - 256)
+		n, fresh := core.Wire16.From(low, uint16(integer(t, row[1])))
+		if n-low != core.Number(integer(t, row[2])) {
 			t.Errorf("%v: d is %d", row, n-low)
 		}
-		if means := row[3]; strings.Contains(means, "stale") == fresh || fresh && n != seq.Number(integer(t, means)) {
+		if means := row[3]; strings.Contains(means, "stale") == fresh || fresh && n != core.Number(integer(t, means)) {
 			t.Errorf("%v: %d, %v", row, n, fresh)
 		}
 	}
@@ -66,12 +65,12 @@ func TestSamplesOfTheDocument(t *testing.T) {
 	if len(table) < 7 {
 		t.Errorf("%d samples", len(table))
 	}
-	now := machine.Micros(0)
+	now := core.Micros(0)
 	for i, row := range table {
 		if _, _, err := e.Send(now, []byte("payload")); err != nil {
 			t.Fatal(err)
 		}
-		now += machine.Micros(integer(t, row[0]))
+		now += core.Micros(integer(t, row[0]))
 		ack := append(packet.Header{Sequence: uint16(i), Ack: uint16(i), AckBits: 1}.Append(nil), "payload"...)
 		if err := e.Receive(now, ack, func(packet.Delivery) packet.Verdict { return packet.Take }); err != nil {
 			t.Fatal(err)
@@ -94,7 +93,7 @@ func TestCongestionTraceOfTheDocument(t *testing.T) {
 	for _, row := range table {
 		is := packet.Conditions{Silent: row[1] == "silent"}
 		if srtt, measured := strings.CutSuffix(row[1], " us"); measured {
-			is.Measured, is.SRTT = true, machine.Micros(integer(t, srtt))
+			is.Measured, is.SRTT = true, core.Micros(integer(t, srtt))
 		}
 		c.Evaluate(inSeconds(t, row[0]), is)
 		if c.Mode().String() != row[3] || c.Recovery() != inSeconds(t, row[4]) {
@@ -104,10 +103,10 @@ func TestCongestionTraceOfTheDocument(t *testing.T) {
 }
 
 // inSeconds reads a time such as 4.199999 s.
-func inSeconds(t *testing.T, cell string) machine.Micros {
+func inSeconds(t *testing.T, cell string) core.Micros {
 	t.Helper()
 	whole, fraction, _ := strings.Cut(strings.TrimSuffix(cell, " s"), ".")
-	return machine.Micros(integer(t, whole))*machine.Second + machine.Micros(integer(t, "1"+(fraction + "000000")[:6])-1_000_000)
+	return core.Micros(integer(t, whole))*core.Second + core.Micros(integer(t, "1"+(fraction + "000000")[:6])-1_000_000)
 }
 
 // Each of the 26 faults of section 13 has its test.
@@ -161,13 +160,13 @@ func TestAcksGoOn(t *testing.T) {
 		ends[i] = e
 	}
 	take := func(packet.Delivery) packet.Verdict { return packet.Take }
-	var taken [2]map[seq.Number]bool
+	var taken [2]map[core.Number]bool
 	acked := [2]int{}
 	for i := range taken {
-		taken[i] = map[seq.Number]bool{}
+		taken[i] = map[core.Number]bool{}
 	}
 	for n := range 5_000 {
-		now := machine.Micros(n) * packet.GoodInterval
+		now := core.Micros(n) * packet.GoodInterval
 		for i, e := range ends {
 			datagrams, number, err := e.Send(now, []byte("payload"))
 			if err != nil {

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
@@ -88,7 +88,7 @@ func TestRepairSlicesAloneHaveTheRankOfTheDocument(t *testing.T) {
 // Each pitfall of section 13.3 has its test.
 func TestPitfallsOfRepairHaveTests(t *testing.T) {
 	var tests strings.Builder
-	for _, folder := range []string{".", "../erasure", "../repair", "../schedule/rateless"} {
+	for _, folder := range []string{".", "../codec/erasure", "../repair", "../statemachine/schedule/rateless"} {
 		files, err := filepath.Glob(folder + "/*_test.go")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", folder, files, err)
@@ -192,7 +192,7 @@ func TestNumbersOfTheDocument(t *testing.T) {
 		if got := r.Vars().Top; int64(got) != after {
 			t.Errorf("%v: top is %d", row, got)
 		}
-		if ack, _ := r.Poll(machine.Second); int64(ack.Top) != field {
+		if ack, _ := r.Poll(core.Second); int64(ack.Top) != field {
 			t.Errorf("%v: the ack has %d", row, ack.Top)
 		}
 	}
@@ -227,10 +227,10 @@ func TestFieldsOfTheDocument(t *testing.T) {
 type always struct{}
 
 func (always) Begin(statemachine.Flight)             {}
-func (always) Acked(machine.Micros, int, int)        {}
-func (always) Held(machine.Micros)                   {}
-func (always) Next(machine.Micros) bool              { return true }
-func (always) Deadline() machine.Micros              { return 0 }
+func (always) Acked(core.Micros, int, int)           {}
+func (always) Held(core.Micros)                      {}
+func (always) Next(core.Micros) bool                 { return true }
+func (always) Deadline() core.Micros                 { return 0 }
 func (always) Stats() (s statemachine.ScheduleStats) { return s }
 
 // exampleSlice returns a slice of the chunk 0 of k full slices of zeros.

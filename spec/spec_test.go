@@ -3,7 +3,7 @@ package spec_test
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/spec"
 )
 

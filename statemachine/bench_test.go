@@ -3,12 +3,11 @@ package statemachine_test
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 func newSender() *statemachine.Sender {
@@ -21,14 +20,14 @@ func newReceiver() *statemachine.Receiver {
 
 // sending returns a sender of 256 slices, each of which has been sent, and the
 // time; the first acked of them have arrived.
-func sending(b *testing.B, acked int) (*statemachine.Sender, machine.Micros) {
+func sending(b *testing.B, acked int) (*statemachine.Sender, core.Micros) {
 	s := newSender()
 	if err := s.Submit(0, make([]byte, codec.MaxChunkSize)); err != nil {
 		b.Fatal(err)
 	}
-	var now machine.Micros
+	var now core.Micros
 	for s.Vars().Sent.Count() < codec.MaxSlices {
-		if now = max(now, s.Deadline()); now == machine.Never {
+		if now = max(now, s.Deadline()); now == core.Never {
 			b.Fatal("the sender has nothing to do")
 		}
 		for _, ok := s.Poll(now); ok; _, ok = s.Poll(now) {
@@ -36,7 +35,7 @@ func sending(b *testing.B, acked int) (*statemachine.Sender, machine.Micros) {
 		s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices}) // a hold: somebody is there
 	}
 	if acked > 0 {
-		s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Acked: bitset.FirstN(acked)})
+		s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Acked: core.FirstN(acked)})
 	}
 	for _, ok := s.Poll(now); ok; _, ok = s.Poll(now) {
 	}
@@ -80,7 +79,7 @@ func BenchmarkSender(b *testing.B) {
 			s, now := sending(b, 0)
 			return func() {
 				for n := 1; n < codec.MaxSlices; n++ {
-					s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Acked: bitset.FirstN(n)})
+					s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Acked: core.FirstN(n)})
 				}
 			}
 		})

@@ -4,16 +4,15 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/internal/stateful"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/stateful"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // The real machines as stateful systems: a random sequence of commands, whatever users
@@ -21,13 +20,13 @@ import (
 // differ gopter shrinks the sequence, and the shortest one is printed.
 
 // waits are how long a poll waits; beyond them it waits for the deadline.
-var waits = []machine.Micros{0, 1, 2 * ms, 300 * ms, 6 * second, 10 * second}
+var waits = []core.Micros{0, 1, 2 * ms, 300 * ms, 6 * second, 10 * second}
 
-func wait(now, deadline machine.Micros, arg int) machine.Micros {
+func wait(now, deadline core.Micros, arg int) core.Micros {
 	switch {
 	case arg < len(waits):
 		return now + waits[arg]
-	case deadline == machine.Never:
+	case deadline == core.Never:
 		return now
 	}
 	return max(now, deadline)
@@ -39,7 +38,7 @@ func rarely(arg int) int { return []int{0, 0, 0, 0, 1, -1, -2}[arg] }
 type senderSystem struct {
 	stateful.Objections
 	*chunk.CheckedSender
-	now machine.Micros
+	now core.Micros
 }
 
 var senderVerbs = []*stateful.Verb[*senderSystem]{
@@ -65,7 +64,7 @@ var senderVerbs = []*stateful.Verb[*senderSystem]{
 	{Weight: 6, Limits: stateful.Args{32, 6, 6}, Run: func(s *senderSystem, a stateful.Args) string {
 		v := s.Vars()
 		ack := codec.Ack{ChunkID: v.ChunkID + uint16(rarely(a[1])), NumSlices: v.NumSlices + rarely(a[2])}
-		ack.Acked = bitset.Set{uint64(a[0])}.Intersect(bitset.FirstN(ack.NumSlices))
+		ack.Acked = core.Set{uint64(a[0])}.Intersect(core.FirstN(ack.NumSlices))
 		ours := s.HandleAck(s.now, ack)
 		return fmt.Sprintf("ack %05b of %d slices of chunk %d: ours %v", ack.Acked[0], ack.NumSlices, ack.ChunkID, ours)
 	}},
@@ -93,7 +92,7 @@ func newSenderSystem(scheduler, model statemachine.Scheduler) *senderSystem {
 type receiverSystem struct {
 	stateful.Objections
 	*chunk.CheckedReceiver
-	now machine.Micros
+	now core.Micros
 }
 
 var receiverVerbs = []*stateful.Verb[*receiverSystem]{

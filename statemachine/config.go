@@ -3,25 +3,25 @@ package statemachine
 import (
 	"errors"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // How long a machine waits without progress before it fails (LIM-5, SND-15, RCV-15).
 // Both ends should use the same time (SND-17), long enough to lose a probe
 // (SND-20).
 const (
-	DefaultGiveUp                = 10 * machine.Second
-	MaxGiveUp     machine.Micros = 1 << 61 // no sum of it and a time overflows
+	DefaultGiveUp             = 10 * core.Second
+	MaxGiveUp     core.Micros = 1 << 61 // no sum of it and a time overflows
 )
 
 // CheckGiveUp returns the time that a configured GiveUp stands for. It fails with
-// machine.ErrConfig.
-func CheckGiveUp(configured machine.Micros) (machine.Micros, error) {
+// core.ErrConfig.
+func CheckGiveUp(configured core.Micros) (core.Micros, error) {
 	switch {
 	case configured == 0:
 		return DefaultGiveUp, nil
 	case configured < 0 || configured > MaxGiveUp:
-		return 0, machine.ConfigError("GiveUp", configured, "1 us to 2^61 us, or 0 for 10 s")
+		return 0, core.ConfigError("GiveUp", configured, "1 us to 2^61 us, or 0 for 10 s")
 	}
 	return configured, nil
 }

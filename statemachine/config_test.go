@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/tabletest"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/machine/machinetest"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 )
 
 // The parameters and their defaults (SND-21, RCV-20).
@@ -19,9 +19,9 @@ func TestConfigurations(t *testing.T) {
 		name  string
 		cfg   SenderConfig
 		field string // that the error names; empty: none
-		want  machine.Micros
+		want  core.Micros
 	}{
-		{"the default", SenderConfig{}, "", 10 * machine.Second},
+		{"the default", SenderConfig{}, "", 10 * core.Second},
 		{"the shortest time", SenderConfig{GiveUp: 1}, "", 1},
 		{"the longest time", SenderConfig{GiveUp: 1 << 61}, "", 1 << 61},
 		{"a longer one", SenderConfig{GiveUp: 1<<61 + 1}, "GiveUp", 0},
@@ -36,13 +36,13 @@ func TestConfigurations(t *testing.T) {
 		}
 		s, err := NewSender(c.cfg)
 		checkConfig(t, c.name+", sender", err, c.field)
-		check.That(t, err != nil || s.giveUp == c.want && s.chunkID == 0 && s.Deadline() == machine.Never, "the sender has the defaults")
+		check.That(t, err != nil || s.giveUp == c.want && s.chunkID == 0 && s.Deadline() == core.Never, "the sender has the defaults")
 	}
 }
 
 func checkConfig(t *testing.T, name string, err error, field string) {
 	t.Helper()
-	if field == "" && err != nil || field != "" && (!errors.Is(err, machine.ErrConfig) || !strings.Contains(err.Error(), field)) {
+	if field == "" && err != nil || field != "" && (!errors.Is(err, core.ErrConfig) || !strings.Contains(err.Error(), field)) {
 		t.Errorf("%s: %v, want an error about %q", name, err, field)
 	}
 }
@@ -51,30 +51,30 @@ func checkConfig(t *testing.T, name string, err error, field string) {
 // last one counts as that (TIM-1).
 func TestTimeDoesNotRunBackward(t *testing.T) {
 	for name, call := range map[string]func(s *Sender){
-		"submit": func(s *Sender) { _ = s.Submit(5*machine.Second, nil) },
-		"ack":    func(s *Sender) { s.HandleAck(5*machine.Second, codec.Ack{}) },
-		"poll":   func(s *Sender) { s.Poll(5 * machine.Second) },
+		"submit": func(s *Sender) { _ = s.Submit(5*core.Second, nil) },
+		"ack":    func(s *Sender) { s.HandleAck(5*core.Second, codec.Ack{}) },
+		"poll":   func(s *Sender) { s.Poll(5 * core.Second) },
 	} {
-		s := newSender(0, &inTurn{deadline: machine.Never})
+		s := newSender(0, &inTurn{deadline: core.Never})
 		call(s)
-		_ = s.Submit(machine.Second, []byte{1})
-		check.Equal(t, name+": heard", s.heardAt, 5*machine.Second)
+		_ = s.Submit(core.Second, []byte{1})
+		check.Equal(t, name+": heard", s.heardAt, 5*core.Second)
 		s.Poll(0)
 		s.HandleAck(0, chunktest.Ack(0, "0"))
-		check.Equal(t, name+": gives up", s.Deadline(), 5*machine.Second+DefaultGiveUp)
+		check.Equal(t, name+": gives up", s.Deadline(), 5*core.Second+DefaultGiveUp)
 	}
 	for name, call := range map[string]func(r *Receiver){
-		"slice": func(r *Receiver) { r.HandleSlice(5*machine.Second, codec.Slice{}) },
-		"read":  func(r *Receiver) { _, _ = r.Read(5*machine.Second, nil) },
-		"poll":  func(r *Receiver) { r.Poll(5 * machine.Second) },
+		"slice": func(r *Receiver) { r.HandleSlice(5*core.Second, codec.Slice{}) },
+		"read":  func(r *Receiver) { _, _ = r.Read(5*core.Second, nil) },
+		"poll":  func(r *Receiver) { r.Poll(5 * core.Second) },
 	} {
 		r := newReceiver(0)
 		call(r)
-		r.HandleSlice(machine.Second, chunktest.Slice(0, 0, 3))
-		check.Equal(t, name+": ack due", r.Deadline(), 5*machine.Second)
+		r.HandleSlice(core.Second, chunktest.Slice(0, 0, 3))
+		check.Equal(t, name+": ack due", r.Deadline(), 5*core.Second)
 		nextAck(t, r, 0)
 		r.HandleSlice(0, chunktest.Slice(0, 1, 3))
-		check.Equal(t, name+": next ack due", r.Deadline(), 5*machine.Second+2*ms)
+		check.Equal(t, name+": next ack due", r.Deadline(), 5*core.Second+2*ms)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestRatesOutsideTheirLimitsAreRefused(t *testing.T) {
 
 // The constants are the specification's (SPC-5, LIM-5).
 func TestConstants(t *testing.T) {
-	check.Same(t, "difference", machinetest.CheckConstants("../spec/protocol.json", map[string]int64{
+	check.Same(t, "difference", tabletest.CheckConstants("../spec/protocol.json", map[string]int64{
 		"ACK_INTERVAL": int64(acktimer.Interval), "ACK_EVERY": acktimer.Every, "DEFAULT_GIVE_UP": int64(DefaultGiveUp), "MAX_GIVE_UP": int64(MaxGiveUp),
 	}), nil)
 }

@@ -18,8 +18,8 @@
 // Each machine is one page, sender.go and receiver.go: its states, its guards, its
 // table of transitions with the actions of each row, the actions. The rows have the
 // ids of the specification. Which slice goes next, and when, is not in the table:
-// the [Scheduler] decides it. Package schedule/adaptive has the recommended one,
-// package schedule/base the one of section 9.
+// the [Scheduler] decides it. Package statemachine/schedule/adaptive has the recommended one,
+// package statemachine/schedule/base the one of section 9.
 //
 // Once a machine is running no event allocates, but for memory that later chunks
 // use again: a receiver's 1 KiB for each slice that arrives, a scheduler's record

@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/machine/machinetest"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/tabletest"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // senderEvent applies an event, and returns the guard that held for it: of an ack what
@@ -27,15 +27,15 @@ func acked(chunkID uint16, bits string) senderEvent {
 	}
 }
 
-func polled(now machine.Micros, guard uint8) senderEvent {
+func polled(now core.Micros, guard uint8) senderEvent {
 	return func(s *Sender) uint8 { s.Poll(now); return guard }
 }
 
 // Whatever can hold, in each state (SND-1, SND-2, SND-5 to SND-9, SND-22).
 func TestEveryEventInEveryStateOfTheSender(t *testing.T) {
-	var driven []machinetest.Driven
+	var driven []tabletest.Driven
 	for _, d := range []struct {
-		row   machine.Row
+		row   core.Row
 		guard uint8
 		from  func() *Sender
 		event senderEvent
@@ -43,7 +43,7 @@ func TestEveryEventInEveryStateOfTheSender(t *testing.T) {
 		{"S1", sizeValid, idleSender, submitted(3000, sizeValid)},
 		{"S2", sizeInvalid, idleAgainSender, submitted(0, sizeInvalid)},
 		{"S5", ackForeign, idleAgainSender, acked(7, "1")},
-		{"S12", noSliceDue, idleAgainSender, polled(machine.Second, noSliceDue)},
+		{"S12", noSliceDue, idleAgainSender, polled(core.Second, noSliceDue)},
 		{"S3", sizeValid, startedSender, submitted(3000, sizeValid)},
 		{"S3", sizeInvalid, ackedSender, submitted(262145, sizeInvalid)},
 		{"S6", ackForeign, sentSender, acked(8, "111")},
@@ -67,7 +67,7 @@ func TestEveryEventInEveryStateOfTheSender(t *testing.T) {
 		state := s.state.String()
 		check.Equal(t, string(d.row)+" in "+state+": guard", d.event(s), d.guard)
 		check.Equal(t, state+": row", s.Vars().Row, d.row)
-		driven = append(driven, machinetest.Driven{State: state, Guard: senderGuards[d.guard], Row: s.row, Next: s.state.String()})
+		driven = append(driven, tabletest.Driven{State: state, Guard: senderGuards[d.guard], Row: s.row, Next: s.state.String()})
 	}
 	check.Same(t, "what is wrong", senderMachine.CheckDriven(driven), nil)
 }
@@ -90,7 +90,7 @@ func asked(r *Receiver) uint8 {
 }
 
 // after polls after a while. What must hold then is for Deadline to say.
-func after(d machine.Micros, guard uint8) receiverEvent {
+func after(d core.Micros, guard uint8) receiverEvent {
 	return func(r *Receiver) uint8 {
 		due := r.now+d >= r.Deadline()
 		r.Poll(r.now + d)
@@ -112,10 +112,10 @@ func owing(from func() *Receiver, s codec.Slice) func() *Receiver {
 
 // Whatever can hold, in each state (RCV-1, RCV-3 to RCV-9, RCV-21).
 func TestEveryEventInEveryStateOfTheReceiver(t *testing.T) {
-	var driven []machinetest.Driven
+	var driven []tabletest.Driven
 	old, first := chunktest.Slice(7, 0, 2), chunktest.Slice(8, 0, 3)
 	for _, d := range []struct {
-		row   machine.Row
+		row   core.Row
 		guard uint8
 		from  func() *Receiver
 		event receiverEvent
@@ -159,7 +159,7 @@ func TestEveryEventInEveryStateOfTheReceiver(t *testing.T) {
 		state := r.state.String()
 		check.Equal(t, string(d.row)+" in "+state+": guard", d.event(r), d.guard)
 		check.Equal(t, state+": row", r.Vars().Row, d.row)
-		driven = append(driven, machinetest.Driven{State: state, Guard: receiverGuards[d.guard], Row: r.row, Next: r.state.String()})
+		driven = append(driven, tabletest.Driven{State: state, Guard: receiverGuards[d.guard], Row: r.row, Next: r.state.String()})
 	}
 	check.Same(t, "what is wrong", receiverMachine.CheckDriven(driven), nil)
 }

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // A sender and a receiver over a network that takes 20 ms and loses slice 1
@@ -15,7 +15,7 @@ func Example() {
 	scheduler, _ := base.New(base.Burst())
 	sender, _ := statemachine.NewSender(statemachine.SenderConfig{Scheduler: scheduler})
 	receiver, _ := statemachine.NewReceiver(statemachine.ReceiverConfig{})
-	var now machine.Micros
+	var now core.Micros
 	var slices []codec.Slice // under way, for 20 ms
 	var acks []codec.Ack
 
@@ -33,7 +33,7 @@ func Example() {
 			acks = append(acks, a)
 		}
 
-		now += 20 * machine.Millisecond
+		now += 20 * core.Millisecond
 		for _, s := range slices {
 			receiver.HandleSlice(now, s)
 		}

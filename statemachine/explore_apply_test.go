@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // Every event comes 1 us after the one before, so that a time that was set differs
@@ -152,7 +152,7 @@ func (w *exWorld) ackArrives(st *exState, a codec.Ack) error {
 }
 
 // pollSender polls a sender whose scheduler has nothing to send.
-func (w *exWorld) pollSender(st *exState, now machine.Micros, want error) error {
+func (w *exWorld) pollSender(st *exState, now core.Micros, want error) error {
 	_, ok := st.sender.Poll(now)
 	err := w.afterSender(st, codec.Ack{})
 	if is := st.sender.Err(); ok || is != want {
@@ -176,7 +176,7 @@ func (w *exWorld) sliceArrives(st *exState, s codec.Slice) error {
 }
 
 // pollReceiver has the receiver send an ack, or not. A full network loses it.
-func (w *exWorld) pollReceiver(st *exState, now machine.Micros) error {
+func (w *exWorld) pollReceiver(st *exState, now core.Micros) error {
 	a, ok := st.receiver.Poll(now)
 	err := w.afterReceiverPoll(st, a, ok, now)
 	if ok && st.acks.Len() < w.acks {

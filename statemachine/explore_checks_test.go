@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // What must hold in every state (sections 7.2, 8.2 and 11). It is said by an
@@ -49,7 +48,7 @@ func (w *exWorld) checkIDs(st *exState) error {
 
 func (w *exWorld) checkSender(st *exState) error {
 	s := &st.sender
-	all := bitset.FirstN(s.numSlices)
+	all := core.FirstN(s.numSlices)
 	switch {
 	case s.state != SenderSending && s.chunk != nil:
 		return errors.New("a chunk is kept, though none is in flight")
@@ -80,7 +79,7 @@ func (w *exWorld) checkAcked(st *exState) error {
 	}
 	has := r.received
 	if r.state != ReceiverReceiving || !w.isGenuine(r) {
-		has = bitset.Set{}
+		has = core.Set{}
 	}
 	if !s.acked.Minus(has).Empty() {
 		return fmt.Errorf("acked %v, but the receiver has %v (SAFE-4)", s.acked, has)
@@ -96,7 +95,7 @@ func (w *exWorld) checkReceiver(st *exState) error {
 		}
 		return nil
 	}
-	all := bitset.FirstN(r.numSlices)
+	all := core.FirstN(r.numSlices)
 	if r.received.Empty() || r.received == all || !r.received.Minus(all).Empty() {
 		return fmt.Errorf("RECEIVING with %v of %d slices (section 8.2)", r.received, r.numSlices)
 	}
@@ -110,7 +109,7 @@ func (w *exWorld) checkReceiver(st *exState) error {
 }
 
 // checkPages: what is here is what was sent.
-func (w *exWorld) checkPages(r *Receiver, index int, received bitset.Set) error {
+func (w *exWorld) checkPages(r *Receiver, index int, received core.Set) error {
 	chunk := w.chunks[index]
 	for id := range received.All() {
 		want := chunk[id*codec.SliceSize:]
@@ -134,7 +133,7 @@ func (w *exWorld) checkDue(st *exState) error {
 		previous = slicesIn(w.chunks[n-1])
 	}
 	switch {
-	case (r.pending == PendingAcks{}) != (r.acks.At == machine.Never):
+	case (r.pending == PendingAcks{}) != (r.acks.At == core.Never):
 		return fmt.Errorf("acks due: %+v, the next one goes out at %d (AKT-5)", r.pending, r.acks.At)
 	case r.pending.Current && r.state != ReceiverReceiving:
 		return fmt.Errorf("an ack of the current chunk is due in %v", r.state)
@@ -160,5 +159,5 @@ func (w *exWorld) checkReady(st *exState) error {
 	if r.readSize != len(w.chunks[index]) {
 		return fmt.Errorf("%d bytes wait to be read of %d (SAFE-5)", r.readSize, len(w.chunks[index]))
 	}
-	return w.checkPages(r, index, bitset.FirstN(slicesIn(w.chunks[index])))
+	return w.checkPages(r, index, core.FirstN(slicesIn(w.chunks[index])))
 }

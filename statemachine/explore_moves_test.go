@@ -3,10 +3,9 @@ package statemachine
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/explore"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // exPacket is a packet in flight, as one number: its chunk's id, its number of
@@ -24,7 +23,7 @@ func (p exPacket) rest() int       { return int(p & 255) }
 
 // ack returns the packet as the ack that it is.
 func (p exPacket) ack() codec.Ack {
-	return codec.Ack{ChunkID: p.chunkID(), NumSlices: p.numSlices(), Acked: bitset.Set{uint64(p.rest())}}
+	return codec.Ack{ChunkID: p.chunkID(), NumSlices: p.numSlices(), Acked: core.Set{uint64(p.rest())}}
 }
 
 func (p exPacket) sliceText() string {
@@ -137,7 +136,7 @@ func (o *options) ofReceiver(st *exState) {
 	}
 	if waiting(r) {
 		rank := uint8(0)
-		if r.acks.At != machine.Never {
+		if r.acks.At != core.Never {
 			rank = rankAck
 		}
 		o.can(moveWait, 0, true, rank)

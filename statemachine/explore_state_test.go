@@ -3,11 +3,10 @@ package statemachine
 import (
 	"bytes"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/explore"
 )
 
 // exState is a state of the whole: the real machines, by value, what is in flight,
@@ -33,24 +32,24 @@ const (
 // anyScheduler stands for all conforming schedulers: at every poll the explorer has it
 // return nothing, or any of the slices that were not reported to it as acked.
 type anyScheduler struct {
-	unacked bitset.Set
+	unacked core.Set
 	next    int // -1: nothing
 }
 
-func (s *anyScheduler) Begin(f Flight)                       { s.unacked, s.next = bitset.FirstN(f.NumSlices), -1 }
-func (s *anyScheduler) Acked(_ machine.Micros, b bitset.Set) { s.unacked = s.unacked.Minus(b) }
-func (s *anyScheduler) Held(machine.Micros)                  {}
-func (s *anyScheduler) Deadline() machine.Micros             { return machine.Never }
-func (s *anyScheduler) Stats() ScheduleStats                 { return ScheduleStats{} }
+func (s *anyScheduler) Begin(f Flight)                  { s.unacked, s.next = core.FirstN(f.NumSlices), -1 }
+func (s *anyScheduler) Acked(_ core.Micros, b core.Set) { s.unacked = s.unacked.Minus(b) }
+func (s *anyScheduler) Held(core.Micros)                {}
+func (s *anyScheduler) Deadline() core.Micros           { return core.Never }
+func (s *anyScheduler) Stats() ScheduleStats            { return ScheduleStats{} }
 
-func (s *anyScheduler) Next(machine.Micros) (int, bool) {
+func (s *anyScheduler) Next(core.Micros) (int, bool) {
 	id := s.next
 	s.next = -1
 	return id, id >= 0
 }
 
 // epoch is the present, at both ends, in every state. See foldReceiver.
-const epoch = 100 * machine.Second
+const epoch = 100 * core.Second
 
 // foldSender brings a sender to which it is now into the form in which states are
 // compared. Of its times only one is ever compared with anything: give up holds when
@@ -62,9 +61,9 @@ func foldSender(s *Sender) {
 
 // foldReceiver does the same for a receiver to which it is now: what its code compares
 // with now stays on the same side of it, and the rest goes.
-func foldReceiver(r *Receiver, now machine.Micros) {
+func foldReceiver(r *Receiver, now core.Micros) {
 	switch t := &r.acks; {
-	case t.At == machine.Never:
+	case t.At == core.Never:
 	case t.At <= now:
 		t.At = epoch
 	default:
@@ -110,7 +109,7 @@ func senderKey(st *exState) (k explore.Key) {
 	s := &st.sender
 	k.Mix(uint64(s.state)<<16|uint64(s.chunkID), uint64(len(s.chunk))<<16|uint64(s.numSlices))
 	k.Mix(uint64(s.heardAt))
-	for _, set := range []bitset.Set{s.sent, s.acked, st.sched.unacked} {
+	for _, set := range []core.Set{s.sent, s.acked, st.sched.unacked} {
 		k.Mix(set[:]...)
 	}
 	return k

@@ -4,18 +4,17 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // What must hold of every step: w.before is the state before the event, st the one
 // after it, not yet folded. These fold it.
 
 // exRows are the rows of both tables.
-var exRows = func() map[machine.Row]machine.Line {
-	rows := map[machine.Row]machine.Line{}
+var exRows = func() map[core.Row]core.Line {
+	rows := map[core.Row]core.Line{}
 	for _, l := range append(SenderTable(), ReceiverTable()...) {
 		rows[l.Row] = l
 	}
@@ -23,7 +22,7 @@ var exRows = func() map[machine.Row]machine.Line {
 }()
 
 // took notes that a row was taken, which must lead from the one state to the other.
-func (w *exWorld) took(row machine.Row, from, to fmt.Stringer) error {
+func (w *exWorld) took(row core.Row, from, to fmt.Stringer) error {
 	w.rows[row] = true
 	if l := exRows[row]; l.State != from.String() || l.Next != to.String() {
 		return fmt.Errorf("%v leads from %v to %v", row, from, to)
@@ -54,7 +53,7 @@ func (w *exWorld) afterSender(st *exState, a codec.Ack) error {
 	return w.checkSenderStep(st, row, a)
 }
 
-func (w *exWorld) checkSenderStep(st *exState, row machine.Row, a codec.Ack) error {
+func (w *exWorld) checkSenderStep(st *exState, row core.Row, a codec.Ack) error {
 	before, s := &w.before.sender, &st.sender
 	switch row {
 	case "S1":
@@ -113,7 +112,7 @@ type wanted struct {
 	held      int // the number of slices that a hold is to name
 	stored    bool
 	completes bool
-	received  bitset.Set
+	received  core.Set
 }
 
 // answer says of what an ack must be due.
@@ -145,18 +144,18 @@ func (w *exWorld) wantedOf(s codec.Slice) wanted {
 	}
 	want := wanted{answer: ofCurrent, received: r.received}
 	if s.NumSlices != r.numSlices {
-		want.received = bitset.Set{} // the first one, or it replaces the number of slices
+		want.received = core.Set{} // the first one, or it replaces the number of slices
 	}
 	want.stored = !want.received.Has(s.SliceID)
 	want.received.Add(s.SliceID)
-	if want.completes = want.received == bitset.FirstN(s.NumSlices); want.completes {
+	if want.completes = want.received == core.FirstN(s.NumSlices); want.completes {
 		want.answer = ofPrevious
 	}
 	return want
 }
 
 // checkAnswer: a slice makes the ack due that it must, in time, and no other.
-func (w *exWorld) checkAnswer(st *exState, want wanted, dueAt machine.Micros) error {
+func (w *exWorld) checkAnswer(st *exState, want wanted, dueAt core.Micros) error {
 	before, r := &w.before.receiver, &st.receiver
 	answered := [...]bool{
 		noAnswer:   r.pending == before.pending && r.heldSlices == before.heldSlices && r.acks == before.acks,
@@ -202,7 +201,7 @@ func (w *exWorld) undisturbed(r *Receiver) bool {
 	return w.receiverKey(&was) == w.receiverKey(&is)
 }
 
-func (w *exWorld) receiverUnchanged(r *Receiver, row machine.Row) error {
+func (w *exWorld) receiverUnchanged(r *Receiver, row core.Row) error {
 	if w.receiverKey(r) != w.receiverKey(&w.before.receiver) {
 		return fmt.Errorf("%v changes the receiver", row)
 	}
@@ -210,13 +209,13 @@ func (w *exWorld) receiverUnchanged(r *Receiver, row machine.Row) error {
 }
 
 // afterReceiverPoll checks what a poll of the receiver answered. It does not fold.
-func (w *exWorld) afterReceiverPoll(st *exState, a codec.Ack, ok bool, now machine.Micros) error {
+func (w *exWorld) afterReceiverPoll(st *exState, a codec.Ack, ok bool, now core.Micros) error {
 	before, r := &w.before.receiver, &st.receiver
 	if err := w.took(r.row, before.state, r.state); err != nil || st.restarted != 0 || w.blind {
 		return err
 	}
 	switch gaveUp := now >= epoch+r.giveUp; {
-	case gaveUp && (ok || r.Err() != ErrGaveUp || r.acks.At != machine.Never || r.pending != PendingAcks{}):
+	case gaveUp && (ok || r.Err() != ErrGaveUp || r.acks.At != core.Never || r.pending != PendingAcks{}):
 		return errors.New("the receiver does not give up in time (RCV-15)")
 	case gaveUp:
 		return nil
@@ -228,7 +227,7 @@ func (w *exWorld) afterReceiverPoll(st *exState, a codec.Ack, ok bool, now machi
 		return w.receiverUnchanged(&is, r.row)
 	case acksDue(r.pending) != acksDue(before.pending)-1:
 		return errors.New("sending an ack does not make it no longer due (RCV-16, ACQ-2)")
-	case r.pending == PendingAcks{} && (r.acks.At != machine.Never || r.acks.LastAt != now || r.acks.Unreported != 0):
+	case r.pending == PendingAcks{} && (r.acks.At != core.Never || r.acks.LastAt != now || r.acks.Unreported != 0):
 		return errors.New("the last ack that was due does not stop the timer (AKT-5)")
 	}
 	if a != w.wantedAck(before) || a.Validate() != nil || a.NumSlices > 8 {
@@ -242,7 +241,7 @@ func (w *exWorld) wantedAck(r *Receiver) codec.Ack {
 	switch p := r.pending; {
 	case p.Previous:
 		n := slicesIn(w.chunks[int(r.chunkID-w.first)-1])
-		return codec.Ack{ChunkID: r.chunkID - 1, NumSlices: n, Acked: bitset.FirstN(n)}
+		return codec.Ack{ChunkID: r.chunkID - 1, NumSlices: n, Acked: core.FirstN(n)}
 	case p.Current:
 		return codec.Ack{ChunkID: r.chunkID, NumSlices: r.numSlices, Acked: r.received}
 	}

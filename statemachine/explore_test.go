@@ -1,7 +1,7 @@
 package statemachine
 
 // The explorer drives the real Sender and Receiver through every state that they can
-// reach together, and checks each. The engine is package sim/explore; here is the
+// reach together, and checks each. The engine is package conform/sim/explore; here is the
 // world of the chunk protocol:
 //
 //	go test ./statemachine -run TestExplore                                      # small scenarios, in every run
@@ -29,8 +29,8 @@ package statemachine
 // and are left out. Everything else is compared as it is (Key), the content of slices
 // included.
 //
-// What is not explored is a scheduler's own state: TestExploreBase in schedule/base
-// and TestTroubles in schedule/adaptive run theirs in real time, as far as two or three
+// What is not explored is a scheduler's own state: TestExploreBase in statemachine/schedule/base
+// and TestTroubles in statemachine/schedule/adaptive run theirs in real time, as far as two or three
 // troubles go. AKT-3, 16 unreported slices, needs larger chunks. That acks come before
 // timers is the driver's to do (SND-4).
 //
@@ -51,9 +51,9 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/sim/explore"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 var (
@@ -115,7 +115,7 @@ var nightlyScenarios = []scenario{
 type exWorld struct {
 	scenario
 	chunks [][]byte
-	rows   map[machine.Row]bool // rows taken
+	rows   map[core.Row]bool // rows taken
 
 	// Scratch.
 	sched   *anyScheduler
@@ -125,7 +125,7 @@ type exWorld struct {
 }
 
 func newExWorld(sc scenario) *exWorld {
-	w := &exWorld{scenario: sc, sched: &anyScheduler{}, rows: map[machine.Row]bool{}}
+	w := &exWorld{scenario: sc, sched: &anyScheduler{}, rows: map[core.Row]bool{}}
 	for i, n := range sc.sizes {
 		w.chunks = append(w.chunks, chunktest.Chunk((n-1)*codec.SliceSize+2+n, uint32(i+1)))
 	}
@@ -173,7 +173,7 @@ func (w *exWorld) forgedSlice(f forgery) codec.Slice {
 }
 
 // explored explores a scenario. It returns the rows that were taken.
-func explored(t *testing.T, sc scenario) (*explore.Result, map[machine.Row]bool) {
+func explored(t *testing.T, sc scenario) (*explore.Result, map[core.Row]bool) {
 	t.Helper()
 	w := newExWorld(sc)
 	r := explore.Run[exState, exMove](w, explore.Limits{States: sc.limit, Livelocks: !sc.restarts}) // restarts end only by giving up
@@ -186,7 +186,7 @@ func explored(t *testing.T, sc scenario) (*explore.Result, map[machine.Row]bool)
 }
 
 func TestExplore(t *testing.T) {
-	missing := map[machine.Row]bool{}
+	missing := map[core.Row]bool{}
 	for row := range exRows {
 		missing[row] = true
 	}

@@ -3,7 +3,7 @@ package statemachine
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/sim/explore"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
 )
 
 // Text returns what a move was, and what became of the machines.

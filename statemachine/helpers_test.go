@@ -4,23 +4,22 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 const (
-	ms   = machine.Millisecond
-	year = 365 * 24 * 3600 * machine.Second
+	ms   = core.Millisecond
+	year = 365 * 24 * 3600 * core.Second
 )
 
 // inTurn is a scheduler that returns each slice once, and writes down the calls.
 // The tests of this package that need a sender, but no scheduler of their own, use it.
 type inTurn struct {
-	due      bitset.Set
-	deadline machine.Micros // when none is due
+	due      core.Set
+	deadline core.Micros // when none is due
 	log      []string
 }
 
@@ -29,25 +28,25 @@ func (s *inTurn) note(format string, args ...any) {
 }
 
 func (s *inTurn) Begin(f Flight) {
-	s.due = bitset.FirstN(f.NumSlices)
+	s.due = core.FirstN(f.NumSlices)
 	s.note("begin %d: chunk %d, %d slices, datagrams of %d and %d bytes", f.Now, f.ChunkID, f.NumSlices, f.Bytes, f.LastBytes)
 }
 
-func (s *inTurn) Held(now machine.Micros) { s.note("held %d", now) }
+func (s *inTurn) Held(now core.Micros) { s.note("held %d", now) }
 
-func (s *inTurn) Acked(now machine.Micros, news bitset.Set) {
+func (s *inTurn) Acked(now core.Micros, news core.Set) {
 	s.due = s.due.Minus(news)
 	s.note("acked %d: %d", now, news.Count())
 }
 
-func (s *inTurn) Next(now machine.Micros) (int, bool) {
+func (s *inTurn) Next(now core.Micros) (int, bool) {
 	s.note("next")
 	id := s.due.Next(0)
 	s.due.Remove(id)
 	return id, id >= 0
 }
 
-func (s *inTurn) Deadline() machine.Micros {
+func (s *inTurn) Deadline() core.Micros {
 	if !s.due.Empty() {
 		return 0
 	}
@@ -73,7 +72,7 @@ func give(r *Receiver, slices ...codec.Slice) *Receiver {
 }
 
 // nextAck polls once.
-func nextAck(t *testing.T, r *Receiver, now machine.Micros) codec.Ack {
+func nextAck(t *testing.T, r *Receiver, now core.Micros) codec.Ack {
 	t.Helper()
 	a, ok := r.Poll(now)
 	if !ok {
@@ -82,7 +81,7 @@ func nextAck(t *testing.T, r *Receiver, now machine.Micros) codec.Ack {
 	return a
 }
 
-func noAck(t *testing.T, r *Receiver, now machine.Micros) {
+func noAck(t *testing.T, r *Receiver, now core.Micros) {
 	t.Helper()
 	if a, ok := r.Poll(now); ok {
 		t.Fatalf("at %d the ack %v, want none", now, a)
@@ -92,10 +91,10 @@ func noAck(t *testing.T, r *Receiver, now machine.Micros) {
 // A sender in each of its states, reached by events only. The chunk has three slices
 // and the id 7.
 
-func idleSender() *Sender { return newSender(7, &inTurn{deadline: machine.Never}) }
+func idleSender() *Sender { return newSender(7, &inTurn{deadline: core.Never}) }
 
 func idleAgainSender() *Sender {
-	s := newSender(6, &inTurn{deadline: machine.Never})
+	s := newSender(6, &inTurn{deadline: core.Never})
 	_ = s.Submit(0, chunktest.Chunk(5, 1))
 	s.Poll(0)
 	s.HandleAck(0, chunktest.Ack(6, "1"))

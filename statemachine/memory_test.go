@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Memory is taken as slices arrive: a slice costs itself and pointers, not what it
@@ -149,5 +149,5 @@ func TestGivingUpAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 	check.Equal(t, "states", [2]string{s.state.String(), r.state.String()}, [2]string{"FAILED", "FAILED"})
-	check.Equal(t, "deadlines", [2]machine.Micros{s.Deadline(), r.Deadline()}, [2]machine.Micros{machine.Never, machine.Never})
+	check.Equal(t, "deadlines", [2]core.Micros{s.Deadline(), r.Deadline()}, [2]core.Micros{core.Never, core.Never})
 }

@@ -5,17 +5,17 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/sim/drawn"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/sim/drawn"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // The properties of section 11 over networks that lose, double, delay and reorder. The
-// judges of sim/chunk watch for SAFE-1 to SAFE-5, LIVE-1, LIVE-3, BND-2 and BND-3 and
+// judges of conform/sim/chunk watch for SAFE-1 to SAFE-5, LIVE-1, LIVE-3, BND-2 and BND-3 and
 // for what sections 6 to 9 require of what goes out; here are the worlds, and LIVE-2.
 
 func drawProfile(t *rapid.T) base.Profile {
@@ -37,16 +37,16 @@ func drawSize(t *rapid.T) int {
 type world struct {
 	*chunk.World
 	config
-	goodFrom machine.Micros
+	goodFrom core.Micros
 }
 
 func drawWorld(t *rapid.T, c config) *world {
 	c.first = uint16(rapid.SampledFrom([]int{0, 1, 65534, 65535}).Draw(t, "first chunk"))
-	w := &world{config: c, goodFrom: machine.Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "good from"))}
+	w := &world{config: c, goodFrom: core.Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "good from"))}
 	w.World = newWorld(t, c)
 	w.Down = drawn.Network[packet](t, "slices", w.goodFrom)
 	w.Up = drawn.Network[packet](t, "acks", w.goodFrom)
-	w.ReadTime = machine.Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
+	w.ReadTime = core.Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
 	return w
 }
 
@@ -59,7 +59,7 @@ func (w *world) run(t *rapid.T) bool {
 	for i := range chunks {
 		data := chunktest.Chunk(drawSize(t), uint32(i))
 		if w.profile.Rate > 0 {
-			limit += machine.Micros(8 * 10 * int64(len(data)) * 1_000_000 / w.profile.Rate)
+			limit += core.Micros(8 * 10 * int64(len(data)) * 1_000_000 / w.profile.Rate)
 		}
 		check.Same(t, "submit", w.Submit(data), nil)
 		if !w.Run(limit, func() bool { return !w.Sending() }) || w.Sender.Err() != nil {
@@ -105,7 +105,7 @@ func TestModelsInEveryWorld(t *testing.T) {
 // Then what was delivered until then is still right, and nobody waits without end.
 func TestNobodyWaitsForever(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		giveUp := machine.Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up"))
+		giveUp := core.Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up"))
 		w := drawWorld(t, config{profile: drawProfile(t), giveUp: giveUp})
 		w.Down, w.Up = drawn.Network[packet](t, "slices", year), drawn.Network[packet](t, "acks", year)
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
@@ -134,7 +134,7 @@ func TestNoStallOnceNothingIsLost(t *testing.T) {
 		up.DrawOutages(t)
 		w := newWorld(t, config{profile: drawFastProfile(t), giveUp: year, unjudged: true})
 		w.Down, w.Up = drawn.Fate[packet](down), drawn.Fate[packet](up)
-		goodFrom := machine.Micros(rapid.SampledFrom([]int64{0, 400_000, 6_000_000, 25_000_000}).Draw(t, "good from"))
+		goodFrom := core.Micros(rapid.SampledFrom([]int64{0, 400_000, 6_000_000, 25_000_000}).Draw(t, "good from"))
 		w.At(goodFrom, func() { down.Over, up.Over = true, true })
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
 			check.Same(t, "submit", w.Submit(chunktest.Chunk(drawSize(t), uint32(i))), nil)

@@ -3,11 +3,11 @@ package statemachine
 import (
 	"slices"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/internal/table"
 )
 
 // ReceiverConfig sets up a Receiver. The zero value is ready to use.
@@ -16,7 +16,7 @@ type ReceiverConfig struct {
 	FirstChunkID uint16
 	// GiveUp is how long a chunk that has begun may stay without a new slice before
 	// the receiver fails: 1 us to MaxGiveUp, or 0 for DefaultGiveUp.
-	GiveUp machine.Micros
+	GiveUp core.Micros
 	// Memory is a pool of slice buffers that several receivers share. If nil, the
 	// receiver reuses its own.
 	Memory *Memory
@@ -27,16 +27,16 @@ type ReceiverConfig struct {
 // Receiver is the receiving end of one connection (section 8).
 type Receiver struct {
 	state  ReceiverState
-	row    machine.Row
-	now    machine.Micros
-	giveUp machine.Micros
+	row    core.Row
+	now    core.Micros
+	giveUp core.Micros
 
 	// The current chunk: the one that is arriving, or that is to come next.
 	chunkID    uint16
-	numSlices  int            // fixed by the first slice; 0 but in RECEIVING
-	received   bitset.Set     // subset of FirstN(numSlices)
-	progressAt machine.Micros // when the latest new slice came
-	startedAt  machine.Micros
+	numSlices  int         // fixed by the first slice; 0 but in RECEIVING
+	received   core.Set    // subset of FirstN(numSlices)
+	progressAt core.Micros // when the latest new slice came
+	startedAt  core.Micros
 
 	// The chunk before: it is complete. It may still wait to be read.
 	previousSlices int // its number of slices; 0 while no chunk is complete (RCV-6)
@@ -63,7 +63,7 @@ type Receiver struct {
 type PendingAcks struct{ Current, Previous, Hold bool }
 
 // NewReceiver returns a receiver that waits for its first chunk (RCV-20). It fails with
-// machine.ErrConfig.
+// core.ErrConfig.
 func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	giveUp, err := CheckGiveUp(cfg.GiveUp)
 	if err != nil {
@@ -111,8 +111,8 @@ const (
 	receiverGivesUp
 )
 
-var receiverGuards = []machine.Guard{
-	anySlice:                  {Event: "slice", Text: machine.Always},
+var receiverGuards = []table.Guard{
+	anySlice:                  {Event: "slice", Text: table.Always},
 	sliceForeign:              {Event: "slice", Text: "foreign"},
 	slicePrevious:             {Event: "slice", Text: "previous"},
 	sliceDuplicate:            {Event: "slice", Text: "duplicate"},
@@ -122,15 +122,15 @@ var receiverGuards = []machine.Guard{
 	sliceAdds:                 {Event: "slice", Text: "adds"},
 	sliceCompletes:            {Event: "slice", Text: "completes"},
 	sliceEarly:                {Event: "slice", Text: "early"},
-	anyRead:                   {Event: "read", Text: machine.Always},
-	anyReceiverPoll:           {Event: "poll", Text: machine.Always},
+	anyRead:                   {Event: "read", Text: table.Always},
+	anyReceiverPoll:           {Event: "poll", Text: table.Always},
 	ackDue:                    {Event: "poll", Text: "ack due"},
 	noAckDue:                  {Event: "poll", Text: "nothing due"},
 	receiverGivesUp:           {Event: "poll", Text: "give up"},
 }
 
 // The actions of section 8.4. Those without a name only count.
-type receiverAction = machine.Action[Receiver, receiverInput]
+type receiverAction = table.Action[Receiver, receiverInput]
 
 var (
 	receiverStart    = receiverAction{Name: "START", Do: (*Receiver).start}
@@ -149,14 +149,14 @@ var (
 	ignoreSlice      = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Ignored++ }}
 )
 
-type receiverTransition = machine.Transition[ReceiverState, uint8, Receiver, receiverInput]
+type receiverTransition = table.Transition[ReceiverState, uint8, Receiver, receiverInput]
 
-func receiverRow(row machine.Row, from ReceiverState, guard uint8, to ReceiverState, does ...receiverAction) receiverTransition {
+func receiverRow(row core.Row, from ReceiverState, guard uint8, to ReceiverState, does ...receiverAction) receiverTransition {
 	return receiverTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
 // receiverTable is the receiver: every transition that there is (section 8.3).
-var receiverTable = machine.NewTable(4, receiverGuards, []receiverTransition{
+var receiverTable = table.New(4, receiverGuards, []receiverTransition{
 	receiverRow("R1", ReceiverWaiting, sliceCompletes, ReceiverReady, receiverStart, store, receiverComplete),
 	receiverRow("R2", ReceiverWaiting, sliceAdds, ReceiverReceiving, receiverStart, store),
 	receiverRow("R3", ReceiverWaiting, slicePrevious, ReceiverWaiting, countDuplicate, ackPrevious),
@@ -188,7 +188,7 @@ var receiverTable = machine.NewTable(4, receiverGuards, []receiverTransition{
 })
 
 // ReceiverTable returns the rows of the receiver's table.
-func ReceiverTable() []machine.Line { return receiverTable.Lines() }
+func ReceiverTable() []core.Line { return receiverTable.Lines() }
 
 // receiverInput is what an event gives to the actions.
 type receiverInput struct {
@@ -206,12 +206,12 @@ func (r *Receiver) step(guard uint8, in receiverInput) {
 }
 
 // advance takes a time before the latest one as that one (TIM-1).
-func (r *Receiver) advance(now machine.Micros) { r.now = max(r.now, now) }
+func (r *Receiver) advance(now core.Micros) { r.now = max(r.now, now) }
 
 // HandleSlice takes a slice that arrived at now (RCV-1), and copies its data. It
 // reports whether the slice was of this connection: of the current chunk or of
 // the one before (CON-6).
-func (r *Receiver) HandleSlice(now machine.Micros, s codec.Slice) (ours bool) {
+func (r *Receiver) HandleSlice(now core.Micros, s codec.Slice) (ours bool) {
 	r.advance(now)
 	r.stats.SlicesReceived++
 	guard := r.sliceGuard(s)
@@ -281,7 +281,7 @@ func (r *Receiver) conflictGuard(s codec.Slice) uint8 {
 // Read appends the complete chunk to dst and returns the result, as append
 // does; the receiver then takes the next chunk (RCV-1). It fails with
 // ErrNothingToRead, and then returns dst as it was.
-func (r *Receiver) Read(now machine.Micros, dst []byte) ([]byte, error) {
+func (r *Receiver) Read(now core.Micros, dst []byte) ([]byte, error) {
 	r.advance(now)
 	if r.state != ReceiverReady {
 		r.step(anyRead, receiverInput{})
@@ -295,7 +295,7 @@ func (r *Receiver) Read(now machine.Micros, dst []byte) ([]byte, error) {
 
 // Poll returns an ack to send at now, or false when none is due. Call it until
 // it returns false (RCV-1, RCV-9).
-func (r *Receiver) Poll(now machine.Micros) (codec.Ack, bool) {
+func (r *Receiver) Poll(now core.Micros) (codec.Ack, bool) {
 	r.advance(now)
 	guard := noAckDue
 	switch {
@@ -313,10 +313,10 @@ func (r *Receiver) Poll(now machine.Micros) (codec.Ack, bool) {
 
 // Deadline returns when Poll has something to do next if no event comes before
 // (RCV-17).
-func (r *Receiver) Deadline() machine.Micros {
+func (r *Receiver) Deadline() core.Micros {
 	switch r.state {
 	case ReceiverFailed:
-		return machine.Never
+		return core.Never
 	case ReceiverReceiving:
 		return min(r.acks.At, r.progressAt+r.giveUp)
 	}
@@ -326,7 +326,7 @@ func (r *Receiver) Deadline() machine.Micros {
 // start begins a chunk; nothing of the one before remains (RCV-10).
 func (r *Receiver) start(in receiverInput) {
 	r.numSlices = in.slice.NumSlices
-	r.received = bitset.Set{}
+	r.received = core.Set{}
 	r.startedAt = r.now
 	r.pending.Hold, r.heldSlices = false, 0
 	r.acks.StartChunk()
@@ -361,7 +361,7 @@ func (r *Receiver) store(in receiverInput) {
 func (r *Receiver) complete(receiverInput) {
 	r.readSize = (r.numSlices-1)*codec.SliceSize + r.lastBytes
 	r.previousSlices, r.numSlices = r.numSlices, 0
-	r.received = bitset.Set{}
+	r.received = core.Set{}
 	r.chunkID++ // modulo 2^16 (CID-2)
 	r.pending.Current, r.pending.Previous = false, true
 	r.acks.AtOnce(r.now)
@@ -415,7 +415,7 @@ func (r *Receiver) sendAck(receiverInput) {
 	switch p := &r.pending; {
 	case p.Previous:
 		p.Previous = false
-		r.out = codec.Ack{ChunkID: r.chunkID - 1, NumSlices: r.previousSlices, Acked: bitset.FirstN(r.previousSlices)}
+		r.out = codec.Ack{ChunkID: r.chunkID - 1, NumSlices: r.previousSlices, Acked: core.FirstN(r.previousSlices)}
 	case p.Current:
 		p.Current = false
 		r.out = codec.Ack{ChunkID: r.chunkID, NumSlices: r.numSlices, Acked: r.received}
@@ -443,7 +443,7 @@ func (r *Receiver) fail(in receiverInput) {
 // drop releases everything that a failed receiver no longer needs (RCV-19).
 func (r *Receiver) drop(receiverInput) {
 	r.slices = nil
-	r.numSlices, r.received = 0, bitset.Set{}
+	r.numSlices, r.received = 0, core.Set{}
 	r.pending = PendingAcks{}
-	r.acks.At = machine.Never
+	r.acks.At = core.Never
 }

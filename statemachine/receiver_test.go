@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 func TestAReadAppends(t *testing.T) {
@@ -97,7 +97,7 @@ func TestReceiverStats(t *testing.T) {
 // A machine gives up at its time and not before: after a microsecond, and after 2^61,
 // the longest there is; nothing is arriving any more then (RCV-15, RCV-19).
 func TestTheShortestAndTheLongestTimeToGiveUp(t *testing.T) {
-	for _, wait := range []machine.Micros{1, MaxGiveUp - 1, MaxGiveUp} {
+	for _, wait := range []core.Micros{1, MaxGiveUp - 1, MaxGiveUp} {
 		r := check.Must(NewReceiver(ReceiverConfig{GiveUp: wait}))
 		give(r, chunktest.Slice(0, 0, 2))
 		r.Poll(wait - 1)
@@ -115,7 +115,7 @@ func TestOnlyEqualityOfIDsCounts(t *testing.T) {
 		r := newReceiver(first)
 		give(r, chunktest.Slice(first, 0, 1))
 		_, _ = r.Read(0, nil)
-		want := map[uint16]machine.Row{first: "R3", first + 1: "R1"}
+		want := map[uint16]core.Row{first: "R3", first + 1: "R1"}
 		for _, away := range []uint16{0, 1, 2, 32767, 32768, 32769, 65534, 65535} {
 			twin := *r
 			twin.slices = nil

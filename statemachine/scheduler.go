@@ -1,10 +1,9 @@
 package statemachine
 
 import (
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // Scheduler decides which slice of the chunk in flight goes next, and when. It
@@ -21,15 +20,15 @@ type Scheduler interface {
 	Begin(f Flight)
 	// Acked reports the newly acked slices. Each was sent, and none was reported
 	// before. The set is never empty.
-	Acked(now machine.Micros, news bitset.Set)
+	Acked(now core.Micros, news core.Set)
 	// Held reports that the peer is there but cannot take the chunk yet. Nothing of it
 	// has been stored.
-	Held(now machine.Micros)
+	Held(now core.Micros)
 	// Next returns the slice that goes out at now, and counts it as sent; or
 	// false when none is due.
-	Next(now machine.Micros) (sliceID int, ok bool)
+	Next(now core.Micros) (sliceID int, ok bool)
 	// Deadline returns when Next will have a slice if no ack arrives before.
-	Deadline() machine.Micros
+	Deadline() core.Micros
 	// Stats returns what it knows of the path.
 	Stats() ScheduleStats
 }
@@ -47,7 +46,7 @@ type Rester interface{ Rest() }
 
 // Flight describes the chunk that a scheduler is to send.
 type Flight struct {
-	Now       machine.Micros
+	Now       core.Micros
 	ChunkID   uint16
 	NumSlices int
 	Bytes     int          // of the datagram of each slice but the last
@@ -57,11 +56,11 @@ type Flight struct {
 
 // ScheduleStats is what a scheduler knows of the path.
 type ScheduleStats struct {
-	SmoothedRTT machine.Micros // 0 while no round trip was measured
-	MinRTT      machine.Micros // 0 while no round trip was measured
-	Lost        int64          // slices found lost because later ones arrived
-	Timeouts    int64          // times that the timer ran out
-	Spurious    int64          // resends that turned out not to have been needed
+	SmoothedRTT core.Micros // 0 while no round trip was measured
+	MinRTT      core.Micros // 0 while no round trip was measured
+	Lost        int64       // slices found lost because later ones arrived
+	Timeouts    int64       // times that the timer ran out
+	Spurious    int64       // resends that turned out not to have been needed
 }
 
 // Add adds the counters of t. Of the round trips it keeps the larger smoothed one
@@ -83,11 +82,11 @@ const (
 	MaxRate = 8_000_000_000
 )
 
-// CheckRate returns an error that wraps machine.ErrConfig unless a rate is 0 or
+// CheckRate returns an error that wraps core.ErrConfig unless a rate is 0 or
 // within the limits.
 func CheckRate(field string, rate int64) error {
 	if rate != 0 && (rate < MinRate || rate > MaxRate) {
-		return machine.ConfigError(field, rate, "8528 bit/s to 8 Gbit/s, or 0 for no limit")
+		return core.ConfigError(field, rate, "8528 bit/s to 8 Gbit/s, or 0 for no limit")
 	}
 	return nil
 }

@@ -4,10 +4,9 @@ import (
 	"github.com/chunkwire/chunkwire/eventlog/logtest"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/bitset"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // The log of a sender, with a scheduler that does not say why.
@@ -20,7 +19,7 @@ func TestLogOfASender(t *testing.T) {
 	s.Poll(0)
 	s.Poll(0)
 	s.HandleAck(40*ms, chunktest.Ack(5, "01"))
-	sched.due = bitset.Of(0)
+	sched.due = core.SetOf(0)
 	s.Poll(40 * ms)
 	s.HandleAck(41*ms, chunktest.Ack(5, "11"))
 	check.Equal(t, "log", log.Lines, []string{
@@ -104,7 +103,7 @@ func TestTheEarlierDeadlineCounts(t *testing.T) {
 	s := check.Must(NewSender(SenderConfig{GiveUp: 500, Scheduler: sched}))
 	_ = s.Submit(100, []byte{1})
 	s.Poll(100)
-	for _, c := range []struct{ scheduler, want machine.Micros }{{599, 599}, {600, 600}, {601, 600}, {machine.Never, 600}} {
+	for _, c := range []struct{ scheduler, want core.Micros }{{599, 599}, {600, 600}, {601, 600}, {core.Never, 600}} {
 		sched.deadline = c.scheduler
 		check.Equal(t, "deadline", s.Deadline(), c.want)
 	}

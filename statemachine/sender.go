@@ -1,10 +1,10 @@
 package statemachine
 
 import (
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/internal/table"
 )
 
 // SenderConfig sets up a Sender.
@@ -14,7 +14,7 @@ type SenderConfig struct {
 	// GiveUp is how long a chunk may stay without progress before the sender
 	// fails: 1 us to MaxGiveUp, or 0 for DefaultGiveUp. It should be three times the
 	// scheduler's longest interval between slices, and 100 ms (SND-20).
-	GiveUp machine.Micros
+	GiveUp core.Micros
 	// Scheduler decides which slice goes next, and when. It is required, and serves
 	// one sender.
 	Scheduler Scheduler
@@ -26,9 +26,9 @@ type SenderConfig struct {
 // flight at a time (CON-2).
 type Sender struct {
 	state  SenderState
-	row    machine.Row
-	now    machine.Micros
-	giveUp machine.Micros
+	row    core.Row
+	now    core.Micros
+	giveUp core.Micros
 	sched  Scheduler
 	log    eventlog.Log
 	times  *[codec.MaxSlices]int // with a log: transmissions of each slice
@@ -37,23 +37,23 @@ type Sender struct {
 	chunkID   uint16
 	chunk     []byte // the caller's; nil unless SENDING
 	numSlices int
-	sent      bitset.Set // sent at least once
-	acked     bitset.Set // subset of sent; a bit is never cleared within a chunk (SAFE-3)
-	startedAt machine.Micros
-	heardAt   machine.Micros // the latest sign of the peer: START, an ack with news, a hold
+	sent      core.Set // sent at least once
+	acked     core.Set // subset of sent; a bit is never cleared within a chunk (SAFE-3)
+	startedAt core.Micros
+	heardAt   core.Micros // the latest sign of the peer: START, an ack with news, a hold
 
 	refusal error // of the last Submit
 	stats   SenderStats
 }
 
-// NewSender returns an idle sender (SND-21). It fails with machine.ErrConfig.
+// NewSender returns an idle sender (SND-21). It fails with core.ErrConfig.
 func NewSender(cfg SenderConfig) (*Sender, error) {
 	giveUp, err := CheckGiveUp(cfg.GiveUp)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Scheduler == nil {
-		return nil, machine.ConfigError("Scheduler", nil, "a scheduler, such as adaptive.New returns")
+		return nil, core.ConfigError("Scheduler", nil, "a scheduler, such as adaptive.New returns")
 	}
 	s := &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, sched: cfg.Scheduler, log: cfg.Log}
 	if s.log != nil {
@@ -95,24 +95,24 @@ const (
 	senderGivesUp
 )
 
-var senderGuards = []machine.Guard{
-	anySubmit:     {Event: "submit", Text: machine.Always},
+var senderGuards = []table.Guard{
+	anySubmit:     {Event: "submit", Text: table.Always},
 	sizeValid:     {Event: "submit", Text: "size valid"},
 	sizeInvalid:   {Event: "submit", Text: "size invalid"},
-	anyAck:        {Event: "ack", Text: machine.Always},
+	anyAck:        {Event: "ack", Text: table.Always},
 	ackForeign:    {Event: "ack", Text: "foreign"},
 	ackNothingNew: {Event: "ack", Text: "nothing new"},
 	ackHold:       {Event: "ack", Text: "hold"},
 	ackNews:       {Event: "ack", Text: "news"},
 	ackAll:        {Event: "ack", Text: "all acked"},
-	anySenderPoll: {Event: "poll", Text: machine.Always},
+	anySenderPoll: {Event: "poll", Text: table.Always},
 	sliceDue:      {Event: "poll", Text: "slice due"},
 	noSliceDue:    {Event: "poll", Text: "nothing due"},
 	senderGivesUp: {Event: "poll", Text: "give up"},
 }
 
 // The actions of section 7.3. Those without a name only count.
-type senderAction = machine.Action[Sender, senderInput]
+type senderAction = table.Action[Sender, senderInput]
 
 var (
 	senderStart    = senderAction{Name: "START", Do: (*Sender).start}
@@ -128,14 +128,14 @@ var (
 	ignoreAck      = senderAction{Do: func(s *Sender, _ senderInput) { s.stats.AcksIgnored++ }}
 )
 
-type senderTransition = machine.Transition[SenderState, uint8, Sender, senderInput]
+type senderTransition = table.Transition[SenderState, uint8, Sender, senderInput]
 
-func senderRow(row machine.Row, from SenderState, guard uint8, to SenderState, does ...senderAction) senderTransition {
+func senderRow(row core.Row, from SenderState, guard uint8, to SenderState, does ...senderAction) senderTransition {
 	return senderTransition{Row: row, From: from, If: guard, To: to, Do: does}
 }
 
 // senderTable is the sender: every transition that there is (section 7.3).
-var senderTable = machine.NewTable(3, senderGuards, []senderTransition{
+var senderTable = table.New(3, senderGuards, []senderTransition{
 	senderRow("S1", SenderIdle, sizeValid, SenderSending, senderStart),
 	senderRow("S2", SenderIdle, sizeInvalid, SenderIdle, refuseSize),
 	senderRow("S3", SenderSending, anySubmit, SenderSending, refuseBusy),
@@ -155,12 +155,12 @@ var senderTable = machine.NewTable(3, senderGuards, []senderTransition{
 })
 
 // SenderTable returns the rows of the sender's table.
-func SenderTable() []machine.Line { return senderTable.Lines() }
+func SenderTable() []core.Line { return senderTable.Lines() }
 
 // senderInput is what an event gives to the actions.
 type senderInput struct {
 	chunk   []byte
-	news    bitset.Set
+	news    core.Set
 	sliceID int
 }
 
@@ -174,13 +174,13 @@ func (s *Sender) step(guard uint8, in senderInput) {
 }
 
 // advance takes a time before the latest one as that one (TIM-1).
-func (s *Sender) advance(now machine.Micros) { s.now = max(s.now, now) }
+func (s *Sender) advance(now core.Micros) { s.now = max(s.now, now) }
 
 // Submit starts the transfer of a chunk of 1..codec.MaxChunkSize bytes. The
 // sender does not copy it: it must stay as it is until the sender is idle
 // again (SND-18). Submit fails with ErrChunkSize, ErrBusy or ErrGaveUp, and then
 // the sender is as it was (SND-1, LIM-1).
-func (s *Sender) Submit(now machine.Micros, chunk []byte) error {
+func (s *Sender) Submit(now core.Micros, chunk []byte) error {
 	s.advance(now)
 	s.refusal = nil
 	guard := sizeValid
@@ -194,7 +194,7 @@ func (s *Sender) Submit(now machine.Micros, chunk []byte) error {
 // HandleAck takes an ack that arrived at now (SND-2). It reports whether the ack
 // was of this connection: of the chunk in flight, or of the one before while the
 // sender is idle (CON-6).
-func (s *Sender) HandleAck(now machine.Micros, a codec.Ack) (ours bool) {
+func (s *Sender) HandleAck(now core.Micros, a codec.Ack) (ours bool) {
 	s.advance(now)
 	s.stats.AcksReceived++
 	if s.log != nil {
@@ -212,7 +212,7 @@ func (s *Sender) HandleAck(now machine.Micros, a codec.Ack) (ours bool) {
 }
 
 // ackGuard returns the guard of an ack (SND-5, SND-6, SND-8, SND-22).
-func (s *Sender) ackGuard(a codec.Ack, news bitset.Set) uint8 {
+func (s *Sender) ackGuard(a codec.Ack, news core.Set) uint8 {
 	switch {
 	case a.ChunkID != s.chunkID || a.NumSlices != s.numSlices || a.Validate() != nil:
 		return ackForeign
@@ -228,7 +228,7 @@ func (s *Sender) ackGuard(a codec.Ack, news bitset.Set) uint8 {
 
 // Poll returns a slice to send at now, or false when none is due. Call it until
 // it returns false (SND-3, SND-9). The slice's data points into the chunk.
-func (s *Sender) Poll(now machine.Micros) (codec.Slice, bool) {
+func (s *Sender) Poll(now core.Micros) (codec.Slice, bool) {
 	s.advance(now)
 	guard, in := s.pollGuard()
 	s.step(guard, in)
@@ -253,9 +253,9 @@ func (s *Sender) pollGuard() (guard uint8, in senderInput) {
 
 // Deadline returns when Poll has something to do next if no event comes before:
 // Never unless a chunk is in flight (SND-16).
-func (s *Sender) Deadline() machine.Micros {
+func (s *Sender) Deadline() core.Micros {
 	if s.state != SenderSending {
-		return machine.Never
+		return core.Never
 	}
 	return min(s.sched.Deadline(), s.heardAt+s.giveUp)
 }
@@ -280,7 +280,7 @@ func (s *Sender) slice(id int) codec.Slice {
 func (s *Sender) start(in senderInput) {
 	s.chunk = in.chunk
 	s.numSlices = codec.NumSlices(len(in.chunk))
-	s.sent, s.acked = bitset.Set{}, bitset.Set{}
+	s.sent, s.acked = core.Set{}, core.Set{}
 	s.startedAt, s.heardAt = s.now, s.now
 	if s.log != nil {
 		*s.times = [codec.MaxSlices]int{}
@@ -372,7 +372,7 @@ func (s *Sender) why(id int) string {
 }
 
 // ackEvent is an ack in the log.
-func ackEvent(kind eventlog.Kind, now machine.Micros, a *codec.Ack) eventlog.Event {
+func ackEvent(kind eventlog.Kind, now core.Micros, a *codec.Ack) eventlog.Event {
 	have := a.Acked.Count()
 	return eventlog.Event{Kind: kind, At: now, ChunkID: a.ChunkID, Have: have, NumSlices: a.NumSlices, Complete: have == a.NumSlices}
 }

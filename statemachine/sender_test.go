@@ -5,25 +5,24 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Neither an ack without new slices nor a foreign one is a sign of life (SND-8, SND-9,
 // SND-11, SND-15, SND-16, SND-19).
 func TestASenderGivesUp(t *testing.T) {
-	for _, limit := range []machine.Micros{1, 3 * machine.Second, MaxGiveUp} {
-		s := check.Must(NewSender(SenderConfig{GiveUp: limit, Scheduler: &inTurn{deadline: machine.Never}}))
-		_ = s.Submit(machine.Second, chunktest.Chunk(3000, 1))
-		s.Poll(machine.Second)
-		s.HandleAck(machine.Second, chunktest.Ack(0, "100"))
+	for _, limit := range []core.Micros{1, 3 * core.Second, MaxGiveUp} {
+		s := check.Must(NewSender(SenderConfig{GiveUp: limit, Scheduler: &inTurn{deadline: core.Never}}))
+		_ = s.Submit(core.Second, chunktest.Chunk(3000, 1))
+		s.Poll(core.Second)
+		s.HandleAck(core.Second, chunktest.Ack(0, "100"))
 		for range 2 {
-			s.Poll(machine.Second)
+			s.Poll(core.Second)
 		}
-		start, end := machine.Second, machine.Second+limit
+		start, end := core.Second, core.Second+limit
 		s.HandleAck(end-1, chunktest.Ack(0, "100")) // nothing new
 		s.HandleAck(end-1, chunktest.Ack(1, "100"))
 		s.HandleAck(end-1, chunktest.Ack(0, "000")) // no hold: something was acked before
@@ -34,7 +33,7 @@ func TestASenderGivesUp(t *testing.T) {
 		_, ok := s.Poll(end)
 		check.That(t, !ok, "nothing goes out any more")
 		check.Same(t, "error", s.Err(), ErrGaveUp)
-		check.Equal(t, "deadline", s.Deadline(), machine.Never)
+		check.Equal(t, "deadline", s.Deadline(), core.Never)
 		check.Same(t, "submit", s.Submit(end, []byte{1}), ErrGaveUp)
 		ignored := s.Stats().AcksIgnored
 		s.HandleAck(end, chunktest.Ack(0, "111"))
@@ -60,18 +59,18 @@ func TestForeignAcksChangeNothing(t *testing.T) {
 		{"no slices", func(a *codec.Ack) { a.NumSlices = 0 }},
 		{"a bit too many", func(a *codec.Ack) { a.Acked.Add(3) }},
 		{"a bit far too many", func(a *codec.Ack) { a.Acked.Add(255) }},
-		{"all bits, and one too many", func(a *codec.Ack) { a.Acked = bitset.Of(0, 1, 2, 64) }},
+		{"all bits, and one too many", func(a *codec.Ack) { a.Acked = core.SetOf(0, 1, 2, 64) }},
 	} {
 		s := sentSender()
 		before, wrong := *s, good
 		a.wrong(&wrong)
-		ours := s.HandleAck(machine.Second, wrong)
+		ours := s.HandleAck(core.Second, wrong)
 		if ours || s.row != "S6" || s.acked != before.acked || s.heardAt != before.heardAt || s.Stats().AcksIgnored != 1 || s.Deadline() != before.Deadline() {
 			t.Errorf("%s: the ack %v changed something", a.name, wrong)
 		}
 	}
 	s := sentSender()
-	check.That(t, s.HandleAck(machine.Second, good), "the ack is ours")
+	check.That(t, s.HandleAck(core.Second, good), "the ack is ours")
 	check.Equal(t, "row of a good one", s.row, "S9")
 }
 
@@ -92,7 +91,7 @@ func TestACompleteSenderReleasesTheChunk(t *testing.T) {
 	check.That(t, s.chunk == nil, "the chunk is released")
 	check.Equal(t, "slices", s.numSlices, 0)
 	check.Equal(t, "next chunk", s.chunkID, 8)
-	check.Equal(t, "deadline", s.Deadline(), machine.Never)
+	check.Equal(t, "deadline", s.Deadline(), core.Never)
 }
 
 // A refused submit leaves the sender as it was, and the next one that is right is
@@ -144,7 +143,7 @@ func TestSlicesAreCutAsTheyShould(t *testing.T) {
 				got = append(got, p)
 			}
 			check.Equal(t, "slices", got, chunktest.Slices(99, chunk))
-			sched.due = bitset.FirstN(len(got))
+			sched.due = core.FirstN(len(got))
 		}
 	}
 }
@@ -152,17 +151,17 @@ func TestSlicesAreCutAsTheyShould(t *testing.T) {
 func TestSenderStats(t *testing.T) {
 	sched := &inTurn{}
 	s := newSender(0, sched)
-	_ = s.Submit(machine.Second, chunktest.Chunk(2100, 1))
+	_ = s.Submit(core.Second, chunktest.Chunk(2100, 1))
 	for range 3 {
-		s.Poll(machine.Second)
+		s.Poll(core.Second)
 	}
-	s.HandleAck(machine.Second+40*ms, chunktest.Ack(1, "111"))
-	s.HandleAck(machine.Second+40*ms, chunktest.Ack(0, "001"))
-	sched.due = bitset.Of(0)
-	s.Poll(machine.Second + 40*ms) // slice 0 again
-	s.HandleAck(machine.Second+50*ms, chunktest.Ack(0, "001"))
-	s.HandleAck(machine.Second+80*ms, chunktest.Ack(0, "111"))
-	s.HandleAck(machine.Second+80*ms, chunktest.Ack(0, "111"))
+	s.HandleAck(core.Second+40*ms, chunktest.Ack(1, "111"))
+	s.HandleAck(core.Second+40*ms, chunktest.Ack(0, "001"))
+	sched.due = core.SetOf(0)
+	s.Poll(core.Second + 40*ms) // slice 0 again
+	s.HandleAck(core.Second+50*ms, chunktest.Ack(0, "001"))
+	s.HandleAck(core.Second+80*ms, chunktest.Ack(0, "111"))
+	s.HandleAck(core.Second+80*ms, chunktest.Ack(0, "111"))
 	check.Equal(t, "stats", s.Stats(), SenderStats{
 		Chunks: 1, ChunkBytes: 2100, SlicesSent: 4, SlicesResent: 1, SlicesAcked: 3,
 		BytesSent: 3*(1024+13) + 52 + 14, AcksReceived: 5, AcksIgnored: 3, LastChunkTime: 80 * ms,

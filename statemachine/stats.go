@@ -1,19 +1,18 @@
 package statemachine
 
 import (
-	"github.com/chunkwire/chunkwire/bitset"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // SenderVars are the variables of section 7.2.
 type SenderVars struct {
 	State     SenderState
-	Row       machine.Row    // of the latest transition; empty before the first
-	ChunkID   uint16         // of the chunk in flight, or of the next one
-	NumSlices int            // of the chunk in flight; 0 while there is none
-	Sent      bitset.Set     // slices of the chunk in flight sent at least once
-	Acked     bitset.Set     // those that the peer has
-	HeardAt   machine.Micros // the latest sign that the peer is there
+	Row       core.Row    // of the latest transition; empty before the first
+	ChunkID   uint16      // of the chunk in flight, or of the next one
+	NumSlices int         // of the chunk in flight; 0 while there is none
+	Sent      core.Set    // slices of the chunk in flight sent at least once
+	Acked     core.Set    // those that the peer has
+	HeardAt   core.Micros // the latest sign that the peer is there
 }
 
 // Vars returns the sender's variables.
@@ -38,16 +37,16 @@ func (s *Sender) Err() error {
 // SenderStats counts what a sender did since it was made. Later versions may add
 // fields.
 type SenderStats struct {
-	Chunks        int64          // chunks that the peer has whole
-	ChunkBytes    int64          // their bytes
-	SlicesSent    int64          // slice packets sent, the resent ones among them
-	SlicesResent  int64          // slice packets sent for a slice that was sent before
-	SlicesRepair  int64          // slice packets sent that were repair slices (package repair)
-	SlicesAcked   int64          // slices that the peer is known to have, repair slices among them
-	BytesSent     int64          // bytes of datagrams sent, without IP and UDP headers
-	AcksReceived  int64          // acks received
-	AcksIgnored   int64          // those of them without a newly acked slice or a hold
-	LastChunkTime machine.Micros // from submission to the last ack, for the last completed chunk
+	Chunks        int64       // chunks that the peer has whole
+	ChunkBytes    int64       // their bytes
+	SlicesSent    int64       // slice packets sent, the resent ones among them
+	SlicesResent  int64       // slice packets sent for a slice that was sent before
+	SlicesRepair  int64       // slice packets sent that were repair slices (package repair)
+	SlicesAcked   int64       // slices that the peer is known to have, repair slices among them
+	BytesSent     int64       // bytes of datagrams sent, without IP and UDP headers
+	AcksReceived  int64       // acks received
+	AcksIgnored   int64       // those of them without a newly acked slice or a hold
+	LastChunkTime core.Micros // from submission to the last ack, for the last completed chunk
 	Schedule      ScheduleStats
 }
 
@@ -76,15 +75,15 @@ func (s *SenderStats) Add(t SenderStats) {
 // ReceiverVars are the variables of section 8.2.
 type ReceiverVars struct {
 	State          ReceiverState
-	Row            machine.Row    // of the latest transition; empty before the first
-	ChunkID        uint16         // of the chunk that arrives, or of the next one
-	NumSlices      int            // of the chunk that arrives; 0 while none does
-	Received       bitset.Set     // its slices that are here
-	ProgressAt     machine.Micros // when the latest new slice came
-	PreviousSlices int            // of the chunk completed last; 0 while there is none
-	Due            PendingAcks    // for which chunks an ack is due
-	HeldSlices     int            // num_slices of the slice that made a hold due
-	ReadSize       int            // bytes of the chunk that waits to be read; 0 while none does
+	Row            core.Row    // of the latest transition; empty before the first
+	ChunkID        uint16      // of the chunk that arrives, or of the next one
+	NumSlices      int         // of the chunk that arrives; 0 while none does
+	Received       core.Set    // its slices that are here
+	ProgressAt     core.Micros // when the latest new slice came
+	PreviousSlices int         // of the chunk completed last; 0 while there is none
+	Due            PendingAcks // for which chunks an ack is due
+	HeldSlices     int         // num_slices of the slice that made a hold due
+	ReadSize       int         // bytes of the chunk that waits to be read; 0 while none does
 }
 
 // Vars returns the receiver's variables.
@@ -109,19 +108,19 @@ func (r *Receiver) Err() error {
 // ReceiverStats counts what a receiver did since it was made. Later versions may
 // add fields.
 type ReceiverStats struct {
-	Chunks         int64          // chunks that were complete
-	ChunkBytes     int64          // their bytes
-	SlicesReceived int64          // slice packets handled
-	SlicesStored   int64          // those of them that were new
-	Duplicates     int64          // those that were here already, of the current or the previous chunk
-	Dependent      int64          // those that followed from slices that were here (package repair)
-	Held           int64          // those of the next chunk that came while one waited to be read
-	Conflicts      int64          // those that disagreed with the fixed number of slices
-	Replaced       int64          // times that the number of slices was replaced
-	Inconsistent   int64          // signs that a slice was forged, at most 3 a chunk, which is delivered all the same (package repair; RPR-11, RPH-2)
-	Ignored        int64          // those of any other chunk
-	AcksSent       int64          // acks sent
-	LastChunkTime  machine.Micros // from the first slice to the last new one, for the last complete chunk
+	Chunks         int64       // chunks that were complete
+	ChunkBytes     int64       // their bytes
+	SlicesReceived int64       // slice packets handled
+	SlicesStored   int64       // those of them that were new
+	Duplicates     int64       // those that were here already, of the current or the previous chunk
+	Dependent      int64       // those that followed from slices that were here (package repair)
+	Held           int64       // those of the next chunk that came while one waited to be read
+	Conflicts      int64       // those that disagreed with the fixed number of slices
+	Replaced       int64       // times that the number of slices was replaced
+	Inconsistent   int64       // signs that a slice was forged, at most 3 a chunk, which is delivered all the same (package repair; RPR-11, RPH-2)
+	Ignored        int64       // those of any other chunk
+	AcksSent       int64       // acks sent
+	LastChunkTime  core.Micros // from the first slice to the last new one, for the last complete chunk
 }
 
 // Stats returns the counters.

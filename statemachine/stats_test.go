@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // fill sets every number in a struct, of structs too, to a number of its own.
@@ -55,7 +55,7 @@ func sum(to, a, b reflect.Value) {
 
 // A minimum of 0 means that nothing was measured.
 func TestTheSmallerMinimumCountsIfThereIsOne(t *testing.T) {
-	for _, c := range []struct{ a, b, want machine.Micros }{{0, 0, 0}, {5, 0, 5}, {0, 7, 7}, {5, 7, 5}, {7, 5, 5}} {
+	for _, c := range []struct{ a, b, want core.Micros }{{0, 0, 0}, {5, 0, 5}, {0, 7, 7}, {5, 7, 5}, {7, 5, 5}} {
 		s := ScheduleStats{MinRTT: c.a}
 		s.Add(ScheduleStats{MinRTT: c.b})
 		check.Equal(t, "minimum", s.MinRTT, c.want)

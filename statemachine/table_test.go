@@ -8,17 +8,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/machine/machinetest"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/tabletest"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/table"
 )
 
 func TestTablesAreTheDocuments(t *testing.T) {
 	const data, document = "../spec/protocol.json", "../spec/PROTOCOL.md"
 	for _, err := range []error{
-		machinetest.CheckRows(data, "sender", SenderTable()), machinetest.CheckDiagram(document, "sender", idleSender().state.String(), SenderTable()),
-		machinetest.CheckRows(data, "receiver", ReceiverTable()), machinetest.CheckDiagram(document, "receiver", firstReceiver().state.String(), ReceiverTable()),
+		tabletest.CheckRows(data, "sender", SenderTable()), tabletest.CheckDiagram(document, "sender", idleSender().state.String(), SenderTable()),
+		tabletest.CheckRows(data, "receiver", ReceiverTable()), tabletest.CheckDiagram(document, "receiver", firstReceiver().state.String(), ReceiverTable()),
 	} {
 		if err != nil {
 			t.Error(err)
@@ -38,14 +39,14 @@ func TestTablesAreCopies(t *testing.T) {
 	check.Equal(t, "receiver's next state", ReceiverTable()[0].Next, "READY")
 }
 
-var senderMachine = machinetest.Machine{
+var senderMachine = tabletest.Machine{
 	States: []string{SenderIdle.String(), SenderSending.String(), SenderFailed.String()},
 	Guards: senderGuards,
 	Table:  SenderTable(),
 	Impossible: slices.Concat(
-		machinetest.Never(senderGuards, SenderIdle.String(), "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
-		machinetest.Never(senderGuards, SenderIdle.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
-		machinetest.Never(senderGuards, SenderFailed.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+		tabletest.Never(senderGuards, SenderIdle.String(), "no ack has as few slices as an idle sender: none", ackNothingNew, ackHold, ackNews, ackAll),
+		tabletest.Never(senderGuards, SenderIdle.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
+		tabletest.Never(senderGuards, SenderFailed.String(), "the scheduler is asked only while sending, and nothing is waited for", sliceDue, senderGivesUp),
 	),
 }
 
@@ -56,21 +57,21 @@ const (
 	onlyReady    = "only a chunk that waits to be read makes slices early"
 )
 
-var receiverMachine = machinetest.Machine{
+var receiverMachine = tabletest.Machine{
 	States: []string{ReceiverWaiting.String(), ReceiverReceiving.String(), ReceiverReady.String(), ReceiverFailed.String()},
 	Guards: receiverGuards,
 	Table:  ReceiverTable(),
 	Impossible: slices.Concat(
-		machinetest.Never(receiverGuards, ReceiverWaiting.String(), emptyWaiting, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes),
-		machinetest.Never(receiverGuards, ReceiverWaiting.String(), onlyReady, sliceEarly),
-		machinetest.Never(receiverGuards, ReceiverWaiting.String(), notReceiving, receiverGivesUp),
-		machinetest.Never(receiverGuards, ReceiverReceiving.String(), onlyReady, sliceEarly),
-		machinetest.Never(receiverGuards, ReceiverReady.String(), isEarly, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, sliceAdds, sliceCompletes),
-		machinetest.Never(receiverGuards, ReceiverReady.String(), notReceiving, receiverGivesUp),
-		machinetest.Never(receiverGuards, ReceiverFailed.String(), "a failed receiver keeps no slice", sliceDuplicate),
-		machinetest.Never(receiverGuards, ReceiverFailed.String(), notReceiving, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, receiverGivesUp),
-		machinetest.Never(receiverGuards, ReceiverFailed.String(), onlyReady, sliceEarly),
-		machinetest.Never(receiverGuards, ReceiverFailed.String(), "a failed receiver has no ack due", ackDue),
+		tabletest.Never(receiverGuards, ReceiverWaiting.String(), emptyWaiting, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes),
+		tabletest.Never(receiverGuards, ReceiverWaiting.String(), onlyReady, sliceEarly),
+		tabletest.Never(receiverGuards, ReceiverWaiting.String(), notReceiving, receiverGivesUp),
+		tabletest.Never(receiverGuards, ReceiverReceiving.String(), onlyReady, sliceEarly),
+		tabletest.Never(receiverGuards, ReceiverReady.String(), isEarly, sliceDuplicate, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, sliceAdds, sliceCompletes),
+		tabletest.Never(receiverGuards, ReceiverReady.String(), notReceiving, receiverGivesUp),
+		tabletest.Never(receiverGuards, ReceiverFailed.String(), "a failed receiver keeps no slice", sliceDuplicate),
+		tabletest.Never(receiverGuards, ReceiverFailed.String(), notReceiving, sliceConflicts, sliceReplaces, sliceReplacesAndCompletes, receiverGivesUp),
+		tabletest.Never(receiverGuards, ReceiverFailed.String(), onlyReady, sliceEarly),
+		tabletest.Never(receiverGuards, ReceiverFailed.String(), "a failed receiver has no ack due", ackDue),
 	),
 }
 
@@ -78,12 +79,12 @@ var receiverMachine = machinetest.Machine{
 // one of the state that the sender was in.
 func TestSenderMeetsNothingImpossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		sched := &inTurn{deadline: machine.Never}
+		sched := &inTurn{deadline: core.Never}
 		s := newSender(65535, sched)
-		now := machine.Micros(0)
+		now := core.Micros(0)
 		for range rapid.IntRange(1, 60).Draw(t, "events") {
 			before, calls := s.state, len(sched.log)
-			now += rapid.SampledFrom([]machine.Micros{0, 1, 300 * ms, 4 * machine.Second}).Draw(t, "later")
+			now += rapid.SampledFrom([]core.Micros{0, 1, 300 * ms, 4 * core.Second}).Draw(t, "later")
 			switch rapid.IntRange(0, 3).Draw(t, "event") {
 			case 0:
 				_ = s.Submit(now, make([]byte, rapid.SampledFrom([]int{0, 1, 3000, 262145}).Draw(t, "size")))
@@ -104,13 +105,13 @@ func TestSenderMeetsNothingImpossible(t *testing.T) {
 	})
 }
 
-func possible(t *rapid.T, m *machinetest.Machine, state fmt.Stringer, g machine.Guard) {
+func possible(t *rapid.T, m *tabletest.Machine, state fmt.Stringer, g table.Guard) {
 	if why := m.WhyNot(state.String(), g); why != "" {
 		t.Fatalf("%v, %v occurred, though: %s", state, g.Text, why)
 	}
 }
 
-func leads(t *rapid.T, row machine.Row, from, to fmt.Stringer) {
+func leads(t *rapid.T, row core.Row, from, to fmt.Stringer) {
 	if l := exRows[row]; l.State != from.String() || l.Next != to.String() {
 		t.Fatalf("row %v from %v to %v, want %v to %v", row, from, to, l.State, l.Next)
 	}
@@ -120,10 +121,10 @@ func leads(t *rapid.T, row machine.Row, from, to fmt.Stringer) {
 func TestReceiverMeetsNothingImpossible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newReceiver(65535)
-		now := machine.Micros(0)
+		now := core.Micros(0)
 		for range rapid.IntRange(1, 60).Draw(t, "events") {
 			before, due := r.state, r.pending
-			now += rapid.SampledFrom([]machine.Micros{0, 1, 5 * machine.Second, 9 * machine.Second}).Draw(t, "later")
+			now += rapid.SampledFrom([]core.Micros{0, 1, 5 * core.Second, 9 * core.Second}).Draw(t, "later")
 			switch rapid.IntRange(0, 4).Draw(t, "event") {
 			case 0:
 				_, _ = r.Read(now, nil)

@@ -5,15 +5,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // countingScheduler counts how often it is called.
@@ -23,12 +22,12 @@ type countingScheduler struct {
 }
 
 func (c *countingScheduler) Begin(f statemachine.Flight) { c.calls++; c.Scheduler.Begin(f) }
-func (c *countingScheduler) Held(now machine.Micros)     { c.calls++; c.Scheduler.Held(now) }
-func (c *countingScheduler) Acked(now machine.Micros, news bitset.Set) {
+func (c *countingScheduler) Held(now core.Micros)        { c.calls++; c.Scheduler.Held(now) }
+func (c *countingScheduler) Acked(now core.Micros, news core.Set) {
 	c.calls++
 	c.Scheduler.Acked(now, news)
 }
-func (c *countingScheduler) Next(now machine.Micros) (sliceID int, ok bool) {
+func (c *countingScheduler) Next(now core.Micros) (sliceID int, ok bool) {
 	c.calls++
 	return c.Scheduler.Next(now)
 }
@@ -41,7 +40,7 @@ type workbench struct {
 	receiver *statemachine.Receiver
 	sched    *countingScheduler
 	observed int
-	now      machine.Micros
+	now      core.Micros
 	largest  []byte
 	buffer   []byte
 }
@@ -79,7 +78,7 @@ func (b *workbench) drawEvent() func() {
 		return func() { s.Poll(now); r.Poll(now) }
 	case 1:
 		a := codec.Ack{ChunkID: s.Vars().ChunkID, NumSlices: s.Vars().NumSlices}
-		a.Acked = bitset.FirstN(rapid.SampledFrom([]int{0, 100, a.NumSlices}).Draw(b.T, "acked"))
+		a.Acked = core.FirstN(rapid.SampledFrom([]int{0, 100, a.NumSlices}).Draw(b.T, "acked"))
 		return func() { s.HandleAck(now, a) }
 	case 2:
 		return func() { _ = s.Submit(now, b.largest) }
@@ -108,7 +107,7 @@ func TestBoundedWorkPerEvent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newWorkbench(t)
 		for range rapid.IntRange(1, 40).Draw(t, "events") {
-			b.now += machine.Micros(rapid.SampledFrom([]int64{0, 1, 3000, 300_000}).Draw(t, "later"))
+			b.now += core.Micros(rapid.SampledFrom([]int64{0, 1, 3000, 300_000}).Draw(t, "later"))
 			event := b.drawEvent()
 			finish := rapid.IntRange(0, 3).Draw(t, "the chunk is finished before") == 0
 			var calls, observed int
@@ -148,7 +147,7 @@ func TestNothingIsAllocatedOnceRunning(t *testing.T) {
 	r := check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{}))
 	chunk := chunktest.Chunk(20_000, 1)
 	buffer := make([]byte, 0, len(chunk))
-	now := machine.Micros(0)
+	now := core.Micros(0)
 	exchange := func() {
 		now += second
 		_, _ = s.Submit(now, chunk), s.Submit(now, chunk) // the second is refused

@@ -4,18 +4,18 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 const (
-	ms     = machine.Millisecond
-	second = machine.Second
+	ms     = core.Millisecond
+	second = core.Second
 	year   = 365 * 24 * 3600 * second
 )
 
@@ -28,8 +28,8 @@ type (
 type config struct {
 	profile   base.Profile
 	first     uint16 // chunk id
-	giveUp    machine.Micros
-	roundTrip machine.Micros
+	giveUp    core.Micros
+	roundTrip core.Micros
 	unjudged  bool // for worlds that are not lawful
 }
 
@@ -50,7 +50,7 @@ func atOnce(t *testing.T) *chunk.World {
 }
 
 // transfer sends a chunk, which must arrive, and returns how long that took.
-func transfer(t *testing.T, w *chunk.World, data []byte) machine.Micros {
+func transfer(t *testing.T, w *chunk.World, data []byte) core.Micros {
 	t.Helper()
 	took, err := w.Transfer(data)
 	check.Same(t, "error", err, nil)
@@ -68,11 +68,11 @@ func finish(t *testing.T, w *chunk.World) {
 // counts them from 0.
 func dropping(lost func(n int, p packet) bool) fate {
 	n := -1
-	return func(now machine.Micros, p packet) []machine.Micros {
+	return func(now core.Micros, p packet) []core.Micros {
 		if n++; lost(n, p) {
 			return nil
 		}
-		return []machine.Micros{now + 25*ms}
+		return []core.Micros{now + 25*ms}
 	}
 }
 
@@ -100,7 +100,7 @@ func TestStallOneADuplicateIsAckedAgain(t *testing.T) {
 // sender sends again belongs to the previous chunk, and is answered with all of that
 // chunk's slices; a receiver that ignores it stalls (RCV-13, RCV-16).
 func TestStallTwoThePreviousChunkIsAckedAgain(t *testing.T) {
-	for _, readTime := range []machine.Micros{0, second} { // or while it waits to be read
+	for _, readTime := range []core.Micros{0, second} { // or while it waits to be read
 		w := atOnce(t)
 		transfer(t, w, chunktest.Chunk(10, 1))
 		w.Up, w.ReadTime = dropFirst(1), readTime
@@ -117,14 +117,14 @@ func TestStallTwoThePreviousChunkIsAckedAgain(t *testing.T) {
 func TestStallTwoWhileTheNextChunkArrives(t *testing.T) {
 	w := atOnce(t)
 	var acks []codec.Ack
-	w.Up = func(now machine.Micros, p packet) []machine.Micros {
+	w.Up = func(now core.Micros, p packet) []core.Micros {
 		acks = append(acks, p.Ack)
-		return []machine.Micros{now + 25*ms}
+		return []core.Micros{now + 25*ms}
 	}
 	steady := w.Down
-	w.Down = func(now machine.Micros, p packet) []machine.Micros {
+	w.Down = func(now core.Micros, p packet) []core.Micros {
 		if p.Slice.ChunkID == 0 && p.Slice.SliceID == 1 { // doubled by the network, and late
-			return []machine.Micros{now + 25*ms, now + 75*ms}
+			return []core.Micros{now + 25*ms, now + 75*ms}
 		}
 		return steady(now, p)
 	}
@@ -170,8 +170,8 @@ func TestEverythingStartsAnew(t *testing.T) {
 // (RCV-4, RCV-12, SAFE-1).
 func TestLateDuplicatesStartNothing(t *testing.T) {
 	w := atOnce(t)
-	w.Down = func(now machine.Micros, _ packet) []machine.Micros {
-		return []machine.Micros{now + 25*ms, now + 26*ms, now + 60*ms, now + second}
+	w.Down = func(now core.Micros, _ packet) []core.Micros {
+		return []core.Micros{now + 25*ms, now + 26*ms, now + 60*ms, now + second}
 	}
 	for i := range 5 {
 		transfer(t, w, chunktest.Chunk(2000+i, uint32(i)))

@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // More chunks than there are ids, twice over, in one run. Each has bytes of its own,
@@ -18,7 +18,7 @@ func TestMoreChunksThanIDs(t *testing.T) {
 	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{FirstChunkID: 65535, Scheduler: check.Must(base.New(base.Fixed(0)))}))
 	r := check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{FirstChunkID: 65535}))
 	chunk, got := make([]byte, 8), make([]byte, 0, 8)
-	now := machine.Micros(0)
+	now := core.Micros(0)
 	for i := range uint64(chunks) {
 		now += 3 * ms
 		binary.LittleEndian.PutUint64(chunk, i)

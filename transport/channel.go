@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // Channel is a channel of messages of a [Peer]. It is a value that can be copied.
@@ -49,7 +49,7 @@ func (c Channel) SendFor(message []byte, lifetime time.Duration) error {
 func (c Channel) sendLocked(message []byte, lifetime time.Duration) error {
 	p := c.peer
 	now := p.driver.Now()
-	if err := p.conn.Send(now, c.id, message, machine.FromDuration(lifetime)); err != nil {
+	if err := p.conn.Send(now, c.id, message, core.FromDuration(lifetime)); err != nil {
 		return fmt.Errorf("transport: message of %d bytes for channel %d: %w", len(message), c.id, err)
 	}
 	p.driver.ScheduleLocked(&p.slot, max(now, p.ends.Deadline()))
@@ -163,7 +163,7 @@ func (c Channel) inboxLocked() *inbox {
 }
 
 // deliverMessagesLocked gives those who wait for a message the next one.
-func (p *Peer) deliverMessagesLocked(now machine.Micros) {
+func (p *Peer) deliverMessagesLocked(now core.Micros) {
 	readable := p.conn.Readable()
 	for i := range p.inboxes {
 		in := &p.inboxes[i]

@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -119,7 +119,7 @@ func (p *Peer) cancel(d *Delivery, cause error) {
 
 // deliverChunksLocked reports the chunks that the peer has, and takes those that came,
 // while there is room for them.
-func (p *Peer) deliverChunksLocked(now machine.Micros) {
+func (p *Peer) deliverChunksLocked(now core.Micros) {
 	for number, ok := p.conn.ChunkDone(); ok; number, ok = p.conn.ChunkDone() {
 		if begun, ok := p.sending.Finish(number, nil); ok && p.shard != nil {
 			p.shard.stats.chunkOut.note(now - begun)
@@ -130,7 +130,7 @@ func (p *Peer) deliverChunksLocked(now machine.Micros) {
 }
 
 // takeChunkLocked takes the next chunk, if it is complete.
-func (p *Peer) takeChunkLocked(now machine.Micros) bool {
+func (p *Peer) takeChunkLocked(now core.Micros) bool {
 	size := p.conn.ChunkSize()
 	if size == 0 {
 		return false
@@ -233,7 +233,7 @@ func (c *Chunks) RecvReady() <-chan struct{} {
 // waits for the other end as well.
 func (c *Chunks) Flush(ctx context.Context) error {
 	p := c.peer()
-	err := p.driver.Flush(ctx, p.Done(), func(now machine.Micros) bool { return p.err == nil && p.ends.Deadline() <= now })
+	err := p.driver.Flush(ctx, p.Done(), func(now core.Micros) bool { return p.err == nil && p.ends.Deadline() <= now })
 	if err != nil {
 		return err
 	}

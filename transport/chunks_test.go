@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -133,7 +133,7 @@ func TestAServerForgets(t *testing.T) {
 		half := w.listen("half")
 		defer half.Close()
 		link := session.Message{Kind: session.KindLink, Offer: session.Offer{
-			Mode: session.CRC, Lanes: 1, Variants: 1, Timeout: 10 * machine.Second, Nonce: session.Nonce{1},
+			Mode: session.CRC, Lanes: 1, Variants: 1, Timeout: 10 * core.Second, Nonce: session.Nonce{1},
 		}}
 		datagram, err := link.Append(nil)
 		if err != nil {
@@ -170,12 +170,12 @@ func TestSocketsThatCannotBeUsed(t *testing.T) {
 		}
 	}
 	conn := open()
-	if _, err := transport.New(conn, transport.Config{}); !errors.Is(err, machine.ErrConfig) {
+	if _, err := transport.New(conn, transport.Config{}); !errors.Is(err, core.ErrConfig) {
 		t.Errorf("New on a connected socket: %v", err)
 	}
 	closed(conn)
 	conn = open()
-	if _, err := transport.Over(background, conn, conn.RemoteAddr(), transport.Config{}); !errors.Is(err, machine.ErrConfig) {
+	if _, err := transport.Over(background, conn, conn.RemoteAddr(), transport.Config{}); !errors.Is(err, core.ErrConfig) {
 		t.Errorf("Over a connected socket: %v", err)
 	}
 	closed(conn)
@@ -191,7 +191,7 @@ func TestSocketsThatCannotBeUsed(t *testing.T) {
 	if pc, err = net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := transport.New(pc, transport.Config{Sockets: 2}); !errors.Is(err, machine.ErrConfig) {
+	if _, err := transport.New(pc, transport.Config{Sockets: 2}); !errors.Is(err, core.ErrConfig) {
 		t.Errorf("New with two sockets: %v", err)
 	}
 	closed(pc)
@@ -202,11 +202,11 @@ func TestRebindErrors(t *testing.T) {
 	bubble(t, short, transport.Config{}, func(w *world) {
 		client, server := w.connect("c", transport.Config{})
 		for _, p := range []*transport.Peer{client, server} {
-			if err := p.Rebind(background); !errors.Is(err, machine.ErrConfig) {
+			if err := p.Rebind(background); !errors.Is(err, core.ErrConfig) {
 				t.Error(err)
 			}
 		}
-		if err := server.RebindOver(w.listen("d")); !errors.Is(err, machine.ErrConfig) {
+		if err := server.RebindOver(w.listen("d")); !errors.Is(err, core.ErrConfig) {
 			t.Error(err)
 		}
 		client.Close(0, "")

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // client is what a Peer that was dialed has for itself: a socket, and the handshake.
@@ -20,7 +20,7 @@ type client struct {
 	settings settings
 	peer     *Peer
 	dial     func(context.Context) (net.Conn, error) // of Dial; nil for a socket of the caller
-	routeAt  machine.Micros                          // when the route is to be looked at
+	routeAt  core.Micros                             // when the route is to be looked at
 	machine  *connection.Client
 	buffers  driver.Buffers
 	opened   driver.Signal // the handshake is done, or the connection has ended
@@ -31,7 +31,7 @@ type client struct {
 // place, agrees on everything that must be agreed on, and, if the client has a key,
 // has shown that it has the same.
 //
-// It fails with machine.ErrConfig; with an error of the net package; with
+// It fails with core.ErrConfig; with an error of the net package; with
 // ErrUnreachable, if nobody listens there and the system says so; with ErrRefused,
 // and the reason in a *session.RefusedError; with ErrTimeout, if nothing is heard for
 // Config.Timeout; or with ErrCanceled.
@@ -64,7 +64,7 @@ func Dial(ctx context.Context, network, address string, cfg Config) (*Peer, erro
 func Over(ctx context.Context, pc net.PacketConn, server net.Addr, cfg Config) (*Peer, error) {
 	set, err := newSettings(cfg)
 	if err == nil && udp.IsConnected(pc) {
-		err = machine.ConfigError("the socket", "connected", "one that is not")
+		err = core.ConfigError("the socket", "connected", "one that is not")
 	}
 	if err != nil {
 		pc.Close()
@@ -138,7 +138,7 @@ func (c *client) awaitEnd() error {
 	return c.peer.driver.Close(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer.to))
 }
 
-func (c *client) Receive(now machine.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+func (c *client) Receive(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
 	p := c.peer
 	d := p.driver
 	d.Lock()
@@ -176,7 +176,7 @@ func (c *client) PortUnreachableLocked(err error) {
 	}
 }
 
-func (c *client) ExpireLocked(now machine.Micros) { c.peer.expireLocked(now) }
+func (c *client) ExpireLocked(now core.Micros) { c.peer.expireLocked(now) }
 
 // EndLocked ends the connection: the socket is closed, or broken.
 func (c *client) EndLocked(cause error) {
@@ -212,7 +212,7 @@ func (c *client) logEndLocked() {
 // that ended the connection.
 func (p *Peer) Rebind(ctx context.Context) error {
 	if p.client == nil || p.client.dial == nil {
-		return machine.ConfigError("Rebind", "a peer of a server, or of Over", "one of Dial")
+		return core.ConfigError("Rebind", "a peer of a server, or of Over", "one of Dial")
 	}
 	conn, err := p.client.dial(ctx)
 	if err != nil {
@@ -222,12 +222,12 @@ func (p *Peer) Rebind(ctx context.Context) error {
 }
 
 // routeInterval is how often a client that hears nothing looks at the route.
-const routeInterval = machine.Second
+const routeInterval = core.Second
 
 // watchRouteLocked looks whether the system would give a new socket another address, if
 // the client links again since it hears nothing: then the network has changed, and the
 // socket that it has may never bring anything again.
-func (c *client) watchRouteLocked(now machine.Micros) {
+func (c *client) watchRouteLocked(now core.Micros) {
 	if c.dial == nil || now < c.routeAt || c.machine.State() != session.Relinking {
 		return
 	}
@@ -259,7 +259,7 @@ func sameIP(a, b net.Addr) bool {
 func (p *Peer) RebindOver(pc net.PacketConn) error {
 	if p.client == nil || udp.IsConnected(pc) {
 		pc.Close()
-		return machine.ConfigError("RebindOver", "a peer of a server, or a connected socket", "a client's, and one that is not")
+		return core.ConfigError("RebindOver", "a peer of a server, or a connected socket", "a client's, and one that is not")
 	}
 	return p.rebind(udp.New(pc), pc)
 }

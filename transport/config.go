@@ -8,18 +8,18 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Config sets up a [Server] or a dialed [Peer]. The zero value works: anonymous
 // clients, addresses validated, a checksum. A value that is not allowed is an error
-// that wraps machine.ErrConfig.
+// that wraps core.ErrConfig.
 type Config struct {
 	// ProtocolID names the application, and its version: the same at both ends.
 	ProtocolID uint32
@@ -159,7 +159,7 @@ const (
 )
 
 // withDefaults returns the Config with its own zeros replaced by what they mean, or
-// an error that wraps machine.ErrConfig. What the layers below check is left to them.
+// an error that wraps core.ErrConfig. What the layers below check is left to them.
 func (cfg Config) withDefaults() (Config, error) {
 	for _, c := range []struct {
 		name    string
@@ -174,11 +174,11 @@ func (cfg Config) withDefaults() (Config, error) {
 		{"Config.MaxPerAddress", cfg.MaxPerAddress, maxPeers, "0 to MaxPeers"},
 	} {
 		if c.value < 0 || c.value > c.most {
-			return cfg, machine.ConfigError(c.name, c.value, c.allowed)
+			return cfg, core.ConfigError(c.name, c.value, c.allowed)
 		}
 	}
 	if cfg.Identity != 0 && cfg.Key == (session.Key{}) {
-		return cfg, machine.ConfigError("Config.Key", "zeros", "32 random bytes, with an Identity")
+		return cfg, core.ConfigError("Config.Key", "zeros", "32 random bytes, with an Identity")
 	}
 	setDefault(&cfg.RecvQueue, defaultRecvQueue)
 	setDefault(&cfg.SocketBuffer, defaultSocketBuffer)
@@ -213,15 +213,15 @@ func (cfg *Config) connection(marks bool, memory *connection.Memory) connection.
 	}
 	return connection.Config{
 		Terms: session.Terms{
-			Protocol: cfg.ProtocolID, Mode: cfg.Mode, Lanes: cfg.Lanes, Variants: cfg.Variants, Timeout: machine.FromDuration(cfg.Timeout),
+			Protocol: cfg.ProtocolID, Mode: cfg.Mode, Lanes: cfg.Lanes, Variants: cfg.Variants, Timeout: core.FromDuration(cfg.Timeout),
 			Extensions: extensions,
 		},
 		Channels:    cfg.Channels,
-		Tick:        machine.FromDuration(cfg.Tick),
+		Tick:        core.FromDuration(cfg.Tick),
 		MessageRate: cfg.MessageRate,
 		Chunks: lanes.Config{
 			SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
-			GiveUp: machine.FromDuration(cfg.GiveUp), Profile: cfg.Profile, NewScheduler: cfg.NewScheduler,
+			GiveUp: core.FromDuration(cfg.GiveUp), Profile: cfg.Profile, NewScheduler: cfg.NewScheduler,
 			NewRepairScheduler: cfg.NewRepairScheduler,
 		},
 		Log: cfg.Log, Memory: memory,

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -32,7 +32,7 @@ type crowdSocket struct {
 	buf     []byte
 }
 
-func (c *crowd) now() machine.Micros { return machine.FromDuration(time.Since(c.start)) }
+func (c *crowd) now() core.Micros { return core.FromDuration(time.Since(c.start)) }
 
 // newCrowd connects so many clients over so many sockets.
 func newCrowd(b *testing.B, s *transport.Server, clients, sockets int) *crowd {

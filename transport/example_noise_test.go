@@ -11,7 +11,7 @@ import (
 
 	"github.com/flynn/noise"
 
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/transport"
 )
 

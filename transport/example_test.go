@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/transport"
 )
 

@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // silentServer has no goroutines, so that nothing reads its sockets.
@@ -201,7 +201,7 @@ func testKeys(uint64) (session.Key, bool) { return testKey, true }
 // forgeries returns what somebody without a key can send.
 func forgeries(t testing.TB, m *mate) map[string][]byte {
 	t.Helper()
-	link := session.Message{Kind: session.KindLink, Offer: session.Offer{Mode: session.AEAD, Identity: 1, Timeout: machine.Second}}
+	link := session.Message{Kind: session.KindLink, Offer: session.Offer{Mode: session.AEAD, Identity: 1, Timeout: core.Second}}
 	proof := link
 	proof.Kind = session.KindProof
 	encode := func(msg session.Message) []byte {

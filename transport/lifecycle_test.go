@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -321,13 +321,13 @@ func TestConfigErrors(t *testing.T) {
 		"Key":          {Identity: identity},
 		"Channels":     {Channels: []channel.Config{{ID: 64}}},
 	} {
-		if s, err := transport.Listen("udp4", "127.0.0.1:0", cfg); !errors.Is(err, machine.ErrConfig) {
+		if s, err := transport.Listen("udp4", "127.0.0.1:0", cfg); !errors.Is(err, core.ErrConfig) {
 			t.Errorf("%s: Listen returns %v, %v", name, s, err)
 		}
 		if name == "Sockets" || name == "MaxPeers" {
 			continue
 		}
-		if _, err := transport.Dial(background, "udp4", "127.0.0.1:9", cfg); !errors.Is(err, machine.ErrConfig) {
+		if _, err := transport.Dial(background, "udp4", "127.0.0.1:9", cfg); !errors.Is(err, core.ErrConfig) {
 			t.Errorf("%s: Dial returns %v", name, err)
 		}
 	}

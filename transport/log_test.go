@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/internal/logtest"
+	"github.com/chunkwire/chunkwire/conform/logtest"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/transport"
 )
 

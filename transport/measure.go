@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -55,7 +55,7 @@ func endOf(err error) End {
 
 // HistogramBounds are the upper ends of the buckets of each Histogram, in microseconds: from half a
 // millisecond to half a minute.
-var HistogramBounds = [...]machine.Micros{
+var HistogramBounds = [...]core.Micros{
 	500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
 	1_000_000, 2_000_000, 5_000_000, 10_000_000, 30_000_000,
 }
@@ -65,11 +65,11 @@ type Histogram struct {
 	// Counts are of the times that are at most as long as the bound of the same index, and longer than
 	// the one before; the last are those that are longer than all.
 	Counts [len(HistogramBounds) + 1]int64
-	Sum    machine.Micros // of all times
+	Sum    core.Micros // of all times
 }
 
 // note counts a time.
-func (h *Histogram) note(t machine.Micros) {
+func (h *Histogram) note(t core.Micros) {
 	i, _ := slices.BinarySearch(HistogramBounds[:], t)
 	h.Counts[i]++
 	h.Sum += t
@@ -120,10 +120,10 @@ func (t *Totals) add(o *Totals) {
 }
 
 // sampleEvery is how often the round trip of a connection is counted, while it hears something.
-const sampleEvery = 100 * machine.Millisecond
+const sampleEvery = 100 * core.Millisecond
 
 // sampleLocked counts the round trip of a server's connection, if it is time.
-func (p *Peer) sampleLocked(now machine.Micros) {
+func (p *Peer) sampleLocked(now core.Micros) {
 	if p.shard == nil || p.conn == nil || now < p.sampleAt {
 		return
 	}

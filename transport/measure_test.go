@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -74,7 +74,7 @@ func TestMeasures(t *testing.T) {
 			}
 			// 20 ms there and back, and an ack may wait for 20 ms more.
 			for name, h := range map[string]transport.Histogram{"out": st.ChunkOut, "in": st.ChunkIn, "round trip": st.RoundTrip} {
-				least, most := machine.Micros(20_000), machine.Micros(50_000)
+				least, most := core.Micros(20_000), core.Micros(50_000)
 				if name == "in" {
 					least, most = 0, 10_000
 				}
@@ -84,7 +84,7 @@ func TestMeasures(t *testing.T) {
 						t.Errorf("%s: %s: %d in bucket %d", when, name, count, i)
 					}
 				}
-				if name != "round trip" && n != 3 || n == 0 || h.Sum < machine.Micros(n)*least || h.Sum > machine.Micros(n)*most {
+				if name != "round trip" && n != 3 || n == 0 || h.Sum < core.Micros(n)*least || h.Sum > core.Micros(n)*most {
 					t.Errorf("%s: %s: %+v", when, name, h)
 				}
 			}

@@ -6,10 +6,10 @@ import (
 	"net"
 
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // Peer is one end of a connection. All its methods are safe for concurrent use.
@@ -26,8 +26,8 @@ type Peer struct {
 	to       udp.Peer
 	slot     driver.Slot
 	traffic  Traffic
-	heardAt  machine.Micros // when something valid came last
-	sampleAt machine.Micros // when the round trip is to be counted again
+	heardAt  core.Micros // when something valid came last
+	sampleAt core.Micros // when the round trip is to be counted again
 
 	sending driver.Deliveries // chunks that the peer does not have yet
 	chunks  [][]byte          // complete, for Recv
@@ -42,10 +42,10 @@ type Peer struct {
 
 // ends is what a Peer drives: a connection.Client or a connection.Peer.
 type ends interface {
-	Poll(now machine.Micros, dst []byte) (out []byte, ok bool)
+	Poll(now core.Micros, dst []byte) (out []byte, ok bool)
 	ECT() bool
-	Deadline() machine.Micros
-	Close(now machine.Micros, code uint16, text string) error
+	Deadline() core.Micros
+	Close(now core.Micros, code uint16, text string) error
 }
 
 // Chunks returns the service for blocks of up to 256 KiB.
@@ -138,12 +138,12 @@ func (p *Peer) tryLocked(try func() (done bool, err error)) (progress <-chan str
 // polled is a peer as its driver sees it.
 type polled Peer
 
-func (p *polled) PollLocked(now machine.Micros, b *driver.Batch) { (*Peer)(p).pollLocked(now, b) }
+func (p *polled) PollLocked(now core.Micros, b *driver.Batch) { (*Peer)(p).pollLocked(now, b) }
 
 // pollLocked puts what is due into the batch, and then gives the connection its next
 // time. One that fills the batch is due again at once, behind all that have waited
 // longer.
-func (p *Peer) pollLocked(now machine.Micros, b *driver.Batch) {
+func (p *Peer) pollLocked(now core.Micros, b *driver.Batch) {
 	for !b.Full() {
 		buf, ok := p.ends.Poll(now, b.Room())
 		if !ok {
@@ -182,7 +182,7 @@ func (p *Peer) leaveLocked() {
 
 // updateLocked ends an event: it gives the application what there is for it, and the
 // connection its next time, not before earliest.
-func (p *Peer) updateLocked(now, earliest machine.Micros) {
+func (p *Peer) updateLocked(now, earliest core.Micros) {
 	if p.over {
 		return
 	}
@@ -297,7 +297,7 @@ func (p *Peer) closeLocked(code uint16, text string, cause error) error {
 }
 
 // heardLocked notes that something valid came from the other end.
-func (p *Peer) heardLocked(now machine.Micros, size int) {
+func (p *Peer) heardLocked(now core.Micros, size int) {
 	p.heardAt = max(p.heardAt, now)
 	p.traffic.In(size)
 	p.sampleLocked(now)
@@ -306,12 +306,12 @@ func (p *Peer) heardLocked(now machine.Micros, size int) {
 // expireLocked ends the connection if its time is over, while a write blocks. It
 // leaves the driver a quarter more than it needs: if it can go on after all, what
 // waits in the socket comes before the timers.
-func (p *Peer) expireLocked(now machine.Micros) {
+func (p *Peer) expireLocked(now core.Micros) {
 	timeout := session.DefaultTimeout
 	if p.conn != nil {
 		timeout = p.conn.Link().Agreed().Timeout
 	} else if own := p.config().Timeout; own > 0 {
-		timeout = machine.FromDuration(own)
+		timeout = core.FromDuration(own)
 	}
 	if p.over || p.err == nil && now-p.heardAt < timeout*5/4 {
 		return

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // Server is an address where clients connect. All its methods are safe for concurrent
@@ -34,7 +34,7 @@ type Server struct {
 }
 
 // Listen returns a server at an address. The network is "udp", "udp4" or "udp6". It
-// fails with machine.ErrConfig, with an error of the net package, or with
+// fails with core.ErrConfig, with an error of the net package, or with
 // errors.ErrUnsupported if the system has no SO_REUSEPORT for Config.Sockets.
 func Listen(network, address string, cfg Config) (*Server, error) {
 	if err := checkNetwork(network); err != nil {
@@ -52,7 +52,7 @@ func Listen(network, address string, cfg Config) (*Server, error) {
 }
 
 // New returns a server on a socket. It takes the socket over, and closes it when the
-// server ends, also if New fails. It fails with machine.ErrConfig.
+// server ends, also if New fails. It fails with core.ErrConfig.
 //
 // A socket of type *net.UDPConn, which must not be connected, is used without
 // allocations and, on Linux, with segmentation offload; all others by the methods of
@@ -62,9 +62,9 @@ func New(pc net.PacketConn, cfg Config) (*Server, error) {
 	set, err := newSettings(cfg)
 	switch {
 	case err == nil && udp.IsConnected(pc):
-		err = machine.ConfigError("the socket", "connected", "one that is not")
+		err = core.ConfigError("the socket", "connected", "one that is not")
 	case err == nil && set.Sockets > 1:
-		err = machine.ConfigError("Config.Sockets", set.Sockets, "1 with New")
+		err = core.ConfigError("Config.Sockets", set.Sockets, "1 with New")
 	}
 	if err != nil {
 		pc.Close()

@@ -6,10 +6,10 @@ import (
 	"hash/maphash"
 
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // shard is a socket of a server, and the connections that are its own. All sockets
@@ -76,12 +76,12 @@ func isData(datagram []byte) bool {
 	return len(datagram) >= dataLinkAt+4 && datagram[0] >= byte(session.CRC) && datagram[0] <= byte(session.AEAD)
 }
 
-func (sh *shard) Receive(now machine.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+func (sh *shard) Receive(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
 	sh.of(datagram).take(now, datagram, from, ecn)
 }
 
 // take handles a datagram, at whatever socket it arrived.
-func (sh *shard) take(now machine.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+func (sh *shard) take(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
 	d := sh.driver
 	d.Lock()
 	defer d.Unlock()
@@ -122,7 +122,7 @@ func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
 
 // tookLocked ends what a datagram began at a peer. If the peer is new or has moved, it
 // is where the datagram came from.
-func (sh *shard) tookLocked(now machine.Micros, got *connection.Received, refused error, size int, from udp.Peer) {
+func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused error, size int, from udp.Peer) {
 	switch got.Event {
 	case connection.Accepted:
 		sh.acceptLocked(got.Peer, from)
@@ -194,7 +194,7 @@ func (sh *shard) forgetLocked(p *Peer) {
 // to do when half-open and ended connections are to be forgotten.
 type handshakes shard
 
-func (t *handshakes) PollLocked(now machine.Micros, _ *driver.Batch) {
+func (t *handshakes) PollLocked(now core.Micros, _ *driver.Batch) {
 	sh := (*shard)(t)
 	sh.table.Poll(now)
 	sh.driver.ScheduleLocked(&sh.slot, max(now+1, sh.table.Deadline()))
@@ -211,7 +211,7 @@ func (sh *shard) Unreadable(size int, from udp.Peer) {
 func (sh *shard) PortUnreachableLocked(error) {}
 
 // ExpireLocked ends connections whose time is over although nothing can be sent.
-func (sh *shard) ExpireLocked(now machine.Micros) {
+func (sh *shard) ExpireLocked(now core.Micros) {
 	for p := range sh.peers {
 		p.expireLocked(now)
 	}

@@ -5,11 +5,11 @@ import (
 	"net"
 
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // Traffic counts datagrams, and bytes of their UDP payload, without IP and UDP
@@ -78,8 +78,8 @@ type ServerStats struct {
 
 	// Undecodable counts what was dropped without an answer, by the code of its error;
 	// UndecodableFrom has where the latest of each came from.
-	Undecodable     map[wire.Code]int64
-	UndecodableFrom map[wire.Code]net.Addr
+	Undecodable     map[core.Code]int64
+	UndecodableFrom map[core.Code]net.Addr
 
 	BadSources     int64 // handshakes from an address that is no peer's: port 0, multicast, the server itself
 	AnswersDropped int64 // handshakes that were not answered, since too many others were
@@ -98,7 +98,7 @@ type ServerStats struct {
 // shardStats is what a shard counts itself.
 type shardStats struct {
 	refused        [256]counted // by reason
-	codes          map[wire.Code]*counted
+	codes          map[core.Code]*counted
 	badSources     int64
 	answersDropped int64
 	moved          int64
@@ -116,15 +116,15 @@ type counted struct {
 }
 
 func newShardStats() shardStats {
-	return shardStats{codes: make(map[wire.Code]*counted), ended: make(map[End]int64)}
+	return shardStats{codes: make(map[core.Code]*counted), ended: make(map[End]int64)}
 }
 
 // codeOf returns the code of what a layer below refused.
-func codeOf(err error) wire.Code {
-	if e, ok := err.(*wire.Error); ok { // of most, and without an allocation
+func codeOf(err error) core.Code {
+	if e, ok := err.(*core.Error); ok { // of most, and without an allocation
 		return e.Code()
 	}
-	var e *wire.Error
+	var e *core.Error
 	if errors.As(err, &e) {
 		return e.Code()
 	}
@@ -132,7 +132,7 @@ func codeOf(err error) wire.Code {
 }
 
 // undecodable counts a datagram that was refused without an answer, and returns how many of its code there are.
-func (st *shardStats) undecodable(code wire.Code, from udp.Peer) int64 {
+func (st *shardStats) undecodable(code core.Code, from udp.Peer) int64 {
 	c := st.codes[code]
 	if c == nil {
 		c = &counted{}
@@ -161,7 +161,7 @@ func (st *shardStats) answered(answer []byte, from udp.Peer) (reason session.Rea
 func (s *Server) Stats() ServerStats {
 	st := ServerStats{
 		Refused: map[session.Reason]int64{}, RefusedFrom: map[session.Reason]net.Addr{},
-		Undecodable: map[wire.Code]int64{}, UndecodableFrom: map[wire.Code]net.Addr{},
+		Undecodable: map[core.Code]int64{}, UndecodableFrom: map[core.Code]net.Addr{},
 		Ended:        make(map[End]int64, len(Ends)),
 		BufferWanted: s.settings.SocketBuffer,
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/transport"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 // A8: a reader that is slow at the end. Both ends say the same of the file.

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/machine"
-	simulated "github.com/chunkwire/chunkwire/sim/channel"
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	simulated "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // channels is what the flags of channels say.
@@ -125,8 +125,8 @@ func (c *channels) kinds() []channel.Kind {
 func (c *channels) workload(kind channel.Kind) simulated.Workload {
 	return simulated.Workload{
 		Channel: channel.Config{Kind: kind, Format: channel.Format{Window: c.window}},
-		Frames:  c.frames, PerFrame: c.messages, Size: int(c.size), Frame: machine.Second / machine.Micros(c.fps),
-		Down: c.path(), Up: c.path(), Limit: machine.FromDuration(c.limit), ReadAtFrames: c.atFrames,
+		Frames:  c.frames, PerFrame: c.messages, Size: int(c.size), Frame: core.Second / core.Micros(c.fps),
+		Down: c.path(), Up: c.path(), Limit: core.FromDuration(c.limit), ReadAtFrames: c.atFrames,
 	}
 }
 
@@ -236,7 +236,7 @@ func (c *channels) content() float64 {
 	return float64(c.messages) * float64(c.frames) * float64(c.size)
 }
 
-func inMS(m machine.Micros) string { return fmt.Sprintf("%.1f", milliseconds(m.Duration())) }
+func inMS(m core.Micros) string { return fmt.Sprintf("%.1f", milliseconds(m.Duration())) }
 
 // channelReport is what --json prints of a kind of channel. Counts are means of a run.
 type channelReport struct {

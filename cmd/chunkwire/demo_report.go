@@ -8,7 +8,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 // report prints the slice map, the table and the relay's losses at the end.

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 func TestDemoAsJSON(t *testing.T) {

@@ -10,11 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
-	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // exchange is two ends of the packet layer, the relay between them, and the loop that
@@ -23,7 +22,7 @@ type exchange struct {
 	flags    *packets
 	view     packetView
 	start    time.Time
-	stopAt   machine.Micros // when the ends send no more
+	stopAt   core.Micros // when the ends send no more
 	relay    *netsim.Relay
 	ends     [2]*packetEnd // the client, the server
 	arrivals chan packetArrival
@@ -49,14 +48,14 @@ type packetEnd struct {
 	scratch  []byte
 
 	payloads  uint64 // sent so far
-	nextAt    machine.Micros
-	sent      map[seq.Number]*sentPayload
+	nextAt    core.Micros
+	sent      map[core.Number]*sentPayload
 	unsettled int // neither acked nor lost
 
 	total, shown packetCounts // so far; at the latest line
 	mode         packet.Mode
-	modeAt, good machine.Micros // since when it is so; time in GOOD before that
-	changes      int            // of the mode
+	modeAt, good core.Micros // since when it is so; time in GOOD before that
+	changes      int         // of the mode
 }
 
 // sentPayload is what is remembered of a packet.
@@ -85,9 +84,9 @@ func (p *packets) setUp(view packetView) (_ *exchange, err error) {
 			x.close()
 		}
 	}()
-	x.stopAt = machine.Never
+	x.stopAt = core.Never
 	if p.duration > 0 {
-		x.stopAt = machine.FromDuration(p.duration)
+		x.stopAt = core.FromDuration(p.duration)
 	}
 	for i := range x.ends {
 		if x.ends[i], err = p.newEnd(p.seed + uint64(i)); err != nil {
@@ -118,7 +117,7 @@ func (p *packets) newEnd(seed uint64) (*packetEnd, error) {
 	}
 	e := &packetEnd{
 		filler: simulation.Pattern(int(max(p.size, p.large))+fillers, seed),
-		sent:   map[seq.Number]*sentPayload{},
+		sent:   map[core.Number]*sentPayload{},
 	}
 	if e.endpoint, err = packet.NewEndpoint(cfg); err != nil {
 		return nil, err
@@ -140,7 +139,7 @@ func (x *exchange) close() {
 	x.readers.Wait()
 }
 
-func (x *exchange) now() machine.Micros { return machine.FromDuration(time.Since(x.start)) }
+func (x *exchange) now() core.Micros { return core.FromDuration(time.Since(x.start)) }
 
 // run drives both ends until all that they sent is settled.
 func (x *exchange) run(ctx context.Context) error {
@@ -152,7 +151,7 @@ func (x *exchange) run(ctx context.Context) error {
 	defer timer.Stop()
 	lines := 0
 	for {
-		now, at := x.now(), machine.Micros(lines+1)*machine.Second
+		now, at := x.now(), core.Micros(lines+1)*core.Second
 		for _, e := range x.ends {
 			wake, err := x.drive(e, now)
 			if err != nil {
@@ -160,7 +159,7 @@ func (x *exchange) run(ctx context.Context) error {
 			}
 			at = min(at, wake)
 		}
-		if now >= machine.Micros(lines+1)*machine.Second {
+		if now >= core.Micros(lines+1)*core.Second {
 			lines++
 			if err := x.view.second(lines, x); err != nil {
 				return err
@@ -252,7 +251,7 @@ func (e *packetEnd) payload(flags *packets, n uint64) []byte {
 }
 
 // drive lets an end do what is due, and returns when something is due next.
-func (x *exchange) drive(e *packetEnd, now machine.Micros) (next machine.Micros, err error) {
+func (x *exchange) drive(e *packetEnd, now core.Micros) (next core.Micros, err error) {
 	for {
 		datagram, ok := e.endpoint.Poll(now)
 		if !ok {
@@ -260,7 +259,7 @@ func (x *exchange) drive(e *packetEnd, now machine.Micros) (next machine.Micros,
 		}
 		x.write(e, datagram)
 	}
-	next = machine.Never
+	next = core.Never
 	if e.peer != nil && now < x.stopAt {
 		if now >= e.due(x.flags) {
 			if err := x.send(e, now); err != nil {
@@ -280,7 +279,7 @@ func (x *exchange) drive(e *packetEnd, now machine.Micros) (next machine.Micros,
 }
 
 // due returns when the next packet goes.
-func (e *packetEnd) due(flags *packets) machine.Micros {
+func (e *packetEnd) due(flags *packets) core.Micros {
 	if flags.cadence {
 		return e.endpoint.NextAt()
 	}
@@ -288,14 +287,14 @@ func (e *packetEnd) due(flags *packets) machine.Micros {
 }
 
 // timeInGood is up to now.
-func (e *packetEnd) timeInGood(now machine.Micros) machine.Micros {
+func (e *packetEnd) timeInGood(now core.Micros) core.Micros {
 	if e.mode == packet.Good {
 		return e.good + now - e.modeAt
 	}
 	return e.good
 }
 
-func (x *exchange) send(e *packetEnd, now machine.Micros) error {
+func (x *exchange) send(e *packetEnd, now core.Micros) error {
 	datagrams, number, err := e.endpoint.Send(now, e.payload(x.flags, e.payloads))
 	if err != nil {
 		return err
@@ -312,7 +311,7 @@ func (x *exchange) send(e *packetEnd, now machine.Micros) error {
 		e.total.Fragmented++
 	}
 	// After a pause of the process one packet is made up for, not all.
-	interval := machine.Second / machine.Micros(x.flags.perSecond)
+	interval := core.Second / core.Micros(x.flags.perSecond)
 	e.nextAt = max(e.nextAt+interval, now-interval)
 	return nil
 }

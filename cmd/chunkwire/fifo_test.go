@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 func makeFIFO(t *testing.T) string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 // Flags that had another name are taken by it, without a word, and are not in the

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/schedule/base"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // fragmenting is what it takes to send a block as one packet in fragments, as

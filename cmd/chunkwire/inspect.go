@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chunkwire/chunkwire/inspect"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/tools/inspect"
 )
 
 // errRefused is the end of an inspect that refused a datagram.

@@ -12,7 +12,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"github.com/chunkwire/chunkwire/inspect"
+	"github.com/chunkwire/chunkwire/tools/inspect"
 )
 
 // capture is what a pcap or pcapng file has.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/inspect"
 	"github.com/chunkwire/chunkwire/spec"
+	"github.com/chunkwire/chunkwire/tools/inspect"
 )
 
 // inspectShow prints what was found.

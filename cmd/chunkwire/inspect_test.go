@@ -14,10 +14,10 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/inspect"
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/tools/inspect"
 )
 
 // What inspect prints of datagrams, and how it ends.
@@ -133,13 +133,13 @@ func captureOf(t testing.TB, link layers.LinkType, ng, joined bool) []byte {
 		now = now.Add(time.Millisecond)
 	}
 	write(wrap(t, link, 1, 2, slice(nil, 3)))
-	ack := func(set bitset.Set) {
+	ack := func(set core.Set) {
 		now = now.Add(40 * time.Millisecond)
 		write(wrap(t, link, 2, 1, check.Must(framer.AppendAck(nil, codec.Ack{NumSlices: 4, Acked: set}))))
 	}
-	ack(bitset.Set{0b1101})
+	ack(core.Set{0b1101})
 	write(wrap(t, link, 1, 2, slice(nil, 1)))
-	ack(bitset.Set{0b1111})
+	ack(core.Set{0b1111})
 	check.Must(0, flush())
 	return file.Bytes()
 }

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 var killSeed = flag.Uint64("kill.seed", 0, "`seed` of the tests that kill processes; 0 draws one")

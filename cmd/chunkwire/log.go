@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // logHeader is the header of a command's event log.
@@ -48,7 +48,7 @@ func (l *eventLog) fromNow() eventlog.Log {
 	if l == nil {
 		return nil
 	}
-	begins := machine.FromDuration(time.Since(l.start))
+	begins := core.FromDuration(time.Since(l.start))
 	return func(e eventlog.Event) {
 		e.At += begins
 		l.writer.Log(e)

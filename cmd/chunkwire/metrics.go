@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/chunkwire/chunkwire/metrics"
+	"github.com/chunkwire/chunkwire/transport/metrics"
 )
 
 // serveMetrics serves the metrics of a source at an address until it is stopped: /metrics for Prometheus, and

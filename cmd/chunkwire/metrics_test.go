@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 // The metrics of a recv are there while it runs, and it says what it does if it is asked to.

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // The original implementation as it behaves on the wire, as far as the facts
@@ -63,7 +63,7 @@ func originalSocket(t *testing.T) net.PacketConn {
 func originalSender(ctx context.Context, pc net.PacketConn, to net.Addr, chunk []byte) error {
 	framer := codec.NewFramer(defaultProtocolID)
 	n := codec.NumSlices(len(chunk))
-	var acked bitset.Set
+	var acked core.Set
 	frame := time.NewTicker(originalFrame)
 	defer frame.Stop()
 	for cursor := 0; acked.Count() < n; cursor = (cursor + 1) % n {
@@ -95,7 +95,7 @@ func originalSender(ctx context.Context, pc net.PacketConn, to net.Addr, chunk [
 // another slice of it comes. It ends with its context.
 func originalReceiver(ctx context.Context, pc net.PacketConn) []byte {
 	framer := codec.NewFramer(defaultProtocolID)
-	var got bitset.Set
+	var got core.Set
 	var chunk []byte
 	var peer net.Addr
 	numSlices, complete, forced := 0, false, false

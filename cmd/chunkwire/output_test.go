@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 // A link stays one, and what it leads to keeps its mode.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 )
 
@@ -28,7 +28,7 @@ func (c packetCounts) minus(b packetCounts) packetCounts {
 }
 
 // latest returns what happened since the last call.
-func (e *packetEnd) latest(now machine.Micros) packetSecond {
+func (e *packetEnd) latest(now core.Micros) packetSecond {
 	known := e.endpoint.Estimates(now)
 	s := packetSecond{packetCounts: e.total.minus(e.shown), SentBits: known.SentRate, Mode: e.endpoint.Mode().String()}
 	e.shown = e.total
@@ -80,7 +80,7 @@ func (l packetLines) summary(x *exchange, _ *packets, err error) error {
 	count := func(name string, figure func(e *packetEnd) int64) {
 		row(name, func(e *packetEnd) string { return fmt.Sprint(figure(e)) })
 	}
-	trip := func(name string, figure func(s packet.Samples) machine.Micros) {
+	trip := func(name string, figure func(s packet.Samples) core.Micros) {
 		row(name, func(e *packetEnd) string {
 			if s := e.endpoint.Samples(); s.Count > 0 {
 				return figure(s).Duration().Round(100 * time.Microsecond).String()
@@ -97,9 +97,9 @@ func (l packetLines) summary(x *exchange, _ *packets, err error) error {
 	count("ack-only packets sent", func(e *packetEnd) int64 { return statsOf(e).AcksSent })
 	count("datagrams sent", func(e *packetEnd) int64 { return statsOf(e).DatagramsSent })
 	count("bytes sent", func(e *packetEnd) int64 { return statsOf(e).BytesSent })
-	trip("round trip, smallest", func(s packet.Samples) machine.Micros { return s.Min })
-	trip("round trip, mean", func(s packet.Samples) machine.Micros { return s.Avg })
-	trip("round trip, largest", func(s packet.Samples) machine.Micros { return s.Max })
+	trip("round trip, smallest", func(s packet.Samples) core.Micros { return s.Min })
+	trip("round trip, mean", func(s packet.Samples) core.Micros { return s.Avg })
+	trip("round trip, largest", func(s packet.Samples) core.Micros { return s.Max })
 	row("time in GOOD", func(e *packetEnd) string {
 		return e.timeInGood(sending).Duration().Round(100 * time.Millisecond).String()
 	})
@@ -168,14 +168,14 @@ type packetsReport struct {
 	QueueDrop   int64           `json:"queue_dropped"`
 }
 
-func (e *packetEnd) report(sending machine.Micros) packetEndReport {
+func (e *packetEnd) report(sending core.Micros) packetEndReport {
 	stats := statsOf(e)
 	r := packetEndReport{
 		packetCounts: e.total, AcksSent: stats.AcksSent, DatagramsSent: stats.DatagramsSent, BytesSent: stats.BytesSent,
 		GoodMS: milliseconds(e.timeInGood(sending).Duration()), ModeChanges: e.changes, Mode: e.mode.String(),
 	}
 	if s := e.endpoint.Samples(); s.Count > 0 {
-		for to, v := range map[**float64]machine.Micros{&r.RTTMinMS: s.Min, &r.RTTMeanMS: s.Avg, &r.RTTMaxMS: s.Max} {
+		for to, v := range map[**float64]core.Micros{&r.RTTMinMS: s.Min, &r.RTTMeanMS: s.Avg, &r.RTTMaxMS: s.Max} {
 			ms := milliseconds(v.Duration())
 			*to = &ms
 		}

@@ -12,8 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/seq"
 )
 
 // virtual runs packets in virtual time, over sockets in memory, and returns what it
@@ -206,7 +206,7 @@ func TestPacketsMismatch(t *testing.T) {
 		"unsent":  func(x *exchange) { delete(x.ends[0].sent, 0) },
 		"twice":   func(x *exchange) { x.ends[0].sent[0].taken = true },
 		"false ack": func(x *exchange) {
-			x.ends[1].far = &packetEnd{sent: map[seq.Number]*sentPayload{0: {}}, filler: x.ends[0].filler}
+			x.ends[1].far = &packetEnd{sent: map[core.Number]*sentPayload{0: {}}, filler: x.ends[0].filler}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

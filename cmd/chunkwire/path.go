@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/sim/simulation"
 )
 
 // pathFlags are the network of the commands that have one. What is set before add is the default.

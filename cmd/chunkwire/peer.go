@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/transport"
 )
 

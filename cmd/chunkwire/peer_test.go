@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/session"
-	"github.com/chunkwire/chunkwire/sim/simulation"
 	"github.com/chunkwire/chunkwire/transport"
 )
 

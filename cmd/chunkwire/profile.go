@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/chunkwire/chunkwire/lanes/pace"
+	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 )
 
 // profileNames are the values of --profile, the default first.

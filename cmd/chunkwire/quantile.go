@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 // quantile sums up a set of figures.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 // relayProcess is a relay that runs in this process.

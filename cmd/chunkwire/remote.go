@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/file"
 )

@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 	"github.com/chunkwire/chunkwire/transport/file"
 )
 

@@ -13,12 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/lanes/pace"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/flows"
-	"github.com/chunkwire/chunkwire/sim/flows/tcp"
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/flows"
+	"github.com/chunkwire/chunkwire/conform/sim/flows/tcp"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/lanes/pace"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // flowFlags are those of simulate for streams that share a path.
@@ -148,7 +148,7 @@ type streams struct {
 	world  *flows.World
 	chunks []*flows.Chunks // of ours
 	all    []*flows.Flow
-	starts []machine.Micros
+	starts []core.Micros
 }
 
 // runFlows lets streams share the path, and reports what they did.
@@ -180,7 +180,7 @@ func (sim *simulateFlags) newStreams(p pace.Pace) (*streams, error) {
 	s := &streams{sim: sim, world: world}
 	config := lanes.Config{Lanes: sim.lanes, Repair: sim.repair, MaxRate: p.Limit(), NewScheduler: p.Scheduler, NewRepairScheduler: p.RepairScheduler}
 	for i := range sim.flows {
-		start := machine.FromDuration(sim.apart) * machine.Micros(i)
+		start := core.FromDuration(sim.apart) * core.Micros(i)
 		c, err := world.AddChunks(fmt.Sprint("stream ", i+1), flows.Options{Lanes: config, Start: start, Sizes: []int{int(sim.size)}})
 		if err != nil {
 			return nil, err
@@ -196,9 +196,9 @@ func (sim *simulateFlags) newStreams(p pace.Pace) (*streams, error) {
 
 // run lets the time go by, until the end or until the context ends.
 func (s *streams) run(ctx context.Context) error {
-	end := machine.FromDuration(s.sim.length)
-	for at := machine.Micros(0); at < end && ctx.Err() == nil; {
-		at = min(end, at+machine.Second)
+	end := core.FromDuration(s.sim.length)
+	for at := core.Micros(0); at < end && ctx.Err() == nil; {
+		at = min(end, at+core.Second)
 		s.world.Run(at)
 	}
 	if ctx.Err() != nil {
@@ -222,7 +222,7 @@ func (s *streams) failure() error {
 
 func (s *streams) report(p pace.Pace) flowsReport {
 	sim := s.sim
-	end := machine.FromDuration(sim.length)
+	end := core.FromDuration(sim.length)
 	r := flowsReport{
 		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: simulation.VariantName(sim.repair), Profile: sim.profile, SendRateBits: p.Rate, Lanes: sim.lanes,
 		Seed: sim.firstSeed, ForMS: milliseconds(sim.length), ApartMS: milliseconds(sim.apart),
@@ -234,15 +234,15 @@ func (s *streams) report(p pace.Pace) flowsReport {
 	}
 	r.Jain = flows.Jain(rates)
 	r.Total = s.interval(0, end)
-	if every := machine.FromDuration(sim.every); every > 0 {
-		for at := machine.Micros(0); at < end; at += every {
+	if every := core.FromDuration(sim.every); every > 0 {
+		for at := core.Micros(0); at < end; at += every {
 			r.Intervals = append(r.Intervals, s.interval(at, min(end, at+every)))
 		}
 	}
 	return r
 }
 
-func (s *streams) flow(i int, end machine.Micros) flowReport {
+func (s *streams) flow(i int, end core.Micros) flowReport {
 	start := s.starts[i] / flows.Slot * flows.Slot
 	c := s.all[i].Counts(flows.Down, start, end)
 	r := flowReport{Name: s.all[i].Name, StartMS: float64(s.starts[i]) / 1000, RateBits: perSecond(c.NewsBytes, end-start)}
@@ -259,7 +259,7 @@ func (s *streams) flow(i int, end machine.Micros) flowReport {
 	return r
 }
 
-func (s *streams) interval(from, to machine.Micros) intervalReport {
+func (s *streams) interval(from, to core.Micros) intervalReport {
 	f := s.world.Figures(flows.Down, from, to, s.all...)
 	r := intervalReport{
 		FromMS: float64(from) / 1000, ToMS: float64(to) / 1000, Use: f.Use, QueueMeanMS: f.Wait.Mean, Queue95MS: f.Wait.P95,
@@ -271,7 +271,7 @@ func (s *streams) interval(from, to machine.Micros) intervalReport {
 	return r
 }
 
-func perSecond(bytes int64, d machine.Micros) float64 { return float64(bytes) * 8e6 / float64(d) }
+func perSecond(bytes int64, d core.Micros) float64 { return float64(bytes) * 8e6 / float64(d) }
 
 // print prints a table of the intervals, if there are any, and one of the flows.
 func (r flowsReport) print(w io.Writer) error {

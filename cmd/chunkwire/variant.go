@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chunkwire/chunkwire/lanes/pace"
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 )
 
 // variantFlags say in which of its two variants a chunk is sent: the same in send, recv, demo

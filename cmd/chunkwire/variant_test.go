@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 )
 
 // Files go as repair slices over connections and as slices that are sent again with --plain,

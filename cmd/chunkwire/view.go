@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	pages "github.com/chunkwire/chunkwire/view"
+	pages "github.com/chunkwire/chunkwire/tools/view"
 )
 
 func newView() *cobra.Command {

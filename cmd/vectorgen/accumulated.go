@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
 // quickRun is the number of packets up to which --check runs the oracle.

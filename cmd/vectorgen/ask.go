@@ -4,8 +4,8 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
 // answer is a response, with the sentence on which a refusal rests.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/channel"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
 )
 
 // This file puts the requests about channels to their oracle.

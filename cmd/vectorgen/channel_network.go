@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/channel"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 

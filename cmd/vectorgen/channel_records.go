@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channel"
 )
 
 // channelRecords is section 3: records, encoded and decoded.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channel"
 )
 
 // channelRefuse is section 3: payloads and records with one fault each, the nearest that

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
 // channelReport is CHV-6: a set of missing sequences, and the one report that names it.

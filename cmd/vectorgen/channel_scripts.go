@@ -4,8 +4,8 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/channel"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 

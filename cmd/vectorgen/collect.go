@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
 )
 
 // accepted is what a group expects of a vector that is not refused.

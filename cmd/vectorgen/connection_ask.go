@@ -4,9 +4,9 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/connection"
+	"github.com/chunkwire/chunkwire/conform/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 )
 
 // This file puts the requests about the records of connections to their oracle.

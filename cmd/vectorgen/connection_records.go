@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/connection"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
 )
 
 // closeRecord, sliceRecord and ackRecord are the records of a connection; a slice is cut short.

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/connection"
+	"github.com/chunkwire/chunkwire/conform/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/packet"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 

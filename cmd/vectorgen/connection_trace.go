@@ -3,46 +3,45 @@ package main
 import (
 	"encoding/hex"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/connection"
+	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/channel"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // This file gives the traces of connections to their oracle. Its chunk machines are the exact
-// models of sim/chunk.
+// models of conform/sim/chunk.
 
 // chunkSender is the model of a chunk sender, and its scheduler.
 type chunkSender struct{ *chunk.SenderModel }
 
 func newChunkSender(p contract.Profile, giveUp int64) func() connection.ChunkSender {
 	return func() connection.ChunkSender {
-		return chunkSender{chunk.NewSenderModel(statemachine.SenderConfig{GiveUp: machine.Micros(giveUp), Scheduler: chunk.NewBaseModel(base.Profile{
-			Rate: 8 * p.Rate, Cap: p.Cap, Burst: p.Burst, AckPays: p.AcksPay, Spacing: machine.Micros(p.SpacingUS), ResendDelay: machine.Micros(p.ResendDelayUS),
+		return chunkSender{chunk.NewSenderModel(statemachine.SenderConfig{GiveUp: core.Micros(giveUp), Scheduler: chunk.NewBaseModel(base.Profile{
+			Rate: 8 * p.Rate, Cap: p.Cap, Burst: p.Burst, AckPays: p.AcksPay, Spacing: core.Micros(p.SpacingUS), ResendDelay: core.Micros(p.ResendDelayUS),
 		})})}
 	}
 }
 
 func (s chunkSender) Submit(now int64, data []byte) {
-	if err := s.SenderModel.Submit(machine.Micros(now), data); err != nil {
+	if err := s.SenderModel.Submit(core.Micros(now), data); err != nil {
 		panic(err) // its lane is idle, and the size was checked
 	}
 }
 
 func (s chunkSender) Ack(now int64, r connection.Record) {
 	p := r.Packet
-	s.HandleAck(machine.Micros(now), codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Acked: setOf(p.Acked)})
+	s.HandleAck(core.Micros(now), codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Acked: setOf(p.Acked)})
 }
 
-func setOf(bits []bool) (set bitset.Set) {
+func setOf(bits []bool) (set core.Set) {
 	for i, bit := range bits {
 		if bit {
 			set.Add(i)
@@ -52,7 +51,7 @@ func setOf(bits []bool) (set bitset.Set) {
 }
 
 func (s chunkSender) Poll(now int64) (connection.Record, bool) {
-	p, ok := s.SenderModel.Poll(machine.Micros(now))
+	p, ok := s.SenderModel.Poll(core.Micros(now))
 	return connection.Record{Packet: slice(int64(p.ChunkID), int64(p.SliceID), int64(p.NumSlices), p.Data)}, ok
 }
 
@@ -66,22 +65,22 @@ type chunkReceiver struct{ *chunk.ReceiverModel }
 
 func newChunkReceiver(giveUp int64) func() connection.ChunkReceiver {
 	return func() connection.ChunkReceiver {
-		return chunkReceiver{chunk.NewReceiverModel(statemachine.ReceiverConfig{GiveUp: machine.Micros(giveUp)})}
+		return chunkReceiver{chunk.NewReceiverModel(statemachine.ReceiverConfig{GiveUp: core.Micros(giveUp)})}
 	}
 }
 
 func (r chunkReceiver) Slice(now int64, record connection.Record) {
 	p := record.Packet
-	r.HandleSlice(machine.Micros(now), codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), Data: p.Data})
+	r.HandleSlice(core.Micros(now), codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), Data: p.Data})
 }
 
 func (r chunkReceiver) Poll(now int64) (connection.Record, bool) {
-	a, ok := r.ReceiverModel.Poll(machine.Micros(now))
+	a, ok := r.ReceiverModel.Poll(core.Micros(now))
 	return connection.Record{Packet: ack(int64(a.ChunkID), acked(a.NumSlices, a.Acked.Has))}, ok
 }
 
 func (r chunkReceiver) Read(now int64) ([]byte, bool) {
-	data, err := r.ReceiverModel.Read(machine.Micros(now), nil)
+	data, err := r.ReceiverModel.Read(core.Micros(now), nil)
 	return data, err == nil
 }
 

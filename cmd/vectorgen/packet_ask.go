@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/packet"
 )
 
 // This file puts the requests of the packet layer to its oracle.

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packet"
 )
 
 // small are limits with which datagrams stay short.

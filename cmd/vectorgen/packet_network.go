@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/packet"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/packet"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packet"
 )
 
 // packetRefuse is section 3.3: datagrams with one fault each and their twins without

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/packet"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/packet"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/packet"
 )
 
 // packetVectors are the vectors of the packet layer.

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+	"github.com/chunkwire/chunkwire/conform/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
 // usualID is the protocol id where it does not matter: that of the document's

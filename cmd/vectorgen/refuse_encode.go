@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle"
 )
 
 // refuseEncode is packets that cannot be represented (section 6.2).

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle"
 )
 
 // refuseFrame is datagrams with one fault each, and their twins without it.

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle"
 )
 
 // framePadding are datagrams with one padding bit set, everywhere where there is

@@ -7,8 +7,8 @@ import (
 	"hash/crc32"
 	"math/bits"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+	"github.com/chunkwire/chunkwire/conform/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
 // crcVariants are datagrams with a crc that another protocol, or a misread

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle"
 )
 
 // frameOrder are datagrams with two faults or more, of which the first on the

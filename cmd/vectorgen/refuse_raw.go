@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+	"github.com/chunkwire/chunkwire/conform/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
 // The types as they stand on the wire.

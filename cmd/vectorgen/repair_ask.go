@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 

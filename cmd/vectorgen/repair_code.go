@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 )
 
 // lastID is the highest id of a slice.

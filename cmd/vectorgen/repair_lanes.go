@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/connection"
+	"github.com/chunkwire/chunkwire/conform/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/connection"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )

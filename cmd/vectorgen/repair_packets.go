@@ -4,8 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 )
 
 // repairSliceOf is a slice with the data that it must have, of any content.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
 )
 
 // repairRebuild is what a decoder makes of sets of slices: solvable and unsolvable ones, with

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/stream"
+	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
 // repairRefuse is packets that a decoder or an encoder refuses, with their twins.

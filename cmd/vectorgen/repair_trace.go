@@ -3,8 +3,8 @@ package main
 import (
 	"bytes"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
 )
 
 // This file puts the requests about sessions to their oracle.

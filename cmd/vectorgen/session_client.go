@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 

@@ -4,8 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
 )
 
 // sessionKeysGroup is the keys, cookies and proofs.

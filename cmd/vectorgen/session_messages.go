@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
 )
 
 // The messages of each type, with values in whose bytes a shift or another order shows.

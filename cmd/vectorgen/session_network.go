@@ -6,9 +6,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/chunkwire/chunkwire/conform/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/session"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
@@ -74,7 +74,7 @@ func simulate(spec *script.Simulation) (*simulated, error) {
 	if err != nil {
 		return nil, err
 	}
-	first, wait := spec.Config.FirstChunkID, machine.Micros(spec.Config.GiveUpUS)
+	first, wait := spec.Config.FirstChunkID, core.Micros(spec.Config.GiveUpUS)
 	s, err1 := statemachine.NewSender(statemachine.SenderConfig{FirstChunkID: first, GiveUp: wait, Scheduler: scheduler})
 	r, err2 := statemachine.NewReceiver(statemachine.ReceiverConfig{FirstChunkID: first, GiveUp: wait})
 	if err := errors.Join(err1, err2); err != nil {
@@ -85,14 +85,14 @@ func simulate(spec *script.Simulation) (*simulated, error) {
 	run.ends[1] = &recorder{deadline: r.Deadline, handle: run.handleSlice, poll: run.pollReceiver}
 	run.world = sim.NewWorld(run.carrier(), sim.End[codec.Packet](run.ends[0]), run.ends[1])
 	for _, e := range spec.Tell {
-		run.world.At(machine.Micros(e.At), func() {
+		run.world.At(core.Micros(e.At), func() {
 			run.ends[0].record(e)
 			_ = trace.Tell(scheduler, e) // a refusal shows in the trace
 		})
 	}
 	run.submit()
 	run.world.Flush()
-	if !run.world.Run(machine.Never, func() bool { return run.world.Steps() > maxSteps }) {
+	if !run.world.Run(core.Never, func() bool { return run.world.Steps() > maxSteps }) {
 		return run, nil
 	}
 	return nil, errors.New("does not end")
@@ -112,10 +112,10 @@ func (run *simulated) carrier() sim.Carrier[codec.Packet] {
 	late, twice := run.Late.Fate(), run.Duplicate.Fate()
 	return func(now time.Duration, from int, p codec.Packet, deliver func(time.Duration, int, codec.Packet)) {
 		run.sent[from]++
-		at, n := int64(machine.FromDuration(now)), run.sent[from]
+		at, n := int64(core.FromDuration(now)), run.sent[from]
 		delay := script.At(at, run.DelayUS, run.Longer)
 		isLost := lost[from](n, at)
-		arrives := func(after int64) { deliver(machine.Micros(after+delay).Duration(), 1-from, p) }
+		arrives := func(after int64) { deliver(core.Micros(after+delay).Duration(), 1-from, p) }
 		if from == 1 {
 			if !isLost {
 				arrives(at)
@@ -182,22 +182,22 @@ func (run *simulated) submit() {
 	_ = run.sender.Submit(now, trace.Data(run.sender.Vars().ChunkID, size)) // a refusal shows in the trace
 }
 
-func (run *simulated) handleAck(now machine.Micros, p codec.Packet) contract.Event {
+func (run *simulated) handleAck(now core.Micros, p codec.Packet) contract.Event {
 	acked := contract.Bits(p.Ack.Acked, p.Ack.NumSlices)
 	if run.sender.HandleAck(now, p.Ack); run.sender.Vars().Row == "S10" {
 		run.note("complete", p.Ack.ChunkID)
-		run.world.At(now+machine.Micros(run.PauseUS), run.submit)
+		run.world.At(now+core.Micros(run.PauseUS), run.submit)
 	}
 	return contract.Event{Event: "ack", ChunkID: &p.Ack.ChunkID, Acked: &acked}
 }
 
-func (run *simulated) handleSlice(now machine.Micros, p codec.Packet) contract.Event {
+func (run *simulated) handleSlice(now core.Micros, p codec.Packet) contract.Event {
 	s, size := p.Slice, len(p.Slice.Data)
 	was := run.receiver.Vars().State
 	run.receiver.HandleSlice(now, s)
 	if run.receiver.Vars().State == statemachine.ReceiverReady && was != statemachine.ReceiverReady {
 		run.note("ready", s.ChunkID)
-		run.world.At(now+machine.Micros(run.ReadUS), run.read)
+		run.world.At(now+core.Micros(run.ReadUS), run.read)
 	}
 	return contract.Event{Event: "slice", ChunkID: &s.ChunkID, SliceID: &s.SliceID, NumSlices: &s.NumSlices, Size: &size}
 }
@@ -209,7 +209,7 @@ func (run *simulated) read() {
 	run.note("read", run.receiver.Vars().ChunkID-1)
 }
 
-func (run *simulated) pollSender(now machine.Micros) (codec.Packet, bool) {
+func (run *simulated) pollSender(now core.Micros) (codec.Packet, bool) {
 	s, ok := run.sender.Poll(now)
 	if v := run.sender.Vars(); v.Row == "S15" {
 		run.note("sender-failed", v.ChunkID)
@@ -217,7 +217,7 @@ func (run *simulated) pollSender(now machine.Micros) (codec.Packet, bool) {
 	return codec.Packet{Type: codec.TypeSlice, Slice: s}, ok
 }
 
-func (run *simulated) pollReceiver(now machine.Micros) (codec.Packet, bool) {
+func (run *simulated) pollReceiver(now core.Micros) (codec.Packet, bool) {
 	a, ok := run.receiver.Poll(now)
 	if v := run.receiver.Vars(); v.Row == "R23" {
 		run.note("receiver-failed", v.ChunkID)
@@ -228,24 +228,24 @@ func (run *simulated) pollReceiver(now machine.Micros) (codec.Packet, bool) {
 // recorder is an end of the world that writes down what happens to its machine. It
 // polls at the deadline only; the polls until none gives a packet are one event.
 type recorder struct {
-	deadline func() machine.Micros
-	handle   func(machine.Micros, codec.Packet) contract.Event
-	poll     func(machine.Micros) (codec.Packet, bool)
+	deadline func() core.Micros
+	handle   func(core.Micros, codec.Packet) contract.Event
+	poll     func(core.Micros) (codec.Packet, bool)
 	polling  bool
 	events   []contract.Event
 }
 
 func (r *recorder) record(e contract.Event) { r.events = append(r.events, e) }
 
-func (r *recorder) Deadline() machine.Micros { return r.deadline() }
+func (r *recorder) Deadline() core.Micros { return r.deadline() }
 
-func (r *recorder) Handle(now machine.Micros, p codec.Packet) {
+func (r *recorder) Handle(now core.Micros, p codec.Packet) {
 	e := r.handle(now, p)
 	e.At = int64(now)
 	r.record(e)
 }
 
-func (r *recorder) Poll(now machine.Micros) (p codec.Packet, ok bool) {
+func (r *recorder) Poll(now core.Micros) (p codec.Packet, ok bool) {
 	if !r.polling {
 		if r.deadline() > now {
 			return p, false

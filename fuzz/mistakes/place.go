@@ -36,7 +36,7 @@ type node struct {
 // packages caches the places of packages by folder, and then by name.
 type packages map[string]map[string]*place
 
-// find returns a place such as "schedule/base.(*Scheduler).sent",
+// find returns a place such as "statemachine/schedule/base.(*Scheduler).sent",
 // "statemachine.ackInterval" or, for a row of a table, "statemachine.S9".
 func (p packages) find(name string) (*place, error) {
 	folder, inside := split(name)

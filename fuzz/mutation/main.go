@@ -21,7 +21,7 @@ import (
 
 // packages are what is mutated.
 var packages = []string{
-	"bitpack", "bitset", "erasure", "seq", "wire", "rtt", "codec", "internal/frame", "internal/acktimer", "machine", "statemachine", "repair", "schedule/base", "schedule/control", "schedule/adaptive", "schedule/rateless", "packet", "channel", "session", "lanes", "connection",
+	"core", "bitpack", "codec/erasure", "internal/rtt", "internal/table", "codec", "internal/frame", "internal/acktimer", "statemachine", "repair", "statemachine/schedule/base", "statemachine/schedule/control", "statemachine/schedule/adaptive", "statemachine/schedule/rateless", "packet", "channel", "connection/session", "connection/lanes", "connection",
 }
 
 // least is the share of mutants, in percent, that must be killed in each package.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // application is what uses an end: it has so many chunks to send, thinks between
@@ -13,8 +13,8 @@ import (
 type application struct {
 	chunks    int // still to be delivered
 	sizes     func(random) int
-	thinks    machine.Micros
-	readDelay machine.Micros
+	thinks    core.Micros
+	readDelay core.Micros
 	content   []byte // of the chunk in flight
 	reading   bool   // a read is planned
 	buffer    []byte // that chunks are read into, one after the other
@@ -50,7 +50,7 @@ func (e *end) begin() {
 }
 
 // later does something for the connection of now, if it still stands then.
-func (e *end) later(after machine.Micros, do func()) {
+func (e *end) later(after core.Micros, do func()) {
 	sender := e.sender
 	var act func()
 	act = func() {
@@ -67,7 +67,7 @@ func (e *end) later(after machine.Micros, do func()) {
 
 func (e *end) submitSoon() {
 	if e.chunks > 0 {
-		wait := machine.Micros(0)
+		wait := core.Micros(0)
 		if e.thinks > 0 {
 			wait = e.world.random.time(0, 2*e.thinks)
 		}
@@ -95,7 +95,7 @@ func (e *end) submit() {
 }
 
 // trySubmit submits, and gives the judge the result.
-func (e *end) trySubmit(now machine.Micros, chunk []byte) {
+func (e *end) trySubmit(now core.Micros, chunk []byte) {
 	err := e.machines.submit(now, chunk)
 	if err != nil {
 		e.world.counts.badSubmits++
@@ -134,7 +134,7 @@ func (e *end) noticeChunk() {
 		return
 	}
 	e.reading = true
-	wait := machine.Micros(0)
+	wait := core.Micros(0)
 	if e.readDelay > 0 {
 		wait = e.world.random.time(0, 2*e.readDelay)
 	}

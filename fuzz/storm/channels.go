@@ -5,10 +5,10 @@ import (
 	"io"
 	"time"
 
-	"github.com/chunkwire/chunkwire/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channel"
 )
 
-// runChannels runs the world of channels of a seed (sim/channel): two ends with several
+// runChannels runs the world of channels of a seed (conform/sim/channel): two ends with several
 // channels over the packet layer, a path with faults, then one without. It has judges of its
 // own. A panic is a failure.
 func runChannels(seed uint64, l *log) (c channel.WorldCounts, err error) {

@@ -3,7 +3,7 @@ package main
 import (
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
@@ -11,12 +11,12 @@ import (
 // faults, and how often each kind comes.
 type conditions struct {
 	peers      int
-	badFor     machine.Micros
+	badFor     core.Micros
 	corruptPPM int
-	clockPPM   int                       // how often a packet is handled with a time that has gone back
-	every      [numFaults]machine.Micros // mean time between two faults of a kind; 0: never
-	uplink     netsim.Path               // of the server, shared by all
-	origin     machine.Micros            // the machines' times are so much later (2.2)
+	clockPPM   int                    // how often a packet is handled with a time that has gone back
+	every      [numFaults]core.Micros // mean time between two faults of a kind; 0: never
+	uplink     netsim.Path            // of the server, shared by all
+	origin     core.Micros            // the machines' times are so much later (2.2)
 }
 
 // latestOrigin leaves some days until times are too large.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chunkwire/chunkwire/sim/connection"
+	"github.com/chunkwire/chunkwire/conform/sim/connection"
 )
 
-// runConnections runs the world of whole connections of a seed (sim/connection): a server and
+// runConnections runs the world of whole connections of a seed (conform/sim/connection): a server and
 // some clients over a path with faults; both ends restart, addresses change, and a forger sends
 // what it saw or made up. Then all is good. It has judges of its own. A panic is a failure.
 func runConnections(seed uint64, l *log) (c connection.WorldCounts, err error) {

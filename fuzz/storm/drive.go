@@ -1,11 +1,11 @@
 package main
 
-import "github.com/chunkwire/chunkwire/machine"
+import "github.com/chunkwire/chunkwire/core"
 
 // How an end drives its machines: when it polls them, and what it sends.
 
 // wake plans to poll the machines.
-func (e *end) wake(at machine.Micros) {
+func (e *end) wake(at core.Micros) {
 	if e.tick > 0 && at < never-e.tick {
 		at = (at + e.tick - 1) / e.tick * e.tick
 	}
@@ -14,7 +14,7 @@ func (e *end) wake(at machine.Micros) {
 
 // Deadline returns when the machines are polled next. Those of a host that is
 // stopped are when it resumes.
-func (e *end) Deadline() machine.Micros {
+func (e *end) Deadline() core.Micros {
 	if e.host.stopped {
 		return never
 	}
@@ -22,7 +22,7 @@ func (e *end) Deadline() machine.Micros {
 }
 
 // Poll returns the machines' next datagram, past the judges.
-func (e *end) Poll(now machine.Micros) (*datagram, bool) {
+func (e *end) Poll(now core.Micros) (*datagram, bool) {
 	if e.Deadline() > now || e.world.failure != nil {
 		return nil, false
 	}
@@ -48,7 +48,7 @@ func (e *end) Poll(now machine.Micros) (*datagram, bool) {
 }
 
 // rest: the machines have nothing more to send.
-func (e *end) rest(now machine.Micros) {
+func (e *end) rest(now core.Micros) {
 	if e.checkFailed() {
 		return
 	}
@@ -91,7 +91,7 @@ func (e *end) checkStalled() {
 }
 
 // send returns the datagram of a packet that a machine has made, past its judge.
-func (e *end) send(p any, deadline machine.Micros) (*datagram, bool) {
+func (e *end) send(p any, deadline core.Micros) (*datagram, bool) {
 	data, err := e.machines.encode(p)
 	if err != nil {
 		e.violates("ENC", "a machine's packet cannot be encoded: %v", err)

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/sim/chunk"
 )
 
 // end is one end of a pair: the machines under test, what drives them, and the
@@ -20,23 +20,23 @@ type end struct {
 	name   string
 
 	pace   pace
-	giveUp machine.Micros
-	tick   machine.Micros // the driver looks at its clock only so often; 0: exactly
+	giveUp core.Micros
+	tick   core.Micros // the driver looks at its clock only so often; 0: exactly
 	path   netsim.Path
 	link   *netsim.Link // to the peer
 
 	// The connection. Another replaces all of it.
 	epoch      int
-	beganAt    machine.Micros
+	beganAt    core.Micros
 	out, in    *chunk.Stream
 	machines   variant
 	sender     senderEnd // of the machines, as the next three
 	receiver   receiverEnd
 	sending    *chunk.Emission
 	receiving  *chunk.Reception
-	wentBackAt machine.Micros // when a machine was last given a time that had gone back
-	wakeAt     machine.Micros // when they are polled next; never if nothing is planned
-	polled     int            // packets since they last had no more
+	wentBackAt core.Micros // when a machine was last given a time that had gone back
+	wakeAt     core.Micros // when they are polled next; never if nothing is planned
+	polled     int         // packets since they last had no more
 
 	application
 }
@@ -81,7 +81,7 @@ func (e *end) abandon(why string) {
 		e.note("%s; leaves connection %d", why, e.epoch)
 	}
 	e.connect(e.epoch + 1)
-	epoch, delay := e.epoch, machine.Micros(0)
+	epoch, delay := e.epoch, core.Micros(0)
 	if w.calmAt == never {
 		delay = w.random.time(0, min(2*e.giveUp, longestSilence))
 	}
@@ -129,7 +129,7 @@ func (e *end) give(p, made any) {
 
 // clock returns the time that a machine is given with an event: sometimes one that
 // has gone back, which counts as the latest one (TIM-1).
-func (e *end) clock() machine.Micros {
+func (e *end) clock() core.Micros {
 	w := e.world
 	now := w.Now()
 	if w.conditions.clockPPM > 0 && w.calmAt == never && w.random.chance(w.conditions.clockPPM) {
@@ -141,7 +141,7 @@ func (e *end) clock() machine.Micros {
 }
 
 // since0 returns a machine's time as the world counts it.
-func (e *end) since0(at machine.Micros) machine.Micros {
+func (e *end) since0(at core.Micros) core.Micros {
 	if at == never {
 		return never
 	}

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 const numFaults = 8
@@ -140,7 +140,7 @@ func unknownPeers(w *world, p *pair, e *end) {
 	for range w.random.spread(1, 64) {
 		id := p.firstID + uint16(w.random.IntN(4))
 		n := int(w.random.between(1, 256))
-		b, err := framer.AppendAck(nil, codec.Ack{ChunkID: id, NumSlices: n, Acked: bitset.FirstN(n)})
+		b, err := framer.AppendAck(nil, codec.Ack{ChunkID: id, NumSlices: n, Acked: core.FirstN(n)})
 		if w.random.oneIn(2) {
 			b, err = framer.AppendSlice(nil, codec.Slice{ChunkID: id, NumSlices: 256, SliceID: w.random.IntN(255), Data: make([]byte, 1024)})
 		}

@@ -4,10 +4,10 @@ import (
 	"io"
 	"time"
 
-	"github.com/chunkwire/chunkwire/sim/flows/crowd"
+	"github.com/chunkwire/chunkwire/conform/sim/flows/crowd"
 )
 
-// runFlows runs the world of several flows of a seed (sim/flows/crowd): ours, and models of
+// runFlows runs the world of several flows of a seed (conform/sim/flows/crowd): ours, and models of
 // other protocols, over one path that changes, and is good in the end. It has judges of its
 // own. A panic is a failure. With a log, a world that fails is made smaller.
 func runFlows(seed uint64, l *log) (c crowd.WorldCounts, err error) {

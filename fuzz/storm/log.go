@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // log is what happened in a world: a hash of all of it, and with --verbose the
@@ -42,7 +42,7 @@ func (l *log) mark(numbers ...uint64) {
 
 func (l *log) verbose() bool { return l.lines != nil }
 
-func (l *log) add(now machine.Micros, p *pair, format string, args ...any) {
+func (l *log) add(now core.Micros, p *pair, format string, args ...any) {
 	entry := line{p, clock(now) + "  " + fmt.Sprintf(format, args...)}
 	if len(l.lines) < kept {
 		l.lines = append(l.lines, entry)
@@ -66,7 +66,7 @@ func (l *log) latest(p *pair, n int) (texts []string) {
 }
 
 // clock writes a time in seconds.
-func clock(t machine.Micros) string { return fmt.Sprintf("%d.%06d s", t/second, t%second) }
+func clock(t core.Micros) string { return fmt.Sprintf("%d.%06d s", t/second, t%second) }
 
 // describe writes a packet in words.
 func describe(p codec.Packet) string {

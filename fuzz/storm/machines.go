@@ -4,35 +4,35 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/oracle"
+	oraclerepair "github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/sim"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	simrepair "github.com/chunkwire/chunkwire/sim/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
-	oraclerepair "github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 )
 
 // variant is one of the two protocols of chunks as an end drives it: its machines, the judges
 // who watch, and its packets, which are codec.Packet or repair.Packet.
 type variant interface {
 	// Of the sender, and of what its judge knows.
-	submit(now machine.Micros, data []byte) error
-	submitted(at machine.Micros, data []byte, taken bool) *chunk.Violation
+	submit(now core.Micros, data []byte) error
+	submitted(at core.Micros, data []byte, taken bool) *chunk.Violation
 	sender() (end senderEnd, judge *chunk.Emission)
 	// Of the receiver.
 	receiver() (end receiverEnd, judge *chunk.Reception)
 	keeps() *chunk.Violation // looks at its memory
 
 	// arrive gives a machine a packet, and its judge what the peer's machine made.
-	arrive(now, at machine.Micros, p, made any) *chunk.Violation
+	arrive(now, at core.Micros, p, made any) *chunk.Violation
 	// pollAcks and pollSlices return a machine's next packet; sent shows it to its judge.
-	pollAcks(now machine.Micros) (any, bool)
-	pollSlices(now machine.Micros) (any, bool)
-	sent(at machine.Micros, p any, size int, deadline machine.Micros) *chunk.Violation
+	pollAcks(now core.Micros) (any, bool)
+	pollSlices(now core.Micros) (any, bool)
+	sent(at core.Micros, p any, size int, deadline core.Micros) *chunk.Violation
 
 	encode(p any) ([]byte, error)
 	decode(datagram []byte) (any, error)
@@ -44,14 +44,14 @@ type variant interface {
 }
 
 type senderEnd interface {
-	Deadline() machine.Micros
+	Deadline() core.Micros
 	Err() error
 	Sending() bool
 }
 
 type receiverEnd interface {
-	Read(now machine.Micros, dst []byte) ([]byte, error)
-	Deadline() machine.Micros
+	Read(now core.Micros, dst []byte) ([]byte, error)
+	Deadline() core.Micros
 	Err() error
 	Ready() bool
 }
@@ -62,12 +62,12 @@ type both[P any] struct {
 	in  chunk.Inbound[P]
 }
 
-func (b both[P]) submit(now machine.Micros, data []byte) error { return b.out.Submit(now, data) }
-func (b both[P]) pollAcks(now machine.Micros) (any, bool)      { return b.in.Poll(now) }
-func (b both[P]) pollSlices(now machine.Micros) (any, bool)    { return b.out.Poll(now) }
+func (b both[P]) submit(now core.Micros, data []byte) error { return b.out.Submit(now, data) }
+func (b both[P]) pollAcks(now core.Micros) (any, bool)      { return b.in.Poll(now) }
+func (b both[P]) pollSlices(now core.Micros) (any, bool)    { return b.out.Poll(now) }
 
 // give hands over a packet, and has the judge of the sender look at what it reports.
-func (b both[P]) give(now machine.Micros, p P, slice bool, reported func(delivered bool) *chunk.Violation) *chunk.Violation {
+func (b both[P]) give(now core.Micros, p P, slice bool, reported func(delivered bool) *chunk.Violation) *chunk.Violation {
 	if slice {
 		b.in.Handle(now, p)
 		return nil
@@ -86,7 +86,7 @@ type named struct {
 	memory    func() int64
 }
 
-func newNamed(e *end, slack machine.Micros) variant {
+func newNamed(e *end, slack core.Micros) variant {
 	s, err1 := statemachine.NewSender(statemachine.SenderConfig{FirstChunkID: e.pair.firstID, GiveUp: e.giveUp, Scheduler: e.pace.scheduler()})
 	r, err2 := statemachine.NewReceiver(statemachine.ReceiverConfig{FirstChunkID: e.pair.firstID, GiveUp: e.giveUp})
 	mustBe(err1, err2)
@@ -115,11 +115,11 @@ func (v *named) read(datagram []byte) (any, error) {
 	return agree.FromOracle(p), nil
 }
 
-func (v *named) submitted(at machine.Micros, data []byte, taken bool) *chunk.Violation {
+func (v *named) submitted(at core.Micros, data []byte, taken bool) *chunk.Violation {
 	return v.sending.Submitted(at, data, taken)
 }
 
-func (v *named) arrive(now, at machine.Micros, p, made any) *chunk.Violation {
+func (v *named) arrive(now, at core.Micros, p, made any) *chunk.Violation {
 	if m := made.(codec.Packet); m.Type == codec.TypeSlice {
 		v.receiving.Arrived(at, m.Slice)
 	} else {
@@ -128,7 +128,7 @@ func (v *named) arrive(now, at machine.Micros, p, made any) *chunk.Violation {
 	return v.give(now, p.(codec.Packet), v.isSlice(p), v.sending.Reported)
 }
 
-func (v *named) sent(at machine.Micros, p any, size int, deadline machine.Micros) *chunk.Violation {
+func (v *named) sent(at core.Micros, p any, size int, deadline core.Micros) *chunk.Violation {
 	if v.isSlice(p) {
 		return v.sending.Sent(at, p.(codec.Packet).Slice, size, deadline)
 	}
@@ -144,7 +144,7 @@ type repaired struct {
 	memory    func() int64
 }
 
-func newRepaired(e *end, slack machine.Micros) variant {
+func newRepaired(e *end, slack core.Micros) variant {
 	s, err1 := repair.NewSender(repair.SenderConfig{FirstChunkID: e.pair.firstID, GiveUp: e.giveUp, Scheduler: e.pace.rule()})
 	r, err2 := repair.NewReceiver(repair.ReceiverConfig{FirstChunkID: e.pair.firstID, GiveUp: e.giveUp})
 	mustBe(err1, err2)
@@ -173,11 +173,11 @@ func (v *repaired) read(datagram []byte) (any, error) {
 	return agree.RepairFromOracle(p), nil
 }
 
-func (v *repaired) submitted(at machine.Micros, data []byte, taken bool) *chunk.Violation {
+func (v *repaired) submitted(at core.Micros, data []byte, taken bool) *chunk.Violation {
 	return v.sending.Submitted(at, erasure.Encode(data), taken)
 }
 
-func (v *repaired) arrive(now, at machine.Micros, p, made any) *chunk.Violation {
+func (v *repaired) arrive(now, at core.Micros, p, made any) *chunk.Violation {
 	if m := made.(repair.Packet); m.Type == codec.TypeSlice {
 		v.receiving.Arrived(at, m.Slice)
 	} else {
@@ -186,7 +186,7 @@ func (v *repaired) arrive(now, at machine.Micros, p, made any) *chunk.Violation 
 	return v.give(now, p.(repair.Packet), v.isSlice(p), v.sending.Reported)
 }
 
-func (v *repaired) sent(at machine.Micros, p any, size int, deadline machine.Micros) *chunk.Violation {
+func (v *repaired) sent(at core.Micros, p any, size int, deadline core.Micros) *chunk.Violation {
 	if v.isSlice(p) {
 		return v.sending.Sent(at, p.(repair.Packet).Slice, size, deadline)
 	}

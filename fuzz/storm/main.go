@@ -2,19 +2,19 @@
 // without faults until all is delivered, and checks what the specification promises
 // of the state machines (section 11 of spec/PROTOCOL.md). A seed decides everything
 // in a world, its faults included, so a failure is repeated by its seed.
-// Each seed also has a world of channels (channels.go, sim/channel), with what section 8
+// Each seed also has a world of channels (channels.go, conform/sim/channel), with what section 8
 // of spec/CHANNELS.md promises, and one of whole connections (connections.go,
-// sim/connection), with what section 10 of spec/CONNECTION.md promises. With
-// --only flows it has one of several flows over one path instead (flows.go, sim/flows/crowd),
+// conform/sim/connection), with what section 10 of spec/CONNECTION.md promises. With
+// --only flows it has one of several flows over one path instead (flows.go, conform/sim/flows/crowd),
 // with what a sender must be to others: its judges ask for more than the rules keep everywhere.
 //
 // To read it: world.go is the whole, conditions.go and profiles.go what a seed
 // draws. A pair is a server and a peer, an end is what drives the machines there;
 // application.go uses them, network.go carries their datagrams, faults.go makes
 // faults. Time, events and the polling of ends are those of sim.World. The judges of
-// package sim/chunk see packets, calls and times only, and share no code with what
+// package conform/sim/chunk see packets, calls and times only, and share no code with what
 // they judge: they are given packets as the machines made them, and wire.go lets the
-// oracle read the datagrams. They are called here, not by sim/chunk's JudgedSender and
+// oracle read the datagrams. They are called here, not by conform/sim/chunk's JudgedSender and
 // JudgedReceiver, because those are for drivers that are never late.
 //
 // TestTransportStorm does the same, on a smaller scale, to package transport/plain with
@@ -32,9 +32,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chunkwire/chunkwire/sim/channel"
-	"github.com/chunkwire/chunkwire/sim/connection"
-	"github.com/chunkwire/chunkwire/sim/flows/crowd"
+	"github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/connection"
+	"github.com/chunkwire/chunkwire/conform/sim/flows/crowd"
 )
 
 const usage = `Storm runs worlds of chunks, of channels, of whole connections, and of several flows, over networks with faults, in virtual time.

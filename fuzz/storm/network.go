@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // datagram is one under way. Nothing changes it.
@@ -44,12 +44,12 @@ func (w *world) carry(at time.Duration, from int, d *datagram, deliver func(time
 }
 
 // expect plans the arrival of a datagram that this end's peer did not just send.
-func (e *end) expect(at machine.Micros, d *datagram) {
+func (e *end) expect(at core.Micros, d *datagram) {
 	e.world.At(at, func() { e.Handle(at, d) })
 }
 
 // Handle: a datagram has reached the host.
-func (e *end) Handle(_ machine.Micros, d *datagram) {
+func (e *end) Handle(_ core.Micros, d *datagram) {
 	h := e.host
 	if !h.stopped {
 		e.mark('<', uint64(len(d.data)))

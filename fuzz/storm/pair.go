@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // host is a process. It may be stopped for a while: what arrives meanwhile waits in
@@ -12,7 +12,7 @@ import (
 type host struct {
 	name      string
 	stopped   bool
-	resumedAt machine.Micros
+	resumedAt core.Micros
 	buffer    []*datagram
 	to        []*end   // for whom each in buffer is
 	buffered  int      // bytes in buffer
@@ -90,10 +90,10 @@ func drawFirstID(d random) uint16 {
 }
 
 // endless is a GIVE_UP that never passes.
-const endless machine.Micros = 1 << 61
+const endless core.Micros = 1 << 61
 
 // drawGiveUp draws a GIVE_UP that never passes on a network without faults.
-func drawGiveUp(d random) machine.Micros {
+func drawGiveUp(d random) core.Micros {
 	if d.oneIn(12) {
 		return endless
 	}
@@ -117,7 +117,7 @@ func drawPlan(d random) (chunks [2]int) {
 
 // drawHabits draws how long an application thinks between two chunks, and how
 // long it lets a complete one wait.
-func drawHabits(d random) (thinks, readDelay machine.Micros) {
+func drawHabits(d random) (thinks, readDelay core.Micros) {
 	if d.oneIn(2) {
 		thinks = d.spreadTime(millisecond, 5*second)
 	}

@@ -1,14 +1,14 @@
 package main
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/schedule/rateless"
-	"github.com/chunkwire/chunkwire/sim/chunk"
-	simrepair "github.com/chunkwire/chunkwire/sim/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
 // pace is how a sender is set up, and what its judge allows.
@@ -33,7 +33,7 @@ var paces = []func(d random) pace{
 	func(d random) pace { // any figures that BUD-1 allows
 		p := base.Profile{
 			Name: "drawn", Rate: drawRate(d), Cap: d.spread(1_066, 300_000), AckPays: d.oneIn(2),
-			Spacing: machine.Micros(d.spread(1, 2_000)),
+			Spacing: core.Micros(d.spread(1, 2_000)),
 		}
 		p.Burst = d.between(0, p.Cap)
 		return basePace(p)

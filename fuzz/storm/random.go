@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // random draws everything that chance decides from a world's seed. It uses integers
@@ -25,12 +25,12 @@ func (r random) spread(low, high int64) int64 {
 }
 
 // time and spreadTime draw times by between and spread.
-func (r random) time(low, high machine.Micros) machine.Micros {
-	return machine.Micros(r.between(int64(low), int64(high)))
+func (r random) time(low, high core.Micros) core.Micros {
+	return core.Micros(r.between(int64(low), int64(high)))
 }
 
-func (r random) spreadTime(low, high machine.Micros) machine.Micros {
-	return machine.Micros(r.spread(int64(low), int64(high)))
+func (r random) spreadTime(low, high core.Micros) core.Micros {
+	return core.Micros(r.spread(int64(low), int64(high)))
 }
 
 // chance is true in ppm of a million draws.

@@ -36,7 +36,7 @@ func TestSmallWorlds(t *testing.T) {
 	}
 }
 
-// Each seed has a world of channels; sim/channel tests more of them.
+// Each seed has a world of channels; conform/sim/channel tests more of them.
 func TestWorldsOfChannels(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
@@ -52,7 +52,7 @@ func TestWorldsOfChannels(t *testing.T) {
 	}
 }
 
-// Each seed has a world of whole connections; sim/connection tests more of them.
+// Each seed has a world of whole connections; conform/sim/connection tests more of them.
 func TestWorldsOfConnections(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer
@@ -68,7 +68,7 @@ func TestWorldsOfConnections(t *testing.T) {
 	}
 }
 
-// Worlds of several flows; sim/flows/crowd tests more of them, and its judges.
+// Worlds of several flows; conform/sim/flows/crowd tests more of them, and its judges.
 func TestWorldsOfFlows(t *testing.T) {
 	t.Parallel()
 	var stdout, stderr bytes.Buffer

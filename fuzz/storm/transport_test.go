@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -386,7 +386,7 @@ var unknown = []netsim.Addr{"unknown1", "unknown2"}
 func (w *transportWorld) unknownPeers() {
 	framer := codec.NewFramer(transportID)
 	beginning, _ := framer.AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("let me in")})
-	late, _ := framer.AppendAck(nil, codec.Ack{NumSlices: 3, Acked: bitset.FirstN(3)})
+	late, _ := framer.AppendAck(nil, codec.Ack{NumSlices: 3, Acked: core.FirstN(3)})
 	for _, name := range unknown {
 		pc, err := w.net.Listen(name)
 		if err != nil {

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
 )
 
@@ -13,7 +13,7 @@ import (
 func TestCheckForm(t *testing.T) {
 	t.Parallel()
 	slice := codec.Packet{Type: codec.TypeSlice, Slice: codec.Slice{ChunkID: 7, NumSlices: 3, SliceID: 2, Data: []byte("the end")}}
-	ack := codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: 7, NumSlices: 3, Acked: bitset.FirstN(2)}}
+	ack := codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: 7, NumSlices: 3, Acked: core.FirstN(2)}}
 	otherSlice, otherAck := slice, ack
 	otherSlice.Slice.ChunkID++
 	otherAck.Ack.ChunkID++

@@ -3,16 +3,16 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/sim"
-	"github.com/chunkwire/chunkwire/sim/chunk"
 )
 
 const (
-	millisecond = machine.Millisecond
-	second      = machine.Second
-	never       = machine.Never
+	millisecond = core.Millisecond
+	second      = core.Second
+	never       = core.Never
 )
 
 // world is one simulation: a server, its peers, and a network with faults, then one
@@ -26,11 +26,11 @@ type world struct {
 	counts     counts
 	pairs      []*pair
 	hosts      []*host
-	ends       []*end         // by the number that the sim.World has for them
-	uplink     *netsim.Link   // of the server; nil: none that is shared
-	calmAt     machine.Micros // when the faults ended; never before
-	endAt      machine.Micros // when all must be done; never before the faults ended
-	inbox      []byte         // the buffer that datagrams are read into
+	ends       []*end       // by the number that the sim.World has for them
+	uplink     *netsim.Link // of the server; nil: none that is shared
+	calmAt     core.Micros  // when the faults ended; never before
+	endAt      core.Micros  // when all must be done; never before the faults ended
+	inbox      []byte       // the buffer that datagrams are read into
 	checks     int
 	failure    *failure
 }
@@ -39,7 +39,7 @@ type world struct {
 type failure struct {
 	*chunk.Violation
 	seed uint64
-	at   machine.Micros
+	at   core.Micros
 	pair *pair
 	who  string
 }
@@ -150,11 +150,11 @@ func (w *world) unfinished() *pair {
 }
 
 // allowed is how long after the faults all must be done.
-func (w *world) allowed() machine.Micros {
+func (w *world) allowed() core.Micros {
 	all := longestWait
 	for _, e := range w.ends {
-		rate := machine.Micros(max(e.pace.rate, slowest))
-		all = max(all, longestWait+machine.Micros(e.chunks+1)*(5*second+280_000*second/rate))
+		rate := core.Micros(max(e.pace.rate, slowest))
+		all = max(all, longestWait+core.Micros(e.chunks+1)*(5*second+280_000*second/rate))
 	}
 	return all
 }
@@ -186,7 +186,7 @@ func (w *world) endFaults() {
 }
 
 // calmFor reports whether there were no faults for a while.
-func (w *world) calmFor(d machine.Micros) bool {
+func (w *world) calmFor(d core.Micros) bool {
 	return w.calmAt != never && w.Now()-d >= w.calmAt+settling
 }
 

@@ -2,27 +2,27 @@
 // spec/PROTOCOL.md). The receivers of packages statemachine and repair share it.
 package acktimer
 
-import "github.com/chunkwire/chunkwire/machine"
+import "github.com/chunkwire/chunkwire/core"
 
 // Figures of section 8.5 (SPC-5).
 const (
-	Interval = 2 * machine.Millisecond // AKT-2
-	Every    = 16                      // AKT-3
+	Interval = 2 * core.Millisecond // AKT-2
+	Every    = 16                   // AKT-3
 )
 
 // Timer says when the next ack goes out. What makes an ack due can only make its
 // time earlier (AKT-6). Its fields are those of AKT-6.
 type Timer struct {
-	At         machine.Micros // when the next ack goes out; machine.Never when none is due
-	LastAt     machine.Micros // when the last ack went out
-	SentOne    bool           // an ack ever went out
-	Unreported int            // new slices since the last ack
-	LastNew    int            // the latest new slice's id; -1 at a chunk's start
-	AfterGap   bool           // the latest new slice made a gap
+	At         core.Micros // when the next ack goes out; core.Never when none is due
+	LastAt     core.Micros // when the last ack went out
+	SentOne    bool        // an ack ever went out
+	Unreported int         // new slices since the last ack
+	LastNew    int         // the latest new slice's id; -1 at a chunk's start
+	AfterGap   bool        // the latest new slice made a gap
 }
 
 // New returns the timer of a receiver without an ack that is due (AKT-6).
-func New() Timer { return Timer{At: machine.Never} }
+func New() Timer { return Timer{At: core.Never} }
 
 // StartChunk begins the timing of a chunk's acks; what is due stays due (AKT-1).
 func (t *Timer) StartChunk() {
@@ -31,7 +31,7 @@ func (t *Timer) StartChunk() {
 
 // NewSlice makes an ack due for a slice that was stored: at once around a gap,
 // since it shows a loss, and when many wait; soon otherwise (AKT-3, AKT-4).
-func (t *Timer) NewSlice(now machine.Micros, id int) {
+func (t *Timer) NewSlice(now core.Micros, id int) {
 	gap := id != t.LastNew+1
 	t.Unreported++
 	if gap || t.AfterGap || t.Unreported >= Every {
@@ -44,7 +44,7 @@ func (t *Timer) NewSlice(now machine.Micros, id int) {
 
 // Soon makes an ack due within the interval that caps their rate (AKT-2), which is
 // far below the 100 ms that an ack may take (ACQ-1).
-func (t *Timer) Soon(now machine.Micros) {
+func (t *Timer) Soon(now core.Micros) {
 	earliest := now
 	if t.SentOne {
 		earliest = max(now, t.LastAt+Interval)
@@ -53,12 +53,12 @@ func (t *Timer) Soon(now machine.Micros) {
 }
 
 // AtOnce makes an ack due now (ACQ-3).
-func (t *Timer) AtOnce(now machine.Micros) { t.At = min(t.At, now) }
+func (t *Timer) AtOnce(now core.Micros) { t.At = min(t.At, now) }
 
 // Due reports whether acks go out at now (AKT-5).
-func (t *Timer) Due(now machine.Micros) bool { return now >= t.At }
+func (t *Timer) Due(now core.Micros) bool { return now >= t.At }
 
 // Sent notes that the last ack that was due went out (AKT-5).
-func (t *Timer) Sent(now machine.Micros) {
-	t.At, t.LastAt, t.SentOne, t.Unreported = machine.Never, now, true, 0
+func (t *Timer) Sent(now core.Micros) {
+	t.At, t.LastAt, t.SentOne, t.Unreported = core.Never, now, true, 0
 }

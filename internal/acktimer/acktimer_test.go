@@ -3,15 +3,15 @@ package acktimer_test
 import (
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
-const ms = machine.Millisecond
+const ms = core.Millisecond
 
 // fresh is a timer at the start of a chunk, whose latest ack went out at a time.
-func fresh(lastAt machine.Micros) acktimer.Timer {
+func fresh(lastAt core.Micros) acktimer.Timer {
 	t := acktimer.New()
 	t.Sent(lastAt)
 	t.StartChunk()
@@ -21,7 +21,7 @@ func fresh(lastAt machine.Micros) acktimer.Timer {
 // Nothing is due of a new timer, and the first ack need not wait (AKT-2, AKT-6).
 func TestANewTimer(t *testing.T) {
 	timer := acktimer.New()
-	check.Same(t, "time", timer.At, machine.Never)
+	check.Same(t, "time", timer.At, core.Never)
 	check.That(t, !timer.Due(1<<61), "nothing is due")
 	timer.Soon(ms)
 	check.Same(t, "time", timer.At, ms)
@@ -35,7 +35,7 @@ func TestSoon(t *testing.T) {
 	check.Same(t, "time", timer.At, 12*ms)
 	check.That(t, !timer.Due(12*ms-1) && timer.Due(12*ms) && timer.Due(20*ms), "it is due then")
 	timer.Sent(13 * ms)
-	check.Equal(t, "timer", timer, acktimer.Timer{At: machine.Never, LastAt: 13 * ms, SentOne: true, LastNew: -1})
+	check.Equal(t, "timer", timer, acktimer.Timer{At: core.Never, LastAt: 13 * ms, SentOne: true, LastNew: -1})
 	timer.Soon(20 * ms)
 	check.Same(t, "time", timer.At, 20*ms)
 }
@@ -77,7 +77,7 @@ func TestGaps(t *testing.T) {
 	}{{0, false}, {1, false}, {3, true}, {4, true}, {5, false}, {2, true}, {3, true}, {4, false}, {4, true}} {
 		timer.NewSlice(5, c.id)
 		check.Equal(t, "at once", timer.At == 5, c.once)
-		timer.At, timer.Unreported = machine.Never, 0
+		timer.At, timer.Unreported = core.Never, 0
 	}
 	timer.StartChunk()
 	timer.NewSlice(6, 0)

@@ -3,14 +3,14 @@ package driver
 import (
 	"container/heap"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Slot is a connection's place in its driver. The zero value is in none.
 type Slot struct {
 	conn  Conn
-	due   machine.Micros // when the driver looks again
-	place int            // in the agenda
+	due   core.Micros // when the driver looks again
+	place int         // in the agenda
 }
 
 // agenda holds the active connections, ordered by when they next have something
@@ -18,9 +18,9 @@ type Slot struct {
 type agenda struct{ list agendaHeap }
 
 // next returns when the first connection is due, or Never.
-func (a *agenda) next() machine.Micros {
+func (a *agenda) next() core.Micros {
 	if len(a.list) == 0 {
-		return machine.Never
+		return core.Never
 	}
 	return a.list[0].due
 }
@@ -33,7 +33,7 @@ func (a *agenda) add(s *Slot) { heap.Push(&a.list, s) }
 func (a *agenda) remove(s *Slot) { heap.Remove(&a.list, s.place) }
 
 // move gives a connection a new time.
-func (a *agenda) move(s *Slot, due machine.Micros) {
+func (a *agenda) move(s *Slot, due core.Micros) {
 	if s.due != due {
 		s.due = due
 		heap.Fix(&a.list, s.place)

@@ -3,7 +3,7 @@ package driver
 import (
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Clock gives the machines their time: microseconds since it was started, on the
@@ -14,11 +14,11 @@ type Clock struct{ start time.Time }
 func StartClock() Clock { return Clock{time.Now()} }
 
 // Now returns the time, rounded down, so that no timer runs early.
-func (c Clock) Now() machine.Micros {
-	return machine.FromDuration(time.Since(c.start))
+func (c Clock) Now() core.Micros {
+	return core.FromDuration(time.Since(c.start))
 }
 
 // Until returns how long it is from now to t.
-func (c Clock) Until(t machine.Micros) time.Duration {
+func (c Clock) Until(t core.Micros) time.Duration {
 	return t.Duration() - time.Since(c.start)
 }

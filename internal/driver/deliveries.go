@@ -3,7 +3,7 @@ package driver
 import (
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Deliveries are those of a connection that are not done. They need a lock.
@@ -15,7 +15,7 @@ type Deliveries struct {
 // numbered is a delivery, and the number that its chunk has in the connection.
 type numbered struct {
 	number   int64
-	begun    machine.Micros
+	begun    core.Micros
 	delivery *Delivery
 }
 
@@ -26,7 +26,7 @@ func (l *Deliveries) Len() int { return len(l.list) }
 func (l *Deliveries) Room() <-chan struct{} { return l.room.Wait() }
 
 // Add adds a delivery that has begun now.
-func (l *Deliveries) Add(number int64, now machine.Micros, by Deliverer, chunk []byte) *Delivery {
+func (l *Deliveries) Add(number int64, now core.Micros, by Deliverer, chunk []byte) *Delivery {
 	d := &Delivery{by: by, chunk: chunk, done: make(chan struct{})}
 	l.list = append(l.list, numbered{number, now, d})
 	return d
@@ -42,7 +42,7 @@ func (l *Deliveries) Number(d *Delivery) (number int64, ok bool) {
 }
 
 // Finish ends the delivery with a number, and returns when it had begun; false if there is none.
-func (l *Deliveries) Finish(number int64, err error) (begun machine.Micros, ok bool) {
+func (l *Deliveries) Finish(number int64, err error) (begun core.Micros, ok bool) {
 	i := slices.IndexFunc(l.list, func(n numbered) bool { return n.number == number })
 	if i < 0 {
 		return 0, false

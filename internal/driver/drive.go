@@ -3,8 +3,8 @@ package driver
 import (
 	"time"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // drive sends what is due until the driver ends. It is the only one that writes to
@@ -32,7 +32,7 @@ func (d *Driver) drive() {
 // collect gathers what is due now, a batch at the most. If there is nothing, it
 // notes until when the driver is going to sleep, under the same lock, so that no
 // change goes unseen.
-func (d *Driver) collect(b *Batch) (socket udp.Socket, next machine.Micros, active bool) {
+func (d *Driver) collect(b *Batch) (socket udp.Socket, next core.Micros, active bool) {
 	d.Lock()
 	defer d.Unlock()
 	b.reset(d.last)
@@ -92,8 +92,8 @@ func (d *Driver) wakeLocked() {
 // sleep waits for a time, or for a wake. It wakes a nanosecond late: where time
 // is virtual, packets of the same moment are then handled before the timers
 // (SND-4, RCV-2).
-func (d *Driver) sleep(timer *time.Timer, until machine.Micros) {
-	if until == machine.Never {
+func (d *Driver) sleep(timer *time.Timer, until core.Micros) {
+	if until == core.Never {
 		<-d.wake
 		return
 	}
@@ -108,13 +108,13 @@ func (d *Driver) sleep(timer *time.Timer, until machine.Micros) {
 // A process that was stopped finds its timers expired and the packets that would
 // have prevented it still in the socket.
 const (
-	stallIsLong  = 100 * machine.Millisecond
+	stallIsLong  = 100 * core.Millisecond
 	stallRecover = 10 * time.Millisecond
 )
 
 // recoverFromStall lets the reader go first if the driver comes much later than
 // expected.
-func (d *Driver) recoverFromStall(expected machine.Micros) {
+func (d *Driver) recoverFromStall(expected core.Micros) {
 	if d.Now()-expected >= stallIsLong {
 		time.Sleep(stallRecover)
 	}

@@ -6,21 +6,21 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // Conn is a connection of a driver.
 type Conn interface {
 	// PollLocked puts what is due into the batch until nothing more is or the batch
 	// is full, and then gives the connection its next time, by ScheduleLocked.
-	PollLocked(now machine.Micros, b *Batch)
+	PollLocked(now core.Micros, b *Batch)
 }
 
 // Protocol is what the connections of a driver speak.
 type Protocol interface {
 	// Receive takes a datagram. It is called by the reader, without the lock.
-	Receive(now machine.Micros, datagram []byte, from udp.Peer, ecn udp.ECN)
+	Receive(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN)
 	// Unreadable notes a datagram of which the socket could not give all. It is
 	// called like Receive.
 	Unreadable(size int, from udp.Peer)
@@ -28,7 +28,7 @@ type Protocol interface {
 	// connected socket.
 	PortUnreachableLocked(err error)
 	// ExpireLocked ends the connections whose time is over while a write blocks.
-	ExpireLocked(now machine.Micros)
+	ExpireLocked(now core.Micros)
 	// EndLocked ends all connections: the driver has ended.
 	EndLocked(cause error)
 }
@@ -54,7 +54,7 @@ type Driver struct {
 	closeErr   error
 	closed     bool // the socket is
 	agenda     agenda
-	sleepUntil machine.Micros // what the driver sleeps for; awake while it works
+	sleepUntil core.Micros // what the driver sleeps for; awake while it works
 	watchdog   watchdog
 	last       []udp.Run // of connections that have ended
 	answers    answers
@@ -64,7 +64,7 @@ type Driver struct {
 }
 
 // awake is before any time that the driver could sleep for.
-const awake machine.Micros = -1
+const awake core.Micros = -1
 
 const (
 	// mostLast is how many last datagrams of connections wait to be sent.
@@ -179,7 +179,7 @@ func (d *Driver) EndLocked(cause error) {
 
 // AddLocked makes a connection known. It is due when ScheduleLocked says.
 func (d *Driver) AddLocked(s *Slot, c Conn) {
-	s.conn, s.due = c, machine.Never
+	s.conn, s.due = c, core.Never
 	d.agenda.add(s)
 }
 
@@ -187,7 +187,7 @@ func (d *Driver) AddLocked(s *Slot, c Conn) {
 func (d *Driver) RemoveLocked(s *Slot) { d.agenda.remove(s) }
 
 // ScheduleLocked sets when the driver looks at a connection again.
-func (d *Driver) ScheduleLocked(s *Slot, due machine.Micros) {
+func (d *Driver) ScheduleLocked(s *Slot, due core.Micros) {
 	d.agenda.move(s, due)
 	d.wakeLocked()
 }

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // The agenda names the connection that is due first, whatever came and went.
@@ -20,8 +20,8 @@ func TestAgenda(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a agenda
 		var all []*Slot
-		micros := rapid.Custom(func(t *rapid.T) machine.Micros {
-			return machine.Micros(rapid.IntRange(0, 9).Draw(t, "due"))
+		micros := rapid.Custom(func(t *rapid.T) core.Micros {
+			return core.Micros(rapid.IntRange(0, 9).Draw(t, "due"))
 		})
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(t *rapid.T) {
@@ -42,7 +42,7 @@ func TestAgenda(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				want := machine.Never
+				want := core.Never
 				for i, s := range all {
 					want = min(want, s.due)
 					if a.list[s.place] != s {
@@ -77,20 +77,20 @@ type talker struct {
 	ended   error
 }
 
-func (p *talker) Receive(_ machine.Micros, datagram []byte, _ udp.Peer, _ udp.ECN) {
+func (p *talker) Receive(_ core.Micros, datagram []byte, _ udp.Peer, _ udp.ECN) {
 	p.got <- string(datagram)
 }
 func (p *talker) Unreadable(int, udp.Peer)        { p.t.Error("a datagram that was cut") }
 func (p *talker) PortUnreachableLocked(err error) { p.t.Error(err) }
-func (p *talker) ExpireLocked(machine.Micros)     { p.expired++ }
+func (p *talker) ExpireLocked(core.Micros)        { p.expired++ }
 func (p *talker) EndLocked(cause error)           { p.ended = cause }
 
-func (p *talker) PollLocked(_ machine.Micros, b *Batch) {
+func (p *talker) PollLocked(_ core.Micros, b *Batch) {
 	for len(p.send) > 0 && !b.Full() {
 		b.Add(p.to, append(b.Room(), p.send[0]...), false)
 		p.send = p.send[1:]
 	}
-	due := machine.Never
+	due := core.Never
 	if len(p.send) > 0 {
 		due = 0
 	}

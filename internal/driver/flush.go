@@ -4,18 +4,18 @@ import (
 	"context"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // flush is a caller that waits until the socket was given what is due.
 type flush struct {
-	dueLocked func(now machine.Micros) bool
+	dueLocked func(now core.Micros) bool
 	done      chan struct{}
 }
 
 // Flush waits until the socket was given what is due of a connection, as long as the
 // connection and ctx last. It fails with ErrCanceled alone.
-func (d *Driver) Flush(ctx context.Context, ended <-chan struct{}, dueLocked func(now machine.Micros) bool) error {
+func (d *Driver) Flush(ctx context.Context, ended <-chan struct{}, dueLocked func(now core.Micros) bool) error {
 	f := flush{dueLocked, make(chan struct{})}
 	d.Lock()
 	d.flushes = append(d.flushes, f)
@@ -34,7 +34,7 @@ func (d *Driver) Flush(ctx context.Context, ended <-chan struct{}, dueLocked fun
 
 // reportFlushedLocked wakes those who wait and have nothing due any more. The
 // driver must have written all that it collected.
-func (d *Driver) reportFlushedLocked(now machine.Micros) {
+func (d *Driver) reportFlushedLocked(now core.Micros) {
 	d.flushes = slices.DeleteFunc(d.flushes, func(f flush) bool {
 		if f.dueLocked(now) {
 			return false

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // Log writes to a logger of the application what happens to connections and sockets; nil writes nothing. What
@@ -16,14 +16,14 @@ import (
 type Log struct {
 	to *slog.Logger
 
-	undecodableAt machine.Micros // when one may be written again
+	undecodableAt core.Micros // when one may be written again
 	sources       [logSources]udp.Key
 	next          int // of sources, the one to be replaced
 }
 
 const (
 	logSources = 64
-	logPause   = machine.Second
+	logPause   = core.Second
 )
 
 // NewLog returns nil if there is nothing to log to.
@@ -88,7 +88,7 @@ func isPowerOfTen(n int64) bool {
 }
 
 // Undecodable writes that a datagram was dropped, of which there are so many with this code.
-func (l *Log) Undecodable(now machine.Micros, from udp.Peer, code string, count int64) {
+func (l *Log) Undecodable(now core.Micros, from udp.Peer, code string, count int64) {
 	if l == nil || now < l.undecodableAt || slices.Contains(l.sources[:], from.Key) {
 		return
 	}

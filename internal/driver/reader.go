@@ -7,8 +7,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // read takes datagrams from a socket until it fails for good, or is replaced. The
@@ -50,7 +50,7 @@ func tookDatagram(n int, err error) bool {
 // readTrouble is a run of failed reads.
 type readTrouble struct {
 	count int
-	since machine.Micros
+	since core.Micros
 }
 
 // pause returns how long to wait before the next read.
@@ -65,15 +65,15 @@ func (t *readTrouble) pause() time.Duration {
 // datagram sent before. Then the next read waits. A socket that is broken fails
 // each read at once; after some time of that the driver ends.
 const (
-	brokenAfter    = 5 * machine.Second
-	blockedRead    = 10 * machine.Millisecond // a read that took so long did wait
-	freeRetries    = 16                       // so many without a pause
+	brokenAfter    = 5 * core.Second
+	blockedRead    = 10 * core.Millisecond // a read that took so long did wait
+	freeRetries    = 16                    // so many without a pause
 	pauseAfterRead = time.Millisecond
 )
 
 // survives counts a failed read that took some time, and reports whether the reader
 // goes on. If it does not, that ends the driver, unless the socket was replaced.
-func (d *Driver) survives(number int, t *readTrouble, now, took machine.Micros, err error) bool {
+func (d *Driver) survives(number int, t *readTrouble, now, took core.Micros, err error) bool {
 	d.Lock()
 	defer d.Unlock()
 	if d.sockets != number {

@@ -3,7 +3,7 @@ package driver
 import (
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // watchdog ends connections in time while the driver waits in a write that
@@ -13,10 +13,10 @@ type watchdog struct {
 	driver   *Driver
 	timer    *time.Timer
 	armed    bool
-	writing  bool           // the driver is in a write
-	writes   int64          // so far
-	seen     int64          // writes when the timer was set
-	expected machine.Micros // when the timer runs out
+	writing  bool        // the driver is in a write
+	writes   int64       // so far
+	seen     int64       // writes when the timer was set
+	expected core.Micros // when the timer runs out
 }
 
 // watchInterval is how long a write may take until the watchdog looks.
@@ -35,7 +35,7 @@ func (w *watchdog) endLocked() { w.writing = false }
 
 func (w *watchdog) armLocked(d time.Duration) {
 	w.armed, w.seen = true, w.writes
-	w.expected = w.driver.Now() + machine.FromDuration(d)
+	w.expected = w.driver.Now() + core.FromDuration(d)
 	if w.timer == nil {
 		w.timer = time.AfterFunc(d, w.look)
 	} else {

@@ -2,7 +2,7 @@ package frame
 
 import (
 	"github.com/chunkwire/chunkwire/bitpack"
-	"github.com/chunkwire/chunkwire/wire"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // Decoder walks along the wire, a field at a time, in the order of section 6.3.
@@ -10,21 +10,21 @@ import (
 // (DEC-15).
 type Decoder struct {
 	bitpack.Reader
-	Err *wire.Error
+	Err *core.Error
 }
 
 // NewDecoder returns a Decoder for a datagram or a body.
 func NewDecoder(b []byte) Decoder { return Decoder{Reader: bitpack.NewReader(b)} }
 
 // Check refuses at a place unless ok.
-func (d *Decoder) Check(ok bool, broken *wire.Rule, place int) {
+func (d *Decoder) Check(ok bool, broken *core.Rule, place int) {
 	if !ok && d.Err == nil {
 		d.Err = broken.At(place)
 	}
 }
 
 // Field reads an integer of n bits.
-func (d *Decoder) Field(n int, missing *wire.Rule) uint32 {
+func (d *Decoder) Field(n int, missing *core.Rule) uint32 {
 	v, err := d.Bits(n)
 	if err != nil {
 		d.Check(false, missing, d.Offset())

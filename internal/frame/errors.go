@@ -1,19 +1,19 @@
 package frame
 
-import "github.com/chunkwire/chunkwire/wire"
+import "github.com/chunkwire/chunkwire/core"
 
 // The codes of section 6.
 const (
-	CodeTruncated      wire.Code = "truncated"
-	CodeCRCMismatch    wire.Code = "crc_mismatch"
-	CodeNonzeroPadding wire.Code = "nonzero_padding"
-	CodeBadEndCheck    wire.Code = "bad_end_check"
-	CodeTrailingData   wire.Code = "trailing_data"
-	CodeInvalidField   wire.Code = "invalid_field"
+	CodeTruncated      core.Code = "truncated"
+	CodeCRCMismatch    core.Code = "crc_mismatch"
+	CodeNonzeroPadding core.Code = "nonzero_padding"
+	CodeBadEndCheck    core.Code = "bad_end_check"
+	CodeTrailingData   core.Code = "trailing_data"
+	CodeInvalidField   core.Code = "invalid_field"
 )
 
 // Format is that of slices and acks.
-var Format = &wire.Format{Name: "codec", Unit: "bit"}
+var Format = &core.Format{Name: "codec", Unit: "bit"}
 
 // Errors are made in advance for places up to these: behind the bits of the largest
 // ack, and the largest datagram in bytes.
@@ -24,12 +24,12 @@ const (
 
 // FieldRule returns the rule of a sentence about the fields before the data, in
 // bits.
-func FieldRule(id string, code wire.Code, why string) *wire.Rule {
+func FieldRule(id string, code core.Code, why string) *core.Rule {
 	return Format.Rule(id, code, why, 1, lastField)
 }
 
 // ByteRule returns the rule of a sentence about whole bytes of a datagram.
-func ByteRule(id string, code wire.Code, why string) *wire.Rule {
+func ByteRule(id string, code core.Code, why string) *core.Rule {
 	return Format.Rule(id, code, why, 8, 8*lastByte)
 }
 

@@ -7,9 +7,9 @@ import (
 	"hash/crc32"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/frame"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 const protocolID = 0x11223344
@@ -62,7 +62,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	check.Same(t, "bytes", string(d), "kept")
 }
 
-func open(datagram []byte) (packetType uint8, body []byte, err *wire.Error) {
+func open(datagram []byte) (packetType uint8, body []byte, err *core.Error) {
 	d, packetType := framed.Open(datagram)
 	d.Padding()
 	body = d.Data(2)
@@ -88,7 +88,7 @@ func TestRefusals(t *testing.T) {
 		datagram []byte
 		rule     string
 		place    int
-		code     wire.Code
+		code     core.Code
 	}{
 		{"empty", nil, "DEC-1", 0, frame.CodeTruncated},
 		{"three bytes", good()[:3], "DEC-1", 0, frame.CodeTruncated},
@@ -129,7 +129,7 @@ func TestADecoderOfABody(t *testing.T) {
 func TestRefusalsAreMadeInAdvance(t *testing.T) {
 	byteBroken := frame.ByteRule("second", frame.CodeTruncated, "ends inside bytes")
 	for _, c := range []struct {
-		rule  *wire.Rule
+		rule  *core.Rule
 		place int
 		want  float64
 	}{{wordBroken, 0, 0}, {wordBroken, 313, 0}, {wordBroken, 314, 1}, {byteBroken, 8 * 1038, 0}, {byteBroken, 8 * 1039, 1}, {byteBroken, 4, 1}} {
@@ -138,4 +138,4 @@ func TestRefusalsAreMadeInAdvance(t *testing.T) {
 	}
 }
 
-var sink *wire.Error
+var sink *core.Error

@@ -82,7 +82,7 @@ func sound() fstest.MapFS {
 		"testvectors/files/one.json": text(`{"vectors":[{"name":"one/first","sentences":["ABC-2","ABC-3"]}],"runs":[{"name":"one/run","sentences":["DEC-1"]}]}`),
 		"statemachine/a_test.go":     text(`package a; const row = "S1"`),
 		"ports/c/port.c":             text("/* ABC-1 */ return CW_S1;"),
-		"bench/a.go":                 text("package a // S77 and XYZ-1 are other protocols'"),
+		"tools/bench/a.go":           text("package a // S77 and XYZ-1 are other protocols'"),
 	}
 	call(tree, "--confirm", "all")
 	call(tree, "--write")
@@ -402,8 +402,8 @@ func TestAReasonExcuses(t *testing.T) {
 // What only mentions ids is no evidence, whatever it is.
 func TestWhatIsNoEvidence(t *testing.T) {
 	for _, name := range []string{
-		"README.md", "cmd/vectorgen/a.go", "cmd/vectorgen/a_test.go", "testvectors/oracle/a.go", "testvectors/script/deep/a.go",
-		"testvectors/traces/a.txtar", "netsim/a.go", "internal/queue/a.go", "fuzz/mistakes/a_test.go", "ports/c/a.c", "bench/a_test.go",
+		"README.md", "cmd/vectorgen/a.go", "cmd/vectorgen/a_test.go", "conform/oracle/a.go", "testvectors/script/deep/a.go",
+		"testvectors/traces/a.txtar", "netsim/a.go", "internal/queue/a.go", "fuzz/mistakes/a_test.go", "ports/c/a.c", "tools/bench/a_test.go",
 		".hidden/a.go", "machine/testdata/a.go", "machine/a.txt", "spec/trace/a_test.go",
 	} {
 		tree := sound()

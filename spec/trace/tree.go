@@ -20,17 +20,17 @@ type source struct {
 
 // sources are the documents. One that is not listed stands alone and has no rows.
 var sources = map[string]source{
-	"spec/PROTOCOL.md": {rows: []string{"spec", "statemachine", "sim", "transport", "testvectors", "fuzz", "cmd", "ports"}},
+	"spec/PROTOCOL.md": {rows: []string{"spec", "statemachine", "conform", "transport", "testvectors", "fuzz", "cmd", "ports"}},
 	"spec/RECOVERY.md": {on: []string{"spec/PROTOCOL.md"}},
-	"spec/PACKETS.md":  {rows: []string{"spec", "packet", "sim", "testvectors", "fuzz", "cmd", "ports"}},
-	"spec/CHANNELS.md": {on: []string{"spec/PACKETS.md"}, rows: []string{"spec", "channel", "sim", "testvectors", "fuzz", "cmd", "ports"}},
+	"spec/PACKETS.md":  {rows: []string{"spec", "packet", "conform", "testvectors", "fuzz", "cmd", "ports"}},
+	"spec/CHANNELS.md": {on: []string{"spec/PACKETS.md"}, rows: []string{"spec", "channel", "conform", "testvectors", "fuzz", "cmd", "ports"}},
 	"spec/REPAIR.md": {
 		on:   []string{"spec/PROTOCOL.md", "spec/RECOVERY.md"},
-		rows: []string{"spec", "repair", "sim", "testvectors", "fuzz", "cmd", "ports"},
+		rows: []string{"spec", "repair", "conform", "testvectors", "fuzz", "cmd", "ports"},
 	},
 	"spec/CONNECTION.md": {
 		on:   []string{"spec/PROTOCOL.md", "spec/PACKETS.md", "spec/CHANNELS.md"},
-		rows: []string{"spec", "session", "connection", "sim", "testvectors", "fuzz", "cmd", "ports"},
+		rows: []string{"spec", "connection", "conform", "testvectors", "fuzz", "cmd", "ports"},
 	},
 }
 
@@ -63,24 +63,25 @@ const (
 // stand in ordinary files.
 var roles = map[string]role{
 	"":                   implemented,
-	"bench":              ignored, // other protocols
 	"cmd/vectorgen":      mentioned,
+	"conform":            mentioned,
+	"conform/oracle":     mentioned,
+	"conform/sim":        tested,
 	"fuzz":               tested,
 	"fuzz/mistakes":      mentioned,
 	"fuzz/mutation":      mentioned,
-	"inspect":            mentioned, // shows sentences
 	"internal":           mentioned,
 	"internal/acktimer":  implemented,
 	"internal/driver":    implemented,
 	"internal/frame":     implemented,
+	"internal/rtt":       implemented,
 	"netsim":             mentioned,
 	"ports":              ported,
-	"sim":                tested,
 	"spec":               tested,
 	"spec/trace":         ignored, // made-up ids
-	"testvectors/oracle": mentioned,
 	"testvectors/script": mentioned,
-	"wire":               ignored, // made-up ids in its tests
+	"tools/bench":        ignored,   // other protocols
+	"tools/inspect":      mentioned, // shows sentences
 }
 
 // mostlyMade are the folders whose tests, other than their code, are evidence.

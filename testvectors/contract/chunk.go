@@ -3,8 +3,8 @@ package contract
 import (
 	"encoding/hex"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // The operations of the chunk protocol.
@@ -56,7 +56,7 @@ type Packet struct {
 }
 
 // Bits writes the first n numbers of a set, one character each.
-func Bits(set bitset.Set, n int) string {
+func Bits(set core.Set, n int) string {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = '0'
@@ -69,7 +69,7 @@ func Bits(set bitset.Set, n int) string {
 
 // ParseBits reads what Bits writes: 1 to codec.MaxSlices characters. It fails with
 // codec.ErrInvalidField.
-func ParseBits(s string) (set bitset.Set, n int, err error) {
+func ParseBits(s string) (set core.Set, n int, err error) {
 	if len(s) < 1 || len(s) > codec.MaxSlices {
 		return set, 0, codec.ErrInvalidField
 	}
@@ -79,7 +79,7 @@ func ParseBits(s string) (set bitset.Set, n int, err error) {
 			set.Add(i)
 		case '0':
 		default:
-			return bitset.Set{}, 0, codec.ErrInvalidField
+			return core.Set{}, 0, codec.ErrInvalidField
 		}
 	}
 	return set, len(s), nil

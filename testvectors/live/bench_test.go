@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors/live/reliable"
 )
@@ -62,7 +62,7 @@ func BenchmarkEndpoint(b *testing.B) {
 // endpointPair is two endpoints of package packet that send 60 packets a second each.
 type endpointPair struct {
 	ends [2]*packet.Endpoint
-	now  machine.Micros
+	now  core.Micros
 	turn int
 }
 
@@ -81,7 +81,7 @@ func take(packet.Delivery) packet.Verdict { return packet.Take }
 
 // exchange sends a packet, takes it at the other end, and does what is due at both.
 func (p *endpointPair) exchange() {
-	p.now += machine.Second / 120
+	p.now += core.Second / 120
 	from, to := p.ends[p.turn&1], p.ends[1-p.turn&1]
 	p.turn++
 	out, _, _ := from.Send(p.now, payload)
@@ -130,7 +130,7 @@ func BenchmarkMemory(b *testing.B) {
 		}
 		report("B/busy")
 		for _, p := range pairs {
-			p.now += 6 * machine.Second
+			p.now += 6 * core.Second
 			for _, e := range p.ends {
 				e.Poll(p.now)
 				e.Events()

@@ -10,12 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
 	"github.com/chunkwire/chunkwire/testvectors/live/reliable"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // config is what the flags say.
@@ -44,15 +42,15 @@ func (c config) check(rest []string) error {
 // packets since the first, and have not wrapped.
 type peer interface {
 	// send returns the datagrams of a payload, and its number.
-	send(now machine.Micros, payload []byte) (datagrams [][]byte, number int)
+	send(now core.Micros, payload []byte) (datagrams [][]byte, number int)
 	// receive takes a datagram. It returns the payload that it completes, if any, with its
 	// number, and the numbers that were acked.
-	receive(now machine.Micros, datagram []byte) (number int, payload []byte, acked []int)
+	receive(now core.Micros, datagram []byte) (number int, payload []byte, acked []int)
 	// poll does what is due, and returns what to send, if anything.
-	poll(now machine.Micros) (datagram []byte, acked []int)
-	deadline() machine.Micros
+	poll(now core.Micros) (datagram []byte, acked []int)
+	deadline() core.Micros
 	// figures returns a line about it, and how many datagrams did not decode.
-	figures(now machine.Micros) (line string, invalid int)
+	figures(now core.Micros) (line string, invalid int)
 }
 
 // ours is package packet.
@@ -61,7 +59,7 @@ type ours struct {
 	lost int
 }
 
-func (o *ours) send(now machine.Micros, payload []byte) ([][]byte, int) {
+func (o *ours) send(now core.Micros, payload []byte) ([][]byte, int) {
 	datagrams, number, err := o.Send(now, payload)
 	if err != nil {
 		panic(err) // no payload here is too large
@@ -69,7 +67,7 @@ func (o *ours) send(now machine.Micros, payload []byte) ([][]byte, int) {
 	return datagrams, int(number)
 }
 
-func (o *ours) receive(now machine.Micros, datagram []byte) (number int, payload []byte, acked []int) {
+func (o *ours) receive(now core.Micros, datagram []byte) (number int, payload []byte, acked []int) {
 	// What is refused shows in the counts.
 	_ = o.Receive(now, datagram, func(d packet.Delivery) packet.Verdict {
 		number, payload = int(d.Number), bytes.Clone(d.Payload)
@@ -89,14 +87,14 @@ func (o *ours) acked() (acked []int) {
 	return acked
 }
 
-func (o *ours) poll(now machine.Micros) ([]byte, []int) {
+func (o *ours) poll(now core.Micros) ([]byte, []int) {
 	datagram, _ := o.Poll(now)
 	return datagram, o.acked()
 }
 
-func (o *ours) deadline() machine.Micros { return o.Deadline() }
+func (o *ours) deadline() core.Micros { return o.Deadline() }
 
-func (o *ours) figures(now machine.Micros) (string, int) {
+func (o *ours) figures(now core.Micros) (string, int) {
 	stats, known := o.Stats(), o.Estimates(now)
 	bad := 0
 	for _, code := range invalid {
@@ -113,13 +111,13 @@ type theirs struct {
 	sent, taken int // the newest numbers
 }
 
-func (t *theirs) send(now machine.Micros, payload []byte) ([][]byte, int) {
+func (t *theirs) send(now core.Micros, payload []byte) ([][]byte, int) {
 	datagrams, number := t.Send(int64(now), payload)
 	t.sent = near(t.sent, number)
 	return datagrams, t.sent
 }
 
-func (t *theirs) receive(now machine.Micros, datagram []byte) (int, []byte, []int) {
+func (t *theirs) receive(now core.Micros, datagram []byte) (int, []byte, []int) {
 	number, payload, acks := t.Receive(int64(now), datagram)
 	var acked []int
 	for _, a := range acks {
@@ -132,10 +130,10 @@ func (t *theirs) receive(now machine.Micros, datagram []byte) (int, []byte, []in
 	return n, payload, acked
 }
 
-func (t *theirs) poll(machine.Micros) ([]byte, []int) { return nil, nil }
-func (t *theirs) deadline() machine.Micros            { return machine.Never }
+func (t *theirs) poll(core.Micros) ([]byte, []int) { return nil, nil }
+func (t *theirs) deadline() core.Micros            { return core.Never }
 
-func (t *theirs) figures(machine.Micros) (string, int) {
+func (t *theirs) figures(core.Micros) (string, int) {
 	return fmt.Sprintf("stale or duplicate %d, round trip %.1f ms", t.Stale, t.RTT()/1000), t.Invalid
 }
 
@@ -143,7 +141,7 @@ func (t *theirs) figures(machine.Micros) (string, int) {
 func near(to int, low uint16) int { return to + int(int16(low-uint16(to))) }
 
 // invalid are the codes of what no sound peer sends.
-var invalid = []wire.Code{
+var invalid = []core.Code{
 	packet.CodeTruncated, packet.CodeReservedBits, packet.CodeNotMinimal, packet.CodeEmptyPayload, packet.CodeTooLarge, packet.CodeTooManyFragments,
 	packet.CodeSingleFragment, packet.CodeFragmentIDOutOfRange, packet.CodeSequenceMismatch, packet.CodeFragmentSize, packet.CodeFragmentCount,
 }
@@ -161,7 +159,7 @@ type end struct {
 	wasAcked map[int]bool   // own numbers
 	sent     int
 	counts   counts
-	nextAt   machine.Micros
+	nextAt   core.Micros
 }
 
 type counts struct{ Sent, Fragmented, Delivered, Acked int }
@@ -216,14 +214,14 @@ type arrived struct {
 }
 
 // settle is for how long both go on after the last packet: each number is settled then.
-const settle = packet.LostAfter + machine.Second/2
+const settle = packet.LostAfter + core.Second/2
 
 // errLate means that not everything could be sent in far more time than it takes.
 var errLate = errors.New("the two ends did not send everything in time")
 
 // run lets both send all packets, and judges each event.
 func run(ctx context.Context, cfg config) (r result, err error) {
-	endpoint, err := packet.NewEndpoint(packet.Config{FragmentAbove: reliable.FragmentAbove, NextToSend: seq.Number(cfg.first), NextToReceive: seq.Number(cfg.first)})
+	endpoint, err := packet.NewEndpoint(packet.Config{FragmentAbove: reliable.FragmentAbove, NextToSend: core.Number(cfg.first), NextToReceive: core.Number(cfg.first)})
 	if err != nil {
 		return r, err
 	}
@@ -265,9 +263,9 @@ func run(ctx context.Context, cfg config) (r result, err error) {
 	random := rand.New(rand.NewPCG(cfg.seed, 2))
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	stopAt := machine.Never
+	stopAt := core.Never
 	for {
-		now := machine.FromDuration(time.Since(start))
+		now := core.FromDuration(time.Since(start))
 		wake := stopAt
 		for _, e := range ends {
 			at, err := e.drive(now, cfg, random)
@@ -276,7 +274,7 @@ func run(ctx context.Context, cfg config) (r result, err error) {
 			}
 			wake = min(wake, at)
 		}
-		if stopAt == machine.Never && ends[0].sent == cfg.packets && ends[1].sent == cfg.packets {
+		if stopAt == core.Never && ends[0].sent == cfg.packets && ends[1].sent == cfg.packets {
 			stopAt = now + settle
 			continue
 		}
@@ -289,7 +287,7 @@ func run(ctx context.Context, cfg config) (r result, err error) {
 			if a.err != nil {
 				return r, a.err
 			}
-			if err := a.end.receive(machine.FromDuration(time.Since(start)), a); err != nil {
+			if err := a.end.receive(core.FromDuration(time.Since(start)), a); err != nil {
 				return r, err
 			}
 		case <-timer.C:
@@ -325,7 +323,7 @@ func read(e *end, arrivals chan<- arrived, done <-chan struct{}) {
 const behind = 16
 
 // drive lets an end do what is due, and returns when something is due next.
-func (e *end) drive(now machine.Micros, cfg config, random *rand.Rand) (machine.Micros, error) {
+func (e *end) drive(now core.Micros, cfg config, random *rand.Rand) (core.Micros, error) {
 	for {
 		datagram, acked := e.peer.poll(now)
 		if err := e.noteAcked(acked); err != nil {
@@ -340,7 +338,7 @@ func (e *end) drive(now machine.Micros, cfg config, random *rand.Rand) (machine.
 	if e.to == nil || e.sent == cfg.packets {
 		return at, nil
 	}
-	interval := machine.Second / machine.Micros(cfg.perSecond)
+	interval := core.Second / core.Micros(cfg.perSecond)
 	e.nextAt = max(e.nextAt, now-behind*interval)
 	for ; e.nextAt <= now && e.sent < cfg.packets; e.nextAt += interval {
 		e.send(now, random)
@@ -349,7 +347,7 @@ func (e *end) drive(now machine.Micros, cfg config, random *rand.Rand) (machine.
 }
 
 // send sends a payload of chance: one in eight is larger than a datagram.
-func (e *end) send(now machine.Micros, random *rand.Rand) {
+func (e *end) send(now core.Micros, random *rand.Rand) {
 	size := 2 + random.IntN(reliable.FragmentAbove-1)
 	if random.IntN(8) == 0 {
 		size = reliable.FragmentAbove + 1 + random.IntN(3*reliable.FragmentSize)
@@ -376,7 +374,7 @@ func (e *end) send(now machine.Micros, random *rand.Rand) {
 // write sends a datagram. One that the system does not take is lost as any other.
 func (e *end) write(datagram []byte) { _, _ = e.socket.WriteTo(datagram, e.to) }
 
-func (e *end) receive(now machine.Micros, a arrived) error {
+func (e *end) receive(now core.Micros, a arrived) error {
 	if e.to == nil {
 		e.to, e.nextAt = a.from, now
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )

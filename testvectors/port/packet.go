@@ -6,10 +6,10 @@ import (
 	"errors"
 	"math"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // packetOperations are the packet layer's (PKO-1).
@@ -36,7 +36,7 @@ func packetHeader(q *object) (any, error) {
 	case *q.err != nil:
 		return nil, *q.err
 	case sequence != int64(uint16(sequence)), ack != int64(uint16(ack)), bits != int64(uint32(bits)):
-		return nil, placed{invalidField, wire.NoPlace}
+		return nil, placed{invalidField, core.NoPlace}
 	}
 	h := packet.Header{Sequence: uint16(sequence), Ack: uint16(ack), AckBits: uint32(bits)}
 	return encoded(h.Append(nil), nil)

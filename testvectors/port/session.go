@@ -7,8 +7,8 @@ import (
 	"errors"
 	"math"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -38,8 +38,8 @@ func (o *object) unsigned(name string, bits int) uint64 {
 }
 
 // tenths returns a number of 100 ms.
-func (o *object) tenths(name string) machine.Micros {
-	return machine.Micros(o.unsigned(name, 16)) * trace.Tenth
+func (o *object) tenths(name string) core.Micros {
+	return core.Micros(o.unsigned(name, 16)) * trace.Tenth
 }
 
 // mode returns a mode by its name; an unknown one is none.
@@ -145,7 +145,7 @@ func sessionDecode(q *object) (any, error) {
 
 // text and tenths are how messages have bytes and times.
 func text(b []byte) *string                                          { return pointerTo(hex.EncodeToString(b)) }
-func tenths(t machine.Micros) *int64                                 { return pointerTo(int64(t / trace.Tenth)) }
+func tenths(t core.Micros) *int64                                    { return pointerTo(int64(t / trace.Tenth)) }
 func wide[N ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64](n N) *int64 { return pointerTo(int64(n)) }
 
 // messageOf is a message as the contract has it.

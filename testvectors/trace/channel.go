@@ -6,8 +6,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/seq"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -25,7 +24,7 @@ func channelConfig(kind string, f contract.ChannelFormat, sendQueue, first, give
 	kinds := map[string]channel.Kind{contract.KindOrdered: channel.Ordered, contract.KindUnordered: channel.Unordered}
 	c = channel.Config{
 		Kind: kinds[kind], Format: channel.Format{Window: int(f.Window), Data: int(f.Data), Group: int(f.Group)},
-		SendQueue: int(sendQueue), First: seq.Number(first), GiveUp: machine.Micros(giveUp),
+		SendQueue: int(sendQueue), First: core.Number(first), GiveUp: core.Micros(giveUp),
 	}
 	if _, ok := kinds[kind]; !ok || f.Window < 1 || f.Data < 1 || f.Group < 1 || sendQueue < 1 || giveUp < 1 {
 		return c, fmt.Errorf("%w: the config", ErrBadRequest)
@@ -60,13 +59,13 @@ func pathOf(srtt contract.Null, patience int64) (p channel.Path, err error) {
 	if !srtt.Is {
 		return p, ErrBadRequest
 	}
-	p.Patience = machine.Micros(patience)
+	p.Patience = core.Micros(patience)
 	if srtt.Value != nil {
 		us, err := bounded(srtt.Value, 0, longestUS)
 		if err != nil {
 			return p, err
 		}
-		p.Measured, p.SRTT = true, machine.Micros(us)
+		p.Measured, p.SRTT = true, core.Micros(us)
 	}
 	return p, nil
 }
@@ -105,7 +104,7 @@ func channelReceiverEvent(v *channel.Receiver, f channel.Format, e contract.Chan
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
-	now := machine.Micros(e.At)
+	now := core.Micros(e.At)
 	switch e.Event {
 	case contract.EventRecord:
 		r, err := oneRecord(f, e.Hex, forReceiver)
@@ -210,7 +209,7 @@ func channelSend(s *channel.Sender, e contract.ChannelSenderEvent, step *contrac
 		}
 	}
 	var refused *channel.Error
-	if err := s.Send(machine.Micros(e.At), data, machine.Micros(lifetime)); errors.As(err, &refused) {
+	if err := s.Send(core.Micros(e.At), data, core.Micros(lifetime)); errors.As(err, &refused) {
 		code := string(refused.Code())
 		step.Refused = &code
 	}
@@ -225,7 +224,7 @@ func channelReport(s *channel.Sender, f channel.Format, e contract.ChannelSender
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return ErrBadRequest
 	}
-	s.Report(machine.Micros(e.At), seq.Number(number), seq.Number(ack), &r)
+	s.Report(core.Micros(e.At), core.Number(number), core.Number(ack), &r)
 	step.Rows = append(step.Rows, string(s.Row()))
 	return nil
 }
@@ -239,7 +238,7 @@ func channelPoll(s *channel.Sender, f channel.Format, e contract.ChannelSenderEv
 	}
 	for more := true; more; {
 		var r channel.Record
-		r, more = s.Poll(machine.Micros(e.At), seq.Number(number), int(space))
+		r, more = s.Poll(core.Micros(e.At), core.Number(number), int(space))
 		step.Rows = append(step.Rows, string(s.Row()))
 		if more {
 			space -= int64(r.Size())

@@ -8,13 +8,12 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // tracedConnection is a connection in a trace.
@@ -63,7 +62,7 @@ func newConnection(cfg contract.ConnectionConfig) (*tracedConnection, error) {
 	if cfg.Begin < 0 || cfg.Begin >= maxTime || cfg.Tick < 1 || cfg.MessageRate < 1 {
 		return nil, ErrBadRequest
 	}
-	agreed := session.Agreed{Link: uint32(cfg.Link), Lanes: int(cfg.Lanes), Extensions: uint16(cfg.Extensions), Timeout: machine.Micros(cfg.Timeout) * Tenth}
+	agreed := session.Agreed{Link: uint32(cfg.Link), Lanes: int(cfg.Lanes), Extensions: uint16(cfg.Extensions), Timeout: core.Micros(cfg.Timeout) * Tenth}
 	if cfg.Lanes > 0 {
 		agreed.Variant = uint8(max(cfg.Variant, session.VariantSlices))
 	}
@@ -74,7 +73,7 @@ func newConnection(cfg contract.ConnectionConfig) (*tracedConnection, error) {
 	}
 	c := connection.Config{
 		Terms:    session.Terms{Mode: modes[cfg.Mode], Timeout: agreed.Timeout},
-		Channels: []channel.Config{}, Tick: machine.Micros(cfg.Tick), MessageRate: cfg.MessageRate,
+		Channels: []channel.Config{}, Tick: core.Micros(cfg.Tick), MessageRate: cfg.MessageRate,
 		Chunks: chunks,
 	}
 	for _, one := range cfg.Channels {
@@ -85,7 +84,7 @@ func newConnection(cfg contract.ConnectionConfig) (*tracedConnection, error) {
 		c.Channels = append(c.Channels, ch)
 	}
 	side := map[string]connection.Side{contract.SideClient: connection.ClientSide, contract.SideServer: connection.ServerSide}[cfg.Side]
-	conn, err := connection.NewConn(c, link, side, machine.Micros(cfg.Begin))
+	conn, err := connection.NewConn(c, link, side, core.Micros(cfg.Begin))
 	if err != nil {
 		return bad(err)
 	}
@@ -143,20 +142,20 @@ func connectionEnded(err error) *contract.ConnectionEnded {
 
 // connectionRefused is why a datagram, or what the application gave, was refused.
 func connectionRefused(err error) *contract.Refused {
-	var placed *wire.Error
+	var placed *core.Error
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &placed):
 		return &contract.Refused{Error: string(placed.Code()), At: placed.Place()}
 	case errors.Is(err, lanes.ErrBusy):
-		return &contract.Refused{Error: "busy", At: wire.NoPlace}
+		return &contract.Refused{Error: "busy", At: core.NoPlace}
 	case errors.Is(err, statemachine.ErrChunkSize):
-		return &contract.Refused{Error: "chunk_size", At: wire.NoPlace}
+		return &contract.Refused{Error: "chunk_size", At: core.NoPlace}
 	case errors.Is(err, connection.ErrNoLanes):
-		return &contract.Refused{Error: "no_lanes", At: wire.NoPlace}
+		return &contract.Refused{Error: "no_lanes", At: core.NoPlace}
 	}
-	return &contract.Refused{Error: "ended", At: wire.NoPlace}
+	return &contract.Refused{Error: "ended", At: core.NoPlace}
 }
 
 func (c *tracedConnection) event(e contract.ConnectionEvent, step *contract.ConnectionStep) error {
@@ -164,7 +163,7 @@ func (c *tracedConnection) event(e contract.ConnectionEvent, step *contract.Conn
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
-	now := machine.Micros(e.At)
+	now := core.Micros(e.At)
 	switch e.Event {
 	case contract.EventReceive:
 		datagram, err := bytesOf(e.Hex)
@@ -204,7 +203,7 @@ var rowTo = map[[2]connection.State]string{
 }
 
 // poll polls until no datagram comes.
-func (c *tracedConnection) poll(now machine.Micros, step *contract.ConnectionStep) {
+func (c *tracedConnection) poll(now core.Micros, step *contract.ConnectionStep) {
 	for more := true; more; {
 		var datagram []byte
 		before := c.conn.State()
@@ -221,7 +220,7 @@ func (c *tracedConnection) poll(now machine.Micros, step *contract.ConnectionSte
 	}
 }
 
-func (c *tracedConnection) close(now machine.Micros, e contract.ConnectionEvent, step *contract.ConnectionStep) error {
+func (c *tracedConnection) close(now core.Micros, e contract.ConnectionEvent, step *contract.ConnectionStep) error {
 	code, err := bounded(e.Code, 0, 65535)
 	if err != nil || e.Text == nil {
 		return ErrBadRequest
@@ -235,7 +234,7 @@ func (c *tracedConnection) close(now machine.Micros, e contract.ConnectionEvent,
 }
 
 // application is what the application does but to close.
-func (c *tracedConnection) application(now machine.Micros, e contract.ConnectionEvent, step *contract.ConnectionStep) error {
+func (c *tracedConnection) application(now core.Micros, e contract.ConnectionEvent, step *contract.ConnectionStep) error {
 	if e.Event == contract.EventSendChunk {
 		size, err := bounded(e.Size, 0, 2*codec.MaxChunkSize)
 		if err != nil {
@@ -270,6 +269,6 @@ func (c *tracedConnection) application(now machine.Micros, e contract.Connection
 			return err
 		}
 	}
-	step.Refused = connectionRefused(c.conn.Send(now, uint8(id), data, machine.Micros(lifetime)))
+	step.Refused = connectionRefused(c.conn.Send(now, uint8(id), data, core.Micros(lifetime)))
 	return nil
 }

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -39,7 +38,7 @@ func newEndpoint(cfg contract.EndpointConfig) (*packet.Endpoint, error) {
 	e, err := packet.NewEndpoint(packet.Config{
 		Format:        packet.Format{FragmentSize: cfg.FragmentSize, MaxFragments: cfg.MaxFragments},
 		FragmentAbove: cfg.FragmentAbove,
-		NextToSend:    seq.Number(cfg.NextToSend), NextToReceive: seq.Number(cfg.NextToReceive),
+		NextToSend:    core.Number(cfg.NextToSend), NextToReceive: core.Number(cfg.NextToReceive),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: the config: %w", ErrBadRequest, err)
@@ -53,7 +52,7 @@ func endpointEvent(e *packet.Endpoint, event contract.EndpointEvent) (contract.E
 	if event.At < 0 || event.At >= maxTime {
 		return step, ErrBadRequest
 	}
-	now := machine.Micros(event.At)
+	now := core.Micros(event.At)
 	switch event.Event {
 	case contract.EventSend:
 		payload, err := bytesOf(event.Payload)
@@ -128,14 +127,14 @@ func RunCongestion(cfg contract.CongestionConfig, events []contract.CongestionEv
 	c := packet.NewCongestion(profile)
 	steps := make([]contract.CongestionStep, len(events))
 	for i, e := range events {
-		is := packet.Conditions{Silent: e.Silent, MinRTT: machine.Micros(e.MinRTT)}
+		is := packet.Conditions{Silent: e.Silent, MinRTT: core.Micros(e.MinRTT)}
 		if e.SRTT != nil {
-			is.Measured, is.SRTT = true, machine.Micros(*e.SRTT)
+			is.Measured, is.SRTT = true, core.Micros(*e.SRTT)
 		}
 		if e.At < 0 || e.At >= maxTime || is.SRTT < 0 || is.SRTT > longestLatency || is.MinRTT < 0 || is.MinRTT > longestLatency {
 			return nil, fmt.Errorf("%w: event %d", ErrBadRequest, i)
 		}
-		c.Evaluate(machine.Micros(e.At), is)
+		c.Evaluate(core.Micros(e.At), is)
 		steps[i] = contract.CongestionStep{Mode: contract.ModeBad, Recovery: int64(c.Recovery())}
 		if c.Mode() == packet.Good {
 			steps[i].Mode = contract.ModeGood

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -53,7 +53,7 @@ func receiverEvent(r chunk.ReceiverMachine, e contract.Event, step *contract.Ste
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
-	now := machine.Micros(e.At)
+	now := core.Micros(e.At)
 	switch e.Event {
 	case "slice":
 		s, err := sliceOf(e)

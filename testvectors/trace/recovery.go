@@ -3,12 +3,11 @@ package trace
 import (
 	"math"
 
-	"github.com/chunkwire/chunkwire/bitset"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/conform/oracle/recovery"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/oracle/recovery"
 )
 
 // NewRecovery returns the recommended scheduler with a trace's profile (RVO-1). It fails with
@@ -28,9 +27,9 @@ func NewRecovery(p contract.RecoveryProfile) (*adaptive.Scheduler, error) {
 // hosted is a scheduler that its host tells of marks, and whether other packets must not wait
 // (RVO-3).
 type hosted interface {
-	Marked(now machine.Micros, n int)
+	Marked(now core.Micros, n int)
 	Yield(yields bool)
-	Deadline() machine.Micros
+	Deadline() core.Micros
 }
 
 // hosts returns those of the schedulers that a host tells something.
@@ -61,7 +60,7 @@ func hostEvent(list []hosted, e contract.Event) error {
 	}
 	for _, s := range list {
 		if isMarks {
-			s.Marked(machine.Micros(e.At), *e.Count)
+			s.Marked(core.Micros(e.At), *e.Count)
 		} else {
 			s.Yield(*e.Yields)
 		}
@@ -90,7 +89,7 @@ func (m RecoveryModel) Begin(f statemachine.Flight) {
 }
 
 // Acked takes newly acked slices.
-func (m RecoveryModel) Acked(now machine.Micros, news bitset.Set) {
+func (m RecoveryModel) Acked(now core.Micros, news core.Set) {
 	var list []int
 	for id := range news.All() {
 		list = append(list, id)
@@ -99,16 +98,16 @@ func (m RecoveryModel) Acked(now machine.Micros, news bitset.Set) {
 }
 
 // Held takes a hold.
-func (m RecoveryModel) Held(now machine.Micros) { m.Scheduler.Held(int64(now)) }
+func (m RecoveryModel) Held(now core.Micros) { m.Scheduler.Held(int64(now)) }
 
 // Next returns what goes out.
-func (m RecoveryModel) Next(now machine.Micros) (int, bool) { return m.Scheduler.Next(int64(now)) }
+func (m RecoveryModel) Next(now core.Micros) (int, bool) { return m.Scheduler.Next(int64(now)) }
 
 // Deadline returns when something is to be done.
-func (m RecoveryModel) Deadline() machine.Micros { return machine.Micros(m.Scheduler.Deadline()) }
+func (m RecoveryModel) Deadline() core.Micros { return core.Micros(m.Scheduler.Deadline()) }
 
 // Marked takes new marks.
-func (m RecoveryModel) Marked(_ machine.Micros, n int) { m.Path().OnMarks(int64(n)) }
+func (m RecoveryModel) Marked(_ core.Micros, n int) { m.Path().OnMarks(int64(n)) }
 
 // Yield says whether other packets must not wait.
 func (m RecoveryModel) Yield(yields bool) { m.Path().Yield(yields) }
@@ -116,6 +115,6 @@ func (m RecoveryModel) Yield(yields bool) { m.Path().Yield(yields) }
 // Stats returns what it knows of the path.
 func (m RecoveryModel) Stats() (s statemachine.ScheduleStats) {
 	s.Lost, s.Timeouts, s.Spurious = m.Found()
-	s.SmoothedRTT, s.MinRTT = machine.Micros(m.Path().SRTT()), machine.Micros(m.Path().MinRTT())
+	s.SmoothedRTT, s.MinRTT = core.Micros(m.Path().SRTT()), core.Micros(m.Path().MinRTT())
 	return s
 }

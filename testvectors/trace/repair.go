@@ -5,11 +5,11 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/schedule/rateless"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -42,7 +42,7 @@ func repairReceiverEvent(r *repair.Receiver, e contract.RepairEvent, step *contr
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
-	now := machine.Micros(e.At)
+	now := core.Micros(e.At)
 	switch e.Event {
 	case "slice":
 		s, err := repairSlice(e)
@@ -122,7 +122,7 @@ func repairSenderEvent(s *repair.Sender, due *counted, e contract.RepairEvent, s
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
-	now := machine.Micros(e.At)
+	now := core.Micros(e.At)
 	switch e.Event {
 	case "submit":
 		if e.Size == nil || *e.Size < 0 || *e.Size > 2*codec.MaxChunkSize {
@@ -174,11 +174,11 @@ func (c *counted) set(due *int, state statemachine.SenderState) bool {
 }
 
 func (*counted) Begin(statemachine.Flight)                {}
-func (*counted) Held(machine.Micros)                      {}
-func (*counted) Acked(machine.Micros, int, int)           {}
-func (*counted) Deadline() machine.Micros                 { return machine.Never }
+func (*counted) Held(core.Micros)                         {}
+func (*counted) Acked(core.Micros, int, int)              {}
+func (*counted) Deadline() core.Micros                    { return core.Never }
 func (*counted) Stats() (none statemachine.ScheduleStats) { return none }
-func (c *counted) Next(machine.Micros) bool {
+func (c *counted) Next(core.Micros) bool {
 	if c.due == 0 {
 		return false
 	}

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/schedule/base"
-	"github.com/chunkwire/chunkwire/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -96,7 +95,7 @@ func NewScheduler(p contract.Profile) (*base.Scheduler, error) {
 		return nil, ErrBadRequest
 	}
 	b, err := base.New(profile(p))
-	if errors.Is(err, machine.ErrConfig) {
+	if errors.Is(err, core.ErrConfig) {
 		return nil, ErrBadRequest
 	}
 	return b, err
@@ -106,7 +105,7 @@ func NewScheduler(p contract.Profile) (*base.Scheduler, error) {
 func profile(p contract.Profile) base.Profile {
 	return base.Profile{
 		Rate: 8 * p.Rate, Cap: p.Cap, Burst: p.Burst, AckPays: p.AcksPay,
-		Spacing: machine.Micros(p.SpacingUS), ResendDelay: machine.Micros(p.ResendDelayUS),
+		Spacing: core.Micros(p.SpacingUS), ResendDelay: core.Micros(p.ResendDelayUS),
 	}
 }
 
@@ -114,7 +113,7 @@ func senderEvent(s chunk.SenderMachine, script *script, e contract.Event, step *
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
-	now := machine.Micros(e.At)
+	now := core.Micros(e.At)
 	switch e.Event {
 	case "submit":
 		if e.Size == nil || *e.Size < 0 || *e.Size > 2*codec.MaxChunkSize {
@@ -168,11 +167,11 @@ type script struct {
 }
 
 func (s *script) Begin(statemachine.Flight)              { s.used = true }
-func (*script) Held(machine.Micros)                      {}
-func (*script) Acked(machine.Micros, bitset.Set)         {}
-func (*script) Deadline() machine.Micros                 { return machine.Never }
+func (*script) Held(core.Micros)                         {}
+func (*script) Acked(core.Micros, core.Set)              {}
+func (*script) Deadline() core.Micros                    { return core.Never }
 func (*script) Stats() (none statemachine.ScheduleStats) { return none }
-func (s *script) Next(machine.Micros) (id int, some bool) {
+func (s *script) Next(core.Micros) (id int, some bool) {
 	if len(s.due) == 0 {
 		return 0, false
 	}

@@ -9,8 +9,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -18,7 +18,7 @@ import (
 var modes = map[string]session.Mode{"crc": session.CRC, "mac": session.MAC, "aead": session.AEAD}
 
 // Tenth is the unit of time-outs.
-const Tenth = 100 * machine.Millisecond
+const Tenth = 100 * core.Millisecond
 
 // random is the random bytes of a trace. Where there are none left the trace is a bad
 // request.
@@ -57,7 +57,7 @@ func sessionTerms(cfg contract.SessionConfig) (t session.Terms, r random, err er
 	}
 	return session.Terms{
 		Protocol: uint32(cfg.Protocol), Mode: modes[cfg.Mode], Lanes: int(cfg.Lanes), Variants: uint8(cfg.Variants),
-		Extensions: uint16(cfg.Extensions), Timeout: machine.Micros(cfg.Timeout) * Tenth, Format: [8]byte(format),
+		Extensions: uint16(cfg.Extensions), Timeout: core.Micros(cfg.Timeout) * Tenth, Format: [8]byte(format),
 	}, random{bytes.NewReader(bits)}, nil
 }
 
@@ -92,7 +92,7 @@ func RunSessionClient(cfg contract.SessionClientConfig, events []contract.Sessio
 		begins = events[0].At
 	}
 	defer enoughRandom(&err)
-	c, err := session.NewClient(machine.Micros(begins), session.ClientConfig{Terms: terms, Identity: identity, Key: key, Random: bits})
+	c, err := session.NewClient(core.Micros(begins), session.ClientConfig{Terms: terms, Identity: identity, Key: key, Random: bits})
 	if err != nil {
 		return nil, fmt.Errorf("%w: the config: %w", ErrBadRequest, err)
 	}
@@ -112,8 +112,8 @@ func RunSessionClient(cfg contract.SessionClientConfig, events []contract.Sessio
 }
 
 // notBefore is a deadline as steps have it: one that has passed is the latest time.
-func notBefore(latest int64, at machine.Micros) *int64 {
-	return deadline(max(at, machine.Micros(latest)))
+func notBefore(latest int64, at core.Micros) *int64 {
+	return deadline(max(at, core.Micros(latest)))
 }
 
 // sessionEnded is why a client is CLOSED.
@@ -142,7 +142,7 @@ func sessionClientEvent(c *session.Client, e contract.SessionClientEvent, step *
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
-	now := machine.Micros(e.At)
+	now := core.Micros(e.At)
 	switch e.Event {
 	case contract.EventPoll:
 		for more := true; more; {
@@ -175,7 +175,7 @@ func sessionClientEvent(c *session.Client, e contract.SessionClientEvent, step *
 }
 
 // sessionReceive gives a client a message.
-func sessionReceive(c *session.Client, now machine.Micros, e contract.SessionClientEvent, step *contract.SessionClientStep) error {
+func sessionReceive(c *session.Client, now core.Micros, e contract.SessionClientEvent, step *contract.SessionClientStep) error {
 	datagram, err := bytesOf(e.Hex)
 	if err != nil {
 		return err
@@ -269,7 +269,7 @@ func (r *sessionServer) event(e contract.SessionServerEvent, step *contract.Sess
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
-	now := machine.Micros(e.At)
+	now := core.Micros(e.At)
 	switch e.Event {
 	case contract.EventReceive:
 		return r.receive(now, e, step)
@@ -313,7 +313,7 @@ func sessionEntry(e *session.Entry) *contract.SessionEntry {
 	return &contract.SessionEntry{Link: int64(e.ID()), State: e.State().String(), Address: hex.EncodeToString(address[:])}
 }
 
-func (r *sessionServer) receive(now machine.Micros, e contract.SessionServerEvent, step *contract.SessionServerStep) error {
+func (r *sessionServer) receive(now core.Micros, e contract.SessionServerEvent, step *contract.SessionServerStep) error {
 	datagram, err := bytesOf(e.Hex)
 	if err != nil || e.From == nil {
 		return ErrBadRequest

@@ -9,7 +9,7 @@ import (
 	"hash/crc32"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -78,8 +78,8 @@ func refusal(err error) string {
 	return ""
 }
 
-func deadline(at machine.Micros) *int64 {
-	if at == machine.Never {
+func deadline(at core.Micros) *int64 {
+	if at == core.Never {
 		return nil
 	}
 	us := int64(at)
@@ -87,9 +87,9 @@ func deadline(at machine.Micros) *int64 {
 }
 
 // giveUp returns a time to give up, which is never the machines' default.
-func giveUp(us int64) (machine.Micros, error) {
+func giveUp(us int64) (core.Micros, error) {
 	if us < 1 || us > int64(statemachine.MaxGiveUp) {
 		return 0, ErrBadRequest
 	}
-	return machine.Micros(us), nil
+	return core.Micros(us), nil
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/connection/session"
 )
 
 // processorTime returns what this process has used.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/transport"
 )
 

@@ -1,8 +1,8 @@
 package attack
 
 import (
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // What can be forged of the chunk protocol: the protocol id is no secret.
@@ -37,7 +37,7 @@ func wholeChunk() []byte {
 
 // blindAck says that all slices of a chunk have arrived.
 func blindAck(chunk uint16, slices int) []byte {
-	return ackDatagram(codec.Ack{ChunkID: chunk, NumSlices: slices, Acked: bitset.FirstN(slices)})
+	return ackDatagram(codec.Ack{ChunkID: chunk, NumSlices: slices, Acked: core.FirstN(slices)})
 }
 
 // slice is a slice of the first chunk, of 256.

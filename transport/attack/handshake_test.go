@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 const (
-	msec   = machine.Millisecond
-	second = machine.Second
+	msec   = core.Millisecond
+	second = core.Second
 )
 
 // Whatever somebody sends who has seen nothing: the answer is smaller, there is at most one, and

@@ -4,16 +4,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // testServer is the handshake of a server, without sockets, and the time.
 type testServer struct {
 	t testing.TB
 	*session.Server
-	now    machine.Micros
+	now    core.Micros
 	random *rand.ChaCha8
 	asked  int // how often for a key
 }
@@ -23,7 +23,7 @@ var keys = map[uint64]session.Key{1: {1}, 2: {2}}
 // newTestServer returns a server whose clients have keys, or none if it is anonymous.
 func newTestServer(t testing.TB, anonymous bool, change func(*session.ServerConfig)) *testServer {
 	t.Helper()
-	d := &testServer{t: t, now: machine.Second, random: rand.NewChaCha8([32]byte{1})}
+	d := &testServer{t: t, now: core.Second, random: rand.NewChaCha8([32]byte{1})}
 	cfg := session.ServerConfig{Terms: session.Terms{Lanes: 1}, Random: d.random, Anonymous: anonymous}
 	if !anonymous {
 		cfg.Keys = func(identity uint64) (session.Key, bool) {
@@ -63,9 +63,9 @@ func (d *testServer) opens(from string, datagram []byte) error {
 }
 
 // passes lets time pass, in steps of 10 ms.
-func (d *testServer) passes(time machine.Micros) {
+func (d *testServer) passes(time core.Micros) {
 	for end := d.now + time; d.now < end; {
-		d.now += 10 * machine.Millisecond
+		d.now += 10 * core.Millisecond
 		for ok := true; ok; {
 			_, ok = d.Poll(d.now)
 		}
@@ -116,8 +116,8 @@ func (g *testClient) receives(datagram []byte) error {
 
 // goes lets client and server talk for some time; pass sees every message, and says what
 // arrives in its place; nil: all of it.
-func (g *testClient) goes(time machine.Micros, pass func(datagram []byte) []byte) {
-	for end := g.server.now + time; g.server.now < end; g.server.passes(10 * machine.Millisecond) {
+func (g *testClient) goes(time core.Micros, pass func(datagram []byte) []byte) {
+	for end := g.server.now + time; g.server.now < end; g.server.passes(10 * core.Millisecond) {
 		for _, datagram := range g.polls() {
 			if pass != nil {
 				datagram = pass(datagram)
@@ -138,7 +138,7 @@ func (g *testClient) goes(time machine.Micros, pass func(datagram []byte) []byte
 func (d *testServer) opened(at string, identity uint64) *testClient {
 	d.t.Helper()
 	g := d.newClient(at, identity, nil)
-	g.goes(20*machine.Millisecond, nil)
+	g.goes(20*core.Millisecond, nil)
 	if g.State() != session.Open {
 		d.t.Fatalf("the client is %v: %v", g.State(), g.Err())
 	}

@@ -5,16 +5,14 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/seq"
-	"github.com/chunkwire/chunkwire/session"
 )
 
 // byHand is a client that owns its address, and sends what makes a server keep as much as it
@@ -23,7 +21,7 @@ type byHand struct {
 	t      testing.TB
 	server *connection.Server
 	*testClient
-	number seq.Number
+	number core.Number
 	bytes  int // that it sent
 	taken  int // datagrams that the server took
 }
@@ -178,7 +176,7 @@ func TestConnectionsLeaveNothing(t *testing.T) {
 	for i := range 3000 {
 		come(i)
 		if i%100 == 0 {
-			d.now += machine.Second
+			d.now += core.Second
 			s.Poll(d.now)
 		}
 	}
@@ -212,7 +210,7 @@ func TestAnyPayload(t *testing.T) {
 		}
 		payload := anyPayload(last)
 		if h.number++; rng.IntN(400) == 0 {
-			h.number += seq.Number(rng.IntN(1 << 15))
+			h.number += core.Number(rng.IntN(1 << 15))
 		}
 		p := packet.Packet{Data: payload, Header: packet.Header{Ack: uint16(rng.Uint32()), AckBits: rng.Uint32()}}
 		if rng.IntN(10) == 0 && len(payload) <= 1024 {
@@ -272,7 +270,7 @@ func wellFormed() []byte {
 		}))
 	case 1:
 		return check.Must(connection.Format{Lanes: 4}.Append(nil, &connection.Record{
-			Type: connection.TypeChunkAck, Lane: lane, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: chunk, NumSlices: n, Acked: bitset.FirstN(rng.IntN(n + 1))}},
+			Type: connection.TypeChunkAck, Lane: lane, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: chunk, NumSlices: n, Acked: core.FirstN(rng.IntN(n + 1))}},
 		}))
 	case 2:
 		return check.Must(channel.Format{}.WithDefaults().Append(nil, &channel.Record{

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // An observer reads everything and can send anything to both ends with any source, but
@@ -15,7 +15,7 @@ import (
 
 // observed lets a client and its server talk until the client is open again or over, at most 12
 // s, and gives an observer a turn before each message arrives. It returns how long that took.
-func (g *testClient) observed(turn func(datagram []byte)) machine.Micros {
+func (g *testClient) observed(turn func(datagram []byte)) core.Micros {
 	start := g.server.now
 	for first := true; first || g.State() == session.Linking || g.State() == session.Relinking; first = false {
 		if g.server.now-start > 12*second {

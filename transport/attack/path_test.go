@@ -8,12 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/session"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -209,7 +209,7 @@ func (v *manualClient) asks() {
 func (v *manualClient) waits(seconds int) {
 	time.Sleep(time.Duration(seconds) * time.Second)
 	synctest.Wait()
-	v.server.now += machine.Micros(seconds) * second
+	v.server.now += core.Micros(seconds) * second
 }
 
 // A connection that began but sends no data gets LINKED, once for each PROOF, and nothing

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/internal/check"
-	"github.com/chunkwire/chunkwire/session"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/connection/session"
 )
 
 // What somebody can hold who owns addresses, and has no key or needs none.

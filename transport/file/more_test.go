@@ -12,8 +12,8 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/transport/file"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // Accept returns the next connection that a peer began. There is none before the
@@ -50,16 +50,16 @@ const maxWaiting = 128
 
 // crowdedLocked reports whether there is no place for another peer, and no
 // connection that could make room.
-func (e *Endpoint) crowdedLocked(now machine.Micros) bool {
+func (e *Endpoint) crowdedLocked(now core.Micros) bool {
 	return e.waiting.Full() || len(e.conns) >= e.cfg.MaxPeers && e.evictableLocked(now) == nil
 }
 
 // evictableLocked returns the connection that is to make room for another; nil if
 // none may (see Config.MaxPeers). It looks at one connection, however many there
 // are (BND-3).
-func (e *Endpoint) evictableLocked(now machine.Micros) *Conn {
+func (e *Endpoint) evictableLocked(now core.Micros) *Conn {
 	c := e.quiet.longest()
-	if c == nil || now-c.heardAt < machine.FromDuration(e.cfg.GiveUp) {
+	if c == nil || now-c.heardAt < core.FromDuration(e.cfg.GiveUp) {
 		return nil
 	}
 	return c
@@ -67,7 +67,7 @@ func (e *Endpoint) evictableLocked(now machine.Micros) *Conn {
 
 // beginLocked adds a connection that its peer began, gives it the slice that did,
 // and evicts another if need be.
-func (e *Endpoint) beginLocked(now machine.Micros, p *packet, size int, c *Conn) {
+func (e *Endpoint) beginLocked(now core.Micros, p *packet, size int, c *Conn) {
 	if e.driver.ErrLocked() != nil || e.crowdedLocked(now) {
 		e.stats.Full++
 		e.driver.Log.Refused(c.peer, "full", e.stats.Full)

@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -93,7 +93,7 @@ func TestUnknownPeers(t *testing.T) {
 		{"too long", append(beginning(), 0), undecodable},
 		{"far too long", append(beginning(), make([]byte, 5000)...), undecodable},
 		{"another protocol", wrongID, undecodable},
-		{"an ack", ackDatagram(codec.Ack{NumSlices: 1, Acked: bitset.FirstN(1)}), unknown},
+		{"an ack", ackDatagram(codec.Ack{NumSlices: 1, Acked: core.FirstN(1)}), unknown},
 		{"a later chunk", sliceDatagram(codec.Slice{ChunkID: 1, NumSlices: 1, Data: []byte("x")}), unknown},
 		{"the chunk before", sliceDatagram(codec.Slice{ChunkID: 65535, NumSlices: 1, Data: []byte("x")}), unknown},
 	} {

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -145,7 +145,7 @@ func TestAHoldDoesNotValidate(t *testing.T) {
 		if n := s.tapB.Count(isSlice); n < 14 || n > 18 { // the wait grows to half of GiveUp
 			t.Errorf("%d slices in a minute of holds", n)
 		}
-		var acked bitset.Set
+		var acked core.Set
 		acked.Add(0)
 		s.says("victim", ackDatagram(codec.Ack{NumSlices: 256, Acked: acked}))
 		time.Sleep(ms * 100)

@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Config sets up an [Endpoint] and its connections. The zero value works; both
 // ends must have the same ProtocolID and Lanes. A value that is not allowed is an
-// error that wraps machine.ErrConfig.
+// error that wraps core.ErrConfig.
 type Config struct {
 	// ProtocolID goes into every datagram's checksum, and is not sent. Datagrams
 	// made with another one do not decode (FRM-5).
@@ -148,7 +148,7 @@ const (
 )
 
 // withDefaults returns the Config with every zero replaced by what it means, or
-// an error that wraps machine.ErrConfig.
+// an error that wraps core.ErrConfig.
 func (cfg Config) withDefaults() (Config, error) {
 	if err := cfg.check(); err != nil {
 		return cfg, err
@@ -176,7 +176,7 @@ func setDefault[T comparable](field *T, value T) {
 func (cfg *Config) ofLanes() lanes.Config {
 	return lanes.Config{
 		Lanes: cfg.Lanes, SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
-		GiveUp: machine.FromDuration(cfg.GiveUp), Repair: cfg.Repair, Profile: cfg.Profile,
+		GiveUp: core.FromDuration(cfg.GiveUp), Repair: cfg.Repair, Profile: cfg.Profile,
 		NewScheduler: cfg.NewScheduler, NewRepairScheduler: cfg.NewRepairScheduler,
 	}
 }
@@ -188,7 +188,7 @@ func (cfg *Config) check() error {
 		value time.Duration
 	}{{"Config.GiveUp", cfg.GiveUp}, {"Config.IdleTimeout", cfg.IdleTimeout}} {
 		if d.value != 0 && d.value < time.Microsecond {
-			return machine.ConfigError(d.name, d.value, "0, or 1us and more")
+			return core.ConfigError(d.name, d.value, "0, or 1us and more")
 		}
 	}
 	for _, c := range []struct {
@@ -205,7 +205,7 @@ func (cfg *Config) check() error {
 		{"Config.SocketBuffer", int64(cfg.SocketBuffer), 1 << 30, "0 to 1073741824 bytes"},
 	} {
 		if c.value < 0 || c.value > c.most {
-			return machine.ConfigError(c.name, c.value, c.allowed)
+			return core.ConfigError(c.name, c.value, c.allowed)
 		}
 	}
 	return statemachine.CheckRate("Config.MaxRate", cfg.MaxRate)

@@ -5,11 +5,11 @@ import (
 	"net"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // Conn is a connection with one peer. All its methods are safe for concurrent
@@ -30,8 +30,8 @@ type Conn struct {
 	lanes     *lanes.Lanes
 	sending   driver.Deliveries // in flight or queued
 	chunks    [][]byte          // complete, for Recv
-	trialWait machine.Micros    // of a peer that is not validated, before the next slice
-	heardAt   machine.Micros
+	trialWait core.Micros       // of a peer that is not validated, before the next slice
+	heardAt   core.Micros
 	slot      driver.Slot
 	traffic   Traffic
 	arrived   driver.Signal // there is a chunk to receive, or the connection has ended
@@ -99,7 +99,7 @@ func (c *Conn) Close() error {
 
 // handleLocked takes a packet that came from the peer. What is not of this
 // connection is no sign of the peer (CON-6).
-func (c *Conn) handleLocked(now machine.Micros, p *packet, size int) {
+func (c *Conn) handleLocked(now core.Micros, p *packet, size int) {
 	c.traffic.In(size)
 	ours := false
 	if p.Type == codec.TypeSlice {
@@ -118,7 +118,7 @@ func (c *Conn) handleLocked(now machine.Micros, p *packet, size int) {
 }
 
 // heardLocked notes that something valid came from the peer.
-func (c *Conn) heardLocked(now machine.Micros) {
+func (c *Conn) heardLocked(now core.Micros) {
 	c.heardAt = max(c.heardAt, now)
 	if c.quiet {
 		c.endpoint.quiet.remove(c)
@@ -129,12 +129,12 @@ func (c *Conn) heardLocked(now machine.Micros) {
 // polled is a connection as its driver sees it.
 type polled Conn
 
-func (c *polled) PollLocked(now machine.Micros, b *driver.Batch) { (*Conn)(c).pollLocked(now, b) }
+func (c *polled) PollLocked(now core.Micros, b *driver.Batch) { (*Conn)(c).pollLocked(now, b) }
 
 // pollLocked puts what is due into the batch, acks first, until nothing more is,
 // and then gives the connection its next time (SND-3, RCV-1). One that fills the
 // batch is due again at once, behind all that have waited longer.
-func (c *Conn) pollLocked(now machine.Micros, b *driver.Batch) {
+func (c *Conn) pollLocked(now core.Micros, b *driver.Batch) {
 	for !b.Full() {
 		k, a, ok := c.lanes.PollAck(now)
 		if !ok {
@@ -182,7 +182,7 @@ func (c *Conn) add(b *driver.Batch, buf []byte, err error) (size int) {
 
 // settleLocked delivers finished chunks, and ends the connection if a machine failed
 // or the idle timeout has passed. A lane that fails ends the others (LAN-6).
-func (c *Conn) settleLocked(now machine.Micros) {
+func (c *Conn) settleLocked(now core.Micros) {
 	c.finishSendingLocked()
 	c.advanceReceivingLocked(now)
 	c.trackQuietLocked()
@@ -195,7 +195,7 @@ func (c *Conn) settleLocked(now machine.Micros) {
 }
 
 // scheduleLocked sets when the driver looks again, not before earliest.
-func (c *Conn) scheduleLocked(earliest machine.Micros) {
+func (c *Conn) scheduleLocked(earliest core.Micros) {
 	if c.err != nil {
 		return
 	}
@@ -204,11 +204,11 @@ func (c *Conn) scheduleLocked(earliest machine.Micros) {
 }
 
 // idleAtLocked returns when the connection ends if nothing more is received.
-func (c *Conn) idleAtLocked() machine.Micros {
+func (c *Conn) idleAtLocked() core.Micros {
 	if c.endpoint.cfg.IdleTimeout == 0 {
-		return machine.Never
+		return core.Never
 	}
-	return c.heardAt + machine.FromDuration(c.endpoint.cfg.IdleTimeout)
+	return c.heardAt + core.FromDuration(c.endpoint.cfg.IdleTimeout)
 }
 
 // endLocked ends the connection, unless it has ended. It is the only place where

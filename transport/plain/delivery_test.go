@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -279,4 +279,4 @@ func TestSchedulerWithoutPatience(t *testing.T) {
 
 type impatient struct{ *base.Scheduler }
 
-func (impatient) Deadline() machine.Micros { return 0 }
+func (impatient) Deadline() core.Micros { return 0 }

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -36,7 +36,7 @@ type Endpoint struct {
 
 // New returns an endpoint on a socket. It takes the socket over, and closes it
 // when the endpoint ends; if New fails it leaves the socket open. It fails with
-// machine.ErrConfig.
+// core.ErrConfig.
 //
 // A socket of type *net.UDPConn, which must not be connected, is used without
 // allocations and, on Linux, with segmentation offload; all others by the methods
@@ -48,7 +48,7 @@ type Endpoint struct {
 // slices. EndpointStats.BufferError says if they were not found.
 func New(pc net.PacketConn, cfg Config) (*Endpoint, error) {
 	if udp.IsConnected(pc) {
-		return nil, machine.ConfigError("the socket", "connected", "one that is not; Over takes connected ones")
+		return nil, core.ConfigError("the socket", "connected", "one that is not; Over takes connected ones")
 	}
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -73,7 +73,7 @@ func newEndpoint(socket udp.Socket, cfg Config) *Endpoint {
 }
 
 // Listen returns an endpoint on a new socket. The network is "udp", "udp4" or
-// "udp6". It fails with machine.ErrConfig or with the error of net.ListenPacket.
+// "udp6". It fails with core.ErrConfig or with the error of net.ListenPacket.
 func Listen(network, address string, cfg Config) (*Endpoint, error) {
 	if err := checkNetwork(network); err != nil {
 		return nil, err

@@ -2,7 +2,7 @@ package plain
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/lanes"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/repair"
 )
 

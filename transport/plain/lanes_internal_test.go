@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/lanes"
 )
 
 // No two lanes share a protocol id, whatever their number and variant, ids wrap, and 512 are

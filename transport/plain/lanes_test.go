@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -451,7 +451,7 @@ func TestLanesConfig(t *testing.T) {
 		pc, _ := netsim.NewNetwork(1).Listen("a")
 		for _, n := range []int{-1, plain.MaxLanes + 1} {
 			_, err := plain.New(pc, lanes(n))
-			wantErr(t, fmt.Sprint(n, " lanes"), err, machine.ErrConfig)
+			wantErr(t, fmt.Sprint(n, " lanes"), err, core.ErrConfig)
 		}
 		pc.Close()
 		made := 0

@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/transport/plain"
@@ -459,7 +458,7 @@ func TestIdleTimeoutCountsTheRightAcks(t *testing.T) {
 				for range c.sends {
 					mustSend(t, w.toB, []byte("x"))
 				}
-				ack := ackDatagram(codec.Ack{ChunkID: c.id, NumSlices: 1, Acked: bitset.FirstN(1)})
+				ack := ackDatagram(codec.Ack{ChunkID: c.id, NumSlices: 1, Acked: core.FirstN(1)})
 				for range 5 {
 					w.tapB.PacketConn.WriteTo(ack, netsim.Addr("a"))
 					time.Sleep(time.Second)
@@ -641,7 +640,7 @@ func TestConfig(t *testing.T) {
 		change(&cfg)
 		pc, _ := netsim.NewNetwork(1).Listen("a")
 		_, err := plain.New(pc, cfg)
-		wantErr(t, name, err, machine.ErrConfig)
+		wantErr(t, name, err, core.ErrConfig)
 		if err == nil || !strings.Contains(err.Error(), "allowed is 0") {
 			t.Errorf("%s: %v does not say what is allowed", name, err)
 		}

@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
-	"github.com/chunkwire/chunkwire/wire"
 )
 
 // endNames name why a connection ended, for a log: the first that matches.
@@ -25,7 +24,7 @@ var endNames = []struct {
 }
 
 // logStarted logs that the connection has begun.
-func (c *Conn) logStarted(now machine.Micros) {
+func (c *Conn) logStarted(now core.Micros) {
 	if c.log == nil {
 		return
 	}
@@ -66,12 +65,12 @@ func endName(err error) (name string, wanted bool) {
 }
 
 // logUndecodableLocked logs a datagram that did not decode.
-func (e *Endpoint) logUndecodableLocked(now machine.Micros, invalid error, size int, from udp.Peer) {
+func (e *Endpoint) logUndecodableLocked(now core.Micros, invalid error, size int, from udp.Peer) {
 	if e.driver.Log == nil && e.cfg.Log == nil {
 		return
 	}
 	code, sentence := "other", ""
-	if refusal := new(wire.Error); errors.As(invalid, &refusal) {
+	if refusal := new(core.Error); errors.As(invalid, &refusal) {
 		code, sentence = string(refusal.Code()), refusal.Rule()
 	}
 	e.driver.Log.Undecodable(now, from, code, e.stats.Undecodable)

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/conform/logtest"
 	eventlogtest "github.com/chunkwire/chunkwire/eventlog/logtest"
-	"github.com/chunkwire/chunkwire/internal/logtest"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )

@@ -6,15 +6,15 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
-	"github.com/chunkwire/chunkwire/internal/check"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
 
 // What a connection may cost, in bytes of heap.
@@ -72,7 +72,7 @@ var zeros = make([]byte, codec.SliceSize)
 
 // ack is of all of the first chunk, which has n slices.
 func (c *crowd) ack(peer, n int) {
-	a := lanes.Ack{Chunk: codec.Ack{NumSlices: n, Acked: bitset.FirstN(n)}, Repair: repair.Ack{NumSlices: n, Have: n, Top: n}}
+	a := lanes.Ack{Chunk: codec.Ack{NumSlices: n, Acked: core.FirstN(n)}, Repair: repair.Ack{NumSlices: n, Have: n, Top: n}}
 	datagram, err := c.e.framers[0].AppendAck(nil, a)
 	c.from(peer, datagram, err)
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -156,9 +156,9 @@ func TestWhatOverAndNewRefuse(t *testing.T) {
 	}
 	defer connected.Close()
 	_, err = plain.New(connected.(*net.UDPConn), with(nil))
-	wantErr(t, "New", err, machine.ErrConfig)
+	wantErr(t, "New", err, core.ErrConfig)
 	_, err = plain.Over(connected, plain.Config{Lanes: 17})
-	wantErr(t, "Over", err, machine.ErrConfig)
+	wantErr(t, "Over", err, core.ErrConfig)
 }
 
 // Over two connected UDP sockets nobody dials and nobody accepts.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // protocol is an endpoint as its driver sees it.
@@ -13,7 +13,7 @@ type protocol Endpoint
 
 func (p *protocol) endpoint() *Endpoint { return (*Endpoint)(p) }
 
-func (p *protocol) Receive(now machine.Micros, datagram []byte, from udp.Peer, _ udp.ECN) {
+func (p *protocol) Receive(now core.Micros, datagram []byte, from udp.Peer, _ udp.ECN) {
 	p.endpoint().receive(now, datagram, from)
 }
 
@@ -29,7 +29,7 @@ func (p *protocol) PortUnreachableLocked(err error) {
 	}
 }
 
-func (p *protocol) ExpireLocked(now machine.Micros) { p.endpoint().expireLocked(now) }
+func (p *protocol) ExpireLocked(now core.Micros) { p.endpoint().expireLocked(now) }
 
 func (p *protocol) EndLocked(cause error) {
 	for _, c := range p.conns {
@@ -40,12 +40,12 @@ func (p *protocol) EndLocked(cause error) {
 // expireLocked ends the connections whose time is over. It leaves the driver a
 // quarter more than it needs: if it can go on after all, packets that wait in the
 // socket come before the timers.
-func (e *Endpoint) expireLocked(now machine.Micros) {
-	slack := machine.FromDuration(e.cfg.GiveUp / 4)
+func (e *Endpoint) expireLocked(now core.Micros) {
+	slack := core.FromDuration(e.cfg.GiveUp / 4)
 	for _, c := range e.conns {
 		c.lanes.Expire(now - slack)
 		idle := c.idleAtLocked()
-		if c.lanes.Err() != nil || idle < machine.Never && now-machine.FromDuration(e.cfg.IdleTimeout/4) >= idle {
+		if c.lanes.Err() != nil || idle < core.Never && now-core.FromDuration(e.cfg.IdleTimeout/4) >= idle {
 			c.settleLocked(now)
 		}
 	}

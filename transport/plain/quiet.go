@@ -1,7 +1,7 @@
 package plain
 
 import (
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 )
 
 // quietConns are the connections that were begun by their peers and have nothing
@@ -88,7 +88,7 @@ func (c *Conn) busyLocked() bool {
 }
 
 // validateLocked notes that the peer has acked a slice.
-func (c *Conn) validateLocked(now machine.Micros) {
+func (c *Conn) validateLocked(now core.Micros) {
 	if c.validated {
 		return
 	}

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/lanes"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // beginnings are datagrams with which peers begin, and their addresses.
@@ -41,7 +41,7 @@ func TestARefusedNewcomerCostsConstantSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		late := e.driver.Now() + 2*machine.FromDuration(e.cfg.GiveUp)
+		late := e.driver.Now() + 2*core.FromDuration(e.cfg.GiveUp)
 		before := e.quiet.looks
 		datagram, newcomer := beginningOf(t, e, peers)
 		e.receive(late, datagram, newcomer)

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -99,7 +99,7 @@ func TestMaxRateDoesNotDelayGivingUp(t *testing.T) {
 		for _, rate := range []int64{1, statemachine.MinRate - 1, statemachine.MaxRate + 1, -1} {
 			pc, _ := netsim.NewNetwork(1).Listen("a")
 			_, err := plain.New(pc, v.with(func(cfg *plain.Config) { cfg.MaxRate = rate }))
-			wantErr(t, fmt.Sprint("MaxRate ", rate), err, machine.ErrConfig)
+			wantErr(t, fmt.Sprint("MaxRate ", rate), err, core.ErrConfig)
 			pc.Close()
 		}
 	})

@@ -4,14 +4,14 @@ import (
 	"errors"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // receive handles a datagram. A connection is found by the address and port that it
 // comes from, and its acks go there (CON-8).
-func (e *Endpoint) receive(now machine.Micros, datagram []byte, from udp.Peer) {
+func (e *Endpoint) receive(now core.Micros, datagram []byte, from udp.Peer) {
 	p, err := e.decode(datagram)
 	if e.deliver(now, &p, err, len(datagram), from) {
 		return
@@ -55,7 +55,7 @@ const firstChunkID = 0
 // the beginning of a connection that may be made: a slice of the first chunk
 // of any lane, whatever its id (SEC-2, LAN-11, RPI-5). What did not decode changes nothing but counters
 // (CON-4).
-func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size int, from udp.Peer) bool {
+func (e *Endpoint) deliver(now core.Micros, p *packet, invalid error, size int, from udp.Peer) bool {
 	e.driver.Lock()
 	defer e.driver.Unlock()
 	e.driver.CountInLocked(size)
@@ -84,7 +84,7 @@ func (e *Endpoint) deliver(now machine.Micros, p *packet, invalid error, size in
 
 // begin adds a connection and gives it the slice that began it. While nothing was
 // locked there may have been other additions.
-func (e *Endpoint) begin(now machine.Micros, p *packet, size int, c *Conn) {
+func (e *Endpoint) begin(now core.Micros, p *packet, size int, c *Conn) {
 	e.driver.Lock()
 	defer e.driver.Unlock()
 	if known := e.conns[c.peer.Key]; known != nil {

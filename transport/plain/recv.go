@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
-	"github.com/chunkwire/chunkwire/machine"
 )
 
 // RecvAppend appends the next chunk to dst and returns the result, as append does.
@@ -80,13 +80,13 @@ func (c *Conn) tryRecv() (chunk []byte, arrival <-chan struct{}, err error) {
 // keeps its chunk and asks the peer to wait, which is all the back-pressure that
 // there is (CON-3); so does one whose turn has not come, which bounds what waits
 // for a lane that is late (LAN-5).
-func (c *Conn) advanceReceivingLocked(now machine.Micros) {
+func (c *Conn) advanceReceivingLocked(now core.Micros) {
 	for len(c.chunks) < c.endpoint.cfg.RecvQueue && c.takeChunkLocked(now) {
 	}
 }
 
 // takeChunkLocked takes the next chunk, if it is complete.
-func (c *Conn) takeChunkLocked(now machine.Micros) bool {
+func (c *Conn) takeChunkLocked(now core.Micros) bool {
 	size := c.lanes.ReadSize()
 	if size == 0 {
 		return false

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/transport/internal/transporttest"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -242,12 +242,12 @@ func TestWaitOnlyWaits(t *testing.T) {
 // A scheduler that cannot be made is found when the endpoint is.
 func TestSchedulerThatCannotBeMade(t *testing.T) {
 	for name, make := range map[string]func() (statemachine.Scheduler, error){
-		"an error": func() (statemachine.Scheduler, error) { return nil, machine.ConfigError("Profile.Rate", 1, "more") },
+		"an error": func() (statemachine.Scheduler, error) { return nil, core.ConfigError("Profile.Rate", 1, "more") },
 		"nil":      func() (statemachine.Scheduler, error) { return nil, nil },
 	} {
 		pc, _ := netsim.NewNetwork(1).Listen("a")
 		_, err := plain.New(pc, with(func(cfg *plain.Config) { cfg.NewScheduler = make }))
-		wantErr(t, name, err, machine.ErrConfig)
+		wantErr(t, name, err, core.ErrConfig)
 		wantErr(t, "the socket", pc.Close(), nil)
 	}
 	bubble(t, func(t *testing.T) { // one that can, but not for long

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/erasure"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/internal/driver"
-	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/schedule/base"
 	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 

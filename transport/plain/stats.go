@@ -3,8 +3,8 @@ package plain
 import (
 	"net"
 
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/internal/driver"
-	"github.com/chunkwire/chunkwire/lanes"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 

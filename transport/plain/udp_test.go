@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/machine"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -194,9 +194,9 @@ func TestDialErrors(t *testing.T) {
 		t.Error("an address without port was dialed")
 	}
 	_, err := plain.Dial(background, "udp", "127.0.0.1:1", plain.Config{SendQueue: -1})
-	wantErr(t, "Dial", err, machine.ErrConfig)
+	wantErr(t, "Dial", err, core.ErrConfig)
 	_, err = plain.Listen("udp", "127.0.0.1:0", plain.Config{SendQueue: -1})
-	wantErr(t, "Listen", err, machine.ErrConfig)
+	wantErr(t, "Listen", err, core.ErrConfig)
 	ctx, cancel := context.WithCancel(background)
 	cancel()
 	if _, err := plain.Dial(ctx, "udp", "localhost:1", with(nil)); err == nil {

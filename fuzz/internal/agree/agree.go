@@ -6,7 +6,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/testvectors/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle"
 )
 
 // Same reports whether two packets are the same.

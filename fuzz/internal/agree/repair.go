@@ -4,8 +4,8 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	oracle "github.com/chunkwire/chunkwire/conform/oracle/repair"
 	"github.com/chunkwire/chunkwire/repair"
-	oracle "github.com/chunkwire/chunkwire/testvectors/oracle/repair"
 )
 
 // SameRepair reports whether two packets of repair slices are the same.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/bitset"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -147,7 +147,7 @@ func IsFullAck(p Packet) bool {
 	if p.Repair != nil {
 		return IsAck(p) && p.Repair.Ack.Have == p.Repair.Ack.NumSlices
 	}
-	return IsAck(p) && p.Ack.Acked == bitset.FirstN(p.Ack.NumSlices)
+	return IsAck(p) && p.Ack.Acked == core.FirstN(p.Ack.NumSlices)
 }
 
 // Content returns n bytes that depend on the seed.

@@ -1,0 +1,82 @@
+package oracle
+
+import (
+	"crypto/sha256"
+	"errors"
+
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
+)
+
+// Generator makes random packets (appendix B, "Random packets").
+type Generator struct{ stream.Random }
+
+// NewGenerator returns a Generator that begins with a seed other than 0.
+func NewGenerator(seed uint32) *Generator { return &Generator{stream.Random(seed)} }
+
+// Packet takes a protocol id and a packet (ACC-2).
+func (x *Generator) Packet() (protocolID uint32, p Packet) {
+	protocolID = x.Next()
+	p.Type = TypeSlice
+	if x.Next()%2 == 1 {
+		p.Type = TypeAck
+	}
+	p.ChunkID = int64(x.Next() % 65536)
+	p.NumSlices = int64(x.Next()%256 + 1)
+	if p.Type == TypeAck {
+		p.Acked = x.acked(int(p.NumSlices))
+		return protocolID, p
+	}
+	p.SliceID = int64(x.Next()) % p.NumSlices
+	size := SliceSize
+	if p.SliceID == p.NumSlices-1 {
+		size = int(x.Next()%1024 + 1)
+	}
+	fill := x.Next()
+	p.Data = make([]byte, size)
+	for i := range p.Data {
+		p.Data[i] = byte(fill + uint32(i))
+	}
+	return protocolID, p
+}
+
+func (x *Generator) acked(n int) []bool {
+	acked := make([]bool, n)
+	var w uint32
+	for k := range acked {
+		if k%32 == 0 {
+			w = x.Next()
+		}
+		acked[k] = w>>(k%32)&1 == 1
+	}
+	return acked
+}
+
+// Flip returns the datagram with one random bit behind the crc flipped, and the
+// crc made right again (ACC-3).
+func (x *Generator) Flip(protocolID uint32, datagram []byte) []byte {
+	m := x.Next()%uint32(8*len(datagram)-32) + 32
+	s := stream.Unpack(datagram)
+	s[m] ^= 1
+	return Seal(protocolID, s.Pack()[4:])
+}
+
+// Accumulate is the hash of a run of random packets (ACC-3).
+func Accumulate(seed uint32, packets int) [sha256.Size]byte {
+	x, h := NewGenerator(seed), sha256.New()
+	for range packets {
+		protocolID, p := x.Packet()
+		datagram, err := EncodeDatagram(protocolID, p)
+		if err != nil {
+			panic(err) // the generator makes valid packets only
+		}
+		h.Write(datagram)
+		_, err = DecodeDatagram(protocolID, x.Flip(protocolID, datagram))
+		line := "ok"
+		var refused *Error
+		if errors.As(err, &refused) {
+			line = refused.Code
+		}
+		h.Write([]byte(line + "\n"))
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}

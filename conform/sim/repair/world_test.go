@@ -1,0 +1,122 @@
+package repair_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/conform/sim/repair"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/netsim"
+	protocol "github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+const firstID = 65535
+
+func newWorld(roundTrip core.Micros) *repair.World {
+	return check.Must(repair.NewWorld(protocol.SenderConfig{FirstChunkID: firstID, Scheduler: &repair.Plain{}}, protocol.ReceiverConfig{FirstChunkID: firstID}, roundTrip))
+}
+
+func TestAWorldTransfersAndReads(t *testing.T) {
+	w := newWorld(20)
+	w.Judge(repair.PlainPace, t.Fatalf)
+	w.ReadTime = 500
+	data := chunktest.Chunk(3000, 1)
+	took, err := w.Transfer(data)
+	check.Same(t, "error", err, nil)
+	check.Equal(t, "time", took, 20)
+	check.Equal(t, "read at once", len(w.Delivered), 0)
+	w.Finish()
+	check.Equal(t, "delivered", w.Delivered, [][]byte{data})
+	_, err = w.Transfer(nil)
+	check.Same(t, "error of an empty chunk", err, statemachine.ErrChunkSize)
+	w.Carry = func(time.Duration, int, protocol.Packet, func(time.Duration, int, protocol.Packet)) {}
+	_, err = w.Transfer(data)
+	check.Same(t, "error without a network", err, statemachine.ErrGaveUp)
+}
+
+func TestAWorldRefusesABadConfiguration(t *testing.T) {
+	_, err := repair.NewWorld(protocol.SenderConfig{}, protocol.ReceiverConfig{}, 0)
+	check.That(t, errors.Is(err, core.ErrConfig), "a sender needs a scheduler")
+	_, err = repair.NewWorld(protocol.SenderConfig{Scheduler: &repair.Plain{}}, protocol.ReceiverConfig{GiveUp: -1}, 0)
+	check.That(t, errors.Is(err, core.ErrConfig), "the time to give up is checked")
+}
+
+// s1 is a link of 100 Mbit/s with a round trip of 50 ms, and faults.
+var s1 = netsim.Path{Delay: 25 * time.Millisecond, Rate: 100e6, Queue: 1 << 20, Overhead: 28, Loss: 20, Duplicate: 5, Reorder: 5, ReorderDelay: 30 * time.Millisecond}
+
+func links(t *testing.T) (down, up *netsim.Link) {
+	return check.Must(netsim.NewLink(s1, 1)), check.Must(netsim.NewLink(s1, 2))
+}
+
+// Two models converse as two machines do, to the microsecond and the byte.
+func TestModelsConverseAsMachinesDo(t *testing.T) {
+	machines := converseWith(t, check.Must(protocol.NewSender(protocol.SenderConfig{Scheduler: &repair.Plain{}})), check.Must(protocol.NewReceiver(protocol.ReceiverConfig{})))
+	models := converseWith(t, repair.NewSenderModel(protocol.SenderConfig{Scheduler: &repair.Plain{}}), repair.NewReceiverModel(protocol.ReceiverConfig{}))
+	if diff := cmp.Diff(models, machines); diff != "" {
+		t.Errorf("(-models +machines):\n%s", diff)
+	}
+}
+
+type outcome struct {
+	At       core.Micros
+	Steps    int64
+	Sender   statemachine.SenderStats
+	Receiver statemachine.ReceiverStats
+}
+
+// converseWith sends some chunks, each as soon as the one before has arrived.
+func converseWith(t *testing.T, s repair.SenderMachine, r repair.ReceiverMachine) (out []outcome) {
+	t.Helper()
+	down, up := links(t)
+	sender := repair.Sender{SenderMachine: s}
+	w := sim.NewWorld(sim.Links(down, up, repair.Size), sim.End[protocol.Packet](sender), repair.Receiver{ReceiverMachine: r})
+	for _, size := range []int{50_000, 3000, codec.MaxChunkSize, 1} {
+		check.Same(t, "submit", sender.Submit(w.Now(), chunktest.Chunk(size, 1)), nil)
+		w.Flush()
+		done := func() bool {
+			_, _ = r.Read(w.Now(), nil)
+			return !sender.Sending()
+		}
+		if !w.Run(core.Second*600, done) || s.Err() != nil {
+			t.Fatalf("%d bytes: %v", size, s.Err())
+		}
+		out = append(out, outcome{w.Now(), w.Steps(), s.Stats(), r.Stats()})
+	}
+	return out
+}
+
+// Over a lossy link each chunk arrives as it was sent, and what is sent more than slices
+// is repair slices.
+func TestConversation(t *testing.T) {
+	down, up := links(t)
+	c := check.Must(repair.NewConversation(protocol.SenderConfig{Scheduler: &repair.Plain{}}, protocol.ReceiverConfig{}, down, up))
+	for i, size := range []int{codec.MaxChunkSize, 1, 1025, 5000, codec.MaxChunkSize, 1024} {
+		got, err := c.Transfer(chunktest.Chunk(size, uint32(i)), 10*core.Second)
+		check.Same(t, "error", err, nil)
+		check.That(t, got.SlicesSent >= int64(codec.NumSlices(size)), "each id is sent once")
+	}
+	st := c.Sender.Stats()
+	check.That(t, st.SlicesRepair > 100 && st.SlicesResent == 0, "nothing is sent again")
+}
+
+// A run among troubles ends in time, in front of judges.
+func TestTroubledRuns(t *testing.T) {
+	x := explore.Troubles[protocol.Packet]{Delay: 25_000, Late: 120_000, Outage: 6_000_000, Most: 1, Within: core.Second, Text: repair.Text}
+	x.Run = repair.Troubled(func() (protocol.Scheduler, error) { return &repair.Plain{}, nil }, repair.PlainPace, 0, chunktest.Chunk(2000, 1))
+	if r := x.Search(); r.Err != nil {
+		t.Errorf("%v\n%s", r.Err, r.Trace)
+	}
+	x.Run, x.Within = repair.Troubled(func() (protocol.Scheduler, error) { return &repair.Plain{}, nil }, repair.PlainPace, 0, []byte{1}), 1
+	check.Equal(t, "trace", x.Search().Trace, "         0 us  sender -- id 0 of 1 slices of chunk 0\n     25000 us  receiver -- ack of 1 of 1 slices of chunk 0, below 1\n")
+	x.Run = repair.Troubled(func() (protocol.Scheduler, error) { return nil, nil }, repair.PlainPace, 0, []byte{1})
+	check.That(t, errors.Is(x.Search().Err, core.ErrConfig), "a sender needs a scheduler")
+}

@@ -1,0 +1,395 @@
+package lanes
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// ErrBusy refuses a chunk while as many wait as may.
+var ErrBusy = errors.New("lanes: the queue of chunks is full")
+
+// Slice is a slice of either variant: of the fields, that of the variant of the connection
+// counts, and the other is zero.
+type Slice struct {
+	Chunk  codec.Slice
+	Repair repair.Slice
+}
+
+// ChunkID returns the id of its chunk.
+func (s *Slice) ChunkID() uint16 { return s.Chunk.ChunkID | s.Repair.ChunkID } // one of them is 0
+
+// Ack is an ack of either variant, in the same way.
+type Ack struct {
+	Chunk  codec.Ack
+	Repair repair.Ack
+}
+
+// Lanes is the lanes of one end of a connection. It does nothing between calls.
+type Lanes struct {
+	cfg     Config
+	lanes   []lane
+	only    [1]lane // their memory, if there is one alone
+	nextOut int     // lane of the next chunk to begin
+	nextIn  int     // lane of the next chunk to deliver
+
+	queue    []chunk // behind those in flight
+	next     int64   // number of the next chunk to submit
+	finished []int64 // numbers of chunks that were delivered, for Finished
+
+	pacer     pacer
+	heldUntil core.Micros
+	deferred  int64 // slices that were left out for Config.Rebuilds
+	err       error
+}
+
+// chunk is one that waits to be sent.
+type chunk struct {
+	number int64
+	*erasure.Encoded
+}
+
+// New returns lanes that have sent and received nothing: their machines begin with chunk 0
+// (CON-1, CID-1). It fails with core.ErrConfig, or with what NewScheduler fails with.
+func New(cfg Config) (*Lanes, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	l := &Lanes{cfg: cfg}
+	l.lanes = l.only[:]
+	if cfg.Lanes > 1 {
+		l.lanes = make([]lane, cfg.Lanes)
+	}
+	for k := range l.lanes {
+		if err := l.lanes[k].init(&l.cfg, k); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// Len returns how many lanes there are.
+func (l *Lanes) Len() int { return len(l.lanes) }
+
+// after returns the lane behind lane k.
+func (l *Lanes) after(k int) int { return (k + 1) % len(l.lanes) }
+
+// bySubmission returns the i-th lane in the order in which the chunks in flight were submitted,
+// the idle lanes among them.
+func (l *Lanes) bySubmission(i int) int { return (l.nextOut + i) % len(l.lanes) }
+
+// latest returns the lane whose chunk began last.
+func (l *Lanes) latest() *lane { return &l.lanes[l.bySubmission(len(l.lanes)-1)] }
+
+// Submit puts a chunk of 1 to codec.MaxChunkSize bytes in line, and returns its number: they
+// count from 0. The chunk is not copied: it must stay as it is until Finished returned its
+// number. Submit fails with statemachine.ErrChunkSize, with ErrBusy, or with Err; then nothing
+// has changed.
+func (l *Lanes) Submit(now core.Micros, data []byte) (number int64, err error) {
+	return l.SubmitEncoded(now, erasure.EncodeForOne(data))
+}
+
+// SubmitEncoded is Submit for a chunk of which others may send the same slices.
+func (l *Lanes) SubmitEncoded(now core.Micros, e *erasure.Encoded) (number int64, err error) {
+	switch {
+	case l.err != nil:
+		return none, l.err
+	case len(e.Bytes()) < 1 || len(e.Bytes()) > codec.MaxChunkSize:
+		return none, fmt.Errorf("lanes: chunk of %d bytes: %w", len(e.Bytes()), statemachine.ErrChunkSize)
+	case len(l.queue) == l.cfg.SendQueue:
+		return none, ErrBusy
+	}
+	if !l.Sending() {
+		l.pacer.restart(now)
+	}
+	number = l.next
+	l.next++
+	l.queue = append(l.queue, chunk{number, e})
+	l.begin(now)
+	return number, nil
+}
+
+// Withdraw takes a chunk out of the line, and reports whether it did: one that is in flight
+// cannot be taken back.
+func (l *Lanes) Withdraw(number int64) bool {
+	i := slices.IndexFunc(l.queue, func(c chunk) bool { return c.number == number })
+	if i < 0 {
+		return false
+	}
+	l.queue = slices.Delete(l.queue, i, i+1)
+	return true
+}
+
+// Finished returns the number of a chunk that the peer has whole, once for each. Chunks of
+// different lanes may finish in another order than that in which they were submitted.
+func (l *Lanes) Finished() (number int64, ok bool) {
+	if len(l.finished) == 0 {
+		return none, false
+	}
+	number = l.finished[0]
+	if l.finished = slices.Delete(l.finished, 0, 1); len(l.finished) == 0 {
+		l.finished = nil // an idle connection is to cost little
+	}
+	return number, true
+}
+
+// HandleAck takes an ack that came by lane k. It reports whether the ack was of this
+// connection (CON-6).
+func (l *Lanes) HandleAck(now core.Micros, k int, a Ack) (ours bool) {
+	ours = l.lanes[k].sender.handleAck(now, a)
+	l.advance(now)
+	return ours
+}
+
+// HandleSlice takes a slice that came by lane k, and copies its data. It reports whether the
+// slice was of this connection (CON-6).
+func (l *Lanes) HandleSlice(now core.Micros, k int, s Slice) (ours bool) {
+	if l.beyondLimit(k, s.ChunkID()) {
+		return false
+	}
+	receiver := l.lanes[k].receiver
+	if l.cfg.Rebuilds != nil && !l.cfg.Rebuilds.take(now, receiver.rebuilds(s)) {
+		l.leaveOut(now, k, &s.Repair)
+		return true
+	}
+	return receiver.handleSlice(now, s)
+}
+
+// leaveOut counts a slice that would complete a chunk, beyond Config.Rebuilds.
+func (l *Lanes) leaveOut(now core.Micros, k int, s *repair.Slice) {
+	l.deferred++
+	if l.cfg.Log != nil {
+		l.cfg.Log(eventlog.Event{
+			Kind: eventlog.SliceReceived, At: now, Lane: k, ChunkID: s.ChunkID, SliceID: s.ID,
+			Bytes: s.DatagramSize(), As: eventlog.Deferred,
+		})
+	}
+}
+
+// beyondLimit reports whether a slice is of a chunk beyond Config.ReceiveLimit.
+func (l *Lanes) beyondLimit(k int, chunkID uint16) bool {
+	receiver := l.lanes[k].receiver
+	if l.cfg.ReceiveLimit == 0 || chunkID != receiver.chunkID() {
+		return false
+	}
+	return receiver.Stats().Chunks*int64(len(l.lanes))+int64(k) >= l.cfg.ReceiveLimit
+}
+
+// PollAck returns an ack to send at now, and its lane, or false when none is due. Call it until
+// it returns false, and before PollSlice.
+func (l *Lanes) PollAck(now core.Micros) (k int, a Ack, ok bool) {
+	for k := range l.lanes {
+		if a, ok := l.lanes[k].receiver.poll(now); ok {
+			return k, a, true
+		}
+	}
+	l.noteFailure()
+	return none, Ack{}, false
+}
+
+// PollSlice returns a slice to send at now, and its lane, or false when none is due. Call it
+// until it returns false. The slice's data point into the chunk. Those of the earlier chunks go
+// first (LAN-8). A sender that must wait is polled only when it is to give up.
+func (l *Lanes) PollSlice(now core.Micros) (k int, s Slice, ok bool) {
+	l.begin(now)
+	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
+		k := l.bySubmission(i)
+		if now < l.allowedAt() && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
+			continue
+		}
+		if s, ok := l.lanes[k].sender.poll(now); ok {
+			l.begin(now) // so that SliceDeadline knows of the chunk that this slice let begin
+			return k, s, true
+		}
+	}
+	l.noteFailure()
+	return none, Slice{}, false
+}
+
+// advance notes the chunks that have been delivered and begins the next, one a lane (CON-2,
+// CON-3, LAN-4).
+func (l *Lanes) advance(now core.Micros) {
+	finished := false
+	for i := range l.lanes {
+		lane := &l.lanes[l.bySubmission(i)]
+		if lane.number != none && lane.idle() {
+			l.finished = append(l.finished, lane.number)
+			lane.number = none
+			finished = true
+		}
+	}
+	l.begin(now)
+	if finished && !l.Sending() {
+		l.rest()
+	}
+}
+
+// begin begins the chunks in line that may.
+func (l *Lanes) begin(now core.Micros) {
+	for len(l.queue) > 0 && l.err == nil && l.mayBegin() {
+		lane, c := &l.lanes[l.nextOut], l.queue[0]
+		l.queue = slices.Delete(l.queue, 0, 1)
+		l.sharePath(lane)
+		lane.sender.submit(now, c.Encoded)
+		lane.number = c.number
+		l.nextOut = l.after(l.nextOut)
+	}
+}
+
+// mayBegin reports whether the next chunk may begin: its lane is idle, nothing of the chunk
+// before is to go first (LAN-7), and the path has room for more (LAN-10). So lanes take turns at the
+// link and do not compete for it.
+func (l *Lanes) mayBegin() bool {
+	if !l.lanes[l.nextOut].idle() {
+		return false
+	}
+	before := l.latest()
+	if before.idle() {
+		return true
+	}
+	if before.sender.wants() {
+		return false
+	}
+	path, ok := before.sender.scheduler().(pathSharer)
+	return !ok || l.inFlight() < path.PathSlices()
+}
+
+// inFlight returns how many slices were sent and are not known to have arrived.
+func (l *Lanes) inFlight() (n int) {
+	for i := range l.lanes {
+		n += l.lanes[i].inFlight()
+	}
+	return n
+}
+
+// sharePath gives a lane that is about to begin what the latest one has learned (LAN-9).
+func (l *Lanes) sharePath(to *lane) {
+	if len(l.lanes) > 1 {
+		to.sender.adopt(l.latest().sender)
+	}
+}
+
+// rest releases what only chunks in flight need: an idle connection is to cost little.
+func (l *Lanes) rest() {
+	l.queue = nil
+	for i := range l.lanes {
+		l.lanes[i].sender.Rest()
+	}
+}
+
+// ReadSize returns how many bytes the chunk has that Read delivers next, or 0 if it is not
+// complete.
+func (l *Lanes) ReadSize() int { return l.lanes[l.nextIn].receiver.readSize() }
+
+// Read appends the next chunk to dst, if it is complete. Chunks are delivered in the order in
+// which they were submitted, by reading the lanes in turn (LAN-5). A receiver whose chunk was
+// not read asks the peer to wait, which is all the back-pressure that there is (CON-3). What is
+// complete can be read also after a failure.
+func (l *Lanes) Read(now core.Micros, dst []byte) (data []byte, ok bool) {
+	data, err := l.lanes[l.nextIn].receiver.Read(now, dst)
+	if err != nil {
+		return dst, false
+	}
+	l.nextIn = l.after(l.nextIn)
+	return data, true
+}
+
+// ReadTime returns how long the chunk took that Read returned last, from its first slice to the last new one.
+func (l *Lanes) ReadTime() core.Micros {
+	return l.lanes[(l.nextIn+len(l.lanes)-1)%len(l.lanes)].receiver.Stats().LastChunkTime
+}
+
+// Sending reports whether a chunk is in flight or in line.
+func (l *Lanes) Sending() bool {
+	for i := range l.lanes {
+		if l.lanes[i].number != none {
+			return true
+		}
+	}
+	return len(l.queue) > 0
+}
+
+// Receiving reports whether a chunk has begun to arrive.
+func (l *Lanes) Receiving() bool {
+	return slices.ContainsFunc(l.lanes, func(l lane) bool { return l.receiver.State() == statemachine.ReceiverReceiving })
+}
+
+// Deadline returns the first deadline of all machines. A sender that must wait has none before
+// it may go on, or gives up.
+func (l *Lanes) Deadline() core.Micros { return min(l.AckDeadline(), l.SliceDeadline()) }
+
+// SliceDeadline returns when PollSlice has something to do, or Never.
+func (l *Lanes) SliceDeadline() core.Micros {
+	first, allowed := core.Never, l.allowedAt()
+	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
+		at := l.lanes[i].sender.Deadline()
+		if at < allowed {
+			at = min(allowed, l.lanes[i].givesUpAt(l.cfg.GiveUp))
+		}
+		first = min(first, at)
+	}
+	return first
+}
+
+// AckDeadline returns when PollAck has something to do, or Never.
+func (l *Lanes) AckDeadline() core.Micros {
+	first := core.Never
+	for i := range l.lanes {
+		first = min(first, l.lanes[i].receiver.Deadline())
+	}
+	return first
+}
+
+// Expire lets machines fail whose time to give up has come at now. It returns nothing to send,
+// and is for a driver that cannot send.
+func (l *Lanes) Expire(now core.Micros) {
+	for i := range l.lanes {
+		lane := &l.lanes[i]
+		if now >= lane.givesUpAt(l.cfg.GiveUp) {
+			lane.sender.poll(now)
+		}
+		if now >= lane.receiverGivesUpAt(l.cfg.GiveUp) {
+			lane.receiver.poll(now)
+		}
+	}
+	l.noteFailure()
+}
+
+// noteFailure notes which machine failed first. A lane that fails ends the others (LAN-6).
+func (l *Lanes) noteFailure() {
+	for k := 0; k < len(l.lanes) && l.err == nil; k++ {
+		l.err = l.failure(k)
+	}
+}
+
+// failure returns which machine of a lane has failed, or nil.
+func (l *Lanes) failure(k int) error {
+	switch lane := &l.lanes[k]; {
+	case lane.sender.Err() != nil:
+		return fmt.Errorf("lanes: %ssending chunk %d: %w", l.nameOf(k), lane.sender.progress().ChunkID, lane.sender.Err())
+	case lane.receiver.Err() != nil:
+		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", l.nameOf(k), lane.receiver.chunkID(), lane.receiver.Err())
+	}
+	return nil
+}
+
+// nameOf returns how an error names a lane: chunk ids are each lane's own.
+func (l *Lanes) nameOf(k int) string {
+	if len(l.lanes) == 1 {
+		return ""
+	}
+	return fmt.Sprintf("lane %d: ", k)
+}
+
+// Err returns which machine gave up, or nil; it wraps statemachine.ErrGaveUp. All lanes have
+// then ended (LAN-6): no slice goes out any more, acks that are due do, and what is complete can
+// be read.
+func (l *Lanes) Err() error { return l.err }

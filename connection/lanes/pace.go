@@ -1,0 +1,80 @@
+package lanes
+
+import (
+	"github.com/chunkwire/chunkwire/core"
+)
+
+// pacer spaces the slices of all lanes by Config.MaxRate (LAN-12). It counts in nanoseconds,
+// since at a fast rate the microsecond is too coarse.
+type pacer struct {
+	at   core.Micros // when the next slice may go out
+	nano int64       // 0..999, beyond at
+}
+
+// catchUp is how much time a driver that comes late may make up for, and so what the pacer
+// ever lets through at once.
+const catchUp = 20 * core.Millisecond
+
+// restart gives nothing for time in which there was nothing to send.
+func (p *pacer) restart(now core.Micros) {
+	if p.at < now {
+		p.at, p.nano = now, 0
+	}
+}
+
+// spend moves on by what so many bytes take.
+func (p *pacer) spend(now core.Micros, bytes, rate int64) {
+	p.restart(now - catchUp)
+	ns := p.nano + bytes*8_000_000_000/rate
+	p.at += core.Micros(ns / 1000)
+	p.nano = ns % 1000
+}
+
+// Spend notes that the slice which was polled last goes out in so many bytes, with all
+// headers. Without Config.MaxRate nothing needs to be noted.
+func (l *Lanes) Spend(now core.Micros, bytes int) {
+	if l.cfg.MaxRate > 0 {
+		l.pacer.spend(now, int64(bytes), l.cfg.MaxRate)
+	}
+}
+
+// Hold lets no slice go before a time, whatever the rate. A sender that is to give up does. A
+// time that has passed holds nothing.
+func (l *Lanes) Hold(until core.Micros) { l.heldUntil = until }
+
+// allowedAt returns when the next slice may go.
+func (l *Lanes) allowedAt() core.Micros { return max(l.pacer.at, l.heldUntil) }
+
+// Yield says whether other packets on the path must not wait for slices. Schedulers that can
+// then have fewer of them in flight.
+func (l *Lanes) Yield(yields bool) {
+	for i := range l.lanes {
+		if s, ok := l.lanes[i].sender.scheduler().(interface{ Yield(bool) }); ok {
+			s.Yield(yields)
+		}
+	}
+}
+
+// Marked says that the path has marked n datagrams with slices, since it is about to be too full
+// (RFC 3168). Schedulers that can then send less. What one lane is told is for all that share its
+// path (LAN-9): it is the lane whose chunk began last.
+func (l *Lanes) Marked(now core.Micros, n int) {
+	if s, ok := l.latest().sender.scheduler().(interface {
+		Marked(now core.Micros, n int)
+	}); ok {
+		s.Marked(now, n)
+	}
+}
+
+// ForgetPath makes the schedulers begin anew: the path is another one, or what they learned
+// is not its rate.
+func (l *Lanes) ForgetPath(now core.Micros) {
+	fresh, err := l.cfg.newSender(nil)
+	if err != nil {
+		return // it made others before
+	}
+	fresh.pace(now)
+	for i := range l.lanes {
+		l.lanes[i].sender.adopt(fresh)
+	}
+}

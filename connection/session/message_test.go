@@ -1,0 +1,315 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
+)
+
+func nonce(first byte) (n Nonce) {
+	for i := range n {
+		n[i] = first + byte(i)
+	}
+	return n
+}
+
+// sample is the offer of the document's examples (section 4.1).
+var sample = Offer{
+	Nonce: nonce(0xa0), Protocol: 7, Mode: AEAD, Lanes: 4, Variants: 1, Timeout: 10 * second,
+	Format: [8]byte(unhex("10db000611675ff9")), Identity: 0x1122334455667788,
+}
+
+// offerBytes is the same by hand.
+const offerBytes = "01 a0a1a2a3a4a5a6a7a8a9aaabacadaeaf 07000000 42 04 01 0000 6400 10db000611675ff9 8877665544332211 00000000"
+
+const (
+	nonceBytes  = "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"
+	stampBytes  = "40420f0000000000"
+	cookieBytes = "c0c1c2c3c4c5c6c7c8c9cacbcccdcecf"
+	proofBytes  = "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf"
+	zeros       = "000000000000000000000000000000"
+)
+
+// messages are one of each kind, with their bytes by hand (CXE-1, CXH-1 to CXH-7).
+var messages = []struct {
+	Message
+	hex string
+}{
+	{Message{Kind: KindLink, Offer: sample}, "48" + offerBytes + zeros},
+	{Message{Kind: KindChallenge, Offer: Offer{Nonce: nonce(0xa0)}, Stamp: 1_000_000, Cookie: nonce(0xc0)}, "49" + nonceBytes + stampBytes + cookieBytes},
+	{Message{Kind: KindProof, Offer: sample, Stamp: 1_000_000, Cookie: nonce(0xc0), Proof: nonce(0xd0)}, "4a" + offerBytes + stampBytes + cookieBytes + proofBytes},
+	{
+		Message{Kind: KindLinked, Offer: Offer{Nonce: nonce(0xa0)}, ServerNonce: nonce(0xc0), Proof: nonce(0xd0), Agreed: Agreed{Link: 0x5eed1234, Lanes: 2, Variant: 1, Extensions: 0x8001, Timeout: 3600 * second}},
+		"4b" + nonceBytes + "3412ed5e" + cookieBytes + "02 01 0180 a08c" + proofBytes,
+	},
+	{Message{Kind: KindRefused, Offer: Offer{Nonce: nonce(0xa0)}, Version: 9, Reason: Full, Proof: nonce(0xd0)}, "4c" + nonceBytes + "09 01" + proofBytes},
+	{Message{Kind: KindCRC, Agreed: Agreed{Link: 0x5eed1234}, Counter: 0x01020304, Body: []byte("x"), Tag: []byte("1234")}, "40 3412ed5e 04030201 78 31323334"},
+	{Message{Kind: KindMAC, Agreed: Agreed{Link: 1}, Counter: 0xffffffff, Body: []byte("xy"), Tag: []byte("12345678")}, "41 01000000 ffffffff 7879 3132333435363738"},
+	{Message{Kind: KindAEAD, Body: []byte("x"), Tag: []byte("1234567890123456")}, "42 00000000 00000000 78 31323334353637383930313233343536"},
+}
+
+func TestMessagesByHand(t *testing.T) {
+	for _, c := range messages {
+		want := unhex(c.hex)
+		got, err := c.Append([]byte("<"))
+		check.Same(t, "error", err, nil)
+		check.Equal(t, c.Kind.String(), got, append([]byte("<"), want...))
+		m, err := Decode(want)
+		check.Same(t, "error", err, nil)
+		check.Equal(t, "decoded", m, c.Message)
+	}
+}
+
+// set returns the bytes of a message with some of them changed.
+func set(message int, at int, hex string) []byte {
+	b := unhex(messages[message].hex)
+	copy(b[at:], unhex(hex))
+	return b
+}
+
+// bad are what a decoder refuses, by code, place and sentence (CXH-20 to CXH-34).
+var bad = []struct {
+	name  string
+	bytes []byte
+	code  core.Code
+	at    int
+	rule  string
+}{
+	{"no byte", nil, CodeTruncated, 0, "CXH-20"},
+	{"below the kinds", unhex("3f"), CodeUnknownKind, 0, "CXH-21"},
+	{"behind those of data", unhex("43"), CodeUnknownKind, 0, "CXH-21"},
+	{"before those of messages", unhex("47"), CodeUnknownKind, 0, "CXH-21"},
+	{"behind them", unhex("4d"), CodeUnknownKind, 0, "CXH-21"},
+	{"LINK of another version", set(0, 1, "02"), CodeVersion, 1, "CXH-22"},
+	{"and of any size", unhex("4800"), CodeVersion, 1, "CXH-22"},
+	{"PROOF of another version", set(2, 1, "00"), CodeVersion, 1, "CXH-22"},
+	{"LINK without a version", unhex("48"), CodeTruncated, 1, "CXH-23"},
+	{"PROOF of 64 bytes", unhex(messages[2].hex)[:64], CodeTruncated, 64, "CXH-23"},
+	{"LINK of 65 bytes", append(unhex(messages[0].hex), 1), CodeTrailingData, 64, "CXH-24"},
+	{"PROOF of 90 bytes", append(unhex(messages[2].hex), 1), CodeTrailingData, 89, "CXH-24"},
+	{"CHALLENGE of 42 bytes", append(unhex(messages[1].hex), 1), CodeTrailingData, 41, "CXH-24"},
+	{"LINKED of 60 bytes", append(unhex(messages[3].hex), 1), CodeTrailingData, 59, "CXH-24"},
+	{"REFUSED of 36 bytes", append(unhex(messages[4].hex), 1), CodeTrailingData, 35, "CXH-24"},
+	{"LINK with the mode before the first", set(0, 22, "3f"), CodeMode, 22, "CXH-25"},
+	{"PROOF with the mode behind the last", set(2, 22, "43"), CodeMode, 22, "CXH-25"},
+	{"LINK with 17 lanes", set(0, 23, "11"), CodeLanes, 23, "CXH-26"},
+	{"PROOF with 255", set(2, 23, "ff"), CodeLanes, 23, "CXH-26"},
+	{"LINK with a short time-out", set(0, 27, "0900"), CodeTimeout, 27, "CXH-27"},
+	{"PROOF with a long one", set(2, 27, "a18c"), CodeTimeout, 27, "CXH-27"},
+	{"LINK with a first byte behind the offer", set(0, 49, "01"), CodePadding, 49, "CXH-28"},
+	{"LINK with a last byte", set(0, 63, "80"), CodePadding, 63, "CXH-28"},
+	{"the mode before the lanes", set(0, 22, "0011"), CodeMode, 22, "CXH-25"},
+	{"CHALLENGE with a late stamp", set(1, 17, "0000000000000040"), CodeStamp, 17, "CXH-29"},
+	{"PROOF with a late stamp", set(2, 49, "ffffffffffffffff"), CodeStamp, 49, "CXH-29"},
+	{"PROOF with a bad offer and a late stamp", set(2, 23, "11"), CodeLanes, 23, "CXH-26"},
+	{"LINKED without a link", set(3, 17, "00000000"), CodeLink, 17, "CXH-30"},
+	{"LINKED with 17 lanes", set(3, 37, "11"), CodeLanes, 37, "CXH-31"},
+	{"LINKED with lanes and no variant", set(3, 38, "00"), CodeVariant, 38, "CXH-32"},
+	{"LINKED with two variants", set(3, 38, "03"), CodeVariant, 38, "CXH-32"},
+	{"LINKED with a variant and no lanes", set(3, 37, "00"), CodeVariant, 38, "CXH-32"},
+	{"LINKED with a short time-out", set(3, 41, "0900"), CodeTimeout, 41, "CXH-33"},
+	{"LINKED with a long one", set(3, 41, "a18c"), CodeTimeout, 41, "CXH-33"},
+	{"REFUSED for no reason", set(4, 18, "00"), CodeReason, 18, "CXH-34"},
+	{"REFUSED for another", set(4, 18, "0a"), CodeReason, 18, "CXH-34"},
+	{"data of the kind alone", unhex("40"), CodeTruncated, 1, "CXH-23"},
+	{"data without a body, crc", unhex("40 01000000 00000000 11111111"), CodeTruncated, 13, "CXH-23"},
+	{"mac", unhex("41 01000000 00000000 1111111111111111"), CodeTruncated, 17, "CXH-23"},
+	{"data of 1,226 bytes", append(unhex("42 01000000"), make([]byte, 1221)...), CodeTrailingData, 1225, "CXH-35"},
+	{"and of 65,507", append(unhex("40"), make([]byte, 65506)...), CodeTrailingData, 1225, "CXH-35"},
+	{"aead", unhex("42 01000000 00000000 11111111111111111111111111111111"), CodeTruncated, 25, "CXH-23"},
+}
+
+func TestWhatADecoderRefuses(t *testing.T) {
+	for _, c := range bad {
+		m, err := Decode(c.bytes)
+		var e *Error
+		if !errors.As(err, &e) || e.Code() != c.code || e.Place() != c.at || e.Rule() != c.rule {
+			t.Errorf("%s: %v, want %s at %d (%s)", c.name, err, c.code, c.at, c.rule)
+		}
+		check.Equal(t, "nothing of it remains", m, Message{})
+	}
+}
+
+// The lowest and the highest values that are allowed are.
+func TestWhatADecoderTakes(t *testing.T) {
+	for name, b := range map[string][]byte{
+		"crc": set(0, 22, "40"), "mac": set(0, 22, "41"), "no lanes": set(0, 23, "00"), "16 lanes": set(2, 23, "10"),
+		"no variant": set(0, 24, "00"), "every variant": set(0, 24, "ff"), "every extension": set(0, 25, "ffff"), "1 s": set(0, 27, "0a00"), "an hour": set(2, 27, "a08c"),
+		"the last stamp": set(1, 17, "ffffffffffffff3f"), "the last stamp of a PROOF": set(2, 49, "ffffffffffffff3f"),
+		"link 1": set(3, 17, "01000000"), "nothing agreed": set(3, 37, "0000"), "16 agreed": set(3, 37, "1080"), "1 s agreed": set(3, 41, "0a00"),
+		"the last reason": set(4, 18, "09"), "the largest data": append(unhex("42 01000000"), make([]byte, 1220)...),
+	} {
+		m, err := Decode(b)
+		check.Same(t, name, err, nil)
+		check.Equal(t, name, check.Must(m.Append(nil)), b)
+	}
+}
+
+// Cut anywhere, a message is truncated at its end; with more behind it, it is none. Data have any
+// size.
+func TestEverySize(t *testing.T) {
+	for _, c := range messages {
+		whole := unhex(c.hex)
+		for n := 1; n < len(whole); n++ {
+			_, err := Decode(whole[:n:n])
+			if data := c.Kind.isData(); data && n >= Mode(c.Kind).Overhead()+1 {
+				check.Same(t, "error", err, nil)
+				continue
+			}
+			var e *Error
+			check.That(t, errors.As(err, &e) && e.Code() == CodeTruncated && e.Place() == n && e.Rule() == "CXH-23", fmt.Sprint(c.Kind, " of ", n, ": ", err))
+		}
+	}
+}
+
+// What a decoder refuses an encoder does, at the same place (CXH-11); dst stays as it is.
+func TestWhatAnEncoderRefuses(t *testing.T) {
+	offer := func(kind Kind, change func(*Offer)) Message { return Message{Kind: kind, Offer: with(sample, change)} }
+	agreed := func(a Agreed) Message { return Message{Kind: KindLinked, Agreed: a} }
+	good := Agreed{Link: 1, Lanes: 1, Variant: 1, Timeout: second}
+	for _, c := range []struct {
+		Message
+		code core.Code
+		at   int
+	}{
+		{Message{}, CodeUnknownKind, 0},
+		{Message{Kind: 0x47}, CodeUnknownKind, 0},
+		{offer(KindLink, func(o *Offer) { o.Mode = 0x43 }), CodeMode, 22},
+		{offer(KindProof, func(o *Offer) { o.Mode = 0x3f }), CodeMode, 22},
+		{offer(KindLink, func(o *Offer) { o.Lanes = 17 }), CodeLanes, 23},
+		{offer(KindLink, func(o *Offer) { o.Lanes = -1 }), CodeLanes, 23},
+		{offer(KindLink, func(o *Offer) { o.Timeout = 900 * ms }), CodeTimeout, 27},
+		{offer(KindProof, func(o *Offer) { o.Timeout = 3600*second + 100*ms }), CodeTimeout, 27},
+		{offer(KindLink, func(o *Offer) { o.Timeout = second + 1 }), CodeTimeout, 27},
+		{Message{Kind: KindChallenge, Stamp: 1 << 62}, CodeStamp, 17},
+		{Message{Kind: KindProof, Offer: sample, Stamp: 1 << 62}, CodeStamp, 49},
+		{agreed(with(good, func(a *Agreed) { a.Link = 0 })), CodeLink, 17},
+		{agreed(with(good, func(a *Agreed) { a.Lanes = 17 })), CodeLanes, 37},
+		{agreed(with(good, func(a *Agreed) { a.Lanes = -1 })), CodeLanes, 37},
+		{agreed(with(good, func(a *Agreed) { a.Variant = 6 })), CodeVariant, 38},
+		{agreed(with(good, func(a *Agreed) { a.Variant = 0 })), CodeVariant, 38},
+		{agreed(with(good, func(a *Agreed) { a.Lanes = 0 })), CodeVariant, 38},
+		{agreed(with(good, func(a *Agreed) { a.Timeout = second - 100*ms })), CodeTimeout, 41},
+		{agreed(with(good, func(a *Agreed) { a.Timeout = second + 50*ms })), CodeTimeout, 41},
+		{Message{Kind: KindRefused}, CodeReason, 18},
+		{Message{Kind: KindRefused, Reason: 10}, CodeReason, 18},
+		{Message{Kind: KindCRC, Tag: make([]byte, 4)}, CodeTruncated, 13},
+		{Message{Kind: KindMAC, Body: make([]byte, 9), Tag: make([]byte, 4)}, CodeTruncated, 22},
+		{Message{Kind: KindAEAD, Body: make([]byte, 1201), Tag: make([]byte, 16)}, CodeTrailingData, 1225},
+	} {
+		var e *Error
+		if err := c.Validate(); !errors.As(err, &e) || e.Code() != c.code || e.Place() != c.at {
+			t.Errorf("%+v: %v, want %s at %d", c.Message, err, c.code, c.at)
+		}
+		out, err := c.Append([]byte("<"))
+		check.Equal(t, "dst", string(out), "<")
+		check.That(t, errors.Is(err, format.Sentinel(c.code)), "the same error")
+	}
+	check.Same(t, "a sound one", (&Message{Kind: KindLink, Offer: sample}).Validate(), nil)
+}
+
+// drawMessage draws any message that is sound.
+func drawMessage(t *rapid.T) (m Message) {
+	bytesOf := func(n int, name string) []byte { return rapid.SliceOfN(rapid.Byte(), n, n).Draw(t, name) }
+	timeout := func() core.Micros {
+		return core.Micros(rapid.IntRange(10, 36_000).Draw(t, "timeout")) * timeoutUnit
+	}
+	m.Kind = rapid.SampledFrom([]Kind{KindLink, KindChallenge, KindProof, KindLinked, KindRefused, KindCRC, KindMAC, KindAEAD}).Draw(t, "kind")
+	if m.Kind.isData() {
+		m.Agreed.Link, m.Counter = rapid.Uint32().Draw(t, "link"), rapid.Uint32().Draw(t, "counter")
+		m.Body = bytesOf(rapid.IntRange(1, 40).Draw(t, "size"), "body")
+		m.Tag = bytesOf(Mode(m.Kind).tagSize(), "tag")
+		return m
+	}
+	m.Nonce = Nonce(bytesOf(16, "nonce"))
+	if m.Kind == KindLink || m.Kind == KindProof {
+		m.Offer = Offer{
+			Nonce: m.Nonce, Protocol: rapid.Uint32().Draw(t, "protocol"), Mode: Mode(rapid.IntRange(0x40, 0x42).Draw(t, "mode")), Lanes: rapid.IntRange(0, 16).Draw(t, "lanes"),
+			Variants: rapid.Uint8().Draw(t, "variants"), Extensions: rapid.Uint16().Draw(t, "extensions"), Timeout: timeout(),
+			Format: [8]byte(bytesOf(8, "format")), Identity: rapid.Uint64().Draw(t, "identity"), Resume: rapid.Uint32().Draw(t, "resume"),
+		}
+	}
+	if m.Kind == KindChallenge || m.Kind == KindProof {
+		m.Stamp, m.Cookie = rapid.Uint64Range(0, 1<<62-1).Draw(t, "stamp"), [16]byte(bytesOf(16, "cookie"))
+	}
+	if m.Kind >= KindProof {
+		m.Proof = [16]byte(bytesOf(16, "proof"))
+	}
+	switch m.Kind {
+	case KindLinked:
+		m.Agreed = Agreed{Link: rapid.Uint32Range(1, 1<<32-1).Draw(t, "link"), Lanes: rapid.IntRange(0, 16).Draw(t, "lanes"), Extensions: rapid.Uint16().Draw(t, "extensions"), Timeout: timeout()}
+		if m.Agreed.Lanes > 0 {
+			m.Agreed.Variant = 1 << rapid.IntRange(0, 7).Draw(t, "variant")
+		}
+		m.ServerNonce = Nonce(bytesOf(16, "server nonce"))
+	case KindRefused:
+		m.Version, m.Reason = rapid.Uint8().Draw(t, "version"), Reason(rapid.IntRange(1, 9).Draw(t, "reason"))
+	}
+	return m
+}
+
+// A message has one encoding, and bytes that a decoder takes are it (CXH-10): also when a few of
+// them are changed, or the end is.
+func TestOneEncoding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMessage(t)
+		b := check.Must(m.Append(nil))
+		back, err := Decode(b)
+		check.Same(t, "error", err, nil)
+		check.Equal(t, "decoded", back, m)
+		for range rapid.IntRange(0, 3).Draw(t, "changes") {
+			b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+		}
+		b = slices.Concat(b[:rapid.IntRange(len(b)-1, len(b)).Draw(t, "cut")], bytes.Repeat([]byte{0}, rapid.IntRange(0, 1).Draw(t, "more")))
+		if back, err = Decode(b); err == nil {
+			check.Equal(t, "encoded again", check.Must(back.Append(nil)), b)
+		}
+	})
+}
+
+// Any bytes are refused or taken, and cost nothing (CXH-12, CXT-SAFE-7).
+func TestAnyBytes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := rapid.SliceOfN(rapid.Byte(), 0, 100).Draw(t, "bytes")
+		if len(b) > 0 && rapid.Bool().Draw(t, "a kind") {
+			b[0] = byte(rapid.IntRange(0x3f, 0x4d).Draw(t, "kind"))
+		}
+		if m, err := Decode(b[:len(b):len(b)]); err == nil {
+			check.Equal(t, "encoded again", check.Must(m.Append(nil)), b)
+		}
+	})
+}
+
+// What data have point into the datagram, and have no room behind them.
+func TestBodyAndTagAreTheDatagrams(t *testing.T) {
+	b := append(unhex(messages[5].hex), 0xaa)[:14]
+	m := check.Must(Decode(b))
+	_ = append(m.Body, 1)
+	_ = append(m.Tag, 2)
+	check.Equal(t, "untouched", b[:15:15], append(unhex(messages[5].hex), 0xaa))
+	check.That(t, &m.Body[0] == &b[9] && &m.Tag[0] == &b[10], "they are the datagram's")
+}
+
+func TestDecodingAllocatesNothing(t *testing.T) {
+	var all [][]byte
+	for _, c := range messages {
+		all = append(all, unhex(c.hex))
+	}
+	for _, c := range bad {
+		all = append(all, c.bytes)
+	}
+	check.Equal(t, "allocations", testing.AllocsPerRun(100, func() {
+		for _, b := range all {
+			_, sinkErr = Decode(b)
+		}
+	}), 0)
+}
+
+var sinkErr error

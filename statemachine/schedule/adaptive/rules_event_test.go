@@ -1,0 +1,142 @@
+package adaptive
+
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/eventlog"
+)
+
+// Section 2, event by event. What is learned of each is in rules_test.go.
+
+// REC-2: what lies between two chunks is no rate.
+func TestAChunkEndsTheTrain(t *testing.T) {
+	f := fly(t, Adaptive(), 10)
+	f.all()
+	f.at(50 * ms).acked(0) // a train begins
+	f.at(51 * ms).acked(chunktest.Range(1, 9)...)
+	f.at(second).begin(20)
+	check.Equal(t, "fresh, sent, found", []int{f.fresh, int(f.count), int(f.newest)}, []int{0, 0, 0})
+	f.all()
+	f.at(second + 50*ms).acked(chunktest.Range(0, 9)...) // another one
+	check.Equal(t, "rate", f.path.PerSlice(), 0)
+	f.at(second + 100*ms).acked(chunktest.Range(10, 14)...)
+	check.Equal(t, "rate", f.path.PerSlice(), 10*int64(ms)*1000)
+}
+
+// REC-1, REC-3: the round trip is known before it is asked which transmission
+// arrived.
+func TestNewsIsMeasuredFirst(t *testing.T) {
+	f := fly(t, Adaptive(), 3)
+	f.sends(0, 1, 2)
+	f.silentUntil(250 * ms)
+	f.sends(1, 2)
+	f.at(270*ms).acked(0, 2) // 270 ms: what was resent 20 ms ago was not needed
+	check.Equal(t, "spurious", f.Stats().Spurious, 1)
+}
+
+// REC-3, LOS-1: a slice that is lost again when its ack comes was not resent in
+// vain only once.
+func TestWhatIsLostAgainArrivedTheFirstTime(t *testing.T) {
+	f := fly(t, Adaptive(), 32)
+	f.sends(chunktest.Range(0, 31)...)
+	f.at(50 * ms).acked(3)
+	f.sends(0, 1)
+	f.acked(5)
+	f.sends(2)
+	f.at(100 * ms).acked(2) // overtakes 0, which was resent before it
+	f.acked(0)
+	check.Equal(t, "spurious", f.Stats().Spurious, 1)
+}
+
+// LOS-1: an ack may be that of any copy, and the first claims the least.
+func TestACopyIsNotTakenToHaveArrived(t *testing.T) {
+	f := warm(t, Redundant(), 50*ms, 80_000, 4)
+	f.sends(0, 1, 2, 3, 0, 1, 2, 3)
+	f.at(10*second + 50*ms).acked(3)
+	f.sends() // the copies of 0 and 1 are younger than what arrived
+}
+
+// REC-3: a newly acked slice ends a hold.
+func TestNewsEndsAHold(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 80_000, 8)
+	f.Next(f.clock)
+	f.at(10*second + 50*ms).Held(f.clock)
+	f.silentUntil(10*second + 100*ms)
+	f.acked(0)
+	f.sends(chunktest.Range(1, 7)...)
+}
+
+// REC-4: the time of a hold is no rate.
+func TestAHoldEndsTheTrain(t *testing.T) {
+	f := fly(t, Adaptive(), 40)
+	f.all()
+	f.at(50 * ms).acked(0) // a train begins
+	f.at(60 * ms).Held(f.clock)
+	f.at(second).acked(chunktest.Range(1, 19)...) // another one
+	check.Equal(t, "rate", f.path.PerSlice(), 0)
+	f.at(second + 40*ms).acked(chunktest.Range(20, 39)...)
+	check.Equal(t, "rate", f.path.PerSlice(), 2*int64(ms)*1000)
+}
+
+// REC-5: what was lost, then what is fresh, then copies.
+// What is lost, then what is fresh, then copies (REC-9).
+func TestWhatGoesOutNext(t *testing.T) {
+	f := warm(t, Redundant(), 50*ms, 80_000, 8)
+	check.Equal(t, "first", f.within(210), chunktest.Range(0, 3)) // 70 us apart
+	f.at(10*second + 50*ms).acked(3)
+	f.sends(0, 1, 4, 5, 6, 7, 0, 1, 4, 5, 6, 7, 0, 1)
+}
+
+// REC-6
+func TestTransmissionsAreNumbered(t *testing.T) {
+	f := warm(t, Adaptive(), 50*ms, 80_000, 4) // 70 us apart
+	f.sends(0, 1, 2, 3)
+	const start, again = 10 * second, 10*second + 50*ms
+	f.at(again).acked(2, 3)
+	f.sends(0, 1, 0, 1)
+	got := f.slices[0]
+	check.Equal(t, "resends, copies", []uint8{got.resends, got.copies}, []uint8{1, 1})
+	check.Equal(t, "first, main, last", []uint32{uint32(got.first), got.main, got.last}, []uint32{1, 5, 7})
+	check.Equal(t, "their times", []core.Micros{got.firstAt, got.mainAt, got.lastAt}, []core.Micros{start, again, again + 140})
+	check.Equal(t, "in all", f.count, 8)
+	check.Equal(t, "the latest", f.lastSentAt, again+210)
+}
+
+// REC-7: the earlier of both timers.
+func TestTheDeadlineIsTheEarlierTimer(t *testing.T) {
+	for _, c := range []struct{ patience, want core.Micros }{
+		{60 * ms, 60 * ms},  // LOS-3: when 0 is lost
+		{200 * ms, 75 * ms}, // PTO-1: delay 75 ms
+	} {
+		f := warm(t, Adaptive(), 50*ms, 80_000, 4)
+		f.sends(0, 1, 2, 3)
+		f.patience = c.patience
+		f.at(10*second + 50*ms).acked(2)
+		f.path.RTT.Variation = 6_250
+		f.silentUntil(10*second + c.want)
+	}
+}
+
+// EST-1, EST-2
+func TestTheRoundTripIsOfTheNewestSentOnce(t *testing.T) {
+	f := fly(t, Adaptive(), 4)
+	f.sends(0, 1, 2, 3) // 7 us apart
+	sampled := func() (o eventlog.Event) {
+		for _, e := range f.seen {
+			if e.Kind == eventlog.RTTSampled {
+				o = e
+			}
+		}
+		f.seen = nil
+		return o
+	}
+	f.at(50_014).acked(1, 2)
+	check.Equal(t, "sample", sampled(), eventlog.Event{Kind: eventlog.RTTSampled, At: 50_014, SliceID: 2, RTT: 50 * ms})
+	check.Equal(t, "estimate", []core.Micros{f.path.RTT.Smoothed, f.path.RTT.Variation, f.Stats().MinRTT}, []core.Micros{50 * ms, 6_250, 50 * ms})
+	f.sends(0, 0) // 0 is newer now, but not sent once
+	f.at(101_021).acked(0, 3)
+	check.Equal(t, "sample", sampled(), eventlog.Event{Kind: eventlog.RTTSampled, At: 101_021, SliceID: 3, RTT: 101 * ms})
+}

@@ -1,0 +1,60 @@
+package adaptive
+
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/conform/check"
+)
+
+// LAN-9: what one lane has learned the next one knows, without a chunk of its own.
+func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
+	known := warm(t, Adaptive(), 50*ms, 900_000, 256)
+	f := fly(t, Adaptive(), 256)
+	f.Adopt(known.Scheduler)
+	check.Equal(t, "window", f.window(), known.window())
+	check.Equal(t, "round trip", f.Stats().MinRTT, known.Stats().MinRTT)
+	check.Equal(t, "rate", f.path.PerSlice(), known.path.PerSlice())
+}
+
+// WIN-4: a drain is all lanes', or the next chunk would fill the queue again.
+func TestALaneAdoptsADrain(t *testing.T) {
+	known := warm(t, Adaptive(), 50*ms, 100_000, 1)
+	known.far()
+	known.all()
+	known.after(80 * ms).acked(0)
+	check.Equal(t, "path", known.PathSlices(), 4)
+	f := fly(t, Adaptive(), 256)
+	f.Adopt(known.Scheduler)
+	check.Equal(t, "window", f.window(), 4)
+}
+
+// LAN-9: the acks of a chunk come when the next one has begun, and its timers are
+// to know.
+func TestLanesHaveOneEstimate(t *testing.T) {
+	known := warm(t, Adaptive(), 50*ms, 100_000, 1)
+	known.all()
+	f := fly(t, Adaptive(), 256)
+	f.Adopt(known.Scheduler)
+	known.after(60 * ms).acked(0) // 80 ms
+	check.Equal(t, "smoothed", f.Stats().SmoothedRTT, 50*ms+(76*ms-50*ms)/8)
+}
+
+// LAN-9: lanes do not send at the same time, each at the path's pace.
+func TestLanesHaveOnePace(t *testing.T) {
+	known := warm(t, Adaptive(), 50*ms, 1_142_858, 8) // 1 ms apart
+	known.Next(known.clock)
+	f := fly(t, Adaptive(), 8)
+	f.Adopt(known.Scheduler)
+	f.at(known.clock).begin(8)
+	f.silentUntil(known.clock + 1*ms)
+}
+
+// LAN-10: what all lanes may have in flight is the window of a chunk without end.
+func TestThePathHoldsMoreThanAChunk(t *testing.T) {
+	check.Equal(t, "nothing known", newScheduler(t, Adaptive()).PathSlices(), 32)
+	f := warm(t, Adaptive(), 50*ms, 900_000, 256)
+	check.Equal(t, "a slow path", f.PathSlices(), f.window())
+	f = warm(t, Adaptive(), 48*ms, 50_000, 256)
+	check.Equal(t, "window on a fast path", f.window(), 256)
+	check.Equal(t, "a fast path", f.PathSlices(), 50_000/50*3/2+8)
+}

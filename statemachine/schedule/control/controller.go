@@ -1,0 +1,208 @@
+package control
+
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/rtt"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+const ms = core.Millisecond
+
+// Config is what a profile says of the pace (section 14).
+type Config struct {
+	// MaxRate limits what is sent, in bits a second with IP and UDP headers:
+	// statemachine.MinRate to MaxRate, or 0 for no limit (PRO-1).
+	MaxRate int64
+	Burst   bool // fresh slices ignore the window and are 85 us apart (PRO-2)
+	Fixed   bool // MaxRate is the rate, and nothing is learned of it (PRO-4)
+	Without Rule // for ablation: the rules that are left out
+}
+
+// Check returns an error that wraps core.ErrConfig for a figure that is not
+// allowed. It names Profile.MaxRate, where applications set it.
+func (c *Config) Check() error {
+	if c.Fixed && c.MaxRate == 0 {
+		return core.ConfigError("Profile.MaxRate", c.MaxRate, "a rate for the profile fixed")
+	}
+	return statemachine.CheckRate("Profile.MaxRate", c.MaxRate)
+}
+
+// limit returns the least nanoseconds between two slices at MaxRate.
+func (c *Config) limit() int64 {
+	if c.MaxRate == 0 {
+		return 0
+	}
+	return (codec.MaxDatagramSize + codec.HeaderBytes) * 8_000_000_000 / c.MaxRate
+}
+
+// Rule is a part of the algorithm that can be left out, to see what it is worth.
+type Rule uint32
+
+// The rules, by what RECOVERY.md calls them.
+const (
+	Overtaking Rule = 1 << iota // RAT-3
+	Busy                        // RAT-4
+	Headroom                    // PAC-2
+	Drain                       // WIN-4
+	Join                        // EST-8: others drain
+	Limit                       // section 6
+	Velocity                    // LMT-7: a step that doubles
+	Fraction                    // LMT-9: less than two slices a round trip
+	Alarm                       // LMT-4: much loss begins a drain
+	Silence                     // PTO-7
+	Contest                     // CTD-1, CTD-2
+	Noise                       // CTD-4
+	Look                        // section 8
+)
+
+func (c *Config) has(r Rule) bool { return c.Without&r == 0 }
+
+// Controller is what the senders of a connection know of the path, and when that lets
+// a slice go. All lanes share one.
+type Controller struct {
+	RTT    rtt.Estimator
+	config Config
+	base   base
+	rate   rate
+	limit  limit
+	losses Losses
+	cap    rateCap
+	pace   pacer
+	yields bool // other packets must not wait (WIN-5)
+
+	flight  int // slices in flight, of all senders
+	active  int // senders with a chunk in flight
+	wanting int // senders that had something to send at their latest poll (REC-5)
+
+	newsAt     core.Micros // the latest newly acked slice, of any sender
+	timeouts   int         // in a row without news
+	unanswered int         // slices sent since there was news
+	silenced   bool        // the limit was halved for this silence
+	probeAt    core.Micros // no probes before
+
+	reportedMode string      // to the log
+	reportAt     core.Micros // the next report, unless the mode changes
+}
+
+// New returns a controller that knows nothing of the path (REC-8).
+func New(config Config) *Controller {
+	return &Controller{config: config, rate: newRate(), limit: newLimit(), losses: newLosses()}
+}
+
+// Begin starts a chunk of a sender (REC-2).
+func (c *Controller) Begin(now core.Micros, s *Share) {
+	if !s.active {
+		if c.active == 0 {
+			c.base.busySince = now
+			c.cap.look = 0
+			c.cap.start(now)
+		}
+		s.active = true
+		c.active++
+	}
+	c.Flight(s, 0) // what is left of one that was given up
+	c.RTT.UseBound()
+	c.EndTrain()
+}
+
+// Share is a sender's part in a controller: the zero value has none.
+type Share struct {
+	flight int
+	active bool // a chunk is in flight
+	wants  bool // something was to be sent at the latest poll
+}
+
+// Flight notes that a sender has n slices in flight.
+func (c *Controller) Flight(s *Share, n int) {
+	c.flight += n - s.flight
+	s.flight = n
+	c.limit.most = max(c.limit.most, int64(c.flight)*whole)
+}
+
+// Leave ends a sender's part.
+func (c *Controller) Leave(s *Share) {
+	c.Flight(s, 0)
+	c.want(s, false)
+	if s.active {
+		s.active = false
+		c.active--
+	}
+}
+
+func (c *Controller) want(s *Share, wants bool) {
+	switch {
+	case wants && !s.wants:
+		c.wanting++
+	case !wants && s.wants:
+		c.wanting--
+	}
+	s.wants = wants
+}
+
+// Go reports whether what the scheduler wants to send goes out at now, and counts
+// it as sent (REC-5, from step 3 on). A fresh slice has the spacing of PRO-2.
+func (c *Controller) Go(now core.Micros, s *Share, wants, fresh bool) bool {
+	if c.Drains() || c.limit.blocked {
+		c.Dry(now)
+		c.limit.blocked = false
+	}
+	if c.wanting == 0 {
+		c.pace.wait(now)
+	}
+	c.want(s, wants)
+	if !wants || now < c.pace.when() {
+		return false
+	}
+	if c.pace.isLate(now) {
+		c.Dry(now)
+	}
+	c.unanswered++
+	c.pace.spend(now, c.interval(fresh))
+	return true
+}
+
+// Next returns when the pace lets the next slice go, in whole microseconds.
+func (c *Controller) Next() core.Micros { return c.pace.when() }
+
+// Clean takes a sample of the round trip of which it is known what was acked (EST-2).
+func (c *Controller) Clean(now, r core.Micros) {
+	r = max(rtt.Clip(r), 1)
+	c.RTT.Sample(r)
+	c.limit.sampled, c.limit.latest = true, r
+	ended, near := c.base.add(now, r, c.RTT.Smoothed, &c.config, c.limit.contested)
+	if !ended {
+		return
+	}
+	c.limit.noise = c.limit.noise * 3 / 4 // CTD-5
+	if c.limit.contested && near {
+		c.endContest(now) // CTD-3
+	}
+}
+
+// Marked takes so many new marks of congestion (ECN-1); nothing is sent again for them (ECN-2).
+func (c *Controller) Marked(n int) { c.limit.marked += n }
+
+// MinRTT returns the smallest clean sample of late (EST-6); 0 if there is none.
+func (c *Controller) MinRTT() core.Micros { return c.base.value }
+
+// Losses returns what was lost and arrived of late.
+func (c *Controller) Losses() *Losses { return &c.losses }
+
+// Vars are the variables of REC-8 that a controller keeps.
+type Vars struct {
+	SmoothedRTT, MinRTT core.Micros // 0 while nothing is known
+	PerSlice            int64       // nanoseconds that the path takes for a slice; 0 while nothing is known
+	RanDryAt            core.Micros
+	PaceAt              core.Micros
+	PaceNano            int64 // 0 to 999, beyond PaceAt
+	Limit               int64 // in eighths of a slice
+	Flight              int
+	Contested           bool
+	Cap                 int64 // nanoseconds a slice; 0: none
+}
+
+// Vars returns the variables.
+func (c *Controller) Vars() Vars {
+	return Vars{c.RTT.Smoothed, c.MinRTT(), c.PerSlice(), c.rate.ranDryAt, c.pace.at, c.pace.nano, c.limit.size, c.flight, c.limit.contested, c.cap.interval}
+}

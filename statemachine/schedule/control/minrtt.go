@@ -1,0 +1,115 @@
+package control
+
+import "github.com/chunkwire/chunkwire/core"
+
+// Figures of section 3 (REC-10).
+const (
+	rttLife    = 10 * core.Second // how long the smallest round trip is trusted without a sample
+	drainEvery = 10 * core.Second // EST-7
+	drainLate  = 7 * core.Second  // EST-7: more, while the sender pauses
+	drainFirst = 2500 * ms        // EST-7
+	drainSoon  = 500 * ms         // EST-9: after a drain that has lowered the base
+	alarmFirst = core.Second      // LMT-4
+	fall       = ms               // EST-8
+	drainMiss  = 3                // EST-10
+	drainSlots = 4                // WIN-4: slices in flight while the queue drains
+)
+
+// base is the round trip of the path without its queue: the smallest sample. A sender that
+// began while there was a queue has it too long, and its queue would stay; so all slow down
+// now and then, and at the same time: who sees a sample below its base joins the drain of
+// others (EST-6 to EST-10).
+type base struct {
+	value     core.Micros // 0: none
+	at        core.Micros // the latest sample
+	busySince core.Micros // since when there always was a chunk in flight
+
+	drainAt core.Micros // when the next drain begins
+	endedAt core.Micros // when the latest one ended
+	gap     core.Micros // until much loss may begin the next one (LMT-4)
+	misses  int         // drains in a row without a sample near
+
+	until  core.Micros // when the drain ends; 0: there is none
+	fullAt core.Micros // from then on samples are of the drain
+	found  core.Micros // the smallest sample of the drain
+	fell   bool        // the base fell in it, or just before
+}
+
+// drain begins a drain.
+func (b *base) drain(now, smoothed, r core.Micros) {
+	b.until, b.fullAt, b.found = now+2*max(smoothed, r), now+r, r
+}
+
+// add takes a sample, at least 1. It reports whether a drain has ended, and with a sample
+// near the base.
+func (b *base) add(now, r, smoothed core.Micros, config *Config, contested bool) (ended, near bool) {
+	silent := b.value == 0 || now-b.at >= rttLife
+	b.at = now
+	if silent {
+		b.value, b.until, b.drainAt, b.misses = r, 0, now+drainFirst, 0 // EST-6
+		return false, false
+	}
+	if r < b.value {
+		if b.value-r >= fall {
+			b.fell = true
+			if b.until == 0 && !contested && config.has(Join) {
+				b.drain(now, smoothed, r) // EST-8
+			}
+		}
+		b.value = r
+	}
+	if b.until != 0 {
+		b.found = min(b.found, r)
+		near = b.found <= b.value+max(b.value/8, ackDelay)
+		if now >= b.until || near && !b.fell && now >= b.fullAt {
+			b.end(now, near, contested)
+			ended = true
+		}
+	}
+	if b.until == 0 && b.isDue(now, contested) {
+		b.drain(now, smoothed, r)
+	}
+	return ended, near
+}
+
+// isDue reports whether a drain begins (EST-7).
+func (b *base) isDue(now core.Micros, contested bool) bool {
+	return now >= b.drainAt && (contested || now-b.busySince >= drainFirst || now-b.drainAt >= drainLate)
+}
+
+// expire ends a drain whose time is over, if no sample did: it says nothing of the path,
+// since only slices that were sent once give samples.
+func (b *base) expire(now core.Micros) {
+	if b.until != 0 && now >= b.until {
+		misses := b.misses
+		b.end(now, true, false)
+		b.misses = misses
+	}
+}
+
+// end ends a drain (EST-9, EST-10).
+func (b *base) end(now core.Micros, near, contested bool) {
+	b.until, b.endedAt, b.drainAt = 0, now, now+drainEvery
+	b.gap = min(2*max(b.gap, alarmFirst), drainEvery)
+	if b.fell {
+		b.drainAt, b.gap = now+drainSoon, drainSoon
+	}
+	b.fell = false
+	switch {
+	case near:
+		b.misses = 0
+	case contested:
+	default:
+		if b.misses++; b.misses == drainMiss {
+			b.value, b.misses = b.found, 0
+		}
+	}
+}
+
+// mayAlarm reports whether much loss begins a drain (LMT-4).
+func (b *base) mayAlarm(now core.Micros) bool {
+	return b.until == 0 && now-b.busySince >= alarmFirst && now-b.endedAt >= b.gap
+}
+
+// drains reports whether few slices may be in flight, so that the queue empties.
+func (b *base) drains() bool { return b.until != 0 }

@@ -1,0 +1,68 @@
+package control
+
+import (
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/rtt"
+)
+
+// Figures of section 10 (REC-10).
+const (
+	slowestProbe = 250 * ms    // PTO-5
+	longestProbe = core.Second // PTO-3, BRK-2
+	mostDoubled  = 10          // PTO-3: more makes no difference
+	silentTimers = 3           // PTO-7
+	silentAcks   = 8           // PTO-7
+)
+
+// TimedOut notes that a timer ran out without news: the next probes wait, twice as long each
+// time (PTO-3), and the limit is halved for a silence that loss does not explain, or for
+// each while no round trip is measured (PTO-7).
+func (c *Controller) TimedOut(now core.Micros) {
+	c.EndTrain()
+	delay, _ := c.RTT.Delay()
+	measured := c.RTT.Known == rtt.Measured
+	if measured {
+		delay /= 8
+	}
+	c.probeAt = now + min(delay<<min(c.timeouts, mostDoubled), longestProbe)
+	c.timeouts++
+	l := &c.limit
+	switch {
+	case !c.config.has(Silence):
+	case !measured:
+		l.size = max(min(l.size, l.most)/2, twoSlices)
+	case !c.silenced && c.timeouts >= silentTimers && c.isTooSilent():
+		l.size = max(l.size/2, min(l.size, twoSlices))
+	default:
+		return
+	}
+	c.silenced = true
+	l.step = max(l.size/4, 1)
+}
+
+// SilentAt returns when there has been no news for as long as an ack may take: from then on
+// what a timer found lost goes whatever the limit says (LMT-10).
+func (c *Controller) SilentAt() core.Micros {
+	delay, _ := c.RTT.Delay()
+	return c.newsAt + delay
+}
+
+// ProbeAt returns when the next probes may go, of whatever lane.
+func (c *Controller) ProbeAt() core.Micros { return c.probeAt }
+
+// isTooSilent reports whether it is not the loss that is known which explains why nothing
+// came back: eight acks were to be expected.
+func (c *Controller) isTooSilent() bool {
+	sent, a := int64(c.unanswered), c.losses.Arrived
+	return sent*a/(a+c.losses.Lost)*a/(a+c.losses.Lost) >= silentAcks
+}
+
+// HoldDelay returns how long after a probe the next one follows while the peer
+// cannot take the chunk: a quarter of the time since the hold began (PTO-5).
+func (c *Controller) HoldDelay(since core.Micros) core.Micros {
+	least := slowestProbe
+	if c.RTT.Known != rtt.Unknown {
+		least = max(c.RTT.Smoothed, ackDelay)
+	}
+	return min(max(least, since/4), slowestProbe)
+}

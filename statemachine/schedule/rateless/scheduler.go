@@ -1,0 +1,240 @@
+package rateless
+
+import (
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/internal/rtt"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/control"
+)
+
+// unlimited is the quota of a sender that needs none.
+const unlimited = -1
+
+// Scheduler is the recommended scheduler of a sender of repair slices. Transmissions of
+// a chunk are numbered from 0 on.
+type Scheduler struct {
+	profile Profile
+	log     eventlog.Log
+	stats   statemachine.ScheduleStats
+
+	// Kept across chunks (RPL-1).
+	path    *control.Controller // rate, window and pace (RPL-6 to RPL-8)
+	share   control.Share       // of the path
+	wasHeld bool                // the peer could not take the chunk for two round trips
+
+	// Per chunk (RPL-2).
+	chunkID   uint16
+	numSlices int
+	now       core.Micros             // of the latest Acked, Held or Next
+	sent      int                     // transmissions so far
+	have      int                     // slices that are known to have arrived
+	top       int                     // the highest number that arrived, and one
+	gone      int                     // what has a number below is not under way, by the timer
+	sentAt    *[keptTimes]core.Micros // of the latest transmissions
+	mainAt    core.Micros             // the latest that went out without a quota
+	lastAt    core.Micros             // the latest
+	newsAt    core.Micros
+	limited   bool        // the latest transmission went out with a quota
+	quota     int         // how many may still go out without news
+	held      bool        // the peer cannot take the chunk yet; until there is news
+	heldAt    core.Micros // since when
+}
+
+// keptTimes is of how many transmissions it is known when they went out (RPL-2).
+const keptTimes = 1024
+
+var _ repair.Scheduler = (*Scheduler)(nil)
+
+// New returns a scheduler with the profile's pace that knows nothing of the path
+// (RPL-1). It fails with core.ErrConfig.
+func New(p Profile) (*Scheduler, error) {
+	pace := p.pace()
+	if err := pace.Check(); err != nil {
+		return nil, err
+	}
+	return &Scheduler{profile: p, path: control.New(pace)}, nil
+}
+
+// Begin starts a chunk (RPL-2). If the peer could not take the one before for long, a
+// single slice asks whether it takes this one.
+func (s *Scheduler) Begin(f statemachine.Flight) {
+	if s.sentAt == nil {
+		s.sentAt = new([keptTimes]core.Micros)
+	}
+	s.log, s.chunkID, s.numSlices = f.Log, f.ChunkID, f.NumSlices
+	s.sent, s.have, s.top, s.gone = 0, 0, 0, 0
+	s.now, s.mainAt, s.lastAt, s.newsAt = f.Now, f.Now, f.Now, f.Now
+	s.quota = unlimited
+	if s.wasHeld && s.profile.has(ruleAsk) {
+		s.quota = 1
+	}
+	s.held, s.wasHeld = false, false
+	s.path.Begin(f.Now, &s.share)
+}
+
+// Acked takes news (RPL-5).
+func (s *Scheduler) Acked(now core.Micros, have, top int) {
+	s.now = now
+	s.sampleRTT(now, have, top)
+	if s.held {
+		s.release(now)
+	}
+	passed, arrived := s.news(have, top)
+	lost := passed - arrived
+	n, p := have-s.have, top-s.top
+	s.have, s.top = have, top
+	s.noteFlight()
+	s.path.Arrived(now, n, p, lost)
+	s.held = false
+	arrived = n
+	if arrived == 0 && top-have > mostNeed {
+		s.quota = 0 // a peer that denies everything draws probes only
+	} else {
+		s.newsAt, s.quota = now, unlimited
+	}
+	s.path.Report(now, s.log)
+}
+
+// release notes that the peer takes the chunk: also what is under way, above the news
+// (RPL-5, step 2).
+func (s *Scheduler) release(now core.Micros) {
+	s.gone = 0
+	s.noteFlight()
+	if now-s.heldAt > 2*s.path.RTT.Smoothed {
+		s.wasHeld = true
+	}
+}
+
+// sampleRTT takes a sample of the round trip if a later transmission arrived. Each is
+// the only one of its number; but the ack of a complete chunk says the same however
+// late a probe draws it (RPL-5, step 1).
+func (s *Scheduler) sampleRTT(now core.Micros, have, top int) {
+	if top == s.top || top <= s.sent-keptTimes {
+		return
+	}
+	r := now - s.sentAt[(top-1)%keptTimes]
+	switch {
+	case have < s.numSlices || top > s.gone:
+		s.path.Clean(now, r)
+		s.report(eventlog.RTTSampled, now, top-1, r)
+	case s.path.RTT.Known != rtt.Measured:
+		s.path.RTT.Bound(r)
+	}
+}
+
+// news counts what arrived, and as lost what has a number below and did not; but
+// not what the peer could not take, nor what the timer has given up: that may have been an
+// outage (RPL-5, step 2).
+func (s *Scheduler) news(have, top int) (passed, arrived int) {
+	passed, arrived = top-s.top, have-s.have
+	switch {
+	case s.held:
+		passed = arrived
+	case s.top < s.gone && s.gone < top && s.profile.has(ruleOutage):
+		passed = top - s.gone
+		arrived = min(arrived, passed)
+	}
+	s.stats.Lost += int64(max(passed-arrived, 0))
+	return passed, arrived
+}
+
+// Held stops everything but a probe now and then (RPL-12).
+func (s *Scheduler) Held(now core.Micros) {
+	s.now = now
+	if !s.held {
+		s.held, s.heldAt = true, now
+	}
+	s.gone, s.quota = s.sent, 0
+	s.noteFlight()
+	s.path.EndTrain()
+}
+
+// noteFlight notes how many slices are in flight.
+func (s *Scheduler) noteFlight() {
+	if s.have >= s.numSlices {
+		s.path.Leave(&s.share)
+		return
+	}
+	s.path.Flight(&s.share, s.InFlight())
+}
+
+// Next reports whether the next slice goes out at now, and counts it as sent (RPL-9).
+func (s *Scheduler) Next(now core.Micros) bool {
+	s.now = now
+	if !s.wanted() && now >= s.timerAt() {
+		s.expire(now)
+	}
+	if !s.Wants() {
+		s.path.Dry(now)
+	}
+	if !s.path.Go(now, &s.share, s.wanted(), s.sent < s.numSlices) {
+		return false
+	}
+	s.sentAt[s.sent%keptTimes], s.lastAt = now, now
+	s.sent++
+	s.noteFlight()
+	s.limited = s.quota != unlimited
+	if s.limited {
+		s.quota--
+	} else {
+		s.mainAt = now
+	}
+	s.path.Report(now, s.log)
+	return true
+}
+
+// Why returns for what the latest transmission goes out.
+func (s *Scheduler) Why() string {
+	switch {
+	case s.limited && (s.held || s.sent == 1):
+		return eventlog.Probe
+	case s.limited:
+		return eventlog.Timeout
+	case s.sent <= s.numSlices:
+		return eventlog.First
+	}
+	return eventlog.Repair
+}
+
+// InFlight returns how many transmissions are under way (RPL-3).
+func (s *Scheduler) InFlight() int { return s.sent - max(s.top, s.gone) }
+
+// Wants reports whether fewer are under way than the rest of the chunk needs. Pace, window
+// and timer may still hold the next one back.
+func (s *Scheduler) Wants() bool {
+	return s.have < s.numSlices && s.InFlight() < need(s.path.Losses(), s.numSlices-s.have, &s.profile)
+}
+
+// wanted reports whether the next slice goes out as soon as the pace lets it (RPL-3).
+func (s *Scheduler) wanted() bool {
+	return s.Wants() && (s.quota > 0 || s.quota == unlimited && s.path.HasRoom())
+}
+
+// Deadline returns when the pace or the timer lets a slice go (RPL-13).
+func (s *Scheduler) Deadline() core.Micros {
+	switch {
+	case s.have >= s.numSlices:
+		return core.Never
+	case s.wanted():
+		return s.path.Next()
+	}
+	return s.timerAt()
+}
+
+// Rest releases what only a chunk in flight needs; there must be none.
+func (s *Scheduler) Rest() { s.sentAt = nil }
+
+// Stats returns what the scheduler knows of the path.
+func (s *Scheduler) Stats() statemachine.ScheduleStats {
+	st := s.stats
+	st.SmoothedRTT, st.MinRTT = s.path.RTT.Smoothed, s.path.MinRTT()
+	return st
+}
+
+func (s *Scheduler) report(kind eventlog.Kind, now core.Micros, id int, rtt core.Micros) {
+	if s.log != nil {
+		s.log(eventlog.Event{Kind: kind, At: now, ChunkID: s.chunkID, SliceID: id, RTT: rtt})
+	}
+}

@@ -1,0 +1,31 @@
+package rateless
+
+import (
+	"github.com/chunkwire/chunkwire/core"
+)
+
+// probes go out when the timer has run out (RPL-11).
+const probes = 2
+
+// timerAt returns when the timer runs out; it matters only while nothing is wanted
+// (RPL-10).
+func (s *Scheduler) timerAt() core.Micros {
+	if s.held {
+		return max(s.lastAt, s.heldAt) + s.path.HoldDelay(s.lastAt-s.heldAt)
+	}
+	delay, margin := s.path.RTT.Delay()
+	return max(s.mainAt+delay, s.newsAt+margin, s.path.ProbeAt())
+}
+
+// expire gives up what is under way, and lets probes go (RPL-11).
+func (s *Scheduler) expire(now core.Micros) {
+	s.stats.Timeouts++
+	s.gone, s.quota = s.sent, 1
+	s.noteFlight()
+	if s.held {
+		s.path.EndTrain()
+	} else {
+		s.quota = probes
+		s.path.TimedOut(now)
+	}
+}

@@ -1,0 +1,49 @@
+package rateless_test
+
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
+	"github.com/chunkwire/chunkwire/conform/sim/explore"
+	"github.com/chunkwire/chunkwire/conform/sim/repair"
+	"github.com/chunkwire/chunkwire/core"
+	protocol "github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
+)
+
+// Every packet arrives after 25 ms, but for one or two that meet trouble. Every way
+// to place the troubles is tried, and whatever they were, once they are over all is
+// delivered within a bounded time. Most take a few round trips. But an outage in the first
+// chunk can leave a bound of 6 s for the round trip, and so a timer of 3 s for the next one; and the
+// next probe may take a second (PTO-3).
+// 4,000 bytes a second are 266 ms a slice.
+func TestTroubles(t *testing.T) {
+	for _, c := range []struct {
+		profile rateless.Profile
+		slices  []int // of each chunk
+		most    int   // troubles
+		within  core.Micros
+	}{
+		{rateless.Default(), []int{1, 3}, 2, 1200 * ms},
+		{rateless.Default(), []int{3, 2}, 2, 1200 * ms},
+		{rateless.Default(), []int{2, 1, 1}, 2, 3200 * ms},
+		{rateless.Burst(), []int{3, 2}, 2, 1200 * ms},
+		{rateless.Redundant(), []int{3, 2}, 2, 1200 * ms},
+		{rateless.Fixed(32_000), []int{3, 2}, 2, 1900 * ms},
+	} {
+		var chunks [][]byte
+		for i, n := range c.slices {
+			chunks = append(chunks, chunktest.Chunk(n*codec.SliceSize, uint32(i+1)))
+		}
+		x := explore.Troubles[protocol.Packet]{
+			Delay: 25 * ms, Late: 120 * ms, Outage: 6 * core.Second, Most: c.most, Within: c.within, Text: repair.Text,
+			Run: repair.Troubled(func() (protocol.Scheduler, error) { return rateless.New(c.profile) }, repair.RatelessPace(c.profile), 0, chunks...),
+		}
+		r := x.Search()
+		if r.Err != nil {
+			t.Errorf("%s %v slices: %v\n%s", c.profile.Name, c.slices, r.Err, r.Trace)
+		}
+		t.Logf("%-9s %v slices: %v", c.profile.Name, c.slices, r)
+	}
+}

@@ -1,0 +1,582 @@
+package inspect
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/repair"
+)
+
+// Protocol says what a datagram is taken as.
+type Protocol string
+
+// The protocols. Auto finds out.
+const (
+	Auto              Protocol = ""
+	Chunks            Protocol = "chunks"             // slices and acks in the frame of PROTOCOL.md, section 5
+	Repair            Protocol = "repair"             // repair slices and their acks in the same frame
+	SliceBody         Protocol = "slice-body"         // bare bodies
+	AckBody           Protocol = "ack-body"           //
+	RepairSliceBody   Protocol = "repair-slice-body"  //
+	RepairAckBody     Protocol = "repair-ack-body"    //
+	Packets           Protocol = "packets"            // the packet layer, with any payload
+	Channels          Protocol = "channels"           // the packet layer, with records of channels
+	Records           Protocol = "records"            // a payload with records of channels
+	ConnectionRecords Protocol = "connection-records" // a payload with records of channels and of a connection
+	Connection        Protocol = "connection"         // handshake and data of CONNECTION.md
+	Unknown           Protocol = "unknown"            // none of them takes it
+)
+
+// Protocols are those that a user can ask for.
+func Protocols() []Protocol {
+	return []Protocol{Chunks, Repair, SliceBody, AckBody, RepairSliceBody, RepairAckBody, Packets, Channels, Records, ConnectionRecords, Connection}
+}
+
+// Options say what is known of datagrams. The zero value knows nothing.
+type Options struct {
+	As          Protocol
+	ProtocolIDs []uint32 // candidates for the protocol id of plain chunks
+	Lanes       int      // of plain chunks; 0: any number
+	// Keys are those of identities. Identity 0, the anonymous one, has a key of zeros.
+	Keys map[uint64]session.Key
+	// Records is what the ends of a connection agreed on; nil: a handshake says it, or it is found out.
+	Records *connection.Format
+	Packets packet.Format
+	// Channels is the format of channels; a field that is 0 is the largest that there is, since no datagram
+	// says it.
+	Channels channel.Format
+	Brief    bool // results have no fields: those of a whole capture can be kept
+}
+
+// Result is what a datagram holds.
+type Result struct {
+	Protocol Protocol `json:"protocol"`
+	Size     int      `json:"size"`
+	Summary  string   `json:"summary"`
+	Lane     *Lane    `json:"lane,omitempty"`  // of plain chunks, where a candidate's protocol id fits
+	Notes    []string `json:"notes,omitempty"` // what could not be checked, and why
+	Refused  *Refusal `json:"refused,omitempty"`
+	Fields   []Field  `json:"fields"`
+
+	holds holding
+}
+
+// Again reports whether the datagram is a copy of one that came before: it is refused, but nothing is wrong with it.
+func (r *Result) Again() bool { return r.Refused != nil && r.Refused.Sentence == "CXE-24" }
+
+// holding is what the story of a transfer needs of a datagram.
+type holding struct {
+	message *session.Message // of a connection
+	counter uint64           // of data that was opened
+	opened  bool
+	packet  *packet.Packet // without its payload
+	chunks  []laneChunk
+	closed  *connection.Record
+	others  int // records of channels
+}
+
+// laneChunk is a slice or an ack of a lane.
+type laneChunk struct {
+	lane int
+	chunkPacket
+}
+
+// note adds what could not be checked.
+func (r *Result) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// Inspector inspects datagrams in the order in which they went. From the handshakes among them
+// it learns what belongs to a connection, and with a key opens what they seal.
+type Inspector struct {
+	opts   Options
+	offers map[session.Nonce]offered
+	links  map[uint32]*link
+	ids    map[uint32]*fitting
+}
+
+// fitting counts the datagrams whose crc fits a protocol id, and that nothing else speaks against.
+type fitting struct{ slices, repair int }
+
+func (f *fitting) sum() int { return f.slices + f.repair }
+
+// offered is the PROOF of an attempt.
+type offered struct {
+	offer session.Offer
+	from  netip.AddrPort
+}
+
+// link is a connection whose handshake was seen.
+type link struct {
+	agreed session.Agreed
+	mode   session.Mode
+	client netip.AddrPort
+	open   [2]*session.Link // from the client, from the server; nil without the key
+}
+
+// largestWindow is the most sequences that the receiver of a channel keeps.
+const largestWindow = 16384
+
+// New returns an Inspector.
+func New(opts Options) *Inspector {
+	if opts.Channels.Window == 0 {
+		opts.Channels.Window = largestWindow
+	}
+	return &Inspector{opts: opts, offers: map[session.Nonce]offered{}, links: map[uint32]*link{}, ids: map[uint32]*fitting{}}
+}
+
+// Datagram inspects one datagram of which nothing else is known.
+func Datagram(b []byte, opts Options) Result { return New(opts).Datagram(netip.AddrPort{}, b) }
+
+// Datagram inspects the next datagram, which came from an address. It keeps nothing of b.
+func (in *Inspector) Datagram(from netip.AddrPort, b []byte) Result {
+	p := in.opts.As
+	if p == Auto {
+		p = in.find(b)
+	}
+	r := Result{Protocol: p, Size: len(b), Fields: []Field{}}
+	switch p {
+	case Chunks, Repair:
+		in.framed(&r, b)
+	case SliceBody, AckBody, RepairSliceBody, RepairAckBody:
+		in.bare(&r, b)
+	case Packets, Channels:
+		w := in.walker(&r, b)
+		in.packet(&r, w, p == Channels)
+		w.rest("rest")
+	case Records, ConnectionRecords:
+		f := in.formats(nil, b)
+		w := in.walker(&r, b)
+		in.payload(&r, w, f, p == ConnectionRecords)
+		w.rest("rest")
+	case Connection:
+		in.session(&r, from, b)
+	default:
+		r.Summary = "no protocol of the family takes it"
+		in.walker(&r, b).rest("bytes")
+	}
+	if r.Refused != nil {
+		r.Summary = "refused: " + r.Refused.Text
+	}
+	return r
+}
+
+// find finds the protocol of a datagram: by the end check, by the kind of a message, by the form of a
+// packet with records or without.
+func (in *Inspector) find(b []byte) Protocol {
+	switch {
+	case len(b) == 0:
+		return Unknown
+	case hasEndCheck(b):
+		return in.variant(b)
+	case b[0] >= byte(session.KindCRC) && b[0] <= byte(session.KindRefused):
+		return Connection
+	}
+	p, err := in.opts.Packets.Decode(b)
+	if err != nil {
+		return Unknown
+	}
+	f := in.formats(nil, nil)
+	if _, err := f.decodeRecords(p.Data, false); p.NumFragments == 0 && err == nil {
+		return Channels
+	}
+	return Packets
+}
+
+// variant finds out whether slices in the frame are repair slices: the protocol id says it, or else what
+// the datagram decodes to.
+func (in *Inspector) variant(b []byte) Protocol {
+	id := protocolIDOf(b)
+	if l, ok := laneOf(id, in.opts.ProtocolIDs, in.opts.Lanes); ok && !l.Repair {
+		return Chunks
+	} else if ok {
+		return Repair
+	}
+	if _, err := frame(b, id, false); err != nil {
+		if _, err := frame(b, id, true); err == nil {
+			return Repair
+		}
+	}
+	return Chunks
+}
+
+// framed inspects a datagram in the frame of chunks.
+func (in *Inspector) framed(r *Result, b []byte) {
+	withRepair := r.Protocol == Repair
+	id, given := in.protocolID(r, b)
+	c, err := frame(b, id, withRepair)
+	w := in.walker(r, b)
+	if err != nil {
+		r.Refused = refusalOf(err, "bit", "datagram", 0)
+		w.refuse(r.Refused)
+	}
+	walkFrame(w, withRepair)
+	w.rest("rest")
+	if err != nil {
+		if errors.Is(err, codec.ErrCRCMismatch) && given {
+			in.hint(r, b, withRepair)
+		}
+		return
+	}
+	lane := 0
+	if r.Lane != nil {
+		lane = r.Lane.Lane
+	} else {
+		in.fits(id, withRepair)
+	}
+	r.Summary = c.String()
+	r.holds.chunks = []laneChunk{{lane, c}}
+}
+
+// protocolID returns the protocol id with which a datagram is to be decoded: that of a lane of a candidate,
+// or the first candidate's if there is none; without candidates that which the crc has.
+func (in *Inspector) protocolID(r *Result, b []byte) (id uint32, given bool) {
+	if len(b) < 4 {
+		return 0, false
+	}
+	id = protocolIDOf(b)
+	if l, ok := laneOf(id, in.opts.ProtocolIDs, in.opts.Lanes); ok && l.Repair == (r.Protocol == Repair) {
+		r.Lane = &l
+		return id, true
+	}
+	if slices.Contains(in.opts.ProtocolIDs, id) {
+		return id, true
+	}
+	if f := in.ids[id]; len(in.opts.ProtocolIDs) == 0 || f != nil && f.sum() >= 3 {
+		r.note("the crc is right with the protocol id 0x%08x, and with no other; nothing else confirms it", id)
+		return id, false
+	}
+	return in.opts.ProtocolIDs[0], true
+}
+
+// hint says which protocol id a datagram has whose crc no candidate makes right.
+func (in *Inspector) hint(r *Result, b []byte, withRepair bool) {
+	id := protocolIDOf(b)
+	if _, err := frame(b, id, withRepair); err == nil {
+		in.fits(id, withRepair)
+		r.note("all else is right, and with the protocol id 0x%08x the crc is, too: another --protocol-id or --lanes, or a changed bit", id)
+	}
+}
+
+func (in *Inspector) fits(id uint32, withRepair bool) {
+	f := in.ids[id]
+	if f == nil {
+		f = &fitting{}
+		in.ids[id] = f
+	}
+	if withRepair {
+		f.repair++
+	} else {
+		f.slices++
+	}
+}
+
+// mostFound is how many protocol ids are found at most: with each of them all datagrams are compared.
+const mostFound = 64
+
+// ProtocolIDs returns the protocol ids that most likely are those of datagrams whose crc fits no candidate.
+// What fits several datagrams is taken for the lanes of one connection, from the first to the last: who knows
+// how many there are says it in Options.Lanes.
+func (in *Inspector) ProtocolIDs() (bases []uint32) {
+	of := map[uint32]int{} // datagrams
+	ids := slices.Sorted(maps.Keys(in.ids))
+	for len(ids) > 0 {
+		n := 1
+		for n < len(ids) && ids[n]-ids[0] < session.MostLanes {
+			n++
+		}
+		base, datagrams := in.connectionOf(ids[:n])
+		if datagrams >= 2 {
+			bases = append(bases, base)
+		}
+		of[base] += datagrams
+		ids = ids[n:]
+	}
+	slices.SortFunc(bases, func(a, b uint32) int { return cmp.Or(of[b]-of[a], cmp.Compare(a, b)) })
+	return bases[:min(len(bases), mostFound)]
+}
+
+// connectionOf returns the protocol id of the connection that has lanes with these (LAN-2, RPI-1), and how many
+// datagrams fit.
+func (in *Inspector) connectionOf(lanes []uint32) (base uint32, datagrams int) {
+	repaired := 0
+	for _, id := range lanes {
+		datagrams, repaired = datagrams+in.ids[id].sum(), repaired+in.ids[id].repair
+	}
+	n := int(lanes[len(lanes)-1]-lanes[0]) + 1
+	base = lanes[0] - uint32(16*(max(n, in.opts.Lanes)-1))
+	if 2*repaired > datagrams {
+		base -= laneIDs
+	}
+	return base, datagrams
+}
+
+// bare inspects a bare body.
+func (in *Inspector) bare(r *Result, b []byte) {
+	ack := r.Protocol == AckBody || r.Protocol == RepairAckBody
+	withRepair := r.Protocol == RepairSliceBody || r.Protocol == RepairAckBody
+	c, err := decodeBody(b, withRepair, ack)
+	w := in.walker(r, b)
+	if err != nil {
+		r.Refused = refusalOf(err, "bit", "body", 0)
+		w.refuse(r.Refused)
+	}
+	w.body(withRepair, ack)
+	w.rest("rest")
+	r.Summary = c.String()
+}
+
+// decodeBody decodes a bare body (DEC-17).
+func decodeBody(b []byte, withRepair, ack bool) (chunkPacket, error) {
+	var p codec.Packet
+	var q repair.Packet
+	var err error
+	switch {
+	case withRepair && ack:
+		q.Type = codec.TypeAck
+		q.Ack, err = repair.DecodeAckBody(b)
+	case withRepair:
+		q.Slice, err = repair.DecodeSliceBody(b)
+	case ack:
+		p.Type = codec.TypeAck
+		p.Ack, err = codec.DecodeAckBody(b)
+	default:
+		p.Slice, err = codec.DecodeSliceBody(b)
+	}
+	if withRepair {
+		return ofRepair(q), err
+	}
+	return ofSlices(p), err
+}
+
+// packet inspects what the packet layer has, from where the walker stands to its end. The payload of a
+// whole packet is records of channels, if they are said to be there.
+func (in *Inspector) packet(r *Result, w *walker, records bool) {
+	in.packetOf(r, w, func() {
+		if records {
+			in.payload(r, w, in.formats(nil, nil), false)
+			return
+		}
+		w.bytes("payload", w.left(), "PKT-1")
+	})
+}
+
+func (in *Inspector) packetOf(r *Result, w *walker, payload func()) {
+	from := w.at
+	p, err := in.opts.Packets.Decode(w.b[from/8 : w.end/8])
+	if err != nil {
+		r.Refused = refusalOf(err, "byte", "packet", from)
+		w.refuse(r.Refused)
+		walkPacket(w, func() { w.bytes("payload", w.left(), "PKT-1") })
+		return
+	}
+	r.Summary = packetSummary(&p)
+	r.holds.packet = &packet.Packet{Header: p.Header, FragmentID: p.FragmentID, NumFragments: p.NumFragments}
+	walkPacket(w, payload)
+}
+
+// payload inspects records up to the end.
+func (in *Inspector) payload(r *Result, w *walker, f formats, inConnection bool) {
+	from := w.at
+	b := w.b[from/8 : w.end/8]
+	list, err := f.decodeRecords(b, inConnection)
+	for i := range list {
+		m := &list[i]
+		if r.Summary != "" {
+			r.Summary += "; "
+		}
+		r.Summary += m.String()
+		r.holds.add(m)
+	}
+	if err != nil {
+		r.Refused, r.holds.chunks = refusalOf(err, "byte", "payload", from), nil
+		w.refuse(r.Refused)
+	}
+	walkRecords(w, &f, inConnection)
+}
+
+func (h *holding) add(m *message) {
+	switch {
+	case m.isChunk():
+		h.chunks = append(h.chunks, laneChunk{m.connection.Lane, m.chunk()})
+	case m.of && m.connection.Type == connection.TypeClose:
+		r := m.connection
+		r.Text = slices.Clone(r.Text)
+		h.closed = &r
+	case !m.of && m.channel.Type != channel.TypePad:
+		h.others++
+	}
+}
+
+// formats returns what the records of a payload have: what was agreed, or what fits.
+func (in *Inspector) formats(l *link, payload []byte) formats {
+	f := formats{connection.Format{Lanes: session.MostLanes, Repair: true, ECN: true}, in.opts.Channels}
+	switch {
+	case l != nil:
+		f.records = connection.Format{Lanes: l.agreed.Lanes, Repair: l.agreed.Variant == session.VariantRepair, ECN: l.agreed.Extensions&session.ExtensionECN != 0}
+	case in.opts.Records != nil:
+		f.records = *in.opts.Records
+	default:
+		if _, err := f.decodeRecords(payload, true); err != nil {
+			other := f
+			other.records.Repair = false
+			if _, err := other.decodeRecords(payload, true); err == nil {
+				return other
+			}
+		}
+	}
+	return f
+}
+
+// session inspects a datagram of a connection.
+func (in *Inspector) session(r *Result, from netip.AddrPort, b []byte) {
+	m, err := session.Decode(b)
+	w := in.walker(r, b)
+	if err != nil {
+		r.Refused = refusalOf(err, "byte", "datagram", 0)
+		w.refuse(r.Refused)
+		if len(b) > 0 && b[0] > byte(session.KindAEAD) {
+			walkHandshake(w)
+		} else {
+			w.envelope(0, nil)
+		}
+		w.rest("rest")
+		return
+	}
+	r.Summary = messageSummary(&m)
+	kept := m
+	kept.Body, kept.Tag = nil, nil
+	r.holds.message = &kept
+	if m.Tag != nil {
+		in.data(r, from, &m, b)
+		return
+	}
+	in.learn(from, &m)
+	walkHandshake(w)
+	w.rest("rest")
+}
+
+// learn keeps what a message of the handshake says of a connection.
+func (in *Inspector) learn(from netip.AddrPort, m *session.Message) {
+	switch m.Kind {
+	case session.KindProof:
+		in.offers[m.Nonce] = offered{m.Offer, from}
+	case session.KindLinked:
+		o, ok := in.offers[m.Nonce]
+		if !ok {
+			return
+		}
+		if l := in.links[m.Agreed.Link]; l != nil { // it goes on, perhaps at another address
+			l.client = o.from
+			return
+		}
+		in.links[m.Agreed.Link] = in.newLink(o, m)
+	}
+}
+
+func (in *Inspector) newLink(o offered, m *session.Message) *link {
+	l := &link{agreed: m.Agreed, mode: o.offer.Mode, client: o.from}
+	key, known := in.opts.Keys[o.offer.Identity]
+	if !known && o.offer.Identity != 0 {
+		return l
+	}
+	keys := session.DeriveKeys(key, &o.offer, &m.Agreed, m.ServerNonce)
+	for i, open := range []session.Key{keys.C2S, keys.S2C} {
+		l.open[i] = session.NewLink(session.LinkConfig{Mode: l.mode, Agreed: l.agreed, Open: open})
+	}
+	return l
+}
+
+// data inspects a datagram with an envelope.
+func (in *Inspector) data(r *Result, from netip.AddrPort, m *session.Message, b []byte) {
+	l := in.links[m.Agreed.Link]
+	body, err := in.open(r, l, from, m, b)
+	shown := append(append(b[:len(b)-len(m.Body)-len(m.Tag):len(b)-len(m.Body)-len(m.Tag)], body...), m.Tag...)
+	if body == nil {
+		shown = b
+	}
+	w := in.walker(r, shown)
+	if err != nil {
+		r.Refused = refusalOf(err, "byte", "datagram", 0)
+	}
+	w.envelope(len(m.Tag), func() {
+		if body == nil || err != nil {
+			_, f := w.bytes("body", w.left(), "CXE-1")
+			if body == nil && session.Mode(m.Kind) == session.AEAD {
+				f.Meaning = "encrypted"
+			}
+			return
+		}
+		in.packetOf(r, w, func() { in.payload(r, w, in.formats(l, shown[w.at/8:w.end/8]), true) })
+	})
+	w.rest("rest")
+}
+
+// open opens the envelope of a datagram as far as that is possible. The body is nil if it cannot be read.
+func (in *Inspector) open(r *Result, l *link, from netip.AddrPort, m *session.Message, b []byte) (body []byte, err error) {
+	clear := m.Body
+	if session.Mode(m.Kind) == session.AEAD {
+		clear = nil
+	}
+	switch {
+	case l == nil:
+		r.note("the handshake of link %08x is not here: the tag was not checked", m.Agreed.Link)
+		return clear, nil
+	case l.open[0] == nil:
+		r.note("the key of the connection is not given: the tag was not checked")
+		return clear, nil
+	}
+	for _, i := range l.sides(from) {
+		var why error
+		if body, why = l.open[i].Open(nil, b); why == nil {
+			r.holds.opened, r.holds.counter = true, l.open[i].Opened()
+			return body, nil
+		}
+		if err == nil || errors.Is(err, session.ErrTag) { // with the other direction's key the tag is wrong
+			err = why
+		}
+	}
+	return clear, err
+}
+
+// sides returns which of the two directions a datagram from an address can have: both if no addresses are
+// known.
+func (l *link) sides(from netip.AddrPort) []int {
+	switch {
+	case l.open[1] == nil:
+		return []int{0}
+	case !from.IsValid():
+		return []int{0, 1}
+	case from == l.client:
+		return []int{0}
+	}
+	return []int{1}
+}
+
+// envelope walks along the envelope of data, with a tag of some bytes.
+func (w *walker) envelope(tag int, body func()) {
+	kind, f := w.bits("kind", 8, "CXE-1")
+	if m := session.Mode(kind); m >= session.CRC && m <= session.AEAD {
+		f.Meaning = m.String() + " data"
+	}
+	w.bits("link", 32, "CXE-1")
+	w.bits("counter", 32, "CXE-5")
+	if body == nil {
+		return
+	}
+	whole := w.end
+	w.end -= 8 * tag
+	body()
+	w.rest("rest")
+	w.end = whole
+	w.bytes("tag", tag, "CXE-1")
+}
