@@ -43,7 +43,7 @@ func newRoot() *cobra.Command {
 		Use:   "vectorgen",
 		Short: "Generate the test vectors",
 		Long: `vectorgen writes the files of test vectors, the same on every machine byte for
-byte. The expected bytes of packets come from testvectors/oracle, which was
+byte. The expected bytes of packets come from conform/oracle, which was
 written from the specifications alone, never from the codecs that they test. The
 traces come from the scripts in testvectors/traces; what is expected of those of
 the packet layer, of channels and of connections comes from their oracles, too.

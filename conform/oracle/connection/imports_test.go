@@ -15,7 +15,7 @@ func TestImportsOraclesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range p.Imports {
-		if strings.Contains(path, ".") && !strings.Contains(path, "/testvectors/oracle") {
+		if strings.Contains(path, ".") && !strings.Contains(path, "/conform/oracle") {
 			t.Errorf("imports %s", path)
 		}
 	}
