@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -73,8 +73,8 @@ func pathScript(srtt, patience *int64) []byte {
 	return appendUint32(out, uint32(known))
 }
 
-func oraclePath(p channel.Path) oracle.Path {
-	return oracle.Path{Measured: p.Measured, SRTT: int64(p.SRTT), Patience: int64(p.Patience)}
+func oraclePath(p channel.Path) channeloracle.Path {
+	return channeloracle.Path{Measured: p.Measured, SRTT: int64(p.SRTT), Patience: int64(p.Patience)}
 }
 
 func runChannelReceiver(t T, data []byte) {
@@ -84,7 +84,7 @@ func runChannelReceiver(t T, data []byte) {
 	if b.CheckedReceiver, err = sim.NewCheckedReceiver(b.cfg, t.Fatalf); err != nil {
 		t.Fatalf("%+v: %v", b.cfg, err)
 	}
-	b.oracle = oracle.NewReceiver(oracle.ReceiverConfig{
+	b.oracle = channeloracle.NewReceiver(channeloracle.ReceiverConfig{
 		Format: oracleFormat(b.cfg.Format), Ordered: b.cfg.Kind == channel.Ordered, First: int64(b.cfg.First), GiveUp: int64(b.cfg.GiveUp),
 	})
 	for n := 0; b.more() && n < maxOps; n++ {
@@ -99,7 +99,7 @@ type channelReceiverBench struct {
 	*sim.CheckedReceiver
 	script
 	cfg     channel.Config
-	oracle  *oracle.Receiver
+	oracle  *channeloracle.Receiver
 	clock   core.Micros // of the next event; it may go back
 	latest  core.Micros
 	reports int // since a record came, or something was read

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -33,7 +33,7 @@ func runChannelSender(t T, data []byte) {
 	if b.CheckedSender, err = sim.NewCheckedSender(b.cfg, t.Fatalf); err != nil {
 		t.Fatalf("%+v: %v", b.cfg, err)
 	}
-	b.oracle = oracle.NewSender(oracle.SenderConfig{
+	b.oracle = channeloracle.NewSender(channeloracle.SenderConfig{
 		Format: oracleFormat(b.cfg.Format), SendQueue: int64(b.cfg.SendQueue), First: int64(b.cfg.First), GiveUp: int64(b.cfg.GiveUp),
 	})
 	b.judge = sim.NewJudge(sim.Complete(b.cfg))
@@ -50,7 +50,7 @@ type channelSenderBench struct {
 	*sim.CheckedSender
 	script
 	cfg    channel.Config
-	oracle *oracle.Sender
+	oracle *channeloracle.Sender
 	judge  *sim.Judge
 	clock  core.Micros // of the next event; it may go back
 	latest core.Micros

@@ -3,7 +3,7 @@ package fuzz
 import (
 	"strings"
 
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
 	sim "github.com/chunkwire/chunkwire/conform/sim/packet"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
@@ -24,7 +24,7 @@ func runCongestion(t T, data []byte) {
 	profile := s.byte() & 1
 	b := &congestionBench{
 		T: t, script: s, machine: packet.NewCongestion(packet.Profile(profile)), model: sim.NewCongestionModel(packet.Profile(profile)),
-		oracle: oracle.NewCongestion([]string{contract.ProfileDefault, contract.ProfileArticle}[profile]), profile: packet.Profile(profile),
+		oracle: packetoracle.NewCongestion([]string{contract.ProfileDefault, contract.ProfileArticle}[profile]), profile: packet.Profile(profile),
 		goodSince: core.Never,
 	}
 	for n := 0; b.more() && n < maxOps; n++ {
@@ -39,7 +39,7 @@ type congestionBench struct {
 	script
 	machine packet.Congestion
 	model   *sim.CongestionModel
-	oracle  *oracle.Congestion
+	oracle  *packetoracle.Congestion
 	profile packet.Profile
 	clock   core.Micros // the time of the next event, which may go back
 	latest  core.Micros

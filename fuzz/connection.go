@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/connection"
+	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	sim "github.com/chunkwire/chunkwire/conform/sim/connection"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -27,7 +27,7 @@ func runConnectionRecords(t T, data []byte) {
 	f, payload := connection.Format{Lanes: how % 17, Repair: how/17%2 == 1, ECN: how/34%2 == 1}, s.left
 	before := bytes.Clone(payload)
 	again, err := recode(f, payload)
-	list, wantErr := oracle.Decode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, before)
+	list, wantErr := connectionoracle.Decode(connectionoracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, before)
 	if verbose() {
 		t.Logf("%+v, %x: %v", f, before, err)
 	}
@@ -41,7 +41,7 @@ func runConnectionRecords(t T, data []byte) {
 	if !bytes.Equal(again, payload) {
 		t.Fatalf("accepted, but it encodes to %x", again)
 	}
-	if theirs, err := oracle.Encode(oracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, list); err != nil || !bytes.Equal(theirs, payload) {
+	if theirs, err := connectionoracle.Encode(connectionoracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, list); err != nil || !bytes.Equal(theirs, payload) {
 		t.Fatalf("the oracle encodes what it decoded to %x, %v", theirs, err)
 	}
 }
@@ -73,7 +73,7 @@ func compareConnectionCodes(t T, err, want error) {
 	if err == nil && want == nil {
 		return
 	}
-	code, at := oracle.RefusalOf(want)
+	code, at := connectionoracle.RefusalOf(want)
 	var got *core.Error
 	if !errors.As(err, &got) || want == nil || string(got.Code()) != code || got.Place() != at {
 		t.Fatalf("connection says %v, the oracle %v", err, want)

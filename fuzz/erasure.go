@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec/erasure"
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
@@ -34,7 +34,7 @@ type erasureWorld struct {
 	e      *erasure.Encoded
 	k      int
 	forged bool
-	model  *oracle.Decoder
+	model  *repairoracle.Decoder
 	taken  int // blocks of the pool
 }
 
@@ -48,7 +48,7 @@ func (w *erasureWorld) Put(*[erasure.SliceSize]byte) { w.taken-- }
 func (w *erasureWorld) begin(size int) {
 	w.e = erasure.Encode(content(uint16(size), size))
 	w.k, w.forged = w.e.NumSlices(), false
-	w.model = oracle.NewDecoder(int64(w.k), int64(w.e.LastBytes()))
+	w.model = repairoracle.NewDecoder(int64(w.k), int64(w.e.LastBytes()))
 	w.d.Begin(w.k, w.e.LastBytes(), w)
 }
 
@@ -89,7 +89,7 @@ func (w *erasureWorld) do(s *script) {
 func (w *erasureWorld) add(id int, data []byte) {
 	w.Helper()
 	k, last := int64(w.k), int64(w.e.LastBytes())
-	cut := make([]byte, oracle.DataSize(k, last, int64(id)))
+	cut := make([]byte, repairoracle.DataSize(k, last, int64(id)))
 	copy(cut, data)
 	want := w.model.Rank() < k && w.model.Add(int64(id), cut)
 	if id%2 == 0 && w.d.Independent(id) != want {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 )
@@ -172,8 +172,8 @@ func (b *muxBench) compose(end, space int) bool {
 
 // rank is the place of a record in a payload: reports, then by priority, of equal ones unreliable
 // messages first (CHC-7, CHC-8).
-func rank(r *oracle.Record) int {
-	if r.Type == oracle.Report {
+func rank(r *channeloracle.Record) int {
+	if r.Type == channeloracle.Report {
 		return 0
 	}
 	c := muxChannels[slices.IndexFunc(muxChannels, func(c channel.Config) bool { return int(c.ID) == int(r.Channel) })]
@@ -187,14 +187,14 @@ func rank(r *oracle.Record) int {
 // checkPayload checks a payload (CHC-2, CHC-7, CHC-8, CHR-4, CHU-3).
 func (b *muxBench) checkPayload(payload []byte, quiet bool, space int) {
 	b.Helper()
-	list, err := oracle.Decode(oracle.Usual, payload)
-	if err != nil || quiet == slices.ContainsFunc(list, func(r oracle.Record) bool { return r.Type != oracle.Report }) {
+	list, err := channeloracle.Decode(channeloracle.Usual, payload)
+	if err != nil || quiet == slices.ContainsFunc(list, func(r channeloracle.Record) bool { return r.Type != channeloracle.Report }) {
 		b.Fatalf("%x, quiet %v: %v", payload, quiet, err)
 	}
 	if verbose() {
 		b.Logf("at %d: %d bytes in %d, quiet %v: %d records", b.now, len(payload), space, quiet, len(list))
 	}
-	alone := space == channel.LargestPayload && len(list) == 1 && list[0].Type == oracle.Unreliable
+	alone := space == channel.LargestPayload && len(list) == 1 && list[0].Type == channeloracle.Unreliable
 	if len(payload) > space && !alone {
 		b.Fatalf("%d bytes in a space of %d", len(payload), space)
 	}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"math"
 
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -30,7 +30,7 @@ func runPacketDatagram(t T, f packet.Format, datagram []byte) {
 	t.Helper()
 	before := bytes.Clone(datagram)
 	got, err := f.Decode(datagram)
-	want, wantErr := oracle.Decode(oracle.Limits(f), before)
+	want, wantErr := packetoracle.Decode(packetoracle.Limits(f), before)
 	if verbose() {
 		t.Logf("%+v, %x: %+v, %v", f, before, got, err)
 	}
@@ -58,20 +58,20 @@ func runPacketDatagram(t T, f packet.Format, datagram []byte) {
 
 // checkDecodedHeader: what decodes headers alone does what the oracle does, as long as
 // the oracle's fault lies in the header.
-func checkDecodedHeader(t T, datagram []byte, want oracle.Packet, wantErr error) {
+func checkDecodedHeader(t T, datagram []byte, want packetoracle.Packet, wantErr error) {
 	t.Helper()
 	h, size, err := packet.DecodeHeader(datagram)
-	refused, _ := wantErr.(*oracle.Error)
+	refused, _ := wantErr.(*packetoracle.Error)
 	switch {
 	case len(datagram) > 0 && datagram[0]&1 == 1: // no header begins so
-		if e, ok := err.(*packet.Error); !ok || string(e.Code()) != oracle.ReservedBits || e.Place() != 0 {
+		if e, ok := err.(*packet.Error); !ok || string(e.Code()) != packetoracle.ReservedBits || e.Place() != 0 {
 			t.Fatalf("a fragment is no header: %v", err)
 		}
 	case refused == nil:
 		if h != packet.Header(want.Header) || err != nil || size != len(datagram)-len(want.Data) || size != h.Size() {
 			t.Fatalf("the header is %+v of %d bytes, %v; the oracle's %+v", h, size, err, want.Header)
 		}
-	case refused.Code == oracle.EmptyPayload || refused.Code == oracle.TooLarge:
+	case refused.Code == packetoracle.EmptyPayload || refused.Code == packetoracle.TooLarge:
 		if err != nil || size != refused.At {
 			t.Fatalf("the header has %d bytes, %v; the payload begins at %d", size, err, refused.At)
 		}
@@ -90,22 +90,22 @@ func comparePlaced(t T, err, want error) {
 		return
 	}
 	got, isOurs := err.(*packet.Error)
-	w, refused := want.(*oracle.Error)
+	w, refused := want.(*packetoracle.Error)
 	if !isOurs || !refused || string(got.Code()) != w.Code || got.Place() != w.At {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)
 	}
 }
 
-func samePackets(a packet.Packet, b oracle.Packet) bool {
+func samePackets(a packet.Packet, b packetoracle.Packet) bool {
 	return a.Header == packet.Header(b.Header) && a.FragmentID == b.ID && a.NumFragments == b.Count && bytes.Equal(a.Data, b.Data)
 }
 
 // oracleEncodes returns what the oracle encodes a packet to whose fields have room.
 func oracleEncodes(p packet.Packet) []byte {
 	if p.NumFragments == 0 {
-		return oracle.EncodeRegular(oracle.Header(p.Header), p.Data)
+		return packetoracle.EncodeRegular(packetoracle.Header(p.Header), p.Data)
 	}
-	return oracle.EncodeFragment(oracle.Header(p.Header), p.FragmentID, p.NumFragments, p.Data)
+	return packetoracle.EncodeFragment(packetoracle.Header(p.Header), p.FragmentID, p.NumFragments, p.Data)
 }
 
 // runFields encodes a packet of any fields (PKF-1 to PKF-4).
@@ -116,7 +116,7 @@ func runFields(t T, f packet.Format, p packet.Packet) {
 	if verbose() {
 		t.Logf("%+v, %+v: %x, %v", f, p, got, err)
 	}
-	if header := p.Header.Append(nil); !bytes.Equal(header, oracle.EncodeHeader(oracle.Header(p.Header))) || len(header) != p.Header.Size() {
+	if header := p.Header.Append(nil); !bytes.Equal(header, packetoracle.EncodeHeader(packetoracle.Header(p.Header))) || len(header) != p.Header.Size() {
 		t.Fatalf("the header is %x", header)
 	}
 	comparePlaced(t, err, refusalOf(f, p))
@@ -133,7 +133,7 @@ func runFields(t T, f packet.Format, p packet.Packet) {
 		t.Fatalf("encoded %x, the oracle %x", got[len(before):], want)
 	}
 	back, err := f.Decode(got[len(before):])
-	if err != nil || !samePackets(back, oracle.Packet{Header: oracle.Header(p.Header), ID: p.FragmentID, Count: p.NumFragments, Data: p.Data}) {
+	if err != nil || !samePackets(back, packetoracle.Packet{Header: packetoracle.Header(p.Header), ID: p.FragmentID, Count: p.NumFragments, Data: p.Data}) {
 		t.Fatalf("it decodes to %+v, %v", back, err)
 	}
 }
@@ -143,20 +143,20 @@ func runFields(t T, f packet.Format, p packet.Packet) {
 func refusalOf(f packet.Format, p packet.Packet) error {
 	switch {
 	case p.NumFragments == 0 && (len(p.Data) < 1 || len(p.Data) > f.FragmentSize*f.MaxFragments):
-		return &oracle.Error{Code: oracle.PayloadSize, At: oracle.Nowhere}
+		return &packetoracle.Error{Code: packetoracle.PayloadSize, At: packetoracle.Nowhere}
 	case p.NumFragments == 0 && p.FragmentID != 0, p.NumFragments != 0 && p.FragmentID < 0:
-		return &oracle.Error{Code: oracle.FragmentIDOutOfRange, At: 3}
+		return &packetoracle.Error{Code: packetoracle.FragmentIDOutOfRange, At: 3}
 	case p.NumFragments == 0:
 		return nil
 	case p.NumFragments < 0:
-		return &oracle.Error{Code: oracle.SingleFragment, At: 4}
+		return &packetoracle.Error{Code: packetoracle.SingleFragment, At: 4}
 	case p.NumFragments > math.MaxUint8+1:
-		return &oracle.Error{Code: oracle.TooManyFragments, At: 4}
+		return &packetoracle.Error{Code: packetoracle.TooManyFragments, At: 4}
 	case p.NumFragments >= 2 && p.NumFragments <= f.MaxFragments && p.FragmentID >= p.NumFragments:
-		return &oracle.Error{Code: oracle.FragmentIDOutOfRange, At: 3}
+		return &packetoracle.Error{Code: packetoracle.FragmentIDOutOfRange, At: 3}
 	}
 	p.FragmentID = min(p.FragmentID, math.MaxUint8) // a larger one is beyond a number that is refused
-	_, err := oracle.Decode(oracle.Limits(f), oracleEncodes(p))
+	_, err := packetoracle.Decode(packetoracle.Limits(f), oracleEncodes(p))
 	return err
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -34,8 +34,8 @@ func readFormat(s *script) channel.Format {
 	return channel.Format{Window: 32 << (s.byte() % 10), Data: 1 + int(s.uint16())%1024, Group: 2 + int(s.byte())%63}
 }
 
-func oracleFormat(f channel.Format) oracle.Format {
-	return oracle.Format{Window: int64(f.Window), Data: int64(f.Data), Group: int64(f.Group)}
+func oracleFormat(f channel.Format) channeloracle.Format {
+	return channeloracle.Format{Window: int64(f.Window), Data: int64(f.Data), Group: int64(f.Group)}
 }
 
 // runPayload decodes any bytes (CHR-1 to CHR-12).
@@ -43,7 +43,7 @@ func runPayload(t T, f channel.Format, payload []byte) {
 	t.Helper()
 	before := bytes.Clone(payload)
 	got, err := decodeRecords(f, payload)
-	want, wantErr := oracle.Decode(oracleFormat(f), before)
+	want, wantErr := channeloracle.Decode(oracleFormat(f), before)
 	if verbose() {
 		t.Logf("%+v, %x: %+v, %v", f, before, got, err)
 	}
@@ -104,7 +104,7 @@ func checkMux(t T, f channel.Format, payload []byte, wantErr error) {
 	}
 	refused := err.(*core.Error)
 	own := refused.Code() == channel.CodeChannelKind || refused.Code() == channel.CodeUnknownChannel
-	w, _ := wantErr.(*oracle.Error)
+	w, _ := wantErr.(*channeloracle.Error)
 	stats := m.Stats()
 	switch {
 	case w == nil && !own, w != nil && refused.Place() > w.At, w != nil && !own && (refused.Place() != w.At || string(refused.Code()) != w.Code):
@@ -121,32 +121,32 @@ func compareCodes(t T, err, want error) {
 		return
 	}
 	got, isOurs := err.(*core.Error)
-	w, refused := want.(*oracle.Error)
+	w, refused := want.(*channeloracle.Error)
 	if !isOurs || !refused || string(got.Code()) != w.Code || got.Place() != w.At {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)
 	}
 }
 
-func sameRecords(a channel.Record, b oracle.Record) bool {
+func sameRecords(a channel.Record, b channeloracle.Record) bool {
 	o := oracleRecord(a)
 	return o.Type == b.Type && o.Channel == b.Channel && o.Sequence == b.Sequence && o.Index == b.Index && o.Count == b.Count &&
 		o.Room == b.Room && slices.Equal(o.Groups, b.Groups) && bytes.Equal(o.Data, b.Data)
 }
 
 // oracleRecord returns a record as the oracle has it.
-func oracleRecord(r channel.Record) oracle.Record {
-	o := oracle.Record{
+func oracleRecord(r channel.Record) channeloracle.Record {
+	o := channeloracle.Record{
 		Type: r.Type.String(), Channel: int64(r.Channel), Sequence: int64(r.Sequence), Index: int64(r.Index),
 		Count: int64(r.Count), Room: int64(r.Room), Data: r.Data,
 	}
 	for _, g := range r.Groups {
-		o.Groups = append(o.Groups, oracle.Group{Start: int64(g.Start), Bits: int64(g.Bits)})
+		o.Groups = append(o.Groups, channeloracle.Group{Start: int64(g.Start), Bits: int64(g.Bits)})
 	}
 	return o
 }
 
 // ourRecord returns a record of the oracle as the codec has it.
-func ourRecord(o oracle.Record) channel.Record {
+func ourRecord(o channeloracle.Record) channel.Record {
 	r := channel.Record{
 		Channel: uint8(o.Channel), Sequence: uint16(o.Sequence), Index: int(o.Index), Count: int(o.Count), Room: int(o.Room), Data: o.Data,
 	}
@@ -211,11 +211,11 @@ func recordsScript(list []channel.Record) (out []byte) {
 // runRow encodes records with any fields (CHR-7, CHR-13).
 func runRow(t T, f channel.Format, list []channel.Record) {
 	t.Helper()
-	var records []oracle.Record
+	var records []channeloracle.Record
 	for _, r := range list {
 		records = append(records, oracleRecord(r))
 	}
-	want, wantErr := oracle.Encode(oracleFormat(f), records)
+	want, wantErr := channeloracle.Encode(oracleFormat(f), records)
 	var got []byte
 	var err error
 	for i := 0; i < len(list) && err == nil; i++ {
@@ -249,7 +249,7 @@ func runReport(t T, s *script) {
 		list = append(list, int64(base)+int64(d))
 	}
 	r := channel.NewReport(id, base, room, missing)
-	want := oracle.Record{Type: oracle.Report, Channel: int64(id), Sequence: int64(base), Room: int64(room), Groups: oracle.Groups(list, oracle.MostGroups)}
+	want := channeloracle.Record{Type: channeloracle.Report, Channel: int64(id), Sequence: int64(base), Room: int64(room), Groups: channeloracle.Groups(list, channeloracle.MostGroups)}
 	if verbose() {
 		t.Logf("%d missing: %+v", len(missing), r)
 	}
@@ -258,7 +258,7 @@ func runReport(t T, s *script) {
 	}
 	f := channel.Format{Window: 16384}
 	got, err := f.Append(nil, &r)
-	encoded, wantErr := oracle.Encode(oracle.Usual, []oracle.Record{want})
+	encoded, wantErr := channeloracle.Encode(channeloracle.Usual, []channeloracle.Record{want})
 	compareCodes(t, err, wantErr)
 	if !bytes.Equal(got, encoded) {
 		t.Fatalf("encoded to %x, by the oracle to %x", got, encoded)
@@ -300,7 +300,7 @@ func seedRecords(files []testvectors.File) (seeds [][]byte) {
 // recordsOf returns records of a request that the fields of the codec can hold.
 func recordsOf(list []contract.Record) (out []channel.Record, ok bool) {
 	for _, r := range list {
-		o := oracle.Record{Type: r.Type, Data: bytesOf(r.Data)}
+		o := channeloracle.Record{Type: r.Type, Data: bytesOf(r.Data)}
 		for _, f := range []struct {
 			to   *int64
 			from *int64
@@ -322,7 +322,7 @@ func recordsOf(list []contract.Record) (out []channel.Record, ok bool) {
 				if g[0]>>16 != 0 || g[1]>>32 != 0 {
 					return nil, false
 				}
-				o.Groups = append(o.Groups, oracle.Group{Start: g[0], Bits: g[1]})
+				o.Groups = append(o.Groups, channeloracle.Group{Start: g[0], Bits: g[1]})
 			}
 		}
 		out = append(out, ourRecord(o))

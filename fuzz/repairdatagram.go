@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/repair"
@@ -27,15 +27,15 @@ func runRepairDatagram(t T, data []byte) {
 			setCRC(framer.ProtocolID(), datagram)
 		}
 		got, err := framer.Decode(datagram)
-		want, wantErr := oracle.DecodeDatagram(framer.ProtocolID(), datagram)
+		want, wantErr := repairoracle.DecodeDatagram(framer.ProtocolID(), datagram)
 		compareRepair(t, datagram, got, err, want, wantErr, func(p repair.Packet) ([]byte, error) { return framer.Append(nil, p) })
 	case 1:
 		got, err := repair.DecodeSliceBody(s.left)
-		want, wantErr := oracle.DecodeBody(oracle.TypeSlice, s.left)
+		want, wantErr := repairoracle.DecodeBody(repairoracle.TypeSlice, s.left)
 		compareRepair(t, s.left, repair.Packet{Slice: got}, err, want, wantErr, func(p repair.Packet) ([]byte, error) { return repair.AppendSliceBody(nil, p.Slice) })
 	case 2:
 		got, err := repair.DecodeAckBody(s.left)
-		want, wantErr := oracle.DecodeBody(oracle.TypeAck, s.left)
+		want, wantErr := repairoracle.DecodeBody(repairoracle.TypeAck, s.left)
 		p := repair.Packet{Type: codec.TypeAck, Ack: got}
 		if err != nil {
 			p = repair.Packet{}
@@ -50,7 +50,7 @@ func runRepairDatagram(t T, data []byte) {
 // what is not decodes to the same.
 func encodeRepair(t T, framer repair.Framer, p repair.Packet) {
 	t.Helper()
-	want, wantErr := oracle.EncodeDatagram(framer.ProtocolID(), agree.RepairForOracle(p))
+	want, wantErr := repairoracle.EncodeDatagram(framer.ProtocolID(), agree.RepairForOracle(p))
 	if verbose() {
 		t.Logf("%s: %d bytes, %v", describeRepair(p), len(want), wantErr)
 	}
@@ -86,14 +86,14 @@ func validateRepair(p repair.Packet) error {
 
 // compareRepair holds what a decoder returned against the oracle: the same value, or a
 // refusal by the same sentence at the same place. What is accepted encodes to the same bytes.
-func compareRepair(t T, b []byte, got repair.Packet, err error, want oracle.Packet, wantErr error, encode func(repair.Packet) ([]byte, error)) {
+func compareRepair(t T, b []byte, got repair.Packet, err error, want repairoracle.Packet, wantErr error, encode func(repair.Packet) ([]byte, error)) {
 	t.Helper()
 	if verbose() {
 		t.Logf("%x: %s, %v", b, describeRepair(got), err)
 	}
 	compareRepairErrors(t, err, wantErr)
 	if err != nil {
-		if e := wantErr.(*oracle.Error); err.(*core.Error).Place() != e.Bit || !agree.SameRepair(got, repair.Packet{}) || got.Slice.Data != nil {
+		if e := wantErr.(*repairoracle.Error); err.(*core.Error).Place() != e.Bit || !agree.SameRepair(got, repair.Packet{}) || got.Slice.Data != nil {
 			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describeRepair(got), e.Bit)
 		}
 		return
@@ -115,7 +115,7 @@ func compareRepairErrors(t T, err, want error) {
 		return
 	}
 	got, isOurs := err.(*core.Error)
-	w, refused := want.(*oracle.Error)
+	w, refused := want.(*repairoracle.Error)
 	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Sentence {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)
 	}

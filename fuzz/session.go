@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -29,7 +29,7 @@ func runMessage(t T, datagram []byte) {
 	t.Helper()
 	before := bytes.Clone(datagram)
 	m, err := session.Decode(datagram)
-	want, wantErr := oracle.Decode(before)
+	want, wantErr := sessionoracle.Decode(before)
 	if verbose() {
 		t.Logf("%x: %v, %v", before, m.Kind, err)
 	}
@@ -37,14 +37,14 @@ func runMessage(t T, datagram []byte) {
 	if !bytes.Equal(datagram, before) {
 		t.Fatalf("decoding changed the datagram")
 	}
-	if err != nil || want.Type == oracle.TypeData {
+	if err != nil || want.Type == sessionoracle.TypeData {
 		return
 	}
 	again, err := m.Append(nil)
 	if err != nil || !bytes.Equal(again, before) {
 		t.Fatalf("accepted, but it encodes to %x, %v", again, err)
 	}
-	if theirs, err := oracle.Encode(want); err != nil || !bytes.Equal(theirs, before) {
+	if theirs, err := sessionoracle.Encode(want); err != nil || !bytes.Equal(theirs, before) {
 		t.Fatalf("the oracle encodes what it decoded to %x, %v", theirs, err)
 	}
 }
@@ -56,7 +56,7 @@ func compareSessionCodes(t T, err, want error) {
 		return
 	}
 	var got *core.Error
-	var w *oracle.Error
+	var w *sessionoracle.Error
 	if !errors.As(err, &got) || !errors.As(want, &w) || string(got.Code()) != w.Code || got.Place() != w.At {
 		t.Fatalf("session says %v, the oracle %v", err, want)
 	}
@@ -68,8 +68,8 @@ type envelopeBench struct {
 	T
 	script
 	from, to *session.Link
-	seals    oracle.Direction
-	opens    *oracle.Receiver
+	seals    sessionoracle.Direction
+	opens    *sessionoracle.Receiver
 	next     int64
 	sealed   [][]byte
 }
@@ -84,8 +84,8 @@ func runEnvelope(t T, mode session.Mode, s *script) {
 	agreed := session.Agreed{Link: fuzzLink}
 	b.from = session.NewLink(session.LinkConfig{Mode: mode, Agreed: agreed, Seal: keys[0], Open: keys[1], Next: uint64(b.next)})
 	b.to = session.NewLink(session.LinkConfig{Mode: mode, Agreed: agreed, Seal: keys[1], Open: keys[0]})
-	b.seals = oracle.Direction{Mode: mode.String(), Key: keys[0][:], Link: fuzzLink}
-	b.opens = oracle.NewReceiver(b.seals)
+	b.seals = sessionoracle.Direction{Mode: mode.String(), Key: keys[0][:], Link: fuzzLink}
+	b.opens = sessionoracle.NewReceiver(b.seals)
 	b.script = *s
 	for n := 0; b.more() && n < 200; n++ {
 		b.op()

@@ -7,43 +7,43 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // This file puts the requests about channels to their oracle.
 
 // recordOf is a record as the contract has it.
-func recordOf(r channel.Record) contract.Record {
+func recordOf(r channeloracle.Record) contract.Record {
 	c := contract.Record{Type: r.Type}
-	if r.Type == channel.Pad {
+	if r.Type == channeloracle.Pad {
 		return c
 	}
 	c.Channel = &r.Channel
 	switch r.Type {
-	case channel.Message:
+	case channeloracle.Message:
 		c.Sequence = &r.Sequence
-	case channel.Fragment:
+	case channeloracle.Fragment:
 		c.Sequence, c.Index, c.Count = &r.Sequence, &r.Index, &r.Count
-	case channel.Skip:
+	case channeloracle.Skip:
 		c.First, c.Count = &r.Sequence, &r.Count
-	case channel.Report:
+	case channeloracle.Report:
 		groups := make([][2]int64, len(r.Groups))
 		for i, g := range r.Groups {
 			groups[i] = [2]int64{g.Start, g.Bits}
 		}
 		c.Base, c.Room, c.Groups = &r.Sequence, &r.Room, &groups
-	case channel.Status:
+	case channeloracle.Status:
 		c.Next = &r.Sequence
 	}
-	if r.Type == channel.Unreliable || r.Type == channel.Message || r.Type == channel.Fragment {
+	if r.Type == channeloracle.Unreliable || r.Type == channeloracle.Message || r.Type == channeloracle.Fragment {
 		c.Data = pointerTo(hex.EncodeToString(r.Data))
 	}
 	return c
 }
 
 // recordFrom is recordOf the other way round.
-func recordFrom(c contract.Record) channel.Record {
+func recordFrom(c contract.Record) channeloracle.Record {
 	value := func(list ...*int64) int64 {
 		for _, p := range list {
 			if p != nil {
@@ -52,13 +52,13 @@ func recordFrom(c contract.Record) channel.Record {
 		}
 		return 0
 	}
-	r := channel.Record{
+	r := channeloracle.Record{
 		Type: c.Type, Channel: value(c.Channel), Sequence: value(c.Sequence, c.First, c.Base, c.Next),
 		Index: value(c.Index), Count: value(c.Count), Room: value(c.Room),
 	}
 	if c.Groups != nil {
 		for _, g := range *c.Groups {
-			r.Groups = append(r.Groups, channel.Group{Start: g[0], Bits: g[1]})
+			r.Groups = append(r.Groups, channeloracle.Group{Start: g[0], Bits: g[1]})
 		}
 	}
 	if c.Data != nil {
@@ -75,7 +75,7 @@ type refusedRecords struct {
 }
 
 func refusalOfRecords(err error) refusedRecords {
-	var e *channel.Error
+	var e *channeloracle.Error
 	if !errors.As(err, &e) {
 		panic(err) // the oracle returns no other
 	}
@@ -83,15 +83,15 @@ func refusalOfRecords(err error) refusedRecords {
 }
 
 func recordsEncoded(q contract.RecordsEncodeRequest) any {
-	var list []channel.Record
+	var list []channeloracle.Record
 	for _, c := range q.Records {
 		list = append(list, recordFrom(c))
 	}
 	return encodedRecords(list)
 }
 
-func encodedRecords(list []channel.Record) any {
-	b, err := channel.Encode(channel.Usual, list)
+func encodedRecords(list []channeloracle.Record) any {
+	b, err := channeloracle.Encode(channeloracle.Usual, list)
 	if err != nil {
 		return refusalOfRecords(err)
 	}
@@ -99,7 +99,7 @@ func encodedRecords(list []channel.Record) any {
 }
 
 func recordsDecoded(q contract.RecordsDecodeRequest) any {
-	list, err := channel.Decode(channel.Usual, bytesIn(q.Hex))
+	list, err := channeloracle.Decode(channeloracle.Usual, bytesIn(q.Hex))
 	if err != nil {
 		return refusalOfRecords(err)
 	}
@@ -111,13 +111,13 @@ func recordsDecoded(q contract.RecordsDecodeRequest) any {
 }
 
 func reportResponse(q contract.ChannelReportRequest) any {
-	r := channel.Record{Type: channel.Report, Channel: q.Channel, Sequence: int64(q.Base), Room: q.Room}
+	r := channeloracle.Record{Type: channeloracle.Report, Channel: q.Channel, Sequence: int64(q.Base), Room: q.Room}
 	var missing []int64
 	for _, wire := range q.Missing {
 		missing = append(missing, int64(q.Base)+int64(wire-q.Base)) // ascending without a wrap
 	}
-	r.Groups = channel.Groups(missing, channel.MostGroups)
-	return encodedRecords([]channel.Record{r})
+	r.Groups = channeloracle.Groups(missing, channeloracle.MostGroups)
+	return encodedRecords([]channeloracle.Record{r})
 }
 
 // channelAnswers are the oracle's responses to requests about channels that a port can read.
@@ -151,7 +151,7 @@ func (g *group) decodeRecords(name string, why about, want string, payload []byt
 }
 
 // encodeRecords adds the encoding of records.
-func (g *group) encodeRecords(name string, why about, want string, list ...channel.Record) {
+func (g *group) encodeRecords(name string, why about, want string, list ...channeloracle.Record) {
 	q := contract.RecordsEncodeRequest{Op: contract.OpRecordsEncode, Records: []contract.Record{}}
 	for _, r := range list {
 		q.Records = append(q.Records, recordOf(r))
@@ -160,14 +160,14 @@ func (g *group) encodeRecords(name string, why about, want string, list ...chann
 }
 
 // bothWays adds the encoding of records and the decoding of what comes of it.
-func (g *group) bothWays(name string, why about, list ...channel.Record) {
+func (g *group) bothWays(name string, why about, list ...channeloracle.Record) {
 	g.encodeRecords(name+"-encode", why, accepted, list...)
 	g.decodeRecords(name+"-decode", why, accepted, payload(list...))
 }
 
 // payload is the bytes of valid records.
-func payload(list ...channel.Record) []byte {
-	b, err := channel.Encode(channel.Usual, list)
+func payload(list ...channeloracle.Record) []byte {
+	b, err := channeloracle.Encode(channeloracle.Usual, list)
 	if err != nil {
 		panic(err) // a group passes valid records only
 	}
@@ -193,23 +193,23 @@ func receiverResponse(cfg contract.ChannelReceiverConfig, events []contract.Chan
 	return a
 }
 
-func newChannelReceiver(cfg contract.ChannelReceiverConfig) *channel.Receiver {
-	return channel.NewReceiver(channel.ReceiverConfig{
+func newChannelReceiver(cfg contract.ChannelReceiverConfig) *channeloracle.Receiver {
+	return channeloracle.NewReceiver(channeloracle.ReceiverConfig{
 		Format: formatOf(cfg.ChannelFormat), Ordered: cfg.Kind == contract.KindOrdered, First: cfg.First, GiveUp: cfg.GiveUp,
 	})
 }
 
-func formatOf(f contract.ChannelFormat) channel.Format {
-	return channel.Format{Window: f.Window, Data: f.Data, Group: f.Group}
+func formatOf(f contract.ChannelFormat) channeloracle.Format {
+	return channeloracle.Format{Window: f.Window, Data: f.Data, Group: f.Group}
 }
 
-func receiverStep(r *channel.Receiver, cfg contract.ChannelReceiverConfig, e contract.ChannelReceiverEvent) (step contract.ChannelReceiverStep) {
+func receiverStep(r *channeloracle.Receiver, cfg contract.ChannelReceiverConfig, e contract.ChannelReceiverEvent) (step contract.ChannelReceiverStep) {
 	row := ""
 	switch e.Event {
 	case contract.EventRecord:
 		row = r.Handle(e.At, oneRecord(formatOf(cfg.ChannelFormat), *e.Hex))
 	case contract.EventRead:
-		var got *channel.Read
+		var got *channeloracle.Read
 		if row, got = r.Read(e.At); got != nil {
 			step.Read = &contract.ChannelRead{Sequence: uint16(got.Sequence), Skipped: got.Skipped}
 			if !got.Skipped {
@@ -217,7 +217,7 @@ func receiverStep(r *channel.Receiver, cfg contract.ChannelReceiverConfig, e con
 			}
 		}
 	case contract.EventPoll:
-		var report *channel.Record
+		var report *channeloracle.Record
 		if row, report = r.Poll(e.At, int(*e.Space)); report != nil {
 			step.Report = pointerTo(hex.EncodeToString(recordBytes(formatOf(cfg.ChannelFormat), *report)))
 		}
@@ -231,7 +231,7 @@ func receiverStep(r *channel.Receiver, cfg contract.ChannelReceiverConfig, e con
 	return step
 }
 
-func pathOf(srtt contract.Null, patience *int64) (p channel.Path) {
+func pathOf(srtt contract.Null, patience *int64) (p channeloracle.Path) {
 	if srtt.Value != nil {
 		p.Measured, p.SRTT = true, *srtt.Value
 	}
@@ -249,16 +249,16 @@ func deadlineOf(at int64, ok bool) *int64 {
 }
 
 // oneRecord decodes a payload of one record.
-func oneRecord(f channel.Format, text string) channel.Record {
-	list, err := channel.Decode(f, bytesIn(text))
+func oneRecord(f channeloracle.Format, text string) channeloracle.Record {
+	list, err := channeloracle.Decode(f, bytesIn(text))
 	if err != nil || len(list) != 1 {
 		panic(fmt.Sprintf("%s: %d records, %v", text, len(list), err)) // made by this program
 	}
 	return list[0]
 }
 
-func recordBytes(f channel.Format, r channel.Record) []byte {
-	b, err := channel.Encode(f, []channel.Record{r})
+func recordBytes(f channeloracle.Format, r channeloracle.Record) []byte {
+	b, err := channeloracle.Encode(f, []channeloracle.Record{r})
 	if err != nil {
 		panic(err) // of a machine
 	}
@@ -275,13 +275,13 @@ func senderResponse(cfg contract.ChannelSenderConfig, events []contract.ChannelS
 	return a
 }
 
-func newChannelSender(cfg contract.ChannelSenderConfig) *channel.Sender {
-	return channel.NewSender(channel.SenderConfig{
+func newChannelSender(cfg contract.ChannelSenderConfig) *channeloracle.Sender {
+	return channeloracle.NewSender(channeloracle.SenderConfig{
 		Format: formatOf(cfg.ChannelFormat), SendQueue: cfg.SendQueue, First: cfg.First, GiveUp: cfg.GiveUp,
 	})
 }
 
-func senderStep(s *channel.Sender, cfg contract.ChannelSenderConfig, e contract.ChannelSenderEvent) contract.ChannelSenderStep {
+func senderStep(s *channeloracle.Sender, cfg contract.ChannelSenderConfig, e contract.ChannelSenderEvent) contract.ChannelSenderStep {
 	step := contract.ChannelSenderStep{Rows: []string{}, Records: []string{}}
 	took := func(row string) { step.Rows = append(step.Rows, row) }
 	switch e.Event {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
@@ -37,8 +37,8 @@ func (g *group) channelConversation(s script.Script) error {
 // talk is a sender and a receiver in virtual time.
 type talk struct {
 	*script.ChannelConversation
-	sender    *channel.Sender
-	receiver  *channel.Receiver
+	sender    *channeloracle.Sender
+	receiver  *channeloracle.Receiver
 	sending   []contract.ChannelSenderEvent
 	receiving []contract.ChannelReceiverEvent
 	sent      map[int64][]byte // what was accepted, by its first sequence

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 )
 
 // channelRecords is section 3: records, encoded and decoded.
@@ -20,31 +20,31 @@ func channelRecords(g *group) {
 
 // The records of each type.
 
-func status(id, next int64) channel.Record {
-	return channel.Record{Type: channel.Status, Channel: id, Sequence: next}
+func status(id, next int64) channeloracle.Record {
+	return channeloracle.Record{Type: channeloracle.Status, Channel: id, Sequence: next}
 }
 
-func skip(id, first, count int64) channel.Record {
-	return channel.Record{Type: channel.Skip, Channel: id, Sequence: first, Count: count}
+func skip(id, first, count int64) channeloracle.Record {
+	return channeloracle.Record{Type: channeloracle.Skip, Channel: id, Sequence: first, Count: count}
 }
 
-func unreliable(id int64, data []byte) channel.Record {
-	return channel.Record{Type: channel.Unreliable, Channel: id, Data: data}
+func unreliable(id int64, data []byte) channeloracle.Record {
+	return channeloracle.Record{Type: channeloracle.Unreliable, Channel: id, Data: data}
 }
 
-func message(id, sequence int64, data []byte) channel.Record {
-	return channel.Record{Type: channel.Message, Channel: id, Sequence: sequence, Data: data}
+func message(id, sequence int64, data []byte) channeloracle.Record {
+	return channeloracle.Record{Type: channeloracle.Message, Channel: id, Sequence: sequence, Data: data}
 }
 
-func piece(id, sequence, index, count int64, data []byte) channel.Record {
-	return channel.Record{Type: channel.Fragment, Channel: id, Sequence: sequence, Index: index, Count: count, Data: data}
+func piece(id, sequence, index, count int64, data []byte) channeloracle.Record {
+	return channeloracle.Record{Type: channeloracle.Fragment, Channel: id, Sequence: sequence, Index: index, Count: count, Data: data}
 }
 
-func report(id, base, room int64, groups ...channel.Group) channel.Record {
-	return channel.Record{Type: channel.Report, Channel: id, Sequence: base, Room: room, Groups: groups}
+func report(id, base, room int64, groups ...channeloracle.Group) channeloracle.Record {
+	return channeloracle.Record{Type: channeloracle.Report, Channel: id, Sequence: base, Room: room, Groups: groups}
 }
 
-var pad = channel.Record{Type: channel.Pad}
+var pad = channeloracle.Record{Type: channeloracle.Pad}
 
 func (g *group) statusRecords() {
 	g.bothWays("pad", about{"Catches a port that takes the one byte 00 for a record without a channel, or writes a channel behind it.", "record-type", "CHR-1 CHR-8 CHR-7"}, pad)
@@ -123,22 +123,22 @@ func (g *group) reportRecords() {
 		base := int64(1000)
 		g.decodeRecords(fmt.Sprintf("group-bit-%d", k), about{
 			fmt.Sprintf("Catches a decoder whose bit %d of a group's bits is not bit %d of byte %d, or does not name start - %d.", k, k%8, 9+k/8, k+1), "missing-set bit-order", "CHR-8 CHR-3",
-		}, accepted, payload(report(2, base, 512, channel.Group{Start: base + int64(k) + 1, Bits: 1 << k})))
+		}, accepted, payload(report(2, base, 512, channeloracle.Group{Start: base + int64(k) + 1, Bits: 1 << k})))
 	}
 	for _, far := range []int64{33, 34, 65, 66, 400} {
 		g.bothWays(fmt.Sprintf("two-groups-%d-apart", far), about{
 			fmt.Sprintf("Catches a port that refuses a second group %d above the first.", far), "missing-set canonical", "CHR-8 CHR-3",
-		}, report(2, 7, 512, channel.Group{Start: 7}, channel.Group{Start: 7 + far}))
+		}, report(2, 7, 512, channeloracle.Group{Start: 7}, channeloracle.Group{Start: 7 + far}))
 	}
 	g.bothWays("report-across-the-wrap", about{"Catches a port that compares starts without the wrap.", "wrap missing-set", "CHR-8 CHR-3 CHR-5"},
-		report(2, 65530, 512, channel.Group{Start: 3, Bits: 1 << 8}, channel.Group{Start: 40, Bits: 0x80000001}))
-	g.bothWays("group-of-all-33", about{"Catches a port that names 32 of the 33 sequences of a full group.", "missing-set", "CHR-8 CHR-3"}, report(2, 200, 512, channel.Group{Start: 232, Bits: 0xFFFFFFFF}))
-	g.bothWays("start-is-base", about{"Catches a port that asks for bits in the first group.", "missing-set", "CHR-8 CHR-3"}, report(2, 200, 1, channel.Group{Start: 200}))
-	g.bothWays("start-at-the-room", about{"Catches a port that refuses the newest sequence below the limit.", "missing-set room", "CHR-8 CHR-3"}, report(2, 200, 40, channel.Group{Start: 200}, channel.Group{Start: 239, Bits: 5}))
+		report(2, 65530, 512, channeloracle.Group{Start: 3, Bits: 1 << 8}, channeloracle.Group{Start: 40, Bits: 0x80000001}))
+	g.bothWays("group-of-all-33", about{"Catches a port that names 32 of the 33 sequences of a full group.", "missing-set", "CHR-8 CHR-3"}, report(2, 200, 512, channeloracle.Group{Start: 232, Bits: 0xFFFFFFFF}))
+	g.bothWays("start-is-base", about{"Catches a port that asks for bits in the first group.", "missing-set", "CHR-8 CHR-3"}, report(2, 200, 1, channeloracle.Group{Start: 200}))
+	g.bothWays("start-at-the-room", about{"Catches a port that refuses the newest sequence below the limit.", "missing-set room", "CHR-8 CHR-3"}, report(2, 200, 40, channeloracle.Group{Start: 200}, channeloracle.Group{Start: 239, Bits: 5}))
 	for _, n := range []int64{2, 31, 32} {
-		var groups []channel.Group
+		var groups []channeloracle.Group
 		for i := range n {
-			groups = append(groups, channel.Group{Start: (65000 + 33*i) % 65536, Bits: i * 0x0111})
+			groups = append(groups, channeloracle.Group{Start: (65000 + 33*i) % 65536, Bits: i * 0x0111})
 		}
 		groups[0].Bits = 0
 		g.bothWays(fmt.Sprintf("report-of-%d-groups", n), about{fmt.Sprintf("Catches a port that refuses %d groups, or has their number elsewhere than in byte 6.", n), "missing-set size-limit", "CHR-8 CHR-3"}, report(63, 65000, 16384, groups...))
@@ -146,9 +146,9 @@ func (g *group) reportRecords() {
 }
 
 func (g *group) rowsOfRecords() {
-	each := []channel.Record{
+	each := []channeloracle.Record{
 		unreliable(1, []byte{1, 2}), message(2, 3, []byte{4}), piece(5, 6, 1, 2, []byte{7}), skip(8, 9, 10),
-		report(11, 12, 13, channel.Group{Start: 12}), status(14, 15),
+		report(11, 12, 13, channeloracle.Group{Start: 12}), status(14, 15),
 	}
 	why := about{"Catches a port that begins the second record elsewhere than behind the first.", "record-row", "CHR-1 CHR-8 CHR-7"}
 	for i, first := range each {

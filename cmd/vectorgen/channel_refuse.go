@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 )
 
 // channelRefuse is section 3: payloads and records with one fault each, the nearest that
@@ -28,14 +28,14 @@ func channelRefuse(g *group) {
 func (g *group) cutRecords() {
 	g.decodeRecords("empty-payload", about{"Catches a decoder that takes a payload without a byte for one without records.", "truncation", "CHR-1 CHR-2"}, "truncated@0", nil)
 	for _, r := range []struct {
-		record channel.Record
+		record channeloracle.Record
 		fields []int // the first byte of each field, and the end
 	}{
 		{unreliable(1, []byte{1, 2, 3}), []int{0, 1, 2, 4, 7}},
 		{message(1, 5, []byte{1, 2, 3}), []int{0, 1, 2, 4, 6, 9}},
 		{piece(1, 5, 2, 3, []byte{1, 2, 3}), []int{0, 1, 2, 4, 5, 6, 8, 11}},
 		{skip(1, 5, 2), []int{0, 1, 2, 4, 5}},
-		{report(1, 5, 99, channel.Group{Start: 6, Bits: 1}, channel.Group{Start: 50}), []int{0, 1, 2, 4, 6, 7, 9, 13, 15, 19}},
+		{report(1, 5, 99, channeloracle.Group{Start: 6, Bits: 1}, channeloracle.Group{Start: 50}), []int{0, 1, 2, 4, 6, 7, 9, 13, 15, 19}},
 		{status(1, 5), []int{0, 1, 2, 4}},
 	} {
 		whole := payload(r.record)
@@ -68,7 +68,7 @@ func (g *group) refuseTypes() {
 }
 
 func (g *group) refuseChannels() {
-	for _, r := range []channel.Record{unreliable(0, []byte{1}), message(0, 1, []byte{1}), piece(0, 1, 1, 2, []byte{1}), skip(0, 1, 1), report(0, 1, 1), status(0, 1)} {
+	for _, r := range []channeloracle.Record{unreliable(0, []byte{1}), message(0, 1, []byte{1}), piece(0, 1, 1, 2, []byte{1}), skip(0, 1, 1), report(0, 1, 1), status(0, 1)} {
 		for _, id := range []byte{64, 255} {
 			g.decodeRecords(fmt.Sprintf("%s-of-channel-%d", r.Type, id), about{fmt.Sprintf("Catches a decoder that takes channel %d, or only the low 6 bits of it.", id), "channel-id", "CHR-2"}, "unknown_channel@1", with(payload(r), 1, id))
 		}
@@ -125,7 +125,7 @@ func (g *group) refuseReports() {
 }
 
 // reportBytes are those of a report that may be faulty.
-func reportBytes(base, room int, groups ...channel.Group) []byte {
+func reportBytes(base, room int, groups ...channeloracle.Group) []byte {
 	b := []byte{5, 1, byte(base), byte(base >> 8), byte(room), byte(room >> 8), byte(len(groups))}
 	for _, group := range groups {
 		b = append(b, byte(group.Start), byte(group.Start>>8), byte(group.Bits), byte(group.Bits>>8), byte(group.Bits>>16), byte(group.Bits>>24))
@@ -134,7 +134,7 @@ func reportBytes(base, room int, groups ...channel.Group) []byte {
 }
 
 func (g *group) refuseGroups() {
-	type at = channel.Group
+	type at = channeloracle.Group
 	add := func(name, comment, want string, b []byte) {
 		g.decodeRecords(name, about{comment, "missing-set canonical", "CHR-2 CHR-3 CHR-6"}, want, b)
 	}
@@ -184,9 +184,9 @@ func (g *group) refuseLater() {
 		{"room@9", []byte{5, 1, 0, 0, 1, 0x40}},
 		{"group_count@11", []byte{5, 1, 0, 0, 1, 0, 33}},
 		{"group_start@12", []byte{5, 1, 0, 0, 1, 0, 1, 1, 0}},
-		{"group_order@18", reportBytes(0, 99, channel.Group{}, channel.Group{Start: 5})},
-		{"group_bits@14", reportBytes(0, 99, channel.Group{Bits: 1})},
-		{"group_base@12", reportBytes(0, 99, channel.Group{Start: 1})},
+		{"group_order@18", reportBytes(0, 99, channeloracle.Group{}, channeloracle.Group{Start: 5})},
+		{"group_bits@14", reportBytes(0, 99, channeloracle.Group{Bits: 1})},
+		{"group_base@12", reportBytes(0, 99, channeloracle.Group{Start: 1})},
 	} {
 		code, _, _ := strings.Cut(c.want, "@")
 		name := fmt.Sprintf("second-%s-of-%d", code, c.b[0])
@@ -212,12 +212,12 @@ func (g *group) refusalOrderOfRecords() {
 	add("room-then-cut", "the room", "that the number of groups is missing", "room@4", []byte{5, 1, 0, 0, 1, 0x40})
 	add("groups-then-start", "the number of groups", "a start", "group_count@6", []byte{5, 1, 0, 0, 1, 0, 33, 1, 0})
 	add("start-then-cut", "the start", "that the bits are missing", "group_start@7", []byte{5, 1, 0, 0, 1, 0, 1, 1, 0})
-	add("start-then-bits", "the start", "its bits", "group_start@7", reportBytes(0, 1, channel.Group{Start: 1, Bits: 2}))
-	add("start-then-order", "a start above the limit", "the order of the groups", "group_start@13", reportBytes(0, 10, channel.Group{}, channel.Group{Start: 10}))
-	add("start-below-then-order", "a start below base", "the order of the groups", "group_start@13", reportBytes(50, 60, channel.Group{Start: 50}, channel.Group{Start: 40}))
-	add("order-then-cut", "the order of the groups", "that the bits are missing", "group_order@13", reportBytes(0, 99, channel.Group{}, channel.Group{Start: 32})[:15])
-	add("bits-then-base", "bits below base", "that base is not named", "group_bits@9", reportBytes(0, 99, channel.Group{Start: 3, Bits: 8}))
-	add("first-then-second", "that base is not named", "a fault in the second group", "group_base@7", reportBytes(0, 99, channel.Group{Start: 3}, channel.Group{Start: 2}))
+	add("start-then-bits", "the start", "its bits", "group_start@7", reportBytes(0, 1, channeloracle.Group{Start: 1, Bits: 2}))
+	add("start-then-order", "a start above the limit", "the order of the groups", "group_start@13", reportBytes(0, 10, channeloracle.Group{}, channeloracle.Group{Start: 10}))
+	add("start-below-then-order", "a start below base", "the order of the groups", "group_start@13", reportBytes(50, 60, channeloracle.Group{Start: 50}, channeloracle.Group{Start: 40}))
+	add("order-then-cut", "the order of the groups", "that the bits are missing", "group_order@13", reportBytes(0, 99, channeloracle.Group{}, channeloracle.Group{Start: 32})[:15])
+	add("bits-then-base", "bits below base", "that base is not named", "group_bits@9", reportBytes(0, 99, channeloracle.Group{Start: 3, Bits: 8}))
+	add("first-then-second", "that base is not named", "a fault in the second group", "group_base@7", reportBytes(0, 99, channeloracle.Group{Start: 3}, channeloracle.Group{Start: 2}))
 	add("first-record-then-second", "the first record's fault", "that of the second", "length@2", []byte{1, 1, 0, 0, 7})
 }
 
@@ -227,7 +227,7 @@ func signed(v int64) string { return strings.Replace(strconv.FormatInt(v, 10), "
 // refuseToEncode are records that an encoder refuses, with the place where the field
 // would be.
 func (g *group) refuseToEncode() {
-	add := func(name, comment, flags, want string, list ...channel.Record) {
+	add := func(name, comment, flags, want string, list ...channeloracle.Record) {
 		g.encodeRecords("encode-"+name, about{comment, "encoder " + flags, "CHR-7"}, want, list...)
 	}
 	before, data := skip(1, 1, 1), []byte{1}
@@ -238,7 +238,7 @@ func (g *group) refuseToEncode() {
 	for _, id := range []int64{-1, 64, 255, 256, 65536} {
 		add(fmt.Sprintf("channel-%s", signed(id)), fmt.Sprintf("Catches an encoder that writes channel %d, or the low bits of it.", id), "channel-id integer-wrap", "unknown_channel@1", status(id, 1))
 	}
-	for _, r := range []channel.Record{unreliable(64, data), message(64, 1, data), piece(64, 1, 1, 2, data), skip(64, 1, 1), report(64, 1, 1)} {
+	for _, r := range []channeloracle.Record{unreliable(64, data), message(64, 1, data), piece(64, 1, 1, 2, data), skip(64, 1, 1), report(64, 1, 1)} {
 		add(r.Type+"-of-channel-64", "Catches an encoder that looks at the channel of some types only.", "channel-id", "unknown_channel@1", r)
 	}
 	add("second-channel-64", "Catches an encoder that counts the place from the second record.", "channel-id record-row", "unknown_channel@6", before, status(64, 1))
@@ -263,12 +263,12 @@ func (g *group) refuseToEncode() {
 	for _, room := range []int64{-1, 16385, 65536, 65537} {
 		add(fmt.Sprintf("room-of-%s", signed(room)), fmt.Sprintf("Catches an encoder that writes room %d, or the low bits of it.", room), "room integer-wrap", "room@4", report(1, 5, room))
 	}
-	many := make([]channel.Group, 33)
+	many := make([]channeloracle.Group, 33)
 	for i := range many {
 		many[i].Start = int64(33 * i)
 	}
 	add("33-groups", "Catches an encoder that writes more than 32 groups, or leaves some out without a word.", "missing-set size-limit", "group_count@6", report(1, 0, 16384, many...))
-	type at = channel.Group
+	type at = channeloracle.Group
 	add("start-at-the-limit", "Catches an encoder that writes a start at the limit.", "missing-set", "group_start@7", report(1, 5, 9, at{Start: 14}))
 	add("second-start-at-the-limit", "Catches an encoder that checks the first start only.", "missing-set", "group_start@13", report(1, 5, 50, at{Start: 5}, at{Start: 55}))
 	add("groups-32-apart", "Catches an encoder that writes groups of which one could name what two do.", "missing-set canonical", "group_order@13", report(1, 5, 99, at{Start: 5}, at{Start: 37}))
@@ -279,7 +279,7 @@ func (g *group) refuseToEncode() {
 	for _, v := range []int64{-1, 65536, 1 << 32} {
 		add(fmt.Sprintf("next-%s", signed(v)), fmt.Sprintf("Catches an encoder that writes the low bits of next %d.", v), "integer-wrap", "invalid_field@2", status(1, v))
 	}
-	for _, r := range []channel.Record{message(1, 65536, data), piece(1, 65536, 1, 2, data), skip(1, 65536, 1), report(1, 65536, 9)} {
+	for _, r := range []channeloracle.Record{message(1, 65536, data), piece(1, 65536, 1, 2, data), skip(1, 65536, 1), report(1, 65536, 9)} {
 		add(r.Type+"-of-sequence-65536", "Catches an encoder that writes sequence 65536 as 0.", "integer-wrap", "invalid_field@2", r)
 	}
 	for _, count := range []int64{-1, 0, 257, 512} {

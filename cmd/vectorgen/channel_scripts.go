@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/channel"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
@@ -12,18 +12,18 @@ import (
 // recordCodec writes and reads the records of scripts with the oracle.
 var recordCodec = script.RecordCodec{
 	Encode: func(f contract.ChannelFormat, r contract.Record) (string, error) {
-		b, err := channel.Encode(formatOf(f), []channel.Record{recordFrom(r)})
+		b, err := channeloracle.Encode(formatOf(f), []channeloracle.Record{recordFrom(r)})
 		return hex.EncodeToString(b), err
 	},
 	Decode: func(f contract.ChannelFormat, text string) contract.Record {
 		return recordOf(oneRecord(formatOf(f), text))
 	},
 	Report: func(id, base, room int64, missing []int64) contract.Record {
-		return recordOf(channel.Record{Type: channel.Report, Channel: id, Sequence: int64(uint16(base)), Room: room, Groups: channel.Groups(missing, channel.MostGroups)})
+		return recordOf(channeloracle.Record{Type: channeloracle.Report, Channel: id, Sequence: int64(uint16(base)), Room: room, Groups: channeloracle.Groups(missing, channeloracle.MostGroups)})
 	},
 	Named: func(c contract.Record) []int64 {
 		r := recordFrom(c)
-		list := channel.Named(&r)
+		list := channeloracle.Named(&r)
 		for i := range list {
 			list[i] = int64(uint16(r.Sequence + list[i]))
 		}

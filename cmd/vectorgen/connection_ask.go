@@ -4,15 +4,15 @@ import (
 	"encoding/hex"
 	"errors"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/connection"
-	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // This file puts the requests about the records of connections to their oracle.
 
 // connectionRecordOf is a record as the contract has it.
-func connectionRecordOf(r connection.Record) contract.ConnectionRecord {
+func connectionRecordOf(r connectionoracle.Record) contract.ConnectionRecord {
 	if r.Type == "" {
 		return contract.ConnectionRecord{Record: recordOf(r.Channel)}
 	}
@@ -25,39 +25,39 @@ func connectionRecordOf(r connection.Record) contract.ConnectionRecord {
 	}
 	p := newPacket(r.Packet)
 	switch r.Type {
-	case connection.Close:
+	case connectionoracle.Close:
 		c.Code, c.Text = &r.Code, &r.Text
-	case connection.ECN:
+	case connectionoracle.ECN:
 		c.Arrived, c.Congested = &r.Arrived, &r.Congested
-	case connection.Slice:
+	case connectionoracle.Slice:
 		c.Lane, c.ChunkID, c.SliceID, c.NumSlices, c.Data = &r.Lane, &p.ChunkID, p.SliceID, p.NumSlices, p.Data
-	case connection.ChunkAck:
+	case connectionoracle.ChunkAck:
 		c.Lane, c.ChunkID, c.Acked = &r.Lane, &p.ChunkID, p.Acked
 	}
 	return c
 }
 
 // connectionRecordFrom is connectionRecordOf the other way round.
-func connectionRecordFrom(c contract.ConnectionRecord) connection.Record {
+func connectionRecordFrom(c contract.ConnectionRecord) connectionoracle.Record {
 	switch c.Type {
-	case connection.Close:
-		return connection.Record{Type: c.Type, Code: *c.Code, Text: *c.Text}
-	case connection.ECN:
-		return connection.Record{Type: c.Type, Arrived: *c.Arrived, Congested: *c.Congested}
-	case connection.Slice:
+	case connectionoracle.Close:
+		return connectionoracle.Record{Type: c.Type, Code: *c.Code, Text: *c.Text}
+	case connectionoracle.ECN:
+		return connectionoracle.Record{Type: c.Type, Arrived: *c.Arrived, Congested: *c.Congested}
+	case connectionoracle.Slice:
 		if c.LastBytes != nil {
-			return connection.Record{Type: c.Type, Lane: *c.Lane, Repair: repair.Packet{
-				Type: repair.TypeSlice, ChunkID: *c.ChunkID, SliceID: *c.SliceID, NumSlices: *c.NumSlices, LastBytes: *c.LastBytes, Data: bytesIn(*c.Data),
+			return connectionoracle.Record{Type: c.Type, Lane: *c.Lane, Repair: repairoracle.Packet{
+				Type: repairoracle.TypeSlice, ChunkID: *c.ChunkID, SliceID: *c.SliceID, NumSlices: *c.NumSlices, LastBytes: *c.LastBytes, Data: bytesIn(*c.Data),
 			}}
 		}
-		return connection.Record{Type: c.Type, Lane: *c.Lane, Packet: slice(*c.ChunkID, *c.SliceID, *c.NumSlices, bytesIn(*c.Data))}
-	case connection.ChunkAck:
+		return connectionoracle.Record{Type: c.Type, Lane: *c.Lane, Packet: slice(*c.ChunkID, *c.SliceID, *c.NumSlices, bytesIn(*c.Data))}
+	case connectionoracle.ChunkAck:
 		if c.Have != nil {
-			return connection.Record{Type: c.Type, Lane: *c.Lane, Repair: repair.Packet{Type: repair.TypeAck, ChunkID: *c.ChunkID, NumSlices: *c.NumSlices, Have: *c.Have, Top: *c.Top}}
+			return connectionoracle.Record{Type: c.Type, Lane: *c.Lane, Repair: repairoracle.Packet{Type: repairoracle.TypeAck, ChunkID: *c.ChunkID, NumSlices: *c.NumSlices, Have: *c.Have, Top: *c.Top}}
 		}
-		return connection.Record{Type: c.Type, Lane: *c.Lane, Packet: ack(*c.ChunkID, bitsIn(*c.Acked))}
+		return connectionoracle.Record{Type: c.Type, Lane: *c.Lane, Packet: ack(*c.ChunkID, bitsIn(*c.Acked))}
 	}
-	return connection.Record{Channel: recordFrom(c.Record)}
+	return connectionoracle.Record{Channel: recordFrom(c.Record)}
 }
 
 // bitsIn are bits as the contract writes them.
@@ -70,23 +70,23 @@ func bitsIn(text string) []bool {
 }
 
 func refusalOfConnection(err error) refusedSession {
-	var e *connection.Error
+	var e *connectionoracle.Error
 	if !errors.As(err, &e) {
 		panic(err) // the oracle returns no other
 	}
 	return refusedSession{contract.Placed{Answer: contract.Answer{Error: e.Code}, At: e.At}, e.Check}
 }
 
-func formatOfConnection(lanes, variant, extensions int64) connection.Format {
-	return connection.Format{Lanes: lanes, Repair: variant == contract.VariantRepair, ECN: extensions&contract.ExtensionECN != 0}
+func formatOfConnection(lanes, variant, extensions int64) connectionoracle.Format {
+	return connectionoracle.Format{Lanes: lanes, Repair: variant == contract.VariantRepair, ECN: extensions&contract.ExtensionECN != 0}
 }
 
 func connectionEncoded(q contract.ConnectionEncodeRequest) any {
-	var list []connection.Record
+	var list []connectionoracle.Record
 	for _, c := range q.Records {
 		list = append(list, connectionRecordFrom(c))
 	}
-	b, err := connection.Encode(formatOfConnection(q.Lanes, q.Variant, q.Extensions), list)
+	b, err := connectionoracle.Encode(formatOfConnection(q.Lanes, q.Variant, q.Extensions), list)
 	if err != nil {
 		return refusalOfConnection(err)
 	}
@@ -94,7 +94,7 @@ func connectionEncoded(q contract.ConnectionEncodeRequest) any {
 }
 
 func connectionDecoded(q contract.ConnectionDecodeRequest) any {
-	list, err := connection.Decode(formatOfConnection(q.Lanes, q.Variant, q.Extensions), bytesIn(q.Hex))
+	list, err := connectionoracle.Decode(formatOfConnection(q.Lanes, q.Variant, q.Extensions), bytesIn(q.Hex))
 	if err != nil {
 		return refusalOfConnection(err)
 	}
@@ -124,7 +124,7 @@ func (g *group) decodeConnection(name string, why about, want string, lanes int6
 }
 
 // encodeConnection adds the encoding of records.
-func (g *group) encodeConnection(name string, why about, want string, lanes int64, list ...connection.Record) {
+func (g *group) encodeConnection(name string, why about, want string, lanes int64, list ...connectionoracle.Record) {
 	q := contract.ConnectionEncodeRequest{Op: contract.OpConnectionEncode, Lanes: lanes, Records: []contract.ConnectionRecord{}}
 	for _, r := range list {
 		q.Records = append(q.Records, connectionRecordOf(r))
@@ -133,14 +133,14 @@ func (g *group) encodeConnection(name string, why about, want string, lanes int6
 }
 
 // connectionBothWays adds the encoding of records and the decoding of what comes of it.
-func (g *group) connectionBothWays(name string, why about, lanes int64, list ...connection.Record) {
+func (g *group) connectionBothWays(name string, why about, lanes int64, list ...connectionoracle.Record) {
 	g.encodeConnection(name+"-encode", why, accepted, lanes, list...)
 	g.decodeConnection(name+"-decode", why, accepted, lanes, connectionPayload(lanes, list...))
 }
 
 // connectionPayload is the bytes of valid records.
-func connectionPayload(lanes int64, list ...connection.Record) []byte {
-	b, err := connection.Encode(connection.Format{Lanes: lanes}, list)
+func connectionPayload(lanes int64, list ...connectionoracle.Record) []byte {
+	b, err := connectionoracle.Encode(connectionoracle.Format{Lanes: lanes}, list)
 	if err != nil {
 		panic(err) // a group passes valid records only
 	}

@@ -6,30 +6,32 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform/oracle"
-	"github.com/chunkwire/chunkwire/conform/oracle/channel"
-	"github.com/chunkwire/chunkwire/conform/oracle/connection"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // closeRecord, sliceRecord and ackRecord are the records of a connection; a slice is cut short.
-func closeRecord(code int64, text string) connection.Record {
-	return connection.Record{Type: connection.Close, Code: code, Text: text}
+func closeRecord(code int64, text string) connectionoracle.Record {
+	return connectionoracle.Record{Type: connectionoracle.Close, Code: code, Text: text}
 }
 
-func sliceRecord(lane int64, p oracle.Packet) connection.Record {
-	return connection.Record{Type: connection.Slice, Lane: lane, Packet: p}
+func sliceRecord(lane int64, p oracle.Packet) connectionoracle.Record {
+	return connectionoracle.Record{Type: connectionoracle.Slice, Lane: lane, Packet: p}
 }
 
-func ackRecord(lane int64, p oracle.Packet) connection.Record {
-	return connection.Record{Type: connection.ChunkAck, Lane: lane, Packet: p}
+func ackRecord(lane int64, p oracle.Packet) connectionoracle.Record {
+	return connectionoracle.Record{Type: connectionoracle.ChunkAck, Lane: lane, Packet: p}
 }
 
-func ecnRecord(arrived, congested int64) connection.Record {
-	return connection.Record{Type: connection.ECN, Arrived: arrived, Congested: congested}
+func ecnRecord(arrived, congested int64) connectionoracle.Record {
+	return connectionoracle.Record{Type: connectionoracle.ECN, Arrived: arrived, Congested: congested}
 }
 
 // ofChannel is a record of a channel in a payload of a connection.
-func ofChannel(r channel.Record) connection.Record { return connection.Record{Channel: r} }
+func ofChannel(r channeloracle.Record) connectionoracle.Record {
+	return connectionoracle.Record{Channel: r}
+}
 
 // connectionRecords is the records of a connection, encoded and decoded.
 func connectionRecords(g *group) {
@@ -177,24 +179,24 @@ func (g *group) refuseToEncodeConnection() {
 	for _, one := range []struct {
 		name, want string
 		lanes      int64
-		list       []connection.Record
+		list       []connectionoracle.Record
 	}{
 		{"encode-nothing", "truncated@0", 1, nil},
-		{"encode-close-behind", "not_alone@11", 1, []connection.Record{m, closeRecord(0, "")}},
-		{"encode-behind-a-close", "not_alone@5", 1, []connection.Record{closeRecord(0, "x"), m}},
-		{"encode-text-too-long", "length@3", 1, []connection.Record{closeRecord(0, strings.Repeat("x", 129))}},
-		{"encode-text-too-long-in-bytes", "length@3", 1, []connection.Record{closeRecord(0, strings.Repeat("\u00e9", 65))}},
-		{"encode-lane-of-none", "lane@1", 0, []connection.Record{s}},
-		{"encode-lane-2-of-2", "lane@1", 2, []connection.Record{{Type: connection.Slice, Lane: 2, Packet: s.Packet}}},
-		{"encode-ack-lane-16", "lane@1", 16, []connection.Record{{Type: connection.ChunkAck, Lane: 16, Packet: a.Packet}}},
-		{"encode-ack-lane-negative", "lane@12", 16, []connection.Record{m, {Type: connection.ChunkAck, Lane: -1, Packet: a.Packet}}},
-		{"encode-behind-a-slice", "trailing_data@10", 1, []connection.Record{s, m}},
-		{"encode-slice-is-invalid", "invalid_field@2", 1, []connection.Record{sliceRecord(0, slice(5, 3, 3, []byte("hi")))}},
-		{"encode-slice-chunk-65536", "invalid_field@13", 1, []connection.Record{m, sliceRecord(0, slice(65536, 0, 1, []byte("hi")))}},
-		{"encode-slice-empty", "invalid_field@2", 1, []connection.Record{sliceRecord(0, slice(5, 0, 1, nil))}},
-		{"encode-ack-chunk-65536", "invalid_field@3", 1, []connection.Record{ackRecord(0, ack(65536, acked(3, even)))}},
-		{"encode-pad-and-ack", "unknown_record@0", 1, []connection.Record{ofChannel(pad), a}},
-		{"encode-message-of-channel-64", "unknown_channel@1", 1, []connection.Record{ofChannel(message(64, 9, []byte("hello")))}},
+		{"encode-close-behind", "not_alone@11", 1, []connectionoracle.Record{m, closeRecord(0, "")}},
+		{"encode-behind-a-close", "not_alone@5", 1, []connectionoracle.Record{closeRecord(0, "x"), m}},
+		{"encode-text-too-long", "length@3", 1, []connectionoracle.Record{closeRecord(0, strings.Repeat("x", 129))}},
+		{"encode-text-too-long-in-bytes", "length@3", 1, []connectionoracle.Record{closeRecord(0, strings.Repeat("\u00e9", 65))}},
+		{"encode-lane-of-none", "lane@1", 0, []connectionoracle.Record{s}},
+		{"encode-lane-2-of-2", "lane@1", 2, []connectionoracle.Record{{Type: connectionoracle.Slice, Lane: 2, Packet: s.Packet}}},
+		{"encode-ack-lane-16", "lane@1", 16, []connectionoracle.Record{{Type: connectionoracle.ChunkAck, Lane: 16, Packet: a.Packet}}},
+		{"encode-ack-lane-negative", "lane@12", 16, []connectionoracle.Record{m, {Type: connectionoracle.ChunkAck, Lane: -1, Packet: a.Packet}}},
+		{"encode-behind-a-slice", "trailing_data@10", 1, []connectionoracle.Record{s, m}},
+		{"encode-slice-is-invalid", "invalid_field@2", 1, []connectionoracle.Record{sliceRecord(0, slice(5, 3, 3, []byte("hi")))}},
+		{"encode-slice-chunk-65536", "invalid_field@13", 1, []connectionoracle.Record{m, sliceRecord(0, slice(65536, 0, 1, []byte("hi")))}},
+		{"encode-slice-empty", "invalid_field@2", 1, []connectionoracle.Record{sliceRecord(0, slice(5, 0, 1, nil))}},
+		{"encode-ack-chunk-65536", "invalid_field@3", 1, []connectionoracle.Record{ackRecord(0, ack(65536, acked(3, even)))}},
+		{"encode-pad-and-ack", "unknown_record@0", 1, []connectionoracle.Record{ofChannel(pad), a}},
+		{"encode-message-of-channel-64", "unknown_channel@1", 1, []connectionoracle.Record{ofChannel(message(64, 9, []byte("hello")))}},
 	} {
 		g.encodeConnection(one.name, about{"Catches an encoder that writes what its own decoder would refuse.", "encoder", "CXR-8"}, one.want, one.lanes, one.list...)
 	}
@@ -202,7 +204,7 @@ func (g *group) refuseToEncodeConnection() {
 
 // connectionMarks is the record of marks of congestion, and what is refused of it.
 func connectionMarks(g *group) {
-	encode := func(name string, why about, want string, list ...connection.Record) {
+	encode := func(name string, why about, want string, list ...connectionoracle.Record) {
 		q := contract.ConnectionEncodeRequest{Op: contract.OpConnectionEncode, Lanes: 2, Extensions: contract.ExtensionECN, Records: []contract.ConnectionRecord{}}
 		for _, r := range list {
 			q.Records = append(q.Records, connectionRecordOf(r))
@@ -213,8 +215,8 @@ func connectionMarks(g *group) {
 		q := contract.ConnectionDecodeRequest{Op: contract.OpConnectionDecode, Lanes: 2, Extensions: contract.ExtensionECN, Hex: hex.EncodeToString(payload)}
 		g.addSession(name, why, want, q, connectionDecoded(q))
 	}
-	both := func(name string, why about, list ...connection.Record) {
-		b, err := connection.Encode(connection.Format{Lanes: 2, ECN: true}, list)
+	both := func(name string, why about, list ...connectionoracle.Record) {
+		b, err := connectionoracle.Encode(connectionoracle.Format{Lanes: 2, ECN: true}, list)
 		if err != nil {
 			panic(err) // these are valid
 		}

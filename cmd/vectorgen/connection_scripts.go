@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/channel"
-	"github.com/chunkwire/chunkwire/conform/oracle/connection"
-	"github.com/chunkwire/chunkwire/conform/oracle/packet"
-	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
@@ -24,9 +24,9 @@ type connectionStage struct {
 	events []contract.ConnectionEvent
 	rows   [][]string
 
-	peer   *packet.Endpoint
-	opener *session.Receiver
-	sealer session.Direction
+	peer   *packetoracle.Endpoint
+	opener *sessionoracle.Receiver
+	sealer sessionoracle.Direction
 	sealed int64
 	last   []byte // the datagram that the peer sent last
 }
@@ -49,9 +49,9 @@ func newConnectionStage(with map[string]string) (*connectionStage, error) {
 	cfg = sided(cfg, cfg.Side)
 	return &connectionStage{
 		tracedConnection: newTracedConnection(cfg), cfg: cfg,
-		peer:   packet.New(packet.Config{Limits: usualLimits, FragmentAbove: connection.Payload, Profile: "default"}),
-		opener: session.NewReceiver(session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link}),
-		sealer: session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
+		peer:   packetoracle.New(packetoracle.Config{Limits: usualLimits, FragmentAbove: connectionoracle.Payload, Profile: "default"}),
+		opener: sessionoracle.NewReceiver(sessionoracle.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link}),
+		sealer: sessionoracle.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
 	}, nil
 }
 
@@ -167,7 +167,7 @@ func (t *connectionStage) seal(body []byte) []byte {
 // r:CHANNEL:BASE/ROOM, st:CHANNEL:NEXT, s:LANE:CHUNK:ID/NUM:SIZE, a:LANE:CHUNK:BITS,
 // e:ARRIVED:CONGESTED, or x:PAYLOAD. A # is the number of the event.
 func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
-	var list []connection.Record
+	var list []connectionoracle.Record
 	for _, word := range words {
 		word = strings.ReplaceAll(word, "#", strconv.Itoa(i))
 		part := strings.Split(word, ":")
@@ -216,7 +216,7 @@ func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 			return nil, fmt.Errorf("no record %q", word)
 		}
 	}
-	return connection.Encode(formatOfConnection(16, t.cfg.Variant, t.cfg.Extensions), list)
+	return connectionoracle.Encode(formatOfConnection(16, t.cfg.Variant, t.cfg.Extensions), list)
 }
 
 // describe writes a step as scripts do. What was not lost is given to the peer.
@@ -262,14 +262,14 @@ func (t *connectionStage) sent(at int64, datagram []byte, lost bool) (string, er
 	if !lost {
 		t.peer.Receive(at, body)
 	}
-	p, err := packet.Decode(usualLimits, body)
+	p, err := packetoracle.Decode(usualLimits, body)
 	if err != nil {
 		return "", err
 	}
 	if p.IsFragment {
 		return fmt.Sprintf("fragment:%d/%d", p.ID, p.Count), nil
 	}
-	records, err := connection.Decode(formatOfConnection(16, t.cfg.Variant, t.cfg.Extensions), p.Data)
+	records, err := connectionoracle.Decode(formatOfConnection(16, t.cfg.Variant, t.cfg.Extensions), p.Data)
 	if err != nil {
 		return "", err
 	}
@@ -298,18 +298,18 @@ func counted(words []string) (list []string) {
 }
 
 // recordWord writes a record, with its channel or lane.
-func recordWord(r connection.Record) string {
+func recordWord(r connectionoracle.Record) string {
 	switch r.Type {
-	case connection.Close:
+	case connectionoracle.Close:
 		return fmt.Sprintf("CLOSE:%d:%s", r.Code, r.Text)
-	case connection.Slice:
+	case connectionoracle.Slice:
 		return fmt.Sprintf("slice%d.%d", r.Lane, r.Packet.SliceID+r.Repair.SliceID) // one of them is zero
-	case connection.ChunkAck:
+	case connectionoracle.ChunkAck:
 		return fmt.Sprintf("ack%d", r.Lane)
-	case connection.ECN:
+	case connectionoracle.ECN:
 		return fmt.Sprintf("ecn:%d:%d", r.Arrived, r.Congested)
 	}
-	if r.Channel.Type == channel.Pad {
+	if r.Channel.Type == channeloracle.Pad {
 		return "PAD"
 	}
 	return fmt.Sprintf("%s%d", r.Channel.Type, r.Channel.Channel)

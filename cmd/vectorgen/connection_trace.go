@@ -4,9 +4,9 @@ import (
 	"encoding/hex"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/oracle/channel"
-	"github.com/chunkwire/chunkwire/conform/oracle/connection"
-	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/core"
@@ -22,8 +22,8 @@ import (
 // chunkSender is the model of a chunk sender, and its scheduler.
 type chunkSender struct{ *chunk.SenderModel }
 
-func newChunkSender(p contract.Profile, giveUp int64) func() connection.ChunkSender {
-	return func() connection.ChunkSender {
+func newChunkSender(p contract.Profile, giveUp int64) func() connectionoracle.ChunkSender {
+	return func() connectionoracle.ChunkSender {
 		return chunkSender{chunk.NewSenderModel(statemachine.SenderConfig{GiveUp: core.Micros(giveUp), Scheduler: chunk.NewBaseModel(base.Profile{
 			Rate: 8 * p.Rate, Cap: p.Cap, Burst: p.Burst, AckPays: p.AcksPay, Spacing: core.Micros(p.SpacingUS), ResendDelay: core.Micros(p.ResendDelayUS),
 		})})}
@@ -36,7 +36,7 @@ func (s chunkSender) Submit(now int64, data []byte) {
 	}
 }
 
-func (s chunkSender) Ack(now int64, r connection.Record) {
+func (s chunkSender) Ack(now int64, r connectionoracle.Record) {
 	p := r.Packet
 	s.HandleAck(core.Micros(now), codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Acked: setOf(p.Acked)})
 }
@@ -50,9 +50,9 @@ func setOf(bits []bool) (set core.Set) {
 	return set
 }
 
-func (s chunkSender) Poll(now int64) (connection.Record, bool) {
+func (s chunkSender) Poll(now int64) (connectionoracle.Record, bool) {
 	p, ok := s.SenderModel.Poll(core.Micros(now))
-	return connection.Record{Packet: slice(int64(p.ChunkID), int64(p.SliceID), int64(p.NumSlices), p.Data)}, ok
+	return connectionoracle.Record{Packet: slice(int64(p.ChunkID), int64(p.SliceID), int64(p.NumSlices), p.Data)}, ok
 }
 
 func (s chunkSender) Deadline() int64 { return int64(s.SenderModel.Deadline()) }
@@ -63,20 +63,20 @@ func (s chunkSender) AllSent() bool   { return s.Vars().Sent.Count() == s.Vars()
 // chunkReceiver is the model of a chunk receiver.
 type chunkReceiver struct{ *chunk.ReceiverModel }
 
-func newChunkReceiver(giveUp int64) func() connection.ChunkReceiver {
-	return func() connection.ChunkReceiver {
+func newChunkReceiver(giveUp int64) func() connectionoracle.ChunkReceiver {
+	return func() connectionoracle.ChunkReceiver {
 		return chunkReceiver{chunk.NewReceiverModel(statemachine.ReceiverConfig{GiveUp: core.Micros(giveUp)})}
 	}
 }
 
-func (r chunkReceiver) Slice(now int64, record connection.Record) {
+func (r chunkReceiver) Slice(now int64, record connectionoracle.Record) {
 	p := record.Packet
 	r.HandleSlice(core.Micros(now), codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), Data: p.Data})
 }
 
-func (r chunkReceiver) Poll(now int64) (connection.Record, bool) {
+func (r chunkReceiver) Poll(now int64) (connectionoracle.Record, bool) {
 	a, ok := r.ReceiverModel.Poll(core.Micros(now))
-	return connection.Record{Packet: ack(int64(a.ChunkID), acked(a.NumSlices, a.Acked.Has))}, ok
+	return connectionoracle.Record{Packet: ack(int64(a.ChunkID), acked(a.NumSlices, a.Acked.Has))}, ok
 }
 
 func (r chunkReceiver) Read(now int64) ([]byte, bool) {
@@ -88,11 +88,11 @@ func (r chunkReceiver) Deadline() int64 { return int64(r.ReceiverModel.Deadline(
 func (r chunkReceiver) Failed() bool    { return r.Err() != nil }
 
 // newConnection returns the connection of a trace.
-func newConnection(cfg contract.ConnectionConfig) *connection.Connection {
-	giveUp := connection.GiveUp(cfg.Timeout)
-	c := connection.Config{
-		Client: cfg.Side == contract.SideClient, Send: session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link},
-		Open:  session.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
+func newConnection(cfg contract.ConnectionConfig) *connectionoracle.Connection {
+	giveUp := connectionoracle.GiveUp(cfg.Timeout)
+	c := connectionoracle.Config{
+		Client: cfg.Side == contract.SideClient, Send: sessionoracle.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link},
+		Open:  sessionoracle.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
 		Lanes: cfg.Lanes, ECN: cfg.Extensions&contract.ExtensionECN != 0, Timeout: cfg.Timeout, Tick: cfg.Tick, MessageRate: cfg.MessageRate,
 		Sender: newChunkSender(cfg.Profile.Named, giveUp), Receiver: newChunkReceiver(giveUp),
 	}
@@ -100,22 +100,22 @@ func newConnection(cfg contract.ConnectionConfig) *connection.Connection {
 		c.Repair, c.Sender, c.Receiver = true, newRepairLane(*p, giveUp), newRepairLaneReceiver(giveUp)
 	}
 	for _, ch := range cfg.Channels {
-		one := connection.ChannelConfig{ID: ch.ID, Unreliable: ch.Kind == contract.KindUnreliable, Priority: ch.Priority}
+		one := connectionoracle.ChannelConfig{ID: ch.ID, Unreliable: ch.Kind == contract.KindUnreliable, Priority: ch.Priority}
 		if !one.Unreliable {
-			f := channel.Format{Window: *ch.Window, Data: *ch.Data, Group: *ch.Group}
-			one.Sender = channel.SenderConfig{Format: f, SendQueue: *ch.SendQueue, GiveUp: *ch.GiveUp}
-			one.Receiver = channel.ReceiverConfig{Format: f, Ordered: ch.Kind == contract.KindOrdered, GiveUp: *ch.GiveUp}
+			f := channeloracle.Format{Window: *ch.Window, Data: *ch.Data, Group: *ch.Group}
+			one.Sender = channeloracle.SenderConfig{Format: f, SendQueue: *ch.SendQueue, GiveUp: *ch.GiveUp}
+			one.Receiver = channeloracle.ReceiverConfig{Format: f, Ordered: ch.Kind == contract.KindOrdered, GiveUp: *ch.GiveUp}
 		} else {
-			one.Sender.Format = channel.Usual
+			one.Sender.Format = channeloracle.Usual
 		}
 		c.Channels = append(c.Channels, one)
 	}
-	return connection.New(c, cfg.Begin)
+	return connectionoracle.New(c, cfg.Begin)
 }
 
 // tracedConnection is a connection in a trace.
 type tracedConnection struct {
-	*connection.Connection
+	*connectionoracle.Connection
 	lanes  int64
 	ecn    bool
 	chunks int64 // that were taken
@@ -156,7 +156,7 @@ func (k *tracedConnection) step(e contract.ConnectionEvent) contract.ConnectionS
 	case contract.EventReceive:
 		row, err := k.Receive(e.At, bytesIn(*e.Hex), e.ECN)
 		if took(row); err != nil {
-			code, at := connection.RefusalOf(err)
+			code, at := connectionoracle.RefusalOf(err)
 			step.Refused = &contract.Refused{Error: code, At: at}
 		}
 	case contract.EventPoll:

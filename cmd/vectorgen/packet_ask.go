@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -19,25 +19,25 @@ import (
 var ok = contract.Answer{OK: true}
 
 func headerResponse(q contract.PacketHeaderRequest) contract.Response {
-	b := packet.EncodeHeader(packet.Header{Sequence: q.Sequence, Ack: q.Ack, AckBits: q.AckBits})
+	b := packetoracle.EncodeHeader(packetoracle.Header{Sequence: q.Sequence, Ack: q.Ack, AckBits: q.AckBits})
 	return contract.Response{Answer: ok, Hex: pointerTo(hex.EncodeToString(b))}
 }
 
 // decodeResponse also returns the refusal, if it is one.
-func decodeResponse(q contract.PacketDecodeRequest) (any, *packet.Error) {
+func decodeResponse(q contract.PacketDecodeRequest) (any, *packetoracle.Error) {
 	b, err := hex.DecodeString(q.Hex)
 	if err != nil {
 		panic(err) // made by this program
 	}
-	p, err := packet.Decode(packet.Limits{FragmentSize: q.FragmentSize, MaxFragments: q.MaxFragments}, b)
-	var refused *packet.Error
+	p, err := packetoracle.Decode(packetoracle.Limits{FragmentSize: q.FragmentSize, MaxFragments: q.MaxFragments}, b)
+	var refused *packetoracle.Error
 	if errors.As(err, &refused) {
 		return contract.Placed{Answer: contract.Answer{Error: refused.Code}, At: refused.At}, refused
 	}
 	return contract.PacketDecodeResponse{Answer: ok, Packet: datagramOf(p)}, nil
 }
 
-func datagramOf(p packet.Packet) contract.Datagram {
+func datagramOf(p packetoracle.Packet) contract.Datagram {
 	d := contract.Datagram{Kind: contract.KindRegular, Sequence: p.Header.Sequence}
 	data := pointerTo(hex.EncodeToString(p.Data))
 	if p.IsFragment {
@@ -52,7 +52,7 @@ func datagramOf(p packet.Packet) contract.Datagram {
 }
 
 // endpointSteps runs the oracle's endpoint through a trace.
-func endpointSteps(cfg contract.EndpointConfig, events []contract.EndpointEvent) (steps []*packet.Step) {
+func endpointSteps(cfg contract.EndpointConfig, events []contract.EndpointEvent) (steps []*packetoracle.Step) {
 	e := newEndpoint(cfg)
 	for _, event := range events {
 		steps = append(steps, endpointStep(e, event))
@@ -60,14 +60,14 @@ func endpointSteps(cfg contract.EndpointConfig, events []contract.EndpointEvent)
 	return steps
 }
 
-func newEndpoint(cfg contract.EndpointConfig) *packet.Endpoint {
-	return packet.New(packet.Config{
-		Limits:        packet.Limits{FragmentSize: cfg.FragmentSize, MaxFragments: cfg.MaxFragments},
+func newEndpoint(cfg contract.EndpointConfig) *packetoracle.Endpoint {
+	return packetoracle.New(packetoracle.Config{
+		Limits:        packetoracle.Limits{FragmentSize: cfg.FragmentSize, MaxFragments: cfg.MaxFragments},
 		FragmentAbove: cfg.FragmentAbove, NextToSend: cfg.NextToSend, NextToReceive: cfg.NextToReceive,
 	})
 }
 
-func endpointStep(e *packet.Endpoint, event contract.EndpointEvent) *packet.Step {
+func endpointStep(e *packetoracle.Endpoint, event contract.EndpointEvent) *packetoracle.Step {
 	switch event.Event {
 	case contract.EventSend:
 		return e.Send(event.At, bytesIn(*event.Payload))
@@ -85,7 +85,7 @@ func bytesIn(text string) []byte {
 	return b
 }
 
-func endpointResponse(steps []*packet.Step) contract.EndpointResponse {
+func endpointResponse(steps []*packetoracle.Step) contract.EndpointResponse {
 	list := make([]contract.EndpointStep, len(steps))
 	for i, s := range steps {
 		list[i] = contract.EndpointStep{Datagrams: []string{}, Acked: low(s.Acked), Lost: low(s.Lost)}
@@ -114,7 +114,7 @@ func low(numbers []int64) []uint16 {
 // congestionSteps runs the oracle's machine through a trace, and returns the rows that
 // each event took.
 func congestionSteps(q contract.CongestionRequest) (steps []contract.CongestionStep, rows [][]string) {
-	c := packet.NewCongestion(q.Config.Profile)
+	c := packetoracle.NewCongestion(q.Config.Profile)
 	for _, event := range q.Events {
 		rows = append(rows, c.Evaluate(event.At, event.SRTT, event.MinRTT, event.Silent))
 		mode := contract.ModeBad
@@ -174,10 +174,10 @@ func (g *group) header(name string, why about, sequence, ack uint16, bits uint32
 }
 
 // usualLimits are the defaults of section 2.
-var usualLimits = packet.Limits{FragmentSize: 1024, MaxFragments: 16}
+var usualLimits = packetoracle.Limits{FragmentSize: 1024, MaxFragments: 16}
 
 // datagram adds the decoding of a datagram. want is accepted, or CODE@PLACE.
-func (g *group) datagram(name string, why about, want string, l packet.Limits, b []byte) {
+func (g *group) datagram(name string, why about, want string, l packetoracle.Limits, b []byte) {
 	q := contract.PacketDecodeRequest{
 		Op: contract.OpPacketDecode, FragmentSize: l.FragmentSize, MaxFragments: l.MaxFragments, Hex: hex.EncodeToString(b),
 	}

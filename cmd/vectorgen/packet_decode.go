@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
 )
 
 // small are limits with which datagrams stay short.
-var small = packet.Limits{FragmentSize: 8, MaxFragments: 4}
+var small = packetoracle.Limits{FragmentSize: 8, MaxFragments: 4}
 
 // packetDecode is sections 3.1 and 3.2: datagrams that a decoder takes.
 func packetDecode(g *group) {
@@ -20,11 +20,11 @@ func packetDecode(g *group) {
 }
 
 func regular(sequence, ack uint16, bits uint32, payload ...byte) []byte {
-	return packet.EncodeRegular(packet.Header{Sequence: sequence, Ack: ack, AckBits: bits}, payload)
+	return packetoracle.EncodeRegular(packetoracle.Header{Sequence: sequence, Ack: ack, AckBits: bits}, payload)
 }
 
 func fragment(sequence uint16, id, count int, data []byte) []byte {
-	return packet.EncodeFragment(packet.Header{Sequence: sequence, Ack: sequence - 1, AckBits: all32}, id, count, data)
+	return packetoracle.EncodeFragment(packetoracle.Header{Sequence: sequence, Ack: sequence - 1, AckBits: all32}, id, count, data)
 }
 
 func (g *group) decodeDistances() {
@@ -73,11 +73,11 @@ func (g *group) decodePayloads() {
 		g.datagram("payload-"+c.name, about{"Catches a decoder that " + c.mistake + ".", "content", "PKT-1 PKD-6"}, accepted, usualLimits, regular(3, 2, all32, c.payload...))
 	}
 	for _, c := range []struct {
-		l    packet.Limits
+		l    packetoracle.Limits
 		size int
 	}{
-		{usualLimits, 1160}, {usualLimits, 1161}, {usualLimits, 16384}, {packet.Limits{FragmentSize: 1024, MaxFragments: 1}, 1024}, {small, 32},
-		{packet.Limits{FragmentSize: 1, MaxFragments: 2}, 2}, {packet.Limits{FragmentSize: 1, MaxFragments: 256}, 256}, {packet.Limits{FragmentSize: 1000, MaxFragments: 3}, 2999},
+		{usualLimits, 1160}, {usualLimits, 1161}, {usualLimits, 16384}, {packetoracle.Limits{FragmentSize: 1024, MaxFragments: 1}, 1024}, {small, 32},
+		{packetoracle.Limits{FragmentSize: 1, MaxFragments: 2}, 2}, {packetoracle.Limits{FragmentSize: 1, MaxFragments: 256}, 256}, {packetoracle.Limits{FragmentSize: 1000, MaxFragments: 3}, 2999},
 	} {
 		g.datagram(fmt.Sprintf("%d-bytes-of-%d-times-%d", c.size, c.l.FragmentSize, c.l.MaxFragments), about{
 			fmt.Sprintf("Catches a decoder that refuses %d bytes, though MAX_PACKET is %d: FRAGMENT_ABOVE is the sender's.", c.size, c.l.MaxPacket()), "size-limit", "PKD-6 PKF-1",
@@ -86,7 +86,7 @@ func (g *group) decodePayloads() {
 }
 
 func (g *group) decodeFragments() {
-	l := packet.Limits{FragmentSize: 8, MaxFragments: 256}
+	l := packetoracle.Limits{FragmentSize: 8, MaxFragments: 256}
 	for _, count := range []int{2, 3, 15, 16, 17, 128, 129, 255, 256} {
 		for _, id := range []int{0, 1, count / 2, count - 2, count - 1} {
 			name := fmt.Sprintf("fragment-%d-of-%d", id, count)
@@ -112,13 +112,13 @@ func (g *group) hasVector(name string) bool {
 
 func (g *group) decodeEmbedded() {
 	for mask := range 16 {
-		h := packet.Header{Sequence: 1000, Ack: 999, AckBits: maskBits(mask)}
+		h := packetoracle.Header{Sequence: 1000, Ack: 999, AckBits: maskBits(mask)}
 		why := about{
 			fmt.Sprintf("Catches a decoder that takes the data of fragment 0 from elsewhere than behind its header, which has the bytes %s of ack_bits.", present(mask)), "fragment-head ack-elision", "PKF-2 PKD-10",
 		}
-		g.datagram("embedded-"+present(mask)+"-near", why, accepted, small, packet.EncodeFragment(h, 0, 2, sample(8)))
+		g.datagram("embedded-"+present(mask)+"-near", why, accepted, small, packetoracle.EncodeFragment(h, 0, 2, sample(8)))
 		h.Ack = 9999
-		g.datagram("embedded-"+present(mask)+"-far", why, accepted, small, packet.EncodeFragment(h, 0, 2, sample(8)))
+		g.datagram("embedded-"+present(mask)+"-far", why, accepted, small, packetoracle.EncodeFragment(h, 0, 2, sample(8)))
 	}
 	for _, sequence := range []uint16{0, 255, 256, 32768, 65535} {
 		g.datagram(fmt.Sprintf("embedded-sequence-%d", sequence), about{
@@ -132,7 +132,7 @@ func (g *group) decodeEmbedded() {
 
 func (g *group) decodeSizes() {
 	for _, size := range []int{1, 2, 7, 100, 512, 1023, 1024, 1160} {
-		l := packet.Limits{FragmentSize: size, MaxFragments: 16}
+		l := packetoracle.Limits{FragmentSize: size, MaxFragments: 16}
 		for _, id := range []int{0, 1} {
 			g.datagram(fmt.Sprintf("size-%d-fragment-%d", size, id), about{
 				fmt.Sprintf("Catches a decoder that has another FRAGMENT_SIZE than %d, which is a setting.", size), "size-limit fragment-size", "PKF-2 PKD-11",

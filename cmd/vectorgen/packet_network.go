@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
@@ -42,7 +42,7 @@ type conversation struct {
 }
 
 type conversant struct {
-	oracle    *packet.Endpoint
+	oracle    *packetoracle.Endpoint
 	events    []contract.EndpointEvent
 	rows      [][]string
 	sent      int // datagrams

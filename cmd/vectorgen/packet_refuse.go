@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
 )
 
 // packetRefuse is section 3.3: datagrams with one fault each and their twins without
@@ -59,7 +59,7 @@ func (g *group) cutRegular() {
 		ack  uint16
 		mask int
 	}{{"near-none", 999, 0}, {"near-0123", 999, 15}, {"far-none", 9999, 0}, {"far-0123", 9999, 15}, {"near-03", 999, 9}, {"far-2", 9999, 4}} {
-		head := packet.EncodeHeader(packet.Header{Sequence: 1000, Ack: form.ack, AckBits: maskBits(form.mask)})
+		head := packetoracle.EncodeHeader(packetoracle.Header{Sequence: 1000, Ack: form.ack, AckBits: maskBits(form.mask)})
 		ackSize := 1
 		if form.ack == 9999 {
 			ackSize = 2
@@ -99,8 +99,8 @@ func (g *group) cutFragments() {
 			fmt.Sprintf("Catches a decoder that reads past the %d bytes that are there, of a fragment's 5.", n), "truncation", check,
 		}, fmt.Sprintf("truncated@%d", at), small, middle[:n])
 	}
-	h := packet.Header{Sequence: 1000, Ack: 9999, AckBits: maskBits(15)}
-	first := packet.EncodeFragment(h, 0, 3, sample(8))
+	h := packetoracle.Header{Sequence: 1000, Ack: 9999, AckBits: maskBits(15)}
+	first := packetoracle.EncodeFragment(h, 0, 3, sample(8))
 	for n := 5; n < 14; n++ {
 		check, at := "PKD-5", n
 		switch {
@@ -183,12 +183,12 @@ func (g *group) refusePayloads() {
 		if mask == 9 {
 			continue // near-03-cut-to-6
 		}
-		head := packet.EncodeHeader(packet.Header{Sequence: 1000, Ack: 999, AckBits: maskBits(mask)})
+		head := packetoracle.EncodeHeader(packetoracle.Header{Sequence: 1000, Ack: 999, AckBits: maskBits(mask)})
 		g.datagram("empty-behind-bytes-"+present(mask), about{
 			"Catches a decoder that takes a packet without payload, or a byte of ack_bits for it.", "truncation", "PKD-6",
 		}, fmt.Sprintf("empty_payload@%d", len(head)), usualLimits, head)
 	}
-	for _, l := range []packet.Limits{{FragmentSize: 1024, MaxFragments: 1}, small, {FragmentSize: 1, MaxFragments: 2}, {FragmentSize: 1000, MaxFragments: 3}} {
+	for _, l := range []packetoracle.Limits{{FragmentSize: 1024, MaxFragments: 1}, small, {FragmentSize: 1, MaxFragments: 2}, {FragmentSize: 1000, MaxFragments: 3}} {
 		for _, more := range []int{1, 9, 14} {
 			head := regular(3, 2, all32)
 			g.datagram(fmt.Sprintf("%d-too-many-for-%d-times-%d", more, l.FragmentSize, l.MaxFragments), about{
@@ -203,13 +203,13 @@ func (g *group) refusePayloads() {
 
 func (g *group) refuseCounts() {
 	for _, c := range []struct{ limit, count int }{{16, 17}, {16, 255}, {16, 256}, {2, 3}, {2, 256}, {255, 256}, {1, 2}} {
-		l := packet.Limits{FragmentSize: 8, MaxFragments: c.limit}
+		l := packetoracle.Limits{FragmentSize: 8, MaxFragments: c.limit}
 		g.datagram(fmt.Sprintf("%d-fragments-of-at-most-%d", c.count, c.limit), about{
 			fmt.Sprintf("Catches a decoder that takes %d fragments, though MAX_FRAGMENTS is %d.", c.count, c.limit), "size-limit minus-one", "PKD-8",
 		}, "too_many_fragments@4", l, fragment(20, 1, c.count, sample(8)))
 	}
 	for _, c := range []struct{ limit, count int }{{16, 16}, {2, 2}, {255, 255}} {
-		l := packet.Limits{FragmentSize: 8, MaxFragments: c.limit}
+		l := packetoracle.Limits{FragmentSize: 8, MaxFragments: c.limit}
 		g.datagram(fmt.Sprintf("%d-fragments-are-allowed", c.count), about{
 			fmt.Sprintf("The twin: catches a decoder that refuses %d fragments, as many as MAX_FRAGMENTS.", c.count), "size-limit minus-one", "PKD-8",
 		}, accepted, l, fragment(20, 1, c.count, sample(8)))
@@ -227,7 +227,7 @@ func (g *group) refuseCounts() {
 			}
 			g.datagram(name, about{
 				fmt.Sprintf("Catches a decoder that takes id %d of %d fragments, and stores its data outside of the packet.", id, count), "fragment-head minus-one", "PKD-9",
-			}, "fragment_id_out_of_range@3", packet.Limits{FragmentSize: 8, MaxFragments: 256}, fragment(20, id, count, sample(8)))
+			}, "fragment_id_out_of_range@3", packetoracle.Limits{FragmentSize: 8, MaxFragments: 256}, fragment(20, id, count, sample(8)))
 		}
 	}
 }
@@ -249,7 +249,7 @@ func (g *group) refuseEmbedded() {
 
 func (g *group) refuseFragmentSizes() {
 	for _, size := range []int{1, 8, 1024} {
-		l := packet.Limits{FragmentSize: size, MaxFragments: 16}
+		l := packetoracle.Limits{FragmentSize: size, MaxFragments: 16}
 		for _, c := range []struct {
 			name          string
 			id, count, at int

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 	"github.com/chunkwire/chunkwire/testvectors/script"
@@ -19,15 +19,15 @@ import (
 // packetCodec writes the datagrams of scripts with the oracle.
 var packetCodec = script.Codec{
 	Encode: func(d script.Datagram) []byte {
-		h := packet.Header{Sequence: d.Sequence, Ack: d.Ack, AckBits: d.AckBits}
+		h := packetoracle.Header{Sequence: d.Sequence, Ack: d.Ack, AckBits: d.AckBits}
 		if d.Count == 0 {
-			return packet.EncodeRegular(h, d.Data)
+			return packetoracle.EncodeRegular(h, d.Data)
 		}
-		return packet.EncodeFragment(h, d.ID, d.Count, d.Data)
+		return packetoracle.EncodeFragment(h, d.ID, d.Count, d.Data)
 	},
 	Describe: func(b []byte) string {
-		p, err := packet.Decode(packet.Limits{FragmentSize: 1160, MaxFragments: 256}, b)
-		var refused *packet.Error
+		p, err := packetoracle.Decode(packetoracle.Limits{FragmentSize: 1160, MaxFragments: 256}, b)
+		var refused *packetoracle.Error
 		switch h := p.Header; {
 		case b[0] == 1:
 			return fmt.Sprintf("%d.%d", uint16(b[1])|uint16(b[2])<<8, b[3])

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/packet"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -19,7 +19,7 @@ func packetVectors(t *testing.T) []testvectors.Vector { return vectorsOf(t, "pac
 func taken(t *testing.T, vectors []testvectors.Vector) (rows, codes map[string]int) {
 	t.Helper()
 	rows, codes = map[string]int{}, map[string]int{}
-	refused := func(e *packet.Error) {
+	refused := func(e *packetoracle.Error) {
 		if e != nil {
 			rows[e.Check]++
 			codes[e.Code]++

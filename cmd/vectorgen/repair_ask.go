@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -15,38 +15,38 @@ import (
 // This file puts the requests about repair slices to their oracle.
 
 // invalidField is the response to a number that no field holds.
-func invalidField() any { return contract.Answer{Error: repair.InvalidField} }
+func invalidField() any { return contract.Answer{Error: repairoracle.InvalidField} }
 
 func outside(v, low, high int64) bool { return v < low || v > high }
 
 func repairRowResponse(q contract.RepairRowRequest) any {
-	if outside(q.NumSlices, 1, repair.MaxSlices) || outside(q.SliceID, q.NumSlices, repair.MaxIDs-1) {
+	if outside(q.NumSlices, 1, repairoracle.MaxSlices) || outside(q.SliceID, q.NumSlices, repairoracle.MaxIDs-1) {
 		return invalidField()
 	}
 	a := contract.RepairRowResponse{Answer: ok}
 	for i := range q.NumSlices {
-		a.Exponents = append(a.Exponents, int(repair.Exponent(q.SliceID-q.NumSlices, i)))
+		a.Exponents = append(a.Exponents, int(repairoracle.Exponent(q.SliceID-q.NumSlices, i)))
 	}
 	return a
 }
 
 func repairSliceResponse(q contract.RepairSliceRequest) any {
-	if outside(q.ChunkID, 0, 65535) || outside(q.Size, 1, repair.MaxChunk) || outside(q.SliceID, 0, repair.MaxIDs-1) {
+	if outside(q.ChunkID, 0, 65535) || outside(q.Size, 1, repairoracle.MaxChunk) || outside(q.SliceID, 0, repairoracle.MaxIDs-1) {
 		return invalidField()
 	}
-	return contract.RepairSliceResponse{Answer: ok, Slice: contentOf(repair.Slice(trace.Data(uint16(q.ChunkID), int(q.Size)), q.SliceID))}
+	return contract.RepairSliceResponse{Answer: ok, Slice: contentOf(repairoracle.Slice(trace.Data(uint16(q.ChunkID), int(q.Size)), q.SliceID))}
 }
 
 func repairRebuildResponse(q contract.RepairRebuildRequest) any {
-	if outside(q.ChunkID, 0, 65535) || outside(q.NumSlices, 1, repair.MaxSlices) || outside(q.LastBytes, 1, repair.SliceSize) ||
-		slices.ContainsFunc(q.SliceIDs, func(id int64) bool { return outside(id, 0, repair.MaxIDs-1) }) {
+	if outside(q.ChunkID, 0, 65535) || outside(q.NumSlices, 1, repairoracle.MaxSlices) || outside(q.LastBytes, 1, repairoracle.SliceSize) ||
+		slices.ContainsFunc(q.SliceIDs, func(id int64) bool { return outside(id, 0, repairoracle.MaxIDs-1) }) {
 		return invalidField()
 	}
-	chunk := trace.Data(uint16(q.ChunkID), int(repair.SliceSize*(q.NumSlices-1)+q.LastBytes))
-	d := repair.NewDecoder(q.NumSlices, q.LastBytes)
+	chunk := trace.Data(uint16(q.ChunkID), int(repairoracle.SliceSize*(q.NumSlices-1)+q.LastBytes))
+	d := repairoracle.NewDecoder(q.NumSlices, q.LastBytes)
 	a := contract.RepairRebuildResponse{Answer: ok}
 	for _, id := range q.SliceIDs {
-		if d.Add(id, repair.Slice(chunk, id)) {
+		if d.Add(id, repairoracle.Slice(chunk, id)) {
 			a.Added += "1"
 		} else {
 			a.Added += "0"
@@ -60,24 +60,24 @@ func repairRebuildResponse(q contract.RepairRebuildRequest) any {
 	return a
 }
 
-func newRepairPacket(p repair.Packet) *contract.RepairPacket {
+func newRepairPacket(p repairoracle.Packet) *contract.RepairPacket {
 	c := &contract.RepairPacket{Type: p.Type, ChunkID: p.ChunkID, NumSlices: p.NumSlices}
 	switch p.Type {
-	case repair.TypeAck:
+	case repairoracle.TypeAck:
 		c.Have, c.Top = &p.Have, &p.Top
-	case repair.TypeSlice:
+	case repairoracle.TypeSlice:
 		c.SliceID, c.LastBytes, c.Data = &p.SliceID, &p.LastBytes, pointerTo(hex.EncodeToString(p.Data))
 	}
 	return c
 }
 
 // repairPacketOf is newRepairPacket the other way round.
-func repairPacketOf(c contract.RepairPacket) repair.Packet {
-	p := repair.Packet{Type: c.Type, ChunkID: c.ChunkID, NumSlices: c.NumSlices}
+func repairPacketOf(c contract.RepairPacket) repairoracle.Packet {
+	p := repairoracle.Packet{Type: c.Type, ChunkID: c.ChunkID, NumSlices: c.NumSlices}
 	switch c.Type {
-	case repair.TypeAck:
+	case repairoracle.TypeAck:
 		p.Have, p.Top = *c.Have, *c.Top
-	case repair.TypeSlice:
+	case repairoracle.TypeSlice:
 		p.SliceID, p.LastBytes, p.Data = *c.SliceID, *c.LastBytes, bytesIn(*c.Data)
 	}
 	return p
@@ -92,7 +92,7 @@ type refusedRepair struct {
 // repairResponse answers a request to encode or decode a packet.
 func repairResponse(q contract.RepairRequest) any {
 	b, p, err := encodedOrDecoded(q)
-	var refused *repair.Error
+	var refused *repairoracle.Error
 	switch {
 	case errors.As(err, &refused):
 		return refusedRepair{contract.Answer{Error: refused.Code}, refused.Sentence}
@@ -102,16 +102,16 @@ func repairResponse(q contract.RepairRequest) any {
 	return contract.RepairResponse{Answer: ok, Packet: newRepairPacket(p)}
 }
 
-func encodedOrDecoded(q contract.RepairRequest) (b []byte, p repair.Packet, err error) {
+func encodedOrDecoded(q contract.RepairRequest) (b []byte, p repairoracle.Packet, err error) {
 	switch {
 	case q.Packet != nil && q.ProtocolID != nil:
-		b, err = repair.EncodeDatagram(*q.ProtocolID, repairPacketOf(*q.Packet))
+		b, err = repairoracle.EncodeDatagram(*q.ProtocolID, repairPacketOf(*q.Packet))
 	case q.Packet != nil:
-		b, err = repair.EncodeBody(repairPacketOf(*q.Packet))
+		b, err = repairoracle.EncodeBody(repairPacketOf(*q.Packet))
 	case q.ProtocolID != nil:
-		p, err = repair.DecodeDatagram(*q.ProtocolID, bytesIn(*q.Hex))
+		p, err = repairoracle.DecodeDatagram(*q.ProtocolID, bytesIn(*q.Hex))
 	default:
-		p, err = repair.DecodeBody(q.Type, bytesIn(*q.Hex))
+		p, err = repairoracle.DecodeBody(q.Type, bytesIn(*q.Hex))
 	}
 	return b, p, err
 }

@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // lastID is the highest id of a slice.
-const lastID = repair.MaxIDs - 1
+const lastID = repairoracle.MaxIDs - 1
 
 // repairCode is the code: the exponents of repair slices, and slices of chunks.
 func repairCode(g *group) {
@@ -64,7 +64,7 @@ func (g *group) exponentsRefused() {
 		{"of-a-negative-id", 3, -1, "takes a negative id"},
 	} {
 		q := contract.RepairRowRequest{Op: contract.OpRepairRow, NumSlices: c.k, SliceID: c.id}
-		g.addRepair("exponents-"+c.name, about{"Catches a port that " + c.why + ".", "size-limit integer-wrap", "RPO-1"}, repair.InvalidField, q, repairRowResponse(q))
+		g.addRepair("exponents-"+c.name, about{"Catches a port that " + c.why + ".", "size-limit integer-wrap", "RPO-1"}, repairoracle.InvalidField, q, repairRowResponse(q))
 	}
 	for _, c := range []struct{ k, id int64 }{{3, 3}, {3, 8191}, {256, 257}} {
 		q := contract.RepairRowRequest{Op: contract.OpRepairRow, NumSlices: c.k, SliceID: c.id}
@@ -144,6 +144,6 @@ func (g *group) codedSlicesRefused() {
 		{"id-negative", 0, 1000, -1, "takes a negative id"},
 		{"chunk-65536", 65536, 1000, 0, "keeps the low 16 bits of a chunk id"},
 	} {
-		g.codedSlice("slice-of-"+c.name, about{"Catches a port that " + c.why + ".", "size-limit integer-wrap", "RPO-2"}, repair.InvalidField, c.chunkID, c.size, c.id)
+		g.codedSlice("slice-of-"+c.name, about{"Catches a port that " + c.why + ".", "size-limit integer-wrap", "RPO-2"}, repairoracle.InvalidField, c.chunkID, c.size, c.id)
 	}
 }

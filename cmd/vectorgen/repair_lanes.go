@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/connection"
-	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -15,35 +15,37 @@ import (
 
 // repairLane is a sender of a lane, and its rule.
 type repairLane struct {
-	*repair.Sender
-	rule *repair.Rule
+	*repairoracle.Sender
+	rule *repairoracle.Rule
 }
 
-var _ connection.Sharer = repairLane{}
+var _ connectionoracle.Sharer = repairLane{}
 
-func newRule(p contract.RepairProfile) *repair.Rule {
-	return repair.NewRule(repair.Profile{Rate: p.Rate, Burst: p.Burst, Fixed: p.Fixed, Redundant: p.Redundant})
+func newRule(p contract.RepairProfile) *repairoracle.Rule {
+	return repairoracle.NewRule(repairoracle.Profile{Rate: p.Rate, Burst: p.Burst, Fixed: p.Fixed, Redundant: p.Redundant})
 }
 
-func newRepairLane(p contract.RepairProfile, giveUp int64) func() connection.ChunkSender {
-	return func() connection.ChunkSender {
+func newRepairLane(p contract.RepairProfile, giveUp int64) func() connectionoracle.ChunkSender {
+	return func() connectionoracle.ChunkSender {
 		rule := newRule(p)
-		return repairLane{repair.NewSender(0, giveUp, rule), rule}
+		return repairLane{repairoracle.NewSender(0, giveUp, rule), rule}
 	}
 }
 
-func (s repairLane) Submit(now int64, data []byte)       { s.Sender.Submit(now, data) }
-func (s repairLane) Ack(now int64, r connection.Record)  { s.Sender.Ack(now, r.Repair) }
-func (s repairLane) Idle() bool                          { return s.State() == repair.StateIdle }
-func (s repairLane) Failed() bool                        { return s.State() == repair.StateFailed }
-func (s repairLane) AllSent() bool                       { return s.rule.Enough() }
-func (s repairLane) Adopt(before connection.ChunkSender) { s.rule.Adopt(before.(repairLane).rule) }
-func (s repairLane) PathSlices() int64                   { return s.rule.PathSlices() }
-func (s repairLane) InFlight() int64                     { return s.rule.InFlight() }
-func (s repairLane) Yield(yields bool)                   { s.rule.Yield(yields) }
-func (s repairLane) Marked(_, n int64)                   { s.rule.Marked(n) }
+func (s repairLane) Submit(now int64, data []byte)            { s.Sender.Submit(now, data) }
+func (s repairLane) Ack(now int64, r connectionoracle.Record) { s.Sender.Ack(now, r.Repair) }
+func (s repairLane) Idle() bool                               { return s.State() == repairoracle.StateIdle }
+func (s repairLane) Failed() bool                             { return s.State() == repairoracle.StateFailed }
+func (s repairLane) AllSent() bool                            { return s.rule.Enough() }
+func (s repairLane) Adopt(before connectionoracle.ChunkSender) {
+	s.rule.Adopt(before.(repairLane).rule)
+}
+func (s repairLane) PathSlices() int64 { return s.rule.PathSlices() }
+func (s repairLane) InFlight() int64   { return s.rule.InFlight() }
+func (s repairLane) Yield(yields bool) { s.rule.Yield(yields) }
+func (s repairLane) Marked(_, n int64) { s.rule.Marked(n) }
 
-func (s repairLane) Poll(now int64) (r connection.Record, ok bool) {
+func (s repairLane) Poll(now int64) (r connectionoracle.Record, ok bool) {
 	_, p := s.Sender.Poll(now)
 	if p != nil {
 		r.Repair = *p
@@ -61,17 +63,17 @@ func orNever(at int64, some bool) int64 {
 }
 
 // repairLaneReceiver is a receiver of a lane.
-type repairLaneReceiver struct{ *repair.Receiver }
+type repairLaneReceiver struct{ *repairoracle.Receiver }
 
-func newRepairLaneReceiver(giveUp int64) func() connection.ChunkReceiver {
-	return func() connection.ChunkReceiver { return repairLaneReceiver{repair.NewReceiver(0, giveUp)} }
+func newRepairLaneReceiver(giveUp int64) func() connectionoracle.ChunkReceiver {
+	return func() connectionoracle.ChunkReceiver { return repairLaneReceiver{repairoracle.NewReceiver(0, giveUp)} }
 }
 
-func (r repairLaneReceiver) Slice(now int64, record connection.Record) {
+func (r repairLaneReceiver) Slice(now int64, record connectionoracle.Record) {
 	r.Receiver.Slice(now, record.Repair)
 }
 
-func (r repairLaneReceiver) Poll(now int64) (record connection.Record, ok bool) {
+func (r repairLaneReceiver) Poll(now int64) (record connectionoracle.Record, ok bool) {
 	_, p := r.Receiver.Poll(now)
 	if p != nil {
 		record.Repair = *p
@@ -85,21 +87,21 @@ func (r repairLaneReceiver) Read(now int64) ([]byte, bool) {
 }
 
 func (r repairLaneReceiver) Deadline() int64 { return orNever(r.Receiver.Deadline()) }
-func (r repairLaneReceiver) Failed() bool    { return r.State() == repair.StateFailed }
+func (r repairLaneReceiver) Failed() bool    { return r.State() == repairoracle.StateFailed }
 
 // repairRecord is a record of a lane.
-func repairRecord(lane int64, p repair.Packet) connection.Record {
-	kind := connection.Slice
-	if p.Type == repair.TypeAck {
-		kind = connection.ChunkAck
+func repairRecord(lane int64, p repairoracle.Packet) connectionoracle.Record {
+	kind := connectionoracle.Slice
+	if p.Type == repairoracle.TypeAck {
+		kind = connectionoracle.ChunkAck
 	}
-	return connection.Record{Type: kind, Lane: lane, Repair: p}
+	return connectionoracle.Record{Type: kind, Lane: lane, Repair: p}
 }
 
 // arrivingRepairSlice is a slice of a chunk of TRC-1.
-func arrivingRepairSlice(lane, chunkID, id, numSlices, last int64) connection.Record {
+func arrivingRepairSlice(lane, chunkID, id, numSlices, last int64) connectionoracle.Record {
 	p := repairSliceOf(chunkID, id, numSlices, last)
-	p.Data = repair.Slice(trace.Data(uint16(chunkID), int(repair.SliceSize*(numSlices-1)+last)), id)
+	p.Data = repairoracle.Slice(trace.Data(uint16(chunkID), int(repairoracle.SliceSize*(numSlices-1)+last)), id)
 	return repairRecord(lane, p)
 }
 
@@ -110,7 +112,7 @@ func (g *group) decodeLanes(name string, why about, want string, lanes int64, pa
 	g.addSession(name, why, want, q, connectionDecoded(q))
 }
 
-func (g *group) encodeLanes(name string, why about, want string, lanes int64, list ...connection.Record) {
+func (g *group) encodeLanes(name string, why about, want string, lanes int64, list ...connectionoracle.Record) {
 	q := contract.ConnectionEncodeRequest{Op: contract.OpConnectionEncode, Lanes: lanes, Variant: contract.VariantRepair, Records: []contract.ConnectionRecord{}}
 	for _, r := range list {
 		q.Records = append(q.Records, connectionRecordOf(r))
@@ -119,15 +121,15 @@ func (g *group) encodeLanes(name string, why about, want string, lanes int64, li
 }
 
 // lanesPayload is the bytes of valid records.
-func lanesPayload(list ...connection.Record) []byte {
-	b, err := connection.Encode(formatOfConnection(16, contract.VariantRepair, 0), list)
+func lanesPayload(list ...connectionoracle.Record) []byte {
+	b, err := connectionoracle.Encode(formatOfConnection(16, contract.VariantRepair, 0), list)
 	if err != nil {
 		panic(err) // a group passes valid records only
 	}
 	return b
 }
 
-func (g *group) lanesBothWays(name, why string, lanes int64, list ...connection.Record) {
+func (g *group) lanesBothWays(name, why string, lanes int64, list ...connectionoracle.Record) {
 	reason := about{"Catches a port that " + why + ".", "record-row lane bit-order", "RPI-3 RPO-9 CXR-2 CXR-3"}
 	g.encodeLanes(name+"-encode", reason, accepted, lanes, list...)
 	g.decodeLanes(name+"-decode", reason, accepted, lanes, lanesPayload(list...))
@@ -170,10 +172,10 @@ func repairRecords(g *group) {
 	g.decodeConnection("in-the-other-variant", about{"Catches a decoder that takes repair slices where they were not agreed.", "record-type truncation", "RPI-3 RPO-9 CXR-5"}, "truncated@6", 1, lanesPayload(repairRecord(0, repairSliceOf(5, 2, 3, 2))))
 	for _, one := range []struct {
 		name, want string
-		r          connection.Record
+		r          connectionoracle.Record
 	}{
-		{"encode-id-8192", "invalid_field@2", repairRecord(0, repair.Packet{Type: repair.TypeSlice, ChunkID: 1, SliceID: 8192, NumSlices: 1, LastBytes: 1, Data: oneByte})},
-		{"encode-wrong-length", "invalid_field@2", repairRecord(0, repair.Packet{Type: repair.TypeSlice, ChunkID: 1, SliceID: 3, NumSlices: 2, LastBytes: 1, Data: oneByte})},
+		{"encode-id-8192", "invalid_field@2", repairRecord(0, repairoracle.Packet{Type: repairoracle.TypeSlice, ChunkID: 1, SliceID: 8192, NumSlices: 1, LastBytes: 1, Data: oneByte})},
+		{"encode-wrong-length", "invalid_field@2", repairRecord(0, repairoracle.Packet{Type: repairoracle.TypeSlice, ChunkID: 1, SliceID: 3, NumSlices: 2, LastBytes: 1, Data: oneByte})},
 		{"encode-chunk-65536", "invalid_field@2", repairRecord(0, repairSliceOf(65536, 0, 1, 1))},
 		{"encode-have-above", "invalid_field@3", repairRecord(0, repairAckOf(5, 3, 4, 4))},
 		{"encode-top-8192", "invalid_field@3", repairRecord(0, repairAckOf(5, 3, 1, 8192))},

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
@@ -68,7 +68,7 @@ func (e *repairEnd) happens(event contract.RepairEvent) contract.RepairStep {
 
 func newRepairTalk(c *script.RepairSimulation) *repairTalk {
 	s := newRepairSender(c.Config)
-	r := repair.NewReceiver(int64(c.Config.FirstChunkID), c.Config.GiveUpUS)
+	r := repairoracle.NewReceiver(int64(c.Config.FirstChunkID), c.Config.GiveUpUS)
 	t := &repairTalk{RepairSimulation: c, late: c.Late.Fate(), twice: c.Duplicate.Fate()}
 	t.loses = [2]func(int, int64) bool{c.LoseSlices.Fate(), c.LoseAcks.Fate()}
 	t.sender = repairEnd{taken: contract.RepairTraceResponse{Answer: ok}, step: s.step, deadline: s.Deadline}

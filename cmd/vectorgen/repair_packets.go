@@ -4,33 +4,33 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // repairSliceOf is a slice with the data that it must have, of any content.
-func repairSliceOf(chunkID, id, numSlices, last int64) repair.Packet {
-	return repair.Packet{
-		Type: repair.TypeSlice, ChunkID: chunkID, SliceID: id, NumSlices: numSlices, LastBytes: last,
-		Data: sample(int(repair.DataSize(numSlices, last, id))),
+func repairSliceOf(chunkID, id, numSlices, last int64) repairoracle.Packet {
+	return repairoracle.Packet{
+		Type: repairoracle.TypeSlice, ChunkID: chunkID, SliceID: id, NumSlices: numSlices, LastBytes: last,
+		Data: sample(int(repairoracle.DataSize(numSlices, last, id))),
 	}
 }
 
-func repairAckOf(chunkID, numSlices, have, top int64) repair.Packet {
-	return repair.Packet{Type: repair.TypeAck, ChunkID: chunkID, NumSlices: numSlices, Have: have, Top: top}
+func repairAckOf(chunkID, numSlices, have, top int64) repairoracle.Packet {
+	return repairoracle.Packet{Type: repairoracle.TypeAck, ChunkID: chunkID, NumSlices: numSlices, Have: have, Top: top}
 }
 
 // repairBody and repairDatagram are the bytes of a valid packet.
-func repairBody(p repair.Packet) []byte {
-	b, err := repair.EncodeBody(p)
+func repairBody(p repairoracle.Packet) []byte {
+	b, err := repairoracle.EncodeBody(p)
 	if err != nil {
 		panic(err) // a group passes valid packets only
 	}
 	return b
 }
 
-func repairDatagram(p repair.Packet) []byte {
-	b, err := repair.EncodeDatagram(usualID, p)
+func repairDatagram(p repairoracle.Packet) []byte {
+	b, err := repairoracle.EncodeDatagram(usualID, p)
 	if err != nil {
 		panic(err) // a group passes valid packets only
 	}
@@ -39,7 +39,7 @@ func repairDatagram(p repair.Packet) []byte {
 
 // repairEncode and repairDecode add the encoding and the decoding of a bare body, and of a
 // datagram if there is a protocol id.
-func (g *group) repairEncode(name string, why about, want string, protocolID *uint32, p repair.Packet) {
+func (g *group) repairEncode(name string, why about, want string, protocolID *uint32, p repairoracle.Packet) {
 	q := contract.RepairRequest{Op: contract.OpRepairEncode, ProtocolID: protocolID, Packet: newRepairPacket(p)}
 	g.addRepair(name, why, want, q, repairResponse(q))
 }
@@ -56,7 +56,7 @@ func (g *group) repairDecode(name string, why about, want string, b []byte) {
 
 // repairWays adds a packet encoded as a bare body and decoded as a datagram, or also the other
 // way round.
-func (g *group) repairWays(name string, why about, all bool, p repair.Packet) {
+func (g *group) repairWays(name string, why about, all bool, p repairoracle.Packet) {
 	g.repairEncode(name+"-body-encode", why, accepted, nil, p)
 	g.repairDecode(name+"-datagram-decode", why, accepted, repairDatagram(p))
 	if all {
@@ -79,7 +79,7 @@ func repairPackets(g *group) {
 }
 
 // bit adds a packet with one bit of a field set.
-func (g *group) repairBit(kind, field string, k, at int, flags string, p repair.Packet) {
+func (g *group) repairBit(kind, field string, k, at int, flags string, p repairoracle.Packet) {
 	g.repairWays(fmt.Sprintf("%s-%s-bit-%d", kind, field, k), about{
 		fmt.Sprintf("Catches a port whose bit %d of %s is not bit %d of the body and bit %d of the datagram.", k, field, at+k, 33+at+k), flags + " bit-order field-width", map[string]string{"slice": "RPS-1", "ack": "RPA-1"}[kind],
 	}, false, p)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -86,10 +86,10 @@ func (g *group) rebuiltMissing() {
 // dependentSet returns slices that are here, and behind them the first repair slices of which
 // only the first raises the rank.
 func dependentSet(numSlices int64, have []int64, count int) []int64 {
-	for a := numSlices; a < repair.MaxIDs; a++ {
+	for a := numSlices; a < repairoracle.MaxIDs; a++ {
 		ids := append(slices.Clone(have), a)
-		for b := a + 1; b < repair.MaxIDs && len(ids) < len(have)+count; b++ {
-			d := repair.NewDecoder(numSlices, 1)
+		for b := a + 1; b < repairoracle.MaxIDs && len(ids) < len(have)+count; b++ {
+			d := repairoracle.NewDecoder(numSlices, 1)
 			for _, id := range ids {
 				d.Add(id, nil)
 			}
@@ -124,9 +124,9 @@ func (g *group) rebuiltDependent() {
 // sourceThatFollows returns two repair slices of a chunk of three whose rows differ in source
 // slice 0 alone, and that slice.
 func sourceThatFollows() []int64 {
-	for a := int64(3); a < repair.MaxIDs; a++ {
-		for b := a + 1; b < min(a+4000, repair.MaxIDs); b++ {
-			d := repair.NewDecoder(3, 1)
+	for a := int64(3); a < repairoracle.MaxIDs; a++ {
+		for b := a + 1; b < min(a+4000, repairoracle.MaxIDs); b++ {
+			d := repairoracle.NewDecoder(3, 1)
 			d.Add(a, nil)
 			if d.Add(b, nil); d.Rank() == 2 && d.Depends(0) {
 				return []int64{a, b, 0}
@@ -158,7 +158,7 @@ func (g *group) rebuiltRandom() {
 	for n, k := range []int64{2, 4, 5, 7, 10, 12, 21, 33, 50, 90, 140, 200, 255, 256} {
 		lost := uint32(5 + 5*n)
 		var ids []int64
-		d := repair.NewDecoder(k, 1)
+		d := repairoracle.NewDecoder(k, 1)
 		for id := int64(0); d.Rank() < k; id++ {
 			if x.Next()%100 >= lost {
 				ids = append(ids, id)
@@ -181,6 +181,6 @@ func (g *group) rebuildRefused() {
 		{"id-8192", 0, 2, 1, 8192}, {"id-minus-1", 0, 2, 1, -1}, {"chunk-65536", 65536, 2, 1, 0},
 	} {
 		q := contract.RepairRebuildRequest{Op: contract.OpRepairRebuild, ChunkID: c.chunkID, NumSlices: c.k, LastBytes: c.last, SliceIDs: []int64{0, c.some}}
-		g.addRepair("refused-"+c.name, about{"Catches a port that takes a number which no field holds.", "size-limit integer-wrap", "RPO-3"}, repair.InvalidField, q, repairRebuildResponse(q))
+		g.addRepair("refused-"+c.name, about{"Catches a port that takes a number which no field holds.", "size-limit integer-wrap", "RPO-3"}, repairoracle.InvalidField, q, repairRebuildResponse(q))
 	}
 }

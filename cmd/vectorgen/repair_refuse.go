@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
@@ -50,7 +50,7 @@ func cutAt(parts []cutPart, bits int) cutPart {
 func (g *group) repairCut() {
 	for _, c := range []struct {
 		name  string
-		p     repair.Packet
+		p     repairoracle.Packet
 		parts []cutPart
 	}{{"slice", onlySlice, sliceParts}, {"ack", smallCounted, ackParts}} {
 		whole := repairBody(c.p)
@@ -58,7 +58,7 @@ func (g *group) repairCut() {
 			at := cutAt(c.parts, 8*n)
 			g.repairDecodeBody(fmt.Sprintf("%s-body-cut-to-%d", c.name, n), about{
 				fmt.Sprintf("Catches a decoder that reads %s past the %d bytes that are there.", at.name, n), "truncation", at.sentence + " LAW-3",
-			}, repair.Truncated, c.p.Type, whole[:n])
+			}, repairoracle.Truncated, c.p.Type, whole[:n])
 		}
 		g.repairDecodeBody(c.name+"-body-not-cut", about{"The twin of the cut ones: catches a decoder that refuses too much.", "truncation", "LAW-2"}, accepted, c.p.Type, whole)
 		datagram := repairDatagram(c.p)
@@ -75,7 +75,7 @@ func (g *group) repairCut() {
 			}
 			g.repairDecode(fmt.Sprintf("%s-cut-to-%d", c.name, n), about{
 				fmt.Sprintf("Catches a decoder that reads %s past the %d bytes that are there; the crc is right.", at.name, n), "truncation", at.sentence + " LAW-3",
-			}, repair.Truncated, b)
+			}, repairoracle.Truncated, b)
 		}
 		g.repairDecode(c.name+"-not-cut", about{"The twin of the cut ones: catches a decoder that refuses too much.", "truncation", "LAW-2"}, accepted, datagram)
 	}
@@ -91,32 +91,32 @@ func (g *group) repairLengths() {
 	} {
 		whole := repairBody(repairSliceOf(1, c.id, c.k, c.last))
 		size := len(whole) - 6
-		g.repairDecodeBody(c.name+"-a-byte-short", about{fmt.Sprintf("Catches a decoder that takes %d bytes of data where the slice has %d.", size-1, size), "truncation data-length", "DEC-11 RPS-2"}, repair.Truncated, repair.TypeSlice, whole[:len(whole)-1])
-		g.repairDecodeBody(c.name+"-a-byte-long", about{fmt.Sprintf("Catches a decoder that takes all that is left as data: the slice has %d bytes.", size), "trailing-data data-length", "DEC-14 RPS-2"}, repair.TrailingData, repair.TypeSlice, joined(whole, []byte{0}))
-		g.repairDecodeBody(c.name+"-whole", about{"The twin of the short and the long one.", "data-length", "LAW-2 RPS-2"}, accepted, repair.TypeSlice, whole)
+		g.repairDecodeBody(c.name+"-a-byte-short", about{fmt.Sprintf("Catches a decoder that takes %d bytes of data where the slice has %d.", size-1, size), "truncation data-length", "DEC-11 RPS-2"}, repairoracle.Truncated, repairoracle.TypeSlice, whole[:len(whole)-1])
+		g.repairDecodeBody(c.name+"-a-byte-long", about{fmt.Sprintf("Catches a decoder that takes all that is left as data: the slice has %d bytes.", size), "trailing-data data-length", "DEC-14 RPS-2"}, repairoracle.TrailingData, repairoracle.TypeSlice, joined(whole, []byte{0}))
+		g.repairDecodeBody(c.name+"-whole", about{"The twin of the short and the long one.", "data-length", "LAW-2 RPS-2"}, accepted, repairoracle.TypeSlice, whole)
 		if size == 1024 {
 			short := whole[:6+c.last]
 			if int64(size) != c.last {
-				g.repairDecodeBody(c.name+"-of-last-bytes", about{"Catches a decoder that gives each slice the size of the last one.", "truncation data-length", "DEC-11 RPS-2"}, repair.Truncated, repair.TypeSlice, short)
+				g.repairDecodeBody(c.name+"-of-last-bytes", about{"Catches a decoder that gives each slice the size of the last one.", "truncation data-length", "DEC-11 RPS-2"}, repairoracle.Truncated, repairoracle.TypeSlice, short)
 			}
 		} else {
-			g.repairDecodeBody(c.name+"-of-1024", about{"Catches a decoder that gives this slice 1,024 bytes.", "trailing-data data-length", "DEC-14 RPS-2"}, repair.TrailingData, repair.TypeSlice, joined(whole, make([]byte, 1024-size)))
+			g.repairDecodeBody(c.name+"-of-1024", about{"Catches a decoder that gives this slice 1,024 bytes.", "trailing-data data-length", "DEC-14 RPS-2"}, repairoracle.TrailingData, repairoracle.TypeSlice, joined(whole, make([]byte, 1024-size)))
 		}
 	}
-	g.repairDecodeBody("ack-a-byte-long", about{"Catches a decoder that ignores a zero byte after an ack.", "trailing-data", "DEC-14 LAW-1"}, repair.TrailingData, repair.TypeAck, joined(repairBody(smallCounted), []byte{0}))
-	g.repairDecodeBody("ack-of-named-slices", about{"Catches a decoder that takes the ack of another variant: 5 bytes, with a bit for each of 9 slices.", "have", "RPD-4"}, repair.HaveOutOfRange, repair.TypeAck, body(ack(7, acked(9, even))))
+	g.repairDecodeBody("ack-a-byte-long", about{"Catches a decoder that ignores a zero byte after an ack.", "trailing-data", "DEC-14 LAW-1"}, repairoracle.TrailingData, repairoracle.TypeAck, joined(repairBody(smallCounted), []byte{0}))
+	g.repairDecodeBody("ack-of-named-slices", about{"Catches a decoder that takes the ack of another variant: 5 bytes, with a bit for each of 9 slices.", "have", "RPD-4"}, repairoracle.HaveOutOfRange, repairoracle.TypeAck, body(ack(7, acked(9, even))))
 }
 
 func (g *group) repairPadding() {
 	why := func(bit int) about {
 		return about{fmt.Sprintf("Catches a decoder that does not look at padding bit %d.", bit), "padding", "DEC-10 LAW-1"}
 	}
-	g.repairDecodeBody("slice-body-padding", why(47), repair.NonzeroPadding, repair.TypeSlice, flipped(repairBody(onlySlice), 47))
-	g.repairDecodeBody("repair-slice-body-padding", why(47), repair.NonzeroPadding, repair.TypeSlice, flipped(repairBody(smallRepair), 47))
+	g.repairDecodeBody("slice-body-padding", why(47), repairoracle.NonzeroPadding, repairoracle.TypeSlice, flipped(repairBody(onlySlice), 47))
+	g.repairDecodeBody("repair-slice-body-padding", why(47), repairoracle.NonzeroPadding, repairoracle.TypeSlice, flipped(repairBody(smallRepair), 47))
 	for _, bit := range []int{46, 47} {
-		g.repairDecodeBody(fmt.Sprintf("ack-body-padding-%d", bit), why(bit), repair.NonzeroPadding, repair.TypeAck, flipped(repairBody(smallCounted), bit))
+		g.repairDecodeBody(fmt.Sprintf("ack-body-padding-%d", bit), why(bit), repairoracle.NonzeroPadding, repairoracle.TypeAck, flipped(repairBody(smallCounted), bit))
 	}
-	g.repairDecode("ack-padding", why(79), repair.NonzeroPadding, resealed(flipped(repairDatagram(smallCounted), 79)))
+	g.repairDecode("ack-padding", why(79), repairoracle.NonzeroPadding, resealed(flipped(repairDatagram(smallCounted), 79)))
 	g.repairDecode("slice-without-padding", about{"Catches a decoder that takes the last bit of last_bytes for padding: a slice's datagram has none.", "padding alignment", "RPS-1 LAW-2"}, accepted, repairDatagram(repairSliceOf(7, 0, 1, 1024)))
 }
 
@@ -147,16 +147,16 @@ func rawAckDatagram(numSlices, have, top uint64) []byte {
 func (g *group) repairHave() {
 	for _, c := range []struct{ k, have uint64 }{{1, 2}, {1, 511}, {9, 10}, {255, 256}, {256, 257}, {256, 511}, {128, 384}} {
 		why := about{fmt.Sprintf("Catches a decoder that believes an ack of %d of %d slices.", c.have, c.k), "have", "RPD-4"}
-		g.repairDecodeBody(fmt.Sprintf("ack-body-%d-of-%d", c.have, c.k), why, repair.HaveOutOfRange, repair.TypeAck, rawAck(c.k, c.have, 8000))
-		g.repairDecode(fmt.Sprintf("ack-%d-of-%d", c.have, c.k), why, repair.HaveOutOfRange, rawAckDatagram(c.k, c.have, 8000))
-		g.repairDecodeBody(fmt.Sprintf("ack-body-%d-not-%d", c.k, c.have), about{"A twin: have may be num_slices.", "have", "RPD-4 LAW-2"}, accepted, repair.TypeAck, rawAck(c.k, c.k, 7000+c.have))
+		g.repairDecodeBody(fmt.Sprintf("ack-body-%d-of-%d", c.have, c.k), why, repairoracle.HaveOutOfRange, repairoracle.TypeAck, rawAck(c.k, c.have, 8000))
+		g.repairDecode(fmt.Sprintf("ack-%d-of-%d", c.have, c.k), why, repairoracle.HaveOutOfRange, rawAckDatagram(c.k, c.have, 8000))
+		g.repairDecodeBody(fmt.Sprintf("ack-body-%d-not-%d", c.k, c.have), about{"A twin: have may be num_slices.", "have", "RPD-4 LAW-2"}, accepted, repairoracle.TypeAck, rawAck(c.k, c.k, 7000+c.have))
 	}
 }
 
 func (g *group) repairFrame() {
 	for _, c := range []struct {
 		name string
-		p    repair.Packet
+		p    repairoracle.Packet
 		bits []place
 	}{
 		{"slice", onlySlice, []place{{0, "crc"}, {31, "crc"}, {32, "type"}, {33, "chunk_id"}, {49, "id"}, {61, "id"}, {62, "num_slices"}, {70, "last_bytes"}, {79, "last_bytes"}, {80, "data"}, {104, "end check"}, {135, "end check"}}},
@@ -166,23 +166,23 @@ func (g *group) repairFrame() {
 		for _, at := range c.bits {
 			g.repairDecode(fmt.Sprintf("%s-bit-%d-damaged", c.name, at.bit), about{
 				fmt.Sprintf("Catches a decoder that leaves bit %d (%s) out of the crc.", at.bit, at.field), "crc-unchecked", "DEC-2 FRM-2",
-			}, repair.CRCMismatch, flipped(whole, at.bit))
+			}, repairoracle.CRCMismatch, flipped(whole, at.bit))
 		}
 		for _, bit := range []int{8*len(whole) - 32, 8*len(whole) - 17, 8*len(whole) - 1} {
-			g.repairDecode(fmt.Sprintf("%s-end-check-bit-%d", c.name, bit), about{"Catches a decoder that does not compare all of the end check; the crc is right.", "end-check", "DEC-13 FRM-6"}, repair.BadEndCheck, resealed(flipped(whole, bit)))
+			g.repairDecode(fmt.Sprintf("%s-end-check-bit-%d", c.name, bit), about{"Catches a decoder that does not compare all of the end check; the crc is right.", "end-check", "DEC-13 FRM-6"}, repairoracle.BadEndCheck, resealed(flipped(whole, bit)))
 		}
-		g.repairDecode(c.name+"-trailing", about{"Catches a decoder that ignores a byte behind the end check.", "trailing-data", "DEC-14"}, repair.TrailingData, resealed(joined(whole, []byte{0})))
+		g.repairDecode(c.name+"-trailing", about{"Catches a decoder that ignores a byte behind the end check.", "trailing-data", "DEC-14"}, repairoracle.TrailingData, resealed(joined(whole, []byte{0})))
 		g.repairDecode(c.name+"-other-type", about{"Catches a decoder that reads a packet of the other type as its own.", "type-bit", "FRM-3 DEC-11 DEC-13"}, outcomeOfFlip(c.p), resealed(flipped(whole, 32)))
 	}
-	g.repairDecode("slice-of-the-other-variant", about{"Catches a decoder that takes a named slice, with a frame that is right: variants have protocol ids of their own, and nothing else distinguishes them.", "record-type", "DEC-11"}, repair.Truncated, datagram(slice(7, 2, 3, sample(3))))
+	g.repairDecode("slice-of-the-other-variant", about{"Catches a decoder that takes a named slice, with a frame that is right: variants have protocol ids of their own, and nothing else distinguishes them.", "record-type", "DEC-11"}, repairoracle.Truncated, datagram(slice(7, 2, 3, sample(3))))
 }
 
 // outcomeOfFlip is what comes of a packet whose type bit is the other one.
-func outcomeOfFlip(p repair.Packet) string {
-	if p.Type == repair.TypeSlice {
-		return repair.BadEndCheck
+func outcomeOfFlip(p repairoracle.Packet) string {
+	if p.Type == repairoracle.TypeSlice {
+		return repairoracle.BadEndCheck
 	}
-	return repair.Truncated
+	return repairoracle.Truncated
 }
 
 // repairOrder are packets with two faults, of which the first on the wire is reported.
@@ -191,59 +191,59 @@ func (g *group) repairOrder() {
 		g.repairDecode("order-"+name, about{"Catches a decoder that reports " + then + " before " + first + ", which comes first on the wire.", "check-order", sentences + " DEC-15"}, want, resealed(b))
 	}
 	wrong := rawAckDatagram(9, 10, 700)
-	add("have-then-top-missing", "have out of range", "missing bits of top", "RPD-4 RPD-5", repair.HaveOutOfRange, wrong[:9])
-	add("have-then-padding", "have out of range", "padding", "RPD-4 DEC-10", repair.HaveOutOfRange, flipped(wrong, 79))
-	add("have-then-end-check", "have out of range", "the end check", "RPD-4 DEC-13", repair.HaveOutOfRange, flipped(wrong, 8*len(wrong)-1))
-	add("have-then-trailing", "have out of range", "trailing data", "RPD-4 DEC-14", repair.HaveOutOfRange, joined(wrong, []byte{0}))
-	add("have-missing-then-out-of-range", "missing bits of have", "that have is out of range by those that are there", "RPD-3 RPD-4", repair.Truncated, rawAckDatagram(1, 511, 0)[:8])
+	add("have-then-top-missing", "have out of range", "missing bits of top", "RPD-4 RPD-5", repairoracle.HaveOutOfRange, wrong[:9])
+	add("have-then-padding", "have out of range", "padding", "RPD-4 DEC-10", repairoracle.HaveOutOfRange, flipped(wrong, 79))
+	add("have-then-end-check", "have out of range", "the end check", "RPD-4 DEC-13", repairoracle.HaveOutOfRange, flipped(wrong, 8*len(wrong)-1))
+	add("have-then-trailing", "have out of range", "trailing data", "RPD-4 DEC-14", repairoracle.HaveOutOfRange, joined(wrong, []byte{0}))
+	add("have-missing-then-out-of-range", "missing bits of have", "that have is out of range by those that are there", "RPD-3 RPD-4", repairoracle.Truncated, rawAckDatagram(1, 511, 0)[:8])
 	good := repairDatagram(smallCounted)
-	add("ack-padding-then-no-end-check", "padding", "a missing end check", "DEC-10 DEC-12", repair.NonzeroPadding, flipped(good[:10], 79))
-	add("ack-padding-then-end-check", "padding", "the end check", "DEC-10 DEC-13", repair.NonzeroPadding, flipped(good, 79, 8*len(good)-1))
-	add("ack-padding-then-trailing", "padding", "trailing data", "DEC-10 DEC-14", repair.NonzeroPadding, flipped(joined(good, []byte{0}), 79))
-	add("ack-end-check-then-trailing", "the end check", "trailing data", "DEC-13 DEC-14", repair.BadEndCheck, flipped(joined(good, []byte{0}), 8*len(good)-1))
+	add("ack-padding-then-no-end-check", "padding", "a missing end check", "DEC-10 DEC-12", repairoracle.NonzeroPadding, flipped(good[:10], 79))
+	add("ack-padding-then-end-check", "padding", "the end check", "DEC-10 DEC-13", repairoracle.NonzeroPadding, flipped(good, 79, 8*len(good)-1))
+	add("ack-padding-then-trailing", "padding", "trailing data", "DEC-10 DEC-14", repairoracle.NonzeroPadding, flipped(joined(good, []byte{0}), 79))
+	add("ack-end-check-then-trailing", "the end check", "trailing data", "DEC-13 DEC-14", repairoracle.BadEndCheck, flipped(joined(good, []byte{0}), 8*len(good)-1))
 	slice := repairDatagram(onlySlice)
-	add("slice-end-check-then-trailing", "the end check", "trailing data", "DEC-13 DEC-14", repair.BadEndCheck, flipped(joined(slice, []byte{0}), 8*len(slice)-1))
+	add("slice-end-check-then-trailing", "the end check", "trailing data", "DEC-13 DEC-14", repairoracle.BadEndCheck, flipped(joined(slice, []byte{0}), 8*len(slice)-1))
 	body := repairBody(onlySlice)
-	g.repairDecodeBody("order-slice-body-padding-then-no-data", about{"Catches a decoder that reports missing data before padding.", "check-order", "DEC-10 DEC-11 DEC-15"}, repair.NonzeroPadding, repair.TypeSlice, flipped(body[:6], 47))
-	g.repairDecodeBody("order-slice-body-padding-then-trailing", about{"Catches a decoder that reports trailing data before padding.", "check-order", "DEC-10 DEC-14 DEC-15"}, repair.NonzeroPadding, repair.TypeSlice, flipped(joined(body, []byte{0}), 47))
+	g.repairDecodeBody("order-slice-body-padding-then-no-data", about{"Catches a decoder that reports missing data before padding.", "check-order", "DEC-10 DEC-11 DEC-15"}, repairoracle.NonzeroPadding, repairoracle.TypeSlice, flipped(body[:6], 47))
+	g.repairDecodeBody("order-slice-body-padding-then-trailing", about{"Catches a decoder that reports trailing data before padding.", "check-order", "DEC-10 DEC-14 DEC-15"}, repairoracle.NonzeroPadding, repairoracle.TypeSlice, flipped(joined(body, []byte{0}), 47))
 	for _, c := range []struct {
 		name string
 		b    []byte
 	}{{"have", wrong}, {"cut", good[:9]}, {"padding", flipped(good, 79)}, {"trailing", joined(good, []byte{0})}, {"slice-cut", slice[:12]}} {
 		b := joined(c.b)
 		copy(b, []byte{1, 2, 3, 4})
-		g.repairDecode("order-crc-then-"+c.name, about{"Catches a decoder that reports another fault before the crc.", "check-order crc-unchecked", "DEC-2 DEC-15"}, repair.CRCMismatch, b)
+		g.repairDecode("order-crc-then-"+c.name, about{"Catches a decoder that reports another fault before the crc.", "check-order crc-unchecked", "DEC-2 DEC-15"}, repairoracle.CRCMismatch, b)
 	}
 }
 
 // repairEncoders are packets that cannot be represented, with their twins.
 func (g *group) repairEncoders() {
-	both := func(name string, why about, want string, p repair.Packet) {
+	both := func(name string, why about, want string, p repairoracle.Packet) {
 		name = strings.ReplaceAll(name, "--", "-minus-")
 		g.repairEncode(name+"-body", why, want, nil, p)
 		g.repairEncode(name+"-datagram", why, want, pointerTo(uint32(usualID)), p)
 	}
-	refuse := func(name, why, flags, sentence string, p repair.Packet) {
-		both("encode-"+name, about{"Catches an encoder that " + why + ".", "encoder " + flags, sentence}, repair.InvalidField, p)
+	refuse := func(name, why, flags, sentence string, p repairoracle.Packet) {
+		both("encode-"+name, about{"Catches an encoder that " + why + ".", "encoder " + flags, sentence}, repairoracle.InvalidField, p)
 	}
-	with := func(p repair.Packet, change func(*repair.Packet)) repair.Packet {
+	with := func(p repairoracle.Packet, change func(*repairoracle.Packet)) repairoracle.Packet {
 		change(&p)
 		return p
 	}
 	for _, v := range []int64{-1, 65536, 1 << 32} {
-		refuse(fmt.Sprintf("slice-chunk-%d", v), "writes the low 16 bits of a chunk id", "integer-wrap", "ENC-1", with(onlySlice, func(p *repair.Packet) { p.ChunkID = v }))
-		refuse(fmt.Sprintf("ack-chunk-%d", v), "writes the low 16 bits of a chunk id", "integer-wrap", "ENC-1", with(smallCounted, func(p *repair.Packet) { p.ChunkID = v }))
+		refuse(fmt.Sprintf("slice-chunk-%d", v), "writes the low 16 bits of a chunk id", "integer-wrap", "ENC-1", with(onlySlice, func(p *repairoracle.Packet) { p.ChunkID = v }))
+		refuse(fmt.Sprintf("ack-chunk-%d", v), "writes the low 16 bits of a chunk id", "integer-wrap", "ENC-1", with(smallCounted, func(p *repairoracle.Packet) { p.ChunkID = v }))
 	}
 	for _, v := range []int64{0, -1, 257, 512} {
-		refuse(fmt.Sprintf("slice-of-%d", v), "writes the low 8 bits of num_slices - 1", "integer-wrap minus-one", "ENC-2", with(smallRepair, func(p *repair.Packet) { p.NumSlices = v }))
-		refuse(fmt.Sprintf("ack-of-%d", v), "writes the low 8 bits of num_slices - 1", "integer-wrap minus-one", "ENC-2", with(smallCounted, func(p *repair.Packet) { p.NumSlices, p.Have = v, 0 }))
+		refuse(fmt.Sprintf("slice-of-%d", v), "writes the low 8 bits of num_slices - 1", "integer-wrap minus-one", "ENC-2", with(smallRepair, func(p *repairoracle.Packet) { p.NumSlices = v }))
+		refuse(fmt.Sprintf("ack-of-%d", v), "writes the low 8 bits of num_slices - 1", "integer-wrap minus-one", "ENC-2", with(smallCounted, func(p *repairoracle.Packet) { p.NumSlices, p.Have = v, 0 }))
 	}
 	for _, v := range []int64{-1, 8192, 8193, 65536} {
-		refuse(fmt.Sprintf("slice-id-%d", v), "writes the low 13 bits of an id", "integer-wrap slice-id", "RPE-1", with(onlySlice, func(p *repair.Packet) { p.SliceID = v }))
-		refuse(fmt.Sprintf("ack-top-%d", v), "writes the low 13 bits of top", "integer-wrap ack-content", "RPE-5", with(smallCounted, func(p *repair.Packet) { p.Top = v }))
+		refuse(fmt.Sprintf("slice-id-%d", v), "writes the low 13 bits of an id", "integer-wrap slice-id", "RPE-1", with(onlySlice, func(p *repairoracle.Packet) { p.SliceID = v }))
+		refuse(fmt.Sprintf("ack-top-%d", v), "writes the low 13 bits of top", "integer-wrap ack-content", "RPE-5", with(smallCounted, func(p *repairoracle.Packet) { p.Top = v }))
 	}
 	for _, v := range []int64{0, -1, 1025} {
-		refuse(fmt.Sprintf("slice-last-%d", v), "writes the low 10 bits of last_bytes - 1", "integer-wrap minus-one", "RPE-2", with(smallRepair, func(p *repair.Packet) { p.LastBytes = v }))
+		refuse(fmt.Sprintf("slice-last-%d", v), "writes the low 10 bits of last_bytes - 1", "integer-wrap minus-one", "RPE-2", with(smallRepair, func(p *repairoracle.Packet) { p.LastBytes = v }))
 	}
 	for _, c := range []struct {
 		name        string
@@ -257,17 +257,17 @@ func (g *group) repairEncoders() {
 		{"repair-short", 2, 3, 2, 3, "takes last_bytes for the size of a repair slice"}, {"repair-1023", 2, 3, 8191, 1023, "writes a repair slice that is not full"},
 		{"repair-empty", 2, 3, 8191, 0, "writes a slice without data"}, {"repair-1025", 2, 3, 3, 1025, "writes a slice above 1,024 bytes"},
 	} {
-		refuse("data-"+c.name, c.why, "data-length", "RPE-3", repair.Packet{Type: repair.TypeSlice, ChunkID: 1, SliceID: c.id, NumSlices: c.k, LastBytes: c.last, Data: sample(c.size)})
+		refuse("data-"+c.name, c.why, "data-length", "RPE-3", repairoracle.Packet{Type: repairoracle.TypeSlice, ChunkID: 1, SliceID: c.id, NumSlices: c.k, LastBytes: c.last, Data: sample(c.size)})
 	}
 	for _, c := range []struct{ k, have int64 }{{9, 10}, {1, 2}, {256, 257}, {9, -1}, {9, 512}} {
 		refuse(fmt.Sprintf("ack-have-%d-of-%d", c.have, c.k), "writes more dimensions than the chunk has, or the low 9 bits of have", "have integer-wrap", "RPE-4", repairAckOf(7, c.k, c.have, 8191))
 	}
 	for _, kind := range []string{"nack", "Slice", "repair"} {
-		refuse("type-"+kind, fmt.Sprintf("takes %q for a slice or an ack", kind), "type-bit", "ENC-6", repair.Packet{Type: kind, NumSlices: 1})
+		refuse("type-"+kind, fmt.Sprintf("takes %q for a slice or an ack", kind), "type-bit", "ENC-6", repairoracle.Packet{Type: kind, NumSlices: 1})
 	}
 	for _, c := range []struct {
 		name string
-		p    repair.Packet
+		p    repairoracle.Packet
 	}{
 		{"slice-largest", repairSliceOf(65535, 8191, 255, 1024)}, {"slice-smallest", repairSliceOf(0, 0, 1, 1)},
 		{"ack-largest", repairAckOf(65535, 256, 256, 8191)}, {"ack-smallest", repairAckOf(0, 1, 0, 0)}, {"ack-have-above-top", repairAckOf(0, 9, 9, 0)},

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -20,11 +20,11 @@ func repairReceiverResponse(cfg contract.ReceiverConfig, events []contract.Repai
 	return a
 }
 
-func newRepairReceiver(cfg contract.ReceiverConfig) *repair.Receiver {
-	return repair.NewReceiver(int64(cfg.FirstChunkID), cfg.GiveUpUS)
+func newRepairReceiver(cfg contract.ReceiverConfig) *repairoracle.Receiver {
+	return repairoracle.NewReceiver(int64(cfg.FirstChunkID), cfg.GiveUpUS)
 }
 
-func repairReceiverStep(r *repair.Receiver, i int, e contract.RepairEvent) contract.RepairStep {
+func repairReceiverStep(r *repairoracle.Receiver, i int, e contract.RepairEvent) contract.RepairStep {
 	step := contract.RepairStep{Event: i, Packets: []contract.RepairSent{}}
 	switch e.Event {
 	case "slice":
@@ -54,22 +54,22 @@ func repairReceiverStep(r *repair.Receiver, i int, e contract.RepairEvent) contr
 }
 
 // arrivingSlice is the slice of an event.
-func arrivingSlice(e contract.RepairEvent) repair.Packet {
-	p := repair.Packet{
-		Type: repair.TypeSlice, ChunkID: int64(*e.ChunkID), SliceID: int64(*e.SliceID), NumSlices: int64(*e.NumSlices), LastBytes: int64(*e.LastBytes),
+func arrivingSlice(e contract.RepairEvent) repairoracle.Packet {
+	p := repairoracle.Packet{
+		Type: repairoracle.TypeSlice, ChunkID: int64(*e.ChunkID), SliceID: int64(*e.SliceID), NumSlices: int64(*e.NumSlices), LastBytes: int64(*e.LastBytes),
 	}
 	if e.Fill != nil {
-		p.Data = bytes.Repeat([]byte{*e.Fill}, int(repair.DataSize(p.NumSlices, p.LastBytes, p.SliceID)))
+		p.Data = bytes.Repeat([]byte{*e.Fill}, int(repairoracle.DataSize(p.NumSlices, p.LastBytes, p.SliceID)))
 	} else {
-		p.Data = repair.Slice(trace.Data(*e.ChunkID, repair.SliceSize*(*e.NumSlices-1)+*e.LastBytes), p.SliceID)
+		p.Data = repairoracle.Slice(trace.Data(*e.ChunkID, repairoracle.SliceSize*(*e.NumSlices-1)+*e.LastBytes), p.SliceID)
 	}
 	return p
 }
 
 // tracedSender is a sender in a trace.
 type tracedSender struct {
-	*repair.Sender
-	script *repair.Script // nil: it follows the rule
+	*repairoracle.Sender
+	script *repairoracle.Script // nil: it follows the rule
 }
 
 // repairSenderResponse runs a sender through a trace.
@@ -84,10 +84,10 @@ func repairSenderResponse(cfg contract.RepairSenderConfig, events []contract.Rep
 
 func newRepairSender(cfg contract.RepairSenderConfig) tracedSender {
 	if p := cfg.Profile; p != nil {
-		return tracedSender{Sender: repair.NewSender(int64(cfg.FirstChunkID), cfg.GiveUpUS, newRule(*p))}
+		return tracedSender{Sender: repairoracle.NewSender(int64(cfg.FirstChunkID), cfg.GiveUpUS, newRule(*p))}
 	}
-	t := tracedSender{script: &repair.Script{}}
-	t.Sender = repair.NewSender(int64(cfg.FirstChunkID), cfg.GiveUpUS, t.script)
+	t := tracedSender{script: &repairoracle.Script{}}
+	t.Sender = repairoracle.NewSender(int64(cfg.FirstChunkID), cfg.GiveUpUS, t.script)
 	return t
 }
 
@@ -97,7 +97,7 @@ func (t tracedSender) step(i int, e contract.RepairEvent) contract.RepairStep {
 	case "submit":
 		step.Row, step.Error = t.Submit(e.At, trace.Data(uint16(t.ChunkID()), *e.Size))
 	case "ack":
-		step.Row = t.Ack(e.At, repair.Packet{Type: repair.TypeAck, ChunkID: int64(*e.ChunkID), NumSlices: int64(*e.NumSlices), Have: int64(*e.Have), Top: int64(*e.Top)})
+		step.Row = t.Ack(e.At, repairoracle.Packet{Type: repairoracle.TypeAck, ChunkID: int64(*e.ChunkID), NumSlices: int64(*e.NumSlices), Have: int64(*e.Have), Top: int64(*e.Top)})
 	case "poll":
 		if t.script != nil && e.Due != nil {
 			t.script.Due = int64(*e.Due)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -17,33 +17,33 @@ import (
 func hexOf(b []byte) *string { return pointerTo(hex.EncodeToString(b)) }
 
 // messageOf is a message as the contract has it.
-func messageOf(m session.Message) contract.SessionMessage {
+func messageOf(m sessionoracle.Message) contract.SessionMessage {
 	c := contract.SessionMessage{Type: m.Type}
 	offer := func() {
 		c.Nonce, c.Protocol, c.Mode, c.Lanes, c.Variants, c.Extensions = hexOf(m.Nonce), &m.Protocol, &m.Mode, &m.Lanes, &m.Variants, &m.Extensions
 		c.Timeout, c.Format, c.Identity, c.Resume = &m.Timeout, hexOf(m.Format), hexOf(m.Identity), &m.Resume
 	}
 	switch m.Type {
-	case session.TypeLink:
+	case sessionoracle.TypeLink:
 		offer()
-	case session.TypeChallenge:
+	case sessionoracle.TypeChallenge:
 		c.Nonce, c.Stamp, c.Cookie = hexOf(m.Nonce), &m.Stamp, hexOf(m.Cookie)
-	case session.TypeProof:
+	case sessionoracle.TypeProof:
 		offer()
 		c.Stamp, c.Cookie, c.Proof = &m.Stamp, hexOf(m.Cookie), hexOf(m.Proof)
-	case session.TypeLinked:
+	case sessionoracle.TypeLinked:
 		c.Nonce, c.Link, c.ServerNonce, c.Lanes, c.Variant = hexOf(m.Nonce), &m.Link, hexOf(m.ServerNonce), &m.Lanes, &m.Variant
 		c.Extensions, c.Timeout, c.Proof = &m.Extensions, &m.Timeout, hexOf(m.Proof)
-	case session.TypeRefused:
+	case sessionoracle.TypeRefused:
 		c.Nonce, c.Version, c.Reason, c.Proof = hexOf(m.Nonce), &m.Version, &m.Reason, hexOf(m.Proof)
-	case session.TypeData:
+	case sessionoracle.TypeData:
 		c.Mode, c.Link, c.Counter, c.Body, c.Tag = &m.Mode, &m.Link, &m.Counter, hexOf(m.Body), hexOf(m.Tag)
 	}
 	return c
 }
 
 // messageFrom is messageOf the other way round.
-func messageFrom(c contract.SessionMessage) session.Message {
+func messageFrom(c contract.SessionMessage) sessionoracle.Message {
 	number := func(p *int64) int64 {
 		if p == nil {
 			return 0
@@ -56,7 +56,7 @@ func messageFrom(c contract.SessionMessage) session.Message {
 		}
 		return bytesIn(*p)
 	}
-	m := session.Message{
+	m := sessionoracle.Message{
 		Type: c.Type, Version: number(c.Version), Nonce: bytes(c.Nonce), Protocol: number(c.Protocol), Lanes: number(c.Lanes),
 		Variants: number(c.Variants), Extensions: number(c.Extensions), Timeout: number(c.Timeout), Format: bytes(c.Format),
 		Identity: bytes(c.Identity), Resume: number(c.Resume), Stamp: number(c.Stamp), Cookie: bytes(c.Cookie), Proof: bytes(c.Proof),
@@ -75,7 +75,7 @@ type refusedSession struct {
 }
 
 func refusalOfSession(err error) refusedSession {
-	var e *session.Error
+	var e *sessionoracle.Error
 	if !errors.As(err, &e) {
 		panic(err) // the oracle returns no other
 	}
@@ -83,7 +83,7 @@ func refusalOfSession(err error) refusedSession {
 }
 
 func sessionEncoded(q contract.SessionEncodeRequest) any {
-	b, err := session.Encode(messageFrom(q.Message))
+	b, err := sessionoracle.Encode(messageFrom(q.Message))
 	if err != nil {
 		return refusalOfSession(err)
 	}
@@ -91,7 +91,7 @@ func sessionEncoded(q contract.SessionEncodeRequest) any {
 }
 
 func sessionDecoded(q contract.SessionDecodeRequest) any {
-	m, err := session.Decode(bytesIn(q.Hex))
+	m, err := sessionoracle.Decode(bytesIn(q.Hex))
 	if err != nil {
 		return refusalOfSession(err)
 	}
@@ -99,12 +99,12 @@ func sessionDecoded(q contract.SessionDecodeRequest) any {
 }
 
 func sessionSealed(q contract.SessionSealRequest) any {
-	d := session.Direction{Mode: q.Mode, Key: bytesIn(q.Key), Link: q.Link}
+	d := sessionoracle.Direction{Mode: q.Mode, Key: bytesIn(q.Key), Link: q.Link}
 	return contract.Response{Answer: ok, Hex: hexOf(d.Seal(q.Counter, bytesIn(q.Body)))}
 }
 
 func sessionOpened(q contract.SessionOpenRequest) any {
-	r := session.NewReceiver(session.Direction{Mode: q.Mode, Key: bytesIn(q.Key), Link: q.Link})
+	r := sessionoracle.NewReceiver(sessionoracle.Direction{Mode: q.Mode, Key: bytesIn(q.Key), Link: q.Link})
 	for _, c := range q.Taken {
 		r.Take(c)
 	}
@@ -116,24 +116,24 @@ func sessionOpened(q contract.SessionOpenRequest) any {
 }
 
 func sessionKeys(q contract.SessionKeysRequest) any {
-	k := session.Derive(bytesIn(q.Key), bytesIn(q.Offer), session.Message{
+	k := sessionoracle.Derive(bytesIn(q.Key), bytesIn(q.Offer), sessionoracle.Message{
 		Link: q.Link, ServerNonce: bytesIn(q.ServerNonce), Lanes: q.Lanes, Variant: q.Variant, Extensions: q.Extensions, Timeout: q.Timeout,
 	})
 	return contract.SessionKeysResponse{Answer: ok, C2S: hex.EncodeToString(k.C2S), S2C: hex.EncodeToString(k.S2C), Resume: hex.EncodeToString(k.Resume)}
 }
 
 func sessionCookie(q contract.SessionCookieRequest) any {
-	address := session.Address(q.Address)
-	cookie := session.Cookie(bytesIn(q.Secret), q.Stamp, address, bytesIn(q.Offer))
+	address := sessionoracle.Address(q.Address)
+	cookie := sessionoracle.Cookie(bytesIn(q.Secret), q.Stamp, address, bytesIn(q.Offer))
 	return contract.SessionCookieResponse{Answer: ok, Address: hex.EncodeToString(address), Cookie: hex.EncodeToString(cookie)}
 }
 
 func sessionProof(q contract.SessionProofRequest) any {
-	m, err := session.Decode(bytesIn(q.Hex))
+	m, err := sessionoracle.Decode(bytesIn(q.Hex))
 	if err != nil {
 		panic(err) // a group passes valid messages only
 	}
-	return contract.SessionProofResponse{Answer: ok, Proof: hex.EncodeToString(session.ProofOf(bytesIn(q.Key), m, bytesIn(q.Offer), q.Stamp, bytesIn(q.Cookie)))}
+	return contract.SessionProofResponse{Answer: ok, Proof: hex.EncodeToString(sessionoracle.ProofOf(bytesIn(q.Key), m, bytesIn(q.Offer), q.Stamp, bytesIn(q.Cookie)))}
 }
 
 // addSession adds a request about sessions. want is accepted, or CODE@PLACE: if the oracle
@@ -160,20 +160,20 @@ func (g *group) decodeMessage(name string, why about, want string, datagram []by
 }
 
 // encodeMessage adds the encoding of a message.
-func (g *group) encodeMessage(name string, why about, want string, m session.Message) {
+func (g *group) encodeMessage(name string, why about, want string, m sessionoracle.Message) {
 	q := contract.SessionEncodeRequest{Op: contract.OpSessionEncode, Message: messageOf(m)}
 	g.addSession(name, why, want, q, sessionEncoded(q))
 }
 
 // messageBothWays adds the encoding of a message and the decoding of what comes of it.
-func (g *group) messageBothWays(name string, why about, m session.Message) {
+func (g *group) messageBothWays(name string, why about, m sessionoracle.Message) {
 	g.encodeMessage(name+"-encode", why, accepted, m)
 	g.decodeMessage(name+"-decode", why, accepted, messageBytes(m))
 }
 
 // messageBytes is the bytes of a valid message.
-func messageBytes(m session.Message) []byte {
-	b, err := session.Encode(m)
+func messageBytes(m sessionoracle.Message) []byte {
+	b, err := sessionoracle.Encode(m)
 	if err != nil {
 		panic(err) // a group passes valid messages only
 	}
@@ -181,14 +181,14 @@ func messageBytes(m session.Message) []byte {
 }
 
 // newSessionClient returns the client of a trace, which begins at a time.
-func newSessionClient(cfg contract.SessionClientConfig, at int64) *session.Client {
+func newSessionClient(cfg contract.SessionClientConfig, at int64) *sessionoracle.Client {
 	offer := offerOf(cfg.SessionConfig)
 	offer.Identity = bytesIn(cfg.Identity)
-	return session.NewClient(offer, bytesIn(cfg.Key), &session.Random{Left: bytesIn(cfg.Random)}, at)
+	return sessionoracle.NewClient(offer, bytesIn(cfg.Key), &sessionoracle.Random{Left: bytesIn(cfg.Random)}, at)
 }
 
-func offerOf(cfg contract.SessionConfig) session.Message {
-	return session.Message{
+func offerOf(cfg contract.SessionConfig) sessionoracle.Message {
+	return sessionoracle.Message{
 		Protocol: cfg.Protocol, Mode: cfg.Mode, Lanes: cfg.Lanes, Variants: cfg.Variants, Extensions: cfg.Extensions,
 		Timeout: cfg.Timeout, Format: bytesIn(cfg.Format),
 	}
@@ -221,7 +221,7 @@ func refusedOf(err error) *contract.Refused {
 	return &contract.Refused{Error: r.Error, At: r.At}
 }
 
-func clientStep(c *session.Client, mode string, latest int64, e contract.SessionClientEvent) contract.SessionClientStep {
+func clientStep(c *sessionoracle.Client, mode string, latest int64, e contract.SessionClientEvent) contract.SessionClientStep {
 	step := contract.SessionClientStep{Rows: []string{}, Datagrams: []string{}}
 	took := func(row string) {
 		if row != "" {
@@ -238,7 +238,7 @@ func clientStep(c *session.Client, mode string, latest int64, e contract.Session
 			step.Datagrams = append(step.Datagrams, hex.EncodeToString(datagram))
 		}
 	case contract.EventReceive:
-		m, err := session.Decode(bytesIn(*e.Hex))
+		m, err := sessionoracle.Decode(bytesIn(*e.Hex))
 		if step.Refused = refusedOf(err); err == nil {
 			row := c.Receive(e.At, m)
 			if took(row); row == "I8" {
@@ -256,7 +256,7 @@ func clientStep(c *session.Client, mode string, latest int64, e contract.Session
 		took(c.Close(e.At))
 	}
 	step.State = c.State()
-	if step.State == session.StateClosed {
+	if step.State == sessionoracle.StateClosed {
 		step.Ended = endedOf(c.Ended())
 	}
 	at, some := c.Deadline()
@@ -265,7 +265,7 @@ func clientStep(c *session.Client, mode string, latest int64, e contract.Session
 }
 
 // linkOf is a link that was made, with the key with which its end sends.
-func linkOf(mode string, l session.Message, key []byte) *contract.SessionLink {
+func linkOf(mode string, l sessionoracle.Message, key []byte) *contract.SessionLink {
 	return &contract.SessionLink{
 		Link: l.Link, Lanes: l.Lanes, Variant: l.Variant, Extensions: l.Extensions, Timeout: l.Timeout, Sealed: *firstSealed(mode, l.Link, key),
 	}
@@ -273,10 +273,10 @@ func linkOf(mode string, l session.Message, key []byte) *contract.SessionLink {
 
 // firstSealed is the first datagram of a direction, with the body 00.
 func firstSealed(mode string, link int64, key []byte) *string {
-	return hexOf(session.Direction{Mode: mode, Key: key, Link: link}.Seal(0, []byte{0}))
+	return hexOf(sessionoracle.Direction{Mode: mode, Key: key, Link: link}.Seal(0, []byte{0}))
 }
 
-func endedOf(e session.Ended) *contract.SessionEnded {
+func endedOf(e sessionoracle.Ended) *contract.SessionEnded {
 	switch {
 	case e.Timeout:
 		return &contract.SessionEnded{Why: contract.EndedTimeout}
@@ -287,14 +287,14 @@ func endedOf(e session.Ended) *contract.SessionEnded {
 }
 
 // newSessionServer returns the server of a trace.
-func newSessionServer(cfg contract.SessionServerConfig) *session.Server {
+func newSessionServer(cfg contract.SessionServerConfig) *sessionoracle.Server {
 	keys := map[string][]byte{}
 	for _, k := range cfg.Keys {
 		keys[string(bytesIn(k.Identity))] = bytesIn(k.Key)
 	}
-	return session.NewServer(session.ServerConfig{
+	return sessionoracle.NewServer(sessionoracle.ServerConfig{
 		Offer: offerOf(cfg.SessionConfig), Keys: keys, Anonymous: cfg.Anonymous, MaxConnections: cfg.MaxConnections,
-		MaxPerAddress: cfg.MaxPerAddress, Random: &session.Random{Left: bytesIn(cfg.Random)},
+		MaxPerAddress: cfg.MaxPerAddress, Random: &sessionoracle.Random{Left: bytesIn(cfg.Random)},
 	})
 }
 
@@ -310,8 +310,8 @@ func serverResponse(cfg contract.SessionServerConfig, events []contract.SessionS
 	return a
 }
 
-func serverStep(s *session.Server, mode string, latest int64, e contract.SessionServerEvent) contract.SessionServerStep {
-	var did session.Step
+func serverStep(s *sessionoracle.Server, mode string, latest int64, e contract.SessionServerEvent) contract.SessionServerStep {
+	var did sessionoracle.Step
 	var err error
 	switch e.Event {
 	case contract.EventReceive:

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
@@ -18,18 +18,18 @@ import (
 // clientStage is a client in a script, and the server whose messages it gets.
 type clientStage struct {
 	cfg        contract.SessionClientConfig
-	client     *session.Client
+	client     *sessionoracle.Client
 	events     []contract.SessionClientEvent
 	steps      []contract.SessionClientStep
 	latest     int64
-	challenges map[string]session.Message // by name
-	offers     []session.Message          // of each nonce, in order
+	challenges map[string]sessionoracle.Message // by name
+	offers     []sessionoracle.Message          // of each nonce, in order
 }
 
 // usualSession is what both ends of a script have, unless it says otherwise.
 func usualSession(random []byte) contract.SessionConfig {
 	return contract.SessionConfig{
-		Protocol: 7, Mode: session.AEAD, Lanes: 2, Variants: 1, Extensions: 0, Timeout: 100,
+		Protocol: 7, Mode: sessionoracle.AEAD, Lanes: 2, Variants: 1, Extensions: 0, Timeout: 100,
 		Format: hex.EncodeToString(bytesFrom(0xf0, 8)), Random: hex.EncodeToString(random),
 	}
 }
@@ -114,7 +114,7 @@ func rowsOfClient(a contract.SessionClientResponse) (rows [][]string) {
 }
 
 func newClientStage(with map[string]string) (*clientStage, error) {
-	t := &clientStage{cfg: contract.SessionClientConfig{SessionConfig: usualSession(sample(128))}, challenges: map[string]session.Message{}}
+	t := &clientStage{cfg: contract.SessionClientConfig{SessionConfig: usualSession(sample(128))}, challenges: map[string]sessionoracle.Message{}}
 	if mode, ok := with["mode"]; ok {
 		t.cfg.Mode = mode
 		delete(with, "mode")
@@ -192,7 +192,7 @@ func (t *clientStage) describe(step contract.SessionClientStep) (got []string) {
 	for _, row := range step.Rows {
 		got = append(got, row)
 		if slices.Contains([]string{"I3", "I4", "I25", "I26"}, row) {
-			m, err := session.Decode(bytesIn(sent[0]))
+			m, err := sessionoracle.Decode(bytesIn(sent[0]))
 			if err != nil {
 				panic(err) // of a machine
 			}
@@ -207,8 +207,8 @@ func (t *clientStage) describe(step contract.SessionClientStep) (got []string) {
 }
 
 // nameOf writes a message of the client.
-func (t *clientStage) nameOf(m session.Message) string {
-	if m.Type == session.TypeLink {
+func (t *clientStage) nameOf(m sessionoracle.Message) string {
+	if m.Type == sessionoracle.TypeLink {
 		return "LINK"
 	}
 	for name, c := range t.challenges {
@@ -234,7 +234,7 @@ func (t *clientStage) message(at int64, line script.Said) ([]byte, error) {
 	case "linked", "refused":
 		return t.answer(line, offer)
 	case "message":
-		m := map[string]session.Message{"link": linkMessage(), "proof": proofMessage()}[line.Args[0]]
+		m := map[string]sessionoracle.Message{"link": linkMessage(), "proof": proofMessage()}[line.Args[0]]
 		return messageBytes(m), nil
 	case "raw":
 		return hex.DecodeString(line.Args[0])
@@ -243,11 +243,11 @@ func (t *clientStage) message(at int64, line script.Said) ([]byte, error) {
 }
 
 // challenge is challenge NAME [stamp=N]: the same name is the same challenge.
-func (t *clientStage) challenge(at int64, line script.Said, offer session.Message) []byte {
+func (t *clientStage) challenge(at int64, line script.Said, offer sessionoracle.Message) []byte {
 	name := line.Args[0]
 	m, ok := t.challenges[name]
 	if !ok {
-		m = session.Message{Type: session.TypeChallenge, Stamp: at, Cookie: session.HMAC([]byte("cookie"), []byte(name))[:16]}
+		m = sessionoracle.Message{Type: sessionoracle.TypeChallenge, Stamp: at, Cookie: sessionoracle.HMAC([]byte("cookie"), []byte(name))[:16]}
 		if stamp, is := line.With["stamp"]; is {
 			m.Stamp, _ = strconv.ParseInt(stamp, 10, 64)
 		}
@@ -261,9 +261,9 @@ func (t *clientStage) challenge(at int64, line script.Said, offer session.Messag
 var serverNonce = bytesFrom(0x70, 16)
 
 // answer is linked NAME or refused REASON [NAME], with what is wrong in it.
-func (t *clientStage) answer(line script.Said, offer session.Message) ([]byte, error) {
-	m := session.Message{
-		Type: line.Event, Nonce: offer.Nonce, Version: session.Version, Link: 0x55667788, ServerNonce: serverNonce,
+func (t *clientStage) answer(line script.Said, offer sessionoracle.Message) ([]byte, error) {
+	m := sessionoracle.Message{
+		Type: line.Event, Nonce: offer.Nonce, Version: sessionoracle.Version, Link: 0x55667788, ServerNonce: serverNonce,
 		Lanes: min(2, offer.Lanes), Variant: min(1, offer.Lanes), Timeout: offer.Timeout,
 	}
 	args := line.Args
@@ -282,18 +282,18 @@ func (t *clientStage) answer(line script.Said, offer session.Message) ([]byte, e
 	}
 	if len(args) == 0 {
 		m.Proof = make([]byte, 16)
-		return session.Encode(m)
+		return sessionoracle.Encode(m)
 	}
 	c, ok := t.challenges[args[0]]
 	if !ok {
 		return nil, errors.New("no such challenge")
 	}
-	m.Proof = session.ProofOf(t.answerKey(line, offer), m, session.OfferOf(t.covered(line, offer)), c.Stamp, c.Cookie)
-	return session.Encode(m)
+	m.Proof = sessionoracle.ProofOf(t.answerKey(line, offer), m, sessionoracle.OfferOf(t.covered(line, offer)), c.Stamp, c.Cookie)
+	return sessionoracle.Encode(m)
 }
 
 // covered is the offer that a REFUSED covers.
-func (t *clientStage) covered(line script.Said, offer session.Message) session.Message {
+func (t *clientStage) covered(line script.Said, offer sessionoracle.Message) sessionoracle.Message {
 	if line.With["offer"] == "other" {
 		offer.Resume++
 	}
@@ -301,7 +301,7 @@ func (t *clientStage) covered(line script.Said, offer session.Message) session.M
 }
 
 // answerKey is the key of an answer's proof.
-func (t *clientStage) answerKey(line script.Said, offer session.Message) []byte {
+func (t *clientStage) answerKey(line script.Said, offer sessionoracle.Message) []byte {
 	_, keys := t.client.Linked()
 	switch {
 	case line.With["key"] == "other":

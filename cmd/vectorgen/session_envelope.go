@@ -4,29 +4,29 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // theModes are all modes.
-var theModes = []string{session.CRC, session.MAC, session.AEAD}
+var theModes = []string{sessionoracle.CRC, sessionoracle.MAC, sessionoracle.AEAD}
 
 // modeSentence is the sentence on the tag of a mode.
-var modeSentence = map[string]string{session.CRC: "CXE-2", session.MAC: "CXE-3", session.AEAD: "CXE-4"}
+var modeSentence = map[string]string{sessionoracle.CRC: "CXE-2", sessionoracle.MAC: "CXE-3", sessionoracle.AEAD: "CXE-4"}
 
 // usualDirection is a direction of a link where neither matters.
-func usualDirection(mode string) session.Direction {
-	return session.Direction{Mode: mode, Key: bytesFrom(0xc0, 32), Link: 0x55667788}
+func usualDirection(mode string) sessionoracle.Direction {
+	return sessionoracle.Direction{Mode: mode, Key: bytesFrom(0xc0, 32), Link: 0x55667788}
 }
 
 // seal adds the sealing of a body.
-func (g *group) seal(name string, why about, d session.Direction, c int64, body []byte) {
+func (g *group) seal(name string, why about, d sessionoracle.Direction, c int64, body []byte) {
 	q := contract.SessionSealRequest{Op: contract.OpSessionSeal, Mode: d.Mode, Key: hex.EncodeToString(d.Key), Link: d.Link, Counter: c, Body: hex.EncodeToString(body)}
 	g.addSession(name, why, accepted, q, sessionSealed(q))
 }
 
 // open adds the opening of a datagram. want is accepted, or CODE@PLACE.
-func (g *group) open(name string, why about, want string, d session.Direction, taken []int64, datagram []byte) {
+func (g *group) open(name string, why about, want string, d sessionoracle.Direction, taken []int64, datagram []byte) {
 	q := contract.SessionOpenRequest{Op: contract.OpSessionOpen, Mode: d.Mode, Key: hex.EncodeToString(d.Key), Link: d.Link, Taken: taken, Hex: hex.EncodeToString(datagram)}
 	if taken == nil {
 		q.Taken = []int64{}
@@ -61,7 +61,7 @@ func (g *group) sealed(mode string) {
 	other.Key = make([]byte, 32)
 	g.seal(mode+"-seal-zero-key", about{"Catches a port that takes a key of zeros for none.", "tag", modeSentence[mode]}, other, 0, []byte{0})
 	for at := range 32 {
-		if mode != session.CRC && at%8 != 0 {
+		if mode != sessionoracle.CRC && at%8 != 0 {
 			continue
 		}
 		other.Key = make([]byte, 32)
@@ -100,7 +100,7 @@ func (g *group) counters(mode string) {
 func (g *group) forged(mode string) {
 	d := usualDirection(mode)
 	whole := d.Seal(9, []byte("genuine"))
-	tagAt := len(whole) - map[string]int{session.CRC: 4, session.MAC: 8, session.AEAD: 16}[mode]
+	tagAt := len(whole) - map[string]int{sessionoracle.CRC: 4, sessionoracle.MAC: 8, sessionoracle.AEAD: 16}[mode]
 	tagged := fmt.Sprintf("tag@%d", tagAt)
 	why := about{"Catches a port that does not cover all bytes, or does not compare all of the tag.", "tag", "CXE-8 " + modeSentence[mode]}
 	for _, at := range []int{9, tagAt - 1, tagAt, len(whole) - 1} {
@@ -113,12 +113,12 @@ func (g *group) forged(mode string) {
 	other := d
 	other.Key = bytesFrom(0xc1, 32)
 	g.open(mode+"-other-key", about{"Catches a port that opens with another key, or does not compare the tag.", "tag", "CXE-8 " + modeSentence[mode]}, tagged, other, nil, whole)
-	g.open(mode+"-other-link", about{"Catches a port that opens a datagram of another link.", "tag", "CXE-8"}, "unknown_link@1", session.Direction{Mode: mode, Key: d.Key, Link: d.Link + 1}, nil, whole)
+	g.open(mode+"-other-link", about{"Catches a port that opens a datagram of another link.", "tag", "CXE-8"}, "unknown_link@1", sessionoracle.Direction{Mode: mode, Key: d.Key, Link: d.Link + 1}, nil, whole)
 }
 
 // replayed is the window of counters.
 func (g *group) replayed() {
-	d := usualDirection(session.MAC)
+	d := usualDirection(sessionoracle.MAC)
 	body := []byte("again")
 	why := about{"Catches a port that takes a datagram twice, or forgets what it took too early.", "replay", "CXE-7 CXE-8"}
 	up := func(from, to int64) (list []int64) {
@@ -160,25 +160,25 @@ func (g *group) replayed() {
 
 // heads is what is refused before a tag is looked at.
 func (g *group) heads() {
-	d := usualDirection(session.MAC)
+	d := usualDirection(sessionoracle.MAC)
 	whole := d.Seal(9, []byte("genuine"))
 	g.open("no-byte", about{"Catches a port that reads a datagram without a byte.", "truncation", "CXE-8 CXH-9"}, "truncated@0", d, nil, nil)
 	for _, n := range []int{1, 9, 17} {
 		g.open(fmt.Sprintf("cut-to-%d", n), about{"Catches a port that reads a tag that is not there.", "truncation", "CXE-8 CXE-1"}, fmt.Sprintf("truncated@%d", n), d, nil, whole[:n])
 	}
-	g.open("largest", about{"Catches a port that refuses the largest datagram.", "size-limit", "CXE-8 CXH-9"}, accepted, usualDirection(session.AEAD), nil, usualDirection(session.AEAD).Seal(9, sample(1200)))
+	g.open("largest", about{"Catches a port that refuses the largest datagram.", "size-limit", "CXE-8 CXH-9"}, accepted, usualDirection(sessionoracle.AEAD), nil, usualDirection(sessionoracle.AEAD).Seal(9, sample(1200)))
 	for _, size := range []int{1201, 4000} {
-		g.open(fmt.Sprintf("too-large-%d", size), about{"Catches a port that computes a tag over a datagram which no connection sends.", "size-limit", "CXE-8 CXH-9 CXT-BND-5"}, "trailing_data@1225", usualDirection(session.AEAD), nil, usualDirection(session.AEAD).Seal(9, sample(size)))
+		g.open(fmt.Sprintf("too-large-%d", size), about{"Catches a port that computes a tag over a datagram which no connection sends.", "size-limit", "CXE-8 CXH-9 CXT-BND-5"}, "trailing_data@1225", usualDirection(sessionoracle.AEAD), nil, usualDirection(sessionoracle.AEAD).Seal(9, sample(size)))
 	}
 	g.open("unknown-kind", about{"Catches a port that opens what is no datagram with data.", "message-kind", "CXE-8 CXH-9"}, "unknown_kind@0", d, nil, with(whole, 0, 0x43))
 	for _, m := range messages() {
 		g.open("message-"+m.message.Type, about{"Catches a port that opens a message of the handshake, or asks it for a link.", "message-kind", "CXE-8 CXH-9"}, "unknown_kind@0", d, nil, messageBytes(m.message))
 	}
-	for _, mode := range []string{session.CRC, session.AEAD} {
-		other := session.Direction{Mode: mode, Key: d.Key, Link: d.Link}
+	for _, mode := range []string{sessionoracle.CRC, sessionoracle.AEAD} {
+		other := sessionoracle.Direction{Mode: mode, Key: d.Key, Link: d.Link}
 		g.open("mode-"+mode, about{"Catches a port that lets the sender of a datagram choose how it is protected.", "tag", "CXE-8"}, "mode@0", d, nil, other.Seal(9, []byte("genuine body")))
 	}
-	foreign := session.Direction{Mode: session.CRC, Key: d.Key, Link: 1}
+	foreign := sessionoracle.Direction{Mode: sessionoracle.CRC, Key: d.Key, Link: 1}
 	g.open("link-before-mode", about{"Catches a port that makes its checks in another order.", "check-order", "CXE-8"}, "unknown_link@1", d, nil, foreign.Seal(9, []byte("genuine body")))
 	g.open("mode-before-stale", about{"Catches a port that makes its checks in another order.", "check-order", "CXE-8"}, "mode@0", d, []int64{5000}, with(whole, 0, 0x40))
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -18,7 +18,7 @@ func sessionKeysGroup(g *group) {
 // keysRequest is a request for keys in which every value has its own bytes.
 func keysRequest() contract.SessionKeysRequest {
 	return contract.SessionKeysRequest{
-		Op: contract.OpSessionKeys, Key: hex.EncodeToString(bytesFrom(0xc0, 32)), Offer: hex.EncodeToString(session.OfferOf(linkMessage())),
+		Op: contract.OpSessionKeys, Key: hex.EncodeToString(bytesFrom(0xc0, 32)), Offer: hex.EncodeToString(sessionoracle.OfferOf(linkMessage())),
 		Link: 0x55667788, ServerNonce: hex.EncodeToString(bytesFrom(0x70, 16)), Lanes: 2, Variant: 1, Extensions: 0x0102, Timeout: 100,
 	}
 }
@@ -33,10 +33,10 @@ func (g *group) derivedKeys() {
 		{"anonymous", func(q *contract.SessionKeysRequest) { q.Key = hex.EncodeToString(make([]byte, 32)) }},
 		{"other-key", func(q *contract.SessionKeysRequest) { q.Key = hex.EncodeToString(bytesFrom(0xc1, 32)) }},
 		{"other-offer", func(q *contract.SessionKeysRequest) {
-			q.Offer = hex.EncodeToString(session.OfferOf(changed(linkMessage(), func(m *session.Message) { m.Extensions = 0 })))
+			q.Offer = hex.EncodeToString(sessionoracle.OfferOf(changed(linkMessage(), func(m *sessionoracle.Message) { m.Extensions = 0 })))
 		}},
 		{"other-nonce", func(q *contract.SessionKeysRequest) {
-			q.Offer = hex.EncodeToString(session.OfferOf(changed(linkMessage(), func(m *session.Message) { m.Nonce = bytesFrom(0x11, 16) })))
+			q.Offer = hex.EncodeToString(sessionoracle.OfferOf(changed(linkMessage(), func(m *sessionoracle.Message) { m.Nonce = bytesFrom(0x11, 16) })))
 		}},
 		{"link", func(q *contract.SessionKeysRequest) { q.Link = 0x88776655 }},
 		{"largest-link", func(q *contract.SessionKeysRequest) { q.Link = 1<<32 - 1 }},
@@ -54,7 +54,7 @@ func (g *group) derivedKeys() {
 }
 
 func (g *group) cookies() {
-	offer := hex.EncodeToString(session.OfferOf(linkMessage()))
+	offer := hex.EncodeToString(sessionoracle.OfferOf(linkMessage()))
 	secret := hex.EncodeToString(bytesFrom(0xd0, 32))
 	cookie := func(name, address, sentences string, stamp int64, secret, offer string) {
 		q := contract.SessionCookieRequest{Op: contract.OpSessionCookie, Secret: secret, Stamp: stamp, Address: address, Offer: offer}
@@ -71,27 +71,27 @@ func (g *group) cookies() {
 		cookie(fmt.Sprintf("stamp-%d", stamp), "192.0.2.1:40000", "CXK-4 CXK-5", stamp, secret, offer)
 	}
 	cookie("other-secret", "192.0.2.1:40000", "CXK-4 CXK-10", 1_000_000, hex.EncodeToString(make([]byte, 32)), offer)
-	cookie("other-offer", "192.0.2.1:40000", "CXK-4", 1_000_000, secret, hex.EncodeToString(session.OfferOf(changed(linkMessage(), func(m *session.Message) { m.Resume = 0 }))))
+	cookie("other-offer", "192.0.2.1:40000", "CXK-4", 1_000_000, secret, hex.EncodeToString(sessionoracle.OfferOf(changed(linkMessage(), func(m *sessionoracle.Message) { m.Resume = 0 }))))
 }
 
 func (g *group) proofs() {
 	cookie, key := hex.EncodeToString(bytesFrom(0x30, 16)), hex.EncodeToString(bytesFrom(0xc0, 32))
-	offer := hex.EncodeToString(session.OfferOf(linkMessage()))
-	proof := func(name, sentences, key string, m session.Message, stamp int64, cookie string) {
+	offer := hex.EncodeToString(sessionoracle.OfferOf(linkMessage()))
+	proof := func(name, sentences, key string, m sessionoracle.Message, stamp int64, cookie string) {
 		q := contract.SessionProofRequest{Op: contract.OpSessionProof, Key: key, Hex: hex.EncodeToString(messageBytes(m)), Offer: offer, Stamp: stamp, Cookie: cookie}
 		g.addSession("proof-"+name, about{"Catches a port that leaves something out of a proof, or has it in another order.", "proof", sentences}, accepted, q, sessionProof(q))
 	}
-	sentences := map[string]string{session.TypeProof: "CXK-6 CXN-6", session.TypeLinked: "CXK-7 CXN-6", session.TypeRefused: "CXK-8 CXN-6"}
-	for _, m := range []session.Message{proofMessage(), linkedMessage(), refusedMessage()} {
+	sentences := map[string]string{sessionoracle.TypeProof: "CXK-6 CXN-6", sessionoracle.TypeLinked: "CXK-7 CXN-6", sessionoracle.TypeRefused: "CXK-8 CXN-6"}
+	for _, m := range []sessionoracle.Message{proofMessage(), linkedMessage(), refusedMessage()} {
 		s := sentences[m.Type]
 		proof("of-"+m.Type, s, key, m, 0x0102030405060708, cookie)
-		proof("of-"+m.Type+"-other-proof", s, key, changed(m, func(m *session.Message) { m.Proof = make([]byte, 16) }), 0x0102030405060708, cookie)
-		proof("of-"+m.Type+"-other-nonce", s, key, changed(m, func(m *session.Message) { m.Nonce = bytesFrom(0x11, 16) }), 0x0102030405060708, cookie)
+		proof("of-"+m.Type+"-other-proof", s, key, changed(m, func(m *sessionoracle.Message) { m.Proof = make([]byte, 16) }), 0x0102030405060708, cookie)
+		proof("of-"+m.Type+"-other-nonce", s, key, changed(m, func(m *sessionoracle.Message) { m.Nonce = bytesFrom(0x11, 16) }), 0x0102030405060708, cookie)
 		proof("of-"+m.Type+"-other-stamp", s, key, m, 7, cookie)
 		proof("of-"+m.Type+"-other-cookie", s, key, m, 0x0102030405060708, hex.EncodeToString(make([]byte, 16)))
-		offer = hex.EncodeToString(session.OfferOf(changed(linkMessage(), func(m *session.Message) { m.Resume = 0 })))
+		offer = hex.EncodeToString(sessionoracle.OfferOf(changed(linkMessage(), func(m *sessionoracle.Message) { m.Resume = 0 })))
 		proof("of-"+m.Type+"-other-offer", s, key, m, 0x0102030405060708, cookie)
-		offer = hex.EncodeToString(session.OfferOf(linkMessage()))
+		offer = hex.EncodeToString(sessionoracle.OfferOf(linkMessage()))
 		proof("of-"+m.Type+"-zero-key", s+" CXK-3", hex.EncodeToString(make([]byte, 32)), m, 0x0102030405060708, cookie)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -19,41 +19,41 @@ func bytesFrom(first byte, n int) []byte {
 	return b
 }
 
-func linkMessage() session.Message {
-	return session.Message{
-		Type: session.TypeLink, Nonce: bytesFrom(0x10, 16), Protocol: 0x11223344, Mode: session.AEAD, Lanes: 2, Variants: 1,
+func linkMessage() sessionoracle.Message {
+	return sessionoracle.Message{
+		Type: sessionoracle.TypeLink, Nonce: bytesFrom(0x10, 16), Protocol: 0x11223344, Mode: sessionoracle.AEAD, Lanes: 2, Variants: 1,
 		Extensions: 0x0102, Timeout: 100, Format: bytesFrom(0xa0, 8), Identity: bytesFrom(0xb0, 8), Resume: 0x55667788,
 	}
 }
 
-func challengeMessage() session.Message {
-	return session.Message{Type: session.TypeChallenge, Nonce: bytesFrom(0x10, 16), Stamp: 0x0102030405060708, Cookie: bytesFrom(0x30, 16)}
+func challengeMessage() sessionoracle.Message {
+	return sessionoracle.Message{Type: sessionoracle.TypeChallenge, Nonce: bytesFrom(0x10, 16), Stamp: 0x0102030405060708, Cookie: bytesFrom(0x30, 16)}
 }
 
-func proofMessage() session.Message {
+func proofMessage() sessionoracle.Message {
 	m := linkMessage()
-	m.Type, m.Stamp, m.Cookie, m.Proof = session.TypeProof, 0x0102030405060708, bytesFrom(0x30, 16), bytesFrom(0x50, 16)
+	m.Type, m.Stamp, m.Cookie, m.Proof = sessionoracle.TypeProof, 0x0102030405060708, bytesFrom(0x30, 16), bytesFrom(0x50, 16)
 	return m
 }
 
-func linkedMessage() session.Message {
-	return session.Message{
-		Type: session.TypeLinked, Nonce: bytesFrom(0x10, 16), Link: 0x55667788, ServerNonce: bytesFrom(0x70, 16), Lanes: 2, Variant: 1,
+func linkedMessage() sessionoracle.Message {
+	return sessionoracle.Message{
+		Type: sessionoracle.TypeLinked, Nonce: bytesFrom(0x10, 16), Link: 0x55667788, ServerNonce: bytesFrom(0x70, 16), Lanes: 2, Variant: 1,
 		Extensions: 0x0102, Timeout: 100, Proof: bytesFrom(0x50, 16),
 	}
 }
 
-func refusedMessage() session.Message {
-	return session.Message{Type: session.TypeRefused, Nonce: bytesFrom(0x10, 16), Version: 1, Reason: session.ReasonIdentity, Proof: bytesFrom(0x50, 16)}
+func refusedMessage() sessionoracle.Message {
+	return sessionoracle.Message{Type: sessionoracle.TypeRefused, Nonce: bytesFrom(0x10, 16), Version: 1, Reason: sessionoracle.ReasonIdentity, Proof: bytesFrom(0x50, 16)}
 }
 
 // messages are one of each type, with the sentence that lays it out.
 func messages() []struct {
-	message  session.Message
+	message  sessionoracle.Message
 	sentence string
 } {
 	return []struct {
-		message  session.Message
+		message  sessionoracle.Message
 		sentence string
 	}{
 		{linkMessage(), "CXH-3"}, {challengeMessage(), "CXH-4"}, {proofMessage(), "CXH-5"}, {linkedMessage(), "CXH-6"}, {refusedMessage(), "CXH-7"},
@@ -61,7 +61,7 @@ func messages() []struct {
 }
 
 // changed is a message with something else in it.
-func changed(m session.Message, change func(*session.Message)) session.Message {
+func changed(m sessionoracle.Message, change func(*sessionoracle.Message)) sessionoracle.Message {
 	change(&m)
 	return m
 }
@@ -79,84 +79,84 @@ func sessionMessages(g *group) {
 			continue
 		}
 		g.messageBothWays(fmt.Sprintf("refused-reason-%d", reason), about{fmt.Sprintf("Catches a port that does not know the reason %d.", reason), "message-value", "CXH-7 CXH-8"},
-			changed(refusedMessage(), func(m *session.Message) { m.Reason = reason }))
+			changed(refusedMessage(), func(m *sessionoracle.Message) { m.Reason = reason }))
 	}
 	for _, version := range []int64{0, 2, 255} {
 		g.messageBothWays(fmt.Sprintf("refused-version-%d", version), about{fmt.Sprintf("Catches a port that cannot be told that a server has version %d.", version), "message-value", "CXH-7"},
-			changed(refusedMessage(), func(m *session.Message) { m.Version, m.Reason = version, session.ReasonVersion }))
+			changed(refusedMessage(), func(m *sessionoracle.Message) { m.Version, m.Reason = version, sessionoracle.ReasonVersion }))
 	}
 	g.messageBothWays("refused-unproven", about{"Catches a port that takes zeros for a proof that is missing.", "message-value", "CXH-7 CXK-8"},
-		changed(refusedMessage(), func(m *session.Message) { m.Proof = make([]byte, 16) }))
+		changed(refusedMessage(), func(m *sessionoracle.Message) { m.Proof = make([]byte, 16) }))
 	g.dataHeads()
 }
 
 // offers is the values of an offer at their boundaries.
 func (g *group) offers() {
-	for _, mode := range []string{session.CRC, session.MAC} {
+	for _, mode := range []string{sessionoracle.CRC, sessionoracle.MAC} {
 		g.messageBothWays("link-"+mode, about{"Catches a port that writes another number for the mode " + mode + ".", "message-value", "CXH-2 CXP-1"},
-			changed(linkMessage(), func(m *session.Message) { m.Mode = mode }))
+			changed(linkMessage(), func(m *sessionoracle.Message) { m.Mode = mode }))
 	}
 	for _, n := range []int64{0, 1, 16} {
 		g.messageBothWays(fmt.Sprintf("link-lanes-%d", n), about{fmt.Sprintf("Catches a port that refuses %d lanes.", n), "message-value", "CXH-2 CXP-1"},
-			changed(linkMessage(), func(m *session.Message) { m.Lanes = n }))
+			changed(linkMessage(), func(m *sessionoracle.Message) { m.Lanes = n }))
 	}
 	for _, n := range []int64{0, 2, 3, 128, 255} {
 		g.messageBothWays(fmt.Sprintf("link-variants-%d", n), about{"Catches a port that refuses an offer for variants that it does not know: the server decides.", "message-value", "CXH-2 CXP-3"},
-			changed(linkMessage(), func(m *session.Message) { m.Variants = n }))
+			changed(linkMessage(), func(m *sessionoracle.Message) { m.Variants = n }))
 	}
 	for _, n := range []int64{0, 1, 0x8000, 0xffff} {
 		g.messageBothWays(fmt.Sprintf("link-extensions-%d", n), about{"Catches a port that refuses an offer for extensions that it does not know.", "message-value byte-order", "CXH-2 CXP-3"},
-			changed(linkMessage(), func(m *session.Message) { m.Extensions = n }))
+			changed(linkMessage(), func(m *sessionoracle.Message) { m.Extensions = n }))
 	}
 	for _, n := range []int64{10, 11, 255, 256, 36000} {
 		g.messageBothWays(fmt.Sprintf("link-timeout-%d", n), about{fmt.Sprintf("Catches a port that refuses a timeout of %d tenths of a second, or has it in one byte.", n), "message-value byte-order", "CXH-2 CXP-1"},
-			changed(linkMessage(), func(m *session.Message) { m.Timeout = n }))
+			changed(linkMessage(), func(m *sessionoracle.Message) { m.Timeout = n }))
 	}
 	for _, n := range []int64{0, 1, 0x80000000, 0xffffffff} {
 		g.messageBothWays(fmt.Sprintf("link-protocol-%d", n), about{"Catches a port that keeps the protocol id with a sign, or in fewer bits.", "field-width integer-wrap", "CXH-2"},
-			changed(linkMessage(), func(m *session.Message) { m.Protocol = n }))
+			changed(linkMessage(), func(m *sessionoracle.Message) { m.Protocol = n }))
 		g.messageBothWays(fmt.Sprintf("proof-resume-%d", n), about{"Catches a port that keeps the link with a sign, or in fewer bits.", "field-width integer-wrap", "CXH-2 CXH-5"},
-			changed(proofMessage(), func(m *session.Message) { m.Resume = n }))
+			changed(proofMessage(), func(m *sessionoracle.Message) { m.Resume = n }))
 	}
 	g.messageBothWays("link-anonymous", about{"Catches a port that has no identity 0.", "message-value", "CXH-2"},
-		changed(linkMessage(), func(m *session.Message) { m.Identity, m.Resume = make([]byte, 8), 0 }))
+		changed(linkMessage(), func(m *sessionoracle.Message) { m.Identity, m.Resume = make([]byte, 8), 0 }))
 }
 
 func (g *group) stampsAndLinks() {
 	for _, stamp := range []int64{0, 1, 1 << 31, 1 << 32, 1<<53 + 1, 1<<62 - 1} {
-		for _, m := range []session.Message{challengeMessage(), proofMessage()} {
+		for _, m := range []sessionoracle.Message{challengeMessage(), proofMessage()} {
 			m.Stamp = stamp
 			g.messageBothWays(fmt.Sprintf("%s-stamp-%d", m.Type, stamp), about{fmt.Sprintf("Catches a port that keeps a stamp of %d in a float, with 32 bits, or with its halves swapped.", stamp), "field-width byte-order", "CXH-4 CXH-5 CXK-5"}, m)
 		}
 	}
 	for _, link := range []int64{1, 255, 1 << 31, 1<<32 - 1} {
 		g.messageBothWays(fmt.Sprintf("linked-link-%d", link), about{"Catches a port that keeps a link with a sign, or in fewer bits.", "field-width integer-wrap", "CXH-6"},
-			changed(linkedMessage(), func(m *session.Message) { m.Link = link }))
+			changed(linkedMessage(), func(m *sessionoracle.Message) { m.Link = link }))
 	}
 }
 
 // linkedValues is what two ends have agreed on.
 func (g *group) linkedValues() {
 	g.messageBothWays("linked-no-lanes", about{"Catches a port that asks for a variant where no chunks are sent.", "message-value", "CXH-6 CXP-3"},
-		changed(linkedMessage(), func(m *session.Message) { m.Lanes, m.Variant = 0, 0 }))
+		changed(linkedMessage(), func(m *sessionoracle.Message) { m.Lanes, m.Variant = 0, 0 }))
 	for bit := 1; bit < 8; bit++ {
 		g.messageBothWays(fmt.Sprintf("linked-variant-%d", 1<<bit), about{"Catches a port that takes one bit of VARIANTS only, or the number of the bit.", "message-value", "CXH-6 CXP-3"},
-			changed(linkedMessage(), func(m *session.Message) { m.Variant = 1 << bit }))
+			changed(linkedMessage(), func(m *sessionoracle.Message) { m.Variant = 1 << bit }))
 	}
 	for _, n := range []int64{1, 16} {
 		g.messageBothWays(fmt.Sprintf("linked-lanes-%d", n), about{fmt.Sprintf("Catches a port that refuses %d lanes.", n), "message-value", "CXH-6"},
-			changed(linkedMessage(), func(m *session.Message) { m.Lanes = n }))
+			changed(linkedMessage(), func(m *sessionoracle.Message) { m.Lanes = n }))
 	}
 	for _, n := range []int64{10, 36000} {
 		g.messageBothWays(fmt.Sprintf("linked-timeout-%d", n), about{fmt.Sprintf("Catches a port that refuses a timeout of %d tenths of a second.", n), "message-value", "CXH-6"},
-			changed(linkedMessage(), func(m *session.Message) { m.Timeout = n }))
+			changed(linkedMessage(), func(m *sessionoracle.Message) { m.Timeout = n }))
 	}
 }
 
 // dataHeads is the heads of datagrams with data, which are read before any key is known.
 func (g *group) dataHeads() {
-	for _, mode := range []string{session.CRC, session.MAC, session.AEAD} {
-		d := session.Direction{Mode: mode, Key: bytesFrom(1, 32), Link: 0x55667788}
+	for _, mode := range []string{sessionoracle.CRC, sessionoracle.MAC, sessionoracle.AEAD} {
+		d := sessionoracle.Direction{Mode: mode, Key: bytesFrom(1, 32), Link: 0x55667788}
 		why := about{"Catches a port that finds link, counter or tag elsewhere than they are.", "byte-order field-width", "CXE-1"}
 		g.decodeMessage("data-"+mode, why, accepted, d.Seal(0x0102030405060708&(1<<62-1), []byte("abc")))
 		g.decodeMessage("data-"+mode+"-shortest", why, accepted, d.Seal(7, []byte{0}))
@@ -189,8 +189,8 @@ func (g *group) wrongSizes() {
 			g.decodeMessage(fmt.Sprintf("%s-with-%d-more", m.Type, len(more)), about{"Catches a decoder that takes what follows a message, so that one value has several encodings.", "trailing-data canonical", "CXH-9 CXH-10 " + each.sentence}, fmt.Sprintf("trailing_data@%d", size), joined(whole, more))
 		}
 	}
-	for _, mode := range []string{session.CRC, session.MAC, session.AEAD} {
-		whole := session.Direction{Mode: mode, Key: bytesFrom(1, 32), Link: 1}.Seal(7, []byte{0})
+	for _, mode := range []string{sessionoracle.CRC, sessionoracle.MAC, sessionoracle.AEAD} {
+		whole := sessionoracle.Direction{Mode: mode, Key: bytesFrom(1, 32), Link: 1}.Seal(7, []byte{0})
 		for _, n := range []int{1, 8, 9, len(whole) - 1} {
 			g.decodeMessage(fmt.Sprintf("data-%s-cut-to-%d", mode, n), about{"Catches a decoder that takes a datagram without a body, or reads a tag beyond its end.", "truncation", "CXE-1 CXH-9"}, fmt.Sprintf("truncated@%d", n), whole[:n])
 		}
@@ -198,7 +198,7 @@ func (g *group) wrongSizes() {
 }
 
 func (g *group) wrongVersions() {
-	for _, m := range []session.Message{linkMessage(), proofMessage()} {
+	for _, m := range []sessionoracle.Message{linkMessage(), proofMessage()} {
 		for _, version := range []byte{0, 2, 129, 255} {
 			g.decodeMessage(fmt.Sprintf("%s-version-%d", m.Type, version), about{fmt.Sprintf("Catches a decoder that takes the version %d.", version), "message-version", "CXH-9 CXH-2"}, "version@1", with(messageBytes(m), 1, version))
 		}
@@ -209,7 +209,7 @@ func (g *group) wrongVersions() {
 
 // wrongFields is a value in each field that has a check.
 func (g *group) wrongFields() {
-	for _, m := range []session.Message{linkMessage(), proofMessage()} {
+	for _, m := range []sessionoracle.Message{linkMessage(), proofMessage()} {
 		b := messageBytes(m)
 		for _, mode := range []byte{0, 1, 0x3f, 0x43, 0x48, 0xff} {
 			g.decodeMessage(fmt.Sprintf("%s-mode-%d", m.Type, mode), about{fmt.Sprintf("Catches a decoder that takes the mode %d.", mode), "message-value", "CXH-9 CXH-2"}, "mode@22", with(b, 22, mode))
@@ -273,24 +273,24 @@ func (g *group) refuseToEncodeMessages() {
 	why := about{"Catches an encoder that writes what its own decoder would refuse.", "encoder", "CXH-11"}
 	for _, one := range []struct {
 		name, want string
-		m          session.Message
+		m          sessionoracle.Message
 	}{
-		{"encode-link-mode", "mode@22", changed(linkMessage(), func(m *session.Message) { m.Mode = "none" })},
-		{"encode-link-lanes", "lanes@23", changed(linkMessage(), func(m *session.Message) { m.Lanes = 17 })},
-		{"encode-link-timeout-9", "timeout@27", changed(linkMessage(), func(m *session.Message) { m.Timeout = 9 })},
-		{"encode-link-timeout-36001", "timeout@27", changed(linkMessage(), func(m *session.Message) { m.Timeout = 36001 })},
-		{"encode-link-two-faults", "mode@22", changed(linkMessage(), func(m *session.Message) { m.Mode, m.Timeout = "CRC", 0 })},
-		{"encode-proof-lanes", "lanes@23", changed(proofMessage(), func(m *session.Message) { m.Lanes = 255 })},
-		{"encode-proof-stamp", "stamp@49", changed(proofMessage(), func(m *session.Message) { m.Stamp = 1 << 62 })},
-		{"encode-challenge-stamp", "stamp@17", changed(challengeMessage(), func(m *session.Message) { m.Stamp = 1<<63 - 1 })},
-		{"encode-linked-link", "link@17", changed(linkedMessage(), func(m *session.Message) { m.Link = 0 })},
-		{"encode-linked-lanes", "lanes@37", changed(linkedMessage(), func(m *session.Message) { m.Lanes = 17 })},
-		{"encode-linked-variant-0", "variant@38", changed(linkedMessage(), func(m *session.Message) { m.Variant = 0 })},
-		{"encode-linked-variant-3", "variant@38", changed(linkedMessage(), func(m *session.Message) { m.Variant = 3 })},
-		{"encode-linked-variant-without-lanes", "variant@38", changed(linkedMessage(), func(m *session.Message) { m.Lanes = 0 })},
-		{"encode-linked-timeout", "timeout@41", changed(linkedMessage(), func(m *session.Message) { m.Timeout = 0 })},
-		{"encode-refused-reason-0", "reason@18", changed(refusedMessage(), func(m *session.Message) { m.Reason = 0 })},
-		{"encode-refused-reason-10", "reason@18", changed(refusedMessage(), func(m *session.Message) { m.Reason = 10 })},
+		{"encode-link-mode", "mode@22", changed(linkMessage(), func(m *sessionoracle.Message) { m.Mode = "none" })},
+		{"encode-link-lanes", "lanes@23", changed(linkMessage(), func(m *sessionoracle.Message) { m.Lanes = 17 })},
+		{"encode-link-timeout-9", "timeout@27", changed(linkMessage(), func(m *sessionoracle.Message) { m.Timeout = 9 })},
+		{"encode-link-timeout-36001", "timeout@27", changed(linkMessage(), func(m *sessionoracle.Message) { m.Timeout = 36001 })},
+		{"encode-link-two-faults", "mode@22", changed(linkMessage(), func(m *sessionoracle.Message) { m.Mode, m.Timeout = "CRC", 0 })},
+		{"encode-proof-lanes", "lanes@23", changed(proofMessage(), func(m *sessionoracle.Message) { m.Lanes = 255 })},
+		{"encode-proof-stamp", "stamp@49", changed(proofMessage(), func(m *sessionoracle.Message) { m.Stamp = 1 << 62 })},
+		{"encode-challenge-stamp", "stamp@17", changed(challengeMessage(), func(m *sessionoracle.Message) { m.Stamp = 1<<63 - 1 })},
+		{"encode-linked-link", "link@17", changed(linkedMessage(), func(m *sessionoracle.Message) { m.Link = 0 })},
+		{"encode-linked-lanes", "lanes@37", changed(linkedMessage(), func(m *sessionoracle.Message) { m.Lanes = 17 })},
+		{"encode-linked-variant-0", "variant@38", changed(linkedMessage(), func(m *sessionoracle.Message) { m.Variant = 0 })},
+		{"encode-linked-variant-3", "variant@38", changed(linkedMessage(), func(m *sessionoracle.Message) { m.Variant = 3 })},
+		{"encode-linked-variant-without-lanes", "variant@38", changed(linkedMessage(), func(m *sessionoracle.Message) { m.Lanes = 0 })},
+		{"encode-linked-timeout", "timeout@41", changed(linkedMessage(), func(m *sessionoracle.Message) { m.Timeout = 0 })},
+		{"encode-refused-reason-0", "reason@18", changed(refusedMessage(), func(m *sessionoracle.Message) { m.Reason = 0 })},
+		{"encode-refused-reason-10", "reason@18", changed(refusedMessage(), func(m *sessionoracle.Message) { m.Reason = 10 })},
 	} {
 		g.encodeMessage(one.name, why, one.want, one.m)
 	}

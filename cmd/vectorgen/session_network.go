@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
@@ -48,7 +48,7 @@ func (g *group) sessionConversation(s script.Script) error {
 type sessionTalk struct {
 	*script.SessionConversation
 	cfg             contract.SessionServerConfig
-	server          *session.Server
+	server          *sessionoracle.Server
 	events          []contract.SessionServerEvent
 	clients         []*talkingClient
 	waiting         []happening
@@ -63,7 +63,7 @@ type talkingClient struct {
 	name    string
 	address string
 	cfg     contract.SessionClientConfig
-	client  *session.Client // nil before it begins
+	client  *sessionoracle.Client // nil before it begins
 	events  []contract.SessionClientEvent
 	talks   bool // it sends datagrams of its connection
 }
@@ -176,12 +176,12 @@ func (t *sessionTalk) toClient(p *talkingClient, e contract.SessionClientEvent) 
 
 // talk is a datagram of a connection, and the next one.
 func (t *sessionTalk) talk(at int64, p *talkingClient) {
-	if p.client.State() == session.StateClosed {
+	if p.client.State() == sessionoracle.StateClosed {
 		return
 	}
 	t.toClient(p, contract.SessionClientEvent{At: at, Event: contract.EventSent})
 	l, _ := p.client.Linked()
-	from := session.Address(p.address)
+	from := sessionoracle.Address(p.address)
 	t.carry(at, script.ClientEnd, func(at int64) { t.data(at, l.Link, from) })
 	t.add(at+1_000_000, func(at int64) { t.talk(at, p) })
 }
@@ -189,7 +189,7 @@ func (t *sessionTalk) talk(at int64, p *talkingClient) {
 // data is that a datagram of a connection comes to the server, which answers.
 func (t *sessionTalk) data(at, link int64, from []byte) {
 	e := t.server.Find(link)
-	if e == nil || e.State == session.StateEnded || !slices.Equal(e.Address, from) {
+	if e == nil || e.State == sessionoracle.StateEnded || !slices.Equal(e.Address, from) {
 		return
 	}
 	t.toServer(contract.SessionServerEvent{At: at, Event: contract.EventData, Link: &link})
@@ -201,7 +201,7 @@ func (t *sessionTalk) toAddress(at int64, address []byte, e contract.SessionClie
 	t.carry(at, script.ServerEnd, func(at int64) {
 		for _, p := range t.clients {
 			hasNoLink := e.Event == contract.EventData && !p.talks
-			if p.client != nil && slices.Equal(session.Address(p.address), address) && !hasNoLink {
+			if p.client != nil && slices.Equal(sessionoracle.Address(p.address), address) && !hasNoLink {
 				e.At = at
 				t.toClient(p, e)
 			}
@@ -213,6 +213,6 @@ func (t *sessionTalk) toAddress(at int64, address []byte, e contract.SessionClie
 func (t *sessionTalk) toServer(e contract.SessionServerEvent) {
 	t.events = append(t.events, e)
 	if step := serverStep(t.server, t.cfg.Mode, e.At, e); step.Answer != nil {
-		t.toAddress(e.At, session.Address(*e.From), contract.SessionClientEvent{Event: contract.EventReceive, Hex: step.Answer})
+		t.toAddress(e.At, sessionoracle.Address(*e.From), contract.SessionClientEvent{Event: contract.EventReceive, Hex: step.Answer})
 	}
 }

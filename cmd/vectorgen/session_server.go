@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/session"
+	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
@@ -17,7 +17,7 @@ import (
 // serverStage is a server in a script, and the clients whose messages it gets.
 type serverStage struct {
 	cfg     contract.SessionServerConfig
-	server  *session.Server
+	server  *sessionoracle.Server
 	events  []contract.SessionServerEvent
 	steps   []contract.SessionServerStep
 	latest  int64
@@ -30,12 +30,12 @@ type stagedClient struct {
 	name       string
 	key        []byte
 	from       string
-	offer      session.Message
+	offer      sessionoracle.Message
 	nonces     int
-	challenges []session.Message
+	challenges []sessionoracle.Message
 	proofs     [][]byte
-	linked     session.Message // of its connection
-	keys       session.Keys
+	linked     sessionoracle.Message // of its connection
+	keys       sessionoracle.Keys
 }
 
 // stagedIdentity is the identity of a client.
@@ -77,7 +77,7 @@ func newServerStage(with map[string]string) (*serverStage, error) {
 		delete(with, "mode")
 	}
 	if with["anonymous"] == "yes" {
-		t.cfg.Anonymous, t.cfg.Mode = true, session.CRC
+		t.cfg.Anonymous, t.cfg.Mode = true, sessionoracle.CRC
 		delete(with, "anonymous")
 	}
 	if random, ok := with["links"]; ok { // hex, behind the secret
@@ -103,7 +103,7 @@ func (t *serverStage) client(name string) *stagedClient {
 	}
 	c = &stagedClient{name: name, from: fmt.Sprintf("192.0.2.%d:40000", 10+len(t.clients)), key: identityKey(stagedIdentity(name))}
 	c.offer = offerOf(t.cfg.SessionConfig)
-	c.offer.Type, c.offer.Identity = session.TypeLink, identityBytes(stagedIdentity(name))
+	c.offer.Type, c.offer.Identity = sessionoracle.TypeLink, identityBytes(stagedIdentity(name))
 	c.renew()
 	t.clients[name] = c
 	return c
@@ -112,7 +112,7 @@ func (t *serverStage) client(name string) *stagedClient {
 // renew draws another nonce.
 func (c *stagedClient) renew() {
 	c.nonces++
-	c.offer.Nonce = session.HMAC([]byte("nonce"), []byte(fmt.Sprintf("%s %d", c.name, c.nonces)))[:16]
+	c.offer.Nonce = sessionoracle.HMAC([]byte("nonce"), []byte(fmt.Sprintf("%s %d", c.name, c.nonces)))[:16]
 }
 
 func (t *serverStage) line(line script.Said) error {
@@ -221,7 +221,7 @@ func (c *stagedClient) message(line script.Said) ([]byte, error) {
 	case "raw":
 		return hex.DecodeString(line.Args[1])
 	case "message":
-		m := map[string]session.Message{"challenge": challengeMessage(), "linked": linkedMessage(), "refused": refusedMessage()}[line.Args[1]]
+		m := map[string]sessionoracle.Message{"challenge": challengeMessage(), "linked": linkedMessage(), "refused": refusedMessage()}[line.Args[1]]
 		return messageBytes(m), nil
 	}
 	return nil, errors.New("no such event")
@@ -255,9 +255,9 @@ func (c *stagedClient) change(line script.Said) {
 }
 
 // proof is the PROOF of a challenge, with what is wrong in it.
-func (c *stagedClient) proof(challenge session.Message, line script.Said) []byte {
+func (c *stagedClient) proof(challenge sessionoracle.Message, line script.Said) []byte {
 	m := c.offer
-	m.Type, m.Stamp, m.Cookie = session.TypeProof, challenge.Stamp, challenge.Cookie
+	m.Type, m.Stamp, m.Cookie = sessionoracle.TypeProof, challenge.Stamp, challenge.Cookie
 	if line.With["cookie"] == "other" {
 		m.Cookie = repeated(0x55, 16)
 	}
@@ -268,7 +268,7 @@ func (c *stagedClient) proof(challenge session.Message, line script.Said) []byte
 	case c.offer.Resume != 0 && line.With["key"] != "key":
 		key = c.keys.Resume
 	}
-	m.Proof = session.ProofOf(key, m, nil, 0, nil)
+	m.Proof = sessionoracle.ProofOf(key, m, nil, 0, nil)
 	return messageBytes(m)
 }
 
@@ -277,7 +277,7 @@ func (t *serverStage) answered(c *stagedClient, step contract.SessionServerStep)
 	if step.Answer == nil {
 		return nil, nil
 	}
-	m, err := session.Decode(bytesIn(*step.Answer))
+	m, err := sessionoracle.Decode(bytesIn(*step.Answer))
 	if err != nil {
 		return nil, err
 	}
@@ -285,18 +285,18 @@ func (t *serverStage) answered(c *stagedClient, step contract.SessionServerStep)
 		return nil, errors.New("the answer has another nonce")
 	}
 	switch m.Type {
-	case session.TypeChallenge:
+	case sessionoracle.TypeChallenge:
 		c.challenges = append(c.challenges, m)
 		return []string{">CHALLENGE"}, nil
-	case session.TypeRefused:
+	case sessionoracle.TypeRefused:
 		return []string{fmt.Sprintf(">REFUSED:%d%s", m.Reason, map[bool]string{true: "?"}[bytes.Equal(m.Proof, make([]byte, 16))])}, nil
 	}
 	return []string{fmt.Sprintf(">LINKED:%d", m.Link)}, c.take(m, bytesIn(*t.events[len(t.events)-1].Hex))
 }
 
 // take takes LINKED, which must be proven for the PROOF that it answers.
-func (c *stagedClient) take(m session.Message, datagram []byte) error {
-	p, err := session.Decode(datagram)
+func (c *stagedClient) take(m sessionoracle.Message, datagram []byte) error {
+	p, err := sessionoracle.Decode(datagram)
 	if err != nil {
 		return err
 	}
@@ -304,9 +304,9 @@ func (c *stagedClient) take(m session.Message, datagram []byte) error {
 	if p.Resume != 0 {
 		key = c.keys.Resume
 	} else if m.Link != c.linked.Link {
-		c.linked, c.keys = m, session.Derive(c.key, session.OfferOf(p), m)
+		c.linked, c.keys = m, sessionoracle.Derive(c.key, sessionoracle.OfferOf(p), m)
 	}
-	if !bytes.Equal(m.Proof, session.ProofOf(key, m, nil, p.Stamp, p.Cookie)) {
+	if !bytes.Equal(m.Proof, sessionoracle.ProofOf(key, m, nil, p.Stamp, p.Cookie)) {
 		return errors.New("LINKED is not proven")
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/oracle"
-	oraclerepair "github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
@@ -166,7 +166,7 @@ func (v *repaired) isSlice(p any) bool                        { return p.(repair
 func (v *repaired) isExtra(p any) bool                        { s := p.(repair.Packet).Slice; return !s.Source() }
 
 func (v *repaired) read(datagram []byte) (any, error) {
-	p, err := oraclerepair.DecodeDatagram(v.framer.ProtocolID(), datagram)
+	p, err := repairoracle.DecodeDatagram(v.framer.ProtocolID(), datagram)
 	if err != nil {
 		return repair.Packet{}, err
 	}

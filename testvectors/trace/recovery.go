@@ -3,7 +3,7 @@ package trace
 import (
 	"math"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/recovery"
+	"github.com/chunkwire/chunkwire/conform/oracle/recoveryoracle"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
@@ -72,13 +72,13 @@ func hostEvent(list []hosted, e contract.Event) error {
 }
 
 // RecoveryModel is the oracle of the recommended scheduler, as a scheduler.
-type RecoveryModel struct{ *recovery.Scheduler }
+type RecoveryModel struct{ *recoveryoracle.Scheduler }
 
 var _ statemachine.Scheduler = RecoveryModel{}
 
 // NewRecoveryModel returns the oracle with a valid profile.
 func NewRecoveryModel(p contract.RecoveryProfile) RecoveryModel {
-	return RecoveryModel{recovery.NewScheduler(recovery.Profile{
+	return RecoveryModel{recoveryoracle.NewScheduler(recoveryoracle.Profile{
 		Rate: p.Rate, Burst: p.Recovery == "burst", Fixed: p.Recovery == "fixed", Redundant: p.Recovery == "redundant",
 	})}
 }

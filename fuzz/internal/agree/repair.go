@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
-	oracle "github.com/chunkwire/chunkwire/conform/oracle/repair"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/repair"
 )
 
@@ -16,17 +16,17 @@ func SameRepair(a, b repair.Packet) bool {
 }
 
 // RepairForOracle returns a packet of repair slices in its oracle's terms.
-func RepairForOracle(p repair.Packet) oracle.Packet {
+func RepairForOracle(p repair.Packet) repairoracle.Packet {
 	if p.Type == codec.TypeAck {
-		return oracle.Packet{Type: oracle.TypeAck, ChunkID: int64(p.Ack.ChunkID), NumSlices: int64(p.Ack.NumSlices), Have: int64(p.Ack.Have), Top: int64(p.Ack.Top)}
+		return repairoracle.Packet{Type: repairoracle.TypeAck, ChunkID: int64(p.Ack.ChunkID), NumSlices: int64(p.Ack.NumSlices), Have: int64(p.Ack.Have), Top: int64(p.Ack.Top)}
 	}
 	s := p.Slice
-	return oracle.Packet{Type: oracle.TypeSlice, ChunkID: int64(s.ChunkID), SliceID: int64(s.ID), NumSlices: int64(s.NumSlices), LastBytes: int64(s.LastBytes), Data: s.Data}
+	return repairoracle.Packet{Type: repairoracle.TypeSlice, ChunkID: int64(s.ChunkID), SliceID: int64(s.ID), NumSlices: int64(s.NumSlices), LastBytes: int64(s.LastBytes), Data: s.Data}
 }
 
 // RepairFromOracle is the inverse, for packets that can be represented.
-func RepairFromOracle(p oracle.Packet) repair.Packet {
-	if p.Type == oracle.TypeAck {
+func RepairFromOracle(p repairoracle.Packet) repair.Packet {
+	if p.Type == repairoracle.TypeAck {
 		return repair.Packet{Type: codec.TypeAck, Ack: repair.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Have: int(p.Have), Top: int(p.Top)}}
 	}
 	return repair.Packet{Slice: repair.Slice{ChunkID: uint16(p.ChunkID), ID: int(p.SliceID), NumSlices: int(p.NumSlices), LastBytes: int(p.LastBytes), Data: p.Data}}

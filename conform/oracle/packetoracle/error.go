@@ -1,0 +1,41 @@
+package packetoracle
+
+import "fmt"
+
+// The codes of a decoder (PKD-1 to PKD-11).
+const (
+	Truncated             = "truncated"
+	ReservedBits          = "reserved_bits"
+	NotMinimal            = "not_minimal"
+	EmptyPayload          = "empty_payload"
+	TooLarge              = "too_large"
+	TooManyFragments      = "too_many_fragments"
+	SingleFragment        = "single_fragment"
+	FragmentIDOutOfRange  = "fragment_id_out_of_range"
+	SequenceMismatch      = "sequence_mismatch"
+	FragmentSizeIsAnother = "fragment_size"
+)
+
+// The codes of an endpoint (rows P2 to P10, and PKF-3). They lie in no byte.
+const (
+	Stale             = "stale"
+	Duplicate         = "duplicate"
+	Dead              = "dead"
+	FragmentCount     = "fragment_count"
+	FragmentDuplicate = "fragment_duplicate"
+	ReassemblyFull    = "reassembly_full"
+	PayloadSize       = "payload_size"
+	PayloadRefused    = "refused" // by the layer above
+)
+
+// Nowhere is the place of a fault that lies in no byte.
+const Nowhere = -1
+
+// Error is a refusal.
+type Error struct {
+	Code  string
+	Check string // the check or the row that is not met
+	At    int    // the byte, or Nowhere
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s at %d (%s)", e.Code, e.At, e.Check) }
