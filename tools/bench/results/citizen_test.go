@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -41,34 +40,6 @@ func TestMissed(t *testing.T) {
 		for i, line := range lines {
 			if !strings.HasPrefix(line, of.want[i]) {
 				t.Errorf("%s: line %d is %q, want %q", of.name, i, line, of.want[i])
-			}
-		}
-	}
-}
-
-// What earlier versions had was measured in the situations of now.
-func TestBefore(t *testing.T) {
-	known := make(map[string]bool)
-	for _, s := range bench.Situations() {
-		known[s.Family+", "+s.Name] = true
-	}
-	for _, file := range before {
-		r, err := read(filepath.Join("..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(file, r.Commit) || r.Note == "" {
-			t.Errorf("%s: of %q, %q", file, r.Commit, r.Note)
-		}
-		have := make(map[string]bool)
-		for _, row := range r.Rows {
-			if row.Family != nil {
-				have[row.Family.Family+", "+row.Cell] = true
-			}
-		}
-		for name := range known {
-			if !have[name] {
-				t.Errorf("%s does not have %s", file, name)
 			}
 		}
 	}
