@@ -45,7 +45,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// A line of sim/flows/tables becomes the median of its seeds, beside what was before.
+// A line of conform/sim/flows/tables becomes the median of its seeds, beside what was before.
 func TestFlowTables(t *testing.T) {
 	read := func(lines string) []bench.FlowCell {
 		cells, err := readFlows([]byte(lines))
