@@ -1,4 +1,3 @@
-// Package logtest checks event logs in tests.
 package logtest
 
 import (
@@ -40,7 +39,7 @@ func Read(t T, file []byte) eventlog.File {
 	if err != nil || f.Unknown > 0 {
 		t.Fatalf("read: %v, %d events are unknown", err, f.Unknown)
 	}
-	for i, record := range Records(file)[1:] {
+	for i, record := range RecordsOf(file)[1:] {
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(record))
 		if err == nil {
 			err = schema().Validate(doc)
@@ -52,8 +51,8 @@ func Read(t T, file []byte) eventlog.File {
 	return f
 }
 
-// Records returns the text of each record.
-func Records(file []byte) []string {
+// RecordsOf returns the text of each record.
+func RecordsOf(file []byte) []string {
 	text := strings.TrimPrefix(string(file), "\x1e")
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n\x1e")
 }

@@ -1,4 +1,4 @@
-// Package logtest keeps the records of a logger, for tests.
+// Package logtest is for tests of what is logged: records of a logger (log/slog), and event logs (package eventlog).
 package logtest
 
 import (
