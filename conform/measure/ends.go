@@ -1,7 +1,4 @@
-// Package transfers measures how long chunks take over links, in virtual time, with
-// any scheduler of either variant of the chunk protocol: the scenarios and the figures
-// that the tests of schedulers compare.
-package transfers
+package measure
 
 import (
 	"github.com/chunkwire/chunkwire/codec"

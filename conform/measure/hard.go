@@ -1,4 +1,4 @@
-package transfers
+package measure
 
 import (
 	"fmt"

@@ -1,10 +1,7 @@
-package transfers
+package measure
 
 import (
 	"bytes"
-	"runtime"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -51,22 +48,10 @@ func (f Figures) Of(name string) float64 {
 // Run transfers a chunk for every seed from 1 on.
 func (s Scenario) Run(seeds int, scheme Scheme) Figures {
 	type result struct{ ms, bytes float64 }
-	results := make([]result, seeds)
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := range next {
-				ms, bytes := s.Transfer(uint64(i+1), scheme)
-				results[i] = result{ms, bytes}
-			}
-		})
-	}
-	for i := range seeds {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
+	results := Seeds(1, seeds, nil, func(seed uint64) result {
+		ms, bytes := s.Transfer(seed, scheme)
+		return result{ms, bytes}
+	})
 	var f Figures
 	var times, bytes []float64
 	for _, r := range results {
@@ -77,19 +62,14 @@ func (s Scenario) Run(seeds int, scheme Scheme) Figures {
 		times = append(times, r.ms)
 		bytes = append(bytes, r.bytes)
 	}
-	slices.Sort(times)
-	slices.Sort(bytes)
-	f.Median, f.P95, f.Max = at(times, 50), at(times, 95), at(times, 100)
-	f.Bytes = at(bytes, 50)
-	return f
-}
-
-// at returns a percentile of sorted values, by nearest rank.
-func at(sorted []float64, percent int) float64 {
-	if len(sorted) == 0 {
-		return -1
+	if f.Failed == seeds {
+		f.Median, f.P95, f.Max, f.Bytes = -1, -1, -1, -1
+		return f
 	}
-	return sorted[max((len(sorted)*percent+99)/100, 1)-1]
+	took := Quantiles(times)
+	f.Median, f.P95, f.Max = took.Median, took.P95, took.Max
+	f.Bytes = Quantiles(bytes).Median
+	return f
 }
 
 // Ends returns the two ends of a connection over links of their own.

@@ -1,5 +1,5 @@
-// Package transferstest is what tests of schedulers that measure transfers share.
-package transferstest
+// Package measuretest is what tests of schedulers that measure transfers share.
+package measuretest
 
 import (
 	"flag"

@@ -1,7 +1,4 @@
-// Package simulation transfers a block over a simulated network in virtual time, with either
-// variant of the chunk protocol and any profile: what `chunkwire simulate` and the page's
-// playground share.
-package simulation
+package measure
 
 import (
 	"errors"
@@ -11,7 +8,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	repaired "github.com/chunkwire/chunkwire/conform/sim/repair"
+	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
@@ -95,7 +92,7 @@ func (s *Settings) conversation(giveUp core.Micros, down, up *netsim.Link, log e
 		if err != nil {
 			return nil, err
 		}
-		c, err := repaired.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp, Log: sender}, repair.ReceiverConfig{GiveUp: giveUp, Log: receiver}, down, up)
+		c, err := simrepair.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp, Log: sender}, repair.ReceiverConfig{GiveUp: giveUp, Log: receiver}, down, up)
 		if err == nil {
 			c.Log = log
 		}

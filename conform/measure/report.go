@@ -1,4 +1,4 @@
-package simulation
+package measure
 
 import (
 	"fmt"
@@ -12,19 +12,19 @@ type Report struct {
 	Error string `json:"error,omitempty"`
 	Size  int64  `json:"size"`
 	PathReport
-	Variant        string    `json:"variant"` // VariantRepair or VariantSlices
-	Profile        string    `json:"profile"`
-	SendRateBits   int64     `json:"send_rate_bits"`
-	Warm           bool      `json:"warm"`
-	Seed           uint64    `json:"seed"`
-	Seeds          int       `json:"seeds"`
-	LimitMS        float64   `json:"limit_ms"`
-	Failed         int       `json:"failed"`
-	DeliverMS      *Quantile `json:"deliver_ms"` // nil, as the others, when all failed
-	AckedMS        *Quantile `json:"acked_ms"`
-	BytesDownRatio *float64  `json:"bytes_down_ratio"`
-	BytesUpRatio   *float64  `json:"bytes_up_ratio"`
-	SlicesSent     *float64  `json:"slices_sent"`
+	Variant        string             `json:"variant"` // VariantRepair or VariantSlices
+	Profile        string             `json:"profile"`
+	SendRateBits   int64              `json:"send_rate_bits"`
+	Warm           bool               `json:"warm"`
+	Seed           uint64             `json:"seed"`
+	Seeds          int                `json:"seeds"`
+	LimitMS        float64            `json:"limit_ms"`
+	Failed         int                `json:"failed"`
+	DeliverMS      *Quantile[float64] `json:"deliver_ms"` // nil, as the others, when all failed
+	AckedMS        *Quantile[float64] `json:"acked_ms"`
+	BytesDownRatio *float64           `json:"bytes_down_ratio"`
+	BytesUpRatio   *float64           `json:"bytes_up_ratio"`
+	SlicesSent     *float64           `json:"slices_sent"`
 }
 
 // The names of the variants in reports: slices are sent again.
