@@ -18,6 +18,7 @@ const Limit = 180 * core.Second
 
 // Ends are a sender and a receiver with a link each way, of either variant.
 type Ends interface {
+	Transfer(chunk []byte, limit core.Micros) (chunk.Transfer, error)
 	Submit(chunk []byte) error // at once
 	Sending() bool
 	Ready() bool
