@@ -10,11 +10,11 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/connection"
 	repaired "github.com/chunkwire/chunkwire/conform/sim/repair"
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 	protocol "github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -92,7 +92,7 @@ func over[P any](k *taps, encode func(P) []byte) sim.Carrier[P] {
 func run[P any](t *testing.T, k *taps, from chunk.Outbound[P], to chunk.Inbound[P], encode func(P) []byte) {
 	t.Helper()
 	w := sim.NewWorld(over(k, encode), sim.End[P](from), to)
-	check.Must(0, from.Submit(0, simulation.Pattern(worldSize, 1)))
+	check.Must(0, from.Submit(0, measure.Pattern(worldSize, 1)))
 	w.Flush()
 	for from.Sending() && w.Step(20*core.Second) {
 		if to.Ready() {
@@ -147,7 +147,7 @@ func connect(mode session.Mode) conversation {
 				return
 			}
 			if !begun {
-				check.Must(conn.SendChunk(now, simulation.Pattern(worldSize, 1)))
+				check.Must(conn.SendChunk(now, measure.Pattern(worldSize, 1)))
 			}
 			begun = true
 			_, done = conn.ChunkDone()

@@ -1,11 +1,10 @@
 package channel
 
 import (
-	"runtime"
-	"slices"
-	"sync"
+	"cmp"
 
 	protocol "github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 )
@@ -13,11 +12,11 @@ import (
 // Figures sum up the runs of a workload with several seeds.
 type Figures struct {
 	Runs, Failed int
-	Delay        Quantiles // of a message, over all runs
-	Last         Quantiles // from the last send call until all were read, of each run
-	Late         float64   // share of the runs that took longer than 4 round trips for that
-	Again        float64   // records sent again, as a share of all that were sent
-	Needless     float64   // those sent although an earlier transmission arrives
+	Delay        measure.Quantile[core.Micros] // of a message, over all runs
+	Last         measure.Quantile[core.Micros] // from the last send call until all were read, of each run
+	Late         float64                       // share of the runs that took longer than 4 round trips for that
+	Again        float64                       // records sent again, as a share of all that were sent
+	Needless     float64                       // those sent although an earlier transmission arrives
 	// Means of a run.
 	Records, Reports           float64
 	DatagramsDown, DatagramsUp float64
@@ -25,63 +24,28 @@ type Figures struct {
 	Refused                    float64
 }
 
-// Quantiles are figures of a set of times, by nearest rank.
-type Quantiles struct{ Median, P95, Max core.Micros }
-
-// QuantilesOf sorts times and returns their figures; all are 0 if there are none.
-func QuantilesOf(times []core.Micros) Quantiles {
-	if len(times) == 0 {
-		return Quantiles{}
-	}
-	slices.Sort(times)
-	rank := func(percent int) core.Micros { return times[(len(times)*percent+99)/100-1] }
-	return Quantiles{rank(50), rank(95), rank(100)}
+// Measure runs a workload with so many seeds, from the first one on. It returns the first error of a run with
+// the figures of those that succeeded.
+func Measure(w Workload, first uint64, seeds int) (Figures, error) {
+	return sumUp(w, measure.Seeds(first, seeds, nil, func(seed uint64) result {
+		run, err := w.Run(seed)
+		return result{run, err}
+	}))
 }
 
-// Measure runs a workload with so many seeds, from the first one on, as many at once as there
-// are processors. After each run it calls done, unless that is nil; when done returns false
-// no more begin. It returns the first error of a run with a figure of what succeeded.
-func Measure(w Workload, first uint64, seeds int, done func() bool) (Figures, error) {
-	runs, errs := make([]Run, seeds), make([]error, seeds)
-	var mu sync.Mutex
-	var workers sync.WaitGroup
-	next, stopped := 0, false
-	take := func() (i int, ok bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		i, ok = next, next < seeds && !stopped
-		next++
-		return i, ok
-	}
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for i, ok := take(); ok; i, ok = take() {
-				runs[i], errs[i] = w.Run(first + uint64(i))
-				mu.Lock()
-				if done != nil && !done() {
-					stopped = true
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	workers.Wait()
-	return sumUp(w, runs, errs)
+// result is what became of a run.
+type result struct {
+	Run
+	err error
 }
 
-// sumUp returns the figures of runs; one without delays was not begun.
-func sumUp(w Workload, runs []Run, errs []error) (f Figures, err error) {
+func sumUp(w Workload, results []result) (f Figures, err error) {
 	var delays, lasts []core.Micros
 	var all Run
-	for i, r := range runs {
-		switch {
-		case errs[i] != nil:
+	for _, r := range results {
+		if r.err != nil {
 			f.Failed++
-			if err == nil {
-				err = errs[i]
-			}
-			continue
-		case len(r.Delays) == 0:
+			err = cmp.Or(err, r.err)
 			continue
 		}
 		f.Runs++
@@ -89,9 +53,9 @@ func sumUp(w Workload, runs []Run, errs []error) (f Figures, err error) {
 			f.Late++
 		}
 		delays, lasts = append(delays, r.Delays...), append(lasts, r.Last)
-		all.add(r)
+		all.add(r.Run)
 	}
-	f.Delay, f.Last = QuantilesOf(delays), QuantilesOf(lasts)
+	f.Delay, f.Last = measure.Quantiles(delays).OrZero(), measure.Quantiles(lasts).OrZero()
 	if all.Records > 0 {
 		f.Again, f.Needless = float64(all.Again)/float64(all.Records), float64(all.Needless)/float64(all.Records)
 	}

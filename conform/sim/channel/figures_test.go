@@ -8,6 +8,7 @@ import (
 	"time"
 
 	protocol "github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/channel"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
@@ -30,10 +31,10 @@ const roundTrip = 100 * time.Millisecond
 
 func lossy(percent float64) netsim.Path { return netsim.Path{Delay: roundTrip / 2, Loss: percent} }
 
-// measure fails the test unless all messages of every seed were delivered as they must be.
-func measure(t *testing.T, name string, w channel.Workload, seeds int) channel.Figures {
+// figures fails the test unless all messages of every seed were delivered as they must be.
+func figures(t *testing.T, name string, w channel.Workload, seeds int) channel.Figures {
 	t.Helper()
-	f, err := channel.Measure(w, 1, seeds, nil)
+	f, err := channel.Measure(w, 1, seeds)
 	if err != nil || f.Runs != seeds {
 		t.Fatalf("%s: %d of seeds 1 to %d failed, the first with %v", name, f.Failed, seeds, err)
 	}
@@ -41,7 +42,7 @@ func measure(t *testing.T, name string, w channel.Workload, seeds int) channel.F
 	return f
 }
 
-func inMS(q channel.Quantiles) string {
+func inMS(q measure.Quantile[core.Micros]) string {
 	return fmt.Sprintf("%.1f, %.1f, %.1f", float64(q.Median)/1000, float64(q.P95)/1000, float64(q.Max)/1000)
 }
 
@@ -78,7 +79,7 @@ func TestGame(t *testing.T) {
 		for _, window := range []int{512, 1024, 2048, 4096} {
 			for _, loss := range []float64{0, 1, 5, 20} {
 				name := fmt.Sprintf("%v, W %d, %g %%", kind, window, loss)
-				f := measure(t, name, channel.Game(kind, window, lossy(loss)), seedsOr(20))
+				f := figures(t, name, channel.Game(kind, window, lossy(loss)), seedsOr(20))
 				if f.Again > loss/100+0.04 || loss == 0 && f.Again > 0 || f.Needless > 0.001*max(1, loss/5) {
 					t.Errorf("%s: %.2f %% sent again, %.3f %% needless", name, 100*f.Again, 100*f.Needless)
 				}
@@ -114,7 +115,7 @@ func TestGameDelay(t *testing.T) {
 		{kind: protocol.Ordered, loss: 20, median: 250, p95: 450},
 	} {
 		name := fmt.Sprintf("%v, %g %%", c.kind, c.loss)
-		f := measure(t, name, channel.Game(c.kind, 2048, lossy(c.loss)), seedsOr(20))
+		f := figures(t, name, channel.Game(c.kind, 2048, lossy(c.loss)), seedsOr(20))
 		if f.Delay.Median > c.median*ms || f.Delay.P95 > c.p95*ms {
 			t.Errorf("%s: delay %s", name, inMS(f.Delay))
 		}
@@ -134,7 +135,7 @@ func TestGameOutOfOrder(t *testing.T) {
 			path.Jitter = time.Duration(c.jitter) * time.Millisecond
 			path.Reorder, path.ReorderDelay = c.reorder, time.Duration(c.by)*time.Millisecond
 			name := fmt.Sprintf("%v, %g %% late by %g ms, jitter %g ms, %g %% loss", kind, c.reorder, c.by, c.jitter, c.loss)
-			f := measure(t, name, channel.Game(kind, 1024, path), seedsOr(20))
+			f := figures(t, name, channel.Game(kind, 1024, path), seedsOr(20))
 			if f.Needless > 0.01 {
 				t.Errorf("%s: %.2f %% needless", name, 100*f.Needless)
 			}
@@ -146,7 +147,7 @@ func TestGameOutOfOrder(t *testing.T) {
 func TestAWorkloadThatFails(t *testing.T) {
 	t.Parallel()
 	w := channel.Game(protocol.Ordered, 512, lossy(100))
-	f, err := channel.Measure(w, 1, 2, nil)
+	f, err := channel.Measure(w, 1, 2)
 	if !errors.Is(err, channel.ErrNotDelivered) || f.Failed != 2 || f.Runs != 0 {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -161,24 +162,24 @@ func TestOtherWorkloads(t *testing.T) {
 
 	large := w
 	large.Size = 5000
-	f := measure(t, "5 fragments", large, 5)
+	f := figures(t, "5 fragments", large, 5)
 	if f.Records < 5*80 || f.Again == 0 || f.BytesDown < 80*5000 {
 		t.Errorf("%+v", f)
 	}
 	frames := w
 	frames.ReadAtFrames, frames.Down.Loss, frames.Up.Loss = true, 0, 0
-	f = measure(t, "read at frames", frames, 2)
+	f = figures(t, "read at frames", frames, 2)
 	if f.Delay.Median <= 50*ms || f.Delay.Max > 50*ms+w.Frame {
 		t.Errorf("%+v", f)
 	}
 	back := w
 	back.Back = 4
-	if g := measure(t, "both ways", back, 5); g.BytesUp < 80*64 || g.Delay.Median > 2*measure(t, "one way", w, 5).Delay.Median {
+	if g := figures(t, "both ways", back, 5); g.BytesUp < 80*64 || g.Delay.Median > 2*figures(t, "one way", w, 5).Delay.Median {
 		t.Errorf("%+v", g)
 	}
 	full := w
 	full.Channel.SendQueue, full.PerFrame, full.Channel.Window = 64, 40, 32
-	if f = measure(t, "more than the queue takes", full, 2); f.Refused == 0 || f.Delay.Median < 100*ms {
+	if f = figures(t, "more than the queue takes", full, 2); f.Refused == 0 || f.Delay.Median < 100*ms {
 		t.Errorf("%+v", f)
 	}
 	w.Channel.Window = 33
@@ -188,15 +189,5 @@ func TestOtherWorkloads(t *testing.T) {
 	w.Channel.Window, w.Up.Loss = 32, -1
 	if _, err := w.Run(1); err == nil {
 		t.Error("a loss of -1 % is taken")
-	}
-}
-
-// The measurement ends when it is told to.
-func TestMeasureStops(t *testing.T) {
-	t.Parallel()
-	begun := 0
-	f, err := channel.Measure(channel.Game(protocol.Ordered, 0, lossy(0)), 1, 1000, func() bool { begun++; return false })
-	if err != nil || f.Runs < 1 || f.Runs > 64 || begun != f.Runs {
-		t.Errorf("%d runs of %d, %v", f.Runs, begun, err)
 	}
 }

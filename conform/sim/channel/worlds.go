@@ -9,48 +9,41 @@ import (
 
 	protocol "github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
 )
 
-// WorldCounts are what happened in random worlds.
-type WorldCounts struct {
-	Worlds, Channels, Messages, Refused, Read, Skipped int64
-	Records, Resent, Probes, Reports                   int64
-	Datagrams, Lost                                    int64
-	Time                                               core.Micros // virtual, of all
-	LongestEnd                                         core.Micros // from when all was good until all was settled
-}
+// What is counted in worlds of channels, besides what is in all.
+const (
+	ChannelsDrawn = soak.Own + iota
+	MessagesSent
+	MessagesRead
+	Skipped
+	RecordsSent
+	Resent
+	Probes
+	Reports
+)
 
-// Add adds the counts of other worlds.
-func (c *WorldCounts) Add(o WorldCounts) {
-	c.LongestEnd = max(c.LongestEnd, o.LongestEnd)
-	for _, p := range []struct{ to, from *int64 }{
-		{&c.Worlds, &o.Worlds}, {&c.Channels, &o.Channels}, {&c.Messages, &o.Messages}, {&c.Refused, &o.Refused}, {&c.Read, &o.Read},
-		{&c.Skipped, &o.Skipped}, {&c.Records, &o.Records}, {&c.Resent, &o.Resent}, {&c.Probes, &o.Probes}, {&c.Reports, &o.Reports},
-		{&c.Datagrams, &o.Datagrams}, {&c.Lost, &o.Lost},
-	} {
-		*p.to += *p.from
-	}
-	c.Time += o.Time
-}
+// Worlds are random worlds of channels: two ends with several channels each way, applications that send and
+// read as they like, and a path with any faults, which is good in the end. Judges watch each channel at
+// every event. A world fails with what is violated, or if not all is delivered or skipped and released some
+// time after the path is good.
+var Worlds = soak.Kind{Name: "channels", Run: runWorld, Rows: []soak.Row{
+	{Name: "channels", Format: "%d worlds with %d channels, %v of virtual time", Counts: []soak.Count{soak.Worlds, ChannelsDrawn, soak.Time}},
+	{Name: "messages", Format: "%d sent, %d read, %d sequences skipped; %d refused as they should be", Counts: []soak.Count{MessagesSent, MessagesRead, Skipped, soak.Refused}},
+	{Name: "records", Format: "%d sequences sent, %d of them again; %d probes, %d reports; %d datagrams, %d lost", Counts: []soak.Count{RecordsSent, Resent, Probes, Reports, soak.Datagrams, soak.Lost}},
+	{Name: "ends", Format: "all over at most %v after the faults", Counts: []soak.Count{soak.LongestEnd}},
+}}
 
-// RunWorld runs a random world: two ends with several channels each way, applications that
-// send and read as they like, and a path with any faults, which is good in the end. Judges
-// watch each channel at every event. It fails with what is violated, or if not all is
-// delivered or skipped and released some time after the path is good. The same seed gives
-// the same world. Log, unless it is nil, is told what happens.
-func RunWorld(seed uint64, log func(format string, args ...any)) (WorldCounts, error) {
-	c := &conversation{Draw: sim.NewDraw(seed, 11), log: log}
+func runWorld(seed uint64, log *soak.Log) (soak.Counts, error) {
+	c := &conversation{World: soak.New(seed, 11, log)}
 	if err := c.begin(seed); err != nil {
-		return c.counts, fmt.Errorf("world %d: %w", seed, err)
+		return c.Counts, err
 	}
 	c.run()
-	if c.err != nil {
-		return c.counts, fmt.Errorf("world %d at %d us: %w", seed, c.world.Now(), c.err)
-	}
-	return c.counts, nil
+	return c.Result()
 }
 
 const (
@@ -64,15 +57,9 @@ const (
 
 // conversation is a world under way.
 type conversation struct {
-	sim.Draw
-	log    func(format string, args ...any)
-	counts WorldCounts
-	err    error
-	world  *sim.World[[]byte]
-	ends   [2]*talker
-	faults [2]*sim.Faults // of what each end sends
-	good   bool           // the path is, and everyone reads
-	tick   core.Micros
+	soak.World
+	ends [2]*talker
+	tick core.Micros
 }
 
 // talker is an end, and the application on it.
@@ -162,80 +149,44 @@ func (c *conversation) begin(seed uint64) error {
 			f := flowOf(c.Draw, cfg)
 			c.ends[i].flows[cfg.ID] = f
 			c.ends[i].order = append(c.ends[i].order, f)
-			c.note("end %d sends %+v", i, *f)
+			c.Note("end %d sends %+v", i, *f)
 		}
 		c.ends[i].Hooks = c.ends[i].hooks()
-		f, path, err := c.Faults(2*seed+uint64(i), worldSends)
-		if err != nil {
+		if err := c.DrawPath(seed, i, worldSends); err != nil {
 			return err
 		}
-		c.note("its path %+v, %v", path, f)
-		c.faults[i] = f
 	}
 	for _, e := range c.ends {
 		e.Pace = sim.Among[core.Micros](c.Draw, 0, 0, 0, 2, 10, 40) * core.Millisecond
-		c.note("end %d has a pace of %d us", e.index, e.Pace)
+		c.Note("end %d has a pace of %d us", e.index, e.Pace)
 	}
 	c.ends[0].far, c.ends[1].far = c.ends[1], c.ends[0]
-	c.counts.Worlds, c.counts.Channels = 1, int64(len(configs))
-	c.world = sim.NewWorld(c.carry, sim.End[[]byte](c.ends[0]), c.ends[1])
+	c.Counts[ChannelsDrawn] = int64(len(configs))
+	c.Timeline = sim.NewWorld(c.carry, sim.End[[]byte](c.ends[0]), c.ends[1])
 	return nil
-}
-
-func (c *conversation) note(format string, args ...any) {
-	if c.log != nil {
-		c.log(format, args...)
-	}
-}
-
-// check keeps the first violation.
-func (c *conversation) check(err error) {
-	if c.err == nil {
-		c.err = err
-	}
 }
 
 // carry is the network.
 func (c *conversation) carry(now time.Duration, from int, datagram []byte, deliver func(time.Duration, int, []byte)) {
-	f := c.faults[from]
-	c.counts.Datagrams++
-	if f.Lost(core.FromDuration(now)) && !c.good {
-		c.counts.Lost++
-		return
-	}
-	arrivals := f.Link.Send(now, len(datagram))
-	if arrivals.Len() == 0 {
-		c.counts.Lost++
-	}
-	for i := range arrivals.Len() {
-		deliver(arrivals.At(i), 1-from, datagram)
-	}
+	c.Counts[soak.Datagrams]++
+	c.Send(now, from, len(datagram), func(at time.Duration) { deliver(at, 1-from, datagram) })
 }
 
 // run lets all happen, and then waits until nothing is left to do.
 func (c *conversation) run() {
 	for _, e := range c.ends {
-		c.world.At(c.Time(0, c.tick), e.frame)
+		c.At(c.Time(0, c.tick), e.frame)
 	}
-	broken := func() bool { return c.err != nil }
-	goodAt := worldSends
-	c.world.At(goodAt, c.becomeGood)
-	c.world.Run(goodAt, broken)
-	settled := func() bool { return c.good && c.settled() == nil }
-	if !c.world.Run(goodAt+worldSettles, func() bool { return broken() || settled() }) {
-		c.check(fmt.Errorf("CHT-LIVE-1: %d us after the path is good: %w", worldSettles, c.settled()))
-	}
-	c.counts.Time, c.counts.LongestEnd = c.world.Now(), max(0, c.world.Now()-goodAt)
-	c.calm()
+	c.Live(soak.Course{Troubles: worldSends, Settles: worldSettles, Good: c.becomeGood, Left: c.settled})
+	c.Guard(c.calm)
 	c.count()
 }
 
 // becomeGood ends all faults, and what slows down the ends; everyone reads.
 func (c *conversation) becomeGood() {
-	c.good = true
-	for i, f := range c.faults {
-		c.ends[i].Pace = 0
-		_ = f.Link.SetPath(netsim.Path{Delay: 20 * time.Millisecond}) // it is valid
+	c.MendPaths()
+	for _, e := range c.ends {
+		e.Pace = 0
 	}
 }
 
@@ -247,7 +198,7 @@ func (c *conversation) settled() error {
 				continue
 			}
 			if err := f.judge.Settled(); err != nil {
-				return fmt.Errorf("end %d, channel %d: %w", e.index, f.cfg.ID, err)
+				return fmt.Errorf("CHT-LIVE-1: end %d, channel %d: %w", e.index, f.cfg.ID, err)
 			}
 		}
 	}
@@ -256,15 +207,14 @@ func (c *conversation) settled() error {
 
 // calm checks that after a while nothing more is sent (CHV-7).
 func (c *conversation) calm() {
-	until := c.world.Now() + worldCalm
-	stop := func() bool { return c.err != nil }
-	c.world.At(until, func() {})
-	c.world.Run(until, stop)
-	before := c.counts.Datagrams
-	c.world.At(until+core.Second, func() {})
-	c.world.Run(until+core.Second, stop)
-	if c.counts.Datagrams > before {
-		c.check(fmt.Errorf("CHV-7: all is settled, and %d datagrams are sent", c.counts.Datagrams-before))
+	until := c.Now() + worldCalm
+	c.At(until, func() {})
+	c.Run(until, c.Failed)
+	before := c.Counts[soak.Datagrams]
+	c.At(until+core.Second, func() {})
+	c.Run(until+core.Second, c.Failed)
+	if n := c.Counts[soak.Datagrams] - before; n > 0 {
+		c.Check(fmt.Errorf("CHV-7: all is settled, and %d datagrams are sent", n))
 	}
 }
 
@@ -272,20 +222,20 @@ func (c *conversation) count() {
 	for _, e := range c.ends {
 		for _, f := range e.order {
 			s, r := e.Mux.SenderStats(f.cfg.ID), e.Mux.ReceiverStats(f.cfg.ID)
-			c.counts.Messages += s.Messages
-			c.counts.Records += s.Sent
-			c.counts.Resent += s.Resent
-			c.counts.Probes += s.Probes
-			c.counts.Reports += r.Reports
-			c.counts.Read += r.Delivered
-			c.counts.Skipped += r.Skipped
+			c.Counts[MessagesSent] += s.Messages
+			c.Counts[RecordsSent] += s.Sent
+			c.Counts[Resent] += s.Resent
+			c.Counts[Probes] += s.Probes
+			c.Counts[Reports] += r.Reports
+			c.Counts[MessagesRead] += r.Delivered
+			c.Counts[Skipped] += r.Skipped
 		}
 	}
 }
 
 // frame is a frame of an end's application.
 func (e *talker) frame() {
-	now := e.c.world.Now()
+	now := e.c.Now()
 	for _, f := range e.order {
 		for range f.perTick {
 			if now < f.until {
@@ -294,12 +244,12 @@ func (e *talker) frame() {
 		}
 	}
 	for _, f := range e.far.order {
-		if !f.atOnce(e.c.good) {
-			e.read(now, f, f.readsNow(now, e.c.good))
+		if !f.atOnce(e.c.Good()) {
+			e.read(now, f, f.readsNow(now, e.c.Good()))
 		}
 	}
-	if !e.c.good || e.c.settled() != nil {
-		e.c.world.At(now+e.c.tick, e.frame)
+	if !e.c.Good() || e.c.settled() != nil {
+		e.c.At(now+e.c.tick, e.frame)
 	}
 }
 
@@ -332,11 +282,11 @@ func (e *talker) send(now core.Micros, f *flow) {
 	}
 	err := e.Mux.Send(now, f.cfg.ID, f.message, lifetime)
 	if err != nil {
-		e.c.counts.Refused++
+		e.c.Counts[soak.Refused]++
 	}
 	switch {
 	case f.judge != nil:
-		e.c.check(f.judge.Sent(now, f.message, lifetime, refusal(err)))
+		e.c.Check(f.judge.Sent(now, f.message, lifetime, refusal(err)))
 	case err == nil:
 		f.loose[string(f.message)]++
 	}
@@ -349,7 +299,7 @@ func (e *talker) read(now core.Micros, f *flow, most int) {
 		if !ok {
 			return
 		}
-		e.c.check(f.took(m))
+		e.c.Check(f.took(m))
 	}
 }
 
@@ -386,7 +336,7 @@ func (e *talker) records(payload []byte, yield func(f *flow, r *protocol.Record)
 		f := e.flows[payload[at+1]]
 		next, err := f.cfg.Decode(payload, at, &r)
 		if err != nil {
-			e.c.check(err)
+			e.c.Check(err)
 			return
 		}
 		at = next
@@ -396,17 +346,17 @@ func (e *talker) records(payload []byte, yield func(f *flow, r *protocol.Record)
 
 // composed judges the records that go out.
 func (e *talker) composed(now core.Micros, number core.Number, payload []byte) {
-	e.c.note("%9d end %d composes %d, %d bytes", now, e.index, number, len(payload))
+	e.c.Note("end %d composes %d, %d bytes", e.index, number, len(payload))
 	e.records(payload, func(f *flow, r *protocol.Record) {
 		n := core.NoNumber
 		switch {
 		case r.Type == protocol.TypeReport:
-			e.c.check(e.far.flows[f.cfg.ID].judge.Reported(now, r))
+			e.c.Check(e.far.flows[f.cfg.ID].judge.Reported(now, r))
 		case f.judge != nil:
 			n = f.judge.sequence(r.Sequence)
-			e.c.check(f.judge.Composed(now, number, *r))
+			e.c.Check(f.judge.Composed(now, number, *r))
 		}
-		e.c.note("          %v of %d, %d, %d", r.Type, f.cfg.ID, n, r.Sequence)
+		e.c.Note("          %v of %d, %d, %d", r.Type, f.cfg.ID, n, r.Sequence)
 		e.sent[number] = append(e.sent[number], n)
 	})
 }
@@ -415,17 +365,17 @@ func (e *talker) composed(now core.Micros, number core.Number, payload []byte) {
 func (e *talker) drained(now core.Micros) {
 	for _, f := range e.order {
 		if f.judge != nil {
-			e.c.check(f.judge.Polled(now, true, false))
-			e.c.check(e.far.flows[f.cfg.ID].judge.ReceiverPolled(now, false))
+			e.c.Check(f.judge.Polled(now, true, false))
+			e.c.Check(e.far.flows[f.cfg.ID].judge.ReceiverPolled(now, false))
 		}
 	}
-	e.c.check(e.Mux.Err())
+	e.c.Check(e.Mux.Err())
 }
 
 // arrives gives the records of a payload to the judges.
 func (e *talker) arrives(now core.Micros, d packet.Delivery) {
 	means, i := e.far.sent[d.Number], 0
-	e.c.note("%9d end %d takes %d", now, e.index, d.Number)
+	e.c.Note("end %d takes %d", e.index, d.Number)
 	e.far.records(d.Payload, func(f *flow, r *protocol.Record) {
 		switch {
 		case r.Type == protocol.TypeReport:
@@ -441,11 +391,11 @@ func (e *talker) arrives(now core.Micros, d packet.Delivery) {
 func (e *talker) arrived(now core.Micros) {
 	for _, f := range e.order {
 		if f.judge != nil {
-			e.c.check(f.judge.Released(f.cfg.First + core.Number(e.Mux.SenderStats(f.cfg.ID).Released)))
+			e.c.Check(f.judge.Released(f.cfg.First + core.Number(e.Mux.SenderStats(f.cfg.ID).Released)))
 		}
 	}
 	for _, f := range e.far.order {
-		if f.atOnce(e.c.good) {
+		if f.atOnce(e.c.Good()) {
 			e.read(now, f, 1<<30)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	protocol "github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
@@ -192,7 +192,7 @@ func (m *meter) read(now core.Micros) {
 
 // Figures sum up a load with several seeds.
 type Figures struct {
-	Game, Chat, Chunk channel.Quantiles
+	Game, Chat, Chunk measure.Quantile[core.Micros]
 	GameLost          float64 // share of game packets that were not read
 	Bad               float64 // share of the time in BAD
 	Rate              float64 // bytes a second that the server sent
@@ -216,7 +216,7 @@ func (l Load) Measure(seeds int) (f Figures, err error) {
 			chunks = append(chunks, m.Chunk)
 		}
 	}
-	f.Game, f.Chat, f.Chunk = channel.QuantilesOf(all.Game), channel.QuantilesOf(all.Chat), channel.QuantilesOf(chunks)
+	f.Game, f.Chat, f.Chunk = measure.Quantiles(all.Game).OrZero(), measure.Quantiles(all.Chat).OrZero(), measure.Quantiles(chunks).OrZero()
 	f.GameLost = 1 - float64(len(all.Game))/float64(max(1, all.GameSent))
 	f.Bad = float64(all.BadTime) / float64(max(1, all.Took))
 	f.Rate = float64(all.Bytes) / all.Took.Duration().Seconds()

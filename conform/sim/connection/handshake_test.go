@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	protocol "github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
@@ -47,7 +47,7 @@ func TestLinkingWithLoss(t *testing.T) {
 				times = append(times, at)
 			}
 		}
-		q := channel.QuantilesOf(times)
+		q := measure.Quantiles(times).OrZero()
 		t.Logf("round trip 100 ms, loss %2.0f %%: accepted after %s, 95th %s, most %s ms; never: %d of %d", c.loss, millis(q.Median), millis(q.P95), millis(q.Max), never, never+len(times))
 		check.That(t, q.P95 <= c.most, fmt.Sprintf("at %v %% the 95th is %d us", c.loss, q.P95))
 		check.That(t, never*10 <= len(times), fmt.Sprintf("at %v %% it fails %d times", c.loss, never))

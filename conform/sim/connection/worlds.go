@@ -8,41 +8,47 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	protocol "github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/netsim"
 )
 
-// WorldCounts are what happened in random worlds.
-type WorldCounts struct {
-	Worlds, Clients, Connections, Moves, Moved, Restarts, Replaced, Crashes, Closes int64
-	Messages, Read, Chunks, ChunksRead                                              int64
-	Datagrams, Lost, Forged, Refused                                                int64
-	Marked, Told                                                                    int64            // datagrams, and marks
-	Ends                                                                            map[string]int64 // of clients, by the kind of their error
-	Time, LongestEnd                                                                core.Micros
-}
+// What is counted in worlds of connections, besides what is in all.
+const (
+	ClientsDrawn = soak.Own + iota
+	Connections
+	Moves
+	Moved // that the server saw
+	Restarts
+	Replaced
+	Crashes
+	Closes
+	MessagesSent
+	MessagesRead
+	ChunksSent
+	ChunksRead
+	Forged
+	MarkedDatagrams
+	MarksTold
+	EndedByItself // ends of clients, as the next ones
+	EndedByPeer
+	EndedByTimeout
+	EndedByRefusal
+	EndedOtherwise
+)
 
-// Add adds the counts of other worlds.
-func (c *WorldCounts) Add(o WorldCounts) {
-	for _, p := range []struct{ to, from *int64 }{
-		{&c.Worlds, &o.Worlds}, {&c.Clients, &o.Clients}, {&c.Connections, &o.Connections}, {&c.Moves, &o.Moves}, {&c.Moved, &o.Moved},
-		{&c.Restarts, &o.Restarts}, {&c.Replaced, &o.Replaced}, {&c.Crashes, &o.Crashes}, {&c.Closes, &o.Closes}, {&c.Messages, &o.Messages}, {&c.Read, &o.Read},
-		{&c.Chunks, &o.Chunks}, {&c.ChunksRead, &o.ChunksRead}, {&c.Datagrams, &o.Datagrams}, {&c.Lost, &o.Lost}, {&c.Forged, &o.Forged}, {&c.Refused, &o.Refused},
-		{&c.Marked, &o.Marked}, {&c.Told, &o.Told},
-	} {
-		*p.to += *p.from
-	}
-	c.Time += o.Time
-	c.LongestEnd = max(c.LongestEnd, o.LongestEnd)
-	if c.Ends == nil {
-		c.Ends = map[string]int64{}
-	}
-	for k, n := range o.Ends {
-		c.Ends[k] += n
-	}
-}
+// Worlds are random worlds of whole connections: a server, some clients, restarts of both, changes of
+// addresses, a forger, and a network with any faults, which is good in the end. A world fails with what is
+// violated: while the troubles last, or when all is over and something was not delivered and not ended for
+// a reason.
+var Worlds = soak.Kind{Name: "connections", Run: runWorld, Rows: []soak.Row{
+	{Name: "whole", Format: "%d worlds with %d clients and %d connections, %v of virtual time", Counts: []soak.Count{soak.Worlds, ClientsDrawn, Connections, soak.Time}},
+	{Name: "services", Format: "%d messages sent, %d read; %d chunks sent, %d read", Counts: []soak.Count{MessagesSent, MessagesRead, ChunksSent, ChunksRead}},
+	{Name: "troubles", Format: "%d moves, %d of them seen by the server; %d servers and %d clients restarted, %d closed, %d replaced", Counts: []soak.Count{Moves, Moved, Restarts, Crashes, Closes, Replaced}},
+	{Name: "envelopes", Format: "%d datagrams, %d lost; %d forged, %d refused; %d marked, %d marks told", Counts: []soak.Count{soak.Datagrams, soak.Lost, Forged, soak.Refused, MarkedDatagrams, MarksTold}},
+	{Name: "ends", Format: "of clients: %d closed, %d closed by the other end, %d timed out, %d refused, %d otherwise; all over at most %v after the faults", Counts: []soak.Count{EndedByItself, EndedByPeer, EndedByTimeout, EndedByRefusal, EndedOtherwise, soak.LongestEnd}},
+}}
 
 const (
 	worldTroubles = 8 * core.Second  // for how long there are faults
@@ -52,15 +58,10 @@ const (
 
 // world is a world under way.
 type world struct {
-	sim.Draw
-	log     func(format string, args ...any)
+	soak.World
 	net     *Network
 	judge   *Judge
 	forger  *Forger
-	faults  [2]*sim.Faults // to the server, from it
-	counts  WorldCounts
-	err     error
-	good    bool // all troubles are over
 	keyed   bool
 	one     bool // all clients have one identity
 	cfg     protocol.Config
@@ -89,35 +90,13 @@ type user struct {
 	closed  bool // by itself
 }
 
-// RunWorld runs a random world: a server, some clients, restarts of both, changes of addresses,
-// a forger, and a network with any faults, which is good in the end. It fails with what is
-// violated: while the troubles last, or when all is over and something was not delivered and
-// not ended for a reason. The same seed gives the same world. Log, unless it is nil, is told
-// what happens.
-func RunWorld(seed uint64, log func(format string, args ...any)) (WorldCounts, error) {
-	w := &world{Draw: sim.NewDraw(seed, 21), log: log, peers: map[*protocol.Peer]*user{}}
-	w.counts.Ends = map[string]int64{}
+func runWorld(seed uint64, log *soak.Log) (soak.Counts, error) {
+	w := &world{World: soak.New(seed, 21, log), peers: map[*protocol.Peer]*user{}}
 	if err := w.begin(seed); err != nil {
-		return w.counts, fmt.Errorf("world %d: %w", seed, err)
+		return w.Counts, err
 	}
 	w.run()
-	if w.err != nil {
-		return w.counts, fmt.Errorf("world %d at %d us: %w", seed, w.net.Now(), w.err)
-	}
-	return w.counts, nil
-}
-
-func (w *world) note(format string, args ...any) {
-	if w.log != nil {
-		w.log("%9d "+format, append([]any{w.net.Now()}, args...)...)
-	}
-}
-
-// check keeps the first violation.
-func (w *world) check(err error) {
-	if w.err == nil && err != nil {
-		w.err = err
-	}
+	return w.Result()
 }
 
 // config draws what both ends have.
@@ -153,23 +132,21 @@ func (w *world) begin(seed uint64) error {
 	}
 	w.judge = NewJudge(channels)
 	w.net = NewNetwork(clients, w.carry)
-	for i := range w.faults {
-		f, path, err := w.Faults(2*seed+uint64(i), worldTroubles)
-		if err != nil {
+	w.Timeline = w.net.World
+	for way := range 2 { // to the server, from it
+		if err := w.DrawPath(seed, way, worldTroubles); err != nil {
 			return err
 		}
-		w.faults[i] = f
-		w.note("path %+v, %v", path, f)
 	}
-	w.net.Server.Events = Events{Accepted: w.accepted, Moved: w.moved, Replaced: w.replaced, Refused: func(error) { w.counts.Refused++ }}
+	w.net.Server.Events = Events{Accepted: w.accepted, Moved: w.moved, Replaced: w.replaced, Refused: func(error) { w.Counts[soak.Refused]++ }}
 	for i, c := range w.net.Clients {
 		w.clients = append(w.clients, nil)
 		c.Happened = func(now core.Micros) { w.clientHappened(i) }
-		c.Refused = func(error) { w.counts.Refused++ }
-		w.net.At(w.Time(0, core.Second), func() { w.link(i) })
+		c.Refused = func(error) { w.Counts[soak.Refused]++ }
+		w.At(w.Time(0, core.Second), func() { w.link(i) })
 	}
-	w.net.At(w.Time(0, 100*core.Millisecond), w.serve)
-	w.counts.Worlds, w.counts.Clients = 1, int64(clients)
+	w.At(w.Time(0, 100*core.Millisecond), w.serve)
+	w.Counts[ClientsDrawn] = int64(clients)
 	w.plan()
 	return nil
 }
@@ -195,87 +172,69 @@ func (w *world) onPath(l Letter) protocol.ECN {
 	if l.ECN != protocol.ECT0 || w.marksIn == 0 || w.marks.Uint64()%w.marksIn > 0 {
 		return w.field[l.ECN]
 	}
-	w.counts.Marked++
+	w.Counts[MarkedDatagrams]++
 	w.judge.Marked(binary.LittleEndian.Uint32(l.Data[1:]), from)
 	return protocol.CE
 }
 
 // plan draws the troubles.
 func (w *world) plan() {
-	sometime := func() core.Micros { return w.Time(0, worldTroubles) }
-	for range sim.Among(w.Draw, 0, 0, 0, 1, 2) {
-		w.net.At(sometime(), w.restart)
-	}
-	for range sim.Among(w.Draw, 0, 0, 1, 2, 20) { // 20: it flaps
-		i, known := w.IntN(len(w.clients)), w.OneIn(2)
-		w.net.At(sometime(), func() { w.move(i, known) })
-	}
-	for range sim.Among(w.Draw, 0, 0, 0, 1, 2) {
-		i := w.IntN(len(w.clients))
-		w.net.At(sometime(), func() { w.crash(i) })
-	}
-	for range sim.Among(w.Draw, 0, 0, 0, 1) {
-		i := w.IntN(len(w.clients))
-		w.net.At(sometime(), func() { w.closeOne(i) })
-	}
+	someone := func() int { return w.IntN(len(w.clients)) }
+	w.Plan(worldTroubles,
+		soak.Trouble{Times: []int{0, 0, 0, 1, 2}, Draw: func() func() { return w.restart }},
+		soak.Trouble{Times: []int{0, 0, 1, 2, 20}, Draw: func() func() { // 20: it flaps
+			i, known := someone(), w.OneIn(2)
+			return func() { w.move(i, known) }
+		}},
+		soak.Trouble{Times: []int{0, 0, 0, 1, 2}, Draw: func() func() { i := someone(); return func() { w.crash(i) } }},
+		soak.Trouble{Times: []int{0, 0, 0, 1}, Draw: func() func() { i := someone(); return func() { w.closeOne(i) } }},
+	)
 	if !w.OneIn(3) {
 		w.forger = &Forger{Draw: sim.NewDraw(w.Uint64(), 22), places: 12}
 		w.forge(sim.Among[core.Micros](w.Draw, 1, 10, 100) * core.Millisecond)
 	}
-	w.net.At(worldTroubles, w.becomeGood)
 }
 
 // carry is the network.
 func (w *world) carry(now time.Duration, l Letter, deliver func(time.Duration, Letter)) {
-	w.counts.Datagrams++
-	at, direction := core.FromDuration(now), 0
+	w.Counts[soak.Datagrams]++
+	way := 0
 	if l.To != ServerAddress {
-		direction = 1
-		w.check(w.judge.Went(l.To, len(l.Data)))
+		way = 1
+		w.Check(w.judge.Went(l.To, len(l.Data)))
 	}
-	if w.forger != nil && !w.good {
+	if w.forger != nil && !w.Good() {
 		w.forger.See(l)
 	}
 	l.ECN = w.onPath(l)
-	f := w.faults[direction]
-	if f.Lost(at) && !w.good {
-		w.counts.Lost++
-		return
-	}
-	arrivals := f.Link.Send(now, len(l.Data))
-	if arrivals.Len() == 0 {
-		w.counts.Lost++
-	}
-	for i := range arrivals.Len() {
-		w.arrives(arrivals.At(i), l, deliver)
-	}
+	w.Send(now, way, len(l.Data), func(at time.Duration) { w.arrives(at, l, deliver) })
 }
 
 // arrives lets a datagram arrive, and counts what the server gets.
 func (w *world) arrives(at time.Duration, l Letter, deliver func(time.Duration, Letter)) {
 	if l.To == ServerAddress {
-		w.net.At(core.FromDuration(at), func() { w.judge.Came(l.From, len(l.Data)) })
+		w.At(core.FromDuration(at), func() { w.judge.Came(l.From, len(l.Data)) })
 	}
 	deliver(at, l)
 }
 
 // forge lets the forger send from time to time.
 func (w *world) forge(every core.Micros) {
-	if w.good {
+	if w.Good() {
 		return
 	}
 	if l, ok := w.forger.Forge(); ok && len(l.Data) > 0 {
-		w.counts.Forged++
+		w.Counts[Forged]++
 		if l.To == ServerAddress {
 			w.judge.Came(l.From, len(l.Data))
-			w.net.Server.Handle(w.net.Now(), l)
+			w.net.Server.Handle(w.Now(), l)
 		} else {
 			for _, c := range w.net.Clients {
-				c.Handle(w.net.Now(), l)
+				c.Handle(w.Now(), l)
 			}
 		}
 	}
-	w.net.At(w.net.Now()+w.Time(0, 2*every), func() { w.forge(every) })
+	w.At(w.Now()+w.Time(0, 2*every), func() { w.forge(every) })
 }
 
 // seedByte returns another each time.
@@ -293,22 +252,22 @@ func (w *world) serve() {
 		cfg.Anonymous = true
 	}
 	s, err := protocol.NewServer(cfg)
-	w.check(err)
+	w.Check(err)
 	w.net.Server.Server = s
-	w.note("a server begins")
+	w.Note("a server begins")
 }
 
 func keyOf(identity uint64) session.Key { return session.Key{byte(identity), 7} }
 
 // restart ends the server, which says nothing, and begins another.
 func (w *world) restart() {
-	w.counts.Restarts++
-	w.note("the server restarts")
+	w.Counts[Restarts]++
+	w.Note("the server restarts")
 	for _, u := range w.peers {
 		u.crashed = true
 	}
 	*w.net.Server = ServerHost{Events: w.net.Server.Events}
-	w.net.At(w.net.Now()+w.Time(0, core.Second), w.serve)
+	w.At(w.Now()+w.Time(0, core.Second), w.serve)
 }
 
 // link begins a client.
@@ -322,11 +281,11 @@ func (w *world) link(i int) {
 		}
 		cfg.Key = keyOf(cfg.Identity)
 	}
-	client, err := protocol.NewClient(cfg, w.net.Now())
-	w.check(err)
+	client, err := protocol.NewClient(cfg, w.Now())
+	w.Check(err)
 	c.Client = client
 	w.clients[i] = w.user(ClientSide, i)
-	w.note("client %d links", i)
+	w.Note("client %d links", i)
 }
 
 // crash ends a client, which says nothing, and begins another.
@@ -334,37 +293,37 @@ func (w *world) crash(i int) {
 	if w.clients[i] == nil {
 		return
 	}
-	w.counts.Crashes++
-	w.note("client %d crashes", i)
+	w.Counts[Crashes]++
+	w.Note("client %d crashes", i)
 	w.clients[i].crashed = true
 	w.clients[i] = nil
 	w.net.Clients[i].Client = nil
-	w.net.At(w.net.Now()+w.Time(0, core.Second), func() { w.link(i) })
+	w.At(w.Now()+w.Time(0, core.Second), func() { w.link(i) })
 }
 
 // move changes the address of a client.
 func (w *world) move(i int, known bool) {
-	w.counts.Moves++
+	w.Counts[Moves]++
 	c := w.net.Clients[i]
 	c.At = Address(20 + int(w.serial)) // nobody had it before
 	w.serial++
-	w.note("client %d moves to %v, known %v", i, c.At[12:16], known)
+	w.Note("client %d moves to %v, known %v", i, c.At[12:16], known)
 	if known && c.Client != nil {
-		c.Move(w.net.Now())
+		c.Move(w.Now())
 	}
 }
 
 func (w *world) closeOne(i int) {
 	if u := w.clients[i]; u != nil && u.conn != nil {
-		w.note("client %d closes", i)
+		w.Note("client %d closes", i)
 		u.close()
 	}
 }
 
 func (u *user) close() {
-	u.w.counts.Closes++
+	u.w.Counts[Closes]++
 	u.closed = true
-	_ = u.conn.Close(u.w.net.Now(), protocol.FirstCode, "so")
+	_ = u.conn.Close(u.w.Now(), protocol.FirstCode, "so")
 }
 
 // user draws an application.
@@ -389,8 +348,8 @@ func (w *world) clientHappened(i int) {
 	u := w.clients[i]
 	if c := w.net.Clients[i].Client; u != nil && u.conn == nil && c != nil && c.Conn() != nil {
 		u.conn = c.Conn()
-		w.counts.Connections++
-		w.note("client %d has link %d", i, u.link())
+		w.Counts[Connections]++
+		w.Note("client %d has link %d", i, u.link())
 		u.frame()
 	}
 }
@@ -400,21 +359,21 @@ func (w *world) accepted(now core.Micros, p *protocol.Peer) {
 	u := w.user(ServerSide, 0)
 	u.conn = p.Conn
 	w.peers[p] = u
-	w.note("accepted: link %d at %v", u.link(), p.Address())
+	w.Note("accepted: link %d at %v", u.link(), p.Address())
 	u.frame()
 }
 
 func (w *world) moved(now core.Micros, p *protocol.Peer) {
-	w.counts.Moved++
+	w.Counts[Moved]++
 	w.judge.Proven(p.Address())
-	w.note("moved: link %d to %v", w.peers[p].link(), p.Address())
+	w.Note("moved: link %d to %v", w.peers[p].link(), p.Address())
 }
 
 func (w *world) replaced(now core.Micros, p *protocol.Peer) {
-	w.counts.Replaced++
-	w.note("replaced: link %d", w.peers[p].link())
+	w.Counts[Replaced]++
+	w.Note("replaced: link %d", w.peers[p].link())
 	if !w.keyed {
-		w.check(errors.New("CXT-SAFE-4: an anonymous client is replaced"))
+		w.Check(errors.New("CXT-SAFE-4: an anonymous client is replaced"))
 	}
 }
 
@@ -423,44 +382,42 @@ func (u *user) link() uint32 { return u.conn.Link().ID() }
 // frame sends and reads.
 func (u *user) frame() {
 	w := u.w
-	if u.crashed || w.err != nil {
+	if u.crashed || w.Failed() {
 		return
 	}
-	now := w.net.Now()
-	if !w.good && u.conn.State() == protocol.Open {
+	now := w.Now()
+	if !w.Good() && u.conn.State() == protocol.Open {
 		u.send(now)
 	}
 	u.read(now)
-	w.check(w.judge.Told(u.link(), u.side, u.conn.Counts().CEReported))
+	w.Check(w.judge.Told(u.link(), u.side, u.conn.Counts().CEReported))
 	if u.conn.State() == protocol.Closed && !u.ended {
 		u.ended = true
-		w.counts.Told += u.conn.Counts().CEReported
-		w.note("link %d ends at the %v: %v", u.link(), u.side, u.conn.Err())
-		w.check(w.judge.Ended(u.link(), u.side, u.conn.Err()))
+		w.Counts[MarksTold] += u.conn.Counts().CEReported
+		w.Note("link %d ends at the %v: %v", u.link(), u.side, u.conn.Err())
+		w.Check(w.judge.Ended(u.link(), u.side, u.conn.Err()))
 		if u.side == ClientSide {
-			w.counts.Ends[kindOf(u.conn.Err())]++
+			w.Counts[endOf(u.conn.Err())]++
 		}
 	}
-	w.net.At(now+u.tick, u.frame)
+	w.At(now+u.tick, u.frame)
 }
 
-// kindOf returns the kind of an error in a word or two.
-func kindOf(err error) string {
+// endOf returns how an error says that a connection ended.
+func endOf(err error) soak.Count {
 	var closed *protocol.ClosedError
 	var refused *session.RefusedError
 	switch {
 	case errors.As(err, &closed) && closed.Remote:
-		return fmt.Sprintf("closed by the other end, %d", closed.Code)
+		return EndedByPeer
 	case errors.As(err, &closed):
-		return "closed"
+		return EndedByItself
 	case errors.Is(err, session.ErrTimeout):
-		return "timed out"
+		return EndedByTimeout
 	case errors.As(err, &refused):
-		return "refused: " + refused.Reason.String()
-	case errors.Is(err, protocol.ErrFailed):
-		return err.Error()
+		return EndedByRefusal
 	}
-	return fmt.Sprint(err)
+	return EndedOtherwise
 }
 
 func (u *user) send(now core.Micros) {
@@ -474,7 +431,7 @@ func (u *user) send(now core.Micros) {
 			}
 			if u.conn.Send(now, id, m, lifetime) == nil {
 				w.judge.Sent(u.link(), u.side, id, m, lifetime > 0)
-				w.counts.Messages++
+				w.Counts[MessagesSent]++
 			}
 		}
 	}
@@ -482,7 +439,7 @@ func (u *user) send(now core.Micros) {
 		chunk := w.content(sim.Among(w.Draw, 8, 1024, 5000, 100_000))
 		if _, err := u.conn.SendChunk(now, chunk); err == nil {
 			u.chunks--
-			w.counts.Chunks++
+			w.Counts[ChunksSent]++
 			w.judge.SentChunk(u.link(), u.side, chunk)
 		}
 	}
@@ -501,7 +458,7 @@ func (w *world) content(size int) []byte {
 
 func (u *user) read(now core.Micros) {
 	w, most := u.w, u.reads
-	if most == 0 || w.good {
+	if most == 0 || w.Good() {
 		most = 1 << 30
 	}
 	for id := uint8(0); id < channel.MaxChannels; id++ {
@@ -513,8 +470,8 @@ func (u *user) read(now core.Micros) {
 			if !ok {
 				break
 			}
-			w.counts.Read++
-			w.check(w.judge.Read(u.link(), 1-u.side, id, m))
+			w.Counts[MessagesRead]++
+			w.Check(w.judge.Read(u.link(), 1-u.side, id, m))
 		}
 	}
 	for {
@@ -522,34 +479,25 @@ func (u *user) read(now core.Micros) {
 		if !ok {
 			break
 		}
-		w.counts.ChunksRead++
-		w.check(w.judge.ReadChunk(u.link(), 1-u.side, chunk))
+		w.Counts[ChunksRead]++
+		w.Check(w.judge.ReadChunk(u.link(), 1-u.side, chunk))
 	}
 }
 
 // becomeGood ends all troubles.
 func (w *world) becomeGood() {
-	w.good = true
-	w.note("all is good")
-	for _, f := range w.faults {
-		_ = f.Link.SetPath(netsim.Path{Delay: 20 * time.Millisecond}) // it is valid
-	}
+	w.Note("all is good")
+	w.MendPaths()
 	w.serve()
 }
 
 // run lets all happen: troubles, then what is left, then the end.
 func (w *world) run() {
-	broken := func() bool { return w.err != nil }
-	w.net.Run(worldTroubles+core.Second, broken)
-	settled := func() bool { return w.settled() == nil }
-	if !w.net.Run(worldTroubles+worldSettles, func() bool { return broken() || settled() }) {
-		w.check(fmt.Errorf("%d us after all is good: %w", worldSettles, w.settled()))
+	w.Live(soak.Course{Troubles: worldTroubles, Rests: core.Second, Settles: worldSettles, Good: w.becomeGood, Left: w.settled})
+	if !w.Failed() {
+		w.Guard(w.end)
 	}
-	w.counts.LongestEnd = w.net.Now() - worldTroubles
-	if w.err == nil {
-		w.end()
-	}
-	w.counts.Time = w.net.Now()
+	w.Counts[soak.Time] = int64(w.Now())
 }
 
 // settled returns what is left to do: each client is open with a peer and all was read, or it
@@ -617,17 +565,17 @@ func (w *world) end() {
 		}
 		return len(w.net.Server.Peers) == 0
 	}
-	began := w.net.Now()
-	if !w.net.Run(began+worldEnds, func() bool { return w.err != nil || over() }) {
-		w.check(fmt.Errorf("CXT-LIVE-2: %d us after all close: clients and %d peers are not closed", worldEnds, len(w.net.Server.Peers)))
+	began := w.Now()
+	if !w.Run(began+worldEnds, func() bool { return w.Failed() || over() }) {
+		w.Check(fmt.Errorf("CXT-LIVE-2: %d us after all close: clients and %d peers are not closed", worldEnds, len(w.net.Server.Peers)))
 	}
-	if took := w.net.Now() - began; took > 200*core.Millisecond {
-		w.check(fmt.Errorf("CXT-LIVE-2: the end takes %d us on a good network", took))
+	if took := w.Now() - began; took > 200*core.Millisecond {
+		w.Check(fmt.Errorf("CXT-LIVE-2: the end takes %d us on a good network", took))
 	}
 	w.net.Wait(core.Second)
 	for _, u := range w.peers {
 		if !u.crashed && !u.ended {
-			w.check(fmt.Errorf("CXT-LIVE-2: link %d has not ended at the server", u.link()))
+			w.Check(fmt.Errorf("CXT-LIVE-2: link %d has not ended at the server", u.link()))
 		}
 	}
 }
