@@ -25,7 +25,7 @@ func silentServer(t testing.TB, cfg Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), done: make(chan struct{}), waiting: driver.NewWaiting[*Peer](set.MaxPeers + 1)}
+	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), acceptor: driver.NewAcceptor[*Peer](set.MaxPeers + 1)}
 	for i := range set.Sockets {
 		pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
 		if err != nil {
@@ -115,13 +115,11 @@ func join(t testing.TB, sh *shard, i int, cfg Config) *mate {
 
 // peer returns the server's end.
 func (m *mate) peer() *Peer {
-	p, _, err := m.shard.server.nextWaiting()
+	p, err := m.shard.server.Accept(m.t.Context())
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	if p != nil {
-		m.shard.server.offer(p)
-	}
+	m.shard.server.acceptor.Offer(p)
 	return p
 }
 

@@ -24,7 +24,7 @@ type shard struct {
 	table   *connection.Server
 	slot    driver.Slot // of the table
 	peers   map[*Peer]struct{}
-	buffers driver.Buffers
+	links   driver.Links  // of the peers
 	answer  []byte        // of the datagram that is handled
 	emptied driver.Signal // there is no peer left
 	stats   shardStats
@@ -38,6 +38,7 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
 	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)
 	sh.driver.Log = driver.NewLog(s.settings.Logger)
+	sh.links = driver.Links{Driver: sh.driver, RecvQueue: s.settings.RecvQueue, Took: sh.stats.noteChunk}
 	sh.driver.AddLocked(&sh.slot, (*handshakes)(sh))
 	return sh, nil
 }
@@ -128,8 +129,8 @@ func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused e
 		sh.acceptLocked(got.Peer, from)
 	case connection.Moved:
 		p := got.Peer.Owner.(*Peer)
-		sh.driver.Log.Moved(p.to, from)
-		p.to = from
+		sh.driver.Log.Moved(p.link.To, from)
+		p.link.To = from
 		sh.stats.moved++
 	}
 	p := got.Peer.Owner.(*Peer)
@@ -138,11 +139,11 @@ func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused e
 	}
 	p.updateLocked(now, now)
 	switch {
-	case got.Event != connection.Accepted || p.err != nil:
+	case got.Event != connection.Accepted || p.link.ErrLocked() != nil:
 	case sh.server.closing.Load(): // it began before
 		p.closeLocked(0, "", sh.server.Err())
 	default:
-		sh.server.offer(p)
+		sh.server.acceptor.Offer(p)
 	}
 }
 
@@ -173,12 +174,14 @@ func addressOf(peer udp.Peer) session.Address {
 
 // acceptLocked makes the peer of a connection that has begun.
 func (sh *shard) acceptLocked(remote *connection.Peer, from udp.Peer) {
-	p := &Peer{driver: sh.driver, shard: sh, identity: remote.Identity(), ends: remote, conn: remote.Conn, to: from}
+	p := newPeer(&sh.links, remote, from)
+	p.shard, p.identity = sh, remote.Identity()
+	p.begunLocked(remote.Conn)
 	remote.Owner = p
 	sh.peers[p] = struct{}{}
 	sh.stats.accepted++
 	sh.driver.Log.Begun(from)
-	sh.driver.AddLocked(&p.slot, (*polled)(p))
+	p.link.AddLocked((*polled)(p), core.Never)
 }
 
 // forgetLocked takes a peer out that has ended.

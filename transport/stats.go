@@ -35,14 +35,14 @@ type Stats struct {
 
 // Stats returns a consistent snapshot. It works on ended connections too.
 func (p *Peer) Stats() Stats {
-	p.driver.Lock()
-	defer p.driver.Unlock()
-	d := p.driver.StatsLocked()
-	st := Stats{Traffic: p.traffic, Sending: p.sending.Len(), RecvQueued: len(p.chunks),
+	p.link.Driver.Lock()
+	defer p.link.Driver.Unlock()
+	d := p.link.Driver.StatsLocked()
+	st := Stats{Traffic: p.link.Traffic, Sending: p.link.SendingLocked(), RecvQueued: p.link.CompleteLocked(),
 		WriteErrors: d.WriteErrors, LastWriteError: d.LastWriteError}
 	if p.conn != nil {
 		st.Stats = p.conn.Stats()
-		st.Path = p.conn.Estimates(p.driver.Now())
+		st.Path = p.conn.Estimates(p.link.Driver.Now())
 		st.Mode = p.conn.Mode()
 		st.Strength = p.conn.Link().Mode()
 		st.Agreed = p.conn.Link().Agreed()
@@ -107,6 +107,15 @@ type shardStats struct {
 	gone           Totals // of connections that are not there any more
 
 	roundTrip, chunkOut, chunkIn Histogram
+}
+
+// noteChunk counts how long a chunk took that was sent, or received.
+func (st *shardStats) noteChunk(sent bool, took core.Micros) {
+	if sent {
+		st.chunkOut.note(took)
+	} else {
+		st.chunkIn.note(took)
+	}
 }
 
 // counted is how often something happened, and where the latest came from.

@@ -61,3 +61,12 @@ func isPeerAddr(port netip.AddrPort) bool {
 }
 
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+
+// CheckNetwork returns an error for a network that is not UDP.
+func CheckNetwork(network string) error {
+	switch network {
+	case "udp", "udp4", "udp6":
+		return nil
+	}
+	return net.UnknownNetworkError(network)
+}
