@@ -103,7 +103,7 @@ type Received struct {
 	// sent where the datagram came from; nil if there is none.
 	Answer []byte
 	Peer   *ServerConn // whose deadline may have changed; nil: of none
-	Event  Event // of that peer
+	Event  Event       // of that peer
 	Ended  *ServerConn // that was replaced; it is closed; nil: none
 }
 
