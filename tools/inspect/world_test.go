@@ -152,7 +152,7 @@ func connect(mode session.Mode) conversation {
 			begun = true
 			_, done = conn.ChunkDone()
 		}
-		server.Events.Happened = func(now core.Micros, p *protocol.Peer) { p.ReadChunk(now, nil) }
+		server.Events.Happened = func(now core.Micros, p *protocol.ServerConn) { p.ReadChunk(now, nil) }
 		check.That(t, net.Run(20*core.Second, func() bool { return done }), "the chunk has arrived")
 	}
 }
