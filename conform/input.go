@@ -278,17 +278,7 @@ func (op *Op) Encode(config any, events []Timed, oracle Oracle) []byte {
 			oracle.Do(e.At, e.Event)
 			continue
 		}
-		look, kind := oracle.Look(), op.kind(e.Event)
-		how, least, most, n := tell(now, e.At, look)
-		out = AppendNumber(out, 0, op.heads(), int64(kind)*howMany+how)
-		if most > least {
-			out = AppendNumber(out, least, most, n)
-		}
-		if p, is := e.Event.(Packed); is {
-			out = p.Pack(out, config, look)
-		} else {
-			out = packStruct(out, reflect.ValueOf(e.Event))
-		}
+		out = op.append(out, now, e, config, oracle.Look())
 		now = e.At
 		oracle.Do(e.At, e.Event)
 		if repeated = runOf(events[i:]); repeated > 0 {
@@ -304,6 +294,19 @@ func runOf(events []Timed) (n int) {
 		n++
 	}
 	return n
+}
+
+// append encodes an event.
+func (op *Op) append(out []byte, now int64, e Timed, config any, look Look) []byte {
+	how, least, most, n := tell(now, e.At, look)
+	out = AppendNumber(out, 0, op.heads(), int64(op.kind(e.Event))*howMany+how)
+	if most > least {
+		out = AppendNumber(out, least, most, n)
+	}
+	if p, is := e.Event.(Packed); is {
+		return p.Pack(out, config, look)
+	}
+	return packStruct(out, reflect.ValueOf(e.Event))
 }
 
 // heads is the largest number that says what an event is, and how its time is told.
@@ -324,15 +327,11 @@ func (op *Op) Play(in Source, config any, oracle Oracle, most int) iter.Seq2[int
 		now := int64(0)
 		var e Event
 		for n := 0; n < most && in.More(); {
-			look, head, times := oracle.Look(), in.Number(0, op.heads()), int64(1)
-			switch how := head % howMany; {
-			case how != again:
-				now = told(in, how, now, look)
-				e = makeEvent(in, op.Events[head/howMany].Of, config, look)
-			case e == nil:
-				continue
-			default:
+			head, times := in.Number(0, op.heads()), int64(1)
+			if e != nil && head%howMany == again {
 				times = in.Number(1, mostAgain)
+			} else {
+				now, e = op.next(in, head, now, config, oracle.Look())
 			}
 			for ; times > 0 && n < most; times-- {
 				if n++; !yield(now, e) {
@@ -341,6 +340,12 @@ func (op *Op) Play(in Source, config any, oracle Oracle, most int) iter.Seq2[int
 			}
 		}
 	}
+}
+
+// next makes an event and its time, whose head was read.
+func (op *Op) next(in Source, head, now int64, config any, look Look) (int64, Event) {
+	now = told(in, head%howMany, now, look)
+	return now, makeEvent(in, op.Events[head/howMany].Of, config, look)
 }
 
 func makeEvent(in Source, of Event, config any, look Look) Event {

@@ -8,7 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
-	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -40,7 +40,7 @@ func runChannelSender(t T, data []byte) {
 // promises asks the judge of channels, of a peer that gets all that is sent, and reads at once.
 type promises struct {
 	product *channels.ProductSender
-	judge   *sim.Judge
+	judge   *channelsim.Judge
 	now     int64
 	number  int64 // of the newest packet
 	heard   int64 // of the next packet of the peer
@@ -61,7 +61,7 @@ type sentMessage struct {
 
 func newPromises(p *channels.ProductSender) *promises {
 	return &promises{
-		product: p, judge: sim.NewJudge(sim.Complete(p.Config)), number: -1, next: p.Config.First, came: p.Config.First, tail: p.Config.First, sent: map[core.Number]*sentMessage{},
+		product: p, judge: channelsim.NewJudge(channelsim.Complete(p.Config)), number: -1, next: p.Config.First, came: p.Config.First, tail: p.Config.First, sent: map[core.Number]*sentMessage{},
 	}
 }
 
@@ -169,7 +169,7 @@ func (b *promises) composed(now core.Micros, e channels.SenderPoll, s channels.S
 	if size > int(e.Space) {
 		return fmt.Errorf("CHS-1: %d bytes in %d", size, e.Space)
 	}
-	return b.judge.Polled(now, e.Space >= sim.WholePacket, s.State == channeloracle.StateFailed)
+	return b.judge.Polled(now, e.Space >= channelsim.WholePacket, s.State == channeloracle.StateFailed)
 }
 
 // arrives says to the judge that a record has come at a receiver that reads at once. So all
@@ -211,7 +211,7 @@ func (b *promises) closing() iter.Seq2[int64, conform.Event] {
 	return func(yield func(int64, conform.Event) bool) {
 		s := b.product
 		poll := func() bool {
-			yield(b.now, channels.SenderPoll{Number: min(b.number+1, mostNumber), Space: sim.WholePacket})
+			yield(b.now, channels.SenderPoll{Number: min(b.number+1, mostNumber), Space: channelsim.WholePacket})
 			return len(b.last.Records) > 0
 		}
 		for n := 0; n < mostEntries && s.Base() < s.Next() && b.last.State != channeloracle.StateFailed; n++ {

@@ -1,8 +1,8 @@
 // Package soak runs random worlds in virtual time: ends, applications and a network that a seed draws, with
 // troubles for a while and then without, until nothing is left to do. A world is a table of what may happen
 // (Plan) and a course (Live); what is checked at each step is for the judges of its kind, which keep the first
-// violation here. The worlds themselves stand beside what they run: those of channels in conform/sim/channel, of
-// whole connections in conform/sim/connection, of several flows in conform/sim/flows/crowd, of chunks in
+// violation here. The worlds themselves stand beside what they run: those of channels in conform/sim/channelsim, of
+// whole connections in conform/sim/connectionsim, of several flows in conform/sim/flows/crowd, of chunks in
 // fuzz/storm, the command that runs them all.
 package soak
 

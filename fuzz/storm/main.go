@@ -2,8 +2,8 @@
 // without faults until all is delivered, and checks what the specification promises
 // of the state machines (section 11 of spec/PROTOCOL.md). A seed decides everything
 // in a world, its faults included, so a failure is repeated by its seed.
-// Each seed also has a world of channels (conform/sim/channel), with what section 8 of
-// spec/CHANNELS.md promises, and one of whole connections (conform/sim/connection), with what
+// Each seed also has a world of channels (conform/sim/channelsim), with what section 8 of
+// spec/CHANNELS.md promises, and one of whole connections (conform/sim/connectionsim), with what
 // section 10 of spec/CONNECTION.md promises. With --only flows it has one of several flows over
 // one path instead (conform/sim/flows/crowd), with what a sender must be to others: its judges
 // ask for more than the rules keep everywhere. What all these worlds have is package conform/soak;
@@ -33,8 +33,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/sim/channel"
-	"github.com/chunkwire/chunkwire/conform/sim/connection"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
+	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/crowd"
 	"github.com/chunkwire/chunkwire/conform/soak"
 )
@@ -64,7 +64,7 @@ type options struct {
 }
 
 // kinds are all kinds of worlds. Those of several flows run with --only alone.
-var kinds = []*soak.Kind{&chunks, &channel.Worlds, &connection.Worlds, &crowd.Worlds}
+var kinds = []*soak.Kind{&chunks, &channelsim.Worlds, &connectionsim.Worlds, &crowd.Worlds}
 
 func isKind(name string) bool {
 	return slices.ContainsFunc(kinds, func(k *soak.Kind) bool { return k.Name == name })

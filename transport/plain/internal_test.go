@@ -42,7 +42,7 @@ func noAllocationPerDatagram(t *testing.T, cfg Config) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
+	from := udp.AddrOf(netip.MustParseAddrPort("192.0.2.1:9000"))
 	slice, _ := sliceOf(e, nil, 0, 0, 2)
 	ack, _ := e.ends.Format.AppendAck(nil, 0, lanes.Ack{Chunk: codec.Ack{NumSlices: 1}, Repair: repair.Ack{NumSlices: 1}})
 	e.receive(e.driver.Now(), slice, from)
@@ -51,7 +51,7 @@ func noAllocationPerDatagram(t *testing.T, cfg Config) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	unknown := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.2:9000"))
+	unknown := udp.AddrOf(netip.MustParseAddrPort("192.0.2.2:9000"))
 	if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), ack, unknown) }); n != 0 {
 		t.Errorf("unknown peer: %v allocations", n)
 	}
@@ -73,7 +73,7 @@ func noAllocationPerChunk(t *testing.T, cfg Config) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
+	from := udp.AddrOf(netip.MustParseAddrPort("192.0.2.1:9000"))
 	id := uint16(0)
 	datagram, dst := make([]byte, 0, codec.MaxDatagramSize), make([]byte, 0, 4*codec.SliceSize)
 	var c *Conn

@@ -50,7 +50,7 @@ func (c *crowd) from(peer int, datagram []byte, err error) {
 		c.t.Fatal(err)
 	}
 	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), uint16(10_000+peer))
-	c.e.receive(c.e.driver.Now(), datagram, udp.UDPPeer(addr))
+	c.e.receive(c.e.driver.Now(), datagram, udp.AddrOf(addr))
 }
 
 // slice is a full one of the first chunk, which has n.
