@@ -1,8 +1,6 @@
 package port
 
 import (
-	"encoding/hex"
-	"errors"
 	"math"
 	"slices"
 
