@@ -89,7 +89,7 @@ func encodeSliceBody(s codec.Slice) work {
 	dst := make([]byte, 0, codec.MaxDatagramSize)
 	return func(n int) {
 		for range n {
-			_, sinkErr = codec.AppendSliceBody(dst, s)
+			_, sinkErr = codec.Named.AppendSliceBody(dst, s)
 		}
 	}
 }
@@ -98,7 +98,7 @@ func encodeAckBody(a codec.Ack) work {
 	dst := make([]byte, 0, codec.MaxDatagramSize)
 	return func(n int) {
 		for range n {
-			_, sinkErr = codec.AppendAckBody(dst, a)
+			_, sinkErr = codec.Named.AppendAckBody(dst, a)
 		}
 	}
 }
@@ -106,7 +106,7 @@ func encodeAckBody(a codec.Ack) work {
 func decodeSliceBody(body []byte) work {
 	return func(n int) {
 		for range n {
-			_, sinkErr = codec.DecodeSliceBody(body)
+			_, sinkErr = codec.Named.DecodeSliceBody(body)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func decodeSliceBody(body []byte) work {
 func decodeAckBody(body []byte) work {
 	return func(n int) {
 		for range n {
-			_, sinkErr = codec.DecodeAckBody(body)
+			_, sinkErr = codec.Named.DecodeAckBody(body)
 		}
 	}
 }

@@ -30,9 +30,9 @@ func describe(p codec.Packet) string {
 func decodeBody(kind codec.Type, body []byte) (p codec.Packet, err error) {
 	p.Type = kind
 	if kind == codec.TypeAck {
-		p.Ack, err = codec.DecodeAckBody(body)
+		p.Ack, err = codec.Named.DecodeAckBody(body)
 	} else {
-		p.Slice, err = codec.DecodeSliceBody(body)
+		p.Slice, err = codec.Named.DecodeSliceBody(body)
 	}
 	if err != nil {
 		p.Type = 0
@@ -42,9 +42,9 @@ func decodeBody(kind codec.Type, body []byte) (p codec.Packet, err error) {
 
 func appendBody(dst []byte, p codec.Packet) ([]byte, error) {
 	if p.Type == codec.TypeAck {
-		return codec.AppendAckBody(dst, p.Ack)
+		return codec.Named.AppendAckBody(dst, p.Ack)
 	}
-	return codec.AppendSliceBody(dst, p.Slice)
+	return codec.Named.AppendSliceBody(dst, p.Slice)
 }
 
 // setCRC makes the crc of a datagram right, if it has room for one: otherwise no

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -15,20 +16,20 @@ import (
 // What the targets of repair slices share.
 
 // describeRepair names all of a packet in a line, its data by length and crc.
-func describeRepair(p repair.Packet) string {
+func describeRepair(p codec.Packet) string {
 	s, a := p.Slice, p.Ack
 	return fmt.Sprintf("%v{id %d of %d slices of chunk %d, the last of %d, %d bytes %08x; ack of chunk %d, %d of %d below %d}", p.Type,
 		s.ID, s.NumSlices, s.ChunkID, s.LastBytes, len(s.Data), crc32.ChecksumIEEE(s.Data), a.ChunkID, a.Have, a.NumSlices, a.Top)
 }
 
 // repairOf returns the slice with an id of a chunk.
-func repairOf(chunkID uint16, e *erasure.Encoded, id int) repair.Slice {
-	return repair.Slice{ChunkID: chunkID, ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)}
+func repairOf(chunkID uint16, e *erasure.Encoded, id int) codec.Slice {
+	return codec.Slice{ChunkID: chunkID, ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)}
 }
 
 // repairScheduling is a rule, and what its judge allows.
 type repairScheduling struct {
-	repair.Scheduler
+	statemachine.Scheduler
 	pace chunk.Pace
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -16,15 +16,15 @@ import (
 var targetRepairConversation = newTarget("RepairConversation", "with repair slices both ends stay safe on any network, and deliver when it loses nothing more", runRepairConversation, seedRepairConversations)
 
 func runRepairConversation(t T, data []byte) {
-	c := readConversation[repair.Packet](t, data)
+	c := readConversation[codec.Packet](t, data)
 	scheduler := readRepairScheduler(t, &c.script)
-	sender, err1 := sim.NewCheckedSender(repair.SenderConfig{FirstChunkID: c.firstID, GiveUp: c.giveUp, Scheduler: scheduler.Scheduler}, t.Fatalf)
-	receiver, err2 := sim.NewCheckedReceiver(repair.ReceiverConfig{FirstChunkID: c.firstID, GiveUp: c.giveUp}, t.Fatalf)
+	sender, err1 := sim.NewCheckedSender(statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: c.firstID, GiveUp: c.giveUp, Scheduler: scheduler.Scheduler}, t.Fatalf)
+	receiver, err2 := sim.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: c.firstID, GiveUp: c.giveUp}, t.Fatalf)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatalf("%v", err)
 	}
-	stream, framer := &chunk.Stream{FirstID: c.firstID}, repair.NewFramer(conversationID)
-	c.ends = ends[repair.Packet]{
+	stream, framer := &chunk.Stream{FirstID: c.firstID}, codec.Repair.Framer(conversationID)
+	c.ends = ends[codec.Packet]{
 		sender:   sim.Sender{SenderMachine: sim.NewJudgedSender(sender, sim.NewSenderJudge(stream, scheduler.pace, c.giveUp, anyLate), t.Fatalf)},
 		receiver: sim.Receiver{ReceiverMachine: sim.NewJudgedReceiver(receiver, sim.NewReceiverJudge(stream, c.giveUp, anyLate), t.Fatalf)},
 		at: func() (place, place) {

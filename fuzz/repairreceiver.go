@@ -9,7 +9,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -24,7 +23,7 @@ var targetRepairReceiver = newTarget("RepairReceiver", "a receiver of repair sli
 
 func runRepairReceiver(t T, data []byte) {
 	s := script{data}
-	cfg := repair.ReceiverConfig{FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
+	cfg := statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
 	r, err := simrepair.NewCheckedReceiver(cfg, t.Fatalf)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -107,14 +106,14 @@ func (b *repairReceiverBench) op(s *script) {
 }
 
 // any reads which genuine slice of a chunk: one of 64 behind the source slices, or of these.
-func (b *repairReceiverBench) any(s *script, chunkID uint16) repair.Slice {
+func (b *repairReceiverBench) any(s *script, chunkID uint16) codec.Slice {
 	e := b.genuine(chunkID)
 	return repairOf(chunkID, e, int(s.byte())%(e.NumSlices()+64))
 }
 
 // forge makes a slice that no genuine sender of these chunks sends: one that is
 // changed in a field, or is all the fuzzer's own.
-func (b *repairReceiverBench) forge(op byte, s *script) repair.Slice {
+func (b *repairReceiverBench) forge(op byte, s *script) codec.Slice {
 	g := b.any(s, b.Vars().ChunkID)
 	switch op {
 	case 9: // another number of slices
@@ -125,7 +124,7 @@ func (b *repairReceiverBench) forge(op byte, s *script) repair.Slice {
 	case 11: // another chunk
 		g.ChunkID += s.uint16()
 	case 12: // any valid slice, as traces have them
-		g = repair.Slice{ChunkID: s.uint16(), ID: int(s.uint16()) % erasure.MaxIDs, NumSlices: 1 + int(s.byte()), LastBytes: 1 + int(s.uint16())%codec.SliceSize}
+		g = codec.Slice{ChunkID: s.uint16(), ID: int(s.uint16()) % erasure.MaxIDs, NumSlices: 1 + int(s.byte()), LastBytes: 1 + int(s.uint16())%codec.SliceSize}
 		from := int(s.byte()) * 4
 		g.Data = noise[from : from+repairSize(g)]
 	case 13: // one that no decoder returns
@@ -139,7 +138,7 @@ func (b *repairReceiverBench) forge(op byte, s *script) repair.Slice {
 }
 
 // repairSize returns how many bytes of data a slice has.
-func repairSize(s repair.Slice) int {
+func repairSize(s codec.Slice) int {
 	if s.NumSlices == 1 || s.ID == s.NumSlices-1 {
 		return s.LastBytes
 	}
@@ -154,7 +153,7 @@ func (b *repairReceiverBench) done(event string) {
 	}
 }
 
-func (b *repairReceiverBench) give(s repair.Slice, forged bool) {
+func (b *repairReceiverBench) give(s codec.Slice, forged bool) {
 	b.Helper()
 	b.HandleSlice(b.clock, s)
 	switch b.Vars().Row {
@@ -199,7 +198,7 @@ func (b *repairReceiverBench) finish() {
 		b.clock = max(b.clock, v.ProgressAt+b.giveUp/2) // a wrong form is replaced now (RCV-7)
 	}
 	e := b.genuine(v.ChunkID)
-	sender, err := simrepair.NewCheckedSender(repair.SenderConfig{FirstChunkID: v.ChunkID, GiveUp: b.giveUp, Scheduler: &simrepair.Plain{}}, b.Fatalf)
+	sender, err := simrepair.NewCheckedSender(statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: v.ChunkID, GiveUp: b.giveUp, Scheduler: &simrepair.Plain{}}, b.Fatalf)
 	if err == nil {
 		err = sender.Submit(b.clock, e)
 	}
@@ -207,7 +206,7 @@ func (b *repairReceiverBench) finish() {
 		b.Fatalf("%v", err)
 	}
 	sure := b.giveUp >= enough && v.State == statemachine.ReceiverWaiting
-	exchange(b.T, &b.clock, chunk.Outbound[repair.Packet](simrepair.Sender{SenderMachine: sender}), chunk.Inbound[repair.Packet](simrepair.Receiver{ReceiverMachine: answeringRepair{b}}),
+	exchange(b.T, &b.clock, chunk.Outbound[codec.Packet](simrepair.Sender{SenderMachine: sender}), chunk.Inbound[codec.Packet](simrepair.Receiver{ReceiverMachine: answeringRepair{b}}),
 		func() core.Micros { return sender.Vars().HeardAt + b.giveUp })
 	b.outcome(sender, e.Bytes(), sure)
 }
@@ -215,7 +214,7 @@ func (b *repairReceiverBench) finish() {
 // answeringRepair is the receiver to which only genuine slices come now.
 type answeringRepair struct{ *repairReceiverBench }
 
-func (r answeringRepair) HandleSlice(_ core.Micros, s repair.Slice) bool {
+func (r answeringRepair) HandleSlice(_ core.Micros, s codec.Slice) bool {
 	r.give(s, false)
 	return true
 }

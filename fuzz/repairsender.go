@@ -7,7 +7,7 @@ import (
 	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -22,7 +22,7 @@ var targetRepairSender = newTarget("RepairSender", "a sender of repair slices ob
 
 func runRepairSender(t T, data []byte) {
 	s := script{data}
-	cfg := repair.SenderConfig{FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
+	cfg := statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
 	scheduler := readRepairScheduler(t, &s)
 	judge := simrepair.NewSenderJudge(&chunk.Stream{FirstID: cfg.FirstChunkID}, scheduler.pace, cfg.GiveUp, anyLate)
 	cfg.Scheduler = scheduler.Scheduler
@@ -60,7 +60,7 @@ type repairSenderBench struct {
 func (b *repairSenderBench) op(s *script) {
 	b.Helper()
 	v := b.Vars()
-	a := repair.Ack{ChunkID: v.ChunkID, NumSlices: v.NumSlices}
+	a := codec.Ack{ChunkID: v.ChunkID, NumSlices: v.NumSlices}
 	switch op := s.byte() % 20; op {
 	case 0, 1:
 		b.submit(readSize(s))
@@ -76,7 +76,7 @@ func (b *repairSenderBench) op(s *script) {
 		a.Have, a.Top = int(s.uint16())%(a.NumSlices+2), int(s.uint16())%erasure.MaxIDs
 		b.ack(a)
 	case 8: // foreign, valid or not
-		b.ack(repair.Ack{ChunkID: v.ChunkID + s.uint16(), NumSlices: int(int16(s.uint16())), Have: int(int16(s.uint16())), Top: int(int16(s.uint16()))})
+		b.ack(codec.Ack{ChunkID: v.ChunkID + s.uint16(), NumSlices: int(int16(s.uint16())), Have: int(int16(s.uint16())), Top: int(int16(s.uint16()))})
 	case 9: // a hold
 		b.ack(a)
 	case 10, 11, 12:
@@ -98,13 +98,13 @@ func (b *repairSenderBench) op(s *script) {
 		b.poll()
 		b.clock = later
 	case 19: // an ack as traces have it
-		b.ack(repair.Ack{ChunkID: s.uint16(), NumSlices: 1 + int(s.byte()), Have: int(s.uint16()) % 512, Top: int(s.uint16()) % erasure.MaxIDs})
+		b.ack(codec.Ack{ChunkID: s.uint16(), NumSlices: 1 + int(s.byte()), Have: int(s.uint16()) % 512, Top: int(s.uint16()) % erasure.MaxIDs})
 	}
 }
 
 // all is the ack of a receiver to which all has come that was sent.
-func all(v repair.SenderVars) repair.Ack {
-	a := repair.Ack{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Have: max(v.Have, min(v.Sent, v.NumSlices)), Top: v.Sent}
+func all(v statemachine.SenderVars) codec.Ack {
+	a := codec.Ack{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Have: max(v.Have, min(v.Sent, v.NumSlices)), Top: v.Sent}
 	if v.NumSlices > 0 && v.Sent >= erasure.MaxIDs {
 		a.Top = v.NumSlices + (v.Sent-v.NumSlices)%(erasure.MaxIDs-v.NumSlices)
 	}
@@ -130,7 +130,7 @@ func (b *repairSenderBench) submit(size int) {
 	b.done("submit")
 }
 
-func (b *repairSenderBench) ack(a repair.Ack) {
+func (b *repairSenderBench) ack(a codec.Ack) {
 	b.Helper()
 	b.HandleAck(b.clock, a)
 	if v := b.Vars(); v.Row == "T10" && v.ChunkID%2 == 0 {

@@ -7,7 +7,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -30,8 +29,8 @@ var (
 )
 
 // sending returns a sender of 256 slices that will send so many.
-func sending(b *testing.B, due int) *repair.Sender {
-	s := check.Must(repair.NewSender(repair.SenderConfig{Scheduler: &counting{due}}))
+func sending(b *testing.B, due int) *statemachine.Sender {
+	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: &counting{due}}))
 	if err := s.Submit(0, encoded); err != nil {
 		b.Fatal(err)
 	}
@@ -39,7 +38,7 @@ func sending(b *testing.B, due int) *repair.Sender {
 }
 
 // all polls until nothing is due, and returns how often something was.
-func all(s *repair.Sender) (n int) {
+func all(s *statemachine.Sender) (n int) {
 	for _, ok := s.Poll(0); ok; _, ok = s.Poll(0) {
 		n++
 	}
@@ -61,7 +60,7 @@ func BenchmarkSender(b *testing.B) {
 	})
 	poll := func(b *testing.B, chunk *erasure.Encoded, n int) {
 		check.Events(b, n, func() func() {
-			s := check.Must(repair.NewSender(repair.SenderConfig{Scheduler: &counting{n}}))
+			s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: &counting{n}}))
 			if err := s.Submit(0, chunk); err != nil {
 				b.Fatal(err)
 			}
@@ -80,7 +79,7 @@ func BenchmarkSender(b *testing.B) {
 			all(s)
 			return func() {
 				for n := 1; n < codec.MaxSlices; n++ {
-					s.HandleAck(0, repair.Ack{NumSlices: codec.MaxSlices, Have: n, Top: n})
+					s.HandleAck(0, codec.Ack{NumSlices: codec.MaxSlices, Have: n, Top: n})
 				}
 			}
 		})
@@ -88,15 +87,17 @@ func BenchmarkSender(b *testing.B) {
 }
 
 // received is slice id of the largest chunk.
-func received(id int) repair.Slice {
-	return repair.Slice{ID: id, NumSlices: codec.MaxSlices, LastBytes: codec.SliceSize, Data: encoded.Slice(id)}
+func received(id int) codec.Slice {
+	return codec.Slice{ID: id, NumSlices: codec.MaxSlices, LastBytes: codec.SliceSize, Data: encoded.Slice(id)}
 }
 
 // What an event costs the receiver. Slices in excess of 243 are repair slices where 5 % are
 // lost, and of 128 where half are.
 func BenchmarkReceiver(b *testing.B) {
-	newReceiver := func() *repair.Receiver { return check.Must(repair.NewReceiver(repair.ReceiverConfig{})) }
-	fill := func(r *repair.Receiver, from, n int) {
+	newReceiver := func() *statemachine.Receiver {
+		return check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}))
+	}
+	fill := func(r *statemachine.Receiver, from, n int) {
 		for id := from; id < from+n; id++ {
 			r.HandleSlice(0, received(id))
 		}
@@ -156,11 +157,11 @@ func BenchmarkFramer(b *testing.B) {
 	slice := received(256)
 	dst := make([]byte, 0, codec.MaxDatagramSize)
 	datagram := check.Must(framer.AppendSlice(nil, slice))
-	ack := check.Must(framer.AppendAck(nil, repair.Ack{NumSlices: 256, Have: 9, Top: 9}))
+	ack := check.Must(framer.AppendAck(nil, codec.Ack{NumSlices: 256, Have: 9, Top: 9}))
 	for name, run := range map[string]func(){
 		"append a slice": func() { _, _ = framer.AppendSlice(dst, slice) },
 		"decode a slice": func() { _, _ = framer.Decode(datagram) },
-		"append an ack":  func() { _, _ = framer.AppendAck(dst, repair.Ack{NumSlices: 256, Have: 9, Top: 9}) },
+		"append an ack":  func() { _, _ = framer.AppendAck(dst, codec.Ack{NumSlices: 256, Have: 9, Top: 9}) },
 		"decode an ack":  func() { _, _ = framer.Decode(ack) },
 	} {
 		b.Run(name, func(b *testing.B) {

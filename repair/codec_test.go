@@ -14,40 +14,39 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 const protocolID = 0x11223344
 
-var framer = repair.NewFramer(protocolID)
+var framer = codec.Repair.Framer(protocolID)
 
-func slice(chunkID uint16, id, n, last int, data []byte) repair.Packet {
-	return repair.Packet{Slice: repair.Slice{ChunkID: chunkID, ID: id, NumSlices: n, LastBytes: last, Data: data}}
+func slice(chunkID uint16, id, n, last int, data []byte) codec.Packet {
+	return codec.Packet{Slice: codec.Slice{ChunkID: chunkID, ID: id, NumSlices: n, LastBytes: last, Data: data}}
 }
 
-func ack(chunkID uint16, n, have, top int) repair.Packet {
-	return repair.Packet{Type: codec.TypeAck, Ack: repair.Ack{ChunkID: chunkID, NumSlices: n, Have: have, Top: top}}
+func ack(chunkID uint16, n, have, top int) codec.Packet {
+	return codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: chunkID, NumSlices: n, Have: have, Top: top}}
 }
 
-func appendBody(p repair.Packet) ([]byte, error) {
+func appendBody(p codec.Packet) ([]byte, error) {
 	if p.Type == codec.TypeAck {
-		return repair.AppendAckBody(nil, p.Ack)
+		return codec.Repair.AppendAckBody(nil, p.Ack)
 	}
-	return repair.AppendSliceBody(nil, p.Slice)
+	return codec.Repair.AppendSliceBody(nil, p.Slice)
 }
 
-func decodeBody(kind codec.Type, body []byte) (repair.Packet, error) {
-	p := repair.Packet{Type: kind}
+func decodeBody(kind codec.Type, body []byte) (codec.Packet, error) {
+	p := codec.Packet{Type: kind}
 	var err error
 	if kind == codec.TypeAck {
-		p.Ack, err = repair.DecodeAckBody(body)
+		p.Ack, err = codec.Repair.DecodeAckBody(body)
 	} else {
-		p.Slice, err = repair.DecodeSliceBody(body)
+		p.Slice, err = codec.Repair.DecodeSliceBody(body)
 	}
 	return p, err
 }
 
-func validate(p repair.Packet) error {
+func validate(p codec.Packet) error {
 	if p.Type == codec.TypeAck {
 		return p.Ack.Validate()
 	}
@@ -58,7 +57,7 @@ func validate(p repair.Packet) error {
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		name, body, datagram string
-		packet               repair.Packet
+		packet               codec.Packet
 	}{
 		{"smallest slice", "00000000000041", "7be156dd00000000000041e2ac0899", slice(0, 0, 1, 1, []byte("A"))},
 		{"last of three", "0100024080000102030405", "a0ca68a40200048000010102030405e2ac0899", slice(1, 2, 3, 5, []byte{1, 2, 3, 4, 5})},
@@ -91,7 +90,7 @@ func TestGolden(t *testing.T) {
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		name           string
-		packet         repair.Packet
+		packet         codec.Packet
 		body, datagram int
 	}{
 		{"not last", slice(0, 0, 2, 5, make([]byte, 1024)), 1030, 1038},
@@ -99,8 +98,8 @@ func TestSizes(t *testing.T) {
 		{"last, full", slice(0, 255, 256, 1024, make([]byte, 1024)), 1030, codec.MaxDatagramSize},
 		{"repair", slice(0, 256, 256, 1, make([]byte, 1024)), 1030, 1038},
 		{"repair of one slice", slice(0, 1, 1, 20, make([]byte, 20)), 26, 34},
-		{"ack of 1", ack(0, 1, 1, 1), 6, repair.MaxAckSize},
-		{"ack of 256", ack(0, 256, 256, 8191), 6, repair.MaxAckSize},
+		{"ack of 1", ack(0, 1, 1, 1), 6, codec.Repair.AckSize(1)},
+		{"ack of 256", ack(0, 256, 256, 8191), 6, codec.Repair.AckSize(1)},
 	} {
 		body, err := appendBody(c.packet)
 		check.Same(t, c.name+": error", err, nil)
@@ -118,7 +117,7 @@ func TestSizes(t *testing.T) {
 
 func TestWhatIsASourceSlice(t *testing.T) {
 	for id, want := range map[int]bool{0: true, 2: true, 3: false, 8191: false} {
-		s := repair.Slice{ID: id, NumSlices: 3}
+		s := codec.Slice{ID: id, NumSlices: 3}
 		check.Same(t, "source", s.Source(), want)
 	}
 }
@@ -132,7 +131,7 @@ type refusal struct {
 
 var sentinels = []error{
 	codec.ErrTruncated, codec.ErrCRCMismatch, codec.ErrNonzeroPadding, codec.ErrSliceIDOutOfRange,
-	codec.ErrBadEndCheck, codec.ErrTrailingData, codec.ErrInvalidField, repair.ErrHaveOutOfRange,
+	codec.ErrBadEndCheck, codec.ErrTrailingData, codec.ErrInvalidField, codec.ErrHaveOutOfRange,
 }
 
 func (want refusal) check(t *testing.T, err error) {
@@ -174,7 +173,7 @@ func TestDatagramRefusals(t *testing.T) {
 	more := func(d []byte) []byte { return reseal(append(d, 0)) }
 	for _, c := range []struct {
 		name   string
-		packet repair.Packet
+		packet codec.Packet
 		fault  func([]byte) []byte
 		want   refusal
 	}{
@@ -208,9 +207,9 @@ func TestDatagramRefusals(t *testing.T) {
 		{"ack: in num_slices", acks, cut(7), refusal{codec.ErrTruncated, "DEC-6", 49}},
 		{"ack: in have", acks, cut(8), refusal{codec.ErrTruncated, "RPD-3", 57}},
 		{"ack: in top", acks, cut(9), refusal{codec.ErrTruncated, "RPD-5", 66}},
-		{"ack: have is above num_slices", acks, flip(59), refusal{repair.ErrHaveOutOfRange, "RPD-4", 57}},
-		{"ack: have is one above num_slices", ack(7, 3, 3, 4), flip(57, 58, 59), refusal{repair.ErrHaveOutOfRange, "RPD-4", 57}},
-		{"ack: have is checked before top is read", acks, func(d []byte) []byte { d[8] |= 2; return reseal(d[:9]) }, refusal{repair.ErrHaveOutOfRange, "RPD-4", 57}},
+		{"ack: have is above num_slices", acks, flip(59), refusal{codec.ErrHaveOutOfRange, "RPD-4", 57}},
+		{"ack: have is one above num_slices", ack(7, 3, 3, 4), flip(57, 58, 59), refusal{codec.ErrHaveOutOfRange, "RPD-4", 57}},
+		{"ack: have is checked before top is read", acks, func(d []byte) []byte { d[8] |= 2; return reseal(d[:9]) }, refusal{codec.ErrHaveOutOfRange, "RPD-4", 57}},
 		{"ack: padding", acks, flip(79), refusal{codec.ErrNonzeroPadding, "DEC-10", 79}},
 		{"ack: padding comes before the end check", acks, flip(79, 80), refusal{codec.ErrNonzeroPadding, "DEC-10", 79}},
 		{"ack: in the end check", acks, cut(13), refusal{codec.ErrTruncated, "DEC-12", 80}},
@@ -224,7 +223,7 @@ func TestDatagramRefusals(t *testing.T) {
 			check.Same(t, "error of the good one", err, nil)
 			p, err := framer.Decode(c.fault(good))
 			c.want.check(t, err)
-			check.Equal(t, "value with the refusal", p, repair.Packet{})
+			check.Equal(t, "value with the refusal", p, codec.Packet{})
 		})
 	}
 }
@@ -249,7 +248,7 @@ func TestBodyRefusals(t *testing.T) {
 		{"ack: empty", anAck, "", refusal{codec.ErrTruncated, "DEC-4", 0}},
 		{"ack: in num_slices", anAck, "0700", refusal{codec.ErrTruncated, "DEC-6", 16}},
 		{"ack: in have", anAck, "07000202", refusal{codec.ErrTruncated, "RPD-3", 24}},
-		{"ack: have is above num_slices", anAck, "070002040800", refusal{repair.ErrHaveOutOfRange, "RPD-4", 24}},
+		{"ack: have is above num_slices", anAck, "070002040800", refusal{codec.ErrHaveOutOfRange, "RPD-4", 24}},
 		{"ack: in top", anAck, "0700020208", refusal{codec.ErrTruncated, "RPD-5", 33}},
 		{"ack: padding", anAck, "070002020840", refusal{codec.ErrNonzeroPadding, "DEC-10", 46}},
 		{"ack: a byte too many", anAck, "07000202080000", refusal{codec.ErrTrailingData, "DEC-14", 48}},
@@ -257,7 +256,7 @@ func TestBodyRefusals(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p, err := decodeBody(c.kind, check.Must(hex.DecodeString(c.hex)))
 			c.want.check(t, err)
-			check.Equal(t, "value with the refusal", p, repair.Packet{Type: c.kind})
+			check.Equal(t, "value with the refusal", p, codec.Packet{Type: c.kind})
 		})
 	}
 }
@@ -267,7 +266,7 @@ func TestBodyRefusals(t *testing.T) {
 func TestEncoderRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		packet repair.Packet
+		packet codec.Packet
 		rule   string
 		bit    int
 	}{
@@ -290,7 +289,7 @@ func TestEncoderRefusals(t *testing.T) {
 		{"have above num_slices", ack(0, 3, 4, 5), "RPE-4", 24},
 		{"top below 0", ack(0, 3, 0, -1), "RPE-5", 33},
 		{"top 8192", ack(0, 3, 3, 8192), "RPE-5", 33},
-		{"neither slice nor ack", repair.Packet{Type: 2}, "ENC-6", 0},
+		{"neither slice nor ack", codec.Packet{Type: 2}, "ENC-6", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			want := refusal{codec.ErrInvalidField, c.rule, c.bit}
@@ -310,7 +309,7 @@ func TestEncoderRefusals(t *testing.T) {
 // The protocol id is not sent, but it counts, as PROTOCOL.md says of its frame (RPN-1).
 func TestAnotherProtocolIDIsRefused(t *testing.T) {
 	d := check.Must(framer.Append(nil, ack(1, 1, 1, 1)))
-	other := repair.NewFramer(protocolID + 256)
+	other := codec.Repair.Framer(protocolID + 256)
 	_, err := other.Decode(d)
 	refusal{codec.ErrCRCMismatch, "DEC-2", 0}.check(t, err)
 	check.Same(t, "protocol id", other.ProtocolID(), protocolID+256)
@@ -324,7 +323,7 @@ func TestTheChunkProtocolHasOtherBytes(t *testing.T) {
 	check.That(t, err != nil, "the other codec refuses it")
 }
 
-func drawPacket(t *rapid.T) repair.Packet {
+func drawPacket(t *rapid.T) codec.Packet {
 	n := rapid.OneOf(rapid.IntRange(1, 256), rapid.SampledFrom([]int{1, 2, 255, 256})).Draw(t, "num_slices")
 	chunkID := rapid.Uint16().Draw(t, "chunk_id")
 	if rapid.Bool().Draw(t, "is ack") {
@@ -346,7 +345,7 @@ func drawPacket(t *rapid.T) repair.Packet {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPacket(t)
-		f := repair.NewFramer(rapid.Uint32().Draw(t, "protocol id"))
+		f := codec.Repair.Framer(rapid.Uint32().Draw(t, "protocol id"))
 		check.Same(t, "Validate", validate(p), nil)
 		out, err := f.Append([]byte("prefix"), p)
 		check.That(t, err == nil && string(out[:6]) == "prefix", "it is appended")
@@ -406,7 +405,7 @@ func drawChange(t *rapid.T, d []byte) []byte {
 // Every prefix of a datagram is refused, and the reader stays inside it: the
 // slices given have no capacity behind their end (LAW-3).
 func TestEveryPrefixIsRefused(t *testing.T) {
-	for _, p := range []repair.Packet{slice(3, 0, 2, 3, make([]byte, 1024)), slice(3, 1, 2, 3, []byte("xyz")), slice(3, 7, 1, 3, []byte("xyz")), ack(3, 200, 100, 150)} {
+	for _, p := range []codec.Packet{slice(3, 0, 2, 3, make([]byte, 1024)), slice(3, 1, 2, 3, []byte("xyz")), slice(3, 7, 1, 3, []byte("xyz")), ack(3, 200, 100, 150)} {
 		whole := check.Must(framer.Append(nil, p))
 		for n := range whole {
 			d := reseal(bytes.Clone(whole[:n]))
@@ -433,12 +432,12 @@ func TestNothingIsAllocated(t *testing.T) {
 	for name, run := range map[string]func() error{
 		"encode slice":      func() error { _, err := framer.AppendSlice(dst, full.Slice); return err },
 		"encode ack":        func() error { _, err := framer.AppendAck(dst, acks.Ack); return err },
-		"encode slice body": func() error { _, err := repair.AppendSliceBody(dst, full.Slice); return err },
-		"encode ack body":   func() error { _, err := repair.AppendAckBody(dst, acks.Ack); return err },
+		"encode slice body": func() error { _, err := codec.Repair.AppendSliceBody(dst, full.Slice); return err },
+		"encode ack body":   func() error { _, err := codec.Repair.AppendAckBody(dst, acks.Ack); return err },
 		"decode slice":      func() error { _, err := framer.Decode(good); return err },
 		"decode ack":        func() error { _, err := framer.Decode(goodAck); return err },
-		"refuse encode":     func() error { _, err := framer.AppendSlice(dst, repair.Slice{}); return err },
-		"refuse ack":        func() error { _, err := framer.AppendAck(dst, repair.Ack{NumSlices: 1, Have: 2}); return err },
+		"refuse encode":     func() error { _, err := framer.AppendSlice(dst, codec.Slice{}); return err },
+		"refuse ack":        func() error { _, err := framer.AppendAck(dst, codec.Ack{NumSlices: 1, Have: 2}); return err },
 		"refuse crc":        func() error { _, err := framer.Decode(good[:100]); return err },
 		"refuse end check":  func() error { _, err := framer.Decode(badEnd); return err },
 		"refuse empty":      func() error { _, err := framer.Decode(nil); return err },

@@ -11,7 +11,7 @@ import (
 	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/conform/stateful"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
@@ -53,7 +53,7 @@ var senderVerbs = []*stateful.Verb[*senderSystem]{
 	// that were never sent.
 	{Weight: 6, Limits: stateful.Args{7, 10, 7 * 7}, Run: func(s *senderSystem, a stateful.Args) string {
 		v := s.Vars()
-		ack := repair.Ack{ChunkID: v.ChunkID + uint16(rarely(a[2]/7)), NumSlices: v.NumSlices + rarely(a[2]%7), Have: a[0] - 1, Top: v.Sent + 2 - a[1]}
+		ack := codec.Ack{ChunkID: v.ChunkID + uint16(rarely(a[2]/7)), NumSlices: v.NumSlices + rarely(a[2]%7), Have: a[0] - 1, Top: v.Sent + 2 - a[1]}
 		ours := s.HandleAck(s.Now, ack)
 		return fmt.Sprintf("ack %+v: ours %v", ack, ours)
 	}},
@@ -62,14 +62,14 @@ var senderVerbs = []*stateful.Verb[*senderSystem]{
 // The sender does what its model does, whatever is asked of it and whichever acks come,
 // with any scheduler.
 func TestCommandsToTheSender(t *testing.T) {
-	for _, scheduler := range []func() repair.Scheduler{
-		func() repair.Scheduler { return &sim.Plain{} },
-		func() repair.Scheduler { return check.Must(rateless.New(rateless.Default())) },
-		func() repair.Scheduler { return check.Must(rateless.New(rateless.Fixed(4_000_000))) },
+	for _, scheduler := range []func() statemachine.Scheduler{
+		func() statemachine.Scheduler { return &sim.Plain{} },
+		func() statemachine.Scheduler { return check.Must(rateless.New(rateless.Default())) },
+		func() statemachine.Scheduler { return check.Must(rateless.New(rateless.Fixed(4_000_000))) },
 	} {
 		stateful.Check(t, func() *senderSystem {
 			s := &senderSystem{}
-			s.CheckedSender = check.Must(sim.NewCheckedSender(repair.SenderConfig{FirstChunkID: 65534, Scheduler: scheduler()}, s.Fail))
+			s.CheckedSender = check.Must(sim.NewCheckedSender(statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: 65534, Scheduler: scheduler()}, s.Fail))
 			return s
 		}, senderVerbs...)
 	}
@@ -92,7 +92,7 @@ var receiverVerbs = []*stateful.Verb[*receiverSystem]{
 		if a[1] > 9 {
 			id = 8180 + a[1]
 		}
-		slice := repair.Slice{ChunkID: chunkID, ID: id, NumSlices: k, LastBytes: e.LastBytes(), Data: e.Slice(id)}
+		slice := codec.Slice{ChunkID: chunkID, ID: id, NumSlices: k, LastBytes: e.LastBytes(), Data: e.Slice(id)}
 		if a[2] == 8 {
 			slice.Data = chunktest.Chunk(len(slice.Data), 77) // forged
 		}
@@ -125,7 +125,7 @@ func TestCommandsToTheReceiver(t *testing.T) {
 	for _, first := range []uint16{0, 65534} {
 		stateful.Check(t, func() *receiverSystem {
 			r := &receiverSystem{}
-			r.CheckedReceiver = check.Must(sim.NewCheckedReceiver(repair.ReceiverConfig{FirstChunkID: first}, r.Fail))
+			r.CheckedReceiver = check.Must(sim.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: first}, r.Fail))
 			return r
 		}, receiverVerbs...)
 	}

@@ -7,14 +7,13 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 func ExampleFramer() {
-	framer := repair.NewFramer(0x11223344)
+	framer := codec.Repair.Framer(0x11223344)
 	chunk := erasure.Encode([]byte("hello"))
-	datagram, err := framer.AppendSlice(nil, repair.Slice{ChunkID: 1, ID: 1, NumSlices: 1, LastBytes: 5, Data: chunk.Slice(1)})
+	datagram, err := framer.AppendSlice(nil, codec.Slice{ChunkID: 1, ID: 1, NumSlices: 1, LastBytes: 5, Data: chunk.Slice(1)})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -50,11 +49,11 @@ func (a *ahead) Next(core.Micros) bool {
 // repair slices take their places, and nothing is sent again. The loop is all that a driver
 // has to do.
 func Example() {
-	sender, _ := repair.NewSender(repair.SenderConfig{Scheduler: &ahead{}})
-	receiver, _ := repair.NewReceiver(repair.ReceiverConfig{})
+	sender, _ := statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: &ahead{}})
+	receiver, _ := statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair})
 	var now core.Micros
-	var slices []repair.Slice // under way, for 20 ms
-	var acks []repair.Ack
+	var slices []codec.Slice // under way, for 20 ms
+	var acks []codec.Ack
 
 	_ = sender.Submit(now, erasure.Encode(make([]byte, 5000)))
 	for sender.State() == statemachine.SenderSending {

@@ -40,7 +40,7 @@ func TestTheSenderHasTheRowsOfTheChunkProtocol(t *testing.T) {
 	for i := range lines {
 		lines[i].Row = "S" + lines[i].Row[1:]
 	}
-	check.Equal(t, "rows", lines, statemachine.SenderTable())
+	check.Equal(t, "rows", lines, statemachine.SenderTable(codec.Named))
 }
 
 var senderMachine = tabletest.Machine{

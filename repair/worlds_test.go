@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	memory "github.com/chunkwire/chunkwire/conform/sim"
@@ -15,7 +16,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/sim/drawn"
 	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
@@ -26,7 +26,7 @@ const (
 	year   = 365 * 24 * 3600 * second
 )
 
-type packet = repair.Packet
+type packet = codec.Packet
 
 // The properties of sections 8 and 9 over networks that lose, double, delay and reorder. The
 // judges of conform/sim/repair watch for what must hold of what goes out, is acked and delivered;
@@ -53,10 +53,10 @@ type config struct {
 	goodFrom core.Micros
 }
 
-func drawWorld(t *rapid.T, c config) (*sim.World, repair.SenderConfig, repair.ReceiverConfig) {
+func drawWorld(t *rapid.T, c config) (*sim.World, statemachine.SenderConfig, statemachine.ReceiverConfig) {
 	first := uint16(rapid.SampledFrom([]int{0, 1, 65534, 65535}).Draw(t, "first chunk"))
-	sender := repair.SenderConfig{FirstChunkID: first, GiveUp: c.giveUp, Scheduler: check.Must(rateless.New(c.profile))}
-	receiver := repair.ReceiverConfig{FirstChunkID: first, GiveUp: c.giveUp}
+	sender := statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: first, GiveUp: c.giveUp, Scheduler: check.Must(rateless.New(c.profile))}
+	receiver := statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: first, GiveUp: c.giveUp}
 	w := check.Must(sim.NewWorld(sender, receiver, 0))
 	w.Down = drawn.Network[packet](t, "slices", c.goodFrom)
 	w.Up = drawn.Network[packet](t, "acks", c.goodFrom)
@@ -160,11 +160,11 @@ func TestErasures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := chunktest.Chunk(rapid.OneOf(rapid.IntRange(1, 12*1024), rapid.SampledFrom([]int{60_000})).Draw(t, "size"), 9)
 		e := erasure.Encode(data)
-		r := check.Must(sim.NewCheckedReceiver(repair.ReceiverConfig{}, t.Fatalf))
+		r := check.Must(sim.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}, t.Fatalf))
 		ids := drawErasures(t, e.NumSlices())
 		for i, id := range ids {
 			now := core.Micros(i)
-			r.HandleSlice(now, repair.Slice{ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)})
+			r.HandleSlice(now, codec.Slice{ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)})
 			if r.State() == statemachine.ReceiverReady {
 				got, err := r.Read(now, nil)
 				check.Same(t, "error", err, nil)
@@ -216,14 +216,14 @@ func TestEverySliceIsAnswered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := chunktest.Chunk(rapid.IntRange(1, 6*1024).Draw(t, "size"), 9)
 		e := erasure.Encode(data)
-		r := check.Must(repair.NewReceiver(repair.ReceiverConfig{}))
+		r := check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}))
 		now := core.Micros(0)
 		for _, id := range rapid.SliceOfN(rapid.IntRange(0, 20), 1, 60).Draw(t, "ids") {
 			now += 3 * ms
-			r.HandleSlice(now, repair.Slice{ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)})
+			r.HandleSlice(now, codec.Slice{ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)})
 			a, ok := r.Poll(now)
 			v := r.Vars()
-			want := repair.Ack{NumSlices: e.NumSlices(), Have: v.Have, Top: v.Top}
+			want := codec.Ack{NumSlices: e.NumSlices(), Have: v.Have, Top: v.Top}
 			if v.PreviousSlices > 0 {
 				want.Have, want.Top = e.NumSlices(), v.PreviousTop
 			}
@@ -240,10 +240,10 @@ func TestAForgedSliceIsNoticed(t *testing.T) {
 		data := chunktest.Chunk(rapid.IntRange(1, 8*1024).Draw(t, "size"), 9)
 		e := erasure.Encode(data)
 		k := e.NumSlices()
-		r := check.Must(sim.NewCheckedReceiver(repair.ReceiverConfig{}, t.Fatalf))
+		r := check.Must(sim.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}, t.Fatalf))
 		ids := rapid.Permutation(chunktest.Range(0, rapid.SampledFrom([]int{k - 1, 3 * k}).Draw(t, "largest id"))).Draw(t, "ids")
 		give := func(id int, forged bool) {
-			s := repair.Slice{ID: id, NumSlices: k, LastBytes: e.LastBytes(), Data: e.Slice(id)}
+			s := codec.Slice{ID: id, NumSlices: k, LastBytes: e.LastBytes(), Data: e.Slice(id)}
 			if forged {
 				s.Data = append([]byte(nil), s.Data...)
 				// Behind LastBytes a change may touch what fills up the last slice alone.
@@ -275,12 +275,12 @@ func TestAForgedSliceIsNoticed(t *testing.T) {
 func TestAnySlices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		judge := sim.NewReceiverJudge(&chunk.Stream{}, 0, year)
-		checked := check.Must(sim.NewCheckedReceiver(repair.ReceiverConfig{}, t.Fatalf))
+		checked := check.Must(sim.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}, t.Fatalf))
 		r := sim.NewJudgedReceiver(checked, judge, t.Fatalf)
 		now := second
 		for range rapid.IntRange(1, 30).Draw(t, "slices") {
 			k := rapid.SampledFrom([]int{1, 2, 3, 20}).Draw(t, "of")
-			s := repair.Slice{
+			s := codec.Slice{
 				ChunkID: r.Vars().ChunkID + uint16(rapid.IntRange(-1, 1).Draw(t, "chunk")), NumSlices: k,
 				ID: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "id"), LastBytes: rapid.SampledFrom([]int{1, 700, 1024}).Draw(t, "last bytes"),
 			}
@@ -308,9 +308,9 @@ func TestAnySlices(t *testing.T) {
 // Ids are used up in a loss that lasts long, and come again: nothing else changes, once
 // slices come through (RPN-2 to RPN-5). The judge knows every number.
 func TestIDsWrap(t *testing.T) {
-	rule := func() repair.Scheduler { return check.Must(rateless.New(rateless.Default())) }
-	w := check.Must(sim.NewWorld(repair.SenderConfig{Scheduler: rule()}, repair.ReceiverConfig{GiveUp: year}, 50*ms))
-	w.Sender = check.Must(sim.NewCheckedSender(repair.SenderConfig{GiveUp: year, Scheduler: rule()}, t.Fatalf))
+	rule := func() statemachine.Scheduler { return check.Must(rateless.New(rateless.Default())) }
+	w := check.Must(sim.NewWorld(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: rule()}, statemachine.ReceiverConfig{Kind: codec.Repair, GiveUp: year}, 50*ms))
+	w.Sender = check.Must(sim.NewCheckedSender(statemachine.SenderConfig{Kind: codec.Repair, GiveUp: year, Scheduler: rule()}, t.Fatalf))
 	w.Receiver = sim.NewJudgedReceiver(w.Receiver, sim.NewReceiverJudge(&chunk.Stream{}, year, 0), t.Fatalf)
 	n := 0
 	w.Down = func(now core.Micros, _ packet) []core.Micros {

@@ -15,7 +15,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -206,7 +205,7 @@ func TestFieldsOfTheDocument(t *testing.T) {
 		t.Errorf("%d fields", len(table))
 	}
 	for _, row := range table {
-		s, err := repair.NewSender(repair.SenderConfig{Scheduler: always{}})
+		s, err := statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: always{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +215,7 @@ func TestFieldsOfTheDocument(t *testing.T) {
 		for s.Vars().Sent < int(integer(t, row[0])) {
 			s.Poll(0)
 		}
-		ours := s.HandleAck(0, repair.Ack{NumSlices: k, Have: 1, Top: int(integer(t, row[1]))})
+		ours := s.HandleAck(0, codec.Ack{NumSlices: k, Have: 1, Top: int(integer(t, row[1]))})
 		if got := fmt.Sprint(s.Vars().Top); !ours && row[2] != "none" || ours && got != strings.ReplaceAll(row[2], ",", "") {
 			t.Errorf("%v: %v, top is %s", row, ours, got)
 		}
@@ -234,15 +233,15 @@ func (always) Deadline() core.Micros                 { return 0 }
 func (always) Stats() (s statemachine.ScheduleStats) { return s }
 
 // exampleSlice returns a slice of the chunk 0 of k full slices of zeros.
-func exampleSlice(k, id int) repair.Slice {
-	return repair.Slice{ID: id, NumSlices: k, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
+func exampleSlice(k, id int) codec.Slice {
+	return codec.Slice{ID: id, NumSlices: k, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
 }
 
 // receiverWithTop returns a receiver to which one slice has come, if any: at first each id is
 // its own number.
-func receiverWithTop(t *testing.T, k, top int) *repair.Receiver {
+func receiverWithTop(t *testing.T, k, top int) *statemachine.Receiver {
 	t.Helper()
-	r, err := repair.NewReceiver(repair.ReceiverConfig{})
+	r, err := statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +261,7 @@ func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 	}{
 		{"MAX_IDS", c["MAX_IDS"] == erasure.MaxIDs},
 		{"an id has 13 bits", c["MAX_IDS"] == idBits},
-		{"ACK_SIZE", c["ACK_SIZE"] == repair.MaxAckSize},
+		{"ACK_SIZE", c["ACK_SIZE"] == codec.Repair.AckSize(1)},
 		{"an ack has 79 bits and the end check", c["ACK_SIZE"] == ackBytes},
 		{"a reply is not larger than what drew it", c["ACK_SIZE"] <= (33+47+7)/8+1+4},
 		{"a full slice is the largest datagram", (33+47+7)/8+chunks["SLICE_SIZE"]+4 == chunks["MAX_DATAGRAM"]},

@@ -6,7 +6,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
@@ -34,7 +33,7 @@ func (a *asked) allAtOnce(cfg *lanes.Config) {
 	cfg.NewScheduler = func() (statemachine.Scheduler, error) {
 		return &namedAtOnce{check.Must(base.New(base.Fixed(0))), a}, nil
 	}
-	cfg.NewRepairScheduler = func() (repair.Scheduler, error) { return &repairAtOnce{asked: a}, nil }
+	cfg.NewRepairScheduler = func() (statemachine.Scheduler, error) { return &repairAtOnce{asked: a}, nil }
 }
 
 func allAtOnce(cfg *lanes.Config) { new(asked).allAtOnce(cfg) }
@@ -87,13 +86,13 @@ func (s *repairAtOnce) Deadline() core.Micros {
 
 func (s *repairAtOnce) Stats() statemachine.ScheduleStats { return statemachine.ScheduleStats{} }
 
-func (s *repairAtOnce) Adopt(repair.Scheduler) { s.adopted++ }
+func (s *repairAtOnce) Adopt(statemachine.Scheduler) { s.adopted++ }
 
 // fixedAt makes lanes of schedulers that send at a rate, each by itself.
 func fixedAt(rate int64) func(*lanes.Config) {
 	return func(cfg *lanes.Config) {
 		cfg.NewScheduler = func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Fixed(rate)) }
-		cfg.NewRepairScheduler = func() (repair.Scheduler, error) { return rateless.New(rateless.Fixed(rate)) }
+		cfg.NewRepairScheduler = func() (statemachine.Scheduler, error) { return rateless.New(rateless.Fixed(rate)) }
 	}
 }
 
@@ -106,7 +105,7 @@ func makers(made func() error) func(*lanes.Config) {
 			}
 			return base.New(base.Burst())
 		}
-		cfg.NewRepairScheduler = func() (repair.Scheduler, error) {
+		cfg.NewRepairScheduler = func() (statemachine.Scheduler, error) {
 			if err := made(); err != nil {
 				return nil, err
 			}

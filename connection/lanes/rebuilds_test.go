@@ -8,21 +8,20 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // slicesOf returns slices of a chunk: the first source slices but those that are missing, and so
 // many repair slices.
-func slicesOf(e *erasure.Encoded, missing int) (list []lanes.Slice) {
+func slicesOf(e *erasure.Encoded, missing int) (list []codec.Slice) {
 	const n = codec.MaxSlices
 	for id := missing; id < n+missing; id++ {
-		list = append(list, lanes.Slice{Repair: repair.Slice{ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: e.Slice(id)}})
+		list = append(list, codec.Slice{ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: e.Slice(id)})
 	}
 	return list
 }
 
 // halfway returns lanes that share a bound, and have all slices of a chunk but one, and that one.
-func halfway(t *testing.T, bound *lanes.Rebuilds, e *erasure.Encoded, missing int) (l *lanes.Lanes, last lanes.Slice) {
+func halfway(t *testing.T, bound *lanes.Rebuilds, e *erasure.Encoded, missing int) (l *lanes.Lanes, last codec.Slice) {
 	t.Helper()
 	l = check.Must(lanes.New(lanes.Config{Repair: true, Rebuilds: bound}))
 	list := slicesOf(e, missing)
@@ -41,7 +40,7 @@ func TestRebuildsAreBounded(t *testing.T) {
 	e := erasure.Encode(content(codec.MaxChunkSize, 1))
 	bound := new(lanes.Rebuilds)
 	var waiting []*lanes.Lanes
-	var last lanes.Slice
+	var last codec.Slice
 	for i := range 8 {
 		var l *lanes.Lanes
 		l, last = halfway(t, bound, e, codec.MaxSlices)

@@ -12,12 +12,11 @@ import (
 	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // variant is one of the two protocols of chunks as an end drives it: its machines, the judges
-// who watch, and its packets, which are codec.Packet or repair.Packet.
+// who watch, and its packets, which are codec.Packet or codec.Packet.
 type variant interface {
 	// Of the sender, and of what its judge knows.
 	submit(now core.Micros, data []byte) error
@@ -137,19 +136,19 @@ func (v *named) sent(at core.Micros, p any, size int, deadline core.Micros) *chu
 
 // repaired is the variant with repair slices.
 type repaired struct {
-	both[repair.Packet]
-	framer    repair.Framer
+	both[codec.Packet]
+	framer    codec.Framer
 	sending   *simrepair.SenderJudge
 	receiving *simrepair.ReceiverJudge
 	memory    func() int64
 }
 
 func newRepaired(e *end, slack core.Micros) variant {
-	s, err1 := repair.NewSender(repair.SenderConfig{FirstChunkID: e.pair.firstID, GiveUp: e.giveUp, Scheduler: e.pace.rule()})
-	r, err2 := repair.NewReceiver(repair.ReceiverConfig{FirstChunkID: e.pair.firstID, GiveUp: e.giveUp})
+	s, err1 := statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: e.pair.firstID, GiveUp: e.giveUp, Scheduler: e.pace.rule()})
+	r, err2 := statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: e.pair.firstID, GiveUp: e.giveUp})
 	mustBe(err1, err2)
 	return &repaired{
-		both[repair.Packet]{simrepair.Sender{SenderMachine: s}, simrepair.Receiver{ReceiverMachine: r}}, repair.NewFramer(protocolID(e.epoch)),
+		both[codec.Packet]{simrepair.Sender{SenderMachine: s}, simrepair.Receiver{ReceiverMachine: r}}, codec.Repair.Framer(protocolID(e.epoch)),
 		simrepair.NewSenderJudge(e.out, e.pace.Pace, e.giveUp, slack), simrepair.NewReceiverJudge(e.in, e.giveUp, slack),
 		func() int64 { return sim.Footprint(r) },
 	}
@@ -158,17 +157,17 @@ func newRepaired(e *end, slack core.Micros) variant {
 func (v *repaired) sender() (senderEnd, *chunk.Emission)      { return v.out, &v.sending.Emission }
 func (v *repaired) receiver() (receiverEnd, *chunk.Reception) { return v.in, &v.receiving.Reception }
 func (v *repaired) keeps() *chunk.Violation                   { return v.receiving.Keeps(v.memory()) }
-func (v *repaired) encode(p any) ([]byte, error)              { return v.framer.Append(nil, p.(repair.Packet)) }
+func (v *repaired) encode(p any) ([]byte, error)              { return v.framer.Append(nil, p.(codec.Packet)) }
 func (v *repaired) decode(datagram []byte) (any, error)       { return v.framer.Decode(datagram) }
-func (v *repaired) same(a, b any) bool                        { return agree.SameRepair(a.(repair.Packet), b.(repair.Packet)) }
-func (v *repaired) describe(p any) string                     { return simrepair.Text(0, p.(repair.Packet)) }
-func (v *repaired) isSlice(p any) bool                        { return p.(repair.Packet).Type == codec.TypeSlice }
-func (v *repaired) isExtra(p any) bool                        { s := p.(repair.Packet).Slice; return !s.Source() }
+func (v *repaired) same(a, b any) bool                        { return agree.SameRepair(a.(codec.Packet), b.(codec.Packet)) }
+func (v *repaired) describe(p any) string                     { return simrepair.Text(0, p.(codec.Packet)) }
+func (v *repaired) isSlice(p any) bool                        { return p.(codec.Packet).Type == codec.TypeSlice }
+func (v *repaired) isExtra(p any) bool                        { s := p.(codec.Packet).Slice; return !s.Source() }
 
 func (v *repaired) read(datagram []byte) (any, error) {
 	p, err := repairoracle.DecodeDatagram(v.framer.ProtocolID(), datagram)
 	if err != nil {
-		return repair.Packet{}, err
+		return codec.Packet{}, err
 	}
 	return agree.RepairFromOracle(p), nil
 }
@@ -178,19 +177,19 @@ func (v *repaired) submitted(at core.Micros, data []byte, taken bool) *chunk.Vio
 }
 
 func (v *repaired) arrive(now, at core.Micros, p, made any) *chunk.Violation {
-	if m := made.(repair.Packet); m.Type == codec.TypeSlice {
+	if m := made.(codec.Packet); m.Type == codec.TypeSlice {
 		v.receiving.Arrived(at, m.Slice)
 	} else {
 		v.sending.Acked(at, m.Ack)
 	}
-	return v.give(now, p.(repair.Packet), v.isSlice(p), v.sending.Reported)
+	return v.give(now, p.(codec.Packet), v.isSlice(p), v.sending.Reported)
 }
 
 func (v *repaired) sent(at core.Micros, p any, size int, deadline core.Micros) *chunk.Violation {
 	if v.isSlice(p) {
-		return v.sending.Sent(at, p.(repair.Packet).Slice, size, deadline)
+		return v.sending.Sent(at, p.(codec.Packet).Slice, size, deadline)
 	}
-	return v.receiving.Sent(at, p.(repair.Packet).Ack)
+	return v.receiving.Sent(at, p.(codec.Packet).Ack)
 }
 
 // owned returns a packet whose data are its own: the machine's are the application's.
@@ -199,7 +198,7 @@ func owned(p any) any {
 	case codec.Packet:
 		p.Slice.Data = bytes.Clone(p.Slice.Data)
 		return p
-	case repair.Packet:
+	case codec.Packet:
 		p.Slice.Data = bytes.Clone(p.Slice.Data)
 		return p
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // A datagram is another's if a bit of it is, or if a field of the packet is.
@@ -19,8 +18,8 @@ func TestCheckForm(t *testing.T) {
 	otherAck.Ack.ChunkID++
 	checkForms(t, func(e *end) variant { e.pace = paces[0](newRandom(1, 1)); return newNamed(e, 0) }, slice, otherSlice, ack, otherAck)
 
-	last := repair.Packet{Type: codec.TypeSlice, Slice: repair.Slice{ChunkID: 7, ID: 2, NumSlices: 3, LastBytes: 7, Data: []byte("the end")}}
-	count := repair.Packet{Type: codec.TypeAck, Ack: repair.Ack{ChunkID: 7, NumSlices: 3, Have: 2, Top: 5}}
+	last := codec.Packet{Type: codec.TypeSlice, Slice: codec.Slice{ChunkID: 7, ID: 2, NumSlices: 3, LastBytes: 7, Data: []byte("the end")}}
+	count := codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: 7, NumSlices: 3, Have: 2, Top: 5}}
 	otherLast, otherCount := last, count
 	otherLast.Slice.ID = 1
 	otherCount.Ack.Top++

@@ -21,9 +21,9 @@ func encodeBody(q *object) (any, error) {
 	case err != nil:
 		return nil, err
 	case p.Type == codec.TypeAck:
-		return encoded(codec.AppendAckBody(nil, p.Ack))
+		return encoded(codec.Named.AppendAckBody(nil, p.Ack))
 	}
-	return encoded(codec.AppendSliceBody(nil, p.Slice))
+	return encoded(codec.Named.AppendSliceBody(nil, p.Slice))
 }
 
 func encodePacket(q *object) (any, error) {
@@ -44,10 +44,10 @@ func decodeBody(q *object) (any, error) {
 		return nil, *q.err
 	}
 	if kind == contract.TypeAck {
-		a, err := codec.DecodeAckBody(body)
+		a, err := codec.Named.DecodeAckBody(body)
 		return decoded(codec.Packet{Type: codec.TypeAck, Ack: a}, err)
 	}
-	s, err := codec.DecodeSliceBody(body)
+	s, err := codec.Named.DecodeSliceBody(body)
 	return decoded(codec.Packet{Type: codec.TypeSlice, Slice: s}, err)
 }
 

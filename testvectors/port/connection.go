@@ -10,7 +10,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -118,7 +117,7 @@ func (w *payloadWriter) add(o *object) (err error) {
 
 // slice and ack read a packet of the variant. One that cannot be is zero, which the encoder
 // refuses.
-func (w *payloadWriter) slice(o *object) (s lanes.Slice) {
+func (w *payloadWriter) slice(o *object) (s codec.Slice) {
 	if w.format.Repair {
 		r := ranged{object: o}
 		if p := r.repairSlice(); !r.invalid {
@@ -132,7 +131,7 @@ func (w *payloadWriter) slice(o *object) (s lanes.Slice) {
 	return s
 }
 
-func (w *payloadWriter) ack(o *object) (a lanes.Ack) {
+func (w *payloadWriter) ack(o *object) (a codec.Ack) {
 	if w.format.Repair {
 		r := ranged{object: o}
 		if p := r.repairAck(); !r.invalid {
@@ -187,18 +186,18 @@ func decodeRecord(format connection.Format, payload []byte, at int) (c contract.
 		c.Type, c.Code, c.Text = contract.RecordClose, wide(r.Code), pointerTo(string(r.Text))
 	case connection.TypeSlice:
 		if format.Repair {
-			c = laneRecord(contract.TypeSlice, r.Lane, repairPacketOf(repair.Packet{Slice: r.Slice.Repair}))
+			c = laneRecord(contract.TypeSlice, r.Lane, repairPacketOf(codec.Packet{Slice: r.Slice}))
 			break
 		}
-		s := &r.Slice.Chunk
+		s := &r.Slice
 		c.Type, c.Lane, c.ChunkID, c.SliceID, c.NumSlices = contract.TypeSlice, wide(r.Lane), wide(s.ChunkID), wide(s.SliceID), wide(s.NumSlices)
 		c.Data = pointerTo(hex.EncodeToString(s.Data))
 	case connection.TypeChunkAck:
 		if format.Repair {
-			c = laneRecord(contract.RecordChunkAck, r.Lane, repairPacketOf(repair.Packet{Type: codec.TypeAck, Ack: r.Ack.Repair}))
+			c = laneRecord(contract.RecordChunkAck, r.Lane, repairPacketOf(codec.Packet{Type: codec.TypeAck, Ack: r.Ack}))
 			break
 		}
-		c.Type, c.Lane, c.ChunkID, c.Acked = contract.RecordChunkAck, wide(r.Lane), wide(r.Ack.Chunk.ChunkID), pointerTo(contract.Bits(r.Ack.Chunk.Acked, r.Ack.Chunk.NumSlices))
+		c.Type, c.Lane, c.ChunkID, c.Acked = contract.RecordChunkAck, wide(r.Lane), wide(r.Ack.ChunkID), pointerTo(contract.Bits(r.Ack.Acked, r.Ack.NumSlices))
 	case connection.TypeECN:
 		c.Type, c.Arrived, c.Congested = contract.RecordECN, wide(r.Marks.Arrived), wide(r.Marks.Congested)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
@@ -133,11 +132,11 @@ func repairEncode(q *object) (any, error) {
 	case err != nil:
 		return nil, err
 	case framed:
-		return encoded(repair.NewFramer(id).Append(nil, p))
+		return encoded(codec.Repair.Framer(id).Append(nil, p))
 	case p.Type == codec.TypeAck:
-		return encoded(repair.AppendAckBody(nil, p.Ack))
+		return encoded(codec.Repair.AppendAckBody(nil, p.Ack))
 	}
-	return encoded(repair.AppendSliceBody(nil, p.Slice))
+	return encoded(codec.Repair.AppendSliceBody(nil, p.Slice))
 }
 
 // framed reads the protocol id of a request that may have one.
@@ -161,22 +160,22 @@ func repairDecode(q *object) (any, error) {
 	if *q.err != nil {
 		return nil, *q.err
 	}
-	p := repair.Packet{Type: codec.TypeSlice}
+	p := codec.Packet{Type: codec.TypeSlice}
 	var err error
 	switch kind {
 	case contract.TypeAck:
 		p.Type = codec.TypeAck
-		p.Ack, err = repair.DecodeAckBody(b)
+		p.Ack, err = codec.Repair.DecodeAckBody(b)
 	case contract.TypeSlice:
-		p.Slice, err = repair.DecodeSliceBody(b)
+		p.Slice, err = codec.Repair.DecodeSliceBody(b)
 	default:
-		p, err = repair.NewFramer(id).Decode(b)
+		p, err = codec.Repair.Framer(id).Decode(b)
 	}
 	return contract.RepairResponse{Answer: contract.Answer{OK: true}, Packet: repairPacketOf(p)}, err
 }
 
 // repairPacketOf returns a packet in the contract's form.
-func repairPacketOf(p repair.Packet) *contract.RepairPacket {
+func repairPacketOf(p codec.Packet) *contract.RepairPacket {
 	if p.Type == codec.TypeAck {
 		a := p.Ack
 		return &contract.RepairPacket{Type: contract.TypeAck, ChunkID: int64(a.ChunkID), NumSlices: int64(a.NumSlices), Have: pointerTo(int64(a.Have)), Top: pointerTo(int64(a.Top))}
@@ -190,7 +189,7 @@ func repairPacketOf(p repair.Packet) *contract.RepairPacket {
 
 // repairPacket returns the packet of a request. It is a bad request before it is one that
 // cannot be represented.
-func repairPacket(q *object) (p repair.Packet, err error) {
+func repairPacket(q *object) (p codec.Packet, err error) {
 	r := ranged{object: q.object("packet")}
 	switch r.text("type") {
 	case contract.TypeSlice:
@@ -203,14 +202,14 @@ func repairPacket(q *object) (p repair.Packet, err error) {
 	return p, r.err()
 }
 
-func (r *ranged) repairSlice() repair.Slice {
+func (r *ranged) repairSlice() codec.Slice {
 	chunkID := uint16(r.within("chunk_id", 0, math.MaxUint16))
-	return repair.Slice{ChunkID: chunkID, ID: r.anyInt("slice_id"), NumSlices: r.anyInt("num_slices"), LastBytes: r.anyInt("last_bytes"), Data: r.hex("data")}
+	return codec.Slice{ChunkID: chunkID, ID: r.anyInt("slice_id"), NumSlices: r.anyInt("num_slices"), LastBytes: r.anyInt("last_bytes"), Data: r.hex("data")}
 }
 
-func (r *ranged) repairAck() repair.Ack {
+func (r *ranged) repairAck() codec.Ack {
 	chunkID := uint16(r.within("chunk_id", 0, math.MaxUint16))
-	return repair.Ack{ChunkID: chunkID, NumSlices: r.anyInt("num_slices"), Have: r.anyInt("have"), Top: r.anyInt("top")}
+	return codec.Ack{ChunkID: chunkID, NumSlices: r.anyInt("num_slices"), Have: r.anyInt("have"), Top: r.anyInt("top")}
 }
 
 // repairReceiver answers a trace of a receiver (RPO-7, RPO-8).

@@ -7,7 +7,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -20,7 +19,7 @@ func RunRepairReceiver(cfg contract.ReceiverConfig, events []contract.RepairEven
 	if err != nil {
 		return nil, fmt.Errorf("%w: the config", err)
 	}
-	r, err := repair.NewReceiver(repair.ReceiverConfig{FirstChunkID: cfg.FirstChunkID, GiveUp: wait})
+	r, err := statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: cfg.FirstChunkID, GiveUp: wait})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +37,7 @@ func RunRepairReceiver(cfg contract.ReceiverConfig, events []contract.RepairEven
 	return steps, nil
 }
 
-func repairReceiverEvent(r *repair.Receiver, e contract.RepairEvent, step *contract.RepairStep) error {
+func repairReceiverEvent(r *statemachine.Receiver, e contract.RepairEvent, step *contract.RepairStep) error {
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
@@ -67,11 +66,11 @@ func repairReceiverEvent(r *repair.Receiver, e contract.RepairEvent, step *contr
 }
 
 // repairSlice returns the slice of an event. A trace has none that a decoder would refuse.
-func repairSlice(e contract.RepairEvent) (s repair.Slice, err error) {
+func repairSlice(e contract.RepairEvent) (s codec.Slice, err error) {
 	if e.ChunkID == nil || e.SliceID == nil || e.NumSlices == nil || e.LastBytes == nil {
 		return s, ErrBadRequest
 	}
-	s = repair.Slice{ChunkID: *e.ChunkID, ID: *e.SliceID, NumSlices: *e.NumSlices, LastBytes: *e.LastBytes}
+	s = codec.Slice{ChunkID: *e.ChunkID, ID: *e.SliceID, NumSlices: *e.NumSlices, LastBytes: *e.LastBytes}
 	if s.NumSlices < 1 || s.NumSlices > codec.MaxSlices || s.LastBytes < 1 || s.LastBytes > codec.SliceSize {
 		return s, ErrBadRequest
 	}
@@ -92,7 +91,7 @@ func RunRepairSender(cfg contract.RepairSenderConfig, events []contract.RepairEv
 	if err != nil {
 		return nil, fmt.Errorf("%w: the config", err)
 	}
-	var scheduler repair.Scheduler
+	var scheduler statemachine.Scheduler
 	due := new(counted)
 	if scheduler = due; cfg.Profile != nil {
 		due = nil
@@ -100,7 +99,7 @@ func RunRepairSender(cfg contract.RepairSenderConfig, events []contract.RepairEv
 			return nil, fmt.Errorf("%w: the config", err)
 		}
 	}
-	s, err := repair.NewSender(repair.SenderConfig{FirstChunkID: cfg.FirstChunkID, GiveUp: wait, Scheduler: scheduler})
+	s, err := statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: cfg.FirstChunkID, GiveUp: wait, Scheduler: scheduler})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +117,7 @@ func RunRepairSender(cfg contract.RepairSenderConfig, events []contract.RepairEv
 	return steps, nil
 }
 
-func repairSenderEvent(s *repair.Sender, due *counted, e contract.RepairEvent, step *contract.RepairStep) error {
+func repairSenderEvent(s *statemachine.Sender, due *counted, e contract.RepairEvent, step *contract.RepairStep) error {
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
@@ -133,7 +132,7 @@ func repairSenderEvent(s *repair.Sender, due *counted, e contract.RepairEvent, s
 		if e.ChunkID == nil || e.NumSlices == nil || e.Have == nil || e.Top == nil {
 			return ErrBadRequest
 		}
-		a := repair.Ack{ChunkID: *e.ChunkID, NumSlices: *e.NumSlices, Have: *e.Have, Top: *e.Top}
+		a := codec.Ack{ChunkID: *e.ChunkID, NumSlices: *e.NumSlices, Have: *e.Have, Top: *e.Top}
 		if a.Validate() != nil {
 			return ErrBadRequest
 		}

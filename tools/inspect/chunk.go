@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // endCheck is the last field of a datagram in the frame of chunks (FRM-6), as it is sent.
@@ -92,7 +91,7 @@ type chunkPacket struct {
 // frame decodes a datagram in the frame of chunks with a protocol id.
 func frame(datagram []byte, id uint32, withRepair bool) (c chunkPacket, err error) {
 	if withRepair {
-		p, err := repair.NewFramer(id).Decode(datagram)
+		p, err := codec.Repair.Framer(id).Decode(datagram)
 		return ofRepair(p), err
 	}
 	p, err := codec.NewFramer(id).Decode(datagram)
@@ -107,7 +106,7 @@ func ofSlices(p codec.Packet) chunkPacket {
 	return chunkPacket{id: p.Slice.ChunkID, slice: p.Slice.SliceID, slices: p.Slice.NumSlices, bytes: len(p.Slice.Data)}
 }
 
-func ofRepair(p repair.Packet) chunkPacket {
+func ofRepair(p codec.Packet) chunkPacket {
 	if p.Type == codec.TypeAck {
 		return chunkPacket{repair: true, ack: true, id: p.Ack.ChunkID, slices: p.Ack.NumSlices, have: p.Ack.Have, top: p.Ack.Top}
 	}

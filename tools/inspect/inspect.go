@@ -13,7 +13,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // Protocol says what a datagram is taken as.
@@ -338,19 +337,19 @@ func (in *Inspector) bare(r *Result, b []byte) {
 // decodeBody decodes a bare body (DEC-17).
 func decodeBody(b []byte, withRepair, ack bool) (chunkPacket, error) {
 	var p codec.Packet
-	var q repair.Packet
+	var q codec.Packet
 	var err error
 	switch {
 	case withRepair && ack:
 		q.Type = codec.TypeAck
-		q.Ack, err = repair.DecodeAckBody(b)
+		q.Ack, err = codec.Repair.DecodeAckBody(b)
 	case withRepair:
-		q.Slice, err = repair.DecodeSliceBody(b)
+		q.Slice, err = codec.Repair.DecodeSliceBody(b)
 	case ack:
 		p.Type = codec.TypeAck
-		p.Ack, err = codec.DecodeAckBody(b)
+		p.Ack, err = codec.Named.DecodeAckBody(b)
 	default:
-		p.Slice, err = codec.DecodeSliceBody(b)
+		p.Slice, err = codec.Named.DecodeSliceBody(b)
 	}
 	if withRepair {
 		return ofRepair(q), err

@@ -72,17 +72,17 @@ func channelSummary(r *channel.Record) string {
 func (m *message) chunk() chunkPacket {
 	r := &m.connection
 	switch slice := r.Type == connection.TypeSlice; {
-	case slice && r.Slice.Repair.NumSlices > 0:
-		s := r.Slice.Repair
+	case slice && r.Slice.NumSlices > 0:
+		s := r.Slice
 		return chunkPacket{repair: true, id: s.ChunkID, slice: s.ID, slices: s.NumSlices, bytes: len(s.Data)}
 	case slice:
-		s := r.Slice.Chunk
+		s := r.Slice
 		return chunkPacket{id: s.ChunkID, slice: s.SliceID, slices: s.NumSlices, bytes: len(s.Data)}
-	case r.Ack.Repair.NumSlices > 0:
-		a := r.Ack.Repair
+	case r.Ack.NumSlices > 0:
+		a := r.Ack
 		return chunkPacket{repair: true, ack: true, id: a.ChunkID, slices: a.NumSlices, have: a.Have, top: a.Top}
 	}
-	a := r.Ack.Chunk
+	a := r.Ack
 	return chunkPacket{ack: true, id: a.ChunkID, slices: a.NumSlices, have: a.Acked.Count(), acked: a.Acked.Has}
 }
 

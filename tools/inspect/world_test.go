@@ -20,7 +20,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/tools/inspect"
 )
@@ -113,11 +112,11 @@ func sendSlices(t *testing.T, k *taps) {
 }
 
 func sendRepairSlices(t *testing.T, k *taps) {
-	s := check.Must(repair.NewSender(repair.SenderConfig{Scheduler: check.Must(adaptive.RepairScheduler())}))
-	r := check.Must(repair.NewReceiver(repair.ReceiverConfig{}))
-	encode := repair.NewFramer(protocolID + 256)
-	run(t, k, chunk.Outbound[repair.Packet](repaired.Sender{SenderMachine: s}), chunk.Inbound[repair.Packet](repaired.Receiver{ReceiverMachine: r}),
-		func(p repair.Packet) []byte { return check.Must(encode.Append(nil, p)) })
+	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: check.Must(adaptive.RepairScheduler())}))
+	r := check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}))
+	encode := codec.Repair.Framer(protocolID + 256)
+	run(t, k, chunk.Outbound[codec.Packet](repaired.Sender{SenderMachine: s}), chunk.Inbound[codec.Packet](repaired.Receiver{ReceiverMachine: r}),
+		func(p codec.Packet) []byte { return check.Must(encode.Append(nil, p)) })
 }
 
 // connect returns a conversation of a connection in a mode.

@@ -158,13 +158,13 @@ func (c *Conn) pollLocked(now core.Micros, b *driver.Batch) {
 	c.scheduleLocked(earliest)
 }
 
-func (c *Conn) addAck(b *driver.Batch, lane int, a lanes.Ack) {
+func (c *Conn) addAck(b *driver.Batch, lane int, a codec.Ack) {
 	buf, err := c.endpoint.framers[lane].AppendAck(b.Room(), a)
 	c.add(b, buf, err)
 }
 
 // addSlice returns the bytes that the slice's datagram has.
-func (c *Conn) addSlice(b *driver.Batch, lane int, s lanes.Slice) int {
+func (c *Conn) addSlice(b *driver.Batch, lane int, s codec.Slice) int {
 	buf, err := c.endpoint.framers[lane].AppendSlice(b.Room(), s)
 	return c.add(b, buf, err)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // nowhere is a socket on which nothing arrives.
@@ -45,7 +44,7 @@ func noAllocationPerDatagram(t *testing.T, cfg Config) {
 	defer e.Close()
 	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
 	slice, _ := sliceOf(e, nil, 0, 0, 2)
-	ack, _ := e.framers[0].AppendAck(nil, lanes.Ack{Chunk: codec.Ack{NumSlices: 1}, Repair: repair.Ack{NumSlices: 1}})
+	ack, _ := e.framers[0].AppendAck(nil, codec.Ack{NumSlices: 1}, Repair: codec.Ack{NumSlices: 1})
 	e.receive(e.driver.Now(), slice, from)
 	for name, datagram := range map[string][]byte{"slice": slice, "ack": ack, "undecodable": make([]byte, 100)} {
 		if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), datagram, from) }); n != 0 {
@@ -115,13 +114,13 @@ func noAllocationPerChunk(t *testing.T, cfg Config) {
 func TestDecodedDataHasNoRoomBehindIt(t *testing.T) {
 	e := silentEndpoint(t, Config{Lanes: 2})
 	for _, n := range []int{1, 1000, codec.SliceSize} {
-		datagram, err := e.framers[1].AppendSlice(nil, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: make([]byte, n)}})
+		datagram, err := e.framers[1].AppendSlice(nil, codec.Slice{NumSlices: 1, Data: make([]byte, n)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := e.decode(append(datagram, "behind"...)[:len(datagram)])
-		if err != nil || len(p.Slice.Chunk.Data) != n || cap(p.Slice.Chunk.Data) != n {
-			t.Errorf("%d bytes: %d with room for %d, %v", n, len(p.Slice.Chunk.Data), cap(p.Slice.Chunk.Data), err)
+		if err != nil || len(p.Slice.Data) != n || cap(p.Slice.Data) != n {
+			t.Errorf("%d bytes: %d with room for %d, %v", n, len(p.Slice.Data), cap(p.Slice.Data), err)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func silentEndpoint(t testing.TB, cfg Config) *Endpoint {
 func BenchmarkDecodeLane(b *testing.B) {
 	for _, n := range []int{1, 8, 16} {
 		e := silentEndpoint(b, Config{Lanes: n})
-		slice := lanes.Slice{Chunk: codec.Slice{NumSlices: 256, Data: make([]byte, codec.SliceSize)}}
+		slice := codec.Slice{NumSlices: 256, Data: make([]byte, codec.SliceSize)}
 		same, _ := e.framers[0].AppendSlice(nil, slice)
 		garbage := append([]byte(nil), same...)
 		garbage[500] ^= 1

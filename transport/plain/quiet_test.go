@@ -17,7 +17,7 @@ import (
 // beginnings are datagrams with which peers begin, and their addresses.
 func beginningOf(t testing.TB, e *Endpoint, i int) ([]byte, udp.Peer) {
 	t.Helper()
-	datagram, err := e.framers[0].AppendSlice(nil, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}})
+	datagram, err := e.framers[0].AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("x")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,16 +6,15 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // repairFramer is that of the one lane of a connection with repair slices (RPI-1).
-var repairFramer = repair.NewFramer(protocolID + plain.RepairIDs)
+var repairFramer = codec.Repair.Framer(protocolID + plain.RepairIDs)
 
 // repairBeginning is a slice with an id of the first chunk.
 func repairBeginning(id, numSlices int) []byte {
-	s := repair.Slice{ID: id, NumSlices: numSlices, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
+	s := codec.Slice{ID: id, NumSlices: numSlices, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
 	datagram, _ := repairFramer.AppendSlice(nil, s)
 	return datagram
 }
@@ -57,7 +56,7 @@ func TestLimitUnvalidatedWithRepair(t *testing.T) {
 			}
 		}
 		answer := func(have, top int) {
-			datagram, _ := repairFramer.AppendAck(nil, repair.Ack{NumSlices: 256, Have: have, Top: top})
+			datagram, _ := repairFramer.AppendAck(nil, codec.Ack{NumSlices: 256, Have: have, Top: top})
 			s.says("victim", datagram)
 		}
 		time.Sleep(9 * time.Second)

@@ -100,7 +100,7 @@ func Size(p codec.Packet) int {
 	if p.Type == codec.TypeSlice {
 		return p.Slice.DatagramSize()
 	}
-	return p.Ack.DatagramSize()
+	return codec.Named.AckSize(p.Ack.NumSlices)
 }
 
 // Text returns a packet that an end sends in words, for traces.

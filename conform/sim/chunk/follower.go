@@ -22,9 +22,8 @@ type Call struct {
 	ChunkID   uint16
 	NumSlices int
 	Bytes     [2]int
-	News      core.Set
-	Counts    [2]int // have and top, with repair slices
-	Slice     int    // of the answer
+	Said      statemachine.Progress
+	Slice     int // of the answer
 	Some      bool
 }
 
@@ -81,9 +80,9 @@ func (t *tap) Begin(f statemachine.Flight) {
 	t.Record(Beginning(f))
 }
 
-func (t *tap) Acked(now core.Micros, news core.Set) {
-	t.Scheduler.Acked(now, news)
-	t.Record(Call{Name: "Acked", Now: now, News: news})
+func (t *tap) Acked(now core.Micros, p statemachine.Progress) {
+	t.Scheduler.Acked(now, p)
+	t.Record(Call{Name: "Acked", Now: now, Said: p})
 }
 
 func (t *tap) Held(now core.Micros) {
@@ -97,20 +96,13 @@ func (t *tap) Next(now core.Micros) (sliceID int, ok bool) {
 	return sliceID, ok
 }
 
-// Rest implements statemachine.Rester.
-func (t *tap) Rest() {
-	if r, ok := t.Scheduler.(statemachine.Rester); ok {
-		r.Rest()
-	}
-}
-
 // follower answers as the scheduler behind a tap has answered, in the same order.
 type follower struct{ *tap }
 
 func (f *follower) Begin(flight statemachine.Flight) { f.Expect(Beginning(flight)) }
 
-func (f *follower) Acked(now core.Micros, news core.Set) {
-	f.Expect(Call{Name: "Acked", Now: now, News: news})
+func (f *follower) Acked(now core.Micros, p statemachine.Progress) {
+	f.Expect(Call{Name: "Acked", Now: now, Said: p})
 }
 
 func (f *follower) Held(now core.Micros) { f.Expect(Call{Name: "Held", Now: now}) }

@@ -69,7 +69,7 @@ func event(p codec.Packet) eventlog.Event {
 	if p.Type == codec.TypeSlice {
 		return eventlog.Event{Bytes: p.Slice.DatagramSize(), Carried: eventlog.Slice, ChunkID: p.Slice.ChunkID, SliceID: p.Slice.SliceID}
 	}
-	return eventlog.Event{Bytes: p.Ack.DatagramSize(), Carried: eventlog.Ack, ChunkID: p.Ack.ChunkID}
+	return eventlog.Event{Bytes: Size(p), Carried: eventlog.Ack, ChunkID: p.Ack.ChunkID}
 }
 
 // Transfer is what it took to send one chunk.

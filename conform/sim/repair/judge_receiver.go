@@ -1,10 +1,10 @@
 package repair
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/repair/code"
 	"github.com/chunkwire/chunkwire/core"
-	protocol "github.com/chunkwire/chunkwire/repair"
 )
 
 // ReceiverJudge watches one receiver from outside: nothing is delivered but what the
@@ -27,17 +27,17 @@ func NewReceiverJudge(s *chunk.Stream, giveUp, slack core.Micros) *ReceiverJudge
 }
 
 // Arrived: a slice is handed to the machine.
-func (j *ReceiverJudge) Arrived(now core.Micros, s protocol.Slice) {
+func (j *ReceiverJudge) Arrived(now core.Micros, s codec.Slice) {
 	form := chunk.Form{NumSlices: s.NumSlices, LastBytes: s.LastBytes}
 	j.Reception.Arrived(now, sliceIsValid(s), s.ChunkID, form, func(begins bool) (added bool, whole []byte) {
 		if begins {
 			j.held, j.span, j.top = map[int]bool{}, code.NewSpan(s.NumSlices), 0
 		}
-		j.top = max(j.top, code.Number(s.ID, s.NumSlices, j.top)+1)
-		if j.held[s.ID] || !j.span.Add(code.Row(s.ID, s.NumSlices), code.Filled(s.Data)) {
+		j.top = max(j.top, code.Number(s.SliceID, s.NumSlices, j.top)+1)
+		if j.held[s.SliceID] || !j.span.Add(code.Row(s.SliceID, s.NumSlices), code.Filled(s.Data)) {
 			return false, nil
 		}
-		j.held[s.ID] = true
+		j.held[s.SliceID] = true
 		j.mostHeld = max(j.mostHeld, len(j.held))
 		if j.span.Rank() < s.NumSlices {
 			return true, nil
@@ -49,7 +49,7 @@ func (j *ReceiverJudge) Arrived(now core.Micros, s protocol.Slice) {
 
 // Sent: an ack leaves the machine. It says what the receiver has, neither more nor
 // less.
-func (j *ReceiverJudge) Sent(now core.Micros, a protocol.Ack) *violation {
+func (j *ReceiverJudge) Sent(now core.Micros, a codec.Ack) *violation {
 	said := chunk.Said{
 		Valid: ackIsValid(a), ChunkID: a.ChunkID, NumSlices: a.NumSlices,
 		All: a.Have == a.NumSlices && a.Top == code.ID(j.previous, a.NumSlices), Nothing: a.Have == 0 && a.Top == 0,

@@ -3,12 +3,12 @@ package repair
 import (
 	"bytes"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/repair/code"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	protocol "github.com/chunkwire/chunkwire/repair"
 )
 
 type violation = chunk.Violation
@@ -36,8 +36,8 @@ func NewSenderJudge(s *chunk.Stream, p chunk.Pace, giveUp, slack core.Micros) *S
 func (j *SenderJudge) InFlight() int { return j.sent }
 
 // Submitted: the application has given the machine a chunk, which it took or not.
-func (j *SenderJudge) Submitted(now core.Micros, e *erasure.Encoded, taken bool) *violation {
-	v := j.Emission.Submitted(now, e.Bytes(), taken)
+func (j *SenderJudge) Submitted(now core.Micros, chunk []byte, taken bool) *violation {
+	v := j.Emission.Submitted(now, chunk, taken)
 	if taken && v == nil {
 		j.sent, j.have, j.top = 0, 0, 0
 	}
@@ -46,15 +46,15 @@ func (j *SenderJudge) Submitted(now core.Micros, e *erasure.Encoded, taken bool)
 
 // Sent: a slice leaves the machine, in a datagram of so many bytes. The deadline is
 // what the machine said before it was polled (SCH-3).
-func (j *SenderJudge) Sent(now core.Micros, s protocol.Slice, size int, deadline core.Micros) *violation {
-	v := j.Emission.Sent(now, s.ChunkID, s.ID, size, deadline, func() *violation {
+func (j *SenderJudge) Sent(now core.Micros, s codec.Slice, size int, deadline core.Micros) *violation {
+	v := j.Emission.Sent(now, s.ChunkID, s.SliceID, size, deadline, func() *violation {
 		switch k := j.NumSlices; {
 		case s.NumSlices != k || s.LastBytes != len(j.Chunk)-1024*(k-1):
-			return chunk.Violates("LIM-2", "sent id %d of %d slices, the last of %d bytes, of a chunk of %d", s.ID, s.NumSlices, s.LastBytes, len(j.Chunk))
-		case s.ID != code.ID(j.sent, k):
-			return chunk.Violates("RPN-2", "transmission %d of chunk %d has the id %d, not %d", j.sent, s.ChunkID, s.ID, code.ID(j.sent, k))
-		case !bytes.Equal(s.Data, code.Slice(j.Chunk, s.ID)):
-			return chunk.Violates("RPC-4", "id %d of chunk %d has other bytes than the code", s.ID, s.ChunkID)
+			return chunk.Violates("LIM-2", "sent id %d of %d slices, the last of %d bytes, of a chunk of %d", s.SliceID, s.NumSlices, s.LastBytes, len(j.Chunk))
+		case s.SliceID != code.ID(j.sent, k):
+			return chunk.Violates("RPN-2", "transmission %d of chunk %d has the id %d, not %d", j.sent, s.ChunkID, s.SliceID, code.ID(j.sent, k))
+		case !bytes.Equal(s.Data, code.Slice(j.Chunk, s.SliceID)):
+			return chunk.Violates("RPC-4", "id %d of chunk %d has other bytes than the code", s.SliceID, s.ChunkID)
 		}
 		return nil
 	})
@@ -62,14 +62,14 @@ func (j *SenderJudge) Sent(now core.Micros, s protocol.Slice, size int, deadline
 		return v
 	}
 	if j.outgoing--; j.logs && j.outgoing != 0 {
-		return chunk.Violates("Log", "sent id %d, but %d other slices were logged", s.ID, j.outgoing)
+		return chunk.Violates("Log", "sent id %d, but %d other slices were logged", s.SliceID, j.outgoing)
 	}
 	j.sent++
 	return nil
 }
 
 // Acked: an ack is about to be handed to the machine.
-func (j *SenderJudge) Acked(now core.Micros, a protocol.Ack) {
+func (j *SenderJudge) Acked(now core.Micros, a codec.Ack) {
 	j.At(now)
 	j.counted = nil
 	if !j.Busy() || a.ChunkID != j.ID() || a.NumSlices != j.NumSlices || !ackIsValid(a) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
@@ -12,7 +13,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	protocol "github.com/chunkwire/chunkwire/repair"
 )
 
 // The judges are shown histories that no machine of today makes. What they share with those
@@ -22,12 +22,12 @@ const patience = 10 * core.Second
 
 var two = erasure.Encode(chunktest.Chunk(2000, 3))
 
-func sliceOf(e *erasure.Encoded, chunkID uint16, id int) protocol.Slice {
-	return protocol.Slice{ChunkID: chunkID, ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)}
+func sliceOf(chunk []byte, chunkID uint16, id int) codec.Slice {
+	return codec.Slice{ChunkID: chunkID, SliceID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)}
 }
 
-func ackOf(chunkID uint16, k, have, top int) protocol.Ack {
-	return protocol.Ack{ChunkID: chunkID, NumSlices: k, Have: have, Top: top}
+func ackOf(chunkID uint16, k, have, top int) codec.Ack {
+	return codec.Ack{ChunkID: chunkID, NumSlices: k, Have: have, Top: top}
 }
 
 func wantViolation(t *testing.T, name string, got *chunk.Violation, rule string) {
@@ -42,7 +42,7 @@ func wantViolation(t *testing.T, name string, got *chunk.Violation, rule string)
 
 func TestSenderJudge(t *testing.T) {
 	type judge = repair.SenderJudge
-	sent := func(j *judge, s protocol.Slice) *chunk.Violation { return j.Sent(1, s, s.DatagramSize(), 1) }
+	sent := func(j *judge, s codec.Slice) *chunk.Violation { return j.Sent(1, s, s.DatagramSize(), 1) }
 	acked := func(j *judge, have, top int) { j.Acked(1, ackOf(firstID, 2, have, top)) }
 	logged := func(kind eventlog.Kind, id, have, top int) eventlog.Event {
 		return eventlog.Event{Kind: kind, At: 1, ChunkID: firstID, SliceID: id, Have: have, Top: top}
@@ -173,14 +173,14 @@ type brokenSender struct {
 	mistake string
 }
 
-func (s *brokenSender) HandleAck(now core.Micros, a protocol.Ack) bool {
+func (s *brokenSender) HandleAck(now core.Micros, a codec.Ack) bool {
 	if s.mistake == "does not report" {
 		a.Have = min(a.Have, 1)
 	}
 	return s.SenderMachine.HandleAck(now, a)
 }
 
-func (s *brokenSender) Poll(now core.Micros) (protocol.Slice, bool) {
+func (s *brokenSender) Poll(now core.Micros) (codec.Slice, bool) {
 	slice, ok := s.SenderMachine.Poll(now)
 	if ok && s.mistake == "sends other bytes" {
 		slice.Data = make([]byte, len(slice.Data))
@@ -201,7 +201,7 @@ func (r *brokenReceiver) Read(now core.Micros, dst []byte) ([]byte, error) {
 	return got, err
 }
 
-func (r *brokenReceiver) Poll(now core.Micros) (protocol.Ack, bool) {
+func (r *brokenReceiver) Poll(now core.Micros) (codec.Ack, bool) {
 	a, ok := r.ReceiverMachine.Poll(now)
 	if r.mistake == "acks what it has not" && ok {
 		a.Top++

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/repair/code"
 	"github.com/chunkwire/chunkwire/core"
-	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -25,7 +25,7 @@ type ReceiverModel struct {
 	held           []int
 	span           *code.Span
 	top            int
-	spare          *protocol.Slice // the first dependent repair slice
+	spare          *codec.Slice // the first dependent repair slice
 	progressAt     core.Micros
 	previousSlices int
 	previousTop    int
@@ -42,7 +42,7 @@ type ReceiverModel struct {
 }
 
 // NewReceiverModel returns the model of a receiver with a valid configuration.
-func NewReceiverModel(cfg protocol.ReceiverConfig) *ReceiverModel {
+func NewReceiverModel(cfg statemachine.ReceiverConfig) *ReceiverModel {
 	return &ReceiverModel{chunkID: cfg.FirstChunkID, giveUp: chunk.GiveUpOf(cfg.GiveUp), acks: chunk.NewAckModel()}
 }
 
@@ -54,7 +54,7 @@ func (m *ReceiverModel) stay(waiting, receiving, ready, failed core.Row) {
 }
 
 // HandleSlice is the event slice. It keeps s.Data.
-func (m *ReceiverModel) HandleSlice(now core.Micros, s protocol.Slice) (ours bool) {
+func (m *ReceiverModel) HandleSlice(now core.Micros, s codec.Slice) (ours bool) {
 	m.advance(now)
 	m.stats.SlicesReceived++
 	previous := sliceIsValid(s) && s.ChunkID == m.chunkID-1 && s.NumSlices == m.previousSlices
@@ -82,17 +82,17 @@ func (m *ReceiverModel) HandleSlice(now core.Micros, s protocol.Slice) (ours boo
 }
 
 // take is a slice of the current chunk that does not conflict.
-func (m *ReceiverModel) take(s protocol.Slice) {
+func (m *ReceiverModel) take(s codec.Slice) {
 	switch {
-	case slices.Contains(m.held, s.ID):
+	case slices.Contains(m.held, s.SliceID):
 		m.noteTop(s)
 		m.ackCurrent("U7")
 		m.stats.Duplicates++
-	case m.span.Has(code.Row(s.ID, s.NumSlices)):
+	case m.span.Has(code.Row(s.SliceID, s.NumSlices)):
 		m.noteTop(s)
 		m.ackCurrent("U8")
 		m.stats.Dependent++
-		if m.spare == nil && s.ID >= s.NumSlices {
+		if m.spare == nil && s.SliceID >= s.NumSlices {
 			m.spare = &s
 		}
 	default:
@@ -101,7 +101,7 @@ func (m *ReceiverModel) take(s protocol.Slice) {
 }
 
 // conflict is RCV-7, with last_bytes.
-func (m *ReceiverModel) conflict(s protocol.Slice) {
+func (m *ReceiverModel) conflict(s codec.Slice) {
 	if m.now-m.progressAt < m.giveUp/2 {
 		m.stats.Conflicts++
 		m.row = "U9"
@@ -113,7 +113,7 @@ func (m *ReceiverModel) conflict(s protocol.Slice) {
 }
 
 // start is START.
-func (m *ReceiverModel) start(s protocol.Slice) {
+func (m *ReceiverModel) start(s codec.Slice) {
 	m.numSlices, m.lastBytes = s.NumSlices, s.LastBytes
 	m.held, m.span, m.top, m.spare = nil, code.NewSpan(s.NumSlices), 0, nil
 	m.heldSlices, m.due.Hold = 0, false
@@ -122,19 +122,19 @@ func (m *ReceiverModel) start(s protocol.Slice) {
 }
 
 // noteTop is NOTE TOP.
-func (m *ReceiverModel) noteTop(s protocol.Slice) {
-	m.top = max(m.top, code.Number(s.ID, s.NumSlices, m.top)+1)
+func (m *ReceiverModel) noteTop(s codec.Slice) {
+	m.top = max(m.top, code.Number(s.SliceID, s.NumSlices, m.top)+1)
 }
 
 // store is NOTE TOP and STORE, and COMPLETE once the rank is num_slices: the row is
 // adds or completes.
-func (m *ReceiverModel) store(s protocol.Slice, adds, completes core.Row) {
+func (m *ReceiverModel) store(s codec.Slice, adds, completes core.Row) {
 	m.noteTop(s)
-	m.span.Add(code.Row(s.ID, s.NumSlices), code.Filled(s.Data))
-	m.held = append(m.held, s.ID)
+	m.span.Add(code.Row(s.SliceID, s.NumSlices), code.Filled(s.Data))
+	m.held = append(m.held, s.SliceID)
 	m.progressAt = m.now
 	m.due.Current = true
-	m.acks.New(m.now, s.ID)
+	m.acks.New(m.now, s.SliceID)
 	m.stats.SlicesStored++
 	if m.span.Rank() < m.numSlices {
 		m.row, m.state = adds, statemachine.ReceiverReceiving
@@ -172,17 +172,17 @@ func (m *ReceiverModel) forget() {
 
 // previous answers a slice of the chunk before. In READY the first one that follows
 // from others is compared with the chunk.
-func (m *ReceiverModel) previous(s protocol.Slice) {
+func (m *ReceiverModel) previous(s codec.Slice) {
 	m.due.Previous = true
 	m.acks.Soon(m.now)
 	m.stats.Duplicates++
 	m.stay("U3", "U12", "U15", "")
-	if m.state != statemachine.ReceiverReady || m.compared || s.ID < s.NumSlices ||
-		1024*(s.NumSlices-1)+s.LastBytes != len(m.whole) || slices.Contains(m.wholeHeld, s.ID) {
+	if m.state != statemachine.ReceiverReady || m.compared || s.SliceID < s.NumSlices ||
+		1024*(s.NumSlices-1)+s.LastBytes != len(m.whole) || slices.Contains(m.wholeHeld, s.SliceID) {
 		return
 	}
 	m.compared = true
-	if !bytes.Equal(s.Data, code.Slice(m.whole, s.ID)) {
+	if !bytes.Equal(s.Data, code.Slice(m.whole, s.SliceID)) {
 		m.stats.Inconsistent++
 	}
 }
@@ -193,7 +193,7 @@ func (m *ReceiverModel) ackCurrent(row core.Row) {
 	m.row = row
 }
 
-func (m *ReceiverModel) hold(s protocol.Slice) {
+func (m *ReceiverModel) hold(s codec.Slice) {
 	m.heldSlices, m.due.Hold = s.NumSlices, true
 	m.acks.Soon(m.now)
 	m.stats.Held++
@@ -214,7 +214,7 @@ func (m *ReceiverModel) Read(now core.Micros, dst []byte) ([]byte, error) {
 }
 
 // Poll is the event poll.
-func (m *ReceiverModel) Poll(now core.Micros) (a protocol.Ack, some bool) {
+func (m *ReceiverModel) Poll(now core.Micros) (a codec.Ack, some bool) {
 	m.advance(now)
 	switch {
 	case m.state == statemachine.ReceiverReceiving && m.now-m.progressAt >= m.giveUp:
@@ -236,17 +236,17 @@ func (m *ReceiverModel) Poll(now core.Micros) (a protocol.Ack, some bool) {
 }
 
 // sendAck is SEND ACK.
-func (m *ReceiverModel) sendAck() protocol.Ack {
+func (m *ReceiverModel) sendAck() codec.Ack {
 	switch k := m.previousSlices; {
 	case m.due.Previous:
 		m.due.Previous = false
-		return protocol.Ack{ChunkID: m.chunkID - 1, NumSlices: k, Have: k, Top: code.ID(m.previousTop, k)}
+		return codec.Ack{ChunkID: m.chunkID - 1, NumSlices: k, Have: k, Top: code.ID(m.previousTop, k)}
 	case m.due.Current:
 		m.due.Current = false
-		return protocol.Ack{ChunkID: m.chunkID, NumSlices: m.numSlices, Have: len(m.held), Top: code.ID(m.top, m.numSlices)}
+		return codec.Ack{ChunkID: m.chunkID, NumSlices: m.numSlices, Have: len(m.held), Top: code.ID(m.top, m.numSlices)}
 	}
 	m.due.Hold = false
-	return protocol.Ack{ChunkID: m.chunkID, NumSlices: m.heldSlices}
+	return codec.Ack{ChunkID: m.chunkID, NumSlices: m.heldSlices}
 }
 
 // Deadline is RCV-17.
@@ -266,8 +266,8 @@ func (m *ReceiverModel) Err() error {
 }
 
 // Vars returns the variables.
-func (m *ReceiverModel) Vars() protocol.ReceiverVars {
-	return protocol.ReceiverVars{
+func (m *ReceiverModel) Vars() statemachine.ReceiverVars {
+	return statemachine.ReceiverVars{
 		State: m.state, Row: m.row, ChunkID: m.chunkID, NumSlices: m.numSlices, LastBytes: m.lastBytes,
 		Held: m.held, Have: len(m.held), Top: m.top, ProgressAt: m.progressAt,
 		PreviousSlices: m.previousSlices, PreviousTop: m.previousTop, Due: m.due, HeldSlices: m.heldSlices, ReadSize: len(m.whole),

@@ -3,11 +3,11 @@ package repair
 import (
 	"bytes"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/repair/code"
 	"github.com/chunkwire/chunkwire/core"
-	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -15,7 +15,7 @@ import (
 // a repair.Sender, and shares nothing with it but types of plain values. When the next
 // slice goes its scheduler says: a follower of the one that the sender has.
 type SenderModel struct {
-	sched       protocol.Scheduler
+	sched       statemachine.Scheduler
 	giveUp, now core.Micros
 	state       statemachine.SenderState
 	row         core.Row
@@ -33,16 +33,16 @@ type SenderModel struct {
 
 // NewSenderModel returns the model of a sender with a valid configuration, of which
 // it does not use Log.
-func NewSenderModel(cfg protocol.SenderConfig) *SenderModel {
+func NewSenderModel(cfg statemachine.SenderConfig) *SenderModel {
 	return &SenderModel{chunkID: cfg.FirstChunkID, giveUp: chunk.GiveUpOf(cfg.GiveUp), sched: cfg.Scheduler}
 }
 
 func (m *SenderModel) advance(now core.Micros) { m.now = max(m.now, now) }
 
 // Submit is the event submit. It keeps a copy of the chunk.
-func (m *SenderModel) Submit(now core.Micros, e *erasure.Encoded) error {
+func (m *SenderModel) Submit(now core.Micros, chunk []byte) error {
 	m.advance(now)
-	switch size := len(e.Bytes()); {
+	switch size := len(chunk); {
 	case m.state == statemachine.SenderFailed:
 		m.row = "T4"
 		return statemachine.ErrGaveUp
@@ -54,7 +54,7 @@ func (m *SenderModel) Submit(now core.Micros, e *erasure.Encoded) error {
 		return statemachine.ErrChunkSize
 	}
 	m.row, m.state = "T1", statemachine.SenderSending
-	m.start(bytes.Clone(e.Bytes()))
+	m.start(bytes.Clone(chunk))
 	return nil
 }
 
@@ -70,9 +70,9 @@ func (m *SenderModel) start(chunk []byte) {
 }
 
 // slice returns the slice with an id.
-func (m *SenderModel) slice(id int) protocol.Slice {
-	return protocol.Slice{
-		ChunkID: m.chunkID, ID: id, NumSlices: m.numSlices,
+func (m *SenderModel) slice(id int) codec.Slice {
+	return codec.Slice{
+		ChunkID: m.chunkID, SliceID: id, NumSlices: m.numSlices,
 		LastBytes: len(m.chunk) - 1024*(m.numSlices-1), Data: code.Slice(m.chunk, id),
 	}
 }
@@ -86,7 +86,7 @@ func (m *SenderModel) datagramSize(id int) int {
 }
 
 // HandleAck is the event ack.
-func (m *SenderModel) HandleAck(now core.Micros, a protocol.Ack) (ours bool) {
+func (m *SenderModel) HandleAck(now core.Micros, a codec.Ack) (ours bool) {
 	m.advance(now)
 	m.stats.AcksReceived++
 	switch m.state {
@@ -110,7 +110,7 @@ func (m *SenderModel) HandleAck(now core.Micros, a protocol.Ack) (ours bool) {
 }
 
 // number returns the number of an ack's top; -1 if the ack is foreign.
-func (m *SenderModel) number(a protocol.Ack) int {
+func (m *SenderModel) number(a codec.Ack) int {
 	if a.ChunkID != m.chunkID || a.NumSlices != m.numSlices || !ackIsValid(a) {
 		return -1
 	}
@@ -145,7 +145,7 @@ func (m *SenderModel) note(have, top int) {
 	m.heardAt = m.now
 	m.stats.SlicesAcked += int64(max(have-m.have, 0))
 	m.have, m.top = max(m.have, have), max(m.top, top)
-	m.sched.Acked(m.now, m.have, m.top)
+	m.sched.Acked(m.now, statemachine.Progress{Have: m.have, Top: m.top})
 }
 
 // complete is COMPLETE.
@@ -162,7 +162,7 @@ func (m *SenderModel) complete() {
 func (m *SenderModel) forget() { m.chunk, m.sent, m.have, m.top = nil, 0, 0, 0 }
 
 // Poll is the event poll.
-func (m *SenderModel) Poll(now core.Micros) (protocol.Slice, bool) {
+func (m *SenderModel) Poll(now core.Micros) (codec.Slice, bool) {
 	m.advance(now)
 	switch {
 	case m.state == statemachine.SenderIdle:
@@ -172,17 +172,18 @@ func (m *SenderModel) Poll(now core.Micros) (protocol.Slice, bool) {
 	case m.now-m.heardAt >= m.giveUp:
 		m.row, m.state = "T15", statemachine.SenderFailed
 		m.forget()
-	case m.sched.Next(m.now):
-		m.row = "T13"
-		return m.send(), true
 	default:
+		if _, due := m.sched.Next(m.now); due {
+			m.row = "T13"
+			return m.send(), true
+		}
 		m.row = "T14"
 	}
-	return protocol.Slice{}, false
+	return codec.Slice{}, false
 }
 
 // send is SEND.
-func (m *SenderModel) send() protocol.Slice {
+func (m *SenderModel) send() codec.Slice {
 	id := code.ID(m.sent, m.numSlices)
 	m.sent++
 	m.stats.SlicesSent++
@@ -210,8 +211,8 @@ func (m *SenderModel) Err() error {
 }
 
 // Vars returns the variables.
-func (m *SenderModel) Vars() protocol.SenderVars {
-	return protocol.SenderVars{
+func (m *SenderModel) Vars() statemachine.SenderVars {
+	return statemachine.SenderVars{
 		State: m.state, Row: m.row, ChunkID: m.chunkID, NumSlices: m.numSlices,
 		Sent: m.sent, Have: m.have, Top: m.top, HeardAt: m.heardAt,
 	}

@@ -10,6 +10,8 @@ import (
 // on the rule: as many ids are under way as slices are missing, and after 250 ms
 // without an ack or a slice all of them count as lost.
 type Plain struct {
+	statemachine.NoPath
+
 	numSlices, have int
 	sent, top, gone int // numbers; what is below gone counts as lost
 	latest          core.Micros
@@ -28,8 +30,8 @@ func (s *Plain) Begin(f statemachine.Flight) {
 }
 
 // Acked counts.
-func (s *Plain) Acked(now core.Micros, have, top int) {
-	s.have, s.top, s.latest, s.held = have, top, now, false
+func (s *Plain) Acked(now core.Micros, p statemachine.Progress) {
+	s.have, s.top, s.latest, s.held = p.Have, p.Top, now, false
 }
 
 // Held lets only the timer send.
@@ -40,17 +42,17 @@ func (s *Plain) wanted() bool {
 }
 
 // Next sends what is wanted, and when the timer runs out.
-func (s *Plain) Next(now core.Micros) bool {
+func (s *Plain) Next(now core.Micros) (number int, ok bool) {
 	if !s.wanted() {
 		if now < s.latest+plainDelay {
-			return false
+			return 0, false
 		}
 		s.gone = s.sent
 		s.timeouts++
 	}
 	s.sent++
 	s.latest = now
-	return true
+	return s.sent - 1, true
 }
 
 // Deadline is at once, or that of the timer.

@@ -15,14 +15,13 @@ import (
 	"github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 const firstID = 65535
 
 func newWorld(roundTrip core.Micros) *repair.World {
-	return check.Must(repair.NewWorld(protocol.SenderConfig{FirstChunkID: firstID, Scheduler: &repair.Plain{}}, protocol.ReceiverConfig{FirstChunkID: firstID}, roundTrip))
+	return check.Must(repair.NewWorld(statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: firstID, Scheduler: &repair.Plain{}}, statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: firstID}, roundTrip))
 }
 
 func TestAWorldTransfersAndReads(t *testing.T) {
@@ -38,15 +37,15 @@ func TestAWorldTransfersAndReads(t *testing.T) {
 	check.Equal(t, "delivered", w.Delivered, [][]byte{data})
 	_, err = w.Transfer(nil)
 	check.Same(t, "error of an empty chunk", err, statemachine.ErrChunkSize)
-	w.Carry = func(time.Duration, int, protocol.Packet, func(time.Duration, int, protocol.Packet)) {}
+	w.Carry = func(time.Duration, int, codec.Packet, func(time.Duration, int, codec.Packet)) {}
 	_, err = w.Transfer(data)
 	check.Same(t, "error without a network", err, statemachine.ErrGaveUp)
 }
 
 func TestAWorldRefusesABadConfiguration(t *testing.T) {
-	_, err := repair.NewWorld(protocol.SenderConfig{}, protocol.ReceiverConfig{}, 0)
+	_, err := repair.NewWorld(statemachine.SenderConfig{Kind: codec.Repair}, statemachine.ReceiverConfig{Kind: codec.Repair}, 0)
 	check.That(t, errors.Is(err, core.ErrConfig), "a sender needs a scheduler")
-	_, err = repair.NewWorld(protocol.SenderConfig{Scheduler: &repair.Plain{}}, protocol.ReceiverConfig{GiveUp: -1}, 0)
+	_, err = repair.NewWorld(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: &repair.Plain{}}, statemachine.ReceiverConfig{Kind: codec.Repair, GiveUp: -1}, 0)
 	check.That(t, errors.Is(err, core.ErrConfig), "the time to give up is checked")
 }
 
@@ -59,8 +58,8 @@ func links(t *testing.T) (down, up *netsim.Link) {
 
 // Two models converse as two machines do, to the microsecond and the byte.
 func TestModelsConverseAsMachinesDo(t *testing.T) {
-	machines := converseWith(t, check.Must(protocol.NewSender(protocol.SenderConfig{Scheduler: &repair.Plain{}})), check.Must(protocol.NewReceiver(protocol.ReceiverConfig{})))
-	models := converseWith(t, repair.NewSenderModel(protocol.SenderConfig{Scheduler: &repair.Plain{}}), repair.NewReceiverModel(protocol.ReceiverConfig{}))
+	machines := converseWith(t, check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: &repair.Plain{}})), check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair})))
+	models := converseWith(t, repair.NewSenderModel(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: &repair.Plain{}}), repair.NewReceiverModel(statemachine.ReceiverConfig{Kind: codec.Repair}))
 	if diff := cmp.Diff(models, machines); diff != "" {
 		t.Errorf("(-models +machines):\n%s", diff)
 	}
@@ -78,7 +77,7 @@ func converseWith(t *testing.T, s repair.SenderMachine, r repair.ReceiverMachine
 	t.Helper()
 	down, up := links(t)
 	sender := repair.Sender{SenderMachine: s}
-	w := sim.NewWorld(sim.Links(down, up, repair.Size), sim.End[protocol.Packet](sender), repair.Receiver{ReceiverMachine: r})
+	w := sim.NewWorld(sim.Links(down, up, repair.Size), sim.End[codec.Packet](sender), repair.Receiver{ReceiverMachine: r})
 	for _, size := range []int{50_000, 3000, codec.MaxChunkSize, 1} {
 		check.Same(t, "submit", sender.Submit(w.Now(), chunktest.Chunk(size, 1)), nil)
 		w.Flush()
@@ -98,7 +97,7 @@ func converseWith(t *testing.T, s repair.SenderMachine, r repair.ReceiverMachine
 // is repair slices.
 func TestConversation(t *testing.T) {
 	down, up := links(t)
-	c := check.Must(repair.NewConversation(protocol.SenderConfig{Scheduler: &repair.Plain{}}, protocol.ReceiverConfig{}, down, up))
+	c := check.Must(repair.NewConversation(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: &repair.Plain{}}, statemachine.ReceiverConfig{Kind: codec.Repair}, down, up))
 	for i, size := range []int{codec.MaxChunkSize, 1, 1025, 5000, codec.MaxChunkSize, 1024} {
 		got, err := c.Transfer(chunktest.Chunk(size, uint32(i)), 10*core.Second)
 		check.Same(t, "error", err, nil)
@@ -110,13 +109,13 @@ func TestConversation(t *testing.T) {
 
 // A run among troubles ends in time, in front of judges.
 func TestTroubledRuns(t *testing.T) {
-	x := explore.Troubles[protocol.Packet]{Delay: 25_000, Late: 120_000, Outage: 6_000_000, Most: 1, Within: core.Second, Text: repair.Text}
-	x.Run = repair.Troubled(func() (protocol.Scheduler, error) { return &repair.Plain{}, nil }, repair.PlainPace, 0, chunktest.Chunk(2000, 1))
+	x := explore.Troubles[codec.Packet]{Delay: 25_000, Late: 120_000, Outage: 6_000_000, Most: 1, Within: core.Second, Text: repair.Text}
+	x.Run = repair.Troubled(func() (statemachine.Scheduler, error) { return &repair.Plain{}, nil }, repair.PlainPace, 0, chunktest.Chunk(2000, 1))
 	if r := x.Search(); r.Err != nil {
 		t.Errorf("%v\n%s", r.Err, r.Trace)
 	}
-	x.Run, x.Within = repair.Troubled(func() (protocol.Scheduler, error) { return &repair.Plain{}, nil }, repair.PlainPace, 0, []byte{1}), 1
+	x.Run, x.Within = repair.Troubled(func() (statemachine.Scheduler, error) { return &repair.Plain{}, nil }, repair.PlainPace, 0, []byte{1}), 1
 	check.Equal(t, "trace", x.Search().Trace, "         0 us  sender -- id 0 of 1 slices of chunk 0\n     25000 us  receiver -- ack of 1 of 1 slices of chunk 0, below 1\n")
-	x.Run = repair.Troubled(func() (protocol.Scheduler, error) { return nil, nil }, repair.PlainPace, 0, []byte{1})
+	x.Run = repair.Troubled(func() (statemachine.Scheduler, error) { return nil, nil }, repair.PlainPace, 0, []byte{1})
 	check.That(t, errors.Is(x.Search().Err, core.ErrConfig), "a sender needs a scheduler")
 }

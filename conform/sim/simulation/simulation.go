@@ -16,7 +16,6 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -95,7 +94,7 @@ func (s *Settings) conversation(giveUp core.Micros, down, up *netsim.Link, log e
 		if err != nil {
 			return nil, err
 		}
-		c, err := repaired.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp, Log: sender}, repair.ReceiverConfig{GiveUp: giveUp, Log: receiver}, down, up)
+		c, err := repaired.NewConversation(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: scheduler, GiveUp: giveUp, Log: sender}, statemachine.ReceiverConfig{Kind: codec.Repair, GiveUp: giveUp, Log: receiver}, down, up)
 		if err == nil {
 			c.Log = log
 		}

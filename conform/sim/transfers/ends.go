@@ -12,7 +12,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	protocol "github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -47,11 +46,11 @@ func Named[S statemachine.Scheduler](scheduler func() (S, error)) Scheme {
 }
 
 // Repaired returns the scheme of repair slices with such schedulers.
-func Repaired[S protocol.Scheduler](scheduler func() (S, error)) Scheme {
+func Repaired[S statemachine.Scheduler](scheduler func() (S, error)) Scheme {
 	return func(down, up *netsim.Link) Ends {
 		return &repaired{*check.Must(repair.NewConversation(
-			protocol.SenderConfig{Scheduler: check.Must(scheduler()), GiveUp: Limit},
-			protocol.ReceiverConfig{GiveUp: Limit}, down, up))}
+			statemachine.SenderConfig{Kind: codec.Repair, Scheduler: check.Must(scheduler()), GiveUp: Limit},
+			statemachine.ReceiverConfig{Kind: codec.Repair, GiveUp: Limit}, down, up))}
 	}
 }
 
@@ -99,7 +98,7 @@ func (e *repaired) Links() (down, up *netsim.Link)  { return e.Down, e.Up }
 // passed. It reports whether they were done.
 func Together(limit core.Micros, done func() bool, ends ...Ends) bool {
 	var ofNamed []*sim.World[codec.Packet]
-	var ofRepaired []*sim.World[protocol.Packet]
+	var ofRepaired []*sim.World[codec.Packet]
 	for _, e := range ends {
 		switch e := e.(type) {
 		case *named:

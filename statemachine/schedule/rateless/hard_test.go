@@ -8,7 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/sim/transfers"
 	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
@@ -99,7 +99,7 @@ func TestSlowReaders(t *testing.T) {
 
 // drowsy is a scheduler whose driver looks only once a frame, as a game's loop may.
 type drowsy struct {
-	repair.Scheduler
+	statemachine.Scheduler
 	frame, now core.Micros
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/sim/transfers"
 	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
@@ -29,7 +28,7 @@ func drawProfile(t *rapid.T) rateless.Profile {
 // to it.
 type checked struct {
 	t *rapid.T
-	repair.Scheduler
+	statemachine.Scheduler
 	rate            int64
 	n               int
 	sent, have, top int

@@ -8,7 +8,6 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/rtt"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -467,7 +466,7 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 	check.Equal(t, "of another kind", f.path.Vars(), before)
 }
 
-type another struct{ repair.Scheduler }
+type another struct{ statemachine.Scheduler }
 
 // WIN-5
 func TestASenderYields(t *testing.T) {

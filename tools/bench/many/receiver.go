@@ -15,7 +15,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // receiver is a client: the machines of one lane on a socket, in one goroutine. It is
@@ -144,10 +143,10 @@ func (r *receiver) step() error {
 // handle takes a datagram of the variant.
 func (r *receiver) handle(datagram []byte) (err error) {
 	var kind codec.Type
-	var s lanes.Slice
-	var a lanes.Ack
+	var s codec.Slice
+	var a codec.Ack
 	if r.repair {
-		var p repair.Packet
+		var p codec.Packet
 		p, err = repairFramer.Decode(datagram)
 		kind, s.Repair, a.Repair = p.Type, p.Slice, p.Ack
 	} else {
@@ -186,7 +185,7 @@ func (r *receiver) poll(now core.Micros) error {
 	}
 }
 
-func (r *receiver) encodeAck(a lanes.Ack) {
+func (r *receiver) encodeAck(a codec.Ack) {
 	if r.repair {
 		r.out, _ = repairFramer.AppendAck(r.out[:0], a.Repair)
 	} else {
@@ -194,7 +193,7 @@ func (r *receiver) encodeAck(a lanes.Ack) {
 	}
 }
 
-func (r *receiver) encodeSlice(s lanes.Slice) {
+func (r *receiver) encodeSlice(s codec.Slice) {
 	if r.repair {
 		r.out, _ = repairFramer.AppendSlice(r.out[:0], s.Repair)
 	} else {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -39,7 +38,7 @@ func LaneID(k, n int, repaired bool) uint32 {
 type Packet struct {
 	Lane int
 	codec.Packet
-	Repair *repair.Packet // nil: it has the fields of the other variant
+	Repair *codec.Packet // nil: it has the fields of the other variant
 }
 
 // ChunkID returns that of a slice.
@@ -87,7 +86,7 @@ func (t *Tap) decode(datagram []byte) (Packet, bool) {
 		if p, err := LaneFramer(k, t.lanes).Decode(datagram); err == nil {
 			return Packet{Lane: k, Packet: p}, true
 		}
-		if p, err := repair.NewFramer(LaneID(k, t.lanes, true)).Decode(datagram); err == nil {
+		if p, err := codec.Repair.Framer(LaneID(k, t.lanes, true)).Decode(datagram); err == nil {
 			return Packet{Lane: k, Packet: codec.Packet{Type: p.Type}, Repair: &p}, true
 		}
 	}

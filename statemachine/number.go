@@ -1,4 +1,4 @@
-package repair
+package statemachine
 
 import "github.com/chunkwire/chunkwire/codec/erasure"
 
