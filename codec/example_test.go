@@ -10,7 +10,8 @@ import (
 func ExampleFramer() {
 	framer := codec.NewFramer(0x11223344)
 
-	datagram, err := framer.AppendSlice(nil, codec.Slice{ChunkID: 1, SliceID: 2, NumSlices: 3, Data: []byte("hello")})
+	slice := codec.Slice{ChunkID: 1, SliceID: 2, NumSlices: 3, Data: []byte("hello")}
+	datagram, err := framer.AppendSlice(nil, slice)
 	if err != nil {
 		fmt.Println(err)
 		return

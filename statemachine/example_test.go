@@ -19,26 +19,27 @@ func Example() {
 	var slices []codec.Slice // under way, for 20 ms
 	var acks []codec.Ack
 
-	_ = sender.Submit(now, make([]byte, 5000))
+	world := make([]byte, 5000)
+	err := sender.Submit(now, world)
 	lost := false
-	for sender.Vars().State == statemachine.SenderSending {
-		for s, ok := sender.Poll(now); ok; s, ok = sender.Poll(now) {
-			if s.SliceID == 1 && !lost {
+	for err == nil && sender.Vars().State == statemachine.SenderSending {
+		for slice, ok := sender.Poll(now); ok; slice, ok = sender.Poll(now) {
+			if slice.SliceID == 1 && !lost {
 				lost = true
 				continue
 			}
-			slices = append(slices, s)
+			slices = append(slices, slice)
 		}
-		for a, ok := receiver.Poll(now); ok; a, ok = receiver.Poll(now) {
-			acks = append(acks, a)
+		for ack, ok := receiver.Poll(now); ok; ack, ok = receiver.Poll(now) {
+			acks = append(acks, ack)
 		}
 
 		now += 20 * core.Millisecond
-		for _, s := range slices {
-			receiver.HandleSlice(now, s)
+		for _, slice := range slices {
+			receiver.HandleSlice(now, slice)
 		}
-		for _, a := range acks {
-			sender.HandleAck(now, a)
+		for _, ack := range acks {
+			sender.HandleAck(now, ack)
 		}
 		slices, acks = nil, nil
 	}
