@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 )
 
 // work does something n times.
@@ -191,5 +192,26 @@ func BenchmarkDatagram(b *testing.B) {
 	}
 	for _, c := range cases {
 		b.Run(c.name, func(b *testing.B) { compare(b, c.unit, c.floor, c.run) })
+	}
+}
+
+// What the bytes of repair slices cost.
+func BenchmarkRepairFramer(b *testing.B) {
+	framer := codec.Repair.Framer(protocolID)
+	slice := codec.Slice{SliceID: 256, NumSlices: 256, LastBytes: 1024, Data: make([]byte, codec.SliceSize)}
+	dst := make([]byte, 0, codec.MaxDatagramSize)
+	datagram := check.Must(framer.AppendSlice(nil, slice))
+	ack := check.Must(framer.AppendAck(nil, codec.Ack{NumSlices: 256, Have: 9, Top: 9}))
+	for name, run := range map[string]func(){
+		"append a slice": func() { _, _ = framer.AppendSlice(dst, slice) },
+		"decode a slice": func() { _, _ = framer.Decode(datagram) },
+		"append an ack":  func() { _, _ = framer.AppendAck(dst, codec.Ack{NumSlices: 256, Have: 9, Top: 9}) },
+		"decode an ack":  func() { _, _ = framer.Decode(ack) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				run()
+			}
+		})
 	}
 }

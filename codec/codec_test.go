@@ -342,9 +342,9 @@ func TestEncoderRefusals(t *testing.T) {
 
 func validate(p codec.Packet) error {
 	if p.Type == codec.TypeAck {
-		return p.Ack.Validate()
+		return codec.Named.ValidateAck(&p.Ack)
 	}
-	return p.Slice.Validate()
+	return codec.Named.ValidateSlice(&p.Slice)
 }
 
 // The id is not sent, but it counts (FRM-2, FRM-5).
@@ -360,7 +360,7 @@ func TestAnotherProtocolIDIsRefused(t *testing.T) {
 
 func TestDatagramSizeOfAnAck(t *testing.T) {
 	for n, want := range map[int]int{1: 12, 7: 12, 8: 13, 9: 13, 255: 43, 256: 44} {
-		if got := (&codec.Ack{NumSlices: n}).DatagramSize(); got != want {
+		if got := codec.Named.AckSize(n); got != want {
 			t.Errorf("%d slices: DatagramSize() = %d, want %d", n, got, want)
 		}
 		datagram, err := framer.Append(nil, ack(0, strings.Repeat("1", n)))

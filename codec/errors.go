@@ -11,14 +11,12 @@ import (
 // is where the field would stand in the bare body (DEC-15).
 type Error = core.Error
 
-// The codes of section 6; CodeHaveOutOfRange is that of an ack for more repair slices than
-// the chunk has.
+// The codes of section 6.
 const (
 	CodeTruncated                   = frame.CodeTruncated
 	CodeCRCMismatch                 = frame.CodeCRCMismatch
 	CodeNonzeroPadding              = frame.CodeNonzeroPadding
 	CodeSliceIDOutOfRange core.Code = "slice_id_out_of_range"
-	CodeHaveOutOfRange    core.Code = "have_out_of_range"
 	CodeBadEndCheck                 = frame.CodeBadEndCheck
 	CodeTrailingData                = frame.CodeTrailingData
 	CodeInvalidField                = frame.CodeInvalidField
@@ -30,7 +28,6 @@ var (
 	ErrCRCMismatch       = frame.Format.Sentinel(CodeCRCMismatch)
 	ErrNonzeroPadding    = frame.Format.Sentinel(CodeNonzeroPadding)
 	ErrSliceIDOutOfRange = frame.Format.Sentinel(CodeSliceIDOutOfRange)
-	ErrHaveOutOfRange    = frame.Format.Sentinel(CodeHaveOutOfRange)
 	ErrBadEndCheck       = frame.Format.Sentinel(CodeBadEndCheck)
 	ErrTrailingData      = frame.Format.Sentinel(CodeTrailingData)
 	ErrInvalidField      = frame.Format.Sentinel(CodeInvalidField)
@@ -51,22 +48,4 @@ var (
 	sliceIDInvalid = frame.FieldRule("ENC-3", CodeInvalidField, "slice_id is outside 0..num_slices-1")
 	dataInvalid    = frame.FieldRule("ENC-4", CodeInvalidField, "wrong data length for this slice")
 	ackedInvalid   = frame.FieldRule("ENC-5", CodeInvalidField, "a bit is set for a slice that the chunk does not have")
-)
-
-// What a decoder of kind Repair refuses beside these.
-var (
-	repairIDMissing  = frame.FieldRule("RPD-1", CodeTruncated, "ends inside id")
-	lastBytesMissing = frame.FieldRule("RPD-2", CodeTruncated, "ends inside last_bytes")
-	haveMissing      = frame.FieldRule("RPD-3", CodeTruncated, "ends inside have")
-	haveTooLarge     = frame.FieldRule("RPD-4", CodeHaveOutOfRange, "have is above num_slices")
-	topMissing       = frame.FieldRule("RPD-5", CodeTruncated, "ends inside top")
-)
-
-// What an encoder of kind Repair refuses beside what package frame does.
-var (
-	repairIDInvalid   = frame.FieldRule("RPE-1", CodeInvalidField, "id is outside 0..8191")
-	lastBytesInvalid  = frame.FieldRule("RPE-2", CodeInvalidField, "last_bytes is outside 1..1024")
-	repairDataInvalid = frame.FieldRule("RPE-3", CodeInvalidField, "wrong data length for this slice")
-	haveInvalid       = frame.FieldRule("RPE-4", CodeInvalidField, "have is outside 0..num_slices")
-	topInvalid        = frame.FieldRule("RPE-5", CodeInvalidField, "top is outside 0..8191")
 )

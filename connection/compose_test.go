@@ -208,7 +208,7 @@ func acksOfManyLanes(t *testing.T, variant uint8) {
 		for id := range 3 {
 			r := connection.Record{Type: connection.TypeSlice, Lane: k}
 			if data := make([]byte, codec.SliceSize); format.Repair {
-				r.Slice = codec.Slice{ID: id, NumSlices: 256, LastBytes: codec.SliceSize, Data: data}
+				r.Slice = codec.Slice{SliceID: id, NumSlices: 256, LastBytes: codec.SliceSize, Data: data}
 			} else {
 				r.Slice = codec.Slice{SliceID: id, NumSlices: 256, Data: data}
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -36,7 +35,7 @@ func TestRecordsOfTheDocument(t *testing.T) {
 		{twoLanes, "09000405000205", connection.Record{Type: connection.TypeChunkAck, Ack: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: core.Set{5}}}},
 		{marked, "0a34120100", connection.Record{Type: connection.TypeECN, Marks: connection.Marks{Arrived: 0x1234, Congested: 1}}},
 		{repaired, "07000000", connection.Record{Type: connection.TypeClose, Text: []byte{}}},
-		{repaired, "08010500024020006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: codec.Slice{ChunkID: 5, ID: 2, NumSlices: 3, LastBytes: 2, Data: []byte("hi")}}},
+		{repaired, "08010500024020006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, LastBytes: 2, Data: []byte("hi")}}},
 		{repaired, "090006050002020600", connection.Record{Type: connection.TypeChunkAck, Ack: codec.Ack{ChunkID: 5, NumSlices: 3, Have: 2, Top: 3}}},
 	} {
 		got := check.Must(c.format.Append(nil, &c.r))
@@ -201,11 +200,11 @@ func drawRecord(t *rapid.T, format connection.Format) (r connection.Record) {
 
 func drawRepair(t *rapid.T, n int) codec.Slice {
 	s := codec.Slice{
-		ChunkID: rapid.Uint16().Draw(t, "chunk"), ID: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "id"),
+		ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "id"),
 		NumSlices: n, LastBytes: rapid.IntRange(1, codec.SliceSize).Draw(t, "last bytes"),
 	}
 	size := codec.SliceSize
-	if n == 1 || s.ID == n-1 {
+	if n == 1 || s.SliceID == n-1 {
 		size = s.LastBytes
 	}
 	s.Data = content(size, 3)

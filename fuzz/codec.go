@@ -23,8 +23,8 @@ func isZero(p codec.Packet) bool {
 // describe names all of a packet in a line, its data by length and crc.
 func describe(p codec.Packet) string {
 	s, a := p.Slice, p.Ack
-	return fmt.Sprintf("%v{slice %d of %d of chunk %d, %d bytes %08x; ack of chunk %d, %d slices, %x}", p.Type,
-		s.SliceID, s.NumSlices, s.ChunkID, len(s.Data), crc32.ChecksumIEEE(s.Data), a.ChunkID, a.NumSlices, a.Acked)
+	return fmt.Sprintf("%v{slice %d of %d of chunk %d, the last of %d, %d bytes %08x; ack of chunk %d, %d slices, %x, %d below %d}", p.Type,
+		s.SliceID, s.NumSlices, s.ChunkID, s.LastBytes, len(s.Data), crc32.ChecksumIEEE(s.Data), a.ChunkID, a.NumSlices, a.Acked, a.Have, a.Top)
 }
 
 func decodeBody(kind codec.Type, body []byte) (p codec.Packet, err error) {

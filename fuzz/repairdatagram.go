@@ -51,7 +51,7 @@ func encodeRepair(t T, framer codec.Framer, p codec.Packet) {
 	t.Helper()
 	want, wantErr := repairoracle.EncodeDatagram(framer.ProtocolID(), agree.RepairForOracle(p))
 	if verbose() {
-		t.Logf("%s: %d bytes, %v", describeRepair(p), len(want), wantErr)
+		t.Logf("%s: %d bytes, %v", describe(p), len(want), wantErr)
 	}
 	if err := validateRepair(p); (err == nil) != (wantErr == nil) {
 		t.Fatalf("Validate says %v, the oracle %v", err, wantErr)
@@ -69,18 +69,18 @@ func encodeRepair(t T, framer codec.Framer, p codec.Packet) {
 	switch {
 	case !bytes.Equal(out[7:], want):
 		t.Fatalf("encoded %x, the oracle %x", out[7:], want)
-	case err != nil || !agree.SameRepair(back, p):
-		t.Fatalf("it decodes to %s, %v, want %s", describeRepair(back), err, describeRepair(p))
-	case p.Type == codec.TypeSlice && p.Slice.DatagramSize() != len(want), p.Type == codec.TypeAck && p.Ack.DatagramSize() != len(want):
+	case err != nil || !agree.Same(back, p):
+		t.Fatalf("it decodes to %s, %v, want %s", describe(back), err, describe(p))
+	case p.Type == codec.TypeSlice && p.Slice.DatagramSize() != len(want), p.Type == codec.TypeAck && codec.Repair.AckSize(p.Ack.NumSlices) != len(want):
 		t.Fatalf("it has %d bytes", len(want))
 	}
 }
 
 func validateRepair(p codec.Packet) error {
 	if p.Type == codec.TypeAck {
-		return p.Ack.Validate()
+		return codec.Repair.ValidateAck(&p.Ack)
 	}
-	return p.Slice.Validate()
+	return codec.Repair.ValidateSlice(&p.Slice)
 }
 
 // compareRepair holds what a decoder returned against the oracle: the same value, or a
@@ -88,17 +88,17 @@ func validateRepair(p codec.Packet) error {
 func compareRepair(t T, b []byte, got codec.Packet, err error, want repairoracle.Packet, wantErr error, encode func(codec.Packet) ([]byte, error)) {
 	t.Helper()
 	if verbose() {
-		t.Logf("%x: %s, %v", b, describeRepair(got), err)
+		t.Logf("%x: %s, %v", b, describe(got), err)
 	}
 	compareRepairErrors(t, err, wantErr)
 	if err != nil {
-		if e := wantErr.(*repairoracle.Error); err.(*core.Error).Place() != e.Bit || !agree.SameRepair(got, codec.Packet{}) || got.Slice.Data != nil {
-			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describeRepair(got), e.Bit)
+		if e := wantErr.(*repairoracle.Error); err.(*core.Error).Place() != e.Bit || !agree.Same(got, codec.Packet{}) || got.Slice.Data != nil {
+			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describe(got), e.Bit)
 		}
 		return
 	}
-	if !agree.SameRepair(got, agree.RepairFromOracle(want)) {
-		t.Fatalf("decoded %s, the oracle %+v", describeRepair(got), want)
+	if !agree.Same(got, agree.RepairFromOracle(want)) {
+		t.Fatalf("decoded %s, the oracle %+v", describe(got), want)
 	}
 	if data := got.Slice.Data; cap(data) != len(data) {
 		t.Fatalf("the data of %d bytes have room behind them", len(data))
@@ -142,7 +142,7 @@ func readRepairPacket(s *script) codec.Packet {
 			size = b
 		}
 	}
-	return codec.Packet{Slice: codec.Slice{ChunkID: chunkID, ID: a, NumSlices: num, LastBytes: b, Data: repeated(s.left, size)}}
+	return codec.Packet{Slice: codec.Slice{ChunkID: chunkID, SliceID: a, NumSlices: num, LastBytes: b, Data: repeated(s.left, size)}}
 }
 
 // repairPacketScript is the inverse of readRepairPacket.

@@ -87,7 +87,7 @@ func TestRepairSlicesAloneHaveTheRankOfTheDocument(t *testing.T) {
 // Each pitfall of section 13.3 has its test.
 func TestPitfallsOfRepairHaveTests(t *testing.T) {
 	var tests strings.Builder
-	for _, folder := range []string{".", "../codec/erasure", "../repair", "../statemachine/schedule/rateless"} {
+	for _, folder := range []string{".", "../codec/erasure", "../codec", "../statemachine", "../statemachine/schedule/rateless"} {
 		files, err := filepath.Glob(folder + "/*_test.go")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", folder, files, err)
@@ -209,10 +209,10 @@ func TestFieldsOfTheDocument(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Submit(0, erasure.Encode(make([]byte, k*codec.SliceSize))); err != nil {
+		if err := s.SubmitEncoded(0, erasure.Encode(make([]byte, k*codec.SliceSize))); err != nil {
 			t.Fatal(err)
 		}
-		for s.Vars().Sent < int(integer(t, row[0])) {
+		for s.Vars().Transmissions < int(integer(t, row[0])) {
 			s.Poll(0)
 		}
 		ours := s.HandleAck(0, codec.Ack{NumSlices: k, Have: 1, Top: int(integer(t, row[1]))})
@@ -223,18 +223,18 @@ func TestFieldsOfTheDocument(t *testing.T) {
 }
 
 // always is a scheduler that lets every slice go out at once.
-type always struct{}
+type always struct{ statemachine.NoPath }
 
-func (always) Begin(statemachine.Flight)             {}
-func (always) Acked(core.Micros, int, int)           {}
-func (always) Held(core.Micros)                      {}
-func (always) Next(core.Micros) bool                 { return true }
-func (always) Deadline() core.Micros                 { return 0 }
-func (always) Stats() (s statemachine.ScheduleStats) { return s }
+func (always) Begin(statemachine.Flight)                {}
+func (always) Acked(core.Micros, statemachine.Progress) {}
+func (always) Held(core.Micros)                         {}
+func (always) Next(core.Micros) (int, bool)             { return 0, true }
+func (always) Deadline() core.Micros                    { return 0 }
+func (always) Stats() (s statemachine.ScheduleStats)    { return s }
 
 // exampleSlice returns a slice of the chunk 0 of k full slices of zeros.
 func exampleSlice(k, id int) codec.Slice {
-	return codec.Slice{ID: id, NumSlices: k, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
+	return codec.Slice{SliceID: id, NumSlices: k, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
 }
 
 // receiverWithTop returns a receiver to which one slice has come, if any: at first each id is
@@ -261,7 +261,7 @@ func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 	}{
 		{"MAX_IDS", c["MAX_IDS"] == erasure.MaxIDs},
 		{"an id has 13 bits", c["MAX_IDS"] == idBits},
-		{"ACK_SIZE", c["ACK_SIZE"] == codec.Repair.AckSize(1)},
+		{"ACK_SIZE", c["ACK_SIZE"] == int64(codec.Repair.AckSize(1))},
 		{"an ack has 79 bits and the end check", c["ACK_SIZE"] == ackBytes},
 		{"a reply is not larger than what drew it", c["ACK_SIZE"] <= (33+47+7)/8+1+4},
 		{"a full slice is the largest datagram", (33+47+7)/8+chunks["SLICE_SIZE"]+4 == chunks["MAX_DATAGRAM"]},
@@ -276,9 +276,9 @@ func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 	}
 }
 
-// The registry of REPAIR.md has the codes of package repair.
+// The registry of REPAIR.md has the codes of package codec.
 func TestCodesOfRepairAreTheCodes(t *testing.T) {
-	checkCodes(t, "repair.json", "../repair/errors.go",
+	checkCodes(t, "repair.json", "../codec/repairerrors.go",
 		"truncated", "crc_mismatch", "nonzero_padding", "bad_end_check", "trailing_data", "invalid_field",
 		"chunk_size", "busy", "gave_up", "nothing_to_read", "unsupported", "bad_request")
 }

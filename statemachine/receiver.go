@@ -47,7 +47,7 @@ type Receiver struct {
 	previousSlices int // its number of slices; 0 while no chunk is complete (RCV-6)
 	readSize       int // in READY: the chunk's size in bytes
 
-	acks       acktimer.Timer
+	acks       acktimer.Timer // RPK-2
 	pending    PendingAcks
 	heldSlices int // num_slices of the slice that was held last
 
@@ -91,7 +91,7 @@ type receiverLedger interface {
 	rebuilds(s codec.Slice) int
 	// drop releases everything.
 	drop()
-	vars(v *ReceiverVars)
+	vars(v ReceiverVars) ReceiverVars // with those of the slices
 }
 
 // PendingAcks says for which chunks an ack is due: at most one for each, so that a

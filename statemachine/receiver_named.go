@@ -7,14 +7,14 @@ import (
 
 // receivedSet is the ledger of a receiver of named slices: each has its place in the chunk.
 type receivedSet struct {
-	numSlices int
-	received  core.Set                 // subset of FirstN(numSlices)
-	slices    []*[codec.SliceSize]byte // as slices arrive; until the chunk is read
-	memory    *Memory
-	lastBytes int
+	k        int                      // slices of the chunk that arrives
+	received core.Set                 // subset of FirstN(k)
+	slices   []*[codec.SliceSize]byte // as slices arrive; until the chunk is read
+	memory   *Memory
+	lastSize int // of its last slice
 }
 
-func (l *receivedSet) start(s codec.Slice) { l.numSlices, l.received = s.NumSlices, core.Set{} }
+func (l *receivedSet) start(s codec.Slice) { l.k, l.received = s.NumSlices, core.Set{} }
 
 func (l *receivedSet) judge(s codec.Slice) (guard uint8) {
 	if l.received.Has(s.SliceID) {
@@ -42,14 +42,14 @@ func (l *receivedSet) store(s codec.Slice) {
 	}
 	copy(l.slices[s.SliceID][:], s.Data)
 	if s.Last() {
-		l.lastBytes = len(s.Data)
+		l.lastSize = len(s.Data)
 	}
 	l.received.Add(s.SliceID)
 }
 
 func (l *receivedSet) complete() (size, inconsistent int) {
-	size = (l.numSlices-1)*codec.SliceSize + l.lastBytes
-	l.numSlices, l.received = 0, core.Set{}
+	size = (l.k-1)*codec.SliceSize + l.lastSize
+	l.k, l.received = 0, core.Set{}
 	return size, 0
 }
 
@@ -72,9 +72,12 @@ func (l *receivedSet) report(a codec.Ack, previous bool) codec.Ack {
 	return a
 }
 
-func (l *receivedSet) drop() { l.slices, l.numSlices, l.received = nil, 0, core.Set{} }
+func (l *receivedSet) drop() { l.slices, l.k, l.received = nil, 0, core.Set{} }
 
-func (l *receivedSet) vars(v *ReceiverVars) { v.Received = l.received }
+func (l *receivedSet) vars(v ReceiverVars) ReceiverVars {
+	v.Received = l.received
+	return v
+}
 
 // Named slices do not depend on each other: none is rebuilt, and none can contradict others.
 func (l *receivedSet) noteTop(int)                       {}

@@ -10,10 +10,10 @@ import (
 // receivedRank is the ledger of a receiver of repair slices: what counts is how many
 // independent ones are here (section 6.1 of spec/REPAIR.md).
 type receivedRank struct {
-	numSlices int
-	lastBytes int
-	held      []int // ids in the order in which they came; their rows are independent
-	top       int   // the highest number that came, and one
+	k        int   // source slices of the chunk that arrives
+	lastSize int   // of its last source slice
+	held     []int // ids in the order in which they came; their rows are independent
+	top      int   // the highest number that came, and one
 
 	previousTop int // of the chunk before, when it was complete
 
@@ -33,10 +33,10 @@ func newReceivedRank(memory *Memory) *receivedRank {
 }
 
 func (l *receivedRank) start(s codec.Slice) {
-	l.numSlices, l.lastBytes = s.NumSlices, s.LastBytes
+	l.k, l.lastSize = s.NumSlices, s.LastBytes
 	l.held, l.top = l.held[:0], 0
 	l.spare.forget(l.memory)
-	l.code.Begin(l.numSlices, l.lastBytes, l.memory)
+	l.code.Begin(l.k, l.lastSize, l.memory)
 }
 
 func (l *receivedRank) judge(s codec.Slice) (guard uint8) {
@@ -53,7 +53,7 @@ func (l *receivedRank) count() int { return len(l.held) }
 func (l *receivedRank) ids() []int { return l.held }
 
 // noteTop: RPR-6.
-func (l *receivedRank) noteTop(id int) { l.top = max(l.top, arrivedAs(id, l.top, l.numSlices)+1) }
+func (l *receivedRank) noteTop(id int) { l.top = max(l.top, arrivedAs(id, l.top, l.k)+1) }
 
 // store: RPR-8.
 func (l *receivedRank) store(s codec.Slice) {
@@ -72,7 +72,7 @@ func (l *receivedRank) dependent(s codec.Slice) {
 // The last slice counts as filled up with zeros (RPC-4), also where the chunk is compared with
 // another slice.
 func (l *receivedRank) complete() (size, inconsistent int) {
-	fill := l.code.Rebuild()[l.numSlices-1][l.lastBytes:]
+	fill := l.code.Rebuild()[l.k-1][l.lastSize:]
 	if bytes.Count(fill, []byte{0}) < len(fill) {
 		inconsistent++
 		clear(fill)
@@ -81,9 +81,9 @@ func (l *receivedRank) complete() (size, inconsistent int) {
 		inconsistent++
 	}
 	l.spare.forget(l.memory)
-	size = (l.numSlices-1)*codec.SliceSize + l.lastBytes
+	size = (l.k-1)*codec.SliceSize + l.lastSize
 	l.previousTop = l.top
-	l.numSlices, l.lastBytes, l.held, l.top = 0, 0, l.held[:0], 0
+	l.k, l.lastSize, l.held, l.top = 0, 0, l.held[:0], 0
 	return size, inconsistent
 }
 
@@ -123,7 +123,7 @@ func (l *receivedRank) report(a codec.Ack, previous bool) codec.Ack {
 
 func (l *receivedRank) rebuilds(s codec.Slice) (missing int) {
 	for _, id := range l.held {
-		if id >= l.numSlices {
+		if id >= l.k {
 			missing++
 		}
 	}
@@ -138,7 +138,10 @@ func (l *receivedRank) drop() {
 	l.spare.forget(l.memory)
 	l.code.Release()
 	l.code, l.memory, l.held = erasure.Decoder{}, nil, nil
-	l.numSlices, l.lastBytes, l.top = 0, 0, 0
+	l.k, l.lastSize, l.top = 0, 0, 0
 }
 
-func (l *receivedRank) vars(v *ReceiverVars) { v.Top, v.PreviousTop = l.top, l.previousTop }
+func (l *receivedRank) vars(v ReceiverVars) ReceiverVars {
+	v.Top, v.PreviousTop = l.top, l.previousTop
+	return v
+}

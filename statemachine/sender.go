@@ -66,15 +66,15 @@ type senderLedger interface {
 	send(id int) (s codec.Slice, again bool)
 	// told returns how often the slice was sent that was sent last, and what for, if the
 	// scheduler says why.
-	told(s *codec.Slice, why string) (times int, reason string)
+	told(s codec.Slice, why string) (times int, reason string)
 	// drop releases the chunk.
 	drop()
 	// count returns how many slices an ack reports.
-	count(a *codec.Ack) int
+	count(a codec.Ack) int
 	// unacked returns how many slices were sent of which it is not known that they arrived,
 	// and whether there are slices of the chunk that were not sent.
 	unacked() (n int, unsent bool)
-	vars(v *SenderVars)
+	vars(v SenderVars) SenderVars // with those of the slices
 }
 
 // chunk is what was submitted.
@@ -281,7 +281,7 @@ func (s *Sender) HandleAck(now core.Micros, a codec.Ack) (ours bool) {
 	s.advance(now)
 	s.stats.AcksReceived++
 	if s.log != nil {
-		s.log(ackEvent(eventlog.AckReceived, s.now, a, s.ledger.count(&a)))
+		s.log(ackEvent(eventlog.AckReceived, s.now, a, s.ledger.count(a)))
 	}
 	guard, said := s.ackGuard(a)
 	ours = guard != ackForeign
@@ -447,12 +447,12 @@ func (s *Sender) send(in senderInput) {
 		s.stats.SlicesRepair++
 	}
 	if s.log != nil {
-		s.logSlice(&out)
+		s.logSlice(out)
 	}
 }
 
 // logSlice logs the slice that is sent.
-func (s *Sender) logSlice(out *codec.Slice) {
+func (s *Sender) logSlice(out codec.Slice) {
 	times, why := s.ledger.told(out, s.sched.Why(out.SliceID))
 	s.log(eventlog.Event{
 		Kind: eventlog.SliceSent, At: s.now, ChunkID: s.chunkID, SliceID: out.SliceID,

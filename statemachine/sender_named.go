@@ -8,17 +8,17 @@ import (
 
 // sentSet is the ledger of a sender of named slices: each is acked by itself.
 type sentSet struct {
-	chunkID   uint16
-	chunk     []byte // the caller's; nil unless one is in flight
-	numSlices int
-	sent      core.Set // sent at least once
-	acked     core.Set // subset of sent; a bit is never cleared within a chunk (SAFE-3)
+	id    uint16   // of the chunk
+	chunk []byte   // the caller's; nil unless one is in flight
+	k     int      // its slices
+	sent  core.Set // sent at least once
+	acked core.Set // subset of sent; a bit is never cleared within a chunk (SAFE-3)
 
 	times *[codec.MaxSlices]int // with a log: transmissions of each slice
 }
 
 func (l *sentSet) start(chunkID uint16, c chunk) {
-	l.chunkID, l.chunk, l.numSlices = chunkID, c.bytes, codec.NumSlices(len(c.bytes))
+	l.id, l.chunk, l.k = chunkID, c.bytes, codec.NumSlices(len(c.bytes))
 	l.sent, l.acked = core.Set{}, core.Set{}
 	if l.times != nil {
 		*l.times = [codec.MaxSlices]int{}
@@ -49,7 +49,7 @@ func (l *sentSet) note(said Progress) (known Progress, newly int) {
 func (l *sentSet) slice(id int) codec.Slice {
 	from := id * codec.SliceSize
 	to := min(from+codec.SliceSize, len(l.chunk))
-	return codec.Slice{ChunkID: l.chunkID, SliceID: id, NumSlices: l.numSlices, Data: l.chunk[from:to:to]}
+	return codec.Slice{ChunkID: l.id, SliceID: id, NumSlices: l.k, Data: l.chunk[from:to:to]}
 }
 
 func (l *sentSet) send(id int) (s codec.Slice, again bool) {
@@ -61,7 +61,7 @@ func (l *sentSet) send(id int) (s codec.Slice, again bool) {
 	return l.slice(id), again
 }
 
-func (l *sentSet) told(s *codec.Slice, why string) (times int, reason string) {
+func (l *sentSet) told(s codec.Slice, why string) (times int, reason string) {
 	switch times = l.times[s.SliceID]; {
 	case times == 1:
 		why = eventlog.First
@@ -73,13 +73,14 @@ func (l *sentSet) told(s *codec.Slice, why string) (times int, reason string) {
 
 func (l *sentSet) drop() { l.chunk = nil }
 
-func (l *sentSet) count(a *codec.Ack) int { return a.Acked.Count() }
+func (l *sentSet) count(a codec.Ack) int { return a.Acked.Count() }
 
 func (l *sentSet) unacked() (n int, unsent bool) {
-	return l.sent.Minus(l.acked).Count(), l.sent.Count() < l.numSlices
+	return l.sent.Minus(l.acked).Count(), l.sent.Count() < l.k
 }
 
-func (l *sentSet) vars(v *SenderVars) {
+func (l *sentSet) vars(v SenderVars) SenderVars {
 	v.Sent, v.Acked, v.Have = l.sent, l.acked, l.acked.Count()
 	v.Transmissions = l.sent.Count()
+	return v
 }

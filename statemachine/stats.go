@@ -21,8 +21,7 @@ type SenderVars struct {
 // Vars returns the sender's variables.
 func (s *Sender) Vars() SenderVars {
 	v := SenderVars{State: s.state, Row: s.row, ChunkID: s.chunkID, NumSlices: s.numSlices, HeardAt: s.heardAt}
-	s.ledger.vars(&v)
-	return v
+	return s.ledger.vars(v)
 }
 
 // HeardAt returns the latest sign that the peer is there.
@@ -105,8 +104,7 @@ func (r *Receiver) Vars() ReceiverVars {
 		Have: r.ledger.count(), ProgressAt: r.progressAt, PreviousSlices: r.previousSlices,
 		Due: r.pending, HeldSlices: r.heldSlices, ReadSize: r.readSize,
 	}
-	r.ledger.vars(&v)
-	return v
+	return r.ledger.vars(v)
 }
 
 // ChunkID returns the id of the chunk that arrives, or of the next one.

@@ -54,7 +54,7 @@ func (v variant) of(n int, changes ...func(*lanes.Config)) lanes.Config {
 func (v variant) slice(chunk uint16, id, n int) codec.Slice {
 	data := make([]byte, codec.SliceSize)
 	if v.repair {
-		return codec.Slice{ChunkID: chunk, ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: data}
+		return codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: data}
 	}
 	return codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: data}
 }
@@ -77,19 +77,14 @@ type packet struct {
 }
 
 func (p packet) size() int {
-	switch {
-	case p.typ == codec.TypeSlice && p.repair:
+	if p.typ == codec.TypeSlice {
 		return p.slice.DatagramSize()
-	case p.typ == codec.TypeSlice:
-		return p.slice.DatagramSize()
-	case p.repair:
-		return p.ack.DatagramSize()
 	}
-	return p.ack.DatagramSize()
+	return codec.KindOf(p.repair).AckSize(p.ack.NumSlices)
 }
 
 // id returns that of a slice; 0 of an ack.
-func (p packet) id() int { return p.slice.SliceID + p.slice.ID }
+func (p packet) id() int { return p.slice.SliceID }
 
 // end is the lanes of one end in a world.
 type end struct {
@@ -252,7 +247,7 @@ func TestLanesTakeTurnsAtTheLink(t *testing.T) {
 		w.stream(t, 24, 60*second, func(int) int { return codec.MaxChunkSize })
 		sent := map[int]map[int]bool{} // slices of each chunk
 		for _, p := range w.a.sent {
-			i := int(p.slice.ChunkID())*n + p.lane
+			i := int(p.slice.ChunkID)*n + p.lane
 			if sent[i] == nil {
 				sent[i] = map[int]bool{}
 				if i > 0 && len(sent[i-1]) < codec.MaxSlices {

@@ -15,7 +15,7 @@ import (
 func slicesOf(e *erasure.Encoded, missing int) (list []codec.Slice) {
 	const n = codec.MaxSlices
 	for id := missing; id < n+missing; id++ {
-		list = append(list, codec.Slice{ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: e.Slice(id)})
+		list = append(list, codec.Slice{SliceID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: e.Slice(id)})
 	}
 	return list
 }
@@ -76,10 +76,10 @@ func TestOnlyWhatCompletesIsBounded(t *testing.T) {
 	}
 	l, last := halfway(t, bound, e, codec.MaxSlices)
 	again := last
-	again.Repair.ID--
-	again.Repair.Data = e.Slice(again.Repair.ID)
+	again.SliceID--
+	again.Data = e.Slice(again.SliceID)
 	other := last
-	other.Repair.ChunkID = 5
+	other.ChunkID = 5
 	check.That(t, l.HandleSlice(0, 0, again), "a duplicate is ours")
 	check.That(t, !l.HandleSlice(0, 0, other), "a slice of another chunk is not")
 	check.Equal(t, "deferred", l.Stats().Deferred, 0)

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/chunkwire/chunkwire/core"
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/core"
+)
 
 // How an end drives its machines: when it polls them, and what it sends.
 
@@ -31,13 +34,13 @@ func (e *end) Poll(now core.Micros) (*datagram, bool) {
 		return nil, false
 	}
 	given := now + e.world.conditions.origin
-	if p, ok := e.machines.pollAcks(given); ok {
+	if p, ok := e.receiver.Poll(given); ok {
 		e.world.counts.acks++
 		return e.send(p, 0)
 	}
 	deadline := e.since0(e.sender.Deadline())
-	if p, ok := e.machines.pollSlices(given); ok {
-		if e.machines.isExtra(p) {
+	if p, ok := e.sender.Poll(given); ok {
+		if e.sending.IsExtra(p.Slice) {
 			e.world.counts.extra++
 		}
 		return e.send(owned(p), deadline)
@@ -91,8 +94,8 @@ func (e *end) checkStalled() {
 }
 
 // send returns the datagram of a packet that a machine has made, past its judge.
-func (e *end) send(p any, deadline core.Micros) (*datagram, bool) {
-	data, err := e.machines.encode(p)
+func (e *end) send(p codec.Packet, deadline core.Micros) (*datagram, bool) {
+	data, err := e.framer.Append(nil, p)
 	if err != nil {
 		e.violates("ENC", "a machine's packet cannot be encoded: %v", err)
 		return nil, false
@@ -101,8 +104,8 @@ func (e *end) send(p any, deadline core.Micros) (*datagram, bool) {
 		e.checkForm(data, p)
 	}
 	if e.world.log.verbose() {
-		e.note("-> %s", e.machines.describe(p))
+		e.note("-> %s", describe(p))
 	}
-	e.report(e.machines.sent(e.world.Now(), p, len(data), deadline))
+	e.report(e.sent(e.world.Now(), p, len(data), deadline))
 	return &datagram{data: data, packet: p, epoch: e.epoch, genuine: true}, true
 }

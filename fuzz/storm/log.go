@@ -74,6 +74,8 @@ func describe(p codec.Packet) string {
 	switch {
 	case p.Type == codec.TypeSlice:
 		return fmt.Sprintf("slice %d of chunk %d (%d slices, %d bytes)", s.SliceID, s.ChunkID, s.NumSlices, len(s.Data))
+	case a.Top > 0:
+		return fmt.Sprintf("ack of chunk %d, %d of %d slices, below %d", a.ChunkID, a.Have, a.NumSlices, a.Top)
 	case a.Acked.Empty():
 		return fmt.Sprintf("hold of chunk %d (%d slices)", a.ChunkID, a.NumSlices)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
@@ -15,7 +14,6 @@ type pace struct {
 	chunk.Pace
 	rate      int64                         // bytes a second; 0: no limit
 	scheduler func() statemachine.Scheduler // a new one for each sender
-	rule      func() statemachine.Scheduler // the same, with repair slices
 }
 
 // slowest is the lowest rate that is drawn, in bytes a second: so slow that a slice
@@ -58,7 +56,7 @@ func ratelessPace(p rateless.Profile, d random) pace {
 	if p.MaxRate == 0 && d.oneIn(2) {
 		p.MaxRate = drawRate(d)
 	}
-	return pace{Pace: simrepair.RatelessPace(p), rate: p.MaxRate / 8, rule: func() statemachine.Scheduler {
+	return pace{Pace: chunk.RatelessPace(p), rate: p.MaxRate / 8, scheduler: func() statemachine.Scheduler {
 		s, err := rateless.New(p)
 		mustBe(err)
 		return s

@@ -1,5 +1,10 @@
 package main
 
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
+)
+
 // Judges are given packets as machines made them, and never what the codec made of
 // them. What crosses the wire is read by the oracle. It goes bit by bit, and takes
 // longer for a full slice than all else does for ten, so it reads some of them only.
@@ -15,9 +20,9 @@ func (w *world) isRead(size int) bool {
 }
 
 // checkForm compares a datagram with the packet that it is to carry.
-func (e *end) checkForm(data []byte, p any) {
-	read, err := e.machines.read(data)
-	if err != nil || !e.machines.same(read, p) {
-		e.violates("FRM-1", "the datagram of %s reads as %s, %v", e.machines.describe(p), e.machines.describe(read), err)
+func (e *end) checkForm(data []byte, p codec.Packet) {
+	read, err := e.readBack(data)
+	if err != nil || !agree.Same(read, p) {
+		e.violates("FRM-1", "the datagram of %s reads as %s, %v", describe(p), describe(read), err)
 	}
 }

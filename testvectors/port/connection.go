@@ -8,7 +8,6 @@ import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
@@ -121,12 +120,12 @@ func (w *payloadWriter) slice(o *object) (s codec.Slice) {
 	if w.format.Repair {
 		r := ranged{object: o}
 		if p := r.repairSlice(); !r.invalid {
-			s.Repair = p
+			s = p
 		}
 		return s
 	}
 	if p, err := sliceOf(o); err == nil {
-		s.Chunk = p.Slice
+		s = p.Slice
 	}
 	return s
 }
@@ -135,12 +134,12 @@ func (w *payloadWriter) ack(o *object) (a codec.Ack) {
 	if w.format.Repair {
 		r := ranged{object: o}
 		if p := r.repairAck(); !r.invalid {
-			a.Repair = p
+			a = p
 		}
 		return a
 	}
 	if p, err := ackOf(o); err == nil {
-		a.Chunk = p.Ack
+		a = p.Ack
 	}
 	return a
 }

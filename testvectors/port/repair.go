@@ -183,7 +183,7 @@ func repairPacketOf(p codec.Packet) *contract.RepairPacket {
 	s := p.Slice
 	return &contract.RepairPacket{
 		Type: contract.TypeSlice, ChunkID: int64(s.ChunkID), NumSlices: int64(s.NumSlices),
-		SliceID: pointerTo(int64(s.ID)), LastBytes: pointerTo(int64(s.LastBytes)), Data: pointerTo(hex.EncodeToString(s.Data)),
+		SliceID: pointerTo(int64(s.SliceID)), LastBytes: pointerTo(int64(s.LastBytes)), Data: pointerTo(hex.EncodeToString(s.Data)),
 	}
 }
 
@@ -204,7 +204,7 @@ func repairPacket(q *object) (p codec.Packet, err error) {
 
 func (r *ranged) repairSlice() codec.Slice {
 	chunkID := uint16(r.within("chunk_id", 0, math.MaxUint16))
-	return codec.Slice{ChunkID: chunkID, ID: r.anyInt("slice_id"), NumSlices: r.anyInt("num_slices"), LastBytes: r.anyInt("last_bytes"), Data: r.hex("data")}
+	return codec.Slice{ChunkID: chunkID, SliceID: r.anyInt("slice_id"), NumSlices: r.anyInt("num_slices"), LastBytes: r.anyInt("last_bytes"), Data: r.hex("data")}
 }
 
 func (r *ranged) repairAck() codec.Ack {

@@ -70,15 +70,15 @@ func repairSlice(e contract.RepairEvent) (s codec.Slice, err error) {
 	if e.ChunkID == nil || e.SliceID == nil || e.NumSlices == nil || e.LastBytes == nil {
 		return s, ErrBadRequest
 	}
-	s = codec.Slice{ChunkID: *e.ChunkID, ID: *e.SliceID, NumSlices: *e.NumSlices, LastBytes: *e.LastBytes}
+	s = codec.Slice{ChunkID: *e.ChunkID, SliceID: *e.SliceID, NumSlices: *e.NumSlices, LastBytes: *e.LastBytes}
 	if s.NumSlices < 1 || s.NumSlices > codec.MaxSlices || s.LastBytes < 1 || s.LastBytes > codec.SliceSize {
 		return s, ErrBadRequest
 	}
-	s.Data = erasure.Encode(Data(s.ChunkID, codec.SliceSize*(s.NumSlices-1)+s.LastBytes)).Slice(s.ID)
+	s.Data = erasure.Encode(Data(s.ChunkID, codec.SliceSize*(s.NumSlices-1)+s.LastBytes)).Slice(s.SliceID)
 	if e.Fill != nil {
 		s.Data = bytes.Repeat([]byte{*e.Fill}, len(s.Data))
 	}
-	if s.Validate() != nil {
+	if codec.Repair.ValidateSlice(&s) != nil {
 		return s, ErrBadRequest
 	}
 	return s, nil
@@ -112,7 +112,7 @@ func RunRepairSender(cfg contract.RepairSenderConfig, events []contract.RepairEv
 		}
 		v := s.Vars()
 		step.Row, step.State, step.ChunkID, step.Have, step.Top = string(v.Row), v.State.String(), v.ChunkID, v.Have, v.Top
-		step.Sent, step.DeadlineUS = &v.Sent, deadline(s.Deadline())
+		step.Sent, step.DeadlineUS = &v.Transmissions, deadline(s.Deadline())
 	}
 	return steps, nil
 }
@@ -127,13 +127,13 @@ func repairSenderEvent(s *statemachine.Sender, due *counted, e contract.RepairEv
 		if e.Size == nil || *e.Size < 0 || *e.Size > 2*codec.MaxChunkSize {
 			return ErrBadRequest
 		}
-		step.Error = refusal(s.Submit(now, erasure.Encode(Data(s.Vars().ChunkID, *e.Size))))
+		step.Error = refusal(s.Submit(now, Data(s.Vars().ChunkID, *e.Size)))
 	case "ack":
 		if e.ChunkID == nil || e.NumSlices == nil || e.Have == nil || e.Top == nil {
 			return ErrBadRequest
 		}
 		a := codec.Ack{ChunkID: *e.ChunkID, NumSlices: *e.NumSlices, Have: *e.Have, Top: *e.Top}
-		if a.Validate() != nil {
+		if codec.Repair.ValidateAck(&a) != nil {
 			return ErrBadRequest
 		}
 		s.HandleAck(now, a)
@@ -144,7 +144,7 @@ func repairSenderEvent(s *statemachine.Sender, due *counted, e contract.RepairEv
 		for p, ok := s.Poll(now); ok; p, ok = s.Poll(now) {
 			c := Content(p.Data)
 			step.Packets = append(step.Packets, contract.RepairSent{
-				Type: contract.TypeSlice, ChunkID: p.ChunkID, SliceID: &p.ID, NumSlices: p.NumSlices, LastBytes: &p.LastBytes, Size: &c.Size, CRC32: &c.CRC32,
+				Type: contract.TypeSlice, ChunkID: p.ChunkID, SliceID: &p.SliceID, NumSlices: p.NumSlices, LastBytes: &p.LastBytes, Size: &c.Size, CRC32: &c.CRC32,
 			})
 		}
 	default:
@@ -154,7 +154,10 @@ func repairSenderEvent(s *statemachine.Sender, due *counted, e contract.RepairEv
 }
 
 // counted is the scripted scheduler: as many slices go out as a trace says.
-type counted struct{ due int }
+type counted struct {
+	statemachine.NoPath
+	due int
+}
 
 // mostDue is the most that go out at a poll (RPO-6).
 const mostDue = 16_384
@@ -174,15 +177,14 @@ func (c *counted) set(due *int, state statemachine.SenderState) bool {
 
 func (*counted) Begin(statemachine.Flight)                {}
 func (*counted) Held(core.Micros)                         {}
-func (*counted) Acked(core.Micros, int, int)              {}
+func (*counted) Acked(core.Micros, statemachine.Progress) {}
 func (*counted) Deadline() core.Micros                    { return core.Never }
 func (*counted) Stats() (none statemachine.ScheduleStats) { return none }
-func (c *counted) Next(core.Micros) bool {
-	if c.due == 0 {
-		return false
+func (c *counted) Next(core.Micros) (number int, due bool) {
+	if due = c.due > 0; due {
+		c.due--
 	}
-	c.due--
-	return true
+	return 0, due
 }
 
 // NewRule returns the sender's rule with a trace's profile (RPO-5). It fails with ErrBadRequest.

@@ -86,7 +86,7 @@ type holding struct {
 // laneChunk is a slice or an ack of a lane.
 type laneChunk struct {
 	lane int
-	chunkPacket
+	codec.Packet
 }
 
 // note adds what could not be checked.
@@ -232,7 +232,7 @@ func (in *Inspector) framed(r *Result, b []byte) {
 	} else {
 		in.fits(id, withRepair)
 	}
-	r.Summary = c.String()
+	r.Summary = describe(&c)
 	r.holds.chunks = []laneChunk{{lane, c}}
 }
 
@@ -331,30 +331,19 @@ func (in *Inspector) bare(r *Result, b []byte) {
 	}
 	w.body(withRepair, ack)
 	w.rest("rest")
-	r.Summary = c.String()
+	r.Summary = describe(&c)
 }
 
 // decodeBody decodes a bare body (DEC-17).
-func decodeBody(b []byte, withRepair, ack bool) (chunkPacket, error) {
-	var p codec.Packet
-	var q codec.Packet
-	var err error
-	switch {
-	case withRepair && ack:
-		q.Type = codec.TypeAck
-		q.Ack, err = codec.Repair.DecodeAckBody(b)
-	case withRepair:
-		q.Slice, err = codec.Repair.DecodeSliceBody(b)
-	case ack:
+func decodeBody(b []byte, withRepair, ack bool) (p codec.Packet, err error) {
+	kind := codec.KindOf(withRepair)
+	if ack {
 		p.Type = codec.TypeAck
-		p.Ack, err = codec.Named.DecodeAckBody(b)
-	default:
-		p.Slice, err = codec.Named.DecodeSliceBody(b)
+		p.Ack, err = kind.DecodeAckBody(b)
+	} else {
+		p.Slice, err = kind.DecodeSliceBody(b)
 	}
-	if withRepair {
-		return ofRepair(q), err
-	}
-	return ofSlices(p), err
+	return p, err
 }
 
 // packet inspects what the packet layer has, from where the walker stands to its end. The payload of a

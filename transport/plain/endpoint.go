@@ -16,7 +16,7 @@ import (
 // concurrent use.
 type Endpoint struct {
 	cfg     Config
-	framers []framer // one a lane
+	framers []codec.Framer // one a lane
 	driver  *driver.Driver
 
 	logged     atomic.Int64 // connections that have a number in the log

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 

@@ -9,7 +9,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -62,7 +61,7 @@ func (c *crowd) slice(peer, id, n int) {
 func sliceOf(e *Endpoint, dst []byte, chunk uint16, id, n int) ([]byte, error) {
 	s := codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: zeros}
 	if e.cfg.Repair {
-		s = codec.Slice{ChunkID: chunk, ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: zeros}
+		s = codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: zeros}
 	}
 	return e.framers[0].AppendSlice(dst, s)
 }
@@ -71,7 +70,10 @@ var zeros = make([]byte, codec.SliceSize)
 
 // ack is of all of the first chunk, which has n slices.
 func (c *crowd) ack(peer, n int) {
-	a := codec.Ack{NumSlices: n, Acked: core.FirstN(n)}, Repair: codec.Ack{NumSlices: n, Have: n, Top: n}
+	a := codec.Ack{NumSlices: n, Acked: core.FirstN(n)}
+	if c.e.cfg.Repair {
+		a = codec.Ack{NumSlices: n, Have: n, Top: n}
+	}
 	datagram, err := c.e.framers[0].AppendAck(nil, a)
 	c.from(peer, datagram, err)
 }

@@ -39,8 +39,8 @@ func (e *Endpoint) decode(datagram []byte) (packet, error) {
 		p, err := e.framers[k].Decode(datagram)
 		switch {
 		case err == nil:
-			e.latestLane, p.lane = k, k
-			return p, nil
+			e.latestLane = k
+			return packet{p, k}, nil
 		case !errors.Is(err, codec.ErrCRCMismatch) || i == len(e.framers)-1:
 			refusal = err
 		}
@@ -70,7 +70,7 @@ func (e *Endpoint) deliver(now core.Micros, p *packet, invalid error, size int, 
 		return true
 	}
 	switch {
-	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID() != firstChunkID:
+	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID != firstChunkID:
 		e.stats.UnknownPeers++
 	case !e.driver.CanBeginLocked(from):
 		e.stats.BadSources++

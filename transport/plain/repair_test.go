@@ -14,7 +14,7 @@ var repairFramer = codec.Repair.Framer(protocolID + plain.RepairIDs)
 
 // repairBeginning is a slice with an id of the first chunk.
 func repairBeginning(id, numSlices int) []byte {
-	s := codec.Slice{ID: id, NumSlices: numSlices, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
+	s := codec.Slice{SliceID: id, NumSlices: numSlices, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
 	datagram, _ := repairFramer.AppendSlice(nil, s)
 	return datagram
 }
@@ -49,7 +49,7 @@ func TestLimitUnvalidatedWithRepair(t *testing.T) {
 					return
 				}
 				if p, err := repairFramer.Decode(buffer[:n]); err == nil && p.Type == codec.TypeSlice {
-					ids = append(ids, p.Slice.ID)
+					ids = append(ids, p.Slice.SliceID)
 				} else if errors.Is(err, codec.ErrCRCMismatch) {
 					t.Error("a datagram of another id")
 				}

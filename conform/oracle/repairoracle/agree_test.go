@@ -70,7 +70,7 @@ func toPackage(p repairoracle.Packet) codec.Packet {
 	if p.Type == repairoracle.TypeAck {
 		return codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Have: int(p.Have), Top: int(p.Top)}}
 	}
-	return codec.Packet{Slice: codec.Slice{ChunkID: uint16(p.ChunkID), ID: int(p.SliceID), NumSlices: int(p.NumSlices), LastBytes: int(p.LastBytes), Data: p.Data}}
+	return codec.Packet{Slice: codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), LastBytes: int(p.LastBytes), Data: p.Data}}
 }
 
 // wildPacket is a packet whose values are near what is allowed.
@@ -146,7 +146,7 @@ func compareDecoded(t *rapid.T, b []byte, q repairoracle.Packet, err error, r co
 		return
 	}
 	want := toPackage(q)
-	if r.Type != want.Type || r.Ack != want.Ack || r.Slice.ID != want.Slice.ID || r.Slice.ChunkID != want.Slice.ChunkID ||
+	if r.Type != want.Type || r.Ack != want.Ack || r.Slice.SliceID != want.Slice.SliceID || r.Slice.ChunkID != want.Slice.ChunkID ||
 		r.Slice.NumSlices != want.Slice.NumSlices || r.Slice.LastBytes != want.Slice.LastBytes || !bytes.Equal(r.Slice.Data, want.Slice.Data) {
 		t.Fatalf("%x: %+v, the oracle %+v", b, r, want)
 	}
@@ -227,7 +227,7 @@ type both struct {
 func (b *both) submit(size int) {
 	chunk := bytes.Repeat([]byte{1, 2, 3, 4, 5}, size/5+1)[:size]
 	_, refusal := b.o.Submit(b.now, chunk)
-	if err := b.p.Submit(core.Micros(b.now), erasure.Encode(chunk)); (err == nil) != (refusal == "") {
+	if err := b.p.Submit(core.Micros(b.now), chunk); (err == nil) != (refusal == "") {
 		b.Fatalf("submit: %v, the oracle %q", err, refusal)
 	}
 }
@@ -241,8 +241,8 @@ func (b *both) poll() {
 	for more := true; more; {
 		_, want := b.o.Poll(b.now)
 		got, ok := b.p.Poll(core.Micros(b.now))
-		if ok != (want != nil) || ok && (got.ID != int(want.SliceID) || !bytes.Equal(got.Data, want.Data)) {
-			b.Fatalf("at %d: slice %d, %t, the oracle %+v", b.now, got.ID, ok, want)
+		if ok != (want != nil) || ok && (got.SliceID != int(want.SliceID) || !bytes.Equal(got.Data, want.Data)) {
+			b.Fatalf("at %d: slice %d, %t, the oracle %+v", b.now, got.SliceID, ok, want)
 		}
 		more = ok
 	}
@@ -254,7 +254,7 @@ func (b *both) compare() {
 	if !some {
 		at = int64(core.Never)
 	}
-	if v.State.String() != b.o.State() || int64(v.Sent) != b.o.Sent() || int64(v.Have) != b.o.Have() || int64(v.Top) != b.o.Top() || int64(b.p.Deadline()) != at {
+	if v.State.String() != b.o.State() || int64(v.Transmissions) != b.o.Sent() || int64(v.Have) != b.o.Have() || int64(v.Top) != b.o.Top() || int64(b.p.Deadline()) != at {
 		b.Fatalf("at %d: %+v, deadline %d, the oracle %s, %d, %d, %d, deadline %d", b.now, v, b.p.Deadline(), b.o.State(), b.o.Sent(), b.o.Have(), b.o.Top(), at)
 	}
 }
@@ -264,7 +264,7 @@ func (b *both) wildAck() repairoracle.Packet {
 	v := b.p.Vars()
 	k := int64(max(v.NumSlices, 1))
 	a := repairoracle.Packet{Type: repairoracle.TypeAck, ChunkID: int64(v.ChunkID), NumSlices: k}
-	top := rapid.Int64Range(int64(v.Top), int64(v.Sent)).Draw(b.T, "top")
+	top := rapid.Int64Range(int64(v.Top), int64(v.Transmissions)).Draw(b.T, "top")
 	a.Have = min(k, top, rapid.Int64Range(int64(v.Have), k).Draw(b.T, "have"))
 	switch rapid.IntRange(0, 12).Draw(b.T, "kind") {
 	case 0:

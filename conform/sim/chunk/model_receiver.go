@@ -237,3 +237,11 @@ func (m *ReceiverModel) Vars() statemachine.ReceiverVars {
 
 // Stats returns the counters.
 func (m *ReceiverModel) Stats() statemachine.ReceiverStats { return m.stats }
+
+// IDs returns which slices are here.
+func (m *ReceiverModel) IDs() (ids []int) {
+	for id := range m.received.All() {
+		ids = append(ids, id)
+	}
+	return ids
+}

@@ -27,7 +27,7 @@ func begun(b *testing.B) (*statemachine.Sender, core.Micros) {
 	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: check.Must(rateless.New(rateless.Default()))}))
 	chunk := erasure.Encode(make([]byte, codec.MaxChunkSize))
 	var now core.Micros
-	if err := s.Submit(now, chunk); err != nil {
+	if err := s.SubmitEncoded(now, chunk); err != nil {
 		b.Fatal(err)
 	}
 	var onTheWay []arrival
@@ -39,10 +39,10 @@ func begun(b *testing.B) (*statemachine.Sender, core.Micros) {
 			s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Have: have, Top: have})
 		}
 		for sl, ok := s.Poll(now); ok; sl, ok = s.Poll(now) {
-			onTheWay = append(onTheWay, arrival{now + roundTrip, min(sl.ID+1, codec.MaxSlices)})
+			onTheWay = append(onTheWay, arrival{now + roundTrip, min(sl.SliceID+1, codec.MaxSlices)})
 		}
 	}
-	if err := s.Submit(now, chunk); err != nil {
+	if err := s.SubmitEncoded(now, chunk); err != nil {
 		b.Fatal(err)
 	}
 	return s, now
@@ -51,7 +51,7 @@ func begun(b *testing.B) (*statemachine.Sender, core.Micros) {
 // flying returns a sender that has sent what it wants, and the time.
 func flying(b *testing.B) (*statemachine.Sender, core.Micros) {
 	s, now := begun(b)
-	for s.Vars().Sent < codec.MaxSlices {
+	for s.Vars().Transmissions < codec.MaxSlices {
 		now = max(now, s.Deadline())
 		if _, ok := s.Poll(now); !ok {
 			b.Fatal("the path does not hold a chunk")

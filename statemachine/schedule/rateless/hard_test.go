@@ -103,14 +103,16 @@ type drowsy struct {
 	frame, now core.Micros
 }
 
-func (d *drowsy) Acked(now core.Micros, have, top int) {
+func (d *drowsy) Acked(now core.Micros, p statemachine.Progress) {
 	d.now = now
-	d.Scheduler.Acked(now, have, top)
+	d.Scheduler.Acked(now, p)
 }
 
-func (d *drowsy) Next(now core.Micros) bool {
-	d.now = now
-	return now%d.frame == 0 && d.Scheduler.Next(now)
+func (d *drowsy) Next(now core.Micros) (number int, ok bool) {
+	if d.now = now; now%d.frame != 0 {
+		return 0, false
+	}
+	return d.Scheduler.Next(now)
 }
 
 func (d *drowsy) Deadline() core.Micros {

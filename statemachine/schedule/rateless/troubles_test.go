@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/conform/sim/explore"
-	"github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
@@ -37,8 +37,8 @@ func TestTroubles(t *testing.T) {
 			chunks = append(chunks, chunktest.Chunk(n*codec.SliceSize, uint32(i+1)))
 		}
 		x := explore.Troubles[codec.Packet]{
-			Delay: 25 * ms, Late: 120 * ms, Outage: 6 * core.Second, Most: c.most, Within: c.within, Text: repair.Text,
-			Run: repair.Troubled(func() (statemachine.Scheduler, error) { return rateless.New(c.profile) }, repair.RatelessPace(c.profile), 0, chunks...),
+			Delay: 25 * ms, Late: 120 * ms, Outage: 6 * core.Second, Most: c.most, Within: c.within, Text: chunk.Text,
+			Run: chunk.Troubled(codec.Repair, func() (statemachine.Scheduler, error) { return rateless.New(c.profile) }, chunk.RatelessPace(c.profile), 0, chunks...),
 		}
 		r := x.Search()
 		if r.Err != nil {
