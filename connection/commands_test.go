@@ -7,7 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/check"
-	sim "github.com/chunkwire/chunkwire/conform/sim/connection"
+	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
 	"github.com/chunkwire/chunkwire/conform/stateful"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -20,7 +20,7 @@ var commandWaits = []core.Micros{0, 0, 1, 5 * ms, 20 * ms, 20 * ms, 50 * ms, 100
 type pairSystem struct {
 	stateful.Objections
 	now    core.Micros
-	ends   [2]*sim.CheckedConn
+	ends   [2]*connectionsim.CheckedConn
 	flight [2][]flying    // to each end; what arrived can arrive again
 	path   connection.ECN // what comes of ECT(0)
 	serial byte
@@ -38,7 +38,7 @@ func newPairSystem(mode session.Mode, cfg connection.Config, agreed session.Agre
 	keys := [2]session.Key{{1}, {2}}
 	for i := range s.ends {
 		link := session.LinkConfig{Mode: mode, Agreed: agreed, Seal: keys[i], Open: keys[1-i]}
-		s.ends[i] = check.Must(sim.NewCheckedConn(cfg, link, sim.Side(i), 0, s.Fail))
+		s.ends[i] = check.Must(connectionsim.NewCheckedConn(cfg, link, connectionsim.Side(i), 0, s.Fail))
 	}
 	return s
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
-	sim "github.com/chunkwire/chunkwire/conform/sim/connection"
+	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
@@ -111,7 +111,7 @@ type connectionBench struct {
 	T
 	script
 	clock  core.Micros
-	ends   [2]*sim.CheckedConn
+	ends   [2]*connectionsim.CheckedConn
 	keys   [2]session.Key // with which each seals
 	agreed session.Agreed
 	mode   session.Mode
@@ -143,7 +143,7 @@ func runConnection(t T, data []byte) {
 	}
 	for i := range b.ends {
 		link := session.LinkConfig{Mode: b.mode, Agreed: b.agreed, Seal: b.keys[i], Open: b.keys[1-i]}
-		if b.ends[i], err = sim.NewCheckedConn(cfg, link, sim.Side(i), 0, t.Fatalf); err != nil {
+		if b.ends[i], err = connectionsim.NewCheckedConn(cfg, link, connectionsim.Side(i), 0, t.Fatalf); err != nil {
 			t.Fatalf("%v", err)
 		}
 		b.said[i] = map[string]int{}

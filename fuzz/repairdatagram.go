@@ -92,8 +92,8 @@ func compareRepair(t T, b []byte, got codec.Packet, err error, want repairoracle
 	}
 	compareRepairErrors(t, err, wantErr)
 	if err != nil {
-		if e := wantErr.(*repairoracle.Error); err.(*core.Error).Place() != e.Bit || !agree.Same(got, codec.Packet{}) || got.Slice.Data != nil {
-			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describe(got), e.Bit)
+		if e := wantErr.(*repairoracle.Error); err.(*core.Error).Place() != e.At || !agree.Same(got, codec.Packet{}) || got.Slice.Data != nil {
+			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describe(got), e.At)
 		}
 		return
 	}
@@ -115,7 +115,7 @@ func compareRepairErrors(t T, err, want error) {
 	}
 	got, isOurs := err.(*core.Error)
 	w, refused := want.(*repairoracle.Error)
-	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Sentence {
+	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Check {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 )
 
@@ -16,13 +18,14 @@ const (
 
 // isRead reports whether the oracle reads a datagram of so many bytes.
 func (w *world) isRead(size int) bool {
-	return size <= smallDatagram || w.counts.datagrams%readEvery == 0
+	return size <= smallDatagram || w.Counts[soak.Datagrams]%readEvery == 0
 }
 
-// checkForm compares a datagram with the packet that it is to carry.
-func (e *end) checkForm(data []byte, p codec.Packet) {
+// misformed compares a datagram with the packet that it is to carry.
+func (e *end) misformed(data []byte, p codec.Packet) *chunk.Violation {
 	read, err := e.readBack(data)
 	if err != nil || !agree.Same(read, p) {
-		e.violates("FRM-1", "the datagram of %s reads as %s, %v", describe(p), describe(read), err)
+		return chunk.Violates("FRM-1", "the datagram of %s reads as %s, %v", describe(p), describe(read), err)
 	}
+	return nil
 }

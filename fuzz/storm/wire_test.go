@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -27,21 +29,17 @@ func TestCheckForm(t *testing.T) {
 }
 
 // checkForms checks packets, each with one that is another.
-func checkForms(t *testing.T, kind codec.Kind, draw func(random) pace, packets ...codec.Packet) {
-	w := newWorld(1, false)
+func checkForms(t *testing.T, kind codec.Kind, draw func(sim.Draw) pace, packets ...codec.Packet) {
+	w := newWorld(1, soak.NewLog(false))
 	e := w.ends[0]
-	e.pace = draw(newRandom(1, 1))
+	e.pace = draw(sim.NewDraw(1, 1))
 	e.machines = newMachines(kind, e, 0)
-	wrong := func(data []byte, p codec.Packet) bool {
-		w.failure = nil
-		e.checkForm(data, p)
-		return w.failure != nil && w.failure.Rule == "FRM-1"
-	}
+	wrong := func(data []byte, p codec.Packet) bool { return e.misformed(data, p) != nil }
 	for i := 0; i < len(packets); i += 2 {
 		p, other := packets[i], packets[i+1]
 		data, err := e.framer.Append(nil, p)
 		if err != nil || wrong(data, p) {
-			t.Fatalf("%s: %v, %v", describe(p), err, w.failure)
+			t.Fatalf("%s: %v", describe(p), err)
 		}
 		for bit := range 8 * len(data) {
 			b := bytes.Clone(data)

@@ -1,7 +1,6 @@
 package port
 
 import (
-	"encoding/hex"
 	"math"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -122,94 +121,6 @@ func rebuilt(e *erasure.Encoded, ids []int) contract.RepairRebuildResponse {
 	content := trace.Content(chunk[:len(e.Bytes())])
 	a.Chunk = &content
 	return a
-}
-
-// repairEncode encodes a packet: a datagram if there is a protocol id (RPO-4).
-func repairEncode(q *object) (any, error) {
-	framed, id := q.framed()
-	p, err := repairPacket(q)
-	switch {
-	case err != nil:
-		return nil, err
-	case framed:
-		return encoded(codec.Repair.Framer(id).Append(nil, p))
-	case p.Type == codec.TypeAck:
-		return encoded(codec.Repair.AppendAckBody(nil, p.Ack))
-	}
-	return encoded(codec.Repair.AppendSliceBody(nil, p.Slice))
-}
-
-// framed reads the protocol id of a request that may have one.
-func (o *object) framed() (framed bool, id uint32) {
-	if !o.has("protocol_id") {
-		return false, 0
-	}
-	return true, o.protocolID()
-}
-
-// repairDecode decodes a datagram if there is a protocol id, else a body.
-func repairDecode(q *object) (any, error) {
-	framed, id := q.framed()
-	b, kind := q.hex("hex"), ""
-	if !framed {
-		kind = q.text("type")
-		if kind != contract.TypeSlice && kind != contract.TypeAck {
-			q.bad()
-		}
-	}
-	if *q.err != nil {
-		return nil, *q.err
-	}
-	p := codec.Packet{Type: codec.TypeSlice}
-	var err error
-	switch kind {
-	case contract.TypeAck:
-		p.Type = codec.TypeAck
-		p.Ack, err = codec.Repair.DecodeAckBody(b)
-	case contract.TypeSlice:
-		p.Slice, err = codec.Repair.DecodeSliceBody(b)
-	default:
-		p, err = codec.Repair.Framer(id).Decode(b)
-	}
-	return contract.RepairResponse{Answer: contract.Answer{OK: true}, Packet: repairPacketOf(p)}, err
-}
-
-// repairPacketOf returns a packet in the contract's form.
-func repairPacketOf(p codec.Packet) *contract.RepairPacket {
-	if p.Type == codec.TypeAck {
-		a := p.Ack
-		return &contract.RepairPacket{Type: contract.TypeAck, ChunkID: int64(a.ChunkID), NumSlices: int64(a.NumSlices), Have: pointerTo(int64(a.Have)), Top: pointerTo(int64(a.Top))}
-	}
-	s := p.Slice
-	return &contract.RepairPacket{
-		Type: contract.TypeSlice, ChunkID: int64(s.ChunkID), NumSlices: int64(s.NumSlices),
-		SliceID: pointerTo(int64(s.SliceID)), LastBytes: pointerTo(int64(s.LastBytes)), Data: pointerTo(hex.EncodeToString(s.Data)),
-	}
-}
-
-// repairPacket returns the packet of a request. It is a bad request before it is one that
-// cannot be represented.
-func repairPacket(q *object) (p codec.Packet, err error) {
-	r := ranged{object: q.object("packet")}
-	switch r.text("type") {
-	case contract.TypeSlice:
-		p.Slice = r.repairSlice()
-	case contract.TypeAck:
-		p.Type, p.Ack = codec.TypeAck, r.repairAck()
-	default:
-		r.invalid = true
-	}
-	return p, r.err()
-}
-
-func (r *ranged) repairSlice() codec.Slice {
-	chunkID := uint16(r.within("chunk_id", 0, math.MaxUint16))
-	return codec.Slice{ChunkID: chunkID, SliceID: r.anyInt("slice_id"), NumSlices: r.anyInt("num_slices"), LastBytes: r.anyInt("last_bytes"), Data: r.hex("data")}
-}
-
-func (r *ranged) repairAck() codec.Ack {
-	chunkID := uint16(r.within("chunk_id", 0, math.MaxUint16))
-	return codec.Ack{ChunkID: chunkID, NumSlices: r.anyInt("num_slices"), Have: r.anyInt("have"), Top: r.anyInt("top")}
 }
 
 // repairReceiver answers a trace of a receiver (RPO-7, RPO-8).

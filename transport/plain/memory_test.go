@@ -17,7 +17,7 @@ import (
 
 // What a connection may cost, in bytes of heap.
 const (
-	mostIdle      = 2816
+	mostIdle      = 2880
 	mostSending   = 11 << 10 // beside the chunk, which all connections share
 	mostReceiving = 3584     // beside the slices that are there
 )
@@ -48,7 +48,7 @@ func (c *crowd) from(peer int, datagram []byte, err error) {
 		c.t.Fatal(err)
 	}
 	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), uint16(10_000+peer))
-	c.e.receive(c.e.driver.Now(), datagram, udp.UDPPeer(addr))
+	c.e.receive(c.e.driver.Now(), datagram, udp.AddrOf(addr))
 }
 
 // slice is a full one of the first chunk, which has n.
@@ -63,7 +63,7 @@ func sliceOf(e *Endpoint, dst []byte, chunk uint16, id, n int) ([]byte, error) {
 	if e.cfg.Repair {
 		s = codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: zeros}
 	}
-	return e.framers[0].AppendSlice(dst, s)
+	return e.ends.Format.AppendSlice(dst, 0, s)
 }
 
 var zeros = make([]byte, codec.SliceSize)
@@ -74,7 +74,7 @@ func (c *crowd) ack(peer, n int) {
 	if c.e.cfg.Repair {
 		a = codec.Ack{NumSlices: n, Have: n, Top: n}
 	}
-	datagram, err := c.e.framers[0].AppendAck(nil, a)
+	datagram, err := c.e.ends.Format.AppendAck(nil, 0, a)
 	c.from(peer, datagram, err)
 }
 

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // repairFramer is that of the one lane of a connection with repair slices (RPI-1).
-var repairFramer = codec.Repair.Framer(protocolID + plain.RepairIDs)
+var repairFramer = codec.Repair.Framer(protocolID + connection.RepairIDs)
 
 // repairBeginning is a slice with an id of the first chunk.
 func repairBeginning(id, numSlices int) []byte {

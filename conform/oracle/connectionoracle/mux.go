@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
-	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
 // Payload is the most bytes in a payload of one datagram.
@@ -178,11 +177,10 @@ type writing struct {
 // put appends a record.
 func (w *writing) put(c *one, r channeloracle.Record) {
 	r.Channel = c.ID
-	var s stream.Stream
-	if err := c.Sender.Format.Write(&s, &r); err != nil {
+	b, err := channeloracle.Encode(c.Sender.Format, []channeloracle.Record{r})
+	if err != nil {
 		panic(err) // of a machine
 	}
-	b := s.Pack()
 	w.payload, w.left = append(w.payload, b...), w.left-len(b)
 	w.loud = w.loud || r.Type != channeloracle.Report
 }

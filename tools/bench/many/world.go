@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -14,7 +15,7 @@ const protocolID = 0x6d616e79
 
 var (
 	framer       = codec.NewFramer(protocolID)
-	repairFramer = codec.Repair.Framer(protocolID + plain.RepairIDs)
+	repairFramer = codec.Repair.Framer(protocolID + connection.RepairIDs)
 )
 
 // makeWorld returns the 256 KiB that everybody fetches.
