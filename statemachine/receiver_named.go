@@ -14,7 +14,9 @@ type receivedSet struct {
 	lastSize int // of its last slice
 }
 
-func (l *receivedSet) start(s codec.Slice) { l.k, l.received = s.NumSlices, core.Set{} }
+func (l *receivedSet) start(s codec.Slice) {
+	l.k, l.received = s.NumSlices, core.Set{}
+}
 
 func (l *receivedSet) judge(s codec.Slice) (guard uint8) {
 	if l.received.Has(s.SliceID) {
