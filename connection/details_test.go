@@ -78,6 +78,38 @@ func TestWhatMessagesPay(t *testing.T) {
 	}
 }
 
+// Messages ride beside slices until what they cost has used the budget up (CXM-4).
+func TestTheBudgetBesideSlices(t *testing.T) {
+	b, r, _ := serverAlone(connection.Config{MessageRate: 64_000})
+	at := core.Micros(5 * second)
+	send := func(now core.Micros, count, size int) {
+		for range count {
+			check.Same(t, "error", b.Send(now, unreliable, make([]byte, size), 0), nil)
+		}
+	}
+	send(second, 1, 900)
+	one := sizeOf(poll(b, second)...) // paid back by then
+	send(at, connection.MessageBurst/one, 900)
+	left := connection.MessageBurst - sizeOf(poll(b, at)...)
+	send(at, 30, 100)
+	check.Must(b.SendChunk(at, make([]byte, 30*codec.SliceSize)))
+	riding, alone, each := 0, 0, 0
+	for now := at; now < at+90*ms; now += 10 {
+		for _, d := range poll(b, now) {
+			if types := r.records(t, d); len(types) == 2 {
+				riding, each = riding+1, len(d)
+			} else {
+				check.Equal(t, "records", types, []int{aSlice})
+				each, alone = each-len(d), alone+1
+			}
+		}
+		if alone > 0 {
+			break
+		}
+	}
+	check.Equal(t, "messages beside slices", riding, left/each+1)
+}
+
 // What rides beside a slice pays for its own bytes; the rate of slices counts the rest (CXM-5).
 func TestWhatASlicePays(t *testing.T) {
 	const rate = 1_000_000

@@ -65,6 +65,7 @@ var roles = map[string]role{
 	"":                   implemented,
 	"cmd/vectorgen":      mentioned,
 	"conform":            mentioned,
+	"conform/channels":   implemented, // the contract's traces
 	"conform/oracle":     mentioned,
 	"conform/sim":        tested,
 	"fuzz":               tested,

@@ -21,7 +21,7 @@ import (
 // This file has the operations that encode and decode. What is in JSON is read and written by the
 // layouts of the formats; the bytes are the packages'.
 
-// values reads the values of a layout.
+// values reads the values of a layout, such as a record (CHO-4).
 func (o *object) values(name string, p layout.Parameters) layout.Values {
 	v, err := layout.FromJSON(name, o.fields, p)
 	if err != nil {
