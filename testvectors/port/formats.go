@@ -14,7 +14,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -59,29 +58,23 @@ func typeOf(name string, v layout.Values) uint8 {
 	return math.MaxUint8
 }
 
-// The two variants of chunks.
-var (
-	chunkNames  = layout.Names{}
-	repairNames = layout.Names{"slice_id": "ID"}
-)
-
 // chunkOf reads a slice or an ack of a request into those that are given.
-func chunkOf(q *object, name string, names layout.Names, slice, ack any) (kind string, err error) {
+func chunkOf(q *object, name string, slice, ack any) (kind string, err error) {
 	v := q.object("packet").values(name, nil)
 	if *q.err != nil {
 		return "", *q.err
 	}
 	kind, _ = v["type"].(string)
 	to, known := map[string]any{contract.TypeSlice: slice, contract.TypeAck: ack}[kind]
-	if !known || !names.Put(v, to) {
+	if !known || !(layout.Names{}).Put(v, to) {
 		return kind, codec.ErrInvalidField
 	}
 	return kind, nil
 }
 
 // chunkAnswer is a slice or an ack of a response.
-func chunkAnswer(name, kind string, names layout.Names, of any) any {
-	v := names.Get(of)
+func chunkAnswer(name, kind string, of any) any {
+	v := layout.Names{}.Get(of)
 	v["type"] = kind
 	return answered(layout.Object{{Name: "packet", Value: layout.JSON(name, v, nil)}})
 }
@@ -90,7 +83,7 @@ func chunkAnswer(name, kind string, names layout.Names, of any) any {
 func (o *object) protocolID() uint32 { return uint32(o.within("protocol_id", 0, math.MaxUint32)) }
 
 func packetOf(q *object) (p codec.Packet, err error) {
-	kind, err := chunkOf(q, "chunk-datagram", chunkNames, &p.Slice, &p.Ack)
+	kind, err := chunkOf(q, "chunk-datagram", &p.Slice, &p.Ack)
 	if kind == contract.TypeAck {
 		p.Type = codec.TypeAck
 	}
@@ -103,9 +96,9 @@ func encodeBody(q *object) (any, error) {
 	case err != nil:
 		return nil, err
 	case p.Type == codec.TypeAck:
-		return encoded(codec.AppendAckBody(nil, p.Ack))
+		return encoded(codec.Named.AppendAckBody(nil, p.Ack))
 	}
-	return encoded(codec.AppendSliceBody(nil, p.Slice))
+	return encoded(codec.Named.AppendSliceBody(nil, p.Slice))
 }
 
 func encodePacket(q *object) (any, error) {
@@ -132,10 +125,10 @@ func decodeBody(q *object) (any, error) {
 		return nil, *q.err
 	}
 	if kind == contract.TypeAck {
-		a, err := codec.DecodeAckBody(body)
+		a, err := codec.Named.DecodeAckBody(body)
 		return decoded(codec.Packet{Type: codec.TypeAck, Ack: a}, err)
 	}
-	s, err := codec.DecodeSliceBody(body)
+	s, err := codec.Named.DecodeSliceBody(body)
 	return decoded(codec.Packet{Type: codec.TypeSlice, Slice: s}, err)
 }
 
@@ -149,9 +142,9 @@ func decodePacket(q *object) (any, error) {
 
 func decoded(p codec.Packet, err error) (any, error) {
 	if p.Type == codec.TypeAck {
-		return chunkAnswer("chunk-datagram", contract.TypeAck, chunkNames, p.Ack), err
+		return chunkAnswer("chunk-datagram", contract.TypeAck, p.Ack), err
 	}
-	return chunkAnswer("chunk-datagram", contract.TypeSlice, chunkNames, p.Slice), err
+	return chunkAnswer("chunk-datagram", contract.TypeSlice, p.Slice), err
 }
 
 // framed reads the protocol id of a request that may have one.
@@ -165,8 +158,8 @@ func (o *object) framed() (framed bool, id uint32) {
 // repairEncode encodes a packet: a datagram if there is a protocol id (RPO-4).
 func repairEncode(q *object) (any, error) {
 	framed, id := q.framed()
-	var p repair.Packet
-	kind, err := chunkOf(q, "repair-datagram", repairNames, &p.Slice, &p.Ack)
+	var p codec.Packet
+	kind, err := chunkOf(q, "repair-datagram", &p.Slice, &p.Ack)
 	if kind == contract.TypeAck {
 		p.Type = codec.TypeAck
 	}
@@ -174,11 +167,11 @@ func repairEncode(q *object) (any, error) {
 	case err != nil:
 		return nil, err
 	case framed:
-		return encoded(repair.NewFramer(id).Append(nil, p))
+		return encoded(codec.Repair.Framer(id).Append(nil, p))
 	case p.Type == codec.TypeAck:
-		return encoded(repair.AppendAckBody(nil, p.Ack))
+		return encoded(codec.Repair.AppendAckBody(nil, p.Ack))
 	}
-	return encoded(repair.AppendSliceBody(nil, p.Slice))
+	return encoded(codec.Repair.AppendSliceBody(nil, p.Slice))
 }
 
 // repairDecode decodes a datagram if there is a protocol id, else a body.
@@ -191,21 +184,21 @@ func repairDecode(q *object) (any, error) {
 	if *q.err != nil {
 		return nil, *q.err
 	}
-	p := repair.Packet{Type: codec.TypeSlice}
+	p := codec.Packet{Type: codec.TypeSlice}
 	var err error
 	switch kind {
 	case contract.TypeAck:
 		p.Type = codec.TypeAck
-		p.Ack, err = repair.DecodeAckBody(b)
+		p.Ack, err = codec.Repair.DecodeAckBody(b)
 	case contract.TypeSlice:
-		p.Slice, err = repair.DecodeSliceBody(b)
+		p.Slice, err = codec.Repair.DecodeSliceBody(b)
 	default:
-		p, err = repair.NewFramer(id).Decode(b)
+		p, err = codec.Repair.Framer(id).Decode(b)
 	}
 	if p.Type == codec.TypeAck {
-		return chunkAnswer("repair-datagram", contract.TypeAck, repairNames, p.Ack), err
+		return chunkAnswer("repair-datagram", contract.TypeAck, p.Ack), err
 	}
-	return chunkAnswer("repair-datagram", contract.TypeSlice, repairNames, p.Slice), err
+	return chunkAnswer("repair-datagram", contract.TypeSlice, p.Slice), err
 }
 
 // packetHeader encodes a header (PKT-1, PKT-2).
@@ -376,7 +369,7 @@ func appendOfConnection(format connection.Format, payload []byte, v layout.Value
 		return appendRecord(payload, v)
 	}
 	ofConnection.Put(v, &r)
-	if to, names := chunkIn(format, &r); to != nil && !names.Put(v, to) {
+	if to := chunkIn(&r); to != nil && !(layout.Names{}).Put(v, to) {
 		r.Slice, r.Ack = connection.Record{}.Slice, connection.Record{}.Ack // which the encoder refuses
 	}
 	longer, err := format.Append(payload, &r)
@@ -384,18 +377,14 @@ func appendOfConnection(format connection.Format, payload []byte, v layout.Value
 }
 
 // chunkIn is the slice or the ack of a record, or nil.
-func chunkIn(format connection.Format, r *connection.Record) (any, layout.Names) {
-	switch {
-	case r.Type == connection.TypeSlice && format.Repair:
-		return &r.Slice.Repair, repairNames
-	case r.Type == connection.TypeSlice:
-		return &r.Slice.Chunk, chunkNames
-	case r.Type == connection.TypeChunkAck && format.Repair:
-		return &r.Ack.Repair, repairNames
-	case r.Type == connection.TypeChunkAck:
-		return &r.Ack.Chunk, chunkNames
+func chunkIn(r *connection.Record) any {
+	switch r.Type {
+	case connection.TypeSlice:
+		return &r.Slice
+	case connection.TypeChunkAck:
+		return &r.Ack
 	}
-	return nil, nil
+	return nil
 }
 
 // connectionDecode decodes a payload (CXR-5, CXO-11).
@@ -425,8 +414,8 @@ func recordAt(format connection.Format, payload []byte, at int) (v layout.Values
 	next, err = format.Decode(payload, at, &r)
 	v = ofConnection.Get(r)
 	v["text"] = string(r.Text)
-	if chunk, names := chunkIn(format, &r); chunk != nil {
-		maps.Copy(v, names.Get(chunk))
+	if chunk := chunkIn(&r); chunk != nil {
+		maps.Copy(v, layout.Names{}.Get(chunk))
 	}
 	return v, next, err
 }
