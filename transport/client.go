@@ -79,7 +79,7 @@ func Over(ctx context.Context, pc net.PacketConn, server net.Addr, cfg Config) (
 }
 
 // dial makes a peer and waits until its handshake is done.
-func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Peer, conn any) (*Peer, error) {
+func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Addr, conn any) (*Peer, error) {
 	set := &c.settings
 	d := driver.New(socket, c, driver.StartClock(), session.LargestDatagram)
 	var err error
@@ -136,7 +136,7 @@ func (c *client) awaitEnd() error {
 	return c.peer.link.Driver.Close(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer.link.To))
 }
 
-func (c *client) Receive(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+func (c *client) Receive(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN) {
 	p := c.peer
 	d := p.link.Driver
 	d.Lock()
@@ -158,7 +158,7 @@ func (c *client) Receive(now core.Micros, datagram []byte, from udp.Peer, ecn ud
 	}
 }
 
-func (c *client) Unreadable(size int, _ udp.Peer) {
+func (c *client) Unreadable(size int, _ udp.Addr) {
 	c.peer.link.Driver.Lock()
 	defer c.peer.link.Driver.Unlock()
 	c.peer.link.Driver.CountInLocked(size)

@@ -31,14 +31,14 @@ type Peer struct {
 	over     bool             // the other end needs nothing more: the driver does not know it
 }
 
-// ends is what a Peer drives: a connection.Client or a connection.Peer.
+// ends is what a Peer drives: a connection.Client or a connection.ServerConn.
 type ends interface {
 	driver.End
 	Close(now core.Micros, code uint16, text string) error
 }
 
 // newPeer returns a peer that its driver does not know yet.
-func newPeer(links *driver.Links, ends ends, to udp.Peer) *Peer {
+func newPeer(links *driver.Links, ends ends, to udp.Addr) *Peer {
 	p := &Peer{ends: ends}
 	p.link = driver.Link{Links: links, Owner: (*owner)(p), End: ends, To: to}
 	p.chunks = driver.NewChunkQueue(&p.link)

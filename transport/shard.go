@@ -77,12 +77,12 @@ func isData(datagram []byte) bool {
 	return len(datagram) >= dataLinkAt+4 && datagram[0] >= byte(session.CRC) && datagram[0] <= byte(session.AEAD)
 }
 
-func (sh *shard) Receive(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+func (sh *shard) Receive(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN) {
 	sh.of(datagram).take(now, datagram, from, ecn)
 }
 
 // take handles a datagram, at whatever socket it arrived.
-func (sh *shard) take(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+func (sh *shard) take(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN) {
 	d := sh.driver
 	d.Lock()
 	defer d.Unlock()
@@ -112,7 +112,7 @@ func (sh *shard) take(now core.Micros, datagram []byte, from udp.Peer, ecn udp.E
 }
 
 // answerLocked answers a message of a handshake.
-func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
+func (sh *shard) answerLocked(answer []byte, to udp.Addr) {
 	if reason, count := sh.stats.answered(answer, to); count > 0 {
 		sh.driver.Log.Refused(to, reason.String(), count)
 	}
@@ -123,7 +123,7 @@ func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
 
 // tookLocked ends what a datagram began at a peer. If the peer is new or has moved, it
 // is where the datagram came from.
-func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused error, size int, from udp.Peer) {
+func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused error, size int, from udp.Addr) {
 	switch got.Event {
 	case connection.Accepted:
 		sh.acceptLocked(got.Peer, from)
@@ -150,7 +150,7 @@ func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused e
 // answersLocked reports whether a message of a handshake is to be looked at: its
 // answer must have a place to go, and a chance to get there. It is asked before
 // anything costly is done.
-func (sh *shard) answersLocked(datagram []byte, from udp.Peer) bool {
+func (sh *shard) answersLocked(datagram []byte, from udp.Addr) bool {
 	switch {
 	case sh.server.closing.Load():
 		return false
@@ -165,7 +165,7 @@ func (sh *shard) answersLocked(datagram []byte, from udp.Peer) bool {
 }
 
 // addressOf returns an address as a session knows it.
-func addressOf(peer udp.Peer) session.Address {
+func addressOf(peer udp.Addr) session.Address {
 	if port := peer.AddrPort(); port.IsValid() {
 		return session.AddressOf(port)
 	}
@@ -173,7 +173,7 @@ func addressOf(peer udp.Peer) session.Address {
 }
 
 // acceptLocked makes the peer of a connection that has begun.
-func (sh *shard) acceptLocked(remote *connection.Peer, from udp.Peer) {
+func (sh *shard) acceptLocked(remote *connection.ServerConn, from udp.Addr) {
 	p := newPeer(&sh.links, remote, from)
 	p.shard, p.identity = sh, remote.Identity()
 	p.begunLocked(remote.Conn)
@@ -203,7 +203,7 @@ func (t *handshakes) PollLocked(now core.Micros, _ *driver.Batch) {
 	sh.driver.ScheduleLocked(&sh.slot, max(now+1, sh.table.Deadline()))
 }
 
-func (sh *shard) Unreadable(size int, from udp.Peer) {
+func (sh *shard) Unreadable(size int, from udp.Addr) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)

@@ -121,7 +121,7 @@ func (st *shardStats) noteChunk(sent bool, took core.Micros) {
 // counted is how often something happened, and where the latest came from.
 type counted struct {
 	n    int64
-	from udp.Peer
+	from udp.Addr
 }
 
 func newShardStats() shardStats {
@@ -141,7 +141,7 @@ func codeOf(err error) core.Code {
 }
 
 // undecodable counts a datagram that was refused without an answer, and returns how many of its code there are.
-func (st *shardStats) undecodable(code core.Code, from udp.Peer) int64 {
+func (st *shardStats) undecodable(code core.Code, from udp.Addr) int64 {
 	c := st.codes[code]
 	if c == nil {
 		c = &counted{}
@@ -156,7 +156,7 @@ func (st *shardStats) undecodable(code core.Code, from udp.Peer) int64 {
 const reasonAt = 18
 
 // answered counts an answer to a handshake. Of a refusal it returns the reason, and how many of it there are.
-func (st *shardStats) answered(answer []byte, from udp.Peer) (reason session.Reason, count int64) {
+func (st *shardStats) answered(answer []byte, from udp.Addr) (reason session.Reason, count int64) {
 	if answer[0] == byte(session.KindRefused) && len(answer) > reasonAt {
 		c := &st.refused[answer[reasonAt]]
 		c.n++

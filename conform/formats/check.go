@@ -55,15 +55,15 @@ func CheckValues(t T, name string, v layout.Values, p layout.Parameters, want []
 	switch {
 	case (fault == nil) != (refused == nil), fault != nil && fault.Code != refused.Code:
 		t.Fatalf("%s: %s: the package answers %+v, the layout %+v", name, text(name, v, p), fault, refused)
-	case fault != nil && fault.At != refused.At && !chunks[name]:
+	case fault != nil && fault.At != refused.At && !unplaced[name]:
 		t.Fatalf("%s: %s: the package answers %+v, the layout %+v", name, text(name, v, p), fault, refused)
 	case fault == nil && (!bytes.Equal(got, b) || want != nil && !bytes.Equal(b, want)):
 		t.Fatalf("%s: %s: the package writes %x, the layout %x, want %x", name, text(name, v, p), got, b, want)
 	}
 }
 
-// chunks are the formats whose encoders name no place.
-var chunks = map[string]bool{"chunk-datagram": true, "chunk-body": true, "repair-datagram": true, "repair-body": true}
+// unplaced are the formats whose encoders name no place.
+var unplaced = map[string]bool{"chunk-datagram": true, "chunk-body": true, "repair-datagram": true, "repair-body": true}
 
 // text is values as JSON.
 func text(name string, v layout.Values, p layout.Parameters) string {

@@ -1,108 +1,75 @@
 package formats
 
 import (
+	"maps"
+
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/layout"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
-// The names of slices and acks of both variants.
-var (
-	chunkNames  = layout.Names{}
-	repairNames = layout.Names{"slice_id": "ID"}
-)
+// chunks are the datagrams of chunks with slices of a kind.
+func chunks(kind codec.Kind) Format {
+	framer := func(p layout.Parameters) codec.Framer {
+		return kind.Framer(uint32(parameter(p, "PROTOCOL_ID")))
+	}
+	return Format{func(b []byte, p layout.Parameters, _ layout.Values) (layout.Values, error) {
+		d, err := framer(p).Decode(b)
+		return ofChunk(d), err
+	}, func(v layout.Values, p layout.Parameters) ([]byte, error) {
+		to, err := chunk(v)
+		if err != nil {
+			return nil, err
+		}
+		return framer(p).Append(nil, to)
+	}}
+}
 
-// put puts values into a slice or an ack, and reports whether it is an ack.
-func put(v layout.Values, names layout.Names, slice, ack any) (kind codec.Type, err error) {
-	to := slice
+// bodies are bare bodies, whose type is given.
+func bodies(kind codec.Kind) Format {
+	return Format{func(b []byte, _ layout.Parameters, given layout.Values) (layout.Values, error) {
+		var d codec.Packet
+		var err error
+		if given["type"] == "ack" {
+			d.Type = codec.TypeAck
+			d.Ack, err = kind.DecodeAckBody(b)
+		} else {
+			d.Slice, err = kind.DecodeSliceBody(b)
+		}
+		return ofChunk(d), err
+	}, func(v layout.Values, _ layout.Parameters) ([]byte, error) {
+		to, err := chunk(v)
+		switch {
+		case err != nil:
+			return nil, err
+		case to.Type == codec.TypeAck:
+			return kind.AppendAckBody(nil, to.Ack)
+		}
+		return kind.AppendSliceBody(nil, to.Slice)
+	}}
+}
+
+// chunk is the slice or the ack of values.
+func chunk(v layout.Values) (to codec.Packet, err error) {
+	fits := false
 	switch v["type"] {
 	case "slice":
+		fits = layout.Names{}.Put(v, &to.Slice)
 	case "ack":
-		to, kind = ack, codec.TypeAck
-	default:
-		return kind, codec.ErrInvalidField
+		to.Type = codec.TypeAck
+		fits = layout.Names{}.Put(v, &to.Ack)
 	}
-	if !names.Put(v, to) {
+	if !fits {
 		err = codec.ErrInvalidField
 	}
-	return kind, err
+	return to, err
 }
 
-// get is the values of a slice or an ack.
-func get(kind codec.Type, names layout.Names, slice, ack any) layout.Values {
-	of := slice
-	if kind == codec.TypeAck {
-		of = ack
+func ofChunk(of codec.Packet) layout.Values {
+	v := layout.Values{"type": of.Type.String()}
+	if of.Type == codec.TypeAck {
+		maps.Copy(v, layout.Names{}.Get(of.Ack))
+	} else {
+		maps.Copy(v, layout.Names{}.Get(of.Slice))
 	}
-	v := names.Get(of)
-	v["type"] = kind.String()
 	return v
-}
-
-func framer(p layout.Parameters) uint32 { return uint32(parameter(p, "PROTOCOL_ID")) }
-
-func encodeChunk(v layout.Values, p layout.Parameters) (_ []byte, err error) {
-	var to codec.Packet
-	if to.Type, err = put(v, chunkNames, &to.Slice, &to.Ack); err != nil {
-		return nil, err
-	}
-	return codec.NewFramer(framer(p)).Append(nil, to)
-}
-
-func decodeChunk(b []byte, p layout.Parameters, _ layout.Values) (layout.Values, error) {
-	d, err := codec.NewFramer(framer(p)).Decode(b)
-	return get(d.Type, chunkNames, d.Slice, d.Ack), err
-}
-
-func encodeChunkBody(v layout.Values, _ layout.Parameters) (_ []byte, err error) {
-	var to codec.Packet
-	if to.Type, err = put(v, chunkNames, &to.Slice, &to.Ack); err != nil {
-		return nil, err
-	}
-	if to.Type == codec.TypeAck {
-		return codec.AppendAckBody(nil, to.Ack)
-	}
-	return codec.AppendSliceBody(nil, to.Slice)
-}
-
-func decodeChunkBody(b []byte, _ layout.Parameters, given layout.Values) (layout.Values, error) {
-	if given["type"] == "ack" {
-		a, err := codec.DecodeAckBody(b)
-		return get(codec.TypeAck, chunkNames, nil, a), err
-	}
-	s, err := codec.DecodeSliceBody(b)
-	return get(codec.TypeSlice, chunkNames, s, nil), err
-}
-
-func encodeRepair(v layout.Values, p layout.Parameters) (_ []byte, err error) {
-	var to repair.Packet
-	if to.Type, err = put(v, repairNames, &to.Slice, &to.Ack); err != nil {
-		return nil, err
-	}
-	return repair.NewFramer(framer(p)).Append(nil, to)
-}
-
-func decodeRepair(b []byte, p layout.Parameters, _ layout.Values) (layout.Values, error) {
-	d, err := repair.NewFramer(framer(p)).Decode(b)
-	return get(d.Type, repairNames, d.Slice, d.Ack), err
-}
-
-func encodeRepairBody(v layout.Values, _ layout.Parameters) (_ []byte, err error) {
-	var to repair.Packet
-	if to.Type, err = put(v, repairNames, &to.Slice, &to.Ack); err != nil {
-		return nil, err
-	}
-	if to.Type == codec.TypeAck {
-		return repair.AppendAckBody(nil, to.Ack)
-	}
-	return repair.AppendSliceBody(nil, to.Slice)
-}
-
-func decodeRepairBody(b []byte, _ layout.Parameters, given layout.Values) (layout.Values, error) {
-	if given["type"] == "ack" {
-		a, err := repair.DecodeAckBody(b)
-		return get(codec.TypeAck, repairNames, nil, a), err
-	}
-	s, err := repair.DecodeSliceBody(b)
-	return get(codec.TypeSlice, repairNames, s, nil), err
 }

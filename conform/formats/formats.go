@@ -24,10 +24,10 @@ type Format struct {
 
 // All are the codecs by their layouts.
 var All = map[string]Format{
-	"chunk-datagram":     {decodeChunk, encodeChunk},
-	"chunk-body":         {decodeChunkBody, encodeChunkBody},
-	"repair-datagram":    {decodeRepair, encodeRepair},
-	"repair-body":        {decodeRepairBody, encodeRepairBody},
+	"chunk-datagram":     chunks(codec.Named),
+	"chunk-body":         bodies(codec.Named),
+	"repair-datagram":    chunks(codec.Repair),
+	"repair-body":        bodies(codec.Repair),
 	"packet":             {decodePacket, encodePacket},
 	"packet-header":      {nil, encodeHeader},
 	"channel-payload":    {decodeRecords, encodeRecords},
@@ -200,25 +200,21 @@ func appendOfConnection(payload []byte, v layout.Values, p layout.Parameters) ([
 	}
 	f := connectionFormat(p)
 	ofConnection.Put(v, &r)
-	if to, names := chunkIn(f, &r); to != nil && !names.Put(v, to) {
+	if to := chunkIn(&r); to != nil && !(layout.Names{}).Put(v, to) {
 		r.Slice, r.Ack = connection.Record{}.Slice, connection.Record{}.Ack // which the encoder refuses
 	}
 	return f.Append(payload, &r)
 }
 
 // chunkIn is the slice or the ack of a record, or nil.
-func chunkIn(f connection.Format, r *connection.Record) (any, layout.Names) {
-	switch {
-	case r.Type == connection.TypeSlice && f.Repair:
-		return &r.Slice.Repair, repairNames
-	case r.Type == connection.TypeSlice:
-		return &r.Slice.Chunk, chunkNames
-	case r.Type == connection.TypeChunkAck && f.Repair:
-		return &r.Ack.Repair, repairNames
-	case r.Type == connection.TypeChunkAck:
-		return &r.Ack.Chunk, chunkNames
+func chunkIn(r *connection.Record) any {
+	switch r.Type {
+	case connection.TypeSlice:
+		return &r.Slice
+	case connection.TypeChunkAck:
+		return &r.Ack
 	}
-	return nil, nil
+	return nil
 }
 
 func decodeConnection(b []byte, p layout.Parameters, _ layout.Values) (layout.Values, error) {
@@ -244,8 +240,8 @@ func recordAt(b []byte, at int, p layout.Parameters) (v layout.Values, next int,
 	next, err = f.Decode(b, at, &r)
 	v = ofConnection.Get(r)
 	v["text"] = string(r.Text)
-	if chunk, names := chunkIn(f, &r); chunk != nil {
-		maps.Copy(v, names.Get(chunk))
+	if chunk := chunkIn(&r); chunk != nil {
+		maps.Copy(v, layout.Names{}.Get(chunk))
 	}
 	return v, next, err
 }

@@ -85,7 +85,7 @@ func small(p layout.Parameters) layout.Parameters {
 }
 
 // mostMutated is how many samples of a format are mutated.
-const mostMutated = 40
+const mostMutated = 15
 
 // What is decoded with a fault or two is refused by the packages as by the layouts, and values that
 // are changed are refused or encoded alike.

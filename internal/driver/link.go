@@ -64,7 +64,7 @@ type Link struct {
 	End    End
 	Chunks ChunkEnd // nil until the connection has begun
 
-	To      udp.Peer
+	To      udp.Addr
 	Traffic Traffic
 
 	slot     Slot
@@ -76,7 +76,7 @@ type Link struct {
 }
 
 // AddLocked makes the link known to its driver, which polls it by c.
-func (l *Link) AddLocked(c Conn, due core.Micros) {
+func (l *Link) AddLocked(c Polled, due core.Micros) {
 	l.Driver.AddLocked(&l.slot, c)
 	l.ScheduleLocked(due)
 }

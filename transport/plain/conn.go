@@ -45,7 +45,7 @@ type Delivery = driver.Delivery
 const moreOfIPv6 = 20
 
 // newConn returns a connection that its endpoint does not know yet.
-func (e *Endpoint) newConn(peer udp.Peer, side connection.Side) (*Conn, error) {
+func (e *Endpoint) newConn(peer udp.Addr, side connection.Side) (*Conn, error) {
 	c := &Conn{endpoint: e, begun: side == connection.ServerSide}
 	if e.cfg.Log != nil {
 		role := eventlog.Client

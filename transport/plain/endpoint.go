@@ -31,7 +31,7 @@ type Endpoint struct {
 	quiet           quietConns
 	links           driver.Links
 	stats           EndpointStats // what the driver does not count
-	undecodableFrom udp.Peer
+	undecodableFrom udp.Addr
 }
 
 // New returns an endpoint on a socket. It takes the socket over, and closes it
@@ -137,7 +137,7 @@ func (e *Endpoint) addLocked(c *Conn) {
 }
 
 // checkRoomLocked returns why there can be no connection with a peer, if so.
-func (e *Endpoint) checkRoomLocked(peer udp.Peer) error {
+func (e *Endpoint) checkRoomLocked(peer udp.Addr) error {
 	switch err := e.driver.ErrLocked(); {
 	case err != nil:
 		return err

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // nowhere is a socket on which nothing arrives.
@@ -42,16 +40,16 @@ func noAllocationPerDatagram(t *testing.T, cfg Config) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
+	from := udp.AddrOf(netip.MustParseAddrPort("192.0.2.1:9000"))
 	slice, _ := sliceOf(e, nil, 0, 0, 2)
-	ack, _ := e.ends.Format.AppendAck(nil, 0, lanes.Ack{Chunk: codec.Ack{NumSlices: 1}, Repair: repair.Ack{NumSlices: 1}})
+	ack, _ := e.ends.Format.AppendAck(nil, 0, codec.Ack{NumSlices: 1})
 	e.receive(e.driver.Now(), slice, from)
 	for name, datagram := range map[string][]byte{"slice": slice, "ack": ack, "undecodable": make([]byte, 100)} {
 		if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), datagram, from) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	unknown := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.2:9000"))
+	unknown := udp.AddrOf(netip.MustParseAddrPort("192.0.2.2:9000"))
 	if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), ack, unknown) }); n != 0 {
 		t.Errorf("unknown peer: %v allocations", n)
 	}
@@ -73,7 +71,7 @@ func noAllocationPerChunk(t *testing.T, cfg Config) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
+	from := udp.AddrOf(netip.MustParseAddrPort("192.0.2.1:9000"))
 	id := uint16(0)
 	datagram, dst := make([]byte, 0, codec.MaxDatagramSize), make([]byte, 0, 4*codec.SliceSize)
 	var c *Conn

@@ -65,7 +65,7 @@ func endName(err error) (name string, wanted bool) {
 }
 
 // logUndecodableLocked logs a datagram that did not decode.
-func (e *Endpoint) logUndecodableLocked(now core.Micros, invalid error, size int, from udp.Peer) {
+func (e *Endpoint) logUndecodableLocked(now core.Micros, invalid error, size int, from udp.Addr) {
 	if e.driver.Log == nil && e.cfg.Log == nil {
 		return
 	}

@@ -9,20 +9,19 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
 // beginnings are datagrams with which peers begin, and their addresses.
-func beginningOf(t testing.TB, e *Endpoint, i int) ([]byte, udp.Peer) {
+func beginningOf(t testing.TB, e *Endpoint, i int) ([]byte, udp.Addr) {
 	t.Helper()
-	datagram, err := e.ends.Format.AppendSlice(nil, 0, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}})
+	datagram, err := e.ends.Format.AppendSlice(nil, 0, codec.Slice{NumSlices: 1, Data: []byte("x")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	addr := netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)})
-	return datagram, udp.UDPPeer(netip.AddrPortFrom(addr, 9000))
+	return datagram, udp.AddrOf(netip.AddrPortFrom(addr, 9000))
 }
 
 // A newcomer that is refused costs as many steps however many connections are

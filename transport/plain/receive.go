@@ -14,11 +14,11 @@ type protocol Endpoint
 
 func (p *protocol) endpoint() *Endpoint { return (*Endpoint)(p) }
 
-func (p *protocol) Receive(now core.Micros, datagram []byte, from udp.Peer, _ udp.ECN) {
+func (p *protocol) Receive(now core.Micros, datagram []byte, from udp.Addr, _ udp.ECN) {
 	p.endpoint().receive(now, datagram, from)
 }
 
-func (p *protocol) Unreadable(size int, from udp.Peer) {
+func (p *protocol) Unreadable(size int, from udp.Addr) {
 	e := p.endpoint()
 	e.deliver(e.driver.Now(), &connection.PlainPacket{}, codec.ErrTrailingData, size, from)
 }
@@ -47,7 +47,7 @@ func (p *protocol) EndLocked(cause error) {
 
 // receive handles a datagram. A connection is found by the address and port that it
 // comes from, and its acks go there (CON-8).
-func (e *Endpoint) receive(now core.Micros, datagram []byte, from udp.Peer) {
+func (e *Endpoint) receive(now core.Micros, datagram []byte, from udp.Addr) {
 	p, err := e.ends.Format.Decode(datagram)
 	if e.deliver(now, &p, err, len(datagram), from) {
 		return
@@ -72,7 +72,7 @@ const firstChunkID = 0
 // the beginning of a connection that may be made: a slice of the first chunk
 // of any lane, whatever its id (SEC-2, LAN-11, RPI-5). What did not decode changes nothing but counters
 // (CON-4).
-func (e *Endpoint) deliver(now core.Micros, p *connection.PlainPacket, invalid error, size int, from udp.Peer) bool {
+func (e *Endpoint) deliver(now core.Micros, p *connection.PlainPacket, invalid error, size int, from udp.Addr) bool {
 	e.driver.Lock()
 	defer e.driver.Unlock()
 	e.driver.CountInLocked(size)
@@ -87,7 +87,7 @@ func (e *Endpoint) deliver(now core.Micros, p *connection.PlainPacket, invalid e
 		return true
 	}
 	switch {
-	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID() != firstChunkID:
+	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID != firstChunkID:
 		e.stats.UnknownPeers++
 	case !e.driver.CanBeginLocked(from):
 		e.stats.BadSources++

@@ -224,6 +224,10 @@ func (m *channels) putReports(now int64, w *writing) {
 
 // putMessages appends what the channels have (CHC-8), for a packet with this number.
 func (m *channels) putMessages(now, number int64, w *writing) {
+	if m.large != nil && len(w.payload) == 0 && w.left == Payload {
+		m.putLarge(w) // CHC-7
+		return
+	}
 	for from := 0; from < len(m.list); {
 		to := from + 1
 		for to < len(m.list) && m.list[to].Priority == m.list[from].Priority {

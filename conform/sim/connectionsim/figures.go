@@ -58,7 +58,7 @@ const (
 type meter struct {
 	*Load
 	net      *Network
-	peer     *protocol.Peer
+	peer     *protocol.ServerConn
 	out      Measured
 	measures bool
 	chunkAt  core.Micros
@@ -91,13 +91,13 @@ func (m *meter) begin(seed uint64) (err error) {
 	if c.Client, err = protocol.NewClient(protocol.ClientConfig{Config: cfg, Random: Random(byte(seed), byte(seed>>8), 2)}, 0); err != nil {
 		return err
 	}
-	s.Accepted = func(now core.Micros, p *protocol.Peer) {
+	s.Accepted = func(now core.Micros, p *protocol.ServerConn) {
 		m.peer = p
 		m.frame()
 		m.chat()
 		m.net.At(now+m.Settle, m.start)
 	}
-	s.Happened = func(now core.Micros, p *protocol.Peer) {
+	s.Happened = func(now core.Micros, p *protocol.ServerConn) {
 		for { // what the client sends is read, too
 			if _, ok := p.Read(now, gameChannel, nil); !ok {
 				return

@@ -16,7 +16,7 @@ import (
 func linked(path netsim.Path, seed uint64) core.Micros {
 	net := NewNetwork(1, check.Must(OverPath(path, seed)))
 	at := core.Never
-	net.Server.Accepted = func(now core.Micros, _ *protocol.Peer) { at = now }
+	net.Server.Accepted = func(now core.Micros, _ *protocol.ServerConn) { at = now }
 	net.Server.Server = check.Must(protocol.NewServer(protocol.ServerConfig{Anonymous: true, Random: Random(byte(seed), byte(seed>>8), 1)}))
 	net.Clients[0].Client = check.Must(protocol.NewClient(protocol.ClientConfig{Random: Random(byte(seed), byte(seed>>8), 2)}, 0))
 	net.Run(12*core.Second, func() bool { return at != core.Never })

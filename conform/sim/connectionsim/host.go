@@ -81,10 +81,10 @@ func (c *ClientHost) Deadline() core.Micros {
 
 // Events are what a server says. Each may be nil.
 type Events struct {
-	Accepted func(now core.Micros, p *protocol.Peer)
-	Moved    func(now core.Micros, p *protocol.Peer)
-	Replaced func(now core.Micros, p *protocol.Peer)
-	Happened func(now core.Micros, p *protocol.Peer) // a datagram of it came
+	Accepted func(now core.Micros, p *protocol.ServerConn)
+	Moved    func(now core.Micros, p *protocol.ServerConn)
+	Replaced func(now core.Micros, p *protocol.ServerConn)
+	Happened func(now core.Micros, p *protocol.ServerConn) // a datagram of it came
 	Refused  func(err error)
 }
 
@@ -92,7 +92,7 @@ type Events struct {
 type ServerHost struct {
 	*protocol.Server // nil: there is none
 	Events
-	Peers []*protocol.Peer // that may have something to send
+	Peers []*protocol.ServerConn // that may have something to send
 
 	answers []Letter
 }
@@ -109,7 +109,7 @@ func (s *ServerHost) Handle(now core.Micros, l Letter) {
 	if err != nil && s.Refused != nil {
 		s.Refused(err)
 	}
-	call := func(do func(core.Micros, *protocol.Peer), p *protocol.Peer) {
+	call := func(do func(core.Micros, *protocol.ServerConn), p *protocol.ServerConn) {
 		if do != nil && p != nil {
 			do(now, p)
 		}

@@ -46,7 +46,7 @@ func (k talk) run(carry sim.Carrier[Letter]) (end core.Micros, err error) {
 	server.Server = check.Must(protocol.NewServer(protocol.ServerConfig{Config: cfg, Keys: keys, Random: Random(1)}))
 	client.Client = check.Must(protocol.NewClient(protocol.ClientConfig{Config: cfg, Identity: 1, Key: session.Key{1}, Random: Random(2)}, 0))
 	client.Happened = func(core.Micros) { a.happened(ClientSide, client.Conn()) }
-	server.Happened = func(_ core.Micros, p *protocol.Peer) { a.happened(ServerSide, p.Conn) }
+	server.Happened = func(_ core.Micros, p *protocol.ServerConn) { a.happened(ServerSide, p.Conn) }
 	if k.move > 0 {
 		world.At(k.move, func() {
 			if client.At = Address(2); k.known {

@@ -66,7 +66,7 @@ type world struct {
 	one     bool // all clients have one identity
 	cfg     protocol.Config
 	clients []*user
-	peers   map[*protocol.Peer]*user
+	peers   map[*protocol.ServerConn]*user
 	serial  uint64
 	random  byte
 	marks   sim.Draw // what the network does with the field ECN
@@ -91,7 +91,7 @@ type user struct {
 }
 
 func runWorld(seed uint64, log *soak.Log) (soak.Counts, error) {
-	w := &world{World: soak.New(seed, 21, log), peers: map[*protocol.Peer]*user{}}
+	w := &world{World: soak.New(seed, 21, log), peers: map[*protocol.ServerConn]*user{}}
 	if err := w.begin(seed); err != nil {
 		return w.Counts, err
 	}
@@ -354,7 +354,7 @@ func (w *world) clientHappened(i int) {
 	}
 }
 
-func (w *world) accepted(now core.Micros, p *protocol.Peer) {
+func (w *world) accepted(now core.Micros, p *protocol.ServerConn) {
 	w.judge.Proven(p.Address())
 	u := w.user(ServerSide, 0)
 	u.conn = p.Conn
@@ -363,13 +363,13 @@ func (w *world) accepted(now core.Micros, p *protocol.Peer) {
 	u.frame()
 }
 
-func (w *world) moved(now core.Micros, p *protocol.Peer) {
+func (w *world) moved(now core.Micros, p *protocol.ServerConn) {
 	w.Counts[Moved]++
 	w.judge.Proven(p.Address())
 	w.Note("moved: link %d to %v", w.peers[p].link(), p.Address())
 }
 
-func (w *world) replaced(now core.Micros, p *protocol.Peer) {
+func (w *world) replaced(now core.Micros, p *protocol.ServerConn) {
 	w.Counts[Replaced]++
 	w.Note("replaced: link %d", w.peers[p].link())
 	if !w.keyed {
