@@ -90,36 +90,6 @@ func (g *group) addRecords(name string, why about, want string, q, a any) {
 	g.addPair(name, why, q, a)
 }
 
-// decodeRecords adds the decoding of a payload. want is accepted, or CODE@PLACE.
-func (g *group) decodeRecords(name string, why about, want string, payload []byte) {
-	q := contract.RecordsDecodeRequest{Op: contract.OpRecordsDecode, Hex: hex.EncodeToString(payload)}
-	g.addRecords(name, why, want, q, recordsDecoded(q))
-}
-
-// encodeRecords adds the encoding of records.
-func (g *group) encodeRecords(name string, why about, want string, list ...channeloracle.Record) {
-	q := contract.RecordsEncodeRequest{Op: contract.OpRecordsEncode, Records: []contract.Record{}}
-	for _, r := range list {
-		q.Records = append(q.Records, recordOf(r))
-	}
-	g.addRecords(name, why, want, q, encodedRecords(list))
-}
-
-// bothWays adds the encoding of records and the decoding of what comes of it.
-func (g *group) bothWays(name string, why about, list ...channeloracle.Record) {
-	g.encodeRecords(name+"-encode", why, accepted, list...)
-	g.decodeRecords(name+"-decode", why, accepted, payload(list...))
-}
-
-// payload is the bytes of valid records.
-func payload(list ...channeloracle.Record) []byte {
-	b, err := channeloracle.Encode(channeloracle.Usual, list)
-	if err != nil {
-		panic(err) // a group passes valid records only
-	}
-	return b
-}
-
 // missing adds the report of a set.
 func (g *group) missing(name string, why about, want string, id int64, base uint16, room int64, set ...uint16) {
 	q := contract.ChannelReportRequest{Op: contract.OpChannelReport, Channel: id, Base: base, Room: room, Missing: set}

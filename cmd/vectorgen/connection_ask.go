@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/hex"
 	"errors"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
@@ -66,34 +65,4 @@ var connectionAnswers = answers{
 	contract.OpSessionServer:    by(func(q contract.SessionServerRequest) any { return serverResponse(q.Config, q.Events) }),
 	contract.OpConnectionEncode: by(connectionEncoded), contract.OpConnectionDecode: by(connectionDecoded),
 	contract.OpConnection: by(func(q contract.ConnectionRequest) any { return connectionTrace(q.Config, q.Events) }),
-}
-
-// decodeConnection adds the decoding of a payload. want is accepted, or CODE@PLACE.
-func (g *group) decodeConnection(name string, why about, want string, lanes int64, payload []byte) {
-	q := contract.ConnectionDecodeRequest{Op: contract.OpConnectionDecode, Lanes: lanes, Hex: hex.EncodeToString(payload)}
-	g.addSession(name, why, want, q, connectionDecoded(q))
-}
-
-// encodeConnection adds the encoding of records.
-func (g *group) encodeConnection(name string, why about, want string, lanes int64, list ...connectionoracle.Record) {
-	q := contract.ConnectionEncodeRequest{Op: contract.OpConnectionEncode, Lanes: lanes, Records: []contract.ConnectionRecord{}}
-	for _, r := range list {
-		q.Records = append(q.Records, connectionRecordOf(r))
-	}
-	g.addSession(name, why, want, q, connectionEncoded(q))
-}
-
-// connectionBothWays adds the encoding of records and the decoding of what comes of it.
-func (g *group) connectionBothWays(name string, why about, lanes int64, list ...connectionoracle.Record) {
-	g.encodeConnection(name+"-encode", why, accepted, lanes, list...)
-	g.decodeConnection(name+"-decode", why, accepted, lanes, connectionPayload(lanes, list...))
-}
-
-// connectionPayload is the bytes of valid records.
-func connectionPayload(lanes int64, list ...connectionoracle.Record) []byte {
-	b, err := connectionoracle.Encode(connectionoracle.Format{Lanes: lanes}, list)
-	if err != nil {
-		panic(err) // a group passes valid records only
-	}
-	return b
 }

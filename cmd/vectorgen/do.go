@@ -19,6 +19,7 @@ func (o *options) do(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	docs.files = o.dir
 	var rewrite *rewriting
 	if len(o.rewrite) > 0 {
 		rewrite = &rewriting{o.traces, o.rewrite}
@@ -69,5 +70,5 @@ func readDocuments(dir string) (d documents, err error) {
 	packets, err2 := os.ReadFile(filepath.Join(dir, "PACKETS.md"))
 	channels, err3 := os.ReadFile(filepath.Join(dir, "CHANNELS.md"))
 	connection, err4 := os.ReadFile(filepath.Join(dir, "CONNECTION.md"))
-	return documents{protocol, repair, packets, channels, connection}, errors.Join(err1, err2, err3, err4, err5)
+	return documents{protocol: protocol, repair: repair, packets: packets, channels: channels, connection: connection}, errors.Join(err1, err2, err3, err4, err5)
 }

@@ -17,8 +17,12 @@ type file struct {
 	acc  *testvectors.AccumulatedFile
 }
 
-// documents are the specifications whose examples are vectors.
-type documents struct{ protocol, repair, packets, channels, connection []byte }
+// documents are the sources of vectors: the specifications, whose examples are vectors.
+type documents struct {
+	protocol, repair, packets, channels, connection []byte
+
+	files string // the folder of the vectors, which has the requests of some groups
+}
 
 // generate makes all files, in the order of the groups. The long seeded runs are
 // left without their hash, which full adds. Scripts that are named for it are rewritten.
@@ -58,19 +62,15 @@ func hasOracle(group string) bool {
 
 // packetGroups make the vectors of the groups of the kind "packets".
 var packetGroups = map[string]func(*group){
-	"bits": bitPacking, "slice-body": sliceBody, "ack-body": ackBody, "frame-slice": frameSlice, "frame-ack": frameAck,
-	"refuse-body": refuseBody, "refuse-frame": refuseFrame, "refuse-encode": refuseEncode,
-	"packet-header": packetHeader, "packet-decode": packetDecode, "packet-refuse": packetRefuse,
-	"channel-records": channelRecords, "channel-refuse": channelRefuse, "channel-report": channelReport,
-	"repair-code": repairCode, "repair-rebuild": repairRebuild, "repair-packets": repairPackets, "repair-refuse": repairRefuse,
-	"repair-connection-records": repairRecords,
-	"session-messages":          sessionMessages, "session-refuse": sessionRefuse, "session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
-	"connection-records": connectionRecords, "connection-refuse": connectionRefuse, "connection-marks-records": connectionMarks,
+	"channel-report": channelReport, "repair-code": repairCode, "repair-rebuild": repairRebuild,
+	"session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
 }
 
 // fill makes a group's vectors.
 func (g *group) fill(about testvectors.Group, docs documents) error {
 	switch about.Kind {
+	case "formats":
+		return g.kept(docs.files)
 	case "packets":
 		build, ok := packetGroups[about.Name]
 		if !ok {

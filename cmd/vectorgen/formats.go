@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/chunkwire/chunkwire/conform/layout"
-	"github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
@@ -57,12 +56,6 @@ func recordFrom(c contract.Record) (r channeloracle.Record) {
 func connectionRecordOf(r connectionoracle.Record) contract.ConnectionRecord {
 	f := connectionoracle.Format{Repair: r.Repair.Type != ""}
 	return recordAs[contract.ConnectionRecord]("connection-payload", f.Values(&r), f.Parameters())
-}
-
-func newPacket(p oracle.Packet) *contract.Packet {
-	c := as[*contract.Packet](layout.JSON("chunk-datagram", layout.Names{}.Get(p), nil))
-	c.ChunkID = p.ChunkID // also of a type that there is not
-	return c
 }
 
 func newRepairPacket(p repairoracle.Packet) *contract.RepairPacket {

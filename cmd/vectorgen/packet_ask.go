@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
@@ -153,33 +152,8 @@ var packetAnswers = answers{
 	}),
 }
 
-// header adds the encoding of a header.
-func (g *group) header(name string, why about, sequence, ack uint16, bits uint32) {
-	q := contract.PacketHeaderRequest{Op: contract.OpPacketHeader, Sequence: sequence, Ack: ack, AckBits: bits}
-	g.addPair(name, why, q, headerResponse(q))
-}
-
 // usualLimits are the defaults of section 2.
 var usualLimits = packetoracle.Limits{FragmentSize: 1024, MaxFragments: 16}
-
-// datagram adds the decoding of a datagram. want is accepted, or CODE@PLACE.
-func (g *group) datagram(name string, why about, want string, l packetoracle.Limits, b []byte) {
-	q := contract.PacketDecodeRequest{
-		Op: contract.OpPacketDecode, FragmentSize: l.FragmentSize, MaxFragments: l.MaxFragments, Hex: hex.EncodeToString(b),
-	}
-	a, refused := decodeResponse(q)
-	got := accepted
-	if refused != nil {
-		got = fmt.Sprintf("%s@%d", refused.Code, refused.At)
-		if !slices.Contains(strings.Fields(why.sentences), refused.Check) {
-			panic(fmt.Sprintf("%s/%s: refused by %s, the group names %s", g.file.Group, name, refused.Check, why.sentences))
-		}
-	}
-	if got != want {
-		panic(fmt.Sprintf("%s/%s: the oracle answers %s, the group expects %s", g.file.Group, name, got, want))
-	}
-	g.addPair(name, why, q, a)
-}
 
 // addPair adds a request with its response.
 func (g *group) addPair(name string, why about, q, a any) {

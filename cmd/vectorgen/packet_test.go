@@ -119,27 +119,3 @@ func TestLevelsOfPacketVectors(t *testing.T) {
 		t.Errorf("%d vectors", len(vectors))
 	}
 }
-
-// A vector with which the package does not agree is found.
-func TestDisagreementIsFound(t *testing.T) {
-	groups, err := testvectors.Groups()
-	if err != nil {
-		t.Fatal(err)
-	}
-	flags, err := testvectors.Flags()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := newGroup(groups[slices.IndexFunc(groups, func(g testvectors.Group) bool { return g.Name == "packet-header" })], flags)
-	g.headerExamples()
-	if err := g.disagrees(); err != nil {
-		t.Error(err)
-	}
-	q := contract.PacketHeaderRequest{Op: contract.OpPacketHeader, Sequence: 1}
-	a := headerResponse(q)
-	*a.Hex = "00" + (*a.Hex)[2:]
-	g.addPair("wrong", about{"c", "row", "PKT-1"}, q, a)
-	if err := g.disagrees(); err == nil || !strings.Contains(err.Error(), "packet-header/wrong") {
-		t.Errorf("%v", err)
-	}
-}

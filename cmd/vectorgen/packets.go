@@ -5,10 +5,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
-// usualID is the protocol id where it does not matter: that of the document's
-// worked examples, with four different bytes.
-const usualID = 0x11223344
-
 // slice is one that is the last of its chunk if data is short.
 func slice(chunkID, sliceID, numSlices int64, data []byte) oracle.Packet {
 	return oracle.Packet{Type: oracle.TypeSlice, ChunkID: chunkID, SliceID: sliceID, NumSlices: numSlices, Data: data}
@@ -47,37 +43,6 @@ func acked(n int, set func(k int) bool) []bool {
 	return bits
 }
 
-// The rules: none, all, every other, only one, all but one; and one without a
-// period that a mistake could have too.
-func none(int) bool     { return false }
-func all(int) bool      { return true }
-func even(k int) bool   { return k%2 == 0 }
-func uneven(k int) bool { return (k*k+5*k+6)%11 < 5 }
-func only(n int) rule   { return func(k int) bool { return k == n } }
-func allBut(n int) rule { return func(k int) bool { return k != n } }
-
-type rule = func(k int) bool
-
-// body and datagram are the bytes of a valid packet.
-func body(p oracle.Packet) []byte {
-	b, err := oracle.EncodeBody(p)
-	if err != nil {
-		panic(err) // a group passes valid packets only
-	}
-	return b
-}
-
-func datagram(p oracle.Packet) []byte {
-	b, err := oracle.EncodeDatagram(usualID, p)
-	if err != nil {
-		panic(err) // a group passes valid packets only
-	}
-	return b
-}
-
-// resealed makes the crc of a datagram right again.
-func resealed(b []byte) []byte { return oracle.Seal(usualID, b[4:]) }
-
 // flipped is b with some of its bits flipped, by their place in the stream.
 func flipped(b []byte, bits ...int) []byte {
 	s := stream.Unpack(b)
@@ -85,12 +50,4 @@ func flipped(b []byte, bits ...int) []byte {
 		s[bit] ^= 1
 	}
 	return s.Pack()
-}
-
-// joined puts bytes one after the other, in new memory.
-func joined(parts ...[]byte) (b []byte) {
-	for _, part := range parts {
-		b = append(b, part...)
-	}
-	return b
 }

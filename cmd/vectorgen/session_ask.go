@@ -101,24 +101,6 @@ func (g *group) addSession(name string, why about, want string, q, a any) {
 	g.addPair(name, why, q, a)
 }
 
-// decodeMessage adds the decoding of a datagram. want is accepted, or CODE@PLACE.
-func (g *group) decodeMessage(name string, why about, want string, datagram []byte) {
-	q := contract.SessionDecodeRequest{Op: contract.OpSessionDecode, Hex: hex.EncodeToString(datagram)}
-	g.addSession(name, why, want, q, sessionDecoded(q))
-}
-
-// encodeMessage adds the encoding of a message.
-func (g *group) encodeMessage(name string, why about, want string, m sessionoracle.Message) {
-	q := contract.SessionEncodeRequest{Op: contract.OpSessionEncode, Message: messageOf(m)}
-	g.addSession(name, why, want, q, sessionEncoded(q))
-}
-
-// messageBothWays adds the encoding of a message and the decoding of what comes of it.
-func (g *group) messageBothWays(name string, why about, m sessionoracle.Message) {
-	g.encodeMessage(name+"-encode", why, accepted, m)
-	g.decodeMessage(name+"-decode", why, accepted, messageBytes(m))
-}
-
 // messageBytes is the bytes of a valid message.
 func messageBytes(m sessionoracle.Message) []byte {
 	b, err := sessionoracle.Encode(m)

@@ -42,7 +42,7 @@ func (o *object) encode(name string, p layout.Parameters) (any, error) {
 	if *o.err != nil {
 		return nil, *o.err
 	}
-	return encoded(formats.All[name].Encode(v, p))
+	return encoded(o.codecs[name].Encode(v, p))
 }
 
 // decode decodes the bytes of a request by a layout.
@@ -51,7 +51,7 @@ func (o *object) decode(name string, p layout.Parameters, given layout.Values) (
 	if *o.err != nil {
 		return nil, *o.err
 	}
-	v, err := formats.All[name].Decode(b, p, given)
+	v, err := o.codecs[name].Decode(b, p, given)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func encodeChunk(q *object, name string, p layout.Parameters) (any, error) {
 	if *q.err != nil {
 		return nil, *q.err
 	}
-	b, err := formats.All[name].Encode(v, p)
+	b, err := q.codecs[name].Encode(v, p)
 	if err != nil {
 		return nil, err // whose place is not told
 	}
@@ -91,7 +91,7 @@ func decodeChunk(q *object, name, kind string, p layout.Parameters) (any, error)
 	if *q.err != nil {
 		return nil, *q.err
 	}
-	v, err := formats.All[name].Decode(b, p, layout.Values{"type": kind})
+	v, err := q.codecs[name].Decode(b, p, layout.Values{"type": kind})
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func connectionDecode(q *object) (any, error) {
 func sessionEncode(q *object) (any, error) {
 	m := q.object("message")
 	if m.text("type") == contract.MessageData {
-		return encoded(formats.All["session-message"].Encode(layout.Values{"type": contract.MessageData}, nil))
+		return encoded(q.codecs["session-message"].Encode(layout.Values{"type": contract.MessageData}, nil))
 	}
 	return m.encode("session-message", nil)
 }

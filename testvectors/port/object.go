@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/chunkwire/chunkwire/conform/formats"
 )
 
 // object is a JSON object whose fields are read by their exact names. A field that
@@ -14,11 +16,12 @@ import (
 // for are not looked at (PRT-5).
 type object struct {
 	fields map[string]json.RawMessage
+	codecs map[string]formats.Format // that encode and decode
 	err    *error
 }
 
 func newObject(text []byte) (*object, error) {
-	o := &object{err: new(error)}
+	o := &object{codecs: formats.All, err: new(error)}
 	if json.Unmarshal(text, &o.fields) != nil || o.fields == nil {
 		return nil, errBadRequest
 	}
@@ -52,7 +55,7 @@ func (o *object) list(name string) []json.RawMessage { return field[[]json.RawMe
 
 // object returns a field that is an object. It is never nil.
 func (o *object) object(name string) *object {
-	return &object{fields: field[map[string]json.RawMessage](o, name), err: o.err}
+	return &object{fields: field[map[string]json.RawMessage](o, name), codecs: o.codecs, err: o.err}
 }
 
 // hex returns a field of lower-case hex.

@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/formats"
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -54,10 +54,14 @@ func Serve(r io.Reader, w io.Writer) error {
 
 // Answer answers one line, with or without its newline (PRT-1). The answer has
 // none. Every line gets an answer, at worst that it is a bad request (PRT-4).
-func Answer(line []byte) []byte {
+func Answer(line []byte) []byte { return AnswerBy(formats.All, line) }
+
+// AnswerBy is Answer with other encoders and decoders than those of the packages.
+func AnswerBy(codecs map[string]formats.Format, line []byte) []byte {
 	id := json.RawMessage("null")
 	q, err := newObject(line)
 	if err == nil {
+		q.codecs = codecs
 		if raw := q.fields["id"]; isInteger(raw) {
 			id = raw
 		} else {
@@ -104,13 +108,13 @@ func refusal(err error) any {
 }
 
 func errorCode(err error) string {
-	var e *codec.Error
 	var p placed
+	fault := formats.FaultOf(err)
 	switch {
 	case errors.As(err, &p):
 		return p.code
-	case errors.As(err, &e):
-		return string(e.Code())
+	case fault != nil:
+		return fault.Code
 	case errors.Is(err, errUnsupported):
 		return contract.Unsupported
 	}
