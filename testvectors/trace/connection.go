@@ -11,7 +11,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -95,7 +94,7 @@ func newConnection(cfg contract.ConnectionConfig) (*tracedConnection, error) {
 func lanesConfig(p contract.LaneProfile) (c lanes.Config, err error) {
 	if p.Repair != nil {
 		_, err = NewRule(*p.Repair)
-		c.NewRepairScheduler = func() (repair.Scheduler, error) { return NewRule(*p.Repair) }
+		c.NewRepairScheduler = func() (statemachine.Scheduler, error) { return NewRule(*p.Repair) }
 		return c, err
 	}
 	_, err = NewScheduler(p.Named)
