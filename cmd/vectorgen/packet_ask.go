@@ -38,20 +38,6 @@ func decodeResponse(q contract.PacketDecodeRequest) (any, *packetoracle.Error) {
 	return contract.PacketDecodeResponse{Answer: ok, Packet: datagramOf(p)}, nil
 }
 
-func datagramOf(p packetoracle.Packet) contract.Datagram {
-	d := contract.Datagram{Kind: contract.KindRegular, Sequence: p.Header.Sequence}
-	data := pointerTo(hex.EncodeToString(p.Data))
-	if p.IsFragment {
-		d.Kind, d.FragmentID, d.NumFragments, d.Data = contract.KindFragment, &p.ID, &p.Count, data
-	} else {
-		d.Payload = data
-	}
-	if p.HasHeader() {
-		d.Ack, d.AckBits = &p.Header.Ack, &p.Header.AckBits
-	}
-	return d
-}
-
 func bytesIn(text string) []byte {
 	b, err := hex.DecodeString(text)
 	if err != nil {
