@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/logtest"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/eventlog/logtest"
 )
 
 var header = eventlog.Header{Title: "chunkwire simulate", By: "chunkwire 0.1.0", View: eventlog.Network}
@@ -26,7 +26,7 @@ func TestFile(t *testing.T) {
 		eventlog.Event{Kind: eventlog.State, At: 1e6, Machine: "sender", From: "IDLE", To: "SENDING", Row: "S1"},
 		eventlog.Event{Kind: eventlog.DatagramDropped, At: 1e6, Direction: eventlog.Up, Why: "loss", Bytes: 60, Carried: "ack"},
 	)
-	check.Equal(t, "records", logtest.Records(file), []string{
+	check.Equal(t, "records", logtest.RecordsOf(file), []string{
 		`{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","title":"chunkwire simulate","trace":{"vantage_point":{"name":"chunkwire 0.1.0","type":"network"},"common_fields":{"time_format":"relative_to_epoch","reference_time":{"clock_type":"monotonic","epoch":"unknown"}},"event_schemas":["urn:chunkwire:events:chunkwire-1"]}}`,
 		`{"time":0.005,"name":"chunkwire:chunk_started","group_id":"1","end":"client","data":{"lane":0,"chunk":7,"bytes":3000,"slices":3,"direction":"out"}}`,
 		`{"time":12.345,"name":"chunkwire:slice_sent","end":"sender","data":{"lane":2,"chunk":0,"slice":1,"bytes":1037,"times":2,"why":"lost"}}`,

@@ -1,7 +1,7 @@
 package statemachine
 
 import (
-	"github.com/chunkwire/chunkwire/eventlog/logtest"
+	"github.com/chunkwire/chunkwire/conform/logtest"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"

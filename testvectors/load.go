@@ -100,3 +100,13 @@ func read(fsys fs.FS, name string, into any) error {
 	}
 	return nil
 }
+
+// Requests returns the requests of all vectors.
+func Requests(files []File) (list []json.RawMessage) {
+	for _, f := range files {
+		for _, v := range f.Vectors {
+			list = append(list, v.Request)
+		}
+	}
+	return list
+}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	eventlogtest "github.com/chunkwire/chunkwire/eventlog/logtest"
+	"github.com/chunkwire/chunkwire/conform/logtest"
 	"github.com/chunkwire/chunkwire/transport"
 )
 
@@ -27,7 +27,7 @@ func TestNobodyListens(t *testing.T) {
 	address := pc.LocalAddr().String()
 	pc.Close()
 	start := time.Now()
-	var log eventlogtest.Text
+	var log logtest.Text
 	if _, err := transport.Dial(soon(t), "udp4", address, transport.Config{Log: log.Add}); !errors.Is(err, transport.ErrUnreachable) {
 		t.Error(err)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -96,26 +95,5 @@ func TestCompletions(t *testing.T) {
 		if _, err := levels(name); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// Each command has a page, and all say what they are.
-func TestManualPages(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "man1")
-	if r := runCommand(t, nil, "man", "--out", dir); r.code != exitOK || r.stdout != "" {
-		t.Fatalf("%+v", r)
-	}
-	for _, cmd := range newRoot().Commands() {
-		if !cmd.IsAvailableCommand() {
-			continue
-		}
-		page, err := os.ReadFile(filepath.Join(dir, "chunkwire-"+cmd.Name()+".1"))
-		if err != nil || !strings.Contains(string(page), cmd.Short) || strings.Contains(string(page), "Auto generated") {
-			t.Errorf("%s: %v\n%.300s", cmd.Name(), err, page)
-		}
-	}
-	if r := runCommand(t, nil, "man"); r.code != exitUsage {
-		t.Errorf("without --out: %+v", r)
 	}
 }

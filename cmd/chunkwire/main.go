@@ -43,9 +43,7 @@ and packets; --plain is the chunk protocol by itself, whose slices are sent agai
   chunkwire relay --listen :9001 --to 192.0.2.7:9000 --loss 5 --rtt 80ms
   chunkwire simulate --rtt 50ms --loss 5 --rate 10M --queue 256K
   chunkwire inspect --file world.pcap
-  chunkwire view transfer.log -o transfer.html
-  chunkwire packets --loss 20
-  chunkwire channels --loss 20`,
+  chunkwire view transfer.log -o transfer.html`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -56,8 +54,6 @@ and packets; --plain is the chunk protocol by itself, whose slices are sent agai
 	root.AddCommand(
 		newDemo(),
 		newPlay(),
-		newPackets(),
-		newChannels(),
 		newSend(),
 		newRecv(),
 		newRelay(),
@@ -69,7 +65,6 @@ and packets; --plain is the chunk protocol by itself, whose slices are sent agai
 		newConformance(),
 		newLive(),
 		newVersion(),
-		newMan(),
 	)
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Args = usageArgs(cmd.Args)

@@ -58,20 +58,18 @@ type judge struct{ dir string }
 // mistakes fail on the sources as they are.
 func (j judge) unchanged(list []*mistake) (err error) {
 	parts := map[string]*mistake{} // one with all tests of a package, or with the vectors for a port
-	part := func(key string) *mistake {
-		if parts[key] == nil {
-			parts[key] = &mistake{}
-		}
-		return parts[key]
-	}
 	for _, m := range list {
 		for _, t := range m.Tests {
-			if p := part(t.Package); !slices.Contains(p.Tests, t) {
+			key := "tests " + t.Package
+			if parts[key] == nil {
+				parts[key] = &mistake{}
+			}
+			if p := parts[key]; !slices.Contains(p.Tests, t) {
 				p.Tests = append(p.Tests, t)
 			}
 		}
 		if m.Vectors {
-			*part("vectors " + m.Port) = mistake{Port: m.Port, Vectors: true}
+			parts["vectors "+m.port()] = &mistake{Vectors: true, Hunks: m.Hunks}
 		}
 	}
 	var mu sync.Mutex
@@ -108,7 +106,7 @@ func (j judge) try(m *mistake, changed map[string][]byte) verdict {
 	}
 	if m.Vectors && err == nil {
 		var o outcome
-		o, err = runVectors(dir, m.Port, changed)
+		o, err = runVectors(dir, m.port(), changed)
 		v.Outcomes = append(v.Outcomes, o)
 	}
 	if err != nil {

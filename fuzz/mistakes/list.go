@@ -4,24 +4,54 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"path"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
+
+// folder is where the list lies, from the repository's root.
+const folder = "fuzz/mistakes"
 
 //go:embed *.txt
 var data embed.FS
 
 // mistake is one change to the sources, with what must catch it.
 type mistake struct {
-	Title   string   `json:"title"`
-	Breaks  string   `json:"breaks"` // the property, with the sentences of the specification
-	Place   string   `json:"place"`
-	Port    string   `json:"port,omitempty"` // the folder of a port; empty for Go
-	Changes []string `json:"changes"`
-	Tests   []test   `json:"tests,omitempty"` // each of these must fail
-	Vectors bool     `json:"vectors"`         // at least one vector must fail
+	Title   string `json:"title"`
+	Breaks  string `json:"breaks"`          // the property, with the sentences of the specification
+	Tests   []test `json:"tests,omitempty"` // each of these must fail
+	Vectors bool   `json:"vectors"`         // at least one vector must fail
+	Hunks   []hunk `json:"hunks"`
+}
+
+// hunk is a part of a patch: lines of a function in Go or in a port, or of a
+// variable or a constant.
+type hunk struct {
+	Where string   `json:"where"` // the folder of a package, or the file of a port
+	Name  string   `json:"name"`  // such as "(*Sender).transmit"
+	Lines []string `json:"lines"` // each begins with a space, - or +
+}
+
+// side returns the lines before or after the change.
+func (h hunk) side(sign string) (lines []string) {
+	for _, line := range h.Lines {
+		if line[:1] == " " || line[:1] == sign {
+			lines = append(lines, line[1:])
+		}
+	}
+	return lines
+}
+
+func (h hunk) inPort() bool { return strings.HasPrefix(h.Where, "ports/") }
+
+// port returns the folder of the port that a mistake is made in, and nothing for Go.
+func (m *mistake) port() string {
+	if m.Hunks[0].inPort() {
+		return filepath.Join(strings.Split(m.Hunks[0].Where, "/")[:2]...)
+	}
+	return ""
 }
 
 // test is a test, or a fuzz target with its seeds.
@@ -31,65 +61,138 @@ type test struct {
 	Args    string `json:"args,omitempty"` // of the test binary
 }
 
-func (t test) String() string {
-	return strings.TrimSpace(path.Base(t.Package) + "." + t.Name + " " + t.Args)
-}
+func (t test) String() string { return strings.TrimSpace(t.Package + " " + t.Name + " " + t.Args) }
 
 // list is what the data files say.
 type list struct {
 	mistakes []*mistake
-	shapes   map[string]string // of each place in Go, when somebody last looked at its mistakes
-	code     packages
+	files    []file
+	code     *sources
+}
+
+type file struct {
+	name     string
+	head     string // for readers
+	mistakes []*mistake
 }
 
 // readList reads all data files in the order of their names.
 func readList() (*list, error) {
-	l := &list{shapes: map[string]string{}, code: packages{}}
+	l := &list{code: newSources()}
 	files, err := data.ReadDir(".")
 	for _, f := range files {
 		text, _ := data.ReadFile(f.Name())
-		if fault := l.read(string(text)); fault != nil {
+		read, fault := readFile(f.Name(), string(text))
+		if fault != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", f.Name(), fault))
 		}
+		l.files = append(l.files, read)
+		l.mistakes = append(l.mistakes, read.mistakes...)
 	}
 	return l, err
 }
 
-var section = regexp.MustCompile(`^-- (\S+) (\S+) --$`)
+var caughtBy = regexp.MustCompile(`^(\S+) (\w+)(?: (.+))?$`)
 
-// read reads a file: sections, each a place, in which paragraphs are mistakes.
-// What stands before the first section is for readers.
-func (l *list) read(text string) error {
-	var place, port string
-	var m *mistake
-	for _, line := range strings.Split(text, "\n") {
-		head := section.FindStringSubmatch(line)
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+// readFile reads paragraphs: the first is for readers, each other one a mistake.
+func readFile(name, text string) (file, error) {
+	head, rest, _ := strings.Cut(text, "\n\n")
+	f := file{name: name, head: head}
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(rest), "\n\n") {
+		m, err := readMistake(strings.Split(paragraph, "\n"))
+		if err != nil {
+			return f, err
+		}
+		f.mistakes = append(f.mistakes, m)
+	}
+	return f, nil
+}
+
+func readMistake(lines []string) (*mistake, error) {
+	m := &mistake{Title: lines[0]}
+	for _, line := range lines[1:] {
+		key, value, _ := strings.Cut(strings.TrimPrefix(line, "  "), ": ")
+		by := caughtBy.FindStringSubmatch(value)
+		where, place := strings.CutPrefix(line, "@@ ")
 		switch {
-		case head != nil && strings.HasPrefix(line, "-- ports/"):
-			place, port = head[1]+" "+head[2], path.Join(strings.Split(head[1], "/")[:2]...)
-		case head != nil:
-			place, port, l.shapes[head[1]] = head[1], "", head[2]
-		case line == "" || place == "":
-			m = nil
-		case m == nil:
-			m = &mistake{Title: line, Place: place, Port: port}
-			l.mistakes = append(l.mistakes, m)
+		case place:
+			h := hunk{}
+			h.Where, h.Name, _ = strings.Cut(where, " ")
+			m.Hunks = append(m.Hunks, h)
+		case len(m.Hunks) > 0 && strings.ContainsAny(line[:1], " -+"):
+			h := &m.Hunks[len(m.Hunks)-1]
+			h.Lines = append(h.Lines, line)
 		case key == "breaks":
 			m.Breaks = value
-		case key == "change":
-			m.Changes = append(m.Changes, value)
 		case key == "caught by" && value == "vectors":
 			m.Vectors = true
-		case key == "caught by" && strings.Contains(value, " "):
-			folder, rest, _ := strings.Cut(value, " ")
-			name, args, _ := strings.Cut(rest, " ")
-			m.Tests = append(m.Tests, test{folder, name, args})
+		case key == "caught by" && by != nil:
+			m.Tests = append(m.Tests, test{by[1], by[2], by[3]})
 		default:
-			return fmt.Errorf("%q is no part of a mistake", line)
+			return m, fmt.Errorf("%s: %q is no part of a mistake", m.Title, line)
 		}
 	}
-	return nil
+	if m.Breaks == "" || len(m.Hunks) == 0 || len(m.Tests) == 0 && !m.Vectors {
+		return m, fmt.Errorf("%s: it breaks nothing, changes nothing or is caught by nothing", m.Title)
+	}
+	return m, nil
+}
+
+// String is the paragraph of a mistake.
+func (m *mistake) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n  breaks: %s\n", m.Title, m.Breaks)
+	for _, by := range m.catchers() {
+		fmt.Fprintf(&b, "  caught by: %s\n", by)
+	}
+	for _, h := range m.Hunks {
+		fmt.Fprintf(&b, "@@ %s %s\n%s\n", h.Where, h.Name, strings.Join(h.Lines, "\n"))
+	}
+	return b.String()
+}
+
+func (m *mistake) catchers() (names []string) {
+	for _, t := range m.Tests {
+		names = append(names, t.String())
+	}
+	if m.Vectors {
+		names = append(names, "vectors")
+	}
+	return names
+}
+
+func (f file) String() string {
+	text := f.head + "\n"
+	for _, m := range f.mistakes {
+		text += "\n" + m.String()
+	}
+	return text
+}
+
+// write writes the data files.
+func (l *list) write() (err error) {
+	for _, f := range l.files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(folder, f.name), []byte(f.String()), 0o644))
+	}
+	return err
+}
+
+// choose returns the mistakes that match, and of those one in every so many.
+func (l *list) choose(pattern *regexp.Regexp, every, from uint64) (chosen []*mistake) {
+	var n uint64
+	for _, m := range l.mistakes {
+		words := append(m.catchers(), m.Title)
+		for _, h := range m.Hunks {
+			words = append(words, h.Where+" "+h.Name)
+		}
+		if slices.ContainsFunc(words, pattern.MatchString) {
+			if n%every == from%every {
+				chosen = append(chosen, m)
+			}
+			n++
+		}
+	}
+	return chosen
 }
 
 // words splits a line; quotes hold words together.
@@ -99,49 +202,4 @@ func words(line string) []string {
 		words[i] = strings.ReplaceAll(words[i], `"`, "")
 	}
 	return words
-}
-
-// at returns the mistakes that are made in a place, or refer to it.
-func (l *list) at(place string) (titles []string) {
-	for _, m := range l.mistakes {
-		if slices.Contains(m.places(), place) {
-			titles = append(titles, m.Title)
-		}
-	}
-	return titles
-}
-
-// places returns the places in Go that a mistake is made in or refers to.
-func (m *mistake) places() []string {
-	if m.Port != "" {
-		return nil
-	}
-	places := []string{m.Place}
-	for _, change := range m.Changes {
-		for _, ref := range references.FindAllString(change, -1) {
-			if place, _ := home(m.Place, ref); !slices.Contains(places, place) {
-				places = append(places, place)
-			}
-		}
-	}
-	return places
-}
-
-// check returns why a mistake cannot be made as it was meant.
-func (l *list) check(m *mistake) error {
-	if m.Breaks == "" || len(m.Changes) == 0 || len(m.Tests) == 0 && !m.Vectors {
-		return errors.New("it breaks nothing, changes nothing or is caught by nothing")
-	}
-	for _, name := range m.places() {
-		p, err := l.code.find(name)
-		if err != nil {
-			return err
-		}
-		if l.shapes[name] != p.shape {
-			return fmt.Errorf("%s has changed; look at its mistakes again, and then write %s here:\n\t%s",
-				name, p.shape, strings.Join(l.at(name), "\n\t"))
-		}
-	}
-	_, err := l.code.apply(m)
-	return err
 }

@@ -2,14 +2,8 @@ package main
 
 import (
 	"bytes"
-	"go/ast"
-	"go/format"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -37,22 +31,15 @@ func theList(t *testing.T) *list {
 // what must catch it exists.
 func TestEveryMistakeCanBeMade(t *testing.T) {
 	l := theList(t)
-	titles, faults := map[string]bool{}, map[string]bool{}
+	titles := map[string]bool{}
 	for _, m := range l.mistakes {
 		if titles[m.Title] {
 			t.Errorf("%s: the title is there twice", m.Title)
 		}
 		titles[m.Title] = true
-		if err := l.check(m); err != nil {
-			if !faults[err.Error()] { // a place that has changed is one fault
-				t.Errorf("%s: %v", m.Title, err)
-			}
-			faults[err.Error()] = true
-			continue
-		}
 		changed, err := l.code.apply(m)
 		if err != nil {
-			t.Errorf("%s: %v", m.Title, err)
+			t.Errorf("%s: %v; see go run ./fuzz/mistakes -rewrite", m.Title, err)
 		}
 		for file, text := range changed {
 			if before, err := os.ReadFile(file); err != nil || bytes.Equal(before, text) {
@@ -63,11 +50,6 @@ func TestEveryMistakeCanBeMade(t *testing.T) {
 			if !exists(t, by) {
 				t.Errorf("%s: there is no %s", m.Title, by)
 			}
-		}
-	}
-	for name := range l.shapes {
-		if len(l.at(name)) == 0 {
-			t.Errorf("no mistake needs %s", name)
 		}
 	}
 }
@@ -90,227 +72,123 @@ func exists(t *testing.T, by test) bool {
 	return false
 }
 
-// When all private names of a package are other ones, each mistake is the same but
-// for these names.
-func TestARenameBreaksNothing(t *testing.T) {
-	l := theList(t)
-	renamed := packages{}
-	private := map[string]map[string]bool{}
-	for _, m := range l.mistakes {
-		if m.Port != "" {
-			continue
-		}
-		folder, _ := split(m.Place)
-		if renamed[folder] == nil {
-			files, err := readPackage(folder)
-			if err != nil {
-				t.Fatal(err)
-			}
-			private[folder] = privateNames(t, files)
-			for name, text := range files {
-				files[name] = rename(t, name, text, private[folder])
-			}
-			if renamed[folder], err = index(files); err != nil {
-				t.Fatal(err)
-			}
-		}
-		before, err := l.code.apply(m)
+// What -rewrite writes differs from what is there only in what it has renewed.
+func TestTheListIsWrittenAsItIsRead(t *testing.T) {
+	for _, f := range theList(t).files {
+		text, err := data.ReadFile(f.name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := *m
-		other.Place = folder + "." + renamePlace(m.Place[len(folder)+1:], private[folder])
-		other.Changes = nil
-		for _, c := range m.Changes {
-			other.Changes = append(other.Changes, references.ReplaceAllStringFunc(c, func(ref string) string {
-				node, place, _ := strings.Cut(ref, "@")
-				return strings.TrimSuffix(node+"@"+renamePlace(place, private[folder]), "@")
-			}))
-		}
-		after, err := renamed.apply(&other)
-		if err != nil {
-			t.Errorf("%s: %v", m.Title, err)
-			continue
-		}
-		for file, text := range before {
-			if diff := cmp.Diff(string(rename(t, file, text, private[folder])), string(after[file])); diff != "" {
-				t.Errorf("%s: the change spells a private name: %s", m.Title, diff)
-			}
-		}
-		for i, place := range m.places() {
-			p, err := l.code.find(place)
-			if err != nil {
-				t.Fatal(err)
-			}
-			other, err := renamed.find(other.places()[i])
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p.shape != other.shape {
-				t.Errorf("the shape of %s depends on private names", place)
-			}
+		if diff := cmp.Diff(string(text), f.String()); diff != "" {
+			t.Errorf("%s: %s", f.name, diff)
 		}
 	}
-}
-
-// privateNames returns the names in a package that are its own.
-func privateNames(t *testing.T, files map[string][]byte) map[string]bool {
-	names := map[string]bool{}
-	for name, text := range files {
-		eachName(t, name, text, func(id *ast.Ident, _ int) { names[id.Name] = true })
-	}
-	return names
-}
-
-// eachName calls do for each private name in a file that is no package's and not
-// predeclared, with its offset.
-func eachName(t *testing.T, file string, text []byte, do func(id *ast.Ident, at int)) {
-	t.Helper()
-	fset := token.NewFileSet()
-	tree, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
-	not := map[string]bool{"_": true, tree.Name.Name: true}
-	for _, i := range tree.Imports {
-		not[strings.Trim(i.Path.Value[strings.LastIndex(i.Path.Value, "/")+1:], `"`)] = true
-	}
-	ast.Inspect(tree, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && !id.IsExported() && !not[id.Name] && types.Universe.Lookup(id.Name) == nil {
-			do(id, fset.Position(id.Pos()).Offset)
-		}
-		return true
-	})
-}
-
-// rename gives other names to all private ones in a file.
-func rename(t *testing.T, file string, text []byte, private map[string]bool) []byte {
-	var out []byte
-	done := 0
-	eachName(t, file, text, func(id *ast.Ident, at int) {
-		if private[id.Name] {
-			at += len(id.Name)
-			out = append(append(out, text[done:at]...), 'X')
-			done = at
-		}
-	})
-	out, err := format.Source(append(out, text[done:]...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func renamePlace(name string, private map[string]bool) string {
-	return regexp.MustCompile(`\w+`).ReplaceAllStringFunc(name, func(word string) string {
-		if private[word] {
-			return word + "X"
-		}
-		return word
-	})
 }
 
 const source = `package p
 
 const limit = 3
 
-var table = rows(
-	row("A1", limit, step, stop),
-)
-
 type thing struct{ n, m int }
 
 func (t *thing) sum(a, b int) int {
-	if a > limit && b > 0 {
+	if a > limit {
 		return a + b
 	}
-	t.n = a - b // a comment
+	t.n = a - b
+	t.m++
 	return t.n * 2
+}
+
+func sum(a, b int) int {
+	if a > limit {
+		return a + b
+	}
+	return b
 }
 `
 
-func sourceList(t *testing.T, text string, data string) *list {
+// inFile writes a package in a folder of its own and returns the folder.
+func inFile(t *testing.T, text string) string {
 	t.Helper()
-	places, err := index(map[string][]byte{"p/p.go": []byte(text)})
-	if err != nil {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "p.go"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := &list{shapes: map[string]string{}, code: packages{"p": places}}
-	if err := l.read(data); err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return folder
 }
 
-// What a change does to the text.
-func TestChanges(t *testing.T) {
-	for _, c := range []struct{ place, change, before, after string }{
-		{"p.(*thing).sum", "delete s1", "\tif a > limit && b > 0 {\n\t\treturn a + b\n\t}\n", "\n"},
-		{"p.(*thing).sum", "e1 -> e2", "a > limit && b > 0", "a > limit"},
-		{"p.(*thing).sum", "e1 -> e1 || e5", "a > limit && b > 0", "(a > limit && b > 0) || (b > 0)"},
-		{"p.(*thing).sum", "s2 -> return e6", "return a + b", "return b"},
-		{"p.(*thing).sum", "s3 -> s3; e12.n1++", "t.n = a - b // a", "t.n = a - b\n\tt.n++ // a"},
-		{"p.(*thing).sum", "e17 -> e13", "t.n * 2", "(a - b) * 2"},
-		{"p.(*thing).sum", "e4 -> e1@limit", "a > limit", "a > 3"},
-		{"p.limit", "e1 -> 4", "limit = 3", "limit = 4"},
-		{"p.A1", "delete e5", ", stop)", ")"},
-		{"p.A1", "e4 -> e4, e4", "step, stop", "step, step, stop"},
+// patched is a mistake of one hunk, and what the package becomes with it.
+func patched(folder, name string, lines ...string) (*mistake, string, error) {
+	m := &mistake{Hunks: []hunk{{folder, name, lines}}}
+	changed, err := newSources().apply(m)
+	return m, string(changed[filepath.Join(folder, "p.go")]), err
+}
+
+func TestPatches(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		lines         []string
+		before, after string
+	}{
+		{"(*thing).sum", []string{"-\tt.m++"}, "\tt.m++\n", ""},
+		{"(*thing).sum", []string{" \tt.m++", "+\tt.n++"}, "t.m++\n", "t.m++\n\tt.n++\n"},
+		{"sum", []string{"-\tif a > limit {", "+\tif true {"}, "b int) int {\n\tif a > limit {\n\t\treturn a + b\n\t}\n\treturn b", "b int) int {\n\tif true {\n\t\treturn a + b\n\t}\n\treturn b"},
+		{"limit", []string{"-const limit = 3", "+const limit = 4"}, "limit = 3", "limit = 4"},
 	} {
-		m := &mistake{Place: c.place, Changes: []string{c.change}}
-		changed, err := sourceList(t, source, "").code.apply(m)
+		_, got, err := patched(inFile(t, source), c.name, c.lines...)
 		if err != nil {
-			t.Errorf("%s: %v", c.change, err)
+			t.Errorf("%q: %v", c.lines, err)
+		}
+		if diff := cmp.Diff(strings.Replace(source, c.before, c.after, 1), got); diff != "" {
+			t.Errorf("%q: %s", c.lines, diff)
+		}
+	}
+}
+
+func TestPatchesThatDoNotFit(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"nothing":      {"-\treturn b"},
+		"limit":        {"-\treturn b"},
+		"sum":          {"-\treturn c"},
+		"(*thing).sum": {"-\tt.m++", "+\t)"},
+	} {
+		if _, _, err := patched(inFile(t, source), name, lines...); err == nil {
+			t.Errorf("%s: %q can be made", name, lines)
+		}
+	}
+	twice := strings.Replace(source, "\tt.m++", "\tt.m++\n\tt.m++", 1)
+	if _, _, err := patched(inFile(t, twice), "(*thing).sum", "-\tt.m++"); err == nil {
+		t.Error("a line that is there twice is found")
+	}
+}
+
+// A patch is renewed when names, context, indentation or the function have changed, and
+// given up when its lines have.
+func TestRewrite(t *testing.T) {
+	lines := []string{" \t}", "-\tt.n = a - b", "+\tt.n, t.m = a-b, a", " \tt.m++"}
+	for _, c := range []struct{ before, after, want string }{
+		{"t.", "thing.", "\tthing.n, thing.m = a-b, a\n\tthing.m++"},
+		{"t.n", "t.total", "\tt.total, t.m = a-b, a\n\tt.m++"},
+		{"\tt.m++\n", "\tt.m += 2\n", "\tt.n, t.m = a-b, a\n\tt.m += 2"},
+		{"\tt.m++\n", "\n\tt.m++\n", "\tt.n, t.m = a-b, a\n\n\tt.m++"},
+		{"\tt.n = a - b\n\tt.m++\n", "\tif b > 0 {\n\t\tt.n = a - b\n\t}\n", "\tif b > 0 {\n\t\tt.n, t.m = a-b, a\n\t}"},
+		{"sum", "total", "\tt.n, t.m = a-b, a\n\tt.m++"},
+		{"\tt.n = a - b\n", "", ""},
+		{"a - b", "a + b", ""},
+	} {
+		folder := inFile(t, strings.ReplaceAll(source, c.before, c.after))
+		m := &mistake{Hunks: []hunk{{folder, "(*thing).sum", lines}}}
+		_, err := newSources().rewrite(m)
+		if c.want == "" {
+			if err == nil {
+				t.Errorf("after %q: %q is renewed", c.after, m)
+			}
 			continue
 		}
-		if diff := cmp.Diff(strings.Replace(source, c.before, c.after, 1), string(changed["p/p.go"])); diff != "" {
-			t.Errorf("%s: %s", c.change, diff)
-		}
-	}
-}
-
-func TestChangesThatCannotBeMade(t *testing.T) {
-	for place, changes := range map[string][]string{
-		"p.limit":        {"e2 -> 1"},
-		"p.nothing":      {"e1 -> 1"},
-		"nothing":        {"e1 -> 1"},
-		"p.A1":           {"e1 is 1"},
-		"p.(*thing).sum": {"delete s1", "e1 -> true"},
-		"p.table":        {"e1 -> )"},
-	} {
-		if _, err := sourceList(t, source, "").code.apply(&mistake{Place: place, Changes: changes}); err == nil {
-			t.Errorf("%s: %q can be made", place, changes)
-		}
-	}
-}
-
-// A mistake must be looked at again when the structure of its place has changed, and
-// only then.
-func TestDrift(t *testing.T) {
-	places, err := index(map[string][]byte{"p/p.go": []byte(source)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data := "-- p.(*thing).sum " + places["(*thing).sum"].shape + " --\n\nno limit\n  breaks: a limit (X-1)\n  change: e1 -> true\n  caught by: vectors\n"
-	for _, c := range []struct {
-		before, after string
-		drifts        bool
-	}{
-		{"", "", false},
-		{"limit", "bound", false},
-		{"> 0", "> 1", false},
-		{"// a comment", "// another", false},
-		{"t.n", "t.m", false},
-		{"a > limit", "a >= limit", true},
-		{"return a + b", "t.n++\n\t\treturn a + b", true},
-		{"a - b", "a - b - b", true},
-		{"sum", "total", true},
-	} {
-		l := sourceList(t, strings.ReplaceAll(source, c.before, c.after), data)
-		if c.before == "" {
-			l = sourceList(t, source, data)
-		}
-		if err := l.check(l.mistakes[0]); (err != nil) != c.drifts {
-			t.Errorf("%q becomes %q: %v", c.before, c.after, err)
+		_, got, applied := patched(folder, m.Hunks[0].Name, m.Hunks[0].Lines...)
+		if err != nil || applied != nil || !strings.Contains(got, c.want+"\n") {
+			t.Errorf("after %q: %v, %v: %s", c.after, err, applied, got)
 		}
 	}
 }
@@ -325,8 +203,8 @@ func TestFunctionsOfPorts(t *testing.T) {
 		{"class A {\n  #f(n: number): void {\n    this.f(1);\n  }\n\n  g(): void {}\n}\n", "f", "  #f(n: number): void {\n    this.f(1);\n"},
 		{"impl A {\n    pub(crate) fn f<'a>(\n        &self,\n    ) -> &'a u8 {\n        self.f(1)\n    }\n\n    fn g() {}\n}\n", "f", "    pub(crate) fn f<'a>(\n        &self,\n    ) -> &'a u8 {\n        self.f(1)\n"},
 	} {
-		found := portFunctions([]byte(c.text), c.name)
-		if len(found) != 1 || c.text[found[0][0]:found[0][1]] != c.body {
+		found := portFunctions("", c.text, c.name)
+		if len(found) != 1 || strings.Join(strings.SplitAfter(c.text, "\n")[found[0].from:found[0].to], "") != c.body {
 			t.Errorf("%s is at %v in %q", c.name, found, c.text)
 		}
 	}
@@ -334,9 +212,14 @@ func TestFunctionsOfPorts(t *testing.T) {
 
 // What is neither a title nor a part of a mistake is an error.
 func TestALineThatIsNoPartOfAMistake(t *testing.T) {
-	l := &list{shapes: map[string]string{}}
-	if err := l.read("-- p.f 1234 --\n\ntitle\n  caught: vectors\n"); err == nil {
-		t.Error("a wrong key is taken")
+	const good = "title\n  breaks: X-1\n  caught by: vectors\n@@ p f\n-a\n"
+	if _, err := readFile("", "head\n\n"+good); err != nil {
+		t.Error(err)
+	}
+	for _, line := range []string{"  breaks: X-1", "  caught by: vectors", "@@ p f"} {
+		if _, err := readFile("", "head\n\n"+strings.Replace(good, line, "  caught: vectors", 1)); err == nil {
+			t.Errorf("a wrong key is taken for %q", line)
+		}
 	}
 }
 

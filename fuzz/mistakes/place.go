@@ -6,118 +6,105 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
-	"hash/fnv"
 	"os"
 	"path/filepath"
-	"strconv"
+	"regexp"
 	"strings"
 )
 
-// place is a function, a constant, a variable or a row of a table. Its statements,
-// its expressions and its private names behind a dot or before a colon are
-// numbered in source order: s1, s2, …, e1, e2, … and n1, n2, …
+// sources reads what mistakes are made in, once.
+type sources struct {
+	lines  map[string][]string // of a file
+	places map[string][]place  // of the folder of a package
+}
+
+func newSources() *sources {
+	return &sources{lines: map[string][]string{}, places: map[string][]place{}}
+}
+
+// place is the lines of a function, or of a constant, a variable or a type outside
+// functions.
 type place struct {
-	file  string
-	line  int
-	text  []byte // of the file
-	nodes []node
-	shape string // the kinds of its nodes in order, hashed, without private names and literals
+	file, name string
+	from, to   int // the first line and the one behind the last, counted from 0
 }
 
-// node is a statement, an expression or a name.
-type node struct {
-	name     string // such as "e12"
-	from, to int    // in the file's text
-	depth    int
-	loose    bool // needs parentheses as an operand
-	operand  bool // stands in another expression, without parentheses or commas
-}
-
-// packages caches the places of packages by folder, and then by name.
-type packages map[string]map[string]*place
-
-// find returns a place such as "statemachine/schedule/base.(*Scheduler).sent",
-// "statemachine.ackInterval" or, for a row of a table, "statemachine.S9".
-func (p packages) find(name string) (*place, error) {
-	folder, inside := split(name)
-	if p[folder] == nil {
-		files, err := readPackage(folder)
-		if err == nil {
-			p[folder], err = index(files)
+// find returns the places of a name in the folder of a package or the file of a port:
+// in a port there may be several.
+func (s *sources) find(where, name string) ([]place, error) {
+	all, err := s.all(where, name)
+	var found []place
+	for _, p := range all {
+		if p.name == name {
+			found = append(found, p)
 		}
+	}
+	if err == nil && found == nil {
+		err = fmt.Errorf("there is no %s in %s", name, where)
+	}
+	return found, err
+}
+
+// all returns all places of a package, or those of a name in a port.
+func (s *sources) all(where, name string) ([]place, error) {
+	if (hunk{Where: where}).inPort() {
+		text, err := s.read(where)
 		if err != nil {
 			return nil, err
 		}
+		return portFunctions(where, text, name), nil
 	}
-	if found := p[folder][inside]; found != nil {
-		return found, nil
+	if s.places[where] == nil {
+		pkg, err := build.ImportDir(where, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range pkg.GoFiles {
+			file := filepath.Join(where, name)
+			text, err := s.read(file)
+			if err != nil {
+				return nil, err
+			}
+			places, err := goPlaces(file, text)
+			if err != nil {
+				return nil, err
+			}
+			s.places[where] = append(s.places[where], places...)
+		}
 	}
-	return nil, fmt.Errorf("there is no %s in %s", inside, folder)
+	return s.places[where], nil
 }
 
-// split returns a place's folder and its name there.
-func split(name string) (folder, inside string) {
-	slash := strings.LastIndex(name, "/") + 1
-	inside, after, _ := strings.Cut(name[slash:], ".")
-	return name[:slash] + inside, after
+func (s *sources) read(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	s.lines[file] = strings.Split(string(text), "\n")
+	return string(text), err
 }
 
-// readPackage returns the files that the go command would build here.
-func readPackage(folder string) (map[string][]byte, error) {
-	pkg, err := build.ImportDir(folder, 0)
+// goPlaces returns the places of a file in Go.
+func goPlaces(file, text string) (places []place, err error) {
+	set := token.NewFileSet()
+	tree, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{}
-	for _, name := range pkg.GoFiles {
-		file := filepath.Join(folder, name)
-		if files[file], err = os.ReadFile(file); err != nil {
-			return nil, err
-		}
+	add := func(name string, n ast.Node) {
+		places = append(places, place{file, name, set.Position(n.Pos()).Line - 1, set.Position(n.End()).Line})
 	}
-	return files, nil
-}
-
-// index returns the places in a package's files by name.
-func index(files map[string][]byte) (map[string]*place, error) {
-	places := map[string]*place{}
-	for file, text := range files {
-		fset := token.NewFileSet()
-		tree, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		add := func(name string, at token.Pos, root ast.Node) {
-			p := &place{file: file, line: fset.Position(at).Line, text: text}
-			p.number(root, fset.File(tree.Pos()))
-			if places[name] != nil {
-				p = &place{shape: "ambiguous"}
-			}
-			places[name] = p
-		}
-		for _, decl := range tree.Decls {
-			if f, ok := decl.(*ast.FuncDecl); ok && f.Body != nil {
-				add(funcName(f), f.Pos(), f.Body)
-			}
-		}
-		ast.Inspect(tree, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncDecl:
-				return false
-			case *ast.ValueSpec:
-				for _, name := range n.Names {
-					add(name.Name, n.Pos(), &ast.CompositeLit{Elts: n.Values})
-				}
-			case *ast.CallExpr: // a row, if it begins with its id
-				if len(n.Args) > 1 {
-					if id, ok := n.Args[0].(*ast.BasicLit); ok && id.Kind == token.STRING {
-						name, _ := strconv.Unquote(id.Value)
-						add(name, n.Pos(), n)
-					}
+	for _, decl := range tree.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			add(funcName(d), d)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.ValueSpec:
+					add(s.Names[0].Name, s)
+				case *ast.TypeSpec:
+					add(s.Name.Name, s)
 				}
 			}
-			return true
-		})
+		}
 	}
 	return places, nil
 }
@@ -140,93 +127,18 @@ func funcName(f *ast.FuncDecl) string {
 	return fmt.Sprintf(form, t.(*ast.Ident).Name, f.Name.Name)
 }
 
-// number walks over what is below root.
-func (p *place) number(root ast.Node, file *token.File) {
-	hash := fnv.New32a()
-	count := map[string]int{}
-	var above []ast.Node
-	ast.Inspect(root, func(n ast.Node) bool {
-		if n == nil {
-			above = above[:len(above)-1]
-			hash.Write([]byte{')'})
-			return true
+// portFunctions returns where the functions of a name stand in C, C#, Python, Rust or
+// TypeScript: each from the line that begins its definition to the next one that is
+// indented no more.
+func portFunctions(file, text, name string) (found []place) {
+	begin := regexp.MustCompile(`(?m)^([ \t]*)(?:pub\(crate\) )?(?:[\w \t*]*[ \t*])?#?` + name + `(?:<.*>)?\((?:.*[^;\n])?$`)
+	for _, m := range begin.FindAllStringSubmatchIndex(text, -1) {
+		end := regexp.MustCompile(fmt.Sprintf(`(?m)^[ \t]{0,%d}[^\s{)]`, m[3]-m[2])).FindStringIndex(text[m[1]:])
+		if end == nil {
+			end = []int{len(text) - m[1]}
 		}
-		fmt.Fprintf(hash, "%T%s", n, keeps(n))
-		if _, ok := n.(*ast.FuncType); ok {
-			return false
-		}
-		var parent ast.Node
-		if len(above) > 0 {
-			parent = above[len(above)-1]
-		}
-		above = append(above, n)
-		if kind := kindOf(n, parent); kind != "" && n != root {
-			count[kind]++
-			_, binary := n.(*ast.BinaryExpr)
-			_, unary := n.(*ast.UnaryExpr)
-			p.nodes = append(p.nodes, node{
-				name: kind + strconv.Itoa(count[kind]), depth: len(above) - 2,
-				from: file.Offset(n.Pos()), to: file.Offset(n.End()),
-				loose: binary || unary, operand: isOperand(n, parent),
-			})
-		}
-		return true
-	})
-	p.shape = fmt.Sprintf("%08x", hash.Sum32())
-}
-
-// keeps returns what of a node besides its kind belongs to the shape: operators
-// and exported names. Private names and literals may change.
-func keeps(n ast.Node) string {
-	switch n := n.(type) {
-	case *ast.BinaryExpr:
-		return n.Op.String()
-	case *ast.UnaryExpr:
-		return n.Op.String()
-	case *ast.AssignStmt:
-		return n.Tok.String()
-	case *ast.IncDecStmt:
-		return n.Tok.String()
-	case *ast.BranchStmt:
-		return n.Tok.String()
-	case *ast.Ident:
-		if n.IsExported() {
-			return n.Name
-		}
+		first := strings.Count(text[:m[0]], "\n")
+		found = append(found, place{file, name, first, first + strings.Count(text[m[0]:m[1]+end[0]], "\n")})
 	}
-	return ""
-}
-
-// kindOf returns "s", "e", "n", or "" for what has no number: blocks, parentheses
-// and exported names, which can be written as they are.
-func kindOf(n, parent ast.Node) string {
-	switch n := n.(type) {
-	case *ast.BlockStmt, *ast.ParenExpr:
-		return ""
-	case ast.Stmt:
-		return "s"
-	case *ast.Ident:
-		selector, _ := parent.(*ast.SelectorExpr)
-		field, _ := parent.(*ast.KeyValueExpr)
-		if (selector == nil || selector.Sel != n) && (field == nil || field.Key != n) {
-			return "e"
-		} else if !n.IsExported() {
-			return "n"
-		}
-	case ast.Expr:
-		return "e"
-	}
-	return ""
-}
-
-func isOperand(n, parent ast.Node) bool {
-	switch parent := parent.(type) {
-	case *ast.BinaryExpr, *ast.UnaryExpr, *ast.StarExpr, *ast.SelectorExpr:
-		return true
-	case *ast.CallExpr:
-		return parent.Fun == n
-	case *ast.IndexExpr:
-		return parent.X == n
-	}
-	return false
+	return found
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // check returns everything that is wrong, in the order of the document.
-func (t *Trace) check(confirmed Confirmed, exceptions []Exception) []string {
+func (t *Trace) check(exceptions []Exception) []string {
 	problems := append(slices.Clone(t.Problems), t.shared()...)
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 
@@ -19,19 +19,6 @@ func (t *Trace) check(confirmed Confirmed, exceptions []Exception) []string {
 		}
 		known[s.ID] = s
 		problems = append(problems, t.missing(s, exceptions)...)
-		switch hash, seen := confirmed[s.ID]; {
-		case !seen:
-			say("%s is new: see that its citations are true, then --confirm %s", s.ID, s.ID)
-		case hash == withdrawn:
-			say("%s was withdrawn; an id is never given again", s.ID)
-		case hash != s.Hash():
-			say("%s has other words than when it was confirmed: see that its citations are still true, then --confirm %s", s.ID, s.ID)
-		}
-	}
-	for _, id := range sortedIDs(confirmed) {
-		if _, here := known[id]; !here && confirmed[id] != withdrawn {
-			say("%s is gone from the specification: --confirm %s withdraws it", id, id)
-		}
 	}
 	problems = append(problems, t.unknown(known)...)
 	problems = append(problems, t.idle(known, exceptions)...)

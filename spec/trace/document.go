@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,12 +26,6 @@ type Sentence struct {
 	Words   string // the same without the table
 	File    string
 	Line    int
-}
-
-// Hash stands for the sentence's words in the file of confirmed ones.
-func (s Sentence) Hash() string {
-	sum := sha256.Sum256([]byte(s.Text))
-	return fmt.Sprintf("%x", sum[:8])
 }
 
 // IsRow reports whether it is a row of a table of transitions.

@@ -1,8 +1,7 @@
 // Command trace shows, for every normative sentence of the specification and
 // every row of its tables, which code implements it, and which tests and vectors
 // check it. It fails when a sentence has no implementation or nothing that tests
-// it, when something cites a sentence that does not exist, when a sentence's words
-// have changed since its citations were last confirmed, when the specification as
+// it, when something cites a sentence that does not exist, when the specification as
 // data (spec/*.json) is not what the documents say, when a link of a Markdown file
 // leads nowhere, and when a line of a document is too long.
 //
@@ -10,8 +9,6 @@
 //	go run ./spec/trace --id SND-7           # all about one sentence
 //	go run ./spec/trace --summary            # only what is wrong
 //	go run ./spec/trace --json
-//	go run ./spec/trace --confirm SND-7 S9   # after looking at their citations
-//	go run ./spec/trace --confirm all
 //	go run ./spec/trace --write              # makes spec/*.json
 //
 // Every Markdown file in spec is a document; its letters, such as SND, are its own.
@@ -44,17 +41,16 @@ func run(tree fs.FS, write func(name string, data []byte) error, args []string, 
 	id := flags.String("id", "", "show only this sentence")
 	asJSON := flags.Bool("json", false, "print JSON")
 	summary := flags.Bool("summary", false, "print only the counts and what is wrong")
-	confirm := flags.Bool("confirm", false, "take the present words of the sentences that are named, or of \"all\", as those that the citations are for")
 	data := flags.Bool("write", false, "write the specification as data, spec/*.json")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	if *confirm != (flags.NArg() > 0) {
-		fmt.Fprintln(stderr, "trace: --confirm wants ids, or all; nothing else takes arguments")
+	if flags.NArg() > 0 {
+		fmt.Fprintln(stderr, "trace: nothing takes arguments")
 		return 2
 	}
-	view := view{id: *id, json: *asJSON, summary: *summary || *confirm || *data, data: *data}
-	problems, err := trace(tree, write, stdout, view, flags.Args())
+	view := view{id: *id, json: *asJSON, summary: *summary || *data, data: *data}
+	problems, err := trace(tree, write, stdout, view)
 	if err != nil {
 		fmt.Fprintln(stderr, "trace:", err)
 		return 2
@@ -72,9 +68,8 @@ type view struct {
 	data          bool // written before
 }
 
-// trace writes and confirms what it is asked to, prints, and returns the number of
-// problems.
-func trace(tree fs.FS, write func(string, []byte) error, w io.Writer, v view, confirm []string) (int, error) {
+// trace writes what it is asked to, prints, and returns the number of problems.
+func trace(tree fs.FS, write func(string, []byte) error, w io.Writer, v view) (int, error) {
 	t, err := read(tree)
 	if err != nil {
 		return 0, err
@@ -83,30 +78,18 @@ func trace(tree fs.FS, write func(string, []byte) error, w io.Writer, v view, co
 	if err != nil {
 		return 0, err
 	}
-	confirmed, err := readConfirmed(tree)
-	if err != nil {
+	if err := t.update(tree, write, v); err != nil {
 		return 0, err
 	}
-	if err := t.update(tree, write, v, confirmed, confirm); err != nil {
-		return 0, err
-	}
-	problems := t.check(confirmed, exceptions)
+	problems := t.check(exceptions)
 	if err := t.print(w, v, exceptions, problems); err != nil || v.id != "" && !v.json {
 		return 0, err // one sentence, as text, comes without the problems
 	}
 	return len(problems), nil
 }
 
-// update confirms sentences, and writes the data of the documents or compares it.
-func (t *Trace) update(tree fs.FS, write func(string, []byte) error, v view, confirmed Confirmed, confirm []string) error {
-	if len(confirm) > 0 {
-		if err := confirmed.Confirm(t.Sentences, confirm); err != nil {
-			return err
-		}
-		if err := write(confirmedFile, []byte(confirmed.String())); err != nil {
-			return err
-		}
-	}
+// update writes the data of the documents, or compares it.
+func (t *Trace) update(tree fs.FS, write func(string, []byte) error, v view) error {
 	if !v.data {
 		t.Problems = append(t.Problems, checkData(tree, t.Documents)...)
 		return nil

@@ -5,76 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 )
 
-const (
-	confirmedFile  = "spec/trace/confirmed.txt"
-	exceptionsFile = "spec/trace/exceptions.txt"
-	withdrawn      = "withdrawn" // instead of a hash
-)
-
-// Confirmed holds the hash of each sentence's words when somebody last saw that
-// its citations are true.
-type Confirmed map[string]string
-
-func readConfirmed(tree fs.FS) (Confirmed, error) {
-	confirmed := Confirmed{}
-	err := readRecords(tree, confirmedFile, 2, func(fields []string) error {
-		if _, twice := confirmed[fields[0]]; twice {
-			return fmt.Errorf("%s stands there twice", fields[0])
-		}
-		confirmed[fields[0]] = fields[1]
-		return nil
-	})
-	return confirmed, err
-}
-
-// String returns the file's text.
-func (c Confirmed) String() string {
-	var ids []string
-	for id := range c {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, byID)
-	var b strings.Builder
-	b.WriteString("# Each sentence's id and the hash of its words when its citations were last confirmed.\n")
-	b.WriteString("# Written by: go run ./spec/trace --confirm ID...\n")
-	for _, id := range ids {
-		fmt.Fprintf(&b, "%s %s\n", id, c[id])
-	}
-	return b.String()
-}
-
-// Confirm takes over the present words of sentences, of all if ids is "all". A
-// sentence that is gone is withdrawn: its id is never given again.
-func (c Confirmed) Confirm(sentences []Sentence, ids []string) error {
-	now := map[string]string{}
-	for id := range c {
-		now[id] = withdrawn
-	}
-	for _, s := range sentences {
-		now[s.ID] = s.Hash()
-	}
-	if slices.Equal(ids, []string{"all"}) {
-		ids = nil
-		for id := range now {
-			ids = append(ids, id)
-		}
-	}
-	for _, id := range ids {
-		hash, known := now[id]
-		if !known {
-			return fmt.Errorf("there is no sentence %s", id)
-		}
-		if c[id] == withdrawn && hash != withdrawn {
-			return fmt.Errorf("%s was withdrawn; an id is never given again", id)
-		}
-		c[id] = hash
-	}
-	return nil
-}
+const exceptionsFile = "spec/trace/exceptions.txt"
 
 // Exception waives an obligation of a sentence, for a reason.
 type Exception struct {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -84,7 +83,6 @@ func sound() fstest.MapFS {
 		"ports/c/port.c":             text("/* ABC-1 */ return CW_S1;"),
 		"tools/bench/a.go":           text("package a // S77 and XYZ-1 are other protocols'"),
 	}
-	call(tree, "--confirm", "all")
 	call(tree, "--write")
 	return tree
 }
@@ -157,15 +155,6 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"defined twice", func(tree fstest.MapFS) {
 			replace(tree, "spec/PROTOCOL.md", "### 2.1", "- **ABC-3** It MUST NOT do that.\n\n### 2.1")
 		}, "ABC-3 is defined twice: spec/PROTOCOL.md:18 and spec/PROTOCOL.md:21"},
-		{"other words", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "do this", "do that") }, "ABC-1 has other words"},
-		{"other words in its table", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "| one | 1 |", "| one | 2 |") }, "ABC-2 has other words"},
-		{"other words in a row", func(tree fstest.MapFS) { replace(tree, "spec/PROTOCOL.md", "IDLE", "BUSY") }, "S1 has other words"},
-		{"new", func(tree fstest.MapFS) { replace(tree, confirmedFile, "DEC-1", "#") }, "DEC-1 is new"},
-		{"gone", func(tree fstest.MapFS) { add(tree, confirmedFile, "ABC-4 00\n") }, "ABC-4 is gone from the specification"},
-		{"withdrawn, and back", func(tree fstest.MapFS) {
-			hash := regexp.MustCompile(`DEC-1 \S+`).FindString(string(tree[confirmedFile].Data))
-			replace(tree, confirmedFile, hash, "DEC-1 withdrawn")
-		}, "DEC-1 was withdrawn"},
 		{"an exception of nothing", func(tree fstest.MapFS) { add(tree, exceptionsFile, "ABC-9 test there is none\n") }, "there is no sentence ABC-9"},
 		{"an exception too many", func(tree fstest.MapFS) { add(tree, exceptionsFile, "ABC-1 test it was hard\n") }, "ABC-1 needs no exception any more"},
 		{"an exception of what need not be", func(tree fstest.MapFS) { add(tree, exceptionsFile, "SAFE-1 implementation follows\n") }, "SAFE-1 needs no exception"},
@@ -215,8 +204,7 @@ func TestTheFormOfADocument(t *testing.T) {
 	} {
 		tree := sound()
 		c.fault(tree)
-		call(tree, "--write")
-		_, out, _ := call(tree, "--confirm", "all")
+		_, out, _ := call(tree, "--write")
 		_, problems, _ := strings.Cut(out, "problems\n")
 		lines := strings.Split(strings.TrimSpace(problems), "\n")
 		lines = slices.DeleteFunc(lines, func(s string) bool {
@@ -255,8 +243,7 @@ func TestDocumentsAreOfTheirOwn(t *testing.T) {
 		tree["packet/a.go"] = text("package packet\n\n// P1, PKX-1\n")
 		tree["packet/a_test.go"] = text("package packet\n\n// P1, PKX-1\n")
 		c.fault(tree)
-		call(tree, "--write")
-		_, out, _ := call(tree, "--confirm", "all")
+		_, out, _ := call(tree, "--write")
 		_, problems, _ := strings.Cut(out, "problems\n")
 		if problems = strings.TrimSpace(problems); c.want == "" && problems != "" || strings.Count(problems, "\n") > 0 || !strings.Contains(problems, c.want) {
 			t.Errorf("%s: want %q:\n%s", c.name, c.want, problems)
@@ -335,14 +322,10 @@ func TestWhatCannotBeTold(t *testing.T) {
 	}{
 		{"no document", func(tree fstest.MapFS) { delete(tree, "spec/PROTOCOL.md") }, nil, "spec/*.md: no sentence: " + fs.ErrNotExist.Error()},
 		{"vectors that are no JSON", func(tree fstest.MapFS) { add(tree, "testvectors/files/one.json", "}") }, nil, "testvectors/files/one.json: "},
-		{"a confirmation without a hash", func(tree fstest.MapFS) { add(tree, confirmedFile, "ABC-4\n") }, nil, ": want 2 fields"},
-		{"confirmed twice", func(tree fstest.MapFS) { add(tree, confirmedFile, "ABC-1 00\n") }, nil, "ABC-1 stands there twice"},
 		{"an exception without a reason", func(tree fstest.MapFS) { add(tree, exceptionsFile, "ABC-1 test\n") }, nil, "exceptions.txt:1: want 3 fields"},
 		{"an exception from something else", func(tree fstest.MapFS) { add(tree, exceptionsFile, "ABC-1 proof too long\n") }, nil, `"proof" is neither`},
 		{"an id that is not there", func(fstest.MapFS) {}, []string{"--id", "ABC-9"}, "there is no sentence ABC-9"},
-		{"to confirm what is not there", func(fstest.MapFS) {}, []string{"--confirm", "ABC-9"}, "there is no sentence ABC-9"},
-		{"to confirm nothing", func(fstest.MapFS) {}, []string{"--confirm"}, "--confirm wants ids"},
-		{"an argument too many", func(fstest.MapFS) {}, []string{"ABC-1"}, "nothing else takes arguments"},
+		{"an argument too many", func(fstest.MapFS) {}, []string{"ABC-1"}, "nothing takes arguments"},
 		{"a flag that is not there", func(fstest.MapFS) {}, []string{"--fix"}, "not defined"},
 	} {
 		tree := sound()
@@ -423,48 +406,6 @@ func TestWhatIsNoEvidence(t *testing.T) {
 	}
 }
 
-// Each sentence that somebody has looked at is confirmed, and no other.
-func TestConfirm(t *testing.T) {
-	tree := sound()
-	replace(tree, "spec/PROTOCOL.md", "do this", "do the other")
-	replace(tree, "spec/PROTOCOL.md", "IDLE", "BUSY")
-	code, out, _ := call(tree, "--write", "--confirm", "ABC-1")
-	if code != 1 || !strings.Contains(out, "S1 has other words") || strings.Contains(out, "ABC-1 has") {
-		t.Errorf("exit code %d\n%s", code, out)
-	}
-	if code, out, _ := call(tree, "--confirm", "all"); code != 0 {
-		t.Errorf("exit code %d\n%s", code, out)
-	}
-	var ids []string
-	for line := range strings.Lines(string(tree[confirmedFile].Data)) {
-		if line[0] != '#' {
-			ids = append(ids, strings.Fields(line)[0])
-		}
-	}
-	if want := []string{"ABC-1", "ABC-2", "ABC-3", "DEC-1", "LIM-1", "LIM-2", "S1", "SAFE-1"}; !slices.Equal(ids, want) {
-		t.Errorf("confirmed %v, want %v", ids, want)
-	}
-}
-
-// An id that was withdrawn is remembered, and never given again.
-func TestAWithdrawnIDIsNotGivenAgain(t *testing.T) {
-	tree := sound()
-	before := string(tree["spec/PROTOCOL.md"].Data)
-	replace(tree, "spec/PROTOCOL.md", "- **ABC-2** It has these:", "It has these:")
-	replace(tree, "machine/a.go", "ABC-1 to\n// ABC-3", "ABC-1\n// ABC-3")
-	replace(tree, "testvectors/files/one.json", `"ABC-2",`, "")
-	if code, out, _ := call(tree); code != 1 || !strings.Contains(out, "ABC-2 is gone") {
-		t.Errorf("exit code %d\n%s", code, out)
-	}
-	if code, out, _ := call(tree, "--write", "--confirm", "ABC-2"); code != 0 {
-		t.Errorf("exit code %d\n%s", code, out)
-	}
-	tree["spec/PROTOCOL.md"] = text(before)
-	if code, _, errs := call(tree, "--confirm", "all"); code != 2 || !strings.Contains(errs, "ABC-2 was withdrawn") {
-		t.Errorf("exit code %d, %s", code, errs)
-	}
-}
-
 func TestOneSentence(t *testing.T) {
 	code, out, _ := call(sound(), "--id", "ABC-2")
 	want := `ABC-2  (required, 2 Words, spec/PROTOCOL.md:12)
@@ -483,8 +424,7 @@ ports: none
 
 func TestJSON(t *testing.T) {
 	tree := sound()
-	replace(tree, "spec/PROTOCOL.md", "do this", "do that")
-	call(tree, "--write")
+	add(tree, "README.md", "see ABC-4\n")
 	code, out, _ := call(tree, "--json", "--id", "ABC-1")
 	var got struct {
 		Sentences []struct {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/conform/logtest"
-	eventlogtest "github.com/chunkwire/chunkwire/eventlog/logtest"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -17,7 +16,7 @@ import (
 func TestLogOfConnections(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		bubble(t, func(t *testing.T) {
-			var at [2]eventlogtest.Text
+			var at [2]logtest.Text
 			cfg := v.with(nil)
 			logged := func(i int) plain.Config {
 				cfg := cfg

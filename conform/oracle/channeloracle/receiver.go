@@ -392,3 +392,8 @@ func (r *Receiver) Deadline() (at int64, ok bool) {
 	}
 	return at, at != never
 }
+
+// Window returns what those who make events aim at.
+func (r *Receiver) Window() (base, tail, limit, top int64) {
+	return r.base, r.tail, r.limit(), r.top
+}

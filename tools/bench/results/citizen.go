@@ -20,12 +20,9 @@ import (
 	"github.com/chunkwire/chunkwire/tools/bench"
 )
 
-// before are the results of earlier versions, the oldest first; their protocols have
-// other names.
-var before = []string{"data/before-ae82891.json", "data/before-fdfc6ef.json"}
-
-// citizenReport writes CITIZEN-RESULTS.md.
-func citizenReport(r *bench.Result) error {
+// citizenReport writes CITIZEN-RESULTS.md, with the figures of earlier versions beside: each
+// file is what --save kept of one.
+func citizenReport(r *bench.Result, before []string) error {
 	versions, err := versions("github.com/xtaci/kcp-go/v5", "github.com/quic-go/quic-go")
 	if err != nil {
 		return err
@@ -38,15 +35,13 @@ func citizenReport(r *bench.Result) error {
 		}
 		c.old = append(c.old, old)
 	}
-	for _, result := range append(c.old, r) {
-		if err := sharePlots(result); err != nil {
-			return err
-		}
+	if err := c.sharePlots(); err != nil {
+		return err
 	}
 	var b strings.Builder
 	if err := citizenPage.Execute(&b, map[string]any{
 		"Seeds": r.Seeds, "Commit": r.Commit, "Versions": versions, "Peers": bench.FamilyPeers(), "Old": c.old,
-		"Missed": missed(r), "Families": c.families(), "Beside": c.beside(), "Shares": c.shares(), "Flows": c.flows(),
+		"Missed": missed(r), "Families": c.families(), "Beside": c.beside(), "Flows": c.flows(),
 	}); err != nil {
 		return err
 	}
@@ -59,11 +54,10 @@ type citizen struct {
 	old []*bench.Result
 }
 
-// formerly returns the row of an earlier version, if it has it: its protocol named
-// "adaptive" was the default, and is that of named slices now.
+// formerly returns the row of an earlier version, if it has it.
 func formerly(old *bench.Result, now bench.Row) (row bench.Row, ok bool) {
 	for _, row := range old.Rows {
-		if row.Experiment == now.Experiment && row.Cell == now.Cell && row.FamilyName() == now.FamilyName() && (row.Peer == now.Peer || strings.ReplaceAll(row.Peer, "adaptive", "named") == now.Peer) {
+		if row.Experiment == now.Experiment && row.Cell == now.Cell && row.FamilyName() == now.FamilyName() && row.Peer == now.Peer {
 			return row, true
 		}
 	}
@@ -244,50 +238,37 @@ func missedFamily(r *bench.Result, row bench.Row, add func(row bench.Row, what s
 	}
 }
 
-// shares lists the plots, those of earlier versions first.
-func (c citizen) shares() string {
-	var b strings.Builder
-	for i := range c.now.Shares {
-		for _, result := range append(slices.Clone(c.old), c.now) {
-			if i < len(result.Shares) {
-				s := result.Shares[i]
-				fmt.Fprintf(&b, "![%s, %s, at %s](%s)\n", s.Name, strings.Join(s.Flows, " and "), result.Commit, filepath.Join(folder, shareFile(result, s)))
-			}
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-func shareFile(r *bench.Result, s bench.Share) string {
-	name := strings.NewReplacer(",", "", " ", "-", "/", "").Replace(s.Name + " " + strings.Join(s.Flows, " "))
-	if old := slices.Index(before, "data/before-"+r.Commit+".json"); old >= 0 {
-		name += "-" + r.Commit
-	}
-	return "share-" + name + ".svg"
-}
-
-// sharePlots draws what each flow has of a path, and the queue, over time.
-func sharePlots(r *bench.Result) error {
-	for _, s := range r.Shares {
-		rates, queue := plot.New(), plot.New()
-		rates.Title.Text = fmt.Sprintf("%s, at %s: %s", s.Name, r.Commit, strings.Join(s.Flows, ", then "))
-		rates.Y.Label.Text, queue.Y.Label.Text, queue.X.Label.Text = "Mbit/s", "queue, ms", "s"
-		rates.Legend.Top, rates.Legend.TextStyle.Font.Size = true, 8
-		for i, flow := range s.Flows {
-			if err := secondLine(rates, s, i, fmt.Sprintf("%d: %s", i+1, flow), func(p bench.SharePoint) float64 { return p.Mbits[i] }); err != nil {
+// sharePlots draws what each flow has of a path, and the queue, over time, of each version.
+func (c citizen) sharePlots() error {
+	for _, result := range append(slices.Clone(c.old), c.now) {
+		for _, s := range result.Shares {
+			if err := sharePlot(s, result.Commit); err != nil {
 				return err
 			}
 		}
-		if err := secondLine(queue, s, 2, "", func(p bench.SharePoint) float64 { return p.Wait }); err != nil {
-			return err
-		}
-		rates.Y.Max *= 1.2 // below the legend
-		if err := saveAbove(rates, queue, filepath.Join(folder, shareFile(r, s))); err != nil {
+	}
+	return nil
+}
+
+func shareFile(s bench.Share, commit string) string {
+	return "share-" + strings.NewReplacer(",", "", " ", "-", "/", "").Replace(s.Name+" "+strings.Join(s.Flows, " ")) + "-" + commit + ".svg"
+}
+
+func sharePlot(s bench.Share, commit string) error {
+	rates, queue := plot.New(), plot.New()
+	rates.Title.Text = fmt.Sprintf("%s, at %s: %s", s.Name, commit, strings.Join(s.Flows, ", then "))
+	rates.Y.Label.Text, queue.Y.Label.Text, queue.X.Label.Text = "Mbit/s", "queue, ms", "s"
+	rates.Legend.Top, rates.Legend.TextStyle.Font.Size = true, 8
+	for i, flow := range s.Flows {
+		if err := secondLine(rates, s, i, fmt.Sprintf("%d: %s", i+1, flow), func(p bench.SharePoint) float64 { return p.Mbits[i] }); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := secondLine(queue, s, 2, "", func(p bench.SharePoint) float64 { return p.Wait }); err != nil {
+		return err
+	}
+	rates.Y.Max *= 1.2 // below the legend
+	return saveAbove(rates, queue, filepath.Join(folder, shareFile(s, commit)))
 }
 
 func secondLine(p *plot.Plot, s bench.Share, color int, name string, value func(bench.SharePoint) float64) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,35 +45,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// What earlier versions had was measured in the situations of now.
-func TestBefore(t *testing.T) {
-	known := make(map[string]bool)
-	for _, s := range bench.Situations() {
-		known[s.Family+", "+s.Name] = true
-	}
-	for _, file := range before {
-		r, err := read(filepath.Join("..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(file, r.Commit) || r.Note == "" {
-			t.Errorf("%s: of %q, %q", file, r.Commit, r.Note)
-		}
-		have := make(map[string]bool)
-		for _, row := range r.Rows {
-			if row.Family != nil {
-				have[row.Family.Family+", "+row.Cell] = true
-			}
-		}
-		for name := range known {
-			if !have[name] {
-				t.Errorf("%s does not have %s", file, name)
-			}
-		}
-	}
-}
-
-// A line of sim/flows/tables becomes the median of its seeds, beside what was before.
+// A line of conform/sim/flows/tables becomes the median of its seeds, beside what was before.
 func TestFlowTables(t *testing.T) {
 	read := func(lines string) []bench.FlowCell {
 		cells, err := readFlows([]byte(lines))

@@ -1,5 +1,5 @@
 // Command results measures every protocol and writes RESULTS.md, MESSAGES.md and
-// SERVICES.md with their plots.
+// SERVICES.md, and draws plots.
 package main
 
 import (
@@ -11,11 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/tools/bench"
 )
 
-const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE]
+const usage = `Usage: go run ./results [--seeds N] [--only NAME] [--from FILE] [--save FILE] [--before FILE,...]
 
 Measures chunkwire and its peers in virtual time, and writes RESULTS.md (blocks),
 MESSAGES.md (messages), SERVICES.md (both at once), CITIZEN-RESULTS.md (several flows on
@@ -31,6 +32,7 @@ is, and repeat within a few per cent.
   go run ./results --only families --part 'policer&repair' --seeds 3   a look at some of it
   go run ./results --save run.json      keeps what was measured
   go run ./results --from run.json      draws it again
+  go run ./results --only citizen --before run.json   beside what was measured then
 
 `
 
@@ -43,6 +45,7 @@ func main() {
 	part := flag.String("part", "", "of families, beside and shares: only those whose name has this, and each other part behind &")
 	from := flag.String("from", "", "draw what --save kept, instead of measuring")
 	save := flag.String("save", "", "keep what was measured, as JSON")
+	before := flag.String("before", "", "for CITIZEN-RESULTS.md: what --save kept of earlier versions, the oldest first, with commas between")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), usage)
 		flag.PrintDefaults()
@@ -52,13 +55,13 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(*seeds, *only, *part, *from, *save); err != nil {
+	if err := run(*seeds, *only, *part, *from, *save, strings.FieldsFunc(*before, func(r rune) bool { return r == ',' })); err != nil {
 		fmt.Fprintln(os.Stderr, "results:", err)
 		os.Exit(1)
 	}
 }
 
-func run(seeds int, only, part, from, save string) error {
+func run(seeds int, only, part, from, save string, before []string) error {
 	var err error
 	measured := from == ""
 	if measured {
@@ -89,11 +92,11 @@ func run(seeds int, only, part, from, save string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	return errors.Join(write(r, only)...)
+	return errors.Join(write(r, only, before)...)
 }
 
 // write makes the pages of what was measured.
-func write(r *bench.Result, only string) (errs []error) {
+func write(r *bench.Result, only string, before []string) (errs []error) {
 	if only == "" || only == bench.Blocks {
 		errs = append(errs, plots(r), report(r))
 	}
@@ -104,7 +107,7 @@ func write(r *bench.Result, only string) (errs []error) {
 		errs = append(errs, serviceReport(r))
 	}
 	if only == "" || only == bench.Citizen {
-		errs = append(errs, citizenReport(r))
+		errs = append(errs, citizenReport(r, before))
 	}
 	return errs
 }

@@ -27,7 +27,7 @@ func messageReport(r *bench.Result) error {
 	var b strings.Builder
 	if err := messagePage.Execute(&b, map[string]any{
 		"Seeds": r.Seeds, "Commit": r.Commit, "Versions": versions, "Peers": bench.MessagePeers(),
-		"Bytes": bench.MessageBytes, "Tables": messageTables(r), "Behind": messagesBehind(r), "Plots": messagePlotFiles(),
+		"Bytes": bench.MessageBytes, "Tables": messageTables(r), "Behind": messagesBehind(r),
 	}); err != nil {
 		return err
 	}
@@ -154,17 +154,6 @@ func messagePlots(r *bench.Result) error {
 
 func messagePlot(c bench.Cell, order string) string {
 	return fmt.Sprintf("messages-%d-%s.svg", c.Loss, order)
-}
-
-func messagePlotFiles() (files []string) {
-	for _, c := range bench.MessageCells() {
-		for _, order := range orders {
-			if c.Loss > 0 {
-				files = append(files, messagePlot(c, order.name))
-			}
-		}
-	}
-	return files
 }
 
 // delays draws the percentiles of each row.

@@ -27,7 +27,6 @@ func report(r *bench.Result) error {
 		"Cold": t.matrix(bench.Cold), "ColdBytes": t.bytes(bench.Cold), "Warm": t.matrix(bench.Warm), "WarmBytes": t.bytes(bench.Warm),
 		"ByRTT": t.matrix(bench.ByRTT), "Streaming": t.matrix(bench.Streaming), "StreamingRate": t.rates(),
 		"Trouble": t.matrix(bench.Trouble), "TroubleBytes": t.bytes(bench.Trouble), "Together": t.couples(),
-		"Maps": t.mapFiles(),
 	}); err != nil {
 		return err
 	}
@@ -112,13 +111,6 @@ func (t tables) couples() string {
 		}
 	}
 	return b.String()
-}
-
-func (t tables) mapFiles() (files []string) {
-	for _, m := range t.Maps {
-		files = append(files, mapFile(m))
-	}
-	return files
 }
 
 // comparableBytes is how many times the bytes of a peer ours may send to be

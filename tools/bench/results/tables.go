@@ -16,7 +16,7 @@ import (
 	"github.com/chunkwire/chunkwire/tools/bench"
 )
 
-// flowSets are those of sim/flows/tables that are shown, with the figures of each.
+// flowSets are those of conform/sim/flows/tables that are shown, with the figures of each.
 var flowSets = []struct {
 	name, title string
 	figures     []string
@@ -32,14 +32,14 @@ var flowSets = []struct {
 // mostFlowSeeds is the most seeds for each cell: all cells take minutes.
 const mostFlowSeeds = 1
 
-// measureFlows runs sim/flows/tables, without sockets.
+// measureFlows runs conform/sim/flows/tables, without sockets.
 func measureFlows(seeds int) (cells []bench.FlowCell, err error) {
 	for _, set := range flowSets {
-		cmd := exec.Command("go", "run", "./sim/flows/tables", "--set", set.name, "--seeds", strconv.Itoa(seeds), "--json")
-		cmd.Dir, cmd.Stderr = "..", os.Stderr
+		cmd := exec.Command("go", "run", "./conform/sim/flows/tables", "--set", set.name, "--seeds", strconv.Itoa(seeds), "--json")
+		cmd.Dir, cmd.Stderr = "../..", os.Stderr
 		out, err := cmd.Output()
 		if err != nil {
-			return nil, fmt.Errorf("sim/flows/tables: %w", err)
+			return nil, fmt.Errorf("conform/sim/flows/tables: %w", err)
 		}
 		some, err := readFlows(out)
 		if err != nil {
@@ -63,7 +63,7 @@ func readFlows(lines []byte) (cells []bench.FlowCell, err error) {
 			return cells, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("sim/flows/tables: %w", err)
+			return nil, fmt.Errorf("conform/sim/flows/tables: %w", err)
 		}
 		cell := bench.FlowCell{Set: one.Set, Name: one.Cell, Figures: make(map[string]float64)}
 		for name, seeds := range one.Figures {

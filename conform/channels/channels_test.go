@@ -1,0 +1,28 @@
+package channels_test
+
+import (
+	"testing"
+
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/testvectors/conformtest"
+)
+
+var operations = []*conform.Op{channels.Receiver, channels.Sender}
+
+func TestVectors(t *testing.T) { conformtest.Vectors(t, operations...) }
+
+func TestInput(t *testing.T) { conformtest.Input(t, operations...) }
+
+func TestSchema(t *testing.T) {
+	// A read has data, or was skipped; a declaration has both.
+	conformtest.Schema(t, channels.Receiver, "channelReceiver", "read")
+	conformtest.Schema(t, channels.Sender, "channelSender")
+}
+
+func TestScripts(t *testing.T) {
+	conformtest.Scripts(t, channels.Receiver, "channel-receiver")
+	conformtest.Scripts(t, channels.Sender, "channel-sender")
+}
+
+func TestDrawn(t *testing.T) { conformtest.Drawn(t, 200, operations...) }

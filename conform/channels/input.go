@@ -1,0 +1,143 @@
+package channels
+
+import (
+	"encoding/binary"
+
+	"github.com/chunkwire/chunkwire/conform"
+)
+
+// Look is what makers of events aim at.
+func (o *OracleReceiver) Look() conform.Look {
+	base, tail, limit, top := o.Window()
+	return conform.Look{Deadline: conform.If(o.Deadline()), Near: [4]int64{base, tail, limit, top}}
+}
+
+// Look is what makers of events aim at.
+func (o *OracleSender) Look() conform.Look {
+	return conform.Look{Deadline: conform.If(o.Deadline()), Near: [4]int64{o.Base(), o.Sent(), o.Limit()}}
+}
+
+// around has what one byte says of a sequence: so many values from below of one of Near.
+var around = []struct{ from, count, near, below int64 }{{0, 0xa0, 0, 8}, {0xa0, 0x20, 1, 4}, {0xc0, 0x20, 2, 24}}
+
+// asItIs is a byte behind which a sequence is told as it is.
+const asItIs = 0xff
+
+func packSequence(out []byte, wire uint16, look conform.Look) []byte {
+	for _, a := range around {
+		if d := int64(wire - uint16(look.Near[a.near]-a.below)); d < a.count {
+			return append(out, byte(a.from+d))
+		}
+	}
+	return append(out, asItIs, byte(wire), byte(wire>>8))
+}
+
+func unpackSequence(in conform.Source, look conform.Look) uint16 {
+	v := in.Number(0, 255)
+	for _, a := range around {
+		if v < a.from+a.count {
+			return uint16(look.Near[a.near] - a.below + v - a.from)
+		}
+	}
+	return uint16(in.Number(0, 0xffff))
+}
+
+// Data is told by its size, and its first byte if the others follow from it, as in traces.
+const byBytes = 0x8000
+
+func ramp(first byte, size int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(1 + (i+31*(i/256)+int(first)+254)%255)
+	}
+	return b
+}
+
+func packData(out, data []byte) []byte {
+	if len(data) > 0 && string(ramp(data[0], len(data))) == string(data) {
+		return append(conform.AppendNumber(out, 0, 0xffff, int64(len(data))), data[0])
+	}
+	return conform.AppendBytes(conform.AppendNumber(out, 0, 0xffff, byBytes), byBytes, data)
+}
+
+// unpackData makes data of a size that fit makes of any.
+func unpackData(in conform.Source, fit func(int) int) []byte {
+	n := int(in.Number(0, 0xffff))
+	if n&byBytes == 0 {
+		return ramp(byte(in.Number(0, 255)), fit(n))
+	}
+	b := in.Bytes(byBytes)
+	size := fit(len(b))
+	return append(b[:min(len(b), size):min(len(b), size)], ramp(1, max(0, size-len(b)))...)
+}
+
+// The types of records on the wire.
+const (
+	typeMessage, typeFragment, typeSkip, typeReport, typeStatus = 2, 3, 4, 5, 6
+)
+
+// kinds are those that an input has: 0 are bytes as they are.
+var kinds = [...]byte{0, typeMessage, typeMessage, typeFragment, typeSkip, typeFragment, typeStatus, typeMessage}
+
+// Pack writes the fields of a record.
+func (r Record) Pack(out []byte, config any, look conform.Look) []byte {
+	if fields := r.fields(look); (Record{}).Unpack(&conform.Input{Left: fields}, config, look) == r {
+		return append(out, fields...)
+	}
+	return conform.AppendBytes(append(out, 0), 0xffff, []byte(r.Hex))
+}
+
+func (r Record) fields(look conform.Look) []byte {
+	b := []byte(r.Hex)
+	if len(b) < 4 {
+		return nil
+	}
+	var kind byte
+	for i, k := range kinds {
+		if k == b[0] {
+			kind = byte(i)
+		}
+	}
+	out := packSequence([]byte{kind}, binary.LittleEndian.Uint16(b[2:]), look)
+	switch rest := b[4:]; {
+	case b[0] == typeMessage && len(rest) >= 2:
+		out = packData(out, rest[2:])
+	case b[0] == typeFragment && len(rest) >= 4:
+		out = packData(append(out, rest[0], rest[1]-1), rest[4:])
+	case b[0] == typeSkip && len(rest) == 1:
+		out = append(out, rest[0])
+	}
+	return out
+}
+
+// Unpack is the inverse, and makes a valid record of what is none.
+func (Record) Unpack(in conform.Source, config any, look conform.Look) conform.Event {
+	c := config.(ReceiverConfig)
+	kind := kinds[in.Number(0, int64(len(kinds)-1))]
+	if kind == 0 {
+		return Record{conform.Bytes(in.Bytes(0xffff))}
+	}
+	b := binary.LittleEndian.AppendUint16([]byte{kind, 0}, unpackSequence(in, look))
+	within := func(n int) int { return 1 + (n+int(c.Data)-1)%int(c.Data) }
+	switch kind {
+	case typeMessage:
+		b = appendData(b, unpackData(in, within))
+	case typeFragment:
+		index, count := in.Number(0, 255), 2+in.Number(0, 255)%(min(c.Group, c.Window)-1)
+		index %= count
+		data := unpackData(in, func(n int) int {
+			if index < count-1 {
+				return int(c.Data)
+			}
+			return within(n)
+		})
+		b = appendData(append(b, byte(index), byte(count-1)), data)
+	case typeSkip:
+		b = append(b, byte(in.Number(0, 255)))
+	}
+	return Record{conform.Bytes(b)}
+}
+
+func appendData(b, data []byte) []byte {
+	return append(binary.LittleEndian.AppendUint16(b, uint16(len(data))), data...)
+}

@@ -1,0 +1,230 @@
+// Package conformtest has the tests that every operation declared for package conform has.
+package conformtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/script"
+)
+
+// answer is a response without its id.
+func answer(op *conform.Op, request conform.Object, machine func(any) (conform.Machine, error)) []byte {
+	steps, err := op.Answer(request, machine)
+	if err != nil {
+		return check.Must(json.Marshal(map[string]any{"ok": false, "error": err.Error()}))
+	}
+	return conform.Response(steps)
+}
+
+// sameJSON reports whether texts say the same, but for spaces: a refusal has two fields.
+func sameJSON(a, b []byte) bool {
+	var x, y bytes.Buffer
+	if json.Compact(&x, a) != nil || json.Compact(&y, b) != nil {
+		return false
+	}
+	if bytes.Equal(x.Bytes(), y.Bytes()) {
+		return true
+	}
+	var refused struct {
+		OK    *bool
+		Error string
+	}
+	var v, w any
+	return json.Unmarshal(a, &refused) == nil && refused.Error != "" && json.Unmarshal(a, &v) == nil && json.Unmarshal(b, &w) == nil && reflect.DeepEqual(v, w)
+}
+
+// Vectors checks that product and oracle answer all vectors byte for byte, and that requests
+// that were read are written again byte for byte, but those whose group is of the contract:
+// they have fields that nobody reads.
+func Vectors(t *testing.T, operations ...*conform.Op) {
+	t.Helper()
+	files := check.Must(testvectors.Load())
+	for _, op := range operations {
+		n := 0
+		for _, f := range files {
+			for _, v := range f.Vectors {
+				var q conform.Object
+				if json.Unmarshal(v.Request, &q) != nil || string(q["op"]) != `"`+op.Name+`"` {
+					continue
+				}
+				n++
+				for side, machine := range map[string]func(any) (conform.Machine, error){"product": op.Product, "oracle": op.Oracle} {
+					if got := answer(op, q, machine); !sameJSON(got, v.Response) {
+						t.Errorf("%s, %s: got %s, want %s", v.Name, side, got, v.Response)
+					}
+				}
+				tr, err := op.Read(q)
+				if err != nil || tr.Unread != nil || strings.Contains(f.Group, "contract") {
+					continue
+				}
+				if again := op.Request(tr.Config, tr.Events); !sameJSON(again, v.Request) {
+					t.Errorf("%s is written again as %s", v.Name, again)
+				}
+			}
+		}
+		if t.Logf("%s: %d vectors", op.Name, n); n == 0 {
+			t.Errorf("%s has no vectors", op.Name)
+		}
+	}
+}
+
+// Input checks that the traces of vectors mean the same when they are encoded for fuzzers.
+func Input(t *testing.T, operations ...*conform.Op) {
+	t.Helper()
+	files := check.Must(testvectors.Load())
+	for _, op := range operations {
+		n, size := 0, 0
+		for _, tr := range op.Traces(testvectors.Requests(files)) {
+			b := op.Encode(tr.Config, tr.Events, oracle(op, tr.Config))
+			in := &conform.Input{Left: b}
+			if c := op.Configure(in); !reflect.DeepEqual(c, tr.Config) {
+				t.Fatalf("%+v, not %+v", c, tr.Config)
+			}
+			var again []conform.Timed
+			o := oracle(op, tr.Config)
+			for at, e := range op.Play(in, tr.Config, o, 1<<20) {
+				again = append(again, conform.Timed{At: at, Event: e})
+				o.Do(at, e)
+			}
+			if !slices.EqualFunc(again, tr.Events, func(a, b conform.Timed) bool { return reflect.DeepEqual(a, b) }) {
+				t.Errorf("%s\nis read as\n%s", op.Request(tr.Config, tr.Events), op.Request(tr.Config, again))
+			}
+			n, size = n+1, size+len(b)
+		}
+		t.Logf("%s: %d traces in %d bytes", op.Name, n, size)
+	}
+}
+
+func oracle(op *conform.Op, config any) conform.Oracle {
+	return check.Must(op.Oracle(config)).(conform.Oracle)
+}
+
+// Scripts checks that the scripts of an archive give the vectors of their group, which expect
+// what comes; and that the words of events that are written mean the same events.
+func Scripts(t *testing.T, op *conform.Op, group string) {
+	t.Helper()
+	want := map[string]testvectors.Vector{}
+	for _, f := range check.Must(testvectors.Load()) {
+		for _, v := range f.Vectors {
+			want[v.Name] = v
+		}
+	}
+	for _, s := range check.Must(script.Read(check.Must(testvectors.Traces.ReadFile("traces/" + group + ".txtar")))) {
+		p, err := op.Run(s.Lines)
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		v := want[group+"/"+s.Name]
+		if q, a := op.Request(p.Config, p.Events), conform.Response(p.Steps); !sameJSON(q, v.Request) || !sameJSON(a, v.Response) {
+			t.Errorf("%s: %s is answered %s", s.Name, q, a)
+		}
+		again, err := op.Run(strings.Split(strings.TrimSpace(op.Script(p.Config, p.Events, p.Steps)), "\n"))
+		if err != nil || again.Wrong() != nil || !sameJSON(op.Request(again.Config, again.Events), v.Request) {
+			t.Errorf("%s is written as\n%s\nwhich is something else: %v, %v", s.Name, op.Script(p.Config, p.Events, p.Steps), err, again)
+		}
+	}
+}
+
+// source is a conform.Source of what rapid draws.
+type source struct {
+	*rapid.T
+	left int
+}
+
+// More counts the events, and so ends a trace.
+func (s *source) More() bool {
+	s.left--
+	return s.left >= 0
+}
+
+// Number draws small and large ones alike.
+func (s *source) Number(least, most int64) int64 {
+	return rapid.Int64Range(least, most).Draw(s.T, "number")
+}
+
+// Bytes draws bytes.
+func (s *source) Bytes(most int) []byte {
+	return rapid.SliceOfN(rapid.Byte(), 0, min(most, 64)).Draw(s.T, "bytes")
+}
+
+// Drawn compares product and oracle at events whose fields rapid draws as they are declared.
+func Drawn(t *testing.T, most int, operations ...*conform.Op) {
+	for _, op := range operations {
+		t.Run(op.Name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				in := &source{t, rapid.IntRange(0, most).Draw(t, "events")}
+				if p := op.Pair(t, op.Configure(in)); p != nil {
+					p.Compare(op.Play(in, p.Config, p.Oracle, most))
+				}
+			})
+		})
+	}
+}
+
+// Schema checks that testvectors/schema.json says of an operation what its declaration says.
+// Of the fields of steps that are named it may say more.
+func Schema(t *testing.T, op *conform.Op, name string, more ...string) {
+	t.Helper()
+	var all map[string]any
+	root := check.Must(filepath.Abs(filepath.Join("..", "..", "testvectors", "schema.json")))
+	if err := json.Unmarshal(check.Must(os.ReadFile(root)), &all); err != nil {
+		t.Fatal(err)
+	}
+	defs := all["$defs"].(map[string]any)
+	var got map[string]any
+	if err := json.Unmarshal(op.Schema(), &got); err != nil {
+		t.Fatal(err)
+	}
+	trace := expanded(defs, defs[name]).(map[string]any)["properties"].(map[string]any)
+	steps := expanded(defs, defs[name+"Steps"]).(map[string]any)["properties"].(map[string]any)["steps"].(map[string]any)["items"]
+	for _, field := range more {
+		delete(steps.(map[string]any)["properties"].(map[string]any), field)
+		delete(got["step"].(map[string]any)["properties"].(map[string]any), field)
+	}
+	check.Equal(t, op.Name+": the config", got["config"], trace["config"])
+	check.Equal(t, op.Name+": the events", alternatives(got["event"]), alternatives(trace["events"].(map[string]any)["items"]))
+	check.Equal(t, op.Name+": the steps", got["step"], steps)
+}
+
+// alternatives are those of oneOf: one alone needs none.
+func alternatives(v any) []any {
+	if list, is := v.(map[string]any)["oneOf"].([]any); is {
+		return list
+	}
+	return []any{v}
+}
+
+// expanded replaces references by what they stand for.
+func expanded(defs map[string]any, v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		if to, is := v["$ref"].(string); is {
+			return expanded(defs, defs[strings.TrimPrefix(to, "#/$defs/")])
+		}
+		made := map[string]any{}
+		for key, value := range v {
+			made[key] = expanded(defs, value)
+		}
+		return made
+	case []any:
+		var made []any
+		for _, value := range v {
+			made = append(made, expanded(defs, value))
+		}
+		return made
+	}
+	return v
+}
