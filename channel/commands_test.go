@@ -7,7 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/check"
-	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/conform/stateful"
 	"github.com/chunkwire/chunkwire/core"
 )
@@ -17,15 +17,15 @@ var commandWaits = []core.Micros{0, 1, 4999, 5 * ms, 20 * ms, 60 * ms, 250 * ms,
 // senderSystem is a sender beside its model.
 type senderSystem struct {
 	stateful.Objections
-	*sim.CheckedSender
+	*channelsim.CheckedSender
 	stateful.Clock
 	bits           core.Space
 	packet, report core.Number
 }
 
 func newSenderSystem(cfg channel.Config) *senderSystem {
-	s := &senderSystem{bits: sim.Complete(cfg).SequenceBits}
-	s.CheckedSender = check.Must(sim.NewCheckedSender(cfg, s.Fail))
+	s := &senderSystem{bits: channelsim.Complete(cfg).SequenceBits}
+	s.CheckedSender = check.Must(channelsim.NewCheckedSender(cfg, s.Fail))
 	return s
 }
 
@@ -101,15 +101,15 @@ func TestCommandsToTheSender(t *testing.T) {
 // receiverSystem is a receiver beside its model.
 type receiverSystem struct {
 	stateful.Objections
-	*sim.CheckedReceiver
+	*channelsim.CheckedReceiver
 	stateful.Clock
 	cfg channel.Config
 }
 
 func newReceiverSystem(cfg channel.Config, kind channel.Kind) *receiverSystem {
 	cfg.Kind = kind
-	s := &receiverSystem{cfg: sim.Complete(cfg)}
-	s.CheckedReceiver = check.Must(sim.NewCheckedReceiver(cfg, s.Fail))
+	s := &receiverSystem{cfg: channelsim.Complete(cfg)}
+	s.CheckedReceiver = check.Must(channelsim.NewCheckedReceiver(cfg, s.Fail))
 	return s
 }
 

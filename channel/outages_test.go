@@ -7,7 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/check"
-	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -42,9 +42,9 @@ func outage(t *testing.T, c *conversation, d core.Micros) {
 	t.Helper()
 	for i := range 3 {
 		check.Same(t, "send", c.send(5, 0), nil)
-		c.Compose(sim.SendingEnd, sim.WholePacket)
+		c.Compose(channelsim.SendingEnd, channelsim.WholePacket)
 		if i == 1 {
-			c.Drop(sim.ReceivingEnd, len(c.Flight[sim.ReceivingEnd])-1)
+			c.Drop(channelsim.ReceivingEnd, len(c.Flight[channelsim.ReceivingEnd])-1)
 		}
 	}
 	c.Run(roundTrip/2, roundTrip/2, lossless)
@@ -104,7 +104,7 @@ func TestAnOutageOfReports(t *testing.T) {
 		for range 5 {
 			check.Same(t, "send", c.send(5, 0), nil)
 		}
-		c.Run(channel.DefaultGiveUp+roundTrip, roundTrip/2, func(to int, _ core.Micros) bool { return to == sim.SendingEnd })
+		c.Run(channel.DefaultGiveUp+roundTrip, roundTrip/2, func(to int, _ core.Micros) bool { return to == channelsim.SendingEnd })
 		for c.readOne() {
 		}
 		check.Equal(t, "failed", [2]bool{c.Sender.Failed(), c.Receiver.Failed()}, [2]bool{true, false})
@@ -140,21 +140,21 @@ func expireAt(t *testing.T, kind channel.Kind, sent, arrived int, reported bool)
 	check.Same(t, "group", c.send(4*fragments, 100*ms), nil)
 	check.Same(t, "behind it", c.send(1, 0), nil)
 	for range sent {
-		c.Compose(sim.SendingEnd, 12)
+		c.Compose(channelsim.SendingEnd, 12)
 	}
 	for i := sent - 1; i >= 0; i-- {
 		if arrived>>i&1 == 1 {
-			c.Arrive(sim.ReceivingEnd, i, false)
+			c.Arrive(channelsim.ReceivingEnd, i, false)
 		}
 	}
 	c.Now += 30 * ms
-	if reported && c.Compose(sim.ReceivingEnd, sim.WholePacket) > 0 {
-		c.Arrive(sim.SendingEnd, 0, false)
+	if reported && c.Compose(channelsim.ReceivingEnd, channelsim.WholePacket) > 0 {
+		c.Arrive(channelsim.SendingEnd, 0, false)
 	}
 	c.Now = 100 * ms
-	c.Compose(sim.SendingEnd, sim.WholePacket)
-	for i := len(c.Flight[sim.ReceivingEnd]) - 1; i >= 0; i-- {
-		c.Arrive(sim.ReceivingEnd, i, false)
+	c.Compose(channelsim.SendingEnd, channelsim.WholePacket)
+	for i := len(c.Flight[channelsim.ReceivingEnd]) - 1; i >= 0; i-- {
+		c.Arrive(channelsim.ReceivingEnd, i, false)
 	}
 	what := fmt.Sprintf("%v, %d sent, of these %b arrived, reported %v", kind, sent, arrived, reported)
 	check.That(t, c.finish(), what)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/check"
-	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -34,16 +34,16 @@ var settings = []setting{
 	small,
 }
 
-func newWorld(t check.T, s setting, kind channel.Kind) *sim.World {
+func newWorld(t check.T, s setting, kind channel.Kind) *channelsim.World {
 	s.Kind = kind
-	w := check.Must(sim.NewWorld(s.Config, t.Fatalf))
+	w := check.Must(channelsim.NewWorld(s.Config, t.Fatalf))
 	w.Received = s.received
 	return w
 }
 
 // conversation is what an application does with a channel.
 type conversation struct {
-	*sim.World
+	*channelsim.World
 	setting setting
 	most    int      // bytes of a message
 	sent    []string // messages that were taken
@@ -52,7 +52,7 @@ type conversation struct {
 }
 
 func newConversation(t check.T, s setting, kind channel.Kind) *conversation {
-	full := sim.Complete(s.Config)
+	full := channelsim.Complete(s.Config)
 	return &conversation{World: newWorld(t, s, kind), setting: s, most: full.Data * min(full.Group, full.Window)}
 }
 
@@ -98,7 +98,7 @@ func (c *conversation) anyStep(t *rapid.T) {
 			_ = c.send(rapid.OneOf(rapid.IntRange(1, min(8, c.most)), rapid.IntRange(1, min(5000, c.most))).Draw(t, "size"), lifetime)
 		}
 	case 2, 3, 4:
-		c.Compose(end, rapid.SampledFrom([]int{sim.WholePacket, sim.WholePacket, 0, 4, 5, 13, 30}).Draw(t, "space"))
+		c.Compose(end, rapid.SampledFrom([]int{channelsim.WholePacket, channelsim.WholePacket, 0, 4, 5, 13, 30}).Draw(t, "space"))
 	case 5, 6, 7:
 		for range rapid.IntRange(1, 6).Draw(t, "arrivals") {
 			if n := len(c.Flight[end]); n > 0 {
@@ -211,7 +211,7 @@ func TestReleasedIsTruth(t *testing.T) {
 			c.anyRun(t, 40)
 			for c.readOne() {
 			}
-			released, group := c.Sender.Sender.Base(), core.Number(sim.Complete(s.Config).Group)
+			released, group := c.Sender.Sender.Base(), core.Number(channelsim.Complete(s.Config).Group)
 			check.That(t, c.Receiver.Receiver.Base() >= released, "what is released has come")
 			check.That(t, c.Receiver.Receiver.Tail() > released-group, "what is released was read, but the beginning of a group")
 		})
@@ -227,7 +227,7 @@ func TestAGroupComesWholeOrNot(t *testing.T) {
 		if !c.finish() {
 			return
 		}
-		cfg := sim.Complete(c.setting.Config)
+		cfg := channelsim.Complete(c.setting.Config)
 		told := map[core.Number]channel.Message{}
 		for _, m := range c.read {
 			told[m.Sequence] = m
@@ -267,7 +267,7 @@ func TestASlowReaderIsNoFailure(t *testing.T) {
 				}
 				c.Run(core.Second, 25*ms, never)
 			}
-			cfg := sim.Complete(s.Config)
+			cfg := channelsim.Complete(s.Config)
 			check.That(t, !c.Sender.Failed() && !c.Receiver.Failed(), "nobody fails")
 			if cfg.SendQueue < 600 {
 				check.That(t, full > 0, "the queue is full")
@@ -287,13 +287,13 @@ func TestASlowReaderIsNoFailure(t *testing.T) {
 func TestReportsMayBeOvertaken(t *testing.T) {
 	anyConversations(t, func(t *rapid.T, c *conversation) {
 		c.anyRun(t, 30)
-		s, bits := c.Sender.Sender, sim.Complete(c.setting.Config).SequenceBits
-		for last := core.NoNumber; len(c.Flight[sim.SendingEnd]) > 0 && !c.Sender.Failed(); {
-			i := rapid.IntRange(0, len(c.Flight[sim.SendingEnd])-1).Draw(t, "which")
-			p := c.Flight[sim.SendingEnd][i]
+		s, bits := c.Sender.Sender, channelsim.Complete(c.setting.Config).SequenceBits
+		for last := core.NoNumber; len(c.Flight[channelsim.SendingEnd]) > 0 && !c.Sender.Failed(); {
+			i := rapid.IntRange(0, len(c.Flight[channelsim.SendingEnd])-1).Draw(t, "which")
+			p := c.Flight[channelsim.SendingEnd][i]
 			base, limit := s.Base(), s.Limit()
-			keep := len(c.Flight[sim.SendingEnd]) < 20 && rapid.Bool().Draw(t, "kept")
-			took := c.Arrive(sim.SendingEnd, i, keep) && len(p.Records) > 0
+			keep := len(c.Flight[channelsim.SendingEnd]) < 20 && rapid.Bool().Draw(t, "kept")
+			took := c.Arrive(channelsim.SendingEnd, i, keep) && len(p.Records) > 0
 			check.That(t, s.Base() >= base && s.Limit() >= limit, "base and limit do not fall")
 			if took && p.Number > last && s.Row() == "D6" {
 				check.Equal(t, "base", bits.Wire(s.Base()), p.Records[0].Sequence)
@@ -309,14 +309,14 @@ func TestReportsMayBeOvertaken(t *testing.T) {
 func TestRepliesAreBounded(t *testing.T) {
 	for _, s := range settings {
 		rapid.Check(t, func(t *rapid.T) {
-			cfg := sim.Complete(s.Config)
-			v := check.Must(sim.NewCheckedReceiver(s.Config, t.Fatalf))
+			cfg := channelsim.Complete(s.Config)
+			v := check.Must(channelsim.NewCheckedReceiver(s.Config, t.Fatalf))
 			now, last := core.Micros(0), -core.Second
 			for range rapid.IntRange(1, 200).Draw(t, "records") {
 				now += rapid.SampledFrom([]core.Micros{0, 0, 100, ms, 5 * ms}).Draw(t, "later")
 				r := anyRecord(t, cfg, v.Receiver.Base())
 				v.Handle(now, &r)
-				report, ok := v.Poll(now, sim.WholePacket)
+				report, ok := v.Poll(now, channelsim.WholePacket)
 				if !ok {
 					continue
 				}
@@ -372,8 +372,8 @@ func TestALostTailIsAskedFor(t *testing.T) {
 		c := newConversation(t, settings[0], channel.Ordered)
 		c.SetPath(channel.Path{Measured: true, SRTT: srtt})
 		check.Same(t, "send", c.send(100, 0), nil)
-		c.Compose(sim.SendingEnd, sim.WholePacket)
-		c.Drop(sim.ReceivingEnd, 0)
+		c.Compose(channelsim.SendingEnd, channelsim.WholePacket)
+		c.Drop(channelsim.ReceivingEnd, 0)
 		for !c.readOne() {
 			c.Run(ms, srtt/2, func(int, core.Micros) bool { return false })
 		}

@@ -32,6 +32,9 @@ type Oracle interface {
 type Look struct {
 	Deadline Opt[int64]
 	Near     [4]int64 // numbers that events are near
+
+	// Of an end of a Talk: the datagrams that the other end sent, and that this one did.
+	Came, Went []Bytes
 }
 
 // Inside is a machine that shows more than its steps, such as what it counted. What both

@@ -253,21 +253,24 @@ func (op *Op) Encode(config any, events []Timed, oracle Oracle) []byte {
 	out := packStruct(nil, reflect.ValueOf(config))
 	now := int64(0)
 	for _, e := range events {
-		look, kind := oracle.Look(), op.kind(e.Event)
-		how, least, most, n := tell(now, e.At, look)
-		out = AppendNumber(out, 0, op.heads(), int64(kind)*times+how)
-		if most > least {
-			out = AppendNumber(out, least, most, n)
-		}
-		if p, is := e.Event.(Packed); is {
-			out = p.Pack(out, config, look)
-		} else {
-			out = packStruct(out, reflect.ValueOf(e.Event))
-		}
+		out = op.append(out, now, e, config, oracle.Look())
 		now = e.At
 		oracle.Do(e.At, e.Event)
 	}
 	return out
+}
+
+// append encodes an event.
+func (op *Op) append(out []byte, now int64, e Timed, config any, look Look) []byte {
+	how, least, most, n := tell(now, e.At, look)
+	out = AppendNumber(out, 0, op.heads(), int64(op.kind(e.Event))*times+how)
+	if most > least {
+		out = AppendNumber(out, least, most, n)
+	}
+	if p, is := e.Event.(Packed); is {
+		return p.Pack(out, config, look)
+	}
+	return packStruct(out, reflect.ValueOf(e.Event))
 }
 
 // heads is the largest number that says what an event is, and how its time is told.
@@ -287,13 +290,19 @@ func (op *Op) Play(in Source, config any, oracle Oracle, most int) iter.Seq2[int
 	return func(yield func(int64, Event) bool) {
 		now := int64(0)
 		for n := 0; n < most && in.More(); n++ {
-			look, head := oracle.Look(), in.Number(0, op.heads())
-			now = told(in, head%times, now, look)
-			if !yield(now, makeEvent(in, op.Events[head/times].Of, config, look)) {
+			var e Event
+			if now, e = op.next(in, now, config, oracle.Look()); !yield(now, e) {
 				return
 			}
 		}
 	}
+}
+
+// next makes an event and its time.
+func (op *Op) next(in Source, now int64, config any, look Look) (int64, Event) {
+	head := in.Number(0, op.heads())
+	now = told(in, head%times, now, look)
+	return now, makeEvent(in, op.Events[head/times].Of, config, look)
 }
 
 func makeEvent(in Source, of Event, config any, look Look) Event {

@@ -108,6 +108,11 @@ func (s *shape) read(raw json.RawMessage, to reflect.Value, omit bool) error {
 	}
 	to = s.inner(to)
 	switch {
+	case reflect.PointerTo(s.of).Implements(isUnmarshaler): // a union
+		if json.Unmarshal(raw, to.Addr().Interface()) != nil {
+			return ErrBadRequest
+		}
+		return nil
 	case isNumber(s.of):
 		n, err := integer(raw)
 		if err != nil || n < s.low || n > s.high || len(s.in) > 0 && !slices.Contains(s.in, strconv.FormatInt(n, 10)) {
@@ -135,6 +140,22 @@ func (s *shape) read(raw json.RawMessage, to reflect.Value, omit bool) error {
 		return s.readList(raw, to)
 	}
 	return s.readString(raw, to)
+}
+
+var isUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// Decode reads an object by the declaration of what it is read into.
+func Decode(raw json.RawMessage, into any) error {
+	o, err := object(raw)
+	if err != nil {
+		return err
+	}
+	v := reflect.ValueOf(into).Elem()
+	read, err := readStruct(v.Type(), o)
+	if err == nil {
+		v.Set(reflect.ValueOf(read))
+	}
+	return err
 }
 
 func (s *shape) readList(raw json.RawMessage, to reflect.Value) error {

@@ -69,6 +69,9 @@ func (p *Pair) Do(at int64, e Event) Step {
 	return got
 }
 
+// Look is what the oracle shows.
+func (p *Pair) Look() Look { return p.Oracle.Look() }
+
 // Fail fails, with the script of what happened.
 func (p *Pair) Fail(format string, args ...any) {
 	p.T.Helper()

@@ -3,75 +3,65 @@ package connection_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/conform/check"
-	sim "github.com/chunkwire/chunkwire/conform/sim/connection"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/stateful"
-	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 )
 
 var commandWaits = []core.Micros{0, 0, 1, 5 * ms, 20 * ms, 20 * ms, 50 * ms, 100 * ms, 250 * ms, 620 * ms, 1000 * ms, 1250 * ms, 10_000 * ms}
 
-// pairSystem is both ends of a connection, each beside its model, and what is between them.
+// pairSystem is both ends of a connection, each beside its oracle, and what is between them.
 type pairSystem struct {
 	stateful.Objections
 	now    core.Micros
-	ends   [2]*sim.CheckedConn
-	flight [2][]flying    // to each end; what arrived can arrive again
-	path   connection.ECN // what comes of ECT(0)
+	ends   [2]*conform.Pair
+	flight [2][]connections.Receive // to each end; what arrived can arrive again
+	path   string                   // what comes of ECT(0)
 	serial byte
 }
 
-// flying is a datagram, and the field ECN that it comes with.
-type flying struct {
-	data  []byte
-	field connection.ECN
-}
-
-func newPairSystem(mode session.Mode, cfg connection.Config, agreed session.Agreed) *pairSystem {
-	s := &pairSystem{path: connection.ECT0}
-	agreed.Link = 7
-	keys := [2]session.Key{{1}, {2}}
-	for i := range s.ends {
-		link := session.LinkConfig{Mode: mode, Agreed: agreed, Seal: keys[i], Open: keys[1-i]}
-		s.ends[i] = check.Must(sim.NewCheckedConn(cfg, link, sim.Side(i), 0, s.Fail))
+func newPairSystem(cfg connections.Config) *pairSystem {
+	s := &pairSystem{path: "ect0"}
+	key := func(first byte) conform.Bytes { return conform.Bytes(append([]byte{first}, make([]byte, 31)...)) }
+	for i, side := range []string{connections.Client, connections.Server} {
+		s.ends[i] = connections.Op.Pair(s, cfg.Sided(side, key(1), key(2)))
 	}
 	return s
+}
+
+// does puts an event to an end.
+func (s *pairSystem) does(end int, e conform.Event) connections.Step {
+	return s.ends[end].Do(int64(s.now), e).(connections.Step)
 }
 
 // advance lets time pass: one of the waits, or to the deadline of an end.
 func (s *pairSystem) advance(arg, end int) {
 	if arg < len(commandWaits) {
 		s.now += commandWaits[arg]
-	} else if at := s.ends[end].Conn.Deadline(); at != core.Never {
-		s.now = max(s.now, at)
+	} else if at := s.ends[end].Look().Deadline; at.Is {
+		s.now = max(s.now, core.Micros(at.V))
 	}
 }
 
 // polls lets an end send all that it has.
-func (s *pairSystem) polls(end int) (text string) {
-	for range 400 {
-		d, ok := s.ends[end].Poll(s.now)
-		text += " " + string(s.ends[end].Conn.Row())
-		if !ok || s.Any() {
-			return text
-		}
-		f := flying{data: d}
-		if s.ends[end].Conn.ECT() {
-			f.field = s.path
+func (s *pairSystem) polls(end int) []string {
+	step := s.does(end, connections.Poll{})
+	for i, d := range step.Datagrams {
+		f := connections.Receive{Hex: d}
+		if step.ECN.Is && step.ECN.V.ECT[i] {
+			f.ECN = s.path
 		}
 		s.flight[1-end] = append(s.flight[1-end], f)
 	}
-	s.Fail("end %d never stops sending", end)
-	return text
+	return step.Rows
 }
 
 // next takes a datagram out of those on the way to an end; some stay there for another time.
-func (s *pairSystem) next(end, arg, stay int) (d flying, ok bool) {
+func (s *pairSystem) next(end, arg, stay int) (d connections.Receive, ok bool) {
 	f := s.flight[end]
 	if len(f) == 0 {
 		return d, false
@@ -85,9 +75,9 @@ func (s *pairSystem) next(end, arg, stay int) (d flying, ok bool) {
 	return d, true
 }
 
-func (s *pairSystem) content(size int) []byte {
+func (s *pairSystem) content(size int) conform.Bytes {
 	s.serial++
-	return bytes.Repeat([]byte{s.serial}, size)
+	return conform.Bytes(bytes.Repeat([]byte{s.serial}, size))
 }
 
 const pollWaits = 22
@@ -95,7 +85,7 @@ const pollWaits = 22
 var pairVerbs = []*stateful.Verb[*pairSystem]{
 	{Weight: 10, Limits: stateful.Args{2, pollWaits}, Run: func(s *pairSystem, a stateful.Args) string {
 		s.advance(a[1], a[0])
-		return fmt.Sprintf("at %d end %d:%s, deadline %d", s.now, a[0], s.polls(a[0]), s.ends[a[0]].Conn.Deadline())
+		return fmt.Sprintf("at %d end %d: %v, deadline %+v", s.now, a[0], s.polls(a[0]), s.ends[a[0]].Look().Deadline)
 	}},
 	{Weight: 12, Limits: stateful.Args{2, 4, 9}, Run: func(s *pairSystem, a stateful.Args) string {
 		d, ok := s.next(a[0], a[1]*a[1], a[2])
@@ -103,20 +93,21 @@ var pairVerbs = []*stateful.Verb[*pairSystem]{
 			return "nothing is on the way"
 		}
 		if a[2] == 1 {
-			d.data = bytes.Clone(d.data)
-			d.data[a[1]*7%len(d.data)] ^= 4
+			changed := []byte(d.Hex)
+			changed[a[1]*7%len(changed)] ^= 4
+			d.Hex = conform.Bytes(changed)
 		}
-		err := s.ends[a[0]].Receive(s.now, d.data, d.field)
-		return fmt.Sprintf("at %d end %d gets %d bytes with %v: %s, %v", s.now, a[0], len(d.data), d.field, s.ends[a[0]].Conn.Row(), err)
+		step := s.does(a[0], d)
+		return fmt.Sprintf("at %d end %d gets %d bytes with %q: %v, %+v", s.now, a[0], len(d.Hex), d.ECN, step.Rows, step.Refused)
 	}},
 	// All that is on the way arrives.
 	{Weight: 5, Limits: stateful.Args{2}, Run: func(s *pairSystem, a stateful.Args) string {
 		n := len(s.flight[a[0]])
 		for _, d := range s.flight[a[0]] {
-			_ = s.ends[a[0]].Receive(s.now, d.data, d.field)
+			s.does(a[0], d)
 		}
 		s.flight[a[0]] = nil
-		return fmt.Sprintf("at %d end %d gets %d datagrams: %s", s.now, a[0], n, s.ends[a[0]].Conn.Row())
+		return fmt.Sprintf("at %d end %d gets %d datagrams", s.now, a[0], n)
 	}},
 	{Weight: 1, Limits: stateful.Args{2, 8}, Run: func(s *pairSystem, a stateful.Args) string {
 		n := len(s.flight[a[0]])
@@ -127,59 +118,60 @@ var pairVerbs = []*stateful.Verb[*pairSystem]{
 	}},
 	{Weight: 6, Limits: stateful.Args{2, 6, 8}, Run: func(s *pairSystem, a stateful.Args) string {
 		size, times := []int{1, 60, 60, 300, 1500, 1500, 1, 40}[a[2]], []int{1, 1, 1, 1, 1, 20, 60, 10}[a[2]]
-		var err error
+		var step connections.Step
 		for range times {
-			err = s.ends[a[0]].Send(s.now, uint8(a[1]/2), s.content(size), []core.Micros{0, 0, 100 * ms}[a[1]%3])
+			step = s.does(a[0], connections.Send{Channel: int64(a[1] / 2), Data: s.content(size), Lifetime: conform.If(int64(100*ms), a[1]%3 == 2)})
 		}
-		return fmt.Sprintf("at %d end %d sends %d times %d bytes on %d: %v", s.now, a[0], times, size, a[1]/2, err)
+		return fmt.Sprintf("at %d end %d sends %d times %d bytes on %d: %+v", s.now, a[0], times, size, a[1]/2, step.Refused)
 	}},
 	{Weight: 3, Limits: stateful.Args{2, 5}, Run: func(s *pairSystem, a stateful.Args) string {
-		size := []int{0, 1, 1024, 3000, 40_000}[a[1]]
-		err := s.ends[a[0]].SendChunk(s.now, s.content(size))
-		return fmt.Sprintf("at %d end %d sends a chunk of %d: %v", s.now, a[0], size, err)
+		size := []int64{0, 1, 1024, 3000, 40_000}[a[1]]
+		step := s.does(a[0], connections.SendChunk{Size: size})
+		return fmt.Sprintf("at %d end %d sends a chunk of %d: %+v", s.now, a[0], size, step.Refused)
 	}},
 	{Weight: 5, Limits: stateful.Args{2, 4, 3}, Run: func(s *pairSystem, a stateful.Args) string {
 		n := 0
-		for ok := true; ok && n < []int{1, 3, 1000}[a[2]] && !s.Any(); n++ {
+		for more := true; more && n < []int{1, 3, 1000}[a[2]]; n++ {
 			if a[1] == 3 {
-				_, ok = s.ends[a[0]].ReadChunk(s.now)
+				more = s.does(a[0], connections.ReadChunk{}).Chunk.Is
 			} else {
-				_, ok = s.ends[a[0]].Read(s.now, uint8(a[1]))
+				more = s.does(a[0], connections.Read{Channel: int64(a[1])}).Read.Is
 			}
 		}
 		return fmt.Sprintf("at %d end %d reads %d times from %d", s.now, a[0], n, a[1])
 	}},
 	{Weight: 1, Limits: stateful.Args{6}, Run: func(s *pairSystem, a stateful.Args) string {
-		s.path = []connection.ECN{connection.ECT0, connection.ECT0, connection.CE, connection.CE, connection.NotECT, connection.ECT1}[a[0]]
-		return fmt.Sprintf("the path makes %v of ECT(0)", s.path)
+		s.path = []string{"ect0", "ect0", "ce", "ce", "", "ect1"}[a[0]]
+		return fmt.Sprintf("the path makes %q of ECT(0)", s.path)
 	}},
 	{Weight: 1, Limits: stateful.Args{2, 8}, Run: func(s *pairSystem, a stateful.Args) string {
 		if a[1] > 2 {
 			return "no close"
 		}
-		err := s.ends[a[0]].Close(s.now, []uint16{0, 256, 5}[a[1]], "why")
-		return fmt.Sprintf("at %d end %d closes: %s, %v", s.now, a[0], s.ends[a[0]].Conn.Row(), err)
+		step := s.does(a[0], connections.Close{Code: []int64{0, 256, 5}[a[1]], Text: "why"})
+		return fmt.Sprintf("at %d end %d closes: %v, %+v", s.now, a[0], step.Rows, step.Refused)
 	}},
 }
 
-// Both ends of a connection do what their models do, whatever is asked of them and whatever
+// Both ends of a connection do what their oracles do, whatever is asked of them and whatever
 // comes (sections 8 and 9; CXL-13).
 func TestCommandsToConnections(t *testing.T) {
-	small := connection.Config{Tick: 10 * ms, MessageRate: 64_000, Channels: []channel.Config{
-		{ID: 0, Kind: channel.Unreliable, QueueBytes: 1 << 19},
-		{ID: 1, Kind: channel.Ordered, Format: channel.Format{Window: 32, Data: 100, Group: 16}, SendQueue: 64},
-		{ID: 2, Kind: channel.Unordered, Format: channel.Format{Window: 32, Data: 1024, Group: 4}, SendQueue: 32, Priority: 1},
-	}}
-	for _, c := range []struct {
-		mode   session.Mode
-		cfg    connection.Config
-		agreed session.Agreed
-	}{
-		{session.CRC, connection.Config{}, session.Agreed{Lanes: 2, Variant: 1, Timeout: 10 * second}},
-		{session.AEAD, small, session.Agreed{Lanes: 1, Variant: 1, Timeout: 2 * second}},
-		{session.CRC, connection.Config{}, session.Agreed{Lanes: 2, Variant: session.VariantRepair, Extensions: session.ExtensionECN, Timeout: 10 * second}},
-		{session.MAC, small, session.Agreed{Timeout: second}},
-	} {
-		stateful.Check(t, func() *pairSystem { return newPairSystem(c.mode, c.cfg, c.agreed) }, pairVerbs...)
+	usual := connections.Usual()
+	small := usual
+	small.Tick, small.MessageRate, small.Mode = 10_000, 64_000, "mac"
+	small.Channels = slices.Clone(usual.Channels)
+	for i, data := range []int64{0, 100, 1024} {
+		if c := &small.Channels[i]; data > 0 {
+			c.Window, c.Data, c.Group, c.SendQueue = conform.Some(int64(32)), conform.Some(data), conform.Some([]int64{0, 16, 4}[i]), conform.Some(int64(64))
+		}
+	}
+	with := func(c connections.Config, mode string, lanes, timeout int64) connections.Config {
+		c.Mode, c.Lanes, c.Timeout = mode, lanes, timeout
+		return c
+	}
+	repaired := with(usual, "crc", 2, 100)
+	repaired.Variant, repaired.Extensions, repaired.Profile = 2, connections.ECN, connections.Profile{Rule: conform.Some(connections.Rule{})}
+	for _, cfg := range []connections.Config{with(usual, "crc", 2, 100), with(small, "aead", 1, 20), repaired, with(small, "mac", 0, 10)} {
+		stateful.Check(t, func() *pairSystem { return newPairSystem(cfg) }, pairVerbs...)
 	}
 }

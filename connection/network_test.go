@@ -75,10 +75,10 @@ func (c *clientEnd) Deadline() core.Micros {
 type serverEnd struct {
 	*connection.Server
 	answers  []letter
-	peers    []*connection.Peer // those that were accepted and are polled
-	accepted []*connection.Peer // all
-	moved    []*connection.Peer
-	ended    []*connection.Peer // that were replaced
+	peers    []*connection.ServerConn // those that were accepted and are polled
+	accepted []*connection.ServerConn // all
+	moved    []*connection.ServerConn
+	ended    []*connection.ServerConn // that were replaced
 }
 
 func (s *serverEnd) Handle(now core.Micros, l letter) {
@@ -187,7 +187,7 @@ func (n *network) until(what string, limit core.Micros, holds func() bool) {
 }
 
 // open links a client and waits until the server has accepted it.
-func (n *network) open(place int, cfg connection.ClientConfig) (*clientEnd, *connection.Peer) {
+func (n *network) open(place int, cfg connection.ClientConfig) (*clientEnd, *connection.ServerConn) {
 	n.t.Helper()
 	c, before := n.link(place, cfg), len(n.server.accepted)
 	n.until("the client is accepted", 10*second, func() bool { return len(n.server.accepted) > before })

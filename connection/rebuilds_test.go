@@ -99,7 +99,7 @@ func TestHonestClientsAreNotStarved(t *testing.T) {
 			for _, c := range n.clients {
 				check.Must(c.Conn().SendChunk(began, make([]byte, codec.MaxChunkSize)))
 			}
-			left := map[*connection.Peer]bool{}
+			left := map[*connection.ServerConn]bool{}
 			for _, p := range n.server.accepted {
 				left[p] = true
 			}

@@ -3,6 +3,7 @@ package connection
 import (
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/packet"
@@ -169,6 +170,17 @@ func (c *Conn) ReadChunk(now core.Micros, dst []byte) (chunk []byte, ok bool) {
 // ChunkReadTime returns how long the chunk took that ReadChunk returned last, from its first slice to the last
 // new one.
 func (c *Conn) ChunkReadTime() core.Micros { return c.lanes.ReadTime() }
+
+// ChunkStats returns what the lanes did so far; zeros without lanes.
+func (c *Conn) ChunkStats() (st lanes.Stats) {
+	if c.lanes != nil {
+		st = c.lanes.Stats()
+	}
+	return st
+}
+
+// Lanes returns how many lanes the ends agreed on.
+func (c *Conn) Lanes() int { return c.records.Lanes }
 
 // Delivered reports whether all that was given to the connection was sent, and what is reliable
 // is at the other end.

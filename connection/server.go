@@ -60,9 +60,9 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	return server, nil
 }
 
-// Peer is the connection with one client, whatever its address (CXL-1). It exists from the first datagram that the client
+// ServerConn is the connection with one client, whatever its address (CXL-1). It exists from the first datagram that the client
 // sealed, and the application may accept it then.
-type Peer struct {
+type ServerConn struct {
 	*Conn
 	Owner any // the driver's
 
@@ -73,13 +73,13 @@ type Peer struct {
 }
 
 // Identity returns the identity that the client has proven; 0: it is anonymous.
-func (p *Peer) Identity() uint64 { return p.identity }
+func (p *ServerConn) Identity() uint64 { return p.identity }
 
 // Address returns where the client is, or was last.
-func (p *Peer) Address() session.Address { return p.address }
+func (p *ServerConn) Address() session.Address { return p.address }
 
-// Poll does what Conn.Poll does. Nothing else polls a Peer's connection.
-func (p *Peer) Poll(now core.Micros, dst []byte) (out []byte, ok bool) {
+// Poll does what Conn.Poll does. Nothing else polls a ServerConn's connection.
+func (p *ServerConn) Poll(now core.Micros, dst []byte) (out []byte, ok bool) {
 	out, ok = p.Conn.Poll(now, dst)
 	p.server.settle(now, p)
 	return out, ok
@@ -102,9 +102,9 @@ type Received struct {
 	// Answer is what Receive was given as dst with a message of the handshake behind it, to be
 	// sent where the datagram came from; nil if there is none.
 	Answer []byte
-	Peer   *Peer // whose deadline may have changed; nil: of none
-	Event  Event // of that peer
-	Ended  *Peer // that was replaced; it is closed; nil: none
+	Peer   *ServerConn // whose deadline may have changed; nil: of none
+	Event  Event       // of that peer
+	Ended  *ServerConn // that was replaced; it is closed; nil: none
 }
 
 // Receive takes a datagram that arrived at now from an address. It fails with why it was
@@ -130,7 +130,7 @@ func (s *Server) receive(now core.Micros, from session.Address, datagram []byte,
 	if err != nil {
 		return got, err
 	}
-	p, ok := entry.Owner.(*Peer)
+	p, ok := entry.Owner.(*ServerConn)
 	if !ok {
 		return s.accept(now, entry, datagram, ecn)
 	}
@@ -161,7 +161,7 @@ func (s *Server) accept(now core.Micros, entry *session.Entry, datagram []byte, 
 		s.session.End(now, entry, session.ConnectionClosed)
 		return got, err
 	}
-	p := &Peer{Conn: conn, server: s, entry: entry, identity: entry.Identity(), address: entry.Address()}
+	p := &ServerConn{Conn: conn, server: s, entry: entry, identity: entry.Identity(), address: entry.Address()}
 	conn.logStarted(cfg, ServerSide, &p.address)
 	entry.Owner = p
 	s.session.Heard(now, entry)
@@ -177,7 +177,7 @@ func (s *Server) receiveMessage(now core.Micros, from session.Address, datagram,
 	if len(answer) > len(dst) {
 		got.Answer = answer
 	}
-	if p, ok := event.Owner.(*Peer); ok {
+	if p, ok := event.Owner.(*ServerConn); ok {
 		p.entry = nil
 		p.end(now, ErrReplaced)
 		got.Ended = p
@@ -185,7 +185,7 @@ func (s *Server) receiveMessage(now core.Micros, from session.Address, datagram,
 	if event.Entry == nil {
 		return got, err
 	}
-	if p, ok := event.Entry.Owner.(*Peer); ok {
+	if p, ok := event.Entry.Owner.(*ServerConn); ok {
 		got.Peer = p
 		p.relinked(now)
 		if event.Kind == session.EventMoved {
@@ -201,7 +201,7 @@ func (s *Server) receiveMessage(now core.Micros, from session.Address, datagram,
 }
 
 // settle ends the entry of a connection that has closed.
-func (s *Server) settle(now core.Micros, p *Peer) {
+func (s *Server) settle(now core.Micros, p *ServerConn) {
 	if p.entry != nil && p.State() == Closed {
 		s.session.End(now, p.entry, session.ConnectionClosed)
 		p.entry = nil

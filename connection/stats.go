@@ -42,11 +42,7 @@ func (s *Counts) RefusedRecords(code core.Code) int64 {
 
 // Stats returns the counts so far.
 func (c *Conn) Stats() Stats {
-	s := Stats{Counts: c.counts, Packets: c.packets.Stats(), Channels: c.mux.Stats()}
-	if c.lanes != nil {
-		s.Chunks = c.lanes.Stats()
-	}
-	return s
+	return Stats{Counts: c.counts, Packets: c.packets.Stats(), Channels: c.mux.Stats(), Chunks: c.ChunkStats()}
 }
 
 // Counts returns those of Stats that cost nothing to know.

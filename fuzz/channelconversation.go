@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
-	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -41,7 +41,7 @@ func runChannelConversation(t T, data []byte) {
 		b.cfg.SequenceBits, b.cfg.Window, b.cfg.Fresh = small.bits, small.window, small.fresh
 		b.cfg.SendQueue = max(b.cfg.SendQueue%64, min(b.cfg.Group, b.cfg.Window))
 	}
-	w, err := sim.NewWorld(b.cfg, t.Fatalf)
+	w, err := channelsim.NewWorld(b.cfg, t.Fatalf)
 	if err != nil {
 		t.Fatalf("%+v: %v", b.cfg, err)
 	}
@@ -56,7 +56,7 @@ func runChannelConversation(t T, data []byte) {
 // channelBench is a world and the script of what happens in it.
 type channelBench struct {
 	T
-	*sim.World
+	*channelsim.World
 	script
 	cfg          channel.Config
 	most         int // bytes of a message
@@ -81,7 +81,7 @@ func (b *channelBench) op() {
 	case 4: // with a lifetime
 		b.send(1+int(b.byte())%b.most, core.Micros(b.byte())*10*core.Millisecond+1)
 	case 5:
-		b.compose(end, sim.WholePacket)
+		b.compose(end, channelsim.WholePacket)
 	case 6:
 		b.compose(end, pick(&b.script, []int{0, 4, 5, 6, 7, 8, 13, 20, 60, 300}))
 	case 7, 8:
@@ -147,7 +147,7 @@ func (b *channelBench) send(size int, lifetime core.Micros) {
 
 func (b *channelBench) compose(end, space int) {
 	b.Helper()
-	if b.Deadline(end) <= b.Now || space < sim.WholePacket || b.byte()&1 == 1 {
+	if b.Deadline(end) <= b.Now || space < channelsim.WholePacket || b.byte()&1 == 1 {
 		b.Compose(end, space)
 	}
 	b.done("compose")

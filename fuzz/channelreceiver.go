@@ -6,7 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
-	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -81,7 +81,7 @@ func runChannelReceiver(t T, data []byte) {
 	b := &channelReceiverBench{T: t, script: script{data}, lastReport: -core.Second}
 	b.cfg = readChannelConfig(&b.script)
 	var err error
-	if b.CheckedReceiver, err = sim.NewCheckedReceiver(b.cfg, t.Fatalf); err != nil {
+	if b.CheckedReceiver, err = channelsim.NewCheckedReceiver(b.cfg, t.Fatalf); err != nil {
 		t.Fatalf("%+v: %v", b.cfg, err)
 	}
 	b.oracle = channeloracle.NewReceiver(channeloracle.ReceiverConfig{
@@ -96,7 +96,7 @@ func runChannelReceiver(t T, data []byte) {
 // channelReceiverBench is a receiver beside its model and its oracle.
 type channelReceiverBench struct {
 	T
-	*sim.CheckedReceiver
+	*channelsim.CheckedReceiver
 	script
 	cfg     channel.Config
 	oracle  *channeloracle.Receiver

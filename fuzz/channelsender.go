@@ -7,7 +7,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
-	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -30,13 +30,13 @@ func runChannelSender(t T, data []byte) {
 	b := &channelSenderBench{T: t, script: script{data}}
 	b.cfg = readChannelConfig(&b.script)
 	var err error
-	if b.CheckedSender, err = sim.NewCheckedSender(b.cfg, t.Fatalf); err != nil {
+	if b.CheckedSender, err = channelsim.NewCheckedSender(b.cfg, t.Fatalf); err != nil {
 		t.Fatalf("%+v: %v", b.cfg, err)
 	}
 	b.oracle = channeloracle.NewSender(channeloracle.SenderConfig{
 		Format: oracleFormat(b.cfg.Format), SendQueue: int64(b.cfg.SendQueue), First: int64(b.cfg.First), GiveUp: int64(b.cfg.GiveUp),
 	})
-	b.judge = sim.NewJudge(sim.Complete(b.cfg))
+	b.judge = channelsim.NewJudge(channelsim.Complete(b.cfg))
 	b.next, b.tail, b.sent = b.cfg.First, b.cfg.First, map[core.Number]*sentMessage{}
 	for n := 0; b.more() && n < maxOps; n++ {
 		b.op()
@@ -47,11 +47,11 @@ func runChannelSender(t T, data []byte) {
 // channelSenderBench is a sender beside its model, its oracle and its judge.
 type channelSenderBench struct {
 	T
-	*sim.CheckedSender
+	*channelsim.CheckedSender
 	script
 	cfg    channel.Config
 	oracle *channeloracle.Sender
-	judge  *sim.Judge
+	judge  *channelsim.Judge
 	clock  core.Micros // of the next event; it may go back
 	latest core.Micros
 	number core.Number // of the next packet
@@ -169,7 +169,7 @@ func (b *channelSenderBench) send(message []byte, lifetime core.Micros) {
 // packet composes one, until the sender says nothing more.
 func (b *channelSenderBench) packet(space int) (records int) {
 	b.Helper()
-	whole := space >= sim.WholePacket
+	whole := space >= channelsim.WholePacket
 	number := b.number
 	for {
 		before := b.Sender.Base()
@@ -304,7 +304,7 @@ func (b *channelSenderBench) finish() {
 	b.Helper()
 	b.clock = b.latest
 	for n := 0; b.Sender.Base() < b.Sender.Next() && !b.Failed(); n++ {
-		for b.packet(sim.WholePacket) > 0 {
+		for b.packet(channelsim.WholePacket) > 0 {
 		}
 		if n > mostEntries {
 			b.Fatalf("the peer takes all, but base %d, sent %d, next %d", b.Sender.Base(), b.Sender.Sent(), b.Sender.Next())
@@ -312,7 +312,7 @@ func (b *channelSenderBench) finish() {
 		b.report(b.heard, b.number-1, channel.NewReport(0, uint16(b.Sender.Sent()), b.cfg.Window, nil))
 	}
 	b.clock = min(b.clock+100*core.Second, 1<<62)
-	if at := b.Deadline(); at != core.Never || b.packet(sim.WholePacket) > 0 {
+	if at := b.Deadline(); at != core.Never || b.packet(channelsim.WholePacket) > 0 {
 		b.Fatalf("nothing is left, but something is due at %d", at)
 	}
 }

@@ -62,8 +62,8 @@ func compareDecoded(t T, b []byte, got codec.Packet, err error, want oracle.Pack
 	t.Helper()
 	compareErrors(t, err, wantErr)
 	if err != nil {
-		if e := wantErr.(*oracle.Error); err.(*codec.Error).Place() != e.Bit {
-			t.Fatalf("%v, but the oracle says bit %d", err, e.Bit)
+		if e := wantErr.(*oracle.Error); err.(*codec.Error).Place() != e.At {
+			t.Fatalf("%v, but the oracle says bit %d", err, e.At)
 		}
 		if !isZero(got) {
 			t.Fatalf("refused with %v, but returned %s", err, describe(got))
@@ -88,7 +88,7 @@ func compareErrors(t T, err, want error) {
 	}
 	got, isOurs := err.(*codec.Error)
 	w, refused := want.(*oracle.Error)
-	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Sentence {
+	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Check {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)
 	}
 }

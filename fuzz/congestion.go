@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
-	sim "github.com/chunkwire/chunkwire/conform/sim/packet"
+	"github.com/chunkwire/chunkwire/conform/sim/packetsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -23,7 +23,7 @@ func runCongestion(t T, data []byte) {
 	s := script{data}
 	profile := s.byte() & 1
 	b := &congestionBench{
-		T: t, script: s, machine: packet.NewCongestion(packet.Profile(profile)), model: sim.NewCongestionModel(packet.Profile(profile)),
+		T: t, script: s, machine: packet.NewCongestion(packet.Profile(profile)), model: packetsim.NewCongestionModel(packet.Profile(profile)),
 		oracle: packetoracle.NewCongestion([]string{contract.ProfileDefault, contract.ProfileArticle}[profile]), profile: packet.Profile(profile),
 		goodSince: core.Never,
 	}
@@ -38,7 +38,7 @@ type congestionBench struct {
 	T
 	script
 	machine packet.Congestion
-	model   *sim.CongestionModel
+	model   *packetsim.CongestionModel
 	oracle  *packetoracle.Congestion
 	profile packet.Profile
 	clock   core.Micros // the time of the next event, which may go back

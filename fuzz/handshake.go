@@ -1,299 +1,207 @@
 package fuzz
 
 import (
-	"bytes"
+	"errors"
+	"math/rand/v2"
 	"slices"
 
-	sim "github.com/chunkwire/chunkwire/conform/sim/session"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/connection/session"
-	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// A client and a server, each beside its model, over a network that keeps everything that was
-// ever sent, and an attacker who sends it again from any address, changed or not, and forges
-// what needs no key. No datagram to an address has more bytes than the one that it answers
-// (CXT-BND-1). At last the network is good: the client comes to OPEN with the keys that the
-// server has, or ends for a reason (CXT-LIVE-1, CXT-LIVE-2).
+// A client and a server, each beside its oracle, over a network that keeps everything that was ever sent,
+// and an attacker who sends it again from any address, changed or not, and forges messages that need no
+// key. No datagram to an address has more bytes than the one that it answers (CXT-BND-1). At last the
+// network is good: the client comes to OPEN with the keys that the server has, or ends for a reason
+// (CXT-LIVE-1, CXT-LIVE-2).
 //
-// An input is a byte for how the two are set up, and a script of operations, each a byte and
-// what op reads.
-var targetHandshake = newTarget("Handshake", "client and server of a session are their models, whatever is lost, doubled, replayed, changed or forged", runHandshake, seedHandshakes)
+// An input is a byte for how the two are set up, and the events of a conform.Talk.
+var targetHandshake = newTarget("Handshake", "client and server of a session are their oracles, whatever is lost, doubled, replayed, changed or forged", runHandshake, seedHandshakes)
 
-// handshakeBench is a client, a server and what was sent.
-type handshakeBench struct {
-	T
-	script
-	cfg    session.ClientConfig
-	server *sim.CheckedServer
-	client *sim.CheckedClient
-	at     session.Address // where the client is
-	clock  core.Micros
-	made   byte
-	sent   []letter // of both, at any time
+// handshakes is a client and a server that talk.
+type handshakes struct {
+	conform.Talk
+	client, server *conform.End
+	fits           bool
+	restarts       byte
 }
 
-// letter is a datagram and the address from which a client sent it; the server's have that to
-// which they went.
-type letter struct {
-	address session.Address
-	data    []byte
-	answer  bool
+// What the first byte of an input sets.
+const (
+	hasIdentity = 1 << iota
+	offersMore
+	otherProtocol
+	otherKey // of an identity
+)
+
+// newHandshakes returns new ends, whose machines a function makes.
+func newHandshakes(setup byte, machine func(op *conform.Op, config any) conform.Oracle) *handshakes {
+	h := &handshakes{}
+	cfg := sessions.ClientConfig{Identity: conform.Bytes(make([]byte, 8)), Key: conform.Bytes(make([]byte, 32)), Config: sessions.Config{
+		Protocol: 1, Mode: "crc", Lanes: 2, Variants: 1, Timeout: 100, Format: conform.Bytes(make([]byte, 8)),
+	}}
+	server := sessions.ServerConfig{Config: cfg.Config, Anonymous: true, MaxConnections: 2, MaxPerAddress: 2, Keys: []sessions.Key{{Identity: firstByte(8, 7), Key: firstByte(32, 7)}}}
+	if setup&hasIdentity != 0 {
+		cfg.Identity, cfg.Key = firstByte(8, 7), firstByte(32, 7)
+	}
+	if setup&offersMore != 0 {
+		cfg.Lanes, cfg.Timeout = 16, 10
+	}
+	if setup&otherProtocol != 0 {
+		cfg.Protocol++ // refused, proven
+	}
+	if setup&otherKey != 0 && setup&hasIdentity != 0 {
+		cfg.Key = firstByte(32, 8) // refused, unproven
+	}
+	h.fits = setup&otherProtocol == 0 && setup&(hasIdentity|otherKey) != hasIdentity|otherKey
+	h.client = &conform.End{
+		Op: sessions.Client, Config: cfg, Poll: sessions.Poll{},
+		Sent:    func(s conform.Step) []conform.Bytes { return s.(sessions.ClientStep).Datagrams },
+		Arrives: func(b conform.Bytes) conform.Event { return sessions.Receive{Hex: b} },
+		Restart: func() conform.Oracle { cfg.Random = h.random(); return machine(sessions.Client, cfg) },
+	}
+	h.server = &conform.End{
+		Op: sessions.Server, Config: server, Poll: sessions.Poll{},
+		Sent: func(s conform.Step) []conform.Bytes {
+			if answer := s.(sessions.ServerStep).Answer; answer.Is {
+				return []conform.Bytes{answer.V}
+			}
+			return nil
+		},
+		Arrives: func(b conform.Bytes) conform.Event { return sessions.ReceiveFrom{From: sessions.Addresses[0], Hex: b} },
+		Restart: func() conform.Oracle { server.Random = h.random(); return machine(sessions.Server, server) },
+	}
+	h.Ends = []*conform.End{h.client, h.server}
+	for _, end := range h.Ends {
+		end.Machine = end.Restart()
+	}
+	return h
 }
 
-var fuzzTerms = session.Terms{Mode: session.CRC, Lanes: 2, Variants: 1, Timeout: 10 * core.Second}
+// firstByte is so many bytes, all 0 except the first.
+func firstByte(size int, first byte) conform.Bytes {
+	return conform.Bytes(append([]byte{first}, make([]byte, size-1)...))
+}
+
+// random is other random bytes for each machine, enough for each event to draw.
+func (h *handshakes) random() conform.Bytes {
+	h.restarts++
+	b := make([]byte, 1<<14)
+	_, _ = rand.NewChaCha8([32]byte{h.restarts, 's'}).Read(b)
+	return conform.Bytes(b)
+}
+
+// answersAreSmaller judges a server (CXS-18).
+type answersAreSmaller struct{}
+
+func (answersAreSmaller) Saw(_ int64, e conform.Event, s conform.Step) error {
+	arrived, is := e.(sessions.ReceiveFrom)
+	if is && s.(sessions.ServerStep).Answer.Is && len(s.(sessions.ServerStep).Answer.V) >= len(arrived.Hex) {
+		return errors.New("CXS-18: an answer is not smaller than what it answers")
+	}
+	return nil
+}
 
 func runHandshake(t T, data []byte) {
-	b := &handshakeBench{T: t, script: script{data}, at: session.Address{1}}
-	setup := b.byte()
-	b.cfg = session.ClientConfig{Terms: fuzzTerms}
-	if setup&1 == 1 {
-		b.cfg.Identity, b.cfg.Key = 7, session.Key{7}
-	}
-	if setup&2 != 0 {
-		b.cfg.Lanes, b.cfg.Timeout = 16, core.Second
-	}
-	if setup&4 != 0 {
-		b.cfg.Protocol++ // refused, proven
-	}
-	if setup&8 != 0 && setup&1 == 1 {
-		b.cfg.Key = session.Key{8} // refused, unproven
-	}
-	b.restartServer()
-	b.restartClient()
-	for n := 0; b.more() && n < 300; n++ {
-		b.op()
-	}
-	b.finish(setup&4 == 0 && setup&9 != 9)
-}
-
-func (b *handshakeBench) restartServer() {
-	b.Helper()
-	b.made++
-	var err error
-	cfg := session.ServerConfig{Terms: fuzzTerms, Anonymous: true, MaxConnections: 2, MaxPerAddress: 2, Keys: fuzzKey}
-	if b.server, err = sim.NewCheckedServer(cfg, b.made, b.Fatalf); err != nil {
-		b.Fatalf("%v", err)
-	}
-}
-
-func fuzzKey(identity uint64) (session.Key, bool) { return session.Key{byte(identity)}, identity == 7 }
-
-func (b *handshakeBench) restartClient() {
-	b.Helper()
-	b.made++
-	var err error
-	if b.client, err = sim.NewCheckedClient(b.clock, b.cfg, b.made, b.Fatalf); err != nil {
-		b.Fatalf("%v", err)
-	}
-}
-
-// op does one operation of the script.
-func (b *handshakeBench) op() {
-	b.Helper()
-	op := b.byte() % 16
-	if verbose() {
-		b.Logf("at %d, operation %d: %v, Row:%s", b.clock, op, b.client.Client.State(), b.client.Client.Row())
-	}
-	switch op {
-	case 0, 1, 2:
-		b.poll()
-	case 3, 4, 5: // one of the latest messages of a client arrives
-		b.deliver(false, b.byte(), 0)
-	case 6, 7, 8: // one of the latest answers arrives
-		b.deliver(true, b.byte(), 0)
-	case 9: // changed, to either
-		which := b.byte()
-		b.deliver(which&1 == 1, which>>1, 1+b.uint16())
-	case 10:
-		b.clock += core.Micros(b.byte()) * 40 * core.Millisecond
-	case 11:
-		if at := min(b.client.Client.Deadline(), b.server.Deadline()); at != core.Never {
-			b.clock = max(b.clock, at)
+	s := script{data}
+	h := newHandshakes(s.byte(), func(op *conform.Op, config any) conform.Oracle {
+		p := op.Pair(t, config)
+		if op == sessions.Server {
+			p.Judges = []conform.Judge{answersAreSmaller{}}
 		}
-		b.server.Poll(b.clock)
-	case 12:
-		b.data(b.byte())
-	case 13:
-		b.at[0] = 1 + b.byte()%3
-		b.client.Move(b.clock)
-	case 14:
-		b.rare(b.byte())
-	case 15:
-		b.forge(b.byte())
+		return p
+	})
+	h.finish(t, h.Play(&conform.Input{Left: s.left}, 300))
+}
+
+// product is the client under test.
+func (h *handshakes) product() *sessions.ProductClient {
+	return h.client.Machine.(*conform.Pair).Product.(*sessions.ProductClient)
+}
+
+// finish lets everything arrive.
+func (h *handshakes) finish(t T, now int64) {
+	t.Helper()
+	h.Mend(1000)
+	h.Do(now, h.client, sessions.Poll{})
+	is := func(states ...session.ClientState) bool { return slices.Contains(states, h.product().State()) }
+	h.Run(now+100_000_000, func() bool { return is(session.Open, session.Closed) })
+	switch {
+	case is(session.Open) && !h.fits:
+		t.Fatalf("a client is OPEN that does not fit the server")
+	case is(session.Open):
+		h.agree(t)
+	case !is(session.Closed):
+		t.Fatalf("CXT-LIVE-1: on a good network the client is %v", h.product().State())
 	}
 }
 
-// rare is what happens seldom.
-func (b *handshakeBench) rare(what byte) {
-	b.Helper()
-	switch what % 4 {
-	case 0:
-		b.restartServer()
-	case 1:
-		b.restartClient()
-	case 2:
-		b.client.Close(b.clock)
-	case 3:
-		if links := b.server.Links(); len(links) > 0 {
-			b.server.End(b.clock, links[int(what>>2)%len(links)], pick(&b.script, []session.Reason{session.ConnectionClosed, session.Replaced}))
-		}
-	}
-}
-
-// poll sends what the client has.
-func (b *handshakeBench) poll() {
-	b.Helper()
-	for range 8 {
-		d, ok := b.client.Poll(b.clock)
-		if !ok {
-			return
-		}
-		b.sent = append(b.sent, letter{b.at, bytes.Clone(d), false})
-	}
-	b.Fatalf("a client never stops sending")
-}
-
-// deliver lets one of the latest datagrams of a side arrive, with a bit changed if change is
-// not 0.
-func (b *handshakeBench) deliver(answer bool, which byte, change uint16) {
-	b.Helper()
-	var list []letter
-	for _, l := range b.sent {
-		if l.answer == answer {
-			list = append(list, l)
-		}
-	}
-	if len(list) == 0 {
+// agree checks that the server has the client's connection with its keys, if it has it: a client that was
+// OPEN before may not know yet that its connection is over (CXT-LIVE-4).
+func (h *handshakes) agree(t T) {
+	t.Helper()
+	link := h.product().Link()
+	entry := h.server.Machine.(*conform.Pair).Product.(*sessions.ProductServer).Find(link.ID())
+	if entry == nil || entry.Link() == nil {
 		return
 	}
-	l := list[max(0, len(list)-1-int(which&15))]
-	d := bytes.Clone(l.data)
-	if change > 0 {
-		at := int(change) % (8 * len(d))
-		d[at/8] ^= 1 << (at % 8)
-	}
-	if answer {
-		_ = b.client.Receive(b.clock, d)
-		return
-	}
-	if which&0x40 != 0 {
-		l.address[0]++ // from where it was not sent
-	}
-	b.serve(l.address, d)
-}
-
-// serve gives the server a datagram, and keeps its answer.
-func (b *handshakeBench) serve(from session.Address, d []byte) {
-	b.Helper()
-	answer := b.server.Receive(b.clock, from, d)
-	if len(answer) == 0 {
-		return
-	}
-	if len(answer) >= len(d) {
-		b.Fatalf("CXS-18: %d bytes draw %d", len(d), len(answer))
-	}
-	b.sent = append(b.sent, letter{from, bytes.Clone(answer), true})
-}
-
-// data lets a datagram of the connection go one way, if both ends have it.
-func (b *handshakeBench) data(what byte) {
-	b.Helper()
-	link := b.client.Client.Link()
-	if link == nil || !slices.Contains(b.server.Links(), link.ID()) {
-		return
-	}
-	if what&1 == 0 {
-		b.client.Spoke(b.clock)
-		b.server.Heard(b.clock, link.ID())
-	} else {
-		b.client.Heard(b.clock)
+	body, err1 := link.Open(nil, entry.Link().Seal(nil, []byte("down")))
+	up, err2 := entry.Link().Open(nil, link.Seal(nil, []byte("up")))
+	if err := errors.Join(err1, err2); err != nil || string(body) != "down" || string(up) != "up" {
+		t.Fatalf("client and server have other keys: %v", err)
 	}
 }
 
-// forge sends what needs no key: with the nonce of a client, for who reads the path.
-func (b *handshakeBench) forge(what byte) {
-	b.Helper()
-	i := slices.IndexFunc(b.sent, func(l letter) bool { return !l.answer })
-	if i < 0 {
-		return
-	}
-	seen, err := session.Decode(b.sent[len(b.sent)-1].data)
-	if err != nil {
-		return
-	}
-	m := session.Message{Kind: session.KindRefused, Version: session.Version, Reason: session.Reason(1 + what%9)}
-	if what&0x80 != 0 {
-		m = session.Message{Kind: session.KindChallenge, Stamp: uint64(what) << 50}
-	}
-	m.Nonce = seen.Nonce
-	d, err := m.Append(nil)
-	if err != nil {
-		b.Fatalf("%+v does not encode: %v", m, err)
-	}
-	_ = b.client.Receive(b.clock, d)
-}
-
-// finish lets everything arrive at once.
-func (b *handshakeBench) finish(fits bool) {
-	b.Helper()
-	for range 400 {
-		from := len(b.sent)
-		b.poll()
-		for _, l := range slices.Clone(b.sent[from:]) {
-			b.serve(l.address, l.data)
-		}
-		for _, l := range slices.Clone(b.sent[from:]) {
-			if l.answer {
-				_ = b.client.Receive(b.clock, l.data)
-			}
-		}
-		switch state := b.client.Client.State(); {
-		case state == session.Open && !fits:
-			b.Fatalf("a client is OPEN that does not fit the server")
-		case state == session.Open:
-			b.agree()
-			return
-		case state == session.Closed:
-			return
-		}
-		if at := b.client.Client.Deadline(); at != core.Never {
-			b.clock = max(b.clock+1, at)
-		}
-		b.server.Poll(b.clock)
-	}
-	b.Fatalf("CXT-LIVE-1: on a good network the client is %v", b.client.Client.State())
-}
-
-// agree checks that the server has the client's connection, if it has answered lately: a
-// client that was OPEN before may not know yet that its connection is over (CXT-LIVE-4).
-func (b *handshakeBench) agree() {
-	b.Helper()
-	link := b.client.Client.Link()
-	if !slices.Contains(b.server.Links(), link.ID()) {
-		return
-	}
-	b.client.Seals()
-}
-
-func seedHandshakes(files []testvectors.File) (seeds [][]byte) {
-	talks := [][]byte{
-		{0, 3, 0, 6, 0, 0, 3, 0, 6, 0, 12, 0, 12, 1, 10, 100, 12, 0},
-		{0, 3, 0, 6, 0, 0, 3, 0, 3, 0, 3, 0x40, 6, 0, 12, 0, 13, 1, 0, 3, 0, 6, 0, 0, 3, 0, 6, 0, 12, 1, 3, 5, 3, 6, 6, 3},
-		{0, 3, 0, 6, 0, 0, 3, 0, 6, 0, 12, 0, 14, 0, 10, 80, 0, 0, 3, 0, 6, 0, 0, 3, 0, 6, 0},
-		{0, 3, 0, 6, 0, 0, 3, 0, 6, 0, 14, 1, 0, 3, 0, 6, 0, 0, 3, 0, 6, 0, 3, 3, 3, 2, 6, 4, 12, 0},
-		{0, 15, 0, 15, 1, 15, 2, 15, 0x83, 15, 0xff, 9, 3, 7, 0, 0, 9, 9, 1, 1, 3, 0, 6, 0, 0, 15, 1, 3, 0, 9, 4, 9, 0, 6, 0},
-		{0, 3, 0, 6, 0, 0, 3, 0, 6, 0, 12, 0, 14, 3, 11, 11, 3, 0, 6, 0, 3, 2, 6, 0, 10, 255, 10, 255, 11, 3, 0, 14, 2},
-		{10, 5, 0, 11, 0, 11, 0, 11, 0, 3, 0, 6, 0, 0, 11, 11, 0, 3, 0, 6, 0, 11, 11, 11, 11},
-	}
+// seedHandshakes are talks on networks that lose one datagram or none, in which the client moves, and its
+// connection ends.
+func seedHandshakes([]testvectors.File) (seeds [][]byte) {
 	for setup := range byte(16) {
-		for _, talk := range talks {
-			seeds = append(seeds, append([]byte{setup}, talk...))
+		for lost := range 6 {
+			h := newHandshakes(setup, oracleOf)
+			h.lossy(lost)
+			h.goesOn(lost)
+			seeds = append(seeds, newHandshakes(setup, oracleOf).Encode([]byte{setup}, h.client.Trace, h.server.Trace))
 		}
-	}
-	for _, q := range requests[contract.SessionDecodeRequest](files, contract.OpSessionDecode)[:20] {
-		seeds = append(seeds, append([]byte{1, 0, 3, 0, 6, 0}, bytesOf(&q.Hex)...))
 	}
 	return seeds
+}
+
+func oracleOf(op *conform.Op, config any) conform.Oracle {
+	m, err := op.Oracle(config)
+	if err != nil {
+		panic(err) // the configurations of the targets are allowed
+	}
+	return m.(conform.Oracle)
+}
+
+// lossy is a network that loses one datagram, or none of 0.
+func (h *handshakes) lossy(lost int) {
+	h.Mend(20_000)
+	carry, sent := h.Carry, 0
+	h.Carry = func(at int64, from *conform.End, e conform.Event, b conform.Bytes) {
+		if sent++; sent != lost {
+			carry(at, from, e, b)
+		}
+	}
+}
+
+// goesOn lets a connection come about, go on with another nonce, and end.
+func (h *handshakes) goesOn(how int) {
+	now := int64(1_000_000)
+	h.Do(now, h.client, sessions.Poll{})
+	for _, e := range []conform.Event{sessions.Sent{}, sessions.Move{}, sessions.Sent{}} {
+		now += 2_000_000
+		h.Run(now, nil)
+		if h.client.Machine.(*sessions.OracleClient).State() == "OPEN" {
+			h.Do(now, h.client, e)
+			h.Do(now, h.client, sessions.Data{})
+			h.Do(now, h.server, sessions.DataOf{Link: h.server.Machine.Look().Near[0]})
+		}
+	}
+	if link := h.server.Machine.Look().Near[0]; how%2 == 0 && link != 0 {
+		h.Do(now, h.server, sessions.End{Link: link, Reason: int64(session.ConnectionClosed)})
+	}
+	h.Run(now+6_000_000, nil)
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	sim "github.com/chunkwire/chunkwire/conform/sim/packet"
+	"github.com/chunkwire/chunkwire/conform/sim/packetsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -30,11 +30,11 @@ const (
 func runPacketEndpoint(t T, data []byte) {
 	b := &endpointBench{T: t, script: script{data}}
 	b.cfg = readEndpointConfig(&b.script)
-	w, err := sim.NewWorld(b.cfg, t.Fatalf)
+	w, err := packetsim.NewWorld(b.cfg, t.Fatalf)
 	if err != nil {
 		t.Fatalf("%+v: %v", b.cfg, err)
 	}
-	b.World, b.full = w, sim.Complete(b.cfg)
+	b.World, b.full = w, packetsim.Complete(b.cfg)
 	if b.cfg.SequenceBits != 0 {
 		b.forge() // a datagram may outlive half of so small a space
 	}
@@ -47,7 +47,7 @@ func runPacketEndpoint(t T, data []byte) {
 // endpointBench is a world and the script of what happens in it.
 type endpointBench struct {
 	T
-	*sim.World
+	*packetsim.World
 	script
 	cfg, full    packet.Config
 	forged       bool

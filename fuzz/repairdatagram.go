@@ -93,8 +93,8 @@ func compareRepair(t T, b []byte, got repair.Packet, err error, want repairoracl
 	}
 	compareRepairErrors(t, err, wantErr)
 	if err != nil {
-		if e := wantErr.(*repairoracle.Error); err.(*core.Error).Place() != e.Bit || !agree.SameRepair(got, repair.Packet{}) || got.Slice.Data != nil {
-			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describeRepair(got), e.Bit)
+		if e := wantErr.(*repairoracle.Error); err.(*core.Error).Place() != e.At || !agree.SameRepair(got, repair.Packet{}) || got.Slice.Data != nil {
+			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describeRepair(got), e.At)
 		}
 		return
 	}
@@ -116,7 +116,7 @@ func compareRepairErrors(t T, err, want error) {
 	}
 	got, isOurs := err.(*core.Error)
 	w, refused := want.(*repairoracle.Error)
-	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Sentence {
+	if !isOurs || !refused || string(got.Code()) != w.Code || got.Rule() != w.Check {
 		t.Fatalf("the codec says %v, the oracle %v", err, want)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
-	sim "github.com/chunkwire/chunkwire/conform/sim/packet"
+	"github.com/chunkwire/chunkwire/conform/sim/packetsim"
 	"github.com/chunkwire/chunkwire/conform/stateful"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
@@ -15,7 +15,7 @@ import (
 // endpointSystem is an endpoint beside its model.
 type endpointSystem struct {
 	stateful.Objections
-	*sim.Checked
+	*packetsim.Checked
 	cfg  packet.Config
 	now  core.Micros
 	sent core.Number // the next number that is sent
@@ -23,8 +23,8 @@ type endpointSystem struct {
 }
 
 func newEndpointSystem(cfg packet.Config) *endpointSystem {
-	s := &endpointSystem{cfg: sim.Complete(cfg), sent: cfg.NextToSend, peer: cfg.NextToReceive}
-	s.Checked = check.Must(sim.NewChecked(cfg, s.Fail))
+	s := &endpointSystem{cfg: packetsim.Complete(cfg), sent: cfg.NextToSend, peer: cfg.NextToReceive}
+	s.Checked = check.Must(packetsim.NewChecked(cfg, s.Fail))
 	return s
 }
 
@@ -101,7 +101,7 @@ func TestCommandsToTheEndpoint(t *testing.T) {
 type congestionSystem struct {
 	stateful.Objections
 	machine packet.Congestion
-	model   *sim.CongestionModel
+	model   *packetsim.CongestionModel
 	now     core.Micros
 }
 
@@ -143,7 +143,7 @@ var congestionVerbs = []*stateful.Verb[*congestionSystem]{
 func TestCommandsToCongestion(t *testing.T) {
 	for _, profile := range []packet.Profile{packet.ProfileArticle, packet.ProfileDefault} {
 		stateful.Check(t, func() *congestionSystem {
-			return &congestionSystem{machine: packet.NewCongestion(profile), model: sim.NewCongestionModel(profile)}
+			return &congestionSystem{machine: packet.NewCongestion(profile), model: packetsim.NewCongestionModel(profile)}
 		}, congestionVerbs...)
 	}
 }

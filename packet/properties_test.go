@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/conform/check"
-	sim "github.com/chunkwire/chunkwire/conform/sim/packet"
+	"github.com/chunkwire/chunkwire/conform/sim/packetsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 )
@@ -30,7 +30,7 @@ func payload(n core.Number, size int) []byte {
 
 // anyRun draws what happens to two ends, step by step: sending, arriving in any order and
 // again, losing, waiting, and polling at any time.
-func anyRun(t *rapid.T, w *sim.World, cfg packet.Config, steps int) {
+func anyRun(t *rapid.T, w *packetsim.World, cfg packet.Config, steps int) {
 	size := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(1, min(cfg.MaxPacket(), 5000)))
 	for range steps {
 		end := rapid.IntRange(0, 1).Draw(t, "end")
@@ -65,13 +65,13 @@ func anyRun(t *rapid.T, w *sim.World, cfg packet.Config, steps int) {
 func TestAnyRunOfTwoEnds(t *testing.T) {
 	for _, cfg := range configs {
 		rapid.Check(t, func(t *rapid.T) {
-			w := check.Must(sim.NewWorld(cfg, t.Fatalf))
+			w := check.Must(packetsim.NewWorld(cfg, t.Fatalf))
 			// In a small space a datagram must not outlive half of it.
 			steps := 60
 			if cfg.SequenceBits != 0 {
 				steps = 12
 			}
-			anyRun(t, w, sim.Complete(cfg), rapid.IntRange(1, steps).Draw(t, "steps"))
+			anyRun(t, w, packetsim.Complete(cfg), rapid.IntRange(1, steps).Draw(t, "steps"))
 			for end := range w.Ends {
 				w.Verdict(end, packet.Take)
 			}
@@ -90,7 +90,7 @@ func TestAnyRunOfTwoEnds(t *testing.T) {
 func TestNothingOldComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := packet.Config{Received: 64, NextToSend: 65400, NextToReceive: 65400}
-		w := check.Must(sim.NewWorld(cfg, t.Fatalf))
+		w := check.Must(packetsim.NewWorld(cfg, t.Fatalf))
 		var all [][]byte
 		for range rapid.IntRange(1, 8).Draw(t, "rounds") {
 			for range rapid.IntRange(1, 100).Draw(t, "sends") {
@@ -116,8 +116,8 @@ func TestNothingOldComesBack(t *testing.T) {
 func TestForgedDatagrams(t *testing.T) {
 	for _, cfg := range configs[1:] {
 		rapid.Check(t, func(t *rapid.T) {
-			full := sim.Complete(cfg)
-			e := check.Must(sim.NewChecked(cfg, t.Fatalf))
+			full := packetsim.Complete(cfg)
+			e := check.Must(packetsim.NewChecked(cfg, t.Fatalf))
 			now := core.Micros(0)
 			for range rapid.IntRange(1, 60).Draw(t, "events") {
 				now += rapid.SampledFrom([]core.Micros{0, 0, 1, 20 * ms, 500 * ms, 1000 * ms}).Draw(t, "later")
@@ -164,8 +164,8 @@ func forged(t *rapid.T, cfg packet.Config) []byte {
 func TestEndsFallSilent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := configs[1]
-		w := check.Must(sim.NewWorld(cfg, t.Fatalf))
-		anyRun(t, w, sim.Complete(cfg), 30)
+		w := check.Must(packetsim.NewWorld(cfg, t.Fatalf))
+		anyRun(t, w, packetsim.Complete(cfg), 30)
 		for end := range w.Ends {
 			w.Verdict(end, packet.Take)
 			for len(w.Flight[end]) > 0 {

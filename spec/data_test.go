@@ -28,7 +28,7 @@ func TestDataMeetsTheSchema(t *testing.T) {
 		t.Fatalf("%v, %v", names, err)
 	}
 	for _, name := range names {
-		if name == "schema.json" {
+		if strings.HasSuffix(name, "schema.json") || name == "formats.json" {
 			continue
 		}
 		f, err := os.Open(name)

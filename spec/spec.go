@@ -138,3 +138,9 @@ func FindTable(name string) (Table, bool) {
 	t, ok := load().tables[name]
 	return t, ok
 }
+
+// Formats are the wire formats of the documents as data, as package conform/layout interprets
+// them. It meets formats.schema.json, and the tables and sentences of the documents.
+//
+//go:embed formats.json
+var Formats []byte

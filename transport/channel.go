@@ -38,21 +38,21 @@ func (c Channel) Send(message []byte) error { return c.SendFor(message, 0) }
 // 0 means no limit.
 func (c Channel) SendFor(message []byte, lifetime time.Duration) error {
 	p := c.peer
-	p.driver.Lock()
-	defer p.driver.Unlock()
-	if p.err != nil {
-		return p.err
+	p.link.Driver.Lock()
+	defer p.link.Driver.Unlock()
+	if p.link.ErrLocked() != nil {
+		return p.link.ErrLocked()
 	}
 	return c.sendLocked(message, lifetime)
 }
 
 func (c Channel) sendLocked(message []byte, lifetime time.Duration) error {
 	p := c.peer
-	now := p.driver.Now()
+	now := p.link.Driver.Now()
 	if err := p.conn.Send(now, c.id, message, core.FromDuration(lifetime)); err != nil {
 		return fmt.Errorf("transport: message of %d bytes for channel %d: %w", len(message), c.id, err)
 	}
-	p.driver.ScheduleLocked(&p.slot, max(now, p.ends.Deadline()))
+	p.link.ScheduleLocked(max(now, p.ends.Deadline()))
 	return nil
 }
 
@@ -101,8 +101,8 @@ func (c Channel) RecvMessage(ctx context.Context) (channel.Message, error) {
 // once a frame does not wait.
 func (c Channel) TryRecv() (message []byte, ok bool) {
 	p := c.peer
-	p.driver.Lock()
-	defer p.driver.Unlock()
+	p.link.Driver.Lock()
+	defer p.link.Driver.Unlock()
 	for {
 		m, ok := c.readLocked()
 		if !ok || !m.Skipped {
@@ -114,16 +114,16 @@ func (c Channel) TryRecv() (message []byte, ok bool) {
 // tryRecv takes the next message, or returns what to wait for.
 func (c Channel) tryRecv() (m channel.Message, arrival <-chan struct{}, err error) {
 	p := c.peer
-	p.driver.Lock()
-	defer p.driver.Unlock()
+	p.link.Driver.Lock()
+	defer p.link.Driver.Unlock()
 	m, ok := c.readLocked()
 	switch {
 	case ok:
 		return m, nil, nil
 	case !p.config().has(c.id):
 		return m, nil, fmt.Errorf("transport: channel %d: %w", c.id, ErrNoChannel)
-	case p.err != nil:
-		return m, nil, p.err
+	case p.link.ErrLocked() != nil:
+		return m, nil, p.link.ErrLocked()
 	}
 	in := c.inboxLocked()
 	in.awaited = true
@@ -140,10 +140,10 @@ func (c Channel) readLocked() (m channel.Message, ok bool) {
 	if p.conn == nil {
 		return m, false
 	}
-	now := p.driver.Now()
+	now := p.link.Driver.Now()
 	m, ok = p.conn.Read(now, c.id, nil)
 	if ok && !p.over { // there is more room: the other end may want to know
-		p.driver.ScheduleLocked(&p.slot, max(now, p.ends.Deadline()))
+		p.link.ScheduleLocked(max(now, p.ends.Deadline()))
 	}
 	return m, ok
 }
@@ -179,8 +179,8 @@ func (p *Peer) deliverMessagesLocked(now core.Micros) {
 
 // Stats returns the counts of a reliable channel; zeros of another.
 func (c Channel) Stats() (channel.SenderStats, channel.ReceiverStats) {
-	c.peer.driver.Lock()
-	defer c.peer.driver.Unlock()
+	c.peer.link.Driver.Lock()
+	defer c.peer.link.Driver.Unlock()
 	if c.peer.conn == nil {
 		return channel.SenderStats{}, channel.ReceiverStats{}
 	}

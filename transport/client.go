@@ -22,7 +22,6 @@ type client struct {
 	dial     func(context.Context) (net.Conn, error) // of Dial; nil for a socket of the caller
 	routeAt  core.Micros                             // when the route is to be looked at
 	machine  *connection.Client
-	buffers  driver.Buffers
 	opened   driver.Signal // the handshake is done, or the connection has ended
 }
 
@@ -36,7 +35,7 @@ type client struct {
 // and the reason in a *session.RefusedError; with ErrTimeout, if nothing is heard for
 // Config.Timeout; or with ErrCanceled.
 func Dial(ctx context.Context, network, address string, cfg Config) (*Peer, error) {
-	if err := checkNetwork(network); err != nil {
+	if err := udp.CheckNetwork(network); err != nil {
 		return nil, err
 	}
 	set, err := newSettings(cfg)
@@ -80,23 +79,22 @@ func Over(ctx context.Context, pc net.PacketConn, server net.Addr, cfg Config) (
 }
 
 // dial makes a peer and waits until its handshake is done.
-func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Peer, conn any) (*Peer, error) {
+func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Addr, conn any) (*Peer, error) {
 	set := &c.settings
-	p := &Peer{client: c, identity: set.Identity, to: to}
-	c.peer = p
-	p.driver = driver.New(socket, c, driver.StartClock(), session.LargestDatagram)
+	d := driver.New(socket, c, driver.StartClock(), session.LargestDatagram)
 	var err error
-	if c.machine, err = connection.NewClient(set.client(socket.Marks()), p.driver.Now()); err != nil {
+	if c.machine, err = connection.NewClient(set.client(socket.Marks()), d.Now()); err != nil {
 		socket.Close()
 		return nil, err
 	}
-	p.ends = c.machine
-	p.driver.Log = driver.NewLog(set.Logger)
-	p.driver.AddLocked(&p.slot, (*polled)(p))
-	p.driver.ScheduleLocked(&p.slot, 0)
-	p.driver.Start(conn, set.SocketBuffer)
+	d.Log = driver.NewLog(set.Logger)
+	p := newPeer(&driver.Links{Driver: d, RecvQueue: set.RecvQueue}, c.machine, to)
+	p.client, p.identity = c, set.Identity
+	c.peer = p
+	p.link.AddLocked((*polled)(p), 0)
+	d.Start(conn, set.SocketBuffer)
 	if err := c.awaitOpen(ctx); err != nil {
-		p.driver.Close(err)
+		p.link.Driver.Close(err)
 		return nil, err
 	}
 	return p, nil
@@ -106,9 +104,9 @@ func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Peer, conn a
 func (c *client) awaitOpen(ctx context.Context) error {
 	for {
 		p := c.peer
-		p.driver.Lock()
-		open, err, change := p.conn != nil, p.err, c.opened.Wait()
-		p.driver.Unlock()
+		p.link.Driver.Lock()
+		open, err, change := p.conn != nil, p.link.ErrLocked(), c.opened.Wait()
+		p.link.Driver.Unlock()
 		switch {
 		case err != nil:
 			return err
@@ -132,47 +130,46 @@ func (c *client) awaitEnd() error {
 	patience := time.NewTimer(connection.CloseTime.Duration() + closeSlack)
 	defer patience.Stop()
 	select {
-	case <-c.peer.driver.Done():
+	case <-c.peer.link.Driver.Done():
 	case <-patience.C:
 	}
-	return c.peer.driver.Close(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer.to))
+	return c.peer.link.Driver.Close(fmt.Errorf("%w: connection with %v", ErrClosed, c.peer.link.To))
 }
 
-func (c *client) Receive(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+func (c *client) Receive(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN) {
 	p := c.peer
-	d := p.driver
+	d := p.link.Driver
 	d.Lock()
 	defer d.Unlock()
 	d.CountInLocked(len(datagram))
-	if d.ErrLocked() != nil || from.Key != p.to.Key {
+	if d.ErrLocked() != nil || from.Key != p.link.To.Key {
 		return
 	}
 	if err := c.machine.ReceiveECN(now, datagram, connection.ECN(ecn)); err == nil {
 		p.heardLocked(now, len(datagram))
 	}
-	if p.conn == nil {
-		if p.conn = c.machine.Conn(); p.conn != nil {
-			d.Log.Begun(p.to)
-		}
+	if conn := c.machine.Conn(); p.conn == nil && conn != nil {
+		p.begunLocked(conn)
+		d.Log.Begun(p.link.To)
 	}
 	p.updateLocked(now, now)
-	if p.conn != nil || p.err != nil {
+	if p.conn != nil || p.link.ErrLocked() != nil {
 		c.opened.Give()
 	}
 }
 
-func (c *client) Unreadable(size int, _ udp.Peer) {
-	c.peer.driver.Lock()
-	defer c.peer.driver.Unlock()
-	c.peer.driver.CountInLocked(size)
+func (c *client) Unreadable(size int, _ udp.Addr) {
+	c.peer.link.Driver.Lock()
+	defer c.peer.link.Driver.Unlock()
+	c.peer.link.Driver.CountInLocked(size)
 }
 
 // PortUnreachableLocked ends a handshake that has no chance (CXA-6). Once the server has said
 // anything it is no reason to end: anyone who knows the ports could have said it, and
 // the server may be back in time.
 func (c *client) PortUnreachableLocked(err error) {
-	if c.peer.conn == nil && c.peer.traffic.DatagramsIn == 0 {
-		c.peer.driver.EndLocked(fmt.Errorf("%w at %v: %w", ErrUnreachable, c.peer.to, err))
+	if c.peer.conn == nil && c.peer.link.Traffic.DatagramsIn == 0 {
+		c.peer.link.Driver.EndLocked(fmt.Errorf("%w at %v: %w", ErrUnreachable, c.peer.link.To, err))
 	}
 }
 
@@ -193,9 +190,9 @@ func (c *client) logEndLocked() {
 	}
 	p := c.peer
 	e := eventlog.Event{
-		Kind: eventlog.ConnectionEnded, At: p.driver.Now(), End: eventlog.Client, Why: string(endOf(p.err)), Text: p.err.Error(),
+		Kind: eventlog.ConnectionEnded, At: p.link.Driver.Now(), End: eventlog.Client, Why: string(endOf(p.link.ErrLocked())), Text: p.link.ErrLocked().Error(),
 	}
-	if errors.Is(p.err, ErrUnreachable) {
+	if errors.Is(p.link.ErrLocked(), ErrUnreachable) {
 		e.Why = "unreachable"
 	}
 	if p.conn != nil {
@@ -232,7 +229,7 @@ func (c *client) watchRouteLocked(now core.Micros) {
 		return
 	}
 	c.routeAt = now + routeInterval
-	c.peer.driver.GoLocked(c.followRoute)
+	c.peer.link.Driver.GoLocked(c.followRoute)
 }
 
 // followRoute goes on with a new socket if that has another address.
@@ -266,15 +263,15 @@ func (p *Peer) RebindOver(pc net.PacketConn) error {
 
 // rebind goes on with a socket, whose connection or wrapper is conn.
 func (p *Peer) rebind(socket udp.Socket, conn any) error {
-	if err := p.driver.ReplaceSocket(socket, conn, p.client.settings.SocketBuffer); err != nil {
+	if err := p.link.Driver.ReplaceSocket(socket, conn, p.client.settings.SocketBuffer); err != nil {
 		socket.Close()
 		return err
 	}
-	p.driver.Lock()
-	defer p.driver.Unlock()
-	now := p.driver.Now()
-	p.driver.Log.Rebound(p.to)
+	p.link.Driver.Lock()
+	defer p.link.Driver.Unlock()
+	now := p.link.Driver.Now()
+	p.link.Driver.Log.Rebound(p.link.To)
 	p.client.machine.Move(now)
 	p.updateLocked(now, now)
-	return p.err
+	return p.link.ErrLocked()
 }

@@ -66,7 +66,7 @@ type ClosedError = connection.ClosedError
 
 // explain returns why a connection with a peer ended, as errors of this package. Of a
 // time-out it says if the system did not take what was sent last.
-func explain(err error, peer udp.Peer, writing error) error {
+func explain(err error, peer udp.Addr, writing error) error {
 	var closed *connection.ClosedError
 	var refused *session.RefusedError
 	switch {

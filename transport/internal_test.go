@@ -25,7 +25,7 @@ func silentServer(t testing.TB, cfg Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), done: make(chan struct{}), waiting: driver.NewWaiting[*Peer](set.MaxPeers + 1)}
+	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), acceptor: driver.NewAcceptor[*Peer](set.MaxPeers + 1)}
 	for i := range set.Sockets {
 		pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
 		if err != nil {
@@ -80,16 +80,16 @@ func TestAKeyOfZerosIsNone(t *testing.T) {
 }
 
 // peerAt returns an address of its own for each number.
-func peerAt(i int) udp.Peer {
+func peerAt(i int) udp.Addr {
 	ip := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
-	return udp.UDPPeer(netip.AddrPortFrom(ip, 9000))
+	return udp.AddrOf(netip.AddrPortFrom(ip, 9000))
 }
 
 // mate is a client that is played by a test, without a socket.
 type mate struct {
 	t      testing.TB
 	shard  *shard
-	addr   udp.Peer
+	addr   udp.Addr
 	client *connection.Client
 	batch  *driver.Batch
 }
@@ -115,13 +115,11 @@ func join(t testing.TB, sh *shard, i int, cfg Config) *mate {
 
 // peer returns the server's end.
 func (m *mate) peer() *Peer {
-	p, _, err := m.shard.server.nextWaiting()
+	p, err := m.shard.server.Accept(m.t.Context())
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	if p != nil {
-		m.shard.server.offer(p)
-	}
+	m.shard.server.acceptor.Offer(p)
 	return p
 }
 
@@ -237,8 +235,8 @@ func TestWhoGetsNoAnswer(t *testing.T) {
 	m := join(t, sh, 1, Config{Identity: 1, Key: testKey})
 	forged := forgeries(t, m)
 	now := sh.driver.Now()
-	own := udp.UDPPeer(s.Addr().(*net.UDPAddr).AddrPort())
-	for _, from := range []udp.Peer{{}, own, udp.UDPPeer(netip.MustParseAddrPort("10.0.0.1:0")), udp.UDPPeer(netip.MustParseAddrPort("224.0.0.1:9"))} {
+	own := udp.AddrOf(s.Addr().(*net.UDPAddr).AddrPort())
+	for _, from := range []udp.Addr{{}, own, udp.AddrOf(netip.MustParseAddrPort("10.0.0.1:0")), udp.AddrOf(netip.MustParseAddrPort("224.0.0.1:9"))} {
 		sh.Receive(now, forged["LINK"], from, udp.NotECT)
 	}
 	if st := s.Stats(); st.BadSources != 4 || st.Challenges != 1 {

@@ -14,42 +14,42 @@ import (
 
 // Peer is one end of a connection. All its methods are safe for concurrent use.
 type Peer struct {
-	driver   *driver.Driver
+	link     driver.Link
+	chunks   Chunks
 	shard    *shard  // of a server; nil at a client
 	client   *client // nil at a server
 	identity uint64
 	ends     ends
 
-	// Guarded by driver.
+	// Guarded by the driver.
 
 	conn     *connection.Conn // at a client nil until the handshake is done
-	to       udp.Peer
-	slot     driver.Slot
-	traffic  Traffic
-	heardAt  core.Micros // when something valid came last
-	sampleAt core.Micros // when the round trip is to be counted again
-
-	sending driver.Deliveries // chunks that the peer does not have yet
-	chunks  [][]byte          // complete, for Recv
-	inboxes []inbox           // of channels that somebody waits for
-
-	arrived  driver.Signal // there is a chunk to receive, or the connection has ended
-	progress driver.Signal // there may be room for messages, or all may be delivered
-	done     driver.Signal // the connection has ended
-	err      error         // why it has ended; nil while it is active
-	over     bool          // the other end needs nothing more: the driver does not know it
+	heardAt  core.Micros      // when something valid came last
+	sampleAt core.Micros      // when the round trip is to be counted again
+	inboxes  []inbox          // of channels that somebody waits for
+	progress driver.Signal    // there may be room for messages, or all may be delivered
+	over     bool             // the other end needs nothing more: the driver does not know it
 }
 
-// ends is what a Peer drives: a connection.Client or a connection.Peer.
+// ends is what a Peer drives: a connection.Client or a connection.ServerConn.
 type ends interface {
-	Poll(now core.Micros, dst []byte) (out []byte, ok bool)
-	ECT() bool
-	Deadline() core.Micros
+	driver.End
 	Close(now core.Micros, code uint16, text string) error
 }
 
+// newPeer returns a peer that its driver does not know yet.
+func newPeer(links *driver.Links, ends ends, to udp.Addr) *Peer {
+	p := &Peer{ends: ends}
+	p.link = driver.Link{Links: links, Owner: (*owner)(p), End: ends, To: to}
+	p.chunks = driver.NewChunkQueue(&p.link)
+	return p
+}
+
+// begunLocked notes that there is a connection.
+func (p *Peer) begunLocked(conn *connection.Conn) { p.conn, p.link.Chunks = conn, conn }
+
 // Chunks returns the service for blocks of up to 256 KiB.
-func (p *Peer) Chunks() *Chunks { return (*Chunks)(p) }
+func (p *Peer) Chunks() *Chunks { return &p.chunks }
 
 // Channel returns a channel. If Config.Channels does not have it, its methods fail
 // with ErrNoChannel.
@@ -70,32 +70,17 @@ func (p *Peer) config() *settings {
 func (p *Peer) Identity() uint64 { return p.identity }
 
 // LocalAddr returns the address of the socket.
-func (p *Peer) LocalAddr() net.Addr { return p.driver.Socket().LocalAddr() }
+func (p *Peer) LocalAddr() net.Addr { return p.link.LocalAddr() }
 
 // RemoteAddr returns the address of the other end, which changes when a client moves.
-func (p *Peer) RemoteAddr() net.Addr {
-	p.driver.Lock()
-	defer p.driver.Unlock()
-	return p.to.Addr()
-}
+func (p *Peer) RemoteAddr() net.Addr { return p.link.RemoteAddr() }
 
 // Err returns why the connection has ended, or nil while it is active.
-func (p *Peer) Err() error {
-	p.driver.Lock()
-	defer p.driver.Unlock()
-	return p.err
-}
+func (p *Peer) Err() error { return p.link.Err() }
 
 // Done returns a channel that is closed when the connection has ended. What came
 // before can still be received.
-func (p *Peer) Done() <-chan struct{} {
-	p.driver.Lock()
-	defer p.driver.Unlock()
-	if p.err != nil {
-		return driver.Given
-	}
-	return p.done.Wait()
-}
+func (p *Peer) Done() <-chan struct{} { return p.link.Done() }
 
 // Flush waits until the peer has every chunk and every message of a reliable channel
 // that was given before, and the unreliable ones were sent. It fails with
@@ -124,10 +109,10 @@ func (p *Peer) await(ctx context.Context, try func() (done bool, err error)) err
 
 // tryLocked calls the function once, and returns what to wait for if it is not done.
 func (p *Peer) tryLocked(try func() (done bool, err error)) (progress <-chan struct{}, err error) {
-	p.driver.Lock()
-	defer p.driver.Unlock()
-	if p.err != nil {
-		return nil, p.err
+	p.link.Driver.Lock()
+	defer p.link.Driver.Unlock()
+	if p.link.ErrLocked() != nil {
+		return nil, p.link.ErrLocked()
 	}
 	if done, err := try(); done || err != nil {
 		return nil, err
@@ -138,25 +123,18 @@ func (p *Peer) tryLocked(try func() (done bool, err error)) (progress <-chan str
 // polled is a peer as its driver sees it.
 type polled Peer
 
-func (p *polled) PollLocked(now core.Micros, b *driver.Batch) { (*Peer)(p).pollLocked(now, b) }
-
-// pollLocked puts what is due into the batch, and then gives the connection its next
-// time. One that fills the batch is due again at once, behind all that have waited
-// longer.
-func (p *Peer) pollLocked(now core.Micros, b *driver.Batch) {
-	for !b.Full() {
-		buf, ok := p.ends.Poll(now, b.Room())
-		if !ok {
-			p.updateLocked(now, now+1)
-			if p.closedLocked() {
-				p.leaveLocked()
-			}
-			return
-		}
-		p.traffic.Out(b.Add(p.to, buf, p.ends.ECT()))
+func (p *polled) PollLocked(now core.Micros, b *driver.Batch) {
+	if p.link.PollLocked(now, b); !b.Full() && (*Peer)(p).closedLocked() {
+		(*Peer)(p).leaveLocked()
 	}
-	p.updateLocked(now, now)
 }
+
+// owner is a peer as its link sees it.
+type owner Peer
+
+func (o *owner) UpdateLocked(now, earliest core.Micros) { (*Peer)(o).updateLocked(now, earliest) }
+
+func (o *owner) AbandonLocked(cause error) { _ = (*Peer)(o).closeLocked(0, "canceled", cause) }
 
 // closedLocked reports whether the other end needs nothing more of this one.
 func (p *Peer) closedLocked() bool {
@@ -172,9 +150,9 @@ func (p *Peer) leaveLocked() {
 		return
 	}
 	p.over = true
-	p.driver.RemoveLocked(&p.slot)
+	p.link.RemoveLocked()
 	if p.client != nil {
-		p.driver.EndLocked(p.err)
+		p.link.Driver.EndLocked(p.link.ErrLocked())
 		return
 	}
 	p.shard.forgetLocked(p)
@@ -190,7 +168,7 @@ func (p *Peer) updateLocked(now, earliest core.Micros) {
 		p.client.watchRouteLocked(now)
 	}
 	if p.conn != nil {
-		p.deliverChunksLocked(now)
+		p.link.DeliverLocked(now)
 		p.deliverMessagesLocked(now)
 		p.progress.Give()
 	}
@@ -198,12 +176,12 @@ func (p *Peer) updateLocked(now, earliest core.Micros) {
 	if p.closedLocked() {
 		due = earliest // to leave
 	}
-	if p.err == nil {
+	if p.link.ErrLocked() == nil {
 		if err := p.causeLocked(); err != nil {
-			p.endLocked(explain(err, p.to, p.driver.StatsLocked().WriteError))
+			p.endLocked(explain(err, p.link.To, p.link.Driver.StatsLocked().WriteError))
 		}
 	}
-	p.driver.ScheduleLocked(&p.slot, max(earliest, due))
+	p.link.ScheduleLocked(max(earliest, due))
 }
 
 // causeLocked returns why the connection has ended, or nil.
@@ -220,25 +198,23 @@ func (p *Peer) noteEndLocked(end End) {
 		p.shard.stats.ended[end]++
 	}
 	if p.conn != nil {
-		p.driver.Log.Ended(p.to, string(end), end.wanted(), p.err)
+		p.link.Driver.Log.Ended(p.link.To, string(end), end.wanted(), p.link.ErrLocked())
 	}
 }
 
 // endLocked ends the connection for the application, unless it has ended.
 func (p *Peer) endLocked(cause error) {
-	if p.err != nil {
+	if p.link.ErrLocked() != nil {
 		return
 	}
-	p.err = cause
+	p.link.EndLocked(cause)
 	p.noteEndLocked(endOf(cause))
-	p.endChunksLocked()
 	for i := range p.inboxes {
 		p.inboxes[i].arrived.Give()
 	}
 	p.progress.Give()
-	p.done.Give()
 	if p.shard != nil {
-		p.shard.server.withdraw(p, len(p.chunks) == 0 && p.conn.Readable() == 0)
+		p.shard.server.acceptor.Withdraw(p, p.link.CompleteLocked() == 0 && p.conn.Readable() == 0)
 	}
 }
 
@@ -266,27 +242,19 @@ func (p *Peer) Close(code uint16, text string) error {
 }
 
 func (p *Peer) beginClose(code uint16, text string) error {
-	p.driver.Lock()
-	defer p.driver.Unlock()
-	return p.closeLocked(code, text, fmt.Errorf("%w: connection with %v", ErrClosed, p.to))
+	p.link.Driver.Lock()
+	defer p.link.Driver.Unlock()
+	return p.closeLocked(code, text, fmt.Errorf("%w: connection with %v", ErrClosed, p.link.To))
 }
 
 // closeLocked begins to close the connection.
 func (p *Peer) closeLocked(code uint16, text string, cause error) error {
-	if p.err != nil || p.over {
+	if p.link.ErrLocked() != nil || p.over {
 		return nil
 	}
-	now := p.driver.Now()
-	for range lastPackets {
-		if p.conn == nil {
-			break
-		}
-		data, ok := p.ends.Poll(now, nil)
-		if !ok {
-			break
-		}
-		p.traffic.Out(len(data))
-		p.driver.SendLastLocked(p.to, data)
+	now := p.link.Driver.Now()
+	if p.conn != nil {
+		p.link.SendLastLocked(now, lastPackets)
 	}
 	if err := p.ends.Close(now, code, text); err != nil {
 		return fmt.Errorf("transport: %w", err)
@@ -299,7 +267,7 @@ func (p *Peer) closeLocked(code uint16, text string, cause error) error {
 // heardLocked notes that something valid came from the other end.
 func (p *Peer) heardLocked(now core.Micros, size int) {
 	p.heardAt = max(p.heardAt, now)
-	p.traffic.In(size)
+	p.link.Traffic.In(size)
 	p.sampleLocked(now)
 }
 
@@ -313,7 +281,7 @@ func (p *Peer) expireLocked(now core.Micros) {
 	} else if own := p.config().Timeout; own > 0 {
 		timeout = core.FromDuration(own)
 	}
-	if p.over || p.err == nil && now-p.heardAt < timeout*5/4 {
+	if p.over || p.link.ErrLocked() == nil && now-p.heardAt < timeout*5/4 {
 		return
 	}
 	p.ends.Poll(now, nil) // which notices; what it would send is lost

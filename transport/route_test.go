@@ -58,12 +58,12 @@ func TestTheRouteChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client.driver.Lock()
+	client.link.Driver.Lock()
 	client.client.dial = func(ctx context.Context) (net.Conn, error) {
 		dialer := net.Dialer{LocalAddr: &net.UDPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 		return dialer.DialContext(ctx, "udp4", s.Addr().String())
 	}
-	client.driver.Unlock()
+	client.link.Driver.Unlock()
 	socket.to.Store(client.LocalAddr().(*net.UDPAddr))
 	client.Channel(1).Send([]byte("from elsewhere"))
 	if m, err := server.Channel(1).Recv(ctx); string(m) != "from elsewhere" {

@@ -27,17 +27,14 @@ type Server struct {
 	closeOnce sync.Once
 	closeErr  error
 
-	mu      sync.Mutex // taken after a shard's lock; guards all below
-	waiting driver.Waiting[*Peer]
-	done    chan struct{} // closed when the server has ended
-	err     error         // why it has ended; nil while it is active
+	acceptor *driver.Acceptor[*Peer]
 }
 
 // Listen returns a server at an address. The network is "udp", "udp4" or "udp6". It
 // fails with core.ErrConfig, with an error of the net package, or with
 // errors.ErrUnsupported if the system has no SO_REUSEPORT for Config.Sockets.
 func Listen(network, address string, cfg Config) (*Server, error) {
-	if err := checkNetwork(network); err != nil {
+	if err := udp.CheckNetwork(network); err != nil {
 		return nil, err
 	}
 	set, err := newSettings(cfg)
@@ -77,7 +74,6 @@ func New(pc net.PacketConn, cfg Config) (*Server, error) {
 func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 	s := &Server{
 		settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(),
-		done: make(chan struct{}),
 	}
 	for i, pc := range conns {
 		sh, err := newShard(s, udp.New(pc), i)
@@ -92,19 +88,11 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 	// Living connections always have room. One that ends is kept only while no more wait
 	// than can live, or who comes and goes would fill the memory of a server that does
 	// not accept.
-	s.waiting = driver.NewWaiting[*Peer](set.MaxPeers + 1)
+	s.acceptor = driver.NewAcceptor[*Peer](set.MaxPeers + 1)
 	for i, sh := range s.shards {
 		sh.driver.Start(conns[i], set.SocketBuffer)
 	}
 	return s, nil
-}
-
-func checkNetwork(network string) error {
-	switch network {
-	case "udp", "udp4", "udp6":
-		return nil
-	}
-	return net.UnknownNetworkError(network)
 }
 
 // Accept returns the next client that has connected: its handshake is done, its
@@ -112,49 +100,7 @@ func checkNetwork(network string) error {
 // ErrCanceled, or, once the server has ended, with the error that ended it. Of
 // connections that ended meanwhile only those that left something to receive are
 // returned, and not while more than Config.MaxPeers wait.
-func (s *Server) Accept(ctx context.Context) (*Peer, error) {
-	for {
-		if ctx.Err() != nil {
-			return nil, driver.Canceled(ctx)
-		}
-		p, arrival, err := s.nextWaiting()
-		if p != nil || err != nil {
-			return p, err
-		}
-		select {
-		case <-arrival:
-		case <-s.done:
-		case <-ctx.Done():
-		}
-	}
-}
-
-// nextWaiting returns the peer that has waited for the longest, or what to wait for.
-func (s *Server) nextWaiting() (p *Peer, arrival <-chan struct{}, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
-		return nil, nil, s.err
-	}
-	p, arrival = s.waiting.Take()
-	return p, arrival, nil
-}
-
-// offer gives Accept a peer.
-func (s *Server) offer(p *Peer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiting.Add(p)
-}
-
-// withdraw takes one back that has ended, if it is empty or too many wait.
-func (s *Server) withdraw(p *Peer, empty bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if empty || s.waiting.Full() {
-		s.waiting.Remove(p)
-	}
-}
+func (s *Server) Accept(ctx context.Context) (*Peer, error) { return s.acceptor.Accept(ctx) }
 
 // Config returns the server's configuration, with what stands for its zeros.
 func (s *Server) Config() Config { return s.settings.Config }
@@ -164,14 +110,10 @@ func (s *Server) Addr() net.Addr { return s.shards[0].driver.Socket().LocalAddr(
 
 // Done returns a channel that is closed when the server has ended: closed, or without
 // a working socket.
-func (s *Server) Done() <-chan struct{} { return s.done }
+func (s *Server) Done() <-chan struct{} { return s.acceptor.Done() }
 
 // Err returns why the server has ended, or nil while it is active.
-func (s *Server) Err() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
-}
+func (s *Server) Err() error { return s.acceptor.Err() }
 
 // Close closes all connections, which their other ends are told, and the server with
 // ErrClosed. When it returns the other ends have heard it, or a second is over; the
@@ -181,7 +123,7 @@ func (s *Server) Close() error {
 	s.closeOnce.Do(func() {
 		s.closing.Store(true)
 		cause := fmt.Errorf("%w: server %v", ErrClosed, s.Addr())
-		s.fail(cause)
+		s.acceptor.End(cause)
 		deadline := time.Now().Add(connection.CloseTime.Duration())
 		for _, sh := range s.shards {
 			sh.closePeers(cause)
@@ -196,19 +138,9 @@ func (s *Server) Close() error {
 	return s.closeErr
 }
 
-// fail ends Accept.
-func (s *Server) fail(cause error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err = cause
-		close(s.done)
-	}
-}
-
 // end ends the server because a socket has failed.
 func (s *Server) end(cause error) {
-	s.fail(cause)
+	s.acceptor.End(cause)
 	for _, sh := range s.shards {
 		sh.driver.Lock()
 		sh.driver.EndLocked(cause)

@@ -24,7 +24,7 @@ type shard struct {
 	table   *connection.Server
 	slot    driver.Slot // of the table
 	peers   map[*Peer]struct{}
-	buffers driver.Buffers
+	links   driver.Links  // of the peers
 	answer  []byte        // of the datagram that is handled
 	emptied driver.Signal // there is no peer left
 	stats   shardStats
@@ -38,6 +38,7 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
 	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)
 	sh.driver.Log = driver.NewLog(s.settings.Logger)
+	sh.links = driver.Links{Driver: sh.driver, RecvQueue: s.settings.RecvQueue, Took: sh.stats.noteChunk}
 	sh.driver.AddLocked(&sh.slot, (*handshakes)(sh))
 	return sh, nil
 }
@@ -76,12 +77,12 @@ func isData(datagram []byte) bool {
 	return len(datagram) >= dataLinkAt+4 && datagram[0] >= byte(session.CRC) && datagram[0] <= byte(session.AEAD)
 }
 
-func (sh *shard) Receive(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+func (sh *shard) Receive(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN) {
 	sh.of(datagram).take(now, datagram, from, ecn)
 }
 
 // take handles a datagram, at whatever socket it arrived.
-func (sh *shard) take(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN) {
+func (sh *shard) take(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN) {
 	d := sh.driver
 	d.Lock()
 	defer d.Unlock()
@@ -111,7 +112,7 @@ func (sh *shard) take(now core.Micros, datagram []byte, from udp.Peer, ecn udp.E
 }
 
 // answerLocked answers a message of a handshake.
-func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
+func (sh *shard) answerLocked(answer []byte, to udp.Addr) {
 	if reason, count := sh.stats.answered(answer, to); count > 0 {
 		sh.driver.Log.Refused(to, reason.String(), count)
 	}
@@ -122,14 +123,14 @@ func (sh *shard) answerLocked(answer []byte, to udp.Peer) {
 
 // tookLocked ends what a datagram began at a peer. If the peer is new or has moved, it
 // is where the datagram came from.
-func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused error, size int, from udp.Peer) {
+func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused error, size int, from udp.Addr) {
 	switch got.Event {
 	case connection.Accepted:
 		sh.acceptLocked(got.Peer, from)
 	case connection.Moved:
 		p := got.Peer.Owner.(*Peer)
-		sh.driver.Log.Moved(p.to, from)
-		p.to = from
+		sh.driver.Log.Moved(p.link.To, from)
+		p.link.To = from
 		sh.stats.moved++
 	}
 	p := got.Peer.Owner.(*Peer)
@@ -138,18 +139,18 @@ func (sh *shard) tookLocked(now core.Micros, got *connection.Received, refused e
 	}
 	p.updateLocked(now, now)
 	switch {
-	case got.Event != connection.Accepted || p.err != nil:
+	case got.Event != connection.Accepted || p.link.ErrLocked() != nil:
 	case sh.server.closing.Load(): // it began before
 		p.closeLocked(0, "", sh.server.Err())
 	default:
-		sh.server.offer(p)
+		sh.server.acceptor.Offer(p)
 	}
 }
 
 // answersLocked reports whether a message of a handshake is to be looked at: its
 // answer must have a place to go, and a chance to get there. It is asked before
 // anything costly is done.
-func (sh *shard) answersLocked(datagram []byte, from udp.Peer) bool {
+func (sh *shard) answersLocked(datagram []byte, from udp.Addr) bool {
 	switch {
 	case sh.server.closing.Load():
 		return false
@@ -164,7 +165,7 @@ func (sh *shard) answersLocked(datagram []byte, from udp.Peer) bool {
 }
 
 // addressOf returns an address as a session knows it.
-func addressOf(peer udp.Peer) session.Address {
+func addressOf(peer udp.Addr) session.Address {
 	if port := peer.AddrPort(); port.IsValid() {
 		return session.AddressOf(port)
 	}
@@ -172,13 +173,15 @@ func addressOf(peer udp.Peer) session.Address {
 }
 
 // acceptLocked makes the peer of a connection that has begun.
-func (sh *shard) acceptLocked(remote *connection.Peer, from udp.Peer) {
-	p := &Peer{driver: sh.driver, shard: sh, identity: remote.Identity(), ends: remote, conn: remote.Conn, to: from}
+func (sh *shard) acceptLocked(remote *connection.ServerConn, from udp.Addr) {
+	p := newPeer(&sh.links, remote, from)
+	p.shard, p.identity = sh, remote.Identity()
+	p.begunLocked(remote.Conn)
 	remote.Owner = p
 	sh.peers[p] = struct{}{}
 	sh.stats.accepted++
 	sh.driver.Log.Begun(from)
-	sh.driver.AddLocked(&p.slot, (*polled)(p))
+	p.link.AddLocked((*polled)(p), core.Never)
 }
 
 // forgetLocked takes a peer out that has ended.
@@ -200,7 +203,7 @@ func (t *handshakes) PollLocked(now core.Micros, _ *driver.Batch) {
 	sh.driver.ScheduleLocked(&sh.slot, max(now+1, sh.table.Deadline()))
 }
 
-func (sh *shard) Unreadable(size int, from udp.Peer) {
+func (sh *shard) Unreadable(size int, from udp.Addr) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)

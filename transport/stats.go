@@ -35,14 +35,14 @@ type Stats struct {
 
 // Stats returns a consistent snapshot. It works on ended connections too.
 func (p *Peer) Stats() Stats {
-	p.driver.Lock()
-	defer p.driver.Unlock()
-	d := p.driver.StatsLocked()
-	st := Stats{Traffic: p.traffic, Sending: p.sending.Len(), RecvQueued: len(p.chunks),
+	p.link.Driver.Lock()
+	defer p.link.Driver.Unlock()
+	d := p.link.Driver.StatsLocked()
+	st := Stats{Traffic: p.link.Traffic, Sending: p.link.SendingLocked(), RecvQueued: p.link.CompleteLocked(),
 		WriteErrors: d.WriteErrors, LastWriteError: d.LastWriteError}
 	if p.conn != nil {
 		st.Stats = p.conn.Stats()
-		st.Path = p.conn.Estimates(p.driver.Now())
+		st.Path = p.conn.Estimates(p.link.Driver.Now())
 		st.Mode = p.conn.Mode()
 		st.Strength = p.conn.Link().Mode()
 		st.Agreed = p.conn.Link().Agreed()
@@ -109,10 +109,19 @@ type shardStats struct {
 	roundTrip, chunkOut, chunkIn Histogram
 }
 
+// noteChunk counts how long a chunk took that was sent, or received.
+func (st *shardStats) noteChunk(sent bool, took core.Micros) {
+	if sent {
+		st.chunkOut.note(took)
+	} else {
+		st.chunkIn.note(took)
+	}
+}
+
 // counted is how often something happened, and where the latest came from.
 type counted struct {
 	n    int64
-	from udp.Peer
+	from udp.Addr
 }
 
 func newShardStats() shardStats {
@@ -132,7 +141,7 @@ func codeOf(err error) core.Code {
 }
 
 // undecodable counts a datagram that was refused without an answer, and returns how many of its code there are.
-func (st *shardStats) undecodable(code core.Code, from udp.Peer) int64 {
+func (st *shardStats) undecodable(code core.Code, from udp.Addr) int64 {
 	c := st.codes[code]
 	if c == nil {
 		c = &counted{}
@@ -147,7 +156,7 @@ func (st *shardStats) undecodable(code core.Code, from udp.Peer) int64 {
 const reasonAt = 18
 
 // answered counts an answer to a handshake. Of a refusal it returns the reason, and how many of it there are.
-func (st *shardStats) answered(answer []byte, from udp.Peer) (reason session.Reason, count int64) {
+func (st *shardStats) answered(answer []byte, from udp.Addr) (reason session.Reason, count int64) {
 	if answer[0] == byte(session.KindRefused) && len(answer) > reasonAt {
 		c := &st.refused[answer[reasonAt]]
 		c.n++

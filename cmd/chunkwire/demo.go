@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -131,7 +131,7 @@ func (d *demo) transfer(ctx context.Context, out screen, errOut io.Writer, p pac
 	warnOfSmallBuffers(errOut, plainGate{stage.server}.socket())
 	out.print(fmt.Sprintf("server %v → relay %v → client %v", stage.server.Addr(), stage.relayAddr, stage.client.LocalAddr()))
 	out.print(d.headline(p))
-	world := simulation.Pattern(int(d.size), d.seed)
+	world := measure.Pattern(int(d.size), d.seed)
 	stop := watch(out, slices)
 	result, err = stage.push(ctx, world)
 	stop()

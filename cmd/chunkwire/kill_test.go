@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/measure"
 )
 
 var killSeed = flag.Uint64("kill.seed", 0, "`seed` of the tests that kill processes; 0 draws one")
@@ -91,7 +91,7 @@ func drawRound(t *testing.T, seed, i uint64, binary string) *killRound {
 	dir := t.TempDir()
 	r := &killRound{
 		t: t, binary: binary, in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out"),
-		want: simulation.Pattern(killSize, random.Uint64()), victim: "recv", signal: syscall.SIGKILL,
+		want: measure.Pattern(killSize, random.Uint64()), victim: "recv", signal: syscall.SIGKILL,
 		moment: time.Duration(random.Int64N(int64(killLatest))),
 	}
 	if i%2 == 1 {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
@@ -28,8 +28,8 @@ func (p *pathFlags) add(f *pflag.FlagSet) {
 }
 
 // simulated returns what is simulated.
-func (p *pathFlags) simulated() simulation.Path {
-	return simulation.Path{RTT: p.rtt, Jitter: p.jitter, Loss: p.loss, Duplicate: p.duplicate, Reorder: p.reorder, Rate: p.rate, Queue: p.queue}
+func (p *pathFlags) simulated() measure.Path {
+	return measure.Path{RTT: p.rtt, Jitter: p.jitter, Loss: p.loss, Duplicate: p.duplicate, Reorder: p.reorder, Rate: p.rate, Queue: p.queue}
 }
 
 func (p *pathFlags) check() error       { return p.simulated().Check() }
@@ -37,4 +37,4 @@ func (p *pathFlags) path() netsim.Path  { return p.simulated().OneWay() }
 func (p *pathFlags) report() pathReport { return p.simulated().Report() }
 
 // pathReport is what --json prints of the network.
-type pathReport = simulation.PathReport
+type pathReport = measure.PathReport

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -145,7 +145,7 @@ func (l *gameLink) isAway() bool {
 }
 
 func (p *play) setUp(view playView) (_ *game, err error) {
-	g := &game{flags: p, view: view, world: simulation.Pattern(int(p.world), p.seed), start: time.Now()}
+	g := &game{flags: p, view: view, world: measure.Pattern(int(p.world), p.seed), start: time.Now()}
 	g.stopped, g.stop = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {

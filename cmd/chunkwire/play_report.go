@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/measure"
 )
 
 // leastShare is the part of the positions that the network lets through which must
@@ -86,9 +86,9 @@ func (g *game) judge() playReport {
 		}
 	}
 	for on, service := range []*serviceReport{&r.Positions, &r.Chat, &r.Inventory} {
-		service.SharePercent, service.AgeMS = service.share(), simulation.Quantiles(ages[on])
+		service.SharePercent, service.AgeMS = service.share(), measure.Quantiles(ages[on])
 	}
-	r.WorldsWhole, r.WorldMS = len(worlds), simulation.Quantiles(worlds)
+	r.WorldsWhole, r.WorldMS = len(worlds), measure.Quantiles(worlds)
 	g.judgePath(&r)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -194,7 +194,7 @@ func (g *game) rows(seen map[*tally]int) (rows []playRow) {
 			ages = append(ages, latest...)
 		}
 		row.Positions = positions.share()
-		if q := simulation.Quantiles(ages); q != nil {
+		if q := measure.Quantiles(ages); q != nil {
 			row.AgeP95 = &q.P95
 		}
 		for _, t := range []*tally{l.up[onChat], l.down[onChat]} {

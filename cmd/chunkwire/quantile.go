@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/measure"
 )
 
 // quantile sums up a set of figures.
-type quantile = simulation.Quantile
+type quantile = measure.Quantile[float64]
 
 // cells returns the three figures for a table, or that there are none.
 func cells(q *quantile) string {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
@@ -248,7 +248,7 @@ func setDuration(d *time.Duration, text string) error {
 	if text == "off" {
 		v, err = 0, nil
 	}
-	if err != nil || v < 0 || v > simulation.MaxDelay {
+	if err != nil || v < 0 || v > measure.MaxDelay {
 		return errors.New("want a duration such as 20ms or 1.5s, at most 24h")
 	}
 	*d = v

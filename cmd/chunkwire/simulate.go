@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 	"github.com/chunkwire/chunkwire/eventlog"
 )
 
@@ -101,8 +99,8 @@ each slice once, with all headers. A stream that gave up is a time-out.
 }
 
 // settings checks the flags and returns what they ask for.
-func (sim *simulateFlags) settings() (simulation.Settings, error) {
-	settings := simulation.Settings{Path: sim.simulated(), Size: sim.size, Seeds: sim.seeds, Seed: sim.firstSeed, Limit: sim.limit, Warm: sim.warm}
+func (sim *simulateFlags) settings() (measure.Settings, error) {
+	settings := measure.Settings{Path: sim.simulated(), Size: sim.size, Seeds: sim.seeds, Seed: sim.firstSeed, Limit: sim.limit, Warm: sim.warm}
 	err := settings.Check()
 	if err == nil {
 		err = sim.resolve(sim.profile)
@@ -114,7 +112,7 @@ func (sim *simulateFlags) settings() (simulation.Settings, error) {
 	return settings, err
 }
 
-func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings simulation.Settings) error {
+func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings measure.Settings) error {
 	transfers, err := transfers(ctx, settings)
 	if err == nil && sim.log != "" {
 		err = writeTransfer(sim.log, settings)
@@ -137,7 +135,7 @@ func (sim *simulateFlags) run(ctx context.Context, w io.Writer, settings simulat
 
 // writeTransfer writes the log of the first seed's transfer: it is run once more, which gives
 // the same.
-func writeTransfer(path string, settings simulation.Settings) error {
+func writeTransfer(path string, settings measure.Settings) error {
 	file := eventlog.AppendHeader(nil, logHeader("simulate", eventlog.Network))
 	settings.Log = func(e eventlog.Event) { file = eventlog.Append(file, &e) }
 	_, _ = settings.Transfer(settings.Seed) // one that fails has a log, too
@@ -146,25 +144,15 @@ func writeTransfer(path string, settings simulation.Settings) error {
 
 // transfers runs all seeds, as many at once as there are processors. A failed
 // one is nil. When the context ends there are none.
-func transfers(ctx context.Context, settings simulation.Settings) ([]*chunk.Transfer, error) {
-	results := make([]*chunk.Transfer, settings.Seeds)
+func transfers(ctx context.Context, settings measure.Settings) ([]*chunk.Transfer, error) {
+	var results []*chunk.Transfer
 	err := orEnd(ctx, func() error {
-		next := make(chan int)
-		var workers sync.WaitGroup
-		for range runtime.GOMAXPROCS(0) {
-			workers.Go(func() {
-				for i := range next {
-					if t, err := settings.Transfer(settings.Seed + uint64(i)); err == nil {
-						results[i] = &t
-					}
-				}
-			})
-		}
-		for i := 0; i < len(results) && ctx.Err() == nil; i++ {
-			next <- i
-		}
-		close(next)
-		workers.Wait()
+		results = measure.Seeds(settings.Seed, settings.Seeds, func() bool { return ctx.Err() == nil }, func(seed uint64) *chunk.Transfer {
+			if t, err := settings.Transfer(seed); err == nil {
+				return &t
+			}
+			return nil
+		})
 		return nil
 	})
 	if err == nil && ctx.Err() != nil {
@@ -178,7 +166,7 @@ func transfers(ctx context.Context, settings simulation.Settings) ([]*chunk.Tran
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-func printSimulation(w io.Writer, r simulation.Report) error {
+func printSimulation(w io.Writer, r measure.Report) error {
 	rate, queue := "an unlimited link", ""
 	if r.RateBits > 0 {
 		rate, queue = formatBits(float64(r.RateBits)), ", queue unlimited"

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/tcp"
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/core"
@@ -224,7 +224,7 @@ func (s *streams) report(p pace.Pace) flowsReport {
 	sim := s.sim
 	end := core.FromDuration(sim.length)
 	r := flowsReport{
-		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: simulation.VariantName(sim.repair), Profile: sim.profile, SendRateBits: p.Rate, Lanes: sim.lanes,
+		OK: true, Size: sim.size, pathReport: sim.pathFlags.report(), Variant: measure.VariantName(sim.repair), Profile: sim.profile, SendRateBits: p.Rate, Lanes: sim.lanes,
 		Seed: sim.firstSeed, ForMS: milliseconds(sim.length), ApartMS: milliseconds(sim.apart),
 	}
 	var rates []int64
@@ -254,7 +254,7 @@ func (s *streams) flow(i int, end core.Micros) flowReport {
 		for _, chunk := range s.chunks[i].Delivered(flows.Down) {
 			took = append(took, float64(chunk.Delivered-chunk.Submitted)/1000)
 		}
-		r.Blocks, r.BlockMS, r.GaveUp = len(took), simulation.Quantiles(took), s.chunks[i].Err() != nil
+		r.Blocks, r.BlockMS, r.GaveUp = len(took), measure.Quantiles(took), s.chunks[i].Err() != nil
 	}
 	return r
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 )
 
@@ -61,4 +61,4 @@ func (c *choice) Set(text string) (err error) {
 }
 
 // variantText says what the variants are.
-var variantText = map[string]string{simulation.VariantSlices: "slices sent again", simulation.VariantRepair: "repair slices"}
+var variantText = map[string]string{measure.VariantSlices: "slices sent again", measure.VariantRepair: "repair slices"}

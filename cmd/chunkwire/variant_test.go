@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
+	"github.com/chunkwire/chunkwire/conform/measure"
 )
 
 // Files go as repair slices over connections and as slices that are sent again with --plain,
@@ -15,30 +15,30 @@ import (
 func TestVariantsOfFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ recv, send, variant string }{
-		"a connection":           {"", "", simulation.VariantRepair},
-		"a sender without":       {"", "--repair=false", simulation.VariantSlices},
-		"a receiver without":     {"--repair=false", "", simulation.VariantSlices},
-		"plain":                  {"--plain", "--plain", simulation.VariantSlices},
-		"plain with repair":      {"--plain --repair", "--plain --repair", simulation.VariantRepair},
-		"with 8 lanes":           {"--plain --repair --lanes 8", "--plain --repair --lanes 8", simulation.VariantRepair},
-		"redundant":              {"", "--profile redundant", simulation.VariantRepair},
-		"at a fixed rate":        {"", "--profile fixed --max-rate 50M", simulation.VariantRepair},
-		"the base algorithm":     {"", "--profile base", simulation.VariantSlices},
-		"one chunk":              {"--raw --linger 100ms", "--raw", simulation.VariantRepair},
-		"one chunk, with plain":  {"--plain --raw --linger 100ms", "--plain --raw", simulation.VariantSlices},
-		"one chunk, with both":   {"--plain --raw --repair --linger 100ms", "--plain --raw --repair", simulation.VariantRepair},
-		"a rate for all 8 lanes": {"", "--max-rate 80M", simulation.VariantRepair},
+		"a connection":           {"", "", measure.VariantRepair},
+		"a sender without":       {"", "--repair=false", measure.VariantSlices},
+		"a receiver without":     {"--repair=false", "", measure.VariantSlices},
+		"plain":                  {"--plain", "--plain", measure.VariantSlices},
+		"plain with repair":      {"--plain --repair", "--plain --repair", measure.VariantRepair},
+		"with 8 lanes":           {"--plain --repair --lanes 8", "--plain --repair --lanes 8", measure.VariantRepair},
+		"redundant":              {"", "--profile redundant", measure.VariantRepair},
+		"at a fixed rate":        {"", "--profile fixed --max-rate 50M", measure.VariantRepair},
+		"the base algorithm":     {"", "--profile base", measure.VariantSlices},
+		"one chunk":              {"--raw --linger 100ms", "--raw", measure.VariantRepair},
+		"one chunk, with plain":  {"--plain --raw --linger 100ms", "--plain --raw", measure.VariantSlices},
+		"one chunk, with both":   {"--plain --raw --repair --linger 100ms", "--plain --raw --repair", measure.VariantRepair},
+		"a rate for all 8 lanes": {"", "--max-rate 80M", measure.VariantRepair},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			want, out := simulation.Pattern(200_000, 1), filepath.Join(t.TempDir(), "out")
+			want, out := measure.Pattern(200_000, 1), filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append([]string{"--json", "--out", out}, strings.Fields(c.recv)...)...)
 			sent := runCommand(t, nil, slices.Concat([]string{"send", "--json", "--to", addr}, strings.Fields(c.send), []string{inputFile(t, want)})...)
 			received := <-ended
 			wantStored(t, out, want, sent, received)
 			for who, r := range map[string]result{"send": sent, "recv": received} {
 				var report fileReport
-				if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != c.variant || report.SlicesResent > 0 && c.variant == simulation.VariantRepair {
+				if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != c.variant || report.SlicesResent > 0 && c.variant == measure.VariantRepair {
 					t.Errorf("%s: %v: %s", who, err, r.stdout)
 				}
 			}
@@ -60,11 +60,11 @@ func TestVariantFlags(t *testing.T) {
 		}
 	}
 	for args, variant := range map[string]string{
-		"": simulation.VariantRepair, "--plain": simulation.VariantSlices, "--repair=false": simulation.VariantSlices, "--plain --repair": simulation.VariantRepair,
-		"--profile base": simulation.VariantSlices, "--profile burst": simulation.VariantRepair,
+		"": measure.VariantRepair, "--plain": measure.VariantSlices, "--repair=false": measure.VariantSlices, "--plain --repair": measure.VariantRepair,
+		"--profile base": measure.VariantSlices, "--profile burst": measure.VariantRepair,
 	} {
 		r := runCommand(t, nil, strings.Fields("simulate --seeds 1 --loss 5 --json "+args)...)
-		var report simulation.Report
+		var report measure.Report
 		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil || report.Variant != variant {
 			t.Errorf("%q: %v: %+v", args, err, r)
 		}

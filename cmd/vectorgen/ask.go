@@ -75,7 +75,7 @@ func refusal(err error) answer {
 	if !errors.As(err, &refused) {
 		panic(err) // the oracle returns no other
 	}
-	return answer{contract.Response{Answer: contract.Answer{Error: refused.Code}}, refused.Sentence}
+	return answer{contract.Response{Answer: contract.Answer{Error: refused.Code}}, refused.Check}
 }
 
 // ackedText writes bits as the contract does.

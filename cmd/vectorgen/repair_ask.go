@@ -95,7 +95,7 @@ func repairResponse(q contract.RepairRequest) any {
 	var refused *repairoracle.Error
 	switch {
 	case errors.As(err, &refused):
-		return refusedRepair{contract.Answer{Error: refused.Code}, refused.Sentence}
+		return refusedRepair{contract.Answer{Error: refused.Code}, refused.Check}
 	case q.Packet != nil:
 		return contract.RepairResponse{Answer: ok, Hex: pointerTo(hex.EncodeToString(b))}
 	}

@@ -238,9 +238,8 @@ func clientStep(c *sessionoracle.Client, mode string, latest int64, e contract.S
 			step.Datagrams = append(step.Datagrams, hex.EncodeToString(datagram))
 		}
 	case contract.EventReceive:
-		m, err := sessionoracle.Decode(bytesIn(*e.Hex))
+		row, err := c.Receive(e.At, bytesIn(*e.Hex))
 		if step.Refused = refusedOf(err); err == nil {
-			row := c.Receive(e.At, m)
 			if took(row); row == "I8" {
 				l, keys := c.Linked()
 				step.Link = linkOf(mode, l, keys.C2S)

@@ -65,7 +65,7 @@ func compareErrors(t *testing.T, in []byte, got, want error) {
 	case (g == nil) != (w == nil), g == nil && got != nil:
 		t.Fatalf("%s: the codec returns %v, the oracle %v", hex.EncodeToString(in), got, want)
 	case g == nil:
-	case string(g.Code()) != w.Code || g.Place() != w.Bit:
-		t.Fatalf("%s: the codec returns %v at %d, the oracle %v at %d", hex.EncodeToString(in), g, g.Place(), w, w.Bit)
+	case string(g.Code()) != w.Code || g.Place() != w.At:
+		t.Fatalf("%s: the codec returns %v at %d, the oracle %v at %d", hex.EncodeToString(in), g, g.Place(), w, w.At)
 	}
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -26,6 +27,24 @@ func (d Draw) Between(low, high int) int { return low + d.IntN(high-low+1) }
 func (d Draw) Time(low, high core.Micros) core.Micros {
 	return low + core.Micros(d.Int64N(int64(high-low)+1))
 }
+
+// Spread draws from low to high, at least 1, so that each power of two has the same chance: small
+// figures come as often as large ones.
+func (d Draw) Spread(low, high int64) int64 {
+	n := d.between(int64(bits.Len64(uint64(low))), int64(bits.Len64(uint64(high))))
+	from, to := int64(1)<<(n-1), int64(1)<<n-1
+	return d.between(max(low, from), min(high, to))
+}
+
+func (d Draw) between(low, high int64) int64 { return low + d.Int64N(high-low+1) }
+
+// SpreadTime draws a time as Spread does.
+func (d Draw) SpreadTime(low, high core.Micros) core.Micros {
+	return core.Micros(d.Spread(int64(low), int64(high)))
+}
+
+// Chance reports true in so many of a million draws.
+func (d Draw) Chance(ppm int) bool { return d.IntN(1_000_000) < ppm }
 
 // Among draws one of several.
 func Among[T any](d Draw, values ...T) T { return values[d.IntN(len(values))] }

@@ -45,8 +45,20 @@ type history struct {
 }
 
 func (c command[S]) Run(s commands.SystemUnderTest) commands.Result {
-	text := c.verb.Run(s.(S), c.args)
+	text := c.run(s.(S))
 	return outcome{text, s.(S).objection()}
+}
+
+// ended is with what Fatalf ends a command.
+type ended struct{}
+
+func (c command[S]) run(s S) (text string) {
+	defer func() {
+		if p := recover(); p != nil && p != (ended{}) {
+			panic(p)
+		}
+	}()
+	return c.verb.Run(s, c.args)
 }
 
 func (command[S]) PreCondition(commands.State) bool          { return true }
@@ -139,3 +151,16 @@ func (o *Objections) Fail(format string, args ...any) {
 		o.first = fmt.Sprintf(format, args...)
 	}
 }
+
+// Fatalf is Fail for those who need it not to return: it ends the command. With Helper and Logf
+// it makes Objections the conform.T of a pair.
+func (o *Objections) Fatalf(format string, args ...any) {
+	o.Fail(format, args...)
+	panic(ended{})
+}
+
+// Helper does nothing.
+func (o *Objections) Helper() {}
+
+// Logf does nothing.
+func (o *Objections) Logf(string, ...any) {}

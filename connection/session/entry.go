@@ -110,18 +110,22 @@ func (e *Entry) endedGuard(m *Message) uint8 {
 // refuse appends a REFUSED. An entry that has ended is remembered from then on, so that no copy
 // of the PROOF makes a connection later; but not by who has no key.
 func (e *Entry) refuse(in *arrival) {
-	reason := e.refusalReason(in)
-	e.server.refuse(in, reason)
-	if in.checked && reason != Full {
+	e.server.refuse(in, e.refusalReason(in))
+	if in.checked && e.answersForTheEnded(&in.message) {
 		e.wait(&e.server.ended)
 	}
+}
+
+// answersForTheEnded reports whether a PROOF is for the connection that has ended, and not for a new one.
+func (e *Entry) answersForTheEnded(m *Message) bool {
+	return e.state == Ended && (m.Nonce == e.nonce || m.Resume != 0)
 }
 
 // refusalReason returns why an entry refuses a PROOF (CXS-11).
 func (e *Entry) refusalReason(in *arrival) Reason {
 	m := &in.message
 	switch {
-	case e.state == Ended && (m.Nonce == e.nonce || m.Resume != 0):
+	case e.answersForTheEnded(m):
 		return e.reason
 	case m.Resume == 0:
 		return Full

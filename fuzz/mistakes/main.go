@@ -6,6 +6,7 @@
 //	go run ./fuzz/mistakes -match ack             # those whose title, place or catchers match
 //	go run ./fuzz/mistakes -every 8 -from 2       # an eighth: the third, the eleventh, …
 //	go run ./fuzz/mistakes -list                  # only print them; with -json as JSON
+//	go run ./fuzz/mistakes -matrix -every 40      # which kind of tests catches which
 //	go run ./fuzz/mistakes -rewrite               # renew the list after names have changed
 package main
 
@@ -28,6 +29,8 @@ func main() {
 	onlyList := flag.Bool("list", false, "print the mistakes, make none")
 	asJSON := flag.Bool("json", false, "print JSON")
 	rewrite := flag.Bool("rewrite", false, "renew the list where names or neighbours of its lines have changed, and print what was renewed")
+	matrix := flag.Bool("matrix", false, "run every kind of tests against each mistake, and print which catch it")
+	tests := flag.String("tests", "", "for the matrix, only tests whose 'package Test' matches this regular expression")
 	flag.Parse()
 	err := func() error {
 		l, err := readList()
@@ -47,6 +50,13 @@ func main() {
 		chosen := l.choose(pattern, max(*every, 1), *from)
 		if *onlyList {
 			return printList(chosen, *asJSON)
+		}
+		if *matrix {
+			judges, err := regexp.Compile(*tests)
+			if err != nil {
+				return err
+			}
+			return l.printMatrix(chosen, judges, *asJSON)
 		}
 		return l.run(chosen, *asJSON)
 	}()

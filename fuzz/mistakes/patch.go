@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/chunkwire/chunkwire/fuzz/internal/schemata"
 )
 
 // spot is where a hunk's lines stand.
@@ -43,38 +45,52 @@ func (s *sources) locate(h hunk) (spot, error) {
 	return found[0], nil
 }
 
-// apply returns the files that a mistake changes, as they then are.
-func (s *sources) apply(m *mistake) (map[string][]byte, error) {
-	type edit struct {
-		spot
-		lines []string
-	}
-	edits := map[string][]edit{}
+// edits returns what a mistake changes, by file and in order.
+func (s *sources) edits(m *mistake) (map[string][]schemata.Edit, error) {
+	edits := map[string][]schemata.Edit{}
 	for _, h := range m.Hunks {
 		at, err := s.locate(h)
 		if err != nil {
 			return nil, err
 		}
-		edits[at.file] = append(edits[at.file], edit{at, h.side("+")})
+		e := schemata.Edit{With: text(h.side("+"))}
+		e.From = len(text(s.lines[at.file][:at.from]))
+		e.To = e.From + len(text(h.side("-")))
+		edits[at.file] = append(edits[at.file], e)
+	}
+	for _, list := range edits {
+		slices.SortFunc(list, func(a, b schemata.Edit) int { return a.From - b.From })
+		for i, e := range list[1:] {
+			if e.From < list[i].To {
+				return nil, errors.New("two hunks overlap")
+			}
+		}
+	}
+	return edits, nil
+}
+
+// text is lines with their ends.
+func text(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// apply returns the files that a mistake changes, as they then are.
+func (s *sources) apply(m *mistake) (map[string][]byte, error) {
+	edits, err := s.edits(m)
+	if err != nil {
+		return nil, err
 	}
 	changed := map[string][]byte{}
 	for file, list := range edits {
-		slices.SortFunc(list, func(a, b edit) int { return b.from - a.from })
-		lines := slices.Clone(s.lines[file])
-		for i, e := range list {
-			if i > 0 && e.to > list[i-1].from {
-				return nil, errors.New("two hunks overlap")
-			}
-			lines = slices.Replace(lines, e.from, e.to, e.lines...)
-		}
-		text := []byte(strings.Join(lines, "\n"))
+		changed[file] = []byte(schemata.Apply(strings.Join(s.lines[file], "\n"), 0, list))
 		if m.port() == "" {
-			var err error
-			if text, err = format.Source(text); err != nil {
+			if changed[file], err = format.Source(changed[file]); err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
 		}
-		changed[file] = text
 	}
 	return changed, nil
 }

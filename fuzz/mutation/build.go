@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/chunkwire/chunkwire/fuzz/internal/schemata"
 )
 
 // overlay has the texts that the compiler sees instead of the repository's files.
@@ -77,7 +79,7 @@ func (o *overlay) compile(args ...string) (binary, said string, err error) {
 // compiler refuses are judged thereby, and left out.
 func buildAll(o *overlay, sources []*source, mutants []*mutant) (binary string, err error) {
 	dir := filepath.Dir(sources[0].path)
-	if err := o.put(filepath.Join(dir, "mutant_on.go"), fmt.Sprintf(switchFile, sources[0].packageName())); err != nil {
+	if err := o.put(filepath.Join(dir, "mutant_on.go"), schemata.SwitchFile(sources[0].tree.Name.Name)); err != nil {
 		return "", err
 	}
 	for {
@@ -87,18 +89,22 @@ func buildAll(o *overlay, sources []*source, mutants []*mutant) (binary string, 
 				viable = append(viable, m)
 			}
 		}
-		all := map[string]schemata{}
+		all := map[string]schemata.File{}
 		for _, s := range sources {
-			all[filepath.Base(s.path)] = withMutants(s, viable)
-			if err := o.put(s.path, all[filepath.Base(s.path)].text); err != nil {
+			file, err := withMutants(s, viable)
+			if err == nil {
+				err = o.put(s.path, file.Text)
+			}
+			if err != nil {
 				return "", err
 			}
+			all[filepath.Base(s.path)] = file
 		}
 		binary, said, err := o.build("all.test")
 		if !errors.Is(err, errRefused) {
 			return binary, err
 		}
-		if !refuse(all, said) {
+		if !refuse(all, viable, said) {
 			return "", fmt.Errorf("%w, and not for a mutant:\n%s", err, said)
 		}
 	}
@@ -108,18 +114,38 @@ var complaint = regexp.MustCompile(`(?m)([\w.]+\.go):(\d+):\d+: `)
 
 // refuse marks the mutants that the compiler complains about, and reports
 // whether there were any.
-func refuse(all map[string]schemata, said string) bool {
-	found := false
+func refuse(all map[string]schemata.File, mutants []*mutant, said string) bool {
+	refused := map[int]bool{}
 	for _, c := range complaint.FindAllStringSubmatch(said, -1) {
 		line, _ := strconv.Atoi(c[2])
-		for _, s := range all[c[1]].lines {
-			if s.first <= line && line <= s.last && s.mutant.verdict != notViable {
-				s.mutant.verdict = notViable
-				found = true
+		for _, s := range all[c[1]].Spans {
+			if s.First <= line && line <= s.Last {
+				refused[s.ID] = true
 			}
 		}
 	}
-	return found
+	for _, m := range mutants {
+		if refused[m.id] {
+			m.verdict = notViable
+		}
+	}
+	return len(refused) > 0
+}
+
+// withMutants returns a file with those of the mutants that lie in its functions.
+func withMutants(s *source, mutants []*mutant) (schemata.File, error) {
+	var versions []schemata.Version
+	for _, m := range mutants {
+		if m.file == s && m.fn != nil {
+			versions = append(versions, schemata.Version{ID: m.id, Edits: m.edits()})
+		}
+	}
+	return schemata.New(s.path, s.text, versions)
+}
+
+// edits is what a mutant changes in its file.
+func (m *mutant) edits() []schemata.Edit {
+	return []schemata.Edit{{From: m.from, To: m.to, With: m.with}}
 }
 
 // buildOne builds a binary for a mutant outside functions.
@@ -129,7 +155,7 @@ func buildOne(dir string, t target, m *mutant) (binary string, err error) {
 		return "", err
 	}
 	o := newOverlay(own, t)
-	if err := o.put(m.file.path, m.mutated()); err != nil {
+	if err := o.put(m.file.path, schemata.Apply(m.file.text, 0, m.edits())); err != nil {
 		return "", err
 	}
 	binary, said, err := o.build("one.test")

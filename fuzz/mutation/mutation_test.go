@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/chunkwire/chunkwire/fuzz/internal/schemata"
 )
 
 // Every survivor that is explained is still a mistake that can be made: what its
@@ -132,10 +134,13 @@ func TestMutantsOfAnExample(t *testing.T) {
 // like, and an error in a copy is its mutant's.
 func TestSchemataCompile(t *testing.T) {
 	s, mutants := exampleMutants(t)
-	all := withMutants(s, mutants)
+	all, err := withMutants(s, mutants)
+	if err != nil {
+		t.Fatal(err)
+	}
 	set := token.NewFileSet()
 	var files []*ast.File
-	for name, text := range map[string]string{"example.go": all.text, "on.go": "package example\nvar mutantOn int\n"} {
+	for name, text := range map[string]string{"example.go": all.Text, "on.go": "package example\nvar mutantOn int\n"} {
 		file, err := parser.ParseFile(set, name, text, 0)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
@@ -144,19 +149,21 @@ func TestSchemataCompile(t *testing.T) {
 	}
 	config := types.Config{Error: func(err error) { t.Error(err) }}
 	if _, _ = config.Check("example", set, files, nil); t.Failed() {
-		t.Logf("%s", all.text)
+		t.Logf("%s", all.Text)
 	}
-	lines := strings.Split(all.text, "\n")
-	for _, span := range all.lines {
-		if first := lines[span.first-1]; !strings.Contains(first, "__") || !strings.HasPrefix(first, "func ") {
-			t.Errorf("the copy of mutant %d begins at %q", span.mutant.id, first)
+	lines := strings.Split(all.Text, "\n")
+	for _, span := range all.Spans {
+		if first := lines[span.First-1]; !strings.Contains(first, "__") || !strings.HasPrefix(first, "func ") {
+			t.Errorf("the copy of mutant %d begins at %q", span.ID, first)
 		}
-		if last := lines[span.last-1]; last != "}" {
-			t.Errorf("the copy of mutant %d ends at %q", span.mutant.id, last)
+		if last := lines[span.Last-1]; last != "}" {
+			t.Errorf("the copy of mutant %d ends at %q", span.ID, last)
 		}
 	}
-	victim := all.lines[3]
-	if !refuse(map[string]schemata{"example.go": all}, "./example.go:"+strconv.Itoa(victim.last)+":2: no") || victim.mutant.verdict != notViable {
+	victim := all.Spans[3]
+	said := "./example.go:" + strconv.Itoa(victim.Last) + ":2: no"
+	refused := refuse(map[string]schemata.File{"example.go": all}, mutants, said)
+	if i := slices.IndexFunc(mutants, func(m *mutant) bool { return m.verdict == notViable }); !refused || mutants[i].id != victim.ID {
 		t.Error("the compiler's complaint did not reach its mutant")
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/chunkwire/chunkwire/fuzz/internal/schemata"
 )
 
 // suite is a package's tests in the binary that has all mutants in it.
@@ -150,7 +152,7 @@ func (s suite) run(binary string, id int, p phase) (outcome, error) {
 	args := []string{"-c", script, binary, "-test.failfast", "-test.timeout", wallLimit.String()}
 	cmd := exec.Command("sh", append(append(args, s.target.flags...), p.args...)...)
 	cmd.Dir = s.target.name
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", switchVariable+"="+strconv.Itoa(id))
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1", schemata.Variable+"="+strconv.Itoa(id))
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

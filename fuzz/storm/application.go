@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"github.com/chunkwire/chunkwire/conform/sim"
 	"math/rand/v2"
 
 	"github.com/chunkwire/chunkwire/codec"
@@ -12,7 +13,7 @@ import (
 // two of them, and reads what comes, at once or not.
 type application struct {
 	chunks    int // still to be delivered
-	sizes     func(random) int
+	sizes     func(sim.Draw) int
 	thinks    core.Micros
 	readDelay core.Micros
 	content   []byte // of the chunk in flight
@@ -21,26 +22,26 @@ type application struct {
 }
 
 // drawSizes draws what sizes of chunks an application has.
-func drawSizes(d random) func(random) int {
-	if d.oneIn(4) { // each time another kind
-		return func(d random) int { return drawSize(d, d.IntN(5)) }
+func drawSizes(d sim.Draw) func(sim.Draw) int {
+	if d.OneIn(4) { // each time another kind
+		return func(d sim.Draw) int { return drawSize(d, d.IntN(5)) }
 	}
 	kind := d.IntN(5)
-	return func(d random) int { return drawSize(d, kind) }
+	return func(d sim.Draw) int { return drawSize(d, kind) }
 }
 
-func drawSize(d random, kind int) int {
+func drawSize(d sim.Draw, kind int) int {
 	switch kind {
 	case 0:
-		return int(d.between(1, 100))
+		return d.Between(1, 100)
 	case 1: // at the edges of slices
-		return max(1, int(1024*d.spread(1, 16)+d.between(-1, 1)))
+		return max(1, 1024*int(d.Spread(1, 16))+d.Between(-1, 1))
 	case 2:
-		return int(d.spread(1, codec.MaxChunkSize))
+		return int(d.Spread(1, codec.MaxChunkSize))
 	case 3:
-		return int(d.between(1, 8*1024))
+		return d.Between(1, 8*1024)
 	}
-	return int(codec.MaxChunkSize - d.between(0, 1)*d.between(0, 1500))
+	return codec.MaxChunkSize - d.Between(0, 1)*d.Between(0, 1500)
 }
 
 // begin is the start of a connection.
@@ -69,7 +70,7 @@ func (e *end) submitSoon() {
 	if e.chunks > 0 {
 		wait := core.Micros(0)
 		if e.thinks > 0 {
-			wait = e.world.random.time(0, 2*e.thinks)
+			wait = e.world.Time(0, 2*e.thinks)
 		}
 		e.later(wait, e.submit)
 	}
@@ -79,16 +80,16 @@ func (e *end) submitSoon() {
 func (e *end) submit() {
 	w := e.world
 	now := e.clock()
-	if w.random.oneIn(16) {
-		e.trySubmit(now, make([]byte, (codec.MaxChunkSize+1)*w.random.IntN(2)))
+	if w.OneIn(16) {
+		e.trySubmit(now, make([]byte, (codec.MaxChunkSize+1)*w.IntN(2)))
 	}
-	e.content = fill(w.random, e.sizes(w.random))
+	e.content = fill(w.Draw, e.sizes(w.Draw))
 	e.trySubmit(now, e.content)
-	if w.random.oneIn(16) {
+	if w.OneIn(16) {
 		e.trySubmit(now, []byte{1}) // it is busy
 	}
-	w.counts.submitted++
-	if w.log.verbose() {
+	w.Counts[Submitted]++
+	if w.Log.Verbose() {
 		e.note("submits chunk %d, %d bytes", e.sending.ID(), len(e.content))
 	}
 	e.wake(w.Now())
@@ -98,13 +99,13 @@ func (e *end) submit() {
 func (e *end) trySubmit(now core.Micros, chunk []byte) {
 	err := e.machines.submit(now, chunk)
 	if err != nil {
-		e.world.counts.badSubmits++
+		e.world.Counts[BadSubmits]++
 	}
 	e.report(e.machines.submitted(e.since0(now), chunk, err == nil))
 }
 
 // fill makes a chunk's content.
-func fill(d random, size int) []byte {
+func fill(d sim.Draw, size int) []byte {
 	var seed [32]byte
 	for i := range 4 {
 		seed[i] = byte(d.Uint32())
@@ -117,9 +118,9 @@ func fill(d random, size int) []byte {
 // delivered: the sender has reported that the peer has the chunk.
 func (e *end) delivered() {
 	w := e.world
-	w.counts.reported++
+	w.Counts[Reported]++
 	e.mark('D', uint64(e.chunks))
-	if w.log.verbose() {
+	if w.Log.Verbose() {
 		e.note("the chunk is delivered")
 	}
 	e.chunks--
@@ -136,7 +137,7 @@ func (e *end) noticeChunk() {
 	e.reading = true
 	wait := core.Micros(0)
 	if e.readDelay > 0 {
-		wait = e.world.random.time(0, 2*e.readDelay)
+		wait = e.world.Time(0, 2*e.readDelay)
 	}
 	e.later(wait, e.read)
 }
@@ -159,14 +160,14 @@ func (e *end) read() {
 	if !found {
 		e.violates("SAFE-1", "changed what stood ahead of a chunk")
 	}
-	w.counts.delivered++
+	w.Counts[Read]++
 	e.mark('R', uint64(len(chunk)))
-	if w.log.verbose() {
+	if w.Log.Verbose() {
 		e.note("reads a chunk of %d bytes", len(chunk))
 	}
 	mixed := e.receiving.Mixed()
 	e.report(e.receiving.Read(e.since0(now), chunk, true))
-	w.counts.mixed += e.receiving.Mixed() - mixed
+	w.Counts[Mixed] += e.receiving.Mixed() - mixed
 	if _, err := e.receiver.Read(now, nil); err == nil {
 		e.violates("SAFE-1", "delivered a chunk twice")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/chunkwire/chunkwire/conform/sim"
 	"time"
 
 	"github.com/chunkwire/chunkwire/core"
@@ -22,23 +23,23 @@ type conditions struct {
 // latestOrigin leaves some days until times are too large.
 const latestOrigin = 1<<62 - 1<<40
 
-func drawConditions(d random) conditions {
-	c := conditions{peers: drawPeers(d), badFor: d.spreadTime(2*second, 120*second)}
-	if d.oneIn(2) {
-		c.corruptPPM = int(d.spread(100, 200_000))
+func drawConditions(d sim.Draw) conditions {
+	c := conditions{peers: drawPeers(d), badFor: d.SpreadTime(2*second, 120*second)}
+	if d.OneIn(2) {
+		c.corruptPPM = int(d.Spread(100, 200_000))
 	}
-	if d.oneIn(3) {
-		c.clockPPM = int(d.spread(10_000, 500_000))
+	if d.OneIn(3) {
+		c.clockPPM = int(d.Spread(10_000, 500_000))
 	}
 	for i := range c.every {
-		if !d.oneIn(3) {
-			c.every[i] = d.spreadTime(second/2, 60*second)
+		if !d.OneIn(3) {
+			c.every[i] = d.SpreadTime(second/2, 60*second)
 		}
 	}
-	if d.oneIn(3) {
-		c.origin = d.spreadTime(1, latestOrigin)
+	if d.OneIn(3) {
+		c.origin = d.SpreadTime(1, latestOrigin)
 	}
-	if d.oneIn(2) {
+	if d.OneIn(2) {
 		c.uplink = drawBottleneck(d, 1_000_000)
 	}
 	return c
@@ -46,53 +47,53 @@ func drawConditions(d random) conditions {
 
 // drawPeers draws how many peers the server has: mostly few, so that a failure is
 // easily read, sometimes many.
-func drawPeers(d random) int {
+func drawPeers(d sim.Draw) int {
 	switch n := d.IntN(100); {
 	case n < 65:
-		return int(d.between(1, 3))
+		return d.Between(1, 3)
 	case n < 93:
-		return int(d.between(4, 12))
+		return d.Between(4, 12)
 	}
-	return int(d.between(13, 50))
+	return d.Between(13, 50)
 }
 
 // drawBottleneck draws a rate in bits a second and a queue of at most a second.
-func drawBottleneck(d random, slowest int64) netsim.Path {
-	rate := d.spread(slowest, 200_000_000)
-	return netsim.Path{Rate: rate, Queue: int(d.spread(3_000, max(20_000, rate/8))), Overhead: 28}
+func drawBottleneck(d sim.Draw, slowest int64) netsim.Path {
+	rate := d.Spread(slowest, 200_000_000)
+	return netsim.Path{Rate: rate, Queue: int(d.Spread(3_000, max(20_000, rate/8))), Overhead: 28}
 }
 
 // drawPath draws one direction of a path with faults.
-func drawPath(d random) netsim.Path {
+func drawPath(d sim.Draw) netsim.Path {
 	p := netsim.Path{Overhead: 28}
-	if d.oneIn(2) {
+	if d.OneIn(2) {
 		p = drawBottleneck(d, 64_000)
 	}
-	if !d.oneIn(8) {
-		p.Delay = time.Duration(d.spread(1, int64(400*millisecond))) * time.Microsecond
+	if !d.OneIn(8) {
+		p.Delay = time.Duration(d.Spread(1, int64(400*millisecond))) * time.Microsecond
 	}
-	if d.oneIn(2) {
-		p.Jitter = time.Duration(d.between(0, int64(p.Delay)/2+int64(5*time.Millisecond)))
+	if d.OneIn(2) {
+		p.Jitter = time.Duration(d.Between(0, int(p.Delay)/2+int(5*time.Millisecond)))
 	}
-	if !d.oneIn(3) {
+	if !d.OneIn(3) {
 		p.Loss = percent(d, 600_000)
 	}
-	if d.oneIn(2) {
+	if d.OneIn(2) {
 		p.Duplicate = percent(d, 300_000)
 	}
-	if d.oneIn(2) {
+	if d.OneIn(2) {
 		p.Reorder = percent(d, 300_000)
-		p.ReorderDelay = time.Duration(d.spread(1, int64(300*millisecond))) * time.Microsecond
+		p.ReorderDelay = time.Duration(d.Spread(1, int64(300*millisecond))) * time.Microsecond
 	}
 	return p
 }
 
 // percent draws from 100 to most millionths.
-func percent(d random, most int64) float64 { return float64(d.spread(100, most)) / 10_000 }
+func percent(d sim.Draw, most int64) float64 { return float64(d.Spread(100, most)) / 10_000 }
 
 // goodPath is a path on which nothing is lost.
-func goodPath(d random) netsim.Path {
-	return netsim.Path{Delay: time.Duration(d.between(0, int64(100*millisecond))) * time.Microsecond}
+func goodPath(d sim.Draw) netsim.Path {
+	return netsim.Path{Delay: time.Duration(d.Between(0, int(100*millisecond))) * time.Microsecond}
 }
 
 var outagePath = netsim.Path{Loss: 100}

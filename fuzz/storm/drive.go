@@ -1,6 +1,9 @@
 package main
 
-import "github.com/chunkwire/chunkwire/core"
+import (
+	"github.com/chunkwire/chunkwire/conform/soak"
+	"github.com/chunkwire/chunkwire/core"
+)
 
 // How an end drives its machines: when it polls them, and what it sends.
 
@@ -23,7 +26,7 @@ func (e *end) Deadline() core.Micros {
 
 // Poll returns the machines' next datagram, past the judges.
 func (e *end) Poll(now core.Micros) (*datagram, bool) {
-	if e.Deadline() > now || e.world.failure != nil {
+	if e.Deadline() > now || e.world.Failed() {
 		return nil, false
 	}
 	if e.polled++; e.polled > maxPolls {
@@ -32,13 +35,13 @@ func (e *end) Poll(now core.Micros) (*datagram, bool) {
 	}
 	given := now + e.world.conditions.origin
 	if p, ok := e.machines.pollAcks(given); ok {
-		e.world.counts.acks++
+		e.world.Counts[Acks]++
 		return e.send(p, 0)
 	}
 	deadline := e.since0(e.sender.Deadline())
 	if p, ok := e.machines.pollSlices(given); ok {
 		if e.machines.isExtra(p) {
-			e.world.counts.extra++
+			e.world.Counts[Extra]++
 		}
 		return e.send(owned(p), deadline)
 	}
@@ -64,7 +67,7 @@ func (e *end) checkFailed() bool {
 	if !senderFailed && !receiverFailed {
 		return false
 	}
-	w.counts.gaveUp++
+	w.Counts[GaveUp]++
 	if senderFailed {
 		e.report(e.sending.GaveUp(w.Now()))
 		e.checkStalled()
@@ -75,7 +78,7 @@ func (e *end) checkFailed() bool {
 	if w.calmFor(w.Now()-e.beganAt) && w.calmFor(w.Now()-e.peer.beganAt) && e.peer.epoch == e.epoch && e.out.Lawful() {
 		e.violates("LIVE-2", "gave up on a connection that saw no fault")
 	}
-	if w.failure == nil {
+	if !w.Failed() {
 		e.abandon("gives up")
 	}
 	return true
@@ -86,7 +89,7 @@ func (e *end) checkStalled() {
 	w, peer := e.world, e.peer
 	there := peer.epoch == e.epoch && w.Now()-peer.beganAt >= e.giveUp
 	if there && w.calmFor(e.giveUp) && e.giveUp >= 10*second && e.out.Lawful() {
-		e.violates("LIVE-2", "chunk %d stalled: nothing was lost since %s", e.sending.ID(), clock(w.calmAt))
+		e.violates("LIVE-2", "chunk %d stalled: nothing was lost since %s", e.sending.ID(), soak.Clock(w.GoodAt))
 	}
 }
 
@@ -98,9 +101,9 @@ func (e *end) send(p any, deadline core.Micros) (*datagram, bool) {
 		return nil, false
 	}
 	if e.world.isRead(len(data)) {
-		e.checkForm(data, p)
+		e.report(e.misformed(data, p))
 	}
-	if e.world.log.verbose() {
+	if e.world.Log.Verbose() {
 		e.note("-> %s", e.machines.describe(p))
 	}
 	e.report(e.machines.sent(e.world.Now(), p, len(data), deadline))

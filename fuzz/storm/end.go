@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"github.com/chunkwire/chunkwire/conform/soak"
 
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/core"
@@ -45,9 +46,9 @@ type end struct {
 // that epoch at this end already it breaks CON-5.
 func (e *end) connect(epoch int) {
 	w := e.world
-	w.counts.connections++
+	w.Counts[Connections]++
 	if e.epoch > 0 {
-		w.counts.reconnected++
+		w.Counts[Reconnected]++
 	}
 	e.epoch, e.beganAt, e.wentBackAt = epoch, w.Now(), 0
 	e.out, e.in = e.pair.stream(epoch, e.index), e.pair.stream(epoch, 1-e.index)
@@ -61,7 +62,7 @@ func (e *end) connect(epoch int) {
 	e.receiver, e.receiving = e.machines.receiver()
 	e.begin()
 	e.mark('F', uint64(epoch))
-	if w.log.verbose() {
+	if w.Log.Verbose() {
 		e.note("begins connection %d", epoch)
 	}
 }
@@ -77,13 +78,13 @@ func (e *end) moveTo(epoch int) {
 // means, in a while, which may be longer than the peer's GIVE_UP.
 func (e *end) abandon(why string) {
 	w := e.world
-	if w.log.verbose() {
+	if w.Log.Verbose() {
 		e.note("%s; leaves connection %d", why, e.epoch)
 	}
 	e.connect(e.epoch + 1)
 	epoch, delay := e.epoch, core.Micros(0)
-	if w.calmAt == never {
-		delay = w.random.time(0, min(2*e.giveUp, longestSilence))
+	if !w.Good() {
+		delay = w.Time(0, min(2*e.giveUp, longestSilence))
 	}
 	w.At(w.Now()+delay, func() { e.peer.moveTo(epoch) })
 }
@@ -101,15 +102,15 @@ func (e *end) take(d *datagram) {
 		return
 	}
 	if err != nil {
-		w.counts.refused++
+		w.Counts[soak.Refused]++
 		return
 	}
 	if !e.machines.same(p, d.packet) {
 		e.violates("LAW-2", "decodes %s as %s", e.machines.describe(d.packet), e.machines.describe(p))
 		return
 	}
-	w.counts.arrived++
-	if w.log.verbose() {
+	w.Counts[Arrived]++
+	if w.Log.Verbose() {
 		e.note("<- %s", e.machines.describe(p))
 	}
 	e.give(p, d.packet)
@@ -132,10 +133,10 @@ func (e *end) give(p, made any) {
 func (e *end) clock() core.Micros {
 	w := e.world
 	now := w.Now()
-	if w.conditions.clockPPM > 0 && w.calmAt == never && w.random.chance(w.conditions.clockPPM) {
-		w.counts.backward++
+	if w.conditions.clockPPM > 0 && !w.Good() && w.Chance(w.conditions.clockPPM) {
+		w.Counts[Backward]++
 		e.wentBackAt = w.Now()
-		now = max(0, now-w.random.spreadTime(1, 10*second))
+		now = max(0, now-w.SpreadTime(1, 10*second))
 	}
 	return now + w.conditions.origin
 }
@@ -170,10 +171,10 @@ func (e *end) violates(rule, format string, args ...any) {
 
 func (e *end) note(format string, args ...any) {
 	w := e.world
-	w.log.add(w.Now(), e.pair, "%-16s "+format, append([]any{e.name}, args...)...)
+	w.Log.Add(w.Now(), e.pair, "%-16s "+format, append([]any{e.name}, args...)...)
 }
 
 func (e *end) mark(what rune, numbers ...uint64) {
-	e.world.log.mark(uint64(e.world.Now()), uint64(what), uint64(e.index))
-	e.world.log.mark(numbers...)
+	e.world.Log.Mark(uint64(e.world.Now()), uint64(what), uint64(e.index))
+	e.world.Log.Mark(numbers...)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -23,19 +24,27 @@ var faults = [numFaults]struct {
 	{"replays", replay},
 }
 
+// faultRows are a report of them.
+func faultRows() (rows []soak.Row) {
+	for i := range faults {
+		rows = append(rows, soak.Row{Name: faults[i].name, Format: "%d", Counts: []soak.Count{FirstFault + soak.Count(i)}})
+	}
+	return rows
+}
+
 // planFault plans the next fault of a kind, if the world has that kind.
 func (w *world) planFault(kind int) {
 	every := w.conditions.every[kind]
 	if every == 0 {
 		return
 	}
-	w.At(w.Now()+w.random.time(1, 2*every), func() {
-		if w.calmAt != never {
+	w.At(w.Now()+w.Time(1, 2*every), func() {
+		if w.Good() {
 			return
 		}
-		p := w.pairs[w.random.IntN(len(w.pairs))]
-		w.counts.faults[kind]++
-		faults[kind].do(w, p, p.ends[w.random.IntN(2)])
+		p := w.pairs[w.IntN(len(w.pairs))]
+		w.Counts[FirstFault+soak.Count(kind)]++
+		faults[kind].do(w, p, p.ends[w.IntN(2)])
 		w.planFault(kind)
 	})
 }
@@ -43,27 +52,27 @@ func (w *world) planFault(kind int) {
 // outage: nothing passes one way, both ways, or at the server, for up to minutes.
 func outage(w *world, p *pair, e *end) {
 	hit := []*end{e}
-	switch w.random.IntN(4) {
+	switch w.IntN(4) {
 	case 0:
 		hit = p.ends[:]
 	case 1:
 		hit = p.ends[0].host.ends
 	}
-	long := w.random.spreadTime(10*millisecond, 180*second)
+	long := w.SpreadTime(10*millisecond, 180*second)
 	for _, e := range hit {
 		setPath(e.link, outagePath)
 		w.At(w.Now()+long, func() { setPath(e.link, e.path) })
 	}
-	if w.log.verbose() {
-		e.note("outage of %d paths for %s", len(hit), clock(long))
+	if w.Log.Verbose() {
+		e.note("outage of %d paths for %s", len(hit), soak.Clock(long))
 	}
 }
 
 // newPath: the path changes.
 func newPath(w *world, _ *pair, e *end) {
-	e.path = drawPath(w.random)
+	e.path = drawPath(w.Draw)
 	setPath(e.link, e.path)
-	if w.log.verbose() {
+	if w.Log.Verbose() {
 		e.note("has another path: %+v", e.path)
 	}
 }
@@ -75,9 +84,9 @@ func stop(w *world, _ *pair, e *end) {
 		return
 	}
 	h.stopped = true
-	long := w.random.spreadTime(millisecond, 30*second)
-	if w.log.verbose() {
-		e.note("%s stops for %s", h.name, clock(long))
+	long := w.SpreadTime(millisecond, 30*second)
+	if w.Log.Verbose() {
+		e.note("%s stops for %s", h.name, soak.Clock(long))
 	}
 	w.At(w.Now()+long, func() { w.resume(h) })
 }
@@ -106,7 +115,7 @@ func (w *world) resume(h *host) {
 // begins others with other ids.
 func restart(w *world, _ *pair, e *end) {
 	ends := []*end{e}
-	if w.random.oneIn(4) {
+	if w.OneIn(4) {
 		ends = e.host.ends
 	}
 	for _, e := range ends {
@@ -117,7 +126,7 @@ func restart(w *world, _ *pair, e *end) {
 // restartAgainstTheRule: an end loses its connection, and begins another with
 // the same id, and the other end does not know (CON-5).
 func restartAgainstTheRule(w *world, _ *pair, e *end) {
-	if w.log.verbose() {
+	if w.Log.Verbose() {
 		e.note("restarts with the same id")
 	}
 	e.connect(e.epoch)
@@ -125,10 +134,10 @@ func restartAgainstTheRule(w *world, _ *pair, e *end) {
 
 // garbage: bytes that are no datagram.
 func garbage(w *world, _ *pair, e *end) {
-	for range w.random.spread(1, 64) {
-		b := make([]byte, w.random.spread(1, 1500)-1)
+	for range w.Spread(1, 64) {
+		b := make([]byte, w.Spread(1, 1500)-1)
 		for i := range b {
-			b[i] = byte(w.random.Uint32())
+			b[i] = byte(w.Uint32())
 		}
 		e.expect(w.Now(), &datagram{data: b, epoch: e.epoch})
 	}
@@ -136,13 +145,13 @@ func garbage(w *world, _ *pair, e *end) {
 
 // unknownPeers: valid packets with another protocol id.
 func unknownPeers(w *world, p *pair, e *end) {
-	framer := codec.NewFramer(w.random.Uint32() | 1<<31)
-	for range w.random.spread(1, 64) {
-		id := p.firstID + uint16(w.random.IntN(4))
-		n := int(w.random.between(1, 256))
+	framer := codec.NewFramer(w.Uint32() | 1<<31)
+	for range w.Spread(1, 64) {
+		id := p.firstID + uint16(w.IntN(4))
+		n := w.Between(1, 256)
 		b, err := framer.AppendAck(nil, codec.Ack{ChunkID: id, NumSlices: n, Acked: core.FirstN(n)})
-		if w.random.oneIn(2) {
-			b, err = framer.AppendSlice(nil, codec.Slice{ChunkID: id, NumSlices: 256, SliceID: w.random.IntN(255), Data: make([]byte, 1024)})
+		if w.OneIn(2) {
+			b, err = framer.AppendSlice(nil, codec.Slice{ChunkID: id, NumSlices: 256, SliceID: w.IntN(255), Data: make([]byte, 1024)})
 		}
 		if err != nil {
 			panic(err)
@@ -153,9 +162,9 @@ func unknownPeers(w *world, p *pair, e *end) {
 
 // replay: old datagrams come again, also those of earlier connections.
 func replay(w *world, p *pair, _ *end) {
-	for range w.random.spread(1, 64) {
-		if s, ok := p.archive.draw(w.random); ok {
-			s.to.expect(w.Now()+w.random.time(0, second/5), s.datagram)
+	for range w.Spread(1, 64) {
+		if s, ok := p.archive.draw(w.Draw); ok {
+			s.to.expect(w.Now()+w.Time(0, second/5), s.datagram)
 		}
 	}
 }

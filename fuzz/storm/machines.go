@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
@@ -213,4 +214,16 @@ func mustBe(errs ...error) {
 			panic(err)
 		}
 	}
+}
+
+// describe writes a packet in words.
+func describe(p codec.Packet) string {
+	s, a := p.Slice, p.Ack
+	switch {
+	case p.Type == codec.TypeSlice:
+		return fmt.Sprintf("slice %d of chunk %d (%d slices, %d bytes)", s.SliceID, s.ChunkID, s.NumSlices, len(s.Data))
+	case a.Acked.Empty():
+		return fmt.Sprintf("hold of chunk %d (%d slices)", a.ChunkID, a.NumSlices)
+	}
+	return fmt.Sprintf("ack of chunk %d, %d of %d slices", a.ChunkID, a.Acked.Count(), a.NumSlices)
 }

@@ -2,11 +2,12 @@
 // without faults until all is delivered, and checks what the specification promises
 // of the state machines (section 11 of spec/PROTOCOL.md). A seed decides everything
 // in a world, its faults included, so a failure is repeated by its seed.
-// Each seed also has a world of channels (channels.go, conform/sim/channel), with what section 8
-// of spec/CHANNELS.md promises, and one of whole connections (connections.go,
-// conform/sim/connection), with what section 10 of spec/CONNECTION.md promises. With
-// --only flows it has one of several flows over one path instead (flows.go, conform/sim/flows/crowd),
-// with what a sender must be to others: its judges ask for more than the rules keep everywhere.
+// Each seed also has a world of channels (conform/sim/channelsim), with what section 8 of
+// spec/CHANNELS.md promises, and one of whole connections (conform/sim/connectionsim), with what
+// section 10 of spec/CONNECTION.md promises. With --only flows it has one of several flows over
+// one path instead (conform/sim/flows/crowd), with what a sender must be to others: its judges
+// ask for more than the rules keep everywhere. What all these worlds have is package conform/soak;
+// those of chunks are here.
 //
 // To read it: world.go is the whole, conditions.go and profiles.go what a seed
 // draws. A pair is a server and a peer, an end is what drives the machines there;
@@ -32,9 +33,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/sim/channel"
-	"github.com/chunkwire/chunkwire/conform/sim/connection"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
+	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/crowd"
+	"github.com/chunkwire/chunkwire/conform/soak"
 )
 
 const usage = `Storm runs worlds of chunks, of channels, of whole connections, and of several flows, over networks with faults, in virtual time.
@@ -61,15 +63,12 @@ type options struct {
 	verbose bool
 }
 
-// What --only takes.
-const (
-	chunksOnly      = "chunks"
-	channelsOnly    = "channels"
-	connectionsOnly = "connections"
-	flowsOnly       = "flows"
-)
+// kinds are all kinds of worlds. Those of several flows run with --only alone.
+var kinds = []*soak.Kind{&chunks, &channelsim.Worlds, &connectionsim.Worlds, &crowd.Worlds}
 
-var kinds = []string{chunksOnly, channelsOnly, connectionsOnly, flowsOnly}
+func isKind(name string) bool {
+	return slices.ContainsFunc(kinds, func(k *soak.Kind) bool { return k.Name == name })
+}
 
 const (
 	defaultTime = 20 * time.Second
@@ -107,8 +106,8 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		err = fmt.Errorf("there is no argument %q", f.Arg(0))
 	case o.verbose && o.seed == 0:
 		err = errors.New("--verbose wants --seed")
-	case o.only != "" && !slices.Contains(kinds, o.only):
-		err = fmt.Errorf("--only wants one of %s", strings.Join(kinds, ", "))
+	case o.only != "" && !isKind(o.only):
+		err = fmt.Errorf("--only wants one of %s", "chunks, channels, connections, flows")
 	case o.worlds < 0 || o.long < 0:
 		err = errors.New("--worlds and --for must not be negative")
 	}
@@ -119,7 +118,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 }
 
 // wants reports whether the worlds of a kind are to run.
-func (o *options) wants(kind string) bool { return o.only == "" || o.only == kind }
+func (o *options) wants(k *soak.Kind) bool {
+	return o.only == k.Name || o.only == "" && k != &crowd.Worlds
+}
 
 func (o options) withDefaults() options {
 	if o.seed > 0 {
@@ -133,41 +134,34 @@ func (o options) withDefaults() options {
 // campaign is worlds that were run, and what came of them.
 type campaign struct {
 	options
-	chunks      counts
-	channels    channel.WorldCounts
-	connections connection.WorldCounts
-	flows       crowd.WorldCounts
-	failures    int
-	hash        *log
-	stdout      io.Writer
+	counts   []soak.Counts // of each kind
+	failures int
+	hash     *soak.Log
+	stdout   io.Writer
 }
 
 // campaign runs the worlds of seeds one after the other.
 func (o options) campaign(stdout, stderr io.Writer) int {
 	began := time.Now()
-	c := campaign{options: o, hash: newLog(false), stdout: stdout}
+	c := campaign{options: o, counts: make([]soak.Counts, len(kinds)), hash: soak.NewLog(false), stdout: stdout}
 	seed := o.from
 	for ; c.failures < maxFailures && (o.worlds == 0 || seed < o.from+uint64(o.worlds)) && (o.long == 0 || time.Since(began) < o.long); seed++ {
-		if o.wants(chunksOnly) {
-			c.runChunks(seed)
-		}
-		if o.wants(channelsOnly) {
-			c.runChannels(seed)
-		}
-		if o.wants(connectionsOnly) {
-			c.runConnections(seed)
-		}
-		if o.only == flowsOnly {
-			c.runFlows(seed)
+		for i, k := range kinds {
+			if o.wants(k) {
+				c.run(i, seed)
+			}
 		}
 		progress(stderr, "seed %d, %d failures, %v", seed, c.failures, time.Since(began).Round(time.Second))
 	}
 	progress(stderr, "")
-	fmt.Fprintf(stdout, "seeds         %d to %d, commit %s, trace %016x\n", o.from, seed-1, commit(), c.hash.hash)
-	c.chunks.print(stdout)
-	printChannels(stdout, &c.channels)
-	printConnections(stdout, &c.connections)
-	printFlows(stdout, &c.flows)
+	fmt.Fprintf(stdout, "seeds         %d to %d, commit %s, trace %016x\n", o.from, seed-1, commit(), c.hash.Hash)
+	for i, k := range kinds {
+		for _, row := range k.Rows {
+			if o.wants(k) {
+				row.Print(stdout, &c.counts[i])
+			}
+		}
+	}
 	fmt.Fprintf(stdout, "failures      %d\n", c.failures)
 	fmt.Fprintf(stderr, "took          %v\n", time.Since(began).Round(time.Millisecond))
 	if c.failures > 0 {
@@ -176,72 +170,34 @@ func (o options) campaign(stdout, stderr io.Writer) int {
 	return 0
 }
 
-func (c *campaign) runChunks(seed uint64) {
-	w := newWorld(seed, c.verbose)
-	w.run()
-	c.chunks.add(w.counts)
-	c.hash.mark(w.log.hash)
-	if w.failure != nil {
-		c.fails(seed, w.failure)
-	}
-	if c.verbose {
-		w.print(c.stdout)
-	}
-}
-
-func (c *campaign) runChannels(seed uint64) {
-	l := newLog(c.verbose)
-	counts, err := runChannels(seed, l)
-	c.channels.Add(counts)
-	c.ran(seed, l, err)
-}
-
-func (c *campaign) runConnections(seed uint64) {
-	l := newLog(c.verbose)
-	counts, err := runConnections(seed, l)
-	c.connections.Add(counts)
-	c.ran(seed, l, err)
-}
-
-func (c *campaign) runFlows(seed uint64) {
-	l := newLog(c.verbose)
-	counts, err := runFlows(seed, l)
-	c.flows.Add(counts)
-	c.ran(seed, l, err)
-}
-
-// ran notes that a world ran that has judges of its own.
-func (c *campaign) ran(seed uint64, l *log, err error) {
-	c.hash.mark(l.hash)
-	if err != nil {
-		c.fails(seed, err)
-	}
-	for _, text := range l.latest(nil, logged) {
-		fmt.Fprintln(c.stdout, text)
-	}
-}
-
-func (c *campaign) fails(seed uint64, err error) {
-	c.failures++
-	fmt.Fprintf(c.stdout, "FAIL seed %d, commit %s: %v; repeat: go run ./fuzz/storm --seed %d --verbose\n", seed, commit(), err, seed)
-}
-
 // logged is how many lines of a log are printed.
 const logged = 120
 
-// print prints the end of a world's log.
-func (w *world) print(out io.Writer) {
-	var about *pair
-	if w.failure != nil {
-		about = w.failure.pair
+// run runs a world, and prints the end of its log.
+func (c *campaign) run(kind int, seed uint64) {
+	log := soak.NewLog(c.verbose)
+	counts, err := kinds[kind].Run(seed, log)
+	c.counts[kind].Add(&counts)
+	c.hash.Mark(log.Hash)
+	for _, n := range counts {
+		c.hash.Mark(uint64(n))
 	}
-	fmt.Fprintf(out, "conditions: %+v\n", w.conditions)
-	for _, text := range w.log.latest(about, logged) {
-		fmt.Fprintln(out, text)
+	for _, text := range log.Latest(concerns(err), logged) {
+		fmt.Fprintln(c.stdout, text)
 	}
-	if w.failure != nil {
-		fmt.Fprintf(out, "%s  %v\n", clock(w.failure.at), w.failure)
+	if err != nil {
+		c.failures++
+		fmt.Fprintf(c.stdout, "FAIL seed %d, commit %s: %v; repeat: go run ./fuzz/storm --only %s --seed %d --verbose\n", seed, commit(), err, kinds[kind].Name, seed)
 	}
+}
+
+// concerns returns the pair of which a failure is, or nil.
+func concerns(err error) any {
+	var f *failure
+	if errors.As(err, &f) && f.pair != nil {
+		return f.pair
+	}
+	return nil
 }
 
 // progress shows how far it is, on a terminal only.

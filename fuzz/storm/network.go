@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"time"
 
 	"github.com/chunkwire/chunkwire/core"
@@ -20,13 +22,13 @@ type datagram struct {
 // as it is.
 func (w *world) carry(at time.Duration, from int, d *datagram, deliver func(time.Duration, int, *datagram)) {
 	e := w.ends[from]
-	w.counts.datagrams++
+	w.Counts[soak.Datagrams]++
 	e.mark('>', uint64(binary.LittleEndian.Uint32(d.data)), uint64(len(d.data)))
-	e.pair.archive.keep(w.random, saved{d, e.peer})
+	e.pair.archive.keep(w.Draw, saved{d, e.peer})
 	if w.uplink != nil && e.index == 0 {
 		arrivals := w.uplink.Send(at, len(d.data))
 		if arrivals.Len() == 0 {
-			w.counts.overflown++
+			w.Counts[Overflown]++
 			return
 		}
 		at = arrivals.At(0)
@@ -34,10 +36,10 @@ func (w *world) carry(at time.Duration, from int, d *datagram, deliver func(time
 	before := e.link.Stats()
 	arrivals := e.link.Send(at, len(d.data))
 	after := e.link.Stats()
-	w.counts.lost += after.LostRandom - before.LostRandom
-	w.counts.overflown += after.LostQueue - before.LostQueue
-	w.counts.duplicated += after.Duplicated - before.Duplicated
-	w.counts.reordered += after.Reordered - before.Reordered
+	w.Counts[soak.Lost] += after.LostRandom - before.LostRandom
+	w.Counts[Overflown] += after.LostQueue - before.LostQueue
+	w.Counts[Duplicated] += after.Duplicated - before.Duplicated
+	w.Counts[Reordered] += after.Reordered - before.Reordered
 	for i := range arrivals.Len() {
 		deliver(arrivals.At(i), e.peer.number, w.corrupt(d))
 	}
@@ -57,7 +59,7 @@ func (e *end) Handle(_ core.Micros, d *datagram) {
 		return
 	}
 	if h.buffered > 0 && h.buffered+len(d.data) > h.room {
-		e.world.counts.overflown++
+		e.world.Counts[Overflown]++
 		return
 	}
 	h.buffered += len(d.data)
@@ -69,32 +71,32 @@ func (e *end) Handle(_ core.Micros, d *datagram) {
 // its length. Its sum finds all of the first two (section 5), and the rest but
 // for one in 2^32.
 func (w *world) corrupt(d *datagram) *datagram {
-	if w.conditions.corruptPPM == 0 || w.calmAt != never || !w.random.chance(w.conditions.corruptPPM) {
+	if w.conditions.corruptPPM == 0 || w.Good() || !w.Chance(w.conditions.corruptPPM) {
 		return d
 	}
 	b := bytes.Clone(d.data)
-	switch w.random.IntN(4) {
+	switch w.IntN(4) {
 	case 0: // up to three bits
-		for range w.random.between(1, 3) {
+		for range w.Between(1, 3) {
 			w.flip(b)
 		}
 	case 1: // a burst
-		at := w.random.IntN(len(b) - 3)
-		binary.LittleEndian.PutUint32(b[at:], binary.LittleEndian.Uint32(b[at:])^max(1, w.random.Uint32()))
+		at := w.IntN(len(b) - 3)
+		binary.LittleEndian.PutUint32(b[at:], binary.LittleEndian.Uint32(b[at:])^max(1, w.Uint32()))
 	case 2: // the end is missing
-		b = b[:w.random.IntN(len(b))]
+		b = b[:w.IntN(len(b))]
 	case 3: // something follows
-		b = append(b, make([]byte, w.random.between(1, 40))...)
+		b = append(b, make([]byte, w.Between(1, 40))...)
 	}
 	if bytes.Equal(b, d.data) { // two flips of the same bit
 		return d
 	}
-	w.counts.corrupted++
+	w.Counts[Corrupted]++
 	return &datagram{data: b, epoch: d.epoch}
 }
 
 func (w *world) flip(b []byte) {
-	bit := w.random.IntN(8 * len(b))
+	bit := w.IntN(8 * len(b))
 	b[bit/8] ^= 1 << (bit % 8)
 }
 
@@ -111,7 +113,7 @@ type archive struct {
 	count  int64
 }
 
-func (a *archive) keep(d random, s saved) {
+func (a *archive) keep(d sim.Draw, s saved) {
 	a.recent[a.count%int64(len(a.recent))] = s
 	if at := d.Int64N(a.count + 1); at < int64(len(a.old)) {
 		a.old[at] = s
@@ -120,12 +122,12 @@ func (a *archive) keep(d random, s saved) {
 }
 
 // draw returns one of the datagrams, if there is any.
-func (a *archive) draw(d random) (saved, bool) {
+func (a *archive) draw(d sim.Draw) (saved, bool) {
 	if a.count == 0 {
 		return saved{}, false
 	}
 	from := &a.old
-	if d.oneIn(2) {
+	if d.OneIn(2) {
 		from = &a.recent
 	}
 	s := from[d.Int64N(min(a.count, int64(len(from))))]

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"github.com/chunkwire/chunkwire/conform/sim"
 
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/core"
@@ -22,7 +23,7 @@ type host struct {
 }
 
 func (w *world) newHost(name string) *host {
-	h := &host{name: name, room: int(w.random.spread(32_768, 1<<20))}
+	h := &host{name: name, room: int(w.Spread(32_768, 1<<20))}
 	w.hosts = append(w.hosts, h)
 	return h
 }
@@ -40,8 +41,8 @@ type pair struct {
 
 type streamKey struct{ epoch, from int }
 
-func (w *world) newPair(d random, server, peer *host) *pair {
-	p := &pair{world: w, firstID: drawFirstID(d), repaired: d.oneIn(2), streams: map[streamKey]*chunk.Stream{}}
+func (w *world) newPair(d sim.Draw, server, peer *host) *pair {
+	p := &pair{world: w, firstID: drawFirstID(d), repaired: d.OneIn(2), streams: map[streamKey]*chunk.Stream{}}
 	giveUp := drawGiveUp(d)
 	plan := drawPlan(d)
 	for i, h := range []*host{server, peer} {
@@ -51,11 +52,11 @@ func (w *world) newPair(d random, server, peer *host) *pair {
 			path: path, link: newLink(path, d.Uint64()), wakeAt: never,
 			application: application{chunks: plan[i], sizes: drawSizes(d)},
 		}
-		if d.oneIn(8) {
+		if d.OneIn(8) {
 			e.giveUp = drawGiveUp(d) // against SND-17, which is only a SHOULD
 		}
-		if d.oneIn(2) {
-			e.tick = d.spreadTime(millisecond, 50*millisecond)
+		if d.OneIn(2) {
+			e.tick = d.SpreadTime(millisecond, 50*millisecond)
 		}
 		e.thinks, e.readDelay = drawHabits(d)
 		h.ends = append(h.ends, e)
@@ -70,7 +71,7 @@ func (w *world) newPair(d random, server, peer *host) *pair {
 }
 
 // drawPace draws how a sender is set up.
-func (p *pair) drawPace(d random) pace {
+func (p *pair) drawPace(d sim.Draw) pace {
 	list := paces
 	if p.repaired {
 		list = repairPaces
@@ -79,12 +80,12 @@ func (p *pair) drawPace(d random) pace {
 }
 
 // drawFirstID draws ids of which many wrap.
-func drawFirstID(d random) uint16 {
+func drawFirstID(d sim.Draw) uint16 {
 	switch d.IntN(3) {
 	case 0:
 		return 0
 	case 1:
-		return uint16(-d.between(1, 10))
+		return uint16(-d.Between(1, 10))
 	}
 	return uint16(d.Uint32())
 }
@@ -93,36 +94,36 @@ func drawFirstID(d random) uint16 {
 const endless core.Micros = 1 << 61
 
 // drawGiveUp draws a GIVE_UP that never passes on a network without faults.
-func drawGiveUp(d random) core.Micros {
-	if d.oneIn(12) {
+func drawGiveUp(d sim.Draw) core.Micros {
+	if d.OneIn(12) {
 		return endless
 	}
-	if d.oneIn(2) {
+	if d.OneIn(2) {
 		return 10 * second
 	}
-	return d.spreadTime(3*second, 40*second)
+	return d.SpreadTime(3*second, 40*second)
 }
 
 // drawPlan draws how many chunks go each way.
-func drawPlan(d random) (chunks [2]int) {
+func drawPlan(d sim.Draw) (chunks [2]int) {
 	way := d.IntN(4) // down, down, up, both
 	if way != 2 {
-		chunks[0] = int(d.spread(1, 40))
+		chunks[0] = int(d.Spread(1, 40))
 	}
 	if way >= 2 {
-		chunks[1] = int(d.spread(1, 40))
+		chunks[1] = int(d.Spread(1, 40))
 	}
 	return chunks
 }
 
 // drawHabits draws how long an application thinks between two chunks, and how
 // long it lets a complete one wait.
-func drawHabits(d random) (thinks, readDelay core.Micros) {
-	if d.oneIn(2) {
-		thinks = d.spreadTime(millisecond, 5*second)
+func drawHabits(d sim.Draw) (thinks, readDelay core.Micros) {
+	if d.OneIn(2) {
+		thinks = d.SpreadTime(millisecond, 5*second)
 	}
-	if d.oneIn(3) {
-		readDelay = d.spreadTime(millisecond, 60*second)
+	if d.OneIn(3) {
+		readDelay = d.SpreadTime(millisecond, 60*second)
 	}
 	return thinks, readDelay
 }

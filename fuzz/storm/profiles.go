@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
@@ -25,38 +26,38 @@ const slowest = 4_000
 
 // paces is every way to schedule that worlds draw from. Another scheduler takes
 // part by another line.
-var paces = []func(d random) pace{
-	func(random) pace { return basePace(base.Burst()) },
-	func(random) pace { return basePace(base.Burst()) }, // the default comes twice as often, as that of adaptive does
-	func(d random) pace { return basePace(base.Fixed(drawRate(d))) },
-	func(d random) pace { return basePace(base.Article(drawRate(d))) },
-	func(d random) pace { // any figures that BUD-1 allows
+var paces = []func(d sim.Draw) pace{
+	func(sim.Draw) pace { return basePace(base.Burst()) },
+	func(sim.Draw) pace { return basePace(base.Burst()) }, // the default comes twice as often, as that of adaptive does
+	func(d sim.Draw) pace { return basePace(base.Fixed(drawRate(d))) },
+	func(d sim.Draw) pace { return basePace(base.Article(drawRate(d))) },
+	func(d sim.Draw) pace { // any figures that BUD-1 allows
 		p := base.Profile{
-			Name: "drawn", Rate: drawRate(d), Cap: d.spread(1_066, 300_000), AckPays: d.oneIn(2),
-			Spacing: core.Micros(d.spread(1, 2_000)),
+			Name: "drawn", Rate: drawRate(d), Cap: d.Spread(1_066, 300_000), AckPays: d.OneIn(2),
+			Spacing: core.Micros(d.Spread(1, 2_000)),
 		}
-		p.Burst = d.between(0, p.Cap)
+		p.Burst = int64(d.Between(0, int(p.Cap)))
 		return basePace(p)
 	},
-	func(d random) pace { return adaptivePace(limited(adaptive.Adaptive(), d)) },
-	func(d random) pace { return adaptivePace(limited(adaptive.Adaptive(), d)) },
-	func(d random) pace { return adaptivePace(limited(adaptive.Burst(), d)) },
-	func(d random) pace { return adaptivePace(limited(adaptive.Redundant(), d)) },
-	func(d random) pace { return adaptivePace(adaptive.Fixed(max(drawRate(d), 8*slowest))) },
+	func(d sim.Draw) pace { return adaptivePace(limited(adaptive.Adaptive(), d)) },
+	func(d sim.Draw) pace { return adaptivePace(limited(adaptive.Adaptive(), d)) },
+	func(d sim.Draw) pace { return adaptivePace(limited(adaptive.Burst(), d)) },
+	func(d sim.Draw) pace { return adaptivePace(limited(adaptive.Redundant(), d)) },
+	func(d sim.Draw) pace { return adaptivePace(adaptive.Fixed(max(drawRate(d), 8*slowest))) },
 }
 
 // repairPaces are those of senders with repair slices.
-var repairPaces = []func(d random) pace{
-	func(d random) pace { return ratelessPace(rateless.Default(), d) },
-	func(d random) pace { return ratelessPace(rateless.Default(), d) },
-	func(d random) pace { return ratelessPace(rateless.Redundant(), d) },
-	func(d random) pace { return ratelessPace(rateless.Burst(), d) },
-	func(d random) pace { return ratelessPace(rateless.Fixed(max(drawRate(d), 8*slowest)), d) },
+var repairPaces = []func(d sim.Draw) pace{
+	func(d sim.Draw) pace { return ratelessPace(rateless.Default(), d) },
+	func(d sim.Draw) pace { return ratelessPace(rateless.Default(), d) },
+	func(d sim.Draw) pace { return ratelessPace(rateless.Redundant(), d) },
+	func(d sim.Draw) pace { return ratelessPace(rateless.Burst(), d) },
+	func(d sim.Draw) pace { return ratelessPace(rateless.Fixed(max(drawRate(d), 8*slowest)), d) },
 }
 
 // ratelessPace gives half of the profiles without a rate a limit.
-func ratelessPace(p rateless.Profile, d random) pace {
-	if p.MaxRate == 0 && d.oneIn(2) {
+func ratelessPace(p rateless.Profile, d sim.Draw) pace {
+	if p.MaxRate == 0 && d.OneIn(2) {
 		p.MaxRate = drawRate(d)
 	}
 	return pace{Pace: simrepair.RatelessPace(p), rate: p.MaxRate / 8, rule: func() repair.Scheduler {
@@ -67,11 +68,11 @@ func ratelessPace(p rateless.Profile, d random) pace {
 }
 
 // drawRate draws a rate in bits a second, or 0.
-func drawRate(d random) int64 {
-	if d.oneIn(6) {
+func drawRate(d sim.Draw) int64 {
+	if d.OneIn(6) {
 		return 0
 	}
-	return 8 * d.spread(slowest, 20_000_000)
+	return 8 * d.Spread(slowest, 20_000_000)
 }
 
 func basePace(p base.Profile) pace {
@@ -83,8 +84,8 @@ func basePace(p base.Profile) pace {
 }
 
 // limited gives half of the profiles a limit.
-func limited(p adaptive.Profile, d random) adaptive.Profile {
-	if d.oneIn(2) {
+func limited(p adaptive.Profile, d sim.Draw) adaptive.Profile {
+	if d.OneIn(2) {
 		p.MaxRate = drawRate(d)
 	}
 	return p

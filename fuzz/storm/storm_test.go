@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/chunkwire/chunkwire/conform/soak"
 )
 
 // Small worlds, with one to three peers. The command runs crowded ones too.
@@ -12,75 +15,49 @@ func TestSmallWorlds(t *testing.T) {
 	if testing.Short() || raceDetector {
 		worlds = 60
 	}
-	var all counts
+	var all soak.Counts
 	for seed := uint64(1); seed <= worlds; seed++ {
-		w := newWorld(seed, false)
+		w := newWorld(seed, soak.NewLog(false))
 		if w.conditions.peers > 3 {
 			continue
 		}
 		w.run()
-		all.add(w.counts)
-		if w.failure != nil {
-			t.Fatalf("seed %d: %v\nrepeat: go run ./fuzz/storm --seed %d --verbose", seed, w.failure, seed)
+		all.Add(&w.Counts)
+		if _, err := w.Result(); err != nil {
+			t.Fatalf("seed %d: %v\nrepeat: go run ./fuzz/storm --seed %d --verbose", seed, err, seed)
 		}
 	}
-	for i, fault := range faults {
-		if all.faults[i] == 0 {
-			t.Errorf("no world had %s", fault.name)
-		}
-	}
-	for _, n := range all.numbers() {
-		if n == 0 {
-			t.Errorf("something never happened: %+v", all)
+	for _, row := range chunks.Rows {
+		for _, count := range row.Counts {
+			if all[count] == 0 {
+				t.Errorf("%s: something never happened: %+v", row.Name, all)
+			}
 		}
 	}
 }
 
-// Each seed has a world of channels; conform/sim/channel tests more of them.
-func TestWorldsOfChannels(t *testing.T) {
+// Each seed also has a world of channels and one of whole connections, and of several flows if
+// that is asked for; the packages of these test more of them, and their judges.
+func TestWorldsOfOtherKinds(t *testing.T) {
 	t.Parallel()
-	var stdout, stderr bytes.Buffer
-	if code := run([]string{"--worlds", "20", "--only", "channels"}, &stdout, &stderr); code != 0 {
-		t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
+	for _, c := range []struct{ args, want string }{
+		{"--worlds 20 --only channels", "channels      20 worlds"},
+		{"--worlds 8 --only connections", "whole         8 worlds"},
+		{"--from 19 --worlds 2 --only flows", "flows         2 worlds"},
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(strings.Fields(c.args), &stdout, &stderr); code != 0 {
+			t.Errorf("%s ends with %d: %s%s", c.args, code, &stdout, &stderr)
+		}
+		if text := stdout.String(); !strings.Contains(text, c.want) || strings.Contains(text, "worlds  ") {
+			t.Errorf("%s prints\n%s", c.args, text)
+		}
 	}
-	if text := stdout.String(); !strings.Contains(text, "worlds        0,") || !strings.Contains(text, "channels      20 worlds") {
-		t.Errorf("it prints\n%s", text)
-	}
-	l := newLog(true)
-	if _, err := runChannels(1, l); err != nil || l.count < 100 {
-		t.Errorf("%d lines, %v", l.count, err)
-	}
-}
-
-// Each seed has a world of whole connections; conform/sim/connection tests more of them.
-func TestWorldsOfConnections(t *testing.T) {
-	t.Parallel()
-	var stdout, stderr bytes.Buffer
-	if code := run([]string{"--worlds", "8", "--only", "connections"}, &stdout, &stderr); code != 0 {
-		t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
-	}
-	if text := stdout.String(); !strings.Contains(text, "channels      0 worlds") || !strings.Contains(text, "whole         8 worlds") {
-		t.Errorf("it prints\n%s", text)
-	}
-	l := newLog(true)
-	if _, err := runConnections(1, l); err != nil || l.count < 10 {
-		t.Errorf("%d lines, %v", l.count, err)
-	}
-}
-
-// Worlds of several flows; conform/sim/flows/crowd tests more of them, and its judges.
-func TestWorldsOfFlows(t *testing.T) {
-	t.Parallel()
-	var stdout, stderr bytes.Buffer
-	if code := run([]string{"--from", "19", "--worlds", "2", "--only", "flows"}, &stdout, &stderr); code == 2 {
-		t.Fatalf("ends with %d: %s%s", code, &stdout, &stderr)
-	}
-	if text := stdout.String(); !strings.Contains(text, "flows         2 worlds") || !strings.Contains(text, "worlds        0,") {
-		t.Errorf("it prints\n%s", text)
-	}
-	l := newLog(true)
-	if _, _ = runFlows(19, l); l.count < 4 {
-		t.Errorf("%d lines", l.count)
+	for _, k := range kinds[1:] {
+		log := soak.NewLog(true)
+		if _, err := k.Run(19, log); err != nil || len(log.Latest(nil, 4)) < 4 {
+			t.Errorf("%s: %v, %q", k.Name, err, log.Latest(nil, 4))
+		}
 	}
 }
 
@@ -98,16 +75,13 @@ func TestSeedsRepeat(t *testing.T) {
 	if first != second || !strings.Contains(first, "trace ") {
 		t.Errorf("first\n%s\nthen\n%s", first, second)
 	}
-	a, b := newWorld(5, true), newWorld(6, false)
-	a.run()
-	b.run()
-	if a.log.hash == b.log.hash {
+	a, b := soak.NewLog(true), soak.NewLog(false)
+	_, _ = chunks.Run(5, a)
+	_, _ = chunks.Run(6, b)
+	if a.Hash == b.Hash {
 		t.Error("two seeds give the same world")
 	}
-	c := newWorld(5, false)
-	if c.run(); a.log.hash != c.log.hash {
-		t.Error("a log changes the world")
-	}
+	chunks.TestSeed(t, 5)
 }
 
 func TestUsage(t *testing.T) {
@@ -129,16 +103,15 @@ func TestUsage(t *testing.T) {
 // A panic of a machine is a failure, and a failure says where it happened.
 func TestFailuresAreReported(t *testing.T) {
 	t.Parallel()
-	w := newWorld(3, true)
+	log := soak.NewLog(true)
+	w := newWorld(3, log)
 	w.At(1000, func() { panic("a machine's") })
 	w.run()
-	if w.failure == nil || w.failure.Rule != "panic" || !strings.Contains(w.failure.Error(), "a machine's") {
-		t.Errorf("failed with %v", w.failure)
+	if _, err := w.Result(); err == nil || err.Error() != "at 0.001000 s: panic: a machine's" {
+		t.Errorf("failed with %v", err)
 	}
-	var out bytes.Buffer
-	w.print(&out)
-	if !strings.Contains(out.String(), "begins connection 1") || !strings.Contains(out.String(), "panic at 0.001000 s") {
-		t.Errorf("it prints %s", &out)
+	if text := strings.Join(log.Latest(nil, logged), "\n"); !strings.Contains(text, "begins connection 1") || !strings.Contains(text, "conditions: ") {
+		t.Errorf("it logs %s", text)
 	}
 }
 
@@ -168,8 +141,10 @@ func TestStallsAreSeen(t *testing.T) {
 		w := calmWorld(t)
 		w.At(settling+1, func() { c.change(w) })
 		w.run()
-		if w.failure == nil || w.failure.Rule != "LIVE-2" || !strings.Contains(w.failure.Text, c.wants) {
-			t.Errorf("%s: %v", name, w.failure)
+		_, err := w.Result()
+		var f *failure
+		if !errors.As(err, &f) || f.Rule != "LIVE-2" || !strings.Contains(f.Text, c.wants) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -178,9 +153,10 @@ func TestStallsAreSeen(t *testing.T) {
 func calmWorld(t *testing.T) *world {
 	t.Helper()
 	for seed := uint64(1); seed < 1000; seed++ {
-		w := newWorld(seed, false)
+		w := newWorld(seed, soak.NewLog(false))
 		e := w.pairs[0].ends[0]
 		if w.conditions.peers == 1 && e.chunks > 20 && e.thinks > second && e.giveUp == 10*second && e.peer.giveUp == e.giveUp && e.peer.chunks == 0 {
+			w.GoodAt = 0
 			w.endFaults()
 			return w
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport/plain"
@@ -77,7 +78,7 @@ type transportWorld struct {
 	tasks  sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
-	random random
+	random sim.Draw
 	calm   bool
 	live   []*socket
 	// reached counts, by the name of a peer's incarnation, the chunks that the
@@ -88,7 +89,7 @@ type transportWorld struct {
 func newTransportWorld(t *testing.T, seed uint64, counts *transportCounts) *transportWorld {
 	w := &transportWorld{
 		t: t, seed: seed, counts: counts, net: netsim.NewNetwork(seed),
-		random: newRandom(seed, 7), reached: map[string]int{},
+		random: sim.NewDraw(seed, 7), reached: map[string]int{},
 	}
 	w.must(w.net.SetDefault(w.path()))
 	return w
@@ -106,7 +107,7 @@ func (w *transportWorld) config() plain.Config {
 func (w *transportWorld) draw(low, high int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.random.between(low, high)
+	return low + w.random.Int64N(high-low+1)
 }
 
 // path draws a path with faults; not with locks held by others.
@@ -243,7 +244,7 @@ func (w *transportWorld) chunk(name string, i int) []byte {
 	for _, c := range []byte(name) {
 		seed = seed*31 + uint64(c)
 	}
-	d := newRandom(seed, 8)
+	d := sim.NewDraw(seed, 8)
 	return fill(d, drawSize(d, d.IntN(5)))
 }
 
@@ -397,7 +398,7 @@ func (w *transportWorld) unknownPeers() {
 			w.sleep(0, time.Second)
 			_, _ = pc.WriteTo(beginning, netsim.Addr("server"))
 			_, _ = pc.WriteTo(late, netsim.Addr("server"))
-			_, _ = pc.WriteTo(fill(newRandom(uint64(w.draw(0, 1<<40)), 9), int(w.draw(0, 1200))), netsim.Addr("server"))
+			_, _ = pc.WriteTo(fill(sim.NewDraw(uint64(w.draw(0, 1<<40)), 9), int(w.draw(0, 1200))), netsim.Addr("server"))
 		}
 	}
 }

@@ -1,5 +1,10 @@
 package main
 
+import (
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/soak"
+)
+
 // Judges are given packets as machines made them, and never what the codec made of
 // them. What crosses the wire is read by the oracle. It goes bit by bit, and takes
 // longer for a full slice than all else does for ten, so it reads some of them only.
@@ -11,13 +16,14 @@ const (
 
 // isRead reports whether the oracle reads a datagram of so many bytes.
 func (w *world) isRead(size int) bool {
-	return size <= smallDatagram || w.counts.datagrams%readEvery == 0
+	return size <= smallDatagram || w.Counts[soak.Datagrams]%readEvery == 0
 }
 
-// checkForm compares a datagram with the packet that it is to carry.
-func (e *end) checkForm(data []byte, p any) {
+// misformed compares a datagram with the packet that it is to carry.
+func (e *end) misformed(data []byte, p any) *chunk.Violation {
 	read, err := e.machines.read(data)
 	if err != nil || !e.machines.same(read, p) {
-		e.violates("FRM-1", "the datagram of %s reads as %s, %v", e.machines.describe(p), e.machines.describe(read), err)
+		return chunk.Violates("FRM-1", "the datagram of %s reads as %s, %v", e.machines.describe(p), e.machines.describe(read), err)
 	}
+	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
 )
@@ -17,31 +19,27 @@ func TestCheckForm(t *testing.T) {
 	otherSlice, otherAck := slice, ack
 	otherSlice.Slice.ChunkID++
 	otherAck.Ack.ChunkID++
-	checkForms(t, func(e *end) variant { e.pace = paces[0](newRandom(1, 1)); return newNamed(e, 0) }, slice, otherSlice, ack, otherAck)
+	checkForms(t, func(e *end) variant { e.pace = paces[0](sim.NewDraw(1, 1)); return newNamed(e, 0) }, slice, otherSlice, ack, otherAck)
 
 	last := repair.Packet{Type: codec.TypeSlice, Slice: repair.Slice{ChunkID: 7, ID: 2, NumSlices: 3, LastBytes: 7, Data: []byte("the end")}}
 	count := repair.Packet{Type: codec.TypeAck, Ack: repair.Ack{ChunkID: 7, NumSlices: 3, Have: 2, Top: 5}}
 	otherLast, otherCount := last, count
 	otherLast.Slice.ID = 1
 	otherCount.Ack.Top++
-	checkForms(t, func(e *end) variant { e.pace = repairPaces[0](newRandom(1, 1)); return newRepaired(e, 0) }, last, otherLast, count, otherCount)
+	checkForms(t, func(e *end) variant { e.pace = repairPaces[0](sim.NewDraw(1, 1)); return newRepaired(e, 0) }, last, otherLast, count, otherCount)
 }
 
 // checkForms checks packets, each with one that is another.
 func checkForms(t *testing.T, machines func(*end) variant, packets ...any) {
-	w := newWorld(1, false)
+	w := newWorld(1, soak.NewLog(false))
 	e := w.ends[0]
 	e.machines = machines(e)
-	wrong := func(data []byte, p any) bool {
-		w.failure = nil
-		e.checkForm(data, p)
-		return w.failure != nil && w.failure.Rule == "FRM-1"
-	}
+	wrong := func(data []byte, p any) bool { return e.misformed(data, p) != nil }
 	for i := 0; i < len(packets); i += 2 {
 		p, other := packets[i], packets[i+1]
 		data, err := e.machines.encode(p)
 		if err != nil || wrong(data, p) {
-			t.Fatalf("%s: %v, %v", e.machines.describe(p), err, w.failure)
+			t.Fatalf("%s: %v", e.machines.describe(p), err)
 		}
 		for bit := range 8 * len(data) {
 			b := bytes.Clone(data)

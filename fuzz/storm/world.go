@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 )
@@ -15,38 +17,66 @@ const (
 	never       = core.Never
 )
 
+// What is counted in worlds of chunks, besides what is in all.
+const (
+	Connections = soak.Own + iota
+	Reconnected
+	Submitted
+	Reported
+	Read
+	GaveUp
+	Arrived
+	Acks
+	Extra
+	Duplicated
+	Reordered
+	Overflown
+	Mixed
+	Corrupted
+	Backward
+	BadSubmits
+	FirstFault // of those in the table faults
+)
+
+// chunks are the worlds of chunks.
+var chunks = soak.Kind{Name: "chunks", Rows: append([]soak.Row{
+	{Name: "worlds", Format: "%d, %v of virtual time", Counts: []soak.Count{soak.Worlds, soak.Time}},
+	{Name: "connections", Format: "%d, of them %d begun after another between the same two; %d ended by giving up", Counts: []soak.Count{Connections, Reconnected, GaveUp}},
+	{Name: "chunks", Format: "%d submitted, %d reported as delivered, %d read; %d refused as they should be", Counts: []soak.Count{Submitted, Reported, Read, BadSubmits}},
+	{Name: "mixed", Format: "%d read that nobody had submitted: the price of a restart with the same id", Counts: []soak.Count{Mixed}},
+	{Name: "datagrams", Format: "%d sent: %d slices resent or repair slices, %d acks; %d arrived", Counts: []soak.Count{soak.Datagrams, Extra, Acks, Arrived}},
+	{Name: "network", Format: "%d lost, %d duplicated, %d reordered, %d corrupted, %d met a full buffer", Counts: []soak.Count{soak.Lost, Duplicated, Reordered, Corrupted, Overflown}},
+	{Name: "decoders", Format: "%d refused what was changed, foreign or no datagram at all", Counts: []soak.Count{soak.Refused}},
+	{Name: "clocks", Format: "%d times that went back", Counts: []soak.Count{Backward}},
+}, faultRows()...), Run: func(seed uint64, log *soak.Log) (soak.Counts, error) {
+	w := newWorld(seed, log)
+	w.run()
+	return w.Result()
+}}
+
 // world is one simulation: a server, its peers, and a network with faults, then one
 // without until all is done. Its seed decides everything.
 type world struct {
-	*sim.World[*datagram]
-	seed       uint64
+	soak.World
+	net        *sim.World[*datagram]
 	conditions conditions
-	random     random // for what is decided on the way
-	log        *log
-	counts     counts
 	pairs      []*pair
 	hosts      []*host
 	ends       []*end       // by the number that the sim.World has for them
 	uplink     *netsim.Link // of the server; nil: none that is shared
-	calmAt     core.Micros  // when the faults ended; never before
 	endAt      core.Micros  // when all must be done; never before the faults ended
 	inbox      []byte       // the buffer that datagrams are read into
 	checks     int
-	failure    *failure
 }
 
 // failure is a violation, and where it happened.
 type failure struct {
 	*chunk.Violation
-	seed uint64
-	at   core.Micros
 	pair *pair
 	who  string
 }
 
-func (f *failure) Error() string {
-	return fmt.Sprintf("%s at %s, %s: %s", f.Rule, clock(f.at), f.who, f.Text)
-}
+func (f *failure) Error() string { return fmt.Sprintf("%s, %s: %s", f.Rule, f.who, f.Text) }
 
 // Limits of a world. They are far from what any needs, and a failure when met.
 const (
@@ -56,12 +86,13 @@ const (
 	settling       = 10 * second // what faults leave in queues and clocks
 	checkEvery     = second / 2
 	longestWait    = 400 * second // without faults, beyond what the rates ask for
+	longest        = 1 << 60      // far beyond what they ask for
 )
 
-func newWorld(seed uint64, verbose bool) *world {
-	r := newRandom(seed, 0)
-	w := &world{seed: seed, conditions: drawConditions(r), random: newRandom(seed, 1), log: newLog(verbose), calmAt: never, endAt: never}
-	w.counts.worlds = 1
+func newWorld(seed uint64, log *soak.Log) *world {
+	r := sim.NewDraw(seed, 0)
+	w := &world{World: soak.New(seed, 1, log), conditions: drawConditions(r), endAt: never}
+	log.Add(0, nil, "conditions: %+v", w.conditions)
 	server := w.newHost("server")
 	if w.conditions.uplink.Rate > 0 {
 		w.uplink = newLink(w.conditions.uplink, r.Uint64())
@@ -74,14 +105,14 @@ func newWorld(seed uint64, verbose bool) *world {
 	for i, e := range w.ends {
 		ends[i] = e
 	}
-	w.World = sim.NewWorld(w.carry, ends...)
+	w.net = sim.NewWorld(w.carry, ends...)
+	w.Timeline = w.net
 	for _, e := range w.ends {
 		e.connect(1)
 	}
 	for kind := range faults {
 		w.planFault(kind)
 	}
-	w.At(w.conditions.badFor, w.endFaults)
 	w.At(checkEvery, w.check)
 	return w
 }
@@ -103,43 +134,34 @@ func setPath(link *netsim.Link, p netsim.Path) {
 
 // run runs the world to its end, or to the first failure.
 func (w *world) run() {
-	defer w.recover()
-	w.Run(never, w.over)
-	w.counts.virtual = int64(w.Now())
-	w.log.mark(uint64(w.Now()))
+	w.Live(soak.Course{Troubles: w.conditions.badFor, Settles: longest, Good: w.endFaults, Left: w.left, Early: true})
+	w.Log.Mark(uint64(w.Now()))
 }
 
-// over reports whether the world is at its end, or has met a limit or a violation.
-func (w *world) over() bool {
+// left returns what is left to do, until a limit is met.
+func (w *world) left() error {
+	p := w.unfinished()
 	switch {
-	case w.failure != nil || w.done():
-	case w.Steps() > maxSteps:
-		w.report(nil, "world", &chunk.Violation{Rule: "bounds", Text: fmt.Sprintf("does not end after %d steps", w.Steps())})
+	case p == nil:
+		return nil
+	case w.net.Steps() > maxSteps:
+		w.report(nil, "world", &chunk.Violation{Rule: "bounds", Text: fmt.Sprintf("does not end after %d steps", w.net.Steps())})
 	case w.Now() > w.endAt:
-		text := fmt.Sprintf("not all is delivered after %d s without faults", (w.Now()-w.calmAt)/second)
-		w.report(w.unfinished(), "world", &chunk.Violation{Rule: "LIVE-2", Text: text})
-	default:
-		return false
+		text := fmt.Sprintf("not all is delivered after %d s without faults", (w.Now()-w.GoodAt)/second)
+		w.report(p, "world", &chunk.Violation{Rule: "LIVE-2", Text: text})
 	}
-	return true
+	return errLeft
 }
 
-// recover makes a panic a failure.
-func (w *world) recover() {
-	if p := recover(); p != nil {
-		w.report(nil, "world", &chunk.Violation{Rule: "panic", Text: fmt.Sprint(p)})
-	}
-}
+var errLeft = errors.New("applications have not done what they wanted")
 
 func (w *world) report(p *pair, who string, v *chunk.Violation) {
-	if v != nil && w.failure == nil {
-		w.failure = &failure{v, w.seed, w.Now(), p, who}
+	if v != nil {
+		w.Check(&failure{v, p, who})
 	}
 }
 
-// done reports whether every application has done what it wanted.
-func (w *world) done() bool { return w.unfinished() == nil }
-
+// unfinished returns a pair whose applications have not done what they wanted.
 func (w *world) unfinished() *pair {
 	for _, p := range w.pairs {
 		if !p.done() {
@@ -161,13 +183,8 @@ func (w *world) allowed() core.Micros {
 
 // endFaults ends all that is bad.
 func (w *world) endFaults() {
-	if w.calmAt != never {
-		return
-	}
-	w.calmAt, w.endAt = w.Now(), w.Now()+w.allowed()
-	if w.log.verbose() {
-		w.log.add(w.Now(), nil, "the faults end")
-	}
+	w.endAt = w.Now() + w.allowed()
+	w.Log.Add(w.Now(), nil, "the faults end")
 	if w.uplink != nil {
 		setPath(w.uplink, netsim.Path{})
 	}
@@ -175,7 +192,7 @@ func (w *world) endFaults() {
 		w.resume(h)
 	}
 	for _, p := range w.pairs {
-		path := goodPath(w.random)
+		path := goodPath(w.Draw)
 		for _, e := range p.ends {
 			e.path = path
 			setPath(e.link, path)
@@ -187,7 +204,7 @@ func (w *world) endFaults() {
 
 // calmFor reports whether there were no faults for a while.
 func (w *world) calmFor(d core.Micros) bool {
-	return w.calmAt != never && w.Now()-d >= w.calmAt+settling
+	return w.Good() && w.Now()-d >= w.GoodAt+settling
 }
 
 // check looks for those that should have done something by now.

@@ -8,7 +8,7 @@ import (
 
 // Slot is a connection's place in its driver. The zero value is in none.
 type Slot struct {
-	conn  Conn
+	conn  Polled
 	due   core.Micros // when the driver looks again
 	place int         // in the agenda
 }

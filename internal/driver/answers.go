@@ -15,7 +15,7 @@ const (
 )
 
 type answer struct {
-	to   udp.Peer
+	to   udp.Addr
 	size int
 	data [LargestAnswer]byte
 }
@@ -29,7 +29,7 @@ type answers struct {
 
 func (q *answers) full() bool { return q.count == mostAnswers }
 
-func (q *answers) add(to udp.Peer, datagram []byte) {
+func (q *answers) add(to udp.Addr, datagram []byte) {
 	if q.ring == nil {
 		q.ring = make([]answer, mostAnswers)
 	}
@@ -60,7 +60,7 @@ func (d *Driver) AnswersFullLocked() bool { return d.answers.count >= cheapAnswe
 
 // AnswerLocked sends a datagram of at most LargestAnswer bytes to an address without
 // a connection, after what connections send. It returns false if it was dropped.
-func (d *Driver) AnswerLocked(to udp.Peer, datagram []byte) bool {
+func (d *Driver) AnswerLocked(to udp.Addr, datagram []byte) bool {
 	if d.answers.full() || d.err != nil {
 		return false
 	}

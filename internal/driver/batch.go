@@ -38,7 +38,7 @@ func (b *Batch) Room() []byte { return b.buf }
 
 // Add keeps a datagram that was appended to Room, and returns its size. It goes with ECT(0), or
 // without.
-func (b *Batch) Add(to udp.Peer, buf []byte, ect bool) (size int) {
+func (b *Batch) Add(to udp.Addr, buf []byte, ect bool) (size int) {
 	start := len(b.buf)
 	size = len(buf) - start
 	b.buf = buf
@@ -54,7 +54,7 @@ func (b *Batch) Add(to udp.Peer, buf []byte, ect bool) (size int) {
 // runFor returns the run that a datagram of size bytes continues: the one just
 // before it, if that is to the same peer, with the same mark, and its datagrams are all of
 // one size, which is not smaller. Otherwise nil.
-func (b *Batch) runFor(to udp.Peer, size int, ect bool) *udp.Run {
+func (b *Batch) runFor(to udp.Addr, size int, ect bool) *udp.Run {
 	last := len(b.runs) - 1
 	if last < b.taken {
 		return nil

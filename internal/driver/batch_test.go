@@ -18,7 +18,7 @@ const largest = 1037
 // that the system can cut: one peer, one size, only the last datagram smaller.
 func TestRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		peers := []udp.Peer{testPeer(1), testPeer(2)}
+		peers := []udp.Addr{testPeer(1), testPeer(2)}
 		b := NewBatch(largest)
 		b.reset([]udp.Run{{Data: []byte("an ack"), Size: 6, To: peers[0]}})
 		var want [][]byte
@@ -49,6 +49,6 @@ func TestRuns(t *testing.T) {
 	})
 }
 
-func testPeer(port uint16) udp.Peer {
-	return udp.UDPPeer(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
+func testPeer(port uint16) udp.Addr {
+	return udp.AddrOf(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
 }

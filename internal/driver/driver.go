@@ -10,8 +10,8 @@ import (
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
-// Conn is a connection of a driver.
-type Conn interface {
+// Polled is what a driver polls: a link, or a table of handshakes.
+type Polled interface {
 	// PollLocked puts what is due into the batch until nothing more is or the batch
 	// is full, and then gives the connection its next time, by ScheduleLocked.
 	PollLocked(now core.Micros, b *Batch)
@@ -20,10 +20,10 @@ type Conn interface {
 // Protocol is what the connections of a driver speak.
 type Protocol interface {
 	// Receive takes a datagram. It is called by the reader, without the lock.
-	Receive(now core.Micros, datagram []byte, from udp.Peer, ecn udp.ECN)
+	Receive(now core.Micros, datagram []byte, from udp.Addr, ecn udp.ECN)
 	// Unreadable notes a datagram of which the socket could not give all. It is
 	// called like Receive.
-	Unreadable(size int, from udp.Peer)
+	Unreadable(size int, from udp.Addr)
 	// PortUnreachableLocked notes that nobody listens at the other end of a
 	// connected socket.
 	PortUnreachableLocked(err error)
@@ -115,7 +115,7 @@ func (d *Driver) Socket() udp.Socket {
 }
 
 // CanBeginLocked reports whether a datagram's source can be a peer.
-func (d *Driver) CanBeginLocked(from udp.Peer) bool { return d.socket.CanBegin(from) }
+func (d *Driver) CanBeginLocked(from udp.Addr) bool { return d.socket.CanBegin(from) }
 
 // Done returns a channel that is closed when the driver has ended.
 func (d *Driver) Done() <-chan struct{} { return d.done }
@@ -178,7 +178,7 @@ func (d *Driver) EndLocked(cause error) {
 }
 
 // AddLocked makes a connection known. It is due when ScheduleLocked says.
-func (d *Driver) AddLocked(s *Slot, c Conn) {
+func (d *Driver) AddLocked(s *Slot, c Polled) {
 	s.conn, s.due = c, core.Never
 	d.agenda.add(s)
 }
@@ -194,7 +194,7 @@ func (d *Driver) ScheduleLocked(s *Slot, due core.Micros) {
 
 // SendLastLocked sends a datagram of a connection that has ended, unless too many
 // wait. The datagram must not change.
-func (d *Driver) SendLastLocked(to udp.Peer, datagram []byte) bool {
+func (d *Driver) SendLastLocked(to udp.Addr, datagram []byte) bool {
 	if len(d.last) >= mostLast {
 		return false
 	}

@@ -70,17 +70,17 @@ type talker struct {
 	t       *testing.T
 	d       *Driver
 	slot    Slot
-	to      udp.Peer
+	to      udp.Addr
 	send    []string
 	got     chan string
 	expired int
 	ended   error
 }
 
-func (p *talker) Receive(_ core.Micros, datagram []byte, _ udp.Peer, _ udp.ECN) {
+func (p *talker) Receive(_ core.Micros, datagram []byte, _ udp.Addr, _ udp.ECN) {
 	p.got <- string(datagram)
 }
-func (p *talker) Unreadable(int, udp.Peer)        { p.t.Error("a datagram that was cut") }
+func (p *talker) Unreadable(int, udp.Addr)        { p.t.Error("a datagram that was cut") }
 func (p *talker) PortUnreachableLocked(err error) { p.t.Error(err) }
 func (p *talker) ExpireLocked(core.Micros)        { p.expired++ }
 func (p *talker) EndLocked(cause error)           { p.ended = cause }
@@ -131,14 +131,14 @@ func newTalker(t *testing.T, pc net.PacketConn) *talker {
 	return p
 }
 
-func listen(t *testing.T) (net.PacketConn, udp.Peer) {
+func listen(t *testing.T) (net.PacketConn, udp.Addr) {
 	t.Helper()
 	pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { pc.Close() })
-	return pc, udp.UDPPeer(pc.LocalAddr().(*net.UDPAddr).AddrPort())
+	return pc, udp.AddrOf(pc.LocalAddr().(*net.UDPAddr).AddrPort())
 }
 
 // Two drivers exchange datagrams; then one goes on with another socket.

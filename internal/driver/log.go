@@ -38,17 +38,17 @@ func (l *Log) write(level slog.Level, text string, attrs ...slog.Attr) {
 	l.to.LogAttrs(context.Background(), level, text, attrs...)
 }
 
-func remote(p udp.Peer) slog.Attr { return slog.String("remote", p.String()) }
+func remote(p udp.Addr) slog.Attr { return slog.String("remote", p.String()) }
 
 // Begun writes that a connection began.
-func (l *Log) Begun(to udp.Peer) {
+func (l *Log) Begun(to udp.Addr) {
 	if l != nil {
 		l.write(slog.LevelInfo, "connection begun", remote(to))
 	}
 }
 
 // Ended writes that a connection ended: as a warning, unless an end wanted it.
-func (l *Log) Ended(to udp.Peer, why string, wanted bool, cause error) {
+func (l *Log) Ended(to udp.Addr, why string, wanted bool, cause error) {
 	if l == nil {
 		return
 	}
@@ -60,21 +60,21 @@ func (l *Log) Ended(to udp.Peer, why string, wanted bool, cause error) {
 }
 
 // Moved writes that a connection goes on from another address.
-func (l *Log) Moved(from, to udp.Peer) {
+func (l *Log) Moved(from, to udp.Addr) {
 	if l != nil {
 		l.write(slog.LevelInfo, "connection moved", remote(to), slog.String("from", from.String()))
 	}
 }
 
 // Rebound writes that a connection goes on with a new socket of this end.
-func (l *Log) Rebound(to udp.Peer) {
+func (l *Log) Rebound(to udp.Addr) {
 	if l != nil {
 		l.write(slog.LevelInfo, "connection goes on with a new socket", remote(to))
 	}
 }
 
 // Refused writes that a beginning was refused, of which there are so many for this reason.
-func (l *Log) Refused(from udp.Peer, reason string, count int64) {
+func (l *Log) Refused(from udp.Addr, reason string, count int64) {
 	if l != nil && isPowerOfTen(count) {
 		l.write(slog.LevelWarn, "connection refused", remote(from), slog.String("reason", reason), slog.Int64("count", count))
 	}
@@ -88,7 +88,7 @@ func isPowerOfTen(n int64) bool {
 }
 
 // Undecodable writes that a datagram was dropped, of which there are so many with this code.
-func (l *Log) Undecodable(now core.Micros, from udp.Peer, code string, count int64) {
+func (l *Log) Undecodable(now core.Micros, from udp.Addr, code string, count int64) {
 	if l == nil || now < l.undecodableAt || slices.Contains(l.sources[:], from.Key) {
 		return
 	}

@@ -8,10 +8,10 @@ import (
 // connected works with every net.Conn.
 type connected struct {
 	net.Conn
-	peer Peer
+	peer Addr
 }
 
-func (s *connected) Read(buf []byte) (int, Peer, ECN, error) {
+func (s *connected) Read(buf []byte) (int, Addr, ECN, error) {
 	n, err := s.Conn.Read(buf)
 	return n, s.peer, NotECT, err
 }
@@ -30,14 +30,14 @@ func (s *connected) Write(runs []Run) (failed int64, last error) {
 }
 
 // Locate finds the only peer, by nil or by its address.
-func (s *connected) Locate(addr net.Addr) (Peer, error) {
+func (s *connected) Locate(addr net.Addr) (Addr, error) {
 	if addr == nil || s.peer.Addr() != nil && addr.String() == s.peer.String() {
 		return s.peer, nil
 	}
-	return Peer{}, addrError("the socket is connected to another peer", addr)
+	return Addr{}, addrError("the socket is connected to another peer", addr)
 }
 
-func (s *connected) CanBegin(Peer) bool { return false }
+func (s *connected) CanBegin(Addr) bool { return false }
 
 // connectedUDP sends a run in one call where the system can.
 type connectedUDP struct {
@@ -47,7 +47,7 @@ type connectedUDP struct {
 	marker  *marker
 }
 
-func (s *connectedUDP) Read(buf []byte) (int, Peer, ECN, error) {
+func (s *connectedUDP) Read(buf []byte) (int, Addr, ECN, error) {
 	n, _, ecn, err := s.marker.read(s.udp, buf)
 	return n, s.peer, ecn, err
 }

@@ -39,13 +39,13 @@ const controlSpace = 64
 func newMarker(conn *net.UDPConn) *marker { return &marker{works: canMark(conn)} }
 
 // read waits for a datagram.
-func (m *marker) read(conn *net.UDPConn, buf []byte) (n int, from Peer, ecn ECN, err error) {
+func (m *marker) read(conn *net.UDPConn, buf []byte) (n int, from Addr, ecn ECN, err error) {
 	if !m.works {
 		n, port, err := conn.ReadFromUDPAddrPort(buf)
-		return n, UDPPeer(port), NotECT, err
+		return n, AddrOf(port), NotECT, err
 	}
 	n, size, _, port, err := conn.ReadMsgUDPAddrPort(buf, m.arrived[:])
-	return n, UDPPeer(port), ecnOf(m.arrived[:size]), err
+	return n, AddrOf(port), ecnOf(m.arrived[:size]), err
 }
 
 // controlOf returns the control messages of a run; none if there is nothing to say. There is room

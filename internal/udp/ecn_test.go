@@ -8,7 +8,7 @@ import (
 )
 
 // local returns a socket of a network, and its address.
-func local(t *testing.T, network, address string) (*net.UDPConn, Peer) {
+func local(t *testing.T, network, address string) (*net.UDPConn, Addr) {
 	t.Helper()
 	pc, err := net.ListenPacket(network, address)
 	if err != nil {
@@ -16,7 +16,7 @@ func local(t *testing.T, network, address string) (*net.UDPConn, Peer) {
 	}
 	t.Cleanup(func() { pc.Close() })
 	pc.SetReadDeadline(time.Now().Add(10 * time.Second))
-	return pc.(*net.UDPConn), UDPPeer(pc.LocalAddr().(*net.UDPAddr).AddrPort())
+	return pc.(*net.UDPConn), AddrOf(pc.LocalAddr().(*net.UDPAddr).AddrPort())
 }
 
 // What goes with ECT(0) comes with it, in IPv4 and IPv6, alone and in runs; and a socket of IPv6
@@ -37,7 +37,7 @@ func TestECTArrives(t *testing.T) {
 			to, peer := local(t, c.to, c.toAt)
 			if c.toAt == "[::]:0" { // at the loopback address of the sender's kind
 				host := map[string]string{"udp4": "127.0.0.1", "udp6": "::1"}[c.from]
-				peer = UDPPeer((&net.UDPAddr{IP: net.ParseIP(host), Port: to.LocalAddr().(*net.UDPAddr).Port}).AddrPort())
+				peer = AddrOf((&net.UDPAddr{IP: net.ParseIP(host), Port: to.LocalAddr().(*net.UDPAddr).Port}).AddrPort())
 			}
 			arrives(t, New(from), New(to), peer, to)
 		})
@@ -54,7 +54,7 @@ func TestECTArrives(t *testing.T) {
 }
 
 // arrives sends datagrams with and without, alone and in runs.
-func arrives(t *testing.T, from, to Socket, peer Peer, reader *net.UDPConn) {
+func arrives(t *testing.T, from, to Socket, peer Addr, reader *net.UDPConn) {
 	t.Helper()
 	reader.SetReadDeadline(time.Now().Add(10 * time.Second))
 	if !from.Marks() || !to.Marks() {

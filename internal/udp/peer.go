@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Peer is where a datagram comes from or goes to.
-type Peer struct {
+// Addr is where a datagram comes from or goes to.
+type Addr struct {
 	Key  Key
 	addr net.Addr // nil for UDP until it is asked for
 }
@@ -17,26 +17,26 @@ type Key struct {
 	name string         // anything else: the address as a string
 }
 
-// UDPPeer returns the peer with an address. One of IPv4 has the same key on an
+// AddrOf returns that of a UDP address. One of IPv4 has the same key on an
 // IPv6 socket as on any other.
-func UDPPeer(port netip.AddrPort) Peer {
-	return Peer{Key: Key{port: netip.AddrPortFrom(port.Addr().Unmap(), port.Port())}}
+func AddrOf(port netip.AddrPort) Addr {
+	return Addr{Key: Key{port: netip.AddrPortFrom(port.Addr().Unmap(), port.Port())}}
 }
 
-// namedPeer returns the peer with an address that is no UDP address.
-func namedPeer(addr net.Addr) Peer { return Peer{Key{name: addr.String()}, addr} }
+// namedAddr returns that of an address that is no UDP address.
+func namedAddr(addr net.Addr) Addr { return Addr{Key{name: addr.String()}, addr} }
 
 // AddrPort returns the address of UDP; one that is not valid of anything else.
-func (p Peer) AddrPort() netip.AddrPort { return p.Key.port }
+func (p Addr) AddrPort() netip.AddrPort { return p.Key.port }
 
 // Known reports whether the peer has an address at all.
-func (p Peer) Known() bool { return p.Key != Key{} }
+func (p Addr) Known() bool { return p.Key != Key{} }
 
 // IPv6 reports whether datagrams to the peer have an IPv6 header.
-func (p Peer) IPv6() bool { return p.Key.port.Addr().Is6() }
+func (p Addr) IPv6() bool { return p.Key.port.Addr().Is6() }
 
 // Addr returns the address as the net package writes it; nil if there is none.
-func (p Peer) Addr() net.Addr {
+func (p Addr) Addr() net.Addr {
 	switch {
 	case p.addr != nil:
 		return p.addr
@@ -47,7 +47,7 @@ func (p Peer) Addr() net.Addr {
 }
 
 // String returns the address for an error text.
-func (p Peer) String() string {
+func (p Addr) String() string {
 	if a := p.Addr(); a != nil {
 		return a.String()
 	}
@@ -61,3 +61,12 @@ func isPeerAddr(port netip.AddrPort) bool {
 }
 
 var broadcast = netip.AddrFrom4([4]byte{255, 255, 255, 255})
+
+// CheckNetwork returns an error for a network that is not UDP.
+func CheckNetwork(network string) error {
+	switch network {
+	case "udp", "udp4", "udp6":
+		return nil
+	}
+	return net.UnknownNetworkError(network)
+}

@@ -14,7 +14,7 @@ const MaxRun = 1<<16 - 1 - 20 - 8
 type Run struct {
 	Data []byte
 	Size int
-	To   Peer
+	To   Addr
 	ECT  bool // they go with ECT(0), where the socket can
 }
 

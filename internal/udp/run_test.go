@@ -11,7 +11,7 @@ import (
 // datagrams that arrive.
 func sendRun(t *testing.T, sender Socket, receiver *net.UDPConn, bytes, size int) (sizes []int, failed int64) {
 	t.Helper()
-	to := UDPPeer(receiver.LocalAddr().(*net.UDPAddr).AddrPort())
+	to := AddrOf(receiver.LocalAddr().(*net.UDPAddr).AddrPort())
 	failed, err := sender.Write([]Run{{Data: make([]byte, bytes), Size: size, To: to}})
 	if (err != nil) != (failed > 0) {
 		t.Errorf("%d datagrams failed, %v", failed, err)
@@ -113,7 +113,7 @@ func TestNoAllocationPerRun(t *testing.T) {
 	for name, open := range sockets(t) {
 		t.Run(name, func(t *testing.T) {
 			sender, receiver, _ := open()
-			to := UDPPeer(receiver.LocalAddr().(*net.UDPAddr).AddrPort())
+			to := AddrOf(receiver.LocalAddr().(*net.UDPAddr).AddrPort())
 			runs := []Run{
 				{Data: make([]byte, 20*1037), Size: 1037, To: to}, {Data: make([]byte, 1000), Size: 1000, To: to},
 				{Data: make([]byte, 20*1037), Size: 1037, To: to, ECT: true}, {Data: make([]byte, 1000), Size: 1000, To: to, ECT: true},

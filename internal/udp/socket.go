@@ -9,15 +9,15 @@ import (
 // goroutine at a time may call Read, and one Write.
 type Socket interface {
 	// Read waits for a datagram.
-	Read(buf []byte) (int, Peer, ECN, error)
+	Read(buf []byte) (int, Addr, ECN, error)
 	// Write sends runs. It returns how many datagrams the system did not take, and
 	// the latest of its errors.
 	Write(runs []Run) (failed int64, err error)
 	// Locate returns the peer with an address, or a net.AddrError.
-	Locate(addr net.Addr) (Peer, error)
+	Locate(addr net.Addr) (Addr, error)
 	// CanBegin reports whether a datagram's source can be a peer: not port 0, no
 	// multicast or broadcast address, and not this socket itself.
-	CanBegin(from Peer) bool
+	CanBegin(from Addr) bool
 	// Marks reports whether the socket reads and sets the field ECN.
 	Marks() bool
 	// LocalAddr returns the address of the socket.
@@ -44,9 +44,9 @@ func Connected(conn net.Conn) Socket {
 	conn.SetDeadline(time.Time{})
 	if udp, ok := conn.(*net.UDPConn); ok {
 		to, _ := udp.RemoteAddr().(*net.UDPAddr)
-		return &connectedUDP{connected{conn, UDPPeer(to.AddrPort())}, udp, newOffload(udp), newMarker(udp)}
+		return &connectedUDP{connected{conn, AddrOf(to.AddrPort())}, udp, newOffload(udp), newMarker(udp)}
 	}
-	return &connected{conn, Peer{Key{name: "peer"}, conn.RemoteAddr()}}
+	return &connected{conn, Addr{Key{name: "peer"}, conn.RemoteAddr()}}
 }
 
 // IsConnected reports whether a PacketConn is a UDP socket with a fixed peer.

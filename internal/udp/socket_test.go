@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-func peerOf(s string) Peer { return UDPPeer(netip.MustParseAddrPort(s)) }
+func peerOf(s string) Addr { return AddrOf(netip.MustParseAddrPort(s)) }
 
 func TestLocate(t *testing.T) {
 	socket := New(listenLocal(t))
@@ -96,7 +96,7 @@ func TestCanBeginAtAWrapper(t *testing.T) {
 		&net.UDPAddr{IP: net.IP{224, 0, 0, 1}, Port: 9000}: false,
 		&net.UnixAddr{Name: "x"}:                           true,
 	} {
-		if got := s.CanBegin(namedPeer(addr)); got != want {
+		if got := s.CanBegin(namedAddr(addr)); got != want {
 			t.Errorf("%v: %v", addr, got)
 		}
 		if _, err := s.Locate(addr); (err == nil) != want {
@@ -110,7 +110,7 @@ func TestPeers(t *testing.T) {
 	if v4 != mapped || v4.IPv6() || !v6.IPv6() {
 		t.Errorf("%v and %v, %v", v4, mapped, v6)
 	}
-	var none Peer
+	var none Addr
 	if none.Known() || none.Addr() != nil || none.String() != "the peer" || !v4.Known() {
 		t.Errorf("%v, %v", none.Addr(), none)
 	}

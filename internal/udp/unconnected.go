@@ -16,7 +16,7 @@ type udpSocket struct {
 	own     ownAddr
 }
 
-func (s *udpSocket) Read(buf []byte) (int, Peer, ECN, error) { return s.marker.read(s.UDPConn, buf) }
+func (s *udpSocket) Read(buf []byte) (int, Addr, ECN, error) { return s.marker.read(s.UDPConn, buf) }
 
 func (s *udpSocket) Marks() bool { return s.marker.works }
 
@@ -36,7 +36,7 @@ func (s *udpSocket) Write(runs []Run) (failed int64, last error) {
 	return failed, last
 }
 
-func (s *udpSocket) Locate(addr net.Addr) (Peer, error) {
+func (s *udpSocket) Locate(addr net.Addr) (Addr, error) {
 	port, ok := netip.AddrPort{}, false
 	if udp, isUDP := addr.(*net.UDPAddr); isUDP && udp != nil {
 		port, ok = udp.AddrPort(), true
@@ -44,14 +44,14 @@ func (s *udpSocket) Locate(addr net.Addr) (Peer, error) {
 		parsed, err := netip.ParseAddrPort(addr.String())
 		port, ok = parsed, err == nil
 	}
-	peer := UDPPeer(port)
+	peer := AddrOf(port)
 	if !ok || !s.CanBegin(peer) {
-		return Peer{}, addrError("not the UDP address of a peer", addr)
+		return Addr{}, addrError("not the UDP address of a peer", addr)
 	}
 	return peer, nil
 }
 
-func (s *udpSocket) CanBegin(from Peer) bool {
+func (s *udpSocket) CanBegin(from Addr) bool {
 	return isPeerAddr(from.Key.port) && !s.own.is(from.Key.port)
 }
 
@@ -63,7 +63,7 @@ type ownAddr struct {
 
 func newOwnAddr(local net.Addr) ownAddr {
 	udp, _ := local.(*net.UDPAddr)
-	return ownAddr{UDPPeer(udp.AddrPort()).Key.port, sync.OnceValue(systemAddrs)}
+	return ownAddr{AddrOf(udp.AddrPort()).Key.port, sync.OnceValue(systemAddrs)}
 }
 
 // is reports whether a datagram from this address comes from the socket itself. A
@@ -95,7 +95,7 @@ type packetSocket struct {
 	marks ECNConn // the same, if it can; otherwise nil
 }
 
-func (s packetSocket) Read(buf []byte) (n int, peer Peer, ecn ECN, err error) {
+func (s packetSocket) Read(buf []byte) (n int, peer Addr, ecn ECN, err error) {
 	var from net.Addr
 	if s.marks != nil {
 		var field uint8
@@ -105,9 +105,9 @@ func (s packetSocket) Read(buf []byte) (n int, peer Peer, ecn ECN, err error) {
 		n, from, err = s.ReadFrom(buf)
 	}
 	if err != nil || from == nil {
-		return n, Peer{}, NotECT, err
+		return n, Addr{}, NotECT, err
 	}
-	return n, namedPeer(from), ecn, nil
+	return n, namedAddr(from), ecn, nil
 }
 
 func (s packetSocket) Marks() bool { return s.marks != nil }
@@ -133,21 +133,21 @@ func (s packetSocket) writeTo(datagram []byte, r *Run) (err error) {
 	return err
 }
 
-func (s packetSocket) Locate(addr net.Addr) (Peer, error) {
+func (s packetSocket) Locate(addr net.Addr) (Addr, error) {
 	if addr == nil {
-		return Peer{}, addrError("not the address of a peer", addr)
+		return Addr{}, addrError("not the address of a peer", addr)
 	}
-	peer := namedPeer(addr)
+	peer := namedAddr(addr)
 	if !s.CanBegin(peer) {
-		return Peer{}, addrError("not the address of a peer", addr)
+		return Addr{}, addrError("not the address of a peer", addr)
 	}
 	return peer, nil
 }
 
 // CanBegin looks at UDP addresses as a udpSocket does: the PacketConn may be a
 // wrapper of one.
-func (s packetSocket) CanBegin(from Peer) bool {
-	if udp, ok := from.addr.(*net.UDPAddr); ok && (udp == nil || !isPeerAddr(UDPPeer(udp.AddrPort()).Key.port)) {
+func (s packetSocket) CanBegin(from Addr) bool {
+	if udp, ok := from.addr.(*net.UDPAddr); ok && (udp == nil || !isPeerAddr(AddrOf(udp.AddrPort()).Key.port)) {
 		return false
 	}
 	local := s.LocalAddr()

@@ -46,8 +46,9 @@ func sameJSON(a, b []byte) bool {
 }
 
 // Vectors checks that product and oracle answer all vectors byte for byte, and that requests
-// that were read are written again byte for byte, but those whose group is of the contract:
-// they have fields that nobody reads.
+// that were read are written again byte for byte. Exceptions: requests of the groups of the
+// contract, which have fields that nobody reads, and the examples of the documents, whose fields
+// have another order.
 func Vectors(t *testing.T, operations ...*conform.Op) {
 	t.Helper()
 	files := check.Must(testvectors.Load())
@@ -66,7 +67,7 @@ func Vectors(t *testing.T, operations ...*conform.Op) {
 					}
 				}
 				tr, err := op.Read(q)
-				if err != nil || tr.Unread != nil || strings.Contains(f.Group, "contract") {
+				if err != nil || tr.Unread != nil || strings.Contains(f.Group, "contract") || strings.HasSuffix(f.Group, "examples") {
 					continue
 				}
 				if again := op.Request(tr.Config, tr.Events); !sameJSON(again, v.Request) {

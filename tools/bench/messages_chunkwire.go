@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
-	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 )
@@ -53,13 +53,13 @@ type channelEnd struct {
 	start  time.Time
 
 	mu    sync.Mutex
-	host  *sim.Host
+	host  *channelsim.Host
 	timer *time.Timer
 }
 
 func newChannelEnd(cfg channel.Config, socket net.PacketConn, peer net.Addr) (*channelEnd, error) {
 	// It ticks all the time: new messages go at once.
-	host, err := sim.NewHost(channel.MuxConfig{Channels: []channel.Config{cfg}}, packet.Config{}, 1)
+	host, err := channelsim.NewHost(channel.MuxConfig{Channels: []channel.Config{cfg}}, packet.Config{}, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/channel"
-	sim "github.com/chunkwire/chunkwire/conform/sim/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -132,7 +132,7 @@ func drawIdeal(c Cell, ordered bool, seed uint64) (r MessageRun) {
 func TestSimulateAndBenchAgreeOnMessages(t *testing.T) {
 	const seeds = 20
 	for _, c := range MessageCells() {
-		w := sim.Workload{
+		w := channelsim.Workload{
 			Channel: channel.Config{Kind: channel.Unordered, Format: channel.Format{Window: 2048}},
 			Frames:  Frames, PerFrame: PerFrame, Size: MessageSize, Frame: core.Second / FrameRate,
 			Down: c.down(), Up: c.up(), Limit: core.FromDuration(patience),

@@ -10,11 +10,11 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	"github.com/chunkwire/chunkwire/conform/sim/connection"
+	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
 	repaired "github.com/chunkwire/chunkwire/conform/sim/repair"
-	"github.com/chunkwire/chunkwire/conform/sim/simulation"
 	protocol "github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -92,7 +92,7 @@ func over[P any](k *taps, encode func(P) []byte) sim.Carrier[P] {
 func run[P any](t *testing.T, k *taps, from chunk.Outbound[P], to chunk.Inbound[P], encode func(P) []byte) {
 	t.Helper()
 	w := sim.NewWorld(over(k, encode), sim.End[P](from), to)
-	check.Must(0, from.Submit(0, simulation.Pattern(worldSize, 1)))
+	check.Must(0, from.Submit(0, measure.Pattern(worldSize, 1)))
 	w.Flush()
 	for from.Sending() && w.Step(20*core.Second) {
 		if to.Ready() {
@@ -123,17 +123,17 @@ func sendRepairSlices(t *testing.T, k *taps) {
 // connect returns a conversation of a connection in a mode.
 func connect(mode session.Mode) conversation {
 	return func(t *testing.T, k *taps) {
-		net := connection.NewNetwork(1, func(now time.Duration, l connection.Letter, deliver func(time.Duration, connection.Letter)) {
+		net := connectionsim.NewNetwork(1, func(now time.Duration, l connectionsim.Letter, deliver func(time.Duration, connectionsim.Letter)) {
 			from := 0
-			if l.From == connection.ServerAddress {
+			if l.From == connectionsim.ServerAddress {
 				from = 1
 			}
 			k.send(now, from, l.Data, func(at time.Duration) { deliver(at, l) })
 		})
 		cfg := protocol.Config{Terms: session.Terms{Mode: mode}}
 		keys := func(uint64) (session.Key, bool) { return worldKey, true }
-		serves := protocol.ServerConfig{Config: cfg, Keys: keys, Random: connection.Random(1 + 2*k.attempt)}
-		asks := protocol.ClientConfig{Config: cfg, Identity: alicesIdentity, Key: worldKey, Random: connection.Random(2 + 2*k.attempt)}
+		serves := protocol.ServerConfig{Config: cfg, Keys: keys, Random: connectionsim.Random(1 + 2*k.attempt)}
+		asks := protocol.ClientConfig{Config: cfg, Identity: alicesIdentity, Key: worldKey, Random: connectionsim.Random(2 + 2*k.attempt)}
 		if mode == session.CRC {
 			serves.Anonymous, asks.Identity, asks.Key = true, 0, session.Key{}
 		}
@@ -147,12 +147,12 @@ func connect(mode session.Mode) conversation {
 				return
 			}
 			if !begun {
-				check.Must(conn.SendChunk(now, simulation.Pattern(worldSize, 1)))
+				check.Must(conn.SendChunk(now, measure.Pattern(worldSize, 1)))
 			}
 			begun = true
 			_, done = conn.ChunkDone()
 		}
-		server.Events.Happened = func(now core.Micros, p *protocol.Peer) { p.ReadChunk(now, nil) }
+		server.Events.Happened = func(now core.Micros, p *protocol.ServerConn) { p.ReadChunk(now, nil) }
 		check.That(t, net.Run(20*core.Second, func() bool { return done }), "the chunk has arrived")
 	}
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/testvectors/port"
-	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // transfer is one of send and recv, with flags that both have.
@@ -275,7 +275,7 @@ const protocolID = 0x11223344 // the default of send and recv, and of the dissec
 func (x *transfer) id(lane int) uint32 {
 	id := uint32(protocolID + 16*(x.lanes-1) + lane)
 	if x.repair {
-		id += plain.RepairIDs
+		id += connection.RepairIDs
 	}
 	return id
 }

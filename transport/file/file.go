@@ -54,8 +54,11 @@ var (
 // receipt whose ack was lost is sent again.
 const Linger = 600 * time.Millisecond
 
-// receiptLimit is how long the receiver waits until its receipt has arrived.
-const receiptLimit = 3 * time.Second
+// receiptLimit is how long the receiver waits until its receipt has arrived: as long as a
+// chunk may be without progress by default. On a path that loses a third of all datagrams
+// both ways, or between busy machines, a second or three are not always enough, and then
+// the sender of a file that is stored has an error.
+const receiptLimit = 10 * time.Second
 
 // Info announces content (FIL-1).
 type Info struct {

@@ -34,7 +34,7 @@ type ReceiveOptions struct {
 // ErrTooLarge; with ErrMismatch; with the error of w or of Commit; or with the
 // error of Conn.Recv. The Info is the announced one as soon as there was a header.
 //
-// If the receipt does not arrive within 3 s, Receive succeeds nevertheless: the
+// If the receipt does not arrive within 10 s, Receive succeeds nevertheless: the
 // content is stored, and only the peer does not know. Then Conn.SenderStats has no
 // chunk that was sent.
 func Receive(ctx context.Context, c Conn, w io.Writer, opts *ReceiveOptions) (Info, error) {
@@ -60,7 +60,7 @@ func ReceiveHeader(ctx context.Context, c Conn) (Info, error) {
 }
 
 // Refuse sends the receipt which says that the content of the header that was
-// received is not stored. It waits until the peer has that answer, at most 3 s.
+// received is not stored. It waits until the peer has that answer, at most 10 s.
 func Refuse(ctx context.Context, c Conn) { sendReceipt(ctx, c, receiptRefused) }
 
 // ReceiveContent receives what the header has announced, as Receive does.

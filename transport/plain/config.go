@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
@@ -127,6 +128,9 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// MaxLanes is the most that Config.Lanes may be.
+const MaxLanes = lanes.Most
+
 // Profile is how slices are paced.
 type Profile = lanes.Profile
 
@@ -159,7 +163,7 @@ func (cfg Config) withDefaults() (Config, error) {
 	setDefault(&cfg.RecvQueue, defaultRecvQueue)
 	setDefault(&cfg.MaxPeers, defaultMaxPeers)
 	setDefault(&cfg.SocketBuffer, defaultSocketBuffer)
-	one := cfg.ofLanes()
+	one := cfg.ends().Chunks
 	one.Lanes = 1
 	_, err := lanes.New(one)
 	return cfg, err
@@ -172,12 +176,17 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// ofLanes returns the configuration of a connection's lanes.
-func (cfg *Config) ofLanes() lanes.Config {
-	return lanes.Config{
-		Lanes: cfg.Lanes, SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
-		GiveUp: core.FromDuration(cfg.GiveUp), Repair: cfg.Repair, Profile: cfg.Profile,
-		NewScheduler: cfg.NewScheduler, NewRepairScheduler: cfg.NewRepairScheduler,
+// ends returns the configuration of connections without I/O.
+func (cfg *Config) ends() connection.PlainConfig {
+	return connection.PlainConfig{
+		Format: connection.NewPlainFormat(cfg.ProtocolID, cfg.Lanes, cfg.Repair),
+		Chunks: lanes.Config{
+			Repair: cfg.Repair, SendQueue: cfg.SendQueue, ReceiveLimit: cfg.RecvLimit, MaxRate: cfg.MaxRate,
+			GiveUp: core.FromDuration(cfg.GiveUp), Profile: cfg.Profile,
+			NewScheduler: cfg.NewScheduler, NewRepairScheduler: cfg.NewRepairScheduler,
+		},
+		IdleTimeout:      core.FromDuration(cfg.IdleTimeout),
+		LimitUnvalidated: cfg.LimitUnvalidated,
 	}
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"net"
 
-	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
 // Dial returns a connection with a peer over a connected socket of its own, which
 // closes when the connection ends. The network is "udp", "udp4" or "udp6", the
-// address as for net.Dial; ctx is for finding it. It fails with machine.ErrConfig
+// address as for net.Dial; ctx is for finding it. It fails with core.ErrConfig
 // or with an error of the net package.
 //
 // Nothing is sent before the first chunk, so Dial does not find out whether the
@@ -19,7 +19,7 @@ import (
 // without it the server's Accept does not return. If nobody listens at the peer's
 // port and its system says so, the connection ends with ErrRefused.
 func Dial(ctx context.Context, network, address string, cfg Config) (*Conn, error) {
-	if err := checkNetwork(network); err != nil {
+	if err := udp.CheckNetwork(network); err != nil {
 		return nil, err
 	}
 	var dialer net.Dialer
@@ -39,7 +39,7 @@ func Dial(ctx context.Context, network, address string, cfg Config) (*Conn, erro
 // socket, a DTLS association, the datagrams of a QUIC connection. Both ends call
 // Over, or one of them Dial, Accept or Endpoint.Dial if what lies between allows
 // that. It takes conn over, and closes it when the connection ends; if Over fails
-// it leaves conn open. It fails with machine.ErrConfig, or with a
+// it leaves conn open. It fails with core.ErrConfig, or with a
 // net.UnknownNetworkError for a stream of bytes such as TCP.
 //
 // The connection ends with ErrSocket when Read fails for good, with io.EOF for
@@ -82,7 +82,7 @@ func (e *Endpoint) dial(addr net.Addr, sole bool) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.newConn(peer, eventlog.Client)
+	c, err := e.newConn(peer, connection.ClientSide)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,13 @@
 package plain
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"sync/atomic"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
@@ -15,23 +17,21 @@ import (
 // Endpoint is a socket and its connections. All its methods are safe for
 // concurrent use.
 type Endpoint struct {
-	cfg     Config
-	framers []framer // one a lane
-	driver  *driver.Driver
+	cfg      Config
+	ends     connection.PlainConfig // of all connections
+	driver   *driver.Driver
+	acceptor *driver.Acceptor[*Conn]
 
-	logged     atomic.Int64 // connections that have a number in the log
-	latestLane int          // the reader's: the lane of the latest datagram that decoded
+	logged atomic.Int64 // connections that have a number in the log
 
 	// Guarded by driver, as the connections are.
 
 	conns           map[udp.Key]*Conn
 	sole            *Conn // made by Dial or Over: the endpoint ends with it
-	waiting         driver.Waiting[*Conn]
 	quiet           quietConns
-	memory          statemachine.Memory // of all receivers
-	buffers         driver.Buffers      // of RecvAppend
-	stats           EndpointStats       // what the driver does not count
-	undecodableFrom udp.Peer
+	links           driver.Links
+	stats           EndpointStats // what the driver does not count
+	undecodableFrom udp.Addr
 }
 
 // New returns an endpoint on a socket. It takes the socket over, and closes it
@@ -62,12 +62,14 @@ func New(pc net.PacketConn, cfg Config) (*Endpoint, error) {
 // newEndpoint returns an endpoint without goroutines.
 func newEndpoint(socket udp.Socket, cfg Config) *Endpoint {
 	e := &Endpoint{
-		cfg:     cfg,
-		framers: laneFramers(cfg.ProtocolID, cfg.Lanes, cfg.Repair),
-		waiting: driver.NewWaiting[*Conn](min(cfg.MaxPeers, maxWaiting)),
-		conns:   make(map[udp.Key]*Conn),
+		cfg:      cfg,
+		ends:     cfg.ends(),
+		acceptor: driver.NewAcceptor[*Conn](min(cfg.MaxPeers, maxWaiting)),
+		conns:    make(map[udp.Key]*Conn),
 	}
+	e.ends.Chunks.Memory = new(statemachine.Memory)
 	e.driver = driver.New(socket, (*protocol)(e), driver.StartClock(), codec.MaxDatagramSize)
+	e.links = driver.Links{Driver: e.driver, RecvQueue: cfg.RecvQueue}
 	e.driver.Log = driver.NewLog(cfg.Logger)
 	return e
 }
@@ -75,7 +77,7 @@ func newEndpoint(socket udp.Socket, cfg Config) *Endpoint {
 // Listen returns an endpoint on a new socket. The network is "udp", "udp4" or
 // "udp6". It fails with core.ErrConfig or with the error of net.ListenPacket.
 func Listen(network, address string, cfg Config) (*Endpoint, error) {
-	if err := checkNetwork(network); err != nil {
+	if err := udp.CheckNetwork(network); err != nil {
 		return nil, err
 	}
 	pc, err := net.ListenPacket(network, address)
@@ -87,14 +89,6 @@ func Listen(network, address string, cfg Config) (*Endpoint, error) {
 		pc.Close()
 	}
 	return e, err
-}
-
-func checkNetwork(network string) error {
-	switch network {
-	case "udp", "udp4", "udp6":
-		return nil
-	}
-	return net.UnknownNetworkError(network)
 }
 
 // Config returns the endpoint's configuration, with what stands for its zeros.
@@ -117,22 +111,33 @@ func (e *Endpoint) Close() error {
 	return e.driver.Close(fmt.Errorf("%w: endpoint %v", ErrClosed, e.Addr()))
 }
 
+// maxWaiting is how many connections wait for Accept at most.
+const maxWaiting = 128
+
+// Accept returns the next connection that a peer began. There is none before the
+// peer's first chunk has begun to arrive: a client that only waits for what the
+// server sends must send a first chunk, and one byte will do.
+//
+// Accept fails with ErrCanceled, or, once the endpoint has ended, with the error
+// that ended it. At most 128 connections wait for Accept; beginnings of further
+// ones are dropped, and their peers try again. Of those that have ended while they
+// waited only the ones that left something to receive are returned.
+func (e *Endpoint) Accept(ctx context.Context) (*Conn, error) { return e.acceptor.Accept(ctx) }
+
 // addLocked makes a connection known: from now on it takes part in everything.
 func (e *Endpoint) addLocked(c *Conn) {
 	now := e.driver.Now()
-	c.heardAt = now
-	e.conns[c.peer.Key] = c
-	e.driver.Log.Begun(c.peer)
+	e.conns[c.link.To.Key] = c
+	e.driver.Log.Begun(c.link.To)
 	c.logStarted(now)
-	e.driver.AddLocked(&c.slot, (*polled)(c))
 	if c.begun {
 		e.quiet.unvalidated++
 	}
-	c.scheduleLocked(now)
+	c.link.AddLocked(&c.link, max(now, c.end.Deadline()))
 }
 
 // checkRoomLocked returns why there can be no connection with a peer, if so.
-func (e *Endpoint) checkRoomLocked(peer udp.Peer) error {
+func (e *Endpoint) checkRoomLocked(peer udp.Addr) error {
 	switch err := e.driver.ErrLocked(); {
 	case err != nil:
 		return err
@@ -146,8 +151,8 @@ func (e *Endpoint) checkRoomLocked(peer udp.Peer) error {
 
 // removeLocked forgets a connection, so that ended ones cost nothing.
 func (e *Endpoint) removeLocked(c *Conn) {
-	delete(e.conns, c.peer.Key)
-	e.driver.RemoveLocked(&c.slot)
+	delete(e.conns, c.link.To.Key)
+	c.link.RemoveLocked()
 	e.quiet.remove(c)
 	if c.begun && !c.validated {
 		e.quiet.unvalidated--

@@ -1,7 +1,6 @@
 package plain
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"testing"
@@ -43,32 +42,21 @@ func noAllocationPerDatagram(t *testing.T, cfg Config) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
+	from := udp.AddrOf(netip.MustParseAddrPort("192.0.2.1:9000"))
 	slice, _ := sliceOf(e, nil, 0, 0, 2)
-	ack, _ := e.framers[0].AppendAck(nil, lanes.Ack{Chunk: codec.Ack{NumSlices: 1}, Repair: repair.Ack{NumSlices: 1}})
+	ack, _ := e.ends.Format.AppendAck(nil, 0, lanes.Ack{Chunk: codec.Ack{NumSlices: 1}, Repair: repair.Ack{NumSlices: 1}})
 	e.receive(e.driver.Now(), slice, from)
 	for name, datagram := range map[string][]byte{"slice": slice, "ack": ack, "undecodable": make([]byte, 100)} {
 		if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), datagram, from) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	unknown := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.2:9000"))
+	unknown := udp.AddrOf(netip.MustParseAddrPort("192.0.2.2:9000"))
 	if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), ack, unknown) }); n != 0 {
 		t.Errorf("unknown peer: %v allocations", n)
 	}
 	if st := e.Stats(); st.UnknownPeers == 0 || st.Undecodable == 0 || st.Peers != 1 {
 		t.Errorf("%+v: the test tests nothing", st)
-	}
-}
-
-// A datagram that is too long is refused without its crc.
-func TestOversizeIsRefusedBeforeTheCRC(t *testing.T) {
-	e := silentEndpoint(t, Config{})
-	if _, err := e.decode(make([]byte, codec.MaxDatagramSize+1)); !errors.Is(err, codec.ErrTrailingData) {
-		t.Errorf("the refusal is %v", err)
-	}
-	if _, err := e.decode(make([]byte, codec.MaxDatagramSize)); !errors.Is(err, codec.ErrCRCMismatch) {
-		t.Errorf("the refusal is %v", err)
 	}
 }
 
@@ -85,7 +73,7 @@ func noAllocationPerChunk(t *testing.T, cfg Config) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	from := udp.UDPPeer(netip.MustParseAddrPort("192.0.2.1:9000"))
+	from := udp.AddrOf(netip.MustParseAddrPort("192.0.2.1:9000"))
 	id := uint16(0)
 	datagram, dst := make([]byte, 0, codec.MaxDatagramSize), make([]byte, 0, 4*codec.SliceSize)
 	var c *Conn
@@ -110,18 +98,12 @@ func noAllocationPerChunk(t *testing.T, cfg Config) {
 	}
 }
 
-// A decoded slice's data has no room behind it: to append to it must not write
-// into the datagram.
-func TestDecodedDataHasNoRoomBehindIt(t *testing.T) {
-	e := silentEndpoint(t, Config{Lanes: 2})
-	for _, n := range []int{1, 1000, codec.SliceSize} {
-		datagram, err := e.framers[1].AppendSlice(nil, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: make([]byte, n)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := e.decode(append(datagram, "behind"...)[:len(datagram)])
-		if err != nil || len(p.Slice.Chunk.Data) != n || cap(p.Slice.Chunk.Data) != n {
-			t.Errorf("%d bytes: %d with room for %d, %v", n, len(p.Slice.Chunk.Data), cap(p.Slice.Chunk.Data), err)
-		}
+// silentEndpoint has no goroutines.
+func silentEndpoint(t testing.TB, cfg Config) *Endpoint {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		t.Fatal(err)
 	}
+	cfg.ProtocolID = 1
+	return newEndpoint(udp.New(nowhere{closed: make(chan struct{})}), cfg)
 }

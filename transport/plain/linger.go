@@ -47,7 +47,7 @@ func lingerLimit(quiet time.Duration) time.Duration {
 
 // silence returns for how long nothing valid has come from the peer.
 func (c *Conn) silence() time.Duration {
-	c.endpoint.driver.Lock()
-	defer c.endpoint.driver.Unlock()
-	return -c.endpoint.driver.Until(c.heardAt)
+	c.link.Driver.Lock()
+	defer c.link.Driver.Unlock()
+	return -c.link.Driver.Until(c.end.HeardAt())
 }

@@ -30,7 +30,7 @@ func (c *Conn) logStarted(now core.Micros) {
 	}
 	cfg := &c.endpoint.cfg
 	e := eventlog.Event{
-		Kind: eventlog.ConnectionStarted, At: now, Role: string(eventlog.Client), Remote: c.peer.String(), Mode: "plain",
+		Kind: eventlog.ConnectionStarted, At: now, Role: string(eventlog.Client), Remote: c.link.To.String(), Mode: "plain",
 		Variant: "slices", Lanes: cfg.Lanes, ProtocolID: fmt.Sprintf("%016x", cfg.ProtocolID),
 	}
 	if c.begun {
@@ -43,12 +43,12 @@ func (c *Conn) logStarted(now core.Micros) {
 }
 
 // logEndLocked logs why a connection has ended.
-func (e *Endpoint) logEndLocked(c *Conn) {
+func (e *Endpoint) logEndLocked(c *Conn, cause error) {
 	if e.driver.Log == nil && c.log == nil {
 		return
 	}
-	name, wanted := endName(c.err)
-	e.driver.Log.Ended(c.peer, name, wanted, c.err)
+	name, wanted := endName(cause)
+	e.driver.Log.Ended(c.link.To, name, wanted, cause)
 	if c.log != nil {
 		c.log(eventlog.Event{Kind: eventlog.ConnectionEnded, At: e.driver.Now(), Why: name})
 	}
@@ -65,7 +65,7 @@ func endName(err error) (name string, wanted bool) {
 }
 
 // logUndecodableLocked logs a datagram that did not decode.
-func (e *Endpoint) logUndecodableLocked(now core.Micros, invalid error, size int, from udp.Peer) {
+func (e *Endpoint) logUndecodableLocked(now core.Micros, invalid error, size int, from udp.Addr) {
 	if e.driver.Log == nil && e.cfg.Log == nil {
 		return
 	}

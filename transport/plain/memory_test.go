@@ -19,7 +19,7 @@ import (
 
 // What a connection may cost, in bytes of heap.
 const (
-	mostIdle      = 2816
+	mostIdle      = 2880
 	mostSending   = 11 << 10 // beside the chunk, which all connections share
 	mostReceiving = 3584     // beside the slices that are there
 )
@@ -50,7 +50,7 @@ func (c *crowd) from(peer int, datagram []byte, err error) {
 		c.t.Fatal(err)
 	}
 	addr := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, 1}), uint16(10_000+peer))
-	c.e.receive(c.e.driver.Now(), datagram, udp.UDPPeer(addr))
+	c.e.receive(c.e.driver.Now(), datagram, udp.AddrOf(addr))
 }
 
 // slice is a full one of the first chunk, which has n.
@@ -65,7 +65,7 @@ func sliceOf(e *Endpoint, dst []byte, chunk uint16, id, n int) ([]byte, error) {
 	if e.cfg.Repair {
 		s = lanes.Slice{Repair: repair.Slice{ChunkID: chunk, ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: zeros}}
 	}
-	return e.framers[0].AppendSlice(dst, s)
+	return e.ends.Format.AppendSlice(dst, 0, s)
 }
 
 var zeros = make([]byte, codec.SliceSize)
@@ -73,7 +73,7 @@ var zeros = make([]byte, codec.SliceSize)
 // ack is of all of the first chunk, which has n slices.
 func (c *crowd) ack(peer, n int) {
 	a := lanes.Ack{Chunk: codec.Ack{NumSlices: n, Acked: core.FirstN(n)}, Repair: repair.Ack{NumSlices: n, Have: n, Top: n}}
-	datagram, err := c.e.framers[0].AppendAck(nil, a)
+	datagram, err := c.e.ends.Format.AppendAck(nil, 0, a)
 	c.from(peer, datagram, err)
 }
 

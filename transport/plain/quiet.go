@@ -1,9 +1,5 @@
 package plain
 
-import (
-	"github.com/chunkwire/chunkwire/core"
-)
-
 // quietConns are the connections that were begun by their peers and have nothing
 // in flight or queued either way: those that may be evicted. Each list is ordered
 // by how long its connections have been silent, so that the one to evict is found
@@ -29,79 +25,75 @@ func (q *quietConns) longest() *Conn {
 	return q.lists[1].first
 }
 
-func (q *quietConns) listOf(c *Conn) *quietList {
-	if c.validated {
-		return &q.lists[1]
-	}
-	return &q.lists[0]
-}
-
 // add puts a connection behind all others: only a packet from its peer makes a
 // busy connection quiet.
 func (q *quietConns) add(c *Conn) {
-	if c.quiet {
+	if c.list != nil {
 		return
 	}
-	l := q.listOf(c)
-	c.quiet, c.before, c.behind = true, l.last, nil
+	l := &q.lists[0]
+	if c.validated {
+		l = &q.lists[1]
+	}
+	c.list, c.before, c.after = l, l.last, nil
 	if l.last == nil {
 		l.first = c
 	} else {
-		l.last.behind = c
+		l.last.after = c
 	}
 	l.last = c
 }
 
 // remove takes a connection out, if it is there.
 func (q *quietConns) remove(c *Conn) {
-	if !c.quiet {
+	l := c.list
+	if l == nil {
 		return
 	}
-	l := q.listOf(c)
 	if c.before == nil {
-		l.first = c.behind
+		l.first = c.after
 	} else {
-		c.before.behind = c.behind
+		c.before.after = c.after
 	}
-	if c.behind == nil {
+	if c.after == nil {
 		l.last = c.before
 	} else {
-		c.behind.before = c.before
+		c.after.before = c.before
 	}
-	c.quiet, c.before, c.behind = false, nil, nil
+	c.list, c.before, c.after = nil, nil, nil
+}
+
+// toBack puts a connection behind all others, if it is there: its peer was heard.
+func (q *quietConns) toBack(c *Conn) {
+	if c.list != nil {
+		q.remove(c)
+		q.add(c)
+	}
+}
+
+// validate notes that the peer of a connection has acked a slice.
+func (q *quietConns) validate(c *Conn) {
+	q.remove(c)
+	c.validated = true
+	if c.begun {
+		q.unvalidated--
+	}
 }
 
 // trackQuietLocked notes whether the connection may be evicted now.
 func (c *Conn) trackQuietLocked() {
 	switch {
-	case !c.begun || c.err != nil:
-	case c.busyLocked():
+	case !c.begun:
+	case c.end.Busy():
 		c.endpoint.quiet.remove(c)
 	default:
 		c.endpoint.quiet.add(c)
 	}
 }
 
-// busyLocked reports whether something is in flight or queued, either way.
-func (c *Conn) busyLocked() bool {
-	return c.lanes.Receiving() || c.lanes.Sending()
-}
-
-// validateLocked notes that the peer has acked a slice.
-func (c *Conn) validateLocked(now core.Micros) {
-	if c.validated {
-		return
-	}
-	q := &c.endpoint.quiet
-	q.remove(c)
-	c.validated = true
-	if c.begun {
-		q.unvalidated--
-	}
-	if c.trialWait > 0 {
-		// What was learned while slices went one at a time is not the rate of the path, and
-		// the time in which none could go is none to make up for.
-		c.lanes.Hold(0)
-		c.lanes.ForgetPath(now)
+// validateLocked notes it if the peer has acked a slice.
+func (c *Conn) validateLocked() {
+	if c.end.Validated() && !c.validated {
+		c.endpoint.quiet.validate(c)
 	}
 }

@@ -15,14 +15,14 @@ import (
 )
 
 // beginnings are datagrams with which peers begin, and their addresses.
-func beginningOf(t testing.TB, e *Endpoint, i int) ([]byte, udp.Peer) {
+func beginningOf(t testing.TB, e *Endpoint, i int) ([]byte, udp.Addr) {
 	t.Helper()
-	datagram, err := e.framers[0].AppendSlice(nil, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}})
+	datagram, err := e.ends.Format.AppendSlice(nil, 0, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	addr := netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)})
-	return datagram, udp.UDPPeer(netip.AddrPortFrom(addr, 9000))
+	return datagram, udp.AddrOf(netip.AddrPortFrom(addr, 9000))
 }
 
 // A newcomer that is refused costs as many steps however many connections are
@@ -78,7 +78,7 @@ func TestQuietConns(t *testing.T) {
 			},
 			"becomes quiet": func(t *rapid.T) {
 				c := pick(t)
-				if !c.quiet {
+				if c.list == nil {
 					toBack(c)
 				}
 				e.quiet.add(c)
@@ -86,10 +86,14 @@ func TestQuietConns(t *testing.T) {
 			"becomes busy": func(t *rapid.T) { e.quiet.remove(pick(t)) },
 			"is heard": func(t *rapid.T) {
 				c := pick(t)
-				c.heardLocked(0)
+				e.quiet.toBack(c)
 				toBack(c)
 			},
-			"acks": func(t *rapid.T) { pick(t).validateLocked(0) },
+			"acks": func(t *rapid.T) {
+				if c := pick(t); !c.validated {
+					e.quiet.validate(c)
+				}
+			},
 			"": func(t *rapid.T) {
 				var want [2][]*Conn
 				unvalidated := 0
@@ -98,13 +102,13 @@ func TestQuietConns(t *testing.T) {
 					if !c.validated {
 						list, unvalidated = 0, unvalidated+1
 					}
-					if c.quiet {
+					if c.list != nil {
 						want[list] = append(want[list], c)
 					}
 				}
 				for i, l := range e.quiet.lists {
 					var got []*Conn
-					for c := l.first; c != nil; c = c.behind {
+					for c := l.first; c != nil; c = c.after {
 						got = append(got, c)
 					}
 					if !slices.Equal(got, want[i]) || len(got) > 0 && l.last != got[len(got)-1] {

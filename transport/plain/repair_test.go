@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // repairFramer is that of the one lane of a connection with repair slices (RPI-1).
-var repairFramer = repair.NewFramer(protocolID + plain.RepairIDs)
+var repairFramer = repair.NewFramer(protocolID + connection.RepairIDs)
 
 // repairBeginning is a slice with an id of the first chunk.
 func repairBeginning(id, numSlices int) []byte {

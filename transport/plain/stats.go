@@ -33,30 +33,18 @@ type Progress = lanes.Progress
 
 // Stats returns a consistent snapshot. It works on ended connections too.
 func (c *Conn) Stats() Stats {
-	c.endpoint.driver.Lock()
-	defer c.endpoint.driver.Unlock()
-	l := c.lanes.Stats()
+	c.link.Driver.Lock()
+	defer c.link.Driver.Unlock()
+	l := c.end.ChunkStats()
 	st := Stats{
-		Traffic: c.traffic, Sender: l.Sender, Receiver: l.Receiver, Sending: l.Sending, Receiving: l.Receiving,
-		SendQueued: l.Queued, RecvQueued: len(c.chunks), Validated: c.validated,
+		Traffic: c.link.Traffic, Sender: l.Sender, Receiver: l.Receiver, Sending: l.Sending, Receiving: l.Receiving,
+		SendQueued: l.Queued, RecvQueued: c.link.CompleteLocked(), Validated: c.end.Validated(),
 	}
-	if c.err == nil {
+	if c.link.ErrLocked() == nil {
 		st.RecvQueued += l.Complete // that found no room, or whose turn has not come
 	}
 	return st
 }
-
-// Lanes returns how many there are.
-func (c *Conn) Lanes() int { return c.lanes.Len() }
-
-// SenderStats returns the sums over all lanes.
-func (c *Conn) SenderStats() statemachine.SenderStats { return c.Stats().Sender }
-
-// ReceiverStats returns the sums over all lanes.
-func (c *Conn) ReceiverStats() statemachine.ReceiverStats { return c.Stats().Receiver }
-
-// Receiving returns how far the chunk is that is received next.
-func (c *Conn) Receiving() Progress { return c.Stats().Receiving }
 
 // EndpointStats is what an endpoint did so far. Later versions may add fields.
 type EndpointStats struct {

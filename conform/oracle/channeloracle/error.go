@@ -1,6 +1,6 @@
 package channeloracle
 
-import "fmt"
+import "github.com/chunkwire/chunkwire/conform/layout"
 
 // The codes of a decoder and an encoder of records.
 const (
@@ -27,10 +27,4 @@ const (
 )
 
 // Error is a refusal of records.
-type Error struct {
-	Code  string
-	Check string // the sentence that is not met
-	At    int    // the first byte of the field at fault
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("%s at %d (%s)", e.Code, e.At, e.Check) }
+type Error = layout.Fault

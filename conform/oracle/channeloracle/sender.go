@@ -93,7 +93,7 @@ func (s *Sender) Send(now int64, message []byte, lifetime int64) (row, refused s
 	switch {
 	case s.state == StateFailed:
 		return "D11", Failed
-	case size < 1 || size > s.cfg.mostFragments()*s.cfg.Data:
+	case size < 1 || size > min(s.cfg.Group, s.cfg.Window)*s.cfg.Data:
 		return "D1", MessageSize
 	case int64(len(s.entries))+count > s.cfg.SendQueue:
 		return "D2", QueueFull

@@ -130,7 +130,8 @@ func (k *Connection) Ended() *Ended { return k.ended }
 // begin begins an event, and refills the budget (CXM-4).
 func (k *Connection) begin(now int64) {
 	k.now = max(k.now, now)
-	k.budget = min(k.budget+(k.now-k.refillAt)*k.rate(), Burst*aByte)
+	elapsed := min(k.now-k.refillAt, never/k.rate()/2) // by then it is full
+	k.budget = min(k.budget+elapsed*k.rate(), Burst*aByte)
 	k.refillAt, k.polledAt = k.now, -1
 }
 
@@ -147,6 +148,9 @@ func (k *Connection) learn() {
 	e := k.packets.Estimates()
 	k.channels.setPath(channeloracle.Path{Measured: e.Measured, SRTT: e.SRTT, Patience: e.Patience})
 }
+
+// Good reports whether the packet layer is in GOOD.
+func (k *Connection) Good() bool { return k.packets.Congestion().Good() }
 
 // ECT reports whether the datagram that was polled last is to be sent with ECT(0), and Told how
 // many marks the schedulers were told of.

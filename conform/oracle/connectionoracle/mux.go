@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
-	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
 // Payload is the most bytes in a payload of one datagram.
@@ -178,11 +177,10 @@ type writing struct {
 // put appends a record.
 func (w *writing) put(c *one, r channeloracle.Record) {
 	r.Channel = c.ID
-	var s stream.Stream
-	if err := c.Sender.Format.Write(&s, &r); err != nil {
+	b, err := channeloracle.Encode(c.Sender.Format, []channeloracle.Record{r})
+	if err != nil {
 		panic(err) // of a machine
 	}
-	b := s.Pack()
 	w.payload, w.left = append(w.payload, b...), w.left-len(b)
 	w.loud = w.loud || r.Type != channeloracle.Report
 }
@@ -226,6 +224,10 @@ func (m *channels) putReports(now int64, w *writing) {
 
 // putMessages appends what the channels have (CHC-8), for a packet with this number.
 func (m *channels) putMessages(now, number int64, w *writing) {
+	if m.large != nil && len(w.payload) == 0 && w.left == Payload {
+		m.putLarge(w) // CHC-7
+		return
+	}
 	for from := 0; from < len(m.list); {
 		to := from + 1
 		for to < len(m.list) && m.list[to].Priority == m.list[from].Priority {

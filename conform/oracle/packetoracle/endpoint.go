@@ -178,7 +178,7 @@ func (e *Endpoint) SendQuiet(now int64, payload []byte) *Step { return e.give(no
 func (e *Endpoint) give(now int64, payload []byte, isQuiet bool) *Step {
 	step := e.begin(now)
 	if len(payload) < 1 || len(payload) > e.cfg.MaxPacket() {
-		step.Refused = &Error{PayloadSize, "PKF-3", Nowhere}
+		step.Refused = &Error{Code: PayloadSize, Check: "PKF-3", At: Nowhere}
 		return step
 	}
 	e.send(payload, isQuiet)
@@ -305,7 +305,7 @@ func (e *Endpoint) Receive(now int64, datagram []byte) *Step {
 
 func (e *Endpoint) refuse(row, code string) {
 	e.row(row)
-	e.step.Refused = &Error{code, row, Nowhere}
+	e.step.Refused = &Error{Code: code, Check: row, At: Nowhere}
 }
 
 // fragment is rows P7 to P13.

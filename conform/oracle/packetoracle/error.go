@@ -1,6 +1,6 @@
 package packetoracle
 
-import "fmt"
+import "github.com/chunkwire/chunkwire/conform/layout"
 
 // The codes of a decoder (PKD-1 to PKD-11).
 const (
@@ -31,11 +31,5 @@ const (
 // Nowhere is the place of a fault that lies in no byte.
 const Nowhere = -1
 
-// Error is a refusal.
-type Error struct {
-	Code  string
-	Check string // the check or the row that is not met
-	At    int    // the byte, or Nowhere
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("%s at %d (%s)", e.Code, e.At, e.Check) }
+// Error is a refusal. Its place is the byte, or Nowhere.
+type Error = layout.Fault

@@ -2,16 +2,10 @@ package packetoracle
 
 import (
 	"bytes"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"os"
-	"regexp"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/tabletest"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -71,51 +65,6 @@ func TestCanonical(t *testing.T) {
 	})
 }
 
-// Section 3.3: every check, with its code and its place.
-func TestDecoderRefuses(t *testing.T) {
-	l := Limits{FragmentSize: 2, MaxFragments: 4}
-	for _, c := range []struct {
-		in   string
-		want Error
-	}{
-		{"", Error{Truncated, "PKD-1", 0}},
-		{"40", Error{ReservedBits, "PKD-2", 0}},
-		{"03", Error{ReservedBits, "PKD-2", 0}},
-		{"2001", Error{Truncated, "PKD-3", 1}},
-		{"0101", Error{Truncated, "PKD-3", 1}},
-		{"200100", Error{Truncated, "PKD-4", 3}},
-		{"00010001", Error{Truncated, "PKD-4", 3}},
-		{"0001000100", Error{NotMinimal, "PKD-4", 3}},
-		{"22010001", Error{Truncated, "PKD-5", 4}},
-		{"2601000100ff", Error{NotMinimal, "PKD-5", 5}},
-		{"20010001", Error{EmptyPayload, "PKD-6", 4}},
-		{"20010001010203040506070809", Error{TooLarge, "PKD-6", 4}},
-		{"010100", Error{Truncated, "PKD-7", 3}},
-		{"01010000", Error{Truncated, "PKD-7", 4}},
-		{"0101000104", Error{TooManyFragments, "PKD-8", 4}},
-		{"0101000000", Error{SingleFragment, "PKD-8", 4}},
-		{"0101000201", Error{FragmentIDOutOfRange, "PKD-9", 3}},
-		{"0101000001", Error{Truncated, "PKD-14", 5}},
-		{"010100000101", Error{ReservedBits, "PKD-14", 5}},
-		{"01010000012001", Error{Truncated, "PKD-14", 6}},
-		{"0101000001200100", Error{Truncated, "PKD-4", 8}},
-		{"0101000001220100ff", Error{Truncated, "PKD-5", 9}},
-		{"0101000001200200000102", Error{SequenceMismatch, "PKD-14", 6}},
-		{"010100000120010001", Error{FragmentSizeIsAnother, "PKD-11", 9}},
-		{"0101000101", Error{FragmentSizeIsAnother, "PKD-11", 5}},
-		{"0101000101010203", Error{FragmentSizeIsAnother, "PKD-11", 5}},
-	} {
-		in, err := hex.DecodeString(c.in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var refused *Error
-		if _, err := Decode(l, in); !errors.As(err, &refused) || *refused != c.want {
-			t.Errorf("%s: %v, want %v", c.in, err, &c.want)
-		}
-	}
-}
-
 // PKS-2, by the table of the document.
 func TestNumbersOfTheDocument(t *testing.T) {
 	for _, c := range []struct {
@@ -144,50 +93,6 @@ func TestConstantsOfTheDocument(t *testing.T) {
 		"LONGEST_SAMPLE": LongestSample, "MIN_RTT_PERIOD": MinRTTPeriod, "SHOWN": Shown, "LONGEST_SHOWN": LongestShown,
 	}); err != nil {
 		t.Error(err)
-	}
-}
-
-// Headers of the worked examples, as they stand in the document.
-func TestHeadersOfTheDocument(t *testing.T) {
-	spec, err := os.ReadFile("../../../spec/PACKETS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	examples := regexp.MustCompile(`(?m)^(\{"id":\d+,"op":"packet_(?:header|decode)".*\})\n(.*)$`).FindAllSubmatch(spec, -1)
-	if len(examples) < 10 {
-		t.Fatalf("%d examples", len(examples))
-	}
-	for _, m := range examples {
-		var q struct {
-			Op           string
-			Sequence     uint16
-			Ack          uint16
-			AckBits      uint32 `json:"ack_bits"`
-			FragmentSize int    `json:"fragment_size"`
-			MaxFragments int    `json:"max_fragments"`
-			Hex          string
-		}
-		var a struct {
-			Hex, Error string
-			At         int
-			Packet     *struct{ Sequence uint16 }
-		}
-		if err := errors.Join(json.Unmarshal(m[1], &q), json.Unmarshal(m[2], &a)); err != nil {
-			t.Fatal(err)
-		}
-		if q.Op == "packet_header" {
-			if diff := cmp.Diff(a.Hex, hex.EncodeToString(EncodeHeader(Header{q.Sequence, q.Ack, q.AckBits}))); diff != "" {
-				t.Error(diff)
-			}
-			continue
-		}
-		in, _ := hex.DecodeString(q.Hex)
-		p, err := Decode(Limits{q.FragmentSize, q.MaxFragments}, in)
-		var refused *Error
-		switch errors.As(err, &refused); {
-		case refused != nil && (refused.Code != a.Error || refused.At != a.At), refused == nil && (a.Packet == nil || a.Packet.Sequence != p.Header.Sequence):
-			t.Errorf("%s: %+v, %v", m[1], p, err)
-		}
 	}
 }
 

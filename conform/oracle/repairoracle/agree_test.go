@@ -93,7 +93,7 @@ func refused(err error) (code string, at int) {
 	case errors.As(err, &a):
 		return string(a.Code()), a.Place()
 	case errors.As(err, &b):
-		return b.Code, b.Bit
+		return b.Code, b.At
 	}
 	return "", 0
 }

@@ -95,6 +95,8 @@ type Client struct {
 	heardAt int64
 	spoke   bool
 	ended   Ended
+
+	confirmed bool // a valid datagram of the link came
 }
 
 // NewClient returns a client that begins now.
@@ -105,9 +107,10 @@ func NewClient(offer Message, key []byte, random *Random, now int64) *Client {
 	return c
 }
 
-// State, Offer, Ended and Linked are what the application learns. Linked is the message that made the
-// link, with its keys.
+// State, Offer, Ended, Confirmed and Linked are what the application learns. Linked is the message that
+// made the link, with its keys.
 func (c *Client) State() string           { return c.state }
+func (c *Client) Confirmed() bool         { return c.confirmed }
 func (c *Client) Offer() Message          { return c.offer }
 func (c *Client) Ended() Ended            { return c.ended }
 func (c *Client) Linked() (Message, Keys) { return c.linked, c.keys }
@@ -230,9 +233,17 @@ func (c *Client) prove(one *challenge) []byte {
 	return b
 }
 
-// Receive takes a message of the handshake. Other messages take no row.
-func (c *Client) Receive(now int64, m Message) (row string) {
+// Receive takes a datagram. What is no message of a server takes no row.
+func (c *Client) Receive(now int64, datagram []byte) (row string, err error) {
 	c.begin(now)
+	m, err := Decode(datagram)
+	if err != nil {
+		return "", err
+	}
+	return c.receive(m), nil
+}
+
+func (c *Client) receive(m Message) (row string) {
 	isOurs := bytes.Equal(m.Nonce, c.offer.Nonce)
 	switch m.Type {
 	case TypeChallenge:
@@ -310,7 +321,7 @@ func (c *Client) refused(m Message, isOurs bool) string {
 func (c *Client) Data(now int64) (row string) {
 	c.begin(now)
 	if c.state == StateOpen || c.state == StateRelinking {
-		c.heardAt, c.spoke = c.now, false
+		c.heardAt, c.spoke, c.confirmed = c.now, false, true
 	}
 	return c.row("", "I21", "I35", "I42")
 }

@@ -79,7 +79,7 @@ func (r *Receiver) Open(datagram []byte) (c int64, body []byte, err error) {
 	case m.Link != r.Link:
 		return 0, nil, refuse(unknownLink, 1)
 	case m.Mode != r.Mode:
-		return 0, nil, refuse(otherMode, 0)
+		return 0, nil, refuse(badMode, 0)
 	}
 	c = r.counter(m.Counter)
 	switch {

@@ -90,6 +90,11 @@ func prefixOf(address []byte) string {
 
 func (s *Server) begin(now int64) { s.now = max(s.now, now) }
 
+// Entries are all that the server has, and Identity and Reason what one of them does not show.
+func (s *Server) Entries() []*Entry { return s.entries }
+func (e *Entry) Identity() []byte   { return []byte(e.identity) }
+func (e *Entry) Reason() int64      { return e.reason }
+
 // Find returns the entry of a link, or nil.
 func (s *Server) Find(link int64) *Entry {
 	for _, e := range s.entries {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
@@ -32,12 +32,12 @@ func TestStreamAlone(t *testing.T) {
 
 // Transfers here are those of package transfers, to the microsecond.
 func TestChunkAloneIsATransfer(t *testing.T) {
-	schemes := []transfers.Scheme{
-		transfers.Named(func() (*adaptive.Scheduler, error) { return adaptive.New(adaptive.Adaptive()) }),
-		transfers.Repaired(func() (*rateless.Scheduler, error) { return rateless.New(rateless.Default()) }),
+	schemes := []measure.Scheme{
+		measure.Named(func() (*adaptive.Scheduler, error) { return adaptive.New(adaptive.Adaptive()) }),
+		measure.Repaired(func() (*rateless.Scheduler, error) { return rateless.New(rateless.Default()) }),
 	}
 	for i, repair := range both {
-		for _, cell := range []transfers.Cell{{Network: "S1", Loss: 5}, {Network: "S2", Loss: 0}, {Network: "S4", Loss: 20}} {
+		for _, cell := range []measure.Cell{{Network: "S1", Loss: 5}, {Network: "S2", Loss: 0}, {Network: "S4", Loss: 20}} {
 			for before := range 2 {
 				w := worldOf(3, flows.Path{Down: cell.Path(), Up: cell.Path()})
 				c := chunks(w, flows.Options{Lanes: lanesOf(1, repair), Chunks: 1 + before, Waiting: 1})

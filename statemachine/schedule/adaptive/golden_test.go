@@ -5,19 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
+	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 )
 
 // TestGrid compares a coarse grid of transfers with the one that is committed.
-func TestGrid(t *testing.T) { transferstest.Grid(t, grid()) }
+func TestGrid(t *testing.T) { measuretest.Grid(t, grid()) }
 
 func grid() string {
 	var b strings.Builder
 	b.WriteString("# Full chunks: ms until delivered and bytes both ways over the size, for seeds 1 to 3.\n")
 	for _, s := range schemes {
-		for _, c := range transfers.Cells {
+		for _, c := range measure.Cells {
 			if c.Loss == 1 || s.name == "fixed cold" && c.Network == "S4" {
 				continue
 			}
@@ -29,7 +29,7 @@ func grid() string {
 			b.WriteByte('\n')
 		}
 	}
-	for _, h := range transfers.Hard {
+	for _, h := range measure.Hard {
 		ms, bytes := h.Transfer(1, with(adaptive.Adaptive()))
 		fmt.Fprintf(&b, "%-34s  %8.3f %.4f\n", h.Name, ms, bytes)
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
+	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
@@ -163,7 +163,7 @@ func drawSet(t *rapid.T, n int) (b core.Set) {
 // flood. Not by burst: on 1 Mbit/s, with half of all lost, that can take longer.
 func TestEverythingIsDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := transfers.Scenario{Down: transferstest.DrawPath(t, "down"), Up: transferstest.DrawPath(t, "up"), Before: rapid.IntRange(0, 1).Draw(t, "before")}
+		s := measure.Scenario{Down: measuretest.DrawPath(t, "down"), Up: measuretest.DrawPath(t, "up"), Before: rapid.IntRange(0, 1).Draw(t, "before")}
 		s.Size = rapid.SampledFrom([]int{1, 1024, 5000, 40_000, codec.MaxChunkSize}).Draw(t, "size")
 		p := rapid.SampledFrom([]adaptive.Profile{adaptive.Adaptive(), adaptive.Redundant()}).Draw(t, "profile")
 		took, bytes := s.Transfer(rapid.Uint64Range(0, 1000).Draw(t, "seed"), with(p))

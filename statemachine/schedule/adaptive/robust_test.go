@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
+	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
@@ -43,9 +43,9 @@ var limits = map[string]struct {
 }
 
 func TestHardPaths(t *testing.T) {
-	for _, h := range transfers.Hard {
+	for _, h := range measure.Hard {
 		want, ok := limits[h.Name]
-		got := h.Run(transferstest.Seeds(20), with(adaptive.Adaptive()))
+		got := h.Run(measuretest.Seeds(20), with(adaptive.Adaptive()))
 		t.Logf("| %s | %.0f | %.0f | %.0f | %.2f |", h.Name, got.Median, got.P95, got.Max, got.Bytes)
 		if !ok || got.Failed > 0 || got.P95 > want.p95ms || got.Bytes > want.factor {
 			t.Errorf("%s: %d failed, 95th %.0f ms, bytes %.2f; want 0, %.0f, %.2f",
@@ -57,7 +57,7 @@ func TestHardPaths(t *testing.T) {
 // On 1 Mbit/s with a queue of 1 MiB whoever fills the queue delays all others,
 // by up to 8 s. What each profile does to a small datagram every 10 ms:
 func TestDelayImposedOnOthers(t *testing.T) {
-	path := transfers.PathOf(1e6, 50*time.Millisecond, 1<<20)
+	path := measure.PathOf(1e6, 50*time.Millisecond, 1<<20)
 	for _, c := range []struct {
 		profile adaptive.Profile
 		before  int
@@ -66,7 +66,7 @@ func TestDelayImposedOnOthers(t *testing.T) {
 		{adaptive.Adaptive(), 0, 160}, {adaptive.Adaptive(), 1, 100},
 		{adaptive.Redundant(), 1, 100}, {adaptive.Fixed(1e6), 0, 35}, {adaptive.Burst(), 0, 1200},
 	} {
-		mean := transfers.Scenario{Down: path, Up: path, Before: c.before}.DelayOfOthers(with(c.profile))
+		mean := measure.Scenario{Down: path, Up: path, Before: c.before}.DelayOfOthers(with(c.profile))
 		t.Logf("| %s | chunks before %d | %.0f ms |", c.profile.Name, c.before, mean)
 		if mean > c.meanMS {
 			t.Errorf("%s, chunks before %d: %.0f ms on average, want at most %.0f", c.profile.Name, c.before, mean, c.meanMS)
@@ -107,13 +107,13 @@ func (d *drowsy) Deadline() core.Micros {
 // the same time, not a frame a slice, which would be 12.8 s (PAC-4, RAT-4). But the first
 // sample of the rate is of a sender that ran dry (RAT-4), and lasts: eight slices a frame.
 func TestADriverThatCallsOnceAFrame(t *testing.T) {
-	late := transfers.Named(func() (*drowsy, error) {
+	late := measure.Named(func() (*drowsy, error) {
 		s, err := adaptive.New(adaptive.Adaptive())
 		return &drowsy{Scheduler: s}, err
 	})
 	for name, most := range map[string]float64{"S1": 1750, "S2": 800, "S3": 4600, "S4": 900} {
 		for before := range 6 {
-			if took, _ := (transfers.Cell{Network: name}).Scenario(before).Transfer(1, late); took < 0 || took > most {
+			if took, _ := (measure.Cell{Network: name}).Scenario(before).Transfer(1, late); took < 0 || took > most {
 				t.Errorf("%s, chunk %d: %.0f ms", name, before, took)
 			}
 		}
@@ -123,17 +123,17 @@ func TestADriverThatCallsOnceAFrame(t *testing.T) {
 // Two transfers over one link of S2 both end soon: alone each takes 243 ms.
 func TestTwoTransfersShareALink(t *testing.T) {
 	for _, loss := range []int{0, 5} {
-		a := transfers.Cell{Network: "S2", Loss: loss}.Scenario(0).Ends(1, with(adaptive.Adaptive()))
+		a := measure.Cell{Network: "S2", Loss: loss}.Scenario(0).Ends(1, with(adaptive.Adaptive()))
 		b := with(adaptive.Adaptive())(a.Links())
-		for _, e := range []transfers.Ends{a, b} {
-			if err := e.Submit(transfers.FullChunk); err != nil {
+		for _, e := range []measure.Ends{a, b} {
+			if err := e.Submit(measure.FullChunk); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if !transfers.Together(transfers.Limit, func() bool { return !a.Sending() && !b.Sending() }, a, b) {
+		if !measure.Together(measure.Limit, func() bool { return !a.Sending() && !b.Sending() }, a, b) {
 			t.Fatal("stalled")
 		}
-		took, factor := max(a.Now(), b.Now()), float64(transfers.OnTheWire(a))/float64(2*len(transfers.FullChunk))
+		took, factor := max(a.Now(), b.Now()), float64(measure.OnTheWire(a))/float64(2*len(measure.FullChunk))
 		t.Logf("| loss %d %% | %d and %d ms | bytes %.2f |", loss, a.Now()/ms, b.Now()/ms, factor)
 		if took > 650*ms || factor > 1.3 {
 			t.Errorf("loss %d %%: the later took %d ms, bytes %.2f", loss, took/ms, factor)

@@ -1,7 +1,7 @@
 package adaptive_test
 
 import (
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 )
@@ -9,8 +9,8 @@ import (
 const ms = core.Millisecond
 
 // with returns the scheme of a profile.
-func with(p adaptive.Profile) transfers.Scheme {
-	return transfers.Named(func() (*adaptive.Scheduler, error) { return adaptive.New(p) })
+func with(p adaptive.Profile) measure.Scheme {
+	return measure.Named(func() (*adaptive.Scheduler, error) { return adaptive.New(p) })
 }
 
 // scheme is a profile on a connection that is new (cold) or has sent a chunk
@@ -18,21 +18,21 @@ func with(p adaptive.Profile) transfers.Scheme {
 type scheme struct {
 	name    string
 	before  int
-	profile func(transfers.Cell) adaptive.Profile
+	profile func(measure.Cell) adaptive.Profile
 }
 
 // schemes are those of the tables, in their order.
 var schemes = []scheme{
-	{"adaptive cold", 0, func(transfers.Cell) adaptive.Profile { return adaptive.Adaptive() }},
-	{"adaptive warm", 1, func(transfers.Cell) adaptive.Profile { return adaptive.Adaptive() }},
-	{"burst cold", 0, func(transfers.Cell) adaptive.Profile { return adaptive.Burst() }},
-	{"redundant warm", 1, func(transfers.Cell) adaptive.Profile { return adaptive.Redundant() }},
-	{"fixed cold", 0, func(c transfers.Cell) adaptive.Profile {
-		return adaptive.Fixed(transfers.Networks[c.Network].Rate)
+	{"adaptive cold", 0, func(measure.Cell) adaptive.Profile { return adaptive.Adaptive() }},
+	{"adaptive warm", 1, func(measure.Cell) adaptive.Profile { return adaptive.Adaptive() }},
+	{"burst cold", 0, func(measure.Cell) adaptive.Profile { return adaptive.Burst() }},
+	{"redundant warm", 1, func(measure.Cell) adaptive.Profile { return adaptive.Redundant() }},
+	{"fixed cold", 0, func(c measure.Cell) adaptive.Profile {
+		return adaptive.Fixed(measure.Networks[c.Network].Rate)
 	}},
 }
 
 // measure transfers a full chunk in a cell, for so many seeds.
-func (s scheme) measure(c transfers.Cell, seeds int) transfers.Figures {
+func (s scheme) measure(c measure.Cell, seeds int) measure.Figures {
 	return c.Scenario(s.before).Run(seeds, with(s.profile(c)))
 }

@@ -3,7 +3,7 @@ package adaptive_test
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
@@ -14,10 +14,10 @@ import (
 // link's queue would drop a tenth of all.
 func TestFlowsThatShareALinkForLong(t *testing.T) {
 	for _, n := range []int{2, 3} {
-		fs := newFlows(n, transfers.Networks["S3"], adaptive.Adaptive())
+		fs := newFlows(n, measure.Networks["S3"], adaptive.Adaptive())
 		fs.run(t, 60*core.Second)
 		resent, lowest := fs.sum()
-		without := newFlows(n, transfers.Networks["S3"], withoutRule("LMT-1"))
+		without := newFlows(n, measure.Networks["S3"], withoutRule("LMT-1"))
 		without.run(t, 60*core.Second)
 		more, higher := without.sum()
 		t.Logf("| %d flows | resent %.1f %%, without a limit %.1f %% | smallest round trip %d ms, without %d ms |", n, resent, more, lowest/ms, higher/ms)
@@ -31,10 +31,10 @@ func TestFlowsThatShareALinkForLong(t *testing.T) {
 }
 
 // flows are senders of one chunk after the other, over one link.
-type flows []transfers.Ends
+type flows []measure.Ends
 
 func newFlows(n int, path netsim.Path, p adaptive.Profile) flows {
-	fs := flows{transfers.Both(path).Ends(1, with(p))}
+	fs := flows{measure.Both(path).Ends(1, with(p))}
 	for range n - 1 {
 		fs = append(fs, with(p)(fs[0].Links()))
 	}
@@ -47,7 +47,7 @@ func (fs flows) run(t *testing.T, until core.Micros) {
 		fs.serve(t)
 		return fs[0].Now() >= until
 	}
-	if !transfers.Together(until+transfers.Limit, over, fs...) {
+	if !measure.Together(until+measure.Limit, over, fs...) {
 		t.Fatal("stalled")
 	}
 }
@@ -62,7 +62,7 @@ func (fs flows) serve(t *testing.T) {
 			}
 		}
 		if !e.Sending() {
-			if err := e.Submit(transfers.FullChunk); err != nil {
+			if err := e.Submit(measure.FullChunk); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -3,17 +3,17 @@ package adaptive_test
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
+	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 )
 
 // TestTargets compares each profile with an ideal selective repeat, in every
 // cell. Run with -v it prints the table of RECOVERY.md; that has -seeds 300.
 func TestTargets(t *testing.T) {
-	seeds := transferstest.Seeds(40)
+	seeds := measuretest.Seeds(40)
 	for _, s := range schemes {
 		t.Logf("%-15s  ms median/95th/max, bytes both ways / size | ratios to the ideal (and targets)", s.name)
-		for i, c := range transfers.Cells {
+		for i, c := range measure.Cells {
 			want := targets[s.name][i]
 			if want == (target{}) {
 				continue
@@ -35,7 +35,7 @@ func TestTargets(t *testing.T) {
 // slack is the price of simplicity.
 const slack = 1.05
 
-func over(f, ideal transfers.Figures) target {
+func over(f, ideal measure.Figures) target {
 	return target{f.Median / ideal.Median, f.P95 / ideal.P95, f.Bytes / ideal.Bytes}
 }
 
@@ -43,10 +43,10 @@ func over(f, ideal transfers.Figures) target {
 // median and 95th percentile, and to the bytes that it sends.
 type target struct{ median, p95, bytes float64 }
 
-// ideal holds, in the order of transfers.Cells, the figures of an ideal selective repeat, which knows the link's
+// ideal holds, in the order of measure.Cells, the figures of an ideal selective repeat, which knows the link's
 // rate, hears of every slice at once, and has an exact timer for the last ones:
 // ms, ms, bytes both ways over the size.
-var ideal = []transfers.Figures{
+var ideal = []measure.Figures{
 	{Median: 47, P95: 47, Bytes: 1.04}, {Median: 90, P95: 97, Bytes: 1.05},
 	{Median: 97, P95: 147, Bytes: 1.10}, {Median: 193, P95: 282, Bytes: 1.35},
 	{Median: 243, P95: 243, Bytes: 1.04}, {Median: 246, P95: 293, Bytes: 1.05},
@@ -58,7 +58,7 @@ var ideal = []transfers.Figures{
 	{Median: 425, P95: 625, Bytes: 2.25},
 }
 
-// targets by profile, in the order of transfers.Cells; a zero is not a target.
+// targets by profile, in the order of measure.Cells; a zero is not a target.
 var targets = map[string][]target{
 	"adaptive cold": { // 32 slices at first (LMT-1), so a round trip more than with 64
 		{2.95, 2.95, 1.05}, {2.05, 1.95, 1.05}, {1.93, 1.34, 1.05}, {1.28, 1.08, 1.05},

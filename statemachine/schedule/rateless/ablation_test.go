@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
+	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
@@ -15,7 +15,7 @@ import (
 // worth names, for each rule, a path and a figure that is worse without it.
 var worth = map[string]struct {
 	where   string
-	path    transfers.Scenario
+	path    measure.Scenario
 	what    string // "median", "95th" or "bytes"
 	percent float64
 }{
@@ -28,21 +28,21 @@ var worth = map[string]struct {
 }
 
 // thin is a path that one chunk keeps busy for 44 s.
-func thin() transfers.Scenario {
-	return transfers.Both(netsim.Path{Rate: 50_000, Delay: 50 * time.Millisecond, Queue: 16 << 10, Overhead: 28})
+func thin() measure.Scenario {
+	return measure.Both(netsim.Path{Rate: 50_000, Delay: 50 * time.Millisecond, Queue: 16 << 10, Overhead: 28})
 }
 
 // faster is a path whose rate grows between two chunks.
-func faster() transfers.Scenario {
-	s := transfers.Both(transfers.PathOf(1e6, 50*time.Millisecond, 256<<10)).Warm()
-	to := transfers.PathOf(10e6, 50*time.Millisecond, 256<<10)
-	s.Changes = []transfers.Change{{Down: to, Up: to}}
+func faster() measure.Scenario {
+	s := measure.Both(measure.PathOf(1e6, 50*time.Millisecond, 256<<10)).Warm()
+	to := measure.PathOf(10e6, 50*time.Millisecond, 256<<10)
+	s.Changes = []measure.Change{{Down: to, Up: to}}
 	return s
 }
 
 // afterOutage is a chunk in whose first second nothing arrives.
-func afterOutage() transfers.Scenario {
-	return transfers.HardCase("S1, outage for the first 1 s").Warm()
+func afterOutage() measure.Scenario {
+	return measure.HardCase("S1, outage for the first 1 s").Warm()
 }
 
 // TestAblation switches off one rule at a time. Run with -v it prints the table of
@@ -53,12 +53,12 @@ func TestAblation(t *testing.T) {
 		t.Run(r.ID, func(t *testing.T) { rows = append(rows, ablate(t, i)) })
 	}
 	if len(rows) == len(rateless.Rules) {
-		transferstest.Table(t, "rules", rows)
+		measuretest.Table(t, "rules", rows)
 	}
 }
 
 func ablate(t *testing.T, i int) string {
-	r, profile, seeds := rateless.Rules[i], rateless.Default(), transferstest.Seeds(60)
+	r, profile, seeds := rateless.Rules[i], rateless.Default(), measuretest.Seeds(60)
 	scheme := with
 	switch r.ID {
 	case "RPL-2": // a stream
@@ -67,9 +67,9 @@ func ablate(t *testing.T, i int) string {
 		_, without := at("S1", 0).Scenario(0).Stream(1, with(profile.Without(i)), 20, read)
 		return compare(t, r.ID, r.Name, "S1 0 %, a reader of 200 ms, bytes", left, without, 50)
 	case "RAT-3": // each transfer takes a minute without
-		seeds = transferstest.Seeds(10)
+		seeds = measuretest.Seeds(10)
 	case "RAT-4":
-		scheme = func(p rateless.Profile) transfers.Scheme { return oncePer(50*ms, p) }
+		scheme = func(p rateless.Profile) measure.Scheme { return oncePer(50*ms, p) }
 	}
 	w, ok := worth[r.ID]
 	if !ok {

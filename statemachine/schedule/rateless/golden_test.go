@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
+	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
 // TestGrid compares a coarse grid of transfers with the one that is committed.
-func TestGrid(t *testing.T) { transferstest.Grid(t, grid()) }
+func TestGrid(t *testing.T) { measuretest.Grid(t, grid()) }
 
 func grid() string {
 	var b strings.Builder
@@ -29,7 +29,7 @@ func grid() string {
 			b.WriteByte('\n')
 		}
 	}
-	for _, h := range append(transfers.Hard, transfers.Small()...) {
+	for _, h := range append(measure.Hard, measure.Small()...) {
 		ms, bytes := h.Transfer(1, with(rateless.Default()))
 		fmt.Fprintf(&b, "%-34s  %8.3f %.4f\n", h.Name, ms, bytes)
 	}

@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
+	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
 // row returns figures as a part of a table.
-func row(f transfers.Figures) string {
+func row(f measure.Figures) string {
 	return fmt.Sprintf(" %.0f/%.0f/%.0f %.2f |", f.Median, f.P95, f.Max, f.Bytes)
 }
 
@@ -50,8 +50,8 @@ var worse = map[string]struct{ time, bytes float64 }{
 // TestHardPaths compares the cases beyond the tables with named slices: none is worse by
 // more than a tenth, but for those of worse.
 func TestHardPaths(t *testing.T) {
-	seeds, rows := transferstest.Seeds(6), []string(nil)
-	for _, h := range append(transfers.Hard, transfers.Small()...) {
+	seeds, rows := measuretest.Seeds(6), []string(nil)
+	for _, h := range append(measure.Hard, measure.Small()...) {
 		line := "| " + h.Name + " |"
 		for before := range 2 {
 			s := h.Scenario
@@ -68,7 +68,7 @@ func TestHardPaths(t *testing.T) {
 		}
 		rows = append(rows, line)
 	}
-	transferstest.Table(t, "hard", rows)
+	measuretest.Table(t, "hard", rows)
 }
 
 // A reader that takes a while for each chunk, or for each fourth: nothing takes longer than
@@ -76,7 +76,7 @@ func TestHardPaths(t *testing.T) {
 // named slices take many times as long, and send fewer bytes.
 func TestSlowReaders(t *testing.T) {
 	var rows []string
-	for _, c := range []transfers.Cell{at("S1", 0), at("S1", 5), at("S2", 0), at("S2", 5)} {
+	for _, c := range []measure.Cell{at("S1", 0), at("S1", 5), at("S2", 0), at("S2", 5)} {
 		for _, r := range []struct {
 			read, each core.Micros
 		}{{0, 1}, {52, 1}, {70, 1}, {100, 1}, {200, 1}, {1000, 1}, {80, 4}, {400, 4}} {
@@ -94,7 +94,7 @@ func TestSlowReaders(t *testing.T) {
 			}
 		}
 	}
-	transferstest.Table(t, "readers", rows)
+	measuretest.Table(t, "readers", rows)
 }
 
 // drowsy is a scheduler whose driver looks only once a frame, as a game's loop may.
@@ -122,8 +122,8 @@ func (d *drowsy) Deadline() core.Micros {
 }
 
 // oncePer returns the scheme of a profile whose driver looks once a frame.
-func oncePer(frame core.Micros, p rateless.Profile) transfers.Scheme {
-	return transfers.Repaired(func() (*drowsy, error) {
+func oncePer(frame core.Micros, p rateless.Profile) measure.Scheme {
+	return measure.Repaired(func() (*drowsy, error) {
 		s, err := rateless.New(p)
 		return &drowsy{Scheduler: s, frame: frame}, err
 	})
@@ -150,15 +150,15 @@ func TestTwoTransfersShareALink(t *testing.T) {
 	for _, loss := range []int{0, 5} {
 		a := at("S2", loss).Scenario(0).Ends(1, with(rateless.Default()))
 		b := with(rateless.Default())(a.Links())
-		for _, e := range []transfers.Ends{a, b} {
-			if err := e.Submit(transfers.FullChunk); err != nil {
+		for _, e := range []measure.Ends{a, b} {
+			if err := e.Submit(measure.FullChunk); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if !transfers.Together(transfers.Limit, func() bool { return !a.Sending() && !b.Sending() }, a, b) {
+		if !measure.Together(measure.Limit, func() bool { return !a.Sending() && !b.Sending() }, a, b) {
 			t.Fatal("stalled")
 		}
-		took, factor := max(a.Now(), b.Now()), float64(transfers.OnTheWire(a))/float64(2*len(transfers.FullChunk))
+		took, factor := max(a.Now(), b.Now()), float64(measure.OnTheWire(a))/float64(2*len(measure.FullChunk))
 		t.Logf("| loss %d %% | %d and %d ms | bytes %.2f |", loss, a.Now()/ms, b.Now()/ms, factor)
 		if took > 650*ms || factor > 1.3 {
 			t.Errorf("loss %d %%: the later took %d ms, bytes %.2f", loss, took/ms, factor)
@@ -169,7 +169,7 @@ func TestTwoTransfersShareALink(t *testing.T) {
 // On 1 Mbit/s with a queue of 1 MiB whoever fills the queue delays all others, by up to
 // 8 s. What each profile does to a small datagram every 10 ms:
 func TestDelayImposedOnOthers(t *testing.T) {
-	path := transfers.PathOf(1e6, 50*time.Millisecond, 1<<20)
+	path := measure.PathOf(1e6, 50*time.Millisecond, 1<<20)
 	for _, c := range []struct {
 		profile rateless.Profile
 		before  int
@@ -178,7 +178,7 @@ func TestDelayImposedOnOthers(t *testing.T) {
 		{rateless.Default(), 0, 160}, {rateless.Default(), 1, 100},
 		{rateless.Redundant(), 1, 100}, {rateless.Fixed(1e6), 0, 35}, {rateless.Burst(), 0, 1400},
 	} {
-		mean := transfers.Scenario{Down: path, Up: path, Before: c.before}.DelayOfOthers(with(c.profile))
+		mean := measure.Scenario{Down: path, Up: path, Before: c.before}.DelayOfOthers(with(c.profile))
 		t.Logf("| %s | chunks before %d | %.0f ms |", c.profile.Name, c.before, mean)
 		if mean > c.meanMS {
 			t.Errorf("%s, chunks before %d: %.0f ms on average, want at most %.0f", c.profile.Name, c.before, mean, c.meanMS)

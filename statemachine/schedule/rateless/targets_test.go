@@ -3,8 +3,8 @@ package rateless_test
 import (
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
+	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 )
 
 // target is what a chunk is to take in a cell: ms at the median and the 95th percentile,
@@ -17,7 +17,7 @@ const slack = 1.05
 // targets are near what an ideal code takes, which is sent at the link's rate until enough
 // has arrived, without an ack. A cold chunk pays two round trips more where the path holds
 // more than the first limit (LMT-1), and nothing for what is lost.
-var targets = map[string]map[transfers.Cell]target{
+var targets = map[string]map[measure.Cell]target{
 	"warm": {
 		at("S1", 0): {47, 47, 1.06}, at("S1", 1): {47, 48, 1.09}, at("S1", 5): {48, 49, 1.16}, at("S1", 20): {52, 54, 1.43},
 		at("S2", 0): {243, 243, 1.06}, at("S2", 1): {246, 248, 1.09}, at("S2", 5): {255, 261, 1.16}, at("S2", 20): {298, 312, 1.43},
@@ -32,15 +32,15 @@ var targets = map[string]map[transfers.Cell]target{
 	},
 }
 
-func at(network string, loss int) transfers.Cell {
-	return transfers.Cell{Network: network, Loss: loss}
+func at(network string, loss int) measure.Cell {
+	return measure.Cell{Network: network, Loss: loss}
 }
 
 // TestTargets measures each cell. Run with -v it prints the table of
 // tools/bench/REPAIR-RESULTS.md, which has -seeds 300. The 95th percentile of few seeds says
 // little: it is judged with 300.
 func TestTargets(t *testing.T) {
-	seeds, rows := transferstest.Seeds(10), []string(nil)
+	seeds, rows := measuretest.Seeds(10), []string(nil)
 	for _, c := range cells {
 		line := "| " + c.String() + " |"
 		for _, s := range schemes[:3] {
@@ -53,10 +53,10 @@ func TestTargets(t *testing.T) {
 		}
 		rows = append(rows, line)
 	}
-	transferstest.Table(t, "cells", rows)
+	measuretest.Table(t, "cells", rows)
 }
 
-func judge(t *testing.T, name string, c transfers.Cell, got transfers.Figures, seeds int) {
+func judge(t *testing.T, name string, c measure.Cell, got measure.Figures, seeds int) {
 	t.Helper()
 	if got.Failed > 0 {
 		t.Errorf("%s, %s: %d of %d failed", name, c, got.Failed, seeds)

@@ -30,7 +30,7 @@ const (
 )
 
 // The variants of a live port. With Repair the protocol id of the datagrams is
-// plain.RepairIDs above that of the environment (RPI-1).
+// connection.RepairIDs above that of the environment (RPI-1).
 const (
 	Slices = "slices"
 	Repair = "repair"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
@@ -15,7 +16,7 @@ const protocolID = 0x6d616e79
 
 var (
 	framer       = codec.NewFramer(protocolID)
-	repairFramer = repair.NewFramer(protocolID + plain.RepairIDs)
+	repairFramer = repair.NewFramer(protocolID + connection.RepairIDs)
 )
 
 // makeWorld returns the 256 KiB that everybody fetches.

@@ -10,6 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/tcp"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
@@ -22,10 +23,10 @@ var mayFail = map[uint64]bool{0: true, 7: true}
 
 // Random worlds; the command fuzz/storm runs more of them.
 func TestWorlds(t *testing.T) {
-	var all WorldCounts
+	var all soak.Counts
 	for seed := range uint64(*worlds) {
-		counts, err := RunWorld(seed, nil)
-		all.Add(counts)
+		counts, err := Worlds.Run(seed, soak.NewLog(false))
+		all.Add(&counts)
 		switch {
 		case err != nil && mayFail[seed]:
 			t.Logf("open: %v", err)
@@ -43,10 +44,7 @@ func TestSeedsRepeat(t *testing.T) {
 	for seed := range uint64(200) {
 		check.Equal(t, "scenario", Draw(seed).String(), Draw(seed).String())
 	}
-	a, errA := RunWorld(3, nil)
-	b, errB := RunWorld(3, nil)
-	check.Equal(t, "counts", a, b)
-	check.Equal(t, "result", (errA == nil), (errB == nil))
+	Worlds.TestSeed(t, 3)
 }
 
 // All that can be drawn is, in some seeds, and what is drawn is valid.

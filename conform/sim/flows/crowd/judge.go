@@ -78,7 +78,7 @@ func (w *world) judgeDelivery() error {
 		case !w.delivers(i):
 			return finds("delivery", "flow %d has delivered no chunk for %d s", i, w.patience(i)/second)
 		}
-		w.counts.ByDelivery++
+		w.counts[ByDelivery]++
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (w *world) judgeLoad(side int, f flows.Figures) error {
 	if !w.roomy() || f.Total.Sent == 0 {
 		return nil
 	}
-	w.counts.ByLoad++
+	w.counts[ByLoad]++
 	lost := float64(f.Total.LostQueue) / float64(f.Total.Sent)
 	policed := float64(f.Total.LostPolicer) / float64(f.Total.Sent)
 	switch {
@@ -137,7 +137,7 @@ func (w *world) judgeShares(f flows.Figures) error {
 	if !w.Alike || len(f.Shares) < 2 || w.Ours[0].Every > 0 || w.Good.PoliceRate > 0 || !w.roomy() {
 		return nil
 	}
-	w.counts.ByShares++
+	w.counts[ByShares]++
 	if f.Jain < leastJain {
 		return finds("shares", "%v: Jain's index is %.3f", f.Shares, f.Jain)
 	}
@@ -150,7 +150,7 @@ func (w *world) judgeSpeed(f flows.Figures, log func(format string, args ...any)
 	if !w.roomy() || !w.greedy(bytes+w.Good.Queue) {
 		return nil
 	}
-	w.counts.BySpeed++
+	w.counts[BySpeed]++
 	if w.steady() && w.Good.Queue >= bytes && f.Use < leastUse {
 		return finds("speed", "use of the link is %.3f", f.Use)
 	}

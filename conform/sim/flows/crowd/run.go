@@ -1,31 +1,41 @@
 package crowd
 
 import (
-	"fmt"
-
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/tcp"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// WorldCounts are what happened in random worlds.
-type WorldCounts struct {
-	Worlds, Ours, Beside, Stretches, Failed   int64
-	Chunks, Datagrams, LostQueue, LostPolicer int64
-	ByLoad, ByShares, BySpeed, ByDelivery     int64 // worlds or flows that this judge looked at
-	Time                                      core.Micros
-}
+// What is counted in worlds of several flows, besides what is in all.
+const (
+	FlowsOfOurs = soak.Own + iota
+	FlowsBeside
+	BadPaths
+	GaveUp // flows, while a path was bad
+	Chunks // delivered
+	LostQueue
+	LostPolicer
+	ByLoad // worlds or flows that this judge looked at, as the next ones
+	ByShares
+	BySpeed
+	ByDelivery
+)
 
-// Add adds the counts of other worlds.
-func (c *WorldCounts) Add(o WorldCounts) {
-	for _, p := range []struct{ to, from *int64 }{
-		{&c.Worlds, &o.Worlds}, {&c.Ours, &o.Ours}, {&c.Beside, &o.Beside}, {&c.Stretches, &o.Stretches}, {&c.Failed, &o.Failed},
-		{&c.Chunks, &o.Chunks}, {&c.Datagrams, &o.Datagrams}, {&c.LostQueue, &o.LostQueue}, {&c.LostPolicer, &o.LostPolicer},
-		{&c.ByLoad, &o.ByLoad}, {&c.ByShares, &o.ByShares}, {&c.BySpeed, &o.BySpeed}, {&c.ByDelivery, &o.ByDelivery},
-	} {
-		*p.to += *p.from
+// Worlds are the scenarios that seeds draw. With a log, one that fails is made smaller.
+var Worlds = soak.Kind{Name: "flows", Run: runWorld, Rows: []soak.Row{
+	{Name: "flows", Format: "%d worlds with %d flows of ours and %d beside them, %v of virtual time", Counts: []soak.Count{soak.Worlds, FlowsOfOurs, FlowsBeside, soak.Time}},
+	{Name: "crowds", Format: "%d chunks delivered; %d datagrams, queues dropped %d, policers %d; %d flows gave up on one of %d bad paths", Counts: []soak.Count{Chunks, soak.Datagrams, LostQueue, LostPolicer, GaveUp, BadPaths}},
+	{Name: "judges", Format: "delivery of %d flows, load of %d links, shares of %d worlds, speed of %d", Counts: []soak.Count{ByDelivery, ByLoad, ByShares, BySpeed}},
+}}
+
+func runWorld(seed uint64, log *soak.Log) (soak.Counts, error) {
+	note := func(format string, args ...any) { log.Add(0, nil, format, args...) }
+	counts, err := Draw(seed).Run(note)
+	if err != nil && log.Verbose() {
+		note("smaller:\n%v", Draw(seed).Shrink())
 	}
-	c.Time += o.Time
+	return counts, err
 }
 
 // world is a scenario under way.
@@ -35,29 +45,19 @@ type world struct {
 	ours   []*flows.Chunks
 	failed []bool      // before the path was good for long enough
 	from   core.Micros // the path is good
-	counts WorldCounts
+	counts soak.Counts
 }
 
-// RunWorld runs the scenario of a seed, and fails with what is violated. Log, unless it is
-// nil, is told the scenario and what the judges saw.
-func RunWorld(seed uint64, log func(format string, args ...any)) (WorldCounts, error) {
-	s := Draw(seed)
-	counts, err := s.Run(log)
-	if err != nil {
-		err = fmt.Errorf("world %d: %w", seed, err)
-	}
-	return counts, err
-}
-
-// Run runs the scenario, and fails with what is violated. Log is like that of RunWorld.
-func (s *Scenario) Run(log func(format string, args ...any)) (WorldCounts, error) {
+// Run runs the scenario, and fails with what is violated. Log, unless it is nil, is told the scenario and
+// what the judges saw.
+func (s *Scenario) Run(log func(format string, args ...any)) (soak.Counts, error) {
 	if log == nil {
 		log = func(string, ...any) {}
 	}
 	log("%v", s)
 	w, err := s.world()
 	if err != nil {
-		return WorldCounts{}, err
+		return soak.Counts{}, err
 	}
 	w.World.Run(w.from + givesUp)
 	for _, f := range w.ours {
@@ -105,17 +105,18 @@ func (s *Scenario) world() (*world, error) {
 // count counts what has happened.
 func (w *world) count() {
 	c := &w.counts
-	c.Worlds, c.Ours, c.Beside, c.Stretches, c.Time = 1, int64(len(w.Ours)), int64(len(w.Beside)), int64(len(w.Bad)), w.Now()
+	c[soak.Worlds], c[soak.Time] = 1, int64(w.Now())
+	c[FlowsOfOurs], c[FlowsBeside], c[BadPaths] = int64(len(w.Ours)), int64(len(w.Beside)), int64(len(w.Bad))
 	for i, f := range w.ours {
 		if w.failed[i] {
-			c.Failed++
+			c[GaveUp]++
 		}
-		c.Chunks += int64(len(f.Delivered(flows.Down)) + len(f.Delivered(flows.Up)))
+		c[Chunks] += int64(len(f.Delivered(flows.Down)) + len(f.Delivered(flows.Up)))
 		for _, side := range []int{flows.Down, flows.Up} {
 			n := f.Counts(side, 0, w.Now())
-			c.Datagrams += n.Sent
-			c.LostQueue += n.LostQueue
-			c.LostPolicer += n.LostPolicer
+			c[soak.Datagrams] += n.Sent
+			c[LostQueue] += n.LostQueue
+			c[LostPolicer] += n.LostPolicer
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 )
@@ -25,7 +25,7 @@ var changes = set{"changes", []column{
 	recovered("80 % again s", back, over), useIn("use again", over-10*second, over), waitIn("95th wait", back, over), waitIn("at its end", over-10*second, over),
 	drops, resent, gaveUp,
 }, func() (all []situation) {
-	s1, s2, m := transfers.Networks["S1"], transfers.Networks["S2"], link(20, 30, 64)
+	s1, s2, m := measure.Networks["S1"], measure.Networks["S2"], link(20, 30, 64)
 	for _, one := range []struct {
 		name     string
 		is       netsim.Path

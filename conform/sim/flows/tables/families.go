@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 )
@@ -240,7 +240,7 @@ func harmless() []situation {
 	path := link(20, 40, 256)
 	jitter := at(with(link(10, 50, 256), func(p *netsim.Path) { p.Jitter = 30 * ms }), "30 ms of jitter")
 	places := []place{
-		at(link(100, 2, 1024)), at(link(100, 600, 2048)), at(transfers.PathOf(0, 400*ms, 0)), jitter,
+		at(link(100, 2, 1024)), at(link(100, 600, 2048)), at(measure.PathOf(0, 400*ms, 0)), jitter,
 		at(with(path, func(p *netsim.Path) { p.Loss, p.LossRun = 3, 4 }), "3 % lost in runs of 4"),
 		at(with(path, func(p *netsim.Path) { p.Duplicate = 10 }), "10 % doubled"),
 		at(with(path, func(p *netsim.Path) { p.Reorder, p.ReorderDelay = 20, 10*ms }), "20 % late by 10 ms"),

@@ -7,10 +7,10 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/tcp"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
@@ -109,19 +109,19 @@ type place struct {
 
 // places are those of crowds.
 var places = []place{
-	{"S2", transfers.Networks["S2"], 60 * second},
-	{"S3", transfers.Networks["S3"], 180 * second},
-	{"M", transfers.PathOf(20e6, 30*ms, 64*kib), 30 * second},
-	{"5M 16K", transfers.PathOf(5e6, 40*ms, 16*kib), 60 * second},
-	{"5M 64K", transfers.PathOf(5e6, 40*ms, 64*kib), 60 * second},
-	{"5M 256K", transfers.PathOf(5e6, 40*ms, 256*kib), 60 * second},
+	{"S2", measure.Networks["S2"], 60 * second},
+	{"S3", measure.Networks["S3"], 180 * second},
+	{"M", measure.PathOf(20e6, 30*ms, 64*kib), 30 * second},
+	{"5M 16K", measure.PathOf(5e6, 40*ms, 16*kib), 60 * second},
+	{"5M 64K", measure.PathOf(5e6, 40*ms, 64*kib), 60 * second},
+	{"5M 256K", measure.PathOf(5e6, 40*ms, 256*kib), 60 * second},
 }
 
 func both(p netsim.Path) flows.Path { return flows.Path{Down: p, Up: p} }
 
 // link returns a path of so many Mbit/s, ms of round trip and KiB of queue.
 func link(mbits float64, rtt time.Duration, queue int) netsim.Path {
-	return transfers.PathOf(int64(mbits*1e6), rtt*ms, queue*kib)
+	return measure.PathOf(int64(mbits*1e6), rtt*ms, queue*kib)
 }
 
 // ideal returns how long so many bytes take at least, in chunks of a size, in ms.
@@ -170,7 +170,7 @@ var (
 	// alone are a cold and a warm chunk on the paths of the tables: each seed is a transfer, so
 	// that they need some.
 	alone = set{"alone", single, func() (all []situation) {
-		for _, c := range transfers.Cells {
+		for _, c := range measure.Cells {
 			for _, k := range kinds(1) {
 				p := place{c.String(), c.Path(), limit}
 				all = append(all, oneByOne(p, k, 2, 0))

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/measure"
+	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers/transferstest"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/control"
@@ -44,7 +44,7 @@ func TestAblation(t *testing.T) {
 			check.Equal(t, s.name, f.Lanes.NewScheduler != nil && f.Lanes.NewRepairScheduler != nil, leaves)
 		}
 	}
-	named := place{name: "S2", path: transfers.Networks["S2"], time: 10 * second}
+	named := place{name: "S2", path: measure.Networks["S2"], time: 10 * second}
 	run := func(rule control.Rule) float64 {
 		without = rule
 		defer func() { without = 0 }()
@@ -82,7 +82,7 @@ func TestGrid(t *testing.T) {
 			}
 		}
 	}
-	transferstest.Grid(t, all.String())
+	measuretest.Grid(t, all.String())
 }
 
 // The median comes first, and then the worst or a percentile toward it, if it reads otherwise.
@@ -123,12 +123,12 @@ func TestIdeal(t *testing.T) {
 
 // A stream over a path that changes recovers, and what its columns say is of the right times.
 func TestChangingColumns(t *testing.T) {
-	s := changing("test", transfers.Networks["S2"], rate(1e6), nil, kinds(8)[0])
+	s := changing("test", measure.Networks["S2"], rate(1e6), nil, kinds(8)[0])
 	o := s.run(1)
 	before, then := useIn("", changed-10*second, changed).of(o), useIn("", back-10*second, back).of(o)
 	check.That(t, before > 0.8 && before <= 1 && then > 0.5 && then <= 1.01, fmt.Sprint(before, then))
 	check.That(t, recovered("", back, over).of(o) < 30, "it comes back")
-	s = changing("test", transfers.Networks["S2"], loss(100), loss(100), kinds(8)[0])
+	s = changing("test", measure.Networks["S2"], loss(100), loss(100), kinds(8)[0])
 	check.That(t, math.IsInf(recovered("", changed, back).of(s.run(1)), 1), "it cannot")
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/sim/flows"
-	"github.com/chunkwire/chunkwire/conform/sim/transfers"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -67,7 +67,7 @@ func TestModelsAgreeWithTheirOriginals(t *testing.T) {
 		payload := overheads[o.model].size - overheads[o.model].headers
 		c := Config{Model: o.model, Size: int(overheads[o.model].size), Total: o.kib << 10 / payload}
 		for seed := range uint64(5) {
-			took, sent := transfer(t, transfers.Cell{Network: o.network, Loss: o.loss}, seed, c)
+			took, sent := transfer(t, measure.Cell{Network: o.network, Loss: o.loss}, seed, c)
 			times = append(times, float64(took/ms))
 			bytes = append(bytes, float64(sent*(overheads[o.model].size+headers))/float64(o.kib<<10))
 		}
@@ -91,7 +91,7 @@ func near(t *testing.T, what string, got, want float64) {
 
 // transfer returns how long a flow takes until all has arrived, without the round trip of a
 // handshake, and how many datagrams of data it sends until a second later.
-func transfer(t *testing.T, cell transfers.Cell, seed uint64, c Config) (took core.Micros, sent int64) {
+func transfer(t *testing.T, cell measure.Cell, seed uint64, c Config) (took core.Micros, sent int64) {
 	t.Helper()
 	p := cell.Path()
 	w := check.Must(flows.NewWorld(flows.Path{Down: p, Up: p}, seed))

@@ -1,0 +1,201 @@
+package connections
+
+import (
+	"errors"
+	"hash/crc32"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/connection/lanes"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/trace"
+)
+
+// Product is connection.Conn.
+type Product struct {
+	*connection.Conn
+	cfg    Config
+	chunks int64 // that were taken
+	latest int64
+}
+
+var (
+	modes = map[string]session.Mode{"crc": session.CRC, "mac": session.MAC, "aead": session.AEAD}
+	sides = map[string]connection.Side{Client: connection.ClientSide, Server: connection.ServerSide}
+	kinds = map[string]channel.Kind{unreliable: channel.Unreliable, "ordered": channel.Ordered, "unordered": channel.Unordered}
+	ecns  = map[string]connection.ECN{"": connection.NotECT, "ect1": connection.ECT1, "ect0": connection.ECT0, "ce": connection.CE}
+)
+
+// mostQueue is how much an unreliable channel keeps. The contract has no limit of it.
+const mostQueue = 1 << 24
+
+// NewProduct returns one end that begins at the time of its configuration.
+func NewProduct(config any) (conform.Machine, error) {
+	c := config.(Config)
+	if !c.fits() {
+		return nil, errConfig
+	}
+	chunks, err := lanesConfig(c.Profile)
+	if err != nil {
+		return nil, err
+	}
+	agreed := session.Agreed{Link: uint32(c.Link), Lanes: int(c.Lanes), Extensions: uint16(c.Extensions), Timeout: core.Micros(c.Timeout) * 100 * core.Millisecond}
+	if c.Lanes > 0 {
+		agreed.Variant = uint8(max(c.Variant, session.VariantSlices))
+	}
+	cfg := connection.Config{
+		Terms:    session.Terms{Mode: modes[c.Mode], Timeout: agreed.Timeout},
+		Channels: []channel.Config{}, Tick: core.Micros(c.Tick), MessageRate: c.MessageRate, Chunks: chunks,
+	}
+	for _, ch := range c.Channels {
+		cfg.Channels = append(cfg.Channels, channel.Config{
+			ID: uint8(ch.ID), Kind: kinds[ch.Kind], Priority: int(ch.Priority), SendQueue: int(ch.SendQueue.V), GiveUp: core.Micros(ch.GiveUp.V),
+			Format:     channel.Format{Window: int(ch.Window.V), Data: int(ch.Data.V), Group: int(ch.Group.V)},
+			QueueBytes: mostQueue,
+		})
+	}
+	link := session.LinkConfig{Mode: modes[c.Mode], Agreed: agreed, Seal: session.Key([]byte(c.SendKey)), Open: session.Key([]byte(c.ReceiveKey))}
+	conn, err := connection.NewConn(cfg, session.NewLink(link), sides[c.Side], core.Micros(c.Begin))
+	return &Product{Conn: conn, cfg: c, latest: c.Begin}, err
+}
+
+// lanesConfig returns the configuration of lanes with a profile of their variant.
+func lanesConfig(p Profile) (c lanes.Config, err error) {
+	if p.Rule.Is {
+		rule := contract.RepairProfile(p.Rule.V)
+		_, err = trace.NewRule(rule)
+		c.NewRepairScheduler = func() (repair.Scheduler, error) { return trace.NewRule(rule) }
+		return c, err
+	}
+	base := p.Base.contract()
+	_, err = trace.NewScheduler(base)
+	c.NewScheduler = func() (statemachine.Scheduler, error) { return trace.NewScheduler(base) }
+	return c, err
+}
+
+func (b Base) contract() contract.Profile {
+	return contract.Profile{Rate: b.Rate, Cap: b.Cap, Burst: b.Burst, AcksPay: b.AcksPay, SpacingUS: b.Spacing, ResendDelayUS: b.ResendDelay}
+}
+
+// Do is the machine under test.
+func (p *Product) Do(at int64, e conform.Event) conform.Step {
+	now := core.Micros(at)
+	s := Step{Rows: []string{}, Datagrams: []conform.Bytes{}}
+	told, ect := p.Counts().CEReported, []bool{}
+	switch e := e.(type) {
+	case Poll:
+		ect = p.poll(now, &s)
+	case Receive:
+		p.receive(now, e, &s)
+	case Send:
+		s.Refused = p.given(p.Conn.Send(now, uint8(e.Channel), []byte(e.Data), core.Micros(e.Lifetime.V)))
+	case Read:
+		if m, ok := p.Conn.Read(now, uint8(e.Channel), nil); ok {
+			s.Read = conform.Some(Got{uint16(m.Sequence), conform.If(conform.Bytes(m.Data), !m.Skipped), m.Skipped})
+		}
+	case SendChunk:
+		_, err := p.Conn.SendChunk(now, trace.Data(uint16(p.chunks/max(p.cfg.Lanes, 1)), int(e.Size)))
+		if s.Refused = p.given(err); err == nil {
+			p.chunks++
+		}
+	case ReadChunk:
+		if data, ok := p.Conn.ReadChunk(now, nil); ok {
+			s.Chunk = conform.Some(Content{len(data), crc32.ChecksumIEEE(data)})
+		}
+	case Close:
+		if err := p.Conn.Close(now, uint16(e.Code), e.Text); err != nil {
+			s.Refused = refused(err)
+		} else {
+			s.Rows = append(s.Rows, string(p.Row()))
+		}
+	}
+	p.latest = max(p.latest, at)
+	s.State, s.Ended, s.Deadline = p.State().String(), ended(p.Err()), notBefore(p.latest, int64(p.Deadline()), p.Deadline() != core.Never)
+	s.ECN = conform.If(Marks{ect, p.Counts().CEReported - told}, p.cfg.Extensions&ECN != 0)
+	return s
+}
+
+func (p *Product) receive(now core.Micros, e Receive, s *Step) {
+	datagram := []byte(e.Hex)
+	datagram = datagram[:len(datagram):len(datagram)]
+	wasClosed := p.State() == connection.Closed
+	if err := p.ReceiveECN(now, datagram, ecns[e.ECN]); !wasClosed {
+		s.Refused = refused(err)
+	}
+	if string(datagram) != string(e.Hex) {
+		panic("the connection changed the caller's datagram")
+	}
+	s.Rows = append(s.Rows, string(p.Row()))
+}
+
+// rowTo is the row by which a poll goes from a state to another one; it is not the last of the poll.
+var rowTo = map[[2]connection.State]string{
+	{connection.Open, connection.Closed}: "K5", {connection.Open, connection.Closing}: "K6", {connection.Closing, connection.Closed}: "K12",
+}
+
+// poll polls until no datagram comes, and returns which are to be sent with ECT(0).
+func (p *Product) poll(now core.Micros, s *Step) (ect []bool) {
+	ect = []bool{}
+	for more := true; more; {
+		var datagram []byte
+		before := p.State()
+		if datagram, more = p.Conn.Poll(now, nil); more {
+			s.Datagrams, ect = append(s.Datagrams, conform.Bytes(datagram)), append(ect, p.ECT())
+		}
+		if row, ok := rowTo[[2]connection.State{before, p.State()}]; ok {
+			s.Rows = append(s.Rows, row)
+		}
+		s.Rows = append(s.Rows, string(p.Row()))
+	}
+	return ect
+}
+
+// Inside is what steps do not show: whether the packet layer is in GOOD.
+func (p *Product) Inside() any { return p.Mode().String() == "GOOD" }
+
+// ended is why a connection ends.
+func ended(err error) (why conform.Opt[Ended]) {
+	var closed *connection.ClosedError
+	switch {
+	case err == nil:
+		return why
+	case errors.As(err, &closed):
+		return conform.Some(Ended{"closed", conform.Some(int64(closed.Code)), conform.Some(closed.Text), conform.Some(closed.Remote)})
+	case errors.Is(err, session.ErrTimeout):
+		return conform.Some(Ended{Why: "timeout"})
+	}
+	return conform.Some(Ended{Why: "failed"})
+}
+
+// given is why something that the application gave was refused. The error of an end that is not OPEN
+// says why it is not, with the code of the layer that failed.
+func (p *Product) given(err error) conform.Opt[Refused] {
+	if err != nil && p.State() != connection.Open {
+		return conform.Some(Refused{"ended", core.NoPlace})
+	}
+	return refused(err)
+}
+
+// refused is why a datagram, or something that the application gave, was refused.
+func refused(err error) (r conform.Opt[Refused]) {
+	var placed *core.Error
+	code := "ended"
+	switch {
+	case err == nil:
+		return r
+	case errors.As(err, &placed):
+		return conform.Some(Refused{string(placed.Code()), placed.Place()})
+	case errors.Is(err, lanes.ErrBusy):
+		code = "busy"
+	case errors.Is(err, statemachine.ErrChunkSize):
+		code = "chunk_size"
+	case errors.Is(err, connection.ErrNoLanes):
+		code = "no_lanes"
+	}
+	return conform.Some(Refused{code, core.NoPlace})
+}

@@ -1,0 +1,104 @@
+package connectionsim
+
+import (
+	"math"
+
+	"github.com/chunkwire/chunkwire/conform/sim"
+	"github.com/chunkwire/chunkwire/connection/session"
+)
+
+// Forger sees every datagram and has no key. He sends what he saw again, whole or changed, and
+// messages of his own, from any address. He drops nothing, and does not send on to a client
+// what the server answered to another address (what a relay can do is not excluded).
+type Forger struct {
+	sim.Draw
+	seen   []Letter
+	nonces []seenOffer
+	places int // addresses that he sends from
+}
+
+// seenOffer is an offer that he saw, and who made it.
+type seenOffer struct {
+	from  session.Address
+	offer session.Offer
+}
+
+const mostSeen = 512
+
+// See shows him a datagram.
+func (f *Forger) See(l Letter) {
+	if len(f.seen) < mostSeen {
+		f.seen = append(f.seen, l)
+	} else {
+		f.seen[f.IntN(mostSeen)] = l
+	}
+	if m, err := session.Decode(l.Data); err == nil && (m.Kind == session.KindLink || m.Kind == session.KindProof) && l.To == ServerAddress {
+		f.nonces = append(f.nonces, seenOffer{l.From, m.Offer})
+	}
+}
+
+// Forge returns a datagram that he sends now.
+func (f *Forger) Forge() (l Letter, ok bool) {
+	if len(f.seen) == 0 {
+		return l, false
+	}
+	switch f.IntN(5) {
+	case 0:
+		return f.message()
+	case 1, 2:
+		return f.changed(), true
+	}
+	return f.replayed(), true
+}
+
+// replayed is a datagram that he saw; to the server it comes from anywhere.
+func (f *Forger) replayed() Letter {
+	l := f.seen[f.IntN(len(f.seen))]
+	l.Data = append([]byte(nil), l.Data...)
+	if l.To == ServerAddress && f.OneIn(3) {
+		l.From = Address(f.IntN(f.places))
+	}
+	return l
+}
+
+// changed is one with some bits changed, cut, or longer.
+func (f *Forger) changed() Letter {
+	l := f.replayed()
+	for range f.Between(1, 3) {
+		at := f.IntN(len(l.Data))
+		l.Data[at] ^= 1 << f.IntN(8)
+	}
+	switch f.IntN(6) {
+	case 0:
+		l.Data = l.Data[:f.IntN(len(l.Data)+1)]
+	case 1:
+		l.Data = append(l.Data, byte(f.Uint32()))
+	}
+	return l
+}
+
+// message is one of the handshake that he makes himself.
+func (f *Forger) message() (l Letter, ok bool) {
+	if len(f.nonces) == 0 {
+		return l, false
+	}
+	// Mostly the latest: that of a client that waits.
+	o := f.nonces[max(0, len(f.nonces)-1-f.IntN(min(len(f.nonces), 4)))]
+	l = Letter{From: ServerAddress, To: o.from}
+	m := session.Message{Kind: sim.Among(f.Draw, session.KindChallenge, session.KindLinked, session.KindRefused, session.KindLink, session.KindProof)}
+	m.Offer = o.offer
+	m.Stamp = sim.Among(f.Draw, 0, uint64(f.Uint32()), math.MaxInt64>>1)
+	m.Cookie[0], m.Proof[1] = byte(f.Uint32()), byte(f.IntN(2))
+	m.Version, m.Reason = session.Version, session.Reason(1+f.IntN(9))
+	m.Agreed = session.Agreed{Link: 1 + f.Uint32()>>1, Lanes: o.offer.Lanes, Timeout: o.offer.Timeout}
+	if m.Agreed.Lanes > 0 {
+		m.Agreed.Variant = 1
+	}
+	if m.Kind == session.KindLink || m.Kind == session.KindProof {
+		l.From, l.To = Address(f.IntN(f.places)), ServerAddress
+		m.Resume = sim.Among(f.Draw, 0, o.offer.Resume, f.Uint32())
+	}
+	data, err := m.Append(nil)
+	l.Data = data
+	return l, err == nil
+}

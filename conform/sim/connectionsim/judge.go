@@ -1,0 +1,225 @@
+package connectionsim
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
+)
+
+// Side is an end of a connection.
+type Side int
+
+// The sides.
+const (
+	ClientSide Side = iota
+	ServerSide
+)
+
+func (s Side) String() string { return [...]string{"client", "server"}[s] }
+
+// Judge watches connections from outside. It knows each by its link, and what was accepted and
+// read at both ends. It needs no model.
+type Judge struct {
+	channels map[uint8]channel.Config
+	links    map[uint32]*judged
+	drawn    map[session.Address]*balance
+}
+
+// judged is a connection: what each side sends, and how much of it the network has marked.
+type judged struct {
+	flows  [2]*flow
+	marked [2]int64
+}
+
+// flow is what one side has accepted and the other has read.
+type flow struct {
+	messages map[uint8]*sentMessages // by channel
+	chunks   [][]byte
+	read     int // chunks
+}
+
+// sentMessages is those of a channel.
+type sentMessages struct {
+	next     core.Number                  // of the next message that is accepted
+	tail     core.Number                  // all below were read or skipped, of an ordered channel
+	at       map[core.Number]*sentMessage // by sequence, of a reliable channel
+	contents map[string]int               // how often it was accepted and not read, of an unreliable one
+}
+
+type sentMessage struct {
+	data    []byte
+	first   core.Number
+	end     core.Number
+	mortal  bool
+	read    bool
+	skipped int // sequences
+}
+
+// balance is what an address was sent by the server, and what came from it.
+type balance struct {
+	in, out int
+	proven  bool
+}
+
+// NewJudge returns the judge of connections with these channels.
+func NewJudge(channels []channel.Config) *Judge {
+	j := &Judge{channels: map[uint8]channel.Config{}, links: map[uint32]*judged{}, drawn: map[session.Address]*balance{}}
+	for _, c := range channels {
+		j.channels[c.ID] = channelsim.Complete(c)
+	}
+	return j
+}
+
+func (j *Judge) link(number uint32) *judged {
+	if j.links[number] == nil {
+		j.links[number] = &judged{}
+	}
+	return j.links[number]
+}
+
+func (j *Judge) flow(link uint32, from Side) *flow {
+	c := j.link(link)
+	if c.flows[from] == nil {
+		c.flows[from] = &flow{messages: map[uint8]*sentMessages{}}
+	}
+	return c.flows[from]
+}
+
+func (f *flow) channel(id uint8) *sentMessages {
+	if f.messages[id] == nil {
+		f.messages[id] = &sentMessages{at: map[core.Number]*sentMessage{}, contents: map[string]int{}}
+	}
+	return f.messages[id]
+}
+
+// violates returns an error about a property.
+func violates(property, format string, args ...any) error {
+	return fmt.Errorf("%s: %s", property, fmt.Sprintf(format, args...))
+}
+
+// Sent says that a side accepted a message.
+func (j *Judge) Sent(link uint32, from Side, id uint8, message []byte, mortal bool) {
+	s, cfg := j.flow(link, from).channel(id), j.channels[id]
+	if cfg.Kind == channel.Unreliable {
+		s.contents[string(message)]++
+		return
+	}
+	m := &sentMessage{data: message, mortal: mortal, first: s.next}
+	m.end = m.first + core.Number((len(message)+cfg.Data-1)/cfg.Data)
+	for ; s.next < m.end; s.next++ {
+		s.at[s.next] = m
+	}
+}
+
+// Marked says that the network has marked a datagram of a side.
+func (j *Judge) Marked(link uint32, from Side) { j.link(link).marked[from]++ }
+
+// Told says how many marks a side was told of. There are no more than the network has made (CXM-16).
+func (j *Judge) Told(link uint32, side Side, marks int64) error {
+	if most := j.link(link).marked[side]; marks > most {
+		return violates("CXM-16", "link %d: the %v was told of %d marks, and there were %d", link, side, marks, most)
+	}
+	return nil
+}
+
+// Read says that the other side read a message, or was told that one is skipped.
+func (j *Judge) Read(link uint32, from Side, id uint8, r channel.Message) error {
+	s, kind := j.flow(link, from).channel(id), j.channels[id].Kind
+	bad := func(what string) error {
+		return violates("CXT-SAFE-6", "link %d, channel %d of the %v: sequence %d, %d bytes: %s", link, id, from, r.Sequence, len(r.Data), what)
+	}
+	if kind == channel.Unreliable {
+		if s.contents[string(r.Data)]--; s.contents[string(r.Data)] < 0 {
+			return bad("was not sent, or is read twice")
+		}
+		return nil
+	}
+	m := s.at[r.Sequence]
+	switch {
+	case m == nil:
+		return bad("was never sent")
+	case m.read || r.Skipped && r.Sequence < m.first+core.Number(m.skipped) && kind == channel.Ordered:
+		return bad("is read twice")
+	case kind == channel.Ordered && r.Sequence != s.tail:
+		return bad("is not the next")
+	case r.Skipped && !m.mortal:
+		return bad("is skipped, and had no lifetime")
+	case !r.Skipped && (r.Sequence != m.first || m.skipped > 0 || !bytes.Equal(r.Data, m.data)):
+		return bad("is not what was sent")
+	}
+	if s.tail = r.Sequence + 1; r.Skipped {
+		m.skipped++
+	} else {
+		m.read, s.tail = true, m.end
+	}
+	return nil
+}
+
+// SentChunk says that a side accepted a chunk.
+func (j *Judge) SentChunk(link uint32, from Side, chunk []byte) {
+	f := j.flow(link, from)
+	f.chunks = append(f.chunks, chunk)
+}
+
+// ReadChunk says that the other side read a chunk.
+func (j *Judge) ReadChunk(link uint32, from Side, chunk []byte) error {
+	f := j.flow(link, from)
+	if f.read == len(f.chunks) || !bytes.Equal(chunk, f.chunks[f.read]) {
+		return violates("CXT-SAFE-6", "link %d: chunk %d of the %v is read as %d bytes that are another", link, f.read, from, len(chunk))
+	}
+	f.chunks[f.read] = nil
+	f.read++
+	return nil
+}
+
+// Settled returns what of a side's reliable messages and chunks was not read.
+func (j *Judge) Settled(link uint32, from Side) error {
+	f := j.flow(link, from)
+	for id, s := range f.messages {
+		for _, m := range s.at {
+			if !m.read && m.first+core.Number(m.skipped) < m.end {
+				return violates("CXT-SAFE-6", "link %d, channel %d: sequence %d of the %v was not read", link, id, m.first, from)
+			}
+		}
+	}
+	if f.read < len(f.chunks) {
+		return violates("CXT-SAFE-6", "link %d: chunk %d of the %v was not read", link, f.read, from)
+	}
+	return nil
+}
+
+func (j *Judge) balance(a session.Address) *balance {
+	if j.drawn[a] == nil {
+		j.drawn[a] = &balance{}
+	}
+	return j.drawn[a]
+}
+
+// Came says that the server got a datagram that claims to be from an address.
+func (j *Judge) Came(from session.Address, size int) { j.balance(from).in += size }
+
+// Proven says that a connection is at an address: who is there can read what comes.
+func (j *Judge) Proven(a session.Address) { j.balance(a).proven = true }
+
+// Went says that the server sends a datagram to an address. One that is not proven gets less
+// than came from it (CXT-BND-1).
+func (j *Judge) Went(to session.Address, size int) error {
+	b := j.balance(to)
+	b.out += size
+	if !b.proven && b.out >= b.in {
+		return violates("CXT-BND-1", "%d bytes go to an address that sent %d", b.out, b.in)
+	}
+	return nil
+}
+
+// Ended checks that an end that is over says why.
+func (j *Judge) Ended(link uint32, side Side, err error) error {
+	if err == nil {
+		return violates("CXT-LIVE-2", "link %d ends at the %v without a reason", link, side)
+	}
+	return nil
+}

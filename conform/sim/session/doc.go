@@ -1,2 +1,0 @@
-// Package session judges clients and servers of package session.
-package session

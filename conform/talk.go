@@ -1,0 +1,193 @@
+package conform
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Talk is ends that send each other datagrams in virtual time. What an end sends goes to Carry; Came
+// and Went of its Look are what was sent, so that an event can refer to it.
+type Talk struct {
+	Ends []*End
+	// Carry gets each datagram that an end sends; nil: none arrives by itself.
+	Carry func(at int64, from *End, e Event, b Bytes)
+
+	waiting []happening
+	made    int
+}
+
+// End is one end of a talk.
+type End struct {
+	Name    string
+	Op      *Op
+	Config  any
+	Machine Oracle               // a Pair, or an oracle alone
+	Poll    Event                // at the end's deadline
+	Sent    func(s Step) []Bytes // what a step sent
+	Arrives func(b Bytes) Event  // a datagram of another end
+	Restart func() Oracle        // a new machine in its place; nil: it never restarts
+
+	Trace []Timed
+	Steps []Step
+	Went  []Bytes
+}
+
+// happening is something that is to come.
+type happening struct {
+	at          int64
+	rank, order int
+	do          func(at int64)
+}
+
+// Of happenings at one time those of a lower rank come first, and of one rank the first made.
+const (
+	Arrival = iota
+	Action
+	Polling
+)
+
+// Do gives an event to an end, and to the network what the end sends.
+func (t *Talk) Do(at int64, end *End, e Event) Step {
+	s := end.Machine.Do(at, e)
+	end.Trace, end.Steps = append(end.Trace, Timed{at, e}), append(end.Steps, s)
+	if s == nil {
+		return nil
+	}
+	sent := end.Sent(s)
+	end.Went = append(end.Went, sent...)
+	for _, b := range sent {
+		if t.Carry != nil {
+			t.Carry(at, end, e, b)
+		}
+	}
+	return s
+}
+
+// Add plans something for a time.
+func (t *Talk) Add(at int64, rank int, do func(at int64)) {
+	t.made++
+	t.waiting = append(t.waiting, happening{at, rank, t.made, do})
+}
+
+// Run lets everything happen up to a time, or until it is over. Each end is polled at its deadline.
+func (t *Talk) Run(until int64, over func() bool) {
+	for h, some := t.next(); some && h.at <= until && (over == nil || !over()); h, some = t.next() {
+		t.waiting = slices.DeleteFunc(t.waiting, func(w happening) bool { return w.order == h.order })
+		h.do(h.at)
+	}
+}
+
+// next returns what happens first.
+func (t *Talk) next() (first happening, some bool) {
+	list := slices.Clone(t.waiting)
+	for i, end := range t.Ends {
+		if at := end.Machine.Look().Deadline; at.Is {
+			list = append(list, happening{at.V, Polling, i - len(t.Ends), func(at int64) { t.Do(at, end, end.Poll) }})
+		}
+	}
+	if len(list) == 0 {
+		return first, false
+	}
+	return slices.MinFunc(list, func(a, b happening) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.rank, b.rank), cmp.Compare(a.order, b.order))
+	}), true
+}
+
+// Other returns the end that an end of two talks to.
+func (t *Talk) Other(end *End) *End {
+	return t.Ends[(slices.Index(t.Ends, end)+1)%len(t.Ends)]
+}
+
+// Mend lets everything that two ends send from now on arrive, after a delay.
+func (t *Talk) Mend(delay int64) {
+	t.Carry = func(at int64, from *End, _ Event, b Bytes) {
+		to := t.Other(from)
+		t.Add(at+delay, Arrival, func(at int64) { t.Do(at, to, to.Arrives(b)) })
+	}
+}
+
+// shares is how many parts of what a source says are an event of one of the ends; one more is a
+// restart.
+const shares = 15
+
+// Play gives two ends events that come from a source, so many at most, and returns the latest time.
+// Nothing arrives except by an event that refers to it.
+func (t *Talk) Play(in Source, most int) (latest int64) {
+	now := int64(0)
+	for n := 0; n < most && in.More(); n++ {
+		who := int(in.Number(0, t.heads()))
+		end := t.Ends[who%len(t.Ends)]
+		if who >= shares*len(t.Ends) && end.Restart != nil {
+			end.Machine = end.Restart()
+		}
+		var e Event
+		now, e = end.Op.next(in, now, end.Config, t.look(end))
+		if now > MostTime/2 {
+			return latest // there must be time for what follows
+		}
+		latest = max(latest, now)
+		t.Do(now, end, e)
+	}
+	return latest
+}
+
+func (t *Talk) heads() int64 { return int64((shares+1)*len(t.Ends)) - 1 }
+
+// look is what those who make events of an end can see.
+func (t *Talk) look(end *End) Look {
+	look := end.Machine.Look()
+	look.Went, look.Came = end.Went, t.Other(end).Went
+	return look
+}
+
+// Encode is the inverse of Play: the events of both ends, in the order of their times. It takes
+// the ends through them.
+func (t *Talk) Encode(out []byte, traces ...[]Timed) []byte {
+	now := int64(0)
+	for {
+		end := -1
+		for i, trace := range traces {
+			if len(trace) > 0 && (end < 0 || trace[0].At < traces[end][0].At) {
+				end = i
+			}
+		}
+		if end < 0 {
+			return out
+		}
+		who, e := t.Ends[end], traces[end][0]
+		traces[end] = traces[end][1:]
+		out = AppendNumber(out, 0, t.heads(), int64(end))
+		out = who.Op.append(out, now, e, who.Config, t.look(who))
+		now = e.At
+		t.Do(e.At, who, e.Event)
+	}
+}
+
+// How an event refers to a datagram that the other end sent: bytes after it are a change.
+const mostBack = 255
+
+// UnpackSent makes a datagram that the other end sent: one of the latest, which may have a
+// changed bit.
+func UnpackSent(in Source, look Look) Bytes {
+	back := int(in.Number(0, mostBack))
+	change := int(in.Number(0, 1<<16-1))
+	if len(look.Came) == 0 {
+		return ""
+	}
+	b := []byte(look.Came[max(0, len(look.Came)-1-back)])
+	if change > 0 && len(b) > 0 {
+		change %= 8 * len(b)
+		b[change/8] ^= 1 << (change % 8)
+	}
+	return Bytes(b)
+}
+
+// PackSent is the inverse of UnpackSent for a datagram that was not changed, if there is one.
+func PackSent(out []byte, b Bytes, look Look) (_ []byte, ok bool) {
+	for back := 0; back <= mostBack && back < len(look.Came); back++ {
+		if look.Came[len(look.Came)-1-back] == b {
+			return AppendNumber(AppendNumber(out, 0, mostBack, int64(back)), 0, 1<<16-1, 0), true
+		}
+	}
+	return out, false
+}
