@@ -124,6 +124,7 @@ func TestWhatAnEncoderRefuses(t *testing.T) {
 		check.That(t, errors.Is(err, format.Sentinel(c.code)), "the same error")
 	}
 	check.Same(t, "a sound one", (&Message{Kind: KindLink, Offer: sample}).Validate(), nil)
+	check.Same(t, "the largest datagram", (&Message{Kind: KindAEAD, Body: make([]byte, 1200), Tag: make([]byte, 16)}).Validate(), nil)
 }
 
 // drawMessage draws any message that is sound.
