@@ -31,7 +31,7 @@ type Oracle interface {
 // Look is what an oracle shows to those who make events.
 type Look struct {
 	Deadline Opt[int64]
-	Near     [4]int64 // numbers that events are near
+	Near     [6]int64 // numbers that events are near
 
 	// Of an end of a Talk: the datagrams that the other end sent, and that this one did.
 	Came, Went []Bytes

@@ -83,6 +83,25 @@ func AppendBytes(out []byte, most int, b []byte) []byte {
 	return append(AppendNumber(out, 0, int64(min(most, 1<<16-1)), int64(len(b))), b...)
 }
 
+// Near reads a number that is mostly near another.
+func Near(in Source, to, least, most int64) int64 {
+	if v := in.Number(0, 255); v < 255 {
+		return min(max(to+v-nearBelow, least), most)
+	}
+	return in.Number(least, most)
+}
+
+// nearBelow is how far below a number the nearest begin.
+const nearBelow = 64
+
+// AppendNear is the inverse of Near.
+func AppendNear(out []byte, to, least, most, n int64) []byte {
+	if v := n - to + nearBelow; v >= 0 && v < 255 {
+		return AppendNumber(out, 0, 255, v)
+	}
+	return AppendNumber(AppendNumber(out, 0, 255, 255), least, most, n)
+}
+
 func unpackStruct(t reflect.Type, in Source) reflect.Value {
 	v := reflect.New(t).Elem()
 	for _, f := range planOf(t) {
@@ -196,10 +215,12 @@ const (
 	earlier
 	laterLittle
 	laterMuch
-	times
+	again // the event before, so often
+	howMany
 )
 
 const (
+	mostAgain  = 1 << 8
 	mostMs     = 1<<8 - 1
 	mostLittle = 1<<16 - 1
 	mostLater  = 1<<32 - 1
@@ -251,19 +272,34 @@ func told(in Source, how, now int64, look Look) int64 {
 // Encode encodes a trace for Input. The oracle is taken through it.
 func (op *Op) Encode(config any, events []Timed, oracle Oracle) []byte {
 	out := packStruct(nil, reflect.ValueOf(config))
-	now := int64(0)
-	for _, e := range events {
+	now, repeated := int64(0), 0
+	for i, e := range events {
+		if repeated--; repeated >= 0 {
+			oracle.Do(e.At, e.Event)
+			continue
+		}
 		out = op.append(out, now, e, config, oracle.Look())
 		now = e.At
 		oracle.Do(e.At, e.Event)
+		if repeated = runOf(events[i:]); repeated > 0 {
+			out = AppendNumber(AppendNumber(out, 0, op.heads(), again), 1, mostAgain, int64(repeated))
+		}
 	}
 	return out
+}
+
+// runOf returns how often the first event comes again at once.
+func runOf(events []Timed) (n int) {
+	for n < mostAgain && n+1 < len(events) && same(events[n+1], events[0]) {
+		n++
+	}
+	return n
 }
 
 // append encodes an event.
 func (op *Op) append(out []byte, now int64, e Timed, config any, look Look) []byte {
 	how, least, most, n := tell(now, e.At, look)
-	out = AppendNumber(out, 0, op.heads(), int64(op.kind(e.Event))*times+how)
+	out = AppendNumber(out, 0, op.heads(), int64(op.kind(e.Event))*howMany+how)
 	if most > least {
 		out = AppendNumber(out, least, most, n)
 	}
@@ -274,7 +310,7 @@ func (op *Op) append(out []byte, now int64, e Timed, config any, look Look) []by
 }
 
 // heads is the largest number that says what an event is, and how its time is told.
-func (op *Op) heads() int64 { return int64(len(op.Events))*times - 1 }
+func (op *Op) heads() int64 { return int64(len(op.Events))*howMany - 1 }
 
 // Configure makes a configuration.
 func (op *Op) Configure(in Source) any {
@@ -289,20 +325,27 @@ func (op *Op) Configure(in Source) any {
 func (op *Op) Play(in Source, config any, oracle Oracle, most int) iter.Seq2[int64, Event] {
 	return func(yield func(int64, Event) bool) {
 		now := int64(0)
-		for n := 0; n < most && in.More(); n++ {
-			var e Event
-			if now, e = op.next(in, now, config, oracle.Look()); !yield(now, e) {
-				return
+		var e Event
+		for n := 0; n < most && in.More(); {
+			head, times := in.Number(0, op.heads()), int64(1)
+			if e != nil && head%howMany == again {
+				times = in.Number(1, mostAgain)
+			} else {
+				now, e = op.next(in, head, now, config, oracle.Look())
+			}
+			for ; times > 0 && n < most; times-- {
+				if n++; !yield(now, e) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// next makes an event and its time.
-func (op *Op) next(in Source, now int64, config any, look Look) (int64, Event) {
-	head := in.Number(0, op.heads())
-	now = told(in, head%times, now, look)
-	return now, makeEvent(in, op.Events[head/times].Of, config, look)
+// next makes an event and its time, whose head was read.
+func (op *Op) next(in Source, head, now int64, config any, look Look) (int64, Event) {
+	now = told(in, head%howMany, now, look)
+	return now, makeEvent(in, op.Events[head/howMany].Of, config, look)
 }
 
 func makeEvent(in Source, of Event, config any, look Look) Event {

@@ -30,7 +30,11 @@ type Pair struct {
 	Judges  []Judge
 	Events  []Timed
 	steps   []Step // of the oracle
+	count   int
 }
+
+// mostRecorded is how many events a script has at most: a run in virtual time may be long.
+const mostRecorded = 20_000
 
 // Pair returns new machines; nil if neither takes the configuration, which the contract
 // answers with bad_request.
@@ -50,9 +54,10 @@ func (op *Op) Pair(t T, config any) *Pair {
 // Do puts an event to both machines, which must do the same, and returns what they did.
 func (p *Pair) Do(at int64, e Event) Step {
 	p.T.Helper()
-	p.Events = append(p.Events, Timed{at, e})
 	want := p.Oracle.Do(at, e)
-	p.steps = append(p.steps, want)
+	if p.count++; p.count <= mostRecorded {
+		p.Events, p.steps = append(p.Events, Timed{at, e}), append(p.steps, want)
+	}
 	got := p.Product.Do(at, e)
 	if !same(got, want) {
 		p.Fail("it does\n%s\nthe oracle\n%s", text(got), text(want))
@@ -75,7 +80,7 @@ func (p *Pair) Look() Look { return p.Oracle.Look() }
 // Fail fails, with the script of what happened.
 func (p *Pair) Fail(format string, args ...any) {
 	p.T.Helper()
-	p.T.Fatalf("%s, event %d: %s\n%s", p.Op.Name, len(p.Events)-1, fmt.Sprintf(format, args...), p.Op.Script(p.Config, p.Events, p.steps))
+	p.T.Fatalf("%s, event %d: %s\n%s", p.Op.Name, p.count-1, fmt.Sprintf(format, args...), p.Op.Script(p.Config, p.Events, p.steps))
 }
 
 // Compare puts events to both machines.
@@ -101,3 +106,31 @@ func text(s Step) string {
 	}
 	return string(b)
 }
+
+// Recorded is an oracle, and all that happened to it.
+type Recorded struct {
+	Oracle
+	Op     *Op
+	Config any
+	Events []Timed
+	Steps  []Step
+}
+
+// Record returns a new oracle.
+func (op *Op) Record(config any) (*Recorded, error) {
+	m, err := op.Oracle(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Recorded{Oracle: m.(Oracle), Op: op, Config: config}, nil
+}
+
+// Do puts an event to the oracle.
+func (r *Recorded) Do(at int64, e Event) Step {
+	s := r.Oracle.Do(at, e)
+	r.Events, r.Steps = append(r.Events, Timed{at, e}), append(r.Steps, s)
+	return s
+}
+
+// Request writes what happened as a request.
+func (r *Recorded) Request() json.RawMessage { return r.Op.Request(r.Config, r.Events) }

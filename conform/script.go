@@ -69,16 +69,16 @@ func (p *Played) Wrong() error {
 
 // Run runs a script with the oracle.
 func (op *Op) Run(lines []string) (*Played, error) {
-	var w Words
-	config, lines := op.settings(&w, lines)
-	if w.Err != nil {
-		return nil, w.Err
+	config, lines, err := op.Settings(lines)
+	if err != nil {
+		return nil, err
 	}
 	m, err := op.Oracle(config)
 	if err != nil {
 		return nil, fmt.Errorf("%+v: %w", config, err)
 	}
-	p, before := &Played{Trace: Trace{Config: config}}, []string(nil)
+	p := &Played{Trace: Trace{Config: config}}
+	var before []string
 	for _, text := range lines {
 		line := Line{Text: text}
 		var found bool
@@ -96,8 +96,17 @@ func (op *Op) Run(lines []string) (*Played, error) {
 	return p, nil
 }
 
-// settings reads what the first line sets.
-func (op *Op) settings(w *Words, lines []string) (config any, rest []string) {
+// Rows are those that each step took.
+func (op *Op) Rows(steps []Step) (rows [][]string) {
+	for _, s := range steps {
+		rows = append(rows, op.Words.Step(op.Config, s).Rows)
+	}
+	return rows
+}
+
+// Settings reads what the first line sets, if it begins with "with".
+func (op *Op) Settings(lines []string) (config any, rest []string, err error) {
+	var w Words
 	v := reflect.New(reflect.TypeOf(op.Config)).Elem()
 	v.Set(reflect.ValueOf(op.Config))
 	if len(lines) > 0 && strings.HasPrefix(lines[0], "with ") {
@@ -109,11 +118,11 @@ func (op *Op) settings(w *Words, lines []string) (config any, rest []string) {
 				w.Bad("setting", key)
 				break
 			}
-			plan[i].say(w, v.FieldByIndex(plan[i].index), value)
+			plan[i].say(&w, v.FieldByIndex(plan[i].index), value)
 		}
 		lines = lines[1:]
 	}
-	return v.Interface(), lines
+	return v.Interface(), lines, w.Err
 }
 
 // runLine runs the events of a line.

@@ -121,7 +121,7 @@ func (t *Talk) Play(in Source, most int) (latest int64) {
 			end.Machine = end.Restart()
 		}
 		var e Event
-		now, e = end.Op.next(in, now, end.Config, t.look(end))
+		now, e = end.Op.next(in, in.Number(0, end.Op.heads()), now, end.Config, t.look(end))
 		if now > MostTime/2 {
 			return latest // there must be time for what follows
 		}

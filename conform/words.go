@@ -95,6 +95,19 @@ func (w *Words) Number(word string) int64 {
 	return list[min(w.Nth, len(list)-1)]
 }
 
+// mostSize is the largest size of a payload in a script.
+const mostSize = 1 << 20
+
+// Size reads a size.
+func (w *Words) Size(word string) int {
+	n := w.Time(word)
+	if n < 0 || n > mostSize {
+		w.Bad("size", word)
+		return 0
+	}
+	return int(n)
+}
+
 // WriteTime writes a time as scripts do: 21ms, 21ms-1, 1s.
 func WriteTime(us int64) string {
 	ms := (us + 500) / 1000

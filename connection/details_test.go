@@ -47,7 +47,7 @@ func sizeOf(datagrams ...[]byte) (size int) {
 // those of messages in others; when it is overdrawn the next goes at the exact time (CXM-4).
 func TestWhatMessagesPay(t *testing.T) {
 	const rate, at = 640_000, 5 * second // the budget was full long before
-	slice := check.Must(twoLanes.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: lanes.Slice{Chunk: codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}}}))
+	slice := check.Must(twoLanes.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}}))
 	for _, c := range []struct {
 		name   string
 		before func(b *connection.Conn, p *pen)
@@ -76,6 +76,38 @@ func TestWhatMessagesPay(t *testing.T) {
 		check.Equal(t, c.name+": datagrams before", len(poll(b, due-1)), 0)
 		check.That(t, len(poll(b, due)) > 0, "messages go on")
 	}
+}
+
+// Messages ride beside slices until what they cost has used the budget up (CXM-4).
+func TestTheBudgetBesideSlices(t *testing.T) {
+	b, r, _ := serverAlone(connection.Config{MessageRate: 64_000})
+	at := core.Micros(5 * second)
+	send := func(now core.Micros, count, size int) {
+		for range count {
+			check.Same(t, "error", b.Send(now, unreliable, make([]byte, size), 0), nil)
+		}
+	}
+	send(second, 1, 900)
+	one := sizeOf(poll(b, second)...) // paid back by then
+	send(at, connection.MessageBurst/one, 900)
+	left := connection.MessageBurst - sizeOf(poll(b, at)...)
+	send(at, 30, 100)
+	check.Must(b.SendChunk(at, make([]byte, 30*codec.SliceSize)))
+	riding, alone, each := 0, 0, 0
+	for now := at; now < at+90*ms; now += 10 {
+		for _, d := range poll(b, now) {
+			if types := r.records(t, d); len(types) == 2 {
+				riding, each = riding+1, len(d)
+			} else {
+				check.Equal(t, "records", types, []int{aSlice})
+				each, alone = each-len(d), alone+1
+			}
+		}
+		if alone > 0 {
+			break
+		}
+	}
+	check.Equal(t, "messages beside slices", riding, left/each+1)
 }
 
 // What rides beside a slice pays for its own bytes; the rate of slices counts the rest (CXM-5).
@@ -116,7 +148,7 @@ func TestMessagesGoWithAnAck(t *testing.T) {
 	b, r, p := serverAlone(connection.Config{})
 	check.Same(t, "error", b.Send(0, unreliable, []byte("the tick"), 0), nil)
 	poll(b, 0)
-	slice := connection.Record{Type: connection.TypeSlice, Slice: lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}}}
+	slice := connection.Record{Type: connection.TypeSlice, Slice: codec.Slice{NumSlices: 1, Data: []byte("x")}}
 	check.Same(t, "refusal", give(b, ms, p.write(check.Must(twoLanes.Append(nil, &slice))...)), nil)
 	check.Same(t, "error", b.Send(ms, unreliable, make([]byte, 200), 0), nil)
 	check.Must(b.SendChunk(ms, make([]byte, codec.SliceSize)))
@@ -266,7 +298,7 @@ func TestAClientWithoutLanes(t *testing.T) {
 func TestRecordsAtTheirLimits(t *testing.T) {
 	text := []byte(strings.Repeat("x", connection.MaxText))
 	closes := check.Must(twoLanes.Append(nil, &connection.Record{Type: connection.TypeClose, Code: 300, Text: text}))
-	r := connection.Record{Lane: 1, Slice: lanes.Slice{Chunk: codec.Slice{NumSlices: 7}}}
+	r := connection.Record{Lane: 1, Slice: codec.Slice{NumSlices: 7}}
 	check.Equal(t, "next", check.Must(twoLanes.Decode(closes, 0, &r)), len(closes))
 	check.Equal(t, "record", r, connection.Record{Type: connection.TypeClose, Code: 300, Text: text})
 	check.That(t, !twoLanes.IsRecord(closes, len(closes)), "the payload has ended")

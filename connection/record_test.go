@@ -12,9 +12,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 var (
@@ -72,33 +70,33 @@ func drawRecord(t *rapid.T, format connection.Format) (r connection.Record) {
 		return r
 	case connection.TypeSlice:
 		if format.Repair {
-			r.Slice.Repair = drawRepair(t, n)
+			r.Slice = drawRepair(t, n)
 			break
 		}
-		r.Slice = lanes.Slice{Chunk: codec.Slice{ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, n-1).Draw(t, "slice"), NumSlices: n}}
+		r.Slice = codec.Slice{ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, n-1).Draw(t, "slice"), NumSlices: n}
 		size := codec.SliceSize
-		if r.Slice.Chunk.Last() {
+		if r.Slice.Last() {
 			size = rapid.IntRange(1, codec.SliceSize).Draw(t, "size")
 		}
-		r.Slice.Chunk.Data = content(size, 3)
+		r.Slice.Data = content(size, 3)
 	case connection.TypeChunkAck:
 		if format.Repair {
-			r.Ack.Repair = repair.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Have: rapid.IntRange(0, n).Draw(t, "have"), Top: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "top")}
+			r.Ack = codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Have: rapid.IntRange(0, n).Draw(t, "have"), Top: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "top")}
 			break
 		}
-		r.Ack = lanes.Ack{Chunk: codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Acked: core.FirstN(rapid.IntRange(0, n).Draw(t, "acked"))}}
+		r.Ack = codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Acked: core.FirstN(rapid.IntRange(0, n).Draw(t, "acked"))}
 	}
 	r.Lane = rapid.IntRange(0, 1).Draw(t, "lane")
 	return r
 }
 
-func drawRepair(t *rapid.T, n int) repair.Slice {
-	s := repair.Slice{
-		ChunkID: rapid.Uint16().Draw(t, "chunk"), ID: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "id"),
+func drawRepair(t *rapid.T, n int) codec.Slice {
+	s := codec.Slice{
+		ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "id"),
 		NumSlices: n, LastBytes: rapid.IntRange(1, codec.SliceSize).Draw(t, "last bytes"),
 	}
 	size := codec.SliceSize
-	if n == 1 || s.ID == n-1 {
+	if n == 1 || s.SliceID == n-1 {
 		size = s.LastBytes
 	}
 	s.Data = content(size, 3)

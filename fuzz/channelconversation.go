@@ -4,21 +4,62 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // A sender and a receiver of a channel talk over a network in which a packet stays until it
 // is lost: packets come in any order, late, twice, or never, as far as the packet layer takes
-// them. Both are their models at every event, and the judge is asked for all of section 8. At
+// them. Both are their oracles at every event, but in spaces of fewer bits, which have no
+// bytes; and the judge is asked for all of section 8. At
 // last everything arrives: then all is delivered or skipped, and released, and both ends are
 // silent, unless one has given up.
 //
 // An input is a window of smallChannels, a byte; a configuration as readChannelConfig reads
 // it; and a script of operations, each a byte, of which bit 7 is the end, and what op reads.
-var targetChannelConversation = newTarget("ChannelConversation", "both ends of a channel are their models, keep their promises, and deliver all at last", runChannelConversation, seedChannelConversations)
+var targetChannelConversation = newTarget("ChannelConversation", "both ends of a channel are their oracles, keep their promises, and deliver all at last", runChannelConversation, seedChannelConversations)
+
+// readChannelConfig reads the kind and the power of two of WINDOW, a byte; DATA - 1, 2 bytes;
+// GROUP - 2, a byte; SEND_QUEUE beyond its least, 2; GIVE_UP in steps of 100 ms beyond its
+// least, 2; FIRST, 4.
+func readChannelConfig(s *script) channel.Config {
+	b := s.byte()
+	c := channel.Config{Kind: channel.Kind(b & 1)}
+	c.Window = 32 << (b >> 1 % 10)
+	c.Data = 1 + int(s.uint16())%1024
+	c.Group = 2 + int(s.byte())%63
+	least := min(c.Group, c.Window)
+	c.SendQueue = least + int(s.uint16())%(32769-least)
+	c.GiveUp = core.Second + core.Micros(s.uint16()%35991)*100*core.Millisecond
+	c.First = core.Number(s.uint32())
+	return c
+}
+
+// channelScript is the inverse of readChannelConfig.
+func channelScript(kind string, f channels.Format, sendQueue, first, giveUp int64) []byte {
+	power := byte(0)
+	for ; int64(32)<<power < f.Window; power++ {
+	}
+	b := power << 1
+	if kind == "unordered" {
+		b |= 1
+	}
+	out := append(appendUint16([]byte{b}, uint16(f.Data-1)), byte(f.Group-2))
+	out = appendUint16(out, uint16(max(sendQueue-min(f.Group, f.Window), 0)))
+	out = appendUint16(out, uint16((giveUp-1_000_000)/100_000))
+	return appendUint32(out, uint32(first))
+}
+
+// readPath reads what is known of the path: whether it is measured, a byte; SRTT and
+// patience, 4 each.
+func readPath(s *script) channel.Path {
+	if s.byte()&1 == 0 {
+		return channel.Path{Patience: core.Micros(s.uint32())}
+	}
+	return channel.Path{Measured: true, SRTT: core.Micros(s.uint32()), Patience: core.Micros(s.uint32())}
+}
 
 // smallChannels are windows and spaces of sequences that a short script passes, with
 // RECEIVED of the packet layer: each as tight as CHN-6 allows. The first is the configuration's.
@@ -175,8 +216,8 @@ func (b *channelBench) finish() {
 // data go, and 0 the sender's.
 func seedChannelConversations([]testvectors.File) (seeds [][]byte) {
 	for small := range smallChannels {
-		for _, kind := range []string{contract.KindOrdered, contract.KindUnordered} {
-			for _, f := range []contract.ChannelFormat{{Window: 32, Data: 1, Group: 2}, {Window: 32, Data: 4, Group: 4}, {Window: 32, Data: 40, Group: 64}} {
+		for _, kind := range []string{"ordered", "unordered"} {
+			for _, f := range []channels.Format{{Window: 32, Data: 1, Group: 2}, {Window: 32, Data: 4, Group: 4}, {Window: 32, Data: 40, Group: 64}} {
 				head := channelScript(kind, f, 30, 65_530, 2_000_000)
 				for _, talk := range channelTalks {
 					seeds = append(seeds, append(slices.Clip(append([]byte{byte(small)}, head...)), talk...))

@@ -1,7 +1,6 @@
 package transport_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -12,37 +11,6 @@ import (
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport"
 )
-
-// A reader that is slow makes the sender wait; what waits is bounded, and nothing is
-// lost.
-func TestSlowReaderOfChunks(t *testing.T) {
-	bubble(t, short, transport.Config{}, func(w *world) {
-		cfg := transport.Config{RecvQueue: 1, SendQueue: 1}
-		client, server := w.connect("c", cfg)
-		sent := make(chan error, 1)
-		go func() {
-			for i := range 8 {
-				if err := server.Chunks().Send(background, content(20_000, uint64(i))); err != nil {
-					sent <- err
-					return
-				}
-			}
-			sent <- nil
-		}()
-		for i := range 8 {
-			time.Sleep(time.Minute)
-			if n := client.Stats().RecvQueued; n > 1 {
-				t.Errorf("%d chunks wait, want at most 1", n)
-			}
-			if got, err := client.Chunks().Recv(background); !bytes.Equal(got, content(20_000, uint64(i))) {
-				t.Fatalf("chunk %d: %v", i, err)
-			}
-		}
-		if err := <-sent; err != nil {
-			t.Error(err)
-		}
-	})
-}
 
 // The same of messages: a channel that is full refuses, and SendWait waits.
 func TestSlowReaderOfMessages(t *testing.T) {

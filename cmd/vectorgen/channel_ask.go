@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -123,8 +124,7 @@ func reportResponse(q contract.ChannelReportRequest) any {
 // channelAnswers are the oracle's responses to requests about channels that a port can read.
 var channelAnswers = answers{
 	contract.OpRecordsEncode: by(recordsEncoded), contract.OpRecordsDecode: by(recordsDecoded), contract.OpChannelReport: by(reportResponse),
-	contract.OpChannelReceiver: by(func(q contract.ChannelReceiverRequest) any { return receiverResponse(q.Config, q.Events) }),
-	contract.OpChannelSender:   by(func(q contract.ChannelSenderRequest) any { return senderResponse(q.Config, q.Events) }),
+	contract.OpChannelReceiver: asked(channels.Receiver), contract.OpChannelSender: asked(channels.Sender),
 }
 
 // addRecords adds a request about records. want is accepted, or CODE@PLACE: if the oracle
@@ -182,134 +182,9 @@ func (g *group) missing(name string, why about, want string, id int64, base uint
 	}
 	g.addRecords(name, why, want, q, reportResponse(q))
 }
-
-// receiverSteps runs the oracle's receiver through a trace.
-func receiverResponse(cfg contract.ChannelReceiverConfig, events []contract.ChannelReceiverEvent) contract.ChannelReceiverResponse {
-	r := newChannelReceiver(cfg)
-	a := contract.ChannelReceiverResponse{Answer: ok, Steps: []contract.ChannelReceiverStep{}}
-	for _, e := range events {
-		a.Steps = append(a.Steps, receiverStep(r, cfg, e))
-	}
-	return a
-}
-
-func newChannelReceiver(cfg contract.ChannelReceiverConfig) *channeloracle.Receiver {
-	return channeloracle.NewReceiver(channeloracle.ReceiverConfig{
-		Format: formatOf(cfg.ChannelFormat), Ordered: cfg.Kind == contract.KindOrdered, First: cfg.First, GiveUp: cfg.GiveUp,
-	})
-}
-
-func formatOf(f contract.ChannelFormat) channeloracle.Format {
-	return channeloracle.Format{Window: f.Window, Data: f.Data, Group: f.Group}
-}
-
-func receiverStep(r *channeloracle.Receiver, cfg contract.ChannelReceiverConfig, e contract.ChannelReceiverEvent) (step contract.ChannelReceiverStep) {
-	row := ""
-	switch e.Event {
-	case contract.EventRecord:
-		row = r.Handle(e.At, oneRecord(formatOf(cfg.ChannelFormat), *e.Hex))
-	case contract.EventRead:
-		var got *channeloracle.Read
-		if row, got = r.Read(e.At); got != nil {
-			step.Read = &contract.ChannelRead{Sequence: uint16(got.Sequence), Skipped: got.Skipped}
-			if !got.Skipped {
-				step.Read.Data = pointerTo(hex.EncodeToString(got.Data))
-			}
-		}
-	case contract.EventPoll:
-		var report *channeloracle.Record
-		if row, report = r.Poll(e.At, int(*e.Space)); report != nil {
-			step.Report = pointerTo(hex.EncodeToString(recordBytes(formatOf(cfg.ChannelFormat), *report)))
-		}
-	case contract.EventPath:
-		r.SetPath(pathOf(e.SRTT, nil))
-	}
-	if row != "" {
-		step.Row = &row
-	}
-	step.State, step.Deadline = r.State(), deadlineOf(r.Deadline())
-	return step
-}
-
-func pathOf(srtt contract.Null, patience *int64) (p channeloracle.Path) {
-	if srtt.Value != nil {
-		p.Measured, p.SRTT = true, *srtt.Value
-	}
-	if patience != nil {
-		p.Patience = *patience
-	}
-	return p
-}
-
 func deadlineOf(at int64, ok bool) *int64 {
 	if !ok {
 		return nil
 	}
 	return &at
-}
-
-// oneRecord decodes a payload of one record.
-func oneRecord(f channeloracle.Format, text string) channeloracle.Record {
-	list, err := channeloracle.Decode(f, bytesIn(text))
-	if err != nil || len(list) != 1 {
-		panic(fmt.Sprintf("%s: %d records, %v", text, len(list), err)) // made by this program
-	}
-	return list[0]
-}
-
-func recordBytes(f channeloracle.Format, r channeloracle.Record) []byte {
-	b, err := channeloracle.Encode(f, []channeloracle.Record{r})
-	if err != nil {
-		panic(err) // of a machine
-	}
-	return b
-}
-
-// senderResponse runs the oracle's sender through a trace.
-func senderResponse(cfg contract.ChannelSenderConfig, events []contract.ChannelSenderEvent) contract.ChannelSenderResponse {
-	s := newChannelSender(cfg)
-	a := contract.ChannelSenderResponse{Answer: ok, Steps: []contract.ChannelSenderStep{}}
-	for _, e := range events {
-		a.Steps = append(a.Steps, senderStep(s, cfg, e))
-	}
-	return a
-}
-
-func newChannelSender(cfg contract.ChannelSenderConfig) *channeloracle.Sender {
-	return channeloracle.NewSender(channeloracle.SenderConfig{
-		Format: formatOf(cfg.ChannelFormat), SendQueue: cfg.SendQueue, First: cfg.First, GiveUp: cfg.GiveUp,
-	})
-}
-
-func senderStep(s *channeloracle.Sender, cfg contract.ChannelSenderConfig, e contract.ChannelSenderEvent) contract.ChannelSenderStep {
-	step := contract.ChannelSenderStep{Rows: []string{}, Records: []string{}}
-	took := func(row string) { step.Rows = append(step.Rows, row) }
-	switch e.Event {
-	case contract.EventSend:
-		lifetime := int64(0)
-		if e.Lifetime.Value != nil {
-			lifetime = *e.Lifetime.Value
-		}
-		row, refused := s.Send(e.At, bytesIn(*e.Data), lifetime)
-		if took(row); refused != "" {
-			step.Refused = &refused
-		}
-	case contract.EventReport:
-		took(s.Report(e.At, *e.Number, *e.Ack, oneRecord(formatOf(cfg.ChannelFormat), *e.Hex)))
-	case contract.EventPoll:
-		space := int(*e.Space)
-		for {
-			row, r := s.Poll(e.At, *e.Number, space)
-			if took(row); r == nil {
-				break
-			}
-			b := recordBytes(formatOf(cfg.ChannelFormat), *r)
-			space -= len(b)
-			step.Records = append(step.Records, hex.EncodeToString(b))
-		}
-	case contract.EventPath:
-		s.SetPath(pathOf(e.SRTT, e.Patience))
-	}
-	step.State, step.Base, step.Limit, step.Deadline = s.State(), s.Base(), s.Limit(), deadlineOf(s.Deadline())
-	return step
 }

@@ -3,14 +3,13 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
@@ -21,26 +20,27 @@ func (g *group) channelConversation(s script.Script) error {
 	if err != nil {
 		return err
 	}
-	t := newTalk(c)
-	t.run()
-	sent, came := senderResponse(c.Sender, t.sending), receiverResponse(c.Receiver, t.receiving)
-	rows := slices.Concat(rowsOfSender(sent), rowsOfReceiver(came))
-	if err := errors.Join(c.CheckSender(sent.Steps), c.CheckReceiver(came.Steps), namesRows(s, rows), t.truth(came.Steps)); err != nil {
+	t, err := newTalk(c)
+	if err != nil {
 		return err
 	}
-	g.addScript(s, "-sender", begin(s.Sentences, "CHV- CHG- V"), asJSON(contract.ChannelSenderRequest{Op: contract.OpChannelSender, Config: c.Sender, Events: t.sending}), asJSON(sent))
+	t.run()
+	rows := channels.Sender.Rows(t.sender.Steps)
+	rows = append(rows, channels.Receiver.Rows(t.receiver.Steps)...)
+	if err := errors.Join(c.CheckSender(t.sender.Steps), c.CheckReceiver(t.receiver.Steps), namesRows(s, rows), t.truth()); err != nil {
+		return err
+	}
+	g.addScript(s, "-sender", begin(s.Sentences, "CHV- CHG- V"), asJSON(t.sender.Request()), asJSON(conform.Response(t.sender.Steps)))
 	s.Level = testvectors.ChannelsReceiver
-	g.addScript(s, "-receiver", begin(s.Sentences, "CHS- D"), asJSON(contract.ChannelReceiverRequest{Op: contract.OpChannelReceiver, Config: c.Receiver, Events: t.receiving}), asJSON(came))
+	g.addScript(s, "-receiver", begin(s.Sentences, "CHS- D"), asJSON(t.receiver.Request()), asJSON(conform.Response(t.receiver.Steps)))
 	return nil
 }
 
 // talk is a sender and a receiver in virtual time.
 type talk struct {
 	*script.ChannelConversation
-	sender    *channeloracle.Sender
-	receiver  *channeloracle.Receiver
-	sending   []contract.ChannelSenderEvent
-	receiving []contract.ChannelReceiverEvent
+	sender    *conform.Recorded
+	receiver  *conform.Recorded
 	sent      map[int64][]byte // what was accepted, by its first sequence
 	next      int64            // sequence
 	packets   [2]int64         // numbers of each end
@@ -60,9 +60,11 @@ type happening struct {
 	do    func(at int64)
 }
 
-func newTalk(c *script.ChannelConversation) *talk {
+func newTalk(c *script.ChannelConversation) (*talk, error) {
+	sender, err := channels.Sender.Record(c.Sender)
+	receiver, err2 := channels.Receiver.Record(c.Receiver)
 	t := &talk{
-		ChannelConversation: c, sender: newChannelSender(c.Sender), receiver: newChannelReceiver(c.Receiver),
+		ChannelConversation: c, sender: sender, receiver: receiver,
 		sent: map[int64][]byte{}, next: c.Sender.First, newest: -1, jitter: c.Jitter(),
 	}
 	for end := range t.lose {
@@ -70,15 +72,15 @@ func newTalk(c *script.ChannelConversation) *talk {
 	}
 	for _, p := range c.Paths {
 		t.add(p.At, func(at int64) {
-			t.toSender(contract.ChannelSenderEvent{At: at, Event: contract.EventPath, SRTT: p.SRTT, Patience: &p.Patience})
-			t.toReceiver(contract.ChannelReceiverEvent{At: at, Event: contract.EventPath, SRTT: p.SRTT})
+			t.toSender(at, channels.SenderPath{SRTT: p.SRTT, Patience: p.Patience})
+			t.toReceiver(at, channels.ReceiverPath{SRTT: p.SRTT})
 		})
 	}
 	number := 0
 	for _, s := range c.Sends {
 		for i := range s.Count {
 			number++
-			message := script.Content(number, s.Sizes[i%len(s.Sizes)])
+			message := conform.Content(number, s.Sizes[i%len(s.Sizes)])
 			t.add(s.From+int64(i)*s.Every, func(at int64) { t.send(at, message, s.Lifetime) })
 		}
 	}
@@ -88,7 +90,7 @@ func newTalk(c *script.ChannelConversation) *talk {
 	for at := int64(0); at <= c.EndUS; at += c.TickUS {
 		t.add(at, t.tick)
 	}
-	return t
+	return t, errors.Join(err, err2)
 }
 
 func (t *talk) add(at int64, do func(int64)) {
@@ -112,18 +114,18 @@ func (t *talk) run() {
 
 // reporting is that the receiver is polled.
 func (t *talk) reporting() happening {
-	at, ok := t.receiver.Deadline()
-	if !ok {
-		at = t.EndUS + 1
+	at := t.EndUS + 1
+	if due := t.receiver.Look().Deadline; due.Is {
+		at = due.V
 	}
 	return happening{at, t.made + 1, func(at int64) {
-		step := t.toReceiver(contract.ChannelReceiverEvent{At: at, Event: contract.EventPoll, Space: pointerTo(t.Space)})
-		if step.Report == nil {
+		step := t.toReceiver(at, channels.Poll{Space: t.Space})
+		if !step.Report.Is {
 			return
 		}
-		number, ack, report := t.number(script.ReceiverEnd), t.newest, *step.Report
+		number, ack, report := t.number(script.ReceiverEnd), t.newest, step.Report.V
 		t.carry(at, script.ReceiverEnd, number, func(at int64) {
-			t.toSender(contract.ChannelSenderEvent{At: at, Event: contract.EventReport, Hex: &report, Number: &number, Ack: &ack})
+			t.toSender(at, channels.Report{Hex: report, Number: number, Ack: ack})
 		})
 	}}
 }
@@ -134,20 +136,16 @@ func (t *talk) number(end int) int64 {
 	return t.packets[end] - 1
 }
 
-func (t *talk) toSender(e contract.ChannelSenderEvent) contract.ChannelSenderStep {
-	t.sending = append(t.sending, e)
-	return senderStep(t.sender, t.Sender, e)
+func (t *talk) toSender(at int64, e conform.Event) channels.SenderStep {
+	return t.sender.Do(at, e).(channels.SenderStep)
 }
 
-func (t *talk) toReceiver(e contract.ChannelReceiverEvent) contract.ChannelReceiverStep {
-	t.receiving = append(t.receiving, e)
-	return receiverStep(t.receiver, t.Receiver, e)
+func (t *talk) toReceiver(at int64, e conform.Event) channels.ReceiverStep {
+	return t.receiver.Do(at, e).(channels.ReceiverStep)
 }
 
-func (t *talk) send(at int64, message []byte, lifetime *int64) {
-	text := hex.EncodeToString(message)
-	step := t.toSender(contract.ChannelSenderEvent{At: at, Event: contract.EventSend, Data: &text, Lifetime: contract.Null{Is: true, Value: lifetime}})
-	if step.Refused == nil {
+func (t *talk) send(at int64, message []byte, lifetime conform.Opt[int64]) {
+	if step := t.toSender(at, channels.Send{Data: conform.Bytes(message), Lifetime: lifetime}); !step.Refused.Is {
 		t.sent[t.next] = message
 		t.next += (int64(len(message)) + t.Sender.Data - 1) / t.Sender.Data
 	}
@@ -162,12 +160,11 @@ func (t *talk) tick(at int64) {
 		t.read(at)
 	}
 	for range mostPackets {
-		due, ok := t.sender.Deadline()
-		if !ok || due > at {
+		if due := t.sender.Look().Deadline; !due.Is || due.V > at {
 			return
 		}
 		number := t.packets[script.SenderEnd]
-		records := t.toSender(contract.ChannelSenderEvent{At: at, Event: contract.EventPoll, Number: &number, Space: pointerTo(t.Space)}).Records
+		records := t.toSender(at, channels.SenderPoll{Number: number, Space: t.Space}).Records
 		if len(records) == 0 {
 			return
 		}
@@ -175,7 +172,7 @@ func (t *talk) tick(at int64) {
 		t.carry(at, script.SenderEnd, number, func(at int64) {
 			t.newest, t.arrived = max(t.newest, number), true
 			for _, r := range records {
-				t.toReceiver(contract.ChannelReceiverEvent{At: at, Event: contract.EventRecord, Hex: &r})
+				t.toReceiver(at, channels.Record{Hex: r})
 			}
 		})
 	}
@@ -184,7 +181,7 @@ func (t *talk) tick(at int64) {
 // read reads all that is ready.
 func (t *talk) read(at int64) {
 	t.arrived = false
-	for t.toReceiver(contract.ChannelReceiverEvent{At: at, Event: contract.EventRead}).Read != nil {
+	for t.toReceiver(at, channels.Read{}).Read.Is {
 	}
 }
 
@@ -203,23 +200,23 @@ func (t *talk) carry(now int64, from int, number int64, arrive func(int64)) {
 
 // truth checks that what was delivered is what was sent, each once; in order if the channel
 // is ordered (CHT-SAFE-1, CHT-SAFE-2).
-func (t *talk) truth(steps []contract.ChannelReceiverStep) error {
+func (t *talk) truth() error {
 	seen := map[uint16]bool{} // a conversation has fewer than 65536 sequences
 	next := uint16(t.Sender.First)
-	for _, s := range steps {
-		if s.Read == nil {
+	for _, step := range t.receiver.Steps {
+		got := step.(channels.ReceiverStep).Read
+		if !got.Is {
 			continue
 		}
-		n := s.Read.Sequence
-		size := uint16(1)
-		if !s.Read.Skipped {
-			data := bytesIn(*s.Read.Data)
+		n, size := got.V.Sequence, uint16(1)
+		if !got.V.Skipped {
+			data := []byte(got.V.Data)
 			if want := t.sent[t.Sender.First+int64(n-uint16(t.Sender.First))]; !bytes.Equal(data, want) {
 				return fmt.Errorf("%d is delivered as %x, and was sent as %x", n, data, want)
 			}
 			size = uint16((int64(len(data)) + t.Sender.Data - 1) / t.Sender.Data)
 		}
-		if seen[n] || t.Receiver.Kind == contract.KindOrdered && n != next {
+		if seen[n] || t.Receiver.Kind == "ordered" && n != next {
 			return fmt.Errorf("%d is delivered twice, or in the place of %d", n, next)
 		}
 		seen[n] = true

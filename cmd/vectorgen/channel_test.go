@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -39,16 +41,12 @@ func takenByChannels(t *testing.T) (rows, codes map[string]int) {
 		case contract.OpChannelReport:
 			refused(reportResponse(request[contract.ChannelReportRequest](t, v)))
 		case contract.OpChannelReceiver:
-			q := request[contract.ChannelReceiverRequest](t, v)
-			count(rows, rowsOfReceiver(receiverResponse(q.Config, q.Events)))
+			count(rows, channels.Receiver.Rows(check.Must(answered(channels.Receiver, v.Request))))
 		case contract.OpChannelSender:
-			q := request[contract.ChannelSenderRequest](t, v)
-			a := senderResponse(q.Config, q.Events)
-			count(rows, rowsOfSender(a))
-			for _, s := range a.Steps {
-				if s.Refused != nil {
-					codes[*s.Refused]++
-				}
+			steps := check.Must(answered(channels.Sender, v.Request))
+			count(rows, channels.Sender.Rows(steps))
+			for _, s := range steps {
+				codes[s.(channels.SenderStep).Refused.V]++
 			}
 		}
 	}

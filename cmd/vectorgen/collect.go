@@ -16,14 +16,15 @@ const accepted = "ok"
 
 // group collects the vectors of a file.
 type group struct {
-	flags map[string]testvectors.Flag
-	level testvectors.Level
-	file  testvectors.File
+	flags   map[string]testvectors.Flag
+	level   testvectors.Level
+	file    testvectors.File
+	rewrite *rewriting // nil: none
 }
 
 // newGroup returns a group without vectors. flags are all that there are.
 func newGroup(about testvectors.Group, flags map[string]testvectors.Flag) *group {
-	return &group{flags, about.Level, testvectors.File{
+	return &group{flags: flags, level: about.Level, file: testvectors.File{
 		Format: testvectors.FormatVersion, Group: about.Name, Description: about.Description, License: testvectors.License,
 		Flags: map[string]testvectors.Flag{},
 	}}

@@ -19,9 +19,16 @@ func (o *options) do(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	list, err := generate(docs)
+	var rewrite *rewriting
+	if len(o.rewrite) > 0 {
+		rewrite = &rewriting{o.traces, o.rewrite}
+	}
+	list, err := generate(docs, rewrite)
 	if err != nil {
 		return err
+	}
+	if rewrite != nil {
+		return nil // the vectors follow from the events
 	}
 	return o.put(w, list, match)
 }

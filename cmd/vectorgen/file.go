@@ -21,8 +21,8 @@ type file struct {
 type documents struct{ protocol, repair, packets, channels, connection []byte }
 
 // generate makes all files, in the order of the groups. The long seeded runs are
-// left without their hash, which full adds.
-func generate(docs documents) ([]file, error) {
+// left without their hash, which full adds. Scripts that are named for it are rewritten.
+func generate(docs documents, rewrite *rewriting) ([]file, error) {
 	groups, err := testvectors.Groups()
 	flags, err2 := testvectors.Flags()
 	if err := errors.Join(err, err2); err != nil {
@@ -33,6 +33,7 @@ func generate(docs documents) ([]file, error) {
 	var differ error // the packages from the oracles
 	for _, about := range groups {
 		g := newGroup(about, flags)
+		g.rewrite = rewrite
 		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
@@ -42,7 +43,7 @@ func generate(docs documents) ([]file, error) {
 		all = append(all, g.file)
 		list = append(list, file{name: about.Name + ".json", vec: &g.file})
 	}
-	if err := errors.Join(differ, testvectors.Validate(all)); err != nil {
+	if err := errors.Join(differ, testvectors.Validate(all), rewrite.exist(all)); err != nil {
 		return nil, err
 	}
 	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}), nil

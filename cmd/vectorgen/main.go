@@ -33,8 +33,9 @@ func main() {
 
 // options are the flags.
 type options struct {
-	dir, spec, run string
-	check          bool
+	dir, spec, run, traces string
+	check                  bool
+	rewrite                []string
 }
 
 func newRoot() *cobra.Command {
@@ -52,7 +53,8 @@ Without a flag it writes all files; accumulated.json takes a minute or two.
 Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad usage.`,
 		Example: `  vectorgen
   vectorgen --check
-  vectorgen --run '^refuse-frame/'`,
+  vectorgen --run '^refuse-frame/'
+  vectorgen --rewrite channel-receiver/in-order,channel-sender/groups`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -70,6 +72,8 @@ Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad us
 	f.StringVar(&o.dir, "dir", "testvectors/files", "folder of the files")
 	f.StringVar(&o.spec, "spec", "spec", "folder of the specifications")
 	f.StringVar(&o.run, "run", "", "only files with a vector whose name matches this `pattern`")
+	f.StringVar(&o.traces, "traces", "testvectors/traces", "folder of the scripts")
+	f.StringSliceVar(&o.rewrite, "rewrite", nil, "rewrite what these scripts of machines expect, each as `GROUP/NAME`, and generate nothing: read the difference")
 	f.BoolVar(&o.check, "check", false, "compare with the files instead of writing them")
 	return root
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
@@ -18,7 +19,7 @@ import (
 var scriptKinds = map[string]func(*group, script.Script) error{
 	"contract": (*group).contract, "sender": (*group).sender, "receiver": (*group).receiver, "conversation": (*group).conversation,
 	"endpoint": (*group).endpoint, "endpoints": (*group).endpoints, "congestion": (*group).congestion,
-	"channel-receiver": (*group).channelReceiver, "channel-sender": (*group).channelSender, "channel-conversation": (*group).channelConversation,
+	"channel-receiver": machine(channels.Receiver), "channel-sender": machine(channels.Sender), "channel-conversation": (*group).channelConversation,
 	"repair-receiver": (*group).repairReceiver, "repair-sender": (*group).repairSender, "repair-conversation": (*group).repairConversation,
 	"session-client": (*group).sessionClient, "session-server": (*group).sessionServer, "session-conversation": (*group).sessionConversation,
 	"connection-endpoint": (*group).connectionEndpoint, "connection-conversation": (*group).connectionConversation,

@@ -33,7 +33,7 @@ var once = sync.OnceValues(func() ([]file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return generate(docs)
+	return generate(docs, nil)
 })
 
 func generated(t *testing.T) []file {
@@ -56,7 +56,7 @@ func TestCommittedFiles(t *testing.T) {
 
 func TestGeneratesTheSameAgain(t *testing.T) {
 	one := generated(t)
-	two, err := generate(specification(t))
+	two, err := generate(specification(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

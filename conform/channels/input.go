@@ -4,17 +4,28 @@ import (
 	"encoding/binary"
 
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 )
 
 // Look is what makers of events aim at.
 func (o *OracleReceiver) Look() conform.Look {
 	base, tail, limit, top := o.Window()
-	return conform.Look{Deadline: conform.If(o.Deadline()), Near: [4]int64{base, tail, limit, top}}
+	return conform.Look{Deadline: conform.If(o.Deadline()), Near: [6]int64{base, tail, limit, top}}
 }
+
+// The numbers of a sender's Look that are of packets.
+const (
+	heard     = 3
+	composing = 4
+)
+
+// mostNumber is the largest number of a packet.
+const mostNumber = 1 << 32
 
 // Look is what makers of events aim at.
 func (o *OracleSender) Look() conform.Look {
-	return conform.Look{Deadline: conform.If(o.Deadline()), Near: [4]int64{o.Base(), o.Sent(), o.Limit()}}
+	sent, heard, composing := o.Near()
+	return conform.Look{Deadline: conform.If(o.Deadline()), Near: [6]int64{o.Base(), sent, o.Limit(), heard, composing}}
 }
 
 // around has what one byte says of a sequence: so many values from below of one of Near.
@@ -73,7 +84,7 @@ func unpackData(in conform.Source, fit func(int) int) []byte {
 
 // The types of records on the wire.
 const (
-	typeMessage, typeFragment, typeSkip, typeReport, typeStatus = 2, 3, 4, 5, 6
+	typeMessage, typeFragment, typeSkip, typeStatus = 2, 3, 4, 6
 )
 
 // kinds are those that an input has: 0 are bytes as they are.
@@ -140,4 +151,104 @@ func (Record) Unpack(in conform.Source, config any, look conform.Look) conform.E
 
 func appendData(b, data []byte) []byte {
 	return append(binary.LittleEndian.AppendUint16(b, uint16(len(data))), data...)
+}
+
+// Pack tells data by its size.
+func (s Send) Pack(out []byte, config any, look conform.Look) []byte {
+	lifetime := conform.AppendNumber(nil, 0, 1, 0)
+	if s.Lifetime.Is {
+		lifetime = conform.AppendNumber(conform.AppendNumber(nil, 0, 1, 1), 1, mostLifetime, s.Lifetime.V)
+	}
+	return append(append(out, lifetime...), packData(nil, []byte(s.Data))...)
+}
+
+const mostLifetime = 1 << 40
+
+// Unpack is the inverse.
+func (Send) Unpack(in conform.Source, config any, look conform.Look) conform.Event {
+	var s Send
+	if in.Number(0, 1) == 1 {
+		s.Lifetime = conform.Some(in.Number(1, mostLifetime))
+	}
+	s.Data = conform.Bytes(unpackData(in, func(n int) int { return n }))
+	return s
+}
+
+// Pack tells the packet from the one before.
+func (p SenderPoll) Pack(out []byte, config any, look conform.Look) []byte {
+	return conform.AppendNumber(conform.AppendNear(out, look.Near[composing], 0, mostNumber, p.Number), 0, 0xffff, p.Space)
+}
+
+// Unpack is the inverse.
+func (SenderPoll) Unpack(in conform.Source, config any, look conform.Look) conform.Event {
+	return SenderPoll{Number: conform.Near(in, look.Near[composing], 0, mostNumber), Space: in.Number(0, 0xffff)}
+}
+
+// Pack writes the fields of a report.
+func (r Report) Pack(out []byte, config any, look conform.Look) []byte {
+	out = conform.AppendNear(out, look.Near[heard], 0, mostNumber, r.Number)
+	out = conform.AppendNear(out, look.Near[composing], -1, mostNumber, r.Ack)
+	c := config.(SenderConfig)
+	if fields := reportFields(r.Hex, c, look); fields != nil && unpackReport(&conform.Input{Left: fields}, c, look) == r.Hex {
+		return append(append(out, 1), fields...)
+	}
+	return conform.AppendBytes(append(out, 0), 0xffff, []byte(r.Hex))
+}
+
+// Unpack is the inverse.
+func (Report) Unpack(in conform.Source, config any, look conform.Look) conform.Event {
+	r := Report{Number: conform.Near(in, look.Near[heard], 0, mostNumber), Ack: conform.Near(in, look.Near[composing], -1, mostNumber)}
+	if in.Number(0, 1) == 0 {
+		r.Hex = conform.Bytes(in.Bytes(0xffff))
+	} else {
+		r.Hex = unpackReport(in, config.(SenderConfig), look)
+	}
+	return r
+}
+
+func reportFields(b conform.Bytes, c SenderConfig, look conform.Look) []byte {
+	list, err := channeloracle.Decode(c.oracle(), []byte(b))
+	if err != nil || len(list) != 1 || list[0].Type != channeloracle.Report {
+		return nil
+	}
+	r := list[0]
+	out := conform.AppendNumber(packSequence(nil, uint16(r.Sequence), look), 0, c.Window, r.Room)
+	out = conform.AppendNumber(out, 0, channeloracle.MostGroups, int64(len(r.Groups)))
+	next := r.Sequence
+	for _, g := range r.Groups {
+		out = conform.AppendNumber(conform.AppendNumber(out, 0, 0xffff, int64(uint16(g.Start-next))), 0, 1<<32-1, g.Bits)
+		next = g.Start + groupSpan
+	}
+	return out
+}
+
+// groupSpan is how many sequences a group names at most.
+const groupSpan = 33
+
+// unpackReport makes a valid report: of its groups it has those up to the first that is not.
+func unpackReport(in conform.Source, c SenderConfig, look conform.Look) conform.Bytes {
+	r := channeloracle.Record{Type: channeloracle.Report, Sequence: int64(unpackSequence(in, look)), Room: in.Number(0, c.Window)}
+	next := r.Sequence
+	b := encoded(c.oracle(), &r)
+	for range in.Number(0, channeloracle.MostGroups) {
+		g := channeloracle.Group{Start: int64(uint16(next + in.Number(0, 0xffff))), Bits: in.Number(0, 1<<32-1)}
+		r.Groups, next = append(r.Groups, g), g.Start+groupSpan
+		longer := encoded(c.oracle(), &r)
+		if longer == "" {
+			break
+		}
+		b = longer
+	}
+	return b
+}
+
+// Skip is the event that a SKIP comes.
+func Skip(first uint16, count int) Record {
+	return Record{conform.Bytes([]byte{typeSkip, 0, byte(first), byte(first >> 8), byte(count - 1)})}
+}
+
+// AllCame is the event that a report comes by which nothing is missing below a base.
+func AllCame(base uint16, room int, number, ack int64) Report {
+	r := channeloracle.Record{Type: channeloracle.Report, Sequence: int64(base), Room: int64(room)}
+	return Report{Hex: encoded(channeloracle.Format{Window: int64(room)}, &r), Number: number, Ack: ack}
 }

@@ -3,6 +3,7 @@ package channels
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform"
@@ -49,8 +50,8 @@ func (p *ProductReceiver) Do(at int64, e conform.Event) conform.Step {
 			return nil // it changed the caller's record
 		}
 	case Read:
-		if m, ok := p.Receiver.Read(now, nil); ok {
-			s.Read = conform.Some(Got{uint16(m.Sequence), conform.Bytes(m.Data), m.Skipped})
+		if m, ok := p.Receiver.Read(now, []byte(before)); ok {
+			s.Read = conform.Some(Got{uint16(m.Sequence), conform.Bytes(strings.TrimPrefix(string(m.Data), before)), m.Skipped})
 		}
 	case Poll:
 		if r, ok := p.Receiver.Poll(now, int(e.Space)); ok {
@@ -65,6 +66,9 @@ func (p *ProductReceiver) Do(at int64, e conform.Event) conform.Step {
 	s.State, s.Deadline = p.State().String(), deadlineOf(p.Deadline())
 	return s
 }
+
+// before are bytes behind which a message is read.
+const before = "before"
 
 // Inside is what is counted.
 func (p *ProductReceiver) Inside() any { return p.Stats().Beyond + p.Stats().Conflicts }
@@ -113,8 +117,12 @@ func (p *ProductSender) Do(at int64, e conform.Event) conform.Step {
 	switch e := e.(type) {
 	case Send:
 		var refused *channel.Error
-		if err := p.Sender.Send(now, []byte(e.Data), core.Micros(e.Lifetime.V)); errors.As(err, &refused) {
+		message := []byte(e.Data)
+		if err := p.Sender.Send(now, message, core.Micros(e.Lifetime.V)); errors.As(err, &refused) {
 			s.Refused = conform.Some(string(refused.Code()))
+		}
+		if string(message) != string(e.Data) {
+			return nil // it changed the caller's message
 		}
 		took()
 	case Report:

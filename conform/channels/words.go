@@ -17,16 +17,16 @@ func recordOfWords(w *conform.Words, config any, word string, args []string) con
 	switch word {
 	case channeloracle.Message:
 		n := w.Number(arg(0, ""))
-		r.Sequence, r.Data = n, conform.Content(int(n), int(w.Time(arg(1, "1"))))
+		r.Sequence, r.Data = n, conform.Content(int(n), w.Size(arg(1, "1")))
 	case channeloracle.Fragment:
 		ids, count, _ := strings.Cut(arg(1, ""), "/")
 		r.Index, r.Count = w.Number(ids), w.Time(count)
-		size := c.Data
+		size := int(c.Data)
 		if r.Index == r.Count-1 {
-			size = w.Time(arg(2, "1"))
+			size = w.Size(arg(2, "1"))
 		}
 		n := w.Number(arg(0, "")) + r.Index
-		r.Sequence, r.Data = n, conform.Content(int(n), int(size))
+		r.Sequence, r.Data = n, conform.Content(int(n), size)
 	case channeloracle.Skip:
 		r.Sequence, r.Count = w.Number(arg(0, "")), w.Time(arg(1, ""))
 	case channeloracle.Status:
@@ -163,7 +163,7 @@ func senderEventOfWords(w *conform.Words, config any, word string, args []string
 	arg := arguments(w, args)
 	switch word {
 	case "send":
-		e := Send{Data: conform.Bytes(conform.Content(w.Position, int(w.Time(arg(0, "")))))}
+		e := Send{Data: conform.Bytes(conform.Content(w.Position, w.Size(arg(0, ""))))}
 		if len(args) > 1 {
 			e.Lifetime = conform.Some(w.Time(strings.TrimPrefix(args[1], "life=")))
 		}

@@ -123,7 +123,7 @@ func writeOverlay(dir string, changed map[string][]byte) error {
 		if err != nil {
 			return err
 		}
-		replace[original] = filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		replace[original] = filepath.Join(dir, overlaid(file))
 		if err := os.WriteFile(replace[original], text, 0o644); err != nil {
 			return err
 		}
@@ -131,6 +131,9 @@ func writeOverlay(dir string, changed map[string][]byte) error {
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	return errors.Join(err, os.WriteFile(filepath.Join(dir, "overlay.json"), text, 0o644))
 }
+
+// overlaid is the name of a file in the scratch folder.
+func overlaid(file string) string { return strings.ReplaceAll(file, "/", "_") }
 
 // output runs a command that must succeed, in a folder.
 func output(folder string, args ...string) ([]byte, error) {

@@ -138,7 +138,7 @@ func progress(text string) {
 	}
 }
 
-// rewrite renews the list where the sources have changed.
+// rewrite renews the list where the sources have changed, and makes sure that it compiles.
 func (l *list) rewrite() error {
 	var failures []error
 	for _, m := range l.mistakes {
@@ -149,5 +149,17 @@ func (l *list) rewrite() error {
 			fmt.Println(m)
 		}
 	}
-	return errors.Join(append(failures, l.write())...)
+	if err := errors.Join(append(failures, l.write())...); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "mistakes-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	x, err := newMatrix(dir, l.code, l.mistakes)
+	if err != nil {
+		return err
+	}
+	return x.compile()
 }

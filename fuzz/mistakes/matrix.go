@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +44,7 @@ type matrix struct {
 	list     []*mistake // with the numbers 1, 2, … in the binaries
 	left     []*mistake // those that cannot be switched on
 	changed  map[string]bool
+	spans    map[string][]schemata.Span // of each file, as the overlay calls it
 	binaries []*binary
 }
 
@@ -76,8 +78,11 @@ func (l *list) printMatrix(chosen []*mistake, tests *regexp.Regexp, asJSON bool)
 		return err
 	}
 	defer os.RemoveAll(dir)
-	x := &matrix{dir: dir, changed: map[string]bool{}}
-	if err := x.switchable(l.code, chosen); err != nil {
+	x, err := newMatrix(dir, l.code, chosen)
+	if err != nil {
+		return err
+	}
+	if err := x.compile(); err != nil {
 		return err
 	}
 	if err := x.build(tests); err != nil {
@@ -110,6 +115,29 @@ func (l *list) printMatrix(chosen []*mistake, tests *regexp.Regexp, asJSON bool)
 	return nil
 }
 
+func newMatrix(dir string, code *sources, chosen []*mistake) (*matrix, error) {
+	x := &matrix{dir: dir, changed: map[string]bool{}, spans: map[string][]schemata.Span{}}
+	return x, x.switchable(code, chosen)
+}
+
+// compile returns an error that names the mistakes that do not compile.
+func (x *matrix) compile() error {
+	args := []string{"go", "build", "-gcflags=-e", "-overlay", filepath.Join(x.dir, "overlay.json")}
+	for folder := range x.changed {
+		args = append(args, "./"+folder)
+	}
+	said, err := output("", args...)
+	for _, c := range regexp.MustCompile(`([\w.]+\.go):(\d+):\d+: .*`).FindAllSubmatch(said, -1) {
+		line, _ := strconv.Atoi(string(c[2]))
+		for _, s := range x.spans[string(c[1])] {
+			if s.First <= line && line <= s.Last {
+				err = errors.Join(err, fmt.Errorf("%s: %s", x.list[-1+s.ID].Title, c[0]))
+			}
+		}
+	}
+	return err
+}
+
 // switchable writes the packages with all mistakes in them behind a switch.
 func (x *matrix) switchable(code *sources, chosen []*mistake) error {
 	for {
@@ -127,7 +155,7 @@ func (x *matrix) switchable(code *sources, chosen []*mistake) error {
 			for _, id := range made.Left {
 				left[id] = true
 			}
-			replaced[file] = []byte(made.Text)
+			replaced[file], x.spans[overlaid(file)] = []byte(made.Text), made.Spans
 			folder := filepath.Dir(file)
 			x.changed[folder] = true
 			name := regexp.MustCompile(`(?m)^package (\w+)`).FindStringSubmatch(text)[1]

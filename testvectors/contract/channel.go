@@ -79,111 +79,14 @@ const (
 	KindUnordered = "unordered"
 )
 
-// ChannelReceiverRequest is a trace of a channel's receiver, without its id.
-type ChannelReceiverRequest struct {
-	Op     string                 `json:"op"`
-	Config ChannelReceiverConfig  `json:"config"`
-	Events []ChannelReceiverEvent `json:"events"`
-}
-
-// ChannelFormat is what both ends of a channel have in common (CHP-1).
-type ChannelFormat struct {
-	Window int64 `json:"window"`
-	Data   int64 `json:"data"`
-	Group  int64 `json:"group"`
-}
-
-// ChannelReceiverConfig sets up a receiver for a trace.
-type ChannelReceiverConfig struct {
-	Kind string `json:"kind"`
-	ChannelFormat
-	First  int64 `json:"first"`
-	GiveUp int64 `json:"give_up"`
-}
-
-// The events of the machines of channels, beside EventSend and EventPoll.
-const (
-	EventRecord = "record"
-	EventRead   = "read"
-	EventReport = "report"
-	EventPath   = "path"
-)
-
-// ChannelReceiverEvent is something that happens to a receiver in a trace.
-type ChannelReceiverEvent struct {
-	At    int64   `json:"at"`
-	Event string  `json:"event"`
-	Hex   *string `json:"hex,omitempty"`   // of a record
-	Space *int64  `json:"space,omitempty"` // of a poll
-	SRTT  Null    `json:"srtt,omitzero"`   // of a path
-}
-
-// ChannelReceiverResponse is the response to a trace of a receiver, without its id.
-type ChannelReceiverResponse struct {
-	Answer
-	Steps []ChannelReceiverStep `json:"steps"`
-}
-
-// ChannelReceiverStep is what a receiver did at an event.
-type ChannelReceiverStep struct {
-	Row      *string      `json:"row"` // nil for a path, which is no event of the table
-	State    string       `json:"state"`
-	Read     *ChannelRead `json:"read"`
-	Report   *string      `json:"report"`
-	Deadline *int64       `json:"deadline"`
-}
+// EventRead is an event of a connection, beside EventSend and EventPoll.
+const EventRead = "read"
 
 // ChannelRead is what a read gave: a message, or a sequence that was skipped.
 type ChannelRead struct {
 	Sequence uint16  `json:"sequence"` // of a group its first
 	Data     *string `json:"data,omitempty"`
 	Skipped  bool    `json:"skipped,omitempty"`
-}
-
-// ChannelSenderRequest is a trace of a channel's sender, without its id.
-type ChannelSenderRequest struct {
-	Op     string               `json:"op"`
-	Config ChannelSenderConfig  `json:"config"`
-	Events []ChannelSenderEvent `json:"events"`
-}
-
-// ChannelSenderConfig sets up a sender for a trace.
-type ChannelSenderConfig struct {
-	ChannelFormat
-	SendQueue int64 `json:"send_queue"`
-	First     int64 `json:"first"`
-	GiveUp    int64 `json:"give_up"`
-}
-
-// ChannelSenderEvent is something that happens to a sender in a trace.
-type ChannelSenderEvent struct {
-	At       int64   `json:"at"`
-	Event    string  `json:"event"`
-	Data     *string `json:"data,omitempty"`    // of a send
-	Lifetime Null    `json:"lifetime,omitzero"` // of a send
-	Hex      *string `json:"hex,omitempty"`     // of a report
-	Number   *int64  `json:"number,omitempty"`  // of a report: its packet's; of a poll: that of the packet which is composed
-	Ack      *int64  `json:"ack,omitempty"`     // of a report: what its packet's header acks, -1 for nothing
-	Space    *int64  `json:"space,omitempty"`   // of a poll
-	SRTT     Null    `json:"srtt,omitzero"`     // of a path
-	Patience *int64  `json:"patience,omitempty"`
-}
-
-// ChannelSenderResponse is the response to a trace of a sender, without its id.
-type ChannelSenderResponse struct {
-	Answer
-	Steps []ChannelSenderStep `json:"steps"`
-}
-
-// ChannelSenderStep is what a sender did at an event. Its lists are never nil.
-type ChannelSenderStep struct {
-	Rows     []string `json:"rows"` // a poll is one for each record, and one that has none
-	State    string   `json:"state"`
-	Refused  *string  `json:"refused"`
-	Records  []string `json:"records"`
-	Base     int64    `json:"base"`
-	Limit    int64    `json:"limit"`
-	Deadline *int64   `json:"deadline"`
 }
 
 // Null is a number or null, in a field that may also be missing.

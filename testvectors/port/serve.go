@@ -13,6 +13,7 @@ import (
 	"io"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -25,8 +26,8 @@ var operations = []map[string]operation{chunkOperations, packetOperations, chann
 
 // The contract's own errors (PRT-3).
 var (
-	errBadRequest  = errors.New(contract.BadRequest)
-	errUnsupported = errors.New(contract.Unsupported)
+	errBadRequest  = conform.ErrBadRequest
+	errUnsupported = conform.ErrUnsupported
 )
 
 // Serve answers each line of r by a line on w, until r ends.

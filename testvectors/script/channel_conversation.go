@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/channels"
 )
 
 // ChannelConversation is a sender and a receiver of a channel with a network between them.
 type ChannelConversation struct {
-	Sender   contract.ChannelSenderConfig
-	Receiver contract.ChannelReceiverConfig
+	Sender   channels.SenderConfig
+	Receiver channels.ReceiverConfig
 	Sends    []ChannelSending
 	Paths    []ChannelPath
 	Reads    []int64 // when the application reads all that is ready; none: at each tick
@@ -22,13 +23,13 @@ type ChannelConversation struct {
 // ChannelSending is messages that are sent.
 type ChannelSending struct {
 	Sending
-	Lifetime *int64
+	Lifetime conform.Opt[int64]
 }
 
 // ChannelPath is what both ends are told of the path at a time.
 type ChannelPath struct {
 	At       int64
-	SRTT     contract.Null
+	SRTT     conform.Opt[int64]
 	Patience int64
 }
 
@@ -40,19 +41,20 @@ const (
 
 // ParseChannelConversation reads the lines of a conversation.
 func ParseChannelConversation(lines []string) (*ChannelConversation, error) {
-	with, lines := settings(lines)
 	var w words
-	c := &ChannelConversation{TickUS: 10_000, Space: largestPayload, Carriage: Carriage{Seed: 1, names: [2]string{"sender", "receiver"}}}
-	c.Sender = contract.ChannelSenderConfig{ChannelFormat: smallFormat, SendQueue: 4096, GiveUp: 10_000_000}
-	c.Receiver.Kind = contract.KindOrdered
-	for key, value := range with {
-		if key == "kind" {
-			c.Receiver.Kind = value
-		} else {
-			w.senderConfig(&c.Sender, key, value)
-		}
+	kind := channels.Receiver.Config.(channels.ReceiverConfig).Kind
+	with, rest := settings(lines)
+	if value, is := with["kind"]; is {
+		kind = value
+		lines = append([]string{withSettings(with, "kind")}, rest...)
 	}
-	c.Receiver.ChannelFormat, c.Receiver.First, c.Receiver.GiveUp = c.Sender.ChannelFormat, c.Sender.First, c.Sender.GiveUp
+	sender, lines, err := channels.Sender.Settings(lines)
+	if err != nil {
+		return nil, err
+	}
+	c := &ChannelConversation{TickUS: 10_000, Space: largestPayload, Carriage: Carriage{Seed: 1, names: [2]string{"sender", "receiver"}}}
+	c.Sender = sender.(channels.SenderConfig)
+	c.Receiver = channels.ReceiverConfig{Kind: kind, Format: c.Sender.Format, First: c.Sender.First, GiveUp: c.Sender.GiveUp}
 	for _, text := range lines {
 		if c.set(&w, text, strings.Fields(text)); w.err != nil {
 			return nil, fmt.Errorf("%q: %w", text, w.err)
@@ -67,8 +69,7 @@ func (c *ChannelConversation) set(w *words, text string, fields []string) {
 	case fields[0] == "send" && len(args) > 1: // send FROM/STEP/COUNT SIZES [life=TIME]
 		s := ChannelSending{Sending: w.sending(args[0], args[1])}
 		if len(args) > 2 {
-			life := w.time(strings.TrimPrefix(args[2], "life="))
-			s.Lifetime = &life
+			s.Lifetime = conform.Some(w.time(strings.TrimPrefix(args[2], "life=")))
 		}
 		c.Sends = append(c.Sends, s)
 	case fields[0] == "read" && len(args) == 1:
@@ -79,7 +80,12 @@ func (c *ChannelConversation) set(w *words, text string, fields []string) {
 		c.Space = w.time(args[0])
 	case fields[0] == "path" && len(args) > 1: // path TIME SRTT [PATIENCE]
 		p := ChannelPath{At: w.time(args[0])}
-		p.SRTT, p.Patience = w.path(args[1:])
+		if args[1] != "none" {
+			p.SRTT = conform.Some(w.time(args[1]))
+		}
+		if len(args) > 2 {
+			p.Patience = w.time(args[2])
+		}
 		c.Paths = append(c.Paths, p)
 	default:
 		c.Carriage.set(w, text, fields)
@@ -88,12 +94,13 @@ func (c *ChannelConversation) set(w *words, text string, fields []string) {
 
 // CheckSender compares the steps of the sender with what is wanted: counts of records,
 // released, refused, or of a row.
-func (c *ChannelConversation) CheckSender(steps []contract.ChannelSenderStep) error {
+func (c *ChannelConversation) CheckSender(steps []conform.Step) error {
 	got := map[string]int{}
-	for _, s := range steps {
+	for _, step := range steps {
+		s := step.(channels.SenderStep)
 		got["records"] += len(s.Records)
 		got["released"] = int(s.Base - c.Sender.First)
-		if s.Refused != nil {
+		if s.Refused.Is {
 			got["refused"]++
 		}
 		for _, row := range s.Rows {
@@ -104,21 +111,34 @@ func (c *ChannelConversation) CheckSender(steps []contract.ChannelSenderStep) er
 }
 
 // CheckReceiver does so with delivered, skipped, reports, or a row of the receiver.
-func (c *ChannelConversation) CheckReceiver(steps []contract.ChannelReceiverStep) error {
+func (c *ChannelConversation) CheckReceiver(steps []conform.Step) error {
 	got := map[string]int{}
-	for _, s := range steps {
+	for _, step := range steps {
+		s := step.(channels.ReceiverStep)
 		switch {
-		case s.Read != nil && s.Read.Skipped:
+		case s.Read.V.Skipped:
 			got["skipped"]++
-		case s.Read != nil:
+		case s.Read.Is:
 			got["delivered"]++
 		}
-		if s.Report != nil {
+		if s.Report.Is {
 			got["reports"]++
 		}
-		if s.Row != nil {
-			got[*s.Row]++
-		}
+		got[s.Row.V]++
 	}
 	return c.count(ReceiverEnd, got)
+}
+
+// largestPayload is the space of a packet that does not say another one.
+const largestPayload = 1160
+
+// withSettings writes settings without one of them.
+func withSettings(with map[string]string, without string) string {
+	text := "with "
+	for key, value := range with {
+		if key != without {
+			text += key + "=" + value + " "
+		}
+	}
+	return text
 }

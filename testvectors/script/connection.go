@@ -21,8 +21,9 @@ type ConnectionConversation struct {
 
 // ConnectionSending is messages that are sent on a channel.
 type ConnectionSending struct {
-	ChannelSending
-	Channel int64
+	Sending
+	Channel  int64
+	Lifetime *int64
 }
 
 // ConnectionClose is that an application closes.
@@ -129,7 +130,7 @@ func (c *ConnectionConversation) set(w *words, text string, fields []string) {
 	}
 	switch {
 	case fields[0] == "send" && len(args) > 3: // send client CHANNEL FROM/STEP/COUNT SIZES [life=TIME]
-		s := ConnectionSending{ChannelSending: ChannelSending{Sending: w.sending(args[2], args[3])}, Channel: int64(w.number(args[1]))}
+		s := ConnectionSending{Sending: w.sending(args[2], args[3]), Channel: int64(w.number(args[1]))}
 		if len(args) > 4 {
 			life := w.time(strings.TrimPrefix(args[4], "life="))
 			s.Lifetime = &life
@@ -176,4 +177,9 @@ func (c *ConnectionConversation) CheckConnection(end int, steps []contract.Conne
 		}
 	}
 	return c.count(end, got)
+}
+
+func number(n int) *int64 {
+	v := int64(n)
+	return &v
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -95,7 +94,7 @@ func newConnection(cfg contract.ConnectionConfig) (*tracedConnection, error) {
 func lanesConfig(p contract.LaneProfile) (c lanes.Config, err error) {
 	if p.Repair != nil {
 		_, err = NewRule(*p.Repair)
-		c.NewRepairScheduler = func() (repair.Scheduler, error) { return NewRule(*p.Repair) }
+		c.NewRepairScheduler = func() (statemachine.Scheduler, error) { return NewRule(*p.Repair) }
 		return c, err
 	}
 	_, err = NewScheduler(p.Named)
@@ -119,7 +118,11 @@ func connectionChannel(one contract.ConnectionChannel) (c channel.Config, err er
 		if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 			return c, ErrBadRequest
 		}
-		c, err = channelConfig(one.Kind, contract.ChannelFormat{Window: window, Data: data, Group: group}, queue, 0, giveUp)
+		kind, known := map[string]channel.Kind{contract.KindOrdered: channel.Ordered, contract.KindUnordered: channel.Unordered}[one.Kind]
+		if !known {
+			return c, ErrBadRequest
+		}
+		c = channel.Config{Kind: kind, Format: channel.Format{Window: int(window), Data: int(data), Group: int(group)}, SendQueue: int(queue), GiveUp: core.Micros(giveUp)}
 	}
 	c.ID, c.Priority = uint8(one.ID), int(one.Priority)
 	return c, err

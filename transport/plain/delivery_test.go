@@ -19,8 +19,8 @@ import (
 // The sizes around every boundary, at every loss. The
 // second chunk of each pair begins from nothing, and each arrives once.
 func TestEverySizeAtEveryLoss(t *testing.T) {
-	for _, percent := range []int{0, 1, 5, 20, 50, 80, 90} {
-		for _, size := range []int{1, 1023, 1024, 1025, 261121, 262143, 262144} {
+	for _, percent := range []int{0, 20, 50, 90} {
+		for _, size := range []int{1, 1024, 1025, 262143, 262144} {
 			for _, v := range []variant{{false}, {true}} {
 				t.Run(fmt.Sprintf("%d%%/%d/%t", percent, size, v.repair), func(t *testing.T) {
 					t.Parallel()
@@ -50,50 +50,6 @@ func deliverTwo(t *testing.T, v variant, percent, size int) {
 	if percent < 50 {
 		wantNothing(t, w.toA)
 	}
-}
-
-// Slices of the one connection and acks of the other travel together (CON-1).
-func TestBothDirectionsAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			w := connect(t, netsim.Path{Delay: 20 * ms, Loss: 5}, v.with(nil))
-			there := during(func() error { return w.toB.Send(background, content(200_000, 1)) })
-			back := during(func() error { return w.toA.Send(background, content(262_144, 2)) })
-			mustRecv(t, w.toA, content(200_000, 1))
-			mustRecv(t, w.toB, content(262_144, 2))
-			wantErr(t, "there", <-there, nil)
-			wantErr(t, "back", <-back, nil)
-		})
-	})
-}
-
-// In order, and each once, although the network doubles and reorders
-// (CON-2, SAFE-1).
-func TestManyChunksInOrder(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			const chunks = 300
-			w := connect(t, netsim.Path{
-				Delay: 5 * ms, Loss: 10, Duplicate: 20, Reorder: 20, ReorderDelay: 30 * ms,
-			}, v.with(nil))
-			sent := during(func() error {
-				var last *plain.Delivery
-				for i := range chunks {
-					d, err := w.toB.Enqueue(background, content(1+i*7, uint64(i)))
-					if err != nil {
-						return err
-					}
-					last = d
-				}
-				return last.Wait(background)
-			})
-			for i := range chunks {
-				mustRecv(t, w.toA, content(1+i*7, uint64(i)))
-			}
-			wantErr(t, "the last delivery", <-sent, nil)
-			wantNothing(t, w.toA)
-		})
-	})
 }
 
 // What is due at time zero goes out at time zero. On a
@@ -141,58 +97,6 @@ func TestDatagrams(t *testing.T) {
 		if again == 0 {
 			t.Error("nothing was sent again: the test tests nothing")
 		}
-	})
-}
-
-// A size error comes at once, and changes nothing.
-func TestChunkSize(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		w := connect(t, short, with(nil))
-		for _, size := range []int{0, codec.MaxChunkSize + 1} {
-			wantErr(t, "Send", w.toB.Send(background, make([]byte, size)), statemachine.ErrChunkSize)
-			d, err := w.toB.Enqueue(background, make([]byte, size))
-			wantErr(t, "Enqueue", err, statemachine.ErrChunkSize)
-			if d != nil {
-				t.Error("Enqueue returned a delivery and an error")
-			}
-		}
-		time.Sleep(time.Second)
-		if st := w.toB.Stats(); st.DatagramsOut != 0 || st.SendQueued != 0 {
-			t.Errorf("refused chunks had an effect: %+v", st)
-		}
-		mustSend(t, w.toB, []byte("fine"))
-		mustRecv(t, w.toA, []byte("fine"))
-	})
-}
-
-func TestEnqueueBlocksOnlyWhileTheQueueIsFull(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			w := connect(t, netsim.Path{Delay: 50 * ms}, v.with(func(cfg *plain.Config) { cfg.SendQueue = 2 }))
-			start := time.Now()
-			for i := range 3 { // one in flight, two behind
-				if _, err := w.toB.Enqueue(background, []byte{byte(i)}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			wantTook(t, "three chunks", start, 0, 0)
-			if st := w.toB.Stats(); st.SendQueued != 2 {
-				t.Errorf("%d chunks are queued, want 2", st.SendQueued)
-			}
-			d, err := w.toB.Enqueue(background, []byte{3})
-			if err != nil {
-				t.Fatal(err)
-			}
-			wantTook(t, "the fourth", start, 100*ms, 101*ms)
-			if err := d.Err(); err != nil {
-				t.Errorf("Err before the delivery is done: %v", err)
-			}
-			wantErr(t, "the fourth", d.Wait(background), nil)
-			wantTook(t, "its delivery", start, 400*ms, 401*ms)
-			for i := range 4 {
-				mustRecv(t, w.toA, []byte{byte(i)})
-			}
-		})
 	})
 }
 

@@ -2,9 +2,7 @@ package plain_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -16,46 +14,9 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
-
-// Whatever the network does, chunks come in the order in which they were sent, and
-// each once (LAN-5, SAFE-6).
-func TestLanesDeliverInOrder(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		for _, n := range []int{1, 2, 3, 8, 16} {
-			for _, percent := range []int{0, 10, 40} {
-				t.Run(fmt.Sprintf("%d lanes, %d%%", n, percent), func(t *testing.T) {
-					t.Parallel()
-					bubble(t, func(t *testing.T) {
-						r := connect(t, netsim.Path{
-							Delay: 5 * ms, Loss: float64(percent), Duplicate: 20, Reorder: 20, ReorderDelay: 30 * ms,
-						}, v.lanes(n))
-						stream(t, r.toB, r.toA, 50, func(i int) int { return 1 + i*i*100 })
-						wantNothing(t, r.toA)
-					})
-				})
-			}
-		}
-	})
-}
-
-func TestLanesCarryBothDirections(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			r := connect(t, netsim.Path{Delay: 20 * ms, Loss: 5}, v.lanes(4))
-			back := make(chan struct{})
-			go func() {
-				defer close(back)
-				stream(t, r.toA, r.toB, 12, func(int) int { return 100_000 })
-			}()
-			stream(t, r.toB, r.toA, 20, func(int) int { return 150_000 })
-			<-back
-		})
-	})
-}
 
 // Chunk i goes by lane i mod L, with the lane's own protocol id and chunk ids
 // (LAN-2, LAN-3, LAN-4).
@@ -104,66 +65,6 @@ func TestOneLaneIsNone(t *testing.T) {
 	if !slices.EqualFunc(runs[0], runs[1], bytes.Equal) {
 		t.Error("one lane and none send other datagrams")
 	}
-}
-
-// A lane that is late holds up what comes after it, and nothing is lost meanwhile
-// (LAN-5).
-func TestOneSlowLane(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			const n = 4
-			r := connect(t, short, v.lanes(n))
-			slow := true
-			r.tapA.DropIf(func(p packet) bool { return slow && p.Lane == 1 })
-			chunks := make([][]byte, 8)
-			for i := range chunks {
-				chunks[i] = content(10_000, uint64(i))
-			}
-			all := enqueue(t, r.toB, chunks...)
-			mustRecv(t, r.toA, chunks[0])
-			time.Sleep(5 * time.Second)
-			// 0, 2, 3 and 4 have arrived. 5 waits for lane 1; so do the others.
-			if got, st := done(all), r.toA.Stats(); got != 4 || st.RecvQueued != 3 {
-				t.Errorf("%d chunks are there, %d of them wait for their turn; want 4 and 3", got, st.RecvQueued)
-			}
-			ctx, cancel := context.WithTimeout(background, time.Second)
-			defer cancel()
-			if chunk, err := r.toA.Recv(ctx); err == nil {
-				t.Errorf("Recv returned %d bytes before their turn", len(chunk))
-			}
-			r.tapA.DropIf(nil)
-			for _, chunk := range chunks[1:] {
-				mustRecv(t, r.toA, chunk)
-			}
-		})
-	})
-}
-
-// However much is sent, the end that receives holds the queue and a chunk for each
-// lane, and the end that sends waits without failing (LAN-5, BND-4).
-func TestLanesHoldABoundedNumberOfChunks(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			const n, queue, chunks = 4, 2, 16
-			cfg := v.lanes(n, func(cfg *plain.Config) { cfg.RecvQueue, cfg.SendQueue = queue, chunks })
-			r := connect(t, netsim.Path{Delay: 10 * ms, Loss: 5}, cfg)
-			var all []*plain.Delivery
-			for i := range chunks {
-				all = append(all, enqueue(t, r.toB, content(50_000, uint64(i)))...)
-			}
-			time.Sleep(time.Minute) // six times what a chunk without progress lives
-			if got := done(all); got != queue+n {
-				t.Errorf("%d chunks were taken, want %d", got, queue+n)
-			}
-			if st := r.toA.Stats(); st.RecvQueued != queue+n || st.Receiver.SlicesStored != 49*(queue+n) {
-				t.Errorf("%d chunks wait, of which %d slices were stored", st.RecvQueued, st.Receiver.SlicesStored)
-			}
-			for i := range chunks {
-				mustRecv(t, r.toA, content(50_000, uint64(i)))
-			}
-			wantErr(t, "the last delivery", all[chunks-1].Wait(background), nil)
-		})
-	})
 }
 
 // A lane that fails ends the connection: what came before it can be received,
@@ -303,147 +204,6 @@ func withCRC(datagram []byte, id uint32) []byte {
 	crc := crc32.Update(crc32.ChecksumIEEE(head), crc32.IEEETable, datagram[4:])
 	binary.LittleEndian.PutUint32(datagram, crc)
 	return datagram
-}
-
-// A chunk begins only when each slice of the one before was sent (LAN-7).
-func TestLanesTakeTurnsAtTheLink(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			const n, slices = 8, 256
-			r := connect(t, netsim.Path{Delay: 25 * ms, Rate: 100 * million, Queue: 1 << 20, Loss: 2}, v.lanes(n))
-			stream(t, r.toB, r.toA, 24, func(int) int { return codec.MaxChunkSize })
-			sent := map[int]map[int]bool{} // slices of each chunk
-			for _, p := range r.tapA.Seen() {
-				if p.Type != codec.TypeSlice {
-					continue
-				}
-				i := int(p.ChunkID())*n + p.Lane
-				if sent[i] == nil {
-					sent[i] = map[int]bool{}
-					if i > 0 && len(sent[i-1]) < slices {
-						t.Fatalf("chunk %d begins when %d slices of the one before were sent", i, len(sent[i-1]))
-					}
-				}
-				sent[i][p.SliceID()] = true
-			}
-		})
-	})
-}
-
-// A lane that begins goes on at the pace of the one before: between the last slice
-// of a chunk and the first of the next there is as much time as between two others
-// (LAN-9).
-func TestALaneTakesOverThePace(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		const rate, chunks, slices = million, 6, 10
-		between := (codec.MaxDatagramSize + codec.HeaderBytes) * 8 * time.Second / rate
-		cfg := lanes(3, func(cfg *plain.Config) {
-			cfg.NewScheduler = func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Fixed(rate)) }
-		})
-		r := connectEnds(t, short, cfg, lanes(3))
-		var last time.Time
-		sent, early := 0, 0
-		r.tapA.DropIf(func(p packet) bool {
-			if p.Type == codec.TypeSlice {
-				if sent++; sent > 1 && time.Since(last) < between-time.Microsecond {
-					early++
-				}
-				last = time.Now()
-			}
-			return false
-		})
-		stream(t, r.toB, r.toA, chunks, func(int) int { return slices * codec.SliceSize })
-		if sent != chunks*slices || early != 0 {
-			t.Errorf("%d slices, %d of them less than %v after the one before", sent, early, between)
-		}
-	})
-}
-
-// What lanes are for: a stream over a path that holds more than a chunk. One lane
-// cannot fill it; eight do, without flooding it (LAN-9, LAN-10).
-func TestAStreamFillsTheLink(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		const chunks, rate = 64, 100 * million // bits a second
-		ideal := time.Duration(8 * chunks * codec.MaxChunkSize * int64(time.Second) / rate)
-		var took [9]time.Duration
-		for _, n := range []int{1, 8} {
-			bubble(t, func(t *testing.T) {
-				r := connect(t, netsim.Path{Delay: 25 * ms, Rate: rate, Queue: 1 << 20}, v.lanes(n))
-				start := time.Now()
-				stream(t, r.toB, r.toA, chunks, func(int) int { return codec.MaxChunkSize })
-				took[n] = time.Since(start)
-				st := r.toB.Stats().Sender
-				t.Logf("%d lanes: %v, %d of %d slices resent", n, took[n], st.SlicesResent, st.SlicesSent)
-				if st.SlicesResent*10 > st.SlicesSent {
-					t.Errorf("%d lanes: %d of %d slices were resent on a path without loss", n, st.SlicesResent, st.SlicesSent)
-				}
-			})
-		}
-		if took[1] < 3*ideal || took[8] > ideal*10/8 {
-			t.Errorf("one lane took %v, eight %v; at the link's rate it is %v", took[1], took[8], ideal)
-		}
-	})
-}
-
-func TestClosingLanes(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			r := connect(t, outage, v.lanes(3))
-			all := enqueue(t, r.toB, content(1000, 1), content(1000, 2), content(1000, 3), content(1000, 4))
-			time.Sleep(time.Second)
-			if st := r.toB.Stats(); st.SendQueued != 1 || st.Sending.NumSlices != 1 {
-				t.Errorf("%d chunks wait, want 1: three are in flight", st.SendQueued)
-			}
-			r.toB.Close()
-			for i, d := range all {
-				wantErr(t, fmt.Sprintf("delivery %d", i), d.Wait(background), plain.ErrClosed)
-			}
-		})
-	})
-}
-
-// To cancel a chunk in flight ends the connection, on whichever lane it is; to
-// cancel one in the queue withdraws it, and the next takes its lane.
-func TestCancelingAmongLanes(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		reason := errors.New("canceled by the caller")
-		bubble(t, func(t *testing.T) {
-			r := connect(t, short, v.lanes(2))
-			all := enqueue(t, r.toB, content(9000, 0), content(9000, 1), content(9000, 2), content(9000, 3))
-			all[2].Cancel(reason)
-			wantErr(t, "a queued chunk", all[2].Err(), plain.ErrCanceled, reason)
-			for _, i := range []uint64{0, 1, 3} {
-				mustRecv(t, r.toA, content(9000, i))
-			}
-			wantErr(t, "the connection", r.toB.Err(), nil)
-		})
-		bubble(t, func(t *testing.T) {
-			r := connect(t, outage, v.lanes(2))
-			all := enqueue(t, r.toB, content(1000, 0), content(1000, 1))
-			time.Sleep(time.Second)
-			all[1].Cancel(reason)
-			wantErr(t, "a chunk in flight", all[1].Err(), plain.ErrCanceled, reason)
-			wantErr(t, "the connection", r.toB.Err(), plain.ErrCanceled, reason)
-			wantErr(t, "the other chunk", all[0].Err(), plain.ErrCanceled)
-		})
-	})
-}
-
-// An end that received and closes at once sends the acks of all lanes.
-func TestLastAcksOfAllLanes(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			r := connect(t, short, v.lanes(4))
-			all := enqueue(t, r.toB, content(10, 0), content(10, 1), content(10, 2), content(10, 3))
-			for i := range uint64(4) {
-				mustRecv(t, r.toA, content(10, i))
-			}
-			r.toA.Close()
-			for i, d := range all {
-				wantErr(t, fmt.Sprintf("delivery %d", i), d.Wait(background), nil)
-			}
-		})
-	})
 }
 
 func TestLanesConfig(t *testing.T) {

@@ -1,7 +1,6 @@
 package plain_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"net"
@@ -192,24 +191,6 @@ func (s *stuckSocket) Close() error {
 	return s.Conn.Close()
 }
 
-// What is complete can be read after the end, and only then comes the error.
-func TestCompleteChunksSurviveTheEnd(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			w := connect(t, short, v.with(func(cfg *plain.Config) { cfg.RecvQueue = 2 }))
-			for i := range 3 { // the third stays in the receiver
-				mustSend(t, w.toB, []byte{byte(i)})
-			}
-			wantErr(t, "Close", w.toA.Close(), nil)
-			for i := range 3 {
-				mustRecv(t, w.toA, []byte{byte(i)})
-			}
-			_, err := w.toA.Recv(background)
-			wantErr(t, "Recv", err, plain.ErrClosed)
-		})
-	})
-}
-
 // Whoever reads and closes at once has still acked, even if the socket is busy
 // with the ack of the first slice.
 func TestCloseSendsTheLastAck(t *testing.T) {
@@ -231,71 +212,6 @@ func TestCloseSendsTheLastAck(t *testing.T) {
 				wantErr(t, "Send", <-sent, nil)
 			})
 		}
-	})
-}
-
-func TestCancelOfAQueuedChunk(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			w := connect(t, netsim.Path{Delay: 50 * ms}, v.with(nil))
-			first, _ := w.toB.Enqueue(background, []byte("first"))
-			ctx, cancel := context.WithCancelCause(background)
-			second := during(func() error { return w.toB.Send(ctx, []byte("second")) })
-			time.Sleep(ms)
-			third, _ := w.toB.Enqueue(background, []byte("third"))
-			reason := errors.New("canceled by the caller")
-			cancel(reason)
-			wantErr(t, "the second", <-second, plain.ErrCanceled, context.Canceled, reason)
-			wantErr(t, "the first", first.Wait(background), nil)
-			wantErr(t, "the third", third.Wait(background), nil)
-			mustRecv(t, w.toA, []byte("first"))
-			mustRecv(t, w.toA, []byte("third"))
-			wantErr(t, "the connection", w.toB.Err(), nil)
-			wantErr(t, "a canceled start", w.toB.Send(ctx, []byte("x")), plain.ErrCanceled)
-		})
-	})
-}
-
-// The protocol cannot take back a chunk in flight.
-func TestCancelOfAChunkInFlight(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			w := connect(t, outage, v.with(nil))
-			ctx, cancel := context.WithTimeout(background, 2*time.Second)
-			defer cancel()
-			start := time.Now()
-			inFlight := during(func() error { return w.toB.Send(ctx, []byte("in flight")) })
-			time.Sleep(ms)
-			queued, _ := w.toB.Enqueue(background, []byte("queued"))
-			err := <-inFlight
-			wantTook(t, "Send", start, 2*time.Second, 2*time.Second)
-			wantErr(t, "Send", err, plain.ErrCanceled, context.DeadlineExceeded)
-			wantErr(t, "the queued one", queued.Wait(background), plain.ErrCanceled)
-			wantErr(t, "the connection", w.toB.Err(), plain.ErrCanceled, context.DeadlineExceeded)
-		})
-	})
-}
-
-func TestCancelOfWaiting(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			w := connect(t, netsim.Path{Delay: time.Second}, v.with(nil))
-			for range 9 {
-				w.toB.Enqueue(background, []byte("x"))
-			}
-			ctx, cancel := context.WithTimeout(background, 100*ms)
-			defer cancel()
-			calls := map[string]<-chan error{
-				"Enqueue": during(func() error { _, err := w.toB.Enqueue(ctx, []byte("x")); return err }),
-				"Recv":    during(func() error { _, err := w.toB.Recv(ctx); return err }),
-				"Linger":  during(func() error { return w.toB.Linger(ctx, time.Minute) }),
-				"Accept":  during(func() error { _, err := w.a.Accept(ctx); return err }),
-			}
-			for name, result := range calls {
-				wantErr(t, name, <-result, plain.ErrCanceled, context.DeadlineExceeded)
-			}
-			wantErr(t, "the connection", w.toB.Err(), nil)
-		})
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 	"github.com/chunkwire/chunkwire/transport/plain"
@@ -38,32 +37,7 @@ func TestStallLastAckWhileTheReaderSleeps(t *testing.T) {
 // paced makes a large chunk take more than a second.
 func paced(cfg *plain.Config) {
 	cfg.NewScheduler = func() (statemachine.Scheduler, error) { return base.New(base.Fixed(1_600_000)) }
-	cfg.NewRepairScheduler = func() (repair.Scheduler, error) { return plain.Fixed.NewRepairScheduler(1_600_000) }
-}
-
-// A reader that takes longer than the time to give up does not fail (CON-3).
-func TestSlowReader(t *testing.T) {
-	each(t, func(t *testing.T, v variant) {
-		bubble(t, func(t *testing.T) {
-			w := connect(t, short, v.with(func(cfg *plain.Config) { cfg.RecvQueue = 1 }))
-			sent := during(func() error {
-				for i := range 6 {
-					if err := w.toB.Send(background, content(20_000, uint64(i))); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			for i := range 6 {
-				time.Sleep(time.Minute)
-				if n := w.toA.Stats().RecvQueued; n > 2 {
-					t.Errorf("%d chunks wait to be read, want at most 2", n)
-				}
-				mustRecv(t, w.toA, content(20_000, uint64(i)))
-			}
-			wantErr(t, "sending", <-sent, nil)
-		})
-	})
+	cfg.NewRepairScheduler = func() (statemachine.Scheduler, error) { return plain.Fixed.NewRepairScheduler(1_600_000) }
 }
 
 // A longer one ends in an error at both ends, not in a silent wait.

@@ -45,7 +45,7 @@ func TestReportsAreTheNacksOfTachyon(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, seed))
 	equal, more := 0, 0
 	for range 700 {
-		p := newReceivers(t, channeloracle.ReceiverConfig{Format: channeloracle.Format{Window: 512, Data: 8, Group: 2}, GiveUp: 10_000_000, Ordered: true})
+		p := channeloracle.NewReceiver(channeloracle.ReceiverConfig{Format: channeloracle.Format{Window: 512, Data: 8, Group: 2}, GiveUp: 10_000_000, Ordered: true})
 		has := map[int64]bool{}
 		base, newest := int64(0), int64(-1)
 		length, lost := 1+random.Int64N(300), 1+random.IntN(95)
@@ -53,13 +53,13 @@ func TestReportsAreTheNacksOfTachyon(t *testing.T) {
 			if random.IntN(100) >= lost {
 				has[n] = true
 				newest = n
-				p.handle(0, channeloracle.Record{Type: channeloracle.Message, Sequence: n, Data: []byte{1}})
+				p.Handle(0, channeloracle.Record{Type: channeloracle.Message, Sequence: n, Data: []byte{1}})
 			}
 		}
 		for has[base] {
 			base++
 		}
-		report := p.poll(1_000_000, 1160)
+		_, report := p.Poll(1_000_000, 1160)
 		if report == nil {
 			continue // nothing came
 		}

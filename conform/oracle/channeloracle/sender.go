@@ -65,8 +65,9 @@ func (s *Sender) State() string { return s.state }
 func (s *Sender) Base() int64  { return s.base }
 func (s *Sender) Limit() int64 { return s.limit }
 
-// Sent is the lowest sequence that was not sent.
-func (s *Sender) Sent() int64 { return s.sent }
+// Near returns what those who make events aim at: the lowest sequence that was not sent, the
+// newest packet with a report, and the one that is composed.
+func (s *Sender) Near() (sent, heard, composing int64) { return s.sent, s.heard, s.composing }
 
 // SetPath takes what the packet layer measured. It is no event.
 func (s *Sender) SetPath(p Path) { s.path = p }

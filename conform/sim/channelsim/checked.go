@@ -2,74 +2,106 @@ package channelsim
 
 import (
 	"bytes"
-	"errors"
 
 	protocol "github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// CheckedSender is a sender beside its model: each event goes to both, and then everything
-// that can be seen of the two must be the same.
+// failing is a conform.T.
+type failing struct{ sim.Fail }
+
+func (failing) Helper()                             {}
+func (failing) Logf(string, ...any)                 {}
+func (f failing) Fatalf(format string, args ...any) { f.Fail(format, args...) }
+
+// CheckedSender is a sender beside its oracle: each event goes to both, and both must do the
+// same. The oracle has the sequences of the wire; with fewer bits, which have no bytes, the
+// sender is alone, and a judge watches it.
 type CheckedSender struct {
 	Sender *protocol.Sender
-	model  *SenderModel
-	fail   sim.Fail
+	pair   *conform.Pair // nil: alone
+	format protocol.Format
 }
 
-// NewCheckedSender returns a new sender and its model.
+// NewCheckedSender returns a new sender and its oracle.
 func NewCheckedSender(cfg protocol.Config, fail sim.Fail) (*CheckedSender, error) {
 	s, err := protocol.NewSender(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &CheckedSender{Sender: s, model: NewSenderModel(Complete(cfg)), fail: fail}, nil
+	c := Complete(cfg)
+	checked := &CheckedSender{Sender: s, format: c.Format}
+	if c.SequenceBits == core.Wire16 {
+		checked.pair = channels.Sender.Pair(failing{fail}, channels.SenderConfig{Format: formatOf(c), SendQueue: int64(c.SendQueue), First: int64(c.First), GiveUp: int64(c.GiveUp)})
+		checked.Sender = checked.pair.Product.(*channels.ProductSender).Sender
+	}
+	return checked, nil
 }
+
+func formatOf(c protocol.Config) channels.Format {
+	return channels.Format{Window: int64(c.Window), Data: int64(c.Data), Group: int64(c.Group)}
+}
+
+// refusals are the errors of Send by their codes.
+var refusals = map[string]error{"message_size": protocol.ErrMessageSize, "queue_full": protocol.ErrQueueFull, "failed": protocol.ErrFailed}
 
 // Send is the event of the sender.
 func (c *CheckedSender) Send(now core.Micros, message []byte, lifetime core.Micros) error {
-	before := bytes.Clone(message)
-	err := c.Sender.Send(now, message, lifetime)
-	row, refused := c.model.Send(now, message, lifetime)
-	c.fail.Same("refusal", refusal(err), refused)
-	c.fail.Same("the caller's message", message, before)
-	c.compare(row)
-	return err
-}
-
-// refusal returns the code of an error of Send.
-func refusal(err error) core.Code {
-	switch {
-	case err == nil:
-		return ""
-	case errors.Is(err, protocol.ErrMessageSize):
-		return "message_size"
-	case errors.Is(err, protocol.ErrQueueFull):
-		return "queue_full"
-	case errors.Is(err, protocol.ErrFailed):
-		return "failed"
+	if c.pair == nil {
+		return c.Sender.Send(now, message, lifetime)
 	}
-	return core.Code(err.Error())
+	s := c.pair.Do(int64(now), channels.Send{Data: conform.Bytes(message), Lifetime: conform.If(int64(lifetime), lifetime > 0)}).(channels.SenderStep)
+	return refusals[s.Refused.V]
 }
 
 // Report is the event of the sender.
 func (c *CheckedSender) Report(now core.Micros, number, ack core.Number, r *protocol.Record) {
-	c.Sender.Report(now, number, ack, r)
-	c.compare(c.model.Report(now, number, ack, r))
+	if c.pair == nil {
+		c.Sender.Report(now, number, ack, r)
+		return
+	}
+	c.pair.Do(int64(now), channels.Report{Hex: bytesOf(c.pair, c.format, r), Number: int64(number), Ack: int64(ack)})
 }
 
-// Poll is the event of the sender. The record is the caller's.
-func (c *CheckedSender) Poll(now core.Micros, number core.Number, space int) (protocol.Record, bool) {
-	r, ok := c.Sender.Poll(now, number, space)
-	row, model, modelOK := c.model.Poll(now, number, space)
-	r = clone(r)
-	c.fail.Same("a record", ok, modelOK)
-	c.fail.Same("record", r, clone(model))
-	c.compare(row)
-	return r, ok
+// bytesOf encodes a record that a decoder takes.
+func bytesOf(p *conform.Pair, f protocol.Format, r *protocol.Record) conform.Bytes {
+	b, err := f.Append(nil, r)
+	if err != nil {
+		p.Fail("%+v: %v", r, err)
+	}
+	return conform.Bytes(b)
 }
 
-// clone returns a record that shares nothing with another. What is empty in it is nil.
+// Poll polls the sender until it has no record for the packet. The records are the caller's.
+func (c *CheckedSender) Poll(now core.Micros, number core.Number, space int) (list []protocol.Record) {
+	if c.pair == nil {
+		for {
+			r, ok := c.Sender.Poll(now, number, space)
+			if !ok {
+				return list
+			}
+			space -= r.Size()
+			list = append(list, clone(r))
+		}
+	}
+	for _, b := range c.pair.Do(int64(now), channels.SenderPoll{Number: int64(number), Space: int64(space)}).(channels.SenderStep).Records {
+		list = append(list, recordOf(c.pair, c.format, b))
+	}
+	return list
+}
+
+func recordOf(p *conform.Pair, f protocol.Format, b conform.Bytes) (r protocol.Record) {
+	if _, err := f.Decode([]byte(b), 0, &r); err != nil {
+		p.Fail("%x: %v", string(b), err)
+	}
+	return r
+}
+
+// clone returns a record that shares nothing with another.
 func clone(r protocol.Record) protocol.Record {
 	r.Data, r.Groups = append([]byte(nil), r.Data...), append([]protocol.Group(nil), r.Groups...)
 	return r
@@ -77,108 +109,99 @@ func clone(r protocol.Record) protocol.Record {
 
 // SetPath is that of the sender.
 func (c *CheckedSender) SetPath(p protocol.Path) {
-	c.Sender.SetPath(p)
-	c.model.path = p
-	c.compare(c.Sender.Row())
+	if c.pair == nil {
+		c.Sender.SetPath(p)
+		return
+	}
+	c.pair.Do(0, channels.SenderPath{SRTT: conform.If(int64(p.SRTT), p.Measured), Patience: int64(p.Patience)})
 }
 
 // Deadline is that of the sender.
 func (c *CheckedSender) Deadline() core.Micros { return c.Sender.Deadline() }
 
 // Failed reports whether the sender has failed.
-func (c *CheckedSender) Failed() bool { return c.model.failed }
+func (c *CheckedSender) Failed() bool { return c.Sender.State().String() == channeloracle.StateFailed }
 
-// compare compares all that can be seen.
-func (c *CheckedSender) compare(row core.Row) {
-	s, m := c.Sender, c.model
-	c.fail.Same("row", s.Row(), row)
-	c.fail.Same("state", s.State().String(), stateName(m.failed))
-	c.fail.Same("deadline", s.Deadline(), m.Deadline())
-	c.fail.Same("base, limit", []core.Number{s.Base(), s.Limit()}, []core.Number{m.base, m.limit})
-	c.fail.Same("implausible reports", s.Stats().Implausible, m.implausible)
-	c.fail.Same("an error", s.Err() != nil, m.failed)
-}
-
-func stateName(failed bool) string {
-	if failed {
-		return "FAILED"
-	}
-	return "OPEN"
-}
-
-// CheckedReceiver is a receiver beside its model, as CheckedSender is a sender.
+// CheckedReceiver is a receiver beside its oracle, as CheckedSender is a sender.
 type CheckedReceiver struct {
 	Receiver *protocol.Receiver
-	model    *ReceiverModel
-	fail     sim.Fail
+	pair     *conform.Pair // nil: alone
+	format   protocol.Format
 }
 
-// NewCheckedReceiver returns a new receiver and its model.
+// NewCheckedReceiver returns a new receiver and its oracle.
 func NewCheckedReceiver(cfg protocol.Config, fail sim.Fail) (*CheckedReceiver, error) {
 	r, err := protocol.NewReceiver(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &CheckedReceiver{Receiver: r, model: NewReceiverModel(Complete(cfg)), fail: fail}, nil
+	c := Complete(cfg)
+	checked := &CheckedReceiver{Receiver: r, format: c.Format}
+	if c.SequenceBits == core.Wire16 {
+		kind := map[protocol.Kind]string{protocol.Ordered: "ordered", protocol.Unordered: "unordered"}[c.Kind]
+		checked.pair = channels.Receiver.Pair(failing{fail}, channels.ReceiverConfig{Kind: kind, Format: formatOf(c), First: int64(c.First), GiveUp: int64(c.GiveUp)})
+		checked.Receiver = checked.pair.Product.(*channels.ProductReceiver).Receiver
+	}
+	return checked, nil
 }
 
 // Handle is the event of the receiver.
 func (c *CheckedReceiver) Handle(now core.Micros, r *protocol.Record) {
-	before := clone(*r)
-	c.Receiver.Handle(now, r)
-	row := c.model.Handle(now, r)
-	c.fail.Same("the caller's record", clone(*r), before)
-	c.compare(row)
+	if c.pair == nil {
+		c.Receiver.Handle(now, r)
+		return
+	}
+	c.pair.Do(int64(now), channels.Record{Hex: bytesOf(c.pair, c.format, r)})
 }
 
 // Read is the event of the receiver. What was read is the caller's.
-func (c *CheckedReceiver) Read(now core.Micros) (protocol.Message, bool) {
-	head := []byte("head")
-	d, ok := c.Receiver.Read(now, head)
-	row, model, modelOK := c.model.Read(now)
-	c.fail.Same("something to read", ok, modelOK)
-	c.compare(row)
-	if !ok {
-		return protocol.Message{}, false
+func (c *CheckedReceiver) Read(now core.Micros) (m protocol.Message, ok bool) {
+	if c.pair == nil {
+		m, ok = c.Receiver.Read(now, nil)
+		m.Data = bytes.Clone(m.Data)
+		return m, ok
 	}
-	model.Data = append(head, model.Data...)
-	c.fail.Same("what was read", d, model)
-	d.Data = bytes.Clone(d.Data[len(head):])
-	return d, true
+	base := c.Receiver.Tail()
+	got := c.pair.Do(int64(now), channels.Read{}).(channels.ReceiverStep).Read
+	if !got.Is {
+		return m, false
+	}
+	return protocol.Message{Sequence: near(got.V.Sequence, base), Data: []byte(got.V.Data), Skipped: got.V.Skipped}, true
+}
+
+// near is the number nearest to another that a sequence on the wire can mean.
+func near(wire uint16, to core.Number) core.Number {
+	return to + core.Number(int16(wire-uint16(to)))
 }
 
 // Poll is the event of the receiver. The record is the caller's.
 func (c *CheckedReceiver) Poll(now core.Micros, space int) (protocol.Record, bool) {
-	r, ok := c.Receiver.Poll(now, space)
-	row, model, modelOK := c.model.Poll(now, space)
-	r = clone(r)
-	c.fail.Same("a report", ok, modelOK)
-	c.fail.Same("report", r, clone(model))
-	c.compare(row)
-	return r, ok
+	if c.pair == nil {
+		r, ok := c.Receiver.Poll(now, space)
+		return clone(r), ok
+	}
+	report := c.pair.Do(int64(now), channels.Poll{Space: int64(space)}).(channels.ReceiverStep).Report
+	if !report.Is {
+		return protocol.Record{}, false
+	}
+	return recordOf(c.pair, c.format, report.V), true
 }
 
 // SetPath is that of the receiver.
 func (c *CheckedReceiver) SetPath(p protocol.Path) {
-	c.Receiver.SetPath(p)
-	c.model.path = p
-	c.compare(c.Receiver.Row())
+	if c.pair == nil {
+		c.Receiver.SetPath(p)
+		return
+	}
+	c.pair.Do(0, channels.ReceiverPath{SRTT: conform.If(int64(p.SRTT), p.Measured)})
 }
 
 // Deadline is that of the receiver.
 func (c *CheckedReceiver) Deadline() core.Micros { return c.Receiver.Deadline() }
 
 // Failed reports whether the receiver has failed.
-func (c *CheckedReceiver) Failed() bool { return c.model.failed }
-
-// compare compares all that can be seen.
-func (c *CheckedReceiver) compare(row core.Row) {
-	r, m := c.Receiver, c.model
-	c.fail.Same("row", r.Row(), row)
-	c.fail.Same("state", r.State().String(), stateName(m.failed))
-	c.fail.Same("deadline", r.Deadline(), m.Deadline())
-	c.fail.Same("counted", []int64{r.Stats().Beyond, r.Stats().Conflicts}, []int64{m.beyond, m.conflicts})
-	c.fail.Same("an error", r.Err() != nil, m.failed)
+func (c *CheckedReceiver) Failed() bool {
+	return c.Receiver.State().String() == channeloracle.StateFailed
 }
 
 // Complete returns a configuration with the defaults of section 2.

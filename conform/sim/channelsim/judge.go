@@ -8,6 +8,32 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
+// What the judge knows of the document: how many packets must be acked behind one, and
+// REPORT_SPACING.
+const (
+	overtaken = 2
+	soon      = 5 * core.Millisecond
+)
+
+// named16 returns the sequences that a report names, as they are on the wire.
+func named16(r *protocol.Record) (list []uint16) {
+	for _, g := range r.Groups {
+		list = append(list, g.Start)
+		for i := range uint16(32) {
+			if g.Bits>>i&1 == 1 {
+				list = append(list, g.Start-1-i)
+			}
+		}
+	}
+	return list
+}
+
+// modulo returns what the wire has of a number.
+func modulo(n core.Number, space core.Space) core.Number {
+	size := core.Number(1) << space
+	return (n%size + size) % size
+}
+
 // Judge watches the two ends of a reliable channel from outside, and knows what was sent,
 // what arrived and what was read. It checks the properties of section 10 at every event. Of
 // the machines it is given nothing but their records, what the sender has released, and

@@ -1,6 +1,7 @@
 package channelsim
 
 import (
+	"errors"
 	"slices"
 
 	protocol "github.com/chunkwire/chunkwire/channel"
@@ -86,6 +87,16 @@ func (w *World) Send(message []byte, lifetime core.Micros) error {
 	return err
 }
 
+// refusal returns the code of an error of Send.
+func refusal(err error) core.Code {
+	for code, is := range refusals {
+		if errors.Is(err, is) {
+			return core.Code(code)
+		}
+	}
+	return ""
+}
+
 // Read reads from the receiver.
 func (w *World) Read() (protocol.Message, bool) {
 	d, ok := w.Receiver.Read(w.Now)
@@ -124,11 +135,7 @@ func (w *World) launch(end int, p Packet) {
 
 func (w *World) composeData(p *Packet, space int) {
 	enough := space >= WholePacket
-	for {
-		r, ok := w.Sender.Poll(w.Now, p.Number, space)
-		if !ok {
-			break
-		}
+	for _, r := range w.Sender.Poll(w.Now, p.Number, space) {
 		p.Records, p.means = append(p.Records, r), append(p.means, w.Judge.sequence(r.Sequence))
 		w.check(w.Judge.Composed(w.Now, p.Number, r))
 		space -= r.Size()

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/testvectors"
+	"github.com/chunkwire/chunkwire/testvectors/script"
+)
+
+// This file has the machines that are declared for package conform.
+
+// asked answers a request by the oracle.
+func asked(op *conform.Op) func(request json.RawMessage) (json.RawMessage, error) {
+	return func(request json.RawMessage) (json.RawMessage, error) {
+		steps, err := answered(op, request)
+		return asJSON(conform.Steps{OK: true, Steps: steps}), err
+	}
+}
+
+// answered is what the oracle does in a trace.
+func answered(op *conform.Op, request json.RawMessage) ([]conform.Step, error) {
+	var q conform.Object
+	if err := json.Unmarshal(request, &q); err != nil {
+		return nil, err
+	}
+	return op.Answer(q, op.Oracle)
+}
+
+// machine adds a trace of a machine.
+func machine(op *conform.Op) func(*group, script.Script) error {
+	return func(g *group, s script.Script) error {
+		p, err := op.Run(s.Lines)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(g.expects(s, p), namesRows(s, p.Rows)); err != nil {
+			return err
+		}
+		g.addScript(s, "", nil, asJSON(op.Request(p.Config, p.Events)), asJSON(conform.Steps{OK: true, Steps: p.Steps}))
+		return nil
+	}
+}
+
+// expects checks that a script expects what came, or rewrites it, if it is named.
+func (g *group) expects(s script.Script, p *conform.Played) error {
+	if g.rewrite == nil || !slices.Contains(g.rewrite.names, g.file.Group+"/"+s.Name) {
+		return p.Wrong()
+	}
+	return g.rewrite.script(g.file.Group, s.Name, p)
+}
+
+// rewriting are the scripts whose expectations are rewritten: those that are named, never all.
+type rewriting struct {
+	dir   string // of the archives
+	names []string
+}
+
+func (r *rewriting) script(group, name string, p *conform.Played) error {
+	path := filepath.Join(r.dir, group+".txtar")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(p.Rewrite(string(text), name)), 0o644)
+}
+
+// exist fails if a name is that of no script.
+func (r *rewriting) exist(groups []testvectors.File) error {
+	if r == nil {
+		return nil
+	}
+	for _, name := range r.names {
+		if !slices.ContainsFunc(groups, func(f testvectors.File) bool {
+			return slices.ContainsFunc(f.Vectors, func(v testvectors.Vector) bool { return v.Name == name })
+		}) {
+			return fmt.Errorf("%w: --rewrite: no script %q", errUsage, name)
+		}
+	}
+	return nil
+}
