@@ -15,11 +15,10 @@ func (o *options) do(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%w: --run: %w", errUsage, err)
 	}
-	docs, err := readDocuments(o.spec)
+	docs, err := readDocuments(o.spec, o.dir)
 	if err != nil {
 		return err
 	}
-	docs.files = o.dir
 	var rewrite *rewriting
 	if len(o.rewrite) > 0 {
 		rewrite = &rewriting{o.traces, o.rewrite}
@@ -63,12 +62,12 @@ func (o *options) write(w io.Writer, list []file, match *regexp.Regexp) error {
 	return nil
 }
 
-// readDocuments reads the specifications in a folder.
-func readDocuments(dir string) (d documents, err error) {
+// readDocuments reads the specifications in a folder; the vectors are in another one.
+func readDocuments(dir, files string) (d documents, err error) {
 	protocol, err1 := os.ReadFile(filepath.Join(dir, "PROTOCOL.md"))
 	repair, err5 := os.ReadFile(filepath.Join(dir, "REPAIR.md"))
 	packets, err2 := os.ReadFile(filepath.Join(dir, "PACKETS.md"))
 	channels, err3 := os.ReadFile(filepath.Join(dir, "CHANNELS.md"))
 	connection, err4 := os.ReadFile(filepath.Join(dir, "CONNECTION.md"))
-	return documents{protocol: protocol, repair: repair, packets: packets, channels: channels, connection: connection}, errors.Join(err1, err2, err3, err4, err5)
+	return documents{protocol: protocol, repair: repair, packets: packets, channels: channels, connection: connection, files: files}, errors.Join(err1, err2, err3, err4, err5)
 }

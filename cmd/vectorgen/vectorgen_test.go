@@ -20,7 +20,7 @@ const specPath = "../../spec"
 
 func specification(t *testing.T) documents {
 	t.Helper()
-	docs, err := readDocuments(specPath)
+	docs, err := readDocuments(specPath, "../../testvectors/files")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func specification(t *testing.T) documents {
 
 // once makes all files, once for all tests.
 var once = sync.OnceValues(func() ([]file, error) {
-	docs, err := readDocuments(specPath)
+	docs, err := readDocuments(specPath, "../../testvectors/files")
 	if err != nil {
 		return nil, err
 	}
