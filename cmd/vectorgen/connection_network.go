@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
@@ -94,7 +95,7 @@ func (t *connected) applications(end int) {
 	for _, s := range t.Sends[end] {
 		for i := range s.Count {
 			number++
-			e := contract.ConnectionEvent{At: s.From + int64(i)*s.Every, Event: contract.EventSend, Channel: &s.Channel, Data: hexOf(script.Content(number, s.Sizes[i%len(s.Sizes)]))}
+			e := contract.ConnectionEvent{At: s.From + int64(i)*s.Every, Event: contract.EventSend, Channel: &s.Channel, Data: hexOf(conform.Content(number, s.Sizes[i%len(s.Sizes)]))}
 			e.Lifetime = contract.Null{Is: true, Value: s.Lifetime}
 			t.add(end, e)
 		}

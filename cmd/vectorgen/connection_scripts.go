@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
@@ -105,7 +106,7 @@ func (t *connectionStage) event(at int64, i int, line script.Said) ([]contract.C
 	e := contract.ConnectionEvent{At: at, Event: line.Event}
 	switch line.Event {
 	case contract.EventSend:
-		e.Channel, e.Data, e.Lifetime.Is = number(0), hexOf(script.Content(len(t.events), int(*number(1)))), true
+		e.Channel, e.Data, e.Lifetime.Is = number(0), hexOf(conform.Content(len(t.events), int(*number(1)))), true
 		if life, ok := line.With["life"]; ok {
 			us, err := script.Time(life)
 			e.Lifetime.Value = &us
@@ -189,9 +190,9 @@ func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 		case "close":
 			list = append(list, closeRecord(number(1), part[2]))
 		case "m":
-			list = append(list, ofChannel(message(number(1), number(2), script.Content(int(number(2)), int(number(3))))))
+			list = append(list, ofChannel(message(number(1), number(2), conform.Content(int(number(2)), int(number(3))))))
 		case "u":
-			list = append(list, ofChannel(unreliable(number(1), script.Content(i, int(number(2))))))
+			list = append(list, ofChannel(unreliable(number(1), conform.Content(i, int(number(2))))))
 		case "r":
 			list = append(list, ofChannel(report(number(1), number(2), behind(2))))
 		case "st":

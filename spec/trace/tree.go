@@ -66,6 +66,7 @@ var roles = map[string]role{
 	"cmd/vectorgen":      mentioned,
 	"conform":            mentioned,
 	"conform/channels":   implemented, // the contract's traces
+	"conform/packets":    implemented,
 	"conform/oracle":     mentioned,
 	"conform/sim":        tested,
 	"fuzz":               tested,
