@@ -18,6 +18,7 @@ var Client = &conform.Op{
 		{Name: "close", Of: Close{}, Doc: "the application closes"},
 	},
 	Step:    ClientStep{},
+	Words:   ClientWords,
 	Product: NewProductClient, Oracle: NewOracleClient,
 }
 
@@ -33,6 +34,7 @@ var Server = &conform.Op{
 		{Name: "end", Of: End{}, Doc: "the layer above ends a connection"},
 	},
 	Step:    ServerStep{},
+	Words:   ServerWords,
 	Product: NewProductServer, Oracle: NewOracleServer,
 }
 
