@@ -9,7 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 )
 
-// Op is the operation connection.
+// Op is the operation connection (CXO-12, CXO-13).
 var Op = &conform.Op{
 	Name:   "connection",
 	Doc:    "a trace of one end of a connection",

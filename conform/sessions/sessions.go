@@ -4,7 +4,7 @@ package sessions
 
 import "github.com/chunkwire/chunkwire/conform"
 
-// Client is the operation session_client.
+// Client is the operation session_client (CXO-7, CXO-8).
 var Client = &conform.Op{
 	Name:   "session_client",
 	Doc:    "a trace of a client, which begins at the first event",
@@ -22,7 +22,7 @@ var Client = &conform.Op{
 	Product: NewProductClient, Oracle: NewOracleClient,
 }
 
-// Server is the operation session_server.
+// Server is the operation session_server (CXO-9, CXO-10).
 var Server = &conform.Op{
 	Name:   "session_server",
 	Doc:    "a trace of a server",
