@@ -13,9 +13,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 var (
@@ -33,12 +31,12 @@ func TestRecordsOfTheDocument(t *testing.T) {
 	}{
 		{twoLanes, "07000103627965", connection.Record{Type: connection.TypeClose, Code: 256, Text: []byte("bye")}},
 		{twoLanes, "07000000", connection.Record{Type: connection.TypeClose, Text: []byte{}}},
-		{twoLanes, "08010500020201006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, Data: []byte("hi")}}}},
-		{twoLanes, "09000405000205", connection.Record{Type: connection.TypeChunkAck, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: core.Set{5}}}}},
+		{twoLanes, "08010500020201006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, Data: []byte("hi")}}},
+		{twoLanes, "09000405000205", connection.Record{Type: connection.TypeChunkAck, Ack: codec.Ack{ChunkID: 5, NumSlices: 3, Acked: core.Set{5}}}},
 		{marked, "0a34120100", connection.Record{Type: connection.TypeECN, Marks: connection.Marks{Arrived: 0x1234, Congested: 1}}},
 		{repaired, "07000000", connection.Record{Type: connection.TypeClose, Text: []byte{}}},
-		{repaired, "08010500024020006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Repair: repair.Slice{ChunkID: 5, ID: 2, NumSlices: 3, LastBytes: 2, Data: []byte("hi")}}}},
-		{repaired, "090006050002020600", connection.Record{Type: connection.TypeChunkAck, Ack: lanes.Ack{Repair: repair.Ack{ChunkID: 5, NumSlices: 3, Have: 2, Top: 3}}}},
+		{repaired, "08010500024020006869", connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: codec.Slice{ChunkID: 5, SliceID: 2, NumSlices: 3, LastBytes: 2, Data: []byte("hi")}}},
+		{repaired, "090006050002020600", connection.Record{Type: connection.TypeChunkAck, Ack: codec.Ack{ChunkID: 5, NumSlices: 3, Have: 2, Top: 3}}},
 	} {
 		got := check.Must(c.format.Append(nil, &c.r))
 		check.Equal(t, "bytes", hex.EncodeToString(got), c.want)
@@ -109,7 +107,7 @@ func TestRefusedRecords(t *testing.T) {
 		{"slice with padding", "0801050002402080" + "6869", codec.CodeNonzeroPadding, 7},
 		{"slice with data missing", "0801050002402000" + "68", connection.CodeTruncated, 8},
 		{"slice with a byte more", "0801050002402000" + "686921", codec.CodeTrailingData, 10},
-		{"ack of more than there is", "090006050002080600", repair.CodeHaveOutOfRange, 6},
+		{"ack of more than there is", "090006050002080600", codec.CodeHaveOutOfRange, 6},
 		{"ack without have", "09000405000202", connection.CodeTruncated, 6},
 		{"ack without top", "0900050500020206", connection.CodeTruncated, 7},
 		{"ack with padding", "090006050002020680", codec.CodeNonzeroPadding, 8},
@@ -180,33 +178,33 @@ func drawRecord(t *rapid.T, format connection.Format) (r connection.Record) {
 		return r
 	case connection.TypeSlice:
 		if format.Repair {
-			r.Slice.Repair = drawRepair(t, n)
+			r.Slice = drawRepair(t, n)
 			break
 		}
-		r.Slice = lanes.Slice{Chunk: codec.Slice{ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, n-1).Draw(t, "slice"), NumSlices: n}}
+		r.Slice = codec.Slice{ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, n-1).Draw(t, "slice"), NumSlices: n}
 		size := codec.SliceSize
-		if r.Slice.Chunk.Last() {
+		if r.Slice.Last() {
 			size = rapid.IntRange(1, codec.SliceSize).Draw(t, "size")
 		}
-		r.Slice.Chunk.Data = content(size, 3)
+		r.Slice.Data = content(size, 3)
 	case connection.TypeChunkAck:
 		if format.Repair {
-			r.Ack.Repair = repair.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Have: rapid.IntRange(0, n).Draw(t, "have"), Top: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "top")}
+			r.Ack = codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Have: rapid.IntRange(0, n).Draw(t, "have"), Top: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "top")}
 			break
 		}
-		r.Ack = lanes.Ack{Chunk: codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Acked: core.FirstN(rapid.IntRange(0, n).Draw(t, "acked"))}}
+		r.Ack = codec.Ack{ChunkID: rapid.Uint16().Draw(t, "chunk"), NumSlices: n, Acked: core.FirstN(rapid.IntRange(0, n).Draw(t, "acked"))}
 	}
 	r.Lane = rapid.IntRange(0, 1).Draw(t, "lane")
 	return r
 }
 
-func drawRepair(t *rapid.T, n int) repair.Slice {
-	s := repair.Slice{
-		ChunkID: rapid.Uint16().Draw(t, "chunk"), ID: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "id"),
+func drawRepair(t *rapid.T, n int) codec.Slice {
+	s := codec.Slice{
+		ChunkID: rapid.Uint16().Draw(t, "chunk"), SliceID: rapid.IntRange(0, erasure.MaxIDs-1).Draw(t, "id"),
 		NumSlices: n, LastBytes: rapid.IntRange(1, codec.SliceSize).Draw(t, "last bytes"),
 	}
 	size := codec.SliceSize
-	if n == 1 || s.ID == n-1 {
+	if n == 1 || s.SliceID == n-1 {
 		size = s.LastBytes
 	}
 	s.Data = content(size, 3)

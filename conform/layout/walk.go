@@ -14,6 +14,7 @@ type walk struct {
 	late  []func()
 	saw   func(Part)
 
+	holds  bool    // one that looks whether numbers fit all the same
 	values visitor // an encoder that makes no checks shows it each value
 }
 

@@ -27,10 +27,10 @@ func TestCodecAgreesWithOracle(t *testing.T) {
 
 		bare := damaged[4:]
 		_, want = oracle.DecodeBody(oracle.TypeSlice, bare)
-		_, got = codec.DecodeSliceBody(bare)
+		_, got = codec.Named.DecodeSliceBody(bare)
 		compareErrors(t, bare, got, want)
 		_, want = oracle.DecodeBody(oracle.TypeAck, bare)
-		_, got = codec.DecodeAckBody(bare)
+		_, got = codec.Named.DecodeAckBody(bare)
 		compareErrors(t, bare, got, want)
 	}
 }

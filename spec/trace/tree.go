@@ -26,7 +26,7 @@ var sources = map[string]source{
 	"spec/CHANNELS.md": {on: []string{"spec/PACKETS.md"}, rows: []string{"spec", "channel", "conform", "testvectors", "fuzz", "cmd", "ports"}},
 	"spec/REPAIR.md": {
 		on:   []string{"spec/PROTOCOL.md", "spec/RECOVERY.md"},
-		rows: []string{"spec", "repair", "conform", "testvectors", "fuzz", "cmd", "ports"},
+		rows: []string{"spec", "statemachine", "conform", "testvectors", "fuzz", "cmd", "ports"},
 	},
 	"spec/CONNECTION.md": {
 		on:   []string{"spec/PROTOCOL.md", "spec/PACKETS.md", "spec/CHANNELS.md"},
