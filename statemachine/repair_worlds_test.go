@@ -13,7 +13,6 @@ import (
 	memory "github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/conform/sim/drawn"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
@@ -49,8 +48,8 @@ func repairDrawWorld(t *rapid.T, c repairConfig) (*chunk.World, statemachine.Sen
 	sender := statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: first, GiveUp: c.giveUp, Scheduler: check.Must(rateless.New(c.profile))}
 	receiver := statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: first, GiveUp: c.giveUp}
 	w := check.Must(chunk.NewWorld(sender, receiver, 0))
-	w.Down = drawn.Network[codec.Packet](t, "slices", c.goodFrom)
-	w.Up = drawn.Network[codec.Packet](t, "acks", c.goodFrom)
+	w.Down = chunktest.Network[codec.Packet](t, "slices", c.goodFrom)
+	w.Up = chunktest.Network[codec.Packet](t, "acks", c.goodFrom)
 	w.ReadTime = core.Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
 	return w, sender, receiver
 }
@@ -116,11 +115,11 @@ func TestRepairNobodyWaitsForever(t *testing.T) {
 // then none at all, a chunk is through within what the timers allow.
 func TestRepairNoStallOnceNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		down, up := drawn.NewPattern(t, "slices", 20*ms), drawn.NewPattern(t, "acks", 20*ms)
+		down, up := chunktest.NewPattern(t, "slices", 20*ms), chunktest.NewPattern(t, "acks", 20*ms)
 		down.DrawOutages(t)
 		up.DrawOutages(t)
 		w, _, _ := repairDrawWorld(t, repairConfig{profile: repairDrawProfile(t), giveUp: year})
-		w.Down, w.Up, w.ReadTime = drawn.Fate[codec.Packet](down), drawn.Fate[codec.Packet](up), 0
+		w.Down, w.Up, w.ReadTime = chunktest.Fate[codec.Packet](down), chunktest.Fate[codec.Packet](up), 0
 		goodFrom := core.Micros(rapid.SampledFrom([]int64{0, 400_000, 6_000_000, 25_000_000}).Draw(t, "good from"))
 		w.At(goodFrom, func() { down.Over, up.Over = true, true })
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
@@ -135,9 +134,9 @@ func TestRepairNoStallOnceNothingIsLost(t *testing.T) {
 // of each round survive, whichever they are.
 func TestRepairNoStallUnderArbitraryLoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		down, up := drawn.NewPattern(t, "slices", 20*ms), drawn.NewPattern(t, "acks", 20*ms)
+		down, up := chunktest.NewPattern(t, "slices", 20*ms), chunktest.NewPattern(t, "acks", 20*ms)
 		w, _, _ := repairDrawWorld(t, repairConfig{profile: repairDrawProfile(t), giveUp: year})
-		w.Down, w.Up = drawn.Fate[codec.Packet](down), drawn.Fate[codec.Packet](up)
+		w.Down, w.Up = chunktest.Fate[codec.Packet](down), chunktest.Fate[codec.Packet](up)
 		check.Same(t, "submit", w.Submit(chunktest.Chunk(rapid.IntRange(1, 6*1024).Draw(t, "size"), 1)), nil)
 		limit := 8 * int64(len(down.Survives)*len(up.Survives)*(w.Sender.Vars().NumSlices+1))
 		w.Run(year, func() bool { return !w.Sending() || w.Sender.Stats().SlicesSent > limit })

@@ -37,20 +37,6 @@ func decodeResponse(q contract.PacketDecodeRequest) (any, *packetoracle.Error) {
 	return contract.PacketDecodeResponse{Answer: ok, Packet: datagramOf(p)}, nil
 }
 
-func datagramOf(p packetoracle.Packet) contract.Datagram {
-	d := contract.Datagram{Kind: contract.KindRegular, Sequence: p.Header.Sequence}
-	data := pointerTo(hex.EncodeToString(p.Data))
-	if p.IsFragment {
-		d.Kind, d.FragmentID, d.NumFragments, d.Data = contract.KindFragment, &p.ID, &p.Count, data
-	} else {
-		d.Payload = data
-	}
-	if p.HasHeader() {
-		d.Ack, d.AckBits = &p.Header.Ack, &p.Header.AckBits
-	}
-	return d
-}
-
 // endpointSteps runs the oracle's endpoint through a trace.
 func endpointSteps(cfg contract.EndpointConfig, events []contract.EndpointEvent) (steps []*packetoracle.Step) {
 	e := newEndpoint(cfg)

@@ -16,58 +16,6 @@ import (
 // hexOf is bytes as the contract has them.
 func hexOf(b []byte) *string { return pointerTo(hex.EncodeToString(b)) }
 
-// messageOf is a message as the contract has it.
-func messageOf(m sessionoracle.Message) contract.SessionMessage {
-	c := contract.SessionMessage{Type: m.Type}
-	offer := func() {
-		c.Nonce, c.Protocol, c.Mode, c.Lanes, c.Variants, c.Extensions = hexOf(m.Nonce), &m.Protocol, &m.Mode, &m.Lanes, &m.Variants, &m.Extensions
-		c.Timeout, c.Format, c.Identity, c.Resume = &m.Timeout, hexOf(m.Format), hexOf(m.Identity), &m.Resume
-	}
-	switch m.Type {
-	case sessionoracle.TypeLink:
-		offer()
-	case sessionoracle.TypeChallenge:
-		c.Nonce, c.Stamp, c.Cookie = hexOf(m.Nonce), &m.Stamp, hexOf(m.Cookie)
-	case sessionoracle.TypeProof:
-		offer()
-		c.Stamp, c.Cookie, c.Proof = &m.Stamp, hexOf(m.Cookie), hexOf(m.Proof)
-	case sessionoracle.TypeLinked:
-		c.Nonce, c.Link, c.ServerNonce, c.Lanes, c.Variant = hexOf(m.Nonce), &m.Link, hexOf(m.ServerNonce), &m.Lanes, &m.Variant
-		c.Extensions, c.Timeout, c.Proof = &m.Extensions, &m.Timeout, hexOf(m.Proof)
-	case sessionoracle.TypeRefused:
-		c.Nonce, c.Version, c.Reason, c.Proof = hexOf(m.Nonce), &m.Version, &m.Reason, hexOf(m.Proof)
-	case sessionoracle.TypeData:
-		c.Mode, c.Link, c.Counter, c.Body, c.Tag = &m.Mode, &m.Link, &m.Counter, hexOf(m.Body), hexOf(m.Tag)
-	}
-	return c
-}
-
-// messageFrom is messageOf the other way round.
-func messageFrom(c contract.SessionMessage) sessionoracle.Message {
-	number := func(p *int64) int64 {
-		if p == nil {
-			return 0
-		}
-		return *p
-	}
-	bytes := func(p *string) []byte {
-		if p == nil {
-			return nil
-		}
-		return bytesIn(*p)
-	}
-	m := sessionoracle.Message{
-		Type: c.Type, Version: number(c.Version), Nonce: bytes(c.Nonce), Protocol: number(c.Protocol), Lanes: number(c.Lanes),
-		Variants: number(c.Variants), Extensions: number(c.Extensions), Timeout: number(c.Timeout), Format: bytes(c.Format),
-		Identity: bytes(c.Identity), Resume: number(c.Resume), Stamp: number(c.Stamp), Cookie: bytes(c.Cookie), Proof: bytes(c.Proof),
-		Link: number(c.Link), ServerNonce: bytes(c.ServerNonce), Variant: number(c.Variant), Reason: number(c.Reason),
-	}
-	if c.Mode != nil {
-		m.Mode = *c.Mode
-	}
-	return m
-}
-
 // refusedSession is the response to what is refused, with the check that refuses it.
 type refusedSession struct {
 	contract.Placed

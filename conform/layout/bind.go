@@ -138,11 +138,11 @@ func setNumber(f reflect.Value, v int64) bool {
 const mostFlags = 256
 
 func addFlags(set interface{ Add(int) }, flags []bool) bool {
-	if len(flags) > mostFlags {
-		return false
-	}
 	for i, flag := range flags {
-		if flag {
+		switch {
+		case flag && i >= mostFlags:
+			return false
+		case flag:
 			set.Add(i)
 		}
 	}

@@ -42,7 +42,8 @@ func (o Object) MarshalJSON() ([]byte, error) {
 // visit goes along the values that a layout has, as an encoder does, and checks nothing.
 func visit(layout string, v Values, p Parameters, to visitor) *walk {
 	f := find(layout)
-	w := &walk{format: f, parameters: p, values: to}
+	_, raw := to.(blind)
+	w := &walk{format: f, parameters: p, values: to, dry: !raw}
 	w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Exact})
 	return w
 }
@@ -210,6 +211,38 @@ func (r *reader) value(it *Item, s *scope, c *context) {
 		s.values[r.unsaid] = int64(0) // no encoder takes flags that are none
 	}
 	s.values[name] = v
+}
+
+// fits reports whether a field holds a value.
+func (it *Item) fits(v any, s *scope) bool {
+	switch v := v.(type) {
+	case int64:
+		return v >= 0 && (it.Bits >= 63 || (v-it.Plus)>>it.Bits == 0)
+	case []byte:
+		return it.Bytes == "" || it.Bytes[0] > '9' || int64(len(v)) == number(it.size(s))
+	}
+	return true
+}
+
+// Held reports whether values are such as JSON can have: all that the layout asks for are there, and
+// fit their fields if it is an exact one.
+func Held(layout string, v Values, p Parameters) bool {
+	h := &holder{held: true}
+	visit(layout, v, p, h)
+	return h.held
+}
+
+// holder is a visitor for Held.
+type holder struct {
+	blind
+	held bool
+}
+
+func (h *holder) value(it *Item, s *scope, c *context) {
+	x, ok := s.values[it.Name+it.Value]
+	if !ok || c.exact && !it.fits(x, s) {
+		h.held = false
+	}
 }
 
 // fromJSON reads a value.

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/chunkwire/chunkwire/conform/connections"
-	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -12,12 +11,6 @@ import (
 // connectionOperations are those of connections, beside those of sessions (CXO-1).
 var connectionOperations = map[string]operation{
 	contract.OpConnectionEncode: connectionEncode, contract.OpConnectionDecode: connectionDecode, contract.OpConnection: machine(connections.Op),
-}
-
-// payloadFormat reads the lanes of a connection, and their variant and the extensions if they are
-// there (RPO-9).
-func (o *object) payloadFormat() connection.Format {
-	return connection.Format{Lanes: o.small("lanes", 0, 16), Repair: o.variant() == session.VariantRepair, ECN: o.extensions()&session.ExtensionECN != 0}
 }
 
 // variant is 1 if it is absent.

@@ -1,5 +1,4 @@
-// Package drawn draws networks of worlds for property tests.
-package drawn
+package chunktest
 
 import (
 	"math/rand/v2"
