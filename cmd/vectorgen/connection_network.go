@@ -21,29 +21,25 @@ func (g *group) connectionConversation(s script.Script) error {
 	}
 	t.Run(t.EndUS, nil)
 	var rows [][]string
-	var steps [2][]conform.Step
+	var ends [2]*conform.Recorded
 	for i, end := range t.ends {
-		var failed error
-		steps[i], failed = conform.Run(mustConnect(end.Config), end.Events)
-		rows = append(rows, end.Op.Rows(steps[i])...)
-		err = errors.Join(err, failed, c.CheckConnection(i, steps[i]))
+		again, refused := connections.Op.Record(end.Config)
+		if refused != nil {
+			return refused
+		}
+		for _, e := range end.Events { // without the reads that gave nothing
+			again.Do(e.At, e.Event)
+		}
+		ends[i], rows = again, append(rows, again.Rows()...)
+		err = errors.Join(err, c.CheckConnection(i, again.Steps))
 	}
 	if err := errors.Join(err, namesRows(s, rows)); err != nil {
 		return err
 	}
-	for i, end := range t.ends {
-		g.addScript(s, "-"+t.Ends[i].Name, nil, end.Request(), conform.Response(steps[i]))
+	for i, end := range ends {
+		g.addScript(s, "-"+t.Ends[i].Name, nil, end.Request(), conform.Response(end.Steps))
 	}
 	return nil
-}
-
-// mustConnect returns a new end of a configuration that was taken before.
-func mustConnect(config any) conform.Machine {
-	m, err := connections.Op.Oracle(config)
-	if err != nil {
-		panic(err)
-	}
-	return m
 }
 
 // connected is both ends of a connection in virtual time.
@@ -93,7 +89,7 @@ func (t *connected) applications(end int) {
 	for _, s := range t.Sends[end] {
 		for i := range s.Count {
 			number++
-			e := connections.Send{Channel: s.Channel, Data: conform.Bytes(script.Content(number, s.Sizes[i%len(s.Sizes)]))}
+			e := connections.Send{Channel: s.Channel, Data: conform.Bytes(conform.Content(number, s.Sizes[i%len(s.Sizes)]))}
 			if s.Lifetime != nil {
 				e.Lifetime = conform.Some(*s.Lifetime)
 			}

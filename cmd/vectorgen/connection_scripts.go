@@ -98,7 +98,7 @@ func (t *connectionStage) event(at int64, i int, line script.Said) (list []confo
 	}
 	switch line.Event {
 	case "send":
-		e := connections.Send{Channel: number(0), Data: conform.Bytes(script.Content(len(t.Events), int(number(1))))}
+		e := connections.Send{Channel: number(0), Data: conform.Bytes(conform.Content(len(t.Events), int(number(1))))}
 		if life, ok := line.With["life"]; ok {
 			e.Lifetime.Is = true
 			e.Lifetime.V, err = script.Time(life)
@@ -181,9 +181,9 @@ func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 		case "close":
 			list = append(list, closeRecord(number(1), part[2]))
 		case "m":
-			list = append(list, ofChannel(message(number(1), number(2), script.Content(int(number(2)), int(number(3))))))
+			list = append(list, ofChannel(message(number(1), number(2), conform.Content(int(number(2)), int(number(3))))))
 		case "u":
-			list = append(list, ofChannel(unreliable(number(1), script.Content(i, int(number(2))))))
+			list = append(list, ofChannel(unreliable(number(1), conform.Content(i, int(number(2))))))
 		case "r":
 			list = append(list, ofChannel(report(number(1), number(2), behind(2))))
 		case "st":

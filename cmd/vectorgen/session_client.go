@@ -88,7 +88,7 @@ func staged[S stage](g *group, s script.Script, begin func(with map[string]strin
 		}
 	}
 	r := t.recorded()
-	if err := namesRows(s, r.Op.Rows(r.Steps)); err != nil {
+	if err := namesRows(s, r.Rows()); err != nil {
 		return err
 	}
 	g.addScript(s, "", nil, r.Request(), conform.Response(r.Steps))

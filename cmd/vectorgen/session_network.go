@@ -24,10 +24,10 @@ func (g *group) sessionConversation(s script.Script) error {
 	}
 	t.Run(t.EndUS, nil)
 	var all []conform.Step
+	rows := t.server.Rows()
 	for _, p := range t.clients {
-		all = append(all, p.Steps...)
+		all, rows = append(all, p.Steps...), append(rows, p.Rows()...)
 	}
-	rows := append(t.server.Op.Rows(t.server.Steps), sessions.Client.Rows(all)...)
 	if err := errors.Join(c.CheckServer(t.server.Steps), c.CheckClients(all), namesRows(s, rows)); err != nil {
 		return err
 	}

@@ -68,6 +68,7 @@ var roles = map[string]role{
 	"conform/channels":    implemented, // the contract's traces
 	"conform/connections": implemented, // the same
 	"conform/sessions":    implemented, // the same
+	"conform/packets":     implemented,
 	"conform/oracle":      mentioned,
 	"conform/sim":         tested,
 	"fuzz":                tested,
