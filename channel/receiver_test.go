@@ -24,6 +24,16 @@ func TestTheCountsOfAReceiver(t *testing.T) {
 	check.Equal(t, "counts", v.Stats(), ReceiverStats{Received: 3, Known: 1, Beyond: 3, Conflicts: 1, Delivered: 2, Skipped: 1, Reports: 1, HeldBytes: 12})
 }
 
+// Fragments are counted while they wait: a search for groups ends where there are none.
+func TestFragmentsThatWaitAreCounted(t *testing.T) {
+	v := newListener(t, small)
+	v.gets(fragment(0, 0, 2, "aaaa"), fragment(3, 1, 2, "b"))
+	check.Equal(t, "fragments", v.fragments, 2)
+	v.gets(fragment(1, 1, 2, "a"))
+	check.Equal(t, "read", v.reads(), "0 aaaaa")
+	check.Equal(t, "fragments", v.fragments, 1)
+}
+
 // A receiver that has failed says what was missing (CHV-13).
 func TestAFailedReceiver(t *testing.T) {
 	v := newListener(t, small)

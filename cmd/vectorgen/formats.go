@@ -88,3 +88,12 @@ func messageFrom(c contract.SessionMessage) (m sessionoracle.Message) {
 	layout.Names{}.Put(valuesOf("session-message", c, nil), &m)
 	return m
 }
+
+// sentenceOf is the sentence by which bytes of a slice or an ack are refused; a bare body has a type.
+func sentenceOf(name, kind string, b []byte) string {
+	_, refused := layout.Decode(name, b, layout.Parameters{"PROTOCOL_ID": int64(usualID)}, layout.Values{"type": kind})
+	if refused == nil {
+		return ""
+	}
+	return refused.Check
+}

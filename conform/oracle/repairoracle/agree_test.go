@@ -2,14 +2,12 @@ package repairoracle_test
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
-	seal "github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/core"
@@ -71,85 +69,6 @@ func toPackage(p repairoracle.Packet) codec.Packet {
 		return codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Have: int(p.Have), Top: int(p.Top)}}
 	}
 	return codec.Packet{Slice: codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), LastBytes: int(p.LastBytes), Data: p.Data}}
-}
-
-// wildPacket is a packet whose values are near what is allowed.
-func wildPacket(t *rapid.T) repairoracle.Packet {
-	near := func(name string, values ...int64) int64 { return rapid.SampledFrom(values).Draw(t, name) }
-	p := repairoracle.Packet{
-		Type: rapid.SampledFrom([]string{repairoracle.TypeSlice, repairoracle.TypeAck}).Draw(t, "type"), ChunkID: near("chunk", 0, 1, 65535), NumSlices: near("slices", 1, 2, 3, 255, 256, 0, 257),
-		SliceID: near("id", 0, 1, 2, 255, 256, 8191, 8192, -1), LastBytes: near("last", 1, 2, 1023, 1024, 0, 1025), Have: near("have", 0, 1, 2, 255, 256, 257, -1), Top: near("top", 0, 1, 8191, 8192, -1),
-	}
-	p.Data = make([]byte, max(0, repairoracle.DataSize(p.NumSlices, p.LastBytes, p.SliceID)+near("more", 0, 0, 0, 1, -1)))
-	return p
-}
-
-// refused are the code and the place of a refusal, of the package or of the oracle.
-func refused(err error) (code string, at int) {
-	var a *codec.Error
-	var b *repairoracle.Error
-	switch {
-	case errors.As(err, &a):
-		return string(a.Code()), a.Place()
-	case errors.As(err, &b):
-		return b.Code, b.At
-	}
-	return "", 0
-}
-
-func TestCodecsAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := wildPacket(t)
-		want, err := repairoracle.EncodeDatagram(7, p)
-		got, err2 := codec.Repair.Framer(7).Append(nil, toPackage(p))
-		code, _ := refused(err)
-		if code2, _ := refused(err2); code != code2 || err == nil && !bytes.Equal(got, want) {
-			t.Fatalf("%+v: %x, %v, the oracle %x, %v", p, got, err2, want, err)
-		}
-		if err != nil {
-			return
-		}
-		b := bytes.Clone(want)
-		switch rapid.IntRange(0, 3).Draw(t, "damage") {
-		case 0:
-			b = b[:rapid.IntRange(0, len(b)).Draw(t, "cut")]
-		case 1:
-			b = append(b, 0)
-		default:
-			at := rapid.OneOf(rapid.IntRange(4, min(len(b), 16)-1), rapid.IntRange(len(b)-5, len(b)-1)).Draw(t, "at")
-			b[at] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
-		}
-		if len(b) >= 4 && rapid.IntRange(0, 7).Draw(t, "seal") > 0 {
-			b = seal.Seal(7, b[4:])
-		}
-		q, err := repairoracle.DecodeDatagram(7, b)
-		r, err2 := codec.Repair.Framer(7).Decode(b)
-		compareDecoded(t, b, q, err, r, err2)
-		if len(b) > 4 {
-			q, err = repairoracle.DecodeBody(repairoracle.TypeSlice, b[4:])
-			s, err2 := codec.Repair.DecodeSliceBody(b[4:])
-			compareDecoded(t, b, q, err, codec.Packet{Slice: s}, err2)
-			q, err = repairoracle.DecodeBody(repairoracle.TypeAck, b[4:])
-			a, err2 := codec.Repair.DecodeAckBody(b[4:])
-			compareDecoded(t, b, q, err, codec.Packet{Type: codec.TypeAck, Ack: a}, err2)
-		}
-	})
-}
-
-func compareDecoded(t *rapid.T, b []byte, q repairoracle.Packet, err error, r codec.Packet, err2 error) {
-	code, at := refused(err)
-	code2, at2 := refused(err2)
-	if code != code2 || at != at2 {
-		t.Fatalf("%x: %v at %d, the oracle %v at %d", b, err2, at2, err, at)
-	}
-	if err != nil {
-		return
-	}
-	want := toPackage(q)
-	if r.Type != want.Type || r.Ack != want.Ack || r.Slice.SliceID != want.Slice.SliceID || r.Slice.ChunkID != want.Slice.ChunkID ||
-		r.Slice.NumSlices != want.Slice.NumSlices || r.Slice.LastBytes != want.Slice.LastBytes || !bytes.Equal(r.Slice.Data, want.Slice.Data) {
-		t.Fatalf("%x: %+v, the oracle %+v", b, r, want)
-	}
 }
 
 // shapes are what slices of a receiver's trace come from: chunks of few slices, so that
