@@ -98,8 +98,8 @@ func TestNothingIsAllocatedOnceRunning(t *testing.T) {
 func TestRefusalsAllocateNothing(t *testing.T) {
 	m := check.Must(NewMux(MuxConfig{Channels: threeKinds}))
 	var payloads [][]byte
-	for _, c := range refusals {
-		payloads = append(payloads, unhex(c.hex))
+	for _, text := range refused {
+		payloads = append(payloads, unhex(text))
 	}
 	check.Equal(t, "allocations", testing.AllocsPerRun(100, func() {
 		for _, p := range payloads {

@@ -84,49 +84,29 @@ func NewReceiver(cfg Config) (*Receiver, error) {
 }
 
 // The guards of section 5 (CHV-10).
-const (
-	dataIsKnown uint8 = iota
-	dataIsBeyond
-	dataConflicts
-	groupIsLost
-	dataIsNew
-	anyData
-	skipIsKnown
-	skipIsBeyond
-	skipIsNew
-	anySkip
-	statusIsWithin
-	statusIsBeyond
-	anyStatus
-	somethingReady
-	nothingReady
-	receiverGivesUp
-	reportFits
-	nothingToReport
-	anyReceiverPoll
-)
+var (
+	receiverGuards table.Guards
 
-var receiverGuards = []table.Guard{
-	dataIsKnown:     {Event: "data", Text: "known"},
-	dataIsBeyond:    {Event: "data", Text: "beyond"},
-	dataConflicts:   {Event: "data", Text: "conflicts"},
-	groupIsLost:     {Event: "data", Text: "group is lost"},
-	dataIsNew:       {Event: "data", Text: "new"},
-	anyData:         {Event: "data", Text: table.Always},
-	skipIsKnown:     {Event: "skip", Text: "nothing new"},
-	skipIsBeyond:    {Event: "skip", Text: "beyond"},
-	skipIsNew:       {Event: "skip", Text: "new"},
-	anySkip:         {Event: "skip", Text: table.Always},
-	statusIsWithin:  {Event: "status", Text: "within"},
-	statusIsBeyond:  {Event: "status", Text: "beyond"},
-	anyStatus:       {Event: "status", Text: table.Always},
-	somethingReady:  {Event: "read", Text: "something ready"},
-	nothingReady:    {Event: "read", Text: "otherwise"},
-	receiverGivesUp: {Event: "poll", Text: "given up"},
-	reportFits:      {Event: "poll", Text: "due and fits"},
-	nothingToReport: {Event: "poll", Text: "otherwise"},
-	anyReceiverPoll: {Event: "poll", Text: table.Always},
-}
+	dataIsKnown     = receiverGuards.Add("data", "known")
+	dataIsBeyond    = receiverGuards.Add("data", "beyond")
+	dataConflicts   = receiverGuards.Add("data", "conflicts")
+	groupIsLost     = receiverGuards.Add("data", "group is lost")
+	dataIsNew       = receiverGuards.Add("data", "new")
+	anyData         = receiverGuards.Add("data", table.Always)
+	skipIsKnown     = receiverGuards.Add("skip", "nothing new")
+	skipIsBeyond    = receiverGuards.Add("skip", "beyond")
+	skipIsNew       = receiverGuards.Add("skip", "new")
+	anySkip         = receiverGuards.Add("skip", table.Always)
+	statusIsWithin  = receiverGuards.Add("status", "within")
+	statusIsBeyond  = receiverGuards.Add("status", "beyond")
+	anyStatus       = receiverGuards.Add("status", table.Always)
+	somethingReady  = receiverGuards.Add("read", "something ready")
+	nothingReady    = receiverGuards.Add("read", "otherwise")
+	receiverGivesUp = receiverGuards.Add("poll", "given up")
+	reportFits      = receiverGuards.Add("poll", "due and fits")
+	nothingToReport = receiverGuards.Add("poll", "otherwise")
+	anyReceiverPoll = receiverGuards.Add("poll", table.Always)
+)
 
 // receiverInput is what an event gives to the actions.
 type receiverInput struct {

@@ -3,6 +3,7 @@ package channel
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
@@ -201,4 +202,19 @@ func TestForgedRecords(t *testing.T) {
 		}
 	}
 	check.That(t, h.byID[1].receiver.tail > 100, "it went on")
+}
+
+// T-13: groups that never become whole are kept in the window only.
+func TestGroupsThatNeverBecomeWhole(t *testing.T) {
+	v := newListener(t, Config{Kind: Unordered, Format: Format{Window: 64}})
+	for n := range 2000 {
+		v.gets(fragment(32*n, 0, 32, strings.Repeat("x", 1024)))
+	}
+	check.Equal(t, "groups, bytes", []int{v.fragments, v.Stats().HeldBytes}, []int{2, 2048})
+	v = newListener(t, Config{Format: Format{Window: 64}})
+	for n := 0; n < 4000; n += 2 { // whose other half is skipped
+		check.Equal(t, "rows", v.gets(fragment(n, 0, 2, strings.Repeat("x", 1024)), skip(n+1, 1)), "V5 V8")
+		check.Equal(t, "read", v.reads(), fmt.Sprintf("%d skipped, %d skipped", n, n+1))
+	}
+	check.That(t, v.Stats().HeldBytes <= 64*1024, fmt.Sprint(v.Stats().HeldBytes, " bytes"))
 }

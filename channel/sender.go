@@ -75,37 +75,23 @@ func NewSender(cfg Config) (*Sender, error) {
 }
 
 // The guards of section 4 (CHS-9).
-const (
-	sizeIsBad uint8 = iota
-	queueIsFull
-	messageIsTaken
-	anySend
-	isOvertaken
-	isImplausible
-	reportCounts
-	anyReport
-	senderGivesUp
-	dueFits
-	probeTime
-	nothingToSend
-	anySenderPoll
-)
+var (
+	senderGuards table.Guards
 
-var senderGuards = []table.Guard{
-	sizeIsBad:      {Event: "send", Text: "size not allowed"},
-	queueIsFull:    {Event: "send", Text: "queue full"},
-	messageIsTaken: {Event: "send", Text: "otherwise"},
-	anySend:        {Event: "send", Text: table.Always},
-	isOvertaken:    {Event: "report", Text: "overtaken"},
-	isImplausible:  {Event: "report", Text: "implausible"},
-	reportCounts:   {Event: "report", Text: "otherwise"},
-	anyReport:      {Event: "report", Text: table.Always},
-	senderGivesUp:  {Event: "poll", Text: "given up"},
-	dueFits:        {Event: "poll", Text: "due and fits"},
-	probeTime:      {Event: "poll", Text: "probe time"},
-	nothingToSend:  {Event: "poll", Text: "otherwise"},
-	anySenderPoll:  {Event: "poll", Text: table.Always},
-}
+	sizeIsBad      = senderGuards.Add("send", "size not allowed")
+	queueIsFull    = senderGuards.Add("send", "queue full")
+	messageIsTaken = senderGuards.Add("send", "otherwise")
+	anySend        = senderGuards.Add("send", table.Always)
+	isOvertaken    = senderGuards.Add("report", "overtaken")
+	isImplausible  = senderGuards.Add("report", "implausible")
+	reportCounts   = senderGuards.Add("report", "otherwise")
+	anyReport      = senderGuards.Add("report", table.Always)
+	senderGivesUp  = senderGuards.Add("poll", "given up")
+	dueFits        = senderGuards.Add("poll", "due and fits")
+	probeTime      = senderGuards.Add("poll", "probe time")
+	nothingToSend  = senderGuards.Add("poll", "otherwise")
+	anySenderPoll  = senderGuards.Add("poll", table.Always)
+)
 
 // senderInput is what an event gives to the actions.
 type senderInput struct {

@@ -44,4 +44,7 @@ func TestTablesAreTotal(t *testing.T) {
 func TestNames(t *testing.T) {
 	check.Equal(t, "states", []string{Open.String(), Failed.String()}, []string{"OPEN", "FAILED"})
 	check.Equal(t, "kinds", []string{Ordered.String(), Unordered.String(), Unreliable.String()}, []string{"ordered", "unordered", "unreliable"})
+	for typ, want := range []string{"pad", "unreliable", "message", "fragment", "skip", "report", "status", "unknown"} {
+		check.Equal(t, "type", Type(typ).String(), want)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/check"
 )
 
 // work does something n times.
@@ -89,7 +90,7 @@ func encodeSliceBody(s codec.Slice) work {
 	dst := make([]byte, 0, codec.MaxDatagramSize)
 	return func(n int) {
 		for range n {
-			_, sinkErr = codec.AppendSliceBody(dst, s)
+			_, sinkErr = codec.Named.AppendSliceBody(dst, s)
 		}
 	}
 }
@@ -98,7 +99,7 @@ func encodeAckBody(a codec.Ack) work {
 	dst := make([]byte, 0, codec.MaxDatagramSize)
 	return func(n int) {
 		for range n {
-			_, sinkErr = codec.AppendAckBody(dst, a)
+			_, sinkErr = codec.Named.AppendAckBody(dst, a)
 		}
 	}
 }
@@ -106,7 +107,7 @@ func encodeAckBody(a codec.Ack) work {
 func decodeSliceBody(body []byte) work {
 	return func(n int) {
 		for range n {
-			_, sinkErr = codec.DecodeSliceBody(body)
+			_, sinkErr = codec.Named.DecodeSliceBody(body)
 		}
 	}
 }
@@ -114,7 +115,7 @@ func decodeSliceBody(body []byte) work {
 func decodeAckBody(body []byte) work {
 	return func(n int) {
 		for range n {
-			_, sinkErr = codec.DecodeAckBody(body)
+			_, sinkErr = codec.Named.DecodeAckBody(body)
 		}
 	}
 }
@@ -191,5 +192,26 @@ func BenchmarkDatagram(b *testing.B) {
 	}
 	for _, c := range cases {
 		b.Run(c.name, func(b *testing.B) { compare(b, c.unit, c.floor, c.run) })
+	}
+}
+
+// What the bytes of repair slices cost.
+func BenchmarkRepairFramer(b *testing.B) {
+	framer := codec.Repair.Framer(protocolID)
+	slice := codec.Slice{SliceID: 256, NumSlices: 256, LastBytes: 1024, Data: make([]byte, codec.SliceSize)}
+	dst := make([]byte, 0, codec.MaxDatagramSize)
+	datagram := check.Must(framer.AppendSlice(nil, slice))
+	ack := check.Must(framer.AppendAck(nil, codec.Ack{NumSlices: 256, Have: 9, Top: 9}))
+	for name, run := range map[string]func(){
+		"append a slice": func() { _, _ = framer.AppendSlice(dst, slice) },
+		"decode a slice": func() { _, _ = framer.Decode(datagram) },
+		"append an ack":  func() { _, _ = framer.AppendAck(dst, codec.Ack{NumSlices: 256, Have: 9, Top: 9}) },
+		"decode an ack":  func() { _, _ = framer.Decode(ack) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				run()
+			}
+		})
 	}
 }

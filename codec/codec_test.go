@@ -49,18 +49,18 @@ func ack(chunkID uint16, bits string) codec.Packet {
 
 func appendBody(p codec.Packet) ([]byte, error) {
 	if p.Type == codec.TypeAck {
-		return codec.AppendAckBody(nil, p.Ack)
+		return codec.Named.AppendAckBody(nil, p.Ack)
 	}
-	return codec.AppendSliceBody(nil, p.Slice)
+	return codec.Named.AppendSliceBody(nil, p.Slice)
 }
 
 func decodeBody(kind codec.Type, body []byte) (codec.Packet, error) {
 	p := codec.Packet{Type: kind}
 	var err error
 	if kind == codec.TypeAck {
-		p.Ack, err = codec.DecodeAckBody(body)
+		p.Ack, err = codec.Named.DecodeAckBody(body)
 	} else {
-		p.Slice, err = codec.DecodeSliceBody(body)
+		p.Slice, err = codec.Named.DecodeSliceBody(body)
 	}
 	return p, err
 }
@@ -342,9 +342,9 @@ func TestEncoderRefusals(t *testing.T) {
 
 func validate(p codec.Packet) error {
 	if p.Type == codec.TypeAck {
-		return p.Ack.Validate()
+		return codec.Named.ValidateAck(&p.Ack)
 	}
-	return p.Slice.Validate()
+	return codec.Named.ValidateSlice(&p.Slice)
 }
 
 // The id is not sent, but it counts (FRM-2, FRM-5).
@@ -360,7 +360,7 @@ func TestAnotherProtocolIDIsRefused(t *testing.T) {
 
 func TestDatagramSizeOfAnAck(t *testing.T) {
 	for n, want := range map[int]int{1: 12, 7: 12, 8: 13, 9: 13, 255: 43, 256: 44} {
-		if got := (&codec.Ack{NumSlices: n}).DatagramSize(); got != want {
+		if got := codec.Named.AckSize(n); got != want {
 			t.Errorf("%d slices: DatagramSize() = %d, want %d", n, got, want)
 		}
 		datagram, err := framer.Append(nil, ack(0, strings.Repeat("1", n)))
@@ -526,8 +526,8 @@ func TestNothingIsAllocated(t *testing.T) {
 	cases := map[string]func() error{
 		"encode slice":      func() error { _, err := framer.AppendSlice(dst, full.Slice); return err },
 		"encode ack":        func() error { _, err := framer.AppendAck(dst, acks.Ack); return err },
-		"encode slice body": func() error { _, err := codec.AppendSliceBody(dst, full.Slice); return err },
-		"encode ack body":   func() error { _, err := codec.AppendAckBody(dst, acks.Ack); return err },
+		"encode slice body": func() error { _, err := codec.Named.AppendSliceBody(dst, full.Slice); return err },
+		"encode ack body":   func() error { _, err := codec.Named.AppendAckBody(dst, acks.Ack); return err },
 		"decode slice":      func() error { _, err := framer.Decode(good); return err },
 		"decode ack":        func() error { _, err := framer.Decode(goodAck); return err },
 		"refuse encode":     func() error { _, err := framer.AppendSlice(dst, codec.Slice{}); return err },

@@ -1,6 +1,8 @@
 // Package codec turns the two packets of the chunk protocol, [Slice] and
 // [Ack], into bytes and back: as bare bodies (FRM-7), and as whole datagrams with
-// the frame around them (sections 4 to 6 of spec/PROTOCOL.md). It holds no state.
+// the frame around them (sections 4 to 6 of spec/PROTOCOL.md). It holds no state. Packets
+// of repair slices have other fields in the same frame (section 4 of spec/REPAIR.md); a
+// [Kind] says which of the two are meant.
 //
 // Every value has exactly one encoding (LAW-1). A decoder accepts bytes if and
 // only if encoding what it decoded gives the same bytes back (LAW-2); everything

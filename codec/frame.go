@@ -28,12 +28,18 @@ type Packet struct {
 	Ack   Ack
 }
 
-// Framer encodes and decodes the datagrams of one protocol id (section 5). It
+// Framer encodes and decodes the datagrams of one protocol id (section 5; RPN-1). It
 // is a small value that may be copied and shared.
-type Framer struct{ frame frame.Frame }
+type Framer struct {
+	frame frame.Frame
+	kind  Kind
+}
 
-// NewFramer returns the Framer for a protocol id.
-func NewFramer(protocolID uint32) Framer { return Framer{frame.New(protocolID)} }
+// NewFramer returns the Framer for a protocol id, with named slices.
+func NewFramer(protocolID uint32) Framer { return Named.Framer(protocolID) }
+
+// Framer returns the Framer for a protocol id, with slices of the kind.
+func (k Kind) Framer(protocolID uint32) Framer { return Framer{frame.New(protocolID), k} }
 
 // ProtocolID returns the id that the Framer was made for.
 func (f Framer) ProtocolID() uint32 { return f.frame.ProtocolID() }
@@ -41,22 +47,22 @@ func (f Framer) ProtocolID() uint32 { return f.frame.ProtocolID() }
 // AppendSlice appends the datagram that carries s to dst. It fails with
 // ErrInvalidField, and then returns dst as it was.
 func (f Framer) AppendSlice(dst []byte, s Slice) ([]byte, error) {
-	if err := s.Validate(); err != nil {
+	if err := f.kind.ValidateSlice(&s); err != nil {
 		return dst, err
 	}
 	w := frame.Begin(dst, uint8(TypeSlice))
-	s.append(&w)
+	f.kind.appendSlice(&w, &s)
 	return f.frame.Finish(dst, &w)
 }
 
 // AppendAck appends the datagram that carries a to dst. It fails with
 // ErrInvalidField, and then returns dst as it was.
 func (f Framer) AppendAck(dst []byte, a Ack) ([]byte, error) {
-	if err := a.Validate(); err != nil {
+	if err := f.kind.ValidateAck(&a); err != nil {
 		return dst, err
 	}
 	w := frame.Begin(dst, uint8(TypeAck))
-	a.append(&w)
+	f.kind.appendAck(&w, &a)
 	return f.frame.Finish(dst, &w)
 }
 
@@ -83,14 +89,14 @@ func CheckSize(n int) error {
 }
 
 // Decode decodes a whole datagram. Slice data points into it. The checks and
-// their order are those of section 6.3 (DEC-15).
+// their order are those of section 6.3 (DEC-15), and of section 4.5 of spec/REPAIR.md (RPD-6).
 func (f Framer) Decode(datagram []byte) (Packet, error) {
 	d, packetType := f.frame.Open(datagram)
 	p := Packet{Type: Type(packetType)}
 	if p.Type == TypeSlice {
-		p.Slice = slice(&d)
+		p.Slice = f.kind.slice(&d)
 	} else {
-		p.Ack = ack(&d)
+		p.Ack = f.kind.ack(&d)
 	}
 	if d.Close(); d.Err != nil {
 		return Packet{}, d.Err

@@ -17,7 +17,7 @@ func TestLimits(t *testing.T) {
 	if codec.NumSlices(codec.MaxChunkSize) != codec.MaxSlices {
 		t.Errorf("the largest chunk has %d slices", codec.NumSlices(codec.MaxChunkSize))
 	}
-	slice, ack := (&codec.Slice{NumSlices: 1, Data: make([]byte, codec.SliceSize)}).DatagramSize(), (&codec.Ack{NumSlices: codec.MaxSlices}).DatagramSize()
+	slice, ack := (&codec.Slice{NumSlices: 1, Data: make([]byte, codec.SliceSize)}).DatagramSize(), codec.Named.AckSize(codec.MaxSlices)
 	if slice != 1038 || ack != 44 {
 		t.Errorf("the largest slice has %d bytes, the largest ack %d", slice, ack)
 	}

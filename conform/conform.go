@@ -41,6 +41,9 @@ type Look struct {
 // sides show must be the same; the contract does not have it.
 type Inside interface{ Inside() any }
 
+// Rower is an oracle that says which rows its latest event took, where the contract does not.
+type Rower interface{ Took() []string }
+
 // Op is the declaration of an operation of the contract. Of Config, Events and Step the
 // types matter: their fields have tags.
 //

@@ -30,6 +30,7 @@ type Pair struct {
 	Judges  []Judge
 	Events  []Timed
 	steps   []Step // of the oracle
+	rows    [][]string
 	count   int
 }
 
@@ -56,7 +57,7 @@ func (p *Pair) Do(at int64, e Event) Step {
 	p.T.Helper()
 	want := p.Oracle.Do(at, e)
 	if p.count++; p.count <= mostRecorded {
-		p.Events, p.steps = append(p.Events, Timed{at, e}), append(p.steps, want)
+		p.Events, p.steps, p.rows = append(p.Events, Timed{at, e}), append(p.steps, want), append(p.rows, taken(p.Oracle))
 	}
 	got := p.Product.Do(at, e)
 	if !same(got, want) {
@@ -80,7 +81,7 @@ func (p *Pair) Look() Look { return p.Oracle.Look() }
 // Fail fails, with the script of what happened.
 func (p *Pair) Fail(format string, args ...any) {
 	p.T.Helper()
-	p.T.Fatalf("%s, event %d: %s\n%s", p.Op.Name, p.count-1, fmt.Sprintf(format, args...), p.Op.Script(p.Config, p.Events, p.steps))
+	p.T.Fatalf("%s, event %d: %s\n%s", p.Op.Name, p.count-1, fmt.Sprintf(format, args...), p.Op.Script(p.Config, p.Events, p.steps, p.rows))
 }
 
 // Compare puts events to both machines.
@@ -114,6 +115,7 @@ type Recorded struct {
 	Config any
 	Events []Timed
 	Steps  []Step
+	rows   [][]string
 }
 
 // Record returns a new oracle.
@@ -128,8 +130,16 @@ func (op *Op) Record(config any) (*Recorded, error) {
 // Do puts an event to the oracle.
 func (r *Recorded) Do(at int64, e Event) Step {
 	s := r.Oracle.Do(at, e)
-	r.Events, r.Steps = append(r.Events, Timed{at, e}), append(r.Steps, s)
+	r.Events, r.Steps, r.rows = append(r.Events, Timed{at, e}), append(r.Steps, s), append(r.rows, taken(r.Oracle))
 	return s
+}
+
+// Rows are those that each step took.
+func (r *Recorded) Rows() (rows [][]string) {
+	for i, s := range r.Steps {
+		rows = append(rows, r.Op.said(r.Config, s, r.rows[i]).Rows)
+	}
+	return rows
 }
 
 // Request writes what happened as a request.

@@ -96,12 +96,21 @@ func (op *Op) Run(lines []string) (*Played, error) {
 	return p, nil
 }
 
-// Rows are those that each step took.
-func (op *Op) Rows(steps []Step) (rows [][]string) {
-	for _, s := range steps {
-		rows = append(rows, op.Words.Step(op.Config, s).Rows)
+// taken are the rows of the latest event that its step does not have.
+func taken(m Machine) []string {
+	if r, is := m.(Rower); is {
+		return r.Took()
 	}
-	return rows
+	return nil
+}
+
+// said is what came of a step that took these rows, if it does not have them itself.
+func (op *Op) said(config any, s Step, rows []string) Said {
+	said := op.Words.Step(config, s)
+	if rows != nil {
+		said.Rows = rows
+	}
+	return said
 }
 
 // Settings reads what the first line sets, if it begins with "with".
@@ -121,6 +130,9 @@ func (op *Op) Settings(lines []string) (config any, rest []string, err error) {
 			plan[i].say(&w, v.FieldByIndex(plan[i].index), value)
 		}
 		lines = lines[1:]
+	}
+	if f, is := v.Interface().(Fitted); is {
+		return f.Fit(), lines, w.Err
 	}
 	return v.Interface(), lines, w.Err
 }
@@ -142,7 +154,7 @@ func (op *Op) runLine(p *Played, m Machine, words string) (said []Said, err erro
 		if s == nil {
 			return nil, fmt.Errorf("no event of the contract")
 		}
-		came := op.Words.Step(p.Config, s)
+		came := op.said(p.Config, s, taken(m))
 		p.Events, p.Steps, p.Rows = append(p.Events, Timed{at, e}), append(p.Steps, s), append(p.Rows, came.Rows)
 		said = append(said, came)
 	}
@@ -276,14 +288,14 @@ func (s *shape) word(v reflect.Value) string {
 }
 
 // Script writes a script: what happened, and what came of it.
-func (op *Op) Script(config any, events []Timed, steps []Step) string {
+func (op *Op) Script(config any, events []Timed, steps []Step, rows [][]string) string {
 	var b strings.Builder
 	b.WriteString(op.with(config))
 	var before []string
 	for i, e := range events {
 		got := "nothing"
 		if i < len(steps) && steps[i] != nil && op.Words.Step != nil {
-			got, before = print([]Said{op.Words.Step(config, steps[i])}, before)
+			got, before = print([]Said{op.said(config, steps[i], rows[i])}, before)
 		}
 		fmt.Fprintf(&b, "%s %s : %s\n", WriteTime(e.At), op.sayEvent(config, i, e.Event), got)
 	}
@@ -367,29 +379,41 @@ func print(steps []Said, before []string) (text string, figures []string) {
 	return strings.Join(words, " "), figures
 }
 
-// joined writes items: ranges of those that follow each other, and equal ones once.
+// joined writes items: ranges of those that follow each other, up or down, and equal ones
+// without a number once. Those of KEY=NUMBER become one list.
 func joined(list []Item) (words []string) {
 	for i := 0; i < len(list); i++ {
-		first := list[i]
-		for i+1 < len(list) && follows(list[i], list[i+1]) {
-			i++
+		first, before := list[i], ""
+		step := int64(0)
+		for ; i+1 < len(list) && follows(list[i], list[i+1], &step); i++ {
 		}
-		word := first.Before
+		word := ""
 		if first.N.Is {
-			word += strconv.FormatInt(first.N.V, 10)
+			word = strconv.FormatInt(first.N.V, 10)
 		}
 		if list[i] != first {
 			word += "-" + strconv.FormatInt(list[i].N.V, 10)
 		}
-		words = append(words, word+first.After)
+		last := len(words) - 1
+		if last >= 0 {
+			before = words[last]
+		}
+		if key := first.Before; len(key) > 1 && strings.HasSuffix(key, "=") && first.After == "" && strings.HasPrefix(before, key) {
+			words[last] += "," + word
+		} else {
+			words = append(words, first.Before+word+first.After)
+		}
 	}
 	return words
 }
 
-func follows(a, b Item) bool {
-	if a.N.Is {
-		a.N.V++
+// follows reports whether an item goes on with a range, whose direction its first two say.
+func follows(a, b Item, step *int64) bool {
+	d := b.N.V - a.N.V
+	if a.N.Is && (d != 1 && d != -1 || *step != 0 && d != *step) {
+		return false
 	}
+	a.N, *step = b.N, d
 	return a == b
 }
 

@@ -125,14 +125,14 @@ func BenchmarkPlainSlice(b *testing.B) {
 		for send.Sending() {
 			now += 100
 			for _, s, ok := send.PollSlice(now); ok; _, s, ok = send.PollSlice(now) {
-				d := check.Must(framer.AppendSlice(buffer, s.Chunk))
+				d := check.Must(framer.AppendSlice(buffer, s))
 				bytes += len(d)
-				receive.HandleSlice(now, 0, lanes.Slice{Chunk: check.Must(framer.Decode(d)).Slice})
+				receive.HandleSlice(now, 0, check.Must(framer.Decode(d)).Slice)
 			}
 			for _, a, ok := receive.PollAck(now); ok; _, a, ok = receive.PollAck(now) {
-				d := check.Must(framer.AppendAck(buffer, a.Chunk))
+				d := check.Must(framer.AppendAck(buffer, a))
 				bytes += len(d)
-				send.HandleAck(now, 0, lanes.Ack{Chunk: check.Must(framer.Decode(d)).Ack})
+				send.HandleAck(now, 0, check.Must(framer.Decode(d)).Ack)
 			}
 		}
 		_, _ = receive.Read(now, into)

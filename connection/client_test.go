@@ -269,7 +269,7 @@ func TestReplaced(t *testing.T) {
 }
 
 // Both ends restart, in any order and at any moment: a client that links again is served, and an
-// end whose other end forgot it is told, or times out.
+// end whose other end forgot it is told, or times out. Channels begin anew at both (CHP-4).
 func TestRestarts(t *testing.T) {
 	for seed := range uint64(40) {
 		n := newNetwork(t, seed, 1, known(connection.Config{}))

@@ -17,7 +17,6 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // reader opens what an end sends, and says which records it has.
@@ -209,9 +208,9 @@ func acksOfManyLanes(t *testing.T, variant uint8) {
 		for id := range 3 {
 			r := connection.Record{Type: connection.TypeSlice, Lane: k}
 			if data := make([]byte, codec.SliceSize); format.Repair {
-				r.Slice.Repair = repair.Slice{ID: id, NumSlices: 256, LastBytes: codec.SliceSize, Data: data}
+				r.Slice = codec.Slice{SliceID: id, NumSlices: 256, LastBytes: codec.SliceSize, Data: data}
 			} else {
-				r.Slice.Chunk = codec.Slice{SliceID: id, NumSlices: 256, Data: data}
+				r.Slice = codec.Slice{SliceID: id, NumSlices: 256, Data: data}
 			}
 			check.Same(t, "refusal", give(a, 0, p.write(check.Must(format.Append(nil, &r))...)), nil)
 		}

@@ -126,37 +126,23 @@ const (
 func (s State) String() string { return [...]string{"OPEN", "CLOSING", "CLOSED"}[s] }
 
 // The guards of section 9 (CXL-3).
-const (
-	isRefused uint8 = iota
-	closes
-	isTaken
-	anyDatagram
-	anyClose
-	anyEnd
-	timedOut
-	hasFailed
-	packetDue
-	isOver
-	closeDue
-	closeOwed
-	nothingDue
-)
+var (
+	guards table.Guards
 
-var guards = []table.Guard{
-	isRefused:   {Event: "datagram", Text: "refused"},
-	closes:      {Event: "datagram", Text: "closes"},
-	isTaken:     {Event: "datagram", Text: "otherwise"},
-	anyDatagram: {Event: "datagram", Text: table.Always},
-	anyClose:    {Event: "close", Text: table.Always},
-	anyEnd:      {Event: "end", Text: table.Always},
-	timedOut:    {Event: "poll", Text: "timed out"},
-	hasFailed:   {Event: "poll", Text: "failed"},
-	packetDue:   {Event: "poll", Text: "packet due"},
-	isOver:      {Event: "poll", Text: "over"},
-	closeDue:    {Event: "poll", Text: "CLOSE due"},
-	closeOwed:   {Event: "poll", Text: "CLOSE owed"},
-	nothingDue:  {Event: "poll", Text: "otherwise"},
-}
+	isRefused   = guards.Add("datagram", "refused")
+	closes      = guards.Add("datagram", "closes")
+	isTaken     = guards.Add("datagram", "otherwise")
+	anyDatagram = guards.Add("datagram", table.Always)
+	anyClose    = guards.Add("close", table.Always)
+	anyEnd      = guards.Add("end", table.Always)
+	timedOut    = guards.Add("poll", "timed out")
+	hasFailed   = guards.Add("poll", "failed")
+	packetDue   = guards.Add("poll", "packet due")
+	isOver      = guards.Add("poll", "over")
+	closeDue    = guards.Add("poll", "CLOSE due")
+	closeOwed   = guards.Add("poll", "CLOSE owed")
+	nothingDue  = guards.Add("poll", "otherwise")
+)
 
 // input is what an event gives to the actions.
 type input struct {

@@ -47,7 +47,7 @@ func sizeOf(datagrams ...[]byte) (size int) {
 // those of messages in others; when it is overdrawn the next goes at the exact time (CXM-4).
 func TestWhatMessagesPay(t *testing.T) {
 	const rate, at = 640_000, 5 * second // the budget was full long before
-	slice := check.Must(twoLanes.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: lanes.Slice{Chunk: codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}}}))
+	slice := check.Must(twoLanes.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: codec.Slice{NumSlices: 2, Data: make([]byte, codec.SliceSize)}}))
 	for _, c := range []struct {
 		name   string
 		before func(b *connection.Conn, p *pen)
@@ -148,7 +148,7 @@ func TestMessagesGoWithAnAck(t *testing.T) {
 	b, r, p := serverAlone(connection.Config{})
 	check.Same(t, "error", b.Send(0, unreliable, []byte("the tick"), 0), nil)
 	poll(b, 0)
-	slice := connection.Record{Type: connection.TypeSlice, Slice: lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}}}
+	slice := connection.Record{Type: connection.TypeSlice, Slice: codec.Slice{NumSlices: 1, Data: []byte("x")}}
 	check.Same(t, "refusal", give(b, ms, p.write(check.Must(twoLanes.Append(nil, &slice))...)), nil)
 	check.Same(t, "error", b.Send(ms, unreliable, make([]byte, 200), 0), nil)
 	check.Must(b.SendChunk(ms, make([]byte, codec.SliceSize)))
@@ -298,7 +298,7 @@ func TestAClientWithoutLanes(t *testing.T) {
 func TestRecordsAtTheirLimits(t *testing.T) {
 	text := []byte(strings.Repeat("x", connection.MaxText))
 	closes := check.Must(twoLanes.Append(nil, &connection.Record{Type: connection.TypeClose, Code: 300, Text: text}))
-	r := connection.Record{Lane: 1, Slice: lanes.Slice{Chunk: codec.Slice{NumSlices: 7}}}
+	r := connection.Record{Lane: 1, Slice: codec.Slice{NumSlices: 7}}
 	check.Equal(t, "next", check.Must(twoLanes.Decode(closes, 0, &r)), len(closes))
 	check.Equal(t, "record", r, connection.Record{Type: connection.TypeClose, Code: 300, Text: text})
 	check.That(t, !twoLanes.IsRecord(closes, len(closes)), "the payload has ended")

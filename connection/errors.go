@@ -6,7 +6,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // Error says why a payload or a record was refused. Its place is the offset in the payload, in
@@ -29,7 +28,7 @@ const (
 // codes are those by which a Conn counts the payloads that it refused itself.
 var codes = [...]core.Code{
 	CodeTruncated, CodeNotAlone, CodeLength, CodeText, CodeLane,
-	codec.CodeNonzeroPadding, codec.CodeSliceIDOutOfRange, repair.CodeHaveOutOfRange, codec.CodeTrailingData,
+	codec.CodeNonzeroPadding, codec.CodeSliceIDOutOfRange, codec.CodeHaveOutOfRange, codec.CodeTrailingData,
 }
 
 var format = &core.Format{Name: "connection", Unit: "byte"}
@@ -64,7 +63,7 @@ var (
 	bodyFieldsShort = rule("CXR-26", CodeTruncated, "the body ends inside a field")
 	bodyPadding     = rule("CXR-26", codec.CodeNonzeroPadding, "a padding bit of the body is not zero")
 	bodySliceID     = rule("CXR-26", codec.CodeSliceIDOutOfRange, "slice_id is not below num_slices")
-	bodyHave        = rule("CXR-26", repair.CodeHaveOutOfRange, "have is above num_slices")
+	bodyHave        = rule("CXR-26", codec.CodeHaveOutOfRange, "have is above num_slices")
 	bodyTrailing    = rule("CXR-26", codec.CodeTrailingData, "bytes follow the body")
 	bodyInvalid     = rule("CXR-8", CodeInvalidField, "there is no such slice or ack")
 	codeReserved    = format.Rule("CXR-4", CodeReserved, "the code is not the application's", 1, 0)
@@ -79,7 +78,7 @@ func inBody(err error, from int) *Error {
 		return bodyPadding.At(at)
 	case codec.CodeSliceIDOutOfRange:
 		return bodySliceID.At(at)
-	case repair.CodeHaveOutOfRange:
+	case codec.CodeHaveOutOfRange:
 		return bodyHave.At(at)
 	case codec.CodeTrailingData:
 		return bodyTrailing.At(at)

@@ -297,7 +297,7 @@ func TestAcksLeaveRoomForCounts(t *testing.T) {
 	a, b := pairOf(session.CRC, agreed, connection.Config{}, connection.Config{})
 	p := newPen(func() *session.Link { _, server := links(session.CRC, agreed); return server }())
 	slice := func(lane int, chunk uint16, id, n int) {
-		r := connection.Record{Type: connection.TypeSlice, Lane: lane, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: make([]byte, codec.SliceSize)}}}
+		r := connection.Record{Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: make([]byte, codec.SliceSize)}}
 		check.Same(t, "refusal", a.ReceiveECN(0, p.write(check.Must(format.Append(nil, &r))...), connection.ECT0), nil)
 	}
 	for k := range lanes.Most {

@@ -49,9 +49,9 @@ func newAnswering() (statemachine.Scheduler, error) {
 	return &answering{Scheduler: s, rate: 200}, err
 }
 
-func (s *answering) Acked(now core.Micros, news core.Set) {
-	s.rate += int64(news.Count())
-	s.Scheduler.Acked(now, news)
+func (s *answering) Acked(now core.Micros, p statemachine.Progress) {
+	s.rate += int64(p.News.Count())
+	s.Scheduler.Acked(now, p)
 }
 
 func (s *answering) Marked(now core.Micros, _ int) {

@@ -215,17 +215,15 @@ func (p *Plain) Lanes() int { return p.lanes.Len() }
 
 // PlainPacket is a packet of plain chunks that has arrived, and its lane.
 type PlainPacket struct {
-	Type  codec.Type
-	Lane  int
-	Slice lanes.Slice
-	Ack   lanes.Ack
+	codec.Packet
+	Lane int
 }
 
 // PlainFormat is the codec of the datagrams of plain chunks: a frame around each slice and each
 // ack, with a protocol id for each lane and variant (LAN-2, RPI-1).
 type PlainFormat struct {
 	repair bool
-	lanes  []plainFramer
+	lanes  []codec.Framer
 	latest int // the lane of the latest datagram that decoded
 }
 
@@ -236,13 +234,13 @@ const RepairIDs = lanes.Most * lanes.Most
 // first protocol ids of two numbers of lanes there are so many that nothing decodes between ends
 // that do not agree.
 func NewPlainFormat(protocolID uint32, n int, repair bool) *PlainFormat {
-	f := &PlainFormat{repair: repair, lanes: make([]plainFramer, n)}
+	f := &PlainFormat{repair: repair, lanes: make([]codec.Framer, n)}
 	first := protocolID + uint32(lanes.Most*(n-1))
 	if repair {
 		first += RepairIDs
 	}
 	for k := range f.lanes {
-		f.lanes[k] = newPlainFramer(first+uint32(k), repair)
+		f.lanes[k] = codec.KindOf(repair).Framer(first + uint32(k))
 	}
 	return f
 }
@@ -258,11 +256,11 @@ func (f *PlainFormat) Decode(datagram []byte) (PlainPacket, error) {
 	refusal := codec.CheckSize(len(datagram))
 	for i := 0; refusal == nil && i < len(f.lanes); i++ {
 		k := (f.latest + i) % len(f.lanes)
-		p, err := f.lanes[k].decode(datagram)
+		p, err := f.lanes[k].Decode(datagram)
 		switch {
 		case err == nil:
-			f.latest, p.Lane = k, k
-			return p, nil
+			f.latest = k
+			return PlainPacket{p, k}, nil
 		case !errors.Is(err, codec.ErrCRCMismatch) || i == len(f.lanes)-1:
 			refusal = err
 		}
@@ -271,16 +269,16 @@ func (f *PlainFormat) Decode(datagram []byte) (PlainPacket, error) {
 }
 
 // AppendSlice and AppendAck append the datagram of a packet of lane k.
-func (f *PlainFormat) AppendSlice(dst []byte, k int, s lanes.Slice) ([]byte, error) {
-	return f.lanes[k].appendSlice(dst, s)
+func (f *PlainFormat) AppendSlice(dst []byte, k int, s codec.Slice) ([]byte, error) {
+	return f.lanes[k].AppendSlice(dst, s)
 }
 
-func (f *PlainFormat) AppendAck(dst []byte, k int, a lanes.Ack) ([]byte, error) {
-	return f.lanes[k].appendAck(dst, a)
+func (f *PlainFormat) AppendAck(dst []byte, k int, a codec.Ack) ([]byte, error) {
+	return f.lanes[k].AppendAck(dst, a)
 }
 
 // appendSlice and appendAck append what a machine made, which can be encoded.
-func (f *PlainFormat) appendSlice(dst []byte, k int, s lanes.Slice) []byte {
+func (f *PlainFormat) appendSlice(dst []byte, k int, s codec.Slice) []byte {
 	dst, err := f.AppendSlice(dst, k, s)
 	if err != nil {
 		panic(err)
@@ -288,7 +286,7 @@ func (f *PlainFormat) appendSlice(dst []byte, k int, s lanes.Slice) []byte {
 	return dst
 }
 
-func (f *PlainFormat) appendAck(dst []byte, k int, a lanes.Ack) []byte {
+func (f *PlainFormat) appendAck(dst []byte, k int, a codec.Ack) []byte {
 	dst, err := f.AppendAck(dst, k, a)
 	if err != nil {
 		panic(err)

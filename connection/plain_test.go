@@ -12,7 +12,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
@@ -28,7 +27,7 @@ func TestPlainFormatIDs(t *testing.T) {
 				slice, _ := codec.NewFramer(named).AppendSlice(nil, codec.Slice{NumSlices: 1, Data: []byte("x")})
 				wantLane(t, connection.NewPlainFormat(first, n, false), slice, k)
 				repaired := named + 256
-				slice, _ = repair.NewFramer(repaired).AppendSlice(nil, repair.Slice{NumSlices: 1, LastBytes: 1, Data: []byte("x")})
+				slice, _ = codec.Repair.Framer(repaired).AppendSlice(nil, codec.Slice{NumSlices: 1, LastBytes: 1, Data: []byte("x")})
 				wantLane(t, connection.NewPlainFormat(first, n, true), slice, k)
 				for _, id := range []uint32{named, repaired} {
 					if seen[id] || id-first >= 512 {
@@ -65,13 +64,13 @@ func TestOversizeIsRefusedBeforeTheCRC(t *testing.T) {
 func TestDecodedDataHasNoRoomBehindIt(t *testing.T) {
 	f := connection.NewPlainFormat(1, 2, false)
 	for _, n := range []int{1, 1000, codec.SliceSize} {
-		datagram, err := f.AppendSlice(nil, 1, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: make([]byte, n)}})
+		datagram, err := f.AppendSlice(nil, 1, codec.Slice{NumSlices: 1, Data: make([]byte, n)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, err := f.Decode(append(datagram, "behind"...)[:len(datagram)])
-		if err != nil || len(p.Slice.Chunk.Data) != n || cap(p.Slice.Chunk.Data) != n {
-			t.Errorf("%d bytes: %d with room for %d, %v", n, len(p.Slice.Chunk.Data), cap(p.Slice.Chunk.Data), err)
+		if err != nil || len(p.Slice.Data) != n || cap(p.Slice.Data) != n {
+			t.Errorf("%d bytes: %d with room for %d, %v", n, len(p.Slice.Data), cap(p.Slice.Data), err)
 		}
 	}
 }
@@ -121,7 +120,7 @@ func TestPlainIdle(t *testing.T) {
 func BenchmarkPlainDecode(b *testing.B) {
 	for _, n := range []int{1, 8, 16} {
 		f := connection.NewPlainFormat(1, n, false)
-		same, _ := f.AppendSlice(nil, 0, lanes.Slice{Chunk: codec.Slice{NumSlices: 256, Data: make([]byte, codec.SliceSize)}})
+		same, _ := f.AppendSlice(nil, 0, codec.Slice{NumSlices: 256, Data: make([]byte, codec.SliceSize)})
 		garbage := append([]byte(nil), same...)
 		garbage[500] ^= 1
 		for name, datagram := range map[string][]byte{"in a row": same, "garbage": garbage} {

@@ -8,10 +8,8 @@ import (
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // many is of how many clients a server hears at once.
@@ -49,9 +47,7 @@ func atOnce(t *testing.T, client func(i int) connection.ClientConfig) (complete 
 		c.Client = nil // what it would say is over
 		for i := range codec.MaxSlices {
 			id := codec.MaxSlices + i
-			payload := check.Must(connection.Format{Lanes: 1, Repair: true}.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: lanes.Slice{
-				Repair: repair.Slice{ID: id, NumSlices: codec.MaxSlices, LastBytes: codec.SliceSize, Data: chunk.Slice(id)},
-			}}))
+			payload := check.Must(connection.Format{Lanes: 1, Repair: true}.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: codec.Slice{SliceID: id, NumSlices: codec.MaxSlices, LastBytes: codec.SliceSize, Data: chunk.Slice(id)}}))
 			l := letter{c.at, serverAddress, p.write(payload...)}
 			if i == codec.MaxSlices-1 {
 				last = append(last, l)

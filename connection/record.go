@@ -6,9 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // The sizes of section 7, in bytes.
@@ -52,8 +50,8 @@ type Record struct {
 	Code  uint16 // of a close
 	Text  []byte // of a close: UTF-8, 0 to MaxText bytes
 	Lane  int    // of a slice or a chunk ack
-	Slice lanes.Slice
-	Ack   lanes.Ack
+	Slice codec.Slice
+	Ack   codec.Ack
 	Marks Marks // of an ECN
 }
 
@@ -63,7 +61,7 @@ func (r *Record) quiet() bool { return r.Type != TypeSlice }
 // Format is the codec of records 7 to 10: what both ends agreed on.
 type Format struct {
 	Lanes  int
-	Repair bool // the bodies of slices and chunk acks are those of package repair
+	Repair bool // the bodies of slices and chunk acks are those of codec.Repair
 	ECN    bool // there are records of marks
 }
 
@@ -158,22 +156,20 @@ func (f Format) decodeLane(b []byte, at int, r *Record) (next int, err *Error) {
 	return f.decodeAck(b, at+2, &r.Ack)
 }
 
+// kind returns the kind of the bodies.
+func (f Format) kind() codec.Kind { return codec.KindOf(f.Repair) }
+
 // decodeSlice decodes the body of a slice, which is the rest of the payload.
-func (f Format) decodeSlice(b []byte, at int, s *lanes.Slice) (next int, err *Error) {
+func (f Format) decodeSlice(b []byte, at int, s *codec.Slice) (next int, err *Error) {
 	var e error
-	if f.Repair {
-		s.Repair, e = repair.DecodeSliceBody(b[at:])
-	} else {
-		s.Chunk, e = codec.DecodeSliceBody(b[at:])
-	}
-	if e != nil {
+	if *s, e = f.kind().DecodeSliceBody(b[at:]); e != nil {
 		return 0, inBody(e, at)
 	}
 	return len(b), nil
 }
 
 // decodeAck decodes a length and the body of an ack.
-func (f Format) decodeAck(b []byte, at int, a *lanes.Ack) (next int, err *Error) {
+func (f Format) decodeAck(b []byte, at int, a *codec.Ack) (next int, err *Error) {
 	if len(b) <= at {
 		return 0, fieldMissing.At(at)
 	}
@@ -183,12 +179,7 @@ func (f Format) decodeAck(b []byte, at int, a *lanes.Ack) (next int, err *Error)
 		return 0, fieldMissing.At(from)
 	}
 	var e error
-	if f.Repair {
-		a.Repair, e = repair.DecodeAckBody(b[from:next])
-	} else {
-		a.Chunk, e = codec.DecodeAckBody(b[from:next])
-	}
-	if e != nil {
+	if *a, e = f.kind().DecodeAckBody(b[from:next]); e != nil {
 		return 0, inBody(e, from)
 	}
 	return next, nil
@@ -216,9 +207,9 @@ func (f Format) append(b []byte, r *Record) (out []byte, err error) {
 	case r.Lane < 0 || r.Lane >= f.Lanes:
 		return nil, laneBeyond.At(at + 1)
 	case r.Type == TypeSlice:
-		out, err = f.appendSlice(append(b, byte(r.Type), byte(r.Lane)), &r.Slice)
+		out, err = f.kind().AppendSliceBody(append(b, byte(r.Type), byte(r.Lane)), r.Slice)
 	default:
-		out, err = f.appendAck(append(b, byte(r.Type), byte(r.Lane), 0), &r.Ack)
+		out, err = f.kind().AppendAckBody(append(b, byte(r.Type), byte(r.Lane), 0), r.Ack)
 	}
 	switch {
 	case err != nil && r.Type == TypeSlice:
@@ -229,20 +220,6 @@ func (f Format) append(b []byte, r *Record) (out []byte, err error) {
 		out[at+2] = byte(len(out) - at - ackTop)
 	}
 	return out, nil
-}
-
-func (f Format) appendSlice(b []byte, s *lanes.Slice) ([]byte, error) {
-	if f.Repair {
-		return repair.AppendSliceBody(b, s.Repair)
-	}
-	return codec.AppendSliceBody(b, s.Chunk)
-}
-
-func (f Format) appendAck(b []byte, a *lanes.Ack) ([]byte, error) {
-	if f.Repair {
-		return repair.AppendAckBody(b, a.Repair)
-	}
-	return codec.AppendAckBody(b, a.Chunk)
 }
 
 func appendClose(b []byte, r *Record) ([]byte, error) {

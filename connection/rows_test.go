@@ -309,7 +309,7 @@ func TestNoLanes(t *testing.T) {
 	_, done := a.ChunkDone()
 	_, got := a.ReadChunk(0, nil)
 	check.That(t, !done && !got && !a.WithdrawChunk(0) && a.ChunkSize() == 0, "there is none")
-	slice := check.Must(connection.Format{Lanes: 1}.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}}}))
+	slice := check.Must(connection.Format{Lanes: 1}.Append(nil, &connection.Record{Type: connection.TypeSlice, Slice: codec.Slice{NumSlices: 1, Data: []byte("x")}}))
 	check.That(t, errors.Is(give(a, 0, newPen(server).write(slice...)), connection.ErrLane), "no slice is taken")
 	check.Equal(t, "counted", func() int64 { s := a.Stats(); return s.RefusedRecords(connection.CodeLane) }(), 1)
 	poll(a, second)

@@ -23,16 +23,16 @@ func isZero(p codec.Packet) bool {
 // describe names all of a packet in a line, its data by length and crc.
 func describe(p codec.Packet) string {
 	s, a := p.Slice, p.Ack
-	return fmt.Sprintf("%v{slice %d of %d of chunk %d, %d bytes %08x; ack of chunk %d, %d slices, %x}", p.Type,
-		s.SliceID, s.NumSlices, s.ChunkID, len(s.Data), crc32.ChecksumIEEE(s.Data), a.ChunkID, a.NumSlices, a.Acked)
+	return fmt.Sprintf("%v{slice %d of %d of chunk %d, the last of %d, %d bytes %08x; ack of chunk %d, %d slices, %x, %d below %d}", p.Type,
+		s.SliceID, s.NumSlices, s.ChunkID, s.LastBytes, len(s.Data), crc32.ChecksumIEEE(s.Data), a.ChunkID, a.NumSlices, a.Acked, a.Have, a.Top)
 }
 
 func decodeBody(kind codec.Type, body []byte) (p codec.Packet, err error) {
 	p.Type = kind
 	if kind == codec.TypeAck {
-		p.Ack, err = codec.DecodeAckBody(body)
+		p.Ack, err = codec.Named.DecodeAckBody(body)
 	} else {
-		p.Slice, err = codec.DecodeSliceBody(body)
+		p.Slice, err = codec.Named.DecodeSliceBody(body)
 	}
 	if err != nil {
 		p.Type = 0
@@ -42,9 +42,9 @@ func decodeBody(kind codec.Type, body []byte) (p codec.Packet, err error) {
 
 func appendBody(dst []byte, p codec.Packet) ([]byte, error) {
 	if p.Type == codec.TypeAck {
-		return codec.AppendAckBody(dst, p.Ack)
+		return codec.Named.AppendAckBody(dst, p.Ack)
 	}
-	return codec.AppendSliceBody(dst, p.Slice)
+	return codec.Named.AppendSliceBody(dst, p.Slice)
 }
 
 // setCRC makes the crc of a datagram right, if it has room for one: otherwise no

@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
+	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/conform/sim/packetsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // Congestion avoidance beside its model and its oracle, under any conditions, at times
@@ -24,7 +24,7 @@ func runCongestion(t T, data []byte) {
 	profile := s.byte() & 1
 	b := &congestionBench{
 		T: t, script: s, machine: packet.NewCongestion(packet.Profile(profile)), model: packetsim.NewCongestionModel(packet.Profile(profile)),
-		oracle: packetoracle.NewCongestion([]string{contract.ProfileDefault, contract.ProfileArticle}[profile]), profile: packet.Profile(profile),
+		oracle: packetoracle.NewCongestion([]string{"default", "article"}[profile]), profile: packet.Profile(profile),
 		goodSince: core.Never,
 	}
 	for n := 0; b.more() && n < maxOps; n++ {
@@ -175,26 +175,27 @@ func (b *congestionBench) finish() {
 
 // seedCongestion are the traces of congestion avoidance, and some scripts with a cadence.
 func seedCongestion(files []testvectors.File) (seeds [][]byte) {
-	for _, q := range requests[contract.CongestionRequest](files, contract.OpPacketCongestion) {
+	for _, tr := range packets.Congestion.Traces(testvectors.Requests(files)) {
 		seed := []byte{0}
-		if q.Config.Profile == contract.ProfileArticle {
+		if tr.Config.(packets.CongestionConfig).Profile == "article" {
 			seed[0] = 1
 		}
 		now := int64(0)
-		for _, e := range q.Events {
+		for _, e := range tr.Events {
+			is := e.Event.(packets.Conditions)
 			seed = passBytes(seed, 7, e.At-now)
 			if e.At < now {
 				seed = passBytes(seed, 9, now-e.At)
 			}
 			now = e.At
-			flags, srtt := byte(0), int64(0)
-			if e.SRTT != nil {
-				flags, srtt = 1, *e.SRTT
+			flags := byte(0)
+			if is.SRTT.Is {
+				flags = 1
 			}
-			if e.Silent {
+			if is.Silent {
 				flags |= 2
 			}
-			seed = append(appendUint32(appendUint32(append(seed, 0), uint32(srtt)), uint32(e.MinRTT)), flags)
+			seed = append(appendUint32(appendUint32(append(seed, 0), uint32(is.SRTT.V)), uint32(is.MinRTT.V)), flags)
 		}
 		seeds = append(seeds, seed)
 	}

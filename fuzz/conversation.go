@@ -43,17 +43,19 @@ const (
 	receiverEnd
 )
 
-// conversation is a sender and a receiver with the network between them, of the chunk
-// protocol or of its variant.
-type conversation[P any] struct {
+// conversation is a sender and a receiver with the network between them, with either
+// kind of slices.
+type conversation struct {
 	T
 	*sim.World[[]byte]
-	ends[P]
-	script  script
-	firstID uint16
-	giveUp  core.Micros
-	delay   core.Micros
-	sizes   []int
+	framer   codec.Framer
+	sender   chunk.Sender
+	receiver chunk.Receiver
+	script   script
+	firstID  uint16
+	giveUp   core.Micros
+	delay    core.Micros
+	sizes    []int
 
 	asleep    [2]core.Micros // when each end wakes up
 	lose      int            // so many of the next datagrams are lost
@@ -63,16 +65,6 @@ type conversation[P any] struct {
 	corrupted int64
 	refused   int64
 	good      int // datagrams sent when no decision was left
-}
-
-// ends are the machines of a conversation, and their codec.
-type ends[P any] struct {
-	sender   chunk.Outbound[P]
-	receiver chunk.Inbound[P]
-	at       func() (sender, receiver place)
-	append   func(datagram []byte, p P) ([]byte, error)
-	decode   func(datagram []byte) (P, error)
-	describe func(P) string
 }
 
 // place is where a machine is.
@@ -86,33 +78,35 @@ type place struct {
 // whatever bytes are left: a byte can lose 255 datagrams, so a few thousand make hours.
 const mostFaults = 50_000
 
-func runConversation(t T, data []byte) {
-	c := readConversation[codec.Packet](t, data)
-	scheduler := readScheduler(t, &c.script, boundProfile)
+func runConversation(t T, data []byte) { runConversationOf(t, codec.Named, data) }
+
+func runConversationOf(t T, kind codec.Kind, data []byte) {
+	c := readConversation(t, data)
+	scheduler := readSchedulerOf(t, kind, &c.script, boundProfile)
 	sender, err1 := chunk.NewCheckedSender(statemachine.SenderConfig{
-		FirstChunkID: c.firstID, GiveUp: c.giveUp, Scheduler: scheduler.Scheduler,
+		Kind: kind, FirstChunkID: c.firstID, GiveUp: c.giveUp, Scheduler: scheduler.Scheduler,
 	}, scheduler.model, t.Fatalf)
-	receiver, err2 := chunk.NewCheckedReceiver(statemachine.ReceiverConfig{FirstChunkID: c.firstID, GiveUp: c.giveUp}, t.Fatalf)
+	receiver, err2 := chunk.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: kind, FirstChunkID: c.firstID, GiveUp: c.giveUp}, t.Fatalf)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatalf("%v", err)
 	}
-	stream, framer := &chunk.Stream{FirstID: c.firstID}, codec.NewFramer(conversationID)
-	c.ends = ends[codec.Packet]{
-		sender:   chunk.Sender{SenderMachine: chunk.NewJudgedSender(sender, chunk.NewSenderJudge(stream, scheduler.pace, c.giveUp, anyLate), t.Fatalf)},
-		receiver: chunk.Receiver{ReceiverMachine: chunk.NewJudgedReceiver(receiver, chunk.NewReceiverJudge(stream, c.giveUp, anyLate), t.Fatalf)},
-		at: func() (place, place) {
-			s, r := sender.Vars(), receiver.Vars()
-			return place{s.State, s.ChunkID, sender.Stats().Chunks}, place{r.State, r.ChunkID, receiver.Stats().Chunks}
-		},
-		append: framer.Append, decode: framer.Decode, describe: describe,
-	}
+	stream := &chunk.Stream{FirstID: c.firstID}
+	c.framer = kind.Framer(conversationID)
+	c.sender.SenderMachine = chunk.NewJudgedSender(sender, chunk.NewSenderJudge(kind, stream, scheduler.pace, c.giveUp, anyLate), t.Fatalf)
+	c.receiver.ReceiverMachine = chunk.NewJudgedReceiver(receiver, chunk.NewReceiverJudge(kind, stream, c.giveUp, anyLate), t.Fatalf)
 	c.run()
 }
 
+// at returns where the machines are.
+func (c *conversation) at() (sender, receiver place) {
+	s, r := c.sender.Vars(), c.receiver.Vars()
+	return place{s.State, s.ChunkID, c.sender.Stats().Chunks}, place{r.State, r.ChunkID, c.receiver.Stats().Chunks}
+}
+
 // run runs until nothing happens any more.
-func (c *conversation[P]) run() {
+func (c *conversation) run() {
 	c.readSizes()
-	c.World = sim.NewWorld(c.carry, sim.End[[]byte](sendingEnd[P]{c}), receivingEnd[P]{c})
+	c.World = sim.NewWorld(c.carry, sim.End[[]byte](sendingEnd{c}), receivingEnd{c})
 	c.At(0, c.submit)
 	for events := 0; c.Step(core.Never); events++ {
 		if events == mostFaults {
@@ -127,8 +121,8 @@ func (c *conversation[P]) run() {
 
 // readConversation reads the start of a header. A scheduler follows, and then what
 // readSizes reads.
-func readConversation[P any](t T, data []byte) *conversation[P] {
-	c := &conversation[P]{T: t, script: script{data}}
+func readConversation(t T, data []byte) *conversation {
+	c := &conversation{T: t, script: script{data}}
 	s := &c.script
 	c.firstID = s.uint16()
 	c.giveUp = pick(s, []core.Micros{1 << 61, 1 << 61, 1 << 61, 10_000_000, 1_000_000, 100_000})
@@ -136,7 +130,7 @@ func readConversation[P any](t T, data []byte) *conversation[P] {
 	return c
 }
 
-func (c *conversation[P]) readSizes() {
+func (c *conversation) readSizes() {
 	s, slices := &c.script, 0
 	for range 1 + s.byte()%5 {
 		size := readSize(s)
@@ -156,12 +150,12 @@ func boundProfile(p *base.Profile) {
 }
 
 // pause is for how long an application lets things wait: mostly not at all.
-func (c *conversation[P]) pause() core.Micros {
+func (c *conversation) pause() core.Micros {
 	return max(0, core.Micros(c.script.byte())-128) * 50_000
 }
 
 // awake calls do now, or when an end wakes up.
-func (c *conversation[P]) awake(end int, do func()) {
+func (c *conversation) awake(end int, do func()) {
 	if until := c.asleep[end]; until > c.Now() {
 		c.At(until, func() { c.awake(end, do) })
 		return
@@ -169,7 +163,7 @@ func (c *conversation[P]) awake(end int, do func()) {
 	do()
 }
 
-func (c *conversation[P]) submit() {
+func (c *conversation) submit() {
 	c.awake(senderEnd, func() {
 		if c.submitted == len(c.sizes) || c.sender.Err() != nil {
 			return
@@ -181,7 +175,7 @@ func (c *conversation[P]) submit() {
 	})
 }
 
-func (c *conversation[P]) read() {
+func (c *conversation) read() {
 	c.awake(receiverEnd, func() {
 		if _, err := c.receiver.Read(c.Now(), nil); err != nil {
 			c.Fatalf("read: %v", err)
@@ -193,10 +187,10 @@ func (c *conversation[P]) read() {
 
 // arrived decodes a datagram that has arrived. One that was changed is refused and
 // counted (CON-4). A machine keeps nothing of it (RCV-11).
-func (c *conversation[P]) arrived(datagram []byte) (p P, ok bool) {
-	p, err := c.decode(datagram)
+func (c *conversation) arrived(datagram []byte) (p codec.Packet, ok bool) {
+	p, err := c.framer.Decode(datagram)
 	if verbose() {
-		c.Logf("at %d, arrived: %s, %v", c.Now(), c.describe(p), err)
+		c.Logf("at %d, arrived: %s, %v", c.Now(), describe(p), err)
 	}
 	if err != nil {
 		c.refused++
@@ -204,8 +198,8 @@ func (c *conversation[P]) arrived(datagram []byte) (p P, ok bool) {
 	return p, err == nil
 }
 
-func (c *conversation[P]) encode(p P) []byte {
-	datagram, err := c.append(nil, p)
+func (c *conversation) encode(p codec.Packet) []byte {
+	datagram, err := c.framer.Append(nil, p)
 	if err != nil {
 		c.Fatalf("encoding: %v", err)
 	}
@@ -213,9 +207,9 @@ func (c *conversation[P]) encode(p P) []byte {
 }
 
 // sendingEnd is the sender and its application, as an end of the world.
-type sendingEnd[P any] struct{ *conversation[P] }
+type sendingEnd struct{ *conversation }
 
-func (e sendingEnd[P]) Handle(_ core.Micros, datagram []byte) {
+func (e sendingEnd) Handle(_ core.Micros, datagram []byte) {
 	e.awake(senderEnd, func() {
 		p, ok := e.arrived(datagram)
 		if !ok {
@@ -229,18 +223,18 @@ func (e sendingEnd[P]) Handle(_ core.Micros, datagram []byte) {
 	})
 }
 
-func (e sendingEnd[P]) Poll(now core.Micros) ([]byte, bool) {
+func (e sendingEnd) Poll(now core.Micros) ([]byte, bool) {
 	return e.poll(senderEnd, now, e.sender)
 }
 
-func (e sendingEnd[P]) Deadline() core.Micros {
+func (e sendingEnd) Deadline() core.Micros {
 	return max(e.asleep[senderEnd], e.sender.Deadline())
 }
 
 // receivingEnd is the receiver and its application, as an end of the world.
-type receivingEnd[P any] struct{ *conversation[P] }
+type receivingEnd struct{ *conversation }
 
-func (e receivingEnd[P]) Handle(_ core.Micros, datagram []byte) {
+func (e receivingEnd) Handle(_ core.Micros, datagram []byte) {
 	e.awake(receiverEnd, func() {
 		p, ok := e.arrived(datagram)
 		if !ok {
@@ -254,16 +248,16 @@ func (e receivingEnd[P]) Handle(_ core.Micros, datagram []byte) {
 	})
 }
 
-func (e receivingEnd[P]) Poll(now core.Micros) ([]byte, bool) {
+func (e receivingEnd) Poll(now core.Micros) ([]byte, bool) {
 	return e.poll(receiverEnd, now, e.receiver)
 }
 
-func (e receivingEnd[P]) Deadline() core.Micros {
+func (e receivingEnd) Deadline() core.Micros {
 	return max(e.asleep[receiverEnd], e.receiver.Deadline())
 }
 
 // poll returns the next datagram of an end that is not asleep.
-func (c *conversation[P]) poll(number int, now core.Micros, end sim.End[P]) ([]byte, bool) {
+func (c *conversation) poll(number int, now core.Micros, end sim.End[codec.Packet]) ([]byte, bool) {
 	if c.asleep[number] > now {
 		return nil, false
 	}
@@ -275,7 +269,7 @@ func (c *conversation[P]) poll(number int, now core.Micros, end sim.End[P]) ([]b
 }
 
 // carry decides about a datagram.
-func (c *conversation[P]) carry(now time.Duration, from int, datagram []byte, deliver func(at time.Duration, to int, datagram []byte)) {
+func (c *conversation) carry(now time.Duration, from int, datagram []byte, deliver func(at time.Duration, to int, datagram []byte)) {
 	if !c.script.more() && c.lose == 0 {
 		c.good++
 	}
@@ -309,7 +303,7 @@ func (c *conversation[P]) carry(now time.Duration, from int, datagram []byte, de
 	deliver(at(late), 1-from, datagram)
 }
 
-func (c *conversation[P]) lost(how byte) {
+func (c *conversation) lost(how byte) {
 	switch how {
 	case 31:
 		c.lose = int(c.script.byte())
@@ -322,7 +316,7 @@ func (c *conversation[P]) lost(how byte) {
 
 // corrupt flips one to three bits that stand together, which no crc misses, or
 // cuts the datagram short.
-func (c *conversation[P]) corrupt(datagram []byte, how byte) []byte {
+func (c *conversation) corrupt(datagram []byte, how byte) []byte {
 	where := int(c.script.uint16())
 	if how >= 28 {
 		return datagram[:where%len(datagram)]
@@ -336,7 +330,7 @@ func (c *conversation[P]) corrupt(datagram []byte, how byte) []byte {
 
 // agree is what must be true when nothing happens any more: all has been delivered
 // and both ends know, or both have given up, where they may.
-func (c *conversation[P]) agree() {
+func (c *conversation) agree() {
 	c.Helper()
 	n := len(c.sizes)
 	if c.refused != c.corrupted {
@@ -360,7 +354,7 @@ func (c *conversation[P]) agree() {
 // gaveUp: where the network kept a chunk from progress for GIVE_UP both ends end with
 // that error, unless the receiver was done with the chunk (LIVE-3). Where GIVE_UP is
 // longer than any conversation nobody may.
-func (c *conversation[P]) gaveUp() {
+func (c *conversation) gaveUp() {
 	c.Helper()
 	s, r := c.at()
 	switch {

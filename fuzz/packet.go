@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
+	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -200,12 +201,12 @@ func seedPackets(files []testvectors.File) (seeds [][]byte) {
 	for _, q := range requests[contract.PacketDecodeRequest](files, contract.OpPacketDecode) {
 		add(packet.Format{FragmentSize: q.FragmentSize, MaxFragments: q.MaxFragments}, bytesOf(&q.Hex))
 	}
-	for _, q := range requests[contract.EndpointRequest](files, contract.OpPacketEndpoint) {
-		count := map[int]int{}
-		for _, e := range q.Events {
-			if d := bytesOf(e.Datagram); e.Datagram != nil && count[len(d)] < 3 {
-				count[len(d)]++
-				add(packet.Format{FragmentSize: max(q.Config.FragmentSize, 1), MaxFragments: max(q.Config.MaxFragments, 1)}, d)
+	for _, tr := range packets.Endpoint.Traces(testvectors.Requests(files)) {
+		count, c := map[int]int{}, tr.Config.(packets.EndpointConfig)
+		for _, e := range tr.Events {
+			if r, is := e.Event.(packets.Receive); is && count[len(r.Datagram)] < 3 {
+				count[len(r.Datagram)]++
+				add(packet.Format{FragmentSize: c.FragmentSize, MaxFragments: c.MaxFragments}, []byte(r.Datagram))
 			}
 		}
 	}

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/conform/sim/packetsim"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // Two ends of a connection send each other packets over a network that loses, doubles,
@@ -296,12 +297,10 @@ func (b *endpointBench) finish() {
 // seedPacketEndpoints are the traces of endpoints, whose peer is forged, and conversations
 // of their own.
 func seedPacketEndpoints(files []testvectors.File) (seeds [][]byte) {
-	for _, q := range requests[contract.EndpointRequest](files, contract.OpPacketEndpoint) {
-		if c := q.Config; c.FragmentSize > 0 && c.MaxFragments > 1 && c.FragmentAbove >= c.FragmentSize {
-			seeds = append(seeds, append(configScript(0, c, 0), endpointScript(q.Events)...))
-		}
+	for _, tr := range packets.Endpoint.Traces(testvectors.Requests(files)) {
+		seeds = append(seeds, append(configScript(0, tr.Config.(packets.EndpointConfig), 0), endpointScript(tr.Events)...))
 	}
-	first := contract.EndpointConfig{FragmentSize: 8, MaxFragments: 4, FragmentAbove: 8, NextToSend: 65_500, NextToReceive: 1<<32 - 5}
+	first := packets.EndpointConfig{FragmentSize: 8, MaxFragments: 4, FragmentAbove: 8, NextToSend: 65_500, NextToReceive: 1<<32 - 5}
 	for rings := range smallRings {
 		head := configScript(rings, first, 1)
 		for _, talk := range endpointTalks {
@@ -312,13 +311,13 @@ func seedPacketEndpoints(files []testvectors.File) (seeds [][]byte) {
 }
 
 // configScript is the inverse of readEndpointConfig.
-func configScript(rings int, c contract.EndpointConfig, extra byte) []byte {
+func configScript(rings int, c packets.EndpointConfig, extra byte) []byte {
 	out := append(appendUint16([]byte{byte(rings)}, uint16(c.FragmentSize-1)), byte(c.MaxFragments-2))
 	out = append(appendUint16(out, uint16(c.FragmentAbove-c.FragmentSize)), extra)
 	return appendUint32(appendUint32(out, uint32(c.NextToSend)), uint32(c.NextToReceive))
 }
 
-func endpointScript(events []contract.EndpointEvent) (out []byte) {
+func endpointScript(events []conform.Timed) (out []byte) {
 	now := int64(0)
 	for _, e := range events {
 		out = passBytes(out, 16, e.At-now)
@@ -326,13 +325,13 @@ func endpointScript(events []contract.EndpointEvent) (out []byte) {
 			out = passBytes(out, 18, now-e.At)
 		}
 		now = e.At
-		switch e.Event {
-		case contract.EventPoll:
+		switch e := e.Event.(type) {
+		case packets.Poll:
 			out = append(out, 15)
-		case contract.EventSend:
-			out = withBytes(append(out, 6), bytesOf(e.Payload))
-		case contract.EventReceive:
-			out = withBytes(append(out, 20), bytesOf(e.Datagram))
+		case packets.Send:
+			out = withBytes(append(out, 6), []byte(e.Payload))
+		case packets.Receive:
+			out = withBytes(append(out, 20), []byte(e.Datagram))
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/core"
@@ -28,19 +29,21 @@ const maxOps = 400
 // anyLate is how late the driver of a machine may be: as late as it likes.
 const anyLate core.Micros = 1 << 61
 
-func runReceiver(t T, data []byte) {
+func runReceiver(t T, data []byte) { runReceiverOf(t, codec.Named, data) }
+
+func runReceiverOf(t T, kind codec.Kind, data []byte) {
 	s := script{data}
-	cfg := statemachine.ReceiverConfig{FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
+	cfg := statemachine.ReceiverConfig{Kind: kind, FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
 	r, err := chunk.NewCheckedReceiver(cfg, t.Fatalf)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	judge := chunk.NewReceiverJudge(&chunk.Stream{FirstID: cfg.FirstChunkID}, cfg.GiveUp, anyLate)
+	judge := chunk.NewReceiverJudge(kind, &chunk.Stream{FirstID: cfg.FirstChunkID}, cfg.GiveUp, anyLate)
 	b := &receiverBench{
-		T: t, JudgedReceiver: chunk.NewJudgedReceiver(r, judge, t.Fatalf), judge: judge,
+		T: t, kind: kind, JudgedReceiver: chunk.NewJudgedReceiver(r, judge, t.Fatalf), judge: judge,
 		giveUp: giveUpOf(cfg.GiveUp), sizes: [3]int{readSize(&s), readSize(&s), readSize(&s)},
 	}
-	for n := 0; s.more() && n < maxOps; n++ {
+	for n := 0; s.more() && n < maxOps; n += b.work() {
 		b.op(&s)
 	}
 	if v := judge.Keeps(sim.Footprint(r.Receiver)); v != nil {
@@ -52,6 +55,7 @@ func runReceiver(t T, data []byte) {
 // receiverBench is a receiver beside its model and its judge, and what it was given.
 type receiverBench struct {
 	T
+	kind codec.Kind
 	*chunk.JudgedReceiver
 	judge  *chunk.ReceiverJudge
 	giveUp core.Micros
@@ -59,7 +63,7 @@ type receiverBench struct {
 
 	clock  core.Micros // the time of the next event, which may run backward
 	latest core.Micros // the latest time that the receiver was given
-	next   int         // the genuine slice that is next in line
+	next   int         // the id of the genuine slice that is next in line
 	forged bool        // something forged is stored in the current chunk
 }
 
@@ -67,20 +71,45 @@ func (b *receiverBench) genuine(chunkID uint16) []byte {
 	return content(chunkID, b.sizes[chunkID%3])
 }
 
+// work is how many operations the next one counts for: with repair slices elimination takes
+// time.
+func (b *receiverBench) work() int {
+	if b.kind == codec.Named {
+		return 1
+	}
+	return 1 + b.Vars().NumSlices/32
+}
+
+// slice returns the genuine slice of a chunk with an id.
+func (b *receiverBench) slice(chunkID uint16, id int) codec.Slice {
+	data := b.genuine(chunkID)
+	if b.kind == codec.Named {
+		return sliceOf(chunkID, data, id)
+	}
+	return repairOf(chunkID, erasure.Encode(data), id)
+}
+
+// operations is how many an input of a kind may ask for.
+var operations = [...]byte{codec.Named: 24, codec.Repair: 28}
+
 // op does one operation of the script.
 func (b *receiverBench) op(s *script) {
 	b.Helper()
 	v := b.Vars()
-	switch op := s.byte() % 24; op {
+	numSlices := codec.NumSlices(len(b.genuine(v.ChunkID)))
+	switch op := s.byte() % operations[b.kind]; op {
 	case 0, 1, 2, 3, 4, 5: // the next genuine slice
-		data := b.genuine(v.ChunkID)
-		b.next = (b.next + 1) % codec.NumSlices(len(data))
-		b.give(sliceOf(v.ChunkID, data, b.next), false)
+		ids := erasure.MaxIDs
+		if b.kind == codec.Named {
+			ids = numSlices
+		}
+		b.next = (b.next + 1) % ids
+		b.give(b.slice(v.ChunkID, b.next), false)
 	case 6, 7: // any genuine slice
 		b.give(b.any(s, v.ChunkID), false)
 	case 8: // one of the chunk before
 		b.give(b.any(s, v.ChunkID-1), false)
-	case 9, 10, 11, 12, 13:
+	case 9, 10, 11, 12, 13, 24:
 		b.give(b.forge(op, s), true)
 	case 14, 15:
 		b.read()
@@ -102,21 +131,42 @@ func (b *receiverBench) op(s *script) {
 		b.clock = max(0, b.clock-core.Micros(s.byte())*1000)
 		b.poll()
 		b.clock = later
-	case 23: // half of GIVE_UP, when num_slices may be replaced, or just before
+	case 23: // half of GIVE_UP, when the form may be replaced, or just before
 		b.clock = min(max(b.clock, v.ProgressAt+b.giveUp/2-core.Micros(s.byte()&1)), 1<<61)
+	case 25: // the line goes on elsewhere
+		b.next = int(s.uint16()) % erasure.MaxIDs
+	case 26: // the line begins anew, or behind the source slices
+		b.next = -1 + int(s.byte()&1)*numSlices
+	case 27: // some in line are lost
+		b.next += int(s.byte())
 	}
 }
 
-// any reads which genuine slice of a chunk.
+// any reads which genuine slice of a chunk: with repair slices one of 64 behind the source
+// slices, or of these.
 func (b *receiverBench) any(s *script, chunkID uint16) codec.Slice {
-	data := b.genuine(chunkID)
-	return sliceOf(chunkID, data, int(s.byte())%codec.NumSlices(len(data)))
+	ids := codec.NumSlices(len(b.genuine(chunkID)))
+	if b.kind == codec.Repair {
+		ids += 64
+	}
+	return b.slice(chunkID, int(s.byte())%ids)
 }
 
 // forge makes a slice that no genuine sender of these chunks sends: one that is
 // changed in a field, or is all the fuzzer's own.
 func (b *receiverBench) forge(op byte, s *script) codec.Slice {
 	g := b.any(s, b.Vars().ChunkID)
+	switch {
+	case op == 11: // another chunk
+		g.ChunkID += s.uint16()
+		return g
+	case b.kind == codec.Repair:
+		return forgeRepair(op, s, g)
+	}
+	return forgeNamed(op, s, g)
+}
+
+func forgeNamed(op byte, s *script, g codec.Slice) codec.Slice {
 	switch op {
 	case 9: // another number of slices
 		g.NumSlices = 1 + int(s.byte())
@@ -128,8 +178,6 @@ func (b *receiverBench) forge(op byte, s *script) codec.Slice {
 			n = 1 + int(s.uint16())%codec.SliceSize
 		}
 		g.Data = noise[2 : 2+n]
-	case 11: // another chunk
-		g.ChunkID += s.uint16()
 	case 12: // any valid slice, as traces have them
 		g = codec.Slice{ChunkID: s.uint16(), SliceID: int(s.byte()), NumSlices: 1 + int(s.byte())}
 		g.SliceID %= g.NumSlices
@@ -159,9 +207,9 @@ func (b *receiverBench) give(s codec.Slice, forged bool) {
 	b.Helper()
 	b.HandleSlice(b.clock, s)
 	switch b.Vars().Row {
-	case "R1", "R2", "R9", "R10":
+	case "R1", "R2", "R9", "R10", "U1", "U2", "U10", "U11":
 		b.forged = forged
-	case "R5", "R6":
+	case "R5", "R6", "U5", "U6":
 		b.forged = b.forged || forged
 	}
 	b.done("slice")
@@ -195,7 +243,9 @@ const maxWait = 60_000_000
 // finish runs a genuine sender of the current chunk against the receiver, with a
 // network that does all it should. If the receiver is not about to give up, and
 // GIVE_UP is not too short, the chunk must come, with the genuine bytes unless
-// something forged came first (SEC-1); otherwise the sender gives up and reports it.
+// something forged came first (SEC-1); otherwise the sender gives up and reports it. Of
+// repair slices, what came before may have a top that the sender never reaches: then it gives
+// up, too.
 func (b *receiverBench) finish() {
 	b.Helper()
 	if b.judge.Full() {
@@ -207,9 +257,12 @@ func (b *receiverBench) finish() {
 		b.clock = max(b.clock, v.ProgressAt+b.giveUp/2) // a wrong num_slices is replaced now (RCV-7)
 	}
 	data := b.genuine(v.ChunkID)
-	scheduler := baseScheduling(b.T, base.Burst())
+	scheduler := scheduling{Scheduler: &chunk.Plain{}}
+	if b.kind == codec.Named {
+		scheduler = baseScheduling(b.T, base.Burst())
+	}
 	sender, err := chunk.NewCheckedSender(statemachine.SenderConfig{
-		FirstChunkID: v.ChunkID, GiveUp: b.giveUp, Scheduler: scheduler,
+		Kind: b.kind, FirstChunkID: v.ChunkID, GiveUp: b.giveUp, Scheduler: scheduler.Scheduler,
 	}, scheduler.model, b.Fatalf)
 	if err == nil {
 		err = sender.Submit(b.clock, data)
@@ -218,9 +271,9 @@ func (b *receiverBench) finish() {
 		b.Fatalf("%v", err)
 	}
 	sure := b.giveUp >= enough && (v.State == statemachine.ReceiverWaiting ||
-		v.State == statemachine.ReceiverReceiving && b.clock-v.ProgressAt <= b.giveUp/2)
-	exchange(b.T, &b.clock, chunk.Outbound[codec.Packet](chunk.Sender{SenderMachine: sender}), chunk.Inbound[codec.Packet](chunk.Receiver{ReceiverMachine: answering{b}}),
-		func() core.Micros { return sender.Vars().HeardAt + b.giveUp })
+		b.kind == codec.Named && v.State == statemachine.ReceiverReceiving && b.clock-v.ProgressAt <= b.giveUp/2)
+	exchange(b.T, &b.clock, chunk.Sender{SenderMachine: sender}, chunk.Receiver{ReceiverMachine: answering{b}},
+		func() core.Micros { return sender.HeardAt() + b.giveUp })
 	b.outcome(sender, data, sure)
 }
 
@@ -235,10 +288,10 @@ func (r answering) HandleSlice(_ core.Micros, s codec.Slice) bool {
 // exchange lets both ends do what is due, over a network without delay, until the
 // sender is done. If nobody answers any more, only the end of its patience is left. It moves
 // the clock.
-func exchange[P any](t T, clock *core.Micros, sender chunk.Outbound[P], receiver chunk.Inbound[P], givesUpAt func() core.Micros) {
+func exchange(t T, clock *core.Micros, sender chunk.Sender, receiver chunk.Receiver, givesUpAt func() core.Micros) {
 	t.Helper()
-	ideal := sim.Steady[P](0)
-	w := sim.NewWorld(sim.Fates(&ideal, &ideal), sim.End[P](shifted[P]{sender, clock, *clock}), shifted[P]{receiver, clock, *clock})
+	ideal := sim.Steady[codec.Packet](0)
+	w := sim.NewWorld(sim.Fates(&ideal, &ideal), sim.End[codec.Packet](shifted{sender, clock, *clock}), shifted{receiver, clock, *clock})
 	w.Run(core.Never, func() bool {
 		if w.Steps() > 200_000 {
 			t.Fatalf("no end: sending %v", sender.Sending())
@@ -253,23 +306,23 @@ func exchange[P any](t T, clock *core.Micros, sender chunk.Outbound[P], receiver
 
 // shifted is an end of a world that begins at a time which may be later than worlds
 // can be. It moves a clock.
-type shifted[P any] struct {
-	sim.End[P]
+type shifted struct {
+	sim.End[codec.Packet]
 	clock *core.Micros
 	from  core.Micros
 }
 
-func (e shifted[P]) Handle(now core.Micros, p P) {
+func (e shifted) Handle(now core.Micros, p codec.Packet) {
 	*e.clock = e.from + now
 	e.End.Handle(*e.clock, p)
 }
 
-func (e shifted[P]) Poll(now core.Micros) (P, bool) {
+func (e shifted) Poll(now core.Micros) (codec.Packet, bool) {
 	*e.clock = e.from + now
 	return e.End.Poll(*e.clock)
 }
 
-func (e shifted[P]) Deadline() core.Micros {
+func (e shifted) Deadline() core.Micros {
 	at := e.End.Deadline()
 	if at == core.Never {
 		return at

@@ -1,39 +1,22 @@
 package fuzz
 
 import (
-	"fmt"
-	"hash/crc32"
-
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // What the targets of repair slices share.
 
-// describeRepair names all of a packet in a line, its data by length and crc.
-func describeRepair(p repair.Packet) string {
-	s, a := p.Slice, p.Ack
-	return fmt.Sprintf("%v{id %d of %d slices of chunk %d, the last of %d, %d bytes %08x; ack of chunk %d, %d of %d below %d}", p.Type,
-		s.ID, s.NumSlices, s.ChunkID, s.LastBytes, len(s.Data), crc32.ChecksumIEEE(s.Data), a.ChunkID, a.Have, a.NumSlices, a.Top)
-}
-
 // repairOf returns the slice with an id of a chunk.
-func repairOf(chunkID uint16, e *erasure.Encoded, id int) repair.Slice {
-	return repair.Slice{ChunkID: chunkID, ID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)}
-}
-
-// repairScheduling is a rule, and what its judge allows.
-type repairScheduling struct {
-	repair.Scheduler
-	pace chunk.Pace
+func repairOf(chunkID uint16, e *erasure.Encoded, id int) codec.Slice {
+	return codec.Slice{ChunkID: chunkID, SliceID: id, NumSlices: e.NumSlices(), LastBytes: e.LastBytes(), Data: e.Slice(id)}
 }
 
 // readRepairScheduler reads a rule: a byte that says which, and its limit.
-func readRepairScheduler(t T, s *script) repairScheduling {
+func readRepairScheduler(t T, s *script) scheduling {
 	t.Helper()
 	switch s.byte() % 5 {
 	case 0:
@@ -43,7 +26,7 @@ func readRepairScheduler(t T, s *script) repairScheduling {
 	case 2:
 		return ratelessScheduling(t, rateless.Burst(), readLimit(s))
 	case 3:
-		return repairScheduling{&sim.Plain{}, sim.PlainPace}
+		return scheduling{&chunk.Plain{}, nil, chunk.PlainPace}
 	}
 	limit := readLimit(s)
 	if limit == 0 {
@@ -52,14 +35,14 @@ func readRepairScheduler(t T, s *script) repairScheduling {
 	return ratelessScheduling(t, rateless.Fixed(0), limit)
 }
 
-func ratelessScheduling(t T, p rateless.Profile, limit int64) repairScheduling {
+func ratelessScheduling(t T, p rateless.Profile, limit int64) scheduling {
 	t.Helper()
 	r, limit := limited(t, limit, func(limit int64) (*rateless.Scheduler, error) {
 		p.MaxRate = limit
 		return rateless.New(p)
 	})
 	p.MaxRate = limit
-	return repairScheduling{r, sim.RatelessPace(p)}
+	return scheduling{r, nil, chunk.RatelessPace(p)}
 }
 
 // repairSchedulerSeeds are a rule of each kind, without a limit, with one of 41 Mbit/s, and

@@ -1,12 +1,7 @@
 package fuzz
 
 import (
-	"errors"
-
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	sim "github.com/chunkwire/chunkwire/conform/sim/repair"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -15,26 +10,7 @@ import (
 // readRepairScheduler reads it.
 var targetRepairConversation = newTarget("RepairConversation", "with repair slices both ends stay safe on any network, and deliver when it loses nothing more", runRepairConversation, seedRepairConversations)
 
-func runRepairConversation(t T, data []byte) {
-	c := readConversation[repair.Packet](t, data)
-	scheduler := readRepairScheduler(t, &c.script)
-	sender, err1 := sim.NewCheckedSender(repair.SenderConfig{FirstChunkID: c.firstID, GiveUp: c.giveUp, Scheduler: scheduler.Scheduler}, t.Fatalf)
-	receiver, err2 := sim.NewCheckedReceiver(repair.ReceiverConfig{FirstChunkID: c.firstID, GiveUp: c.giveUp}, t.Fatalf)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatalf("%v", err)
-	}
-	stream, framer := &chunk.Stream{FirstID: c.firstID}, repair.NewFramer(conversationID)
-	c.ends = ends[repair.Packet]{
-		sender:   sim.Sender{SenderMachine: sim.NewJudgedSender(sender, sim.NewSenderJudge(stream, scheduler.pace, c.giveUp, anyLate), t.Fatalf)},
-		receiver: sim.Receiver{ReceiverMachine: sim.NewJudgedReceiver(receiver, sim.NewReceiverJudge(stream, c.giveUp, anyLate), t.Fatalf)},
-		at: func() (place, place) {
-			s, r := sender.Vars(), receiver.Vars()
-			return place{s.State, s.ChunkID, sender.Stats().Chunks}, place{r.State, r.ChunkID, receiver.Stats().Chunks}
-		},
-		append: framer.Append, decode: framer.Decode, describe: describeRepair,
-	}
-	c.run()
-}
+func runRepairConversation(t T, data []byte) { runConversationOf(t, codec.Repair, data) }
 
 // seedRepairConversations turns the traces of senders into conversations: the same chunks
 // and rule, and what an ack did not have is lost. Then come hard fates.

@@ -7,7 +7,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -19,7 +18,7 @@ var targetRepairDatagram = newTarget("RepairDatagram", "the codec of repair slic
 
 func runRepairDatagram(t T, data []byte) {
 	s := script{data}
-	how, framer := s.byte(), repair.NewFramer(s.uint32())
+	how, framer := s.byte(), codec.Repair.Framer(s.uint32())
 	switch how >> 1 & 3 {
 	case 0:
 		datagram := bytes.Clone(s.left)
@@ -28,19 +27,19 @@ func runRepairDatagram(t T, data []byte) {
 		}
 		got, err := framer.Decode(datagram)
 		want, wantErr := repairoracle.DecodeDatagram(framer.ProtocolID(), datagram)
-		compareRepair(t, datagram, got, err, want, wantErr, func(p repair.Packet) ([]byte, error) { return framer.Append(nil, p) })
+		compareRepair(t, datagram, got, err, want, wantErr, func(p codec.Packet) ([]byte, error) { return framer.Append(nil, p) })
 	case 1:
-		got, err := repair.DecodeSliceBody(s.left)
+		got, err := codec.Repair.DecodeSliceBody(s.left)
 		want, wantErr := repairoracle.DecodeBody(repairoracle.TypeSlice, s.left)
-		compareRepair(t, s.left, repair.Packet{Slice: got}, err, want, wantErr, func(p repair.Packet) ([]byte, error) { return repair.AppendSliceBody(nil, p.Slice) })
+		compareRepair(t, s.left, codec.Packet{Slice: got}, err, want, wantErr, func(p codec.Packet) ([]byte, error) { return codec.Repair.AppendSliceBody(nil, p.Slice) })
 	case 2:
-		got, err := repair.DecodeAckBody(s.left)
+		got, err := codec.Repair.DecodeAckBody(s.left)
 		want, wantErr := repairoracle.DecodeBody(repairoracle.TypeAck, s.left)
-		p := repair.Packet{Type: codec.TypeAck, Ack: got}
+		p := codec.Packet{Type: codec.TypeAck, Ack: got}
 		if err != nil {
-			p = repair.Packet{}
+			p = codec.Packet{}
 		}
-		compareRepair(t, s.left, p, err, want, wantErr, func(p repair.Packet) ([]byte, error) { return repair.AppendAckBody(nil, p.Ack) })
+		compareRepair(t, s.left, p, err, want, wantErr, func(p codec.Packet) ([]byte, error) { return codec.Repair.AppendAckBody(nil, p.Ack) })
 	case 3:
 		encodeRepair(t, framer, readRepairPacket(&s))
 	}
@@ -48,11 +47,11 @@ func runRepairDatagram(t T, data []byte) {
 
 // encodeRepair holds the encoder against the oracle. Of what is refused nothing is written;
 // what is not decodes to the same.
-func encodeRepair(t T, framer repair.Framer, p repair.Packet) {
+func encodeRepair(t T, framer codec.Framer, p codec.Packet) {
 	t.Helper()
 	want, wantErr := repairoracle.EncodeDatagram(framer.ProtocolID(), agree.RepairForOracle(p))
 	if verbose() {
-		t.Logf("%s: %d bytes, %v", describeRepair(p), len(want), wantErr)
+		t.Logf("%s: %d bytes, %v", describe(p), len(want), wantErr)
 	}
 	if err := validateRepair(p); (err == nil) != (wantErr == nil) {
 		t.Fatalf("Validate says %v, the oracle %v", err, wantErr)
@@ -70,36 +69,36 @@ func encodeRepair(t T, framer repair.Framer, p repair.Packet) {
 	switch {
 	case !bytes.Equal(out[7:], want):
 		t.Fatalf("encoded %x, the oracle %x", out[7:], want)
-	case err != nil || !agree.SameRepair(back, p):
-		t.Fatalf("it decodes to %s, %v, want %s", describeRepair(back), err, describeRepair(p))
-	case p.Type == codec.TypeSlice && p.Slice.DatagramSize() != len(want), p.Type == codec.TypeAck && p.Ack.DatagramSize() != len(want):
+	case err != nil || !agree.Same(back, p):
+		t.Fatalf("it decodes to %s, %v, want %s", describe(back), err, describe(p))
+	case p.Type == codec.TypeSlice && p.Slice.DatagramSize() != len(want), p.Type == codec.TypeAck && codec.Repair.AckSize(p.Ack.NumSlices) != len(want):
 		t.Fatalf("it has %d bytes", len(want))
 	}
 }
 
-func validateRepair(p repair.Packet) error {
+func validateRepair(p codec.Packet) error {
 	if p.Type == codec.TypeAck {
-		return p.Ack.Validate()
+		return codec.Repair.ValidateAck(&p.Ack)
 	}
-	return p.Slice.Validate()
+	return codec.Repair.ValidateSlice(&p.Slice)
 }
 
 // compareRepair holds what a decoder returned against the oracle: the same value, or a
 // refusal by the same sentence at the same place. What is accepted encodes to the same bytes.
-func compareRepair(t T, b []byte, got repair.Packet, err error, want repairoracle.Packet, wantErr error, encode func(repair.Packet) ([]byte, error)) {
+func compareRepair(t T, b []byte, got codec.Packet, err error, want repairoracle.Packet, wantErr error, encode func(codec.Packet) ([]byte, error)) {
 	t.Helper()
 	if verbose() {
-		t.Logf("%x: %s, %v", b, describeRepair(got), err)
+		t.Logf("%x: %s, %v", b, describe(got), err)
 	}
 	compareRepairErrors(t, err, wantErr)
 	if err != nil {
-		if e := wantErr.(*repairoracle.Error); err.(*core.Error).Place() != e.At || !agree.SameRepair(got, repair.Packet{}) || got.Slice.Data != nil {
-			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describeRepair(got), e.At)
+		if e := wantErr.(*repairoracle.Error); err.(*core.Error).Place() != e.At || !agree.Same(got, codec.Packet{}) || got.Slice.Data != nil {
+			t.Fatalf("%v at bit %d with %s, but the oracle says bit %d", err, err.(*core.Error).Place(), describe(got), e.At)
 		}
 		return
 	}
-	if !agree.SameRepair(got, agree.RepairFromOracle(want)) {
-		t.Fatalf("decoded %s, the oracle %+v", describeRepair(got), want)
+	if !agree.Same(got, agree.RepairFromOracle(want)) {
+		t.Fatalf("decoded %s, the oracle %+v", describe(got), want)
 	}
 	if data := got.Slice.Data; cap(data) != len(data) {
 		t.Fatalf("the data of %d bytes have room behind them", len(data))
@@ -124,7 +123,7 @@ func compareRepairErrors(t T, err, want error) {
 // readRepairPacket makes a packet, representable or not: a byte for its type, of which bit 7
 // asks to put all fields within their limits; chunk_id, num_slices, id or have, last_bytes or
 // top, and size, 2 bytes each; and its data, which is repeated as often as its size asks.
-func readRepairPacket(s *script) repair.Packet {
+func readRepairPacket(s *script) codec.Packet {
 	kind := s.byte()
 	chunkID, num, a, b, size := s.uint16(), int(int16(s.uint16())), int(int16(s.uint16())), int(int16(s.uint16())), int(s.uint16()%1300)
 	within := kind&0x80 != 0
@@ -135,7 +134,7 @@ func readRepairPacket(s *script) repair.Packet {
 		if within {
 			a, b = (a&0x1ff)%(num+1), b&0x1fff
 		}
-		return repair.Packet{Type: codec.TypeAck, Ack: repair.Ack{ChunkID: chunkID, NumSlices: num, Have: a, Top: b}}
+		return codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: chunkID, NumSlices: num, Have: a, Top: b}}
 	}
 	if within {
 		a, b, size = a&0x1fff, 1+b&0x3ff, 1024
@@ -143,7 +142,7 @@ func readRepairPacket(s *script) repair.Packet {
 			size = b
 		}
 	}
-	return repair.Packet{Slice: repair.Slice{ChunkID: chunkID, ID: a, NumSlices: num, LastBytes: b, Data: repeated(s.left, size)}}
+	return codec.Packet{Slice: codec.Slice{ChunkID: chunkID, SliceID: a, NumSlices: num, LastBytes: b, Data: repeated(s.left, size)}}
 }
 
 // repairPacketScript is the inverse of readRepairPacket.

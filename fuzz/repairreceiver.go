@@ -1,16 +1,8 @@
 package fuzz
 
 import (
-	"bytes"
-
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
-	"github.com/chunkwire/chunkwire/conform/sim"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
-	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
-	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -19,117 +11,24 @@ import (
 // pauses. Its model and its judge watch. At last a genuine sender brings the current chunk
 // over, or one of the two gives up.
 //
-// An input is that of the target Receiver, with the operations of repairReceiverBench.op.
+// An input is that of the target Receiver, with the operations of receiverBench.op.
 var targetRepairReceiver = newTarget("RepairReceiver", "a receiver of repair slices does what the document's table says, within its bounds, then completes", runRepairReceiver, seedRepairReceivers)
 
-func runRepairReceiver(t T, data []byte) {
-	s := script{data}
-	cfg := repair.ReceiverConfig{FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
-	r, err := simrepair.NewCheckedReceiver(cfg, t.Fatalf)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	judge := simrepair.NewReceiverJudge(&chunk.Stream{FirstID: cfg.FirstChunkID}, cfg.GiveUp, anyLate)
-	b := &repairReceiverBench{
-		T: t, JudgedReceiver: simrepair.NewJudgedReceiver(r, judge, t.Fatalf), judge: judge,
-		giveUp: giveUpOf(cfg.GiveUp), sizes: [3]int{readSize(&s), readSize(&s), readSize(&s)},
-	}
-	for n := 0; s.more() && n < maxOps; n += 1 + b.Vars().NumSlices/32 { // elimination takes time
-		b.op(&s)
-	}
-	if v := judge.Keeps(sim.Footprint(r.Receiver)); v != nil {
-		t.Fatalf("%v", v)
-	}
-	b.finish()
-}
+func runRepairReceiver(t T, data []byte) { runReceiverOf(t, codec.Repair, data) }
 
-// repairReceiverBench is a receiver beside its model and its judge, and what it was given.
-type repairReceiverBench struct {
-	T
-	*simrepair.JudgedReceiver
-	judge  *simrepair.ReceiverJudge
-	giveUp core.Micros
-	sizes  [3]int // of genuine chunks, by their id
-
-	clock  core.Micros // the time of the next event, which may run backward
-	latest core.Micros // the latest time that the receiver was given
-	next   int         // the genuine id that is next in line
-	forged bool        // something forged is stored in the current chunk
-}
-
-func (b *repairReceiverBench) genuine(chunkID uint16) *erasure.Encoded {
-	return erasure.Encode(content(chunkID, b.sizes[chunkID%3]))
-}
-
-// op does one operation of the script.
-func (b *repairReceiverBench) op(s *script) {
-	b.Helper()
-	v := b.Vars()
-	switch op := s.byte() % 28; op {
-	case 0, 1, 2, 3, 4, 5: // the next genuine slice
-		b.next = (b.next + 1) % erasure.MaxIDs
-		b.give(repairOf(v.ChunkID, b.genuine(v.ChunkID), b.next), false)
-	case 6, 7: // any genuine slice
-		b.give(b.any(s, v.ChunkID), false)
-	case 8: // one of the chunk before
-		b.give(b.any(s, v.ChunkID-1), false)
-	case 9, 10, 11, 12, 13, 24:
-		b.give(b.forge(op, s), true)
-	case 14, 15:
-		b.read()
-	case 16, 17:
-		b.poll()
-	case 18:
-		b.clock += core.Micros(s.byte())
-	case 19:
-		b.clock += core.Micros(s.byte()) * 1000
-	case 20:
-		b.clock = min(b.clock+core.Micros(s.uint32()), 1<<61)
-	case 21: // as a driver does
-		if at := b.Deadline(); at <= 1<<61 {
-			b.clock = max(b.clock, at)
-		}
-		b.poll()
-	case 22: // the clock runs backward
-		later := b.clock
-		b.clock = max(0, b.clock-core.Micros(s.byte())*1000)
-		b.poll()
-		b.clock = later
-	case 23: // half of GIVE_UP, when the form may be replaced, or just before
-		b.clock = min(max(b.clock, v.ProgressAt+b.giveUp/2-core.Micros(s.byte()&1)), 1<<61)
-	case 25: // the line goes on elsewhere
-		b.next = int(s.uint16()) % erasure.MaxIDs
-	case 26: // the line begins anew, or behind the source slices
-		b.next = -1 + int(s.byte()&1)*b.genuine(v.ChunkID).NumSlices()
-	case 27: // some in line are lost
-		b.next += int(s.byte())
-	}
-}
-
-// any reads which genuine slice of a chunk: one of 64 behind the source slices, or of these.
-func (b *repairReceiverBench) any(s *script, chunkID uint16) repair.Slice {
-	e := b.genuine(chunkID)
-	return repairOf(chunkID, e, int(s.byte())%(e.NumSlices()+64))
-}
-
-// forge makes a slice that no genuine sender of these chunks sends: one that is
-// changed in a field, or is all the fuzzer's own.
-func (b *repairReceiverBench) forge(op byte, s *script) repair.Slice {
-	g := b.any(s, b.Vars().ChunkID)
+func forgeRepair(op byte, s *script, g codec.Slice) codec.Slice {
 	switch op {
 	case 9: // another number of slices
 		g.NumSlices = 1 + int(s.byte())
 		g.Data = noise[1 : 1+repairSize(g)]
 	case 10: // another content
 		g.Data = noise[2 : 2+len(g.Data)]
-	case 11: // another chunk
-		g.ChunkID += s.uint16()
 	case 12: // any valid slice, as traces have them
-		g = repair.Slice{ChunkID: s.uint16(), ID: int(s.uint16()) % erasure.MaxIDs, NumSlices: 1 + int(s.byte()), LastBytes: 1 + int(s.uint16())%codec.SliceSize}
+		g = codec.Slice{ChunkID: s.uint16(), SliceID: int(s.uint16()) % erasure.MaxIDs, NumSlices: 1 + int(s.byte()), LastBytes: 1 + int(s.uint16())%codec.SliceSize}
 		from := int(s.byte()) * 4
 		g.Data = noise[from : from+repairSize(g)]
 	case 13: // one that no decoder returns
-		g.NumSlices, g.ID, g.LastBytes = int(int16(s.uint16())), int(int16(s.uint16())), int(int16(s.uint16()))
+		g.NumSlices, g.SliceID, g.LastBytes = int(int16(s.uint16())), int(int16(s.uint16())), int(int16(s.uint16()))
 		g.Data = noise[:int(s.uint16())%1026]
 	case 24: // another last_bytes
 		g.LastBytes = 1 + int(s.uint16())%codec.SliceSize
@@ -139,101 +38,11 @@ func (b *repairReceiverBench) forge(op byte, s *script) repair.Slice {
 }
 
 // repairSize returns how many bytes of data a slice has.
-func repairSize(s repair.Slice) int {
-	if s.NumSlices == 1 || s.ID == s.NumSlices-1 {
+func repairSize(s codec.Slice) int {
+	if s.NumSlices == 1 || s.Last() {
 		return s.LastBytes
 	}
 	return codec.SliceSize
-}
-
-// done ends an event.
-func (b *repairReceiverBench) done(event string) {
-	b.latest = max(b.latest, b.clock)
-	if verbose() {
-		b.Logf("at %d, %s: %+v", b.clock, event, b.Vars())
-	}
-}
-
-func (b *repairReceiverBench) give(s repair.Slice, forged bool) {
-	b.Helper()
-	b.HandleSlice(b.clock, s)
-	switch b.Vars().Row {
-	case "U1", "U2", "U10", "U11":
-		b.forged = forged
-	case "U5", "U6":
-		b.forged = b.forged || forged
-	}
-	b.done("slice")
-}
-
-// read reads behind what a buffer holds, as append does.
-func (b *repairReceiverBench) read() []byte {
-	b.Helper()
-	got, _ := b.Read(b.clock, []byte("kept"))
-	b.done("read")
-	return bytes.TrimPrefix(got, []byte("kept"))
-}
-
-// poll polls until no ack comes.
-func (b *repairReceiverBench) poll() {
-	b.Helper()
-	for ok := true; ok; {
-		_, ok = b.Poll(b.clock)
-		b.done("poll")
-	}
-}
-
-// finish runs a genuine sender of the current chunk against the receiver, with a network
-// that does all it should. If the receiver is not about to give up, and GIVE_UP is not too
-// short, the chunk must come, with the genuine bytes unless something forged came first;
-// otherwise the sender gives up and reports it. What came before may have a top that the
-// sender never reaches: then it gives up, too.
-func (b *repairReceiverBench) finish() {
-	b.Helper()
-	if b.judge.Full() {
-		b.read()
-	}
-	b.clock = max(b.clock, b.latest)
-	v := b.Vars()
-	if v.State == statemachine.ReceiverReceiving && b.giveUp > maxWait {
-		b.clock = max(b.clock, v.ProgressAt+b.giveUp/2) // a wrong form is replaced now (RCV-7)
-	}
-	e := b.genuine(v.ChunkID)
-	sender, err := simrepair.NewCheckedSender(repair.SenderConfig{FirstChunkID: v.ChunkID, GiveUp: b.giveUp, Scheduler: &simrepair.Plain{}}, b.Fatalf)
-	if err == nil {
-		err = sender.Submit(b.clock, e)
-	}
-	if err != nil {
-		b.Fatalf("%v", err)
-	}
-	sure := b.giveUp >= enough && v.State == statemachine.ReceiverWaiting
-	exchange(b.T, &b.clock, chunk.Outbound[repair.Packet](simrepair.Sender{SenderMachine: sender}), chunk.Inbound[repair.Packet](simrepair.Receiver{ReceiverMachine: answeringRepair{b}}),
-		func() core.Micros { return sender.Vars().HeardAt + b.giveUp })
-	b.outcome(sender, e.Bytes(), sure)
-}
-
-// answeringRepair is the receiver to which only genuine slices come now.
-type answeringRepair struct{ *repairReceiverBench }
-
-func (r answeringRepair) HandleSlice(_ core.Micros, s repair.Slice) bool {
-	r.give(s, false)
-	return true
-}
-
-// outcome is what must have come of it. A sure chunk had to come.
-func (b *repairReceiverBench) outcome(sender *simrepair.CheckedSender, data []byte, sure bool) {
-	b.Helper()
-	switch {
-	case sender.Err() != nil && sure:
-		b.Fatalf("the sender gave up; the receiver is %v", b.Vars().State)
-	case sender.Err() != nil:
-	case !b.judge.Full():
-		b.Fatalf("the sender is done, the receiver %v", b.Vars().State) // SAFE-2
-	default:
-		if got := b.read(); !b.forged && !bytes.Equal(got, data) {
-			b.Fatalf("delivered %d bytes that are not the chunk", len(got))
-		}
-	}
 }
 
 // seedRepairReceivers turns the traces of receivers into scripts: each slice with other

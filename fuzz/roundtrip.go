@@ -78,9 +78,9 @@ func checkValidate(t T, p codec.Packet, wantErr error) {
 	var err error
 	switch p.Type {
 	case codec.TypeSlice:
-		err = p.Slice.Validate()
+		err = codec.Named.ValidateSlice(&p.Slice)
 	case codec.TypeAck:
-		err = p.Ack.Validate()
+		err = codec.Named.ValidateAck(&p.Ack)
 	default:
 		return
 	}
@@ -94,7 +94,7 @@ func checkSizes(t T, p codec.Packet, got int) {
 	t.Helper()
 	said, most := p.Slice.DatagramSize(), codec.MaxDatagramSize
 	if p.Type == codec.TypeAck {
-		said, most = p.Ack.DatagramSize(), codec.MaxAckSize
+		said, most = codec.Named.AckSize(p.Ack.NumSlices), codec.MaxAckSize
 	}
 	if said != got || got > most || codec.CheckSize(got) != nil {
 		t.Fatalf("the datagram has %d bytes; the codec says %d, and %d at most", got, said, most)

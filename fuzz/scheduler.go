@@ -3,6 +3,7 @@ package fuzz
 import (
 	"errors"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -16,6 +17,15 @@ type scheduling struct {
 	statemachine.Scheduler
 	model statemachine.Scheduler
 	pace  chunk.Pace
+}
+
+// readSchedulerOf reads a scheduler for a kind of slices.
+func readSchedulerOf(t T, kind codec.Kind, s *script, bound func(*base.Profile)) scheduling {
+	t.Helper()
+	if kind == codec.Repair {
+		return readRepairScheduler(t, s)
+	}
+	return readScheduler(t, s, bound)
 }
 
 // readScheduler reads a scheduler: a byte that says which, and its figures. Those of

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
@@ -19,11 +20,13 @@ import (
 // and a script of operations, each a byte and what op reads.
 var targetSender = newTarget("Sender", "a sender obeys its table, SCH-1 to SCH-3 and its budget, then completes", runSender, seedSenders)
 
-func runSender(t T, data []byte) {
+func runSender(t T, data []byte) { runSenderOf(t, codec.Named, data) }
+
+func runSenderOf(t T, kind codec.Kind, data []byte) {
 	s := script{data}
-	cfg := statemachine.SenderConfig{FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
-	scheduler := readScheduler(t, &s, func(*base.Profile) {})
-	judge := chunk.NewSenderJudge(&chunk.Stream{FirstID: cfg.FirstChunkID}, scheduler.pace, cfg.GiveUp, anyLate)
+	cfg := statemachine.SenderConfig{Kind: kind, FirstChunkID: s.uint16(), GiveUp: readGiveUp(&s)}
+	scheduler := readSchedulerOf(t, kind, &s, func(*base.Profile) {})
+	judge := chunk.NewSenderJudge(kind, &chunk.Stream{FirstID: cfg.FirstChunkID}, scheduler.pace, cfg.GiveUp, anyLate)
 	cfg.Scheduler = scheduler.Scheduler
 	cfg.Log = func(e eventlog.Event) {
 		if v := judge.Logged(e); v != nil {
@@ -35,7 +38,7 @@ func runSender(t T, data []byte) {
 		t.Fatalf("%v", err)
 	}
 	b := &senderBench{
-		T: t, JudgedSender: chunk.NewJudgedSender(checked, judge, t.Fatalf), judge: judge, rest: checked.Rest,
+		T: t, kind: kind, JudgedSender: chunk.NewJudgedSender(checked, judge, t.Fatalf), judge: judge, rest: checked.Rest,
 		giveUp: giveUpOf(cfg.GiveUp), pace: scheduler.pace,
 	}
 	for n := 0; s.more() && n < maxOps; n++ {
@@ -47,6 +50,7 @@ func runSender(t T, data []byte) {
 // senderBench is a sender beside its model and its judge.
 type senderBench struct {
 	T
+	kind codec.Kind
 	*chunk.JudgedSender
 	judge  *chunk.SenderJudge
 	rest   func()
@@ -66,16 +70,13 @@ func (b *senderBench) op(s *script) {
 	case 2: // any size, also one that is refused
 		b.submit(pick(s, []int{0, 1, codec.MaxChunkSize, codec.MaxChunkSize + 1, 2 * codec.MaxChunkSize, 3000, 70_000}))
 	case 3, 4, 5: // some of what was sent
-		a.Acked = v.Sent.Intersect(readBits(s))
-		b.ack(a)
+		b.ack(b.someSent(s, v))
 	case 6: // all of what was sent
-		a.Acked = v.Sent
-		b.ack(a)
+		b.ack(b.allSent(v))
 	case 7: // forged: also what was never sent
-		a.Acked = readBits(s).Intersect(core.FirstN(a.NumSlices))
-		b.ack(a)
+		b.ack(b.forged(s, a))
 	case 8: // foreign, valid or not
-		b.ack(codec.Ack{ChunkID: v.ChunkID + s.uint16(), NumSlices: int(int16(s.uint16())), Acked: readBits(s)})
+		b.ack(b.foreign(s, v.ChunkID))
 	case 9: // a hold
 		b.ack(a)
 	case 10, 11, 12:
@@ -97,10 +98,55 @@ func (b *senderBench) op(s *script) {
 		b.poll()
 		b.clock = later
 	case 19: // an ack as traces have it
-		a = codec.Ack{ChunkID: s.uint16(), NumSlices: 1 + int(s.byte()), Acked: readBits(s)}
-		a.Acked = a.Acked.Intersect(core.FirstN(a.NumSlices))
-		b.ack(a)
+		b.ack(b.forged(s, codec.Ack{ChunkID: s.uint16(), NumSlices: 1 + int(s.byte())}))
 	}
+}
+
+// someSent reads an ack of some of what was sent; of repair slices in 256ths.
+func (b *senderBench) someSent(s *script, v statemachine.SenderVars) codec.Ack {
+	a := codec.Ack{ChunkID: v.ChunkID, NumSlices: v.NumSlices}
+	if b.kind == codec.Named {
+		a.Acked = v.Sent.Intersect(readBits(s))
+		return a
+	}
+	a.Top = v.Transmissions * int(s.byte()) / 255 % erasure.MaxIDs
+	a.Have = min(a.Top*int(s.byte())/255, max(v.NumSlices-1, 0))
+	return a
+}
+
+// allSent is the ack of a receiver to which all has come that was sent.
+func (b *senderBench) allSent(v statemachine.SenderVars) codec.Ack {
+	a := codec.Ack{ChunkID: v.ChunkID, NumSlices: v.NumSlices}
+	if b.kind == codec.Named {
+		a.Acked = v.Sent
+		return a
+	}
+	a.Have, a.Top = max(v.Have, min(v.Transmissions, v.NumSlices)), v.Transmissions
+	if v.NumSlices > 0 && v.Transmissions >= erasure.MaxIDs {
+		a.Top = v.NumSlices + (v.Transmissions-v.NumSlices)%(erasure.MaxIDs-v.NumSlices)
+	}
+	return a
+}
+
+// forged reads an ack of a chunk that may say anything.
+func (b *senderBench) forged(s *script, a codec.Ack) codec.Ack {
+	if b.kind == codec.Named {
+		a.Acked = readBits(s).Intersect(core.FirstN(a.NumSlices))
+		return a
+	}
+	a.Have, a.Top = int(s.uint16())%(a.NumSlices+2), int(s.uint16())%erasure.MaxIDs
+	return a
+}
+
+// foreign reads an ack of any chunk, valid or not.
+func (b *senderBench) foreign(s *script, chunkID uint16) codec.Ack {
+	a := codec.Ack{ChunkID: chunkID + s.uint16(), NumSlices: int(int16(s.uint16()))}
+	if b.kind == codec.Named {
+		a.Acked = readBits(s)
+		return a
+	}
+	a.Have, a.Top = int(int16(s.uint16())), int(int16(s.uint16()))
+	return a
 }
 
 // readBits reads a set: its first 64 by 8 bytes, and the others by a byte of
@@ -138,13 +184,13 @@ func (b *senderBench) submit(size int) {
 func (b *senderBench) ack(a codec.Ack) {
 	b.Helper()
 	b.HandleAck(b.clock, a)
-	if v := b.Vars(); v.Row == "S10" && v.ChunkID%2 == 0 {
+	if v := b.Vars(); (v.Row == "S10" || v.Row == "T10") && v.ChunkID%2 == 0 {
 		b.rest() // it may come at any time between chunks
 	}
 	b.done("ack")
 }
 
-// poll polls until another row than S13 is taken (SND-3).
+// poll polls until nothing is due (SND-3).
 func (b *senderBench) poll() {
 	b.Helper()
 	for ok := true; ok; {
@@ -170,8 +216,8 @@ func (b *senderBench) finish() {
 			}
 			return
 		}
-		if v = b.Vars(); v.Sent != v.Acked {
-			b.ack(codec.Ack{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Acked: v.Sent})
+		if v = b.Vars(); v.Transmissions > max(v.Have, v.Top) {
+			b.ack(b.allSent(v))
 		}
 		if at := b.Deadline(); at != core.Never {
 			b.pass(at - b.clock)

@@ -17,7 +17,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -92,7 +91,7 @@ func TestSeedsTakeAllRows(t *testing.T) {
 		}
 	}
 	text := out.String()
-	for _, line := range slices.Concat(statemachine.ReceiverTable(), statemachine.SenderTable(), repair.ReceiverTable(), repair.SenderTable(), channel.ReceiverTable(), channel.SenderTable()) {
+	for _, line := range slices.Concat(statemachine.ReceiverTable(codec.Named), statemachine.SenderTable(codec.Named), statemachine.ReceiverTable(codec.Repair), statemachine.SenderTable(codec.Repair), channel.ReceiverTable(), channel.SenderTable()) {
 		if !strings.Contains(text, "Row:"+string(line.Row)+" ") {
 			t.Errorf("no seed takes %v", line.Row)
 		}

@@ -58,17 +58,17 @@ func TestChunksOverPackets(t *testing.T) {
 	}
 	for ; sender.Vars().State == statemachine.SenderSending && now < 10*core.Second; now += 5 * core.Millisecond {
 		for s, ok := sender.Poll(now); ok; s, ok = sender.Poll(now) {
-			body, err := codec.AppendSliceBody(nil, s)
+			body, err := codec.Named.AppendSliceBody(nil, s)
 			carry(server, client, body, err, func(b []byte) {
-				if slice, err := codec.DecodeSliceBody(b); err == nil {
+				if slice, err := codec.Named.DecodeSliceBody(b); err == nil {
 					receiver.HandleSlice(now, slice)
 				}
 			})
 		}
 		for a, ok := receiver.Poll(now); ok; a, ok = receiver.Poll(now) {
-			body, err := codec.AppendAckBody(nil, a)
+			body, err := codec.Named.AppendAckBody(nil, a)
 			carry(client, server, body, err, func(b []byte) {
-				if ack, err := codec.DecodeAckBody(b); err == nil {
+				if ack, err := codec.Named.DecodeAckBody(b); err == nil {
 					sender.HandleAck(now, ack)
 				}
 			})

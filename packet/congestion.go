@@ -76,27 +76,18 @@ func (m Mode) String() string { return [...]string{"BAD", "GOOD"}[m] }
 func (m Mode) Interval() core.Micros { return [...]core.Micros{BadInterval, GoodInterval}[m] }
 
 // The guards of section 9 (PKC-6).
-const (
-	rewardDue uint8 = iota
-	badSoon
-	badLater
-	notBad
-	notGood
-	goodFirst
-	goodEnough
-	goodNotYet
-)
+var (
+	congestionGuards table.Guards
 
-var congestionGuards = []table.Guard{
-	rewardDue:  {Event: "time", Text: "reward"},
-	badSoon:    {Event: "conditions", Text: "bad, within SHORT"},
-	badLater:   {Event: "conditions", Text: "bad, after SHORT"},
-	notBad:     {Event: "conditions", Text: "not bad"},
-	notGood:    {Event: "conditions", Text: "not good"},
-	goodFirst:  {Event: "conditions", Text: "good, since now"},
-	goodEnough: {Event: "conditions", Text: "good, for recovery"},
-	goodNotYet: {Event: "conditions", Text: "good, not for long"},
-}
+	rewardDue  = congestionGuards.Add("time", "reward")
+	badSoon    = congestionGuards.Add("conditions", "bad, within SHORT")
+	badLater   = congestionGuards.Add("conditions", "bad, after SHORT")
+	notBad     = congestionGuards.Add("conditions", "not bad")
+	notGood    = congestionGuards.Add("conditions", "not good")
+	goodFirst  = congestionGuards.Add("conditions", "good, since now")
+	goodEnough = congestionGuards.Add("conditions", "good, for recovery")
+	goodNotYet = congestionGuards.Add("conditions", "good, not for long")
+)
 
 // The actions of section 9 (PKC-7).
 type congestionAction = table.Action[Congestion, struct{}]

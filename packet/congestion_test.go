@@ -28,111 +28,6 @@ func goodMachine() Congestion {
 
 func badMachine() Congestion { return NewCongestion(ProfileArticle) }
 
-// Every row, to the microsecond (C1 to C8).
-func TestRowsOfCongestion(t *testing.T) {
-	type step struct {
-		at core.Micros
-		is Conditions
-	}
-	for _, c := range []struct {
-		row      string
-		start    func() Congestion
-		steps    []step
-		mode     Mode
-		recovery core.Micros
-		deadline core.Micros
-	}{
-		{"C1", goodMachine, []step{{4*second + ShortGood - 1, badPath}}, Bad, 8 * second, core.Never},
-		{"C1", goodMachine, []step{{5 * second, silent}}, Bad, 8 * second, core.Never},
-		{"C2", goodMachine, []step{{4*second + ShortGood, badPath}}, Bad, 2 * second, core.Never},
-		{"C4", goodMachine, []step{{4*second + Reward - 1, goodPath}}, Good, 4 * second, 14 * second},
-		{"C4", goodMachine, []step{{4*second + Reward, goodPath}}, Good, 2 * second, 24 * second},
-		{"C4", goodMachine, []step{{4*second + 2*Reward, unknown}}, Good, second, core.Never},
-		{"C4", goodMachine, []step{{4000 * second, goodPath}}, Good, second, core.Never},
-		{"C5", badMachine, []step{{0, unknown}}, Bad, 4 * second, core.Never},
-		{"C5", badMachine, []step{{0, goodPath}, {1, badPath}}, Bad, 4 * second, core.Never},
-		{"C6", badMachine, []step{{7, goodPath}}, Bad, 4 * second, 4*second + 7},
-		{"C6", badMachine, []step{{0, goodPath}, {1, silent}, {2, goodPath}}, Bad, 4 * second, 4*second + 2},
-		{"C7", badMachine, []step{{7, goodPath}, {4*second + 7, goodPath}}, Good, 4 * second, 14*second + 7},
-		{"C8", badMachine, []step{{7, goodPath}, {4*second + 6, goodPath}}, Bad, 4 * second, 4*second + 7},
-	} {
-		m := c.start()
-		for _, s := range c.steps {
-			m.Evaluate(s.at, s.is)
-		}
-		check.Equal(t, "row", string(m.row), c.row)
-		check.Equal(t, c.row+": mode", m.Mode(), c.mode)
-		check.Equal(t, c.row+": recovery", m.Recovery(), c.recovery)
-		check.Equal(t, c.row+": deadline", m.Deadline(), c.deadline)
-	}
-}
-
-// C3 comes first, once for each 10 s that have passed: a GOOD of exactly 10 s is rewarded
-// before it ends.
-func TestRewards(t *testing.T) {
-	m := goodMachine()
-	m.recovery = MostRecovery
-	for i, want := range []core.Micros{30_000_000, 15_000_000, 7_500_000, 3_750_000, 1_875_000, 1_000_000, 1_000_000} {
-		m.Evaluate(4*second+Reward*core.Micros(i+1), goodPath)
-		check.Equal(t, "recovery", m.Recovery(), want)
-	}
-	m = goodMachine()
-	m.recovery = MostRecovery
-	m.Evaluate(4*second+25*second, badPath)
-	check.Equal(t, "two at once, then BAD", m.Recovery(), 15*second)
-	check.Equal(t, "mode", m.Mode(), Bad)
-}
-
-// Each GOOD that is short doubles the time of BAD: 4, 8, 16, 32, 60, 60 s (PKT-BND-3).
-func TestBadLastsLonger(t *testing.T) {
-	m := badMachine()
-	now := core.Micros(0)
-	for _, want := range []core.Micros{4, 8, 16, 32, 60, 60} {
-		m.Evaluate(now, goodPath)
-		check.Equal(t, "deadline", m.Deadline(), now+want*second)
-		m.Evaluate(m.Deadline()-1, goodPath)
-		check.Equal(t, "mode", m.Mode(), Bad)
-		m.Evaluate(m.Deadline(), goodPath)
-		check.Equal(t, "mode", m.Mode(), Good)
-		now = m.now + second
-		m.Evaluate(now, badPath)
-	}
-}
-
-// A path of a long round trip is bad in the article; in the default profile it is not as
-// long as it is near its smallest (PKC-4).
-func TestProfiles(t *testing.T) {
-	for _, c := range []struct {
-		profile     Profile
-		srtt, least core.Micros
-		bad         bool
-	}{
-		{ProfileArticle, 250 * ms, 0, false},
-		{ProfileArticle, 250*ms + 1, 250 * ms, true},
-		{ProfileArticle, 600 * ms, 600 * ms, true},
-		{ProfileDefault, 250 * ms, 0, false},
-		{ProfileDefault, 250*ms + 1, 100 * ms, true},
-		{ProfileDefault, 900 * ms, 600 * ms, false},
-		{ProfileDefault, 900*ms + 1, 600 * ms, true},
-	} {
-		m := NewCongestion(c.profile)
-		m.Evaluate(0, Conditions{Measured: true, SRTT: c.srtt, MinRTT: c.least})
-		check.Equal(t, "bad", m.Deadline() == core.Never, c.bad)
-	}
-}
-
-// A round trip that was not measured does not count, whatever it says.
-func TestWhatIsNotMeasured(t *testing.T) {
-	m := badMachine()
-	m.Evaluate(0, Conditions{SRTT: 1})
-	check.Equal(t, "row", string(m.row), "C5")
-	m = goodMachine()
-	m.Evaluate(5*second, Conditions{SRTT: second})
-	check.Equal(t, "row", string(m.row), "C4")
-	m.Evaluate(6*second, Conditions{Silent: true})
-	check.Equal(t, "silence counts", string(m.row), "C1")
-}
-
 // The regular cadence: 10 a second in BAD, 30 in GOOD; what is late does not burst, and
 // BAD slows the next packet (PKC-3).
 func TestTheCadence(t *testing.T) {
@@ -159,16 +54,6 @@ func TestTheCadence(t *testing.T) {
 	m.Evaluate(5*second, badPath)
 	check.Equal(t, "it is later anyhow", m.NextAt(), 9*second+33_333)
 	check.Equal(t, "a second", []core.Micros{Good.Interval() * 30, Bad.Interval() * 10}, []core.Micros{999_990, second})
-}
-
-// Times that go back count as the latest (PKN-3).
-func TestCongestionsTimeGoesBack(t *testing.T) {
-	m := badMachine()
-	m.Evaluate(10*second, goodPath)
-	m.Evaluate(0, goodPath)
-	check.Equal(t, "deadline", m.Deadline(), 14*second)
-	m.Sent(3 * second)
-	check.Equal(t, "last sent", m.lastSent, 10*second)
 }
 
 // In any run recovery stays within its bounds, GOOD follows only good conditions without a
@@ -198,36 +83,7 @@ func TestModesInAnyRun(t *testing.T) {
 	})
 }
 
-// An endpoint: silence is what was sent after the newest ack and lost, however long ago;
-// an ack ends it (PKC-1, PKL-7).
-func TestSilence(t *testing.T) {
-	e := newEnd(t, Config{})
-	isSilent := func() bool { return e.newestLost > e.newestAcked }
-	roundTrips(e, 100*ms)
-	later(second, e)
-	e.sends("x") // 1
-	e.sends("x") // 2
-	e.gets(acking(t, 1, 2, 1))
-	later(LostAfter, e)
-	e.polls()
-	check.Equal(t, "lost", e.said(), []string{"acked 0", "acked 2", "lost 1"})
-	check.That(t, !isSilent(), "a newer one was acked")
-	e.sends("x") // 3
-	later(LostAfter, e)
-	e.polls()
-	check.That(t, isSilent() && e.congestion.goodSince == core.Never, "the newest is lost")
-	later(100*second, e)
-	e.polls()
-	check.That(t, isSilent() && e.Mode() == Bad, "it stays silent")
-	e.sends("\x00") // 4
-	later(100*ms, e)
-	e.gets(acking(t, 2, 4, 1))
-	check.That(t, !isSilent(), "a quiet one is news, too")
-	e.polls()
-	check.That(t, e.congestion.goodSince == e.now, "conditions are good")
-}
-
-// A late ack with its sample ends the silence before it is evaluated (PKC-2).
+// A late ack with its sample ends the silence before it is evaluated (PKC-2, PKL-7).
 func TestALateAckEndsSilence(t *testing.T) {
 	e := newEnd(t, Config{Profile: ProfileDefault})
 	e.sends("x")

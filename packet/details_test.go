@@ -33,11 +33,10 @@ func TestNothingIsKeptOfAReassembly(t *testing.T) {
 // Every refusal of a datagram is an error that was made in advance: it costs no memory
 // (PKD-13).
 func TestRefusalsAreMadeInAdvance(t *testing.T) {
-	for _, c := range refusalCases {
-		d := unhex(c.hex)
-		_, first := small.Decode(d)
-		_, second := small.Decode(d)
-		check.Same(t, c.name, first, second)
+	for _, text := range refused {
+		_, first := small.Decode(unhex(text))
+		_, second := small.Decode(unhex(text))
+		check.Same(t, text, first, second)
 	}
 	e := newEnd(t, fragmenting)
 	d := regular(t, 0, strings.Repeat("x", 4))

@@ -78,37 +78,23 @@ const open endpointState = 0
 func (endpointState) String() string { return "OPEN" }
 
 // The guards of section 5 (PKR-9). Of a datagram the first that holds counts.
-const (
-	notDecodable uint8 = iota
-	isStale
-	isReceived
-	isDead
-	regularIsRefused
-	regularIsTaken
-	isBehind
-	otherCount
-	hereAlready
-	noRoom
-	othersMissing
-	completesRefused
-	completesTaken
-)
+var (
+	endpointGuards table.Guards
 
-var endpointGuards = []table.Guard{
-	notDecodable:     {Event: "datagram", Text: "not decodable"},
-	isStale:          {Event: "datagram", Text: "stale"},
-	isReceived:       {Event: "datagram", Text: "received"},
-	isDead:           {Event: "datagram", Text: "dead"},
-	regularIsRefused: {Event: "regular", Text: "refused"},
-	regularIsTaken:   {Event: "regular", Text: "taken"},
-	isBehind:         {Event: "fragment", Text: "behind"},
-	otherCount:       {Event: "fragment", Text: "another count"},
-	hereAlready:      {Event: "fragment", Text: "here already"},
-	noRoom:           {Event: "fragment", Text: "no room"},
-	othersMissing:    {Event: "fragment", Text: "others are missing"},
-	completesRefused: {Event: "fragment", Text: "completes, refused"},
-	completesTaken:   {Event: "fragment", Text: "completes, taken"},
-}
+	notDecodable     = endpointGuards.Add("datagram", "not decodable")
+	isStale          = endpointGuards.Add("datagram", "stale")
+	isReceived       = endpointGuards.Add("datagram", "received")
+	isDead           = endpointGuards.Add("datagram", "dead")
+	regularIsRefused = endpointGuards.Add("regular", "refused")
+	regularIsTaken   = endpointGuards.Add("regular", "taken")
+	isBehind         = endpointGuards.Add("fragment", "behind")
+	otherCount       = endpointGuards.Add("fragment", "another count")
+	hereAlready      = endpointGuards.Add("fragment", "here already")
+	noRoom           = endpointGuards.Add("fragment", "no room")
+	othersMissing    = endpointGuards.Add("fragment", "others are missing")
+	completesRefused = endpointGuards.Add("fragment", "completes, refused")
+	completesTaken   = endpointGuards.Add("fragment", "completes, taken")
+)
 
 // The actions of section 5 (PKR-1, PKR-2, PKR-10).
 type endpointAction = table.Action[Endpoint, *arrival]

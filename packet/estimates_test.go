@@ -292,3 +292,17 @@ func TestPollingChangesNothing(t *testing.T) {
 	}
 	check.That(t, est.Lost > 0 && est.Settled > est.Lost && est.Patience > 0, "the run has something of each")
 }
+
+// What was sent before the path changed gives no sample.
+func TestANewPath(t *testing.T) {
+	e := newEnd(t, Config{})
+	e.sends("x")
+	e.ForgetPath(e.now)
+	later(100*ms, e)
+	e.gets(acking(t, 0, 0, 1))
+	check.That(t, !e.Estimates(e.now).Measured, "nothing is measured")
+	e.sends("y")
+	later(100*ms, e)
+	e.gets(acking(t, 1, 1, 1))
+	check.Equal(t, "the round trip of the new path", e.Estimates(e.now).SRTT, 100*ms)
+}

@@ -54,9 +54,8 @@ func (f Format) MaxPacket() int {
 	return f.FragmentSize * f.MaxFragments
 }
 
-// numFragments returns how many fragments a payload of size bytes has (PKF-1).
+// numFragments returns how many fragments a payload of size bytes has, in a format without zeros (PKF-1).
 func (f Format) numFragments(size int) int {
-	f = f.WithDefaults()
 	return (size + f.FragmentSize - 1) / f.FragmentSize
 }
 

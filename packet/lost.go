@@ -26,19 +26,14 @@ func (s sentState) String() string {
 }
 
 // The guards of section 7. Each event happens to one number (PKL-5).
-const (
-	isAcked uint8 = iota
-	isOverdue
-	isOld
-	isPushedOut
-)
+var (
+	sentGuards table.Guards
 
-var sentGuards = []table.Guard{
-	isAcked:     {Event: "ack", Text: table.Always},
-	isOverdue:   {Event: "overdue", Text: table.Always},
-	isOld:       {Event: "old", Text: table.Always},
-	isPushedOut: {Event: "pushed out", Text: table.Always},
-}
+	isAcked     = sentGuards.Add("ack", table.Always)
+	isOverdue   = sentGuards.Add("overdue", table.Always)
+	isOld       = sentGuards.Add("old", table.Always)
+	isPushedOut = sentGuards.Add("pushed out", table.Always)
+)
 
 // The actions of section 7 (PKL-6, PKL-8).
 type sentAction = table.Action[Endpoint, sentInput]

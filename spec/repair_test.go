@@ -15,7 +15,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -88,7 +87,7 @@ func TestRepairSlicesAloneHaveTheRankOfTheDocument(t *testing.T) {
 // Each pitfall of section 13.3 has its test.
 func TestPitfallsOfRepairHaveTests(t *testing.T) {
 	var tests strings.Builder
-	for _, folder := range []string{".", "../codec/erasure", "../repair", "../statemachine/schedule/rateless"} {
+	for _, folder := range []string{".", "../codec/erasure", "../codec", "../statemachine", "../statemachine/schedule/rateless"} {
 		files, err := filepath.Glob(folder + "/*_test.go")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v, %v", folder, files, err)
@@ -206,17 +205,17 @@ func TestFieldsOfTheDocument(t *testing.T) {
 		t.Errorf("%d fields", len(table))
 	}
 	for _, row := range table {
-		s, err := repair.NewSender(repair.SenderConfig{Scheduler: always{}})
+		s, err := statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: always{}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Submit(0, erasure.Encode(make([]byte, k*codec.SliceSize))); err != nil {
+		if err := s.SubmitEncoded(0, erasure.Encode(make([]byte, k*codec.SliceSize))); err != nil {
 			t.Fatal(err)
 		}
-		for s.Vars().Sent < int(integer(t, row[0])) {
+		for s.Vars().Transmissions < int(integer(t, row[0])) {
 			s.Poll(0)
 		}
-		ours := s.HandleAck(0, repair.Ack{NumSlices: k, Have: 1, Top: int(integer(t, row[1]))})
+		ours := s.HandleAck(0, codec.Ack{NumSlices: k, Have: 1, Top: int(integer(t, row[1]))})
 		if got := fmt.Sprint(s.Vars().Top); !ours && row[2] != "none" || ours && got != strings.ReplaceAll(row[2], ",", "") {
 			t.Errorf("%v: %v, top is %s", row, ours, got)
 		}
@@ -224,25 +223,25 @@ func TestFieldsOfTheDocument(t *testing.T) {
 }
 
 // always is a scheduler that lets every slice go out at once.
-type always struct{}
+type always struct{ statemachine.NoPath }
 
-func (always) Begin(statemachine.Flight)             {}
-func (always) Acked(core.Micros, int, int)           {}
-func (always) Held(core.Micros)                      {}
-func (always) Next(core.Micros) bool                 { return true }
-func (always) Deadline() core.Micros                 { return 0 }
-func (always) Stats() (s statemachine.ScheduleStats) { return s }
+func (always) Begin(statemachine.Flight)                {}
+func (always) Acked(core.Micros, statemachine.Progress) {}
+func (always) Held(core.Micros)                         {}
+func (always) Next(core.Micros) (int, bool)             { return 0, true }
+func (always) Deadline() core.Micros                    { return 0 }
+func (always) Stats() (s statemachine.ScheduleStats)    { return s }
 
 // exampleSlice returns a slice of the chunk 0 of k full slices of zeros.
-func exampleSlice(k, id int) repair.Slice {
-	return repair.Slice{ID: id, NumSlices: k, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
+func exampleSlice(k, id int) codec.Slice {
+	return codec.Slice{SliceID: id, NumSlices: k, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
 }
 
 // receiverWithTop returns a receiver to which one slice has come, if any: at first each id is
 // its own number.
-func receiverWithTop(t *testing.T, k, top int) *repair.Receiver {
+func receiverWithTop(t *testing.T, k, top int) *statemachine.Receiver {
 	t.Helper()
-	r, err := repair.NewReceiver(repair.ReceiverConfig{})
+	r, err := statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +261,7 @@ func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 	}{
 		{"MAX_IDS", c["MAX_IDS"] == erasure.MaxIDs},
 		{"an id has 13 bits", c["MAX_IDS"] == idBits},
-		{"ACK_SIZE", c["ACK_SIZE"] == repair.MaxAckSize},
+		{"ACK_SIZE", c["ACK_SIZE"] == int64(codec.Repair.AckSize(1))},
 		{"an ack has 79 bits and the end check", c["ACK_SIZE"] == ackBytes},
 		{"a reply is not larger than what drew it", c["ACK_SIZE"] <= (33+47+7)/8+1+4},
 		{"a full slice is the largest datagram", (33+47+7)/8+chunks["SLICE_SIZE"]+4 == chunks["MAX_DATAGRAM"]},
@@ -277,9 +276,9 @@ func TestConstantsOfRepairAreTheCodes(t *testing.T) {
 	}
 }
 
-// The registry of REPAIR.md has the codes of package repair.
+// The registry of REPAIR.md has the codes of package codec.
 func TestCodesOfRepairAreTheCodes(t *testing.T) {
-	checkCodes(t, "repair.json", "../repair/errors.go",
+	checkCodes(t, "repair.json", "../codec/repairerrors.go",
 		"truncated", "crc_mismatch", "nonzero_padding", "bad_end_check", "trailing_data", "invalid_field",
 		"chunk_size", "busy", "gave_up", "nothing_to_read", "unsupported", "bad_request")
 }

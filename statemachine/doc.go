@@ -1,6 +1,6 @@
 // Package statemachine holds the two ends of the chunk protocol as explicit,
 // deterministic state machines: [Sender] and [Receiver] (sections 7 and 8 of
-// spec/PROTOCOL.md).
+// spec/PROTOCOL.md, sections 5 and 6 of spec/REPAIR.md).
 //
 // A machine does no I/O, reads no clock, starts no goroutine, draws no random
 // number and shares nothing. Packets and the time go in; packets and the next
@@ -17,9 +17,14 @@
 //
 // Each machine is one page, sender.go and receiver.go: its states, its guards, its
 // table of transitions with the actions of each row, the actions. The rows have the
-// ids of the specification. Which slice goes next, and when, is not in the table:
-// the [Scheduler] decides it. Package statemachine/schedule/adaptive has the recommended one,
-// package statemachine/schedule/base the one of section 9.
+// ids of the two documents. A machine knows nothing of slices. It has a ledger that does,
+// one for each [codec.Kind]: of named slices a set, of repair slices counts, which is how
+// the two documents differ.
+//
+// Which slice is sent next, and when, is not in the table: the [Scheduler] decides it.
+// Package statemachine/schedule/adaptive has the recommended one for named slices,
+// package statemachine/schedule/rateless the one for repair slices, and package
+// statemachine/schedule/base the one of section 9.
 //
 // Once a machine is running no event allocates, but for memory that later chunks
 // use again: a receiver's 1 KiB for each slice that arrives, a scheduler's record

@@ -17,7 +17,9 @@ const present = epoch + 1
 // Apply makes a move: st becomes the state after it, folded.
 func (w *exWorld) Apply(st *exState, m exMove) error {
 	w.before = *st
+	st.attach()
 	err := w.applyMove(st, m)
+	st.detach()
 	if w.blind {
 		return nil
 	}
@@ -47,9 +49,9 @@ func (w *exWorld) applyMove(st *exState, m exMove) error {
 	case moveRead, pokeRead:
 		return w.read(st)
 	case moveWait:
-		foldReceiver(&st.receiver, epoch+acktimer.Interval)
+		foldReceiver(&st.receiver.Receiver, epoch+acktimer.Interval)
 	case moveHalf:
-		foldReceiver(&st.receiver, epoch+st.receiver.giveUp/2)
+		foldReceiver(&st.receiver.Receiver, epoch+st.receiver.giveUp/2)
 	case moveReceiverRestarts:
 		st.restarted |= receiverRestarted
 		w.newReceiver(st)
@@ -84,16 +86,18 @@ func (w *exWorld) applyToSender(st *exState, m exMove) error {
 }
 
 func (w *exWorld) newSender(st *exState) {
-	st.sender = *newSender(w.first, w.sched)
+	st.sender = exSender{Sender: *newSender(w.first, w.sched)}
+	st.attach()
 	st.sched = anyScheduler{next: -1}
 	st.submitted, st.reported = 0, 0
-	foldSender(&st.sender)
+	foldSender(&st.sender.Sender)
 }
 
 func (w *exWorld) newReceiver(st *exState) {
-	st.receiver = *newReceiver(w.first)
+	st.receiver = exReceiver{Receiver: *newReceiver(w.first)}
+	st.attach()
 	st.delivered = 0
-	foldReceiver(&st.receiver, 0)
+	foldReceiver(&st.receiver.Receiver, 0)
 }
 
 func (w *exWorld) submit(st *exState) error {
@@ -182,7 +186,7 @@ func (w *exWorld) pollReceiver(st *exState, now core.Micros) error {
 	if ok && st.acks.Len() < w.acks {
 		st.acks.Add(packed(a.ChunkID, a.NumSlices, int(a.Acked[0])))
 	}
-	foldReceiver(&st.receiver, now)
+	foldReceiver(&st.receiver.Receiver, now)
 	return err
 }
 

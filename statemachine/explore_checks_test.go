@@ -109,7 +109,7 @@ func (w *exWorld) checkReceiver(st *exState) error {
 }
 
 // checkPages: what is here is what was sent.
-func (w *exWorld) checkPages(r *Receiver, index int, received core.Set) error {
+func (w *exWorld) checkPages(r *exReceiver, index int, received core.Set) error {
 	chunk := w.chunks[index]
 	for id := range received.All() {
 		want := chunk[id*codec.SliceSize:]
@@ -121,7 +121,7 @@ func (w *exWorld) checkPages(r *Receiver, index int, received core.Set) error {
 	return nil
 }
 
-func (w *exWorld) isGenuine(r *Receiver) bool {
+func (w *exWorld) isGenuine(r *exReceiver) bool {
 	return w.genuine(packed(r.chunkID, r.numSlices, 0))
 }
 

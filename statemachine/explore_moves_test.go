@@ -46,7 +46,7 @@ type moveKind uint8
 
 const (
 	moveSubmit moveKind = iota
-	moveSend            // the scheduler has a slice to send: arg is its id
+	moveSend            // the scheduler has a slice to send: arg is the id of a named one
 	moveSliceArrives
 	moveAckArrives
 	moveSliceLost
@@ -55,9 +55,10 @@ const (
 	moveAckDoubled
 	moveAck  // the receiver is polled, and an ack is due
 	moveWait // 2 ms pass at the receiver
-	moveHalf // so much time without a new slice that the receiver may replace num_slices
+	moveHalf // so much time without a slice that adds that the receiver may replace the form
 	moveRead
-	moveForge // arg: which forgery
+	moveForge    // arg: which forged slice
+	moveForgeAck // arg: which forged ack; of repair slices
 	moveSenderGivesUp
 	moveReceiverGivesUp
 	moveSenderRestarts
@@ -68,6 +69,7 @@ const (
 	pokeSender
 	pokeReceiver
 	pokeRead
+	pokeAck // arg: which foreign ack; of repair slices
 )
 
 type exMove struct {
@@ -134,7 +136,7 @@ func (o *options) ofReceiver(st *exState) {
 	if r.acks.Due(epoch) {
 		o.can(moveAck, 0, st.acks.Len() < o.acks, rankAck)
 	}
-	if waiting(r) {
+	if waiting(&r.Receiver) {
 		rank := uint8(0)
 		if r.acks.At != core.Never {
 			rank = rankAck
@@ -144,7 +146,7 @@ func (o *options) ofReceiver(st *exState) {
 	if r.state == ReceiverReady {
 		o.can(moveRead, 0, true, rankRead)
 	}
-	if o.forged != nil && r.state == ReceiverReceiving && !halfPassed(r) {
+	if o.forged != nil && r.state == ReceiverReceiving && !halfPassed(&r.Receiver) {
 		rank := uint8(0)
 		if !o.isGenuine(r) {
 			rank = rankTimer
@@ -176,7 +178,7 @@ func (o *options) ofFailures(st *exState) {
 		o.can(moveSenderRestarts, 0, false, 0)
 		o.can(moveReceiverRestarts, 0, false, 0)
 	}
-	if r.state == ReceiverReceiving && halfPassed(r) {
+	if r.state == ReceiverReceiving && halfPassed(&r.Receiver) {
 		return // a forgery would replace the number of slices of a genuine chunk
 	}
 	for i := range o.forged {

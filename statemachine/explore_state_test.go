@@ -12,8 +12,8 @@ import (
 // exState is a state of the whole: the real machines, by value, what is in flight,
 // and what an observer who sees both ends has counted.
 type exState struct {
-	sender    Sender   // its scheduler is the explorer's; what that knows is in sched
-	receiver  Receiver // its slices are shared between states and never written to
+	sender    exSender   // its scheduler is the explorer's; what that knows is in sched
+	receiver  exReceiver // its slices are shared between states and never written to
 	sched     anyScheduler
 	slices    explore.Bag[exPacket]
 	acks      explore.Bag[exPacket]
@@ -24,6 +24,24 @@ type exState struct {
 	restarted uint8 // which ends have
 }
 
+// exSender and exReceiver are machines with their ledgers, by value.
+type exSender struct {
+	Sender
+	sentSet
+}
+
+type exReceiver struct {
+	Receiver
+	receivedSet
+}
+
+// attach gives the machines their ledgers, for an event; detach takes them away.
+func (st *exState) attach() {
+	st.sender.ledger, st.receiver.ledger = &st.sender.sentSet, &st.receiver.receivedSet
+}
+
+func (st *exState) detach() { st.sender.ledger, st.receiver.ledger = nil, nil }
+
 const (
 	senderRestarted   = 1
 	receiverRestarted = 2
@@ -32,12 +50,13 @@ const (
 // anyScheduler stands for all conforming schedulers: at every poll the explorer has it
 // return nothing, or any of the slices that were not reported to it as acked.
 type anyScheduler struct {
+	NoPath
 	unacked core.Set
 	next    int // -1: nothing
 }
 
 func (s *anyScheduler) Begin(f Flight)                  { s.unacked, s.next = core.FirstN(f.NumSlices), -1 }
-func (s *anyScheduler) Acked(_ core.Micros, b core.Set) { s.unacked = s.unacked.Minus(b) }
+func (s *anyScheduler) Acked(_ core.Micros, p Progress) { s.unacked = s.unacked.Minus(p.News) }
 func (s *anyScheduler) Held(core.Micros)                {}
 func (s *anyScheduler) Deadline() core.Micros           { return core.Never }
 func (s *anyScheduler) Stats() ScheduleStats            { return ScheduleStats{} }
@@ -56,7 +75,7 @@ const epoch = 100 * core.Second
 // heardAt is long ago. That is a move of the explorer's.
 func foldSender(s *Sender) {
 	s.now, s.heardAt, s.startedAt = epoch, epoch, 0
-	s.stats, s.row, s.refusal = SenderStats{}, "", nil
+	s.stats, s.row, s.refusal, s.out, s.given = SenderStats{}, "", nil, codec.Slice{}, given{}
 }
 
 // foldReceiver does the same for a receiver to which it is now: what its code compares
@@ -115,20 +134,20 @@ func senderKey(st *exState) (k explore.Key) {
 	return k
 }
 
-func (w *exWorld) receiverKey(r *Receiver) (k explore.Key) {
+func (w *exWorld) receiverKey(r *exReceiver) (k explore.Key) {
 	w.mixReceiver(&k, r)
 	return k
 }
 
 // mixReceiver compares slices by where they are, since equal ones are kept once.
-func (w *exWorld) mixReceiver(k *explore.Key, r *Receiver) {
+func (w *exWorld) mixReceiver(k *explore.Key, r *exReceiver) {
 	k.Mix(uint64(r.state)<<16|uint64(r.chunkID), uint64(r.numSlices)<<32|uint64(r.previousSlices))
 	k.Mix(r.received[:]...)
 	k.Mix(uint64(r.progressAt))
 	for _, page := range r.slices {
 		k.Mix(uint64(w.pageNumber(page)))
 	}
-	k.Mix(uint64(len(r.slices)), uint64(r.lastBytes)<<32|uint64(r.readSize))
+	k.Mix(uint64(len(r.slices)), uint64(r.lastSize)<<32|uint64(r.readSize))
 	k.Mix(uint64(r.acks.At), uint64(r.acks.LastAt), uint64(r.acks.Unreported)<<32^uint64(r.acks.LastNew))
 	k.MixBits(r.acks.SentOne, r.acks.AfterGap, r.pending.Current, r.pending.Previous, r.pending.Hold)
 	k.Mix(uint64(r.heldSlices))

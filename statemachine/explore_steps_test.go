@@ -15,7 +15,7 @@ import (
 // exRows are the rows of both tables.
 var exRows = func() map[core.Row]core.Line {
 	rows := map[core.Row]core.Line{}
-	for _, l := range append(SenderTable(), ReceiverTable()...) {
+	for _, l := range append(SenderTable(codec.Named), ReceiverTable(codec.Named)...) {
 		rows[l.Row] = l
 	}
 	return rows
@@ -36,7 +36,7 @@ func (w *exWorld) afterSender(st *exState, a codec.Ack) error {
 	st.sched.next = -1
 	before, s := &w.before.sender, &st.sender
 	row, heard := s.row, s.heardAt
-	foldSender(s)
+	foldSender(&s.Sender)
 	if err := w.took(row, before.state, s.state); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (w *exWorld) checkSenderStep(st *exState, row core.Row, a codec.Ack) error 
 func (w *exWorld) afterSlice(st *exState, s codec.Slice) error {
 	r := &st.receiver
 	row, progress, dueAt := r.row, r.progressAt, r.acks.At
-	foldReceiver(r, present)
+	foldReceiver(&r.Receiver, present)
 	if err := w.took(row, w.before.receiver.state, r.state); err != nil || st.restarted != 0 || w.blind {
 		return err
 	}
@@ -139,7 +139,7 @@ func (w *exWorld) wantedOf(s codec.Slice) wanted {
 		return wanted{answer: ofPrevious}
 	case r.state == ReceiverReady:
 		return wanted{answer: ofHold, held: s.NumSlices}
-	case r.state == ReceiverReceiving && s.NumSlices != r.numSlices && !halfPassed(r):
+	case r.state == ReceiverReceiving && s.NumSlices != r.numSlices && !halfPassed(&r.Receiver):
 		return wanted{}
 	}
 	want := wanted{answer: ofCurrent, received: r.received}
@@ -193,15 +193,15 @@ func acksDue(p PendingAcks) (n int) {
 }
 
 // undisturbed reports whether the receiver still has what it had, acks aside.
-func (w *exWorld) undisturbed(r *Receiver) bool {
+func (w *exWorld) undisturbed(r *exReceiver) bool {
 	was, is := w.before.receiver, *r
-	for _, r := range []*Receiver{&was, &is} {
+	for _, r := range []*exReceiver{&was, &is} {
 		r.acks, r.pending, r.heldSlices = acktimer.Timer{}, PendingAcks{}, 0
 	}
 	return w.receiverKey(&was) == w.receiverKey(&is)
 }
 
-func (w *exWorld) receiverUnchanged(r *Receiver, row core.Row) error {
+func (w *exWorld) receiverUnchanged(r *exReceiver, row core.Row) error {
 	if w.receiverKey(r) != w.receiverKey(&w.before.receiver) {
 		return fmt.Errorf("%v changes the receiver", row)
 	}
@@ -223,21 +223,21 @@ func (w *exWorld) afterReceiverPoll(st *exState, a codec.Ack, ok bool, now core.
 		return errors.New("an ack is due and does not go out, or the other way round (AKT-5)")
 	case !ok:
 		is := *r
-		foldReceiver(&is, now)
+		foldReceiver(&is.Receiver, now)
 		return w.receiverUnchanged(&is, r.row)
 	case acksDue(r.pending) != acksDue(before.pending)-1:
 		return errors.New("sending an ack does not make it no longer due (RCV-16, ACQ-2)")
 	case r.pending == PendingAcks{} && (r.acks.At != core.Never || r.acks.LastAt != now || r.acks.Unreported != 0):
 		return errors.New("the last ack that was due does not stop the timer (AKT-5)")
 	}
-	if a != w.wantedAck(before) || a.Validate() != nil || a.NumSlices > 8 {
+	if a != w.wantedAck(before) || codec.Named.ValidateAck(&a) != nil || a.NumSlices > 8 {
 		return fmt.Errorf("the ack says %v, and should %v (RCV-16)", a, w.wantedAck(before))
 	}
 	return nil
 }
 
 // wantedAck is the ack that goes out next (RCV-16).
-func (w *exWorld) wantedAck(r *Receiver) codec.Ack {
+func (w *exWorld) wantedAck(r *exReceiver) codec.Ack {
 	switch p := r.pending; {
 	case p.Previous:
 		n := slicesIn(w.chunks[int(r.chunkID-w.first)-1])
@@ -250,7 +250,7 @@ func (w *exWorld) wantedAck(r *Receiver) codec.Ack {
 
 func (w *exWorld) afterRead(st *exState) error {
 	row := st.receiver.row
-	foldReceiver(&st.receiver, present)
+	foldReceiver(&st.receiver.Receiver, present)
 	if err := w.took(row, w.before.receiver.state, st.receiver.state); err != nil || row == "R16" {
 		return err
 	}

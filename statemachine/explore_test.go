@@ -136,6 +136,7 @@ func newExWorld(sc scenario) *exWorld {
 func (w *exWorld) Start() (st exState) {
 	w.newSender(&st)
 	w.newReceiver(&st)
+	st.detach()
 	return st
 }
 

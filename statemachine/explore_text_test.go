@@ -60,6 +60,7 @@ func goesTo(c *explore.Bag[exPacket], capacity int) string {
 }
 
 func ackThatGoesOut(st exState) string {
+	st.attach()
 	a, ok := st.receiver.Poll(present)
 	if !ok {
 		return "nothing"

@@ -18,6 +18,7 @@ const (
 // inTurn is a scheduler that returns each slice once, and writes down the calls.
 // The tests of this package that need a sender, but no scheduler of their own, use it.
 type inTurn struct {
+	NoPath
 	due      core.Set
 	deadline core.Micros // when none is due
 	log      []string
@@ -34,9 +35,9 @@ func (s *inTurn) Begin(f Flight) {
 
 func (s *inTurn) Held(now core.Micros) { s.note("held %d", now) }
 
-func (s *inTurn) Acked(now core.Micros, news core.Set) {
-	s.due = s.due.Minus(news)
-	s.note("acked %d: %d", now, news.Count())
+func (s *inTurn) Acked(now core.Micros, p Progress) {
+	s.due = s.due.Minus(p.News)
+	s.note("acked %d: %d", now, p.News.Count())
 }
 
 func (s *inTurn) Next(now core.Micros) (int, bool) {
@@ -62,6 +63,10 @@ func newSender(first uint16, sched Scheduler) *Sender {
 func newReceiver(first uint16) *Receiver {
 	return check.Must(NewReceiver(ReceiverConfig{FirstChunkID: first}))
 }
+
+// sentOf and receivedOf are the ledgers of machines of named slices.
+func sentOf(s *Sender) *sentSet           { return s.ledger.(*sentSet) }
+func receivedOf(r *Receiver) *receivedSet { return r.ledger.(*receivedSet) }
 
 // give gives a receiver slices, all at its time.
 func give(r *Receiver, slices ...codec.Slice) *Receiver {

@@ -14,7 +14,7 @@ import (
 func TestMemoryGrowsWithWhatArrives(t *testing.T) {
 	r := newReceiver(0)
 	kept := func() (n int) {
-		for _, s := range r.slices {
+		for _, s := range receivedOf(r).slices {
 			if s != nil {
 				n++
 			}
@@ -35,17 +35,17 @@ func TestMemoryGrowsWithWhatArrives(t *testing.T) {
 		give(r, chunktest.Slice(1, id, 256))
 	}
 	check.Equal(t, "slices kept", kept(), 256)
-	check.Equal(t, "room for slices", len(r.slices), codec.MaxSlices)
+	check.Equal(t, "room for slices", len(receivedOf(r).slices), codec.MaxSlices)
 }
 
 // The memory of a chunk is used again for the next one (BND-1).
 func TestMemoryIsUsedAgain(t *testing.T) {
 	r := newReceiver(0)
 	give(r, chunktest.Slice(0, 0, 2), chunktest.Slice(0, 1, 2))
-	before := [2]*[codec.SliceSize]byte{r.slices[0], r.slices[1]}
+	before := [2]*[codec.SliceSize]byte{receivedOf(r).slices[0], receivedOf(r).slices[1]}
 	_, _ = r.Read(0, nil)
 	give(r, chunktest.Slice(1, 1, 2), chunktest.Slice(1, 0, 2))
-	check.That(t, before == [2]*[codec.SliceSize]byte{r.slices[0], r.slices[1]}, "the same memory")
+	check.That(t, before == [2]*[codec.SliceSize]byte{receivedOf(r).slices[0], receivedOf(r).slices[1]}, "the same memory")
 }
 
 // A forged slice of a chunk that is not expected costs nothing (RCV-4, BND-1).
@@ -55,7 +55,7 @@ func TestForeignSlicesCostNoMemory(t *testing.T) {
 		give(r, chunktest.Slice(5, 0, n))
 	}
 	noAck(t, r, year)
-	check.Equal(t, "memory", len(r.slices), 0)
+	check.Equal(t, "memory", len(receivedOf(r).slices), 0)
 }
 
 // room is a table of n slices, each with its own bytes.
@@ -104,7 +104,7 @@ func TestAnIdleReceiverHoldsNoMemory(t *testing.T) {
 		give(a, chunktest.Slice(0, id, 256))
 	}
 	_, _ = a.Read(0, nil)
-	check.That(t, a.slices == nil, "a long table is not kept")
+	check.That(t, receivedOf(a).slices == nil, "a long table is not kept")
 	check.Equal(t, "slices free", len(m.free), 256)
 
 	give(b, chunktest.Slices(0, chunktest.Chunk(3*1024, 1))...)
@@ -114,8 +114,8 @@ func TestAnIdleReceiverHoldsNoMemory(t *testing.T) {
 	}
 	_, _ = b.Read(0, nil)
 	check.Equal(t, "slices free", len(m.free), 256)
-	check.That(t, cap(b.slices) > 0 && len(b.slices) == 0, "a short table is kept")
-	for _, s := range b.slices[:cap(b.slices)] {
+	check.That(t, cap(receivedOf(b).slices) > 0 && len(receivedOf(b).slices) == 0, "a short table is kept")
+	for _, s := range receivedOf(b).slices[:cap(receivedOf(b).slices)] {
 		check.That(t, s == nil, "the table holds no slice")
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/conform/sim/drawn"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
@@ -44,8 +43,8 @@ func drawWorld(t *rapid.T, c config) *world {
 	c.first = uint16(rapid.SampledFrom([]int{0, 1, 65534, 65535}).Draw(t, "first chunk"))
 	w := &world{config: c, goodFrom: core.Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "good from"))}
 	w.World = newWorld(t, c)
-	w.Down = drawn.Network[packet](t, "slices", w.goodFrom)
-	w.Up = drawn.Network[packet](t, "acks", w.goodFrom)
+	w.Down = chunktest.Network[packet](t, "slices", w.goodFrom)
+	w.Up = chunktest.Network[packet](t, "acks", w.goodFrom)
 	w.ReadTime = core.Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
 	return w
 }
@@ -107,7 +106,7 @@ func TestNobodyWaitsForever(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		giveUp := core.Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up"))
 		w := drawWorld(t, config{profile: drawProfile(t), giveUp: giveUp})
-		w.Down, w.Up = drawn.Network[packet](t, "slices", year), drawn.Network[packet](t, "acks", year)
+		w.Down, w.Up = chunktest.Network[packet](t, "slices", year), chunktest.Network[packet](t, "acks", year)
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
 			if _, err := w.Transfer(chunktest.Chunk(drawSize(t), uint32(i))); err != nil {
 				break
@@ -129,11 +128,11 @@ func drawFastProfile(t *rapid.T) base.Profile {
 // margin (TMR-3); once it ran out waits are shorter (TMR-5).
 func TestNoStallOnceNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		down, up := drawn.NewPattern(t, "slices", 20*ms), drawn.NewPattern(t, "acks", 20*ms)
+		down, up := chunktest.NewPattern(t, "slices", 20*ms), chunktest.NewPattern(t, "acks", 20*ms)
 		down.DrawOutages(t)
 		up.DrawOutages(t)
 		w := newWorld(t, config{profile: drawFastProfile(t), giveUp: year, unjudged: true})
-		w.Down, w.Up = drawn.Fate[packet](down), drawn.Fate[packet](up)
+		w.Down, w.Up = chunktest.Fate[packet](down), chunktest.Fate[packet](up)
 		goodFrom := core.Micros(rapid.SampledFrom([]int64{0, 400_000, 6_000_000, 25_000_000}).Draw(t, "good from"))
 		w.At(goodFrom, func() { down.Over, up.Over = true, true })
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
@@ -148,9 +147,9 @@ func TestNoStallOnceNothingIsLost(t *testing.T) {
 // one ack of each round survive, whichever they are.
 func TestNoStallUnderArbitraryLoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		down, up := drawn.NewPattern(t, "slices", 20*ms), drawn.NewPattern(t, "acks", 20*ms)
+		down, up := chunktest.NewPattern(t, "slices", 20*ms), chunktest.NewPattern(t, "acks", 20*ms)
 		w := newWorld(t, config{profile: drawFastProfile(t), giveUp: year, unjudged: true})
-		w.Down, w.Up = drawn.Fate[packet](down), drawn.Fate[packet](up)
+		w.Down, w.Up = chunktest.Fate[packet](down), chunktest.Fate[packet](up)
 		check.Same(t, "submit", w.Submit(chunktest.Chunk(rapid.IntRange(1, 6*1024).Draw(t, "size"), 1)), nil)
 		limit := 8 * int64(len(down.Survives)*len(up.Survives)*w.Sender.Vars().NumSlices)
 		w.Run(year, func() bool { return !w.Sending() || w.Sender.Stats().SlicesSent > limit })

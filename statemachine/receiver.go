@@ -12,10 +12,12 @@ import (
 
 // ReceiverConfig sets up a Receiver. The zero value is ready to use.
 type ReceiverConfig struct {
+	// Kind is the kind of slices, the same at both ends.
+	Kind codec.Kind
 	// FirstChunkID is the id of the first chunk; both ends must agree (CID-1).
 	FirstChunkID uint16
-	// GiveUp is how long a chunk that has begun may stay without a new slice before
-	// the receiver fails: 1 us to MaxGiveUp, or 0 for DefaultGiveUp.
+	// GiveUp is how long a chunk that has begun may stay without a slice that adds to
+	// it before the receiver fails: 1 us to MaxGiveUp, or 0 for DefaultGiveUp.
 	GiveUp core.Micros
 	// Memory is a pool of slice buffers that several receivers share. If nil, the
 	// receiver reuses its own.
@@ -24,30 +26,28 @@ type ReceiverConfig struct {
 	Log eventlog.Log
 }
 
-// Receiver is the receiving end of one connection (section 8).
+// Receiver is the receiving end of one connection (section 8; section 6 of
+// spec/REPAIR.md).
 type Receiver struct {
 	state  ReceiverState
 	row    core.Row
 	now    core.Micros
 	giveUp core.Micros
+	kind   codec.Kind
+	ledger receiverLedger
 
 	// The current chunk: the one that is arriving, or that is to come next.
 	chunkID    uint16
-	numSlices  int         // fixed by the first slice; 0 but in RECEIVING
-	received   core.Set    // subset of FirstN(numSlices)
-	progressAt core.Micros // when the latest new slice came
+	numSlices  int         // fixed by the first slice; 0 except in RECEIVING
+	lastBytes  int         // with repair slices fixed by the first slice; else 0
+	progressAt core.Micros // when the latest slice came that added to the chunk
 	startedAt  core.Micros
 
 	// The chunk before: it is complete. It may still wait to be read.
 	previousSlices int // its number of slices; 0 while no chunk is complete (RCV-6)
+	readSize       int // in READY: the chunk's size in bytes
 
-	// The bytes of the chunk that arrives, or in READY of the one to be read.
-	slices    []*[codec.SliceSize]byte // as slices arrive
-	memory    *Memory
-	lastBytes int
-	readSize  int // in READY: the chunk's size in bytes
-
-	acks       acktimer.Timer
+	acks       acktimer.Timer // RPK-2
 	pending    PendingAcks
 	heldSlices int // num_slices of the slice that was held last
 
@@ -58,18 +58,63 @@ type Receiver struct {
 	log   eventlog.Log
 }
 
+// receiverLedger knows the slices of the chunk that arrives, and its bytes. The machine knows
+// only what the ledger says of a slice, and how many are here.
+type receiverLedger interface {
+	// start begins a chunk with the form that a slice has; nothing of the one before remains.
+	start(s codec.Slice)
+	// judge returns the guard of a slice of the chunk that arrives: sliceDuplicate,
+	// sliceDependent, or sliceAdds.
+	judge(s codec.Slice) (guard uint8)
+	// count returns how many slices are here.
+	count() int
+	ids() []int
+	// noteTop notes by which transmission a slice came, whether it adds to the chunk or not.
+	noteTop(id int)
+	// store keeps a slice that adds to the chunk.
+	store(s codec.Slice)
+	// dependent takes a slice that follows from those that are here.
+	dependent(s codec.Slice)
+	// complete makes the chunk of what is here, and that chunk the previous one. It returns
+	// its size, and how often it found that a slice was forged.
+	complete() (size, inconsistent int)
+	// contradicts reports whether a slice of a chunk that waits to be read, of so many
+	// bytes, shows that a slice of it was forged.
+	contradicts(s codec.Slice, size int) bool
+	// deliver appends the chunk of so many bytes to dst, and releases it.
+	deliver(dst []byte, size int) []byte
+	// report puts all that is here into an ack of the current chunk, or of the previous one,
+	// which is complete.
+	report(a codec.Ack, previous bool) codec.Ack
+	// rebuilds returns how many slices must be rebuilt if a slice comes that completes the
+	// chunk.
+	rebuilds(s codec.Slice) int
+	// drop releases everything.
+	drop()
+	vars(v ReceiverVars) ReceiverVars // with those of the slices
+}
+
 // PendingAcks says for which chunks an ack is due: at most one for each, so that a
 // flood cannot accumulate them (ACQ-2).
 type PendingAcks struct{ Current, Previous, Hold bool }
 
-// NewReceiver returns a receiver that waits for its first chunk (RCV-20). It fails with
+// NewReceiver returns a receiver that waits for its first chunk (RCV-20, RPR-1). It fails with
 // core.ErrConfig.
 func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	giveUp, err := CheckGiveUp(cfg.GiveUp)
 	if err != nil {
 		return nil, err
 	}
-	return &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUp, memory: cfg.Memory, acks: acktimer.New(), log: cfg.Log}, nil
+	r := &Receiver{chunkID: cfg.FirstChunkID, giveUp: giveUp, kind: cfg.Kind, acks: acktimer.New(), log: cfg.Log}
+	r.ledger = newReceiverLedger(cfg.Kind, cfg.Memory)
+	return r, nil
+}
+
+func newReceiverLedger(kind codec.Kind, memory *Memory) receiverLedger {
+	if kind == codec.Repair {
+		return newReceivedRank(memory)
+	}
+	return &receivedSet{memory: memory}
 }
 
 // ReceiverState is what a receiver is doing (section 8.1).
@@ -92,12 +137,13 @@ func (s ReceiverState) String() string {
 	return [...]string{"WAITING", "RECEIVING", "READY", "FAILED"}[s]
 }
 
-// The guards of sections 8.3 and 8.4.
+// The guards of sections 8.3 and 8.4, and of section 6.3 of spec/REPAIR.md.
 const (
 	anySlice uint8 = iota
 	sliceForeign
 	slicePrevious
 	sliceDuplicate
+	sliceDependent
 	sliceConflicts
 	sliceReplaces
 	sliceReplacesAndCompletes
@@ -116,6 +162,7 @@ var receiverGuards = []table.Guard{
 	sliceForeign:              {Event: "slice", Text: "foreign"},
 	slicePrevious:             {Event: "slice", Text: "previous"},
 	sliceDuplicate:            {Event: "slice", Text: "duplicate"},
+	sliceDependent:            {Event: "slice", Text: "dependent"},
 	sliceConflicts:            {Event: "slice", Text: "conflicts"},
 	sliceReplaces:             {Event: "slice", Text: "replaces"},
 	sliceReplacesAndCompletes: {Event: "slice", Text: "replaces and completes"},
@@ -129,11 +176,12 @@ var receiverGuards = []table.Guard{
 	receiverGivesUp:           {Event: "poll", Text: "give up"},
 }
 
-// The actions of section 8.4. Those without a name only count.
+// The actions of section 8.4, and of section 6.4 of spec/REPAIR.md. Those without a name only count.
 type receiverAction = table.Action[Receiver, receiverInput]
 
 var (
 	receiverStart    = receiverAction{Name: "START", Do: (*Receiver).start}
+	noteTop          = receiverAction{Name: "NOTE TOP", Do: (*Receiver).noteTop} // with repair slices
 	store            = receiverAction{Name: "STORE", Do: (*Receiver).store}
 	receiverComplete = receiverAction{Name: "COMPLETE", Do: (*Receiver).complete}
 	ackCurrent       = receiverAction{Name: "ACK CURRENT", Do: (*Receiver).ackCurrent}
@@ -146,49 +194,68 @@ var (
 	refuseRead       = receiverAction{Name: "refuse: nothing to read", Do: func(*Receiver, receiverInput) {}}
 	countReplaced    = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Replaced++ }}
 	countDuplicate   = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Duplicates++ }}
+	dependent        = receiverAction{Do: (*Receiver).dependent}
+	compare          = receiverAction{Do: (*Receiver).compare}
 	ignoreSlice      = receiverAction{Do: func(r *Receiver, _ receiverInput) { r.stats.Ignored++ }}
 )
 
 type receiverTransition = table.Transition[ReceiverState, uint8, Receiver, receiverInput]
 
-func receiverRow(row core.Row, from ReceiverState, guard uint8, to ReceiverState, does ...receiverAction) receiverTransition {
-	return receiverTransition{Row: row, From: from, If: guard, To: to, Do: does}
+// receiverRow returns a row by its ids in the two documents. The table of
+// spec/PROTOCOL.md has no NOTE TOP, and lacks a row.
+func receiverRow(named, repair core.Row, from ReceiverState, guard uint8, to ReceiverState, does ...receiverAction) (p pair[receiverTransition]) {
+	row := receiverTransition{From: from, If: guard, To: to, Do: does}
+	p[codec.Named], p[codec.Repair] = row, row
+	p[codec.Named].Row, p[codec.Repair].Row = named, repair
+	p[codec.Named].Do = slices.DeleteFunc(slices.Clone(does), func(a receiverAction) bool { return a.Name == noteTop.Name })
+	return p
 }
 
-// receiverTable is the receiver: every transition that there is (section 8.3).
-var receiverTable = table.New(4, receiverGuards, []receiverTransition{
-	receiverRow("R1", ReceiverWaiting, sliceCompletes, ReceiverReady, receiverStart, store, receiverComplete),
-	receiverRow("R2", ReceiverWaiting, sliceAdds, ReceiverReceiving, receiverStart, store),
-	receiverRow("R3", ReceiverWaiting, slicePrevious, ReceiverWaiting, countDuplicate, ackPrevious),
-	receiverRow("R4", ReceiverWaiting, sliceForeign, ReceiverWaiting, ignoreSlice),
-	receiverRow("R5", ReceiverReceiving, sliceAdds, ReceiverReceiving, store),
-	receiverRow("R6", ReceiverReceiving, sliceCompletes, ReceiverReady, store, receiverComplete),
-	receiverRow("R7", ReceiverReceiving, sliceDuplicate, ReceiverReceiving, countDuplicate, ackCurrent),
-	receiverRow("R8", ReceiverReceiving, sliceConflicts, ReceiverReceiving, countConflict),
-	receiverRow("R9", ReceiverReceiving, sliceReplaces, ReceiverReceiving, countReplaced, receiverStart, store),
-	receiverRow("R10", ReceiverReceiving, sliceReplacesAndCompletes, ReceiverReady, countReplaced, receiverStart, store, receiverComplete),
-	receiverRow("R11", ReceiverReceiving, slicePrevious, ReceiverReceiving, countDuplicate, ackPrevious),
-	receiverRow("R12", ReceiverReceiving, sliceForeign, ReceiverReceiving, ignoreSlice),
-	receiverRow("R13", ReceiverReady, sliceEarly, ReceiverReady, hold),
-	receiverRow("R14", ReceiverReady, slicePrevious, ReceiverReady, countDuplicate, ackPrevious),
-	receiverRow("R15", ReceiverReady, sliceForeign, ReceiverReady, ignoreSlice),
-	receiverRow("R16", ReceiverReady, anyRead, ReceiverWaiting, deliver),
-	receiverRow("R17", ReceiverWaiting, anyRead, ReceiverWaiting, refuseRead),
-	receiverRow("R18", ReceiverReceiving, anyRead, ReceiverReceiving, refuseRead),
-	receiverRow("R19", ReceiverWaiting, ackDue, ReceiverWaiting, sendAck),
-	receiverRow("R20", ReceiverWaiting, noAckDue, ReceiverWaiting),
-	receiverRow("R21", ReceiverReceiving, ackDue, ReceiverReceiving, sendAck),
-	receiverRow("R22", ReceiverReceiving, noAckDue, ReceiverReceiving),
-	receiverRow("R23", ReceiverReceiving, receiverGivesUp, ReceiverFailed, receiverGiveUp),
-	receiverRow("R24", ReceiverReady, ackDue, ReceiverReady, sendAck),
-	receiverRow("R25", ReceiverReady, noAckDue, ReceiverReady),
-	receiverRow("R26", ReceiverFailed, anySlice, ReceiverFailed, ignoreSlice),
-	receiverRow("R27", ReceiverFailed, anyRead, ReceiverFailed, refuseRead),
-	receiverRow("R28", ReceiverFailed, anyReceiverPoll, ReceiverFailed),
-})
+// receiverRows are the receiver: every transition that there is (section 8.3, and section
+// 6.2 of spec/REPAIR.md, RPR-2).
+var receiverRows = []pair[receiverTransition]{
+	receiverRow("R1", "U1", ReceiverWaiting, sliceCompletes, ReceiverReady, receiverStart, noteTop, store, receiverComplete),
+	receiverRow("R2", "U2", ReceiverWaiting, sliceAdds, ReceiverReceiving, receiverStart, noteTop, store),
+	receiverRow("R3", "U3", ReceiverWaiting, slicePrevious, ReceiverWaiting, countDuplicate, ackPrevious),
+	receiverRow("R4", "U4", ReceiverWaiting, sliceForeign, ReceiverWaiting, ignoreSlice),
+	receiverRow("R5", "U5", ReceiverReceiving, sliceAdds, ReceiverReceiving, noteTop, store),
+	receiverRow("R6", "U6", ReceiverReceiving, sliceCompletes, ReceiverReady, noteTop, store, receiverComplete),
+	receiverRow("R7", "U7", ReceiverReceiving, sliceDuplicate, ReceiverReceiving, countDuplicate, noteTop, ackCurrent),
+	receiverRow("", "U8", ReceiverReceiving, sliceDependent, ReceiverReceiving, dependent, noteTop, ackCurrent),
+	receiverRow("R8", "U9", ReceiverReceiving, sliceConflicts, ReceiverReceiving, countConflict),
+	receiverRow("R9", "U10", ReceiverReceiving, sliceReplaces, ReceiverReceiving, countReplaced, receiverStart, noteTop, store),
+	receiverRow("R10", "U11", ReceiverReceiving, sliceReplacesAndCompletes, ReceiverReady, countReplaced, receiverStart, noteTop, store, receiverComplete),
+	receiverRow("R11", "U12", ReceiverReceiving, slicePrevious, ReceiverReceiving, countDuplicate, ackPrevious),
+	receiverRow("R12", "U13", ReceiverReceiving, sliceForeign, ReceiverReceiving, ignoreSlice),
+	receiverRow("R13", "U14", ReceiverReady, sliceEarly, ReceiverReady, hold),
+	receiverRow("R14", "U15", ReceiverReady, slicePrevious, ReceiverReady, countDuplicate, compare, ackPrevious),
+	receiverRow("R15", "U16", ReceiverReady, sliceForeign, ReceiverReady, ignoreSlice),
+	receiverRow("R16", "U17", ReceiverReady, anyRead, ReceiverWaiting, deliver),
+	receiverRow("R17", "U18", ReceiverWaiting, anyRead, ReceiverWaiting, refuseRead),
+	receiverRow("R18", "U19", ReceiverReceiving, anyRead, ReceiverReceiving, refuseRead),
+	receiverRow("R19", "U20", ReceiverWaiting, ackDue, ReceiverWaiting, sendAck),
+	receiverRow("R20", "U21", ReceiverWaiting, noAckDue, ReceiverWaiting),
+	receiverRow("R21", "U22", ReceiverReceiving, ackDue, ReceiverReceiving, sendAck),
+	receiverRow("R22", "U23", ReceiverReceiving, noAckDue, ReceiverReceiving),
+	receiverRow("R23", "U24", ReceiverReceiving, receiverGivesUp, ReceiverFailed, receiverGiveUp),
+	receiverRow("R24", "U25", ReceiverReady, ackDue, ReceiverReady, sendAck),
+	receiverRow("R25", "U26", ReceiverReady, noAckDue, ReceiverReady),
+	receiverRow("R26", "U27", ReceiverFailed, anySlice, ReceiverFailed, ignoreSlice),
+	receiverRow("R27", "U28", ReceiverFailed, anyRead, ReceiverFailed, refuseRead),
+	receiverRow("R28", "U29", ReceiverFailed, anyReceiverPoll, ReceiverFailed),
+}
 
-// ReceiverTable returns the rows of the receiver's table.
-func ReceiverTable() []core.Line { return receiverTable.Lines() }
+var receiverTables = [...]*table.Table[ReceiverState, uint8, Receiver, receiverInput]{
+	codec.Named:  table.New(4, receiverGuards, rowsOf(codec.Named, receiverRows)),
+	codec.Repair: table.New(4, receiverGuards, rowsOf(codec.Repair, receiverRows)),
+}
+
+// ReceiverTable returns the rows of the receiver's table, as the document of a kind has
+// them.
+func ReceiverTable(kind codec.Kind) []core.Line { return receiverTables[kind].Lines() }
+
+// receiverNames are the names of the machine in logs.
+var receiverNames = [...]string{codec.Named: "receiver", codec.Repair: "repair-receiver"}
 
 // receiverInput is what an event gives to the actions.
 type receiverInput struct {
@@ -200,8 +267,8 @@ type receiverInput struct {
 // state.
 func (r *Receiver) step(guard uint8, in receiverInput) {
 	from := r.state
-	if does := receiverTable.Step(r, &r.state, &r.row, guard, in); does && r.log != nil {
-		r.log(eventlog.Event{Kind: eventlog.State, At: r.now, Machine: "receiver", From: from.String(), To: r.state.String(), Row: r.row})
+	if does := receiverTables[r.kind].Step(r, &r.state, &r.row, guard, in); does && r.log != nil {
+		r.log(eventlog.Event{Kind: eventlog.State, At: r.now, Machine: receiverNames[r.kind], From: from.String(), To: r.state.String(), Row: r.row})
 	}
 }
 
@@ -225,11 +292,11 @@ func (r *Receiver) HandleSlice(now core.Micros, s codec.Slice) (ours bool) {
 	return guard != sliceForeign
 }
 
-// sliceGuard returns the guard of a slice (RCV-3 to RCV-8, RCV-21). Ids are compared for
-// equality only (CID-3).
+// sliceGuard returns the guard of a slice (RCV-3 to RCV-8, RCV-21; RPR-3, RPR-5). Ids of
+// chunks are compared for equality only (CID-3).
 func (r *Receiver) sliceGuard(s codec.Slice) uint8 {
 	switch {
-	case s.Validate() != nil:
+	case r.kind.ValidateSlice(&s) != nil:
 		return sliceForeign
 	case s.ChunkID == r.chunkID-1 && s.NumSlices == r.previousSlices:
 		return slicePrevious
@@ -237,14 +304,32 @@ func (r *Receiver) sliceGuard(s codec.Slice) uint8 {
 		return sliceForeign
 	case r.state == ReceiverReady:
 		return sliceEarly
-	case r.state == ReceiverReceiving && s.NumSlices != r.numSlices:
+	case r.state != ReceiverReceiving:
+		return addsOr(s.NumSlices == 1)
+	case s.NumSlices != r.numSlices || s.LastBytes != r.lastBytes:
 		return r.conflictGuard(s)
-	case r.received.Has(s.SliceID):
-		return sliceDuplicate
-	case r.received.Count()+1 == s.NumSlices:
+	}
+	if guard := r.ledger.judge(s); guard != sliceAdds {
+		return guard
+	}
+	return addsOr(r.ledger.count()+1 == r.numSlices)
+}
+
+// addsOr returns the guard of a slice that adds to the chunk, and may complete it.
+func addsOr(completes bool) uint8 {
+	if completes {
 		return sliceCompletes
 	}
 	return sliceAdds
+}
+
+// Rebuilds returns how many slices of the current chunk must be rebuilt if a slice comes now: 0
+// unless that completes it. Named slices are not rebuilt.
+func (r *Receiver) Rebuilds(s codec.Slice) (missing int) {
+	if r.state != ReceiverReceiving || r.ledger.count()+1 < r.numSlices || r.sliceGuard(s) != sliceCompletes {
+		return 0
+	}
+	return r.ledger.rebuilds(s)
 }
 
 // takenAs returns what a slice is for the log.
@@ -261,13 +346,13 @@ func (r *Receiver) takenAs(guard uint8) string {
 // takenAs is what slices are that are not new, by their guard.
 var takenAs = [receiverGivesUp + 1]string{
 	sliceForeign: eventlog.Foreign, slicePrevious: eventlog.Late, sliceDuplicate: eventlog.Duplicate,
-	sliceConflicts: eventlog.Conflict, sliceEarly: eventlog.Early,
+	sliceDependent: eventlog.Dependent, sliceConflicts: eventlog.Conflict, sliceEarly: eventlog.Early,
 }
 
 // conflictGuard returns the guard of a slice that disagrees with the fixed
-// num_slices. If the slice that fixed it was forged, nothing more will come of
-// it; after half the time to give up the genuine sender still has the other
-// half (RCV-7).
+// num_slices or last_bytes. If the slice that fixed them was forged, nothing more will come
+// of it; after half the time to give up the genuine sender still has the other
+// half (RCV-7, RPR-4).
 func (r *Receiver) conflictGuard(s codec.Slice) uint8 {
 	switch {
 	case r.now-r.progressAt < r.giveUp/2:
@@ -323,10 +408,10 @@ func (r *Receiver) Deadline() core.Micros {
 	return r.acks.At
 }
 
-// start begins a chunk; nothing of the one before remains (RCV-10).
+// start begins a chunk; nothing of the one before remains (RCV-10, RPR-7).
 func (r *Receiver) start(in receiverInput) {
-	r.numSlices = in.slice.NumSlices
-	r.received = core.Set{}
+	r.numSlices, r.lastBytes = in.slice.NumSlices, in.slice.LastBytes
+	r.ledger.start(in.slice)
 	r.startedAt = r.now
 	r.pending.Hold, r.heldSlices = false, 0
 	r.acks.StartChunk()
@@ -335,33 +420,40 @@ func (r *Receiver) start(in receiverInput) {
 	}
 }
 
-// store copies a slice to its place. Memory comes with each slice, not with what
-// it announces (RCV-11, RCV-18).
+// noteTop: RPR-6.
+func (r *Receiver) noteTop(in receiverInput) { r.ledger.noteTop(in.slice.SliceID) }
+
+// store keeps a slice that adds to the chunk. Memory comes with each slice, not with what
+// it announces (RCV-11, RCV-18; RPR-8, RPR-14).
 func (r *Receiver) store(in receiverInput) {
-	s := &in.slice
-	for len(r.slices) <= s.SliceID {
-		r.slices = append(r.slices, nil)
-	}
-	if r.slices[s.SliceID] == nil {
-		r.slices[s.SliceID] = r.memory.Take()
-	}
-	copy(r.slices[s.SliceID][:], s.Data)
-	if s.Last() {
-		r.lastBytes = len(s.Data)
-	}
-	r.received.Add(s.SliceID)
+	r.ledger.store(in.slice)
 	r.progressAt = r.now
 	r.stats.SlicesStored++
 	r.pending.Current = true
-	r.acks.NewSlice(r.now, s.SliceID)
+	r.acks.NewSlice(r.now, in.slice.SliceID)
+}
+
+// dependent counts a slice that follows from those that are here (RPR-10, RPR-11).
+func (r *Receiver) dependent(in receiverInput) {
+	r.stats.Dependent++
+	r.ledger.dependent(in.slice)
+}
+
+// compare looks whether a slice that came after its chunk was complete agrees with it, as
+// long as the chunk is here (RPR-11).
+func (r *Receiver) compare(in receiverInput) {
+	if r.ledger.contradicts(in.slice, r.readSize) {
+		r.stats.Inconsistent++
+	}
 }
 
 // complete makes the current chunk the previous one; what is acked from now on
-// is its full bitmap, at once, whether it was read or not (RCV-12, ACQ-3).
+// is all of it, at once, whether it was read or not (RCV-12, ACQ-3; RPR-9, RPK-1).
 func (r *Receiver) complete(receiverInput) {
-	r.readSize = (r.numSlices-1)*codec.SliceSize + r.lastBytes
-	r.previousSlices, r.numSlices = r.numSlices, 0
-	r.received = core.Set{}
+	size, inconsistent := r.ledger.complete()
+	r.readSize = size
+	r.stats.Inconsistent += int64(inconsistent)
+	r.previousSlices, r.numSlices, r.lastBytes = r.numSlices, 0, 0
 	r.chunkID++ // modulo 2^16 (CID-2)
 	r.pending.Current, r.pending.Previous = false, true
 	r.acks.AtOnce(r.now)
@@ -376,7 +468,7 @@ func (r *Receiver) complete(receiverInput) {
 	}
 }
 
-// ackCurrent and ackPrevious answer duplicates (RCV-13).
+// ackCurrent and ackPrevious answer slices that add nothing (RCV-13).
 func (r *Receiver) ackCurrent(receiverInput) {
 	r.pending.Current = true
 	r.acks.Soon(r.now)
@@ -397,28 +489,20 @@ func (r *Receiver) hold(in receiverInput) {
 
 // deliver appends the chunk to what Read was given.
 func (r *Receiver) deliver(in receiverInput) {
-	dst := slices.Grow(in.dst, r.readSize)
-	for left, id := r.readSize, 0; left > 0; id++ {
-		n := min(left, codec.SliceSize)
-		dst = append(dst, r.slices[id][:n]...)
-		left -= n
-	}
-	r.read, r.readSize = dst, 0
-	if r.memory != nil {
-		r.slices = r.memory.release(r.slices)
-	}
+	r.read = r.ledger.deliver(slices.Grow(in.dst, r.readSize), r.readSize)
+	r.readSize = 0
 }
 
 // sendAck makes the next of the acks that are due, the previous chunk's first
-// (RCV-16). It holds all that is here (ACK-2).
+// (RCV-16, RPR-12). It holds all that is here (ACK-2, RPA-2, RPN-4).
 func (r *Receiver) sendAck(receiverInput) {
 	switch p := &r.pending; {
 	case p.Previous:
 		p.Previous = false
-		r.out = codec.Ack{ChunkID: r.chunkID - 1, NumSlices: r.previousSlices, Acked: core.FirstN(r.previousSlices)}
+		r.out = r.ledger.report(codec.Ack{ChunkID: r.chunkID - 1, NumSlices: r.previousSlices}, true)
 	case p.Current:
 		p.Current = false
-		r.out = codec.Ack{ChunkID: r.chunkID, NumSlices: r.numSlices, Acked: r.received}
+		r.out = r.ledger.report(codec.Ack{ChunkID: r.chunkID, NumSlices: r.numSlices}, false)
 	default:
 		p.Hold = false
 		r.out = codec.Ack{ChunkID: r.chunkID, NumSlices: r.heldSlices}
@@ -428,7 +512,7 @@ func (r *Receiver) sendAck(receiverInput) {
 	}
 	r.stats.AcksSent++
 	if r.log != nil {
-		r.log(ackEvent(eventlog.AckSent, r.now, &r.out))
+		r.log(ackEvent(eventlog.AckSent, r.now, r.out, max(r.out.Acked.Count(), r.out.Have)))
 	}
 }
 
@@ -440,10 +524,10 @@ func (r *Receiver) fail(in receiverInput) {
 	r.drop(in)
 }
 
-// drop releases everything that a failed receiver no longer needs (RCV-19).
+// drop releases everything that a failed receiver no longer needs (RCV-19, RPR-13).
 func (r *Receiver) drop(receiverInput) {
-	r.slices = nil
-	r.numSlices, r.received = 0, core.Set{}
+	r.ledger.drop()
+	r.numSlices, r.lastBytes = 0, 0
 	r.pending = PendingAcks{}
 	r.acks.At = core.Never
 }

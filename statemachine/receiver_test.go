@@ -61,12 +61,12 @@ func TestInvalidSlicesAreIgnored(t *testing.T) {
 	} {
 		for _, from := range []func() *Receiver{waitingReceiver, receivingReceiver, readyReceiver, failedReceiver} {
 			r := from()
-			before := *r
+			before, received, deadline := *r, receivedOf(r).received, r.Deadline()
 			s := good
 			c.wrong(&s)
 			give(r, s)
 			if r.Stats().Ignored != before.stats.Ignored+1 || r.state != before.state || r.pending != before.pending ||
-				r.received != before.received || r.Deadline() != before.Deadline() {
+				receivedOf(r).received != received || r.Deadline() != deadline {
 				t.Errorf("%s: not ignored in %v", c.name, before.state)
 			}
 		}
@@ -104,7 +104,7 @@ func TestTheShortestAndTheLongestTimeToGiveUp(t *testing.T) {
 		check.Same(t, "error before", r.Err(), nil)
 		r.Poll(wait)
 		check.Same(t, "error", r.Err(), ErrGaveUp)
-		check.That(t, r.numSlices == 0 && r.received.Empty(), "nothing is arriving any more")
+		check.That(t, r.numSlices == 0 && receivedOf(r).received.Empty(), "nothing is arriving any more")
 	}
 }
 
@@ -117,8 +117,9 @@ func TestOnlyEqualityOfIDsCounts(t *testing.T) {
 		_, _ = r.Read(0, nil)
 		want := map[uint16]core.Row{first: "R3", first + 1: "R1"}
 		for _, away := range []uint16{0, 1, 2, 32767, 32768, 32769, 65534, 65535} {
-			twin := *r
-			twin.slices = nil
+			twin, ledger := *r, *receivedOf(r)
+			ledger.slices = nil
+			twin.ledger = &ledger
 			ours := twin.HandleSlice(0, chunktest.Slice(first+away, 0, 1))
 			row, known := want[first+away]
 			if !known {

@@ -1,6 +1,8 @@
 package statemachine
 
 import (
+	"math"
+
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
@@ -9,48 +11,87 @@ import (
 // Scheduler decides which slice of the chunk in flight goes next, and when. It
 // is the interface between the sender's transition table, which every
 // implementation shares, and the algorithm behind it, which each may choose
-// (section 9.1).
+// (section 9.1; section 5.4 of spec/REPAIR.md). A scheduler serves one kind of slices.
 //
-// The sender calls Begin once a chunk, then Acked and Next in any order, with
-// times that never run backward. A scheduler must never return a slice that was
-// acked (SCH-1), must go on returning slices that are not acked as time passes
-// (SCH-2), and must name a Deadline by which it does (SCH-3).
+// The sender calls Begin once a chunk, then Acked, Held and Next in any order, with
+// times that never run backward. A scheduler must never return a named slice that was
+// acked (SCH-1), must go on returning slices as time passes while the chunk is not complete
+// (SCH-2, RPX-9), must name a Deadline by which it does (SCH-3, RPX-10), and must let the
+// application limit its rate (RPX-11).
+//
+// A scheduler that knows nothing of the path embeds [NoPath], and then has only the first
+// six methods to write.
 type Scheduler interface {
 	// Begin starts a chunk; everything about the one before is over.
 	Begin(f Flight)
-	// Acked reports the newly acked slices. Each was sent, and none was reported
-	// before. The set is never empty.
-	Acked(now core.Micros, news core.Set)
+	// Acked reports what an ack said that was new: of named slices News is not empty; of
+	// repair slices Have or Top has grown.
+	Acked(now core.Micros, p Progress)
 	// Held reports that the peer is there but cannot take the chunk yet. Nothing of it
 	// has been stored.
 	Held(now core.Micros)
-	// Next returns the slice that goes out at now, and counts it as sent; or
-	// false when none is due.
+	// Next returns the slice that is sent at now, and counts it as sent; or false when none
+	// is due. With repair slices each true is the next transmission, from number 0 on,
+	// whatever slice is returned.
 	Next(now core.Micros) (sliceID int, ok bool)
 	// Deadline returns when Next will have a slice if no ack arrives before.
 	Deadline() core.Micros
 	// Stats returns what it knows of the path.
 	Stats() ScheduleStats
-}
 
-// Explainer is a Scheduler that says why it sent a slice, for the event log.
-type Explainer interface {
-	// Why returns for what the slice went out again that Next returned last:
-	// eventlog.Lost, Timeout, Probe or Extra.
+	// Adopt takes over what another scheduler knows of the path, before a chunk begins. One
+	// of another type has nothing to share.
+	Adopt(from Scheduler)
+	// PathSlices returns how many slices may be in flight on all lanes when a chunk begins
+	// (LAN-10).
+	PathSlices() int
+	// Yield says whether other packets on the path must not wait for slices. Schedulers that
+	// can then have fewer of them in flight.
+	Yield(yields bool)
+	// Marked says that the path has marked n datagrams with slices, since it is about to be
+	// too full (RFC 3168). Schedulers that can then send less.
+	Marked(now core.Micros, n int)
+	// Wants reports whether slices of the chunk are to be sent before another chunk begins,
+	// whatever the pace (LAN-7); unsent says that some were not sent once.
+	Wants(unsent bool) bool
+	// InFlight returns how many slices are under way, of so many that were sent and are not
+	// known to have arrived.
+	InFlight(unacked int) int
+	// Why returns for what the slice was sent that Next returned last, for the event log: a
+	// reason of package eventlog, or "" if the scheduler does not say.
 	Why(sliceID int) string
+	// Rest releases memory that only a chunk in flight needs; there must be none.
+	Rest()
 }
 
-// Rester is a Scheduler that can release memory that only a chunk in flight
-// needs.
-type Rester interface{ Rest() }
+// NoPath is embedded by a scheduler that knows nothing of the path, and does not say why it
+// sends a slice.
+type NoPath struct{}
+
+// Adopt implements Scheduler, as all that follow.
+func (NoPath) Adopt(Scheduler)          {}
+func (NoPath) PathSlices() int          { return math.MaxInt }
+func (NoPath) Yield(bool)               {}
+func (NoPath) Marked(core.Micros, int)  {}
+func (NoPath) Wants(unsent bool) bool   { return unsent }
+func (NoPath) InFlight(unacked int) int { return unacked }
+func (NoPath) Why(int) string           { return "" }
+func (NoPath) Rest()                    {}
+
+// Progress is what the acks of the chunk in flight have said so far.
+type Progress struct {
+	News core.Set // named slices that are newly acked: each was sent, and none was reported before
+	Have int      // how many slices the peer has; of repair slices, independent ones. It never falls
+	Top  int      // with repair slices the highest number that arrived, and one. It never falls
+}
 
 // Flight describes the chunk that a scheduler is to send.
 type Flight struct {
 	Now       core.Micros
 	ChunkID   uint16
 	NumSlices int
-	Bytes     int          // of the datagram of each slice but the last
-	LastBytes int          // of the datagram of the last slice
+	Bytes     int          // of the datagram of each slice but the last source slice
+	LastBytes int          // of the datagram of the last source slice
 	Log       eventlog.Log // may be nil
 }
 

@@ -2,6 +2,7 @@ package statemachine
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/table"
@@ -9,57 +10,103 @@ import (
 
 // SenderConfig sets up a Sender.
 type SenderConfig struct {
+	// Kind is the kind of slices, the same at both ends.
+	Kind codec.Kind
 	// FirstChunkID is the id of the first chunk; both ends must agree (CID-1).
 	FirstChunkID uint16
 	// GiveUp is how long a chunk may stay without progress before the sender
 	// fails: 1 us to MaxGiveUp, or 0 for DefaultGiveUp. It should be three times the
 	// scheduler's longest interval between slices, and 100 ms (SND-20).
 	GiveUp core.Micros
-	// Scheduler decides which slice goes next, and when. It is required, and serves
-	// one sender.
+	// Scheduler decides which slice goes next, and when. It is required, serves one
+	// sender, and must be one for the kind of slices.
 	Scheduler Scheduler
 	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows.
 	Log eventlog.Log
 }
 
-// Sender is the sending end of one connection (section 7). One chunk is in
-// flight at a time (CON-2).
+// Sender is the sending end of one connection (section 7; section 5 of spec/REPAIR.md).
+// One chunk is in flight at a time (CON-2).
 type Sender struct {
 	state  SenderState
 	row    core.Row
 	now    core.Micros
 	giveUp core.Micros
+	kind   codec.Kind
+	ledger senderLedger
 	sched  Scheduler
 	log    eventlog.Log
-	times  *[codec.MaxSlices]int // with a log: transmissions of each slice
 
 	// The chunk in flight, or the next one's id when there is none.
 	chunkID   uint16
-	chunk     []byte // the caller's; nil unless SENDING
 	numSlices int
-	sent      core.Set // sent at least once
-	acked     core.Set // subset of sent; a bit is never cleared within a chunk (SAFE-3)
+	size      int // in bytes
 	startedAt core.Micros
 	heardAt   core.Micros // the latest sign of the peer: START, an ack with news, a hold
 
-	refusal error // of the last Submit
+	given   given
+	refusal error       // of the last Submit
+	out     codec.Slice // what the last step has for Poll
 	stats   SenderStats
 }
 
-// NewSender returns an idle sender (SND-21). It fails with core.ErrConfig.
+// senderLedger knows the slices of the chunk in flight: which were sent, and which have
+// arrived. The machine knows only what the ledger says of an ack, and that a slice was sent.
+type senderLedger interface {
+	// start begins a chunk, of which nothing was sent.
+	start(chunkID uint16, c chunk)
+	// judge returns the guard of an ack for the chunk in flight, and what it says.
+	judge(a codec.Ack) (guard uint8, said Progress)
+	// note takes what an ack said. It returns what is known from then on, with the news, and
+	// how many slices are newly acked.
+	note(said Progress) (known Progress, newly int)
+	// slice returns a slice of the chunk in flight: always the same bytes.
+	slice(id int) codec.Slice
+	// send returns the slice that is sent next, if the scheduler named one, and counts it
+	// as sent. It reports whether the slice was sent before.
+	send(id int) (s codec.Slice, again bool)
+	// told returns how often the slice was sent that was sent last, and what for, if the
+	// scheduler says why.
+	told(s codec.Slice, why string) (times int, reason string)
+	// drop releases the chunk.
+	drop()
+	// count returns how many slices an ack reports.
+	count(a codec.Ack) int
+	// unacked returns how many slices were sent of which it is not known that they arrived,
+	// and whether there are slices of the chunk that were not sent.
+	unacked() (n int, unsent bool)
+	vars(v SenderVars) SenderVars // with those of the slices
+}
+
+// chunk is what was submitted.
+type chunk struct {
+	bytes   []byte           // the caller's
+	encoded *erasure.Encoded // or nil, if it came as bytes
+}
+
+// NewSender returns an idle sender (SND-21, RPX-1). It fails with core.ErrConfig.
 func NewSender(cfg SenderConfig) (*Sender, error) {
 	giveUp, err := CheckGiveUp(cfg.GiveUp)
 	if err != nil {
 		return nil, err
 	}
 	if cfg.Scheduler == nil {
-		return nil, core.ConfigError("Scheduler", nil, "a scheduler, such as adaptive.New returns")
+		return nil, core.ConfigError("Scheduler", nil, "a scheduler, such as adaptive.New or rateless.New returns")
 	}
-	s := &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, sched: cfg.Scheduler, log: cfg.Log}
-	if s.log != nil {
-		s.times = new([codec.MaxSlices]int)
-	}
+	s := &Sender{chunkID: cfg.FirstChunkID, giveUp: giveUp, kind: cfg.Kind, sched: cfg.Scheduler, log: cfg.Log}
+	s.ledger = newSenderLedger(cfg.Kind, cfg.Log != nil)
 	return s, nil
+}
+
+func newSenderLedger(kind codec.Kind, logs bool) senderLedger {
+	if kind == codec.Repair {
+		return &sentCount{}
+	}
+	l := &sentSet{}
+	if logs {
+		l.times = new([codec.MaxSlices]int)
+	}
+	return l
 }
 
 // SenderState is what a sender is doing (section 7.1).
@@ -78,7 +125,7 @@ const (
 
 func (s SenderState) String() string { return [...]string{"IDLE", "SENDING", "FAILED"}[s] }
 
-// The guards of section 7.3.
+// The guards of section 7.3, and of section 5.3 of spec/REPAIR.md.
 const (
 	anySubmit uint8 = iota
 	sizeValid
@@ -130,46 +177,76 @@ var (
 
 type senderTransition = table.Transition[SenderState, uint8, Sender, senderInput]
 
-func senderRow(row core.Row, from SenderState, guard uint8, to SenderState, does ...senderAction) senderTransition {
-	return senderTransition{Row: row, From: from, If: guard, To: to, Do: does}
+// senderRow returns a row by its ids in the two documents: it is in the tables of both.
+func senderRow(named, repair core.Row, from SenderState, guard uint8, to SenderState, does ...senderAction) pair[senderTransition] {
+	row := senderTransition{From: from, If: guard, To: to, Do: does}
+	var p pair[senderTransition]
+	p[codec.Named], p[codec.Repair] = row, row
+	p[codec.Named].Row, p[codec.Repair].Row = named, repair
+	return p
 }
 
-// senderTable is the sender: every transition that there is (section 7.3).
-var senderTable = table.New(3, senderGuards, []senderTransition{
-	senderRow("S1", SenderIdle, sizeValid, SenderSending, senderStart),
-	senderRow("S2", SenderIdle, sizeInvalid, SenderIdle, refuseSize),
-	senderRow("S3", SenderSending, anySubmit, SenderSending, refuseBusy),
-	senderRow("S4", SenderFailed, anySubmit, SenderFailed, refuseGaveUp),
-	senderRow("S5", SenderIdle, anyAck, SenderIdle, ignoreAck),
-	senderRow("S6", SenderSending, ackForeign, SenderSending, ignoreAck),
-	senderRow("S7", SenderSending, ackNothingNew, SenderSending, ignoreAck),
-	senderRow("S8", SenderSending, ackHold, SenderSending, hear, held),
-	senderRow("S9", SenderSending, ackNews, SenderSending, note),
-	senderRow("S10", SenderSending, ackAll, SenderIdle, note, senderComplete),
-	senderRow("S11", SenderFailed, anyAck, SenderFailed, ignoreAck),
-	senderRow("S12", SenderIdle, anySenderPoll, SenderIdle),
-	senderRow("S13", SenderSending, sliceDue, SenderSending, send),
-	senderRow("S14", SenderSending, noSliceDue, SenderSending),
-	senderRow("S15", SenderSending, senderGivesUp, SenderFailed, senderGiveUp),
-	senderRow("S16", SenderFailed, anySenderPoll, SenderFailed),
-})
+// senderRows are the sender: every transition that there is (section 7.3, and section 5.2
+// of spec/REPAIR.md, RPX-2).
+var senderRows = []pair[senderTransition]{
+	senderRow("S1", "T1", SenderIdle, sizeValid, SenderSending, senderStart),
+	senderRow("S2", "T2", SenderIdle, sizeInvalid, SenderIdle, refuseSize),
+	senderRow("S3", "T3", SenderSending, anySubmit, SenderSending, refuseBusy),
+	senderRow("S4", "T4", SenderFailed, anySubmit, SenderFailed, refuseGaveUp),
+	senderRow("S5", "T5", SenderIdle, anyAck, SenderIdle, ignoreAck),
+	senderRow("S6", "T6", SenderSending, ackForeign, SenderSending, ignoreAck),
+	senderRow("S7", "T7", SenderSending, ackNothingNew, SenderSending, ignoreAck),
+	senderRow("S8", "T8", SenderSending, ackHold, SenderSending, hear, held),
+	senderRow("S9", "T9", SenderSending, ackNews, SenderSending, note),
+	senderRow("S10", "T10", SenderSending, ackAll, SenderIdle, note, senderComplete),
+	senderRow("S11", "T11", SenderFailed, anyAck, SenderFailed, ignoreAck),
+	senderRow("S12", "T12", SenderIdle, anySenderPoll, SenderIdle),
+	senderRow("S13", "T13", SenderSending, sliceDue, SenderSending, send),
+	senderRow("S14", "T14", SenderSending, noSliceDue, SenderSending),
+	senderRow("S15", "T15", SenderSending, senderGivesUp, SenderFailed, senderGiveUp),
+	senderRow("S16", "T16", SenderFailed, anySenderPoll, SenderFailed),
+}
 
-// SenderTable returns the rows of the sender's table.
-func SenderTable() []core.Line { return senderTable.Lines() }
+var senderTables = [...]*table.Table[SenderState, uint8, Sender, senderInput]{
+	codec.Named:  table.New(3, senderGuards, rowsOf(codec.Named, senderRows)),
+	codec.Repair: table.New(3, senderGuards, rowsOf(codec.Repair, senderRows)),
+}
 
-// senderInput is what an event gives to the actions.
-type senderInput struct {
-	chunk   []byte
-	news    core.Set
+// SenderTable returns the rows of the sender's table, as the document of a kind has them.
+func SenderTable(kind codec.Kind) []core.Line { return senderTables[kind].Lines() }
+
+// senderNames are the names of the machine in logs.
+var senderNames = [...]string{codec.Named: "sender", codec.Repair: "repair-sender"}
+
+// pair is a row of the tables of both documents, by kind.
+type pair[R any] [2]R
+
+// rowsOf returns the rows of one document: those that have an id there.
+func rowsOf[S table.State, M, In any](kind codec.Kind, pairs []pair[table.Transition[S, uint8, M, In]]) (rows []table.Transition[S, uint8, M, In]) {
+	for _, p := range pairs {
+		if p[kind].Row != "" {
+			rows = append(rows, p[kind])
+		}
+	}
+	return rows
+}
+
+// given is what an event gives to the actions. It is kept in the sender and not handed
+// on: passing it by value through the table takes longer than most events.
+type given struct {
+	chunk   chunk
+	said    Progress // by an ack
 	sliceID int
 }
 
+type senderInput = struct{}
+
 // step takes the transition for the guard that holds. Nothing else changes the
 // state.
-func (s *Sender) step(guard uint8, in senderInput) {
+func (s *Sender) step(guard uint8) {
 	from := s.state
-	if does := senderTable.Step(s, &s.state, &s.row, guard, in); does && s.log != nil {
-		s.log(eventlog.Event{Kind: eventlog.State, At: s.now, Machine: "sender", From: from.String(), To: s.state.String(), Row: s.row})
+	if does := senderTables[s.kind].Step(s, &s.state, &s.row, guard, senderInput{}); does && s.log != nil {
+		s.log(eventlog.Event{Kind: eventlog.State, At: s.now, Machine: senderNames[s.kind], From: from.String(), To: s.state.String(), Row: s.row})
 	}
 }
 
@@ -180,14 +257,26 @@ func (s *Sender) advance(now core.Micros) { s.now = max(s.now, now) }
 // sender does not copy it: it must stay as it is until the sender is idle
 // again (SND-18). Submit fails with ErrChunkSize, ErrBusy or ErrGaveUp, and then
 // the sender is as it was (SND-1, LIM-1).
-func (s *Sender) Submit(now core.Micros, chunk []byte) error {
+func (s *Sender) Submit(now core.Micros, data []byte) error {
+	return s.submit(now, chunk{bytes: data})
+}
+
+// SubmitEncoded is Submit for a chunk of which any number of senders may send the same
+// slices (RPC-7).
+func (s *Sender) SubmitEncoded(now core.Micros, e *erasure.Encoded) error {
+	return s.submit(now, chunk{e.Bytes(), e})
+}
+
+func (s *Sender) submit(now core.Micros, c chunk) error {
 	s.advance(now)
 	s.refusal = nil
 	guard := sizeValid
-	if len(chunk) < 1 || len(chunk) > codec.MaxChunkSize {
+	if len(c.bytes) < 1 || len(c.bytes) > codec.MaxChunkSize {
 		guard = sizeInvalid
 	}
-	s.step(guard, senderInput{chunk: chunk})
+	s.given.chunk = c
+	s.step(guard)
+	s.given.chunk = chunk{}
 	return s.refusal
 }
 
@@ -198,57 +287,53 @@ func (s *Sender) HandleAck(now core.Micros, a codec.Ack) (ours bool) {
 	s.advance(now)
 	s.stats.AcksReceived++
 	if s.log != nil {
-		s.log(ackEvent(eventlog.AckReceived, s.now, &a))
+		s.log(ackEvent(eventlog.AckReceived, s.now, a, s.ledger.count(a)))
 	}
-	// A slice that was never sent cannot have arrived (SND-7).
-	news := a.Acked.Intersect(s.sent).Minus(s.acked)
-	guard := s.ackGuard(a, news)
+	guard, said := s.ackGuard(a)
+	s.given.said = said
 	ours = guard != ackForeign
 	if s.state == SenderIdle {
 		ours = s.stats.Chunks > 0 && a.ChunkID == s.chunkID-1
 	}
-	s.step(guard, senderInput{news: news})
+	s.step(guard)
 	return ours
 }
 
-// ackGuard returns the guard of an ack (SND-5, SND-6, SND-8, SND-22).
-func (s *Sender) ackGuard(a codec.Ack, news core.Set) uint8 {
-	switch {
-	case a.ChunkID != s.chunkID || a.NumSlices != s.numSlices || a.Validate() != nil:
-		return ackForeign
-	case s.acked.Count()+news.Count() == s.numSlices:
-		return ackAll
-	case !news.Empty():
-		return ackNews
-	case s.acked.Empty() && a.Acked.Empty():
-		return ackHold
+// ackGuard returns the guard of an ack (SND-5, SND-6, SND-8, SND-22; RPX-3, RPX-4), and
+// what it says.
+func (s *Sender) ackGuard(a codec.Ack) (guard uint8, said Progress) {
+	if a.ChunkID != s.chunkID || a.NumSlices != s.numSlices || s.kind.ValidateAck(&a) != nil {
+		return ackForeign, said
 	}
-	return ackNothingNew
+	return s.ledger.judge(a)
 }
 
 // Poll returns a slice to send at now, or false when none is due. Call it until
-// it returns false (SND-3, SND-9). The slice's data points into the chunk.
+// it returns false (SND-3, SND-9). The slice's data is that of the chunk.
 func (s *Sender) Poll(now core.Micros) (codec.Slice, bool) {
 	s.advance(now)
-	guard, in := s.pollGuard()
-	s.step(guard, in)
+	guard := s.pollGuard()
+	s.step(guard)
 	if guard != sliceDue {
 		return codec.Slice{}, false
 	}
-	return s.slice(in.sliceID), true
+	out := s.out
+	s.out.Data = nil
+	return out, true
 }
 
-func (s *Sender) pollGuard() (guard uint8, in senderInput) {
+func (s *Sender) pollGuard() uint8 {
 	if s.state != SenderSending {
-		return noSliceDue, in
+		return noSliceDue
 	}
 	if s.now-s.heardAt >= s.giveUp {
-		return senderGivesUp, in
+		return senderGivesUp
 	}
 	if id, ok := s.sched.Next(s.now); ok {
-		return sliceDue, senderInput{sliceID: id}
+		s.given.sliceID = id
+		return sliceDue
 	}
-	return noSliceDue, in
+	return noSliceDue
 }
 
 // Deadline returns when Poll has something to do next if no event comes before:
@@ -260,36 +345,40 @@ func (s *Sender) Deadline() core.Micros {
 	return min(s.sched.Deadline(), s.heardAt+s.giveUp)
 }
 
-// Rest releases what only a chunk in flight needs. It does nothing while there is
-// one, or if the scheduler is no Rester.
+// Rest releases what only a chunk in flight needs. It does nothing while there is one.
 func (s *Sender) Rest() {
-	if r, ok := s.sched.(Rester); ok && s.state != SenderSending {
-		r.Rest()
+	if s.state != SenderSending {
+		s.sched.Rest()
 	}
 }
 
-// slice returns a slice of the chunk in flight: always the same bytes (SLC-4,
-// LIM-2).
-func (s *Sender) slice(id int) codec.Slice {
-	from := id * codec.SliceSize
-	to := min(from+codec.SliceSize, len(s.chunk))
-	return codec.Slice{ChunkID: s.chunkID, SliceID: id, NumSlices: s.numSlices, Data: s.chunk[from:to:to]}
+// Wants reports whether slices of the chunk in flight are to be sent before another chunk
+// begins, whatever the pace (LAN-7).
+func (s *Sender) Wants() bool {
+	_, unsent := s.ledger.unacked()
+	return s.sched.Wants(unsent)
 }
 
-// start begins a chunk; nothing of the one before remains (SND-10).
-func (s *Sender) start(in senderInput) {
-	s.chunk = in.chunk
-	s.numSlices = codec.NumSlices(len(in.chunk))
-	s.sent, s.acked = core.Set{}, core.Set{}
+// InFlight returns how many slices of the chunk in flight were sent and are not known to
+// have arrived (LAN-10).
+func (s *Sender) InFlight() int {
+	n, _ := s.ledger.unacked()
+	return s.sched.InFlight(n)
+}
+
+// start begins a chunk; nothing of the one before remains (SND-10, RPX-5).
+func (s *Sender) start(senderInput) {
+	s.size = len(s.given.chunk.bytes)
+	s.numSlices = codec.NumSlices(s.size)
 	s.startedAt, s.heardAt = s.now, s.now
+	s.ledger.start(s.chunkID, s.given.chunk)
 	if s.log != nil {
-		*s.times = [codec.MaxSlices]int{}
 		s.log(eventlog.Event{
-			Kind: eventlog.ChunkStarted, At: s.now, ChunkID: s.chunkID, Bytes: len(s.chunk),
+			Kind: eventlog.ChunkStarted, At: s.now, ChunkID: s.chunkID, Bytes: s.size,
 			NumSlices: s.numSlices, Direction: eventlog.Out,
 		})
 	}
-	first, last := s.slice(0), s.slice(s.numSlices-1)
+	first, last := s.ledger.slice(0), s.ledger.slice(s.numSlices-1)
 	s.sched.Begin(Flight{
 		Now: s.now, ChunkID: s.chunkID, NumSlices: s.numSlices,
 		Bytes: first.DatagramSize(), LastBytes: last.DatagramSize(), Log: s.log,
@@ -302,27 +391,35 @@ func (s *Sender) hear(senderInput) { s.heardAt = s.now }
 // held reports a hold to the scheduler (SND-23).
 func (s *Sender) held(senderInput) { s.sched.Held(s.now) }
 
-// note takes newly acked slices, and passes them on to the scheduler (SND-12).
+// note takes what an ack said, and passes it on to the scheduler (SND-12, RPX-6).
 func (s *Sender) note(in senderInput) {
 	s.hear(in)
-	s.acked = s.acked.Union(in.news)
-	s.stats.SlicesAcked += int64(in.news.Count())
+	known, newly := s.ledger.note(s.given.said)
+	s.stats.SlicesAcked += int64(newly)
 	if s.log != nil {
-		for id := range in.news.All() {
-			s.log(eventlog.Event{Kind: eventlog.SliceAcked, At: s.now, ChunkID: s.chunkID, SliceID: id})
-		}
+		s.logProgress(&known)
 	}
-	s.sched.Acked(s.now, in.news)
+	s.sched.Acked(s.now, known)
+}
+
+// logProgress logs which slices are newly acked, or how many are.
+func (s *Sender) logProgress(p *Progress) {
+	for id := range p.News.All() {
+		s.log(eventlog.Event{Kind: eventlog.SliceAcked, At: s.now, ChunkID: s.chunkID, SliceID: id})
+	}
+	if p.News.Empty() {
+		s.log(eventlog.Event{Kind: eventlog.SlicesCounted, At: s.now, ChunkID: s.chunkID, Have: p.Have, Top: p.Top})
+	}
 }
 
 // complete counts the chunk as delivered and goes on to the next id (SND-13).
 func (s *Sender) complete(in senderInput) {
 	s.stats.Chunks++
-	s.stats.ChunkBytes += int64(len(s.chunk))
+	s.stats.ChunkBytes += int64(s.size)
 	s.stats.LastChunkTime = s.now - s.startedAt
 	if s.log != nil {
 		s.log(eventlog.Event{
-			Kind: eventlog.ChunkCompleted, At: s.now, ChunkID: s.chunkID, Bytes: len(s.chunk),
+			Kind: eventlog.ChunkCompleted, At: s.now, ChunkID: s.chunkID, Bytes: s.size,
 			Direction: eventlog.Out, Elapsed: s.stats.LastChunkTime,
 		})
 	}
@@ -339,40 +436,39 @@ func (s *Sender) fail(in senderInput) {
 	s.drop(in)
 }
 
-// drop releases the caller's chunk (SND-15, SND-19).
-func (s *Sender) drop(senderInput) { s.chunk = nil }
+// drop releases the caller's chunk (SND-15, SND-19, RPX-8).
+func (s *Sender) drop(senderInput) {
+	s.size = 0
+	s.ledger.drop()
+}
 
-// send counts the slice that goes out (SND-14).
-func (s *Sender) send(in senderInput) {
-	if s.sent.Has(in.sliceID) {
+// send sends the next slice (SND-14, RPX-7).
+func (s *Sender) send(senderInput) {
+	out, again := s.ledger.send(s.given.sliceID)
+	s.out = out
+	s.stats.SlicesSent++
+	s.stats.BytesSent += int64(out.DatagramSize())
+	if again {
 		s.stats.SlicesResent++
 	}
-	s.sent.Add(in.sliceID)
-	s.stats.SlicesSent++
-	out := s.slice(in.sliceID)
-	s.stats.BytesSent += int64(out.DatagramSize())
+	if !out.Source() {
+		s.stats.SlicesRepair++
+	}
 	if s.log != nil {
-		s.times[in.sliceID]++
-		s.log(eventlog.Event{
-			Kind: eventlog.SliceSent, At: s.now, ChunkID: s.chunkID, SliceID: in.sliceID,
-			Bytes: out.DatagramSize(), Times: s.times[in.sliceID], Why: s.why(in.sliceID),
-		})
+		s.logSlice(out)
 	}
 }
 
-// why returns what the slice that goes out is sent for.
-func (s *Sender) why(id int) string {
-	if s.times[id] == 1 {
-		return eventlog.First
-	}
-	if e, ok := s.sched.(Explainer); ok {
-		return e.Why(id)
-	}
-	return eventlog.Lost
+// logSlice logs the slice that is sent.
+func (s *Sender) logSlice(out codec.Slice) {
+	times, why := s.ledger.told(out, s.sched.Why(out.SliceID))
+	s.log(eventlog.Event{
+		Kind: eventlog.SliceSent, At: s.now, ChunkID: s.chunkID, SliceID: out.SliceID,
+		Bytes: out.DatagramSize(), Times: times, Why: why,
+	})
 }
 
-// ackEvent is an ack in the log.
-func ackEvent(kind eventlog.Kind, now core.Micros, a *codec.Ack) eventlog.Event {
-	have := a.Acked.Count()
+// ackEvent is an ack in the log, which reports so many slices.
+func ackEvent(kind eventlog.Kind, now core.Micros, a codec.Ack, have int) eventlog.Event {
 	return eventlog.Event{Kind: kind, At: now, ChunkID: a.ChunkID, Have: have, NumSlices: a.NumSlices, Complete: have == a.NumSlices}
 }

@@ -39,7 +39,7 @@ func TestASenderGivesUp(t *testing.T) {
 		s.HandleAck(end, chunktest.Ack(0, "111"))
 		check.Equal(t, "state", s.state, SenderFailed)
 		check.Equal(t, "acks ignored", s.Stats().AcksIgnored, ignored+1)
-		check.That(t, s.chunk == nil, "the chunk is released")
+		check.That(t, sentOf(s).chunk == nil, "the chunk is released")
 	}
 }
 
@@ -62,10 +62,10 @@ func TestForeignAcksChangeNothing(t *testing.T) {
 		{"all bits, and one too many", func(a *codec.Ack) { a.Acked = core.SetOf(0, 1, 2, 64) }},
 	} {
 		s := sentSender()
-		before, wrong := *s, good
+		before, acked, wrong := *s, sentOf(s).acked, good
 		a.wrong(&wrong)
 		ours := s.HandleAck(core.Second, wrong)
-		if ours || s.row != "S6" || s.acked != before.acked || s.heardAt != before.heardAt || s.Stats().AcksIgnored != 1 || s.Deadline() != before.Deadline() {
+		if ours || s.row != "S6" || sentOf(s).acked != acked || s.heardAt != before.heardAt || s.Stats().AcksIgnored != 1 || s.Deadline() != before.Deadline() {
 			t.Errorf("%s: the ack %v changed something", a.name, wrong)
 		}
 	}
@@ -88,7 +88,7 @@ func TestWhichAcksOfAnIdleSenderAreOurs(t *testing.T) {
 func TestACompleteSenderReleasesTheChunk(t *testing.T) {
 	s := sentSender()
 	s.HandleAck(0, chunktest.Ack(7, "111"))
-	check.That(t, s.chunk == nil, "the chunk is released")
+	check.That(t, sentOf(s).chunk == nil, "the chunk is released")
 	check.Equal(t, "slices", s.numSlices, 0)
 	check.Equal(t, "next chunk", s.chunkID, 8)
 	check.Equal(t, "deadline", s.Deadline(), core.Never)
@@ -97,7 +97,7 @@ func TestACompleteSenderReleasesTheChunk(t *testing.T) {
 // A refused submit leaves the sender as it was, and the next one that is right is
 // taken (SND-1, LIM-1).
 func TestARefusedSubmitChangesNothing(t *testing.T) {
-	opaque := cmp.AllowUnexported(Sender{}, inTurn{})
+	opaque := cmp.AllowUnexported(Sender{}, sentSet{}, given{}, chunk{}, inTurn{})
 	same := cmp.Comparer(func(a, b error) bool { return a == b })
 	for _, c := range []struct {
 		name string

@@ -4,21 +4,28 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// SenderVars are the variables of section 7.2.
+// SenderVars are the variables of section 7.2, and of section 5.1 of spec/REPAIR.md.
 type SenderVars struct {
-	State     SenderState
-	Row       core.Row    // of the latest transition; empty before the first
-	ChunkID   uint16      // of the chunk in flight, or of the next one
-	NumSlices int         // of the chunk in flight; 0 while there is none
-	Sent      core.Set    // slices of the chunk in flight sent at least once
-	Acked     core.Set    // those that the peer has
-	HeardAt   core.Micros // the latest sign that the peer is there
+	State         SenderState
+	Row           core.Row    // of the latest transition; empty before the first
+	ChunkID       uint16      // of the chunk in flight, or of the next one
+	NumSlices     int         // of the chunk in flight; 0 while there is none
+	Sent          core.Set    // named slices of the chunk in flight that were sent at least once
+	Acked         core.Set    // those that the peer has
+	Transmissions int         // how many slices were sent: of named ones each counts once
+	Have          int         // how many slices the peer has; of repair slices, independent ones
+	Top           int         // with repair slices the highest number that arrived, and one
+	HeardAt       core.Micros // the latest sign that the peer is there
 }
 
 // Vars returns the sender's variables.
 func (s *Sender) Vars() SenderVars {
-	return SenderVars{s.state, s.row, s.chunkID, s.numSlices, s.sent, s.acked, s.heardAt}
+	v := SenderVars{State: s.state, Row: s.row, ChunkID: s.chunkID, NumSlices: s.numSlices, HeardAt: s.heardAt}
+	return s.ledger.vars(v)
 }
+
+// HeardAt returns the latest sign that the peer is there.
+func (s *Sender) HeardAt() core.Micros { return s.heardAt }
 
 // State returns the sender's state.
 func (s *Sender) State() SenderState { return s.state }
@@ -41,7 +48,7 @@ type SenderStats struct {
 	ChunkBytes    int64       // their bytes
 	SlicesSent    int64       // slice packets sent, the resent ones among them
 	SlicesResent  int64       // slice packets sent for a slice that was sent before
-	SlicesRepair  int64       // slice packets sent that were repair slices (package repair)
+	SlicesRepair  int64       // slice packets sent that were repair slices
 	SlicesAcked   int64       // slices that the peer is known to have, repair slices among them
 	BytesSent     int64       // bytes of datagrams sent, without IP and UDP headers
 	AcksReceived  int64       // acks received
@@ -72,15 +79,19 @@ func (s *SenderStats) Add(t SenderStats) {
 	s.Schedule.Add(t.Schedule)
 }
 
-// ReceiverVars are the variables of section 8.2.
+// ReceiverVars are the variables of section 8.2, and of section 6.1 of spec/REPAIR.md.
 type ReceiverVars struct {
 	State          ReceiverState
 	Row            core.Row    // of the latest transition; empty before the first
 	ChunkID        uint16      // of the chunk that arrives, or of the next one
 	NumSlices      int         // of the chunk that arrives; 0 while none does
-	Received       core.Set    // its slices that are here
-	ProgressAt     core.Micros // when the latest new slice came
+	LastBytes      int         // with repair slices the size of its last slice; 0 while none arrives
+	Received       core.Set    // its named slices that are here
+	Have           int         // how many of its slices are here; of repair slices, independent ones
+	Top            int         // with repair slices the highest number that came, and one
+	ProgressAt     core.Micros // when the latest slice came that added to the chunk
 	PreviousSlices int         // of the chunk completed last; 0 while there is none
+	PreviousTop    int         // its top when it was complete
 	Due            PendingAcks // for which chunks an ack is due
 	HeldSlices     int         // num_slices of the slice that made a hold due
 	ReadSize       int         // bytes of the chunk that waits to be read; 0 while none does
@@ -88,11 +99,27 @@ type ReceiverVars struct {
 
 // Vars returns the receiver's variables.
 func (r *Receiver) Vars() ReceiverVars {
-	return ReceiverVars{
-		r.state, r.row, r.chunkID, r.numSlices, r.received, r.progressAt,
-		r.previousSlices, r.pending, r.heldSlices, r.readSize,
+	v := ReceiverVars{
+		State: r.state, Row: r.row, ChunkID: r.chunkID, NumSlices: r.numSlices, LastBytes: r.lastBytes,
+		Have: r.ledger.count(), ProgressAt: r.progressAt, PreviousSlices: r.previousSlices,
+		Due: r.pending, HeldSlices: r.heldSlices, ReadSize: r.readSize,
 	}
+	return r.ledger.vars(v)
 }
+
+// ChunkID returns the id of the chunk that arrives, or of the next one.
+func (r *Receiver) ChunkID() uint16 { return r.chunkID }
+
+// ProgressAt returns when the latest slice came that added to the chunk.
+func (r *Receiver) ProgressAt() core.Micros { return r.progressAt }
+
+// ReadSize returns how many bytes Read delivers, or 0.
+func (r *Receiver) ReadSize() int { return r.readSize }
+
+// IDs returns the ids of the slices of the chunk that are here: of named ones in their
+// order, of repair slices in the order in which they came. They are read-only, until the
+// next event.
+func (r *Receiver) IDs() []int { return r.ledger.ids() }
 
 // State returns the receiver's state.
 func (r *Receiver) State() ReceiverState { return r.state }
@@ -113,11 +140,11 @@ type ReceiverStats struct {
 	SlicesReceived int64       // slice packets handled
 	SlicesStored   int64       // those of them that were new
 	Duplicates     int64       // those that were here already, of the current or the previous chunk
-	Dependent      int64       // those that followed from slices that were here (package repair)
+	Dependent      int64       // those that followed from slices that were here
 	Held           int64       // those of the next chunk that came while one waited to be read
 	Conflicts      int64       // those that disagreed with the fixed number of slices
 	Replaced       int64       // times that the number of slices was replaced
-	Inconsistent   int64       // signs that a slice was forged, at most 3 a chunk, which is delivered all the same (package repair; RPR-11, RPH-2)
+	Inconsistent   int64       // signs that a slice was forged, at most 3 a chunk, which is delivered all the same (RPR-11, RPH-2)
 	Ignored        int64       // those of any other chunk
 	AcksSent       int64       // acks sent
 	LastChunkTime  core.Micros // from the first slice to the last new one, for the last complete chunk

@@ -66,13 +66,13 @@ func TestTheSmallerMinimumCountsIfThereIsOne(t *testing.T) {
 func TestVars(t *testing.T) {
 	s := ackedSender()
 	check.Equal(t, "sender", s.Vars(), SenderVars{
-		State: SenderSending, Row: "S9", ChunkID: 7, NumSlices: 3, Sent: s.sent, Acked: s.acked, HeardAt: 0,
+		State: SenderSending, Row: "S9", ChunkID: 7, NumSlices: 3, Sent: sentOf(s).sent, Acked: sentOf(s).acked, Transmissions: 3, Have: 1, HeardAt: 0,
 	})
-	check.Equal(t, "members", [2]int{s.sent.Count(), s.acked.Count()}, [2]int{3, 1})
+	check.Equal(t, "members", [2]int{sentOf(s).sent.Count(), sentOf(s).acked.Count()}, [2]int{3, 1})
 	r := receivingReceiver()
 	r.HandleSlice(r.now, firstSlice)
 	check.Equal(t, "receiver", r.Vars(), ReceiverVars{
-		State: ReceiverReceiving, Row: "R7", ChunkID: 8, NumSlices: 3, Received: r.received, ProgressAt: 2 * ms,
+		State: ReceiverReceiving, Row: "R7", ChunkID: 8, NumSlices: 3, Received: receivedOf(r).received, Have: 1, ProgressAt: 2 * ms,
 		PreviousSlices: 2, Due: PendingAcks{Current: true},
 	})
 	r = readyReceiver()

@@ -23,9 +23,9 @@ type countingScheduler struct {
 
 func (c *countingScheduler) Begin(f statemachine.Flight) { c.calls++; c.Scheduler.Begin(f) }
 func (c *countingScheduler) Held(now core.Micros)        { c.calls++; c.Scheduler.Held(now) }
-func (c *countingScheduler) Acked(now core.Micros, news core.Set) {
+func (c *countingScheduler) Acked(now core.Micros, p statemachine.Progress) {
 	c.calls++
-	c.Scheduler.Acked(now, news)
+	c.Scheduler.Acked(now, p)
 }
 func (c *countingScheduler) Next(now core.Micros) (sliceID int, ok bool) {
 	c.calls++

@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -178,27 +177,10 @@ func (c *client) ExpireLocked(now core.Micros) { c.peer.expireLocked(now) }
 // EndLocked ends the connection: the socket is closed, or broken.
 func (c *client) EndLocked(cause error) {
 	c.peer.endLocked(cause)
-	c.logEndLocked()
+	if c.machine.State() != session.Closed {
+		c.peer.logEndLocked(c.settings.Log, eventlog.Client)
+	}
 	c.opened.Give()
-}
-
-// logEndLocked logs the end of a connection whose socket ended before it did.
-func (c *client) logEndLocked() {
-	log := c.settings.Log
-	if log == nil || c.machine.State() == session.Closed {
-		return
-	}
-	p := c.peer
-	e := eventlog.Event{
-		Kind: eventlog.ConnectionEnded, At: p.link.Driver.Now(), End: eventlog.Client, Why: string(endOf(p.link.ErrLocked())), Text: p.link.ErrLocked().Error(),
-	}
-	if errors.Is(p.link.ErrLocked(), ErrUnreachable) {
-		e.Why = "unreachable"
-	}
-	if p.conn != nil {
-		e.Group = int(p.conn.Link().ID())
-	}
-	log(e)
 }
 
 // Rebind makes a dialed peer go on with a new socket, and so perhaps another address:

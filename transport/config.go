@@ -13,7 +13,6 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -105,7 +104,7 @@ type Config struct {
 	// They may be called with locks held. Nil makes those of the Profile, limited to
 	// MaxRate.
 	NewScheduler       func() (statemachine.Scheduler, error)
-	NewRepairScheduler func() (repair.Scheduler, error)
+	NewRepairScheduler func() (statemachine.Scheduler, error)
 
 	// GiveUp is how long a chunk may be without progress before the connection ends
 	// with ErrFailed. 0 means twice the Timeout that the ends agree on.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform/logtest"
 	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/transport"
 )
@@ -39,6 +40,26 @@ func TestLogger(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		here.Want(t, "timed out", "INFO connection begun remote=c",
 			"WARN connection ended remote=c why=timeout error=transport: timed out: nothing was heard of c")
+	})
+}
+
+// A server that is closed while a client cannot be reached logs the end of its connection.
+func TestTheEndOfAnUnreachableClientIsLogged(t *testing.T) {
+	var events []eventlog.Event
+	cfg := transport.Config{Log: func(e eventlog.Event) { events = append(events, e) }}
+	bubble(t, short, cfg, func(w *world) {
+		w.connect("a", transport.Config{})
+		w.setPath("a", outage)
+		w.server.Close()
+		var why []string
+		for _, e := range events {
+			if e.Kind == eventlog.ConnectionEnded {
+				why = append(why, string(e.End)+" "+e.Why)
+			}
+		}
+		if want := []string{"server closed"}; !slices.Equal(why, want) {
+			t.Errorf("%q, want %q", why, want)
+		}
 	})
 }
 

@@ -2,12 +2,14 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
@@ -200,6 +202,24 @@ func (p *Peer) noteEndLocked(end End) {
 	if p.conn != nil {
 		p.link.Driver.Log.Ended(p.link.To, string(end), end.wanted(), p.link.ErrLocked())
 	}
+}
+
+// logEndLocked writes to the event log that the connection has ended since its socket has.
+func (p *Peer) logEndLocked(log eventlog.Log, end eventlog.End) {
+	if log == nil {
+		return
+	}
+	err := p.link.ErrLocked()
+	e := eventlog.Event{
+		Kind: eventlog.ConnectionEnded, At: p.link.Driver.Now(), End: end, Why: string(endOf(err)), Text: err.Error(),
+	}
+	if errors.Is(err, ErrUnreachable) {
+		e.Why = "unreachable"
+	}
+	if p.conn != nil {
+		e.Group = int(p.conn.Link().ID())
+	}
+	log(e)
 }
 
 // endLocked ends the connection for the application, unless it has ended.

@@ -8,6 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
@@ -220,10 +221,13 @@ func (sh *shard) ExpireLocked(now core.Micros) {
 	}
 }
 
-// EndLocked ends all connections, without a word: the socket is closed, or broken.
+// EndLocked ends all connections without notifying their peers: the socket is closed, or broken.
 func (sh *shard) EndLocked(cause error) {
 	for p := range sh.peers {
 		p.endLocked(cause)
+		if p.conn.State() != connection.Closed {
+			p.logEndLocked(sh.server.settings.Log, eventlog.Server)
+		}
 		p.leaveLocked()
 	}
 	if !errors.Is(cause, ErrClosed) || !sh.server.closing.Load() {

@@ -142,9 +142,6 @@ type peerRemote struct {
 	peer *transport.Peer
 }
 
-func (r peerRemote) Done() <-chan struct{} { return r.peer.Done() }
-func (r peerRemote) Err() error            { return r.peer.Err() }
-
 func (r peerRemote) repaired() bool {
 	return r.peer.Stats().Agreed.Variant == session.VariantRepair
 }

@@ -71,7 +71,6 @@ func TestEveryPhaseCanBeInterrupted(t *testing.T) {
 		"streams":           {"simulate", "--flows", "64", "--rate", "1000M", "--for", "1h"},
 		"answering as port": {"port"},
 		"demonstrating":     {"demo", "--loss", "100"},
-		"exchanging":        {"packets", "--for", "0"},
 	}
 	for name, args := range cases {
 		t.Run(name, func(t *testing.T) {

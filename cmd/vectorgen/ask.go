@@ -14,19 +14,6 @@ type answer struct {
 	sentence string
 }
 
-func newPacket(p oracle.Packet) *contract.Packet {
-	switch p.Type {
-	case oracle.TypeAck:
-		return &contract.Packet{Type: p.Type, ChunkID: p.ChunkID, Acked: pointerTo(ackedText(p.Acked))}
-	case oracle.TypeSlice:
-		return &contract.Packet{
-			Type: p.Type, ChunkID: p.ChunkID, SliceID: &p.SliceID, NumSlices: &p.NumSlices,
-			Data: pointerTo(hex.EncodeToString(p.Data)),
-		}
-	}
-	return &contract.Packet{Type: p.Type, ChunkID: p.ChunkID}
-}
-
 // encodeRequest asks for a packet's bytes: of its body, or of its datagram if
 // there is a protocol id.
 func encodeRequest(protocolID *uint32, p oracle.Packet) (contract.Request, answer) {
@@ -76,18 +63,6 @@ func refusal(err error) answer {
 		panic(err) // the oracle returns no other
 	}
 	return answer{contract.Response{Answer: contract.Answer{Error: refused.Code}}, refused.Check}
-}
-
-// ackedText writes bits as the contract does.
-func ackedText(bits []bool) string {
-	b := make([]byte, len(bits))
-	for i, bit := range bits {
-		b[i] = '0'
-		if bit {
-			b[i] = '1'
-		}
-	}
-	return string(b)
 }
 
 func pointerTo[T any](v T) *T { return &v }

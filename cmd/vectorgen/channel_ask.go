@@ -14,60 +14,6 @@ import (
 
 // This file puts the requests about channels to their oracle.
 
-// recordOf is a record as the contract has it.
-func recordOf(r channeloracle.Record) contract.Record {
-	c := contract.Record{Type: r.Type}
-	if r.Type == channeloracle.Pad {
-		return c
-	}
-	c.Channel = &r.Channel
-	switch r.Type {
-	case channeloracle.Message:
-		c.Sequence = &r.Sequence
-	case channeloracle.Fragment:
-		c.Sequence, c.Index, c.Count = &r.Sequence, &r.Index, &r.Count
-	case channeloracle.Skip:
-		c.First, c.Count = &r.Sequence, &r.Count
-	case channeloracle.Report:
-		groups := make([][2]int64, len(r.Groups))
-		for i, g := range r.Groups {
-			groups[i] = [2]int64{g.Start, g.Bits}
-		}
-		c.Base, c.Room, c.Groups = &r.Sequence, &r.Room, &groups
-	case channeloracle.Status:
-		c.Next = &r.Sequence
-	}
-	if r.Type == channeloracle.Unreliable || r.Type == channeloracle.Message || r.Type == channeloracle.Fragment {
-		c.Data = pointerTo(hex.EncodeToString(r.Data))
-	}
-	return c
-}
-
-// recordFrom is recordOf the other way round.
-func recordFrom(c contract.Record) channeloracle.Record {
-	value := func(list ...*int64) int64 {
-		for _, p := range list {
-			if p != nil {
-				return *p
-			}
-		}
-		return 0
-	}
-	r := channeloracle.Record{
-		Type: c.Type, Channel: value(c.Channel), Sequence: value(c.Sequence, c.First, c.Base, c.Next),
-		Index: value(c.Index), Count: value(c.Count), Room: value(c.Room),
-	}
-	if c.Groups != nil {
-		for _, g := range *c.Groups {
-			r.Groups = append(r.Groups, channeloracle.Group{Start: g[0], Bits: g[1]})
-		}
-	}
-	if c.Data != nil {
-		r.Data = bytesIn(*c.Data)
-	}
-	return r
-}
-
 // refusedRecords is the response to records that are refused, with the check that refuses
 // them.
 type refusedRecords struct {

@@ -25,8 +25,7 @@ func (g *group) channelConversation(s script.Script) error {
 		return err
 	}
 	t.run()
-	rows := channels.Sender.Rows(t.sender.Steps)
-	rows = append(rows, channels.Receiver.Rows(t.receiver.Steps)...)
+	rows := append(t.sender.Rows(), t.receiver.Rows()...)
 	if err := errors.Join(c.CheckSender(t.sender.Steps), c.CheckReceiver(t.receiver.Steps), namesRows(s, rows), t.truth()); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 )
 
@@ -27,32 +28,26 @@ func channelRefuse(g *group) {
 // cutRecords cuts a record of each type off after each byte.
 func (g *group) cutRecords() {
 	g.decodeRecords("empty-payload", about{"Catches a decoder that takes a payload without a byte for one without records.", "truncation", "CHR-1 CHR-2"}, "truncated@0", nil)
-	for _, r := range []struct {
-		record channeloracle.Record
-		fields []int // the first byte of each field, and the end
-	}{
-		{unreliable(1, []byte{1, 2, 3}), []int{0, 1, 2, 4, 7}},
-		{message(1, 5, []byte{1, 2, 3}), []int{0, 1, 2, 4, 6, 9}},
-		{piece(1, 5, 2, 3, []byte{1, 2, 3}), []int{0, 1, 2, 4, 5, 6, 8, 11}},
-		{skip(1, 5, 2), []int{0, 1, 2, 4, 5}},
-		{report(1, 5, 99, channeloracle.Group{Start: 6, Bits: 1}, channeloracle.Group{Start: 50}), []int{0, 1, 2, 4, 6, 7, 9, 13, 15, 19}},
-		{status(1, 5), []int{0, 1, 2, 4}},
+	for _, r := range []channeloracle.Record{
+		unreliable(1, []byte{1, 2, 3}), message(1, 5, []byte{1, 2, 3}), piece(1, 5, 2, 3, []byte{1, 2, 3}), skip(1, 5, 2),
+		report(1, 5, 99, channeloracle.Group{Start: 6, Bits: 1}, channeloracle.Group{Start: 50}), status(1, 5),
 	} {
-		whole := payload(r.record)
+		whole := payload(r)
+		fields := layout.Cuts("channel-payload", whole, nil, nil) // the first byte of each, and the end
 		for n := 1; n < len(whole); n++ {
-			i, isStart := slices.BinarySearch(r.fields, n)
+			i, isStart := slices.BinarySearch(fields, n)
 			if !isStart {
 				i--
 			}
-			g.decodeRecords(fmt.Sprintf("%s-cut-to-%d", r.record.Type, n), about{
+			g.decodeRecords(fmt.Sprintf("%s-cut-to-%d", r.Type, n), about{
 				fmt.Sprintf("Catches a decoder that reads past the %d bytes that are there, of a record of %d, or reports another byte than the first of the field that is not whole.", n, len(whole)), "truncation", "CHR-1 CHR-2",
-			}, fmt.Sprintf("truncated@%d", r.fields[i]), whole[:n])
+			}, fmt.Sprintf("truncated@%d", fields[i]), whole[:n])
 		}
-		g.decodeRecords(r.record.Type+"-not-cut", about{"The twin of the cut ones: catches a decoder that refuses too much.", "truncation", "CHR-1 CHR-2"}, accepted, whole)
-		if n := len(whole); len(r.record.Data) > 0 {
+		g.decodeRecords(r.Type+"-not-cut", about{"The twin of the cut ones: catches a decoder that refuses too much.", "truncation", "CHR-1 CHR-2"}, accepted, whole)
+		if n := len(whole); len(r.Data) > 0 {
 			behind := joined(payload(status(1, 1)), whole[:n-1])
-			g.decodeRecords(r.record.Type+"-cut-behind-another", about{"Catches a decoder that compares a length with the whole payload, not with what is left of it.", "truncation record-row", "CHR-1 CHR-2"},
-				fmt.Sprintf("truncated@%d", 4+r.fields[len(r.fields)-2]), behind)
+			g.decodeRecords(r.Type+"-cut-behind-another", about{"Catches a decoder that compares a length with the whole payload, not with what is left of it.", "truncation record-row", "CHR-1 CHR-2"},
+				fmt.Sprintf("truncated@%d", 4+fields[len(fields)-2]), behind)
 		}
 	}
 }

@@ -41,11 +41,11 @@ func takenByChannels(t *testing.T) (rows, codes map[string]int) {
 		case contract.OpChannelReport:
 			refused(reportResponse(request[contract.ChannelReportRequest](t, v)))
 		case contract.OpChannelReceiver:
-			count(rows, channels.Receiver.Rows(check.Must(answered(channels.Receiver, v.Request))))
+			count(rows, check.Must(recorded(channels.Receiver, v.Request)).Rows())
 		case contract.OpChannelSender:
-			steps := check.Must(answered(channels.Sender, v.Request))
-			count(rows, channels.Sender.Rows(steps))
-			for _, s := range steps {
+			r := check.Must(recorded(channels.Sender, v.Request))
+			count(rows, r.Rows())
+			for _, s := range r.Steps {
 				codes[s.(channels.SenderStep).Refused.V]++
 			}
 		}

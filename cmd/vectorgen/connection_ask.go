@@ -4,61 +4,13 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
-	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // This file puts the requests about the records of connections to their oracle.
-
-// connectionRecordOf is a record as the contract has it.
-func connectionRecordOf(r connectionoracle.Record) contract.ConnectionRecord {
-	if r.Type == "" {
-		return contract.ConnectionRecord{Record: recordOf(r.Channel)}
-	}
-	c := contract.ConnectionRecord{Record: contract.Record{Type: r.Type}}
-	if r.Repair.Type != "" {
-		p := newRepairPacket(r.Repair)
-		c.Lane, c.ChunkID, c.NumSlices = &r.Lane, &p.ChunkID, &p.NumSlices
-		c.SliceID, c.LastBytes, c.Data, c.Have, c.Top = p.SliceID, p.LastBytes, p.Data, p.Have, p.Top
-		return c
-	}
-	p := newPacket(r.Packet)
-	switch r.Type {
-	case connectionoracle.Close:
-		c.Code, c.Text = &r.Code, &r.Text
-	case connectionoracle.ECN:
-		c.Arrived, c.Congested = &r.Arrived, &r.Congested
-	case connectionoracle.Slice:
-		c.Lane, c.ChunkID, c.SliceID, c.NumSlices, c.Data = &r.Lane, &p.ChunkID, p.SliceID, p.NumSlices, p.Data
-	case connectionoracle.ChunkAck:
-		c.Lane, c.ChunkID, c.Acked = &r.Lane, &p.ChunkID, p.Acked
-	}
-	return c
-}
-
-// connectionRecordFrom is connectionRecordOf the other way round.
-func connectionRecordFrom(c contract.ConnectionRecord) connectionoracle.Record {
-	switch c.Type {
-	case connectionoracle.Close:
-		return connectionoracle.Record{Type: c.Type, Code: *c.Code, Text: *c.Text}
-	case connectionoracle.ECN:
-		return connectionoracle.Record{Type: c.Type, Arrived: *c.Arrived, Congested: *c.Congested}
-	case connectionoracle.Slice:
-		if c.LastBytes != nil {
-			return connectionoracle.Record{Type: c.Type, Lane: *c.Lane, Repair: repairoracle.Packet{
-				Type: repairoracle.TypeSlice, ChunkID: *c.ChunkID, SliceID: *c.SliceID, NumSlices: *c.NumSlices, LastBytes: *c.LastBytes, Data: bytesIn(*c.Data),
-			}}
-		}
-		return connectionoracle.Record{Type: c.Type, Lane: *c.Lane, Packet: slice(*c.ChunkID, *c.SliceID, *c.NumSlices, bytesIn(*c.Data))}
-	case connectionoracle.ChunkAck:
-		if c.Have != nil {
-			return connectionoracle.Record{Type: c.Type, Lane: *c.Lane, Repair: repairoracle.Packet{Type: repairoracle.TypeAck, ChunkID: *c.ChunkID, NumSlices: *c.NumSlices, Have: *c.Have, Top: *c.Top}}
-		}
-		return connectionoracle.Record{Type: c.Type, Lane: *c.Lane, Packet: ack(*c.ChunkID, bitsIn(*c.Acked))}
-	}
-	return connectionoracle.Record{Channel: recordFrom(c.Record)}
-}
 
 // bitsIn are bits as the contract writes them.
 func bitsIn(text string) []bool {
@@ -82,11 +34,12 @@ func formatOfConnection(lanes, variant, extensions int64) connectionoracle.Forma
 }
 
 func connectionEncoded(q contract.ConnectionEncodeRequest) any {
+	f := formatOfConnection(q.Lanes, q.Variant, q.Extensions)
 	var list []connectionoracle.Record
-	for _, c := range q.Records {
-		list = append(list, connectionRecordFrom(c))
+	for _, v := range recordsFrom("connection-payload", q, f.Parameters()) {
+		list = append(list, f.Record(v))
 	}
-	b, err := connectionoracle.Encode(formatOfConnection(q.Lanes, q.Variant, q.Extensions), list)
+	b, err := connectionoracle.Encode(f, list)
 	if err != nil {
 		return refusalOfConnection(err)
 	}
@@ -110,11 +63,9 @@ func connectionDecoded(q contract.ConnectionDecodeRequest) any {
 var connectionAnswers = answers{
 	contract.OpSessionEncode: by(sessionEncoded), contract.OpSessionDecode: by(sessionDecoded), contract.OpSessionSeal: by(sessionSealed),
 	contract.OpSessionOpen: by(sessionOpened), contract.OpSessionKeys: by(sessionKeys), contract.OpSessionCookie: by(sessionCookie),
-	contract.OpSessionProof:     by(sessionProof),
-	contract.OpSessionClient:    by(func(q contract.SessionClientRequest) any { return clientResponse(q.Config, q.Events) }),
-	contract.OpSessionServer:    by(func(q contract.SessionServerRequest) any { return serverResponse(q.Config, q.Events) }),
+	contract.OpSessionProof: by(sessionProof),
+	sessions.Client.Name:    asked(sessions.Client), sessions.Server.Name: asked(sessions.Server), connections.Op.Name: asked(connections.Op),
 	contract.OpConnectionEncode: by(connectionEncoded), contract.OpConnectionDecode: by(connectionDecoded),
-	contract.OpConnection: by(func(q contract.ConnectionRequest) any { return connectionTrace(q.Config, q.Events) }),
 }
 
 // decodeConnection adds the decoding of a payload. want is accepted, or CODE@PLACE.

@@ -32,6 +32,19 @@ func answered(op *conform.Op, request json.RawMessage) ([]conform.Step, error) {
 	return op.Answer(q, op.Oracle)
 }
 
+// recorded takes the oracle through a trace that a port can read.
+func recorded(op *conform.Op, request json.RawMessage) (*conform.Recorded, error) {
+	list := op.Traces([]json.RawMessage{request})
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no trace of %s: %s", op.Name, request)
+	}
+	r, err := op.Record(list[0].Config)
+	if err == nil {
+		_, err = conform.Run(r, list[0].Events)
+	}
+	return r, err
+}
+
 // machine adds a trace of a machine.
 func machine(op *conform.Op) func(*group, script.Script) error {
 	return func(g *group, s script.Script) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
+	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -37,93 +38,12 @@ func decodeResponse(q contract.PacketDecodeRequest) (any, *packetoracle.Error) {
 	return contract.PacketDecodeResponse{Answer: ok, Packet: datagramOf(p)}, nil
 }
 
-func datagramOf(p packetoracle.Packet) contract.Datagram {
-	d := contract.Datagram{Kind: contract.KindRegular, Sequence: p.Header.Sequence}
-	data := pointerTo(hex.EncodeToString(p.Data))
-	if p.IsFragment {
-		d.Kind, d.FragmentID, d.NumFragments, d.Data = contract.KindFragment, &p.ID, &p.Count, data
-	} else {
-		d.Payload = data
-	}
-	if p.HasHeader() {
-		d.Ack, d.AckBits = &p.Header.Ack, &p.Header.AckBits
-	}
-	return d
-}
-
-// endpointSteps runs the oracle's endpoint through a trace.
-func endpointSteps(cfg contract.EndpointConfig, events []contract.EndpointEvent) (steps []*packetoracle.Step) {
-	e := newEndpoint(cfg)
-	for _, event := range events {
-		steps = append(steps, endpointStep(e, event))
-	}
-	return steps
-}
-
-func newEndpoint(cfg contract.EndpointConfig) *packetoracle.Endpoint {
-	return packetoracle.New(packetoracle.Config{
-		Limits:        packetoracle.Limits{FragmentSize: cfg.FragmentSize, MaxFragments: cfg.MaxFragments},
-		FragmentAbove: cfg.FragmentAbove, NextToSend: cfg.NextToSend, NextToReceive: cfg.NextToReceive,
-	})
-}
-
-func endpointStep(e *packetoracle.Endpoint, event contract.EndpointEvent) *packetoracle.Step {
-	switch event.Event {
-	case contract.EventSend:
-		return e.Send(event.At, bytesIn(*event.Payload))
-	case contract.EventReceive:
-		return e.Receive(event.At, bytesIn(*event.Datagram))
-	}
-	return e.Poll(event.At)
-}
-
 func bytesIn(text string) []byte {
 	b, err := hex.DecodeString(text)
 	if err != nil {
 		panic(err) // made by this program
 	}
 	return b
-}
-
-func endpointResponse(steps []*packetoracle.Step) contract.EndpointResponse {
-	list := make([]contract.EndpointStep, len(steps))
-	for i, s := range steps {
-		list[i] = contract.EndpointStep{Datagrams: []string{}, Acked: low(s.Acked), Lost: low(s.Lost)}
-		for _, b := range s.Datagrams {
-			list[i].Datagrams = append(list[i].Datagrams, hex.EncodeToString(b))
-		}
-		if d := s.Delivered; d != nil {
-			list[i].Delivered = &contract.Delivered{Sequence: uint16(d.Number), Payload: hex.EncodeToString(d.Payload)}
-		}
-		if r := s.Refused; r != nil {
-			list[i].Refused = &contract.Refused{Error: r.Code, At: r.At}
-		}
-	}
-	return contract.EndpointResponse{Answer: ok, Steps: list}
-}
-
-// low returns the low 16 bits of numbers, which is what the wire has of them.
-func low(numbers []int64) []uint16 {
-	list := make([]uint16, len(numbers))
-	for i, n := range numbers {
-		list[i] = uint16(n)
-	}
-	return list
-}
-
-// congestionSteps runs the oracle's machine through a trace, and returns the rows that
-// each event took.
-func congestionSteps(q contract.CongestionRequest) (steps []contract.CongestionStep, rows [][]string) {
-	c := packetoracle.NewCongestion(q.Config.Profile)
-	for _, event := range q.Events {
-		rows = append(rows, c.Evaluate(event.At, event.SRTT, event.MinRTT, event.Silent))
-		mode := contract.ModeBad
-		if c.Good() {
-			mode = contract.ModeGood
-		}
-		steps = append(steps, contract.CongestionStep{Mode: mode, Recovery: c.Recovery()})
-	}
-	return steps, rows
 }
 
 // answers are an oracle's responses to requests that a port can read, by their operations.
@@ -160,11 +80,7 @@ var packetAnswers = answers{
 		a, _ := decodeResponse(q)
 		return a
 	}),
-	contract.OpPacketEndpoint: by(func(q contract.EndpointRequest) any { return endpointResponse(endpointSteps(q.Config, q.Events)) }),
-	contract.OpPacketCongestion: by(func(q contract.CongestionRequest) any {
-		steps, _ := congestionSteps(q)
-		return contract.CongestionResponse{Answer: ok, Steps: steps}
-	}),
+	contract.OpPacketEndpoint: asked(packets.Endpoint), contract.OpPacketCongestion: asked(packets.Congestion),
 }
 
 // header adds the encoding of a header.

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
-	"encoding/hex"
 	"errors"
-	"slices"
 
-	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
@@ -18,116 +15,65 @@ func (g *group) endpoints(s script.Script) error {
 	if err != nil {
 		return err
 	}
-	run := newConversation(n)
-	run.run()
+	ends, err := talked(n)
+	if err != nil {
+		return err
+	}
 	var errs []error
 	var rows [][]string // of both
-	for end, name := range []string{"-a", "-b"} {
-		events := run.ends[end].events
-		rows = append(rows, run.ends[end].rows...)
-		errs = append(errs, g.endpointTrace(s, name, n.Config, events, func(steps []contract.EndpointStep, rows [][]string) error {
-			return n.Check(end, steps, rows, events)
-		}))
+	for i, name := range []string{"-a", "-b"} {
+		end := ends[i]
+		rows = append(rows, end.Rows()...)
+		errs = append(errs, n.Check(i, end.Steps, end.Rows(), end.Events))
+		g.addScript(s, name, notTaken(s, end.Rows()), asJSON(end.Request()), asJSON(conform.Response(end.Steps)))
 	}
 	return errors.Join(append(errs, namesRows(s, rows))...)
 }
 
-// conversation is two endpoints in virtual time.
-type conversation struct {
-	*script.Network
-	ends    [2]*conversant
-	waiting []occurrence
-	made    int
-	jitter  func() int64
-}
-
-type conversant struct {
-	oracle    *packetoracle.Endpoint
-	events    []contract.EndpointEvent
-	rows      [][]string
-	sent      int // datagrams
-	lose      func(int, int64) bool
-	duplicate func(int, int64) bool
-}
-
-// occurrence is an event of an end that is to come.
-type occurrence struct {
-	at     int64
-	order  int // of those at one time the first made comes first
-	end    int
-	event  contract.EndpointEvent
-	isPoll bool
-}
-
-func newConversation(n *script.Network) *conversation {
-	c := &conversation{Network: n, jitter: n.Jitter()}
-	for end := range c.ends {
-		c.ends[end] = &conversant{oracle: newEndpoint(n.Config), lose: n.Lose[end].Fate(), duplicate: n.Duplicate[end].Fate()}
+// talked lets two endpoints talk. Of what happens at one time datagrams come before sends, and
+// polls last (PKI-6).
+func talked(n *script.Network) (ends [2]*conform.Recorded, err error) {
+	talk, jitter := &conform.Talk{}, n.Jitter()
+	var sent [2]int // datagrams
+	for i := range ends {
+		if ends[i], err = packets.Endpoint.Record(n.Config); err != nil {
+			return ends, err
+		}
+		talk.Ends = append(talk.Ends, &conform.End{
+			Op: packets.Endpoint, Config: n.Config, Machine: ends[i], Poll: packets.Poll{},
+			Sent: func(s conform.Step) []conform.Bytes { return s.(packets.EndpointStep).Datagrams },
+		})
+	}
+	lose, duplicate := [2]fate{n.Lose[0].Fate(), n.Lose[1].Fate()}, [2]fate{n.Duplicate[0].Fate(), n.Duplicate[1].Fate()}
+	talk.Carry = func(at int64, from *conform.End, _ conform.Event, b conform.Bytes) {
+		i, to := 0, talk.Other(from)
+		if from == talk.Ends[1] {
+			i = 1
+		}
+		sent[i]++
+		times := 1
+		if lost, twice := lose[i](sent[i], at), duplicate[i](sent[i], at); lost {
+			times = 0
+		} else if twice {
+			times = 2
+		}
+		for range times {
+			talk.Add(at+n.DelayUS+jitter(), conform.Arrival, func(at int64) { talk.Do(at, to, packets.Receive{Datagram: b}) })
+		}
+	}
+	for i, end := range talk.Ends {
 		number := 0
-		for _, sending := range n.Sends[end] {
-			for i := range sending.Count {
+		for _, sending := range n.Sends[i] {
+			for j := range sending.Count {
 				number++
-				payload := hex.EncodeToString(script.Content(number, sending.Sizes[i%len(sending.Sizes)]))
-				at := sending.From + int64(i)*sending.Every
-				c.add(at, end, contract.EndpointEvent{At: at, Event: contract.EventSend, Payload: &payload})
+				payload := conform.Bytes(conform.Content(number, sending.Sizes[j%len(sending.Sizes)]))
+				talk.Add(sending.From+int64(j)*sending.Every, conform.Action, func(at int64) { talk.Do(at, end, packets.Send{Payload: payload}) })
 			}
 		}
 	}
-	return c
+	talk.Run(n.EndUS, nil)
+	return ends, nil
 }
 
-func (c *conversation) add(at int64, end int, e contract.EndpointEvent) {
-	c.made++
-	c.waiting = append(c.waiting, occurrence{at: at, order: c.made, end: end, event: e})
-}
-
-// next takes the next occurrence: datagrams before sends, and polls last (PKI-6).
-func (c *conversation) next() (occurrence, bool) {
-	list := slices.Clone(c.waiting)
-	for end, who := range c.ends {
-		if at := who.oracle.Deadline(); at <= c.EndUS {
-			list = append(list, occurrence{at: at, order: c.made + 1 + end, end: end, isPoll: true, event: contract.EndpointEvent{At: at, Event: contract.EventPoll}})
-		}
-	}
-	if len(list) == 0 {
-		return occurrence{}, false
-	}
-	kind := func(o occurrence) int {
-		return slices.Index([]string{contract.EventReceive, contract.EventSend, contract.EventPoll}, o.event.Event)
-	}
-	first := slices.MinFunc(list, func(a, b occurrence) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(kind(a), kind(b)), cmp.Compare(a.order, b.order))
-	})
-	c.waiting = slices.DeleteFunc(c.waiting, func(o occurrence) bool { return o.order == first.order && !first.isPoll })
-	return first, first.at <= c.EndUS
-}
-
-func (c *conversation) run() {
-	for o, more := c.next(); more; o, more = c.next() {
-		who := c.ends[o.end]
-		who.events = append(who.events, o.event)
-		step := endpointStep(who.oracle, o.event)
-		who.rows = append(who.rows, step.Rows)
-		for _, datagram := range step.Datagrams {
-			c.carry(o.at, o.end, datagram)
-		}
-	}
-}
-
-// carry gives a datagram to the network.
-func (c *conversation) carry(now int64, from int, datagram []byte) {
-	who := c.ends[from]
-	who.sent++
-	text := hex.EncodeToString(datagram)
-	lost, twice := who.lose(who.sent, now), who.duplicate(who.sent, now)
-	times := 1
-	if lost {
-		times = 0
-	} else if twice {
-		times = 2
-	}
-	for range times {
-		at := now + c.DelayUS + c.jitter()
-		c.add(at, 1-from, contract.EndpointEvent{At: at, Event: contract.EventReceive, Datagram: &text})
-	}
-}
+// fate is what becomes of what an end sends.
+type fate = func(number int, at int64) bool

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
+	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -39,18 +41,16 @@ func taken(t *testing.T, vectors []testvectors.Vector) (rows, codes map[string]i
 			_, err := decodeResponse(q)
 			refused(err)
 		case contract.OpPacketEndpoint:
-			q := request[contract.EndpointRequest](t, v)
-			for _, step := range endpointSteps(q.Config, q.Events) {
-				refused(step.Refused)
-				for _, row := range step.Rows {
-					rows[row]++
+			for _, tr := range packets.Endpoint.Traces([]json.RawMessage{v.Request}) {
+				o := check.Must(packets.Endpoint.Oracle(tr.Config)).(*packets.OracleEndpoint)
+				for _, e := range tr.Events {
+					o.Do(e.At, e.Event)
+					refused(o.Last.Refused)
+					count(rows, [][]string{o.Took()})
 				}
 			}
 		case contract.OpPacketCongestion:
-			_, list := congestionSteps(request[contract.CongestionRequest](t, v))
-			for _, row := range slices.Concat(list...) {
-				rows[row]++
-			}
+			count(rows, check.Must(recorded(packets.Congestion, v.Request)).Rows())
 		}
 	}
 	return rows, codes

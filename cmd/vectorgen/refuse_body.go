@@ -22,21 +22,19 @@ func part(names []string, n int) string { return names[min(n, len(names)-1)] }
 func (g *group) cutBodies() {
 	whole := body(slice(7, 2, 3, sample(3)))
 	names := []string{"chunk_id", "chunk_id", "slice_id", "num_slices", "slice_bytes", "slice_bytes", "data"}
-	at := []string{"DEC-4", "DEC-4", "DEC-5", "DEC-6", "DEC-8", "DEC-8", "DEC-11"}
 	for n := range len(whole) {
 		g.decodeBody(fmt.Sprintf("slice-cut-to-%d", n), about{
 			fmt.Sprintf("Catches a decoder that reads %s past the %d bytes that are there.", part(names, n), n),
-			"truncation", part(at, n) + " LAW-3",
+			"truncation", sentenceOf("chunk-body", oracle.TypeSlice, whole[:n]) + " LAW-3",
 		}, oracle.Truncated, oracle.TypeSlice, whole[:n])
 	}
 	g.decodeBody("slice-not-cut", about{"The twin of the cut ones: catches a decoder that refuses too much.", "truncation", "LAW-2"}, accepted, oracle.TypeSlice, whole)
 	whole = body(ack(7, acked(9, even)))
 	names = []string{"chunk_id", "chunk_id", "num_slices", "acked", "acked"}
-	at = []string{"DEC-4", "DEC-4", "DEC-6", "DEC-9", "DEC-9"}
 	for n := range len(whole) {
 		g.decodeBody(fmt.Sprintf("ack-cut-to-%d", n), about{
 			fmt.Sprintf("Catches a decoder that reads %s past the %d bytes that are there.", part(names, n), n),
-			"truncation", part(at, n) + " LAW-3",
+			"truncation", sentenceOf("chunk-body", oracle.TypeAck, whole[:n]) + " LAW-3",
 		}, oracle.Truncated, oracle.TypeAck, whole[:n])
 	}
 	g.decodeBody("ack-not-cut", about{"The twin of the cut ones: catches a decoder that refuses too much.", "truncation", "LAW-2"}, accepted, oracle.TypeAck, whole)

@@ -58,18 +58,18 @@ func (g *group) cutFrames() {
 	for _, c := range []struct {
 		spoil
 		cuts []int
-		at   func(n int) string
 	}{
-		{spoil{"slice", smallSlice}, upTo(17), placeInSlice},
-		{spoil{"middle-slice", middleSlice}, []int{9, 10, 1032, 1033, 1034, 1036}, placeInMiddle},
-		{spoil{"full-slice", fullSlice}, []int{9, 10, 11, 1033, 1034, 1037}, placeInFull},
-		{spoil{"ack", smallAck}, upTo(13), placeInAck},
-		{spoil{"largest-ack", largestAck}, upTo(44), placeInLargestAck},
+		{spoil{"slice", smallSlice}, upTo(17)},
+		{spoil{"middle-slice", middleSlice}, []int{9, 10, 1032, 1033, 1034, 1036}},
+		{spoil{"full-slice", fullSlice}, []int{9, 10, 11, 1033, 1034, 1037}},
+		{spoil{"ack", smallAck}, upTo(13)},
+		{spoil{"largest-ack", largestAck}, upTo(44)},
 	} {
 		whole := datagram(c.p)
 		for _, n := range c.cuts {
+			at := sentenceOf("chunk-datagram", "", resealed(whole[:n]))
 			g.decode(fmt.Sprintf("%s-cut-to-%d", c.name, n), about{
-				fmt.Sprintf("Catches a decoder that trusts the crc and does not check that the field of %s lies within the %d bytes.", c.at(n), n), "truncation", c.at(n) + " LAW-3",
+				fmt.Sprintf("Catches a decoder that trusts the crc and does not check that the field of %s lies within the %d bytes.", at, n), "truncation", at + " LAW-3",
 			}, oracle.Truncated, usualID, resealed(whole[:n]))
 		}
 		g.decode(c.name+"-not-cut", about{"The twin of the cut ones: catches a decoder that refuses too much.", "truncation", "LAW-2"}, accepted, usualID, whole)
@@ -87,42 +87,6 @@ func upTo(n int) (cuts []int) {
 		cuts = append(cuts, k)
 	}
 	return cuts
-}
-
-// The sentences that a cut to n bytes breaks.
-func placeInSlice(n int) string {
-	return []string{"DEC-4", "DEC-4", "DEC-5", "DEC-6", "DEC-8", "DEC-11", "DEC-11", "DEC-11", "DEC-12", "DEC-12", "DEC-12", "DEC-12"}[n-5]
-}
-
-func placeInMiddle(n int) string {
-	if n < 1033 {
-		return "DEC-11"
-	}
-	return "DEC-12"
-}
-
-func placeInFull(n int) string {
-	switch {
-	case n < 10:
-		return "DEC-8"
-	case n < 1034:
-		return "DEC-11"
-	}
-	return "DEC-12"
-}
-
-func placeInAck(n int) string {
-	return []string{"DEC-4", "DEC-4", "DEC-6", "DEC-9", "DEC-12", "DEC-12", "DEC-12", "DEC-12"}[n-5]
-}
-
-func placeInLargestAck(n int) string {
-	switch {
-	case n < 8:
-		return placeInAck(n)
-	case n < 40:
-		return "DEC-9"
-	}
-	return "DEC-12"
 }
 
 // cutAcks are acks with a byte of bits too few or too many, and without their end

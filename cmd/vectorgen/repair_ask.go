@@ -60,29 +60,6 @@ func repairRebuildResponse(q contract.RepairRebuildRequest) any {
 	return a
 }
 
-func newRepairPacket(p repairoracle.Packet) *contract.RepairPacket {
-	c := &contract.RepairPacket{Type: p.Type, ChunkID: p.ChunkID, NumSlices: p.NumSlices}
-	switch p.Type {
-	case repairoracle.TypeAck:
-		c.Have, c.Top = &p.Have, &p.Top
-	case repairoracle.TypeSlice:
-		c.SliceID, c.LastBytes, c.Data = &p.SliceID, &p.LastBytes, pointerTo(hex.EncodeToString(p.Data))
-	}
-	return c
-}
-
-// repairPacketOf is newRepairPacket the other way round.
-func repairPacketOf(c contract.RepairPacket) repairoracle.Packet {
-	p := repairoracle.Packet{Type: c.Type, ChunkID: c.ChunkID, NumSlices: c.NumSlices}
-	switch c.Type {
-	case repairoracle.TypeAck:
-		p.Have, p.Top = *c.Have, *c.Top
-	case repairoracle.TypeSlice:
-		p.SliceID, p.LastBytes, p.Data = *c.SliceID, *c.LastBytes, bytesIn(*c.Data)
-	}
-	return p
-}
-
 // refusedRepair is the response to a packet that is refused, with the sentence that does.
 type refusedRepair struct {
 	contract.Answer

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
@@ -18,7 +19,7 @@ import (
 // scriptKinds add the vectors of a script, by the kind of its group.
 var scriptKinds = map[string]func(*group, script.Script) error{
 	"contract": (*group).contract, "sender": (*group).sender, "receiver": (*group).receiver, "conversation": (*group).conversation,
-	"endpoint": (*group).endpoint, "endpoints": (*group).endpoints, "congestion": (*group).congestion,
+	"endpoint": machine(packets.Endpoint), "endpoints": (*group).endpoints, "congestion": machine(packets.Congestion),
 	"channel-receiver": machine(channels.Receiver), "channel-sender": machine(channels.Sender), "channel-conversation": (*group).channelConversation,
 	"repair-receiver": (*group).repairReceiver, "repair-sender": (*group).repairSender, "repair-conversation": (*group).repairConversation,
 	"session-client": (*group).sessionClient, "session-server": (*group).sessionServer, "session-conversation": (*group).sessionConversation,

@@ -5,7 +5,13 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/testvectors/vectortest"
 )
+
+// Codes, sets that suffice and those that do not.
+func TestVectors(t *testing.T) {
+	vectortest.Replay(t, "repair-code", "repair-rebuild")
+}
 
 // The worked examples of the specification.
 func TestExamples(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
@@ -69,17 +68,13 @@ func lanesConfig(p Profile) (c lanes.Config, err error) {
 	if p.Rule.Is {
 		rule := contract.RepairProfile(p.Rule.V)
 		_, err = trace.NewRule(rule)
-		c.NewRepairScheduler = func() (repair.Scheduler, error) { return trace.NewRule(rule) }
+		c.NewRepairScheduler = func() (statemachine.Scheduler, error) { return trace.NewRule(rule) }
 		return c, err
 	}
-	base := p.Base.contract()
+	base := contract.Profile(p.Base)
 	_, err = trace.NewScheduler(base)
 	c.NewScheduler = func() (statemachine.Scheduler, error) { return trace.NewScheduler(base) }
 	return c, err
-}
-
-func (b Base) contract() contract.Profile {
-	return contract.Profile{Rate: b.Rate, Cap: b.Cap, Burst: b.Burst, AcksPay: b.AcksPay, SpacingUS: b.Spacing, ResendDelayUS: b.ResendDelay}
 }
 
 // Do is the machine under test.

@@ -10,8 +10,9 @@ import (
 // with names other than their own: chunk_id is ChunkID without them.
 type Names map[string]string
 
-// Put sets the fields of a struct from values; those that it does not have stay out. It reports
-// whether each number fits its field: what does not is cut off.
+// Put sets the fields of a struct from values; those that it does not have stay out, and so do names
+// where it has numbers. It reports whether each number fits its field: one that does not becomes the
+// largest.
 func (n Names) Put(v Values, to any) (fits bool) {
 	fits = true
 	target := reflect.ValueOf(to).Elem()
@@ -23,11 +24,11 @@ func (n Names) Put(v Values, to any) (fits bool) {
 	return fits
 }
 
-// Get returns the values of a struct: all that have a name.
+// Get returns the values of a struct, or of one that is pointed to: all that have a name.
 func (n Names) Get(from any) Values {
 	v := Values{}
-	n.collect(v, reflect.ValueOf(from))
-	source := reflect.ValueOf(from)
+	source := reflect.Indirect(reflect.ValueOf(from))
+	n.collect(v, source)
 	for name := range n {
 		if f := n.field(source, name); f.IsValid() {
 			v[name] = n.get(f)
@@ -86,15 +87,13 @@ func snake(name string) string {
 
 // set sets a field, and reports whether it holds the value.
 func (n Names) set(f reflect.Value, v any) bool {
-	x := reflect.ValueOf(v)
 	switch v := v.(type) {
 	case int64:
-		if f.CanUint() {
-			f.SetUint(uint64(v) & (1<<f.Type().Bits() - 1))
-			return v >= 0 && !f.OverflowUint(uint64(v))
+		return setNumber(f, v)
+	case string:
+		if f.CanUint() || f.CanInt() {
+			return true // the caller's
 		}
-		f.SetInt(v)
-		return !f.OverflowInt(v)
 	case []Values:
 		list := reflect.MakeSlice(f.Type(), len(v), len(v))
 		fits := true
@@ -105,16 +104,61 @@ func (n Names) set(f reflect.Value, v any) bool {
 		return fits
 	case []byte:
 		if f.Kind() == reflect.Array {
-			reflect.Copy(f, x)
+			reflect.Copy(f, reflect.ValueOf(v))
 			return len(v) == f.Len()
 		}
+	case []bool:
+		if set, ok := f.Addr().Interface().(interface{ Add(int) }); ok {
+			return addFlags(set, v)
+		}
 	}
-	f.Set(x.Convert(f.Type()))
+	f.Set(reflect.ValueOf(v).Convert(f.Type()))
 	return true
 }
 
+func setNumber(f reflect.Value, v int64) bool {
+	if f.CanUint() {
+		most := uint64(1)<<(f.Type().Bits()-1)*2 - 1
+		fits := v >= 0 && uint64(v) <= most
+		if fits {
+			most = uint64(v)
+		}
+		f.SetUint(most)
+		return fits
+	}
+	if f.OverflowInt(v) {
+		f.SetInt(1<<(f.Type().Bits()-1) - 1)
+		return false
+	}
+	f.SetInt(v)
+	return true
+}
+
+// mostFlags is how many flags a set of slices holds.
+const mostFlags = 256
+
+func addFlags(set interface{ Add(int) }, flags []bool) bool {
+	for i, flag := range flags {
+		switch {
+		case flag && i >= mostFlags:
+			return false
+		case flag:
+			set.Add(i)
+		}
+	}
+	return true
+}
+
+// flagSet is flags of a number that another value says.
+type flagSet interface{ Has(int) bool }
+
 // get is the value of a field, or nil if it is none.
 func (n Names) get(f reflect.Value) any {
+	set := reflect.New(f.Type()) // whose methods may be those of a pointer
+	set.Elem().Set(f)
+	if flags, ok := set.Interface().(flagSet); ok {
+		return flags
+	}
 	switch {
 	case f.CanInt():
 		return f.Int()

@@ -20,7 +20,8 @@
 //	                                  has: then "as" is the check of all its faults, and "refused" that of
 //	                                  an encoder
 //	{"let": n, "is": E}               a name for a value that follows from others
-//	{"value": n, "is": E}             the same, but part of the values: an encoder is given it
+//	{"value": n, "is": E}             the same, but part of the values: an encoder is given it; with "text"
+//	                                  it is no number
 //	{"check": C}                      a check between fields, made where it stands
 //
 // Each may have "when": E, without which it is always there; a number that is not there has the

@@ -42,7 +42,8 @@ func (o Object) MarshalJSON() ([]byte, error) {
 // visit goes along the values that a layout has, as an encoder does, and checks nothing.
 func visit(layout string, v Values, p Parameters, to visitor) *walk {
 	f := find(layout)
-	w := &walk{format: f, parameters: p, values: to}
+	_, raw := to.(blind)
+	w := &walk{format: f, parameters: p, values: to, dry: !raw}
 	w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Exact})
 	return w
 }
@@ -64,11 +65,19 @@ func (w *writer) value(it *Item, s *scope, _ *context) {
 		return
 	}
 	o := &w.objects[len(w.objects)-1]
-	*o = append(*o, Member{name, inJSON(x)})
+	*o = append(*o, Member{name, it.inJSON(x, s)})
 }
 
-func inJSON(x any) any {
+func (it *Item) inJSON(x any, s *scope) any {
 	switch x := x.(type) {
+	case int64:
+		return it.named(x)
+	case flagSet:
+		flags := make([]bool, number(it.size(s)))
+		for i := range flags {
+			flags[i] = x.Has(i)
+		}
+		return it.inJSON(flags, s)
 	case []byte:
 		return hex.EncodeToString(x)
 	case []bool:
@@ -104,15 +113,27 @@ func (w *writer) leave(it *Item) {
 	w.objects = w.objects[:n]
 }
 
-// FromJSON returns the values of a JSON object. Numbers may be such that an encoder refuses, up to
+// Unheld returns the place of the first number that its bits cannot hold, by a sentence of its own
+// (Item.Holds); ok is false if there is none. A type of a language may exclude it.
+func Unheld(layout string, v Values, p Parameters) (at int, ok bool) {
+	f := find(layout)
+	w := &walk{format: f, parameters: p, values: blind{}, holds: true}
+	if refused := w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Exact}); refused != nil {
+		return refused.At, true
+	}
+	return 0, false
+}
+
+// FromJSON returns the values of a JSON object; what else it has is not looked at. Numbers may be such that an encoder refuses, up to
 // those that an int64 holds; those beyond are the nearest of these. Its error is ErrJSON.
 func FromJSON(layout string, object map[string]json.RawMessage, p Parameters) (Values, error) {
-	r := &reader{layers: []layer{{object: object}}}
 	v := loose(object)
+	r := &reader{layers: []layer{{object: object, values: v, read: map[string]bool{}}}}
 	visit(layout, v, p, r)
 	if r.bad {
 		return nil, ErrJSON
 	}
+	r.leave(nil)
 	return v, nil
 }
 
@@ -139,6 +160,8 @@ func integer(raw json.RawMessage) (int64, bool) {
 // layer is an object or a row around a value.
 type layer struct {
 	object map[string]json.RawMessage
+	values Values          // of it
+	read   map[string]bool // those that the layout has
 	row    []json.RawMessage
 	list   []json.RawMessage // that was read last
 }
@@ -146,16 +169,19 @@ type layer struct {
 // reader has the layers around a value, the innermost last.
 type reader struct {
 	layers []layer
+	unsaid string // the last value that JSON does not have
 	bad    bool
 }
 
 func (r *reader) value(it *Item, s *scope, c *context) {
 	name := it.Name + it.Value
+	l := &r.layers[len(r.layers)-1]
+	l.read[name] = true
 	if it.unsaid != nil {
 		s.values[name] = it.unsaid(s)
+		r.unsaid = name
 		return
 	}
-	l := &r.layers[len(r.layers)-1]
 	raw := l.object[name]
 	if l.row != nil {
 		raw, l.row = l.row[0], l.row[1:]
@@ -175,19 +201,54 @@ func (r *reader) value(it *Item, s *scope, c *context) {
 	if n, is := v.(int64); is && c.exact && (n < 0 || it.Bits < 63 && (n-it.Plus)>>it.Bits != 0) {
 		ok = false
 	}
-	if b, is := v.([]byte); is && c.exact && it.Bytes[0] <= '9' && int64(len(b)) != number(it.size(s)) {
+	if b, is := v.([]byte); is && c.exact && it.Bytes != "" && it.Bytes[0] <= '9' && int64(len(b)) != number(it.size(s)) {
 		ok = false
 	}
 	if !ok {
 		r.bad = true
 	}
+	if flags, is := v.([]bool); is && flags == nil {
+		s.values[r.unsaid] = int64(0) // no encoder takes flags that are none
+	}
 	s.values[name] = v
 }
 
-// fromJSON reads a value. Flags that are none have no value, which no encoder takes.
+// fits reports whether a field holds a value.
+func (it *Item) fits(v any, s *scope) bool {
+	switch v := v.(type) {
+	case int64:
+		return v >= 0 && (it.Bits >= 63 || (v-it.Plus)>>it.Bits == 0)
+	case []byte:
+		return it.Bytes == "" || it.Bytes[0] > '9' || int64(len(v)) == number(it.size(s))
+	}
+	return true
+}
+
+// Held reports whether values are such as JSON can have: all that the layout asks for are there, and
+// fit their fields if it is an exact one.
+func Held(layout string, v Values, p Parameters) bool {
+	h := &holder{held: true}
+	visit(layout, v, p, h)
+	return h.held
+}
+
+// holder is a visitor for Held.
+type holder struct {
+	blind
+	held bool
+}
+
+func (h *holder) value(it *Item, s *scope, c *context) {
+	x, ok := s.values[it.Name+it.Value]
+	if !ok || c.exact && !it.fits(x, s) {
+		h.held = false
+	}
+}
+
+// fromJSON reads a value.
 func (it *Item) fromJSON(raw json.RawMessage) (any, bool) {
-	if n, ok := integer(raw); it.Bits > 0 && it.Names == nil || it.Value != "" && ok {
-		return n, ok
+	if it.Bits > 0 && it.Names == nil || it.Value != "" && !it.Text {
+		return integer(raw)
 	}
 	var text *string
 	if json.Unmarshal(raw, &text) != nil || text == nil {
@@ -216,7 +277,7 @@ func flagsOf(text string) []bool {
 
 func (r *reader) enter(it *Item, e *scope) {
 	list := r.layers[len(r.layers)-1].list
-	var l layer
+	l := layer{values: e.values, read: map[string]bool{}}
 	if it.Row {
 		if json.Unmarshal(list[e.index], &l.row) != nil || len(l.row) != len(it.rowNames()) {
 			l.row = make([]json.RawMessage, len(it.rowNames()))
@@ -233,7 +294,16 @@ func (r *reader) enter(it *Item, e *scope) {
 	r.layers = append(r.layers, l)
 }
 
-func (r *reader) leave(*Item) { r.layers = r.layers[:len(r.layers)-1] }
+// leave forgets the members of an object that are no values of the layout.
+func (r *reader) leave(*Item) {
+	l := r.layers[len(r.layers)-1]
+	for name := range l.values {
+		if !l.read[name] {
+			delete(l.values, name)
+		}
+	}
+	r.layers = r.layers[:len(r.layers)-1]
+}
 
 // rowNames are the names of the values of an element.
 func (it *Item) rowNames() (names []string) {

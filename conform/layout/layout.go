@@ -183,3 +183,28 @@ func find(name string) *Format {
 	}
 	return f
 }
+
+// Number is the number of a name in a field of a layout.
+func Number(layout, field, name string) (n int64, ok bool) {
+	n, ok = namedField(find(layout).Items, field).Names[name]
+	return n, ok
+}
+
+// Name is the name of a number, or empty.
+func Name(layout, field string, n int64) string {
+	name, _ := namedField(find(layout).Items, field).named(n).(string)
+	return name
+}
+
+func namedField(items []Item, name string) *Item {
+	for i := range items {
+		it := &items[i]
+		if it.Name == name && it.Names != nil {
+			return it
+		}
+		if inner := namedField(it.Items, name); inner != nil {
+			return inner
+		}
+	}
+	return nil
+}

@@ -39,7 +39,7 @@ func answer(q request) (a map[string]any, check string, ok bool) {
 		name = protocol + "-datagram"
 	}
 	encode := func(name, member string, o request) {
-		v, err := layout.FromJSON(name, o, p)
+		v, err := layout.FromJSON(strings.Replace(name, "-body", "-datagram", 1), o, p) // which has the type
 		if err != nil {
 			a = map[string]any{"ok": false, "error": "bad_request"}
 			return

@@ -14,6 +14,8 @@ type walk struct {
 	late  []func()
 	saw   func(Part)
 
+	dry    bool    // an encoder that writes nothing
+	holds  bool    // one that looks whether numbers fit all the same
 	values visitor // an encoder that makes no checks shows it each value
 }
 
@@ -137,7 +139,7 @@ func (w *walk) item(it *Item, s *scope, c *context) *Fault {
 			return err
 		}
 	}
-	if !w.decoding {
+	if !w.decoding && !w.dry {
 		w.write(it, s)
 	}
 	return nil

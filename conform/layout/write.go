@@ -9,11 +9,15 @@ func (w *walk) given(it *Item, s *scope, c *context) *Fault {
 		s.local[it.Name] = asNumber(it.from(s))
 	}
 	if v, _ := s.find(it.Name); it.Names != nil {
+		if n, ok := v.(int64); ok {
+			v = it.named(n)
+			s.local[it.Name] = v
+		}
 		if _, known := it.Names[text(v)]; !known {
 			s.local[it.Name] = int64(-1) // which no check takes for a name
 		}
 	}
-	if it.Holds == "" || w.values != nil {
+	if it.Holds == "" || w.values != nil && !w.holds {
 		return nil
 	}
 	if n := w.wire(it, s); n < 0 || it.Bits < 63 && n>>it.Bits != 0 {

@@ -1,11 +1,11 @@
 package measure
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
 )
@@ -81,48 +81,40 @@ func (s Scenario) Ends(seed uint64, scheme Scheme) Ends {
 // chunk's size; or -1 and 0 if it failed.
 func (s Scenario) Transfer(seed uint64, scheme Scheme) (ms, bytes float64) {
 	e := s.Ends(seed, scheme)
-	for range s.Before {
-		if took := (Scenario{}).follow(e, FullChunk); took < 0 {
-			return -1, 0
-		}
+	if s.before(e) != nil {
+		return -1, 0
 	}
 	size := s.Size
 	if size == 0 {
 		size = len(FullChunk)
 	}
 	before := OnTheWire(e)
-	if ms = s.follow(e, FullChunk[:size]); ms < 0 {
+	took, err := s.transfer(e, FullChunk[:size])
+	if err != nil {
 		return -1, 0
 	}
-	return ms, float64(OnTheWire(e)-before) / float64(size)
+	return float64(took.Delivered) / 1000, float64(OnTheWire(e)-before) / float64(size)
 }
 
-// follow sends a chunk, runs until the sender knows that it has arrived, and returns
-// when it had. The path changes on the way as the scenario says.
-func (s Scenario) follow(e Ends, chunk []byte) float64 {
-	start := e.Now()
-	if e.Submit(chunk) != nil {
-		return -1
+// before sends the chunks that are not measured.
+func (s Scenario) before(e Ends) error {
+	for range s.Before {
+		if _, err := e.Transfer(FullChunk, Limit); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// transfer sends a chunk. The path changes on the way as the scenario says.
+func (s Scenario) transfer(e Ends, data []byte) (chunk.Transfer, error) {
 	down, up := e.Links()
 	for _, to := range s.Changes {
-		e.At(start+core.FromDuration(to.At), func() {
+		e.At(e.Now()+core.FromDuration(to.At), func() {
 			_, _ = down.SetPath(to.Down), up.SetPath(to.Up) // they are valid
 		})
 	}
-	ms, right := -1.0, true
-	acked := e.Run(start+Limit, func() bool {
-		if e.Ready() {
-			ms = float64(e.Now()-start) / 1000
-			got, err := e.Read()
-			right = err == nil && bytes.Equal(chunk, got)
-		}
-		return !right || !e.Sending()
-	})
-	if !acked || !right || e.Err() != nil {
-		return -1
-	}
-	return ms
+	return e.Transfer(data, Limit)
 }
 
 // OnTheWire counts the bytes both ways, with IP and UDP headers.
@@ -136,9 +128,7 @@ func OnTheWire(e Ends) int64 {
 // transfer that nothing changes, in ms.
 func (s Scenario) DelayOfOthers(scheme Scheme) float64 {
 	e := s.Ends(1, scheme)
-	for range s.Before {
-		(Scenario{}).follow(e, FullChunk)
-	}
+	_ = s.before(e)
 	var sum time.Duration
 	n := 0
 	down, _ := e.Links()
@@ -150,7 +140,7 @@ func (s Scenario) DelayOfOthers(scheme Scheme) float64 {
 		e.At(now+10*core.Millisecond, other)
 	}
 	e.At(e.Now(), other)
-	s.follow(e, FullChunk)
+	_, _ = s.transfer(e, FullChunk)
 	return float64(sum.Microseconds()) / 1000 / float64(n)
 }
 

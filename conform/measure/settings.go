@@ -8,12 +8,10 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -52,11 +50,6 @@ func (s *Settings) Check() error {
 	return s.Path.Check()
 }
 
-// conversation is two machines of either variant.
-type conversation interface {
-	Transfer(chunk []byte, limit core.Micros) (chunk.Transfer, error)
-}
-
 // Transfer runs the transfer with a seed.
 func (s *Settings) Transfer(seed uint64) (chunk.Transfer, error) {
 	limit := core.FromDuration(s.Limit)
@@ -85,24 +78,18 @@ func (s *Settings) Transfer(seed uint64) (chunk.Transfer, error) {
 	return c.Transfer(Pattern(int(s.Size), seed), limit)
 }
 
-func (s *Settings) conversation(giveUp core.Micros, down, up *netsim.Link, log eventlog.Log) (conversation, error) {
-	sender, receiver := log.Of(0, eventlog.Sender), log.Of(0, eventlog.Receiver)
+func (s *Settings) conversation(giveUp core.Micros, down, up *netsim.Link, log eventlog.Log) (*chunk.Conversation, error) {
+	kind, newScheduler := codec.Named, s.Pace.Scheduler
 	if s.Repair {
-		scheduler, err := s.Pace.RepairScheduler()
-		if err != nil {
-			return nil, err
-		}
-		c, err := simrepair.NewConversation(repair.SenderConfig{Scheduler: scheduler, GiveUp: giveUp, Log: sender}, repair.ReceiverConfig{GiveUp: giveUp, Log: receiver}, down, up)
-		if err == nil {
-			c.Log = log
-		}
-		return c, err
+		kind, newScheduler = codec.Repair, s.Pace.RepairScheduler
 	}
-	scheduler, err := s.Pace.Scheduler()
+	scheduler, err := newScheduler()
 	if err != nil {
 		return nil, err
 	}
-	c, err := chunk.NewConversation(statemachine.SenderConfig{Scheduler: scheduler, GiveUp: giveUp, Log: sender}, statemachine.ReceiverConfig{GiveUp: giveUp, Log: receiver}, down, up)
+	c, err := chunk.NewConversation(
+		statemachine.SenderConfig{Kind: kind, Scheduler: scheduler, GiveUp: giveUp, Log: log.Of(0, eventlog.Sender)},
+		statemachine.ReceiverConfig{Kind: kind, GiveUp: giveUp, Log: log.Of(0, eventlog.Receiver)}, down, up)
 	if err == nil {
 		c.Log = log
 	}

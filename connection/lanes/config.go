@@ -1,9 +1,9 @@
 package lanes
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -42,7 +42,7 @@ type Config struct {
 	// NewScheduler and NewRepairScheduler make the scheduler of one lane's sender, without and
 	// with Repair. Nil makes those of the Profile, limited to MaxRate.
 	NewScheduler       func() (statemachine.Scheduler, error)
-	NewRepairScheduler func() (repair.Scheduler, error)
+	NewRepairScheduler func() (statemachine.Scheduler, error)
 	// Memory is a pool of slice buffers that several connections may share; nil: each keeps
 	// its own.
 	Memory *statemachine.Memory
@@ -77,32 +77,28 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// scheduler and repairScheduler make that of a lane.
+// scheduler makes that of a lane.
 func (c *Config) scheduler() (statemachine.Scheduler, error) {
-	if c.NewScheduler != nil {
+	switch {
+	case c.Repair && c.NewRepairScheduler != nil:
+		return c.NewRepairScheduler()
+	case c.Repair:
+		return c.Profile.NewRepairScheduler(c.MaxRate)
+	case c.NewScheduler != nil:
 		return c.NewScheduler()
 	}
 	return c.Profile.NewScheduler(c.MaxRate)
 }
 
-func (c *Config) repairScheduler() (repair.Scheduler, error) {
-	if c.NewRepairScheduler != nil {
-		return c.NewRepairScheduler()
+// newSender returns a sender with a scheduler of its own.
+func (c *Config) newSender(log eventlog.Log) (*statemachine.Sender, error) {
+	sched, err := c.scheduler()
+	if err != nil {
+		return nil, err
 	}
-	return c.Profile.NewRepairScheduler(c.MaxRate)
+	return statemachine.NewSender(statemachine.SenderConfig{Kind: codec.KindOf(c.Repair), GiveUp: c.GiveUp, Scheduler: sched, Log: log})
 }
 
-// newSender returns a sender of the variant, with a scheduler of its own.
-func (c *Config) newSender(log eventlog.Log) (sender, error) {
-	if c.Repair {
-		return newRepairSender(c, log)
-	}
-	return newNamedSender(c, log)
-}
-
-func (c *Config) newReceiver(log eventlog.Log) (receiver, error) {
-	if c.Repair {
-		return newRepairReceiver(c, log)
-	}
-	return newNamedReceiver(c, log)
+func (c *Config) newReceiver(log eventlog.Log) (*statemachine.Receiver, error) {
+	return statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.KindOf(c.Repair), GiveUp: c.GiveUp, Memory: c.Memory, Log: log})
 }

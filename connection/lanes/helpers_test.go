@@ -6,7 +6,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
@@ -34,7 +33,7 @@ func (a *asked) allAtOnce(cfg *lanes.Config) {
 	cfg.NewScheduler = func() (statemachine.Scheduler, error) {
 		return &namedAtOnce{check.Must(base.New(base.Fixed(0))), a}, nil
 	}
-	cfg.NewRepairScheduler = func() (repair.Scheduler, error) { return &repairAtOnce{asked: a}, nil }
+	cfg.NewRepairScheduler = func() (statemachine.Scheduler, error) { return &repairAtOnce{asked: a}, nil }
 }
 
 func allAtOnce(cfg *lanes.Config) { new(asked).allAtOnce(cfg) }
@@ -46,10 +45,12 @@ type namedAtOnce struct {
 
 func (s *namedAtOnce) Adopt(statemachine.Scheduler) { s.adopted++ }
 
-func (s *namedAtOnce) Rest() { s.asked.Rest() }
+func (s *namedAtOnce) Rest()           { s.asked.Rest() }
+func (s *namedAtOnce) PathSlices() int { return s.asked.PathSlices() }
 
 // repairAtOnce sends as many slices as are missing.
 type repairAtOnce struct {
+	statemachine.NoPath
 	*asked
 	numSlices, have, left, sent int
 	at                          core.Micros // the latest that was sent
@@ -61,21 +62,21 @@ func (s *repairAtOnce) Begin(f statemachine.Flight) {
 	s.numSlices, s.have, s.left, s.sent, s.at = f.NumSlices, 0, f.NumSlices, 0, f.Now
 }
 
-func (s *repairAtOnce) Acked(_ core.Micros, have, _ int) { s.have = have }
+func (s *repairAtOnce) Acked(_ core.Micros, p statemachine.Progress) { s.have = p.Have }
 
 func (s *repairAtOnce) Held(core.Micros) {}
 
-func (s *repairAtOnce) Next(now core.Micros) bool {
+func (s *repairAtOnce) Next(now core.Micros) (number int, ok bool) {
 	if s.left == 0 && now >= s.at+timer {
 		s.left = s.numSlices - s.have
 	}
 	if s.left == 0 {
-		return false
+		return 0, false
 	}
 	s.left--
 	s.sent++
 	s.at = now
-	return true
+	return s.sent - 1, true
 }
 
 func (s *repairAtOnce) Deadline() core.Micros {
@@ -87,13 +88,15 @@ func (s *repairAtOnce) Deadline() core.Micros {
 
 func (s *repairAtOnce) Stats() statemachine.ScheduleStats { return statemachine.ScheduleStats{} }
 
-func (s *repairAtOnce) Adopt(repair.Scheduler) { s.adopted++ }
+func (s *repairAtOnce) Adopt(statemachine.Scheduler) { s.adopted++ }
+func (s *repairAtOnce) Rest()                        { s.asked.Rest() }
+func (s *repairAtOnce) PathSlices() int              { return s.asked.PathSlices() }
 
 // fixedAt makes lanes of schedulers that send at a rate, each by itself.
 func fixedAt(rate int64) func(*lanes.Config) {
 	return func(cfg *lanes.Config) {
 		cfg.NewScheduler = func() (statemachine.Scheduler, error) { return adaptive.New(adaptive.Fixed(rate)) }
-		cfg.NewRepairScheduler = func() (repair.Scheduler, error) { return rateless.New(rateless.Fixed(rate)) }
+		cfg.NewRepairScheduler = func() (statemachine.Scheduler, error) { return rateless.New(rateless.Fixed(rate)) }
 	}
 }
 
@@ -106,7 +109,7 @@ func makers(made func() error) func(*lanes.Config) {
 			}
 			return base.New(base.Burst())
 		}
-		cfg.NewRepairScheduler = func() (repair.Scheduler, error) {
+		cfg.NewRepairScheduler = func() (statemachine.Scheduler, error) {
 			if err := made(); err != nil {
 				return nil, err
 			}

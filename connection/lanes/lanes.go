@@ -9,28 +9,11 @@ import (
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // ErrBusy refuses a chunk while as many wait as may.
 var ErrBusy = errors.New("lanes: the queue of chunks is full")
-
-// Slice is a slice of either variant: of the fields, that of the variant of the connection
-// counts, and the other is zero.
-type Slice struct {
-	Chunk  codec.Slice
-	Repair repair.Slice
-}
-
-// ChunkID returns the id of its chunk.
-func (s *Slice) ChunkID() uint16 { return s.Chunk.ChunkID | s.Repair.ChunkID } // one of them is 0
-
-// Ack is an ack of either variant, in the same way.
-type Ack struct {
-	Chunk  codec.Ack
-	Repair repair.Ack
-}
 
 // Lanes is the lanes of one end of a connection. It does nothing between calls.
 type Lanes struct {
@@ -143,32 +126,32 @@ func (l *Lanes) Finished() (number int64, ok bool) {
 
 // HandleAck takes an ack that came by lane k. It reports whether the ack was of this
 // connection (CON-6).
-func (l *Lanes) HandleAck(now core.Micros, k int, a Ack) (ours bool) {
-	ours = l.lanes[k].sender.handleAck(now, a)
+func (l *Lanes) HandleAck(now core.Micros, k int, a codec.Ack) (ours bool) {
+	ours = l.lanes[k].sender.HandleAck(now, a)
 	l.advance(now)
 	return ours
 }
 
 // HandleSlice takes a slice that came by lane k, and copies its data. It reports whether the
 // slice was of this connection (CON-6).
-func (l *Lanes) HandleSlice(now core.Micros, k int, s Slice) (ours bool) {
-	if l.beyondLimit(k, s.ChunkID()) {
+func (l *Lanes) HandleSlice(now core.Micros, k int, s codec.Slice) (ours bool) {
+	if l.beyondLimit(k, s.ChunkID) {
 		return false
 	}
 	receiver := l.lanes[k].receiver
-	if l.cfg.Rebuilds != nil && !l.cfg.Rebuilds.take(now, receiver.rebuilds(s)) {
-		l.leaveOut(now, k, &s.Repair)
+	if l.cfg.Rebuilds != nil && !l.cfg.Rebuilds.take(now, receiver.Rebuilds(s)) {
+		l.leaveOut(now, k, &s)
 		return true
 	}
-	return receiver.handleSlice(now, s)
+	return receiver.HandleSlice(now, s)
 }
 
 // leaveOut counts a slice that would complete a chunk, beyond Config.Rebuilds.
-func (l *Lanes) leaveOut(now core.Micros, k int, s *repair.Slice) {
+func (l *Lanes) leaveOut(now core.Micros, k int, s *codec.Slice) {
 	l.deferred++
 	if l.cfg.Log != nil {
 		l.cfg.Log(eventlog.Event{
-			Kind: eventlog.SliceReceived, At: now, Lane: k, ChunkID: s.ChunkID, SliceID: s.ID,
+			Kind: eventlog.SliceReceived, At: now, Lane: k, ChunkID: s.ChunkID, SliceID: s.SliceID,
 			Bytes: s.DatagramSize(), As: eventlog.Deferred,
 		})
 	}
@@ -177,7 +160,7 @@ func (l *Lanes) leaveOut(now core.Micros, k int, s *repair.Slice) {
 // beyondLimit reports whether a slice is of a chunk beyond Config.ReceiveLimit.
 func (l *Lanes) beyondLimit(k int, chunkID uint16) bool {
 	receiver := l.lanes[k].receiver
-	if l.cfg.ReceiveLimit == 0 || chunkID != receiver.chunkID() {
+	if l.cfg.ReceiveLimit == 0 || chunkID != receiver.ChunkID() {
 		return false
 	}
 	return receiver.Stats().Chunks*int64(len(l.lanes))+int64(k) >= l.cfg.ReceiveLimit
@@ -185,33 +168,33 @@ func (l *Lanes) beyondLimit(k int, chunkID uint16) bool {
 
 // PollAck returns an ack to send at now, and its lane, or false when none is due. Call it until
 // it returns false, and before PollSlice.
-func (l *Lanes) PollAck(now core.Micros) (k int, a Ack, ok bool) {
+func (l *Lanes) PollAck(now core.Micros) (k int, a codec.Ack, ok bool) {
 	for k := range l.lanes {
-		if a, ok := l.lanes[k].receiver.poll(now); ok {
+		if a, ok := l.lanes[k].receiver.Poll(now); ok {
 			return k, a, true
 		}
 	}
 	l.noteFailure()
-	return none, Ack{}, false
+	return none, codec.Ack{}, false
 }
 
 // PollSlice returns a slice to send at now, and its lane, or false when none is due. Call it
 // until it returns false. The slice's data point into the chunk. Those of the earlier chunks go
 // first (LAN-8). A sender that must wait is polled only when it is to give up.
-func (l *Lanes) PollSlice(now core.Micros) (k int, s Slice, ok bool) {
+func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 	l.begin(now)
 	for i := 0; i < len(l.lanes) && l.err == nil; i++ {
 		k := l.bySubmission(i)
 		if now < l.allowedAt() && now < l.lanes[k].givesUpAt(l.cfg.GiveUp) {
 			continue
 		}
-		if s, ok := l.lanes[k].sender.poll(now); ok {
+		if s, ok := l.lanes[k].sender.Poll(now); ok {
 			l.begin(now) // so that SliceDeadline knows of the chunk that this slice let begin
 			return k, s, true
 		}
 	}
 	l.noteFailure()
-	return none, Slice{}, false
+	return none, codec.Slice{}, false
 }
 
 // advance notes the chunks that have been delivered and begins the next, one a lane (CON-2,
@@ -238,7 +221,7 @@ func (l *Lanes) begin(now core.Micros) {
 		lane, c := &l.lanes[l.nextOut], l.queue[0]
 		l.queue = slices.Delete(l.queue, 0, 1)
 		l.sharePath(lane)
-		lane.sender.submit(now, c.Encoded)
+		_ = lane.sender.SubmitEncoded(now, c.Encoded) // it is idle, and the size is valid
 		lane.number = c.number
 		l.nextOut = l.after(l.nextOut)
 	}
@@ -255,11 +238,7 @@ func (l *Lanes) mayBegin() bool {
 	if before.idle() {
 		return true
 	}
-	if before.sender.wants() {
-		return false
-	}
-	path, ok := before.sender.scheduler().(pathSharer)
-	return !ok || l.inFlight() < path.PathSlices()
+	return !before.sender.Wants() && l.inFlight() < before.sender.Scheduler().PathSlices()
 }
 
 // inFlight returns how many slices were sent and are not known to have arrived.
@@ -273,7 +252,7 @@ func (l *Lanes) inFlight() (n int) {
 // sharePath gives a lane that is about to begin what the latest one has learned (LAN-9).
 func (l *Lanes) sharePath(to *lane) {
 	if len(l.lanes) > 1 {
-		to.sender.adopt(l.latest().sender)
+		to.sender.Scheduler().Adopt(l.latest().sender.Scheduler())
 	}
 }
 
@@ -287,7 +266,7 @@ func (l *Lanes) rest() {
 
 // ReadSize returns how many bytes the chunk has that Read delivers next, or 0 if it is not
 // complete.
-func (l *Lanes) ReadSize() int { return l.lanes[l.nextIn].receiver.readSize() }
+func (l *Lanes) ReadSize() int { return l.lanes[l.nextIn].receiver.ReadSize() }
 
 // Read appends the next chunk to dst, if it is complete. Chunks are delivered in the order in
 // which they were submitted, by reading the lanes in turn (LAN-5). A receiver whose chunk was
@@ -354,10 +333,10 @@ func (l *Lanes) Expire(now core.Micros) {
 	for i := range l.lanes {
 		lane := &l.lanes[i]
 		if now >= lane.givesUpAt(l.cfg.GiveUp) {
-			lane.sender.poll(now)
+			lane.sender.Poll(now)
 		}
 		if now >= lane.receiverGivesUpAt(l.cfg.GiveUp) {
-			lane.receiver.poll(now)
+			lane.receiver.Poll(now)
 		}
 	}
 	l.noteFailure()
@@ -374,9 +353,9 @@ func (l *Lanes) noteFailure() {
 func (l *Lanes) failure(k int) error {
 	switch lane := &l.lanes[k]; {
 	case lane.sender.Err() != nil:
-		return fmt.Errorf("lanes: %ssending chunk %d: %w", l.nameOf(k), lane.sender.progress().ChunkID, lane.sender.Err())
+		return fmt.Errorf("lanes: %ssending chunk %d: %w", l.nameOf(k), lane.progressOut().ChunkID, lane.sender.Err())
 	case lane.receiver.Err() != nil:
-		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", l.nameOf(k), lane.receiver.chunkID(), lane.receiver.Err())
+		return fmt.Errorf("lanes: %sreceiving chunk %d: %w", l.nameOf(k), lane.receiver.ChunkID(), lane.receiver.Err())
 	}
 	return nil
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -52,45 +51,40 @@ func (v variant) of(n int, changes ...func(*lanes.Config)) lanes.Config {
 }
 
 // slice returns a full slice of a chunk, or the only one of a chunk of one.
-func (v variant) slice(chunk uint16, id, n int) lanes.Slice {
+func (v variant) slice(chunk uint16, id, n int) codec.Slice {
 	data := make([]byte, codec.SliceSize)
 	if v.repair {
-		return lanes.Slice{Repair: repair.Slice{ChunkID: chunk, ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: data}}
+		return codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: data}
 	}
-	return lanes.Slice{Chunk: codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: data}}
+	return codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: data}
 }
 
 // ack returns an ack of the first slices of a chunk of n.
-func (v variant) ack(chunk uint16, n, have int) lanes.Ack {
+func (v variant) ack(chunk uint16, n, have int) codec.Ack {
 	if v.repair {
-		return lanes.Ack{Repair: repair.Ack{ChunkID: chunk, NumSlices: n, Have: have, Top: have}}
+		return codec.Ack{ChunkID: chunk, NumSlices: n, Have: have, Top: have}
 	}
-	return lanes.Ack{Chunk: codec.Ack{ChunkID: chunk, NumSlices: n, Acked: core.FirstN(have)}}
+	return codec.Ack{ChunkID: chunk, NumSlices: n, Acked: core.FirstN(have)}
 }
 
 // packet is one on its way, and its lane.
 type packet struct {
 	variant
 	typ   codec.Type
-	slice lanes.Slice
-	ack   lanes.Ack
+	slice codec.Slice
+	ack   codec.Ack
 	lane  int
 }
 
 func (p packet) size() int {
-	switch {
-	case p.typ == codec.TypeSlice && p.repair:
-		return p.slice.Repair.DatagramSize()
-	case p.typ == codec.TypeSlice:
-		return p.slice.Chunk.DatagramSize()
-	case p.repair:
-		return p.ack.Repair.DatagramSize()
+	if p.typ == codec.TypeSlice {
+		return p.slice.DatagramSize()
 	}
-	return p.ack.Chunk.DatagramSize()
+	return codec.KindOf(p.repair).AckSize(p.ack.NumSlices)
 }
 
 // id returns that of a slice; 0 of an ack.
-func (p packet) id() int { return p.slice.Chunk.SliceID + p.slice.Repair.ID }
+func (p packet) id() int { return p.slice.SliceID }
 
 // end is the lanes of one end in a world.
 type end struct {
@@ -120,7 +114,7 @@ func (e *end) next(now core.Micros) (p packet, ok bool) {
 	k, a, ok := e.PollAck(now)
 	p = packet{variant: e.variant, typ: codec.TypeAck, ack: a, lane: k}
 	if !ok {
-		var s lanes.Slice
+		var s codec.Slice
 		k, s, ok = e.PollSlice(now)
 		p = packet{variant: e.variant, typ: codec.TypeSlice, slice: s, lane: k}
 		if ok {
@@ -253,7 +247,7 @@ func TestLanesTakeTurnsAtTheLink(t *testing.T) {
 		w.stream(t, 24, 60*second, func(int) int { return codec.MaxChunkSize })
 		sent := map[int]map[int]bool{} // slices of each chunk
 		for _, p := range w.a.sent {
-			i := int(p.slice.ChunkID())*n + p.lane
+			i := int(p.slice.ChunkID)*n + p.lane
 			if sent[i] == nil {
 				sent[i] = map[int]bool{}
 				if i > 0 && len(sent[i-1]) < codec.MaxSlices {

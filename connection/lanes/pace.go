@@ -1,7 +1,9 @@
 package lanes
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // pacer spaces the slices of all lanes by Config.MaxRate (LAN-12). It counts in nanoseconds,
@@ -49,9 +51,7 @@ func (l *Lanes) allowedAt() core.Micros { return max(l.pacer.at, l.heldUntil) }
 // then have fewer of them in flight.
 func (l *Lanes) Yield(yields bool) {
 	for i := range l.lanes {
-		if s, ok := l.lanes[i].sender.scheduler().(interface{ Yield(bool) }); ok {
-			s.Yield(yields)
-		}
+		l.lanes[i].sender.Scheduler().Yield(yields)
 	}
 }
 
@@ -59,11 +59,7 @@ func (l *Lanes) Yield(yields bool) {
 // (RFC 3168). Schedulers that can then send less. What one lane is told is for all that share its
 // path (LAN-9): it is the lane whose chunk began last.
 func (l *Lanes) Marked(now core.Micros, n int) {
-	if s, ok := l.latest().sender.scheduler().(interface {
-		Marked(now core.Micros, n int)
-	}); ok {
-		s.Marked(now, n)
-	}
+	l.latest().sender.Scheduler().Marked(now, n)
 }
 
 // ForgetPath makes the schedulers begin anew: the path is another one, or what they learned
@@ -73,8 +69,10 @@ func (l *Lanes) ForgetPath(now core.Micros) {
 	if err != nil {
 		return // it made others before
 	}
-	fresh.pace(now)
+	path := fresh.Scheduler()
+	path.Begin(statemachine.Flight{Now: now, NumSlices: 1, Bytes: codec.MaxDatagramSize, LastBytes: codec.MaxDatagramSize})
+	path.Next(now) // one that has sent a slice knows nothing but a pace
 	for i := range l.lanes {
-		l.lanes[i].sender.adopt(fresh)
+		l.lanes[i].sender.Scheduler().Adopt(path)
 	}
 }

@@ -2,7 +2,6 @@ package lanes
 
 import (
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
@@ -49,7 +48,7 @@ func (p Profile) NewScheduler(maxRate int64) (statemachine.Scheduler, error) {
 }
 
 // NewRepairScheduler makes one for repair slices.
-func (p Profile) NewRepairScheduler(maxRate int64) (repair.Scheduler, error) {
+func (p Profile) NewRepairScheduler(maxRate int64) (statemachine.Scheduler, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}

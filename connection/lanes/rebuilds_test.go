@@ -8,21 +8,20 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // slicesOf returns slices of a chunk: the first source slices but those that are missing, and so
 // many repair slices.
-func slicesOf(e *erasure.Encoded, missing int) (list []lanes.Slice) {
+func slicesOf(e *erasure.Encoded, missing int) (list []codec.Slice) {
 	const n = codec.MaxSlices
 	for id := missing; id < n+missing; id++ {
-		list = append(list, lanes.Slice{Repair: repair.Slice{ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: e.Slice(id)}})
+		list = append(list, codec.Slice{SliceID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: e.Slice(id)})
 	}
 	return list
 }
 
 // halfway returns lanes that share a bound, and have all slices of a chunk but one, and that one.
-func halfway(t *testing.T, bound *lanes.Rebuilds, e *erasure.Encoded, missing int) (l *lanes.Lanes, last lanes.Slice) {
+func halfway(t *testing.T, bound *lanes.Rebuilds, e *erasure.Encoded, missing int) (l *lanes.Lanes, last codec.Slice) {
 	t.Helper()
 	l = check.Must(lanes.New(lanes.Config{Repair: true, Rebuilds: bound}))
 	list := slicesOf(e, missing)
@@ -41,7 +40,7 @@ func TestRebuildsAreBounded(t *testing.T) {
 	e := erasure.Encode(content(codec.MaxChunkSize, 1))
 	bound := new(lanes.Rebuilds)
 	var waiting []*lanes.Lanes
-	var last lanes.Slice
+	var last codec.Slice
 	for i := range 8 {
 		var l *lanes.Lanes
 		l, last = halfway(t, bound, e, codec.MaxSlices)
@@ -77,10 +76,10 @@ func TestOnlyWhatCompletesIsBounded(t *testing.T) {
 	}
 	l, last := halfway(t, bound, e, codec.MaxSlices)
 	again := last
-	again.Repair.ID--
-	again.Repair.Data = e.Slice(again.Repair.ID)
+	again.SliceID--
+	again.Data = e.Slice(again.SliceID)
 	other := last
-	other.Repair.ChunkID = 5
+	other.ChunkID = 5
 	check.That(t, l.HandleSlice(0, 0, again), "a duplicate is ours")
 	check.That(t, !l.HandleSlice(0, 0, other), "a slice of another chunk is not")
 	check.Equal(t, "deferred", l.Stats().Deferred, 0)

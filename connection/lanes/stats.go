@@ -26,9 +26,21 @@ type Progress struct {
 	Top       int    // with repair, the number of the highest transmission that arrived, and one
 }
 
+// progressOut returns how far the chunk in flight is, or the next one.
+func (l *lane) progressOut() Progress {
+	v := l.sender.Vars()
+	return Progress{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Sent: v.Transmissions, Have: v.Have, Top: v.Top}
+}
+
+// progressIn returns how far the chunk is that arrives, or the next one.
+func (l *lane) progressIn() Progress {
+	v := l.receiver.Vars()
+	return Progress{ChunkID: v.ChunkID, NumSlices: v.NumSlices, Have: v.Have, Top: v.Top}
+}
+
 // Stats returns the counts so far.
 func (l *Lanes) Stats() Stats {
-	st := Stats{Sending: l.sending(), Receiving: l.lanes[l.nextIn].receiver.progress(), Queued: len(l.queue), Deferred: l.deferred}
+	st := Stats{Sending: l.sending(), Receiving: l.lanes[l.nextIn].progressIn(), Queued: len(l.queue), Deferred: l.deferred}
 	for i := range l.lanes {
 		st.Sender.Add(l.lanes[i].sender.Stats())
 		st.Receiver.Add(l.lanes[i].receiver.Stats())
@@ -43,8 +55,8 @@ func (l *Lanes) Stats() Stats {
 func (l *Lanes) sending() Progress {
 	for i := range l.lanes {
 		if lane := &l.lanes[l.bySubmission(i)]; !lane.idle() {
-			return lane.sender.progress()
+			return lane.progressOut()
 		}
 	}
-	return Progress{ChunkID: l.lanes[l.nextOut].sender.progress().ChunkID}
+	return Progress{ChunkID: l.lanes[l.nextOut].progressOut().ChunkID}
 }

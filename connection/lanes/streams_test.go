@@ -57,11 +57,11 @@ func TestManySendersShareAnEncoding(t *testing.T) {
 		check.That(t, w.Run(10*second, func() bool { return w.b.ReadSize() > 0 }), "it arrives")
 		check.Bytes(t, "chunk", first(w.b.Read(w.Now(), nil)), chunk.Bytes())
 		for _, p := range w.a.sent {
-			if s := p.slice.Repair; p.typ == codec.TypeSlice && !s.Source() {
-				if made[s.ID] == nil {
-					made[s.ID] = map[*byte]bool{}
+			if s := p.slice; p.typ == codec.TypeSlice && !s.Source() {
+				if made[s.SliceID] == nil {
+					made[s.SliceID] = map[*byte]bool{}
 				}
-				made[s.ID][&s.Data[0]] = true
+				made[s.SliceID][&s.Data[0]] = true
 				sent++
 			}
 		}

@@ -80,51 +80,30 @@ func (s ClientState) String() string {
 }
 
 // The guards of section 5 (CXC-3). Of those of an event the first that holds counts.
-const (
-	timedOut uint8 = iota
-	refusalStands
-	isSilent
-	proofDue
-	linkDue
-	nothingDue
-	anyClientPoll
-	challengeIsNew
-	challengeOther
-	anyChallenge
-	linkedRight
-	linkedOther
-	anyLinked
-	refusedProven
-	refusedHint
-	refusedOther
-	anyRefused
-	anyData
-	anyMove
-	anyClose
-)
+var (
+	clientGuards table.Guards
 
-var clientGuards = []table.Guard{
-	timedOut:       {Event: "poll", Text: "timed out"},
-	refusalStands:  {Event: "poll", Text: "refusal stands"},
-	isSilent:       {Event: "poll", Text: "silent"},
-	proofDue:       {Event: "poll", Text: "PROOF due"},
-	linkDue:        {Event: "poll", Text: "LINK due"},
-	nothingDue:     {Event: "poll", Text: "otherwise"},
-	anyClientPoll:  {Event: "poll", Text: table.Always},
-	challengeIsNew: {Event: "challenge", Text: "ours and new"},
-	challengeOther: {Event: "challenge", Text: "otherwise"},
-	anyChallenge:   {Event: "challenge", Text: table.Always},
-	linkedRight:    {Event: "linked", Text: "right"},
-	linkedOther:    {Event: "linked", Text: "otherwise"},
-	anyLinked:      {Event: "linked", Text: table.Always},
-	refusedProven:  {Event: "refused", Text: "proven"},
-	refusedHint:    {Event: "refused", Text: "hint"},
-	refusedOther:   {Event: "refused", Text: "otherwise"},
-	anyRefused:     {Event: "refused", Text: table.Always},
-	anyData:        {Event: "data", Text: table.Always},
-	anyMove:        {Event: "move", Text: table.Always},
-	anyClose:       {Event: "close", Text: table.Always},
-}
+	timedOut       = clientGuards.Add("poll", "timed out")
+	refusalStands  = clientGuards.Add("poll", "refusal stands")
+	isSilent       = clientGuards.Add("poll", "silent")
+	proofDue       = clientGuards.Add("poll", "PROOF due")
+	linkDue        = clientGuards.Add("poll", "LINK due")
+	nothingDue     = clientGuards.Add("poll", "otherwise")
+	anyClientPoll  = clientGuards.Add("poll", table.Always)
+	challengeIsNew = clientGuards.Add("challenge", "ours and new")
+	challengeOther = clientGuards.Add("challenge", "otherwise")
+	anyChallenge   = clientGuards.Add("challenge", table.Always)
+	linkedRight    = clientGuards.Add("linked", "right")
+	linkedOther    = clientGuards.Add("linked", "otherwise")
+	anyLinked      = clientGuards.Add("linked", table.Always)
+	refusedProven  = clientGuards.Add("refused", "proven")
+	refusedHint    = clientGuards.Add("refused", "hint")
+	refusedOther   = clientGuards.Add("refused", "otherwise")
+	anyRefused     = clientGuards.Add("refused", table.Always)
+	anyData        = clientGuards.Add("data", table.Always)
+	anyMove        = clientGuards.Add("move", table.Always)
+	anyClose       = clientGuards.Add("close", table.Always)
+)
 
 // clientInput is what an event gives to the actions.
 type clientInput struct {

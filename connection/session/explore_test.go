@@ -1,7 +1,7 @@
 package session
 
 // The explorer drives real clients and a real server through every state that the explicit
-// model of the handshake can reach (conform/sim/session/handshake), which checks what must hold:
+// model of the handshake can reach (conform/sim/handshake), which checks what must hold:
 //
 //	go test ./connection/session -run TestExplore -v                              # in every run
 //	go test ./connection/session -run TestExploreNightly -explore.nightly -v      # millions of states
@@ -21,7 +21,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/sim/explore"
-	"github.com/chunkwire/chunkwire/conform/sim/session/handshake"
+	"github.com/chunkwire/chunkwire/conform/sim/handshake"
 	"github.com/chunkwire/chunkwire/core"
 )
 

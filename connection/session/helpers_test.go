@@ -271,9 +271,6 @@ func altered(datagram []byte, bit int) []byte {
 	return out
 }
 
-var (
-	sameErrors  = cmpopts.EquateErrors()
-	sameEntries = cmp.Comparer(func(a, b *Entry) bool { return a == b })
-)
+var sameEntries = cmp.Comparer(func(a, b *Entry) bool { return a == b })
 
 var ignoreRefusals = cmpopts.IgnoreUnexported(ServerStats{})

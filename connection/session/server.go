@@ -72,37 +72,23 @@ func (s EntryState) String() string {
 }
 
 // The guards of section 6 (CXS-6). Of those of an event the first that holds counts.
-const (
-	proofResumes uint8 = iota
-	proofNoRoom
-	proofOther
-	proofOld
-	proofNonce
-	proofResumesIt
-	proofBegins
-	anyEntryData
-	pollHalfOpen
-	pollRemembered
-	pollOther
-	anyEntryPoll
-	anyEnd
-)
+var (
+	entryGuards table.Guards
 
-var entryGuards = []table.Guard{
-	proofResumes:   {Event: "proof", Text: "resumes"},
-	proofNoRoom:    {Event: "proof", Text: "no room"},
-	proofOther:     {Event: "proof", Text: "otherwise"},
-	proofOld:       {Event: "proof", Text: "old"},
-	proofNonce:     {Event: "proof", Text: "its nonce"},
-	proofResumesIt: {Event: "proof", Text: "resumes it"},
-	proofBegins:    {Event: "proof", Text: "begins"},
-	anyEntryData:   {Event: "data", Text: table.Always},
-	pollHalfOpen:   {Event: "poll", Text: "half-open"},
-	pollRemembered: {Event: "poll", Text: "remembered"},
-	pollOther:      {Event: "poll", Text: "otherwise"},
-	anyEntryPoll:   {Event: "poll", Text: table.Always},
-	anyEnd:         {Event: "end", Text: table.Always},
-}
+	proofResumes   = entryGuards.Add("proof", "resumes")
+	proofNoRoom    = entryGuards.Add("proof", "no room")
+	proofOther     = entryGuards.Add("proof", "otherwise")
+	proofOld       = entryGuards.Add("proof", "old")
+	proofNonce     = entryGuards.Add("proof", "its nonce")
+	proofResumesIt = entryGuards.Add("proof", "resumes it")
+	proofBegins    = entryGuards.Add("proof", "begins")
+	anyEntryData   = entryGuards.Add("data", table.Always)
+	pollHalfOpen   = entryGuards.Add("poll", "half-open")
+	pollRemembered = entryGuards.Add("poll", "remembered")
+	pollOther      = entryGuards.Add("poll", "otherwise")
+	anyEntryPoll   = entryGuards.Add("poll", table.Always)
+	anyEnd         = entryGuards.Add("end", table.Always)
+)
 
 type entryAction = table.Action[Entry, *arrival]
 

@@ -8,27 +8,6 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// A LINK draws a CHALLENGE, each with a stamp of its own, and the cookie for its sender and its
-// offer (CXS-1, CXK-4, CXK-5).
-func TestALinkIsChallenged(t *testing.T) {
-	h := newHost(t, open)
-	h.now = 0
-	link := newCaller(h, here, 0).sends()
-	offer := check.Must(Decode(link)).Offer
-	var secret Key
-	draw(source(1), secret[:])
-	for i, from := range []Address{here, here, there} {
-		m := check.Must(Decode(h.takes(from, link)))
-		check.Equal(t, "challenge", m, Message{Kind: KindChallenge, Offer: Offer{Nonce: offer.Nonce}, Stamp: uint64(i), Cookie: CookieOf(secret, uint64(i), from, &offer)})
-	}
-	h.now = 1000
-	check.Equal(t, "stamp", check.Must(Decode(h.takes(here, link))).Stamp, 1000)
-	h.now = 0
-	check.Equal(t, "time does not go back", check.Must(Decode(h.takes(here, link))).Stamp, 1001)
-	check.Equal(t, "event", []any{h.event.Kind, h.event.Row, h.event.Entry}, []any{EventChallenged, core.Row(""), (*Entry)(nil)})
-	check.Equal(t, "counts", []any{h.Stats().Challenges, h.Deadline()}, []any{int64(5), core.Never})
-}
-
 // A LINK of another version is told so, if it is not smaller than one of this; nothing else that
 // cannot be decoded is answered (CXH-13, CXS-1, CXS-18).
 func TestWhatIsNotAnswered(t *testing.T) {
@@ -197,35 +176,6 @@ func TestReplacement(t *testing.T) {
 	}
 }
 
-// What knows another connection than the present one is refused, and changes nothing: its proof
-// cannot be checked, so even the right nonce and a newer stamp move nothing (J8, J17).
-func TestAProofThatNobodyCanCheck(t *testing.T) {
-	for _, c := range []struct {
-		row   string
-		state EntryState
-	}{{"J8", Unconfirmed}, {"J17", Confirmed}} {
-		h := newHost(t, keyed)
-		x := linked(h, here, 7)
-		if c.state == Confirmed {
-			x = confirmed(h, here, 7)
-		}
-		before := *x.entry()
-		x.offer.Resume = x.Link().ID() + 1 // with the nonce of the connection
-		for _, key := range []Key{keyOf(7), before.resume, {}} {
-			check.Equal(t, "row", h.says(there, x.again(there, key)), c.row+" REFUSED replaced")
-		}
-		after := *x.entry()
-		before.row = after.row
-		check.That(t, before == after, "nothing has changed")
-	}
-	h := newHost(t, keyed)
-	c := newCaller(h, here, 7)
-	c.offer.Resume = 5
-	check.Equal(t, "no entry", []any{h.says(here, c.again(here, Key{})), h.Stats().Living}, []any{"J1 REFUSED closed", 0})
-	c.offer.Protocol = 9
-	check.Equal(t, "another protocol", h.says(here, c.again(here, Key{})), "REFUSED protocol")
-}
-
 // A connection of which no data come is forgotten 5 s after its last PROOF (J10), and its owner is
 // told; when data come it stays (J9).
 func TestHalfOpenConnections(t *testing.T) {
@@ -349,22 +299,6 @@ func TestAnonymousClients(t *testing.T) {
 	check.Equal(t, "forgotten, with c", []any{h.polls(), len(h.nonces)}, []any{"J10 J27", 1})
 }
 
-// An identity is not found by the link of another one, nor is an anonymous connection by that of an
-// identity.
-func TestLinksOfOthers(t *testing.T) {
-	h := newHost(t, ServerConfig{Keys: keys, Anonymous: true})
-	a, b := confirmed(h, here, 0), confirmed(h, there, 7)
-	foreign := newCaller(h, elsewhere, 8)
-	foreign.offer.Resume = b.Link().ID()
-	check.Equal(t, "8 with the link of 7", h.says(elsewhere, foreign.again(elsewhere, b.entry().resume)), "J1 REFUSED closed")
-	foreign.offer.Resume = a.Link().ID()
-	check.Equal(t, "8 with that of nobody", h.says(elsewhere, foreign.again(elsewhere, a.entry().resume)), "J1 REFUSED closed")
-	nobody := newCaller(h, elsewhere, 0)
-	nobody.offer.Resume = b.Link().ID()
-	check.Equal(t, "nobody with that of 7", h.says(elsewhere, nobody.again(elsewhere, b.entry().resume)), "J1 REFUSED closed")
-	check.Equal(t, "addresses", []Address{a.entry().Address(), b.entry().Address()}, []Address{here, there})
-}
-
 // There is room for so many, for so many at one address, and for four times as many that ended;
 // nobody who has a connection has to go (J2, J24, CXS-7, CXS-16).
 func TestRoom(t *testing.T) {
@@ -415,27 +349,6 @@ func TestRoomForWhoComesBack(t *testing.T) {
 	_ = c
 }
 
-// An entry counts where it was made, wherever it goes: a move makes no room, and needs none
-// (CXA-26).
-func TestMovingMakesNoRoom(t *testing.T) {
-	h := newHost(t, with(open, func(c *ServerConfig) { c.MaxConnections, c.MaxPerAddress = 8, 1 }))
-	a, b := confirmed(h, here, 0), confirmed(h, there, 0)
-	a.from = there
-	a.Move(h.now)
-	a.talks()
-	check.Equal(t, "it is there", a.entry().Address(), there)
-	for _, from := range []Address{here, there} {
-		check.Equal(t, "no room", h.says(from, newCaller(h, from, 0).challenged()), "J2 REFUSED full")
-	}
-	h.End(h.now, b.entry(), ConnectionClosed)
-	check.Equal(t, "room there", h.says(there, newCaller(h, there, 0).challenged()), "J3 LINKED")
-	h.End(h.now, a.entry(), ConnectionClosed)
-	check.Equal(t, "room here", h.says(here, newCaller(h, here, 0).challenged()), "J3 LINKED")
-	h.now += Remember
-	h.polls()
-	check.Equal(t, "nothing is left", []int{len(h.prefixes), h.Stats().Living, h.Stats().Ended}, []int{0, 0, 0})
-}
-
 // Links are drawn until one is free, and are those of the server's shard (CXN-5).
 func TestLinksAreDrawn(t *testing.T) {
 	random := &script{unhex("00000000" + "05000000" + "05000000" + "06000000" + "ffffffff")}
@@ -458,16 +371,6 @@ func TestLinksAreDrawn(t *testing.T) {
 	}
 }
 
-// A connection takes its link and its server nonce from the randomness, in this order (CXN-5).
-func TestWhatAConnectionDraws(t *testing.T) {
-	h := newHost(t, open)
-	c := newCaller(h, here, 0)
-	proof := c.challenged()
-	h.random = &script{unhex("01020304" + nonceBytes)}
-	m := check.Must(Decode(h.takes(here, proof)))
-	check.Equal(t, "link and nonce", []any{m.Agreed.Link, m.ServerNonce}, []any{uint32(0x04030201), nonce(0xa0)})
-}
-
 // A client whose nonce is zeros is one like any other.
 func TestANonceOfZeros(t *testing.T) {
 	h := newHost(t, open)
@@ -478,17 +381,6 @@ func TestANonceOfZeros(t *testing.T) {
 	linked(h, there, 0)
 	check.That(t, h.nonces[Nonce{}] == e, "it is found")
 	check.Equal(t, "row", h.says(here, c.last), "J5 LINKED")
-}
-
-// An event says what it did, and nothing of the one before.
-func TestEventsOfData(t *testing.T) {
-	h := newHost(t, keyed)
-	linked(h, here, 7).entry().Owner = h
-	c := linked(h, here, 7)
-	e := c.entry()
-	check.That(t, h.Heard(h.now+second, e) == Event{Kind: EventConfirmed, Row: "J9", Entry: e}, "it is confirmed")
-	check.That(t, h.Heard(h.now, e) == Event{Row: "J18"}, "nothing else")
-	check.Equal(t, "time", h.Server.now, h.now+second)
 }
 
 // script is randomness that is given.
@@ -536,38 +428,6 @@ func TestRoute(t *testing.T) {
 	check.Equal(t, "place", []any{err.(*Error).Place(), err.(*Error).Rule()}, []any{0, "CXE-21"})
 }
 
-// A datagram from another address uses up nothing: the same one counts from the right address.
-func TestADatagramFromElsewhereUsesUpNoCounter(t *testing.T) {
-	h := newHost(t, keyed)
-	c := confirmed(h, here, 7)
-	d := c.data("x")
-	check.Equal(t, "there, here, here again", []string{h.hears(there, d), h.hears(here, d), h.hears(here, d)}, []string{"address", "J18", "duplicate"})
-}
-
-// What is due first is polled first; the deadline is that of the next (CXS-17).
-func TestDeadlinesOfAServer(t *testing.T) {
-	h := newHost(t, keyed)
-	start := h.now
-	a := linked(h, here, 1)
-	h.now = start + second
-	b := linked(h, here, 2)
-	h.now = start + 2*second
-	c := confirmed(h, here, 3)
-	h.now = start + 3*second
-	check.Equal(t, "the first", h.Deadline()-start, HalfOpen)
-	h.End(h.now, a.entry(), ConnectionClosed)
-	check.Equal(t, "then the second", h.Deadline()-start, second+HalfOpen)
-	h.End(h.now+second, c.entry(), ConnectionClosed)
-	h.now = start + 3*second // time does not go back
-	h.hears(here, b.data("x"))
-	check.Equal(t, "then the end", h.Deadline()-start, 3*second+Remember)
-	h.now = start + 13*second
-	check.Equal(t, "rows", []any{h.polls(), h.Deadline() - start}, []any{"J27", 4*second + Remember})
-	h.now = start + 100*second
-	check.Equal(t, "rows", []any{h.polls(), h.Deadline()}, []any{"J27", core.Never})
-	check.Equal(t, "b lives", h.Stats().Living, 1)
-}
-
 // Lists of entries keep their order, whichever leaves.
 func TestListsOfEntries(t *testing.T) {
 	var l entryList
@@ -598,4 +458,25 @@ func TestListsOfEntries(t *testing.T) {
 	entries[2].unlist()
 	entries[3].unlist()
 	check.Equal(t, "none", []any{len(order()), l.due()}, []any{0, core.Never})
+}
+
+// An entry counts where it was made, wherever it goes: a move makes no room, and needs none
+// (CXA-26).
+func TestMovingMakesNoRoom(t *testing.T) {
+	h := newHost(t, with(open, func(c *ServerConfig) { c.MaxConnections, c.MaxPerAddress = 8, 1 }))
+	a, b := confirmed(h, here, 0), confirmed(h, there, 0)
+	a.from = there
+	a.Move(h.now)
+	a.talks()
+	check.Equal(t, "it is there", a.entry().Address(), there)
+	for _, from := range []Address{here, there} {
+		check.Equal(t, "no room", h.says(from, newCaller(h, from, 0).challenged()), "J2 REFUSED full")
+	}
+	h.End(h.now, b.entry(), ConnectionClosed)
+	check.Equal(t, "room there", h.says(there, newCaller(h, there, 0).challenged()), "J3 LINKED")
+	h.End(h.now, a.entry(), ConnectionClosed)
+	check.Equal(t, "room here", h.says(here, newCaller(h, here, 0).challenged()), "J3 LINKED")
+	h.now += Remember
+	h.polls()
+	check.Equal(t, "nothing is left", []int{len(h.prefixes), h.Stats().Living, h.Stats().Ended}, []int{0, 0, 0})
 }

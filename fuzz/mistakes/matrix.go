@@ -131,7 +131,7 @@ func (x *matrix) compile() error {
 		line, _ := strconv.Atoi(string(c[2]))
 		for _, s := range x.spans[string(c[1])] {
 			if s.First <= line && line <= s.Last {
-				err = errors.Join(err, fmt.Errorf("%s: %s", x.list[s.ID-1].Title, c[0]))
+				err = errors.Join(err, fmt.Errorf("%s: %s", x.list[-1+s.ID].Title, c[0]))
 			}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 
 // packages are what is mutated.
 var packages = []string{
-	"core", "bitpack", "codec/erasure", "internal/rtt", "internal/table", "codec", "internal/frame", "internal/acktimer", "statemachine", "repair", "statemachine/schedule/base", "statemachine/schedule/control", "statemachine/schedule/adaptive", "statemachine/schedule/rateless", "packet", "channel", "connection/session", "connection/lanes", "connection",
+	"core", "bitpack", "codec/erasure", "internal/rtt", "internal/table", "codec", "internal/frame", "internal/acktimer", "statemachine", "statemachine/schedule/base", "statemachine/schedule/control", "statemachine/schedule/adaptive", "statemachine/schedule/rateless", "packet", "channel", "connection/session", "connection/lanes", "connection",
 }
 
 // least is the share of mutants, in percent, that must be killed in each package.

@@ -97,11 +97,11 @@ func (e *end) submit() {
 
 // trySubmit submits, and gives the judge the result.
 func (e *end) trySubmit(now core.Micros, chunk []byte) {
-	err := e.machines.submit(now, chunk)
+	err := e.sender.Submit(now, chunk)
 	if err != nil {
 		e.world.Counts[BadSubmits]++
 	}
-	e.report(e.machines.submitted(e.since0(now), chunk, err == nil))
+	e.report(e.sending.Submitted(e.since0(now), chunk, err == nil))
 }
 
 // fill makes a chunk's content.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/core"
 )
@@ -34,13 +35,13 @@ func (e *end) Poll(now core.Micros) (*datagram, bool) {
 		return nil, false
 	}
 	given := now + e.world.conditions.origin
-	if p, ok := e.machines.pollAcks(given); ok {
+	if p, ok := e.receiver.Poll(given); ok {
 		e.world.Counts[Acks]++
 		return e.send(p, 0)
 	}
 	deadline := e.since0(e.sender.Deadline())
-	if p, ok := e.machines.pollSlices(given); ok {
-		if e.machines.isExtra(p) {
+	if p, ok := e.sender.Poll(given); ok {
+		if e.sending.IsExtra(p.Slice) {
 			e.world.Counts[Extra]++
 		}
 		return e.send(owned(p), deadline)
@@ -94,8 +95,8 @@ func (e *end) checkStalled() {
 }
 
 // send returns the datagram of a packet that a machine has made, past its judge.
-func (e *end) send(p any, deadline core.Micros) (*datagram, bool) {
-	data, err := e.machines.encode(p)
+func (e *end) send(p codec.Packet, deadline core.Micros) (*datagram, bool) {
+	data, err := e.framer.Append(nil, p)
 	if err != nil {
 		e.violates("ENC", "a machine's packet cannot be encoded: %v", err)
 		return nil, false
@@ -104,8 +105,8 @@ func (e *end) send(p any, deadline core.Micros) (*datagram, bool) {
 		e.report(e.misformed(data, p))
 	}
 	if e.world.Log.Verbose() {
-		e.note("-> %s", e.machines.describe(p))
+		e.note("-> %s", describe(p))
 	}
-	e.report(e.machines.sent(e.world.Now(), p, len(data), deadline))
+	e.report(e.sent(e.world.Now(), p, len(data), deadline))
 	return &datagram{data: data, packet: p, epoch: e.epoch, genuine: true}, true
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
-	"github.com/chunkwire/chunkwire/conform/soak"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/soak"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 	"github.com/chunkwire/chunkwire/netsim"
 )
 
@@ -27,14 +29,10 @@ type end struct {
 	link   *netsim.Link // to the peer
 
 	// The connection. Another replaces all of it.
-	epoch      int
-	beganAt    core.Micros
-	out, in    *chunk.Stream
-	machines   variant
-	sender     senderEnd // of the machines, as the next three
-	receiver   receiverEnd
-	sending    *chunk.Emission
-	receiving  *chunk.Reception
+	epoch   int
+	beganAt core.Micros
+	out, in *chunk.Stream
+	*machines
 	wentBackAt core.Micros // when a machine was last given a time that had gone back
 	wakeAt     core.Micros // when they are polled next; never if nothing is planned
 	polled     int         // packets since they last had no more
@@ -53,13 +51,7 @@ func (e *end) connect(epoch int) {
 	e.epoch, e.beganAt, e.wentBackAt = epoch, w.Now(), 0
 	e.out, e.in = e.pair.stream(epoch, e.index), e.pair.stream(epoch, 1-e.index)
 	slack := e.tick + millisecond
-	if e.pair.repaired {
-		e.machines = newRepaired(e, slack)
-	} else {
-		e.machines = newNamed(e, slack)
-	}
-	e.sender, e.sending = e.machines.sender()
-	e.receiver, e.receiving = e.machines.receiver()
+	e.machines = newMachines(codec.KindOf(e.pair.repaired), e, slack)
 	e.begin()
 	e.mark('F', uint64(epoch))
 	if w.Log.Verbose() {
@@ -95,7 +87,7 @@ func (e *end) abandon(why string) {
 func (e *end) take(d *datagram) {
 	w := e.world
 	w.inbox = append(w.inbox[:0], d.data...) // which the next datagram overwrites
-	p, err := e.machines.decode(w.inbox)
+	p, err := e.framer.Decode(w.inbox)
 	genuine := d.genuine && d.epoch == e.epoch
 	if (err == nil) != genuine {
 		e.violates("LAW-2", "decoding returns %v for a datagram of %d bytes that is genuine: %v", err, len(d.data), genuine)
@@ -105,23 +97,23 @@ func (e *end) take(d *datagram) {
 		w.Counts[soak.Refused]++
 		return
 	}
-	if !e.machines.same(p, d.packet) {
-		e.violates("LAW-2", "decodes %s as %s", e.machines.describe(d.packet), e.machines.describe(p))
+	if !agree.Same(p, d.packet) {
+		e.violates("LAW-2", "decodes %s as %s", describe(d.packet), describe(p))
 		return
 	}
 	w.Counts[Arrived]++
 	if w.Log.Verbose() {
-		e.note("<- %s", e.machines.describe(p))
+		e.note("<- %s", describe(p))
 	}
 	e.give(p, d.packet)
 	e.wake(w.Now())
 }
 
 // give gives a machine a packet, and its judge what the peer's machine made.
-func (e *end) give(p, made any) {
+func (e *end) give(p, made codec.Packet) {
 	now, was := e.clock(), e.sender.Sending()
-	e.report(e.machines.arrive(now, e.since0(now), p, made))
-	if e.machines.isSlice(p) {
+	e.report(e.arrive(now, e.since0(now), p, made))
+	if isSlice(p) {
 		e.noticeChunk()
 	} else if was && !e.sender.Sending() && e.sender.Err() == nil {
 		e.delivered()
@@ -159,7 +151,7 @@ func (e *end) check(memory bool) {
 	e.report(e.sending.Waited(e.world.Now(), since))
 	e.report(e.receiving.Waited(e.world.Now(), since))
 	if memory {
-		e.report(e.machines.keeps())
+		e.report(e.keeps())
 	}
 }
 

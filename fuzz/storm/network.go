@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/soak"
 	"time"
@@ -13,9 +14,9 @@ import (
 // datagram is one under way. Nothing changes it.
 type datagram struct {
 	data    []byte
-	packet  any  // as the machine made it, if it is genuine
-	epoch   int  // of the connection that it belongs to
-	genuine bool // a machine made it, and nothing has changed it
+	packet  codec.Packet // as the machine made it, if it is genuine
+	epoch   int          // of the connection that it belongs to
+	genuine bool         // a machine made it, and nothing has changed it
 }
 
 // carry is the World's sim.Carrier: it sends a datagram to the peer, through the path

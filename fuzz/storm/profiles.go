@@ -3,9 +3,7 @@ package main
 import (
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	simrepair "github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
@@ -17,7 +15,6 @@ type pace struct {
 	chunk.Pace
 	rate      int64                         // bytes a second; 0: no limit
 	scheduler func() statemachine.Scheduler // a new one for each sender
-	rule      func() repair.Scheduler       // the same, with repair slices
 }
 
 // slowest is the lowest rate that is drawn, in bytes a second: so slow that a slice
@@ -60,7 +57,7 @@ func ratelessPace(p rateless.Profile, d sim.Draw) pace {
 	if p.MaxRate == 0 && d.OneIn(2) {
 		p.MaxRate = drawRate(d)
 	}
-	return pace{Pace: simrepair.RatelessPace(p), rate: p.MaxRate / 8, rule: func() repair.Scheduler {
+	return pace{Pace: chunk.RatelessPace(p), rate: p.MaxRate / 8, scheduler: func() statemachine.Scheduler {
 		s, err := rateless.New(p)
 		mustBe(err)
 		return s

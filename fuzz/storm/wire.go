@@ -1,8 +1,10 @@
 package main
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/soak"
+	"github.com/chunkwire/chunkwire/fuzz/internal/agree"
 )
 
 // Judges are given packets as machines made them, and never what the codec made of
@@ -20,10 +22,10 @@ func (w *world) isRead(size int) bool {
 }
 
 // misformed compares a datagram with the packet that it is to carry.
-func (e *end) misformed(data []byte, p any) *chunk.Violation {
-	read, err := e.machines.read(data)
-	if err != nil || !e.machines.same(read, p) {
-		return chunk.Violates("FRM-1", "the datagram of %s reads as %s, %v", e.machines.describe(p), e.machines.describe(read), err)
+func (e *end) misformed(data []byte, p codec.Packet) *chunk.Violation {
+	read, err := e.readBack(data)
+	if err != nil || !agree.Same(read, p) {
+		return chunk.Violates("FRM-1", "the datagram of %s reads as %s, %v", describe(p), describe(read), err)
 	}
 	return nil
 }

@@ -27,6 +27,15 @@ func (g Guard) covers(other Guard) bool {
 // Always is the text of a guard that stands for every guard of its event.
 const Always = "always"
 
+// Guards is the guards of a machine: each is declared once, with the words of the specification.
+type Guards []Guard
+
+// Add appends a guard, and returns its place: what a row and the code call it by.
+func (g *Guards) Add(event, text string) uint8 {
+	*g = append(*g, Guard{event, text})
+	return uint8(len(*g) - 1)
+}
+
 // Action is one step of what a transition does.
 type Action[M, In any] struct {
 	Name string // in the specification; empty for what only counts

@@ -132,9 +132,9 @@ func Scripts(t *testing.T, op *conform.Op, group string) {
 		if q, a := op.Request(p.Config, p.Events), conform.Response(p.Steps); !sameJSON(q, v.Request) || !sameJSON(a, v.Response) {
 			t.Errorf("%s: %s is answered %s", s.Name, q, a)
 		}
-		again, err := op.Run(strings.Split(strings.TrimSpace(op.Script(p.Config, p.Events, p.Steps)), "\n"))
+		again, err := op.Run(strings.Split(strings.TrimSpace(op.Script(p.Config, p.Events, p.Steps, p.Rows)), "\n"))
 		if err != nil || again.Wrong() != nil || !sameJSON(op.Request(again.Config, again.Events), v.Request) {
-			t.Errorf("%s is written as\n%s\nwhich is something else: %v, %v", s.Name, op.Script(p.Config, p.Events, p.Steps), err, again)
+			t.Errorf("%s is written as\n%s\nwhich is something else: %v, %v", s.Name, op.Script(p.Config, p.Events, p.Steps, p.Rows), err, again)
 		}
 	}
 }
@@ -190,6 +190,9 @@ func Schema(t *testing.T, op *conform.Op, name string, more ...string) {
 		t.Fatal(err)
 	}
 	trace := expanded(defs, defs[name]).(map[string]any)["properties"].(map[string]any)
+	if defs[name+"Steps"] == nil { // packetEndpoint has endpointSteps
+		name = strings.ToLower(strings.TrimPrefix(name, "packet")[:1]) + strings.TrimPrefix(name, "packet")[1:]
+	}
 	steps := expanded(defs, defs[name+"Steps"]).(map[string]any)["properties"].(map[string]any)["steps"].(map[string]any)["items"]
 	for _, field := range more {
 		delete(steps.(map[string]any)["properties"].(map[string]any), field)

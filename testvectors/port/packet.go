@@ -1,21 +1,14 @@
 package port
 
 import (
-	"encoding/hex"
-	"encoding/json"
-	"errors"
-	"math"
-
-	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/packet"
+	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // packetOperations are the packet layer's (PKO-1).
 var packetOperations = map[string]operation{
 	contract.OpPacketHeader: packetHeader, contract.OpPacketDecode: packetDecode,
-	contract.OpPacketEndpoint: packetEndpoint, contract.OpPacketCongestion: packetCongestion,
+	contract.OpPacketEndpoint: machine(packets.Endpoint), contract.OpPacketCongestion: machine(packets.Congestion),
 }
 
 // placed is a refusal whose answer has a place (PKO-2).
@@ -28,130 +21,3 @@ func (p placed) Error() string { return p.code }
 
 // invalidField is a value that a field cannot hold (PKF-4).
 const invalidField = "invalid_field"
-
-// packetHeader encodes a header (PKT-1, PKT-2).
-func packetHeader(q *object) (any, error) {
-	sequence, ack, bits := q.number("sequence"), q.number("ack"), q.number("ack_bits")
-	switch {
-	case *q.err != nil:
-		return nil, *q.err
-	case sequence != int64(uint16(sequence)), ack != int64(uint16(ack)), bits != int64(uint32(bits)):
-		return nil, placed{invalidField, core.NoPlace}
-	}
-	h := packet.Header{Sequence: uint16(sequence), Ack: uint16(ack), AckBits: uint32(bits)}
-	return encoded(h.Append(nil), nil)
-}
-
-// packetDecode decodes a datagram (PKO-3). A decoder alone also takes one fragment at most
-// (PKP-1).
-func packetDecode(q *object) (any, error) {
-	f := packet.Format{FragmentSize: q.small("fragment_size", 1, 1160), MaxFragments: q.small("max_fragments", 1, 256)}
-	datagram := q.hex("hex")
-	if *q.err != nil {
-		return nil, *q.err
-	}
-	p, err := f.Decode(datagram)
-	var refused *packet.Error
-	if errors.As(err, &refused) {
-		return nil, placed{string(refused.Code()), refused.Place()}
-	}
-	return contract.PacketDecodeResponse{Answer: contract.Answer{OK: true}, Packet: datagramOf(&p)}, err
-}
-
-func datagramOf(p *packet.Packet) contract.Datagram {
-	d := contract.Datagram{Kind: contract.KindRegular, Sequence: p.Sequence}
-	data := pointerTo(hex.EncodeToString(p.Data))
-	if p.NumFragments == 0 {
-		d.Payload = data
-	} else {
-		d.Kind, d.FragmentID, d.NumFragments, d.Data = contract.KindFragment, &p.FragmentID, &p.NumFragments, data
-	}
-	if p.FragmentID == 0 {
-		d.Ack, d.AckBits = &p.Ack, &p.AckBits
-	}
-	return d
-}
-
-// packetEndpoint answers a trace of an endpoint (PKO-4, PKO-5).
-func packetEndpoint(q *object) (any, error) {
-	o := q.object("config")
-	cfg := contract.EndpointConfig{
-		FragmentSize: o.small("fragment_size", 1, 1160), MaxFragments: o.small("max_fragments", 2, 256), FragmentAbove: o.small("fragment_above", 1, 1160),
-		NextToSend: o.within("next_to_send", 0, 1<<32), NextToReceive: o.within("next_to_receive", 0, 1<<32),
-	}
-	list := q.list("events")
-	if *q.err != nil {
-		return nil, *q.err
-	}
-	// As in run: the events before one that cannot be read are run.
-	var events []contract.EndpointEvent
-	var unread error
-	for _, text := range list {
-		e, err := endpointEvent(text)
-		if err != nil {
-			unread = err
-			break
-		}
-		events = append(events, e)
-	}
-	steps, err := trace.RunEndpoint(cfg, events)
-	if err != nil {
-		return nil, errBadRequest
-	}
-	return contract.EndpointResponse{Answer: contract.Answer{OK: true}, Steps: steps}, unread
-}
-
-// endpointEvent reads the fields that an event has. What it is decides first.
-func endpointEvent(text json.RawMessage) (e contract.EndpointEvent, err error) {
-	o, err := newObject(text)
-	if err != nil {
-		return e, err
-	}
-	if e.Event = o.text("event"); *o.err != nil {
-		return e, *o.err
-	}
-	switch e.Event {
-	case contract.EventSend:
-		e.Payload = pointerTo(o.text("payload"))
-		o.hex("payload")
-	case contract.EventReceive:
-		e.Datagram = pointerTo(o.text("datagram"))
-		o.hex("datagram")
-	case contract.EventPoll:
-	default:
-		return e, errUnsupported
-	}
-	e.At = o.within("at", 0, math.MaxInt64)
-	return e, *o.err
-}
-
-// packetCongestion answers a trace of congestion avoidance (PKO-6).
-func packetCongestion(q *object) (any, error) {
-	cfg := contract.CongestionConfig{Profile: q.object("config").text("profile")}
-	list := q.list("events")
-	if *q.err != nil {
-		return nil, *q.err
-	}
-	events := make([]contract.CongestionEvent, len(list))
-	for i, text := range list {
-		o, err := newObject(text)
-		if err != nil {
-			return nil, err
-		}
-		e := &events[i]
-		if e.At, e.Silent = o.number("at"), o.flag("silent"); !o.isNull("srtt") {
-			e.SRTT = pointerTo(o.number("srtt"))
-		}
-		if o.has("min_rtt") {
-			e.MinRTT = o.number("min_rtt")
-		}
-		if *o.err != nil {
-			return nil, *o.err
-		}
-	}
-	steps, err := trace.RunCongestion(cfg, events)
-	if err != nil {
-		return nil, errBadRequest
-	}
-	return contract.CongestionResponse{Answer: contract.Answer{OK: true}, Steps: steps}, nil
-}

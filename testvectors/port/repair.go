@@ -1,12 +1,10 @@
 package port
 
 import (
-	"encoding/hex"
 	"math"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
@@ -123,94 +121,6 @@ func rebuilt(e *erasure.Encoded, ids []int) contract.RepairRebuildResponse {
 	content := trace.Content(chunk[:len(e.Bytes())])
 	a.Chunk = &content
 	return a
-}
-
-// repairEncode encodes a packet: a datagram if there is a protocol id (RPO-4).
-func repairEncode(q *object) (any, error) {
-	framed, id := q.framed()
-	p, err := repairPacket(q)
-	switch {
-	case err != nil:
-		return nil, err
-	case framed:
-		return encoded(repair.NewFramer(id).Append(nil, p))
-	case p.Type == codec.TypeAck:
-		return encoded(repair.AppendAckBody(nil, p.Ack))
-	}
-	return encoded(repair.AppendSliceBody(nil, p.Slice))
-}
-
-// framed reads the protocol id of a request that may have one.
-func (o *object) framed() (framed bool, id uint32) {
-	if !o.has("protocol_id") {
-		return false, 0
-	}
-	return true, o.protocolID()
-}
-
-// repairDecode decodes a datagram if there is a protocol id, else a body.
-func repairDecode(q *object) (any, error) {
-	framed, id := q.framed()
-	b, kind := q.hex("hex"), ""
-	if !framed {
-		kind = q.text("type")
-		if kind != contract.TypeSlice && kind != contract.TypeAck {
-			q.bad()
-		}
-	}
-	if *q.err != nil {
-		return nil, *q.err
-	}
-	p := repair.Packet{Type: codec.TypeSlice}
-	var err error
-	switch kind {
-	case contract.TypeAck:
-		p.Type = codec.TypeAck
-		p.Ack, err = repair.DecodeAckBody(b)
-	case contract.TypeSlice:
-		p.Slice, err = repair.DecodeSliceBody(b)
-	default:
-		p, err = repair.NewFramer(id).Decode(b)
-	}
-	return contract.RepairResponse{Answer: contract.Answer{OK: true}, Packet: repairPacketOf(p)}, err
-}
-
-// repairPacketOf returns a packet in the contract's form.
-func repairPacketOf(p repair.Packet) *contract.RepairPacket {
-	if p.Type == codec.TypeAck {
-		a := p.Ack
-		return &contract.RepairPacket{Type: contract.TypeAck, ChunkID: int64(a.ChunkID), NumSlices: int64(a.NumSlices), Have: pointerTo(int64(a.Have)), Top: pointerTo(int64(a.Top))}
-	}
-	s := p.Slice
-	return &contract.RepairPacket{
-		Type: contract.TypeSlice, ChunkID: int64(s.ChunkID), NumSlices: int64(s.NumSlices),
-		SliceID: pointerTo(int64(s.ID)), LastBytes: pointerTo(int64(s.LastBytes)), Data: pointerTo(hex.EncodeToString(s.Data)),
-	}
-}
-
-// repairPacket returns the packet of a request. It is a bad request before it is one that
-// cannot be represented.
-func repairPacket(q *object) (p repair.Packet, err error) {
-	r := ranged{object: q.object("packet")}
-	switch r.text("type") {
-	case contract.TypeSlice:
-		p.Slice = r.repairSlice()
-	case contract.TypeAck:
-		p.Type, p.Ack = codec.TypeAck, r.repairAck()
-	default:
-		r.invalid = true
-	}
-	return p, r.err()
-}
-
-func (r *ranged) repairSlice() repair.Slice {
-	chunkID := uint16(r.within("chunk_id", 0, math.MaxUint16))
-	return repair.Slice{ChunkID: chunkID, ID: r.anyInt("slice_id"), NumSlices: r.anyInt("num_slices"), LastBytes: r.anyInt("last_bytes"), Data: r.hex("data")}
-}
-
-func (r *ranged) repairAck() repair.Ack {
-	chunkID := uint16(r.within("chunk_id", 0, math.MaxUint16))
-	return repair.Ack{ChunkID: chunkID, NumSlices: r.anyInt("num_slices"), Have: r.anyInt("have"), Top: r.anyInt("top")}
 }
 
 // repairReceiver answers a trace of a receiver (RPO-7, RPO-8).

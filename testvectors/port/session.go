@@ -2,15 +2,13 @@ package port
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"math"
 
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // sessionOperations are those of sessions (CXO-1).
@@ -18,7 +16,7 @@ var sessionOperations = map[string]operation{
 	contract.OpSessionEncode: sessionEncode, contract.OpSessionDecode: sessionDecode,
 	contract.OpSessionSeal: sessionSeal, contract.OpSessionOpen: sessionOpen,
 	contract.OpSessionKeys: sessionKeys, contract.OpSessionCookie: sessionCookie, contract.OpSessionProof: sessionProof,
-	contract.OpSessionClient: sessionClient, contract.OpSessionServer: sessionServer,
+	contract.OpSessionClient: machine(sessions.Client), contract.OpSessionServer: machine(sessions.Server),
 }
 
 // exactly returns a field of lower-case hex of so many bytes, also if there are not (CXO-2, CXO-14).
@@ -37,9 +35,12 @@ func (o *object) unsigned(name string, bits int) uint64 {
 	return uint64(o.within(name, 0, 1<<bits-1))
 }
 
+// tenth is the unit of timeouts.
+const tenth = 100 * core.Millisecond
+
 // tenths returns a number of 100 ms.
 func (o *object) tenths(name string) core.Micros {
-	return core.Micros(o.unsigned(name, 16)) * trace.Tenth
+	return core.Micros(o.unsigned(name, 16)) * tenth
 }
 
 // mode returns a mode by its name; an unknown one is none.
@@ -62,24 +63,6 @@ func (o *object) knownMode(name string) session.Mode {
 	return m
 }
 
-// stamp returns a stamp: an encoder can be asked to refuse one.
-func (o *object) stamp(name string) uint64 { return uint64(o.within(name, 0, math.MaxInt64)) }
-
-// messageKinds are the kinds by their names; data is only decoded.
-var messageKinds = map[string]session.Kind{
-	contract.MessageLink: session.KindLink, contract.MessageChallenge: session.KindChallenge, contract.MessageProof: session.KindProof,
-	contract.MessageLinked: session.KindLinked, contract.MessageRefused: session.KindRefused,
-}
-
-// offer reads what a LINK and a PROOF have in common.
-func (o *object) offer(m *session.Message) {
-	m.Offer = session.Offer{
-		Nonce: o.bytes16("nonce"), Protocol: uint32(o.unsigned("protocol", 32)), Mode: o.mode("mode"), Lanes: int(o.unsigned("lanes", 8)),
-		Variants: uint8(o.unsigned("variants", 8)), Extensions: uint16(o.unsigned("extensions", 16)), Timeout: o.tenths("timeout"),
-		Format: [8]byte(o.exactly("format", 8)), Identity: binary.LittleEndian.Uint64(o.exactly("identity", 8)), Resume: uint32(o.unsigned("resume", 32)),
-	}
-}
-
 // agreed reads what a server made of an offer.
 func (o *object) agreed() session.Agreed {
 	return session.Agreed{
@@ -88,97 +71,8 @@ func (o *object) agreed() session.Agreed {
 	}
 }
 
-// message reads a message of the handshake.
-func (o *object) message() (m session.Message) {
-	m.Kind = messageKinds[o.text("type")]
-	switch m.Kind {
-	case session.KindLink:
-		o.offer(&m)
-	case session.KindChallenge:
-		m.Nonce, m.Stamp, m.Cookie = o.bytes16("nonce"), o.stamp("stamp"), o.bytes16("cookie")
-	case session.KindProof:
-		o.offer(&m)
-		m.Stamp, m.Cookie, m.Proof = o.stamp("stamp"), o.bytes16("cookie"), o.bytes16("proof")
-	case session.KindLinked:
-		m.Nonce, m.Agreed, m.ServerNonce, m.Proof = o.bytes16("nonce"), o.agreed(), o.bytes16("server_nonce"), o.bytes16("proof")
-	case session.KindRefused:
-		m.Nonce, m.Proof = o.bytes16("nonce"), o.bytes16("proof")
-		m.Version, m.Reason = uint8(o.unsigned("version", 8)), session.Reason(o.unsigned("reason", 8))
-	}
-	return m
-}
-
-// refusedBySession is the refusal of a codec of sessions.
-func refusedBySession(err error) error {
-	var refused *session.Error
-	if errors.As(err, &refused) {
-		return placed{string(refused.Code()), refused.Place()}
-	}
-	return err
-}
-
-// sessionEncode encodes a message (CXO-3).
-func sessionEncode(q *object) (any, error) {
-	m := q.object("message").message()
-	if *q.err != nil {
-		return nil, *q.err
-	}
-	b, err := m.Append(nil)
-	if err != nil {
-		return nil, refusedBySession(err)
-	}
-	return encoded(b, nil)
-}
-
-// sessionDecode decodes a datagram.
-func sessionDecode(q *object) (any, error) {
-	datagram := q.hex("hex")
-	if *q.err != nil {
-		return nil, *q.err
-	}
-	m, err := session.Decode(datagram)
-	if err != nil {
-		return nil, refusedBySession(err)
-	}
-	return contract.SessionDecodeResponse{Answer: contract.Answer{OK: true}, Message: messageOf(&m)}, nil
-}
-
-// text and tenths are how messages have bytes and times.
+// text is how bytes are written.
 func text(b []byte) *string                                          { return pointerTo(hex.EncodeToString(b)) }
-func tenths(t core.Micros) *int64                                    { return pointerTo(int64(t / trace.Tenth)) }
-func wide[N ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64](n N) *int64 { return pointerTo(int64(n)) }
-
-// messageOf is a message as the contract has it.
-func messageOf(m *session.Message) contract.SessionMessage {
-	c := contract.SessionMessage{Type: contract.MessageData}
-	for name, kind := range messageKinds {
-		if kind == m.Kind {
-			c.Type = name
-			c.Nonce = text(m.Nonce[:])
-		}
-	}
-	switch m.Kind {
-	case session.KindLink, session.KindProof:
-		identity := binary.LittleEndian.AppendUint64(nil, m.Identity)
-		c.Protocol, c.Mode, c.Lanes, c.Variants, c.Extensions = wide(m.Protocol), pointerTo(m.Mode.String()), wide(m.Lanes), wide(m.Variants), wide(m.Extensions)
-		c.Timeout, c.Format, c.Identity, c.Resume = tenths(m.Timeout), text(m.Format[:]), text(identity), wide(m.Resume)
-	case session.KindLinked:
-		a := &m.Agreed
-		c.Link, c.ServerNonce, c.Lanes, c.Variant, c.Extensions, c.Timeout = wide(a.Link), text(m.ServerNonce[:]), wide(a.Lanes), wide(a.Variant), wide(a.Extensions), tenths(a.Timeout)
-	case session.KindRefused:
-		c.Version, c.Reason = wide(m.Version), wide(m.Reason)
-	case session.KindChallenge:
-	default:
-		c.Mode, c.Link, c.Counter, c.Body, c.Tag = pointerTo(session.Mode(m.Kind).String()), wide(m.Agreed.Link), wide(m.Counter), text(m.Body), text(m.Tag)
-	}
-	if m.Kind == session.KindChallenge || m.Kind == session.KindProof {
-		c.Stamp, c.Cookie = wide(m.Stamp), text(m.Cookie[:])
-	}
-	if m.Kind >= session.KindProof {
-		c.Proof = text(m.Proof[:])
-	}
-	return c
-}
 
 // mostBody is the longest body of a request.
 const mostBody = 1200
@@ -219,7 +113,7 @@ func sessionOpen(q *object) (any, error) {
 	}
 	body, err := l.Open(nil, datagram)
 	if err != nil {
-		return nil, refusedBySession(err)
+		return nil, refused(err)
 	}
 	return contract.SessionOpenResponse{Answer: contract.Answer{OK: true}, Counter: counterOf(cfg, taken, body, datagram), Body: hex.EncodeToString(body)}, nil
 }
@@ -299,84 +193,4 @@ func sessionProof(q *object) (any, error) {
 	}
 	proof := session.ProofOf(key, &m, &answered)
 	return contract.SessionProofResponse{Answer: contract.Answer{OK: true}, Proof: *text(proof[:])}, nil
-}
-
-// sessionConfig reads what a client offers, or a server agrees to.
-func (o *object) sessionConfig() contract.SessionConfig {
-	return contract.SessionConfig{
-		Protocol: o.within("protocol", 0, math.MaxUint32), Mode: o.knownMode("mode").String(), Lanes: o.within("lanes", 0, session.MostLanes),
-		Variants: o.within("variants", 1, math.MaxUint8), Extensions: o.within("extensions", 0, math.MaxUint16), Timeout: o.within("timeout", 10, 36_000),
-		Format: hex.EncodeToString(o.exactly("format", 8)), Random: *o.bytes("random"),
-	}
-}
-
-// sessionClient answers a trace of a client (CXO-7, CXO-8).
-func sessionClient(q *object) (any, error) {
-	o := q.object("config")
-	cfg := contract.SessionClientConfig{Identity: *text(o.exactly("identity", 8)), Key: *text(o.exactly("key", 32)), SessionConfig: o.sessionConfig()}
-	return traced(q, sessionClientEvent, func(events []contract.SessionClientEvent) ([]contract.SessionClientStep, error) {
-		return trace.RunSessionClient(cfg, events)
-	}, func(steps []contract.SessionClientStep) any {
-		return contract.SessionClientResponse{Answer: contract.Answer{OK: true}, Steps: steps}
-	})
-}
-
-// sessionClientEvent reads the fields that an event has. What it is decides first.
-func sessionClientEvent(o *object, e *contract.SessionClientEvent) error {
-	if e.Event = o.text("event"); *o.err != nil {
-		return *o.err
-	}
-	switch e.Event {
-	case contract.EventReceive:
-		e.Hex = o.bytes("hex")
-	case contract.EventPoll, contract.EventData, contract.EventSent, contract.EventMove, contract.EventClose:
-	default:
-		return errUnsupported
-	}
-	e.At = o.at()
-	return nil
-}
-
-// sessionServer answers a trace of a server (CXO-9, CXO-10).
-func sessionServer(q *object) (any, error) {
-	o := q.object("config")
-	cfg := contract.SessionServerConfig{
-		SessionConfig: o.sessionConfig(), Anonymous: o.flag("anonymous"),
-		MaxConnections: o.within("max_connections", 1, 1<<24), MaxPerAddress: o.within("max_per_address", 1, 1<<24),
-	}
-	for _, raw := range o.list("keys") {
-		k, err := newObject(raw)
-		if err != nil {
-			return nil, err
-		}
-		cfg.Keys = append(cfg.Keys, contract.SessionKey{Identity: *text(k.exactly("identity", 8)), Key: *text(k.exactly("key", 32))})
-		if *k.err != nil {
-			return nil, *k.err
-		}
-	}
-	return traced(q, sessionServerEvent, func(events []contract.SessionServerEvent) ([]contract.SessionServerStep, error) {
-		return trace.RunSessionServer(cfg, events)
-	}, func(steps []contract.SessionServerStep) any {
-		return contract.SessionServerResponse{Answer: contract.Answer{OK: true}, Steps: steps}
-	})
-}
-
-// sessionServerEvent is sessionClientEvent for a server.
-func sessionServerEvent(o *object, e *contract.SessionServerEvent) error {
-	if e.Event = o.text("event"); *o.err != nil {
-		return *o.err
-	}
-	switch e.Event {
-	case contract.EventReceive:
-		e.From, e.Hex = pointerTo(o.text("from")), o.bytes("hex")
-	case contract.EventData:
-		e.Link = pointerTo(o.number("link"))
-	case contract.EventEnd:
-		e.Link, e.Reason = pointerTo(o.number("link")), pointerTo(o.within("reason", 1, 9))
-	case contract.EventPoll:
-	default:
-		return errUnsupported
-	}
-	e.At = o.at()
-	return nil
 }

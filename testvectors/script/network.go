@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/packets"
 )
 
 // Network is a conversation of two endpoints, a and b, with a network between them.
 type Network struct {
-	Config contract.EndpointConfig // of both
+	Config packets.EndpointConfig // of both
 	Sends  [2][]Sending
 	Carriage
 }
@@ -44,10 +45,12 @@ type wanted struct {
 
 // ParseNetwork reads the lines of a conversation.
 func ParseNetwork(lines []string) (*Network, error) {
-	with, lines := settings(lines)
-	n := &Network{Config: endpointDefaults, Carriage: Carriage{Seed: 1, names: [2]string{"a", "b"}}}
+	config, lines, err := packets.Endpoint.Settings(lines)
+	if err != nil {
+		return nil, err
+	}
+	n := &Network{Config: config.(packets.EndpointConfig), Carriage: Carriage{Seed: 1, names: [2]string{"a", "b"}}}
 	var w words
-	w.endpointConfig(&n.Config, with)
 	for _, text := range lines {
 		if n.set(&w, text, strings.Fields(text)); w.err != nil {
 			return nil, fmt.Errorf("%q: %w", text, w.err)
@@ -126,19 +129,20 @@ func (c *Carriage) Jitter() func() int64 {
 
 // Check compares what happened at an end with what is wanted: counts of sent, delivered,
 // acked, lost, refused, of datagrams, or of a row.
-func (n *Network) Check(end int, steps []contract.EndpointStep, rows [][]string, events []contract.EndpointEvent) error {
+func (n *Network) Check(end int, steps []conform.Step, rows [][]string, events []conform.Timed) error {
 	got := map[string]int{}
-	for i, s := range steps {
+	for i, step := range steps {
+		s := step.(packets.EndpointStep)
 		got["acked"] += len(s.Acked)
 		got["lost"] += len(s.Lost)
 		got["datagrams"] += len(s.Datagrams)
-		if s.Delivered != nil {
+		if s.Delivered.Is {
 			got["delivered"]++
 		}
-		if s.Refused != nil {
+		if s.Refused.Is {
 			got["refused"]++
 		}
-		if events[i].Event == contract.EventPoll && len(s.Datagrams) > 0 {
+		if _, poll := events[i].Event.(packets.Poll); poll && len(s.Datagrams) > 0 {
 			got["answers"]++
 		}
 		for _, row := range rows[i] {

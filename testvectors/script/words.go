@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -92,4 +93,22 @@ func (w *words) bits(text string) string {
 		b.WriteString(part)
 	}
 	return b.String()
+}
+
+// nth returns the i-th number of a list, or the last one.
+func (w *words) nth(list string, i int) int {
+	numbers := w.ids(list)
+	return numbers[min(i, len(numbers)-1)]
+}
+
+// once returns the rows of all steps, each where it came first.
+func once(rows [][]string) (list []string) {
+	for _, taken := range rows {
+		for _, row := range taken {
+			if !slices.Contains(list, row) {
+				list = append(list, row)
+			}
+		}
+	}
+	return list
 }

@@ -89,7 +89,7 @@ func sliceOf(e contract.Event) (codec.Slice, error) {
 		ChunkID: *e.ChunkID, SliceID: *e.SliceID, NumSlices: *e.NumSlices,
 		Data: sliceData(*e.ChunkID, *e.SliceID, *e.Size, e.Fill),
 	}
-	if s.Validate() != nil {
+	if codec.Named.ValidateSlice(&s) != nil {
 		return codec.Slice{}, ErrBadRequest
 	}
 	return s, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -24,19 +25,13 @@ func NewRecovery(p contract.RecoveryProfile) (*adaptive.Scheduler, error) {
 	return s, nil
 }
 
-// hosted is a scheduler that its host tells of marks, and whether other packets must not wait
-// (RVO-3).
-type hosted interface {
-	Marked(now core.Micros, n int)
-	Yield(yields bool)
-	Deadline() core.Micros
-}
-
-// hosts returns those of the schedulers that a host tells something.
-func hosts(list ...statemachine.Scheduler) (told []hosted) {
+// hosts returns those of the schedulers that a host tells of marks, and whether other packets must
+// not wait (RVO-3).
+func hosts(list ...statemachine.Scheduler) (told []statemachine.Scheduler) {
 	for _, s := range list {
-		if h, ok := s.(hosted); ok {
-			told = append(told, h)
+		switch s.(type) {
+		case *adaptive.Scheduler, *rateless.Scheduler, RecoveryModel:
+			told = append(told, s)
 		}
 	}
 	return told
@@ -50,7 +45,7 @@ const mostMarks = math.MaxUint16
 
 // hostEvent takes an event that the host tells the schedulers: it is none of the sender's, which
 // takes no row and no time by it (RVO-4). It fails with ErrUnsupported for all others.
-func hostEvent(list []hosted, e contract.Event) error {
+func hostEvent(list []statemachine.Scheduler, e contract.Event) error {
 	isMarks := e.Event == "marks"
 	switch {
 	case len(list) == 0 || !isMarks && e.Event != "yield":
@@ -72,13 +67,16 @@ func hostEvent(list []hosted, e contract.Event) error {
 }
 
 // RecoveryModel is the oracle of the recommended scheduler, as a scheduler.
-type RecoveryModel struct{ *recoveryoracle.Scheduler }
+type RecoveryModel struct {
+	statemachine.NoPath
+	*recoveryoracle.Scheduler
+}
 
 var _ statemachine.Scheduler = RecoveryModel{}
 
 // NewRecoveryModel returns the oracle with a valid profile.
 func NewRecoveryModel(p contract.RecoveryProfile) RecoveryModel {
-	return RecoveryModel{recoveryoracle.NewScheduler(recoveryoracle.Profile{
+	return RecoveryModel{Scheduler: recoveryoracle.NewScheduler(recoveryoracle.Profile{
 		Rate: p.Rate, Burst: p.Recovery == "burst", Fixed: p.Recovery == "fixed", Redundant: p.Recovery == "redundant",
 	})}
 }
@@ -89,9 +87,9 @@ func (m RecoveryModel) Begin(f statemachine.Flight) {
 }
 
 // Acked takes newly acked slices.
-func (m RecoveryModel) Acked(now core.Micros, news core.Set) {
+func (m RecoveryModel) Acked(now core.Micros, p statemachine.Progress) {
 	var list []int
-	for id := range news.All() {
+	for id := range p.News.All() {
 		list = append(list, id)
 	}
 	m.Scheduler.Acked(int64(now), list)
@@ -111,6 +109,9 @@ func (m RecoveryModel) Marked(_ core.Micros, n int) { m.Path().OnMarks(int64(n))
 
 // Yield says whether other packets must not wait.
 func (m RecoveryModel) Yield(yields bool) { m.Path().Yield(yields) }
+
+// InFlight returns how many slices are under way.
+func (m RecoveryModel) InFlight(unacked int) int { return unacked }
 
 // Stats returns what it knows of the path.
 func (m RecoveryModel) Stats() (s statemachine.ScheduleStats) {

@@ -7,7 +7,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -20,7 +19,7 @@ func RunRepairReceiver(cfg contract.ReceiverConfig, events []contract.RepairEven
 	if err != nil {
 		return nil, fmt.Errorf("%w: the config", err)
 	}
-	r, err := repair.NewReceiver(repair.ReceiverConfig{FirstChunkID: cfg.FirstChunkID, GiveUp: wait})
+	r, err := statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: cfg.FirstChunkID, GiveUp: wait})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +37,7 @@ func RunRepairReceiver(cfg contract.ReceiverConfig, events []contract.RepairEven
 	return steps, nil
 }
 
-func repairReceiverEvent(r *repair.Receiver, e contract.RepairEvent, step *contract.RepairStep) error {
+func repairReceiverEvent(r *statemachine.Receiver, e contract.RepairEvent, step *contract.RepairStep) error {
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
@@ -67,19 +66,19 @@ func repairReceiverEvent(r *repair.Receiver, e contract.RepairEvent, step *contr
 }
 
 // repairSlice returns the slice of an event. A trace has none that a decoder would refuse.
-func repairSlice(e contract.RepairEvent) (s repair.Slice, err error) {
+func repairSlice(e contract.RepairEvent) (s codec.Slice, err error) {
 	if e.ChunkID == nil || e.SliceID == nil || e.NumSlices == nil || e.LastBytes == nil {
 		return s, ErrBadRequest
 	}
-	s = repair.Slice{ChunkID: *e.ChunkID, ID: *e.SliceID, NumSlices: *e.NumSlices, LastBytes: *e.LastBytes}
+	s = codec.Slice{ChunkID: *e.ChunkID, SliceID: *e.SliceID, NumSlices: *e.NumSlices, LastBytes: *e.LastBytes}
 	if s.NumSlices < 1 || s.NumSlices > codec.MaxSlices || s.LastBytes < 1 || s.LastBytes > codec.SliceSize {
 		return s, ErrBadRequest
 	}
-	s.Data = erasure.Encode(Data(s.ChunkID, codec.SliceSize*(s.NumSlices-1)+s.LastBytes)).Slice(s.ID)
+	s.Data = erasure.Encode(Data(s.ChunkID, codec.SliceSize*(s.NumSlices-1)+s.LastBytes)).Slice(s.SliceID)
 	if e.Fill != nil {
 		s.Data = bytes.Repeat([]byte{*e.Fill}, len(s.Data))
 	}
-	if s.Validate() != nil {
+	if codec.Repair.ValidateSlice(&s) != nil {
 		return s, ErrBadRequest
 	}
 	return s, nil
@@ -92,7 +91,7 @@ func RunRepairSender(cfg contract.RepairSenderConfig, events []contract.RepairEv
 	if err != nil {
 		return nil, fmt.Errorf("%w: the config", err)
 	}
-	var scheduler repair.Scheduler
+	var scheduler statemachine.Scheduler
 	due := new(counted)
 	if scheduler = due; cfg.Profile != nil {
 		due = nil
@@ -100,7 +99,7 @@ func RunRepairSender(cfg contract.RepairSenderConfig, events []contract.RepairEv
 			return nil, fmt.Errorf("%w: the config", err)
 		}
 	}
-	s, err := repair.NewSender(repair.SenderConfig{FirstChunkID: cfg.FirstChunkID, GiveUp: wait, Scheduler: scheduler})
+	s, err := statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: cfg.FirstChunkID, GiveUp: wait, Scheduler: scheduler})
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +112,12 @@ func RunRepairSender(cfg contract.RepairSenderConfig, events []contract.RepairEv
 		}
 		v := s.Vars()
 		step.Row, step.State, step.ChunkID, step.Have, step.Top = string(v.Row), v.State.String(), v.ChunkID, v.Have, v.Top
-		step.Sent, step.DeadlineUS = &v.Sent, deadline(s.Deadline())
+		step.Sent, step.DeadlineUS = &v.Transmissions, deadline(s.Deadline())
 	}
 	return steps, nil
 }
 
-func repairSenderEvent(s *repair.Sender, due *counted, e contract.RepairEvent, step *contract.RepairStep) error {
+func repairSenderEvent(s *statemachine.Sender, due *counted, e contract.RepairEvent, step *contract.RepairStep) error {
 	if e.At < 0 || e.At >= maxTime {
 		return ErrBadRequest
 	}
@@ -128,13 +127,13 @@ func repairSenderEvent(s *repair.Sender, due *counted, e contract.RepairEvent, s
 		if e.Size == nil || *e.Size < 0 || *e.Size > 2*codec.MaxChunkSize {
 			return ErrBadRequest
 		}
-		step.Error = refusal(s.Submit(now, erasure.Encode(Data(s.Vars().ChunkID, *e.Size))))
+		step.Error = refusal(s.Submit(now, Data(s.Vars().ChunkID, *e.Size)))
 	case "ack":
 		if e.ChunkID == nil || e.NumSlices == nil || e.Have == nil || e.Top == nil {
 			return ErrBadRequest
 		}
-		a := repair.Ack{ChunkID: *e.ChunkID, NumSlices: *e.NumSlices, Have: *e.Have, Top: *e.Top}
-		if a.Validate() != nil {
+		a := codec.Ack{ChunkID: *e.ChunkID, NumSlices: *e.NumSlices, Have: *e.Have, Top: *e.Top}
+		if codec.Repair.ValidateAck(&a) != nil {
 			return ErrBadRequest
 		}
 		s.HandleAck(now, a)
@@ -145,7 +144,7 @@ func repairSenderEvent(s *repair.Sender, due *counted, e contract.RepairEvent, s
 		for p, ok := s.Poll(now); ok; p, ok = s.Poll(now) {
 			c := Content(p.Data)
 			step.Packets = append(step.Packets, contract.RepairSent{
-				Type: contract.TypeSlice, ChunkID: p.ChunkID, SliceID: &p.ID, NumSlices: p.NumSlices, LastBytes: &p.LastBytes, Size: &c.Size, CRC32: &c.CRC32,
+				Type: contract.TypeSlice, ChunkID: p.ChunkID, SliceID: &p.SliceID, NumSlices: p.NumSlices, LastBytes: &p.LastBytes, Size: &c.Size, CRC32: &c.CRC32,
 			})
 		}
 	default:
@@ -155,7 +154,10 @@ func repairSenderEvent(s *repair.Sender, due *counted, e contract.RepairEvent, s
 }
 
 // counted is the scripted scheduler: as many slices go out as a trace says.
-type counted struct{ due int }
+type counted struct {
+	statemachine.NoPath
+	due int
+}
 
 // mostDue is the most that go out at a poll (RPO-6).
 const mostDue = 16_384
@@ -175,15 +177,14 @@ func (c *counted) set(due *int, state statemachine.SenderState) bool {
 
 func (*counted) Begin(statemachine.Flight)                {}
 func (*counted) Held(core.Micros)                         {}
-func (*counted) Acked(core.Micros, int, int)              {}
+func (*counted) Acked(core.Micros, statemachine.Progress) {}
 func (*counted) Deadline() core.Micros                    { return core.Never }
 func (*counted) Stats() (none statemachine.ScheduleStats) { return none }
-func (c *counted) Next(core.Micros) bool {
-	if c.due == 0 {
-		return false
+func (c *counted) Next(core.Micros) (number int, due bool) {
+	if due = c.due > 0; due {
+		c.due--
 	}
-	c.due--
-	return true
+	return 0, due
 }
 
 // NewRule returns the sender's rule with a trace's profile (RPO-5). It fails with ErrBadRequest.

@@ -43,7 +43,7 @@ func takenThrough(cfg contract.SenderConfig, events []contract.Event) (*statemac
 	return s, steps, err
 }
 
-func runSender(s chunk.SenderMachine, script *script, hosts []hosted, events []contract.Event) ([]contract.Step, error) {
+func runSender(s chunk.SenderMachine, script *script, hosts []statemachine.Scheduler, events []contract.Event) ([]contract.Step, error) {
 	steps := make([]contract.Step, len(events))
 	for i, e := range events {
 		step := &steps[i]
@@ -162,13 +162,15 @@ func sentSlice(s codec.Slice) contract.Sent {
 // script is the scripted scheduler: it returns what a trace says, so that the
 // sender's table can be tested without any way to choose slices.
 type script struct {
+	statemachine.NoPath
+
 	due  []int
 	used bool // a chunk has begun with it
 }
 
 func (s *script) Begin(statemachine.Flight)              { s.used = true }
 func (*script) Held(core.Micros)                         {}
-func (*script) Acked(core.Micros, core.Set)              {}
+func (*script) Acked(core.Micros, statemachine.Progress) {}
 func (*script) Deadline() core.Micros                    { return core.Never }
 func (*script) Stats() (none statemachine.ScheduleStats) { return none }
 func (s *script) Next(core.Micros) (id int, some bool) {

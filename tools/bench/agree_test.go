@@ -5,10 +5,11 @@ import (
 	"testing"
 	"time"
 
-	repairsim "github.com/chunkwire/chunkwire/conform/sim/repair"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
@@ -40,7 +41,7 @@ func simulate(t *testing.T, c Cell, seed uint64) (r Run) {
 	scheduler, err1 := rateless.New(rateless.Default())
 	down, err2 := netsim.NewLink(c.down(), 2*seed)
 	up, err3 := netsim.NewLink(c.up(), 2*seed+1)
-	conv, err4 := repairsim.NewConversation(repair.SenderConfig{Scheduler: scheduler}, repair.ReceiverConfig{}, down, up)
+	conv, err4 := chunk.NewConversation(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: scheduler}, statemachine.ReceiverConfig{Kind: codec.Repair}, down, up)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/tools/inspect"
 )
 
@@ -35,8 +34,8 @@ func TestProtocolIDsAreFound(t *testing.T) {
 				data := make([]byte, codec.SliceSize)
 				b := check.Must(codec.NewFramer(first+lane).AppendSlice(nil, codec.Slice{NumSlices: 9, Data: data}))
 				if repaired {
-					p := repair.Packet{Slice: repair.Slice{NumSlices: 9, LastBytes: 5, Data: data}}
-					b = check.Must(repair.NewFramer(first+256+lane).Append(nil, p))
+					p := codec.Packet{Slice: codec.Slice{NumSlices: 9, LastBytes: 5, Data: data}}
+					b = check.Must(codec.Repair.Framer(first+256+lane).Append(nil, p))
 				}
 				in.Datagram(alice, b)
 				in.Datagram(alice, b)

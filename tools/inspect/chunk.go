@@ -6,7 +6,6 @@ import (
 	"hash/crc32"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // endCheck is the last field of a datagram in the frame of chunks (FRM-6), as it is sent.
@@ -76,54 +75,26 @@ func laneOf(id uint32, candidates []uint32, lanes int) (l Lane, ok bool) {
 	return Lane{}, false
 }
 
-// chunkPacket is a slice or an ack of either variant.
-type chunkPacket struct {
-	repair bool
-	ack    bool
-	id     uint16 // of the chunk
-	slice  int    // of a slice: its id
-	slices int    // of the chunk
-	bytes  int    // of data
-	have   int    // of an ack
-	top    int    // of an ack with repair slices
-	acked  func(slice int) bool
-}
-
 // frame decodes a datagram in the frame of chunks with a protocol id.
-func frame(datagram []byte, id uint32, withRepair bool) (c chunkPacket, err error) {
-	if withRepair {
-		p, err := repair.NewFramer(id).Decode(datagram)
-		return ofRepair(p), err
-	}
-	p, err := codec.NewFramer(id).Decode(datagram)
-	return ofSlices(p), err
+func frame(datagram []byte, id uint32, withRepair bool) (codec.Packet, error) {
+	return codec.KindOf(withRepair).Framer(id).Decode(datagram)
 }
 
-func ofSlices(p codec.Packet) chunkPacket {
-	if p.Type == codec.TypeAck {
-		a := p.Ack
-		return chunkPacket{ack: true, id: a.ChunkID, slices: a.NumSlices, have: a.Acked.Count(), acked: a.Acked.Has}
-	}
-	return chunkPacket{id: p.Slice.ChunkID, slice: p.Slice.SliceID, slices: p.Slice.NumSlices, bytes: len(p.Slice.Data)}
-}
+// have returns how many slices an ack reports.
+func have(a *codec.Ack) int { return max(a.Have, a.Acked.Count()) }
 
-func ofRepair(p repair.Packet) chunkPacket {
-	if p.Type == codec.TypeAck {
-		return chunkPacket{repair: true, ack: true, id: p.Ack.ChunkID, slices: p.Ack.NumSlices, have: p.Ack.Have, top: p.Ack.Top}
+// describe returns a slice or an ack in words.
+func describe(p *codec.Packet) string {
+	s, a := &p.Slice, &p.Ack
+	switch isAck := p.Type == codec.TypeAck; {
+	case isAck && have(a) == a.NumSlices:
+		return fmt.Sprintf("ack: chunk %d complete, %s", a.ChunkID, count(a.NumSlices, "slice"))
+	case isAck:
+		return fmt.Sprintf("ack: chunk %d, %d of %s", a.ChunkID, have(a), count(a.NumSlices, "slice"))
+	case !s.Source():
+		return fmt.Sprintf("repair slice %d of chunk %d, which has %s; %s", s.SliceID, s.ChunkID, count(s.NumSlices, "slice"), count(len(s.Data), "byte"))
 	}
-	return chunkPacket{repair: true, id: p.Slice.ChunkID, slice: p.Slice.ID, slices: p.Slice.NumSlices, bytes: len(p.Slice.Data)}
-}
-
-func (c *chunkPacket) String() string {
-	switch {
-	case c.ack && c.have == c.slices:
-		return fmt.Sprintf("ack: chunk %d complete, %s", c.id, count(c.slices, "slice"))
-	case c.ack:
-		return fmt.Sprintf("ack: chunk %d, %d of %s", c.id, c.have, count(c.slices, "slice"))
-	case c.slice >= c.slices:
-		return fmt.Sprintf("repair slice %d of chunk %d, which has %s; %s", c.slice, c.id, count(c.slices, "slice"), count(c.bytes, "byte"))
-	}
-	return fmt.Sprintf("slice %d of chunk %d, which has %s; %s", c.slice, c.id, count(c.slices, "slice"), count(c.bytes, "byte"))
+	return fmt.Sprintf("slice %d of chunk %d, which has %s; %s", s.SliceID, s.ChunkID, count(s.NumSlices, "slice"), count(len(s.Data), "byte"))
 }
 
 // walkFrame walks along a datagram in the frame of chunks.

@@ -13,7 +13,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // Protocol says what a datagram is taken as.
@@ -87,7 +86,7 @@ type holding struct {
 // laneChunk is a slice or an ack of a lane.
 type laneChunk struct {
 	lane int
-	chunkPacket
+	codec.Packet
 }
 
 // note adds what could not be checked.
@@ -233,7 +232,7 @@ func (in *Inspector) framed(r *Result, b []byte) {
 	} else {
 		in.fits(id, withRepair)
 	}
-	r.Summary = c.String()
+	r.Summary = describe(&c)
 	r.holds.chunks = []laneChunk{{lane, c}}
 }
 
@@ -332,30 +331,19 @@ func (in *Inspector) bare(r *Result, b []byte) {
 	}
 	w.body(withRepair, ack)
 	w.rest("rest")
-	r.Summary = c.String()
+	r.Summary = describe(&c)
 }
 
 // decodeBody decodes a bare body (DEC-17).
-func decodeBody(b []byte, withRepair, ack bool) (chunkPacket, error) {
-	var p codec.Packet
-	var q repair.Packet
-	var err error
-	switch {
-	case withRepair && ack:
-		q.Type = codec.TypeAck
-		q.Ack, err = repair.DecodeAckBody(b)
-	case withRepair:
-		q.Slice, err = repair.DecodeSliceBody(b)
-	case ack:
+func decodeBody(b []byte, withRepair, ack bool) (p codec.Packet, err error) {
+	kind := codec.KindOf(withRepair)
+	if ack {
 		p.Type = codec.TypeAck
-		p.Ack, err = codec.DecodeAckBody(b)
-	default:
-		p.Slice, err = codec.DecodeSliceBody(b)
+		p.Ack, err = kind.DecodeAckBody(b)
+	} else {
+		p.Slice, err = kind.DecodeSliceBody(b)
 	}
-	if withRepair {
-		return ofRepair(q), err
-	}
-	return ofSlices(p), err
+	return p, err
 }
 
 // packet inspects what the packet layer has, from where the walker stands to its end. The payload of a

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
 )
 
@@ -49,7 +50,7 @@ func (m *message) String() string {
 		return fmt.Sprintf("ECN: %d arrived, %d congested", r.Marks.Arrived, r.Marks.Congested)
 	}
 	c := m.chunk()
-	return fmt.Sprintf("lane %d %v", m.connection.Lane, &c)
+	return fmt.Sprintf("lane %d %s", m.connection.Lane, describe(&c))
 }
 
 func channelSummary(r *channel.Record) string {
@@ -69,21 +70,12 @@ func channelSummary(r *channel.Record) string {
 }
 
 // chunk returns the slice or ack of a record that has one.
-func (m *message) chunk() chunkPacket {
+func (m *message) chunk() codec.Packet {
 	r := &m.connection
-	switch slice := r.Type == connection.TypeSlice; {
-	case slice && r.Slice.Repair.NumSlices > 0:
-		s := r.Slice.Repair
-		return chunkPacket{repair: true, id: s.ChunkID, slice: s.ID, slices: s.NumSlices, bytes: len(s.Data)}
-	case slice:
-		s := r.Slice.Chunk
-		return chunkPacket{id: s.ChunkID, slice: s.SliceID, slices: s.NumSlices, bytes: len(s.Data)}
-	case r.Ack.Repair.NumSlices > 0:
-		a := r.Ack.Repair
-		return chunkPacket{repair: true, ack: true, id: a.ChunkID, slices: a.NumSlices, have: a.Have, top: a.Top}
+	if r.Type == connection.TypeSlice {
+		return codec.Packet{Type: codec.TypeSlice, Slice: r.Slice}
 	}
-	a := r.Ack.Chunk
-	return chunkPacket{ack: true, id: a.ChunkID, slices: a.NumSlices, have: a.Acked.Count(), acked: a.Acked.Has}
+	return codec.Packet{Type: codec.TypeAck, Ack: r.Ack}
 }
 
 // isChunk reports whether the record has a slice or an ack.

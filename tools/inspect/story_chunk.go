@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/chunkwire/chunkwire/codec"
 )
 
 // Chunk is a chunk on its way.
@@ -84,17 +86,18 @@ const early = 16
 
 // chunk takes a slice or an ack.
 func (s *Story) chunk(at time.Time, end int, c *laneChunk) {
-	if c.ack {
-		if k := s.open[chunkKey{1 - end, c.lane, c.id}]; k != nil && k.Slices == c.slices {
-			s.ack(at, k, c)
+	if a := &c.Ack; c.Type == codec.TypeAck {
+		if k := s.open[chunkKey{1 - end, c.lane, a.ChunkID}]; k != nil && k.Slices == a.NumSlices {
+			s.ack(at, k, a)
 		}
 		return
 	}
-	key := chunkKey{end, c.lane, c.id}
+	slice := &c.Slice
+	key := chunkKey{end, c.lane, slice.ChunkID}
 	k := s.open[key]
-	if k == nil || k.Slices != c.slices {
-		k = &Chunk{End: end, Lane: c.lane, ID: c.id, Slices: c.slices, Repair: c.repair, Began: s.since(at), of: map[int][]int{}, acked: map[int]bool{}, highest: -1, key: key}
-		k.whole = c.slice < early
+	if k == nil || k.Slices != slice.NumSlices {
+		k = &Chunk{End: end, Lane: c.lane, ID: slice.ChunkID, Slices: slice.NumSlices, Repair: slice.LastBytes > 0, Began: s.since(at), of: map[int][]int{}, acked: map[int]bool{}, highest: -1, key: key}
+		k.whole = slice.SliceID < early
 		s.open[key] = k
 		s.Chunks = append(s.Chunks, k)
 		does := "begins"
@@ -103,7 +106,7 @@ func (s *Story) chunk(at time.Time, end int, c *laneChunk) {
 		}
 		s.line(at, end, "%s chunk %d on lane %d, %s", does, k.ID, k.Lane, count(k.Slices, "slice"))
 	}
-	s.send(at, k, c.slice)
+	s.send(at, k, slice.SliceID)
 }
 
 // again counts a slice that was sent again, and says why.
@@ -171,46 +174,46 @@ func (k *Chunk) missing(below int) int {
 }
 
 // ack takes an ack of a chunk.
-func (s *Story) ack(at time.Time, k *Chunk, c *laneChunk) {
+func (s *Story) ack(at time.Time, k *Chunk, a *codec.Ack) {
 	k.Acks++
-	if k.Complete || c.have <= k.Have && c.top <= k.top {
+	if k.Complete || have(a) <= k.Have && a.Top <= k.top {
 		k.AcksSame++
 		return
 	}
-	if c.repair {
-		s.repairAck(at, k, c)
+	if k.Repair {
+		s.repairAck(at, k, a)
 	} else {
-		s.sliceAck(at, k, c)
+		s.sliceAck(at, k, a)
 	}
-	k.Have, k.top = max(k.Have, c.have), max(k.top, c.top)
+	k.Have, k.top = max(k.Have, have(a)), max(k.top, a.Top)
 	k.gaps()
-	if c.have == c.slices {
+	if have(a) == a.NumSlices {
 		k.Complete, k.Completed = true, s.since(at)
 		s.line(at, 1-k.End, "has all of chunk %d on lane %d after %.3f s; %s", k.ID, k.Lane, k.Completed-k.Began, k.costs())
 	}
 }
 
 // repairAck takes an ack that says how many slices arrived, of those below its top.
-func (s *Story) repairAck(at time.Time, k *Chunk, c *laneChunk) {
-	if c.top <= k.top {
+func (s *Story) repairAck(at time.Time, k *Chunk, a *codec.Ack) {
+	if a.Top <= k.top {
 		return
 	}
-	if sent := k.of[c.top-1]; len(sent) == 1 {
+	if sent := k.of[a.Top-1]; len(sent) == 1 {
 		s.trip(k.End, at.Sub(k.order[sent[0]].at))
 	}
 	if k.whole {
-		before := k.missing(c.top)
-		k.Judged = c.top - before
-		k.Lost = max(0, k.Judged-c.have)
+		before := k.missing(a.Top)
+		k.Judged = a.Top - before
+		k.Lost = max(0, k.Judged-have(a))
 	}
 }
 
 // sliceAck takes an ack that says which slices arrived. Those that were sent before one that it has, and
 // that it does not have, are lost.
-func (s *Story) sliceAck(at time.Time, k *Chunk, c *laneChunk) {
+func (s *Story) sliceAck(at time.Time, k *Chunk, a *codec.Ack) {
 	latest := k.judged
 	for slice := range k.Slices {
-		if k.acked[slice] || !c.acked(slice) {
+		if k.acked[slice] || !a.Acked.Has(slice) {
 			continue
 		}
 		k.acked[slice] = true

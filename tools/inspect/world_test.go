@@ -14,13 +14,11 @@ import (
 	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
-	repaired "github.com/chunkwire/chunkwire/conform/sim/repair"
 	protocol "github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/lanes/pace"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/tools/inspect"
 )
@@ -82,16 +80,16 @@ func (k *taps) stories(side int, opts inspect.Options) []*inspect.Story {
 }
 
 // over returns the carrier of a conversation whose packets have an encoding.
-func over[P any](k *taps, encode func(P) []byte) sim.Carrier[P] {
-	return func(now time.Duration, from int, p P, deliver func(time.Duration, int, P)) {
+func over(k *taps, encode func(codec.Packet) []byte) sim.Carrier[codec.Packet] {
+	return func(now time.Duration, from int, p codec.Packet, deliver func(time.Duration, int, codec.Packet)) {
 		k.send(now, from, encode(p), func(at time.Duration) { deliver(at, 1-from, p) })
 	}
 }
 
 // run runs a conversation until the sender knows that the chunk has arrived.
-func run[P any](t *testing.T, k *taps, from chunk.Outbound[P], to chunk.Inbound[P], encode func(P) []byte) {
+func run(t *testing.T, k *taps, from chunk.Sender, to chunk.Receiver, encode func(codec.Packet) []byte) {
 	t.Helper()
-	w := sim.NewWorld(over(k, encode), sim.End[P](from), to)
+	w := sim.NewWorld(over(k, encode), sim.End[codec.Packet](from), to)
 	check.Must(0, from.Submit(0, measure.Pattern(worldSize, 1)))
 	w.Flush()
 	for from.Sending() && w.Step(20*core.Second) {
@@ -108,16 +106,16 @@ type conversation func(t *testing.T, k *taps)
 func sendSlices(t *testing.T, k *taps) {
 	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Scheduler: check.Must(adaptive.Scheduler())}))
 	r := check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{}))
-	run(t, k, chunk.Outbound[codec.Packet](chunk.Sender{SenderMachine: s}), chunk.Inbound[codec.Packet](chunk.Receiver{ReceiverMachine: r}),
+	run(t, k, chunk.Sender{SenderMachine: s}, chunk.Receiver{ReceiverMachine: r},
 		func(p codec.Packet) []byte { return check.Must(framer.Append(nil, p)) })
 }
 
 func sendRepairSlices(t *testing.T, k *taps) {
-	s := check.Must(repair.NewSender(repair.SenderConfig{Scheduler: check.Must(adaptive.RepairScheduler())}))
-	r := check.Must(repair.NewReceiver(repair.ReceiverConfig{}))
-	encode := repair.NewFramer(protocolID + 256)
-	run(t, k, chunk.Outbound[repair.Packet](repaired.Sender{SenderMachine: s}), chunk.Inbound[repair.Packet](repaired.Receiver{ReceiverMachine: r}),
-		func(p repair.Packet) []byte { return check.Must(encode.Append(nil, p)) })
+	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: check.Must(adaptive.RepairScheduler())}))
+	r := check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}))
+	encode := codec.Repair.Framer(protocolID + 256)
+	run(t, k, chunk.Sender{SenderMachine: s}, chunk.Receiver{ReceiverMachine: r},
+		func(p codec.Packet) []byte { return check.Must(encode.Append(nil, p)) })
 }
 
 // connect returns a conversation of a connection in a mode.

@@ -12,7 +12,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
@@ -133,7 +132,7 @@ func connectionTalk() []datagram {
 	format := connection.Format{Lanes: 2}
 	send := func(number uint16, id int) datagram {
 		b := packet.Header{Sequence: number, Ack: 65535}.Append(nil)
-		payload := must(format.Append(nil, &connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: lanes.Slice{Chunk: slice(9, id, 2)}}))
+		payload := must(format.Append(nil, &connection.Record{Type: connection.TypeSlice, Lane: 1, Slice: slice(9, id, 2)}))
 		return datagram{client, server, out.Seal(nil, append(b, payload...))}
 	}
 	list := []datagram{
@@ -145,7 +144,7 @@ func connectionTalk() []datagram {
 	}
 	list = append(list, list[5])
 	b := packet.Header{Sequence: 0, Ack: 2, AckBits: 7}.Append(nil)
-	payload := must(format.Append(nil, &connection.Record{Type: connection.TypeChunkAck, Lane: 1, Ack: lanes.Ack{Chunk: ack(9, 2, 0, 1)}}))
+	payload := must(format.Append(nil, &connection.Record{Type: connection.TypeChunkAck, Lane: 1, Ack: ack(9, 2, 0, 1)}))
 	return append(list, datagram{server, client, in.Seal(nil, append(b, payload...))})
 }
 

@@ -21,7 +21,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 )
 
@@ -300,7 +299,7 @@ func (o *oracle) hasFrame(b []byte) bool {
 	for k := range o.x.lanes {
 		_, err := codec.NewFramer(o.x.id(k)).Decode(b)
 		if o.x.repair {
-			_, err = repair.NewFramer(o.x.id(k)).Decode(b)
+			_, err = codec.Repair.Framer(o.x.id(k)).Decode(b)
 		}
 		if err == nil {
 			return true

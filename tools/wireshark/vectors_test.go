@@ -17,7 +17,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
@@ -173,7 +172,7 @@ func TestVectorsOfRepairSlices(t *testing.T) {
 	list := vectorsOf(t, "repair_decode")
 	said := dissectVectors(t, bytesOf(list), "protocol:plain chunks", "variant:repair slices")
 	for i, v := range list {
-		_, err := repair.NewFramer(v.ProtocolID).Decode(v.bytes)
+		_, err := codec.Repair.Framer(v.ProtocolID).Decode(v.bytes)
 		judge(t, v, said[i], err, func(n tree) any { return chunkFacts(n) }, v.Packet)
 	}
 }

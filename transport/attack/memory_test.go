@@ -9,7 +9,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/packet"
@@ -71,7 +70,7 @@ var loads = []struct {
 	{"the last slice of each chunk", func(h *byHand, n int) {
 		for lane := range n {
 			h.payload(check.Must(connection.Format{Lanes: n}.Append(nil, &connection.Record{
-				Type: connection.TypeSlice, Lane: lane, Slice: lanes.Slice{Chunk: codec.Slice{SliceID: 255, NumSlices: 256, Data: []byte("x")}},
+				Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{SliceID: 255, NumSlices: 256, Data: []byte("x")},
 			})))
 		}
 	}},
@@ -79,7 +78,7 @@ var loads = []struct {
 		for lane := range n {
 			for id := range 255 {
 				h.payload(check.Must(connection.Format{Lanes: n}.Append(nil, &connection.Record{
-					Type: connection.TypeSlice, Lane: lane, Slice: lanes.Slice{Chunk: codec.Slice{SliceID: id, NumSlices: 256, Data: world[:1024]}},
+					Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{SliceID: id, NumSlices: 256, Data: world[:1024]},
 				})))
 			}
 		}
@@ -266,11 +265,11 @@ func wellFormed() []byte {
 	switch rng.IntN(6) {
 	case 0:
 		return check.Must(connection.Format{Lanes: 4}.Append(nil, &connection.Record{
-			Type: connection.TypeSlice, Lane: lane, Slice: lanes.Slice{Chunk: codec.Slice{ChunkID: chunk, SliceID: n - 1, NumSlices: n, Data: world[:1+rng.IntN(1024)]}},
+			Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{ChunkID: chunk, SliceID: n - 1, NumSlices: n, Data: world[:1+rng.IntN(1024)]},
 		}))
 	case 1:
 		return check.Must(connection.Format{Lanes: 4}.Append(nil, &connection.Record{
-			Type: connection.TypeChunkAck, Lane: lane, Ack: lanes.Ack{Chunk: codec.Ack{ChunkID: chunk, NumSlices: n, Acked: core.FirstN(rng.IntN(n + 1))}},
+			Type: connection.TypeChunkAck, Lane: lane, Ack: codec.Ack{ChunkID: chunk, NumSlices: n, Acked: core.FirstN(rng.IntN(n + 1))},
 		}))
 	case 2:
 		return check.Must(channel.Format{}.WithDefaults().Append(nil, &channel.Record{

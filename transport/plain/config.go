@@ -10,7 +10,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -59,7 +58,7 @@ type Config struct {
 	// it must not call anything of this package. Nil makes those of the Profile, limited
 	// to MaxRate.
 	NewScheduler       func() (statemachine.Scheduler, error)
-	NewRepairScheduler func() (repair.Scheduler, error)
+	NewRepairScheduler func() (statemachine.Scheduler, error)
 
 	// GiveUp is how long a chunk in flight may be without progress before its
 	// connection ends with ErrGaveUp. A peer that is there but does not read counts

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // nowhere is a socket on which nothing arrives.
@@ -44,7 +42,7 @@ func noAllocationPerDatagram(t *testing.T, cfg Config) {
 	defer e.Close()
 	from := udp.AddrOf(netip.MustParseAddrPort("192.0.2.1:9000"))
 	slice, _ := sliceOf(e, nil, 0, 0, 2)
-	ack, _ := e.ends.Format.AppendAck(nil, 0, lanes.Ack{Chunk: codec.Ack{NumSlices: 1}, Repair: repair.Ack{NumSlices: 1}})
+	ack, _ := e.ends.Format.AppendAck(nil, 0, codec.Ack{NumSlices: 1})
 	e.receive(e.driver.Now(), slice, from)
 	for name, datagram := range map[string][]byte{"slice": slice, "ack": ack, "undecodable": make([]byte, 100)} {
 		if n := testing.AllocsPerRun(1000, func() { e.receive(e.driver.Now(), datagram, from) }); n != 0 {

@@ -9,10 +9,8 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
@@ -61,9 +59,9 @@ func (c *crowd) slice(peer, id, n int) {
 
 // sliceOf appends a datagram of a full slice, of the endpoint's variant.
 func sliceOf(e *Endpoint, dst []byte, chunk uint16, id, n int) ([]byte, error) {
-	s := lanes.Slice{Chunk: codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: zeros}}
+	s := codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, Data: zeros}
 	if e.cfg.Repair {
-		s = lanes.Slice{Repair: repair.Slice{ChunkID: chunk, ID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: zeros}}
+		s = codec.Slice{ChunkID: chunk, SliceID: id, NumSlices: n, LastBytes: codec.SliceSize, Data: zeros}
 	}
 	return e.ends.Format.AppendSlice(dst, 0, s)
 }
@@ -72,7 +70,10 @@ var zeros = make([]byte, codec.SliceSize)
 
 // ack is of all of the first chunk, which has n slices.
 func (c *crowd) ack(peer, n int) {
-	a := lanes.Ack{Chunk: codec.Ack{NumSlices: n, Acked: core.FirstN(n)}, Repair: repair.Ack{NumSlices: n, Have: n, Top: n}}
+	a := codec.Ack{NumSlices: n, Acked: core.FirstN(n)}
+	if c.e.cfg.Repair {
+		a = codec.Ack{NumSlices: n, Have: n, Top: n}
+	}
 	datagram, err := c.e.ends.Format.AppendAck(nil, 0, a)
 	c.from(peer, datagram, err)
 }

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
@@ -17,7 +16,7 @@ import (
 // beginnings are datagrams with which peers begin, and their addresses.
 func beginningOf(t testing.TB, e *Endpoint, i int) ([]byte, udp.Addr) {
 	t.Helper()
-	datagram, err := e.ends.Format.AppendSlice(nil, 0, lanes.Slice{Chunk: codec.Slice{NumSlices: 1, Data: []byte("x")}})
+	datagram, err := e.ends.Format.AppendSlice(nil, 0, codec.Slice{NumSlices: 1, Data: []byte("x")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,7 @@ func (e *Endpoint) deliver(now core.Micros, p *connection.PlainPacket, invalid e
 		return true
 	}
 	switch {
-	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID() != firstChunkID:
+	case !from.Known() || p.Type != codec.TypeSlice || p.Slice.ChunkID != firstChunkID:
 		e.stats.UnknownPeers++
 	case !e.driver.CanBeginLocked(from):
 		e.stats.BadSources++

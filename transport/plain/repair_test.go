@@ -7,16 +7,15 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
 // repairFramer is that of the one lane of a connection with repair slices (RPI-1).
-var repairFramer = repair.NewFramer(protocolID + connection.RepairIDs)
+var repairFramer = codec.Repair.Framer(protocolID + connection.RepairIDs)
 
 // repairBeginning is a slice with an id of the first chunk.
 func repairBeginning(id, numSlices int) []byte {
-	s := repair.Slice{ID: id, NumSlices: numSlices, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
+	s := codec.Slice{SliceID: id, NumSlices: numSlices, LastBytes: codec.SliceSize, Data: make([]byte, codec.SliceSize)}
 	datagram, _ := repairFramer.AppendSlice(nil, s)
 	return datagram
 }
@@ -51,14 +50,14 @@ func TestLimitUnvalidatedWithRepair(t *testing.T) {
 					return
 				}
 				if p, err := repairFramer.Decode(buffer[:n]); err == nil && p.Type == codec.TypeSlice {
-					ids = append(ids, p.Slice.ID)
+					ids = append(ids, p.Slice.SliceID)
 				} else if errors.Is(err, codec.ErrCRCMismatch) {
 					t.Error("a datagram of another id")
 				}
 			}
 		}
 		answer := func(have, top int) {
-			datagram, _ := repairFramer.AppendAck(nil, repair.Ack{NumSlices: 256, Have: have, Top: top})
+			datagram, _ := repairFramer.AppendAck(nil, codec.Ack{NumSlices: 256, Have: have, Top: top})
 			s.says("victim", datagram)
 		}
 		time.Sleep(9 * time.Second)

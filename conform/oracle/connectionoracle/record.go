@@ -58,8 +58,8 @@ type Format struct {
 	Find func(id int64) (format channeloracle.Format, unreliable, exists bool)
 }
 
-// parameters are those of the layouts. What a channel is depends on its id.
-func (f Format) parameters() layout.Parameters {
+// Parameters are those of the layouts. What a channel is depends on its id.
+func (f Format) Parameters() layout.Parameters {
 	bit := map[bool]int64{true: 1}
 	p := layout.Parameters{"LANES": f.Lanes, "REPAIR": bit[f.Repair], "MARKS": bit[f.ECN]}
 	if f.Find == nil {
@@ -98,8 +98,8 @@ func (f Format) Values(r *Record) layout.Values {
 	return v
 }
 
-// record is a record of values.
-func (f Format) record(v layout.Values) (r Record) {
+// Record is the record of values.
+func (f Format) Record(v layout.Values) (r Record) {
 	switch v["type"] {
 	case Close, ECN:
 		layout.Names{}.Put(v, &r)
@@ -129,7 +129,7 @@ func Encode(f Format, records []Record) ([]byte, error) {
 		list = append(list, f.Values(&records[i]))
 	}
 	f.Find = nil
-	b, refused := layout.Encode("connection-payload", layout.Values{"records": list}, f.parameters())
+	b, refused := layout.Encode("connection-payload", layout.Values{"records": list}, f.Parameters())
 	if refused != nil {
 		return nil, refused
 	}
@@ -139,12 +139,12 @@ func Encode(f Format, records []Record) ([]byte, error) {
 // Decode returns the records of a payload. It refuses the whole payload for the first fault in
 // it. Its error is an *Error.
 func Decode(f Format, payload []byte) (records []Record, err error) {
-	v, refused := layout.Decode("connection-payload", payload, f.parameters(), nil)
+	v, refused := layout.Decode("connection-payload", payload, f.Parameters(), nil)
 	if refused != nil {
 		return nil, refused
 	}
 	for _, values := range v["records"].([]layout.Values) {
-		records = append(records, f.record(values))
+		records = append(records, f.Record(values))
 	}
 	return records, nil
 }

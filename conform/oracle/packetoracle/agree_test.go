@@ -61,16 +61,6 @@ func anyHeader(t *rapid.T) packetoracle.Header {
 	return packetoracle.Header{Sequence: sequence, Ack: sequence - distance, AckBits: bits}
 }
 
-func TestHeadersAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := anyHeader(t)
-		want := packetoracle.EncodeHeader(h)
-		if got := (packet.Header{Sequence: h.Sequence, Ack: h.Ack, AckBits: h.AckBits}).Append(nil); !bytes.Equal(got, want) {
-			t.Fatalf("%+v: %x, the oracle %x", h, got, want)
-		}
-	})
-}
-
 // hostile is a datagram: valid, damaged, cut off, or random.
 func hostile(t *rapid.T, l packetoracle.Limits) []byte {
 	h := anyHeader(t)
@@ -95,26 +85,6 @@ func hostile(t *rapid.T, l packetoracle.Limits) []byte {
 		b = b[:rapid.IntRange(0, len(b)).Draw(t, "length")]
 	}
 	return b
-}
-
-func TestDecodersAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		l := packetoracle.Limits{FragmentSize: rapid.IntRange(1, 12).Draw(t, "fragment_size"), MaxFragments: rapid.IntRange(1, 12).Draw(t, "max_fragments")}
-		b := hostile(t, l)
-		want, err := packetoracle.Decode(l, b)
-		got, err2 := packet.Format{FragmentSize: l.FragmentSize, MaxFragments: l.MaxFragments}.Decode(b)
-		if !same(ofOracle(err), ofPackage(err2)) {
-			t.Fatalf("%x: %v, the oracle %v", b, err2, err)
-		}
-		if err != nil {
-			return
-		}
-		h := packetoracle.Header{Sequence: got.Sequence, Ack: got.Ack, AckBits: got.AckBits}
-		back := packetoracle.Packet{IsFragment: got.NumFragments > 0, Header: h, Data: got.Data, ID: got.FragmentID, Count: got.NumFragments}
-		if diff := cmp.Diff(want, back); diff != "" {
-			t.Fatalf("%x (-oracle +package): %s", b, diff)
-		}
-	})
 }
 
 // pair is an endpoint beside the oracle's.

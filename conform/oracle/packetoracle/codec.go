@@ -27,7 +27,8 @@ var names = layout.Names{
 	"fragment_id": "ID", "num_fragments": "Count", "payload": "Data",
 }
 
-func (p *Packet) values() layout.Values {
+// Values are the values of a packet by the names of the layouts.
+func (p *Packet) Values() layout.Values {
 	v := names.Get(*p)
 	v["kind"] = map[bool]string{false: "regular", true: "fragment"}[p.IsFragment]
 	return v
@@ -35,17 +36,17 @@ func (p *Packet) values() layout.Values {
 
 // EncodeHeader returns the bytes of a header (PKT-1, PKT-2).
 func EncodeHeader(h Header) []byte {
-	return layout.Raw("packet-header", (&Packet{Header: h}).values(), nil)
+	return layout.Raw("packet-header", (&Packet{Header: h}).Values(), nil)
 }
 
 // EncodeRegular returns a regular packet, valid or not.
 func EncodeRegular(h Header, payload []byte) []byte {
-	return layout.Raw("packet", (&Packet{Header: h, Data: payload}).values(), nil)
+	return layout.Raw("packet", (&Packet{Header: h, Data: payload}).Values(), nil)
 }
 
 // EncodeFragment returns the fragment id of count, valid or not. data is its part of the payload.
 func EncodeFragment(h Header, id, count int, data []byte) []byte {
-	return layout.Raw("packet", (&Packet{IsFragment: true, Header: h, ID: id, Count: count, Data: data}).values(), nil)
+	return layout.Raw("packet", (&Packet{IsFragment: true, Header: h, ID: id, Count: count, Data: data}).Values(), nil)
 }
 
 // Distance is how far a packet's number is ahead of its ack.

@@ -2,18 +2,15 @@ package repairoracle_test
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
-	seal "github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
@@ -67,90 +64,11 @@ func blocks(list []*[erasure.SliceSize]byte) (b [][]byte) {
 	return b
 }
 
-func toPackage(p repairoracle.Packet) repair.Packet {
+func toPackage(p repairoracle.Packet) codec.Packet {
 	if p.Type == repairoracle.TypeAck {
-		return repair.Packet{Type: codec.TypeAck, Ack: repair.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Have: int(p.Have), Top: int(p.Top)}}
+		return codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{ChunkID: uint16(p.ChunkID), NumSlices: int(p.NumSlices), Have: int(p.Have), Top: int(p.Top)}}
 	}
-	return repair.Packet{Slice: repair.Slice{ChunkID: uint16(p.ChunkID), ID: int(p.SliceID), NumSlices: int(p.NumSlices), LastBytes: int(p.LastBytes), Data: p.Data}}
-}
-
-// wildPacket is a packet whose values are near what is allowed.
-func wildPacket(t *rapid.T) repairoracle.Packet {
-	near := func(name string, values ...int64) int64 { return rapid.SampledFrom(values).Draw(t, name) }
-	p := repairoracle.Packet{
-		Type: rapid.SampledFrom([]string{repairoracle.TypeSlice, repairoracle.TypeAck}).Draw(t, "type"), ChunkID: near("chunk", 0, 1, 65535), NumSlices: near("slices", 1, 2, 3, 255, 256, 0, 257),
-		SliceID: near("id", 0, 1, 2, 255, 256, 8191, 8192, -1), LastBytes: near("last", 1, 2, 1023, 1024, 0, 1025), Have: near("have", 0, 1, 2, 255, 256, 257, -1), Top: near("top", 0, 1, 8191, 8192, -1),
-	}
-	p.Data = make([]byte, max(0, repairoracle.DataSize(p.NumSlices, p.LastBytes, p.SliceID)+near("more", 0, 0, 0, 1, -1)))
-	return p
-}
-
-// refused are the code and the place of a refusal, of the package or of the oracle.
-func refused(err error) (code string, at int) {
-	var a *codec.Error
-	var b *repairoracle.Error
-	switch {
-	case errors.As(err, &a):
-		return string(a.Code()), a.Place()
-	case errors.As(err, &b):
-		return b.Code, b.At
-	}
-	return "", 0
-}
-
-func TestCodecsAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := wildPacket(t)
-		want, err := repairoracle.EncodeDatagram(7, p)
-		got, err2 := repair.NewFramer(7).Append(nil, toPackage(p))
-		code, _ := refused(err)
-		if code2, _ := refused(err2); code != code2 || err == nil && !bytes.Equal(got, want) {
-			t.Fatalf("%+v: %x, %v, the oracle %x, %v", p, got, err2, want, err)
-		}
-		if err != nil {
-			return
-		}
-		b := bytes.Clone(want)
-		switch rapid.IntRange(0, 3).Draw(t, "damage") {
-		case 0:
-			b = b[:rapid.IntRange(0, len(b)).Draw(t, "cut")]
-		case 1:
-			b = append(b, 0)
-		default:
-			at := rapid.OneOf(rapid.IntRange(4, min(len(b), 16)-1), rapid.IntRange(len(b)-5, len(b)-1)).Draw(t, "at")
-			b[at] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
-		}
-		if len(b) >= 4 && rapid.IntRange(0, 7).Draw(t, "seal") > 0 {
-			b = seal.Seal(7, b[4:])
-		}
-		q, err := repairoracle.DecodeDatagram(7, b)
-		r, err2 := repair.NewFramer(7).Decode(b)
-		compareDecoded(t, b, q, err, r, err2)
-		if len(b) > 4 {
-			q, err = repairoracle.DecodeBody(repairoracle.TypeSlice, b[4:])
-			s, err2 := repair.DecodeSliceBody(b[4:])
-			compareDecoded(t, b, q, err, repair.Packet{Slice: s}, err2)
-			q, err = repairoracle.DecodeBody(repairoracle.TypeAck, b[4:])
-			a, err2 := repair.DecodeAckBody(b[4:])
-			compareDecoded(t, b, q, err, repair.Packet{Type: codec.TypeAck, Ack: a}, err2)
-		}
-	})
-}
-
-func compareDecoded(t *rapid.T, b []byte, q repairoracle.Packet, err error, r repair.Packet, err2 error) {
-	code, at := refused(err)
-	code2, at2 := refused(err2)
-	if code != code2 || at != at2 {
-		t.Fatalf("%x: %v at %d, the oracle %v at %d", b, err2, at2, err, at)
-	}
-	if err != nil {
-		return
-	}
-	want := toPackage(q)
-	if r.Type != want.Type || r.Ack != want.Ack || r.Slice.ID != want.Slice.ID || r.Slice.ChunkID != want.Slice.ChunkID ||
-		r.Slice.NumSlices != want.Slice.NumSlices || r.Slice.LastBytes != want.Slice.LastBytes || !bytes.Equal(r.Slice.Data, want.Slice.Data) {
-		t.Fatalf("%x: %+v, the oracle %+v", b, r, want)
-	}
+	return codec.Packet{Slice: codec.Slice{ChunkID: uint16(p.ChunkID), SliceID: int(p.SliceID), NumSlices: int(p.NumSlices), LastBytes: int(p.LastBytes), Data: p.Data}}
 }
 
 // shapes are what slices of a receiver's trace come from: chunks of few slices, so that
@@ -161,7 +79,7 @@ func TestReceiversAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := rapid.SampledFrom([]int64{0, 65535}).Draw(t, "first")
 		o := repairoracle.NewReceiver(first, 1_000_000)
-		p, err := repair.NewReceiver(repair.ReceiverConfig{FirstChunkID: uint16(first), GiveUp: 1_000_000})
+		p, err := statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: uint16(first), GiveUp: 1_000_000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,14 +139,14 @@ func wildSlice(t *rapid.T, chunkID int64, shape [2]int64) repairoracle.Packet {
 type both struct {
 	*rapid.T
 	o   *repairoracle.Sender
-	p   *repair.Sender
+	p   *statemachine.Sender
 	now int64
 }
 
 func (b *both) submit(size int) {
 	chunk := bytes.Repeat([]byte{1, 2, 3, 4, 5}, size/5+1)[:size]
 	_, refusal := b.o.Submit(b.now, chunk)
-	if err := b.p.Submit(core.Micros(b.now), erasure.Encode(chunk)); (err == nil) != (refusal == "") {
+	if err := b.p.Submit(core.Micros(b.now), chunk); (err == nil) != (refusal == "") {
 		b.Fatalf("submit: %v, the oracle %q", err, refusal)
 	}
 }
@@ -242,8 +160,8 @@ func (b *both) poll() {
 	for more := true; more; {
 		_, want := b.o.Poll(b.now)
 		got, ok := b.p.Poll(core.Micros(b.now))
-		if ok != (want != nil) || ok && (got.ID != int(want.SliceID) || !bytes.Equal(got.Data, want.Data)) {
-			b.Fatalf("at %d: slice %d, %t, the oracle %+v", b.now, got.ID, ok, want)
+		if ok != (want != nil) || ok && (got.SliceID != int(want.SliceID) || !bytes.Equal(got.Data, want.Data)) {
+			b.Fatalf("at %d: slice %d, %t, the oracle %+v", b.now, got.SliceID, ok, want)
 		}
 		more = ok
 	}
@@ -255,7 +173,7 @@ func (b *both) compare() {
 	if !some {
 		at = int64(core.Never)
 	}
-	if v.State.String() != b.o.State() || int64(v.Sent) != b.o.Sent() || int64(v.Have) != b.o.Have() || int64(v.Top) != b.o.Top() || int64(b.p.Deadline()) != at {
+	if v.State.String() != b.o.State() || int64(v.Transmissions) != b.o.Sent() || int64(v.Have) != b.o.Have() || int64(v.Top) != b.o.Top() || int64(b.p.Deadline()) != at {
 		b.Fatalf("at %d: %+v, deadline %d, the oracle %s, %d, %d, %d, deadline %d", b.now, v, b.p.Deadline(), b.o.State(), b.o.Sent(), b.o.Have(), b.o.Top(), at)
 	}
 }
@@ -265,7 +183,7 @@ func (b *both) wildAck() repairoracle.Packet {
 	v := b.p.Vars()
 	k := int64(max(v.NumSlices, 1))
 	a := repairoracle.Packet{Type: repairoracle.TypeAck, ChunkID: int64(v.ChunkID), NumSlices: k}
-	top := rapid.Int64Range(int64(v.Top), int64(v.Sent)).Draw(b.T, "top")
+	top := rapid.Int64Range(int64(v.Top), int64(v.Transmissions)).Draw(b.T, "top")
 	a.Have = min(k, top, rapid.Int64Range(int64(v.Have), k).Draw(b.T, "have"))
 	switch rapid.IntRange(0, 12).Draw(b.T, "kind") {
 	case 0:
@@ -296,7 +214,7 @@ func TestSendersAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := repair.NewSender(repair.SenderConfig{GiveUp: 30_000_000, Scheduler: rule})
+		p, err := statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, GiveUp: 30_000_000, Scheduler: rule})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
@@ -15,7 +16,7 @@ type Fail func(format string, args ...any)
 // everything that can be seen of the two must be the same.
 type CheckedSender struct {
 	*statemachine.Sender
-	model  *SenderModel
+	model  SenderMachine
 	follow *follower // nil if the model has a scheduler of its own
 	fail   Fail
 }
@@ -30,9 +31,16 @@ func NewCheckedSender(cfg statemachine.SenderConfig, scheduler statemachine.Sche
 		cfg.Scheduler, modelCfg.Scheduler = c.follow.tap, c.follow
 	}
 	var err error
-	c.model = NewSenderModel(modelCfg)
+	c.model = newSenderModel(modelCfg)
 	c.Sender, err = statemachine.NewSender(cfg)
 	return c, err
+}
+
+func newSenderModel(cfg statemachine.SenderConfig) SenderMachine {
+	if cfg.Kind == codec.Repair {
+		return NewRepairSenderModel(cfg)
+	}
+	return NewSenderModel(cfg)
 }
 
 // Submit is statemachine.Sender.Submit, of both.
@@ -59,7 +67,7 @@ func (c *CheckedSender) HandleAck(now core.Micros, a codec.Ack) bool {
 func (c *CheckedSender) Poll(now core.Micros) (codec.Slice, bool) {
 	s, ok := c.Sender.Poll(now)
 	want, wantOK := c.model.Poll(now)
-	if ok != wantOK || s.ChunkID != want.ChunkID || s.SliceID != want.SliceID || s.NumSlices != want.NumSlices || !bytes.Equal(s.Data, want.Data) {
+	if ok != wantOK || s.ChunkID != want.ChunkID || s.SliceID != want.SliceID || s.NumSlices != want.NumSlices || s.LastBytes != want.LastBytes || !bytes.Equal(s.Data, want.Data) {
 		c.fail("at %d, poll: slice %d of %d of chunk %d with %d bytes, %v; want %d of %d of %d with %d, %v, or other bytes", now,
 			s.SliceID, s.NumSlices, s.ChunkID, len(s.Data), ok, want.SliceID, want.NumSlices, want.ChunkID, len(want.Data), wantOK)
 	}
@@ -79,15 +87,28 @@ func (c *CheckedSender) compare(now core.Micros, event string) {
 // CheckedReceiver is a receiver beside its model, as CheckedSender.
 type CheckedReceiver struct {
 	*statemachine.Receiver
-	model *ReceiverModel
+	model receiverModel
 	fail  Fail
 	lent  [codec.SliceSize + 2]byte
+}
+
+// receiverModel is a model that also says which slices are here.
+type receiverModel interface {
+	ReceiverMachine
+	IDs() []int
+}
+
+func newReceiverModel(cfg statemachine.ReceiverConfig) receiverModel {
+	if cfg.Kind == codec.Repair {
+		return NewRepairReceiverModel(cfg)
+	}
+	return NewReceiverModel(cfg)
 }
 
 // NewCheckedReceiver returns a new receiver and its model.
 func NewCheckedReceiver(cfg statemachine.ReceiverConfig, fail Fail) (*CheckedReceiver, error) {
 	r, err := statemachine.NewReceiver(cfg)
-	return &CheckedReceiver{Receiver: r, model: NewReceiverModel(cfg), fail: fail}, err
+	return &CheckedReceiver{Receiver: r, model: newReceiverModel(cfg), fail: fail}, err
 }
 
 // HandleSlice is statemachine.Receiver.HandleSlice, of both. The model keeps the
@@ -128,23 +149,22 @@ func (c *CheckedReceiver) Poll(now core.Micros) (codec.Ack, bool) {
 
 func (c *CheckedReceiver) compare(now core.Micros, event string) {
 	compare[statemachine.ReceiverVars, statemachine.ReceiverStats](c.fail, now, event, c.Receiver, c.model)
+	if g, w := c.IDs(), c.model.IDs(); !slices.Equal(g, w) {
+		c.fail("at %d, after %s: slices %v are here, want %v", now, event, g, w)
+	}
 }
 
-// Visible is what can be seen of a machine.
-type Visible[V any, S comparable] interface {
+// visible is what can be seen of a machine.
+type visible[V, S comparable] interface {
 	Vars() V
 	Deadline() core.Micros
 	Stats() S
 	Err() error
 }
 
-func compare[V, S comparable](fail Fail, now core.Micros, event string, got, want Visible[V, S]) {
-	Compare(fail, now, event, got, want, func(a, b V) bool { return a == b })
-}
-
-// Compare fails unless a machine and its model look the same.
-func Compare[V any, S comparable](fail Fail, now core.Micros, event string, got, want Visible[V, S], same func(a, b V) bool) {
-	if g, w := got.Vars(), want.Vars(); !same(g, w) {
+// compare fails unless a machine and its model look the same.
+func compare[V, S comparable](fail Fail, now core.Micros, event string, got, want visible[V, S]) {
+	if g, w := got.Vars(), want.Vars(); g != w {
 		fail("at %d, after %s: %+v\nwant %+v", now, event, g, w)
 	}
 	if g, w := got.Deadline(), want.Deadline(); g != w {

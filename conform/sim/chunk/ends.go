@@ -1,6 +1,6 @@
 // Package chunk runs the chunk protocol's machines in virtual time: what package
 // sim needs of them, the transfer of a chunk from one end to the other, an exact
-// model of each machine, and judges that know a machine from outside only.
+// model of each machine, for either kind of slices, and judges that know a machine from outside only.
 package chunk
 
 import (
@@ -36,22 +36,13 @@ type ReceiverMachine interface {
 var (
 	_ SenderMachine   = (*statemachine.Sender)(nil)
 	_ SenderMachine   = (*SenderModel)(nil)
+	_ SenderMachine   = (*RepairSenderModel)(nil)
 	_ SenderMachine   = (*CheckedSender)(nil)
 	_ ReceiverMachine = (*statemachine.Receiver)(nil)
 	_ ReceiverMachine = (*ReceiverModel)(nil)
+	_ ReceiverMachine = (*RepairReceiverModel)(nil)
 	_ ReceiverMachine = (*CheckedReceiver)(nil)
 )
-
-// variant is the chunk protocol itself.
-var variant = Variant[codec.Packet, SenderMachine, ReceiverMachine]{
-	Outbound: func(s SenderMachine) Outbound[codec.Packet] { return Sender{s} },
-	Inbound:  func(r ReceiverMachine) Inbound[codec.Packet] { return Receiver{r} },
-	Judged: func(s SenderMachine, r ReceiverMachine, giveUps [2]core.Micros, pace Pace, fail Fail) (SenderMachine, ReceiverMachine) {
-		stream := &Stream{FirstID: s.Vars().ChunkID}
-		return NewJudgedSender(s, NewSenderJudge(stream, pace, giveUps[0], 0), fail),
-			NewJudgedReceiver(r, NewReceiverJudge(stream, giveUps[1], 0), fail)
-	},
-}
 
 // Sender makes a sim.End of a sender. Packets cross as values: of the codec only
 // the sizes count.
@@ -95,12 +86,14 @@ func (r Receiver) Poll(now core.Micros) (codec.Packet, bool) {
 	return codec.Packet{Type: codec.TypeAck, Ack: ack}, ok
 }
 
-// Size returns the size of a packet's datagram in bytes.
-func Size(p codec.Packet) int {
-	if p.Type == codec.TypeSlice {
-		return p.Slice.DatagramSize()
+// Size returns a function for the size of a packet's datagram in bytes.
+func Size(kind codec.Kind) func(p codec.Packet) int {
+	return func(p codec.Packet) int {
+		if p.Type == codec.TypeSlice {
+			return p.Slice.DatagramSize()
+		}
+		return kind.AckSize(p.Ack.NumSlices)
 	}
-	return p.Ack.DatagramSize()
 }
 
 // Text returns a packet that an end sends in words, for traces.
@@ -108,5 +101,9 @@ func Text(_ int, p codec.Packet) string {
 	if p.Type == codec.TypeSlice {
 		return fmt.Sprintf("sender -- slice %d/%d of chunk %d", p.Slice.SliceID, p.Slice.NumSlices, p.Slice.ChunkID)
 	}
-	return fmt.Sprintf("receiver -- ack of %d of %d slices of chunk %d", p.Ack.Acked.Count(), p.Ack.NumSlices, p.Ack.ChunkID)
+	text := fmt.Sprintf("receiver -- ack of %d of %d slices of chunk %d", max(p.Ack.Acked.Count(), p.Ack.Have), p.Ack.NumSlices, p.Ack.ChunkID)
+	if p.Ack.Top > 0 {
+		text += fmt.Sprintf(", below %d", p.Ack.Top)
+	}
+	return text
 }

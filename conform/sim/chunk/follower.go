@@ -7,41 +7,40 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// Calls are what a sender asks of its scheduler, in order. A tap between the two
+// calls are what a sender asks of its scheduler, in order. A tap between the two
 // records them, and a follower then gives a model the same answers: the model is exact
 // whatever the scheduler is.
-type Calls struct {
-	list    []Call
+type calls struct {
+	list    []call
 	differs string // the first call that the sender did not make
 }
 
-// Call is what a sender asked of its scheduler, and the answer.
-type Call struct {
+// call is what a sender asked of its scheduler, and the answer.
+type call struct {
 	Name      string
 	Now       core.Micros
 	ChunkID   uint16
 	NumSlices int
 	Bytes     [2]int
-	News      core.Set
-	Counts    [2]int // have and top, with repair slices
-	Slice     int    // of the answer
+	Said      statemachine.Progress
+	Slice     int // of the answer
 	Some      bool
 }
 
-// Beginning is the call that starts a chunk. Of a single slice only LastBytes counts.
-func Beginning(f statemachine.Flight) Call {
-	c := Call{Name: "Begin", Now: f.Now, ChunkID: f.ChunkID, NumSlices: f.NumSlices, Bytes: [2]int{f.Bytes, f.LastBytes}}
+// beginning is the call that starts a chunk. Of a single slice only LastBytes counts.
+func beginning(f statemachine.Flight) call {
+	c := call{Name: "Begin", Now: f.Now, ChunkID: f.ChunkID, NumSlices: f.NumSlices, Bytes: [2]int{f.Bytes, f.LastBytes}}
 	if f.NumSlices == 1 {
 		c.Bytes[0] = 0
 	}
 	return c
 }
 
-// Record puts a call on record.
-func (l *Calls) Record(c Call) { l.list = append(l.list, c) }
+// record puts a call on record.
+func (l *calls) record(c call) { l.list = append(l.list, c) }
 
-// Expect takes the next call off the record. It must be c but for the answer.
-func (l *Calls) Expect(c Call) Call {
+// expect takes the next call off the record. It must be c but for the answer.
+func (l *calls) expect(c call) call {
 	if len(l.list) == 0 {
 		l.note("the scheduler was not called: %+v", c)
 		return c
@@ -54,7 +53,7 @@ func (l *Calls) Expect(c Call) Call {
 	return got
 }
 
-func (l *Calls) note(format string, args ...any) {
+func (l *calls) note(format string, args ...any) {
 	if l.differs == "" {
 		l.differs = fmt.Sprintf(format, args...)
 	}
@@ -62,7 +61,7 @@ func (l *Calls) note(format string, args ...any) {
 
 // Settle ends an event: what is still on record is a call too many. It returns what
 // differed.
-func (l *Calls) Settle() string {
+func (l *calls) Settle() string {
 	for _, c := range l.list {
 		l.note("the scheduler was called once more: %+v", c)
 	}
@@ -73,49 +72,42 @@ func (l *Calls) Settle() string {
 // tap stands between a sender and its scheduler.
 type tap struct {
 	statemachine.Scheduler
-	Calls
+	calls
 }
 
 func (t *tap) Begin(f statemachine.Flight) {
 	t.Scheduler.Begin(f)
-	t.Record(Beginning(f))
+	t.record(beginning(f))
 }
 
-func (t *tap) Acked(now core.Micros, news core.Set) {
-	t.Scheduler.Acked(now, news)
-	t.Record(Call{Name: "Acked", Now: now, News: news})
+func (t *tap) Acked(now core.Micros, p statemachine.Progress) {
+	t.Scheduler.Acked(now, p)
+	t.record(call{Name: "Acked", Now: now, Said: p})
 }
 
 func (t *tap) Held(now core.Micros) {
 	t.Scheduler.Held(now)
-	t.Record(Call{Name: "Held", Now: now})
+	t.record(call{Name: "Held", Now: now})
 }
 
 func (t *tap) Next(now core.Micros) (sliceID int, ok bool) {
 	sliceID, ok = t.Scheduler.Next(now)
-	t.Record(Call{Name: "Next", Now: now, Slice: sliceID, Some: ok})
+	t.record(call{Name: "Next", Now: now, Slice: sliceID, Some: ok})
 	return sliceID, ok
-}
-
-// Rest implements statemachine.Rester.
-func (t *tap) Rest() {
-	if r, ok := t.Scheduler.(statemachine.Rester); ok {
-		r.Rest()
-	}
 }
 
 // follower answers as the scheduler behind a tap has answered, in the same order.
 type follower struct{ *tap }
 
-func (f *follower) Begin(flight statemachine.Flight) { f.Expect(Beginning(flight)) }
+func (f *follower) Begin(flight statemachine.Flight) { f.expect(beginning(flight)) }
 
-func (f *follower) Acked(now core.Micros, news core.Set) {
-	f.Expect(Call{Name: "Acked", Now: now, News: news})
+func (f *follower) Acked(now core.Micros, p statemachine.Progress) {
+	f.expect(call{Name: "Acked", Now: now, Said: p})
 }
 
-func (f *follower) Held(now core.Micros) { f.Expect(Call{Name: "Held", Now: now}) }
+func (f *follower) Held(now core.Micros) { f.expect(call{Name: "Held", Now: now}) }
 
 func (f *follower) Next(now core.Micros) (sliceID int, ok bool) {
-	c := f.Expect(Call{Name: "Next", Now: now})
+	c := f.expect(call{Name: "Next", Now: now})
 	return c.Slice, c.Some
 }

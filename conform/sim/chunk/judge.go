@@ -40,9 +40,8 @@ func (s *Stream) Lawful() bool { return s.Senders == 1 && s.Receivers <= 1 }
 
 // Figures of the specification.
 const (
-	maxChunk      = 262_144
-	ackWithin     = 100 * core.Millisecond // ACQ-1
-	receiverBytes = 2048 + 2048            // BND-1: pointers, and some hundred bytes of state
+	maxChunk  = 262_144
+	ackWithin = 100 * core.Millisecond // ACQ-1
 )
 
 // end is what both judges know of their machine.
@@ -68,6 +67,3 @@ func (e *end) ahead(rule string, deadline core.Micros) *Violation {
 	}
 	return nil
 }
-
-// hasFailed reports whether the machine has given up.
-func (e *end) hasFailed() bool { return e.failed }

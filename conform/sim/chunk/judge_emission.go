@@ -3,19 +3,19 @@ package chunk
 import (
 	"bytes"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// Emission is what the judges of senders know in the chunk protocol and in its
-// variant.
+// Emission is what the judge of a sender knows of either kind of slices.
 type Emission struct {
 	end
 	pace  Pace
 	meter *Meter
 
-	Chunk     []byte // a copy of the one in flight, or nil
-	NumSlices int
-	Missing   int // slices that the peer is not known to have
+	chunk     []byte // a copy of the one in flight, or nil
+	numSlices int
+	missing   int // slices that the peer is not known to have
 
 	reported int         // chunks that the machine reported as delivered
 	lent     []byte      // the chunk in flight itself, which nobody may change (SND-18)
@@ -24,9 +24,7 @@ type Emission struct {
 	atOnce   int         // slices since the latest poll that returned none
 }
 
-// NewEmission returns what is known of a new sender of a stream. slack is how late the
-// sender's driver may be.
-func NewEmission(s *Stream, p Pace, giveUp, slack core.Micros) Emission {
+func newEmission(s *Stream, p Pace, giveUp, slack core.Micros) Emission {
 	s.Senders++
 	return Emission{end: end{stream: s, giveUp: GiveUpOf(giveUp), slack: slack}, pace: p, meter: NewMeter(p)}
 }
@@ -35,52 +33,50 @@ func NewEmission(s *Stream, p Pace, giveUp, slack core.Micros) Emission {
 func (j *Emission) ID() uint16 { return j.stream.FirstID + uint16(j.reported) }
 
 // Busy reports whether a chunk is in flight.
-func (j *Emission) Busy() bool { return j.Chunk != nil }
+func (j *Emission) Busy() bool { return j.chunk != nil }
 
-// Submitted: the application has given the machine a chunk, which it took or not.
-func (j *Emission) Submitted(now core.Micros, chunk []byte, taken bool) *Violation {
+func (j *Emission) submitted(now core.Micros, chunk []byte, taken bool) *Violation {
 	now = j.At(now)
 	fits := len(chunk) >= 1 && len(chunk) <= maxChunk
 	switch {
 	case taken && j.failed:
 		return Violates("S4", "took a chunk after it failed")
-	case taken && j.Chunk != nil:
+	case taken && j.chunk != nil:
 		return Violates("S3", "took a chunk while another was in flight")
 	case taken && !fits:
 		return Violates("S2", "took a chunk of %d bytes", len(chunk))
-	case !taken && fits && j.Chunk == nil && !j.failed:
+	case !taken && fits && j.chunk == nil && !j.failed:
 		return Violates("S1", "refused a chunk of %d bytes while idle", len(chunk))
 	case !taken:
 		return nil
 	}
-	j.lent, j.Chunk = chunk, bytes.Clone(chunk)
-	j.stream.Submitted = append(j.stream.Submitted, j.Chunk)
-	j.NumSlices = (len(chunk) + 1023) / 1024
-	j.Missing, j.atOnce = j.NumSlices, 0
+	j.lent, j.chunk = chunk, bytes.Clone(chunk)
+	j.stream.Submitted = append(j.stream.Submitted, j.chunk)
+	j.numSlices = (len(chunk) + 1023) / 1024
+	j.missing, j.atOnce = j.numSlices, 0
 	j.heardAt, j.lastAt = now, now
 	j.meter.Begin(now)
 	return nil
 }
 
-// Sent: a slice leaves the machine, in a datagram of so many bytes. right looks at
-// what it is. The deadline is what the machine said before it was polled (SCH-3).
-func (j *Emission) Sent(now core.Micros, chunkID uint16, id, size int, deadline core.Micros, right func() *Violation) *Violation {
+// sent looks at a slice that is sent; right looks at what it is.
+func (j *Emission) sent(now core.Micros, s codec.Slice, size int, deadline core.Micros, right func(codec.Slice) *Violation) *Violation {
 	now = j.At(now)
 	j.atOnce++
 	switch {
-	case j.Chunk == nil:
-		return Violates("CON-2", "sent slice %d of chunk %d with no chunk in flight", id, chunkID)
-	case chunkID != j.ID():
-		return Violates("CID-2", "sent chunk %d, but %d is in flight", chunkID, j.ID())
+	case j.chunk == nil:
+		return Violates("CON-2", "sent slice %d of chunk %d with no chunk in flight", s.SliceID, s.ChunkID)
+	case s.ChunkID != j.ID():
+		return Violates("CID-2", "sent chunk %d, but %d is in flight", s.ChunkID, j.ID())
 	}
-	if v := right(); v != nil {
+	if v := right(s); v != nil {
 		return v
 	}
 	switch {
 	case now-j.heardAt >= j.giveUp:
 		return Violates("SND-9", "sent a slice when it had to give up")
 	case deadline > now:
-		return Violates("SCH-3", "sent slice %d at %d, before its deadline at %d", id, now, deadline)
+		return Violates("SCH-3", "sent slice %d at %d, before its deadline at %d", s.SliceID, now, deadline)
 	case j.pace.AtOnce > 0 && j.atOnce > j.pace.AtOnce:
 		return Violates("BND-3", "sent %d slices at one time", j.atOnce)
 	}
@@ -88,24 +84,23 @@ func (j *Emission) Sent(now core.Micros, chunkID uint16, id, size int, deadline 
 	return j.meter.Sent(now, size+28)
 }
 
-// Heard: an ack with news, or a hold, is about to be handed to the machine.
-func (j *Emission) Heard(now core.Micros) { j.heardAt, j.lastAt = j.At(now), j.At(now) }
+// heard: an ack with news, or a hold, is about to be handed to the machine.
+func (j *Emission) heard(now core.Micros) { j.heardAt, j.lastAt = j.At(now), j.At(now) }
 
-// Reported: after an ack the machine either reports the chunk as delivered, or not.
-func (j *Emission) Reported(delivered bool) *Violation {
+func (j *Emission) reportedAs(delivered bool) *Violation {
 	switch {
-	case !delivered && j.Chunk != nil && j.Missing == 0:
+	case !delivered && j.chunk != nil && j.missing == 0:
 		return Violates("S10", "does not report chunk %d, of which all is acked", j.ID())
 	case !delivered:
 		return nil
-	case j.Chunk == nil || j.Missing > 0:
-		return Violates("SAFE-2", "reports chunk %d as delivered, of which %d slices are not acked", j.ID(), j.Missing)
+	case j.chunk == nil || j.missing > 0:
+		return Violates("SAFE-2", "reports chunk %d as delivered, of which %d slices are not acked", j.ID(), j.missing)
 	case j.stream.Lawful() && j.stream.Receivers > 0 && j.stream.Complete < j.reported+1:
 		return Violates("SAFE-2", "reports chunk %d as delivered, but the receiver has not all of it", j.ID())
-	case !bytes.Equal(j.lent, j.Chunk):
+	case !bytes.Equal(j.lent, j.chunk):
 		return Violates("SND-18", "chunk %d is not what was submitted any more", j.ID())
 	}
-	j.Chunk, j.lent = nil, nil
+	j.chunk, j.lent = nil, nil
 	j.reported++
 	return nil
 }
@@ -113,13 +108,13 @@ func (j *Emission) Reported(delivered bool) *Violation {
 // GaveUp: the machine has failed.
 func (j *Emission) GaveUp(now core.Micros) *Violation {
 	now = j.At(now)
-	if j.Chunk == nil {
+	if j.chunk == nil {
 		return Violates("S15", "gave up without a chunk in flight")
 	}
 	if now-j.heardAt < j.giveUp {
 		return Violates("SND-9", "gave up on chunk %d %d us after the peer's last sign, with %d to wait", j.ID(), now-j.heardAt, j.giveUp)
 	}
-	j.failed, j.Chunk, j.lent = true, nil, nil
+	j.failed, j.chunk, j.lent = true, nil, nil
 	return nil
 }
 
@@ -128,9 +123,9 @@ func (j *Emission) Polled(now, deadline core.Micros) *Violation {
 	now = j.At(now)
 	j.atOnce = 0
 	switch {
-	case j.Chunk == nil && deadline != core.Never:
+	case j.chunk == nil && deadline != core.Never:
 		return Violates("SND-16", "has no chunk in flight, but a deadline at %d", deadline)
-	case j.Chunk == nil:
+	case j.chunk == nil:
 		return nil
 	case deadline > j.heardAt+j.giveUp:
 		return Violates("SND-16", "its deadline is %d, but it must give up at %d", deadline, j.heardAt+j.giveUp)
@@ -142,7 +137,7 @@ func (j *Emission) Polled(now, deadline core.Micros) *Violation {
 
 // Waited: time has passed; since is when the machine was last able to act.
 func (j *Emission) Waited(now, since core.Micros) *Violation {
-	if j.Chunk == nil {
+	if j.chunk == nil {
 		return nil
 	}
 	if now > max(j.heardAt+j.giveUp, since)+j.slack {

@@ -4,16 +4,16 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// Reception is what the judges of receivers know in the chunk protocol and in its
-// variant. It follows from what arrived and what was read, and from nothing else.
+// Reception is what the judge of a receiver knows of either kind of slices. It follows from what arrived and what was read, and from nothing else.
 type Reception struct {
 	end
 
 	id         uint16      // of the current chunk
-	form       Form        // of it; zero while nothing of it is here
+	form       form        // of it; zero while nothing of it is here
 	progressAt core.Micros // when something new of it came
 	previous   int         // slices of the chunk before; 0 while there is none
 
@@ -28,8 +28,8 @@ type Reception struct {
 	owed    [3]core.Micros // until when an ack must go out; core.Never if none is due
 }
 
-// Form is what the first slice of a chunk fixes.
-type Form struct{ NumSlices, LastBytes int } // LastBytes is 0 where slices do not say it
+// form is what the first slice of a chunk fixes.
+type form struct{ numSlices, lastBytes int } // lastBytes is 0 with named slices
 
 // The three kinds of acks (section 8.2).
 const (
@@ -38,9 +38,7 @@ const (
 	hold
 )
 
-// NewReception returns what is known of a new receiver of a stream. slack is how late
-// the receiver's driver may be.
-func NewReception(s *Stream, giveUp, slack core.Micros) Reception {
+func newReception(s *Stream, giveUp, slack core.Micros) Reception {
 	s.Receivers++
 	return Reception{
 		end: end{stream: s, giveUp: GiveUpOf(giveUp), slack: slack}, id: s.FirstID,
@@ -55,35 +53,35 @@ func (j *Reception) Full() bool { return j.isFull }
 // happens to a stream that is not lawful.
 func (j *Reception) Mixed() int64 { return j.mixed }
 
-// Arrived: a slice is handed to the machine (section 8.4). If it is of the current
-// chunk, and does not conflict, put takes it, after it has forgotten all that was here
-// if the slice begins the chunk; it returns whether the slice brings something new,
-// and the chunk once it is whole.
-func (j *Reception) Arrived(now core.Micros, valid bool, chunkID uint16, form Form, put func(begins bool) (added bool, whole []byte)) {
+// arrive takes a slice that is handed to the machine (section 8.4). If it is of the current
+// chunk, and does not conflict, put takes it.
+func (j *Reception) arrive(now core.Micros, valid bool, s codec.Slice, put func(s codec.Slice, begins bool) (added bool, whole []byte)) {
+	of := form{s.NumSlices, s.LastBytes}
 	now = j.At(now)
 	j.arrived++
 	switch {
 	case j.failed || !valid:
-	case chunkID == j.id-1 && form.NumSlices == j.previous:
+	case s.ChunkID == j.id-1 && s.NumSlices == j.previous:
 		j.owe(previous, now+ackWithin)
-	case chunkID != j.id: // foreign
+	case s.ChunkID != j.id: // foreign
 	case j.isFull:
-		j.held = form.NumSlices
+		j.held = s.NumSlices
 		j.owe(hold, now+ackWithin)
-	case j.form.NumSlices > 0 && form != j.form && now-j.progressAt < j.giveUp/2: // conflicts
+	case j.form.numSlices > 0 && of != j.form && now-j.progressAt < j.giveUp/2: // conflicts
 	default:
-		j.keep(now, form, put)
+		j.keep(now, s, put)
 	}
 }
 
-func (j *Reception) keep(now core.Micros, form Form, put func(bool) (bool, []byte)) {
-	begins := form != j.form
+func (j *Reception) keep(now core.Micros, s codec.Slice, put func(codec.Slice, bool) (bool, []byte)) {
+	of := form{s.NumSlices, s.LastBytes}
+	begins := of != j.form
 	if begins {
-		j.form = form
+		j.form = of
 		j.owed[hold] = core.Never
 	}
 	j.owe(current, now+ackWithin)
-	added, whole := put(begins)
+	added, whole := put(s, begins)
 	if added {
 		j.progressAt = now
 	}
@@ -91,7 +89,7 @@ func (j *Reception) keep(now core.Micros, form Form, put func(bool) (bool, []byt
 		return
 	}
 	j.ready, j.isFull = whole, true
-	j.previous, j.form = form.NumSlices, Form{}
+	j.previous, j.form = s.NumSlices, form{}
 	j.id++
 	j.stream.Complete++
 	j.owed[current], j.owed[previous] = core.Never, now // at once (ACQ-3)
@@ -99,37 +97,34 @@ func (j *Reception) keep(now core.Micros, form Form, put func(bool) (bool, []byt
 
 func (j *Reception) owe(kind int, by core.Micros) { j.owed[kind] = min(j.owed[kind], by) }
 
-// Said is an ack as judges of both variants see it.
-type Said struct {
-	Valid     bool
-	ChunkID   uint16
-	NumSlices int
-	All       bool // that of a complete chunk
-	Nothing   bool // that of which nothing is here
+// said is what an ack says, whatever the kind of slices.
+type said struct {
+	valid   bool
+	all     bool // that of a complete chunk
+	nothing bool // that of which nothing is here
 }
 
-// Sent: an ack leaves the machine. It says what the receiver has, neither more nor
-// less: right looks at one of the current chunk.
-func (j *Reception) Sent(now core.Micros, a Said, right func() *Violation) *Violation {
+// sent looks at an ack that leaves the machine; right looks at one of the current chunk.
+func (j *Reception) sent(now core.Micros, a codec.Ack, is said, right func(codec.Ack) *Violation) *Violation {
 	j.At(now)
 	if j.acks++; j.acks > j.arrived {
 		return Violates("ACQ-2", "sent %d acks for %d slices", j.acks, j.arrived)
 	}
-	if !a.Valid {
+	if !is.valid {
 		return Violates("6.2", "sent an ack that is none: %+v", a)
 	}
 	kind := current
 	switch {
-	case a.ChunkID == j.id-1 && a.NumSlices == j.previous && a.All:
+	case a.ChunkID == j.id-1 && a.NumSlices == j.previous && is.all:
 		kind = previous
 	case a.ChunkID != j.id:
 		return Violates("RCV-4", "acked chunk %d, of which the receiver has not all; the current one is %d", a.ChunkID, j.id)
-	case j.form.NumSlices == 0 && a.Nothing && a.NumSlices == j.held:
+	case j.form.numSlices == 0 && is.nothing && a.NumSlices == j.held:
 		kind = hold
-	case a.NumSlices != j.form.NumSlices:
-		return Violates("RCV-16", "acked chunk %d with %d slices, not %d", a.ChunkID, a.NumSlices, j.form.NumSlices)
+	case a.NumSlices != j.form.numSlices:
+		return Violates("RCV-16", "acked chunk %d with %d slices, not %d", a.ChunkID, a.NumSlices, j.form.numSlices)
 	default:
-		if v := right(); v != nil {
+		if v := right(a); v != nil {
 			return v
 		}
 	}
@@ -182,13 +177,13 @@ func (j *Reception) genuine(chunk []byte) *Violation {
 // GaveUp: the machine has failed.
 func (j *Reception) GaveUp(now core.Micros) *Violation {
 	now = j.At(now)
-	if j.form.NumSlices == 0 {
+	if j.form.numSlices == 0 {
 		return Violates("R23", "gave up without a chunk that had begun")
 	}
 	if now-j.progressAt < j.giveUp {
 		return Violates("RCV-9", "gave up on chunk %d %d us after its latest slice, with %d to wait", j.id, now-j.progressAt, j.giveUp)
 	}
-	j.failed, j.form = true, Form{}
+	j.failed, j.form = true, form{}
 	j.owed = [3]core.Micros{core.Never, core.Never, core.Never}
 	return nil
 }
@@ -199,9 +194,9 @@ func (j *Reception) Deadline(deadline core.Micros) *Violation {
 	switch {
 	case deadline > by:
 		return Violates("LIVE-1", "has a deadline at %d, but an ack is due at %d", deadline, by)
-	case j.form.NumSlices > 0 && deadline > j.progressAt+j.giveUp:
+	case j.form.numSlices > 0 && deadline > j.progressAt+j.giveUp:
 		return Violates("RCV-17", "has a deadline at %d, but must give up at %d", deadline, j.progressAt+j.giveUp)
-	case j.form.NumSlices == 0 && by == core.Never && deadline != core.Never:
+	case j.form.numSlices == 0 && by == core.Never && deadline != core.Never:
 		return Violates("RCV-17", "has a deadline at %d, but nothing is due", deadline)
 	}
 	return nil
@@ -223,7 +218,7 @@ func (j *Reception) Waited(now, since core.Micros) *Violation {
 			return Violates("LIVE-1", "did not send an ack that was due at %d", by)
 		}
 	}
-	if j.form.NumSlices > 0 && now > max(j.progressAt+j.giveUp, since)+j.slack {
+	if j.form.numSlices > 0 && now > max(j.progressAt+j.giveUp, since)+j.slack {
 		return Violates("LIVE-3", "waits in silence: nothing came of chunk %d since %d, and it did not give up", j.id, j.progressAt)
 	}
 	return nil

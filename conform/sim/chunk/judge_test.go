@@ -38,7 +38,7 @@ func ackOf(id uint16, slices int, acked ...int) codec.Ack {
 
 func senderJudge(s *chunk.Stream, p chunk.Pace) *chunk.SenderJudge {
 	s.FirstID = firstID
-	return chunk.NewSenderJudge(s, p, patience, 0)
+	return chunk.NewSenderJudge(codec.Named, s, p, patience, 0)
 }
 
 func wantViolation(t *testing.T, name string, got *violation, rule string) {
@@ -188,7 +188,7 @@ func TestMeterOfSpacing(t *testing.T) {
 
 func receiverJudge() (*chunk.Stream, *chunk.ReceiverJudge) {
 	s := &chunk.Stream{FirstID: firstID, Senders: 1, Submitted: [][]byte{two, {1}}}
-	return s, chunk.NewReceiverJudge(s, patience, 0)
+	return s, chunk.NewReceiverJudge(codec.Named, s, patience, 0)
 }
 
 func TestReceiverJudge(t *testing.T) {

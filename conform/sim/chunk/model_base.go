@@ -11,6 +11,8 @@ import (
 // statemachine.Scheduler, as base.Scheduler is, with which it shares nothing but the
 // figures of a profile (SCH-11).
 type BaseModel struct {
+	statemachine.NoPath
+
 	p            base.Profile
 	rate         int64 // bytes a second
 	leftCap      int64 // in millionths of a byte, as all that follows
@@ -219,7 +221,8 @@ func (m *BaseModel) Deadline() core.Micros {
 }
 
 // Acked is SCH-8.
-func (m *BaseModel) Acked(now core.Micros, news core.Set) {
+func (m *BaseModel) Acked(now core.Micros, p statemachine.Progress) {
+	news := p.News
 	m.newsAt, m.backoff, m.probe = now, 0, len(m.list)
 	m.sample(now, news)
 	var cost int64

@@ -230,10 +230,18 @@ func (m *ReceiverModel) Err() error {
 // Vars returns the variables of section 8.2.
 func (m *ReceiverModel) Vars() statemachine.ReceiverVars {
 	return statemachine.ReceiverVars{
-		State: m.state, Row: m.row, ChunkID: m.chunkID, NumSlices: m.numSlices, Received: m.received,
+		State: m.state, Row: m.row, ChunkID: m.chunkID, NumSlices: m.numSlices, Received: m.received, Have: m.received.Count(),
 		ProgressAt: m.progressAt, PreviousSlices: m.previousSlices, Due: m.due, HeldSlices: m.heldSlices, ReadSize: len(m.whole),
 	}
 }
 
 // Stats returns the counters.
 func (m *ReceiverModel) Stats() statemachine.ReceiverStats { return m.stats }
+
+// IDs returns which slices are here.
+func (m *ReceiverModel) IDs() (ids []int) {
+	for id := range m.received.All() {
+		ids = append(ids, id)
+	}
+	return ids
+}

@@ -152,7 +152,7 @@ func (m *SenderModel) note(news core.Set) {
 		m.acked.Add(k)
 		m.stats.SlicesAcked++
 	}
-	m.sched.Acked(m.now, news)
+	m.sched.Acked(m.now, statemachine.Progress{News: news, Have: m.acked.Count()})
 }
 
 // complete is COMPLETE (SND-13).
@@ -216,7 +216,7 @@ func (m *SenderModel) Err() error {
 func (m *SenderModel) Vars() statemachine.SenderVars {
 	return statemachine.SenderVars{
 		State: m.state, Row: m.row, ChunkID: m.chunkID, NumSlices: m.numSlices,
-		Sent: m.sent, Acked: m.acked, HeardAt: m.heardAt,
+		Sent: m.sent, Acked: m.acked, Transmissions: m.sent.Count(), Have: m.acked.Count(), HeardAt: m.heardAt,
 	}
 }
 

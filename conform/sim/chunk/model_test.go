@@ -59,7 +59,7 @@ func converseWith(t *testing.T, path netsim.Path, ends func() (chunk.SenderMachi
 	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
-	w := sim.NewWorld(sim.Links(down, up, chunk.Size), sim.End[codec.Packet](chunk.Sender{SenderMachine: s}), chunk.Receiver{ReceiverMachine: r})
+	w := sim.NewWorld(sim.Links(down, up, chunk.Size(codec.Named)), sim.End[codec.Packet](chunk.Sender{SenderMachine: s}), chunk.Receiver{ReceiverMachine: r})
 	for _, size := range []int{50_000, 3000} {
 		if err := s.Submit(w.Now(), block(size)); err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/code"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -37,4 +38,20 @@ func ackIsValid(a codec.Ack) bool {
 		}
 	}
 	return true
+}
+
+// repairSliceIsValid is section 4.1 of spec/REPAIR.md, in its own words.
+func repairSliceIsValid(s codec.Slice) bool {
+	if s.NumSlices < 1 || s.NumSlices > 256 || s.SliceID < 0 || s.SliceID >= code.MaxIDs || s.LastBytes < 1 || s.LastBytes > 1024 {
+		return false
+	}
+	if s.SliceID == s.NumSlices-1 || s.NumSlices == 1 {
+		return len(s.Data) == s.LastBytes
+	}
+	return len(s.Data) == 1024
+}
+
+// repairAckIsValid is the same of an ack.
+func repairAckIsValid(a codec.Ack) bool {
+	return a.NumSlices >= 1 && a.NumSlices <= 256 && a.Have >= 0 && a.Have <= a.NumSlices && a.Top >= 0 && a.Top < code.MaxIDs
 }

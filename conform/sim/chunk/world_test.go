@@ -189,12 +189,12 @@ func TestTroubledRuns(t *testing.T) {
 		{func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }, chunk.BasePace(base.Profile{Spacing: 85}), block(2000), "the sender violates SPC-2"},
 		{func() (statemachine.Scheduler, error) { return nil, errors.New("no scheduler") }, chunk.Pace{}, nil, "no scheduler"},
 	} {
-		x.Run = chunk.Troubled(c.scheduler, c.pace, 0, c.data)
+		x.Run = chunk.Troubled(codec.Named, c.scheduler, c.pace, 0, c.data)
 		r := x.Search()
 		if (r.Err == nil) != (c.want == "") || r.Err != nil && !strings.Contains(r.Err.Error(), c.want) {
 			t.Errorf("%v, want %q\n%s", r.Err, c.want, r.Trace)
 		}
 	}
-	x.Run, x.Within = chunk.Troubled(func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }, chunk.Pace{}, 0, block(1)), 1
+	x.Run, x.Within = chunk.Troubled(codec.Named, func() (statemachine.Scheduler, error) { return base.New(base.Fixed(0)) }, chunk.Pace{}, 0, block(1)), 1
 	check.Equal(t, "trace", x.Search().Trace, "         0 us  sender -- slice 0/1 of chunk 0\n     25000 us  receiver -- ack of 1 of 1 slices of chunk 0\n")
 }

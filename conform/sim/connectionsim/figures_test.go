@@ -8,7 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 var seeds = flag.Int("seeds", 1, "runs of each figure")
@@ -58,9 +58,9 @@ func TestWhatYieldingIsWorth(t *testing.T) {
 	game := measure()
 	l.Chunk = chunkSize
 	both := measure()
-	l.Config.Chunks.NewRepairScheduler = func() (repair.Scheduler, error) {
+	l.Config.Chunks.NewRepairScheduler = func() (statemachine.Scheduler, error) {
 		s, err := lanes.Adaptive.NewRepairScheduler(0)
-		return struct{ repair.Scheduler }{s}, err // one that cannot yield
+		return struct{ statemachine.Scheduler }{s}, err // one that cannot yield
 	}
 	without := measure()
 	l.Game = false

@@ -111,8 +111,8 @@ func (c *Chunks) Ends() (a, b *lanes.Lanes) { return c.a.Lanes, c.b.Lanes }
 // come, as the packets of a connection do.
 type packet struct {
 	lane  int
-	slice lanes.Slice
-	ack   lanes.Ack
+	slice codec.Slice
+	ack   codec.Ack
 	marks int64
 }
 
@@ -147,29 +147,15 @@ func (p *peer) Poll(now core.Micros) (d Datagram, ok bool) {
 	p.submit(now)
 	p.read(now)
 	if lane, ack, ok := p.PollAck(now); ok {
-		return Datagram{Size: p.sizeOfAck(&ack), Message: &packet{lane: lane, ack: ack, marks: p.marks}}, true
+		return Datagram{Size: codec.KindOf(p.options.Lanes.Repair).AckSize(ack.NumSlices), Message: &packet{lane: lane, ack: ack, marks: p.marks}}, true
 	}
 	lane, slice, ok := p.PollSlice(now)
 	if !ok {
 		return d, false
 	}
-	d = Datagram{Size: p.sizeOfSlice(&slice), Data: true, Message: &packet{lane: lane, slice: slice, marks: p.marks}}
+	d = Datagram{Size: slice.DatagramSize(), Data: true, Message: &packet{lane: lane, slice: slice, marks: p.marks}}
 	p.Spend(now, d.Size+codec.HeaderBytes)
 	return d, true
-}
-
-func (p *peer) sizeOfAck(a *lanes.Ack) int {
-	if p.options.Lanes.Repair {
-		return a.Repair.DatagramSize()
-	}
-	return a.Chunk.DatagramSize()
-}
-
-func (p *peer) sizeOfSlice(s *lanes.Slice) int {
-	if p.options.Lanes.Repair {
-		return s.Repair.DatagramSize()
-	}
-	return s.Chunk.DatagramSize()
 }
 
 // mayRun reports whether the application is there.

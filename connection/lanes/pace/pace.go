@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/connection/lanes"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
 )
@@ -51,7 +50,7 @@ func (p Pace) Scheduler() (statemachine.Scheduler, error) {
 }
 
 // RepairScheduler makes one for repair slices.
-func (p Pace) RepairScheduler() (repair.Scheduler, error) {
+func (p Pace) RepairScheduler() (statemachine.Scheduler, error) {
 	return p.Profile.NewRepairScheduler(p.Rate)
 }
 

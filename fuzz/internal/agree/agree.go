@@ -13,7 +13,7 @@ import (
 func Same(a, b codec.Packet) bool {
 	s, o := a.Slice, b.Slice
 	return a.Type == b.Type && a.Ack == b.Ack && s.ChunkID == o.ChunkID && s.SliceID == o.SliceID &&
-		s.NumSlices == o.NumSlices && bytes.Equal(s.Data, o.Data)
+		s.NumSlices == o.NumSlices && s.LastBytes == o.LastBytes && bytes.Equal(s.Data, o.Data)
 }
 
 // ForOracle returns a packet in the oracle's terms.

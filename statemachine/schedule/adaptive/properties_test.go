@@ -50,9 +50,9 @@ func (c *checked) Begin(f statemachine.Flight) {
 	c.start, c.sent = f.Now, 0
 }
 
-func (c *checked) Acked(now core.Micros, news core.Set) {
-	c.Scheduler.Acked(now, news)
-	c.unacked = c.unacked.Minus(news)
+func (c *checked) Acked(now core.Micros, p statemachine.Progress) {
+	c.Scheduler.Acked(now, p)
+	c.unacked = c.unacked.Minus(p.News)
 	c.last, c.now, c.deadline = now, now, 0
 }
 
@@ -138,7 +138,7 @@ func (c *checked) live(now core.Micros, n int) core.Micros {
 			now += core.Micros(rapid.Int64Range(0, int64(min(next-now, 3*core.Second))).Draw(c.t, "after"))
 			news := drawSet(c.t, n).Intersect(sent).Intersect(c.unacked)
 			if !news.Empty() {
-				c.Acked(now, news)
+				c.Acked(now, statemachine.Progress{News: news})
 			}
 		case 1:
 			if c.unacked == core.FirstN(n) && rapid.Bool().Draw(c.t, "hold") {

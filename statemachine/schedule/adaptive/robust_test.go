@@ -82,9 +82,9 @@ type drowsy struct {
 
 const frame = 50 * ms
 
-func (d *drowsy) Acked(now core.Micros, news core.Set) {
+func (d *drowsy) Acked(now core.Micros, p statemachine.Progress) {
 	d.now = now
-	d.Scheduler.Acked(now, news)
+	d.Scheduler.Acked(now, p)
 }
 
 func (d *drowsy) Next(now core.Micros) (int, bool) {

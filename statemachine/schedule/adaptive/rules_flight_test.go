@@ -117,7 +117,7 @@ func (f *flight) all() []int {
 
 // acked acks slices.
 func (f *flight) acked(arrived ...int) *flight {
-	f.Acked(f.clock, core.SetOf(arrived...))
+	f.Acked(f.clock, statemachine.Progress{News: core.SetOf(arrived...)})
 	return f
 }
 

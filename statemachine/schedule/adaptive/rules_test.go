@@ -458,7 +458,7 @@ func TestNothingIsAllocatedOnceRunning(t *testing.T) {
 			}
 			now = min(s.Deadline(), now+10*ms)
 			if left = left.Minus(news); !news.Empty() {
-				s.Acked(now, news)
+				s.Acked(now, statemachine.Progress{News: news})
 			}
 		}
 	}

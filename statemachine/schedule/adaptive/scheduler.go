@@ -12,6 +12,8 @@ const ms = core.Millisecond
 // Scheduler is the recommended scheduler of a sender. Each method
 // does what section 2 says of its event, in that order (REC-1).
 type Scheduler struct {
+	statemachine.NoPath // wants what was not sent once
+
 	profile Profile
 	log     eventlog.Log
 	stats   statemachine.ScheduleStats
@@ -69,7 +71,8 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 }
 
 // Acked takes newly acked slices (REC-3).
-func (s *Scheduler) Acked(now core.Micros, news core.Set) {
+func (s *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
+	news := p.News
 	s.now = now
 	s.sampleRTT(now, news)
 	newest := s.newest

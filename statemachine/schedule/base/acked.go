@@ -4,11 +4,13 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/rtt"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Acked takes newly acked slices (SCH-8): the round trip first, since it decides
 // which transmission of a resent slice has arrived.
-func (b *Scheduler) Acked(now core.Micros, news core.Set) {
+func (b *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
+	news := p.News
 	b.newsAt, b.backoff, b.probe = now, 0, b.flight.NumSlices
 	b.sampleRTT(now, news)
 	var bytes int64

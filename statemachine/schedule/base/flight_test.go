@@ -74,7 +74,7 @@ func (f *flight) all() []int {
 
 // acked acks slices.
 func (f *flight) acked(arrived ...int) {
-	f.Acked(f.now, core.SetOf(arrived...))
+	f.Acked(f.now, statemachine.Progress{News: core.SetOf(arrived...)})
 }
 
 // sampled returns the round-trip times that were measured.

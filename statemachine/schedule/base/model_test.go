@@ -90,7 +90,7 @@ func (w *twins) hear() {
 			s.Held(w.now)
 		}
 		if !news.Empty() {
-			s.Acked(w.now, news)
+			s.Acked(w.now, statemachine.Progress{News: news})
 		}
 	}
 	w.unacked = w.unacked.Minus(news)

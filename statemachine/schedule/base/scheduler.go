@@ -15,6 +15,8 @@ import (
 
 // Scheduler is the base algorithm, with the variables of SCH-11.
 type Scheduler struct {
+	statemachine.NoPath
+
 	profile Profile
 	budget  budget
 	rtt     rtt.Estimator

@@ -7,7 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
@@ -23,11 +23,11 @@ type arrival struct {
 
 // begun returns a sender that has delivered a chunk, so that it knows the path, and has
 // submitted another of 256 slices; and the time.
-func begun(b *testing.B) (*repair.Sender, core.Micros) {
-	s := check.Must(repair.NewSender(repair.SenderConfig{Scheduler: check.Must(rateless.New(rateless.Default()))}))
+func begun(b *testing.B) (*statemachine.Sender, core.Micros) {
+	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: check.Must(rateless.New(rateless.Default()))}))
 	chunk := erasure.Encode(make([]byte, codec.MaxChunkSize))
 	var now core.Micros
-	if err := s.Submit(now, chunk); err != nil {
+	if err := s.SubmitEncoded(now, chunk); err != nil {
 		b.Fatal(err)
 	}
 	var onTheWay []arrival
@@ -36,22 +36,22 @@ func begun(b *testing.B) (*repair.Sender, core.Micros) {
 		if len(onTheWay) > 0 && onTheWay[0].at <= now {
 			now, have = onTheWay[0].at, onTheWay[0].have
 			onTheWay = onTheWay[1:]
-			s.HandleAck(now, repair.Ack{NumSlices: codec.MaxSlices, Have: have, Top: have})
+			s.HandleAck(now, codec.Ack{NumSlices: codec.MaxSlices, Have: have, Top: have})
 		}
 		for sl, ok := s.Poll(now); ok; sl, ok = s.Poll(now) {
-			onTheWay = append(onTheWay, arrival{now + roundTrip, min(sl.ID+1, codec.MaxSlices)})
+			onTheWay = append(onTheWay, arrival{now + roundTrip, min(sl.SliceID+1, codec.MaxSlices)})
 		}
 	}
-	if err := s.Submit(now, chunk); err != nil {
+	if err := s.SubmitEncoded(now, chunk); err != nil {
 		b.Fatal(err)
 	}
 	return s, now
 }
 
 // flying returns a sender that has sent what it wants, and the time.
-func flying(b *testing.B) (*repair.Sender, core.Micros) {
+func flying(b *testing.B) (*statemachine.Sender, core.Micros) {
 	s, now := begun(b)
-	for s.Vars().Sent < codec.MaxSlices {
+	for s.Vars().Transmissions < codec.MaxSlices {
 		now = max(now, s.Deadline())
 		if _, ok := s.Poll(now); !ok {
 			b.Fatal("the path does not hold a chunk")
@@ -96,7 +96,7 @@ func BenchmarkRateless(b *testing.B) {
 			s, now := flying(b)
 			return func() {
 				for n := 1; n < codec.MaxSlices; n++ {
-					s.HandleAck(now, repair.Ack{ChunkID: 1, NumSlices: codec.MaxSlices, Have: n, Top: n})
+					s.HandleAck(now, codec.Ack{ChunkID: 1, NumSlices: codec.MaxSlices, Have: n, Top: n})
 				}
 			}
 		})

@@ -5,7 +5,7 @@
 // A [Scheduler] takes its place behind the sender's seam:
 //
 //	scheduler, err := rateless.New(rateless.Default())
-//	sender, err := repair.NewSender(repair.SenderConfig{Scheduler: scheduler})
+//	sender, err := statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: scheduler})
 //
 // Everything is integers and virtual time; the same calls give the same
 // transmissions. A Scheduler serves one sender and, like it, is not safe for

@@ -97,7 +97,7 @@ func (f *flight) sends(want int) {
 // within takes what goes out until d has passed. The clock stays.
 func (f *flight) within(d core.Micros) (sent int) {
 	for now := f.clock; now <= f.clock+d; {
-		if f.Next(now) {
+		if _, ok := f.Next(now); ok {
 			sent++
 		} else {
 			now = f.Deadline()
@@ -108,7 +108,7 @@ func (f *flight) within(d core.Micros) (sent int) {
 
 // acked takes an ack with news.
 func (f *flight) acked(have, top int) *flight {
-	f.Acked(f.clock, have, top)
+	f.Acked(f.clock, statemachine.Progress{Have: have, Top: top})
 	return f
 }
 
@@ -116,11 +116,11 @@ func (f *flight) acked(have, top int) *flight {
 // so.
 func (f *flight) silentUntil(then core.Micros) {
 	f.t.Helper()
-	if f.Next(f.clock) {
+	if _, ok := f.Next(f.clock); ok {
 		f.t.Fatalf("at %d a slice goes out", f.clock)
 	}
 	check.Equal(f.t, "deadline", f.Deadline(), then)
-	if f.Next(then - 1) {
+	if _, ok := f.Next(then - 1); ok {
 		f.t.Fatalf("at %d a slice goes out", then-1)
 	}
 	f.at(then)

@@ -8,7 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
@@ -99,18 +99,20 @@ func TestSlowReaders(t *testing.T) {
 
 // drowsy is a scheduler whose driver looks only once a frame, as a game's loop may.
 type drowsy struct {
-	repair.Scheduler
+	statemachine.Scheduler
 	frame, now core.Micros
 }
 
-func (d *drowsy) Acked(now core.Micros, have, top int) {
+func (d *drowsy) Acked(now core.Micros, p statemachine.Progress) {
 	d.now = now
-	d.Scheduler.Acked(now, have, top)
+	d.Scheduler.Acked(now, p)
 }
 
-func (d *drowsy) Next(now core.Micros) bool {
-	d.now = now
-	return now%d.frame == 0 && d.Scheduler.Next(now)
+func (d *drowsy) Next(now core.Micros) (number int, ok bool) {
+	if d.now = now; now%d.frame != 0 {
+		return 0, false
+	}
+	return d.Scheduler.Next(now)
 }
 
 func (d *drowsy) Deadline() core.Micros {

@@ -10,7 +10,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/measure"
 	"github.com/chunkwire/chunkwire/conform/measure/measuretest"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
@@ -29,7 +28,7 @@ func drawProfile(t *rapid.T) rateless.Profile {
 // to it.
 type checked struct {
 	t *rapid.T
-	repair.Scheduler
+	statemachine.Scheduler
 	rate            int64
 	n               int
 	sent, have, top int
@@ -49,9 +48,9 @@ func (c *checked) Begin(f statemachine.Flight) {
 	c.start, c.last, c.now, c.deadline = f.Now, f.Now, f.Now, 0
 }
 
-func (c *checked) Acked(now core.Micros, have, top int) {
-	c.Scheduler.Acked(now, have, top)
-	c.have, c.top = have, top
+func (c *checked) Acked(now core.Micros, p statemachine.Progress) {
+	c.Scheduler.Acked(now, p)
+	c.have, c.top = p.Have, p.Top
 	c.last, c.now, c.deadline = now, now, 0
 }
 
@@ -60,12 +59,12 @@ func (c *checked) Held(now core.Micros) {
 	c.last, c.now, c.deadline = now, now, 0
 }
 
-func (c *checked) Next(now core.Micros) bool {
-	if !c.Scheduler.Next(now) {
+func (c *checked) Next(now core.Micros) (number int, ok bool) {
+	if number, ok = c.Scheduler.Next(now); !ok {
 		if c.deadline = c.Scheduler.Deadline(); c.deadline <= now && c.have < c.n {
 			c.t.Fatalf("RPX-10: at %d the deadline is %d", now, c.deadline)
 		}
-		return false
+		return number, false
 	}
 	if now < c.deadline {
 		c.t.Fatalf("RPX-10: a slice at %d, but the deadline was %d", now, c.deadline)
@@ -73,7 +72,7 @@ func (c *checked) Next(now core.Micros) bool {
 	c.sent++
 	c.patient(now)
 	c.limited(now)
-	return true
+	return number, true
 }
 
 // patient: the next slice goes out within 5 s, or what the rate asks for.
@@ -107,7 +106,8 @@ func TestASchedulerKeepsItsPromises(t *testing.T) {
 // live runs a chunk until all of it is acked, or for 200 events.
 func (c *checked) live(now core.Micros) core.Micros {
 	for range 200 {
-		for sent := 0; sent < 2000 && c.Next(now); sent++ {
+		for sent, more := 0, true; sent < 2000 && more; sent++ {
+			_, more = c.Next(now)
 		}
 		if c.have == c.n {
 			return now
@@ -134,7 +134,7 @@ func (c *checked) news(now core.Micros) {
 	top := rapid.IntRange(c.top, c.sent).Draw(c.t, "top")
 	have := rapid.IntRange(c.have, max(c.have, min(c.n, top))).Draw(c.t, "have")
 	if have > c.have || top > c.top {
-		c.Acked(now, have, top)
+		c.Acked(now, statemachine.Progress{Have: have, Top: top})
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/rtt"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
@@ -44,11 +43,11 @@ func TestAFlightWithLoss(t *testing.T) {
 func TestWhatIsUnderWay(t *testing.T) {
 	f := warm(t, Default(), 50*ms, 10_000, 100)
 	f.sends(100)
-	check.Equal(t, "under way", f.InFlight(), 100)
+	check.Equal(t, "under way", f.InFlight(0), 100)
 	f.at(10*second+60*ms).acked(10, 30)
-	check.Equal(t, "above the highest that arrived", f.InFlight(), 70)
+	check.Equal(t, "above the highest that arrived", f.InFlight(0), 70)
 	f.gone = 90
-	check.Equal(t, "above what is gone", f.InFlight(), 10)
+	check.Equal(t, "above what is gone", f.InFlight(0), 10)
 }
 
 // RPL-7: the window holds for every slice, and has no limit of 256.
@@ -243,7 +242,7 @@ func TestTwoProbesThenPatience(t *testing.T) {
 	f.at(10*second + 4*ms).within(20 * ms)
 	f.silentUntil(f.mainAt + 150*ms)
 	f.sends(2)
-	check.Equal(t, "under way", f.InFlight(), 2)
+	check.Equal(t, "under way", f.InFlight(0), 2)
 	f.silentUntil(f.clock + 150*ms/8)
 	f.sends(2)
 	for f.clock < 15*second {
@@ -331,7 +330,7 @@ func TestAHoldLeavesOneProbe(t *testing.T) {
 	f := warm(t, Default(), 10*ms, 10_000, 256)
 	f.within(2 * ms)
 	f.at(10*second + 10*ms).Held(f.clock)
-	check.Equal(t, "under way", f.InFlight(), 0)
+	check.Equal(t, "under way", f.InFlight(0), 0)
 	start := f.clock
 	var waits []core.Micros
 	for f.clock < start+2*second {
@@ -364,9 +363,9 @@ func TestWhatIsUnderWayAfterAHold(t *testing.T) {
 	f := warm(t, Default(), 50*ms, 10_000, 100)
 	f.sends(100)
 	f.at(10*second + 50*ms).Held(f.clock)
-	check.Equal(t, "under way", f.InFlight(), 0)
+	check.Equal(t, "under way", f.InFlight(0), 0)
 	f.after(5*ms).acked(20, 90)
-	check.Equal(t, "under way", f.InFlight(), 10)
+	check.Equal(t, "under way", f.InFlight(0), 10)
 	f.sends(70)
 }
 
@@ -467,7 +466,7 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 	check.Equal(t, "of another kind", f.path.Vars(), before)
 }
 
-type another struct{ repair.Scheduler }
+type another struct{ statemachine.Scheduler }
 
 // WIN-5
 func TestASenderYields(t *testing.T) {
@@ -481,16 +480,16 @@ func TestASenderYields(t *testing.T) {
 func TestWhatAChunkWants(t *testing.T) {
 	f := fly(t, Default(), 256)
 	f.sends(32) // the limit is reached
-	check.Equal(t, "wants", f.Wants(), true)
+	check.Equal(t, "wants", f.Wants(false), true)
 	f.Held(f.clock)
-	check.Equal(t, "wants", f.Wants(), true)
+	check.Equal(t, "wants", f.Wants(false), true)
 	f = warm(t, Default(), 50*ms, 10_000, 8)
 	f.sends(8)
-	check.Equal(t, "wants", f.Wants(), false)
+	check.Equal(t, "wants", f.Wants(false), false)
 	f.at(10*second+50*ms).acked(7, 8)
-	check.Equal(t, "wants", f.Wants(), true)
+	check.Equal(t, "wants", f.Wants(false), true)
 	f.acked(8, 9)
-	check.Equal(t, "wants", f.Wants(), false)
+	check.Equal(t, "wants", f.Wants(false), false)
 }
 
 // Rest gives back the memory, and the next chunk takes it anew.
@@ -512,12 +511,12 @@ func TestNothingIsAllocatedOnceRunning(t *testing.T) {
 		s.Begin(statemachine.Flight{Now: now, NumSlices: 100})
 		have, top := 0, 0
 		for have < 100 {
-			for s.Next(now) {
+			for _, ok := s.Next(now); ok; _, ok = s.Next(now) {
 				if top++; top%3 > 0 && have < 100 {
 					have++
 				}
 			}
-			s.Acked(now, have, top)
+			s.Acked(now, statemachine.Progress{Have: have, Top: top})
 			now += 10 * ms
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/rtt"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/control"
 )
@@ -45,7 +44,7 @@ type Scheduler struct {
 // keptTimes is of how many transmissions it is known when they went out (RPL-2).
 const keptTimes = 1024
 
-var _ repair.Scheduler = (*Scheduler)(nil)
+var _ statemachine.Scheduler = (*Scheduler)(nil)
 
 // New returns a scheduler with the profile's pace that knows nothing of the path
 // (RPL-1). It fails with core.ErrConfig.
@@ -75,7 +74,8 @@ func (s *Scheduler) Begin(f statemachine.Flight) {
 }
 
 // Acked takes news (RPL-5).
-func (s *Scheduler) Acked(now core.Micros, have, top int) {
+func (s *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
+	have, top := p.Have, p.Top
 	s.now = now
 	s.sampleRTT(now, have, top)
 	if s.held {
@@ -83,10 +83,10 @@ func (s *Scheduler) Acked(now core.Micros, have, top int) {
 	}
 	passed, arrived := s.news(have, top)
 	lost := passed - arrived
-	n, p := have-s.have, top-s.top
+	n, above := have-s.have, top-s.top
 	s.have, s.top = have, top
 	s.noteFlight()
-	s.path.Arrived(now, n, p, lost)
+	s.path.Arrived(now, n, above, lost)
 	s.held = false
 	arrived = n
 	if arrived == 0 && top-have > mostNeed {
@@ -157,20 +157,21 @@ func (s *Scheduler) noteFlight() {
 		s.path.Leave(&s.share)
 		return
 	}
-	s.path.Flight(&s.share, s.InFlight())
+	s.path.Flight(&s.share, s.inFlight())
 }
 
-// Next reports whether the next slice goes out at now, and counts it as sent (RPL-9).
-func (s *Scheduler) Next(now core.Micros) bool {
+// Next reports whether the next slice is sent at now, and counts it as sent (RPL-9). It
+// returns its number.
+func (s *Scheduler) Next(now core.Micros) (number int, ok bool) {
 	s.now = now
 	if !s.wanted() && now >= s.timerAt() {
 		s.expire(now)
 	}
-	if !s.Wants() {
+	if !s.wants() {
 		s.path.Dry(now)
 	}
 	if !s.path.Go(now, &s.share, s.wanted(), s.sent < s.numSlices) {
-		return false
+		return 0, false
 	}
 	s.sentAt[s.sent%keptTimes], s.lastAt = now, now
 	s.sent++
@@ -182,11 +183,11 @@ func (s *Scheduler) Next(now core.Micros) bool {
 		s.mainAt = now
 	}
 	s.path.Report(now, s.log)
-	return true
+	return s.sent - 1, true
 }
 
-// Why returns for what the latest transmission goes out.
-func (s *Scheduler) Why() string {
+// Why returns for what the latest transmission was sent.
+func (s *Scheduler) Why(int) string {
 	switch {
 	case s.limited && (s.held || s.sent == 1):
 		return eventlog.Probe
@@ -198,18 +199,23 @@ func (s *Scheduler) Why() string {
 	return eventlog.Repair
 }
 
-// InFlight returns how many transmissions are under way (RPL-3).
-func (s *Scheduler) InFlight() int { return s.sent - max(s.top, s.gone) }
+// InFlight returns how many transmissions are under way, those not counted that are presumed
+// lost (RPL-3).
+func (s *Scheduler) InFlight(int) int { return s.inFlight() }
+
+func (s *Scheduler) inFlight() int { return s.sent - max(s.top, s.gone) }
 
 // Wants reports whether fewer are under way than the rest of the chunk needs. Pace, window
 // and timer may still hold the next one back.
-func (s *Scheduler) Wants() bool {
-	return s.have < s.numSlices && s.InFlight() < need(s.path.Losses(), s.numSlices-s.have, &s.profile)
+func (s *Scheduler) Wants(bool) bool { return s.wants() }
+
+func (s *Scheduler) wants() bool {
+	return s.have < s.numSlices && s.inFlight() < need(s.path.Losses(), s.numSlices-s.have, &s.profile)
 }
 
 // wanted reports whether the next slice goes out as soon as the pace lets it (RPL-3).
 func (s *Scheduler) wanted() bool {
-	return s.Wants() && (s.quota > 0 || s.quota == unlimited && s.path.HasRoom())
+	return s.wants() && (s.quota > 0 || s.quota == unlimited && s.path.HasRoom())
 }
 
 // Deadline returns when the pace or the timer lets a slice go (RPL-13).

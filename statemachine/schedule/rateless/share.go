@@ -2,13 +2,13 @@ package rateless
 
 import (
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // Adopt takes over what another Scheduler knows of the path, before a chunk begins: rate
 // and pace as they are, the round trip and the losses as one estimate from then on
 // (RPL-15). Schedulers of another kind have nothing to share.
-func (s *Scheduler) Adopt(from repair.Scheduler) {
+func (s *Scheduler) Adopt(from statemachine.Scheduler) {
 	if known, ok := from.(*Scheduler); ok {
 		s.path.Leave(&s.share)
 		s.path = known.path

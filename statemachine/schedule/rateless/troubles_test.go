@@ -4,11 +4,11 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/conform/sim/explore"
-	"github.com/chunkwire/chunkwire/conform/sim/repair"
 	"github.com/chunkwire/chunkwire/core"
-	protocol "github.com/chunkwire/chunkwire/repair"
+	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
@@ -36,9 +36,9 @@ func TestTroubles(t *testing.T) {
 		for i, n := range c.slices {
 			chunks = append(chunks, chunktest.Chunk(n*codec.SliceSize, uint32(i+1)))
 		}
-		x := explore.Troubles[protocol.Packet]{
-			Delay: 25 * ms, Late: 120 * ms, Outage: 6 * core.Second, Most: c.most, Within: c.within, Text: repair.Text,
-			Run: repair.Troubled(func() (protocol.Scheduler, error) { return rateless.New(c.profile) }, repair.RatelessPace(c.profile), 0, chunks...),
+		x := explore.Troubles[codec.Packet]{
+			Delay: 25 * ms, Late: 120 * ms, Outage: 6 * core.Second, Most: c.most, Within: c.within, Text: chunk.Text,
+			Run: chunk.Troubled(codec.Repair, func() (statemachine.Scheduler, error) { return rateless.New(c.profile) }, chunk.RatelessPace(c.profile), 0, chunks...),
 		}
 		r := x.Search()
 		if r.Err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // tally counts the datagrams that an end sends, and why they are refused.
@@ -31,7 +30,7 @@ func newTally(from string, decode func(datagram []byte) error) tally {
 // decoder returns what decodes the datagrams of a variant.
 func decoder(protocolID uint32, repaired bool) func(datagram []byte) error {
 	if repaired {
-		framer := repair.NewFramer(protocolID + connection.RepairIDs)
+		framer := codec.Repair.Framer(protocolID + connection.RepairIDs)
 		return func(datagram []byte) error { _, err := framer.Decode(datagram); return err }
 	}
 	framer := codec.NewFramer(protocolID)

@@ -15,7 +15,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 )
 
 // receiver is a client: the machines of one lane on a socket, in one goroutine. It is
@@ -142,25 +141,14 @@ func (r *receiver) step() error {
 }
 
 // handle takes a datagram of the variant.
-func (r *receiver) handle(datagram []byte) (err error) {
-	var kind codec.Type
-	var s lanes.Slice
-	var a lanes.Ack
-	if r.repair {
-		var p repair.Packet
-		p, err = repairFramer.Decode(datagram)
-		kind, s.Repair, a.Repair = p.Type, p.Slice, p.Ack
-	} else {
-		var p codec.Packet
-		p, err = framer.Decode(datagram)
-		kind, s.Chunk, a.Chunk = p.Type, p.Slice, p.Ack
-	}
+func (r *receiver) handle(datagram []byte) error {
+	p, err := r.framer().Decode(datagram)
 	switch {
 	case err != nil:
-	case kind == codec.TypeSlice:
-		r.lanes.HandleSlice(r.now(), 0, s)
+	case p.Type == codec.TypeSlice:
+		r.lanes.HandleSlice(r.now(), 0, p.Slice)
 	default:
-		r.lanes.HandleAck(r.now(), 0, a)
+		r.lanes.HandleAck(r.now(), 0, p.Ack)
 	}
 	return err
 }
@@ -168,12 +156,12 @@ func (r *receiver) handle(datagram []byte) (err error) {
 func (r *receiver) poll(now core.Micros) error {
 	for {
 		if _, a, ok := r.lanes.PollAck(now); ok {
-			r.encodeAck(a)
+			r.out, _ = r.framer().AppendAck(r.out[:0], a)
 		} else if _, s, ok := r.lanes.PollSlice(now); ok {
-			if r.skipFrom > 0 && max(s.Chunk.SliceID, s.Repair.ID) >= r.skipFrom {
+			if r.skipFrom > 0 && s.SliceID >= r.skipFrom {
 				continue
 			}
-			r.encodeSlice(s)
+			r.out, _ = r.framer().AppendSlice(r.out[:0], s)
 		} else {
 			return nil
 		}
@@ -186,20 +174,12 @@ func (r *receiver) poll(now core.Micros) error {
 	}
 }
 
-func (r *receiver) encodeAck(a lanes.Ack) {
+// framer returns that of the kind of slices.
+func (r *receiver) framer() codec.Framer {
 	if r.repair {
-		r.out, _ = repairFramer.AppendAck(r.out[:0], a.Repair)
-	} else {
-		r.out, _ = framer.AppendAck(r.out[:0], a.Chunk)
+		return repairFramer
 	}
-}
-
-func (r *receiver) encodeSlice(s lanes.Slice) {
-	if r.repair {
-		r.out, _ = repairFramer.AppendSlice(r.out[:0], s.Repair)
-	} else {
-		r.out, _ = framer.AppendSlice(r.out[:0], s.Chunk)
-	}
+	return framer
 }
 
 // unlucky reports whether the next datagram is lost.

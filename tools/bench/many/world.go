@@ -8,7 +8,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -16,7 +15,7 @@ const protocolID = 0x6d616e79
 
 var (
 	framer       = codec.NewFramer(protocolID)
-	repairFramer = repair.NewFramer(protocolID + connection.RepairIDs)
+	repairFramer = codec.Repair.Framer(protocolID + connection.RepairIDs)
 )
 
 // makeWorld returns the 256 KiB that everybody fetches.

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/transport/plain"
 )
 
@@ -34,29 +32,17 @@ func LaneID(k, n int, repaired bool) uint32 {
 	return id
 }
 
-// Packet is one of either variant that was seen on the wire, and the lane that it went by. Of
-// the variant that it is not only the type is known.
+// Packet is one of either kind of slices that was seen on the wire, and the lane that it went by.
 type Packet struct {
 	Lane int
 	codec.Packet
-	Repair *repair.Packet // nil: it has the fields of the other variant
 }
 
 // ChunkID returns that of a slice.
-func (p Packet) ChunkID() uint16 {
-	if p.Repair != nil {
-		return p.Repair.Slice.ChunkID
-	}
-	return p.Slice.ChunkID
-}
+func (p Packet) ChunkID() uint16 { return p.Slice.ChunkID }
 
 // SliceID returns that of a slice; with repair slices from the number of slices on.
-func (p Packet) SliceID() int {
-	if p.Repair != nil {
-		return p.Repair.Slice.ID
-	}
-	return p.Slice.SliceID
-}
+func (p Packet) SliceID() int { return p.Slice.SliceID }
 
 // Tap is a socket that sees every datagram before it is sent, and may drop or
 // delay it.
@@ -87,8 +73,8 @@ func (t *Tap) decode(datagram []byte) (Packet, bool) {
 		if p, err := LaneFramer(k, t.lanes).Decode(datagram); err == nil {
 			return Packet{Lane: k, Packet: p}, true
 		}
-		if p, err := repair.NewFramer(LaneID(k, t.lanes, true)).Decode(datagram); err == nil {
-			return Packet{Lane: k, Packet: codec.Packet{Type: p.Type}, Repair: &p}, true
+		if p, err := codec.Repair.Framer(LaneID(k, t.lanes, true)).Decode(datagram); err == nil {
+			return Packet{Lane: k, Packet: p}, true
 		}
 	}
 	return Packet{}, false
@@ -144,10 +130,7 @@ func (t *Tap) Seen() []Packet {
 func IsSlice(p Packet) bool { return p.Type == codec.TypeSlice }
 func IsAck(p Packet) bool   { return p.Type == codec.TypeAck }
 func IsFullAck(p Packet) bool {
-	if p.Repair != nil {
-		return IsAck(p) && p.Repair.Ack.Have == p.Repair.Ack.NumSlices
-	}
-	return IsAck(p) && p.Ack.Acked == core.FirstN(p.Ack.NumSlices)
+	return IsAck(p) && max(p.Ack.Acked.Count(), p.Ack.Have) == p.Ack.NumSlices
 }
 
 // Content returns n bytes that depend on the seed.

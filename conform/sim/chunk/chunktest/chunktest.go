@@ -1,4 +1,4 @@
-// Package chunktest makes chunks, slices and acks for tests. It imports no machine,
+// Package chunktest makes chunks, slices and acks for tests, and draws networks. It imports no machine,
 // so that the machines' own tests can use it.
 package chunktest
 

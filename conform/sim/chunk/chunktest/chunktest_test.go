@@ -16,14 +16,14 @@ func TestSlicesMakeUpTheirChunk(t *testing.T) {
 		check.That(t, size == 0 || !bytes.Equal(chunk, chunktest.Chunk(size, 8)), "another salt gives other bytes")
 		list := chunktest.Slices(5, chunk)
 		for id, s := range list {
-			check.Same(t, "error", s.Validate(), nil)
+			check.Same(t, "error", codec.Named.ValidateSlice(&s), nil)
 			check.Equal(t, "ids", [3]int{int(s.ChunkID), s.SliceID, s.NumSlices}, [3]int{5, id, codec.NumSlices(size)})
 			whole = append(whole, s.Data...)
 		}
 		check.Bytes(t, "chunk", whole, chunk)
 	}
 	full := chunktest.Slice(5, 1, 2)
-	check.Same(t, "error", full.Validate(), nil)
+	check.Same(t, "error", codec.Named.ValidateSlice(&full), nil)
 }
 
 func TestAcks(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/netsim"
-	"github.com/chunkwire/chunkwire/repair"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/control"
@@ -95,7 +94,7 @@ func leaveOut(c *lanes.Config) {
 	c.NewScheduler = func() (statemachine.Scheduler, error) {
 		return adaptive.New(adaptive.Adaptive().WithoutPace(rules))
 	}
-	c.NewRepairScheduler = func() (repair.Scheduler, error) {
+	c.NewRepairScheduler = func() (statemachine.Scheduler, error) {
 		return rateless.New(rateless.Default().WithoutPace(rules))
 	}
 }

@@ -1,0 +1,102 @@
+// Package packets declares the machines of the packet layer, an endpoint and congestion
+// avoidance (PKO-1), with adapters for the product and the oracle, and the words of their
+// scripts.
+package packets
+
+import "github.com/chunkwire/chunkwire/conform"
+
+// Endpoint is the operation packet_endpoint (PKO-4, PKO-5).
+var Endpoint = &conform.Op{
+	Name:   "packet_endpoint",
+	Doc:    "a trace of an end of the packet layer",
+	Config: EndpointConfig{FragmentSize: 8, MaxFragments: 16, FragmentAbove: 8},
+	Events: []conform.Kind{
+		{Name: "send", Of: Send{}, Doc: "the application sends a payload"},
+		{Name: "receive", Of: Receive{}, Doc: "a datagram comes"},
+		{Name: "poll", Of: Poll{}, Doc: "the driver polls until no datagram comes"},
+	},
+	Step:    EndpointStep{},
+	Words:   conform.Dialect{Event: endpointEvent, Say: endpointWords, Step: endpointSaid},
+	Product: newProductEndpoint,
+	Oracle:  newOracleEndpoint,
+}
+
+// EndpointConfig sets up an endpoint. The two numbers are what its counters, which never
+// wrap, begin with.
+type EndpointConfig struct {
+	FragmentSize  int   `json:"fragment_size" range:"1 1160"`
+	MaxFragments  int   `json:"max_fragments" range:"2 256"`
+	FragmentAbove int   `json:"fragment_above" range:"1 1160" doc:"at least fragment_size"`
+	NextToSend    int64 `json:"next_to_send" range:"0 4294967296"`
+	NextToReceive int64 `json:"next_to_receive" range:"0 4294967296"`
+}
+
+// Fit cuts no payload that goes into one fragment.
+func (c EndpointConfig) Fit() any {
+	c.FragmentAbove = max(c.FragmentAbove, c.FragmentSize)
+	return c
+}
+
+type (
+	// Send sends a payload.
+	Send struct {
+		Payload conform.Bytes `json:"payload"`
+	}
+	// Receive gives the endpoint a datagram.
+	Receive struct {
+		Datagram conform.Bytes `json:"datagram"`
+	}
+	// Poll polls.
+	Poll struct{}
+)
+
+// EndpointStep is what an endpoint did.
+type EndpointStep struct {
+	Datagrams []conform.Bytes        `json:"datagrams" pattern:"^([0-9a-f]{2})+$"`
+	Delivered conform.Opt[Delivered] `json:"delivered"`
+	Acked     []uint16               `json:"acked"`
+	Lost      []uint16               `json:"lost"`
+	Refused   conform.Opt[Refused]   `json:"refused"`
+}
+
+// Delivered is a payload that was given up.
+type Delivered struct {
+	Sequence uint16        `json:"sequence"`
+	Payload  conform.Bytes `json:"payload" size:"1 1048576"`
+}
+
+// Refused is why nothing was taken.
+type Refused struct {
+	Error string `json:"error" in:"truncated reserved_bits not_minimal empty_payload too_large too_many_fragments single_fragment fragment_id_out_of_range sequence_mismatch fragment_size stale duplicate dead fragment_count fragment_duplicate reassembly_full payload_size"`
+	At    int    `json:"at" range:"-1 65535" doc:"-1: in no byte"`
+}
+
+// Congestion is the operation packet_congestion (PKO-6).
+var Congestion = &conform.Op{
+	Name:    "packet_congestion",
+	Doc:     "a trace of congestion avoidance",
+	Config:  CongestionConfig{Profile: "article"},
+	Events:  []conform.Kind{{Of: Conditions{}, Doc: "the conditions at a time"}},
+	Step:    CongestionStep{},
+	Words:   conform.Dialect{Event: congestionEvent, Say: congestionWords, Step: congestionSaid},
+	Product: newProductCongestion,
+	Oracle:  newOracleCongestion,
+}
+
+// CongestionConfig is a profile.
+type CongestionConfig struct {
+	Profile string `json:"profile" in:"article default"`
+}
+
+// Conditions are those that are evaluated.
+type Conditions struct {
+	SRTT   conform.Opt[int64] `json:"srtt" range:"0 1099511627776" unit:"us" doc:"null while nothing is measured"`
+	Silent bool               `json:"silent"`
+	MinRTT conform.Opt[int64] `json:"min_rtt,omitzero" range:"0 1099511627776" unit:"us" doc:"0 if it is absent"`
+}
+
+// CongestionStep is the state after them.
+type CongestionStep struct {
+	Mode     string `json:"mode" in:"good bad"`
+	Recovery int64  `json:"recovery" range:"1000000 60000000"`
+}

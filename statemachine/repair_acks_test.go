@@ -1,0 +1,208 @@
+package statemachine
+
+import (
+	"github.com/chunkwire/chunkwire/codec"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/acktimer"
+)
+
+// The first slice of a chunk is acked at once if no ack went out before, and else 2 ms
+// after that (RPK-2, AKT-2, AKT-3).
+func TestAcksOfSlicesInOrder(t *testing.T) {
+	r := repairNewReceiver(0)
+	r.HandleSlice(0, sliceOf(0, 0, 40))
+	check.Same(t, "deadline of the first", r.Deadline(), 0)
+	nextAck(t, r, 0)
+	r.HandleSlice(ms/2, sliceOf(0, 1, 40))
+	check.Same(t, "deadline", r.Deadline(), 2*ms)
+	for id := 2; id < 16; id++ {
+		r.HandleSlice(ms, sliceOf(0, id, 40))
+	}
+	noAck(t, r, 2*ms-1)
+	r.HandleSlice(2*ms-1, sliceOf(0, 16, 40)) // the sixteenth
+	check.Same(t, "ack", nextAck(t, r, 2*ms-1), codec.Ack{NumSlices: 40, Have: 17, Top: 17})
+	r.HandleSlice(5*ms, sliceOf(0, 17, 40))
+	check.Same(t, "deadline when it is long ago", r.Deadline(), 5*ms)
+}
+
+// Around a gap in the ids of what is stored acks go out at once: with the slice that makes
+// it and the next one. A repair slice behind the last source slice makes none (RPK-2,
+// AKT-4).
+func TestAcksAroundAGap(t *testing.T) {
+	at := core.Micros(0)
+	r := repairNewReceiver(0)
+	for _, c := range []struct {
+		id   int
+		once bool
+	}{
+		{0, true}, {1, false}, {3, true}, {4, true}, {5, false}, {2, true}, {6, true}, // 2 goes back, and 6 is not 3
+		{7, true}, {8, false}, {9, false}, {8191, true}, {12, true}, {13, true}, {14, false},
+	} {
+		r.HandleSlice(at, sliceOf(0, c.id, 15)) // repair slices from 15 on
+		_, ok := r.Poll(at)
+		check.Equal(t, "acked at once", ok, c.once)
+		at += 10
+		if !c.once {
+			at = r.Deadline()
+			nextAck(t, r, at)
+			at += 10
+		}
+	}
+}
+
+// A slice that is dependent or doubled is answered soon, and is none of those that make or
+// close a gap (RPK-2, RPR-12).
+func TestWhatIsNotStoredMakesNoGap(t *testing.T) {
+	r := repairNewReceiver(0)
+	r.HandleSlice(0, sliceOf(0, alike[0], 3))
+	nextAck(t, r, 0)
+	r.acks.LastAt, r.acks.AfterGap = ms, false
+	r.HandleSlice(ms, sliceOf(0, alike[1], 3))
+	check.Same(t, "row", r.row, "U8")
+	check.Same(t, "deadline", r.Deadline(), 3*ms)
+	r.HandleSlice(ms, sliceOf(0, alike[0], 3))
+	check.Same(t, "row", r.row, "U7")
+	check.Same(t, "deadline", r.Deadline(), 3*ms)
+	check.Equal(t, "latest new slice, unreported", []int{r.acks.LastNew, r.acks.Unreported}, []int{alike[0], 0})
+	r.HandleSlice(ms, sliceOf(0, 0, 3))
+	check.Same(t, "deadline after a gap", r.Deadline(), ms)
+}
+
+// After id 8,191 the next one is a gap, as the ids say (RPK-2).
+func TestAcksWhereIDsComeAgain(t *testing.T) {
+	r := give(repairNewReceiver(0), ids(0, 5, 8190, 8191)...)
+	nextAck(t, r, 0)
+	r.acks.AfterGap = false
+	r.HandleSlice(10, sliceOf(0, 5, 5))
+	check.Same(t, "ack at once", nextAck(t, r, 10), codec.Ack{NumSlices: 5, Have: 3, Top: 6})
+}
+
+// A chunk that is complete is acked at once; an ack of the one that is not any more current
+// is replaced (RPR-9, RPK-1).
+func TestACompleteChunkIsAckedAtOnce(t *testing.T) {
+	r := repairNewReceiver(0)
+	r.HandleSlice(0, sliceOf(0, 0, 3))
+	nextAck(t, r, 0)
+	r.HandleSlice(10, sliceOf(0, 1, 3))
+	noAck(t, r, 10)
+	r.HandleSlice(20, sliceOf(0, 2, 3))
+	check.Same(t, "ack", nextAck(t, r, 20), codec.Ack{NumSlices: 3, Have: 3, Top: 3})
+	noAck(t, r, 20)
+	check.Same(t, "deadline", r.Deadline(), core.Never)
+}
+
+// START forgets a hold that is due, and what was held; the ack of the chunk before stays
+// (RPR-7).
+func TestWhatIsForgottenWhenAChunkBegins(t *testing.T) {
+	r := give(repairReadyReceiver(), sliceOf(8, 0, 4), sliceOf(7, 0, 2))
+	check.Same(t, "due", r.pending, PendingAcks{Previous: true, Hold: true})
+	_, _ = r.Read(r.now, nil)
+	give(r, sliceOf(8, 0, 3))
+	check.Same(t, "due", r.pending, PendingAcks{Previous: true, Current: true})
+	check.Same(t, "held slices", r.Vars().HeldSlices, 0)
+	check.Same(t, "first", nextAck(t, r, 2*ms), codec.Ack{ChunkID: 7, NumSlices: 2, Have: 2, Top: 2})
+	check.Same(t, "second", nextAck(t, r, 2*ms), codec.Ack{ChunkID: 8, NumSlices: 3, Have: 1, Top: 1})
+}
+
+// A hold may go out after the chunk was read: it says what was so when the slice came.
+func TestALateHold(t *testing.T) {
+	r := give(repairReadyReceiver(), sliceOf(8, 6, 4))
+	_, _ = r.Read(r.now, nil)
+	check.Same(t, "ack", nextAck(t, r, 2*ms), codec.Ack{ChunkID: 8, NumSlices: 4})
+}
+
+// All three at once go out in order, the previous chunk's first (RCV-16).
+func TestAcksGoOutInOrder(t *testing.T) {
+	r := repairReceivingReceiver()
+	give(r, sliceOf(8, 0, 3), sliceOf(7, 5, 2))
+	now := r.now + acktimer.Interval
+	check.Same(t, "first", nextAck(t, r, now), codec.Ack{ChunkID: 7, NumSlices: 2, Have: 2, Top: 2})
+	check.Same(t, "second", nextAck(t, r, now), codec.Ack{ChunkID: 8, NumSlices: 3, Have: 2, Top: alike[0] + 1})
+	noAck(t, r, now)
+}
+
+// One ack is due for each chunk, not a queue: after any flood three at the most (ACQ-2).
+func TestRepairPendingAcksDoNotPileUp(t *testing.T) {
+	r := repairReadyReceiver()
+	flood := []codec.Slice{sliceOf(7, 0, 2), sliceOf(7, 9, 2), sliceOf(8, 0, 3), sliceOf(9, 0, 3)}
+	for range 10_000 {
+		give(r, flood...)
+	}
+	r.Poll(r.Deadline())
+	r.Poll(r.now)
+	noAck(t, r, r.now)
+	check.Equal(t, "deadline", r.Deadline(), core.Never)
+}
+
+// A flood of duplicates and dependent slices does not make a flood of acks (AKT-2).
+func TestRepairAFloodOfDuplicates(t *testing.T) {
+	r := repairReceivingReceiver()
+	double, dependent := sliceOf(8, alike[0], 3), sliceOf(8, alike[1], 3)
+	before, start := r.Stats().AcksSent, r.now
+	for now := start; now < start+core.Second; now += 50 {
+		r.HandleSlice(now, double)
+		r.HandleSlice(now, dependent)
+		for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
+		}
+	}
+	if n := r.Stats().AcksSent - before; n < 490 || n > 500 {
+		t.Errorf("%d acks in a second", n)
+	}
+}
+
+// Polling a receiver at its deadline always yields an ack or the end; polling it a
+// microsecond before yields nothing (RCV-17).
+func TestRepairAReceiversDeadlineIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := check.Must(NewReceiver(ReceiverConfig{Kind: codec.Repair, GiveUp: core.Micros(rapid.SampledFrom([]int64{1, 1500, 10_000_000}).Draw(t, "give up"))}))
+		now := core.Micros(rapid.Int64Range(0, 1_000_000).Draw(t, "start"))
+		for range 80 {
+			switch rapid.IntRange(0, 5).Draw(t, "event") {
+			case 0:
+				_, _ = r.Read(now, nil)
+			case 1:
+				now += core.Micros(rapid.Int64Range(0, 3000).Draw(t, "later"))
+			default:
+				chunkID := r.chunkID + uint16(rapid.IntRange(-1, 1).Draw(t, "chunk"))
+				r.HandleSlice(now, sliceOf(chunkID, rapid.IntRange(0, 6).Draw(t, "slice"), 3))
+				continue
+			}
+			for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
+			}
+			now = repairCheckReceiverDeadline(t, r, now)
+		}
+	})
+}
+
+// checkReceiverDeadline goes on to the deadline, if there is one, and returns it.
+func repairCheckReceiverDeadline(t *rapid.T, r *Receiver, now core.Micros) core.Micros {
+	d := r.Deadline()
+	check.That(t, d > now, "the deadline has not passed")
+	if d == core.Never {
+		return now
+	}
+	idle := func(at core.Micros) bool {
+		_, ok := r.Poll(at)
+		return !ok && r.state != ReceiverFailed
+	}
+	check.That(t, idle(d-1), "nothing happens before the deadline")
+	check.Equal(t, "deadline after a poll", r.Deadline(), d)
+	check.That(t, !idle(d), "something happens at the deadline")
+	return d
+}
+
+// A sender's deadline is the scheduler's, or the end if that is earlier (SND-16, RPX-10).
+func TestASendersDeadline(t *testing.T) {
+	s := repairIdleSender()
+	check.Same(t, "idle", s.Deadline(), core.Never)
+	s = repairSentSender()
+	for _, at := range []core.Micros{0, 5, giveUp - 1, giveUp, giveUp + 1, core.Never} {
+		s.sched.(*scripted).deadline = at
+		check.Same(t, "sending", s.Deadline(), min(at, giveUp))
+	}
+}
