@@ -34,15 +34,6 @@ func repeated(v byte, n int) []byte {
 	return b
 }
 
-// acked makes n bits by a rule.
-func acked(n int, set func(k int) bool) []bool {
-	bits := make([]bool, n)
-	for k := range bits {
-		bits[k] = set(k)
-	}
-	return bits
-}
-
 // flipped is b with some of its bits flipped, by their place in the stream.
 func flipped(b []byte, bits ...int) []byte {
 	s := stream.Unpack(b)
