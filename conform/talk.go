@@ -21,15 +21,12 @@ type End struct {
 	Name    string
 	Op      *Op
 	Config  any
-	Machine Oracle               // a Pair, or an oracle alone
+	Machine Oracle               // a Pair, or one that is Recorded
 	Poll    Event                // at the end's deadline
 	Sent    func(s Step) []Bytes // what a step sent
 	Arrives func(b Bytes) Event  // a datagram of another end
 	Restart func() Oracle        // a new machine in its place; nil: it never restarts
-
-	Trace []Timed
-	Steps []Step
-	Went  []Bytes
+	Went    []Bytes
 }
 
 // happening is something that is to come.
@@ -49,9 +46,8 @@ const (
 // Do gives an event to an end, and to the network what the end sends.
 func (t *Talk) Do(at int64, end *End, e Event) Step {
 	s := end.Machine.Do(at, e)
-	end.Trace, end.Steps = append(end.Trace, Timed{at, e}), append(end.Steps, s)
 	if s == nil {
-		return nil
+		return nil // no event of the contract
 	}
 	sent := end.Sent(s)
 	end.Went = append(end.Went, sent...)

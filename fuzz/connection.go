@@ -264,7 +264,7 @@ func seedConnections([]testvectors.File) (seeds [][]byte) {
 				}
 			}
 			h.talks(int(setup) + every)
-			seeds = append(seeds, newConnected(setup, oracleOf).Encode([]byte{setup}, h.Ends[0].Trace, h.Ends[1].Trace))
+			seeds = append(seeds, newConnected(setup, oracleOf).Encode([]byte{setup}, trace(h.Ends[0]), trace(h.Ends[1])))
 		}
 	}
 	return seeds

@@ -162,19 +162,22 @@ func seedHandshakes([]testvectors.File) (seeds [][]byte) {
 			h := newHandshakes(setup, oracleOf)
 			h.lossy(lost)
 			h.goesOn(lost)
-			seeds = append(seeds, newHandshakes(setup, oracleOf).Encode([]byte{setup}, h.client.Trace, h.server.Trace))
+			seeds = append(seeds, newHandshakes(setup, oracleOf).Encode([]byte{setup}, trace(h.client), trace(h.server)))
 		}
 	}
 	return seeds
 }
 
 func oracleOf(op *conform.Op, config any) conform.Oracle {
-	m, err := op.Oracle(config)
+	r, err := op.Record(config)
 	if err != nil {
 		panic(err) // the configurations of the targets are allowed
 	}
-	return m.(conform.Oracle)
+	return r
 }
+
+// trace is what happened to an end whose machine is recorded.
+func trace(end *conform.End) []conform.Timed { return end.Machine.(*conform.Recorded).Events }
 
 // lossy is a network that loses one datagram, or none of 0.
 func (h *handshakes) lossy(lost int) {
@@ -194,7 +197,7 @@ func (h *handshakes) goesOn(how int) {
 	for _, e := range []conform.Event{sessions.Sent{}, sessions.Move{}, sessions.Sent{}} {
 		now += 2_000_000
 		h.Run(now, nil)
-		if h.client.Machine.(*sessions.OracleClient).State() == "OPEN" {
+		if h.client.Machine.(*conform.Recorded).Oracle.(*sessions.OracleClient).State() == "OPEN" {
 			h.Do(now, h.client, e)
 			h.Do(now, h.client, sessions.Data{})
 			h.Do(now, h.server, sessions.DataOf{Link: h.server.Machine.Look().Near[0]})

@@ -75,7 +75,7 @@ const epoch = 100 * core.Second
 // heardAt is long ago. That is a move of the explorer's.
 func foldSender(s *Sender) {
 	s.now, s.heardAt, s.startedAt = epoch, epoch, 0
-	s.stats, s.row, s.refusal, s.out = SenderStats{}, "", nil, codec.Slice{}
+	s.stats, s.row, s.refusal, s.out, s.given = SenderStats{}, "", nil, codec.Slice{}, given{}
 }
 
 // foldReceiver does the same for a receiver to which it is now: what its code compares

@@ -5,10 +5,10 @@ package statemachine
 // is said in package statemachine's explorer of times, of schedulers and of what is compared
 // holds here, too. This is the world of repair slices:
 //
-//	go test ./repair -run TestRepairExplore                                      # small scenarios, in every run
-//	go test ./repair -run '^TestRepairExplore$' -explore.only='two slices' -v     # one, with its figures
-//	go test ./repair -run TestRepairExploreLarge -explore.ci -v                   # a million states
-//	go test ./repair -run TestRepairExploreNightly -explore.nightly -timeout 1h -v # far more
+//	go test ./statemachine -run TestRepairExplore                                      # small scenarios, in every run
+//	go test ./statemachine -run '^TestRepairExplore$' -explore.only='two slices' -v     # one, with its figures
+//	go test ./statemachine -run TestRepairExploreLarge -explore.ci -v                   # a million states
+//	go test ./statemachine -run TestRepairExploreNightly -explore.nightly -timeout 1h -v # far more
 //
 // What can happen, at any time: a chunk is submitted; the scheduler lets the next id go out,
 // or does not; any packet in flight arrives, is lost, or is doubled, in any order; the

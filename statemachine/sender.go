@@ -44,6 +44,7 @@ type Sender struct {
 	startedAt core.Micros
 	heardAt   core.Micros // the latest sign of the peer: START, an ack with news, a hold
 
+	given   given
 	refusal error       // of the last Submit
 	out     codec.Slice // what the last step has for Poll
 	stats   SenderStats
@@ -230,18 +231,21 @@ func rowsOf[S table.State, M, In any](kind codec.Kind, pairs []pair[table.Transi
 	return rows
 }
 
-// senderInput is what an event gives to the actions.
-type senderInput struct {
+// given is what an event gives to the actions. It is kept in the sender and not handed
+// on: passing it by value through the table takes longer than most events.
+type given struct {
 	chunk   chunk
 	said    Progress // by an ack
 	sliceID int
 }
 
+type senderInput = struct{}
+
 // step takes the transition for the guard that holds. Nothing else changes the
 // state.
-func (s *Sender) step(guard uint8, in senderInput) {
+func (s *Sender) step(guard uint8) {
 	from := s.state
-	if does := senderTables[s.kind].Step(s, &s.state, &s.row, guard, in); does && s.log != nil {
+	if does := senderTables[s.kind].Step(s, &s.state, &s.row, guard, senderInput{}); does && s.log != nil {
 		s.log(eventlog.Event{Kind: eventlog.State, At: s.now, Machine: senderNames[s.kind], From: from.String(), To: s.state.String(), Row: s.row})
 	}
 }
@@ -270,7 +274,9 @@ func (s *Sender) submit(now core.Micros, c chunk) error {
 	if len(c.bytes) < 1 || len(c.bytes) > codec.MaxChunkSize {
 		guard = sizeInvalid
 	}
-	s.step(guard, senderInput{chunk: c})
+	s.given.chunk = c
+	s.step(guard)
+	s.given.chunk = chunk{}
 	return s.refusal
 }
 
@@ -284,11 +290,12 @@ func (s *Sender) HandleAck(now core.Micros, a codec.Ack) (ours bool) {
 		s.log(ackEvent(eventlog.AckReceived, s.now, a, s.ledger.count(a)))
 	}
 	guard, said := s.ackGuard(a)
+	s.given.said = said
 	ours = guard != ackForeign
 	if s.state == SenderIdle {
 		ours = s.stats.Chunks > 0 && a.ChunkID == s.chunkID-1
 	}
-	s.step(guard, senderInput{said: said})
+	s.step(guard)
 	return ours
 }
 
@@ -305,8 +312,8 @@ func (s *Sender) ackGuard(a codec.Ack) (guard uint8, said Progress) {
 // it returns false (SND-3, SND-9). The slice's data is that of the chunk.
 func (s *Sender) Poll(now core.Micros) (codec.Slice, bool) {
 	s.advance(now)
-	guard, in := s.pollGuard()
-	s.step(guard, in)
+	guard := s.pollGuard()
+	s.step(guard)
 	if guard != sliceDue {
 		return codec.Slice{}, false
 	}
@@ -315,17 +322,18 @@ func (s *Sender) Poll(now core.Micros) (codec.Slice, bool) {
 	return out, true
 }
 
-func (s *Sender) pollGuard() (guard uint8, in senderInput) {
+func (s *Sender) pollGuard() uint8 {
 	if s.state != SenderSending {
-		return noSliceDue, in
+		return noSliceDue
 	}
 	if s.now-s.heardAt >= s.giveUp {
-		return senderGivesUp, in
+		return senderGivesUp
 	}
 	if id, ok := s.sched.Next(s.now); ok {
-		return sliceDue, senderInput{sliceID: id}
+		s.given.sliceID = id
+		return sliceDue
 	}
-	return noSliceDue, in
+	return noSliceDue
 }
 
 // Deadline returns when Poll has something to do next if no event comes before:
@@ -359,11 +367,11 @@ func (s *Sender) InFlight() int {
 }
 
 // start begins a chunk; nothing of the one before remains (SND-10, RPX-5).
-func (s *Sender) start(in senderInput) {
-	s.size = len(in.chunk.bytes)
+func (s *Sender) start(senderInput) {
+	s.size = len(s.given.chunk.bytes)
 	s.numSlices = codec.NumSlices(s.size)
 	s.startedAt, s.heardAt = s.now, s.now
-	s.ledger.start(s.chunkID, in.chunk)
+	s.ledger.start(s.chunkID, s.given.chunk)
 	if s.log != nil {
 		s.log(eventlog.Event{
 			Kind: eventlog.ChunkStarted, At: s.now, ChunkID: s.chunkID, Bytes: s.size,
@@ -386,7 +394,7 @@ func (s *Sender) held(senderInput) { s.sched.Held(s.now) }
 // note takes what an ack said, and passes it on to the scheduler (SND-12, RPX-6).
 func (s *Sender) note(in senderInput) {
 	s.hear(in)
-	known, newly := s.ledger.note(in.said)
+	known, newly := s.ledger.note(s.given.said)
 	s.stats.SlicesAcked += int64(newly)
 	if s.log != nil {
 		s.logProgress(&known)
@@ -435,8 +443,8 @@ func (s *Sender) drop(senderInput) {
 }
 
 // send sends the next slice (SND-14, RPX-7).
-func (s *Sender) send(in senderInput) {
-	out, again := s.ledger.send(in.sliceID)
+func (s *Sender) send(senderInput) {
+	out, again := s.ledger.send(s.given.sliceID)
 	s.out = out
 	s.stats.SlicesSent++
 	s.stats.BytesSent += int64(out.DatagramSize())

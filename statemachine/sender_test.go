@@ -97,7 +97,7 @@ func TestACompleteSenderReleasesTheChunk(t *testing.T) {
 // A refused submit leaves the sender as it was, and the next one that is right is
 // taken (SND-1, LIM-1).
 func TestARefusedSubmitChangesNothing(t *testing.T) {
-	opaque := cmp.AllowUnexported(Sender{}, sentSet{}, inTurn{})
+	opaque := cmp.AllowUnexported(Sender{}, sentSet{}, given{}, chunk{}, inTurn{})
 	same := cmp.Comparer(func(a, b error) bool { return a == b })
 	for _, c := range []struct {
 		name string

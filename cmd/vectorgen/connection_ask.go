@@ -4,7 +4,9 @@ import (
 	"encoding/hex"
 	"errors"
 
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -61,11 +63,9 @@ func connectionDecoded(q contract.ConnectionDecodeRequest) any {
 var connectionAnswers = answers{
 	contract.OpSessionEncode: by(sessionEncoded), contract.OpSessionDecode: by(sessionDecoded), contract.OpSessionSeal: by(sessionSealed),
 	contract.OpSessionOpen: by(sessionOpened), contract.OpSessionKeys: by(sessionKeys), contract.OpSessionCookie: by(sessionCookie),
-	contract.OpSessionProof:     by(sessionProof),
-	contract.OpSessionClient:    by(func(q contract.SessionClientRequest) any { return clientResponse(q.Config, q.Events) }),
-	contract.OpSessionServer:    by(func(q contract.SessionServerRequest) any { return serverResponse(q.Config, q.Events) }),
+	contract.OpSessionProof: by(sessionProof),
+	sessions.Client.Name:    asked(sessions.Client), sessions.Server.Name: asked(sessions.Server), connections.Op.Name: asked(connections.Op),
 	contract.OpConnectionEncode: by(connectionEncoded), contract.OpConnectionDecode: by(connectionDecoded),
-	contract.OpConnection: by(func(q contract.ConnectionRequest) any { return connectionTrace(q.Config, q.Events) }),
 }
 
 // decodeConnection adds the decoding of a payload. want is accepted, or CODE@PLACE.

@@ -2,28 +2,26 @@ package main
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
 // connectionStage is one end of a connection in a script, and a peer that sends what the script
 // says and acks what it gets.
 type connectionStage struct {
-	*tracedConnection
-	cfg    contract.ConnectionConfig
-	events []contract.ConnectionEvent
-	rows   [][]string
+	*conform.Recorded
+	cfg connections.Config
 
 	peer   *packetoracle.Endpoint
 	opener *sessionoracle.Receiver
@@ -35,9 +33,7 @@ type connectionStage struct {
 // connectionEndpoint adds a trace of one end of a connection.
 func (g *group) connectionEndpoint(s script.Script) error { return staged(g, s, newConnectionStage) }
 
-func (t *connectionStage) trace() (request, response json.RawMessage, rows [][]string) {
-	return asJSON(contract.ConnectionRequest{Op: contract.OpConnection, Config: t.cfg, Events: t.events}), asJSON(connectionTrace(t.cfg, t.events)), t.rows
-}
+func (t *connectionStage) recorded() *conform.Recorded { return t.Recorded }
 
 func newConnectionStage(with map[string]string) (*connectionStage, error) {
 	cfg, err := script.ConnectionConfig(with)
@@ -45,15 +41,16 @@ func newConnectionStage(with map[string]string) (*connectionStage, error) {
 		return nil, err
 	}
 	if cfg.Side == "" {
-		cfg.Side = contract.SideClient
+		cfg.Side = connections.Client
 	}
-	cfg = sided(cfg, cfg.Side)
+	cfg = cfg.Sided(cfg.Side, clientKey, serverKey)
+	r, err := connections.Op.Record(cfg)
 	return &connectionStage{
-		tracedConnection: newTracedConnection(cfg), cfg: cfg,
+		Recorded: r, cfg: cfg,
 		peer:   packetoracle.New(packetoracle.Config{Limits: usualLimits, FragmentAbove: connectionoracle.Payload, Profile: "default"}),
-		opener: sessionoracle.NewReceiver(sessionoracle.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.SendKey), Link: cfg.Link}),
-		sealer: sessionoracle.Direction{Mode: cfg.Mode, Key: bytesIn(cfg.ReceiveKey), Link: cfg.Link},
-	}, nil
+		opener: sessionoracle.NewReceiver(sessionoracle.Direction{Mode: cfg.Mode, Key: []byte(cfg.SendKey), Link: cfg.Link}),
+		sealer: sessionoracle.Direction{Mode: cfg.Mode, Key: []byte(cfg.ReceiveKey), Link: cfg.Link},
+	}, err
 }
 
 func (t *connectionStage) line(line script.Said) error {
@@ -65,70 +62,64 @@ func (t *connectionStage) line(line script.Said) error {
 			return fmt.Errorf("%q: %w", line.Text, err)
 		}
 		for _, e := range list {
-			step := t.step(e)
-			t.events, t.rows = append(t.events, e), append(t.rows, step.Rows)
+			step := t.Do(at, e).(connections.Step)
 			words, err := t.describe(at, step, slices.Contains(line.Args, "lost"))
 			if err != nil {
 				return fmt.Errorf("%q: %w", line.Text, err)
 			}
 			got = append(got, words...)
-			figures["state"], figures["refused"], figures["ended"], figures["@"] = step.State, refusedText(step.Refused), connectionEndedText(step.Ended), never
-			if step.ECN != nil {
-				figures["marked"] = fmt.Sprint(step.ECN.Marked)
-			}
-			if step.Deadline != nil {
-				figures["@"] = fmt.Sprint(*step.Deadline)
+			figures["state"], figures["ended"], figures["@"] = step.State, connectionEndedText(step.Ended), deadlineText(step.Deadline)
+			figures["refused"] = refusedText(conform.Opt[sessions.Refused]{Is: step.Refused.Is, V: sessions.Refused(step.Refused.V)})
+			if step.ECN.Is {
+				figures["marked"] = fmt.Sprint(step.ECN.V.Marked)
 			}
 		}
 	}
 	return line.Check(got, figures)
 }
 
-func connectionEndedText(e *contract.ConnectionEnded) string {
+func connectionEndedText(e conform.Opt[connections.Ended]) string {
 	switch {
-	case e == nil:
+	case !e.Is:
 		return "no"
-	case e.Code == nil:
-		return e.Why
+	case !e.V.Code.Is:
+		return e.V.Why
 	}
-	return fmt.Sprintf("%d:%s:%s", *e.Code, *e.Text, map[bool]string{true: "remote", false: "local"}[*e.Remote])
+	return fmt.Sprintf("%d:%s:%s", e.V.Code.V, e.V.Text.V, map[bool]string{true: "remote", false: "local"}[e.V.Remote.V])
 }
 
 // event returns the events of a line at a time.
-func (t *connectionStage) event(at int64, i int, line script.Said) ([]contract.ConnectionEvent, error) {
-	number := func(n int) *int64 {
-		v := int64(0)
+func (t *connectionStage) event(at int64, i int, line script.Said) (list []conform.Event, err error) {
+	number := func(n int) (v int64) {
 		if n < len(line.Args) {
 			v, _ = strconv.ParseInt(line.Args[n], 10, 64)
 		}
-		return &v
+		return v
 	}
-	e := contract.ConnectionEvent{At: at, Event: line.Event}
 	switch line.Event {
-	case contract.EventSend:
-		e.Channel, e.Data, e.Lifetime.Is = number(0), hexOf(conform.Content(len(t.events), int(*number(1)))), true
+	case "send":
+		e := connections.Send{Channel: number(0), Data: conform.Bytes(conform.Content(len(t.Events), int(number(1))))}
 		if life, ok := line.With["life"]; ok {
-			us, err := script.Time(life)
-			e.Lifetime.Value = &us
-			return []contract.ConnectionEvent{e}, err
+			e.Lifetime.Is = true
+			e.Lifetime.V, err = script.Time(life)
 		}
-	case contract.EventRead:
-		e.Channel = number(0)
-	case contract.EventSendChunk:
-		e.Size = number(0)
-	case contract.EventClose:
-		text := strings.Join(line.Args[min(1, len(line.Args)):], " ")
-		e.Code, e.Text = number(0), &text
-	case contract.EventPoll, contract.EventReadChunk:
-	default:
-		datagrams, err := t.datagrams(at, i, line)
-		var list []contract.ConnectionEvent
-		for _, b := range datagrams {
-			list = append(list, contract.ConnectionEvent{At: at, Event: contract.EventReceive, Hex: hexOf(b), ECN: line.With["ecn"]})
-		}
-		return list, err
+		return []conform.Event{e}, err
+	case "read":
+		return []conform.Event{connections.Read{Channel: number(0)}}, nil
+	case "send_chunk":
+		return []conform.Event{connections.SendChunk{Size: number(0)}}, nil
+	case "close":
+		return []conform.Event{connections.Close{Code: number(0), Text: strings.Join(line.Args[min(1, len(line.Args)):], " ")}}, nil
+	case "poll":
+		return []conform.Event{connections.Poll{}}, nil
+	case "read_chunk":
+		return []conform.Event{connections.ReadChunk{}}, nil
 	}
-	return []contract.ConnectionEvent{e}, nil
+	datagrams, err := t.datagrams(at, i, line)
+	for _, b := range datagrams {
+		list = append(list, connections.Receive{Hex: conform.Bytes(b), ECN: line.With["ecn"]})
+	}
+	return list, err
 }
 
 // datagrams is what the peer sends: a packet of records, or something else.
@@ -198,13 +189,13 @@ func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 		case "st":
 			list = append(list, ofChannel(status(number(1), number(2))))
 		case "s":
-			if t.cfg.Profile.Repair != nil {
+			if t.cfg.Profile.Rule.Is {
 				list = append(list, arrivingRepairSlice(number(1), number(2), number(3), behind(3), number(4)))
 				continue
 			}
 			list = append(list, sliceRecord(number(1), slice(number(2), number(3), behind(3), sample(int(number(4))))))
 		case "a":
-			if t.cfg.Profile.Repair != nil {
+			if t.cfg.Profile.Rule.Is {
 				list = append(list, repairRecord(number(1), repairAckOf(number(2), behind(3), number(3), number(4))))
 				continue
 			}
@@ -221,14 +212,14 @@ func (t *connectionStage) payload(i int, words []string) ([]byte, error) {
 }
 
 // describe writes a step as scripts do. What was not lost is given to the peer.
-func (t *connectionStage) describe(at int64, step contract.ConnectionStep, lost bool) (got []string, err error) {
+func (t *connectionStage) describe(at int64, step connections.Step, lost bool) (got []string, err error) {
 	sent, ect := step.Datagrams, make([]bool, len(step.Datagrams))
-	if step.ECN != nil {
-		ect = step.ECN.ECT
+	if step.ECN.Is {
+		ect = step.ECN.V.ECT
 	}
 	for _, row := range step.Rows {
 		if slices.Contains([]string{"K7", "K13", "K18"}, row) {
-			text, err := t.sent(at, bytesIn(sent[0]), lost)
+			text, err := t.sent(at, []byte(sent[0]), lost)
 			if err != nil {
 				return nil, err
 			}
@@ -242,14 +233,14 @@ func (t *connectionStage) describe(at int64, step contract.ConnectionStep, lost 
 	}
 	got = counted(got)
 	switch r := step.Read; {
-	case r == nil:
-	case r.Skipped:
-		got = append(got, fmt.Sprintf("!%d", r.Sequence))
+	case !r.Is:
+	case r.V.Skipped:
+		got = append(got, fmt.Sprintf("!%d", r.V.Sequence))
 	default:
-		got = append(got, fmt.Sprintf("<%d:%d", r.Sequence, len(*r.Data)/2))
+		got = append(got, fmt.Sprintf("<%d:%d", r.V.Sequence, len(r.V.Data.V)))
 	}
-	if step.Chunk != nil {
-		got = append(got, fmt.Sprintf("chunk:%d", step.Chunk.Size))
+	if step.Chunk.Is {
+		got = append(got, fmt.Sprintf("chunk:%d", step.Chunk.V.Size))
 	}
 	return got, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
@@ -120,4 +121,9 @@ func (t tracedSender) step(i int, e contract.RepairEvent) contract.RepairStep {
 	step.State, step.ChunkID, step.Sent, step.Have, step.Top = t.State(), uint16(t.ChunkID()), &sent, int(t.Have()), int(t.Top())
 	step.DeadlineUS = deadlineOf(t.Deadline())
 	return step
+}
+
+// contentOf stands for data.
+func contentOf(data []byte) contract.Content {
+	return contract.Content{Size: len(data), CRC32: stream.CRC32(data)}
 }

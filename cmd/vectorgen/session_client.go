@@ -3,34 +3,31 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
 // clientStage is a client in a script, and the server whose messages it gets.
 type clientStage struct {
-	cfg        contract.SessionClientConfig
-	client     *sessionoracle.Client
-	events     []contract.SessionClientEvent
-	steps      []contract.SessionClientStep
-	latest     int64
+	*conform.Recorded
+	client     *sessions.OracleClient
 	challenges map[string]sessionoracle.Message // by name
 	offers     []sessionoracle.Message          // of each nonce, in order
 }
 
 // usualSession is what both ends of a script have, unless it says otherwise.
-func usualSession(random []byte) contract.SessionConfig {
-	return contract.SessionConfig{
+func usualSession(random []byte) sessions.Config {
+	return sessions.Config{
 		Protocol: 7, Mode: sessionoracle.AEAD, Lanes: 2, Variants: 1, Extensions: 0, Timeout: 100,
-		Format: hex.EncodeToString(bytesFrom(0xf0, 8)), Random: hex.EncodeToString(random),
+		Format: conform.Bytes(bytesFrom(0xf0, 8)), Random: conform.Bytes(random),
 	}
 }
 
@@ -52,7 +49,7 @@ func numbersOf(with map[string]string, fields map[string]*int64) error {
 }
 
 // sessionSettings are the numbers of a config.
-func sessionSettings(cfg *contract.SessionConfig) map[string]*int64 {
+func sessionSettings(cfg *sessions.Config) map[string]*int64 {
 	return map[string]*int64{
 		"protocol": &cfg.Protocol, "lanes": &cfg.Lanes, "variants": &cfg.Variants, "extensions": &cfg.Extensions, "timeout": &cfg.Timeout,
 	}
@@ -72,7 +69,7 @@ func identityKey(n int64) []byte {
 // stage is a machine in a script, and what is around it.
 type stage interface {
 	line(line script.Said) error // runs a line and compares what comes of it
-	trace() (request, response json.RawMessage, rows [][]string)
+	recorded() *conform.Recorded
 }
 
 // staged adds the trace of a stage, which is made by what the first line of its script sets.
@@ -90,41 +87,35 @@ func staged[S stage](g *group, s script.Script, begin func(with map[string]strin
 			return err
 		}
 	}
-	request, response, rows := t.trace()
-	if err := namesRows(s, rows); err != nil {
+	r := t.recorded()
+	if err := namesRows(s, r.Rows()); err != nil {
 		return err
 	}
-	g.addScript(s, "", nil, request, response)
+	g.addScript(s, "", nil, r.Request(), conform.Response(r.Steps))
 	return nil
 }
 
 // sessionClient adds a trace of a client.
 func (g *group) sessionClient(s script.Script) error { return staged(g, s, newClientStage) }
 
-func (t *clientStage) trace() (request, response json.RawMessage, rows [][]string) {
-	a := clientResponse(t.cfg, t.events)
-	return asJSON(contract.SessionClientRequest{Op: contract.OpSessionClient, Config: t.cfg, Events: t.events}), asJSON(a), rowsOfClient(a)
-}
-
-func rowsOfClient(a contract.SessionClientResponse) (rows [][]string) {
-	for _, s := range a.Steps {
-		rows = append(rows, s.Rows)
-	}
-	return rows
-}
+func (t *clientStage) recorded() *conform.Recorded { return t.Recorded }
 
 func newClientStage(with map[string]string) (*clientStage, error) {
-	t := &clientStage{cfg: contract.SessionClientConfig{SessionConfig: usualSession(sample(128))}, challenges: map[string]sessionoracle.Message{}}
+	cfg := sessions.ClientConfig{Config: usualSession(sample(128))}
 	if mode, ok := with["mode"]; ok {
-		t.cfg.Mode = mode
+		cfg.Mode = mode
 		delete(with, "mode")
 	}
 	identity := int64(1)
-	fields := sessionSettings(&t.cfg.SessionConfig)
+	fields := sessionSettings(&cfg.Config)
 	fields["identity"] = &identity
-	err := numbersOf(with, fields)
-	t.cfg.Identity, t.cfg.Key = hex.EncodeToString(identityBytes(identity)), hex.EncodeToString(identityKey(identity))
-	return t, err
+	err1 := numbersOf(with, fields)
+	cfg.Identity, cfg.Key = conform.Bytes(identityBytes(identity)), conform.Bytes(identityKey(identity))
+	r, err2 := sessions.Client.Record(cfg)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	return &clientStage{Recorded: r, client: r.Oracle.(*sessions.OracleClient), challenges: map[string]sessionoracle.Message{}}, nil
 }
 
 func (t *clientStage) line(line script.Said) error {
@@ -136,27 +127,19 @@ func (t *clientStage) line(line script.Said) error {
 		for n, arg := range args { // # is the number of the event
 			line.Args[n] = strings.ReplaceAll(arg, "#", fmt.Sprint(i+1))
 		}
-		e := contract.SessionClientEvent{At: at, Event: line.Event}
-		if t.client == nil {
-			t.client = newSessionClient(t.cfg, at)
+		if t.client.Begin(at); len(t.offers) == 0 {
 			t.offers = append(t.offers, t.client.Offer())
 		}
-		if message, err := t.message(at, line); err != nil {
+		e, err := t.event(at, line)
+		if err != nil {
 			return fmt.Errorf("%q: %w", line.Text, err)
-		} else if message != nil {
-			e.Event, e.Hex = contract.EventReceive, hexOf(message)
 		}
-		t.latest = max(t.latest, at)
-		step := clientStep(t.client, t.cfg.Mode, t.latest, e)
-		t.events, t.steps = append(t.events, e), append(t.steps, step)
+		step := t.Do(at, e).(sessions.ClientStep)
 		if offer := t.client.Offer(); !bytes.Equal(offer.Nonce, t.offers[len(t.offers)-1].Nonce) {
 			t.offers = append(t.offers, offer)
 		}
 		got = append(got, t.describe(step)...)
-		figures["@"] = never
-		if step.Deadline != nil {
-			figures["@"] = fmt.Sprint(*step.Deadline)
-		}
+		figures["@"] = deadlineText(step.Deadline)
 		figures["state"] = step.State
 		figures["refused"] = refusedText(step.Refused)
 		figures["ended"] = endedText(step.Ended)
@@ -164,35 +147,41 @@ func (t *clientStage) line(line script.Said) error {
 	return line.Check(got, figures)
 }
 
-// never is the deadline that is none, in scripts.
-const never = "never"
-
-func refusedText(r *contract.Refused) string {
-	if r == nil {
-		return "none"
+// deadlineText writes a deadline as scripts have it.
+func deadlineText(at conform.Opt[int64]) string {
+	if !at.Is {
+		return "never"
 	}
-	return fmt.Sprintf("%s,%d", r.Error, r.At)
+	return fmt.Sprint(at.V)
 }
 
-func endedText(e *contract.SessionEnded) string {
-	switch {
-	case e == nil:
-		return "no"
-	case e.Why != contract.EndedRefused:
-		return e.Why
-	case e.Proven:
-		return fmt.Sprint(e.Reason)
+// refusedText writes a refusal.
+func refusedText(r conform.Opt[sessions.Refused]) string {
+	if !r.Is {
+		return "none"
 	}
-	return fmt.Sprintf("%d?", e.Reason)
+	return fmt.Sprintf("%s,%d", r.V.Error, r.V.At)
+}
+
+func endedText(e conform.Opt[sessions.Ended]) string {
+	switch {
+	case !e.Is:
+		return "no"
+	case e.V.Why != "refused":
+		return e.V.Why
+	case e.V.Proven:
+		return fmt.Sprint(e.V.Reason)
+	}
+	return fmt.Sprintf("%d?", e.V.Reason)
 }
 
 // describe writes a step as scripts do: rows, and what was sent behind the row that sent it.
-func (t *clientStage) describe(step contract.SessionClientStep) (got []string) {
+func (t *clientStage) describe(step sessions.ClientStep) (got []string) {
 	sent := step.Datagrams
 	for _, row := range step.Rows {
 		got = append(got, row)
 		if slices.Contains([]string{"I3", "I4", "I25", "I26"}, row) {
-			m, err := sessionoracle.Decode(bytesIn(sent[0]))
+			m, err := sessionoracle.Decode([]byte(sent[0]))
 			if err != nil {
 				panic(err) // of a machine
 			}
@@ -200,8 +189,8 @@ func (t *clientStage) describe(step contract.SessionClientStep) (got []string) {
 			got = append(got, ">"+t.nameOf(m))
 		}
 	}
-	if step.Link != nil {
-		got = append(got, fmt.Sprintf("made:%d", step.Link.Link))
+	if step.Link.Is {
+		got = append(got, fmt.Sprintf("made:%d", step.Link.V.Link))
 	}
 	return got
 }
@@ -219,7 +208,21 @@ func (t *clientStage) nameOf(m sessionoracle.Message) string {
 	return "PROOF:?"
 }
 
-// message is the message of an event, or nil.
+// clientEvents are those whose words are their names.
+var clientEvents = map[string]conform.Event{
+	"poll": sessions.Poll{}, "data": sessions.Data{}, "sent": sessions.Sent{}, "move": sessions.Move{}, "close": sessions.Close{},
+}
+
+// event is the event of a line.
+func (t *clientStage) event(at int64, line script.Said) (conform.Event, error) {
+	if e, ok := clientEvents[line.Event]; ok {
+		return e, nil
+	}
+	message, err := t.message(at, line)
+	return sessions.Receive{Hex: conform.Bytes(message)}, err
+}
+
+// message is the message of an event.
 func (t *clientStage) message(at int64, line script.Said) ([]byte, error) {
 	offer := t.client.Offer()
 	switch line.With["nonce"] {
@@ -239,7 +242,7 @@ func (t *clientStage) message(at int64, line script.Said) ([]byte, error) {
 	case "raw":
 		return hex.DecodeString(line.Args[0])
 	}
-	return nil, nil
+	return nil, fmt.Errorf("no event %q", line.Event)
 }
 
 // challenge is challenge NAME [stamp=N]: the same name is the same challenge.
@@ -309,5 +312,5 @@ func (t *clientStage) answerKey(line script.Said, offer sessionoracle.Message) [
 	case line.With["key"] == "resume", line.With["key"] == "" && line.Event == "linked" && offer.Resume != 0:
 		return keys.Resume
 	}
-	return bytesIn(t.cfg.Key)
+	return []byte(t.Config.(sessions.ClientConfig).Key)
 }

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"cmp"
-	"encoding/hex"
 	"errors"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
@@ -23,23 +22,20 @@ func (g *group) sessionConversation(s script.Script) error {
 	if err != nil {
 		return err
 	}
-	t.run()
-	response := serverResponse(t.cfg, t.events)
-	rows := rowsOfServer(response)
-	var all []contract.SessionClientStep
+	t.Run(t.EndUS, nil)
+	var all []conform.Step
+	rows := t.server.Rows()
 	for _, p := range t.clients {
-		steps := clientResponse(p.cfg, p.events)
-		all = append(all, steps.Steps...)
-		rows = append(rows, rowsOfClient(steps)...)
+		all, rows = append(all, p.Steps...), append(rows, p.Rows()...)
 	}
-	if err := errors.Join(c.CheckServer(response.Steps), c.CheckClients(all), namesRows(s, rows)); err != nil {
+	if err := errors.Join(c.CheckServer(t.server.Steps), c.CheckClients(all), namesRows(s, rows)); err != nil {
 		return err
 	}
 	s.Level = testvectors.SessionServer
-	g.addScript(s, "-server", begin(s.Sentences, "CXC- I"), asJSON(contract.SessionServerRequest{Op: contract.OpSessionServer, Config: t.cfg, Events: t.events}), asJSON(response))
+	g.addScript(s, "-server", begin(s.Sentences, "CXC- I"), t.server.Request(), conform.Response(t.server.Steps))
 	s.Level = testvectors.SessionClient
 	for _, p := range t.clients {
-		g.addScript(s, "-"+p.name, begin(s.Sentences, "CXS- J"), asJSON(contract.SessionClientRequest{Op: contract.OpSessionClient, Config: p.cfg, Events: p.events}), asJSON(clientResponse(p.cfg, p.events)))
+		g.addScript(s, "-"+p.Name, begin(s.Sentences, "CXS- J"), p.Request(), conform.Response(p.Steps))
 	}
 	return nil
 }
@@ -47,24 +43,19 @@ func (g *group) sessionConversation(s script.Script) error {
 // sessionTalk is clients and a server in virtual time.
 type sessionTalk struct {
 	*script.SessionConversation
-	cfg             contract.SessionServerConfig
-	server          *sessionoracle.Server
-	events          []contract.SessionServerEvent
-	clients         []*talkingClient
-	waiting         []happening
-	made            int
-	sent            [2]int
-	lose, duplicate [2]func(int, int64) bool
-	jitter          func() int64
+	conform.Talk
+	network
+	server  *conform.Recorded
+	toLink  *conform.End // the server's end
+	clients []*talkingClient
 }
 
 // talkingClient is one of the clients.
 type talkingClient struct {
-	name    string
+	*conform.Recorded
+	*conform.End
+	client  *sessions.OracleClient
 	address string
-	cfg     contract.SessionClientConfig
-	client  *sessionoracle.Client // nil before it begins
-	events  []contract.SessionClientEvent
 	talks   bool // it sends datagrams of its connection
 }
 
@@ -73,104 +64,68 @@ func newSessionTalk(c *script.SessionConversation) (*sessionTalk, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &sessionTalk{SessionConversation: c, cfg: stage.cfg, server: newSessionServer(stage.cfg), jitter: c.Jitter()}
-	for i := range t.lose {
-		t.lose[i], t.duplicate[i] = c.Lose[i].Fate(), c.Duplicate[i].Fate()
-	}
+	t := &sessionTalk{SessionConversation: c, server: stage.Recorded, network: newNetwork(&c.Carriage)}
+	t.toLink = &conform.End{Machine: t.server, Poll: sessions.Poll{}, Sent: func(s conform.Step) []conform.Bytes {
+		if answer := s.(sessions.ServerStep).Answer; answer.Is {
+			return []conform.Bytes{answer.V}
+		}
+		return nil
+	}}
+	t.Ends = append(t.Ends, t.toLink)
 	for i, b := range c.Clients {
-		p := &talkingClient{name: b.Name, address: b.Address, cfg: contract.SessionClientConfig{SessionConfig: stage.cfg.SessionConfig}}
-		p.cfg.Identity, p.cfg.Key = hex.EncodeToString(identityBytes(stagedIdentity(b.Name))), hex.EncodeToString(identityKey(stagedIdentity(b.Name)))
-		p.cfg.Random = hex.EncodeToString(bytesFrom(byte(64*i), 96))
-		t.clients = append(t.clients, p)
-		t.add(b.At, func(at int64) {
-			p.client = newSessionClient(p.cfg, at)
-			t.toClient(p, contract.SessionClientEvent{At: at, Event: contract.EventPoll})
-		})
+		cfg := sessions.ClientConfig{Config: stage.cfg.Config}
+		cfg.Identity, cfg.Key = conform.Bytes(identityBytes(stagedIdentity(b.Name))), conform.Bytes(identityKey(stagedIdentity(b.Name)))
+		cfg.Random = conform.Bytes(bytesFrom(byte(64*i), 96))
+		r, err := sessions.Client.Record(cfg)
+		if err != nil {
+			return nil, err
+		}
+		p := &talkingClient{Recorded: r, client: r.Oracle.(*sessions.OracleClient), address: b.Address, End: &conform.End{
+			Name: b.Name, Machine: r, Poll: sessions.Poll{}, Sent: func(s conform.Step) []conform.Bytes { return s.(sessions.ClientStep).Datagrams },
+		}}
+		t.clients, t.Ends = append(t.clients, p), append(t.Ends, p.End)
+		t.Add(b.At, conform.Action, func(at int64) { t.toClient(at, p, sessions.Poll{}) })
 	}
+	t.Talk.Carry = t.carries
 	for _, h := range c.Happens {
-		t.add(h.At, func(at int64) { t.happen(at, h) })
+		t.Add(h.At, conform.Action, func(at int64) { t.happen(at, h) })
 	}
 	return t, nil
 }
 
-func (t *sessionTalk) add(at int64, do func(int64)) {
-	t.made++
-	t.waiting = append(t.waiting, happening{at, t.made, do})
-}
-
-// run lets everything happen until the end. Polls come last.
-func (t *sessionTalk) run() {
-	for {
-		list := slices.Clone(t.waiting)
-		for i, p := range t.clients {
-			if p.client == nil {
-				continue
-			}
-			if at, ok := p.client.Deadline(); ok {
-				list = append(list, happening{max(at, p.events[len(p.events)-1].At), t.made + 2 + i, func(at int64) { t.toClient(p, contract.SessionClientEvent{At: at, Event: contract.EventPoll}) }})
-			}
-		}
-		if at, ok := t.server.Deadline(); ok {
-			list = append(list, happening{at, t.made + 1, func(at int64) { t.toServer(contract.SessionServerEvent{At: at, Event: contract.EventPoll}) }})
-		}
-		if len(list) == 0 {
-			return
-		}
-		first := slices.MinFunc(list, func(a, b happening) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order, b.order)) })
-		if first.at > t.EndUS {
-			return
-		}
-		t.waiting = slices.DeleteFunc(t.waiting, func(h happening) bool { return h.order == first.order })
-		first.do(first.at)
-	}
-}
-
 // happen is what a script says that happens.
 func (t *sessionTalk) happen(at int64, h script.SessionHappens) {
-	i := slices.IndexFunc(t.clients, func(p *talkingClient) bool { return p.name == h.Name })
+	i := slices.IndexFunc(t.clients, func(p *talkingClient) bool { return p.Name == h.Name })
 	p := t.clients[i]
 	switch h.What {
 	case "move", "moved":
 		if p.address = h.Address; h.What == "move" {
-			t.toClient(p, contract.SessionClientEvent{At: at, Event: contract.EventMove})
+			t.toClient(at, p, sessions.Move{})
 		}
 	case "close":
-		t.toClient(p, contract.SessionClientEvent{At: at, Event: contract.EventClose})
-	case contract.EventEnd:
+		t.toClient(at, p, sessions.Close{})
+	case "end":
 		l, _ := p.client.Linked()
-		t.toServer(contract.SessionServerEvent{At: at, Event: contract.EventEnd, Link: &l.Link, Reason: &h.Reason})
+		t.Do(at, t.toLink, sessions.End{Link: l.Link, Reason: h.Reason})
 	}
 }
 
-// carry gives something to the network.
-func (t *sessionTalk) carry(at int64, from int, arrive func(at int64)) {
-	t.sent[from]++
-	lost, twice := t.lose[from](t.sent[from], at), t.duplicate[from](t.sent[from], at)
-	times := 1
-	if twice {
-		times = 2
+// carries gives the network what an end sent: an answer goes to the address of the message that it answers.
+func (t *sessionTalk) carries(at int64, from *conform.End, e conform.Event, b conform.Bytes) {
+	if from == t.toLink {
+		t.toAddress(at, sessionoracle.Address(e.(sessions.ReceiveFrom).From), sessions.Receive{Hex: b})
+		return
 	}
-	if lost {
-		times = 0
-	}
-	for range times {
-		t.add(at+t.DelayUS+t.jitter(), arrive)
-	}
+	i := slices.IndexFunc(t.clients, func(p *talkingClient) bool { return p.End == from })
+	address := t.clients[i].address
+	t.carry(&t.Talk, at, script.ClientEnd, conform.Action, func(at int64) { t.Do(at, t.toLink, sessions.ReceiveFrom{From: address, Hex: b}) })
 }
 
-// toClient gives a client an event, and sends what comes of it.
-func (t *sessionTalk) toClient(p *talkingClient, e contract.SessionClientEvent) {
-	p.events = append(p.events, e)
-	step := clientStep(p.client, p.cfg.Mode, e.At, e)
-	from := p.address
-	for _, datagram := range step.Datagrams {
-		t.carry(e.At, script.ClientEnd, func(at int64) {
-			t.toServer(contract.SessionServerEvent{At: at, Event: contract.EventReceive, From: &from, Hex: &datagram})
-		})
-	}
-	if step.Link != nil && !p.talks {
+// toClient gives a client an event. Once it has a link it sends datagrams of it.
+func (t *sessionTalk) toClient(at int64, p *talkingClient, e conform.Event) {
+	if step := t.Do(at, p.End, e).(sessions.ClientStep); step.Link.Is && !p.talks {
 		p.talks = true
-		t.talk(e.At, p)
+		t.talk(at, p)
 	}
 }
 
@@ -179,40 +134,31 @@ func (t *sessionTalk) talk(at int64, p *talkingClient) {
 	if p.client.State() == sessionoracle.StateClosed {
 		return
 	}
-	t.toClient(p, contract.SessionClientEvent{At: at, Event: contract.EventSent})
+	t.toClient(at, p, sessions.Sent{})
 	l, _ := p.client.Linked()
 	from := sessionoracle.Address(p.address)
-	t.carry(at, script.ClientEnd, func(at int64) { t.data(at, l.Link, from) })
-	t.add(at+1_000_000, func(at int64) { t.talk(at, p) })
+	t.carry(&t.Talk, at, script.ClientEnd, conform.Action, func(at int64) { t.data(at, l.Link, from) })
+	t.Add(at+1_000_000, conform.Action, func(at int64) { t.talk(at, p) })
 }
 
 // data is that a datagram of a connection comes to the server, which answers.
 func (t *sessionTalk) data(at, link int64, from []byte) {
-	e := t.server.Find(link)
+	e := t.server.Oracle.(*sessions.OracleServer).Find(link)
 	if e == nil || e.State == sessionoracle.StateEnded || !slices.Equal(e.Address, from) {
 		return
 	}
-	t.toServer(contract.SessionServerEvent{At: at, Event: contract.EventData, Link: &link})
-	t.toAddress(at, e.Address, contract.SessionClientEvent{Event: contract.EventData})
+	t.Do(at, t.toLink, sessions.DataOf{Link: link})
+	t.toAddress(at, e.Address, sessions.Data{})
 }
 
 // toAddress sends something to the client at an address.
-func (t *sessionTalk) toAddress(at int64, address []byte, e contract.SessionClientEvent) {
-	t.carry(at, script.ServerEnd, func(at int64) {
+func (t *sessionTalk) toAddress(at int64, address []byte, e conform.Event) {
+	t.carry(&t.Talk, at, script.ServerEnd, conform.Action, func(at int64) {
 		for _, p := range t.clients {
-			hasNoLink := e.Event == contract.EventData && !p.talks
-			if p.client != nil && slices.Equal(sessionoracle.Address(p.address), address) && !hasNoLink {
-				e.At = at
-				t.toClient(p, e)
+			hasNoLink := e == sessions.Data{} && !p.talks
+			if p.client.Client != nil && slices.Equal(sessionoracle.Address(p.address), address) && !hasNoLink {
+				t.toClient(at, p, e)
 			}
 		}
 	})
-}
-
-// toServer gives the server an event, and sends its answer.
-func (t *sessionTalk) toServer(e contract.SessionServerEvent) {
-	t.events = append(t.events, e)
-	if step := serverStep(t.server, t.cfg.Mode, e.At, e); step.Answer != nil {
-		t.toAddress(e.At, sessionoracle.Address(*e.From), contract.SessionClientEvent{Event: contract.EventReceive, Hex: step.Answer})
-	}
 }

@@ -3,24 +3,21 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
+	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
 // serverStage is a server in a script, and the clients whose messages it gets.
 type serverStage struct {
-	cfg     contract.SessionServerConfig
-	server  *sessionoracle.Server
-	events  []contract.SessionServerEvent
-	steps   []contract.SessionServerStep
-	latest  int64
+	*conform.Recorded
+	cfg     sessions.ServerConfig
 	clients map[string]*stagedClient
 }
 
@@ -46,17 +43,7 @@ func stagedIdentity(name string) int64 {
 // sessionServer adds a trace of a server.
 func (g *group) sessionServer(s script.Script) error { return staged(g, s, newServerStage) }
 
-func (t *serverStage) trace() (request, response json.RawMessage, rows [][]string) {
-	a := serverResponse(t.cfg, t.events)
-	return asJSON(contract.SessionServerRequest{Op: contract.OpSessionServer, Config: t.cfg, Events: t.events}), asJSON(a), rowsOfServer(a)
-}
-
-func rowsOfServer(a contract.SessionServerResponse) (rows [][]string) {
-	for _, s := range a.Steps {
-		rows = append(rows, s.Rows)
-	}
-	return rows
-}
+func (t *serverStage) recorded() *conform.Recorded { return t.Recorded }
 
 // serverRandom is a secret, and so many links, 1001 and up, each with its server nonce.
 func serverRandom(links int) []byte {
@@ -70,29 +57,28 @@ func serverRandom(links int) []byte {
 }
 
 func newServerStage(with map[string]string) (*serverStage, error) {
-	t := &serverStage{clients: map[string]*stagedClient{}}
-	t.cfg = contract.SessionServerConfig{SessionConfig: usualSession(serverRandom(8)), Keys: []contract.SessionKey{}, MaxConnections: 100, MaxPerAddress: 50}
+	cfg := sessions.ServerConfig{Config: usualSession(serverRandom(8)), MaxConnections: 100, MaxPerAddress: 50}
 	if mode, ok := with["mode"]; ok {
-		t.cfg.Mode = mode
+		cfg.Mode = mode
 		delete(with, "mode")
 	}
 	if with["anonymous"] == "yes" {
-		t.cfg.Anonymous, t.cfg.Mode = true, sessionoracle.CRC
+		cfg.Anonymous, cfg.Mode = true, sessionoracle.CRC
 		delete(with, "anonymous")
 	}
 	if random, ok := with["links"]; ok { // hex, behind the secret
-		t.cfg.Random = hex.EncodeToString(bytesFrom(0xd0, 32)) + random
+		cfg.Random = conform.Bytes(append(bytesFrom(0xd0, 32), bytesIn(random)...))
 		delete(with, "links")
 	}
 	for n := int64(1); n <= 4; n++ {
-		t.cfg.Keys = append(t.cfg.Keys, contract.SessionKey{Identity: hex.EncodeToString(identityBytes(n)), Key: hex.EncodeToString(identityKey(n))})
+		cfg.Keys = append(cfg.Keys, sessions.Key{Identity: conform.Bytes(identityBytes(n)), Key: conform.Bytes(identityKey(n))})
 	}
-	fields := sessionSettings(&t.cfg.SessionConfig)
-	fields["max"], fields["per"] = &t.cfg.MaxConnections, &t.cfg.MaxPerAddress
-	err := numbersOf(with, fields)
-	t.cfg.MaxPerAddress = min(t.cfg.MaxPerAddress, t.cfg.MaxConnections) // CXP-1
-	t.server = newSessionServer(t.cfg)
-	return t, err
+	fields := sessionSettings(&cfg.Config)
+	fields["max"], fields["per"] = &cfg.MaxConnections, &cfg.MaxPerAddress
+	err1 := numbersOf(with, fields)
+	cfg.MaxPerAddress = min(cfg.MaxPerAddress, cfg.MaxConnections) // CXP-1
+	r, err2 := sessions.Server.Record(cfg)
+	return &serverStage{Recorded: r, cfg: cfg, clients: map[string]*stagedClient{}}, errors.Join(err1, err2)
 }
 
 // client returns a client by its name.
@@ -102,7 +88,7 @@ func (t *serverStage) client(name string) *stagedClient {
 		return c
 	}
 	c = &stagedClient{name: name, from: fmt.Sprintf("192.0.2.%d:40000", 10+len(t.clients)), key: identityKey(stagedIdentity(name))}
-	c.offer = offerOf(t.cfg.SessionConfig)
+	c.offer = t.cfg.Offer()
 	c.offer.Type, c.offer.Identity = sessionoracle.TypeLink, identityBytes(stagedIdentity(name))
 	c.renew()
 	t.clients[name] = c
@@ -119,42 +105,36 @@ func (t *serverStage) line(line script.Said) error {
 	var got []string
 	figures := map[string]string{}
 	for i, at := range line.Times {
-		e := contract.SessionServerEvent{At: at, Event: line.Event}
-		c, err := t.event(&e, line, i)
+		e, c, err := t.event(line, i)
 		if err != nil {
 			return fmt.Errorf("%q: %w", line.Text, err)
 		}
-		t.latest = max(t.latest, at)
-		step := serverStep(t.server, t.cfg.Mode, t.latest, e)
-		t.events, t.steps = append(t.events, e), append(t.steps, step)
-		answer, err := t.answered(c, step)
+		step := t.Do(at, e).(sessions.ServerStep)
+		answer, err := t.answered(c, e, step)
 		if err != nil {
 			return fmt.Errorf("%q: %w", line.Text, err)
 		}
 		got = append(append(got, step.Rows...), answer...)
-		figures["@"] = never
-		if step.Deadline != nil {
-			figures["@"] = fmt.Sprint(*step.Deadline)
-		}
+		figures["@"] = deadlineText(step.Deadline)
 		figures["living"], figures["ended"], figures["refused"] = fmt.Sprint(step.Living), fmt.Sprint(step.Ended), refusedText(step.Refused)
 		figures["counted"], figures["state"], figures["link"] = "no", "none", "none"
-		if step.Counted != nil {
-			figures["counted"] = *step.Counted
+		if step.Counted.Is {
+			figures["counted"] = step.Counted.V
 		}
-		if step.Entry != nil {
-			figures["state"], figures["link"] = step.Entry.State, fmt.Sprint(step.Entry.Link)
+		if step.Entry.Is {
+			figures["state"], figures["link"] = step.Entry.V.State, fmt.Sprint(step.Entry.V.Link)
 		}
 	}
 	return line.Check(got, figures)
 }
 
-// event fills in the event of a line, and returns the client that it comes from.
-func (t *serverStage) event(e *contract.SessionServerEvent, line script.Said, i int) (*stagedClient, error) {
-	if line.Event == contract.EventPoll {
-		return nil, nil
+// event is the event of a line, and the client that it comes from.
+func (t *serverStage) event(line script.Said, i int) (conform.Event, *stagedClient, error) {
+	if line.Event == "poll" {
+		return sessions.Poll{}, nil, nil
 	}
 	if len(line.Args) == 0 {
-		return nil, errors.New("whose?")
+		return nil, nil, errors.New("whose?")
 	}
 	names := line.Args[0]
 	if len(line.Times) > 1 {
@@ -165,19 +145,14 @@ func (t *serverStage) event(e *contract.SessionServerEvent, line script.Said, i 
 		c.from = from
 	}
 	switch line.Event {
-	case contract.EventData, contract.EventEnd:
-		e.Link = pointerTo(c.linked.Link)
-		if line.Event == contract.EventEnd {
-			reason, err := strconv.ParseInt(line.Args[1], 10, 64)
-			e.Reason = &reason
-			return c, err
-		}
-		return c, nil
+	case "data":
+		return sessions.DataOf{Link: c.linked.Link}, c, nil
+	case "end":
+		reason, err := strconv.ParseInt(line.Args[1], 10, 64)
+		return sessions.End{Link: c.linked.Link, Reason: reason}, c, err
 	}
-	e.Event, e.From = contract.EventReceive, pointerTo(c.from)
 	b, err := c.message(line)
-	e.Hex = hexOf(b)
-	return c, err
+	return sessions.ReceiveFrom{From: c.from, Hex: conform.Bytes(b)}, c, err
 }
 
 // message is the bytes that a client sends: link, proof, again or raw.
@@ -273,15 +248,16 @@ func (c *stagedClient) proof(challenge sessionoracle.Message, line script.Said) 
 }
 
 // answered notes what a client learns of an answer, and writes it as scripts do.
-func (t *serverStage) answered(c *stagedClient, step contract.SessionServerStep) (got []string, err error) {
-	if step.Answer == nil {
+func (t *serverStage) answered(c *stagedClient, e conform.Event, step sessions.ServerStep) (got []string, err error) {
+	if !step.Answer.Is {
 		return nil, nil
 	}
-	m, err := sessionoracle.Decode(bytesIn(*step.Answer))
+	m, err := sessionoracle.Decode([]byte(step.Answer.V))
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.Equal(m.Nonce, bytesIn(*t.events[len(t.events)-1].Hex)[2:18]) {
+	datagram := []byte(e.(sessions.ReceiveFrom).Hex)
+	if !bytes.Equal(m.Nonce, datagram[2:18]) {
 		return nil, errors.New("the answer has another nonce")
 	}
 	switch m.Type {
@@ -291,7 +267,7 @@ func (t *serverStage) answered(c *stagedClient, step contract.SessionServerStep)
 	case sessionoracle.TypeRefused:
 		return []string{fmt.Sprintf(">REFUSED:%d%s", m.Reason, map[bool]string{true: "?"}[bytes.Equal(m.Proof, make([]byte, 16))])}, nil
 	}
-	return []string{fmt.Sprintf(">LINKED:%d", m.Link)}, c.take(m, bytesIn(*t.events[len(t.events)-1].Hex))
+	return []string{fmt.Sprintf(">LINKED:%d", m.Link)}, c.take(m, datagram)
 }
 
 // take takes LINKED, which must be proven for the PROOF that it answers.

@@ -9,7 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 )
 
-// Op is the operation connection.
+// Op is the operation connection (CXO-12, CXO-13).
 var Op = &conform.Op{
 	Name:   "connection",
 	Doc:    "a trace of one end of a connection",
@@ -24,6 +24,7 @@ var Op = &conform.Op{
 		{Name: "close", Of: Close{}, Doc: "the application closes"},
 	},
 	Step:    Step{},
+	Words:   Words,
 	Product: NewProduct, Oracle: NewOracle,
 }
 
@@ -72,12 +73,12 @@ type Profile struct {
 
 // Base is the profile of the base algorithm, in bytes, bytes a second and microseconds.
 type Base struct {
-	Rate        int64 `json:"rate"`
-	Cap         int64 `json:"cap"`
-	Burst       int64 `json:"burst"`
-	AcksPay     bool  `json:"acks_pay"`
-	Spacing     int64 `json:"spacing_us"`
-	ResendDelay int64 `json:"resend_delay_us"`
+	Rate          int64 `json:"rate"`
+	Cap           int64 `json:"cap"`
+	Burst         int64 `json:"burst"`
+	AcksPay       bool  `json:"acks_pay"`
+	SpacingUS     int64 `json:"spacing_us"`
+	ResendDelayUS int64 `json:"resend_delay_us"`
 }
 
 // Rule is the profile of the rule of repair slices.
@@ -210,7 +211,7 @@ func Usual() Config {
 	}
 	return Config{
 		Mode: "crc", Link: 0x55667788, Lanes: 1, Timeout: 100, Tick: 16_667, MessageRate: 8_000_000,
-		Profile:  Profile{Base: Base{Rate: 125_000, Cap: 17_056, ResendDelay: 100_000}},
+		Profile:  Profile{Base: Base{Rate: 125_000, Cap: 17_056, ResendDelayUS: 100_000}},
 		Channels: []Channel{{ID: 0, Kind: unreliable, Priority: 2}, reliable(1, "ordered"), reliable(2, "unordered")},
 	}
 }

@@ -23,7 +23,7 @@ func newLaneSender(p Profile, giveUp int64) connectionoracle.ChunkSender {
 	}
 	b := p.Base
 	return sliceSender{chunk.NewSenderModel(statemachine.SenderConfig{GiveUp: core.Micros(giveUp), Scheduler: chunk.NewBaseModel(base.Profile{
-		Rate: 8 * b.Rate, Cap: b.Cap, Burst: b.Burst, AckPays: b.AcksPay, Spacing: core.Micros(b.Spacing), ResendDelay: core.Micros(b.ResendDelay),
+		Rate: 8 * b.Rate, Cap: b.Cap, Burst: b.Burst, AckPays: b.AcksPay, Spacing: core.Micros(b.SpacingUS), ResendDelay: core.Micros(b.ResendDelayUS),
 	})})}
 }
 

@@ -71,14 +71,10 @@ func lanesConfig(p Profile) (c lanes.Config, err error) {
 		c.NewRepairScheduler = func() (statemachine.Scheduler, error) { return trace.NewRule(rule) }
 		return c, err
 	}
-	base := p.Base.contract()
+	base := contract.Profile(p.Base)
 	_, err = trace.NewScheduler(base)
 	c.NewScheduler = func() (statemachine.Scheduler, error) { return trace.NewScheduler(base) }
 	return c, err
-}
-
-func (b Base) contract() contract.Profile {
-	return contract.Profile{Rate: b.Rate, Cap: b.Cap, Burst: b.Burst, AcksPay: b.AcksPay, SpacingUS: b.Spacing, ResendDelayUS: b.ResendDelay}
 }
 
 // Do is the machine under test.

@@ -50,14 +50,19 @@ func NewOracleClient(config any) (conform.Machine, error) {
 	return &OracleClient{cfg: c}, nil
 }
 
-// Do is the machine under test.
-func (o *OracleClient) Do(at int64, e conform.Event) (step conform.Step) {
-	defer enoughForOracle(&step)
+// Begin begins the client, unless it has begun.
+func (o *OracleClient) Begin(at int64) {
 	if o.Client == nil {
 		offer := o.cfg.Offer()
 		offer.Identity = []byte(o.cfg.Identity)
 		o.Client = sessionoracle.NewClient(offer, []byte(o.cfg.Key), &sessionoracle.Random{Left: []byte(o.cfg.Random)}, at)
 	}
+}
+
+// Do is the machine under test.
+func (o *OracleClient) Do(at int64, e conform.Event) (step conform.Step) {
+	defer enoughForOracle(&step)
+	o.Begin(at)
 	s := ClientStep{Rows: []string{}, Datagrams: []conform.Bytes{}}
 	took := func(row string) {
 		if row != "" {

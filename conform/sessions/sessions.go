@@ -4,7 +4,7 @@ package sessions
 
 import "github.com/chunkwire/chunkwire/conform"
 
-// Client is the operation session_client.
+// Client is the operation session_client (CXO-7, CXO-8).
 var Client = &conform.Op{
 	Name:   "session_client",
 	Doc:    "a trace of a client, which begins at the first event",
@@ -18,10 +18,11 @@ var Client = &conform.Op{
 		{Name: "close", Of: Close{}, Doc: "the application closes"},
 	},
 	Step:    ClientStep{},
+	Words:   ClientWords,
 	Product: NewProductClient, Oracle: NewOracleClient,
 }
 
-// Server is the operation session_server.
+// Server is the operation session_server (CXO-9, CXO-10).
 var Server = &conform.Op{
 	Name:   "session_server",
 	Doc:    "a trace of a server",
@@ -33,6 +34,7 @@ var Server = &conform.Op{
 		{Name: "end", Of: End{}, Doc: "the layer above ends a connection"},
 	},
 	Step:    ServerStep{},
+	Words:   ServerWords,
 	Product: NewProductServer, Oracle: NewOracleServer,
 }
 

@@ -62,28 +62,30 @@ const (
 // and what tests them tests nothing else. Models and judges test, though they
 // stand in ordinary files.
 var roles = map[string]role{
-	"":                   implemented,
-	"cmd/vectorgen":      mentioned,
-	"conform":            mentioned,
-	"conform/channels":   implemented, // the contract's traces
-	"conform/packets":    implemented,
-	"conform/oracle":     mentioned,
-	"conform/sim":        tested,
-	"fuzz":               tested,
-	"fuzz/mistakes":      mentioned,
-	"fuzz/mutation":      mentioned,
-	"internal":           mentioned,
-	"internal/acktimer":  implemented,
-	"internal/driver":    implemented,
-	"internal/frame":     implemented,
-	"internal/rtt":       implemented,
-	"netsim":             mentioned,
-	"ports":              ported,
-	"spec":               tested,
-	"spec/trace":         ignored, // made-up ids
-	"testvectors/script": mentioned,
-	"tools/bench":        ignored,   // other protocols
-	"tools/inspect":      mentioned, // shows sentences
+	"":                    implemented,
+	"cmd/vectorgen":       mentioned,
+	"conform":             mentioned,
+	"conform/channels":    implemented, // the contract's traces
+	"conform/connections": implemented, // the same
+	"conform/sessions":    implemented, // the same
+	"conform/packets":     implemented,
+	"conform/oracle":      mentioned,
+	"conform/sim":         tested,
+	"fuzz":                tested,
+	"fuzz/mistakes":       mentioned,
+	"fuzz/mutation":       mentioned,
+	"internal":            mentioned,
+	"internal/acktimer":   implemented,
+	"internal/driver":     implemented,
+	"internal/frame":      implemented,
+	"internal/rtt":        implemented,
+	"netsim":              mentioned,
+	"ports":               ported,
+	"spec":                tested,
+	"spec/trace":          ignored, // made-up ids
+	"testvectors/script":  mentioned,
+	"tools/bench":         ignored,   // other protocols
+	"tools/inspect":       mentioned, // shows sentences
 }
 
 // mostlyMade are the folders whose tests, other than their code, are evidence.

@@ -9,7 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// channelOperations are those of channels (CHO-1).
+// channelOperations are those of channels (CHO-1), with records in JSON as their layout has them (CHO-4).
 var channelOperations = map[string]operation{
 	contract.OpRecordsEncode: recordsEncode, contract.OpRecordsDecode: recordsDecode, contract.OpChannelReport: channelReport,
 	contract.OpChannelReceiver: machine(channels.Receiver), contract.OpChannelSender: machine(channels.Sender),

@@ -150,7 +150,7 @@ func packetDecode(q *object) (any, error) {
 // anyChannel is the format of the operations that have no channels of their own (CHO-3).
 var anyChannel = channel.Format{Window: 16384}
 
-// recordsEncode encodes a row of records (CHR-7, CHO-2, CHO-6).
+// recordsEncode encodes a row of records (CHR-7, CHO-2, CHO-4, CHO-6).
 func recordsEncode(q *object) (any, error) { return q.encode("channel-payload", nil) }
 
 // recordsDecode decodes a payload (CHR-2, CHO-2, CHO-3).

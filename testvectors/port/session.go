@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 	"math"
 
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // sessionOperations are those of sessions (CXO-1).
@@ -16,7 +16,7 @@ var sessionOperations = map[string]operation{
 	contract.OpSessionEncode: sessionEncode, contract.OpSessionDecode: sessionDecode,
 	contract.OpSessionSeal: sessionSeal, contract.OpSessionOpen: sessionOpen,
 	contract.OpSessionKeys: sessionKeys, contract.OpSessionCookie: sessionCookie, contract.OpSessionProof: sessionProof,
-	contract.OpSessionClient: sessionClient, contract.OpSessionServer: sessionServer,
+	contract.OpSessionClient: machine(sessions.Client), contract.OpSessionServer: machine(sessions.Server),
 }
 
 // exactly returns a field of lower-case hex of so many bytes, also if there are not (CXO-2, CXO-14).
@@ -35,9 +35,12 @@ func (o *object) unsigned(name string, bits int) uint64 {
 	return uint64(o.within(name, 0, 1<<bits-1))
 }
 
+// tenth is the unit of timeouts.
+const tenth = 100 * core.Millisecond
+
 // tenths returns a number of 100 ms.
 func (o *object) tenths(name string) core.Micros {
-	return core.Micros(o.unsigned(name, 16)) * trace.Tenth
+	return core.Micros(o.unsigned(name, 16)) * tenth
 }
 
 // mode returns a mode by its name; an unknown one is none.
@@ -70,7 +73,6 @@ func (o *object) agreed() session.Agreed {
 
 // text is how bytes are written.
 func text(b []byte) *string                                          { return pointerTo(hex.EncodeToString(b)) }
-func wide[N ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64](n N) *int64 { return pointerTo(int64(n)) }
 
 // mostBody is the longest body of a request.
 const mostBody = 1200
@@ -191,84 +193,4 @@ func sessionProof(q *object) (any, error) {
 	}
 	proof := session.ProofOf(key, &m, &answered)
 	return contract.SessionProofResponse{Answer: contract.Answer{OK: true}, Proof: *text(proof[:])}, nil
-}
-
-// sessionConfig reads what a client offers, or a server agrees to.
-func (o *object) sessionConfig() contract.SessionConfig {
-	return contract.SessionConfig{
-		Protocol: o.within("protocol", 0, math.MaxUint32), Mode: o.knownMode("mode").String(), Lanes: o.within("lanes", 0, session.MostLanes),
-		Variants: o.within("variants", 1, math.MaxUint8), Extensions: o.within("extensions", 0, math.MaxUint16), Timeout: o.within("timeout", 10, 36_000),
-		Format: hex.EncodeToString(o.exactly("format", 8)), Random: *o.bytes("random"),
-	}
-}
-
-// sessionClient answers a trace of a client (CXO-7, CXO-8).
-func sessionClient(q *object) (any, error) {
-	o := q.object("config")
-	cfg := contract.SessionClientConfig{Identity: *text(o.exactly("identity", 8)), Key: *text(o.exactly("key", 32)), SessionConfig: o.sessionConfig()}
-	return traced(q, sessionClientEvent, func(events []contract.SessionClientEvent) ([]contract.SessionClientStep, error) {
-		return trace.RunSessionClient(cfg, events)
-	}, func(steps []contract.SessionClientStep) any {
-		return contract.SessionClientResponse{Answer: contract.Answer{OK: true}, Steps: steps}
-	})
-}
-
-// sessionClientEvent reads the fields that an event has. What it is decides first.
-func sessionClientEvent(o *object, e *contract.SessionClientEvent) error {
-	if e.Event = o.text("event"); *o.err != nil {
-		return *o.err
-	}
-	switch e.Event {
-	case contract.EventReceive:
-		e.Hex = o.bytes("hex")
-	case contract.EventPoll, contract.EventData, contract.EventSent, contract.EventMove, contract.EventClose:
-	default:
-		return errUnsupported
-	}
-	e.At = o.at()
-	return nil
-}
-
-// sessionServer answers a trace of a server (CXO-9, CXO-10).
-func sessionServer(q *object) (any, error) {
-	o := q.object("config")
-	cfg := contract.SessionServerConfig{
-		SessionConfig: o.sessionConfig(), Anonymous: o.flag("anonymous"),
-		MaxConnections: o.within("max_connections", 1, 1<<24), MaxPerAddress: o.within("max_per_address", 1, 1<<24),
-	}
-	for _, raw := range o.list("keys") {
-		k, err := newObject(raw)
-		if err != nil {
-			return nil, err
-		}
-		cfg.Keys = append(cfg.Keys, contract.SessionKey{Identity: *text(k.exactly("identity", 8)), Key: *text(k.exactly("key", 32))})
-		if *k.err != nil {
-			return nil, *k.err
-		}
-	}
-	return traced(q, sessionServerEvent, func(events []contract.SessionServerEvent) ([]contract.SessionServerStep, error) {
-		return trace.RunSessionServer(cfg, events)
-	}, func(steps []contract.SessionServerStep) any {
-		return contract.SessionServerResponse{Answer: contract.Answer{OK: true}, Steps: steps}
-	})
-}
-
-// sessionServerEvent is sessionClientEvent for a server.
-func sessionServerEvent(o *object, e *contract.SessionServerEvent) error {
-	if e.Event = o.text("event"); *o.err != nil {
-		return *o.err
-	}
-	switch e.Event {
-	case contract.EventReceive:
-		e.From, e.Hex = pointerTo(o.text("from")), o.bytes("hex")
-	case contract.EventData:
-		e.Link = pointerTo(o.number("link"))
-	case contract.EventEnd:
-		e.Link, e.Reason = pointerTo(o.number("link")), pointerTo(o.within("reason", 1, 9))
-	case contract.EventPoll:
-	default:
-		return errUnsupported
-	}
-	e.At = o.at()
-	return nil
 }

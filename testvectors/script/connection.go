@@ -5,13 +5,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // ConnectionConversation is the client and the server of a connection with a network between
 // them. The server's end begins when the first datagram can have arrived.
 type ConnectionConversation struct {
-	Config contract.ConnectionConfig // of the client; side and keys aside that of both
+	Config connections.Config // of the client; side and keys aside that of both
 	Sends  [2][]ConnectionSending
 	Chunks [2][]Sending
 	Closes [2][]ConnectionClose
@@ -41,9 +43,9 @@ const (
 // ParseConnectionConversation reads the lines of a conversation.
 func ParseConnectionConversation(lines []string) (*ConnectionConversation, error) {
 	with, lines := settings(lines)
-	c := &ConnectionConversation{Carriage: Carriage{Seed: 1, names: [2]string{contract.SideClient, contract.SideServer}}}
+	c := &ConnectionConversation{Carriage: Carriage{Seed: 1, names: [2]string{connections.Client, connections.Server}}}
 	var w words
-	c.Config = ConnectionDefaults()
+	c.Config = connections.Usual()
 	w.connectionConfig(&c.Config, with)
 	for _, text := range lines {
 		if c.set(&w, text, strings.Fields(text)); w.err != nil {
@@ -54,23 +56,9 @@ func ParseConnectionConversation(lines []string) (*ConnectionConversation, error
 	return c, w.err
 }
 
-// ConnectionDefaults is what scripts of connections begin with: channel 0 is unreliable, 1
-// ordered and 2 unordered.
-func ConnectionDefaults() contract.ConnectionConfig {
-	reliable := func(id int64, kind string) contract.ConnectionChannel {
-		return contract.ConnectionChannel{
-			ID: id, Kind: kind, Window: number(64), Data: number(1024), Group: number(16), SendQueue: number(256), GiveUp: number(20_000_000), Priority: 1,
-		}
-	}
-	return contract.ConnectionConfig{
-		Mode: "crc", Link: 0x55667788, Lanes: 1, Timeout: 100, Tick: 16_667, MessageRate: 8_000_000, Profile: contract.LaneProfile{Named: namedProfiles["article"]},
-		Channels: []contract.ConnectionChannel{{ID: 0, Kind: contract.KindUnreliable, Priority: 2}, reliable(1, contract.KindOrdered), reliable(2, contract.KindUnordered)},
-	}
-}
-
-func (w *words) connectionConfig(cfg *contract.ConnectionConfig, with map[string]string) {
+func (w *words) connectionConfig(cfg *connections.Config, with map[string]string) {
 	if with["variant"] == "2" {
-		cfg.Variant, cfg.Profile = contract.VariantRepair, contract.LaneProfile{Repair: &contract.RepairProfile{}}
+		cfg.Variant, cfg.Profile = contract.VariantRepair, connections.Profile{Rule: conform.Some(connections.Rule{})}
 	}
 	for key, value := range with {
 		switch key {
@@ -92,21 +80,22 @@ func (w *words) connectionConfig(cfg *contract.ConnectionConfig, with map[string
 		case "begin":
 			cfg.Begin = w.time(value)
 		case "profile":
-			if cfg.Profile.Repair != nil {
-				cfg.Profile.Repair = w.repairProfile(value)
+			if cfg.Profile.Rule.Is {
+				if p := w.repairProfile(value); p != nil {
+					cfg.Profile.Rule.V = connections.Rule(*p)
+				}
 			} else if p := w.profile(value); p != nil {
-				cfg.Profile.Named = *p
+				cfg.Profile.Base = connections.Base(*p)
 			}
 		case "give_up":
 			for i := range cfg.Channels {
-				if cfg.Channels[i].GiveUp != nil {
-					us := w.time(value)
-					cfg.Channels[i].GiveUp = &us
+				if cfg.Channels[i].GiveUp.Is {
+					cfg.Channels[i].GiveUp.V = w.time(value)
 				}
 			}
 		case "channels":
 			if value == "none" {
-				cfg.Channels = []contract.ConnectionChannel{}
+				cfg.Channels = []connections.Channel{}
 			}
 		default:
 			w.bad("setting", key)
@@ -115,9 +104,9 @@ func (w *words) connectionConfig(cfg *contract.ConnectionConfig, with map[string
 }
 
 // ConnectionConfig reads what the first line of a script sets.
-func ConnectionConfig(with map[string]string) (contract.ConnectionConfig, error) {
+func ConnectionConfig(with map[string]string) (connections.Config, error) {
 	var w words
-	cfg := ConnectionDefaults()
+	cfg := connections.Usual()
 	w.connectionConfig(&cfg, with)
 	return cfg, w.err
 }
@@ -125,7 +114,7 @@ func ConnectionConfig(with map[string]string) (contract.ConnectionConfig, error)
 func (c *ConnectionConversation) set(w *words, text string, fields []string) {
 	args := fields[1:]
 	end := 0
-	if len(args) > 0 && (args[0] == contract.SideClient || args[0] == contract.SideServer) {
+	if len(args) > 0 && (args[0] == connections.Client || args[0] == connections.Server) {
 		end = c.end(w, args[0])
 	}
 	switch {
@@ -150,29 +139,30 @@ func (c *ConnectionConversation) set(w *words, text string, fields []string) {
 
 // CheckConnection compares the steps of an end with what is wanted: counts of datagrams,
 // delivered, skipped, chunks, refused, or of a row; and closed, timeout or failed.
-func (c *ConnectionConversation) CheckConnection(end int, steps []contract.ConnectionStep) error {
+func (c *ConnectionConversation) CheckConnection(end int, steps []conform.Step) error {
 	got := map[string]int{}
-	for _, s := range steps {
+	for _, step := range steps {
+		s := step.(connections.Step)
 		got["datagrams"] += len(s.Datagrams)
 		switch {
-		case s.Read != nil && s.Read.Skipped:
+		case s.Read.Is && s.Read.V.Skipped:
 			got["skipped"]++
-		case s.Read != nil:
+		case s.Read.Is:
 			got["delivered"]++
 		}
-		if s.Chunk != nil {
+		if s.Chunk.Is {
 			got["chunks"]++
 		}
-		if s.Refused != nil {
+		if s.Refused.Is {
 			got["refused"]++
 		}
 		for _, row := range s.Rows {
 			got[row]++
 		}
 	}
-	if last := steps[len(steps)-1]; last.Ended != nil {
-		got[last.Ended.Why] = 1
-		if last.Ended.Remote != nil && *last.Ended.Remote {
+	if last := steps[len(steps)-1].(connections.Step).Ended; last.Is {
+		got[last.V.Why] = 1
+		if last.V.Remote.V {
 			got["remote"] = 1
 		}
 	}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 )
 
 // SessionConversation is clients and the server of a session with a network between them. A
@@ -36,7 +37,7 @@ type SessionHappens struct {
 // ParseSessionConversation reads the lines of a conversation.
 func ParseSessionConversation(lines []string) (*SessionConversation, error) {
 	with, lines := settings(lines)
-	c := &SessionConversation{With: with, Carriage: Carriage{Seed: 1, names: [2]string{contract.SideClient, contract.SideServer}}}
+	c := &SessionConversation{With: with, Carriage: Carriage{Seed: 1, names: [2]string{"client", "server"}}}
 	var w words
 	for _, text := range lines {
 		fields := strings.Fields(text)
@@ -48,7 +49,7 @@ func ParseSessionConversation(lines []string) (*SessionConversation, error) {
 		case fields[0] == "close" && len(args) == 2: // close NAME TIME
 			c.Happens = append(c.Happens, SessionHappens{At: w.time(args[1]), What: fields[0], Name: args[0]})
 		case fields[0] == "drop" && len(args) == 3: // drop NAME TIME REASON
-			c.Happens = append(c.Happens, SessionHappens{At: w.time(args[1]), What: contract.EventEnd, Name: args[0], Reason: int64(w.number(args[2]))})
+			c.Happens = append(c.Happens, SessionHappens{At: w.time(args[1]), What: "end", Name: args[0], Reason: int64(w.number(args[2]))})
 		default:
 			c.Carriage.set(&w, text, fields)
 		}
@@ -62,10 +63,10 @@ func ParseSessionConversation(lines []string) (*SessionConversation, error) {
 
 // CheckClients compares the steps of the clients, and CheckServer those of the server, with what
 // is wanted: counts of a row, or of a reason with which a client ended.
-func (c *SessionConversation) CheckClients(steps []contract.SessionClientStep) error {
+func (c *SessionConversation) CheckClients(steps []conform.Step) error {
 	got := map[string]int{}
 	for _, s := range steps {
-		for _, row := range s.Rows {
+		for _, row := range s.(sessions.ClientStep).Rows {
 			got[row]++
 		}
 	}
@@ -73,16 +74,17 @@ func (c *SessionConversation) CheckClients(steps []contract.SessionClientStep) e
 }
 
 // CheckServer does so for the server.
-func (c *SessionConversation) CheckServer(steps []contract.SessionServerStep) error {
+func (c *SessionConversation) CheckServer(steps []conform.Step) error {
 	got := map[string]int{}
-	for _, s := range steps {
+	for _, step := range steps {
+		s := step.(sessions.ServerStep)
 		for _, row := range s.Rows {
 			got[row]++
 		}
-		if s.Counted != nil {
-			got[*s.Counted]++
+		if s.Counted.Is {
+			got[s.Counted.V]++
 		}
-		if s.Answer != nil {
+		if s.Answer.Is {
 			got["answers"]++
 		}
 		got["living"], got["ended"] = int(s.Living), int(s.Ended)
