@@ -137,14 +137,6 @@ func (e *end) got() []string {
 	return payloads
 }
 
-// states returns those of the sent numbers that are kept.
-func (e *end) states() (list []string) {
-	for n := e.sent.oldest; n < e.sent.next; n++ {
-		list = append(list, e.sent.get(n).state.String())
-	}
-	return list
-}
-
 // sum makes sure that the reassembly's count of bytes is right, and that its list is in
 // order, and returns the numbers in it.
 func (e *end) partials() (numbers []core.Number) {

@@ -6,17 +6,6 @@ import (
 	"slices"
 )
 
-// Cuts returns where the fields of bytes begin, in bytes, and where the last one ends: those that
-// a decoder reads.
-func Cuts(layout string, b []byte, p Parameters, given Values) (at []int) {
-	Trace(layout, b, p, given, func(part Part) {
-		if !part.Begin && !part.End && (len(at) == 0 || part.At/8 > at[len(at)-1]) {
-			at = append(at, part.At/8)
-		}
-	})
-	return append(at, len(b))
-}
-
 // Mutations are bytes with a fault or two, or without: each cut, a byte more, each bit changed, each
 // number at and beside its bounds, and two numbers at once. A field that follows from all bytes is
 // made right again.

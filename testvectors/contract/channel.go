@@ -1,7 +1,5 @@
 package contract
 
-import "encoding/json"
-
 // This file has the operations of channels (CHANNELS.md).
 
 // The operations.
@@ -93,13 +91,4 @@ type ChannelRead struct {
 type Null struct {
 	Is    bool // the field is there
 	Value *int64
-}
-
-// MarshalJSON writes the number or null.
-func (n Null) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
-
-// UnmarshalJSON reads a number or null.
-func (n *Null) UnmarshalJSON(text []byte) error {
-	n.Is = true
-	return json.Unmarshal(text, &n.Value)
 }

@@ -33,7 +33,7 @@ func refused(err error) error {
 	return err
 }
 
-// encode encodes the values of an object by a layout.
+// encode encodes the values of an object, such as a record (CHO-4), by a layout.
 func (o *object) encode(name string, p layout.Parameters) (any, error) {
 	v, err := layout.FromJSON(name, o.fields, p)
 	if err != nil {

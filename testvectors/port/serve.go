@@ -12,8 +12,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/chunkwire/chunkwire/conform/formats"
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/formats"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 

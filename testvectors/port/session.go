@@ -72,7 +72,7 @@ func (o *object) agreed() session.Agreed {
 }
 
 // text is how bytes are written.
-func text(b []byte) *string                                          { return pointerTo(hex.EncodeToString(b)) }
+func text(b []byte) *string { return pointerTo(hex.EncodeToString(b)) }
 
 // mostBody is the longest body of a request.
 const mostBody = 1200

@@ -1,11 +1,9 @@
 package port
 
 import (
-	"encoding/hex"
 	"errors"
 
 	"github.com/chunkwire/chunkwire/conform"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
@@ -56,15 +54,3 @@ func traced[E, S any](q *object, read func(*object, *E) error, run func([]E) ([]
 
 // at reads the time of an event (CHO-12).
 func (o *object) at() int64 { return o.within("at", 0, 1<<62-1) }
-
-// null reads a number or null, in a field that must be there.
-func (o *object) null(name string) contract.Null {
-	n := contract.Null{Is: true}
-	if !o.isNull(name) {
-		n.Value = pointerTo(o.number(name))
-	}
-	return n
-}
-
-// bytes reads lower-case hex, as text.
-func (o *object) bytes(name string) *string { return pointerTo(hex.EncodeToString(o.hex(name))) }

@@ -168,8 +168,3 @@ func (c *ConnectionConversation) CheckConnection(end int, steps []conform.Step) 
 	}
 	return c.count(end, got)
 }
-
-func number(n int) *int64 {
-	v := int64(n)
-	return &v
-}

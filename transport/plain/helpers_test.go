@@ -132,15 +132,14 @@ type (
 )
 
 var (
-	content   = transporttest.Content
-	during    = transporttest.During
-	wantErr   = transporttest.WantErr
-	wantTook  = transporttest.WantTook
-	mustSend  = transporttest.MustSend
-	mustRecv  = transporttest.MustRecv
-	isSlice   = transporttest.IsSlice
-	isAck     = transporttest.IsAck
-	isFullAck = transporttest.IsFullAck
+	content  = transporttest.Content
+	during   = transporttest.During
+	wantErr  = transporttest.WantErr
+	wantTook = transporttest.WantTook
+	mustSend = transporttest.MustSend
+	mustRecv = transporttest.MustRecv
+	isSlice  = transporttest.IsSlice
+	isAck    = transporttest.IsAck
 
 	laneFramer = transporttest.LaneFramer
 )

@@ -52,15 +52,3 @@ func stream(t *testing.T, from, to *plain.Conn, chunks int, size func(i int) int
 	}
 	wantErr(t, "sending", <-sent, nil)
 }
-
-// done counts the deliveries that are done.
-func done(all []*plain.Delivery) (n int) {
-	for _, d := range all {
-		select {
-		case <-d.Done():
-			n++
-		default:
-		}
-	}
-	return n
-}

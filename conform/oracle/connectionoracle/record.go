@@ -82,7 +82,7 @@ func (f Format) Parameters() layout.Parameters {
 // Values are the values of a record by the names of the layouts.
 func (f Format) Values(r *Record) layout.Values {
 	v := layout.Names{}.Get(*r)
-	inner := layout.Values{}
+	var inner layout.Values
 	switch {
 	case r.Type == "":
 		return channeloracle.Names.Get(r.Channel)

@@ -26,11 +26,6 @@ func (r *Reader) Bits(n int) uint64 {
 	return v
 }
 
-// Int reads what Stream.Int wrote.
-func (r *Reader) Int(low, high int64) int64 {
-	return low + int64(r.Bits(Width(low, high)))
-}
-
 // Align reads the bits up to the next multiple of 8, and reports whether they are
 // all zero. They are there, since a stream made of bytes ends at one.
 func (r *Reader) Align() bool {

@@ -104,9 +104,6 @@ func (c *Chunks) Done() (at core.Micros) {
 	return at
 }
 
-// Ends returns the lanes of both ends, to look at.
-func (c *Chunks) Ends() (a, b *lanes.Lanes) { return c.a.Lanes, c.b.Lanes }
-
 // packet is a slice or an ack, and its lane. Any of them says how many datagrams with marks have
 // come, as the packets of a connection do.
 type packet struct {
