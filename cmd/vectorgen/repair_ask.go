@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
+	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // This file puts the requests about repair slices to their oracle.

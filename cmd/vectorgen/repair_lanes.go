@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
+	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // This file gives the traces of connections the lanes with repair slices: their oracle.

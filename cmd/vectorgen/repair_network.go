@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
+	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // repairConversation adds a trace each of a sender and a receiver that talk over a network.

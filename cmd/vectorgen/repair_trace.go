@@ -5,8 +5,8 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
+	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // This file runs the oracle's machines of repair slices through traces.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/conform/packets"
+	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // scriptKinds add the vectors of a script, by the kind of its group.

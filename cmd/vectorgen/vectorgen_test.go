@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/script"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 const specPath = "../../spec"

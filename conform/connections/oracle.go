@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
+	"github.com/chunkwire/chunkwire/conform/trace"
 )
 
 // Oracle is the oracle's connection.

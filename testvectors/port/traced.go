@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/chunkwire/chunkwire/conform"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
+	"github.com/chunkwire/chunkwire/conform/trace"
 )
 
 // machine answers traces of a machine that is declared for package conform.

@@ -14,6 +14,7 @@ codec     product   2
 codec/sum product   9
 oracle    apparatus 3
 never     codec -> codec/sum
+ratio     14
 `
 
 func house(t *testing.T) *rules {
@@ -96,7 +97,7 @@ func TestTop(t *testing.T) {
 }
 
 func TestARuleThatIsNone(t *testing.T) {
-	for _, text := range []string{"core product", "core product x", "core cellar 3", "never -> core"} {
+	for _, text := range []string{"core product", "core product x", "core cellar 3", "never -> core", "ratio x"} {
 		if _, err := parse(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}

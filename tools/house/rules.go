@@ -7,11 +7,8 @@ import (
 	"strings"
 )
 
-// The rules of the whole house. A ceiling of a folder is in house.txt.
-const (
-	mostAtTop = 20 // folders
-	mostTimes = 14 // tenths of the product's lines that the apparatus may have
-)
+// mostAtTop is how many folders may be at the top.
+const mostAtTop = 20
 
 var kinds = []string{"product", "apparatus", "tool"}
 
@@ -26,6 +23,7 @@ type row struct {
 type rules struct {
 	rows  []row
 	never []never
+	ratio int // tenths of the product's lines that the apparatus may have
 }
 
 // never says that no package in one of the folders imports one in another of these.
@@ -40,6 +38,12 @@ func parse(text string) (*rules, error) {
 		case len(words) == 0:
 		case words[0] == "never" && arrow > 1:
 			r.never = append(r.never, never{words[1:arrow], words[arrow+1:]})
+		case words[0] == "ratio" && len(words) == 2:
+			tenths, err := strconv.Atoi(words[1])
+			if err != nil {
+				return nil, fmt.Errorf("house.txt: %q: %w", strings.TrimSpace(line), err)
+			}
+			r.ratio = tenths
 		case len(words) == 3 && slices.Contains(kinds, words[1]):
 			most, err := strconv.Atoi(words[2])
 			if err != nil {
@@ -47,7 +51,7 @@ func parse(text string) (*rules, error) {
 			}
 			r.rows = append(r.rows, row{words[0], words[1], most})
 		default:
-			return nil, fmt.Errorf("house.txt: %q is neither FOLDER KIND LINES nor never FOLDERS -> FOLDERS", strings.TrimSpace(line))
+			return nil, fmt.Errorf("house.txt: %q is neither FOLDER KIND LINES, never FOLDERS -> FOLDERS nor ratio TENTHS", strings.TrimSpace(line))
 		}
 	}
 	return r, nil
@@ -131,8 +135,8 @@ func (r *rules) sizes(all map[string]lines) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%s has %d lines, and may have %d: make it smaller, or say in house.txt why not", row.folder, n, row.most))
 		}
 	}
-	if 10*sums["apparatus"] > mostTimes*sums["product"] {
-		problems = append(problems, fmt.Sprintf("the apparatus has %d lines, more than %d.%d times the product's %d", sums["apparatus"], mostTimes/10, mostTimes%10, sums["product"]))
+	if 10*sums["apparatus"] > r.ratio*sums["product"] {
+		problems = append(problems, fmt.Sprintf("the apparatus has %d lines, more than %d.%d times the product's %d", sums["apparatus"], r.ratio/10, r.ratio%10, sums["product"]))
 	}
 	return problems
 }

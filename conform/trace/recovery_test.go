@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
-	"github.com/chunkwire/chunkwire/testvectors/trace"
 )
 
 // What the host tells takes no row and no time, and only the recommended scheduler has it
