@@ -71,6 +71,7 @@ var roles = map[string]role{
 	"conform/packets":     implemented,
 	"conform/oracle":      mentioned,
 	"conform/sim":         tested,
+	"conform/trace":       implemented, // chunks behind the contract
 	"fuzz":                tested,
 	"fuzz/mistakes":       mentioned,
 	"fuzz/mutation":       mentioned,
