@@ -65,7 +65,8 @@ func TestLogsOfBothEnds(t *testing.T) {
 			}
 			check.Same(t, "the report", json.Unmarshal([]byte(sent.stdout), &report), nil)
 			n := countKinds(s.Events)
-			check.Equal(t, "slices sent", n[eventlog.SliceSent], report.SlicesSent)
+			// The report is printed before the sender leaves; it may resend while it does.
+			check.That(t, n[eventlog.SliceSent] >= report.SlicesSent && report.SlicesSent > 0, "slices sent")
 			at := countKinds(r.Events)
 			check.Equal(t, "begun and ended", []int{
 				n[eventlog.ConnectionStarted], n[eventlog.ConnectionEnded], at[eventlog.ConnectionStarted], at[eventlog.ConnectionEnded],
