@@ -201,5 +201,5 @@ func TestOneEncoding(t *testing.T) {
 		}
 		check.Bytes(t, "again", again, payload)
 	})
-	check.That(t, taken > 10 && refused > 10, fmt.Sprint("both occur: ", taken, refused))
+	check.That(t, taken > 0 && refused > 0, fmt.Sprint("both occur: ", taken, refused)) // -short draws 20 in all
 }
