@@ -34,6 +34,9 @@ func TestVariantsOfFiles(t *testing.T) {
 			want, out := measure.Pattern(200_000, 1), filepath.Join(t.TempDir(), "out")
 			addr, ended := startRecv(t, append([]string{"--json", "--out", out}, strings.Fields(c.recv)...)...)
 			sent := runCommand(t, nil, slices.Concat([]string{"send", "--json", "--to", addr}, strings.Fields(c.send), []string{inputFile(t, want)})...)
+			if sent.code != exitOK { // recv would wait for another sender
+				t.Fatalf("%+v", sent)
+			}
 			received := <-ended
 			wantStored(t, out, want, sent, received)
 			for who, r := range map[string]result{"send": sent, "recv": received} {
