@@ -245,6 +245,49 @@ func TestAPayloadWithAFault(t *testing.T) {
 	check.Equal(t, "read", h.reads(1)+"; "+h.reads(2)+"; "+h.reads(3), "0 a; 0 b, 1 ; 0 c")
 }
 
+// A layer above that has records of its own takes a payload record by record, and composes reports alone.
+func TestRecordByRecord(t *testing.T) {
+	a, b := pair(t, threeKinds...)
+	a.says(3, "one", "two")
+	check.That(t, !a.Delivered(), "it waits")
+	a.packs()
+	check.That(t, a.Delivered(), "what is unreliable was sent")
+	a.says(3, "three", "four")
+	a.says(1, "x")
+	p := a.packs()
+	check.That(t, !a.Delivered(), "what is reliable did not come yet")
+
+	for at := 0; at < len(p); {
+		next, quiet, err := b.Check(p, at)
+		check.That(t, next > at && !quiet && err == nil, "it is right")
+		at = next
+	}
+	check.Equal(t, "nothing was taken", b.Readable(), 0)
+	fault := unhex("0007")
+	next, quiet, err := b.Check(fault, 1)
+	check.That(t, next == 1 && !quiet && err != nil, "a fault")
+	stats := b.Stats()
+	check.Equal(t, "counted", stats.Refused(CodeUnknownRecord), 1)
+	for at := 0; at < len(p); {
+		at = b.Apply(5*ms, 0, core.NoNumber, p, at)
+	}
+	b.Apply(5*ms, 0, core.NoNumber, fault, 1)
+	check.Equal(t, "when its report is due", b.ReportPrompt(), 5*ms+ReportDelay)
+
+	check.Equal(t, "channels to read", b.Readable(), 1<<1|1<<3)
+	m, ok := b.Read(0, 3, nil)
+	check.That(t, ok && string(m.Data) == "three" && b.Readable() == 1<<1|1<<3, "there is one more")
+	check.Equal(t, "read", b.reads(3)+"; "+b.reads(1), "0 four; 0 x")
+	check.Equal(t, "nothing is left", b.Readable(), 0)
+
+	b.says(1, "y")
+	p = b.ComposeReports([]byte("<"), 5*ms+ReportDelay, LargestPayload)
+	check.Equal(t, "reports", string(p[:1])+b.words(p[1:]), "<1:report 1+1024")
+	a.number = 2
+	a.gets(p[1:])
+	check.That(t, a.Delivered(), "it came")
+}
+
 // Two deadlines: what is prompt, and what may wait for the application's tick (CHC-9, CHC-10).
 func TestTwoDeadlines(t *testing.T) {
 	a, b := pair(t, threeKinds...)
@@ -369,10 +412,13 @@ func TestALargeMessageIsPassedOverOnce(t *testing.T) {
 	a.says(3, strings.Repeat("l", 3000))
 	a.says(4, strings.Repeat("l", 2000), strings.Repeat("l", 2000))
 	var sizes []int
+	var alone []bool
 	for range 8 {
 		a.says(2, "s")
 		sizes = append(sizes, len(a.packs()))
+		alone = append(alone, a.Alone())
 	}
+	check.Equal(t, "the next may go alone", alone, []bool{true, false, true, false, true, false, false, false})
 	check.Equal(t, "payloads", sizes, []int{5, 2004, 10, 2004, 10, 3004, 10, 5})
 }
 

@@ -318,6 +318,8 @@ func TestEncoderRefusals(t *testing.T) {
 		{"ack of no slices", ack(0, ""), refusal{codec.ErrInvalidField, "ENC-2", 16}},
 		{"ack of 257 slices", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 257}}, refusal{codec.ErrInvalidField, "ENC-2", 16}},
 		{"ack of a slice that is not there", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 8, Acked: core.FirstN(9)}}, refusal{codec.ErrInvalidField, "ENC-5", 24}},
+		{"have of an ack of repair slices", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 8, Have: 1}}, refusal{codec.ErrInvalidField, "ENC-5", 24}},
+		{"top of an ack of repair slices", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 8, Top: 1}}, refusal{codec.ErrInvalidField, "ENC-5", 24}},
 		{"neither slice nor ack", codec.Packet{Type: 2}, refusal{codec.ErrInvalidField, "ENC-6", 0}},
 	}
 	for _, c := range cases {

@@ -281,3 +281,10 @@ func TestLinkedIsASignOfLife(t *testing.T) {
 	c.gets(check.Must(m.Append(nil)))
 	check.Equal(t, "deadline", c.Deadline()-c.host.now, 10*second)
 }
+
+// Where there is no Link nothing is heard, and no time goes by with it.
+func TestNothingIsHeardWithoutALink(t *testing.T) {
+	c := newCaller(newHost(t, open), here, 0)
+	c.Heard(c.host.now + 3600*second)
+	check.Equal(t, "it links still", text(c.sends()), "LINK")
+}

@@ -31,6 +31,9 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// The extension of marks is bit 0 of the set (CXM-12).
+func TestTheBitOfMarks(t *testing.T) { check.Equal(t, "bit", ExtensionECN, 1) }
+
 // What is allowed is taken.
 func TestConfigurationsThatAreGood(t *testing.T) {
 	for _, terms := range []Terms{{Lanes: 16}, {Timeout: second}, {Timeout: 3600 * second}, {Variants: 255, Extensions: 65535, Protocol: 1<<32 - 1}, {Mode: MAC}, {Mode: AEAD}} {

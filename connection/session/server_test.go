@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/logtest"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -479,4 +480,19 @@ func TestMovingMakesNoRoom(t *testing.T) {
 	h.now += Remember
 	h.polls()
 	check.Equal(t, "nothing is left", []int{len(h.prefixes), h.Stats().Living, h.Stats().Ended}, []int{0, 0, 0})
+}
+
+// The log of a server has the rows by which an entry changes its state, and no others.
+func TestTheLogOfAServer(t *testing.T) {
+	var log logtest.Text
+	h := newHost(t, with(open, func(c *ServerConfig) { c.Log = log.Add }))
+	c := confirmed(h, here, 0)
+	check.Equal(t, "data", h.hears(here, c.data("more")), "J18")
+	h.End(h.now, c.entry(), ConnectionClosed)
+	link := c.Link().ID()
+	check.Equal(t, "log", log.Lines, []string{
+		fmt.Sprintf("1000000.000 server %d state machine=session-server from=FREE to=UNCONFIRMED row=J3", link),
+		fmt.Sprintf("1000010.000 server %d state machine=session-server from=UNCONFIRMED to=CONFIRMED row=J9", link),
+		fmt.Sprintf("1000010.000 server %d state machine=session-server from=CONFIRMED to=ENDED row=J20", link),
+	})
 }
