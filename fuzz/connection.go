@@ -87,11 +87,6 @@ func seedConnectionRecords(files []testvectors.File) (seeds [][]byte) {
 	return seeds
 }
 
-// Two ends of a connection, each beside its model, over a network that loses, doubles, delays and
-// changes; a peer that has the keys says anything. What is read was sent, each once where that
-// is promised. At last everything arrives, if nobody has said what is not true: both fall silent
-// with nothing left, or have closed.
-//
 // Both ends of a connection, each beside its oracle, over a network that keeps everything that was ever
 // sent. At last the network is good, and each service delivers what it promises.
 //
