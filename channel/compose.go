@@ -41,7 +41,7 @@ func (m *Mux) Compose(dst []byte, now core.Micros, number core.Number, space int
 // ComposeReports appends only the reports that are due, as many as fit space bytes.
 func (m *Mux) ComposeReports(dst []byte, now core.Micros, space int) (payload []byte) {
 	m.now = max(m.now, now)
-	m.compose = compose{payload: dst, left: space, quiet: true}
+	m.compose = compose{payload: dst, left: space}
 	m.composeReports()
 	payload, m.payload = m.payload, nil
 	return payload
