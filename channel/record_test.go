@@ -201,5 +201,9 @@ func TestOneEncoding(t *testing.T) {
 		}
 		check.Bytes(t, "again", again, payload)
 	})
-	check.That(t, taken > 0 && refused > 0, fmt.Sprint("both occur: ", taken, refused)) // -short draws 20 in all
+	least := 10
+	if testing.Short() { // draws 20 in all
+		least = 0
+	}
+	check.That(t, taken > least && refused > least, fmt.Sprint("both occur: ", taken, refused))
 }
