@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
-	"github.com/chunkwire/chunkwire/conform/trace"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -34,7 +35,7 @@ func repairSliceResponse(q contract.RepairSliceRequest) any {
 	if outside(q.ChunkID, 0, 65535) || outside(q.Size, 1, repairoracle.MaxChunk) || outside(q.SliceID, 0, repairoracle.MaxIDs-1) {
 		return invalidField()
 	}
-	return contract.RepairSliceResponse{Answer: ok, Slice: contentOf(repairoracle.Slice(trace.Data(uint16(q.ChunkID), int(q.Size)), q.SliceID))}
+	return contract.RepairSliceResponse{Answer: ok, Slice: contentOf(repairoracle.Slice(chunks.Data(uint16(q.ChunkID), int(q.Size)), q.SliceID))}
 }
 
 func repairRebuildResponse(q contract.RepairRebuildRequest) any {
@@ -42,7 +43,7 @@ func repairRebuildResponse(q contract.RepairRebuildRequest) any {
 		slices.ContainsFunc(q.SliceIDs, func(id int64) bool { return outside(id, 0, repairoracle.MaxIDs-1) }) {
 		return invalidField()
 	}
-	chunk := trace.Data(uint16(q.ChunkID), int(repairoracle.SliceSize*(q.NumSlices-1)+q.LastBytes))
+	chunk := chunks.Data(uint16(q.ChunkID), int(repairoracle.SliceSize*(q.NumSlices-1)+q.LastBytes))
 	d := repairoracle.NewDecoder(q.NumSlices, q.LastBytes)
 	a := contract.RepairRebuildResponse{Answer: ok}
 	for _, id := range q.SliceIDs {
@@ -58,6 +59,11 @@ func repairRebuildResponse(q contract.RepairRebuildRequest) any {
 		a.Chunk = &content
 	}
 	return a
+}
+
+// contentOf stands for data.
+func contentOf(data []byte) contract.Content {
+	return contract.Content{Size: len(data), CRC32: stream.CRC32(data)}
 }
 
 // refusedRepair is the response to a packet that is refused, with the sentence that does.
@@ -97,8 +103,8 @@ func encodedOrDecoded(q contract.RepairRequest) (b []byte, p repairoracle.Packet
 var repairAnswers = answers{
 	contract.OpRepairRow: by(repairRowResponse), contract.OpRepairSlice: by(repairSliceResponse), contract.OpRepairRebuild: by(repairRebuildResponse),
 	contract.OpRepairEncode: by(repairResponse), contract.OpRepairDecode: by(repairResponse),
-	contract.OpRepairSender:   by(func(q contract.RepairSenderRequest) any { return repairSenderResponse(q.Config, q.Events) }),
-	contract.OpRepairReceiver: by(func(q contract.RepairReceiverRequest) any { return repairReceiverResponse(q.Config, q.Events) }),
+	contract.OpRepairSender:   asked(chunks.RepairSender),
+	contract.OpRepairReceiver: asked(chunks.RepairReceiver),
 
 	contract.OpConnectionEncode: by(connectionEncoded), contract.OpConnectionDecode: by(connectionDecoded),
 }

@@ -1,18 +1,12 @@
 package main
 
 import (
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
-	"github.com/chunkwire/chunkwire/conform/trace"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // This file gives the traces of connections the lanes with repair slices: their oracle.
-
-// newRule returns the rule of a profile.
-func newRule(p contract.RepairProfile) *repairoracle.Rule {
-	return repairoracle.NewRule(repairoracle.Profile{Rate: p.Rate, Burst: p.Burst, Fixed: p.Fixed, Redundant: p.Redundant})
-}
 
 // repairRecord is a record of a lane.
 func repairRecord(lane int64, p repairoracle.Packet) connectionoracle.Record {
@@ -26,6 +20,6 @@ func repairRecord(lane int64, p repairoracle.Packet) connectionoracle.Record {
 // arrivingRepairSlice is a slice of a chunk of TRC-1.
 func arrivingRepairSlice(lane, chunkID, id, numSlices, last int64) connectionoracle.Record {
 	p := repairSliceOf(chunkID, id, numSlices, last)
-	p.Data = repairoracle.Slice(trace.Data(uint16(chunkID), int(repairoracle.SliceSize*(numSlices-1)+last)), id)
+	p.Data = repairoracle.Slice(chunks.Data(uint16(chunkID), int(repairoracle.SliceSize*(numSlices-1)+last)), id)
 	return repairRecord(lane, p)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -33,13 +35,14 @@ func takenByRepair(t *testing.T) (rows, codes map[string]int) {
 				rows[e.sentence]++
 			}
 		case contract.OpRepairSender, contract.OpRepairReceiver:
-			var steps contract.RepairTraceResponse
-			if err := json.Unmarshal(v.Response, &steps); err != nil {
+			op := map[string]*conform.Op{contract.OpRepairSender: chunks.RepairSender, contract.OpRepairReceiver: chunks.RepairReceiver}[h.Op]
+			r, err := recorded(op, v.Request)
+			if err != nil {
 				t.Fatalf("%s: %v", v.Name, err)
 			}
-			count(rows, rowsOfRepair(steps))
-			for _, s := range steps.Steps {
-				codes[s.Error]++
+			count(rows, chunkRows(r.Steps))
+			for _, s := range r.Steps {
+				codes[s.(chunks.Step).Error]++
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package port
 
 import (
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -8,5 +9,5 @@ import (
 var chunkOperations = map[string]operation{
 	contract.OpEncodeBody: encodeBody, contract.OpDecodeBody: decodeBody,
 	contract.OpEncodePacket: encodePacket, contract.OpDecodePacket: decodePacket,
-	contract.OpSender: sender, contract.OpReceiver: receiver,
+	contract.OpSender: machine(chunks.Sender), contract.OpReceiver: machine(chunks.Receiver),
 }

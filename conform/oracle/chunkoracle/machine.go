@@ -59,6 +59,9 @@ type machine struct {
 	ours        bool
 }
 
+// Kind is the kind of its slices.
+func (m *machine) Kind() Kind { return m.kind }
+
 // State, ChunkID and NumSlices are what a trace shows.
 func (m *machine) State() string    { return m.state }
 func (m *machine) ChunkID() int64   { return m.chunkID }
