@@ -21,7 +21,7 @@ func submitted(size int, guard uint8) senderEvent {
 func acked(chunkID uint16, bits string) senderEvent {
 	return func(s *Sender) uint8 {
 		a := chunktest.Ack(chunkID, bits)
-		guard, _ := s.ackGuard(a)
+		guard := s.ackGuard(&a)
 		s.HandleAck(0, a)
 		return guard
 	}

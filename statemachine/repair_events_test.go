@@ -20,7 +20,7 @@ func repairSubmitted(size int, guard uint8) repairSenderEvent {
 
 func repairAcked(a codec.Ack) repairSenderEvent {
 	return func(s *Sender) uint8 {
-		guard, _ := s.ackGuard(a)
+		guard := s.ackGuard(&a)
 		s.HandleAck(0, a)
 		return guard
 	}

@@ -121,7 +121,7 @@ func TestRepairSenderMeetsNothingImpossible(t *testing.T) {
 					Have:      rapid.IntRange(-1, 4).Draw(t, "have"),
 					Top:       rapid.IntRange(-1, 8).Draw(t, "top"),
 				}
-				guard, _ := s.ackGuard(a)
+				guard := s.ackGuard(&a)
 				repairPossible(t, &repairSenderMachine, before, senderGuards[guard])
 				s.HandleAck(now, a)
 			case 3:

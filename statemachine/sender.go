@@ -55,19 +55,19 @@ type Sender struct {
 type senderLedger interface {
 	// start begins a chunk, of which nothing was sent.
 	start(chunkID uint16, c chunk)
-	// judge returns the guard of an ack for the chunk in flight, and what it says.
-	judge(a codec.Ack) (guard uint8, said Progress)
-	// note takes what an ack said. It returns what is known from then on, with the news, and
-	// how many slices are newly acked.
-	note(said Progress) (known Progress, newly int)
+	// judge returns the guard of an ack for the chunk in flight, and sets what it says.
+	judge(a *codec.Ack, said *Progress) (guard uint8)
+	// note takes what an ack said, and makes of it what is known from then on, with the news.
+	// It returns how many slices are newly acked.
+	note(said *Progress) (newly int)
 	// slice returns a slice of the chunk in flight: always the same bytes.
 	slice(id int) codec.Slice
-	// send returns the slice that is sent next, if the scheduler named one, and counts it
+	// send sets the slice that is sent next, if the scheduler named one, and counts it
 	// as sent. It reports whether the slice was sent before.
-	send(id int) (s codec.Slice, again bool)
+	send(id int, out *codec.Slice) (again bool)
 	// told returns how often the slice was sent that was sent last, and what for, if the
 	// scheduler says why.
-	told(s codec.Slice, why string) (times int, reason string)
+	told(s *codec.Slice, why string) (times int, reason string)
 	// drop releases the chunk.
 	drop()
 	// count returns how many slices an ack reports.
@@ -232,10 +232,12 @@ func rowsOf[S table.State, M, In any](kind codec.Kind, pairs []pair[table.Transi
 }
 
 // given is what an event gives to the actions. It is kept in the sender and not handed
-// on: passing it by value through the table takes longer than most events.
+// on: passing it by value through the table takes longer than most events, and a pointer
+// to a value of the caller would need memory.
 type given struct {
 	chunk   chunk
-	said    Progress // by an ack
+	ack     codec.Ack
+	said    Progress // by the ack
 	sliceID int
 }
 
@@ -289,8 +291,8 @@ func (s *Sender) HandleAck(now core.Micros, a codec.Ack) (ours bool) {
 	if s.log != nil {
 		s.log(ackEvent(eventlog.AckReceived, s.now, a, s.ledger.count(a)))
 	}
-	guard, said := s.ackGuard(a)
-	s.given.said = said
+	s.given.ack, s.given.said = a, Progress{}
+	guard := s.ackGuard(&s.given.ack)
 	ours = guard != ackForeign
 	if s.state == SenderIdle {
 		ours = s.stats.Chunks > 0 && a.ChunkID == s.chunkID-1
@@ -299,13 +301,12 @@ func (s *Sender) HandleAck(now core.Micros, a codec.Ack) (ours bool) {
 	return ours
 }
 
-// ackGuard returns the guard of an ack (SND-5, SND-6, SND-8, SND-22; RPX-3, RPX-4), and
-// what it says.
-func (s *Sender) ackGuard(a codec.Ack) (guard uint8, said Progress) {
-	if a.ChunkID != s.chunkID || a.NumSlices != s.numSlices || s.kind.ValidateAck(&a) != nil {
-		return ackForeign, said
+// ackGuard returns the guard of an ack (SND-5, SND-6, SND-8, SND-22; RPX-3, RPX-4).
+func (s *Sender) ackGuard(a *codec.Ack) uint8 {
+	if a.ChunkID != s.chunkID || a.NumSlices != s.numSlices || s.kind.ValidateAck(a) != nil {
+		return ackForeign
 	}
-	return s.ledger.judge(a)
+	return s.ledger.judge(a, &s.given.said)
 }
 
 // Poll returns a slice to send at now, or false when none is due. Call it until
@@ -394,12 +395,11 @@ func (s *Sender) held(senderInput) { s.sched.Held(s.now) }
 // note takes what an ack said, and passes it on to the scheduler (SND-12, RPX-6).
 func (s *Sender) note(in senderInput) {
 	s.hear(in)
-	known, newly := s.ledger.note(s.given.said)
-	s.stats.SlicesAcked += int64(newly)
+	s.stats.SlicesAcked += int64(s.ledger.note(&s.given.said))
 	if s.log != nil {
-		s.logProgress(&known)
+		s.logProgress(&s.given.said)
 	}
-	s.sched.Acked(s.now, known)
+	s.sched.Acked(s.now, s.given.said)
 }
 
 // logProgress logs which slices are newly acked, or how many are.
@@ -444,23 +444,21 @@ func (s *Sender) drop(senderInput) {
 
 // send sends the next slice (SND-14, RPX-7).
 func (s *Sender) send(senderInput) {
-	out, again := s.ledger.send(s.given.sliceID)
-	s.out = out
-	s.stats.SlicesSent++
-	s.stats.BytesSent += int64(out.DatagramSize())
-	if again {
+	if again := s.ledger.send(s.given.sliceID, &s.out); again {
 		s.stats.SlicesResent++
 	}
-	if !out.Source() {
+	s.stats.SlicesSent++
+	s.stats.BytesSent += int64(s.out.DatagramSize())
+	if !s.out.Source() {
 		s.stats.SlicesRepair++
 	}
 	if s.log != nil {
-		s.logSlice(out)
+		s.logSlice(&s.out)
 	}
 }
 
 // logSlice logs the slice that is sent.
-func (s *Sender) logSlice(out codec.Slice) {
+func (s *Sender) logSlice(out *codec.Slice) {
 	times, why := s.ledger.told(out, s.sched.Why(out.SliceID))
 	s.log(eventlog.Event{
 		Kind: eventlog.SliceSent, At: s.now, ChunkID: s.chunkID, SliceID: out.SliceID,

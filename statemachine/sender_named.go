@@ -26,23 +26,23 @@ func (l *sentSet) start(chunkID uint16, c chunk) {
 }
 
 // judge: a slice that was never sent cannot have arrived (SND-7).
-func (l *sentSet) judge(a codec.Ack) (guard uint8, said Progress) {
+func (l *sentSet) judge(a *codec.Ack, said *Progress) uint8 {
 	said.News = a.Acked.Intersect(l.sent).Minus(l.acked)
 	switch {
 	case l.acked.Count()+said.News.Count() == a.NumSlices:
-		return ackAll, said
+		return ackAll
 	case !said.News.Empty():
-		return ackNews, said
+		return ackNews
 	case l.acked.Empty() && a.Acked.Empty():
-		return ackHold, said
+		return ackHold
 	}
-	return ackNothingNew, said
+	return ackNothingNew
 }
 
-func (l *sentSet) note(said Progress) (known Progress, newly int) {
+func (l *sentSet) note(said *Progress) (newly int) {
 	l.acked = l.acked.Union(said.News)
 	said.Have = l.acked.Count()
-	return said, said.News.Count()
+	return said.News.Count()
 }
 
 // slice: SLC-4, LIM-2.
@@ -52,16 +52,17 @@ func (l *sentSet) slice(id int) codec.Slice {
 	return codec.Slice{ChunkID: l.id, SliceID: id, NumSlices: l.k, Data: l.chunk[from:to:to]}
 }
 
-func (l *sentSet) send(id int) (s codec.Slice, again bool) {
+func (l *sentSet) send(id int, out *codec.Slice) (again bool) {
 	again = l.sent.Has(id)
 	l.sent.Add(id)
 	if l.times != nil {
 		l.times[id]++
 	}
-	return l.slice(id), again
+	*out = l.slice(id)
+	return again
 }
 
-func (l *sentSet) told(s codec.Slice, why string) (times int, reason string) {
+func (l *sentSet) told(s *codec.Slice, why string) (times int, reason string) {
 	switch times = l.times[s.SliceID]; {
 	case times == 1:
 		why = eventlog.First

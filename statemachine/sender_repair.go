@@ -25,27 +25,28 @@ func (l *sentCount) start(chunkID uint16, c chunk) {
 }
 
 // judge: what was never sent cannot have arrived (RPX-3, RPX-4).
-func (l *sentCount) judge(a codec.Ack) (guard uint8, said Progress) {
+func (l *sentCount) judge(a *codec.Ack, said *Progress) uint8 {
 	top, ok := latestWith(a.Top, l.sent, a.NumSlices)
 	said.Have, said.Top = a.Have, top
 	switch {
 	case !ok || a.Have > top:
-		return ackForeign, said
+		return ackForeign
 	case a.Have == a.NumSlices:
-		return ackAll, said
+		return ackAll
 	case a.Have > l.have || top > l.top:
-		return ackNews, said
+		return ackNews
 	case a.Have == 0 && top == 0 && l.have == 0 && l.top == 0:
-		return ackHold, said
+		return ackHold
 	}
-	return ackNothingNew, said
+	return ackNothingNew
 }
 
 // note: acks may be lost, doubled and late, so each count is kept at its maximum (RPX-6).
-func (l *sentCount) note(said Progress) (known Progress, newly int) {
+func (l *sentCount) note(said *Progress) (newly int) {
 	before := l.have
 	l.have, l.top = max(l.have, said.Have), max(l.top, said.Top)
-	return Progress{Have: l.have, Top: l.top}, l.have - before
+	said.Have, said.Top = l.have, l.top
+	return l.have - before
 }
 
 // slice: RPS-4.
@@ -55,14 +56,14 @@ func (l *sentCount) slice(id int) codec.Slice {
 
 // send sends the next number, whatever the scheduler names. That an id comes again after
 // 8,191 does not make the slice a resent one.
-func (l *sentCount) send(int) (s codec.Slice, again bool) {
-	s = l.slice(idOf(l.sent, l.k))
+func (l *sentCount) send(_ int, out *codec.Slice) (again bool) {
+	*out = l.slice(idOf(l.sent, l.k))
 	l.sent++
-	return s, false
+	return false
 }
 
 // told: ids begin anew when there are no more (RPN-2).
-func (l *sentCount) told(s codec.Slice, why string) (times int, reason string) {
+func (l *sentCount) told(s *codec.Slice, why string) (times int, reason string) {
 	times = 1
 	if number := l.sent - 1; number >= erasure.MaxIDs {
 		times += (number - l.k) / (erasure.MaxIDs - l.k)

@@ -95,7 +95,7 @@ func TestSenderMeetsNothingImpossible(t *testing.T) {
 					NumSlices: rapid.SampledFrom([]int{-1, 0, 1, 3, 257}).Draw(t, "slices"),
 				}
 				a.Acked[0] = rapid.Uint64Range(0, 15).Draw(t, "bits")
-				guard, _ := s.ackGuard(a)
+				guard := s.ackGuard(&a)
 				possible(t, &senderMachine, before, senderGuards[guard])
 				s.HandleAck(now, a)
 			case 3:
