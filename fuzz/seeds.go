@@ -49,3 +49,11 @@ func passBytes(out []byte, op byte, d int64) []byte {
 	}
 	return out
 }
+
+// number reads what a vector may leave out.
+func number[N ~int | ~int64 | ~uint16](n *N) int {
+	if n == nil {
+		return 0
+	}
+	return int(*n)
+}

@@ -28,7 +28,7 @@ func (g *group) simulation(s script.Script, spec *script.Simulation, sending, re
 		return err
 	}
 	if sending == chunks.RepairSender {
-		if err := namesRows(s, append(chunkRows(sender.Steps), chunkRows(receiver.Steps)...)); err != nil {
+		if err := namesRows(s, append(sender.Rows(), receiver.Rows()...)); err != nil {
 			return err
 		}
 	}

@@ -107,7 +107,7 @@ func (g *group) repairScript(s script.Script, op *conform.Op, request any, check
 		return err
 	}
 	var a contract.RepairTraceResponse
-	if err := errors.Join(json.Unmarshal(conform.Response(r.Steps), &a), check(a.Steps), namesRows(s, chunkRows(r.Steps))); err != nil {
+	if err := errors.Join(json.Unmarshal(conform.Response(r.Steps), &a), check(a.Steps), namesRows(s, r.Rows())); err != nil {
 		return err
 	}
 	return g.chunkTrace(s, "", r)
@@ -184,19 +184,4 @@ func pollsEarly(r *conform.Recorded) bool {
 		}
 	}
 	return false
-}
-
-// sendingRows are the rows that a packet that goes out took, by the row that ended its poll.
-var sendingRows = map[string]string{"T14": "T13", "U21": "U20", "U23": "U22", "U26": "U25"}
-
-// chunkRows returns the rows that each event took with repair slices.
-func chunkRows(steps []conform.Step) [][]string {
-	rows := make([][]string, len(steps))
-	for i, s := range steps {
-		s := s.(chunks.Step)
-		if rows[i] = []string{s.Row}; len(s.Packets) > 0 {
-			rows[i] = append(rows[i], sendingRows[s.Row])
-		}
-	}
-	return rows
 }

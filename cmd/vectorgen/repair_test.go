@@ -40,7 +40,7 @@ func takenByRepair(t *testing.T) (rows, codes map[string]int) {
 			if err != nil {
 				t.Fatalf("%s: %v", v.Name, err)
 			}
-			count(rows, chunkRows(r.Steps))
+			count(rows, r.Rows())
 			for _, s := range r.Steps {
 				codes[s.(chunks.Step).Error]++
 			}

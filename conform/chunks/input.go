@@ -1,6 +1,7 @@
 package chunks
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform"
@@ -56,6 +57,33 @@ func nearby(in conform.Source, look conform.Look) uint16 {
 	return uint16(look.Near[chunkID] + []int64{0, 0, 0, 0, 0, 0, -1, 1}[in.Number(0, 7)])
 }
 
+// mostBack is how far back an event of a talk refers to what the other end sent.
+const mostBack = 255
+
+// came is the event that something arrives which the other end of a talk has sent: there nothing
+// else does, and without it the event is a poll.
+func came(in conform.Source, look conform.Look, poll conform.Event) (conform.Event, bool) {
+	switch {
+	case look.Came == nil:
+		return nil, false
+	case len(look.Came) == 0:
+		return poll, true
+	}
+	return arriving(look.Came[max(0, len(look.Came)-1-int(in.Number(0, mostBack)))]), true
+}
+
+// packCame is the inverse.
+func packCame(out []byte, e conform.Event, look conform.Look) ([]byte, bool) {
+	back := int64(0)
+	for n := range min(len(look.Came), mostBack+1) {
+		if reflect.DeepEqual(arriving(look.Came[len(look.Came)-1-n]), e) {
+			back = int64(n)
+			break
+		}
+	}
+	return conform.AppendNumber(out, 0, mostBack, back), len(look.Came) > 0
+}
+
 // few is below how many slices chunks mostly have.
 const few = 6
 
@@ -98,6 +126,9 @@ func masked(in conform.Source, n int64) []bool {
 
 // Unpack makes an ack.
 func (Ack) Unpack(in conform.Source, _ any, look conform.Look) conform.Event {
+	if e, is := came(in, look, Poll{}); is {
+		return e
+	}
 	way := in.Number(0, waysToAck-1)
 	if way == asItIs {
 		id, n := uint16(in.Number(0, 65535)), in.Number(1, chunkoracle.MaxSlices)
@@ -128,7 +159,13 @@ func (Ack) Unpack(in conform.Source, _ any, look conform.Look) conform.Event {
 }
 
 // Pack is the inverse.
-func (e Ack) Pack(out []byte, config any, look conform.Look) []byte {
+func (e Ack) Pack(out []byte, _ any, look conform.Look) []byte {
+	if referred, is := packCame(out, e, look); is {
+		return referred
+	}
+	if referred, is := packCame(out, e, look); is {
+		return referred
+	}
 	n := int64(len(e.Acked))
 	if out, ok := asNearby(append(out, allSent), e.ChunkID, look); ok && e.Acked == bits(look.Sets[sentOrHere]) {
 		return out
@@ -154,6 +191,9 @@ func asNearby(out []byte, id uint16, look conform.Look) ([]byte, bool) {
 
 // Unpack makes an ack.
 func (RepairAck) Unpack(in conform.Source, _ any, look conform.Look) conform.Event {
+	if e, is := came(in, look, RepairPoll{}); is {
+		return e
+	}
 	way := in.Number(0, waysToAck-1)
 	if way == asItIs {
 		return RepairAck{uint16(in.Number(0, 65535)), in.Number(1, 256), in.Number(0, 256), in.Number(0, repairoracle.MaxIDs-1)}
@@ -173,7 +213,10 @@ func (RepairAck) Unpack(in conform.Source, _ any, look conform.Look) conform.Eve
 }
 
 // Pack is the inverse.
-func (e RepairAck) Pack(out []byte, _ any, _ conform.Look) []byte {
+func (e RepairAck) Pack(out []byte, _ any, look conform.Look) []byte {
+	if referred, is := packCame(out, e, look); is {
+		return referred
+	}
 	out = conform.AppendNumber(conform.AppendNumber(append(out, asItIs), 0, 65535, int64(e.ChunkID)), 1, 256, e.NumSlices)
 	return conform.AppendNumber(conform.AppendNumber(out, 0, 256, e.Have), 0, repairoracle.MaxIDs-1, e.Top)
 }
@@ -264,6 +307,9 @@ func form(id uint16, look conform.Look) (n, last int64) {
 
 // Unpack makes a slice.
 func (Slice) Unpack(in conform.Source, _ any, look conform.Look) conform.Event {
+	if e, is := came(in, look, ReceiverPoll{}); is {
+		return e
+	}
 	way := in.Number(0, waysToArrive-1)
 	if way == asItIs {
 		e := Slice{ChunkID: uint16(in.Number(0, 65535)), SliceID: in.Number(0, 255), NumSlices: in.Number(1, 256), Size: in.Number(1, 1024)}
@@ -292,7 +338,10 @@ func (Slice) Unpack(in conform.Source, _ any, look conform.Look) conform.Event {
 }
 
 // Pack is the inverse.
-func (e Slice) Pack(out []byte, _ any, _ conform.Look) []byte {
+func (e Slice) Pack(out []byte, _ any, look conform.Look) []byte {
+	if referred, is := packCame(out, e, look); is {
+		return referred
+	}
 	out = conform.AppendNumber(conform.AppendNumber(append(out, asItIs), 0, 65535, int64(e.ChunkID)), 0, 255, e.SliceID)
 	return packFill(conform.AppendNumber(conform.AppendNumber(out, 1, 256, e.NumSlices), 1, 1024, e.Size), e.Fill)
 }
@@ -306,6 +355,9 @@ func packFill(out []byte, fill conform.Opt[uint8]) []byte {
 
 // Unpack makes a slice: with a small id, or one of the last ones.
 func (RepairSlice) Unpack(in conform.Source, _ any, look conform.Look) conform.Event {
+	if e, is := came(in, look, ReceiverPoll{}); is {
+		return e
+	}
 	way := in.Number(0, waysToArrive-1)
 	if way == asItIs {
 		e := RepairSlice{ChunkID: uint16(in.Number(0, 65535)), SliceID: in.Number(0, repairoracle.MaxIDs-1), NumSlices: in.Number(1, 256), LastBytes: in.Number(1, 1024)}
@@ -331,7 +383,13 @@ func (RepairSlice) Unpack(in conform.Source, _ any, look conform.Look) conform.E
 }
 
 // Pack is the inverse.
-func (e RepairSlice) Pack(out []byte, _ any, _ conform.Look) []byte {
+func (e RepairSlice) Pack(out []byte, _ any, look conform.Look) []byte {
+	if referred, is := packCame(out, e, look); is {
+		return referred
+	}
 	out = conform.AppendNumber(conform.AppendNumber(append(out, asItIs), 0, 65535, int64(e.ChunkID)), 0, repairoracle.MaxIDs-1, e.SliceID)
 	return packFill(conform.AppendNumber(conform.AppendNumber(out, 1, 256, e.NumSlices), 1, 1024, e.LastBytes), e.Fill)
 }
+
+// IDOf is the id of a transmission of repair slices.
+func IDOf(numSlices, n int64) int64 { return repairoracle.ID(numSlices, n) }

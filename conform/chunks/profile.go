@@ -192,3 +192,13 @@ func (p Profile) oracle() (chunkoracle.Scheduler, bool) {
 
 // hasHost reports whether a scheduler has events of its host.
 func hasHost(config any) bool { return config.(SenderConfig).Profile.V.Recovery.Is }
+
+// BaseOf returns the profile of the contract.
+func BaseOf(p base.Profile) Base {
+	return Base{p.Rate / 8, p.Cap, p.Burst, p.AckPays, int64(p.Spacing), int64(p.ResendDelay)}
+}
+
+// RuleOf returns the profile of the contract.
+func RuleOf(p rateless.Profile) Rule {
+	return Rule{Rate: p.MaxRate, Burst: p.Name == "burst", Fixed: p.Name == "fixed", Redundant: p.Name == "redundant"}
+}

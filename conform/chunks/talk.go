@@ -12,7 +12,7 @@ import (
 // data, which TRC-1 has.
 func End(op *conform.Op, m conform.Oracle) *conform.End {
 	poll := op.Events[slices.IndexFunc(op.Events, func(k conform.Kind) bool { return k.Name == "poll" })].Of
-	return &conform.End{Name: op.Name, Op: op, Machine: m, Poll: poll, Sent: sent, Arrives: arriving}
+	return &conform.End{Name: op.Name, Op: op, Machine: m, Poll: poll, Sent: sent, Arrives: arriving, Went: []conform.Bytes{}}
 }
 
 func sent(s conform.Step) (list []conform.Bytes) {

@@ -6,12 +6,10 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 )
 
-// said are ROW PACKETS chunk=SIZE ERROR =BITS|=SENT/HAVE/TOP !INCONSISTENT #CHUNK @DEADLINE.
+// said are ROWS PACKETS chunk=SIZE ERROR =BITS|=SENT/HAVE/TOP !INCONSISTENT #CHUNK @DEADLINE.
 func said(_ any, step conform.Step) (said conform.Said) {
 	s := step.(Step)
-	if s.Row != "" {
-		said.Rows = []string{s.Row}
-	}
+	said.Rows = rows(s)
 	for _, p := range s.Packets {
 		said.Came = append(said.Came, item(p))
 	}
@@ -44,4 +42,18 @@ func item(p Packet) conform.Item {
 		return conform.Plain(fmt.Sprintf("%d:%s", p.ChunkID, p.Acked.V))
 	}
 	return conform.Plain(fmt.Sprintf("%d:%d/%d:%d", p.ChunkID, p.Have.V, p.NumSlices.V, p.Top.V))
+}
+
+// sendingRows are the rows that a packet that goes out took, by the row that ended its poll.
+var sendingRows = map[string]string{"S14": "S13", "T14": "T13", "R20": "R19", "R22": "R21", "R25": "R24", "U21": "U20", "U23": "U22", "U26": "U25"}
+
+// rows are those that an event took.
+func rows(s Step) (list []string) {
+	if len(s.Packets) > 0 {
+		list = append(list, sendingRows[s.Row])
+	}
+	if s.Row != "" {
+		list = append(list, s.Row)
+	}
+	return list
 }
