@@ -44,7 +44,11 @@ func (w *walk) read(it *Item, s *scope, c *context) *Fault {
 		s.values[it.Name] = v
 	}
 	if w.saw != nil {
-		w.saw(Part{Item: it, Name: it.Name, At: at, Size: size, Value: v})
+		part := Part{Item: it, Name: it.Name, At: at, Size: size, Value: v}
+		if it.Late {
+			part.Right = it.from(s)
+		}
+		w.saw(part)
 	}
 	return nil
 }
@@ -88,6 +92,7 @@ type Part struct {
 	At    int // in bits
 	Size  int // in bits
 	Value any
+	Right any // of a number that is computed over all bytes: what it must be
 
 	Begin, End bool // of a list's element, or of another layout
 }
@@ -116,7 +121,8 @@ func Decode(layout string, b []byte, p Parameters, given Values) (Values, *Fault
 	return Trace(layout, b, p, given, nil)
 }
 
-// Trace is Decode, which reports each part before the fault, if there is one.
+// Trace is Decode, which reports each part before the fault, if there is one. It also goes on behind a number
+// that is computed over all bytes, and is wrong.
 func Trace(layout string, b []byte, p Parameters, given Values, saw func(Part)) (Values, *Fault) {
 	f := find(layout)
 	w := &walk{format: f, parameters: p, decoding: true, bytes: b, end: 8 * len(b), saw: saw}
@@ -125,5 +131,8 @@ func Trace(layout string, b []byte, p Parameters, given Values, saw func(Part)) 
 		v[name] = x
 	}
 	err := w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Exact})
+	if w.first != nil {
+		err = w.first
+	}
 	return v, err
 }
