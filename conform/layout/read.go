@@ -1,5 +1,7 @@
 package layout
 
+import "cmp"
+
 // read reads what stands in bytes.
 func (w *walk) read(it *Item, s *scope, c *context) *Fault {
 	at := w.at
@@ -44,7 +46,7 @@ func (w *walk) read(it *Item, s *scope, c *context) *Fault {
 		s.values[it.Name] = v
 	}
 	if w.saw != nil {
-		w.saw(Part{Item: it, Name: it.Name, At: at, Size: size, Value: v})
+		w.saw(Part{Item: it, Name: it.Name, At: at, Size: size, Value: v, Sentence: cmp.Or(it.Says, c.sentence)})
 	}
 	return nil
 }
@@ -54,7 +56,7 @@ func (it *Item) isDerived() bool { return it.From != "" }
 
 func (w *walk) padding(it *Item, n int64, at int) *Fault {
 	if w.saw != nil && w.at > at {
-		w.saw(Part{Item: it, Name: "padding", At: at, Size: w.at - at, Value: n})
+		w.saw(Part{Item: it, Name: "padding", At: at, Size: w.at - at, Value: n, Sentence: it.Zero})
 	}
 	if n != 0 {
 		return w.fault(load().codes[it.Zero], it.Zero, at)
@@ -87,7 +89,9 @@ type Part struct {
 	Name  string
 	At    int // in bits
 	Size  int // in bits
-	Value any
+	Value any // a number's as it is meant: more by plus, or its name
+
+	Sentence string // that says how it looks
 
 	Begin, End bool // of a list's element, or of another layout
 }
@@ -124,6 +128,6 @@ func Trace(layout string, b []byte, p Parameters, given Values, saw func(Part)) 
 	for name, x := range given {
 		v[name] = x
 	}
-	err := w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Exact})
+	err := w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Sentence, f.Exact})
 	return v, err
 }
