@@ -7,12 +7,11 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // code encodes or decodes: JSON becomes values, and values JSON, by the layouts of the formats; the bytes
 // are the packages'.
-func code(c contract.Codec, q *object) (any, error) {
+func code(c Code, q *object) (any, error) {
 	in, err := c.In(q.fields)
 	if err != nil {
 		return nil, err

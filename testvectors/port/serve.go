@@ -90,7 +90,7 @@ func (o *object) answer() (response any, err error) {
 	if *o.err != nil {
 		return nil, *o.err
 	}
-	if c, is := contract.CodecOf(o.fields); is {
+	if c, is := CodeOf(o.fields); is {
 		return code(c, o)
 	}
 	for _, table := range operations {

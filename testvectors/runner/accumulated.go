@@ -15,7 +15,7 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// accumulation puts the random packets of a seeded run to the port: each is
+// accumulation puts the random packets of a seeded run to the port (ACC-1 to ACC-3): each is
 // encoded, and then its spoiled datagram decoded.
 //
 // Each answer is compared with the reference implementation's, so that the first

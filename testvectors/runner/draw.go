@@ -11,6 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/testvectors/port"
 )
 
 // row is a named value, on a line of its own.
@@ -52,7 +53,7 @@ func layoutOf(request []byte) (name string, in layout.Parameters, given layout.V
 	var members conform.Object
 	_ = json.Unmarshal(request, &q) // a request may be wrong in any way
 	_ = json.Unmarshal(request, &members)
-	c, is := contract.CodecOf(members)
+	c, is := port.CodeOf(members)
 	switch {
 	case is:
 		in, _ = c.In(members)

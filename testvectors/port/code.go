@@ -1,14 +1,15 @@
-package contract
+package port
 
 import (
 	"encoding/json"
 
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/layout"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// Codec is an operation that encodes or decodes by a layout of spec/formats.json.
-type Codec struct {
+// Code is an operation that encodes or decodes by a layout of spec/formats.json.
+type Code struct {
 	Decodes bool
 	Layout  string
 	Member  string // where the values are; empty: beside the other members
@@ -21,29 +22,29 @@ const (
 	decodes = true
 )
 
-// Codecs are the operations that encode or decode.
-var Codecs = map[string]Codec{
-	OpEncodeBody:       {encodes, "chunk-body", "packet", nothing},
-	OpDecodeBody:       {decodes, "chunk-body", "packet", nothing},
-	OpEncodePacket:     {encodes, "chunk-datagram", "packet", protocolID},
-	OpDecodePacket:     {decodes, "chunk-datagram", "packet", protocolID},
-	OpRepairEncode:     {encodes, "repair-body", "packet", nothing},
-	OpRepairDecode:     {decodes, "repair-body", "packet", nothing},
-	OpPacketHeader:     {encodes, "packet-header", "", nothing},
-	OpPacketDecode:     {decodes, "packet", "packet", limits},
-	OpRecordsEncode:    {encodes, "channel-payload", "", nothing},
-	OpRecordsDecode:    {decodes, "channel-payload", "", nothing},
-	OpConnectionEncode: {encodes, "connection-payload", "", agreed},
-	OpConnectionDecode: {decodes, "connection-payload", "", agreed},
-	OpSessionEncode:    {encodes, "session-message", "message", nothing},
-	OpSessionDecode:    {decodes, "session-message", "message", nothing},
+// codes are those of all protocols (PKF-4, CHR-7, CHO-2, CHO-6, CXR-5, CXR-8).
+var codes = map[string]Code{
+	contract.OpEncodeBody:       {encodes, "chunk-body", "packet", nothing},
+	contract.OpDecodeBody:       {decodes, "chunk-body", "packet", nothing},
+	contract.OpEncodePacket:     {encodes, "chunk-datagram", "packet", protocolID},
+	contract.OpDecodePacket:     {decodes, "chunk-datagram", "packet", protocolID},
+	contract.OpRepairEncode:     {encodes, "repair-body", "packet", nothing},
+	contract.OpRepairDecode:     {decodes, "repair-body", "packet", nothing},
+	contract.OpPacketHeader:     {encodes, "packet-header", "", nothing},
+	contract.OpPacketDecode:     {decodes, "packet", "packet", limits},
+	contract.OpRecordsEncode:    {encodes, "channel-payload", "", nothing},
+	contract.OpRecordsDecode:    {decodes, "channel-payload", "", nothing},
+	contract.OpConnectionEncode: {encodes, "connection-payload", "", agreed},
+	contract.OpConnectionDecode: {decodes, "connection-payload", "", agreed},
+	contract.OpSessionEncode:    {encodes, "session-message", "message", nothing},
+	contract.OpSessionDecode:    {decodes, "session-message", "message", nothing},
 }
 
-// CodecOf is the operation of a request, if it is one that encodes or decodes.
-func CodecOf(q conform.Object) (c Codec, is bool) {
+// CodeOf is the operation of a request, if it is one that encodes or decodes.
+func CodeOf(q conform.Object) (c Code, is bool) {
 	var op string
 	_ = json.Unmarshal(q["op"], &op)
-	c, is = Codecs[op]
+	c, is = codes[op]
 	if _, framed := q["protocol_id"]; framed && c.Layout == "repair-body" { // RPO-4
 		c.Layout, c.in = "repair-datagram", protocolID
 	}
@@ -83,10 +84,10 @@ func agreed(q conform.Object) (layout.Parameters, error) {
 }
 
 // In are the parameters of a request.
-func (c *Codec) In(q conform.Object) (layout.Parameters, error) { return c.in(q) }
+func (c *Code) In(q conform.Object) (layout.Parameters, error) { return c.in(q) }
 
 // Bytes are those that a request wants decoded. Of a bare body the type is given.
-func (c *Codec) Bytes(q conform.Object) (b []byte, given layout.Values, err error) {
+func (c *Code) Bytes(q conform.Object) (b []byte, given layout.Values, err error) {
 	var in struct {
 		Hex conform.Bytes `json:"hex" size:"0 1073741824"`
 	}
@@ -100,10 +101,10 @@ func (c *Codec) Bytes(q conform.Object) (b []byte, given layout.Values, err erro
 	return []byte(in.Hex), layout.Values{"type": body.Type}, err
 }
 
-func (c *Codec) isBody() bool { return c.Layout == "chunk-body" || c.Layout == "repair-body" }
+func (c *Code) isBody() bool { return c.Layout == "chunk-body" || c.Layout == "repair-body" }
 
 // values is the layout of the values in JSON, which have their type.
-func (c *Codec) values() string {
+func (c *Code) values() string {
 	switch c.Layout {
 	case "chunk-body":
 		return "chunk-datagram"
@@ -114,7 +115,7 @@ func (c *Codec) values() string {
 }
 
 // Values are those that a request wants encoded.
-func (c *Codec) Values(q conform.Object, in layout.Parameters) (layout.Values, error) {
+func (c *Code) Values(q conform.Object, in layout.Parameters) (layout.Values, error) {
 	if c.Member != "" {
 		var members conform.Object
 		if json.Unmarshal(q[c.Member], &members) != nil || members == nil {
@@ -133,7 +134,7 @@ func (c *Codec) Values(q conform.Object, in layout.Parameters) (layout.Values, e
 }
 
 // Decoded is the response with values.
-func (c *Codec) Decoded(v layout.Values, in layout.Parameters) layout.Object {
+func (c *Code) Decoded(v layout.Values, in layout.Parameters) layout.Object {
 	o := layout.JSON(c.values(), v, in)
 	if c.Member != "" {
 		o = layout.Object{{Name: c.Member, Value: o}}
