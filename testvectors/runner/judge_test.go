@@ -135,7 +135,7 @@ func TestDraw(t *testing.T) {
 			{"bytes", "3"}, {"chunk_id", "4660       bytes 0 to 1"}, {"num_slices", "3          byte 2"}, {"refused", "truncated (DEC-9) at 24"},
 		}},
 		{`"op":"packet_decode","fragment_size":4,"max_fragments":4`, "010700010205", []row{
-			{"bytes", "6"}, {"kind", "fragment   bit 0"}, {"rest", "0          bits 1 to 7"}, {"sequence", "7          bytes 1 to 2"}, {"fragment_id", "1          byte 3"},
+			{"bytes", "6"}, {"kind", "fragment   bit 0"}, {"reserved", "0          bits 1 to 7"}, {"sequence", "7          bytes 1 to 2"}, {"fragment_id", "1          byte 3"},
 			{"num_fragments", "3          byte 4"}, {"data", "1 bytes, 05 byte 5"}, {"refused", "fragment_size (PKD-11) at 5"},
 		}},
 		{`"op":"packet_header"`, "zz", []row{{"hex", `"zz"`}}},
