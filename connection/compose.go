@@ -1,6 +1,8 @@
 package connection
 
 import (
+	"slices"
+
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
@@ -123,10 +125,15 @@ func (c *Conn) compose() bool {
 		return true
 	}
 	r := c.reasons()
-	c.out.begin(c.memory.payload)
-	if r.messages && c.mux.Alone() {
+	switch {
+	case r == reasons{}:
+		c.out.begin(nil)
+	case r.messages && c.mux.Alone():
+		c.out.begin(c.memory.payload)
 		c.composeMessages(largestPayload)
-	} else {
+		c.memory.payload = c.out.payload
+	default:
+		c.out.begin(c.inPlace())
 		c.composeRecords(&r)
 	}
 	if !c.mux.Pending() || r.messages && len(c.out.payload) == 0 {
@@ -135,8 +142,15 @@ func (c *Conn) compose() bool {
 	if len(c.out.payload) == 0 && r.alive {
 		c.out.payload = append(c.out.payload, 0)
 	}
-	c.memory.payload = c.out.payload
 	return len(c.out.payload) > 0 || c.pollPackets()
+}
+
+// inPlace returns where the payload of a packet of one datagram belongs in what Poll appends to,
+// so that it need not be copied there.
+func (c *Conn) inPlace() []byte {
+	at := len(c.out.datagram) + session.HeadSize + c.packets.HeaderSize()
+	c.out.datagram = slices.Grow(c.out.datagram, session.MaxOverhead+packet.MaxHeader+largestPayload)
+	return c.out.datagram[at:at]
 }
 
 // composeRecords appends what is due and what fits, in the order of CXM-1.
@@ -227,11 +241,8 @@ func (c *Conn) send(input) {
 
 // number gives the payload its number, for which it was composed (CXM-11), and pays for it.
 func (c *Conn) number() {
-	give := c.packets.Send
-	if c.out.quiet {
-		give = c.packets.SendQuiet
-	}
-	bodies, number, err := give(c.now, c.out.payload)
+	head := len(c.out.datagram) + session.HeadSize
+	bodies, number, err := c.packets.SendIn(c.now, slices.Grow(c.out.datagram, session.HeadSize)[:head], c.out.payload, c.out.quiet)
 	if err != nil {
 		panic(err) // a payload of records is neither empty nor too large
 	}
@@ -242,6 +253,7 @@ func (c *Conn) number() {
 		c.counts.ECTSent++
 	}
 	c.pay(bodies)
+	clear(bodies) // the memory of the first is the caller's
 }
 
 // pay charges messages for what they cost (CXM-4), and slices for theirs (CXM-5).

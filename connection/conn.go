@@ -290,7 +290,8 @@ func (c *Conn) Poll(now core.Micros, dst []byte) (out []byte, ok bool) {
 	if c.learn(); !c.out.sent {
 		c.polledAt = c.now
 	}
-	out, c.out.datagram = c.out.datagram, nil
+	out = c.out.datagram
+	c.out.datagram, c.out.payload = nil, nil // the caller's memory
 	return out, c.out.sent
 }
 

@@ -49,3 +49,6 @@ func passBytes(out []byte, op byte, d int64) []byte {
 	}
 	return out
 }
+
+// withBytes appends a size and so many bytes.
+func withBytes(out, b []byte) []byte { return append(appendUint16(out, uint16(len(b))), b...) }

@@ -38,7 +38,7 @@ type Endpoint struct {
 	newestAcked core.Number // PKL-7
 	newestLost  core.Number
 	events      []Event
-	out         []byte // the datagram that was sent last; lent
+	out         []byte // empty; behind it the datagram that was sent last; lent
 	datagrams   [][]byte
 
 	// Estimates (section 8) and the mode (section 9).

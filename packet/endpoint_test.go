@@ -112,3 +112,25 @@ func TestFragmentsAreCopied(t *testing.T) {
 	check.Equal(t, "payload", b.got(), []string{"aaaabbbbcccc"})
 	check.That(t, b.arrival.Data == nil && b.arrival.partial == nil, "the datagram is not kept")
 }
+
+// A payload that stands where it belongs is not copied, and one that does not is: the bytes are
+// those of Send.
+func TestSendIn(t *testing.T) {
+	for _, inPlace := range []bool{true, false} {
+		twin, e := newEnd(t, Config{}), newEnd(t, Config{})
+		want, _, _ := twin.Send(0, []byte("payload"))
+		dst := append(make([]byte, 0, 100), "before"...)
+		payload := []byte("payload")
+		if inPlace {
+			at := len(dst) + e.HeaderSize()
+			payload = append(dst[at:at], payload...)
+		}
+		got, _, err := e.SendIn(0, dst, payload, false)
+		check.Same(t, "error", err, nil)
+		check.Equal(t, "datagrams", got, want)
+		check.Same(t, "what stands before", string(dst), "before")
+		last := len(got[0]) - 1
+		check.Equal(t, "the payload is not copied", &got[0][last] == &payload[len(payload)-1], inPlace)
+		check.That(t, &got[0][0] == &dst[:cap(dst)][len(dst)], "the memory is the caller's")
+	}
+}

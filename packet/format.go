@@ -136,7 +136,7 @@ func appendPacket(dst []byte, p *Packet) []byte {
 	if p.FragmentID == 0 {
 		dst = p.Header.Append(dst)
 	}
-	return append(dst, p.Data...)
+	return core.Extend(dst, p.Data)
 }
 
 // Decode decodes a datagram; its data point into it. The checks and their order are those

@@ -1,6 +1,8 @@
 package packet
 
 import (
+	"slices"
+
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -15,17 +17,37 @@ func (e *Endpoint) Send(now core.Micros, payload []byte) (datagrams [][]byte, nu
 	if isPad(payload) {
 		state = quiet
 	}
-	return e.send(now, payload, state)
+	return e.lend(now, payload, state)
 }
 
 // SendQuiet does what Send does with a payload of which the peer's layer above will say
 // that it asks for no ack. The packet is never lost.
 func (e *Endpoint) SendQuiet(now core.Micros, payload []byte) (datagrams [][]byte, number core.Number, err error) {
-	return e.send(now, payload, quiet)
+	return e.lend(now, payload, quiet)
+}
+
+// SendIn does what Send does, or SendQuiet if asksNoAck, and gives the datagram dst's memory behind
+// its end, if there is one datagram and that is enough. A payload that stands there already,
+// HeaderSize bytes behind the end, is not copied.
+func (e *Endpoint) SendIn(now core.Micros, dst, payload []byte, asksNoAck bool) (datagrams [][]byte, number core.Number, err error) {
+	state := waits
+	if asksNoAck {
+		state = quiet
+	}
+	return e.send(now, dst, payload, state)
+}
+
+// HeaderSize returns how many bytes the header of the next packet has.
+func (e *Endpoint) HeaderSize() int { return e.header().Size() }
+
+// lend is send into memory of the endpoint.
+func (e *Endpoint) lend(now core.Micros, payload []byte, state sentState) ([][]byte, core.Number, error) {
+	e.out = slices.Grow(e.out, MaxHeader+min(len(payload), e.fragmentAbove))
+	return e.send(now, e.out, payload, state)
 }
 
 // send takes the steps of PKA-4.
-func (e *Endpoint) send(now core.Micros, payload []byte, state sentState) ([][]byte, core.Number, error) {
+func (e *Endpoint) send(now core.Micros, dst, payload []byte, state sentState) ([][]byte, core.Number, error) {
 	e.advance(now)
 	if len(payload) < 1 || len(payload) > e.format.MaxPacket() {
 		return nil, core.NoNumber, payloadSize.NotAt()
@@ -35,9 +57,9 @@ func (e *Endpoint) send(now core.Micros, payload []byte, state sentState) ([][]b
 	e.datagrams = e.datagrams[:0]
 	bytes := 0
 	if len(payload) <= e.fragmentAbove {
-		e.out = appendPacket(e.out[:0], &p)
-		e.datagrams = append(e.datagrams, e.out)
-		bytes = len(e.out)
+		out := appendPacket(dst, &p)
+		e.datagrams = append(e.datagrams, out[len(dst):])
+		bytes = len(out) - len(dst)
 	} else {
 		bytes = e.cut(&p)
 	}
@@ -93,7 +115,7 @@ func (e *Endpoint) Poll(now core.Micros) (datagram []byte, ok bool) {
 	if e.now < e.ackAt {
 		return nil, false
 	}
-	datagrams, _, _ := e.send(e.now, pad, quiet)
+	datagrams, _, _ := e.lend(e.now, pad, quiet)
 	e.stats.AcksSent++
 	return datagrams[0], true
 }

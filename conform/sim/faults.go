@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -49,7 +51,8 @@ func (d Draw) Chance(ppm int) bool { return d.IntN(1_000_000) < ppm }
 // Among draws one of several.
 func Among[T any](d Draw, values ...T) T { return values[d.IntN(len(values))] }
 
-// Path draws one with any faults but bursts and outages.
+// Path draws one with any faults but bursts and outages. One in three has a bottleneck, with a queue of a
+// second at most.
 func (d Draw) Path() netsim.Path {
 	ms := func(n int) time.Duration { return time.Duration(d.IntN(n+1)) * time.Millisecond }
 	p := netsim.Path{Delay: ms(Among(d, 1, 20, 80, 200)), Loss: d.Float64() * Among(d, 0, 2, 10, 30, 60.0)}
@@ -62,7 +65,46 @@ func (d Draw) Path() netsim.Path {
 	if d.OneIn(3) {
 		p.Duplicate = d.Float64() * 20
 	}
+	if d.OneIn(3) {
+		p.Rate, p.Overhead = d.Spread(64_000, 200_000_000), 28
+		p.Queue = int(d.Spread(3_000, max(20_000, p.Rate/8)))
+	}
 	return p
+}
+
+// Changed returns bytes with a few bits changed, a burst of 32 bits at most, cut, or longer; and whether they
+// are others at all. A crc finds the first two.
+func (d Draw) Changed(of []byte) (b []byte, are bool) {
+	b = bytes.Clone(of)
+	switch n := len(b); {
+	case n > 4 && d.OneIn(4):
+		at := d.IntN(n - 3)
+		binary.LittleEndian.PutUint32(b[at:], binary.LittleEndian.Uint32(b[at:])^max(1, d.Uint32()))
+	case n > 0 && d.OneIn(3):
+		b = b[:d.IntN(n)]
+	case n == 0 || d.OneIn(3):
+		b = append(b, make([]byte, d.Between(1, 40))...)
+	default:
+		for range d.Between(1, 3) {
+			bit := d.IntN(8 * n)
+			b[bit/8] ^= 1 << (bit % 8)
+		}
+	}
+	return b, !bytes.Equal(b, of)
+}
+
+// Seen is some of the things that were shown, of any age.
+type Seen[T any] []T
+
+const mostSeen = 256
+
+// See keeps one.
+func (s *Seen[T]) See(d Draw, v T) {
+	if len(*s) < mostSeen {
+		*s = append(*s, v)
+	} else {
+		(*s)[d.IntN(mostSeen)] = v
+	}
 }
 
 // Faults is a link with losses in bursts, and with outages.
@@ -88,6 +130,11 @@ func (d Draw) Faults(seed uint64, until core.Micros) (*Faults, netsim.Path, erro
 		f.outages = append(f.outages, [2]core.Micros{from, from + d.Time(0, Among[core.Micros](d, 200, 1000, 5000)*core.Millisecond)})
 	}
 	return f, path, err
+}
+
+// Outage makes one from a time to another.
+func (f *Faults) Outage(from, to core.Micros) {
+	f.outages = append(f.outages, [2]core.Micros{from, to})
 }
 
 // Lost reports whether a datagram is lost by a burst or an outage.

@@ -9,24 +9,18 @@ import (
 // Log is what happened in a world: a hash of it, and, if somebody reads it, the latest lines of it.
 type Log struct {
 	Hash  uint64
-	lines []line // nil: nobody reads them
-	count int    // of lines so far
-}
-
-// line is something that happened, to one of those in the world or to all.
-type line struct {
-	about any // nil: all
-	text  string
+	lines []string // nil: nobody reads them
+	count int      // of lines so far
 }
 
 // kept is how many lines of a log are kept.
-const kept = 4096
+const kept = 1024
 
 // NewLog returns a log, with lines if it is verbose.
 func NewLog(verbose bool) *Log {
 	l := &Log{}
 	if verbose {
-		l.lines = make([]line, 0, kept)
+		l.lines = make([]string, 0, kept)
 	}
 	return l
 }
@@ -42,29 +36,26 @@ func (l *Log) Mark(numbers ...uint64) {
 // Verbose reports whether somebody reads the lines.
 func (l *Log) Verbose() bool { return l.lines != nil }
 
-// Add adds a line, if somebody reads it, about one of those in the world; nil is all of them.
-func (l *Log) Add(now core.Micros, about any, format string, args ...any) {
+// Add adds a line, if somebody reads it.
+func (l *Log) Add(now core.Micros, format string, args ...any) {
 	if !l.Verbose() {
 		return
 	}
-	entry := line{about, Clock(now) + "  " + fmt.Sprintf(format, args...)}
+	text := Clock(now) + "  " + fmt.Sprintf(format, args...)
 	if len(l.lines) < kept {
-		l.lines = append(l.lines, entry)
+		l.lines = append(l.lines, text)
 	} else {
-		l.lines[l.count%kept] = entry
+		l.lines[l.count%kept] = text
 	}
 	l.count++
 }
 
-// Latest returns the last n lines about one of those in the world; nil is all of them.
-func (l *Log) Latest(about any, n int) []string {
-	texts := make([]string, 0, n)
-	for i := max(0, l.count-kept); i < l.count; i++ {
-		if e := l.lines[i%kept]; about == nil || e.about == nil || e.about == about {
-			texts = append(texts, e.text)
-		}
+// Latest returns the last n lines.
+func (l *Log) Latest(n int) (texts []string) {
+	for i := max(0, l.count-min(n, kept)); i < l.count; i++ {
+		texts = append(texts, l.lines[i%kept])
 	}
-	return texts[max(0, len(texts)-n):]
+	return texts
 }
 
 // Clock writes a time in seconds.

@@ -1,9 +1,9 @@
 // Package soak runs random worlds in virtual time: ends, applications and a network that a seed draws, with
 // troubles for a while and then without, until nothing is left to do. A world is a table of what may happen
 // (Plan) and a course (Live); what is checked at each step is for the judges of its kind, which keep the first
-// violation here. The worlds themselves stand beside what they run: those of channels in conform/sim/channelsim, of
-// whole connections in conform/sim/connectionsim, of several flows in conform/sim/flows/crowd, of chunks in
-// fuzz/storm, the command that runs them all.
+// violation here. The worlds themselves stand beside what they run: those of chunks in conform/sim/chunksim, of channels
+// in conform/sim/channelsim, of whole connections in conform/sim/connectionsim, of several flows in
+// conform/sim/flows/crowd. The command fuzz/storm runs them all.
 package soak
 
 import (
@@ -55,7 +55,7 @@ func New(seed, stream uint64, log *Log) World {
 func (w *World) Good() bool { return w.GoodAt != core.Never }
 
 // Note adds a line to the log.
-func (w *World) Note(format string, args ...any) { w.Log.Add(w.now(), nil, format, args...) }
+func (w *World) Note(format string, args ...any) { w.Log.Add(w.now(), format, args...) }
 
 // now returns the time; nothing happens before there is a timeline.
 func (w *World) now() core.Micros {
@@ -101,15 +101,14 @@ type Course struct {
 	Settles  core.Micros  // how long all may take that is left when the troubles are over
 	Good     func()       // ends them
 	Left     func() error // what is left to do; nil: nothing
-	Early    bool         // a world with nothing left is over, whether all is good or not
 }
 
 // Live lets all happen: troubles, and then what is left. A panic is a violation.
 func (w *World) Live(c Course) {
 	w.At(c.Troubles, func() { w.becomeGood(c.Good) })
 	w.Guard(func() {
-		w.Run(c.Troubles+c.Rests, func() bool { return w.Failed() || c.Early && c.Left() == nil })
-		if !w.Run(c.Troubles+c.Settles, func() bool { return w.Failed() || (w.Good() || c.Early) && c.Left() == nil }) {
+		w.Run(c.Troubles+c.Rests, w.Failed)
+		if !w.Run(c.Troubles+c.Settles, func() bool { return w.Failed() || w.Good() && c.Left() == nil }) {
 			w.Check(fmt.Errorf("%v after all is good: %w", c.Settles.Duration(), c.Left()))
 		}
 	})
@@ -142,16 +141,36 @@ func (w *World) DrawPath(seed uint64, way int, until core.Micros) error {
 	return err
 }
 
+// NewPath draws another path for one way.
+func (w *World) NewPath(way int) {
+	path := w.Path()
+	w.Note("path %d changes: %+v", way, path)
+	w.Check(w.faults[way].Link.SetPath(path))
+}
+
+// Outage lets nothing pass one way for a while.
+func (w *World) Outage(way int, long core.Micros) {
+	w.Note("path %d: nothing passes for %s", way, Clock(long))
+	w.faults[way].Outage(w.Now(), w.Now()+long)
+}
+
 // MendPaths makes both paths good.
-func (w *World) MendPaths() {
+func (w *World) MendPaths() { w.setPaths(netsim.Path{Delay: 20 * time.Millisecond}) }
+
+// BreakPaths lets nothing pass any more.
+func (w *World) BreakPaths() { w.setPaths(netsim.Path{Loss: 100}) }
+
+func (w *World) setPaths(p netsim.Path) {
 	for _, f := range w.faults {
-		_ = f.Link.SetPath(netsim.Path{Delay: 20 * time.Millisecond}) // it is valid
+		w.Check(f.Link.SetPath(p))
 	}
 }
 
-// Send sends a datagram one way, and calls arrives for each copy that arrives.
+// Send counts a datagram and sends it one way. It calls arrives for each copy that arrives.
 func (w *World) Send(now time.Duration, way, size int, arrives func(at time.Duration)) {
 	f := w.faults[way]
+	w.Counts[Datagrams]++
+	w.Log.Mark(uint64(now), uint64(way), uint64(size))
 	if f.Lost(core.FromDuration(now)) && !w.Good() {
 		w.Counts[Lost]++
 		return

@@ -77,7 +77,7 @@ func (m Mode) String() string {
 }
 
 // Overhead returns how many bytes the envelope of one of the modes adds to a body.
-func (m Mode) Overhead() int { return dataHead + m.tagSize() }
+func (m Mode) Overhead() int { return HeadSize + m.tagSize() }
 
 func (m Mode) tagSize() int { return [...]int{crcTag, macTag, aeadTag}[m-CRC] }
 

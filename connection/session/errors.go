@@ -98,7 +98,7 @@ var (
 	agreedTimeout   = rule("CXH-33", CodeTimeout, "not 1 s to 3,600 s", agreedTimeoutAt)
 	variantNotOne   = rule("CXH-32", CodeVariant, "not one variant with lanes, or one without", agreedVariantAt)
 	reasonUnknown   = rule("CXH-34", CodeReason, "there is no such reason", reasonAt)
-	dataMissing     = rule("CXH-23", CodeTruncated, "too short for a body and a tag", dataHead+aeadTag)
+	dataMissing     = rule("CXH-23", CodeTruncated, "too short for a body and a tag", HeadSize+aeadTag)
 	dataTooLong     = rule("CXH-35", CodeTrailingData, "larger than any datagram of data", LargestDatagram)
 	timeoutNotWhole = rule("CXH-11", CodeTimeout, "not a whole number of 100 ms", agreedTimeoutAt)
 )

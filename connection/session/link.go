@@ -66,7 +66,8 @@ func (l *Link) Sent() uint64 { return l.next }
 func (l *Link) Opened() uint64 { return l.opened }
 
 // Seal appends the datagram with a body, of 1 to LargestBody bytes, to dst. It uses a counter up,
-// whatever becomes of the datagram (CXE-5).
+// whatever becomes of the datagram (CXE-5). A body that stands HeadSize bytes behind the end of
+// dst, in the same memory, is sealed there.
 func (l *Link) Seal(dst, body []byte) []byte {
 	c := l.next
 	if c >= counterEnd {
@@ -164,7 +165,7 @@ func (s *aeadSealer) seal(dst []byte, at int, c uint64, body []byte) []byte {
 
 func (s *aeadSealer) open(dst, datagram []byte, c uint64, _ int) ([]byte, bool) {
 	binary.LittleEndian.PutUint64(s.nonce[4:], c)
-	body, err := s.aead.Open(dst, s.nonce[:], datagram[dataHead:], datagram[:dataHead])
+	body, err := s.aead.Open(dst, s.nonce[:], datagram[HeadSize:], datagram[:HeadSize])
 	return body, err == nil
 }
 
@@ -185,16 +186,16 @@ func (s *macSealer) tag(c uint64, datagram []byte) []byte {
 }
 
 func (s *macSealer) seal(dst []byte, at int, c uint64, body []byte) []byte {
-	dst = append(dst, body...)
+	dst = core.Extend(dst, body)
 	return append(dst, s.tag(c, dst[at:])...)
 }
 
 func (s *macSealer) open(dst, datagram []byte, c uint64, size int) ([]byte, bool) {
-	end := dataHead + size
+	end := HeadSize + size
 	if subtle.ConstantTimeCompare(s.tag(c, datagram[:end]), datagram[end:]) == 0 {
 		return dst, false
 	}
-	return append(dst, datagram[dataHead:end]...), true
+	return append(dst, datagram[HeadSize:end]...), true
 }
 
 // crcSealer is CRC-32 over an epoch, the counter and the datagram (CXE-2).
@@ -210,14 +211,14 @@ func (s *crcSealer) tag(c uint64, datagram []byte) uint32 {
 }
 
 func (s *crcSealer) seal(dst []byte, at int, c uint64, body []byte) []byte {
-	dst = append(dst, body...)
+	dst = core.Extend(dst, body)
 	return binary.LittleEndian.AppendUint32(dst, s.tag(c, dst[at:]))
 }
 
 func (s *crcSealer) open(dst, datagram []byte, c uint64, size int) ([]byte, bool) {
-	end := dataHead + size
+	end := HeadSize + size
 	if s.tag(c, datagram[:end]) != binary.LittleEndian.Uint32(datagram[end:]) {
 		return dst, false
 	}
-	return append(dst, datagram[dataHead:end]...), true
+	return append(dst, datagram[HeadSize:end]...), true
 }

@@ -57,12 +57,17 @@ func TestDatagramsOfALink(t *testing.T) {
 		b.taken.Move(core.Number(next)) // as if the peer had been there all the time
 		for i := range uint64(3) {
 			body := rapid.SliceOfN(rapid.Byte(), 1, 1200).Draw(t, "body")
-			d := a.Seal([]byte("<"), body)
-			check.Bytes(t, "datagram", d[1:], sealed(mode, sequence(1), 0x5eed1234, next+i, body))
-			check.Equal(t, "overhead", len(d)-1-len(body), a.Overhead())
+			dst := append(make([]byte, 0, 1300), '<')
+			if rapid.Bool().Draw(t, "in place") {
+				body = append(dst[1+HeadSize:1+HeadSize], body...)
+			}
+			plain := slices.Clone(body)
+			d := a.Seal(dst, body)
+			check.Bytes(t, "datagram", d[1:], sealed(mode, sequence(1), 0x5eed1234, next+i, plain))
+			check.Equal(t, "overhead", len(d)-1-len(plain), a.Overhead())
 			got, err := b.Open([]byte("<"), d[1:])
 			check.Same(t, "error", err, nil)
-			check.Bytes(t, "body", got, append([]byte("<"), body...))
+			check.Bytes(t, "body", got, append([]byte("<"), plain...))
 			check.Equal(t, "counters", []uint64{a.Sent(), b.Opened()}, []uint64{next + i + 1, next + i})
 		}
 	})

@@ -72,13 +72,14 @@ const (
 
 	dataLinkAt    = 1
 	dataCounterAt = 5
-	dataHead      = 9
 	crcTag        = 4
 	macTag        = 8
 	aeadTag       = 16
 
+	// HeadSize is how many bytes an envelope has before its body.
+	HeadSize = 9
 	// MaxOverhead is the most that an envelope adds to a body.
-	MaxOverhead = dataHead + aeadTag
+	MaxOverhead = HeadSize + aeadTag
 	// LargestBody is the most that an envelope holds, LargestDatagram the largest that is opened.
 	LargestBody     = 1200
 	LargestDatagram = LargestBody + MaxOverhead
@@ -153,7 +154,7 @@ func (m *Message) validate() *Error {
 }
 
 func (m *Message) validateData() *Error {
-	switch size := dataHead + len(m.Body) + len(m.Tag); {
+	switch size := HeadSize + len(m.Body) + len(m.Tag); {
 	case !m.Kind.isData():
 		return kindUnknown.At(0)
 	case len(m.Body) == 0 || len(m.Tag) != Mode(m.Kind).tagSize():
@@ -392,13 +393,13 @@ func (m *Message) decodeData(b []byte) *Error {
 	}
 	end := len(b) - Mode(m.Kind).tagSize()
 	switch {
-	case end <= dataHead:
+	case end <= HeadSize:
 		return dataMissing.At(len(b))
 	case len(b) > LargestDatagram:
 		return dataTooLong.At(LargestDatagram)
 	}
 	m.Agreed.Link = binary.LittleEndian.Uint32(b[dataLinkAt:])
 	m.Counter = binary.LittleEndian.Uint32(b[dataCounterAt:])
-	m.Body, m.Tag = b[dataHead:end:end], b[end:len(b):len(b)]
+	m.Body, m.Tag = b[HeadSize:end:end], b[end:len(b):len(b)]
 	return nil
 }

@@ -1,22 +1,8 @@
-// Storm runs many connections over networks with faults in virtual time, then
-// without faults until all is delivered, and checks what the specification promises
-// of the state machines (section 11 of spec/PROTOCOL.md). A seed decides everything
-// in a world, its faults included, so a failure is repeated by its seed.
-// Each seed also has a world of channels (conform/sim/channelsim), with what section 8 of
-// spec/CHANNELS.md promises, and one of whole connections (conform/sim/connectionsim), with what
-// section 10 of spec/CONNECTION.md promises. With --only flows it has one of several flows over
-// one path instead (conform/sim/flows/crowd), with what a sender must be to others: its judges
-// ask for more than the rules keep everywhere. What all these worlds have is package conform/soak;
-// those of chunks are here.
-//
-// To read it: world.go is the whole, conditions.go and profiles.go what a seed
-// draws. A pair is a server and a peer, an end is what drives the machines there;
-// application.go uses them, network.go carries their datagrams, faults.go makes
-// faults. Time, events and the polling of ends are those of sim.World. The judges of
-// package conform/sim/chunk see packets, calls and times only, and share no code with what
-// they judge: they are given packets as the machines made them, and wire.go lets the
-// oracle read the datagrams. They are called here, not by conform/sim/chunk's JudgedSender and
-// JudgedReceiver, because those are for drivers that are never late.
+// Storm runs random worlds in virtual time: of chunks (conform/sim/chunksim), of channels (conform/sim/channelsim),
+// of whole connections (conform/sim/connectionsim), and, with --only flows, of several flows over one path
+// (conform/sim/flows/crowd), whose judges ask for more than the rules keep everywhere. There are troubles for a
+// while and then none until all is delivered, and what the specifications promise is checked. A seed decides
+// everything in a world, so a failure is repeated by its seed. What all worlds have is package conform/soak.
 //
 // TestTransportStorm does the same, on a smaller scale, to package transport/plain with
 // its goroutines. It needs testing/synctest, so it is no part of the command.
@@ -34,6 +20,7 @@ import (
 	"time"
 
 	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
+	"github.com/chunkwire/chunkwire/conform/sim/chunksim"
 	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
 	"github.com/chunkwire/chunkwire/conform/sim/flows/crowd"
 	"github.com/chunkwire/chunkwire/conform/soak"
@@ -64,7 +51,7 @@ type options struct {
 }
 
 // kinds are all kinds of worlds. Those of several flows run with --only alone.
-var kinds = []*soak.Kind{&chunks, &channelsim.Worlds, &connectionsim.Worlds, &crowd.Worlds}
+var kinds = []*soak.Kind{&chunksim.Worlds, &channelsim.Worlds, &connectionsim.Worlds, &crowd.Worlds}
 
 func isKind(name string) bool {
 	return slices.ContainsFunc(kinds, func(k *soak.Kind) bool { return k.Name == name })
@@ -182,22 +169,13 @@ func (c *campaign) run(kind int, seed uint64) {
 	for _, n := range counts {
 		c.hash.Mark(uint64(n))
 	}
-	for _, text := range log.Latest(concerns(err), logged) {
+	for _, text := range log.Latest(logged) {
 		fmt.Fprintln(c.stdout, text)
 	}
 	if err != nil {
 		c.failures++
 		fmt.Fprintf(c.stdout, "FAIL seed %d, commit %s: %v; repeat: go run ./fuzz/storm --only %s --seed %d --verbose\n", seed, commit(), err, kinds[kind].Name, seed)
 	}
-}
-
-// concerns returns the pair of which a failure is, or nil.
-func concerns(err error) any {
-	var f *failure
-	if errors.As(err, &f) && f.pair != nil {
-		return f.pair
-	}
-	return nil
 }
 
 // progress shows how far it is, on a terminal only.

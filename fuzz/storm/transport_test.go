@@ -114,7 +114,7 @@ func (w *transportWorld) draw(low, high int64) int64 {
 func (w *transportWorld) path() netsim.Path {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := drawPath(w.random)
+	p := w.random.Path()
 	p.Loss = min(p.Loss, 30)
 	return p
 }
@@ -245,7 +245,16 @@ func (w *transportWorld) chunk(name string, i int) []byte {
 		seed = seed*31 + uint64(c)
 	}
 	d := sim.NewDraw(seed, 8)
-	return fill(d, drawSize(d, d.IntN(5)))
+	sizes := [...]int{d.Between(1, 100), 1024 * d.Between(1, 16), d.Between(1, 8*1024), codec.MaxChunkSize - d.Between(0, 1500)}
+	return content(d, sim.Among(d, sizes[:]...))
+}
+
+func content(d sim.Draw, size int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(d.Uint32())
+	}
+	return b
 }
 
 // wantKnown checks that a connection ends with an error that says why.
@@ -348,7 +357,7 @@ func (w *transportWorld) makeFaults() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calm = true
-	good := goodPath(w.random)
+	good := netsim.Path{Delay: 20 * time.Millisecond}
 	w.must(w.net.SetDefault(good))
 	for _, s := range w.live {
 		w.must(w.net.SetPath("server", s.name, good))
@@ -366,7 +375,7 @@ func (w *transportWorld) makeFault() {
 		w.must(w.net.SetPath("server", s.name, w.path()))
 	case 2:
 		w.counts.outages.Add(1)
-		w.must(w.net.SetPath(s.name, "server", outagePath))
+		w.must(w.net.SetPath(s.name, "server", netsim.Path{Loss: 100}))
 		w.sleep(0, 2*transportGiveUp)
 		w.must(w.net.SetPath(s.name, "server", w.path()))
 	case 3:
@@ -398,7 +407,7 @@ func (w *transportWorld) unknownPeers() {
 			w.sleep(0, time.Second)
 			_, _ = pc.WriteTo(beginning, netsim.Addr("server"))
 			_, _ = pc.WriteTo(late, netsim.Addr("server"))
-			_, _ = pc.WriteTo(fill(sim.NewDraw(uint64(w.draw(0, 1<<40)), 9), int(w.draw(0, 1200))), netsim.Addr("server"))
+			_, _ = pc.WriteTo(content(sim.NewDraw(uint64(w.draw(0, 1<<40)), 9), int(w.draw(0, 1200))), netsim.Addr("server"))
 		}
 	}
 }

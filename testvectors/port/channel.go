@@ -11,7 +11,7 @@ import (
 
 // channelOperations are those of channels (CHO-1), with records in JSON as their layout has them (CHO-4).
 var channelOperations = map[string]operation{
-	contract.OpRecordsEncode: recordsEncode, contract.OpRecordsDecode: recordsDecode, contract.OpChannelReport: channelReport,
+	contract.OpChannelReport:   channelReport,
 	contract.OpChannelReceiver: machine(channels.Receiver), contract.OpChannelSender: machine(channels.Sender),
 }
 

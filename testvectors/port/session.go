@@ -13,7 +13,6 @@ import (
 
 // sessionOperations are those of sessions (CXO-1).
 var sessionOperations = map[string]operation{
-	contract.OpSessionEncode: sessionEncode, contract.OpSessionDecode: sessionDecode,
 	contract.OpSessionSeal: sessionSeal, contract.OpSessionOpen: sessionOpen,
 	contract.OpSessionKeys: sessionKeys, contract.OpSessionCookie: sessionCookie, contract.OpSessionProof: sessionProof,
 	contract.OpSessionClient: machine(sessions.Client), contract.OpSessionServer: machine(sessions.Server),
@@ -113,7 +112,7 @@ func sessionOpen(q *object) (any, error) {
 	}
 	body, err := l.Open(nil, datagram)
 	if err != nil {
-		return nil, refused(err)
+		return nil, err
 	}
 	return contract.SessionOpenResponse{Answer: contract.Answer{OK: true}, Counter: counterOf(cfg, taken, body, datagram), Body: hex.EncodeToString(body)}, nil
 }

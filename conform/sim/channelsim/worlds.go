@@ -168,7 +168,6 @@ func (c *conversation) begin(seed uint64) error {
 
 // carry is the network.
 func (c *conversation) carry(now time.Duration, from int, datagram []byte, deliver func(time.Duration, int, []byte)) {
-	c.Counts[soak.Datagrams]++
 	c.Send(now, from, len(datagram), func(at time.Duration) { deliver(at, 1-from, datagram) })
 }
 

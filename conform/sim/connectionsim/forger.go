@@ -12,7 +12,7 @@ import (
 // what the server answered to another address (what a relay can do is not excluded).
 type Forger struct {
 	sim.Draw
-	seen   []Letter
+	seen   sim.Seen[Letter]
 	nonces []seenOffer
 	places int // addresses that he sends from
 }
@@ -23,15 +23,9 @@ type seenOffer struct {
 	offer session.Offer
 }
 
-const mostSeen = 512
-
 // See shows him a datagram.
 func (f *Forger) See(l Letter) {
-	if len(f.seen) < mostSeen {
-		f.seen = append(f.seen, l)
-	} else {
-		f.seen[f.IntN(mostSeen)] = l
-	}
+	f.seen.See(f.Draw, l)
 	if m, err := session.Decode(l.Data); err == nil && (m.Kind == session.KindLink || m.Kind == session.KindProof) && l.To == ServerAddress {
 		f.nonces = append(f.nonces, seenOffer{l.From, m.Offer})
 	}
@@ -61,19 +55,10 @@ func (f *Forger) replayed() Letter {
 	return l
 }
 
-// changed is one with some bits changed, cut, or longer.
+// changed is one that is changed, cut, or longer.
 func (f *Forger) changed() Letter {
 	l := f.replayed()
-	for range f.Between(1, 3) {
-		at := f.IntN(len(l.Data))
-		l.Data[at] ^= 1 << f.IntN(8)
-	}
-	switch f.IntN(6) {
-	case 0:
-		l.Data = l.Data[:f.IntN(len(l.Data)+1)]
-	case 1:
-		l.Data = append(l.Data, byte(f.Uint32()))
-	}
+	l.Data, _ = f.Changed(l.Data)
 	return l
 }
 

@@ -197,7 +197,6 @@ func (w *world) plan() {
 
 // carry is the network.
 func (w *world) carry(now time.Duration, l Letter, deliver func(time.Duration, Letter)) {
-	w.Counts[soak.Datagrams]++
 	way := 0
 	if l.To != ServerAddress {
 		way = 1

@@ -1,5 +1,5 @@
 // Package agree compares packets of the codec with those of the oracle, for the fuzz
-// targets and the storm.
+// targets.
 package agree
 
 import (

@@ -30,7 +30,7 @@ var Worlds = soak.Kind{Name: "flows", Run: runWorld, Rows: []soak.Row{
 }}
 
 func runWorld(seed uint64, log *soak.Log) (soak.Counts, error) {
-	note := func(format string, args ...any) { log.Add(0, nil, format, args...) }
+	note := func(format string, args ...any) { log.Add(0, format, args...) }
 	counts, err := Draw(seed).Run(note)
 	if err != nil && log.Verbose() {
 		note("smaller:\n%v", Draw(seed).Shrink())
