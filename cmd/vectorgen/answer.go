@@ -27,30 +27,23 @@ type answer struct {
 // answered answers a request: one to encode or decode by the layouts of spec/formats.json, any
 // other by an oracle. A port can read all of them.
 func answered(request json.RawMessage) (a answer, err error) {
+	var q conform.Object
 	var h contract.Header
-	if err := json.Unmarshal(request, &h); err != nil {
+	if err := errors.Join(json.Unmarshal(request, &q), json.Unmarshal(request, &h)); err != nil {
 		return a, err
+	}
+	if _, is := port.CodeOf(q); is {
+		return byLayout(request), nil
 	}
 	for _, op := range machines {
 		if op.Name == h.Op {
-			return byMachine(op, request)
+			return byMachine(op, q)
 		}
 	}
 	if respond, ok := oracles[h.Op]; ok {
 		return respond(request)
 	}
-	if !codecs[h.Op] {
-		return a, fmt.Errorf("no oracle of %q", h.Op)
-	}
-	return byLayout(request), nil
-}
-
-// codecs are the operations that layouts answer.
-var codecs = map[string]bool{
-	contract.OpEncodeBody: true, contract.OpDecodeBody: true, contract.OpEncodePacket: true, contract.OpDecodePacket: true,
-	contract.OpRepairEncode: true, contract.OpRepairDecode: true, contract.OpPacketHeader: true, contract.OpPacketDecode: true,
-	contract.OpRecordsEncode: true, contract.OpRecordsDecode: true, contract.OpSessionEncode: true, contract.OpSessionDecode: true,
-	contract.OpConnectionEncode: true, contract.OpConnectionDecode: true,
+	return a, fmt.Errorf("no oracle of %q", h.Op)
 }
 
 // byLayout is what a port of the layouts answers.
@@ -69,11 +62,7 @@ var machines = []*conform.Op{
 }
 
 // byMachine takes the oracle through a trace.
-func byMachine(op *conform.Op, request json.RawMessage) (a answer, err error) {
-	var q conform.Object
-	if err := json.Unmarshal(request, &q); err != nil {
-		return a, err
-	}
+func byMachine(op *conform.Op, q conform.Object) (a answer, err error) {
 	t, err := op.Read(q)
 	if err := errors.Join(err, t.Unread); err != nil {
 		return a, err
