@@ -6,7 +6,5 @@ import (
 
 // chunkOperations are the chunk protocol's.
 var chunkOperations = map[string]operation{
-	contract.OpEncodeBody: encodeBody, contract.OpDecodeBody: decodeBody,
-	contract.OpEncodePacket: encodePacket, contract.OpDecodePacket: decodePacket,
 	contract.OpSender: sender, contract.OpReceiver: receiver,
 }
