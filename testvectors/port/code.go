@@ -22,7 +22,7 @@ const (
 	decodes = true
 )
 
-// codes are those of all protocols (PKF-4, CHR-7, CHO-2, CHO-6, CXR-5, CXR-8).
+// codes are those of all protocols (PKF-4, CHR-7, CHO-2, CHO-4, CHO-6, CXR-5, CXR-8).
 var codes = map[string]Code{
 	contract.OpEncodeBody:       {encodes, "chunk-body", "packet", nothing},
 	contract.OpDecodeBody:       {decodes, "chunk-body", "packet", nothing},
@@ -140,4 +140,29 @@ func (c *Code) Decoded(v layout.Values, in layout.Parameters) layout.Object {
 		o = layout.Object{{Name: c.Member, Value: o}}
 	}
 	return append(layout.Object{{Name: "ok", Value: true}}, o...)
+}
+
+// code encodes or decodes: JSON becomes values, and values JSON, by the layouts of the formats; the bytes
+// are the packages'.
+func code(c Code, q *object) (any, error) {
+	in, err := c.In(q.fields)
+	if err != nil {
+		return nil, err
+	}
+	if c.Decodes {
+		b, given, err := c.Bytes(q.fields)
+		if err != nil {
+			return nil, err
+		}
+		v, err := q.codecs[c.Layout].Decode(b, in, given)
+		if err != nil {
+			return nil, err
+		}
+		return c.Decoded(v, in), nil
+	}
+	v, err := c.Values(q.fields, in)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(q.codecs[c.Layout].Encode(v, in))
 }

@@ -14,7 +14,11 @@ import (
 	"regexp"
 
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/formats"
+	"github.com/chunkwire/chunkwire/conform/packets"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -23,7 +27,14 @@ import (
 type operation func(q *object) (response any, err error)
 
 // operations are the tables of all protocols.
-var operations = []map[string]operation{chunkOperations, packetOperations, channelOperations, sessionOperations, connectionOperations, repairOperations}
+var operations = []map[string]operation{chunkOperations, repairOperations, {
+	packets.Endpoint.Name: machine(packets.Endpoint), packets.Congestion.Name: machine(packets.Congestion),
+	channels.Receiver.Name: machine(channels.Receiver), channels.Sender.Name: machine(channels.Sender),
+	sessions.Client.Name: machine(sessions.Client), sessions.Server.Name: machine(sessions.Server), connections.Op.Name: machine(connections.Op),
+	contract.OpChannelReport: plain(report),
+	contract.OpSessionSeal:   plain(seal), contract.OpSessionOpen: plain(open), contract.OpSessionKeys: plain(keys),
+	contract.OpSessionCookie: plain(cookie), contract.OpSessionProof: plain(proof),
+}}
 
 // The contract's own errors (PRT-3).
 var (
