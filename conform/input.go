@@ -102,6 +102,36 @@ func AppendNear(out []byte, to, least, most, n int64) []byte {
 	return AppendNumber(AppendNumber(out, 0, 255, 255), least, most, n)
 }
 
+// Data is told by its size, and its first byte if the others follow from it, as in traces.
+const byBytes = 0x8000
+
+func ramp(first byte, size int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(1 + (i+31*(i/256)+int(first)+254)%255)
+	}
+	return b
+}
+
+// AppendData is the inverse of ReadData for data whose size fits.
+func AppendData(out, data []byte) []byte {
+	if len(data) > 0 && string(ramp(data[0], len(data))) == string(data) {
+		return append(AppendNumber(out, 0, 0xffff, int64(len(data))), data[0])
+	}
+	return AppendBytes(AppendNumber(out, 0, 0xffff, byBytes), byBytes, data)
+}
+
+// ReadData makes data of a size that fit makes of any.
+func ReadData(in Source, fit func(int) int) []byte {
+	n := int(in.Number(0, 0xffff))
+	if n&byBytes == 0 {
+		return ramp(byte(in.Number(0, 255)), fit(n))
+	}
+	b := in.Bytes(byBytes)
+	size := fit(len(b))
+	return append(b[:min(len(b), size):min(len(b), size)], ramp(1, max(0, size-len(b)))...)
+}
+
 func unpackStruct(t reflect.Type, in Source) reflect.Value {
 	v := reflect.New(t).Elem()
 	for _, f := range planOf(t) {

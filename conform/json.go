@@ -150,6 +150,11 @@ func Decode(raw json.RawMessage, into any) error {
 	if err != nil {
 		return err
 	}
+	return ReadObject(o, into)
+}
+
+// ReadObject is Decode of an object whose fields are known.
+func ReadObject(o Object, into any) error {
 	v := reflect.ValueOf(into).Elem()
 	read, err := readStruct(v.Type(), o)
 	if err == nil {

@@ -112,19 +112,27 @@ const shares = 15
 // Nothing arrives except by an event that refers to it.
 func (t *Talk) Play(in Source, most int) (latest int64) {
 	now := int64(0)
-	for n := 0; n < most && in.More(); n++ {
+	before := map[*End]Event{}
+	for n := 0; n < most && in.More(); {
 		who := int(in.Number(0, t.heads()))
 		end := t.Ends[who%len(t.Ends)]
 		if who >= shares*len(t.Ends) && end.Restart != nil {
 			end.Machine = end.Restart()
 		}
-		var e Event
-		now, e = end.Op.next(in, in.Number(0, end.Op.heads()), now, end.Config, t.look(end))
+		head, times := in.Number(0, end.Op.heads()), int64(1)
+		if before[end] != nil && head%howMany == again {
+			times = in.Number(1, mostAgain)
+		} else {
+			now, before[end] = end.Op.next(in, head, now, end.Config, t.look(end))
+		}
 		if now > MostTime/2 {
 			return latest // there must be time for what follows
 		}
 		latest = max(latest, now)
-		t.Do(now, end, e)
+		for ; times > 0 && n < most; times-- {
+			t.Do(now, end, before[end])
+			n++
+		}
 	}
 	return latest
 }
@@ -161,20 +169,24 @@ func (t *Talk) Encode(out []byte, traces ...[]Timed) []byte {
 	}
 }
 
-// How an event refers to a datagram that the other end sent: bytes after it are a change.
-const mostBack = 255
+// How an event refers to a datagram that the other end sent, and which numbers behind it ask for a change.
+const (
+	mostBack  = 255
+	changed   = 240
+	mostAsked = 255
+)
 
 // UnpackSent makes a datagram that the other end sent: one of the latest, which may have a
 // changed bit.
 func UnpackSent(in Source, look Look) Bytes {
 	back := int(in.Number(0, mostBack))
-	change := int(in.Number(0, 1<<16-1))
+	asked := in.Number(0, mostAsked)
 	if len(look.Came) == 0 {
 		return ""
 	}
 	b := []byte(look.Came[max(0, len(look.Came)-1-back)])
-	if change > 0 && len(b) > 0 {
-		change %= 8 * len(b)
+	if asked >= changed && len(b) > 0 {
+		change := int(in.Number(0, 1<<16-1)) % (8 * len(b))
 		b[change/8] ^= 1 << (change % 8)
 	}
 	return Bytes(b)
@@ -184,7 +196,7 @@ func UnpackSent(in Source, look Look) Bytes {
 func PackSent(out []byte, b Bytes, look Look) (_ []byte, ok bool) {
 	for back := 0; back <= mostBack && back < len(look.Came); back++ {
 		if look.Came[len(look.Came)-1-back] == b {
-			return AppendNumber(AppendNumber(out, 0, mostBack, int64(back)), 0, 1<<16-1, 0), true
+			return AppendNumber(AppendNumber(out, 0, mostBack, int64(back)), 0, mostAsked, 0), true
 		}
 	}
 	return out, false

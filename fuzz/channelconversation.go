@@ -74,6 +74,11 @@ var smallChannels = []struct {
 	{8, 32, 64, 4},
 }
 
+const (
+	mostPackets = 700 // sent by both ends
+	mostEvents  = 3000
+)
+
 func runChannelConversation(t T, data []byte) {
 	b := &channelBench{T: t, script: script{data}}
 	small := pick(&b.script, smallChannels)

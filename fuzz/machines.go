@@ -22,10 +22,14 @@ type logged struct{ *conform.Pair }
 
 func (l logged) Saw(at int64, e conform.Event, s conform.Step) error {
 	text := ""
-	if s != nil {
-		for _, row := range l.Op.Words.Step(l.Config, s).Rows {
-			text += " Row:" + row
-		}
+	var rows []string
+	if r, is := l.Oracle.(conform.Rower); is {
+		rows = r.Took()
+	} else if s != nil {
+		rows = l.Op.Words.Step(l.Config, s).Rows
+	}
+	for _, row := range rows {
+		text += " Row:" + row
 	}
 	l.T.Logf("at %d,%s : %T%+v: %+v", at, text, e, e, s)
 	return nil

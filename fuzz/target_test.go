@@ -78,7 +78,7 @@ func TestSeeds(t *testing.T) {
 }
 
 // The seeds of machines take every row of their tables, as the log of their runs
-// says. Of an endpoint of the packet layer it says why datagrams are refused.
+// says.
 func TestSeedsTakeAllRows(t *testing.T) {
 	before := verbose
 	verbose = func() bool { return true }
@@ -91,19 +91,10 @@ func TestSeedsTakeAllRows(t *testing.T) {
 		}
 	}
 	text := out.String()
-	for _, line := range slices.Concat(statemachine.ReceiverTable(codec.Named), statemachine.SenderTable(codec.Named), statemachine.ReceiverTable(codec.Repair), statemachine.SenderTable(codec.Repair), channel.ReceiverTable(), channel.SenderTable()) {
+	for _, line := range slices.Concat(statemachine.ReceiverTable(codec.Named), statemachine.SenderTable(codec.Named), statemachine.ReceiverTable(codec.Repair), statemachine.SenderTable(codec.Repair), channel.ReceiverTable(), channel.SenderTable(),
+		packet.EndpointTable(), packet.SentTable(), packet.CongestionTable()) {
 		if !strings.Contains(text, "Row:"+string(line.Row)+" ") {
 			t.Errorf("no seed takes %v", line.Row)
-		}
-	}
-	for _, line := range packet.CongestionTable() {
-		if !regexp.MustCompile(`(?m)^at \d+,[ C\d]* ` + string(line.Row) + `\b`).MatchString(text) {
-			t.Errorf("no seed takes %v", line.Row)
-		}
-	}
-	for _, line := range packet.EndpointTable() {
-		if row := string(line.Row); row != "P1" && slices.Contains(line.Actions, "COUNT") && !strings.Contains(text, "("+row+")") {
-			t.Errorf("no seed is refused by %v", row)
 		}
 	}
 }

@@ -29,8 +29,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec/erasure"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
+	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/conform/sim/explore"
 	"github.com/chunkwire/chunkwire/core"
 )

@@ -9,14 +9,13 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/chunks"
-	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
 // simulation runs the oracle's machines in virtual time, and adds what happened to each as a
 // trace.
-func (g *group) simulation(s script.Script, spec *script.Simulation, sending, receiving *conform.Op, config json.RawMessage, withReceiver bool) error {
-	t, err := newChunkTalk(spec, sending, receiving, config)
+func (g *group) simulation(s script.Script, spec *script.Simulation) error {
+	t, err := newChunkTalk(spec)
 	if err != nil {
 		return err
 	}
@@ -27,19 +26,10 @@ func (g *group) simulation(s script.Script, spec *script.Simulation, sending, re
 	if err := spec.Check(append(milestones(sender), milestones(receiver)...), t.sent[0]); err != nil {
 		return err
 	}
-	if sending == chunks.RepairSender {
-		if err := namesRows(s, append(sender.Rows(), receiver.Rows()...)); err != nil {
-			return err
-		}
-	}
-	if !withReceiver {
+	if spec.Config.Recovery != nil {
 		return g.chunkTrace(s, "", sender)
 	}
-	err = g.chunkTrace(s, "-sender", sender)
-	if sending == chunks.RepairSender {
-		s.Level = testvectors.Repair
-	}
-	return errors.Join(err, g.chunkTrace(s, "-receiver", receiver))
+	return errors.Join(g.chunkTrace(s, "-sender", sender), g.chunkTrace(s, "-receiver", receiver))
 }
 
 // chunkTalk is a sender and a receiver in virtual time.
@@ -57,11 +47,11 @@ type chunkTalk struct {
 // maxSteps bounds a conversation that does not end.
 const maxSteps = 40_000
 
-func newChunkTalk(spec *script.Simulation, sending, receiving *conform.Op, config json.RawMessage) (*chunkTalk, error) {
+func newChunkTalk(spec *script.Simulation) (*chunkTalk, error) {
 	t := &chunkTalk{Simulation: spec, late: spec.Late.Fate(), twice: spec.Duplicate.Fate()}
 	t.loses = [2]func(int, int64) bool{spec.LoseSlices.Fate(), spec.LoseAcks.Fate()}
-	for _, op := range []*conform.Op{sending, receiving} {
-		q := conform.Object{"config": config, "events": json.RawMessage("[]")}
+	for _, op := range []*conform.Op{chunks.Sender, chunks.Receiver} {
+		q := conform.Object{"config": asJSON(spec.Config), "events": json.RawMessage("[]")}
 		read, err := op.Read(q)
 		if err != nil {
 			return nil, err
@@ -95,11 +85,11 @@ func (t *chunkTalk) run() error {
 
 // milestoneOf is what a script says of a row.
 var milestoneOf = map[string]string{
-	"R1": "ready", "R6": "ready", "R10": "ready", "U1": "ready", "U6": "ready", "U11": "ready", "R16": "read", "U17": "read", "S10": "complete", "T10": "complete",
+	"R1": "ready", "R6": "ready", "R10": "ready", "R16": "read", "S10": "complete",
 }
 
 // failures are those of an end, whose chunk does not end.
-var failures = map[string]string{"S15": "sender-failed", "T15": "sender-failed", "R23": "receiver-failed", "U24": "receiver-failed"}
+var failures = map[string]string{"S15": "sender-failed", "R23": "receiver-failed"}
 
 // milestones are those of an end.
 func milestones(r *conform.Recorded) (log []string) {
@@ -193,12 +183,9 @@ func (t *chunkTalk) arrives(at int64, to *conform.End, e conform.Event) {
 	case "complete":
 		t.Add(at+t.PauseUS, conform.Arrival, t.submit)
 	}
-	if a, is := e.(chunks.RepairAck); is && s.Row == "T6" && a.ChunkID == s.ChunkID {
-		panic("a genuine ack is foreign") // RPV-SAFE-6
-	}
 }
 
-// read reads the chunk, which must be the one that was sent (RPV-SAFE-1).
+// read reads the chunk, which must be the one that was sent.
 func (t *chunkTalk) read(at int64) {
 	s := t.Do(at, t.Ends[1], chunks.Read{}).(chunks.Step)
 	id := s.ChunkID - 1

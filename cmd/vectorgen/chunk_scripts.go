@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/chunks"
@@ -39,7 +40,7 @@ func (g *group) conversation(s script.Script) error {
 		if err != nil {
 			return err
 		}
-		return g.simulation(s, spec, chunks.Sender, chunks.Receiver, asJSON(spec.Config), spec.Config.Recovery == nil)
+		return g.simulation(s, spec)
 	}
 	sender, receiver, err := script.ParseConversation(s.Lines)
 	if err != nil {
@@ -78,15 +79,6 @@ func (g *group) repairSender(s script.Script) error {
 	return g.repairScript(s, chunks.RepairSender, contract.RepairSenderRequest{Op: contract.OpRepairSender, Config: t.Config, Events: t.Events}, t.Check)
 }
 
-// repairConversation adds a trace each of a sender and a receiver that talk over a network.
-func (g *group) repairConversation(s script.Script) error {
-	spec, err := script.ParseRepairSimulation(s.Lines)
-	if err != nil {
-		return err
-	}
-	return g.simulation(s, &spec.Simulation, chunks.RepairSender, chunks.RepairReceiver, asJSON(spec.Config), true)
-}
-
 // chunkScript runs a script of a machine with named slices, and checks what it does.
 func (g *group) chunkScript(s script.Script, suffix string, op *conform.Op, request any, check func([]contract.Step) error) error {
 	r, err := recorded(op, asJSON(request))
@@ -107,7 +99,7 @@ func (g *group) repairScript(s script.Script, op *conform.Op, request any, check
 		return err
 	}
 	var a contract.RepairTraceResponse
-	if err := errors.Join(json.Unmarshal(conform.Response(r.Steps), &a), check(a.Steps), namesRows(s, r.Rows())); err != nil {
+	if err := errors.Join(json.Unmarshal(conform.Response(r.Steps), &a), check(a.Steps), namesRows(s.Sentences, slices.Concat(r.Rows()...))); err != nil {
 		return err
 	}
 	return g.chunkTrace(s, "", r)
@@ -184,4 +176,17 @@ func pollsEarly(r *conform.Recorded) bool {
 		}
 	}
 	return false
+}
+
+// recorded takes the oracle through a trace that a port can read.
+func recorded(op *conform.Op, request json.RawMessage) (*conform.Recorded, error) {
+	list := op.Traces([]json.RawMessage{request})
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no trace of %s: %s", op.Name, request)
+	}
+	r, err := op.Record(list[0].Config)
+	if err == nil {
+		_, err = conform.Run(r, list[0].Events)
+	}
+	return r, err
 }

@@ -53,35 +53,6 @@ func unpackSequence(in conform.Source, look conform.Look) uint16 {
 	return uint16(in.Number(0, 0xffff))
 }
 
-// Data is told by its size, and its first byte if the others follow from it, as in traces.
-const byBytes = 0x8000
-
-func ramp(first byte, size int) []byte {
-	b := make([]byte, size)
-	for i := range b {
-		b[i] = byte(1 + (i+31*(i/256)+int(first)+254)%255)
-	}
-	return b
-}
-
-func packData(out, data []byte) []byte {
-	if len(data) > 0 && string(ramp(data[0], len(data))) == string(data) {
-		return append(conform.AppendNumber(out, 0, 0xffff, int64(len(data))), data[0])
-	}
-	return conform.AppendBytes(conform.AppendNumber(out, 0, 0xffff, byBytes), byBytes, data)
-}
-
-// unpackData makes data of a size that fit makes of any.
-func unpackData(in conform.Source, fit func(int) int) []byte {
-	n := int(in.Number(0, 0xffff))
-	if n&byBytes == 0 {
-		return ramp(byte(in.Number(0, 255)), fit(n))
-	}
-	b := in.Bytes(byBytes)
-	size := fit(len(b))
-	return append(b[:min(len(b), size):min(len(b), size)], ramp(1, max(0, size-len(b)))...)
-}
-
 // The types of records on the wire.
 const (
 	typeMessage, typeFragment, typeSkip, typeStatus = 2, 3, 4, 6
@@ -112,9 +83,9 @@ func (r Record) fields(look conform.Look) []byte {
 	out := packSequence([]byte{kind}, binary.LittleEndian.Uint16(b[2:]), look)
 	switch rest := b[4:]; {
 	case b[0] == typeMessage && len(rest) >= 2:
-		out = packData(out, rest[2:])
+		out = conform.AppendData(out, rest[2:])
 	case b[0] == typeFragment && len(rest) >= 4:
-		out = packData(append(out, rest[0], rest[1]-1), rest[4:])
+		out = conform.AppendData(append(out, rest[0], rest[1]-1), rest[4:])
 	case b[0] == typeSkip && len(rest) == 1:
 		out = append(out, rest[0])
 	}
@@ -132,11 +103,11 @@ func (Record) Unpack(in conform.Source, config any, look conform.Look) conform.E
 	within := func(n int) int { return 1 + (n+int(c.Data)-1)%int(c.Data) }
 	switch kind {
 	case typeMessage:
-		b = appendData(b, unpackData(in, within))
+		b = appendData(b, conform.ReadData(in, within))
 	case typeFragment:
 		index, count := in.Number(0, 255), 2+in.Number(0, 255)%(min(c.Group, c.Window)-1)
 		index %= count
-		data := unpackData(in, func(n int) int {
+		data := conform.ReadData(in, func(n int) int {
 			if index < count-1 {
 				return int(c.Data)
 			}
@@ -159,7 +130,7 @@ func (s Send) Pack(out []byte, config any, look conform.Look) []byte {
 	if s.Lifetime.Is {
 		lifetime = conform.AppendNumber(conform.AppendNumber(nil, 0, 1, 1), 1, mostLifetime, s.Lifetime.V)
 	}
-	return append(append(out, lifetime...), packData(nil, []byte(s.Data))...)
+	return append(append(out, lifetime...), conform.AppendData(nil, []byte(s.Data))...)
 }
 
 const mostLifetime = 1 << 40
@@ -170,7 +141,7 @@ func (Send) Unpack(in conform.Source, config any, look conform.Look) conform.Eve
 	if in.Number(0, 1) == 1 {
 		s.Lifetime = conform.Some(in.Number(1, mostLifetime))
 	}
-	s.Data = conform.Bytes(unpackData(in, func(n int) int { return n }))
+	s.Data = conform.Bytes(conform.ReadData(in, func(n int) int { return n }))
 	return s
 }
 

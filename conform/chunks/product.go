@@ -83,7 +83,7 @@ func (p *ProductSender) Do(at int64, e conform.Event) conform.Step {
 			return nil
 		}
 		p.poll(now, &s)
-	case Marks:
+	case Marks: // which is none of the sender's, and has no row and no time of it (RVO-4)
 		p.Scheduler().Marked(now, int(e.Count))
 	case Yield:
 		p.Scheduler().Yield(e.Yields)

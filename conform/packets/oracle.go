@@ -1,6 +1,7 @@
 package packets
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/chunkwire/chunkwire/conform"
@@ -13,29 +14,48 @@ const never = math.MaxInt64
 // OracleEndpoint is the oracle's endpoint, and what it did last.
 type OracleEndpoint struct {
 	*packetoracle.Endpoint
-	Last *packetoracle.Step
+	Last    *packetoracle.Step
+	whole   bool // of the operation with congestion avoidance
+	refused map[string]int64
+	offered packetoracle.Arrived
 }
 
 func newOracleEndpoint(config any) (conform.Machine, error) {
-	c := config.(EndpointConfig)
-	if c.FragmentAbove < c.FragmentSize {
+	c, ok := whole(config)
+	if !ok {
 		return nil, conform.ErrBadRequest
 	}
-	return &OracleEndpoint{Endpoint: packetoracle.New(packetoracle.Config{
-		Limits:        packetoracle.Limits{FragmentSize: c.FragmentSize, MaxFragments: c.MaxFragments},
-		FragmentAbove: c.FragmentAbove, NextToSend: c.NextToSend, NextToReceive: c.NextToReceive,
-	})}, nil
+	_, isWhole := config.(WholeConfig)
+	return &OracleEndpoint{Endpoint: packetoracle.New(c), whole: isWhole, refused: map[string]int64{}}, nil
+}
+
+// says lets the layer above say the same of each payload.
+func (o *OracleEndpoint) says(v packetoracle.Verdict) {
+	o.Endpoint.Above = func(a packetoracle.Arrived) packetoracle.Verdict {
+		o.offered = packetoracle.Arrived{Number: a.Number, Ack: a.Ack}
+		return v
+	}
 }
 
 // Do is the machine under test.
 func (o *OracleEndpoint) Do(at int64, e conform.Event) conform.Step {
+	if o.offered = (packetoracle.Arrived{}); o.Endpoint.Above == nil {
+		o.says(packetoracle.Take)
+	}
 	switch e := e.(type) {
 	case Send:
 		o.Last = o.Endpoint.Send(at, []byte(e.Payload))
+	case Quiet:
+		o.Last = o.SendQuiet(at, []byte(e.Payload))
 	case Receive:
-		o.Last = o.Endpoint.Receive(at, []byte(e.Datagram))
+		if o.Last = o.Endpoint.Receive(at, []byte(e.Datagram)); o.Last.Refused != nil {
+			o.refused[o.Last.Refused.Code]++
+		}
 	case Poll:
 		o.Last = o.Endpoint.Poll(at)
+	case Above:
+		o.says(map[string]packetoracle.Verdict{"take": packetoracle.Take, "quietly": packetoracle.Quietly, "refuse": packetoracle.Refuse}[e.Says])
+		o.Last = &packetoracle.Step{}
 	}
 	s := EndpointStep{Datagrams: []conform.Bytes{}, Acked: low(o.Last.Acked), Lost: low(o.Last.Lost)}
 	for _, b := range o.Last.Datagrams {
@@ -53,9 +73,60 @@ func (o *OracleEndpoint) Do(at int64, e conform.Event) conform.Step {
 // Took returns the rows of the latest event, which are not in the contract.
 func (o *OracleEndpoint) Took() []string { return o.Last.Rows }
 
-// Look is what makers of events aim at.
+// Which of Look's numbers are near what.
+const (
+	toSend = iota
+	toReceive
+)
+
+// Look is what makers of events aim at. In the contract no deadline of an endpoint is one of congestion avoidance.
 func (o *OracleEndpoint) Look() conform.Look {
-	return conform.Look{Deadline: conform.If(o.Deadline(), o.Deadline() != never), Near: [6]int64{o.Next()}}
+	at := o.Deadline()
+	if o.whole {
+		at = o.due()
+	}
+	return conform.Look{Deadline: deadline(at), Near: [6]int64{o.Next(), o.NextToReceive()}}
+}
+
+// due is PKI-4.
+func (o *OracleEndpoint) due() int64 { return min(o.Deadline(), o.Congestion().Deadline()) }
+
+// deadline is a deadline of an oracle.
+func deadline(at int64) conform.Opt[int64] { return conform.If(at, at != never) }
+
+// inside is what both sides show of an endpoint besides its steps.
+type inside struct {
+	packetoracle.Estimates
+	good                              bool
+	recovery, nextAt, due             int64
+	held, heldBytes                   int
+	events, rule                      string // their numbers in full; by which row
+	refused                           int64  // with the code of the latest refusal
+	offered, offeredAck, numberOfNext int64
+}
+
+// Inside is what is estimated, counted and held.
+func (o *OracleEndpoint) Inside() any {
+	c := o.Congestion()
+	s := inside{
+		Estimates: o.Estimates(), good: c.Good(), recovery: c.Recovery(), nextAt: c.NextAt(), due: o.due(), events: fmt.Sprint(o.Last.Acked, o.Last.Lost),
+		offered: o.offered.Number, offeredAck: o.offered.Ack, numberOfNext: o.Next(),
+	}
+	s.held, s.heldBytes = o.Held()
+	s.Silent = false // shows in the mode
+	if r := o.Last.Refused; r != nil {
+		s.refused = o.refused[r.Code]
+		s.rule = ruleOf(r.Check, r.At)
+	}
+	return s
+}
+
+// ruleOf is the row of a refusal by the machine: the sentences of the codec are compared in package formats.
+func ruleOf(rule string, at int) string {
+	if at >= 0 {
+		return ""
+	}
+	return rule
 }
 
 // low is what the wire has of numbers.
@@ -79,12 +150,17 @@ func newOracleCongestion(config any) (conform.Machine, error) {
 
 // Do is the machine under test.
 func (o *OracleCongestion) Do(at int64, e conform.Event) conform.Step {
-	is := e.(Conditions)
-	var srtt *int64
-	if is.SRTT.Is {
-		srtt = &is.SRTT.V
+	o.rows = nil
+	switch is := e.(type) {
+	case Sent:
+		o.Sent(at)
+	case Conditions:
+		var srtt *int64
+		if is.SRTT.Is {
+			srtt = &is.SRTT.V
+		}
+		o.rows = o.Evaluate(at, srtt, is.MinRTT.V, is.Silent)
 	}
-	o.rows = o.Evaluate(at, srtt, is.MinRTT.V, is.Silent)
 	s := CongestionStep{Mode: "bad", Recovery: o.Recovery()}
 	if o.Good() {
 		s.Mode = "good"
@@ -97,8 +173,8 @@ func (o *OracleCongestion) Took() []string { return o.rows }
 
 // Look is what makers of events aim at.
 func (o *OracleCongestion) Look() conform.Look {
-	return conform.Look{Deadline: o.Inside().(conform.Opt[int64])}
+	return conform.Look{Deadline: deadline(o.Deadline())}
 }
 
-// Inside is when it is due.
-func (o *OracleCongestion) Inside() any { return conform.If(o.Deadline(), o.Deadline() != never) }
+// Inside is when it is due, and when the next packet may go.
+func (o *OracleCongestion) Inside() any { return [2]int64{o.Deadline(), o.NextAt()} }

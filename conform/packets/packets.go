@@ -3,7 +3,12 @@
 // scripts.
 package packets
 
-import "github.com/chunkwire/chunkwire/conform"
+import (
+	"slices"
+
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
+)
 
 // Endpoint is the operation packet_endpoint (PKO-4, PKO-5).
 var Endpoint = &conform.Op{
@@ -50,6 +55,74 @@ type (
 	Poll struct{}
 )
 
+// Whole is an endpoint with what the contract leaves out: rings of other sizes, both profiles,
+// quiet packets, and a layer above that does not take each payload.
+var Whole = &conform.Op{
+	Name:   "packet_endpoint, whole",
+	Config: WholeConfig{EndpointConfig: Endpoint.Config.(EndpointConfig), Profile: "default"},
+	Events: append(slices.Clip(Endpoint.Events),
+		conform.Kind{Name: "quiet", Of: Quiet{}, Doc: "the application sends a payload that asks for no ack"},
+		conform.Kind{Name: "above", Of: Above{}, Doc: "what the layer above says from now on"}),
+	Step:    EndpointStep{},
+	Words:   Endpoint.Words,
+	Product: newProductEndpoint,
+	Oracle:  newOracleEndpoint,
+}
+
+// WholeConfig sets up an endpoint.
+type WholeConfig struct {
+	EndpointConfig
+	Profile string `json:"profile" in:"default article"`
+	Rings   int    `json:"rings" range:"0 6"`  // which of rings
+	Honest  bool   `json:"honest"`             // what comes in a conversation is as the other end sent it
+	Held    int    `json:"held" range:"0 255"` // less 1: the bytes in reassembly beyond MAX_PACKET; 0: as usual
+}
+
+// rings are windows that a short trace passes. The first are those of all traces.
+var rings = [...]packetoracle.Rings{
+	{},
+	{Received: 64, SentMax: 256, Reassembly: 2, ReassemblyPackets: 2},
+	{Received: 64, SentMax: 256, Reassembly: 32, ReassemblyPackets: 32},
+	{Received: 128, SentMax: 512, Reassembly: 1, ReassemblyPackets: 1},
+	{SequenceBits: 5, Received: 4, SentMax: 8, Reassembly: 2, ReassemblyPackets: 1},
+	{SequenceBits: 8, Received: 64, SentMax: 16, Reassembly: 8, ReassemblyPackets: 2},
+	{Received: 16384, SentMax: 16384, Reassembly: 8192, ReassemblyPackets: 3},
+}
+
+// Fit cuts no payload that goes into one fragment.
+func (c WholeConfig) Fit() any {
+	c.EndpointConfig = c.EndpointConfig.Fit().(EndpointConfig)
+	return c
+}
+
+// whole is what a configuration of either operation means, for the oracle.
+func whole(config any) (c packetoracle.Config, ok bool) {
+	w, is := config.(WholeConfig)
+	if !is {
+		w.EndpointConfig, w.Profile = config.(EndpointConfig), "default"
+	}
+	c = packetoracle.Config{
+		Limits:        packetoracle.Limits{FragmentSize: w.FragmentSize, MaxFragments: w.MaxFragments},
+		FragmentAbove: w.FragmentAbove, NextToSend: w.NextToSend, NextToReceive: w.NextToReceive,
+		Profile: w.Profile, Rings: rings[w.Rings],
+	}
+	if w.Held > 0 {
+		c.ReassemblyBytes = c.MaxPacket() + w.Held - 1
+	}
+	return c, w.FragmentAbove >= w.FragmentSize
+}
+
+type (
+	// Quiet sends a payload quietly.
+	Quiet struct {
+		Payload conform.Bytes `json:"payload"`
+	}
+	// Above says what becomes of payloads.
+	Above struct {
+		Says string `json:"says" in:"take quietly refuse"`
+	}
+)
+
 // EndpointStep is what an endpoint did.
 type EndpointStep struct {
 	Datagrams []conform.Bytes        `json:"datagrams" pattern:"^([0-9a-f]{2})+$"`
@@ -82,6 +155,23 @@ var Congestion = &conform.Op{
 	Product: newProductCongestion,
 	Oracle:  newOracleCongestion,
 }
+
+// Cadence is congestion avoidance with the packets that the contract leaves out (PKC-3).
+var Cadence = &conform.Op{
+	Name:   "packet_congestion, cadence",
+	Config: Congestion.Config,
+	Events: []conform.Kind{
+		{Name: "evaluate", Of: Conditions{}, Doc: "the conditions at a time"},
+		{Name: "sent", Of: Sent{}, Doc: "a packet of the cadence goes out"},
+	},
+	Step:    CongestionStep{},
+	Words:   conform.Dialect{Step: congestionSaid},
+	Product: newProductCongestion,
+	Oracle:  newOracleCongestion,
+}
+
+// Sent says that a packet goes out.
+type Sent struct{}
 
 // CongestionConfig is a profile.
 type CongestionConfig struct {

@@ -28,7 +28,8 @@ func endpointEvent(w *conform.Words, config any, word string, args []string) con
 		h, size := header(w, sequence, args[1:])
 		return Receive{conform.Bytes(packetoracle.EncodeRegular(h, []byte(payload(w, size, int(sequence)))))}
 	case "fragment":
-		return fragment(w, config.(EndpointConfig), args)
+		c, _ := whole(config)
+		return fragment(w, c.FragmentSize, args)
 	case "bytes":
 		b, err := hex.DecodeString(strings.TrimPrefix(args[0], "-"))
 		if err != nil {
@@ -69,11 +70,11 @@ func header(w *conform.Words, sequence uint16, args []string) (h packetoracle.He
 	return h, size
 }
 
-func fragment(w *conform.Words, c EndpointConfig, args []string) conform.Event {
+func fragment(w *conform.Words, size int, args []string) conform.Event {
 	ids, of, _ := strings.Cut(args[1], "/")
 	sequence, id, count := uint16(w.Number(args[0])), int(w.Number(ids)), w.Size(of)
 	h, text := header(w, sequence, args[2:])
-	size, last := c.FragmentSize, c.FragmentSize
+	last := size
 	if text != "" {
 		last = w.Size(text)
 	}

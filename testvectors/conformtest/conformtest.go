@@ -145,6 +145,9 @@ type source struct {
 	left int
 }
 
+// Source returns what makes so many events of what rapid draws.
+func Source(t *rapid.T, events int) conform.Source { return &source{t, events} }
+
 // More counts the events, and so ends a trace.
 func (s *source) More() bool {
 	s.left--
@@ -166,7 +169,7 @@ func Drawn(t *testing.T, most int, operations ...*conform.Op) {
 	for _, op := range operations {
 		t.Run(op.Name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				in := &source{t, rapid.IntRange(0, most).Draw(t, "events")}
+				in := Source(t, rapid.IntRange(0, most).Draw(t, "events"))
 				if p := op.Pair(t, op.Configure(in)); p != nil {
 					p.Compare(op.Play(in, p.Config, p.Oracle, most))
 				}

@@ -14,7 +14,6 @@ import (
 // repairOperations are those of repair slices (RPO-1 to RPO-8).
 var repairOperations = map[string]operation{
 	contract.OpRepairRow: repairRow, contract.OpRepairSlice: repairSlice, contract.OpRepairRebuild: repairRebuild,
-	contract.OpRepairEncode: repairEncode, contract.OpRepairDecode: repairDecode,
 	contract.OpRepairSender: machine(chunks.RepairSender), contract.OpRepairReceiver: machine(chunks.RepairReceiver),
 }
 

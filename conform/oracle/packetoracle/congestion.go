@@ -6,6 +6,8 @@ const (
 	FirstRecovery = 4_000_000
 	LeastRecovery = 1_000_000
 	MostRecovery  = 60_000_000
+	BadInterval   = 100_000
+	GoodInterval  = 33_333
 	Short         = 10_000_000
 	Reward        = 10_000_000
 )
@@ -19,6 +21,8 @@ type Congestion struct {
 	goodSince int64
 	entered   int64
 	halved    int64
+	sends     []int64 // when packets of the cadence went out
+	nextAt    int64
 }
 
 // NewCongestion returns the machine with the profile "article" or "default".
@@ -63,10 +67,10 @@ func (c *Congestion) Evaluate(now int64, srtt *int64, minRTT int64, silent bool)
 		switch {
 		case bad && now-c.entered < Short:
 			c.recovery = min(2*c.recovery, MostRecovery)
-			c.good, c.goodSince = false, never
+			c.becomeBad()
 			return append(rows, "C1")
 		case bad:
-			c.good, c.goodSince = false, never
+			c.becomeBad()
 			return append(rows, "C2")
 		}
 		return append(rows, "C4")
@@ -85,3 +89,25 @@ func (c *Congestion) Evaluate(now int64, srtt *int64, minRTT int64, silent bool)
 	}
 	return append(rows, "C8")
 }
+
+// becomeBad is FORGET and SLOW (PKC-3).
+func (c *Congestion) becomeBad() {
+	c.good, c.goodSince = false, never
+	if n := len(c.sends); n > 0 {
+		c.nextAt = max(c.nextAt, c.sends[n-1]+BadInterval)
+	}
+}
+
+// Sent says that a packet of the cadence went out (PKC-3).
+func (c *Congestion) Sent(now int64) {
+	c.now = max(c.now, now)
+	interval := int64(BadInterval)
+	if c.good {
+		interval = GoodInterval
+	}
+	c.nextAt = max(c.nextAt+interval, c.now)
+	c.sends = append(c.sends, c.now)
+}
+
+// NextAt is when the next packet of the cadence may go.
+func (c *Congestion) NextAt() int64 { return c.nextAt }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The limits of section 2 that an end has to itself, and the times.
+// The limits of section 2 that an end has to itself, as they usually are, and the times.
 const (
 	Received          = 256
 	SentMax           = 8192
@@ -30,6 +30,34 @@ type Config struct {
 	NextToSend    int64
 	NextToReceive int64
 	Profile       string // of its congestion avoidance
+	Rings
+}
+
+// Rings are the limits of section 2 that an end has to itself. What is 0 is as usual.
+type Rings struct {
+	Received, SentMax, Reassembly, ReassemblyPackets int64
+	ReassemblyBytes                                  int
+	SequenceBits                                     int // of which the wire has fewer where all states are searched
+}
+
+// complete returns the rings that are meant.
+func (c Config) complete() Config {
+	usual := func(v *int64, is int64) {
+		if *v == 0 {
+			*v = is
+		}
+	}
+	usual(&c.Received, Received)
+	usual(&c.SentMax, SentMax)
+	usual(&c.Reassembly, min(Reassembly, c.Received/2))
+	usual(&c.ReassemblyPackets, min(ReassemblyPackets, c.Reassembly))
+	if c.ReassemblyBytes == 0 {
+		c.ReassemblyBytes = 2 * c.MaxPacket()
+	}
+	if c.SequenceBits == 0 {
+		c.SequenceBits = 16
+	}
+	return c
 }
 
 // Endpoint is an end of a connection: sections 4 to 8 of the specification, with sets
@@ -77,8 +105,7 @@ const (
 func (e *Endpoint) verdict(number int64, h Header, payload []byte) Verdict {
 	v := Take
 	if e.Above != nil {
-		ack := e.toSend - 1 - int64(modulo(e.toSend-1-int64(h.Ack))) // PKS-3
-		v = e.Above(Arrived{number, max(ack, -1), payload})
+		v = e.Above(Arrived{number, max(e.means(int64(h.Ack)), -1), payload})
 	}
 	if v == Take && quiet(payload) {
 		return Quietly // PKR-7
@@ -135,7 +162,7 @@ type Step struct {
 // New returns an endpoint.
 func New(cfg Config) *Endpoint {
 	return &Endpoint{
-		cfg: cfg, toSend: cfg.NextToSend, next: cfg.NextToReceive, ackAt: never,
+		cfg: cfg.complete(), toSend: cfg.NextToSend, next: cfg.NextToReceive, ackAt: never,
 		received: map[int64]bool{}, dead: map[int64]bool{}, parts: map[int64]*reassembly{},
 		path: path{newestAcked: -1, newestLost: -1}, congestion: NewCongestion(cfg.Profile),
 	}
@@ -189,6 +216,21 @@ func (e *Endpoint) give(now int64, payload []byte, isQuiet bool) *Step {
 func (e *Endpoint) Next() int64  { return e.toSend }
 func (e *Endpoint) AckAt() int64 { return e.ackAt }
 
+// NextToReceive is one more than the largest number that came.
+func (e *Endpoint) NextToReceive() int64 { return e.next }
+
+// Held is what is in reassembly (PKX-3).
+func (e *Endpoint) Held() (packets, bytes int) {
+	for _, part := range e.parts {
+		bytes += part.bytes()
+	}
+	return len(e.parts), bytes
+}
+
+// wire is what the wire has of a number, and means the number of our own that it means (PKS-3).
+func (e *Endpoint) wire(number int64) int64 { return number & (1<<e.cfg.SequenceBits - 1) }
+func (e *Endpoint) means(a int64) int64     { return e.toSend - 1 - e.wire(e.toSend-1-a) }
+
 // send is PKA-4 from step 2 on.
 func (e *Endpoint) send(payload []byte, isQuiet bool) {
 	number, h := e.toSend, e.header()
@@ -204,7 +246,7 @@ func (e *Endpoint) send(payload []byte, isQuiet bool) {
 		}
 	}
 	for _, s := range e.sent {
-		if s.number == number-SentMax {
+		if s.number == number-e.cfg.SentMax {
 			e.pushOut(s)
 			break
 		}
@@ -215,6 +257,8 @@ func (e *Endpoint) send(payload []byte, isQuiet bool) {
 	}
 	if isQuiet || quiet(payload) {
 		s.state = stateQuiet // PKL-4
+	} else {
+		e.congestion.Sent(e.now) // PKC-3
 	}
 	e.path.count(e.now, countSent, s.bytes)
 	e.sent = append(e.sent, s)
@@ -247,7 +291,7 @@ func (e *Endpoint) forget(s *sent) {
 
 // header is that of a packet which is sent now (PKA-1).
 func (e *Endpoint) header() Header {
-	h := Header{Sequence: uint16(modulo(e.toSend)), Ack: uint16(modulo(e.next - 1))}
+	h := Header{Sequence: uint16(e.wire(e.toSend)), Ack: uint16(e.wire(e.next - 1))}
 	for n := range 32 {
 		if e.received[e.next-1-int64(n)] {
 			h.AckBits |= 1 << n
@@ -258,9 +302,9 @@ func (e *Endpoint) header() Header {
 
 // number is what the sequence of a datagram means, if it is not stale (PKS-2).
 func (e *Endpoint) number(sequence uint16) (number int64, ok bool) {
-	d := int64(modulo(int64(sequence) - (e.next - Received)))
-	number = e.next - Received + d
-	return number, d < 32768 && number >= 0
+	low := e.next - e.cfg.Received
+	d := e.wire(int64(sequence) - low)
+	return low + d, d < 1<<(e.cfg.SequenceBits-1) && low+d >= 0
 }
 
 // Receive takes a datagram: the first row of section 5 whose guard holds.
@@ -316,7 +360,7 @@ func (e *Endpoint) fragment(number int64, p Packet) {
 		here = len(part.data)
 	}
 	switch {
-	case number < e.next-Reassembly:
+	case number < e.next-e.cfg.Reassembly:
 		e.refuse("P7", Stale)
 	case part != nil && part.count != p.Count:
 		e.refuse("P8", FragmentCount)
@@ -335,7 +379,7 @@ func (e *Endpoint) fragment(number int64, p Packet) {
 // fits reports whether a fragment of a packet fits beside the other packets that keep
 // says (PKX-3).
 func (e *Endpoint) fits(number int64, size int, keep func(number int64) bool) bool {
-	packets, total := 1, size
+	packets, total := int64(1), size
 	for n, part := range e.parts {
 		switch {
 		case n == number:
@@ -345,7 +389,7 @@ func (e *Endpoint) fits(number int64, size int, keep func(number int64) bool) bo
 			total += part.bytes()
 		}
 	}
-	return packets <= ReassemblyPackets && total <= 2*e.cfg.MaxPacket()
+	return packets <= e.cfg.ReassemblyPackets && total <= e.cfg.ReassemblyBytes
 }
 
 // hasRoom reports whether a fragment fits without the packets that are older.
@@ -411,13 +455,13 @@ func (e *Endpoint) advance(number int64) {
 	e.next = max(e.next, number+1)
 	for _, set := range []map[int64]bool{e.received, e.dead} {
 		for n := range set {
-			if n < e.next-Received {
+			if n < e.next-e.cfg.Received {
 				delete(set, n)
 			}
 		}
 	}
 	for n := range e.parts {
-		if n < e.next-Reassembly {
+		if n < e.next-e.cfg.Reassembly {
 			delete(e.parts, n)
 		}
 	}
@@ -446,8 +490,7 @@ func (e *Endpoint) acks(h Header) {
 		if h.AckBits>>n&1 == 0 {
 			continue
 		}
-		a := int64(modulo(int64(h.Ack) - int64(n)))
-		number := e.toSend - 1 - int64(modulo(e.toSend-1-a)) // PKS-3
+		number := e.means(int64(h.Ack) - int64(n))
 		for _, s := range e.sent {
 			if s.number == number {
 				e.ack(s, n == 0, before)
