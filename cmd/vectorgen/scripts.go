@@ -13,13 +13,12 @@ import (
 	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
 
 // scriptKinds add the vectors of a script, by the kind of its group.
 var scriptKinds = map[string]func(*group, script.Script) error{
-	"contract": (*group).contract, "sender": (*group).sender, "receiver": (*group).receiver, "conversation": (*group).conversation,
+	"sender": (*group).sender, "receiver": (*group).receiver, "conversation": (*group).conversation,
 	"endpoint": machine(packets.Endpoint), "congestion": machine(packets.Congestion),
 	"channel-receiver": machine(channels.Receiver), "channel-sender": machine(channels.Sender),
 	"repair-receiver": (*group).repairReceiver, "repair-sender": (*group).repairSender,
@@ -46,19 +45,6 @@ func (g *group) scripts(add func(*group, script.Script) error) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// contract adds a request with its response, or the code of its refusal.
-func (g *group) contract(s script.Script) error {
-	if len(s.Lines) != 2 {
-		return errors.New("not a request and a response")
-	}
-	response := json.RawMessage(s.Lines[1])
-	if !strings.HasPrefix(s.Lines[1], "{") {
-		response = asJSON(contract.Answer{Error: s.Lines[1]})
-	}
-	g.addScript(s, "", nil, json.RawMessage(s.Lines[0]), response)
-	return nil
 }
 
 // addScript adds a vector of a script. others are ids of sentences and rows that are

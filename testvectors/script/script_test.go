@@ -32,8 +32,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 27 {
-		t.Errorf("%d archives, want 27", read)
+	if read != 20 {
+		t.Errorf("%d archives, want 20", read)
 	}
 }
 
