@@ -52,3 +52,8 @@ func passBytes(out []byte, op byte, d int64) []byte {
 
 // withBytes appends a size and so many bytes.
 func withBytes(out, b []byte) []byte { return append(appendUint16(out, uint16(len(b))), b...) }
+
+// codecRequests are the vectors' requests of the codec.
+func codecRequests(files []testvectors.File, ops ...string) []contract.Request {
+	return requests[contract.Request](files, ops...)
+}
