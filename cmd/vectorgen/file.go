@@ -17,11 +17,11 @@ type file struct {
 	acc  *testvectors.AccumulatedFile
 }
 
-// documents are the sources of vectors: the specifications, whose examples are vectors.
+// documents are the sources of vectors: the specifications, whose examples are vectors, by
+// their names, and the files, which have the requests of most groups.
 type documents struct {
-	protocol, repair, packets, channels, connection []byte
-
-	files string // the folder of the vectors, which has the requests of some groups
+	text  map[string][]byte
+	files string // their folder
 }
 
 // generate makes all files, in the order of the groups. The long seeded runs are
@@ -60,40 +60,24 @@ func hasOracle(group string) bool {
 	return named && slices.Contains([]string{"packet", "channel", "session", "connection", "repair"}, protocol)
 }
 
-// packetGroups make the vectors of the groups of the kind "packets".
-var packetGroups = map[string]func(*group){
-	"channel-report": channelReport, "repair-code": repairCode, "repair-rebuild": repairRebuild,
-	"session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
+// examplesOf are the documents whose worked examples are vectors, by the kind of the group.
+var examplesOf = map[string]string{
+	"examples": "PROTOCOL.md", "repair-examples": "REPAIR.md", "packet-examples": "PACKETS.md", "channel-examples": "CHANNELS.md", "connection-examples": "CONNECTION.md",
 }
 
 // fill makes a group's vectors.
 func (g *group) fill(about testvectors.Group, docs documents) error {
-	switch about.Kind {
-	case "formats":
-		return g.kept(docs.files)
-	case "packets":
-		build, ok := packetGroups[about.Name]
-		if !ok {
-			return errors.New("no function makes it")
-		}
-		build(g)
-		return nil
-	case "examples":
-		return g.examples(docs.protocol)
-	case "repair-examples":
-		return g.answeredExamples(docs.repair, ofRepair)
-	case "packet-examples":
-		return g.answeredExamples(docs.packets, ofPackets)
-	case "channel-examples":
-		return g.answeredExamples(docs.channels, ofChannels)
-	case "connection-examples":
-		return g.answeredExamples(docs.connection, ofConnections)
+	if add, ok := scriptKinds[about.Kind]; ok {
+		return g.scripts(add)
 	}
-	add, ok := scriptKinds[about.Kind]
-	if !ok {
+	document, hasExamples := examplesOf[about.Kind]
+	if about.Kind != "kept" && !hasExamples {
 		return fmt.Errorf("unknown kind %q", about.Kind)
 	}
-	return g.scripts(add)
+	if err := g.kept(docs.files, hasExamples); err != nil || !hasExamples {
+		return err
+	}
+	return g.examples(docs.text[document])
 }
 
 // vectors returns the vectors of a file. A seeded run stands for one, so that

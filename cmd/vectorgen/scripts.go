@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/packets"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -19,11 +21,10 @@ import (
 // scriptKinds add the vectors of a script, by the kind of its group.
 var scriptKinds = map[string]func(*group, script.Script) error{
 	"contract": (*group).contract, "sender": (*group).sender, "receiver": (*group).receiver, "conversation": (*group).conversation,
-	"endpoint": machine(packets.Endpoint), "endpoints": (*group).endpoints, "congestion": machine(packets.Congestion),
-	"channel-receiver": machine(channels.Receiver), "channel-sender": machine(channels.Sender), "channel-conversation": (*group).channelConversation,
-	"repair-receiver": (*group).repairReceiver, "repair-sender": (*group).repairSender, "repair-conversation": (*group).repairConversation,
-	"session-client": (*group).sessionClient, "session-server": (*group).sessionServer, "session-conversation": (*group).sessionConversation,
-	"connection-endpoint": (*group).connectionEndpoint, "connection-conversation": (*group).connectionConversation,
+	"endpoint": machine(packets.Endpoint), "congestion": machine(packets.Congestion),
+	"channel-receiver": machine(channels.Receiver), "channel-sender": machine(channels.Sender),
+	"repair-receiver": (*group).repairReceiver, "repair-sender": (*group).repairSender,
+	"session-client": machine(sessions.Client), "session-server": machine(sessions.Server), "connection-endpoint": machine(connections.Op),
 }
 
 // scripts adds the vectors of the scripts of a group.
