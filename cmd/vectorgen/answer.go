@@ -79,11 +79,20 @@ func byMachine(op *conform.Op, q conform.Object) (a answer, err error) {
 	return a, err
 }
 
+// declared reads a request by its declaration for what answers it.
+func declared[Q any](respond func(Q) (any, error)) func(json.RawMessage) (answer, error) {
+	return from(conform.Decode, respond)
+}
+
 // by reads a request for what answers it.
 func by[Q any](respond func(Q) (any, error)) func(json.RawMessage) (answer, error) {
+	return from(func(request json.RawMessage, q any) error { return json.Unmarshal(request, q) }, respond)
+}
+
+func from[Q any](read func(json.RawMessage, any) error, respond func(Q) (any, error)) func(json.RawMessage) (answer, error) {
 	return func(request json.RawMessage) (a answer, err error) {
 		var q Q
-		if err := json.Unmarshal(request, &q); err != nil {
+		if err := read(request, &q); err != nil {
 			return a, err
 		}
 		response, err := respond(q)
@@ -132,8 +141,8 @@ var oracles = map[string]func(json.RawMessage) (answer, error){
 	contract.OpRepairReceiver: by(func(q contract.RepairReceiverRequest) (any, error) {
 		return repairReceiverResponse(q.Config, q.Events), nil
 	}),
-	contract.OpRepairRow: by(repairRow), contract.OpRepairSlice: by(repairSlice), contract.OpRepairRebuild: by(repairRebuild),
-	contract.OpChannelReport: by(channelReport),
-	contract.OpSessionSeal:   by(sessionSeal), contract.OpSessionOpen: by(sessionOpen), contract.OpSessionKeys: by(sessionKeys),
-	contract.OpSessionCookie: by(sessionCookie), contract.OpSessionProof: by(sessionProof),
+	contract.OpRepairRow: declared(repairRow), contract.OpRepairSlice: declared(repairSlice), contract.OpRepairRebuild: declared(repairRebuild),
+	contract.OpChannelReport: declared(channelReport),
+	contract.OpSessionSeal:   declared(sessionSeal), contract.OpSessionOpen: declared(sessionOpen), contract.OpSessionKeys: declared(sessionKeys),
+	contract.OpSessionCookie: declared(sessionCookie), contract.OpSessionProof: declared(sessionProof),
 }

@@ -7,10 +7,15 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/layout"
+	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/statemachine"
+	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // This file has the requests that have no layout and no machine (CXO-1, CXO-14). They are declared for whoever answers them.
@@ -226,4 +231,106 @@ func proof(q Proof) (any, error) {
 	}
 	made := session.ProofOf(session.Key([]byte(q.Key)), &m, &answered)
 	return Answered(hexed("proof", made[:])), nil
+}
+
+// Row asks for the exponents of a repair slice (RPO-1).
+type Row struct {
+	NumSlices int64 `json:"num_slices"`
+	SliceID   int64 `json:"slice_id"`
+}
+
+// Valid reports whether there is such a slice: if not, a field is invalid, and the request is none that is bad.
+func (q *Row) Valid() bool {
+	return within(q.NumSlices, 1, erasure.MaxSlices) && within(q.SliceID, q.NumSlices, erasure.MaxIDs-1)
+}
+
+func within(v, low, high int64) bool { return low <= v && v <= high }
+
+func row(q Row) (any, error) {
+	if !q.Valid() {
+		return nil, codec.ErrInvalidField
+	}
+	exponents := make([]int, q.NumSlices)
+	for i := range exponents {
+		exponents[i] = erasure.Exponent(int(q.SliceID-q.NumSlices), i)
+	}
+	return Answered(layout.Member{Name: "exponents", Value: exponents}), nil
+}
+
+// Slice asks for a slice of a chunk of TRC-1, source or repair (RPO-2).
+type Slice struct {
+	ChunkID int64 `json:"chunk_id"`
+	Size    int64 `json:"size"`
+	SliceID int64 `json:"slice_id"`
+}
+
+// Valid reports whether there is such a slice.
+func (q *Slice) Valid() bool {
+	return within(q.ChunkID, 0, math.MaxUint16) && within(q.Size, 1, codec.MaxChunkSize) && within(q.SliceID, 0, erasure.MaxIDs-1)
+}
+
+func slice(q Slice) (any, error) {
+	if !q.Valid() {
+		return nil, codec.ErrInvalidField
+	}
+	data := erasure.Encode(trace.Data(uint16(q.ChunkID), int(q.Size))).Slice(int(q.SliceID))
+	return Answered(layout.Member{Name: "slice", Value: trace.Content(data)}), nil
+}
+
+// Rebuild asks what a decoder makes of slices of a chunk of TRC-1, in their order (RPO-3).
+type Rebuild struct {
+	ChunkID   int64   `json:"chunk_id"`
+	NumSlices int64   `json:"num_slices"`
+	LastBytes int64   `json:"last_bytes"`
+	SliceIDs  []int64 `json:"slice_ids" size:"0 1024"`
+}
+
+// Valid reports whether there are such slices.
+func (q *Rebuild) Valid() bool {
+	return within(q.ChunkID, 0, math.MaxUint16) && within(q.NumSlices, 1, erasure.MaxSlices) && within(q.LastBytes, 1, erasure.SliceSize) &&
+		!slices.ContainsFunc(q.SliceIDs, func(id int64) bool { return !within(id, 0, erasure.MaxIDs-1) })
+}
+
+// Chunk is the chunk of the slices.
+func (q *Rebuild) Chunk() []byte {
+	return trace.Data(uint16(q.ChunkID), int(erasure.SliceSize*(q.NumSlices-1)+q.LastBytes))
+}
+
+// Rebuilt is the response to a Rebuild.
+type Rebuilt struct {
+	OK    bool                          `json:"ok"`
+	Added string                        `json:"added"` // a character for each slice, 1 if it raised the rank
+	Rank  int                           `json:"rank"`
+	Chunk conform.Opt[contract.Content] `json:"chunk"` // null: the rank does not suffice
+}
+
+func rebuild(q Rebuild) (any, error) {
+	if !q.Valid() {
+		return nil, codec.ErrInvalidField
+	}
+	e := erasure.Encode(q.Chunk())
+	var d erasure.Decoder
+	d.Begin(e.NumSlices(), e.LastBytes(), new(statemachine.Memory))
+	defer d.Release()
+	a := Rebuilt{OK: true}
+	for _, id := range q.SliceIDs {
+		a.Added += Flag(d.Add(int(id), e.Slice(int(id))))
+	}
+	if a.Rank = d.Rank(); a.Rank < e.NumSlices() {
+		return a, nil
+	}
+	var chunk []byte
+	for _, slice := range d.Rebuild() {
+		chunk = append(chunk, slice[:]...)
+	}
+	a.Chunk = conform.Some(trace.Content(chunk[:len(e.Bytes())]))
+	return a, nil
+}
+
+// Flag is 1 or 0.
+func Flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return "0"
 }
