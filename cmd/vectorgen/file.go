@@ -41,7 +41,7 @@ func generate(docs documents, rewrite *rewriting) ([]file, error) {
 		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
-		if hasOracle(about.Name) {
+		if isAsked(about) {
 			differ = errors.Join(differ, g.disagrees())
 		}
 		all = append(all, g.file)
@@ -53,11 +53,11 @@ func generate(docs documents, rewrite *rewriting) ([]file, error) {
 	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}), nil
 }
 
-// hasOracle reports whether all responses of a group come from an oracle, so that the Go
-// packages are asked, too.
-func hasOracle(group string) bool {
-	protocol, _, named := strings.Cut(group, "-")
-	return named && slices.Contains([]string{"packet", "channel", "session", "connection", "repair"}, protocol)
+// isAsked reports whether no response of a group comes from the Go packages, so that they are
+// asked, too.
+func isAsked(about testvectors.Group) bool {
+	protocol, _, named := strings.Cut(about.Name, "-")
+	return about.Kind == "contract" || named && slices.Contains([]string{"packet", "channel", "session", "connection", "repair"}, protocol)
 }
 
 // examplesOf are the documents whose worked examples are vectors, by the kind of the group.
@@ -69,6 +69,9 @@ var examplesOf = map[string]string{
 func (g *group) fill(about testvectors.Group, docs documents) error {
 	if add, ok := scriptKinds[about.Kind]; ok {
 		return g.scripts(add)
+	}
+	if about.Kind == "contract" {
+		return g.given(docs.files)
 	}
 	document, hasExamples := examplesOf[about.Kind]
 	if about.Kind != "kept" && !hasExamples {

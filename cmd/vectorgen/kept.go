@@ -20,41 +20,57 @@ import (
 // their names, comments and sentences, and oracles answer them. A new vector is an entry
 // without a response. Those of a document are exemplary: they name what they show.
 func (g *group) kept(dir string, exemplary bool) error {
-	text, err := os.ReadFile(filepath.Join(dir, g.file.Group+".json"))
+	vectors, err := g.read(dir)
 	if err != nil {
 		return err
+	}
+	answers := make([]answer, len(vectors))
+	for i, v := range vectors {
+		if answers[i], err = answered(v.Request); err != nil {
+			return fmt.Errorf("%s: %w", v.Name, err)
+		}
+		if !sameValue(answers[i].response, v.Response) { // else its members keep their order
+			v.Response = answers[i].response
+		}
+		g.addVector(v)
+	}
+	if exemplary {
+		return nil
+	}
+	return named(vectors, answers)
+}
+
+// given makes the vectors of a group about what ports cannot read: their responses are data, too.
+func (g *group) given(dir string) error {
+	vectors, err := g.read(dir)
+	for _, v := range vectors {
+		if valueOf(v.Response) == nil {
+			return fmt.Errorf("%s: no response: no oracle reads such requests", v.Name)
+		}
+		g.addVector(v)
+	}
+	return err
+}
+
+// read reads the file of a group. Names lack the group's.
+func (g *group) read(dir string) ([]testvectors.Vector, error) {
+	text, err := os.ReadFile(filepath.Join(dir, g.file.Group+".json"))
+	if err != nil {
+		return nil, err
 	}
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
 	var file testvectors.File
 	if err := in.Decode(&file); err != nil {
-		return err
+		return nil, err
 	}
-	answers := make([]answer, len(file.Vectors))
-	for i, v := range file.Vectors {
-		if answers[i], err = g.answer(v); err != nil {
-			return fmt.Errorf("%s: %w", v.Name, err)
+	for i := range file.Vectors {
+		v, ok := &file.Vectors[i], false
+		if v.Name, ok = strings.CutPrefix(v.Name, g.file.Group+"/"); !ok {
+			return nil, fmt.Errorf("%s is not a name of this group", v.Name)
 		}
 	}
-	if exemplary {
-		return nil
-	}
-	return named(file.Vectors, answers)
-}
-
-// answer adds a vector with the response that it gets.
-func (g *group) answer(v testvectors.Vector) (answer, error) {
-	name, ok := strings.CutPrefix(v.Name, g.file.Group+"/")
-	if !ok {
-		return answer{}, errors.New("not a name of this group")
-	}
-	a, err := answered(v.Request)
-	if !sameValue(a.response, v.Response) { // else its members keep their order
-		v.Response = a.response
-	}
-	v.Name = name
-	g.addVector(v)
-	return a, err
+	return file.Vectors, nil
 }
 
 // named checks that vectors name the sentences that refuse them, and no rows that they do not take.

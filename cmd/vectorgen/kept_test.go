@@ -11,14 +11,18 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
+// keptFile writes the file of a group.
+func keptFile(t *testing.T, name string, vectors ...testvectors.Vector) (*group, string) {
+	t.Helper()
+	dir, text := t.TempDir(), check.Must(json.Marshal(testvectors.File{Group: name, Vectors: vectors}))
+	check.Same(t, "file", os.WriteFile(filepath.Join(dir, name+".json"), text, 0o644), nil)
+	return newGroup(testvectors.Group{Name: name, Level: testvectors.Required}, nil), dir
+}
+
 // keptGroup answers a file of the group refuse-body with these vectors.
 func keptGroup(t *testing.T, vectors ...testvectors.Vector) (*group, error) {
 	t.Helper()
-	text, err := json.Marshal(testvectors.File{Group: "refuse-body", Vectors: vectors})
-	check.Same(t, "file", err, nil)
-	dir := t.TempDir()
-	check.Same(t, "file", os.WriteFile(filepath.Join(dir, "refuse-body.json"), text, 0o644), nil)
-	g := newGroup(testvectors.Group{Name: "refuse-body", Level: testvectors.Required}, nil)
+	g, dir := keptFile(t, "refuse-body", vectors...)
 	return g, g.kept(dir, false)
 }
 
@@ -57,6 +61,19 @@ func TestKeptVectorsAreRefused(t *testing.T) {
 	v.Name = "bits/empty"
 	_, err = keptGroup(t, v)
 	check.That(t, err != nil, "the name of another group")
+}
+
+// A request that a port cannot read has its response in the file, which the package must give.
+func TestGivenVectorsAreAsked(t *testing.T) {
+	for response, want := range map[string]string{`{"ok":false,"error":"unsupported"}`: "", `{"ok":false,"error":"bad_request"}`: "the package differs", `null`: "no response"} {
+		v := testvectors.Vector{Name: "contract/fly", Request: json.RawMessage(`{"op":"fly"}`), Response: json.RawMessage(response)}
+		g, dir := keptFile(t, "contract", v)
+		err := g.given(dir)
+		if err == nil {
+			err = g.disagrees()
+		}
+		check.That(t, err == nil && want == "" || err != nil && want != "" && strings.Contains(err.Error(), want), response)
+	}
 }
 
 // A vector with which the package does not agree is found.

@@ -1,53 +1,52 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
-	"github.com/chunkwire/chunkwire/conform/trace"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 )
 
 // This file puts requests that have no machine and no layout to the oracles.
 
-// invalidField is the response to a number that no field holds.
-var invalidField = contract.Answer{Error: repairoracle.InvalidField}
-
-// member is a member of a response, with bytes as they are written.
-func member(name string, value any) layout.Member {
-	if b, is := value.([]byte); is {
-		value = conform.Bytes(b)
-	}
-	return layout.Member{Name: name, Value: value}
+// oracles answer what is neither a codec nor declared for package conform.
+var oracles = map[string]port.Plain{
+	contract.OpRepairRow: port.Declared(repairRow), contract.OpRepairSlice: port.Declared(repairSlice), contract.OpRepairRebuild: port.Declared(repairRebuild),
+	contract.OpChannelReport: port.Declared(channelReport),
+	contract.OpSessionSeal:   port.Declared(sessionSeal), contract.OpSessionOpen: port.Declared(sessionOpen), contract.OpSessionKeys: port.Declared(sessionKeys),
+	contract.OpSessionCookie: port.Declared(sessionCookie), contract.OpSessionProof: port.Declared(sessionProof),
 }
+
+// invalidField is the refusal of a number that no field holds.
+var invalidField = &repairoracle.Error{Code: repairoracle.InvalidField}
 
 func repairRow(q port.Row) (any, error) {
 	if !q.Valid() {
-		return invalidField, nil
+		return nil, invalidField
 	}
 	var exponents []int64
 	for i := range q.NumSlices {
 		exponents = append(exponents, repairoracle.Exponent(q.SliceID-q.NumSlices, i))
 	}
-	return port.Answered(member("exponents", exponents)), nil
+	return port.Answered(layout.Member{Name: "exponents", Value: exponents}), nil
 }
 
 func repairSlice(q port.Slice) (any, error) {
 	if !q.Valid() {
-		return invalidField, nil
+		return nil, invalidField
 	}
-	data := repairoracle.Slice(trace.Data(uint16(q.ChunkID), int(q.Size)), q.SliceID)
-	return port.Answered(member("slice", contentOf(data))), nil
+	data := repairoracle.Slice(chunks.Data(uint16(q.ChunkID), int(q.Size)), q.SliceID)
+	return port.Answered(layout.Member{Name: "slice", Value: contentOf(data)}), nil
 }
 
 func repairRebuild(q port.Rebuild) (any, error) {
 	if !q.Valid() {
-		return invalidField, nil
+		return nil, invalidField
 	}
 	chunk, d := q.Chunk(), repairoracle.NewDecoder(q.NumSlices, q.LastBytes)
 	a := port.Rebuilt{OK: true}
@@ -61,6 +60,11 @@ func repairRebuild(q port.Rebuild) (any, error) {
 	return a, nil
 }
 
+// contentOf stands for data.
+func contentOf(data []byte) chunks.Content {
+	return chunks.Content{Size: len(data), CRC32: stream.CRC32(data)}
+}
+
 func channelReport(q port.Report) (any, error) {
 	r := channeloracle.Record{Type: channeloracle.Report, Channel: q.Channel, Sequence: q.Base, Room: q.Room}
 	var missing []int64
@@ -69,11 +73,7 @@ func channelReport(q port.Report) (any, error) {
 	}
 	r.Groups = channeloracle.Groups(missing, channeloracle.MostGroups)
 	b, err := channeloracle.Encode(channeloracle.Usual, []channeloracle.Record{r})
-	var e *channeloracle.Error
-	if errors.As(err, &e) {
-		return refused(e.Code, e.At, e.Check), nil
-	}
-	return port.Answered(member("hex", b)), err
+	return port.Answered(port.Hex("hex", b)), err
 }
 
 func directionOf(d port.Direction) sessionoracle.Direction {
@@ -82,7 +82,7 @@ func directionOf(d port.Direction) sessionoracle.Direction {
 
 func sessionSeal(q port.Seal) (any, error) {
 	d := directionOf(q.Direction)
-	return port.Answered(member("hex", d.Seal(q.Counter, []byte(q.Body)))), nil
+	return port.Answered(port.Hex("hex", d.Seal(q.Counter, []byte(q.Body)))), nil
 }
 
 func sessionOpen(q port.Open) (any, error) {
@@ -91,11 +91,7 @@ func sessionOpen(q port.Open) (any, error) {
 		r.Take(c)
 	}
 	c, body, err := r.Open([]byte(q.Hex))
-	var e *sessionoracle.Error
-	if errors.As(err, &e) {
-		return refused(e.Code, e.At, e.Check), nil
-	}
-	return port.Answered(member("counter", c), member("body", body)), err
+	return port.Answered(layout.Member{Name: "counter", Value: c}, port.Hex("body", body)), err
 }
 
 func sessionKeys(q port.Keys) (any, error) {
@@ -103,13 +99,13 @@ func sessionKeys(q port.Keys) (any, error) {
 		Link: int64(q.Link), ServerNonce: []byte(q.ServerNonce), Lanes: int64(q.Lanes), Variant: int64(q.Variant),
 		Extensions: int64(q.Extensions), Timeout: int64(q.Timeout),
 	})
-	return port.Answered(member("c2s", k.C2S), member("s2c", k.S2C), member("resume", k.Resume)), nil
+	return port.Answered(port.Hex("c2s", k.C2S), port.Hex("s2c", k.S2C), port.Hex("resume", k.Resume)), nil
 }
 
 func sessionCookie(q port.Cookie) (any, error) {
 	address := sessionoracle.Address(q.Address)
 	cookie := sessionoracle.Cookie([]byte(q.Secret), q.Stamp, address, []byte(q.Offer))
-	return port.Answered(member("address", address), member("cookie", cookie)), nil
+	return port.Answered(port.Hex("address", address), port.Hex("cookie", cookie)), nil
 }
 
 func sessionProof(q port.Proof) (any, error) {
@@ -117,5 +113,5 @@ func sessionProof(q port.Proof) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return port.Answered(member("proof", sessionoracle.ProofOf([]byte(q.Key), m, []byte(q.Offer), q.Stamp, []byte(q.Cookie)))), nil
+	return port.Answered(port.Hex("proof", sessionoracle.ProofOf([]byte(q.Key), m, []byte(q.Offer), q.Stamp, []byte(q.Cookie)))), nil
 }
