@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/script"
@@ -14,7 +15,7 @@ func (g *group) repairReceiver(s script.Script) error {
 		return err
 	}
 	a := repairReceiverResponse(t.Receiver(), t.Events)
-	if err := errors.Join(t.Check(a.Steps), namesRows(s, rowsOfRepair(a))); err != nil {
+	if err := errors.Join(t.Check(a.Steps), namesRows(s.Sentences, slices.Concat(rowsOfRepair(a)...))); err != nil {
 		return err
 	}
 	g.addScript(s, "", nil, asJSON(contract.RepairReceiverRequest{Op: contract.OpRepairReceiver, Config: t.Receiver(), Events: t.Events}), asJSON(a))
@@ -28,7 +29,7 @@ func (g *group) repairSender(s script.Script) error {
 		return err
 	}
 	a := repairSenderResponse(t.Config, t.Events)
-	if err := errors.Join(t.Check(a.Steps), namesRows(s, rowsOfRepair(a))); err != nil {
+	if err := errors.Join(t.Check(a.Steps), namesRows(s.Sentences, slices.Concat(rowsOfRepair(a)...))); err != nil {
 		return err
 	}
 	g.addScript(s, "", nil, asJSON(contract.RepairSenderRequest{Op: contract.OpRepairSender, Config: t.Config, Events: t.Events}), asJSON(a))

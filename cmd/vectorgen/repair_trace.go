@@ -85,7 +85,8 @@ func repairSenderResponse(cfg contract.RepairSenderConfig, events []contract.Rep
 
 func newRepairSender(cfg contract.RepairSenderConfig) tracedSender {
 	if p := cfg.Profile; p != nil {
-		return tracedSender{Sender: repairoracle.NewSender(int64(cfg.FirstChunkID), cfg.GiveUpUS, newRule(*p))}
+		rule := repairoracle.Profile{Rate: p.Rate, Burst: p.Burst, Fixed: p.Fixed, Redundant: p.Redundant}
+		return tracedSender{Sender: repairoracle.NewSender(int64(cfg.FirstChunkID), cfg.GiveUpUS, repairoracle.NewRule(rule))}
 	}
 	t := tracedSender{script: &repairoracle.Script{}}
 	t.Sender = repairoracle.NewSender(int64(cfg.FirstChunkID), cfg.GiveUpUS, t.script)
@@ -126,4 +127,11 @@ func (t tracedSender) step(i int, e contract.RepairEvent) contract.RepairStep {
 // contentOf stands for data.
 func contentOf(data []byte) contract.Content {
 	return contract.Content{Size: len(data), CRC32: stream.CRC32(data)}
+}
+
+func deadlineOf(at int64, ok bool) *int64 {
+	if !ok {
+		return nil
+	}
+	return &at
 }

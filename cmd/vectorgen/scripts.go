@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/packets"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
@@ -18,12 +20,11 @@ import (
 
 // scriptKinds add the vectors of a script, by the kind of its group.
 var scriptKinds = map[string]func(*group, script.Script) error{
-	"contract": (*group).contract, "sender": (*group).sender, "receiver": (*group).receiver, "conversation": (*group).conversation,
-	"endpoint": machine(packets.Endpoint), "endpoints": (*group).endpoints, "congestion": machine(packets.Congestion),
-	"channel-receiver": machine(channels.Receiver), "channel-sender": machine(channels.Sender), "channel-conversation": (*group).channelConversation,
-	"repair-receiver": (*group).repairReceiver, "repair-sender": (*group).repairSender, "repair-conversation": (*group).repairConversation,
-	"session-client": (*group).sessionClient, "session-server": (*group).sessionServer, "session-conversation": (*group).sessionConversation,
-	"connection-endpoint": (*group).connectionEndpoint, "connection-conversation": (*group).connectionConversation,
+	"sender": (*group).sender, "receiver": (*group).receiver, "conversation": (*group).conversation,
+	"endpoint": machine(packets.Endpoint), "congestion": machine(packets.Congestion),
+	"channel-receiver": machine(channels.Receiver), "channel-sender": machine(channels.Sender),
+	"repair-receiver": (*group).repairReceiver, "repair-sender": (*group).repairSender,
+	"session-client": machine(sessions.Client), "session-server": machine(sessions.Server), "connection-endpoint": machine(connections.Op),
 }
 
 // scripts adds the vectors of the scripts of a group.
@@ -46,19 +47,6 @@ func (g *group) scripts(add func(*group, script.Script) error) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// contract adds a request with its response, or the code of its refusal.
-func (g *group) contract(s script.Script) error {
-	if len(s.Lines) != 2 {
-		return errors.New("not a request and a response")
-	}
-	response := json.RawMessage(s.Lines[1])
-	if !strings.HasPrefix(s.Lines[1], "{") {
-		response = asJSON(contract.Answer{Error: s.Lines[1]})
-	}
-	g.addScript(s, "", nil, json.RawMessage(s.Lines[0]), response)
-	return nil
 }
 
 // sender adds a trace of a sender.

@@ -137,7 +137,7 @@ func TestSentencesHaveVectors(t *testing.T) {
 	}
 	families := strings.Fields("LIM BIT SLC ACK FRM LAW ENC DEC ACC SND RCV ACQ AKT SCH RTT GAP TMR BUD SPC CID TIM SAFE LIVE")
 	pattern := regexp.MustCompile(`(?m)^(?:- |\| )(?:\*\*([A-Z]{3,4}-\d+)\*\*|([SR]\d+) \|)`)
-	for _, m := range pattern.FindAllStringSubmatch(string(specification(t).protocol), -1) {
+	for _, m := range pattern.FindAllStringSubmatch(string(document(t, "PROTOCOL.md")), -1) {
 		id := m[1] + m[2]
 		family, _, isSentence := strings.Cut(id, "-")
 		if (!isSentence || slices.Contains(families, family)) && seen[id] == (withoutVector[id] != "") {

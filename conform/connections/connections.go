@@ -13,7 +13,7 @@ import (
 var Op = &conform.Op{
 	Name:   "connection",
 	Doc:    "a trace of one end of a connection",
-	Config: Usual(),
+	Config: Usual().Sided(Client, conform.Ascending(0x01, 32), conform.Ascending(0x41, 32)),
 	Events: []conform.Kind{
 		{Name: "poll", Of: Poll{}, Doc: "polled until no datagram comes"},
 		{Name: "receive", Of: Receive{}, Doc: "a datagram arrives"},
@@ -99,6 +99,7 @@ func (p Profile) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads it. Only the rule says whether it is fixed.
 func (p *Profile) UnmarshalJSON(text []byte) error {
+	*p = Profile{}
 	if conform.Decode(text, &p.Rule.V) == nil {
 		p.Rule.Is = true
 		return nil
@@ -118,7 +119,7 @@ type (
 	Send struct {
 		Channel  int64              `json:"channel" range:"0 255"`
 		Data     conform.Bytes      `json:"data"`
-		Lifetime conform.Opt[int64] `json:"lifetime" range:"1 1099511627776" unit:"us"`
+		Lifetime conform.Opt[int64] `json:"lifetime" range:"1 1099511627776" unit:"us" default:"none"`
 	}
 	// Read reads a message.
 	Read struct {

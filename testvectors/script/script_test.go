@@ -29,8 +29,8 @@ func TestArchives(t *testing.T) {
 		}
 		read++
 	}
-	if read != 33 {
-		t.Errorf("%d archives, want 33", read)
+	if read != 20 {
+		t.Errorf("%d archives, want 20", read)
 	}
 }
 
