@@ -46,7 +46,11 @@ func (w *walk) read(it *Item, s *scope, c *context) *Fault {
 		s.values[it.Name] = v
 	}
 	if w.saw != nil {
-		w.saw(Part{Item: it, Name: it.Name, At: at, Size: size, Value: v, Sentence: cmp.Or(it.Says, c.sentence)})
+		part := Part{Item: it, Name: it.Name, At: at, Size: size, Value: v, Sentence: cmp.Or(it.Says, c.sentence)}
+		if it.Late {
+			part.Right = it.from(s)
+		}
+		w.saw(part)
 	}
 	return nil
 }
@@ -90,6 +94,7 @@ type Part struct {
 	At    int // in bits
 	Size  int // in bits
 	Value any // a number's as it is meant: more by plus, or its name
+	Right any // of a number that is computed over all bytes: what it must be
 
 	Sentence string // that says how it looks
 
@@ -120,7 +125,8 @@ func Decode(layout string, b []byte, p Parameters, given Values) (Values, *Fault
 	return Trace(layout, b, p, given, nil)
 }
 
-// Trace is Decode, which reports each part before the fault, if there is one.
+// Trace is Decode, which reports each part before the fault, if there is one. It also goes on behind a number
+// that is computed over all bytes, and is wrong.
 func Trace(layout string, b []byte, p Parameters, given Values, saw func(Part)) (Values, *Fault) {
 	f := find(layout)
 	w := &walk{format: f, parameters: p, decoding: true, bytes: b, end: 8 * len(b), saw: saw}
@@ -129,5 +135,8 @@ func Trace(layout string, b []byte, p Parameters, given Values, saw func(Part)) 
 		v[name] = x
 	}
 	err := w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Sentence, f.Exact})
+	if w.first != nil {
+		err = w.first
+	}
 	return v, err
 }

@@ -16,6 +16,7 @@ type walk struct {
 	end   int // a decoder's: where the bits end
 	late  []func()
 	saw   func(Part)
+	first *Fault // that of a number behind which Trace goes on
 
 	dry    bool    // an encoder that writes nothing
 	holds  bool    // one that looks whether numbers fit all the same
@@ -143,7 +144,10 @@ func (w *walk) item(it *Item, s *scope, c *context) *Fault {
 	}
 	for n := range it.Checks {
 		if err := w.check(&it.Checks[n], s, at); err != nil {
-			return err
+			if w.saw == nil || !it.Late {
+				return err
+			}
+			w.first = err
 		}
 	}
 	if !w.decoding && !w.dry {

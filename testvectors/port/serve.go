@@ -11,9 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/formats"
+	"github.com/chunkwire/chunkwire/conform/packets"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -22,7 +27,14 @@ import (
 type operation func(q *object) (response any, err error)
 
 // operations are the tables of all protocols.
-var operations = []map[string]operation{chunkOperations, packetOperations, channelOperations, sessionOperations, connectionOperations, repairOperations}
+var operations = []map[string]operation{chunkOperations, repairOperations, {
+	packets.Endpoint.Name: machine(packets.Endpoint), packets.Congestion.Name: machine(packets.Congestion),
+	channels.Receiver.Name: machine(channels.Receiver), channels.Sender.Name: machine(channels.Sender),
+	sessions.Client.Name: machine(sessions.Client), sessions.Server.Name: machine(sessions.Server), connections.Op.Name: machine(connections.Op),
+	contract.OpChannelReport: plain(report),
+	contract.OpSessionSeal:   plain(seal), contract.OpSessionOpen: plain(open), contract.OpSessionKeys: plain(keys),
+	contract.OpSessionCookie: plain(cookie), contract.OpSessionProof: plain(proof),
+}}
 
 // The contract's own errors (PRT-3).
 var (
@@ -73,7 +85,7 @@ func AnswerBy(codecs map[string]formats.Format, line []byte) []byte {
 		response, err = q.answer()
 	}
 	if err != nil {
-		response = refusal(err)
+		response = refusal(q, err)
 	}
 	text, err := json.Marshal(response)
 	if err != nil { // a response is strings and numbers
@@ -89,6 +101,9 @@ func (o *object) answer() (response any, err error) {
 	if *o.err != nil {
 		return nil, *o.err
 	}
+	if c, is := CodeOf(o.fields); is {
+		return code(c, o)
+	}
 	for _, table := range operations {
 		if do, ok := table[op]; ok {
 			return do(o)
@@ -98,25 +113,20 @@ func (o *object) answer() (response any, err error) {
 }
 
 // refusal is the response to a request that is not answered.
-func refusal(err error) any {
-	answer := contract.Answer{Error: errorCode(err)}
-	var p placed
-	if errors.As(err, &p) {
-		return contract.Placed{Answer: answer, At: p.at}
-	}
-	return answer
-}
-
-func errorCode(err error) string {
-	var p placed
+func refusal(q *object, err error) any {
 	fault := formats.FaultOf(err)
 	switch {
-	case errors.As(err, &p):
-		return p.code
-	case fault != nil:
-		return fault.Code
 	case errors.Is(err, errUnsupported):
-		return contract.Unsupported
+		return contract.Answer{Error: contract.Unsupported}
+	case fault == nil:
+		return contract.Answer{Error: contract.BadRequest}
 	}
-	return contract.BadRequest
+	answer := contract.Answer{Error: fault.Code}
+	if op := q.text("op"); unplaced.MatchString(op) {
+		return answer
+	}
+	return contract.Placed{Answer: answer, At: fault.At}
 }
+
+// unplaced are the operations whose refusals have no place: those of chunks (PRT-3, PKO-2).
+var unplaced = regexp.MustCompile("^(encode|decode|repair)_")

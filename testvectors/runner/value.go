@@ -11,13 +11,9 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// object is a JSON object that has kept the order of its fields.
-type object struct {
-	keys   []string
-	fields map[string]any
-}
+	"github.com/chunkwire/chunkwire/conform/layout"
+)
 
 // parseValue reads one JSON value and nothing after it. Numbers stay as they are
 // written; a field that comes twice is an error, which encoding/json hides.
@@ -58,22 +54,21 @@ func parseNext(d *json.Decoder) (any, error) {
 }
 
 func parseObject(d *json.Decoder) (any, error) {
-	o := &object{fields: map[string]any{}}
+	o := layout.Object{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
 			return nil, err
 		}
 		key := t.(string) // the decoder takes nothing else here
-		if _, twice := o.fields[key]; twice {
+		if slices.ContainsFunc(o, func(m layout.Member) bool { return m.Name == key }) {
 			return nil, fmt.Errorf("field %q comes twice", key)
 		}
 		v, err := parseNext(d)
 		if err != nil {
 			return nil, err
 		}
-		o.keys = append(o.keys, key)
-		o.fields[key] = v
+		o = append(o, layout.Member{Name: key, Value: v})
 	}
 	_, err := d.Token()
 	return o, err
@@ -81,10 +76,20 @@ func parseObject(d *json.Decoder) (any, error) {
 
 // get returns a field of an object, or nil.
 func get(v any, key string) any {
-	if o, ok := v.(*object); ok {
-		return o.fields[key]
+	return fieldsOf(v)[key]
+}
+
+// fieldsOf are the fields of an object, or nil.
+func fieldsOf(v any) map[string]any {
+	o, is := v.(layout.Object)
+	if !is {
+		return nil
 	}
-	return nil
+	fields := map[string]any{}
+	for _, m := range o {
+		fields[m.Name] = m.Value
+	}
+	return fields
 }
 
 // text returns a field that is a string, or "".
@@ -99,7 +104,7 @@ func text(v any, key string) string {
 func differences(want, got any, open ...string) []string {
 	var r reporter
 	cmp.Equal(want, got, cmp.Reporter(&r),
-		cmp.Transformer("", func(o *object) map[string]any { return o.fields }),
+		cmp.Transformer("", func(o layout.Object) map[string]any { return fieldsOf(o) }),
 		cmp.FilterPath(func(p cmp.Path) bool { return isOpen(p, open) },
 			cmp.FilterValues(func(a, b any) bool { return isTime(a) && isTime(b) }, cmp.Ignore())))
 	return r.paths
@@ -163,24 +168,4 @@ func place(want, got reflect.Value) string {
 }
 
 // compact writes a value as JSON on one line.
-func compact(v any) string {
-	switch v := v.(type) {
-	case *object:
-		parts := make([]string, len(v.keys))
-		for i, k := range v.keys {
-			parts[i] = compact(k) + ":" + compact(v.fields[k])
-		}
-		return "{" + strings.Join(parts, ",") + "}"
-	case []any:
-		parts := make([]string, len(v))
-		for i := range v {
-			parts[i] = compact(v[i])
-		}
-		return "[" + strings.Join(parts, ",") + "]"
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprint(v)
-	}
-	return string(b)
-}
+func compact(v any) string { return string(mustMarshal(v)) }
