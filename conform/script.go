@@ -200,6 +200,8 @@ func readEventWords(w *Words, of Event, words []string) Event {
 		word := f.preset
 		if i < len(words) {
 			word = words[i]
+		} else if f.omit {
+			continue
 		}
 		f.say(w, v.FieldByIndex(f.index), word)
 	}
@@ -216,7 +218,11 @@ const (
 
 // say sets a value by a word.
 func (s *shape) say(w *Words, to reflect.Value, word string) {
-	if word == none && (s.null || s.of.Kind() == reflect.Slice) {
+	switch {
+	case word == none && s.null:
+		return
+	case word == none && s.of.Kind() == reflect.Slice:
+		to.Set(reflect.MakeSlice(s.of, 0, 0))
 		return
 	}
 	switch to = s.inner(to); {
@@ -247,9 +253,18 @@ func (s *shape) say(w *Words, to reflect.Value, word string) {
 		if to.SetString(word); len(s.in) > 0 && !slices.Contains(s.in, word) {
 			w.Bad("word", word)
 		}
-	default:
-		w.Bad("argument", word)
+	default: // as JSON
+		if inner := s.inside(); inner.read([]byte(word), to, false) != nil {
+			w.Bad("argument", word)
+		}
 	}
+}
+
+// inside is the shape of what an Opt has.
+func (s *shape) inside() shape {
+	inner := *s
+	inner.null = false
+	return inner
 }
 
 // word is the inverse of say.
@@ -278,6 +293,8 @@ func (s *shape) word(v reflect.Value) string {
 			return "yes"
 		}
 		return "no"
+	case s.of.Kind() == reflect.Slice, s.of.Kind() == reflect.Struct:
+		return string(marshal(v.Interface()))
 	case s.of == isBytes && v.Len() == 0:
 		return noBytes
 	case s.of == isBytes:
@@ -343,7 +360,7 @@ func (op *Op) declared(e Event) string {
 	v, plan := reflect.ValueOf(e), planOf(reflect.TypeOf(e))
 	for len(plan) > 0 {
 		last := plan[len(plan)-1]
-		if last.preset == "" || last.word(v.FieldByIndex(last.index)) != last.preset {
+		if value := v.FieldByIndex(last.index); !(last.omit && value.IsZero()) && (last.preset == "" || last.word(value) != last.preset) {
 			break
 		}
 		plan = plan[:len(plan)-1]

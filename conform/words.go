@@ -157,3 +157,12 @@ func Content(number, size int) []byte {
 	}
 	return b
 }
+
+// Ascending is n bytes that ascend from one.
+func Ascending(first byte, n int) Bytes {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = first + byte(i)
+	}
+	return Bytes(b)
+}

@@ -232,7 +232,7 @@ func seedFormats(files []testvectors.File) (seeds [][]byte) {
 		for _, v := range file.Vectors {
 			var header contract.Header
 			if json.Unmarshal(v.Request, &header) == nil && strings.Contains(header.Op, "code") {
-				port.AnswerBy(asked, append([]byte(`{"id":0,`), v.Request[1:]...))
+				(&port.Port{Codecs: asked}).Answer(append([]byte(`{"id":0,`), v.Request[1:]...))
 			}
 		}
 	}

@@ -57,3 +57,11 @@ func withBytes(out, b []byte) []byte { return append(appendUint16(out, uint16(le
 func codecRequests(files []testvectors.File, ops ...string) []contract.Request {
 	return requests[contract.Request](files, ops...)
 }
+
+// number reads what a vector may leave out.
+func number[N ~int | ~int64 | ~uint16](n *N) int {
+	if n == nil {
+		return 0
+	}
+	return int(*n)
+}

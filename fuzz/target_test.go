@@ -17,7 +17,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // Each target has a file with the function of its name and no other, for engines that
@@ -103,13 +102,6 @@ func TestInverses(t *testing.T) {
 		s := script{sizeBytes(size)}
 		check.Same(t, "the number of slices", codec.NumSlices(readSize(&s)), codec.NumSlices(size))
 	}
-	p := contract.Profile{Rate: 5000, Cap: 70000, Burst: 3000, AcksPay: true, SpacingUS: 77, ResendDelayUS: 88}
-	s := script{profileSeed(&p)[1:]}
-	got := readFigures(t, &s)
-	check.Same(t, "the profile", contract.Profile{
-		Rate: got.Rate / 8, Cap: got.Cap, Burst: got.Burst, AcksPay: got.AckPays,
-		SpacingUS: int64(got.Spacing), ResendDelayUS: int64(got.ResendDelay),
-	}, p)
 }
 
 func TestParseInput(t *testing.T) {

@@ -347,12 +347,12 @@ func TestPacketsOfFormatsAreTheDocuments(t *testing.T) {
 		}
 		return all
 	}
-	const prefix = "has_0 1, has_1 1, has_2 1, has_3 1, near 1, reserved 2, "
-	const acks = "distance 8, ack_number 16, part_0 8, part_1 8, part_2 8, part_3 8, "
+	const prefix = "has_ack_bits_0 1, has_ack_bits_1 1, has_ack_bits_2 1, has_ack_bits_3 1, near 1, reserved 2, "
+	const acks = "distance 8, ack_number 16, ack_bits_0 8, ack_bits_1 8, ack_bits_2 8, ack_bits_3 8, "
 	for name, want := range map[string]string{
 		"packet-header":   "zero 1, " + prefix + "sequence 16, " + acks,
 		"packet-regular":  prefix + "sequence 16, " + acks + "payload 0left, ",
-		"packet-fragment": "rest 7, sequence 16, fragment_id 8, num_fragments 8, zero 1, " + prefix + "header_sequence 16, " + acks + "data 0left, ",
+		"packet-fragment": "reserved 7, sequence 16, fragment_id 8, num_fragments 8, zero 1, " + prefix + "header_sequence 16, " + acks + "data 0left, ",
 	} {
 		if got := show(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

@@ -1,65 +1,14 @@
 package main
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/channels"
-	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // channelVectors are the vectors of channels.
 func channelVectors(t *testing.T) []testvectors.Vector { return vectorsOf(t, "channel-") }
-
-// takenByChannels counts the rows that the oracle takes, and the checks and codes with which
-// it refuses.
-func takenByChannels(t *testing.T) (rows, codes map[string]int) {
-	t.Helper()
-	rows, codes = map[string]int{}, map[string]int{}
-	refused := func(a any) {
-		if e, ok := a.(refusedRecords); ok {
-			rows[e.check]++
-			codes[e.Error]++
-		}
-	}
-	for _, v := range channelVectors(t) {
-		if strings.HasPrefix(v.Name, "channel-contract/") {
-			continue // about the port
-		}
-		var h contract.Header
-		if err := json.Unmarshal(v.Request, &h); err != nil {
-			t.Fatalf("%s: %v", v.Name, err)
-		}
-		switch h.Op {
-		case contract.OpRecordsEncode:
-			refused(recordsEncoded(request[contract.RecordsEncodeRequest](t, v)))
-		case contract.OpRecordsDecode:
-			refused(recordsDecoded(request[contract.RecordsDecodeRequest](t, v)))
-		case contract.OpChannelReport:
-			refused(reportResponse(request[contract.ChannelReportRequest](t, v)))
-		case contract.OpChannelReceiver:
-			count(rows, check.Must(recorded(channels.Receiver, v.Request)).Rows())
-		case contract.OpChannelSender:
-			r := check.Must(recorded(channels.Sender, v.Request))
-			count(rows, r.Rows())
-			for _, s := range r.Steps {
-				codes[s.(channels.SenderStep).Refused.V]++
-			}
-		}
-	}
-	return rows, codes
-}
-
-func count(rows map[string]int, taken [][]string) {
-	for _, list := range taken {
-		for _, row := range list {
-			rows[row]++
-		}
-	}
-}
 
 // notTakenByChannels are checks and codes that no vector can take, and why.
 var notTakenByChannels = map[string]string{
@@ -70,8 +19,8 @@ var notTakenByChannels = map[string]string{
 // Every row of both tables, and every check of the decoder, is taken by a vector: as the
 // oracle runs them, not as they say.
 func TestEveryChannelRowIsTaken(t *testing.T) {
-	rows, _ := takenByChannels(t)
-	ids := idsIn(specification(t).channels, `^\| (?:([DV]\d+) \||\*\*(CHR-\d+)\*\* \|)`)
+	rows, _ := taken(t, channelVectors(t))
+	ids := idsIn(document(t, "CHANNELS.md"), `^\| (?:([DV]\d+) \||\*\*(CHR-\d+)\*\* \|)`)
 	if len(ids) != 13+21+16 {
 		t.Errorf("%d rows and checks in the document", len(ids))
 	}
@@ -80,7 +29,7 @@ func TestEveryChannelRowIsTaken(t *testing.T) {
 
 // Every code of the registry comes from a vector.
 func TestEveryChannelCodeIsGiven(t *testing.T) {
-	_, codes := takenByChannels(t)
+	_, codes := taken(t, channelVectors(t))
 	eachIsTaken(t, codes, codesOf(t, "channels.json"), notTakenByChannels)
 }
 
@@ -97,7 +46,7 @@ var withoutChannelVector = map[string]string{
 
 // Every sentence on what vectors can show has one.
 func TestChannelSentencesHaveVectors(t *testing.T) {
-	ids := idsIn(specification(t).channels, `^(?:- |\| )\*\*(CH[NPRSXVGO]-\d+)\*\*`)
+	ids := idsIn(document(t, "CHANNELS.md"), `^(?:- |\| )\*\*(CH[NPRSXVGO]-\d+)\*\*`)
 	if len(ids) < 80 {
 		t.Errorf("%d sentences in the document", len(ids))
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -13,66 +12,6 @@ import (
 // connectionVectors are the vectors of sessions and connections.
 func connectionVectors(t *testing.T) []testvectors.Vector {
 	return slices.Concat(vectorsOf(t, "session-"), vectorsOf(t, "connection-"))
-}
-
-// takenByConnections counts the rows that the oracles take, and the checks and codes with which
-// they refuse.
-func takenByConnections(t *testing.T) (rows, codes map[string]int) {
-	t.Helper()
-	rows, codes = map[string]int{}, map[string]int{}
-	for _, v := range connectionVectors(t) {
-		if strings.Contains(v.Name, "-contract/") {
-			continue // about the port
-		}
-		var h contract.Header
-		if err := json.Unmarshal(v.Request, &h); err != nil {
-			t.Fatalf("%s: %v", v.Name, err)
-		}
-		var a any
-		switch h.Op {
-		case contract.OpSessionEncode:
-			a = sessionEncoded(request[contract.SessionEncodeRequest](t, v))
-		case contract.OpSessionDecode:
-			a = sessionDecoded(request[contract.SessionDecodeRequest](t, v))
-		case contract.OpSessionOpen:
-			a = sessionOpened(request[contract.SessionOpenRequest](t, v))
-		case contract.OpConnectionEncode:
-			a = connectionEncoded(request[contract.ConnectionEncodeRequest](t, v))
-		case contract.OpConnectionDecode:
-			a = connectionDecoded(request[contract.ConnectionDecodeRequest](t, v))
-		case contract.OpSessionClient, contract.OpSessionServer, contract.OpConnection:
-			countSteps(t, v, rows, codes)
-		}
-		if e, ok := a.(refusedSession); ok {
-			rows[e.check]++
-			codes[e.Error]++
-		}
-	}
-	return rows, codes
-}
-
-// countSteps counts what the steps of a trace show. They are the oracle's.
-func countSteps(t *testing.T, v testvectors.Vector, rows, codes map[string]int) {
-	t.Helper()
-	var a struct {
-		Steps []struct {
-			Rows    []string
-			Refused *contract.Refused
-			Counted *string
-		}
-	}
-	if err := json.Unmarshal(v.Response, &a); err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range a.Steps {
-		count(rows, [][]string{s.Rows})
-		if s.Refused != nil {
-			codes[s.Refused.Error]++
-		}
-		if s.Counted != nil {
-			codes[*s.Counted]++
-		}
-	}
 }
 
 // notTakenByConnections are rows, checks and codes that no vector can take, and why.
@@ -87,8 +26,8 @@ var notTakenByConnections = map[string]string{
 // Every row of the three tables, and every check, is taken by a vector: as the oracles run them,
 // not as they say.
 func TestEveryConnectionRowIsTaken(t *testing.T) {
-	rows, _ := takenByConnections(t)
-	ids := idsIn(specification(t).connection, `^\| (?:([IJK]\d+) \||\*\*(CX[HER]-\d+)\*\* \|)`)
+	rows, _ := taken(t, connectionVectors(t))
+	ids := idsIn(document(t, "CONNECTION.md"), `^\| (?:([IJK]\d+) \||\*\*(CX[HER]-\d+)\*\* \|)`)
 	if len(ids) < 44+29+22+16+6+8 {
 		t.Errorf("%d rows and checks in the document", len(ids))
 	}
@@ -97,7 +36,7 @@ func TestEveryConnectionRowIsTaken(t *testing.T) {
 
 // Every code of the registry comes from a vector.
 func TestEveryConnectionCodeIsGiven(t *testing.T) {
-	_, codes := takenByConnections(t)
+	_, codes := taken(t, connectionVectors(t))
 	eachIsTaken(t, codes, codesOf(t, "connection.json"), notTakenByConnections)
 }
 
@@ -117,7 +56,7 @@ var withoutConnectionVector = map[string]string{
 
 // Every sentence on what vectors can show has one.
 func TestConnectionSentencesHaveVectors(t *testing.T) {
-	ids := idsIn(specification(t).connection, `^(?:- |\| )\*\*(CX[HEKCSRML]-\d+)\*\*`)
+	ids := idsIn(document(t, "CONNECTION.md"), `^(?:- |\| )\*\*(CX[HEKCSRML]-\d+)\*\*`)
 	if len(ids) < 100 {
 		t.Errorf("%d sentences in the document", len(ids))
 	}

@@ -63,11 +63,12 @@ func (o *options) write(w io.Writer, list []file, match *regexp.Regexp) error {
 }
 
 // readDocuments reads the specifications in a folder; the vectors are in another one.
-func readDocuments(dir, files string) (d documents, err error) {
-	protocol, err1 := os.ReadFile(filepath.Join(dir, "PROTOCOL.md"))
-	repair, err5 := os.ReadFile(filepath.Join(dir, "REPAIR.md"))
-	packets, err2 := os.ReadFile(filepath.Join(dir, "PACKETS.md"))
-	channels, err3 := os.ReadFile(filepath.Join(dir, "CHANNELS.md"))
-	connection, err4 := os.ReadFile(filepath.Join(dir, "CONNECTION.md"))
-	return documents{protocol: protocol, repair: repair, packets: packets, channels: channels, connection: connection, files: files}, errors.Join(err1, err2, err3, err4, err5)
+func readDocuments(dir, files string) (documents, error) {
+	d := documents{text: map[string][]byte{}, files: files}
+	var errs []error
+	for _, name := range examplesOf {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		d.text[name], errs = text, append(errs, err)
+	}
+	return d, errors.Join(errs...)
 }

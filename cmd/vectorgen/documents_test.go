@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -25,13 +26,44 @@ func vectorsOf(t *testing.T, prefix string) (list []testvectors.Vector) {
 	return list
 }
 
-// request returns the request of a vector.
-func request[Q any](t *testing.T, v testvectors.Vector) (q Q) {
+// document is a specification.
+func document(t *testing.T, name string) []byte { return specification(t).text[name] }
+
+// taken counts the rows that oracles take when they answer vectors, and the checks and codes with
+// which they refuse: as the oracles run them, not as vectors say.
+func taken(t *testing.T, vectors []testvectors.Vector) (rows, codes map[string]int) {
 	t.Helper()
-	if err := json.Unmarshal(v.Request, &q); err != nil {
-		t.Fatalf("%s: %v", v.Name, err)
+	rows, codes = map[string]int{}, map[string]int{}
+	for _, v := range vectors {
+		if strings.Contains(v.Name, "-contract/") {
+			continue // about the port
+		}
+		a := check.Must(answered(v.Request))
+		for _, row := range append(a.rows, a.refusedBy) {
+			rows[row]++
+		}
+		countCodes(valueOf(a.response), codes)
 	}
-	return q
+	return rows, codes
+}
+
+// countCodes counts the codes of refusals that are somewhere in a response.
+func countCodes(v any, codes map[string]int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range []string{"error", "refused", "counted"} {
+			if code, is := v[name].(string); is {
+				codes[code]++
+			}
+		}
+		for _, inner := range v {
+			countCodes(inner, codes)
+		}
+	case []any:
+		for _, inner := range v {
+			countCodes(inner, codes)
+		}
+	}
 }
 
 // idsIn returns what the groups of a pattern find in a document.

@@ -17,11 +17,11 @@ type file struct {
 	acc  *testvectors.AccumulatedFile
 }
 
-// documents are the sources of vectors: the specifications, whose examples are vectors.
+// documents are the sources of vectors: the specifications, whose examples are vectors, by
+// their names, and the files, which have the requests of most groups.
 type documents struct {
-	protocol, repair, packets, channels, connection []byte
-
-	files string // the folder of the vectors, which has the requests of some groups
+	text  map[string][]byte
+	files string // their folder
 }
 
 // generate makes all files, in the order of the groups. The long seeded runs are
@@ -41,7 +41,7 @@ func generate(docs documents, rewrite *rewriting) ([]file, error) {
 		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
-		if hasOracle(about.Name) {
+		if isAsked(about) {
 			differ = errors.Join(differ, g.disagrees())
 		}
 		all = append(all, g.file)
@@ -53,47 +53,34 @@ func generate(docs documents, rewrite *rewriting) ([]file, error) {
 	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}), nil
 }
 
-// hasOracle reports whether all responses of a group come from an oracle, so that the Go
-// packages are asked, too.
-func hasOracle(group string) bool {
-	protocol, _, named := strings.Cut(group, "-")
-	return named && slices.Contains([]string{"packet", "channel", "session", "connection", "repair"}, protocol)
+// isAsked reports whether no response of a group comes from the Go packages, so that they are
+// asked, too.
+func isAsked(about testvectors.Group) bool {
+	protocol, _, named := strings.Cut(about.Name, "-")
+	return about.Kind == "contract" || named && slices.Contains([]string{"packet", "channel", "session", "connection", "repair"}, protocol)
 }
 
-// packetGroups make the vectors of the groups of the kind "packets".
-var packetGroups = map[string]func(*group){
-	"channel-report": channelReport, "repair-code": repairCode, "repair-rebuild": repairRebuild,
-	"session-envelope": sessionEnvelope, "session-keys": sessionKeysGroup,
+// examplesOf are the documents whose worked examples are vectors, by the kind of the group.
+var examplesOf = map[string]string{
+	"examples": "PROTOCOL.md", "repair-examples": "REPAIR.md", "packet-examples": "PACKETS.md", "channel-examples": "CHANNELS.md", "connection-examples": "CONNECTION.md",
 }
 
 // fill makes a group's vectors.
 func (g *group) fill(about testvectors.Group, docs documents) error {
-	switch about.Kind {
-	case "formats":
-		return g.kept(docs.files)
-	case "packets":
-		build, ok := packetGroups[about.Name]
-		if !ok {
-			return errors.New("no function makes it")
-		}
-		build(g)
-		return nil
-	case "examples":
-		return g.examples(docs.protocol)
-	case "repair-examples":
-		return g.answeredExamples(docs.repair, ofRepair)
-	case "packet-examples":
-		return g.answeredExamples(docs.packets, ofPackets)
-	case "channel-examples":
-		return g.answeredExamples(docs.channels, ofChannels)
-	case "connection-examples":
-		return g.answeredExamples(docs.connection, ofConnections)
+	if add, ok := scriptKinds[about.Kind]; ok {
+		return g.scripts(add)
 	}
-	add, ok := scriptKinds[about.Kind]
-	if !ok {
+	if about.Kind == "contract" {
+		return g.given(docs.files)
+	}
+	document, hasExamples := examplesOf[about.Kind]
+	if about.Kind != "kept" && !hasExamples {
 		return fmt.Errorf("unknown kind %q", about.Kind)
 	}
-	return g.scripts(add)
+	if err := g.kept(docs.files, hasExamples); err != nil || !hasExamples {
+		return err
+	}
+	return g.examples(docs.text[document])
 }
 
 // vectors returns the vectors of a file. A seeded run stands for one, so that

@@ -12,60 +12,118 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/chunkwire/chunkwire/conform/formats"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 )
 
 // kept makes the vectors of a group whose requests are data: its own file has them, with
-// their names, comments and sentences, and the layouts of spec/formats.json answer them. A
-// new vector is an entry without a response.
-func (g *group) kept(dir string) error {
-	text, err := os.ReadFile(filepath.Join(dir, g.file.Group+".json"))
+// their names, comments and sentences, and oracles answer them. A new vector is an entry
+// without a response. Those of a document are exemplary: they name what they show.
+func (g *group) kept(dir string, exemplary bool) error {
+	vectors, err := g.read(dir)
 	if err != nil {
 		return err
+	}
+	answers := make([]answer, len(vectors))
+	for i, v := range vectors {
+		if answers[i], err = answered(v.Request); err != nil {
+			return fmt.Errorf("%s: %w", v.Name, err)
+		}
+		if !sameValue(answers[i].response, v.Response) { // else its members keep their order
+			v.Response = answers[i].response
+		}
+		g.addVector(v)
+	}
+	if exemplary {
+		return nil
+	}
+	return named(vectors, answers)
+}
+
+// given makes the vectors of a group about what ports cannot read: their responses are data, too.
+func (g *group) given(dir string) error {
+	vectors, err := g.read(dir)
+	for _, v := range vectors {
+		if valueOf(v.Response) == nil {
+			return fmt.Errorf("%s: no response: no oracle reads such requests", v.Name)
+		}
+		g.addVector(v)
+	}
+	return err
+}
+
+// read reads the file of a group. Names lack the group's.
+func (g *group) read(dir string) ([]testvectors.Vector, error) {
+	text, err := os.ReadFile(filepath.Join(dir, g.file.Group+".json"))
+	if err != nil {
+		return nil, err
 	}
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
 	var file testvectors.File
 	if err := in.Decode(&file); err != nil {
-		return err
+		return nil, err
 	}
-	for _, v := range file.Vectors {
-		name, ok := strings.CutPrefix(v.Name, g.file.Group+"/")
-		if !ok {
-			return fmt.Errorf("%s is not a name of this group", v.Name)
+	for i := range file.Vectors {
+		v, ok := &file.Vectors[i], false
+		if v.Name, ok = strings.CutPrefix(v.Name, g.file.Group+"/"); !ok {
+			return nil, fmt.Errorf("%s is not a name of this group", v.Name)
 		}
-		response, sentence, err := byLayout(v.Request)
-		if err != nil {
+	}
+	return file.Vectors, nil
+}
+
+// named checks that vectors name the sentences that refuse them, and no rows that they do not take.
+// Of ends that talk to each other each names rows that one of them takes.
+func named(vectors []testvectors.Vector, answers []answer) error {
+	taken := map[string][]string{}
+	for i, v := range vectors {
+		if by := answers[i].refusedBy; by != "" && !slices.Contains(v.Sentences, by) {
+			return fmt.Errorf("%s: refused by %s, and names %s", v.Name, by, strings.Join(v.Sentences, " "))
+		}
+		taken[conversationOf(v.Name)] = append(taken[conversationOf(v.Name)], answers[i].rows...)
+	}
+	for _, v := range vectors {
+		if err := namesRows(v.Sentences, taken[conversationOf(v.Name)]); err != nil {
 			return fmt.Errorf("%s: %w", v.Name, err)
 		}
-		if !sameValue(response, v.Response) { // else its members keep their order
-			v.Response = response
-		}
-		if sentence != "" && !slices.Contains(v.Sentences, sentence) {
-			return fmt.Errorf("%s: refused by %s, and names %s", v.Name, sentence, strings.Join(v.Sentences, " "))
-		}
-		v.Name = name
-		g.addVector(v)
 	}
 	return nil
 }
 
-// byLayout is what a port of the layouts answers, and the sentence on which a refusal rests.
-func byLayout(request json.RawMessage) (response json.RawMessage, sentence string, err error) {
-	fields, ok := bytes.CutPrefix(request, []byte("{"))
-	if !ok {
-		return nil, "", errors.New("the request is no object")
+// conversationOf is the name of a vector without that of its end.
+func conversationOf(name string) string {
+	if i := strings.LastIndexByte(name, '-'); i > 0 {
+		return name[:i]
 	}
-	line := append([]byte(`{"id":0,`), fields...)
-	rest, _ := bytes.CutPrefix(port.AnswerBy(formats.Layouts(&sentence), line), []byte(`{"id":0,`))
-	return append([]byte("{"), rest...), sentence, nil
+	return name
+}
+
+// namesRows fails if rows are named that no trace takes.
+func namesRows(sentences, taken []string) error {
+	for _, id := range sentences {
+		if !strings.Contains(id, "-") && !slices.Contains(taken, id) {
+			return fmt.Errorf("takes no row %s", id)
+		}
+	}
+	return nil
+}
+
+// disagrees returns where this module's packages answer something else than a group's
+// vectors say. The expected responses do not come from them.
+func (g *group) disagrees() error {
+	var errs []error
+	for _, v := range g.file.Vectors {
+		if got := port.Answer(withFirstID(v.Request)); !sameValue(got, withFirstID(v.Response)) {
+			errs = append(errs, fmt.Errorf("%s: the package differs (-oracle +package):\n%s", v.Name, cmp.Diff(valueOf(withFirstID(v.Response)), valueOf(got))))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // sameValue reports whether two texts are the same JSON value, numbers digit for digit.
 func sameValue(a, b json.RawMessage) bool {
-	return cmp.Equal(valueOf(a), valueOf(b))
+	return bytes.Equal(a, b) || cmp.Equal(valueOf(a), valueOf(b))
 }
 
 func valueOf(text json.RawMessage) (v any) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,36 +14,6 @@ import (
 
 // This file has the machines that are declared for package conform.
 
-// asked answers a request by the oracle.
-func asked(op *conform.Op) func(request json.RawMessage) (json.RawMessage, error) {
-	return func(request json.RawMessage) (json.RawMessage, error) {
-		steps, err := answered(op, request)
-		return asJSON(conform.Steps{OK: true, Steps: steps}), err
-	}
-}
-
-// answered is what the oracle does in a trace.
-func answered(op *conform.Op, request json.RawMessage) ([]conform.Step, error) {
-	var q conform.Object
-	if err := json.Unmarshal(request, &q); err != nil {
-		return nil, err
-	}
-	return op.Answer(q, op.Oracle)
-}
-
-// recorded takes the oracle through a trace that a port can read.
-func recorded(op *conform.Op, request json.RawMessage) (*conform.Recorded, error) {
-	list := op.Traces([]json.RawMessage{request})
-	if len(list) == 0 {
-		return nil, fmt.Errorf("no trace of %s: %s", op.Name, request)
-	}
-	r, err := op.Record(list[0].Config)
-	if err == nil {
-		_, err = conform.Run(r, list[0].Events)
-	}
-	return r, err
-}
-
 // machine adds a trace of a machine.
 func machine(op *conform.Op) func(*group, script.Script) error {
 	return func(g *group, s script.Script) error {
@@ -52,7 +21,7 @@ func machine(op *conform.Op) func(*group, script.Script) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(g.expects(s, p), namesRows(s, p.Rows)); err != nil {
+		if err := errors.Join(g.expects(s, p), namesRows(s.Sentences, slices.Concat(p.Rows...))); err != nil {
 			return err
 		}
 		g.addScript(s, "", nil, asJSON(op.Request(p.Config, p.Events)), asJSON(conform.Steps{OK: true, Steps: p.Steps}))

@@ -45,11 +45,10 @@ func newRoot() *cobra.Command {
 		Short: "Generate the test vectors",
 		Long: `vectorgen writes the files of test vectors, the same on every machine byte for
 byte. The expected bytes of packets come from conform/oracle, which was
-written from the specifications alone, never from the codecs that they test. The
-traces come from the scripts in testvectors/traces; what is expected of those of
-the packet layer, of channels and of connections comes from their oracles, too.
-The requests of encoders and decoders are in the files themselves, and are answered
-by the layouts of spec/formats.json: a new vector is an entry without a response.
+written from the specifications alone, never from the codecs that they test. Most
+requests are in the files themselves, and are answered by the layouts of
+spec/formats.json and by the oracles: a new vector is an entry without a response.
+Other traces come from the scripts in testvectors/traces.
 Without a flag it writes all files; accumulated.json takes a minute or two.
 
 Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad usage.`,

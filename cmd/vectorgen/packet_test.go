@@ -1,59 +1,14 @@
 package main
 
 import (
-	"encoding/json"
-	"strings"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
-	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // packetVectors are the vectors of the packet layer.
 func packetVectors(t *testing.T) []testvectors.Vector { return vectorsOf(t, "packet-") }
-
-// taken counts the rows that the oracle takes, and the checks and codes with which it
-// refuses.
-func taken(t *testing.T, vectors []testvectors.Vector) (rows, codes map[string]int) {
-	t.Helper()
-	rows, codes = map[string]int{}, map[string]int{}
-	refused := func(e *packetoracle.Error) {
-		if e != nil {
-			rows[e.Check]++
-			codes[e.Code]++
-		}
-	}
-	for _, v := range vectors {
-		if strings.HasPrefix(v.Name, "packet-contract/") {
-			continue // about the port
-		}
-		var h contract.Header
-		if err := json.Unmarshal(v.Request, &h); err != nil {
-			t.Fatalf("%s: %v", v.Name, err)
-		}
-		switch h.Op {
-		case contract.OpPacketDecode:
-			q := request[contract.PacketDecodeRequest](t, v)
-			_, err := decodeResponse(q)
-			refused(err)
-		case contract.OpPacketEndpoint:
-			for _, tr := range packets.Endpoint.Traces([]json.RawMessage{v.Request}) {
-				o := check.Must(packets.Endpoint.Oracle(tr.Config)).(*packets.OracleEndpoint)
-				for _, e := range tr.Events {
-					o.Do(e.At, e.Event)
-					refused(o.Last.Refused)
-					count(rows, [][]string{o.Took()})
-				}
-			}
-		case contract.OpPacketCongestion:
-			count(rows, check.Must(recorded(packets.Congestion, v.Request)).Rows())
-		}
-	}
-	return rows, codes
-}
 
 // notTakenByVectors are rows, checks and codes that no vector can take, and why.
 var notTakenByVectors = map[string]string{
@@ -69,7 +24,7 @@ var notTakenByVectors = map[string]string{
 // as the oracle runs them, not as they say.
 func TestEveryPacketRowIsTaken(t *testing.T) {
 	rows, _ := taken(t, packetVectors(t))
-	ids := idsIn(specification(t).packets, `^\| (?:([PLC]\d+) \||\*\*(PKD-\d+)\*\* \|)|^- \*\*(PKD-\d+)\*\*`)
+	ids := idsIn(document(t, "PACKETS.md"), `^\| (?:([PLC]\d+) \||\*\*(PKD-\d+)\*\* \|)|^- \*\*(PKD-\d+)\*\*`)
 	if len(ids) != 13+11+8+14 {
 		t.Errorf("%d rows and checks in the document", len(ids))
 	}
@@ -103,7 +58,7 @@ var withoutPacketVector = map[string]string{
 
 // Every sentence on what vectors can show has one.
 func TestPacketSentencesHaveVectors(t *testing.T) {
-	ids := idsIn(specification(t).packets, `^(?:- |\| )\*\*(PK[NPTFDSRXALCIO]-\d+)\*\*`)
+	ids := idsIn(document(t, "PACKETS.md"), `^(?:- |\| )\*\*(PK[NPTFDSRXALCIO]-\d+)\*\*`)
 	if len(ids) < 60 {
 		t.Errorf("%d sentences in the document", len(ids))
 	}

@@ -12,45 +12,11 @@ import (
 // repairVectors are the vectors of repair slices.
 func repairVectors(t *testing.T) []testvectors.Vector { return vectorsOf(t, "repair-") }
 
-// takenByRepair counts the rows that the oracle takes, and the sentences and codes with which
-// it refuses.
-func takenByRepair(t *testing.T) (rows, codes map[string]int) {
-	t.Helper()
-	rows, codes = map[string]int{}, map[string]int{}
-	for _, v := range repairVectors(t) {
-		var h contract.Header
-		var a contract.Answer
-		if err := json.Unmarshal(v.Response, &a); err != nil || json.Unmarshal(v.Request, &h) != nil {
-			t.Fatalf("%s: %v", v.Name, err)
-		}
-		codes[a.Error]++
-		if strings.HasPrefix(v.Name, "repair-contract/") {
-			continue // about the port
-		}
-		switch h.Op {
-		case contract.OpRepairEncode, contract.OpRepairDecode:
-			if e, ok := repairResponse(request[contract.RepairRequest](t, v)).(refusedRepair); ok {
-				rows[e.sentence]++
-			}
-		case contract.OpRepairSender, contract.OpRepairReceiver:
-			var steps contract.RepairTraceResponse
-			if err := json.Unmarshal(v.Response, &steps); err != nil {
-				t.Fatalf("%s: %v", v.Name, err)
-			}
-			count(rows, rowsOfRepair(steps))
-			for _, s := range steps.Steps {
-				codes[s.Error]++
-			}
-		}
-	}
-	return rows, codes
-}
-
 // Every row of both tables, and every check of the decoder and the encoder, is taken by a
 // vector.
 func TestEveryRepairRowIsTaken(t *testing.T) {
-	rows, _ := takenByRepair(t)
-	ids := idsIn(specification(t).repair, `^(?:\| ([TU]\d+) \||\| \*\*(RPD-\d+)\*\* \||\| (DEC-\d+) \||- \*\*(RPE-[1-5])\*\*)`)
+	rows, _ := taken(t, repairVectors(t))
+	ids := idsIn(document(t, "REPAIR.md"), `^(?:\| ([TU]\d+) \||\| \*\*(RPD-\d+)\*\* \||\| (DEC-\d+) \||- \*\*(RPE-[1-5])\*\*)`)
 	if len(ids) != 16+29+15+5 {
 		t.Errorf("%d rows and checks in the document", len(ids))
 	}
@@ -59,7 +25,10 @@ func TestEveryRepairRowIsTaken(t *testing.T) {
 
 // Every code of the registry comes from a vector.
 func TestEveryRepairCodeIsGiven(t *testing.T) {
-	_, codes := takenByRepair(t)
+	_, codes := taken(t, repairVectors(t))
+	for _, v := range vectorsOf(t, "repair-contract") {
+		countCodes(valueOf(v.Response), codes)
+	}
 	eachIsTaken(t, codes, codesOf(t, "repair.json"), nil)
 }
 
@@ -80,7 +49,7 @@ var withoutRepairVector = map[string]string{
 
 // Every sentence on what vectors can show has one.
 func TestRepairSentencesHaveVectors(t *testing.T) {
-	ids := idsIn(specification(t).repair, `^(?:- |\| )\*\*(RP[NCSAEDXRKLIO]-\d+)\*\*`)
+	ids := idsIn(document(t, "REPAIR.md"), `^(?:- |\| )\*\*(RP[NCSAEDXRKLIO]-\d+)\*\*`)
 	if len(ids) < 70 {
 		t.Errorf("%d sentences in the document", len(ids))
 	}

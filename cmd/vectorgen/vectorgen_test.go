@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/trace"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
@@ -137,7 +137,7 @@ func TestSentencesHaveVectors(t *testing.T) {
 	}
 	families := strings.Fields("LIM BIT SLC ACK FRM LAW ENC DEC ACC SND RCV ACQ AKT SCH RTT GAP TMR BUD SPC CID TIM SAFE LIVE")
 	pattern := regexp.MustCompile(`(?m)^(?:- |\| )(?:\*\*([A-Z]{3,4}-\d+)\*\*|([SR]\d+) \|)`)
-	for _, m := range pattern.FindAllStringSubmatch(string(specification(t).protocol), -1) {
+	for _, m := range pattern.FindAllStringSubmatch(string(document(t, "PROTOCOL.md")), -1) {
 		id := m[1] + m[2]
 		family, _, isSentence := strings.Cut(id, "-")
 		if (!isSentence || slices.Contains(families, family)) && seen[id] == (withoutVector[id] != "") {
@@ -222,11 +222,11 @@ func TestPollsEarly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		steps, err := trace.RunReceiver(tr.Receiver(), tr.Events)
+		r, err := recorded(chunks.Receiver, asJSON(receiverRequest(tr)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := pollsEarly(tr.Events, steps); got != c.want {
+		if got := pollsEarly(r); got != c.want {
 			t.Errorf("%q: %t, want %t", c.script, got, c.want)
 		}
 	}

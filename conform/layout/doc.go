@@ -31,7 +31,8 @@
 //
 // What is not whole is truncated, by the sentence of "whole", which is the item's or the layout's,
 // or that of the layout which uses it. A number that its bits cannot hold is an encoder's
-// invalid_field by the sentence of "holds".
+// invalid_field by the sentence of "holds". A layout and an item may have a "sentence", which says how they
+// look: it is for readers, and no check.
 //
 // In JSON bytes are hex, flags are a text of 0 and 1, an element of a list with "row" is a list of its
 // numbers; and a value with "unsaid" is not there, since that expression gives it.

@@ -44,7 +44,7 @@ func visit(layout string, v Values, p Parameters, to visitor) *walk {
 	f := find(layout)
 	_, raw := to.(blind)
 	w := &walk{format: f, parameters: p, values: to, dry: !raw}
-	w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Exact})
+	w.items(f.Items, newScope(w, v, nil), &context{whole: f.Whole, exact: f.Exact})
 	return w
 }
 
@@ -118,7 +118,7 @@ func (w *writer) leave(it *Item) {
 func Unheld(layout string, v Values, p Parameters) (at int, ok bool) {
 	f := find(layout)
 	w := &walk{format: f, parameters: p, values: blind{}, holds: true}
-	if refused := w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Exact}); refused != nil {
+	if refused := w.items(f.Items, newScope(w, v, nil), &context{whole: f.Whole, exact: f.Exact}); refused != nil {
 		return refused.At, true
 	}
 	return 0, false

@@ -33,10 +33,11 @@ type Format struct {
 	Name     string `json:"layout"`
 	Doc      string `json:"doc"`
 	Document string `json:"document"`
-	Unit     string `json:"unit"`  // of places: bits or bytes
-	Whole    string `json:"whole"` // the sentence by which what is not whole is refused
-	Short    string `json:"short"` // "end": that is refused at the end
-	Exact    bool   `json:"exact"` // JSON has no number that does not fit its bits
+	Unit     string `json:"unit"`     // of places: bits or bytes
+	Sentence string `json:"sentence"` // that says how its fields look, for readers
+	Whole    string `json:"whole"`    // the sentence by which what is not whole is refused
+	Short    string `json:"short"`    // "end": that is refused at the end
+	Exact    bool   `json:"exact"`    // JSON has no number that does not fit its bits
 	Items    []Item `json:"items"`
 }
 
@@ -44,6 +45,7 @@ type Format struct {
 type Item struct {
 	Name  string           `json:"name"`
 	Doc   string           `json:"doc"`
+	Says  string           `json:"sentence"` // that says how it looks, if it is not its layout's
 	When  string           `json:"when"`
 	Else  *int64           `json:"else"`
 	Bits  int              `json:"bits"`

@@ -1,5 +1,7 @@
 package layout
 
+import "cmp"
+
 // read reads what stands in bytes.
 func (w *walk) read(it *Item, s *scope, c *context) *Fault {
 	at := w.at
@@ -44,7 +46,11 @@ func (w *walk) read(it *Item, s *scope, c *context) *Fault {
 		s.values[it.Name] = v
 	}
 	if w.saw != nil {
-		w.saw(Part{Item: it, Name: it.Name, At: at, Size: size, Value: v})
+		part := Part{Item: it, Name: it.Name, At: at, Size: size, Value: v, Sentence: cmp.Or(it.Says, c.sentence)}
+		if it.Late {
+			part.Right = it.from(s)
+		}
+		w.saw(part)
 	}
 	return nil
 }
@@ -54,7 +60,7 @@ func (it *Item) isDerived() bool { return it.From != "" }
 
 func (w *walk) padding(it *Item, n int64, at int) *Fault {
 	if w.saw != nil && w.at > at {
-		w.saw(Part{Item: it, Name: "padding", At: at, Size: w.at - at, Value: n})
+		w.saw(Part{Item: it, Name: "padding", At: at, Size: w.at - at, Value: n, Sentence: it.Zero})
 	}
 	if n != 0 {
 		return w.fault(load().codes[it.Zero], it.Zero, at)
@@ -87,7 +93,10 @@ type Part struct {
 	Name  string
 	At    int // in bits
 	Size  int // in bits
-	Value any
+	Value any // a number's as it is meant: more by plus, or its name
+	Right any // of a number that is computed over all bytes: what it must be
+
+	Sentence string // that says how it looks
 
 	Begin, End bool // of a list's element, or of another layout
 }
@@ -116,7 +125,8 @@ func Decode(layout string, b []byte, p Parameters, given Values) (Values, *Fault
 	return Trace(layout, b, p, given, nil)
 }
 
-// Trace is Decode, which reports each part before the fault, if there is one.
+// Trace is Decode, which reports each part before the fault, if there is one. It also goes on behind a number
+// that is computed over all bytes, and is wrong.
 func Trace(layout string, b []byte, p Parameters, given Values, saw func(Part)) (Values, *Fault) {
 	f := find(layout)
 	w := &walk{format: f, parameters: p, decoding: true, bytes: b, end: 8 * len(b), saw: saw}
@@ -124,6 +134,9 @@ func Trace(layout string, b []byte, p Parameters, given Values, saw func(Part)) 
 	for name, x := range given {
 		v[name] = x
 	}
-	err := w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Exact})
+	err := w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Sentence, f.Exact})
+	if w.first != nil {
+		err = w.first
+	}
 	return v, err
 }

@@ -1,6 +1,9 @@
 package layout
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // walk goes along a layout in one direction. A decoder's bytes are in; an encoder's grow.
 type walk struct {
@@ -13,6 +16,7 @@ type walk struct {
 	end   int // a decoder's: where the bits end
 	late  []func()
 	saw   func(Part)
+	first *Fault // that of a number behind which Trace goes on
 
 	dry    bool    // an encoder that writes nothing
 	holds  bool    // one that looks whether numbers fit all the same
@@ -84,8 +88,9 @@ func (w *walk) check(k *Check, s *scope, at int) *Fault {
 
 // context is what a layout says for the items in it.
 type context struct {
-	whole string
-	exact bool
+	whole    string
+	sentence string
+	exact    bool
 }
 
 func (w *walk) items(list []Item, s *scope, c *context) *Fault {
@@ -115,6 +120,9 @@ func (w *walk) item(it *Item, s *scope, c *context) *Fault {
 	case it.Value != "":
 		if w.decoding {
 			s.values[it.Value] = it.is(s)
+			if w.saw != nil {
+				w.saw(Part{Item: it, Name: it.Value, At: w.at, Value: s.values[it.Value]})
+			}
 		} else if w.values != nil {
 			w.values.value(it, s, c)
 		}
@@ -136,7 +144,10 @@ func (w *walk) item(it *Item, s *scope, c *context) *Fault {
 	}
 	for n := range it.Checks {
 		if err := w.check(&it.Checks[n], s, at); err != nil {
-			return err
+			if w.saw == nil || !it.Late {
+				return err
+			}
+			w.first = err
 		}
 	}
 	if !w.decoding && !w.dry {
@@ -148,7 +159,7 @@ func (w *walk) item(it *Item, s *scope, c *context) *Fault {
 // use walks along another layout.
 func (w *walk) use(it *Item, s *scope, c *context) *Fault {
 	f, end := find(it.Use), w.end
-	inner := &context{c.whole, c.exact || f.Exact}
+	inner := &context{c.whole, cmp.Or(f.Sentence, c.sentence), c.exact || f.Exact}
 	if f.Whole != "" {
 		inner.whole = f.Whole
 	}

@@ -118,7 +118,7 @@ func (blind) leave(*Item)                   {}
 func Encode(layout string, v Values, p Parameters) ([]byte, *Fault) {
 	f := find(layout)
 	w := &walk{format: f, parameters: p}
-	if err := w.items(f.Items, newScope(w, v, nil), &context{f.Whole, f.Exact}); err != nil {
+	if err := w.items(f.Items, newScope(w, v, nil), &context{whole: f.Whole, exact: f.Exact}); err != nil {
 		return nil, err
 	}
 	return w.finished(), nil

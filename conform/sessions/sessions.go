@@ -8,7 +8,7 @@ import "github.com/chunkwire/chunkwire/conform"
 var Client = &conform.Op{
 	Name:   "session_client",
 	Doc:    "a trace of a client, which begins at the first event",
-	Config: ClientConfig{},
+	Config: usualClient(),
 	Events: []conform.Kind{
 		{Name: "poll", Of: Poll{}, Doc: "polled until no datagram comes"},
 		{Name: "receive", Of: Receive{}, Doc: "a datagram arrives"},
@@ -26,7 +26,7 @@ var Client = &conform.Op{
 var Server = &conform.Op{
 	Name:   "session_server",
 	Doc:    "a trace of a server",
-	Config: ServerConfig{},
+	Config: usualServer(),
 	Events: []conform.Kind{
 		{Name: "poll", Of: Poll{}, Doc: "all entries are polled"},
 		{Name: "receive", Of: ReceiveFrom{}, Doc: "a datagram arrives from an address"},

@@ -8,3 +8,8 @@ import (
 )
 
 func TestVectors(t *testing.T) { conformtest.Vectors(t, sessions.Client, sessions.Server) }
+
+func TestScripts(t *testing.T) {
+	conformtest.Scripts(t, sessions.Client, "session-client")
+	conformtest.Scripts(t, sessions.Server, "session-server")
+}

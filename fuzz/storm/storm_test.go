@@ -14,7 +14,6 @@ func TestEachKind(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, want string }{
 		{"--worlds 5 --only chunks", "worlds        5 with"},
-		{"--worlds 20 --only channels", "channels      20 worlds"},
 		{"--worlds 8 --only connections", "whole         8 worlds"},
 		{"--from 19 --worlds 2 --only flows", "flows         2 worlds"},
 	} {
@@ -60,7 +59,7 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]int{
 		"--help": 0, "--seed x": 2, "--verbose": 2, "--for -1s": 2, "more": 2, "--worlds -1": 2, "--only packets": 2,
-		"--seed 3 --verbose": 0, "--seed 3 --verbose --only channels": 0, "--seed 3 --verbose --only connections": 0,
+		"--seed 3 --verbose": 0, "--seed 3 --verbose --only chunks": 0, "--seed 3 --verbose --only connections": 0,
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(strings.Fields(args), &stdout, &stderr); code != want {

@@ -1,20 +1,21 @@
 package runner
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash"
 
-	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/formats"
+	"github.com/chunkwire/chunkwire/conform/layout"
+	"github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// accumulation puts the random packets of a seeded run to the port: each is
+// accumulation puts the random packets of a seeded run to the port (ACC-1 to ACC-3): each is
 // encoded, and then its spoiled datagram decoded.
 //
 // Each answer is compared with the reference implementation's, so that the first
@@ -23,7 +24,7 @@ import (
 type accumulation struct {
 	run    testvectors.Accumulated
 	result *Result
-	random randomPackets
+	random *oracle.Generator
 	sum    hash.Hash
 	made   int
 	queued []*question // the second one of a packet
@@ -32,22 +33,28 @@ type accumulation struct {
 	newID  func() string
 }
 
+func newAccumulation(run testvectors.Accumulated, result *Result, count func(int), newID func() string) *accumulation {
+	return &accumulation{run: run, result: result, random: oracle.NewGenerator(uint32(run.Seed)), sum: sha256.New(), asked: count, newID: newID}
+}
+
 func (s *session) accumulate(run testvectors.Accumulated, result *Result, count func(int)) error {
-	a := &accumulation{
-		run: run, result: result, random: randomPackets(run.Seed), sum: sha256.New(),
-		asked: count, newID: s.newID,
-	}
+	a := newAccumulation(run, result, count, s.newID)
 	if err := s.run(a.next); err != nil {
 		return err
 	}
+	a.end()
+	return nil
+}
+
+// end judges the hash, unless the outcome is known.
+func (a *accumulation) end() {
 	switch sum := hex.EncodeToString(a.sum.Sum(nil)); {
 	case a.over:
-	case sum != run.SHA256:
-		result.fail(Fault{Kind: BadVector, Message: fmt.Sprintf("every answer is the reference implementation's, but their SHA-256 is %s, not %s", sum, run.SHA256)})
+	case sum != a.run.SHA256:
+		a.result.fail(Fault{Kind: BadVector, Message: fmt.Sprintf("every answer is the reference implementation's, but their SHA-256 is %s, not %s", sum, a.run.SHA256)})
 	default:
-		result.Status = Passed
+		a.result.Status = Passed
 	}
-	return nil
 }
 
 // next returns the next request, and nil at the end or once a fault is known.
@@ -101,39 +108,35 @@ func (a *accumulation) skip() {
 
 // packet makes the two questions about a packet.
 func (a *accumulation) packet() []*question {
-	protocolID, p := a.random.Next()
-	framer := codec.NewFramer(protocolID)
-	datagram, err := framer.Append(nil, p)
+	protocolID, p := a.random.Packet()
+	in := layout.Parameters{"PROTOCOL_ID": int64(protocolID)}
+	v := layout.Names{}.Get(p)
+	datagram, err := formats.All[framed].Encode(v, in)
 	if err != nil {
 		panic(err) // ACC-2 makes none that cannot be encoded
 	}
 	_, _ = a.sum.Write(datagram)
-	encode := a.question(contract.Request{Op: contract.OpEncodePacket, ProtocolID: &protocolID, Packet: contract.PacketOf(p)}, contract.Response{Answer: contract.Answer{OK: true}, Hex: hexOf(datagram)})
+	encode := a.question(contract.OpEncodePacket, protocolID, "packet", layout.JSON(framed, v, in), layout.Object{{Name: "ok", Value: true}, {Name: "hex", Value: conform.Bytes(datagram)}})
 
-	spoiled := bytes.Clone(datagram)
-	a.random.Spoil(protocolID, spoiled)
-	outcome, want := "ok", contract.Response{Answer: contract.Answer{OK: true}}
-	if p, err = framer.Decode(spoiled); err == nil {
-		want.Packet = contract.PacketOf(p)
+	spoiled, outcome := a.random.Flip(protocolID, datagram), "ok"
+	var want layout.Object
+	if v, err = formats.All[framed].Decode(spoiled, in, nil); err == nil {
+		want = layout.Object{{Name: "ok", Value: true}, {Name: "packet", Value: layout.JSON(framed, v, in)}}
 	} else {
-		var e *codec.Error
-		errors.As(err, &e) // a decoder's errors are all of it
-		outcome = string(e.Code())
-		want.Answer = contract.Answer{Error: outcome}
+		outcome = formats.FaultOf(err).Code
+		want = layout.Object{{Name: "ok", Value: false}, {Name: "error", Value: outcome}}
 	}
 	_, _ = a.sum.Write([]byte(outcome + "\n"))
-	decode := a.question(contract.Request{Op: contract.OpDecodePacket, ProtocolID: &protocolID, Hex: hexOf(spoiled)}, want)
-	return []*question{encode, decode}
+	return []*question{encode, a.question(contract.OpDecodePacket, protocolID, "hex", conform.Bytes(spoiled), want)}
 }
 
-func (a *accumulation) question(request contract.Request, response contract.Response) *question {
-	id := a.newID()
-	return &question{request: withID(mustMarshal(request), id), response: withID(mustMarshal(response), id), op: request.Op, level: testvectors.Required}
-}
+// framed is the layout of the packets of seeded runs.
+const framed = "chunk-datagram"
 
-func hexOf(b []byte) *string {
-	text := hex.EncodeToString(b)
-	return &text
+func (a *accumulation) question(op string, protocolID uint32, of string, what any, response layout.Object) *question {
+	id := layout.Object{{Name: "id", Value: json.RawMessage(a.newID())}}
+	request := append(id, layout.Object{{Name: "op", Value: op}, {Name: "protocol_id", Value: protocolID}, {Name: of, Value: what}}...)
+	return &question{request: mustMarshal(request), response: mustMarshal(append(id, response...)), op: op, level: testvectors.Required}
 }
 
 func mustMarshal(v any) []byte {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/chunkwire/chunkwire/conform/layout"
 )
 
 // list writes a few paths.
@@ -42,45 +44,32 @@ const legend = "answer (- expected, + actual):"
 // describe draws a request.
 func describe(request any) []string {
 	lines := []string{"request: " + text(request, "op")}
-	o, ok := request.(*object)
+	o, ok := request.(layout.Object)
 	if !ok {
 		return []string{"request: " + shortened(compact(request))}
 	}
-	for _, k := range o.keys {
-		switch k {
-		case "id", "op", "events":
-		case "hex":
-			s, _ := o.fields[k].(string)
+	for _, m := range o {
+		switch s, isText := m.Value.(string); {
+		case m.Name == "id" || m.Name == "op" || m.Name == "events":
+		case m.Name == "hex" && isText:
 			lines = append(lines, indented(drawHex(request, s))...)
 		default:
-			lines = append(lines, indented(rows(k, o.fields[k]))...)
+			lines = append(lines, indented(rows(m.Name, m.Value))...)
 		}
 	}
 	return lines
 }
 
-// bodyOf returns what kind of a bare body a request is about, "" for a datagram.
-func bodyOf(request any) string {
-	switch text(request, "op") {
-	case "encode_body":
-		return text(get(request, "packet"), "type")
-	case "decode_body":
-		return text(request, "type")
-	}
-	return ""
-}
-
 // responseRows returns the rows of a response. Bytes are drawn field by field.
-func responseRows(request, response any) []row {
-	o, ok := response.(*object)
+func responseRows(request, response any) (list []row) {
+	o, ok := response.(layout.Object)
 	if !ok {
 		return []row{{"", shortened(compact(response))}}
 	}
-	var list []row
-	for _, k := range o.keys {
-		s, isText := o.fields[k].(string)
-		if k != "hex" || !isText {
-			list = append(list, rows(k, o.fields[k])...)
+	for _, m := range o {
+		s, isText := m.Value.(string)
+		if m.Name != "hex" || !isText {
+			list = append(list, rows(m.Name, m.Value)...)
 			continue
 		}
 		if strings.ToLower(s) != s {
@@ -94,13 +83,13 @@ func responseRows(request, response any) []row {
 // rows returns the fields of a value. The elements of lists stay on one line.
 func rows(name string, v any) []row {
 	switch v := v.(type) {
-	case *object:
-		if len(v.keys) == 0 {
+	case layout.Object:
+		if len(v) == 0 {
 			return []row{{name, "{}"}}
 		}
 		var out []row
-		for _, k := range v.keys {
-			out = append(out, rows(strings.TrimPrefix(name+"."+k, "."), v.fields[k])...)
+		for _, m := range v {
+			out = append(out, rows(strings.TrimPrefix(name+"."+m.Name, "."), m.Value)...)
 		}
 		return out
 	case []any:
@@ -184,13 +173,7 @@ func (q *question) explainSteps(request, want, got any, wanted, steps []any) []s
 
 // around is a response without its steps.
 func around(response any) any {
-	rest := &object{fields: map[string]any{}}
-	for _, k := range response.(*object).keys {
-		if k != "steps" {
-			rest.keys, rest.fields[k] = append(rest.keys, k), get(response, k)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(response.(layout.Object)), func(m layout.Member) bool { return m.Name == "steps" })
 }
 
 func element(list []any, i int) any {

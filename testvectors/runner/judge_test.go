@@ -90,84 +90,59 @@ func TestTheEventsOfARefusedTraceAreShown(t *testing.T) {
 	}
 }
 
-// Whatever a port sends can be drawn.
-func TestDrawWireTakesEverything(t *testing.T) {
+// Whatever a port sends can be drawn, by each layout.
+func TestDrawTakesEverything(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
+	for range 1000 {
 		b := make([]byte, r.IntN(60))
 		for i := range b {
 			b[i] = byte(r.Uint32())
 		}
-		for _, body := range []string{"", "slice", "ack"} {
-			if rows := drawWire(hex.EncodeToString(b), body, "17"); len(rows) == 0 {
-				t.Fatalf("%x: nothing drawn", b)
+		for _, request := range []string{
+			`"op":"decode_packet","protocol_id":17`, `"op":"decode_body","type":"slice"`, `"op":"encode_body","packet":{"type":"ack"}`, `"op":"decode_body"`,
+			`"op":"repair_decode","type":"ack"`, `"op":"repair_decode","protocol_id":1`, `"op":"packet_decode","fragment_size":0`, `"op":"packet_header"`,
+			`"op":"records_decode"`, `"op":"connection_decode","lanes":1,"variant":2`, `"op":"session_open"`, `"op":"channel_report"`, `"op":5`,
+		} {
+			if rows := draw(t, request, hex.EncodeToString(b)); len(rows) == 0 {
+				t.Fatalf("%s, %x: nothing drawn", request, b)
 			}
 		}
 	}
-	for _, text := range []string{"0", "zz"} {
-		if rows := drawWire(text, "", nil); rows[0].name != "hex" {
-			t.Errorf("%q: %v", text, rows)
-		}
-	}
 }
 
-func TestDrawWire(t *testing.T) {
-	got := drawWire("ca918a1e682400000600deadbeefe2ac089901", "", "287454020")
-	want := []row{
-		{"bytes", "19"},
-		{"crc32", "0x1e8a91ca bits 0 to 31, wrong: of these bytes it is 0xdeaa7e24"},
-		{"type", "0          bit 32"},
-		{"chunk_id", "4660       bits 33 to 48"},
-		{"slice_id", "0          bits 49 to 56"},
-		{"num_slices-1", "0          bits 57 to 64"},
-		{"slice_bytes-1", "3          bits 65 to 74"},
-		{"padding", "0          bits 75 to 79"},
-		{"data", "4 bytes, deadbeef"},
-		{"end check", "0x9908ace2 bits 112 to 143"},
-		{"trailing", "1 bytes, 01"},
+func draw(t *testing.T, request, bytes string) []row {
+	t.Helper()
+	v, err := parseValue([]byte("{" + request + "}"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{})); diff != "" {
-		t.Error(diff)
-	}
+	return drawHex(v, bytes)
 }
 
-// A datagram of the packet layer is drawn field by field, as far as it goes.
-func TestDrawPacket(t *testing.T) {
+// Bytes are drawn field by field, as far as they go.
+func TestDraw(t *testing.T) {
 	for _, c := range []struct {
-		hex  string
-		want []row
+		request, hex string
+		want         []row
 	}{
-		{"22640001fb6869", []row{
-			{"bytes", "7"}, {"prefix", "34    0x22 at 0"}, {"sequence", "100   0x0064 at 1"}, {"distance", "1     0x01 at 3"},
-			{"ack_bits 0", "251   0xfb at 4"}, {"payload", "2 bytes, 6869 at 5"},
+		{`"op":"decode_packet","protocol_id":287454020`, "ca918a1e682400000600deadbeefe2ac089901", []row{
+			{"bytes", "19"}, {"crc", "0x1e8a91ca bytes 0 to 3, wrong: of these bytes it is 0xdeaa7e24"}, {"type", "slice      bit 32"},
+			{"chunk_id", "4660       bits 33 to 48"}, {"slice_id", "0          bits 49 to 56"}, {"num_slices", "1          bits 57 to 64"},
+			{"slice_bytes", "4          bits 65 to 74"}, {"padding", "0          bits 75 to 79"}, {"data", "4 bytes, deadbeef bytes 10 to 13"},
+			{"end_check", "0x9908ace2 bytes 14 to 17"}, {"refused", "crc_mismatch (DEC-2) at 0"}, {"left", "1 bytes, 01"},
 		}},
-		{"000000", []row{{"bytes", "3"}, {"prefix", "0     0x00 at 0"}, {"sequence", "0     0x0000 at 1"}, {"ack", "missing: 0 of 2 bytes are left"}}},
-		{"010700010205", []row{
-			{"bytes", "6"}, {"prefix", "1     0x01 at 0"}, {"sequence", "7     0x0007 at 1"}, {"fragment_id", "1     0x01 at 3"},
-			{"num_fragments-1", "2     0x02 at 4"}, {"data", "1 bytes, 05 at 5"},
+		{`"op":"decode_body","type":"ack"`, "341202", []row{
+			{"bytes", "3"}, {"chunk_id", "4660       bytes 0 to 1"}, {"num_slices", "3          byte 2"}, {"refused", "truncated (DEC-9) at 24"},
 		}},
-		{"0107000002200700", []row{
-			{"bytes", "8"}, {"prefix", "1     0x01 at 0"}, {"sequence", "7     0x0007 at 1"}, {"fragment_id", "0     0x00 at 3"}, {"num_fragments-1", "2     0x02 at 4"},
-			{"embedded prefix", "32    0x20 at 5"}, {"embedded sequence", "7     0x0007 at 6"}, {"embedded distance", "missing: 0 of 1 bytes are left"},
+		{`"op":"packet_decode","fragment_size":4,"max_fragments":4`, "010700010205", []row{
+			{"bytes", "6"}, {"kind", "fragment   bit 0"}, {"reserved", "0          bits 1 to 7"}, {"sequence", "7          bytes 1 to 2"}, {"fragment_id", "1          byte 3"},
+			{"num_fragments", "3          byte 4"}, {"data", "1 bytes, 05 byte 5"}, {"refused", "fragment_size (PKD-11) at 5"},
 		}},
-		{"zz", []row{{"hex", `"zz"`}}},
+		{`"op":"packet_header"`, "zz", []row{{"hex", `"zz"`}}},
+		{`"op":"sender"`, "00", []row{{"bytes", "1"}, {"hex", "1 bytes, 00"}}},
 	} {
-		request, err := parseValue([]byte(`{"op":"packet_decode","hex":"` + c.hex + `"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(c.want, drawHex(request, c.hex), cmp.AllowUnexported(row{})); diff != "" {
+		if diff := cmp.Diff(c.want, draw(t, c.request, c.hex), cmp.AllowUnexported(row{})); diff != "" {
 			t.Errorf("%s: %s", c.hex, diff)
-		}
-	}
-	r := rand.New(rand.NewPCG(3, 4))
-	for range 2000 {
-		b := make([]byte, r.IntN(20))
-		for i := range b {
-			b[i] = byte(r.Uint32() & 0x3f)
-		}
-		if rows := drawPacket(hex.EncodeToString(b)); len(rows) == 0 {
-			t.Fatalf("%x: nothing drawn", b)
 		}
 	}
 }

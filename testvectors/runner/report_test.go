@@ -21,12 +21,12 @@ func TestExplains(t *testing.T) {
 	}{
 		{"wrong", "", []string{
 			"FAIL hand/decode (required)", "why: Catches who cannot decode.", "wrong: does it wrong; nobody understands",
-			"sentences: LAW-1", "num_slices-1  2          bits 16 to 23", "- packet.chunk_id  4660", "+ packet.chunk_id  13330",
+			"sentences: LAW-1", "num_slices  3          byte 2", "- packet.chunk_id  4660", "+ packet.chunk_id  13330",
 			"accumulated/1000000 is left out",
 		}},
 		{"wrong-step", "^hand/sender", []string{"the first step that differs is 2 (from 0)", `{"at":50000,"event":"ack"`, `- row          "S9"`, `+ row          "S8"`}},
 		{"wrong-step", "^hand/paced", []string{"after this event the reference has srtt 40000, min_rtt 40000"}},
-		{"wrong-packets", "", []string{"- end check", "+ end check", "0x9808ace2 bits 64 to 95", "wrong: of these bytes it is"}},
+		{"wrong-packets", "", []string{"- end_check", "+ end_check", "0x9808ace2 bytes 8 to 11", "wrong: of these bytes it is"}},
 	} {
 		report, err := run(t, c.mode, runner.Config{Match: regexp.MustCompile(c.match)})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -178,12 +179,30 @@ func (r *runner) run() error {
 // exchange makes the request of a vector.
 func (r *runner) exchange(t *task) *exchange {
 	id := r.session.newID()
-	q := &t.result.question
-	*q = question{request: withID(t.vector.Request, id), response: withID(t.vector.Response, id), level: t.vector.Level}
+	t.result.question = questionOf(t.vector, id)
+	return r.asks(t.result, id)
+}
+
+// questionOf is what a vector asks and wants.
+func questionOf(v testvectors.Vector, id string) question {
+	q := question{request: withID(v.Request, id), response: withID(v.Response, id), level: v.Level}
 	var h contract.Header
 	_ = json.Unmarshal(q.request, &h) // a request may be wrong in any way
 	q.op = h.Op
-	return r.asks(t.result, id)
+	return q
+}
+
+// Check puts a vector to what answers a line, and says what is wrong with its answer.
+func Check(v testvectors.Vector, answer func(line []byte) []byte) error {
+	q := questionOf(v, "1")
+	verdict, f := q.judge(answer(q.request))
+	switch verdict {
+	case passed:
+		return nil
+	case skipped:
+		return errors.New("it is unsupported")
+	}
+	return errors.New(strings.Join(append(f.Lines, f.Message), "\n"))
 }
 
 // asks makes an exchange of a result's question.

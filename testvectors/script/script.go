@@ -3,9 +3,8 @@
 // into events of the port contract, and compares the steps that come of them with
 // what the scripts say.
 //
-// script.go and words.go know no protocol. The chunk protocol's events are in
-// trace.go, its conversations in conversation.go and simulation.go; the packet layer's
-// are in packet.go, congestion.go and network.go.
+// script.go knows no protocol. What it reads of machines that are declared for package conform
+// that package runs; the events of chunks are here.
 package script
 
 import (

@@ -2,7 +2,6 @@ package script
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -99,16 +98,4 @@ func (w *words) bits(text string) string {
 func (w *words) nth(list string, i int) int {
 	numbers := w.ids(list)
 	return numbers[min(i, len(numbers)-1)]
-}
-
-// once returns the rows of all steps, each where it came first.
-func once(rows [][]string) (list []string) {
-	for _, taken := range rows {
-		for _, row := range taken {
-			if !slices.Contains(list, row) {
-				list = append(list, row)
-			}
-		}
-	}
-	return list
 }

@@ -2,7 +2,8 @@
 // its place in bits, its value, its meaning and the sentence of the specification that it
 // comes from, or a refusal with its code, its place and its sentence.
 //
-// The codecs of the protocols decide; this package walks beside them and adds the places.
+// The codecs of the protocols decide whether a datagram is refused, and why; names, places, values and sentences of
+// the fields are those of the layouts of the specification (spec/formats.json).
 // Every bit of a datagram is in exactly one leaf of its tree, also when it is refused.
 //
 // [Datagram] is about one datagram, [Story] about what two ends said to each other.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/packet"
@@ -149,19 +150,22 @@ func (in *Inspector) Datagram(from netip.AddrPort, b []byte) Result {
 	case SliceBody, AckBody, RepairSliceBody, RepairAckBody:
 		in.bare(&r, b)
 	case Packets, Channels:
-		w := in.walker(&r, b)
-		in.packet(&r, w, p == Channels)
-		w.rest("rest")
+		t := in.tree(&r, b)
+		in.packet(&r, t, 0, len(b), func(from, to int) {
+			if p == Channels {
+				in.payload(&r, t, from, to, in.formats(nil, nil), false)
+			}
+		})
+		t.done("rest")
 	case Records, ConnectionRecords:
-		f := in.formats(nil, b)
-		w := in.walker(&r, b)
-		in.payload(&r, w, f, p == ConnectionRecords)
-		w.rest("rest")
+		t := in.tree(&r, b)
+		in.payload(&r, t, 0, len(b), in.formats(nil, b), p == ConnectionRecords)
+		t.done("rest")
 	case Connection:
 		in.session(&r, from, b)
 	default:
 		r.Summary = "no protocol of the family takes it"
-		in.walker(&r, b).rest("bytes")
+		in.tree(&r, b).done("bytes")
 	}
 	if r.Refused != nil {
 		r.Summary = "refused: " + r.Refused.Text
@@ -213,14 +217,11 @@ func (in *Inspector) framed(r *Result, b []byte) {
 	withRepair := r.Protocol == Repair
 	id, given := in.protocolID(r, b)
 	c, err := frame(b, id, withRepair)
-	w := in.walker(r, b)
+	t := in.tree(r, b)
+	t.walk(map[bool]string{false: "chunk-datagram", true: "repair-datagram"}[withRepair], len(b), layout.Parameters{"PROTOCOL_ID": int64(id)}, nil)
+	t.done("rest")
 	if err != nil {
 		r.Refused = refusalOf(err, "bit", "datagram", 0)
-		w.refuse(r.Refused)
-	}
-	walkFrame(w, withRepair)
-	w.rest("rest")
-	if err != nil {
 		if errors.Is(err, codec.ErrCRCMismatch) && given {
 			in.hint(r, b, withRepair)
 		}
@@ -324,13 +325,12 @@ func (in *Inspector) bare(r *Result, b []byte) {
 	ack := r.Protocol == AckBody || r.Protocol == RepairAckBody
 	withRepair := r.Protocol == RepairSliceBody || r.Protocol == RepairAckBody
 	c, err := decodeBody(b, withRepair, ack)
-	w := in.walker(r, b)
 	if err != nil {
 		r.Refused = refusalOf(err, "bit", "body", 0)
-		w.refuse(r.Refused)
 	}
-	w.body(withRepair, ack)
-	w.rest("rest")
+	t := in.tree(r, b)
+	t.walk(map[bool]string{false: "chunk-body", true: "repair-body"}[withRepair], len(b), nil, layout.Values{"type": c.Type.String()})
+	t.done("rest")
 	r.Summary = describe(&c)
 }
 
@@ -346,37 +346,33 @@ func decodeBody(b []byte, withRepair, ack bool) (p codec.Packet, err error) {
 	return p, err
 }
 
-// packet inspects what the packet layer has, from where the walker stands to its end. The payload of a
-// whole packet is records of channels, if they are said to be there.
-func (in *Inspector) packet(r *Result, w *walker, records bool) {
-	in.packetOf(r, w, func() {
-		if records {
-			in.payload(r, w, in.formats(nil, nil), false)
-			return
-		}
-		w.bytes("payload", w.left(), "PKT-1")
-	})
-}
-
-func (in *Inspector) packetOf(r *Result, w *walker, payload func()) {
-	from := w.at
-	p, err := in.opts.Packets.Decode(w.b[from/8 : w.end/8])
+// packet inspects a datagram of the packet layer, and gives the place of the payload of a whole packet to payload.
+func (in *Inspector) packet(r *Result, t *tree, from, to int, payload func(from, to int)) {
+	p, err := in.opts.Packets.Decode(t.b[from:to])
+	t.walk("packet", to, in.packets(), nil)
 	if err != nil {
-		r.Refused = refusalOf(err, "byte", "packet", from)
-		w.refuse(r.Refused)
-		walkPacket(w, func() { w.bytes("payload", w.left(), "PKT-1") })
+		r.Refused = refusalOf(err, "byte", "packet", 8*from)
 		return
 	}
 	r.Summary = packetSummary(&p)
 	r.holds.packet = &packet.Packet{Header: p.Header, FragmentID: p.FragmentID, NumFragments: p.NumFragments}
-	walkPacket(w, payload)
+	if p.NumFragments == 0 {
+		payload(to-len(p.Data), to)
+	}
 }
 
-// payload inspects records up to the end.
-func (in *Inspector) payload(r *Result, w *walker, f formats, inConnection bool) {
-	from := w.at
-	b := w.b[from/8 : w.end/8]
-	list, err := f.decodeRecords(b, inConnection)
+// packets are the parameters of the layout of packets.
+func (in *Inspector) packets() layout.Parameters {
+	p := layout.Parameters{}
+	if f := in.opts.Packets; f.FragmentSize > 0 {
+		p["FRAGMENT_SIZE"], p["MAX_FRAGMENTS"] = int64(f.FragmentSize), int64(f.MaxFragments)
+	}
+	return p
+}
+
+// payload inspects records, in the place of a payload.
+func (in *Inspector) payload(r *Result, t *tree, from, to int, f formats, inConnection bool) {
+	list, err := f.decodeRecords(t.b[from:to], inConnection)
 	for i := range list {
 		m := &list[i]
 		if r.Summary != "" {
@@ -386,10 +382,10 @@ func (in *Inspector) payload(r *Result, w *walker, f formats, inConnection bool)
 		r.holds.add(m)
 	}
 	if err != nil {
-		r.Refused, r.holds.chunks = refusalOf(err, "byte", "payload", from), nil
-		w.refuse(r.Refused)
+		r.Refused, r.holds.chunks = refusalOf(err, "byte", "payload", 8*from), nil
 	}
-	walkRecords(w, &f, inConnection)
+	t.cut("payload")
+	t.walk(map[bool]string{false: "channel-payload", true: "connection-payload"}[inConnection], to, f.parameters(), nil)
 }
 
 func (h *holding) add(m *message) {
@@ -428,29 +424,22 @@ func (in *Inspector) formats(l *link, payload []byte) formats {
 // session inspects a datagram of a connection.
 func (in *Inspector) session(r *Result, from netip.AddrPort, b []byte) {
 	m, err := session.Decode(b)
-	w := in.walker(r, b)
-	if err != nil {
-		r.Refused = refusalOf(err, "byte", "datagram", 0)
-		w.refuse(r.Refused)
-		if len(b) > 0 && b[0] > byte(session.KindAEAD) {
-			walkHandshake(w)
-		} else {
-			w.envelope(0, nil)
+	if err == nil {
+		r.Summary = messageSummary(&m)
+		kept := m
+		kept.Body, kept.Tag = nil, nil
+		r.holds.message = &kept
+		if m.Tag != nil {
+			in.data(r, from, &m, b)
+			return
 		}
-		w.rest("rest")
-		return
+		in.learn(from, &m)
+	} else {
+		r.Refused = refusalOf(err, "byte", "datagram", 0)
 	}
-	r.Summary = messageSummary(&m)
-	kept := m
-	kept.Body, kept.Tag = nil, nil
-	r.holds.message = &kept
-	if m.Tag != nil {
-		in.data(r, from, &m, b)
-		return
-	}
-	in.learn(from, &m)
-	walkHandshake(w)
-	w.rest("rest")
+	t := in.tree(r, b)
+	t.walk("session-message", len(b), nil, nil)
+	t.done("rest")
 }
 
 // learn keeps what a message of the handshake says of a connection.
@@ -492,21 +481,25 @@ func (in *Inspector) data(r *Result, from netip.AddrPort, m *session.Message, b 
 	if body == nil {
 		shown = b
 	}
-	w := in.walker(r, shown)
-	if err != nil {
+	t := in.tree(r, shown)
+	t.walk("session-message", len(b), nil, nil)
+	tag, _ := t.cut("tag")
+	switch {
+	case err != nil:
 		r.Refused = refusalOf(err, "byte", "datagram", 0)
+	case body == nil && session.Mode(m.Kind) == session.AEAD:
+		t.latest().Meaning = "encrypted"
+	case body != nil:
+		t.cut("body")
+		to := len(b) - len(m.Tag)
+		in.packet(r, t, to-len(m.Body), to, func(from, to int) {
+			in.payload(r, t, from, to, in.formats(l, shown[from:to]), true)
+		})
+		t.rest("rest", to)
 	}
-	w.envelope(len(m.Tag), func() {
-		if body == nil || err != nil {
-			_, f := w.bytes("body", w.left(), "CXE-1")
-			if body == nil && session.Mode(m.Kind) == session.AEAD {
-				f.Meaning = "encrypted"
-			}
-			return
-		}
-		in.packetOf(r, w, func() { in.payload(r, w, in.formats(l, shown[w.at/8:w.end/8]), true) })
-	})
-	w.rest("rest")
+	t.at = tag.Bit + tag.Bits
+	t.add(tag)
+	t.done("rest")
 }
 
 // open opens the envelope of a datagram as far as that is possible. The body is nil if it cannot be read.
@@ -548,23 +541,4 @@ func (l *link) sides(from netip.AddrPort) []int {
 		return []int{0}
 	}
 	return []int{1}
-}
-
-// envelope walks along the envelope of data, with a tag of some bytes.
-func (w *walker) envelope(tag int, body func()) {
-	kind, f := w.bits("kind", 8, "CXE-1")
-	if m := session.Mode(kind); m >= session.CRC && m <= session.AEAD {
-		f.Meaning = m.String() + " data"
-	}
-	w.bits("link", 32, "CXE-1")
-	w.bits("counter", 32, "CXE-5")
-	if body == nil {
-		return
-	}
-	whole := w.end
-	w.end -= 8 * tag
-	body()
-	w.rest("rest")
-	w.end = whole
-	w.bytes("tag", tag, "CXE-1")
 }

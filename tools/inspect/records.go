@@ -5,6 +5,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/connection"
 )
 
@@ -83,90 +84,14 @@ func (m *message) isChunk() bool {
 	return m.of && (m.connection.Type == connection.TypeSlice || m.connection.Type == connection.TypeChunkAck)
 }
 
-// walkRecords walks along a payload.
-func walkRecords(w *walker, f *formats, inConnection bool) {
-	for w.left() > 0 && !w.done {
-		t := connection.Type(w.b[w.at/8])
-		of := inConnection && f.records.IsRecord(w.b, w.at/8)
-		name, sentence := channel.Type(t).String(), "CHR-8"
-		if of {
-			name, sentence = t.String(), "CXR-9"
+// parameters are those of the layouts of records.
+func (f *formats) parameters() layout.Parameters {
+	flag := map[bool]int64{true: 1}
+	p := layout.Parameters{"LANES": int64(f.records.Lanes), "REPAIR": flag[f.records.Repair], "MARKS": flag[f.records.ECN]}
+	for name, n := range map[string]int{"WINDOW": f.channels.Window, "DATA": f.channels.Data, "GROUP": f.channels.Group} {
+		if n > 0 {
+			p[name] = int64(n)
 		}
-		w.group(name, sentence, func() string {
-			if of {
-				w.connectionRecord(f)
-			} else {
-				w.channelRecord()
-			}
-			return ""
-		})
 	}
-}
-
-func (w *walker) connectionRecord(f *formats) {
-	t, _ := w.bits("type", 8, "CXR-9")
-	switch connection.Type(t) {
-	case connection.TypeClose:
-		w.bits("code", 16, "CXR-4")
-		n, _ := w.bits("length", 8, "CXR-22")
-		b, f := w.bytes("text", int(n), "CXR-23")
-		f.Meaning = fmt.Sprintf("%q", b)
-	case connection.TypeECN:
-		w.bits("arrived", 16, "CXR-9")
-		w.bits("congested", 16, "CXR-9")
-	case connection.TypeSlice:
-		w.bits("lane", 8, "CXR-25")
-		w.body(f.records.Repair, false)
-	case connection.TypeChunkAck:
-		w.bits("lane", 8, "CXR-25")
-		n, _ := w.bits("length", 8, "CXR-3")
-		end := w.end
-		w.end = min(end, w.at+8*int(n))
-		w.body(f.records.Repair, true)
-		w.end = end
-	}
-}
-
-func (w *walker) channelRecord() {
-	t, f := w.bits("type", 8, "CHR-8")
-	kind := channel.Type(t)
-	f.Meaning = kind.String()
-	if kind == channel.TypePad || kind > channel.TypeStatus {
-		return
-	}
-	w.bits("channel", 8, "CHR-8")
-	switch kind {
-	case channel.TypeMessage:
-		w.bits("sequence", 16, "CHR-8")
-	case channel.TypeFragment:
-		w.bits("sequence", 16, "CHR-9")
-		w.bits("index", 8, "CHR-9")
-		w.count("count", 8, "CHR-9")
-		w.done = w.done || w.at-16 >= w.stop // index is checked when the count is known
-	case channel.TypeSkip:
-		w.bits("first", 16, "CHR-10")
-		w.count("count", 8, "CHR-10")
-		return
-	case channel.TypeReport:
-		w.report()
-		return
-	case channel.TypeStatus:
-		w.bits("next", 16, "CHR-11")
-		return
-	}
-	n, _ := w.bits("length", 16, "CHR-8")
-	w.bytes("data", int(n), "CHR-8")
-}
-
-func (w *walker) report() {
-	w.bits("base", 16, "CHR-3")
-	w.bits("room", 16, "CHR-3")
-	n, _ := w.bits("num_groups", 8, "CHR-3")
-	for range n {
-		w.group("group", "CHR-3", func() string {
-			w.bits("start", 16, "CHR-3")
-			w.bits("bits", 32, "CHR-3")
-			return ""
-		})
-	}
+	return p
 }

@@ -3,7 +3,10 @@ package inspect
 import (
 	"encoding/hex"
 	"fmt"
+	"strconv"
+	"strings"
 
+	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/core"
 )
 
@@ -45,156 +48,163 @@ func refusalOf(err error, unit, layer string, from int) *Refusal {
 	e := err.(*core.Error) // decoders return no error of another type
 	r := &Refusal{Code: e.Code(), Place: e.Place(), Unit: unit, Layer: layer, Sentence: e.Rule(), Text: e.Error(), Bit: -1}
 	if e.Place() != core.NoPlace {
-		r.Bit = from + unitBits(unit)*e.Place()
+		if r.Bit = from + e.Place(); unit == "byte" {
+			r.Bit = from + 8*e.Place()
+		}
 	}
 	return r
 }
 
-// walker walks along a datagram and makes fields. It ends behind the field at which the
-// codec refused the datagram, or before one that is not whole; what is left is a field, too.
-type walker struct {
-	b    []byte
-	at   int // the next bit
-	stop int // the place of the refusal, in bits
-	unit int // the size of that place; the field that begins in it and reaches its end is the last
-	end  int // no field goes beyond it
-	done bool
-	list *[]Field // nil: no fields are made
-	last Field    // the latest one, if they are not kept
+// tree makes fields of what layouts see (spec/formats.json). Each ends behind the field at which it refuses its bytes, or
+// before one that is not whole; what is left is a field, too.
+type tree struct {
+	b     []byte
+	at    int       // the first bit that is in no field
+	lists [][]Field // the fields, and those of the groups that have begun
+	to    *[]Field  // nil: no fields are made
 }
 
-// walker returns what walks along a datagram for a result.
-func (in *Inspector) walker(r *Result, b []byte) *walker {
-	w := &walker{b: b, stop: 8*len(b) + 1, end: 8 * len(b)}
+// tree returns that of a result.
+func (in *Inspector) tree(r *Result, b []byte) *tree {
+	t := &tree{b: b, lists: [][]Field{{}}}
 	if !in.opts.Brief {
-		w.list = &r.Fields
+		t.to = &r.Fields
 	}
-	return w
+	return t
 }
 
-// refuse makes the walk end at the place of a refusal.
-func (w *walker) refuse(r *Refusal) {
-	if r.Bit >= 0 {
-		w.stop, w.unit = r.Bit, unitBits(r.Unit)
-	}
-}
-
-func unitBits(unit string) int {
-	if unit == "byte" {
-		return 8
-	}
-	return 1
-}
-
-// take moves behind the next n bits, and reports whether they are there.
-func (w *walker) take(n int) (from int, ok bool) {
-	if w.done || n > w.end-w.at {
-		w.done = true
-		return 0, false
-	}
-	from = w.at
-	w.at += n
-	w.done = from >= w.stop && w.at >= w.stop+w.unit
-	return from, true
-}
-
-// leaf adds a field that has been taken.
-func (w *walker) leaf(f Field) *Field {
-	if w.list == nil {
-		w.last = f
-		return &w.last
-	}
-	*w.list = append(*w.list, f)
-	return &(*w.list)[len(*w.list)-1]
-}
-
-// nothing takes what is said of a field that is not there.
-var nothing = func() *Field { return &Field{} }
-
-// mean gives the latest field of a name a meaning that only fields behind it decide, if they were read.
-func (w *walker) mean(name, meaning string) {
-	if w.done || w.list == nil {
+// walk adds the fields of the bytes up to a place.
+func (t *tree) walk(name string, to int, p layout.Parameters, given layout.Values) {
+	if t.to == nil {
 		return
 	}
-	for i := len(*w.list) - 1; i >= 0; i-- {
-		if f := &(*w.list)[i]; f.Name == name {
-			f.Meaning = meaning
-			return
+	from := t.at
+	layout.Trace(name, t.b[from/8:to], p, given, func(part layout.Part) {
+		isGroup := part.Item.Each != "" && part.Name != ""
+		switch part.At += from; {
+		case part.Begin && isGroup:
+			t.lists = append(t.lists, nil)
+		case part.End && isGroup:
+			t.group(part.Name)
+		case part.Begin, part.End, part.Size == 0 && part.Item.Value == "":
+		case part.Size == 0:
+			t.means(part.Name, part.Value)
+		default:
+			t.leaf(&part)
+			t.at = part.At + part.Size
+		}
+	})
+}
+
+// fields are those of the group that has begun last.
+func (t *tree) fields() *[]Field { return &t.lists[len(t.lists)-1] }
+
+func (t *tree) add(f Field) { *t.fields() = append(*t.fields(), f) }
+
+// latest is the field that was added last, or one that is not there.
+func (t *tree) latest() *Field {
+	if list := *t.fields(); len(list) > 0 {
+		return &list[len(list)-1]
+	}
+	return &Field{}
+}
+
+// group ends a group: a record, which has the name of its type, or an element of another list.
+func (t *tree) group(name string) {
+	inside := *t.fields()
+	t.lists = t.lists[:len(t.lists)-1]
+	if len(inside) == 0 {
+		return
+	}
+	first := &inside[0]
+	if name = strings.TrimSuffix(name, "s"); first.Name == "type" && first.Meaning != "" {
+		name = first.Meaning
+	}
+	t.add(Field{Name: name, Bit: first.Bit, Bits: t.at - first.Bit, Sentence: inside[min(1, len(inside)-1)].Sentence, Fields: inside})
+}
+
+// leaf adds a field with what it means: a name, or a number that is not as it stands there.
+func (t *tree) leaf(part *layout.Part) {
+	f := Field{Name: part.Name, Bit: part.At, Bits: part.Size, Sentence: part.Sentence}
+	switch v := part.Value.(type) {
+	case []bool:
+		t.flags(f, v)
+		return
+	case []byte:
+		f.Value = hex.EncodeToString(v)
+	case string:
+		f.Value, f.Meaning = uint64(part.Item.Names[v]), v
+		if part.Item.Text {
+			f.Value, f.Meaning = hex.EncodeToString([]byte(v)), strconv.Quote(v)
+		}
+	case int64:
+		f.Value = uint64(v - part.Item.Plus)
+		if part.Item.Plus != 0 {
+			f.Meaning = strconv.FormatInt(v, 10)
+		}
+		if say := meanings[part.Name]; say != nil {
+			f.Meaning = say(v)
 		}
 	}
-}
-
-// bits reads a number of n bits, at most 64.
-func (w *walker) bits(name string, n int, sentence string) (v uint64, f *Field) {
-	from, ok := w.take(n)
-	if !ok {
-		return 0, nothing()
-	}
-	for i := range n {
-		at := from + i
-		v |= uint64(w.b[at/8]>>(at%8)&1) << i
-	}
-	return v, w.leaf(Field{Name: name, Bit: from, Bits: n, Value: v, Sentence: sentence})
-}
-
-// indexed returns the name of one of several fields.
-func (w *walker) indexed(name string, i int) string {
-	if w.list == nil {
-		return name
-	}
-	return fmt.Sprintf("%s[%d]", name, i)
-}
-
-// bytes reads n bytes. The next bit is the first one of a byte.
-func (w *walker) bytes(name string, n int, sentence string) ([]byte, *Field) {
-	if n == 0 {
-		return nil, nothing()
-	}
-	from, ok := w.take(8 * n)
-	if !ok {
-		return nil, nothing()
-	}
-	b := w.b[from/8 : from/8+n]
-	if w.list == nil {
-		return b, w.leaf(Field{})
-	}
-	return b, w.leaf(Field{Name: name, Bit: from, Bits: 8 * n, Value: hex.EncodeToString(b), Sentence: sentence})
-}
-
-// align reads padding.
-func (w *walker) align(sentence string) {
-	if n := -w.at & 7; n > 0 {
-		w.bits("padding", n, sentence)
-	}
-}
-
-// group makes a group of the fields that walk reads.
-func (w *walker) group(name, sentence string, walk func() (meaning string)) {
-	if w.done {
+	if last := t.latest(); last.Name == f.Name { // bytes that are a list of numbers
+		last.Bits += f.Bits
+		last.Value = hex.EncodeToString(t.b[last.Bit/8 : (last.Bit+last.Bits)/8])
 		return
 	}
-	if w.list == nil {
-		walk()
+	t.add(f)
+}
+
+// flags adds a group of bits.
+func (t *tree) flags(f Field, flags []bool) {
+	set := 0
+	for i, is := range flags {
+		bit := Field{Name: fmt.Sprintf("%s[%d]", f.Name, i), Bit: f.Bit + i, Bits: 1, Value: uint64(0), Sentence: f.Sentence}
+		if is {
+			set++
+			bit.Value = uint64(1)
+		}
+		f.Fields = append(f.Fields, bit)
+	}
+	f.Meaning = fmt.Sprintf("%d of %d", set, len(flags))
+	t.add(f)
+}
+
+// means adds to the latest field a number that follows from it and others.
+func (t *tree) means(name string, v any) {
+	f := t.latest()
+	if n, ok := v.(int64); ok && f.Value != uint64(n) {
+		f.Meaning = strings.TrimPrefix(fmt.Sprintf("%s, %s %d", f.Meaning, name, n), ", ")
+	}
+}
+
+// cut takes the latest field away if it has a name, so that others can have its bits.
+func (t *tree) cut(name string) (f Field, is bool) {
+	if f = *t.latest(); f.Name != name {
+		return f, false
+	}
+	t.at = f.Bit
+	*t.fields() = (*t.fields())[:len(*t.fields())-1]
+	return f, true
+}
+
+// rest makes fields of what is left up to a place: the bits of a byte that has begun, and whole bytes.
+func (t *tree) rest(name string, to int) {
+	if t.to == nil {
 		return
 	}
-	var inside []Field
-	from, outer := w.at, w.list
-	w.list = &inside
-	meaning := walk()
-	w.list = outer
-	if len(inside) > 0 {
-		w.leaf(Field{Name: name, Bit: from, Bits: w.at - from, Meaning: meaning, Sentence: sentence, Fields: inside})
+	if n := -t.at & 7; n > 0 {
+		t.add(Field{Name: name, Bit: t.at, Bits: n, Value: uint64(t.b[t.at/8] >> (t.at % 8))})
+		t.at += n
 	}
+	if left := t.b[t.at/8 : to]; len(left) > 0 {
+		t.add(Field{Name: name, Bit: t.at, Bits: 8 * len(left), Value: hex.EncodeToString(left)})
+	}
+	t.at = 8 * to
 }
 
-// rest makes fields of what is left: the bits of a byte that has begun, and whole bytes.
-func (w *walker) rest(name string) {
-	w.done, w.stop = false, 8*len(w.b)+1
-	if n := -w.at & 7; n > 0 {
-		w.bits(name, n, "")
+// done gives the result its fields.
+func (t *tree) done(rest string) {
+	if t.rest(rest, len(t.b)); t.to != nil {
+		*t.to = t.lists[0]
 	}
-	w.bytes(name, w.left(), "")
 }
-
-// left returns how many whole bytes are left.
-func (w *walker) left() int { return (w.end - w.at) / 8 }

@@ -4,5 +4,5 @@
 // what was read, and no rule. A [World] has all of these, and a network that loses, doubles,
 // delays and reorders packets as a test says.
 //
-// Properties, gopter commands, fuzzing and the host's worlds all use these.
+// Properties, gopter commands and fuzzing use these. A [Workload] is messages over a path that are measured.
 package channelsim

@@ -17,10 +17,6 @@ type Host struct {
 
 	Hooks
 
-	// Pace is the time from one payload to the next, at least; 0: they go as they come.
-	Pace core.Micros
-
-	paceAt  core.Micros // when the next payload may go
 	tick    core.Micros // from one tick to the next
 	tickAt  core.Micros // when new data may go
 	ticking bool        // it goes now, in as many packets as it takes
@@ -31,10 +27,7 @@ type Host struct {
 // Hooks are called by a Host, unless they are nil.
 type Hooks struct {
 	Composed func(now core.Micros, number core.Number, payload []byte) // a payload that is sent
-	Drained  func(now core.Micros)                                     // nothing more is due
-	Arrives  func(now core.Micros, d packet.Delivery)                  // a payload, before the channels take it
 	Arrived  func(now core.Micros)                                     // the application may read
-	Learned  func(protocol.Path)
 }
 
 // NewHost returns a host of new machines, which ticks at the multiples of a time.
@@ -53,9 +46,6 @@ func NewHost(channels protocol.MuxConfig, packets packet.Config, tick core.Micro
 // Handle takes a datagram that arrived.
 func (h *Host) Handle(now core.Micros, datagram []byte) {
 	err := h.Endpoint.Receive(now, datagram, func(d packet.Delivery) packet.Verdict {
-		if h.Arrives != nil {
-			h.Arrives(now, d)
-		}
 		quiet, err := h.Mux.Handle(now, d.Number, d.Ack, d.Payload)
 		switch {
 		case err != nil:
@@ -75,11 +65,7 @@ func (h *Host) Handle(now core.Micros, datagram []byte) {
 func (h *Host) learn(now core.Micros) {
 	h.Endpoint.Events()
 	known := h.Endpoint.Estimates(now)
-	path := protocol.Path{Measured: known.Measured, SRTT: known.SRTT, Patience: known.Patience}
-	h.Mux.SetPath(path)
-	if h.Learned != nil {
-		h.Learned(path)
-	}
+	h.Mux.SetPath(protocol.Path{Measured: known.Measured, SRTT: known.SRTT, Patience: known.Patience})
 }
 
 // Poll returns a datagram to send: one of a payload, or else an ack-only packet.
@@ -102,7 +88,7 @@ func (h *Host) compose(now core.Micros) {
 	if pending && now >= h.tickAt {
 		h.ticking, h.tickAt = true, (now/h.tick+1)*h.tick
 	}
-	if now < h.paceAt || !h.ticking && now < h.Mux.Prompt() {
+	if !h.ticking && now < h.Mux.Prompt() {
 		return
 	}
 	h.learn(now)
@@ -111,12 +97,8 @@ func (h *Host) compose(now core.Micros) {
 	h.payload, quiet = h.Mux.Compose(h.payload[:0], now, number, protocol.LargestPayload)
 	if len(h.payload) == 0 {
 		h.ticking = false
-		if h.Drained != nil {
-			h.Drained(now)
-		}
 		return
 	}
-	h.paceAt = now + h.Pace
 	if h.Composed != nil {
 		h.Composed(now, number, h.payload)
 	}
@@ -138,9 +120,9 @@ func (h *Host) Deadline() core.Micros {
 	at := h.Mux.Prompt()
 	switch {
 	case h.ticking:
-		at = h.paceAt
+		at = 0
 	case h.Mux.Pending():
 		at = min(at, h.tickAt)
 	}
-	return min(max(at, h.paceAt), h.Endpoint.Deadline())
+	return min(at, h.Endpoint.Deadline())
 }

@@ -108,16 +108,24 @@ func (w *world) config() (cfg protocol.Config) {
 		cfg.Mode = sim.Among(w.Draw, session.MAC, session.AEAD, session.CRC)
 	}
 	if w.OneIn(2) {
-		cfg.Channels = protocol.DefaultChannels()
-		for i := range cfg.Channels {
-			if c := &cfg.Channels[i]; c.Kind != channel.Unreliable {
-				c.Window, c.SendQueue = 32<<w.IntN(3), 64<<w.IntN(6)
-				c.Group = min(c.Window, 16)
-			}
-		}
+		cfg.Channels = w.drawChannels()
 	}
 	cfg.Variants = sim.Among[uint8](w.Draw, 0, session.VariantSlices, session.VariantRepair)
 	return cfg
+}
+
+// drawChannels draws channels of any kind and format.
+func (w *world) drawChannels() (list []channel.Config) {
+	id := uint8(0)
+	for range sim.Among(w.Draw, 1, 1, 2, 4) {
+		c := channel.Config{ID: id, Kind: sim.Among(w.Draw, channel.Ordered, channel.Ordered, channel.Unordered, channel.Unordered, channel.Unreliable), Priority: w.IntN(3), QueueBytes: 1 << 17}
+		c.Window, c.Data = 32<<w.IntN(6), sim.Among(w.Draw, 1, 8, 40, 200, 1024)
+		c.Group = w.Between(2, min(64, c.Window))
+		c.SendQueue = sim.Among(w.Draw, c.Group, c.Group+w.IntN(200), 4096)
+		list = append(list, c)
+		id += uint8(w.Between(1, 15))
+	}
+	return list
 }
 
 func (w *world) begin(seed uint64) error {
@@ -330,7 +338,7 @@ func (w *world) user(side Side, place int) *user {
 	u := &user{w: w, side: side, place: place, rates: map[uint8]int{}, largest: sim.Among(w.Draw, 16, 100, 1000, 5000), tick: w.Time(10, 100) * core.Millisecond}
 	for id := range uint8(channel.MaxChannels) {
 		if _, ok := w.judge.channels[id]; ok {
-			u.rates[id] = sim.Among(w.Draw, 0, 1, 1, 3, 10)
+			u.rates[id] = sim.Among(w.Draw, 0, 1, 1, 3, 10, 40)
 		}
 	}
 	if w.cfg.Lanes > 0 {
@@ -423,7 +431,7 @@ func (u *user) send(now core.Micros) {
 	w := u.w
 	for id := uint8(0); id < channel.MaxChannels; id++ {
 		for range u.rates[id] {
-			m := w.content(8 + w.IntN(u.largest))
+			m := w.content(1 + w.IntN(u.most(id)))
 			lifetime := core.Micros(0)
 			if w.OneIn(20) {
 				lifetime = w.Time(1, core.Second)
@@ -444,15 +452,23 @@ func (u *user) send(now core.Micros) {
 	}
 }
 
-// content returns bytes that no other message has.
+// most is the size of the largest message that is sent on a channel: at times one that is refused.
+func (u *user) most(id uint8) int {
+	if c := u.w.judge.channels[id]; c.Kind != channel.Unreliable && !u.w.OneIn(100) {
+		return min(u.largest, c.Data*min(c.Group, c.Window))
+	}
+	return u.largest
+}
+
+// content returns bytes that no other message has, if it is not shorter than 8.
 func (w *world) content(size int) []byte {
-	b := make([]byte, size)
+	b := make([]byte, max(size, 8))
 	w.serial++
 	binary.LittleEndian.PutUint64(b, w.serial<<8|uint64(size&0xff))
-	for i := 8; i < size; i++ {
+	for i := 8; i < len(b); i++ {
 		b[i] = byte(i) ^ b[i%8]
 	}
-	return b
+	return b[:size]
 }
 
 func (u *user) read(now core.Micros) {

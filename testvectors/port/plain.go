@@ -1,0 +1,337 @@
+package port
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/chunks"
+	"github.com/chunkwire/chunkwire/conform/layout"
+	"github.com/chunkwire/chunkwire/connection/session"
+	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/statemachine"
+)
+
+// This file has the requests that have no layout and no machine (CXO-1, CXO-14). They are declared for whoever answers them.
+
+// Plain answers a request that has no layout and no machine.
+type Plain func(conform.Object) (any, error)
+
+// Declared answers requests that are read by their declaration.
+func Declared[Q any](answer func(Q) (any, error)) Plain {
+	return func(q conform.Object) (any, error) {
+		var request Q
+		if err := conform.ReadObject(q, &request); err != nil {
+			return nil, err
+		}
+		return answer(request)
+	}
+}
+
+// Answered is a response that refuses nothing.
+func Answered(members ...layout.Member) layout.Object {
+	return append(layout.Object{{Name: "ok", Value: true}}, members...)
+}
+
+// Hex is a member with bytes.
+func Hex(name string, b []byte) layout.Member {
+	return layout.Member{Name: name, Value: conform.Bytes(b)}
+}
+
+func encoded(b []byte, err error) (any, error) { return Answered(Hex("hex", b)), err }
+
+// Report asks for the REPORT of a set of sequences (CHO-5). Of its numbers an encoder may refuse any.
+type Report struct {
+	Channel int64    `json:"channel"`
+	Base    int64    `json:"base"`
+	Room    int64    `json:"room"`
+	Missing []uint16 `json:"missing" size:"0 65536"`
+}
+
+// Valid reports whether what is missing ascends strictly from base.
+func (r *Report) Valid() bool {
+	for i := 1; i < len(r.Missing); i++ {
+		if r.Missing[i]-uint16(r.Base) <= r.Missing[i-1]-uint16(r.Base) {
+			return false
+		}
+	}
+	return true
+}
+
+// anyChannel is the format of the operations that have no channels of their own (CHO-3).
+var anyChannel = channel.Format{Window: 16384}
+
+// report encodes the report of a set (CHO-5, CHO-6).
+func report(q Report) (any, error) {
+	if !q.Valid() {
+		return nil, conform.ErrBadRequest
+	}
+	id, room := uint8(channel.MaxChannels), int(min(max(q.Room, math.MinInt32), math.MaxInt32)) // all others are as wrong
+	if q.Channel >= 0 && q.Channel < channel.MaxChannels {
+		id = uint8(q.Channel)
+	}
+	r := channel.NewReport(id, uint16(q.Base), room, q.Missing)
+	payload, err := anyChannel.Append(nil, &r)
+	var e *core.Error
+	if q.Base != int64(uint16(q.Base)) && (!errors.As(err, &e) || e.Place() >= 2) {
+		return nil, &layout.Fault{Code: "invalid_field", At: 2}
+	}
+	return encoded(payload, err)
+}
+
+// Direction is what both ends know of a direction of a link (CXO-2).
+type Direction struct {
+	Mode string        `json:"mode" in:"crc mac aead"`
+	Key  conform.Bytes `json:"key" size:"32 32"`
+	Link uint32        `json:"link" range:"1 4294967295"`
+}
+
+func (d *Direction) config(counter int64) session.LinkConfig {
+	modes := []session.Mode{session.CRC, session.MAC, session.AEAD}
+	mode := modes[slices.IndexFunc(modes, func(m session.Mode) bool { return m.String() == d.Mode })]
+	key := session.Key([]byte(d.Key))
+	return session.LinkConfig{Mode: mode, Agreed: session.Agreed{Link: d.Link}, Seal: key, Open: key, Next: uint64(counter)}
+}
+
+// Seal asks for the datagram of a body (CXO-4).
+type Seal struct {
+	Direction
+	Counter int64         `json:"counter" range:"0 4611686018427387903"` // not modulo 2^32
+	Body    conform.Bytes `json:"body" size:"1 1200"`
+}
+
+func seal(q Seal) (any, error) {
+	return encoded(session.NewLink(q.config(q.Counter)).Seal(nil, []byte(q.Body)), nil)
+}
+
+// Open asks for the body of a datagram. The counters that came before come again.
+type Open struct {
+	Direction
+	Taken []int64       `json:"taken"`
+	Hex   conform.Bytes `json:"hex" size:"0 1048576"`
+}
+
+// Valid reports whether the counters ascend, by 2^31 at most.
+func (q *Open) Valid() bool {
+	highest := int64(-1)
+	for _, c := range q.Taken {
+		if c <= highest || c > highest+1<<31 {
+			return false
+		}
+		highest = c
+	}
+	return true
+}
+
+func open(q Open) (any, error) {
+	l := session.NewLink(q.config(0))
+	for _, c := range q.Taken {
+		if !q.Valid() {
+			return nil, conform.ErrBadRequest
+		}
+		if _, err := l.Open(nil, session.NewLink(q.config(c)).Seal(nil, []byte{0})); err != nil {
+			return nil, conform.ErrBadRequest
+		}
+	}
+	body, err := l.Open(nil, []byte(q.Hex))
+	if err != nil {
+		return nil, err
+	}
+	return Answered(layout.Member{Name: "counter", Value: q.counterOf(body)}, Hex("body", body)), nil
+}
+
+// counterOf returns the counter with which a body is sealed to the datagram, which was opened.
+func (q *Open) counterOf(body []byte) int64 {
+	m, _ := session.Decode([]byte(q.Hex))
+	c := int64(m.Counter)
+	if len(q.Taken) > 0 {
+		c += max(0, q.Taken[len(q.Taken)-1]>>32-1) << 32
+	}
+	for !bytes.Equal(session.NewLink(q.config(c)).Seal(nil, body), []byte(q.Hex)) {
+		c += 1 << 32
+	}
+	return c
+}
+
+// Keys asks for the keys of a connection.
+type Keys struct {
+	Key         conform.Bytes `json:"key" size:"32 32"`
+	Offer       conform.Bytes `json:"offer" size:"48 48"` // of the first PROOF
+	Link        uint32        `json:"link"`
+	ServerNonce conform.Bytes `json:"server_nonce" size:"16 16"`
+	Lanes       uint8         `json:"lanes"`
+	Variant     uint8         `json:"variant"`
+	Extensions  uint16        `json:"extensions"`
+	Timeout     uint16        `json:"timeout"` // in units of 100 ms
+}
+
+func keys(q Keys) (any, error) {
+	offer, err := offerOf(q.Offer)
+	if err != nil {
+		return nil, err
+	}
+	agreed := session.Agreed{
+		Link: q.Link, Lanes: int(q.Lanes), Variant: q.Variant, Extensions: q.Extensions, Timeout: core.Micros(q.Timeout) * 100 * core.Millisecond,
+	}
+	k := session.DeriveKeys(session.Key([]byte(q.Key)), &offer, &agreed, [16]byte([]byte(q.ServerNonce)))
+	return Answered(Hex("c2s", k.C2S[:]), Hex("s2c", k.S2C[:]), Hex("resume", k.Resume[:])), nil
+}
+
+// offerOf reads the 48 bytes of an offer.
+func offerOf(b conform.Bytes) (session.Offer, error) {
+	link := append([]byte{byte(session.KindLink)}, b...)
+	m, err := session.Decode(append(link, make([]byte, 15)...))
+	if err != nil {
+		err = conform.ErrBadRequest
+	}
+	return m.Offer, err
+}
+
+// Cookie asks for the cookie of a challenge (CXO-5).
+type Cookie struct {
+	Secret  conform.Bytes `json:"secret" size:"32 32"`
+	Stamp   int64         `json:"stamp" range:"0 4611686018427387903"`
+	Address string        `json:"address"`
+	Offer   conform.Bytes `json:"offer" size:"48 48"`
+}
+
+func cookie(q Cookie) (any, error) {
+	offer, err := offerOf(q.Offer)
+	if err != nil {
+		return nil, err
+	}
+	address := session.AddressOfText(q.Address)
+	made := session.CookieOf(session.Key([]byte(q.Secret)), uint64(q.Stamp), address, &offer)
+	return Answered(Hex("address", address[:]), Hex("cookie", made[:])), nil
+}
+
+// Proof asks for the proof of a PROOF, a LINKED or a REFUSED, whatever it has (CXO-6).
+type Proof struct {
+	Key    conform.Bytes `json:"key" size:"32 32"`
+	Hex    conform.Bytes `json:"hex"`
+	Offer  conform.Bytes `json:"offer" size:"48 48"` // of the PROOF that is answered, as the next two
+	Stamp  int64         `json:"stamp" range:"0 4611686018427387903"`
+	Cookie conform.Bytes `json:"cookie" size:"16 16"`
+}
+
+func proof(q Proof) (any, error) {
+	answered := session.Message{Kind: session.KindProof, Stamp: uint64(q.Stamp), Cookie: [16]byte([]byte(q.Cookie))}
+	m, err := session.Decode([]byte(q.Hex))
+	switch {
+	case err != nil || m.Kind != session.KindProof && m.Kind != session.KindLinked && m.Kind != session.KindRefused:
+		return nil, conform.ErrBadRequest
+	case m.Kind == session.KindRefused:
+		if answered.Offer, err = offerOf(q.Offer); err != nil {
+			return nil, err
+		}
+	}
+	made := session.ProofOf(session.Key([]byte(q.Key)), &m, &answered)
+	return Answered(Hex("proof", made[:])), nil
+}
+
+// Row asks for the exponents of a repair slice (RPO-1).
+type Row struct {
+	NumSlices int64 `json:"num_slices"`
+	SliceID   int64 `json:"slice_id"`
+}
+
+// Valid reports whether there is such a slice: if not, a field is invalid, and the request is none that is bad.
+func (q *Row) Valid() bool {
+	return within(q.NumSlices, 1, erasure.MaxSlices) && within(q.SliceID, q.NumSlices, erasure.MaxIDs-1)
+}
+
+func within(v, low, high int64) bool { return low <= v && v <= high }
+
+func row(q Row) (any, error) {
+	if !q.Valid() {
+		return nil, codec.ErrInvalidField
+	}
+	exponents := make([]int, q.NumSlices)
+	for i := range exponents {
+		exponents[i] = erasure.Exponent(int(q.SliceID-q.NumSlices), i)
+	}
+	return Answered(layout.Member{Name: "exponents", Value: exponents}), nil
+}
+
+// Slice asks for a slice of a chunk of TRC-1, source or repair (RPO-2).
+type Slice struct {
+	ChunkID int64 `json:"chunk_id"`
+	Size    int64 `json:"size"`
+	SliceID int64 `json:"slice_id"`
+}
+
+// Valid reports whether there is such a slice.
+func (q *Slice) Valid() bool {
+	return within(q.ChunkID, 0, math.MaxUint16) && within(q.Size, 1, codec.MaxChunkSize) && within(q.SliceID, 0, erasure.MaxIDs-1)
+}
+
+func slice(q Slice) (any, error) {
+	if !q.Valid() {
+		return nil, codec.ErrInvalidField
+	}
+	data := erasure.Encode(chunks.Data(uint16(q.ChunkID), int(q.Size))).Slice(int(q.SliceID))
+	return Answered(layout.Member{Name: "slice", Value: chunks.ContentOf(data)}), nil
+}
+
+// Rebuild asks what a decoder makes of slices of a chunk of TRC-1, in their order (RPO-3).
+type Rebuild struct {
+	ChunkID   int64   `json:"chunk_id"`
+	NumSlices int64   `json:"num_slices"`
+	LastBytes int64   `json:"last_bytes"`
+	SliceIDs  []int64 `json:"slice_ids" size:"0 1024"`
+}
+
+// Valid reports whether there are such slices.
+func (q *Rebuild) Valid() bool {
+	return within(q.ChunkID, 0, math.MaxUint16) && within(q.NumSlices, 1, erasure.MaxSlices) && within(q.LastBytes, 1, erasure.SliceSize) &&
+		!slices.ContainsFunc(q.SliceIDs, func(id int64) bool { return !within(id, 0, erasure.MaxIDs-1) })
+}
+
+// Chunk is the chunk of the slices.
+func (q *Rebuild) Chunk() []byte {
+	return chunks.Data(uint16(q.ChunkID), int(erasure.SliceSize*(q.NumSlices-1)+q.LastBytes))
+}
+
+// Rebuilt is the response to a Rebuild.
+type Rebuilt struct {
+	OK    bool                        `json:"ok"`
+	Added string                      `json:"added"` // a character for each slice, 1 if it raised the rank
+	Rank  int                         `json:"rank"`
+	Chunk conform.Opt[chunks.Content] `json:"chunk"` // null: the rank does not suffice
+}
+
+func rebuild(q Rebuild) (any, error) {
+	if !q.Valid() {
+		return nil, codec.ErrInvalidField
+	}
+	e := erasure.Encode(q.Chunk())
+	var d erasure.Decoder
+	d.Begin(e.NumSlices(), e.LastBytes(), new(statemachine.Memory))
+	defer d.Release()
+	a := Rebuilt{OK: true}
+	for _, id := range q.SliceIDs {
+		a.Added += Flag(d.Add(int(id), e.Slice(int(id))))
+	}
+	if a.Rank = d.Rank(); a.Rank < e.NumSlices() {
+		return a, nil
+	}
+	var chunk []byte
+	for _, slice := range d.Rebuild() {
+		chunk = append(chunk, slice[:]...)
+	}
+	a.Chunk = conform.Some(chunks.ContentOf(chunk[:len(e.Bytes())]))
+	return a, nil
+}
+
+// Flag is 1 or 0.
+func Flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return "0"
+}
