@@ -33,6 +33,9 @@ type Look struct {
 	Deadline Opt[int64]
 	Near     [6]int64 // numbers that events are near
 
+	// What events choose from: of a sender of named slices, which were sent and which are acked.
+	Sets [2][]bool
+
 	// Of an end of a Talk: the datagrams that the other end sent, and that this one did.
 	Came, Went []Bytes
 }
@@ -71,6 +74,7 @@ type Kind struct {
 	Name string
 	Of   Event
 	Doc  string
+	If   func(config any) bool // nil: with every configuration
 }
 
 // kind returns the kind of an event.

@@ -375,7 +375,11 @@ func (op *Op) Play(in Source, config any, oracle Oracle, most int) iter.Seq2[int
 // next makes an event and its time, whose head was read.
 func (op *Op) next(in Source, head, now int64, config any, look Look) (int64, Event) {
 	now = told(in, head%howMany, now, look)
-	return now, makeEvent(in, op.Events[head/howMany].Of, config, look)
+	k := op.Events[head/howMany]
+	if k.If != nil && !k.If(config) {
+		k = op.Events[0]
+	}
+	return now, makeEvent(in, k.Of, config, look)
 }
 
 func makeEvent(in Source, of Event, config any, look Look) Event {

@@ -47,7 +47,7 @@ func (op *Op) Read(request Object) (t Trace, err error) {
 	}
 	for _, raw := range list {
 		var e Timed
-		if e, t.Unread = op.readEvent(raw); t.Unread != nil {
+		if e, t.Unread = op.readEvent(t.Config, raw); t.Unread != nil {
 			break
 		}
 		t.Events = append(t.Events, e)
@@ -63,7 +63,7 @@ func object(raw json.RawMessage) (o Object, err error) {
 }
 
 // readEvent reads an event. What it is decides before its other fields are read.
-func (op *Op) readEvent(raw json.RawMessage) (t Timed, err error) {
+func (op *Op) readEvent(config any, raw json.RawMessage) (t Timed, err error) {
 	o, err := object(raw)
 	if err != nil {
 		return t, err
@@ -74,7 +74,7 @@ func (op *Op) readEvent(raw json.RawMessage) (t Timed, err error) {
 			return t, err
 		}
 	}
-	i := slices.IndexFunc(op.Events, func(k Kind) bool { return k.Name == name })
+	i := slices.IndexFunc(op.Events, func(k Kind) bool { return k.Name == name && (k.If == nil || k.If(config)) })
 	if i < 0 {
 		return t, ErrUnsupported
 	}

@@ -94,7 +94,7 @@ func (p *Pair) Compare(events iter.Seq2[int64, Event]) {
 
 // same compares steps: by == where their type allows it.
 func same(a, b Step) bool {
-	if a == nil || b == nil || reflect.TypeOf(a).Comparable() {
+	if a == nil || b == nil || reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() {
 		return a == b
 	}
 	return reflect.DeepEqual(a, b)

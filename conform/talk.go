@@ -14,6 +14,7 @@ type Talk struct {
 
 	waiting []happening
 	made    int
+	now     int64
 }
 
 // End is one end of a talk.
@@ -69,6 +70,7 @@ func (t *Talk) Add(at int64, rank int, do func(at int64)) {
 func (t *Talk) Run(until int64, over func() bool) {
 	for h, some := t.next(); some && h.at <= until && (over == nil || !over()); h, some = t.next() {
 		t.waiting = slices.DeleteFunc(t.waiting, func(w happening) bool { return w.order == h.order })
+		t.now = max(t.now, h.at)
 		h.do(h.at)
 	}
 }
@@ -78,7 +80,7 @@ func (t *Talk) next() (first happening, some bool) {
 	list := slices.Clone(t.waiting)
 	for i, end := range t.Ends {
 		if at := end.Machine.Look().Deadline; at.Is {
-			list = append(list, happening{at.V, Polling, i - len(t.Ends), func(at int64) { t.Do(at, end, end.Poll) }})
+			list = append(list, happening{max(at.V, t.now), Polling, i - len(t.Ends), func(at int64) { t.Do(at, end, end.Poll) }})
 		}
 	}
 	if len(list) == 0 {

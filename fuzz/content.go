@@ -6,6 +6,8 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 )
 
+const conversationID = 0x11223344 // the protocol id of what is decoded
+
 // noise is what chunks are made of. Nothing writes to it.
 var noise = func() []byte {
 	b := make([]byte, codec.MaxChunkSize+1<<16)
@@ -19,13 +21,6 @@ var noise = func() []byte {
 func content(chunkID uint16, size int) []byte {
 	from := int(chunkID) * 40503 & 0xffff
 	return noise[from : from+size : from+size]
-}
-
-// sliceOf cuts slice id out of a chunk (LIM-2, LIM-3).
-func sliceOf(chunkID uint16, chunk []byte, id int) codec.Slice {
-	from := id * codec.SliceSize
-	to := min(from+codec.SliceSize, len(chunk))
-	return codec.Slice{ChunkID: chunkID, SliceID: id, NumSlices: codec.NumSlices(len(chunk)), Data: chunk[from:to:to]}
 }
 
 // readSize reads the size of a chunk from two bytes: mostly a few slices,

@@ -122,13 +122,6 @@ func TestInverses(t *testing.T) {
 			check.Bytes(t, "records", recordsScript(readRecords(&script{want})), want)
 		}
 	}
-	p := contract.Profile{Rate: 5000, Cap: 70000, Burst: 3000, AcksPay: true, SpacingUS: 77, ResendDelayUS: 88}
-	s := script{profileSeed(&p)[1:]}
-	got := readFigures(t, &s)
-	check.Same(t, "the profile", contract.Profile{
-		Rate: got.Rate / 8, Cap: got.Cap, Burst: got.Burst, AcksPay: got.AckPays,
-		SpacingUS: int64(got.Spacing), ResendDelayUS: int64(got.ResendDelay),
-	}, p)
 }
 
 func TestParseInput(t *testing.T) {

@@ -305,3 +305,16 @@ func seedTransports(files []testvectors.File) (seeds [][]byte) {
 	}
 	return seeds
 }
+
+// readBits reads a set: its first 64 by 8 bytes, and the others by a byte of
+// which each bit stands for 24.
+func readBits(s *script) (set core.Set) {
+	set[0] = s.uint64()
+	rest := s.byte()
+	for id := 64; id < codec.MaxSlices; id++ {
+		if rest>>((id-64)/24)&1 == 1 {
+			set.Add(id)
+		}
+	}
+	return set
+}

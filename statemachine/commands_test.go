@@ -6,7 +6,8 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/chunks"
+	"github.com/chunkwire/chunkwire/conform/oracle/chunkoracle"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/conform/stateful"
 	"github.com/chunkwire/chunkwire/core"
@@ -16,7 +17,7 @@ import (
 )
 
 // The real machines as stateful systems: a random sequence of commands, whatever users
-// and networks may do, is given to a machine beside its exact model. When the two
+// and networks may do, is given to a machine beside its oracle. When the two
 // differ gopter shrinks the sequence, and the shortest one is printed.
 
 // waits are how long a poll waits; beyond them it waits for the deadline.
@@ -37,7 +38,7 @@ func rarely(arg int) int { return []int{0, 0, 0, 0, 1, -1, -2}[arg] }
 
 type senderSystem struct {
 	stateful.Objections
-	*chunk.CheckedSender
+	*chunks.CheckedSender
 	now core.Micros
 }
 
@@ -70,28 +71,28 @@ var senderVerbs = []*stateful.Verb[*senderSystem]{
 	}},
 }
 
-// The sender does what its model does, whatever is asked of it and whichever acks come
+// The sender does what its oracle does, whatever is asked of it and whichever acks come
 // (section 7), with any scheduler.
 func TestCommandsToTheSender(t *testing.T) {
 	for _, p := range []base.Profile{base.Fixed(0), base.Burst(), base.Article(4_000_000)} {
 		stateful.Check(t, func() *senderSystem {
-			return newSenderSystem(check.Must(base.New(p)), chunk.NewBaseModel(p))
+			return newSenderSystem(check.Must(base.New(p)), chunks.BaseOf(p).Oracle())
 		}, senderVerbs...)
 	}
 	stateful.Check(t, func() *senderSystem {
-		return newSenderSystem(check.Must(adaptive.New(adaptive.Adaptive())), nil)
+		return newSenderSystem(check.Must(adaptive.New(adaptive.Adaptive())), chunks.Recovery{Recovery: "adaptive"}.Oracle())
 	}, senderVerbs...)
 }
 
-func newSenderSystem(scheduler, model statemachine.Scheduler) *senderSystem {
+func newSenderSystem(scheduler statemachine.Scheduler, oracle chunkoracle.Scheduler) *senderSystem {
 	s := &senderSystem{}
-	s.CheckedSender = check.Must(chunk.NewCheckedSender(statemachine.SenderConfig{FirstChunkID: 65534, Scheduler: scheduler}, model, s.Fail))
+	s.CheckedSender = check.Must(chunks.NewCheckedSender(statemachine.SenderConfig{FirstChunkID: 65534, Scheduler: scheduler}, oracle, s.Fail))
 	return s
 }
 
 type receiverSystem struct {
 	stateful.Objections
-	*chunk.CheckedReceiver
+	*chunks.CheckedReceiver
 	now core.Micros
 }
 
@@ -123,13 +124,13 @@ var receiverVerbs = []*stateful.Verb[*receiverSystem]{
 	}},
 }
 
-// The receiver does what its model does, whichever slices come and whenever it is read
+// The receiver does what its oracle does, whichever slices come and whenever it is read
 // (section 8).
 func TestCommandsToTheReceiver(t *testing.T) {
 	for _, first := range []uint16{0, 65534} {
 		stateful.Check(t, func() *receiverSystem {
 			r := &receiverSystem{}
-			r.CheckedReceiver = check.Must(chunk.NewCheckedReceiver(statemachine.ReceiverConfig{FirstChunkID: first}, r.Fail))
+			r.CheckedReceiver = check.Must(chunks.NewCheckedReceiver(statemachine.ReceiverConfig{FirstChunkID: first}, r.Fail))
 			return r
 		}, receiverVerbs...)
 	}

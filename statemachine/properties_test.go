@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/core"
@@ -87,15 +88,15 @@ func TestJudgesInEveryWorld(t *testing.T) {
 	})
 }
 
-// In every world both ends do exactly what their models do (sections 7 to 9).
-func TestModelsInEveryWorld(t *testing.T) {
+// In every world both ends do exactly what their oracles do (sections 7 to 9).
+func TestOraclesInEveryWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t)
 		w := drawWorld(t, config{profile: p, giveUp: year, unjudged: true})
-		w.Sender = check.Must(chunk.NewCheckedSender(statemachine.SenderConfig{
+		w.Sender = check.Must(chunks.NewCheckedSender(statemachine.SenderConfig{
 			FirstChunkID: w.first, GiveUp: year, Scheduler: check.Must(base.New(p)),
-		}, chunk.NewBaseModel(p), t.Fatalf))
-		w.Receiver = check.Must(chunk.NewCheckedReceiver(statemachine.ReceiverConfig{FirstChunkID: w.first, GiveUp: year}, t.Fatalf))
+		}, chunks.BaseOf(p).Oracle(), t.Fatalf))
+		w.Receiver = check.Must(chunks.NewCheckedReceiver(statemachine.ReceiverConfig{FirstChunkID: w.first, GiveUp: year}, t.Fatalf))
 		w.run(t)
 	})
 }

@@ -7,16 +7,15 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/conform/stateful"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
 // The real machines as stateful systems: a random sequence of commands, whatever users
-// and networks may do, is given to a machine beside its exact model. When the two
+// and networks may do, is given to a machine beside its oracle. When the two
 // differ gopter shrinks the sequence, and the shortest one is printed.
 
 // waits are how long a poll waits; beyond them the clock goes back, or to the deadline.
@@ -28,7 +27,7 @@ func repairRarely(arg int) int { return []int{0, 0, 0, 0, 1, -1, -2}[arg] }
 type repairSenderSystem struct {
 	stateful.Objections
 	stateful.Clock
-	*chunk.CheckedSender
+	*chunks.CheckedSender
 }
 
 var repairSenderVerbs = []*stateful.Verb[*repairSenderSystem]{
@@ -59,17 +58,13 @@ var repairSenderVerbs = []*stateful.Verb[*repairSenderSystem]{
 	}},
 }
 
-// The sender does what its model does, whatever is asked of it and whichever acks come,
-// with any scheduler.
+// The sender does what its oracle does, whatever is asked of it and whichever acks come,
+// with any rule.
 func TestRepairCommandsToTheSender(t *testing.T) {
-	for _, scheduler := range []func() statemachine.Scheduler{
-		func() statemachine.Scheduler { return &chunk.Plain{} },
-		func() statemachine.Scheduler { return check.Must(rateless.New(rateless.Default())) },
-		func() statemachine.Scheduler { return check.Must(rateless.New(rateless.Fixed(4_000_000))) },
-	} {
+	for _, rule := range []chunks.Rule{{}, {Redundant: true}, {Fixed: true, Rate: 4_000_000}} {
 		stateful.Check(t, func() *repairSenderSystem {
 			s := &repairSenderSystem{}
-			s.CheckedSender = check.Must(chunk.NewCheckedSender(statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: 65534, Scheduler: scheduler()}, nil, s.Fail))
+			s.CheckedSender = check.Must(chunks.NewCheckedSender(statemachine.SenderConfig{Kind: codec.Repair, FirstChunkID: 65534, Scheduler: check.Must(rule.NewScheduler())}, rule.Oracle(), s.Fail))
 			return s
 		}, repairSenderVerbs...)
 	}
@@ -78,7 +73,7 @@ func TestRepairCommandsToTheSender(t *testing.T) {
 type repairReceiverSystem struct {
 	stateful.Objections
 	stateful.Clock
-	*chunk.CheckedReceiver
+	*chunks.CheckedReceiver
 }
 
 var repairReceiverVerbs = []*stateful.Verb[*repairReceiverSystem]{
@@ -120,12 +115,12 @@ var repairReceiverVerbs = []*stateful.Verb[*repairReceiverSystem]{
 	}},
 }
 
-// The receiver does what its model does, whichever slices come and whenever it is read.
+// The receiver does what its oracle does, whichever slices come and whenever it is read.
 func TestRepairCommandsToTheReceiver(t *testing.T) {
 	for _, first := range []uint16{0, 65534} {
 		stateful.Check(t, func() *repairReceiverSystem {
 			r := &repairReceiverSystem{}
-			r.CheckedReceiver = check.Must(chunk.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: first}, r.Fail))
+			r.CheckedReceiver = check.Must(chunks.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair, FirstChunkID: first}, r.Fail))
 			return r
 		}, repairReceiverVerbs...)
 	}

@@ -29,8 +29,8 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec/erasure"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk/code"
 	"github.com/chunkwire/chunkwire/conform/sim/explore"
 	"github.com/chunkwire/chunkwire/core"
 )
@@ -220,9 +220,9 @@ func TestRepairExploreTakesNoTwoStatesForOne(t *testing.T) {
 
 // rankOf is the rank of ids by plain elimination.
 func rankOf(k int, ids ...int) int {
-	span := code.NewSpan(k)
+	d := repairoracle.NewDecoder(int64(k), 1)
 	for _, id := range ids {
-		span.Add(code.Row(id, k), nil)
+		d.Add(int64(id), nil)
 	}
-	return span.Rank()
+	return int(d.Rank())
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	memory "github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
@@ -82,13 +83,13 @@ func TestRepairJudgesInEveryWorld(t *testing.T) {
 	})
 }
 
-// In every world both ends do exactly what their models do.
-func TestRepairModelsInEveryWorld(t *testing.T) {
+// In every world both ends do exactly what their oracles do.
+func TestRepairOraclesInEveryWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConfig(t)
 		w, sender, receiver := repairDrawWorld(t, c)
-		w.Sender = check.Must(chunk.NewCheckedSender(sender, nil, t.Fatalf))
-		w.Receiver = check.Must(chunk.NewCheckedReceiver(receiver, t.Fatalf))
+		w.Sender = check.Must(chunks.NewCheckedSender(sender, chunks.RuleOf(c.profile).Oracle(), t.Fatalf))
+		w.Receiver = check.Must(chunks.NewCheckedReceiver(receiver, t.Fatalf))
 		delivers(t, w, c.goodFrom)
 	})
 }
@@ -150,7 +151,7 @@ func TestErasures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := chunktest.Chunk(rapid.OneOf(rapid.IntRange(1, 12*1024), rapid.SampledFrom([]int{60_000})).Draw(t, "size"), 9)
 		e := erasure.Encode(data)
-		r := check.Must(chunk.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}, t.Fatalf))
+		r := check.Must(chunks.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}, t.Fatalf))
 		ids := drawErasures(t, e.NumSlices())
 		for i, id := range ids {
 			now := core.Micros(i)
@@ -230,7 +231,7 @@ func TestAForgedSliceIsNoticed(t *testing.T) {
 		data := chunktest.Chunk(rapid.IntRange(1, 8*1024).Draw(t, "size"), 9)
 		e := erasure.Encode(data)
 		k := e.NumSlices()
-		r := check.Must(chunk.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}, t.Fatalf))
+		r := check.Must(chunks.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}, t.Fatalf))
 		ids := rapid.Permutation(chunktest.Range(0, rapid.SampledFrom([]int{k - 1, 3 * k}).Draw(t, "largest id"))).Draw(t, "ids")
 		give := func(id int, forged bool) {
 			s := codec.Slice{SliceID: id, NumSlices: k, LastBytes: e.LastBytes(), Data: e.Slice(id)}
@@ -260,12 +261,12 @@ func TestAForgedSliceIsNoticed(t *testing.T) {
 	})
 }
 
-// Whatever is sent to it, genuine or forged, of any form, a receiver does what its model does,
+// Whatever is sent to it, genuine or forged, of any form, a receiver does what its oracle does,
 // keeps the memory that is allowed, and sends no more acks than slices came.
 func TestAnySlices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		judge := chunk.NewReceiverJudge(codec.Repair, &chunk.Stream{}, 0, year)
-		checked := check.Must(chunk.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}, t.Fatalf))
+		checked := check.Must(chunks.NewCheckedReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}, t.Fatalf))
 		r := chunk.NewJudgedReceiver(checked, judge, t.Fatalf)
 		now := core.Second
 		for range rapid.IntRange(1, 30).Draw(t, "slices") {
@@ -300,7 +301,7 @@ func TestAnySlices(t *testing.T) {
 func TestIDsWrap(t *testing.T) {
 	rule := func() statemachine.Scheduler { return check.Must(rateless.New(rateless.Default())) }
 	w := check.Must(chunk.NewWorld(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: rule()}, statemachine.ReceiverConfig{Kind: codec.Repair, GiveUp: year}, 50*ms))
-	w.Sender = check.Must(chunk.NewCheckedSender(statemachine.SenderConfig{Kind: codec.Repair, GiveUp: year, Scheduler: rule()}, nil, t.Fatalf))
+	w.Sender = check.Must(chunks.NewCheckedSender(statemachine.SenderConfig{Kind: codec.Repair, GiveUp: year, Scheduler: rule()}, chunks.Rule{}.Oracle(), t.Fatalf))
 	w.Receiver = chunk.NewJudgedReceiver(w.Receiver, chunk.NewReceiverJudge(codec.Repair, &chunk.Stream{}, year, 0), t.Fatalf)
 	n := 0
 	w.Down = func(now core.Micros, _ codec.Packet) []core.Micros {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/formats"
 	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/conform/sessions"
-	"github.com/chunkwire/chunkwire/conform/trace"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 	"github.com/chunkwire/chunkwire/testvectors/port"
 )
@@ -58,7 +58,7 @@ func withFirstID(text json.RawMessage) []byte { return append([]byte(`{"id":1,`)
 
 // machines are those that are declared for package conform.
 var machines = []*conform.Op{
-	packets.Endpoint, packets.Congestion, channels.Receiver, channels.Sender, sessions.Client, sessions.Server, connections.Op,
+	chunks.Sender, chunks.Receiver, chunks.RepairSender, chunks.RepairReceiver, packets.Endpoint, packets.Congestion, channels.Receiver, channels.Sender, sessions.Client, sessions.Server, connections.Op,
 }
 
 // byMachine takes the oracle through a trace.
@@ -88,17 +88,8 @@ func by[Q any](respond func(Q) (any, error)) func(json.RawMessage) (answer, erro
 		}
 		response, err := respond(q)
 		a.response = asJSON(response)
-		switch response := response.(type) {
-		case refusal:
-			a.refusedBy = response.check
-		case contract.TraceResponse:
-			for _, s := range response.Steps {
-				a.rows = append(a.rows, s.Row)
-			}
-		case contract.RepairTraceResponse:
-			for _, rows := range rowsOfRepair(response) {
-				a.rows = append(a.rows, rows...)
-			}
+		if r, is := response.(refusal); is {
+			a.refusedBy = r.check
 		}
 		return a, err
 	}
@@ -117,21 +108,8 @@ func refused(code string, at int, check string) refusal {
 	return refusal{contract.Placed{Answer: contract.Answer{Error: code}, At: at}, check}
 }
 
-// traced is the response to a trace of a machine of chunks.
-func traced(steps []contract.Step, err error) (any, error) {
-	return contract.TraceResponse{Answer: ok, Steps: steps}, err
-}
-
 // oracles answer what is neither a codec nor declared for package conform.
 var oracles = map[string]func(json.RawMessage) (answer, error){
-	contract.OpSender:   by(func(q contract.SenderRequest) (any, error) { return traced(trace.CheckSender(q.Config, q.Events)) }),
-	contract.OpReceiver: by(func(q contract.ReceiverRequest) (any, error) { return traced(trace.CheckReceiver(q.Config, q.Events)) }),
-	contract.OpRepairSender: by(func(q contract.RepairSenderRequest) (any, error) {
-		return repairSenderResponse(q.Config, q.Events), nil
-	}),
-	contract.OpRepairReceiver: by(func(q contract.RepairReceiverRequest) (any, error) {
-		return repairReceiverResponse(q.Config, q.Events), nil
-	}),
 	contract.OpRepairRow: by(repairRow), contract.OpRepairSlice: by(repairSlice), contract.OpRepairRebuild: by(repairRebuild),
 	contract.OpChannelReport: by(channelReport),
 	contract.OpSessionSeal:   by(sessionSeal), contract.OpSessionOpen: by(sessionOpen), contract.OpSessionKeys: by(sessionKeys),

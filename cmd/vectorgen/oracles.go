@@ -5,10 +5,11 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
-	"github.com/chunkwire/chunkwire/conform/trace"
+	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
@@ -34,7 +35,7 @@ func repairSlice(q contract.RepairSliceRequest) (any, error) {
 	if outside(q.ChunkID, 0, 65535) || outside(q.Size, 1, repairoracle.MaxChunk) || outside(q.SliceID, 0, repairoracle.MaxIDs-1) {
 		return invalidField, nil
 	}
-	return contract.RepairSliceResponse{Answer: ok, Slice: contentOf(repairoracle.Slice(trace.Data(uint16(q.ChunkID), int(q.Size)), q.SliceID))}, nil
+	return contract.RepairSliceResponse{Answer: ok, Slice: contentOf(repairoracle.Slice(chunks.Data(uint16(q.ChunkID), int(q.Size)), q.SliceID))}, nil
 }
 
 func repairRebuild(q contract.RepairRebuildRequest) (any, error) {
@@ -42,7 +43,7 @@ func repairRebuild(q contract.RepairRebuildRequest) (any, error) {
 		slices.ContainsFunc(q.SliceIDs, func(id int64) bool { return outside(id, 0, repairoracle.MaxIDs-1) }) {
 		return invalidField, nil
 	}
-	chunk := trace.Data(uint16(q.ChunkID), int(repairoracle.SliceSize*(q.NumSlices-1)+q.LastBytes))
+	chunk := chunks.Data(uint16(q.ChunkID), int(repairoracle.SliceSize*(q.NumSlices-1)+q.LastBytes))
 	d := repairoracle.NewDecoder(q.NumSlices, q.LastBytes)
 	a := contract.RepairRebuildResponse{Answer: ok}
 	for _, id := range q.SliceIDs {
@@ -58,6 +59,11 @@ func repairRebuild(q contract.RepairRebuildRequest) (any, error) {
 		a.Chunk = &content
 	}
 	return a, nil
+}
+
+// contentOf stands for data.
+func contentOf(data []byte) contract.Content {
+	return contract.Content{Size: len(data), CRC32: stream.CRC32(data)}
 }
 
 func channelReport(q contract.ChannelReportRequest) (any, error) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/chunkwire/chunkwire/conform/trace"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/script"
 )
@@ -222,11 +222,11 @@ func TestPollsEarly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		steps, err := trace.RunReceiver(tr.Receiver(), tr.Events)
+		r, err := recorded(chunks.Receiver, asJSON(receiverRequest(tr)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := pollsEarly(tr.Events, steps); got != c.want {
+		if got := pollsEarly(r); got != c.want {
 			t.Errorf("%q: %t, want %t", c.script, got, c.want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 )
 
 // Op is the operation connection (CXO-12, CXO-13).
@@ -71,23 +72,11 @@ type Profile struct {
 	Rule conform.Opt[Rule] // of variant 2
 }
 
-// Base is the profile of the base algorithm, in bytes, bytes a second and microseconds.
-type Base struct {
-	Rate          int64 `json:"rate"`
-	Cap           int64 `json:"cap"`
-	Burst         int64 `json:"burst"`
-	AcksPay       bool  `json:"acks_pay"`
-	SpacingUS     int64 `json:"spacing_us"`
-	ResendDelayUS int64 `json:"resend_delay_us"`
-}
-
-// Rule is the profile of the rule of repair slices.
-type Rule struct {
-	Rate      int64 `json:"rate" doc:"the limit in bits a second, 0 for none"`
-	Burst     bool  `json:"burst"`
-	Fixed     bool  `json:"fixed"`
-	Redundant bool  `json:"redundant"`
-}
+// Base and Rule are the profiles of the senders of chunks.
+type (
+	Base = chunks.Base
+	Rule = chunks.Rule
+)
 
 // MarshalJSON writes the profile of the variant.
 func (p Profile) MarshalJSON() ([]byte, error) {
@@ -140,15 +129,15 @@ type (
 
 // Step is what an end did.
 type Step struct {
-	Rows      []string             `json:"rows"`
-	State     string               `json:"state" in:"OPEN CLOSING CLOSED"`
-	Refused   conform.Opt[Refused] `json:"refused"`
-	Datagrams []conform.Bytes      `json:"datagrams"`
-	Read      conform.Opt[Got]     `json:"read"`
-	Chunk     conform.Opt[Content] `json:"chunk"`
-	Ended     conform.Opt[Ended]   `json:"ended"`
-	Deadline  conform.Opt[int64]   `json:"deadline"`
-	ECN       conform.Opt[Marks]   `json:"ecn,omitzero" doc:"where marks were agreed on"`
+	Rows      []string                    `json:"rows"`
+	State     string                      `json:"state" in:"OPEN CLOSING CLOSED"`
+	Refused   conform.Opt[Refused]        `json:"refused"`
+	Datagrams []conform.Bytes             `json:"datagrams"`
+	Read      conform.Opt[Got]            `json:"read"`
+	Chunk     conform.Opt[chunks.Content] `json:"chunk"`
+	Ended     conform.Opt[Ended]          `json:"ended"`
+	Deadline  conform.Opt[int64]          `json:"deadline"`
+	ECN       conform.Opt[Marks]          `json:"ecn,omitzero" doc:"where marks were agreed on"`
 }
 
 // Refused is why a datagram, or something that the application gave, was refused.
@@ -162,12 +151,6 @@ type Got struct {
 	Sequence uint16                     `json:"sequence"`
 	Data     conform.Opt[conform.Bytes] `json:"data,omitzero"`
 	Skipped  bool                       `json:"skipped,omitempty"`
-}
-
-// Content stands for the bytes of a chunk.
-type Content struct {
-	Size  int    `json:"size"`
-	CRC32 uint32 `json:"crc32"`
 }
 
 // Ended is why a connection is CLOSED, or will be. Only one that was closed has a code and a text.

@@ -2,11 +2,11 @@ package connections
 
 import (
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
-	"github.com/chunkwire/chunkwire/conform/trace"
 )
 
 // Oracle is the oracle's connection.
@@ -97,13 +97,13 @@ func (o *Oracle) Do(at int64, e conform.Event) conform.Step {
 			s.Read = conform.Some(Got{uint16(got.Sequence), conform.If(conform.Bytes(got.Data), !got.Skipped), got.Skipped})
 		}
 	case SendChunk:
-		code := o.Connection.SendChunk(at, trace.Data(uint16(o.chunks/max(o.cfg.Lanes, 1)), int(e.Size)))
+		code := o.Connection.SendChunk(at, chunks.Data(uint16(o.chunks/max(o.cfg.Lanes, 1)), int(e.Size)))
 		if refused(code); code == "" {
 			o.chunks++
 		}
 	case ReadChunk:
 		if data, some := o.Connection.ReadChunk(at); some {
-			s.Chunk = conform.Some(Content{len(data), stream.CRC32(data)})
+			s.Chunk = conform.Some(chunks.Content{Size: len(data), CRC32: stream.CRC32(data)})
 		}
 	case Close:
 		row, code := o.Connection.Close(at, e.Code, e.Text)

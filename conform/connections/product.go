@@ -2,17 +2,15 @@ package connections
 
 import (
 	"errors"
-	"hash/crc32"
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform"
-	"github.com/chunkwire/chunkwire/conform/trace"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // Product is connection.Conn.
@@ -66,14 +64,12 @@ func NewProduct(config any) (conform.Machine, error) {
 // lanesConfig returns the configuration of lanes with a profile of their variant.
 func lanesConfig(p Profile) (c lanes.Config, err error) {
 	if p.Rule.Is {
-		rule := contract.RepairProfile(p.Rule.V)
-		_, err = trace.NewRule(rule)
-		c.NewRepairScheduler = func() (statemachine.Scheduler, error) { return trace.NewRule(rule) }
+		_, err = p.Rule.V.NewScheduler()
+		c.NewRepairScheduler = p.Rule.V.NewScheduler
 		return c, err
 	}
-	base := contract.Profile(p.Base)
-	_, err = trace.NewScheduler(base)
-	c.NewScheduler = func() (statemachine.Scheduler, error) { return trace.NewScheduler(base) }
+	_, err = p.Base.NewScheduler()
+	c.NewScheduler = p.Base.NewScheduler
 	return c, err
 }
 
@@ -94,13 +90,13 @@ func (p *Product) Do(at int64, e conform.Event) conform.Step {
 			s.Read = conform.Some(Got{uint16(m.Sequence), conform.If(conform.Bytes(m.Data), !m.Skipped), m.Skipped})
 		}
 	case SendChunk:
-		_, err := p.Conn.SendChunk(now, trace.Data(uint16(p.chunks/max(p.cfg.Lanes, 1)), int(e.Size)))
+		_, err := p.Conn.SendChunk(now, chunks.Data(uint16(p.chunks/max(p.cfg.Lanes, 1)), int(e.Size)))
 		if s.Refused = p.given(err); err == nil {
 			p.chunks++
 		}
 	case ReadChunk:
 		if data, ok := p.Conn.ReadChunk(now, nil); ok {
-			s.Chunk = conform.Some(Content{len(data), crc32.ChecksumIEEE(data)})
+			s.Chunk = conform.Some(chunks.ContentOf(data))
 		}
 	case Close:
 		if err := p.Conn.Close(now, uint16(e.Code), e.Text); err != nil {

@@ -66,12 +66,12 @@ var roles = map[string]role{
 	"cmd/vectorgen":       mentioned,
 	"conform":             mentioned,
 	"conform/channels":    implemented, // the contract's traces
+	"conform/chunks":      implemented, // the same
 	"conform/connections": implemented, // the same
 	"conform/sessions":    implemented, // the same
 	"conform/packets":     implemented,
 	"conform/oracle":      mentioned,
 	"conform/sim":         tested,
-	"conform/trace":       implemented, // chunks behind the contract
 	"fuzz":                tested,
 	"fuzz/mistakes":       mentioned,
 	"fuzz/mutation":       mentioned,

@@ -105,3 +105,5 @@ func integer(raw json.RawMessage) (int64, error) {
 	}
 	return v, nil // out of range it is the nearest
 }
+
+func pointerTo[T any](v T) *T { return &v }

@@ -1,11 +1,12 @@
 package port
 
 import (
+	"hash/crc32"
 	"math"
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
-	"github.com/chunkwire/chunkwire/conform/trace"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -13,7 +14,7 @@ import (
 // repairOperations are those of repair slices (RPO-1 to RPO-8).
 var repairOperations = map[string]operation{
 	contract.OpRepairRow: repairRow, contract.OpRepairSlice: repairSlice, contract.OpRepairRebuild: repairRebuild,
-	contract.OpRepairSender: repairSender, contract.OpRepairReceiver: repairReceiver,
+	contract.OpRepairSender: machine(chunks.RepairSender), contract.OpRepairReceiver: machine(chunks.RepairReceiver),
 }
 
 // ranged reads numbers of which each must lie in a range of its own. One that does not is no
@@ -69,8 +70,8 @@ func repairSlice(q *object) (any, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	data := erasure.Encode(trace.Data(uint16(chunkID), size)).Slice(id)
-	return contract.RepairSliceResponse{Answer: contract.Answer{OK: true}, Slice: trace.Content(data)}, nil
+	data := erasure.Encode(chunks.Data(uint16(chunkID), size)).Slice(id)
+	return contract.RepairSliceResponse{Answer: contract.Answer{OK: true}, Slice: contentOf(data)}, nil
 }
 
 // repairRebuild puts slices to a decoder (RPO-3).
@@ -92,7 +93,7 @@ func repairRebuild(q *object) (any, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	return rebuilt(erasure.Encode(trace.Data(uint16(chunkID), erasure.SliceSize*(numSlices-1)+lastBytes)), ids), nil
+	return rebuilt(erasure.Encode(chunks.Data(uint16(chunkID), erasure.SliceSize*(numSlices-1)+lastBytes)), ids), nil
 }
 
 // maxRebuilt is the most slices of a request (RPO-3).
@@ -117,87 +118,12 @@ func rebuilt(e *erasure.Encoded, ids []int) contract.RepairRebuildResponse {
 	for _, slice := range d.Rebuild() {
 		chunk = append(chunk, slice[:]...)
 	}
-	content := trace.Content(chunk[:len(e.Bytes())])
+	content := contentOf(chunk[:len(e.Bytes())])
 	a.Chunk = &content
 	return a
 }
 
-// repairReceiver answers a trace of a receiver (RPO-7, RPO-8).
-func repairReceiver(q *object) (any, error) {
-	o := q.object("config")
-	cfg := contract.ReceiverConfig{FirstChunkID: o.chunkID("first_chunk_id"), GiveUpUS: o.number("give_up_us")}
-	return repairTrace(q, repairReceiverEvent, func(events []contract.RepairEvent) ([]contract.RepairStep, error) {
-		return trace.RunRepairReceiver(cfg, events)
-	})
-}
-
-// repairSender answers a trace of a sender (RPO-6, RPO-8).
-func repairSender(q *object) (any, error) {
-	o := q.object("config")
-	cfg := contract.RepairSenderConfig{FirstChunkID: o.chunkID("first_chunk_id"), GiveUpUS: o.number("give_up_us")}
-	if !o.isNull("profile") {
-		cfg.Profile = repairProfile(o.object("profile"))
-	}
-	return repairTrace(q, repairSenderEvent, func(events []contract.RepairEvent) ([]contract.RepairStep, error) {
-		return trace.RunRepairSender(cfg, events)
-	})
-}
-
-func repairProfile(o *object) *contract.RepairProfile {
-	return &contract.RepairProfile{Rate: o.number("rate"), Burst: o.flag("burst"), Fixed: o.flag("fixed"), Redundant: o.flag("redundant")}
-}
-
-// repairTrace answers a trace. What an event is decides before its fields.
-func repairTrace(q *object, read func(*object, *contract.RepairEvent) error, run func([]contract.RepairEvent) ([]contract.RepairStep, error)) (any, error) {
-	return traced(q, func(o *object, e *contract.RepairEvent) error {
-		if e.Event = o.text("event"); *o.err != nil {
-			return *o.err
-		}
-		if err := read(o, e); err != nil {
-			return err
-		}
-		e.At = o.at()
-		return nil
-	}, run, func(steps []contract.RepairStep) any {
-		return contract.RepairTraceResponse{Answer: contract.Answer{OK: true}, Steps: steps}
-	})
-}
-
-// intWithin returns a number that must lie between two others.
-func (o *object) intWithin(name string, low, high int) *int {
-	return pointerTo(int(o.within(name, int64(low), int64(high))))
-}
-
-// repairReceiverEvent reads the fields that an event of a receiver has.
-func repairReceiverEvent(o *object, e *contract.RepairEvent) error {
-	switch e.Event {
-	case "slice":
-		e.ChunkID, e.SliceID = pointerTo(o.chunkID("chunk_id")), o.intWithin("slice_id", 0, erasure.MaxIDs-1)
-		e.NumSlices, e.LastBytes = o.intWithin("num_slices", 1, erasure.MaxSlices), o.intWithin("last_bytes", 1, erasure.SliceSize)
-		if o.has("fill") {
-			e.Fill = pointerTo(byte(o.within("fill", 0, math.MaxUint8)))
-		}
-	case "read", "poll":
-	default:
-		return errUnsupported
-	}
-	return nil
-}
-
-// repairSenderEvent reads the fields that an event of a sender has.
-func repairSenderEvent(o *object, e *contract.RepairEvent) error {
-	switch e.Event {
-	case "submit":
-		e.Size = o.intWithin("size", 0, 2*codec.MaxChunkSize)
-	case "ack":
-		e.ChunkID, e.NumSlices = pointerTo(o.chunkID("chunk_id")), o.intWithin("num_slices", 1, erasure.MaxSlices)
-		e.Have, e.Top = o.intWithin("have", 0, *e.NumSlices), o.intWithin("top", 0, erasure.MaxIDs-1)
-	case "poll":
-		if o.has("due") {
-			e.Due = o.intWithin("due", 0, math.MaxInt32)
-		}
-	default:
-		return errUnsupported
-	}
-	return nil
+// contentOf stands for data in a response.
+func contentOf(data []byte) contract.Content {
+	return contract.Content{Size: len(data), CRC32: crc32.ChecksumIEEE(data)}
 }

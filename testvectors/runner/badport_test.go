@@ -42,7 +42,7 @@ func playPort(mode string) int {
 	case "exits-with-4":
 		return 4
 	case "stays":
-		select {}
+		time.Sleep(time.Hour) // without an end, for what waits for it; nothing else is left that could wake a select
 	case "farewell":
 		fmt.Println("bye")
 	}

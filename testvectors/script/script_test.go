@@ -1,12 +1,15 @@
 package script
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/chunkwire/chunkwire/conform/trace"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -118,16 +121,20 @@ func TestCheck(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var steps []contract.Step
+		op, config := chunks.Receiver, any(tr.Receiver())
 		if c.lines[0] == sender[0] {
-			steps, err = trace.RunSender(tr.Config, tr.Events)
-		} else {
-			steps, err = trace.RunReceiver(tr.Receiver(), tr.Events)
+			op, config = chunks.Sender, tr.Config
 		}
-		if err != nil {
+		request := check.Must(json.Marshal(map[string]any{"config": config, "events": tr.Events}))
+		var q conform.Object
+		var a contract.TraceResponse
+		if err := json.Unmarshal(request, &q); err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.Check(steps); (err != nil) != (c.old != "") {
+		if err := json.Unmarshal(conform.Response(check.Must(op.Answer(q, op.Product))), &a); err != nil {
+			t.Fatal(err)
+		}
+		if err := tr.Check(a.Steps); (err != nil) != (c.old != "") {
 			t.Errorf("%q for %q: %v", c.new, c.old, err)
 		}
 	}

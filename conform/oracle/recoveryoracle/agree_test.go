@@ -6,21 +6,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk"
-	"github.com/chunkwire/chunkwire/conform/trace"
+	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/chunks"
+	"github.com/chunkwire/chunkwire/conform/oracle/chunkoracle"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // both are a sender with the package's scheduler and one with the oracle, beside each other, and
 // a path that carries so many slices a time, with a queue.
 type both struct {
 	*rapid.T
-	sender    *chunk.CheckedSender
-	schedule  *adaptive.Scheduler
-	model     trace.RecoveryModel
+	sender    *chunks.CheckedSender
 	now       core.Micros
 	carry     core.Micros // what the path takes for a slice
 	delay     core.Micros // there and back
@@ -33,17 +30,9 @@ type both struct {
 	numSlices int
 }
 
-func newBoth(t *rapid.T, p contract.RecoveryProfile) *both {
-	scheduler, err := trace.NewRecovery(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &both{T: t, schedule: scheduler, model: trace.NewRecoveryModel(p)}
-	b.sender, err = chunk.NewCheckedSender(statemachine.SenderConfig{GiveUp: 60_000_000, Scheduler: scheduler}, b.model, t.Fatalf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+func newBoth(t *rapid.T, p chunks.Recovery) *both {
+	cfg := statemachine.SenderConfig{GiveUp: 60_000_000, Scheduler: check.Must(p.NewScheduler())}
+	return &both{T: t, sender: check.Must(chunks.NewCheckedSender(cfg, p.Oracle(), t.Fatalf))}
 }
 
 func (b *both) submit(size int) {
@@ -103,7 +92,7 @@ func (b *both) wildAck() {
 	b.ack(set)
 }
 
-var profiles = []contract.RecoveryProfile{
+var profiles = []chunks.Recovery{
 	{Recovery: "adaptive"}, {Recovery: "adaptive"}, {Recovery: "adaptive"}, {Recovery: "redundant"}, {Recovery: "burst"},
 	{Recovery: "fixed", Rate: 20_000_000}, {Recovery: "adaptive", Rate: 9_000_000}, {Recovery: "redundant", Rate: 9_000_000},
 }
@@ -139,12 +128,10 @@ func TestSendersAgree(t *testing.T) {
 				b.ack(core.Set{})
 			case "marks":
 				n := rapid.IntRange(0, 3).Draw(t, "marks")
-				b.schedule.Marked(b.now, n)
-				b.model.Marked(b.now, n)
+				b.sender.Host(func(s statemachine.Scheduler) { s.Marked(b.now, n) }, func(s chunkoracle.Scheduler) { s.(chunkoracle.Recovery).Path().OnMarks(int64(n)) })
 			case "yield":
 				yields := rapid.Bool().Draw(t, "yields")
-				b.schedule.Yield(yields)
-				b.model.Yield(yields)
+				b.sender.Host(func(s statemachine.Scheduler) { s.Yield(yields) }, func(s chunkoracle.Scheduler) { s.(chunkoracle.Recovery).Path().Yield(yields) })
 			}
 		}
 	})

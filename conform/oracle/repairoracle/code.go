@@ -136,6 +136,9 @@ func NewDecoder(numSlices, lastBytes int64) *Decoder {
 // Rank is how many rows are independent.
 func (d *Decoder) Rank() int64 { return int64(len(d.ids)) }
 
+// IDs are those that were added, in their order.
+func (d *Decoder) IDs() []int64 { return d.ids }
+
 // Has reports whether an id was added.
 func (d *Decoder) Has(id int64) bool {
 	for _, held := range d.ids {

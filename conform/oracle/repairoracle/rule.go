@@ -12,6 +12,9 @@ const (
 // Profile sets the rule up (RPL-14).
 type Profile = recoveryoracle.Profile
 
+// never is later than every time.
+const never = 1<<63 - 1
+
 // noQuota is the quota that is none.
 const noQuota = -1
 

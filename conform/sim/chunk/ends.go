@@ -1,6 +1,6 @@
 // Package chunk runs the chunk protocol's machines in virtual time: what package
-// sim needs of them, the transfer of a chunk from one end to the other, an exact
-// model of each machine, for either kind of slices, and judges that know a machine from outside only.
+// sim needs of them, the transfer of a chunk from one end to the other, for either
+// kind of slices, and judges that know a machine from outside only.
 package chunk
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// SenderMachine is a statemachine.Sender, its model, or both.
+// SenderMachine is a statemachine.Sender, or one beside its oracle.
 type SenderMachine interface {
 	Submit(now core.Micros, chunk []byte) error
 	HandleAck(now core.Micros, a codec.Ack) (ours bool)
@@ -22,7 +22,7 @@ type SenderMachine interface {
 	Stats() statemachine.SenderStats
 }
 
-// ReceiverMachine is a statemachine.Receiver, its model, or both.
+// ReceiverMachine is a statemachine.Receiver, or one beside its oracle.
 type ReceiverMachine interface {
 	HandleSlice(now core.Micros, s codec.Slice) (ours bool)
 	Read(now core.Micros, dst []byte) ([]byte, error)
@@ -35,13 +35,7 @@ type ReceiverMachine interface {
 
 var (
 	_ SenderMachine   = (*statemachine.Sender)(nil)
-	_ SenderMachine   = (*SenderModel)(nil)
-	_ SenderMachine   = (*RepairSenderModel)(nil)
-	_ SenderMachine   = (*CheckedSender)(nil)
 	_ ReceiverMachine = (*statemachine.Receiver)(nil)
-	_ ReceiverMachine = (*ReceiverModel)(nil)
-	_ ReceiverMachine = (*RepairReceiverModel)(nil)
-	_ ReceiverMachine = (*CheckedReceiver)(nil)
 )
 
 // Sender makes a sim.End of a sender. Packets cross as values: of the codec only

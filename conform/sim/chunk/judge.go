@@ -8,8 +8,7 @@ import (
 
 // The judges stand outside the machines. They are given the application's calls and
 // their results, packets and times, and know from the specification alone what must
-// follow: they share no code with a machine, and with its model only what a valid
-// packet is (valid.go). What they report is nil as long as nothing is wrong.
+// follow: they share no code with a machine. What they report is nil as long as nothing is wrong.
 
 // Violation is a sentence of the specification that was broken, and how.
 type Violation struct {

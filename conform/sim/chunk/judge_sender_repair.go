@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk/code"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 )
@@ -24,9 +24,9 @@ func (j *outgoingCount) right(s codec.Slice) *Violation {
 	switch k := j.numSlices; {
 	case s.NumSlices != k || s.LastBytes != len(j.chunk)-1024*(k-1):
 		return Violates("LIM-2", "sent id %d of %d slices, the last of %d bytes, of a chunk of %d", s.SliceID, s.NumSlices, s.LastBytes, len(j.chunk))
-	case s.SliceID != code.ID(j.number, k):
-		return Violates("RPN-2", "transmission %d of chunk %d has the id %d, not %d", j.number, s.ChunkID, s.SliceID, code.ID(j.number, k))
-	case !bytes.Equal(s.Data, code.Slice(j.chunk, s.SliceID)):
+	case s.SliceID != idOf(j.number, k):
+		return Violates("RPN-2", "transmission %d of chunk %d has the id %d, not %d", j.number, s.ChunkID, s.SliceID, idOf(j.number, k))
+	case !bytes.Equal(s.Data, repairoracle.Slice(j.chunk, int64(s.SliceID))):
 		return Violates("RPC-4", "id %d of chunk %d has other bytes than the code", s.SliceID, s.ChunkID)
 	}
 	return nil
@@ -40,8 +40,9 @@ func (j *outgoingCount) acked(now core.Micros, a codec.Ack) (sign bool) {
 	if !repairAckIsValid(a) {
 		return false
 	}
-	top := code.Top(a.Top, j.numSlices, j.number)
-	if a.Have > top {
+	number, some := repairoracle.Field(int64(j.numSlices), int64(j.number), int64(a.Top))
+	top := int(number)
+	if !some || a.Have > top {
 		return false
 	}
 	news := a.Have > j.have || top > j.top
@@ -64,13 +65,13 @@ func (j *outgoingCount) unlogged() *Violation {
 func (j *outgoingCount) logged(e eventlog.Event) bool {
 	switch e.Kind {
 	case eventlog.SliceSent:
-		return e.SliceID == code.ID(j.number, j.numSlices) && (e.SliceID < j.numSlices || e.Why != eventlog.First)
+		return e.SliceID == idOf(j.number, j.numSlices) && (e.SliceID < j.numSlices || e.Why != eventlog.First)
 	case eventlog.SlicesCounted:
 		counted := j.counted
 		j.counted = nil
 		return counted != nil && e == *counted
 	case eventlog.RTTSampled:
-		return e.RTT >= 0 && j.top > 0 && e.SliceID == code.ID(j.top-1, j.numSlices)
+		return e.RTT >= 0 && j.top > 0 && e.SliceID == idOf(j.top-1, j.numSlices)
 	}
 	return true
 }

@@ -5,6 +5,9 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
+// Fail reports what is wrong, as the Fatalf of a test does. It must not return.
+type Fail func(format string, args ...any)
+
 // JudgedSender is a sender in front of a judge, who is shown every call and its result. It
 // is for drivers that are never late.
 type JudgedSender struct {

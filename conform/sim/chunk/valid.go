@@ -2,11 +2,11 @@ package chunk
 
 import (
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk/code"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// What models and judges both need to know.
+// What a decoder returns, which judges need to know.
 
 // GiveUpOf returns GIVE_UP for what was configured (7.2).
 func GiveUpOf(configured core.Micros) core.Micros {
@@ -42,7 +42,7 @@ func ackIsValid(a codec.Ack) bool {
 
 // repairSliceIsValid is section 4.1 of spec/REPAIR.md, in its own words.
 func repairSliceIsValid(s codec.Slice) bool {
-	if s.NumSlices < 1 || s.NumSlices > 256 || s.SliceID < 0 || s.SliceID >= code.MaxIDs || s.LastBytes < 1 || s.LastBytes > 1024 {
+	if s.NumSlices < 1 || s.NumSlices > 256 || s.SliceID < 0 || s.SliceID >= repairoracle.MaxIDs || s.LastBytes < 1 || s.LastBytes > 1024 {
 		return false
 	}
 	if s.SliceID == s.NumSlices-1 || s.NumSlices == 1 {
@@ -53,5 +53,5 @@ func repairSliceIsValid(s codec.Slice) bool {
 
 // repairAckIsValid is the same of an ack.
 func repairAckIsValid(a codec.Ack) bool {
-	return a.NumSlices >= 1 && a.NumSlices <= 256 && a.Have >= 0 && a.Have <= a.NumSlices && a.Top >= 0 && a.Top < code.MaxIDs
+	return a.NumSlices >= 1 && a.NumSlices <= 256 && a.Have >= 0 && a.Have <= a.NumSlices && a.Top >= 0 && a.Top < repairoracle.MaxIDs
 }

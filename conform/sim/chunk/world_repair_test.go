@@ -5,11 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/sim"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/conform/sim/explore"
@@ -52,36 +49,6 @@ var repairS1 = netsim.Path{Delay: 25 * time.Millisecond, Rate: 100e6, Queue: 1 <
 
 func links(t *testing.T) (down, up *netsim.Link) {
 	return check.Must(netsim.NewLink(repairS1, 1)), check.Must(netsim.NewLink(repairS1, 2))
-}
-
-// Two models converse as two machines do, to the microsecond and the byte.
-func TestRepairModelsConverseAsMachinesDo(t *testing.T) {
-	machines := repairConverseWith(t, check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: &chunk.Plain{}})), check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair})))
-	models := repairConverseWith(t, chunk.NewRepairSenderModel(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: &chunk.Plain{}}), chunk.NewRepairReceiverModel(statemachine.ReceiverConfig{Kind: codec.Repair}))
-	if diff := cmp.Diff(models, machines); diff != "" {
-		t.Errorf("(-models +machines):\n%s", diff)
-	}
-}
-
-// repairConverseWith sends some chunks, each as soon as the one before has arrived.
-func repairConverseWith(t *testing.T, s chunk.SenderMachine, r chunk.ReceiverMachine) (out []outcome) {
-	t.Helper()
-	down, up := links(t)
-	sender := chunk.Sender{SenderMachine: s}
-	w := sim.NewWorld(sim.Links(down, up, chunk.Size(codec.Repair)), sim.End[codec.Packet](sender), chunk.Receiver{ReceiverMachine: r})
-	for _, size := range []int{50_000, 3000, codec.MaxChunkSize, 1} {
-		check.Same(t, "submit", sender.Submit(w.Now(), chunktest.Chunk(size, 1)), nil)
-		w.Flush()
-		done := func() bool {
-			_, _ = r.Read(w.Now(), nil)
-			return !sender.Sending()
-		}
-		if !w.Run(core.Second*600, done) || s.Err() != nil {
-			t.Fatalf("%d bytes: %v", size, s.Err())
-		}
-		out = append(out, outcome{w.Now(), w.Steps(), s.Stats(), r.Stats()})
-	}
-	return out
 }
 
 // Over a lossy link each chunk arrives as it was sent, and what is sent more than slices

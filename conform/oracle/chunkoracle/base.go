@@ -1,84 +1,86 @@
-package chunk
+package chunkoracle
 
-import (
-	"github.com/chunkwire/chunkwire/core"
-	"github.com/chunkwire/chunkwire/statemachine"
-	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
-)
+// Profile sets the base algorithm up (section 9.6): in bytes, bytes a second and microseconds.
+type Profile struct {
+	Rate, Cap, Burst     int64
+	AcksPay              bool
+	Spacing, ResendDelay int64
+}
 
-// BaseModel is the base algorithm, section 9 of the specification, sentence by
-// sentence: a list of slices that is walked for every question. It is a
-// statemachine.Scheduler, as base.Scheduler is, with which it shares nothing but the
-// figures of a profile (SCH-11).
-type BaseModel struct {
-	statemachine.NoPath
-
-	p            base.Profile
-	rate         int64 // bytes a second
+// Base is the base algorithm, section 9 of the specification, sentence by sentence: a list of
+// slices that is walked for every question.
+type Base struct {
+	p            Profile
 	leftCap      int64 // in millionths of a byte, as all that follows
 	left, byTime int64
-	paidAt       core.Micros
-	spacedUntil  core.Micros
-	rttModel
+	paidAt       int64
+	spacedUntil  int64
+	roundTrip
 
-	list            []modelSlice
+	list            []flying
 	cursor, probe   int
 	count           int
 	arrived, atBest int
-	sentAt, newsAt  core.Micros
-	heldAt          core.Micros
+	sentAt, newsAt  int64
+	heldAt          int64
 	backoff         int
 	held            bool
 	lost, timeouts  int64
 	spurious        int64
 }
 
-// modelSlice is what is recorded of a slice; 0 stands for no transmission.
-type modelSlice struct {
+// flying is what is recorded of a slice; 0 stands for no transmission.
+type flying struct {
 	cost            int64 // in bytes
 	acked, due      bool
 	first, last     int
-	firstAt, lastAt core.Micros
+	firstAt, lastAt int64
 }
 
-func (s *modelSlice) resent() bool   { return s.first != s.last }
-func (s *modelSlice) inFlight() bool { return !s.acked && !s.due }
+func (s *flying) resent() bool   { return s.first != s.last }
+func (s *flying) inFlight() bool { return !s.acked && !s.due }
 
-// NewBaseModel returns the model of a scheduler with a valid profile.
-func NewBaseModel(p base.Profile) *BaseModel {
-	return &BaseModel{
-		p: p, rate: p.Rate / 8, leftCap: p.Cap * 1e6, left: p.Cap * 1e6,
-		rttModel: newRTTModel(),
-	}
+// NewBase returns a scheduler with a valid profile.
+func NewBase(p Profile) *Base {
+	return &Base{p: p, leftCap: p.Cap * 1e6, left: p.Cap * 1e6, roundTrip: roundTrip{bound: never}}
 }
 
-// Begin is SCH-5.
-func (m *BaseModel) Begin(f statemachine.Flight) {
+// Found is what it knows of the path.
+func (m *Base) Found() Found {
+	return Found{m.srtt, m.minRTT, m.lost, m.timeouts, m.spurious}
+}
+
+// Found is what a scheduler knows of the path.
+type Found struct{ SRTT, MinRTT, Lost, Timeouts, Spurious int64 }
+
+// Begin is SCH-5. What a slice costs is that of its datagram, with headers (BUD-2).
+func (m *Base) Begin(now int64, chunk []byte) {
 	m.useBound()
-	m.list = make([]modelSlice, f.NumSlices)
-	for k := range m.list {
-		m.list[k] = modelSlice{cost: int64(f.Bytes + 28), due: true} // BUD-2
+	m.list = nil
+	for left := int64(len(chunk)); left > SliceSize; left -= SliceSize {
+		m.list = append(m.list, flying{cost: 13 + SliceSize + 28, due: true})
 	}
-	m.list[f.NumSlices-1].cost = int64(f.LastBytes + 28)
-	m.cursor, m.probe = 0, f.NumSlices
+	last := len(m.list)
+	m.list = append(m.list, flying{cost: 14 + int64(len(chunk)-last*SliceSize) + 28, due: true})
+	m.cursor, m.probe = 0, len(m.list)
 	m.count, m.arrived, m.atBest, m.backoff, m.held = 0, 0, 0, 0, false
-	m.sentAt, m.newsAt = f.Now, f.Now
-	m.spacedUntil = max(m.spacedUntil, f.Now)
-	m.pay(f.Now)
+	m.sentAt, m.newsAt = now, now
+	m.spacedUntil = max(m.spacedUntil, now)
+	m.pay(now)
 	m.left = max(m.left, m.p.Burst*1e6) // BUD-5
 	m.byTime = 0
 }
 
 // pay is BUD-3.
-func (m *BaseModel) pay(now core.Micros) {
-	e := m.rate * int64(min(now-m.paidAt, 1_000_000_000))
+func (m *Base) pay(now int64) {
+	e := m.p.Rate * min(now-m.paidAt, 1_000_000_000)
 	m.paidAt = now
 	m.byTime = min(m.byTime+e, m.leftCap)
 	m.left = min(m.left+e, m.leftCap)
 }
 
 // next returns slice k of SCH-6, or -1 if none is due.
-func (m *BaseModel) next() int {
+func (m *Base) next() int {
 	for k := m.cursor; k < len(m.list); k++ {
 		if m.list[k].due {
 			return k
@@ -93,14 +95,14 @@ func (m *BaseModel) next() int {
 }
 
 // enter puts a slice into due (SPC-3).
-func (m *BaseModel) enter(now core.Micros, k int) {
+func (m *Base) enter(now int64, k int) {
 	if m.next() < 0 {
 		m.spacedUntil = max(m.spacedUntil, now)
 	}
 	m.list[k].due = true
 }
 
-func (m *BaseModel) unacked() (n int) {
+func (m *Base) unacked() (n int) {
 	for _, s := range m.list {
 		if !s.acked {
 			n++
@@ -110,14 +112,14 @@ func (m *BaseModel) unacked() (n int) {
 }
 
 // timer returns when the resend timer runs out: TMR-1, TMR-5.
-func (m *BaseModel) timer() core.Micros {
+func (m *Base) timer() int64 {
 	delay, margin := m.baseDelay()
 	if m.p.ResendDelay != 0 {
 		delay, margin = m.p.ResendDelay, 0
 	}
 	switch {
 	case m.unacked() == 0:
-		return core.Never
+		return never
 	case m.held:
 		return max(m.sentAt, m.heldAt) + m.holdDelay()
 	case m.backoff > 0:
@@ -127,12 +129,12 @@ func (m *BaseModel) timer() core.Micros {
 }
 
 // holdDelay is H of TMR-6.
-func (m *BaseModel) holdDelay() core.Micros {
+func (m *Base) holdDelay() int64 {
 	if m.p.ResendDelay != 0 {
 		return m.p.ResendDelay
 	}
 	e := max(m.srtt, 2000)
-	if m.known == "nothing" {
+	if m.known == nothing {
 		e = 250_000
 	}
 	lasted := max(m.sentAt-m.heldAt, 0)
@@ -140,7 +142,7 @@ func (m *BaseModel) holdDelay() core.Micros {
 }
 
 // Next is SCH-6.
-func (m *BaseModel) Next(now core.Micros) (int, bool) {
+func (m *Base) Next(now int64) (int64, bool) {
 	if m.next() < 0 && now >= m.timer() {
 		m.expire(now)
 	}
@@ -149,18 +151,18 @@ func (m *BaseModel) Next(now core.Micros) (int, bool) {
 		return 0, false
 	}
 	m.pay(now)
-	if cost := m.list[k].cost * 1e6; m.rate != 0 { // BUD-2
+	if cost := m.list[k].cost * 1e6; m.p.Rate != 0 { // BUD-2
 		if m.left < cost {
 			return 0, false
 		}
 		m.left -= cost
 	}
 	m.send(now, k)
-	return k, true
+	return int64(k), true
 }
 
 // send is SCH-7, with SPC-2.
-func (m *BaseModel) send(now core.Micros, k int) {
+func (m *Base) send(now int64, k int) {
 	m.count++
 	s := &m.list[k]
 	if s.last == 0 {
@@ -173,7 +175,7 @@ func (m *BaseModel) send(now core.Micros, k int) {
 }
 
 // expire is TMR-4.
-func (m *BaseModel) expire(now core.Micros) {
+func (m *Base) expire(now int64) {
 	m.timeouts++
 	m.arrived = m.atBest
 	m.lose(now)
@@ -191,14 +193,14 @@ func (m *BaseModel) expire(now core.Micros) {
 }
 
 // unackedBelow returns the largest slice of unacked below k, or -1.
-func (m *BaseModel) unackedBelow(k int) int {
+func (m *Base) unackedBelow(k int) int {
 	for k--; k >= 0 && m.list[k].acked; k-- {
 	}
 	return k
 }
 
 // lose is GAP-2.
-func (m *BaseModel) lose(now core.Micros) {
+func (m *Base) lose(now int64) {
 	for k := range m.list {
 		if s := &m.list[k]; s.inFlight() && s.last+2 <= m.arrived {
 			m.lost++
@@ -208,29 +210,29 @@ func (m *BaseModel) lose(now core.Micros) {
 }
 
 // Deadline is SCH-9 with BUD-4.
-func (m *BaseModel) Deadline() core.Micros {
+func (m *Base) Deadline() int64 {
 	k := m.next()
 	if k < 0 {
 		return m.timer()
 	}
 	covered := m.paidAt
-	if short := m.list[k].cost*1e6 - m.left; m.rate != 0 && short > 0 {
-		covered += core.Micros((short + m.rate - 1) / m.rate)
+	if short := m.list[k].cost*1e6 - m.left; m.p.Rate != 0 && short > 0 {
+		covered += (short + m.p.Rate - 1) / m.p.Rate
 	}
 	return max(m.spacedUntil, covered)
 }
 
 // Acked is SCH-8.
-func (m *BaseModel) Acked(now core.Micros, p statemachine.Progress) {
+func (m *Base) Acked(now int64, p Progress) {
 	news := p.News
 	m.newsAt, m.backoff, m.probe = now, 0, len(m.list)
 	m.sample(now, news)
 	var cost int64
-	for k := range news.All() {
+	for _, k := range news {
 		m.arrive(now, &m.list[k])
 		cost += m.list[k].cost * 1e6
 	}
-	for k := range news.All() {
+	for _, k := range news {
 		m.list[k].acked, m.list[k].due = true, false
 	}
 	if m.held {
@@ -243,7 +245,7 @@ func (m *BaseModel) Acked(now core.Micros, p statemachine.Progress) {
 	}
 	m.lose(now)
 	m.pay(now)
-	if m.p.AckPays { // BUD-6
+	if m.p.AcksPay { // BUD-6
 		if cost > m.byTime {
 			m.left = min(m.left+cost-m.byTime, m.leftCap)
 		}
@@ -252,23 +254,23 @@ func (m *BaseModel) Acked(now core.Micros, p statemachine.Progress) {
 }
 
 // arrive is GAP-1.
-func (m *BaseModel) arrive(now core.Micros, s *modelSlice) {
+func (m *Base) arrive(now int64, s *flying) {
 	number := s.first
 	switch {
 	case !s.resent() || m.canBeLatest(now, s):
 		number = s.last
-	case m.known == "measured":
+	case m.known == measured:
 		m.spurious++
 	}
 	m.arrived, m.atBest = max(m.arrived, number), max(m.atBest, s.last)
 }
 
-func (m *BaseModel) canBeLatest(now core.Micros, s *modelSlice) bool {
-	return m.known == "measured" && now-s.lastAt >= m.minRTT
+func (m *Base) canBeLatest(now int64, s *flying) bool {
+	return m.known == measured && now-s.lastAt >= m.minRTT
 }
 
 // Held is SCH-10, with held_at of TMR-6.
-func (m *BaseModel) Held(now core.Micros) {
+func (m *Base) Held(now int64) {
 	if !m.held {
 		m.held, m.heldAt = true, now
 	}
@@ -278,32 +280,27 @@ func (m *BaseModel) Held(now core.Micros) {
 }
 
 // sample is RTT-1 to RTT-4.
-func (m *BaseModel) sample(now core.Micros, news core.Set) {
-	if s := m.latest(news, func(s *modelSlice) bool { return !s.resent() }); s != nil {
+func (m *Base) sample(now int64, news []int64) {
+	if s := m.latest(news, func(s *flying) bool { return !s.resent() }); s != nil {
 		m.measure(clip(now - s.lastAt))
 		return
 	}
-	if s := m.latest(news, func(s *modelSlice) bool { return m.canBeLatest(now, s) }); s != nil {
+	if s := m.latest(news, func(s *flying) bool { return m.canBeLatest(now, s) }); s != nil {
 		m.smooth(clip(now - s.lastAt))
 		return
 	}
-	if m.known != "measured" {
-		s := m.latest(news, func(*modelSlice) bool { return true })
+	if m.known != measured {
+		s := m.latest(news, func(*flying) bool { return true })
 		m.bound = min(m.bound, clip(now-s.firstAt))
 	}
 }
 
 // latest returns the slice of some with the largest last, or nil.
-func (m *BaseModel) latest(news core.Set, which func(*modelSlice) bool) (found *modelSlice) {
-	for k := range news.All() {
+func (m *Base) latest(news []int64, which func(*flying) bool) (found *flying) {
+	for _, k := range news {
 		if s := &m.list[k]; which(s) && (found == nil || s.last > found.last) {
 			found = s
 		}
 	}
 	return found
-}
-
-// Stats returns what it knows of the path.
-func (m *BaseModel) Stats() statemachine.ScheduleStats {
-	return statemachine.ScheduleStats{SmoothedRTT: m.srtt, MinRTT: m.minRTT, Lost: m.lost, Timeouts: m.timeouts, Spurious: m.spurious}
 }

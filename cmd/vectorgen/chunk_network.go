@@ -1,0 +1,195 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/chunks"
+	"github.com/chunkwire/chunkwire/testvectors/script"
+)
+
+// simulation runs the oracle's machines in virtual time, and adds what happened to each as a
+// trace.
+func (g *group) simulation(s script.Script, spec *script.Simulation) error {
+	t, err := newChunkTalk(spec)
+	if err != nil {
+		return err
+	}
+	if err := t.run(); err != nil {
+		return err
+	}
+	sender, receiver := t.Ends[0].Machine.(*conform.Recorded), t.Ends[1].Machine.(*conform.Recorded)
+	if err := spec.Check(append(milestones(sender), milestones(receiver)...), t.sent[0]); err != nil {
+		return err
+	}
+	if spec.Config.Recovery != nil {
+		return g.chunkTrace(s, "", sender)
+	}
+	return errors.Join(g.chunkTrace(s, "-sender", sender), g.chunkTrace(s, "-receiver", receiver))
+}
+
+// chunkTalk is a sender and a receiver in virtual time.
+type chunkTalk struct {
+	*script.Simulation
+	conform.Talk
+	sent    [2]int  // packets, by the end
+	departs []int64 // when what waits leaves the network's queue, or has left it
+	policed int64   // the policer's time (a leaky bucket)
+	loses   [2]func(int, int64) bool
+	late    func(int, int64) bool
+	twice   func(int, int64) bool
+}
+
+// maxSteps bounds a conversation that does not end.
+const maxSteps = 40_000
+
+func newChunkTalk(spec *script.Simulation) (*chunkTalk, error) {
+	t := &chunkTalk{Simulation: spec, late: spec.Late.Fate(), twice: spec.Duplicate.Fate()}
+	t.loses = [2]func(int, int64) bool{spec.LoseSlices.Fate(), spec.LoseAcks.Fate()}
+	for _, op := range []*conform.Op{chunks.Sender, chunks.Receiver} {
+		q := conform.Object{"config": asJSON(spec.Config), "events": json.RawMessage("[]")}
+		read, err := op.Read(q)
+		if err != nil {
+			return nil, err
+		}
+		r, err := op.Record(read.Config)
+		if err != nil {
+			return nil, err
+		}
+		t.Ends = append(t.Ends, chunks.End(op, r))
+	}
+	t.Carry = t.carry
+	return t, nil
+}
+
+// run lets everything happen until nothing is left.
+func (t *chunkTalk) run() error {
+	t.submit(0)
+	for _, e := range t.Tell {
+		told, err := recorded(chunks.Sender, asJSON(map[string]any{"op": chunks.Sender.Name, "config": t.Config, "events": []any{e}}))
+		if err != nil {
+			return err
+		}
+		t.Add(e.At, conform.Polling, func(at int64) { t.Do(at, t.Ends[0], told.Events[0].Event) })
+	}
+	t.Run(math.MaxInt64, func() bool { return t.sent[0]+t.sent[1] > maxSteps })
+	if t.sent[0]+t.sent[1] > maxSteps {
+		return errors.New("does not end")
+	}
+	return nil
+}
+
+// milestoneOf is what a script says of a row.
+var milestoneOf = map[string]string{
+	"R1": "ready", "R6": "ready", "R10": "ready", "R16": "read", "S10": "complete",
+}
+
+// failures are those of an end, whose chunk does not end.
+var failures = map[string]string{"S15": "sender-failed", "R23": "receiver-failed"}
+
+// milestones are those of an end.
+func milestones(r *conform.Recorded) (log []string) {
+	for i, s := range r.Steps {
+		s := s.(chunks.Step)
+		if what, is := milestoneOf[s.Row]; is {
+			log = append(log, fmt.Sprintf("%d %s %d", r.Events[i].At, what, s.ChunkID-1))
+		}
+		if what, is := failures[s.Row]; is {
+			log = append(log, fmt.Sprintf("%d %s %d", r.Events[i].At, what, s.ChunkID))
+		}
+	}
+	return log
+}
+
+// submit submits the next chunk, if there is one.
+func (t *chunkTalk) submit(at int64) {
+	if len(t.Chunks) == 0 {
+		return
+	}
+	size := t.Chunks[0]
+	t.Chunks = t.Chunks[1:]
+	t.Do(at, t.Ends[0], chunks.Submit{Size: int64(size)})
+}
+
+// carry keeps packets for some time or loses them; slices may wait for each other.
+func (t *chunkTalk) carry(at int64, from *conform.End, _ conform.Event, b conform.Bytes) {
+	end := slices.Index(t.Ends, from)
+	t.sent[end]++
+	n, to := t.sent[end], t.Other(from)
+	delay, lost := script.At(at, t.DelayUS, t.Longer), t.loses[end](n, at)
+	arrives := func(leaves int64) {
+		t.Add(leaves+delay, conform.Arrival, func(at int64) { t.arrives(at, to, to.Arrives(b)) })
+	}
+	if end == 1 {
+		if !lost {
+			arrives(at)
+		}
+		return
+	}
+	isLate, comesTwice := t.late(n, at), t.twice(n, at)
+	leaves, carried := t.leaves(at)
+	if isLate {
+		leaves += t.LateUS
+	}
+	if !carried || lost {
+		return
+	}
+	arrives(leaves)
+	if comesTwice {
+		arrives(leaves + t.LateUS)
+	}
+}
+
+// leaves puts a slice behind those that wait, and returns when it leaves; or it is dropped.
+func (t *chunkTalk) leaves(at int64) (leaves int64, carried bool) {
+	for len(t.Others) > 0 && t.Others[0] <= at {
+		t.wait(t.Others[0])
+		t.Others = t.Others[1:]
+	}
+	if t.PoliceUS > 0 && (t.PoliceEnd == 0 || at < t.PoliceEnd) {
+		next := max(t.policed, at)
+		if next-at > (t.Depth-1)*t.PoliceUS {
+			return 0, false
+		}
+		t.policed = next + t.PoliceUS
+	}
+	return t.wait(at)
+}
+
+// wait puts something into the queue, unless it is full.
+func (t *chunkTalk) wait(at int64) (leaves int64, carried bool) {
+	t.departs = slices.DeleteFunc(t.departs, func(leaves int64) bool { return leaves <= at })
+	if n := len(t.departs); n > 0 {
+		if t.Queue > 0 && n > t.Queue { // one of them is on the link
+			return 0, false
+		}
+		leaves = t.departs[n-1]
+	}
+	leaves = max(leaves, at) + script.At(at, t.CarryUS, t.Carries)
+	t.departs = append(t.departs, leaves)
+	return leaves, true
+}
+
+// arrives gives an end a packet.
+func (t *chunkTalk) arrives(at int64, to *conform.End, e conform.Event) {
+	s := t.Do(at, to, e).(chunks.Step)
+	switch milestoneOf[s.Row] {
+	case "ready":
+		t.Add(at+t.ReadUS, conform.Arrival, t.read)
+	case "complete":
+		t.Add(at+t.PauseUS, conform.Arrival, t.submit)
+	}
+}
+
+// read reads the chunk, which must be the one that was sent.
+func (t *chunkTalk) read(at int64) {
+	s := t.Do(at, t.Ends[1], chunks.Read{}).(chunks.Step)
+	id := s.ChunkID - 1
+	if s.Chunk.V != chunks.ContentOf(chunks.Data(id, s.Chunk.V.Size)) {
+		panic(fmt.Sprintf("chunk %d is not what was sent", id))
+	}
+}
