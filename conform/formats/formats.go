@@ -35,26 +35,24 @@ var All = map[string]Format{
 	"session-message":    {decodeMessage, encodeMessage},
 }
 
-// Layouts are the layouts themselves in the place of the codecs. The sentence of the latest
-// refusal is put into refusedBy.
-func Layouts(refusedBy *string) map[string]Format {
+// Layouts are the layouts themselves in the place of the codecs.
+func Layouts() map[string]Format {
 	all := map[string]Format{}
-	refuse := func(f *layout.Fault) error {
+	refused := func(f *layout.Fault) error {
 		if f == nil {
 			return nil
 		}
-		*refusedBy = f.Check
 		return f
 	}
 	for name := range All {
 		all[name] = Format{
 			Decode: func(b []byte, p layout.Parameters, given layout.Values) (layout.Values, error) {
 				v, fault := layout.Decode(name, b, p, given)
-				return v, refuse(fault)
+				return v, refused(fault)
 			},
 			Encode: func(v layout.Values, p layout.Parameters) ([]byte, error) {
 				b, fault := layout.Encode(name, v, p)
-				return b, refuse(fault)
+				return b, refused(fault)
 			},
 		}
 	}
