@@ -40,16 +40,6 @@ func idOf(q contract.Request) uint32 {
 	return *q.ProtocolID
 }
 
-// passBytes is the operation that lets time pass, for both machines' scripts, as
-// often as needed.
-func passBytes(out []byte, op byte, d int64) []byte {
-	const most = 1<<32 - 1
-	for ; d > 0 && len(out) < 1<<16; d -= min(d, most) {
-		out = appendUint32(append(out, op), uint32(min(d, most)))
-	}
-	return out
-}
-
 // withBytes appends a size and so many bytes.
 func withBytes(out, b []byte) []byte { return append(appendUint16(out, uint16(len(b))), b...) }
 
