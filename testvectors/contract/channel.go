@@ -70,25 +70,3 @@ type ChannelReportRequest struct {
 	Room    int64    `json:"room"`
 	Missing []uint16 `json:"missing"`
 }
-
-// The kinds of reliable channels.
-const (
-	KindOrdered   = "ordered"
-	KindUnordered = "unordered"
-)
-
-// EventRead is an event of a connection, beside EventSend and EventPoll.
-const EventRead = "read"
-
-// ChannelRead is what a read gave: a message, or a sequence that was skipped.
-type ChannelRead struct {
-	Sequence uint16  `json:"sequence"` // of a group its first
-	Data     *string `json:"data,omitempty"`
-	Skipped  bool    `json:"skipped,omitempty"`
-}
-
-// Null is a number or null, in a field that may also be missing.
-type Null struct {
-	Is    bool // the field is there
-	Value *int64
-}

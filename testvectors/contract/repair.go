@@ -18,51 +18,6 @@ var repairOperations = []Operation{
 	{Name: OpRepairSender}, {Name: OpRepairReceiver},
 }
 
-// RepairRowRequest asks for the exponents of a repair slice, without its id.
-type RepairRowRequest struct {
-	Op        string `json:"op"`
-	NumSlices int64  `json:"num_slices"`
-	SliceID   int64  `json:"slice_id"`
-}
-
-// RepairRowResponse is the response to it, without its id.
-type RepairRowResponse struct {
-	Answer
-	Exponents []int `json:"exponents"`
-}
-
-// RepairSliceRequest asks for a slice of a chunk of TRC-1, source or repair, without its id.
-type RepairSliceRequest struct {
-	Op      string `json:"op"`
-	ChunkID int64  `json:"chunk_id"`
-	Size    int64  `json:"size"`
-	SliceID int64  `json:"slice_id"`
-}
-
-// RepairSliceResponse is the response to it, without its id.
-type RepairSliceResponse struct {
-	Answer
-	Slice Content `json:"slice"`
-}
-
-// RepairRebuildRequest asks what a decoder makes of slices of a chunk of TRC-1, in their
-// order, without its id.
-type RepairRebuildRequest struct {
-	Op        string  `json:"op"`
-	ChunkID   int64   `json:"chunk_id"`
-	NumSlices int64   `json:"num_slices"`
-	LastBytes int64   `json:"last_bytes"`
-	SliceIDs  []int64 `json:"slice_ids"`
-}
-
-// RepairRebuildResponse is the response to it, without its id.
-type RepairRebuildResponse struct {
-	Answer
-	Added string   `json:"added"` // a character for each slice, 1 if it raised the rank
-	Rank  int      `json:"rank"`
-	Chunk *Content `json:"chunk"` // nil: the rank does not suffice
-}
-
 // RepairRequest asks to encode or decode a packet, without its id: a datagram if there is a
 // protocol id, else a bare body.
 type RepairRequest struct {
