@@ -135,6 +135,17 @@ func readRange(s *script) (low, high int64) {
 	return low, high
 }
 
+const untouched = 0xA5
+
+func allUntouched(b []byte) bool {
+	for _, v := range b {
+		if v != untouched {
+			return false
+		}
+	}
+	return true
+}
+
 func asBit(v bool) uint64 {
 	if v {
 		return 1

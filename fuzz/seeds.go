@@ -53,6 +53,11 @@ func passBytes(out []byte, op byte, d int64) []byte {
 // withBytes appends a size and so many bytes.
 func withBytes(out, b []byte) []byte { return append(appendUint16(out, uint16(len(b))), b...) }
 
+// codecRequests are the vectors' requests of the codec.
+func codecRequests(files []testvectors.File, ops ...string) []contract.Request {
+	return requests[contract.Request](files, ops...)
+}
+
 // number reads what a vector may leave out.
 func number[N ~int | ~int64 | ~uint16](n *N) int {
 	if n == nil {
