@@ -14,7 +14,7 @@ func chunks(kind codec.Kind) Format {
 	}
 	return Format{func(b []byte, p layout.Parameters, _ layout.Values) (layout.Values, error) {
 		d, err := framer(p).Decode(b)
-		return decoded(ofChunk(d), d, err)
+		return ofChunk(d.Type, d, err)
 	}, func(v layout.Values, p layout.Parameters) ([]byte, error) {
 		to, err := chunk(v)
 		if err != nil {
@@ -45,9 +45,9 @@ func bodies(kind codec.Kind) Format {
 		} else {
 			d.Slice, err = kind.DecodeSliceBody(b)
 		}
-		v := ofChunk(d)
+		is := d.Type
 		d.Type = 0 // which is given
-		return decoded(v, d, err)
+		return ofChunk(is, d, err)
 	}, func(v layout.Values, _ layout.Parameters) ([]byte, error) {
 		to, err := chunk(v)
 		if err != nil {
@@ -94,12 +94,16 @@ func chunk(v layout.Values) (to codec.Packet, err error) {
 	return to, err
 }
 
-func ofChunk(of codec.Packet) layout.Values {
-	v := layout.Values{"type": of.Type.String()}
-	if of.Type == codec.TypeAck {
+// ofChunk is what a decoder returned, of a type. Data have no room behind them: that is the caller's datagram.
+func ofChunk(kind codec.Type, of codec.Packet, err error) (layout.Values, error) {
+	if cap(of.Slice.Data) != len(of.Slice.Data) {
+		return nil, broken("its data have room behind them")
+	}
+	v := layout.Values{"type": kind.String()}
+	if kind == codec.TypeAck {
 		maps.Copy(v, layout.Names{}.Get(of.Ack))
 	} else {
 		maps.Copy(v, layout.Names{}.Get(of.Slice))
 	}
-	return v
+	return refused(v, of, err)
 }

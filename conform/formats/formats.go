@@ -105,22 +105,22 @@ func decodePacket(b []byte, p layout.Parameters, _ layout.Values) (layout.Values
 	if v["kind"] = "regular"; d.NumFragments > 0 {
 		v["kind"] = "fragment"
 	}
-	return decoded(v, d, err)
+	return refused(v, d, err)
 }
 
 // decodesHeader reports whether what decodes a header alone says of bytes what they are as a packet.
 func decodesHeader(b []byte, d packet.Packet, err error) bool {
 	h, size, alone := packet.DecodeHeader(b)
-	refused, fault := FaultOf(err), FaultOf(alone)
+	whole, fault := FaultOf(err), FaultOf(alone)
 	switch {
 	case len(b) > 0 && b[0]&1 == 1: // no header begins as a fragment does
 		return fault != nil && fault.Code == string(packet.CodeReservedBits) && fault.At == 0
-	case refused == nil:
+	case whole == nil:
 		return alone == nil && h == d.Header && size == len(b)-len(d.Data) && size == h.Size()
-	case refused.Code == string(packet.CodeEmptyPayload) || refused.Code == string(packet.CodeTooLarge):
-		return alone == nil && size == refused.At
+	case whole.Code == string(packet.CodeEmptyPayload) || whole.Code == string(packet.CodeTooLarge):
+		return alone == nil && size == whole.At
 	}
-	return fault != nil && fault.Code == refused.Code && fault.At == refused.At && h == packet.Header{} && size == 0
+	return fault != nil && fault.Code == whole.Code && fault.At == whole.At && h == packet.Header{} && size == 0
 }
 
 func encodePacket(v layout.Values, p layout.Parameters) ([]byte, error) {
@@ -194,12 +194,10 @@ func decodeRecords(b []byte, p layout.Parameters, _ layout.Values) (layout.Value
 	for at, more := 0, true; more; more = at < len(b) {
 		var r channel.Record
 		var err error
-		at, err = channelFormat(p).Decode(b, at, &r)
-		v, err := decoded(channelNames.Get(r), nil, err)
-		if err != nil {
+		if at, err = channelFormat(p).Decode(b, at, &r); err != nil {
 			return nil, err
 		}
-		list = append(list, v)
+		list = append(list, channelNames.Get(r))
 	}
 	return layout.Values{"records": list}, nil
 }
@@ -291,7 +289,6 @@ func recordAt(b []byte, at int, p layout.Parameters) (v layout.Values, next int,
 	if chunk := chunkIn(&r); chunk != nil {
 		maps.Copy(v, layout.Names{}.Get(chunk))
 	}
-	v, err = decoded(v, nil, err)
 	return v, next, err
 }
 
@@ -357,7 +354,7 @@ func encodeMessage(v layout.Values, _ layout.Parameters) ([]byte, error) {
 func decodeMessage(b []byte, _ layout.Parameters, _ layout.Values) (layout.Values, error) {
 	m, err := session.Decode(b)
 	if err != nil {
-		return decoded(nil, m, err)
+		return refused(nil, m, err)
 	}
 	v := messageNames(m.Kind).Get(m)
 	v["type"], v["mode"] = layout.Name("session-message", "kind", int64(m.Kind)), m.Mode.String()

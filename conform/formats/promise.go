@@ -12,21 +12,12 @@ import (
 
 func broken(promise string) error { return &layout.Fault{Code: promise, At: -1} }
 
-// decoded is what a decoder returned: with a refusal nothing, if that is promised, and else data without
-// room behind them, which are the caller's bytes.
-func decoded(v layout.Values, from any, err error) (layout.Values, error) {
-	if err != nil {
-		if from != nil && !reflect.ValueOf(from).IsZero() {
-			return nil, broken("it refuses, and returns something")
-		}
-		return nil, err
+// refused is what a decoder returned that promises to return nothing with a refusal.
+func refused(v layout.Values, from any, err error) (layout.Values, error) {
+	if err != nil && !reflect.ValueOf(from).IsZero() {
+		return nil, broken("it refuses, and returns something")
 	}
-	for _, x := range v {
-		if b, is := x.([]byte); is && cap(b) != len(b) {
-			return nil, broken("its data have room behind them")
-		}
-	}
-	return v, nil
+	return v, err
 }
 
 // encoder is an encoder of a package, with what the package says besides.
