@@ -129,8 +129,8 @@ func (b *envelopeBench) open(d []byte) {
 }
 
 func seedSessions(files []testvectors.File) (seeds [][]byte) {
-	for _, q := range requests[contract.SessionOpenRequest](files, contract.OpSessionOpen) {
-		seeds = append(seeds, withBytes([]byte{1, 0, 7}, bytesOf(&q.Hex)))
+	for _, b := range bytesIn(files, contract.OpSessionOpen) {
+		seeds = append(seeds, withBytes([]byte{1, 0, 7}, b))
 	}
 	for mode := range byte(3) {
 		for first := range byte(5) {

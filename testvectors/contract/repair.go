@@ -1,52 +1,6 @@
 package contract
 
-// This file has the operations of repair slices (REPAIR.md).
-
-// The operations.
-const (
-	OpRepairRow      = "repair_row"
-	OpRepairSlice    = "repair_slice"
-	OpRepairRebuild  = "repair_rebuild"
-	OpRepairEncode   = "repair_encode"
-	OpRepairDecode   = "repair_decode"
-	OpRepairSender   = "repair_sender"
-	OpRepairReceiver = "repair_receiver"
-)
-
-var repairOperations = []Operation{
-	{Name: OpRepairRow}, {Name: OpRepairSlice}, {Name: OpRepairRebuild}, {Name: OpRepairEncode}, {Name: OpRepairDecode},
-	{Name: OpRepairSender}, {Name: OpRepairReceiver},
-}
-
-// RepairRequest asks to encode or decode a packet, without its id: a datagram if there is a
-// protocol id, else a bare body.
-type RepairRequest struct {
-	Op         string        `json:"op"`
-	ProtocolID *uint32       `json:"protocol_id,omitempty"`
-	Type       string        `json:"type,omitempty"`
-	Hex        *string       `json:"hex,omitempty"`
-	Packet     *RepairPacket `json:"packet,omitempty"`
-}
-
-// RepairResponse is the response to it, without its id.
-type RepairResponse struct {
-	Answer
-	Hex    *string       `json:"hex,omitempty"`
-	Packet *RepairPacket `json:"packet,omitempty"`
-}
-
-// RepairPacket is a slice or an ack: fields that only one of them has are pointers. Its
-// numbers hold more than a packet can, so that an encoder can be asked what it refuses.
-type RepairPacket struct {
-	Type      string  `json:"type"`
-	ChunkID   int64   `json:"chunk_id"`
-	SliceID   *int64  `json:"slice_id,omitempty"`
-	NumSlices int64   `json:"num_slices"`
-	LastBytes *int64  `json:"last_bytes,omitempty"`
-	Data      *string `json:"data,omitempty"`
-	Have      *int64  `json:"have,omitempty"`
-	Top       *int64  `json:"top,omitempty"`
-}
+// This file has the traces of repair slices (REPAIR.md), as scripts make them.
 
 // RepairSenderRequest is a trace of a sender, without its id.
 type RepairSenderRequest struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// Code is an operation that encodes or decodes by a layout of spec/formats.json.
+// Code is an operation that encodes or decodes by a layout of spec/formats.json (PRT-2).
 type Code struct {
 	Decodes bool
 	Layout  string
