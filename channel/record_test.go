@@ -171,7 +171,9 @@ func TestRowsComeBack(t *testing.T) {
 		rows := rapid.SliceOfN(rapid.Custom(drawRecord), 1, 6).Draw(t, "records")
 		var payload []byte
 		for _, r := range rows {
+			before := len(payload)
 			payload = check.Must(port.Append(payload, &r))
+			check.Same(t, "size", r.Size(), len(payload)-before)
 		}
 		list, err := decodeAll(port, payload)
 		check.Same(t, "error", err, nil)

@@ -169,3 +169,17 @@ func TestScripts(t *testing.T) {
 		}
 	}
 }
+
+// Times are sums, a list goes up, and what cannot be read stays in Err.
+func TestWords(t *testing.T) {
+	var w conform.Words
+	check.Equal(t, "times", []int64{w.Time("10s-1"), w.Time("1h"), w.Time("1s+30ms+7")}, []int64{10_000_000 - 1, 3_600_000_000, 1_030_007})
+	check.Equal(t, "many", w.Times("1_000/500/3"), []int64{1000, 1500, 2000})
+	check.Equal(t, "list", w.List("0-2,5"), []int64{0, 1, 2, 5})
+	check.Same(t, "all of them", w.Err, nil)
+	for _, text := range []string{"", "x", "1m", "1s+"} {
+		var w conform.Words
+		w.Time(text)
+		check.That(t, w.Err != nil, text)
+	}
+}

@@ -144,9 +144,9 @@ func (op *Op) runLine(p *Played, m Machine, words string) (said []Said, err erro
 		return nil, fmt.Errorf("no event")
 	}
 	var w Words
-	for i, at := range w.times(fields[0]) {
+	for i, at := range w.Times(fields[0]) {
 		w.Nth, w.Position = i, len(p.Events)
-		e := op.event(&w, p.Config, fields[1:])
+		e := op.Event(&w, p.Config, fields[1:])
 		if w.Err != nil {
 			return nil, w.Err
 		}
@@ -164,8 +164,8 @@ func (op *Op) runLine(p *Played, m Machine, words string) (said []Said, err erro
 // byDeclaration begins an event whose words the dialect does not get.
 const byDeclaration = "plain"
 
-// event makes an event: by the dialect, or by the declaration.
-func (op *Op) event(w *Words, config any, words []string) Event {
+// Event makes an event of words: by the dialect, or by the declaration.
+func (op *Op) Event(w *Words, config any, words []string) Event {
 	plain := len(words) > 0 && words[0] == byDeclaration
 	if plain {
 		words = words[1:]
@@ -344,7 +344,7 @@ func (op *Op) sayEvent(config any, position int, e Event) string {
 	declared := op.declared(e)
 	for _, text := range append(tries, declared) {
 		w := Words{Position: position}
-		if fields := strings.Fields(text); reflect.DeepEqual(op.event(&w, config, fields), e) && w.Err == nil {
+		if fields := strings.Fields(text); reflect.DeepEqual(op.Event(&w, config, fields), e) && w.Err == nil {
 			return text
 		}
 	}

@@ -52,8 +52,8 @@ func (w *Words) term(text string) int64 {
 	return n * unit
 }
 
-// times reads a time, or FROM/STEP/COUNT.
-func (w *Words) times(text string) (times []int64) {
+// Times reads a time, or FROM/STEP/COUNT.
+func (w *Words) Times(text string) (times []int64) {
 	part := strings.Split(text, "/")
 	if len(part) != 3 {
 		return []int64{w.Time(text)}

@@ -135,6 +135,17 @@ func readRange(s *script) (low, high int64) {
 	return low, high
 }
 
+const untouched = 0xA5
+
+func allUntouched(b []byte) bool {
+	for _, v := range b {
+		if v != untouched {
+			return false
+		}
+	}
+	return true
+}
+
 func asBit(v bool) uint64 {
 	if v {
 		return 1
@@ -165,8 +176,7 @@ func seedBits(files []testvectors.File) (seeds [][]byte) {
 	for i := range 16 {
 		seeds = append(seeds, append([]byte{byte(i)}, every[i:]...), append([]byte{byte(i)}, noise[i*64:i*64+200]...))
 	}
-	for _, q := range codecRequests(files, contract.OpDecodeBody) {
-		b := bytesOf(q.Hex)
+	for _, b := range bytesIn(files, contract.OpDecodeBody) {
 		b = b[:min(len(b), 39)]
 		seed := append([]byte{0, 12, byte(len(b))}, b...)
 		seed = append(seed, 15, 0, 15, 0, 7, 0, 7, 6, 7, byte(len(b)/2), 1, 31, 5, 6, 2, 31)

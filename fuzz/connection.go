@@ -1,91 +1,14 @@
 package fuzz
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/connections"
-	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
 	"github.com/chunkwire/chunkwire/connection"
-	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
-
-// An input is the number of lanes, from 17 on with the variant of repair slices, and from 34 on
-// the same with marks, a byte, and a payload: the codec of records 7 to 10, with those of channels
-// between them, says what its oracle says.
-var targetConnectionRecords = newTarget("ConnectionRecords", "the records of a connection are those of the oracle: values, or code and byte; canonical both ways", runConnectionRecords, seedConnectionRecords)
-
-func runConnectionRecords(t T, data []byte) {
-	s := script{data}
-	how := int(s.byte())
-	f, payload := connection.Format{Lanes: how % 17, Repair: how/17%2 == 1, ECN: how/34%2 == 1}, s.left
-	before := bytes.Clone(payload)
-	again, err := recode(f, payload)
-	list, wantErr := connectionoracle.Decode(connectionoracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, before)
-	if verbose() {
-		t.Logf("%+v, %x: %v", f, before, err)
-	}
-	compareConnectionCodes(t, err, wantErr)
-	if !bytes.Equal(before, payload) {
-		t.Fatalf("decoding changed the payload")
-	}
-	if err != nil {
-		return
-	}
-	if !bytes.Equal(again, payload) {
-		t.Fatalf("accepted, but it encodes to %x", again)
-	}
-	if theirs, err := connectionoracle.Encode(connectionoracle.Format{Lanes: int64(f.Lanes), Repair: f.Repair, ECN: f.ECN}, list); err != nil || !bytes.Equal(theirs, payload) {
-		t.Fatalf("the oracle encodes what it decoded to %x, %v", theirs, err)
-	}
-}
-
-// anyWindow takes what any channel takes.
-var anyWindow = channel.Format{Window: 16384, Data: channel.DefaultData, Group: channel.DefaultGroup}
-
-// recode decodes a payload to its end, and encodes what it holds.
-func recode(f connection.Format, payload []byte) (again []byte, err error) {
-	for at, more := 0, true; more; more = at < len(payload) {
-		var ours connection.Record
-		var theirs channel.Record
-		if !f.IsRecord(payload, at) {
-			if at, err = anyWindow.Decode(payload, at, &theirs); err == nil {
-				again, err = anyWindow.Append(again, &theirs)
-			}
-		} else if at, err = f.Decode(payload, at, &ours); err == nil {
-			again, err = f.Append(again, &ours)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return again, nil
-}
-
-func compareConnectionCodes(t T, err, want error) {
-	t.Helper()
-	if err == nil && want == nil {
-		return
-	}
-	code, at := connectionoracle.RefusalOf(want)
-	var got *core.Error
-	if !errors.As(err, &got) || want == nil || string(got.Code()) != code || got.Place() != at {
-		t.Fatalf("connection says %v, the oracle %v", err, want)
-	}
-}
-
-func seedConnectionRecords(files []testvectors.File) (seeds [][]byte) {
-	for _, q := range requests[contract.ConnectionDecodeRequest](files, contract.OpConnectionDecode) {
-		seeds = append(seeds, append([]byte{byte(q.Lanes)}, bytesOf(&q.Hex)...), append([]byte{byte(q.Lanes + 17)}, bytesOf(&q.Hex)...), append([]byte{byte(q.Lanes + 34)}, bytesOf(&q.Hex)...))
-	}
-	return seeds
-}
 
 // Both ends of a connection, each beside its oracle, over a network that keeps everything that was ever
 // sent. At last the network is good, and each service delivers what it promises.

@@ -64,17 +64,14 @@ func seedInspect(files []testvectors.File) (seeds [][]byte) {
 	add := func(as byte, b []byte) {
 		seeds = append(seeds, append([]byte{as, byte(2 * len(b)), byte(len(b) >> 7)}, b...))
 	}
-	for _, q := range codecRequests(files, contract.OpDecodePacket) {
-		add(0, bytesOf(q.Hex))
+	for _, b := range bytesIn(files, contract.OpDecodePacket, contract.OpSessionDecode) {
+		add(0, b)
 	}
-	for _, q := range requests[contract.SessionDecodeRequest](files, contract.OpSessionDecode) {
-		add(0, bytesOf(&q.Hex))
+	for _, b := range bytesIn(files, contract.OpRecordsDecode) {
+		add(9, b)
 	}
-	for _, q := range requests[contract.RecordsDecodeRequest](files, contract.OpRecordsDecode) {
-		add(9, bytesOf(&q.Hex))
-	}
-	for _, q := range requests[contract.ConnectionDecodeRequest](files, contract.OpConnectionDecode) {
-		add(10, bytesOf(&q.Hex))
+	for _, b := range bytesIn(files, contract.OpConnectionDecode) {
+		add(10, b)
 	}
 	return seeds
 }

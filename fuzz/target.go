@@ -34,13 +34,13 @@ func newTarget(name, checks string, run func(T, []byte), seeds func([]testvector
 // Targets returns all targets, from the bits up.
 func Targets() []*Target {
 	return []*Target{
-		targetBits, targetDatagram, targetBody, targetRoundTrip,
+		targetBits, targetFormats,
 		targetReceiver, targetSender, targetConversation,
-		targetRepairDatagram, targetRepairReceiver, targetRepairSender, targetRepairConversation, targetTransport, targetVectors, targetPort,
-		targetPacket, targetPacketEndpoint, targetCongestion,
-		targetRecords, targetChannelReceiver, targetChannelSender, targetChannelConversation, targetMux,
+		targetRepairReceiver, targetRepairSender, targetRepairConversation, targetTransport, targetVectors, targetPort,
+		targetPacketEndpoint, targetCongestion,
+		targetChannelReceiver, targetChannelSender, targetChannelConversation, targetMux,
 		targetErasure,
-		targetSession, targetHandshake, targetConnectionRecords, targetConnection,
+		targetSession, targetHandshake, targetConnection,
 		targetInspect,
 		targetEventLog,
 	}

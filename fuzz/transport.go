@@ -284,8 +284,7 @@ func (g *server) answers() {
 // seedTransports gives an endpoint the datagrams that decoders refuse, some from
 // one unknown peer and some from many, between the beginnings of connections.
 func seedTransports(files []testvectors.File) (seeds [][]byte) {
-	for i, q := range codecRequests(files, contract.OpDecodePacket) {
-		d := bytesOf(q.Hex)
+	for i, d := range bytesIn(files, contract.OpDecodePacket) {
 		if len(d) > 100 || i%4 != 0 { // the others differ only in their data
 			continue
 		}

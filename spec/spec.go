@@ -46,12 +46,12 @@ type Table struct {
 
 // Row is a row of a table of transitions.
 type Row struct {
-	Row     string   `json:"row"` // a letter and a number
-	State   string   `json:"state"`
+	Actions []string `json:"actions"`
 	Event   string   `json:"event"`
 	Guard   string   `json:"guard"`
 	Next    string   `json:"next"`
-	Actions []string `json:"actions"`
+	Row     string   `json:"row"` // a letter and a number
+	State   string   `json:"state"`
 }
 
 // Constant is a constant with its value.

@@ -1,65 +1,80 @@
 package statemachine
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/chunkwire/chunkwire/conform/check"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/core"
 )
 
 // Control state is one pending ack a chunk, not a queue: after any flood three acks are
 // due at the most (ACQ-2).
 func TestPendingAcksDoNotPileUp(t *testing.T) {
-	r := readyReceiver()
-	previous, early, foreign := chunktest.Slice(7, 0, 2), chunktest.Slice(8, 0, 3), chunktest.Slice(9, 0, 3)
-	for range 10_000 {
-		give(r, previous, early, foreign)
+	for _, kind := range kinds {
+		r := readyReceiver(kind)
+		flood := []codec.Slice{old(kind), someSlice(kind, 8, 0, 3), someSlice(kind, 9, 0, 3)}
+		if kind == codec.Repair {
+			flood = append(flood, sliceOf(7, 9, 2))
+		}
+		for range 10_000 {
+			give(r, flood...)
+		}
+		r.Poll(r.Deadline())
+		r.Poll(r.now)
+		noAck(t, r, r.now)
+		check.Equal(t, "deadline", r.Deadline(), core.Never)
 	}
-	r.Poll(r.Deadline())
-	r.Poll(r.now)
-	noAck(t, r, r.now)
-	check.Equal(t, "deadline", r.Deadline(), core.Never)
 }
 
-// A flood of duplicates does not make a flood of acks (AKT-2).
+// A flood of duplicates does not make a flood of acks, nor does one of dependent slices (AKT-2).
 func TestAFloodOfDuplicates(t *testing.T) {
-	r := receivingReceiver()
-	before, start := r.Stats().AcksSent, r.now
-	for now := start; now < start+core.Second; now += 50 {
-		r.HandleSlice(now, chunktest.Slice(8, 0, 3))
-		for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
+	for _, kind := range kinds {
+		r := receivingReceiver(kind)
+		flood := []codec.Slice{firstSlice(kind)}
+		if kind == codec.Repair {
+			flood = append(flood, sliceOf(8, alike[1], 3))
 		}
-	}
-	if n := r.Stats().AcksSent - before; n < 490 || n > 500 {
-		t.Errorf("%d acks in a second", n)
+		before, start := r.Stats().AcksSent, r.now
+		for now := start; now < start+core.Second; now += 50 {
+			for _, s := range flood {
+				r.HandleSlice(now, s)
+			}
+			for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
+			}
+		}
+		if n := r.Stats().AcksSent - before; n < 490 || n > 500 {
+			t.Errorf("%v slices: %d acks in a second", kind, n)
+		}
 	}
 }
 
 // Polling a receiver at its deadline always yields an ack or the end; polling it a
 // microsecond before yields nothing (RCV-17).
 func TestAReceiversDeadlineIsExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := check.Must(NewReceiver(ReceiverConfig{GiveUp: core.Micros(rapid.SampledFrom([]int64{1, 1500, 10_000_000}).Draw(t, "give up"))}))
-		now := core.Micros(rapid.Int64Range(0, 1_000_000).Draw(t, "start"))
-		for range 80 {
-			switch rapid.IntRange(0, 5).Draw(t, "event") {
-			case 0:
-				_, _ = r.Read(now, nil)
-			case 1:
-				now += core.Micros(rapid.Int64Range(0, 3000).Draw(t, "later"))
-			default:
-				chunkID := r.chunkID + uint16(rapid.IntRange(-1, 1).Draw(t, "chunk"))
-				r.HandleSlice(now, chunktest.Slice(chunkID, rapid.IntRange(0, 2).Draw(t, "slice"), 3))
-				continue
+	for _, kind := range kinds {
+		rapid.Check(t, func(t *rapid.T) {
+			r := check.Must(NewReceiver(ReceiverConfig{Kind: kind, GiveUp: core.Micros(rapid.SampledFrom([]int64{1, 1500, 10_000_000}).Draw(t, "give up"))}))
+			now := core.Micros(rapid.Int64Range(0, 1_000_000).Draw(t, "start"))
+			for range 80 {
+				switch rapid.IntRange(0, 5).Draw(t, "event") {
+				case 0:
+					_, _ = r.Read(now, nil)
+				case 1:
+					now += core.Micros(rapid.Int64Range(0, 3000).Draw(t, "later"))
+				default:
+					chunkID := r.chunkID + uint16(rapid.IntRange(-1, 1).Draw(t, "chunk"))
+					r.HandleSlice(now, someSlice(kind, chunkID, rapid.IntRange(0, 2+4*int(kind)).Draw(t, "slice"), 3))
+					continue
+				}
+				for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
+				}
+				now = checkReceiverDeadline(t, r, now)
 			}
-			for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
-			}
-			now = checkReceiverDeadline(t, r, now)
-		}
-	})
+		})
+	}
 }
 
 // checkReceiverDeadline goes on to the deadline, if there is one, and returns it.

@@ -55,7 +55,7 @@ func TestTimeDoesNotRunBackward(t *testing.T) {
 		"ack":    func(s *Sender) { s.HandleAck(5*core.Second, codec.Ack{}) },
 		"poll":   func(s *Sender) { s.Poll(5 * core.Second) },
 	} {
-		s := newSender(0, &inTurn{deadline: core.Never})
+		s := newSender(codec.Named, 0, &inTurn{deadline: core.Never})
 		call(s)
 		_ = s.Submit(core.Second, []byte{1})
 		check.Equal(t, name+": heard", s.heardAt, 5*core.Second)
@@ -68,7 +68,7 @@ func TestTimeDoesNotRunBackward(t *testing.T) {
 		"read":  func(r *Receiver) { _, _ = r.Read(5*core.Second, nil) },
 		"poll":  func(r *Receiver) { r.Poll(5 * core.Second) },
 	} {
-		r := newReceiver(0)
+		r := newReceiver(codec.Named, 0)
 		call(r)
 		r.HandleSlice(core.Second, chunktest.Slice(0, 0, 3))
 		check.Equal(t, name+": ack due", r.Deadline(), 5*core.Second)

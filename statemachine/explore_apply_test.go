@@ -86,7 +86,7 @@ func (w *exWorld) applyToSender(st *exState, m exMove) error {
 }
 
 func (w *exWorld) newSender(st *exState) {
-	st.sender = exSender{Sender: *newSender(w.first, w.sched)}
+	st.sender = exSender{Sender: *newSender(codec.Named, w.first, w.sched)}
 	st.attach()
 	st.sched = anyScheduler{next: -1}
 	st.submitted, st.reported = 0, 0
@@ -94,7 +94,7 @@ func (w *exWorld) newSender(st *exState) {
 }
 
 func (w *exWorld) newReceiver(st *exState) {
-	st.receiver = exReceiver{Receiver: *newReceiver(w.first)}
+	st.receiver = exReceiver{Receiver: *newReceiver(codec.Named, w.first)}
 	st.attach()
 	st.delivered = 0
 	foldReceiver(&st.receiver.Receiver, 0)

@@ -12,22 +12,10 @@ import (
 // What must hold of every step: w.before is the state before the event, st the one
 // after it, not yet folded. These fold it.
 
-// exRows are the rows of both tables.
-var exRows = func() map[core.Row]core.Line {
-	rows := map[core.Row]core.Line{}
-	for _, l := range append(SenderTable(codec.Named), ReceiverTable(codec.Named)...) {
-		rows[l.Row] = l
-	}
-	return rows
-}()
-
 // took notes that a row was taken, which must lead from the one state to the other.
 func (w *exWorld) took(row core.Row, from, to fmt.Stringer) error {
 	w.rows[row] = true
-	if l := exRows[row]; l.State != from.String() || l.Next != to.String() {
-		return fmt.Errorf("%v leads from %v to %v", row, from, to)
-	}
-	return nil
+	return leads(row, from, to)
 }
 
 // afterSender checks an event of the sender's; a is the ack if it was one.

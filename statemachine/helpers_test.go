@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/core"
@@ -56,12 +57,40 @@ func (s *inTurn) Deadline() core.Micros {
 
 func (s *inTurn) Stats() ScheduleStats { return ScheduleStats{Lost: 4} }
 
-func newSender(first uint16, sched Scheduler) *Sender {
-	return check.Must(NewSender(SenderConfig{FirstChunkID: first, Scheduler: sched}))
+// kinds are those of slices. What is said of one machine is said of each.
+var kinds = []codec.Kind{codec.Named, codec.Repair}
+
+func newSender(kind codec.Kind, first uint16, sched Scheduler) *Sender {
+	return check.Must(NewSender(SenderConfig{Kind: kind, FirstChunkID: first, Scheduler: sched}))
 }
 
-func newReceiver(first uint16) *Receiver {
-	return check.Must(NewReceiver(ReceiverConfig{FirstChunkID: first}))
+func newReceiver(kind codec.Kind, first uint16) *Receiver {
+	return check.Must(NewReceiver(ReceiverConfig{Kind: kind, FirstChunkID: first}))
+}
+
+// submit submits a chunk: one of repair slices encoded.
+func submit(s *Sender, data []byte) error {
+	if s.kind == codec.Repair {
+		return s.SubmitEncoded(s.now, erasure.Encode(data))
+	}
+	return s.Submit(s.now, data)
+}
+
+// someSlice returns a slice of a chunk of n.
+func someSlice(kind codec.Kind, chunkID uint16, id, n int) codec.Slice {
+	if kind == codec.Repair {
+		return sliceOf(chunkID, id, n)
+	}
+	return chunktest.Slice(chunkID, id, n)
+}
+
+// someAck returns an ack that says the same of either kind: which named slices are here, and
+// how many of those that were sent below a number.
+func someAck(kind codec.Kind, chunkID uint16, bits string, have, top int) codec.Ack {
+	if kind == codec.Repair {
+		return codec.Ack{ChunkID: chunkID, NumSlices: len(bits), Have: have, Top: top}
+	}
+	return chunktest.Ack(chunkID, bits)
 }
 
 // sentOf and receivedOf are the ledgers of machines of named slices.
@@ -96,56 +125,77 @@ func noAck(t *testing.T, r *Receiver, now core.Micros) {
 // A sender in each of its states, reached by events only. The chunk has three slices
 // and the id 7.
 
-func idleSender() *Sender { return newSender(7, &inTurn{deadline: core.Never}) }
+func idleSender(kind codec.Kind) *Sender { return senderAt(kind, 7) }
 
-func idleAgainSender() *Sender {
-	s := newSender(6, &inTurn{deadline: core.Never})
-	_ = s.Submit(0, chunktest.Chunk(5, 1))
-	s.Poll(0)
-	s.HandleAck(0, chunktest.Ack(6, "1"))
-	return s
-}
-
-func startedSender() *Sender {
-	s := idleSender()
-	_ = s.Submit(0, chunktest.Chunk(3000, 1))
-	return s
-}
-
-func sentSender() *Sender {
-	s := startedSender()
-	for range 3 {
-		s.Poll(0)
+func senderAt(kind codec.Kind, first uint16) *Sender {
+	if kind == codec.Repair {
+		return newSender(kind, first, &scripted{deadline: core.Never})
 	}
+	return newSender(kind, first, &inTurn{deadline: core.Never})
+}
+
+func idleAgainSender(kind codec.Kind) *Sender {
+	s := senderAt(kind, 6)
+	_ = submit(s, chunktest.Chunk(5, 1))
+	sends(s, 1)
+	s.HandleAck(0, someAck(kind, 6, "1", 1, 1))
 	return s
 }
 
-func ackedSender() *Sender {
-	s := sentSender()
-	s.HandleAck(0, chunktest.Ack(7, "010"))
+func startedSender(kind codec.Kind) *Sender {
+	s := idleSender(kind)
+	_ = submit(s, chunktest.Chunk(2*codec.SliceSize+lastBytes, 8))
 	return s
 }
 
-func failedSender() *Sender {
-	s := ackedSender()
+// sends makes a sender send all that is due: so often, if its scheduler is scripted.
+func sends(s *Sender, n int) (slices []codec.Slice) {
+	if sched, ok := s.sched.(*scripted); ok {
+		sched.due = n
+	}
+	for p, ok := s.Poll(s.now); ok; p, ok = s.Poll(s.now) {
+		slices = append(slices, p)
+	}
+	return slices
+}
+
+// sentSender has sent its three slices, and of repair slices one more.
+func sentSender(kind codec.Kind) *Sender {
+	s := startedSender(kind)
+	sends(s, 3+int(kind))
+	return s
+}
+
+// ackedSender knows that one slice has arrived: the second of named ones, else one of the
+// first two.
+func ackedSender(kind codec.Kind) *Sender {
+	s := sentSender(kind)
+	s.HandleAck(0, someAck(kind, 7, "010", 1, 2))
+	return s
+}
+
+func failedSender(kind codec.Kind) *Sender {
+	s := ackedSender(kind)
 	s.Poll(DefaultGiveUp)
 	return s
 }
 
 // failedUnacked has failed without an ack.
-func failedUnacked() *Sender {
-	s := sentSender()
+func failedUnacked(kind codec.Kind) *Sender {
+	s := sentSender(kind)
 	s.Poll(DefaultGiveUp)
 	return s
 }
 
-// firstSlice is of the current chunk of the receivers below.
-var firstSlice = chunktest.Slice(8, 0, 3)
-
 // A receiver in each of its states, reached by events only. The current chunk is 8, of
 // three slices; the chunk 7 before it had two.
 
-func firstReceiver() *Receiver { return newReceiver(7) }
+func firstReceiver(kind codec.Kind) *Receiver { return newReceiver(kind, 7) }
+
+// firstSlice is the first of the current chunk that comes.
+func firstSlice(kind codec.Kind) codec.Slice {
+	return someSlice(kind, 8, [...]int{codec.Named: 0, codec.Repair: alike[0]}[kind], 3)
+}
 
 // quiet polls until nothing is due.
 func quiet(r *Receiver) *Receiver {
@@ -155,33 +205,35 @@ func quiet(r *Receiver) *Receiver {
 	return r
 }
 
-func readyReceiver() *Receiver {
-	return quiet(give(firstReceiver(), chunktest.Slice(7, 0, 2), chunktest.Slice(7, 1, 2)))
+func readyReceiver(kind codec.Kind) *Receiver {
+	return quiet(give(firstReceiver(kind), someSlice(kind, 7, 0, 2), someSlice(kind, 7, 1, 2)))
 }
 
-func waitingReceiver() *Receiver {
-	r := readyReceiver()
+func waitingReceiver(kind codec.Kind) *Receiver {
+	r := readyReceiver(kind)
 	_, _ = r.Read(0, nil)
 	return r
 }
 
-func receivingReceiver() *Receiver {
-	r := waitingReceiver()
+func receivingReceiver(kind codec.Kind) *Receiver {
+	r := waitingReceiver(kind)
 	r.Poll(2 * ms) // from now on an ack may go out again
-	return quiet(give(r, chunktest.Slice(8, 0, 3)))
+	return quiet(give(r, firstSlice(kind)))
 }
 
-func almostReceiver() *Receiver { return quiet(give(receivingReceiver(), chunktest.Slice(8, 2, 3))) }
+func almostReceiver(kind codec.Kind) *Receiver {
+	return quiet(give(receivingReceiver(kind), someSlice(kind, 8, 2, 3)))
+}
 
 // halfway has waited for half the time to give up.
-func halfway() *Receiver {
-	r := receivingReceiver()
+func halfway(kind codec.Kind) *Receiver {
+	r := receivingReceiver(kind)
 	r.Poll(r.now + DefaultGiveUp/2)
 	return r
 }
 
-func failedReceiver() *Receiver {
-	r := almostReceiver()
+func failedReceiver(kind codec.Kind) *Receiver {
+	r := almostReceiver(kind)
 	r.Poll(r.now + DefaultGiveUp)
 	return r
 }

@@ -12,7 +12,7 @@ import (
 // Memory is taken as slices arrive: a slice costs itself and pointers, not what it
 // announces (RCV-18, BND-1).
 func TestMemoryGrowsWithWhatArrives(t *testing.T) {
-	r := newReceiver(0)
+	r := newReceiver(codec.Named, 0)
 	kept := func() (n int) {
 		for _, s := range receivedOf(r).slices {
 			if s != nil {
@@ -40,7 +40,7 @@ func TestMemoryGrowsWithWhatArrives(t *testing.T) {
 
 // The memory of a chunk is used again for the next one (BND-1).
 func TestMemoryIsUsedAgain(t *testing.T) {
-	r := newReceiver(0)
+	r := newReceiver(codec.Named, 0)
 	give(r, chunktest.Slice(0, 0, 2), chunktest.Slice(0, 1, 2))
 	before := [2]*[codec.SliceSize]byte{receivedOf(r).slices[0], receivedOf(r).slices[1]}
 	_, _ = r.Read(0, nil)
@@ -50,7 +50,7 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 
 // A forged slice of a chunk that is not expected costs nothing (RCV-4, BND-1).
 func TestForeignSlicesCostNoMemory(t *testing.T) {
-	r := newReceiver(0)
+	r := newReceiver(codec.Named, 0)
 	for n := 1; n <= 256; n++ {
 		give(r, chunktest.Slice(5, 0, n))
 	}
@@ -67,13 +67,15 @@ func room(n int) []*[codec.SliceSize]byte {
 	return table
 }
 
-func sharing(m *Memory) *Receiver { return check.Must(NewReceiver(ReceiverConfig{Memory: m})) }
+func sharing(kind codec.Kind, m *Memory) *Receiver {
+	return check.Must(NewReceiver(ReceiverConfig{Kind: kind, Memory: m}))
+}
 
 // Receivers that share a Memory never write where another's bytes are, in whatever
 // order they begin, are read and begin again.
 func TestReceiversShareAMemory(t *testing.T) {
 	var m Memory
-	receivers := [3]*Receiver{sharing(&m), sharing(&m), sharing(&m)}
+	receivers := [3]*Receiver{sharing(codec.Named, &m), sharing(codec.Named, &m), sharing(codec.Named, &m)}
 	var chunks [3][]byte
 	for round := range 9 {
 		// All are full at the same time, and their slices came in turn.
@@ -99,7 +101,7 @@ func TestReceiversShareAMemory(t *testing.T) {
 // Memory; the next chunk of any receiver uses it again (BND-1).
 func TestAnIdleReceiverHoldsNoMemory(t *testing.T) {
 	var m Memory
-	a, b := sharing(&m), sharing(&m)
+	a, b := sharing(codec.Named, &m), sharing(codec.Named, &m)
 	for id := range 256 {
 		give(a, chunktest.Slice(0, id, 256))
 	}
@@ -140,14 +142,16 @@ func TestWhatAMemoryKeeps(t *testing.T) {
 
 // Giving up allocates nothing.
 func TestGivingUpAllocatesNothing(t *testing.T) {
-	s, r := sentSender(), receivingReceiver()
-	if n := testing.AllocsPerRun(10, func() {
-		s.Poll(year)
-		r.Poll(year)
-		_, _ = s.Err(), r.Err()
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
+	for _, kind := range kinds {
+		s, r := sentSender(kind), receivingReceiver(kind)
+		if n := testing.AllocsPerRun(10, func() {
+			s.Poll(year)
+			r.Poll(year)
+			_, _ = s.Err(), r.Err()
+		}); n != 0 {
+			t.Errorf("%v allocations", n)
+		}
+		check.Equal(t, "states", [2]string{s.state.String(), r.state.String()}, [2]string{"FAILED", "FAILED"})
+		check.Equal(t, "deadlines", [2]core.Micros{s.Deadline(), r.Deadline()}, [2]core.Micros{core.Never, core.Never})
 	}
-	check.Equal(t, "states", [2]string{s.state.String(), r.state.String()}, [2]string{"FAILED", "FAILED"})
-	check.Equal(t, "deadlines", [2]core.Micros{s.Deadline(), r.Deadline()}, [2]core.Micros{core.Never, core.Never})
 }

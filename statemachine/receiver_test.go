@@ -13,68 +13,84 @@ import (
 )
 
 func TestAReadAppends(t *testing.T) {
-	r := newReceiver(0)
-	chunk := chunktest.Chunk(2500, 4)
-	give(r, chunktest.Slices(0, chunk)...)
-	check.Equal(t, "size to read", r.readSize, 2500)
-	got, err := r.Read(0, []byte("head"))
-	check.Same(t, "error", err, nil)
-	check.Bytes(t, "chunk", got, append([]byte("head"), chunk...))
-	check.Equal(t, "size to read", r.readSize, 0)
-	check.That(t, r.read == nil, "the receiver releases what it delivered")
+	for _, kind := range kinds {
+		r := newReceiver(kind, 0)
+		chunk := chunkOf(0, 3)
+		slices := chunktest.Slices(0, chunk)
+		if kind == codec.Repair {
+			slices = ids(0, 3, 4, 0, 2)
+		}
+		give(r, slices...)
+		check.Equal(t, "size to read", r.readSize, len(chunk))
+		got, err := r.Read(0, []byte("head"))
+		check.Same(t, "error", err, nil)
+		check.Bytes(t, "chunk", got, append([]byte("head"), chunk...))
+		check.Equal(t, "size to read", r.readSize, 0)
+		check.That(t, r.read == nil, "the receiver releases what it delivered")
 
-	dst := []byte("kept")
-	got, err = r.Read(0, dst)
-	check.Same(t, "error", err, ErrNothingToRead)
-	check.Bytes(t, "what was given", got, dst)
+		dst := []byte("kept")
+		got, err = r.Read(0, dst)
+		check.Same(t, "error", err, ErrNothingToRead)
+		check.Bytes(t, "what was given", got, dst)
+	}
 }
 
-// The network reuses its buffers (RCV-11).
+// The network reuses its buffers (RCV-11, RPR-8).
 func TestAReceiverCopiesWhatItIsGiven(t *testing.T) {
-	r := newReceiver(0)
-	chunk := chunktest.Chunk(2500, 4)
-	for _, s := range chunktest.Slices(0, chunk) {
-		buffer := append([]byte(nil), s.Data...)
-		s.Data = buffer
-		give(r, s)
-		clear(buffer)
+	for _, kind := range kinds {
+		r := newReceiver(kind, 0)
+		slices := chunktest.Slices(0, chunkOf(0, 3))
+		if kind == codec.Repair {
+			slices = ids(0, 3, alike[0], alike[1], 1, 0)
+		}
+		for _, s := range slices {
+			s.Data = append([]byte(nil), s.Data...)
+			give(r, s)
+			clear(s.Data)
+		}
+		got, _ := r.Read(0, nil)
+		check.Bytes(t, "chunk", got, chunkOf(0, 3))
+		check.Same(t, "inconsistent", r.stats.Inconsistent, 0)
 	}
-	got, _ := r.Read(0, nil)
-	check.Bytes(t, "chunk", got, chunk)
 }
 
 // A slice that cannot be represented is not of this protocol, and is ignored
 // in every state.
 func TestInvalidSlicesAreIgnored(t *testing.T) {
-	good := chunktest.Slice(8, 1, 3)
 	for _, c := range []struct {
 		name  string
+		kinds []codec.Kind
 		wrong func(s *codec.Slice)
 	}{
-		{"no slices", func(s *codec.Slice) { s.NumSlices = 0 }},
-		{"257 slices", func(s *codec.Slice) { s.NumSlices = 257 }},
-		{"slice -1", func(s *codec.Slice) { s.SliceID = -1 }},
-		{"slice 3 of 3", func(s *codec.Slice) { s.SliceID = 3 }},
-		{"too short", func(s *codec.Slice) { s.Data = s.Data[:1023] }},
-		{"empty", func(s *codec.Slice) { s.Data = nil }},
-		{"too long", func(s *codec.Slice) { s.Data = make([]byte, 1025) }},
+		{"no slices", kinds, func(s *codec.Slice) { s.NumSlices = 0 }},
+		{"257 slices", kinds, func(s *codec.Slice) { s.NumSlices = 257 }},
+		{"slice -1", kinds, func(s *codec.Slice) { s.SliceID = -1 }},
+		{"slice 3 of 3", kinds[:1], func(s *codec.Slice) { s.SliceID = 3 }},
+		{"id 8192", kinds, func(s *codec.Slice) { s.SliceID = 8192 }},
+		{"last_bytes 0", kinds[1:], func(s *codec.Slice) { s.LastBytes = 0 }},
+		{"too short", kinds, func(s *codec.Slice) { s.Data = s.Data[:1023] }},
+		{"empty", kinds, func(s *codec.Slice) { s.Data = nil }},
+		{"too long", kinds, func(s *codec.Slice) { s.Data = make([]byte, 1025) }},
+		{"not the last's", kinds[1:], func(s *codec.Slice) { s.SliceID = 2 }},
 	} {
-		for _, from := range []func() *Receiver{waitingReceiver, receivingReceiver, readyReceiver, failedReceiver} {
-			r := from()
-			before, received, deadline := *r, receivedOf(r).received, r.Deadline()
-			s := good
-			c.wrong(&s)
-			give(r, s)
-			if r.Stats().Ignored != before.stats.Ignored+1 || r.state != before.state || r.pending != before.pending ||
-				receivedOf(r).received != received || r.Deadline() != deadline {
-				t.Errorf("%s: not ignored in %v", c.name, before.state)
+		for _, kind := range c.kinds {
+			for _, from := range []func(codec.Kind) *Receiver{waitingReceiver, receivingReceiver, readyReceiver, failedReceiver} {
+				r := from(kind)
+				before, stats, deadline := r.Vars(), r.stats, r.Deadline()
+				s := someSlice(kind, 8, [...]int{codec.Named: 1, codec.Repair: 4}[kind], 3)
+				c.wrong(&s)
+				check.That(t, !r.HandleSlice(r.now, s), c.name+": it is not ours")
+				before.Row = r.row
+				check.Equal(t, c.name+": variables", r.Vars(), before)
+				check.Same(t, c.name+": deadline", r.Deadline(), deadline)
+				check.Same(t, c.name+": ignored", r.stats.Ignored, stats.Ignored+1)
 			}
 		}
 	}
 }
 
 func TestReceiverStats(t *testing.T) {
-	r := newReceiver(0)
+	r := newReceiver(codec.Named, 0)
 	chunk := chunktest.Slices(0, chunktest.Chunk(2500, 1))
 	r.HandleSlice(10*ms, chunk[0])
 	r.HandleSlice(11*ms, chunk[0])
@@ -111,22 +127,19 @@ func TestTheShortestAndTheLongestTimeToGiveUp(t *testing.T) {
 // Ids are compared for equality only. A chunk from exactly half the range away is
 // neither the current nor the previous one (CID-3, RCV-3, RCV-4).
 func TestOnlyEqualityOfIDsCounts(t *testing.T) {
-	for _, first := range []uint16{0, 1, 32767, 32768, 65535} {
-		r := newReceiver(first)
-		give(r, chunktest.Slice(first, 0, 1))
-		_, _ = r.Read(0, nil)
-		want := map[uint16]core.Row{first: "R3", first + 1: "R1"}
-		for _, away := range []uint16{0, 1, 2, 32767, 32768, 32769, 65534, 65535} {
-			twin, ledger := *r, *receivedOf(r)
-			ledger.slices = nil
-			twin.ledger = &ledger
-			ours := twin.HandleSlice(0, chunktest.Slice(first+away, 0, 1))
-			row, known := want[first+away]
-			if !known {
-				row = "R4"
-			}
-			if twin.row != row || ours != known {
-				t.Errorf("chunk %d after %d: row %v, ours %v; want %v", first+away, first, twin.row, ours, row)
+	for _, kind := range kinds {
+		names := [...]string{codec.Named: "R", codec.Repair: "U"}
+		for _, first := range []uint16{0, 1, 32767, 32768, 65535} {
+			want := map[uint16]string{first: "3", first + 1: "1"}
+			for _, away := range []uint16{0, 1, 2, 32767, 32768, 32769, 65534, 65535} {
+				r := give(newReceiver(kind, first), someSlice(kind, first, 0, 1))
+				_, _ = r.Read(0, nil)
+				ours := r.HandleSlice(0, someSlice(kind, first+away, 0, 1))
+				row, known := want[first+away]
+				if !known {
+					row = "4"
+				}
+				check.Equal(t, "row and whether it is ours", []any{string(r.row), ours}, []any{names[kind] + row, known})
 			}
 		}
 	}
@@ -134,7 +147,7 @@ func TestOnlyEqualityOfIDsCounts(t *testing.T) {
 
 // A read without a buffer allocates one of the chunk's size, and not by doubling.
 func TestAReadAllocatesOnce(t *testing.T) {
-	r := newReceiver(0)
+	r := newReceiver(codec.Named, 0)
 	give(r, chunktest.Slices(0, chunktest.Chunk(codec.MaxChunkSize, 1))...)
 	got, _ := r.Read(0, nil)
 	check.Equal(t, "room", cap(got), codec.MaxChunkSize)
@@ -148,7 +161,7 @@ func TestSlicesInAnyOrder(t *testing.T) {
 		list := chunktest.Slices(0, chunk)
 		late := chunktest.Slices(65535, chunktest.Chunk(3000, 2))
 		early := chunktest.Slices(1, chunktest.Chunk(3000, 3))
-		r := newReceiver(0)
+		r := newReceiver(codec.Named, 0)
 		for _, s := range rapid.Permutation(slices.Concat(list, list, late, late, early)).Draw(t, "order") {
 			r.HandleSlice(0, s)
 		}

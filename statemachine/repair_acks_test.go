@@ -4,8 +4,6 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/internal/acktimer"
@@ -14,7 +12,7 @@ import (
 // The first slice of a chunk is acked at once if no ack went out before, and else 2 ms
 // after that (RPK-2, AKT-2, AKT-3).
 func TestAcksOfSlicesInOrder(t *testing.T) {
-	r := repairNewReceiver(0)
+	r := newReceiver(codec.Repair, 0)
 	r.HandleSlice(0, sliceOf(0, 0, 40))
 	check.Same(t, "deadline of the first", r.Deadline(), 0)
 	nextAck(t, r, 0)
@@ -35,7 +33,7 @@ func TestAcksOfSlicesInOrder(t *testing.T) {
 // AKT-4).
 func TestAcksAroundAGap(t *testing.T) {
 	at := core.Micros(0)
-	r := repairNewReceiver(0)
+	r := newReceiver(codec.Repair, 0)
 	for _, c := range []struct {
 		id   int
 		once bool
@@ -58,7 +56,7 @@ func TestAcksAroundAGap(t *testing.T) {
 // A slice that is dependent or doubled is answered soon, and is none of those that make or
 // close a gap (RPK-2, RPR-12).
 func TestWhatIsNotStoredMakesNoGap(t *testing.T) {
-	r := repairNewReceiver(0)
+	r := newReceiver(codec.Repair, 0)
 	r.HandleSlice(0, sliceOf(0, alike[0], 3))
 	nextAck(t, r, 0)
 	r.acks.LastAt, r.acks.AfterGap = ms, false
@@ -75,7 +73,7 @@ func TestWhatIsNotStoredMakesNoGap(t *testing.T) {
 
 // After id 8,191 the next one is a gap, as the ids say (RPK-2).
 func TestAcksWhereIDsComeAgain(t *testing.T) {
-	r := give(repairNewReceiver(0), ids(0, 5, 8190, 8191)...)
+	r := give(newReceiver(codec.Repair, 0), ids(0, 5, 8190, 8191)...)
 	nextAck(t, r, 0)
 	r.acks.AfterGap = false
 	r.HandleSlice(10, sliceOf(0, 5, 5))
@@ -85,7 +83,7 @@ func TestAcksWhereIDsComeAgain(t *testing.T) {
 // A chunk that is complete is acked at once; an ack of the one that is not any more current
 // is replaced (RPR-9, RPK-1).
 func TestACompleteChunkIsAckedAtOnce(t *testing.T) {
-	r := repairNewReceiver(0)
+	r := newReceiver(codec.Repair, 0)
 	r.HandleSlice(0, sliceOf(0, 0, 3))
 	nextAck(t, r, 0)
 	r.HandleSlice(10, sliceOf(0, 1, 3))
@@ -99,7 +97,7 @@ func TestACompleteChunkIsAckedAtOnce(t *testing.T) {
 // START forgets a hold that is due, and what was held; the ack of the chunk before stays
 // (RPR-7).
 func TestWhatIsForgottenWhenAChunkBegins(t *testing.T) {
-	r := give(repairReadyReceiver(), sliceOf(8, 0, 4), sliceOf(7, 0, 2))
+	r := give(readyReceiver(codec.Repair), sliceOf(8, 0, 4), sliceOf(7, 0, 2))
 	check.Same(t, "due", r.pending, PendingAcks{Previous: true, Hold: true})
 	_, _ = r.Read(r.now, nil)
 	give(r, sliceOf(8, 0, 3))
@@ -111,14 +109,14 @@ func TestWhatIsForgottenWhenAChunkBegins(t *testing.T) {
 
 // A hold may go out after the chunk was read: it says what was so when the slice came.
 func TestALateHold(t *testing.T) {
-	r := give(repairReadyReceiver(), sliceOf(8, 6, 4))
+	r := give(readyReceiver(codec.Repair), sliceOf(8, 6, 4))
 	_, _ = r.Read(r.now, nil)
 	check.Same(t, "ack", nextAck(t, r, 2*ms), codec.Ack{ChunkID: 8, NumSlices: 4})
 }
 
 // All three at once go out in order, the previous chunk's first (RCV-16).
 func TestAcksGoOutInOrder(t *testing.T) {
-	r := repairReceivingReceiver()
+	r := receivingReceiver(codec.Repair)
 	give(r, sliceOf(8, 0, 3), sliceOf(7, 5, 2))
 	now := r.now + acktimer.Interval
 	check.Same(t, "first", nextAck(t, r, now), codec.Ack{ChunkID: 7, NumSlices: 2, Have: 2, Top: 2})
@@ -126,81 +124,11 @@ func TestAcksGoOutInOrder(t *testing.T) {
 	noAck(t, r, now)
 }
 
-// One ack is due for each chunk, not a queue: after any flood three at the most (ACQ-2).
-func TestRepairPendingAcksDoNotPileUp(t *testing.T) {
-	r := repairReadyReceiver()
-	flood := []codec.Slice{sliceOf(7, 0, 2), sliceOf(7, 9, 2), sliceOf(8, 0, 3), sliceOf(9, 0, 3)}
-	for range 10_000 {
-		give(r, flood...)
-	}
-	r.Poll(r.Deadline())
-	r.Poll(r.now)
-	noAck(t, r, r.now)
-	check.Equal(t, "deadline", r.Deadline(), core.Never)
-}
-
-// A flood of duplicates and dependent slices does not make a flood of acks (AKT-2).
-func TestRepairAFloodOfDuplicates(t *testing.T) {
-	r := repairReceivingReceiver()
-	double, dependent := sliceOf(8, alike[0], 3), sliceOf(8, alike[1], 3)
-	before, start := r.Stats().AcksSent, r.now
-	for now := start; now < start+core.Second; now += 50 {
-		r.HandleSlice(now, double)
-		r.HandleSlice(now, dependent)
-		for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
-		}
-	}
-	if n := r.Stats().AcksSent - before; n < 490 || n > 500 {
-		t.Errorf("%d acks in a second", n)
-	}
-}
-
-// Polling a receiver at its deadline always yields an ack or the end; polling it a
-// microsecond before yields nothing (RCV-17).
-func TestRepairAReceiversDeadlineIsExact(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := check.Must(NewReceiver(ReceiverConfig{Kind: codec.Repair, GiveUp: core.Micros(rapid.SampledFrom([]int64{1, 1500, 10_000_000}).Draw(t, "give up"))}))
-		now := core.Micros(rapid.Int64Range(0, 1_000_000).Draw(t, "start"))
-		for range 80 {
-			switch rapid.IntRange(0, 5).Draw(t, "event") {
-			case 0:
-				_, _ = r.Read(now, nil)
-			case 1:
-				now += core.Micros(rapid.Int64Range(0, 3000).Draw(t, "later"))
-			default:
-				chunkID := r.chunkID + uint16(rapid.IntRange(-1, 1).Draw(t, "chunk"))
-				r.HandleSlice(now, sliceOf(chunkID, rapid.IntRange(0, 6).Draw(t, "slice"), 3))
-				continue
-			}
-			for _, ok := r.Poll(now); ok; _, ok = r.Poll(now) {
-			}
-			now = repairCheckReceiverDeadline(t, r, now)
-		}
-	})
-}
-
-// checkReceiverDeadline goes on to the deadline, if there is one, and returns it.
-func repairCheckReceiverDeadline(t *rapid.T, r *Receiver, now core.Micros) core.Micros {
-	d := r.Deadline()
-	check.That(t, d > now, "the deadline has not passed")
-	if d == core.Never {
-		return now
-	}
-	idle := func(at core.Micros) bool {
-		_, ok := r.Poll(at)
-		return !ok && r.state != ReceiverFailed
-	}
-	check.That(t, idle(d-1), "nothing happens before the deadline")
-	check.Equal(t, "deadline after a poll", r.Deadline(), d)
-	check.That(t, !idle(d), "something happens at the deadline")
-	return d
-}
-
 // A sender's deadline is the scheduler's, or the end if that is earlier (SND-16, RPX-10).
 func TestASendersDeadline(t *testing.T) {
-	s := repairIdleSender()
+	s := idleSender(codec.Repair)
 	check.Same(t, "idle", s.Deadline(), core.Never)
-	s = repairSentSender()
+	s = sentSender(codec.Repair)
 	for _, at := range []core.Micros{0, 5, giveUp - 1, giveUp, giveUp + 1, core.Never} {
 		s.sched.(*scripted).deadline = at
 		check.Same(t, "sending", s.Deadline(), min(at, giveUp))

@@ -14,22 +14,10 @@ import (
 // What must hold in every state and of every step. It is said by an observer who knows what
 // was submitted, not by the machines' own guards.
 
-// exRows are the rows of both tables.
-var repairExRows = func() map[core.Row]core.Line {
-	rows := map[core.Row]core.Line{}
-	for _, l := range append(SenderTable(codec.Repair), ReceiverTable(codec.Repair)...) {
-		rows[l.Row] = l
-	}
-	return rows
-}()
-
 // took notes that a row was taken, which must lead from the one state to the other.
 func (w *repairExWorld) took(row core.Row, from, to fmt.Stringer) error {
 	w.rows[row] = true
-	if l := repairExRows[row]; l.State != from.String() || l.Next != to.String() {
-		return fmt.Errorf("%v leads from %v to %v", row, from, to)
-	}
-	return nil
+	return leads(row, from, to)
 }
 
 // Check returns what is wrong with a folded state.

@@ -22,7 +22,7 @@ func TestRepairMemoryGrowsWithWhatArrives(t *testing.T) {
 	grown := func(slices ...codec.Slice) int64 {
 		least := int64(math.MaxInt64)
 		for range 3 {
-			r := repairNewReceiver(0)
+			r := newReceiver(codec.Repair, 0)
 			before := check.Heap()
 			give(r, slices...)
 			least = min(least, check.Heap()-before)
@@ -49,21 +49,17 @@ func TestRepairMemoryGrowsWithWhatArrives(t *testing.T) {
 
 // A forged slice of a chunk that is not expected costs nothing (RCV-4, RPV-BND-1).
 func TestRepairForeignSlicesCostNoMemory(t *testing.T) {
-	r := repairNewReceiver(0)
+	r := newReceiver(codec.Repair, 0)
 	foreign := garbage(5, 300)
 	check.Equal(t, "allocations", testing.AllocsPerRun(100, func() { r.HandleSlice(0, foreign) }), 0)
 	check.That(t, cap(heldBy(r).held) == 0, "no table")
-}
-
-func repairSharing(m *Memory) *Receiver {
-	return check.Must(NewReceiver(ReceiverConfig{Kind: codec.Repair, Memory: m}))
 }
 
 // Receivers that share a Memory never write where another's bytes are, in whatever
 // order they begin, are read and begin again.
 func TestRepairReceiversShareAMemory(t *testing.T) {
 	var m Memory
-	receivers := [3]*Receiver{repairSharing(&m), repairSharing(&m), repairSharing(&m)}
+	receivers := [3]*Receiver{sharing(codec.Repair, &m), sharing(codec.Repair, &m), sharing(codec.Repair, &m)}
 	for round := range 9 {
 		k := func(i int) int { return 1 + (round+i)%4 }
 		// All are full at the same time, and their slices came in turn: a repair slice of each
@@ -87,7 +83,7 @@ func TestRepairReceiversShareAMemory(t *testing.T) {
 // A chunk that was read leaves nothing behind in a receiver that shares its Memory; one that
 // does not keeps its tables for the next chunk.
 func TestRepairAnIdleReceiverHoldsNoMemory(t *testing.T) {
-	for _, r := range []*Receiver{repairSharing(new(Memory)), repairNewReceiver(0)} {
+	for _, r := range []*Receiver{sharing(codec.Repair, new(Memory)), newReceiver(codec.Repair, 0)} {
 		for id := range 256 {
 			give(r, garbage(0, 255+id))
 		}
@@ -109,7 +105,7 @@ func TestRepairAnIdleReceiverHoldsNoMemory(t *testing.T) {
 // lost, doubled and late.
 func TestNothingIsAllocatedOnceItIsRunning(t *testing.T) {
 	sched := &quietly{}
-	s, r := repairNewSender(0, sched), repairNewReceiver(0)
+	s, r := newSender(codec.Repair, 0, sched), newReceiver(codec.Repair, 0)
 	chunk := erasure.Encode(chunkOf(0, 100))
 	dst := make([]byte, 0, codec.MaxChunkSize)
 	var now core.Micros
@@ -146,7 +142,7 @@ func (*quietly) Stats() ScheduleStats         { return ScheduleStats{} }
 
 // A read without a buffer allocates one of the chunk's size, and not by doubling.
 func TestRepairAReadAllocatesOnce(t *testing.T) {
-	r := repairNewReceiver(0)
+	r := newReceiver(codec.Repair, 0)
 	for id := range 256 {
 		give(r, garbage(0, id))
 	}
@@ -157,7 +153,7 @@ func TestRepairAReadAllocatesOnce(t *testing.T) {
 // Senders share a chunk: each repair slice that is kept is made once (RPC-7).
 func TestSendersShareAChunk(t *testing.T) {
 	chunk := erasure.Encode(chunkOf(0, 3))
-	a, b := repairNewSender(0, &scripted{}), repairNewSender(77, &scripted{})
+	a, b := newSender(codec.Repair, 0, &scripted{}), newSender(codec.Repair, 77, &scripted{})
 	for _, s := range []*Sender{a, b} {
 		check.Same(t, "submit", s.SubmitEncoded(0, chunk), nil)
 	}
@@ -170,7 +166,7 @@ func TestSendersShareAChunk(t *testing.T) {
 
 // What a caller appends to a slice's data must not end up in the next slice.
 func TestRepairSlicesHaveNoRoomBehindThem(t *testing.T) {
-	for _, p := range sends(repairStartedSender(), 5) {
+	for _, p := range sends(startedSender(codec.Repair), 5) {
 		check.Same(t, "room", cap(p.Data), len(p.Data))
 	}
 }

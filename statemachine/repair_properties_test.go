@@ -61,7 +61,7 @@ func (w *network) hearAny(t *rapid.T, a codec.Ack) {
 func TestChunksOverAnyNetwork(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		first := rapid.SampledFrom([]uint16{0, 65535}).Draw(t, "first chunk")
-		w := &network{talk: talk{t: t, s: repairNewSender(first, &scripted{deadline: core.Never}), r: repairNewReceiver(first)}}
+		w := &network{talk: talk{t: t, s: newSender(codec.Repair, first, &scripted{deadline: core.Never}), r: newReceiver(codec.Repair, first)}}
 		for range rapid.IntRange(1, 3).Draw(t, "chunks") {
 			w.next(rapid.SampledFrom([]int{1, 2, 3, 5}).Draw(t, "slices"))
 			for range rapid.IntRange(0, 60).Draw(t, "events") {
@@ -97,7 +97,7 @@ func TestRepairSlicesInAnyOrder(t *testing.T) {
 		k := rapid.IntRange(1, 20).Draw(t, "slices")
 		chunk := chunkOf(5, k)
 		code := erasure.Encode(chunk)
-		r := repairNewReceiver(5)
+		r := newReceiver(codec.Repair, 5)
 		for r.State() != ReceiverReady {
 			id := rapid.OneOf(rapid.IntRange(0, 2*k), rapid.IntRange(0, 8191)).Draw(t, "id")
 			stray := sliceOf(rapid.SampledFrom([]uint16{3, 4, 6, 7}).Draw(t, "chunk"), 1, 3)
@@ -120,7 +120,7 @@ func TestRepairSlicesInAnyOrder(t *testing.T) {
 func TestForgedSlices(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(1, 5).Draw(t, "slices")
-		r := repairNewReceiver(0)
+		r := newReceiver(codec.Repair, 0)
 		for range 60 {
 			s := sliceOf(0, rapid.IntRange(0, 3*k).Draw(t, "id"), k)
 			if rapid.Bool().Draw(t, "forged") {

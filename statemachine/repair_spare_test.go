@@ -30,7 +30,7 @@ func TestADependentSliceIsCompared(t *testing.T) {
 		"it came before the chunk was whole": {[]codec.Slice{sliceOf(0, alike[0], 3), sliceOf(0, 0, 3), forged(sliceOf(0, alike[1], 3)), sliceOf(0, 1, 3)}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inconsistent(t, give(repairNewReceiver(0), c.slices...), c.want)
+			inconsistent(t, give(newReceiver(codec.Repair, 0), c.slices...), c.want)
 		})
 	}
 }
@@ -42,7 +42,7 @@ func TestAForgedSliceChangesNothingElse(t *testing.T) {
 		genuine := ids(0, 3, alike[0], alike[1], 0, 1)
 		spoiled := ids(0, 3, alike[0], alike[1], 0, 1)
 		spoiled[at] = forged(spoiled[at])
-		a, b := give(repairNewReceiver(0), genuine...), give(repairNewReceiver(0), spoiled...)
+		a, b := give(newReceiver(codec.Repair, 0), genuine...), give(newReceiver(codec.Repair, 0), spoiled...)
 		check.Equal(t, "variables", b.Vars(), a.Vars())
 		check.Same(t, "ack", nextAck(t, b, 0), nextAck(t, a, 0))
 		b.stats.Inconsistent = a.stats.Inconsistent
@@ -60,8 +60,8 @@ func TestTheEndOfARebuiltSliceIsZero(t *testing.T) {
 		bad := sliceOf(0, 2, 2)
 		bad.Data = append([]byte(nil), bad.Data...)
 		bad.Data[at] ^= 1
-		inconsistent(t, give(repairNewReceiver(0), sliceOf(0, 0, 2), bad), want)
-		inconsistent(t, give(repairNewReceiver(0), sliceOf(0, 1, 2), bad), 0) // the last slice came itself
+		inconsistent(t, give(newReceiver(codec.Repair, 0), sliceOf(0, 0, 2), bad), want)
+		inconsistent(t, give(newReceiver(codec.Repair, 0), sliceOf(0, 1, 2), bad), 0) // the last slice came itself
 	}
 }
 
@@ -77,13 +77,13 @@ func TestTheChunkThatIsComparedIsThatWhichIsDelivered(t *testing.T) {
 		for _, at := range c.at {
 			bad.Data[at] ^= 1
 		}
-		inconsistent(t, give(repairNewReceiver(0), bad, sliceOf(0, alike[1], 3), sliceOf(0, 0, 3), sliceOf(0, 1, 3)), c.want)
+		inconsistent(t, give(newReceiver(codec.Repair, 0), bad, sliceOf(0, alike[1], 3), sliceOf(0, 0, 3), sliceOf(0, 1, 3)), c.want)
 	}
 }
 
 // A chunk of one slice has no such end, since its repair slices are as long as it is.
 func TestTheEndOfOneSlice(t *testing.T) {
-	inconsistent(t, give(repairNewReceiver(0), forged(sliceOf(0, 4, 1))), 0)
+	inconsistent(t, give(newReceiver(codec.Repair, 0), forged(sliceOf(0, 4, 1))), 0)
 }
 
 // While a chunk waits to be read, the first repair slice that comes of it is compared
@@ -107,7 +107,7 @@ func TestALateSliceIsCompared(t *testing.T) {
 		"another last_bytes, then one":  {[]codec.Slice{otherEnd, forged(sliceOf(0, 7, 3))}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := give(repairNewReceiver(0), ids(0, 3, 0, 2, 4)...)
+			r := give(newReceiver(codec.Repair, 0), ids(0, 3, 0, 2, 4)...)
 			give(r, c.late...)
 			check.Same(t, "row", r.row, "U15")
 			inconsistent(t, r, c.want)
@@ -119,7 +119,7 @@ func TestALateSliceIsCompared(t *testing.T) {
 
 // One difference of each kind is counted for a chunk, and for the next one again.
 func TestEachChunkIsCompared(t *testing.T) {
-	r := repairNewReceiver(0)
+	r := newReceiver(codec.Repair, 0)
 	for n := range int64(3) {
 		id := uint16(n)
 		give(r, sliceOf(id, alike[0], 3), forged(sliceOf(id, alike[1], 3)), sliceOf(id, 0, 3), sliceOf(id, 1, 3), forged(sliceOf(id, 9, 3)))
@@ -130,7 +130,7 @@ func TestEachChunkIsCompared(t *testing.T) {
 
 // What is not here any more is not compared (U3, U12).
 func TestNothingIsComparedWhenTheChunkWasRead(t *testing.T) {
-	r := give(repairNewReceiver(0), ids(0, 3, 0, 1, 2)...)
+	r := give(newReceiver(codec.Repair, 0), ids(0, 3, 0, 1, 2)...)
 	_, _ = r.Read(0, nil)
 	give(r, forged(sliceOf(0, 6, 3)), sliceOf(1, 0, 3), forged(sliceOf(0, 6, 3)))
 	check.Same(t, "row", r.row, "U12")
@@ -143,7 +143,7 @@ func TestAReplacedChunkForgetsTheSpareSlice(t *testing.T) {
 	for i := range other {
 		other[i].LastBytes++
 	}
-	r := give(repairNewReceiver(0), other...)
+	r := give(newReceiver(codec.Repair, 0), other...)
 	check.That(t, heldBy(r).spare.data != nil, "one is kept")
 	r.Poll(giveUp / 2)
 	give(r, ids(0, 3, 0)...)
@@ -155,7 +155,7 @@ func TestAReplacedChunkForgetsTheSpareSlice(t *testing.T) {
 // A dependent source slice is not kept.
 func TestASourceSliceIsNoSpareOne(t *testing.T) {
 	i, j := rowsWithout(2)
-	r := give(repairNewReceiver(0), append(ids(0, 3, 3+i, 3+j), forged(sliceOf(0, 2, 3)))...)
+	r := give(newReceiver(codec.Repair, 0), append(ids(0, 3, 3+i, 3+j), forged(sliceOf(0, 2, 3)))...)
 	check.Same(t, "row", r.row, "U8")
 	inconsistent(t, give(r, sliceOf(0, 0, 3)), 0)
 }

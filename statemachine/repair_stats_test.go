@@ -28,7 +28,7 @@ func TestRepairSenderStats(t *testing.T) {
 }
 
 func TestRepairReceiverStats(t *testing.T) {
-	r := repairNewReceiver(0)
+	r := newReceiver(codec.Repair, 0)
 	r.HandleSlice(10*ms, sliceOf(0, alike[0], 3))
 	r.HandleSlice(11*ms, sliceOf(0, alike[0], 3))
 	r.HandleSlice(12*ms, sliceOf(0, 0, 2))
@@ -93,14 +93,14 @@ func (o *observing) Begin(f Flight) { o.flight = f }
 
 // Vars allocates nothing, and says what is held in the order in which it came.
 func TestRepairVars(t *testing.T) {
-	r := repairAlmostReceiver()
+	r := almostReceiver(codec.Repair)
 	check.Equal(t, "receiver", r.Vars(), ReceiverVars{
 		State: ReceiverReceiving, Row: "U23", ChunkID: 8, NumSlices: 3, LastBytes: lastBytes, Have: 2, Top: alike[0] + 1,
 		ProgressAt: 2 * ms, PreviousSlices: 2, PreviousTop: 2,
 	})
 	check.Equal(t, "allocations", testing.AllocsPerRun(10, func() { r.Vars() }), 0)
 	check.Equal(t, "ids", r.IDs(), []int{alike[0], 2})
-	s := repairAckedSender()
+	s := ackedSender(codec.Repair)
 	check.Equal(t, "sender", s.Vars(), SenderVars{State: SenderSending, Row: "T9", ChunkID: 7, NumSlices: 3, Transmissions: 4, Have: 1, Top: 2})
 	check.Equal(t, "allocations", testing.AllocsPerRun(10, func() { s.Vars() }), 0)
 	check.Equal(t, "states", []string{s.State().String(), r.State().String()}, []string{"SENDING", "RECEIVING"})
@@ -120,15 +120,15 @@ func TestBadConfigurations(t *testing.T) {
 
 // Both ends give up after 10 s unless configured (RPX-1, RPR-1).
 func TestTheDefaultTimeToGiveUp(t *testing.T) {
-	s := repairStartedSender()
+	s := startedSender(codec.Repair)
 	check.Same(t, "sender", s.Deadline(), 10*core.Second)
-	r := quiet(give(repairNewReceiver(0), sliceOf(0, 0, 2)))
+	r := quiet(give(newReceiver(codec.Repair, 0), sliceOf(0, 0, 2)))
 	check.Same(t, "receiver", r.Deadline(), 10*core.Second)
 }
 
 // New machines have the variables of RPX-1 and RPR-1.
 func TestNewMachines(t *testing.T) {
-	check.Equal(t, "sender", repairIdleSender().Vars(), SenderVars{ChunkID: 7})
-	check.Equal(t, "receiver", repairFirstReceiver().Vars(), ReceiverVars{ChunkID: 7})
-	check.Same(t, "deadline", repairFirstReceiver().Deadline(), core.Never)
+	check.Equal(t, "sender", idleSender(codec.Repair).Vars(), SenderVars{ChunkID: 7})
+	check.Equal(t, "receiver", firstReceiver(codec.Repair).Vars(), ReceiverVars{ChunkID: 7})
+	check.Same(t, "deadline", firstReceiver(codec.Repair).Deadline(), core.Never)
 }

@@ -1,7 +1,6 @@
 package statemachine
 
 import (
-	"errors"
 	"github.com/chunkwire/chunkwire/codec"
 	"testing"
 
@@ -21,7 +20,7 @@ type talk struct {
 
 // begin makes both ends begin with a chunk of k slices.
 func begin(t check.T, k int) *talk {
-	return (&talk{t: t, s: repairNewSender(0, &scripted{deadline: core.Never}), r: repairNewReceiver(0)}).next(k)
+	return (&talk{t: t, s: newSender(codec.Repair, 0, &scripted{deadline: core.Never}), r: newReceiver(codec.Repair, 0)}).next(k)
 }
 
 // next submits another chunk.
@@ -369,7 +368,7 @@ func TestConflicts(t *testing.T) {
 	shorter := sliceOf(0, 0, 3)
 	shorter.LastBytes--
 	for name, forged := range map[string]codec.Slice{"other num_slices": sliceOf(0, 0, 4), "other last_bytes": shorter} {
-		r := repairNewReceiver(0)
+		r := newReceiver(codec.Repair, 0)
 		r.HandleSlice(0, forged)
 		nextAck(t, r, 0)
 		r.HandleSlice(giveUp/2-1, genuine[0])
@@ -393,7 +392,7 @@ func TestConflicts(t *testing.T) {
 
 // A chunk of one slice replaces and completes at once (U11).
 func TestAReplacementThatCompletes(t *testing.T) {
-	r := give(repairNewReceiver(0), sliceOf(0, 5, 3))
+	r := give(newReceiver(codec.Repair, 0), sliceOf(0, 5, 3))
 	r.HandleSlice(giveUp/2, sliceOf(0, 7, 1))
 	check.Same(t, "row", r.row, "U11")
 	check.Same(t, "ack", nextAck(t, r, giveUp/2), codec.Ack{NumSlices: 1, Have: 1, Top: 8})
@@ -481,7 +480,7 @@ func TestRepairForeignAcksChangeNothing(t *testing.T) {
 		"a hold of the chunk before":      func(a *codec.Ack) { *a = codec.Ack{ChunkID: 6, NumSlices: 3} },
 		"all of the chunk before, in use": func(a *codec.Ack) { *a = codec.Ack{ChunkID: 6, NumSlices: 3, Have: 3, Top: 3} },
 	} {
-		s := repairSentSender()
+		s := sentSender(codec.Repair)
 		before, a := s.Vars(), ackOf(2, 4)
 		wrong(&a)
 		check.That(t, !s.HandleAck(core.Second, a), name+": it is not ours")
@@ -489,43 +488,15 @@ func TestRepairForeignAcksChangeNothing(t *testing.T) {
 		check.Equal(t, name+": variables", s.Vars(), before)
 		check.Same(t, name+": ignored", s.Stats().AcksIgnored, 1)
 	}
-	s := repairSentSender()
+	s := sentSender(codec.Repair)
 	check.That(t, s.HandleAck(core.Second, ackOf(2, 4)), "the good one is ours")
 	check.Same(t, "row of the good one", s.row, "T9")
-}
-
-// An idle sender knows the acks of the chunk before as its own (CON-6).
-func TestRepairWhichAcksOfAnIdleSenderAreOurs(t *testing.T) {
-	s := repairIdleSender()
-	check.That(t, !s.HandleAck(0, codec.Ack{ChunkID: 6, NumSlices: 1}), "there is no chunk before the first")
-	s = repairIdleAgainSender()
-	for id, ours := range map[uint16]bool{5: false, 6: true, 7: false} {
-		check.Equal(t, "ours", s.HandleAck(0, codec.Ack{ChunkID: id, NumSlices: 1, Have: 1, Top: 1}), ours)
-	}
-}
-
-// Ids of chunks are compared for equality only. One from exactly half the range away is
-// neither the current nor the previous one (CID-3, RCV-3, RCV-4).
-func TestRepairOnlyEqualityOfIDsCounts(t *testing.T) {
-	for _, first := range []uint16{0, 1, 32767, 32768, 65535} {
-		want := map[uint16]core.Row{first: "U3", first + 1: "U1"}
-		for _, away := range []uint16{0, 1, 2, 32767, 32768, 32769, 65534, 65535} {
-			r := give(repairNewReceiver(first), sliceOf(first, 0, 1))
-			_, _ = r.Read(0, nil)
-			ours := r.HandleSlice(0, sliceOf(first+away, 0, 1))
-			row, known := want[first+away]
-			if !known {
-				row = "U4"
-			}
-			check.Equal(t, "row and whether it is ours", []any{r.row, ours}, []any{row, known})
-		}
-	}
 }
 
 // At the start there is no chunk before (RCV-6), and ids of chunks go on from 65,535 with 0.
 func TestIDsOfChunksWrap(t *testing.T) {
 	c := begin(t, 1)
-	c.s, c.r = repairNewSender(65535, &scripted{deadline: core.Never}), repairNewReceiver(65535)
+	c.s, c.r = newSender(codec.Repair, 65535, &scripted{deadline: core.Never}), newReceiver(codec.Repair, 65535)
 	c.r.HandleSlice(0, sliceOf(65534, 0, 1))
 	check.Same(t, "row", c.r.row, "U4")
 	for _, id := range []uint16{0, 1} {
@@ -537,34 +508,6 @@ func TestIDsOfChunksWrap(t *testing.T) {
 	}
 }
 
-// A refused submit leaves the sender as it was, and the next one that is right is
-// taken (SND-1, LIM-1).
-func TestRepairARefusedSubmitChangesNothing(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		from func() *Sender
-		size int
-		want error
-	}{
-		{"empty", repairIdleSender, 0, ErrChunkSize},
-		{"too large", repairIdleSender, 262145, ErrChunkSize},
-		{"busy", repairAckedSender, 10, ErrBusy},
-		{"busy, and empty", repairAckedSender, 0, ErrBusy},
-		{"busy, and too large", repairStartedSender, 262145, ErrBusy},
-		{"failed", repairFailedSender, 10, ErrGaveUp},
-	} {
-		s := c.from()
-		before := s.Vars()
-		check.Same(t, c.name, s.SubmitEncoded(s.now, erasure.Encode(make([]byte, c.size))), c.want)
-		before.Row = s.row
-		check.Equal(t, c.name+": the sender", s.Vars(), before)
-	}
-	s := repairIdleSender()
-	check.Same(t, "none", s.Submit(0, nil), ErrChunkSize)
-	check.Same(t, "the largest", s.SubmitEncoded(0, erasure.Encode(make([]byte, 262144))), nil)
-	check.That(t, errors.Is(s.Submit(0, nil), ErrBusy), "it is sent")
-}
-
 // What the scheduler is told of a chunk: the sizes of the datagrams of each id (SCH-2,
 // RPX-5).
 func TestWhatAFlightIs(t *testing.T) {
@@ -574,68 +517,15 @@ func TestWhatAFlightIs(t *testing.T) {
 		1025:   "begin 5: chunk 7, 2 slices, datagrams of 1038 and 15 bytes",
 		262144: "begin 5: chunk 7, 256 slices, datagrams of 1038 and 1038 bytes",
 	} {
-		s := repairIdleSender()
+		s := idleSender(codec.Repair)
 		check.Same(t, "submit", s.SubmitEncoded(5, erasure.Encode(make([]byte, size))), nil)
 		check.Equal(t, "what the scheduler was told", s.sched.(*scripted).log, []string{want})
 	}
 }
 
-func TestRepairAReadAppends(t *testing.T) {
-	r := give(repairNewReceiver(0), ids(0, 3, 4, 0, 2)...)
-	check.Same(t, "size to read", r.Vars().ReadSize, 2*1024+lastBytes)
-	got, err := r.Read(0, []byte("head"))
-	check.Same(t, "error", err, nil)
-	check.Bytes(t, "chunk", got, append([]byte("head"), chunkOf(0, 3)...))
-	check.Same(t, "size to read", r.Vars().ReadSize, 0)
-	check.That(t, r.read == nil, "the receiver releases what it delivered")
-
-	got, err = r.Read(0, []byte("kept"))
-	check.Same(t, "error", err, ErrNothingToRead)
-	check.Same(t, "what was given", string(got), "kept")
-}
-
-// The network reuses its buffers (RPR-8).
-func TestRepairAReceiverCopiesWhatItIsGiven(t *testing.T) {
-	r := repairNewReceiver(0)
-	for _, s := range ids(0, 3, alike[0], alike[1], 1, 0) {
-		s.Data = append([]byte(nil), s.Data...)
-		give(r, s)
-		clear(s.Data)
-	}
-	got, _ := r.Read(0, nil)
-	check.Bytes(t, "chunk", got, chunkOf(0, 3))
-	check.Same(t, "inconsistent", r.stats.Inconsistent, 0)
-}
-
-// A slice that cannot be represented is not of this protocol, and is ignored
-// in every state.
-func TestRepairInvalidSlicesAreIgnored(t *testing.T) {
-	for name, wrong := range map[string]func(s *codec.Slice){
-		"no slices":      func(s *codec.Slice) { s.NumSlices = 0 },
-		"257 slices":     func(s *codec.Slice) { s.NumSlices = 257 },
-		"id -1":          func(s *codec.Slice) { s.SliceID = -1 },
-		"id 8192":        func(s *codec.Slice) { s.SliceID = 8192 },
-		"last_bytes 0":   func(s *codec.Slice) { s.LastBytes = 0 },
-		"too short":      func(s *codec.Slice) { s.Data = s.Data[:1023] },
-		"empty":          func(s *codec.Slice) { s.Data = nil },
-		"too long":       func(s *codec.Slice) { s.Data = make([]byte, 1025) },
-		"not the last's": func(s *codec.Slice) { s.SliceID = 2 },
-	} {
-		for _, from := range []func() *Receiver{repairWaitingReceiver, repairReceivingReceiver, repairReadyReceiver, repairFailedReceiver} {
-			r := from()
-			before, stats, s := r.Vars(), r.stats, sliceOf(8, 4, 3)
-			wrong(&s)
-			check.That(t, !r.HandleSlice(r.now, s), name+": it is not ours")
-			before.Row = r.row
-			check.Equal(t, name+": variables", r.Vars(), before)
-			check.Same(t, name+": ignored", r.stats.Ignored, stats.Ignored+1)
-		}
-	}
-}
-
 // Nothing of a replaced chunk is left, top included (RPR-7).
 func TestAReplacementForgetsTop(t *testing.T) {
-	r := give(repairNewReceiver(0), sliceOf(0, 300, 4))
+	r := give(newReceiver(codec.Repair, 0), sliceOf(0, 300, 4))
 	r.HandleSlice(giveUp/2, sliceOf(0, 1, 3))
 	check.Equal(t, "held, top", []any{r.IDs(), heldBy(r).top}, []any{[]int{1}, 2})
 }

@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/logtest"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestLogOfAReceiver(t *testing.T) {
 // (SND-9, SND-10, SND-12).
 func TestHowASchedulerIsCalled(t *testing.T) {
 	sched := &inTurn{deadline: 77}
-	s := newSender(3, sched)
+	s := newSender(codec.Named, 3, sched)
 	s.Poll(0)
 	_ = s.Submit(5, chunktest.Chunk(1500, 1))
 	s.Poll(6)

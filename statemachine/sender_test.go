@@ -1,11 +1,13 @@
 package statemachine
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/core"
@@ -61,7 +63,7 @@ func TestForeignAcksChangeNothing(t *testing.T) {
 		{"a bit far too many", func(a *codec.Ack) { a.Acked.Add(255) }},
 		{"all bits, and one too many", func(a *codec.Ack) { a.Acked = core.SetOf(0, 1, 2, 64) }},
 	} {
-		s := sentSender()
+		s := sentSender(codec.Named)
 		before, acked, wrong := *s, sentOf(s).acked, good
 		a.wrong(&wrong)
 		ours := s.HandleAck(core.Second, wrong)
@@ -69,24 +71,26 @@ func TestForeignAcksChangeNothing(t *testing.T) {
 			t.Errorf("%s: the ack %v changed something", a.name, wrong)
 		}
 	}
-	s := sentSender()
+	s := sentSender(codec.Named)
 	check.That(t, s.HandleAck(core.Second, good), "the ack is ours")
 	check.Equal(t, "row of a good one", s.row, "S9")
 }
 
 // An idle sender knows the acks of the chunk before as its own (CON-6).
 func TestWhichAcksOfAnIdleSenderAreOurs(t *testing.T) {
-	s := idleSender()
-	check.That(t, !s.HandleAck(0, chunktest.Ack(6, "1")), "there is no chunk before the first")
-	s = idleAgainSender()
-	for id, ours := range map[uint16]bool{5: false, 6: true, 7: false} {
-		check.Equal(t, "ours", s.HandleAck(0, chunktest.Ack(id, "1")), ours)
+	for _, kind := range kinds {
+		s := idleSender(kind)
+		check.That(t, !s.HandleAck(0, someAck(kind, 6, "1", 0, 0)), "there is no chunk before the first")
+		s = idleAgainSender(kind)
+		for id, ours := range map[uint16]bool{5: false, 6: true, 7: false} {
+			check.Equal(t, "ours", s.HandleAck(0, someAck(kind, id, "1", 1, 1)), ours)
+		}
 	}
 }
 
 // It is then the sender of the next one (SND-13, SND-16).
 func TestACompleteSenderReleasesTheChunk(t *testing.T) {
-	s := sentSender()
+	s := sentSender(codec.Named)
 	s.HandleAck(0, chunktest.Ack(7, "111"))
 	check.That(t, sentOf(s).chunk == nil, "the chunk is released")
 	check.Equal(t, "slices", s.numSlices, 0)
@@ -97,34 +101,45 @@ func TestACompleteSenderReleasesTheChunk(t *testing.T) {
 // A refused submit leaves the sender as it was, and the next one that is right is
 // taken (SND-1, LIM-1).
 func TestARefusedSubmitChangesNothing(t *testing.T) {
-	opaque := cmp.AllowUnexported(Sender{}, sentSet{}, given{}, chunk{}, inTurn{})
-	same := cmp.Comparer(func(a, b error) bool { return a == b })
-	for _, c := range []struct {
-		name string
-		from func() *Sender
-		size int
-		want error
-	}{
-		{"empty", idleSender, 0, ErrChunkSize},
-		{"too large", idleSender, 262145, ErrChunkSize},
-		{"busy", ackedSender, 10, ErrBusy},
-		{"busy, and empty", ackedSender, 0, ErrBusy},
-		{"busy, and too large", startedSender, 262145, ErrBusy},
-		{"failed", failedSender, 10, ErrGaveUp},
-	} {
-		s, twin := c.from(), c.from()
-		check.Same(t, c.name, s.Submit(s.now, make([]byte, c.size)), c.want)
-		twin.row, twin.refusal = s.row, s.refusal
-		check.Equal(t, c.name+": the sender", s, twin, opaque, same)
+	for _, kind := range kinds {
+		for _, c := range []struct {
+			name string
+			from func(codec.Kind) *Sender
+			size int
+			want error
+		}{
+			{"empty", idleSender, 0, ErrChunkSize},
+			{"too large", idleSender, 262145, ErrChunkSize},
+			{"busy", ackedSender, 10, ErrBusy},
+			{"busy, and empty", ackedSender, 0, ErrBusy},
+			{"busy, and too large", startedSender, 262145, ErrBusy},
+			{"failed", failedSender, 10, ErrGaveUp},
+		} {
+			checkRefusal(t, c.name, c.from(kind), c.from(kind), c.size, c.want)
+		}
+		s := idleSender(kind)
+		check.Same(t, "none", s.Submit(0, nil), ErrChunkSize)
+		check.Same(t, "too large", s.Submit(0, make([]byte, 262145)), ErrChunkSize)
+		check.Same(t, "the largest", submit(s, make([]byte, 262144)), nil)
+		check.Same(t, "it is sent", s.Submit(0, nil), ErrBusy)
 	}
-	s := idleSender()
-	check.Same(t, "too large", s.Submit(0, make([]byte, 262145)), ErrChunkSize)
-	check.Same(t, "right", s.Submit(0, make([]byte, 262144)), nil)
+}
+
+func checkRefusal(t *testing.T, name string, s, twin *Sender, size int, want error) {
+	t.Helper()
+	opaque := cmp.AllowUnexported(Sender{}, sentSet{}, sentCount{}, given{}, chunk{}, inTurn{}, scripted{})
+	same := cmp.Comparer(func(a, b error) bool { return a == b })
+	encoded := cmp.Comparer(func(a, b *erasure.Encoded) bool {
+		return a == nil && b == nil || a != nil && b != nil && bytes.Equal(a.Bytes(), b.Bytes())
+	})
+	check.Same(t, name, submit(s, make([]byte, size)), want)
+	twin.row, twin.refusal = s.row, s.refusal
+	check.Equal(t, name+": the sender", s, twin, opaque, same, encoded)
 }
 
 // What a caller appends to a slice's data must not end up in the next slice.
 func TestSlicesHaveNoRoomBehindThem(t *testing.T) {
-	s := startedSender()
+	s := startedSender(codec.Named)
 	p, _ := s.Poll(0)
 	check.Equal(t, "length and room", []int{len(p.Data), cap(p.Data)}, []int{1024, 1024})
 }
@@ -135,7 +150,7 @@ func TestSlicesAreCutAsTheyShould(t *testing.T) {
 	for _, size := range []int{1, 1023, 1024, 1025, 2048, 3000} {
 		chunk := chunktest.Chunk(size, 5)
 		sched := &inTurn{}
-		s := newSender(99, sched)
+		s := newSender(codec.Named, 99, sched)
 		_ = s.Submit(0, chunk)
 		for range 3 {
 			var got []codec.Slice
@@ -150,7 +165,7 @@ func TestSlicesAreCutAsTheyShould(t *testing.T) {
 
 func TestSenderStats(t *testing.T) {
 	sched := &inTurn{}
-	s := newSender(0, sched)
+	s := newSender(codec.Named, 0, sched)
 	_ = s.Submit(core.Second, chunktest.Chunk(2100, 1))
 	for range 3 {
 		s.Poll(core.Second)

@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"reflect"
 	"testing"
 
@@ -64,19 +65,19 @@ func TestTheSmallerMinimumCountsIfThereIsOne(t *testing.T) {
 
 // Vars are the variables of sections 7.2 and 8.2.
 func TestVars(t *testing.T) {
-	s := ackedSender()
+	s := ackedSender(codec.Named)
 	check.Equal(t, "sender", s.Vars(), SenderVars{
 		State: SenderSending, Row: "S9", ChunkID: 7, NumSlices: 3, Sent: sentOf(s).sent, Acked: sentOf(s).acked, Transmissions: 3, Have: 1, HeardAt: 0,
 	})
 	check.Equal(t, "members", [2]int{sentOf(s).sent.Count(), sentOf(s).acked.Count()}, [2]int{3, 1})
-	r := receivingReceiver()
-	r.HandleSlice(r.now, firstSlice)
+	r := receivingReceiver(codec.Named)
+	r.HandleSlice(r.now, firstSlice(codec.Named))
 	check.Equal(t, "receiver", r.Vars(), ReceiverVars{
 		State: ReceiverReceiving, Row: "R7", ChunkID: 8, NumSlices: 3, Received: receivedOf(r).received, Have: 1, ProgressAt: 2 * ms,
 		PreviousSlices: 2, Due: PendingAcks{Current: true},
 	})
-	r = readyReceiver()
-	r.HandleSlice(r.now, firstSlice)
+	r = readyReceiver(codec.Named)
+	r.HandleSlice(r.now, firstSlice(codec.Named))
 	check.Equal(t, "receiver", r.Vars(), ReceiverVars{
 		State: ReceiverReady, Row: "R13", ChunkID: 8, PreviousSlices: 2, Due: PendingAcks{Hold: true}, HeldSlices: 3, ReadSize: 2048,
 	})
@@ -85,13 +86,13 @@ func TestVars(t *testing.T) {
 // Rest passes on to a scheduler that can, while no chunk is in flight.
 func TestRest(t *testing.T) {
 	sched := &resting{}
-	s := newSender(7, sched)
+	s := newSender(codec.Named, 7, sched)
 	s.Rest()
 	check.Equal(t, "rests", sched.rests, 1)
 	_ = s.Submit(0, []byte{1})
 	s.Rest()
 	check.Equal(t, "rests while a chunk is in flight", sched.rests, 1)
-	newSender(7, &inTurn{}).Rest() // this one cannot
+	newSender(codec.Named, 7, &inTurn{}).Rest() // this one cannot
 }
 
 type resting struct {

@@ -3,7 +3,9 @@ package testvectors
 import (
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"math"
+	"path"
 )
 
 // AccumulatedName is the name of the file of seeded runs.
@@ -18,9 +20,12 @@ type AccumulatedFile struct {
 }
 
 // LoadAccumulated returns the seeded runs (appendix B, "Random packets").
-func LoadAccumulated() ([]Accumulated, error) {
+func LoadAccumulated() ([]Accumulated, error) { return LoadAccumulatedFS(files, "files") }
+
+// LoadAccumulatedFS returns the seeded runs of a folder. Its error is fs.ErrNotExist's if there are none.
+func LoadAccumulatedFS(fsys fs.FS, dir string) ([]Accumulated, error) {
 	var f AccumulatedFile
-	if err := read(files, "files/"+AccumulatedName, &f); err != nil {
+	if err := read(fsys, path.Join(dir, AccumulatedName), &f); err != nil {
 		return nil, err
 	}
 	if f.Format != FormatVersion || f.License != License || len(f.Runs) == 0 {

@@ -3,9 +3,7 @@
 // describes and cmd/vectorgen generates. The vectors are dedicated to the public
 // domain (LICENSE).
 //
-// Below it are the packages that make, answer and run them: contract, the JSON of
-// requests and responses; oracle, an independent codec; trace, which runs the
-// machines on lists of events; script, the language in which traces are written;
-// port, which answers the contract; runner and live, which test a port in any
-// language.
+// Below it are the packages that make, answer and run them: contract, the words of
+// requests and responses; script, the language in which traces are written; port,
+// which answers the contract; runner and live, which test a port in any language.
 package testvectors

@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // channelVectors are the vectors of channels.
@@ -57,7 +57,7 @@ func TestChannelSentencesHaveVectors(t *testing.T) {
 func TestLevelsOfChannelVectors(t *testing.T) {
 	vectors := channelVectors(t)
 	levelsAreOf(t, vectors, testvectors.Channels, map[string]testvectors.Level{
-		contract.OpChannelReceiver: testvectors.ChannelsReceiver, contract.OpChannelSender: testvectors.ChannelsSender,
+		channels.Receiver.Name: testvectors.ChannelsReceiver, channels.Sender.Name: testvectors.ChannelsSender,
 	})
 	if len(vectors) < 500 {
 		t.Errorf("%d vectors", len(vectors))

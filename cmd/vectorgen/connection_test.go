@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/connections"
+	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
@@ -76,9 +78,9 @@ func TestLevelsOfConnectionVectors(t *testing.T) {
 		}
 	}
 	levelsAreOf(t, known, testvectors.Session, map[string]testvectors.Level{
-		contract.OpSessionClient: testvectors.SessionClient, contract.OpSessionServer: testvectors.SessionServer,
+		sessions.Client.Name: testvectors.SessionClient, sessions.Server.Name: testvectors.SessionServer,
 		contract.OpConnectionEncode: testvectors.Connection, contract.OpConnectionDecode: testvectors.Connection,
-		contract.OpConnection: testvectors.ConnectionEndpoint,
+		connections.Op.Name: testvectors.ConnectionEndpoint,
 	})
 	if len(known) < 1000 {
 		t.Errorf("%d vectors", len(known))

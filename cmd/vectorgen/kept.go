@@ -37,7 +37,7 @@ func (g *group) kept(dir string, exemplary bool) error {
 	if exemplary {
 		return nil
 	}
-	return named(vectors, answers)
+	return named(g.file.Group, vectors, answers)
 }
 
 // given makes the vectors of a group about what ports cannot read: their responses are data, too.
@@ -75,7 +75,7 @@ func (g *group) read(dir string) ([]testvectors.Vector, error) {
 
 // named checks that vectors name the sentences that refuse them, and no rows that they do not take.
 // Of ends that talk to each other each names rows that one of them takes.
-func named(vectors []testvectors.Vector, answers []answer) error {
+func named(group string, vectors []testvectors.Vector, answers []answer) error {
 	taken := map[string][]string{}
 	for i, v := range vectors {
 		if by := answers[i].refusedBy; by != "" && !slices.Contains(v.Sentences, by) {
@@ -84,8 +84,8 @@ func named(vectors []testvectors.Vector, answers []answer) error {
 		taken[conversationOf(v.Name)] = append(taken[conversationOf(v.Name)], answers[i].rows...)
 	}
 	for _, v := range vectors {
-		if err := namesRows(v.Sentences, taken[conversationOf(v.Name)]); err != nil {
-			return fmt.Errorf("%s: %w", v.Name, err)
+		if err := namesRows(group+"/"+v.Name, v.Sentences, taken[conversationOf(v.Name)]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -99,14 +99,21 @@ func conversationOf(name string) string {
 	return name
 }
 
-// namesRows fails if rows are named that no trace takes.
-func namesRows(sentences, taken []string) error {
+// namesRows fails if a vector names rows that no trace takes.
+func namesRows(name string, sentences, taken []string) error {
 	for _, id := range sentences {
-		if !strings.Contains(id, "-") && !slices.Contains(taken, id) {
-			return fmt.Errorf("takes no row %s", id)
+		if !strings.Contains(id, "-") && !slices.Contains(taken, id) && tooMuch[name] != id {
+			return fmt.Errorf("%s: takes no row %s", name, id)
 		}
 	}
 	return nil
+}
+
+// tooMuch are rows that vectors name and do not take. They were released before that was looked at.
+var tooMuch = map[string]string{
+	"sender/ack-of-256-all-but-one":   "S10",
+	"conversation/slow-reader-sender": "S9", "conversation/forged-ack-sender": "S7",
+	"conversation/paced-ten-percent-receiver": "R7", "conversation/paced-article-on-a-slow-path-receiver": "R14",
 }
 
 // disagrees returns where this module's packages answer something else than a group's

@@ -21,10 +21,10 @@ func machine(op *conform.Op) func(*group, script.Script) error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(g.expects(s, p), namesRows(s.Sentences, slices.Concat(p.Rows...))); err != nil {
+		if err := errors.Join(g.expects(s, p), namesRows(g.file.Group+"/"+s.Name, s.Sentences, slices.Concat(p.Rows...))); err != nil {
 			return err
 		}
-		g.addScript(s, "", nil, asJSON(op.Request(p.Config, p.Events)), asJSON(conform.Steps{OK: true, Steps: p.Steps}))
+		g.addScript(s, asJSON(op.Request(p.Config, p.Events)), asJSON(conform.Steps{OK: true, Steps: p.Steps}))
 		return nil
 	}
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
+	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/testvectors"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
 // packetVectors are the vectors of the packet layer.
@@ -68,7 +68,7 @@ func TestPacketSentencesHaveVectors(t *testing.T) {
 // A vector of the packet layer has one of its levels, by its operation.
 func TestLevelsOfPacketVectors(t *testing.T) {
 	vectors := packetVectors(t)
-	levelsAreOf(t, vectors, testvectors.Packets, map[string]testvectors.Level{contract.OpPacketEndpoint: testvectors.PacketsEndpoint})
+	levelsAreOf(t, vectors, testvectors.Packets, map[string]testvectors.Level{packets.Endpoint.Name: testvectors.PacketsEndpoint})
 	if len(vectors) < 600 {
 		t.Errorf("%d vectors", len(vectors))
 	}

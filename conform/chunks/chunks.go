@@ -16,22 +16,22 @@ var (
 		Events: append(sending(Ack{}, Poll{}),
 			conform.Kind{Name: "marks", Of: Marks{}, If: hasHost, Doc: "the host tells the recommended scheduler of marks (RVO-3)"},
 			conform.Kind{Name: "yield", Of: Yield{}, If: hasHost, Doc: "the host says whether other packets must not wait"}),
-		Step: Step{}, Words: conform.Dialect{Step: said}, Product: newProductSender, Oracle: newOracleSender,
+		Step: Step{}, Words: dialect, Product: newProductSender, Oracle: newOracleSender,
 	}
 	RepairSender = &conform.Op{
 		Name: "repair_sender", Doc: "a trace of a sender of repair slices", Config: RepairSenderConfig{GiveUp: usualGiveUp},
 		Events: sending(RepairAck{}, RepairPoll{}),
-		Step:   Step{}, Words: conform.Dialect{Step: said}, Product: newProductSender, Oracle: newOracleSender,
+		Step:   Step{}, Words: dialect, Product: newProductSender, Oracle: newOracleSender,
 	}
 	Receiver = &conform.Op{
 		Name: "receiver", Doc: "a trace of a receiver", Config: ReceiverConfig{GiveUp: usualGiveUp},
 		Events: receiving(Slice{}),
-		Step:   Step{}, Words: conform.Dialect{Step: said}, Product: newProductReceiver, Oracle: newOracleReceiver,
+		Step:   Step{}, Words: dialect, Product: newProductReceiver, Oracle: newOracleReceiver,
 	}
 	RepairReceiver = &conform.Op{
 		Name: "repair_receiver", Doc: "a trace of a receiver of repair slices", Config: RepairReceiverConfig{ReceiverConfig{GiveUp: usualGiveUp}},
 		Events: receiving(RepairSlice{}),
-		Step:   Step{}, Words: conform.Dialect{Step: said}, Product: newProductReceiver, Oracle: newOracleReceiver,
+		Step:   Step{}, Words: dialect, Product: newProductReceiver, Oracle: newOracleReceiver,
 	}
 )
 

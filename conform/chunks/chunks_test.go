@@ -15,3 +15,13 @@ func TestVectors(t *testing.T) { conformtest.Vectors(t, operations...) }
 func TestInput(t *testing.T) { conformtest.Input(t, operations...) }
 
 func TestDrawn(t *testing.T) { conformtest.Drawn(t, 60, operations...) }
+
+func TestScripts(t *testing.T) {
+	for group, op := range map[string]*conform.Op{
+		"sender": chunks.Sender, "sender-pace": chunks.Sender, "sender-loss": chunks.Sender, "recovery": chunks.Sender,
+		"receiver": chunks.Receiver, "receiver-timing": chunks.Receiver,
+		"repair-sender": chunks.RepairSender, "repair-rule": chunks.RepairSender, "repair-receiver": chunks.RepairReceiver,
+	} {
+		conformtest.Scripts(t, op, group)
+	}
+}

@@ -35,26 +35,24 @@ var All = map[string]Format{
 	"session-message":    {decodeMessage, encodeMessage},
 }
 
-// Layouts are the layouts themselves in the place of the codecs. The sentence of the latest
-// refusal is put into refusedBy.
-func Layouts(refusedBy *string) map[string]Format {
+// Layouts are the layouts themselves in the place of the codecs.
+func Layouts() map[string]Format {
 	all := map[string]Format{}
-	refuse := func(f *layout.Fault) error {
+	refused := func(f *layout.Fault) error {
 		if f == nil {
 			return nil
 		}
-		*refusedBy = f.Check
 		return f
 	}
 	for name := range All {
 		all[name] = Format{
 			Decode: func(b []byte, p layout.Parameters, given layout.Values) (layout.Values, error) {
 				v, fault := layout.Decode(name, b, p, given)
-				return v, refuse(fault)
+				return v, refused(fault)
 			},
 			Encode: func(v layout.Values, p layout.Parameters) ([]byte, error) {
 				b, fault := layout.Encode(name, v, p)
-				return b, refuse(fault)
+				return b, refused(fault)
 			},
 		}
 	}
@@ -99,12 +97,30 @@ func packetFormat(p layout.Parameters) packet.Format {
 }
 
 func decodePacket(b []byte, p layout.Parameters, _ layout.Values) (layout.Values, error) {
-	decoded, err := packetFormat(p).Decode(b)
-	v := anyOf.Get(decoded)
-	if v["kind"] = "regular"; decoded.NumFragments > 0 {
+	d, err := packetFormat(p).Decode(b)
+	if !decodesHeader(b, d, err) {
+		return nil, broken("a header alone is another")
+	}
+	v := anyOf.Get(d)
+	if v["kind"] = "regular"; d.NumFragments > 0 {
 		v["kind"] = "fragment"
 	}
-	return v, err
+	return refused(v, d, err)
+}
+
+// decodesHeader reports whether what decodes a header alone says of bytes what they are as a packet.
+func decodesHeader(b []byte, d packet.Packet, err error) bool {
+	h, size, alone := packet.DecodeHeader(b)
+	whole, fault := FaultOf(err), FaultOf(alone)
+	switch {
+	case len(b) > 0 && b[0]&1 == 1: // no header begins as a fragment does
+		return fault != nil && fault.Code == string(packet.CodeReservedBits) && fault.At == 0
+	case whole == nil:
+		return alone == nil && h == d.Header && size == len(b)-len(d.Data) && size == h.Size()
+	case whole.Code == string(packet.CodeEmptyPayload) || whole.Code == string(packet.CodeTooLarge):
+		return alone == nil && size == whole.At
+	}
+	return fault != nil && fault.Code == whole.Code && fault.At == whole.At && h == packet.Header{} && size == 0
 }
 
 func encodePacket(v layout.Values, p layout.Parameters) ([]byte, error) {
@@ -115,7 +131,11 @@ func encodePacket(v layout.Values, p layout.Parameters) ([]byte, error) {
 	if v["kind"] == "fragment" && to.NumFragments == 0 {
 		to.NumFragments = 1 // as wrong; 0 is a regular packet in the package
 	}
-	return packetFormat(p).Append(nil, &to)
+	f := packetFormat(p)
+	if to.FragmentID < 0 && (to.NumFragments < 2 || to.NumFragments > f.MaxFragments) {
+		to.FragmentID = math.MaxUint8 // as wrong; the package looks at it before the number
+	}
+	return encoder{append: func(dst []byte) ([]byte, error) { return f.Append(dst, &to) }, check: func() error { return f.Validate(&to) }, spares: true}.behind()
 }
 
 func encodeHeader(v layout.Values, _ layout.Parameters) ([]byte, error) {
@@ -123,7 +143,7 @@ func encodeHeader(v layout.Values, _ layout.Parameters) ([]byte, error) {
 	if !anyOf.Put(v, &h) {
 		return nil, &layout.Fault{Code: "invalid_field", Check: "PKF-4", At: core.NoPlace}
 	}
-	return h.Append(nil), nil
+	return encoder{append: func(dst []byte) ([]byte, error) { return h.Append(dst), nil }, size: h.Size}.behind()
 }
 
 // channelNames are the fields of a record by the names of the layouts.
@@ -138,7 +158,7 @@ func appendRecord(payload []byte, v layout.Values, p layout.Parameters) ([]byte,
 	var r channel.Record
 	channelNames.Put(v, &r)
 	r.Type = channel.Type(typeOf("channel-payload", v))
-	longer, err := channelFormat(p).Append(payload, &r)
+	longer, err := encoder{dst: payload, append: func(dst []byte) ([]byte, error) { return channelFormat(p).Append(dst, &r) }, size: r.Size, spares: true}.encoded()
 	invalid, is := layout.Unheld("channel-payload", layout.Values{"records": []layout.Values{v}}, p)
 	var e *channel.Error
 	if is && (!errors.As(err, &e) || checkedAt(e)-len(payload) >= invalid) {
@@ -229,7 +249,7 @@ func appendOfConnection(payload []byte, v layout.Values, p layout.Parameters) ([
 	if to := chunkIn(&r); to != nil && !(layout.Names{}).Put(v, to) {
 		r.Slice, r.Ack = connection.Record{}.Slice, connection.Record{}.Ack // which the encoder refuses
 	}
-	return f.Append(payload, &r)
+	return encoder{dst: payload, append: func(dst []byte) ([]byte, error) { return f.Append(dst, &r) }}.encoded()
 }
 
 // chunkIn is the slice or the ack of a record, or nil.
@@ -328,13 +348,13 @@ func encodeMessage(v layout.Values, _ layout.Parameters) ([]byte, error) {
 	delete(v, "identity")
 	delete(v, "timeout")
 	messageNames(m.Kind).Put(v, &m)
-	return m.Append(nil)
+	return encoder{append: m.Append, spares: true}.behind()
 }
 
 func decodeMessage(b []byte, _ layout.Parameters, _ layout.Values) (layout.Values, error) {
 	m, err := session.Decode(b)
 	if err != nil {
-		return nil, err
+		return refused(nil, m, err)
 	}
 	v := messageNames(m.Kind).Get(m)
 	v["type"], v["mode"] = layout.Name("session-message", "kind", int64(m.Kind)), m.Mode.String()

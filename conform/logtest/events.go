@@ -9,14 +9,9 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/eventlog"
 )
-
-// T is what is used of a test.
-type T interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
 
 var schema = sync.OnceValue(func() *jsonschema.Schema {
 	const name = "schema.json"
@@ -33,7 +28,7 @@ var schema = sync.OnceValue(func() *jsonschema.Schema {
 
 // Read reads a file, each record of which meets the schema, and no event of which is
 // unknown.
-func Read(t T, file []byte) eventlog.File {
+func Read(t check.T, file []byte) eventlog.File {
 	t.Helper()
 	f, err := eventlog.Read(bytes.NewReader(file))
 	if err != nil || f.Unknown > 0 {

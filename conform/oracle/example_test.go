@@ -11,26 +11,27 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/conform/oracle"
-	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
+// example is a request or a response.
+type example struct {
+	Op         string
+	ProtocolID uint32 `json:"protocol_id"`
+	Hex        string
+	Packet     map[string]json.RawMessage
+	Error      string
+}
+
 // packetOf returns the packet of a request.
-func packetOf(t *testing.T, c *contract.Packet) oracle.Packet {
+func packetOf(t *testing.T, q *example) (p oracle.Packet) {
 	t.Helper()
-	p := oracle.Packet{Type: c.Type, ChunkID: c.ChunkID}
-	if c.Type == contract.TypeAck {
-		p.NumSlices = int64(len(*c.Acked))
-		for _, bit := range *c.Acked {
-			p.Acked = append(p.Acked, bit == '1')
-		}
-		return p
-	}
-	data, err := hex.DecodeString(*c.Data)
+	v, err := layout.FromJSON("chunk-datagram", q.Packet, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.SliceID, p.NumSlices, p.Data = *c.SliceID, *c.NumSlices, data
+	layout.Names{}.Put(v, &p)
 	return p
 }
 
@@ -42,37 +43,36 @@ func TestWorkedExamples(t *testing.T) {
 	}
 	seen := 0
 	for _, b := range regexp.MustCompile("(?s)```json\n(.*?)\n(.*?)\n```").FindAllSubmatch(spec, -1) {
-		var q contract.Request
-		var a contract.Response
+		var q, a example
 		if json.Unmarshal(b[1], &q) != nil || json.Unmarshal(b[2], &a) != nil {
 			t.Fatalf("no JSON: %s", b[0])
 		}
-		if q.Op == contract.OpSender || q.Op == contract.OpReceiver {
+		if q.Op == "sender" || q.Op == "receiver" {
 			continue
 		}
 		seen++
-		work(t, q, a)
+		work(t, &q, &a)
 	}
 	if seen != 5 {
 		t.Errorf("%d examples, want 5", seen)
 	}
 }
 
-func work(t *testing.T, q contract.Request, a contract.Response) {
+func work(t *testing.T, q, a *example) {
 	t.Helper()
 	var got []byte
 	var err error
 	var back oracle.Packet
 	switch q.Op {
-	case contract.OpEncodeBody:
-		got, err = oracle.EncodeBody(packetOf(t, q.Packet))
-		back, _ = oracle.DecodeBody(q.Packet.Type, got)
-	case contract.OpEncodePacket:
-		got, err = oracle.EncodeDatagram(*q.ProtocolID, packetOf(t, q.Packet))
-		back, _ = oracle.DecodeDatagram(*q.ProtocolID, got)
-	case contract.OpDecodePacket:
-		in, _ := hex.DecodeString(*q.Hex)
-		_, err = oracle.DecodeDatagram(*q.ProtocolID, in)
+	case "encode_body":
+		got, err = oracle.EncodeBody(packetOf(t, q))
+		back, _ = oracle.DecodeBody(packetOf(t, q).Type, got)
+	case "encode_packet":
+		got, err = oracle.EncodeDatagram(q.ProtocolID, packetOf(t, q))
+		back, _ = oracle.DecodeDatagram(q.ProtocolID, got)
+	case "decode_packet":
+		in, _ := hex.DecodeString(q.Hex)
+		_, err = oracle.DecodeDatagram(q.ProtocolID, in)
 		var refused *oracle.Error
 		if !errors.As(err, &refused) || refused.Code != a.Error {
 			t.Errorf("%s: %v, want %s", q.Op, err, a.Error)
@@ -81,11 +81,11 @@ func work(t *testing.T, q contract.Request, a contract.Response) {
 	default:
 		t.Fatalf("an example of %s", q.Op)
 	}
-	if err != nil || hex.EncodeToString(got) != *a.Hex {
-		t.Errorf("%s: %x, %v, want %s", q.Op, got, err, *a.Hex)
+	if err != nil || hex.EncodeToString(got) != a.Hex {
+		t.Errorf("%s: %x, %v, want %s", q.Op, got, err, a.Hex)
 	}
-	if diff := cmp.Diff(packetOf(t, q.Packet), back); diff != "" {
-		t.Errorf("%s is decoded to (-want +got):\n%s", *a.Hex, diff)
+	if diff := cmp.Diff(packetOf(t, q), back); diff != "" {
+		t.Errorf("%s is decoded to (-want +got):\n%s", a.Hex, diff)
 	}
 }
 

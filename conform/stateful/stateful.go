@@ -11,6 +11,8 @@ import (
 
 	"github.com/leanovate/gopter"
 	"github.com/leanovate/gopter/commands"
+
+	"github.com/chunkwire/chunkwire/conform/check"
 )
 
 var commandsSeed = flag.Int64("commands.seed", 0, "seed of the stateful tests; 0: random")
@@ -106,14 +108,8 @@ func generator[S System](verbs []*Verb[S]) gopter.Gen {
 	}
 }
 
-// T is what *testing.T has for it.
-type T interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
 // Check runs sequences of commands and prints the shortest that goes wrong.
-func Check[S System](t T, newSystem func() S, verbs ...*Verb[S]) {
+func Check[S System](t check.T, newSystem func() S, verbs ...*Verb[S]) {
 	t.Helper()
 	seed := *commandsSeed
 	if seed == 0 {

@@ -1,4 +1,4 @@
-// Package machinetest holds the tests that every state machine of the family needs: its
+// Package tabletest holds the tests that every state machine of the family needs: its
 // table is the specification's, is total, and each of its rows can be taken. What they
 // return is nil unless something is wrong.
 package tabletest

@@ -17,9 +17,10 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"sync"
 
 	"golang.org/x/term"
+
+	"github.com/chunkwire/chunkwire/fuzz/internal/variants"
 )
 
 func main() {
@@ -27,7 +28,7 @@ func main() {
 	every := flag.Uint64("every", 1, "one mistake in so many")
 	from := flag.Uint64("from", 0, "where to begin to count; any number")
 	onlyList := flag.Bool("list", false, "print the mistakes, make none")
-	asJSON := flag.Bool("json", false, "print JSON")
+	asJSON := flag.Bool("json", false, "print the list as JSON")
 	rewrite := flag.Bool("rewrite", false, "renew the list where names or neighbours of its lines have changed, and print what was renewed")
 	matrix := flag.Bool("matrix", false, "run every kind of tests against each mistake, and print which catch it")
 	tests := flag.String("tests", "", "for the matrix, only tests whose 'package Test' matches this regular expression")
@@ -56,9 +57,9 @@ func main() {
 			if err != nil {
 				return err
 			}
-			return l.printMatrix(chosen, judges, *asJSON)
+			return l.printMatrix(chosen, judges)
 		}
-		return l.run(chosen, *asJSON)
+		return l.run(chosen)
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mistakes:", err)
@@ -68,7 +69,10 @@ func main() {
 
 func printList(list []*mistake, asJSON bool) error {
 	if asJSON {
-		return printJSON(list)
+		out := json.NewEncoder(os.Stdout)
+		out.SetEscapeHTML(false)
+		out.SetIndent("", "  ")
+		return out.Encode(list)
 	}
 	for _, m := range list {
 		fmt.Println(m)
@@ -77,58 +81,35 @@ func printList(list []*mistake, asJSON bool) error {
 	return nil
 }
 
-func printJSON(v any) error {
-	out := json.NewEncoder(os.Stdout)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	return out.Encode(v)
-}
-
 // run makes mistakes and prints the verdicts as they come.
-func (l *list) run(chosen []*mistake, asJSON bool) error {
+func (l *list) run(chosen []*mistake) error {
+	changed := map[*mistake]map[string]string{}
 	for _, m := range chosen {
-		if _, err := l.code.apply(m); err != nil {
+		var err error
+		if changed[m], err = l.code.apply(m); err != nil {
 			return fmt.Errorf("%s: %w", m.Title, err)
 		}
 	}
-	dir, err := os.MkdirTemp("", "mistakes-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	j := judge{dir}
 	progress("running all tests and vectors without a mistake")
-	if err := j.unchanged(chosen); err != nil {
+	if err := unchanged(chosen); err != nil {
 		return err
 	}
-	var mu sync.Mutex
-	var verdicts []verdict
-	missed := 0
-	each(chosen, func(m *mistake) {
-		changed, _ := l.code.apply(m) // it could be made before
-		v := j.try(m, changed)
-		mu.Lock()
-		defer mu.Unlock()
-		verdicts = append(verdicts, v)
+	done, missed := 0, 0
+	variants.Each(chosen, func(m *mistake) verdict { return try(m, changed[m]) }, func(_ *mistake, v verdict) {
+		done++
 		if !v.caught() {
 			missed++
 		}
 		progress("")
-		if !asJSON {
-			fmt.Println(v)
-		}
-		progress(fmt.Sprintf("%d of %d", len(verdicts), len(chosen)))
+		fmt.Println(v)
+		progress(fmt.Sprintf("%d of %d", done, len(chosen)))
 	})
 	progress("")
-	if asJSON {
-		err = printJSON(verdicts)
-	} else {
-		fmt.Printf("%d mistakes, %d caught\n", len(chosen), len(chosen)-missed)
-	}
+	fmt.Printf("%d mistakes, %d caught\n", len(chosen), len(chosen)-missed)
 	if missed > 0 {
 		return fmt.Errorf("%d of %d mistakes were not caught as they should be", missed, len(chosen))
 	}
-	return err
+	return nil
 }
 
 // progress replaces the last line of a terminal.
@@ -157,9 +138,6 @@ func (l *list) rewrite() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	x, err := newMatrix(dir, l.code, l.mistakes)
-	if err != nil {
-		return err
-	}
-	return x.compile()
+	_, _, err = l.build(dir, l.mistakes)
+	return err
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/fuzz/internal/schemata"
+	"github.com/chunkwire/chunkwire/fuzz/internal/variants"
 )
 
 // spot is where a hunk's lines stand.
@@ -46,20 +46,20 @@ func (s *sources) locate(h hunk) (spot, error) {
 }
 
 // edits returns what a mistake changes, by file and in order.
-func (s *sources) edits(m *mistake) (map[string][]schemata.Edit, error) {
-	edits := map[string][]schemata.Edit{}
+func (s *sources) edits(m *mistake) (variants.Version, error) {
+	edits := variants.Version{}
 	for _, h := range m.Hunks {
 		at, err := s.locate(h)
 		if err != nil {
 			return nil, err
 		}
-		e := schemata.Edit{With: text(h.side("+"))}
+		e := variants.Edit{With: text(h.side("+"))}
 		e.From = len(text(s.lines[at.file][:at.from]))
 		e.To = e.From + len(text(h.side("-")))
 		edits[at.file] = append(edits[at.file], e)
 	}
 	for _, list := range edits {
-		slices.SortFunc(list, func(a, b schemata.Edit) int { return a.From - b.From })
+		slices.SortFunc(list, func(a, b variants.Edit) int { return a.From - b.From })
 		for i, e := range list[1:] {
 			if e.From < list[i].To {
 				return nil, errors.New("two hunks overlap")
@@ -78,18 +78,20 @@ func text(lines []string) string {
 }
 
 // apply returns the files that a mistake changes, as they then are.
-func (s *sources) apply(m *mistake) (map[string][]byte, error) {
+func (s *sources) apply(m *mistake) (map[string]string, error) {
 	edits, err := s.edits(m)
 	if err != nil {
 		return nil, err
 	}
-	changed := map[string][]byte{}
+	changed := map[string]string{}
 	for file, list := range edits {
-		changed[file] = []byte(schemata.Apply(strings.Join(s.lines[file], "\n"), 0, list))
+		changed[file] = variants.Apply(strings.Join(s.lines[file], "\n"), 0, list)
 		if m.port() == "" {
-			if changed[file], err = format.Source(changed[file]); err != nil {
+			formatted, err := format.Source([]byte(changed[file]))
+			if err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
+			changed[file] = string(formatted)
 		}
 	}
 	return changed, nil

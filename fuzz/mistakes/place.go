@@ -3,13 +3,11 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/build"
-	"go/parser"
-	"go/token"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/chunkwire/chunkwire/fuzz/internal/variants"
 )
 
 // sources reads what mistakes are made in, once.
@@ -55,21 +53,13 @@ func (s *sources) all(where, name string) ([]place, error) {
 		return portFunctions(where, text, name), nil
 	}
 	if s.places[where] == nil {
-		pkg, err := build.ImportDir(where, 0)
+		files, err := variants.Package(where)
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range pkg.GoFiles {
-			file := filepath.Join(where, name)
-			text, err := s.read(file)
-			if err != nil {
-				return nil, err
-			}
-			places, err := goPlaces(file, text)
-			if err != nil {
-				return nil, err
-			}
-			s.places[where] = append(s.places[where], places...)
+		for _, f := range files {
+			s.lines[f.Path] = strings.Split(f.Text, "\n")
+			s.places[where] = append(s.places[where], goPlaces(f)...)
 		}
 	}
 	return s.places[where], nil
@@ -82,19 +72,14 @@ func (s *sources) read(file string) (string, error) {
 }
 
 // goPlaces returns the places of a file in Go.
-func goPlaces(file, text string) (places []place, err error) {
-	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, file, text, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
+func goPlaces(f *variants.Source) (places []place) {
 	add := func(name string, n ast.Node) {
-		places = append(places, place{file, name, set.Position(n.Pos()).Line - 1, set.Position(n.End()).Line})
+		places = append(places, place{f.Path, name, f.Set.Position(n.Pos()).Line - 1, f.Set.Position(n.End()).Line})
 	}
-	for _, decl := range tree.Decls {
+	for _, decl := range f.Tree.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			add(funcName(d), d)
+			add(variants.FuncName(d), d)
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
 				switch s := spec.(type) {
@@ -106,25 +91,7 @@ func goPlaces(file, text string) (places []place, err error) {
 			}
 		}
 	}
-	return places, nil
-}
-
-// funcName returns "f", "T.f" or "(*T).f".
-func funcName(f *ast.FuncDecl) string {
-	if f.Recv == nil {
-		return f.Name.Name
-	}
-	form, t := "%s.%s", f.Recv.List[0].Type
-	if star, ok := t.(*ast.StarExpr); ok {
-		form, t = "(*%s).%s", star.X
-	}
-	switch generic := t.(type) {
-	case *ast.IndexExpr:
-		t = generic.X
-	case *ast.IndexListExpr:
-		t = generic.X
-	}
-	return fmt.Sprintf(form, t.(*ast.Ident).Name, f.Name.Name)
+	return places
 }
 
 // portFunctions returns where the functions of a name stand in C, C#, Python, Rust or

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chunkwire/chunkwire/fuzz/internal/variants"
 	"github.com/chunkwire/chunkwire/testvectors/runner"
 )
 
@@ -25,9 +26,9 @@ var ports = map[string]struct{ build, start []string }{
 
 // runVectors puts the vectors to a port with files replaced: to the reference in
 // Go unless another one is named.
-func runVectors(dir, port string, changed map[string][]byte) (outcome, error) {
-	o := outcome{By: "vectors", Message: passed}
-	start, err := buildPort(dir, port, changed)
+func runVectors(b *variants.Build, port string, changed map[string]string) (outcome, error) {
+	o := outcome{by: "vectors", message: passed}
+	start, err := buildPort(b, port, changed)
 	if err != nil {
 		return o, err
 	}
@@ -40,18 +41,17 @@ func runVectors(dir, port string, changed map[string][]byte) (outcome, error) {
 	if i < 0 {
 		return o, err
 	}
-	o.Failed, o.Message = true, report.Results[i].Name
+	o.failed, o.message = true, report.Results[i].Name
 	return o, nil
 }
 
 // buildPort returns the command that starts a port.
-func buildPort(dir, port string, changed map[string][]byte) ([]string, error) {
+func buildPort(b *variants.Build, port string, changed map[string]string) ([]string, error) {
 	if port == "" {
-		binary := filepath.Join(dir, "chunkwire")
-		_, err := output("", "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, "./cmd/chunkwire")
-		return []string{binary, "port"}, err
+		binary := filepath.Join(b.Dir, "chunkwire")
+		return []string{binary, "port"}, b.Go("build", "-o", binary, "./cmd/chunkwire")
 	}
-	folder, p := filepath.Join(dir, "port"), ports[port]
+	folder, p := filepath.Join(b.Dir, "port"), ports[port]
 	if p.build != nil && strings.HasPrefix(p.build[len(p.build)-1], "node_modules/") {
 		if _, err := os.Stat(filepath.Join(port, p.build[len(p.build)-1])); err != nil {
 			return nil, fmt.Errorf("%s has no compiler: run npm install in that folder first (%w)", port, err)
@@ -59,10 +59,10 @@ func buildPort(dir, port string, changed map[string][]byte) ([]string, error) {
 	}
 	err := os.CopyFS(folder, os.DirFS(port))
 	for file, text := range changed {
-		err = errors.Join(err, os.WriteFile(filepath.Join(folder, strings.TrimPrefix(file, port)), text, 0o644))
+		err = errors.Join(err, os.WriteFile(filepath.Join(folder, strings.TrimPrefix(file, port)), []byte(text), 0o644))
 	}
 	if err == nil && p.build != nil {
-		_, err = output(folder, p.build...)
+		_, err = variants.Output(folder, p.build...)
 	}
 	return append([]string{"sh", "-c", `cd "$0" && exec "$@"`, folder}, p.start...), err
 }

@@ -30,30 +30,27 @@ const least = 95
 func main() {
 	check := flag.Bool("check", false, "fail when the survivors are not exactly those that "+explainedPath+" explains")
 	match := flag.String("run", "", "run only mutants whose line matches this regular expression")
-	workers := flag.Int("workers", 2, "how many mutants run at once, a core each")
 	quick := flag.Bool("quick", false, "leave out tests that take 100 ms or more: an upper bound of what survives, in a fifth of the time")
 	verbose := flag.Bool("v", false, "print the verdict on each mutant")
 	flag.Parse()
-	o := options{check: *check, quick: *quick, workers: *workers, verbose: *verbose}
-	if err := run(*match, flag.Args(), o); err != nil {
+	pattern, err := regexp.Compile(*match)
+	if err == nil {
+		err = run(flag.Args(), options{pattern, *match == "", *check, *quick, *verbose})
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutation:", err)
 		os.Exit(1)
 	}
 }
 
 type options struct {
-	match   *regexp.Regexp
-	check   bool
-	quick   bool
-	verbose bool
-	workers int
+	match *regexp.Regexp
+	whole bool // all mutants match
+
+	check, quick, verbose bool
 }
 
-func run(match string, names []string, o options) error {
-	var err error
-	if o.match, err = regexp.Compile(match); err != nil {
-		return err
-	}
+func run(names []string, o options) error {
 	if _, err := os.Stat("go.mod"); err != nil {
 		return errors.New("run this in the repository's root")
 	}
@@ -61,35 +58,24 @@ func run(match string, names []string, o options) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := choose(names)
-	if err != nil {
-		return err
+	if len(names) == 0 {
+		names = packages
 	}
 	var failures []error
-	for _, name := range chosen {
-		t := target{name: name}
-		began := time.Now()
-		mutants, err := t.judge(o)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.name, err)
+	for _, name := range names {
+		if !slices.Contains(packages, name) {
+			return fmt.Errorf("%s is none of the packages that are mutated", name)
 		}
-		fmt.Printf("\n%s, in %v\n", t.name, time.Since(began).Round(time.Second))
-		failures = append(failures, report(os.Stdout, mutants, reasons, match == ""))
+		began := time.Now()
+		mutants, err := judge(name, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Printf("\n%s, in %v\n", name, time.Since(began).Round(time.Second))
+		failures = append(failures, reasons.report(os.Stdout, mutants, o.whole))
 		if o.check {
-			failures = append(failures, compare(mutants, reasons))
+			failures = append(failures, reasons.compare(mutants))
 		}
 	}
 	return errors.Join(failures...)
-}
-
-func choose(names []string) ([]string, error) {
-	if len(names) == 0 {
-		return packages, nil
-	}
-	for _, name := range names {
-		if !slices.Contains(packages, name) {
-			return nil, fmt.Errorf("%s is none of the packages that are mutated", name)
-		}
-	}
-	return names, nil
 }

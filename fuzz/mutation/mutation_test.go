@@ -2,43 +2,33 @@ package main
 
 import (
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+	"time"
 
-	"github.com/chunkwire/chunkwire/fuzz/internal/schemata"
+	"github.com/chunkwire/chunkwire/fuzz/internal/variants"
 )
 
 // Every survivor that is explained is still a mistake that can be made: what its
 // line says of the source holds. (Whether it survives, only a run shows.)
 func TestExplainedSurvivorsAreMutants(t *testing.T) {
-	root := filepath.Join("..", "..")
-	t.Chdir(root)
+	t.Chdir(filepath.Join("..", ".."))
 	reasons, err := readExplained(explainedPath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range packages {
-		sources, err := readSources(p)
+		mutants, err := mutantsOf(p, options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range sources {
-			for _, m := range findMutants(s) {
-				for description := range reasons {
-					start, all := strings.CutSuffix(description, "*")
-					if description == m.description() || all && strings.HasPrefix(m.description(), start) {
-						delete(reasons, description)
-					}
-				}
+		for _, m := range mutants {
+			for line := reasons.line(m); line != ""; line = reasons.line(m) {
+				delete(reasons, line)
 			}
 		}
 	}
@@ -72,9 +62,9 @@ func none(string) {
 }
 `
 
-func exampleMutants(t *testing.T) (*source, []*mutant) {
+func exampleMutants(t *testing.T) []*mutant {
 	t.Helper()
-	s, err := parse("example.go", example)
+	s, err := variants.Parse("example.go", example)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,11 +72,11 @@ func exampleMutants(t *testing.T) (*source, []*mutant) {
 	for i, m := range mutants {
 		m.id = i + 1
 	}
-	return s, mutants
+	return mutants
 }
 
 func TestMutantsOfAnExample(t *testing.T) {
-	_, mutants := exampleMutants(t)
+	mutants := exampleMutants(t)
 	var got []string
 	for _, m := range mutants {
 		before, after := m.lines()
@@ -130,73 +120,35 @@ func TestMutantsOfAnExample(t *testing.T) {
 	}
 }
 
-// The file with all mutants in it compiles, whatever a function's signature looks
-// like, and an error in a copy is its mutant's.
-func TestSchemataCompile(t *testing.T) {
-	s, mutants := exampleMutants(t)
-	all, err := withMutants(s, mutants)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := token.NewFileSet()
-	var files []*ast.File
-	for name, text := range map[string]string{"example.go": all.Text, "on.go": "package example\nvar mutantOn int\n"} {
-		file, err := parser.ParseFile(set, name, text, 0)
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, text)
-		}
-		files = append(files, file)
-	}
-	config := types.Config{Error: func(err error) { t.Error(err) }}
-	if _, _ = config.Check("example", set, files, nil); t.Failed() {
-		t.Logf("%s", all.Text)
-	}
-	lines := strings.Split(all.Text, "\n")
-	for _, span := range all.Spans {
-		if first := lines[span.First-1]; !strings.Contains(first, "__") || !strings.HasPrefix(first, "func ") {
-			t.Errorf("the copy of mutant %d begins at %q", span.ID, first)
-		}
-		if last := lines[span.Last-1]; last != "}" {
-			t.Errorf("the copy of mutant %d ends at %q", span.ID, last)
-		}
-	}
-	victim := all.Spans[3]
-	said := "./example.go:" + strconv.Itoa(victim.Last) + ":2: no"
-	refused := refuse(map[string]schemata.File{"example.go": all}, mutants, said)
-	if i := slices.IndexFunc(mutants, func(m *mutant) bool { return m.verdict == notViable }); !refused || mutants[i].id != victim.ID {
-		t.Error("the compiler's complaint did not reach its mutant")
-	}
-}
-
 func TestPhases(t *testing.T) {
-	const output = "--- PASS: TestA (0.00s)\n    --- PASS: TestA/sub (9.00s)\n--- PASS: TestB (0.02s)\n--- PASS: TestC (2.50s)\n--- PASS: TestD (0.05s)\n"
-	want := [][]string{{"-test.skip", "^(TestB|TestD|TestC)$"}, {"-test.run", "^(TestB|TestD)$"}, {"-test.run", "^(TestC)$"}}
-	if got := phasesOf(output); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	for ms, want := range map[time.Duration]int{0: 0, 19: 0, 20: 1, 50: 1, 100: 2, 999: 2, 2500: 3} {
+		if got := phase(ms * time.Millisecond); got != want {
+			t.Errorf("%d ms: phase %d, want %d", ms, got, want)
+		}
 	}
 }
 
 // The comparison fails for what is missing in the list and for what is too much.
 func TestCompare(t *testing.T) {
-	_, mutants := exampleMutants(t)
+	mutants := exampleMutants(t)
 	for _, m := range mutants {
-		m.verdict = killed
+		m.end = killed
 	}
-	reasons := map[string]string{mutants[0].description(): "equivalent"}
-	if err := compare(mutants, reasons); err == nil || !strings.Contains(err.Error(), "explained, but killed") {
+	reasons := explained{mutants[0].description(): "equivalent"}
+	if err := reasons.compare(mutants); err == nil || !strings.Contains(err.Error(), "explained, but killed") {
 		t.Errorf("a killed one that is explained: %v", err)
 	}
-	mutants[0].verdict = survived
-	if err := compare(mutants, reasons); err != nil {
+	mutants[0].end = survived
+	if err := reasons.compare(mutants); err != nil {
 		t.Error(err)
 	}
-	mutants[1].verdict, mutants[2].verdict = survived, survived
+	mutants[1].end, mutants[2].end = survived, survived
 	reasons["example.go, package level, *"] = "harmless"
-	if err := compare(mutants, reasons); err != nil {
+	if err := reasons.compare(mutants); err != nil {
 		t.Error(err)
 	}
-	mutants[len(mutants)-1].verdict = survived
-	if err := compare(mutants, reasons); err == nil || !strings.Contains(err.Error(), "not explained") {
+	mutants[len(mutants)-1].end = survived
+	if err := reasons.compare(mutants); err == nil || !strings.Contains(err.Error(), "not explained") {
 		t.Errorf("a survivor that is not explained: %v", err)
 	}
 }
@@ -230,7 +182,7 @@ func TestReadExplained(t *testing.T) {
 
 // A description is the same when what the function uses gets another name.
 func TestDescriptions(t *testing.T) {
-	_, mutants := exampleMutants(t)
+	mutants := exampleMutants(t)
 	var got []string
 	for _, m := range mutants[:5] {
 		got = append(got, m.description())
@@ -242,7 +194,7 @@ func TestDescriptions(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	renamed, err := parse("example.go", strings.ReplaceAll(example, "s.n", "s.number"))
+	renamed, err := variants.Parse("example.go", strings.ReplaceAll(example, "s.n", "s.number"))
 	if err != nil {
 		t.Fatal(err)
 	}

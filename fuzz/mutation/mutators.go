@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"math/big"
+
+	"github.com/chunkwire/chunkwire/fuzz/internal/variants"
 )
 
 // swap is an operator and what a mutator puts in its place.
@@ -51,7 +53,7 @@ var assignSwaps = map[token.Token][]swap{
 
 // finder walks through a file and collects its mutants.
 type finder struct {
-	file    *source
+	file    *variants.Source
 	fn      *ast.FuncDecl
 	mutants []*mutant
 	alike   map[string]int
@@ -59,9 +61,9 @@ type finder struct {
 }
 
 // findMutants returns the mutants of a file, in its order.
-func findMutants(s *source) []*mutant {
+func findMutants(s *variants.Source) []*mutant {
 	f := finder{file: s, alike: map[string]int{}, nothing: map[ast.Expr]bool{}}
-	for _, decl := range s.tree.Decls {
+	for _, decl := range s.Tree.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
 			f.fn = d
@@ -76,7 +78,7 @@ func findMutants(s *source) []*mutant {
 }
 
 func (f *finder) add(mutator string, from, to token.Pos, with string) {
-	m := &mutant{file: f.file, fn: f.fn, mutator: mutator, from: f.file.offset(from), to: f.file.offset(to), with: with}
+	m := &mutant{file: f.file, fn: f.fn, mutator: mutator, from: f.file.Offset(from), to: f.file.Offset(to), with: with}
 	place := m.description() // without an ordinal yet
 	f.alike[place]++
 	m.ordinal = f.alike[place]
@@ -138,9 +140,9 @@ func (f *finder) binary(n *ast.BinaryExpr) {
 
 func (f *finder) operand(e ast.Expr, of token.Token) string {
 	if b, ok := e.(*ast.BinaryExpr); ok && b.Op.Precedence() < of.Precedence() {
-		return "(" + f.file.slice(e) + ")"
+		return "(" + f.file.Slice(e) + ")"
 	}
-	return f.file.slice(e)
+	return f.file.Slice(e)
 }
 
 func (f *finder) unary(n *ast.UnaryExpr) {
@@ -204,11 +206,11 @@ func (f *finder) statements(list []ast.Stmt) {
 // besideAnError finds the numbers of a return whose last result is an error:
 // a caller must not look at them.
 func (f *finder) besideAnError(n *ast.ReturnStmt) {
-	if f.fn == nil || len(n.Results) < 2 || f.file.slice(n.Results[len(n.Results)-1]) == "nil" {
+	if f.fn == nil || len(n.Results) < 2 || f.file.Slice(n.Results[len(n.Results)-1]) == "nil" {
 		return
 	}
 	types := f.fn.Type.Results.List
-	switch f.file.slice(types[len(types)-1].Type) {
+	switch f.file.Slice(types[len(types)-1].Type) {
 	case "error", "*Error":
 		for _, r := range n.Results {
 			f.nothing[r] = true

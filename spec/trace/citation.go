@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -107,14 +108,4 @@ func newLines(text string) (l lines) {
 	return l
 }
 
-func (l lines) at(offset int) int {
-	low, high := 0, len(l)
-	for low < high {
-		if mid := (low + high) / 2; l[mid] < offset {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low + 1
-}
+func (l lines) at(offset int) int { return sort.SearchInts(l, offset) + 1 }

@@ -5,27 +5,22 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/chunkwire/chunkwire/spec"
 )
 
-// Document is one document of the specification.
+// Document is one document of the specification, with its sentences and rows.
 type Document struct {
-	File      string
-	Title     string
-	Sentences []Sentence // rows of transition tables included
-	Tables    []Table    // of transitions
-	Constants []Constant
-	Codes     []Code
+	spec.Document
+	Sentences []Sentence
 }
 
-// Sentence is a normative sentence, or a row of a table of transitions.
+// Sentence is a normative sentence, or a row of a table of transitions: its text has the
+// table behind it, too.
 type Sentence struct {
-	ID      string
-	Class   string // such as "required"; empty if the document names none
-	Section string // the nearest heading, such as "7.3 Transitions"
-	Text    string // its words without the id, spaced evenly, and the table behind it
-	Words   string // the same without the table
-	File    string
-	Line    int
+	spec.Sentence
+	Words string // without the table
+	Line  int
 }
 
 // IsRow reports whether it is a row of a table of transitions.
@@ -64,7 +59,9 @@ var (
 // parse reads a document. The words of a list item are all that is indented
 // under it, and a table right behind it, unless its rows have ids of their own.
 func parse(file, text string) Document {
-	p := parser{doc: Document{File: file}}
+	p := parser{doc: Document{Document: spec.Document{
+		File: file, Sentences: []spec.Sentence{}, Tables: []spec.Table{}, Constants: []spec.Constant{}, Codes: []spec.Code{},
+	}}}
 	for i, line := range strings.Split(text, "\n") {
 		p.take(i+1, line)
 		p.afterBlank = line == ""
@@ -104,7 +101,9 @@ func (p *parser) take(number int, line string) {
 	case p.structure(line):
 	case id != "":
 		p.closeItem(isItem)
-		p.doc.Sentences = append(p.doc.Sentences, Sentence{id, p.class(), p.section, spaced(rest), spaced(rest), p.doc.File, number})
+		p.doc.Sentences = append(p.doc.Sentences, Sentence{
+			spec.Sentence{ID: id, Class: p.class(), Section: p.section, Text: spaced(rest), File: p.doc.File}, spaced(rest), number,
+		})
 		p.item = isItem
 	case line == "", line[0] == '|':
 	case line[0] == ' ' || !p.afterBlank && line[0] != '-':

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/chunkwire/chunkwire/spec"
 )
 
 // grid is a Markdown table.
@@ -33,69 +35,33 @@ func newGrid(lines []string) grid {
 	return g
 }
 
-// Table is a table of transitions. Each row has the document's columns by their
-// names, "row" first among them; actions are a list.
-type Table struct {
-	Name string           `json:"name"`
-	Rows []map[string]any `json:"rows"`
-}
-
-// Constant is a named value.
-type Constant struct {
-	Name    string   `json:"name"`
-	Value   int64    `json:"value"`
-	Unit    string   `json:"unit"` // "bytes", "slices", "us", "ns"; empty for a bare number
-	Class   string   `json:"class"`
-	Meaning string   `json:"meaning"`
-	UsedBy  []string `json:"used_by"`
-}
-
-// Code is an error code.
-type Code struct {
-	Code      string   `json:"code"`
-	From      string   `json:"from"`
-	Meaning   string   `json:"meaning"`
-	Sentences []string `json:"sentences"`
-}
-
 // take takes what the tables hold: transitions, constants, codes.
 func (d *Document) take(grids []grid) {
 	for _, g := range grids {
 		switch head := strings.Join(g.head, "|"); {
-		case g.head[0] == "Row":
-			d.Tables = append(d.Tables, g.transitions())
+		case head == "Row|State|Event|Guard|Next state|Actions":
+			table := spec.Table{Name: g.name}
+			for _, r := range g.rows {
+				table.Rows = append(table.Rows, spec.Row{Row: r[0], State: r[1], Event: r[2], Guard: r[3], Next: r[4], Actions: list(r[5])})
+			}
+			d.Tables = append(d.Tables, table)
 		case head == "Name|Value|Meaning|Used by":
 			d.Constants = append(d.Constants, g.constants()...)
 		case head == "Code|From|Meaning|Sentences":
 			for _, r := range g.rows {
-				d.Codes = append(d.Codes, Code{strings.Trim(r[0], "`"), r[1], r[2], list(r[3])})
+				d.Codes = append(d.Codes, spec.Code{Code: strings.Trim(r[0], "`"), From: r[1], Meaning: r[2], Sentences: list(r[3])})
 			}
 		}
 	}
 }
 
-func (g grid) transitions() Table {
-	t := Table{Name: g.name}
-	for _, cells := range g.rows {
-		row := map[string]any{}
-		for i, cell := range cells {
-			name := strings.ToLower(strings.TrimSuffix(g.head[i], " state"))
-			if row[name] = any(cell); name == "actions" {
-				row[name] = list(cell)
-			}
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
-
-func (g grid) constants() (constants []Constant) {
+func (g grid) constants() (constants []spec.Constant) {
 	for _, r := range g.rows {
 		value, unit, err := quantity(r[1])
 		if err != nil {
 			unit = err.Error()
 		}
-		constants = append(constants, Constant{strings.Trim(r[0], "`"), value, unit, g.class, r[2], list(r[3])})
+		constants = append(constants, spec.Constant{Name: strings.Trim(r[0], "`"), Value: value, Unit: unit, Class: g.class, Meaning: r[2], UsedBy: list(r[3])})
 	}
 	return constants
 }

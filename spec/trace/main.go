@@ -5,10 +5,8 @@
 // data (spec/*.json) is not what the documents say, when a link of a Markdown file
 // leads nowhere, and when a line of a document is too long.
 //
-//	go run ./spec/trace                      # the table and what is wrong
+//	go run ./spec/trace --summary            # the counts, and what is wrong
 //	go run ./spec/trace --id SND-7           # all about one sentence
-//	go run ./spec/trace --summary            # only what is wrong
-//	go run ./spec/trace --json
 //	go run ./spec/trace --write              # makes spec/*.json
 //
 // Every Markdown file in spec is a document; its letters, such as SND, are its own.
@@ -20,12 +18,12 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 )
 
 func main() {
@@ -39,9 +37,8 @@ func run(tree fs.FS, write func(name string, data []byte) error, args []string, 
 	flags := flag.NewFlagSet("trace", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	id := flags.String("id", "", "show only this sentence")
-	asJSON := flags.Bool("json", false, "print JSON")
-	summary := flags.Bool("summary", false, "print only the counts and what is wrong")
 	data := flags.Bool("write", false, "write the specification as data, spec/*.json")
+	flags.Bool("summary", true, "print the counts and what is wrong")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -49,27 +46,23 @@ func run(tree fs.FS, write func(name string, data []byte) error, args []string, 
 		fmt.Fprintln(stderr, "trace: nothing takes arguments")
 		return 2
 	}
-	view := view{id: *id, json: *asJSON, summary: *summary || *data, data: *data}
-	problems, err := trace(tree, write, stdout, view)
-	if err != nil {
+	if !*data {
+		write = nil
+	}
+	problems, err := trace(tree, write, stdout, *id)
+	switch {
+	case err != nil:
 		fmt.Fprintln(stderr, "trace:", err)
 		return 2
-	}
-	if problems > 0 {
+	case problems > 0:
 		return 1
 	}
 	return 0
 }
 
-// view is what is printed.
-type view struct {
-	id            string // empty: all
-	json, summary bool
-	data          bool // written before
-}
-
-// trace writes what it is asked to, prints, and returns the number of problems.
-func trace(tree fs.FS, write func(string, []byte) error, w io.Writer, v view) (int, error) {
+// trace writes the documents as data, or compares the data if there is no way to write,
+// prints, and returns the number of problems. One sentence comes without them.
+func trace(tree fs.FS, write func(string, []byte) error, w io.Writer, id string) (int, error) {
 	t, err := read(tree)
 	if err != nil {
 		return 0, err
@@ -78,49 +71,19 @@ func trace(tree fs.FS, write func(string, []byte) error, w io.Writer, v view) (i
 	if err != nil {
 		return 0, err
 	}
-	if err := t.update(tree, write, v); err != nil {
-		return 0, err
+	for _, d := range t.Documents {
+		if have, err := fs.ReadFile(tree, d.dataFile()); write != nil {
+			if err := write(d.dataFile(), d.data()); err != nil {
+				return 0, err
+			}
+		} else if err != nil || !bytes.Equal(have, d.data()) {
+			t.Problems = append(t.Problems, fmt.Sprintf("%s is not what %s says: --write makes it", d.dataFile(), d.File))
+		}
+	}
+	if id != "" {
+		return 0, t.printSentence(w, id, exceptions)
 	}
 	problems := t.check(exceptions)
-	if err := t.print(w, v, exceptions, problems); err != nil || v.id != "" && !v.json {
-		return 0, err // one sentence, as text, comes without the problems
-	}
-	return len(problems), nil
-}
-
-// update writes the data of the documents, or compares it.
-func (t *Trace) update(tree fs.FS, write func(string, []byte) error, v view) error {
-	if !v.data {
-		t.Problems = append(t.Problems, checkData(tree, t.Documents)...)
-		return nil
-	}
-	for _, d := range t.Documents {
-		if err := write(dataFile(d.File), d.data()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// print prints what is to be seen.
-func (t *Trace) print(w io.Writer, v view, exceptions []Exception, problems []string) error {
-	shown := t.Sentences
-	if v.id != "" {
-		i := slices.IndexFunc(shown, func(s Sentence) bool { return s.ID == v.id })
-		if i < 0 {
-			return fmt.Errorf("there is no sentence %s", v.id)
-		}
-		shown = shown[i : i+1]
-	}
-	switch {
-	case v.json:
-		return t.printJSON(w, shown, problems)
-	case v.id != "":
-		t.printSentence(w, shown[0], exceptions)
-		return nil
-	case !v.summary:
-		t.printTable(w, exceptions)
-	}
 	t.printSummary(w, exceptions, problems)
-	return nil
+	return len(problems), nil
 }

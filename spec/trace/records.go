@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,43 +16,26 @@ type Exception struct {
 	Reason string
 }
 
+// readExceptions reads a line each. A file that is missing has no lines.
 func readExceptions(tree fs.FS) (exceptions []Exception, err error) {
-	err = readRecords(tree, exceptionsFile, 3, func(fields []string) error {
-		e := Exception{fields[0], Obligation(fields[1]), fields[2]}
-		if e.Waived != Implementation && e.Waived != Test {
-			return fmt.Errorf("%s: %q is neither %s nor %s", e.ID, e.Waived, Implementation, Test)
-		}
-		exceptions = append(exceptions, e)
-		return nil
-	})
-	return exceptions, err
-}
-
-// readRecords calls add with the n fields of each line that is not a comment; the
-// last field is the rest of the line. A file that is missing has no lines.
-func readRecords(tree fs.FS, name string, n int, add func(fields []string) error) error {
-	f, err := tree.Open(name)
+	text, err := fs.ReadFile(tree, exceptionsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	for at := 1; lines.Scan(); at++ {
-		line := spaced(lines.Text())
+	for i, line := range strings.Split(string(text), "\n") {
+		line = spaced(line)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		fields := strings.SplitN(line, " ", n)
-		err := fmt.Errorf("want %d fields", n)
-		if len(fields) == n {
-			err = add(fields)
+		fields := strings.SplitN(line, " ", 3)
+		if len(fields) < 3 {
+			return nil, fmt.Errorf("%s:%d: want 3 fields", exceptionsFile, i+1)
 		}
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", name, at, err)
+		e := Exception{fields[0], Obligation(fields[1]), fields[2]}
+		if e.Waived != Implementation && e.Waived != Test {
+			return nil, fmt.Errorf("%s:%d: %q is neither %s nor %s", exceptionsFile, i+1, e.Waived, Implementation, Test)
 		}
+		exceptions = append(exceptions, e)
 	}
-	return lines.Err()
+	return exceptions, err
 }

@@ -1,11 +1,7 @@
-// Package contract holds the JSON of the port contract (appendix B of
-// spec/PROTOCOL.md): what a port is asked, and what it answers. Everything that
-// writes or reads requests and responses uses these types.
-//
-// This file has what all protocols share. Each protocol adds a file with the types
-// of its own operations; the chunk protocol's are in chunk.go and trace.go, the packet
-// layer's in packet.go, those of channels in channel.go, those of sessions and
-// connections in session.go and connection.go.
+// Package contract holds the words of the port contract (appendix B of
+// spec/PROTOCOL.md) that more than one package writes or reads. What requests and
+// responses have is declared where it is answered: formats in spec/formats.json,
+// machines for package conform, the rest in package port.
 package contract
 
 import "encoding/json"
@@ -28,25 +24,61 @@ type Answer struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Operation is what a conformance runner must know of an operation.
-type Operation struct {
-	Name string
-	// Open are the fields of steps whose value a vector of level "required" leaves
-	// to the port.
-	Open []string
+// Placed is a refusal with the place at which the fault lies, -1 if it lies in none.
+type Placed struct {
+	Answer
+	At int `json:"at"`
 }
 
-// operations are those of all protocols.
-var operations = [][]Operation{chunkOperations, packetOperations, channelOperations, sessionOperations, connectionOperations, repairOperations}
+// The operations of machines of a chunk.
+const (
+	OpSender         = "sender"
+	OpReceiver       = "receiver"
+	OpRepairSender   = "repair_sender"
+	OpRepairReceiver = "repair_receiver"
+)
 
-// Find returns an operation by its name, or one without a name.
-func Find(name string) Operation {
-	for _, list := range operations {
-		for _, o := range list {
-			if o.Name == name {
-				return o
-			}
-		}
+// The operations that encode or decode.
+const (
+	OpEncodeBody       = "encode_body"
+	OpDecodeBody       = "decode_body"
+	OpEncodePacket     = "encode_packet"
+	OpDecodePacket     = "decode_packet"
+	OpRepairEncode     = "repair_encode"
+	OpRepairDecode     = "repair_decode"
+	OpPacketHeader     = "packet_header"
+	OpPacketDecode     = "packet_decode"
+	OpRecordsEncode    = "records_encode"
+	OpRecordsDecode    = "records_decode"
+	OpConnectionEncode = "connection_encode"
+	OpConnectionDecode = "connection_decode"
+	OpSessionEncode    = "session_encode"
+	OpSessionDecode    = "session_decode"
+)
+
+// The operations that have neither a layout nor a machine.
+const (
+	OpChannelReport = "channel_report"
+	OpRepairRow     = "repair_row"
+	OpRepairSlice   = "repair_slice"
+	OpRepairRebuild = "repair_rebuild"
+	OpSessionSeal   = "session_seal"
+	OpSessionOpen   = "session_open"
+	OpSessionKeys   = "session_keys"
+	OpSessionCookie = "session_cookie"
+	OpSessionProof  = "session_proof"
+)
+
+// The types of packets of chunks.
+const (
+	TypeSlice = "slice"
+	TypeAck   = "ack"
+)
+
+// Open are the fields of steps whose values a vector of level "required" leaves to the port (TRC-5).
+func Open(op string) []string {
+	if op == OpReceiver {
+		return []string{"deadline_us"} // section 8.5 is recommended
 	}
-	return Operation{}
+	return nil
 }

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/formats"
 	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// Code is an operation that encodes or decodes by a layout of spec/formats.json.
+// Code is an operation that encodes or decodes by a layout of spec/formats.json (PRT-2).
 type Code struct {
 	Decodes bool
 	Layout  string
@@ -86,8 +87,8 @@ func agreed(q conform.Object) (layout.Parameters, error) {
 // In are the parameters of a request.
 func (c *Code) In(q conform.Object) (layout.Parameters, error) { return c.in(q) }
 
-// Bytes are those that a request wants decoded. Of a bare body the type is given.
-func (c *Code) Bytes(q conform.Object) (b []byte, given layout.Values, err error) {
+// bytes are those that a request wants decoded. Of a bare body the type is given.
+func (c *Code) bytes(q conform.Object) (b []byte, given layout.Values, err error) {
 	var in struct {
 		Hex conform.Bytes `json:"hex" size:"0 1073741824"`
 	}
@@ -103,8 +104,8 @@ func (c *Code) Bytes(q conform.Object) (b []byte, given layout.Values, err error
 
 func (c *Code) isBody() bool { return c.Layout == "chunk-body" || c.Layout == "repair-body" }
 
-// values is the layout of the values in JSON, which have their type.
-func (c *Code) values() string {
+// json is the layout of the values in JSON, which have their type.
+func (c *Code) json() string {
 	switch c.Layout {
 	case "chunk-body":
 		return "chunk-datagram"
@@ -114,8 +115,8 @@ func (c *Code) values() string {
 	return c.Layout
 }
 
-// Values are those that a request wants encoded.
-func (c *Code) Values(q conform.Object, in layout.Parameters) (layout.Values, error) {
+// values are those that a request wants encoded.
+func (c *Code) values(q conform.Object, in layout.Parameters) (layout.Values, error) {
 	if c.Member != "" {
 		var members conform.Object
 		if json.Unmarshal(q[c.Member], &members) != nil || members == nil {
@@ -126,43 +127,43 @@ func (c *Code) Values(q conform.Object, in layout.Parameters) (layout.Values, er
 	if c.Layout == "session-message" && string(q["type"]) == `"data"` {
 		return layout.Values{"type": "data"}, nil // which is only decoded: its members are not read (CXO-3)
 	}
-	v, err := layout.FromJSON(c.values(), q, in)
+	v, err := layout.FromJSON(c.json(), q, in)
 	if err != nil {
 		return nil, conform.ErrBadRequest
 	}
 	return v, nil
 }
 
-// Decoded is the response with values.
-func (c *Code) Decoded(v layout.Values, in layout.Parameters) layout.Object {
-	o := layout.JSON(c.values(), v, in)
+// decoded is the response with values.
+func (c *Code) decoded(v layout.Values, in layout.Parameters) layout.Object {
+	o := layout.JSON(c.json(), v, in)
 	if c.Member != "" {
 		o = layout.Object{{Name: c.Member, Value: o}}
 	}
-	return append(layout.Object{{Name: "ok", Value: true}}, o...)
+	return Answered(o...)
 }
 
-// code encodes or decodes: JSON becomes values, and values JSON, by the layouts of the formats; the bytes
-// are the packages'.
-func code(c Code, q *object) (any, error) {
-	in, err := c.In(q.fields)
+// answer encodes or decodes: JSON becomes values, and values JSON, by the layouts of the formats; the bytes
+// are the codec's.
+func (c *Code) answer(q conform.Object, codec formats.Format) (any, error) {
+	in, err := c.in(q)
 	if err != nil {
 		return nil, err
 	}
 	if c.Decodes {
-		b, given, err := c.Bytes(q.fields)
+		b, given, err := c.bytes(q)
 		if err != nil {
 			return nil, err
 		}
-		v, err := q.codecs[c.Layout].Decode(b, in, given)
+		v, err := codec.Decode(b, in, given)
 		if err != nil {
 			return nil, err
 		}
-		return c.Decoded(v, in), nil
+		return c.decoded(v, in), nil
 	}
-	v, err := c.Values(q.fields, in)
+	v, err := c.values(q, in)
 	if err != nil {
 		return nil, err
 	}
-	return encoded(q.codecs[c.Layout].Encode(v, in))
+	return encoded(codec.Encode(v, in))
 }

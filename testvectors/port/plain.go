@@ -7,19 +7,26 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/codec"
+	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/statemachine"
 )
 
 // This file has the requests that have no layout and no machine (CXO-1, CXO-14). They are declared for whoever answers them.
 
-// plain answers requests that are read by their declaration.
-func plain[Q any](answer func(Q) (any, error)) operation {
-	return func(q *object) (any, error) {
+// Plain answers a request that has no layout and no machine.
+type Plain func(conform.Object) (any, error)
+
+// Declared answers requests that are read by their declaration.
+func Declared[Q any](answer func(Q) (any, error)) Plain {
+	return func(q conform.Object) (any, error) {
 		var request Q
-		if err := conform.ReadObject(q.fields, &request); err != nil {
+		if err := conform.ReadObject(q, &request); err != nil {
 			return nil, err
 		}
 		return answer(request)
@@ -31,13 +38,12 @@ func Answered(members ...layout.Member) layout.Object {
 	return append(layout.Object{{Name: "ok", Value: true}}, members...)
 }
 
-func hexed(name string, b []byte) layout.Member {
+// Hex is a member with bytes.
+func Hex(name string, b []byte) layout.Member {
 	return layout.Member{Name: name, Value: conform.Bytes(b)}
 }
 
-func encoded(b []byte, err error) (any, error) {
-	return Answered(hexed("hex", b)), err
-}
+func encoded(b []byte, err error) (any, error) { return Answered(Hex("hex", b)), err }
 
 // Report asks for the REPORT of a set of sequences (CHO-5). Of its numbers an encoder may refuse any.
 type Report struct {
@@ -63,7 +69,7 @@ var anyChannel = channel.Format{Window: 16384}
 // report encodes the report of a set (CHO-5, CHO-6).
 func report(q Report) (any, error) {
 	if !q.Valid() {
-		return nil, errBadRequest
+		return nil, conform.ErrBadRequest
 	}
 	id, room := uint8(channel.MaxChannels), int(min(max(q.Room, math.MinInt32), math.MaxInt32)) // all others are as wrong
 	if q.Channel >= 0 && q.Channel < channel.MaxChannels {
@@ -126,17 +132,17 @@ func open(q Open) (any, error) {
 	l := session.NewLink(q.config(0))
 	for _, c := range q.Taken {
 		if !q.Valid() {
-			return nil, errBadRequest
+			return nil, conform.ErrBadRequest
 		}
 		if _, err := l.Open(nil, session.NewLink(q.config(c)).Seal(nil, []byte{0})); err != nil {
-			return nil, errBadRequest
+			return nil, conform.ErrBadRequest
 		}
 	}
 	body, err := l.Open(nil, []byte(q.Hex))
 	if err != nil {
 		return nil, err
 	}
-	return Answered(layout.Member{Name: "counter", Value: q.counterOf(body)}, hexed("body", body)), nil
+	return Answered(layout.Member{Name: "counter", Value: q.counterOf(body)}, Hex("body", body)), nil
 }
 
 // counterOf returns the counter with which a body is sealed to the datagram, which was opened.
@@ -173,7 +179,7 @@ func keys(q Keys) (any, error) {
 		Link: q.Link, Lanes: int(q.Lanes), Variant: q.Variant, Extensions: q.Extensions, Timeout: core.Micros(q.Timeout) * 100 * core.Millisecond,
 	}
 	k := session.DeriveKeys(session.Key([]byte(q.Key)), &offer, &agreed, [16]byte([]byte(q.ServerNonce)))
-	return Answered(hexed("c2s", k.C2S[:]), hexed("s2c", k.S2C[:]), hexed("resume", k.Resume[:])), nil
+	return Answered(Hex("c2s", k.C2S[:]), Hex("s2c", k.S2C[:]), Hex("resume", k.Resume[:])), nil
 }
 
 // offerOf reads the 48 bytes of an offer.
@@ -181,7 +187,7 @@ func offerOf(b conform.Bytes) (session.Offer, error) {
 	link := append([]byte{byte(session.KindLink)}, b...)
 	m, err := session.Decode(append(link, make([]byte, 15)...))
 	if err != nil {
-		err = errBadRequest
+		err = conform.ErrBadRequest
 	}
 	return m.Offer, err
 }
@@ -201,7 +207,7 @@ func cookie(q Cookie) (any, error) {
 	}
 	address := session.AddressOfText(q.Address)
 	made := session.CookieOf(session.Key([]byte(q.Secret)), uint64(q.Stamp), address, &offer)
-	return Answered(hexed("address", address[:]), hexed("cookie", made[:])), nil
+	return Answered(Hex("address", address[:]), Hex("cookie", made[:])), nil
 }
 
 // Proof asks for the proof of a PROOF, a LINKED or a REFUSED, whatever it has (CXO-6).
@@ -218,12 +224,114 @@ func proof(q Proof) (any, error) {
 	m, err := session.Decode([]byte(q.Hex))
 	switch {
 	case err != nil || m.Kind != session.KindProof && m.Kind != session.KindLinked && m.Kind != session.KindRefused:
-		return nil, errBadRequest
+		return nil, conform.ErrBadRequest
 	case m.Kind == session.KindRefused:
 		if answered.Offer, err = offerOf(q.Offer); err != nil {
 			return nil, err
 		}
 	}
 	made := session.ProofOf(session.Key([]byte(q.Key)), &m, &answered)
-	return Answered(hexed("proof", made[:])), nil
+	return Answered(Hex("proof", made[:])), nil
+}
+
+// Row asks for the exponents of a repair slice (RPO-1).
+type Row struct {
+	NumSlices int64 `json:"num_slices"`
+	SliceID   int64 `json:"slice_id"`
+}
+
+// Valid reports whether there is such a slice: if not, a field is invalid, and the request is none that is bad.
+func (q *Row) Valid() bool {
+	return within(q.NumSlices, 1, erasure.MaxSlices) && within(q.SliceID, q.NumSlices, erasure.MaxIDs-1)
+}
+
+func within(v, low, high int64) bool { return low <= v && v <= high }
+
+func row(q Row) (any, error) {
+	if !q.Valid() {
+		return nil, codec.ErrInvalidField
+	}
+	exponents := make([]int, q.NumSlices)
+	for i := range exponents {
+		exponents[i] = erasure.Exponent(int(q.SliceID-q.NumSlices), i)
+	}
+	return Answered(layout.Member{Name: "exponents", Value: exponents}), nil
+}
+
+// Slice asks for a slice of a chunk of TRC-1, source or repair (RPO-2).
+type Slice struct {
+	ChunkID int64 `json:"chunk_id"`
+	Size    int64 `json:"size"`
+	SliceID int64 `json:"slice_id"`
+}
+
+// Valid reports whether there is such a slice.
+func (q *Slice) Valid() bool {
+	return within(q.ChunkID, 0, math.MaxUint16) && within(q.Size, 1, codec.MaxChunkSize) && within(q.SliceID, 0, erasure.MaxIDs-1)
+}
+
+func slice(q Slice) (any, error) {
+	if !q.Valid() {
+		return nil, codec.ErrInvalidField
+	}
+	data := erasure.Encode(chunks.Data(uint16(q.ChunkID), int(q.Size))).Slice(int(q.SliceID))
+	return Answered(layout.Member{Name: "slice", Value: chunks.ContentOf(data)}), nil
+}
+
+// Rebuild asks what a decoder makes of slices of a chunk of TRC-1, in their order (RPO-3).
+type Rebuild struct {
+	ChunkID   int64   `json:"chunk_id"`
+	NumSlices int64   `json:"num_slices"`
+	LastBytes int64   `json:"last_bytes"`
+	SliceIDs  []int64 `json:"slice_ids" size:"0 1024"`
+}
+
+// Valid reports whether there are such slices.
+func (q *Rebuild) Valid() bool {
+	return within(q.ChunkID, 0, math.MaxUint16) && within(q.NumSlices, 1, erasure.MaxSlices) && within(q.LastBytes, 1, erasure.SliceSize) &&
+		!slices.ContainsFunc(q.SliceIDs, func(id int64) bool { return !within(id, 0, erasure.MaxIDs-1) })
+}
+
+// Chunk is the chunk of the slices.
+func (q *Rebuild) Chunk() []byte {
+	return chunks.Data(uint16(q.ChunkID), int(erasure.SliceSize*(q.NumSlices-1)+q.LastBytes))
+}
+
+// Rebuilt is the response to a Rebuild.
+type Rebuilt struct {
+	OK    bool                        `json:"ok"`
+	Added string                      `json:"added"` // a character for each slice, 1 if it raised the rank
+	Rank  int                         `json:"rank"`
+	Chunk conform.Opt[chunks.Content] `json:"chunk"` // null: the rank does not suffice
+}
+
+func rebuild(q Rebuild) (any, error) {
+	if !q.Valid() {
+		return nil, codec.ErrInvalidField
+	}
+	e := erasure.Encode(q.Chunk())
+	var d erasure.Decoder
+	d.Begin(e.NumSlices(), e.LastBytes(), new(statemachine.Memory))
+	defer d.Release()
+	a := Rebuilt{OK: true}
+	for _, id := range q.SliceIDs {
+		a.Added += Flag(d.Add(int(id), e.Slice(int(id))))
+	}
+	if a.Rank = d.Rank(); a.Rank < e.NumSlices() {
+		return a, nil
+	}
+	var chunk []byte
+	for _, slice := range d.Rebuild() {
+		chunk = append(chunk, slice[:]...)
+	}
+	a.Chunk = conform.Some(chunks.ContentOf(chunk[:len(e.Bytes())]))
+	return a, nil
+}
+
+// Flag is 1 or 0.
+func Flag(set bool) string {
+	if set {
+		return "1"
+	}
+	return "0"
 }

@@ -1,8 +1,7 @@
 // Package port answers the port contract for this implementation, as a port in any
-// language does (appendix B of spec/PROTOCOL.md): one JSON object a line. The
-// operations of the chunk protocol are in chunk.go and trace.go, those of the packet
-// layer in packet.go, those of channels in channel.go, those of sessions and connections
-// in session.go and connection.go; another protocol adds a table of its own to operations.
+// language does (appendix B of spec/PROTOCOL.md): one JSON object a line. What encodes
+// and decodes is a table (code.go), machines are declared for package conform, and the
+// rest is declared in plain.go; so others, such as oracles, can answer, too.
 package port
 
 import (
@@ -12,35 +11,43 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strconv"
 
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/channels"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/connections"
 	"github.com/chunkwire/chunkwire/conform/formats"
+	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/conform/sessions"
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// operation answers a request with a response without its id. Its error is one of
-// this package or a *codec.Error.
-type operation func(q *object) (response any, err error)
+// Port is what answers requests: the packages, or others in their place.
+type Port struct {
+	Codecs   map[string]formats.Format
+	Machine  func(op *conform.Op, config any) (conform.Machine, error)
+	Plain    map[string]Plain
+	Refusing func(*layout.Fault) // nil, or is told what is refused
+}
 
-// operations are the tables of all protocols.
-var operations = []map[string]operation{chunkOperations, repairOperations, {
-	packets.Endpoint.Name: machine(packets.Endpoint), packets.Congestion.Name: machine(packets.Congestion),
-	channels.Receiver.Name: machine(channels.Receiver), channels.Sender.Name: machine(channels.Sender),
-	sessions.Client.Name: machine(sessions.Client), sessions.Server.Name: machine(sessions.Server), connections.Op.Name: machine(connections.Op),
-	contract.OpChannelReport: plain(report),
-	contract.OpSessionSeal:   plain(seal), contract.OpSessionOpen: plain(open), contract.OpSessionKeys: plain(keys),
-	contract.OpSessionCookie: plain(cookie), contract.OpSessionProof: plain(proof),
-}}
+// packages are this implementation.
+var packages = Port{
+	Codecs: formats.All, Machine: func(op *conform.Op, config any) (conform.Machine, error) { return op.Product(config) },
+	Plain: map[string]Plain{
+		contract.OpRepairRow: Declared(row), contract.OpRepairSlice: Declared(slice), contract.OpRepairRebuild: Declared(rebuild),
+		contract.OpChannelReport: Declared(report),
+		contract.OpSessionSeal:   Declared(seal), contract.OpSessionOpen: Declared(open), contract.OpSessionKeys: Declared(keys),
+		contract.OpSessionCookie: Declared(cookie), contract.OpSessionProof: Declared(proof),
+	},
+}
 
-// The contract's own errors (PRT-3).
-var (
-	errBadRequest  = conform.ErrBadRequest
-	errUnsupported = conform.ErrUnsupported
-)
+// machines are those of all protocols.
+var machines = []*conform.Op{
+	chunks.Sender, chunks.Receiver, chunks.RepairSender, chunks.RepairReceiver, packets.Endpoint, packets.Congestion,
+	channels.Receiver, channels.Sender, sessions.Client, sessions.Server, connections.Op,
+}
 
 // Serve answers each line of r by a line on w, until r ends.
 func Serve(r io.Reader, w io.Writer) error {
@@ -66,26 +73,24 @@ func Serve(r io.Reader, w io.Writer) error {
 
 // Answer answers one line, with or without its newline (PRT-1). The answer has
 // none. Every line gets an answer, at worst that it is a bad request (PRT-4).
-func Answer(line []byte) []byte { return AnswerBy(formats.All, line) }
+func Answer(line []byte) []byte { return packages.Answer(line) }
 
-// AnswerBy is Answer with other encoders and decoders than those of the packages.
-func AnswerBy(codecs map[string]formats.Format, line []byte) []byte {
+// Answer is Answer of the package, by whatever the port has.
+func (p *Port) Answer(line []byte) []byte {
 	id := json.RawMessage("null")
-	q, err := newObject(line)
-	if err == nil {
-		q.codecs = codecs
-		if raw := q.fields["id"]; isInteger(raw) {
-			id = raw
-		} else {
-			err = errBadRequest
-		}
+	var q conform.Object
+	err := json.Unmarshal(line, &q)
+	if raw := q["id"]; err == nil && isInteger(raw) {
+		id = raw
+	} else {
+		err = conform.ErrBadRequest
 	}
 	var response any
 	if err == nil {
-		response, err = q.answer()
+		response, err = p.answer(q)
 	}
 	if err != nil {
-		response = refusal(q, err)
+		response = p.refusal(q, err)
 	}
 	text, err := json.Marshal(response)
 	if err != nil { // a response is strings and numbers
@@ -94,35 +99,58 @@ func AnswerBy(codecs map[string]formats.Format, line []byte) []byte {
 	return append(fmt.Appendf(nil, `{"id":%s,`, id), text[1:]...)
 }
 
+// isInteger reports whether a JSON value is an integer, of any size.
+func isInteger(raw json.RawMessage) bool {
+	_, err := strconv.ParseInt(string(raw), 10, 64)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// opOf is the operation of a request.
+func opOf(q conform.Object) (string, error) {
+	var request struct {
+		Op string `json:"op"`
+	}
+	err := conform.ReadObject(q, &request)
+	return request.Op, err
+}
+
 // answer answers a request. Its op decides before its other fields are read: a port
-// need not know those of an op that it does not have.
-func (o *object) answer() (response any, err error) {
-	op := o.text("op")
-	if *o.err != nil {
-		return nil, *o.err
+// need not know those of an op that it does not have. Fields that nobody asks for are not
+// looked at (PRT-5). Of a trace the events before one that is bad are run (TRC-6, CHO-12).
+func (p *Port) answer(q conform.Object) (response any, err error) {
+	op, err := opOf(q)
+	if err != nil {
+		return nil, err
 	}
-	if c, is := CodeOf(o.fields); is {
-		return code(c, o)
+	if c, is := CodeOf(q); is {
+		return c.answer(q, p.Codecs[c.Layout])
 	}
-	for _, table := range operations {
-		if do, ok := table[op]; ok {
-			return do(o)
+	if plain, is := p.Plain[op]; is {
+		return plain(q)
+	}
+	for _, m := range machines {
+		if m.Name == op {
+			steps, err := m.Answer(q, func(config any) (conform.Machine, error) { return p.Machine(m, config) })
+			return conform.Steps{OK: true, Steps: steps}, err
 		}
 	}
-	return nil, errUnsupported
+	return nil, conform.ErrUnsupported
 }
 
 // refusal is the response to a request that is not answered.
-func refusal(q *object, err error) any {
+func (p *Port) refusal(q conform.Object, err error) any {
 	fault := formats.FaultOf(err)
 	switch {
-	case errors.Is(err, errUnsupported):
+	case errors.Is(err, conform.ErrUnsupported):
 		return contract.Answer{Error: contract.Unsupported}
 	case fault == nil:
 		return contract.Answer{Error: contract.BadRequest}
 	}
+	if p.Refusing != nil {
+		p.Refusing(fault)
+	}
 	answer := contract.Answer{Error: fault.Code}
-	if op := q.text("op"); unplaced.MatchString(op) {
+	if op, _ := opOf(q); unplaced.MatchString(op) {
 		return answer
 	}
 	return contract.Placed{Answer: answer, At: fault.At}

@@ -78,5 +78,5 @@ func (q *question) open() []string {
 	if q.level != testvectors.Required {
 		return nil
 	}
-	return contract.Find(q.op).Open
+	return contract.Open(q.op)
 }

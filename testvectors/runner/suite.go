@@ -1,13 +1,10 @@
 package runner
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -34,35 +31,20 @@ func Embedded() (Suite, error) {
 	return Suite{files, runs, lines}, err
 }
 
-// ReadDir returns the vectors of a folder.
+// ReadDir returns the vectors of a folder, which need not have seeded runs.
 func ReadDir(dir string) (Suite, error) {
 	files, err := testvectors.LoadFS(os.DirFS(dir), ".")
 	if err != nil {
 		return Suite{}, err
 	}
-	runs, err := readAccumulated(filepath.Join(dir, testvectors.AccumulatedName))
+	runs, err := testvectors.LoadAccumulatedFS(os.DirFS(dir), ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
 	if err == nil && len(files)+len(runs) == 0 {
 		err = fmt.Errorf("no vectors in %s", dir)
 	}
 	return Suite{Files: files, Accumulated: runs}, err
-}
-
-// readAccumulated returns the seeded runs of a folder, which need not have any.
-func readAccumulated(name string) ([]testvectors.Accumulated, error) {
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var file testvectors.AccumulatedFile
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&file); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return file.Runs, nil
 }
 
 // has reports whether something in the suite is called by a name.

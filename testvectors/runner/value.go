@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
+	"maps"
 	"slices"
 	"strings"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/chunkwire/chunkwire/conform/layout"
 )
@@ -101,13 +99,50 @@ func text(v any, key string) string {
 // differences returns the paths at which two values differ. Every field counts, but
 // their order does not, and a number is what is written: 1.0 is not 1. The values
 // of open fields of steps only have to be an integer or null.
-func differences(want, got any, open ...string) []string {
-	var r reporter
-	cmp.Equal(want, got, cmp.Reporter(&r),
-		cmp.Transformer("", func(o layout.Object) map[string]any { return fieldsOf(o) }),
-		cmp.FilterPath(func(p cmp.Path) bool { return isOpen(p, open) },
-			cmp.FilterValues(func(a, b any) bool { return isTime(a) && isTime(b) }, cmp.Ignore())))
-	return r.paths
+func differences(want, got any, open ...string) []string { return differ("", want, got, open) }
+
+func differ(path string, want, got any, open []string) (paths []string) {
+	switch w := want.(type) {
+	case layout.Object:
+		if g, is := got.(layout.Object); is {
+			return differingFields(path, fieldsOf(w), fieldsOf(g), open)
+		}
+	case []any:
+		g, is := got.([]any)
+		if !is {
+			break
+		}
+		for i := range max(len(w), len(g)) {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			if i < min(len(w), len(g)) {
+				paths = append(paths, differ(at, w[i], g[i], open)...)
+			} else {
+				paths = append(paths, at)
+			}
+		}
+		return paths
+	default:
+		if want == got || isTime(want) && isTime(got) && isOpen(path, open) {
+			return nil
+		}
+	}
+	return []string{path + place(want, got)}
+}
+
+func differingFields(path string, want, got map[string]any, open []string) (paths []string) {
+	names := maps.Clone(want)
+	maps.Copy(names, got)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		at := strings.TrimPrefix(path+"."+name, ".")
+		w, wanted := want[name]
+		g, came := got[name]
+		if wanted && came {
+			paths = append(paths, differ(at, w, g, open)...)
+		} else {
+			paths = append(paths, at)
+		}
+	}
+	return paths
 }
 
 func isTime(v any) bool {
@@ -116,50 +151,22 @@ func isTime(v any) bool {
 }
 
 // isOpen reports whether a path is that of an open field of a step.
-func isOpen(p cmp.Path, open []string) bool {
-	step, name, ok := strings.Cut(pathName(p), "].")
+func isOpen(path string, open []string) bool {
+	step, name, ok := strings.Cut(path, "].")
 	if !ok {
 		return slices.Contains(open, step) // of a step alone
 	}
 	return strings.HasPrefix(step, "steps[") && slices.Contains(open, name)
 }
 
-// reporter collects the paths of what differs.
-type reporter struct {
-	path  cmp.Path
-	paths []string
-}
-
-func (r *reporter) PushStep(s cmp.PathStep) { r.path = append(r.path, s) }
-func (r *reporter) PopStep()                { r.path = r.path[:len(r.path)-1] }
-func (r *reporter) Report(result cmp.Result) {
-	if result.Equal() {
-		return
-	}
-	want, got := r.path.Last().Values()
-	r.paths = append(r.paths, pathName(r.path)+place(want, got))
-}
-
-func pathName(p cmp.Path) (name string) {
-	for _, step := range p {
-		switch s := step.(type) {
-		case cmp.MapIndex:
-			name += "." + s.Key().String()
-		case cmp.SliceIndex:
-			want, got := s.SplitKeys()
-			name += fmt.Sprintf("[%d]", max(want, got))
-		}
-	}
-	return strings.TrimPrefix(name, ".")
-}
-
 // place returns where two long texts begin to differ.
-func place(want, got reflect.Value) string {
+func place(want, got any) string {
 	const long = 40
-	if !want.IsValid() || !got.IsValid() || want.Kind() != reflect.String || got.Kind() != reflect.String || want.Len() <= long {
+	w, _ := want.(string)
+	g, is := got.(string)
+	if !is || len(w) <= long {
 		return ""
 	}
-	w, g := want.String(), got.String()
 	at := 0
 	for at < min(len(w), len(g)) && w[at] == g[at] {
 		at++

@@ -79,17 +79,3 @@ func (s *Script) set(key, value string) bool {
 	}
 	return true
 }
-
-// settings returns the words key=value of a line "with ...", which may be a
-// script's first.
-func settings(lines []string) (with map[string]string, rest []string) {
-	with = map[string]string{}
-	if len(lines) == 0 || !strings.HasPrefix(lines[0], "with ") {
-		return with, lines
-	}
-	for _, word := range strings.Fields(lines[0])[1:] {
-		key, value, _ := strings.Cut(word, "=")
-		with[key] = value
-	}
-	return with, lines[1:]
-}

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/chunkwire/chunkwire/testvectors/contract"
+	"github.com/chunkwire/chunkwire/conform"
+	"github.com/chunkwire/chunkwire/conform/chunks"
 )
 
 // Simulation is a conversation of the machines themselves, with a network between
 // them that keeps every packet for the same time or loses it, and may carry slices one
 // after the other. What must come of it is stated by milestones.
 type Simulation struct {
-	Config     contract.SenderConfig
+	Config     chunks.SenderConfig
 	Chunks     []int // sizes; each is submitted when the one before is acked
 	PauseUS    int64 // and after this time
 	DelayUS    int64 // each way
@@ -31,9 +32,9 @@ type Simulation struct {
 	LoseAcks   Loss
 	Late       Loss // slices that come later than others
 	LateUS     int64
-	Duplicate  Loss             // slices that come twice
-	Tell       []contract.Event // what the sender's host tells it
-	milestones []string         // "TIME WHAT CHUNK", "<TIME WHAT CHUNK" or "FROM-TO slices"
+	Duplicate  Loss            // slices that come twice
+	Tell       []conform.Timed // what the sender's host tells it
+	milestones []string        // "TIME WHAT CHUNK", "<TIME WHAT CHUNK" or "FROM-TO slices"
 }
 
 // Change is another time, from a time on.
@@ -56,109 +57,104 @@ type Loss struct {
 	Percent, Seed   uint32
 }
 
-// IsSimulation reports whether a script describes a network instead of events.
-func (s *Script) IsSimulation() bool {
-	return slices.ContainsFunc(s.Lines, func(line string) bool { return strings.HasPrefix(line, "chunks ") })
-}
-
 // ParseSimulation reads the lines of a simulated conversation.
 func ParseSimulation(lines []string) (*Simulation, error) {
-	with, lines := settings(lines)
-	cfg, err := config(with)
+	cfg, lines, err := chunks.Sender.Settings(lines)
 	if err != nil {
 		return nil, err
 	}
-	s := &Simulation{Config: cfg}
+	s := &Simulation{Config: cfg.(chunks.SenderConfig)}
 	for _, text := range lines {
-		var w words
-		if s.set(&w, strings.Fields(text)); w.err != nil {
-			return nil, fmt.Errorf("%q: %w", text, w.err)
+		var w conform.Words
+		if set(s, &w, strings.Fields(text)); w.Err != nil {
+			return nil, fmt.Errorf("%q: %w", text, w.Err)
 		}
 	}
-	if cfg.Profile == nil && cfg.Recovery == nil || len(s.Chunks) == 0 || s.DelayUS < 1 || len(s.milestones) == 0 {
+	if !s.Config.Profile.Is || len(s.Chunks) == 0 || s.DelayUS < 1 || len(s.milestones) == 0 {
 		return nil, errors.New("no profile, chunks, delay or milestones")
 	}
 	return s, nil
 }
 
-func (s *Simulation) set(w *words, fields []string) {
+func set(s *Simulation, w *conform.Words, fields []string) {
 	switch args := fields[1:]; {
 	case fields[0] == ":" && len(args) > 1:
-		w.milestone(args)
+		milestone(w, args)
 		s.milestones = append(s.milestones, strings.Join(args, " "))
 	case fields[0] == "lose" && len(args) > 1 && args[0] == "slices":
-		s.LoseSlices = w.loss(args[1:])
+		s.LoseSlices = lossOf(w, args[1:])
 	case fields[0] == "lose" && len(args) > 1 && args[0] == "acks":
-		s.LoseAcks = w.loss(args[1:])
+		s.LoseAcks = lossOf(w, args[1:])
 	case fields[0] == "late" && len(args) > 2 && args[0] == "by":
-		s.LateUS, s.Late = w.time(args[1]), w.loss(args[2:])
+		s.LateUS, s.Late = w.Time(args[1]), lossOf(w, args[2:])
 	case fields[0] == "duplicate" && len(args) > 1 && args[0] == "slices":
-		s.Duplicate = w.loss(args[1:])
+		s.Duplicate = lossOf(w, args[1:])
 	case fields[0] == "chunks":
 		for _, size := range args {
-			s.Chunks = append(s.Chunks, w.sizes(size)...)
+			s.Chunks = append(s.Chunks, sizes(w, size)...)
 		}
 	case fields[0] == "read" && len(args) == 2 && args[0] == "after":
-		s.ReadUS = w.time(args[1])
+		s.ReadUS = w.Time(args[1])
 	case fields[0] == "tell" && len(args) == 3:
-		for i, at := range w.times(args[0]) {
-			s.Tell = append(s.Tell, w.event(at, i, args[1:]))
+		for _, at := range w.Times(args[0]) {
+			s.Tell = append(s.Tell, conform.Timed{At: at, Event: chunks.Sender.Event(w, s.Config, args[1:])})
 		}
 	default:
-		s.setPath(w, fields)
+		setPath(s, w, fields)
 	}
 }
 
 // setPath reads what carries slices.
-func (s *Simulation) setPath(w *words, fields []string) {
+func setPath(s *Simulation, w *conform.Words, fields []string) {
 	switch args := fields[1:]; {
 	case fields[0] == "delay" && len(args) == 1:
-		s.DelayUS = w.time(args[0])
+		s.DelayUS = w.Time(args[0])
 	case fields[0] == "delay" && len(args) == 3 && args[1] == "from":
-		s.Longer = append(s.Longer, Change{w.time(args[2]), w.time(args[0])})
+		s.Longer = append(s.Longer, Change{w.Time(args[2]), w.Time(args[0])})
 	case fields[0] == "carry" && len(args) == 1:
-		s.CarryUS = w.time(args[0])
+		s.CarryUS = w.Time(args[0])
 	case fields[0] == "carry" && len(args) == 3 && args[1] == "from":
-		s.Carries = append(s.Carries, Change{w.time(args[2]), w.time(args[0])})
+		s.Carries = append(s.Carries, Change{w.Time(args[2]), w.Time(args[0])})
 	case fields[0] == "queue" && len(args) == 1:
-		s.Queue = w.number(args[0])
+		s.Queue = int(w.Number(args[0]))
 	case fields[0] == "police" && len(args) == 2:
-		s.PoliceUS, s.Depth = w.time(args[0]), int64(w.number(args[1]))
+		s.PoliceUS, s.Depth = w.Time(args[0]), w.Number(args[1])
 	case fields[0] == "police" && len(args) == 4 && args[2] == "until":
-		s.PoliceUS, s.Depth, s.PoliceEnd = w.time(args[0]), int64(w.number(args[1])), w.time(args[3])
+		s.PoliceUS, s.Depth, s.PoliceEnd = w.Time(args[0]), w.Number(args[1]), w.Time(args[3])
 	case fields[0] == "others" && len(args) == 1:
-		s.Others = append(s.Others, w.times(args[0])...)
+		s.Others = append(s.Others, w.Times(args[0])...)
 	case fields[0] == "pause" && len(args) == 1:
-		s.PauseUS = w.time(args[0])
+		s.PauseUS = w.Time(args[0])
 	default:
-		w.bad("line of a simulation", strings.Join(fields, " "))
+		w.Bad("line of a simulation", strings.Join(fields, " "))
 	}
 }
 
 // sizes reads SIZE or SIZE*COUNT.
-func (w *words) sizes(text string) []int {
+func sizes(w *conform.Words, text string) []int {
 	size, times, many := strings.Cut(text, "*")
 	if !many {
 		times = "1"
 	}
-	return slices.Repeat([]int{w.number(size)}, w.number(times))
+	return slices.Repeat([]int{w.Size(size)}, w.Size(times))
 }
 
 // loss reads "4-20", "10% seed 1", "from 15ms" or "from 21ms until 400ms".
-func (w *words) loss(fields []string) (l Loss) {
+func lossOf(w *conform.Words, fields []string) (l Loss) {
 	percent, isPercent := strings.CutSuffix(fields[0], "%")
 	switch {
 	case fields[0] == "from" && len(fields) == 2:
-		l.FromUS, l.UntilUS = w.time(fields[1]), math.MaxInt64
+		l.FromUS, l.UntilUS = w.Time(fields[1]), math.MaxInt64
 	case fields[0] == "from" && len(fields) == 4 && fields[2] == "until":
-		l.FromUS, l.UntilUS = w.time(fields[1]), w.time(fields[3])
+		l.FromUS, l.UntilUS = w.Time(fields[1]), w.Time(fields[3])
 	case isPercent && len(fields) == 3 && fields[1] == "seed":
-		l.Percent, l.Seed = uint32(w.number(percent)), uint32(w.number(fields[2]))
+		l.Percent, l.Seed = uint32(w.Number(percent)), uint32(w.Number(fields[2]))
 	case len(fields) == 1:
-		ids := w.ids(fields[0])
-		l.From, l.To = ids[0], ids[len(ids)-1]
+		if list := w.List(fields[0]); w.Err == nil {
+			l.From, l.To = int(list[0]), int(list[len(list)-1])
+		}
 	default:
-		w.bad("loss", strings.Join(fields, " "))
+		w.Bad("loss", strings.Join(fields, " "))
 	}
 	return l
 }
@@ -177,15 +173,15 @@ func (l Loss) Fate() func(n int, at int64) bool {
 }
 
 // milestone checks the form of one.
-func (w *words) milestone(fields []string) {
+func milestone(w *conform.Words, fields []string) {
 	switch {
 	case len(fields) == 2 && fields[1] == "slices":
-		w.ids(fields[0])
+		w.List(fields[0])
 	case len(fields) == 3:
-		w.time(strings.TrimPrefix(fields[0], "<"))
-		w.number(fields[2])
+		w.Time(strings.TrimPrefix(fields[0], "<"))
+		w.Number(fields[2])
 	default:
-		w.bad("milestone", strings.Join(fields, " "))
+		w.Bad("milestone", strings.Join(fields, " "))
 	}
 }
 
@@ -204,11 +200,11 @@ func (s *Simulation) Check(log []string, slicesSent int) error {
 func meets(entry, milestone string) bool {
 	at, what, _ := strings.Cut(entry, " ")
 	limit, wanted, _ := strings.Cut(milestone, " ")
-	var w words
+	var w conform.Words
 	if before, ok := strings.CutPrefix(limit, "<"); ok {
-		return what == wanted && w.time(at) < w.time(before)
+		return what == wanted && w.Time(at) < w.Time(before)
 	}
-	return what == wanted && w.time(at) == w.time(limit)
+	return what == wanted && w.Time(at) == w.Time(limit)
 }
 
 // sentAsMany reports whether a milestone is the number of slices sent.
@@ -217,6 +213,6 @@ func sentAsMany(sent int, milestone string) bool {
 	if !ok {
 		return false
 	}
-	var w words
-	return slices.Contains(w.ids(counts), sent)
+	var w conform.Words
+	return slices.Contains(w.List(counts), int64(sent))
 }

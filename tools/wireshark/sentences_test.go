@@ -13,7 +13,7 @@ import (
 	"github.com/chunkwire/chunkwire/spec"
 )
 
-var update = flag.Bool("update", false, "write the sentences into chunkwire.lua")
+var update = flag.Bool("update", false, "write what is generated into chunkwire.lua")
 
 const dissector = "chunkwire.lua"
 
@@ -25,23 +25,29 @@ var quoted = regexp.MustCompile(`"((?:DEC|RPD|PKD|CHR|CXH|CXR|CXE)-[0-9]+)"`)
 
 // The sentences in the dissector are those of the documents.
 func TestSentences(t *testing.T) {
+	replaced(t, "sentences", func(program []byte) string { return luaTable(t, program) })
+}
+
+// replaced checks a part of the dissector that is generated, or writes it.
+func replaced(t *testing.T, part string, generate func(program []byte) string) {
+	t.Helper()
 	lua, err := os.ReadFile(dissector)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "-- BEGIN sentences\n", "-- END sentences\n"
-	head, rest, ok1 := bytes.Cut(lua, []byte(begin))
-	_, tail, ok2 := bytes.Cut(rest, []byte(end))
+	begin, end := []byte("-- BEGIN "+part+"\n"), []byte("-- END "+part+"\n")
+	head, rest, ok1 := bytes.Cut(lua, begin)
+	_, tail, ok2 := bytes.Cut(rest, end)
 	if !ok1 || !ok2 {
-		t.Fatal("chunkwire.lua has no place for the sentences")
+		t.Fatalf("chunkwire.lua has no place for the %s", part)
 	}
-	want := slices.Concat(head, []byte(begin), []byte(luaTable(t, slices.Concat(head, tail))), []byte(end), tail)
+	want := slices.Concat(head, begin, []byte(generate(slices.Concat(head, tail))), end, tail)
 	if *update {
 		if err = os.WriteFile(dissector, want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	} else if !bytes.Equal(lua, want) {
-		t.Fatal("the sentences in chunkwire.lua are not those of spec/*.json: go test ./tools/wireshark -run TestSentences -update")
+		t.Fatalf("the %s in chunkwire.lua are not those of spec: go test ./tools/wireshark -run 'TestFormats|TestSentences' -update", part)
 	}
 }
 

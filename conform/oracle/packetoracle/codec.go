@@ -18,9 +18,6 @@ type Packet struct {
 	ID, Count int // of a fragment
 }
 
-// HasHeader reports whether a packet carries acks.
-func (p *Packet) HasHeader() bool { return !p.IsFragment || p.ID == 0 }
-
 // names are the fields of a packet by the names of the layouts.
 var names = layout.Names{
 	"sequence": "Header.Sequence", "ack": "Header.Ack", "ack_bits": "Header.AckBits",
@@ -34,11 +31,6 @@ func (p *Packet) Values() layout.Values {
 	return v
 }
 
-// EncodeHeader returns the bytes of a header (PKT-1, PKT-2).
-func EncodeHeader(h Header) []byte {
-	return layout.Raw("packet-header", (&Packet{Header: h}).Values(), nil)
-}
-
 // EncodeRegular returns a regular packet, valid or not.
 func EncodeRegular(h Header, payload []byte) []byte {
 	return layout.Raw("packet", (&Packet{Header: h, Data: payload}).Values(), nil)
@@ -47,14 +39,6 @@ func EncodeRegular(h Header, payload []byte) []byte {
 // EncodeFragment returns the fragment id of count, valid or not. data is its part of the payload.
 func EncodeFragment(h Header, id, count int, data []byte) []byte {
 	return layout.Raw("packet", (&Packet{IsFragment: true, Header: h, ID: id, Count: count, Data: data}).Values(), nil)
-}
-
-// Distance is how far a packet's number is ahead of its ack.
-func (h Header) Distance() int { return modulo(int64(h.Sequence) - int64(h.Ack)) }
-
-// modulo is v mod 65536, which is never negative.
-func modulo(v int64) int {
-	return int((v%65536 + 65536) % 65536)
 }
 
 // Limits are those of section 2 that both ends share.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
-	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/core"
 )
@@ -54,14 +53,6 @@ func (s *scripted) Deadline() core.Micros {
 
 func (s *scripted) Stats() ScheduleStats { return ScheduleStats{Lost: 4} }
 
-func repairNewSender(first uint16, sched Scheduler) *Sender {
-	return check.Must(NewSender(SenderConfig{Kind: codec.Repair, FirstChunkID: first, Scheduler: sched}))
-}
-
-func repairNewReceiver(first uint16) *Receiver {
-	return check.Must(NewReceiver(ReceiverConfig{Kind: codec.Repair, FirstChunkID: first}))
-}
-
 // countedBy and heldBy are the ledgers of machines of repair slices.
 func countedBy(s *Sender) *sentCount   { return s.ledger.(*sentCount) }
 func heldBy(r *Receiver) *receivedRank { return r.ledger.(*receivedRank) }
@@ -107,91 +98,5 @@ func ids(chunkID uint16, k int, list ...int) (slices []codec.Slice) {
 	return slices
 }
 
-// A sender in each of its states, reached by events only. The chunk has three slices and
-// the id 7.
-
-func repairIdleSender() *Sender { return repairNewSender(7, &scripted{deadline: core.Never}) }
-
-func repairIdleAgainSender() *Sender {
-	s := repairNewSender(6, &scripted{due: 1, deadline: core.Never})
-	_ = s.SubmitEncoded(0, erasure.Encode(chunkOf(6, 1)))
-	s.Poll(0)
-	s.HandleAck(0, codec.Ack{ChunkID: 6, NumSlices: 1, Have: 1, Top: 1})
-	return s
-}
-
-func repairStartedSender() *Sender {
-	s := repairIdleSender()
-	_ = s.SubmitEncoded(0, erasure.Encode(chunkOf(7, 3)))
-	return s
-}
-
-// sends makes a sender send.
-func sends(s *Sender, n int) (slices []codec.Slice) {
-	s.sched.(*scripted).due = n
-	for p, ok := s.Poll(s.now); ok; p, ok = s.Poll(s.now) {
-		slices = append(slices, p)
-	}
-	return slices
-}
-
-// sentSender has sent its three slices and a repair slice.
-func repairSentSender() *Sender {
-	s := repairStartedSender()
-	sends(s, 4)
-	return s
-}
-
-// ackedSender knows that one of the first two has arrived.
-func repairAckedSender() *Sender {
-	s := repairSentSender()
-	s.HandleAck(0, ackOf(1, 2))
-	return s
-}
-
-func repairFailedSender() *Sender {
-	s := repairAckedSender()
-	s.Poll(giveUp)
-	return s
-}
-
-// ackOf is an ack of the chunk of the senders above.
+// ackOf is an ack of the chunk of the senders in their states.
 func ackOf(have, top int) codec.Ack { return codec.Ack{ChunkID: 7, NumSlices: 3, Have: have, Top: top} }
-
-// A receiver in each of its states, reached by events only. The current chunk is 8, of
-// three slices; the chunk 7 before it had two.
-
-func repairFirstReceiver() *Receiver { return repairNewReceiver(7) }
-
-func repairReadyReceiver() *Receiver {
-	return quiet(give(repairFirstReceiver(), ids(7, 2, 0, 1)...))
-}
-
-func repairWaitingReceiver() *Receiver {
-	r := repairReadyReceiver()
-	_, _ = r.Read(0, nil)
-	return r
-}
-
-func repairReceivingReceiver() *Receiver {
-	r := repairWaitingReceiver()
-	r.Poll(2 * ms) // from now on an ack may go out again
-	return quiet(give(r, ids(8, 3, alike[0])...))
-}
-
-func repairAlmostReceiver() *Receiver {
-	return quiet(give(repairReceivingReceiver(), ids(8, 3, 2)...))
-}
-
-// halfway has waited for half the time to give up.
-func repairHalfway() *Receiver {
-	r := repairReceivingReceiver()
-	r.Poll(r.now + giveUp/2)
-	return r
-}
-
-func repairFailedReceiver() *Receiver {
-	r := repairAlmostReceiver()
-	r.Poll(r.now + giveUp)
-	return r
-}
