@@ -22,17 +22,3 @@ func TestAPathHasNoTime(t *testing.T) {
 		t.Errorf("%d reports until %d", b.reports, b.now)
 	}
 }
-
-// A report that is refused tells a sender the time, and its judge too: then the clock goes
-// back.
-func TestTheClockGoesBackBehindAnImplausibleReport(t *testing.T) {
-	p := channels.Sender.Pair(t, channels.Sender.Config)
-	judge(p, newPromises(p.Product.(*channels.ProductSender)))
-	for _, e := range []conform.Timed{
-		{At: 0, Event: channels.Send{Data: "a", Lifetime: conform.Some[int64](500)}}, {At: 1000, Event: channels.AllCame(9, 32, 0, -1)},
-		{At: 100, Event: channels.SenderPoll{Number: 1, Space: 1160}}, {At: 100, Event: channels.Send{Data: "b", Lifetime: conform.Some[int64](500)}},
-		{At: 1499, Event: channels.SenderPoll{Number: 2, Space: 1160}}, {At: 1500, Event: channels.SenderPoll{Number: 3, Space: 1160}},
-	} {
-		p.Do(e.At, e.Event)
-	}
-}

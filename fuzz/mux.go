@@ -337,3 +337,12 @@ var muxTalks = [][]byte{
 	// nobody answers, until the channels fail; times that go back
 	{0, 0, 3, 5, 139, 9, 0, 1, 3, 4, 3, 9, 14, 255, 255, 5, 139, 9, 13, 0, 255, 13, 0, 255, 13, 1, 5, 139, 9, 13, 1, 5, 139, 9, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 13, 0, 255, 5, 0, 0, 3, 5},
 }
+
+// readPath reads what is known of the path: whether it is measured, a byte; SRTT and
+// patience, 4 each.
+func readPath(s *script) channel.Path {
+	if s.byte()&1 == 0 {
+		return channel.Path{Patience: core.Micros(s.uint32())}
+	}
+	return channel.Path{Measured: true, SRTT: core.Micros(s.uint32()), Patience: core.Micros(s.uint32())}
+}

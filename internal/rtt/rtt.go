@@ -29,7 +29,7 @@ type Estimator struct {
 	Smoothed  core.Micros // the estimate; 0 while nothing is known
 	Variation core.Micros
 	Known     Knowledge
-	bound     core.Micros // the smallest found until it is measured; 0: none
+	bound     core.Micros // one more than the smallest found until it is measured; 0: none
 }
 
 // Clip returns a sample as the estimator takes it (RTT-7).
@@ -62,7 +62,7 @@ func (e *Estimator) Smooth(r core.Micros) {
 // Bound takes the time since the first transmission of a packet that was sent
 // more than once: the round trip is not longer (RTT-4).
 func (e *Estimator) Bound(r core.Micros) {
-	if r = Clip(r); e.bound == 0 || r < e.bound {
+	if r = Clip(r) + 1; e.bound == 0 || r < e.bound {
 		e.bound = r
 	}
 }
@@ -72,7 +72,7 @@ func (e *Estimator) Bound(r core.Micros) {
 // ambiguous (RTT-6).
 func (e *Estimator) UseBound() {
 	if e.Known != Measured && e.bound > 0 {
-		e.Smoothed, e.Variation, e.Known = e.bound, e.bound/16, Bounded
+		e.Smoothed, e.Variation, e.Known = e.bound-1, (e.bound-1)/16, Bounded
 	}
 }
 

@@ -55,9 +55,9 @@ func TestTheSmallestBoundIsUsedFromTheNextChunkOn(t *testing.T) {
 	for _, bound := range []core.Micros{900_000, 320_000, 700_000} {
 		e.Bound(bound)
 	}
-	check.Equal(t, "in this chunk", e, Estimator{bound: 320_000}, opaque)
+	check.Equal(t, "in this chunk", e, Estimator{bound: 320_001}, opaque)
 	e.UseBound()
-	bounded := Estimator{Smoothed: 320_000, Variation: 20_000, bound: 320_000, Known: Bounded}
+	bounded := Estimator{Smoothed: 320_000, Variation: 20_000, bound: 320_001, Known: Bounded}
 	check.Equal(t, "in the next", e, bounded, opaque)
 	e.Bound(900_000)
 	e.UseBound()
@@ -75,7 +75,7 @@ func TestABoundOfAMicrosecond(t *testing.T) {
 	e.Bound(2)
 	e.Bound(1)
 	e.UseBound()
-	check.Equal(t, "estimate", e, Estimator{Smoothed: 1, bound: 1, Known: Bounded}, opaque)
+	check.Equal(t, "estimate", e, Estimator{Smoothed: 1, bound: 2, Known: Bounded}, opaque)
 }
 
 // A path whose first sample is tiny, or nothing, may become slower.
@@ -139,4 +139,14 @@ func TestConstants(t *testing.T) {
 	check.Same(t, "difference", tabletest.CheckConstants("../../spec/protocol.json", map[string]int64{
 		"INITIAL_DELAY": int64(InitialDelay), "LONGEST_DELAY": int64(LongestDelay), "LONGEST_SAMPLE": longestSample,
 	}), nil)
+}
+
+// So is a bound of no time at all: an ack in the microsecond of the first transmission.
+func TestABoundOfNoTime(t *testing.T) {
+	var e Estimator
+	e.Bound(0)
+	e.Bound(300)
+	e.UseBound()
+	check.Same(t, "it is known", e.Known, Bounded)
+	check.Same(t, "estimate", e.Smoothed, 0)
 }

@@ -50,7 +50,7 @@ func (s *JudgedSender) Poll(now core.Micros) (codec.Slice, bool) {
 		s.check(s.judge.Sent(now, slice, slice.DatagramSize(), deadline))
 		return slice, true
 	}
-	if s.Err() != nil && !s.judge.failed {
+	if s.Err() != nil && !s.judge.failed() {
 		s.check(s.judge.GaveUp(now))
 	}
 	s.check(s.judge.Polled(now, s.Deadline()))
@@ -100,7 +100,7 @@ func (r *JudgedReceiver) Poll(now core.Micros) (codec.Ack, bool) {
 		r.check(r.judge.Sent(now, ack))
 		return ack, true
 	}
-	if r.Err() != nil && !r.judge.failed {
+	if r.Err() != nil && !r.judge.failed() {
 		r.check(r.judge.GaveUp(now))
 	}
 	r.check(r.judge.Polled(now, r.Deadline()))
