@@ -22,6 +22,9 @@ func (o *options) do(w io.Writer) error {
 	var rewrite *rewriting
 	if len(o.rewrite) > 0 {
 		rewrite = &rewriting{o.traces, o.rewrite}
+		if err := rewrite.current(); err != nil {
+			return err
+		}
 	}
 	list, err := generate(docs, rewrite)
 	if err != nil {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -50,6 +52,26 @@ func (r *rewriting) script(group, name string, p *conform.Played) error {
 		return err
 	}
 	return os.WriteFile(path, []byte(p.Rewrite(string(text), name)), 0o644)
+}
+
+// current fails if an archive is not the one that this binary was built with: the lines that are
+// replaced would not be those that were run.
+func (r *rewriting) current() error {
+	for _, name := range r.names {
+		group, _, _ := strings.Cut(name, "/")
+		built, err := testvectors.Traces.ReadFile("traces/" + group + ".txtar")
+		if err != nil {
+			continue // exist says so
+		}
+		text, err := os.ReadFile(filepath.Join(r.dir, group+".txtar"))
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(text, built) {
+			return fmt.Errorf("%s.txtar has changed since vectorgen was built: run it by go run ./cmd/vectorgen", group)
+		}
+	}
+	return nil
 }
 
 // exist fails if a name is that of no script.
