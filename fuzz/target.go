@@ -38,7 +38,7 @@ func Targets() []*Target {
 		targetReceiver, targetSender, targetConversation,
 		targetRepairReceiver, targetRepairSender, targetRepairConversation, targetTransport, targetVectors, targetPort,
 		targetPacketEndpoint, targetCongestion,
-		targetChannelReceiver, targetChannelSender,
+		targetChannelReceiver, targetChannelSender, targetChannelConversation,
 		targetHandshake, targetConnection,
 		targetInspect,
 		targetEventLog,

@@ -6,9 +6,6 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-// accepted is what a group expects of a vector that is not refused.
-const accepted = "ok"
-
 // group collects the vectors of a file.
 type group struct {
 	flags   map[string]testvectors.Flag
@@ -24,10 +21,6 @@ func newGroup(about testvectors.Group, flags map[string]testvectors.Flag) *group
 		Flags: map[string]testvectors.Flag{},
 	}}
 }
-
-// about is why a vector is there: its comment, its flags and the sentences that
-// it tests, both separated by spaces.
-type about struct{ comment, flags, sentences string }
 
 // addVector adds a vector whose name lacks the group's. Without a level it gets the
 // group's.

@@ -23,7 +23,7 @@ var oracles = map[string]port.Plain{
 }
 
 // invalidField is the refusal of a number that no field holds.
-var invalidField = &repairoracle.Error{Code: repairoracle.InvalidField}
+var invalidField = &layout.Fault{Code: "invalid_field"}
 
 func repairRow(q port.Row) (any, error) {
 	if !q.Valid() {

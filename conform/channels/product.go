@@ -1,7 +1,9 @@
 package channels
 
 import (
+	"cmp"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -46,7 +48,8 @@ func (p *ProductReceiver) Do(at int64, e conform.Event) conform.Step {
 		if !ok || r.Type == channel.TypePad || r.Type == channel.TypeUnreliable || r.Type == channel.TypeReport {
 			return nil
 		}
-		if p.Handle(now, &r); bytesOf(p.Config.Format, &r) != e.Hex {
+		given := p.space().narrow(&r)
+		if p.Handle(now, &r); !reflect.DeepEqual(r, given) {
 			return nil // it changed the caller's record
 		}
 	case Read:
@@ -55,7 +58,7 @@ func (p *ProductReceiver) Do(at int64, e conform.Event) conform.Step {
 		}
 	case Poll:
 		if r, ok := p.Receiver.Poll(now, int(e.Space)); ok {
-			s.Report = conform.Some(bytesOf(p.Config.Format, &r))
+			s.Report = conform.Some(bytesOf(p.Config.Format, p.space().widen(r, p.Base())))
 		}
 	case ReceiverPath:
 		p.SetPath(channel.Path{Measured: e.SRTT.Is, SRTT: core.Micros(e.SRTT.V)})
@@ -65,6 +68,33 @@ func (p *ProductReceiver) Do(at int64, e conform.Event) conform.Step {
 	}
 	s.State, s.Deadline = p.State().String(), deadlineOf(p.Deadline())
 	return s
+}
+
+// space is that of the sequences. The bytes of events and steps have those of the wire.
+type space struct{ bits core.Space }
+
+func (p *ProductReceiver) space() space { return space{cmp.Or(p.Config.SequenceBits, core.Wire16)} }
+func (p *ProductSender) space() space   { return space{cmp.Or(p.Config.SequenceBits, core.Wire16)} }
+
+// narrow leaves of the sequences of a record what the space has, and returns a copy.
+func (s space) narrow(r *channel.Record) channel.Record {
+	r.Sequence = s.bits.Wire(core.Number(r.Sequence))
+	for i := range r.Groups {
+		r.Groups[i].Start = s.bits.Wire(core.Number(r.Groups[i].Start))
+	}
+	given := *r
+	given.Data, given.Groups = slices.Clone(r.Data), slices.Clone(r.Groups)
+	return given
+}
+
+// widen is the inverse, for sequences from one on.
+func (s space) widen(r channel.Record, from core.Number) *channel.Record {
+	wide := func(wire uint16) uint16 { return uint16(s.bits.UpTo(from+s.bits.Size()-1, wire)) }
+	r.Sequence, r.Groups = wide(r.Sequence), slices.Clone(r.Groups)
+	for i := range r.Groups {
+		r.Groups[i].Start = wide(r.Groups[i].Start)
+	}
+	return &r
 }
 
 // before are bytes behind which a message is read.
@@ -130,6 +160,7 @@ func (p *ProductSender) Do(at int64, e conform.Event) conform.Step {
 		if !ok || r.Type != channel.TypeReport {
 			return nil
 		}
+		p.space().narrow(&r)
 		p.Sender.Report(now, core.Number(e.Number), core.Number(e.Ack), &r)
 		took()
 	case SenderPoll:
@@ -137,7 +168,7 @@ func (p *ProductSender) Do(at int64, e conform.Event) conform.Step {
 			var r channel.Record
 			r, more = p.Poll(now, core.Number(e.Number), space)
 			if took(); more {
-				b := bytesOf(p.Config.Format, &r)
+				b := bytesOf(p.Config.Format, p.space().widen(r, p.Base()))
 				space -= len(b)
 				s.Records = append(s.Records, b)
 			}

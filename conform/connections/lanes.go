@@ -26,29 +26,22 @@ func newLaneReceiver(p Profile, giveUp int64) connectionoracle.ChunkReceiver {
 	return laneReceiver{chunkoracle.NewReceiver(chunkoracle.Named, 0, giveUp)}
 }
 
-// laneSender is a sender whose packets are records. Of a record one of the packets counts.
+// laneSender is a sender whose packets are records.
 type laneSender struct{ *chunkoracle.Sender }
 
 func (s laneSender) Submit(now int64, data []byte) { s.Sender.Submit(now, data) }
 
 func (s laneSender) Ack(now int64, r connectionoracle.Record) {
-	a := chunkoracle.Ack{ChunkID: r.Packet.ChunkID, NumSlices: r.Packet.NumSlices, Acked: r.Packet.Acked}
-	if r.Repair.Type == repairoracle.TypeAck {
-		a = chunkoracle.Ack{ChunkID: r.Repair.ChunkID, NumSlices: r.Repair.NumSlices, Have: r.Repair.Have, Top: r.Repair.Top}
-	}
-	s.Sender.Ack(now, a)
+	p := r.Packet
+	s.Sender.Ack(now, chunkoracle.Ack{ChunkID: p.ChunkID, NumSlices: p.NumSlices, Acked: p.Acked, Have: p.Have, Top: p.Top})
 }
 
 func (s laneSender) Poll(now int64) (r connectionoracle.Record, ok bool) {
 	_, p := s.Sender.Poll(now)
-	switch {
-	case p == nil:
+	if p == nil {
 		return r, false
-	case p.LastBytes > 0:
-		r.Repair = repairoracle.Packet{Type: repairoracle.TypeSlice, ChunkID: p.ChunkID, SliceID: p.SliceID, NumSlices: p.NumSlices, LastBytes: p.LastBytes, Data: p.Data}
-	default:
-		r.Packet = oracle.Packet{Type: oracle.TypeSlice, ChunkID: p.ChunkID, SliceID: p.SliceID, NumSlices: p.NumSlices, Data: p.Data}
 	}
+	r.Packet = oracle.Packet{ChunkID: p.ChunkID, SliceID: p.SliceID, NumSlices: p.NumSlices, LastBytes: p.LastBytes, Data: p.Data}
 	return r, true
 }
 
@@ -87,23 +80,15 @@ type laneReceiver struct{ *chunkoracle.Receiver }
 
 func (r laneReceiver) Slice(now int64, record connectionoracle.Record) {
 	p := record.Packet
-	s := chunkoracle.Slice{ChunkID: p.ChunkID, SliceID: p.SliceID, NumSlices: p.NumSlices, Data: p.Data}
-	if p := record.Repair; p.Type == repairoracle.TypeSlice {
-		s = chunkoracle.Slice{ChunkID: p.ChunkID, SliceID: p.SliceID, NumSlices: p.NumSlices, LastBytes: p.LastBytes, Data: p.Data}
-	}
-	r.Receiver.Slice(now, s)
+	r.Receiver.Slice(now, chunkoracle.Slice{ChunkID: p.ChunkID, SliceID: p.SliceID, NumSlices: p.NumSlices, LastBytes: p.LastBytes, Data: p.Data})
 }
 
 func (r laneReceiver) Poll(now int64) (record connectionoracle.Record, ok bool) {
 	_, a := r.Receiver.Poll(now)
-	switch {
-	case a == nil:
+	if a == nil {
 		return record, false
-	case r.Kind() == chunkoracle.Repair:
-		record.Repair = repairoracle.Packet{Type: repairoracle.TypeAck, ChunkID: a.ChunkID, NumSlices: a.NumSlices, Have: a.Have, Top: a.Top}
-	default:
-		record.Packet = oracle.Packet{Type: oracle.TypeAck, ChunkID: a.ChunkID, NumSlices: a.NumSlices, Acked: a.Acked}
 	}
+	record.Packet = oracle.Packet{ChunkID: a.ChunkID, NumSlices: a.NumSlices, Acked: a.Acked, Have: a.Have, Top: a.Top}
 	return record, true
 }
 

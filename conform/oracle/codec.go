@@ -2,17 +2,6 @@ package oracle
 
 import "github.com/chunkwire/chunkwire/conform/layout"
 
-// The codes of section 6.
-const (
-	Truncated         = "truncated"
-	CRCMismatch       = "crc_mismatch"
-	NonzeroPadding    = "nonzero_padding"
-	SliceIDOutOfRange = "slice_id_out_of_range"
-	BadEndCheck       = "bad_end_check"
-	TrailingData      = "trailing_data"
-	InvalidField      = "invalid_field"
-)
-
 // Error is a refusal. A decoder's place is the bit that section 6.3 names.
 type Error = layout.Fault
 

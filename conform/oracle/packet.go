@@ -1,11 +1,7 @@
 package oracle
 
-// The limits (section 2.3) and constants (section 5).
-const (
-	SliceSize = 1024
-	MaxSlices = 256
-	EndCheck  = 0x9908ACE2
-)
+// sliceSize is SLICE_SIZE (section 2.3).
+const sliceSize = 1024
 
 // The types of packets, by the names that the port contract gives them.
 const (
@@ -13,13 +9,15 @@ const (
 	TypeAck   = "ack"
 )
 
-// Packet is a slice or an ack. Its numbers hold more than the wire does, so that
-// it can be asked what an encoder refuses.
+// Packet is a slice or an ack, of named slices or of repair slices.
 type Packet struct {
 	Type      string
 	ChunkID   int64
 	SliceID   int64 // of a slice
 	NumSlices int64
+	LastBytes int64  // of a repair slice
 	Data      []byte // of a slice
 	Acked     []bool // of an ack; what it does not reach is false
+	Have      int64  // of an ack of repair slices, as the next
+	Top       int64  // the field
 }

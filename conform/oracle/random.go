@@ -27,7 +27,7 @@ func (x *Generator) Packet() (protocolID uint32, p Packet) {
 		return protocolID, p
 	}
 	p.SliceID = int64(x.Next()) % p.NumSlices
-	size := SliceSize
+	size := sliceSize
 	if p.SliceID == p.NumSlices-1 {
 		size = int(x.Next()%1024 + 1)
 	}

@@ -30,12 +30,10 @@ type Placed struct {
 	At int `json:"at"`
 }
 
-// The operations of machines of a chunk.
+// The operations of machines of a chunk that have something of their own.
 const (
-	OpSender         = "sender"
-	OpReceiver       = "receiver"
-	OpRepairSender   = "repair_sender"
-	OpRepairReceiver = "repair_receiver"
+	OpSender       = "sender"
+	OpRepairSender = "repair_sender"
 )
 
 // The operations that encode or decode.
@@ -77,7 +75,7 @@ const (
 
 // Open are the fields of steps whose values a vector of level "required" leaves to the port (TRC-5).
 func Open(op string) []string {
-	if op == OpReceiver {
+	if op == "receiver" {
 		return []string{"deadline_us"} // section 8.5 is recommended
 	}
 	return nil

@@ -53,7 +53,7 @@ func modulo(v int64) int64 { return ((v % space) + space) % space }
 // Names are the fields of a record by the names of the layouts.
 var Names = layout.Names{"first": "Sequence", "base": "Sequence", "next": "Sequence"}
 
-// Encode returns the payload of a row of records. Its error is an *Error.
+// Encode returns the payload of a row of records. Its error is a *layout.Fault.
 func Encode(f Format, records []Record) ([]byte, error) {
 	list := []layout.Values{}
 	for i := range records {
@@ -67,7 +67,7 @@ func Encode(f Format, records []Record) ([]byte, error) {
 }
 
 // Decode returns the records of a payload. It refuses the whole payload for the first
-// fault in it (CHR-1). Its error is an *Error.
+// fault in it (CHR-1). Its error is a *layout.Fault.
 func Decode(f Format, payload []byte) (records []Record, err error) {
 	v, refused := layout.Decode("channel-payload", payload, f.Parameters(), nil)
 	if refused != nil {

@@ -1,5 +1,7 @@
 package channeloracle
 
+import "cmp"
+
 // The constants of a sender (section 2).
 const (
 	Overtaken = 2   // packets
@@ -18,6 +20,7 @@ type SenderConfig struct {
 	SendQueue int64
 	First     int64
 	GiveUp    int64
+	Fresh     int64 // 0: that of the document
 }
 
 // entry is a sequence that is kept.
@@ -55,6 +58,7 @@ type Sender struct {
 
 // NewSender returns a sender.
 func NewSender(cfg SenderConfig) *Sender {
+	cfg.Fresh = cmp.Or(cfg.Fresh, Fresh)
 	return &Sender{cfg: cfg, state: StateOpen, base: cfg.First, sent: cfg.First, next: cfg.First, resent: cfg.First, limit: cfg.First + cfg.Window, heard: -1, composing: -1}
 }
 
@@ -251,7 +255,7 @@ func (s *Sender) send(first *entry, space int) *Record {
 			fresh++
 		}
 	}
-	if size > space || len(goes) == 0 || s.fresh+fresh > Fresh {
+	if size > space || len(goes) == 0 || s.fresh+fresh > s.cfg.Fresh {
 		return nil
 	}
 	s.fresh += fresh
@@ -279,7 +283,7 @@ func (s *Sender) skipped(first *entry) (list []*entry) {
 			break
 		}
 		if e.number >= s.sent {
-			if fresh++; fresh > Fresh {
+			if fresh++; fresh > s.cfg.Fresh {
 				break
 			}
 		}

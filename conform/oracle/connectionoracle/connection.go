@@ -2,6 +2,7 @@ package connectionoracle
 
 import (
 	"errors"
+	"github.com/chunkwire/chunkwire/conform/layout"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
@@ -282,7 +283,7 @@ func (k *Connection) Close(now, code int64, text string) (row, refused string) {
 	case code >= 1 && code <= 255:
 		return "", "reserved"
 	case len(text) > MostText:
-		return "", Length
+		return "", "length"
 	}
 	k.begin(now)
 	if k.state != StateOpen {
@@ -579,16 +580,9 @@ func (k *Connection) openDeadline() int64 {
 
 // RefusalOf returns the code and the place of a refusal of any layer.
 func RefusalOf(err error) (code string, at int) {
-	var a *Error
-	var b *sessionoracle.Error
-	var c *packetoracle.Error
-	switch {
-	case errors.As(err, &a):
-		return a.Code, a.At
-	case errors.As(err, &b):
-		return b.Code, b.At
-	case errors.As(err, &c):
-		return c.Code, c.At
+	var fault *layout.Fault
+	if errors.As(err, &fault) {
+		return fault.Code, fault.At
 	}
 	panic(err)
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/conform/oracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
-	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 )
 
 // The types of the records that a connection adds, by the contract's names.
@@ -20,30 +19,13 @@ const (
 // MostText is the longest text of a CLOSE.
 const MostText = 128
 
-// The codes of a decoder and an encoder, beside those of channels and of the bodies of chunks.
-const (
-	Truncated     = "truncated"
-	UnknownRecord = "unknown_record"
-	NotAlone      = "not_alone"
-	Length        = "length"
-	BadText       = "text"
-	BadLane       = "lane"
-	InvalidField  = "invalid_field" // of an encoder only
-	TrailingData  = "trailing_data"
-	ChannelKind   = "channel_kind"
-)
-
-// Error is a refusal. Its place is the first byte of the field at fault, or -1.
-type Error = layout.Fault
-
 // Record is a record: that of a channel if Type is empty.
 type Record struct {
 	Type    string
 	Code    int64
 	Text    string
 	Lane    int64
-	Packet  oracle.Packet       // of a slice or a chunk ack
-	Repair  repairoracle.Packet // in its place, in the variant with repair slices
+	Packet  oracle.Packet // of a slice or a chunk ack
 	Channel channeloracle.Record
 
 	Arrived, Congested int64 // of an ECN
@@ -82,19 +64,14 @@ func (f Format) Parameters() layout.Parameters {
 // Values are the values of a record by the names of the layouts.
 func (f Format) Values(r *Record) layout.Values {
 	v := layout.Names{}.Get(*r)
-	var inner layout.Values
-	switch {
-	case r.Type == "":
+	switch r.Type {
+	case "":
 		return channeloracle.Names.Get(r.Channel)
-	case r.Type == Close || r.Type == ECN:
-		return v
-	case f.Repair:
-		inner = layout.Names{}.Get(r.Repair)
-	default:
-		inner = layout.Names{}.Get(r.Packet)
+	case Slice, ChunkAck:
+		inner := layout.Names{}.Get(r.Packet)
+		delete(inner, "type")
+		maps.Copy(v, inner)
 	}
-	delete(inner, "type")
-	maps.Copy(v, inner)
 	return v
 }
 
@@ -103,25 +80,16 @@ func (f Format) Record(v layout.Values) (r Record) {
 	switch v["type"] {
 	case Close, ECN:
 		layout.Names{}.Put(v, &r)
-		return r
 	case Slice, ChunkAck:
 		layout.Names{}.Put(v, &r)
+		layout.Names{}.Put(v, &r.Packet)
 	default:
 		channeloracle.Names.Put(v, &r.Channel)
-		return r
-	}
-	kind := map[string]string{Slice: oracle.TypeSlice, ChunkAck: oracle.TypeAck}[r.Type]
-	if f.Repair {
-		layout.Names{}.Put(v, &r.Repair)
-		r.Repair.Type = kind
-	} else {
-		layout.Names{}.Put(v, &r.Packet)
-		r.Packet.Type = kind
 	}
 	return r
 }
 
-// Encode returns the payload of a row of records. Its error is an *Error. A connection encodes only
+// Encode returns the payload of a row of records. Its error is a *layout.Fault. A connection encodes only
 // what fits its channels.
 func Encode(f Format, records []Record) ([]byte, error) {
 	list := []layout.Values{}
@@ -137,7 +105,7 @@ func Encode(f Format, records []Record) ([]byte, error) {
 }
 
 // Decode returns the records of a payload. It refuses the whole payload for the first fault in
-// it. Its error is an *Error.
+// it. Its error is a *layout.Fault.
 func Decode(f Format, payload []byte) (records []Record, err error) {
 	v, refused := layout.Decode("connection-payload", payload, f.Parameters(), nil)
 	if refused != nil {

@@ -2,20 +2,6 @@ package packetoracle
 
 import "github.com/chunkwire/chunkwire/conform/layout"
 
-// The codes of a decoder (PKD-1 to PKD-11).
-const (
-	Truncated             = "truncated"
-	ReservedBits          = "reserved_bits"
-	NotMinimal            = "not_minimal"
-	EmptyPayload          = "empty_payload"
-	TooLarge              = "too_large"
-	TooManyFragments      = "too_many_fragments"
-	SingleFragment        = "single_fragment"
-	FragmentIDOutOfRange  = "fragment_id_out_of_range"
-	SequenceMismatch      = "sequence_mismatch"
-	FragmentSizeIsAnother = "fragment_size"
-)
-
 // The codes of an endpoint (rows P2 to P10, and PKF-3). They lie in no byte.
 const (
 	Stale             = "stale"

@@ -1,8 +1,3 @@
-// Package channelsim judges senders and receivers of reliable channels. [CheckedSender] and
-// [CheckedReceiver] are machines beside their oracles (package conform/channels), with the
-// calls of the machines. A [Judge] watches both ends from outside and knows what was sent and
-// what was read, and no rule. A [World] has all of these, and a network that loses, doubles,
-// delays and reorders packets as a test says.
-//
-// Properties, gopter commands and fuzzing use these. A [Workload] is messages over a path that are measured.
+// Package channelsim runs channels over an endpoint of the packet layer. A [Host] is what a driver makes of
+// the two; a [Workload] is messages over a path that are measured in virtual time.
 package channelsim

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/channel"
-	"github.com/chunkwire/chunkwire/conform/sim/channelsim"
 	"github.com/chunkwire/chunkwire/connection/session"
 	"github.com/chunkwire/chunkwire/core"
 )
@@ -69,7 +68,8 @@ type balance struct {
 func NewJudge(channels []channel.Config) *Judge {
 	j := &Judge{channels: map[uint8]channel.Config{}, links: map[uint32]*judged{}, drawn: map[session.Address]*balance{}}
 	for _, c := range channels {
-		j.channels[c.ID] = channelsim.Complete(c)
+		c.Format = c.Format.WithDefaults()
+		j.channels[c.ID] = c
 	}
 	return j
 }
