@@ -9,7 +9,8 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 )
 
-// The machines of a channel.
+// The machines of a channel: whatever comes, they are their oracles, and hold no more than they may
+// (CHT-SAFE-7).
 var (
 	targetChannelReceiver = machine{
 		name: "ChannelReceiver", checks: "a receiver of a channel is its oracle, within its memory, whatever arrives",
