@@ -1,6 +1,6 @@
 // Package conform has one interface for every machine under test, and what follows from the
-// declaration of its operation: JSON, an encoding for fuzzers, scripts, the schema and the
-// tables of the documentation. It knows no protocol.
+// declaration of its operation: JSON, an encoding for fuzzers, scripts and the schema. It knows no
+// protocol.
 package conform
 
 import (
@@ -57,7 +57,7 @@ type Rower interface{ Took() []string }
 //	pattern  what text must match; for the schema only
 //	default  what a script need not say
 //	unit     us, if it is a time
-//	doc      what it means
+//	doc      what it means, for those who read it
 type Op struct {
 	Name, Doc string
 	Config    any // and what scripts begin with

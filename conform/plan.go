@@ -27,7 +27,6 @@ type field struct {
 	index  []int
 	omit   bool // it may be absent
 	preset string
-	doc    string
 }
 
 var (
@@ -53,7 +52,7 @@ func planOf(t reflect.Type) []field {
 
 func newField(t reflect.Type, f reflect.StructField) field {
 	name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
-	made := field{shape: newShape(f.Type), name: name, index: f.Index, omit: rest != "", preset: f.Tag.Get("default"), doc: f.Tag.Get("doc")}
+	made := field{shape: newShape(f.Type), name: name, index: f.Index, omit: rest != "", preset: f.Tag.Get("default")}
 	made.in, made.pattern, made.unit = strings.Fields(f.Tag.Get("in")), f.Tag.Get("pattern"), f.Tag.Get("unit")
 	for tag, to := range map[string][]any{"range": {&made.low, &made.high}, "size": {&made.least, &made.most}} {
 		if text := f.Tag.Get(tag); text != "" {

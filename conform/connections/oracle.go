@@ -4,7 +4,9 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/chunks"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/chunkoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/connectionoracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
@@ -23,14 +25,24 @@ func NewOracle(config any) (conform.Machine, error) {
 	if !c.fits() || !c.allowed() {
 		return nil, errConfig
 	}
-	giveUp := connectionoracle.GiveUp(c.Timeout)
 	cfg := connectionoracle.Config{
 		Client: c.Side == Client,
 		Send:   sessionoracle.Direction{Mode: c.Mode, Key: []byte(c.SendKey), Link: c.Link},
 		Open:   sessionoracle.Direction{Mode: c.Mode, Key: []byte(c.ReceiveKey), Link: c.Link},
 		Lanes:  c.Lanes, Repair: c.Profile.Rule.Is, ECN: c.Extensions&ECN != 0, Timeout: c.Timeout, Tick: c.Tick, MessageRate: c.MessageRate,
-		Sender: func() connectionoracle.ChunkSender { return newLaneSender(c.Profile, giveUp) }, Receiver: func() connectionoracle.ChunkReceiver { return newLaneReceiver(c.Profile, giveUp) },
 	}
+	kind, giveUp := chunkoracle.Named, connectionoracle.GiveUp(c.Timeout)
+	if cfg.Repair {
+		kind = chunkoracle.Repair
+	}
+	cfg.Sender = func() (*chunkoracle.Sender, *repairoracle.Rule) {
+		if !cfg.Repair {
+			return chunkoracle.NewSender(kind, 0, giveUp, c.Profile.Base.Oracle()), nil
+		}
+		rule := c.Profile.Rule.V.Oracle()
+		return chunkoracle.NewSender(kind, 0, giveUp, rule), rule.Rule
+	}
+	cfg.Receiver = func() *chunkoracle.Receiver { return chunkoracle.NewReceiver(kind, 0, giveUp) }
 	for _, ch := range c.Channels {
 		cfg.Channels = append(cfg.Channels, ch.oracle())
 	}

@@ -5,7 +5,9 @@ import (
 	"github.com/chunkwire/chunkwire/conform/layout"
 
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/chunkoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/packetoracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 )
 
@@ -46,8 +48,8 @@ type Config struct {
 	Tick        int64
 	MessageRate int64
 	Channels    []ChannelConfig
-	Sender      func() ChunkSender
-	Receiver    func() ChunkReceiver
+	Sender      func() (*chunkoracle.Sender, *repairoracle.Rule) // which has no rule if it is of named slices
+	Receiver    func() *chunkoracle.Receiver
 }
 
 // GiveUp is when channels and chunk machines give up that say nothing else.
@@ -104,7 +106,7 @@ func New(cfg Config, now int64) *Connection {
 	k := &Connection{
 		cfg: cfg, state: StateOpen, now: now, opener: sessionoracle.NewReceiver(cfg.Open),
 		packets:  packetoracle.New(packetoracle.Config{Limits: packetoracle.Limits{FragmentSize: 1024, MaxFragments: 16}, FragmentAbove: Payload, Profile: "default"}),
-		channels: newChannels(cfg.Channels), lanes: newLanes(int(cfg.Lanes), cfg.Sender, cfg.Receiver),
+		channels: newChannels(cfg.Channels), lanes: newLanes(&cfg),
 		heardAt: now, sentAt: -1, messageAt: -YieldTime, confirmed: !cfg.Client, tickAt: now, budget: Burst * aByte, refillAt: now, polledAt: -1,
 	}
 	k.format = Format{Lanes: cfg.Lanes, Repair: cfg.Repair, ECN: cfg.ECN, Find: k.find}
@@ -176,7 +178,7 @@ func (k *Connection) Receive(now int64, datagram []byte, ecn string) (row string
 	step := k.packets.Receive(k.now, body)
 	if k.marks != nil {
 		if told := k.marks.end(k.now, step.Acked); told > 0 {
-			k.lanes.marked(k.now, told)
+			k.lanes.marked(told)
 		}
 	}
 	k.learn()

@@ -1,53 +1,48 @@
 package connectionoracle
 
-// ChunkSender and ChunkReceiver are the machines of a lane: sections 7 and 8 of PROTOCOL.md, or
-// 5 and 6 of REPAIR.md. Their records need no lane.
-type ChunkSender interface {
-	Submit(now int64, chunk []byte)
-	Ack(now int64, r Record)
-	Poll(now int64) (r Record, ok bool)
-	Deadline() int64
-	Idle() bool
-	Failed() bool
-	AllSent() bool // each slice of its chunk was sent once
+import (
+	"github.com/chunkwire/chunkwire/conform/oracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/chunkoracle"
+	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
+)
+
+// sender is the sender of a lane. One of repair slices has a rule, which takes over, before its chunk
+// begins, what that of the chunk before knows, and which says what the path holds and what is under way
+// (LAN-9, LAN-10).
+type sender struct {
+	*chunkoracle.Sender
+	rule *repairoracle.Rule // nil: of named slices
 }
 
-// Sharer is a ChunkSender of which one takes over, before its chunk begins, what the one before
-// knows, and which says what the path holds and what is under way (LAN-9, LAN-10).
-type Sharer interface {
-	Adopt(before ChunkSender)
-	PathSlices() int64
-	InFlight() int64
-	Yield(yields bool)
-}
+func (s sender) idle() bool { return s.State() == chunkoracle.StateIdle }
 
-// ChunkReceiver is the other machine.
-type ChunkReceiver interface {
-	Slice(now int64, r Record)
-	Poll(now int64) (r Record, ok bool)
-	Read(now int64) (chunk []byte, ok bool)
-	Deadline() int64
-	Failed() bool
+// allSent reports whether each slice of its chunk was sent once.
+func (s sender) allSent() bool {
+	if s.rule != nil {
+		return s.rule.Enough()
+	}
+	return s.Transmissions() == s.NumSlices()
 }
 
 // mostChunks is how many may wait behind those in flight.
 const mostChunks = 8
 
-// MostChunk is the largest chunk.
-const MostChunk = 262144
+// mostChunk is the largest chunk.
+const mostChunk = 262144
 
 // lanes is the lanes of one end: appendix D of PROTOCOL.md.
 type lanes struct {
-	senders   []ChunkSender
-	receivers []ChunkReceiver
+	senders   []sender
+	receivers []*chunkoracle.Receiver
 	queue     [][]byte
 	out, in   int // the lanes of the next chunk to begin, and to read
 }
 
-func newLanes(n int, sender func() ChunkSender, receiver func() ChunkReceiver) *lanes {
+func newLanes(cfg *Config) *lanes {
 	l := &lanes{}
-	for range n {
-		l.senders, l.receivers = append(l.senders, sender()), append(l.receivers, receiver())
+	for range cfg.Lanes {
+		s, rule := cfg.Sender()
+		l.senders, l.receivers = append(l.senders, sender{s, rule}), append(l.receivers, cfg.Receiver())
 	}
 	return l
 }
@@ -55,7 +50,7 @@ func newLanes(n int, sender func() ChunkSender, receiver func() ChunkReceiver) *
 // submit puts a chunk in line.
 func (l *lanes) submit(now int64, chunk []byte) (refused string) {
 	switch {
-	case len(chunk) < 1 || len(chunk) > MostChunk:
+	case len(chunk) < 1 || len(chunk) > mostChunk:
 		return "chunk_size"
 	case len(l.queue) == mostChunks:
 		return "busy"
@@ -67,13 +62,13 @@ func (l *lanes) submit(now int64, chunk []byte) (refused string) {
 
 // begin begins the chunks that may (LAN-4, LAN-7, LAN-9, LAN-10).
 func (l *lanes) begin(now int64) {
-	for len(l.queue) > 0 && l.senders[l.out].Idle() {
+	for len(l.queue) > 0 && l.senders[l.out].idle() {
 		before := l.senders[(l.out+len(l.senders)-1)%len(l.senders)]
-		if !before.Idle() && (!before.AllSent() || l.pathIsFull(before)) {
+		if !before.idle() && (!before.allSent() || l.pathIsFull(before)) {
 			return
 		}
-		if to, shares := l.senders[l.out].(Sharer); shares && len(l.senders) > 1 {
-			to.Adopt(before)
+		if to := l.senders[l.out]; to.rule != nil && len(l.senders) > 1 {
+			to.rule.Adopt(before.rule)
 		}
 		l.senders[l.out].Submit(now, l.queue[0])
 		l.queue = l.queue[1:]
@@ -82,52 +77,54 @@ func (l *lanes) begin(now int64) {
 }
 
 // pathIsFull is LAN-10, by what the sender of the chunk before knows.
-func (l *lanes) pathIsFull(before ChunkSender) bool {
-	path, shares := before.(Sharer)
-	if !shares {
+func (l *lanes) pathIsFull(before sender) bool {
+	if before.rule == nil {
 		return false
 	}
 	inFlight := int64(0)
 	for _, s := range l.senders {
-		if !s.Idle() {
-			inFlight += s.(Sharer).InFlight()
+		if !s.idle() {
+			inFlight += s.rule.InFlight()
 		}
 	}
-	return inFlight >= path.PathSlices()
+	return inFlight >= before.rule.PathSlices()
 }
 
 // yield says whether messages go.
 func (l *lanes) yield(yields bool) {
 	for _, s := range l.senders {
-		if path, shares := s.(Sharer); shares {
-			path.Yield(yields)
+		if s.rule != nil {
+			s.rule.Yield(yields)
 		}
 	}
 }
 
 // marked tells the scheduler of the lane whose chunk began last of marks, if it answers them.
-func (l *lanes) marked(now, n int64) {
-	latest := l.senders[(l.out+len(l.senders)-1)%len(l.senders)]
-	if s, answers := latest.(interface{ Marked(now, n int64) }); answers {
-		s.Marked(now, n)
+func (l *lanes) marked(n int64) {
+	if latest := l.senders[(l.out+len(l.senders)-1)%len(l.senders)]; latest.rule != nil {
+		latest.rule.Marked(n)
 	}
 }
 
 // ack is an ack that came by a lane.
 func (l *lanes) ack(now int64, r Record) {
-	l.senders[r.Lane].Ack(now, r)
+	p := r.Packet
+	l.senders[r.Lane].Ack(now, chunkoracle.Ack{ChunkID: p.ChunkID, NumSlices: p.NumSlices, Acked: p.Acked, Have: p.Have, Top: p.Top})
 	l.begin(now)
 }
 
 // slice is a slice that came by a lane.
-func (l *lanes) slice(now int64, r Record) { l.receivers[r.Lane].Slice(now, r) }
+func (l *lanes) slice(now int64, r Record) {
+	p := r.Packet
+	l.receivers[r.Lane].Slice(now, chunkoracle.Slice{ChunkID: p.ChunkID, SliceID: p.SliceID, NumSlices: p.NumSlices, LastBytes: p.LastBytes, Data: p.Data})
+}
 
 // pollAck gives an ack that is due, the lowest lane first.
 func (l *lanes) pollAck(now int64) (r Record, ok bool) {
 	for k, receiver := range l.receivers {
-		if r, ok = receiver.Poll(now); ok {
-			r.Type, r.Lane = ChunkAck, int64(k)
-			return r, true
+		if _, a := receiver.Poll(now); a != nil {
+			p := oracle.Packet{ChunkID: a.ChunkID, NumSlices: a.NumSlices, Acked: a.Acked, Have: a.Have, Top: a.Top}
+			return Record{Type: ChunkAck, Lane: int64(k), Packet: p}, true
 		}
 	}
 	return r, false
@@ -138,10 +135,10 @@ func (l *lanes) pollSlice(now int64) (r Record, ok bool) {
 	l.begin(now)
 	for i := range l.senders {
 		k := (l.out + i) % len(l.senders)
-		if r, ok = l.senders[k].Poll(now); ok {
+		if _, s := l.senders[k].Poll(now); s != nil {
 			l.begin(now)
-			r.Type, r.Lane = Slice, int64(k)
-			return r, true
+			p := oracle.Packet{ChunkID: s.ChunkID, SliceID: s.SliceID, NumSlices: s.NumSlices, LastBytes: s.LastBytes, Data: s.Data}
+			return Record{Type: Slice, Lane: int64(k), Packet: p}, true
 		}
 	}
 	return r, false
@@ -152,17 +149,17 @@ func (l *lanes) read(now int64) (chunk []byte, ok bool) {
 	if len(l.receivers) == 0 {
 		return nil, false
 	}
-	if chunk, ok = l.receivers[l.in].Read(now); ok {
+	if _, chunk = l.receivers[l.in].Read(now); chunk != nil {
 		l.in = (l.in + 1) % len(l.receivers)
 	}
-	return chunk, ok
+	return chunk, chunk != nil
 }
 
 // ackAt and sliceAt are the first deadlines of the receivers and of the senders.
 func (l *lanes) ackAt() int64 {
 	at := int64(never)
 	for _, r := range l.receivers {
-		at = min(at, r.Deadline())
+		at = min(at, orNever(r.Deadline()))
 	}
 	return at
 }
@@ -170,7 +167,7 @@ func (l *lanes) ackAt() int64 {
 func (l *lanes) sliceAt() int64 {
 	at := int64(never)
 	for _, s := range l.senders {
-		at = min(at, s.Deadline())
+		at = min(at, orNever(s.Deadline()))
 	}
 	return at
 }
@@ -178,9 +175,16 @@ func (l *lanes) sliceAt() int64 {
 // failed reports whether a machine gave up (LAN-6).
 func (l *lanes) failed() bool {
 	for k := range l.senders {
-		if l.senders[k].Failed() || l.receivers[k].Failed() {
+		if l.senders[k].State() == chunkoracle.StateFailed || l.receivers[k].State() == chunkoracle.StateFailed {
 			return true
 		}
 	}
 	return false
+}
+
+func orNever(at int64, some bool) int64 {
+	if !some {
+		return never
+	}
+	return at
 }

@@ -2,10 +2,8 @@ package conform
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strconv"
-	"strings"
 )
 
 // Schema returns the JSON schemas of an operation: of its config, of its events as oneOf, and
@@ -76,47 +74,4 @@ func (s *shape) values() (list []any) {
 		list = append(list, n)
 	}
 	return list
-}
-
-// Document returns the tables of an operation for the documentation, in Markdown.
-func (op *Op) Document() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "### `%s`: %s\n\n| Of | Field | Value | Meaning |\n|---|---|---|---|\n", op.Name, op.Doc)
-	rows := func(of string, t reflect.Type) {
-		for _, f := range planOf(t) {
-			fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", of, f.name, f.described(), f.doc)
-		}
-	}
-	rows("config", reflect.TypeOf(op.Config))
-	for _, k := range op.Events {
-		fmt.Fprintf(&b, "| event | `%s` | | %s |\n", k.Name, k.Doc)
-		rows("`"+k.Name+"`", reflect.TypeOf(k.Of))
-	}
-	rows("step", reflect.TypeOf(op.Step))
-	return b.String()
-}
-
-func (f *field) described() string {
-	text := "text"
-	switch {
-	case f.of == isBytes:
-		text = "hex"
-	case f.of.Kind() == reflect.Slice:
-		text = "list"
-	case len(f.in) > 0:
-		text = strings.Join(f.in, ", ")
-	case f.of.Kind() == reflect.Struct:
-		text = "object"
-	case isNumber(f.of):
-		text = fmt.Sprintf("%d to %d", f.low, f.high)
-	case f.of.Kind() == reflect.Bool:
-		text = "true or false"
-	}
-	switch {
-	case f.omit:
-		text += ", or absent"
-	case f.null:
-		text += ", or null"
-	}
-	return text
 }
