@@ -154,9 +154,7 @@ func said(config any, step conform.Step) conform.Said {
 	case s.Chunk.Is:
 		said.Came = append(said.Came, conform.Plain(fmt.Sprintf("chunk:%d", s.Chunk.V.Size)))
 	}
-	if s.Refused.Is {
-		said.Came = append(said.Came, conform.Plain(fmt.Sprintf("%s,%d", s.Refused.V.Error, s.Refused.V.At)))
-	}
+	said = said.With(s.Refused)
 	if e := s.Ended.V; s.Ended.Is {
 		word := "ended:" + e.Why
 		if e.Code.Is {

@@ -110,7 +110,7 @@ func (o *OracleClient) Do(at int64, e conform.Event) (step conform.Step) {
 func (o *OracleClient) Look() (l conform.Look) {
 	if o.Client != nil {
 		at, some := o.Deadline()
-		l.Deadline = notBefore(o.latest, at, some)
+		l.Deadline = conform.NotBefore(o.latest, at, some)
 	}
 	return l
 }
@@ -128,10 +128,10 @@ func endedByOracle(e sessionoracle.Ended) Ended {
 	return Ended{Why: "refused", Reason: e.Reason, Proven: e.Proven}
 }
 
-func refusedByOracle(err error) (r conform.Opt[Refused]) {
+func refusedByOracle(err error) (r conform.Opt[conform.Refused]) {
 	var e *sessionoracle.Error
 	if errors.As(err, &e) {
-		r = conform.Some(Refused{e.Code, e.At})
+		r = conform.Some(conform.Refused{Error: e.Code, At: e.At})
 	}
 	return r
 }
@@ -219,7 +219,7 @@ func (o *OracleServer) Links() (links []int64) {
 // Look is what those that make events can see.
 func (o *OracleServer) Look() (l conform.Look) {
 	at, some := o.Deadline()
-	l.Deadline = notBefore(o.latest, at, some)
+	l.Deadline = conform.NotBefore(o.latest, at, some)
 	copy(l.Near[:], o.Links())
 	return l
 }
