@@ -25,8 +25,8 @@ var Op = &conform.Op{
 		{Name: "close", Of: Close{}, Doc: "the application closes"},
 	},
 	Step:    Step{},
-	Words:   Words,
-	Product: NewProduct, Oracle: NewOracle,
+	Words:   dialect,
+	Product: newProduct, Oracle: newOracle,
 }
 
 // The sides, and the extension of marks.

@@ -19,8 +19,8 @@ type Oracle struct {
 	latest int64
 }
 
-// NewOracle returns one end that begins at the time of its configuration.
-func NewOracle(config any) (conform.Machine, error) {
+// newOracle returns one end that begins at the time of its configuration.
+func newOracle(config any) (conform.Machine, error) {
 	c := config.(Config)
 	if !c.fits() || !c.allowed() {
 		return nil, errConfig

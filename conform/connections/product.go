@@ -31,8 +31,8 @@ var (
 // mostQueue is how much an unreliable channel keeps. The contract has no limit of it.
 const mostQueue = 1 << 24
 
-// NewProduct returns one end that begins at the time of its configuration.
-func NewProduct(config any) (conform.Machine, error) {
+// newProduct returns one end that begins at the time of its configuration.
+func newProduct(config any) (conform.Machine, error) {
 	c := config.(Config)
 	if !c.fits() {
 		return nil, errConfig

@@ -13,9 +13,9 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 )
 
-// Words write datagrams by the records in them, and say what came of a step: rows, the records of
+// dialect write datagrams by the records in them, and say what came of a step: rows, the records of
 // datagrams that were sent, what was read, and figures.
-var Words = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: said}
+var dialect = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: said}
 
 const (
 	payloads  = "connection-payload"

@@ -41,8 +41,8 @@ var errConfig = errors.New("sessions: the fields of the configuration do not fit
 // zeros reports whether all bytes are 0.
 func zeros(b conform.Bytes) bool { return strings.Trim(string(b), "\x00") == "" }
 
-// NewOracleClient returns a client, which begins at its first event.
-func NewOracleClient(config any) (conform.Machine, error) {
+// newOracleClient returns a client, which begins at its first event.
+func newOracleClient(config any) (conform.Machine, error) {
 	c := config.(ClientConfig)
 	if zeros(c.Identity) && (!zeros(c.Key) || c.Mode != sessionoracle.CRC) || len(c.Random) < 16 {
 		return nil, errConfig
@@ -148,8 +148,8 @@ type OracleServer struct {
 	latest int64
 }
 
-// NewOracleServer returns a server without entries.
-func NewOracleServer(config any) (conform.Machine, error) {
+// newOracleServer returns a server without entries.
+func newOracleServer(config any) (conform.Machine, error) {
 	c := config.(ServerConfig)
 	keys := map[string][]byte{}
 	if c.Anonymous && c.Mode != sessionoracle.CRC || c.MaxPerAddress > c.MaxConnections || len(c.Random) < 32 {

@@ -58,8 +58,8 @@ type ProductClient struct {
 	latest          int64
 }
 
-// NewProductClient returns a client, which begins at its first event.
-func NewProductClient(config any) (conform.Machine, error) {
+// newProductClient returns a client, which begins at its first event.
+func newProductClient(config any) (conform.Machine, error) {
 	c := config.(ClientConfig)
 	p := &ProductClient{cfg: session.ClientConfig{Terms: c.terms(), Identity: identityOf(c.Identity), Key: session.Key([]byte(c.Key))}}
 	if len(c.Random) < len(session.Nonce{}) {
@@ -175,8 +175,8 @@ type ProductServer struct {
 	latest  int64
 }
 
-// NewProductServer returns a server without entries.
-func NewProductServer(config any) (_ conform.Machine, err error) {
+// newProductServer returns a server without entries.
+func newProductServer(config any) (_ conform.Machine, err error) {
 	c := config.(ServerConfig)
 	keys := map[uint64]session.Key{}
 	for _, k := range c.Keys {

@@ -18,8 +18,8 @@ var Client = &conform.Op{
 		{Name: "close", Of: Close{}, Doc: "the application closes"},
 	},
 	Step:    ClientStep{},
-	Words:   ClientWords,
-	Product: NewProductClient, Oracle: NewOracleClient,
+	Words:   clientWords,
+	Product: newProductClient, Oracle: newOracleClient,
 }
 
 // Server is the operation session_server (CXO-9, CXO-10).
@@ -34,8 +34,8 @@ var Server = &conform.Op{
 		{Name: "end", Of: End{}, Doc: "the layer above ends a connection"},
 	},
 	Step:    ServerStep{},
-	Words:   ServerWords,
-	Product: NewProductServer, Oracle: NewOracleServer,
+	Words:   serverWords,
+	Product: newProductServer, Oracle: newOracleServer,
 }
 
 // Config is what a client offers, or a server agrees to.

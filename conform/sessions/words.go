@@ -12,11 +12,11 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 )
 
-// ClientWords and ServerWords write messages by their fields, and say what came of a step: rows,
+// clientWords and serverWords write messages by their fields, and say what came of a step: rows,
 // messages that were sent, and figures.
 var (
-	ClientWords = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: clientSaid}
-	ServerWords = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: serverSaid}
+	clientWords = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: clientSaid}
+	serverWords = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: serverSaid}
 )
 
 const messages = "session-message"
