@@ -27,7 +27,7 @@ func connected(t *testing.T, kind string) *conversation {
 	}
 	v.run(core.Second, never)
 	v.readAll()
-	check.Equal(t, "read", len(v.Judge.Read), 3)
+	check.Equal(t, "read", len(v.Judge.Got), 3)
 	return v
 }
 
@@ -74,7 +74,7 @@ func TestAnOutageLongerThanGiveUp(t *testing.T) {
 		check.Equal(t, "failed", [2]bool{v.Sender.Failed(), v.Receiver.Failed()}, [2]bool{true, true})
 		check.Equal(t, "refusal", v.send(1, 0), "failed")
 		v.readAll()
-		check.Equal(t, "read", len(v.Judge.Read), map[string]int{"ordered": 4, "unordered": 5}[kind])
+		check.Equal(t, "read", len(v.Judge.Got), map[string]int{"ordered": 4, "unordered": 5}[kind])
 		check.That(t, !v.Sender.Look().Deadline.Is && !v.Receiver.Look().Deadline.Is, "nothing is due")
 		went := len(v.Ends[0].Went) + len(v.Ends[1].Went)
 		v.run(core.Second, never)
@@ -151,7 +151,7 @@ func expireAt(t *testing.T, kind string, sent, arrived int, reported bool) {
 	}
 	what := fmt.Sprintf("%s, %d sent, of these %b arrived, reported %v", kind, sent, arrived, reported)
 	check.That(t, v.Finish(int64(100*ms)), what)
-	skipped := len(v.Judge.Read) - len(v.texts())
+	skipped := len(v.Judge.Got) - len(v.texts())
 	whole := len(v.texts()) - 1
 	check.That(t, whole == 1 && skipped == 0 && sent == fragments || whole == 0 && skipped == fragments, fmt.Sprintf("%s: whole %d, skipped %d", what, whole, skipped))
 	released := arrived == 1<<fragments-1 && reported

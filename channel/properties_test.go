@@ -88,7 +88,7 @@ func (v *conversation) readAll() {
 
 // texts returns what was read, but for what was skipped.
 func (v *conversation) texts() (list []string) {
-	for _, got := range v.Judge.Read {
+	for _, got := range v.Judge.Got {
 		if !got.Skipped {
 			list = append(list, string(got.Data))
 		}

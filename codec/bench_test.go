@@ -150,9 +150,9 @@ func decodeDatagram(d []byte) work {
 func BenchmarkBody(b *testing.B) {
 	full, last := slice(1, 0, 2, copySource), slice(1, 1, 2, copySource)
 	acks := ack(1, strings.Repeat("10", 128))
-	fullBody, _ := appendBody(full)
-	lastBody, _ := appendBody(last)
-	ackBody, _ := appendBody(acks)
+	fullBody, _ := appendBody(codec.Named, full)
+	lastBody, _ := appendBody(codec.Named, last)
+	ackBody, _ := appendBody(codec.Named, acks)
 	cases := []struct {
 		name string
 		run  work

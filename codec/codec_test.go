@@ -17,7 +17,14 @@ import (
 
 const protocolID = 0x11223344
 
-var framer = codec.NewFramer(protocolID)
+var framer, repairFramer = codec.NewFramer(protocolID), codec.Repair.Framer(protocolID)
+
+// kinds are those of slices, with their frames and valid packets: the laws hold of each.
+var kinds = []struct {
+	codec.Kind
+	framer codec.Framer
+	draw   func(*rapid.T) codec.Packet
+}{{codec.Named, framer, drawPacket}, {codec.Repair, repairFramer, repairDrawPacket}}
 
 func unhex(t testing.TB, s string) []byte {
 	t.Helper()
@@ -47,53 +54,58 @@ func ack(chunkID uint16, bits string) codec.Packet {
 	return codec.Packet{Type: codec.TypeAck, Ack: acked(chunkID, bits)}
 }
 
-func appendBody(p codec.Packet) ([]byte, error) {
+func appendBody(kind codec.Kind, p codec.Packet) ([]byte, error) {
 	if p.Type == codec.TypeAck {
-		return codec.Named.AppendAckBody(nil, p.Ack)
+		return kind.AppendAckBody(nil, p.Ack)
 	}
-	return codec.Named.AppendSliceBody(nil, p.Slice)
+	return kind.AppendSliceBody(nil, p.Slice)
 }
 
-func decodeBody(kind codec.Type, body []byte) (codec.Packet, error) {
-	p := codec.Packet{Type: kind}
+func decodeBody(kind codec.Kind, is codec.Type, body []byte) (codec.Packet, error) {
+	p := codec.Packet{Type: is}
 	var err error
-	if kind == codec.TypeAck {
-		p.Ack, err = codec.Named.DecodeAckBody(body)
+	if is == codec.TypeAck {
+		p.Ack, err = kind.DecodeAckBody(body)
 	} else {
-		p.Slice, err = codec.Named.DecodeSliceBody(body)
+		p.Slice, err = kind.DecodeSliceBody(body)
 	}
 	return p, err
+}
+
+type goldenCase struct {
+	name, body, datagram string
+	packet               codec.Packet
 }
 
 // The bytes that the original implementation makes (SLC-1, ACK-1, FRM-1
 // to FRM-6).
 func TestGolden(t *testing.T) {
-	cases := []struct {
-		name, body, datagram string
-		packet               codec.Packet
-	}{
+	checkGolden(t, codec.Named, framer, []goldenCase{
 		{"smallest slice", "00000000000041", "7be156dd00000000000041e2ac0899", slice(0, 0, 1, []byte("A"))},
 		{"last of three", "0100020204000102030405", "4414a8920200040408000102030405e2ac0899", slice(1, 2, 3, []byte{1, 2, 3, 4, 5})},
 		{"only slice", "341200000300deadbeef", "ca918a1e682400000600deadbeefe2ac0899", slice(0x1234, 0, 1, []byte{0xde, 0xad, 0xbe, 0xef})},
 		{"ack of one", "34120001", "8a803ded69240002e2ac0899", ack(0x1234, "1")},
 		{"ack of eight", "34120755", "5b8ed56c69240eaa00e2ac0899", ack(0x1234, "10101010")},
 		{"ack of nine", "3412085501", "a83af421692410aa02e2ac0899", ack(0x1234, "101010101")},
-	}
+	})
+}
+
+func checkGolden(t *testing.T, kind codec.Kind, f codec.Framer, cases []goldenCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			body, err := appendBody(c.packet)
+			body, err := appendBody(kind, c.packet)
 			if got := hex.EncodeToString(body); err != nil || got != c.body {
 				t.Errorf("body %s, %v, want %s", got, err, c.body)
 			}
-			datagram, err := framer.Append(nil, c.packet)
+			datagram, err := f.Append(nil, c.packet)
 			if got := hex.EncodeToString(datagram); err != nil || got != c.datagram {
 				t.Errorf("datagram %s, %v, want %s", got, err, c.datagram)
 			}
-			back, err := decodeBody(c.packet.Type, unhex(t, c.body))
+			back, err := decodeBody(kind, c.packet.Type, unhex(t, c.body))
 			if diff := cmp.Diff(c.packet, back); err != nil || diff != "" {
 				t.Errorf("body decodes to %v\n%s", err, diff)
 			}
-			back, err = framer.Decode(unhex(t, c.datagram))
+			back, err = f.Decode(unhex(t, c.datagram))
 			if diff := cmp.Diff(c.packet, back); err != nil || diff != "" {
 				t.Errorf("datagram decodes to %v\n%s", err, diff)
 			}
@@ -101,13 +113,15 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+type sizeCase struct {
+	name           string
+	packet         codec.Packet
+	body, datagram int
+}
+
 // The sizes of section 5, bare and framed (FRM-7, LIM-4).
 func TestSizes(t *testing.T) {
-	cases := []struct {
-		name           string
-		packet         codec.Packet
-		body, datagram int
-	}{
+	checkSizes(t, codec.Named, framer, []sizeCase{
 		{"slice, not last", slice(0, 0, 2, make([]byte, 1024)), 1028, 1037},
 		{"last slice, 1 byte", slice(0, 255, 256, make([]byte, 1)), 7, 15},
 		{"last slice, full", slice(0, 255, 256, make([]byte, 1024)), 1030, codec.MaxDatagramSize},
@@ -117,20 +131,26 @@ func TestSizes(t *testing.T) {
 		{"ack of 9", ack(0, strings.Repeat("1", 9)), 5, 13},
 		{"ack of 255", ack(0, strings.Repeat("1", 255)), 35, 43},
 		{"ack of 256", ack(0, strings.Repeat("1", 256)), 35, codec.MaxAckSize},
-	}
+	})
+}
+
+func checkSizes(t *testing.T, kind codec.Kind, f codec.Framer, cases []sizeCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			body, err := appendBody(c.packet)
+			body, err := appendBody(kind, c.packet)
 			if err != nil || len(body) != c.body {
 				t.Errorf("body of %d bytes, %v, want %d", len(body), err, c.body)
 			}
-			datagram, err := framer.Append(nil, c.packet)
+			datagram, err := f.Append(nil, c.packet)
 			if err != nil || len(datagram) != c.datagram {
 				t.Errorf("datagram of %d bytes, %v, want %d", len(datagram), err, c.datagram)
 			}
-			s := c.packet.Slice
-			if c.packet.Type == codec.TypeSlice && s.DatagramSize() != c.datagram {
-				t.Errorf("DatagramSize is not %d", c.datagram)
+			size := c.packet.Slice.DatagramSize()
+			if c.packet.Type == codec.TypeAck {
+				size = kind.AckSize(c.packet.Ack.NumSlices)
+			}
+			if size != c.datagram {
+				t.Errorf("it is said to be of %d bytes, not %d", size, c.datagram)
 			}
 		})
 	}
@@ -172,7 +192,7 @@ func (want refusal) check(t *testing.T, err error) {
 
 var sentinels = []error{
 	codec.ErrTruncated, codec.ErrCRCMismatch, codec.ErrNonzeroPadding, codec.ErrSliceIDOutOfRange,
-	codec.ErrBadEndCheck, codec.ErrTrailingData, codec.ErrInvalidField,
+	codec.ErrBadEndCheck, codec.ErrTrailingData, codec.ErrInvalidField, codec.ErrHaveOutOfRange,
 }
 
 // reseal puts the right crc on bytes that were changed, so that a decoder gets
@@ -187,6 +207,13 @@ func reseal(datagram []byte) []byte {
 	return datagram
 }
 
+type faultCase struct {
+	name   string
+	packet codec.Packet
+	fault  func([]byte) []byte
+	want   refusal
+}
+
 // Each case starts from a good datagram and breaks one thing; the first three
 // of each kind of packet walk the truncations field by field (DEC-15).
 func TestDatagramRefusals(t *testing.T) {
@@ -197,12 +224,7 @@ func TestDatagramRefusals(t *testing.T) {
 	flip := func(bit int) func([]byte) []byte {
 		return func(d []byte) []byte { d[bit/8] ^= 1 << (bit % 8); return reseal(d) }
 	}
-	cases := []struct {
-		name   string
-		packet codec.Packet
-		fault  func([]byte) []byte
-		want   refusal
-	}{
+	checkFaults(t, framer, []faultCase{
 		{"empty", last, func([]byte) []byte { return nil }, refusal{codec.ErrTruncated, "DEC-1", 0}},
 		{"three bytes", last, cut(3), refusal{codec.ErrTruncated, "DEC-1", 0}},
 		{"crc alone", last, cut(4), refusal{codec.ErrTruncated, "DEC-3", 32}},
@@ -243,17 +265,20 @@ func TestDatagramRefusals(t *testing.T) {
 		{"ack: a byte too many", acks, func(d []byte) []byte { return reseal(append(d, 0xe2)) }, refusal{codec.ErrTrailingData, "DEC-14", 104}},
 		{"ack of 256: padding", ack(7, strings.Repeat("1", 256)), flip(313), refusal{codec.ErrNonzeroPadding, "DEC-10", 313}},
 		{"ack of 256: a byte too many", ack(7, strings.Repeat("1", 256)), func(d []byte) []byte { return reseal(append(d, 0)) }, refusal{codec.ErrTrailingData, "DEC-14", 352}},
-	}
+	})
+}
+
+func checkFaults(t *testing.T, f codec.Framer, cases []faultCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			good, err := framer.Append(nil, c.packet)
+			good, err := f.Append(nil, c.packet)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := framer.Decode(good); err != nil {
+			if _, err := f.Decode(good); err != nil {
 				t.Fatalf("the case does not start good: %v", err)
 			}
-			p, err := framer.Decode(c.fault(good))
+			p, err := f.Decode(c.fault(good))
 			c.want.check(t, err)
 			if diff := cmp.Diff(codec.Packet{}, p); diff != "" {
 				t.Errorf("a refusal returned a value:\n%s", diff)
@@ -262,16 +287,18 @@ func TestDatagramRefusals(t *testing.T) {
 	}
 }
 
+type bodyCase struct {
+	name string
+	kind codec.Type
+	hex  string
+	want refusal
+}
+
 // Bodies are refused by the same checks, with places from their first bit
 // (DEC-17).
 func TestBodyRefusals(t *testing.T) {
 	const aSlice, anAck = codec.TypeSlice, codec.TypeAck
-	cases := []struct {
-		name string
-		kind codec.Type
-		hex  string
-		want refusal
-	}{
+	checkBodies(t, codec.Named, []bodyCase{
 		{"slice: empty", aSlice, "", refusal{codec.ErrTruncated, "DEC-4", 0}},
 		{"slice: in slice_id", aSlice, "0100", refusal{codec.ErrTruncated, "DEC-5", 16}},
 		{"slice: in num_slices", aSlice, "010002", refusal{codec.ErrTruncated, "DEC-6", 24}},
@@ -287,10 +314,13 @@ func TestBodyRefusals(t *testing.T) {
 		{"ack: in the second word", anAck, "34123f" + strings.Repeat("ff", 7), refusal{codec.ErrTruncated, "DEC-9", 24}},
 		{"ack: padding", anAck, "34120003", refusal{codec.ErrNonzeroPadding, "DEC-10", 25}},
 		{"ack: a byte too many", anAck, "3412000100", refusal{codec.ErrTrailingData, "DEC-14", 32}},
-	}
+	})
+}
+
+func checkBodies(t *testing.T, kind codec.Kind, cases []bodyCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := decodeBody(c.kind, unhex(t, c.hex))
+			p, err := decodeBody(kind, c.kind, unhex(t, c.hex))
 			c.want.check(t, err)
 			if diff := cmp.Diff(codec.Packet{Type: c.kind}, p); diff != "" {
 				t.Errorf("a refusal returned a value:\n%s", diff)
@@ -299,14 +329,16 @@ func TestBodyRefusals(t *testing.T) {
 	}
 }
 
+type encoderCase struct {
+	name   string
+	packet codec.Packet
+	want   refusal
+}
+
 // What does not fit its field is refused, and nothing is written
 // (ENC-2 to ENC-7).
 func TestEncoderRefusals(t *testing.T) {
-	cases := []struct {
-		name   string
-		packet codec.Packet
-		want   refusal
-	}{
+	checkEncoder(t, codec.Named, framer, []encoderCase{
 		{"no slices", slice(0, 0, 0, []byte{1}), refusal{codec.ErrInvalidField, "ENC-2", 24}},
 		{"257 slices", slice(0, 0, 257, make([]byte, 1024)), refusal{codec.ErrInvalidField, "ENC-2", 24}},
 		{"slice_id below 0", slice(0, -1, 1, []byte{1}), refusal{codec.ErrInvalidField, "ENC-3", 16}},
@@ -321,42 +353,47 @@ func TestEncoderRefusals(t *testing.T) {
 		{"have of an ack of repair slices", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 8, Have: 1}}, refusal{codec.ErrInvalidField, "ENC-5", 24}},
 		{"top of an ack of repair slices", codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 8, Top: 1}}, refusal{codec.ErrInvalidField, "ENC-5", 24}},
 		{"neither slice nor ack", codec.Packet{Type: 2}, refusal{codec.ErrInvalidField, "ENC-6", 0}},
-	}
+	})
+}
+
+func checkEncoder(t *testing.T, kind codec.Kind, f codec.Framer, cases []encoderCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			dst := []byte("kept")
-			got, err := framer.Append(dst, c.packet)
+			got, err := f.Append(dst, c.packet)
 			c.want.check(t, err)
 			if string(got) != "kept" {
 				t.Errorf("the buffer is now %q", got)
 			}
 			if c.packet.Type <= codec.TypeAck {
-				body, err := appendBody(c.packet)
+				body, err := appendBody(kind, c.packet)
 				c.want.check(t, err)
 				if len(body) != 0 {
 					t.Errorf("a refusal appended %x", body)
 				}
-				c.want.check(t, validate(c.packet))
+				c.want.check(t, validate(kind, c.packet))
 			}
 		})
 	}
 }
 
-func validate(p codec.Packet) error {
+func validate(kind codec.Kind, p codec.Packet) error {
 	if p.Type == codec.TypeAck {
-		return codec.Named.ValidateAck(&p.Ack)
+		return kind.ValidateAck(&p.Ack)
 	}
-	return codec.Named.ValidateSlice(&p.Slice)
+	return kind.ValidateSlice(&p.Slice)
 }
 
-// The id is not sent, but it counts (FRM-2, FRM-5).
+// The id is not sent, but it counts (FRM-2, FRM-5, RPN-1).
 func TestAnotherProtocolIDIsRefused(t *testing.T) {
-	d, _ := framer.Append(nil, ack(1, "1"))
-	other := codec.NewFramer(protocolID + 1)
-	_, err := other.Decode(d)
-	refusal{codec.ErrCRCMismatch, "DEC-2", 0}.check(t, err)
-	if other.ProtocolID() != protocolID+1 {
-		t.Errorf("the framer forgot its protocol id")
+	for _, k := range kinds {
+		d, _ := k.framer.Append(nil, codec.Packet{Type: codec.TypeAck, Ack: codec.Ack{NumSlices: 1}})
+		other := k.Framer(protocolID + 256)
+		_, err := other.Decode(d)
+		refusal{codec.ErrCRCMismatch, "DEC-2", 0}.check(t, err)
+		if other.ProtocolID() != protocolID+256 {
+			t.Errorf("the framer forgot its protocol id")
+		}
 	}
 }
 
@@ -415,62 +452,66 @@ func drawPacket(t *rapid.T) codec.Packet {
 // A valid packet survives the round trip, alone and in a frame, behind
 // whatever the caller's buffer holds (LAW-2, FRM-7).
 func TestRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawPacket(t)
-		f := codec.NewFramer(rapid.Uint32().Draw(t, "protocol id"))
-		out, err := f.Append([]byte("prefix"), p)
-		if err != nil || string(out[:6]) != "prefix" {
-			t.Fatal(err)
-		}
-		back, err := f.Decode(out[6:])
-		if diff := cmp.Diff(p, back); err != nil || diff != "" {
-			t.Fatalf("%v\n%s", err, diff)
-		}
-		body, err := appendBody(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := validate(p); err != nil {
-			t.Fatal(err)
-		}
-		back, err = decodeBody(p.Type, body)
-		if diff := cmp.Diff(p, back); err != nil || diff != "" {
-			t.Fatalf("%v\n%s", err, diff)
-		}
-	})
+	for _, k := range kinds {
+		rapid.Check(t, func(t *rapid.T) {
+			p := k.draw(t)
+			f := k.Framer(rapid.Uint32().Draw(t, "protocol id"))
+			out, err := f.Append([]byte("prefix"), p)
+			if err != nil || string(out[:6]) != "prefix" {
+				t.Fatal(err)
+			}
+			back, err := f.Decode(out[6:])
+			if diff := cmp.Diff(p, back); err != nil || diff != "" {
+				t.Fatalf("%v\n%s", err, diff)
+			}
+			body, err := appendBody(k.Kind, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := validate(k.Kind, p); err != nil {
+				t.Fatal(err)
+			}
+			back, err = decodeBody(k.Kind, p.Type, body)
+			if diff := cmp.Diff(p, back); err != nil || diff != "" {
+				t.Fatalf("%v\n%s", err, diff)
+			}
+		})
+	}
 }
 
 // The canonical law: whatever the bytes, they are refused with nothing but an
 // error of our own, or encode again to exactly themselves (LAW-1 to LAW-3).
 func TestCanonicalLaw(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		d, _ := framer.Append(nil, drawPacket(t))
-		for range rapid.IntRange(0, 3).Draw(t, "changes") {
-			d = drawChange(t, d)
-		}
-		d = reseal(d)
-		p, err := framer.Decode(d)
-		var e *codec.Error
-		switch {
-		case err == nil:
-			again, err := framer.Append(nil, p)
-			if err != nil || !bytes.Equal(again, d) {
-				t.Fatalf("accepted %x, which encodes to %x, %v", d, again, err)
+	for _, k := range kinds {
+		rapid.Check(t, func(t *rapid.T) {
+			d, _ := k.framer.Append(nil, k.draw(t))
+			for range rapid.IntRange(0, 3).Draw(t, "changes") {
+				d = drawChange(t, d)
 			}
-		case !errors.As(err, &e):
-			t.Fatalf("a foreign error: %v", err)
-		case e.Place() > 8*len(d):
-			t.Fatalf("%v lies behind the end of %d bytes", err, len(d))
-		}
-		for _, kind := range []codec.Type{codec.TypeSlice, codec.TypeAck} {
-			p, err := decodeBody(kind, d)
-			if err == nil {
-				if again, err := appendBody(p); err != nil || !bytes.Equal(again, d) {
-					t.Fatalf("accepted body %x, which encodes to %x, %v", d, again, err)
+			d = reseal(d)
+			p, err := k.framer.Decode(d)
+			var e *codec.Error
+			switch {
+			case err == nil:
+				again, err := k.framer.Append(nil, p)
+				if err != nil || !bytes.Equal(again, d) {
+					t.Fatalf("accepted %x, which encodes to %x, %v", d, again, err)
+				}
+			case !errors.As(err, &e):
+				t.Fatalf("a foreign error: %v", err)
+			case e.Place() > 8*len(d):
+				t.Fatalf("%v lies behind the end of %d bytes", err, len(d))
+			}
+			for _, kind := range []codec.Type{codec.TypeSlice, codec.TypeAck} {
+				p, err := decodeBody(k.Kind, kind, d)
+				if err == nil {
+					if again, err := appendBody(k.Kind, p); err != nil || !bytes.Equal(again, d) {
+						t.Fatalf("accepted body %x, which encodes to %x, %v", d, again, err)
+					}
 				}
 			}
-		}
-	})
+		})
+	}
 }
 
 func drawChange(t *rapid.T, d []byte) []byte {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/conform/oracle/channeloracle"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -37,7 +38,7 @@ func runMux(t T, data []byte) {
 		}
 		b.ends[i] = muxEnd{Mux: m, newest: core.NoNumber, taken: map[core.Number]bool{}, flows: map[uint8]*muxFlow{}}
 		for _, c := range muxChannels {
-			b.ends[i].flows[c.ID] = &muxFlow{kind: c.Kind, next: c.First, read: c.First, sent: map[core.Number]muxMessage{}, loose: map[string]int{}}
+			b.ends[i].flows[c.ID] = &muxFlow{channels.NewLedger(c.Kind == channel.Ordered, channel.DefaultData, int64(c.First)), c.Kind, map[string]int{}}
 		}
 	}
 	for n := 0; b.more() && n < maxOps; n++ {
@@ -66,17 +67,9 @@ type muxEnd struct {
 
 // muxFlow is what one end sends on a channel.
 type muxFlow struct {
-	kind       channel.Kind
-	next, read core.Number // of the next message; of an ordered channel, what is read next
-	sent       map[core.Number]muxMessage
-	loose      map[string]int // on an unreliable channel, what is not read
-}
-
-// muxMessage is a message by its first sequence.
-type muxMessage struct {
-	data   string
-	count  core.Number
-	mortal bool
+	*channels.Ledger
+	kind  channel.Kind
+	loose map[string]int // on an unreliable channel, what is not read
 }
 
 type muxPacket struct {
@@ -135,7 +128,7 @@ func (b *muxBench) op() {
 func (b *muxBench) send(end int, c channel.Config, size int, lifetime core.Micros) {
 	b.Helper()
 	e, f := &b.ends[end], b.ends[end].flows[c.ID]
-	data := bytes.Repeat([]byte{byte(f.next), byte(size)}, size/2+1)[:size]
+	data := bytes.Repeat([]byte{byte(f.Next()), byte(size)}, size/2+1)[:size]
 	if err := e.Send(b.now, c.ID, data, lifetime); err != nil {
 		return
 	}
@@ -143,9 +136,11 @@ func (b *muxBench) send(end int, c channel.Config, size int, lifetime core.Micro
 		f.loose[string(data)]++
 		return
 	}
-	count := core.Number((size + channel.DefaultData - 1) / channel.DefaultData)
-	f.sent[f.next] = muxMessage{string(data), count, lifetime > 0}
-	f.next += count
+	diesAt := int64(channels.Lives)
+	if lifetime > 0 {
+		diesAt = 0 // the machine knows when
+	}
+	f.Sent(string(data), diesAt)
 }
 
 // compose composes one payload.
@@ -253,25 +248,13 @@ func (b *muxBench) took(f *muxFlow, m channel.Message) {
 		}
 		return
 	}
-	n, count := m.Sequence, core.Number(1)
-	known, isFirst := f.sent[n]
-	if !m.Skipped {
-		if !isFirst || known.data != string(m.Data) {
-			b.Fatalf("%d is read with %d bytes, sent were %d", n, len(m.Data), len(known.data))
-		}
-		count = known.count
-		delete(f.sent, n)
-	} else if isFirst && !known.mortal {
-		b.Fatalf("%d is skipped, and had no lifetime", n)
+	if err := f.Read(0, int64(m.Sequence), string(m.Data), m.Skipped); err != nil {
+		b.Fatalf("%v", err)
 	}
-	if f.kind == channel.Ordered && n != f.read {
-		b.Fatalf("%d is read, next is %d", n, f.read)
-	}
-	f.read = n + count
 }
 
-// finish lets everything arrive, until nothing is left to do; all that has no lifetime is then
-// read, or a channel has failed.
+// finish lets everything arrive, until nothing is left to do; all is then read or skipped, or a
+// channel has failed.
 func (b *muxBench) finish() {
 	b.Helper()
 	b.now = b.latest
@@ -303,10 +286,8 @@ func (b *muxBench) finish() {
 			continue
 		}
 		for id, f := range b.ends[i].flows {
-			for n, m := range f.sent {
-				if !m.mortal {
-					b.Fatalf("channel %d: %d is not read, of %d", id, n, len(f.sent))
-				}
+			if f.Tail() < f.Next() {
+				b.Fatalf("channel %d: %d is neither read nor skipped", id, f.Tail())
 			}
 		}
 	}

@@ -3,43 +3,16 @@ package statemachine
 import (
 	"fmt"
 
-	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/sim/explore"
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// exPacket is a packet in flight, as one number: its chunk's id, its number of
-// slices, and the id of the slice or the bits of the ack. The bytes of a slice
-// follow from these, which is checked when it is sent.
+// exPacket is a packet in flight, as one number: its chunk's id, and what makes it the slice
+// or the ack that it is. The bytes of a slice follow from these, which is checked when it is
+// sent.
 type exPacket uint32
 
-func packed(chunkID uint16, numSlices, rest int) exPacket {
-	return exPacket(chunkID)<<16 | exPacket(numSlices)<<8 | exPacket(rest)
-}
-
 func (p exPacket) chunkID() uint16 { return uint16(p >> 16) }
-func (p exPacket) numSlices() int  { return int(p >> 8 & 255) }
-func (p exPacket) rest() int       { return int(p & 255) }
-
-// ack returns the packet as the ack that it is.
-func (p exPacket) ack() codec.Ack {
-	return codec.Ack{ChunkID: p.chunkID(), NumSlices: p.numSlices(), Acked: core.Set{uint64(p.rest())}}
-}
-
-func (p exPacket) sliceText() string {
-	return fmt.Sprintf("slice %d/%d of chunk %d", p.rest(), p.numSlices(), p.chunkID())
-}
-
-func (p exPacket) ackText() string {
-	return fmt.Sprintf("ack %s of chunk %d", bitString(p.rest(), p.numSlices()), p.chunkID())
-}
-
-func bitString(set, n int) (out string) {
-	for i := range n {
-		out += string('0' + byte(set>>i&1))
-	}
-	return out
-}
 
 // moveKind is one thing that can happen.
 type moveKind uint8
@@ -95,16 +68,17 @@ type options struct {
 	list []explore.Option[exMove]
 }
 
-// Options lists all that can happen in a state.
-func (w *exWorld) Options(st *exState, list []explore.Option[exMove]) []explore.Option[exMove] {
+// options lists all that can happen in a state.
+func (w *exWorld) options(list []explore.Option[exMove]) []explore.Option[exMove] {
 	o := options{w, list}
-	o.ofSender(st)
-	o.ofReceiver(st)
-	o.ofChannel(&st.acks, w.acks, moveAckArrives, moveAckLost, moveAckDoubled, rankAckArrives)
-	o.ofChannel(&st.slices, w.slices, moveSliceArrives, moveSliceLost, moveSliceDoubled, rankSliceArrives)
-	o.ofFailures(st)
+	o.ofSender()
+	o.ofReceiver()
+	o.ofChannel(w.now.acks, w.acks, moveAckArrives, moveAckLost, moveAckDoubled, rankAckArrives)
+	o.ofChannel(w.now.slices, w.slices, moveSliceArrives, moveSliceLost, moveSliceDoubled, rankSliceArrives)
+	o.ofFailures()
+	o.ofForgers()
 	if w.pokes {
-		o.pokes(st)
+		o.ofPokes()
 	}
 	return o.list
 }
@@ -113,30 +87,30 @@ func (o *options) can(kind moveKind, arg int, fair bool, rank uint8) {
 	o.list = append(o.list, explore.Option[exMove]{Move: exMove{kind, uint8(arg)}, Fair: fair, Benign: rank})
 }
 
-func (o *options) poke(kind moveKind) {
-	o.list = append(o.list, explore.Option[exMove]{Move: exMove{kind: kind}, Idle: true})
+func (o *options) poke(kind moveKind, arg int) {
+	o.list = append(o.list, explore.Option[exMove]{Move: exMove{kind, uint8(arg)}, Idle: true})
 }
 
-func (o *options) ofSender(st *exState) {
-	switch st.sender.state {
+func (o *options) ofSender() {
+	switch o.now.s.state {
 	case SenderIdle:
-		if int(st.submitted) < len(o.chunks) {
+		if int(o.now.submitted) < len(o.chunks) {
 			o.can(moveSubmit, 0, true, rankSend)
 		}
 	case SenderSending:
-		room := st.slices.Len() < o.slices // else the slice is lost
-		for id := range st.sched.unacked.All() {
+		room := o.now.slices.Len() < o.slices // else the slice is lost
+		for id := range o.sendable().All() {
 			o.can(moveSend, id, room, rankSend)
 		}
 	}
 }
 
-func (o *options) ofReceiver(st *exState) {
-	r := &st.receiver
+func (o *options) ofReceiver() {
+	r := o.now.r
 	if r.acks.Due(epoch) {
-		o.can(moveAck, 0, st.acks.Len() < o.acks, rankAck)
+		o.can(moveAck, 0, o.now.acks.Len() < o.acks, rankAck)
 	}
-	if waiting(&r.Receiver) {
+	if waiting(r) {
 		rank := uint8(0)
 		if r.acks.At != core.Never {
 			rank = rankAck
@@ -146,9 +120,9 @@ func (o *options) ofReceiver(st *exState) {
 	if r.state == ReceiverReady {
 		o.can(moveRead, 0, true, rankRead)
 	}
-	if o.forged != nil && r.state == ReceiverReceiving && !halfPassed(&r.Receiver) {
+	if o.forged != nil && r.state == ReceiverReceiving && !halfPassed(r) {
 		rank := uint8(0)
-		if !o.isGenuine(r) {
+		if !o.receivesGenuine() {
 			rank = rankTimer
 		}
 		o.can(moveHalf, 0, true, rank)
@@ -166,25 +140,17 @@ func (o *options) ofChannel(c *explore.Bag[exPacket], capacity int, arrives, los
 }
 
 // ofFailures: an end gives up in a fair run only when the other has failed.
-func (o *options) ofFailures(st *exState) {
-	s, r := &st.sender, &st.receiver
+func (o *options) ofFailures() {
+	s, r := o.now.s, o.now.r
 	if o.giveUps && s.state == SenderSending {
 		o.giveUp(moveSenderGivesUp, r.state == ReceiverFailed)
 	}
 	if o.giveUps && r.state == ReceiverReceiving {
 		o.giveUp(moveReceiverGivesUp, s.state == SenderFailed)
 	}
-	if o.restarts && st.restarted == 0 {
+	if o.restarts && o.now.restarted == 0 {
 		o.can(moveSenderRestarts, 0, false, 0)
 		o.can(moveReceiverRestarts, 0, false, 0)
-	}
-	if r.state == ReceiverReceiving && halfPassed(&r.Receiver) {
-		return // a forgery would replace the number of slices of a genuine chunk
-	}
-	for i := range o.forged {
-		if st.forged>>i&1 == 0 {
-			o.can(moveForge, i, false, 0)
-		}
 	}
 }
 
@@ -196,16 +162,74 @@ func (o *options) giveUp(kind moveKind, otherFailed bool) {
 	o.can(kind, 0, otherFailed || o.restarts, rank)
 }
 
-func (o *options) pokes(st *exState) {
-	o.poke(pokeSubmitNothing)
-	if st.sender.state != SenderIdle {
-		o.poke(pokeSubmitBusy)
+func (o *options) ofForgers() {
+	for i := range o.acked {
+		if o.now.acked>>i&1 == 0 && o.now.s.state == SenderSending && o.acked[i].Have < o.now.s.numSlices {
+			o.can(moveForgeAck, i, false, 0)
+		}
 	}
-	o.poke(pokeSender)
-	if !st.receiver.acks.Due(epoch) {
-		o.poke(pokeReceiver)
+	for i, f := range o.forged {
+		if o.now.forged>>i&1 == 0 && !o.spoils(f) {
+			o.can(moveForge, i, false, 0)
+		}
 	}
-	if st.receiver.state != ReceiverReady {
-		o.poke(pokeRead)
+}
+
+func (o *options) ofPokes() {
+	o.poke(pokeSubmitNothing, 0)
+	if o.now.s.state != SenderIdle {
+		o.poke(pokeSubmitBusy, 0)
 	}
+	o.poke(pokeSender, 0)
+	if !o.now.r.acks.Due(epoch) {
+		o.poke(pokeReceiver, 0)
+	}
+	if o.now.r.state != ReceiverReady {
+		o.poke(pokeRead, 0)
+	}
+	for i := range o.foreignAcks() {
+		o.poke(pokeAck, i)
+	}
+}
+
+// moveTexts are what moves are in words.
+var moveTexts = [...]string{
+	"submit", "send", "slice arrives", "ack arrives", "slice lost", "ack lost", "slice doubled", "ack doubled",
+	"the receiver is polled", "2 ms pass", "half of the time to give up passes", "read", "forged slice", "forged ack",
+	"the sender's time to give up has passed", "the receiver's time to give up has passed", "the sender restarts", "the receiver restarts",
+	"an empty chunk is submitted", "a chunk is submitted", "the sender is polled, nothing is due", "the receiver is polled, nothing is due", "a read, nothing is there", "a foreign ack",
+}
+
+// text returns what a move was, from the state that is looked at, and what became of the
+// machines.
+func (w *exWorld) text(after exParts, m exMove) string {
+	text, before := moveTexts[m.kind], w.now
+	switch m.kind {
+	case moveSend:
+		text += fmt.Sprintf(" %d", m.arg)
+	case moveSliceArrives, moveSliceLost, moveSliceDoubled:
+		s := w.slice(before.slices.At(int(m.arg)))
+		text += fmt.Sprintf(": %d/%d of chunk %d", s.SliceID, s.NumSlices, s.ChunkID)
+	case moveAckArrives, moveAckLost, moveAckDoubled:
+		text += fmt.Sprintf(": %+v", w.ack(before.acks.At(int(m.arg))))
+	case moveForge:
+		text += fmt.Sprintf(": %+v", w.forged[m.arg])
+	case moveForgeAck:
+		text += fmt.Sprintf(": %+v", w.forgedAck(int(m.arg)))
+	}
+	if is := after.s.state; is != before.s.state {
+		text += fmt.Sprintf("   sender is %v", is)
+	}
+	if is := after.r.state; is != before.r.state {
+		text += fmt.Sprintf("   receiver is %v", is)
+	}
+	return text
+}
+
+// describe returns a line about a state.
+func (w *exWorld) describe() string {
+	st, s, r := w.now, w.now.s, w.now.r
+	sender, receiver := w.texts()
+	return fmt.Sprintf("sender %v at chunk %d, %s; receiver %v at chunk %d, %s; %d of %d chunks reported, %d delivered; in flight %d slices, %d acks",
+		s.state, s.chunkID, sender, r.state, r.chunkID, receiver, st.reported, len(w.chunks), st.delivered, st.slices.Len(), st.acks.Len())
 }

@@ -1,20 +1,20 @@
 package statemachine
 
 // The explorer drives the real Sender and Receiver through every state that they can
-// reach together, and checks each. The engine is package conform/sim/explore; here is the
-// world of the chunk protocol:
+// reach together, and checks each. The engine is package conform/sim/explore; here are the
+// worlds of the chunk protocol, of named slices and of repair slices:
 //
 //	go test ./statemachine -run TestExplore                                      # small scenarios, in every run
-//	go test ./statemachine -run '^TestExplore$' -explore.only='two slices' -v     # one, with its figures
-//	go test ./statemachine -run TestExploreLarge -explore.ci -v                   # 1.8 million states: 20 s, 1 GB
-//	go test ./statemachine -run TestExploreNightly -explore.nightly -timeout 1h -v # 8 million: 2 minutes, 3 GB
+//	go test ./statemachine -run '^TestExplore$' -explore.only='two slices' -v     # one of each kind, with its figures
+//	go test ./statemachine -run TestExploreLarge -explore.ci -v                   # 2.9 million states: a minute, 1 GB
+//	go test ./statemachine -run TestExploreNightly -explore.nightly -timeout 1h -v # far more: minutes, 3 GB
 //
-// What can happen, at any time: a chunk is submitted; the scheduler has any slice to
-// send that was not reported to it as acked, or none; any packet in flight
-// arrives, is lost, or is doubled, in any order; a packet that goes out into a full
+// What can happen, at any time: a chunk is submitted; the scheduler has any named slice to
+// send that was not reported to it as acked, or lets the next repair slice go out, or none;
+// any packet in flight arrives, is lost, or is doubled, in any order; a packet that goes out into a full
 // network is lost; the receiver is polled, or 2 ms pass first; the reader reads, or
 // does not yet; and, where a scenario has it, an end gives up or restarts, or a forged
-// slice arrives. A scheduler that returns anything stands for all that conform to
+// slice or ack arrives. A scheduler that returns anything stands for all that conform to
 // section 9.1, so what holds here holds for each of them.
 //
 // Why there are finitely many states. Of the times that a machine keeps, all that
@@ -29,13 +29,19 @@ package statemachine
 // and are left out. Everything else is compared as it is (Key), the content of slices
 // included.
 //
+// Each transmission of a repair slice has another number, so these must be bounded: from
+// number `most` on the scheduler repeats the last one, and the network, which may double and
+// delay whatever it has had, delivers for it the highest id that the receiver lacks. That
+// ids come again after 8,191 is left to TestIDsWrap.
+//
 // What is not explored is a scheduler's own state: TestExploreBase in statemachine/schedule/base
 // and TestTroubles in statemachine/schedule/adaptive run theirs in real time, as far as two or three
 // troubles go. AKT-3, 16 unreported slices, needs larger chunks. That acks come before
 // timers is the driver's to do (SND-4).
 //
-// What is checked: in each state, what sections 7.2, 8.2 and 11 say (explore_checks);
-// of each step, what an event must change and what not (explore_steps); and that from
+// What is checked: in each state, what sections 7.2, 8.2 and 11 say, and of repair slices an observer who
+// finds ranks by plain elimination;
+// of each step, what an event must change and what not; and that from
 // each state the connection can end, with everything delivered and reported unless an
 // end gave up, however the scheduler chooses: a scheduler that conforms sends each
 // slice again and again (SCH-2), so what can happen there does happen at last.
@@ -46,27 +52,26 @@ package statemachine
 
 import (
 	"flag"
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec"
-	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/conform/sim/explore"
 	"github.com/chunkwire/chunkwire/core"
 )
 
 var (
-	exploreCI      = flag.Bool("explore.ci", false, "let TestExploreLarge visit 1.8 million states")
-	exploreOnly    = flag.String("explore.only", "", "the one scenario that TestExplore or TestExploreBlindly visits")
+	exploreCI      = flag.Bool("explore.ci", false, "let TestExploreLarge visit 2.9 million states")
+	exploreOnly    = flag.String("explore.only", "", "the one scenario of each kind that TestExplore or TestExploreBlindly visits")
 	exploreNightly = flag.Bool("explore.nightly", false, "let TestExploreNightly visit far more")
 )
 
 // scenario is what an exploration lets happen.
 type scenario struct {
+	kind     codec.Kind
 	name     string
 	first    uint16 // id of the first chunk
 	sizes    []int  // the chunks to submit, in slices
+	most     int    // numbers of transmissions of a chunk; of repair slices
 	slices   int    // how many slice packets the network holds at a time
 	acks     int    // how many ack packets it holds at a time
 	doubles  bool   // the network may double a packet
@@ -74,125 +79,102 @@ type scenario struct {
 	restarts bool   // either end may restart, once
 	pokes    bool   // in every state, everything is tried that must change nothing
 	forged   []forgery
-	blind    bool // nothing is checked but that the connection can always end
-	limit    int  // no more states than this, so that a fault ends, too
+	acked    []codec.Ack // forged acks of the chunk in flight, which may arrive once each
+	blind    bool        // nothing is checked but that the connection can always end
+	limit    int         // no more states than this, so that a fault ends, too
 }
 
-// forgery is a slice that no sender of this connection made. It reaches the receiver
-// once, at any time but when it would replace the number of slices of a genuine chunk.
-type forgery struct{ chunk, id, numSlices int }
+// forgery is a slice that no sender of this connection made. It reaches the receiver once, at
+// any time but when it would replace the form of a genuine chunk, or be stored in one.
+// lastBytes 0 stands for that of the genuine chunk.
+type forgery struct{ chunk, id, numSlices, lastBytes int }
 
 // scenarios are explored in every run of the tests.
 var scenarios = []scenario{
-	{name: "one slice", first: 65535, sizes: []int{1, 1, 1}, slices: 2, acks: 2, doubles: true, pokes: true, limit: 200_000},
-	{name: "two slices", first: 65535, sizes: []int{2, 2}, slices: 2, acks: 1, doubles: true, pokes: true, limit: 200_000},
-	{name: "fewer and more slices", first: 65534, sizes: []int{2, 1, 3}, slices: 1, acks: 1, pokes: true, limit: 200_000},
-	{name: "late acks", first: 65535, sizes: []int{1, 2}, slices: 1, acks: 3, doubles: true, limit: 200_000},
-	{name: "giving up", first: 65535, sizes: []int{2, 1}, slices: 1, acks: 1, giveUps: true, pokes: true, limit: 200_000},
-	{name: "forged slices", first: 65535, sizes: []int{1, 2}, slices: 1, acks: 1, pokes: true, limit: 200_000,
-		forged: []forgery{{0, 0, 2}, {1, 1, 3}}},
-	{name: "unknown peers at the start", first: 0, sizes: []int{2}, slices: 1, acks: 1, pokes: true, limit: 200_000,
-		forged: []forgery{{-1, 0, 1}, {-1, 1, 2}, {2, 0, 1}}},
-	{name: "restarts", first: 65535, sizes: []int{2, 1}, slices: 1, acks: 1, giveUps: true, restarts: true, limit: 200_000},
+	{kind: codec.Named, name: "one slice", first: 65535, sizes: []int{1, 1, 1}, slices: 2, acks: 2, doubles: true, pokes: true, limit: 200_000},
+	{kind: codec.Named, name: "two slices", first: 65535, sizes: []int{2, 2}, slices: 2, acks: 1, doubles: true, pokes: true, limit: 200_000},
+	{kind: codec.Named, name: "fewer and more slices", first: 65534, sizes: []int{2, 1, 3}, slices: 1, acks: 1, pokes: true, limit: 200_000},
+	{kind: codec.Named, name: "late acks", first: 65535, sizes: []int{1, 2}, slices: 1, acks: 3, doubles: true, limit: 200_000},
+	{kind: codec.Named, name: "giving up", first: 65535, sizes: []int{2, 1}, slices: 1, acks: 1, giveUps: true, pokes: true, limit: 200_000},
+	{kind: codec.Named, name: "forged slices", first: 65535, sizes: []int{1, 2}, slices: 1, acks: 1, pokes: true, limit: 200_000,
+		forged: []forgery{{0, 0, 2, 5}, {1, 1, 3, 5}}},
+	{kind: codec.Named, name: "unknown peers at the start", first: 0, sizes: []int{2}, slices: 1, acks: 1, pokes: true, limit: 200_000,
+		forged: []forgery{{-1, 0, 1, 5}, {-1, 1, 2, 5}, {2, 0, 1, 5}}},
+	{kind: codec.Named, name: "restarts", first: 65535, sizes: []int{2, 1}, slices: 1, acks: 1, giveUps: true, restarts: true, limit: 200_000},
+
+	{kind: codec.Repair, name: "one slice", first: 65535, sizes: []int{1, 1}, most: 3, slices: 2, acks: 1, doubles: true, pokes: true, limit: 200_000},
+	{kind: codec.Repair, name: "two slices", first: 65535, sizes: []int{2, 1}, most: 3, slices: 2, acks: 1, pokes: true, limit: 200_000},
+	{kind: codec.Repair, name: "three slices", first: 65535, sizes: []int{3}, most: 7, slices: 1, acks: 1, pokes: true, limit: 200_000},
+	{kind: codec.Repair, name: "late acks", first: 65535, sizes: []int{1, 2}, most: 3, slices: 1, acks: 3, doubles: true, limit: 200_000},
+	{kind: codec.Repair, name: "giving up", first: 65535, sizes: []int{2, 1}, most: 4, slices: 1, acks: 1, giveUps: true, pokes: true, limit: 200_000},
+	{kind: codec.Repair, name: "forged slices", first: 65535, sizes: []int{1, 2}, most: 3, slices: 1, acks: 1, pokes: true, limit: 200_000,
+		forged: []forgery{{0, 0, 2, 9}, {1, 1, 2, 9}}},
+	{kind: codec.Repair, name: "forged spare equations", first: 65535, sizes: []int{3}, most: 7, slices: 1, acks: 1, pokes: true, limit: 200_000,
+		forged: []forgery{{0, 6, 3, 0}}},
+	{kind: codec.Repair, name: "forged acks", first: 65535, sizes: []int{2, 1}, most: 3, slices: 1, acks: 1, pokes: true, limit: 200_000,
+		acked: []codec.Ack{{Have: 0, Top: 2}, {Have: 1, Top: 1}, {Have: 1, Top: 3}}},
+	{kind: codec.Repair, name: "unknown peers at the start", first: 0, sizes: []int{2}, most: 4, slices: 1, acks: 1, pokes: true, limit: 200_000,
+		forged: []forgery{{-1, 0, 1, 3}, {-1, 1, 2, 3}, {2, 0, 1, 3}}},
+	{kind: codec.Repair, name: "restarts", first: 65535, sizes: []int{1, 1}, most: 3, slices: 1, acks: 1, giveUps: true, restarts: true, limit: 200_000},
 }
 
-// largeScenarios have nearly two million states.
+// largeScenarios have nearly three million states.
 var largeScenarios = []scenario{
-	{name: "large", first: 65534, sizes: []int{1, 2, 3}, slices: 2, acks: 2, doubles: true, limit: 10_000_000},
-	{name: "larger", first: 65534, sizes: []int{2, 2, 3}, slices: 2, acks: 2, doubles: true, limit: 10_000_000},
+	{kind: codec.Named, name: "large", first: 65534, sizes: []int{1, 2, 3}, slices: 2, acks: 2, doubles: true, limit: 10_000_000},
+	{kind: codec.Named, name: "larger", first: 65534, sizes: []int{2, 2, 3}, slices: 2, acks: 2, doubles: true, limit: 10_000_000},
+
+	{kind: codec.Repair, name: "more acks", first: 65535, sizes: []int{3}, most: 6, slices: 2, acks: 2, limit: 1_000_000},
+	{kind: codec.Repair, name: "doubles", first: 65535, sizes: []int{3}, most: 6, slices: 2, acks: 1, doubles: true, limit: 1_000_000},
+	{kind: codec.Repair, name: "fewer slices", first: 65534, sizes: []int{3, 1}, most: 6, slices: 2, acks: 1, limit: 1_000_000},
 }
 
-// nightlyScenarios have 1 to 3 million states each.
+// nightlyScenarios have up to 3 million states each.
 var nightlyScenarios = []scenario{
-	{name: "three chunks", first: 65534, sizes: []int{3, 1, 3}, slices: 2, acks: 2, doubles: true, limit: 40_000_000},
-	{name: "more in flight", first: 65535, sizes: []int{2, 3}, slices: 3, acks: 3, doubles: true, limit: 40_000_000},
-	{name: "giving up, doubles", first: 65534, sizes: []int{2, 1, 3}, slices: 2, acks: 2, doubles: true, giveUps: true, limit: 40_000_000},
-	{name: "forged slices, doubles", first: 65535, sizes: []int{1, 3}, slices: 2, acks: 2, doubles: true, limit: 40_000_000,
-		forged: []forgery{{0, 0, 2}, {1, 1, 2}}},
+	{kind: codec.Named, name: "three chunks", first: 65534, sizes: []int{3, 1, 3}, slices: 2, acks: 2, doubles: true, limit: 40_000_000},
+	{kind: codec.Named, name: "more in flight", first: 65535, sizes: []int{2, 3}, slices: 3, acks: 3, doubles: true, limit: 40_000_000},
+	{kind: codec.Named, name: "giving up, doubles", first: 65534, sizes: []int{2, 1, 3}, slices: 2, acks: 2, doubles: true, giveUps: true, limit: 40_000_000},
+	{kind: codec.Named, name: "forged slices, doubles", first: 65535, sizes: []int{1, 3}, slices: 2, acks: 2, doubles: true, limit: 40_000_000,
+		forged: []forgery{{0, 0, 2, 5}, {1, 1, 2, 5}}},
+
+	{kind: codec.Repair, name: "two chunks", first: 65534, sizes: []int{2, 3}, most: 5, slices: 2, acks: 1, limit: 20_000_000},
+	{kind: codec.Repair, name: "dependent slices", first: 65535, sizes: []int{3}, most: 7, slices: 2, acks: 1, doubles: true, limit: 20_000_000},
+	{kind: codec.Repair, name: "forged slices, doubles", first: 65535, sizes: []int{1, 2}, most: 3, slices: 1, acks: 1, doubles: true, limit: 20_000_000,
+		forged: []forgery{{0, 0, 2, 9}, {1, 3, 3, 4}, {1, 1, 2, 9}, {1, 5, 2, 0}}},
+	{kind: codec.Repair, name: "giving up, doubles", first: 65534, sizes: []int{3, 1}, most: 5, slices: 2, acks: 1, doubles: true, giveUps: true, limit: 20_000_000},
+	{kind: codec.Repair, name: "acks, doubles", first: 65535, sizes: []int{3}, most: 6, slices: 2, acks: 2, doubles: true, limit: 20_000_000},
 }
 
-// exWorld is an explore.World.
-type exWorld struct {
-	scenario
-	chunks [][]byte
-	rows   map[core.Row]bool // rows taken
-
-	// Scratch.
-	sched   *anyScheduler
-	before  exState
-	pages   []*[codec.SliceSize]byte // every content that a slice has had, once
-	scratch [codec.SliceSize]byte
-}
-
-func newExWorld(sc scenario) *exWorld {
-	w := &exWorld{scenario: sc, sched: &anyScheduler{}, rows: map[core.Row]bool{}}
-	for i, n := range sc.sizes {
-		w.chunks = append(w.chunks, chunktest.Chunk((n-1)*codec.SliceSize+2+n, uint32(i+1)))
-	}
-	return w
-}
-
-// Start returns two new machines.
-func (w *exWorld) Start() (st exState) {
-	w.newSender(&st)
-	w.newReceiver(&st)
-	st.detach()
-	return st
-}
-
-// Ended: a connection has ended when all is delivered and reported, or when an end has
-// failed and the other waits for nothing.
-func (w *exWorld) Ended(st *exState) bool {
-	s, r, n := &st.sender, &st.receiver, len(w.chunks)
-	failed := s.state == SenderFailed || r.state == ReceiverFailed || st.restarted != 0
-	done := int(st.submitted) == n && int(st.reported) == n && int(st.delivered) == n
-	senderDone := s.state == SenderFailed || s.state == SenderIdle && int(st.submitted) == n
-	receiverDone := r.state == ReceiverFailed || r.state == ReceiverWaiting
-	return senderDone && receiverDone && (failed || done)
-}
-
-// genuine reports whether a packet could be a slice of a chunk of this connection.
-func (w *exWorld) genuine(p exPacket) bool {
-	i := int(p.chunkID() - w.first)
-	return i < len(w.chunks) && p.numSlices() == slicesIn(w.chunks[i]) && p.rest() < p.numSlices()
-}
-
-// slice returns a genuine packet as the slice that it is.
-func (w *exWorld) slice(p exPacket) codec.Slice {
-	data := w.chunks[p.chunkID()-w.first][p.rest()*codec.SliceSize:]
-	return codec.Slice{ChunkID: p.chunkID(), SliceID: p.rest(), NumSlices: p.numSlices(), Data: data[:min(len(data), codec.SliceSize)]}
-}
-
-var forgedData = chunktest.Chunk(codec.SliceSize, 99)
-
-func (w *exWorld) forgedSlice(f forgery) codec.Slice {
-	data := forgedData
-	if f.id == f.numSlices-1 {
-		data = data[:5]
-	}
-	return codec.Slice{ChunkID: w.first + uint16(f.chunk), SliceID: f.id, NumSlices: f.numSlices, Data: data}
-}
+var kindNames = [...]string{codec.Named: "named", codec.Repair: "repair"}
 
 // explored explores a scenario. It returns the rows that were taken.
 func explored(t *testing.T, sc scenario) (*explore.Result, map[core.Row]bool) {
 	t.Helper()
-	w := newExWorld(sc)
-	r := explore.Run[exState, exMove](w, explore.Limits{States: sc.limit, Livelocks: !sc.restarts}) // restarts end only by giving up
+	limits := explore.Limits{States: sc.limit, Livelocks: !sc.restarts} // restarts end only by giving up
+	var r *explore.Result
+	var rows map[core.Row]bool
+	if sc.kind == codec.Repair {
+		w := newRepairWorld(sc)
+		r, rows = explore.Run[repairState, exMove](w, limits), w.rows
+	} else {
+		w := newNamedWorld(sc)
+		r, rows = explore.Run[namedState, exMove](w, limits), w.rows
+	}
 	if r.Err != nil {
 		t.Fatalf("%v (LIVE-2, LIVE-3 if nothing else)\n%s\nafter %v", r.Err, r.Trace, r)
 	}
-	sizes := strings.Trim(strings.ReplaceAll(fmt.Sprint(sc.sizes), " ", ", "), "[]")
-	t.Logf("%-22s chunks of %s slices from id %d, %d+%d packets in flight: %v", sc.name, sizes, sc.first, sc.slices, sc.acks, r)
-	return r, w.rows
+	t.Logf("%-22s chunks of %v slices from id %d, %d+%d packets in flight: %v", sc.name, sc.sizes, sc.first, sc.slices, sc.acks, r)
+	return r, rows
 }
 
 func TestExplore(t *testing.T) {
 	missing := map[core.Row]bool{}
-	for _, l := range append(SenderTable(codec.Named), ReceiverTable(codec.Named)...) {
-		missing[l.Row] = true
+	for _, kind := range kinds {
+		for _, l := range append(SenderTable(kind), ReceiverTable(kind)...) {
+			missing[l.Row] = true
+		}
 	}
 	for _, sc := range chosenScenarios(t) {
-		t.Run(sc.name, func(t *testing.T) {
+		t.Run(kindNames[sc.kind]+"/"+sc.name, func(t *testing.T) {
 			_, taken := explored(t, sc)
 			for row := range taken {
 				delete(missing, row)
@@ -209,7 +191,7 @@ func TestExplore(t *testing.T) {
 func TestExploreBlindly(t *testing.T) {
 	for _, sc := range chosenScenarios(t) {
 		sc.blind, sc.pokes = true, false
-		t.Run(sc.name, func(t *testing.T) { explored(t, sc) })
+		t.Run(kindNames[sc.kind]+"/"+sc.name, func(t *testing.T) { explored(t, sc) })
 	}
 }
 
@@ -230,13 +212,13 @@ func TestExploreLarge(t *testing.T) {
 	if !*exploreCI {
 		t.Skip("needs -explore.ci")
 	}
-	states := 0
+	states := map[codec.Kind]int{}
 	for _, sc := range largeScenarios {
 		r, _ := explored(t, sc)
-		states += r.States
+		states[sc.kind] += r.States
 	}
-	if states < 1_500_000 {
-		t.Errorf("%d states are fewer than 1.5 million", states)
+	if states[codec.Named] < 1_500_000 || states[codec.Repair] < 1_000_000 {
+		t.Errorf("%v states are fewer than 1.5 million and a million", states)
 	}
 }
 
@@ -245,15 +227,26 @@ func TestExploreNightly(t *testing.T) {
 		t.Skip("needs -explore.nightly")
 	}
 	for _, sc := range nightlyScenarios {
-		t.Run(sc.name, func(t *testing.T) { explored(t, sc) })
+		t.Run(kindNames[sc.kind]+"/"+sc.name, func(t *testing.T) { explored(t, sc) })
 	}
 }
 
 // States with the same key are the same, in every variable of the machines. A variable
 // that a machine gets one day must be in the key, or be folded away.
 func TestExploreTakesNoTwoStatesForOne(t *testing.T) {
-	w := newExWorld(scenario{first: 65535, sizes: []int{3, 1}, slices: 1, acks: 1, giveUps: true, forged: []forgery{{0, 0, 2}}})
-	if r := explore.RunComparing[exState, exMove](w, explore.Limits{States: 100_000, Livelocks: true}); r.Err != nil {
-		t.Fatalf("%v\n%s", r.Err, r.Trace)
+	sc := scenario{first: 65535, sizes: []int{3, 1}, most: 4, slices: 1, acks: 1, giveUps: true, forged: []forgery{{0, 0, 2, 5}}}
+	limits := explore.Limits{States: 200_000, Livelocks: true}
+	for _, r := range []*explore.Result{
+		explore.RunComparing[namedState, exMove](newNamedWorld(sc), limits),
+		explore.RunComparing[repairState, exMove](newRepairWorld(sc.of(codec.Repair)), limits),
+	} {
+		if r.Err != nil {
+			t.Fatalf("%v\n%s", r.Err, r.Trace)
+		}
 	}
+}
+
+func (sc scenario) of(kind codec.Kind) scenario {
+	sc.kind = kind
+	return sc
 }

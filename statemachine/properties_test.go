@@ -5,24 +5,58 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/chunks"
+	"github.com/chunkwire/chunkwire/conform/oracle/chunkoracle"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk"
 	"github.com/chunkwire/chunkwire/conform/sim/chunk/chunktest"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
+	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
-// The properties of section 11 over networks that lose, double, delay and reorder. The
-// judges of conform/sim/chunk watch for SAFE-1 to SAFE-5, LIVE-1, LIVE-3, BND-2 and BND-3 and
-// for what sections 6 to 9 require of what goes out; here are the worlds, and LIVE-2.
+// The properties of section 11, and of sections 8 and 9 of spec/REPAIR.md, over networks
+// that lose, double, delay and reorder. The judges of conform/sim/chunk watch for SAFE-1 to
+// SAFE-5, LIVE-1, LIVE-3, BND-2 and BND-3 and for what must hold of what goes out; here are
+// the worlds, and LIVE-2.
 
-func drawProfile(t *rapid.T) base.Profile {
-	return rapid.SampledFrom([]base.Profile{
-		base.Burst(), base.Fixed(0), base.Fixed(1_000_000), base.Fixed(8_000_000), base.Article(4_000_000), base.Fixed(statemachine.MinRate),
-		{Rate: 400_000, Cap: 9000, Burst: 5000, AckPays: true, Spacing: 700},
-	}).Draw(t, "profile")
+// rule is what sends slices of a kind: a scheduler, its pace and its oracle.
+type rule struct {
+	kind      codec.Kind
+	rate      int64 // if a chunk waits for it
+	scheduler statemachine.Scheduler
+	pace      chunk.Pace
+	oracle    chunkoracle.Scheduler
+}
+
+func ruleOfBase(p base.Profile) rule {
+	return rule{codec.Named, p.Rate, check.Must(base.New(p)), chunk.BasePace(p), chunks.BaseOf(p).Oracle()}
+}
+
+func ruleOfRateless(p rateless.Profile) rule {
+	return rule{codec.Repair, 0, check.Must(rateless.New(p)), chunk.RatelessPace(p), chunks.RuleOf(p).Oracle()}
+}
+
+// profiles are those of the base scheduler that are tried, and fast those of them that are.
+var (
+	fast     = []base.Profile{base.Burst(), base.Fixed(0), base.Fixed(1_000_000), base.Fixed(8_000_000), base.Article(4_000_000)}
+	profiles = append([]base.Profile{base.Fixed(statemachine.MinRate), {Rate: 400_000, Cap: 9000, Burst: 5000, AckPays: true, Spacing: 700}}, fast...)
+)
+
+func drawRateless(t *rapid.T) rule {
+	return ruleOfRateless(rapid.SampledFrom([]rateless.Profile{
+		rateless.Default(), rateless.Default(), rateless.Redundant(), rateless.Burst(), rateless.Fixed(1_000_000), rateless.Fixed(8_000_000),
+	}).Draw(t, "profile"))
+}
+
+// withEachKind checks a property with rules of either kind.
+func withEachKind(t *testing.T, named []base.Profile, property func(*rapid.T, rule)) {
+	t.Run("named", rapid.MakeCheck(func(t *rapid.T) {
+		property(t, ruleOfBase(rapid.SampledFrom(named).Draw(t, "profile")))
+	}))
+	t.Run("repair", rapid.MakeCheck(func(t *rapid.T) { property(t, drawRateless(t)) }))
 }
 
 func drawSize(t *rapid.T) int {
@@ -33,81 +67,86 @@ func drawSize(t *rapid.T) int {
 	).Draw(t, "size")
 }
 
-// world is a world in a drawn network. Its machines do not give up.
+// world is a world in a drawn network.
 type world struct {
 	*chunk.World
-	config
+	rule
+	sender   statemachine.SenderConfig
+	receiver statemachine.ReceiverConfig
 	goodFrom core.Micros
 }
 
-func drawWorld(t *rapid.T, c config) *world {
-	c.first = uint16(rapid.SampledFrom([]int{0, 1, 65534, 65535}).Draw(t, "first chunk"))
-	w := &world{config: c, goodFrom: core.Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "good from"))}
-	w.World = newWorld(t, c)
-	w.Down = chunktest.Network[packet](t, "slices", w.goodFrom)
-	w.Up = chunktest.Network[packet](t, "acks", w.goodFrom)
+func drawGoodFrom(t *rapid.T) core.Micros {
+	return core.Micros(rapid.Int64Range(0, 8_000_000).Draw(t, "good from"))
+}
+
+func drawWorld(t *rapid.T, r rule, giveUp, goodFrom core.Micros) *world {
+	first := uint16(rapid.SampledFrom([]int{0, 1, 65534, 65535}).Draw(t, "first chunk"))
+	w := &world{
+		rule: r, goodFrom: goodFrom,
+		sender:   statemachine.SenderConfig{Kind: r.kind, FirstChunkID: first, GiveUp: giveUp, Scheduler: r.scheduler},
+		receiver: statemachine.ReceiverConfig{Kind: r.kind, FirstChunkID: first, GiveUp: giveUp},
+	}
+	w.World = check.Must(chunk.NewWorld(w.sender, w.receiver, 0))
+	w.Down = chunktest.Network[packet](t, "slices", goodFrom)
+	w.Up = chunktest.Network[packet](t, "acks", goodFrom)
 	w.ReadTime = core.Micros(rapid.SampledFrom([]int64{0, 10_000, 3_000_000}).Draw(t, "reading takes"))
 	return w
 }
 
-// run sends some chunks, until all are through and nothing is left to do, or a while
-// after the network has become good: a minute, or what a slow rate takes. It reports
-// whether all is delivered and reported as delivered.
-func (w *world) run(t *rapid.T) bool {
-	chunks := rapid.IntRange(1, 5).Draw(t, "chunks")
+// delivers sends some chunks, until all are through and nothing is left to do, or a while
+// after the network has become good: a minute, or what a slow rate takes. All must be
+// delivered then, and reported as delivered.
+func (w *world) delivers(t *rapid.T) {
 	limit := w.goodFrom + 60*second
-	for i := range chunks {
+	for i := range rapid.IntRange(1, 5).Draw(t, "chunks") {
 		data := chunktest.Chunk(drawSize(t), uint32(i))
-		if w.profile.Rate > 0 {
-			limit += core.Micros(8 * 10 * int64(len(data)) * 1_000_000 / w.profile.Rate)
+		if w.rate > 0 {
+			limit += core.Micros(8 * 10 * int64(len(data)) * 1_000_000 / w.rate)
 		}
 		check.Same(t, "submit", w.Submit(data), nil)
-		if !w.Run(limit, func() bool { return !w.Sending() }) || w.Sender.Err() != nil {
-			return false
-		}
+		through := w.Run(limit, func() bool { return !w.Sending() }) && w.Sender.Err() == nil
+		check.That(t, through, "all is reported a minute after the network became good (LIVE-2)")
 	}
 	w.Run(limit, func() bool { return false })
-	return len(w.Delivered) == chunks
+	check.That(t, w.Intact(), "what is delivered is what was submitted, and all of it (SAFE-1, LIVE-2)")
 }
 
 // Eventual delivery (LIVE-2): whatever the network did, when it becomes good every
 // chunk is delivered and reported as delivered.
 func TestEventualDelivery(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := drawWorld(t, config{profile: drawProfile(t), giveUp: year, unjudged: true})
-		check.That(t, w.run(t), "all is delivered a minute after the network became good (LIVE-2)")
+	withEachKind(t, profiles, func(t *rapid.T, r rule) {
+		drawWorld(t, r, year, drawGoodFrom(t)).delivers(t)
 	})
 }
 
 // In every world the judges of both ends find nothing wrong, and all is delivered
 // (SAFE-1, SAFE-2, SAFE-3, SAFE-4, SAFE-5, LIVE-1, LIVE-3, BND-2, BND-3).
 func TestJudgesInEveryWorld(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := drawWorld(t, config{profile: drawProfile(t), giveUp: year})
-		check.That(t, w.run(t), "all is delivered a minute after the network became good (LIVE-2)")
+	withEachKind(t, profiles, func(t *rapid.T, r rule) {
+		w := drawWorld(t, r, year, drawGoodFrom(t))
+		w.Judge(r.pace, t.Fatalf)
+		w.delivers(t)
 	})
 }
 
 // In every world both ends do exactly what their oracles do (sections 7 to 9).
 func TestOraclesInEveryWorld(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := drawProfile(t)
-		w := drawWorld(t, config{profile: p, giveUp: year, unjudged: true})
-		w.Sender = check.Must(chunks.NewCheckedSender(statemachine.SenderConfig{
-			FirstChunkID: w.first, GiveUp: year, Scheduler: check.Must(base.New(p)),
-		}, chunks.BaseOf(p).Oracle(), t.Fatalf))
-		w.Receiver = check.Must(chunks.NewCheckedReceiver(statemachine.ReceiverConfig{FirstChunkID: w.first, GiveUp: year}, t.Fatalf))
-		w.run(t)
+	withEachKind(t, profiles, func(t *rapid.T, r rule) {
+		w := drawWorld(t, r, year, drawGoodFrom(t))
+		w.Sender = check.Must(chunks.NewCheckedSender(w.sender, r.oracle, t.Fatalf))
+		w.Receiver = check.Must(chunks.NewCheckedReceiver(w.receiver, t.Fatalf))
+		w.delivers(t)
 	})
 }
 
 // No silent wait (LIVE-3): in a network that never gets good either end may give up.
 // Then what was delivered until then is still right, and nobody waits without end.
 func TestNobodyWaitsForever(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	withEachKind(t, profiles, func(t *rapid.T, r rule) {
 		giveUp := core.Micros(rapid.SampledFrom([]int64{300_000, 2_000_000, 10_000_000}).Draw(t, "give up"))
-		w := drawWorld(t, config{profile: drawProfile(t), giveUp: giveUp})
-		w.Down, w.Up = chunktest.Network[packet](t, "slices", year), chunktest.Network[packet](t, "acks", year)
+		w := drawWorld(t, r, giveUp, year)
+		w.Judge(r.pace, t.Fatalf)
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
 			if _, err := w.Transfer(chunktest.Chunk(drawSize(t), uint32(i))); err != nil {
 				break
@@ -115,12 +154,8 @@ func TestNobodyWaitsForever(t *testing.T) {
 		}
 		w.Finish()
 		failed := w.Sender.Err() != nil || w.Receiver.Err() != nil
-		check.That(t, failed || len(w.Delivered) == len(w.Submitted), "all is delivered, or there is an error (LIVE-3)")
+		check.That(t, failed || w.Intact(), "all is delivered, or there is an error (LIVE-3)")
 	})
-}
-
-func drawFastProfile(t *rapid.T) base.Profile {
-	return rapid.SampledFrom([]base.Profile{base.Burst(), base.Fixed(0), base.Fixed(1_000_000), base.Fixed(8_000_000), base.Article(4_000_000)}).Draw(t, "profile")
 }
 
 // No stall (LIVE-2): under any loss below 100 %, with outages of either direction, and
@@ -128,12 +163,12 @@ func drawFastProfile(t *rapid.T) base.Profile {
 // most (TMR-2), and another after newly acked slices, which put the timer off by its
 // margin (TMR-3); once it ran out waits are shorter (TMR-5).
 func TestNoStallOnceNothingIsLost(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	withEachKind(t, fast, func(t *rapid.T, r rule) {
 		down, up := chunktest.NewPattern(t, "slices", 20*ms), chunktest.NewPattern(t, "acks", 20*ms)
 		down.DrawOutages(t)
 		up.DrawOutages(t)
-		w := newWorld(t, config{profile: drawFastProfile(t), giveUp: year, unjudged: true})
-		w.Down, w.Up = chunktest.Fate[packet](down), chunktest.Fate[packet](up)
+		w := drawWorld(t, r, year, 0)
+		w.Down, w.Up, w.ReadTime = chunktest.Fate[packet](down), chunktest.Fate[packet](up), 0
 		goodFrom := core.Micros(rapid.SampledFrom([]int64{0, 400_000, 6_000_000, 25_000_000}).Draw(t, "good from"))
 		w.At(goodFrom, func() { down.Over, up.Over = true, true })
 		for i := range rapid.IntRange(1, 4).Draw(t, "chunks") {
@@ -145,14 +180,14 @@ func TestNoStallOnceNothingIsLost(t *testing.T) {
 }
 
 // No stall (LIVE-2) without any good network either: it is enough that one slice and
-// one ack of each round survive, whichever they are.
+// one ack of each round survive, whichever they are; of repair slices one more.
 func TestNoStallUnderArbitraryLoss(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	withEachKind(t, fast, func(t *rapid.T, r rule) {
 		down, up := chunktest.NewPattern(t, "slices", 20*ms), chunktest.NewPattern(t, "acks", 20*ms)
-		w := newWorld(t, config{profile: drawFastProfile(t), giveUp: year, unjudged: true})
+		w := drawWorld(t, r, year, 0)
 		w.Down, w.Up = chunktest.Fate[packet](down), chunktest.Fate[packet](up)
 		check.Same(t, "submit", w.Submit(chunktest.Chunk(rapid.IntRange(1, 6*1024).Draw(t, "size"), 1)), nil)
-		limit := 8 * int64(len(down.Survives)*len(up.Survives)*w.Sender.Vars().NumSlices)
+		limit := 8 * int64(len(down.Survives)*len(up.Survives)*(w.Sender.Vars().NumSlices+int(r.kind)))
 		w.Run(year, func() bool { return !w.Sending() || w.Sender.Stats().SlicesSent > limit })
 		check.That(t, !w.Sending(), "a bounded number of slices is enough (LIVE-2)")
 	})

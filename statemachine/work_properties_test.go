@@ -47,7 +47,7 @@ type workbench struct {
 
 func newWorkbench(t *rapid.T) *workbench {
 	b := &workbench{T: t, largest: chunktest.Chunk(codec.MaxChunkSize, 1), receiver: check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{}))}
-	b.sched = &countingScheduler{Scheduler: check.Must(base.New(drawProfile(t)))}
+	b.sched = &countingScheduler{Scheduler: check.Must(base.New(rapid.SampledFrom(profiles).Draw(t, "profile")))}
 	b.sender = check.Must(statemachine.NewSender(statemachine.SenderConfig{
 		Scheduler: b.sched, Log: func(eventlog.Event) { b.observed++ },
 	}))

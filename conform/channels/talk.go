@@ -158,7 +158,7 @@ func (e *End) Do(at int64, event conform.Event) conform.Step {
 const mostSaid = 3000
 
 func (e *End) say(at int64, s Say) {
-	if e.judge.next-e.config.First > mostSaid {
+	if e.judge.Next()-e.config.First > mostSaid {
 		return
 	}
 	most := e.config.Data * min(e.config.Group, e.config.Window)
@@ -171,7 +171,7 @@ func (e *End) say(at int64, s Say) {
 
 // Send sends a message that is not the one before, and returns the code with which it is refused.
 func (e *End) Send(at, size, lifetime int64) string {
-	message := conform.Content(int(e.judge.next), int(size))
+	message := conform.Content(int(e.judge.Next()), int(size))
 	step := e.Pair.Do(at, Send{conform.Bytes(message), conform.If(lifetime, lifetime > 0)})
 	return step.(SenderStep).Refused.V
 }

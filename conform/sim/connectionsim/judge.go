@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/chunkwire/chunkwire/channel"
+	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/connection/session"
-	"github.com/chunkwire/chunkwire/core"
 )
 
 // Side is an end of a connection.
@@ -41,21 +41,10 @@ type flow struct {
 	read     int // chunks
 }
 
-// sentMessages is those of a channel.
+// sentMessages is those of a channel: of a reliable one a ledger.
 type sentMessages struct {
-	next     core.Number                  // of the next message that is accepted
-	tail     core.Number                  // all below were read or skipped, of an ordered channel
-	at       map[core.Number]*sentMessage // by sequence, of a reliable channel
-	contents map[string]int               // how often it was accepted and not read, of an unreliable one
-}
-
-type sentMessage struct {
-	data    []byte
-	first   core.Number
-	end     core.Number
-	mortal  bool
-	read    bool
-	skipped int // sequences
+	*channels.Ledger
+	contents map[string]int // how often it was accepted and not read, of an unreliable one
 }
 
 // balance is what an address was sent by the server, and what came from it.
@@ -65,9 +54,9 @@ type balance struct {
 }
 
 // NewJudge returns the judge of connections with these channels.
-func NewJudge(channels []channel.Config) *Judge {
+func NewJudge(list []channel.Config) *Judge {
 	j := &Judge{channels: map[uint8]channel.Config{}, links: map[uint32]*judged{}, drawn: map[session.Address]*balance{}}
-	for _, c := range channels {
+	for _, c := range list {
 		c.Format = c.Format.WithDefaults()
 		j.channels[c.ID] = c
 	}
@@ -89,9 +78,10 @@ func (j *Judge) flow(link uint32, from Side) *flow {
 	return c.flows[from]
 }
 
-func (f *flow) channel(id uint8) *sentMessages {
+func (j *Judge) messages(link uint32, from Side, id uint8) *sentMessages {
+	f, c := j.flow(link, from), j.channels[id]
 	if f.messages[id] == nil {
-		f.messages[id] = &sentMessages{at: map[core.Number]*sentMessage{}, contents: map[string]int{}}
+		f.messages[id] = &sentMessages{channels.NewLedger(c.Kind == channel.Ordered, int64(c.Data), int64(c.First)), map[string]int{}}
 	}
 	return f.messages[id]
 }
@@ -103,16 +93,15 @@ func violates(property, format string, args ...any) error {
 
 // Sent says that a side accepted a message.
 func (j *Judge) Sent(link uint32, from Side, id uint8, message []byte, mortal bool) {
-	s, cfg := j.flow(link, from).channel(id), j.channels[id]
-	if cfg.Kind == channel.Unreliable {
+	s, diesAt := j.messages(link, from, id), int64(channels.Lives)
+	if mortal {
+		diesAt = 0
+	}
+	if j.channels[id].Kind == channel.Unreliable {
 		s.contents[string(message)]++
 		return
 	}
-	m := &sentMessage{data: message, mortal: mortal, first: s.next}
-	m.end = m.first + core.Number((len(message)+cfg.Data-1)/cfg.Data)
-	for ; s.next < m.end; s.next++ {
-		s.at[s.next] = m
-	}
+	s.Sent(string(message), diesAt)
 }
 
 // Marked says that the network has marked a datagram of a side.
@@ -128,33 +117,15 @@ func (j *Judge) Told(link uint32, side Side, marks int64) error {
 
 // Read says that the other side read a message, or was told that one is skipped.
 func (j *Judge) Read(link uint32, from Side, id uint8, r channel.Message) error {
-	s, kind := j.flow(link, from).channel(id), j.channels[id].Kind
-	bad := func(what string) error {
-		return violates("CXT-SAFE-6", "link %d, channel %d of the %v: sequence %d, %d bytes: %s", link, id, from, r.Sequence, len(r.Data), what)
-	}
-	if kind == channel.Unreliable {
+	s := j.messages(link, from, id)
+	if j.channels[id].Kind == channel.Unreliable {
 		if s.contents[string(r.Data)]--; s.contents[string(r.Data)] < 0 {
-			return bad("was not sent, or is read twice")
+			return violates("CXT-SAFE-6", "link %d, channel %d of the %v: %d bytes were not sent, or are read twice", link, id, from, len(r.Data))
 		}
 		return nil
 	}
-	m := s.at[r.Sequence]
-	switch {
-	case m == nil:
-		return bad("was never sent")
-	case m.read || r.Skipped && r.Sequence < m.first+core.Number(m.skipped) && kind == channel.Ordered:
-		return bad("is read twice")
-	case kind == channel.Ordered && r.Sequence != s.tail:
-		return bad("is not the next")
-	case r.Skipped && !m.mortal:
-		return bad("is skipped, and had no lifetime")
-	case !r.Skipped && (r.Sequence != m.first || m.skipped > 0 || !bytes.Equal(r.Data, m.data)):
-		return bad("is not what was sent")
-	}
-	if s.tail = r.Sequence + 1; r.Skipped {
-		m.skipped++
-	} else {
-		m.read, s.tail = true, m.end
+	if err := s.Ledger.Read(0, int64(r.Sequence), string(r.Data), r.Skipped); err != nil {
+		return violates("CXT-SAFE-6", "link %d, channel %d of the %v: %v", link, id, from, err)
 	}
 	return nil
 }
@@ -180,10 +151,8 @@ func (j *Judge) ReadChunk(link uint32, from Side, chunk []byte) error {
 func (j *Judge) Settled(link uint32, from Side) error {
 	f := j.flow(link, from)
 	for id, s := range f.messages {
-		for _, m := range s.at {
-			if !m.read && m.first+core.Number(m.skipped) < m.end {
-				return violates("CXT-SAFE-6", "link %d, channel %d: sequence %d of the %v was not read", link, id, m.first, from)
-			}
+		if s.Tail() < s.Next() {
+			return violates("CXT-SAFE-6", "link %d, channel %d: sequence %d of the %v was not read", link, id, s.Tail(), from)
 		}
 	}
 	if f.read < len(f.chunks) {
