@@ -13,7 +13,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 )
 
-// dialect write datagrams by the records in them, and say what came of a step: rows, the records of
+// dialect writes datagrams by the records in them, and says what came of a step: rows, the records of
 // datagrams that were sent, what was read, and figures.
 var dialect = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: said}
 
