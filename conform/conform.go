@@ -121,6 +121,15 @@ func (o Opt[V]) MarshalJSON() ([]byte, error) {
 // optional is what shows that a type is an Opt.
 func (Opt[V]) optional() {}
 
+// Refused is why something that came, or that the application gave, was refused.
+type Refused struct {
+	Error string `json:"error"`
+	At    int    `json:"at" doc:"the first byte of the field at fault; -1 for none"`
+}
+
+// NotBefore is a deadline as steps have it: one that has passed is the latest time.
+func NotBefore(latest, at int64, some bool) Opt[int64] { return If(max(latest, at), some) }
+
 // Timed is an event and its time.
 type Timed struct {
 	At    int64

@@ -31,6 +31,14 @@ type Said struct {
 	Figures []string // such as @never: they are written where they change
 }
 
+// With adds why something was refused.
+func (s Said) With(r Opt[Refused]) Said {
+	if r.Is {
+		s.Came = append(s.Came, Plain(fmt.Sprintf("%s,%d", r.V.Error, r.V.At)))
+	}
+	return s
+}
+
 // Item is a word with a number in it. Those that follow each other become a range.
 type Item struct {
 	Before string

@@ -10,119 +10,80 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// An input is a byte for how many bytes stand in the writer's buffer before; a script
-// of writes, up to an operation that ends it; and a script of reads. What is read is
-// what was written.
-var targetBits = newTarget("Bits", "bit writer and reader do what the oracle does, bit by bit", runBits, seedBits)
+// Fields are read from a stream, past its end or not, and what was read is written again; and each field
+// is given another value, which may not fit.
+//
+// An input is a byte for how many fields there are, the fields as readField takes them, and the stream.
+var targetBits = newTarget("Bits", "bit reader and writer do what the oracle does, field by field", runBits, seedBits)
 
 func runBits(t T, data []byte) {
 	s := script{data}
-	prefix := bytes.Repeat([]byte{untouched}, int(s.byte()%16))
-	w := bitWriter{T: t, w: bitpack.NewWriter(prefix)}
-	for s.more() && w.write(&s) {
+	fields := make([]field, s.byte())
+	for i := range fields {
+		fields[i] = readField(&s)
+		fields[i].writeAny(t)
 	}
-	written := w.finish(prefix)
-	r := bitReader{T: t, r: bitpack.NewReader(written), model: *stream.NewReader(written)}
-	for s.more() {
-		r.read(&s)
-	}
-	r.toTheEnd()
-}
-
-// bitWriter is a bitpack.Writer beside the oracle's.
-type bitWriter struct {
-	T
-	w     bitpack.Writer
-	bits  stream.Stream // what was written
-	fault bool          // a write did not fit; nothing is written any more
-}
-
-// write does one operation of the script; false ends it.
-func (m *bitWriter) write(s *script) bool {
-	m.Helper()
-	switch op := s.byte() % 16; op {
-	case 0, 1, 2: // any value, which may not fit
-		n, v := int(s.byte()%32)+1, s.uint32()
-		m.put("bits", uint64(v), n, v>>n == 0, func() { m.w.Bits(v, n) })
-	case 3, 4, 5: // one that fits
-		n := int(s.byte()%32) + 1
-		v := s.uint32() & (^uint32(0) >> (32 - n))
-		m.put("bits", uint64(v), n, true, func() { m.w.Bits(v, n) })
-	case 6, 7, 8:
-		low, high := readRange(s)
-		v := int64(s.uint64())
-		if op != 6 { // within the range
-			v = low + int64(uint64(v)%(uint64(high-low)+1))
+	r, model := bitpack.NewReader(s.left), stream.NewReader(s.left)
+	before := []byte("before")
+	w, written := bitpack.NewWriter(before), stream.Stream{}
+	for _, f := range fields {
+		got, want := f.read(&r), f.take(model)
+		if verbose() {
+			t.Logf("%+v: %+v; now at bit %d of %d", f, got, r.Offset(), 8*len(s.left))
 		}
-		m.put("int", uint64(v)-uint64(low), stream.Width(low, high), low <= v && v <= high, func() { m.w.Int(v, low, high) })
-	case 9:
-		v := s.byte()&1 == 1
-		m.put("bool", asBit(v), 1, true, func() { m.w.Bool(v) })
-	case 10, 11:
-		m.do("align", m.bits.Align, m.w.Align)
-	case 12, 13:
-		b := s.take(int(s.byte() % 40))
-		m.do("bytes", func() { m.bits.Bytes(b) }, func() { m.w.Bytes(b) })
-	case 14:
-		bad := pick(s, []int{0, -1, 33, 64, -32})
-		mustPanic(m.T, "Bits of an impossible width", func() { m.w.Bits(0, bad) })
-		mustPanic(m.T, "Int of an empty range", func() { m.w.Int(0, 1, 0) })
-		mustPanic(m.T, "Int of one value", func() { m.w.Int(1, 1, 1) })
-		mustPanic(m.T, "Int of a range that is too wide", func() { m.w.Int(0, 0, 1<<32) })
-	case 15:
-		return false
-	}
-	return true
-}
-
-// put writes n bits to both.
-func (m *bitWriter) put(what string, v uint64, n int, fits bool, write func()) {
-	m.Helper()
-	m.fault = m.fault || !fits
-	m.do(what, func() { m.bits.Bits(v, n) }, write)
-}
-
-// do writes to both. Of what does not fit nothing is written, nor of anything after it.
-func (m *bitWriter) do(what string, model, write func()) {
-	m.Helper()
-	if !m.fault {
-		model()
-	}
-	write()
-	m.check(what)
-}
-
-func (m *bitWriter) check(what string) {
-	m.Helper()
-	if verbose() {
-		m.Logf("wrote %s: %d bits", what, len(m.bits))
-	}
-	if m.w.Len() != len(m.bits) {
-		m.Fatalf("after %s: %d bits, want %d", what, m.w.Len(), len(m.bits))
-	}
-}
-
-// finish returns the bytes that were written, after what was there before.
-func (m *bitWriter) finish(prefix []byte) []byte {
-	m.Helper()
-	out, err := m.w.Finish()
-	if len(out) < len(prefix) || !allUntouched(out[:len(prefix)]) {
-		m.Fatalf("what stood in the buffer has changed")
-	}
-	got := out[len(prefix):]
-	if m.fault {
-		if !errors.Is(err, bitpack.ErrValue) || len(got) != 0 {
-			m.Fatalf("a value did not fit, but Finish returned %x, %v", got, err)
+		if got != want || r.Offset() != model.At() || r.Remaining() != model.Left() {
+			t.Fatalf("%+v is %+v, and %d bits are left, want %+v, and %d", f, got, r.Remaining(), want, model.Left())
 		}
-		return m.bits.Pack()
+		if got.err != nil {
+			continue
+		}
+		f.write(&w, got)
+		if f.put(&written, want); w.Len() != len(written) {
+			t.Fatalf("%d bits are written with %+v, want %d", w.Len(), f, len(written))
+		}
 	}
-	if want := m.bits.Pack(); err != nil || !bytes.Equal(got, want) {
-		m.Fatalf("wrote %x, %v, want %x", got, err, want)
+	if out, err := w.Finish(); err != nil || !bytes.Equal(out, append(before, written.Pack()...)) {
+		t.Fatalf("wrote %x, %v, want %x behind %q", out, err, written.Pack(), before)
 	}
-	return got
 }
 
-// readRange reads the limits of a ranged integer (BIT-3): near each other or not.
+// field is a field of a stream.
+type field struct {
+	kind      byte
+	n         int // bits, or bytes
+	low, high int64
+	other     uint64 // a value, which may not fit
+}
+
+// The kinds of fields.
+const (
+	someBits = iota
+	anInt
+	aBool
+	aligned
+	someBytes
+	kindsOfFields
+)
+
+// readField reads the kind, a byte; how many bits or bytes it has, a byte, or the limits of a ranged integer
+// (BIT-3); and of both the other value, 8 bytes.
+func readField(s *script) field {
+	f := field{kind: s.byte() % kindsOfFields, n: 1}
+	switch f.kind {
+	case someBits:
+		f.n = 1 + int(s.byte()%32)
+		f.other = s.uint64() >> (s.byte() % 64) & (1<<32 - 1)
+	case anInt:
+		f.low, f.high = readRange(s)
+		f.n = stream.Width(f.low, f.high)
+		f.other = uint64(f.low) + s.uint64()>>(s.byte()%64)
+	case someBytes:
+		f.n = int(s.byte() % 40)
+	}
+	return f
+}
+
+// readRange reads the limits of a ranged integer: near each other or not.
 func readRange(s *script) (low, high int64) {
 	low = int64(s.uint64())
 	span := uint64(s.byte())
@@ -135,15 +96,103 @@ func readRange(s *script) (low, high int64) {
 	return low, high
 }
 
-const untouched = 0xA5
+// value is what a field has, or why it has none.
+type value struct {
+	v     uint64
+	bytes string
+	err   error
+}
 
-func allUntouched(b []byte) bool {
-	for _, v := range b {
-		if v != untouched {
-			return false
+func (f field) read(r *bitpack.Reader) (got value) {
+	switch f.kind {
+	case someBits:
+		v, err := r.Bits(f.n)
+		return value{v: uint64(v), err: err}
+	case anInt:
+		v, err := r.Int(f.low, f.high)
+		return value{v: uint64(v), err: err}
+	case aBool:
+		v, err := r.Bool()
+		return value{v: asBit(v), err: err}
+	case aligned:
+		return value{err: r.Align()}
+	}
+	b, err := r.Bytes(f.n)
+	return value{bytes: string(b), err: err}
+}
+
+// take is what the oracle reads. When it fails nothing is consumed.
+func (f field) take(r *stream.Reader) value {
+	before := *r
+	got := f.taken(r)
+	if got.err != nil {
+		*r = before
+	}
+	return got
+}
+
+func (f field) taken(r *stream.Reader) value {
+	bits := f.n
+	switch f.kind {
+	case aligned, someBytes:
+		if !r.Align() {
+			return value{err: bitpack.ErrPadding}
+		}
+		if bits = 8 * f.n; f.kind == aligned {
+			return value{}
 		}
 	}
-	return true
+	if r.Left() < bits {
+		return value{err: bitpack.ErrTruncated}
+	}
+	if f.kind == someBytes {
+		return value{bytes: string(r.Bytes(f.n))}
+	}
+	v := r.Bits(f.n)
+	if f.kind == anInt && v > uint64(f.high)-uint64(f.low) {
+		return value{err: bitpack.ErrValue}
+	}
+	return value{v: uint64(f.low) + v}
+}
+
+func (f field) write(w *bitpack.Writer, v value) {
+	switch f.kind {
+	case someBits:
+		w.Bits(uint32(v.v), f.n)
+	case anInt:
+		w.Int(int64(v.v), f.low, f.high)
+	case aBool:
+		w.Bool(v.v == 1)
+	case aligned:
+		w.Align()
+	case someBytes:
+		w.Bytes([]byte(v.bytes))
+	}
+}
+
+// put writes to the oracle's stream.
+func (f field) put(to *stream.Stream, v value) {
+	switch f.kind {
+	case aligned:
+		to.Align()
+	case someBytes:
+		to.Bytes([]byte(v.bytes))
+	default:
+		to.Bits(v.v-uint64(f.low), f.n)
+	}
+}
+
+// writeAny writes the other value. If it does not fit, nothing is written, nor of anything after it.
+func (f field) writeAny(t T) {
+	t.Helper()
+	w := bitpack.NewWriter(nil)
+	f.write(&w, value{v: f.other})
+	w.Align()
+	_, err := w.Finish()
+	fits := f.kind == someBits && f.other>>f.n == 0 || f.kind == anInt && f.low <= int64(f.other) && int64(f.other) <= f.high || f.kind > anInt
+	if fits != (err == nil) || err != nil && (!errors.Is(err, bitpack.ErrValue) || w.Len() != 0) {
+		t.Fatalf("%+v: %d bits, %v", f, w.Len(), err)
+	}
 }
 
 func asBit(v bool) uint64 {
@@ -153,34 +202,14 @@ func asBit(v bool) uint64 {
 	return 0
 }
 
-func mustPanic(t T, what string, f func()) {
-	t.Helper()
-	panicked := true
-	func() {
-		defer func() { recover() }()
-		f()
-		panicked = false
-	}()
-	if !panicked {
-		t.Fatalf("%s did not panic", what)
-	}
-}
-
-// seedBits writes packets as bytes and reads them back by fields, and reads what was
-// written by scripts of all operations.
+// seedBits reads any fields from any bytes, and from those of vectors.
 func seedBits(files []testvectors.File) (seeds [][]byte) {
-	var every []byte
-	for op := range byte(15) {
-		every = append(append(every, op), noise[:20]...)
+	for i := range 64 {
+		seeds = append(seeds, append([]byte{byte(i)}, noise[i*512:][:25*i+20]...))
 	}
-	for i := range 16 {
-		seeds = append(seeds, append([]byte{byte(i)}, every[i:]...), append([]byte{byte(i)}, noise[i*64:i*64+200]...))
-	}
-	for _, b := range bytesIn(files, contract.OpDecodeBody) {
-		b = b[:min(len(b), 39)]
-		seed := append([]byte{0, 12, byte(len(b))}, b...)
-		seed = append(seed, 15, 0, 15, 0, 7, 0, 7, 6, 7, byte(len(b)/2), 1, 31, 5, 6, 2, 31)
-		seeds = append(seeds, seed)
+	for i, b := range bytesIn(files, contract.OpDecodeBody) {
+		fields := bytes.Repeat([]byte{someBits, byte(i), 0, 0, 0, 0, 0, 0, 0, 0, 0, aligned, aBool, someBytes, byte(i % 40)}, 4)
+		seeds = append(seeds, append(append([]byte{16}, fields...), b...))
 	}
 	return seeds
 }

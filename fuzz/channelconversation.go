@@ -1,8 +1,6 @@
 package fuzz
 
 import (
-	"fmt"
-
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/channels"
 	"github.com/chunkwire/chunkwire/testvectors"
@@ -25,24 +23,15 @@ func runChannelConversation(t T, data []byte) {
 	})
 }
 
-// seeding is a test of seeds, which are right.
-type seeding struct{}
-
-func (seeding) Helper()             {}
-func (seeding) Logf(string, ...any) {}
-func (seeding) Fatalf(format string, args ...any) {
-	panic(fmt.Sprintf(format, args...))
-}
-
 // seedChannelConversations are conversations on networks that lose and turn packets, in each space.
 func seedChannelConversations([]testvectors.File) (seeds [][]byte) {
 	for space := range 5 {
 		for _, kind := range []string{"ordered", "unordered"} {
 			for how, f := range []channels.Format{{Window: 32, Data: 1, Group: 2}, {Window: 32, Data: 4, Group: 4}, {Window: 32, Data: 40, Group: 64}} {
 				c := channels.TalkConfig{Kind: kind, Format: f, SendQueue: 64, First: 65_530, GiveUp: 2_000_000, Space: space}.Fit().(channels.TalkConfig)
-				v := channels.NewConversation(seeding{}, c)
+				v := channels.NewConversation(recorder{}, c)
 				talkOverChannel(v, how)
-				seeds = append(seeds, channels.Encode(seeding{}, c, v))
+				seeds = append(seeds, channels.Encode(recorder{}, c, v))
 			}
 		}
 	}

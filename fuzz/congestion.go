@@ -1,38 +1,33 @@
 package fuzz
 
 import (
+	"fmt"
+
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/packets"
 	"github.com/chunkwire/chunkwire/packet"
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-// Congestion avoidance beside its oracle, under any conditions, at times that may go back.
-// At last conditions are good for MOST_RECOVERY, and the mode must be good (PKT-LIVE-4).
-//
-// An input is a configuration and events as package conform encodes them.
-var targetCongestion = newTarget("Congestion", "congestion avoidance does what its oracle does; good conditions end in GOOD", runCongestion, seedCongestion)
+// Congestion avoidance. At last conditions are good for MOST_RECOVERY, and the mode must be good
+// (PKT-LIVE-4).
+var targetCongestion = machine{
+	name: "Congestion", checks: "congestion avoidance does what its oracle does; good conditions end in GOOD",
+	op: packets.Cadence, most: mostPlayed, peer: staysGood, seeds: seedCongestion,
+}.target()
 
-func runCongestion(t T, data []byte) {
-	in := &conform.Input{Left: data}
-	p := packets.Cadence.Pair(t, packets.Cadence.Configure(in))
-	judge(p)
-	now, last := int64(0), packets.CongestionStep{}
-	do := func(at int64, e conform.Event) {
-		now, last = max(now, at), p.Do(at, e).(packets.CongestionStep)
-	}
-	for at, e := range packets.Cadence.Play(in, p.Config, p.Oracle, mostPlayed) {
-		do(at, e)
-	}
+// staysGood lets conditions be good.
+func staysGood(r *run) error {
 	good := packets.Conditions{SRTT: conform.Some(int64(packet.BadRTT))}
-	until := now + int64(packet.MostRecovery)
-	do(now, good)
-	for due := p.Look().Deadline; due.Is && due.V <= until; due = p.Look().Deadline {
-		do(due.V, good)
+	until := r.now + int64(packet.MostRecovery)
+	r.do(good)
+	for due := r.Look().Deadline; due.Is && due.V <= until; due = r.Look().Deadline {
+		r.Do(due.V, good)
 	}
-	if do(until, good); last.Mode != "good" {
-		p.Fail("conditions were good for %d, and the mode is %s", packet.MostRecovery, last.Mode)
+	if mode := r.Do(until, good).(packets.CongestionStep).Mode; mode != "good" {
+		return fmt.Errorf("conditions were good for %d, and the mode is %s", packet.MostRecovery, mode)
 	}
+	return nil
 }
 
 // seedCongestion are the traces of congestion avoidance, with a cadence and without.

@@ -24,11 +24,28 @@ type connected struct {
 	judge    deliveries
 }
 
-// newConnected returns new ends, whose machines a function makes. Of the first byte of an input bit 0 is
-// the mode, bits 1 and 2 the lanes, bit 3 the variant, and bit 4 whether there are marks.
+// channelsOf are the channels of a connection: the usual ones; those of one priority, which take turns,
+// among others; and windows, messages and groups that are small.
+var channelsOf = [][]connections.Channel{
+	connections.Usual().Channels,
+	{reliable(0, "ordered", 64, 1024, 16, 1), {ID: 1, Kind: "unreliable"}, reliable(2, "unordered", 32, 1024, 4, 1), reliable(3, "ordered", 128, 100, 32, 2)},
+	{reliable(0, "unordered", 32, 40, 64, 0), reliable(1, "ordered", 32, 4, 4, 0), reliable(2, "ordered", 32, 40, 2, 0), {ID: 3, Kind: "unreliable"}},
+	{reliable(0, "ordered", 32, 1, 32, 0), {ID: 1, Kind: "unreliable", Priority: 1}, {ID: 2, Kind: "unreliable", Priority: 1}, reliable(3, "unordered", 32, 200, 2, 1)},
+}
+
+// reliable is a channel that keeps little, and gives up soon.
+func reliable(id int64, kind string, window, data, group, priority int64) connections.Channel {
+	some := conform.Some[int64]
+	return connections.Channel{ID: id, Kind: kind, Window: some(window), Data: some(data), Group: some(group), SendQueue: some(40), GiveUp: some(10_000_000), Priority: priority}
+}
+
+// newConnected returns new ends, whose machines a function makes. Of the first byte of an input bit 0 and
+// bit 5 are the mode, bits 1 and 2 the lanes, bit 3 the variant, bit 4 whether there are marks, and bits 6
+// and 7 the channels.
 func newConnected(setup byte, machine func(op *conform.Op, config any) conform.Oracle) *connected {
 	cfg := connections.Usual()
-	cfg.Mode, cfg.Lanes, cfg.Extensions = []string{"crc", "mac"}[setup&1], int64(setup>>1&3), int64(setup>>4&1)
+	cfg.Mode, cfg.Lanes, cfg.Extensions = []string{"crc", "mac", "aead", "aead"}[setup&1|setup>>4&2], int64(setup>>1&3), int64(setup>>4&1)
+	cfg.Channels = channelsOf[setup>>6]
 	if setup>>3&1 == 1 {
 		cfg.Variant, cfg.Profile = 2, connections.Profile{Rule: conform.Some(connections.Rule{})}
 	}
@@ -169,10 +186,11 @@ func (h *connected) isOver(t T) bool {
 	return true
 }
 
-// seedConnections are talks on networks that lose some datagrams or none.
+// seedConnections are talks on networks that lose some datagrams or none, with all channels.
 func seedConnections([]testvectors.File) (seeds [][]byte) {
 	for setup := range byte(32) {
 		for every := range 4 {
+			setup := setup | byte(every)<<6 | setup%3/2<<5
 			h := newConnected(setup, oracleOf)
 			h.Mend(20_000)
 			carry, sent := h.Carry, 0
@@ -193,7 +211,7 @@ func (h *connected) talks(how int) {
 	now := int64(0)
 	for i := range 5 {
 		for n, end := range h.Ends {
-			h.Do(now, end, connections.Send{Channel: int64((how + i + n) % 3), Data: conform.Bytes(conform.Content(i, []int{40, 1000, 3000, 1, 300}[(i+how)%5]))})
+			h.Do(now, end, connections.Send{Channel: int64((how + i + n) % len(h.channels)), Data: conform.Bytes(conform.Content(i, []int{40, 1000, 3000, 1, 300}[(i+how)%5]))})
 			if (i+how+n)%3 == 0 {
 				h.Do(now, end, connections.SendChunk{Size: []int64{1, 1024, 5000}[(how+n)%3]})
 			}
@@ -201,7 +219,7 @@ func (h *connected) talks(how int) {
 		now += 60_000
 		h.Run(now, nil)
 		for _, end := range h.Ends {
-			h.Do(now, end, connections.Read{Channel: int64(i % 3)})
+			h.Do(now, end, connections.Read{Channel: int64(i % len(h.channels))})
 			h.Do(now, end, connections.ReadChunk{})
 		}
 	}

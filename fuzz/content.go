@@ -26,52 +26,6 @@ func content(chunkID uint16, size int) []byte {
 	return noise[from : from+size : from+size]
 }
 
-// readSize reads the size of a chunk from two bytes: mostly a few slices,
-// sometimes as many as there can be, the last one often of a special length.
-func readSize(s *script) int {
-	a, b := int(s.byte()), int(s.byte())
-	slices := a%6 + 1
-	switch {
-	case a >= 254:
-		slices = a + 1
-	case a >= 224:
-		slices = a - 224 + 7
-	}
-	last := 4 * b
-	switch b {
-	case 0:
-		last = 1
-	case 1:
-		last = codec.SliceSize - 1
-	case 2:
-		last = codec.SliceSize
-	}
-	return (slices-1)*codec.SliceSize + last
-}
-
-// sizeBytes is the inverse of readSize, as near as it comes.
-func sizeBytes(size int) []byte {
-	slices := codec.NumSlices(size)
-	last := size - (slices-1)*codec.SliceSize
-	a := slices - 1
-	switch {
-	case slices > 36:
-		a = 254 + slices/codec.MaxSlices
-	case slices > 6:
-		a = 224 + slices - 7
-	}
-	b := max(last/4, 3)
-	switch last {
-	case 1:
-		b = 0
-	case codec.SliceSize - 1:
-		b = 1
-	case codec.SliceSize:
-		b = 2
-	}
-	return []byte{byte(a), byte(b)}
-}
-
 // describe names all of a packet in a line, its data by length and crc.
 func describe(p codec.Packet) string {
 	s, a := p.Slice, p.Ack

@@ -38,12 +38,6 @@ func (s *script) take(n int) []byte {
 // pick returns one of a list.
 func pick[E any](s *script, list []E) E { return list[int(s.byte())%len(list)] }
 
-func appendUint16(b []byte, v uint16) []byte { return append(b, byte(v), byte(v>>8)) }
-
-func appendUint32(b []byte, v uint32) []byte {
-	return append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
-}
-
 const goCorpus = "go test fuzz v1"
 
 // ParseInput reads a file of a corpus: one that "go test" wrote, with one []byte in

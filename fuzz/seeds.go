@@ -20,6 +20,3 @@ func bytesIn(files []testvectors.File, ops ...string) (list [][]byte) {
 	}
 	return list
 }
-
-// withBytes appends a size and so many bytes.
-func withBytes(out, b []byte) []byte { return append(appendUint16(out, uint16(len(b))), b...) }

@@ -38,9 +38,8 @@ func Targets() []*Target {
 		targetReceiver, targetSender, targetConversation,
 		targetRepairReceiver, targetRepairSender, targetRepairConversation, targetTransport, targetVectors, targetPort,
 		targetPacketEndpoint, targetCongestion,
-		targetChannelReceiver, targetChannelSender, targetChannelConversation, targetMux,
-		targetErasure,
-		targetSession, targetHandshake, targetConnection,
+		targetChannelReceiver, targetChannelSender, targetChannelConversation,
+		targetHandshake, targetConnection,
 		targetInspect,
 		targetEventLog,
 	}

@@ -96,14 +96,6 @@ func TestSeedsTakeAllRows(t *testing.T) {
 	}
 }
 
-// What seeds are made with is the inverse of what targets read.
-func TestInverses(t *testing.T) {
-	for _, size := range []int{1, 3, 1023, 1024, 1025, 6144, 6145, 36 * 1024, 255 * 1024, codec.MaxChunkSize} {
-		s := script{sizeBytes(size)}
-		check.Same(t, "the number of slices", codec.NumSlices(readSize(&s)), codec.NumSlices(size))
-	}
-}
-
 func TestParseInput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := rapid.SliceOf(rapid.Byte()).Draw(t, "data")

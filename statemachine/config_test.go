@@ -13,7 +13,7 @@ import (
 	"github.com/chunkwire/chunkwire/internal/acktimer"
 )
 
-// The parameters and their defaults (SND-21, RCV-20).
+// The parameters and their defaults (SND-21, RCV-20, RPX-1, RPR-1).
 func TestConfigurations(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -28,15 +28,19 @@ func TestConfigurations(t *testing.T) {
 		{"a time below zero", SenderConfig{GiveUp: -1}, "GiveUp", 0},
 		{"no scheduler", SenderConfig{Scheduler: nil}, "Scheduler", 0},
 	} {
-		if c.field != "Scheduler" {
-			c.cfg.Scheduler = &inTurn{}
-			r, err := NewReceiver(ReceiverConfig{GiveUp: c.cfg.GiveUp})
-			checkConfig(t, c.name+", receiver", err, c.field)
-			check.That(t, err != nil || r.giveUp == c.want && r.chunkID == 0, "the receiver has the defaults")
+		for _, c.cfg.Kind = range kinds {
+			if c.field != "Scheduler" {
+				c.cfg.Scheduler = &inTurn{}
+				r, err := NewReceiver(ReceiverConfig{Kind: c.cfg.Kind, GiveUp: c.cfg.GiveUp})
+				checkConfig(t, c.name+", receiver", err, c.field)
+				check.That(t, err != nil || r.giveUp == c.want && r.Deadline() == core.Never, "the receiver has the defaults")
+				check.That(t, err != nil || r.Vars() == ReceiverVars{}, "it has no chunk")
+			}
+			s, err := NewSender(c.cfg)
+			checkConfig(t, c.name+", sender", err, c.field)
+			check.That(t, err != nil || s.giveUp == c.want && s.Deadline() == core.Never, "the sender has the defaults")
+			check.That(t, err != nil || s.Vars() == SenderVars{}, "it has no chunk")
 		}
-		s, err := NewSender(c.cfg)
-		checkConfig(t, c.name+", sender", err, c.field)
-		check.That(t, err != nil || s.giveUp == c.want && s.chunkID == 0 && s.Deadline() == core.Never, "the sender has the defaults")
 	}
 }
 

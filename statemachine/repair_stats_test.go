@@ -1,14 +1,12 @@
 package statemachine
 
 import (
-	"errors"
 	"github.com/chunkwire/chunkwire/codec"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/conform/logtest"
-	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
 )
 
@@ -105,30 +103,4 @@ func TestRepairVars(t *testing.T) {
 	check.Equal(t, "allocations", testing.AllocsPerRun(10, func() { s.Vars() }), 0)
 	check.Equal(t, "states", []string{s.State().String(), r.State().String()}, []string{"SENDING", "RECEIVING"})
 	check.That(t, s.Err() == nil && r.Err() == nil, "neither has failed")
-}
-
-func TestBadConfigurations(t *testing.T) {
-	for _, d := range []core.Micros{-1, MaxGiveUp + 1} {
-		_, err := NewReceiver(ReceiverConfig{Kind: codec.Repair, GiveUp: d})
-		check.That(t, errors.Is(err, core.ErrConfig), "the receiver's is refused")
-		_, err = NewSender(SenderConfig{Kind: codec.Repair, GiveUp: d, Scheduler: &quietly{}})
-		check.That(t, errors.Is(err, core.ErrConfig), "the sender's is refused")
-	}
-	_, err := NewSender(SenderConfig{Kind: codec.Repair})
-	check.That(t, errors.Is(err, core.ErrConfig), "a sender needs a scheduler")
-}
-
-// Both ends give up after 10 s unless configured (RPX-1, RPR-1).
-func TestTheDefaultTimeToGiveUp(t *testing.T) {
-	s := startedSender(codec.Repair)
-	check.Same(t, "sender", s.Deadline(), 10*core.Second)
-	r := quiet(give(newReceiver(codec.Repair, 0), sliceOf(0, 0, 2)))
-	check.Same(t, "receiver", r.Deadline(), 10*core.Second)
-}
-
-// New machines have the variables of RPX-1 and RPR-1.
-func TestNewMachines(t *testing.T) {
-	check.Equal(t, "sender", idleSender(codec.Repair).Vars(), SenderVars{ChunkID: 7})
-	check.Equal(t, "receiver", firstReceiver(codec.Repair).Vars(), ReceiverVars{ChunkID: 7})
-	check.Same(t, "deadline", firstReceiver(codec.Repair).Deadline(), core.Never)
 }

@@ -39,7 +39,7 @@ func Load() ([]File, error) {
 func LoadGroups(groups ...string) ([]File, error) {
 	var list []File
 	for _, group := range groups {
-		f, err := readFile(files, path.Join("files", group+".json"))
+		f, err := ReadFile(files, path.Join("files", group+".json"))
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func LoadFS(fsys fs.FS, dir string) ([]File, error) {
 		if path.Base(name) == AccumulatedName {
 			continue
 		}
-		f, err := readFile(fsys, name)
+		f, err := ReadFile(fsys, name)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,8 @@ func LoadFS(fsys fs.FS, dir string) ([]File, error) {
 	return list, Validate(list)
 }
 
-func readFile(fsys fs.FS, name string) (f File, err error) {
+// ReadFile reads a file of vectors, which it does not check.
+func ReadFile(fsys fs.FS, name string) (f File, err error) {
 	if err := read(fsys, name, &f); err != nil {
 		return f, err
 	}

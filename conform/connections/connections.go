@@ -25,8 +25,8 @@ var Op = &conform.Op{
 		{Name: "close", Of: Close{}, Doc: "the application closes"},
 	},
 	Step:    Step{},
-	Words:   Words,
-	Product: NewProduct, Oracle: NewOracle,
+	Words:   dialect,
+	Product: newProduct, Oracle: newOracle,
 }
 
 // The sides, and the extension of marks.
@@ -129,21 +129,15 @@ type (
 
 // Step is what an end did.
 type Step struct {
-	Rows      []string                    `json:"rows"`
-	State     string                      `json:"state" in:"OPEN CLOSING CLOSED"`
-	Refused   conform.Opt[Refused]        `json:"refused"`
-	Datagrams []conform.Bytes             `json:"datagrams"`
-	Read      conform.Opt[Got]            `json:"read"`
-	Chunk     conform.Opt[chunks.Content] `json:"chunk"`
-	Ended     conform.Opt[Ended]          `json:"ended"`
-	Deadline  conform.Opt[int64]          `json:"deadline"`
-	ECN       conform.Opt[Marks]          `json:"ecn,omitzero" doc:"where marks were agreed on"`
-}
-
-// Refused is why a datagram, or something that the application gave, was refused.
-type Refused struct {
-	Error string `json:"error"`
-	At    int    `json:"at" doc:"the first byte of the field at fault; -1 for none"`
+	Rows      []string                     `json:"rows"`
+	State     string                       `json:"state" in:"OPEN CLOSING CLOSED"`
+	Refused   conform.Opt[conform.Refused] `json:"refused"`
+	Datagrams []conform.Bytes              `json:"datagrams"`
+	Read      conform.Opt[Got]             `json:"read"`
+	Chunk     conform.Opt[chunks.Content]  `json:"chunk"`
+	Ended     conform.Opt[Ended]           `json:"ended"`
+	Deadline  conform.Opt[int64]           `json:"deadline"`
+	ECN       conform.Opt[Marks]           `json:"ecn,omitzero" doc:"where marks were agreed on"`
 }
 
 // Got is a message, or a sequence that was skipped.
@@ -207,9 +201,4 @@ func (c Config) Sided(side string, toServer, toClient conform.Bytes) Config {
 		c.SendKey, c.ReceiveKey = toClient, toServer
 	}
 	return c
-}
-
-// notBefore is a deadline as steps have it: one that has passed is the latest time.
-func notBefore(latest, at int64, some bool) conform.Opt[int64] {
-	return conform.If(max(latest, at), some)
 }

@@ -19,8 +19,8 @@ type Oracle struct {
 	latest int64
 }
 
-// NewOracle returns one end that begins at the time of its configuration.
-func NewOracle(config any) (conform.Machine, error) {
+// newOracle returns one end that begins at the time of its configuration.
+func newOracle(config any) (conform.Machine, error) {
 	c := config.(Config)
 	if !c.fits() || !c.allowed() {
 		return nil, errConfig
@@ -86,13 +86,13 @@ func (o *Oracle) Do(at int64, e conform.Event) conform.Step {
 			s.Rows = append(s.Rows, row)
 		}
 	}
-	refused := func(code string) { s.Refused = conform.If(Refused{code, -1}, code != "") }
+	refused := func(code string) { s.Refused = conform.If(conform.Refused{Error: code, At: -1}, code != "") }
 	switch e := e.(type) {
 	case Receive:
 		row, err := o.Connection.Receive(at, []byte(e.Hex), e.ECN)
 		if took(row); err != nil {
 			code, place := connectionoracle.RefusalOf(err)
-			s.Refused = conform.Some(Refused{code, place})
+			s.Refused = conform.Some(conform.Refused{Error: code, At: place})
 		}
 	case Poll:
 		for more := true; more; {
@@ -146,7 +146,7 @@ func (o *Oracle) ended() (e conform.Opt[Ended]) {
 // Look is what those that make events can see.
 func (o *Oracle) Look() (l conform.Look) {
 	at, some := o.Connection.Deadline()
-	l.Deadline = notBefore(o.latest, at, some)
+	l.Deadline = conform.NotBefore(o.latest, at, some)
 	return l
 }
 

@@ -31,8 +31,8 @@ var (
 // mostQueue is how much an unreliable channel keeps. The contract has no limit of it.
 const mostQueue = 1 << 24
 
-// NewProduct returns one end that begins at the time of its configuration.
-func NewProduct(config any) (conform.Machine, error) {
+// newProduct returns one end that begins at the time of its configuration.
+func newProduct(config any) (conform.Machine, error) {
 	c := config.(Config)
 	if !c.fits() {
 		return nil, errConfig
@@ -106,7 +106,7 @@ func (p *Product) Do(at int64, e conform.Event) conform.Step {
 		}
 	}
 	p.latest = max(p.latest, at)
-	s.State, s.Ended, s.Deadline = p.State().String(), ended(p.Err()), notBefore(p.latest, int64(p.Deadline()), p.Deadline() != core.Never)
+	s.State, s.Ended, s.Deadline = p.State().String(), ended(p.Err()), conform.NotBefore(p.latest, int64(p.Deadline()), p.Deadline() != core.Never)
 	s.ECN = conform.If(Marks{ect, p.Counts().CEReported - told}, p.cfg.Extensions&ECN != 0)
 	return s
 }
@@ -165,22 +165,22 @@ func ended(err error) (why conform.Opt[Ended]) {
 
 // given is why something that the application gave was refused. The error of an end that is not OPEN
 // says why it is not, with the code of the layer that failed.
-func (p *Product) given(err error) conform.Opt[Refused] {
+func (p *Product) given(err error) conform.Opt[conform.Refused] {
 	if err != nil && p.State() != connection.Open {
-		return conform.Some(Refused{"ended", core.NoPlace})
+		return conform.Some(conform.Refused{Error: "ended", At: core.NoPlace})
 	}
 	return refused(err)
 }
 
 // refused is why a datagram, or something that the application gave, was refused.
-func refused(err error) (r conform.Opt[Refused]) {
+func refused(err error) (r conform.Opt[conform.Refused]) {
 	var placed *core.Error
 	code := "ended"
 	switch {
 	case err == nil:
 		return r
 	case errors.As(err, &placed):
-		return conform.Some(Refused{string(placed.Code()), placed.Place()})
+		return conform.Some(conform.Refused{Error: string(placed.Code()), At: placed.Place()})
 	case errors.Is(err, lanes.ErrBusy):
 		code = "busy"
 	case errors.Is(err, statemachine.ErrChunkSize):
@@ -188,5 +188,5 @@ func refused(err error) (r conform.Opt[Refused]) {
 	case errors.Is(err, connection.ErrNoLanes):
 		code = "no_lanes"
 	}
-	return conform.Some(Refused{code, core.NoPlace})
+	return conform.Some(conform.Refused{Error: code, At: core.NoPlace})
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 )
 
-// Words write datagrams by the records in them, and say what came of a step: rows, the records of
+// dialect writes datagrams by the records in them, and says what came of a step: rows, the records of
 // datagrams that were sent, what was read, and figures.
-var Words = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: said}
+var dialect = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: said}
 
 const (
 	payloads  = "connection-payload"
@@ -154,9 +154,7 @@ func said(config any, step conform.Step) conform.Said {
 	case s.Chunk.Is:
 		said.Came = append(said.Came, conform.Plain(fmt.Sprintf("chunk:%d", s.Chunk.V.Size)))
 	}
-	if s.Refused.Is {
-		said.Came = append(said.Came, conform.Plain(fmt.Sprintf("%s,%d", s.Refused.V.Error, s.Refused.V.At)))
-	}
+	said = said.With(s.Refused)
 	if e := s.Ended.V; s.Ended.Is {
 		word := "ended:" + e.Why
 		if e.Code.Is {

@@ -1,6 +1,6 @@
-// Package oracle is a second encoder and decoder of the packets, written from
-// spec/PROTOCOL.md alone: slow, bit by bit, one sentence after the other. The
-// expected bytes of the vectors come from it, and it judges the fast one. It
-// shares no code with that: a test checks what it imports. Another protocol has an
-// oracle of its own; package stream is what they share.
+// Package oracle makes the random packets of appendix B of spec/PROTOCOL.md, and the hash of what
+// becomes of them, by the layouts of spec/formats.json. Each protocol has an oracle of its own in
+// a package below it, written from its specification alone: slow, one sentence after the other. They
+// share no code with what they judge: a test checks what they import. Package stream is what
+// they have in common.
 package oracle

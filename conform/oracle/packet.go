@@ -3,12 +3,6 @@ package oracle
 // sliceSize is SLICE_SIZE (section 2.3).
 const sliceSize = 1024
 
-// The types of packets, by the names that the port contract gives them.
-const (
-	TypeSlice = "slice"
-	TypeAck   = "ack"
-)
-
 // Packet is a slice or an ack, of named slices or of repair slices.
 type Packet struct {
 	Type      string

@@ -2,8 +2,8 @@ package oracle
 
 import (
 	"crypto/sha256"
-	"errors"
 
+	"github.com/chunkwire/chunkwire/conform/layout"
 	"github.com/chunkwire/chunkwire/conform/oracle/stream"
 )
 
@@ -16,13 +16,13 @@ func NewGenerator(seed uint32) *Generator { return &Generator{stream.Random(seed
 // Packet takes a protocol id and a packet (ACC-2).
 func (x *Generator) Packet() (protocolID uint32, p Packet) {
 	protocolID = x.Next()
-	p.Type = TypeSlice
+	p.Type = "slice"
 	if x.Next()%2 == 1 {
-		p.Type = TypeAck
+		p.Type = "ack"
 	}
 	p.ChunkID = int64(x.Next() % 65536)
 	p.NumSlices = int64(x.Next()%256 + 1)
-	if p.Type == TypeAck {
+	if p.Type == "ack" {
 		p.Acked = x.acked(int(p.NumSlices))
 		return protocolID, p
 	}
@@ -57,7 +57,16 @@ func (x *Generator) Flip(protocolID uint32, datagram []byte) []byte {
 	m := x.Next()%uint32(8*len(datagram)-32) + 32
 	s := stream.Unpack(datagram)
 	s[m] ^= 1
-	return Seal(protocolID, s.Pack()[4:])
+	return seal(protocolID, s.Pack()[4:])
+}
+
+// seal returns the datagram whose bytes after the crc are rest: with the right crc in front (FRM-2).
+func seal(protocolID uint32, rest []byte) []byte {
+	var covered, crc stream.Stream
+	covered.Bits(uint64(protocolID), 32)
+	covered.Bits(0, 32)
+	crc.Bits(uint64(stream.CRC32(append(covered.Pack(), rest...))), 32)
+	return append(crc.Pack(), rest...)
 }
 
 // Accumulate is the hash of a run of random packets (ACC-3).
@@ -65,15 +74,14 @@ func Accumulate(seed uint32, packets int) [sha256.Size]byte {
 	x, h := NewGenerator(seed), sha256.New()
 	for range packets {
 		protocolID, p := x.Packet()
-		datagram, err := EncodeDatagram(protocolID, p)
-		if err != nil {
-			panic(err) // the generator makes valid packets only
+		in := layout.Parameters{"PROTOCOL_ID": int64(protocolID)}
+		datagram, refused := layout.Encode("chunk-datagram", layout.Names{}.Get(p), in)
+		if refused != nil {
+			panic(refused) // the generator makes valid packets only
 		}
 		h.Write(datagram)
-		_, err = DecodeDatagram(protocolID, x.Flip(protocolID, datagram))
 		line := "ok"
-		var refused *Error
-		if errors.As(err, &refused) {
+		if _, refused = layout.Decode("chunk-datagram", x.Flip(protocolID, datagram), in, nil); refused != nil {
 			line = refused.Code
 		}
 		h.Write([]byte(line + "\n"))

@@ -41,8 +41,8 @@ var errConfig = errors.New("sessions: the fields of the configuration do not fit
 // zeros reports whether all bytes are 0.
 func zeros(b conform.Bytes) bool { return strings.Trim(string(b), "\x00") == "" }
 
-// NewOracleClient returns a client, which begins at its first event.
-func NewOracleClient(config any) (conform.Machine, error) {
+// newOracleClient returns a client, which begins at its first event.
+func newOracleClient(config any) (conform.Machine, error) {
 	c := config.(ClientConfig)
 	if zeros(c.Identity) && (!zeros(c.Key) || c.Mode != sessionoracle.CRC) || len(c.Random) < 16 {
 		return nil, errConfig
@@ -110,7 +110,7 @@ func (o *OracleClient) Do(at int64, e conform.Event) (step conform.Step) {
 func (o *OracleClient) Look() (l conform.Look) {
 	if o.Client != nil {
 		at, some := o.Deadline()
-		l.Deadline = notBefore(o.latest, at, some)
+		l.Deadline = conform.NotBefore(o.latest, at, some)
 	}
 	return l
 }
@@ -128,10 +128,10 @@ func endedByOracle(e sessionoracle.Ended) Ended {
 	return Ended{Why: "refused", Reason: e.Reason, Proven: e.Proven}
 }
 
-func refusedByOracle(err error) (r conform.Opt[Refused]) {
+func refusedByOracle(err error) (r conform.Opt[conform.Refused]) {
 	var e *sessionoracle.Error
 	if errors.As(err, &e) {
-		r = conform.Some(Refused{e.Code, e.At})
+		r = conform.Some(conform.Refused{Error: e.Code, At: e.At})
 	}
 	return r
 }
@@ -148,8 +148,8 @@ type OracleServer struct {
 	latest int64
 }
 
-// NewOracleServer returns a server without entries.
-func NewOracleServer(config any) (conform.Machine, error) {
+// newOracleServer returns a server without entries.
+func newOracleServer(config any) (conform.Machine, error) {
 	c := config.(ServerConfig)
 	keys := map[string][]byte{}
 	if c.Anonymous && c.Mode != sessionoracle.CRC || c.MaxPerAddress > c.MaxConnections || len(c.Random) < 32 {
@@ -219,7 +219,7 @@ func (o *OracleServer) Links() (links []int64) {
 // Look is what those that make events can see.
 func (o *OracleServer) Look() (l conform.Look) {
 	at, some := o.Deadline()
-	l.Deadline = notBefore(o.latest, at, some)
+	l.Deadline = conform.NotBefore(o.latest, at, some)
 	copy(l.Near[:], o.Links())
 	return l
 }

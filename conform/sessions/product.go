@@ -58,8 +58,8 @@ type ProductClient struct {
 	latest          int64
 }
 
-// NewProductClient returns a client, which begins at its first event.
-func NewProductClient(config any) (conform.Machine, error) {
+// newProductClient returns a client, which begins at its first event.
+func newProductClient(config any) (conform.Machine, error) {
 	c := config.(ClientConfig)
 	p := &ProductClient{cfg: session.ClientConfig{Terms: c.terms(), Identity: identityOf(c.Identity), Key: session.Key([]byte(c.Key))}}
 	if len(c.Random) < len(session.Nonce{}) {
@@ -86,7 +86,7 @@ func (p *ProductClient) Do(at int64, e conform.Event) (step conform.Step) {
 		return nil
 	}
 	p.latest = max(p.latest, at)
-	s.State, s.Deadline = p.State().String(), notBefore(p.latest, int64(p.Deadline()), p.Deadline() != core.Never)
+	s.State, s.Deadline = p.State().String(), conform.NotBefore(p.latest, int64(p.Deadline()), p.Deadline() != core.Never)
 	if p.State() == session.Closed {
 		s.Ended = conform.Some(endedBy(p.Err()))
 	}
@@ -160,10 +160,10 @@ func endedBy(err error) Ended {
 }
 
 // refusedBy is the refusal of a message. A message that is valid and of no use is not refused.
-func refusedBy(err error) (r conform.Opt[Refused]) {
+func refusedBy(err error) (r conform.Opt[conform.Refused]) {
 	var e *session.Error
 	if errors.As(err, &e) && !errors.Is(err, session.ErrUnexpected) && !errors.Is(err, session.ErrCookie) && !errors.Is(err, session.ErrStaleCookie) {
-		r = conform.Some(Refused{string(e.Code()), e.Place()})
+		r = conform.Some(conform.Refused{Error: string(e.Code()), At: e.Place()})
 	}
 	return r
 }
@@ -175,8 +175,8 @@ type ProductServer struct {
 	latest  int64
 }
 
-// NewProductServer returns a server without entries.
-func NewProductServer(config any) (_ conform.Machine, err error) {
+// newProductServer returns a server without entries.
+func newProductServer(config any) (_ conform.Machine, err error) {
 	c := config.(ServerConfig)
 	keys := map[uint64]session.Key{}
 	for _, k := range c.Keys {
@@ -220,7 +220,7 @@ func (p *ProductServer) Do(at int64, e conform.Event) (step conform.Step) {
 	p.latest = max(p.latest, at)
 	stats := p.Stats()
 	s.Living, s.Ended = int64(stats.Living), int64(stats.Ended)
-	s.Deadline = notBefore(p.latest, int64(p.Deadline()), p.Deadline() != core.Never)
+	s.Deadline = conform.NotBefore(p.latest, int64(p.Deadline()), p.Deadline() != core.Never)
 	return s
 }
 

@@ -18,8 +18,8 @@ var Client = &conform.Op{
 		{Name: "close", Of: Close{}, Doc: "the application closes"},
 	},
 	Step:    ClientStep{},
-	Words:   ClientWords,
-	Product: NewProductClient, Oracle: NewOracleClient,
+	Words:   clientWords,
+	Product: newProductClient, Oracle: newOracleClient,
 }
 
 // Server is the operation session_server (CXO-9, CXO-10).
@@ -34,8 +34,8 @@ var Server = &conform.Op{
 		{Name: "end", Of: End{}, Doc: "the layer above ends a connection"},
 	},
 	Step:    ServerStep{},
-	Words:   ServerWords,
-	Product: NewProductServer, Oracle: NewOracleServer,
+	Words:   serverWords,
+	Product: newProductServer, Oracle: newOracleServer,
 }
 
 // Config is what a client offers, or a server agrees to.
@@ -103,21 +103,15 @@ type (
 	}
 )
 
-// Refused is why a message is refused.
-type Refused struct {
-	Error string `json:"error"`
-	At    int    `json:"at" doc:"the first byte of the field at fault; -1 for none"`
-}
-
 // ClientStep is what a client did.
 type ClientStep struct {
-	Rows      []string             `json:"rows"`
-	State     string               `json:"state" in:"LINKING OPEN RELINKING CLOSED"`
-	Refused   conform.Opt[Refused] `json:"refused"`
-	Datagrams []conform.Bytes      `json:"datagrams"`
-	Link      conform.Opt[Link]    `json:"link" doc:"at the step that makes it"`
-	Ended     conform.Opt[Ended]   `json:"ended"`
-	Deadline  conform.Opt[int64]   `json:"deadline"`
+	Rows      []string                     `json:"rows"`
+	State     string                       `json:"state" in:"LINKING OPEN RELINKING CLOSED"`
+	Refused   conform.Opt[conform.Refused] `json:"refused"`
+	Datagrams []conform.Bytes              `json:"datagrams"`
+	Link      conform.Opt[Link]            `json:"link" doc:"at the step that makes it"`
+	Ended     conform.Opt[Ended]           `json:"ended"`
+	Deadline  conform.Opt[int64]           `json:"deadline"`
 }
 
 // Link is a link that was made.
@@ -139,14 +133,14 @@ type Ended struct {
 
 // ServerStep is what a server did.
 type ServerStep struct {
-	Rows     []string                   `json:"rows" doc:"of entries"`
-	Refused  conform.Opt[Refused]       `json:"refused"`
-	Answer   conform.Opt[conform.Bytes] `json:"answer"`
-	Counted  conform.Opt[string]        `json:"counted" in:"cookie stale_cookie"`
-	Entry    conform.Opt[Entry]         `json:"entry" doc:"whose LINKED is the answer, or to which data or an end happened"`
-	Living   int64                      `json:"living"`
-	Ended    int64                      `json:"ended"`
-	Deadline conform.Opt[int64]         `json:"deadline"`
+	Rows     []string                     `json:"rows" doc:"of entries"`
+	Refused  conform.Opt[conform.Refused] `json:"refused"`
+	Answer   conform.Opt[conform.Bytes]   `json:"answer"`
+	Counted  conform.Opt[string]          `json:"counted" in:"cookie stale_cookie"`
+	Entry    conform.Opt[Entry]           `json:"entry" doc:"whose LINKED is the answer, or to which data or an end happened"`
+	Living   int64                        `json:"living"`
+	Ended    int64                        `json:"ended"`
+	Deadline conform.Opt[int64]           `json:"deadline"`
 }
 
 // Entry is an entry of a server.
@@ -155,9 +149,4 @@ type Entry struct {
 	State   string                     `json:"state"`
 	Address conform.Bytes              `json:"address"`
 	Sealed  conform.Opt[conform.Bytes] `json:"sealed" doc:"the first datagram of a new link, with the body 00"`
-}
-
-// notBefore is a deadline as steps have it: one that has passed is the latest time.
-func notBefore(latest, at int64, some bool) conform.Opt[int64] {
-	return conform.If(max(latest, at), some)
 }

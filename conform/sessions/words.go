@@ -12,11 +12,11 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 )
 
-// ClientWords and ServerWords write messages by their fields, and say what came of a step: rows,
+// clientWords and serverWords write messages by their fields, and say what came of a step: rows,
 // messages that were sent, and figures.
 var (
-	ClientWords = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: clientSaid}
-	ServerWords = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: serverSaid}
+	clientWords = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: clientSaid}
+	serverWords = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: serverSaid}
 )
 
 const messages = "session-message"
@@ -87,7 +87,7 @@ func clientSaid(_ any, step conform.Step) conform.Said {
 		said.Figures = append(said.Figures, fmt.Sprintf("ended:%s:%d%s", e.Why, e.Reason, unproven(!e.Proven && e.Reason != 0)))
 	}
 	said.Figures = append(said.Figures, conform.WriteDeadline(s.Deadline))
-	return refusedWord(said, s.Refused)
+	return said.With(s.Refused)
 }
 
 func serverSaid(_ any, step conform.Step) conform.Said {
@@ -102,7 +102,7 @@ func serverSaid(_ any, step conform.Step) conform.Said {
 	if s.Counted.Is {
 		said.Came = append(said.Came, conform.Plain(s.Counted.V))
 	}
-	return refusedWord(said, s.Refused)
+	return said.With(s.Refused)
 }
 
 // messageWord is a message that was sent, with the reason of a refusal.
@@ -118,10 +118,3 @@ func messageWord(b conform.Bytes) conform.Item {
 }
 
 func unproven(is bool) string { return map[bool]string{true: "?"}[is] }
-
-func refusedWord(s conform.Said, r conform.Opt[Refused]) conform.Said {
-	if r.Is {
-		s.Came = append(s.Came, conform.Plain(fmt.Sprintf("%s,%d", r.V.Error, r.V.At)))
-	}
-	return s
-}
