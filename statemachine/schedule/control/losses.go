@@ -36,9 +36,3 @@ func (l *Losses) count(passed, arrived int) {
 
 // Isqrt returns the largest integer whose square is at most n, which is below 2^52.
 func Isqrt(n int64) int64 { return int64(math.Sqrt(float64(n))) }
-
-// forget leaves no more loss than does not depend on the rate, in 1024ths, and eight more
-// (CAP-3).
-func (l *Losses) forget(calm int64) {
-	l.Lost = min(l.Lost, l.Arrived*(calm+8)/(1024-min(calm, 1000)))
-}

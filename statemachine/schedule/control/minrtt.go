@@ -9,9 +9,10 @@ const (
 	drainLate  = 7 * core.Second  // EST-7: more, while the sender pauses
 	drainFirst = 2500 * ms        // EST-7
 	drainSoon  = 500 * ms         // EST-9: after a drain that has lowered the base
-	alarmFirst = core.Second      // LMT-4
 	fall       = ms               // EST-8
+	deepLife   = 30 * core.Second // how long it is known that the queue holds more than the target
 	drainMiss  = 3                // EST-10
+	ackDelay   = 2 * ms           // how long the receiver may wait with an ack (AKT-2)
 	drainSlots = 4                // WIN-4: slices in flight while the queue drains
 )
 
@@ -25,8 +26,6 @@ type base struct {
 	busySince core.Micros // since when there always was a chunk in flight
 
 	drainAt core.Micros // when the next drain begins
-	endedAt core.Micros // when the latest one ended
-	gap     core.Micros // until much loss may begin the next one (LMT-4)
 	misses  int         // drains in a row without a sample near
 
 	until  core.Micros // when the drain ends; 0: there is none
@@ -74,41 +73,36 @@ func (b *base) add(now, r, smoothed core.Micros, config *Config, contested bool)
 
 // isDue reports whether a drain begins (EST-7).
 func (b *base) isDue(now core.Micros, contested bool) bool {
-	return now >= b.drainAt && (contested || now-b.busySince >= drainFirst || now-b.drainAt >= drainLate)
+	return now >= b.drainAt && (!contested && now-b.busySince >= drainFirst || now-b.drainAt >= drainLate)
 }
 
 // expire ends a drain whose time is over, if no sample did: it says nothing of the path,
 // since only slices that were sent once give samples.
-func (b *base) expire(now core.Micros) {
-	if b.until != 0 && now >= b.until {
-		misses := b.misses
-		b.end(now, true, false)
-		b.misses = misses
+func (b *base) expire(now core.Micros) (ended bool) {
+	if b.until == 0 || now < b.until {
+		return false
 	}
+	misses := b.misses
+	b.end(now, true, false)
+	b.misses = misses
+	return true
 }
 
 // end ends a drain (EST-9, EST-10).
 func (b *base) end(now core.Micros, near, contested bool) {
-	b.until, b.endedAt, b.drainAt = 0, now, now+drainEvery
-	b.gap = min(2*max(b.gap, alarmFirst), drainEvery)
+	b.until, b.drainAt = 0, now+drainEvery
 	if b.fell {
-		b.drainAt, b.gap = now+drainSoon, drainSoon
+		b.drainAt = now + drainSoon
 	}
 	b.fell = false
 	switch {
 	case near:
 		b.misses = 0
-	case contested:
 	default:
 		if b.misses++; b.misses == drainMiss {
 			b.value, b.misses = b.found, 0
 		}
 	}
-}
-
-// mayAlarm reports whether much loss begins a drain (LMT-4).
-func (b *base) mayAlarm(now core.Micros) bool {
-	return b.until == 0 && now-b.busySince >= alarmFirst && now-b.endedAt >= b.gap
 }
 
 // drains reports whether few slices may be in flight, so that the queue empties.
