@@ -86,7 +86,7 @@ func (v *conversation) readAll() {
 	}
 }
 
-// texts returns what was read, but for what was skipped.
+// texts returns the messages that were read, without the skipped ones.
 func (v *conversation) texts() (list []string) {
 	for _, got := range v.Judge.Got {
 		if !got.Skipped {

@@ -19,7 +19,7 @@ const protocolID = 0x11223344
 
 var framer, repairFramer = codec.NewFramer(protocolID), codec.Repair.Framer(protocolID)
 
-// kinds are those of slices, with their frames and valid packets: the laws hold of each.
+// kinds are both kinds of slices, with their frames and valid packets. The laws hold for each.
 var kinds = []struct {
 	codec.Kind
 	framer codec.Framer

@@ -132,6 +132,12 @@ func ReadData(in Source, fit func(int) int) []byte {
 	return append(b[:min(len(b), size):min(len(b), size)], ramp(1, max(0, size-len(b)))...)
 }
 
+// AsDeclared makes an event by its declaration alone: each field from its whole range.
+func AsDeclared[E any](in Source) E { return unpackStruct(reflect.TypeFor[E](), in).Interface().(E) }
+
+// AppendDeclared is the inverse of AsDeclared.
+func AppendDeclared(out []byte, event any) []byte { return packStruct(out, reflect.ValueOf(event)) }
+
 func unpackStruct(t reflect.Type, in Source) reflect.Value {
 	v := reflect.New(t).Elem()
 	for _, f := range planOf(t) {

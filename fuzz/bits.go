@@ -10,7 +10,7 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors/contract"
 )
 
-// Fields are read from a stream, past its end or not, and what was read is written again; and each field
+// Fields are read from a stream, past its end or not, and the values read are written again; and each field
 // is given another value, which may not fit.
 //
 // An input is a byte for how many fields there are, the fields as readField takes them, and the stream.
@@ -202,7 +202,7 @@ func asBit(v bool) uint64 {
 	return 0
 }
 
-// seedBits reads any fields from any bytes, and from those of vectors.
+// seedBits reads any fields from any bytes, also from the bytes of vectors.
 func seedBits(files []testvectors.File) (seeds [][]byte) {
 	for i := range 64 {
 		seeds = append(seeds, append([]byte{byte(i)}, noise[i*512:][:25*i+20]...))

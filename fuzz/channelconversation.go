@@ -8,7 +8,7 @@ import (
 
 // A sender and a receiver of a channel talk over a network in which a packet stays: packets
 // come in any order, late, twice, or never, as far as the packet layer takes them. Both are their oracles at
-// every event, those with fewer bits of a sequence too; and the judge knows what was sent. At
+// every event, also with fewer bits of a sequence; and the judge knows the messages that were sent. At
 // last everything arrives: then all is delivered or skipped, and released, and both ends are
 // silent, unless one has given up.
 //

@@ -61,7 +61,7 @@ func acksAll(r *run, o *chunks.OracleSender) {
 	r.do(r.Op.Events[2].Of)
 }
 
-// lets is a poll; of a script all goes out that was not acked.
+// lets is a poll; a script sends all slices that were not acked.
 func lets(config any, o *chunks.OracleSender) conform.Event {
 	switch c := config.(type) {
 	case chunks.RepairSenderConfig:

@@ -11,7 +11,7 @@ import (
 
 // Two ends exchange chunks over a network that keeps every packet that was ever sent: it comes
 // when the fuzzer says so, in any order, late, twice, or never. Both are their oracles at every
-// event. What is read is what was submitted, once and in order, and nothing counts as delivered
+// event. Each submitted chunk is read as it was, once and in order, and nothing counts as delivered
 // before it has come (section 11). At last everything arrives: then all is delivered, unless an
 // end has given up.
 //

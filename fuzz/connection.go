@@ -24,7 +24,7 @@ type connected struct {
 	judge    deliveries
 }
 
-// channelsOf are the channels of a connection: the usual ones; those of one priority, which take turns,
+// channelsOf are the channels of a connection: the usual ones; some of one priority, which take turns,
 // among others; and windows, messages and groups that are small.
 var channelsOf = [][]connections.Channel{
 	connections.Usual().Channels,

@@ -14,7 +14,7 @@ func bytesIn(files []testvectors.File, ops ...string) (list [][]byte) {
 	for _, request := range testvectors.Requests(files) {
 		var q struct{ Op, Hex string }
 		if json.Unmarshal(request, &q) == nil && slices.Contains(ops, q.Op) {
-			b, _ := hex.DecodeString(q.Hex) // what is none gives nothing
+			b, _ := hex.DecodeString(q.Hex) // text that is not hex gives nothing
 			list = append(list, b)
 		}
 	}

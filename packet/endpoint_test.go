@@ -114,7 +114,7 @@ func TestFragmentsAreCopied(t *testing.T) {
 }
 
 // A payload that stands where it belongs is not copied, and one that does not is: the bytes are
-// those of Send.
+// the bytes of Send.
 func TestSendIn(t *testing.T) {
 	for _, inPlace := range []bool{true, false} {
 		twin, e := newEnd(t, Config{}), newEnd(t, Config{})

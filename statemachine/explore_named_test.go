@@ -250,11 +250,11 @@ func (w *namedWorld) send(id int) error {
 	err := w.afterSender(codec.Ack{})
 	switch {
 	case !ok:
-		return fmt.Errorf("slice %d does not go out (SND-9)", id)
+		return fmt.Errorf("slice %d is not sent (SND-9)", id)
 	case w.before.sender.acked.Has(id):
-		return fmt.Errorf("slice %d goes out, though it is acked (SCH-1)", id)
+		return fmt.Errorf("slice %d is sent, though it is acked (SCH-1)", id)
 	case s.SliceID != id || s.ChunkID != w.now.s.chunkID || !w.genuine(p) || !same(s.Data, w.slice(p).Data):
-		return fmt.Errorf("what goes out as %d of chunk %d is not slice %d as submitted (SND-14, SND-18)", s.SliceID, s.ChunkID, id)
+		return fmt.Errorf("the slice sent as %d of chunk %d is not slice %d as submitted (SND-14, SND-18)", s.SliceID, s.ChunkID, id)
 	}
 	return err
 }
@@ -345,7 +345,7 @@ func (w *namedWorld) checkReceiver() error {
 	return w.checkPages(w.completed(), r.received)
 }
 
-// checkPages: what is here is what was sent.
+// checkPages: the bytes held are the bytes sent.
 func (w *namedWorld) checkPages(index int, received core.Set) error {
 	r, chunk := &w.st.receiver, w.chunks[index]
 	for id := range received.All() {

@@ -73,7 +73,7 @@ func (h *heldIDs) add(id int) {
 func (h *heldIDs) has(id int) bool { return slices.Contains(h.ids[:h.n], uint16(id+1)) }
 
 // repairScheduler stands for all conforming schedulers: at every poll the explorer has it let
-// the next id go out, or not. It knows what the sender told it.
+// the next id be sent, or not. It knows what the sender told it.
 type repairScheduler struct {
 	NoPath
 	numSlices, sent, have, top, next int
@@ -319,7 +319,7 @@ func (w *repairWorld) newReceiver() {
 func (w *repairWorld) lend()     { *w.sched = w.st.sched }
 func (w *repairWorld) takeBack() { w.st.sched = *w.sched }
 
-// sendable: the next id may go out, whatever it is.
+// sendable: the next id can be sent, whatever it is.
 func (w *repairWorld) sendable() core.Set { return core.FirstN(1) }
 
 func (w *repairWorld) submit(i int) error {
@@ -352,15 +352,15 @@ func (w *repairWorld) send(int) error {
 	index := int(s.ChunkID - w.first)
 	switch {
 	case !ok:
-		return errors.New("the next id does not go out (SND-9)")
+		return errors.New("the next id is not sent (SND-9)")
 	case s.SliceID != number || s.ChunkID != st.sender.chunkID || !w.isGenuine(index, s.NumSlices, s.LastBytes) || !bytes.Equal(s.Data, w.encoded[index].Slice(s.SliceID)):
-		return fmt.Errorf("what goes out as id %d of chunk %d is not that of number %d (SND-14, SND-18)", s.SliceID, s.ChunkID, number)
+		return fmt.Errorf("the slice sent as id %d of chunk %d is not the slice of number %d (SND-14, SND-18)", s.SliceID, s.ChunkID, number)
 	}
 	return err
 }
 
 // lacking returns the highest id of the chunk in flight that adds to what the receiver holds
-// of it; else what would go out.
+// of it; else the slice that would be sent.
 func (w *repairWorld) lacking(out exPacket) exPacket {
 	st := w.st
 	s, r := &st.sender, &st.receiver
@@ -577,7 +577,7 @@ func (w *repairWorld) afterSlice(s codec.Slice, forged bool) error {
 	case mismatches != want.mismatches || want.compared && !checked:
 		return fmt.Errorf("%v: %d spare equations are wrong, not %d", row, mismatches, want.mismatches)
 	case rebuilt:
-		return fmt.Errorf("%v: the chunk is not what was submitted (SAFE-1)", row)
+		return fmt.Errorf("%v: the chunk differs from the submitted one (SAFE-1)", row)
 	case want.completes:
 		if r.state != ReceiverReady || r.chunkID != s.ChunkID+1 || r.previousTop != top {
 			return fmt.Errorf("%v: the chunk is not complete, or its top %d not %d (RCV-12)", row, r.previousTop, top)

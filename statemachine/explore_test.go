@@ -10,8 +10,8 @@ package statemachine
 //	go test ./statemachine -run TestExploreNightly -explore.nightly -timeout 1h -v # far more: minutes, 3 GB
 //
 // What can happen, at any time: a chunk is submitted; the scheduler has any named slice to
-// send that was not reported to it as acked, or lets the next repair slice go out, or none;
-// any packet in flight arrives, is lost, or is doubled, in any order; a packet that goes out into a full
+// send that was not reported to it as acked, or lets the next repair slice be sent, or not;
+// any packet in flight arrives, is lost, or is doubled, in any order; a packet that is sent into a full
 // network is lost; the receiver is polled, or 2 ms pass first; the reader reads, or
 // does not yet; and, where a scenario has it, an end gives up or restarts, or a forged
 // slice or ack arrives. A scheduler that returns anything stands for all that conform to
@@ -86,7 +86,7 @@ type scenario struct {
 
 // forgery is a slice that no sender of this connection made. It reaches the receiver once, at
 // any time but when it would replace the form of a genuine chunk, or be stored in one.
-// lastBytes 0 stands for that of the genuine chunk.
+// lastBytes 0 stands for the size in the genuine chunk.
 type forgery struct{ chunk, id, numSlices, lastBytes int }
 
 // scenarios are explored in every run of the tests.

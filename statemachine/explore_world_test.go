@@ -160,7 +160,7 @@ func (w *exWorld) ended() bool {
 // completed returns how many chunks the receiver has had whole.
 func (w *exWorld) completed() int { return int(w.now.r.chunkID - w.first) }
 
-// isGenuine reports whether a form is that of a chunk of this connection.
+// isGenuine reports whether a chunk of this connection has the form.
 func (w *exWorld) isGenuine(index, numSlices, lastBytes int) bool {
 	return index >= 0 && index < len(w.sizes) && numSlices == w.sizes[index] && lastBytes == w.lastBytes(index)
 }
@@ -304,7 +304,7 @@ func (w *exWorld) pollSender(now core.Micros, want error) error {
 	_, ok := w.now.s.Poll(now)
 	err := w.afterSender(codec.Ack{})
 	if is := w.now.s.Err(); ok || is != want {
-		return fmt.Errorf("the sender's error is %v, not %v, or a slice goes out: %v (SND-9, SND-15)", is, want, ok)
+		return fmt.Errorf("the sender's error is %v, not %v, or a slice is sent: %v (SND-9, SND-15)", is, want, ok)
 	}
 	return err
 }
@@ -355,7 +355,7 @@ func (w *exWorld) read() error {
 }
 
 // What must hold in every state (sections 7.2, 8.2 and 11). It is said by an observer who
-// knows what was submitted, not by the machines' own guards.
+// knows the submitted chunks, not by the machines' own guards.
 
 // check returns what is wrong with a folded state.
 func (w *exWorld) check() error {
@@ -395,7 +395,7 @@ func (w *exWorld) atOneChunk() bool {
 	return s.state == SenderSending && r.state != ReceiverFailed && r.chunkID == s.chunkID
 }
 
-// checkDue: for each chunk at most one ack is due, and that goes out soon.
+// checkDue: for each chunk at most one ack is due, and it is sent soon.
 func (w *exWorld) checkDue() error {
 	r := w.now.r
 	previous := 0
@@ -404,13 +404,13 @@ func (w *exWorld) checkDue() error {
 	}
 	switch {
 	case (r.pending == PendingAcks{}) != (r.acks.At == core.Never):
-		return fmt.Errorf("acks due: %+v, the next one goes out at %d (AKT-5)", r.pending, r.acks.At)
+		return fmt.Errorf("acks due: %+v, the next one is sent at %d (AKT-5)", r.pending, r.acks.At)
 	case r.pending.Current && r.state != ReceiverReceiving:
 		return fmt.Errorf("an ack of the current chunk is due in %v", r.state)
 	case r.pending.Hold && r.state == ReceiverReceiving:
 		return errors.New("a hold is due for a chunk that is received (RCV-10)")
 	case r.pending.Previous && previous == 0:
-		return errors.New("an ack of the previous chunk is due, but there is none (RCV-6)")
+		return errors.New("no ack of the previous chunk is due, though one is owed (RCV-6)")
 	case r.state != ReceiverFailed && r.previousSlices != previous:
 		return fmt.Errorf("the previous chunk had %d slices, not %d (RCV-12)", previous, r.previousSlices)
 	case r.state != ReceiverReceiving && (r.numSlices != 0 || r.lastBytes != 0):
@@ -543,7 +543,7 @@ func (w *exWorld) afterReceiverPoll(a codec.Ack, ok bool, now core.Micros) error
 	case gaveUp:
 		return nil
 	case ok != before.acks.Due(now):
-		return errors.New("an ack is due and does not go out, or the other way round (AKT-5)")
+		return errors.New("an ack is due and not sent, or sent and not due (AKT-5)")
 	case !ok:
 		return nil
 	case acksDue(r.pending) != acksDue(before.pending)-1:
@@ -557,7 +557,7 @@ func (w *exWorld) afterReceiverPoll(a codec.Ack, ok bool, now core.Micros) error
 	return nil
 }
 
-// wantedAck is the ack that goes out next (RCV-16).
+// wantedAck is the ack that is sent next (RCV-16).
 func (w *exWorld) wantedAck() codec.Ack {
 	r := w.was.r
 	a := codec.Ack{ChunkID: r.chunkID, NumSlices: r.heldSlices}

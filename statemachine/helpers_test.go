@@ -57,7 +57,7 @@ func (s *inTurn) Deadline() core.Micros {
 
 func (s *inTurn) Stats() ScheduleStats { return ScheduleStats{Lost: 4} }
 
-// kinds are those of slices. What is said of one machine is said of each.
+// kinds are both kinds of slices. A test of one machine is a test of each.
 var kinds = []codec.Kind{codec.Named, codec.Repair}
 
 func newSender(kind codec.Kind, first uint16, sched Scheduler) *Sender {

@@ -19,7 +19,7 @@ import (
 
 // The properties of section 11, and of sections 8 and 9 of spec/REPAIR.md, over networks
 // that lose, double, delay and reorder. The judges of conform/sim/chunk watch for SAFE-1 to
-// SAFE-5, LIVE-1, LIVE-3, BND-2 and BND-3 and for what must hold of what goes out; here are
+// SAFE-5, LIVE-1, LIVE-3, BND-2 and BND-3 and for the rules of what is sent; here are
 // the worlds, and LIVE-2.
 
 // rule is what sends slices of a kind: a scheduler, its pace and its oracle.
@@ -39,7 +39,7 @@ func ruleOfRateless(p rateless.Profile) rule {
 	return rule{codec.Repair, 0, check.Must(rateless.New(p)), chunk.RatelessPace(p), chunks.RuleOf(p).Oracle()}
 }
 
-// profiles are those of the base scheduler that are tried, and fast those of them that are.
+// profiles are the tried profiles of the base scheduler, and fast the fast ones among them.
 var (
 	fast     = []base.Profile{base.Burst(), base.Fixed(0), base.Fixed(1_000_000), base.Fixed(8_000_000), base.Article(4_000_000)}
 	profiles = append([]base.Profile{base.Fixed(statemachine.MinRate), {Rate: 400_000, Cap: 9000, Burst: 5000, AckPays: true, Spacing: 700}}, fast...)
@@ -109,7 +109,7 @@ func (w *world) delivers(t *rapid.T) {
 		check.That(t, through, "all is reported a minute after the network became good (LIVE-2)")
 	}
 	w.Run(limit, func() bool { return false })
-	check.That(t, w.Intact(), "what is delivered is what was submitted, and all of it (SAFE-1, LIVE-2)")
+	check.That(t, w.Intact(), "all submitted chunks are delivered as they were (SAFE-1, LIVE-2)")
 }
 
 // Eventual delivery (LIVE-2): whatever the network did, when it becomes good every

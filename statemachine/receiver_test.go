@@ -31,7 +31,7 @@ func TestAReadAppends(t *testing.T) {
 		dst := []byte("kept")
 		got, err = r.Read(0, dst)
 		check.Same(t, "error", err, ErrNothingToRead)
-		check.Bytes(t, "what was given", got, dst)
+		check.Bytes(t, "the buffer", got, dst)
 	}
 }
 

@@ -46,7 +46,7 @@ func TestTablesAreCopies(t *testing.T) {
 	}
 }
 
-// The sender of repair slices is that of the chunk protocol, row by row.
+// The sender of repair slices has the rows of the chunk protocol's sender.
 func TestTheSenderHasTheRowsOfTheChunkProtocol(t *testing.T) {
 	lines := SenderTable(codec.Repair)
 	for i := range lines {
@@ -106,7 +106,7 @@ func receiverMachine(kind codec.Kind, own []tabletest.Impossible) *tabletest.Mac
 	}
 }
 
-// rowsByID are those of the tables of both documents.
+// rowsByID are the rows of the tables of both documents.
 var rowsByID = func() map[core.Row]core.Line {
 	all := map[core.Row]core.Line{}
 	for _, kind := range kinds {

@@ -79,10 +79,10 @@ var milestoneOf = map[string]string{
 	"R1": "ready", "R6": "ready", "R10": "ready", "R16": "read", "S10": "complete",
 }
 
-// failures are those of an end, whose chunk does not end.
+// failures are the errors of an end whose chunk is never complete.
 var failures = map[string]string{"S15": "sender-failed", "R23": "receiver-failed"}
 
-// milestones are those of an end.
+// milestones are the steps of an end that a conversation must reach.
 func milestones(r *conform.Recorded) (log []string) {
 	for i, s := range r.Steps {
 		s := s.(chunks.Step)

@@ -11,7 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-// The level of a trace of a sender is that of its scheduler (TRC-5, RVO-5), and a required trace of a
+// A trace of a sender has the level of its scheduler (TRC-5, RVO-5), and a required trace of a
 // receiver leaves the timing of acks open (TRC-5).
 func TestLevelsOfTracesOfChunks(t *testing.T) {
 	n := 0
@@ -30,7 +30,7 @@ func TestLevelsOfTracesOfChunks(t *testing.T) {
 			n++
 			r := check.Must(chunks.Receiver.Record(trace.Config))
 			_ = check.Must(conform.Run(r, trace.Events))
-			check.That(t, !pollsEarly(r), v.Name+" polls before ACQ-1 and ACQ-3 say what comes")
+			check.That(t, !pollsEarly(r), v.Name+" polls before ACQ-1 and ACQ-3 decide the answer")
 		}
 	}
 	check.That(t, n > 500, "there are so many")

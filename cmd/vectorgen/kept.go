@@ -84,7 +84,7 @@ func named(group string, vectors []testvectors.Vector, answers []answer) error {
 	return nil
 }
 
-// conversationOf is the name of a vector without that of its end.
+// conversationOf is the name of a vector without the name of its end.
 func conversationOf(name string) string {
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
 		return name[:i]

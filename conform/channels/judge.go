@@ -7,7 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 )
 
-// Judge watches both ends of a channel from outside, and knows what was sent, and no rule. It checks
+// Judge watches both ends of a channel from outside, and knows the messages that were sent, and no rule. It checks
 // that each message is read once, as it was, in its order where there is one; that none is skipped which lives;
 // and that what is released has come (CHT-SAFE-1 to CHT-SAFE-5, CHT-BND-1).
 type Judge struct {
@@ -17,7 +17,7 @@ type Judge struct {
 	now      int64
 	base     int64 // of the sender
 	limit    int64
-	Texts    []string // what was sent
+	Texts    []string // of the messages sent
 	Got      []Got
 	Records  [8]int // records that the sender sent, by type
 	Reports  int

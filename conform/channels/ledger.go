@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Ledger has what was sent on a reliable channel, and judges what is read: each message once, as it
+// Ledger has the messages sent on a reliable channel, and judges what is read: each message once, as it
 // was, in its order where there is one, and skipped only when its lifetime is over.
 type Ledger struct {
 	Ordered bool

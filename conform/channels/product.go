@@ -70,7 +70,7 @@ func (p *ProductReceiver) Do(at int64, e conform.Event) conform.Step {
 	return s
 }
 
-// space is that of the sequences. The bytes of events and steps have those of the wire.
+// space is the space of the sequences. Events and steps have sequences of the wire.
 type space struct{ bits core.Space }
 
 func (p *ProductReceiver) space() space { return space{cmp.Or(p.Config.SequenceBits, core.Wire16)} }

@@ -11,7 +11,7 @@ import (
 
 // This file makes events out of how the oracle stands: of a chunk with few slices, acks of what
 // was sent, slices of what is missing. The first of the ways to make an event takes all of it
-// from the source, and so is that of the events of vectors.
+// from the source, and so is the scheduler of the events of vectors.
 
 // The numbers of a Look.
 const (
@@ -163,9 +163,6 @@ func (e Ack) Pack(out []byte, _ any, look conform.Look) []byte {
 	if referred, is := packCame(out, e, look); is {
 		return referred
 	}
-	if referred, is := packCame(out, e, look); is {
-		return referred
-	}
 	n := int64(len(e.Acked))
 	if out, ok := asNearby(append(out, allSent), e.ChunkID, look); ok && e.Acked == bits(look.Sets[sentOrHere]) {
 		return out
@@ -196,7 +193,7 @@ func (RepairAck) Unpack(in conform.Source, _ any, look conform.Look) conform.Eve
 	}
 	way := in.Number(0, waysToAck-1)
 	if way == asItIs {
-		return RepairAck{uint16(in.Number(0, 65535)), in.Number(1, 256), in.Number(0, 256), in.Number(0, repairoracle.MaxIDs-1)}
+		return conform.AsDeclared[RepairAck](in)
 	}
 	e := RepairAck{ChunkID: nearby(in, look), NumSlices: max(look.Near[numSlices], 1)}
 	switch sent := look.Near[transmissions]; way {
@@ -217,8 +214,7 @@ func (e RepairAck) Pack(out []byte, _ any, look conform.Look) []byte {
 	if referred, is := packCame(out, e, look); is {
 		return referred
 	}
-	out = conform.AppendNumber(conform.AppendNumber(append(out, asItIs), 0, 65535, int64(e.ChunkID)), 1, 256, e.NumSlices)
-	return conform.AppendNumber(conform.AppendNumber(out, 0, 256, e.Have), 0, repairoracle.MaxIDs-1, e.Top)
+	return conform.AppendDeclared(append(out, asItIs), e)
 }
 
 // The ways to poll a sender.
@@ -231,7 +227,7 @@ const (
 // mostDue is the most that is made of what is due.
 const mostDue = 40
 
-// Unpack makes a poll: of a script the next of what was not acked goes.
+// Unpack makes a poll: a script sends the next slice that was not acked.
 func (Poll) Unpack(in conform.Source, config any, look conform.Look) conform.Event {
 	way := in.Number(0, waysToPoll-1)
 	var e Poll
@@ -312,11 +308,7 @@ func (Slice) Unpack(in conform.Source, _ any, look conform.Look) conform.Event {
 	}
 	way := in.Number(0, waysToArrive-1)
 	if way == asItIs {
-		e := Slice{ChunkID: uint16(in.Number(0, 65535)), SliceID: in.Number(0, 255), NumSlices: in.Number(1, 256), Size: in.Number(1, 1024)}
-		if in.Number(0, 1) == 1 {
-			e.Fill = conform.Some(uint8(in.Number(0, 255)))
-		}
-		return e
+		return conform.AsDeclared[Slice](in)
 	}
 	e := Slice{ChunkID: nearby(in, look)}
 	n, last := form(e.ChunkID, look)
@@ -342,15 +334,7 @@ func (e Slice) Pack(out []byte, _ any, look conform.Look) []byte {
 	if referred, is := packCame(out, e, look); is {
 		return referred
 	}
-	out = conform.AppendNumber(conform.AppendNumber(append(out, asItIs), 0, 65535, int64(e.ChunkID)), 0, 255, e.SliceID)
-	return packFill(conform.AppendNumber(conform.AppendNumber(out, 1, 256, e.NumSlices), 1, 1024, e.Size), e.Fill)
-}
-
-func packFill(out []byte, fill conform.Opt[uint8]) []byte {
-	if !fill.Is {
-		return append(out, 0)
-	}
-	return append(out, 1, fill.V)
+	return conform.AppendDeclared(append(out, asItIs), e)
 }
 
 // Unpack makes a slice: with a small id, or one of the last ones.
@@ -360,11 +344,7 @@ func (RepairSlice) Unpack(in conform.Source, _ any, look conform.Look) conform.E
 	}
 	way := in.Number(0, waysToArrive-1)
 	if way == asItIs {
-		e := RepairSlice{ChunkID: uint16(in.Number(0, 65535)), SliceID: in.Number(0, repairoracle.MaxIDs-1), NumSlices: in.Number(1, 256), LastBytes: in.Number(1, 1024)}
-		if in.Number(0, 1) == 1 {
-			e.Fill = conform.Some(uint8(in.Number(0, 255)))
-		}
-		return e
+		return conform.AsDeclared[RepairSlice](in)
 	}
 	e := RepairSlice{ChunkID: nearby(in, look)}
 	if e.NumSlices, e.LastBytes = form(e.ChunkID, look); way == otherForm {
@@ -387,8 +367,7 @@ func (e RepairSlice) Pack(out []byte, _ any, look conform.Look) []byte {
 	if referred, is := packCame(out, e, look); is {
 		return referred
 	}
-	out = conform.AppendNumber(conform.AppendNumber(append(out, asItIs), 0, 65535, int64(e.ChunkID)), 0, repairoracle.MaxIDs-1, e.SliceID)
-	return packFill(conform.AppendNumber(conform.AppendNumber(out, 1, 256, e.NumSlices), 1, 1024, e.LastBytes), e.Fill)
+	return conform.AppendDeclared(append(out, asItIs), e)
 }
 
 // IDOf is the id of a transmission of repair slices.

@@ -83,7 +83,7 @@ func (p *ProductSender) Do(at int64, e conform.Event) conform.Step {
 			return nil
 		}
 		p.poll(now, &s)
-	case Marks: // which is none of the sender's, and has no row and no time of it (RVO-4)
+	case Marks: // which is no event of the sender, and has neither its row nor its time (RVO-4)
 		p.Scheduler().Marked(now, int(e.Count))
 	case Yield:
 		p.Scheduler().Yield(e.Yields)

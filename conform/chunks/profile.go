@@ -14,7 +14,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine/schedule/rateless"
 )
 
-// Profile is that of a scheduler of named slices.
+// Profile is the profile of a scheduler of named slices.
 type Profile struct {
 	Base     Base
 	Recovery conform.Opt[Recovery] // instead

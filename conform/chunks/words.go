@@ -8,11 +8,11 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 )
 
-// dialect has slices and acks in short, and what comes of a step.
+// dialect has short words for slices, acks and the effects of a step.
 var dialect = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: said}
 
 // eventOfWords reads slice CHUNK IDS/COUNT [SIZE] [fill=BYTE], ack CHUNK BITS and ack CHUNK HAVE/COUNT:TOP.
-// SIZE is that of the last slice, which has 1,024 bytes without it.
+// SIZE is the size of the last slice: 1,024 bytes without it.
 func eventOfWords(w *conform.Words, config any, word string, args []string) conform.Event {
 	if len(args) < 2 {
 		return nil
@@ -136,7 +136,7 @@ func item(p Packet) conform.Item {
 	return conform.Plain(fmt.Sprintf("%d:%d/%d:%d", p.ChunkID, p.Have.V, p.NumSlices.V, p.Top.V))
 }
 
-// sendingRows are the rows that a packet that goes out took, by the row that ended its poll.
+// sendingRows are the rows that were taken for a packet that is sent, by the row that ended its poll.
 var sendingRows = map[string]string{"S14": "S13", "T14": "T13", "R20": "R19", "R22": "R21", "R25": "R24", "U21": "U20", "U23": "U22", "U26": "U25"}
 
 // rows are those that an event took.

@@ -14,7 +14,7 @@ import (
 )
 
 // dialect writes datagrams by the records in them, and says what came of a step: rows, the records of
-// datagrams that were sent, what was read, and figures.
+// datagrams that were sent, messages that were read, and figures.
 var dialect = conform.Dialect{Event: eventOfWords, Say: wordsOfEvent, Step: said}
 
 const (

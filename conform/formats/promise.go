@@ -24,7 +24,7 @@ func refused(v layout.Values, from any, err error) (layout.Values, error) {
 type encoder struct {
 	dst    []byte
 	append func(dst []byte) ([]byte, error)
-	check  func() error // of the fields alone; nil: there is none
+	check  func() error // of the fields alone; or nil
 	size   func() int   // that it foretells; nil: it does not
 	spares bool         // of what is refused nothing is written, not even behind the buffer
 }
@@ -32,7 +32,7 @@ type encoder struct {
 // room is what stands behind a buffer.
 var room = bytes.Repeat([]byte{0xA5}, 1<<12)
 
-// encoded is what an encoder appends. It appends the same to a buffer that has room, in which what was
+// encoded is the output of an encoder. It appends the same to a buffer that has room, in which what was
 // there stays; so does all if it refuses.
 func (e encoder) encoded() ([]byte, error) {
 	b, err := e.append(e.dst)

@@ -35,7 +35,7 @@ type Format struct {
 	Document string `json:"document"`
 	Unit     string `json:"unit"`     // of places: bits or bytes
 	Sentence string `json:"sentence"` // that says how its fields look, for readers
-	Whole    string `json:"whole"`    // the sentence by which what is not whole is refused
+	Whole    string `json:"whole"`    // the sentence by which an incomplete field is refused
 	Short    string `json:"short"`    // "end": that is refused at the end
 	Exact    bool   `json:"exact"`    // JSON has no number that does not fit its bits
 	Items    []Item `json:"items"`

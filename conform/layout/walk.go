@@ -16,7 +16,7 @@ type walk struct {
 	end   int // a decoder's: where the bits end
 	late  []func()
 	saw   func(Part)
-	first *Fault // that of a number behind which Trace goes on
+	first *Fault // the fault of a number behind which Trace goes on
 
 	dry    bool    // an encoder that writes nothing
 	holds  bool    // one that looks whether numbers fit all the same

@@ -102,7 +102,7 @@ func (e Receive) Pack(out []byte, config any, look conform.Look) []byte {
 	return conform.AppendBytes(conform.AppendNumber(out, 0, ways-1, anyBytes), mostDatagram, []byte(e.Datagram))
 }
 
-// fields are those of a datagram that decodes.
+// fields are the fields of a datagram that decodes.
 func (e Receive) fields(config any, look conform.Look) []byte {
 	c, _ := whole(config)
 	p, err := packetoracle.Decode(c.Limits, []byte(e.Datagram))

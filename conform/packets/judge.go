@@ -8,7 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/packet"
 )
 
-// Judge watches two ends from outside, and knows what was sent. It checks the properties of
+// Judge watches two ends from outside, and knows the payloads that were sent. It checks the properties of
 // section 11. Less than 65536 packets go each way, so that the wire has their numbers.
 type Judge struct {
 	ends   [2]judged

@@ -7,7 +7,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform"
 )
 
-// Each violation is found, and what is right is none.
+// Each violation is found, and valid behavior is not one.
 func TestAJudgeFindsEachViolation(t *testing.T) {
 	type event struct {
 		end  int

@@ -74,11 +74,11 @@ type WholeConfig struct {
 	EndpointConfig
 	Profile string `json:"profile" in:"default article"`
 	Rings   int    `json:"rings" range:"0 6"`  // which of rings
-	Honest  bool   `json:"honest"`             // what comes in a conversation is as the other end sent it
+	Honest  bool   `json:"honest"`             // datagrams of a conversation arrive as the other end sent them
 	Held    int    `json:"held" range:"0 255"` // less 1: the bytes in reassembly beyond MAX_PACKET; 0: as usual
 }
 
-// rings are windows that a short trace passes. The first are those of all traces.
+// rings are windows that a short trace passes. The first is used by all traces.
 var rings = [...]packetoracle.Rings{
 	{},
 	{Received: 64, SentMax: 256, Reassembly: 2, ReassemblyPackets: 2},
@@ -162,7 +162,7 @@ var Cadence = &conform.Op{
 	Config: Congestion.Config,
 	Events: []conform.Kind{
 		{Name: "evaluate", Of: Conditions{}, Doc: "the conditions at a time"},
-		{Name: "sent", Of: Sent{}, Doc: "a packet of the cadence goes out"},
+		{Name: "sent", Of: Sent{}, Doc: "a packet of the cadence is sent"},
 	},
 	Step:    CongestionStep{},
 	Words:   conform.Dialect{Step: congestionSaid},
@@ -170,7 +170,7 @@ var Cadence = &conform.Op{
 	Oracle:  newOracleCongestion,
 }
 
-// Sent says that a packet goes out.
+// Sent says that a packet is sent.
 type Sent struct{}
 
 // CongestionConfig is a profile.

@@ -73,6 +73,6 @@ func (v *Conversation) finish(t conform.T, now int64) {
 		}
 	}
 	if after := len(v.Ends[0].Went) + len(v.Ends[1].Went); after > before {
-		t.Fatalf("nobody sends anything, and %d datagrams go out", after-before)
+		t.Fatalf("nobody sends anything, and %d datagrams are sent", after-before)
 	}
 }

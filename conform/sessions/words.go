@@ -21,7 +21,7 @@ var (
 
 const messages = "session-message"
 
-// usualFields are those of a message that say nothing else than the configuration: they need no word.
+// usualFields are the fields of a message that only repeat the configuration: they need no word.
 func usualFields(config any) (fields map[string]json.RawMessage) {
 	text, err := json.Marshal(config)
 	if err != nil || json.Unmarshal(text, &fields) != nil {

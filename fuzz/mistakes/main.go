@@ -31,6 +31,7 @@ func main() {
 	asJSON := flag.Bool("json", false, "print the list as JSON")
 	rewrite := flag.Bool("rewrite", false, "renew the list where names or neighbours of its lines have changed, and print what was renewed")
 	matrix := flag.Bool("matrix", false, "run every kind of tests against each mistake, and print which catch it")
+	noSkip := flag.Bool("no-skip", false, "fail when the compiler of a port is missing")
 	tests := flag.String("tests", "", "for the matrix, only tests whose 'package Test' matches this regular expression")
 	flag.Parse()
 	err := func() error {
@@ -59,7 +60,14 @@ func main() {
 			}
 			return l.printMatrix(chosen, judges)
 		}
-		return l.run(chosen)
+		tried, skipped := possible(chosen)
+		for _, s := range skipped {
+			fmt.Println("skipped:", s)
+		}
+		if *noSkip && len(skipped) > 0 {
+			return fmt.Errorf("%d mistakes cannot be tried here", len(skipped))
+		}
+		return l.run(tried)
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mistakes:", err)

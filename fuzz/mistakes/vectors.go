@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,11 +53,6 @@ func buildPort(b *variants.Build, port string, changed map[string]string) ([]str
 		return []string{binary, "port"}, b.Go("build", "-o", binary, "./cmd/chunkwire")
 	}
 	folder, p := filepath.Join(b.Dir, "port"), ports[port]
-	if p.build != nil && strings.HasPrefix(p.build[len(p.build)-1], "node_modules/") {
-		if _, err := os.Stat(filepath.Join(port, p.build[len(p.build)-1])); err != nil {
-			return nil, fmt.Errorf("%s has no compiler: run npm install in that folder first (%w)", port, err)
-		}
-	}
 	err := os.CopyFS(folder, os.DirFS(port))
 	for file, text := range changed {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, strings.TrimPrefix(file, port)), []byte(text), 0o644))
@@ -65,4 +61,35 @@ func buildPort(b *variants.Build, port string, changed map[string]string) ([]str
 		_, err = variants.Output(folder, p.build...)
 	}
 	return append([]string{"sh", "-c", `cd "$0" && exec "$@"`, folder}, p.start...), err
+}
+
+// missing says what a port lacks to be built or started here, if anything.
+func missing(port string) error {
+	p := ports[port]
+	for _, command := range [][]string{p.build, p.start} {
+		if len(command) == 0 || strings.HasPrefix(command[0], "./") || strings.HasPrefix(command[0], "target/") {
+			continue // what is built is started
+		}
+		if _, err := exec.LookPath(command[0]); err != nil {
+			return err
+		}
+	}
+	if p.build != nil && strings.HasPrefix(p.build[len(p.build)-1], "node_modules/") {
+		if _, err := os.Stat(filepath.Join(port, p.build[len(p.build)-1])); err != nil {
+			return fmt.Errorf("%w: run npm install in %s", err, port)
+		}
+	}
+	return nil
+}
+
+// possible returns the mistakes that can be tried here, and what keeps the others from it.
+func possible(list []*mistake) (tried []*mistake, skipped []string) {
+	for _, m := range list {
+		if err := missing(m.port()); err != nil {
+			skipped = append(skipped, fmt.Sprintf("%s: %v", m.Title, err))
+			continue
+		}
+		tried = append(tried, m)
+	}
+	return tried, skipped
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/fuzz/internal/variants"
 )
 
-// The ends of a mutant: "" is none yet.
+// The ends of a mutant; "" is a mutant that has not ended.
 const (
 	notViable = "not viable" // does not compile: no mistake that anybody can make
 	killed    = "killed"     // a test failed

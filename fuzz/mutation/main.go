@@ -64,7 +64,7 @@ func run(names []string, o options) error {
 	var failures []error
 	for _, name := range names {
 		if !slices.Contains(packages, name) {
-			return fmt.Errorf("%s is none of the packages that are mutated", name)
+			return fmt.Errorf("%s is not among the packages that are mutated", name)
 		}
 		began := time.Now()
 		mutants, err := judge(name, o)

@@ -23,7 +23,7 @@ const (
 	decodes = true
 )
 
-// codes are those of all protocols (PKF-4, CHR-7, CHO-2, CHO-4, CHO-6, CXR-5, CXR-8).
+// codes are the codes of all protocols (PKF-4, CHR-7, CHO-2, CHO-4, CHO-6, CXR-5, CXR-8).
 var codes = map[string]Code{
 	contract.OpEncodeBody:       {encodes, "chunk-body", "packet", nothing},
 	contract.OpDecodeBody:       {decodes, "chunk-body", "packet", nothing},
@@ -63,7 +63,7 @@ func protocolID(q conform.Object) (layout.Parameters, error) {
 	return layout.Parameters{"PROTOCOL_ID": int64(in.ProtocolID)}, err
 }
 
-// limits are those of the packet layer (PKO-3). A decoder alone also takes one fragment at most (PKP-1).
+// limits are the limits of the packet layer (PKO-3). A decoder alone also takes one fragment at most (PKP-1).
 func limits(q conform.Object) (layout.Parameters, error) {
 	var in struct {
 		FragmentSize int64 `json:"fragment_size" range:"1 1160"`

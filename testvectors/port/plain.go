@@ -240,7 +240,7 @@ type Row struct {
 	SliceID   int64 `json:"slice_id"`
 }
 
-// Valid reports whether there is such a slice: if not, a field is invalid, and the request is none that is bad.
+// Valid reports whether there is such a slice: if not, a field is invalid, and the request is not bad.
 func (q *Row) Valid() bool {
 	return within(q.NumSlices, 1, erasure.MaxSlices) && within(q.SliceID, q.NumSlices, erasure.MaxIDs-1)
 }

@@ -43,7 +43,7 @@ var packages = Port{
 	},
 }
 
-// machines are those of all protocols.
+// machines are the machines of all protocols.
 var machines = []*conform.Op{
 	chunks.Sender, chunks.Receiver, chunks.RepairSender, chunks.RepairReceiver, packets.Endpoint, packets.Congestion,
 	channels.Receiver, channels.Sender, sessions.Client, sessions.Server, connections.Op,
@@ -115,7 +115,7 @@ func opOf(q conform.Object) (string, error) {
 }
 
 // answer answers a request. Its op decides before its other fields are read: a port
-// need not know those of an op that it does not have. Fields that nobody asks for are not
+// need not know the fields of an op that it does not have. Fields that nobody asks for are not
 // looked at (PRT-5). Of a trace the events before one that is bad are run (TRC-6, CHO-12).
 func (p *Port) answer(q conform.Object) (response any, err error) {
 	op, err := opOf(q)
@@ -156,5 +156,5 @@ func (p *Port) refusal(q conform.Object, err error) any {
 	return contract.Placed{Answer: answer, At: fault.At}
 }
 
-// unplaced are the operations whose refusals have no place: those of chunks (PRT-3, PKO-2).
+// unplaced are the operations whose refusals have no place: the operations of chunks (PRT-3, PKO-2).
 var unplaced = regexp.MustCompile("^(encode|decode|repair)_")

@@ -29,7 +29,7 @@ func drawHex(request any, text string) []row {
 	if name == "" {
 		return append(rows, row{"hex", content(b)})
 	}
-	end := 0 // of what was drawn, in bits
+	end := 0 // of the drawn fields, in bits
 	_, fault := layout.Trace(name, b, in, given, func(p layout.Part) {
 		if !p.Begin && !p.End {
 			rows, end = append(rows, row{p.Name, drawn(p)}), p.At+p.Size

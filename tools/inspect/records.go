@@ -84,7 +84,7 @@ func (m *message) isChunk() bool {
 	return m.of && (m.connection.Type == connection.TypeSlice || m.connection.Type == connection.TypeChunkAck)
 }
 
-// parameters are those of the layouts of records.
+// parameters are the parameters of the layouts of records.
 func (f *formats) parameters() layout.Parameters {
 	flag := map[bool]int64{true: 1}
 	p := layout.Parameters{"LANES": int64(f.records.Lanes), "REPAIR": flag[f.records.Repair], "MARKS": flag[f.records.ECN]}

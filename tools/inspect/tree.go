@@ -60,11 +60,11 @@ func refusalOf(err error, unit, layer string, from int) *Refusal {
 type tree struct {
 	b     []byte
 	at    int       // the first bit that is in no field
-	lists [][]Field // the fields, and those of the groups that have begun
+	lists [][]Field // the fields, and the fields of the groups that have begun
 	to    *[]Field  // nil: no fields are made
 }
 
-// tree returns that of a result.
+// tree returns the tree of a result.
 func (in *Inspector) tree(r *Result, b []byte) *tree {
 	t := &tree{b: b, lists: [][]Field{{}}}
 	if !in.opts.Brief {
@@ -96,7 +96,7 @@ func (t *tree) walk(name string, to int, p layout.Parameters, given layout.Value
 	})
 }
 
-// fields are those of the group that has begun last.
+// fields are the fields of the group that has begun last.
 func (t *tree) fields() *[]Field { return &t.lists[len(t.lists)-1] }
 
 func (t *tree) add(f Field) { *t.fields() = append(*t.fields(), f) }

@@ -116,7 +116,7 @@ func formats() *luaFormats {
 	return l
 }
 
-// The fields, names, sizes and constants in the dissector are those of the layouts.
+// The fields, names, sizes and constants in the dissector come from the layouts.
 func TestFormats(t *testing.T) {
 	replaced(t, "formats", formats().text)
 }

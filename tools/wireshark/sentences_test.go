@@ -47,7 +47,7 @@ func replaced(t *testing.T, part string, generate func(program []byte) string) {
 			t.Fatal(err)
 		}
 	} else if !bytes.Equal(lua, want) {
-		t.Fatalf("the %s in chunkwire.lua are not those of spec: go test ./tools/wireshark -run 'TestFormats|TestSentences' -update", part)
+		t.Fatalf("the %s in chunkwire.lua differ from spec: go test ./tools/wireshark -run 'TestFormats|TestSentences' -update", part)
 	}
 }
 

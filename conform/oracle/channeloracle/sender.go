@@ -20,7 +20,7 @@ type SenderConfig struct {
 	SendQueue int64
 	First     int64
 	GiveUp    int64
-	Fresh     int64 // 0: that of the document
+	Fresh     int64 // 0: the document's
 }
 
 // entry is a sequence that is kept.

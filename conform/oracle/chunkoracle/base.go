@@ -53,7 +53,7 @@ func (m *Base) Found() Found {
 // Found is what a scheduler knows of the path.
 type Found struct{ SRTT, MinRTT, Lost, Timeouts, Spurious int64 }
 
-// Begin is SCH-5. What a slice costs is that of its datagram, with headers (BUD-2).
+// Begin is SCH-5. A slice costs the bytes of its datagram, with headers (BUD-2).
 func (m *Base) Begin(now int64, chunk []byte) {
 	m.useBound()
 	m.list = nil

@@ -6,7 +6,7 @@ import (
 	"github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 )
 
-// The constants of when acks go out, in microseconds (section 8.5 of PROTOCOL.md).
+// The times at which acks are sent, in microseconds (section 8.5 of PROTOCOL.md).
 const (
 	AckInterval = 2000
 	AckEvery    = 16
@@ -181,7 +181,7 @@ func (r *Receiver) compare(s Slice) {
 	r.check(s)
 }
 
-// check counts a repair slice that is not that of the chunk which was rebuilt.
+// check counts a repair slice that does not belong to the chunk which was rebuilt.
 func (r *Receiver) check(s Slice) {
 	if !bytes.Equal(s.Data, repairoracle.Slice(r.whole, s.SliceID)) {
 		r.Counted.Inconsistent++
@@ -277,7 +277,7 @@ func (r *Receiver) Read(now int64) (row string, chunk []byte) {
 	return r.row(16), r.whole
 }
 
-// Poll is one event poll: the ack that goes out, if there is one (RCV-9, AKT-5).
+// Poll is one event poll: the ack that is sent, if one is due (RCV-9, AKT-5).
 func (r *Receiver) Poll(now int64) (row string, ack *Ack) {
 	r.begin(now)
 	switch {

@@ -22,7 +22,7 @@ func (r Recovery) Acked(now int64, p Progress) {
 	r.Scheduler.Acked(now, news)
 }
 
-// Next returns what goes out.
+// Next returns the slice that is sent.
 func (r Recovery) Next(now int64) (int64, bool) {
 	k, some := r.Scheduler.Next(now)
 	return int64(k), some
@@ -41,10 +41,10 @@ type Rule struct{ *repairoracle.Rule }
 // Acked takes news.
 func (r Rule) Acked(now int64, p Progress) { r.Rule.Acked(now, p.Have, p.Top) }
 
-// Next says whether the next slice goes out.
+// Next reports whether the next slice is sent.
 func (r Rule) Next(now int64) (int64, bool) { return 0, r.Rule.Next(now) }
 
-// Script is the scripted scheduler of a trace: what is due goes out, named slices in this
+// Script is the scripted scheduler of a trace: what is due is sent, named slices in this
 // order, and of repair slices as many.
 type Script struct{ Due []int64 }
 

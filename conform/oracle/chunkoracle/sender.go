@@ -2,7 +2,7 @@ package chunkoracle
 
 import "github.com/chunkwire/chunkwire/conform/oracle/repairoracle"
 
-// Scheduler says which slice of the chunk in flight goes out next, and when (section 9.1 of
+// Scheduler decides which slice of the chunk in flight is sent next, and when (section 9.1 of
 // PROTOCOL.md; of REPAIR.md only when).
 type Scheduler interface {
 	Begin(now int64, chunk []byte)
@@ -70,7 +70,7 @@ func (s *Sender) in(idle, sending, failed int) string {
 	return s.row(map[string]int{StateIdle: idle, StateSending: sending, StateFailed: failed}[s.state])
 }
 
-// row is a row of table S, which are those of table T.
+// row is a row of table S, and so of table T.
 func (s *Sender) row(n int) string { return row([]string{"S", "T"}[s.kind], n) }
 
 // Submit is the event submit.
@@ -171,7 +171,7 @@ func (s *Sender) forget() {
 	}
 }
 
-// Poll is one event poll: the slice that goes out, if there is one (SND-9).
+// Poll is one event poll: the slice that is sent, if one is due (SND-9).
 func (s *Sender) Poll(now int64) (row string, slice *Slice) {
 	s.begin(now)
 	switch {

@@ -50,7 +50,7 @@ func oracleKind(kind codec.Kind) chunkoracle.Kind {
 	return chunkoracle.Named
 }
 
-// GiveUpOf returns GIVE_UP for what was configured (7.2).
+// GiveUpOf returns GIVE_UP for a configured time (7.2).
 func GiveUpOf(configured core.Micros) core.Micros {
 	if configured == 0 {
 		return 10_000_000
@@ -204,7 +204,7 @@ func (j *SenderJudge) Reported(delivered bool) *Violation {
 	case j.stream.Lawful() && j.stream.Receivers > 0 && j.stream.Complete < done:
 		return Violates("SAFE-2", "reports chunk %d as delivered, but the receiver has not all of it", done-1)
 	case !bytes.Equal(j.lent, j.chunk):
-		return Violates("SND-18", "chunk %d is not what was submitted any more", done-1)
+		return Violates("SND-18", "chunk %d has changed since it was submitted", done-1)
 	}
 	j.chunk, j.lent = nil, nil
 	return nil
@@ -338,13 +338,13 @@ func (j *ReceiverJudge) Read(now core.Micros, chunk []byte, got bool) *Violation
 	j.read++
 	submitted := j.stream.Submitted
 	switch {
-	case j.stream.Senders == 0: // nobody knows what was submitted
+	case j.stream.Senders == 0: // nobody knows the submitted chunks
 	case !j.stream.Lawful():
 		if !slices.ContainsFunc(submitted, func(c []byte) bool { return bytes.Equal(c, chunk) }) {
 			j.mixed++
 		}
 	case j.read > len(submitted) || !bytes.Equal(chunk, submitted[j.read-1]):
-		return Violates("SAFE-1", "chunk number %d of the connection is not what was submitted", j.read-1)
+		return Violates("SAFE-1", "chunk number %d of the connection differs from the submitted one", j.read-1)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func TestSenderJudgeOfAnIdleSender(t *testing.T) {
 	_ = idle.Submitted(0, two, true)
 	_, _ = sent(idle, 0, two, firstID, 0), sent(idle, 0, two, firstID, 1)
 	idle.Acked(1, ackOf(firstID, 2, 0, 1))
-	wantViolation(t, "reports what is not there", idle.Reported(true), true)
+	wantViolation(t, "reports a missing chunk", idle.Reported(true), true)
 	stream.Complete++
 	wantViolation(t, "reports what is there", idle.Reported(true), false)
 }
@@ -176,7 +176,7 @@ func TestReceiverJudge(t *testing.T) {
 		do    func(s *chunk.Stream, j *judge) *violation
 	}{
 		"acks what is there":         {false, false, func(_ *chunk.Stream, j *judge) *violation { return j.Sent(0, ackOf(firstID, 2, 0)) }},
-		"acks what is not there":     {false, true, func(_ *chunk.Stream, j *judge) *violation { return j.Sent(0, ackOf(firstID, 2, 0, 1)) }},
+		"acks a missing slice":       {false, true, func(_ *chunk.Stream, j *judge) *violation { return j.Sent(0, ackOf(firstID, 2, 0, 1)) }},
 		"does not ack what is there": {false, true, func(_ *chunk.Stream, j *judge) *violation { return j.Sent(0, ackOf(firstID, 2, 1)) }},
 		"acks another number":        {false, true, func(_ *chunk.Stream, j *judge) *violation { return j.Sent(0, ackOf(firstID, 3, 0)) }},
 		"acks beyond the number":     {false, true, func(_ *chunk.Stream, j *judge) *violation { return j.Sent(0, ackOf(firstID, 2, 0, 9)) }},
@@ -185,7 +185,7 @@ func TestReceiverJudge(t *testing.T) {
 			j.Sent(0, ackOf(firstID, 2, 0))
 			return j.Sent(0, ackOf(firstID, 2, 0))
 		}},
-		"acks what is not due": {false, true, func(_ *chunk.Stream, j *judge) *violation {
+		"acks without a due ack": {false, true, func(_ *chunk.Stream, j *judge) *violation {
 			j.Arrived(0, first)
 			j.Sent(0, ackOf(firstID, 2, 0))
 			return j.Sent(0, ackOf(firstID, 2, 0))
@@ -222,7 +222,7 @@ func TestReceiverJudge(t *testing.T) {
 		"delivers half":            {false, true, func(_ *chunk.Stream, j *judge) *violation { return j.Read(0, two[:1024], true) }},
 		"delivers other bytes":     {true, true, func(_ *chunk.Stream, j *judge) *violation { return j.Read(0, two[:1999], true) }},
 		"delivers twice":           {true, true, func(_ *chunk.Stream, j *judge) *violation { j.Read(0, two, true); return j.Read(0, two, true) }},
-		"delivers what was not submitted": {true, true, func(s *chunk.Stream, j *judge) *violation {
+		"delivers a chunk that was not submitted": {true, true, func(s *chunk.Stream, j *judge) *violation {
 			s.Submitted[0] = two[1:]
 			return j.Read(0, two, true)
 		}},

@@ -8,7 +8,7 @@ import (
 	"github.com/chunkwire/chunkwire/core"
 )
 
-// application is what uses an end: it has so many chunks to send, thinks between two of them, and reads what comes, at
+// application is what uses an end: it has so many chunks to send, thinks between two of them, and reads the chunks that arrive, at
 // once or not.
 type application struct {
 	chunks    int // still to be delivered

@@ -82,7 +82,7 @@ func (e *end) connect(epoch int) {
 	e.sender, err1 = statemachine.NewSender(statemachine.SenderConfig{Kind: w.kind, FirstChunkID: w.firstID, GiveUp: e.giveUp, Scheduler: scheduler})
 	e.receiver, err2 = statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: w.kind, FirstChunkID: w.firstID, GiveUp: e.giveUp})
 	if err := errors.Join(err, err1, err2); err != nil {
-		panic(err) // what was drawn is valid
+		panic(err) // the drawn configuration is valid
 	}
 	slack := e.tick + core.Millisecond
 	e.sending = chunk.NewSenderJudge(w.kind, e.out, e.pace.Pace, e.giveUp, slack)

@@ -204,7 +204,7 @@ func stranger(e *end) {
 	}
 }
 
-// replay: old datagrams come again, also those of earlier connections.
+// replay: old datagrams come again, also of earlier connections.
 func replay(e *end) {
 	w := e.w
 	if len(w.seen) == 0 {

@@ -41,7 +41,7 @@ type flow struct {
 	read     int // chunks
 }
 
-// sentMessages is those of a channel: of a reliable one a ledger.
+// sentMessages are the messages of a channel; a reliable one has a ledger.
 type sentMessages struct {
 	*channels.Ledger
 	contents map[string]int // how often it was accepted and not read, of an unreliable one

@@ -93,7 +93,7 @@ const (
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^(panic: .*|fatal error: .*)`)
 
-// Run runs tests against a version; 0 is none. A shell sets the limits, since the
+// Run runs tests against a version; 0 is the unchanged program. A shell sets the limits, since the
 // standard library cannot: processor time in seconds, since a limit in wall time would
 // depend on what else the machine does, and addresses, so that a version that never stops
 // appending does not take the machine down.
@@ -187,7 +187,7 @@ func (s *Suite) Judge(t *Tests, id int) (Outcome, error) {
 }
 
 // Each does some work for all elements, as many at once as there are processors, and
-// passes on what comes of it, one at a time.
+// passes the results on, one at a time.
 func Each[T, R any](list []T, work func(T) R, done func(T, R)) {
 	var running sync.WaitGroup
 	var mu sync.Mutex
