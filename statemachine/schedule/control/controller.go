@@ -82,7 +82,7 @@ type Controller struct {
 
 // New returns a controller that knows nothing of the path (REC-8).
 func New(config Config) *Controller {
-	return &Controller{config: config, limit: newLimit(), loss: answer{spread: 16}, losses: newLosses()}
+	return &Controller{config: config, limit: newLimit(), loss: newAnswer(), losses: newLosses()}
 }
 
 // Begin starts a chunk of a sender (REC-2).
@@ -155,7 +155,11 @@ func (c *Controller) Clean(now, r core.Micros) {
 	r = max(rtt.Clip(r), 1)
 	c.RTT.Sample(r)
 	c.limit.sampled, c.limit.latest = true, r
+	was := c.base.value
 	ended, near := c.base.add(now, r, c.RTT.Smoothed, &c.config, c.limit.others)
+	if was-c.base.value >= max(ms, was/emptyPart) {
+		c.loss.forget() // it was learned with a queue that nobody saw
+	}
 	if !ended {
 		return
 	}

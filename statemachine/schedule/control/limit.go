@@ -18,6 +18,7 @@ const (
 	quietMost  = 32  // decisions without a queue above the ceiling, or without a loss in a contest, after which the step doubles
 	doublePart = 8   // to an eighth of the limit at most
 	mostPart   = 4   // by a quarter of the limit at most
+	shrinkPart = 4   // by a quarter of what makes the queue longer than half the target
 	foeRows    = 6   // decisions above the target before the queue is taken for that of others
 	decay      = 128 // what was in use of late fades by a 128th a decision
 )
@@ -34,12 +35,12 @@ type limit struct {
 	sampled bool        // by the event at hand
 	latest  core.Micros // sample of the round trip
 
-	// A decision: the smallest sample of a quarter of a round trip, once a round trip.
-	roundAt  core.Micros // when the next one begins; 0: never yet
-	closesAt core.Micros // when it is made; 0: it has not begun
-	least    core.Micros // the smallest sample since it began; 0: none
-	waits    core.Micros // the sum of what was above the base in the samples since the decision before
-	samples  core.Micros // how many these are
+	// A decision is made once in five quarters of a round trip.
+	decidesAt core.Micros // 0: there was none yet
+	countsAt  core.Micros // samples before are of the beginning of a train, which finds less of a queue than its end
+	least     core.Micros // the smallest sample that counts, since the decision before; 0: none
+	waits     core.Micros // the sum of what was above the base in all samples since then
+	samples   core.Micros // how many these are
 
 	most         int64 // the most in flight since the latest decision, in 64ths
 	lost, passed int64 // slices, since then
@@ -67,26 +68,28 @@ func (c *Controller) target() core.Micros {
 // queue is how long a slice waited, by a sample.
 func (c *Controller) queue(r core.Micros) core.Micros { return r - c.base.value }
 
-// resume goes on after a time without a chunk in flight, which does not count for a decision and is
+// resume goes on after a time without a chunk in flight. What was idle does not count for a decision and is
 // as good as a drain: the queue has lost what was ours.
 func (c *Controller) resume(now core.Micros) {
 	l, idle := &c.limit, now-c.newsAt
-	if c.base.value != 0 && idle < l.latest {
+	if c.base.value == 0 || idle >= l.latest {
+		c.base.busySince = now
+	}
+	if c.base.value == 0 || l.decidesAt == 0 {
 		return
 	}
-	c.base.busySince = now
-	if c.base.value == 0 {
-		return
+	if idle >= l.latest {
+		c.newsAt = now
+		l.decidesAt += idle
+		c.breaker.since += idle
+		c.base.drainAt = max(c.base.drainAt, now+drainFirst)
+		for ; idle >= 2*rttLife && l.size > firstLimit; idle -= rttLife {
+			l.size = max(l.size/2, firstLimit)
+		}
 	}
-	c.newsAt = now
-	l.roundAt += idle
-	c.breaker.since += idle
-	if l.closesAt != 0 {
-		l.closesAt += idle
-	}
-	c.base.drainAt = max(c.base.drainAt, now+drainFirst)
-	for ; idle >= 2*rttLife && l.size > firstLimit; idle -= rttLife {
-		l.size = max(l.size/2, firstLimit)
+	if l.countsAt == 0 {
+		l.countsAt = now + l.latest*5/4
+		l.decidesAt = max(l.decidesAt, now+l.latest*3/2)
 	}
 }
 
@@ -100,31 +103,34 @@ func (c *Controller) decide(now core.Micros, arrived, lost int64) {
 	if l.latest == 0 {
 		return
 	}
-	if l.roundAt == 0 {
-		l.roundAt = now + l.latest
+	if l.decidesAt == 0 {
+		l.decidesAt = now + l.latest*5/4
 	}
-	if l.closesAt == 0 && now >= l.roundAt {
-		l.closesAt, l.least = now+l.latest/4, 0
+	c.count(now)
+	if now >= l.decidesAt {
+		c.judge(now)
+		c.restart(now)
 	}
-	if l.sampled && l.closesAt != 0 && (l.least == 0 || l.latest < l.least) {
-		l.least = l.latest
-	}
-	if l.sampled {
-		l.waits, l.samples = l.waits+c.queue(l.latest), l.samples+1
-	}
-	l.sampled = false
-	if l.closesAt == 0 || now < l.closesAt {
+}
+
+// count takes the sample of the event at hand, if there is one. What follows a pause is of the next decision.
+func (c *Controller) count(now core.Micros) {
+	l := &c.limit
+	if !l.sampled {
 		return
 	}
-	c.judge(now)
-	c.restart(now)
+	l.sampled = false
+	l.waits, l.samples = l.waits+c.queue(l.latest), l.samples+1
+	if now >= l.countsAt && (l.least == 0 || now <= l.decidesAt && l.latest < l.least) {
+		l.least = l.latest
+	}
 }
 
 // restart begins the time of the next decision.
 func (c *Controller) restart(now core.Micros) {
 	l := &c.limit
 	l.most, l.lost, l.passed, l.waits, l.samples = int64(c.flight)*whole, 0, 0, 0, 0
-	l.closesAt, l.roundAt = 0, now+l.latest
+	l.least, l.countsAt, l.decidesAt = 0, 0, now+l.latest*5/4
 }
 
 // open lets the limit grow by what arrives.
@@ -169,6 +175,9 @@ func (c *Controller) judge(now core.Micros) {
 		l.ceiling = 0
 	case full && !l.opening && !c.breaker.open:
 		l.grow(q < t/2)
+		if q > t/2 && !l.others {
+			l.size -= (used - used*int64(c.base.value+t/2)/int64(l.least)) / shrinkPart
+		}
 	}
 	l.marked = 0
 	c.breaker.judge(now, l)

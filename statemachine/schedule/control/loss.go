@@ -39,6 +39,11 @@ type before struct {
 	opening                     bool
 }
 
+func newAnswer() answer { return answer{spread: 16} }
+
+// forget knows nothing of calm loss again.
+func (a *answer) forget() { a.calmLost, a.calmPassed, a.spread = 0, 0, 16 }
+
 // keep notes what is before a cut.
 func (a *answer) keep(l *limit) {
 	a.before = before{l.size, l.ceiling, a.sumLost, a.sumPassed, l.opening}

@@ -30,7 +30,7 @@ func newTalk(limit int64) *talk {
 // round lets a round trip pass in which so many slices are in flight and then heard of, and a decision be made.
 func (w *talk) round(r core.Micros, slices, lost int) {
 	w.Flight(&w.share, slices)
-	w.now = max(w.now+r, w.limit.roundAt)
+	w.now = max(w.now+r, w.limit.decidesAt)
 	w.Clean(w.now, r)
 	w.hear(r, slices, lost)
 }
@@ -234,6 +234,39 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// Who has more of a queue gives back more of it: that is how flows of one link become alike.
+func TestAQueueBeyondHalfTheTargetTakesSomeBack(t *testing.T) {
+	w := newTalk(100)
+	w.full(trip+8*ms, 0)
+	w.is(t, "a quarter of what is too much", 100*whole+step-100*whole*3/48/4)
+}
+
+func TestTheBeginningOfATrainDoesNotCount(t *testing.T) {
+	w := newTalk(100)
+	w.Leave(&w.share)
+	w.Begin(w.now, &w.share)
+	begun := w.now
+	event := func(at, r core.Micros) {
+		w.now = begun + at
+		w.Clean(w.now, r)
+		w.Arrived(w.now, 1, 0)
+	}
+	w.Flight(&w.share, 100)
+	event(trip, trip)
+	event(trip*5/4, 70*ms)
+	event(trip*3/2, 70*ms)
+	check.That(t, w.limit.size < 80*whole, "the queue at its end is that of the link")
+}
+
+func TestWithTheBaseCalmLossIsForgotten(t *testing.T) {
+	w := newTalk(100)
+	w.loss.calmLost, w.loss.calmPassed = 1600, 16000
+	w.Clean(w.now, trip-ms)
+	check.That(t, w.loss.calmPassed > 0, "it hardly fell")
+	w.Clean(w.now, trip-4*ms)
+	check.Equal(t, "calm", w.loss.calmPassed, 0)
+}
+
 // contested returns a conversation in which others have filled the queue.
 func contested(t *testing.T) *talk {
 	w := newTalk(100)
@@ -336,7 +369,7 @@ func TestIdle(t *testing.T) {
 		w.now += idle
 		w.Begin(w.now, &w.share)
 		w.is(t, "after idle", want*whole)
-		check.That(t, w.limit.roundAt > w.now, "idle time is no round")
+		check.That(t, w.limit.decidesAt > w.now, "idle time is no round")
 	}
 }
 
