@@ -34,6 +34,39 @@ func TestAChunkFails(t *testing.T) {
 	})
 }
 
+// A channel that gets no room fails: who waits at it, and who uses it later, learns why. The connection
+// goes on (CXL-17).
+func TestAChannelFails(t *testing.T) {
+	bubble(t, short, transport.Config{}, func(w *world) {
+		client, server := w.connect("c", transport.Config{GiveUp: 2 * time.Second, MessageRate: 64_000})
+		waited := make(chan error, 1)
+		go func() {
+			_, err := client.Channel(1).Recv(background)
+			waited <- err
+		}()
+		for start := time.Now(); time.Since(start) < 3*time.Second; time.Sleep(50 * ms) {
+			_ = client.Channel(1).Send([]byte("behind the others"))
+			_ = client.Unreliable().Send(make([]byte, 1000)) // of a higher priority, and more than the rate
+		}
+		for name, err := range map[string]error{
+			"Recv before": <-waited, "Send": client.Channel(1).Send([]byte("x")), "Err": client.Channel(1).Err(), "Flush": client.Flush(background),
+		} {
+			if !errors.Is(err, transport.ErrFailed) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		time.Sleep(5 * time.Second) // the others are sent
+		for _, ok := server.Unreliable().TryRecv(); ok; _, ok = server.Unreliable().TryRecv() {
+		}
+		if err := client.Unreliable().Send([]byte("last")); err != nil || client.Err() != nil {
+			t.Error(err, client.Err())
+		}
+		if got, err := server.Unreliable().Recv(background); string(got) != "last" {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
+
 // Ends that agreed on no lanes have no chunks.
 func TestNoLanes(t *testing.T) {
 	bubble(t, short, transport.Config{}, func(w *world) {
