@@ -244,7 +244,7 @@ func (c *Conn) receive(now core.Micros, datagram []byte, ecn ECN) (h heard, err 
 	body, err := c.link.Open(c.memory.body[:0], datagram)
 	if err != nil {
 		c.step(isRefused, input{})
-		logRefused(c.log, c.now, datagram, err)
+		c.memory.logRefused(c.log, c.now, uint64(c.link.ID()), datagram, err)
 		return h, err
 	}
 	c.memory.body = body
@@ -272,7 +272,7 @@ func (c *Conn) takeBody(body []byte, ecn ECN) (h heard, err error) {
 	}
 	if err != nil {
 		c.counts.Refused++
-		logRefused(c.log, c.now, body, err)
+		c.memory.logRefused(c.log, c.now, uint64(c.link.ID()), body, err)
 	}
 	return h, err
 }

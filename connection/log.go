@@ -93,8 +93,8 @@ func whyEnded(err error) string {
 	return "refused"
 }
 
-// logRefused logs a datagram that was refused.
-func logRefused(log eventlog.Log, now core.Micros, datagram []byte, err error) {
+// logRefused logs a datagram that was refused, if so many may be logged of its code and its source (CXA-5).
+func (m *Memory) logRefused(log eventlog.Log, now core.Micros, source uint64, datagram []byte, err error) {
 	if log == nil || err == nil {
 		return
 	}
@@ -102,7 +102,10 @@ func logRefused(log eventlog.Log, now core.Micros, datagram []byte, err error) {
 	if refusal := new(core.Error); errors.As(err, &refusal) {
 		e.Code, e.Sentence = string(refusal.Code()), refusal.Rule()
 	}
-	log(e)
+	if omitted, ok := m.refusals.Take(now, e.Code, source); ok {
+		e.Count = omitted
+		log(e)
+	}
 }
 
 // logPacket logs a packet with a payload.

@@ -21,6 +21,7 @@ type Server struct {
 	settings settings
 	clock    driver.Clock
 	seed     maphash.Seed // of the spread of identities
+	log      *driver.Log
 	shards   []*shard
 	closing  atomic.Bool // no new connections
 
@@ -75,6 +76,7 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 	s := &Server{
 		settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(),
 	}
+	s.log = driver.NewLog(set.Logger, s.clock)
 	for i, pc := range conns {
 		sh, err := newShard(s, udp.New(pc), i)
 		if err != nil {

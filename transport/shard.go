@@ -38,7 +38,7 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	}
 	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
 	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)
-	sh.driver.Log = driver.NewLog(s.settings.Logger)
+	sh.driver.Log = s.log
 	sh.links = driver.Links{Driver: sh.driver, RecvQueue: s.settings.RecvQueue, Took: sh.stats.noteChunk}
 	sh.driver.AddLocked(&sh.slot, (*handshakes)(sh))
 	return sh, nil
@@ -97,7 +97,7 @@ func (sh *shard) take(now core.Micros, datagram []byte, from udp.Addr, ecn udp.E
 	got, err := sh.table.ReceiveECN(now, addressOf(from), datagram, connection.ECN(ecn), sh.answer[:0])
 	if err != nil {
 		code := codeOf(err)
-		d.Log.Undecodable(now, from, string(code), sh.stats.undecodable(code, from))
+		d.Log.Undecodable(from, string(code), sh.stats.undecodable(code, from))
 	}
 	if got.Answer != nil {
 		sh.answer = got.Answer
@@ -208,7 +208,7 @@ func (sh *shard) Unreadable(size int, from udp.Addr) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)
-	sh.driver.Log.Undecodable(sh.driver.Now(), from, string(session.CodeTrailingData), sh.stats.undecodable(session.CodeTrailingData, from))
+	sh.driver.Log.Undecodable(from, string(session.CodeTrailingData), sh.stats.undecodable(session.CodeTrailingData, from))
 }
 
 // PortUnreachableLocked does nothing: no socket of a server is connected.
