@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"net"
 
 	"github.com/chunkwire/chunkwire/connection"
@@ -87,9 +88,15 @@ func (p *Peer) Done() <-chan struct{} { return p.link.Done() }
 
 // Flush waits until the peer has every chunk and every message of a reliable channel
 // that was given before, and the unreliable ones were sent. It fails with
-// ErrCanceled, or with the error that ended the connection.
+// ErrCanceled, with ErrFailed if a channel has failed, or with the error that ended the
+// connection.
 func (p *Peer) Flush(ctx context.Context) error {
-	return p.await(ctx, func() (done bool, err error) { return p.conn.Delivered(), nil })
+	return p.await(ctx, func() (done bool, err error) {
+		if failed := p.conn.Failed(); failed != 0 {
+			return false, Channel{p, uint8(bits.TrailingZeros64(failed))}.errLocked()
+		}
+		return p.conn.Delivered(), nil
+	})
 }
 
 // await calls a function under the lock until it is done or fails, each time that
