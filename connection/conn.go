@@ -46,6 +46,8 @@ type Conn struct {
 	in  incoming
 	out outgoing
 
+	failed uint64 // the channels that have failed, as far as it is logged
+
 	// Closing.
 	code     uint16
 	text     string
@@ -332,11 +334,9 @@ func (c *Conn) openGuard() (guard uint8, in input) {
 	return nothingDue, in
 }
 
-// failure returns why a channel or a chunk machine was given up, or nil.
+// failure returns why a chunk machine was given up, or nil. A channel that was ends nothing else
+// (CHC-6).
 func (c *Conn) failure() error {
-	if err := c.mux.Err(); err != nil {
-		return err
-	}
 	if c.lanes != nil {
 		return c.lanes.Err()
 	}
@@ -496,6 +496,7 @@ func (c *Conn) learn() (acked bool) {
 		c.lanes.Marked(c.now, marked)
 	}
 	c.mux.SetPath(c.path())
+	c.logChannels()
 	return acked
 }
 

@@ -313,8 +313,8 @@ class Connection:
 
     @property
     def _has_failed(self) -> bool:
-        lanes = (*self.senders, *self.receivers)
-        return self.mux.has_failed or any(m.state == "FAILED" for m in lanes)
+        """Of the lanes: a channel that has failed ends nothing else (CXL-17)."""
+        return any(m.state == "FAILED" for m in (*self.senders, *self.receivers))
 
     def _start_closing(self, now: int, close: Close, why: Why) -> None:
         self.state, self.ended = CLOSING, why
