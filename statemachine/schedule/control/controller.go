@@ -169,6 +169,14 @@ func (c *Controller) Clean(now, r core.Micros) {
 	c.restart(now)
 }
 
+// Resent takes a sample of a slice that was sent again, of which it is not known which transmission arrived.
+// It tells of the queue where there is no better one (LSS-6).
+func (c *Controller) Resent(r core.Micros) {
+	r = max(rtt.Clip(r), 1)
+	c.RTT.Smooth(r)
+	c.limit.waits, c.limit.samples = c.limit.waits+max(c.queue(r), 0), c.limit.samples+1
+}
+
 // Arrived takes n slices that were newly acked, and how many slices were found lost, or fewer than
 // none if some came late.
 func (c *Controller) Arrived(now core.Micros, n, lost int) {

@@ -81,7 +81,7 @@ func (c *Controller) resume(now core.Micros) {
 	if idle >= l.latest {
 		c.newsAt = now
 		l.decidesAt += idle
-		c.breaker.since += idle
+		c.breaker.idle(idle)
 		c.base.drainAt = max(c.base.drainAt, now+drainFirst)
 		for ; idle >= 2*rttLife && l.size > firstLimit; idle -= rttLife {
 			l.size = max(l.size/2, firstLimit)

@@ -6,7 +6,7 @@ import "github.com/chunkwire/chunkwire/core"
 const (
 	priorLost, priorPassed = 2, 32 // sixteenths of a slice, of so many slices: 1 in 256
 	calmMost               = 8192  // slices of which the calm loss is counted
-	capPart                = 4     // calm loss is a quarter at most
+	capPart                = 2     // calm loss is a half at most
 	openPart               = 8     // an eighth may be lost while opening
 	deepPart               = 64    // and a 64th where the queue was seen to hold more
 	sumMost                = 64    // slices of which losses are summed

@@ -167,14 +167,14 @@ func TestCalmLossIsLearnedWithoutAQueue(t *testing.T) {
 	}
 }
 
-func TestNoMoreThanAQuarterIsCalm(t *testing.T) {
+func TestNoMoreThanHalfIsCalm(t *testing.T) {
 	w := newTalk(100)
-	w.loss.calmLost, w.loss.calmPassed = 16*2000, 16*4000
+	w.loss.calmLost, w.loss.calmPassed = 16*3500, 16*4000
 	for range 100 {
 		n := w.PathSlices()
-		w.round(trip, n, (n+1)/2)
+		w.round(trip, n, (4*n+4)/5)
 	}
-	check.That(t, w.limit.size < 8*whole, "half is lost, and it goes on")
+	check.That(t, w.limit.size < 8*whole, "four fifths are lost, and it goes on")
 }
 
 func TestADeepQueueForgivesALoss(t *testing.T) {
@@ -441,6 +441,22 @@ func TestBreaker(t *testing.T) {
 	check.That(t, !w.breaker.open && w.limit.size > leastLimit, "it mends")
 }
 
+func TestTheBreakerOpensSoonerAtTheLeastLimit(t *testing.T) {
+	for _, c := range []struct {
+		lost, of int
+		limit    int64
+		open     bool
+	}{{2, 5, 1, true}, {2, 5, 100, false}, {1, 5, 1, false}, {3, 5, 100, true}} {
+		w := newTalk(c.limit)
+		for range 1000 {
+			w.limit.size, w.limit.lost, w.limit.passed = c.limit*whole, int64(c.lost), int64(c.of)
+			w.breaker.judge(w.now, &w.limit)
+			w.now += trip
+		}
+		check.Equal(t, "open", w.breaker.open, c.open)
+	}
+}
+
 func TestTheBreakerForgivesAnOvershoot(t *testing.T) {
 	w := newTalk(100)
 	w.full(trip, 60)
@@ -535,8 +551,16 @@ func TestWhatWasGivenUpInASilenceIsNoLoss(t *testing.T) {
 func TestTheBreakerHearsOfWhatTimersGaveUp(t *testing.T) {
 	w := newTalk(20)
 	for range 250 {
-		w.TimedOut(w.now, 12)
+		w.TimedOut(w.now, 24)
 		w.round(trip, 20, 0)
 	}
 	check.That(t, w.breaker.open, "for 10 s")
+}
+
+func TestSlicesSentAgainTellWhetherTheQueueIsEmpty(t *testing.T) {
+	w := newTalk(100)
+	w.Resent(trip + 8*ms)
+	w.Resent(trip - ms)
+	check.That(t, w.limit.waits == 8*ms && w.limit.samples == 2, "they count")
+	check.That(t, w.limit.least == 0 && w.limit.latest == trip && w.MinRTT() == trip, "for nothing else")
 }
