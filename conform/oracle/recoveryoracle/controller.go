@@ -121,7 +121,7 @@ type Controller struct {
 // sample is a clean sample.
 type sample struct {
 	r, wait int64
-	counts  bool // for the queue, unless others are smaller (DEC-2)
+	counts  bool // for the queue, unless others are smaller (DCS-2)
 	inTime  bool // not after decides_at
 }
 
@@ -168,7 +168,7 @@ func (c *Controller) active() (n int64) {
 	return n
 }
 
-// OnFlight is what follows when the flight changes (DEC-3).
+// OnFlight is what follows when the flight changes (DCS-3).
 func (c *Controller) OnFlight() { c.most = max(c.most, S*c.flight()) }
 
 // OnBegin is the controller's part of REC-2, before the chunk is in flight.
@@ -179,7 +179,7 @@ func (c *Controller) OnBegin(now int64) {
 	c.useBound()
 }
 
-// onResume is IDL-1, and DEC-4.
+// onResume is IDL-1, and DCS-4.
 func (c *Controller) onResume(now int64) {
 	idle := now - c.newsAt
 	if idle >= c.latest {
@@ -294,7 +294,7 @@ func (c *Controller) OnCleanSample(now, r int64) {
 	if ended && near && c.others { // OTH-4
 		c.others, c.above, c.drainAt = false, 0, now+DrainEvery
 	}
-	if ended { // DEC-6
+	if ended { // DCS-6
 		c.beginDecision(now)
 	}
 }
@@ -355,15 +355,15 @@ func (c *Controller) endDrain(now int64, near bool) {
 // MinRTT is the smallest clean sample of late, 0 before there is one.
 func (c *Controller) MinRTT() int64 { return c.minRTT }
 
-// Yield says whether other packets must not wait behind slices (LIM-3).
+// Yield says whether other packets must not wait behind slices (ROOM-3).
 func (c *Controller) Yield(yields bool) { c.yields = yields }
 
-// HasRoom is LIM-1, which changes nothing (LIM-2).
+// HasRoom is ROOM-1, which changes nothing (ROOM-2).
 func (c *Controller) HasRoom() bool {
 	return c.profile.Burst || c.profile.Fixed || c.flight() < c.PathSlices()
 }
 
-// PathSlices is how many slices may be in flight (LIM-1).
+// PathSlices is how many slices may be in flight (ROOM-1).
 func (c *Controller) PathSlices() int64 {
 	n := max(c.limit, TwoSlices) / S
 	if c.drainUntil != 0 {
@@ -397,7 +397,7 @@ func (c *Controller) Goes(now int64, wanted, fresh bool) bool {
 // ProbeAt is the time before which no probe goes (PTO-2).
 func (c *Controller) ProbeAt() int64 { return c.probeAt }
 
-// SilentAt is the time from which LIM-7 holds.
+// SilentAt is the time from which ROOM-7 holds.
 func (c *Controller) SilentAt() int64 {
 	delay, _ := c.Delays()
 	return c.newsAt + delay
@@ -430,6 +430,21 @@ func (c *Controller) ofLimit() int64 {
 		ns = ns * 15 / 16
 	}
 	return min(ns, Slowest)
+}
+
+// Vars is what a controller knows.
+type Vars struct {
+	SRTT, MinRTT, PaceAt, Limit, Flight, CalmLost, CalmPassed int64
+	SilentAt, ProbeAt, Slices, Lost, Arrived                  int64
+	Others, Room                                              bool
+}
+
+// Vars returns it.
+func (c *Controller) Vars() Vars {
+	return Vars{
+		SRTT: c.srtt, MinRTT: c.minRTT, PaceAt: c.paceAt, Limit: c.limit, Flight: c.flight(), CalmLost: c.calmLost, CalmPassed: c.calmPassed,
+		SilentAt: c.SilentAt(), ProbeAt: c.probeAt, Slices: c.PathSlices(), Lost: c.Lost, Arrived: c.Arrived, Others: c.others, Room: c.HasRoom(),
+	}
 }
 
 // Isqrt is the largest integer whose square is at most x.

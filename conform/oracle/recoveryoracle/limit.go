@@ -25,7 +25,7 @@ const (
 	BreakSlices = 16
 )
 
-// target is t of DEC-5 and LIM-3.
+// target is t of DCS-5 and ROOM-3.
 func (c *Controller) target() int64 {
 	t := c.minRTT / 4
 	if t < TargetLeast {
@@ -40,7 +40,7 @@ func (c *Controller) target() int64 {
 	return t
 }
 
-// onRound is what a decision makes of news, and the decision when it is due (DEC-1, DEC-3).
+// onRound is what a decision makes of news, and the decision when it is due (DCS-1, DCS-3).
 func (c *Controller) onRound(now, n, missing int64) {
 	c.reports = append(c.reports, report{n, missing})
 	c.open(n)
@@ -48,7 +48,7 @@ func (c *Controller) onRound(now, n, missing int64) {
 		return
 	}
 	if c.decidesAt == 0 {
-		c.decidesAt = now + c.latest*5/4
+		c.decidesAt, c.littleAt = now+c.latest*5/4, now
 	}
 	c.countSample(now)
 	if now >= c.decidesAt {
@@ -57,7 +57,7 @@ func (c *Controller) onRound(now, n, missing int64) {
 	}
 }
 
-// countSample is DEC-2.
+// countSample is DCS-2.
 func (c *Controller) countSample(now int64) {
 	if c.clean == nil {
 		return
@@ -68,13 +68,13 @@ func (c *Controller) countSample(now int64) {
 	c.samples = append(c.samples, k)
 }
 
-// beginDecision is the rest of DEC-3, and DEC-6.
+// beginDecision is the rest of DCS-3, and DCS-6.
 func (c *Controller) beginDecision(now int64) {
 	c.most, c.reports, c.samples = S*c.flight(), nil, nil
 	c.countsAt, c.decidesAt = 0, now+c.latest*5/4
 }
 
-// least is the sample that the queue is judged by (DEC-2, DEC-5).
+// least is the sample that the queue is judged by (DCS-2, DCS-5).
 func (c *Controller) least() (r int64) {
 	for _, k := range c.samples {
 		if k.counts && (r == 0 || k.inTime && k.r < r) {
@@ -87,7 +87,7 @@ func (c *Controller) least() (r int64) {
 	return r
 }
 
-// isEmpty says that the mean of the samples shows no queue (DEC-7).
+// isEmpty says that the mean of the samples shows no queue (DCS-7).
 func (c *Controller) isEmpty() bool {
 	if len(c.samples) == 0 {
 		return false
@@ -108,7 +108,7 @@ func (c *Controller) told() (lost, passed int64) {
 	return lost, passed
 }
 
-// open is LIM-4 to LIM-6.
+// open is ROOM-4 to ROOM-6.
 func (c *Controller) open(n int64) {
 	if !c.opening || c.broken || n <= 0 || c.latest-c.minRTT > c.target()/2 {
 		return
@@ -129,15 +129,16 @@ type verdict struct {
 	lost, passed           int64
 }
 
-// decide is DEC-8: a decision, in this order.
+// decide is DCS-8: a decision, in this order.
 func (c *Controller) decide(now int64) {
-	v := verdict{now: now, least: c.least(), t: c.target(), used: min(c.most, c.limit), full: c.most+S > c.limit*7/8}
+	v := verdict{now: now, least: c.least(), t: c.target()}
 	v.q = v.least - c.minRTT
 	v.lost, v.passed = c.told()
 	lossy := c.judgeLoss(v)
 	if c.drainUntil != 0 { // LSS-7
 		return
 	}
+	v.used, v.full = min(c.most, c.limit), c.most+S > c.limit*7/8 // with what LSS-3 has given back
 	c.judgeOthers(v)
 	d := c.byDelay(v)
 	switch {
@@ -175,7 +176,7 @@ func (c *Controller) giveBack(v verdict) {
 	}
 }
 
-// cut is DLY-2 and LIM-6.
+// cut is DLY-2 and ROOM-6.
 func (c *Controller) cut(size int64) {
 	c.limit, c.step, c.quiet, c.opening = max(size, LeastLimit), Step, 0, false
 }

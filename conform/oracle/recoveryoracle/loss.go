@@ -82,7 +82,7 @@ func (c *Controller) judgeLoss(v verdict) (lossy bool) {
 
 // goBack is what LSS-3 says of a cut in vain.
 func (c *Controller) goBack() {
-	if c.before == nil || c.exceeds(c.before.lost, c.before.passed, false) {
+	if c.before == nil || c.broken || c.exceeds(c.before.lost, c.before.passed, false) {
 		return
 	}
 	c.limit = max(c.limit, c.before.limit)
