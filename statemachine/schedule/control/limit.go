@@ -104,7 +104,7 @@ func (c *Controller) decide(now core.Micros, arrived, lost int64) {
 		return
 	}
 	if l.decidesAt == 0 {
-		l.decidesAt = now + l.latest*5/4
+		l.decidesAt, c.breaker.since = now+l.latest*5/4, now
 	}
 	c.count(now)
 	if now >= l.decidesAt {

@@ -63,7 +63,7 @@ func (c *Controller) judgeLoss(now, q, t core.Micros) (lossy bool) {
 		a.phase = steady
 		a.learn(lost, passed, empty)
 		b := &a.before
-		if a.sumLost, a.sumPassed = b.lost, b.passed; b.size > 0 && !a.exceeds(l.opening, false) {
+		if a.sumLost, a.sumPassed = b.lost, b.passed; b.size > 0 && !c.breaker.open && !a.exceeds(l.opening, false) {
 			l.size, l.ceiling, l.opening = max(l.size, b.size), b.ceiling, b.opening // the cut was in vain
 		}
 		a.sumLost, a.sumPassed, a.before = 0, 0, before{}

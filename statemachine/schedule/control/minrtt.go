@@ -61,7 +61,7 @@ func (b *base) add(now, r, smoothed core.Micros, config *Config, contested bool)
 		b.found = min(b.found, r)
 		near = b.found <= b.value+max(b.value/8, ackDelay)
 		if now >= b.until || near && !b.fell && now >= b.fullAt {
-			b.end(now, near, contested)
+			b.end(now, near)
 			ended = true
 		}
 	}
@@ -83,25 +83,22 @@ func (b *base) expire(now core.Micros) (ended bool) {
 		return false
 	}
 	misses := b.misses
-	b.end(now, true, false)
+	b.end(now, true)
 	b.misses = misses
 	return true
 }
 
 // end ends a drain (EST-9, EST-10).
-func (b *base) end(now core.Micros, near, contested bool) {
+func (b *base) end(now core.Micros, near bool) {
 	b.until, b.drainAt = 0, now+drainEvery
 	if b.fell {
 		b.drainAt = now + drainSoon
 	}
 	b.fell = false
-	switch {
-	case near:
+	if near {
 		b.misses = 0
-	default:
-		if b.misses++; b.misses == drainMiss {
-			b.value, b.misses = b.found, 0
-		}
+	} else if b.misses++; b.misses == drainMiss {
+		b.value, b.misses = b.found, 0
 	}
 }
 

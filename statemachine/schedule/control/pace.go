@@ -24,10 +24,6 @@ func (p *pacer) wait(now core.Micros) {
 	}
 }
 
-// isLate reports whether the caller comes too late to make up for it: then it is
-// the caller who sets the rate, not the path (PAC-4).
-func (p *pacer) isLate(now core.Micros) bool { return p.at < now-catchUp }
-
 // spend moves on by what a slice takes (PAC-4).
 func (p *pacer) spend(now core.Micros, ns int64) {
 	p.wait(now - catchUp)

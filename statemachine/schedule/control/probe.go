@@ -37,8 +37,8 @@ func (c *Controller) TimedOut(now core.Micros, lost int) {
 	l.step, l.quiet, l.opening = step, 0, !c.breaker.open
 }
 
-// Late notes that so many of what a timer gave up have arrived.
-func (c *Controller) Late(n int) { c.suspects = max(c.suspects-int64(n), 0) }
+// Late notes that so many of what a timer gave up have arrived; fewer than none are none.
+func (c *Controller) Late(n int) { c.suspects = max(c.suspects-int64(max(n, 0)), 0) }
 
 // SilentAt returns when there has been no news for as long as an ack may take: from then on
 // what a timer found lost goes whatever the limit says (LMT-10).

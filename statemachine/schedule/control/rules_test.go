@@ -470,6 +470,27 @@ func TestTheBreakerForgivesAnOvershoot(t *testing.T) {
 	check.That(t, !w.breaker.open, "little was lost in between")
 }
 
+// A connection may begin at any time of its clock.
+func TestTheBreakerCountsFromTheFirstDecisionOn(t *testing.T) {
+	w := &talk{Controller: New(Config{}), now: 3600 * core.Second}
+	w.Begin(w.now, &w.share)
+	w.round(trip, 16, 0)
+	w.full(trip, 30)
+	w.full(trip, 30)
+	check.That(t, !w.breaker.open, "not for 10 s")
+}
+
+func TestABrokenPathTakesNoCutBack(t *testing.T) {
+	w := newTalk(100)
+	w.full(trip, 12)
+	w.full(trip, 0)
+	w.breaker.open, w.breaker.since = true, w.now
+	w.limit.cut(leastLimit)
+	w.full(trip, 2)
+	check.That(t, w.breaker.open, "too few to tell")
+	w.is(t, "the least", leastLimit)
+}
+
 func TestThePaceSpreadsTheLimit(t *testing.T) {
 	w := newTalk(100)
 	check.Equal(t, "a 16th faster", w.interval(false), 40_000_000/100*15/16)
@@ -546,6 +567,13 @@ func TestWhatWasGivenUpInASilenceIsNoLoss(t *testing.T) {
 	before := w.limit.size
 	w.round(trip, 2, 0)
 	check.That(t, w.limit.size >= before, "it was answered once")
+}
+
+func TestNothingThatArrivesMakesSuspects(t *testing.T) {
+	w := newTalk(2)
+	w.TimedOut(w.now, 2)
+	w.Late(-5)
+	check.Equal(t, "suspects", w.suspects, 2)
 }
 
 func TestTheBreakerHearsOfWhatTimersGaveUp(t *testing.T) {
