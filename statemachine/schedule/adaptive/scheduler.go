@@ -41,7 +41,7 @@ type Scheduler struct {
 	newsAt     core.Micros
 	held       bool        // the peer cannot take the chunk yet; until the next newly acked slice
 	heldAt     core.Micros // since when
-	refused    uint32      // up to this number the peer may have refused transmissions: such are not the path's
+	refused    uint32      // up to this number the peer may have refused transmissions (SUS-5)
 }
 
 var _ statemachine.Scheduler = (*Scheduler)(nil)
@@ -160,8 +160,8 @@ func (s *Scheduler) upNext(now core.Micros) (id int, isCopy bool) {
 	return s.chooseCopy(now), true
 }
 
-// due returns a lost slice, or else a fresh one if the window has room, or none.
-// A peer that holds gets no fresh one but the very first (REC-4).
+// due returns a lost slice, or else a fresh one if there is room, or none; in a silence what a timer
+// found lost without room (ROOM-7). A peer that holds gets no fresh one but the very first (REC-9).
 func (s *Scheduler) due() int {
 	if id := s.lost.Next(0); id >= 0 {
 		if s.path.HasRoom() {
@@ -172,7 +172,7 @@ func (s *Scheduler) due() int {
 		}
 		return none
 	}
-	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.hasRoom() {
+	if s.fresh == s.numSlices || s.held && s.fresh > 0 || !s.path.HasRoom() {
 		return none
 	}
 	return s.fresh

@@ -43,7 +43,7 @@ func (s *Scheduler) expire(now core.Micros) {
 			given++
 		}
 	}
-	s.path.TimedOut(now, given)
+	s.path.TimedOut(now, given) // SUS-1
 }
 
 // probeFirst orders by transmissions, the fewest first, then the newest first:

@@ -9,12 +9,12 @@ import (
 
 const ms = core.Millisecond
 
-// Config is what a profile says of the pace (section 14).
+// Config is what a profile says of the pace (section 17).
 type Config struct {
 	// MaxRate limits what is sent, in bits a second with IP and UDP headers:
 	// statemachine.MinRate to MaxRate, or 0 for no limit (PRO-1).
 	MaxRate int64
-	Burst   bool // fresh slices ignore the window and are 85 us apart (PRO-2)
+	Burst   bool // there is always room, and fresh slices are 85 us apart (PRO-2)
 	Fixed   bool // MaxRate is the rate, and nothing is learned of it (PRO-4)
 	Without Rule // for ablation: the rules that are left out
 }
@@ -28,7 +28,7 @@ func (c *Config) Check() error {
 	return statemachine.CheckRate("Profile.MaxRate", c.MaxRate)
 }
 
-// limit returns the least nanoseconds between two slices at MaxRate.
+// limit returns the least nanoseconds between two slices at MaxRate (PRO-1).
 func (c *Config) limit() int64 {
 	if c.MaxRate == 0 {
 		return 0
@@ -37,7 +37,7 @@ func (c *Config) limit() int64 {
 }
 
 // gapSlices is how many slices of a sender must be in flight for one to be overtaken by two; with fewer
-// only its timer finds a loss.
+// only its timer finds a loss (SUS-3).
 const gapSlices = 3
 
 // Rule is a part of the algorithm that can be left out, to see what it is worth.
@@ -45,9 +45,9 @@ type Rule uint32
 
 // The rules.
 const (
-	Drain   Rule = 1 << iota
-	Join         // others drain
-	Silence      // PTO-7
+	Drain   Rule = 1 << iota // ROOM-1: few slices in a drain
+	Join                     // EST-8: others drain
+	Silence                  // PTO-7
 )
 
 func (c *Config) has(r Rule) bool { return c.Without&r == 0 }
@@ -63,18 +63,18 @@ type Controller struct {
 	breaker breaker
 	losses  Losses
 	pace    pacer
-	yields  bool // other packets must not wait (WIN-5)
+	yields  bool // other packets must not wait (ROOM-3)
 
 	flight  int // slices in flight, of all senders
 	active  int // senders with a chunk in flight
-	wanting int // senders that had something to send at their latest poll (REC-5)
+	wanting int // senders that had something to send at their latest poll (PAC-5)
 
 	newsAt     core.Micros // the latest newly acked slice, of any sender
 	timeouts   int         // in a row without news
 	unanswered int         // slices sent since there was news
-	suspects   int64       // slices that timers gave up since there was news
-	silenced   bool        // the limit was halved for this silence
-	probeAt    core.Micros // no probes before
+	suspects   int64       // slices that timers gave up since there was news (SUS-1)
+	silenced   bool        // the limit was halved for this silence (PTO-7)
+	probeAt    core.Micros // no probes before (PTO-3)
 
 	reportedMode string      // to the log
 	reportAt     core.Micros // the next report, unless the mode changes
@@ -105,7 +105,7 @@ type Share struct {
 	wants  bool // something was to be sent at the latest poll
 }
 
-// Flight notes that a sender has n slices in flight.
+// Flight notes that a sender has n slices in flight (REC-1).
 func (c *Controller) Flight(s *Share, n int) {
 	c.flight += n - s.flight
 	s.flight = n
@@ -133,7 +133,7 @@ func (c *Controller) want(s *Share, wants bool) {
 }
 
 // Go reports whether what the scheduler wants to send goes out at now, and counts
-// it as sent (REC-5, from step 3 on). A fresh slice has the spacing of PRO-2.
+// it as sent (REC-5, from step 3 on; PAC-5, PTO-6). A fresh slice has the spacing of PRO-2.
 func (c *Controller) Go(now core.Micros, s *Share, wants, fresh bool) bool {
 	if c.wanting == 0 {
 		c.pace.wait(now)
@@ -158,7 +158,7 @@ func (c *Controller) Clean(now, r core.Micros) {
 	was := c.base.value
 	ended, near := c.base.add(now, r, c.RTT.Smoothed, &c.config, c.limit.others)
 	if was-c.base.value >= max(ms, was/emptyPart) {
-		c.loss.forget() // it was learned with a queue that nobody saw
+		c.loss.forget() // it was learned with a queue that nobody saw (LSS-8)
 	}
 	if !ended {
 		return
@@ -166,24 +166,32 @@ func (c *Controller) Clean(now, r core.Micros) {
 	if near && c.limit.others {
 		c.endContest(now)
 	}
-	c.restart(now)
+	c.restart(now) // DCS-6
+}
+
+// Resent takes a sample of a slice that was sent again, of which it is not known which transmission arrived.
+// It tells of the queue where there is no better one (EST-3, DCS-9).
+func (c *Controller) Resent(r core.Micros) {
+	r = max(rtt.Clip(r), 1)
+	c.RTT.Smooth(r)
+	c.limit.waits, c.limit.samples = c.limit.waits+max(c.queue(r), 0), c.limit.samples+1
 }
 
 // Arrived takes n slices that were newly acked, and how many slices were found lost, or fewer than
-// none if some came late.
+// none if some came late (REC-11).
 func (c *Controller) Arrived(now core.Micros, n, lost int) {
 	counted := int64(lost)
 	if n > 0 {
 		if !c.silenced && c.limit.size < gapSlices*whole*int64(c.active) {
-			counted += c.suspects
+			counted += c.suspects // SUS-3
 		} else {
-			c.breaker.count(c.suspects)
+			c.breaker.count(c.suspects) // SUS-4
 		}
 		c.suspects = 0
 		c.newsAt, c.timeouts, c.unanswered, c.silenced, c.probeAt = now, 0, 0, false, 0 // PTO-6
 	}
 	if c.base.expire(now) {
-		c.restart(now)
+		c.restart(now) // DCS-6
 	}
 	c.losses.count(n+lost, n)
 	c.decide(now, int64(n), counted)

@@ -2,7 +2,7 @@ package control
 
 import "github.com/chunkwire/chunkwire/core"
 
-// Figures of the limit, which is counted in 64ths of a slice.
+// Figures of the limit, which is counted in 64ths of a slice (REC-10).
 const (
 	whole       = 64         // a slice, in the unit of the limit
 	firstLimit  = 16 * whole // 16 datagrams: RFC 6928 has 10 of 1,460 bytes, these are 1,066 with headers
@@ -56,7 +56,7 @@ type limit struct {
 
 func newLimit() limit { return limit{size: firstLimit, step: step, opening: true} }
 
-// target is how long a queue is wanted at most.
+// target is how long a queue is wanted at most (ROOM-3).
 func (c *Controller) target() core.Micros {
 	t := min(max(c.base.value/4, targetLeast), targetMost)
 	if c.yields {
@@ -65,11 +65,11 @@ func (c *Controller) target() core.Micros {
 	return t
 }
 
-// queue is how long a slice waited, by a sample.
+// queue is how long a slice waited, by a sample (DCS-7).
 func (c *Controller) queue(r core.Micros) core.Micros { return r - c.base.value }
 
 // resume goes on after a time without a chunk in flight. What was idle does not count for a decision and is
-// as good as a drain: the queue has lost what was ours.
+// as good as a drain: the queue has lost what was ours (IDL-1).
 func (c *Controller) resume(now core.Micros) {
 	l, idle := &c.limit, now-c.newsAt
 	if c.base.value == 0 || idle >= l.latest {
@@ -81,20 +81,20 @@ func (c *Controller) resume(now core.Micros) {
 	if idle >= l.latest {
 		c.newsAt = now
 		l.decidesAt += idle
-		c.breaker.since += idle
+		c.breaker.idle(idle)
 		c.base.drainAt = max(c.base.drainAt, now+drainFirst)
 		for ; idle >= 2*rttLife && l.size > firstLimit; idle -= rttLife {
-			l.size = max(l.size/2, firstLimit)
+			l.size = max(l.size/2, firstLimit) // IDL-2
 		}
 	}
-	if l.countsAt == 0 {
+	if l.countsAt == 0 { // DCS-4
 		l.countsAt = now + l.latest*5/4
 		l.decidesAt = max(l.decidesAt, now+l.latest*3/2)
 	}
 }
 
 // decide takes what arrived and was lost, after the sample, and makes the decision of a
-// round trip when it is due.
+// round trip when it is due: time decides (DCS-1, DCS-3).
 func (c *Controller) decide(now core.Micros, arrived, lost int64) {
 	l := &c.limit
 	l.lost += lost
@@ -104,7 +104,8 @@ func (c *Controller) decide(now core.Micros, arrived, lost int64) {
 		return
 	}
 	if l.decidesAt == 0 {
-		l.decidesAt, c.breaker.since = now+l.latest*5/4, now
+		l.decidesAt = now + l.latest*5/4
+		c.breaker.since, c.breaker.sinceAny = now, now
 	}
 	c.count(now)
 	if now >= l.decidesAt {
@@ -113,7 +114,7 @@ func (c *Controller) decide(now core.Micros, arrived, lost int64) {
 	}
 }
 
-// count takes the sample of the event at hand, if there is one. What follows a pause is of the next decision.
+// count takes the sample of the event at hand, if there is one. What follows a pause is of the next decision (DCS-2).
 func (c *Controller) count(now core.Micros) {
 	l := &c.limit
 	if !l.sampled {
@@ -126,14 +127,14 @@ func (c *Controller) count(now core.Micros) {
 	}
 }
 
-// restart begins the time of the next decision.
+// restart begins the time of the next decision (DCS-6).
 func (c *Controller) restart(now core.Micros) {
 	l := &c.limit
 	l.most, l.lost, l.passed, l.waits, l.samples = int64(c.flight)*whole, 0, 0, 0, 0
 	l.least, l.countsAt, l.decidesAt = 0, 0, now+l.latest*5/4
 }
 
-// open lets the limit grow by what arrives.
+// open lets the limit grow by what arrives (ROOM-4).
 func (c *Controller) open(arrived int64) {
 	l := &c.limit
 	if !l.opening || arrived <= 0 || c.queue(l.latest) > c.target()/2 {
@@ -141,41 +142,41 @@ func (c *Controller) open(arrived int64) {
 	}
 	size := min(l.size+(openFactor-1)*whole*arrived, openFactor*l.most)
 	if l.ceiling > 0 && size >= l.ceiling {
-		size, l.opening = l.ceiling, false
+		size, l.opening = l.ceiling, false // ROOM-5
 	}
 	l.size = max(l.size, size)
 }
 
-// judge makes a decision.
+// judge makes a decision (DCS-7, DCS-8).
 func (c *Controller) judge(now core.Micros) {
 	l := &c.limit
 	if l.least == 0 {
-		l.least = c.base.value // none was measured
+		l.least = c.base.value // none was measured (DCS-5)
 	}
 	q, t := c.queue(l.least), c.target()
 	lossy := c.judgeLoss(now, q, t)
 	if c.Drains() {
-		return // marks wait
+		return // marks wait (LSS-7)
 	}
 	used, full := min(l.most, l.size), l.most+whole > l.size*7/8
 	c.judgeOthers(now, used, q, t)
 	size := used
-	if q > t && !l.others {
+	if q > t && !l.others { // DLY-1
 		size = max(used*int64(c.base.value+t/2)/int64(l.least), used/2)
 	}
 	switch {
 	case lossy:
 		arrived := used * max(l.passed-l.lost, 0) / max(l.passed, 1)
 		c.loss.keep(l)
-		c.cutForLoss(now, used, min(size, used*3/4, arrived*7/8))
+		c.cutForLoss(now, used, min(size, used*3/4, arrived*7/8)) // LSS-5
 	case l.marked > 0:
-		c.cutForLoss(now, used, min(size, used*4/5))
+		c.cutForLoss(now, used, min(size, used*4/5)) // ECN-3
 	case size < used:
-		l.cut(size)
+		l.cut(size) // DLY-1
 		l.ceiling = 0
-	case full && !l.opening && !c.breaker.open:
+	case full && !l.opening && !c.breaker.open: // BRK-5
 		l.grow(q < t/2)
-		if q > t/2 && !l.others {
+		if q > t/2 && !l.others { // DLY-3
 			l.size -= (used - used*int64(c.base.value+t/2)/int64(l.least)) / shrinkPart
 		}
 	}
@@ -183,25 +184,26 @@ func (c *Controller) judge(now core.Micros) {
 	c.breaker.judge(now, l)
 }
 
+// cut lowers the limit, and ends the opening (DLY-2, ROOM-6, BRK-1).
 func (l *limit) cut(size int64) {
 	l.size, l.step, l.quiet, l.opening = max(size, leastLimit), step, 0, false
 }
 
-// cutForLoss answers loss or marks: once, and not again for what went out before.
+// cutForLoss answers loss or marks: once, and not again for what went out before (LSS-5, ECN-3).
 func (c *Controller) cutForLoss(now core.Micros, used, size int64) {
 	l := &c.limit
 	l.cut(size)
 	l.ceiling, l.low, l.hit = used, l.size, true
 	c.loss.phase, c.loss.sumLost, c.loss.sumPassed = recovers, 0, 0
 	if l.others && now >= c.base.drainAt {
-		c.base.drain(now, c.RTT.Smoothed, l.latest) // when all lose they drain together
+		c.base.drain(now, c.RTT.Smoothed, l.latest) // when all lose they drain together (OTH-3)
 	}
 }
 
-// grow lets the limit grow by a step.
+// grow lets the limit grow by a step (GRO-1 to GRO-5).
 func (l *limit) grow(empty bool) {
 	switch {
-	case l.others && l.hit:
+	case l.others && l.hit: // GRO-1
 		l.step, l.quiet = fightStep, 0
 	case l.others:
 		if l.quiet++; l.quiet <= quietMost {
@@ -209,11 +211,11 @@ func (l *limit) grow(empty bool) {
 		} else {
 			l.step = max(min(2*l.step, l.size/doublePart), fightStep)
 		}
-	case !empty:
+	case !empty: // GRO-2
 		l.step, l.quiet = step, 0
-	case l.size < l.ceiling:
+	case l.size < l.ceiling: // GRO-3
 		l.step, l.quiet = max(step, (l.ceiling-l.size)/backPart), 0
-	default:
+	default: // GRO-4
 		if l.quiet++; l.quiet == 1 {
 			l.step = step
 		}
@@ -221,11 +223,11 @@ func (l *limit) grow(empty bool) {
 			l.step = max(min(2*l.step, l.size/doublePart), step)
 		}
 	}
-	l.size += min(l.step, l.size/mostPart)
+	l.size += min(l.step, l.size/mostPart) // GRO-5
 }
 
 // judgeOthers finds out whether the queue is somebody else's: it stays above the target though
-// this sender gives way.
+// this sender gives way (OTH-1 to OTH-3).
 func (c *Controller) judgeOthers(now core.Micros, used int64, q, t core.Micros) {
 	l := &c.limit
 	l.peak = max(l.peak-l.peak/decay, used)
@@ -247,14 +249,14 @@ func (c *Controller) judgeOthers(now core.Micros, used int64, q, t core.Micros) 
 }
 
 // endContest gives way again: the queue was gone when this sender was, or what was taken for it is the
-// path.
+// path (OTH-4).
 func (c *Controller) endContest(now core.Micros) {
 	l := &c.limit
 	l.others, l.above = false, 0
 	c.base.drainAt = now + drainEvery
 }
 
-// contest begins to compete for the queue, with what was in use before this sender gave way.
+// contest begins to compete for the queue, with what was in use before this sender gave way (OTH-2).
 func (c *Controller) contest(now core.Micros) {
 	l := &c.limit
 	l.others, l.above, l.hit, l.quiet = true, 0, false, 0

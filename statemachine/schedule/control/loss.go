@@ -2,11 +2,11 @@ package control
 
 import "github.com/chunkwire/chunkwire/core"
 
-// Figures of the answer to loss. Calm loss is counted in sixteenths of a slice.
+// Figures of the answer to loss (REC-10). Calm loss is counted in sixteenths of a slice.
 const (
 	priorLost, priorPassed = 2, 32 // sixteenths of a slice, of so many slices: 1 in 256
 	calmMost               = 8192  // slices of which the calm loss is counted
-	capPart                = 4     // calm loss is a quarter at most
+	capPart                = 2     // calm loss is a half at most
 	openPart               = 8     // an eighth may be lost while opening
 	deepPart               = 64    // and a 64th where the queue was seen to hold more
 	sumMost                = 64    // slices of which losses are summed
@@ -41,25 +41,25 @@ type before struct {
 
 func newAnswer() answer { return answer{spread: 16} }
 
-// forget knows nothing of calm loss again.
+// forget knows nothing of calm loss again (LSS-8).
 func (a *answer) forget() { a.calmLost, a.calmPassed, a.spread = 0, 0, 16 }
 
-// keep notes what is before a cut.
+// keep notes what is before a cut (LSS-5).
 func (a *answer) keep(l *limit) {
 	a.before = before{l.size, l.ceiling, a.sumLost, a.sumPassed, l.opening}
 }
 
 // judgeLoss reports whether more was lost than does not depend on the rate, and learns how much
-// that is: from what went out just after a cut.
+// that is: from what went out just after a cut (LSS-2 to LSS-4).
 func (c *Controller) judgeLoss(now, q, t core.Micros) (lossy bool) {
 	l, a := &c.limit, &c.loss
 	empty := l.samples > 0 && l.waits/l.samples <= max(ms, c.base.value/emptyPart)
 	lost, passed := max(l.lost, 0), max(l.passed, 0)
 	switch a.phase {
-	case recovers:
+	case recovers: // LSS-2
 		a.phase, l.marked = looks, 0
 		return false
-	case looks:
+	case looks: // LSS-3
 		a.phase = steady
 		a.learn(lost, passed, empty)
 		b := &a.before
@@ -86,7 +86,7 @@ func (c *Controller) judgeLoss(now, q, t core.Micros) (lossy bool) {
 }
 
 // learn counts loss at a lower rate, and how unevenly it comes. With a queue more loss than is expected may
-// be that of the queue: it says nothing.
+// be that of the queue: it says nothing (LSS-6).
 func (a *answer) learn(lost, passed int64, empty bool) {
 	p, b := a.calm()
 	beyond, expected := compare(lost, passed, p, b)
@@ -102,14 +102,14 @@ func (a *answer) learn(lost, passed int64, empty bool) {
 	}
 }
 
-// calm returns the calm loss, p of b.
+// calm returns the calm loss, p of b (LSS-1).
 func (a *answer) calm() (p, b int64) {
 	p, b = a.calmLost+priorLost, a.calmPassed+16*priorPassed
 	return min(p, b/capPart), b
 }
 
 // exceeds reports whether more was lost than is to be expected at any rate, by three standard
-// deviations.
+// deviations (LSS-1).
 func (a *answer) exceeds(opening, deep bool) bool {
 	p, b := a.calm()
 	if opening {

@@ -10,10 +10,10 @@ const (
 	drainFirst = 2500 * ms        // EST-7
 	drainSoon  = 500 * ms         // EST-9: after a drain that has lowered the base
 	fall       = ms               // EST-8
-	deepLife   = 30 * core.Second // how long it is known that the queue holds more than the target
+	deepLife   = 30 * core.Second // LSS-4: how long it is known that the queue holds more than the target
 	drainMiss  = 3                // EST-10
 	ackDelay   = 2 * ms           // how long the receiver may wait with an ack (AKT-2)
-	drainSlots = 4                // WIN-4: slices in flight while the queue drains
+	drainSlots = 4                // ROOM-1: slices in flight while the queue drains
 )
 
 // base is the round trip of the path without its queue: the smallest sample. A sender that
@@ -34,13 +34,13 @@ type base struct {
 	fell   bool        // the base fell in it, or just before
 }
 
-// drain begins a drain.
+// drain begins a drain (EST-7).
 func (b *base) drain(now, smoothed, r core.Micros) {
 	b.until, b.fullAt, b.found = now+2*max(smoothed, r), now+r, r
 }
 
 // add takes a sample, at least 1. It reports whether a drain has ended, and with a sample
-// near the base.
+// near the base (EST-6 to EST-10).
 func (b *base) add(now, r, smoothed core.Micros, config *Config, contested bool) (ended, near bool) {
 	silent := b.value == 0 || now-b.at >= rttLife
 	b.at = now
@@ -77,7 +77,7 @@ func (b *base) isDue(now core.Micros, contested bool) bool {
 }
 
 // expire ends a drain whose time is over, if no sample did: it says nothing of the path,
-// since only slices that were sent once give samples.
+// since only slices that were sent once give samples (EST-9, step 4).
 func (b *base) expire(now core.Micros) (ended bool) {
 	if b.until == 0 || now < b.until {
 		return false

@@ -2,7 +2,7 @@ package control
 
 import "github.com/chunkwire/chunkwire/core"
 
-// Figures of section 9 (REC-10).
+// Figures of section 12 (REC-10).
 const (
 	fastest      = 7 * 1000      // nanoseconds a slice; 1.2 Gbit/s. A receiver's socket may hold 90 datagrams
 	catchUp      = 20 * ms       // PAC-4: how much a late caller may make up for
@@ -24,7 +24,7 @@ func (p *pacer) wait(now core.Micros) {
 	}
 }
 
-// spend moves on by what a slice takes (PAC-4).
+// spend moves on by what a slice takes; a late caller makes up for some (PAC-4).
 func (p *pacer) spend(now core.Micros, ns int64) {
 	p.wait(now - catchUp)
 	ns += p.nano
@@ -40,7 +40,7 @@ func (p *pacer) when() core.Micros {
 	return p.at
 }
 
-// interval returns nanoseconds from a slice to the next one.
+// interval returns nanoseconds from a slice to the next one (PRO-1, PRO-2, PRO-4).
 func (c *Controller) interval(fresh bool) int64 {
 	switch {
 	case fresh && c.config.Burst:
@@ -51,7 +51,8 @@ func (c *Controller) interval(fresh bool) int64 {
 	return max(c.paceInterval(), fastest, c.config.limit())
 }
 
-// paceInterval spreads the limit over a round trip, a little faster, and twice as fast while opening.
+// paceInterval spreads the limit over a round trip, a little faster, and twice as fast while opening
+// (PAC-8); before there is a sample a slice takes 85 us (PAC-9).
 func (c *Controller) paceInterval() int64 {
 	l := &c.limit
 	s := int64(c.RTT.Smoothed)
@@ -65,5 +66,5 @@ func (c *Controller) paceInterval() int64 {
 	case l.size >= twoSlices:
 		ns = ns * 15 / 16
 	}
-	return min(ns, slowest)
+	return min(ns, slowest) // PAC-3
 }

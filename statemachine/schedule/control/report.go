@@ -11,11 +11,11 @@ const (
 	modeFixed     = "fixed"     // the profile has the rate (PRO-4)
 	modeBurst     = "burst"     // and this one does not wait for it (PRO-2)
 	modeSilent    = "silent"    // the limit was halved, since nothing is heard (PTO-7)
-	modeBroken    = "broken"    // most is lost whatever is sent: growth has stopped
-	modeDrain     = "drain"     // the queue empties (WIN-4)
-	modeLook      = "look"      // is less lost at a lower rate?
-	modeContested = "contested" // others fill the queue (CTD-1)
-	modeOpening   = "opening"   // no queue was seen yet (LMT-1)
+	modeBroken    = "broken"    // most is lost whatever is sent: growth has stopped (BRK-6)
+	modeDrain     = "drain"     // the queue empties (ROOM-1)
+	modeLook      = "look"      // is less lost at a lower rate? (LSS-3)
+	modeContested = "contested" // others fill the queue (OTH-2)
+	modeOpening   = "opening"   // no queue was seen yet (ROOM-4)
 	modeSteady    = "steady"    // none of these
 )
 
@@ -43,7 +43,7 @@ func (c *Controller) mode() string {
 
 // Report gives the figures to a log: at most once a round trip, once before it is known, and
 // when the mode is another.
-// Window and limit are left out where they hold nothing back.
+// The limit is left out where it holds nothing back.
 func (c *Controller) Report(now core.Micros, log eventlog.Log) {
 	if log == nil {
 		return

@@ -50,6 +50,7 @@ func (w *talk) is(t *testing.T, what string, want int64) {
 	check.Equal(t, what, w.limit.size, want)
 }
 
+// ROOM-1, ROOM-2
 func TestAskingChangesNothing(t *testing.T) {
 	w := newTalk(20)
 	before := *w.Controller
@@ -64,6 +65,7 @@ func TestAskingChangesNothing(t *testing.T) {
 	check.That(t, w.HasRoom(), "two slices always may be in flight")
 }
 
+// ROOM-4, ROOM-6
 func TestOpening(t *testing.T) {
 	w := &talk{Controller: New(Config{})}
 	w.Begin(0, &w.share)
@@ -79,6 +81,7 @@ func TestOpening(t *testing.T) {
 	check.That(t, !w.limit.opening && w.limit.size < 48*whole, "a cut ends it")
 }
 
+// ROOM-5
 func TestOpeningAgainEndsAtTheCeiling(t *testing.T) {
 	w := newTalk(20)
 	w.limit.opening, w.limit.ceiling = true, 30*whole
@@ -87,6 +90,7 @@ func TestOpeningAgainEndsAtTheCeiling(t *testing.T) {
 	check.That(t, !w.limit.opening, "it has ended")
 }
 
+// DLY-1, DLY-2, BRK-1
 func TestDelayCuts(t *testing.T) {
 	w := newTalk(100)
 	w.limit.ceiling = 200 * whole
@@ -98,6 +102,7 @@ func TestDelayCuts(t *testing.T) {
 	w.is(t, "a half at least", 50*whole)
 }
 
+// LSS-2, LSS-3, LSS-5
 func TestLossCutsOnce(t *testing.T) {
 	w := newTalk(100)
 	w.full(trip, 5)
@@ -110,12 +115,14 @@ func TestLossCutsOnce(t *testing.T) {
 	check.That(t, w.limit.size < 75*whole, "and another one for more loss")
 }
 
+// LSS-5
 func TestMuchLossIsAnsweredByWhatArrived(t *testing.T) {
 	w := newTalk(100)
 	w.full(trip, 60)
 	w.is(t, "seven eighths of it", 35*whole)
 }
 
+// LSS-1
 func TestOneLossInManyIsAnswered(t *testing.T) {
 	w := newTalk(10)
 	for range 20 {
@@ -127,6 +134,7 @@ func TestOneLossInManyIsAnswered(t *testing.T) {
 	w.is(t, "three quarters", 10*whole*3/4)
 }
 
+// LSS-4
 func TestLossesAreSummed(t *testing.T) {
 	w := newTalk(4)
 	w.loss.calmLost, w.loss.calmPassed = 16*100, 16*2000 // one in twenty
@@ -138,6 +146,7 @@ func TestLossesAreSummed(t *testing.T) {
 	check.That(t, w.limit.size < 4*whole, "the fourth one is answered")
 }
 
+// LSS-3
 func TestACutInVainIsTakenBack(t *testing.T) {
 	for _, c := range []struct {
 		what  string
@@ -153,6 +162,7 @@ func TestACutInVainIsTakenBack(t *testing.T) {
 	}
 }
 
+// LSS-6
 func TestCalmLossIsLearnedWithoutAQueue(t *testing.T) {
 	for _, c := range []struct {
 		waits core.Micros
@@ -167,16 +177,18 @@ func TestCalmLossIsLearnedWithoutAQueue(t *testing.T) {
 	}
 }
 
-func TestNoMoreThanAQuarterIsCalm(t *testing.T) {
+// LSS-1
+func TestNoMoreThanHalfIsCalm(t *testing.T) {
 	w := newTalk(100)
-	w.loss.calmLost, w.loss.calmPassed = 16*2000, 16*4000
+	w.loss.calmLost, w.loss.calmPassed = 16*3500, 16*4000
 	for range 100 {
 		n := w.PathSlices()
-		w.round(trip, n, (n+1)/2)
+		w.round(trip, n, (4*n+4)/5)
 	}
-	check.That(t, w.limit.size < 8*whole, "half is lost, and it goes on")
+	check.That(t, w.limit.size < 8*whole, "four fifths are lost, and it goes on")
 }
 
+// LSS-1, LSS-4
 func TestADeepQueueForgivesALoss(t *testing.T) {
 	w := newTalk(100)
 	w.loss.calmPassed = 16 * calmMost // nothing was ever lost
@@ -191,6 +203,7 @@ func TestADeepQueueForgivesALoss(t *testing.T) {
 	check.That(t, w.limit.size < 100*whole, "after 30 s it is not known any more")
 }
 
+// LSS-1, LSS-6
 func TestLossInRunsIsLearned(t *testing.T) {
 	w := newTalk(100)
 	w.loss.calmLost, w.loss.calmPassed = 16*100, 16*2000 // one in twenty
@@ -204,6 +217,7 @@ func TestLossInRunsIsLearned(t *testing.T) {
 	check.That(t, w.loss.exceeds(false, false), "where losses are single it is one")
 }
 
+// GRO-2 to GRO-5
 func TestGrowth(t *testing.T) {
 	w := newTalk(100)
 	w.full(trip, 0)
@@ -234,13 +248,14 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// Who has more of a queue gives back more of it: that is how flows of one link become alike.
+// DLY-3: who has more of a queue gives back more of it: that is how flows of one link become alike.
 func TestAQueueBeyondHalfTheTargetTakesSomeBack(t *testing.T) {
 	w := newTalk(100)
 	w.full(trip+8*ms, 0)
 	w.is(t, "a quarter of what is too much", 100*whole+step-100*whole*3/48/4)
 }
 
+// DCS-2, DCS-4
 func TestTheBeginningOfATrainDoesNotCount(t *testing.T) {
 	w := newTalk(100)
 	w.Leave(&w.share)
@@ -258,6 +273,7 @@ func TestTheBeginningOfATrainDoesNotCount(t *testing.T) {
 	check.That(t, w.limit.size < 80*whole, "the queue at its end is that of the link")
 }
 
+// LSS-8
 func TestWithTheBaseCalmLossIsForgotten(t *testing.T) {
 	w := newTalk(100)
 	w.loss.calmLost, w.loss.calmPassed = 1600, 16000
@@ -279,6 +295,7 @@ func contested(t *testing.T) *talk {
 	return w
 }
 
+// OTH-2 to OTH-4, GRO-1
 func TestOthers(t *testing.T) {
 	w := contested(t)
 	w.is(t, "what it had before, and a slice as NewReno", 101*whole)
@@ -303,6 +320,7 @@ func TestOthers(t *testing.T) {
 	check.That(t, !w.limit.others && !w.Drains(), "the base was seen")
 }
 
+// OTH-3
 func TestAContestWithoutLossEndsByItself(t *testing.T) {
 	w := contested(t)
 	began := w.now
@@ -312,6 +330,7 @@ func TestAContestWithoutLossEndsByItself(t *testing.T) {
 	check.That(t, w.Drains() && w.now >= began+drainFirst, "2.5 s later it drains")
 }
 
+// OTH-2
 func TestSomeDecisionsAboveTheTargetAreNoContest(t *testing.T) {
 	w := newTalk(100)
 	for range 20 {
@@ -321,6 +340,7 @@ func TestSomeDecisionsAboveTheTargetAreNoContest(t *testing.T) {
 	}
 }
 
+// OTH-1
 func TestThePeakIsRemembered(t *testing.T) {
 	w := newTalk(200)
 	w.full(trip, 0)
@@ -337,6 +357,7 @@ func TestThePeakIsRemembered(t *testing.T) {
 	check.That(t, w.limit.peak < 100*whole, "it fades")
 }
 
+// ECN-1, ECN-3, LSS-2, LSS-7, DCS-8
 func TestMarksAreAnsweredOnce(t *testing.T) {
 	w := newTalk(100)
 	w.Controller.Marked(3)
@@ -354,6 +375,7 @@ func TestMarksAreAnsweredOnce(t *testing.T) {
 	w.is(t, "and loss cuts nothing", before)
 }
 
+// DCS-1, DCS-3, DCS-5
 func TestADecisionWithoutASample(t *testing.T) {
 	w := newTalk(100)
 	w.Flight(&w.share, 100)
@@ -362,6 +384,7 @@ func TestADecisionWithoutASample(t *testing.T) {
 	check.That(t, w.limit.size < 50*whole, "time decides")
 }
 
+// IDL-1, IDL-2
 func TestIdle(t *testing.T) {
 	for idle, want := range map[core.Micros]int64{10 * core.Second: 400, 25 * core.Second: 200, 35 * core.Second: 100, 600 * core.Second: 16} {
 		w := newTalk(400)
@@ -373,6 +396,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// PTO-7
 func TestASilenceHalvesOnce(t *testing.T) {
 	w := newTalk(100)
 	w.unanswered = 100
@@ -386,6 +410,7 @@ func TestASilenceHalvesOnce(t *testing.T) {
 	check.That(t, !w.silenced && w.limit.size > 50*whole, "news ends it")
 }
 
+// PTO-3, PTO-7
 func TestProbesBackOff(t *testing.T) {
 	w := newTalk(100)
 	delay, _ := w.RTT.Delay()
@@ -402,6 +427,7 @@ func TestProbesBackOff(t *testing.T) {
 	check.That(t, w.limit.size == 100*whole, "too few were sent to speak of silence")
 }
 
+// SUS-1 to SUS-3
 func TestWhatATimerGaveUpCountsWhereNothingOvertakes(t *testing.T) {
 	for _, c := range []struct {
 		limit  int64
@@ -416,6 +442,7 @@ func TestWhatATimerGaveUpCountsWhereNothingOvertakes(t *testing.T) {
 	}
 }
 
+// BRK-3 to BRK-6
 func TestBreaker(t *testing.T) {
 	w := newTalk(100)
 	began := w.now
@@ -441,6 +468,24 @@ func TestBreaker(t *testing.T) {
 	check.That(t, !w.breaker.open && w.limit.size > leastLimit, "it mends")
 }
 
+// BRK-4
+func TestTheBreakerOpensSoonerAtTheLeastLimit(t *testing.T) {
+	for _, c := range []struct {
+		lost, of int
+		limit    int64
+		open     bool
+	}{{2, 5, 1, true}, {2, 5, 100, false}, {1, 5, 1, false}, {3, 5, 100, true}} {
+		w := newTalk(c.limit)
+		for range 1000 {
+			w.limit.size, w.limit.lost, w.limit.passed = c.limit*whole, int64(c.lost), int64(c.of)
+			w.breaker.judge(w.now, &w.limit)
+			w.now += trip
+		}
+		check.Equal(t, "open", w.breaker.open, c.open)
+	}
+}
+
+// BRK-4
 func TestTheBreakerForgivesAnOvershoot(t *testing.T) {
 	w := newTalk(100)
 	w.full(trip, 60)
@@ -454,16 +499,16 @@ func TestTheBreakerForgivesAnOvershoot(t *testing.T) {
 	check.That(t, !w.breaker.open, "little was lost in between")
 }
 
-// A connection may begin at any time of its clock.
+// DCS-1, BRK-4: a connection may begin at any time of its clock.
 func TestTheBreakerCountsFromTheFirstDecisionOn(t *testing.T) {
 	w := &talk{Controller: New(Config{}), now: 3600 * core.Second}
 	w.Begin(w.now, &w.share)
 	w.round(trip, 16, 0)
-	w.full(trip, 30)
-	w.full(trip, 30)
+	w.full(trip, 45)
 	check.That(t, !w.breaker.open, "not for 10 s")
 }
 
+// BRK-5
 func TestABrokenPathTakesNoCutBack(t *testing.T) {
 	w := newTalk(100)
 	w.full(trip, 12)
@@ -475,6 +520,7 @@ func TestABrokenPathTakesNoCutBack(t *testing.T) {
 	w.is(t, "the least", leastLimit)
 }
 
+// PAC-3, PAC-8, PAC-9
 func TestThePaceSpreadsTheLimit(t *testing.T) {
 	w := newTalk(100)
 	check.Equal(t, "a 16th faster", w.interval(false), 40_000_000/100*15/16)
@@ -487,6 +533,7 @@ func TestThePaceSpreadsTheLimit(t *testing.T) {
 	check.Equal(t, "a slice a second at least", w.interval(false), slowest)
 }
 
+// ROOM-3
 func TestYieldHalvesTheTarget(t *testing.T) {
 	w := newTalk(100)
 	w.Yield(true)
@@ -494,6 +541,7 @@ func TestYieldHalvesTheTarget(t *testing.T) {
 	check.That(t, w.limit.size < 100*whole, "5 ms is the most")
 }
 
+// GRO-1
 func TestAContestWithoutLossGrowsFaster(t *testing.T) {
 	w := contested(t)
 	w.base.drainAt = core.Never / 2
@@ -505,6 +553,7 @@ func TestAContestWithoutLossGrowsFaster(t *testing.T) {
 	check.That(t, w.limit.size >= before+2*fightStep, "after 32 decisions")
 }
 
+// LSS-4, LSS-6
 func TestLossNearACutIsLearned(t *testing.T) {
 	for _, c := range []struct {
 		limit  int64
@@ -517,6 +566,7 @@ func TestLossNearACutIsLearned(t *testing.T) {
 	}
 }
 
+// LSS-1
 func TestAnEighthMayBeLostWhileOpening(t *testing.T) {
 	w := newTalk(100)
 	w.limit.opening = true
@@ -526,6 +576,7 @@ func TestAnEighthMayBeLostWhileOpening(t *testing.T) {
 	check.That(t, !w.limit.opening, "a third ends it")
 }
 
+// LSS-4
 func TestADeepQueueForgivesNothingBesideOthers(t *testing.T) {
 	w := contested(t)
 	w.loss.calmPassed = 16 * calmMost
@@ -534,6 +585,7 @@ func TestADeepQueueForgivesNothingBesideOthers(t *testing.T) {
 	check.That(t, w.limit.size < 100*whole, "a cut")
 }
 
+// LSS-6
 func TestOldCalmLossFades(t *testing.T) {
 	a := answer{}
 	for range 200 {
@@ -542,6 +594,7 @@ func TestOldCalmLossFades(t *testing.T) {
 	check.That(t, a.calmPassed <= 16*calmMost && a.calmPassed > 4*calmMost, "some 8,192 slices count")
 }
 
+// SUS-3, SUS-4
 func TestWhatWasGivenUpInASilenceIsNoLoss(t *testing.T) {
 	w := newTalk(2)
 	w.unanswered = 100
@@ -553,6 +606,7 @@ func TestWhatWasGivenUpInASilenceIsNoLoss(t *testing.T) {
 	check.That(t, w.limit.size >= before, "it was answered once")
 }
 
+// SUS-2
 func TestNothingThatArrivesMakesSuspects(t *testing.T) {
 	w := newTalk(2)
 	w.TimedOut(w.now, 2)
@@ -560,11 +614,21 @@ func TestNothingThatArrivesMakesSuspects(t *testing.T) {
 	check.Equal(t, "suspects", w.suspects, 2)
 }
 
+// SUS-4
 func TestTheBreakerHearsOfWhatTimersGaveUp(t *testing.T) {
 	w := newTalk(20)
 	for range 250 {
-		w.TimedOut(w.now, 12)
+		w.TimedOut(w.now, 24)
 		w.round(trip, 20, 0)
 	}
 	check.That(t, w.breaker.open, "for 10 s")
+}
+
+// DCS-9
+func TestSlicesSentAgainTellWhetherTheQueueIsEmpty(t *testing.T) {
+	w := newTalk(100)
+	w.Resent(trip + 8*ms)
+	w.Resent(trip - ms)
+	check.That(t, w.limit.waits == 8*ms && w.limit.samples == 2, "they count")
+	check.That(t, w.limit.least == 0 && w.limit.latest == trip && w.MinRTT() == trip, "for nothing else")
 }

@@ -9,7 +9,7 @@ type Profile struct {
 	// statemachine.MinRate to MaxRate, or 0 for no limit (PRO-1).
 	MaxRate int64
 
-	burst  bool // the window is ignored (PRO-2)
+	burst  bool // there is always room (PRO-2)
 	spread bool // three standard deviations, not two
 	fixed  bool // MaxRate is the rate, and nothing is learned of it (PRO-4)
 

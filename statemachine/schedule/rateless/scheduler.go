@@ -19,7 +19,7 @@ type Scheduler struct {
 	stats   statemachine.ScheduleStats
 
 	// Kept across chunks (RPL-1).
-	path    *control.Controller // rate, window and pace (RPL-6 to RPL-8)
+	path    *control.Controller // limit and pace (RPL-6 to RPL-8)
 	share   control.Share       // of the path
 	wasHeld bool                // the peer could not take the chunk for two round trips
 
@@ -85,7 +85,7 @@ func (s *Scheduler) Acked(now core.Micros, p statemachine.Progress) {
 	lost := passed - arrived
 	n := have - s.have
 	if s.top < s.gone {
-		s.path.Late(n - max(top-s.gone, 0))
+		s.path.Late(n - max(top-s.gone, 0)) // RPL-5, step 3 (SUS-2)
 	}
 	s.have, s.top = have, top
 	s.noteFlight()
@@ -203,7 +203,7 @@ func (s *Scheduler) InFlight(int) int { return s.inFlight() }
 
 func (s *Scheduler) inFlight() int { return s.sent - max(s.top, s.gone) }
 
-// Wants reports whether fewer are under way than the rest of the chunk needs. Pace, window
+// Wants reports whether fewer are under way than the rest of the chunk needs. Pace, limit
 // and timer may still hold the next one back.
 func (s *Scheduler) Wants(bool) bool { return s.wants() }
 
