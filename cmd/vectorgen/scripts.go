@@ -16,7 +16,7 @@ import (
 
 // scriptKinds add the vectors of a script, by the kind of its group.
 var scriptKinds = map[string]func(*group, script.Script) error{
-	"sender": machine(chunks.Sender), "receiver": machine(chunks.Receiver), "conversation": (*group).simulation,
+	"sender": machine(chunks.Sender), "receiver": machine(chunks.Receiver), "conversation": (*group).simulation, "repair-conversation": (*group).repairSimulation,
 	"repair-sender": machine(chunks.RepairSender), "repair-receiver": machine(chunks.RepairReceiver),
 	"endpoint": machine(packets.Endpoint), "congestion": machine(packets.Congestion),
 	"channel-receiver": machine(channels.Receiver), "channel-sender": machine(channels.Sender),

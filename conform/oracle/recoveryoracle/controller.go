@@ -10,7 +10,6 @@ import (
 const (
 	S                 = 64 // a slice
 	AckDelay          = 2000
-	Millisecond       = 1000
 	MinRTTLife        = 10_000_000
 	DrainFirst        = 2_500_000
 	DrainEvery        = 10_000_000
@@ -19,7 +18,7 @@ const (
 	DrainMisses       = 3
 	DrainSlices       = 4
 	Fall              = 1000
-	IdleHalves        = 20_000_000
+	SuspectSlices     = 3
 	Fastest           = 7000          // ns
 	Slowest           = 1_000_000_000 // ns
 	CatchUp           = 20_000_000    // ns
@@ -102,7 +101,7 @@ type Controller struct {
 	others, hit            bool
 	above, from, peak      int64
 	broken                 bool
-	littleAt               int64
+	littleAt, halfAt       int64
 	groupLost, groupPassed int64
 
 	// Losses of late (CAP-8).
@@ -192,6 +191,7 @@ func (c *Controller) onResume(now int64) {
 		c.newsAt = now
 		c.decidesAt += idle
 		c.littleAt += idle
+		c.halfAt += idle
 		c.drainAt = max(c.drainAt, now+DrainFirst)
 		c.fade(idle)
 	}
@@ -203,8 +203,9 @@ func (c *Controller) onResume(now int64) {
 
 // fade is IDL-2.
 func (c *Controller) fade(idle int64) {
-	for at := int64(IdleHalves); at <= idle && c.limit > FirstLimit; at += IdleHalves / 2 {
+	for idle >= 2*MinRTTLife && c.limit > FirstLimit {
 		c.limit = max(c.limit/2, FirstLimit)
+		idle -= MinRTTLife
 	}
 }
 
@@ -230,7 +231,7 @@ func (c *Controller) OnNews(now, n, missing int64) {
 func (c *Controller) judgeSuspects() (counted int64) {
 	n := c.suspects
 	c.suspects = 0
-	if !c.silenced && c.limit < 3*S*c.active() {
+	if !c.silenced && c.limit < SuspectSlices*S*c.active() {
 		return n
 	}
 	c.groupLost += n
@@ -288,7 +289,7 @@ func (c *Controller) OnCleanSample(now, r int64) {
 	c.clean = &sample{r: r}
 	base := c.minRTT
 	ended, near := c.onBase(now, r)
-	if c.minRTT <= base-max(Millisecond, base/16) { // LSS-8
+	if c.minRTT <= base-max(EmptyLeast, base/EmptyPart) { // LSS-8
 		c.calmLost, c.calmPassed, c.spread = 0, 0, 16
 	}
 	if ended && near && c.others { // OTH-4
@@ -297,6 +298,13 @@ func (c *Controller) OnCleanSample(now, r int64) {
 	if ended { // DCS-6
 		c.beginDecision(now)
 	}
+}
+
+// OnResentSample is EST-3 and DCS-9.
+func (c *Controller) OnResentSample(r int64) {
+	r = max(limited(r), 1)
+	c.follow(r)
+	c.samples = append(c.samples, sample{wait: max(r-c.minRTT, 0)})
 }
 
 // onBase is EST-6 to EST-10.

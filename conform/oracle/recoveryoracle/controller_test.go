@@ -134,6 +134,10 @@ func (c *controllers) rounds(number int, queue core.Micros, lossy, used int) {
 			if c.IntN(12) == 0 {
 				lost = -lost
 			}
+			if c.IntN(8) == 0 && c.oracle.IsMeasured() {
+				c.product.Resent(r)
+				c.oracle.OnResentSample(int64(r))
+			}
 			if c.IntN(8) == 0 {
 				r = 0
 			}

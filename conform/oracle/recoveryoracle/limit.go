@@ -11,21 +11,23 @@ const (
 	TargetLeast = 5000
 	TargetMost  = 20_000
 	Step        = 24
-	FightStep   = 64
+	ContestStep = 64
 	BackPart    = 32
 	QuietMost   = 32
 	DoublePart  = 8
-	GrowPart    = 4
+	GrowthPart  = 4
 	ShrinkPart  = 4
 	EmptyPart   = 16
-	Foes        = 6
-	Decay       = 128
-	BreakAfter  = 10_000_000
+	EmptyLeast  = 1000
+	ContestRows = 6
+	PeakPart    = 128
+	BreakTime   = 10_000_000
 	BreakPart   = 4
+	BreakAny    = 2
 	BreakSlices = 16
 )
 
-// target is t of DCS-5 and ROOM-3.
+// target is t of ROOM-3.
 func (c *Controller) target() int64 {
 	t := c.minRTT / 4
 	if t < TargetLeast {
@@ -40,7 +42,7 @@ func (c *Controller) target() int64 {
 	return t
 }
 
-// onRound is what a decision makes of news, and the decision when it is due (DCS-1, DCS-3).
+// onRound is DCS-1 and DCS-3.
 func (c *Controller) onRound(now, n, missing int64) {
 	c.reports = append(c.reports, report{n, missing})
 	c.open(n)
@@ -48,7 +50,7 @@ func (c *Controller) onRound(now, n, missing int64) {
 		return
 	}
 	if c.decidesAt == 0 {
-		c.decidesAt, c.littleAt = now+c.latest*5/4, now
+		c.decidesAt, c.littleAt, c.halfAt = now+c.latest*5/4, now, now
 	}
 	c.countSample(now)
 	if now >= c.decidesAt {
@@ -68,7 +70,7 @@ func (c *Controller) countSample(now int64) {
 	c.samples = append(c.samples, k)
 }
 
-// beginDecision is the rest of DCS-3, and DCS-6.
+// beginDecision is DCS-6.
 func (c *Controller) beginDecision(now int64) {
 	c.most, c.reports, c.samples = S*c.flight(), nil, nil
 	c.countsAt, c.decidesAt = 0, now+c.latest*5/4
@@ -96,7 +98,7 @@ func (c *Controller) isEmpty() bool {
 	for _, k := range c.samples {
 		sum += k.wait
 	}
-	return sum/int64(len(c.samples)) <= max(Millisecond, c.minRTT/EmptyPart)
+	return sum/int64(len(c.samples)) <= max(EmptyLeast, c.minRTT/EmptyPart)
 }
 
 // told is what was lost and passed since the decision before.
@@ -108,9 +110,9 @@ func (c *Controller) told() (lost, passed int64) {
 	return lost, passed
 }
 
-// open is ROOM-4 to ROOM-6.
+// open is ROOM-4 and ROOM-5.
 func (c *Controller) open(n int64) {
-	if !c.opening || c.broken || n <= 0 || c.latest-c.minRTT > c.target()/2 {
+	if !c.opening || n <= 0 || c.latest-c.minRTT > c.target()/2 {
 		return
 	}
 	size := min(c.limit+(OpenFactor-1)*S*n, OpenFactor*c.most)
@@ -202,9 +204,9 @@ func (c *Controller) answered(v verdict) {
 func (c *Controller) grow(v verdict) {
 	switch {
 	case c.others && c.hit: // GRO-1
-		c.step, c.quiet = FightStep, 0
+		c.step, c.quiet = ContestStep, 0
 	case c.others:
-		c.growQuietly(FightStep)
+		c.growQuietly(ContestStep)
 	case v.q >= v.t/2: // GRO-2
 		c.step, c.quiet = Step, 0
 	case c.limit < c.ceiling: // GRO-3
@@ -212,7 +214,7 @@ func (c *Controller) grow(v verdict) {
 	default: // GRO-4
 		c.growQuietly(Step)
 	}
-	c.limit += min(c.step, c.limit/GrowPart) // GRO-5
+	c.limit += min(c.step, c.limit/GrowthPart) // GRO-5
 }
 
 // growQuietly is what GRO-1 and GRO-4 say of a quiet time.
@@ -227,7 +229,7 @@ func (c *Controller) growQuietly(usual int64) {
 
 // judgeOthers is OTH-1 to OTH-3.
 func (c *Controller) judgeOthers(v verdict) {
-	c.peak = max(c.peak-c.peak/Decay, v.used)
+	c.peak = max(c.peak-c.peak/PeakPart, v.used)
 	if c.others {
 		if v.now >= c.drainAt && !c.hit {
 			c.beginDrain(v.now, c.latest)
@@ -242,7 +244,7 @@ func (c *Controller) judgeOthers(v verdict) {
 		c.from = v.used
 	}
 	c.above++
-	if c.above >= Foes {
+	if c.above >= ContestRows {
 		c.others, c.above, c.hit, c.quiet = true, 0, false, 0
 		c.limit = max(c.limit, c.from, c.peak/2)
 		c.drainUntil, c.drainAt = 0, v.now+DrainFirst
@@ -258,7 +260,11 @@ func (c *Controller) judgeBreaker(now, lost, passed int64) {
 	}
 	if BreakPart*c.groupLost <= c.groupPassed {
 		c.broken, c.littleAt = false, now
-	} else if now-c.littleAt >= BreakAfter {
+	}
+	if BreakAny*c.groupLost <= c.groupPassed {
+		c.halfAt = now
+	}
+	if now-c.halfAt >= BreakTime || now-c.littleAt >= BreakTime && c.limit <= TwoSlices {
 		c.broken = true
 		c.cut(LeastLimit)
 	}

@@ -4,17 +4,16 @@ package recoveryoracle
 
 // The constants of loss: slices, sixteenths of them, and parts.
 const (
-	CalmFirstLost   = 2   // sixteenths
-	CalmFirstPassed = 512 // sixteenths
-	CalmMost        = 8192
-	CalmPart        = 4
-	OpenPart        = 8
-	DeepPart        = 64
-	DeepLife        = 30_000_000
-	SumMost         = 64
-	LeastSpread     = 16
-	MostSpread      = 64
-	SpreadPart      = 8
+	PriorLost   = 2 // sixteenths
+	PriorPassed = 32
+	CalmMost    = 8192
+	CalmPart    = 2
+	OpenPart    = 8
+	DeepPart    = 64
+	DeepTime    = 30_000_000
+	SumMost     = 64
+	SpreadMost  = 4
+	SpreadPart  = 8
 )
 
 // The phases of the answer to loss.
@@ -26,8 +25,8 @@ const (
 
 // calm is the calm loss, p of b (LSS-1).
 func (c *Controller) calm() (p, b int64) {
-	b = c.calmPassed + CalmFirstPassed
-	return min(c.calmLost+CalmFirstLost, b/CalmPart), b
+	b = c.calmPassed + 16*PriorPassed
+	return min(c.calmLost+PriorLost, b/CalmPart), b
 }
 
 // beyond is x and e of LSS-1.
@@ -69,7 +68,7 @@ func (c *Controller) judgeLoss(v verdict) (lossy bool) {
 		return true
 	}
 	if v.q > v.t {
-		c.deepUntil = v.now + DeepLife
+		c.deepUntil = v.now + DeepTime
 	}
 	for c.sumPassed > SumMost {
 		c.sumLost, c.sumPassed = c.sumLost/2, c.sumPassed/2
@@ -97,7 +96,7 @@ func (c *Controller) learn(lost, passed int64) {
 		return
 	}
 	if c.isEmpty() && e >= S && CalmPart*p < b {
-		s := min(max(x*x/(4*e), LeastSpread), MostSpread)
+		s := min(max(x*x/(4*e), 16), 16*SpreadMost)
 		c.spread += (s - c.spread) / SpreadPart
 	}
 	c.calmLost += 16 * lost

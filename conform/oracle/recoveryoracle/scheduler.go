@@ -264,7 +264,7 @@ func (s *Scheduler) sample(now int64, news []*slice) {
 		s.path.OnCleanSample(now, now-k.lastAt)
 	} else if s.path.IsMeasured() {
 		if k := best(again, latest); k != nil {
-			s.path.Follow(now - k.mainAt)
+			s.path.OnResentSample(now - k.mainAt)
 		}
 	} else {
 		s.path.FindBound(now - best(news, latest).firstAt)
