@@ -43,7 +43,7 @@ typedef struct {
 bool cw_recovery_init(cw_recovery *r, cwr_profile profile);
 
 /* What the host of a sender knows: so many new marks of congestion (ECN-1), and whether other
- * packets must not wait behind slices (LIM-3). Ask for the deadline again behind them. */
+ * packets must not wait behind slices (ROOM-3). Ask for the deadline again behind them. */
 void cw_recovery_marks(cw_recovery *r, int64_t count);
 void cw_recovery_yield(cw_recovery *r, bool yields);
 

@@ -259,7 +259,7 @@ cwr_profile cwr_profile_adaptive(void); /* the default: no limit */
 typedef struct {
     cwr_profile profile;
     int64_t limit_interval; /* of the profile's limit, ns; 0: none */
-    bool yields;            /* other packets on the path must not wait behind slices (LIM-3) */
+    bool yields;            /* other packets on the path must not wait behind slices (ROOM-3) */
 
     cw_known known; /* the round trip */
     cw_time srtt, rttvar, bound, latest;
@@ -332,10 +332,10 @@ void cwr_control_news(cwr_control *c, cw_time now, int64_t gained, int64_t missi
 /* So many new marks of congestion (ECN-1). */
 void cwr_control_marks(cwr_control *c, int64_t count);
 
-/* Whether the limit lets a slice be sent (LIM-1). */
+/* Whether the limit lets a slice be sent (ROOM-1). */
 bool cwr_control_has_room(const cwr_control *c);
 
-/* How many slices may be in flight (LIM-1). */
+/* How many slices may be in flight (ROOM-1). */
 int64_t cwr_control_path_slices(const cwr_control *c);
 
 /* Whether what is wanted goes out: then it counts as sent. And from when on it may. */
@@ -348,7 +348,7 @@ cw_time cwr_control_margin(const cwr_control *c);
 cw_time cwr_control_hold_delay(const cwr_control *c, cw_time lasted);
 void cwr_control_timed_out(cwr_control *c, cw_time now, int64_t given_up);
 void cwr_control_late(cwr_control *c, int64_t n); /* so many of these have arrived (SUS-2) */
-cw_time cwr_control_silent_at(const cwr_control *c); /* from then on LIM-7 holds */
+cw_time cwr_control_silent_at(const cwr_control *c); /* from then on ROOM-7 holds */
 
 /* The square root of 0 to 2^60, rounded down. */
 int64_t cwr_root(int64_t x);

@@ -233,7 +233,7 @@ static bool sample_min_rtt(cwr_control *c, cw_time now, cw_time r, bool *near)
 
 /* ---- Room and decisions ----------------------------------------------------- */
 
-/* DEC-3, DEC-6: the next decision */
+/* DCS-3, DCS-6: the next decision */
 static void restart(cwr_control *c, cw_time now)
 {
     c->most = c->flight * WHOLE;
@@ -246,7 +246,7 @@ static void restart(cwr_control *c, cw_time now)
 
 static cw_time queue(const cwr_control *c, cw_time r) { return r - c->min_rtt; }
 
-/* LIM-3, DEC-7 */
+/* ROOM-3, DCS-7 */
 static cw_time target(const cwr_control *c)
 {
     cw_time t = min_i64(max_i64(c->min_rtt / 4, TARGET_LEAST), TARGET_MOST);
@@ -294,7 +294,7 @@ void cwr_control_resample(cwr_control *c, cw_time now, cw_time at)
     c->samples++;
 }
 
-/* LIM-1 */
+/* ROOM-1 */
 int64_t cwr_control_path_slices(const cwr_control *c)
 {
     int64_t n = max_i64(c->limit, TWO_SLICES) / WHOLE;
@@ -306,7 +306,7 @@ bool cwr_control_has_room(const cwr_control *c)
     return c->profile.burst || c->profile.fixed || c->flight < cwr_control_path_slices(c);
 }
 
-/* LIM-4, LIM-5 */
+/* ROOM-4, ROOM-5 */
 static void open_limit(cwr_control *c, int64_t gained)
 {
     int64_t limit;
@@ -321,7 +321,7 @@ static void open_limit(cwr_control *c, int64_t gained)
     c->limit = max_i64(c->limit, limit);
 }
 
-/* LIM-6, DLY-2 */
+/* ROOM-6, DLY-2 */
 static void cut(cwr_control *c, int64_t limit)
 {
     c->limit = max_i64(limit, LEAST_LIMIT);
@@ -523,7 +523,7 @@ static void judge_breaker(cwr_control *c, cw_time now)
     c->group_lost = c->group_passed = 0;
 }
 
-/* ---- A decision (DEC-8) ----------------------------------------------------- */
+/* ---- A decision (DCS-8) ----------------------------------------------------- */
 
 static void judge(cwr_control *c, cw_time now)
 {
@@ -564,7 +564,7 @@ static void judge(cwr_control *c, cw_time now)
     judge_breaker(c, now);
 }
 
-/* DEC-2 */
+/* DCS-2 */
 static void count_sample(cwr_control *c, cw_time now)
 {
     if (!c->sampled) {
@@ -578,7 +578,7 @@ static void count_sample(cwr_control *c, cw_time now)
     }
 }
 
-/* DEC-1 */
+/* DCS-1 */
 static void decide(cwr_control *c, cw_time now, int64_t gained, int64_t missing)
 {
     c->round_lost += missing;
@@ -589,6 +589,7 @@ static void decide(cwr_control *c, cw_time now, int64_t gained, int64_t missing)
     }
     if (c->decides_at == 0) {
         c->decides_at = now + c->latest * 5 / 4;
+        c->little_at = c->half_at = now;
     }
     count_sample(c, now);
     if (now >= c->decides_at) {
@@ -711,7 +712,7 @@ void cwr_control_timed_out(cwr_control *c, cw_time now, int64_t given_up)
 /* SUS-2 */
 void cwr_control_late(cwr_control *c, int64_t n) { c->suspects = max_i64(c->suspects - n, 0); }
 
-/* LIM-7 */
+/* ROOM-7 */
 cw_time cwr_control_silent_at(const cwr_control *c) { return c->heard_at + cwr_control_delay(c); }
 
 /* ---- A chunk, and news ------------------------------------------------------ */
@@ -729,7 +730,7 @@ void cwr_control_leave(cwr_control *c)
     c->active = false;
 }
 
-/* IDL-1, IDL-2, DEC-4 */
+/* IDL-1, IDL-2, DCS-4 */
 static void resume(cwr_control *c, cw_time now)
 {
     cw_time idle = now - c->heard_at;

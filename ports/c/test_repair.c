@@ -657,7 +657,7 @@ static void test_rule(void)
     CHECK(transfer_by_rule(p, 0, 1, 102400) > 99000); /* 100 slices, one each ms */
 }
 
-/* The values of RPL-4 with the first losses, by how many slices of a chunk are sent at once: 16 at most (LIM-4). */
+/* The values of RPL-4 with the first losses, by how many slices of a chunk are sent at once: 16 at most (ROOM-4). */
 static void test_need(void)
 {
     static const uint32_t expected[][3] = {{1, 1, 2}, {2, 3, 3}, {8, 9, 10}, {20, 16, 16}};

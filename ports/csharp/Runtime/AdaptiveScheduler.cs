@@ -67,7 +67,7 @@ namespace Chunkwire
             }
         }
 
-        /// <summary>Whether other packets on the path must not wait behind slices (LIM-3).</summary>
+        /// <summary>Whether other packets on the path must not wait behind slices (ROOM-3).</summary>
         public bool Yields
         {
             get { return controller.Yields; }

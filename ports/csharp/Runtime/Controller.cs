@@ -78,7 +78,7 @@ namespace Chunkwire
             roundTrip = new RoundTrip(0);
         }
 
-        /// <summary>Whether other packets on the path must not wait behind slices (LIM-3).</summary>
+        /// <summary>Whether other packets on the path must not wait behind slices (ROOM-3).</summary>
         public bool Yields { get; set; }
 
         /// <summary>The time before which no probe is sent (PTO-2).</summary>
@@ -96,7 +96,7 @@ namespace Chunkwire
             get { return minRtt * 15 / 16; }
         }
 
-        /// <summary>The time from which LIM-7 holds.</summary>
+        /// <summary>The time from which ROOM-7 holds.</summary>
         public long SilentAt
         {
             get { return heardAt + roundTrip.BaseDelay; }
@@ -242,7 +242,7 @@ namespace Chunkwire
             return true;
         }
 
-        /// <summary>IDL-1, IDL-2, DEC-4.</summary>
+        /// <summary>IDL-1, IDL-2, DCS-4.</summary>
         private void Resume(long now)
         {
             long idle = now - heardAt;

@@ -103,7 +103,7 @@ namespace Chunkwire
             Looks,
         }
 
-        /// <summary>How many slices may be in flight (LIM-1).</summary>
+        /// <summary>How many slices may be in flight (ROOM-1).</summary>
         public long PathSlices
         {
             get
@@ -113,7 +113,7 @@ namespace Chunkwire
             }
         }
 
-        /// <summary>LIM-1, PRO-2, PRO-4.</summary>
+        /// <summary>ROOM-1, PRO-2, PRO-4.</summary>
         public bool HasRoom
         {
             get { return mode == RecoveryMode.Burst || mode == RecoveryMode.Fixed || flight < PathSlices; }
@@ -125,7 +125,7 @@ namespace Chunkwire
             get { return unanswered * arrived / (arrived + lost) * arrived / (arrived + lost); }
         }
 
-        /// <summary>LIM-3, DEC-7.</summary>
+        /// <summary>ROOM-3, DCS-7.</summary>
         private long Target
         {
             get
@@ -150,7 +150,7 @@ namespace Chunkwire
             arrived = Math.Max(arrived / 2, 1);
         }
 
-        /// <summary>The time of the next decision begins (DEC-3, DEC-6).</summary>
+        /// <summary>The time of the next decision begins (DCS-3, DCS-6).</summary>
         private void Restart(long now)
         {
             most = flight * Whole;
@@ -158,21 +158,25 @@ namespace Chunkwire
             decidesAt = now + latest * 5 / 4;
         }
 
-        /// <summary>DEC-1.</summary>
+        /// <summary>DCS-1.</summary>
         private void Decide(long now, long n, long missing)
         {
             roundLost += missing;
             roundPassed += missing + n;
             Open(n);
             if (latest == 0) return;
-            if (decidesAt == 0) decidesAt = now + latest * 5 / 4;
+            if (decidesAt == 0)
+            {
+                decidesAt = now + latest * 5 / 4;
+                littleAt = halfAt = now;
+            }
             CountSample(now);
             if (now < decidesAt) return;
             Judge(now);
             Restart(now);
         }
 
-        /// <summary>DEC-2.</summary>
+        /// <summary>DCS-2.</summary>
         private void CountSample(long now)
         {
             if (!sampled) return;
@@ -182,7 +186,7 @@ namespace Chunkwire
             if (now >= countsAt && (least == 0 || (now <= decidesAt && latest < least))) least = latest;
         }
 
-        /// <summary>LIM-4, LIM-5.</summary>
+        /// <summary>ROOM-4, ROOM-5.</summary>
         private void Open(long n)
         {
             if (!opening || n <= 0 || latest - minRtt > Target / 2) return;
@@ -195,7 +199,7 @@ namespace Chunkwire
             limit = Math.Max(limit, wider);
         }
 
-        /// <summary>LIM-6, DLY-2.</summary>
+        /// <summary>ROOM-6, DLY-2.</summary>
         private void Cut(long to)
         {
             limit = Math.Max(to, LeastLimit);
@@ -305,7 +309,7 @@ namespace Chunkwire
             if (others && now >= drainAt) BeginDrain(now, latest);
         }
 
-        /// <summary>The decision (DEC-8).</summary>
+        /// <summary>The decision (DCS-8).</summary>
         private void Judge(long now)
         {
             long smallest = least == 0 ? minRtt : least;

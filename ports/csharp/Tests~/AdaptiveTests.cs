@@ -21,7 +21,7 @@ namespace Chunkwire.Tests
             Check.Throws<ArgumentOutOfRangeException>(() => new AdaptiveScheduler(RecoveryMode.Fixed), "fixed, without a limit");
         }
 
-        /// <summary>LIM-4: not more than FIRST_LIMIT is sent before an ack, where the base algorithm sends all.</summary>
+        /// <summary>ROOM-4: not more than FIRST_LIMIT is sent before an ack, where the base algorithm sends all.</summary>
         public static void TheFirstFlightIsLimited()
         {
             Check.Equal(16, Sent(new AdaptiveScheduler(), 249 * Limits.Millisecond), "slices before an ack");
@@ -32,7 +32,7 @@ namespace Chunkwire.Tests
         public static void SilenceIsAnsweredByFewProbes()
         {
             int sent = Sent(new AdaptiveScheduler(), 10 * Limits.Second - 1);
-            Check.That(sent > 40 && sent < 60, sent + " slices in 10 s without an answer");
+            Check.That(sent > 25 && sent < 45, sent + " slices in 10 s without an answer");
         }
 
         /// <summary>A slow link: the base algorithm overflows its queue, and this one hardly does.</summary>

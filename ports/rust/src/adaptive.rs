@@ -111,7 +111,7 @@ impl Adaptive {
         self.path.marks(count);
     }
 
-    /// From now on other packets on the path must not wait behind slices, or may (LIM-3).
+    /// From now on other packets on the path must not wait behind slices, or may (ROOM-3).
     pub fn yields(&mut self, yields: bool) {
         self.path.yields(yields);
     }

@@ -49,7 +49,7 @@ pub(super) struct Before {
 }
 
 impl Controller {
-    /// How many slices may be in flight (LIM-1).
+    /// How many slices may be in flight (ROOM-1).
     pub(crate) fn path_slices(&self) -> Number {
         let slices = self.limit.max(TWO_SLICES) / WHOLE;
         if self.draining() {
@@ -59,7 +59,7 @@ impl Controller {
         }
     }
 
-    /// LIM-1, PRO-2, PRO-4.
+    /// ROOM-1, PRO-2, PRO-4.
     pub(crate) fn has_room(&self) -> bool {
         self.speed.burst || self.speed.fixed || self.flight < self.path_slices()
     }
@@ -68,7 +68,7 @@ impl Controller {
         r - self.min_rtt
     }
 
-    /// LIM-3, DEC-7.
+    /// ROOM-3, DCS-7.
     fn target(&self) -> Micros {
         let t = (self.min_rtt / 4).clamp(TARGET_LEAST, TARGET_MOST);
         if self.yields {
@@ -78,7 +78,7 @@ impl Controller {
         }
     }
 
-    /// Begins the time of the next decision (DEC-3, DEC-6).
+    /// Begins the time of the next decision (DCS-3, DCS-6).
     pub(super) fn restart(&mut self, now: Micros) {
         self.most = self.flight * WHOLE;
         self.round_lost = 0;
@@ -90,7 +90,7 @@ impl Controller {
         self.decides_at = now + self.latest * 5 / 4;
     }
 
-    /// DEC-1.
+    /// DCS-1.
     pub(super) fn decide(&mut self, now: Micros, n: Number, missing: Number) {
         self.round_lost += missing;
         self.round_passed += missing + n;
@@ -100,6 +100,8 @@ impl Controller {
         }
         if self.decides_at == 0 {
             self.decides_at = now + self.latest * 5 / 4;
+            self.little_at = now;
+            self.half_at = now;
         }
         self.count_sample(now);
         if now >= self.decides_at {
@@ -108,7 +110,7 @@ impl Controller {
         }
     }
 
-    /// DEC-2.
+    /// DCS-2.
     fn count_sample(&mut self, now: Micros) {
         if !self.sampled {
             return;
@@ -121,7 +123,7 @@ impl Controller {
         }
     }
 
-    /// LIM-4, LIM-5.
+    /// ROOM-4, ROOM-5.
     fn open(&mut self, n: Number) {
         if !self.opening || n <= 0 || self.queue(self.latest) > self.target() / 2 {
             return;
@@ -134,7 +136,7 @@ impl Controller {
         self.limit = self.limit.max(limit);
     }
 
-    /// LIM-6, DLY-2.
+    /// ROOM-6, DLY-2.
     fn cut(&mut self, limit: Number) {
         self.limit = limit.max(LEAST_LIMIT);
         self.step = STEP;
@@ -246,7 +248,7 @@ impl Controller {
         }
     }
 
-    /// The decision (DEC-8).
+    /// The decision (DCS-8).
     fn judge(&mut self, now: Micros) {
         let low = if self.least == 0 { self.min_rtt } else { self.least };
         let (q, t) = (self.queue(low), self.target());

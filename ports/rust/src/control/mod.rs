@@ -1,5 +1,5 @@
 //! The controller of RECOVERY.md: what the path carries, and what others need of it. Its ids such as
-//! DEC-2 are sentences of that document. Times are in microseconds and intervals in nanoseconds; 0 is
+//! DCS-2 are sentences of that document. Times are in microseconds and intervals in nanoseconds; 0 is
 //! none of either.
 
 mod limit;
@@ -200,7 +200,7 @@ impl Controller {
         self.round_trip.start();
     }
 
-    /// IDL-1, IDL-2, DEC-4.
+    /// IDL-1, IDL-2, DCS-4.
     fn resume(&mut self, now: Micros) {
         let mut idle = now - self.heard_at;
         let rested = self.min_rtt == 0 || idle >= self.latest;
@@ -284,7 +284,7 @@ impl Controller {
         self.marked = self.marked.saturating_add(count.into());
     }
 
-    /// LIM-3.
+    /// ROOM-3.
     pub(crate) fn yields(&mut self, yields: bool) {
         self.yields = yields;
     }

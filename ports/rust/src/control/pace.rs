@@ -61,7 +61,7 @@ impl Controller {
         self.probe_at
     }
 
-    /// From then on LIM-7 holds.
+    /// From then on ROOM-7 holds.
     pub(crate) fn silent_at(&self) -> Micros {
         self.heard_at + self.round_trip.base_delay()
     }
