@@ -104,8 +104,7 @@ func (d *drowsy) Deadline() core.Micros {
 }
 
 // A driver that comes late is not taken for a slow path: chunk after chunk takes
-// the same time, not a frame a slice, which would be 12.8 s (PAC-4, RAT-4). But the first
-// sample of the rate is of a sender that ran dry (RAT-4), and lasts: eight slices a frame.
+// the same time, not a frame a slice, which would be 12.8 s (PAC-4).
 func TestADriverThatCallsOnceAFrame(t *testing.T) {
 	late := measure.Named(func() (*drowsy, error) {
 		s, err := adaptive.New(adaptive.Adaptive())

@@ -15,7 +15,7 @@ import (
 
 const second = core.Second
 
-// LMT-1
+// ROOM-1, ROOM-4
 // A scheduler begins without an estimate (REC-8), and with the figures of the
 // document (REC-10).
 func TestTheFirstLimitGrowsByTwiceWhatArrives(t *testing.T) {
@@ -25,7 +25,7 @@ func TestTheFirstLimitGrowsByTwiceWhatArrives(t *testing.T) {
 	check.Equal(t, "then", len(f.all()), 30) // ten have left, and it is larger by twenty
 }
 
-// LIM-1, REC-9: what was lost comes first, and no more than there is room for.
+// ROOM-1, REC-9: what was lost comes first, and no more than there is room for.
 func TestResendsWaitForRoom(t *testing.T) {
 	f := fly(t, Adaptive(), 100)
 	check.Equal(t, "first flight", len(f.all()), 16)
@@ -180,13 +180,13 @@ func TestABoundMendsATimerThatIsTooShort(t *testing.T) {
 	f.silentUntil(second + 500*ms)
 }
 
-// WIN-4, RAT-4
+// ROOM-1: in a drain
 func TestADrainHasFourSlicesInFlight(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 100_000, 256) // a window of 788
 	f.far()
 	f.all()
 	f.after(80 * ms).acked(0) // the latest near one was 10 s ago
-	check.Equal(t, "window", f.window(), 4)
+	check.Equal(t, "allowance", f.window(), 4)
 	sent := f.fresh
 	f.acked(chunktest.Range(1, sent-5)...)
 	f.within(50 * ms)
@@ -228,7 +228,15 @@ func TestTwoProbesThenPatience(t *testing.T) {
 	check.Equal(t, "after an ack", f.path.ProbeAt(), 0)
 }
 
-// PTO-5, REC-4
+// ROOM-7: a flight of which all is lost does not block its own repair.
+func TestWhatATimerGaveUpNeedsNoRoomInASilence(t *testing.T) {
+	f := fly(t, Adaptive(), 100)
+	f.all()
+	f.at(250*ms).sends(14, 15)
+	check.That(t, !f.path.HasRoom(), "14 are in flight, and the limit is eight")
+}
+
+// PTO-5, REC-4, SUS-5
 func TestAHoldLeavesOneProbe(t *testing.T) {
 	f := warm(t, Adaptive(), 50*ms, 100_000, 256)
 	f.within(2 * ms)
@@ -239,8 +247,10 @@ func TestAHoldLeavesOneProbe(t *testing.T) {
 		f.sends(fresh - 1)
 		f.Held(f.clock + 50*ms)
 	}
+	lost := f.path.Losses().Lost
 	f.after(51 * ms).acked(fresh - 1)
-	f.sends(chunktest.Range(0, 11)...) // all were lost, and go out again at the pace
+	check.Equal(t, "lost by the path", f.path.Losses().Lost, lost) // the peer may have refused them
+	f.sends(chunktest.Range(0, 11)...)                             // all were lost, and go out again at the pace
 }
 
 // PTO-5: a round trip at first, then a quarter of the time that the hold has

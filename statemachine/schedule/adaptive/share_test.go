@@ -15,7 +15,7 @@ func TestALaneAdoptsWhatAnotherKnows(t *testing.T) {
 	check.Equal(t, "round trip", f.Stats().MinRTT, known.Stats().MinRTT)
 }
 
-// WIN-4: a drain is all lanes', or the next chunk would fill the queue again.
+// ROOM-1: a drain is all lanes', or the next chunk would fill the queue again.
 func TestALaneAdoptsADrain(t *testing.T) {
 	known := warm(t, Adaptive(), 50*ms, 100_000, 1)
 	known.far()

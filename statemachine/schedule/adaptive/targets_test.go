@@ -61,7 +61,7 @@ var ideal = []measure.Figures{
 // targets by profile, in the order of measure.Cells; a zero is not a target, as
 // where half of all is lost, which the controller takes for congestion now and then (RECOVERY.md, what is not met).
 var targets = map[string][]target{
-	"adaptive cold": { // 16 slices at first (LIM-4)
+	"adaptive cold": { // 16 slices at first (ROOM-4)
 		{3.94, 3.94, 1.05}, {2.34, 2.41, 1.05}, {2.46, 1.99, 1.05}, {1.57, 2.48, 1.07},
 		{1.25, 1.25, 1.05}, {1.26, 1.21, 1.05}, {1.22, 1.18, 1.05}, {1.15, 1.26, 1.06},
 		{1.02, 1.03, 1.05}, {1.02, 1.03, 1.05}, {1.05, 1.18, 1.08},

@@ -217,7 +217,7 @@ func TestLossInRunsIsLearned(t *testing.T) {
 	check.That(t, w.loss.exceeds(false, false), "where losses are single it is one")
 }
 
-// GRO-2 to GRO-5
+// DCS-7, GRO-2 to GRO-5
 func TestGrowth(t *testing.T) {
 	w := newTalk(100)
 	w.full(trip, 0)
@@ -373,6 +373,19 @@ func TestMarksAreAnsweredOnce(t *testing.T) {
 	w.round(trip+8*ms, 100, 60)
 	check.That(t, w.Drains() && w.limit.marked == 1, "in a drain they wait")
 	w.is(t, "and loss cuts nothing", before)
+}
+
+// DCS-6, EST-9: the end of a drain begins a decision, and makes none.
+func TestADrainEndsADecision(t *testing.T) {
+	w := newTalk(100)
+	w.base.drain(w.now, trip, trip)
+	w.limit.lost, w.limit.passed, w.limit.waits, w.limit.samples, w.limit.most = 60, 100, ms, 1, 100*whole
+	w.now = w.base.until
+	w.Arrived(w.now, 1, 0)
+	l := &w.limit
+	check.That(t, !w.Drains() && l.lost == 0 && l.passed == 1 && l.waits == 0 && l.samples == 0 && l.most == 0, "it begins anew")
+	check.Equal(t, "the next decision", l.decidesAt, w.now+trip*5/4)
+	w.is(t, "what was lost before is none of it", 100*whole)
 }
 
 // DCS-1, DCS-3, DCS-5

@@ -11,7 +11,7 @@ import (
 	"github.com/chunkwire/chunkwire/statemachine"
 )
 
-// RPL-1, RPL-2, LMT-1: a cold chunk begins with 16 slices, and two more for each that
+// RPL-1, RPL-2, ROOM-1, ROOM-4: a cold chunk begins with 16 slices, and two more for each that
 // arrived.
 func TestTheFirstFlight(t *testing.T) {
 	f := fly(t, Default(), 256)

@@ -16,7 +16,7 @@ const slack = 1.05
 
 // targets are near what an ideal code takes, which is sent at the link's rate until enough
 // has arrived, without an ack. A cold chunk pays two round trips more where the path holds
-// more than the first limit (LIM-4), and nothing for what is lost. Half of all lost is no target (RECOVERY.md, what is
+// more than the first limit (ROOM-4), and nothing for what is lost. Half of all lost is no target (RECOVERY.md, what is
 // not met).
 var targets = map[string]map[measure.Cell]target{
 	"warm": {

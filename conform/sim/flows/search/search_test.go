@@ -36,6 +36,6 @@ func TestSeedsRepeat(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	var b strings.Builder
-	Report(&b, []Finding{{Family: "P0", What: "use", Value: .5, Bound: 1, Least: true}, {Family: "P0", What: "use", Value: 1, Bound: 1, Least: true}}, 1)
+	Report(&b, []Finding{{Family: "P9", What: "use", Value: .5, Bound: 1, Least: true}, {Family: "P9", What: "use", Value: 1, Bound: 1, Least: true}}, 1)
 	check.That(t, strings.Contains(b.String(), "1 of   2 beyond") && strings.Contains(b.String(), "use 0.5000, at least 1.0000"), b.String())
 }

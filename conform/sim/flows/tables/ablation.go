@@ -7,7 +7,7 @@ var rules = []struct {
 	name string
 	rule control.Rule
 }{
-	{"WIN-4", control.Drain},
+	{"ROOM-1", control.Drain},
 	{"EST-8", control.Join},
 	{"PTO-7", control.Silence},
 }
