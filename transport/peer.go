@@ -22,6 +22,7 @@ type Peer struct {
 	shard    *shard  // of a server; nil at a client
 	client   *client // nil at a server
 	identity uint64
+	home     uint64 // the source that it came from first: a move makes no room
 	ends     ends
 
 	// Guarded by the driver.
@@ -240,8 +241,8 @@ func (p *Peer) endLocked(cause error) {
 		p.inboxes[i].arrived.Give()
 	}
 	p.progress.Give()
-	if p.shard != nil {
-		p.shard.server.acceptor.Withdraw(p, p.link.CompleteLocked() == 0 && p.conn.Readable() == 0)
+	if p.shard != nil && p.link.CompleteLocked() == 0 && p.conn.Readable() == 0 {
+		p.shard.server.acceptor.Withdraw(p)
 	}
 }
 
