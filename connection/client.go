@@ -69,7 +69,7 @@ func isData(datagram []byte) bool {
 func (c *Client) receiveMessage(now core.Micros, datagram []byte) error {
 	before := c.session.State()
 	err := c.session.Receive(now, datagram)
-	logRefused(c.log, now, datagram, err)
+	c.cfg.Memory.logRefused(c.log, now, 0, datagram, err)
 	c.logState(now, before)
 	if before != session.Open && c.session.State() == session.Open {
 		if err := c.linked(now); err != nil {

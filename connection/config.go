@@ -81,6 +81,8 @@ type Memory struct {
 	payload []byte // that is composed
 	record  Record // that was decoded last
 	slices  statemachine.Memory
+
+	refusals eventlog.Limit
 }
 
 // DefaultChannels returns the channels of a Config that has none: 0 is unreliable and goes first,

@@ -46,6 +46,8 @@ type Conn struct {
 	in  incoming
 	out outgoing
 
+	failed uint64 // the channels that have failed, as far as it is logged
+
 	// Closing.
 	code     uint16
 	text     string
@@ -242,7 +244,7 @@ func (c *Conn) receive(now core.Micros, datagram []byte, ecn ECN) (h heard, err 
 	body, err := c.link.Open(c.memory.body[:0], datagram)
 	if err != nil {
 		c.step(isRefused, input{})
-		logRefused(c.log, c.now, datagram, err)
+		c.memory.logRefused(c.log, c.now, uint64(c.link.ID()), datagram, err)
 		return h, err
 	}
 	c.memory.body = body
@@ -270,7 +272,7 @@ func (c *Conn) takeBody(body []byte, ecn ECN) (h heard, err error) {
 	}
 	if err != nil {
 		c.counts.Refused++
-		logRefused(c.log, c.now, body, err)
+		c.memory.logRefused(c.log, c.now, uint64(c.link.ID()), body, err)
 	}
 	return h, err
 }
@@ -332,11 +334,9 @@ func (c *Conn) openGuard() (guard uint8, in input) {
 	return nothingDue, in
 }
 
-// failure returns why a channel or a chunk machine was given up, or nil.
+// failure returns why a chunk machine was given up, or nil. A channel that was ends nothing else
+// (CHC-6).
 func (c *Conn) failure() error {
-	if err := c.mux.Err(); err != nil {
-		return err
-	}
 	if c.lanes != nil {
 		return c.lanes.Err()
 	}
@@ -496,6 +496,7 @@ func (c *Conn) learn() (acked bool) {
 		c.lanes.Marked(c.now, marked)
 	}
 	c.mux.SetPath(c.path())
+	c.logChannels()
 	return acked
 }
 

@@ -91,14 +91,14 @@ var (
 	ErrNoLanes = errors.New("connection: no lanes were agreed")
 	// ErrClosed is what every ClosedError matches.
 	ErrClosed = errors.New("connection: closed")
-	// ErrFailed is why a connection ends of which a channel or a chunk machine was given up.
+	// ErrFailed is why a connection ends of which a chunk machine was given up.
 	ErrFailed = errors.New("connection: failed")
 )
 
 // The codes of a close (CXR-4). From FirstCode on they are the application's.
 const (
 	CodeDone   uint16 = 0
-	CodeFailed uint16 = 1 // the connection's own: a channel or a chunk machine was given up
+	CodeFailed uint16 = 1 // the connection's own: a chunk machine was given up
 	FirstCode  uint16 = 256
 )
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"net/netip"
 
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -92,8 +93,8 @@ func whyEnded(err error) string {
 	return "refused"
 }
 
-// logRefused logs a datagram that was refused.
-func logRefused(log eventlog.Log, now core.Micros, datagram []byte, err error) {
+// logRefused logs a datagram that was refused, if so many may be logged of its code and its source (CXA-5).
+func (m *Memory) logRefused(log eventlog.Log, now core.Micros, source uint64, datagram []byte, err error) {
 	if log == nil || err == nil {
 		return
 	}
@@ -101,7 +102,10 @@ func logRefused(log eventlog.Log, now core.Micros, datagram []byte, err error) {
 	if refusal := new(core.Error); errors.As(err, &refusal) {
 		e.Code, e.Sentence = string(refusal.Code()), refusal.Rule()
 	}
-	log(e)
+	if omitted, ok := m.refusals.Take(now, e.Code, source); ok {
+		e.Count = omitted
+		log(e)
+	}
 }
 
 // logPacket logs a packet with a payload.
@@ -127,6 +131,17 @@ func (c *Conn) logMessage(kind eventlog.Kind, id uint8, sequence, size int) {
 	if c.log != nil {
 		c.log(eventlog.Event{Kind: kind, At: c.now, Channel: int(id), Sequence: sequence, Bytes: size})
 	}
+}
+
+// logChannels logs the channels that have failed since.
+func (c *Conn) logChannels() {
+	if c.log == nil || c.mux.Failed() == c.failed {
+		return
+	}
+	for set := c.mux.Failed() &^ c.failed; set != 0; set &= set - 1 {
+		c.log(eventlog.Event{Kind: eventlog.ChannelFailed, At: c.now, Channel: bits.TrailingZeros64(set), Why: eventlog.GaveUp})
+	}
+	c.failed = c.mux.Failed()
 }
 
 // logState logs that the handshake of a client is in another state, and why it ended before

@@ -2,12 +2,14 @@ package connection_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/logtest"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -233,32 +235,40 @@ func TestCloseRefuses(t *testing.T) {
 	check.Same(t, "error", a.Close(0, 256, strings.Repeat("x", 128)), nil)
 }
 
-// K6: a channel that is given up ends the connection, and the other end hears that it failed
-// (CXL-7).
+// A channel that is given up is reported, at the end where it failed; the connection and its other
+// channels go on (CXL-17, CHC-6).
 func TestAChannelFails(t *testing.T) {
-	cfg := connection.Config{Channels: []channel.Config{{ID: 0, Kind: channel.Ordered, GiveUp: 2 * second}}}
+	var log logtest.Text
+	cfg := connection.Config{Log: log.Add, Channels: []channel.Config{{ID: 0, Kind: channel.Ordered, GiveUp: 2 * second}, {ID: 1, Kind: channel.Ordered}}}
 	a, b := pair(cfg)
-	exchange(a, b, 0)
 	check.Same(t, "error", a.Send(0, 0, []byte("x"), 0), nil)
 	p, now := newPen(b.Link()), core.Micros(0)
-	for ; a.State() == connection.Open; now += 500 * ms {
+	for ; a.Failed() == 0; now += 500 * ms {
 		poll(a, now)
-		give(a, now, p.write(0)) // the other end is there, but has no such channel any more
+		give(a, now, p.write(0)) // the other end is there, but reports nothing of this channel
 		check.That(t, now < 5*second, "it fails")
 	}
-	check.That(t, errors.Is(a.Err(), connection.ErrFailed) && errors.Is(a.Err(), channel.ErrFailed), a.Err().Error())
+	check.Equal(t, "failed", a.Failed(), 1)
+	check.That(t, errors.Is(a.ChannelErr(0), channel.ErrFailed) && a.ChannelErr(1) == nil, "it says which, and why")
+	check.That(t, errors.Is(a.Send(now, 0, []byte("y"), 0), channel.ErrFailed), "it takes no more")
+	check.That(t, a.State() == connection.Open && a.Err() == nil && !a.Delivered(), "the connection stays")
+	check.Same(t, "error", a.Send(now, 1, []byte("z"), 0), nil)
 	give(b, now, poll(a, now)...)
-	var closed *connection.ClosedError
-	check.That(t, errors.As(b.Err(), &closed) && closed.Code == connection.CodeFailed && closed.Remote, "the other end heard it")
+	check.Equal(t, "the other", read(b, now, 1), "z")
+	check.That(t, a.Deadline() > now, "nothing is due for ever")
+	poll(a, now+second)
+	logged := slices.DeleteFunc(log.Lines, func(line string) bool { return !strings.Contains(line, "channel_failed") })
+	check.Equal(t, "log", logged, []string{"2000.000 client 287454020 channel_failed channel=0 why=gave_up"})
 }
 
-// K6: so does a chunk machine.
+// K6: a chunk machine that is given up ends the connection, and the other end hears that it failed
+// (CXL-7).
 func TestALaneFails(t *testing.T) {
 	a, b := pair(connection.Config{Chunks: lanes.Config{GiveUp: 2 * second}})
 	exchange(a, b, 0)
 	check.Must(a.SendChunk(0, make([]byte, 5000)))
-	p := newPen(b.Link())
-	for now := core.Micros(0); a.State() == connection.Open; now += 500 * ms {
+	p, now := newPen(b.Link()), core.Micros(0)
+	for ; a.State() == connection.Open; now += 500 * ms {
 		poll(a, now)
 		give(a, now, p.write(0))
 		if now > 5*second {
@@ -266,6 +276,9 @@ func TestALaneFails(t *testing.T) {
 		}
 	}
 	check.That(t, errors.Is(a.Err(), connection.ErrFailed) && errors.Is(a.Err(), statemachine.ErrGaveUp), a.Err().Error())
+	give(b, now, poll(a, now)...)
+	var closed *connection.ClosedError
+	check.That(t, errors.As(b.Err(), &closed) && closed.Code == connection.CodeFailed && closed.Remote, "the other end heard it")
 }
 
 // Unless they are set, machines give up later than the connection times out (CXP-6).

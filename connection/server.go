@@ -116,8 +116,9 @@ func (s *Server) Receive(now core.Micros, from session.Address, datagram, dst []
 // ReceiveECN is Receive for a datagram that came with a value of the field ECN.
 func (s *Server) ReceiveECN(now core.Micros, from session.Address, datagram []byte, ecn ECN, dst []byte) (got Received, err error) {
 	got, err = s.receive(now, from, datagram, ecn, dst)
-	if got.Peer == nil {
-		logRefused(s.cfg.Log.Of(0, eventlog.Server), now, datagram, err)
+	if got.Peer == nil && err != nil && s.cfg.Log != nil {
+		prefix := from.Prefix()
+		s.cfg.Memory.logRefused(s.cfg.Log.Of(0, eventlog.Server), now, eventlog.SourceOf(prefix[:]), datagram, err)
 	}
 	return got, err
 }

@@ -103,7 +103,7 @@ const (
 // Overtaken is why a slice is taken as lost, beside Timeout.
 const Overtaken = "overtaken"
 
-// GaveUp is why a chunk failed.
+// GaveUp is why a chunk or a channel failed.
 const GaveUp = "gave_up"
 
 // What a slice that arrived was: Event.As of SliceReceived.
@@ -167,6 +167,7 @@ const (
 	PacketLost
 	MessageSent
 	MessageDelivered
+	ChannelFailed
 	DatagramDropped
 	LogDropped
 )

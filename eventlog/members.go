@@ -23,7 +23,7 @@ var kinds = [...]kind{
 	ConnectionMoved:   list("connection_moved", "remote"),
 	ConnectionEnded:   list("connection_ended", "why code? text?"),
 	State:             list("state", "machine lane? from to row"),
-	DatagramRefused:   list("datagram_refused", "code sentence? size"),
+	DatagramRefused:   list("datagram_refused", "code sentence? size count?"),
 	ChunkStarted:      list("chunk_started", "lane chunk bytes? slices direction"),
 	SliceSent:         list("slice_sent", "lane chunk slice bytes times why"),
 	SliceAcked:        list("slice_acked", "lane chunk slice"),
@@ -43,6 +43,7 @@ var kinds = [...]kind{
 	PacketLost:        list("packet_lost", "number"),
 	MessageSent:       list("message_sent", "channel bytes"),
 	MessageDelivered:  list("message_delivered", "channel sequence bytes"),
+	ChannelFailed:     list("channel_failed", "channel why"),
 	DatagramDropped:   list("datagram_dropped", "direction why bytes carried? lane? chunk? slice?"),
 	LogDropped:        list("log_dropped", "count"),
 }

@@ -80,13 +80,14 @@ func Over(ctx context.Context, pc net.PacketConn, server net.Addr, cfg Config) (
 // dial makes a peer and waits until its handshake is done.
 func dial(ctx context.Context, c *client, socket udp.Socket, to udp.Addr, conn any) (*Peer, error) {
 	set := &c.settings
-	d := driver.New(socket, c, driver.StartClock(), session.LargestDatagram)
+	clock := driver.StartClock()
+	d := driver.New(socket, c, clock, session.LargestDatagram)
 	var err error
 	if c.machine, err = connection.NewClient(set.client(socket.Marks()), d.Now()); err != nil {
 		socket.Close()
 		return nil, err
 	}
-	d.Log = driver.NewLog(set.Logger)
+	d.Log = driver.NewLog(set.Logger, clock)
 	p := newPeer(&driver.Links{Driver: d, RecvQueue: set.RecvQueue}, c.machine, to)
 	p.client, p.identity = c, set.Identity
 	c.peer = p

@@ -38,7 +38,7 @@ func newShard(s *Server, socket udp.Socket, i int) (*shard, error) {
 	}
 	sh := &shard{server: s, table: table, peers: make(map[*Peer]struct{}), stats: newShardStats()}
 	sh.driver = driver.New(socket, sh, s.clock, session.LargestDatagram)
-	sh.driver.Log = driver.NewLog(s.settings.Logger)
+	sh.driver.Log = s.log
 	sh.links = driver.Links{Driver: sh.driver, RecvQueue: s.settings.RecvQueue, Took: sh.stats.noteChunk}
 	sh.driver.AddLocked(&sh.slot, (*handshakes)(sh))
 	return sh, nil
@@ -97,7 +97,7 @@ func (sh *shard) take(now core.Micros, datagram []byte, from udp.Addr, ecn udp.E
 	got, err := sh.table.ReceiveECN(now, addressOf(from), datagram, connection.ECN(ecn), sh.answer[:0])
 	if err != nil {
 		code := codeOf(err)
-		d.Log.Undecodable(now, from, string(code), sh.stats.undecodable(code, from))
+		d.Log.Undecodable(from, string(code), sh.stats.undecodable(code, from))
 	}
 	if got.Answer != nil {
 		sh.answer = got.Answer
@@ -176,7 +176,8 @@ func addressOf(peer udp.Addr) session.Address {
 // acceptLocked makes the peer of a connection that has begun.
 func (sh *shard) acceptLocked(remote *connection.ServerConn, from udp.Addr) {
 	p := newPeer(&sh.links, remote, from)
-	p.shard, p.identity = sh, remote.Identity()
+	p.shard, p.identity, p.home = sh, remote.Identity(), driver.SourceOf(from)
+	sh.server.acceptor.Begin(p.home)
 	p.begunLocked(remote.Conn)
 	remote.Owner = p
 	sh.peers[p] = struct{}{}
@@ -189,6 +190,7 @@ func (sh *shard) acceptLocked(remote *connection.ServerConn, from udp.Addr) {
 func (sh *shard) forgetLocked(p *Peer) {
 	sh.stats.gone.addPeer(p)
 	delete(sh.peers, p)
+	sh.server.acceptor.Leave(p, p.home)
 	if len(sh.peers) == 0 {
 		sh.emptied.Give()
 	}
@@ -208,7 +210,7 @@ func (sh *shard) Unreadable(size int, from udp.Addr) {
 	sh.driver.Lock()
 	defer sh.driver.Unlock()
 	sh.driver.CountInLocked(size)
-	sh.driver.Log.Undecodable(sh.driver.Now(), from, string(session.CodeTrailingData), sh.stats.undecodable(session.CodeTrailingData, from))
+	sh.driver.Log.Undecodable(from, string(session.CodeTrailingData), sh.stats.undecodable(session.CodeTrailingData, from))
 }
 
 // PortUnreachableLocked does nothing: no socket of a server is connected.

@@ -3,99 +3,119 @@ package driver
 import (
 	"context"
 	"log/slog"
-	"slices"
+	"net/netip"
+	"sync"
 
-	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
 // Log writes to a logger of the application what happens to connections and sockets; nil writes nothing. What
-// anyone can cause at will is limited: of refusals of a reason the first, the tenth, the hundredth and so on; of
-// datagrams that do not decode at most one a second, and none of a source that was among the last logSources.
-// It needs a lock.
+// others cause is limited by an eventlog.Limit: its kinds are the texts of the records, and that of an end that
+// nobody wanted is another one. Of what the limit left out the next record of its kind has the number.
 type Log struct {
-	to *slog.Logger
+	to    *slog.Logger
+	clock Clock
 
-	undecodableAt core.Micros // when one may be written again
-	sources       [logSources]udp.Key
-	next          int // of sources, the one to be replaced
+	mu    sync.Mutex // several drivers may share a Log
+	limit eventlog.Limit
 }
 
-const (
-	logSources = 64
-	logPause   = core.Second
-)
-
 // NewLog returns nil if there is nothing to log to.
-func NewLog(to *slog.Logger) *Log {
+func NewLog(to *slog.Logger, clock Clock) *Log {
 	if to == nil {
 		return nil
 	}
-	return &Log{to: to}
+	return &Log{to: to, clock: clock}
 }
 
 func (l *Log) write(level slog.Level, text string, attrs ...slog.Attr) {
 	l.to.LogAttrs(context.Background(), level, text, attrs...)
 }
 
-func remote(p udp.Addr) slog.Attr { return slog.String("remote", p.String()) }
+// limited writes what somebody at an address caused.
+func (l *Log) limited(from udp.Addr, level slog.Level, kind, text string, attrs ...slog.Attr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	omitted, ok := l.limit.Take(l.clock.Now(), kind, SourceOf(from))
+	if !ok {
+		return
+	}
+	if omitted > 0 {
+		attrs = append(attrs, slog.Int64("omitted", omitted))
+	}
+	l.write(level, text, append([]slog.Attr{slog.String("remote", from.String())}, attrs...)...)
+}
+
+// SourceOf returns what an address counts as: an IPv4 address, the first 64 bits of any other, or a name.
+func SourceOf(p udp.Addr) uint64 {
+	ip := p.AddrPort().Addr()
+	if !ip.IsValid() {
+		named, err := netip.ParseAddrPort(p.String()) // of a socket that is not the system's
+		if err != nil {
+			return eventlog.SourceOf([]byte(p.String()))
+		}
+		ip = named.Addr().Unmap()
+	}
+	b := ip.As16()
+	if ip.Is4() {
+		return eventlog.SourceOf(b[:])
+	}
+	return eventlog.SourceOf(b[:8])
+}
 
 // Begun writes that a connection began.
 func (l *Log) Begun(to udp.Addr) {
 	if l != nil {
-		l.write(slog.LevelInfo, "connection begun", remote(to))
+		l.limited(to, slog.LevelInfo, "begun", "connection begun")
 	}
 }
+
+// mostCause is how many bytes of a cause are written: it may have a text of the other end.
+const mostCause = 160
 
 // Ended writes that a connection ended: as a warning, unless an end wanted it.
 func (l *Log) Ended(to udp.Addr, why string, wanted bool, cause error) {
 	if l == nil {
 		return
 	}
-	level := slog.LevelWarn
+	level, kind := slog.LevelWarn, "ended unwanted"
 	if wanted {
-		level = slog.LevelInfo
+		level, kind = slog.LevelInfo, "ended"
 	}
-	l.write(level, "connection ended", remote(to), slog.String("why", why), slog.String("error", cause.Error()))
+	text := cause.Error()
+	if len(text) > mostCause {
+		text = text[:mostCause] + "..."
+	}
+	l.limited(to, level, kind, "connection ended", slog.String("why", why), slog.String("error", text))
 }
 
 // Moved writes that a connection goes on from another address.
 func (l *Log) Moved(from, to udp.Addr) {
 	if l != nil {
-		l.write(slog.LevelInfo, "connection moved", remote(to), slog.String("from", from.String()))
+		l.limited(to, slog.LevelInfo, "moved", "connection moved", slog.String("from", from.String()))
 	}
 }
 
 // Rebound writes that a connection goes on with a new socket of this end.
 func (l *Log) Rebound(to udp.Addr) {
 	if l != nil {
-		l.write(slog.LevelInfo, "connection goes on with a new socket", remote(to))
+		l.write(slog.LevelInfo, "connection goes on with a new socket", slog.String("remote", to.String()))
 	}
 }
 
 // Refused writes that a beginning was refused, of which there are so many for this reason.
 func (l *Log) Refused(from udp.Addr, reason string, count int64) {
-	if l != nil && isPowerOfTen(count) {
-		l.write(slog.LevelWarn, "connection refused", remote(from), slog.String("reason", reason), slog.Int64("count", count))
+	if l != nil {
+		l.limited(from, slog.LevelWarn, "refused", "connection refused", slog.String("reason", reason), slog.Int64("count", count))
 	}
-}
-
-func isPowerOfTen(n int64) bool {
-	for n >= 10 && n%10 == 0 {
-		n /= 10
-	}
-	return n == 1
 }
 
 // Undecodable writes that a datagram was dropped, of which there are so many with this code.
-func (l *Log) Undecodable(now core.Micros, from udp.Addr, code string, count int64) {
-	if l == nil || now < l.undecodableAt || slices.Contains(l.sources[:], from.Key) {
-		return
+func (l *Log) Undecodable(from udp.Addr, code string, count int64) {
+	if l != nil {
+		l.limited(from, slog.LevelWarn, "undecodable", "datagram refused", slog.String("code", code), slog.Int64("count", count))
 	}
-	l.undecodableAt = now + logPause
-	l.sources[l.next] = from.Key
-	l.next = (l.next + 1) % logSources
-	l.write(slog.LevelWarn, "datagram refused", remote(from), slog.String("code", code), slog.Int64("count", count))
 }
 
 // logBuffers writes that the buffers of a socket are small, if they are.

@@ -9,6 +9,7 @@ import (
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/eventlog"
 	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 	"github.com/chunkwire/chunkwire/statemachine"
@@ -32,6 +33,7 @@ type Endpoint struct {
 	links           driver.Links
 	stats           EndpointStats // what the driver does not count
 	undecodableFrom udp.Addr
+	refusals        eventlog.Limit
 }
 
 // New returns an endpoint on a socket. It takes the socket over, and closes it
@@ -64,13 +66,13 @@ func newEndpoint(socket udp.Socket, cfg Config) *Endpoint {
 	e := &Endpoint{
 		cfg:      cfg,
 		ends:     cfg.ends(),
-		acceptor: driver.NewAcceptor[*Conn](min(cfg.MaxPeers, maxWaiting)),
+		acceptor: driver.NewAcceptor[*Conn](driver.AcceptorBounds{All: min(cfg.MaxPeers, maxWaiting)}),
 		conns:    make(map[udp.Key]*Conn),
 	}
 	e.ends.Chunks.Memory = new(statemachine.Memory)
 	e.driver = driver.New(socket, (*protocol)(e), driver.StartClock(), codec.MaxDatagramSize)
 	e.links = driver.Links{Driver: e.driver, RecvQueue: cfg.RecvQueue}
-	e.driver.Log = driver.NewLog(cfg.Logger)
+	e.driver.Log = driver.NewLog(cfg.Logger, e.driver.Clock)
 	return e
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/eventlog"
+	"github.com/chunkwire/chunkwire/internal/driver"
 	"github.com/chunkwire/chunkwire/internal/udp"
 )
 
@@ -73,12 +74,15 @@ func (e *Endpoint) logUndecodableLocked(now core.Micros, invalid error, size int
 	if refusal := new(core.Error); errors.As(invalid, &refusal) {
 		code, sentence = string(refusal.Code()), refusal.Rule()
 	}
-	e.driver.Log.Undecodable(now, from, code, e.stats.Undecodable)
+	e.driver.Log.Undecodable(from, code, e.stats.Undecodable)
 	log := e.cfg.Log
 	if c := e.conns[from.Key]; c != nil {
 		log = c.log
 	}
-	if log != nil {
-		log(eventlog.Event{Kind: eventlog.DatagramRefused, At: now, End: eventlog.Server, Code: code, Sentence: sentence, Bytes: size})
+	if log == nil {
+		return
+	}
+	if omitted, ok := e.refusals.Take(now, code, driver.SourceOf(from)); ok {
+		log(eventlog.Event{Kind: eventlog.DatagramRefused, At: now, End: eventlog.Server, Code: code, Sentence: sentence, Bytes: size, Count: omitted})
 	}
 }
