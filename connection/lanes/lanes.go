@@ -192,8 +192,8 @@ func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 			l.begin(now) // so that SliceDeadline knows of the chunk that this slice let begin
 			return k, s, true
 		}
+		l.err = l.failure(k) // which ends the lanes behind it at once (LAN-6)
 	}
-	l.noteFailure()
 	return none, codec.Slice{}, false
 }
 

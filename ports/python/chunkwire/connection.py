@@ -145,6 +145,8 @@ class Connection:
             except Refused as refused:
                 fault.append(refused)
                 return "refuse"
+            if self.marks:
+                self.marks.took(number)
             for record in records:
                 if isinstance(record, Close):
                     found.append(record)
@@ -372,6 +374,7 @@ class Connection:
         left = PAYLOAD
         marks = self.marks.record if self.marks else None
         beside = ECN_BYTES if marks else 0
+        acks_due = any(r.deadline <= now for r in self.receivers)
         for k, receiver in enumerate(self.receivers):
             while left >= LARGEST_CHUNK_ACK + beside and receiver.deadline <= now and (ack := receiver.poll(now)[1]) is not None:
                 free.append(OnLane(k, ack))
@@ -383,7 +386,7 @@ class Connection:
             free.append(report)
             left -= size(report)
         slice_due = any(s.deadline <= now for s in self.senders)
-        others = bool(free) or messages or self._alive_at <= now or self._owes(now)
+        others = acks_due or bool(free) or messages or self._alive_at <= now or self._owes(now)
         charged: list = []
         if self._budget >= 0 and (others or slice_due):
             charged = self.mux.messages(now, number, left if others else BESIDE_SLICE)
@@ -395,10 +398,12 @@ class Connection:
         return charged, free, self._slice(now) if slice_due and left >= LARGEST_SLICE else None
 
     def _slice(self, now: int) -> OnLane | None:
-        """LAN-8: those of earlier chunks first."""
+        """LAN-8: those of earlier chunks first, and none from when a machine gives up (LAN-6)."""
         self._submit(now)
         count = len(self.senders)
         for i in range(count):
+            if self._has_failed:
+                break
             k = (self._begun + i) % count
             found = self.senders[k].poll(now)[1]
             if found is not None:
