@@ -2,8 +2,10 @@ package attack
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -180,13 +182,18 @@ type manualClient struct {
 	answers map[string]int
 }
 
-// manualClient returns one that has a cookie.
-func (n network) manualClient(t *testing.T, s *transport.Server, address string) *manualClient {
+var manualClients atomic.Uint64
+
+// manualClient returns an anonymous one of variants of chunks that has a cookie.
+func (n network) manualClient(t testing.TB, server net.Addr, address string, variants uint8) *manualClient {
 	t.Helper()
-	v := &manualClient{to: s.Addr(), answers: map[string]int{}}
+	v := &manualClient{to: server, answers: map[string]int{}}
 	d := newTestServer(t, true, nil)
+	var seed [32]byte
+	binary.LittleEndian.PutUint64(seed[:], manualClients.Add(1))
+	d.random.Seed(seed) // each has a nonce of its own
 	v.testClient = d.newClient(address, 0, func(c *session.ClientConfig) {
-		c.Format = check.Must(connection.Config{}.Complete()).Format
+		c.Format, c.Variants = check.Must(connection.Config{}.Complete()).Format, variants
 	})
 	v.station = n.station(t, address, func(datagram []byte, _ net.Addr) {
 		v.answer = bytes.Clone(datagram)
@@ -219,7 +226,7 @@ func TestAHandshakeWithoutData(t *testing.T) {
 		s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{}))
 		defer s.Close()
 		delivered := pushes(connectionServer{s}, world, 1)
-		v := n.manualClient(t, s, "127.0.0.2:9000")
+		v := n.manualClient(t, s.Addr(), "127.0.0.2:9000", 0)
 		for range 5 {
 			v.asks()
 			v.waits(1)
@@ -243,7 +250,7 @@ func TestAClientThatGoes(t *testing.T) {
 			s := check.Must(transport.New(n.bind(t, "127.0.0.1:9000"), transport.Config{Timeout: timeout}))
 			defer s.Close()
 			pushes(connectionServer{s}, world, 1)
-			v := n.manualClient(t, s, "127.0.0.2:9000")
+			v := n.manualClient(t, s.Addr(), "127.0.0.2:9000", 0)
 			v.asks()
 			v.receives(v.answer)
 			check.Same(t, "the client", v.State(), session.Open)
