@@ -298,3 +298,59 @@ func newForger(t *testing.T, recv string, lets int64, forged [][]byte) *forger {
 }
 
 func (f *forger) addr() string { return f.near.LocalAddr().String() }
+
+// Anonymous clients that each begin a file and then send next to nothing hold every place of a recv, and one sender
+// of a file: the file is stored all the same, once they have been slow for long enough. (R5: one slice in 2 x --give-up
+// held a recv without end, and the send ended with exit 1.)
+func TestSlowSendersHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	want := measure.Pattern(300_000, 1)
+	out := filepath.Join(t.TempDir(), "out")
+	addr, ended := startRecv(t, "--out", out)
+	for range mostSenders {
+		slow := anonymousClient(t, addr, 64_000)
+		if err := slow.Chunks().Send(t.Context(), headerOf(make([]byte, 10_000_000))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := slow.Chunks().Enqueue(t.Context(), make([]byte, 262_144)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(500 * time.Millisecond)
+	start := time.Now()
+	sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, want))
+	received := <-ended
+	t.Logf("the file is stored after %v: %s%s", time.Since(start), sent.stderr, received.stderr)
+	wantStored(t, out, want, sent, received)
+	if parts, _ := filepath.Glob(out + ".*.part"); len(parts) > 0 {
+		t.Errorf("%v is left", parts)
+	}
+}
+
+// Three senders at once: the first file that is complete is stored, and whoever comes too late tries again until
+// there is no recv any more.
+func TestTheFirstCompleteFileIsStored(t *testing.T) {
+	t.Parallel()
+	slow, fast := measure.Pattern(3_000_000, 1), measure.Pattern(100_000, 2)
+	out := filepath.Join(t.TempDir(), "out")
+	addr, stderr, ended := watchRecv(t, t.Context(), "--out", out)
+	first := make(chan result, 1)
+	go func() {
+		first <- runCommand(t, nil, "send", "--profile", "fixed", "--max-rate", "5M", "--to", addr, inputFile(t, slow))
+	}()
+	eventually(t, "the first transfer begins", func() bool {
+		parts, _ := filepath.Glob(out + ".*.part")
+		return len(parts) == 1
+	})
+	sent := runCommand(t, nil, "send", "--to", addr, inputFile(t, fast))
+	wantStored(t, out, fast, sent, <-ended)
+	if !strings.Contains(stderr.String(), "sends a file, too; the first that is complete is stored") {
+		t.Errorf("recv says: %s", stderr.String())
+	}
+	if late := <-first; late.code == exitOK || !strings.Contains(late.stderr, "another sender was first; trying again") {
+		t.Errorf("%+v", late)
+	}
+	if parts, _ := filepath.Glob(out + ".*.part"); len(parts) > 0 {
+		t.Errorf("%v is left", parts)
+	}
+}
