@@ -133,6 +133,11 @@ func TestD3(t *testing.T) {
 	for _, p := range protocols[1:] {
 		virtual(t, func(t *testing.T, n network) {
 			a := meet(t, n, p)
+			go a.accepted.Send(background, []byte("as many as came"))
+			if _, err := a.client.Recv(background); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
 			a.relay.filter(func(d direction, datagram []byte) bool {
 				if d == toServer {
 					go a.relay.send(toClient, bytes.Clone(datagram))
