@@ -3,6 +3,7 @@ package attack
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"sync/atomic"
@@ -263,4 +264,29 @@ func TestAClientThatGoes(t *testing.T) {
 			check.That(t, in.bytes <= 200_000, "no more than without a connection")
 		})
 	}
+}
+
+// A client over a socket of its own hears the server alone: genuine datagrams that come from elsewhere are none of its
+// connection, and do not keep it alive.
+func TestOnlyTheServerIsHeard(t *testing.T) {
+	virtual(t, func(t *testing.T, n network) {
+		a := meet(t, n, anonymous)
+		elsewhere := n.station(t, "127.0.0.9:9000", nil)
+		a.relay.filter(func(d direction, datagram []byte) bool {
+			if d == toClient {
+				a.relay.mu.Lock()
+				client := a.relay.client
+				a.relay.mu.Unlock()
+				elsewhere.says(client, bytes.Clone(datagram))
+			}
+			return d == toServer
+		})
+		time.Sleep(11 * time.Second)
+		if _, out := elsewhere.traffic(); out.datagrams == 0 {
+			t.Error("nothing was sent: the test tests nothing")
+		}
+		if err := a.client.Err(); !errors.Is(err, transport.ErrTimeout) {
+			t.Errorf("the client heard another: %v", err)
+		}
+	})
 }
