@@ -145,6 +145,8 @@ class Connection:
             except Refused as refused:
                 fault.append(refused)
                 return "refuse"
+            if self.marks:
+                self.marks.took(number)
             for record in records:
                 if isinstance(record, Close):
                     found.append(record)
