@@ -73,7 +73,7 @@ func (r *Rule) Idle() bool { return r.idle || !r.Busy() }
 // Enough says that what is in flight covers what is needed.
 func (r *Rule) Enough() bool { return !r.Busy() || r.InFlight() >= r.need(r.numSlices-r.have) }
 
-// wanted is RPL-3: what WIN-3 finds is asked for only where it matters.
+// wanted is RPL-3: what ROOM-1 finds is asked for only where it matters.
 func (r *Rule) wanted() bool {
 	return !r.Enough() && (r.quota > 0 || r.quota == noQuota && r.path.HasRoom())
 }

@@ -98,8 +98,26 @@ func TestDelayCuts(t *testing.T) {
 	w.is(t, "what half the target holds", 100*whole*45/60)
 	check.Equal(t, "the ceiling", w.limit.ceiling, 0)
 	w.limit.size = 100 * whole
+	w.round(60*ms, 50, 0)
+	w.is(t, "of what was in use", 50*whole*45/60)
+	w.limit.size = 100 * whole
 	w.full(400*ms, 0)
 	w.is(t, "a half at least", 50*whole)
+}
+
+// EST-10
+func TestThreeDrainsWithoutANearSample(t *testing.T) {
+	for _, c := range []struct {
+		near   []bool
+		longer bool
+	}{{[]bool{false, false}, false}, {[]bool{false, false, false}, true}, {[]bool{false, false, true, false}, false}} {
+		b := base{value: trip}
+		for _, near := range c.near {
+			b.drain(0, trip, 2*trip)
+			b.end(0, near)
+		}
+		check.Equal(t, "the path is longer", b.value == 2*trip, c.longer)
+	}
 }
 
 // LSS-2, LSS-3, LSS-5
@@ -533,7 +551,7 @@ func TestABrokenPathTakesNoCutBack(t *testing.T) {
 	w.is(t, "the least", leastLimit)
 }
 
-// PAC-3, PAC-8, PAC-9
+// PAC-3, PAC-8, PAC-9, PRO-4
 func TestThePaceSpreadsTheLimit(t *testing.T) {
 	w := newTalk(100)
 	check.Equal(t, "a 16th faster", w.interval(false), 40_000_000/100*15/16)
@@ -542,6 +560,7 @@ func TestThePaceSpreadsTheLimit(t *testing.T) {
 	w.limit.opening, w.limit.size = false, whole
 	check.Equal(t, "below two slices as it is", w.interval(false), 40_000_000)
 	check.Equal(t, "before a sample", New(Config{}).interval(false), burstSpacing)
+	check.Equal(t, "with a fixed rate", New(Config{Fixed: true, MaxRate: 1_000_000_000}).interval(false), 8528)
 	w.limit.size, w.RTT.Smoothed = leastLimit, 3*core.Second
 	check.Equal(t, "a slice a second at least", w.interval(false), slowest)
 }
