@@ -664,3 +664,28 @@ func TestSlicesSentAgainTellWhetherTheQueueIsEmpty(t *testing.T) {
 	check.That(t, w.limit.waits == 8*ms && w.limit.samples == 2, "they count")
 	check.That(t, w.limit.least == 0 && w.limit.latest == trip && w.MinRTT() == trip, "for nothing else")
 }
+
+func TestIdleTimeIsNoRoundOfATrainThatBeganBefore(t *testing.T) {
+	w := newTalk(100)
+	w.Leave(&w.share)
+	w.now += trip / 2
+	w.Begin(w.now, &w.share)
+	w.Leave(&w.share)
+	w.now += core.Second
+	w.Begin(w.now, &w.share)
+	check.That(t, w.limit.decidesAt > w.now, "the decision is put off")
+}
+
+func TestTheSpreadIsNotLearnedOfLossThatCannotBeCalm(t *testing.T) {
+	a := newAnswer()
+	a.calmLost, a.calmPassed = 16*900, 16*1000
+	a.learn(90, 100, true)
+	check.Equal(t, "spread", a.spread, 16)
+}
+
+func TestItJoinsNoDrainBesideOthers(t *testing.T) {
+	w := contested(t)
+	w.base.drainAt = core.Never / 2
+	w.Clean(w.now, trip-4*ms)
+	check.That(t, !w.Drains(), "others have none")
+}
