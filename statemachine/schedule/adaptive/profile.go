@@ -17,7 +17,7 @@ type Profile struct {
 	paceWithout control.Rule // the same
 }
 
-// Adaptive returns the default profile: it learns the rate of the path.
+// Adaptive returns the default profile: it limits what is in flight by delay and loss.
 func Adaptive() Profile { return Profile{Name: "adaptive"} }
 
 // Burst returns the profile that sends a whole chunk at once, 85 us a slice,

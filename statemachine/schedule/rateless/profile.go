@@ -17,7 +17,7 @@ type Profile struct {
 	paceWithout control.Rule // the same
 }
 
-// Default returns the default profile: it learns the rate of the path.
+// Default returns the default profile: it limits what is in flight by delay and loss.
 func Default() Profile { return Profile{Name: "default"} }
 
 // Redundant returns the profile that sends more repair slices at once, so that fewer
