@@ -308,7 +308,7 @@ func (c *Conn) pollGuard() (guard uint8, in input) {
 		return c.openGuard()
 	case c.state == Closing && c.now >= c.closedAt+CloseTime:
 		return isOver, in
-	case c.state == Closing && c.now >= c.sayAt:
+	case c.state == Closing && c.now >= c.sayAt && !c.moving:
 		return closeDue, in
 	case c.owed:
 		return closeOwed, in
@@ -350,6 +350,8 @@ func (c *Conn) Deadline() core.Micros {
 	switch {
 	case c.state == Open:
 		at = c.openDeadline()
+	case c.state == Closing && c.moving:
+		at = c.closedAt + CloseTime
 	case c.state == Closing:
 		at = min(c.sayAt, c.closedAt+CloseTime)
 	case c.owed:

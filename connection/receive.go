@@ -24,6 +24,7 @@ func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 		c.in.refusal = err
 		return packet.Refuse
 	}
+	c.marks.took(d.Number)
 	if c.state == Open && c.in.closed == nil {
 		c.apply(&d)
 	}

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-// file is a file to write: one of vectors, or the one of seeded runs.
+// file is a file to write: one of vectors, the one of seeded runs, or their schema.
 type file struct {
 	name string
 	vec  *testvectors.File
 	acc  *testvectors.AccumulatedFile
+	text []byte
 }
 
 // documents are the sources of vectors: the specifications, whose examples are vectors, by
@@ -41,23 +41,15 @@ func generate(docs documents, rewrite *rewriting) ([]file, error) {
 		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
-		if isAsked(about) {
-			differ = errors.Join(differ, g.disagrees())
-		}
+		differ = errors.Join(differ, g.disagrees())
 		all = append(all, g.file)
 		list = append(list, file{name: about.Name + ".json", vec: &g.file})
 	}
 	if err := errors.Join(differ, testvectors.Validate(all), rewrite.exist(all)); err != nil {
 		return nil, err
 	}
-	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}), nil
-}
-
-// isAsked reports whether no response of a group comes from the Go packages, so that they are
-// asked, too.
-func isAsked(about testvectors.Group) bool {
-	protocol, _, named := strings.Cut(about.Name, "-")
-	return about.Kind == "contract" || named && slices.Contains([]string{"packet", "channel", "session", "connection", "repair"}, protocol)
+	described, err := schema()
+	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}, file{name: schemaName, text: described}), err
 }
 
 // examplesOf are the documents whose worked examples are vectors, by the kind of the group.
@@ -67,7 +59,7 @@ var examplesOf = map[string]string{
 
 // fill makes a group's vectors.
 func (g *group) fill(about testvectors.Group, docs documents) error {
-	if add, ok := scriptKinds[about.Kind]; ok {
+	if add, ok := scripted(about.Kind); ok {
 		return g.scripts(add)
 	}
 	if about.Kind == "contract" {
@@ -89,6 +81,9 @@ func (f *file) vectors() []testvectors.Vector {
 	if f.vec != nil {
 		return f.vec.Vectors
 	}
+	if f.acc == nil {
+		return nil
+	}
 	var list []testvectors.Vector
 	for _, run := range f.acc.Runs {
 		list = append(list, testvectors.Vector{
@@ -99,12 +94,15 @@ func (f *file) vectors() []testvectors.Vector {
 }
 
 func (f *file) matches(match *regexp.Regexp) bool {
-	return slices.ContainsFunc(f.vectors(), func(v testvectors.Vector) bool { return match.MatchString(v.Name) })
+	return f.text != nil || slices.ContainsFunc(f.vectors(), func(v testvectors.Vector) bool { return match.MatchString(v.Name) })
 }
 
 // full returns the file's text.
 func (f *file) full() ([]byte, error) {
-	if f.vec != nil {
+	switch {
+	case f.text != nil:
+		return f.text, nil
+	case f.vec != nil:
 		return format(*f.vec)
 	}
 	for i := range f.acc.Runs {

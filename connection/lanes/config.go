@@ -46,8 +46,8 @@ type Config struct {
 	// Memory is a pool of slice buffers that several connections may share; nil: each keeps
 	// its own.
 	Memory *statemachine.Memory
-	// Rebuilds bounds rebuilding, together with other connections that share it: a slice that
-	// completes a chunk beyond it counts as one that did not arrive. Nil: there is no bound.
+	// Rebuilds bounds the work for repair slices, together with other connections that share it: a slice beyond it
+	// counts as one that did not arrive. Nil: there is no bound.
 	Rebuilds *Rebuilds
 	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows of
 	// the machines, each with its lane.
@@ -79,15 +79,14 @@ func setDefault[T comparable](field *T, value T) {
 
 // scheduler makes that of a lane.
 func (c *Config) scheduler() (statemachine.Scheduler, error) {
-	switch {
-	case c.Repair && c.NewRepairScheduler != nil:
-		return c.NewRepairScheduler()
-	case c.Repair:
-		return c.Profile.NewRepairScheduler(c.MaxRate)
-	case c.NewScheduler != nil:
-		return c.NewScheduler()
+	given := c.NewScheduler
+	if c.Repair {
+		given = c.NewRepairScheduler
 	}
-	return c.Profile.NewScheduler(c.MaxRate)
+	if given != nil {
+		return given()
+	}
+	return c.Profile.NewScheduler(codec.KindOf(c.Repair), c.MaxRate)
 }
 
 // newSender returns a sender with a scheduler of its own.

@@ -232,6 +232,9 @@ func (k *Connection) above(a packetoracle.Arrived) packetoracle.Verdict {
 }
 
 func (k *Connection) apply(a packetoracle.Arrived, records []Record) {
+	if k.marks != nil {
+		k.marks.newestOfAll = max(k.marks.newestOfAll, a.Number)
+	}
 	for _, r := range records {
 		switch r.Type {
 		case "":

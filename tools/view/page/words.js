@@ -40,7 +40,7 @@ const received = {
   dependent: ['adds nothing: it follows from those that are here', '', 'RPR-10'],
   conflict: ['disagrees with the size of the chunk, and is counted', 'RCV-7', 'RPR-4'],
   foreign: ['is of no chunk that the receiver expects', 'RCV-4', 'RPR-3'],
-  deferred: ['would complete a chunk, while too many are being rebuilt', '', 'RPH-3'],
+  deferred: ['would cost more time than repair slices may take', '', 'RPH-3'],
 };
 
 const dropped = { loss: 'lost on the way', queue: 'dropped, because the queue before the link was full', outage: 'lost in an outage' };
