@@ -710,7 +710,7 @@ void cwr_control_timed_out(cwr_control *c, cw_time now, int64_t given_up)
 }
 
 /* SUS-2 */
-void cwr_control_late(cwr_control *c, int64_t n) { c->suspects = max_i64(c->suspects - n, 0); }
+void cwr_control_late(cwr_control *c, int64_t n) { c->suspects = max_i64(c->suspects - max_i64(n, 0), 0); }
 
 /* ROOM-7 */
 cw_time cwr_control_silent_at(const cwr_control *c) { return c->heard_at + cwr_control_delay(c); }
