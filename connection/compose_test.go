@@ -264,11 +264,11 @@ func (w watched) Yield(yields bool) { *w.yields = yields }
 func watching(yields *bool) lanes.Config {
 	return lanes.Config{
 		NewScheduler: func() (statemachine.Scheduler, error) {
-			s, err := lanes.Adaptive.NewScheduler(0)
+			s, err := lanes.Adaptive.NewScheduler(codec.Named, 0)
 			return watched{s, yields}, err
 		},
 		NewRepairScheduler: func() (statemachine.Scheduler, error) {
-			s, err := lanes.Adaptive.NewRepairScheduler(0)
+			s, err := lanes.Adaptive.NewScheduler(codec.Repair, 0)
 			return watched{s, yields}, err
 		},
 	}
