@@ -386,7 +386,7 @@ static void end_look(cwr_control *c, int64_t lost, int64_t passed, bool empty)
     learn(c, lost, passed, empty);
     c->sum_lost = c->before.lost;
     c->sum_passed = c->before.passed;
-    if (c->before.limit > 0 && !exceeds(c, false)) {
+    if (c->before.limit > 0 && !c->broken && !exceeds(c, false)) {
         c->limit = max_i64(c->limit, c->before.limit);
         c->ceiling = c->before.ceiling;
         c->opening = c->before.opening;

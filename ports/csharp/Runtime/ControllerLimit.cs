@@ -259,7 +259,7 @@ namespace Chunkwire
             Learn(missing, passed, empty);
             sumLost = lostBefore;
             sumPassed = passedBefore;
-            if (limitBefore > 0 && !Exceeds(false))
+            if (limitBefore > 0 && !broken && !Exceeds(false))
             {
                 limit = Math.Max(limit, limitBefore);
                 ceiling = ceilingBefore;

@@ -190,7 +190,7 @@ impl Controller {
         self.learn(lost, passed, empty);
         self.sum_lost = self.before.lost;
         self.sum_passed = self.before.passed;
-        if self.before.limit > 0 && !self.exceeds(false) {
+        if self.before.limit > 0 && !self.broken && !self.exceeds(false) {
             self.limit = self.limit.max(self.before.limit);
             self.ceiling = self.before.ceiling;
             self.opening = self.before.opening;
