@@ -209,6 +209,12 @@ func (c *Conn) composeMessages(space int) {
 func (c *Conn) composeSlice() {
 	if k, s, ok := c.lanes.PollSlice(c.now); ok {
 		c.append(&Record{Type: TypeSlice, Lane: k, Slice: s})
+		if c.witnesses == nil {
+			c.witnesses = new(witnesses)
+		}
+		if wait := c.witnesses.send(c.records, k, &s, c.packets.Next()); wait > 0 {
+			c.lanes.Hold(c.now + wait)
+		}
 		c.out.slice, c.out.quiet = true, false
 	}
 }
@@ -253,6 +259,9 @@ func (c *Conn) number() {
 		c.counts.ECTSent++
 	}
 	c.pay(bodies)
+	if c.out.slice && c.witnesses.holes.due() {
+		c.packets.LeaveOut(c.now)
+	}
 	clear(bodies) // the memory of the first is the caller's
 }
 

@@ -34,6 +34,16 @@ func (p *pen) write(payload ...byte) []byte {
 	return p.link.Seal(nil, bodies[0])
 }
 
+// reads takes what the other end sent, so that the next packet acks it.
+func (p *pen) reads(datagrams ...[]byte) {
+	for _, d := range datagrams {
+		body := check.Must(p.link.Open(nil, d))
+		if err := p.packets.Receive(0, body, func(packet.Delivery) packet.Verdict { return packet.TakeQuietly }); err != nil {
+			panic(err)
+		}
+	}
+}
+
 // alone returns a client and the pen of its server.
 func alone(cfg connection.Config) (*connection.Conn, *pen) {
 	client, server := links(session.MAC, plenty)
@@ -247,9 +257,13 @@ func TestAChannelFails(t *testing.T) {
 		check.That(t, now < 5*second, "it fails")
 	}
 	check.That(t, errors.Is(a.Err(), connection.ErrFailed) && errors.Is(a.Err(), channel.ErrFailed), a.Err().Error())
-	give(b, now, poll(a, now)...)
-	var closed *connection.ClosedError
-	check.That(t, errors.As(b.Err(), &closed) && closed.Code == connection.CodeFailed && closed.Remote, "the other end heard it")
+	for _, d := range poll(a, now) {
+		body := check.Must(b.Link().Open(nil, d))
+		check.Same(t, "error", p.packets.Receive(now, body, func(d packet.Delivery) packet.Verdict {
+			check.Equal(t, "CLOSE", d.Payload, []byte{7, byte(connection.CodeFailed), 0, 0})
+			return packet.Take
+		}), nil)
+	}
 }
 
 // K6: so does a chunk machine.
