@@ -84,7 +84,7 @@ func TestNothingIsAllocatedOnceRunning(t *testing.T) {
 		}
 		allocs := testing.AllocsPerRun(1000, func() { x.frame(messages...) })
 		check.Equal(t, fmt.Sprint("allocations, every ", lose, ". lost"), allocs, 0)
-		check.Same(t, "error", x.ends[0].Err(), nil)
+		check.Same(t, "error", x.ends[0].Failed(), uint64(0))
 		if lose > 0 {
 			s := x.ends[0].SenderStats(1)
 			check.That(t, s.Resent > 100, "some were sent again")

@@ -30,13 +30,13 @@ type Mux struct {
 	// unreliable channels have something to send. All other channels cost nothing.
 	sending, reporting, waiting uint64
 	readable                    uint64 // which channels have something to read
+	failed                      uint64 // which channels have failed
 
 	large *end // whose large message was passed over, and goes alone in the next payload; or nil
 
 	path   Path
 	record Record // that is decoded, and its groups
 	compose
-	err   error
 	stats MuxStats
 }
 
@@ -271,9 +271,7 @@ func (m *Mux) note(c *end) {
 	set(&m.sending, c.bit(), c.sender.state == Open && c.sender.base < c.sender.next)
 	set(&m.reporting, c.bit(), c.receiver.Deadline() != core.Never)
 	set(&m.readable, c.bit(), c.receiver.hasReady())
-	if m.err == nil {
-		m.err = c.err()
-	}
+	set(&m.failed, c.bit(), c.err() != nil)
 }
 
 func set(bits *uint64, bit uint64, on bool) {
@@ -334,8 +332,15 @@ func (m *Mux) Pending() bool {
 func (m *Mux) Alone() bool { return m.large != nil }
 
 // Delivered reports whether everything that was given to the channels was sent, and what is
-// reliable is at the peer.
-func (m *Mux) Delivered() bool { return m.sending == 0 && m.waiting == 0 }
+// reliable is at the peer. What a channel kept when it failed never will be.
+func (m *Mux) Delivered() bool {
+	for set := m.failed; set != 0; set &= set - 1 {
+		if s := m.byID[bits.TrailingZeros64(set)].sender; s.base < s.next {
+			return false
+		}
+	}
+	return m.sending == 0 && m.waiting == 0
+}
 
 // Deadline returns Prompt, or now if something is pending.
 func (m *Mux) Deadline() core.Micros {
@@ -345,9 +350,9 @@ func (m *Mux) Deadline() core.Micros {
 	return m.Prompt()
 }
 
-// Err returns why the first channel failed, of whichever; it wraps ErrFailed. The other channels
-// go on (CHC-6), and ChannelErr says the same of each.
-func (m *Mux) Err() error { return m.err }
+// Failed returns the channels that have failed, as a set of their ids: bit n is channel n. The
+// others go on (CHC-6).
+func (m *Mux) Failed() uint64 { return m.failed }
 
 // ChannelErr returns why a reliable channel failed, its sender or its receiver; nil while both
 // work, and for another id. It wraps ErrFailed (CHS-11, CHV-13).

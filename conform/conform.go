@@ -123,8 +123,8 @@ func (Opt[V]) optional() {}
 
 // Refused is why something that came, or that the application gave, was refused.
 type Refused struct {
-	Error string `json:"error"`
-	At    int    `json:"at" doc:"the first byte of the field at fault; -1 for none"`
+	Error string `json:"error" pattern:"^[a-z_]+$"`
+	At    int    `json:"at" range:"-1 65535" doc:"the first byte of the field at fault; -1 for none"`
 }
 
 // NotBefore is a deadline as steps have it: one that has passed is the latest time.

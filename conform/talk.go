@@ -97,8 +97,15 @@ func (t *Talk) Other(end *End) *End {
 }
 
 // Mend lets everything that two ends send from now on arrive, after a delay.
-func (t *Talk) Mend(delay int64) {
+func (t *Talk) Mend(delay int64) { t.Lose(delay, func(int) bool { return false }) }
+
+// Lose is Mend, except for what is lost: it is asked of each datagram by its number, from 1 on.
+func (t *Talk) Lose(delay int64, lost func(number int) bool) {
+	sent := 0
 	t.Carry = func(at int64, from *End, _ Event, b Bytes) {
+		if sent++; lost(sent) {
+			return
+		}
 		to := t.Other(from)
 		t.Add(at+delay, Arrival, func(at int64) { t.Do(at, to, to.Arrives(b)) })
 	}
@@ -176,15 +183,20 @@ const (
 	mostAsked = 255
 )
 
+// Back is one of the latest datagrams that the other end sent, or empty if it sent none.
+func (l Look) Back(in Source) Bytes {
+	back := int(in.Number(0, mostBack))
+	if len(l.Came) == 0 {
+		return ""
+	}
+	return l.Came[max(0, len(l.Came)-1-back)]
+}
+
 // UnpackSent makes a datagram that the other end sent: one of the latest, which may have a
 // changed bit.
 func UnpackSent(in Source, look Look) Bytes {
-	back := int(in.Number(0, mostBack))
+	b := []byte(look.Back(in))
 	asked := in.Number(0, mostAsked)
-	if len(look.Came) == 0 {
-		return ""
-	}
-	b := []byte(look.Came[max(0, len(look.Came)-1-back)])
 	if asked >= changed && len(b) > 0 {
 		change := int(in.Number(0, 1<<16-1)) % (8 * len(b))
 		b[change/8] ^= 1 << (change % 8)
@@ -200,4 +212,37 @@ func PackSent(out []byte, b Bytes, look Look) (_ []byte, ok bool) {
 		}
 	}
 	return out, false
+}
+
+// How a datagram comes about. Others than these and those that a machine makes are the other end's, too.
+const (
+	theOthers = iota // the other end sent it
+	itsOwn           // the end sent it itself
+	aMade            // one of those that the machine makes, and behind them any bytes
+
+	waysToArrive = 16
+	mostArriving = 1227 // two more bytes than the largest datagram has
+)
+
+// Arriving makes a datagram out of what the ends sent: hardly another is ever proven. A machine may make
+// others.
+func Arriving(in Source, look Look, made ...func() Bytes) Bytes {
+	switch how := int(in.Number(0, waysToArrive-1)); {
+	case how == itsOwn:
+		look.Came = look.Went
+	case how == aMade+len(made):
+		return Bytes(in.Bytes(mostArriving))
+	case how >= aMade && how < aMade+len(made):
+		return made[how-aMade]()
+	}
+	return UnpackSent(in, look)
+}
+
+// AppendArriving is the inverse of Arriving, where a machine makes so many: of what is no datagram of the
+// other end by its bytes.
+func AppendArriving(out []byte, b Bytes, look Look, made int) []byte {
+	if referred, ok := PackSent(AppendNumber(out, 0, waysToArrive-1, theOthers), b, look); ok {
+		return referred
+	}
+	return AppendBytes(AppendNumber(out, 0, waysToArrive-1, int64(aMade+made)), mostArriving, []byte(b))
 }

@@ -177,7 +177,7 @@ func (c *Conn) composeRecords(r *reasons) {
 func (c *Conn) room() int { return largestPayload - len(c.out.payload) }
 
 // composeChunkAcks appends the acks of chunks that are due, and beside them what was counted of
-// marks (CXM-14).
+// marks (CXM-14). The header of the packet is made in the same event (CXM-24).
 func (c *Conn) composeChunkAcks() {
 	beside := 0
 	if c.marks.tells() {

@@ -274,6 +274,24 @@ func TestSentRightAfterAMove(t *testing.T) {
 	check.Equal(t, "refused for their address", st.Session.Silent(session.CodeAddress), 0)
 }
 
+// A client that closes right after a move says so when the server knows where it is, and not before
+// (CXL-16).
+func TestCloseRightAfterAMove(t *testing.T) {
+	n := newNetwork(t, 1, 1, anyone)
+	c, p := n.open(0, connection.ClientConfig{})
+	n.Wait(200 * ms)
+	c.at = address(8)
+	c.Move(n.Now())
+	at := n.Now()
+	check.Same(t, "error", c.Close(at, 256, "bye"), nil)
+	n.until("the server hears it", second, func() bool { return p.State() == connection.Closed })
+	check.Same(t, "time", n.Now()-at, 100*ms) // two round trips, and half of one
+	st := n.server.Stats()
+	check.Equal(t, "refused for their address", st.Session.Silent(session.CodeAddress), 0)
+	n.until("the client has closed", second, func() bool { return c.Conn().State() == connection.Closed })
+	check.That(t, n.Now()-at < 200*ms, "it was answered")
+}
+
 // Whatever payload a peer with the key sends: nothing panics, a refused one changes nothing that
 // can be seen, and what is held stays bounded.
 func TestAnyPayload(t *testing.T) {

@@ -47,6 +47,8 @@ type Conn struct {
 	in  incoming
 	out outgoing
 
+	failed uint64 // the channels that have failed, as far as it is logged
+
 	// Closing.
 	code     uint16
 	text     string
@@ -312,7 +314,7 @@ func (c *Conn) pollGuard() (guard uint8, in input) {
 		return c.openGuard()
 	case c.state == Closing && c.now >= c.closedAt+CloseTime:
 		return isOver, in
-	case c.state == Closing && c.now >= c.sayAt:
+	case c.state == Closing && c.now >= c.sayAt && !c.moving:
 		return closeDue, in
 	case c.owed:
 		return closeOwed, in
@@ -338,11 +340,9 @@ func (c *Conn) openGuard() (guard uint8, in input) {
 	return nothingDue, in
 }
 
-// failure returns why a channel or a chunk machine was given up, or nil.
+// failure returns why a chunk machine was given up, or nil. A channel that was ends nothing else
+// (CHC-6).
 func (c *Conn) failure() error {
-	if err := c.mux.Err(); err != nil {
-		return err
-	}
 	if c.lanes != nil {
 		return c.lanes.Err()
 	}
@@ -356,6 +356,8 @@ func (c *Conn) Deadline() core.Micros {
 	switch {
 	case c.state == Open:
 		at = c.openDeadline()
+	case c.state == Closing && c.moving:
+		at = c.closedAt + CloseTime
 	case c.state == Closing:
 		at = min(c.sayAt, c.closedAt+CloseTime)
 	case c.owed:
@@ -513,6 +515,7 @@ func (c *Conn) learn() (acked bool) {
 		c.lanes.Marked(c.now, marked)
 	}
 	c.mux.SetPath(c.path())
+	c.logChannels()
 	return acked
 }
 

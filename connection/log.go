@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"net/netip"
 
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -130,6 +131,17 @@ func (c *Conn) logMessage(kind eventlog.Kind, id uint8, sequence, size int) {
 	if c.log != nil {
 		c.log(eventlog.Event{Kind: kind, At: c.now, Channel: int(id), Sequence: sequence, Bytes: size})
 	}
+}
+
+// logChannels logs the channels that have failed since.
+func (c *Conn) logChannels() {
+	if c.log == nil || c.mux.Failed() == c.failed {
+		return
+	}
+	for set := c.mux.Failed() &^ c.failed; set != 0; set &= set - 1 {
+		c.log(eventlog.Event{Kind: eventlog.ChannelFailed, At: c.now, Channel: bits.TrailingZeros64(set), Why: eventlog.GaveUp})
+	}
+	c.failed = c.mux.Failed()
 }
 
 // logState logs that the handshake of a client is in another state, and why it ended before

@@ -55,6 +55,7 @@ type marks struct {
 	said    Marks       // by the other end, latest
 	before  Marks       // what it had said when it was judged
 	newest  core.Number // of its packets that said something, or acked chunks
+	latest  core.Number // of all its packets
 	heard   bool        // in this event it did
 }
 
@@ -63,7 +64,7 @@ func newMarks(agreed session.Agreed) *marks {
 	if agreed.Extensions&session.ExtensionECN == 0 {
 		return nil
 	}
-	return &marks{numbers: core.NewWindow(ECNNumbers, 0), grewAt: never, newest: core.NoNumber}
+	return &marks{numbers: core.NewWindow(ECNNumbers, 0), grewAt: never, newest: core.NoNumber, latest: core.NoNumber}
 }
 
 // opened counts a datagram that was opened (CXM-13).
@@ -91,6 +92,13 @@ func (m *marks) mark(now core.Micros, number core.Number) bool {
 	m.sent++
 	m.probes++
 	return true
+}
+
+// took notes that a packet was taken, whatever is in it.
+func (m *marks) took(number core.Number) {
+	if m != nil {
+		m.latest = max(m.latest, number)
+	}
 }
 
 // hear takes a record of a packet: an ack of a chunk, or what the other end counted. That of an
@@ -127,7 +135,7 @@ func (m *marks) judge(now core.Micros) (marked int) {
 	if m.counted += arrived; arrived > 0 {
 		m.probes, m.grewAt = 0, now
 	}
-	m.failed = m.acked > m.counted
+	m.failed = m.acked > m.counted && m.newest == m.latest // else a packet that overtook this one has acked more
 	return int(congested)
 }
 

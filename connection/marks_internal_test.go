@@ -13,6 +13,7 @@ func agreedMarks() *marks { return newMarks(session.Agreed{Extensions: session.E
 
 // says lets the other end say what it counted, in a packet, which acks packets of this end.
 func (m *marks) says(now core.Micros, number core.Number, said Marks, acked ...core.Number) (marked int) {
+	m.took(number)
 	m.hear(number, &Record{Type: TypeECN, Marks: said})
 	for _, n := range acked {
 		m.settle(packet.Event{Number: n, Kind: packet.EventAcked})
@@ -40,6 +41,21 @@ func TestANewPathIsTriedAgain(t *testing.T) {
 	check.That(t, m.mark(4, 6+ECNProbes), "it is trusted")
 	check.Equal(t, "told", m.says(5, 3, Marks{Arrived: 2, Congested: 2}, 6), 0)
 	check.That(t, m.failed, "the new path is judged like the old one")
+}
+
+// A packet that was overtaken by another one, which said nothing, is not judged by what that has acked; the
+// next one is (CXM-16).
+func TestAnOvertakenCountIsNotJudged(t *testing.T) {
+	m := agreedMarks()
+	for n := range core.Number(4) {
+		m.mark(0, n)
+		m.settle(packet.Event{Number: n, Kind: packet.EventAcked})
+	}
+	m.took(11)
+	check.Equal(t, "told", m.says(2, 10, Marks{Arrived: 2, Congested: 1}), 1)
+	check.That(t, m.mark(2, 4), "it is trusted")
+	check.Equal(t, "told", m.says(3, 12, Marks{Arrived: 3, Congested: 1}), 0)
+	check.That(t, m.failed, "one of four did not arrive as it went")
 }
 
 // Counts wrap, and packets far behind the newest are not looked for (CXM-13, CXM-15, CXM-16).

@@ -81,18 +81,34 @@ type crossing struct {
 	done    [2]int        // chunks
 }
 
-func cross(agreed session.Agreed, newScheduler func() (statemachine.Scheduler, error), onPath func(connection.ECN) connection.ECN) *crossing {
+// talker is an end that also sends 60 messages a second.
+type talker struct {
+	fieldedEnd
+	next core.Micros
+}
+
+func (e *talker) Poll(now core.Micros) (d fielded, ok bool) {
+	if now >= e.next {
+		_ = e.Send(now, unreliable, make([]byte, 60), 0)
+		e.next = now + core.Second/60
+	}
+	return e.fieldedEnd.Poll(now)
+}
+
+func (e *talker) Deadline() core.Micros { return min(e.next, e.fieldedEnd.Deadline()) }
+
+func cross(agreed session.Agreed, newScheduler func() (statemachine.Scheduler, error), onPath func(connection.ECN) connection.ECN, reorder float64) *crossing {
 	const bytesPerMS = 1250
 	path := netsim.Path{Delay: 20 * time.Millisecond, Rate: 10e6, Queue: 100 * bytesPerMS, MarkAbove: 10 * bytesPerMS, Overhead: codec.HeaderBytes}
 	c := &crossing{link: check.Must(netsim.NewLink(path, 1))}
-	back := check.Must(netsim.NewLink(netsim.Path{Delay: 20 * time.Millisecond}, 2))
+	back := check.Must(netsim.NewLink(netsim.Path{Delay: 20 * time.Millisecond, Reorder: reorder, ReorderDelay: 1500 * time.Microsecond}, 2))
 	var ends []sim.End[fielded]
 	for i := range c.senders {
 		agreed.Lanes = 1
 		cfg := connection.Config{Chunks: lanes.Config{NewScheduler: newScheduler}}
 		a, b := pairOf(session.CRC, agreed, cfg, connection.Config{})
 		c.senders[i] = a
-		ends = append(ends, fieldedEnd{a}, fieldedEnd{b})
+		ends = append(ends, fieldedEnd{a}, &talker{fieldedEnd: fieldedEnd{b}})
 	}
 	w := sim.NewWorld(func(now time.Duration, from int, d fielded, deliver func(time.Duration, int, fielded)) {
 		through, to := c.link, from^1
@@ -130,8 +146,8 @@ func cross(agreed session.Agreed, newScheduler func() (statemachine.Scheduler, e
 // Two connections that answer marks keep the queue of a link that marks short, and lose nothing;
 // where the marks are taken away they fill it, as they do without, and are told nothing (CXM-16).
 func TestMarksKeepAQueueShort(t *testing.T) {
-	with, without, taken := cross(marking, newAnswering, asSent), cross(plenty, newAnswering, asSent), cross(marking, newAnswering, bleached)
-	usual := cross(marking, nil, asSent)
+	with, without, taken := cross(marking, newAnswering, asSent, 0), cross(plenty, newAnswering, asSent, 0), cross(marking, newAnswering, bleached, 0)
+	usual := cross(marking, nil, asSent, 0)
 	for name, c := range map[string]*crossing{"with marks": with, "without": without, "taken away": taken, "with marks and the usual scheduler": usual} {
 		stats := c.link.Stats()
 		t.Logf("%s: at most %v in the queue, %d of %d lost, %v chunks, %d and %d told", name, c.longest, stats.LostQueue, stats.Sent, c.done,
@@ -148,5 +164,17 @@ func TestMarksKeepAQueueShort(t *testing.T) {
 		check.Equal(t, "told, where they are taken away", a.Counts().CEReported, 0)
 		check.That(t, a.Counts().ECTSent <= 2*connection.ECNProbes, "where they are taken away nothing is marked any more")
 		check.That(t, 10*with.done[i] >= 7*without.done[i], "as many chunks come")
+	}
+}
+
+// Acks that overtake each other end nothing: nearly all slices go with ECT(0) (CXM-16).
+func TestMarksOutliveReorderedAcks(t *testing.T) {
+	for _, percent := range []float64{0.1, 1, 10} {
+		for _, a := range cross(marking, nil, asSent, percent).senders {
+			counts, slices := a.Counts(), a.ChunkStats().Sender.SlicesSent
+			t.Logf("%v %% of the acks are late: %d of %d slices with ECT(0), %d marks told", percent, counts.ECTSent, slices, counts.CEReported)
+			check.That(t, counts.ECTSent*100 >= slices*99, "they go with ECT(0)")
+			check.That(t, counts.CEReported > 0, "marks are told")
+		}
 	}
 }

@@ -55,6 +55,7 @@ func atOnce(t *testing.T, client func(i int) connection.ClientConfig) (complete 
 			}
 			n.server.Handle(n.Now(), l)
 		}
+		n.Wait(33 * ms) // in which there is time to store them
 	}
 	start := time.Now()
 	for _, l := range last {
@@ -70,12 +71,12 @@ func atOnce(t *testing.T, client func(i int) connection.ClientConfig) (complete 
 }
 
 // Clients without an identity that complete their chunks at one time take no more of the server's
-// time than for five of them; of those that have proven who they are all count (RPH-3).
+// time than for four of them; of those that have proven who they are all count (RPH-3).
 func TestUnprovenClientsCompleteAtOnce(t *testing.T) {
 	complete, took := atOnce(t, anonymous)
 	proven, tookProven := atOnce(t, keyed)
 	t.Logf("of %d without an identity %d are complete, after %v; of those with one %d, after %v", many, complete, took, proven, tookProven)
-	check.Equal(t, "complete without an identity", complete, 5)
+	check.Equal(t, "complete without an identity", complete, 4)
 	check.Equal(t, "complete with one", proven, many)
 }
 

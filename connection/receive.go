@@ -28,6 +28,7 @@ func (c *Conn) takePayload(d packet.Delivery) packet.Verdict {
 		c.in.refusal = ErrLied
 		return packet.Refuse
 	}
+	c.marks.took(d.Number)
 	if c.state == Open && c.in.closed == nil {
 		c.apply(&d)
 	}
@@ -95,9 +96,9 @@ func (c *Conn) apply(d *packet.Delivery) {
 }
 
 // Send gives a channel a message, of which it keeps a copy. What is reliable is at the other
-// end in the end, or fails the connection; if lifetime is not 0 the message expires that much
-// later. Send fails with channel.ErrMessageSize, channel.ErrQueueFull, channel.ErrUnknownChannel,
-// or with Err; then nothing has changed.
+// end in the end, or the channel fails; if lifetime is not 0 the message expires that much later.
+// Send fails with channel.ErrMessageSize, channel.ErrQueueFull, channel.ErrUnknownChannel,
+// channel.ErrFailed, or with Err; then nothing has changed.
 func (c *Conn) Send(now core.Micros, id uint8, message []byte, lifetime core.Micros) error {
 	c.advance(now)
 	if c.state != Open {
@@ -124,6 +125,14 @@ func (c *Conn) Read(now core.Micros, id uint8, dst []byte) (message channel.Mess
 // Readable returns the channels of which Read delivers something, as a set of their ids: bit n
 // is channel n.
 func (c *Conn) Readable() uint64 { return c.mux.Readable() }
+
+// Failed returns the channels that have failed, as a set of their ids: bit n is channel n. The
+// others, and the connection, go on (CXL-17).
+func (c *Conn) Failed() uint64 { return c.mux.Failed() }
+
+// ChannelErr returns why a reliable channel failed; nil while it works, and for another id. It
+// wraps channel.ErrFailed.
+func (c *Conn) ChannelErr(id uint8) error { return c.mux.ChannelErr(id) }
 
 // SendChunk puts a chunk of 1 to codec.MaxChunkSize bytes in line, and returns its number: they
 // count from 0. The chunk is not copied: it must stay as it is until ChunkDone returned its
@@ -192,7 +201,7 @@ func (c *Conn) ChunkStats() (st lanes.Stats) {
 func (c *Conn) Lanes() int { return c.records.Lanes }
 
 // Delivered reports whether all that was given to the connection was sent, and what is reliable
-// is at the other end.
+// is at the other end. What a channel kept when it failed never will be.
 func (c *Conn) Delivered() bool {
 	return c.mux.Delivered() && !c.bodies.waiting() && (c.lanes == nil || !c.lanes.Sending())
 }

@@ -2,12 +2,14 @@ package connection_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
+	"github.com/chunkwire/chunkwire/conform/logtest"
 	"github.com/chunkwire/chunkwire/connection"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/connection/session"
@@ -34,14 +36,19 @@ func (p *pen) write(payload ...byte) []byte {
 	return p.link.Seal(nil, bodies[0])
 }
 
-// reads takes what the other end sent, so that the next packet acks it.
-func (p *pen) reads(datagrams ...[]byte) {
+// reads takes what the other end sent, so that the next packet acks it, and returns the payloads.
+func (p *pen) reads(datagrams ...[]byte) (payloads [][]byte) {
 	for _, d := range datagrams {
 		body := check.Must(p.link.Open(nil, d))
-		if err := p.packets.Receive(0, body, func(packet.Delivery) packet.Verdict { return packet.TakeQuietly }); err != nil {
+		err := p.packets.Receive(0, body, func(d packet.Delivery) packet.Verdict {
+			payloads = append(payloads, slices.Clone(d.Payload))
+			return packet.TakeQuietly
+		})
+		if err != nil {
 			panic(err)
 		}
 	}
+	return payloads
 }
 
 // alone returns a client and the pen of its server.
@@ -243,36 +250,39 @@ func TestCloseRefuses(t *testing.T) {
 	check.Same(t, "error", a.Close(0, 256, strings.Repeat("x", 128)), nil)
 }
 
-// K6: a channel that is given up ends the connection, and the other end hears that it failed
-// (CXL-7).
+// A channel that is given up is reported, at the end where it failed; the connection and its other
+// channels go on (CXL-17, CHC-6).
 func TestAChannelFails(t *testing.T) {
-	cfg := connection.Config{Channels: []channel.Config{{ID: 0, Kind: channel.Ordered, GiveUp: 2 * second}}}
+	var log logtest.Text
+	cfg := connection.Config{Log: log.Add, Channels: []channel.Config{{ID: 0, Kind: channel.Ordered, GiveUp: 2 * second}, {ID: 1, Kind: channel.Ordered}}}
 	a, b := pair(cfg)
-	exchange(a, b, 0)
 	check.Same(t, "error", a.Send(0, 0, []byte("x"), 0), nil)
 	p, now := newPen(b.Link()), core.Micros(0)
-	for ; a.State() == connection.Open; now += 500 * ms {
+	for ; a.Failed() == 0; now += 500 * ms {
 		poll(a, now)
-		give(a, now, p.write(0)) // the other end is there, but has no such channel any more
+		give(a, now, p.write(0)) // the other end is there, but reports nothing of this channel
 		check.That(t, now < 5*second, "it fails")
 	}
-	check.That(t, errors.Is(a.Err(), connection.ErrFailed) && errors.Is(a.Err(), channel.ErrFailed), a.Err().Error())
-	for _, d := range poll(a, now) {
-		body := check.Must(b.Link().Open(nil, d))
-		check.Same(t, "error", p.packets.Receive(now, body, func(d packet.Delivery) packet.Verdict {
-			check.Equal(t, "CLOSE", d.Payload, []byte{7, byte(connection.CodeFailed), 0, 0})
-			return packet.Take
-		}), nil)
-	}
+	check.Equal(t, "failed", a.Failed(), 1)
+	check.That(t, errors.Is(a.ChannelErr(0), channel.ErrFailed) && a.ChannelErr(1) == nil, "it says which, and why")
+	check.That(t, errors.Is(a.Send(now, 0, []byte("y"), 0), channel.ErrFailed), "it takes no more")
+	check.That(t, a.State() == connection.Open && a.Err() == nil && !a.Delivered(), "the connection stays")
+	check.Same(t, "error", a.Send(now, 1, []byte("z"), 0), nil)
+	check.Equal(t, "the other", p.reads(poll(a, now)...), [][]byte{{2, 1, 0, 0, 1, 0, 'z'}})
+	check.That(t, a.Deadline() > now, "nothing is due for ever")
+	poll(a, now+second)
+	logged := slices.DeleteFunc(log.Lines, func(line string) bool { return !strings.Contains(line, "channel_failed") })
+	check.Equal(t, "log", logged, []string{"2000.000 client 287454020 channel_failed channel=0 why=gave_up"})
 }
 
-// K6: so does a chunk machine.
+// K6: a chunk machine that is given up ends the connection, and the other end hears that it failed
+// (CXL-7).
 func TestALaneFails(t *testing.T) {
 	a, b := pair(connection.Config{Chunks: lanes.Config{GiveUp: 2 * second}})
 	exchange(a, b, 0)
 	check.Must(a.SendChunk(0, make([]byte, 5000)))
-	p := newPen(b.Link())
-	for now := core.Micros(0); a.State() == connection.Open; now += 500 * ms {
+	p, now := newPen(b.Link()), core.Micros(0)
+	for ; a.State() == connection.Open; now += 500 * ms {
 		poll(a, now)
 		give(a, now, p.write(0))
 		if now > 5*second {
@@ -280,6 +290,7 @@ func TestALaneFails(t *testing.T) {
 		}
 	}
 	check.That(t, errors.Is(a.Err(), connection.ErrFailed) && errors.Is(a.Err(), statemachine.ErrGaveUp), a.Err().Error())
+	check.Equal(t, "CLOSE", p.reads(poll(a, now)...), [][]byte{{7, byte(connection.CodeFailed), 0, 0}})
 }
 
 // Unless they are set, machines give up later than the connection times out (CXP-6).

@@ -103,7 +103,7 @@ const (
 // Overtaken is why a slice is taken as lost, beside Timeout.
 const Overtaken = "overtaken"
 
-// GaveUp is why a chunk failed.
+// GaveUp is why a chunk or a channel failed.
 const GaveUp = "gave_up"
 
 // What a slice that arrived was: Event.As of SliceReceived.
@@ -115,7 +115,7 @@ const (
 	Dependent = "dependent" // with repair: it follows from those that are here
 	Conflict  = "conflict"  // it disagrees with the chunk's size
 	Foreign   = "foreign"   // of any other chunk, or after a failure
-	Deferred  = "deferred"  // it would complete a chunk, and too many are being rebuilt
+	Deferred  = "deferred"  // it would cost more time than repair slices may take
 )
 
 // Why the network dropped a datagram, and what that carried.
@@ -167,6 +167,7 @@ const (
 	PacketLost
 	MessageSent
 	MessageDelivered
+	ChannelFailed
 	DatagramDropped
 	LogDropped
 )

@@ -43,6 +43,7 @@ var kinds = [...]kind{
 	PacketLost:        list("packet_lost", "number"),
 	MessageSent:       list("message_sent", "channel bytes"),
 	MessageDelivered:  list("message_delivered", "channel sequence bytes"),
+	ChannelFailed:     list("channel_failed", "channel why"),
 	DatagramDropped:   list("datagram_dropped", "direction why bytes carried? lane? chunk? slice?"),
 	LogDropped:        list("log_dropped", "count"),
 }

@@ -157,13 +157,7 @@ func seedConversations(sending, receiving *conform.Op) func([]testvectors.File) 
 		for i, tr := range sending.Traces(testvectors.Requests(files)) {
 			config := scheduled(tr.Config)
 			c := newConversation(sending, receiving, config, oracleOf)
-			c.Mend(20_000)
-			carry, sent := c.Carry, 0
-			c.Carry = func(at int64, from *conform.End, e conform.Event, b conform.Bytes) {
-				if sent++; i%4 == 0 || sent%(2+i%4) != 0 {
-					carry(at, from, e, b)
-				}
-			}
+			c.Lose(20_000, func(n int) bool { return i%4 > 0 && n%(2+i%4) == 0 })
 			now := int64(0)
 			for _, e := range tr.Events {
 				if submit, is := e.Event.(chunks.Submit); is && submit.Size < 20_000 && len(trace(c.Ends[0])) < maxOps/4 {

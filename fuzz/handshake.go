@@ -160,7 +160,7 @@ func seedHandshakes([]testvectors.File) (seeds [][]byte) {
 	for setup := range byte(16) {
 		for lost := range 6 {
 			h := newHandshakes(setup, oracleOf)
-			h.lossy(lost)
+			h.Lose(20_000, func(n int) bool { return n == lost })
 			h.goesOn(lost)
 			seeds = append(seeds, newHandshakes(setup, oracleOf).Encode([]byte{setup}, trace(h.client), trace(h.server)))
 		}
@@ -178,17 +178,6 @@ func oracleOf(op *conform.Op, config any) conform.Oracle {
 
 // trace is what happened to an end whose machine is recorded.
 func trace(end *conform.End) []conform.Timed { return end.Machine.(*conform.Recorded).Events }
-
-// lossy is a network that loses one datagram, or none of 0.
-func (h *handshakes) lossy(lost int) {
-	h.Mend(20_000)
-	carry, sent := h.Carry, 0
-	h.Carry = func(at int64, from *conform.End, e conform.Event, b conform.Bytes) {
-		if sent++; sent != lost {
-			carry(at, from, e, b)
-		}
-	}
-}
 
 // goesOn lets a connection come about, go on with another nonce, and end.
 func (h *handshakes) goesOn(how int) {

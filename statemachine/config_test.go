@@ -78,7 +78,7 @@ func TestTimeDoesNotRunBackward(t *testing.T) {
 		check.Equal(t, name+": ack due", r.Deadline(), 5*core.Second)
 		nextAck(t, r, 0)
 		r.HandleSlice(0, chunktest.Slice(0, 1, 3))
-		check.Equal(t, name+": next ack due", r.Deadline(), 5*core.Second+2*ms)
+		check.Equal(t, name+": next ack due", r.Deadline(), 5*core.Second+acktimer.Interval)
 	}
 }
 

@@ -66,6 +66,8 @@ type receiverLedger interface {
 	// judge returns the guard of a slice of the chunk that arrives: sliceDuplicate,
 	// sliceDependent, or sliceAdds.
 	judge(s codec.Slice) (guard uint8)
+	// has reports whether a slice is here.
+	has(id int) bool
 	// count returns how many slices are here.
 	count() int
 	ids() []int
@@ -323,10 +325,16 @@ func addsOr(completes bool) uint8 {
 	return sliceAdds
 }
 
+// StoresRepair reports whether a slice costs what a repair slice costs that is stored, or found dependent: it is one of
+// the current chunk, and nothing of its id came.
+func (r *Receiver) StoresRepair(s codec.Slice) bool {
+	return !s.Source() && s.ChunkID == r.chunkID && (r.state == ReceiverWaiting || r.state == ReceiverReceiving && !r.ledger.has(s.SliceID))
+}
+
 // Rebuilds returns how many slices of the current chunk must be rebuilt if a slice comes now: 0
 // unless that completes it. Named slices are not rebuilt.
 func (r *Receiver) Rebuilds(s codec.Slice) (missing int) {
-	if r.state != ReceiverReceiving || r.ledger.count()+1 < r.numSlices || r.sliceGuard(s) != sliceCompletes {
+	if r.state > ReceiverReceiving || r.state == ReceiverReceiving && r.ledger.count()+1 < r.numSlices || r.sliceGuard(s) != sliceCompletes {
 		return 0
 	}
 	return r.ledger.rebuilds(s)

@@ -25,6 +25,8 @@ func (l *receivedSet) judge(s codec.Slice) (guard uint8) {
 	return sliceAdds
 }
 
+func (l *receivedSet) has(id int) bool { return l.received.Has(id) }
+
 func (l *receivedSet) count() int { return l.received.Count() }
 
 func (l *receivedSet) ids() (ids []int) {

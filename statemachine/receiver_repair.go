@@ -49,8 +49,9 @@ func (l *receivedRank) judge(s codec.Slice) (guard uint8) {
 	return sliceAdds
 }
 
-func (l *receivedRank) count() int { return len(l.held) }
-func (l *receivedRank) ids() []int { return l.held }
+func (l *receivedRank) has(id int) bool { return l.code.Has(id) }
+func (l *receivedRank) count() int      { return len(l.held) }
+func (l *receivedRank) ids() []int      { return l.held }
 
 // noteTop: RPR-6.
 func (l *receivedRank) noteTop(id int) { l.top = max(l.top, arrivedAs(id, l.top, l.k)+1) }

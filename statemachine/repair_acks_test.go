@@ -17,13 +17,13 @@ func TestAcksOfSlicesInOrder(t *testing.T) {
 	check.Same(t, "deadline of the first", r.Deadline(), 0)
 	nextAck(t, r, 0)
 	r.HandleSlice(ms/2, sliceOf(0, 1, 40))
-	check.Same(t, "deadline", r.Deadline(), 2*ms)
+	check.Same(t, "deadline", r.Deadline(), acktimer.Interval)
 	for id := 2; id < 16; id++ {
 		r.HandleSlice(ms, sliceOf(0, id, 40))
 	}
-	noAck(t, r, 2*ms-1)
-	r.HandleSlice(2*ms-1, sliceOf(0, 16, 40)) // the sixteenth
-	check.Same(t, "ack", nextAck(t, r, 2*ms-1), codec.Ack{NumSlices: 40, Have: 17, Top: 17})
+	noAck(t, r, acktimer.Interval-1)
+	r.HandleSlice(acktimer.Interval-1, sliceOf(0, 16, 40)) // the sixteenth
+	check.Same(t, "ack", nextAck(t, r, acktimer.Interval-1), codec.Ack{NumSlices: 40, Have: 17, Top: 17})
 	r.HandleSlice(5*ms, sliceOf(0, 17, 40))
 	check.Same(t, "deadline when it is long ago", r.Deadline(), 5*ms)
 }
@@ -103,15 +103,15 @@ func TestWhatIsForgottenWhenAChunkBegins(t *testing.T) {
 	give(r, sliceOf(8, 0, 3))
 	check.Same(t, "due", r.pending, PendingAcks{Previous: true, Current: true})
 	check.Same(t, "held slices", r.Vars().HeldSlices, 0)
-	check.Same(t, "first", nextAck(t, r, 2*ms), codec.Ack{ChunkID: 7, NumSlices: 2, Have: 2, Top: 2})
-	check.Same(t, "second", nextAck(t, r, 2*ms), codec.Ack{ChunkID: 8, NumSlices: 3, Have: 1, Top: 1})
+	check.Same(t, "first", nextAck(t, r, acktimer.Interval), codec.Ack{ChunkID: 7, NumSlices: 2, Have: 2, Top: 2})
+	check.Same(t, "second", nextAck(t, r, acktimer.Interval), codec.Ack{ChunkID: 8, NumSlices: 3, Have: 1, Top: 1})
 }
 
 // A hold may go out after the chunk was read: it says what was so when the slice came.
 func TestALateHold(t *testing.T) {
 	r := give(readyReceiver(codec.Repair), sliceOf(8, 6, 4))
 	_, _ = r.Read(r.now, nil)
-	check.Same(t, "ack", nextAck(t, r, 2*ms), codec.Ack{ChunkID: 8, NumSlices: 4})
+	check.Same(t, "ack", nextAck(t, r, acktimer.Interval), codec.Ack{ChunkID: 8, NumSlices: 4})
 }
 
 // All three at once go out in order, the previous chunk's first (RCV-16).

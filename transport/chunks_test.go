@@ -34,6 +34,38 @@ func TestAChunkFails(t *testing.T) {
 	})
 }
 
+// A channel that gets no room fails: who waits at it, and who uses it later, learns why. The connection
+// goes on (CXL-17).
+func TestAChannelFails(t *testing.T) {
+	bubble(t, short, transport.Config{}, func(w *world) {
+		channels := connection.DefaultChannels()
+		channels[1].GiveUp = 2 * core.Second
+		client, server := w.connect("c", transport.Config{Channels: channels, MessageRate: 64_000})
+		waited := make(chan error, 1)
+		go func() {
+			_, err := client.Channel(1).Recv(background)
+			waited <- err
+		}()
+		for start := time.Now(); time.Since(start) < 3*time.Second; time.Sleep(50 * ms) {
+			_ = client.Channel(1).Send([]byte("behind the others"))
+			_ = client.Unreliable().Send(make([]byte, 1150)) // of a higher priority, and more than the rate
+		}
+		for name, err := range map[string]error{
+			"Recv before": <-waited, "Send": client.Channel(1).Send([]byte("x")), "Err": client.Channel(1).Err(), "Flush": client.Flush(background),
+		} {
+			if !errors.Is(err, transport.ErrFailed) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := client.Channel(2).Send([]byte("of another channel")); err != nil || client.Err() != nil {
+			t.Error(err, client.Err())
+		}
+		if got, err := server.Channel(2).Recv(background); string(got) != "of another channel" {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+}
+
 // Ends that agreed on no lanes have no chunks.
 func TestNoLanes(t *testing.T) {
 	bubble(t, short, transport.Config{}, func(w *world) {

@@ -1,7 +1,9 @@
 package transport
 
 import (
+	"cmp"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -73,6 +75,12 @@ type Config struct {
 	// refused. 0 means 1024, and a quarter of MaxPeers but at least 16. With several
 	// Sockets each has its part.
 	MaxPeers, MaxPerAddress int
+
+	// Memory is how many bytes a server keeps at most of what its clients have sent, and for their connections: it
+	// has at most so many connections, living or ended and not yet accepted, as fit with all that each can make it
+	// keep (docs/LIMITS.md), even if MaxPeers is more. What the application sends, or holds, is its own. 0 means no
+	// other bound than MaxPeers.
+	Memory int64
 
 	// Sockets is how many sockets Listen opens at the address, so that a server can use
 	// more than two processors. It needs a system that spreads datagrams over sockets
@@ -186,11 +194,45 @@ func (cfg Config) withDefaults() (Config, error) {
 	setDefault(&cfg.SocketBuffer, defaultSocketBuffer)
 	setDefault(&cfg.Sockets, 1)
 	setDefault(&cfg.MaxPeers, session.DefaultMaxConnections)
-	setDefault(&cfg.MaxPerAddress, session.DefaultMaxPerAddress(cfg.MaxPeers))
 	if cfg.Channels == nil {
 		cfg.Channels = connection.DefaultChannels()
 	}
+	if cfg.Memory != 0 {
+		fit := (cfg.Memory - int64(cfg.Sockets)*socketMemory) / cfg.peerMemory()
+		if fit < 1 {
+			return cfg, core.ConfigError("Config.Memory", cfg.Memory, fmt.Sprintf("0, or %d bytes and more", int64(cfg.Sockets)*socketMemory+cfg.peerMemory()))
+		}
+		cfg.MaxPeers = int(min(int64(cfg.MaxPeers), fit))
+		cfg.MaxPerAddress = min(cfg.MaxPerAddress, cfg.MaxPeers)
+	}
+	setDefault(&cfg.MaxPerAddress, session.DefaultMaxPerAddress(cfg.MaxPeers))
 	return cfg, nil
+}
+
+// What a server keeps, in bytes: for each socket, for each connection, in each lane beside the chunk, and for each
+// sequence of a window beside its data.
+const (
+	socketMemory   = 8 << 20
+	restMemory     = 64 << 10
+	laneMemory     = 80 << 10
+	sequenceMemory = 64
+)
+
+// peerMemory returns how many bytes one connection can make a server keep at most.
+func (cfg *Config) peerMemory() int64 {
+	kept := restMemory
+	if cfg.Lanes != NoLanes {
+		kept += max(1, cfg.Lanes)*(codec.MaxChunkSize+laneMemory) + cfg.RecvQueue*codec.MaxChunkSize
+	}
+	for _, c := range cfg.Channels {
+		if c.Kind == channel.Unreliable {
+			kept += cmp.Or(c.QueueBytes, channel.DefaultQueue)
+			continue
+		}
+		f := c.Format.WithDefaults()
+		kept += f.Window * (f.Data + sequenceMemory)
+	}
+	return int64(kept)
 }
 
 // The most that Config.Sockets and Config.MaxPeers may be.

@@ -41,7 +41,8 @@ var (
 	// by an ICMP message, before the server answered.
 	ErrUnreachable = driver.NewError("nobody listens")
 
-	// ErrFailed says that a channel or a chunk was without progress for too long.
+	// ErrFailed says that a chunk was without progress for too long, which ends the connection, or a
+	// channel was, which ends the channel alone.
 	ErrFailed = driver.NewError("failed")
 
 	// ErrCanceled says that the caller's context ended first, or that a delivery was

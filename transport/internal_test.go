@@ -25,7 +25,7 @@ func silentServer(t testing.TB, cfg Config) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), acceptor: driver.NewAcceptor[*Peer](set.MaxPeers + 1)}
+	s := &Server{settings: set, clock: driver.StartClock(), seed: maphash.MakeSeed(), acceptor: driver.NewAcceptor[*Peer](driver.AcceptorBounds{All: set.MaxPeers, OfSource: set.MaxPerAddress})}
 	for i := range set.Sockets {
 		pc, err := net.ListenPacket("udp4", "127.0.0.1:0")
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
 	"net"
 
 	"github.com/chunkwire/chunkwire/connection"
@@ -21,6 +22,7 @@ type Peer struct {
 	shard    *shard  // of a server; nil at a client
 	client   *client // nil at a server
 	identity uint64
+	home     uint64 // the source that it came from first: a move makes no room
 	ends     ends
 
 	// Guarded by the driver.
@@ -86,9 +88,15 @@ func (p *Peer) Done() <-chan struct{} { return p.link.Done() }
 
 // Flush waits until the peer has every chunk and every message of a reliable channel
 // that was given before, and the unreliable ones were sent. It fails with
-// ErrCanceled, or with the error that ended the connection.
+// ErrCanceled, with ErrFailed if a channel has failed, or with the error that ended the
+// connection.
 func (p *Peer) Flush(ctx context.Context) error {
-	return p.await(ctx, func() (done bool, err error) { return p.conn.Delivered(), nil })
+	return p.await(ctx, func() (done bool, err error) {
+		if failed := p.conn.Failed(); failed != 0 {
+			return false, Channel{p, uint8(bits.TrailingZeros64(failed))}.errLocked()
+		}
+		return p.conn.Delivered(), nil
+	})
 }
 
 // await calls a function under the lock until it is done or fails, each time that
@@ -233,8 +241,8 @@ func (p *Peer) endLocked(cause error) {
 		p.inboxes[i].arrived.Give()
 	}
 	p.progress.Give()
-	if p.shard != nil {
-		p.shard.server.acceptor.Withdraw(p, p.link.CompleteLocked() == 0 && p.conn.Readable() == 0)
+	if p.shard != nil && p.link.CompleteLocked() == 0 && p.conn.Readable() == 0 {
+		p.shard.server.acceptor.Withdraw(p)
 	}
 }
 

@@ -87,10 +87,9 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 		}
 		s.shards = append(s.shards, sh)
 	}
-	// Living connections always have room. One that ends is kept only while no more wait
-	// than can live, or who comes and goes would fill the memory of a server that does
-	// not accept.
-	s.acceptor = driver.NewAcceptor[*Peer](set.MaxPeers + 1)
+	// One that ends keeps its place until it is accepted, or who comes and goes would fill
+	// the memory of a server that does not accept. Living ones take such places.
+	s.acceptor = driver.NewAcceptor[*Peer](driver.AcceptorBounds{All: set.MaxPeers, OfSource: set.MaxPerAddress})
 	for i, sh := range s.shards {
 		sh.driver.Start(conns[i], set.SocketBuffer)
 	}
@@ -101,7 +100,8 @@ func newServer(set settings, conns []net.PacketConn) (*Server, error) {
 // address validated and, if it has an identity, that proven. Accept fails with
 // ErrCanceled, or, once the server has ended, with the error that ended it. Of
 // connections that ended meanwhile only those that left something to receive are
-// returned, and not while more than Config.MaxPeers wait.
+// returned. They count for Config.MaxPeers and MaxPerAddress: one that ends beyond
+// these is not kept, and a newcomer takes the place of the latest.
 func (s *Server) Accept(ctx context.Context) (*Peer, error) { return s.acceptor.Accept(ctx) }
 
 // Config returns the server's configuration, with what stands for its zeros.

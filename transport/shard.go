@@ -176,7 +176,8 @@ func addressOf(peer udp.Addr) session.Address {
 // acceptLocked makes the peer of a connection that has begun.
 func (sh *shard) acceptLocked(remote *connection.ServerConn, from udp.Addr) {
 	p := newPeer(&sh.links, remote, from)
-	p.shard, p.identity = sh, remote.Identity()
+	p.shard, p.identity, p.home = sh, remote.Identity(), driver.SourceOf(from)
+	sh.server.acceptor.Begin(p.home)
 	p.begunLocked(remote.Conn)
 	remote.Owner = p
 	sh.peers[p] = struct{}{}
@@ -189,6 +190,7 @@ func (sh *shard) acceptLocked(remote *connection.ServerConn, from udp.Addr) {
 func (sh *shard) forgetLocked(p *Peer) {
 	sh.stats.gone.addPeer(p)
 	delete(sh.peers, p)
+	sh.server.acceptor.Leave(p, p.home)
 	if len(sh.peers) == 0 {
 		sh.emptied.Give()
 	}

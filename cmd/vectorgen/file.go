@@ -10,11 +10,12 @@ import (
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
-// file is a file to write: one of vectors, or the one of seeded runs.
+// file is a file to write: one of vectors, the one of seeded runs, or their schema.
 type file struct {
 	name string
 	vec  *testvectors.File
 	acc  *testvectors.AccumulatedFile
+	text []byte
 }
 
 // documents are the sources of vectors: the specifications, whose examples are vectors, by
@@ -50,7 +51,8 @@ func generate(docs documents, rewrite *rewriting) ([]file, error) {
 	if err := errors.Join(differ, testvectors.Validate(all), rewrite.exist(all)); err != nil {
 		return nil, err
 	}
-	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}), nil
+	described, err := schema()
+	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}, file{name: schemaName, text: described}), err
 }
 
 // isAsked reports whether no response of a group comes from the Go packages, so that they are
@@ -89,6 +91,9 @@ func (f *file) vectors() []testvectors.Vector {
 	if f.vec != nil {
 		return f.vec.Vectors
 	}
+	if f.acc == nil {
+		return nil
+	}
 	var list []testvectors.Vector
 	for _, run := range f.acc.Runs {
 		list = append(list, testvectors.Vector{
@@ -99,12 +104,15 @@ func (f *file) vectors() []testvectors.Vector {
 }
 
 func (f *file) matches(match *regexp.Regexp) bool {
-	return slices.ContainsFunc(f.vectors(), func(v testvectors.Vector) bool { return match.MatchString(v.Name) })
+	return f.text != nil || slices.ContainsFunc(f.vectors(), func(v testvectors.Vector) bool { return match.MatchString(v.Name) })
 }
 
 // full returns the file's text.
 func (f *file) full() ([]byte, error) {
-	if f.vec != nil {
+	switch {
+	case f.text != nil:
+		return f.text, nil
+	case f.vec != nil:
 		return format(*f.vec)
 	}
 	for i := range f.acc.Runs {

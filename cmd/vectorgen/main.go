@@ -48,7 +48,8 @@ byte. The expected bytes of packets come from conform/oracle, which was
 written from the specifications alone, never from the codecs that they test. Most
 requests are in the files themselves, and are answered by the layouts of
 spec/formats.json and by the oracles: a new vector is an entry without a response.
-Other traces come from the scripts in testvectors/traces.
+Other traces come from the scripts in testvectors/traces. The schema of the files,
+testvectors/schema.json, follows from the declarations of the operations.
 Without a flag it writes all files; accumulated.json takes a minute or two.
 
 Exit codes: 0 done, 1 the files differ or could not be read or written, 2 bad usage.`,

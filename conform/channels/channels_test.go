@@ -14,12 +14,6 @@ func TestVectors(t *testing.T) { conformtest.Vectors(t, operations...) }
 
 func TestInput(t *testing.T) { conformtest.Input(t, operations...) }
 
-func TestSchema(t *testing.T) {
-	// A read has data, or was skipped; a declaration has both.
-	conformtest.Schema(t, channels.Receiver, "channelReceiver", "read")
-	conformtest.Schema(t, channels.Sender, "channelSender")
-}
-
 func TestScripts(t *testing.T) {
 	conformtest.Scripts(t, channels.Receiver, "channel-receiver")
 	conformtest.Scripts(t, channels.Sender, "channel-sender")

@@ -83,11 +83,9 @@ type (
 
 // Unpack refers to one of the latest packets that the other end sent.
 func (Packet) Unpack(in conform.Source, _ any, look conform.Look) conform.Event {
-	back := int(in.Number(0, 255))
-	if in.Number(0, 255); len(look.Came) == 0 {
-		return Packet{}
-	}
-	return Packet{look.Came[max(0, len(look.Came)-1-back)]}
+	p := Packet{look.Back(in)}
+	in.Number(0, 255) // it is never changed
+	return p
 }
 
 // Pack is the inverse of Unpack.

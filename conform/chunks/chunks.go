@@ -134,8 +134,8 @@ type (
 // the fields that may be absent.
 type Step struct {
 	Event        int                  `json:"event"`
-	Row          string               `json:"row" doc:"the last one"`
-	State        string               `json:"state"`
+	Row          string               `json:"row" pattern:"^([RSTU][0-9]+)?$" doc:"the last one"`
+	State        string               `json:"state" in:"IDLE SENDING WAITING RECEIVING READY FAILED"`
 	ChunkID      uint16               `json:"chunk_id"`
 	Acked        conform.Opt[string]  `json:"acked,omitzero"`
 	Received     conform.Opt[string]  `json:"received,omitzero"`

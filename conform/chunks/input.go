@@ -69,7 +69,7 @@ func came(in conform.Source, look conform.Look, poll conform.Event) (conform.Eve
 	case len(look.Came) == 0:
 		return poll, true
 	}
-	return arriving(look.Came[max(0, len(look.Came)-1-int(in.Number(0, mostBack)))]), true
+	return arriving(look.Back(in)), true
 }
 
 // packCame is the inverse.

@@ -45,6 +45,9 @@ type Rule struct {
 	Redundant bool  `json:"redundant"`
 }
 
+// OneOf is what it is in JSON.
+func (p Profile) OneOf() []any { return []any{Base{}, Recovery{}} }
+
 // MarshalJSON writes the one that there is.
 func (p Profile) MarshalJSON() ([]byte, error) {
 	if p.Recovery.Is {

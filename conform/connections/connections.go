@@ -79,6 +79,9 @@ type (
 	Rule = chunks.Rule
 )
 
+// OneOf is what it is in JSON.
+func (p Profile) OneOf() []any { return []any{Base{}, Rule{}} }
+
 // MarshalJSON writes the profile of the variant.
 func (p Profile) MarshalJSON() ([]byte, error) {
 	if p.Rule.Is {
@@ -130,7 +133,7 @@ type (
 
 // Step is what an end did.
 type Step struct {
-	Rows      []string                     `json:"rows"`
+	Rows      []string                     `json:"rows" pattern:"^K[0-9]+$"`
 	State     string                       `json:"state" in:"OPEN CLOSING CLOSED"`
 	Refused   conform.Opt[conform.Refused] `json:"refused"`
 	Datagrams []conform.Bytes              `json:"datagrams"`

@@ -1,6 +1,7 @@
 package connections
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/chunkwire/chunkwire/conform"
@@ -11,41 +12,21 @@ import (
 // This file makes the events whose bytes mean something: datagrams out of what the ends sent, and messages
 // and chunks of sizes that an end of a talk can carry.
 
-// How a datagram is made.
-const (
-	theOthers = iota // the other end sent it
-	itsOwn           // the end sent it itself
-	aLie             // of an end that has the keys, and sends any payload
-	anyBytes
-	waysToArrive = 16
-)
-
 // The most of what is made.
 const (
-	mostMessage  = 5000
-	mostChunk    = 9000
-	mostText     = 140
-	mostArriving = 1227 // two more than the largest datagram
-	mostAcked    = 64   // a packet that acks what was not sent ends the connection
-	mostOf       = 256  // contents of messages
+	mostMessage = 5000
+	mostChunk   = 9000
+	mostText    = 140
+	mostAcked   = 64  // a packet that acks what was not sent ends the connection
+	mostOf      = 256 // contents of messages
 )
 
 var fields = []string{"", "ect0", "ce", "ect1"}
 
-// Unpack makes a datagram.
+// Unpack makes a datagram: also of an end that has the keys, and sends any payload.
 func (Receive) Unpack(in conform.Source, config any, look conform.Look) conform.Event {
 	e := Receive{ECN: fields[in.Number(0, int64(len(fields))-1)]}
-	switch how := in.Number(0, waysToArrive-1); how {
-	case aLie:
-		e.Hex = lie(in, config.(Config), look)
-	case anyBytes:
-		e.Hex = conform.Bytes(in.Bytes(mostArriving))
-	case itsOwn:
-		look.Came = look.Went
-		fallthrough
-	default:
-		e.Hex = conform.UnpackSent(in, look)
-	}
+	e.Hex = conform.Arriving(in, look, func() conform.Bytes { return lie(in, config.(Config), look) })
 	return e
 }
 
@@ -59,17 +40,8 @@ func lie(in conform.Source, c Config, look conform.Look) conform.Bytes {
 
 // Pack is the inverse of Unpack, except for what is no datagram of the other end.
 func (e Receive) Pack(out []byte, _ any, look conform.Look) []byte {
-	n := int64(0)
-	for i, f := range fields {
-		if f == e.ECN {
-			n = int64(i)
-		}
-	}
-	out = conform.AppendNumber(out, 0, int64(len(fields))-1, n)
-	if referred, ok := conform.PackSent(conform.AppendNumber(out, 0, waysToArrive-1, theOthers), e.Hex, look); ok {
-		return referred
-	}
-	return conform.AppendBytes(conform.AppendNumber(out, 0, waysToArrive-1, anyBytes), mostArriving, []byte(e.Hex))
+	field := max(0, slices.Index(fields, e.ECN))
+	return conform.AppendArriving(conform.AppendNumber(out, 0, int64(len(fields))-1, int64(field)), e.Hex, look, 1)
 }
 
 // mostLifetime is the longest lifetime that is made, in milliseconds.

@@ -61,11 +61,7 @@ const (
 func (Receive) Unpack(in conform.Source, config any, look conform.Look) conform.Event {
 	how := in.Number(0, ways-1)
 	if w, is := config.(WholeConfig); is && w.Honest {
-		back := int(in.Number(0, 255))
-		if len(look.Came) == 0 {
-			return Receive{}
-		}
-		return Receive{look.Came[max(0, len(look.Came)-1-back)]}
+		return Receive{look.Back(in)}
 	}
 	if how < regular && len(look.Came) > 0 {
 		return Receive{conform.UnpackSent(in, look)}
@@ -121,19 +117,11 @@ func (e Receive) fields(config any, look conform.Look) []byte {
 	return conform.AppendData(out, p.Data)
 }
 
-// A number on the wire is told by one byte if it is near another, from below it on.
-const below = 64
-
+// near and appendNear are of a number on the wire that is mostly near another.
 func near(in conform.Source, to int64) uint16 {
-	if v := in.Number(0, 255); v < 255 {
-		return uint16(to + v - below)
-	}
-	return uint16(in.Number(0, 0xffff))
+	return uint16(conform.Near(in, to, to-1<<15, to+1<<15-1))
 }
 
 func appendNear(out []byte, to int64, wire uint16) []byte {
-	if d := wire - uint16(to-below); d < 255 {
-		return append(out, byte(d))
-	}
-	return append(out, 255, byte(wire), byte(wire>>8))
+	return conform.AppendNear(out, to, to-1<<15, to+1<<15-1, to+int64(int16(wire-uint16(to))))
 }

@@ -65,7 +65,7 @@ func (o *OracleEndpoint) Do(at int64, e conform.Event) conform.Step {
 		s.Delivered = conform.Some(Delivered{uint16(d.Number), conform.Bytes(d.Payload)})
 	}
 	if r := o.Last.Refused; r != nil {
-		s.Refused = conform.Some(Refused{r.Code, r.At})
+		s.Refused = conform.Some(conform.Refused{Error: r.Code, At: r.At})
 	}
 	return s
 }

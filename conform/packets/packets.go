@@ -125,23 +125,17 @@ type (
 
 // EndpointStep is what an endpoint did.
 type EndpointStep struct {
-	Datagrams []conform.Bytes        `json:"datagrams" pattern:"^([0-9a-f]{2})+$"`
-	Delivered conform.Opt[Delivered] `json:"delivered"`
-	Acked     []uint16               `json:"acked"`
-	Lost      []uint16               `json:"lost"`
-	Refused   conform.Opt[Refused]   `json:"refused"`
+	Datagrams []conform.Bytes              `json:"datagrams" pattern:"^([0-9a-f]{2})+$"`
+	Delivered conform.Opt[Delivered]       `json:"delivered"`
+	Acked     []uint16                     `json:"acked"`
+	Lost      []uint16                     `json:"lost"`
+	Refused   conform.Opt[conform.Refused] `json:"refused"`
 }
 
 // Delivered is a payload that was given up.
 type Delivered struct {
 	Sequence uint16        `json:"sequence"`
 	Payload  conform.Bytes `json:"payload" size:"1 1048576"`
-}
-
-// Refused is why nothing was taken.
-type Refused struct {
-	Error string `json:"error" in:"truncated reserved_bits not_minimal empty_payload too_large too_many_fragments single_fragment fragment_id_out_of_range sequence_mismatch fragment_size stale duplicate dead fragment_count fragment_duplicate reassembly_full payload_size"`
-	At    int    `json:"at" range:"-1 65535" doc:"-1: in no byte"`
 }
 
 // Congestion is the operation packet_congestion (PKO-6).

@@ -18,11 +18,6 @@ func TestVectors(t *testing.T) { conformtest.Vectors(t, operations...) }
 
 func TestInput(t *testing.T) { conformtest.Input(t, operations...) }
 
-func TestSchema(t *testing.T) {
-	conformtest.Schema(t, packets.Endpoint, "packetEndpoint")
-	conformtest.Schema(t, packets.Congestion, "packetCongestion")
-}
-
 func TestScripts(t *testing.T) {
 	conformtest.Scripts(t, packets.Endpoint, "packet-endpoint")
 	conformtest.Scripts(t, packets.Congestion, "packet-congestion")

@@ -91,7 +91,7 @@ func (p *ProductEndpoint) send(s *EndpointStep, send func(core.Micros, []byte) (
 
 func (p *ProductEndpoint) refuses(s *EndpointStep, err error) {
 	if errors.As(err, &p.refused) {
-		s.Refused = conform.Some(Refused{string(p.refused.Code()), p.refused.Place()})
+		s.Refused = conform.Some(conform.Refused{Error: string(p.refused.Code()), At: p.refused.Place()})
 	}
 }
 

@@ -1,38 +1,25 @@
 package sessions
 
 import (
+	"slices"
+
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/oracle/sessionoracle"
 )
 
 // This file makes the datagrams that arrive out of what the ends sent: nothing else is ever proven.
 
-// How a datagram is made.
-const (
-	theOthers  = iota // the other end sent it
-	itsOwn            // the end sent it itself
-	aRefusal          // forged, with the nonce of the latest message of the end
-	aChallenge        // the same
-	anyBytes
-	waysToArrive  = 16
-	mostAddresses = 8
-	mostArriving  = 1227 // two more than the largest datagram
-)
-
-// arriving makes a datagram.
+// arriving makes a datagram; some are forged, with the nonce of the latest message of the end.
 func arriving(in conform.Source, look conform.Look) conform.Bytes {
-	switch how := in.Number(0, waysToArrive-1); how {
-	case itsOwn:
-		look.Came = look.Went
-	case aRefusal:
+	return conform.Arriving(in, look, func() conform.Bytes {
 		return forged(look, sessionoracle.Message{Type: sessionoracle.TypeRefused, Version: sessionoracle.Version, Reason: in.Number(1, 9), Proof: make([]byte, 16)})
-	case aChallenge:
+	}, func() conform.Bytes {
 		return forged(look, sessionoracle.Message{Type: sessionoracle.TypeChallenge, Stamp: in.Number(0, 1<<62-1), Cookie: make([]byte, 16)})
-	case anyBytes:
-		return conform.Bytes(in.Bytes(mostArriving))
-	}
-	return conform.UnpackSent(in, look)
+	})
 }
+
+// forgeries are those that arriving makes.
+const forgeries = 2
 
 // forged is a message that needs no key, with the nonce of the latest message of an end.
 func forged(look conform.Look, m sessionoracle.Message) conform.Bytes {
@@ -49,14 +36,6 @@ func forged(look conform.Look, m sessionoracle.Message) conform.Bytes {
 	return conform.Bytes(b)
 }
 
-// appendArriving is the inverse of arriving.
-func appendArriving(out []byte, b conform.Bytes, look conform.Look) []byte {
-	if referred, ok := conform.PackSent(conform.AppendNumber(out, 0, waysToArrive-1, theOthers), b, look); ok {
-		return referred
-	}
-	return conform.AppendBytes(conform.AppendNumber(out, 0, waysToArrive-1, anyBytes), mostArriving, []byte(b))
-}
-
 // Unpack makes a datagram for a client.
 func (Receive) Unpack(in conform.Source, _ any, look conform.Look) conform.Event {
 	return Receive{arriving(in, look)}
@@ -64,8 +43,11 @@ func (Receive) Unpack(in conform.Source, _ any, look conform.Look) conform.Event
 
 // Pack is the inverse of Unpack.
 func (e Receive) Pack(out []byte, _ any, look conform.Look) []byte {
-	return appendArriving(out, e.Hex, look)
+	return conform.AppendArriving(out, e.Hex, look, forgeries)
 }
+
+// mostAddresses is more than there are, so that the first ones come more often.
+const mostAddresses = 8
 
 // Addresses are those from which datagrams come that are made: some share a prefix.
 var Addresses = [...]string{"192.0.2.1:40000", "192.0.2.1:40001", "198.51.100.7:1", "[2001:db8::1]:1", "[2001:db8::2]:1"}
@@ -78,13 +60,8 @@ func (ReceiveFrom) Unpack(in conform.Source, _ any, look conform.Look) conform.E
 
 // Pack is the inverse of Unpack, for the addresses that there are.
 func (e ReceiveFrom) Pack(out []byte, _ any, look conform.Look) []byte {
-	n := int64(0)
-	for i, a := range Addresses {
-		if a == e.From {
-			n = int64(i)
-		}
-	}
-	return appendArriving(conform.AppendNumber(out, 0, mostAddresses-1, n), e.Hex, look)
+	n := max(0, slices.Index(Addresses[:], e.From))
+	return conform.AppendArriving(conform.AppendNumber(out, 0, mostAddresses-1, int64(n)), e.Hex, look, forgeries)
 }
 
 // linkNear makes the link of an entry that there is, and appendLink is its inverse.
@@ -93,13 +70,7 @@ func linkNear(in conform.Source, look conform.Look) int64 {
 }
 
 func appendLink(out []byte, link int64, look conform.Look) []byte {
-	n := int64(0)
-	for i, near := range look.Near {
-		if near == link {
-			n = int64(i)
-		}
-	}
-	return conform.AppendNumber(out, 0, int64(len(look.Near))-1, n)
+	return conform.AppendNumber(out, 0, int64(len(look.Near))-1, int64(max(0, slices.Index(look.Near[:], link))))
 }
 
 // Unpack makes data of a link that there is.

@@ -105,7 +105,7 @@ type (
 
 // ClientStep is what a client did.
 type ClientStep struct {
-	Rows      []string                     `json:"rows"`
+	Rows      []string                     `json:"rows" pattern:"^I[0-9]+$"`
 	State     string                       `json:"state" in:"LINKING OPEN RELINKING CLOSED"`
 	Refused   conform.Opt[conform.Refused] `json:"refused"`
 	Datagrams []conform.Bytes              `json:"datagrams"`
@@ -133,7 +133,7 @@ type Ended struct {
 
 // ServerStep is what a server did.
 type ServerStep struct {
-	Rows     []string                     `json:"rows" doc:"of entries"`
+	Rows     []string                     `json:"rows" pattern:"^J[0-9]+$" doc:"of entries"`
 	Refused  conform.Opt[conform.Refused] `json:"refused"`
 	Answer   conform.Opt[conform.Bytes]   `json:"answer"`
 	Counted  conform.Opt[string]          `json:"counted" in:"cookie stale_cookie"`
@@ -146,7 +146,7 @@ type ServerStep struct {
 // Entry is an entry of a server.
 type Entry struct {
 	Link    int64                      `json:"link"`
-	State   string                     `json:"state"`
+	State   string                     `json:"state" in:"UNCONFIRMED CONFIRMED ENDED"`
 	Address conform.Bytes              `json:"address"`
 	Sealed  conform.Opt[conform.Bytes] `json:"sealed" doc:"the first datagram of a new link, with the body 00"`
 }

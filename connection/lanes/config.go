@@ -46,8 +46,8 @@ type Config struct {
 	// Memory is a pool of slice buffers that several connections may share; nil: each keeps
 	// its own.
 	Memory *statemachine.Memory
-	// Rebuilds bounds rebuilding, together with other connections that share it: a slice that
-	// completes a chunk beyond it counts as one that did not arrive. Nil: there is no bound.
+	// Rebuilds bounds the work for repair slices, together with other connections that share it: a slice beyond it
+	// counts as one that did not arrive. Nil: there is no bound.
 	Rebuilds *Rebuilds
 	// Log, when not nil, is given what happens to each slice, ack and chunk, and the rows of
 	// the machines, each with its lane.

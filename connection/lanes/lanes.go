@@ -139,14 +139,14 @@ func (l *Lanes) HandleSlice(now core.Micros, k int, s codec.Slice) (ours bool) {
 		return false
 	}
 	receiver := l.lanes[k].receiver
-	if l.cfg.Rebuilds != nil && !l.cfg.Rebuilds.take(now, receiver.Rebuilds(s)) {
+	if l.cfg.Rebuilds != nil && !l.cfg.Rebuilds.allow(now, receiver, s) {
 		l.leaveOut(now, k, &s)
 		return true
 	}
 	return receiver.HandleSlice(now, s)
 }
 
-// leaveOut counts a slice that would complete a chunk, beyond Config.Rebuilds.
+// leaveOut counts a slice that costs more than Config.Rebuilds has.
 func (l *Lanes) leaveOut(now core.Micros, k int, s *codec.Slice) {
 	l.deferred++
 	if l.cfg.Log != nil {
@@ -192,8 +192,8 @@ func (l *Lanes) PollSlice(now core.Micros) (k int, s codec.Slice, ok bool) {
 			l.begin(now) // so that SliceDeadline knows of the chunk that this slice let begin
 			return k, s, true
 		}
+		l.err = l.failure(k) // which ends the lanes behind it at once (LAN-6)
 	}
-	l.noteFailure()
 	return none, codec.Slice{}, false
 }
 

@@ -547,6 +547,26 @@ func TestForgetPath(t *testing.T) {
 	})
 }
 
+// A path that was forgotten holds as many slices as a new one: nothing is counted as in flight that is not.
+func TestAForgottenPathIsEmpty(t *testing.T) {
+	each(t, func(t *testing.T, v variant) {
+		sent := func(isForgotten bool) (n int) {
+			l := check.Must(lanes.New(v.of(2)))
+			if isForgotten {
+				l.ForgetPath(0)
+			}
+			check.Must(l.Submit(second, make([]byte, codec.MaxChunkSize)))
+			for now := core.Micros(second); now < second+200*ms; now += ms {
+				for _, _, ok := l.PollSlice(now); ok; _, _, ok = l.PollSlice(now) {
+					n++
+				}
+			}
+			return n
+		}
+		check.Equal(t, "slices in flight", sent(true), sent(false))
+	})
+}
+
 // Statistics name what is under way.
 func TestStats(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {

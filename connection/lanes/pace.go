@@ -65,8 +65,9 @@ func (l *Lanes) Marked(now core.Micros, n int) {
 // ForgetPath makes the schedulers begin anew: the path is another one, or what they learned
 // is not its rate.
 func (l *Lanes) ForgetPath(now core.Micros) {
-	fresh, err := l.cfg.newSender(nil)
-	if err != nil {
+	fresh, err1 := l.cfg.newSender(nil)
+	apart, err2 := l.cfg.newSender(nil)
+	if err1 != nil || err2 != nil {
 		return // it made others before
 	}
 	path := fresh.Scheduler()
@@ -75,4 +76,5 @@ func (l *Lanes) ForgetPath(now core.Micros) {
 	for i := range l.lanes {
 		l.lanes[i].sender.Scheduler().Adopt(path)
 	}
+	path.Adopt(apart.Scheduler()) // its slice is not in flight on the path of the lanes
 }

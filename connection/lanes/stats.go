@@ -14,7 +14,7 @@ type Stats struct {
 	Receiving Progress // of several lanes, the chunk that is delivered next
 	Queued    int      // chunks that wait behind those in flight
 	Complete  int      // chunks that are complete and were not read
-	Deferred  int64    // slices that would have completed a chunk, beyond Config.Rebuilds
+	Deferred  int64    // slices that were left out, beyond Config.Rebuilds
 }
 
 // Progress is how far a chunk is.

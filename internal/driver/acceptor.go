@@ -10,16 +10,81 @@ import (
 // own, which is taken after the locks of drivers.
 type Acceptor[C comparable] struct {
 	mu      sync.Mutex
-	most    int // connections that wait
-	waiting []C
+	bounds  AcceptorBounds
+	waiting []waiting[C]
+	living  int
+	of      map[uint64]int // living ones by source
 	arrival Signal
 	done    chan struct{} // closed when there will be no more
 	err     error         // why
 }
 
-// NewAcceptor returns one where so many connections may wait.
-func NewAcceptor[C comparable](most int) *Acceptor[C] {
-	return &Acceptor[C]{most: most, done: make(chan struct{})}
+// AcceptorBounds are how many connections there may be in all, and how many of one source: living ones of which the
+// acceptor was told by Begin, and those that have ended and wait.
+type AcceptorBounds struct{ All, OfSource int }
+
+// waiting is a connection that waits.
+type waiting[C comparable] struct {
+	c      C
+	ended  bool
+	source uint64 // if it has ended
+}
+
+// NewAcceptor returns one where nothing waits.
+func NewAcceptor[C comparable](bounds AcceptorBounds) *Acceptor[C] {
+	return &Acceptor[C]{bounds: bounds, of: make(map[uint64]int), done: make(chan struct{})}
+}
+
+// Begin counts a connection of a source, which has begun. Others that have ended make room for it.
+func (a *Acceptor[C]) Begin(source uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.living++
+	a.of[source]++
+	a.makeRoom(source)
+}
+
+// Leave counts a connection as one that does not live any more. If it waits, it keeps its place, unless there are too
+// many with it.
+func (a *Acceptor[C]) Leave(c C, source uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.living--
+	if a.of[source]--; a.of[source] == 0 {
+		delete(a.of, source)
+	}
+	if i := a.find(c); i >= 0 {
+		a.waiting[i].ended, a.waiting[i].source = true, source
+		a.makeRoom(source)
+	}
+}
+
+// makeRoom removes connections that have ended, the newest first, until there are no more than may be.
+func (a *Acceptor[C]) makeRoom(source uint64) {
+	all, ofSource := a.living-a.bounds.All, a.of[source]-a.bounds.OfSource
+	for _, w := range a.waiting {
+		all += count(w.ended)
+		ofSource += count(w.ended && w.source == source)
+	}
+	for i := len(a.waiting) - 1; i >= 0; i-- {
+		w := a.waiting[i]
+		if same := w.source == source; w.ended && (all > 0 || ofSource > 0 && same) {
+			a.waiting = slices.Delete(a.waiting, i, i+1)
+			all--
+			ofSource -= count(same)
+		}
+	}
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func (a *Acceptor[C]) find(c C) int {
+	return slices.IndexFunc(a.waiting, func(w waiting[C]) bool { return w.c == c })
 }
 
 // Accept returns the connection that has waited longest. It fails with ErrCanceled, or with
@@ -51,7 +116,7 @@ func (a *Acceptor[C]) take() (c C, arrival <-chan struct{}, err error) {
 	case len(a.waiting) == 0:
 		return c, a.arrival.Wait(), nil
 	}
-	c = a.waiting[0]
+	c = a.waiting[0].c
 	a.waiting = slices.Delete(a.waiting, 0, 1)
 	return c, nil, nil
 }
@@ -60,23 +125,22 @@ func (a *Acceptor[C]) take() (c C, arrival <-chan struct{}, err error) {
 func (a *Acceptor[C]) Full() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return len(a.waiting) >= a.most
+	return len(a.waiting) >= a.bounds.All
 }
 
 // Offer puts a connection behind the others.
 func (a *Acceptor[C]) Offer(c C) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.waiting = append(a.waiting, c)
+	a.waiting = append(a.waiting, waiting[C]{c: c})
 	a.arrival.Give()
 }
 
-// Withdraw removes a connection that has ended, if it waits: one with nothing to receive
-// must not occupy a place. One that is not empty is removed only if no more may wait.
-func (a *Acceptor[C]) Withdraw(c C, empty bool) {
+// Withdraw removes a connection if it waits: one that has ended with nothing to receive must not occupy a place.
+func (a *Acceptor[C]) Withdraw(c C) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if i := slices.Index(a.waiting, c); i >= 0 && (empty || len(a.waiting) >= a.most) {
+	if i := a.find(c); i >= 0 {
 		a.waiting = slices.Delete(a.waiting, i, i+1)
 	}
 }

@@ -4,8 +4,6 @@ package conformtest
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -144,62 +142,4 @@ func Drawn(t *testing.T, most int, operations ...*conform.Op) {
 			})
 		})
 	}
-}
-
-// Schema checks that testvectors/schema.json says of an operation what its declaration says.
-// Of the fields of steps that are named it may say more.
-func Schema(t *testing.T, op *conform.Op, name string, more ...string) {
-	t.Helper()
-	var all map[string]any
-	root := check.Must(filepath.Abs(filepath.Join("..", "..", "testvectors", "schema.json")))
-	if err := json.Unmarshal(check.Must(os.ReadFile(root)), &all); err != nil {
-		t.Fatal(err)
-	}
-	defs := all["$defs"].(map[string]any)
-	var got map[string]any
-	if err := json.Unmarshal(op.Schema(), &got); err != nil {
-		t.Fatal(err)
-	}
-	trace := expanded(defs, defs[name]).(map[string]any)["properties"].(map[string]any)
-	if defs[name+"Steps"] == nil { // packetEndpoint has endpointSteps
-		name = strings.ToLower(strings.TrimPrefix(name, "packet")[:1]) + strings.TrimPrefix(name, "packet")[1:]
-	}
-	steps := expanded(defs, defs[name+"Steps"]).(map[string]any)["properties"].(map[string]any)["steps"].(map[string]any)["items"]
-	for _, field := range more {
-		delete(steps.(map[string]any)["properties"].(map[string]any), field)
-		delete(got["step"].(map[string]any)["properties"].(map[string]any), field)
-	}
-	check.Equal(t, op.Name+": the config", got["config"], trace["config"])
-	check.Equal(t, op.Name+": the events", alternatives(got["event"]), alternatives(trace["events"].(map[string]any)["items"]))
-	check.Equal(t, op.Name+": the steps", got["step"], steps)
-}
-
-// alternatives are those of oneOf: one alone needs none.
-func alternatives(v any) []any {
-	if list, is := v.(map[string]any)["oneOf"].([]any); is {
-		return list
-	}
-	return []any{v}
-}
-
-// expanded replaces references by what they stand for.
-func expanded(defs map[string]any, v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		if to, is := v["$ref"].(string); is {
-			return expanded(defs, defs[strings.TrimPrefix(to, "#/$defs/")])
-		}
-		made := map[string]any{}
-		for key, value := range v {
-			made[key] = expanded(defs, value)
-		}
-		return made
-	case []any:
-		var made []any
-		for _, value := range v {
-			made = append(made, expanded(defs, value))
-		}
-		return made
-	}
-	return v
 }

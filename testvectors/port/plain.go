@@ -19,31 +19,34 @@ import (
 
 // This file has the requests that have no layout and no machine (CXO-1, CXO-14). They are declared for whoever answers them.
 
-// Plain answers a request that has no layout and no machine.
-type Plain func(conform.Object) (any, error)
+// Plain answers a request that has no layout and no machine. Of the request and the response the types
+// matter: they are declared.
+type Plain struct {
+	request, response any
+
+	answer func(conform.Object) (any, error)
+}
 
 // Declared answers requests that are read by their declaration.
-func Declared[Q any](answer func(Q) (any, error)) Plain {
-	return func(q conform.Object) (any, error) {
+func Declared[Q, A any](answer func(Q) (A, error)) Plain {
+	var request Q
+	var response A
+	return Plain{request, response, func(q conform.Object) (any, error) {
 		var request Q
 		if err := conform.ReadObject(q, &request); err != nil {
 			return nil, err
 		}
 		return answer(request)
-	}
+	}}
 }
 
-// Answered is a response that refuses nothing.
-func Answered(members ...layout.Member) layout.Object {
-	return append(layout.Object{{Name: "ok", Value: true}}, members...)
+// Encoded is the response with bytes.
+type Encoded struct {
+	OK  bool          `json:"ok"`
+	Hex conform.Bytes `json:"hex"`
 }
 
-// Hex is a member with bytes.
-func Hex(name string, b []byte) layout.Member {
-	return layout.Member{Name: name, Value: conform.Bytes(b)}
-}
-
-func encoded(b []byte, err error) (any, error) { return Answered(Hex("hex", b)), err }
+func encoded(b []byte, err error) (Encoded, error) { return Encoded{true, conform.Bytes(b)}, err }
 
 // Report asks for the REPORT of a set of sequences (CHO-5). Of its numbers an encoder may refuse any.
 type Report struct {
@@ -67,9 +70,9 @@ func (r *Report) Valid() bool {
 var anyChannel = channel.Format{Window: 16384}
 
 // report encodes the report of a set (CHO-5, CHO-6).
-func report(q Report) (any, error) {
+func report(q Report) (a Encoded, err error) {
 	if !q.Valid() {
-		return nil, conform.ErrBadRequest
+		return a, conform.ErrBadRequest
 	}
 	id, room := uint8(channel.MaxChannels), int(min(max(q.Room, math.MinInt32), math.MaxInt32)) // all others are as wrong
 	if q.Channel >= 0 && q.Channel < channel.MaxChannels {
@@ -79,7 +82,7 @@ func report(q Report) (any, error) {
 	payload, err := anyChannel.Append(nil, &r)
 	var e *core.Error
 	if q.Base != int64(uint16(q.Base)) && (!errors.As(err, &e) || e.Place() >= 2) {
-		return nil, &layout.Fault{Code: "invalid_field", At: 2}
+		return a, &layout.Fault{Code: "invalid_field", At: 2}
 	}
 	return encoded(payload, err)
 }
@@ -105,7 +108,7 @@ type Seal struct {
 	Body    conform.Bytes `json:"body" size:"1 1200"`
 }
 
-func seal(q Seal) (any, error) {
+func seal(q Seal) (a Encoded, err error) {
 	return encoded(session.NewLink(q.config(q.Counter)).Seal(nil, []byte(q.Body)), nil)
 }
 
@@ -128,21 +131,28 @@ func (q *Open) Valid() bool {
 	return true
 }
 
-func open(q Open) (any, error) {
+// Opened is the response with a body and its counter.
+type Opened struct {
+	OK      bool          `json:"ok"`
+	Counter int64         `json:"counter" range:"0 4611686018427387903"`
+	Body    conform.Bytes `json:"body"`
+}
+
+func open(q Open) (a Opened, err error) {
 	l := session.NewLink(q.config(0))
 	for _, c := range q.Taken {
 		if !q.Valid() {
-			return nil, conform.ErrBadRequest
+			return a, conform.ErrBadRequest
 		}
 		if _, err := l.Open(nil, session.NewLink(q.config(c)).Seal(nil, []byte{0})); err != nil {
-			return nil, conform.ErrBadRequest
+			return a, conform.ErrBadRequest
 		}
 	}
 	body, err := l.Open(nil, []byte(q.Hex))
 	if err != nil {
-		return nil, err
+		return a, err
 	}
-	return Answered(layout.Member{Name: "counter", Value: q.counterOf(body)}, Hex("body", body)), nil
+	return Opened{true, q.counterOf(body), conform.Bytes(body)}, nil
 }
 
 // counterOf returns the counter with which a body is sealed to the datagram, which was opened.
@@ -170,16 +180,24 @@ type Keys struct {
 	Timeout     uint16        `json:"timeout"` // in units of 100 ms
 }
 
-func keys(q Keys) (any, error) {
+// DerivedKeys is the response with the keys.
+type DerivedKeys struct {
+	OK     bool          `json:"ok"`
+	C2S    conform.Bytes `json:"c2s" size:"32 32"`
+	S2C    conform.Bytes `json:"s2c" size:"32 32"`
+	Resume conform.Bytes `json:"resume" size:"32 32"`
+}
+
+func keys(q Keys) (a DerivedKeys, err error) {
 	offer, err := offerOf(q.Offer)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	agreed := session.Agreed{
 		Link: q.Link, Lanes: int(q.Lanes), Variant: q.Variant, Extensions: q.Extensions, Timeout: core.Micros(q.Timeout) * 100 * core.Millisecond,
 	}
 	k := session.DeriveKeys(session.Key([]byte(q.Key)), &offer, &agreed, [16]byte([]byte(q.ServerNonce)))
-	return Answered(Hex("c2s", k.C2S[:]), Hex("s2c", k.S2C[:]), Hex("resume", k.Resume[:])), nil
+	return DerivedKeys{true, conform.Bytes(k.C2S[:]), conform.Bytes(k.S2C[:]), conform.Bytes(k.Resume[:])}, nil
 }
 
 // offerOf reads the 48 bytes of an offer.
@@ -200,14 +218,21 @@ type Cookie struct {
 	Offer   conform.Bytes `json:"offer" size:"48 48"`
 }
 
-func cookie(q Cookie) (any, error) {
+// MadeCookie is the response with a cookie, and with the address as it is in it.
+type MadeCookie struct {
+	OK      bool          `json:"ok"`
+	Address conform.Bytes `json:"address" size:"18 18"`
+	Cookie  conform.Bytes `json:"cookie" size:"16 16"`
+}
+
+func cookie(q Cookie) (a MadeCookie, err error) {
 	offer, err := offerOf(q.Offer)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	address := session.AddressOfText(q.Address)
 	made := session.CookieOf(session.Key([]byte(q.Secret)), uint64(q.Stamp), address, &offer)
-	return Answered(Hex("address", address[:]), Hex("cookie", made[:])), nil
+	return MadeCookie{true, conform.Bytes(address[:]), conform.Bytes(made[:])}, nil
 }
 
 // Proof asks for the proof of a PROOF, a LINKED or a REFUSED, whatever it has (CXO-6).
@@ -219,19 +244,25 @@ type Proof struct {
 	Cookie conform.Bytes `json:"cookie" size:"16 16"`
 }
 
-func proof(q Proof) (any, error) {
+// MadeProof is the response with a proof.
+type MadeProof struct {
+	OK    bool          `json:"ok"`
+	Proof conform.Bytes `json:"proof" size:"16 16"`
+}
+
+func proof(q Proof) (a MadeProof, err error) {
 	answered := session.Message{Kind: session.KindProof, Stamp: uint64(q.Stamp), Cookie: [16]byte([]byte(q.Cookie))}
 	m, err := session.Decode([]byte(q.Hex))
 	switch {
 	case err != nil || m.Kind != session.KindProof && m.Kind != session.KindLinked && m.Kind != session.KindRefused:
-		return nil, conform.ErrBadRequest
+		return a, conform.ErrBadRequest
 	case m.Kind == session.KindRefused:
 		if answered.Offer, err = offerOf(q.Offer); err != nil {
-			return nil, err
+			return a, err
 		}
 	}
 	made := session.ProofOf(session.Key([]byte(q.Key)), &m, &answered)
-	return Answered(Hex("proof", made[:])), nil
+	return MadeProof{true, conform.Bytes(made[:])}, nil
 }
 
 // Row asks for the exponents of a repair slice (RPO-1).
@@ -245,17 +276,23 @@ func (q *Row) Valid() bool {
 	return within(q.NumSlices, 1, erasure.MaxSlices) && within(q.SliceID, q.NumSlices, erasure.MaxIDs-1)
 }
 
+// Exponents is the response with an exponent for each source slice.
+type Exponents struct {
+	OK        bool    `json:"ok"`
+	Exponents []int64 `json:"exponents" range:"0 254"`
+}
+
 func within(v, low, high int64) bool { return low <= v && v <= high }
 
-func row(q Row) (any, error) {
+func row(q Row) (a Exponents, err error) {
 	if !q.Valid() {
-		return nil, codec.ErrInvalidField
+		return a, codec.ErrInvalidField
 	}
-	exponents := make([]int, q.NumSlices)
+	exponents := make([]int64, q.NumSlices)
 	for i := range exponents {
-		exponents[i] = erasure.Exponent(int(q.SliceID-q.NumSlices), i)
+		exponents[i] = int64(erasure.Exponent(int(q.SliceID-q.NumSlices), i))
 	}
-	return Answered(layout.Member{Name: "exponents", Value: exponents}), nil
+	return Exponents{true, exponents}, nil
 }
 
 // Slice asks for a slice of a chunk of TRC-1, source or repair (RPO-2).
@@ -270,12 +307,18 @@ func (q *Slice) Valid() bool {
 	return within(q.ChunkID, 0, math.MaxUint16) && within(q.Size, 1, codec.MaxChunkSize) && within(q.SliceID, 0, erasure.MaxIDs-1)
 }
 
-func slice(q Slice) (any, error) {
+// MadeSlice is the response with a slice.
+type MadeSlice struct {
+	OK    bool           `json:"ok"`
+	Slice chunks.Content `json:"slice"`
+}
+
+func slice(q Slice) (a MadeSlice, err error) {
 	if !q.Valid() {
-		return nil, codec.ErrInvalidField
+		return a, codec.ErrInvalidField
 	}
 	data := erasure.Encode(chunks.Data(uint16(q.ChunkID), int(q.Size))).Slice(int(q.SliceID))
-	return Answered(layout.Member{Name: "slice", Value: chunks.ContentOf(data)}), nil
+	return MadeSlice{true, chunks.ContentOf(data)}, nil
 }
 
 // Rebuild asks what a decoder makes of slices of a chunk of TRC-1, in their order (RPO-3).
@@ -305,15 +348,15 @@ type Rebuilt struct {
 	Chunk conform.Opt[chunks.Content] `json:"chunk"` // null: the rank does not suffice
 }
 
-func rebuild(q Rebuild) (any, error) {
+func rebuild(q Rebuild) (a Rebuilt, err error) {
 	if !q.Valid() {
-		return nil, codec.ErrInvalidField
+		return a, codec.ErrInvalidField
 	}
 	e := erasure.Encode(q.Chunk())
 	var d erasure.Decoder
 	d.Begin(e.NumSlices(), e.LastBytes(), new(statemachine.Memory))
 	defer d.Release()
-	a := Rebuilt{OK: true}
+	a.OK = true
 	for _, id := range q.SliceIDs {
 		a.Added += Flag(d.Add(int(id), e.Slice(int(id))))
 	}

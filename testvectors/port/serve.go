@@ -126,7 +126,7 @@ func (p *Port) answer(q conform.Object) (response any, err error) {
 		return c.answer(q, p.Codecs[c.Layout])
 	}
 	if plain, is := p.Plain[op]; is {
-		return plain(q)
+		return plain.answer(q)
 	}
 	for _, m := range machines {
 		if m.Name == op {

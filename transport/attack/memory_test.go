@@ -62,6 +62,14 @@ func (h *byHand) payload(b []byte) error {
 	return h.puts(packet.Packet{Data: b})
 }
 
+// slice sends one, as the ends have agreed on repair slices.
+func (h *byHand) slice(lanes, lane int, s codec.Slice) {
+	err := h.payload(check.Must(connection.Format{Lanes: lanes, Repair: true}.Append(nil, &connection.Record{
+		Type: connection.TypeSlice, Lane: lane, Slice: s,
+	})))
+	check.Same(h.t, "a slice", err, nil)
+}
+
 var loads = []struct {
 	name string
 	all  func(h *byHand, lanes int)
@@ -69,17 +77,20 @@ var loads = []struct {
 	{"a pad", func(h *byHand, _ int) { check.Same(h.t, "a pad", h.payload([]byte{0}), nil) }},
 	{"the last slice of each chunk", func(h *byHand, n int) {
 		for lane := range n {
-			h.payload(check.Must(connection.Format{Lanes: n}.Append(nil, &connection.Record{
-				Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{SliceID: 255, NumSlices: 256, Data: []byte("x")},
-			})))
+			h.slice(n, lane, codec.Slice{SliceID: 255, NumSlices: 256, LastBytes: 1, Data: []byte("x")})
 		}
 	}},
 	{"chunks but for a slice", func(h *byHand, n int) {
 		for lane := range n {
 			for id := range 255 {
-				h.payload(check.Must(connection.Format{Lanes: n}.Append(nil, &connection.Record{
-					Type: connection.TypeSlice, Lane: lane, Slice: codec.Slice{SliceID: id, NumSlices: 256, Data: world[:1024]},
-				})))
+				h.slice(n, lane, codec.Slice{SliceID: id, NumSlices: 256, LastBytes: 1024, Data: world[:1024]})
+			}
+		}
+	}},
+	{"repair slices alone, but for one", func(h *byHand, n int) {
+		for lane := range n {
+			for id := range 255 {
+				h.slice(n, lane, codec.Slice{SliceID: 256 + id, NumSlices: 256, LastBytes: 1024, Data: world[1024*(id%8):][:1024]})
 			}
 		}
 	}},
@@ -144,7 +155,7 @@ func TestWhatAClientCanMakeAServerKeep(t *testing.T) {
 			}
 			kept := (check.Heap() - before) / clients
 			t.Logf("%2d lanes, %-36s %6d datagrams taken, %9d B sent, %9d B kept for each client", lanes, load.name+":", all[0].taken, sent/clients, kept)
-			if kept > int64(lanes)*300_000+2*1_200_000+200_000 {
+			if kept > int64(lanes)*(344<<10)+2*1024*(1024+64)+1<<16+64<<10 { // as docs/LIMITS.md says
 				t.Errorf("%s: %d B", load.name, kept)
 			}
 			runtime.KeepAlive(all)

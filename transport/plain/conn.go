@@ -138,7 +138,9 @@ func (c *Conn) endLocked(cause error) {
 	c.end.Close()
 	c.link.SendLastLocked(e.driver.Now(), math.MaxInt)
 	c.link.EndLocked(cause)
-	e.acceptor.Withdraw(c, c.link.CompleteLocked() == 0)
+	if c.link.CompleteLocked() == 0 || e.acceptor.Full() {
+		e.acceptor.Withdraw(c)
+	}
 	if e.sole == c {
 		e.driver.EndLocked(cause)
 	}

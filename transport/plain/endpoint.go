@@ -66,7 +66,7 @@ func newEndpoint(socket udp.Socket, cfg Config) *Endpoint {
 	e := &Endpoint{
 		cfg:      cfg,
 		ends:     cfg.ends(),
-		acceptor: driver.NewAcceptor[*Conn](min(cfg.MaxPeers, maxWaiting)),
+		acceptor: driver.NewAcceptor[*Conn](driver.AcceptorBounds{All: min(cfg.MaxPeers, maxWaiting)}),
 		conns:    make(map[udp.Key]*Conn),
 	}
 	e.ends.Chunks.Memory = new(statemachine.Memory)

@@ -246,6 +246,9 @@ func (k *Connection) above(a packetoracle.Arrived) packetoracle.Verdict {
 }
 
 func (k *Connection) apply(a packetoracle.Arrived, records []Record) {
+	if k.marks != nil {
+		k.marks.newestOfAll = max(k.marks.newestOfAll, a.Number)
+	}
 	for _, r := range records {
 		switch r.Type {
 		case "":
@@ -406,17 +409,15 @@ func (k *Connection) pollOpen() (row string, datagram []byte) {
 		k.end(StateClosed, &Ended{Why: "timeout"})
 		return "K5", nil
 	}
-	if !k.failed() && k.compose() {
+	if !k.lanes.failed() && k.compose() {
 		return "K7", k.seal()
 	}
-	if k.failed() {
+	if k.lanes.failed() {
 		k.close(1, "", &Ended{Why: "failed"})
 		return "K6", nil
 	}
 	return "K8", nil
 }
-
-func (k *Connection) failed() bool { return k.channels.failed() || k.lanes.failed() }
 
 // aliveAt is the time of alive (CXM-2).
 func (k *Connection) aliveAt() int64 {
@@ -576,7 +577,7 @@ func (k *Connection) Deadline() (at int64, ok bool) {
 }
 
 func (k *Connection) openDeadline() int64 {
-	if len(k.bodies) > 0 || k.failed() {
+	if len(k.bodies) > 0 || k.lanes.failed() {
 		return k.now
 	}
 	at := min(

@@ -132,10 +132,11 @@ func (l *lanes) pollAck(now int64) (r Record, ok bool) {
 	return r, false
 }
 
-// pollSlice gives a slice that is due, that of the chunk that was submitted first (LAN-8).
+// pollSlice gives a slice that is due, that of the chunk that was submitted first (LAN-8), and none
+// from when a machine gives up (LAN-6).
 func (l *lanes) pollSlice(now int64) (r Record, ok bool) {
 	l.begin(now)
-	for i := range l.senders {
+	for i := 0; i < len(l.senders) && !l.failed(); i++ {
 		k := (l.out + i) % len(l.senders)
 		if now < l.heldUntil && now < l.givesUpAt(k) {
 			continue

@@ -23,6 +23,7 @@ type marks struct {
 	failed                bool
 	numbers               map[int64]bool // that are marked
 	newest                int64          // the largest number of a packet of the peer with an ack of a chunk or an ECN
+	newestOfAll           int64          // the largest of all
 	said                  Record         // the latest ECN
 	saidArrived, saidMark int64          // those that were judged last
 
@@ -31,7 +32,9 @@ type marks struct {
 	told   int64
 }
 
-func newMarks() *marks { return &marks{grewAt: -1, newest: -1, numbers: map[int64]bool{}} }
+func newMarks() *marks {
+	return &marks{grewAt: -1, newest: -1, newestOfAll: -1, numbers: map[int64]bool{}}
+}
 
 // came counts a datagram that was opened (CXM-13).
 func (m *marks) came(ecn string) {
@@ -101,7 +104,7 @@ func (m *marks) end(now int64, acked []int64) (told int64) {
 	if a > 0 {
 		m.probes, m.grewAt = 0, now
 	}
-	m.failed = m.acked > m.counted
+	m.failed = m.acked > m.counted && m.newest == m.newestOfAll
 	m.told += c
 	return c
 }

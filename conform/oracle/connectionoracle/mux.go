@@ -77,13 +77,6 @@ func (m *channels) reliable() (list []*one) {
 	return list
 }
 
-// failed reports whether a channel has failed.
-func (m *channels) failed() bool {
-	return slices.ContainsFunc(m.reliable(), func(c *one) bool {
-		return c.sender.State() == channeloracle.StateFailed || c.receiver.State() == channeloracle.StateFailed
-	})
-}
-
 // send is a message of the application. refused is empty if it is taken.
 func (m *channels) send(now, id int64, message []byte, lifetime int64) (refused string) {
 	c := m.find(id)

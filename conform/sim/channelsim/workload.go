@@ -147,7 +147,7 @@ func (c *course) send() {
 		c.sent++
 		c.lastSend = now
 	}
-	if c.sent < c.Messages() && c.ends[0].Mux.Err() == nil {
+	if c.sent < c.Messages() && c.ends[0].Mux.Failed() == 0 {
 		c.world.At((now/c.Frame+1)*c.Frame, c.send)
 	}
 }

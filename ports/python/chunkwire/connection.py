@@ -155,6 +155,8 @@ class Connection:
             if self.state == OPEN and self._lies(records):
                 fault.append(Refused(LIE))
                 return "refuse"
+            if self.marks:
+                self.marks.took(number)
             for record in records:
                 if isinstance(record, Close):
                     found.append(record)
@@ -333,8 +335,8 @@ class Connection:
 
     @property
     def _has_failed(self) -> bool:
-        lanes = (*self.senders, *self.receivers)
-        return self.mux.has_failed or any(m.state == "FAILED" for m in lanes)
+        """Of the lanes: a channel that has failed ends nothing else (CXL-17)."""
+        return any(m.state == "FAILED" for m in (*self.senders, *self.receivers))
 
     def _start_closing(self, now: int, close: Close, why: Why) -> None:
         self.state, self.ended = CLOSING, why
@@ -395,6 +397,7 @@ class Connection:
         left = PAYLOAD
         marks = self.marks.record if self.marks else None
         beside = ECN_BYTES if marks else 0
+        acks_due = any(r.deadline <= now for r in self.receivers)
         for k, receiver in enumerate(self.receivers):
             while left >= LARGEST_CHUNK_ACK + beside and receiver.deadline <= now and (ack := receiver.poll(now)[1]) is not None:
                 free.append(OnLane(k, ack))
@@ -406,7 +409,7 @@ class Connection:
             free.append(report)
             left -= size(report)
         slice_due = self._slice_at <= now
-        others = bool(free) or messages or self._alive_at <= now or self._owes(now)
+        others = acks_due or bool(free) or messages or self._alive_at <= now or self._owes(now)
         charged: list = []
         if self._budget >= 0 and (others or slice_due):
             charged = self.mux.messages(now, number, left if others else BESIDE_SLICE)
@@ -418,10 +421,12 @@ class Connection:
         return charged, free, self._slice(now) if slice_due and left >= LARGEST_SLICE else None
 
     def _slice(self, now: int) -> OnLane | None:
-        """LAN-8: those of earlier chunks first."""
+        """LAN-8: those of earlier chunks first, and none from when a machine gives up (LAN-6)."""
         self._submit(now)
         count = len(self.senders)
         for i in range(count):
+            if self._has_failed:
+                break
             k = (self._begun + i) % count
             if now < self._witness.held_until and now < self.senders[k].gives_up_at:
                 continue

@@ -27,6 +27,7 @@ class MarkBook:
         self._probes, self._grew_at = 0, None
         self._said = self._judged = Marks(0, 0)
         self._newest, self._heard = -1, False
+        self._latest = -1  # of all packets that were taken
         self.told = 0
         """How many marks the schedulers were told of."""
 
@@ -53,6 +54,10 @@ class MarkBook:
             self._marked = {n for n in self._marked if n >= self._oldest}
         return True
 
+    def took(self, number: int) -> None:
+        """A packet was taken, whatever is in it."""
+        self._latest = max(self._latest, number)
+
     def hear(self, number: int, marks: Marks | None) -> None:
         """A record of a packet: an ECN, or None for a CHUNK_ACK."""
         if number >= self._newest:
@@ -73,7 +78,7 @@ class MarkBook:
         self._counted += arrived
         if arrived:
             self._probes, self._grew_at = 0, now
-        self._has_failed = self._acked > self._counted
+        self._has_failed = self._acked > self._counted and self._newest == self._latest
         self.told += congested
 
     def forget_path(self) -> None:

@@ -159,6 +159,3 @@ class Mux:
     def report_at(self) -> float:
         return min((r.deadline for r in self.receivers.values()), default=NEVER)
 
-    @property
-    def has_failed(self) -> bool:
-        return any(m.state == "FAILED" for m in (*self.senders.values(), *self.receivers.values()))

@@ -40,7 +40,7 @@ const received = {
   dependent: ['adds nothing: it follows from those that are here', '', 'RPR-10'],
   conflict: ['disagrees with the size of the chunk, and is counted', 'RCV-7', 'RPR-4'],
   foreign: ['is of no chunk that the receiver expects', 'RCV-4', 'RPR-3'],
-  deferred: ['would complete a chunk, while too many are being rebuilt', '', 'RPH-3'],
+  deferred: ['would cost more time than repair slices may take', '', 'RPH-3'],
 };
 
 const dropped = { loss: 'lost on the way', queue: 'dropped, because the queue before the link was full', outage: 'lost in an outage' };
@@ -69,6 +69,7 @@ const kinds = {
   packet_lost: (d) => [`Packet ${d.number} counts as lost`],
   message_sent: (d) => [`A message for channel ${d.channel} was sent, ${count(d.bytes, 'byte')}`],
   message_delivered: (d) => [`Message ${d.sequence} of channel ${d.channel} was delivered, ${count(d.bytes, 'byte')}`],
+  channel_failed: (d) => [`Channel ${d.channel} failed: ${String(d.why).replace(/_/g, ' ')}`, 'CXL-17'],
   datagram_dropped: (d) => [`${d.carried === 'ack' ? 'An ack' : d.slice !== undefined ? `Slice ${d.slice}` : 'A datagram'} was ${dropped[d.why] ?? `dropped: ${d.why}`}`],
   log_dropped: (d) => [`The log left out ${count(d.count ?? 0, 'event')}: they came faster than they could be written`],
 };
