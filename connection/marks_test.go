@@ -37,7 +37,7 @@ func (s markedScheduler) Marked(_ core.Micros, n int) { s.road.marked = append(s
 func newRoad(agreed session.Agreed, onPath func(connection.ECN) connection.ECN) *road {
 	r := &road{onPath: onPath, lost: func(connection.ECN) bool { return false }}
 	cfg := connection.Config{Chunks: lanes.Config{NewScheduler: func() (statemachine.Scheduler, error) {
-		s, err := lanes.Adaptive.NewScheduler(0)
+		s, err := lanes.Adaptive.NewScheduler(codec.Named, 0)
 		return markedScheduler{s, r}, err
 	}}}
 	r.a, r.b = pairOf(session.CRC, agreed, cfg, connection.Config{})

@@ -45,7 +45,7 @@ type answering struct {
 }
 
 func newAnswering() (statemachine.Scheduler, error) {
-	s, err := lanes.Burst.NewScheduler(0)
+	s, err := lanes.Burst.NewScheduler(codec.Named, 0)
 	return &answering{Scheduler: s, rate: 200}, err
 }
 

@@ -178,7 +178,7 @@ func (sim *simulateFlags) newStreams(p pace.Pace) (*streams, error) {
 		return nil, err
 	}
 	s := &streams{sim: sim, world: world}
-	config := lanes.Config{Lanes: sim.lanes, Repair: sim.repair, MaxRate: p.Limit(), NewScheduler: p.Scheduler, NewRepairScheduler: p.RepairScheduler}
+	config := lanes.Config{Lanes: sim.lanes, Repair: sim.repair, Profile: p.Profile, MaxRate: p.Limit(), NewScheduler: p.Base}
 	for i := range sim.flows {
 		start := core.FromDuration(sim.apart) * core.Micros(i)
 		c, err := world.AddChunks(fmt.Sprint("stream ", i+1), flows.Options{Lanes: config, Start: start, Sizes: []int{int(sim.size)}})

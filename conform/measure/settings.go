@@ -79,11 +79,8 @@ func (s *Settings) Transfer(seed uint64) (chunk.Transfer, error) {
 }
 
 func (s *Settings) conversation(giveUp core.Micros, down, up *netsim.Link, log eventlog.Log) (*chunk.Conversation, error) {
-	kind, newScheduler := codec.Named, s.Pace.Scheduler
-	if s.Repair {
-		kind, newScheduler = codec.Repair, s.Pace.RepairScheduler
-	}
-	scheduler, err := newScheduler()
+	kind := codec.KindOf(s.Repair)
+	scheduler, err := s.Pace.Scheduler(kind)
 	if err != nil {
 		return nil, err
 	}

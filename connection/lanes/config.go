@@ -79,15 +79,14 @@ func setDefault[T comparable](field *T, value T) {
 
 // scheduler makes that of a lane.
 func (c *Config) scheduler() (statemachine.Scheduler, error) {
-	switch {
-	case c.Repair && c.NewRepairScheduler != nil:
-		return c.NewRepairScheduler()
-	case c.Repair:
-		return c.Profile.NewRepairScheduler(c.MaxRate)
-	case c.NewScheduler != nil:
-		return c.NewScheduler()
+	given := c.NewScheduler
+	if c.Repair {
+		given = c.NewRepairScheduler
 	}
-	return c.Profile.NewScheduler(c.MaxRate)
+	if given != nil {
+		return given()
+	}
+	return c.Profile.NewScheduler(codec.KindOf(c.Repair), c.MaxRate)
 }
 
 // newSender returns a sender with a scheduler of its own.

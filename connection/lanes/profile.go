@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/adaptive"
@@ -36,23 +37,18 @@ func (p Profile) check() error {
 	return nil
 }
 
-// NewScheduler makes a scheduler of the profile for named slices, limited to a rate in bits a
+// NewScheduler makes a scheduler of the profile for a kind of slices, limited to a rate in bits a
 // second; 0 is no limit. It fails with core.ErrConfig.
-func (p Profile) NewScheduler(maxRate int64) (statemachine.Scheduler, error) {
+func (p Profile) NewScheduler(kind codec.Kind, maxRate int64) (statemachine.Scheduler, error) {
 	if err := p.check(); err != nil {
 		return nil, err
+	}
+	if kind == codec.Repair {
+		profile := [...]rateless.Profile{rateless.Default(), rateless.Redundant(), rateless.Burst(), rateless.Fixed(maxRate)}[p]
+		profile.MaxRate = maxRate
+		return rateless.New(profile)
 	}
 	profile := [...]adaptive.Profile{adaptive.Adaptive(), adaptive.Redundant(), adaptive.Burst(), adaptive.Fixed(maxRate)}[p]
 	profile.MaxRate = maxRate
 	return adaptive.New(profile)
-}
-
-// NewRepairScheduler makes one for repair slices.
-func (p Profile) NewRepairScheduler(maxRate int64) (statemachine.Scheduler, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	profile := [...]rateless.Profile{rateless.Default(), rateless.Redundant(), rateless.Burst(), rateless.Fixed(maxRate)}[p]
-	profile.MaxRate = maxRate
-	return rateless.New(profile)
 }

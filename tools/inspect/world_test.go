@@ -104,14 +104,14 @@ func run(t *testing.T, k *taps, from chunk.Sender, to chunk.Receiver, encode fun
 type conversation func(t *testing.T, k *taps)
 
 func sendSlices(t *testing.T, k *taps) {
-	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Scheduler: check.Must(adaptive.Scheduler())}))
+	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Scheduler: check.Must(adaptive.Scheduler(codec.Named))}))
 	r := check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{}))
 	run(t, k, chunk.Sender{SenderMachine: s}, chunk.Receiver{ReceiverMachine: r},
 		func(p codec.Packet) []byte { return check.Must(framer.Append(nil, p)) })
 }
 
 func sendRepairSlices(t *testing.T, k *taps) {
-	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: check.Must(adaptive.RepairScheduler())}))
+	s := check.Must(statemachine.NewSender(statemachine.SenderConfig{Kind: codec.Repair, Scheduler: check.Must(adaptive.Scheduler(codec.Repair))}))
 	r := check.Must(statemachine.NewReceiver(statemachine.ReceiverConfig{Kind: codec.Repair}))
 	encode := codec.Repair.Framer(protocolID + 256)
 	run(t, k, chunk.Sender{SenderMachine: s}, chunk.Receiver{ReceiverMachine: r},

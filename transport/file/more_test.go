@@ -118,7 +118,7 @@ func TestReceiptBeforeEverythingWasSent(t *testing.T) {
 
 func receiptBeforeEverythingWasSent(t *testing.T, repaired bool) {
 	slow := func() (statemachine.Scheduler, error) { return base.New(base.Fixed(400_000)) }
-	slowly := func() (statemachine.Scheduler, error) { return plain.Fixed.NewRepairScheduler(400_000) }
+	slowly := func() (statemachine.Scheduler, error) { return plain.Fixed.NewScheduler(codec.Repair, 400_000) }
 	const slices = 1 + 684 // the header, and 700,000 bytes in three chunks, all in line from the beginning
 	for after, want := range map[int64]error{0: file.ErrConvention, 50: file.ErrConvention, slices - 1: file.ErrConvention, slices: nil} {
 		bubble(t, func(t *testing.T) {

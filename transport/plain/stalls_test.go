@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/netsim"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
@@ -37,7 +38,7 @@ func TestStallLastAckWhileTheReaderSleeps(t *testing.T) {
 // paced makes a large chunk take more than a second.
 func paced(cfg *plain.Config) {
 	cfg.NewScheduler = func() (statemachine.Scheduler, error) { return base.New(base.Fixed(1_600_000)) }
-	cfg.NewRepairScheduler = func() (statemachine.Scheduler, error) { return plain.Fixed.NewRepairScheduler(1_600_000) }
+	cfg.NewRepairScheduler = func() (statemachine.Scheduler, error) { return plain.Fixed.NewScheduler(codec.Repair, 1_600_000) }
 }
 
 // A longer one ends in an error at both ends, not in a silent wait.

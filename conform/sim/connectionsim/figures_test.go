@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/conform/check"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/core"
@@ -59,7 +60,7 @@ func TestWhatYieldingIsWorth(t *testing.T) {
 	l.Chunk = chunkSize
 	both := measure()
 	l.Config.Chunks.NewRepairScheduler = func() (statemachine.Scheduler, error) {
-		s, err := lanes.Adaptive.NewRepairScheduler(0)
+		s, err := lanes.Adaptive.NewScheduler(codec.Repair, 0)
 		return unyielding{s}, err
 	}
 	without := measure()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/chunkwire/chunkwire/codec"
 	"github.com/chunkwire/chunkwire/connection/lanes"
 	"github.com/chunkwire/chunkwire/statemachine"
 	"github.com/chunkwire/chunkwire/statemachine/schedule/base"
@@ -41,17 +42,12 @@ func (p Pace) Limit() int64 {
 	return p.Rate
 }
 
-// Scheduler makes one for slices with names.
-func (p Pace) Scheduler() (statemachine.Scheduler, error) {
-	if p.Base != nil {
+// Scheduler makes one for a kind of slices.
+func (p Pace) Scheduler(kind codec.Kind) (statemachine.Scheduler, error) {
+	if p.Base != nil && kind == codec.Named {
 		return p.Base()
 	}
-	return p.Profile.NewScheduler(p.Rate)
-}
-
-// RepairScheduler makes one for repair slices.
-func (p Pace) RepairScheduler() (statemachine.Scheduler, error) {
-	return p.Profile.NewRepairScheduler(p.Rate)
+	return p.Profile.NewScheduler(kind, p.Rate)
 }
 
 // OverLink returns the pace of a profile over a link of a rate. A profile that needs a rate has
