@@ -21,20 +21,20 @@ func (op *Op) Schema() map[string]any {
 		s["required"] = append(head, s["required"].([]string)...)
 		kinds = append(kinds, s)
 	}
-	return closed(map[string]any{
+	return Closed(map[string]any{
 		"op": map[string]any{"const": op.Name}, "config": SchemaOf(op.Config),
 		"events": map[string]any{"type": "array", "items": map[string]any{"oneOf": kinds}},
 	}, "op", "config", "events")
 }
 
-// closed is the schema of an object that has no other members.
-func closed(properties map[string]any, required ...string) map[string]any {
+// Closed is the schema of an object that has no other members.
+func Closed(properties map[string]any, required ...string) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
 }
 
 // StepsSchema returns the schema of the responses.
 func (op *Op) StepsSchema() map[string]any {
-	return closed(map[string]any{
+	return Closed(map[string]any{
 		"ok": map[string]any{"const": true}, "steps": map[string]any{"type": "array", "items": SchemaOf(op.Step)},
 	}, "ok", "steps")
 }
@@ -61,7 +61,7 @@ func SchemaOf(of any) map[string]any {
 			required = append(required, f.name)
 		}
 	}
-	return closed(properties, required...)
+	return Closed(properties, required...)
 }
 
 func (s *shape) schema() map[string]any {

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/chunkwire/chunkwire/channel"
 	"github.com/chunkwire/chunkwire/conform"
 	"github.com/chunkwire/chunkwire/conform/connections"
+	"github.com/chunkwire/chunkwire/conform/sim/connectionsim"
 	"github.com/chunkwire/chunkwire/connection"
+	"github.com/chunkwire/chunkwire/core"
 	"github.com/chunkwire/chunkwire/testvectors"
 )
 
@@ -79,58 +82,51 @@ func (h *connected) arrives(b conform.Bytes) conform.Event {
 func runConnection(t T, data []byte) {
 	s := script{data}
 	h := newConnected(s.byte(), func(op *conform.Op, config any) conform.Oracle { return op.Pair(t, config) })
-	h.judge.talk = &h.Talk
+	h.judge.talk, h.judge.Judge = &h.Talk, connectionsim.NewJudge(connections.ProductChannels(h.channels))
 	for i, end := range h.Ends {
-		h.judge.said[i] = map[string]int{}
-		end.Machine.(*conform.Pair).Judges = []conform.Judge{delivery{&h.judge, i}}
+		end.Machine.(*conform.Pair).Judges = []conform.Judge{delivery{&h.judge, connectionsim.Side(i)}}
 	}
 	h.finish(t, h.Play(&conform.Input{Left: s.left}, 300))
 }
 
-// deliveries judges what both ends deliver: nothing that was not sent, and chunks in their order. Once an
-// end has got what the other one did not send, anything may be there.
+// deliveries judges what both ends deliver. Once an end has got what the other one did not send, anything
+// may be there.
 type deliveries struct {
-	talk   *conform.Talk
-	said   [2]map[string]int // by each end, and not read yet: channel and message
-	chunks [2][]int64        // sizes, that each end sent and the other has not read
-	lies   bool
+	*connectionsim.Judge
+	talk *conform.Talk
+	lies bool
 }
 
 // delivery sees one end.
 type delivery struct {
 	*deliveries
-	end int
+	end connectionsim.Side
 }
+
+// theLink is the connection, of which there is one.
+const theLink = 1
 
 func (d delivery) Saw(_ int64, e conform.Event, s conform.Step) error {
 	step, from := s.(connections.Step), 1-d.end
+	if e, is := e.(connections.Receive); is && !step.Refused.Is && !slices.Contains(d.talk.Ends[from].Went, e.Hex) {
+		d.lies = true
+	}
+	if d.lies || step.Refused.Is {
+		return nil
+	}
 	switch e := e.(type) {
-	case connections.Receive:
-		if !step.Refused.Is && !slices.Contains(d.talk.Ends[from].Went, e.Hex) {
-			d.lies = true
-		}
 	case connections.Send:
-		if !step.Refused.Is {
-			d.said[d.end][fmt.Sprint(e.Channel, e.Data)]++
-		}
-	case connections.SendChunk:
-		if !step.Refused.Is {
-			d.chunks[d.end] = append(d.chunks[d.end], e.Size)
-		}
+		d.Sent(theLink, d.end, uint8(e.Channel), []byte(e.Data), e.Lifetime.Is)
+	case connections.SendChunk: // whose content its size stands for
+		d.SentChunk(theLink, d.end, fmt.Append(nil, e.Size))
 	case connections.Read:
-		if m := fmt.Sprint(e.Channel, step.Read.V.Data.V); step.Read.Is && !step.Read.V.Skipped && !d.lies {
-			if d.said[from][m]--; d.said[from][m] < 0 {
-				return fmt.Errorf("a message is read on channel %d that was not sent so often", e.Channel)
-			}
+		if m := step.Read.V; step.Read.Is {
+			return d.Read(theLink, from, uint8(e.Channel), channel.Message{Sequence: core.Number(m.Sequence), Data: []byte(m.Data.V), Skipped: m.Skipped})
 		}
 	case connections.ReadChunk:
-		if !step.Chunk.Is || d.lies {
-			return nil
+		if step.Chunk.Is {
+			return d.ReadChunk(theLink, from, fmt.Append(nil, step.Chunk.V.Size))
 		}
-		if len(d.chunks[from]) == 0 || int64(step.Chunk.V.Size) != d.chunks[from][0] {
-			return fmt.Errorf("a chunk of %d bytes is read that was not the next", step.Chunk.V.Size)
-		}
-		d.chunks[from] = d.chunks[from][1:]
 	}
 	return nil
 }
@@ -180,8 +176,10 @@ func (h *connected) isOver(t T) bool {
 	if !h.conn(0).Delivered() || !h.conn(1).Delivered() {
 		return false
 	}
-	if left := len(h.judge.chunks[0]) + len(h.judge.chunks[1]); left > 0 && !h.judge.lies {
-		t.Fatalf("%d chunks are delivered, and were not read", left)
+	for side := range h.Ends {
+		if err := h.judge.Settled(theLink, connectionsim.Side(side)); err != nil && !h.judge.lies {
+			t.Fatalf("all is delivered: %v", err)
+		}
 	}
 	return true
 }

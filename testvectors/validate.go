@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Validate checks what a reader of the files may rely on, and returns all that
@@ -55,11 +56,11 @@ func (f *File) faults() (errs []error) {
 	return errs
 }
 
+var levels = sync.OnceValues(Levels)
+
 func (l Level) known() bool {
-	return slices.Contains([]Level{
-		Required, Recommended, Optional, Repair, RepairSender, RepairRule, RepairConnection, Packets, PacketsEndpoint, Channels, ChannelsReceiver, ChannelsSender,
-		Session, SessionClient, SessionServer, Connection, ConnectionEndpoint, ConnectionMarks,
-	}, l)
+	list, err := levels()
+	return err == nil && slices.ContainsFunc(list, func(a AboutLevel) bool { return a.Name == l })
 }
 
 func (v *Vector) faults(f File) (errs []error) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/chunkwire/chunkwire/testvectors"
 )
@@ -42,9 +41,7 @@ func generate(docs documents, rewrite *rewriting) ([]file, error) {
 		if err := g.fill(about, docs); err != nil {
 			return nil, fmt.Errorf("%s: %w", about.Name, err)
 		}
-		if isAsked(about) {
-			differ = errors.Join(differ, g.disagrees())
-		}
+		differ = errors.Join(differ, g.disagrees())
 		all = append(all, g.file)
 		list = append(list, file{name: about.Name + ".json", vec: &g.file})
 	}
@@ -53,13 +50,6 @@ func generate(docs documents, rewrite *rewriting) ([]file, error) {
 	}
 	described, err := schema()
 	return append(list, file{name: testvectors.AccumulatedName, acc: accumulated()}, file{name: schemaName, text: described}), err
-}
-
-// isAsked reports whether no response of a group comes from the Go packages, so that they are
-// asked, too.
-func isAsked(about testvectors.Group) bool {
-	protocol, _, named := strings.Cut(about.Name, "-")
-	return about.Kind == "contract" || named && slices.Contains([]string{"packet", "channel", "session", "connection", "repair"}, protocol)
 }
 
 // examplesOf are the documents whose worked examples are vectors, by the kind of the group.

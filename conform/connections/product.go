@@ -47,19 +47,25 @@ func newProduct(config any) (conform.Machine, error) {
 	}
 	cfg := connection.Config{
 		Terms:    session.Terms{Mode: modes[c.Mode], Timeout: agreed.Timeout},
-		Channels: []channel.Config{}, Tick: core.Micros(c.Tick), MessageRate: c.MessageRate, Chunks: chunks,
-	}
-	for _, ch := range c.Channels {
-		cfg.Channels = append(cfg.Channels, channel.Config{
-			ID: uint8(ch.ID), Kind: kinds[ch.Kind], Priority: int(ch.Priority), SendQueue: int(ch.SendQueue.V), GiveUp: core.Micros(ch.GiveUp.V),
-			Format:     channel.Format{Window: int(ch.Window.V), Data: int(ch.Data.V), Group: int(ch.Group.V)},
-			QueueBytes: mostQueue,
-		})
+		Channels: ProductChannels(c.Channels), Tick: core.Micros(c.Tick), MessageRate: c.MessageRate, Chunks: chunks,
 	}
 	copy(cfg.Seed[:], c.Seed.V)
 	link := session.LinkConfig{Mode: modes[c.Mode], Agreed: agreed, Seal: session.Key([]byte(c.SendKey)), Open: session.Key([]byte(c.ReceiveKey))}
 	conn, err := connection.NewConn(cfg, session.NewLink(link), sides[c.Side], core.Micros(c.Begin))
 	return &Product{Conn: conn, cfg: c, latest: c.Begin}, err
+}
+
+// ProductChannels returns channels as the product is given them.
+func ProductChannels(of []Channel) []channel.Config {
+	list := []channel.Config{}
+	for _, c := range of {
+		list = append(list, channel.Config{
+			ID: uint8(c.ID), Kind: kinds[c.Kind], Priority: int(c.Priority), SendQueue: int(c.SendQueue.V), GiveUp: core.Micros(c.GiveUp.V),
+			Format:     channel.Format{Window: int(c.Window.V), Data: int(c.Data.V), Group: int(c.Group.V)},
+			QueueBytes: mostQueue,
+		})
+	}
+	return list
 }
 
 // lanesConfig returns the configuration of lanes with a profile of their variant.

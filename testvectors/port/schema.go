@@ -1,6 +1,7 @@
 package port
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,23 +37,17 @@ func Schemas() (all []Schema) {
 
 // object is the schema of an object with the members of others: a request, or without an operation a response.
 func object(op string, of ...map[string]any) map[string]any {
-	properties, required := map[string]any{"op": map[string]any{"const": op}}, []string{"op"}
+	head, value := "op", any(op)
 	if op == "" {
-		properties, required = map[string]any{"ok": map[string]any{"const": true}}, []string{"ok"}
+		head, value = "ok", true
 	}
+	properties, required := map[string]any{}, []string{head}
 	for _, o := range of {
-		for name, property := range o["properties"].(map[string]any) {
-			if _, head := properties[name]; !head {
-				properties[name] = property
-			}
-		}
-		for _, name := range o["required"].([]string) {
-			if name != "ok" {
-				required = append(required, name)
-			}
-		}
+		maps.Copy(properties, o["properties"].(map[string]any))
+		required = append(required, slices.DeleteFunc(slices.Clone(o["required"].([]string)), func(name string) bool { return name == head })...)
 	}
-	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+	properties[head] = map[string]any{"const": value}
+	return conform.Closed(properties, required...)
 }
 
 func (c *Code) request(op string) any {
